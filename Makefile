@@ -1,0 +1,83 @@
+# Makefile -- short names for what Meson builds and tests.  `make help` lists them.
+#
+#   build/        release, with symbols: the command is build/maki
+#   build/asan    AddressSanitizer and UBSan: what the tests run on
+#   build/clang   the same sources through clang's warnings
+#   build/fuzz    the fuzz targets            build/bench   the benchmarks and their peers
+
+JOBS    := $(shell nproc)
+SECONDS := 60
+T       :=
+quiet   := $(if $(MAKE_TERMOUT),,--quiet)
+others  := asan clang fuzz bench
+sources  = $(shell find src include tests fuzz bench -name '*.[ch]' 2>/dev/null | sort)
+
+# In meson 1.0, --buildtype=release would win over -Ddebug=true; -Dbuildtype=release does not.
+build/build.ninja:       options = -Dbuildtype=release -Ddebug=true
+build/asan/build.ninja:  options = -Dbuildtype=debug -Doptimization=1 \
+                                   -Db_sanitize=address,undefined -Db_lundef=false
+build/clang/build.ninja: options = -Dbuildtype=release -Dwerror=true
+build/fuzz/build.ninja:  options = -Dbuildtype=debug -Doptimization=1 -Dfuzz=true \
+                                   -Db_sanitize=address,undefined -Db_lundef=false
+build/bench/build.ninja: options = -Dbuildtype=release -Ddebug=true -Dbench=true
+build/clang/build.ninja build/fuzz/build.ninja: export CC = clang-14
+
+.PHONY: build run check test test-all bench fuzz fmt fmt-check layers cost cost-update clean help
+.PHONY: $(others:%=build-%)
+
+build: build/build.ninja ## build the library and the command, build/maki
+	@ninja -C build -j$(JOBS) $(quiet)
+
+run: ## install what is missing, build, and take the guided tour
+	@scripts/setup
+	@$(MAKE) --no-print-directory build
+	@build/maki tour
+
+check: ## the fast tests, for every commit (under 3 minutes)
+	@scripts/test fast
+
+test: ## everything that users and CI run; ends with "N passed, N failed"
+	@scripts/test
+
+test-all: ## test, then fuzz
+	@scripts/test
+	@$(MAKE) --no-print-directory fuzz
+
+bench: build build-bench ## measure, side by side with the peers
+	@bench/run
+
+fuzz: build-fuzz ## fuzz every target for 60 s (T=name for one, SECONDS=n)
+	@scripts/fuzz "$(SECONDS)" "$(T)"
+
+fmt: ## rewrite the layout of the C files
+	@clang-format-14 -i $(sources)
+
+fmt-check:
+	@clang-format-14 --dry-run -Werror --ferror-limit=5 $(sources) \
+	    || { echo "fmt: make fmt settles it"; exit 1; }
+
+layers: ## draw which folder of src/ includes which; fail on an arrow that points back
+	@scripts/layers
+
+cost: build ## count the instructions of each operation; fail when one grew by over 5 %
+	@scripts/cost
+
+cost-update: build ## record today's instruction counts in tests/cost/figures
+	@scripts/cost --update
+
+clean: ## remove what was built (fetched packages stay in build/npm)
+	@find build -mindepth 1 -maxdepth 1 ! -name 'npm*' -exec rm -rf {} + 2>/dev/null || true
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
+
+$(others:%=build-%): build-%: build/%/build.ninja
+	@ninja -C build/$* -j$(JOBS) $(quiet)
+
+build/build.ninja $(others:%=build/%/build.ninja): Makefile
+	@command -v meson >/dev/null || { echo "meson is missing: run scripts/setup"; exit 1; }
+	@echo "configure $(@D)"
+	@mkdir -p $(@D)
+	@meson setup $(if $(wildcard $@),--reconfigure) $(@D) $(options) >$(@D)/configure.log 2>&1 \
+	    || { cat $(@D)/configure.log; exit 1; }
+	@touch $@
