@@ -1,0 +1,67 @@
+/* env.h -- the outside world, as tables of functions handed in at open.
+ *
+ * Maki never calls malloc, the clock, the random source or the file system except through these, so
+ * a host can bring its own and a test can make the n-th call fail.  Every table is borrowed: it must
+ * live as long as what was opened with it, and its functions may be called from the thread that uses
+ * that object. */
+#ifndef MAKI_ENV_H
+#define MAKI_ENV_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <maki/status.h>
+#include <maki/str.h>
+
+typedef struct maki_alloc maki_alloc;
+struct maki_alloc {
+    /* As realloc, with the old size told: p NULL allocates, size 0 frees and returns NULL.  NULL for
+     * a size above 0 means out of memory, and p is still valid then. */
+    void *(*resize)(const maki_alloc *self, void *p, size_t old_size, size_t size);
+};
+
+typedef struct maki_clock maki_clock;
+struct maki_clock {
+    int64_t (*now_ms)(const maki_clock *self); /* milliseconds since 1970, UTC */
+};
+
+typedef struct maki_random maki_random;
+struct maki_random {
+    maki_status (*fill)(const maki_random *self, void *out, size_t n, maki_err *err);
+};
+
+/* Each function answers like the system call of its name: a value below 0 is a failure and errno
+ * says which.  read and write may be short; callers loop. */
+typedef struct maki_files maki_files;
+struct maki_files {
+    int (*open)(const maki_files *self, const char *path, int flags, mode_t mode);
+    int (*temp)(const maki_files *self, const char *folder); /* an open, already unlinked file */
+    int (*close)(const maki_files *self, int fd);
+    ssize_t (*read)(const maki_files *self, int fd, void *out, size_t n);
+    ssize_t (*pread)(const maki_files *self, int fd, void *out, size_t n, off_t at);
+    ssize_t (*write)(const maki_files *self, int fd, const void *bytes, size_t n);
+    int (*sync)(const maki_files *self, int fd); /* fdatasync */
+    off_t (*size)(const maki_files *self, int fd);
+    int (*rename)(const maki_files *self, const char *from, const char *to);
+    int (*unlink)(const maki_files *self, const char *path);
+    void *(*map)(const maki_files *self, int fd, size_t n); /* read-only; NULL is a failure */
+    void (*unmap)(const maki_files *self, void *at, size_t n);
+};
+
+typedef struct maki_env {
+    const maki_alloc *alloc;
+    const maki_clock *clock;
+    const maki_random *random;
+    const maki_files *files;
+} maki_env;
+
+/* libc's allocator, the system clock, getrandom and POSIX files. */
+MAKI_API maki_env maki_env_system(void);
+
+/* Where bytes go.  `write` takes all of `bytes` or answers a status; it is not called with none. */
+typedef struct maki_sink {
+    maki_status (*write)(void *ctx, maki_str bytes, maki_err *err);
+    void *ctx;
+} maki_sink;
+
+#endif

@@ -1,0 +1,61 @@
+/* json.h -- walking JSON text without copying it or building a tree.
+ *
+ * A value is the span of its bytes (a maki_str without white space around it), borrowed from the
+ * text.  maki_json_check comes first: everything else trusts its input to have passed it; on other
+ * bytes the answers are garbage and reads may leave the span. */
+#ifndef MAKI_JSON_H
+#define MAKI_JSON_H
+
+#include <stdbool.h>
+
+#include <maki/status.h>
+#include <maki/str.h>
+
+typedef enum maki_json_kind {
+    MAKI_JSON_NULL,
+    MAKI_JSON_BOOL,
+    MAKI_JSON_NUMBER,
+    MAKI_JSON_STRING,
+    MAKI_JSON_ARRAY,
+    MAKI_JSON_OBJECT
+} maki_json_kind;
+
+/* Is `text` one JSON value (RFC 8259, at most 512 levels deep)?  On MAKI_OK *value is its span,
+ * without the white space around it; else *err has the byte position and the reason. */
+MAKI_API maki_status maki_json_check(maki_str text, maki_str *value, maki_err *err) MAKI_MUST_CHECK;
+
+MAKI_API maki_json_kind maki_json_kind_of(maki_str value);
+MAKI_API const char *maki_json_kind_name(maki_json_kind kind); /* "a string", "an object" ... */
+
+/* An element of an array or a field of an object. */
+typedef struct maki_json_item {
+    maki_str key; /* what stands between the key's quotes, still escaped; empty in an array */
+    maki_str value;
+    const char *start; /* where the item begins: its key's quote, or the value */
+} maki_json_item;
+
+typedef struct maki_json_iter {
+    const char *at;
+    const char *end;
+    bool object;
+} maki_json_iter;
+
+/* Go through a container (anything else has no items). */
+MAKI_API maki_json_iter maki_json_items(maki_str container);
+MAKI_API bool maki_json_next(maki_json_iter *iter, maki_json_item *item);
+MAKI_API size_t maki_json_count(maki_str container);
+
+/* The value of a field; when a key stands twice the last one counts, as in JavaScript. */
+MAKI_API bool maki_json_get(maki_str object, maki_str name, maki_str *value);
+
+/* The text of a string into out[room]: as much of it as fits without cutting a character.  Returns
+ * the bytes written.  Lone surrogates become U+FFFD. */
+MAKI_API size_t maki_json_copy_text(maki_str string, char *out, size_t room);
+/* Is the text of this string exactly `text`? */
+MAKI_API bool maki_json_text_is(maki_str string, maki_str text);
+
+/* The nearest double; huge ones become infinite. */
+MAKI_API double maki_json_double(maki_str number);
+MAKI_API bool maki_json_true(maki_str value); /* is it the literal true? */
+
+#endif

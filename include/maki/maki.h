@@ -1,0 +1,14 @@
+/* maki.h -- everything a user of libmaki needs. */
+#ifndef MAKI_H
+#define MAKI_H
+
+#include <maki/env.h>
+#include <maki/json.h>
+#include <maki/op.h>
+#include <maki/status.h>
+#include <maki/str.h>
+
+/* "0.1.0" */
+MAKI_API const char *maki_version(void);
+
+#endif

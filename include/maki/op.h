@@ -1,0 +1,72 @@
+/* op.h -- operations by name: JSON in, JSON out.
+ *
+ * Every operation of Maki is one row of a table; the command, the bindings and the reference page
+ * are read from that row.  `maki_op` runs one.  A pure operation depends on its input, and on the
+ * clock and the random source of the handle, and on nothing else.
+ *
+ * A maki handle belongs to the thread that uses it; open one per thread. */
+#ifndef MAKI_OP_H
+#define MAKI_OP_H
+
+#include <stddef.h>
+
+#include <maki/env.h>
+
+typedef struct maki maki;
+
+typedef struct maki_options {
+    size_t size;       /* sizeof this struct: lets old callers meet new libraries */
+    maki_env env;      /* the outside world; maki_env_system() for the real one */
+    size_t max_memory; /* what one operation may hold besides its input; more is MAKI_TOOBIG */
+} maki_options;
+#define MAKI_MAX_MEMORY ((size_t)1 << 30)
+
+/* On MAKI_OK the caller owns *out and ends it with maki_close(); on failure *out is untouched.
+ * `options` may be NULL for the real outside world and the default limit. */
+MAKI_API maki_status maki_open(const maki_options *options, maki **out, maki_err *err)
+    MAKI_MUST_CHECK;
+MAKI_API void maki_close(maki *m); /* accepts NULL */
+
+/* Run the operation `name` on `input`, a JSON object.  Its answer, a JSON object without a newline,
+ * goes to `out`, also when it is an error: {"error": {"code": ..., "message": ...}}, which may stand
+ * beside other fields.  The status and *err say the same.  MAKI_NOTFOUND: there is no such operation.
+ * Only when `out` itself fails may an answer be incomplete. */
+MAKI_API maki_status maki_op(maki *m, maki_str name, maki_str input, maki_sink out, maki_err *err);
+
+/* The same with the input read from a descriptor, of any size: what is larger than a megabyte waits
+ * in an unlinked file, not in memory. */
+MAKI_API maki_status maki_op_read(maki *m, maki_str name, int fd, maki_sink out, maki_err *err);
+
+/* Rows {"op": NAME, "input": {...}} from a descriptor, one answer a line, in order.  A row that
+ * fails is answered like any other and the next one is read.  Returns the first status that is not
+ * MAKI_OK; *err tells about that one. */
+MAKI_API maki_status maki_op_lines(maki *m, int fd, maki_sink out, maki_err *err);
+
+/* ---- the table, to be shown to people ------------------------------------------------------- */
+
+typedef struct maki_op_field {
+    const char *name;
+    const char
+        *type; /* "messages", "string", "number", "integer", "boolean", "object", "any" ... */
+    const char *help;
+    int required;
+} maki_op_field;
+
+typedef struct maki_op_info {
+    const char *name;
+    const char *help;            /* one line */
+    const char *class_name;      /* "pure", "conversation", "system" */
+    const char *effect;          /* "read", "append", "external" */
+    const maki_op_field *input;  /* ends with a field without a name */
+    const maki_op_field *output; /* likewise */
+    const char *example;         /* an input */
+    const char *answer; /* its answer, with the clock at 1700000000000 and ids from zeros */
+} maki_op_info;
+
+MAKI_API size_t maki_op_count(void);
+MAKI_API const maki_op_info *maki_op_at(size_t index);    /* in the order of their names */
+MAKI_API const maki_op_info *maki_op_find(maki_str name); /* NULL when there is none */
+/* The name nearest to a mistyped one, or NULL when none is near. */
+MAKI_API const char *maki_op_nearest(maki_str name);
+
+#endif

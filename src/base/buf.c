@@ -1,0 +1,87 @@
+/* buf.c -- doubling, up to the ceiling and not a byte further. */
+#include "base/buf.h"
+
+#include <string.h>
+
+#include "base/err.h"
+#include "base/size.h"
+
+enum { SMALLEST = 256 };
+
+maki_buf maki_buf_new(const maki_alloc *alloc, size_t max)
+{
+    return (maki_buf){ .alloc = alloc, .max = max, .status = MAKI_OK };
+}
+
+void maki_buf_free(maki_buf *buf)
+{
+    if (buf->ptr) buf->alloc->resize(buf->alloc, buf->ptr, buf->room, 0);
+    buf->ptr = NULL;
+    buf->len = buf->room = 0;
+}
+
+static char *fail(maki_buf *buf, maki_status status)
+{
+    buf->status = status;
+    return NULL;
+}
+
+char *maki_buf_room(maki_buf *buf, size_t n)
+{
+    size_t need = 0;
+    if (buf->status != MAKI_OK) return NULL;
+    if (!maki_size_add(buf->len, n, &need) || need > buf->max) return fail(buf, MAKI_TOOBIG);
+    if (need > buf->room) {
+        size_t room = buf->room > buf->max / 2 ? buf->max : buf->room * 2;
+        if (room < SMALLEST) room = SMALLEST < buf->max ? SMALLEST : buf->max;
+        if (room < need) room = need;
+        char *moved = buf->alloc->resize(buf->alloc, buf->ptr, buf->room, room);
+        if (!moved) return fail(buf, MAKI_NOMEM);
+        buf->ptr = moved;
+        buf->room = room;
+    }
+    return buf->ptr + buf->len;
+}
+
+void maki_buf_add(maki_buf *buf, maki_str bytes)
+{
+    if (bytes.len == 0) return;
+    char *at = maki_buf_room(buf, bytes.len);
+    if (!at) return;
+    memcpy(at, bytes.ptr, bytes.len);
+    buf->len += bytes.len;
+}
+
+void maki_buf_add_byte(maki_buf *buf, char byte)
+{
+    maki_buf_add(buf, (maki_str){ &byte, 1 });
+}
+
+void maki_buf_clear(maki_buf *buf)
+{
+    buf->len = 0;
+    buf->status = MAKI_OK;
+}
+
+maki_str maki_buf_str(const maki_buf *buf)
+{
+    return (maki_str){ buf->ptr ? buf->ptr : "", buf->len };
+}
+
+maki_status maki_buf_status(const maki_buf *buf, maki_err *err)
+{
+    if (buf->status == MAKI_OK) return MAKI_OK;
+    if (buf->status == MAKI_NOMEM) return maki_fail_nomem(err);
+    return maki_fail(err, MAKI_TOOBIG, "more than %zu bytes in one buffer", buf->max);
+}
+
+static maki_status sink_write(void *ctx, maki_str bytes, maki_err *err)
+{
+    maki_buf_add(ctx, bytes);
+    return maki_buf_status(ctx, err);
+}
+
+maki_sink maki_buf_sink(maki_buf *buf)
+{
+    return (maki_sink){ sink_write, buf };
+}

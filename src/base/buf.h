@@ -1,0 +1,34 @@
+/* buf.h -- an owned, growing buffer that cannot exist without a ceiling.
+ *
+ * Its first failure sticks, and later calls do nothing: check maki_buf_status once at the end. */
+#ifndef MAKI_BASE_BUF_H
+#define MAKI_BASE_BUF_H
+
+#include <maki/env.h>
+
+typedef struct maki_buf {
+    const maki_alloc *alloc;
+    char *ptr;
+    size_t len;
+    size_t room;
+    size_t max;
+    maki_status status;
+} maki_buf;
+
+maki_buf maki_buf_new(const maki_alloc *alloc, size_t max);
+void maki_buf_free(maki_buf *buf); /* accepts one that was zeroed or freed */
+
+void maki_buf_add(maki_buf *buf, maki_str bytes);
+void maki_buf_add_byte(maki_buf *buf, char byte);
+void maki_buf_clear(maki_buf *buf); /* forgets the bytes and the failure, keeps the memory */
+/* Room for `n` more bytes at the end, to be written there and added to buf->len; NULL on failure. */
+char *maki_buf_room(maki_buf *buf, size_t n);
+
+/* The bytes so far, borrowed until the next call that changes the buffer. */
+maki_str maki_buf_str(const maki_buf *buf);
+/* MAKI_OK, MAKI_NOMEM or MAKI_TOOBIG with words in *err. */
+maki_status maki_buf_status(const maki_buf *buf, maki_err *err);
+/* A sink that adds to the buffer; the buffer must not move while it is in use. */
+maki_sink maki_buf_sink(maki_buf *buf);
+
+#endif

@@ -1,0 +1,141 @@
+/* env.c -- the real outside world: libc, the system clock, getrandom, POSIX files. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <maki/env.h>
+
+#include "base/err.h"
+
+static void *libc_resize(const maki_alloc *self, void *p, size_t old_size, size_t size)
+{
+    (void)self;
+    (void)old_size;
+    if (size == 0) {
+        free(p);
+        return NULL;
+    }
+    return realloc(p, size);
+}
+
+static int64_t system_now_ms(const maki_clock *self)
+{
+    struct timespec ts;
+    (void)self;
+    clock_gettime(CLOCK_REALTIME, &ts);
+    return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+static maki_status system_fill(const maki_random *self, void *out, size_t n, maki_err *err)
+{
+    unsigned char *at = out;
+    (void)self;
+    while (n) {
+        ssize_t got = getrandom(at, n, 0);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return maki_fail_errno(err, "getting random bytes");
+        at += got;
+        n -= (size_t)got;
+    }
+    return MAKI_OK;
+}
+
+static int posix_open(const maki_files *self, const char *path, int flags, mode_t mode)
+{
+    (void)self;
+    return open(path, flags | O_CLOEXEC, mode);
+}
+
+static int posix_temp(const maki_files *self, const char *folder)
+{
+    char path[4096];
+    (void)self;
+    int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT)) return fd;
+    if (snprintf(path, sizeof path, "%s/maki.XXXXXX", folder) >= (int)sizeof path) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    fd = mkostemp(path, O_CLOEXEC);
+    if (fd >= 0) unlink(path);
+    return fd;
+}
+
+static int posix_close(const maki_files *self, int fd)
+{
+    (void)self;
+    return close(fd);
+}
+
+static ssize_t posix_read(const maki_files *self, int fd, void *out, size_t n)
+{
+    (void)self;
+    return read(fd, out, n);
+}
+
+static ssize_t posix_pread(const maki_files *self, int fd, void *out, size_t n, off_t at)
+{
+    (void)self;
+    return pread(fd, out, n, at);
+}
+
+static ssize_t posix_write(const maki_files *self, int fd, const void *bytes, size_t n)
+{
+    (void)self;
+    return write(fd, bytes, n);
+}
+
+static int posix_sync(const maki_files *self, int fd)
+{
+    (void)self;
+    return fdatasync(fd);
+}
+
+static off_t posix_size(const maki_files *self, int fd)
+{
+    struct stat st;
+    (void)self;
+    return fstat(fd, &st) < 0 ? -1 : st.st_size;
+}
+
+static int posix_rename(const maki_files *self, const char *from, const char *to)
+{
+    (void)self;
+    return rename(from, to);
+}
+
+static int posix_unlink(const maki_files *self, const char *path)
+{
+    (void)self;
+    return unlink(path);
+}
+
+static void *posix_map(const maki_files *self, int fd, size_t n)
+{
+    (void)self;
+    void *at = mmap(NULL, n, PROT_READ, MAP_PRIVATE, fd, 0);
+    return at == MAP_FAILED ? NULL : at;
+}
+
+static void posix_unmap(const maki_files *self, void *at, size_t n)
+{
+    (void)self;
+    munmap(at, n);
+}
+
+maki_env maki_env_system(void)
+{
+    static const maki_alloc alloc = { libc_resize };
+    static const maki_clock clock = { system_now_ms };
+    static const maki_random random = { system_fill };
+    static const maki_files files = { posix_open,   posix_temp,   posix_close, posix_read,
+                                      posix_pread,  posix_write,  posix_sync,  posix_size,
+                                      posix_rename, posix_unlink, posix_map,   posix_unmap };
+    return (maki_env){ &alloc, &clock, &random, &files };
+}

@@ -1,0 +1,82 @@
+/* files.c -- see files.h. */
+#include "base/files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/random.h"
+#include "base/str.h"
+
+enum { PATH_MOST = 4096 };
+
+maki_status maki_file_write(const maki_files *files, int fd, maki_str bytes, maki_err *err)
+{
+    while (bytes.len) {
+        ssize_t n = files->write(files, fd, bytes.ptr, bytes.len);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return maki_fail_errno(err, "writing");
+        bytes = maki_str_from(bytes, (size_t)n);
+    }
+    return MAKI_OK;
+}
+
+static maki_status write_temp(const maki_files *files, const char *path, maki_str bytes,
+                              maki_err *err)
+{
+    int fd = files->open(files, path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0) return maki_fail_errno(err, "creating a temporary file");
+    maki_status st = maki_file_write(files, fd, bytes, err);
+    if (st == MAKI_OK && files->sync(files, fd) < 0) st = maki_fail_errno(err, "syncing");
+    if (files->close(files, fd) < 0 && st == MAKI_OK) st = maki_fail_errno(err, "closing");
+    return st;
+}
+
+/* The rename itself must survive a power cut too. */
+static maki_status sync_folder(const maki_files *files, char *path, maki_err *err)
+{
+    char *slash = strrchr(path, '/');
+    if (slash) slash[slash == path ? 1 : 0] = '\0';
+    int fd = files->open(files, slash ? path : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+    if (fd < 0) return maki_fail_errno(err, "opening the folder");
+    maki_status st = MAKI_OK;
+    if (files->sync(files, fd) < 0 && errno != EINVAL)
+        st = maki_fail_errno(err, "syncing a folder");
+    files->close(files, fd);
+    return st;
+}
+
+maki_status maki_file_replace(const maki_env *env, const char *path, maki_str bytes, maki_err *err)
+{
+    const maki_files *files = env->files;
+    char temp[PATH_MOST];
+    char id[MAKI_UUID_LEN + 1];
+    maki_status st = maki_uuid(env->random, id, err);
+    if (st != MAKI_OK) return st;
+    if (snprintf(temp, sizeof temp, "%s.%s.tmp", path, id) >= (int)sizeof temp) {
+        return maki_fail(err, MAKI_TOOBIG, "the path is longer than %d bytes", PATH_MOST);
+    }
+    st = write_temp(files, temp, bytes, err);
+    if (st == MAKI_OK && files->rename(files, temp, path) < 0) {
+        st = maki_fail_errno(err, "renaming a temporary file");
+    }
+    if (st != MAKI_OK) {
+        files->unlink(files, temp);
+        return st;
+    }
+    return sync_folder(files, temp, err);
+}
+
+static maki_status fd_write(void *ctx, maki_str bytes, maki_err *err)
+{
+    maki_fd_sink *target = ctx;
+    return maki_file_write(target->files, target->fd, bytes, err);
+}
+
+maki_sink maki_fd_sink_of(maki_fd_sink *target)
+{
+    return (maki_sink){ fd_write, target };
+}

@@ -1,0 +1,364 @@
+/* json.c -- see <maki/json.h> and json.h. */
+#include "base/json.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json_scan.h"
+#include "base/str.h"
+#include "base/text.h"
+
+static inline bool is_space(char c)
+{
+    return c == ' ' || c == '\n' || c == '\t' || c == '\r';
+}
+
+maki_status maki_json_check(maki_str text, maki_str *value, maki_err *err)
+{
+    maki_json_scan_options options = { 0 };
+    maki_status st = maki_json_scan_text(text, &options, err);
+    if (st != MAKI_OK) return st;
+    while (is_space(text.ptr[0]))
+        text = maki_str_from(text, 1);
+    while (is_space(text.ptr[text.len - 1]))
+        text.len--;
+    *value = text;
+    return MAKI_OK;
+}
+
+maki_json_kind maki_json_kind_of(maki_str value)
+{
+    switch (value.len ? value.ptr[0] : 'n') {
+    case '{': return MAKI_JSON_OBJECT;
+    case '[': return MAKI_JSON_ARRAY;
+    case '"': return MAKI_JSON_STRING;
+    case 't':
+    case 'f': return MAKI_JSON_BOOL;
+    case 'n': return MAKI_JSON_NULL;
+    default: return MAKI_JSON_NUMBER;
+    }
+}
+
+const char *maki_json_kind_name(maki_json_kind kind)
+{
+    static const char *const names[] = { "null",     "true or false", "a number",
+                                         "a string", "an array",      "an object" };
+    return names[kind];
+}
+
+/* ---- walking ------------------------------------------------------------------------------- */
+
+/* One past the closing quote of the string that begins at p. */
+static const char *skip_string(const char *p, const char *end)
+{
+    const maki_text_kernels *kernels = maki_text_kernels_best();
+    p++;
+    for (;;) {
+        p += kernels->find_special(p, (size_t)(end - p));
+        if (*p == '"') return p + 1;
+        p += 2; /* a backslash and what it escapes; the digits of \u are ordinary bytes */
+    }
+}
+
+static const char *skip_container(const char *p, const char *end)
+{
+    size_t depth = 0;
+    for (;;) {
+        char c = *p;
+        if (c == '"') {
+            p = skip_string(p, end);
+            continue;
+        }
+        p++;
+        if (c == '{' || c == '[') depth++;
+        if ((c == '}' || c == ']') && --depth == 0) return p;
+    }
+}
+
+static const char *skip_value(const char *p, const char *end)
+{
+    if (*p == '"') return skip_string(p, end);
+    if (*p == '{' || *p == '[') return skip_container(p, end);
+    while (p < end && *p != ',' && *p != '}' && *p != ']' && !is_space(*p))
+        p++;
+    return p;
+}
+
+maki_json_iter maki_json_items(maki_str container)
+{
+    maki_json_kind kind = maki_json_kind_of(container);
+    if (kind != MAKI_JSON_OBJECT && kind != MAKI_JSON_ARRAY) return (maki_json_iter){ 0 };
+    return (maki_json_iter){ .at = container.ptr + 1,
+                             .end = container.ptr + container.len - 1,
+                             .object = kind == MAKI_JSON_OBJECT };
+}
+
+bool maki_json_next(maki_json_iter *iter, maki_json_item *item)
+{
+    const char *p = iter->at;
+    while (p < iter->end && (is_space(*p) || *p == ','))
+        p++;
+    if (p >= iter->end) return false;
+    *item = (maki_json_item){ .key = { "", 0 }, .start = p };
+    if (iter->object) {
+        const char *after = skip_string(p, iter->end);
+        item->key = (maki_str){ p + 1, (size_t)(after - p) - 2 };
+        p = after;
+        while (is_space(*p) || *p == ':')
+            p++;
+    }
+    iter->at = skip_value(p, iter->end);
+    item->value = (maki_str){ p, (size_t)(iter->at - p) };
+    return true;
+}
+
+size_t maki_json_count(maki_str container)
+{
+    maki_json_iter iter = maki_json_items(container);
+    maki_json_item item;
+    size_t n = 0;
+    while (maki_json_next(&iter, &item))
+        n++;
+    return n;
+}
+
+bool maki_json_key_is(maki_str key, maki_str name)
+{
+    if (!memchr(key.ptr, '\\', key.len)) return maki_str_is(key, name);
+    return maki_json_text_is((maki_str){ key.ptr - 1, key.len + 2 }, name);
+}
+
+bool maki_json_get(maki_str object, maki_str name, maki_str *value)
+{
+    maki_json_iter iter = maki_json_items(object);
+    maki_json_item item;
+    bool found = false;
+    if (!iter.object) return false;
+    while (maki_json_next(&iter, &item)) {
+        if (!maki_json_key_is(item.key, name)) continue;
+        *value = item.value;
+        found = true;
+    }
+    return found;
+}
+
+/* ---- strings ------------------------------------------------------------------------------- */
+
+maki_str maki_json_inside(maki_str string)
+{
+    return (maki_str){ string.ptr + 1, string.len - 2 };
+}
+
+static uint32_t hex4(const char *p)
+{
+    uint32_t value = 0;
+    for (int i = 0; i < 4; i++) {
+        char c = p[i];
+        value = value << 4 | (uint32_t)(c <= '9' ? c - '0' : (c | 32) - 'a' + 10);
+    }
+    return value;
+}
+
+static inline bool is_high(uint32_t unit)
+{
+    return unit >= 0xD800 && unit <= 0xDBFF;
+}
+
+static inline bool is_low(uint32_t unit)
+{
+    return unit >= 0xDC00 && unit <= 0xDFFF;
+}
+
+/* The character at text.ptr[at], escaped or not: its code (a lone surrogate as it is) and length. */
+static uint32_t char_at(maki_str text, size_t at, size_t *len)
+{
+    static const char letters[] = "bfnrt";
+    static const char codes[] = "\b\f\n\r\t";
+    const char *p = text.ptr + at;
+    if (*p != '\\') return maki_utf8_char(text, at, len);
+    if (p[1] != 'u') {
+        const char *letter = strchr(letters, p[1]);
+        *len = 2;
+        return (uint32_t)(letter ? codes[letter - letters] : p[1]);
+    }
+    uint32_t unit = hex4(p + 2);
+    *len = 6;
+    if (!is_high(unit) || text.len - at < 12 || p[6] != '\\' || p[7] != 'u') return unit;
+    uint32_t low = hex4(p + 8);
+    if (!is_low(low)) return unit;
+    *len = 12;
+    return 0x10000 + ((unit - 0xD800) << 10) + (low - 0xDC00);
+}
+
+size_t maki_json_copy_text(maki_str string, char *out, size_t room)
+{
+    maki_str escaped = maki_json_inside(string);
+    size_t n = 0;
+    for (size_t at = 0, len = 0; at < escaped.len; at += len) {
+        char bytes[4];
+        size_t put = maki_utf8_put(char_at(escaped, at, &len), bytes);
+        if (put > room - n) break;
+        memcpy(out + n, bytes, put);
+        n += put;
+    }
+    return n;
+}
+
+maki_str maki_json_text(maki_str string, maki_arena *arena)
+{
+    maki_str escaped = maki_json_inside(string);
+    if (!memchr(escaped.ptr, '\\', escaped.len)) return escaped;
+    char *out = maki_arena_get(arena, escaped.len); /* decoding never makes it longer */
+    if (!out) return (maki_str){ "", 0 };
+    return (maki_str){ out, maki_json_copy_text(string, out, escaped.len) };
+}
+
+bool maki_json_text_is(maki_str string, maki_str text)
+{
+    maki_str escaped = maki_json_inside(string);
+    size_t n = 0;
+    if (!memchr(escaped.ptr, '\\', escaped.len)) return maki_str_is(escaped, text);
+    for (size_t at = 0, len = 0; at < escaped.len; at += len) {
+        char bytes[4];
+        size_t put = maki_utf8_put(char_at(escaped, at, &len), bytes);
+        if (put > text.len - n || memcmp(text.ptr + n, bytes, put) != 0) return false;
+        n += put;
+    }
+    return n == text.len;
+}
+
+bool maki_json_same_text(maki_str a, maki_str b)
+{
+    maki_str x = maki_json_inside(a), y = maki_json_inside(b);
+    if (!memchr(x.ptr, '\\', x.len) && !memchr(y.ptr, '\\', y.len)) return maki_str_is(x, y);
+    size_t i = 0, j = 0, len = 0;
+    while (i < x.len && j < y.len) {
+        uint32_t left = char_at(x, i, &len);
+        i += len;
+        uint32_t right = char_at(y, j, &len);
+        j += len;
+        if (left != right) return false;
+    }
+    return i == x.len && j == y.len;
+}
+
+uint64_t maki_json_text_hash(maki_str string)
+{
+    maki_str escaped = maki_json_inside(string);
+    uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a over characters */
+    for (size_t at = 0, len = 0; at < escaped.len; at += len) {
+        hash = (hash ^ char_at(escaped, at, &len)) * 0x100000001b3u;
+    }
+    return hash ^ hash >> 29;
+}
+
+uint64_t maki_json_units(maki_str escaped)
+{
+    if (!memchr(escaped.ptr, '\\', escaped.len)) return maki_utf16_len(escaped);
+    uint64_t units = 0;
+    for (size_t at = 0, len = 0; at < escaped.len; at += len) {
+        units += char_at(escaped, at, &len) > 0xFFFF ? 2 : 1;
+    }
+    return units;
+}
+
+maki_str maki_json_head(maki_str escaped, uint64_t units)
+{
+    size_t at = 0, len = 0;
+    while (at < escaped.len) {
+        uint64_t cost = char_at(escaped, at, &len) > 0xFFFF ? 2 : 1;
+        if (cost > units) break;
+        units -= cost;
+        at += len;
+    }
+    return maki_str_to(escaped, at);
+}
+
+maki_str maki_json_tail(maki_str escaped, uint64_t units)
+{
+    uint64_t all = maki_json_units(escaped);
+    if (all <= units) return escaped;
+    uint64_t drop = all - units; /* walk forward: an escape cannot be told from behind */
+    size_t at = 0, len = 0;
+    while (at < escaped.len && drop > 0) {
+        uint64_t cost = char_at(escaped, at, &len) > 0xFFFF ? 2 : 1;
+        drop -= cost > drop ? drop : cost;
+        at += len;
+    }
+    return maki_str_from(escaped, at);
+}
+
+/* ---- numbers ------------------------------------------------------------------------------- */
+
+/* Any JSON number: rewritten without a point ("-1.5" becomes "-15e-1"), because strtod looks for the
+ * point of the host's locale.  Digits past the first 60 cannot change the nearest double unless they
+ * break a tie, which a 1 in their place does. */
+static double slow_double(maki_str number)
+{
+    enum { DIGITS = 60, EXPONENT_MAX = 100000 };
+    char copy[DIGITS + 40];
+    size_t n = 0, i = 0;
+    long exponent = 0, written = 0;
+    bool point = false, dropped = false, minus = number.ptr[0] == '-';
+    if (minus) copy[n++] = '-';
+    size_t first = n;
+    for (i = n; i < number.len && (number.ptr[i] | 32) != 'e'; i++) {
+        char c = number.ptr[i];
+        if (c == '.') {
+            point = true;
+            continue;
+        }
+        if (point) exponent--;
+        if (n == first && c == '0') continue;
+        if (n < first + DIGITS) {
+            copy[n++] = c;
+        } else {
+            exponent++;
+            dropped |= c != '0';
+        }
+    }
+    if (n == first) return minus ? -0.0 : 0.0;
+    if (dropped) {
+        copy[n++] = '1';
+        exponent--;
+    }
+    bool down = i + 1 < number.len && number.ptr[i + 1] == '-';
+    for (i++; i < number.len; i++) {
+        if (number.ptr[i] < '0' || number.ptr[i] > '9') continue;
+        if (written < EXPONENT_MAX) written = written * 10 + (number.ptr[i] - '0');
+    }
+    snprintf(copy + n, sizeof copy - n, "e%ld", exponent + (down ? -written : written));
+    return strtod(copy, NULL);
+}
+
+double maki_json_double(maki_str number)
+{
+    static const double tens[] = { 1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                   1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                   1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22 };
+    size_t i = number.len > 0 && number.ptr[0] == '-';
+    bool negative = i == 1;
+    uint64_t digits = 0;
+    size_t places = 0;
+    bool point = false;
+    for (; i < number.len; i++) {
+        char c = number.ptr[i];
+        if (c == '.') {
+            point = true;
+        } else if (c >= '0' && c <= '9' && digits < (uint64_t)1 << 49) {
+            digits = digits * 10 + (uint64_t)(c - '0');
+            places += point;
+        } else {
+            return slow_double(number); /* an exponent, or more digits than are exact this way */
+        }
+    }
+    if (places >= sizeof tens / sizeof tens[0]) return slow_double(number);
+    double value = (double)digits / tens[places]; /* both exact, so correctly rounded */
+    return negative ? -value : value;
+}
+
+bool maki_json_true(maki_str value)
+{
+    return value.len > 0 && value.ptr[0] == 't';
+}

@@ -1,0 +1,34 @@
+/* json.h -- what the library itself needs beyond <maki/json.h>: strings in their escaped form.
+ *
+ * Strings stay escaped until somebody needs the text: lengths and cuts are computed on the escaped
+ * bytes, so a string of a gigabyte can be measured and shortened without a copy. */
+#ifndef MAKI_BASE_JSON_H
+#define MAKI_BASE_JSON_H
+
+#include <stdint.h>
+
+#include <maki/env.h>
+#include <maki/json.h>
+
+#include "base/arena.h"
+
+/* Is an escaped key this name? */
+bool maki_json_key_is(maki_str key, maki_str name);
+
+/* What stands between the quotes, still escaped. */
+maki_str maki_json_inside(maki_str string);
+/* The text of a string: borrowed from the input when it has no escapes, else decoded into the
+ * arena (empty with the arena's status set when there is no room).  Lone surrogates become U+FFFD. */
+maki_str maki_json_text(maki_str string, maki_arena *arena);
+/* Are the texts of two strings the same, however they are escaped? */
+bool maki_json_same_text(maki_str a, maki_str b);
+/* A hash of the text, the same for every way to escape it.  Not for hostile input in bulk. */
+uint64_t maki_json_text_hash(maki_str string);
+
+/* On escaped text (maki_json_inside): its length in UTF-16 units; the longest prefix and suffix of
+ * at most `units`.  An escape is never split, nor a surrogate pair, escaped or not. */
+uint64_t maki_json_units(maki_str escaped);
+maki_str maki_json_head(maki_str escaped, uint64_t units);
+maki_str maki_json_tail(maki_str escaped, uint64_t units);
+
+#endif

@@ -1,0 +1,77 @@
+/* json_scan.h -- one pass over JSON of any size: is it right, and where are its values?
+ *
+ * Bytes are pushed in pieces of any length, cut anywhere; nothing is copied and no tree is built, so
+ * memory does not grow with the text.  Values down to `report_depth` are reported as byte spans when
+ * they end.  The first mistake stops the scan with its byte position and the reason.
+ *
+ * Accepted is RFC 8259 exactly: UTF-8 without a byte order mark, no comments, no trailing commas;
+ * duplicate keys and escaped lone surrogates are grammatical and pass.
+ *
+ * Life: maki_json_scan_init, any number of maki_json_scan_push, one maki_json_scan_end. */
+#ifndef MAKI_BASE_JSON_SCAN_H
+#define MAKI_BASE_JSON_SCAN_H
+
+#include <stdbool.h>
+
+#include "base/json.h"
+#include "base/text.h"
+
+enum {
+    MAKI_JSON_DEPTH = 512,         /* the depth limit unless told otherwise */
+    MAKI_JSON_DEPTH_MAX = 4096,    /* the most it can be set to */
+    MAKI_JSON_REPORT_MAX = 8,      /* the deepest report_depth */
+    MAKI_JSON_FILE_BLOCK = 1 << 18 /* how much of a file is looked at a time */
+};
+
+/* Where a value stands: bytes [start, end) from the beginning of the text. */
+typedef struct maki_json_span {
+    maki_json_kind kind;
+    unsigned depth; /* 0 is the whole text (or one row of a sequence) */
+    uint64_t start, end;
+    uint64_t key_start,
+        key_end;    /* its key with the quotes, when it stands in an object; else 0, 0 */
+    uint64_t index; /* its number among its neighbours, from 0 */
+} maki_json_span;
+
+/* Called for each value when it ends, so inner values come before outer ones.  Not MAKI_OK stops. */
+typedef maki_status (*maki_json_on_span)(void *ctx, const maki_json_span *span, maki_err *err);
+
+typedef struct maki_json_scan_options {
+    unsigned max_depth;    /* 0: MAKI_JSON_DEPTH */
+    bool sequence;         /* many values, each ended by a newline (JSON lines) */
+    unsigned report_depth; /* report values of depth 0 to this; needs on_span */
+    maki_json_on_span on_span;
+    void *ctx;
+    const maki_text_kernels *kernels; /* NULL: the best there are */
+} maki_json_scan_options;
+
+typedef struct maki_json_scan {
+    maki_json_scan_options options;
+    uint64_t at; /* bytes seen before this piece */
+    unsigned state;
+    unsigned literal_at;      /* in a literal or a \u escape: how much of it has been seen */
+    const char *literal;      /* the literal being read */
+    bool in_key;              /* the string being read is a key */
+    unsigned depth;           /* how many containers are open */
+    uint64_t token_start;     /* of the string, number or literal being read */
+    unsigned char pending[4]; /* the first bytes of a character cut by the piece's end */
+    unsigned pending_len;
+    struct {
+        uint64_t start, key_start, key_end, index;
+    } open[MAKI_JSON_REPORT_MAX + 1]; /* what is known of the value being read at each depth */
+    uint64_t is_object[MAKI_JSON_DEPTH_MAX / 64];
+} maki_json_scan;
+
+void maki_json_scan_init(maki_json_scan *scan, const maki_json_scan_options *options);
+maki_status maki_json_scan_push(maki_json_scan *scan, maki_str piece, maki_err *err)
+    MAKI_MUST_CHECK;
+maki_status maki_json_scan_end(maki_json_scan *scan, maki_err *err) MAKI_MUST_CHECK;
+
+/* All of `text` at once. */
+maki_status maki_json_scan_text(maki_str text, const maki_json_scan_options *options, maki_err *err)
+    MAKI_MUST_CHECK;
+/* All of a file from its beginning, MAKI_JSON_FILE_BLOCK bytes at a time. */
+maki_status maki_json_scan_file(const maki_env *env, int fd, const maki_json_scan_options *options,
+                                maki_err *err) MAKI_MUST_CHECK;
+
+#endif

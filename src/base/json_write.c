@@ -1,0 +1,180 @@
+/* json_write.c -- see json_write.h. */
+#include "base/json_write.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+
+void maki_jw_init(maki_jw *w, maki_sink sink, maki_err *err)
+{
+    memset(w, 0, offsetof(maki_jw, waiting));
+    w->sink = sink;
+    w->err = err;
+}
+
+static void hand_on(maki_jw *w, maki_str bytes)
+{
+    if (w->status == MAKI_OK && bytes.len) w->status = w->sink.write(w->sink.ctx, bytes, w->err);
+}
+
+static void flush(maki_jw *w)
+{
+    hand_on(w, (maki_str){ w->waiting, w->fill });
+    w->fill = 0;
+}
+
+void maki_jw_bytes(maki_jw *w, maki_str bytes)
+{
+    w->written += bytes.len;
+    if (bytes.len > sizeof w->waiting - w->fill) flush(w);
+    if (bytes.len > sizeof w->waiting) {
+        hand_on(w, bytes);
+        return;
+    }
+    if (bytes.len) memcpy(w->waiting + w->fill, bytes.ptr, bytes.len);
+    w->fill += bytes.len;
+}
+
+static void byte(maki_jw *w, char c)
+{
+    maki_jw_bytes(w, (maki_str){ &c, 1 });
+}
+
+void maki_jw_begin_value(maki_jw *w)
+{
+    uint64_t bit = (uint64_t)1 << (w->depth % 64);
+    if (!w->after_key && (w->has_items & bit)) byte(w, ',');
+    w->has_items |= bit;
+    w->after_key = false;
+}
+
+static void open_container(maki_jw *w, char c)
+{
+    maki_jw_begin_value(w);
+    byte(w, c);
+    w->depth++;
+    w->has_items &= ~((uint64_t)1 << (w->depth % 64));
+}
+
+static void close_container(maki_jw *w, char c)
+{
+    w->depth--;
+    byte(w, c);
+}
+
+void maki_jw_object(maki_jw *w)
+{
+    open_container(w, '{');
+}
+
+void maki_jw_end_object(maki_jw *w)
+{
+    close_container(w, '}');
+}
+
+void maki_jw_array(maki_jw *w)
+{
+    open_container(w, '[');
+}
+
+void maki_jw_end_array(maki_jw *w)
+{
+    close_container(w, ']');
+}
+
+void maki_jw_escaped(maki_jw *w, maki_str text)
+{
+    static const char letters[] = "btn?fr"; /* for 0x08 to 0x0D; 0x0B has none */
+    const maki_text_kernels *kernels = maki_text_kernels_best();
+    while (text.len) {
+        size_t plain = kernels->find_special(text.ptr, text.len);
+        maki_jw_bytes(w, (maki_str){ text.ptr, plain });
+        if (plain == text.len) return;
+        unsigned char c = (unsigned char)text.ptr[plain];
+        char escape[7];
+        if (c == '"' || c == '\\') {
+            snprintf(escape, sizeof escape, "\\%c", c);
+        } else if (c >= 0x08 && c <= 0x0D && c != 0x0B) {
+            snprintf(escape, sizeof escape, "\\%c", letters[c - 0x08]);
+        } else {
+            snprintf(escape, sizeof escape, "\\u%04x", c);
+        }
+        maki_jw_bytes(w, (maki_str){ escape, strlen(escape) });
+        text = (maki_str){ text.ptr + plain + 1, text.len - plain - 1 };
+    }
+}
+
+static void quoted(maki_jw *w, maki_str text)
+{
+    byte(w, '"');
+    maki_jw_escaped(w, text);
+    byte(w, '"');
+}
+
+void maki_jw_key(maki_jw *w, maki_str key)
+{
+    maki_jw_begin_value(w);
+    quoted(w, key);
+    byte(w, ':');
+    w->after_key = true;
+}
+
+void maki_jw_string(maki_jw *w, maki_str text)
+{
+    maki_jw_begin_value(w);
+    quoted(w, text);
+}
+
+void maki_jw_raw(maki_jw *w, maki_str json)
+{
+    maki_jw_begin_value(w);
+    maki_jw_bytes(w, json);
+}
+
+void maki_jw_int(maki_jw *w, int64_t value)
+{
+    char digits[24];
+    int n = snprintf(digits, sizeof digits, "%" PRId64, value);
+    maki_jw_raw(w, (maki_str){ digits, (size_t)n });
+}
+
+void maki_jw_double(maki_jw *w, double value)
+{
+    char digits[40];
+    if (!isfinite(value)) {
+        maki_jw_null(w);
+        return;
+    }
+    if (value == trunc(value) && fabs(value) < 9007199254740992.0) {
+        maki_jw_int(w, (int64_t)value);
+        return;
+    }
+    for (int precision = 15; precision <= 17; precision++) {
+        snprintf(digits, sizeof digits, "%.*g", precision, value);
+        if (strtod(digits, NULL) == value) break; /* written and read in the same locale */
+    }
+    for (char *c = digits; *c; c++) {
+        if (*c != '-' && *c != '+' && *c != 'e' && (*c < '0' || *c > '9')) *c = '.';
+    }
+    maki_jw_raw(w, (maki_str){ digits, strlen(digits) });
+}
+
+void maki_jw_bool(maki_jw *w, bool value)
+{
+    maki_jw_raw(w, value ? MAKI_LIT("true") : MAKI_LIT("false"));
+}
+
+void maki_jw_null(maki_jw *w)
+{
+    maki_jw_raw(w, MAKI_LIT("null"));
+}
+
+maki_status maki_jw_end(maki_jw *w)
+{
+    flush(w);
+    return w->status;
+}

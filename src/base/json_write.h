@@ -1,0 +1,50 @@
+/* json_write.h -- JSON into a sink, commas and escapes taken care of.
+ *
+ * Never allocates: a few kilobytes wait in the writer, long spans go straight through.  The first
+ * failure sticks; maki_jw_end reports it.  What is written is compact; spans handed to maki_jw_raw
+ * are copied byte for byte. */
+#ifndef MAKI_BASE_JSON_WRITE_H
+#define MAKI_BASE_JSON_WRITE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <maki/env.h>
+
+typedef struct maki_jw {
+    maki_sink sink;
+    maki_err *err; /* where the first failure is told; may be NULL */
+    maki_status status;
+    uint64_t written; /* bytes so far, those still waiting included */
+    unsigned depth;
+    uint64_t has_items; /* a bit for each open container: does it need a comma? */
+    bool after_key;
+    size_t fill;
+    char waiting[4096];
+} maki_jw;
+
+void maki_jw_init(maki_jw *w, maki_sink sink, maki_err *err);
+
+void maki_jw_object(maki_jw *w);
+void maki_jw_end_object(maki_jw *w);
+void maki_jw_array(maki_jw *w);
+void maki_jw_end_array(maki_jw *w);
+void maki_jw_key(maki_jw *w, maki_str key);
+
+void maki_jw_string(maki_jw *w, maki_str text); /* valid UTF-8, not yet escaped */
+void maki_jw_int(maki_jw *w, int64_t value);
+void maki_jw_double(maki_jw *w,
+                    double value); /* shortest that reads back the same; null if not finite */
+void maki_jw_bool(maki_jw *w, bool value);
+void maki_jw_null(maki_jw *w);
+void maki_jw_raw(maki_jw *w, maki_str json); /* a whole value, as it is */
+
+/* A value made of several pieces: begin it, add raw bytes and text to be escaped, in any order. */
+void maki_jw_begin_value(maki_jw *w);
+void maki_jw_bytes(maki_jw *w, maki_str bytes);
+void maki_jw_escaped(maki_jw *w, maki_str text); /* escapes, without quotes */
+
+/* Hand on what waits.  MAKI_OK, or the first failure. */
+maki_status maki_jw_end(maki_jw *w) MAKI_MUST_CHECK;
+
+#endif

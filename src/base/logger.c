@@ -1,0 +1,105 @@
+/* logger.c -- see logger.h. */
+#include "base/logger.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/str.h"
+#include "base/text.h"
+
+enum { LINE_MAX_BYTES = 2048 };
+
+typedef struct line {
+    char text[LINE_MAX_BYTES];
+    size_t len;
+} line;
+
+static void add(line *l, const char *fmt, ...) MAKI_PRINTF(2, 3);
+
+static void add(line *l, const char *fmt, ...)
+{
+    size_t room = sizeof l->text - 1 - l->len; /* the newline always fits */
+    va_list args;
+    va_start(args, fmt);
+    int n = vsnprintf(l->text + l->len, room, fmt, args);
+    va_end(args);
+    if (n > 0) l->len += (size_t)n < room ? (size_t)n : room - 1;
+}
+
+/* Spellings under which keys travel.  A false alarm costs a log value, a miss costs a key. */
+static bool looks_secret(maki_str value)
+{
+    static const char *const marks[] = { "sk-",     "sk_",     "bearer ",   "basic ", "api_key",
+                                         "api-key", "apikey",  "x-api-key", "token=", "key=",
+                                         "ghp_",    "glpat-",  "xoxb-",     "AIza",   "eyJ",
+                                         "secret",  "password" };
+    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
+        if (maki_str_has_nocase(value, maki_str_of(marks[i]))) return true;
+    }
+    return false;
+}
+
+static void add_text(line *l, maki_str value)
+{
+    if (!maki_utf8_valid(value, NULL)) {
+        add(l, "\"(not UTF-8, %zu bytes)\"", value.len);
+        return;
+    }
+    if (looks_secret(value)) {
+        add(l, "***");
+        return;
+    }
+    maki_str cut = maki_utf8_cut(value, MAKI_LOG_VALUE_MAX);
+    bool plain = cut.len > 0;
+    for (size_t i = 0; i < cut.len; i++) {
+        unsigned char c = (unsigned char)cut.ptr[i];
+        if (c <= ' ' || c == '"' || c == '=' || c == '\\' || c == 0x7F) plain = false;
+    }
+    if (plain) {
+        add(l, "%.*s", (int)cut.len, cut.ptr);
+    } else {
+        add(l, "\"");
+        for (size_t i = 0; i < cut.len; i++) {
+            unsigned char c = (unsigned char)cut.ptr[i];
+            if (c == '"' || c == '\\')
+                add(l, "\\%c", c);
+            else if (c < ' ' || c == 0x7F)
+                add(l, "\\x%02x", c);
+            else
+                add(l, "%c", c);
+        }
+        add(l, "\"");
+    }
+    if (cut.len < value.len) add(l, "...");
+}
+
+static void add_time(line *l, int64_t ms)
+{
+    time_t seconds = (time_t)(ms / 1000);
+    struct tm tm;
+    char text[32];
+    if (!gmtime_r(&seconds, &tm)) memset(&tm, 0, sizeof tm);
+    strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &tm);
+    add(l, "%s.%03dZ", text, (int)(ms % 1000));
+}
+
+void maki_log_event(const maki_logger *logger, maki_level level, const char *event,
+                    const maki_kv *values, size_t count)
+{
+    static const char *const names[] = { "debug", "info", "warn", "error" };
+    line l = { .len = 0 };
+    if (!logger || level < logger->least) return;
+    add_time(&l, logger->clock->now_ms(logger->clock));
+    add(&l, " %s %s", names[level], event);
+    for (size_t i = 0; i < count; i++) {
+        add(&l, " %s=", values[i].key);
+        if (values[i].type == MAKI_KV_INT) add(&l, "%lld", (long long)values[i].integer);
+        if (values[i].type == MAKI_KV_NUM) add(&l, "%g", values[i].number);
+        if (values[i].type == MAKI_KV_STR) add_text(&l, values[i].str);
+    }
+    l.text[l.len++] = '\n';
+    (void)logger->sink.write(logger->sink.ctx, (maki_str){ l.text, l.len }, NULL);
+}

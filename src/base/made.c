@@ -1,0 +1,19 @@
+/* made.c -- see made.h. */
+#include "base/made.h"
+
+void maki_made_begin(maki_made *made, maki_arena *arena, maki_err *err)
+{
+    made->buf = maki_buf_new(arena->alloc, arena->max);
+    maki_jw_init(&made->w, maki_buf_sink(&made->buf), err);
+}
+
+maki_status maki_made_end(maki_made *made, maki_arena *arena, maki_str *json, maki_err *err)
+{
+    maki_status st = maki_jw_end(&made->w);
+    if (st == MAKI_OK) {
+        *json = maki_arena_copy(arena, maki_buf_str(&made->buf));
+        st = maki_arena_status(arena, err);
+    }
+    maki_buf_free(&made->buf);
+    return st;
+}

@@ -1,0 +1,15 @@
+/* sort.h -- a stable sort that asks the arena for its working memory. */
+#ifndef MAKI_BASE_SORT_H
+#define MAKI_BASE_SORT_H
+
+#include <stdbool.h>
+
+#include "base/arena.h"
+
+/* Sort `count` elements of `size` bytes; `before(a, b)` says that a must stand before b.  Elements of
+ * which neither must stand before the other keep their order. */
+maki_status maki_sort(void *items, size_t count, size_t size,
+                      bool (*before)(const void *a, const void *b), maki_arena *arena,
+                      maki_err *err);
+
+#endif

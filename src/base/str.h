@@ -1,0 +1,44 @@
+/* str.h -- small questions to ask a borrowed string. */
+#ifndef MAKI_BASE_STR_H
+#define MAKI_BASE_STR_H
+
+#include <stdbool.h>
+#include <string.h>
+
+#include <maki/str.h>
+
+static inline maki_str maki_str_of(const char *text)
+{
+    return (maki_str){ text, strlen(text) };
+}
+
+static inline bool maki_str_is(maki_str a, maki_str b)
+{
+    return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
+}
+
+static inline bool maki_str_starts(maki_str text, maki_str prefix)
+{
+    return text.len >= prefix.len && memcmp(text.ptr, prefix.ptr, prefix.len) == 0;
+}
+
+static inline maki_str maki_str_from(maki_str text, size_t at)
+{
+    return (maki_str){ text.ptr + at, text.len - at };
+}
+
+static inline maki_str maki_str_to(maki_str text, size_t end)
+{
+    return (maki_str){ text.ptr, end };
+}
+
+/* Does `text` contain `part`?  An empty part is in every text. */
+bool maki_str_has(maki_str text, maki_str part);
+/* The same, letters A-Z and a-z being equal. */
+bool maki_str_has_nocase(maki_str text, maki_str part);
+/* Where `part` first stands in `text`, letters A-Z and a-z being equal, or text.len. */
+size_t maki_str_find_nocase(maki_str text, maki_str part);
+/* Without white space, as JavaScript's trim() sees it, at both ends. */
+maki_str maki_str_trim(maki_str text);
+
+#endif

@@ -1,0 +1,223 @@
+/* text.c -- UTF-8 in plain C, and the choice of the inner loops. */
+#include "base/text.h"
+
+#include <string.h>
+
+#include "base/str.h"
+#include "base/text_avx2.h"
+
+/* ---- plain kernels ------------------------------------------------------------------------- */
+
+static const uint64_t ones = 0x0101010101010101u;
+static const uint64_t tops = 0x8080808080808080u;
+
+/* A top bit for every byte of `word` that is zero; bits above the first such byte may be wrong. */
+static inline uint64_t zero_bytes(uint64_t word)
+{
+    return (word - ones) & ~word & tops;
+}
+
+static inline bool special(unsigned char c)
+{
+    return c < 0x20 || c == '"' || c == '\\';
+}
+
+static size_t plain_find_special(const char *at, size_t n)
+{
+    size_t i = 0;
+    for (; i + 8 <= n; i += 8) {
+        uint64_t word;
+        memcpy(&word, at + i, 8);
+        uint64_t low = (word - ones * 0x20) & ~word & tops;
+        if (low | zero_bytes(word ^ (ones * '"')) | zero_bytes(word ^ (ones * '\\'))) break;
+    }
+    while (i < n && !special((unsigned char)at[i]))
+        i++;
+    return i;
+}
+
+static inline bool is_cont(unsigned char c)
+{
+    return (c & 0xC0) == 0x80;
+}
+
+/* The length of the character at s, of which n bytes are there; 0 when it is not one. */
+static size_t char_len(const unsigned char *s, size_t n)
+{
+    unsigned char c = s[0];
+    if (c < 0x80) return 1;
+    if (c < 0xC2 || c > 0xF4) return 0;
+    if (n < 2 || !is_cont(s[1])) return 0;
+    if (c < 0xE0) return 2;
+    if (c == 0xE0 && s[1] < 0xA0) return 0; /* overlong */
+    if (c == 0xED && s[1] > 0x9F) return 0; /* a surrogate */
+    if (c == 0xF0 && s[1] < 0x90) return 0; /* overlong */
+    if (c == 0xF4 && s[1] > 0x8F) return 0; /* above U+10FFFF */
+    if (n < 3 || !is_cont(s[2])) return 0;
+    if (c < 0xF0) return 3;
+    return n >= 4 && is_cont(s[3]) ? 4 : 0;
+}
+
+static size_t plain_utf8_good(const char *at, size_t n)
+{
+    const unsigned char *s = (const unsigned char *)at;
+    size_t i = 0;
+    while (i < n) {
+        uint64_t word;
+        while (i + 8 <= n && (memcpy(&word, s + i, 8), (word & tops) == 0))
+            i += 8;
+        if (i == n) break;
+        size_t len = char_len(s + i, n - i);
+        if (len == 0) return i;
+        i += len;
+    }
+    return n;
+}
+
+const maki_text_kernels *maki_text_kernels_plain(void)
+{
+    static const maki_text_kernels plain = { "plain", plain_find_special, plain_utf8_good };
+    return &plain;
+}
+
+const maki_text_kernels *maki_text_kernels_best(void)
+{
+    const maki_text_kernels *avx2 = maki_text_kernels_avx2();
+    return avx2 ? avx2 : maki_text_kernels_plain();
+}
+
+/* ---- on top of them ------------------------------------------------------------------------ */
+
+bool maki_utf8_valid(maki_str text, size_t *bad_at)
+{
+    size_t good = maki_text_kernels_best()->utf8_good(text.ptr, text.len);
+    if (good == text.len) return true;
+    if (bad_at) *bad_at = good;
+    return false;
+}
+
+maki_str maki_utf8_cut(maki_str text, size_t max)
+{
+    if (text.len <= max) return text;
+    while (max > 0 && is_cont((unsigned char)text.ptr[max]))
+        max--;
+    return maki_str_to(text, max);
+}
+
+size_t maki_utf8_unfinished(maki_str text)
+{
+    for (size_t back = 1; back <= 3 && back <= text.len; back++) {
+        unsigned char c = (unsigned char)text.ptr[text.len - back];
+        if (is_cont(c)) continue;
+        size_t need = c >= 0xF0 ? 4 : c >= 0xE0 ? 3 : c >= 0xC0 ? 2 : 1;
+        return need > back ? back : 0;
+    }
+    return 0;
+}
+
+uint64_t maki_utf16_len(maki_str text)
+{
+    uint64_t units = 0;
+    for (size_t i = 0; i < text.len; i++) {
+        unsigned char c = (unsigned char)text.ptr[i];
+        units += (uint64_t)!is_cont(c) + (uint64_t)(c >= 0xF0);
+    }
+    return units;
+}
+
+uint32_t maki_utf8_char(maki_str text, size_t at, size_t *len)
+{
+    const unsigned char *s = (const unsigned char *)text.ptr + at;
+    if (s[0] < 0x80) return (*len = 1, s[0]);
+    if (s[0] < 0xE0) return (*len = 2, (s[0] & 0x1Fu) << 6 | (s[1] & 0x3Fu));
+    if (s[0] < 0xF0) {
+        return (*len = 3, (s[0] & 0x0Fu) << 12 | (s[1] & 0x3Fu) << 6 | (s[2] & 0x3Fu));
+    }
+    return (*len = 4,
+            (s[0] & 0x07u) << 18 | (s[1] & 0x3Fu) << 12 | (s[2] & 0x3Fu) << 6 | (s[3] & 0x3Fu));
+}
+
+size_t maki_utf8_put(uint32_t code, char out[4])
+{
+    if (code > 0x10FFFF || (code >= 0xD800 && code <= 0xDFFF)) code = 0xFFFD;
+    if (code < 0x80) return (out[0] = (char)code, 1);
+    if (code < 0x800) {
+        out[0] = (char)(0xC0 | code >> 6);
+        out[1] = (char)(0x80 | (code & 0x3F));
+        return 2;
+    }
+    if (code < 0x10000) {
+        out[0] = (char)(0xE0 | code >> 12);
+        out[1] = (char)(0x80 | (code >> 6 & 0x3F));
+        out[2] = (char)(0x80 | (code & 0x3F));
+        return 3;
+    }
+    out[0] = (char)(0xF0 | code >> 18);
+    out[1] = (char)(0x80 | (code >> 12 & 0x3F));
+    out[2] = (char)(0x80 | (code >> 6 & 0x3F));
+    out[3] = (char)(0x80 | (code & 0x3F));
+    return 4;
+}
+
+/* ---- borrowed strings ---------------------------------------------------------------------- */
+
+bool maki_str_has(maki_str text, maki_str part)
+{
+    if (part.len == 0) return true;
+    for (size_t i = 0; i + part.len <= text.len; i++) {
+        if (memcmp(text.ptr + i, part.ptr, part.len) == 0) return true;
+    }
+    return false;
+}
+
+static inline unsigned char lower(unsigned char c)
+{
+    return c >= 'A' && c <= 'Z' ? (unsigned char)(c + 32) : c;
+}
+
+size_t maki_str_find_nocase(maki_str text, maki_str part)
+{
+    for (size_t i = 0; i + part.len <= text.len; i++) {
+        size_t k = 0;
+        while (k < part.len &&
+               lower((unsigned char)text.ptr[i + k]) == lower((unsigned char)part.ptr[k])) {
+            k++;
+        }
+        if (k == part.len) return i;
+    }
+    return text.len;
+}
+
+bool maki_str_has_nocase(maki_str text, maki_str part)
+{
+    return part.len == 0 || maki_str_find_nocase(text, part) < text.len;
+}
+
+/* The white space of JavaScript's trim(): the length of it at `at`, or 0. */
+static size_t space_len(maki_str text, size_t at)
+{
+    unsigned char c = (unsigned char)text.ptr[at];
+    size_t len = 0;
+    if (c == ' ' || (c >= 0x09 && c <= 0x0D)) return 1;
+    if (c < 0xC2) return 0;
+    uint32_t code = maki_utf8_char(text, at, &len);
+    bool is = code == 0xA0 || code == 0x1680 || (code >= 0x2000 && code <= 0x200A) ||
+              code == 0x2028 || code == 0x2029 || code == 0x202F || code == 0x205F ||
+              code == 0x3000 || code == 0xFEFF;
+    return is ? len : 0;
+}
+
+maki_str maki_str_trim(maki_str text)
+{
+    size_t skip = 0;
+    while (text.len && (skip = space_len(text, 0)) > 0)
+        text = maki_str_from(text, skip);
+    while (text.len) {
+        size_t at = text.len - 1;
+        while (at > 0 && is_cont((unsigned char)text.ptr[at]))
+            at--;
+        if (space_len(text, at) == 0) break;
+        text = maki_str_to(text, at);
+    }
+    return text;
+}

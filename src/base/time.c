@@ -1,0 +1,87 @@
+/* time.c -- see time.h. */
+#include "base/time.h"
+
+#include "base/str.h"
+
+/* `digits` digits at the front of *text; takes them off. */
+static bool take(maki_str *text, size_t digits, long *value)
+{
+    long n = 0;
+    if (text->len < digits) return false;
+    for (size_t i = 0; i < digits; i++) {
+        char c = text->ptr[i];
+        if (c < '0' || c > '9') return false;
+        n = n * 10 + (c - '0');
+    }
+    *text = maki_str_from(*text, digits);
+    *value = n;
+    return true;
+}
+
+static bool take_char(maki_str *text, char c)
+{
+    if (text->len == 0 || text->ptr[0] != c) return false;
+    *text = maki_str_from(*text, 1);
+    return true;
+}
+
+/* Days from 1970-01-01 to a date of the Gregorian calendar. */
+static long days_of(long year, long month, long day)
+{
+    year -= month <= 2;
+    long era = year / 400, of_era = year % 400;
+    long of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
+    return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
+}
+
+static bool take_fraction(maki_str *text, double *ms)
+{
+    double scale = 100;
+    long digit = 0;
+    if (!take_char(text, '.')) return true;
+    if (!take(text, 1, &digit)) return false;
+    do {
+        *ms += (double)digit * scale;
+        scale /= 10;
+    } while (take(text, 1, &digit));
+    return true;
+}
+
+static bool take_offset(maki_str *text, long *minutes)
+{
+    long hours = 0, rest = 0;
+    if (text->len == 0 || take_char(text, 'Z')) return true;
+    long sign = text->ptr[0] == '-' ? -1 : 1;
+    if (!take_char(text, '+') && !take_char(text, '-')) return false;
+    if (!take(text, 2, &hours)) return false;
+    take_char(text, ':');
+    if (!take(text, 2, &rest) || hours > 23 || rest > 59) return false;
+    *minutes = sign * (hours * 60 + rest);
+    return true;
+}
+
+bool maki_time_parse(maki_str text, double *ms)
+{
+    static const long month_days[] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
+    long year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0, offset = 0;
+    double fraction = 0;
+    if (!take(&text, 4, &year) || !take_char(&text, '-') || !take(&text, 2, &month) ||
+        !take_char(&text, '-') || !take(&text, 2, &day)) {
+        return false;
+    }
+    if (month < 1 || month > 12 || day < 1) return false;
+    bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    if (day > month_days[month - 1] + (month == 2 && leap)) return false;
+    if (text.len && (take_char(&text, 'T') || take_char(&text, ' '))) {
+        if (!take(&text, 2, &hour) || !take_char(&text, ':') || !take(&text, 2, &minute)) {
+            return false;
+        }
+        if (take_char(&text, ':') && !take(&text, 2, &second)) return false;
+        if (!take_fraction(&text, &fraction) || !take_offset(&text, &offset)) return false;
+    }
+    if (text.len || hour > 24 || minute > 59 || second > 60) return false;
+    long days = days_of(year, month, day);
+    *ms = ((double)days * 86400 + (double)((hour * 60 + minute - offset) * 60 + second)) * 1000 +
+          fraction;
+    return true;
+}
