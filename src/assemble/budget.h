@@ -1,0 +1,32 @@
+/* budget.h -- how many tokens each layer of the context may have, and which items fit. */
+#ifndef MAKI_ASSEMBLE_BUDGET_H
+#define MAKI_ASSEMBLE_BUDGET_H
+
+#include <stddef.h>
+
+#include "base/arena.h"
+
+typedef struct maki_layer_share {
+    const char *name;
+    double share; /* of the budget; a ceiling: together they are more than all of it */
+} maki_layer_share;
+
+#define MAKI_LAYER_COUNT 10
+extern const maki_layer_share maki_layer_shares[MAKI_LAYER_COUNT];
+
+/* The tokens that may be used of a window: all but a tenth. */
+double maki_budget_of(double window);
+
+typedef struct maki_budget_item {
+    maki_str id; /* any JSON value */
+    double priority;
+    double tokens;
+} maki_budget_item;
+
+/* Choose items for `budget` tokens: all of them as they come if they fit, else the most important
+ * first, equal ones in their order, up to the first that does not fit.  Sorts `items` in that case;
+ * the first *kept of them are the choice. */
+maki_status maki_budget_fit(maki_budget_item *items, size_t count, double budget, maki_arena *arena,
+                            size_t *kept, maki_err *err);
+
+#endif

@@ -1,0 +1,35 @@
+/* cli.h -- what the commands share.  They use the public headers only, like any other program. */
+#ifndef MAKI_CLI_CLI_H
+#define MAKI_CLI_CLI_H
+
+#include <stdbool.h>
+
+#include <maki/maki.h>
+
+typedef struct cli_command {
+    const char *name;
+    const char *help;                  /* one line */
+    const char *usage;                 /* the whole help */
+    int (*run)(int argc, char **argv); /* argv[0] is the command's name; returns the exit code */
+} cli_command;
+
+extern const cli_command cli_op;
+extern const cli_command cli_tour;
+
+/* Text styles: empty strings unless `out` is a terminal that wants them. */
+typedef struct cli_style {
+    const char *bold, *dim, *green, *yellow, *cyan, *off;
+} cli_style;
+cli_style cli_style_of(int fd);
+
+/* Say what went wrong, and return the exit code of the status. */
+int cli_fail(const char *doing, const maki_err *err);
+/* A mistake in how the command was called: say it, and where the help is.  Returns 2. */
+int cli_misuse(const char *command, const char *what, const char *detail);
+
+/* A sink to standard output; a closed pipe ends the program quietly, as it should. */
+maki_sink cli_stdout(void);
+
+bool cli_is(const char *arg, const char *name);
+
+#endif

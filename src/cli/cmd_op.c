@@ -1,0 +1,139 @@
+/* cmd_op.c -- maki op: any operation, JSON in, JSON out. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+static const char usage[] =
+    "maki op NAME [JSON]        run an operation on JSON, or on standard input\n"
+    "maki op NAME --help        its fields, and an example\n"
+    "maki op --lines            rows {\"op\": NAME, \"input\": {...}} in, one answer a line out\n"
+    "maki op --list [--json]    all operations\n"
+    "\n"
+    "The answer is one JSON object on standard output, also when it is an error\n"
+    "({\"error\": {\"code\", \"message\"}}).  The exit code tells: 0 ok, 2 malformed input, 3 refused,\n"
+    "4 too big, 5 no such operation; with --lines it is the first that is not 0.\n"
+    "\n"
+    "Example:\n"
+    "  maki op prompt.truncate_file '{\"content\": \"あいうえおかきくけこさ\", \"maxChars\": 10}'\n"
+    "  echo '{\"op\": \"tokens.estimate\", \"input\": {\"text\": \"hello\"}}' | maki op --lines\n";
+
+static void print_fields(const maki_op_field *fields, const cli_style *s)
+{
+    for (; fields->name; fields++) {
+        printf("  %s%-32s%s %s%-9s%s %s%s\n", s->cyan, fields->name, s->off, s->dim, fields->type,
+               s->off, fields->help, fields->required ? "" : " (optional)");
+    }
+}
+
+static int print_op(const maki_op_info *op)
+{
+    cli_style s = cli_style_of(STDOUT_FILENO);
+    printf("%s%s%s -- %s\n%s, %s\n\nInput:\n", s.bold, op->name, s.off, op->help, op->class_name,
+           op->effect);
+    print_fields(op->input, &s);
+    printf("\nAnswer:\n");
+    print_fields(op->output, &s);
+    printf("\nExample:\n  maki op %s <<'EOF'\n%s\nEOF\n%s%s%s\n", op->name, op->example, s.dim,
+           op->answer, s.off);
+    return 0;
+}
+
+static void print_json_text(const char *text)
+{
+    putchar('"');
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\') putchar('\\');
+        putchar(*text);
+    }
+    putchar('"');
+}
+
+static void print_json_fields(const char *name, const maki_op_field *fields)
+{
+    printf(",\"%s\":[", name);
+    for (const maki_op_field *f = fields; f->name; f++) {
+        printf("%s{\"name\":\"%s\",\"type\":\"%s\",\"required\":%s,\"help\":",
+               f == fields ? "" : ",", f->name, f->type, f->required ? "true" : "false");
+        print_json_text(f->help);
+        putchar('}');
+    }
+    putchar(']');
+}
+
+static int print_list(bool json)
+{
+    cli_style s = cli_style_of(STDOUT_FILENO);
+    for (size_t i = 0; i < maki_op_count(); i++) {
+        const maki_op_info *op = maki_op_at(i);
+        if (!json) {
+            printf("%s%-24s%s %s\n", s.cyan, op->name, s.off, op->help);
+            continue;
+        }
+        printf("{\"name\":\"%s\",\"class\":\"%s\",\"effect\":\"%s\",\"help\":", op->name,
+               op->class_name, op->effect);
+        print_json_text(op->help);
+        print_json_fields("input", op->input);
+        print_json_fields("output", op->output);
+        printf(",\"example\":%s,\"answer\":%s}\n", op->example, op->answer);
+    }
+    return 0;
+}
+
+/* Run with a handle; `json` NULL reads standard input. */
+static int run_op(const char *name, const char *json)
+{
+    maki *m = NULL;
+    maki_err err = { 0 };
+    maki_sink out = cli_stdout();
+    maki_str op = { name, strlen(name) };
+    if (maki_open(NULL, &m, &err) != MAKI_OK) return cli_fail("op", &err);
+    if (!json && isatty(STDIN_FILENO)) {
+        fprintf(stderr, "Reading JSON from the terminal; end it with Ctrl-D.\n");
+    }
+    maki_status st = json ? maki_op(m, op, (maki_str){ json, strlen(json) }, out, &err)
+                          : maki_op_read(m, op, STDIN_FILENO, out, &err);
+    if (out.write(out.ctx, (maki_str){ "\n", 1 }, NULL) != MAKI_OK && st == MAKI_OK) st = MAKI_IO;
+    maki_close(m);
+    if (st == MAKI_OK) return 0;
+    char doing[80];
+    snprintf(doing, sizeof doing, "op %.60s", name);
+    return cli_fail(doing, &err);
+}
+
+static int run_lines(void)
+{
+    maki *m = NULL;
+    maki_err err = { 0 };
+    if (maki_open(NULL, &m, &err) != MAKI_OK) return cli_fail("op --lines", &err);
+    maki_status st = maki_op_lines(m, STDIN_FILENO, cli_stdout(), &err);
+    maki_close(m);
+    return maki_status_exit(st);
+}
+
+static int run(int argc, char **argv)
+{
+    if (argc < 2) {
+        fputs(usage, stderr);
+        return maki_status_exit(MAKI_INVALID);
+    }
+    if (cli_is(argv[1], "--list") || cli_is(argv[1], "--lines")) {
+        bool json = argc == 3 && cli_is(argv[1], "--list") && cli_is(argv[2], "--json");
+        if (argc > 2 && !json) return cli_misuse("op", "not understood: ", argv[2]);
+        return cli_is(argv[1], "--list") ? print_list(json) : run_lines();
+    }
+    if (argv[1][0] == '-') return cli_misuse("op", "there is no option ", argv[1]);
+    if (argc > 3) return cli_misuse("op", "too many arguments: ", argv[3]);
+    if (argc == 3 && (cli_is(argv[2], "--help") || cli_is(argv[2], "-h"))) {
+        const maki_op_info *op = maki_op_find((maki_str){ argv[1], strlen(argv[1]) });
+        if (op) return print_op(op);
+        const char *near = maki_op_nearest((maki_str){ argv[1], strlen(argv[1]) });
+        fprintf(stderr, "maki op: there is no operation %.60s%s%s; see maki op --list\n", argv[1],
+                near ? "; did you mean " : "", near ? near : "");
+        return maki_status_exit(MAKI_NOTFOUND);
+    }
+    return run_op(argv[1], argc == 3 ? argv[2] : NULL);
+}
+
+const cli_command cli_op = { "op", "any operation, JSON in, JSON out", usage, run };

@@ -1,0 +1,113 @@
+/* main.c -- maki: find the command and run it. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+static const cli_command *const commands[] = { &cli_op, &cli_tour };
+enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
+
+bool cli_is(const char *arg, const char *name)
+{
+    return strcmp(arg, name) == 0;
+}
+
+cli_style cli_style_of(int fd)
+{
+    const char *term = getenv("TERM");
+    bool plain = !isatty(fd) || getenv("NO_COLOR") || !term || cli_is(term, "dumb");
+    if (plain) return (cli_style){ "", "", "", "", "", "" };
+    return (cli_style){ "\033[1m", "\033[2m", "\033[32m", "\033[33m", "\033[36m", "\033[0m" };
+}
+
+int cli_fail(const char *doing, const maki_err *err)
+{
+    fprintf(stderr, "maki %s: %s\n", doing, err->msg);
+    return maki_status_exit(err->status);
+}
+
+int cli_misuse(const char *command, const char *what, const char *detail)
+{
+    fprintf(stderr, "maki %s: %s%s\nSee maki %s --help.\n", command, what, detail, command);
+    return maki_status_exit(MAKI_INVALID);
+}
+
+static maki_status write_stdout(void *ctx, maki_str bytes, maki_err *err)
+{
+    (void)ctx;
+    while (bytes.len) {
+        ssize_t n = write(STDOUT_FILENO, bytes.ptr, bytes.len);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) {
+            if (err) {
+                *err = (maki_err){ .status = errno == ENOSPC ? MAKI_FULL : MAKI_IO };
+                snprintf(err->msg, sizeof err->msg, "writing the answer: %s", strerror(errno));
+            }
+            return errno == ENOSPC ? MAKI_FULL : MAKI_IO;
+        }
+        bytes = (maki_str){ bytes.ptr + n, bytes.len - (size_t)n };
+    }
+    return MAKI_OK;
+}
+
+maki_sink cli_stdout(void)
+{
+    return (maki_sink){ write_stdout, NULL };
+}
+
+static int print_help(void)
+{
+    cli_style s = cli_style_of(STDOUT_FILENO);
+    printf("%smaki%s %s -- a context engine for LLM agents\n"
+           "Every word is kept; only what fits is sent.\n\n"
+           "  maki COMMAND ...\n\n",
+           s.bold, s.off, maki_version());
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        printf("  %s%-8s%s %s\n", s.cyan, commands[i]->name, s.off, commands[i]->help);
+    }
+    printf("  %s%-8s%s %s\n", s.cyan, "help", s.off, "this page, or `maki help COMMAND`");
+    printf("  %s%-8s%s %s\n\n", s.cyan, "version", s.off, "the version");
+    printf("Try: maki tour\n");
+    return 0;
+}
+
+static const cli_command *find(const char *name)
+{
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        if (cli_is(name, commands[i]->name)) return commands[i];
+    }
+    return NULL;
+}
+
+static int unknown(const char *name)
+{
+    fprintf(stderr, "maki: there is no command %.60s; these are: ", name);
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        fprintf(stderr, "%s, ", commands[i]->name);
+    fprintf(stderr, "help, version\n");
+    return maki_status_exit(MAKI_INVALID);
+}
+
+int main(int argc, char **argv)
+{
+    signal(SIGPIPE, SIG_DFL);
+    const char *name = argc > 1 ? argv[1] : "help";
+    if (cli_is(name, "version") || cli_is(name, "--version") || cli_is(name, "-V")) {
+        printf("maki %s\n", maki_version());
+        return 0;
+    }
+    bool help = cli_is(name, "help") || cli_is(name, "--help") || cli_is(name, "-h");
+    if (help && argc < 3) return print_help();
+    if (help) name = argv[2];
+    const cli_command *command = find(name);
+    if (!command) return unknown(name);
+    if (help || (argc > 2 && (cli_is(argv[2], "--help") || cli_is(argv[2], "-h")))) {
+        fputs(command->usage, stdout);
+        return 0;
+    }
+    return command->run(argc - 1, argv + 1);
+}

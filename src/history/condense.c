@@ -1,0 +1,259 @@
+/* condense.c -- see condense.h.
+ *
+ * The order of the checks is the reference's, because it decides which code a caller sees.  The
+ * summariser reads the raw list since the last summary, hidden messages included: that is a defect
+ * of the reference which the recorded cases keep; conversations of ours hand in their view. */
+#include "history/condense.h"
+
+#include "base/err.h"
+#include "base/str.h"
+#include "history/make.h"
+#include "history/view.h"
+
+static const char system_prompt[] =
+    "You condense conversations between a person and an assistant that works with tools. Write a "
+    "summary from which the assistant can go on without the conversation. Use these headings:\n"
+    "1. Previous Conversation: what was asked and what happened, in order.\n"
+    "2. Current Work: what was being done last.\n"
+    "3. Key Technical Concepts: technologies, conventions and decisions, decisions word for word.\n"
+    "4. Relevant Files and Code: every path that matters and why, with the code that is needed.\n"
+    "5. Problem Solving: errors met, how each was solved, and what is still broken.\n"
+    "6. Pending Tasks: what remains, with the next step in the words of the newest request.\n"
+    "Keep names, paths, numbers and identifiers exactly. Write in the language of the conversation, "
+    "in at most 500 words, and nothing but the summary.";
+
+static const char instruction[] =
+    "Condense the conversation so far as your instructions say. Do not answer it and call no tools.";
+
+/* ---- the request ---------------------------------------------------------------------------- */
+
+static void write_content(maki_jw *w, const maki_msg *msg, bool drop_images)
+{
+    maki_blocks blocks = maki_msg_blocks(msg);
+    maki_str block;
+    bool images = false;
+    if (drop_images && msg->content.len && msg->content.ptr[0] == '[') {
+        while (maki_blocks_next(&blocks, &block))
+            images |= maki_block_is(block, MAKI_LIT("image"));
+    }
+    if (!images) {
+        maki_jw_raw(w, msg->content.len ? msg->content : MAKI_LIT("null"));
+        return;
+    }
+    maki_jw_array(w);
+    blocks = maki_msg_blocks(msg);
+    while (maki_blocks_next(&blocks, &block)) {
+        if (maki_block_is(block, MAKI_LIT("image"))) {
+            block = MAKI_LIT("{\"type\":\"text\",\"text\":\"" MAKI_IMAGE_PLACEHOLDER "\"}");
+        }
+        maki_jw_raw(w, block);
+    }
+    maki_jw_end_array(w);
+}
+
+void maki_summary_request_write(maki_jw *w, const maki_summary_request *request)
+{
+    maki_jw_object(w);
+    maki_jw_key(w, MAKI_LIT("system"));
+    maki_jw_string(w, request->system);
+    maki_jw_key(w, MAKI_LIT("messages"));
+    maki_jw_array(w);
+    for (size_t i = 0; i < request->messages.count; i++) {
+        maki_jw_object(w);
+        maki_jw_key(w, MAKI_LIT("role"));
+        maki_jw_raw(w, request->messages.at[i]->role_text);
+        maki_jw_key(w, MAKI_LIT("content"));
+        write_content(w, request->messages.at[i], request->drop_images);
+        maki_jw_end_object(w);
+    }
+    maki_jw_object(w);
+    maki_jw_key(w, MAKI_LIT("role"));
+    maki_jw_string(w, MAKI_LIT("user"));
+    maki_jw_key(w, MAKI_LIT("content"));
+    maki_jw_string(w, request->instruction);
+    maki_jw_end_object(w);
+    maki_jw_end_array(w);
+    maki_jw_end_object(w);
+}
+
+static maki_status make_request(const maki_condense_in *in, maki_msgs source, maki_arena *arena,
+                                maki_condensed *out, maki_err *err)
+{
+    maki_summary_request *request = maki_arena_get(arena, sizeof *request);
+    if (!request) return maki_arena_status(arena, err);
+    request->messages = source;
+    request->drop_images = !in->supports_images;
+    request->instruction = maki_str_of(instruction);
+    if (in->custom_prompt.len) {
+        request->system = maki_str_trim(maki_json_text(in->custom_prompt, arena));
+    }
+    if (request->system.len == 0) request->system = maki_str_of(system_prompt);
+    out->request = request;
+    return maki_arena_status(arena, err);
+}
+
+/* ---- counting ------------------------------------------------------------------------------- */
+
+static size_t count_blocks(maki_msgs list)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < list.count; i++) {
+        maki_blocks blocks = maki_msg_blocks(list.at[i]);
+        maki_str block;
+        while (maki_blocks_next(&blocks, &block))
+            n++;
+    }
+    return n;
+}
+
+maki_status maki_count_messages(const maki_counter *counter, const maki_str *extra, size_t extra_n,
+                                maki_msgs list, maki_arena *arena, double *tokens, maki_err *err)
+{
+    size_t n = 0;
+    maki_str *items = maki_arena_array(arena, extra_n + count_blocks(list), sizeof *items);
+    if (!items) return maki_arena_status(arena, err);
+    for (; n < extra_n; n++)
+        items[n] = extra[n];
+    for (size_t i = 0; i < list.count; i++) {
+        maki_blocks blocks = maki_msg_blocks(list.at[i]);
+        while (maki_blocks_next(&blocks, &items[n]))
+            n++;
+    }
+    return counter->count(counter, items, n, tokens, err);
+}
+
+/* ---- the condense --------------------------------------------------------------------------- */
+
+/* Which messages the summariser reads, or why it is not worth asking. */
+static maki_status choose(const maki_condense_in *in, maki_arena *arena, maki_kept *kept,
+                          maki_msgs *source, maki_err *err)
+{
+    const maki_rules *rules = in->rules;
+    size_t keep = rules->keep_messages;
+    maki_status st = MAKI_OK;
+    *kept = maki_keep_plain(in->messages, keep);
+    if (in->native_tools) st = maki_keep(in->messages, keep, rules, arena, kept, err);
+    if (st != MAKI_OK) return st;
+
+    /* with a preserved call the first kept message, its result, is shown too: it closes the pair */
+    size_t end = kept->start + (kept->call_count > 0 ? 1 : 0);
+    st =
+        maki_view_since_summary(maki_msgs_slice(in->messages, 0, end), in->now, arena, source, err);
+    if (st != MAKI_OK) return st;
+    if (source->count <= 1 && in->messages.count <= keep + 1) {
+        return maki_refuse(err, "NOT_ENOUGH_MESSAGES",
+                           "%zu messages are too few to condense; at least %zu are needed",
+                           in->messages.count, keep + 2);
+    }
+    bool recent = source->count <= 1;
+    for (size_t i = 0; i < kept->tail.count; i++)
+        recent |= kept->tail.at[i]->is_summary;
+    if (!recent) return MAKI_OK;
+    return maki_refuse(err, "CONDENSED_RECENTLY",
+                       "a summary stands among or right before the last %zu messages", keep);
+}
+
+static maki_status summarise(const maki_condense_in *in, maki_arena *arena, maki_condensed *out,
+                             double *output_tokens, maki_err *err)
+{
+    const maki_summarizer *by = in->summarizer;
+    maki_summary summary = { .text = { "", 0 } };
+    if (in->dedicated && in->dedicated->usable) by = in->dedicated;
+    if (!by || !by->usable) {
+        return maki_refuse(err, "HANDLER_INVALID", "there is no summariser that can be called");
+    }
+    out->called = true;
+    maki_status st = by->run(by, out->request, arena, &summary, err);
+    out->cost = summary.cost;
+    if (st == MAKI_NOMEM || st == MAKI_TOOBIG) return st;
+    if (st != MAKI_OK) {
+        return maki_refuse(err, "SUMMARIZER_FAILED", "the summariser failed: %s",
+                           err ? err->msg : "");
+    }
+    out->summary = maki_str_trim(summary.text);
+    *output_tokens = summary.output_tokens;
+    if (out->summary.len) return MAKI_OK;
+    return maki_refuse(err, "SUMMARY_EMPTY", "the summariser answered with nothing");
+}
+
+/* The tokens of what will be sent; the first message and tool definitions are left out, as in the
+ * reference. */
+static maki_status count_after(const maki_condense_in *in, const maki_kept *kept, maki_msg *summary,
+                               double output_tokens, maki_arena *arena, double *tokens,
+                               maki_err *err)
+{
+    maki_msgs list = { 0 };
+    maki_status st = MAKI_OK;
+    if (output_tokens == 0)
+        st = maki_msgs_add(&list, summary, arena, err); /* its size is unknown */
+    for (size_t i = 0; st == MAKI_OK && i < kept->tail.count; i++) {
+        st = maki_msgs_add(&list, kept->tail.at[i], arena, err);
+    }
+    if (st == MAKI_OK) {
+        st = maki_count_messages(in->counter, &in->system_prompt, 1, list, arena, tokens, err);
+    }
+    *tokens += output_tokens;
+    return st;
+}
+
+static maki_status insert(const maki_condense_in *in, const maki_kept *kept, maki_msg *summary,
+                          maki_arena *arena, maki_msgs *out, maki_err *err)
+{
+    maki_msgs list = { 0 };
+    maki_status st = MAKI_OK;
+    for (size_t i = 0; st == MAKI_OK && i < in->messages.count; i++) {
+        if (i == kept->start) st = maki_msgs_add(&list, summary, arena, err);
+        if (st == MAKI_OK) st = maki_msgs_add(&list, in->messages.at[i], arena, err);
+    }
+    for (size_t i = 1; st == MAKI_OK && i < kept->start; i++) {
+        maki_tag *tag = &in->messages.at[i]->condense_parent;
+        if (tag->value.len == 0) tag->value = summary->condense_id;
+    }
+    *out = list;
+    return st;
+}
+
+static maki_status worth_it(const maki_condense_in *in, double after, maki_err *err)
+{
+    double before = in->tokens_before;
+    bool grew = after >= before;
+    if (!grew && (before - after) / before >= in->min_reduction) return MAKI_OK;
+    return maki_refuse(err, "CONTEXT_GREW",
+                       "condensing would leave %.0f tokens where %.0f were; at least %.0f %% less "
+                       "is asked for",
+                       after, before, in->min_reduction * 100);
+}
+
+maki_status maki_condense(const maki_condense_in *in, maki_arena *arena, maki_condensed *out,
+                          maki_err *err)
+{
+    maki_kept kept = { 0 };
+    maki_msgs source = { 0 }, messages = { 0 };
+    maki_msg *summary = NULL;
+    double output_tokens = 0;
+    maki_summary_parts parts = { 0 };
+
+    *out = (maki_condensed){ .messages = in->messages, .summary = { "", 0 } };
+    maki_status st = choose(in, arena, &kept, &source, err);
+    if (st == MAKI_OK) st = make_request(in, source, arena, out, err);
+    if (st == MAKI_OK) st = summarise(in, arena, out, &output_tokens, err);
+    if (st == MAKI_OK) st = maki_make_id(in->random, arena, &out->id, err);
+    if (st == MAKI_OK) {
+        double first_ts = kept.tail.at[0]->has_ts ? kept.tail.at[0]->ts : in->now;
+        parts = (maki_summary_parts){ .text = out->summary,
+                                      .reasoning = kept.reasoning,
+                                      .reasoning_count = kept.reasoning_count,
+                                      .calls = kept.calls,
+                                      .call_count = kept.call_count,
+                                      .id = out->id,
+                                      .ts = first_ts - 1 };
+        st = maki_make_summary(&parts, arena, &summary, err);
+    }
+    if (st == MAKI_OK) {
+        st = count_after(in, &kept, summary, output_tokens, arena, &out->tokens_after, err);
+    }
+    if (st == MAKI_OK) st = worth_it(in, out->tokens_after, err);
+    if (st == MAKI_OK) st = insert(in, &kept, summary, arena, &messages, err);
+    if (st == MAKI_OK) out->messages = messages;
+    return st;
+}

@@ -1,0 +1,50 @@
+/* idset.c -- open addressing with linear probing, at most half full. */
+#include "history/idset.h"
+
+static struct maki_idset_slot *slot_of(const maki_idset *set, maki_str id, uint64_t hash)
+{
+    size_t i = (size_t)hash & (set->room - 1);
+    while (set->slots[i].id.len &&
+           (set->slots[i].hash != hash || !maki_json_same_text(set->slots[i].id, id))) {
+        i = (i + 1) & (set->room - 1);
+    }
+    return &set->slots[i];
+}
+
+static maki_status grow(maki_idset *set, maki_arena *arena, maki_err *err)
+{
+    maki_idset larger = { .room = set->room ? set->room * 2 : 16, .count = set->count };
+    larger.slots = maki_arena_array(arena, larger.room, sizeof *larger.slots);
+    if (!larger.slots) return maki_arena_status(arena, err);
+    for (size_t i = 0; i < set->room; i++) {
+        struct maki_idset_slot *slot = &set->slots[i];
+        if (slot->id.len) *slot_of(&larger, slot->id, slot->hash) = *slot;
+    }
+    *set = larger;
+    return MAKI_OK;
+}
+
+maki_status maki_idset_add(maki_idset *set, maki_str id, size_t value, maki_arena *arena,
+                           maki_err *err)
+{
+    if (id.len == 0) return MAKI_OK;
+    if (set->count * 2 >= set->room) {
+        maki_status st = grow(set, arena, err);
+        if (st != MAKI_OK) return st;
+    }
+    uint64_t hash = maki_json_text_hash(id);
+    struct maki_idset_slot *slot = slot_of(set, id, hash);
+    if (slot->id.len) return MAKI_OK;
+    *slot = (struct maki_idset_slot){ id, hash, value };
+    set->count++;
+    return MAKI_OK;
+}
+
+bool maki_idset_has(const maki_idset *set, maki_str id, size_t *value)
+{
+    if (id.len == 0 || set->count == 0) return false;
+    const struct maki_idset_slot *slot = slot_of(set, id, maki_json_text_hash(id));
+    if (slot->id.len == 0) return false;
+    if (value) *value = slot->value;
+    return true;
+}

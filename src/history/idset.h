@@ -1,0 +1,27 @@
+/* idset.h -- a set of ids (JSON strings, compared by their text), in an arena. */
+#ifndef MAKI_HISTORY_IDSET_H
+#define MAKI_HISTORY_IDSET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/json.h"
+
+typedef struct maki_idset {
+    struct maki_idset_slot {
+        maki_str id;
+        uint64_t hash;
+        size_t value;
+    } * slots;
+    size_t room; /* a power of two, or 0 */
+    size_t count;
+} maki_idset;
+
+/* Put `id` in with a number of the caller's; an id that is there already keeps its first number.
+ * An empty id is not put in. */
+maki_status maki_idset_add(maki_idset *set, maki_str id, size_t value, maki_arena *arena,
+                           maki_err *err);
+/* Is it in?  *value (unless NULL) becomes its number.  An empty id never is. */
+bool maki_idset_has(const maki_idset *set, maki_str id, size_t *value);
+
+#endif

@@ -1,0 +1,46 @@
+/* make.h -- the messages that Maki writes itself, and the fixed texts in them. */
+#ifndef MAKI_HISTORY_MAKE_H
+#define MAKI_HISTORY_MAKE_H
+
+#include "history/message.h"
+
+/* Said in a summary before its text: some providers want reasoning before every tool call. */
+#define MAKI_SUMMARY_REASONING \
+    "Condensing conversation context. The summary captures key information."
+/* What stands in for an image that the summariser cannot see. */
+#define MAKI_IMAGE_PLACEHOLDER "[An image stood here]"
+/* The result of a call that never got one. */
+#define MAKI_RESULT_MISSING "No result was recorded: the call was interrupted before it finished."
+
+/* The user message that opens a view which has lost its first one. */
+maki_status maki_make_continue(double ts, maki_arena *arena, maki_msg **out, maki_err *err);
+
+/* The marker of a truncation: "[Truncation: N messages hidden]".  `id` is a JSON string. */
+maki_status maki_make_marker(size_t hidden, maki_str id, double ts, maki_arena *arena,
+                             maki_msg **out, maki_err *err);
+
+/* A summary: reasoning, the blocks in `reasoning`, the text, the blocks in `calls`. */
+typedef struct maki_summary_parts {
+    maki_str text; /* not escaped */
+    const maki_str *reasoning;
+    size_t reasoning_count;
+    const maki_str *calls;
+    size_t call_count;
+    maki_str id; /* a JSON string */
+    double ts;
+} maki_summary_parts;
+maki_status maki_make_summary(const maki_summary_parts *parts, maki_arena *arena, maki_msg **out,
+                              maki_err *err);
+
+/* The answer to an OpenAI call that has none.  `call_id` is a JSON string. */
+maki_status maki_make_tool_result(maki_str call_id, maki_arena *arena, maki_msg **out,
+                                  maki_err *err);
+
+/* A message {role, content} of plain text. */
+maki_status maki_make_text(maki_str role, maki_str text, maki_arena *arena, maki_msg **out,
+                           maki_err *err);
+
+/* A random id as a JSON string in the arena. */
+maki_status maki_make_id(const maki_random *random, maki_arena *arena, maki_str *id, maki_err *err);
+
+#endif

@@ -1,0 +1,317 @@
+/* message.c -- reading and writing messages; see message.h. */
+#include "history/message.h"
+
+#include <math.h>
+
+#include "base/err.h"
+#include "base/str.h"
+
+/* ---- reading ------------------------------------------------------------------------------- */
+
+typedef struct reading {
+    maki_where where;
+    size_t index;
+    maki_err *err;
+    unsigned seen; /* a bit for each known field that stood already */
+} reading;
+
+static maki_status wrong(const reading *r, maki_str at, const char *field, const char *what)
+{
+    return maki_fail(r->err, MAKI_INVALID, "%s[%zu]%s%s: %s at byte %zu", r->where.list, r->index,
+                     field[0] ? "." : "", field, what, (size_t)(at.ptr - r->where.base));
+}
+
+static maki_status want(const reading *r, maki_str value, const char *field, maki_json_kind kind)
+{
+    static const char *const what[] = {
+        "", "must be true or false,", "must be a number,", "must be a string,", "", ""
+    };
+    if (maki_json_kind_of(value) == kind) return MAKI_OK;
+    return wrong(r, value, field, what[kind]);
+}
+
+static maki_role role_of(maki_str text)
+{
+    static const struct {
+        maki_str name;
+        maki_role role;
+    } roles[] = { { { "user", 4 }, MAKI_ROLE_USER },
+                  { { "assistant", 9 }, MAKI_ROLE_ASSISTANT },
+                  { { "tool", 4 }, MAKI_ROLE_TOOL },
+                  { { "system", 6 }, MAKI_ROLE_SYSTEM } };
+    for (size_t i = 0; i < sizeof roles / sizeof roles[0]; i++) {
+        if (maki_json_text_is(text, roles[i].name)) return roles[i].role;
+    }
+    return MAKI_ROLE_OTHER;
+}
+
+static maki_status read_role(reading *r, maki_str value, maki_msg *m)
+{
+    maki_status st = want(r, value, "role", MAKI_JSON_STRING);
+    if (st != MAKI_OK) return st;
+    m->role_text = value;
+    m->role = role_of(value);
+    return MAKI_OK;
+}
+
+static maki_status read_content(reading *r, maki_str value, maki_msg *m)
+{
+    maki_json_kind kind = maki_json_kind_of(value);
+    if (kind == MAKI_JSON_NULL) return MAKI_OK;
+    if (kind != MAKI_JSON_STRING && kind != MAKI_JSON_ARRAY) {
+        return wrong(r, value, "content", "must be a string or an array of blocks,");
+    }
+    m->content = value;
+    return MAKI_OK;
+}
+
+static maki_status read_ts(reading *r, maki_str value, maki_msg *m)
+{
+    if (maki_json_kind_of(value) == MAKI_JSON_NULL) return MAKI_OK;
+    maki_status st = want(r, value, "ts", MAKI_JSON_NUMBER);
+    if (st != MAKI_OK) return st;
+    m->ts = maki_json_double(value);
+    if (!isfinite(m->ts)) return wrong(r, value, "ts", "is not a time in milliseconds,");
+    m->has_ts = true;
+    return MAKI_OK;
+}
+
+static maki_status read_flag(reading *r, maki_str value, const char *field, bool *flag)
+{
+    if (maki_json_kind_of(value) == MAKI_JSON_NULL) return MAKI_OK;
+    *flag = maki_json_true(value);
+    return want(r, value, field, MAKI_JSON_BOOL);
+}
+
+/* An id; null and "" count as none, as they do in the reference. */
+static maki_status read_id(reading *r, maki_str value, const char *field, maki_str *id)
+{
+    if (maki_json_kind_of(value) == MAKI_JSON_NULL) return MAKI_OK;
+    maki_status st = want(r, value, field, MAKI_JSON_STRING);
+    if (st == MAKI_OK && value.len > 2) *id = value;
+    return st;
+}
+
+static maki_status read_tag(reading *r, maki_str value, const char *field, maki_tag *tag)
+{
+    tag->before = value;
+    return read_id(r, value, field, &tag->value);
+}
+
+static maki_status read_field(reading *r, maki_json_item item, maki_msg *m)
+{
+    static const char *const names[] = { "role",
+                                         "content",
+                                         "ts",
+                                         "isSummary",
+                                         "isTruncationMarker",
+                                         "condenseId",
+                                         "truncationId",
+                                         "condenseParent",
+                                         "truncationParent" };
+    size_t i = 0, n = sizeof names / sizeof names[0];
+    while (i < n && !maki_json_key_is(item.key, maki_str_of(names[i])))
+        i++;
+    if (i == n) return MAKI_OK;
+    /* Readers disagree on which of two counts, so that a guess could show the model one message and
+     * the log another. */
+    if (r->seen & 1u << i) return wrong(r, item.value, names[i], "stands twice, again");
+    r->seen |= 1u << i;
+    switch (i) {
+    case 0: return read_role(r, item.value, m);
+    case 1: return read_content(r, item.value, m);
+    case 2: return read_ts(r, item.value, m);
+    case 3: return read_flag(r, item.value, names[i], &m->is_summary);
+    case 4: return read_flag(r, item.value, names[i], &m->is_marker);
+    case 5: return read_id(r, item.value, names[i], &m->condense_id);
+    case 6: return read_id(r, item.value, names[i], &m->truncation_id);
+    case 7: return read_tag(r, item.value, names[i], &m->condense_parent);
+    default: return read_tag(r, item.value, names[i], &m->truncation_parent);
+    }
+}
+
+maki_status maki_msg_read(maki_str object, maki_where where, size_t index, maki_arena *arena,
+                          maki_msg **out, maki_err *err)
+{
+    reading r = { .where = where, .index = index, .err = err };
+    maki_json_iter iter = maki_json_items(object);
+    maki_json_item item;
+    if (maki_json_kind_of(object) != MAKI_JSON_OBJECT) {
+        return wrong(&r, object, "", "a message must be an object,");
+    }
+    maki_msg *m = maki_arena_get(arena, sizeof *m);
+    if (!m) return maki_arena_status(arena, err);
+    m->raw = object;
+    while (maki_json_next(&iter, &item)) {
+        maki_status st = read_field(&r, item, m);
+        if (st != MAKI_OK) return st;
+    }
+    if (m->role_text.len == 0) return wrong(&r, object, "role", "is missing from the message");
+    *out = m;
+    return MAKI_OK;
+}
+
+maki_status maki_msgs_read(maki_str array, maki_where where, maki_arena *arena, maki_msgs *out,
+                           maki_err *err)
+{
+    maki_json_iter iter = maki_json_items(array);
+    maki_json_item item;
+    maki_msgs list = { 0 };
+    while (maki_json_next(&iter, &item)) {
+        maki_msg *m = NULL;
+        maki_status st = maki_msg_read(item.value, where, list.count, arena, &m, err);
+        if (st == MAKI_OK) st = maki_msgs_add(&list, m, arena, err);
+        if (st != MAKI_OK) return st;
+    }
+    *out = list;
+    return MAKI_OK;
+}
+
+maki_status maki_msgs_add(maki_msgs *list, maki_msg *msg, maki_arena *arena, maki_err *err)
+{
+    void *at = maki_arena_grow(arena, list->at, list->count, &list->room, sizeof(maki_msg *));
+    if (!at) return maki_arena_status(arena, err);
+    list->at = at;
+    list->at[list->count++] = msg;
+    return MAKI_OK;
+}
+
+maki_msgs maki_msgs_slice(maki_msgs list, size_t from, size_t to)
+{
+    if (to > list.count) to = list.count;
+    if (from > to) from = to;
+    /* room = count: adding to a slice copies it first, instead of writing over its neighbour */
+    return (maki_msgs){ list.at ? list.at + from : NULL, to - from, to - from };
+}
+
+/* ---- writing ------------------------------------------------------------------------------- */
+
+static bool changed(const maki_tag *tag)
+{
+    bool was = tag->before.len > 2 && tag->before.ptr[0] == '"';
+    if (!was) return tag->value.len > 0;
+    return tag->value.ptr != tag->before.ptr;
+}
+
+/* The edits that take the old fields of changed tags out of `m`: at most two, in order. */
+static size_t cut_tags(const maki_msg *m, maki_edit cuts[2])
+{
+    const maki_tag *tags[] = { &m->condense_parent, &m->truncation_parent };
+    maki_json_iter iter = maki_json_items(m->raw);
+    maki_json_item item;
+    const char *base = m->raw.ptr;
+    size_t n = 0;
+    uint64_t previous_end = 0;
+    bool kept = false, pending = false;
+    while (maki_json_next(&iter, &item)) {
+        uint64_t start = (uint64_t)(item.start - base);
+        uint64_t end = (uint64_t)(item.value.ptr + item.value.len - base);
+        bool cut = false;
+        for (size_t t = 0; t < 2; t++) {
+            cut |= changed(tags[t]) && tags[t]->before.len && tags[t]->before.ptr == item.value.ptr;
+        }
+        if (pending) cuts[n - 1].end = start; /* the cut before this item reaches up to it */
+        pending = cut && !kept;
+        if (cut) cuts[n++] = maki_splice_cut(previous_end, start, end, 0, kept);
+        kept |= !cut;
+        previous_end = end;
+    }
+    return n;
+}
+
+static void add_tag(maki_jw *w, const maki_tag *tag, maki_str key)
+{
+    if (!changed(tag) || tag->value.len == 0) return;
+    maki_jw_bytes(w, MAKI_LIT(",\""));
+    maki_jw_bytes(w, key);
+    maki_jw_bytes(w, MAKI_LIT("\":"));
+    maki_jw_bytes(w, tag->value);
+}
+
+void maki_msg_write(maki_jw *w, const maki_msg *m)
+{
+    maki_edit cuts[2];
+    size_t cut_count = 0, c = 0, e = 0, at = 0;
+    bool retag = changed(&m->condense_parent) || changed(&m->truncation_parent);
+    if (!retag && m->edit_count == 0) {
+        maki_jw_raw(w, m->raw);
+        return;
+    }
+    if (retag) cut_count = cut_tags(m, cuts);
+    maki_jw_begin_value(w);
+    while (c < cut_count || e < m->edit_count) {
+        bool tag_first = e == m->edit_count || (c < cut_count && cuts[c].start < m->edits[e].start);
+        const maki_edit *edit = tag_first ? &cuts[c++] : &m->edits[e++];
+        maki_jw_bytes(w, (maki_str){ m->raw.ptr + at, (size_t)edit->start - at });
+        maki_jw_bytes(w, edit->text);
+        at = (size_t)edit->end;
+    }
+    maki_jw_bytes(w, (maki_str){ m->raw.ptr + at, m->raw.len - 1 - at });
+    add_tag(w, &m->condense_parent, MAKI_LIT("condenseParent"));
+    add_tag(w, &m->truncation_parent, MAKI_LIT("truncationParent"));
+    maki_jw_bytes(w, MAKI_LIT("}"));
+}
+
+void maki_msgs_write(maki_jw *w, maki_msgs list)
+{
+    maki_jw_array(w);
+    for (size_t i = 0; i < list.count; i++)
+        maki_msg_write(w, list.at[i]);
+    maki_jw_end_array(w);
+}
+
+/* ---- content ------------------------------------------------------------------------------- */
+
+maki_blocks maki_content_blocks(maki_str content)
+{
+    if (content.len && content.ptr[0] == '"') return (maki_blocks){ .single = content };
+    return (maki_blocks){ .iter = maki_json_items(content) };
+}
+
+maki_blocks maki_msg_blocks(const maki_msg *msg)
+{
+    return maki_content_blocks(msg->content);
+}
+
+bool maki_blocks_next(maki_blocks *blocks, maki_str *block)
+{
+    maki_json_item item;
+    if (blocks->single.len) {
+        *block = blocks->single;
+        blocks->single.len = 0;
+        return true;
+    }
+    if (!maki_json_next(&blocks->iter, &item)) return false;
+    *block = item.value;
+    return true;
+}
+
+bool maki_block_string(maki_str block, maki_str name, maki_str *value)
+{
+    return maki_json_get(block, name, value) && maki_json_kind_of(*value) == MAKI_JSON_STRING;
+}
+
+bool maki_block_is(maki_str block, maki_str type)
+{
+    maki_str value;
+    return maki_block_string(block, MAKI_LIT("type"), &value) && maki_json_text_is(value, type);
+}
+
+bool maki_msg_has_results(const maki_msg *msg)
+{
+    maki_blocks blocks = maki_msg_blocks(msg);
+    maki_str block;
+    if (msg->role != MAKI_ROLE_USER) return false;
+    while (maki_blocks_next(&blocks, &block)) {
+        if (maki_block_is(block, MAKI_LIT("tool_result"))) return true;
+    }
+    return false;
+}
+
+maki_json_iter maki_msg_calls(const maki_msg *msg)
+{
+    maki_str calls = { "", 0 };
+    if (msg->role == MAKI_ROLE_ASSISTANT) maki_json_get(msg->raw, MAKI_LIT("tool_calls"), &calls);
+    if (calls.len == 0 || calls.ptr[0] != '[') return (maki_json_iter){ 0 };
+    return maki_json_items(calls);
+}

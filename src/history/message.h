@@ -1,0 +1,98 @@
+/* message.h -- one message of a conversation, as facts about its bytes.
+ *
+ * A message keeps the JSON it came with; nothing is re-serialised.  What operations change is kept
+ * beside it (the two tags, and edits of its bytes) and is woven in when it is written, so unknown
+ * fields, spacing and number spellings survive everything.
+ *
+ * Shapes: Anthropic (content a string or blocks), OpenAI (tool_calls, role tool), and anything else
+ * with a role.  All pointers are borrowed from the input or the arena it was read with. */
+#ifndef MAKI_HISTORY_MESSAGE_H
+#define MAKI_HISTORY_MESSAGE_H
+
+#include <stdbool.h>
+
+#include "base/json.h"
+#include "base/json_write.h"
+#include "base/splice.h"
+
+typedef enum maki_role {
+    MAKI_ROLE_OTHER,
+    MAKI_ROLE_SYSTEM,
+    MAKI_ROLE_USER,
+    MAKI_ROLE_ASSISTANT,
+    MAKI_ROLE_TOOL
+} maki_role;
+
+/* condenseParent or truncationParent: the id of the summary or marker that hides this message. */
+typedef struct maki_tag {
+    maki_str value;  /* a JSON string; len 0: no tag */
+    maki_str before; /* the field's value in the bytes; len 0: the field is not there */
+} maki_tag;
+
+typedef struct maki_msg {
+    maki_str raw; /* the JSON object */
+    maki_role role;
+    maki_str role_text; /* a JSON string */
+    maki_str content;   /* the value; len 0: none */
+    bool has_ts;
+    double ts; /* milliseconds */
+    bool is_summary;
+    bool is_marker;
+    maki_str condense_id;   /* JSON strings; len 0: none */
+    maki_str truncation_id; /* likewise */
+    maki_tag condense_parent;
+    maki_tag truncation_parent;
+    const maki_edit *edits; /* changes inside raw, by offset, in order; never of a tag */
+    size_t edit_count;
+} maki_msg;
+
+/* A list of messages.  Lists share messages: taking some of them copies pointers only. */
+typedef struct maki_msgs {
+    maki_msg **at;
+    size_t count;
+    size_t room;
+} maki_msgs;
+
+/* What an error names: "messages[3].role ... at byte 120". */
+typedef struct maki_where {
+    const char *list; /* the name of the list, or of the field */
+    const char *base; /* where the input begins */
+} maki_where;
+
+/* Read a JSON array of messages, or one message.  MAKI_INVALID names the field and its byte. */
+maki_status maki_msgs_read(maki_str array, maki_where where, maki_arena *arena, maki_msgs *out,
+                           maki_err *err) MAKI_MUST_CHECK;
+maki_status maki_msg_read(maki_str object, maki_where where, size_t index, maki_arena *arena,
+                          maki_msg **out, maki_err *err) MAKI_MUST_CHECK;
+
+maki_status maki_msgs_add(maki_msgs *list, maki_msg *msg, maki_arena *arena, maki_err *err);
+/* The messages [from, to) of a list; shares its memory. */
+maki_msgs maki_msgs_slice(maki_msgs list, size_t from, size_t to);
+
+/* As a JSON value: its bytes with the changes applied. */
+void maki_msg_write(maki_jw *w, const maki_msg *msg);
+void maki_msgs_write(maki_jw *w, maki_msgs list);
+
+/* ---- content -------------------------------------------------------------------------------- */
+
+/* The blocks of a message in order: the items of an array, or a string as the one block it is. */
+typedef struct maki_blocks {
+    maki_json_iter iter;
+    maki_str single;
+} maki_blocks;
+maki_blocks maki_msg_blocks(const maki_msg *msg);
+maki_blocks maki_content_blocks(maki_str content);
+bool maki_blocks_next(maki_blocks *blocks, maki_str *block);
+
+/* Is it an object of this type?  A string never is. */
+bool maki_block_is(maki_str block, maki_str type);
+/* A string field of a block, as a JSON string; false when it is missing or not a string. */
+bool maki_block_string(maki_str block, maki_str name, maki_str *value);
+
+/* Has this user message at least one tool_result block? */
+bool maki_msg_has_results(const maki_msg *msg);
+
+/* The calls of an OpenAI assistant message: the items of tool_calls. */
+maki_json_iter maki_msg_calls(const maki_msg *msg);
+
+#endif

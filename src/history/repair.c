@@ -1,0 +1,262 @@
+/* repair.c -- see repair.h. */
+#include "history/repair.h"
+
+#include "base/made.h"
+#include "base/str.h"
+#include "history/idset.h"
+#include "history/make.h"
+
+/* ---- results of one message ------------------------------------------------------------------ */
+
+typedef struct calls {
+    maki_str *ids; /* JSON strings, in call order */
+    size_t count;
+    size_t room;
+    maki_idset set;  /* id -> its number */
+    maki_idset used; /* those that have their result */
+} calls;
+
+static maki_status add_call(calls *c, maki_str id, maki_arena *arena, maki_err *err)
+{
+    void *at = maki_arena_grow(arena, c->ids, c->count, &c->room, sizeof(maki_str));
+    if (!at) return maki_arena_status(arena, err);
+    c->ids = at;
+    c->ids[c->count] = id;
+    return maki_idset_add(&c->set, id, c->count++, arena, err);
+}
+
+static maki_status calls_before(maki_msgs history, maki_arena *arena, calls *out, maki_err *err)
+{
+    size_t i = history.count;
+    maki_str block, id;
+    maki_status st = MAKI_OK;
+    while (i > 0 && history.at[i - 1]->role != MAKI_ROLE_ASSISTANT)
+        i--;
+    if (i == 0) return MAKI_OK;
+    maki_blocks blocks = maki_msg_blocks(history.at[i - 1]);
+    while (st == MAKI_OK && maki_blocks_next(&blocks, &block)) {
+        if (!maki_block_is(block, MAKI_LIT("tool_use"))) continue;
+        if (maki_block_string(block, MAKI_LIT("id"), &id)) st = add_call(out, id, arena, err);
+    }
+    return st;
+}
+
+/* What becomes of one block of the message. */
+typedef enum fate { STAYS, GOES, RENAMED } fate;
+
+typedef struct block_plan {
+    maki_str block;
+    fate fate;
+    maki_str old_id; /* of a tool_result */
+    maki_str new_id;
+    bool result;
+} block_plan;
+
+typedef struct repair {
+    block_plan *blocks;
+    size_t count;
+    calls calls;
+    bool needed;
+} repair;
+
+/* The first pass: which results are repeats, and does anything have to be done at all? */
+static maki_status look(maki_str content, repair *r, maki_arena *arena, maki_err *err)
+{
+    maki_idset seen = { 0 };
+    maki_blocks blocks = maki_content_blocks(content);
+    maki_status st = MAKI_OK;
+    r->blocks = maki_arena_array(arena, maki_json_count(content), sizeof *r->blocks);
+    if (!r->blocks) return maki_arena_status(arena, err);
+    while (st == MAKI_OK && maki_blocks_next(&blocks, &r->blocks[r->count].block)) {
+        block_plan *plan = &r->blocks[r->count++];
+        plan->result = maki_block_is(plan->block, MAKI_LIT("tool_result"));
+        if (!plan->result) continue;
+        if (!maki_block_string(plan->block, MAKI_LIT("tool_use_id"), &plan->old_id)) {
+            plan->old_id = MAKI_LIT("\"\"");
+        }
+        if (maki_idset_has(&seen, plan->old_id, NULL)) {
+            plan->fate = GOES;
+            r->needed = true;
+            continue;
+        }
+        st = maki_idset_add(&seen, plan->old_id, 0, arena, err);
+        if (!maki_idset_has(&r->calls.set, plan->old_id, NULL)) r->needed = true;
+    }
+    for (size_t i = 0; i < r->calls.count; i++) {
+        if (!maki_idset_has(&seen, r->calls.ids[i], NULL)) r->needed = true;
+    }
+    return st;
+}
+
+/* The second pass: each result in turn takes a call, its own or the one at its place. */
+static maki_status match(repair *r, maki_arena *arena, maki_err *err)
+{
+    size_t nth = 0;
+    for (size_t i = 0; i < r->count; i++) {
+        block_plan *plan = &r->blocks[i];
+        if (!plan->result || plan->fate == GOES) continue;
+        size_t place = nth++;
+        maki_str id = plan->old_id;
+        bool own =
+            maki_idset_has(&r->calls.set, id, NULL) && !maki_idset_has(&r->calls.used, id, NULL);
+        if (!own) {
+            bool free_place = place < r->calls.count &&
+                              !maki_idset_has(&r->calls.used, r->calls.ids[place], NULL);
+            if (!free_place) {
+                plan->fate = GOES;
+                continue;
+            }
+            id = r->calls.ids[place];
+            plan->fate = RENAMED;
+            plan->new_id = id;
+        }
+        maki_status st = maki_idset_add(&r->calls.used, id, 0, arena, err);
+        if (st != MAKI_OK) return st;
+    }
+    return MAKI_OK;
+}
+
+static void write_renamed(maki_jw *w, const block_plan *plan)
+{
+    maki_str id;
+    if (!maki_json_get(plan->block, MAKI_LIT("tool_use_id"), &id)) { /* it had none: put it in */
+        maki_jw_begin_value(w);
+        maki_jw_bytes(w, (maki_str){ plan->block.ptr, plan->block.len - 1 });
+        maki_jw_bytes(w, MAKI_LIT(",\"tool_use_id\":"));
+        maki_jw_bytes(w, plan->new_id);
+        maki_jw_bytes(w, MAKI_LIT("}"));
+        return;
+    }
+    size_t at = (size_t)(id.ptr - plan->block.ptr);
+    maki_jw_begin_value(w);
+    maki_jw_bytes(w, (maki_str){ plan->block.ptr, at });
+    maki_jw_bytes(w, plan->new_id);
+    maki_jw_bytes(w, maki_str_from(plan->block, at + id.len));
+}
+
+static void write_missing(maki_jw *w, maki_str id)
+{
+    maki_jw_object(w);
+    maki_jw_key(w, MAKI_LIT("type"));
+    maki_jw_string(w, MAKI_LIT("tool_result"));
+    maki_jw_key(w, MAKI_LIT("tool_use_id"));
+    maki_jw_raw(w, id);
+    maki_jw_key(w, MAKI_LIT("content"));
+    maki_jw_string(w, MAKI_LIT(MAKI_RESULT_MISSING));
+    maki_jw_end_object(w);
+}
+
+static maki_status write_content(const repair *r, maki_arena *arena, maki_str *json, maki_err *err)
+{
+    maki_made made;
+    maki_made_begin(&made, arena, err);
+    maki_jw_array(&made.w);
+    for (size_t i = 0; i < r->calls.count; i++) {
+        if (!maki_idset_has(&r->calls.used, r->calls.ids[i], NULL)) {
+            write_missing(&made.w, r->calls.ids[i]);
+        }
+    }
+    for (size_t i = 0; i < r->count; i++) {
+        if (r->blocks[i].fate == STAYS) maki_jw_raw(&made.w, r->blocks[i].block);
+        if (r->blocks[i].fate == RENAMED) write_renamed(&made.w, &r->blocks[i]);
+    }
+    maki_jw_end_array(&made.w);
+    return maki_made_end(&made, arena, json, err);
+}
+
+/* `message` with other content; its other bytes stay. */
+static maki_status with_content(const maki_msg *message, maki_str content, maki_arena *arena,
+                                maki_msg **out, maki_err *err)
+{
+    maki_msg *copy = maki_arena_get(arena, sizeof *copy);
+    maki_edit *edit = maki_arena_get(arena, sizeof *edit);
+    if (!copy || !edit) return maki_arena_status(arena, err);
+    size_t at = (size_t)(message->content.ptr - message->raw.ptr);
+    *edit = (maki_edit){ at, at + message->content.len, content };
+    *copy = *message;
+    copy->content = content;
+    copy->edits = edit;
+    copy->edit_count = 1;
+    *out = copy;
+    return MAKI_OK;
+}
+
+maki_status maki_repair_results(maki_msgs history, maki_msg *message, maki_arena *arena,
+                                maki_msg **out, maki_err *err)
+{
+    repair r = { 0 };
+    maki_str content;
+    *out = message;
+    bool blocks = message->content.len && message->content.ptr[0] == '[';
+    if (message->role != MAKI_ROLE_USER || !blocks) return MAKI_OK;
+    maki_status st = calls_before(history, arena, &r.calls, err);
+    if (st != MAKI_OK || r.calls.count == 0) return st;
+    st = look(message->content, &r, arena, err);
+    if (st != MAKI_OK || !r.needed) return st;
+    st = match(&r, arena, err);
+    if (st == MAKI_OK) st = write_content(&r, arena, &content, err);
+    if (st == MAKI_OK) st = with_content(message, content, arena, out, err);
+    return st;
+}
+
+/* ---- pairs of a whole list ------------------------------------------------------------------- */
+
+static bool result_id(const maki_msg *m, maki_str *id)
+{
+    return m->role == MAKI_ROLE_TOOL && maki_block_string(m->raw, MAKI_LIT("tool_call_id"), id);
+}
+
+/* The results in [from, to) by their ids, the first of each. */
+static maki_status results_in(maki_msgs list, size_t from, size_t to, maki_arena *arena,
+                              maki_idset *out, maki_err *err)
+{
+    maki_status st = MAKI_OK;
+    maki_str id;
+    for (size_t i = from; st == MAKI_OK && i < to; i++) {
+        if (result_id(list.at[i], &id)) st = maki_idset_add(out, id, i, arena, err);
+    }
+    return st;
+}
+
+/* The answers to the calls of list.at[at], whose span reaches to `to`. */
+static maki_status answer_calls(maki_msgs list, size_t at, size_t to, maki_arena *arena,
+                                maki_msgs *out, maki_err *err)
+{
+    maki_json_iter iter = maki_msg_calls(list.at[at]);
+    maki_json_item call;
+    maki_idset results = { 0 }, answered = { 0 };
+    maki_status st = results_in(list, at + 1, to, arena, &results, err);
+    while (st == MAKI_OK && maki_json_next(&iter, &call)) {
+        maki_str id;
+        size_t found = 0;
+        maki_msg *result = NULL;
+        if (!maki_block_string(call.value, MAKI_LIT("id"), &id)) continue;
+        if (maki_idset_has(&answered, id, NULL)) continue;
+        if (maki_idset_has(&results, id, &found)) {
+            result = list.at[found];
+        } else {
+            st = maki_make_tool_result(id, arena, &result, err);
+        }
+        if (st == MAKI_OK) st = maki_idset_add(&answered, id, 0, arena, err);
+        if (st == MAKI_OK) st = maki_msgs_add(out, result, arena, err);
+    }
+    return st;
+}
+
+maki_status maki_repair_pairs(maki_msgs list, maki_arena *arena, maki_msgs *out, maki_err *err)
+{
+    maki_msgs result = { 0 };
+    maki_status st = MAKI_OK;
+    for (size_t i = 0; st == MAKI_OK && i < list.count; i++) {
+        maki_msg *m = list.at[i];
+        size_t end = i + 1;
+        if (m->role == MAKI_ROLE_TOOL) continue; /* placed with its call, or answers nothing */
+        st = maki_msgs_add(&result, m, arena, err);
+        if (m->role != MAKI_ROLE_ASSISTANT || st != MAKI_OK) continue;
+        while (end < list.count && list.at[end]->role != MAKI_ROLE_ASSISTANT)
+            end++;
+        st = answer_calls(list, i, end, arena, &result, err);
+    }
+    *out = result;
+    return st;
+}

@@ -1,0 +1,59 @@
+/* truncate.c -- see truncate.h.
+ *
+ * "Visible" looks at truncation only: messages that a summary hides are counted and may be hidden
+ * again, which frees nothing.  The reference does so and the recorded cases keep it. */
+#include "history/truncate.h"
+
+#include <math.h>
+
+#include "history/make.h"
+
+static bool visible(const maki_msg *m)
+{
+    return m->truncation_parent.value.len == 0 && !m->is_marker;
+}
+
+/* How many of `count` visible messages go: an even number, so that turns stay whole. */
+static size_t how_many(size_t count, double fraction)
+{
+    if (count < 2 || !(fraction > 0)) return 0;
+    double raw = floor((double)(count - 1) * (fraction < 1 ? fraction : 1));
+    return (size_t)raw / 2 * 2;
+}
+
+maki_status maki_truncate(maki_msgs list, double fraction, double now, const maki_random *random,
+                          maki_arena *arena, maki_truncated *out, maki_err *err)
+{
+    size_t count = 0, nth = 0, boundary = list.count;
+    maki_msgs result = { 0 };
+    maki_msg *marker = NULL;
+    *out = (maki_truncated){ .messages = list };
+    for (size_t i = 0; i < list.count; i++)
+        count += visible(list.at[i]);
+    out->removed = how_many(count, fraction);
+    maki_status st = maki_make_id(random, arena, &out->id, err);
+    if (st != MAKI_OK || out->removed == 0) return st;
+
+    for (size_t i = 0; i < list.count; i++) { /* the first one that stays after those that go */
+        if (visible(list.at[i]) && nth++ == out->removed + 1) {
+            boundary = i;
+            break;
+        }
+    }
+    bool timed = boundary < list.count && list.at[boundary]->has_ts;
+    double ts = (timed ? list.at[boundary]->ts : now) - 1;
+    st = maki_make_marker(out->removed, out->id, ts, arena, &marker, err);
+    nth = 0;
+    for (size_t i = 0; st == MAKI_OK && i < list.count; i++) {
+        maki_msg *m = list.at[i];
+        if (i == boundary) st = maki_msgs_add(&result, marker, arena, err);
+        if (st == MAKI_OK) st = maki_msgs_add(&result, m, arena, err);
+    }
+    if (st == MAKI_OK && boundary == list.count) st = maki_msgs_add(&result, marker, arena, err);
+    if (st != MAKI_OK) return st;
+    for (size_t i = 0; i < boundary; i++) { /* last: a failure above has changed nothing */
+        if (visible(list.at[i]) && nth++ > 0) list.at[i]->truncation_parent.value = out->id;
+    }
+    out->messages = result;
+    return MAKI_OK;
+}

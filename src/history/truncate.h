@@ -1,0 +1,17 @@
+/* truncate.h -- hide the older half of what is visible, behind a marker that says how much. */
+#ifndef MAKI_HISTORY_TRUNCATE_H
+#define MAKI_HISTORY_TRUNCATE_H
+
+#include "history/message.h"
+
+typedef struct maki_truncated {
+    maki_msgs messages;
+    size_t removed;
+    maki_str id; /* a JSON string; made even when nothing was hidden, as in the reference */
+} maki_truncated;
+
+/* Hide an even number of messages, about `fraction` of those after the first visible one. */
+maki_status maki_truncate(maki_msgs list, double fraction, double now, const maki_random *random,
+                          maki_arena *arena, maki_truncated *out, maki_err *err);
+
+#endif

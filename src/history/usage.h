@@ -1,0 +1,15 @@
+/* usage.h -- how full the context is, from the events of a conversation. */
+#ifndef MAKI_HISTORY_USAGE_H
+#define MAKI_HISTORY_USAGE_H
+
+#include "history/message.h"
+
+typedef struct maki_usage {
+    double context_tokens; /* of the newest event that knows; 0 when none does */
+    double total_cost;     /* of all requests and condenses */
+} maki_usage;
+
+/* `events` is an array of ui events.  One that cannot be read is passed over. */
+maki_status maki_usage_of(maki_str events, maki_arena *arena, maki_usage *out, maki_err *err);
+
+#endif

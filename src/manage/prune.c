@@ -1,0 +1,326 @@
+/* prune.c -- see prune.h. */
+#include "manage/prune.h"
+
+#include <math.h>
+
+#include "base/made.h"
+#include "base/str.h"
+
+enum { CHARS_PER_TOKEN = 4, IMAGE_CHARS = 8000, OTHER_CHARS = 256 };
+
+const maki_prune_settings maki_prune_defaults = {
+    .keep_last_assistants = 3,
+    .soft_ratio = 0.3,
+    .hard_ratio = 0.5,
+    .min_prunable_chars = 50000,
+    .soft_max_chars = 4000,
+    .soft_head_chars = 1500,
+    .soft_tail_chars = 1500,
+    .hard_clear = true,
+    .placeholder = { "\"[Old tool result content cleared]\"", 35 },
+};
+
+maki_prune_level maki_prune_level_of(double tokens, double window)
+{
+    double usage = tokens / window;
+    if (usage < MAKI_PRUNE_SOFT_FROM) return MAKI_PRUNE_NONE;
+    return usage < MAKI_PRUNE_HARD_FROM ? MAKI_PRUNE_SOFT : MAKI_PRUNE_HARD;
+}
+
+/* ---- sizes ---------------------------------------------------------------------------------- */
+
+static uint64_t string_units(maki_str object, maki_str name)
+{
+    maki_str value;
+    return maki_block_string(object, name, &value) ? maki_json_units(maki_json_inside(value)) : 0;
+}
+
+/* The text of a block: a string itself, or a text block's; false for others. */
+static bool block_text(maki_str block, maki_str *escaped)
+{
+    maki_str text = block;
+    bool plain = maki_json_kind_of(block) == MAKI_JSON_STRING;
+    if (!plain && (!maki_block_is(block, MAKI_LIT("text")) ||
+                   !maki_block_string(block, MAKI_LIT("text"), &text))) {
+        return false;
+    }
+    *escaped = maki_json_inside(text);
+    return true;
+}
+
+static uint64_t content_units(const maki_msg *m)
+{
+    maki_blocks blocks = maki_msg_blocks(m);
+    maki_str block, text;
+    uint64_t units = 0;
+    while (maki_blocks_next(&blocks, &block)) {
+        if (block_text(block, &text)) {
+            units += maki_json_units(text);
+        } else if (maki_block_is(block, MAKI_LIT("image"))) {
+            units += IMAGE_CHARS;
+        } else if (maki_block_is(block, MAKI_LIT("thinking"))) {
+            units += string_units(block, MAKI_LIT("thinking"));
+        }
+    }
+    return units;
+}
+
+static uint64_t call_units(const maki_msg *m)
+{
+    maki_json_iter calls = maki_msg_calls(m);
+    maki_json_item call;
+    maki_str function;
+    uint64_t units = 0;
+    while (maki_json_next(&calls, &call)) {
+        if (!maki_json_get(call.value, MAKI_LIT("function"), &function)) continue;
+        units += string_units(function, MAKI_LIT("arguments"));
+    }
+    return units;
+}
+
+static double size_of(const maki_msg *m)
+{
+    if (m->role == MAKI_ROLE_USER || m->role == MAKI_ROLE_TOOL) return (double)content_units(m);
+    if (m->role == MAKI_ROLE_ASSISTANT) return (double)(content_units(m) + call_units(m));
+    return OTHER_CHARS;
+}
+
+/* ---- which results --------------------------------------------------------------------------- */
+
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
+}
+
+/* '*' stands for anything; the rest must be equal but for the case of letters. */
+static bool glob(maki_str pattern, maki_str name)
+{
+    size_t p = 0, n = 0, star = SIZE_MAX, retry = 0;
+    while (n < name.len) {
+        if (p < pattern.len && pattern.ptr[p] == '*') {
+            star = p++;
+            retry = n;
+        } else if (p < pattern.len && lower(pattern.ptr[p]) == lower(name.ptr[n])) {
+            p++;
+            n++;
+        } else if (star != SIZE_MAX) {
+            p = star + 1;
+            n = ++retry;
+        } else {
+            return false;
+        }
+    }
+    while (p < pattern.len && pattern.ptr[p] == '*')
+        p++;
+    return p == pattern.len;
+}
+
+static bool listed(maki_str patterns, maki_str name, maki_arena *arena)
+{
+    maki_json_iter iter = maki_json_items(patterns);
+    maki_json_item item;
+    while (maki_json_next(&iter, &item)) {
+        if (maki_json_kind_of(item.value) != MAKI_JSON_STRING) continue;
+        maki_str pattern = maki_str_trim(maki_json_text(item.value, arena));
+        if (pattern.len && glob(pattern, name)) return true;
+    }
+    return false;
+}
+
+/* The tool that made result `at`: its own field, else the call with its id before it. */
+static maki_str tool_name(maki_msgs list, size_t at, maki_arena *arena)
+{
+    maki_str name, id, own, function;
+    maki_json_item call;
+    if (maki_block_string(list.at[at]->raw, MAKI_LIT("tool_name"), &name) ||
+        maki_block_string(list.at[at]->raw, MAKI_LIT("name"), &name)) {
+        return maki_str_trim(maki_json_text(name, arena));
+    }
+    if (!maki_block_string(list.at[at]->raw, MAKI_LIT("tool_call_id"), &id)) return MAKI_LIT("");
+    for (size_t i = at; i > 0; i--) {
+        maki_json_iter calls = maki_msg_calls(list.at[i - 1]);
+        while (maki_json_next(&calls, &call)) {
+            if (maki_block_string(call.value, MAKI_LIT("id"), &own) &&
+                maki_json_same_text(own, id) &&
+                maki_json_get(call.value, MAKI_LIT("function"), &function) &&
+                maki_block_string(function, MAKI_LIT("name"), &name)) {
+                return maki_str_trim(maki_json_text(name, arena));
+            }
+        }
+    }
+    return MAKI_LIT("");
+}
+
+static bool prunable(maki_msgs list, size_t at, const maki_prune_settings *s, maki_arena *arena)
+{
+    const maki_msg *m = list.at[at];
+    maki_blocks blocks = maki_msg_blocks(m);
+    maki_str block;
+    if (m->role != MAKI_ROLE_TOOL || m->content.len == 0) return false;
+    while (maki_blocks_next(&blocks, &block)) {
+        if (maki_block_is(block, MAKI_LIT("image"))) return false;
+    }
+    if (s->allow.len == 0 && s->deny.len == 0) return true;
+    maki_str name = tool_name(list, at, arena);
+    if (listed(s->deny, name, arena)) return false;
+    return maki_json_count(s->allow) == 0 || listed(s->allow, name, arena);
+}
+
+/* ---- changing them --------------------------------------------------------------------------- */
+
+/* Give `m` a new text; a list of blocks becomes one text block. */
+static maki_status set_text(maki_msg *m, maki_str json_string, maki_arena *arena, maki_err *err)
+{
+    maki_str content = json_string;
+    if (m->content.ptr[0] == '[') {
+        maki_made made;
+        maki_made_begin(&made, arena, err);
+        maki_jw_array(&made.w);
+        maki_jw_object(&made.w);
+        maki_jw_key(&made.w, MAKI_LIT("type"));
+        maki_jw_string(&made.w, MAKI_LIT("text"));
+        maki_jw_key(&made.w, MAKI_LIT("text"));
+        maki_jw_raw(&made.w, json_string);
+        maki_jw_end_object(&made.w);
+        maki_jw_end_array(&made.w);
+        maki_status st = maki_made_end(&made, arena, &content, err);
+        if (st != MAKI_OK) return st;
+    }
+    maki_edit *edit = maki_arena_get(arena, sizeof *edit);
+    if (!edit) return maki_arena_status(arena, err);
+    if (m->edit_count) { /* shortened already: the place is the same */
+        *edit = m->edits[0];
+        edit->text = content;
+    } else {
+        uint64_t at = (uint64_t)(m->content.ptr - m->raw.ptr);
+        *edit = (maki_edit){ at, at + m->content.len, content };
+    }
+    m->edits = edit;
+    m->edit_count = 1;
+    m->content = content;
+    return MAKI_OK;
+}
+
+/* The length of the texts of `m` joined by newlines. */
+static uint64_t joined_units(const maki_msg *m)
+{
+    maki_blocks blocks = maki_msg_blocks(m);
+    maki_str block, text;
+    uint64_t units = 0, parts = 0;
+    while (maki_blocks_next(&blocks, &block)) {
+        if (block_text(block, &text)) units += maki_json_units(text) + (parts++ > 0);
+    }
+    return units;
+}
+
+/* Write the units [from, to) of the joined text. */
+static void write_range(maki_jw *w, const maki_msg *m, uint64_t from, uint64_t to)
+{
+    maki_blocks blocks = maki_msg_blocks(m);
+    maki_str block, text;
+    uint64_t at = 0;
+    bool first = true;
+    while (maki_blocks_next(&blocks, &block)) {
+        if (!block_text(block, &text)) continue;
+        if (!first) {
+            if (at >= from && at < to) maki_jw_bytes(w, MAKI_LIT("\\n"));
+            at++;
+        }
+        first = false;
+        uint64_t units = maki_json_units(text), end = at + units;
+        if (end > from && at < to) {
+            maki_str part = from > at ? maki_json_tail(text, end - from) : text;
+            if (end > to) part = maki_json_head(part, to - (from > at ? from : at));
+            maki_jw_bytes(w, part);
+        }
+        at = end;
+    }
+}
+
+static maki_status soft_trim(maki_msg *m, const maki_prune_settings *s, maki_arena *arena,
+                             bool *trimmed, maki_err *err)
+{
+    uint64_t units = joined_units(m);
+    uint64_t head = (uint64_t)s->soft_head_chars, tail = (uint64_t)s->soft_tail_chars;
+    maki_made made;
+    maki_str text, note;
+    *trimmed = (double)units > s->soft_max_chars && head + tail < units;
+    if (!*trimmed) return MAKI_OK;
+    note = maki_arena_print(arena,
+                            "\\n\\n[Tool result trimmed: kept first %llu chars and last %llu chars "
+                            "of %llu chars.]\"",
+                            (unsigned long long)head, (unsigned long long)tail,
+                            (unsigned long long)units);
+    maki_made_begin(&made, arena, err);
+    maki_jw_begin_value(&made.w);
+    maki_jw_bytes(&made.w, MAKI_LIT("\""));
+    write_range(&made.w, m, 0, head);
+    maki_jw_bytes(&made.w, MAKI_LIT("\\n...\\n"));
+    write_range(&made.w, m, units - tail, units);
+    maki_jw_bytes(&made.w, note);
+    maki_status st = maki_made_end(&made, arena, &text, err);
+    if (st == MAKI_OK) st = set_text(m, text, arena, err);
+    return st;
+}
+
+/* ---- the run --------------------------------------------------------------------------------- */
+
+/* The messages that may be touched: [from, to). */
+static void range_of(maki_msgs list, double keep_assistants, size_t *from, size_t *to)
+{
+    double left = keep_assistants;
+    *from = 0;
+    *to = list.count;
+    while (left > 0 && *to > 0) {
+        if (list.at[--*to]->role == MAKI_ROLE_ASSISTANT) left--;
+    }
+    if (left > 0) *to = 0; /* fewer than that: everything is recent */
+    while (*from < list.count && list.at[*from]->role != MAKI_ROLE_USER)
+        (*from)++;
+}
+
+static maki_status hard_clear(maki_msgs list, const bool *can, size_t from, size_t to,
+                              const maki_prune_settings *s, double total, double chars,
+                              maki_arena *arena, maki_err *err)
+{
+    for (size_t i = from; i < to && total / chars >= s->hard_ratio; i++) {
+        if (!can[i]) continue;
+        total -= size_of(list.at[i]);
+        maki_status st = set_text(list.at[i], s->placeholder, arena, err);
+        if (st != MAKI_OK) return st;
+        total += size_of(list.at[i]);
+    }
+    return MAKI_OK;
+}
+
+maki_status maki_prune_tools(maki_msgs list, double window_tokens, const maki_prune_settings *s,
+                             maki_arena *arena, size_t *changed, maki_err *err)
+{
+    double chars = window_tokens * CHARS_PER_TOKEN, total = 0, prunable_chars = 0;
+    size_t from = 0, to = 0;
+    maki_status st = MAKI_OK;
+    *changed = 0;
+    range_of(list, s->keep_last_assistants, &from, &to);
+    if (!(chars > 0) || from >= to) return MAKI_OK;
+    for (size_t i = 0; i < list.count; i++)
+        total += size_of(list.at[i]);
+    if (total / chars < s->soft_ratio) return MAKI_OK;
+
+    bool *can = maki_arena_array(arena, list.count, sizeof *can);
+    if (!can) return maki_arena_status(arena, err);
+    for (size_t i = from; st == MAKI_OK && i < to; i++) {
+        bool trimmed = false;
+        can[i] = prunable(list, i, s, arena);
+        if (!can[i]) continue;
+        total -= size_of(list.at[i]);
+        st = soft_trim(list.at[i], s, arena, &trimmed, err);
+        total += size_of(list.at[i]);
+        prunable_chars += size_of(list.at[i]);
+    }
+    bool hard =
+        s->hard_clear && total / chars >= s->hard_ratio && prunable_chars >= s->min_prunable_chars;
+    if (st == MAKI_OK && hard) st = hard_clear(list, can, from, to, s, total, chars, arena, err);
+    for (size_t i = from; i < to; i++)
+        *changed += list.at[i]->edit_count > 0;
+    return st == MAKI_OK ? maki_arena_status(arena, err) : st;
+}

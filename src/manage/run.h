@@ -1,0 +1,37 @@
+/* run.h -- one manage run over a list of messages, policy `roo`: condense, and truncate by half when
+ * that failed and the context is over what is allowed. */
+#ifndef MAKI_MANAGE_RUN_H
+#define MAKI_MANAGE_RUN_H
+
+#include "history/condense.h"
+#include "history/truncate.h"
+#include "manage/decide.h"
+
+typedef enum maki_action {
+    MAKI_ACTION_NONE,
+    MAKI_ACTION_CONDENSE,
+    MAKI_ACTION_TRUNCATE
+} maki_action;
+
+typedef struct maki_run_in {
+    maki_condense_in condense; /* tokens_before is filled in by the run */
+    maki_decide_in decide;     /* last_message_tokens is counted by the run */
+    double min_reduction; /* a condense that saves less counts as failed; 0: any gain will do */
+} maki_run_in;
+
+typedef struct maki_run_report {
+    maki_action action;
+    maki_msgs messages;
+    maki_decision decision;
+    maki_condensed condensed; /* summary, cost, called: also of a failed attempt */
+    maki_truncated truncated; /* of action truncate */
+    double tokens_after_truncation;
+    bool condense_failed;
+    maki_err condense_error; /* why, when it failed */
+} maki_run_report;
+
+/* A condense that is refused is part of the report, not a failure of the run. */
+maki_status maki_manage_run(const maki_run_in *in, maki_arena *arena, maki_run_report *out,
+                            maki_err *err);
+
+#endif

@@ -1,0 +1,236 @@
+/* input.c -- operations whose input comes from a descriptor.
+ *
+ * A megabyte is read into memory; what is larger goes on into an unlinked file of our own, which is
+ * mapped.  A file of somebody else's is never mapped: it could be shortened while we read it. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/files.h"
+#include "base/str.h"
+#include "ops/op.h"
+#include "ops/parts.h"
+
+enum { IN_MEMORY = 1 << 20, READ_BLOCK = 1 << 16 };
+
+/* Some input text: in `head`, or, once it has outgrown it, in a file. */
+typedef struct spool {
+    const maki_env *env;
+    maki_buf head;
+    int fd; /* -1: none */
+    uint64_t size;
+    void *map;
+} spool;
+
+static spool spool_new(const maki_env *env)
+{
+    return (spool){ .env = env, .head = maki_buf_new(env->alloc, IN_MEMORY), .fd = -1 };
+}
+
+/* Forget the text, keep the buffer. */
+static void spool_clear(spool *s)
+{
+    const maki_files *files = s->env->files;
+    if (s->map) files->unmap(files, s->map, (size_t)s->size);
+    if (s->fd >= 0) files->close(files, s->fd);
+    s->map = NULL;
+    s->fd = -1;
+    s->size = 0;
+    maki_buf_clear(&s->head);
+}
+
+static void spool_free(spool *s)
+{
+    spool_clear(s);
+    maki_buf_free(&s->head);
+}
+
+static const char *temp_folder(void)
+{
+    const char *folder = getenv("TMPDIR");
+    return folder && folder[0] ? folder : "/tmp";
+}
+
+static maki_status spool_add(spool *s, maki_str bytes, maki_err *err)
+{
+    const maki_files *files = s->env->files;
+    s->size += bytes.len;
+    if (s->fd < 0 && s->head.len + bytes.len <= IN_MEMORY) {
+        maki_buf_add(&s->head, bytes);
+        return maki_buf_status(&s->head, err);
+    }
+    if (s->fd < 0) {
+        s->fd = files->temp(files, temp_folder());
+        if (s->fd < 0) return maki_fail_errno(err, "making a temporary file for a large input");
+        maki_status st = maki_file_write(files, s->fd, maki_buf_str(&s->head), err);
+        if (st != MAKI_OK) return st;
+    }
+    return maki_file_write(files, s->fd, bytes, err);
+}
+
+static maki_status spool_text(spool *s, maki_str *text, maki_err *err)
+{
+    const maki_files *files = s->env->files;
+    *text = maki_buf_str(&s->head);
+    if (s->fd < 0) return MAKI_OK;
+    s->map = files->map(files, s->fd, (size_t)s->size);
+    if (!s->map) return maki_fail_errno(err, "mapping a large input");
+    *text = (maki_str){ s->map, (size_t)s->size };
+    return MAKI_OK;
+}
+
+/* Read a block; *got 0 is the end. */
+static maki_status read_block(const maki_env *env, int fd, char *block, size_t *got, maki_err *err)
+{
+    ssize_t n;
+    do {
+        n = env->files->read(env->files, fd, block, READ_BLOCK);
+    } while (n < 0 && errno == EINTR);
+    if (n < 0) return maki_fail_errno(err, "reading the input");
+    *got = (size_t)n;
+    return MAKI_OK;
+}
+
+maki_status maki_op_read(maki *m, maki_str name, int fd, maki_sink out, maki_err *err)
+{
+    char block[READ_BLOCK];
+    spool input = spool_new(&m->env);
+    maki_str text;
+    size_t got = 1;
+    maki_status st = MAKI_OK;
+    while (st == MAKI_OK && got > 0) {
+        st = read_block(&m->env, fd, block, &got, err);
+        if (st == MAKI_OK) st = spool_add(&input, (maki_str){ block, got }, err);
+    }
+    if (st == MAKI_OK) st = spool_text(&input, &text, err);
+    if (st == MAKI_OK) st = maki_op(m, name, text, out, err);
+    spool_free(&input);
+    return st;
+}
+
+/* ---- lines ----------------------------------------------------------------------------------- */
+
+/* A row {"op", "input"}: checked once, as a whole, so that positions count from the row's start. */
+static maki_status find_row(maki_str text, const maki_op_row **row, maki_str *input,
+                            maki_arena *arena, maki_err *err)
+{
+    maki_str value, op;
+    maki_status st = maki_json_check(text, &value, err);
+    if (st != MAKI_OK) return st;
+    if (!maki_field(value, "op", &op) || maki_json_kind_of(op) != MAKI_JSON_STRING) {
+        return maki_fail(err, MAKI_INVALID,
+                         "a row must be an object {\"op\": NAME, \"input\": {...}}");
+    }
+    maki_str name = maki_json_text(op, arena);
+    st = maki_arena_status(arena, err);
+    if (st != MAKI_OK) return st;
+    *row = maki_op_row_find(name);
+    if (!*row) {
+        const char *nearest = maki_op_nearest(name);
+        return maki_fail(err, MAKI_NOTFOUND, "there is no operation %.*s%s%s",
+                         (int)(name.len < 80 ? name.len : 80), name.ptr,
+                         nearest ? "; did you mean " : "", nearest ? nearest : "");
+    }
+    if (maki_json_get(value, MAKI_LIT("input"), input)) return MAKI_OK;
+    return maki_fail(err, MAKI_INVALID, "the row has no \"input\"");
+}
+
+static maki_status run_row(maki *m, maki_str text, maki_sink out, maki_err *err)
+{
+    const maki_op_row *row = NULL;
+    maki_str input;
+    maki_err error = { 0 };
+    maki_arena arena = maki_arena_new(m->env.alloc, m->max_memory);
+    maki_status st = find_row(text, &row, &input, &arena, &error);
+    maki_arena_free(&arena);
+    if (st == MAKI_OK) {
+        st = maki_op_run_checked(m, row, text.ptr, input, out, err);
+    } else {
+        maki_status written = maki_answer_failed(out, &error, err);
+        if (written != MAKI_OK) return written;
+        if (err) *err = error;
+    }
+    maki_status ended = out.write(out.ctx, MAKI_LIT("\n"), NULL);
+    return st != MAKI_OK ? st : ended;
+}
+
+static bool blank(maki_str text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        if (!strchr(" \t\r", text.ptr[i]) || text.ptr[i] == '\0') return false;
+    }
+    return true;
+}
+
+/* Remembers that writing failed: then there is no use in going on. */
+typedef struct counted_sink {
+    maki_sink to;
+    maki_status status;
+} counted_sink;
+
+static maki_status counted_write(void *ctx, maki_str bytes, maki_err *err)
+{
+    counted_sink *sink = ctx;
+    maki_status st = sink->to.write(sink->to.ctx, bytes, err);
+    if (sink->status == MAKI_OK) sink->status = st;
+    return st;
+}
+
+typedef struct line_reader {
+    maki *m;
+    spool row;
+    counted_sink sink;
+    maki_status first; /* the first status that is not OK */
+    maki_err first_err;
+} line_reader;
+
+/* The row is complete: run it.  Not MAKI_OK only when no further answer can be written. */
+static maki_status end_row(line_reader *r, maki_err *err)
+{
+    maki_str text;
+    maki_err error = { 0 };
+    maki_status st = spool_text(&r->row, &text, err);
+    if (st != MAKI_OK) return st;
+    if (!blank(text)) {
+        st = run_row(r->m, text, (maki_sink){ counted_write, &r->sink }, &error);
+        if (st != MAKI_OK && r->first == MAKI_OK) {
+            r->first = st;
+            r->first_err = error;
+        }
+    }
+    spool_clear(&r->row);
+    if (r->sink.status != MAKI_OK && err) *err = error;
+    return r->sink.status;
+}
+
+static maki_status take_lines(line_reader *r, maki_str bytes, maki_err *err)
+{
+    while (bytes.len) {
+        const char *newline = memchr(bytes.ptr, '\n', bytes.len);
+        size_t len = newline ? (size_t)(newline - bytes.ptr) : bytes.len;
+        maki_status st = spool_add(&r->row, maki_str_to(bytes, len), err);
+        if (st == MAKI_OK && newline) st = end_row(r, err);
+        if (st != MAKI_OK) return st;
+        bytes = maki_str_from(bytes, newline ? len + 1 : len);
+    }
+    return MAKI_OK;
+}
+
+maki_status maki_op_lines(maki *m, int fd, maki_sink out, maki_err *err)
+{
+    char block[READ_BLOCK];
+    size_t got = 1;
+    line_reader r = { .m = m, .row = spool_new(&m->env), .sink = { .to = out } };
+    maki_status st = MAKI_OK;
+    while (st == MAKI_OK && got > 0) {
+        st = read_block(&m->env, fd, block, &got, err);
+        if (st == MAKI_OK) st = take_lines(&r, (maki_str){ block, got }, err);
+    }
+    if (st == MAKI_OK && r.row.size > 0) st = end_row(&r, err); /* a last line without a newline */
+    spool_free(&r.row);
+    if (st != MAKI_OK) return st;
+    if (r.first != MAKI_OK && err) *err = r.first_err;
+    return r.first;
+}

@@ -1,0 +1,166 @@
+/* op.c -- open a handle, find a row, run it, and see to it that there is always one whole answer. */
+#include "ops/op.h"
+
+#include <string.h>
+
+#include <maki/maki.h>
+
+#include "base/err.h"
+#include "base/str.h"
+#include "ops/parts.h"
+
+const char *maki_version(void)
+{
+    return MAKI_VERSION;
+}
+
+maki_status maki_open(const maki_options *options, maki **out, maki_err *err)
+{
+    maki_options defaults = { sizeof defaults, maki_env_system(), MAKI_MAX_MEMORY };
+    if (!options) options = &defaults;
+    if (options->size != sizeof *options) {
+        return maki_fail(err, MAKI_UNSUPPORTED, "maki_options of %zu bytes, this library's has %zu",
+                         options->size, sizeof *options);
+    }
+    const maki_alloc *alloc = options->env.alloc;
+    maki *m = alloc->resize(alloc, NULL, 0, sizeof *m);
+    if (!m) return maki_fail_nomem(err);
+    *m = (maki){ .env = options->env, .max_memory = options->max_memory };
+    *out = m;
+    return MAKI_OK;
+}
+
+void maki_close(maki *m)
+{
+    if (m) m->env.alloc->resize(m->env.alloc, m, sizeof *m, 0);
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+size_t maki_op_count(void)
+{
+    return maki_op_table_count;
+}
+
+const maki_op_info *maki_op_at(size_t index)
+{
+    return index < maki_op_table_count ? &maki_op_table[index].info : NULL;
+}
+
+const maki_op_row *maki_op_row_find(maki_str name)
+{
+    for (size_t i = 0; i < maki_op_table_count; i++) {
+        if (maki_str_is(name, maki_str_of(maki_op_table[i].info.name))) return &maki_op_table[i];
+    }
+    return NULL;
+}
+
+const maki_op_info *maki_op_find(maki_str name)
+{
+    const maki_op_row *row = maki_op_row_find(name);
+    return row ? &row->info : NULL;
+}
+
+/* Levenshtein's distance, for names of at most 63 bytes. */
+static size_t distance(maki_str a, maki_str b)
+{
+    size_t row[64];
+    for (size_t j = 0; j <= b.len; j++)
+        row[j] = j;
+    for (size_t i = 1; i <= a.len; i++) {
+        size_t corner = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= b.len; j++) {
+            size_t change = corner + (a.ptr[i - 1] != b.ptr[j - 1]);
+            size_t least = row[j] < row[j - 1] ? row[j] + 1 : row[j - 1] + 1;
+            corner = row[j];
+            row[j] = change < least ? change : least;
+        }
+    }
+    return row[b.len];
+}
+
+const char *maki_op_nearest(maki_str name)
+{
+    const char *nearest = NULL;
+    size_t least = 6; /* further away is another word, not a slip */
+    if (name.len > 63) return NULL;
+    for (size_t i = 0; i < maki_op_table_count; i++) {
+        const char *other = maki_op_table[i].info.name;
+        const char *dot = strchr(other, '.');
+        size_t d = distance(name, maki_str_of(other));
+        if (dot && maki_str_is(name, maki_str_of(dot + 1))) d = 1; /* "truncate" */
+        if (d < least) {
+            least = d;
+            nearest = other;
+        }
+    }
+    return nearest;
+}
+
+/* ---- running --------------------------------------------------------------------------------- */
+
+/* Knows whether anything has gone out yet. */
+typedef struct watched_sink {
+    maki_sink to;
+    bool used;
+    bool failed;
+} watched_sink;
+
+static maki_status watched_write(void *ctx, maki_str bytes, maki_err *err)
+{
+    watched_sink *sink = ctx;
+    sink->used = true;
+    maki_status st = sink->to.write(sink->to.ctx, bytes, err);
+    if (st != MAKI_OK) sink->failed = true;
+    return st;
+}
+
+/* Answer with `error`, and return its status unless the sink fails too. */
+static maki_status answer_error(maki_sink out, const maki_err *error, maki_err *err)
+{
+    maki_status st = maki_answer_failed(out, error, err);
+    if (st != MAKI_OK) return st;
+    if (err) *err = *error;
+    return error->status;
+}
+
+maki_status maki_op_run_checked(maki *m, const maki_op_row *row, const char *base, maki_str value,
+                                maki_sink out, maki_err *err)
+{
+    maki_err error = { 0 };
+    watched_sink watched = { .to = out };
+    maki_arena arena = maki_arena_new(m->env.alloc, m->max_memory);
+    maki_call call = { .m = m, .arena = &arena, .base = base, .input = value };
+    maki_jw w;
+
+    maki_jw_init(&w, (maki_sink){ watched_write, &watched }, &error);
+    maki_status st = maki_fields_check(&call, row, NULL, &error);
+    if (st == MAKI_OK) st = row->run(&call, &w, &error);
+    bool whole = st == MAKI_OK || call.answered;
+    if (whole) {
+        maki_status ended = maki_jw_end(&w);
+        if (ended != MAKI_OK) st = ended;
+    }
+    maki_arena_free(&arena);
+    if (st == MAKI_OK) return MAKI_OK;
+    if (!whole && !watched.used) return answer_error(out, &error, err);
+    if (err) *err = error;
+    return st;
+}
+
+maki_status maki_op(maki *m, maki_str name, maki_str input, maki_sink out, maki_err *err)
+{
+    const maki_op_row *row = maki_op_row_find(name);
+    maki_err error = { 0 };
+    maki_str value;
+    if (!row) {
+        const char *nearest = maki_op_nearest(name);
+        maki_fail(&error, MAKI_NOTFOUND, "there is no operation %.*s%s%s; see maki op --list",
+                  (int)(name.len < 80 ? name.len : 80), name.ptr, nearest ? "; did you mean " : "",
+                  nearest ? nearest : "");
+        return answer_error(out, &error, err);
+    }
+    if (maki_json_check(input, &value, &error) != MAKI_OK) return answer_error(out, &error, err);
+    return maki_op_run_checked(m, row, input.ptr, value, out, err);
+}

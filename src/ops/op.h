@@ -1,0 +1,126 @@
+/* op.h -- inside the table of operations: a row, a call, and reading the fields of its input. */
+#ifndef MAKI_OPS_OP_H
+#define MAKI_OPS_OP_H
+
+#include <stdbool.h>
+
+#include <maki/op.h>
+
+#include "base/json.h"
+#include "base/json_write.h"
+#include "history/condense.h"
+#include "history/message.h"
+
+struct maki {
+    maki_env env;
+    size_t max_memory;
+};
+
+/* One call of an operation.  Before `run` the fields of `input` have the types of the row, and the
+ * required ones are there. */
+typedef struct maki_call {
+    maki *m;
+    maki_arena *arena;
+    const char *base; /* where the text that the caller sent begins; positions count from here */
+    maki_str input;   /* a JSON object */
+    bool answered;    /* what was written stays, whatever status `run` returns */
+} maki_call;
+
+/* Writes the answer, a JSON object.  When it returns a status and has not set `answered`, an error
+ * answer takes the place of what it wrote. */
+typedef maki_status (*maki_op_run)(maki_call *call, maki_jw *out, maki_err *err);
+
+typedef struct maki_op_row {
+    maki_op_info info;
+    maki_op_run run;
+} maki_op_row;
+
+/* The table, sorted by name. */
+extern const maki_op_row maki_op_table[];
+extern const size_t maki_op_table_count;
+const maki_op_row *maki_op_row_find(maki_str name);
+
+/* Run a row on input that is known to be JSON; `value` is it, `base` where its text begins. */
+maki_status maki_op_run_checked(maki *m, const maki_op_row *row, const char *base, maki_str value,
+                                maki_sink out, maki_err *err);
+
+/* ---- fields ---------------------------------------------------------------------------------- */
+
+/* Do the fields of `call->input` fit the row?  `skip` (or NULL) is a field not to ask for. */
+maki_status maki_fields_check(const maki_call *call, const maki_op_row *row, const char *skip,
+                              maki_err *err);
+
+/* Is it there and not null? */
+bool maki_field(maki_str object, const char *name, maki_str *value);
+double maki_field_number(maki_str object, const char *name, double otherwise);
+bool maki_field_bool(maki_str object, const char *name, bool otherwise);
+/* A JSON string; "" in quotes when it is not there. */
+maki_str maki_field_string(maki_str object, const char *name);
+/* The time of the call: the field `now`, else the clock. */
+double maki_field_now(const maki_call *call);
+
+maki_status maki_field_messages(const maki_call *call, const char *name, maki_msgs *out,
+                                maki_err *err);
+
+/* For what the row cannot say: `value`, called `name` in the error, must be of this kind. */
+maki_status maki_field_want(const maki_call *call, maki_str value, const char *name,
+                            maki_json_kind kind, maki_err *err);
+/* A number in object[name] if it is there; it must be finite. */
+maki_status maki_field_nested(const maki_call *call, maki_str object, const char *outer,
+                              const char *name, double *number, maki_err *err);
+
+/* ---- stand-ins named in an input -------------------------------------------------------------- */
+
+/* The field `counter`: {"kind": "chars4"} (also when there is none), "const" with a value, "o200k". */
+maki_status maki_field_counter(const maki_call *call, const char *otherwise, maki_counter *out,
+                               maki_err *err);
+
+/* The field `name`: a summariser that answers what the input says: {"chunks": [...], "cost",
+ * "outputTokens"} or with "usage": [...]; {"kind": "invalid"} and {"kind": "throws"}. */
+typedef struct maki_told_summarizer {
+    maki_summarizer base;
+    maki_str spec; /* len 0: none was given */
+} maki_told_summarizer;
+maki_status maki_field_summarizer(const maki_call *call, const char *name,
+                                  maki_told_summarizer *out, maki_err *err);
+
+/* ---- the operations, one file a group ---------------------------------------------------------- */
+
+maki_status maki_op_history_cleanup(maki_call *call, maki_jw *out, maki_err *err);
+maki_status maki_op_history_condense(maki_call *call, maki_jw *out, maki_err *err);
+maki_status maki_op_history_effective(maki_call *call, maki_jw *out, maki_err *err);
+maki_status maki_op_history_keep(maki_call *call, maki_jw *out, maki_err *err);
+maki_status maki_op_history_limit_turns(maki_call *call, maki_jw *out, maki_err *err);
+maki_status maki_op_history_repair_pairs(maki_call *call, maki_jw *out, maki_err *err);
+maki_status maki_op_history_repair_results(maki_call *call, maki_jw *out, maki_err *err);
+maki_status maki_op_history_request(maki_call *call, maki_jw *out, maki_err *err);
+maki_status maki_op_history_rewind(maki_call *call, maki_jw *out, maki_err *err);
+maki_status maki_op_history_sequence(maki_call *call, maki_jw *out, maki_err *err);
+maki_status maki_op_history_since_summary(maki_call *call, maki_jw *out, maki_err *err);
+maki_status maki_op_history_truncate(maki_call *call, maki_jw *out, maki_err *err);
+
+maki_status maki_op_manage_accept(maki_call *call, maki_jw *out, maki_err *err);
+maki_status maki_op_manage_check(maki_call *call, maki_jw *out, maki_err *err);
+maki_status maki_op_manage_run(maki_call *call, maki_jw *out, maki_err *err);
+maki_status maki_op_profile_strategy(maki_call *call, maki_jw *out, maki_err *err);
+maki_status maki_op_prune_hard_clear(maki_call *call, maki_jw *out, maki_err *err);
+maki_status maki_op_prune_level(maki_call *call, maki_jw *out, maki_err *err);
+maki_status maki_op_prune_soft_trim(maki_call *call, maki_jw *out, maki_err *err);
+maki_status maki_op_prune_tools(maki_call *call, maki_jw *out, maki_err *err);
+maki_status maki_op_window_guard(maki_call *call, maki_jw *out, maki_err *err);
+maki_status maki_op_window_resolve(maki_call *call, maki_jw *out, maki_err *err);
+
+maki_status maki_op_budget_allocate(maki_call *call, maki_jw *out, maki_err *err);
+maki_status maki_op_budget_fit(maki_call *call, maki_jw *out, maki_err *err);
+maki_status maki_op_memory_hybrid_score(maki_call *call, maki_jw *out, maki_err *err);
+maki_status maki_op_prompt_bootstrap_limit(maki_call *call, maki_jw *out, maki_err *err);
+maki_status maki_op_prompt_sections(maki_call *call, maki_jw *out, maki_err *err);
+maki_status maki_op_prompt_truncate_file(maki_call *call, maki_jw *out, maki_err *err);
+maki_status maki_op_provider_is_overflow(maki_call *call, maki_jw *out, maki_err *err);
+maki_status maki_op_session_parse_key(maki_call *call, maki_jw *out, maki_err *err);
+maki_status maki_op_tokens_context(maki_call *call, maki_jw *out, maki_err *err);
+maki_status maki_op_tokens_count(maki_call *call, maki_jw *out, maki_err *err);
+maki_status maki_op_tokens_estimate(maki_call *call, maki_jw *out, maki_err *err);
+maki_status maki_op_tools_project(maki_call *call, maki_jw *out, maki_err *err);
+
+#endif

@@ -1,0 +1,317 @@
+/* op_context.c -- tokens.*, prompt.*, budget.*, tools.*, memory.*, provider.*, session.*. */
+#include <math.h>
+
+#include "assemble/bootstrap.h"
+#include "assemble/budget.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "base/time.h"
+#include "history/usage.h"
+#include "memory/rank.h"
+#include "ops/op.h"
+#include "store/key.h"
+#include "tools/project.h"
+#include "wire/overflow.h"
+
+static void number_field(maki_jw *out, const char *name, double value)
+{
+    maki_jw_key(out, maki_str_of(name));
+    maki_jw_double(out, value);
+}
+
+static maki_status answer_number(maki_jw *out, const char *name, double value)
+{
+    maki_jw_object(out);
+    number_field(out, name, value);
+    maki_jw_end_object(out);
+    return MAKI_OK;
+}
+
+/* ---- tokens ------------------------------------------------------------------------------------- */
+
+maki_status maki_op_tokens_estimate(maki_call *call, maki_jw *out, maki_err *err)
+{
+    (void)err;
+    maki_str text = maki_json_inside(maki_field_string(call->input, "text"));
+    return answer_number(out, "tokens", maki_estimate_tokens(text));
+}
+
+maki_status maki_op_tokens_context(maki_call *call, maki_jw *out, maki_err *err)
+{
+    maki_str events;
+    maki_usage usage;
+    maki_field(call->input, "events", &events);
+    maki_status st = maki_usage_of(events, call->arena, &usage, err);
+    if (st != MAKI_OK) return st;
+    maki_jw_object(out);
+    number_field(out, "contextTokens", usage.context_tokens);
+    number_field(out, "totalCost", usage.total_cost);
+    maki_jw_end_object(out);
+    return MAKI_OK;
+}
+
+maki_status maki_op_tokens_count(maki_call *call, maki_jw *out, maki_err *err)
+{
+    maki_counter counter;
+    maki_str content = maki_field_string(call->input, "content"), block;
+    size_t n = 0;
+    double tokens = 0;
+    maki_json_kind kind = maki_json_kind_of(content);
+    if (kind != MAKI_JSON_STRING && kind != MAKI_JSON_ARRAY) {
+        return maki_fail(err, MAKI_INVALID,
+                         "content must be a string or an array of blocks, at byte %zu",
+                         (size_t)(content.ptr - call->base));
+    }
+    maki_status st = maki_field_counter(call, "o200k", &counter, err);
+    if (st != MAKI_OK) return st;
+    size_t room = kind == MAKI_JSON_ARRAY ? maki_json_count(content) : 1;
+    maki_str *items = maki_arena_array(call->arena, room, sizeof *items);
+    if (!items) return maki_arena_status(call->arena, err);
+    maki_blocks blocks = maki_content_blocks(content);
+    while (maki_blocks_next(&blocks, &block))
+        items[n++] = block;
+    st = counter.count(&counter, items, n, &tokens, err);
+    return st == MAKI_OK ? answer_number(out, "tokens", tokens) : st;
+}
+
+/* ---- provider, session, memory -------------------------------------------------------------------- */
+
+maki_status maki_op_provider_is_overflow(maki_call *call, maki_jw *out, maki_err *err)
+{
+    maki_str error = MAKI_LIT("null");
+    maki_json_get(call->input, MAKI_LIT("error"), &error);
+    bool overflow = maki_is_overflow(error, call->arena);
+    maki_status st = maki_arena_status(call->arena, err);
+    if (st != MAKI_OK) return st;
+    maki_jw_object(out);
+    maki_jw_key(out, MAKI_LIT("result"));
+    maki_jw_bool(out, overflow);
+    maki_jw_end_object(out);
+    return MAKI_OK;
+}
+
+maki_status maki_op_session_parse_key(maki_call *call, maki_jw *out, maki_err *err)
+{
+    maki_session_key key;
+    maki_str text = maki_json_text(maki_field_string(call->input, "key"), call->arena);
+    maki_status st = maki_arena_status(call->arena, err);
+    if (st == MAKI_OK) st = maki_session_key_parse(text, &key, err);
+    if (st != MAKI_OK) return st;
+    maki_jw_object(out);
+    maki_jw_key(out, MAKI_LIT("agentId"));
+    maki_jw_string(out, key.agent_id);
+    maki_jw_key(out, MAKI_LIT("mainKey"));
+    maki_jw_string(out, key.main_key);
+    maki_jw_end_object(out);
+    return MAKI_OK;
+}
+
+maki_status maki_op_memory_hybrid_score(maki_call *call, maki_jw *out, maki_err *err)
+{
+    maki_str in = call->input;
+    (void)err;
+    double score =
+        maki_hybrid_score(maki_field_number(in, "semantic", 0), maki_field_number(in, "keyword", 0),
+                          maki_field_number(in, "semanticWeight", MAKI_SEMANTIC_WEIGHT),
+                          maki_field_number(in, "keywordWeight", MAKI_KEYWORD_WEIGHT));
+    return answer_number(out, "score", score);
+}
+
+/* ---- prompt --------------------------------------------------------------------------------------- */
+
+maki_status maki_op_prompt_truncate_file(maki_call *call, maki_jw *out, maki_err *err)
+{
+    maki_str content = maki_json_inside(maki_field_string(call->input, "content"));
+    (void)err;
+    maki_jw_object(out);
+    maki_jw_key(out, MAKI_LIT("text"));
+    maki_truncate_file(out, content, (uint64_t)maki_field_number(call->input, "maxChars", 0));
+    maki_jw_end_object(out);
+    return MAKI_OK;
+}
+
+maki_status maki_op_prompt_bootstrap_limit(maki_call *call, maki_jw *out, maki_err *err)
+{
+    maki_str name = maki_json_text(maki_field_string(call->input, "file"), call->arena);
+    maki_status st = maki_arena_status(call->arena, err);
+    if (st != MAKI_OK) return st;
+    const maki_bootstrap_file *file = maki_bootstrap_find(name);
+    if (file) return answer_number(out, "maxChars", (double)file->max_units);
+    return maki_fail(err, MAKI_NOTFOUND,
+                     "not a bootstrap file; these are: AGENTS.md, SOUL.md, TOOLS.md, IDENTITY.md, "
+                     "USER.md, README.md");
+}
+
+maki_status maki_op_prompt_sections(maki_call *call, maki_jw *out, maki_err *err)
+{
+    static const char *const modes[] = { "full", "minimal", "none" };
+    maki_str wanted = maki_field_string(call->input, "mode");
+    size_t mode = 0;
+    while (mode < 3 && !maki_json_text_is(wanted, maki_str_of(modes[mode])))
+        mode++;
+    if (mode == 3) {
+        return maki_fail(err, MAKI_INVALID, "mode must be full, minimal or none, at byte %zu",
+                         (size_t)(wanted.ptr - call->base));
+    }
+    maki_jw_object(out);
+    maki_jw_key(out, MAKI_LIT("sections"));
+    maki_jw_array(out);
+    for (size_t i = 0; i < MAKI_SECTION_COUNT; i++) {
+        const maki_prompt_section *section = &maki_prompt_sections[i];
+        if (maki_section_in(section, (maki_prompt_mode)mode)) {
+            maki_jw_string(out, maki_str_of(section->name));
+        }
+    }
+    maki_jw_end_array(out);
+    maki_jw_end_object(out);
+    return MAKI_OK;
+}
+
+/* ---- budget --------------------------------------------------------------------------------------- */
+
+maki_status maki_op_budget_allocate(maki_call *call, maki_jw *out, maki_err *err)
+{
+    double budget = maki_budget_of(maki_field_number(call->input, "maxTokens", 0));
+    (void)err;
+    maki_jw_object(out);
+    number_field(out, "budget", floor(budget));
+    maki_jw_key(out, MAKI_LIT("layers"));
+    maki_jw_object(out);
+    for (size_t i = 0; i < MAKI_LAYER_COUNT; i++) {
+        number_field(out, maki_layer_shares[i].name, floor(budget * maki_layer_shares[i].share));
+    }
+    maki_jw_end_object(out);
+    maki_jw_end_object(out);
+    return MAKI_OK;
+}
+
+static maki_status read_item(const maki_call *call, maki_str object, maki_budget_item *out,
+                             maki_err *err)
+{
+    maki_status st = maki_field_want(call, object, "items[]", MAKI_JSON_OBJECT, err);
+    if (st == MAKI_OK && !maki_json_get(object, MAKI_LIT("id"), &out->id)) {
+        st = maki_fail(err, MAKI_INVALID, "items[].id is missing at byte %zu",
+                       (size_t)(object.ptr - call->base));
+    }
+    if (st == MAKI_OK) {
+        st = maki_field_nested(call, object, "items[]", "priority", &out->priority, err);
+    }
+    if (st == MAKI_OK) st = maki_field_nested(call, object, "items[]", "tokens", &out->tokens, err);
+    return st;
+}
+
+maki_status maki_op_budget_fit(maki_call *call, maki_jw *out, maki_err *err)
+{
+    maki_str array;
+    maki_json_item item;
+    size_t n = 0, kept = 0;
+    double budget = maki_field_number(call->input, "budgetTokens", 0);
+    maki_field(call->input, "items", &array);
+    maki_budget_item *items = maki_arena_array(call->arena, maki_json_count(array), sizeof *items);
+    if (!items) return maki_arena_status(call->arena, err);
+    maki_json_iter iter = maki_json_items(array);
+    maki_status st = MAKI_OK;
+    while (st == MAKI_OK && maki_json_next(&iter, &item)) {
+        st = read_item(call, item.value, &items[n++], err);
+    }
+    if (st == MAKI_OK) st = maki_budget_fit(items, n, budget, call->arena, &kept, err);
+    if (st != MAKI_OK) return st;
+    maki_jw_object(out);
+    maki_jw_key(out, MAKI_LIT("kept"));
+    maki_jw_array(out);
+    for (size_t i = 0; i < kept; i++)
+        maki_jw_raw(out, items[i].id);
+    maki_jw_end_array(out);
+    maki_jw_end_object(out);
+    return MAKI_OK;
+}
+
+/* ---- tools ---------------------------------------------------------------------------------------- */
+
+enum { URGENT_WITHIN_MS = 60 * 60 * 1000 };
+
+/* Urgent when the task says so, else when its deadline is less than an hour away. */
+static maki_status read_urgency(const maki_call *call, bool *urgent, maki_err *err)
+{
+    maki_str task, value;
+    double deadline = 0;
+    if (!maki_field(call->input, "task", &task)) return MAKI_OK;
+    if (maki_field(task, "urgency", &value)) {
+        *urgent = maki_json_kind_of(value) == MAKI_JSON_STRING &&
+                  maki_json_text_is(value, MAKI_LIT("high"));
+        return maki_field_want(call, value, "task.urgency", MAKI_JSON_STRING, err);
+    }
+    if (!maki_field(task, "deadline", &value)) return MAKI_OK;
+    if (maki_json_kind_of(value) == MAKI_JSON_NUMBER) {
+        deadline = maki_json_double(value);
+    } else if (maki_json_kind_of(value) != MAKI_JSON_STRING ||
+               !maki_time_parse(maki_json_text(value, call->arena), &deadline)) {
+        return maki_fail(err, MAKI_INVALID,
+                         "task.deadline must be milliseconds or a time like 2026-01-27T09:30:00Z, "
+                         "at byte %zu",
+                         (size_t)(value.ptr - call->base));
+    }
+    *urgent = deadline - maki_field_now(call) <= URGENT_WITHIN_MS;
+    return maki_arena_status(call->arena, err);
+}
+
+static maki_status read_runtime(const maki_call *call, maki_project_in *in, maki_err *err)
+{
+    maki_str runtime, value;
+    maki_status st = MAKI_OK;
+    maki_field(call->input, "runtime", &runtime);
+    if (maki_field(runtime, "phase", &value)) {
+        st = maki_field_want(call, value, "runtime.phase", MAKI_JSON_STRING, err);
+        if (st == MAKI_OK) in->phase = maki_json_text(value, call->arena);
+    }
+    if (st == MAKI_OK && maki_field(runtime, "permissions", &value)) {
+        st = maki_field_want(call, value, "runtime.permissions", MAKI_JSON_ARRAY, err);
+        in->permissions = value;
+    }
+    if (st == MAKI_OK && maki_field(runtime, "environment", &value)) {
+        st = maki_field_want(call, value, "runtime.environment", MAKI_JSON_STRING, err);
+        if (st != MAKI_OK) return st;
+        in->production = maki_json_text_is(value, MAKI_LIT("production")) ||
+                         maki_json_text_is(value, MAKI_LIT("prod"));
+    }
+    return st;
+}
+
+static void write_projection(maki_jw *out, const maki_projection *p)
+{
+    maki_str name;
+    maki_jw_object(out);
+    maki_jw_key(out, MAKI_LIT("tools"));
+    maki_jw_array(out);
+    for (size_t i = 0; i < p->count; i++) {
+        if (!p->all[i].left_out) maki_jw_raw(out, p->all[i].shown);
+    }
+    maki_jw_end_array(out);
+    maki_jw_key(out, MAKI_LIT("leftOut"));
+    maki_jw_array(out);
+    for (size_t i = 0; i < p->count; i++) {
+        if (!p->all[i].left_out) continue;
+        maki_json_get(p->all[i].raw, MAKI_LIT("name"), &name);
+        maki_jw_object(out);
+        maki_jw_key(out, MAKI_LIT("name"));
+        maki_jw_raw(out, name);
+        maki_jw_key(out, MAKI_LIT("reason"));
+        maki_jw_string(out, maki_str_of(p->all[i].left_out));
+        maki_jw_end_object(out);
+    }
+    maki_jw_end_array(out);
+    maki_jw_end_object(out);
+}
+
+maki_status maki_op_tools_project(maki_call *call, maki_jw *out, maki_err *err)
+{
+    maki_project_in in = { .phase = { "", 0 } };
+    maki_projection projection;
+    maki_field(call->input, "tools", &in.tools);
+    maki_field(call->input, "productionEnums", &in.production_enums);
+    maki_status st = read_runtime(call, &in, err);
+    if (st == MAKI_OK) st = read_urgency(call, &in.urgent, err);
+    if (st == MAKI_OK) st = maki_project(&in, call->arena, &projection, err);
+    if (st == MAKI_OK) write_projection(out, &projection);
+    return st;
+}

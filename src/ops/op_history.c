@@ -1,0 +1,439 @@
+/* op_history.c -- history.*: the reference's functions on lists of messages. */
+#include <string.h>
+
+#include "base/err.h"
+#include "base/str.h"
+#include "history/keep.h"
+#include "history/repair.h"
+#include "history/rewind.h"
+#include "history/truncate.h"
+#include "history/view.h"
+#include "ops/op.h"
+#include "ops/parts.h"
+
+/* ---- from messages to messages: each also a step of history.sequence --------------------------- */
+
+static maki_status effective(maki_call *call, maki_msgs *list, maki_err *err)
+{
+    return maki_view_effective(*list, call->arena, list, err);
+}
+
+static maki_status cleanup(maki_call *call, maki_msgs *list, maki_err *err)
+{
+    size_t cleaned = 0;
+    return maki_view_cleanup(*list, call->arena, &cleaned, err);
+}
+
+static maki_status since_summary(maki_call *call, maki_msgs *list, maki_err *err)
+{
+    return maki_view_since_summary(*list, maki_field_now(call), call->arena, list, err);
+}
+
+static maki_status request(maki_call *call, maki_msgs *list, maki_err *err)
+{
+    maki_status st = effective(call, list, err);
+    return st == MAKI_OK ? since_summary(call, list, err) : st;
+}
+
+static maki_status repair_pairs(maki_call *call, maki_msgs *list, maki_err *err)
+{
+    return maki_repair_pairs(*list, call->arena, list, err);
+}
+
+/* The least of the limits that are set. */
+static maki_status limit_turns(maki_call *call, maki_msgs *list, maki_err *err)
+{
+    maki_str per_provider, provider = maki_field_string(call->input, "provider");
+    double limits[] = { maki_field_number(call->input, "global", 0), 0,
+                        maki_field_number(call->input, "perUser", 0) };
+    if (maki_field(call->input, "perProvider", &per_provider)) {
+        maki_str name = maki_json_text(provider, call->arena);
+        maki_str value;
+        if (maki_json_get(per_provider, name, &value) &&
+            maki_json_kind_of(value) != MAKI_JSON_NULL) {
+            maki_status st =
+                maki_field_want(call, value, "a limit in perProvider", MAKI_JSON_NUMBER, err);
+            if (st != MAKI_OK) return st;
+            limits[1] = maki_json_double(value);
+        }
+    }
+    double least = 0;
+    for (size_t i = 0; i < 3; i++) {
+        if (limits[i] >= 1 && (least == 0 || limits[i] < least)) least = limits[i];
+    }
+    *list = maki_view_limit_turns(*list, (size_t)least);
+    return maki_arena_status(call->arena, err);
+}
+
+typedef maki_status (*messages_fn)(maki_call *call, maki_msgs *list, maki_err *err);
+
+static maki_status answer_with(maki_call *call, messages_fn fn, maki_jw *out, maki_err *err)
+{
+    maki_msgs list;
+    maki_status st = maki_field_messages(call, "messages", &list, err);
+    if (st == MAKI_OK) st = fn(call, &list, err);
+    if (st == MAKI_OK) maki_answer_messages(out, list);
+    return st;
+}
+
+maki_status maki_op_history_effective(maki_call *call, maki_jw *out, maki_err *err)
+{
+    return answer_with(call, effective, out, err);
+}
+
+maki_status maki_op_history_cleanup(maki_call *call, maki_jw *out, maki_err *err)
+{
+    return answer_with(call, cleanup, out, err);
+}
+
+maki_status maki_op_history_since_summary(maki_call *call, maki_jw *out, maki_err *err)
+{
+    return answer_with(call, since_summary, out, err);
+}
+
+maki_status maki_op_history_request(maki_call *call, maki_jw *out, maki_err *err)
+{
+    return answer_with(call, request, out, err);
+}
+
+maki_status maki_op_history_repair_pairs(maki_call *call, maki_jw *out, maki_err *err)
+{
+    return answer_with(call, repair_pairs, out, err);
+}
+
+maki_status maki_op_history_limit_turns(maki_call *call, maki_jw *out, maki_err *err)
+{
+    return answer_with(call, limit_turns, out, err);
+}
+
+/* ---- keep, condense, truncate ------------------------------------------------------------------ */
+
+static void write_blocks(maki_jw *out, const char *name, const maki_str *blocks, size_t count)
+{
+    maki_jw_key(out, maki_str_of(name));
+    maki_jw_array(out);
+    for (size_t i = 0; i < count; i++)
+        maki_jw_raw(out, blocks[i]);
+    maki_jw_end_array(out);
+}
+
+maki_status maki_op_history_keep(maki_call *call, maki_jw *out, maki_err *err)
+{
+    double keep = maki_field_number(call->input, "keepCount", 3);
+    maki_kept kept = { 0 };
+    maki_msgs list;
+    maki_status st = maki_field_messages(call, "messages", &list, err);
+    if (st == MAKI_OK)
+        st = maki_keep(list, (size_t)keep, &maki_rules_seed, call->arena, &kept, err);
+    if (st != MAKI_OK) return st;
+    maki_jw_object(out);
+    maki_jw_key(out, MAKI_LIT("keepMessages"));
+    maki_msgs_write(out, kept.tail);
+    write_blocks(out, "toolUseBlocksToPreserve", kept.calls, kept.call_count);
+    write_blocks(out, "reasoningBlocksToPreserve", kept.reasoning, kept.reasoning_count);
+    maki_jw_end_object(out);
+    return MAKI_OK;
+}
+
+static maki_status condense(maki_call *call, maki_msgs list, maki_condensed *out, maki_err *err)
+{
+    maki_parts parts;
+    maki_status st = maki_parts_read(call, list, &parts, err);
+    *out = (maki_condensed){ .messages = list, .summary = { "", 0 } };
+    if (st == MAKI_OK) st = maki_condense(&parts.condense, call->arena, out, err);
+    return st;
+}
+
+maki_status maki_op_history_condense(maki_call *call, maki_jw *out, maki_err *err)
+{
+    maki_msgs list;
+    maki_condensed result = { 0 };
+    maki_status st = maki_field_messages(call, "messages", &list, err);
+    if (st == MAKI_OK) st = condense(call, list, &result, err);
+    if (st != MAKI_OK && st != MAKI_REFUSED) return st;
+
+    maki_jw_object(out);
+    if (st == MAKI_REFUSED) maki_answer_error(out, err);
+    maki_jw_key(out, MAKI_LIT("messages"));
+    maki_msgs_write(out, result.messages);
+    maki_jw_key(out, MAKI_LIT("summary"));
+    maki_jw_string(out, st == MAKI_OK ? result.summary : MAKI_LIT(""));
+    maki_jw_key(out, MAKI_LIT("cost"));
+    maki_jw_double(out, result.cost);
+    if (st == MAKI_OK) {
+        maki_jw_key(out, MAKI_LIT("newContextTokens"));
+        maki_jw_double(out, result.tokens_after);
+        maki_jw_key(out, MAKI_LIT("condenseId"));
+        maki_jw_raw(out, result.id);
+    }
+    maki_jw_key(out, MAKI_LIT("summarizerCalled"));
+    maki_jw_bool(out, result.called);
+    if (result.request && maki_field_bool(call->input, "wantRequest", false)) {
+        maki_jw_key(out, MAKI_LIT("request"));
+        maki_summary_request_write(out, result.request);
+    }
+    maki_jw_end_object(out);
+    call->answered = true;
+    return st;
+}
+
+static maki_status truncate(maki_call *call, maki_msgs list, maki_truncated *out, maki_err *err)
+{
+    double fraction = maki_field_number(call->input, "fraction", maki_rules_seed.hide_fraction);
+    return maki_truncate(list, fraction, maki_field_now(call), call->m->env.random, call->arena,
+                         out, err);
+}
+
+maki_status maki_op_history_truncate(maki_call *call, maki_jw *out, maki_err *err)
+{
+    maki_msgs list;
+    maki_truncated result = { 0 };
+    maki_status st = maki_field_messages(call, "messages", &list, err);
+    if (st == MAKI_OK) st = truncate(call, list, &result, err);
+    if (st != MAKI_OK) return st;
+    maki_jw_object(out);
+    maki_jw_key(out, MAKI_LIT("messages"));
+    maki_msgs_write(out, result.messages);
+    maki_jw_key(out, MAKI_LIT("messagesRemoved"));
+    maki_jw_int(out, (int64_t)result.removed);
+    maki_jw_key(out, MAKI_LIT("truncationId"));
+    maki_jw_raw(out, result.id);
+    maki_jw_end_object(out);
+    return MAKI_OK;
+}
+
+/* ---- rewind, repair of results ------------------------------------------------------------------ */
+
+maki_status maki_op_history_rewind(maki_call *call, maki_jw *out, maki_err *err)
+{
+    maki_str ui, by = maki_field_string(call->input, "by");
+    maki_rewind_in in = { .value = maki_field_number(call->input, "value", 0),
+                          .include_target = maki_field_bool(call->input, "includeTarget", false),
+                          .skip_cleanup = maki_field_bool(call->input, "skipCleanup", false),
+                          .now = maki_field_now(call) };
+    maki_rewound result = { 0 };
+    in.by_index = maki_json_text_is(by, MAKI_LIT("index"));
+    if (!in.by_index && !maki_json_text_is(by, MAKI_LIT("ts"))) {
+        return maki_fail(err, MAKI_INVALID, "by must be \"ts\" or \"index\", at byte %zu",
+                         (size_t)(by.ptr - call->base));
+    }
+    maki_field(call->input, "ui", &ui);
+    maki_status st = maki_ui_read(ui, (maki_where){ "ui", call->base }, call->arena, &in.ui, err);
+    if (st == MAKI_OK) st = maki_field_messages(call, "api", &in.api, err);
+    if (st == MAKI_OK) st = maki_rewind(&in, call->arena, &result, err);
+    if (st != MAKI_OK) return st;
+    maki_jw_object(out);
+    maki_jw_key(out, MAKI_LIT("ui"));
+    maki_jw_array(out);
+    for (size_t i = 0; i < result.ui_count; i++)
+        maki_jw_raw(out, in.ui.at[i].raw);
+    maki_jw_end_array(out);
+    maki_jw_key(out, MAKI_LIT("api"));
+    maki_msgs_write(out, result.api);
+    maki_jw_key(out, MAKI_LIT("apiWritten"));
+    maki_jw_bool(out, result.api_changed);
+    maki_jw_end_object(out);
+    return MAKI_OK;
+}
+
+maki_status maki_op_history_repair_results(maki_call *call, maki_jw *out, maki_err *err)
+{
+    maki_str object;
+    maki_msgs history;
+    maki_msg *message = NULL;
+    maki_field(call->input, "message", &object);
+    maki_status st = maki_field_messages(call, "history", &history, err);
+    if (st == MAKI_OK) {
+        st = maki_msg_read(object, (maki_where){ "message", call->base }, 0, call->arena, &message,
+                           err);
+    }
+    if (st == MAKI_OK) st = maki_repair_results(history, message, call->arena, &message, err);
+    if (st != MAKI_OK) return st;
+    maki_jw_object(out);
+    maki_jw_key(out, MAKI_LIT("message"));
+    maki_msg_write(out, message);
+    maki_jw_end_object(out);
+    return MAKI_OK;
+}
+
+/* ---- sequence ------------------------------------------------------------------------------------ */
+
+static maki_status append(maki_call *call, maki_msgs *list, maki_err *err)
+{
+    maki_msgs more;
+    maki_status st = maki_field_messages(call, "messages", &more, err);
+    for (size_t i = 0; st == MAKI_OK && i < more.count; i++) {
+        st = maki_msgs_add(list, more.at[i], call->arena, err);
+    }
+    return st;
+}
+
+static maki_status slice(maki_call *call, maki_msgs *list, maki_err *err)
+{
+    double from = maki_field_number(call->input, "start", 0);
+    double to = maki_field_number(call->input, "end", (double)list->count);
+    if (!(from >= 0) || !(to >= 0)) {
+        return maki_fail(err, MAKI_INVALID, "start and end of slice must be at least 0");
+    }
+    if (from > (double)list->count) from = (double)list->count;
+    if (to > (double)list->count) to = (double)list->count;
+    *list = maki_msgs_slice(*list, (size_t)from, (size_t)to);
+    return MAKI_OK;
+}
+
+static maki_status drop(maki_call *call, maki_msgs *list, bool summaries, maki_err *err)
+{
+    maki_msgs rest = { 0 };
+    maki_status st = MAKI_OK;
+    for (size_t i = 0; st == MAKI_OK && i < list->count; i++) {
+        maki_msg *m = list->at[i];
+        if (summaries ? m->is_summary : m->is_marker) continue;
+        st = maki_msgs_add(&rest, m, call->arena, err);
+    }
+    *list = rest;
+    return st;
+}
+
+static maki_status drop_markers(maki_call *call, maki_msgs *list, maki_err *err)
+{
+    return drop(call, list, false, err);
+}
+
+static maki_status drop_summaries(maki_call *call, maki_msgs *list, maki_err *err)
+{
+    return drop(call, list, true, err);
+}
+
+/* What a step that is more than messages to messages tells. */
+typedef struct step_result {
+    bool has_removed;
+    size_t removed;
+    char error[32]; /* a code, or empty */
+} step_result;
+
+static maki_status truncate_step(maki_call *call, maki_msgs *list, step_result *told, maki_err *err)
+{
+    maki_truncated result = { 0 };
+    maki_status st = truncate(call, *list, &result, err);
+    if (st != MAKI_OK) return st;
+    *list = result.messages;
+    *told = (step_result){ .has_removed = true, .removed = result.removed };
+    return MAKI_OK;
+}
+
+/* A refused condense changes nothing and the sequence goes on, as a conversation would. */
+static maki_status condense_step(maki_call *call, maki_msgs *list, step_result *told, maki_err *err)
+{
+    maki_condensed result = { 0 };
+    maki_err why = { 0 };
+    maki_status st = condense(call, *list, &result, &why);
+    *list = result.messages;
+    if (st == MAKI_REFUSED) {
+        memcpy(told->error, why.code, sizeof told->error);
+        return MAKI_OK;
+    }
+    if (st != MAKI_OK && err) *err = why;
+    return st;
+}
+
+static const struct step_row {
+    const char *name;
+    messages_fn fn;
+} steps[] = {
+    { "history.effective", effective },
+    { "history.cleanup", cleanup },
+    { "history.since_summary", since_summary },
+    { "history.request", request },
+    { "history.repair_pairs", repair_pairs },
+    { "history.limit_turns", limit_turns },
+    { "append", append },
+    { "slice", slice },
+    { "drop_markers", drop_markers },
+    { "drop_summaries", drop_summaries },
+};
+
+/* The fields of a step are those of its operation; append and slice have their own few. */
+static maki_status check_step(const maki_call *call, maki_str name, maki_err *err)
+{
+    maki_str value;
+    const maki_op_row *row = maki_op_row_find(name);
+    if (row) return maki_fields_check(call, row, "messages", err);
+    maki_status st = MAKI_OK;
+    if (maki_field(call->input, "messages", &value)) {
+        st = maki_field_want(call, value, "messages", MAKI_JSON_ARRAY, err);
+    }
+    if (st == MAKI_OK && maki_field(call->input, "start", &value)) {
+        st = maki_field_want(call, value, "start", MAKI_JSON_NUMBER, err);
+    }
+    if (st == MAKI_OK && maki_field(call->input, "end", &value)) {
+        st = maki_field_want(call, value, "end", MAKI_JSON_NUMBER, err);
+    }
+    return st;
+}
+
+static maki_status run_step(maki_call *call, maki_msgs *list, step_result *told, maki_err *err)
+{
+    maki_str op;
+    if (maki_json_kind_of(call->input) != MAKI_JSON_OBJECT || !maki_field(call->input, "op", &op) ||
+        maki_json_kind_of(op) != MAKI_JSON_STRING) {
+        return maki_fail(err, MAKI_INVALID,
+                         "a step must be an object with a string op, at byte %zu",
+                         (size_t)(call->input.ptr - call->base));
+    }
+    maki_str name = maki_json_text(op, call->arena);
+    maki_status st = maki_arena_status(call->arena, err);
+    if (st == MAKI_OK) st = check_step(call, name, err);
+    if (st != MAKI_OK) return st;
+    if (maki_str_is(name, MAKI_LIT("history.truncate")))
+        return truncate_step(call, list, told, err);
+    if (maki_str_is(name, MAKI_LIT("history.condense")))
+        return condense_step(call, list, told, err);
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+        if (maki_str_is(name, maki_str_of(steps[i].name))) return steps[i].fn(call, list, err);
+    }
+    return maki_fail(err, MAKI_INVALID, "there is no step of that name, at byte %zu",
+                     (size_t)(op.ptr - call->base));
+}
+
+static void write_step_result(maki_jw *out, const step_result *told)
+{
+    if (!told->has_removed && told->error[0] == '\0') return;
+    maki_jw_object(out);
+    if (told->has_removed) {
+        maki_jw_key(out, MAKI_LIT("messagesRemoved"));
+        maki_jw_int(out, (int64_t)told->removed);
+    } else {
+        maki_jw_key(out, MAKI_LIT("error"));
+        maki_jw_string(out, maki_str_of(told->error));
+    }
+    maki_jw_end_object(out);
+}
+
+maki_status maki_op_history_sequence(maki_call *call, maki_jw *out, maki_err *err)
+{
+    maki_str array;
+    maki_msgs list;
+    maki_json_item item;
+    size_t n = 0;
+    maki_field(call->input, "steps", &array);
+    step_result *told = maki_arena_array(call->arena, maki_json_count(array), sizeof *told);
+    if (!told) return maki_arena_status(call->arena, err);
+    maki_status st = maki_field_messages(call, "messages", &list, err);
+    maki_json_iter iter = maki_json_items(array);
+    while (st == MAKI_OK && maki_json_next(&iter, &item)) {
+        maki_call step = *call;
+        step.input = item.value;
+        st = run_step(&step, &list, &told[n++], err);
+    }
+    if (st != MAKI_OK) return st;
+    maki_jw_object(out);
+    maki_jw_key(out, MAKI_LIT("messages"));
+    maki_msgs_write(out, list);
+    maki_jw_key(out, MAKI_LIT("stepResults"));
+    maki_jw_array(out);
+    for (size_t i = 0; i < n; i++)
+        write_step_result(out, &told[i]);
+    maki_jw_end_array(out);
+    maki_jw_end_object(out);
+    return MAKI_OK;
+}

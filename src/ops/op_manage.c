@@ -1,0 +1,368 @@
+/* op_manage.c -- manage.*, prune.*, window.*, profile.*: deciding and making room. */
+#include <math.h>
+
+#include "base/err.h"
+#include "base/str.h"
+#include "manage/decide.h"
+#include "manage/prune.h"
+#include "manage/run.h"
+#include "manage/window.h"
+#include "ops/op.h"
+#include "ops/parts.h"
+
+static void number_field(maki_jw *out, const char *name, double value)
+{
+    maki_jw_key(out, maki_str_of(name));
+    maki_jw_double(out, value);
+}
+
+static void bool_field(maki_jw *out, const char *name, bool value)
+{
+    maki_jw_key(out, maki_str_of(name));
+    maki_jw_bool(out, value);
+}
+
+static void text_field(maki_jw *out, const char *name, maki_str text)
+{
+    maki_jw_key(out, maki_str_of(name));
+    maki_jw_string(out, text);
+}
+
+static maki_status positive(const maki_call *call, const char *name, maki_err *err)
+{
+    maki_str value;
+    if (!maki_field(call->input, name, &value) || maki_json_double(value) > 0) return MAKI_OK;
+    return maki_fail(err, MAKI_INVALID, "%s must be more than 0, at byte %zu", name,
+                     (size_t)(value.ptr - call->base));
+}
+
+/* ---- manage ----------------------------------------------------------------------------------- */
+
+static maki_status read_decide(const maki_call *call, maki_decide_in *out, maki_err *err)
+{
+    maki_str thresholds, own;
+    maki_str in = call->input;
+    maki_str profile = maki_field_string(in, "currentProfileId");
+    *out = (maki_decide_in){
+        .total_tokens = maki_field_number(in, "totalTokens", 0),
+        .last_message_tokens = maki_field_number(in, "lastMessageTokens", 0),
+        .window = maki_field_number(in, "contextWindow", MAKI_WINDOW_DEFAULT),
+        .max_tokens = maki_field_number(in, "maxTokens", 0),
+        .auto_condense = maki_field_bool(in, "autoCondenseContext", true),
+        .threshold = maki_field_number(in, "autoCondenseContextPercent", 75),
+    };
+    maki_status st = positive(call, "contextWindow", err);
+    if (st != MAKI_OK || !maki_field(in, "profileThresholds", &thresholds)) return st;
+    maki_str name = maki_json_text(profile, call->arena);
+    if (!maki_json_get(thresholds, name, &own) || maki_json_kind_of(own) == MAKI_JSON_NULL) {
+        return maki_arena_status(call->arena, err);
+    }
+    st = maki_field_want(call, own, "a threshold in profileThresholds", MAKI_JSON_NUMBER, err);
+    out->has_profile = true;
+    out->profile_threshold = maki_json_double(own);
+    return st;
+}
+
+maki_status maki_op_manage_check(maki_call *call, maki_jw *out, maki_err *err)
+{
+    maki_decide_in in;
+    maki_status st = read_decide(call, &in, err);
+    if (st != MAKI_OK) return st;
+    maki_decision d = maki_decide(&in);
+    maki_jw_object(out);
+    bool_field(out, "result", d.manage);
+    number_field(out, "tokens", d.tokens);
+    number_field(out, "allowedTokens", d.allowed);
+    number_field(out, "contextPercent", d.percent);
+    number_field(out, "threshold", d.threshold);
+    bool_field(out, "thresholdInvalid", d.profile_invalid);
+    maki_jw_end_object(out);
+    return MAKI_OK;
+}
+
+static void write_run(maki_jw *out, const maki_run_report *r)
+{
+    static const char *const actions[] = { "none", "condense", "truncate" };
+    bool condensed = r->action == MAKI_ACTION_CONDENSE;
+    maki_jw_object(out);
+    text_field(out, "action", maki_str_of(actions[r->action]));
+    maki_jw_key(out, MAKI_LIT("messages"));
+    maki_msgs_write(out, r->messages);
+    text_field(out, "summary", condensed ? r->condensed.summary : MAKI_LIT(""));
+    number_field(out, "cost", r->condensed.cost);
+    number_field(out, "prevContextTokens", r->decision.tokens);
+    bool_field(out, "summarizerCalled", r->condensed.called);
+    if (r->condense_failed) text_field(out, "error", maki_str_of(r->condense_error.code));
+    if (condensed) {
+        number_field(out, "newContextTokens", r->condensed.tokens_after);
+        maki_jw_key(out, MAKI_LIT("condenseId"));
+        maki_jw_raw(out, r->condensed.id);
+    }
+    if (r->action == MAKI_ACTION_TRUNCATE) {
+        number_field(out, "newContextTokensAfterTruncation", r->tokens_after_truncation);
+        number_field(out, "messagesRemoved", (double)r->truncated.removed);
+        maki_jw_key(out, MAKI_LIT("truncationId"));
+        maki_jw_raw(out, r->truncated.id);
+    }
+    maki_jw_end_object(out);
+}
+
+maki_status maki_op_manage_run(maki_call *call, maki_jw *out, maki_err *err)
+{
+    maki_msgs list;
+    maki_parts parts;
+    maki_run_in in = { .min_reduction = maki_field_number(call->input, "minReduction", 0) };
+    maki_run_report report;
+    maki_str policy;
+    if (maki_field(call->input, "policy", &policy) && !maki_json_text_is(policy, MAKI_LIT("roo"))) {
+        return maki_fail(err, MAKI_INVALID,
+                         "policy must be \"roo\" for a list of messages, at byte "
+                         "%zu",
+                         (size_t)(policy.ptr - call->base));
+    }
+    maki_status st = maki_field_messages(call, "messages", &list, err);
+    if (st == MAKI_OK) st = maki_parts_read(call, list, &parts, err);
+    if (st == MAKI_OK) st = read_decide(call, &in.decide, err);
+    if (st != MAKI_OK) return st;
+    in.condense = parts.condense;
+    st = maki_manage_run(&in, call->arena, &report, err);
+    if (st == MAKI_OK) write_run(out, &report);
+    return st;
+}
+
+maki_status maki_op_manage_accept(maki_call *call, maki_jw *out, maki_err *err)
+{
+    double before = maki_field_number(call->input, "tokensBefore", 0);
+    double after = maki_field_number(call->input, "tokensAfter", 0);
+    double least = maki_field_number(call->input, "minReduction", MAKI_MIN_REDUCTION);
+    double reduction = maki_reduction(before, after);
+    maki_status st = positive(call, "tokensBefore", err);
+    if (st != MAKI_OK) return st;
+    maki_jw_object(out);
+    bool_field(out, "accepted", reduction >= least);
+    number_field(out, "reduction", reduction);
+    maki_jw_end_object(out);
+    return MAKI_OK;
+}
+
+/* ---- prune ------------------------------------------------------------------------------------- */
+
+maki_status maki_op_prune_level(maki_call *call, maki_jw *out, maki_err *err)
+{
+    static const char *const names[] = { "none", "soft_trim", "hard_clear" };
+    double window = maki_field_number(call->input, "contextWindow", 0);
+    maki_status st = positive(call, "contextWindow", err);
+    if (st != MAKI_OK) return st;
+    maki_prune_level level =
+        maki_prune_level_of(maki_field_number(call->input, "totalTokens", 0), window);
+    maki_jw_object(out);
+    text_field(out, "action", maki_str_of(names[level]));
+    maki_jw_key(out, MAKI_LIT("targetTokens"));
+    if (level == MAKI_PRUNE_SOFT) {
+        maki_jw_double(out, floor(window * MAKI_PRUNE_TARGET));
+    } else {
+        maki_jw_null(out);
+    }
+    maki_jw_end_object(out);
+    return MAKI_OK;
+}
+
+enum { KEEP_LAST = 3 };
+
+maki_status maki_op_prune_hard_clear(maki_call *call, maki_jw *out, maki_err *err)
+{
+    double keep = maki_field_number(call->input, "keepLast", KEEP_LAST);
+    maki_msgs list;
+    maki_status st = maki_field_messages(call, "messages", &list, err);
+    if (st != MAKI_OK) return st;
+    size_t from = keep < (double)list.count ? list.count - (size_t)keep : 0;
+    maki_answer_messages(out, maki_msgs_slice(list, from, list.count));
+    return MAKI_OK;
+}
+
+static void write_soft_trimmed(maki_jw *out, maki_str summary, maki_msgs kept)
+{
+    maki_jw_object(out);
+    maki_jw_key(out, MAKI_LIT("messages"));
+    maki_jw_array(out);
+    maki_jw_object(out);
+    text_field(out, "role", MAKI_LIT("system"));
+    maki_jw_key(out, MAKI_LIT("content"));
+    maki_jw_begin_value(out);
+    maki_jw_bytes(out, MAKI_LIT("\"[Previous conversation summary]\\n"));
+    maki_jw_escaped(out, summary);
+    maki_jw_bytes(out, MAKI_LIT("\""));
+    maki_jw_end_object(out);
+    for (size_t i = 0; i < kept.count; i++)
+        maki_msg_write(out, kept.at[i]);
+    maki_jw_end_array(out);
+    maki_jw_end_object(out);
+}
+
+maki_status maki_op_prune_soft_trim(maki_call *call, maki_jw *out, maki_err *err)
+{
+    double keep = maki_field_number(call->input, "keepLast", KEEP_LAST);
+    maki_msgs list;
+    maki_parts parts;
+    maki_summary summary = { .text = { "", 0 } };
+    maki_status st = maki_field_messages(call, "messages", &list, err);
+    if (st == MAKI_OK) st = maki_parts_read(call, list, &parts, err);
+    if (st != MAKI_OK) return st;
+    if (keep >= (double)list.count) { /* nothing is old: nothing to summarise */
+        maki_answer_messages(out, list);
+        return MAKI_OK;
+    }
+    size_t from = list.count - (size_t)keep;
+    const maki_summarizer *by = parts.condense.summarizer;
+    maki_summary_request request = { .messages = maki_msgs_slice(list, 0, from) };
+    if (!by->usable) {
+        return maki_refuse(err, "HANDLER_INVALID", "there is no summariser that can be called");
+    }
+    st = by->run(by, &request, call->arena, &summary, err);
+    if (st == MAKI_UPSTREAM) {
+        return maki_refuse(err, "SUMMARIZER_FAILED", "the summariser failed");
+    }
+    if (st != MAKI_OK) return st;
+    if (maki_str_trim(summary.text).len == 0) {
+        return maki_refuse(err, "SUMMARY_EMPTY", "the summariser answered with nothing");
+    }
+    write_soft_trimmed(out, maki_str_trim(summary.text), maki_msgs_slice(list, from, list.count));
+    return MAKI_OK;
+}
+
+/* A number of the settings: whole and not negative; absent keeps what is there. */
+static maki_status whole_setting(const maki_call *call, maki_str object, const char *outer,
+                                 const char *name, double *value, maki_err *err)
+{
+    maki_status st = maki_field_nested(call, object, outer, name, value, err);
+    *value = *value > 0 ? floor(*value) : 0;
+    return st;
+}
+
+static maki_status ratio_setting(const maki_call *call, maki_str object, const char *name,
+                                 double *value, maki_err *err)
+{
+    maki_status st = maki_field_nested(call, object, "settings", name, value, err);
+    *value = *value < 0 ? 0 : *value > 1 ? 1 : *value;
+    return st;
+}
+
+static maki_status read_hard_clear(const maki_call *call, maki_str settings, maki_prune_settings *s,
+                                   maki_err *err)
+{
+    maki_str hard, value;
+    maki_status st = MAKI_OK;
+    if (!maki_field(settings, "hardClear", &hard)) return MAKI_OK;
+    if (maki_field(hard, "enabled", &value)) {
+        st = maki_field_want(call, value, "settings.hardClear.enabled", MAKI_JSON_BOOL, err);
+        s->hard_clear = maki_json_true(value);
+    }
+    if (st == MAKI_OK && maki_field(hard, "placeholder", &value)) {
+        st = maki_field_want(call, value, "settings.hardClear.placeholder", MAKI_JSON_STRING, err);
+        if (st != MAKI_OK) return st;
+        if (maki_str_trim(maki_json_text(value, call->arena)).len) s->placeholder = value;
+    }
+    return st == MAKI_OK ? maki_arena_status(call->arena, err) : st;
+}
+
+static maki_status read_soft_trim(const maki_call *call, maki_str settings, maki_prune_settings *s,
+                                  maki_err *err)
+{
+    maki_str soft;
+    const char *outer = "settings.softTrim";
+    if (!maki_field(settings, "softTrim", &soft)) return MAKI_OK;
+    maki_status st = whole_setting(call, soft, outer, "maxChars", &s->soft_max_chars, err);
+    if (st == MAKI_OK) st = whole_setting(call, soft, outer, "headChars", &s->soft_head_chars, err);
+    if (st == MAKI_OK) st = whole_setting(call, soft, outer, "tailChars", &s->soft_tail_chars, err);
+    return st;
+}
+
+static maki_status read_patterns(const maki_call *call, maki_str settings, maki_prune_settings *s,
+                                 maki_err *err)
+{
+    maki_str tools;
+    maki_status st = MAKI_OK;
+    if (!maki_field(settings, "tools", &tools)) return MAKI_OK;
+    if (maki_field(tools, "allow", &s->allow)) {
+        st = maki_field_want(call, s->allow, "settings.tools.allow", MAKI_JSON_ARRAY, err);
+    }
+    if (st == MAKI_OK && maki_field(tools, "deny", &s->deny)) {
+        st = maki_field_want(call, s->deny, "settings.tools.deny", MAKI_JSON_ARRAY, err);
+    }
+    return st;
+}
+
+maki_status maki_op_prune_tools(maki_call *call, maki_jw *out, maki_err *err)
+{
+    maki_prune_settings s = maki_prune_defaults;
+    maki_str settings = MAKI_LIT("{}");
+    maki_msgs list;
+    size_t changed = 0;
+    double window = maki_field_number(call->input, "contextWindowTokens", 0);
+    maki_field(call->input, "settings", &settings);
+    maki_status st = whole_setting(call, settings, "settings", "keepLastAssistants",
+                                   &s.keep_last_assistants, err);
+    if (st == MAKI_OK) {
+        st = whole_setting(call, settings, "settings", "minPrunableToolChars",
+                           &s.min_prunable_chars, err);
+    }
+    if (st == MAKI_OK) st = ratio_setting(call, settings, "softTrimRatio", &s.soft_ratio, err);
+    if (st == MAKI_OK) st = ratio_setting(call, settings, "hardClearRatio", &s.hard_ratio, err);
+    if (st == MAKI_OK) st = read_soft_trim(call, settings, &s, err);
+    if (st == MAKI_OK) st = read_hard_clear(call, settings, &s, err);
+    if (st == MAKI_OK) st = read_patterns(call, settings, &s, err);
+    if (st == MAKI_OK) st = maki_field_messages(call, "messages", &list, err);
+    if (st == MAKI_OK) st = maki_prune_tools(list, window, &s, call->arena, &changed, err);
+    if (st != MAKI_OK) return st;
+    maki_jw_object(out);
+    maki_jw_key(out, MAKI_LIT("messages"));
+    maki_msgs_write(out, list);
+    number_field(out, "messagesChanged", (double)changed);
+    maki_jw_end_object(out);
+    return MAKI_OK;
+}
+
+/* ---- window, profile ----------------------------------------------------------------------------- */
+
+maki_status maki_op_window_resolve(maki_call *call, maki_jw *out, maki_err *err)
+{
+    maki_str in = call->input, id;
+    double model = maki_field_number(in, "model", 0);
+    if (model == 0 && maki_field(in, "modelId", &id)) {
+        model = maki_window_of_model(maki_json_text(id, call->arena));
+    }
+    maki_status st = maki_arena_status(call->arena, err);
+    if (st != MAKI_OK) return st;
+    maki_jw_object(out);
+    number_field(out, "tokens",
+                 maki_window_resolve(model, maki_field_number(in, "config", 0),
+                                     maki_field_number(in, "agentDefault", 0)));
+    maki_jw_end_object(out);
+    return MAKI_OK;
+}
+
+maki_status maki_op_window_guard(maki_call *call, maki_jw *out, maki_err *err)
+{
+    double tokens = maki_field_number(call->input, "tokens", 0);
+    (void)err;
+    maki_jw_object(out);
+    bool_field(out, "warn", tokens < MAKI_WINDOW_WARN);
+    bool_field(out, "reject", tokens < MAKI_WINDOW_REFUSE);
+    maki_jw_end_object(out);
+    return MAKI_OK;
+}
+
+maki_status maki_op_profile_strategy(maki_call *call, maki_jw *out, maki_err *err)
+{
+    maki_str id = maki_json_text(maki_field_string(call->input, "modelId"), call->arena);
+    maki_status st = maki_arena_status(call->arena, err);
+    if (st != MAKI_OK) return st;
+    maki_strategy s = maki_strategy_of(id);
+    maki_jw_object(out);
+    number_field(out, "threshold", s.threshold);
+    text_field(out, "condenseModel", s.condense_model);
+    number_field(out, "compressionRatio", s.compression_ratio);
+    number_field(out, "keepMessages", s.keep_messages);
+    maki_jw_end_object(out);
+    return MAKI_OK;
+}

@@ -1,0 +1,58 @@
+/* parts.c -- see parts.h. */
+#include "ops/parts.h"
+
+#include "base/str.h"
+#include "history/rules.h"
+
+maki_status maki_parts_read(const maki_call *call, maki_msgs list, maki_parts *out, maki_err *err)
+{
+    *out = (maki_parts){ 0 };
+    maki_status st = maki_field_counter(call, "chars4", &out->counter, err);
+    if (st == MAKI_OK) st = maki_field_summarizer(call, "summarizer", &out->summarizer, err);
+    if (st == MAKI_OK)
+        st = maki_field_summarizer(call, "condensingSummarizer", &out->dedicated, err);
+    out->condense = (maki_condense_in){
+        .messages = list,
+        .system_prompt = maki_field_string(call->input, "systemPrompt"),
+        .tokens_before = maki_field_number(call->input, "prevContextTokens", 0),
+        .native_tools = maki_field_bool(call->input, "useNativeTools", false),
+        .supports_images = maki_field_bool(call->input, "supportsImages", false),
+        .custom_prompt = maki_field_string(call->input, "customPrompt"),
+        .summarizer = &out->summarizer.base,
+        .dedicated = &out->dedicated.base,
+        .counter = &out->counter,
+        .rules = &maki_rules_seed,
+        .random = call->m->env.random,
+        .now = maki_field_now(call),
+    };
+    return st;
+}
+
+void maki_answer_messages(maki_jw *out, maki_msgs list)
+{
+    maki_jw_object(out);
+    maki_jw_key(out, MAKI_LIT("messages"));
+    maki_msgs_write(out, list);
+    maki_jw_end_object(out);
+}
+
+void maki_answer_error(maki_jw *out, const maki_err *error)
+{
+    maki_jw_key(out, MAKI_LIT("error"));
+    maki_jw_object(out);
+    maki_jw_key(out, MAKI_LIT("code"));
+    maki_jw_string(out, maki_str_of(error->code));
+    maki_jw_key(out, MAKI_LIT("message"));
+    maki_jw_string(out, maki_str_of(error->msg));
+    maki_jw_end_object(out);
+}
+
+maki_status maki_answer_failed(maki_sink out, const maki_err *error, maki_err *err)
+{
+    maki_jw w;
+    maki_jw_init(&w, out, err);
+    maki_jw_object(&w);
+    maki_answer_error(&w, error);
+    maki_jw_end_object(&w);
+    return maki_jw_end(&w);
+}

@@ -1,0 +1,306 @@
+/* table.c -- every operation there is: one row each, in the order of their names.
+ *
+ * A row is all there is to say about an operation: the command, its help, the bindings and the
+ * reference page are made from it.  To add one, write its function in the op_*.c of its group,
+ * declare it in op.h, add a row here and an example in examples/NAME (its input and its answer, a
+ * line each), which a test runs. */
+#include "ops/op.h"
+
+#include "examples.h" /* made from examples/ by the build */
+
+/* clang-format off */
+#define FIELDS(...) (const maki_op_field[]){ __VA_ARGS__, { 0 } }
+#define MESSAGES { "messages", "messages", "the messages, oldest first", 1 }
+#define RESULT   { "messages", "messages", "the messages that result", 1 }
+#define NOW      { "now", "number", "the time in ms instead of the clock", 0 }
+#define COUNTER  { "counter", "object", "{kind: chars4 | const with value | o200k}; chars4 by default", 0 }
+#define SUMMARIZER { "summarizer", "object", "{chunks, cost, outputTokens} or {kind: invalid | throws}", 0 }
+
+/* What a condense needs besides the messages, and what a decision needs. */
+#define CONDENSE_FIELDS                                                                            \
+    { "systemPrompt", "string", "counted with what is kept", 0 },                                  \
+    { "useNativeTools", "boolean", "preserve the calls of kept results", 0 },                      \
+    { "customPrompt", "string", "replaces the built-in instructions", 0 },                         \
+    { "supportsImages", "boolean", "the summariser sees images", 0 },                              \
+    SUMMARIZER,                                                                                    \
+    { "condensingSummarizer", "object", "used first when it can be called", 0 },                   \
+    COUNTER,                                                                                       \
+    NOW
+#define DECIDE_FIELDS                                                                              \
+    { "totalTokens", "number", "of the last request and its answer", 1 },                          \
+    { "contextWindow", "number", "of the model, in tokens", 1 },                                   \
+    { "maxTokens", "number", "reserved for the answer; 8192 by default", 0 },                      \
+    { "autoCondenseContext", "boolean", "condense at the threshold; true by default", 0 },         \
+    { "autoCondenseContextPercent", "number", "the threshold; 75 by default", 0 },                 \
+    { "profileThresholds", "object", "{profile: percent}; -1 inherits, else 5 to 100", 0 },        \
+    { "currentProfileId", "string", "the profile in use", 0 }
+
+/* `id` is the name with an underscore: it finds the function and the example. */
+#define PURE(title, id, words, in, out)                                                            \
+    { { .name = title, .help = words, .class_name = "pure", .effect = "read", .input = in,         \
+        .output = out, .example = EXAMPLE_INPUT_##id, .answer = EXAMPLE_ANSWER_##id },             \
+      maki_op_##id }
+
+const maki_op_row maki_op_table[] = {
+    PURE("budget.allocate", budget_allocate,
+         "The most tokens each layer of the context may have.",
+         FIELDS({ "maxTokens", "count", "the context window", 1 }),
+         FIELDS({ "budget", "number", "90 % of the window", 1 },
+                { "layers", "object", "a ceiling for each layer; together they are more than the budget", 1 })),
+
+    PURE("budget.fit", budget_fit,
+         "Which items fit a budget: the most important first, until one does not fit.",
+         FIELDS({ "items", "array", "[{id, priority, tokens}]", 1 },
+                { "budgetTokens", "number", "the budget", 1 }),
+         FIELDS({ "kept", "array", "their ids", 1 })),
+
+    PURE("history.cleanup", history_cleanup,
+         "Take off tags that name no summary or marker in the list.",
+         FIELDS(MESSAGES),
+         FIELDS(RESULT)),
+
+    PURE("history.condense", history_condense,
+         "Hide the middle of a conversation behind one summary.",
+         FIELDS(MESSAGES,
+                CONDENSE_FIELDS,
+                { "prevContextTokens", "number", "the tokens now; the result must be less", 1 },
+                { "wantRequest", "boolean", "answer with the summariser's request too", 0 }),
+         FIELDS(RESULT,
+                { "summary", "string", "its text", 1 },
+                { "cost", "number", "of the summariser", 1 },
+                { "newContextTokens", "number", "what is left", 0 },
+                { "condenseId", "string", "the id in the tags", 0 },
+                { "summarizerCalled", "boolean", "so cost may have arisen", 1 },
+                { "request", "object", "with wantRequest", 0 },
+                { "error", "object", "{code, message} when refused; the messages are unchanged then", 0 })),
+
+    PURE("history.effective", history_effective,
+         "What of a tagged list the model may see.",
+         FIELDS(MESSAGES),
+         FIELDS(RESULT)),
+
+    PURE("history.keep", history_keep,
+         "The last messages, and the tool calls from before them that they need.",
+         FIELDS(MESSAGES,
+                { "keepCount", "count", "how many; 3 by default", 0 }),
+         FIELDS({ "keepMessages", "messages", "the tail", 1 },
+                { "toolUseBlocksToPreserve", "array", "calls of kept results", 1 },
+                { "reasoningBlocksToPreserve", "array", "the reasoning beside them", 1 })),
+
+    PURE("history.limit_turns", history_limit_turns,
+         "The newest turns, by the least of the limits.",
+         FIELDS(MESSAGES,
+                { "global", "count", "turns for everybody; 0 is no limit", 0 },
+                { "perProvider", "object", "{provider: turns}", 0 },
+                { "perUser", "count", "turns for this user", 0 },
+                { "provider", "string", "the provider in use", 0 }),
+         FIELDS(RESULT)),
+
+    PURE("history.repair_pairs", history_repair_pairs,
+         "OpenAI shape: every call answered once, right after it.",
+         FIELDS(MESSAGES),
+         FIELDS(RESULT)),
+
+    PURE("history.repair_results", history_repair_results,
+         "Anthropic shape: the results of a new user message made to fit the calls before it.",
+         FIELDS({ "history", "messages", "what came before", 1 },
+                { "message", "message", "the new user message", 1 }),
+         FIELDS({ "message", "message", "it, repaired", 1 })),
+
+    PURE("history.request", history_request,
+         "What is sent: the effective messages since the last summary.",
+         FIELDS(MESSAGES,
+                NOW),
+         FIELDS(RESULT)),
+
+    PURE("history.rewind", history_rewind,
+         "Back to an event: cut events and messages, and undo the condenses and truncations cut.",
+         FIELDS({ "ui", "array", "the events", 1 },
+                { "api", "messages", "the messages", 1 },
+                { "by", "string", "\"ts\" or \"index\"", 1 },
+                { "value", "number", "a time of an event, or its index", 1 },
+                { "includeTarget", "boolean", "keep the target event", 0 },
+                { "skipCleanup", "boolean", "leave tags that name nothing", 0 },
+                NOW),
+         FIELDS({ "ui", "array", "the events that stay", 1 },
+                { "api", "messages", "the messages that stay", 1 },
+                { "apiWritten", "boolean", "did the messages change?", 1 })),
+
+    PURE("history.sequence", history_sequence,
+         "Several steps on one list of messages.",
+         FIELDS(MESSAGES,
+                { "steps", "array", "[{op, ...}]: history operations, append, slice, drop_markers, drop_summaries", 1 },
+                NOW),
+         FIELDS(RESULT,
+                { "stepResults", "array", "of truncations and refused condenses", 1 })),
+
+    PURE("history.since_summary", history_since_summary,
+         "From the last summary on, beginning with a user message.",
+         FIELDS(MESSAGES,
+                NOW),
+         FIELDS(RESULT)),
+
+    PURE("history.truncate", history_truncate,
+         "Hide a share of the visible messages behind a marker.",
+         FIELDS(MESSAGES,
+                { "fraction", "number", "of those after the first; 0.5 by default", 0 },
+                NOW),
+         FIELDS(RESULT,
+                { "messagesRemoved", "count", "how many were hidden", 1 },
+                { "truncationId", "string", "the id in the tags", 1 })),
+
+    PURE("manage.accept", manage_accept,
+         "Did a condense save enough?",
+         FIELDS({ "tokensBefore", "number", "before it", 1 },
+                { "tokensAfter", "number", "after it", 1 },
+                { "minReduction", "number", "the least share saved; 0.2 by default", 0 }),
+         FIELDS({ "accepted", "boolean", "", 1 },
+                { "reduction", "number", "the share saved", 1 })),
+
+    PURE("manage.check", manage_check,
+         "Is it time to make room?",
+         FIELDS(DECIDE_FIELDS,
+                { "lastMessageTokens", "number", "not yet in totalTokens", 0 }),
+         FIELDS({ "result", "boolean", "it is", 1 },
+                { "tokens", "number", "with the last message", 1 },
+                { "allowedTokens", "number", "90 % of the window less the reserve", 1 },
+                { "contextPercent", "number", "of the window in use", 1 },
+                { "threshold", "number", "the one in force", 1 },
+                { "thresholdInvalid", "boolean", "the profile's was ignored", 1 })),
+
+    PURE("manage.run", manage_run,
+         "Make room if it is time: condense, else truncate (policy roo).",
+         FIELDS(MESSAGES,
+                DECIDE_FIELDS,
+                CONDENSE_FIELDS,
+                { "minReduction", "number", "a condense that saves less counts as failed", 0 },
+                { "policy", "string", "\"roo\"", 0 }),
+         FIELDS({ "action", "string", "none, condense or truncate", 1 },
+                RESULT,
+                { "prevContextTokens", "number", "before", 1 },
+                { "cost", "number", "", 1 },
+                { "summary", "string", "", 1 },
+                { "summarizerCalled", "boolean", "", 1 },
+                { "error", "string", "why a condense failed", 0 },
+                { "newContextTokens", "number", "after a condense", 0 },
+                { "condenseId", "string", "", 0 },
+                { "newContextTokensAfterTruncation", "number", "after a truncation", 0 },
+                { "messagesRemoved", "count", "", 0 },
+                { "truncationId", "string", "", 0 })),
+
+    PURE("memory.hybrid_score", memory_hybrid_score,
+         "One score from similarity and key words.",
+         FIELDS({ "semantic", "number", "0 to 1", 0 },
+                { "keyword", "number", "0 to 1", 0 },
+                { "semanticWeight", "number", "0.7 by default", 0 },
+                { "keywordWeight", "number", "0.3 by default", 0 }),
+         FIELDS({ "score", "number", "", 1 })),
+
+    PURE("profile.strategy", profile_strategy,
+         "What suits a model: when to condense, by which model, how hard.",
+         FIELDS({ "modelId", "string", "the model", 1 }),
+         FIELDS({ "threshold", "number", "percent", 1 },
+                { "condenseModel", "string", "", 1 },
+                { "compressionRatio", "number", "the share to save", 1 },
+                { "keepMessages", "count", "", 1 })),
+
+    PURE("prompt.bootstrap_limit", prompt_bootstrap_limit,
+         "The most characters of a bootstrap file.",
+         FIELDS({ "file", "string", "its name", 1 }),
+         FIELDS({ "maxChars", "count", "", 1 })),
+
+    PURE("prompt.sections", prompt_sections,
+         "The sections of the system prompt, in order.",
+         FIELDS({ "mode", "string", "full, minimal or none", 1 }),
+         FIELDS({ "sections", "array", "their names", 1 })),
+
+    PURE("prompt.truncate_file", prompt_truncate_file,
+         "Shorten a file: 70 % head, 20 % tail, a marker between.",
+         FIELDS({ "content", "string", "the file", 1 },
+                { "maxChars", "count", "in UTF-16 units", 1 }),
+         FIELDS({ "text", "string", "", 1 })),
+
+    PURE("provider.is_overflow", provider_is_overflow,
+         "Is this error \"the context is too long\"?",
+         FIELDS({ "error", "any", "as the client library shows it", 1 }),
+         FIELDS({ "result", "boolean", "", 1 })),
+
+    PURE("prune.hard_clear", prune_hard_clear,
+         "Only the newest messages.",
+         FIELDS(MESSAGES,
+                { "keepLast", "count", "3 by default", 0 }),
+         FIELDS(RESULT)),
+
+    PURE("prune.level", prune_level,
+         "How hard to prune by how full the window is.",
+         FIELDS({ "totalTokens", "number", "in use", 1 },
+                { "contextWindow", "number", "of the model", 1 }),
+         FIELDS({ "action", "string", "none, soft_trim or hard_clear", 1 },
+                { "targetTokens", "number", "after a soft trim, else null", 1 })),
+
+    PURE("prune.soft_trim", prune_soft_trim,
+         "A summary in place of all but the newest messages.",
+         FIELDS(MESSAGES,
+                SUMMARIZER,
+                { "keepLast", "count", "3 by default", 0 }),
+         FIELDS(RESULT)),
+
+    PURE("prune.tools", prune_tools,
+         "Shorten and clear old tool results.",
+         FIELDS(MESSAGES,
+                { "contextWindowTokens", "number", "of the model; 0 leaves all as it is", 1 },
+                { "settings", "object", "keepLastAssistants, softTrimRatio, hardClearRatio, minPrunableToolChars, softTrim, hardClear, tools", 0 }),
+         FIELDS(RESULT,
+                { "messagesChanged", "count", "", 1 })),
+
+    PURE("session.parse_key", session_parse_key,
+         "The parts of a session key.",
+         FIELDS({ "key", "string", "agent:AGENT:KEY", 1 }),
+         FIELDS({ "agentId", "string", "", 1 },
+                { "mainKey", "string", "", 1 })),
+
+    PURE("tokens.context", tokens_context,
+         "How full the context is, by the events.",
+         FIELDS({ "events", "array", "oldest first", 1 }),
+         FIELDS({ "contextTokens", "number", "of the newest that knows", 1 },
+                { "totalCost", "number", "of all", 1 })),
+
+    PURE("tokens.count", tokens_count,
+         "The tokens of content, by the reference's counter.",
+         FIELDS({ "content", "any", "a string or an array of blocks", 1 },
+                { "counter", "object", "o200k by default", 0 }),
+         FIELDS({ "tokens", "number", "", 1 })),
+
+    PURE("tokens.estimate", tokens_estimate,
+         "Characters / 4, rounded up.",
+         FIELDS({ "text", "string", "", 1 }),
+         FIELDS({ "tokens", "number", "", 1 })),
+
+    PURE("tools.project", tools_project,
+         "Which tools to show, by phase, permission, environment and budget.",
+         FIELDS({ "tools", "array", "[{name, category, priority, requiredPermissions, parameters}]", 1 },
+                { "runtime", "object", "{phase, permissions, environment}", 1 },
+                { "task", "object", "{urgency} or {deadline}", 0 },
+                { "productionEnums", "object", "{tool: {argument: [values]}}", 0 },
+                NOW),
+         FIELDS({ "tools", "array", "those shown", 1 },
+                { "leftOut", "array", "[{name, reason}]", 1 })),
+
+    PURE("window.guard", window_guard,
+         "Is a context window too small?",
+         FIELDS({ "tokens", "number", "the window", 1 }),
+         FIELDS({ "warn", "boolean", "under 32,000", 1 },
+                { "reject", "boolean", "under 16,000", 1 })),
+
+    PURE("window.resolve", window_resolve,
+         "The context window: model, else configuration, else agent, else 200,000.",
+         FIELDS({ "model", "number", "what the provider says", 0 },
+                { "modelId", "string", "looked up in the table", 0 },
+                { "config", "number", "", 0 },
+                { "agentDefault", "number", "", 0 }),
+         FIELDS({ "tokens", "number", "", 1 })),
+
+};
+/* clang-format on */
+
+const size_t maki_op_table_count = sizeof maki_op_table / sizeof maki_op_table[0];

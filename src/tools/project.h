@@ -1,0 +1,35 @@
+/* project.h -- which tools the model is shown: by phase, permission, environment and budget. */
+#ifndef MAKI_TOOLS_PROJECT_H
+#define MAKI_TOOLS_PROJECT_H
+
+#include <stdbool.h>
+
+#include "base/arena.h"
+
+#define MAKI_TOOL_BUDGET 2000.0 /* tokens for definitions */
+#define MAKI_TOOL_URGENT 5      /* tools shown when the task is urgent */
+
+typedef struct maki_project_in {
+    maki_str tools;       /* a JSON array of objects with a name */
+    maki_str phase;       /* not escaped */
+    maki_str permissions; /* a JSON array of strings, or len 0 */
+    bool production;
+    bool urgent;
+    maki_str production_enums; /* {tool: {argument: [values]}}, or len 0 for the default ones */
+} maki_project_in;
+
+typedef struct maki_projected {
+    maki_str raw;   /* the definition that was given */
+    maki_str shown; /* the one to show: production restricts arguments */
+    double priority;
+    const char *left_out; /* why, or NULL when it is shown */
+} maki_projected;
+
+typedef struct maki_projection {
+    maki_projected *all; /* every tool, those shown in the order in which they are shown */
+    size_t count;
+} maki_projection;
+
+maki_status maki_project(const maki_project_in *in, maki_arena *arena, maki_projection *out,
+                         maki_err *err);
+#endif
