@@ -1,0 +1,123 @@
+/* env_test.c -- the real outside world does what env.h says. */
+#include <maki/env.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "folder.h"
+#include "tap.h"
+
+static void test_alloc(const maki_alloc *alloc)
+{
+    tap_row("memory: allocate, grow, shrink, free");
+    char *p = alloc->resize(alloc, NULL, 0, 7);
+    if (!CHECK(p != NULL)) return;
+    memcpy(p, "abcdefg", 7);
+    p = alloc->resize(alloc, p, 7, 100000);
+    CHECK(memcmp(p, "abcdefg", 7) == 0);
+    p = alloc->resize(alloc, p, 100000, 3);
+    CHECK(memcmp(p, "abc", 3) == 0);
+    CHECK(alloc->resize(alloc, p, 3, 0) == NULL);
+    CHECK(alloc->resize(alloc, NULL, 0, 0) == NULL);
+}
+
+static void test_random(const maki_random *random)
+{
+    tap_row("random bytes: all of a long piece is filled");
+    enum { N = 100000 };
+    maki_err err;
+    unsigned char *bytes = calloc(1, N);
+    CHECK_STATUS(random->fill(random, bytes, N, &err), MAKI_OK, &err);
+    size_t zeros = 0;
+    for (size_t at = N - 1000; at < N; at++)
+        zeros += bytes[at] == 0;
+    CHECK(zeros < 500); /* about 4 are expected */
+    CHECK_STATUS(random->fill(random, bytes, 0, &err), MAKI_OK, &err);
+    free(bytes);
+}
+
+static void test_files(const maki_files *files, const folder *f)
+{
+    static const char *const names[] = { "plain",  "with space",     "日本語.json",
+                                         "한국어", "👩\u200D🚀.jsonl", "عربي" };
+    for (size_t i = 0; i < COUNT(names); i++) {
+        const char *path = folder_file(f, names[i]);
+        char got[16] = "";
+        tap_row("files: write, read and remove %s", names[i]);
+        int fd = files->open(files, path, O_RDWR | O_CREAT | O_EXCL, 0600);
+        if (!CHECK(fd >= 0)) continue;
+        CHECK(fcntl(fd, F_GETFD) & FD_CLOEXEC); /* asked for or not */
+        CHECK_EQ(files->write(files, fd, "0123456789", 10), 10);
+        CHECK_EQ(files->sync(files, fd), 0);
+        CHECK_EQ(files->size(files, fd), 10);
+        CHECK_EQ(files->pread(files, fd, got, 4, 3), 4);
+        CHECK(memcmp(got, "3456", 4) == 0);
+        CHECK_EQ(files->read(files, fd, got, 4), 0); /* pread moved nothing; we are at the end */
+        char *map = files->map(files, fd, 10);
+        if (CHECK(map != NULL)) {
+            CHECK(memcmp(map, "0123456789", 10) == 0);
+            files->unmap(files, map, 10);
+        }
+        CHECK_EQ(files->close(files, fd), 0);
+        CHECK_EQ(files->unlink(files, path), 0);
+        CHECK_EQ(files->unlink(files, path), -1);
+        CHECK_EQ(errno, ENOENT);
+    }
+
+    tap_row("files: rename replaces");
+    char from[512];
+    snprintf(from, sizeof from, "%s", folder_file(f, "古い"));
+    folder_write(from, MAKI_LIT("new"));
+    folder_write(folder_file(f, "target"), MAKI_LIT("old"));
+    CHECK_EQ(files->rename(files, from, folder_file(f, "target")), 0);
+    maki_str now = folder_read(folder_file(f, "target"));
+    CHECK_STR(now, "new");
+    free((void *)(uintptr_t)now.ptr);
+    CHECK_EQ(files->unlink(files, folder_file(f, "target")), 0);
+
+    tap_row("files: a temporary file has no name, and only its owner may read it");
+    struct stat st;
+    int fd = files->temp(files, f->path);
+    if (CHECK(fd >= 0)) {
+        CHECK_EQ(folder_count(f), 0);
+        CHECK(fcntl(fd, F_GETFD) & FD_CLOEXEC);
+        CHECK_EQ(fstat(fd, &st), 0);
+        CHECK_EQ(st.st_mode & 0777, 0600);
+        CHECK_EQ(files->write(files, fd, "日本", 6), 6);
+        CHECK_EQ(files->size(files, fd), 6);
+        CHECK_EQ(files->close(files, fd), 0);
+    }
+
+    tap_row("files: failures answer like the system calls");
+    char byte = 0;
+    CHECK_EQ(files->open(files, folder_file(f, "없음"), O_RDONLY, 0), -1);
+    CHECK_EQ(errno, ENOENT);
+    CHECK_EQ(files->temp(files, folder_file(f, "nowhere")), -1);
+    CHECK_EQ(files->close(files, -1), -1);
+    CHECK_EQ(files->read(files, -1, &byte, 1), -1);
+    CHECK_EQ(files->pread(files, -1, &byte, 1, 0), -1);
+    CHECK_EQ(files->write(files, -1, &byte, 1), -1);
+    CHECK_EQ(files->sync(files, -1), -1);
+    CHECK_EQ(files->size(files, -1), -1);
+    CHECK_EQ(errno, EBADF);
+    CHECK(files->map(files, -1, 1) == NULL);
+}
+
+int main(void)
+{
+    maki_env env = maki_env_system();
+    folder f;
+    folder_open(&f);
+    tap_row("the clock counts milliseconds since 1970");
+    CHECK(env.clock->now_ms(env.clock) > 1700000000000); /* this test was written later */
+    test_alloc(env.alloc);
+    test_random(env.random);
+    test_files(env.files, &f);
+    folder_close(&f);
+    return tap_end();
+}

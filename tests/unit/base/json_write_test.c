@@ -1,0 +1,324 @@
+/* json_write_test.c -- what is written is JSON, compact, and says what was meant. */
+#include "base/json_write.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/json.h"
+#include "base/str.h"
+#include "base/text.h"
+#include "fake_env.h"
+#include "samples.h"
+#include "tap.h"
+
+/* A writer into a buffer, and what came out. */
+typedef struct paper {
+    fake_env fe;
+    maki_buf buf;
+    maki_err err;
+    maki_jw w;
+} paper;
+
+static maki_jw *begin(paper *p)
+{
+    fake_env_init(&p->fe);
+    p->buf = maki_buf_new(p->fe.env.alloc, 8 << 20);
+    maki_jw_init(&p->w, maki_buf_sink(&p->buf), &p->err);
+    return &p->w;
+}
+
+/* End the writing: it went well, and what was written is JSON. */
+static maki_str end(paper *p)
+{
+    maki_str value = { "", 0 };
+    CHECK_STATUS(maki_jw_end(&p->w), MAKI_OK, &p->err);
+    CHECK_EQ(p->w.written, p->buf.len);
+    CHECK_STATUS(maki_json_check(maki_buf_str(&p->buf), &value, &p->err), MAKI_OK, &p->err);
+    return value;
+}
+
+static void done(paper *p)
+{
+    maki_buf_free(&p->buf);
+    CHECK_EQ(fake_alloc_live(&p->fe), 0);
+}
+
+static void test_shapes(void)
+{
+    paper p;
+    maki_jw *w = begin(&p);
+    tap_row("an object of everything");
+    maki_jw_object(w);
+    maki_jw_key(w, MAKI_LIT("名前"));
+    maki_jw_string(w, MAKI_LIT("巻き"));
+    maki_jw_key(w, MAKI_LIT("n"));
+    maki_jw_int(w, -5);
+    maki_jw_key(w, MAKI_LIT("list"));
+    maki_jw_array(w);
+    maki_jw_bool(w, true);
+    maki_jw_bool(w, false);
+    maki_jw_null(w);
+    maki_jw_object(w);
+    maki_jw_end_object(w);
+    maki_jw_array(w);
+    maki_jw_end_array(w);
+    maki_jw_double(w, 0.75);
+    maki_jw_end_array(w);
+    maki_jw_key(w, MAKI_LIT("raw"));
+    maki_jw_raw(w, MAKI_LIT("{ \"안\" : [ 1 ] }"));
+    maki_jw_key(w, MAKI_LIT("\"\n"));
+    maki_jw_begin_value(w);
+    maki_jw_bytes(w, MAKI_LIT("\"a"));
+    maki_jw_escaped(w, MAKI_LIT("\"😀\n"));
+    maki_jw_bytes(w, MAKI_LIT("\\u0041\""));
+    maki_jw_end_object(w);
+    CHECK_STR(end(&p), "{\"名前\":\"巻き\",\"n\":-5,\"list\":[true,false,null,{},[],0.75],"
+                       "\"raw\":{ \"안\" : [ 1 ] },\"\\\"\\n\":\"a\\\"😀\\n\\u0041\"}");
+    done(&p);
+
+    tap_row("commas inside and after containers");
+    w = begin(&p);
+    maki_jw_array(w);
+    for (int i = 0; i < 3; i++) {
+        maki_jw_array(w);
+        for (int k = 0; k < i; k++)
+            maki_jw_int(w, k);
+        maki_jw_end_array(w);
+    }
+    maki_jw_int(w, 9);
+    maki_jw_end_array(w);
+    CHECK_STR(end(&p), "[[],[0],[0,1],9]");
+    done(&p);
+
+    tap_row("a value alone");
+    w = begin(&p);
+    maki_jw_string(w, MAKI_LIT(""));
+    CHECK_STR(end(&p), "\"\"");
+    done(&p);
+}
+
+/* `depth` containers with something before and after the next one; the innermost is empty. */
+static void test_depth(size_t depth)
+{
+    paper p;
+    maki_jw *w = begin(&p);
+    tap_row("%zu levels deep, each with items before and after the inner one", depth);
+    for (size_t i = 0; i < depth; i++) {
+        maki_jw_array(w);
+        if (i + 1 < depth) maki_jw_int(w, 1);
+    }
+    for (size_t i = 0; i < depth; i++) {
+        if (i > 0) maki_jw_int(w, 2);
+        maki_jw_end_array(w);
+    }
+    maki_str value = end(&p);
+    for (size_t i = 0; i + 1 < depth && value.len; i++) {
+        maki_json_iter iter = maki_json_items(value);
+        maki_json_item item = { 0 };
+        if (!CHECK_EQ(maki_json_count(value), 3)) break;
+        maki_json_next(&iter, &item);
+        CHECK_STR(item.value, "1");
+        maki_json_next(&iter, &item);
+        value = item.value;
+    }
+    done(&p);
+}
+
+/* clang-format off */
+static const struct escape_row { const char *name; maki_str text; const char *json; } escape_rows[] = {
+    { "short escapes",        MAKI_LIT("\"\\\b\f\n\r\t"),   "\"\\\"\\\\\\b\\f\\n\\r\\t\"" },
+    { "other controls",       MAKI_LIT("\0\1\v\x1F"),       "\"\\u0000\\u0001\\u000b\\u001f\"" },
+    { "a slash and delete stay", MAKI_LIT("/\x7F"),         "\"/\x7F\"" },
+    { "U+2028 stays",         MAKI_LIT("\u2028"),           "\"\u2028\"" },
+    { "Japanese stays",       MAKI_LIT("日本\n語"),         "\"日本\\n語\"" },
+    { "ZWJ emoji stay",       MAKI_LIT("👩\u200D🚀"),       "\"👩\u200D🚀\"" },
+};
+/* clang-format on */
+
+static void test_escapes(void)
+{
+    for (size_t i = 0; i < COUNT(escape_rows); i++) {
+        paper p;
+        tap_row("escapes: %s", escape_rows[i].name);
+        maki_jw_string(begin(&p), escape_rows[i].text);
+        CHECK_TEXT(end(&p), maki_str_of(escape_rows[i].json));
+        done(&p);
+    }
+    for (size_t i = 0; i < sample_count; i++) {
+        paper p;
+        tap_row("as a key and as a value, and back: %s", samples[i].name);
+        maki_jw *w = begin(&p);
+        maki_jw_object(w);
+        maki_jw_key(w, samples[i].text);
+        maki_jw_string(w, samples[i].text);
+        maki_jw_end_object(w);
+        maki_str value;
+        if (CHECK(maki_json_get(end(&p), samples[i].text, &value))) {
+            CHECK(maki_json_text_is(value, samples[i].text));
+        }
+        done(&p);
+    }
+    tap_row("every byte below 0x80, between Japanese characters");
+    for (int byte = 0; byte < 0x80; byte++) {
+        paper p;
+        char text[] = "日x本";
+        text[3] = (char)byte;
+        maki_jw_string(begin(&p), (maki_str){ text, 7 });
+        CHECK(maki_json_text_is(end(&p), (maki_str){ text, 7 }));
+        done(&p);
+    }
+}
+
+/* clang-format off */
+static const struct number_row { double value; const char *json; } number_rows[] = {
+    { 0, "0" }, { 1, "1" }, { -1, "-1" }, { 0.1, "0.1" }, { -2.5, "-2.5" },
+    { -0.0, "0" }, /* as JavaScript writes it */
+    { 1.0 / 3, "0.3333333333333333" }, { 0.1 + 0.2, "0.30000000000000004" },
+    { 9007199254740991, "9007199254740991" }, { 1e21, "1e+21" }, { 123456.789, "123456.789" },
+    { 1.7976931348623157e308, "1.7976931348623157e+308" },
+    { 2.2250738585072014e-308, "2.2250738585072014e-308" },
+    { 5e-324, "5e-324" }, { 1.5e-323, "1.5e-323" },
+    { INFINITY, "null" }, { -INFINITY, "null" }, { NAN, "null" },
+};
+/* clang-format on */
+
+static void test_numbers(void)
+{
+    for (size_t i = 0; i < COUNT(number_rows); i++) {
+        paper p;
+        tap_row("the double %.17g is written %s", number_rows[i].value, number_rows[i].json);
+        maki_jw_double(begin(&p), number_rows[i].value);
+        CHECK_TEXT(end(&p), maki_str_of(number_rows[i].json));
+        done(&p);
+    }
+    tap_row("integers at the ends");
+    paper p;
+    maki_jw *w = begin(&p);
+    maki_jw_array(w);
+    maki_jw_int(w, INT64_MIN);
+    maki_jw_int(w, INT64_MAX);
+    maki_jw_int(w, 0);
+    maki_jw_end_array(w);
+    CHECK_STR(end(&p), "[-9223372036854775808,9223372036854775807,0]");
+    done(&p);
+
+    tap_row("random doubles come back the same");
+    tap_random random = { 5150 };
+    for (int round = 0; round < 20000; round++) {
+        uint64_t bits = tap_next(&random);
+        double value;
+        if (round % 2) bits &= 0xFFFFFFFF00000000u;      /* few digits */
+        if (round % 5 == 0) bits &= 0x800FFFFFFFFFFFFFu; /* subnormal */
+        memcpy(&value, &bits, sizeof value);
+        if (!isfinite(value) || value == 0) continue;
+        maki_jw_double(begin(&p), value);
+        CHECK_DOUBLE(maki_json_double(end(&p)), value);
+        done(&p);
+    }
+}
+
+static void test_long(void)
+{
+    enum { LONG = 1 << 20 };
+    char *text = malloc(LONG);
+    tap_row("long spans go through whole, and order is kept");
+    for (size_t n = 4090; n < LONG; n = n * 5 / 2) {
+        paper p;
+        maki_jw *w = begin(&p);
+        memset(text, 'x', n);
+        memcpy(text + n - 6, "日本", 6);
+        maki_jw_array(w);
+        maki_jw_string(w, MAKI_LIT("前"));
+        maki_jw_string(w, (maki_str){ text, n });
+        maki_jw_string(w, MAKI_LIT("後"));
+        maki_jw_end_array(w);
+        maki_str all = end(&p);
+        CHECK_EQ(all.len, n + 16);
+        CHECK_STR(maki_str_to(all, 9), "[\"前\",\"x");
+        CHECK_STR(maki_str_from(all, all.len - 14), "日本\",\"後\"]");
+        done(&p);
+    }
+    free(text);
+}
+
+/* ---- a sink that fails --------------------------------------------------------------------- */
+
+typedef struct bad_sink {
+    size_t calls, fail_at, bytes;
+    bool empty; /* it was called with nothing, which env.h rules out */
+} bad_sink;
+
+static maki_status bad_write(void *ctx, maki_str bytes, maki_err *err)
+{
+    bad_sink *s = ctx;
+    s->empty |= bytes.len == 0;
+    if (++s->calls >= s->fail_at) return maki_fail(err, MAKI_FULL, "call %zu", s->calls);
+    s->bytes += bytes.len;
+    return MAKI_OK;
+}
+
+static void test_failing_sink(void)
+{
+    static char big[10000];
+    memset(big, 'y', sizeof big);
+    tap_row("the n-th write fails for each n: told once, with its words, and never called again");
+    for (size_t nth = 1;; nth++) {
+        bad_sink s = { .fail_at = nth };
+        maki_err err = { 0 };
+        maki_jw w;
+        maki_jw_init(&w, (maki_sink){ bad_write, &s }, &err);
+        maki_jw_array(&w);
+        for (int i = 0; i < 20; i++) {
+            maki_jw_string(&w, MAKI_LIT("小さい"));
+            maki_jw_raw(&w, MAKI_LIT("[1, 2]"));
+            maki_jw_string(&w, (maki_str){ big, i % 3 ? 700 : sizeof big });
+        }
+        maki_jw_end_array(&w);
+        maki_status st = maki_jw_end(&w);
+        CHECK(!s.empty);
+        if (s.calls < nth) {
+            CHECK_STATUS(st, MAKI_OK, &err);
+            CHECK_EQ(s.bytes, w.written);
+            CHECK(nth > 10);
+            break;
+        }
+        char words[32];
+        snprintf(words, sizeof words, "call %zu", nth);
+        CHECK_STATUS(st, MAKI_FULL, &err);
+        CHECK_STATUS(maki_jw_end(&w), MAKI_FULL, &err); /* it sticks */
+        CHECK_EQ(s.calls, nth);
+        CHECK_CSTR(err.msg, words);
+    }
+    tap_row("nobody asks for the words");
+    bad_sink s = { .fail_at = 1 };
+    maki_jw w;
+    maki_jw_init(&w, (maki_sink){ bad_write, &s }, NULL);
+    maki_jw_null(&w);
+    CHECK_STATUS(maki_jw_end(&w), MAKI_FULL, NULL);
+    tap_row("nothing written, nothing handed on");
+    s = (bad_sink){ .fail_at = 1 };
+    maki_jw_init(&w, (maki_sink){ bad_write, &s }, NULL);
+    CHECK_STATUS(maki_jw_end(&w), MAKI_OK, NULL);
+    CHECK_EQ(s.calls, 0);
+}
+
+int main(void)
+{
+    test_shapes();
+    test_depth(2);
+    test_depth(63);
+    test_depth(64);
+    test_depth(65);
+    test_depth(70);
+    test_depth(200);
+    test_escapes();
+    test_numbers();
+    test_long();
+    test_failing_sink();
+    return tap_end();
+}

@@ -1,0 +1,49 @@
+/* utf8_reference.h -- UTF-8 by the book, slow and plain, to test the fast code against. */
+#ifndef MAKI_TESTS_UTF8_REFERENCE_H
+#define MAKI_TESTS_UTF8_REFERENCE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The length of the character at s (n bytes are there), or 0: read the bits as the lead byte says,
+ * then accept only the shortest form of a Unicode scalar value. */
+static inline size_t reference_char(const unsigned char *s, size_t n)
+{
+    static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+    size_t len = s[0] < 0x80             ? 1
+                 : (s[0] & 0xE0) == 0xC0 ? 2
+                 : (s[0] & 0xF0) == 0xE0 ? 3
+                 : (s[0] & 0xF8) == 0xF0 ? 4
+                                         : 0;
+    if (len == 0 || len > n) return 0;
+    uint32_t code = len == 1 ? s[0] : s[0] & (0xFFu >> (len + 1));
+    for (size_t i = 1; i < len; i++) {
+        if ((s[i] & 0xC0) != 0x80) return 0;
+        code = code << 6 | (s[i] & 0x3F);
+    }
+    if (code < least[len] || code > 0x10FFFF || (code >= 0xD800 && code <= 0xDFFF)) return 0;
+    return len;
+}
+
+/* The length of the longest valid prefix. */
+static inline size_t reference_good(const char *text, size_t n)
+{
+    size_t at = 0;
+    while (at < n) {
+        size_t len = reference_char((const unsigned char *)text + at, n - at);
+        if (len == 0) return at;
+        at += len;
+    }
+    return n;
+}
+
+/* The first quote, backslash or byte below 0x20; n if there is none. */
+static inline size_t reference_special(const char *text, size_t n)
+{
+    size_t at = 0;
+    while (at < n && text[at] != '"' && text[at] != '\\' && (unsigned char)text[at] >= 0x20)
+        at++;
+    return at;
+}
+
+#endif

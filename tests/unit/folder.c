@@ -1,0 +1,73 @@
+/* folder.c -- see folder.h. */
+#include "folder.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void need(int ok, const char *what)
+{
+    if (ok) return;
+    perror(what);
+    abort();
+}
+
+void folder_open(folder *f)
+{
+    const char *base = getenv("TMPDIR");
+    snprintf(f->path, sizeof f->path, "%s/maki-test.XXXXXX", base && *base ? base : "/tmp");
+    need(mkdtemp(f->path) != NULL, f->path);
+}
+
+static size_t each(const folder *f, int (*act)(const char *path))
+{
+    size_t n = 0;
+    DIR *dir = opendir(f->path);
+    need(dir != NULL, f->path);
+    for (struct dirent *entry; (entry = readdir(dir));) {
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
+        if (act) act(folder_file(f, entry->d_name));
+        n++;
+    }
+    closedir(dir);
+    return n;
+}
+
+void folder_close(folder *f)
+{
+    each(f, remove);
+    need(rmdir(f->path) == 0, f->path);
+}
+
+size_t folder_count(const folder *f)
+{
+    return each(f, NULL);
+}
+
+const char *folder_file(const folder *f, const char *name)
+{
+    static char path[1024];
+    snprintf(path, sizeof path, "%s/%s", f->path, name);
+    return path;
+}
+
+maki_str folder_read(const char *path)
+{
+    FILE *file = fopen(path, "rb");
+    if (!file) return (maki_str){ NULL, 0 };
+    need(fseek(file, 0, SEEK_END) == 0, path);
+    size_t n = (size_t)ftell(file);
+    rewind(file);
+    char *bytes = malloc(n + 1);
+    need(bytes && fread(bytes, 1, n, file) == n, path);
+    fclose(file);
+    return (maki_str){ bytes, n };
+}
+
+void folder_write(const char *path, maki_str bytes)
+{
+    FILE *file = fopen(path, "wb");
+    need(file && fwrite(bytes.ptr, 1, bytes.len, file) == bytes.len && fclose(file) == 0, path);
+}
