@@ -95,7 +95,7 @@ maki_status maki_op_session_parse_key(maki_call *call, maki_jw *out, maki_err *e
     maki_session_key key;
     maki_str text = maki_json_text(maki_field_string(call->input, "key"), call->arena);
     maki_status st = maki_arena_status(call->arena, err);
-    if (st == MAKI_OK) st = maki_session_key_parse(text, &key, err);
+    if (st == MAKI_OK) st = maki_session_key_parse(text, call->arena, &key, err);
     if (st != MAKI_OK) return st;
     maki_jw_object(out);
     maki_jw_key(out, MAKI_LIT("agentId"));

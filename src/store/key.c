@@ -1,24 +1,39 @@
 /* key.c -- see key.h. */
 #include "store/key.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/err.h"
 #include "base/str.h"
 
-maki_status maki_session_key_parse(maki_str key, maki_session_key *out, maki_err *err)
+/* The next part that is not empty, taken off *rest. */
+static bool take_part(maki_str *rest, maki_str *part)
 {
-    maki_str rest = maki_str_trim(key);
-    maki_str prefix = MAKI_LIT("agent:");
-    if (maki_str_starts(rest, prefix)) {
-        rest = maki_str_from(rest, prefix.len);
-        const char *colon = memchr(rest.ptr, ':', rest.len);
-        size_t len = colon ? (size_t)(colon - rest.ptr) : 0;
-        if (len > 0 && len + 1 < rest.len && rest.ptr[len + 1] != ':') {
-            *out = (maki_session_key){ maki_str_to(rest, len), maki_str_from(rest, len + 1) };
-            return MAKI_OK;
-        }
+    while (rest->len && rest->ptr[0] == ':') *rest = maki_str_from(*rest, 1);
+    const char *colon = memchr(rest->ptr, ':', rest->len);
+    size_t len = colon ? (size_t)(colon - rest->ptr) : rest->len;
+    *part = maki_str_to(*rest, len);
+    *rest = maki_str_from(*rest, len);
+    return len > 0;
+}
+
+maki_status maki_session_key_parse(maki_str key, maki_arena *arena, maki_session_key *out,
+                                   maki_err *err)
+{
+    maki_str rest = maki_str_trim(key), first, part;
+    char *main_key = maki_arena_get(arena, rest.len + 1);
+    size_t n = 0;
+    if (!main_key) return maki_arena_status(arena, err);
+    bool agent = take_part(&rest, &first) && maki_str_is(first, MAKI_LIT("agent")) &&
+                 take_part(&rest, &out->agent_id);
+    while (agent && take_part(&rest, &part)) {
+        if (n) main_key[n++] = ':';
+        memcpy(main_key + n, part.ptr, part.len);
+        n += part.len;
     }
+    out->main_key = (maki_str){ main_key, n };
+    if (n > 0) return MAKI_OK;
     return maki_fail(err, MAKI_INVALID,
                      "a session key is agent:AGENT:KEY, as in agent:default:telegram:123456789");
 }
