@@ -46,6 +46,11 @@ struct maki_files {
     int (*unlink)(const maki_files *self, const char *path);
     void *(*map)(const maki_files *self, int fd, size_t n); /* read-only; NULL is a failure */
     void (*unmap)(const maki_files *self, void *at, size_t n);
+    ssize_t (*pwrite)(const maki_files *self, int fd, const void *bytes, size_t n, off_t at);
+    int (*truncate)(const maki_files *self, int fd, off_t size);
+    int (*lock)(const maki_files *self, int fd, int how); /* flock: LOCK_EX, LOCK_UN ... */
+    int (*same)(const maki_files *self, int fd,
+                const char *path); /* 1 when fd is that file, 0 not */
 };
 
 typedef struct maki_env {

@@ -40,7 +40,7 @@ char *maki_buf_room(maki_buf *buf, size_t n)
         buf->ptr = moved;
         buf->room = room;
     }
-    return buf->ptr + buf->len;
+    return buf->ptr ? buf->ptr + buf->len : NULL; /* NULL for no room in an empty buffer */
 }
 
 void maki_buf_add(maki_buf *buf, maki_str bytes)

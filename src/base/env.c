@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
@@ -129,13 +130,55 @@ static void posix_unmap(const maki_files *self, void *at, size_t n)
     munmap(at, n);
 }
 
+static ssize_t posix_pwrite(const maki_files *self, int fd, const void *bytes, size_t n, off_t at)
+{
+    (void)self;
+    return pwrite(fd, bytes, n, at);
+}
+
+static int posix_truncate(const maki_files *self, int fd, off_t size)
+{
+    (void)self;
+    return ftruncate(fd, size);
+}
+
+static int posix_lock(const maki_files *self, int fd, int how)
+{
+    (void)self;
+    return flock(fd, how);
+}
+
+static int posix_same(const maki_files *self, int fd, const char *path)
+{
+    struct stat open_one, named;
+    (void)self;
+    if (fstat(fd, &open_one) < 0) return -1;
+    if (stat(path, &named) < 0) return errno == ENOENT ? 0 : -1;
+    return open_one.st_ino == named.st_ino && open_one.st_dev == named.st_dev;
+}
+
 maki_env maki_env_system(void)
 {
     static const maki_alloc alloc = { libc_resize };
     static const maki_clock clock = { system_now_ms };
     static const maki_random random = { system_fill };
-    static const maki_files files = { posix_open,   posix_temp,   posix_close, posix_read,
-                                      posix_pread,  posix_write,  posix_sync,  posix_size,
-                                      posix_rename, posix_unlink, posix_map,   posix_unmap };
+    static const maki_files files = {
+        .open = posix_open,
+        .temp = posix_temp,
+        .close = posix_close,
+        .read = posix_read,
+        .pread = posix_pread,
+        .write = posix_write,
+        .sync = posix_sync,
+        .size = posix_size,
+        .rename = posix_rename,
+        .unlink = posix_unlink,
+        .map = posix_map,
+        .unmap = posix_unmap,
+        .pwrite = posix_pwrite,
+        .truncate = posix_truncate,
+        .lock = posix_lock,
+        .same = posix_same,
+    };
     return (maki_env){ &alloc, &clock, &random, &files };
 }

@@ -53,10 +53,13 @@ static void scrub(char *msg)
     size_t n = strlen(msg);
     size_t bad = 0;
     for (size_t i = 0; i < n; i++) {
-        if ((unsigned char)msg[i] < 0x20 || msg[i] == 0x7f) msg[i] = ' ';
+        unsigned char c = (unsigned char)msg[i];
+        if (c < 0x20 || c == 0x7F) msg[i] = ' ';
+        if (c == 0xC2 && (msg[i + 1] & 0xE0) == 0x80) msg[i] = msg[i + 1] = ' '; /* U+0080-9F */
     }
+    size_t cut = maki_utf8_unfinished((maki_str){ msg, n });
     while (!maki_utf8_valid((maki_str){ msg, n }, &bad)) {
-        if (n - bad < 4) { /* the format was cut inside a character: end before it */
+        if (n - bad == cut) { /* the format was cut inside a character: end before it */
             msg[bad] = '\0';
             return;
         }
@@ -117,7 +120,7 @@ static maki_status status_of_errno(int code)
 maki_status maki_fail_errno(maki_err *err, const char *doing)
 {
     int code = errno;
-    char why[80] = "unknown error";
-    if (strerror_r(code, why, sizeof why) != 0) snprintf(why, sizeof why, "error %d", code);
+    char room[80];
+    const char *why = strerror_r(code, room, sizeof room); /* the GNU form: _GNU_SOURCE is on */
     return maki_fail(err, status_of_errno(code), "%s: %s", doing, why);
 }

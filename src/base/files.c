@@ -18,17 +18,47 @@ maki_status maki_file_write(const maki_files *files, int fd, maki_str bytes, mak
     while (bytes.len) {
         ssize_t n = files->write(files, fd, bytes.ptr, bytes.len);
         if (n < 0 && errno == EINTR) continue;
-        if (n < 0) return maki_fail_errno(err, "writing");
+        if (n == 0) errno = ENOSPC; /* a host that takes nothing and says nothing */
+        if (n <= 0) return maki_fail_errno(err, "writing");
         bytes = maki_str_from(bytes, (size_t)n);
     }
     return MAKI_OK;
 }
 
-static maki_status write_temp(const maki_files *files, const char *path, maki_str bytes,
+maki_status maki_file_write_at(const maki_files *files, int fd, uint64_t at, maki_str bytes,
+                               maki_err *err)
+{
+    while (bytes.len) {
+        ssize_t n = files->pwrite(files, fd, bytes.ptr, bytes.len, (off_t)at);
+        if (n < 0 && errno == EINTR) continue;
+        if (n == 0) errno = ENOSPC; /* a host that takes nothing and says nothing */
+        if (n <= 0) return maki_fail_errno(err, "writing");
+        bytes = maki_str_from(bytes, (size_t)n);
+        at += (uint64_t)n;
+    }
+    return MAKI_OK;
+}
+
+maki_status maki_file_read_at(const maki_files *files, int fd, uint64_t at, void *out, size_t n,
+                              size_t *got, maki_err *err)
+{
+    *got = 0;
+    while (*got < n) {
+        ssize_t part = files->pread(files, fd, (char *)out + *got, n - *got, (off_t)(at + *got));
+        if (part < 0 && errno == EINTR) continue;
+        if (part < 0) return maki_fail_errno(err, "reading");
+        if (part == 0) break;
+        *got += (size_t)part;
+    }
+    return MAKI_OK;
+}
+
+static maki_status write_temp(const maki_files *files, const char *path, maki_str bytes, bool *made,
                               maki_err *err)
 {
     int fd = files->open(files, path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0) return maki_fail_errno(err, "creating a temporary file");
+    *made = true;
     maki_status st = maki_file_write(files, fd, bytes, err);
     if (st == MAKI_OK && files->sync(files, fd) < 0) st = maki_fail_errno(err, "syncing");
     if (files->close(files, fd) < 0 && st == MAKI_OK) st = maki_fail_errno(err, "closing");
@@ -56,15 +86,20 @@ maki_status maki_file_replace(const maki_env *env, const char *path, maki_str by
     char id[MAKI_UUID_LEN + 1];
     maki_status st = maki_uuid(env->random, id, err);
     if (st != MAKI_OK) return st;
-    if (snprintf(temp, sizeof temp, "%s.%s.tmp", path, id) >= (int)sizeof temp) {
+    /* Not named after the file: a name may be as long as the file system allows. */
+    const char *slash = strrchr(path, '/');
+    int folder = slash ? (int)(slash + 1 - path) : 0;
+    if (strlen(path) >= sizeof temp ||
+        snprintf(temp, sizeof temp, "%.*s%s.tmp", folder, path, id) >= (int)sizeof temp) {
         return maki_fail(err, MAKI_TOOBIG, "the path is longer than %d bytes", PATH_MOST);
     }
-    st = write_temp(files, temp, bytes, err);
+    bool made = false;
+    st = write_temp(files, temp, bytes, &made, err);
     if (st == MAKI_OK && files->rename(files, temp, path) < 0) {
         st = maki_fail_errno(err, "renaming a temporary file");
     }
     if (st != MAKI_OK) {
-        files->unlink(files, temp);
+        if (made) files->unlink(files, temp);
         return st;
     }
     return sync_folder(files, temp, err);

@@ -2,10 +2,18 @@
 #ifndef MAKI_BASE_FILES_H
 #define MAKI_BASE_FILES_H
 
+#include <stdint.h>
+
 #include <maki/env.h>
 
 /* All of `bytes`, in as many calls as it takes. */
 maki_status maki_file_write(const maki_files *files, int fd, maki_str bytes, maki_err *err);
+
+/* All of `bytes` at `at`, and `n` bytes from there: fewer (*got) only at the end of the file. */
+maki_status maki_file_write_at(const maki_files *files, int fd, uint64_t at, maki_str bytes,
+                               maki_err *err);
+maki_status maki_file_read_at(const maki_files *files, int fd, uint64_t at, void *out, size_t n,
+                              size_t *got, maki_err *err);
 
 /* The file at `path` holds `bytes` afterwards, mode 0600, or is what it was before: never half of
  * one.  Written beside it, synced, renamed over it; a failure leaves no temporary file behind. */

@@ -292,11 +292,12 @@ maki_str maki_json_tail(maki_str escaped, uint64_t units)
 /* ---- numbers ------------------------------------------------------------------------------- */
 
 /* Any JSON number: rewritten without a point ("-1.5" becomes "-15e-1"), because strtod looks for the
- * point of the host's locale.  Digits past the first 60 cannot change the nearest double unless they
- * break a tie, which a 1 in their place does. */
+ * point of the host's locale.  No tie between two doubles has more than 767 digits, so digits past
+ * the first 800 only say that the number is not a tie, which a 1 in their place does too. */
 static double slow_double(maki_str number)
 {
-    enum { DIGITS = 60, EXPONENT_MAX = 100000 };
+    enum { DIGITS = 800 };
+    const long exponent_max = 1000000000000; /* longer than any text, so none can undo it */
     char copy[DIGITS + 40];
     size_t n = 0, i = 0;
     long exponent = 0, written = 0;
@@ -326,7 +327,7 @@ static double slow_double(maki_str number)
     bool down = i + 1 < number.len && number.ptr[i + 1] == '-';
     for (i++; i < number.len; i++) {
         if (number.ptr[i] < '0' || number.ptr[i] > '9') continue;
-        if (written < EXPONENT_MAX) written = written * 10 + (number.ptr[i] - '0');
+        if (written < exponent_max) written = written * 10 + (number.ptr[i] - '0');
     }
     snprintf(copy + n, sizeof copy - n, "e%ld", exponent + (down ? -written : written));
     return strtod(copy, NULL);

@@ -5,6 +5,7 @@
  * A position in an error is the byte at which the text can no longer become right. */
 #include "base/json_scan.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "base/err.h"
@@ -322,6 +323,11 @@ static size_t finish_pending(maki_json_scan *s, maki_str piece, maki_status *st,
     size_t taken = 0;
     while (s->pending_len < need && taken < piece.len) {
         s->pending[s->pending_len++] = (unsigned char)piece.ptr[taken++];
+        maki_str so_far = { (const char *)s->pending, s->pending_len };
+        if (s->pending_len < need && maki_utf8_unfinished(so_far) < s->pending_len) {
+            *st = wrong(s->at, "invalid UTF-8", err); /* it cannot become a character any more */
+            return taken;
+        }
     }
     if (s->pending_len < need) return taken;
     maki_str whole = { (const char *)s->pending, need };
@@ -337,6 +343,7 @@ static size_t finish_pending(maki_json_scan *s, maki_str piece, maki_status *st,
 maki_status maki_json_scan_push(maki_json_scan *s, maki_str piece, maki_err *err)
 {
     maki_status st = MAKI_OK;
+    if (piece.len == 0) return MAKI_OK; /* it may point nowhere */
     if (s->pending_len > 0) {
         piece = maki_str_from(piece, finish_pending(s, piece, &st, err));
         if (st != MAKI_OK || s->pending_len > 0) return st;
@@ -385,6 +392,7 @@ maki_status maki_json_scan_file(const maki_env *env, int fd, const maki_json_sca
     while (st == MAKI_OK) {
         uint64_t at = scan.at + scan.pending_len;
         ssize_t got = env->files->pread(env->files, fd, block, MAKI_JSON_FILE_BLOCK, (off_t)at);
+        if (got < 0 && errno == EINTR) continue;
         if (got < 0) st = maki_fail_errno(err, "reading JSON");
         if (got <= 0) break;
         st = maki_json_scan_push(&scan, (maki_str){ block, (size_t)got }, err);

@@ -1,6 +1,7 @@
 /* json_write.c -- see json_write.h. */
 #include "base/json_write.h"
 
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -63,6 +64,7 @@ static void open_container(maki_jw *w, char c)
 static void close_container(maki_jw *w, char c)
 {
     w->depth--;
+    w->has_items |= (uint64_t)1 << (w->depth % 64); /* at least the one that ends here */
     byte(w, c);
 }
 
@@ -153,7 +155,8 @@ void maki_jw_double(maki_jw *w, double value)
         maki_jw_int(w, (int64_t)value);
         return;
     }
-    for (int precision = 15; precision <= 17; precision++) {
+    /* 15 digits are never too many, except where doubles get sparse. */
+    for (int precision = fabs(value) < DBL_MIN ? 1 : 15; precision <= 17; precision++) {
         snprintf(digits, sizeof digits, "%.*g", precision, value);
         if (strtod(digits, NULL) == value) break; /* written and read in the same locale */
     }

@@ -42,6 +42,15 @@ static bool looks_secret(maki_str value)
     return false;
 }
 
+/* Is this byte (part of) a control character?  U+0080 to U+009F steer a terminal too. */
+static bool is_control(maki_str text, size_t i)
+{
+    unsigned char c = (unsigned char)text.ptr[i];
+    if (c == 0xC2) return (text.ptr[i + 1] & 0xE0) == 0x80; /* text is valid: i + 1 is there */
+    if ((c & 0xE0) == 0x80) return (unsigned char)text.ptr[i - 1] == 0xC2;
+    return c < ' ' || c == 0x7F;
+}
+
 static void add_text(line *l, maki_str value)
 {
     if (!maki_utf8_valid(value, NULL)) {
@@ -56,7 +65,7 @@ static void add_text(line *l, maki_str value)
     bool plain = cut.len > 0;
     for (size_t i = 0; i < cut.len; i++) {
         unsigned char c = (unsigned char)cut.ptr[i];
-        if (c <= ' ' || c == '"' || c == '=' || c == '\\' || c == 0x7F) plain = false;
+        if (c <= ' ' || c == '"' || c == '=' || c == '\\' || is_control(cut, i)) plain = false;
     }
     if (plain) {
         add(l, "%.*s", (int)cut.len, cut.ptr);
@@ -66,7 +75,7 @@ static void add_text(line *l, maki_str value)
             unsigned char c = (unsigned char)cut.ptr[i];
             if (c == '"' || c == '\\')
                 add(l, "\\%c", c);
-            else if (c < ' ' || c == 0x7F)
+            else if (is_control(cut, i))
                 add(l, "\\x%02x", c);
             else
                 add(l, "%c", c);
@@ -100,6 +109,7 @@ void maki_log_event(const maki_logger *logger, maki_level level, const char *eve
         if (values[i].type == MAKI_KV_NUM) add(&l, "%g", values[i].number);
         if (values[i].type == MAKI_KV_STR) add_text(&l, values[i].str);
     }
+    l.len -= maki_utf8_unfinished((maki_str){ l.text, l.len }); /* if it was cut for its length */
     l.text[l.len++] = '\n';
     (void)logger->sink.write(logger->sink.ctx, (maki_str){ l.text, l.len }, NULL);
 }

@@ -1,6 +1,8 @@
 /* splice.c -- see splice.h. */
 #include "base/splice.h"
 
+#include <errno.h>
+
 #include "base/err.h"
 #include "base/str.h"
 
@@ -45,6 +47,7 @@ static maki_status copy(const maki_files *files, int fd, char *block, uint64_t f
     while (from < to) {
         size_t want = to - from < MAKI_SPLICE_BLOCK ? (size_t)(to - from) : MAKI_SPLICE_BLOCK;
         ssize_t got = files->pread(files, fd, block, want, (off_t)from);
+        if (got < 0 && errno == EINTR) continue;
         if (got < 0) return maki_fail_errno(err, "reading the text to splice");
         if (got == 0) {
             return maki_fail(err, MAKI_CORRUPT, "the file ends at byte %llu, %llu bytes too early",

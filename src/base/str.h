@@ -19,6 +19,7 @@ static inline bool maki_str_is(maki_str a, maki_str b)
 
 static inline bool maki_str_starts(maki_str text, maki_str prefix)
 {
+    if (prefix.len == 0) return true; /* memcmp takes no NULL, not even for nothing */
     return text.len >= prefix.len && memcmp(text.ptr, prefix.ptr, prefix.len) == 0;
 }
 
@@ -38,7 +39,7 @@ bool maki_str_has(maki_str text, maki_str part);
 bool maki_str_has_nocase(maki_str text, maki_str part);
 /* Where `part` first stands in `text`, letters A-Z and a-z being equal, or text.len. */
 size_t maki_str_find_nocase(maki_str text, maki_str part);
-/* Without white space, as JavaScript's trim() sees it, at both ends. */
+/* Without white space, as JavaScript's trim() sees it, at both ends.  `text` is valid UTF-8. */
 maki_str maki_str_trim(maki_str text);
 
 #endif

@@ -90,6 +90,7 @@ const maki_text_kernels *maki_text_kernels_best(void)
 
 bool maki_utf8_valid(maki_str text, size_t *bad_at)
 {
+    if (text.len == 0) return true; /* it may point nowhere */
     size_t good = maki_text_kernels_best()->utf8_good(text.ptr, text.len);
     if (good == text.len) return true;
     if (bad_at) *bad_at = good;
@@ -109,8 +110,10 @@ size_t maki_utf8_unfinished(maki_str text)
     for (size_t back = 1; back <= 3 && back <= text.len; back++) {
         unsigned char c = (unsigned char)text.ptr[text.len - back];
         if (is_cont(c)) continue;
-        size_t need = c >= 0xF0 ? 4 : c >= 0xE0 ? 3 : c >= 0xC0 ? 2 : 1;
-        return need > back ? back : 0;
+        /* Can it still become a character?  Try it with the bytes that are likeliest to fit. */
+        unsigned char whole[4] = { c, c == 0xE0 ? 0xA0 : c == 0xF0 ? 0x90 : 0x80, 0x80, 0x80 };
+        memcpy(whole, text.ptr + text.len - back, back);
+        return char_len(whole, sizeof whole) > back ? back : 0;
     }
     return 0;
 }

@@ -100,10 +100,12 @@ AVX2 static size_t avx2_utf8_good(const char *at, size_t n)
         before = v;
         ascii_before = ascii;
     }
-    /* Plain C takes the rest, and a wrong block, from the last boundary: a character that runs over
-     * the block's end began at most three bytes back. */
-    size_t back = maki_utf8_unfinished((maki_str){ at, i });
-    i -= back;
+    /* Plain C takes the rest, and a wrong block, from the last character before it: that one may run
+     * over the block's end, or be a lead that only the next byte would have shown to be wrong. */
+    size_t back = 0;
+    while (back < i && back < 3 && (at[i - 1 - back] & 0xC0) == 0x80)
+        back++;
+    i -= back < i ? back + 1 : back;
     return i + maki_text_kernels_plain()->utf8_good(at + i, n - i);
 }
 

@@ -28,10 +28,10 @@ static bool take_char(maki_str *text, char c)
 /* Days from 1970-01-01 to a date of the Gregorian calendar. */
 static long days_of(long year, long month, long day)
 {
-    year -= month <= 2;
+    year += 400 - (month <= 2); /* an era more, so that nothing is negative */
     long era = year / 400, of_era = year % 400;
     long of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
-    return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
+    return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468 - 146097;
 }
 
 static bool take_fraction(maki_str *text, double *ms)
@@ -76,9 +76,13 @@ bool maki_time_parse(maki_str text, double *ms)
         if (!take(&text, 2, &hour) || !take_char(&text, ':') || !take(&text, 2, &minute)) {
             return false;
         }
-        if (take_char(&text, ':') && !take(&text, 2, &second)) return false;
-        if (!take_fraction(&text, &fraction) || !take_offset(&text, &offset)) return false;
+        if (take_char(&text, ':') &&
+            (!take(&text, 2, &second) || !take_fraction(&text, &fraction))) {
+            return false;
+        }
+        if (!take_offset(&text, &offset)) return false;
     }
+    if (hour == 24 && (minute > 0 || second > 0 || fraction > 0)) return false;
     if (text.len || hour > 24 || minute > 59 || second > 60) return false;
     long days = days_of(year, month, day);
     *ms = ((double)days * 86400 + (double)((hour * 60 + minute - offset) * 60 + second)) * 1000 +

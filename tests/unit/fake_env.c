@@ -166,7 +166,7 @@ static bool file_strikes(fake_env *fe)
     return true;
 }
 
-/* The same for read, pread and write, which can also be interrupted or short. */
+/* The same for read, pread, write and pwrite, which can also be interrupted or short. */
 static bool transfer_strikes(fake_env *fe, size_t *n)
 {
     fe->transfers++;
@@ -263,6 +263,30 @@ static void fake_unmap(const maki_files *self, void *at, size_t n)
     t->fake->live_maps--;
 }
 
+static ssize_t fake_pwrite(const maki_files *self, int fd, const void *bytes, size_t n, off_t at)
+{
+    const struct fake_files_table *t = table_of(self);
+    return transfer_strikes(t->fake, &n) ? -1 : t->real->pwrite(t->real, fd, bytes, n, at);
+}
+
+static int fake_truncate(const maki_files *self, int fd, off_t size)
+{
+    const struct fake_files_table *t = table_of(self);
+    return file_strikes(t->fake) ? -1 : t->real->truncate(t->real, fd, size);
+}
+
+static int fake_lock(const maki_files *self, int fd, int how)
+{
+    const struct fake_files_table *t = table_of(self);
+    return file_strikes(t->fake) ? -1 : t->real->lock(t->real, fd, how);
+}
+
+static int fake_same(const maki_files *self, int fd, const char *path)
+{
+    const struct fake_files_table *t = table_of(self);
+    return file_strikes(t->fake) ? -1 : t->real->same(t->real, fd, path);
+}
+
 void fake_files_fail_at(fake_env *fe, size_t nth, int errno_value)
 {
     arm(&fe->files, nth);
@@ -309,7 +333,11 @@ void fake_env_init(fake_env *fe)
                    .rename = fake_rename,
                    .unlink = fake_unlink,
                    .map = fake_map,
-                   .unmap = fake_unmap },
+                   .unmap = fake_unmap,
+                   .pwrite = fake_pwrite,
+                   .truncate = fake_truncate,
+                   .lock = fake_lock,
+                   .same = fake_same },
         .real = maki_env_system().files,
         .fake = fe,
     };

@@ -51,9 +51,9 @@ typedef struct fake_env {
 
     fake_fault files;
     int files_errno;
-    size_t short_max;       /* read, pread and write take at most this many bytes; 0: no limit */
-    size_t interrupt_every; /* every n-th read, pread or write answers EINTR; 0: none, not 1 */
-    size_t transfers;       /* reads, preads and writes so far */
+    size_t short_max;       /* a read or write moves at most this many bytes; 0: no limit */
+    size_t interrupt_every; /* every n-th read or write answers EINTR; 0: none, not 1 */
+    size_t transfers;       /* reads and writes so far */
     size_t live_fds, live_maps;
 
     /* The tables of `env`; a function finds the fake_env behind its `self`. */

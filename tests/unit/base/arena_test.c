@@ -88,6 +88,18 @@ static void test_limits(void)
     maki_arena_free(&arena); /* twice is harmless */
     CHECK_EQ(fake_alloc_blocks(&fe), 0);
 
+    tap_row("a ceiling of exactly what is needed, and of a byte less");
+    arena = maki_arena_new(fe.env.alloc, 5000);
+    CHECK(maki_arena_get(&arena, 4800) != NULL);
+    size_t exactly = arena.held;
+    maki_arena_free(&arena);
+    arena = maki_arena_new(fe.env.alloc, exactly);
+    CHECK(maki_arena_get(&arena, 4800) != NULL);
+    maki_arena_free(&arena);
+    arena = maki_arena_new(fe.env.alloc, exactly - 1);
+    CHECK(maki_arena_get(&arena, 4800) == NULL);
+    maki_arena_free(&arena);
+
     tap_row("an arena that was only zeroed can be freed");
     maki_arena zeroed = { 0 };
     maki_arena_free(&zeroed);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -58,6 +59,8 @@ static void test_files(const maki_files *files, const folder *f)
         CHECK_EQ(files->pread(files, fd, got, 4, 3), 4);
         CHECK(memcmp(got, "3456", 4) == 0);
         CHECK_EQ(files->read(files, fd, got, 4), 0); /* pread moved nothing; we are at the end */
+        CHECK_EQ(files->pwrite(files, fd, "xy", 2, 8), 2);
+        CHECK_EQ(files->pwrite(files, fd, "89", 2, 8), 2);
         char *map = files->map(files, fd, 10);
         if (CHECK(map != NULL)) {
             CHECK(memcmp(map, "0123456789", 10) == 0);
@@ -80,9 +83,38 @@ static void test_files(const maki_files *files, const folder *f)
     free((void *)(uintptr_t)now.ptr);
     CHECK_EQ(files->unlink(files, folder_file(f, "target")), 0);
 
+    tap_row("files: cut shorter, and longer with zeros");
+    int fd = files->open(files, folder_file(f, "길이"), O_RDWR | O_CREAT, 0600);
+    char four[4] = "....";
+    CHECK_EQ(files->write(files, fd, "abcdef", 6), 6);
+    CHECK_EQ(files->truncate(files, fd, 2), 0);
+    CHECK_EQ(files->truncate(files, fd, 4), 0);
+    CHECK_EQ(files->pread(files, fd, four, 4, 0), 4);
+    CHECK(memcmp(four, "ab\0\0", 4) == 0);
+
+    tap_row("files: a lock belongs to one open file at a time");
+    int other = files->open(files, folder_file(f, "길이"), O_RDWR, 0);
+    CHECK_EQ(files->lock(files, fd, LOCK_EX | LOCK_NB), 0);
+    CHECK_EQ(files->lock(files, other, LOCK_EX | LOCK_NB), -1);
+    CHECK_EQ(errno, EWOULDBLOCK);
+    CHECK_EQ(files->lock(files, fd, LOCK_UN), 0);
+    CHECK_EQ(files->lock(files, other, LOCK_EX | LOCK_NB), 0);
+
+    tap_row("files: is an open file still the one of that name?");
+    CHECK_EQ(files->same(files, fd, folder_file(f, "길이")), 1);
+    CHECK_EQ(files->same(files, other, folder_file(f, "길이")), 1);
+    folder_write(folder_file(f, "別"), MAKI_LIT("x"));
+    CHECK_EQ(files->same(files, fd, folder_file(f, "別")), 0);
+    CHECK_EQ(files->unlink(files, folder_file(f, "別")), 0);
+    CHECK_EQ(files->unlink(files, folder_file(f, "길이")), 0);
+    CHECK_EQ(files->same(files, fd, folder_file(f, "길이")), 0);
+    CHECK_EQ(files->same(files, -1, f->path), -1);
+    files->close(files, other);
+    files->close(files, fd);
+
     tap_row("files: a temporary file has no name, and only its owner may read it");
     struct stat st;
-    int fd = files->temp(files, f->path);
+    fd = files->temp(files, f->path);
     if (CHECK(fd >= 0)) {
         CHECK_EQ(folder_count(f), 0);
         CHECK(fcntl(fd, F_GETFD) & FD_CLOEXEC);
@@ -103,6 +135,9 @@ static void test_files(const maki_files *files, const folder *f)
     CHECK_EQ(files->pread(files, -1, &byte, 1, 0), -1);
     CHECK_EQ(files->write(files, -1, &byte, 1), -1);
     CHECK_EQ(files->sync(files, -1), -1);
+    CHECK_EQ(files->pwrite(files, -1, &byte, 1, 0), -1);
+    CHECK_EQ(files->truncate(files, -1, 0), -1);
+    CHECK_EQ(files->lock(files, -1, LOCK_EX), -1);
     CHECK_EQ(files->size(files, -1), -1);
     CHECK_EQ(errno, EBADF);
     CHECK(files->map(files, -1, 1) == NULL);

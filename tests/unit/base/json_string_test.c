@@ -81,6 +81,7 @@ static const struct same_row { const char *name; maki_str a, b; bool same; } sam
     { "a pair and the emoji",             S("\"\\ud83d\\ude00\""), S("\"😀\""),         true },
     { "a slash",                          S("\"\\/\""),        S("\"/\""),              true },
     { "one is the beginning of the other", S("\"\\u0061\""),   S("\"ab\""),             false },
+    { "one has a quote more",             S("\"a\""),          S("\"a\\\"\""),         false },
     { "empty and not",                    S("\"\""),           S("\"\\u0000\""),        false },
     { "an escaped letter and its escape", S("\"\\\\n\""),      S("\"\\n\""),            false },
     { "a letter with a mark, composed and not", S("\"\\u00e9\""), S("\"e\u0301\""),     false },
@@ -95,6 +96,8 @@ static void test_same(void)
         CHECK(maki_json_same_text(same_rows[i].a, same_rows[i].b) == same_rows[i].same);
         CHECK(maki_json_same_text(same_rows[i].b, same_rows[i].a) == same_rows[i].same);
         CHECK(maki_json_same_text(same_rows[i].a, same_rows[i].a));
+        bool same_hash = maki_json_text_hash(same_rows[i].a) == maki_json_text_hash(same_rows[i].b);
+        CHECK(same_hash == same_rows[i].same);
     }
 }
 

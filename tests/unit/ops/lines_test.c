@@ -71,8 +71,8 @@ static const struct lines_row {
       "{\"op\":\"history.effective\",\"input\":{\"messages\":[{\"role\":7}]}}\n", MAKI_INVALID,
       "{\"error\":{\"code\":\"INVALID\",\"message\":\"messages[0].role: must be a string, at byte "
       "55\"}}\n" },
-    { "half a character at the end",
-      "{\"op\":\"tokens.estimate\",\"input\":{\"text\":\"\xe7\x8c", MAKI_INVALID,
+    { "half a character at the end", "{\"op\":\"tokens.estimate\",\"input\":{\"text\":\"\xe7\x8c",
+      MAKI_INVALID,
       "{\"error\":{\"code\":\"INVALID\",\"message\":\"not JSON at byte 41: the text ends inside a "
       "character\"}}\n" },
 };
@@ -130,8 +130,8 @@ static void test_faults(void)
 
 static void test_sizes(void)
 {
-    static const size_t sizes[] = { 65536 - 42, 1 << 16, (1 << 20) - 46, (1 << 20) - 45, 1 << 20,
-                                    3 << 20 };
+    static const size_t sizes[] = { 65536 - 42,     1 << 16, (1 << 20) - 46,
+                                    (1 << 20) - 45, 1 << 20, 3 << 20 };
     maki_env env = maki_env_system();
     fake_env fe;
     fake_env_init(&fe);

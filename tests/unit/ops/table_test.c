@@ -1,6 +1,11 @@
-/* table_test.c -- every row of the table of operations keeps what it promises. */
+/* table_test.c -- every row of the table of operations keeps what it promises.
+ *
+ *     table_test                  the examples give their answers, wrong fields are refused
+ *     table_test --update FOLDER  write the answers into the examples; read the diff like code */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <maki/maki.h>
 
@@ -24,8 +29,8 @@ static void check_answer(const maki_op_info *op, maki_str answer)
             told |= maki_json_key_is(item.key, maki_str_of(f->name));
         }
         if (!CHECK(told)) {
-            printf("# the answer has a field that the row does not tell: %.*s\n",
-                   (int)item.key.len, item.key.ptr);
+            printf("# the answer has a field that the row does not tell: %.*s\n", (int)item.key.len,
+                   item.key.ptr);
         }
     }
     for (const maki_op_field *f = op->output; f->name; f++) {
@@ -35,17 +40,79 @@ static void check_answer(const maki_op_info *op, maki_str answer)
     }
 }
 
+/* The conversation that the examples speak of: talk.jsonl in an empty folder, which is entered.  Eight
+ * messages, the sixth a long one; the seventh is pinned, then half of them are truncated away. */
+static void begin_talk(maki *m)
+{
+    static const char *const steps[] = {
+        "history.append",
+        "{\"conversation\":\"talk.jsonl\",\"messages\":["
+        "{\"role\":\"user\",\"content\":\"ログイン画面が落ちます\",\"ts\":100},"
+        "{\"role\":\"assistant\",\"content\":\"見てみます\",\"ts\":200},"
+        "{\"role\":\"user\",\"content\":\"修好它\",\"ts\":300},"
+        "{\"role\":\"assistant\",\"content\":\"고쳤습니다 ✅\",\"ts\":400},"
+        "{\"role\":\"user\",\"content\":\"Show me the log\",\"ts\":500},"
+        "{\"role\":\"assistant\",\"content\":\"line 1 of the log, line 2 of the log, line 3 of the "
+        "log, line 4 of the log, line 5 of the log, line 6 of the log, line 7 of the log\",\"ts\":600},"
+        "{\"role\":\"user\",\"content\":\"Keep this in mind: 締め切りは金曜日\",\"ts\":700},"
+        "{\"role\":\"assistant\",\"content\":\"🐟\",\"ts\":800}]}",
+        "history.pin",
+        "{\"conversation\":\"talk.jsonl\",\"seq\":7}",
+        "history.truncate",
+        "{\"conversation\":\"talk.jsonl\",\"fraction\":0.5}",
+    };
+    char folder[] = "/tmp/maki_table_XXXXXX";
+    maki_env env = maki_env_system();
+    if (!mkdtemp(folder) || chdir(folder) != 0) abort();
+    for (size_t i = 0; i < COUNT(steps); i += 2) {
+        maki_buf answer = maki_buf_new(env.alloc, MOST);
+        maki_err err = { 0 };
+        CHECK_STATUS(maki_op(m, maki_str_of(steps[i]), maki_str_of(steps[i + 1]),
+                             maki_buf_sink(&answer), &err),
+                     MAKI_OK, &err);
+        maki_buf_free(&answer);
+    }
+}
+
+static void end_talk(void)
+{
+    static const char *const names[] = { "talk.jsonl",  "talk.events.jsonl",  "talk.idx",
+                                         "other.jsonl", "other.events.jsonl", "other.idx" };
+    char folder[200];
+    for (size_t i = 0; i < COUNT(names); i++)
+        unlink(names[i]);
+    if (getcwd(folder, sizeof folder) && chdir("/") == 0) rmdir(folder);
+}
+
+static const char *update_folder;
+
+static void write_example(const maki_op_info *op, maki_str answer)
+{
+    char path[400];
+    snprintf(path, sizeof path, "%s/%s", update_folder, op->name);
+    FILE *f = fopen(path, "w");
+    if (!f) abort();
+    fprintf(f, "%s\n%.*s\n", op->example, (int)answer.len, answer.ptr);
+    fclose(f);
+}
+
 static void run_example(maki *m, const maki_op_info *op)
 {
+    bool talk = strcmp(op->class_name, "conversation") == 0;
     maki_env env = maki_env_system();
     maki_buf answer = maki_buf_new(env.alloc, MOST);
     maki_err err = { 0 };
     maki_str value;
     tap_row("the example of %s gives its answer", op->name);
-    maki_status st = maki_op(m, maki_str_of(op->name), maki_str_of(op->example),
-                             maki_buf_sink(&answer), &err);
+    if (talk) begin_talk(m);
+    maki_status st =
+        maki_op(m, maki_str_of(op->name), maki_str_of(op->example), maki_buf_sink(&answer), &err);
     CHECK_STATUS(st, MAKI_OK, &err);
-    CHECK_TEXT(maki_buf_str(&answer), maki_str_of(op->answer));
+    if (talk) end_talk();
+    if (update_folder)
+        write_example(op, maki_buf_str(&answer));
+    else
+        CHECK_TEXT(maki_buf_str(&answer), maki_str_of(op->answer));
     if (CHECK(maki_json_check(maki_buf_str(&answer), &value, &err) == MAKI_OK)) {
         check_answer(op, value);
     }
@@ -79,8 +146,8 @@ static void break_fields(maki *m, const maki_op_info *op)
             maki_buf_add(&input, value);
         }
         maki_buf_add(&input, MAKI_LIT("}"));
-        maki_status st = maki_op(m, maki_str_of(op->name), maki_buf_str(&input),
-                                 maki_buf_sink(&answer), &err);
+        maki_status st =
+            maki_op(m, maki_str_of(op->name), maki_buf_str(&input), maki_buf_sink(&answer), &err);
         if (!any || f->required) {
             CHECK_STATUS(st, MAKI_INVALID, &err);
             CHECK(maki_str_has(maki_str_of(err.msg), maki_str_of(f->name)));
@@ -91,7 +158,7 @@ static void break_fields(maki *m, const maki_op_info *op)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     fake_env fe;
     maki *m = NULL;
@@ -100,6 +167,7 @@ int main(void)
     maki_options options = { sizeof options, fe.env, MAKI_MAX_MEMORY };
     if (maki_open(&options, &m, &err) != MAKI_OK) return 1;
 
+    if (argc == 3 && strcmp(argv[1], "--update") == 0) update_folder = argv[2];
     tap_row("the table is in the order of names");
     for (size_t i = 1; i < maki_op_count(); i++) {
         CHECK(strcmp(maki_op_at(i - 1)->name, maki_op_at(i)->name) < 0);
