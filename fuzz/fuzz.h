@@ -9,12 +9,12 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* A broken property is a bug: say which and end here, so that the fuzzer keeps the input. */
-#define MUST(property)                                                                             \
-    do {                                                                                           \
-        if (!(property)) {                                                                         \
-            fprintf(stderr, "%s:%d: broken: %s\n", __FILE__, __LINE__, #property);                 \
-            abort();                                                                               \
-        }                                                                                          \
+#define MUST(property)                                                             \
+    do {                                                                           \
+        if (!(property)) {                                                         \
+            fprintf(stderr, "%s:%d: broken: %s\n", __FILE__, __LINE__, #property); \
+            abort();                                                               \
+        }                                                                          \
     } while (0)
 
 /* Numbers that depend on the input alone: the corpus stays plain text, a crash repeats itself. */
@@ -25,7 +25,8 @@ typedef struct fuzz_chance {
 static inline fuzz_chance fuzz_chance_of(const uint8_t *data, size_t size)
 {
     fuzz_chance chance = { 14695981039346656037u };
-    for (size_t i = 0; i < size; i++) chance.state = (chance.state ^ data[i]) * 1099511628211u;
+    for (size_t i = 0; i < size; i++)
+        chance.state = (chance.state ^ data[i]) * 1099511628211u;
     return chance;
 }
 

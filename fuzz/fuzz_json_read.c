@@ -175,7 +175,8 @@ static void check_spans(maki_str text)
         MUST(maki_json_kind_of((maki_str){ text.ptr + s->start, s->end - s->start }) == s->kind);
         if (s->key_end == 0) continue;
         MUST(s->key_end < s->start);
-        MUST(text.ptr[s->key_start] == '"' && is_json(text.ptr + s->key_start, s->key_end - s->key_start));
+        MUST(text.ptr[s->key_start] == '"' &&
+             is_json(text.ptr + s->key_start, s->key_end - s->key_start));
     }
 }
 
@@ -269,7 +270,8 @@ static void walk(walker *w, maki_json_item item, unsigned depth, uint64_t index)
     maki_json_iter iter = maki_json_items(item.value);
     maki_json_item inner;
     uint64_t count = 0;
-    while (maki_json_next(&iter, &inner)) walk(w, inner, depth + 1, count++);
+    while (maki_json_next(&iter, &inner))
+        walk(w, inner, depth + 1, count++);
     MUST(count == maki_json_count(item.value));
 
     if (kind == MAKI_JSON_STRING) check_string(item.value, &w->chance, &w->arena);

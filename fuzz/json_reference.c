@@ -52,7 +52,8 @@ static bool take_one_of(reader *r, const char *set)
 /* A row of a sequence may not contain a newline. */
 static void spaces(reader *r)
 {
-    while (take_one_of(r, r->sequence ? " \t\r" : " \t\r\n")) continue;
+    while (take_one_of(r, r->sequence ? " \t\r" : " \t\r\n"))
+        continue;
 }
 
 static bool string(reader *r)
@@ -77,7 +78,8 @@ static bool string(reader *r)
 static bool digits(reader *r)
 {
     if (!take_one_of(r, "0123456789")) return false;
-    while (take_one_of(r, "0123456789")) continue;
+    while (take_one_of(r, "0123456789"))
+        continue;
     return true;
 }
 

@@ -76,7 +76,8 @@ int main(int argc, char **argv)
             printf("ok %d - %s: %d files\n", i, argv[i], ran);
         } else {
             failed = 1;
-            printf("not ok %d - %s: %s\n", i, argv[i], ran == 0 ? "empty" : "missing or unreadable");
+            printf("not ok %d - %s: %s\n", i, argv[i],
+                   ran == 0 ? "empty" : "missing or unreadable");
         }
     }
     return failed;

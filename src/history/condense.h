@@ -11,9 +11,14 @@
 
 /* What a summariser is asked: a system prompt, the messages, and a last user message that says what
  * to do.  Lives as long as the arena of the condense. */
+typedef maki_status (*maki_message_fn)(void *ctx, maki_str json, maki_err *err);
+
 typedef struct maki_summary_request {
     maki_str system; /* not escaped */
     maki_msgs messages;
+    /* In place of `messages` when there may be too many to hold: calls fn for each in order. */
+    maki_status (*each)(const void *source, maki_message_fn fn, void *ctx, maki_err *err);
+    const void *source;
     bool drop_images; /* the model cannot see them */
     maki_str instruction;
 } maki_summary_request;

@@ -30,7 +30,7 @@ static maki_status want(const reading *r, maki_str value, const char *field, mak
     return wrong(r, value, field, what[kind]);
 }
 
-static maki_role role_of(maki_str text)
+maki_role maki_role_of(maki_str text)
 {
     static const struct {
         maki_str name;
@@ -50,7 +50,7 @@ static maki_status read_role(reading *r, maki_str value, maki_msg *m)
     maki_status st = want(r, value, "role", MAKI_JSON_STRING);
     if (st != MAKI_OK) return st;
     m->role_text = value;
-    m->role = role_of(value);
+    m->role = maki_role_of(value);
     return MAKI_OK;
 }
 

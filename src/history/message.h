@@ -23,6 +23,8 @@ typedef enum maki_role {
     MAKI_ROLE_TOOL
 } maki_role;
 
+maki_role maki_role_of(maki_str role); /* of a JSON string */
+
 /* condenseParent or truncationParent: the id of the summary or marker that hides this message. */
 typedef struct maki_tag {
     maki_str value;  /* a JSON string; len 0: no tag */

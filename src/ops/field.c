@@ -110,6 +110,7 @@ maki_status maki_fields_check(const maki_call *call, const maki_op_row *row, con
         return maki_fail(err, MAKI_INVALID, "the input of %s must be an object, at byte %zu",
                          row->info.name, position(call, call->input));
     }
+    bool conversation = skip && maki_str_is(maki_str_of(skip), MAKI_LIT("conversation"));
     for (const maki_op_field *field = row->info.input; field->name; field++) {
         maki_str value;
         maki_str name = maki_str_of(field->name);
@@ -117,13 +118,20 @@ maki_status maki_fields_check(const maki_call *call, const maki_op_row *row, con
         bool there = maki_json_get(call->input, name, &value);
         bool any = maki_str_is(maki_str_of(field->type), MAKI_LIT("any"));
         if (there && !any && maki_json_kind_of(value) == MAKI_JSON_NULL) there = false;
-        if (!there && field->required) {
+        if (!there && field->required && !conversation) {
             return maki_fail(err, MAKI_INVALID,
                              "%s is missing from the input at byte %zu; see maki "
                              "op %s --help",
                              field->name, position(call, call->input), row->info.name);
         }
         if (!there) continue;
+        maki_status st = check_type(call, field, value, err);
+        if (st != MAKI_OK) return st;
+    }
+    for (const maki_op_field *field = maki_conversation_fields; conversation && field->name;
+         field++) {
+        maki_str value;
+        if (!maki_field(call->input, field->name, &value)) continue;
         maki_status st = check_type(call, field, value, err);
         if (st != MAKI_OK) return st;
     }

@@ -135,8 +135,14 @@ maki_status maki_op_run_checked(maki *m, const maki_op_row *row, const char *bas
     maki_jw w;
 
     maki_jw_init(&w, (maki_sink){ watched_write, &watched }, &error);
-    maki_status st = maki_fields_check(&call, row, NULL, &error);
-    if (st == MAKI_OK) st = row->run(&call, &w, &error);
+    maki_op_run run = row->run;
+    maki_str named;
+    if (row->conversation && maki_json_kind_of(value) == MAKI_JSON_OBJECT &&
+        maki_field(value, "conversation", &named)) {
+        run = row->conversation;
+    }
+    maki_status st = maki_fields_check(&call, row, run == row->run ? NULL : "conversation", &error);
+    if (st == MAKI_OK) st = run(&call, &w, &error);
     bool whole = st == MAKI_OK || call.answered;
     if (whole) {
         maki_status ended = maki_jw_end(&w);

@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/json_write.h"
 #include "history/condense.h"
+#include "history/conversation.h"
 #include "history/message.h"
 
 struct maki {
@@ -33,6 +34,8 @@ typedef maki_status (*maki_op_run)(maki_call *call, maki_jw *out, maki_err *err)
 typedef struct maki_op_row {
     maki_op_info info;
     maki_op_run run;
+    /* The same on a conversation: taken when the input names one. */
+    maki_op_run conversation;
 } maki_op_row;
 
 /* The table, sorted by name. */
@@ -84,6 +87,14 @@ typedef struct maki_told_summarizer {
 maki_status maki_field_summarizer(const maki_call *call, const char *name,
                                   maki_told_summarizer *out, maki_err *err);
 
+/* ---- conversations ------------------------------------------------------------------------------ */
+
+/* The fields of every operation on a conversation. */
+extern const maki_op_field maki_conversation_fields[];
+/* Open the conversation that the call names. */
+maki_status maki_field_conversation(const maki_call *call, bool create, maki_conv **out,
+                                    maki_err *err);
+
 /* ---- the operations, one file a group ---------------------------------------------------------- */
 
 maki_status maki_op_history_cleanup(maki_call *call, maki_jw *out, maki_err *err);
@@ -98,6 +109,22 @@ maki_status maki_op_history_rewind(maki_call *call, maki_jw *out, maki_err *err)
 maki_status maki_op_history_sequence(maki_call *call, maki_jw *out, maki_err *err);
 maki_status maki_op_history_since_summary(maki_call *call, maki_jw *out, maki_err *err);
 maki_status maki_op_history_truncate(maki_call *call, maki_jw *out, maki_err *err);
+
+maki_status maki_op_history_append(maki_call *call, maki_jw *out, maki_err *err);
+maki_status maki_op_history_delete(maki_call *call, maki_jw *out, maki_err *err);
+maki_status maki_op_history_edit(maki_call *call, maki_jw *out, maki_err *err);
+maki_status maki_op_history_expand(maki_call *call, maki_jw *out, maki_err *err);
+maki_status maki_op_history_fork(maki_call *call, maki_jw *out, maki_err *err);
+maki_status maki_op_history_pin(maki_call *call, maki_jw *out, maki_err *err);
+maki_status maki_op_history_status(maki_call *call, maki_jw *out, maki_err *err);
+maki_status maki_op_history_trim(maki_call *call, maki_jw *out, maki_err *err);
+maki_status maki_op_history_undo(maki_call *call, maki_jw *out, maki_err *err);
+maki_status maki_op_history_unpin(maki_call *call, maki_jw *out, maki_err *err);
+/* on a conversation instead of messages */
+maki_status maki_op_conversation_condense(maki_call *call, maki_jw *out, maki_err *err);
+maki_status maki_op_conversation_effective(maki_call *call, maki_jw *out, maki_err *err);
+maki_status maki_op_conversation_rewind(maki_call *call, maki_jw *out, maki_err *err);
+maki_status maki_op_conversation_truncate(maki_call *call, maki_jw *out, maki_err *err);
 
 maki_status maki_op_manage_accept(maki_call *call, maki_jw *out, maki_err *err);
 maki_status maki_op_manage_check(maki_call *call, maki_jw *out, maki_err *err);

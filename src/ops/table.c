@@ -39,7 +39,26 @@
 #define PURE(title, id, words, in, out)                                                            \
     { { .name = title, .help = words, .class_name = "pure", .effect = "read", .input = in,         \
         .output = out, .example = EXAMPLE_INPUT_##id, .answer = EXAMPLE_ANSWER_##id },             \
-      maki_op_##id }
+      maki_op_##id, NULL }
+/* Also on a conversation: {conversation, expect, ...} in place of the messages. */
+#define BOTH(title, id, conversation_id, words, in, out)                                           \
+    { { .name = title, .help = words, .class_name = "pure", .effect = "read", .input = in,         \
+        .output = out, .example = EXAMPLE_INPUT_##id, .answer = EXAMPLE_ANSWER_##id },             \
+      maki_op_##id, maki_op_conversation_##conversation_id }
+/* Only on a conversation. */
+#define CONVERSATION { "conversation", "string", "the path of its messages file or its folder", 1 }
+#define EXPECT { "expect", "string", "the head it must have; else CONFLICT", 0 }
+#define SEQ(words) { "seq", "count", words, 1 }
+#define CHANGE                                                                                     \
+    FIELDS({ "event", "count", "the event that was appended", 1 },                                 \
+           { "seq", "count", "the newest message", 1 },                                            \
+           { "head", "string", "the chain there", 1 },                                             \
+           { "removed", "count", "messages no longer in view", 1 },                                \
+           { "tokensBefore", "count", "", 1 }, { "tokensAfter", "count", "", 1 })
+#define LOGGED(title, id, words, does, in, out)                                                    \
+    { { .name = title, .help = words, .class_name = "conversation", .effect = does, .input = in,   \
+        .output = out, .example = EXAMPLE_INPUT_##id, .answer = EXAMPLE_ANSWER_##id },             \
+      maki_op_##id, NULL }
 
 const maki_op_row maki_op_table[] = {
     PURE("budget.allocate", budget_allocate,
@@ -54,12 +73,18 @@ const maki_op_row maki_op_table[] = {
                 { "budgetTokens", "number", "the budget", 1 }),
          FIELDS({ "kept", "array", "their ids", 1 })),
 
+    LOGGED("history.append", history_append,
+         "Append messages to a conversation, made if it is not there.", "append",
+         FIELDS(CONVERSATION, MESSAGES, EXPECT),
+         FIELDS({ "seq", "count", "the newest message", 1 },
+                { "head", "string", "the chain there", 1 })),
+
     PURE("history.cleanup", history_cleanup,
          "Take off tags that name no summary or marker in the list.",
          FIELDS(MESSAGES),
          FIELDS(RESULT)),
 
-    PURE("history.condense", history_condense,
+    BOTH("history.condense", history_condense, condense,
          "Hide the middle of a conversation behind one summary.",
          FIELDS(MESSAGES,
                 CONDENSE_FIELDS,
@@ -74,10 +99,29 @@ const maki_op_row maki_op_table[] = {
                 { "request", "object", "with wantRequest", 0 },
                 { "error", "object", "{code, message} when refused; the messages are unchanged then", 0 })),
 
-    PURE("history.effective", history_effective,
+    LOGGED("history.delete", history_delete,
+         "Back to before a message: it and all after it are out of view.", "append",
+         FIELDS(CONVERSATION, SEQ("the message"), EXPECT), CHANGE),
+
+    LOGGED("history.edit", history_edit,
+         "Back to before a message, and on with another in its place.", "append",
+         FIELDS(CONVERSATION, SEQ("the message"),
+                { "message", "message", "what stands there now", 1 }, EXPECT), CHANGE),
+
+    BOTH("history.effective", history_effective, effective,
          "What of a tagged list the model may see.",
          FIELDS(MESSAGES),
          FIELDS(RESULT)),
+
+    LOGGED("history.expand", history_expand,
+         "Undo what hides or shortens a message.", "append",
+         FIELDS(CONVERSATION, SEQ("the message"), EXPECT), CHANGE),
+
+    LOGGED("history.fork", history_fork,
+         "A new conversation that shares the past up to a message.", "append",
+         FIELDS(CONVERSATION, { "path", "string", "of the new one's messages file", 1 },
+                { "seq", "count", "the last message shared; the newest by default", 0 }),
+         FIELDS({ "path", "string", "", 1 }, { "seq", "count", "", 1 })),
 
     PURE("history.keep", history_keep,
          "The last messages, and the tool calls from before them that they need.",
@@ -96,6 +140,10 @@ const maki_op_row maki_op_table[] = {
                 { "provider", "string", "the provider in use", 0 }),
          FIELDS(RESULT)),
 
+    LOGGED("history.pin", history_pin,
+         "A message that no step may hide.", "append",
+         FIELDS(CONVERSATION, SEQ("the message"), EXPECT), CHANGE),
+
     PURE("history.repair_pairs", history_repair_pairs,
          "OpenAI shape: every call answered once, right after it.",
          FIELDS(MESSAGES),
@@ -113,7 +161,7 @@ const maki_op_row maki_op_table[] = {
                 NOW),
          FIELDS(RESULT)),
 
-    PURE("history.rewind", history_rewind,
+    BOTH("history.rewind", history_rewind, rewind,
          "Back to an event: cut events and messages, and undo the condenses and truncations cut.",
          FIELDS({ "ui", "array", "the events", 1 },
                 { "api", "messages", "the messages", 1 },
@@ -140,7 +188,24 @@ const maki_op_row maki_op_table[] = {
                 NOW),
          FIELDS(RESULT)),
 
-    PURE("history.truncate", history_truncate,
+    LOGGED("history.status", history_status,
+         "How large a conversation and its view are.", "read",
+         FIELDS(CONVERSATION),
+         FIELDS({ "messages", "count", "in the log", 1 }, { "events", "count", "", 1 },
+                { "head", "string", "the chain after the newest message", 1 },
+                { "visible", "count", "messages in view", 1 },
+                { "tokens", "count", "of the view", 1 }, { "pinned", "count", "", 1 },
+                { "readOnly", "boolean", "", 1 })),
+
+    LOGGED("history.trim", history_trim,
+         "Shorten one block of a message in view to its head and tail.", "append",
+         FIELDS(CONVERSATION, SEQ("the message"),
+                { "block", "count", "which block, from 0", 0 },
+                { "head", "count", "characters kept at its front; 1500 by default", 0 },
+                { "tail", "count", "characters kept at its end; 1500 by default", 0 }, EXPECT),
+         CHANGE),
+
+    BOTH("history.truncate", history_truncate, truncate,
          "Hide a share of the visible messages behind a marker.",
          FIELDS(MESSAGES,
                 { "fraction", "number", "of those after the first; 0.5 by default", 0 },
@@ -148,6 +213,14 @@ const maki_op_row maki_op_table[] = {
          FIELDS(RESULT,
                 { "messagesRemoved", "count", "how many were hidden", 1 },
                 { "truncationId", "string", "the id in the tags", 1 })),
+
+    LOGGED("history.undo", history_undo,
+         "Make an event void; the newest that counts by default.", "append",
+         FIELDS(CONVERSATION, { "ev", "count", "the event", 0 }, EXPECT), CHANGE),
+
+    LOGGED("history.unpin", history_unpin,
+         "A pinned message may be hidden again.", "append",
+         FIELDS(CONVERSATION, SEQ("the message"), EXPECT), CHANGE),
 
     PURE("manage.accept", manage_accept,
          "Did a condense save enough?",
@@ -299,7 +372,6 @@ const maki_op_row maki_op_table[] = {
                 { "config", "number", "", 0 },
                 { "agentDefault", "number", "", 0 }),
          FIELDS({ "tokens", "number", "", 1 })),
-
 };
 /* clang-format on */
 

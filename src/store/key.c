@@ -10,7 +10,8 @@
 /* The next part that is not empty, taken off *rest. */
 static bool take_part(maki_str *rest, maki_str *part)
 {
-    while (rest->len && rest->ptr[0] == ':') *rest = maki_str_from(*rest, 1);
+    while (rest->len && rest->ptr[0] == ':')
+        *rest = maki_str_from(*rest, 1);
     const char *colon = memchr(rest->ptr, ':', rest->len);
     size_t len = colon ? (size_t)(colon - rest->ptr) : rest->len;
     *part = maki_str_to(*rest, len);

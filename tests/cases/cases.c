@@ -46,10 +46,12 @@ static void expand_text(maki_jw *w, maki_str value)
         maki_json_iter iter = maki_json_items(parts);
         maki_json_item count;
         if (!maki_json_next(&iter, &item) || !maki_json_next(&iter, &count)) abort();
-        for (double n = maki_json_double(count.value); n > 0; n--) expand_text(w, item.value);
+        for (double n = maki_json_double(count.value); n > 0; n--)
+            expand_text(w, item.value);
     } else if (single(value, "$cat", &parts)) {
         maki_json_iter iter = maki_json_items(parts);
-        while (maki_json_next(&iter, &item)) expand_text(w, item.value);
+        while (maki_json_next(&iter, &item))
+            expand_text(w, item.value);
     } else {
         maki_jw_bytes(w, maki_json_inside(value));
     }
@@ -73,8 +75,10 @@ static void expand(maki_jw *w, maki_str value)
     }
     bool object = kind == MAKI_JSON_OBJECT;
     maki_json_iter iter = maki_json_items(value);
-    if (object) maki_jw_object(w);
-    else maki_jw_array(w);
+    if (object)
+        maki_jw_object(w);
+    else
+        maki_jw_array(w);
     while (maki_json_next(&iter, &item)) {
         if (object) {
             maki_jw_begin_value(w);
@@ -84,8 +88,10 @@ static void expand(maki_jw *w, maki_str value)
         }
         expand(w, item.value);
     }
-    if (object) maki_jw_end_object(w);
-    else maki_jw_end_array(w);
+    if (object)
+        maki_jw_end_object(w);
+    else
+        maki_jw_end_array(w);
 }
 
 /* ---- comparing -------------------------------------------------------------------------------- */
@@ -174,8 +180,10 @@ static bool match_digest(matching *m, maki_str digest, maki_str got)
 static void step_into(matching *m, size_t *mark, const char *fmt, maki_str key, size_t index)
 {
     *mark = strlen(m->path);
-    if (key.len) snprintf(m->path + *mark, sizeof m->path - *mark, fmt, (int)key.len, key.ptr);
-    else snprintf(m->path + *mark, sizeof m->path - *mark, fmt, index);
+    if (key.len)
+        snprintf(m->path + *mark, sizeof m->path - *mark, fmt, (int)key.len, key.ptr);
+    else
+        snprintf(m->path + *mark, sizeof m->path - *mark, fmt, index);
 }
 
 static bool match_object(matching *m, maki_str want, maki_str got, bool top)
@@ -206,7 +214,8 @@ static bool match_array(matching *m, maki_str want, maki_str got)
 {
     maki_json_iter left = maki_json_items(want), right = maki_json_items(got);
     maki_json_item a, b;
-    if (maki_json_kind_of(got) != MAKI_JSON_ARRAY || maki_json_count(want) != maki_json_count(got)) {
+    if (maki_json_kind_of(got) != MAKI_JSON_ARRAY ||
+        maki_json_count(want) != maki_json_count(got)) {
         return differ(m, "an array of another length", got);
     }
     for (size_t i = 0; maki_json_next(&left, &a) && maki_json_next(&right, &b); i++) {
@@ -335,7 +344,8 @@ static void read_file(const char *path, maki_buf *out)
         perror(path);
         exit(2);
     }
-    while ((n = fread(block, 1, sizeof block, f)) > 0) maki_buf_add(out, (maki_str){ block, n });
+    while ((n = fread(block, 1, sizeof block, f)) > 0)
+        maki_buf_add(out, (maki_str){ block, n });
     fclose(f);
 }
 
@@ -359,8 +369,10 @@ int main(int argc, char **argv)
         maki_json_iter iter = maki_json_items(all);
         while (maki_json_next(&iter, &item)) {
             test_case c = read_case(item.value);
-            if (faults) break_it(&c, &fe);
-            else compare(&c, &fe);
+            if (faults)
+                break_it(&c, &fe);
+            else
+                compare(&c, &fe);
             maki_buf_free(&c.input);
         }
         maki_buf_free(&file);

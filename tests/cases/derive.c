@@ -30,7 +30,8 @@ static void add_text(maki_buf *out, maki_str content)
     maki_json_iter iter = maki_json_items(content);
     maki_json_item block;
     bool first = true;
-    if (maki_json_kind_of(content) == MAKI_JSON_STRING) maki_buf_add(out, maki_json_inside(content));
+    if (maki_json_kind_of(content) == MAKI_JSON_STRING)
+        maki_buf_add(out, maki_json_inside(content));
     while (maki_json_next(&iter, &block)) {
         maki_str text = get(block.value, "text");
         if (!first) maki_buf_add(out, MAKI_LIT("\\n"));
@@ -143,7 +144,8 @@ static void derive_tools(maki_str answer, maki_buf *out)
     maki_jw_object(&w);
     maki_jw_key(&w, MAKI_LIT("names"));
     maki_jw_array(&w);
-    while (maki_json_next(&iter, &tool)) maki_jw_raw(&w, get(tool.value, "name"));
+    while (maki_json_next(&iter, &tool))
+        maki_jw_raw(&w, get(tool.value, "name"));
     maki_jw_end_array(&w);
     maki_jw_key(&w, MAKI_LIT("enums"));
     maki_jw_object(&w);

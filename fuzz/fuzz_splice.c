@@ -1,0 +1,242 @@
+/* fuzz_splice.c -- splicing in memory, splicing a file and an obvious splice give the same bytes; items
+ * cut from a container leave JSON that holds exactly the others.
+ *
+ * The input: a byte with the number of edits (its low four bits), five bytes for each edit (where it
+ * starts from the one before, how long it is, what goes in), then the text. */
+#include "fuzz.h"
+
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/json.h"
+#include "base/splice.h"
+#include "base/str.h"
+
+enum { EDITS_MAX = 15, EDIT_BYTES = 5, OUT_MAX = 1 << 24, ITEMS_MAX = 256 };
+
+static const char inserted[] = "[\"inserted text, 差し替え\",null]";
+
+/* ---- edits --------------------------------------------------------------------------------- */
+
+/* Most come out in order and inside the text; a start byte of 255 goes back one, a length byte over
+ * 250 leaves the text. */
+static size_t read_edits(const uint8_t **data, size_t *size, maki_edit *edits)
+{
+    size_t count = *size ? **data & 15 : 0;
+    uint64_t at = 0;
+    if (*size) (*data)++, (*size)--;
+    if (count > *size / EDIT_BYTES) count = *size / EDIT_BYTES;
+    for (size_t i = 0; i < count; i++) {
+        const uint8_t *b = *data + i * EDIT_BYTES;
+        edits[i].start = b[0] == 255 ? at - (at > 0) : at + b[0] + 256u * (b[1] & 1);
+        edits[i].end = edits[i].start + (b[2] > 250 ? 1u << 20 : b[2]);
+        size_t from = b[3] % sizeof inserted;
+        edits[i].text = (maki_str){ inserted + from, b[4] % (sizeof inserted - from) };
+        at = edits[i].end;
+    }
+    *data += count * EDIT_BYTES;
+    *size -= count * EDIT_BYTES;
+    return count;
+}
+
+static bool edits_fit(uint64_t from, uint64_t to, const maki_edit *edits, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        uint64_t least = i ? edits[i - 1].end : from;
+        if (edits[i].start < least || edits[i].end < edits[i].start || edits[i].end > to)
+            return false;
+    }
+    return true;
+}
+
+/* Is a byte at or behind `end` to be copied? */
+static bool needs_past(uint64_t end, uint64_t to, const maki_edit *edits, size_t count)
+{
+    for (uint64_t at = end; at < to; at++) {
+        bool removed = false;
+        for (size_t i = 0; i < count; i++)
+            removed |= at >= edits[i].start && at < edits[i].end;
+        if (!removed) return true;
+    }
+    return false;
+}
+
+/* Byte by byte. */
+static void reference(maki_str text, uint64_t from, uint64_t to, const maki_edit *edits,
+                      size_t count, maki_buf *out)
+{
+    size_t next = 0;
+    for (uint64_t at = from; at <= to; at++) {
+        while (next < count && edits[next].start == at) {
+            maki_buf_add(out, edits[next].text);
+            if (edits[next].end > at) break; /* its bytes go, below */
+            next++;
+        }
+        bool removed = next < count && at >= edits[next].start && at < edits[next].end;
+        if (at < to && !removed) maki_buf_add_byte(out, text.ptr[at]);
+        if (removed && at + 1 == edits[next].end) next++;
+    }
+}
+
+static bool same_bytes(const maki_buf *a, const maki_buf *b)
+{
+    return maki_str_is(maki_buf_str(a), maki_buf_str(b));
+}
+
+/* ---- the file, which gives a few bytes at a time ------------------------------------------- */
+
+typedef struct slow_files {
+    maki_files files;
+    size_t most;
+} slow_files;
+
+static ssize_t slow_pread(const maki_files *self, int fd, void *out, size_t n, off_t at)
+{
+    size_t most = ((const slow_files *)(const void *)self)->most;
+    return pread(fd, out, n < most ? n : most, at);
+}
+
+static int file_of(maki_str text)
+{
+    int fd = memfd_create("fuzz_splice", MFD_CLOEXEC);
+    MUST(fd >= 0);
+    MUST(write(fd, text.ptr, text.len) == (ssize_t)text.len);
+    return fd;
+}
+
+static void splice_file(maki_str text, fuzz_chance *chance, const maki_edit *edits, size_t count,
+                        const maki_env *system)
+{
+    slow_files slow = { *system->files, 1 + fuzz_draw(chance, 100) };
+    maki_env env = *system;
+    uint64_t from = fuzz_draw(chance, 3) ? 0 : fuzz_draw(chance, text.len + 1);
+    uint64_t to = fuzz_draw(chance, 3) ? text.len : from + fuzz_draw(chance, text.len - from + 9);
+    maki_buf want = maki_buf_new(env.alloc, OUT_MAX), have = maki_buf_new(env.alloc, OUT_MAX);
+    maki_err err = { 0 };
+    slow.files.pread = slow_pread;
+    env.files = &slow.files;
+
+    int fd = file_of(text);
+    maki_status st = maki_splice_file(&env, fd, from, to, edits, count, maki_buf_sink(&have), &err);
+    if (!edits_fit(from, to, edits, count)) {
+        MUST(st == MAKI_INVALID && have.len == 0);
+    } else if (needs_past(text.len, to, edits, count)) {
+        MUST(st == MAKI_CORRUPT && err.status == MAKI_CORRUPT);
+    } else {
+        MUST(st == MAKI_OK);
+        reference(text, from, to, edits, count, &want);
+        MUST(same_bytes(&want, &have));
+    }
+    close(fd);
+    maki_buf_free(&want);
+    maki_buf_free(&have);
+}
+
+static void splice_text(maki_str text, const maki_edit *edits, size_t count, const maki_env *env)
+{
+    maki_buf want = maki_buf_new(env->alloc, OUT_MAX), have = maki_buf_new(env->alloc, OUT_MAX);
+    maki_err err = { 0 };
+    maki_status st = maki_splice_text(text, edits, count, maki_buf_sink(&have), &err);
+    if (edits_fit(0, text.len, edits, count)) {
+        MUST(st == MAKI_OK);
+        reference(text, 0, text.len, edits, count, &want);
+        MUST(same_bytes(&want, &have));
+    } else {
+        MUST(st == MAKI_INVALID && err.status == MAKI_INVALID && have.len == 0);
+    }
+    maki_buf_free(&want);
+    maki_buf_free(&have);
+}
+
+/* ---- items out of a container -------------------------------------------------------------- */
+
+typedef struct entry {
+    maki_str bytes; /* key and value */
+    bool kept;
+} entry;
+
+static size_t read_items(maki_str container, entry *entries, fuzz_chance *chance)
+{
+    maki_json_iter iter = maki_json_items(container);
+    maki_json_item item;
+    size_t count = 0;
+    while (count < ITEMS_MAX && maki_json_next(&iter, &item)) {
+        const char *end = item.value.ptr + item.value.len;
+        entries[count].bytes = (maki_str){ item.start, (size_t)(end - item.start) };
+        entries[count++].kept = fuzz_draw(chance, 3) != 0;
+    }
+    return count;
+}
+
+static size_t make_cuts(maki_str container, const entry *entries, size_t count, maki_edit *cuts)
+{
+    bool any_kept = false;
+    size_t made = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t start = (uint64_t)(entries[i].bytes.ptr - container.ptr);
+        uint64_t end = start + entries[i].bytes.len;
+        uint64_t previous = 0, next = 0;
+        if (i > 0) {
+            maki_str before = entries[i - 1].bytes;
+            previous = (uint64_t)(before.ptr + before.len - container.ptr);
+        }
+        if (i + 1 < count) next = (uint64_t)(entries[i + 1].bytes.ptr - container.ptr);
+        if (!entries[i].kept) cuts[made++] = maki_splice_cut(previous, start, end, next, any_kept);
+        any_kept |= entries[i].kept;
+    }
+    return made;
+}
+
+static void cut_items(maki_str container, fuzz_chance *chance, const maki_env *env)
+{
+    static entry entries[ITEMS_MAX]; /* off the stack: the caller calls itself */
+    static maki_edit cuts[ITEMS_MAX];
+    maki_str value;
+    maki_json_item item;
+    size_t count = read_items(container, entries, chance);
+    if (count == ITEMS_MAX) return;
+    size_t made = make_cuts(container, entries, count, cuts);
+
+    maki_buf out = maki_buf_new(env->alloc, OUT_MAX);
+    MUST(maki_splice_text(container, cuts, made, maki_buf_sink(&out), NULL) == MAKI_OK);
+    MUST(maki_json_check(maki_buf_str(&out), &value, NULL) == MAKI_OK);
+    MUST(maki_json_kind_of(value) == maki_json_kind_of(container));
+    maki_json_iter iter = maki_json_items(value);
+    for (size_t i = 0; i < count; i++) {
+        if (!entries[i].kept) continue;
+        MUST(maki_json_next(&iter, &item));
+        size_t len = (size_t)(item.value.ptr + item.value.len - item.start);
+        MUST(maki_str_is(entries[i].bytes, (maki_str){ item.start, len }));
+    }
+    MUST(!maki_json_next(&iter, &item));
+    maki_buf_free(&out);
+}
+
+/* The value itself and every container in it. */
+static void cut_everywhere(maki_str value, fuzz_chance *chance, const maki_env *env)
+{
+    maki_json_kind kind = maki_json_kind_of(value);
+    maki_json_iter iter = maki_json_items(value);
+    maki_json_item item;
+    if (kind != MAKI_JSON_ARRAY && kind != MAKI_JSON_OBJECT) return;
+    cut_items(value, chance, env);
+    for (size_t i = 0; i < 20 && maki_json_next(&iter, &item); i++) {
+        if (fuzz_draw(chance, 4)) cut_everywhere(item.value, chance, env);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    maki_env env = maki_env_system();
+    maki_edit edits[EDITS_MAX];
+    maki_str value;
+    fuzz_chance chance = fuzz_chance_of(data, size);
+    size_t count = read_edits(&data, &size, edits);
+    maki_str text = { (const char *)data, size };
+    splice_text(text, edits, count, &env);
+    splice_file(text, &chance, edits, count, &env);
+    if (maki_json_check(text, &value, NULL) == MAKI_OK) cut_everywhere(value, &chance, &env);
+    return 0;
+}

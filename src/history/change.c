@@ -1,0 +1,812 @@
+/* change.c -- what can be done to a conversation; see conversation.h.
+ *
+ * Each change reads the view, decides from the index alone, and appends one event under the lock,
+ * naming the head it decided on.  When somebody wrote in between, and the caller did not say which
+ * head it expects, it reads and decides again. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/hash.h"
+#include "base/made.h"
+#include "base/random.h"
+#include "base/str.h"
+#include "history/conv_inside.h"
+#include "history/make.h"
+
+enum { TRIES = 8, FIELDS_MAX = 1 << 28, PER_MESSAGE = 4 };
+
+/* ---- deciding and writing ------------------------------------------------------------------------- */
+
+/* What a change decided: an event, and rows to come after it. */
+typedef struct decided {
+    const char *type; /* NULL: only rows */
+    maki_buf fields;
+    const maki_str *rows;
+    size_t row_count;
+} decided;
+
+/* Decide on the present view.  May be called again when the head has moved. */
+typedef maki_status (*decide_fn)(maki_conv *conv, const maki_view *view, void *ctx, decided *out,
+                                 maki_err *err);
+
+static maki_status write_decided(maki_conv *conv, const unsigned char *expect, const decided *d,
+                                 maki_change *out, maki_err *err)
+{
+    maki_status st = maki_log_begin(conv->log, expect, err);
+    if (st != MAKI_OK) return st;
+    if (d->type) {
+        st = maki_log_add_event(conv->log, d->type, maki_buf_str(&d->fields), &out->event, err);
+    }
+    for (size_t i = 0; st == MAKI_OK && i < d->row_count; i++) {
+        st = maki_log_add_row(conv->log, d->rows[i], &out->seq, err);
+    }
+    if (st != MAKI_OK) {
+        maki_log_abort(conv->log);
+        return st;
+    }
+    return maki_log_commit(conv->log, err);
+}
+
+static maki_status totals(maki_conv *conv, maki_view_totals *out, maki_err *err)
+{
+    const maki_view *view;
+    maki_status st = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, err);
+    return st == MAKI_OK ? maki_view_total(view, out, err) : st;
+}
+
+static maki_status try_once(maki_conv *conv, const unsigned char *expect, decide_fn decide,
+                            void *ctx, maki_change *out, maki_err *err)
+{
+    unsigned char head[MAKI_CHAIN_LEN];
+    const maki_view *view;
+    maki_view_totals before, after;
+    decided d = { .fields = maki_buf_new(conv->env.alloc, FIELDS_MAX) };
+    *out = (maki_change){ 0 };
+    maki_status st = maki_log_refresh(conv->log, err);
+    if (st != MAKI_OK) return st;
+    memcpy(head, maki_log_head(conv->log), MAKI_CHAIN_LEN);
+    if (expect && memcmp(expect, head, MAKI_CHAIN_LEN) != 0) {
+        return maki_fail(err, MAKI_CONFLICT,
+                         "the conversation has grown since it was read; read it again");
+    }
+    st = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, err);
+    if (st == MAKI_OK) st = maki_view_total(view, &before, err);
+    if (st == MAKI_OK) st = decide(conv, view, ctx, &d, err);
+    if (st == MAKI_OK) st = maki_buf_status(&d.fields, err);
+    if (st == MAKI_OK) st = write_decided(conv, head, &d, out, err);
+    if (st == MAKI_OK) st = totals(conv, &after, err);
+    maki_buf_free(&d.fields);
+    if (st != MAKI_OK) return st;
+    out->seq = maki_log_last(conv->log);
+    memcpy(out->head, maki_log_head(conv->log), MAKI_CHAIN_LEN);
+    out->removed = before.messages > after.messages ? before.messages - after.messages : 0;
+    out->tokens_before = before.tokens;
+    out->tokens_after = after.tokens;
+    return MAKI_OK;
+}
+
+static maki_status change(maki_conv *conv, const unsigned char *expect, decide_fn decide, void *ctx,
+                          maki_change *out, maki_err *err)
+{
+    maki_status st = MAKI_CONFLICT;
+    for (int i = 0; st == MAKI_CONFLICT && i < (expect ? 1 : TRIES); i++) {
+        st = try_once(conv, expect, decide, ctx, out, err);
+    }
+    return st;
+}
+
+static void add_number(maki_buf *out, const char *name, uint64_t value)
+{
+    char text[80];
+    snprintf(text, sizeof text, "%s\"%s\":%" PRIu64, out->len ? "," : "", name, value);
+    maki_buf_add(out, maki_str_of(text));
+}
+
+/* ---- positions in a view ------------------------------------------------------------------------------ */
+
+/* Message number `n` of a view, from 0: its item, and its seq (0 when it was made). */
+static bool locate(const maki_view *view, uint64_t n, size_t *item, uint64_t *seq)
+{
+    for (size_t i = 0; i < view->count; i++) {
+        const maki_view_item *it = &view->items[i];
+        uint64_t here = it->from ? it->to - it->from + 1 : 1;
+        if (n < here) {
+            *item = i;
+            *seq = it->from ? it->from + n : 0;
+            return true;
+        }
+        n -= here;
+    }
+    return false;
+}
+
+static maki_status flags_at(const maki_view *view, uint64_t n, uint32_t *flags, maki_err *err)
+{
+    size_t item = 0;
+    uint64_t seq = 0;
+    maki_row row;
+    *flags = 0;
+    if (!locate(view, n, &item, &seq) || seq == 0) return MAKI_OK;
+    maki_status st = maki_log_row(view->items[item].log, seq, &row, err);
+    if (st == MAKI_OK) *flags = row.flags;
+    return st;
+}
+
+/* How many messages at the front stay: system messages, and the first other one. */
+static maki_status lead_of(const maki_view *view, uint64_t messages, uint64_t *lead, maki_err *err)
+{
+    maki_status st = MAKI_OK;
+    for (*lead = 0; st == MAKI_OK && *lead < messages; ++*lead) {
+        uint32_t flags = 0;
+        st = flags_at(view, *lead, &flags, err);
+        if (st == MAKI_OK && (flags & MAKI_FACT_ROLE) != MAKI_ROLE_SYSTEM) {
+            ++*lead;
+            break;
+        }
+    }
+    return st;
+}
+
+/* Move a boundary back until no call is parted from its results. */
+static maki_status settle_boundary(const maki_view *view, uint64_t least, uint64_t *n,
+                                   maki_err *err)
+{
+    while (*n > least) {
+        uint32_t flags = 0;
+        maki_status st = flags_at(view, *n, &flags, err);
+        if (st != MAKI_OK) return st;
+        if (!(flags & MAKI_FACT_ANSWERS)) break;
+        --*n;
+    }
+    return MAKI_OK;
+}
+
+/* ---- hiding a stretch of the view ------------------------------------------------------------------------ */
+
+typedef struct stretch {
+    uint64_t from, to; /* positions [from, to) */
+    maki_span64 *spans;
+    size_t count, room;
+    uint64_t *evs;
+    size_t ev_count, ev_room;
+    uint64_t rows; /* messages hidden, made ones left out */
+    uint64_t tokens;
+} stretch;
+
+static maki_status hide_row(stretch *s, uint64_t seq, const maki_row *row, maki_arena *arena,
+                            maki_err *err)
+{
+    s->rows++;
+    s->tokens += row->tokens;
+    if (s->count && s->spans[s->count - 1].to + 1 == seq) {
+        s->spans[s->count - 1].to = seq;
+        return MAKI_OK;
+    }
+    void *moved = maki_arena_grow(arena, s->spans, s->count, &s->room, sizeof *s->spans);
+    if (!moved) return maki_arena_status(arena, err);
+    s->spans = moved;
+    s->spans[s->count++] = (maki_span64){ seq, seq };
+    return MAKI_OK;
+}
+
+static maki_status hide_made(stretch *s, const maki_event *made, maki_arena *arena, maki_err *err)
+{
+    void *moved = maki_arena_grow(arena, s->evs, s->ev_count, &s->ev_room, sizeof *s->evs);
+    if (!moved) return maki_arena_status(arena, err);
+    s->evs = moved;
+    s->evs[s->ev_count++] = made->ev;
+    s->tokens += made->tokens;
+    return MAKI_OK;
+}
+
+/* Must the message stay?  System and pinned ones do, and the calls and results that belong to a
+ * pinned one. */
+static maki_status must_stay(const maki_view *view, maki_log *log, uint64_t seq,
+                             const maki_row *row, bool *stays, maki_err *err)
+{
+    *stays = (row->flags & MAKI_FACT_ROLE) == MAKI_ROLE_SYSTEM || maki_view_pinned(view, seq);
+    if (*stays || view->pin_count == 0) return MAKI_OK;
+    uint64_t call = row->flags & MAKI_FACT_CALLS     ? seq
+                    : row->flags & MAKI_FACT_ANSWERS ? row->call_seq
+                                                     : 0;
+    if (call == 0) return MAKI_OK;
+    for (uint64_t s = call; s <= maki_log_last(log); s++) {
+        maki_row other;
+        if (s != call) {
+            if (s <= maki_log_base(log)) continue;
+            maki_status st = maki_log_row(log, s, &other, err);
+            if (st != MAKI_OK) return st;
+            if (!(other.flags & MAKI_FACT_ANSWERS)) break;
+        }
+        if (maki_view_pinned(view, s)) *stays = true;
+    }
+    return MAKI_OK;
+}
+
+static maki_status gather(maki_conv *conv, const maki_view *view, stretch *s, bool keep_summaries,
+                          maki_err *err)
+{
+    maki_status st = MAKI_OK;
+    uint64_t n = 0;
+    for (size_t i = 0; st == MAKI_OK && i < view->count && n < s->to; i++) {
+        const maki_view_item *item = &view->items[i];
+        uint64_t here = item->from ? item->to - item->from + 1 : 1;
+        if (item->from == 0 && n >= s->from && !keep_summaries) {
+            st = hide_made(s, item->made, &conv->arena, err);
+        }
+        for (uint64_t k = n < s->from ? s->from - n : 0; item->from && k < here && n + k < s->to;
+             k++) {
+            maki_row row;
+            bool stays = false;
+            st = maki_log_row(item->log, item->from + k, &row, err);
+            if (st == MAKI_OK) st = must_stay(view, item->log, item->from + k, &row, &stays, err);
+            if (st == MAKI_OK && !stays) st = hide_row(s, item->from + k, &row, &conv->arena, err);
+            if (st != MAKI_OK) break;
+        }
+        n += here;
+    }
+    return st;
+}
+
+/* The seq before which a made message at position n must stand. */
+static uint64_t seq_at(maki_conv *conv, const maki_view *view, uint64_t n)
+{
+    size_t item = 0;
+    uint64_t seq = 0;
+    if (!locate(view, n, &item, &seq)) return maki_log_last(conv->log) + 1;
+    return seq ? seq : view->items[item].made->before;
+}
+
+static void add_hidden(maki_buf *out, const stretch *s)
+{
+    char text[80];
+    maki_buf_add(out, MAKI_LIT("\"hidden\":["));
+    for (size_t i = 0; i < s->count; i++) {
+        snprintf(text, sizeof text, "%s[%" PRIu64 ",%" PRIu64 "]", i ? "," : "", s->spans[i].from,
+                 s->spans[i].to);
+        maki_buf_add(out, maki_str_of(text));
+    }
+    maki_buf_add(out, MAKI_LIT("],\"hiddenEvents\":["));
+    for (size_t i = 0; i < s->ev_count; i++) {
+        snprintf(text, sizeof text, "%s%" PRIu64, i ? "," : "", s->evs[i]);
+        maki_buf_add(out, maki_str_of(text));
+    }
+    maki_buf_add(out, MAKI_LIT("]"));
+}
+
+static uint32_t estimate(maki_str json)
+{
+    maki_str content;
+    if (!maki_json_get(json, MAKI_LIT("content"), &content)) return PER_MESSAGE;
+    return (uint32_t)((maki_json_units(content) + 3) / 4 + PER_MESSAGE);
+}
+
+static void add_message(maki_buf *out, const maki_msg *message, uint64_t before)
+{
+    add_number(out, "before", before);
+    add_number(out, "tokens", estimate(message->raw));
+    maki_buf_add(out, MAKI_LIT(",\"message\":"));
+    maki_buf_add(out, message->raw);
+}
+
+/* The time of the message at position n, or now. */
+static maki_status time_at(maki_conv *conv, const maki_view *view, uint64_t n, double *ts,
+                           maki_err *err)
+{
+    size_t item = 0;
+    uint64_t seq = 0;
+    maki_row row = { 0 };
+    maki_status st = MAKI_OK;
+    if (locate(view, n, &item, &seq) && seq)
+        st = maki_log_row(view->items[item].log, seq, &row, err);
+    *ts = row.ts ? (double)row.ts - 1 : (double)conv->env.clock->now_ms(conv->env.clock);
+    return st;
+}
+
+/* ---- condense ----------------------------------------------------------------------------------------- */
+
+typedef struct condense_ctx {
+    size_t keep;
+    const maki_summarizer *summarizer;
+} condense_ctx;
+
+typedef struct source {
+    maki_conv *conv;
+    const maki_view *view;
+    maki_message_fn fn;
+    void *ctx;
+} source;
+
+static maki_status pass_json(void *ctx, const maki_seen *seen, maki_err *err)
+{
+    source *s = ctx;
+    return s->fn(s->ctx, seen->json, err);
+}
+
+static maki_status each_message(const void *from, maki_message_fn fn, void *ctx, maki_err *err)
+{
+    source s = *(const source *)from;
+    s.fn = fn;
+    s.ctx = ctx;
+    return maki_conv_each(s.conv, s.view, pass_json, &s, err);
+}
+
+/* The part of a view at positions [from, to). */
+static maki_status part_of(const maki_view *view, uint64_t from, uint64_t to, maki_arena *arena,
+                           maki_view *out, maki_err *err)
+{
+    uint64_t n = 0;
+    *out = *view;
+    out->count = 0;
+    out->items = maki_arena_array(arena, view->count, sizeof *out->items);
+    if (!out->items) return maki_arena_status(arena, err);
+    for (size_t i = 0; i < view->count; i++) {
+        maki_view_item item = view->items[i];
+        uint64_t here = item.from ? item.to - item.from + 1 : 1;
+        uint64_t a = n < from ? from - n : 0, b = n + here > to ? to - n : here;
+        if (n < to && n + here > from && a < b) {
+            if (item.from) {
+                item.to = item.from + b - 1;
+                item.from += a;
+            }
+            out->items[out->count++] = item;
+        }
+        n += here;
+    }
+    return MAKI_OK;
+}
+
+static maki_status summarise(maki_conv *conv, const maki_view *view, const stretch *s,
+                             const maki_summarizer *summarizer, maki_summary *out, maki_err *err)
+{
+    maki_view part;
+    maki_err why = { 0 };
+    source from = { .conv = conv, .view = &part };
+    maki_summary_request request = { .each = each_message, .source = &from };
+    if (!summarizer || !summarizer->usable) {
+        return maki_refuse(err, "HANDLER_INVALID", "there is no summariser that can be called");
+    }
+    maki_status st = part_of(view, s->from, s->to, &conv->arena, &part, err);
+    if (st != MAKI_OK) return st;
+    st = summarizer->run(summarizer, &request, &conv->arena, out, &why);
+    if (st == MAKI_NOMEM || st == MAKI_CORRUPT || st == MAKI_IO) {
+        if (err) *err = why;
+        return st;
+    }
+    if (st != MAKI_OK) return maki_refuse(err, "SUMMARIZER_FAILED", "the summariser: %s", why.msg);
+    out->text = maki_str_trim(out->text);
+    if (out->text.len) return MAKI_OK;
+    return maki_refuse(err, "SUMMARY_EMPTY", "the summariser answered with nothing");
+}
+
+static maki_status decide_condense(maki_conv *conv, const maki_view *view, void *ctx, decided *out,
+                                   maki_err *err)
+{
+    const condense_ctx *c = ctx;
+    maki_view_totals all;
+    stretch s = { 0 };
+    maki_summary summary = { 0 };
+    maki_summary_parts parts = { 0 };
+    maki_msg *message = NULL;
+    maki_status st = maki_view_total(view, &all, err);
+    if (st == MAKI_OK) st = lead_of(view, all.messages, &s.from, err);
+    s.to = all.messages > c->keep ? all.messages - c->keep : 0;
+    if (st == MAKI_OK) st = settle_boundary(view, s.from, &s.to, err);
+    if (st != MAKI_OK) return st;
+    if (s.to < s.from + 2) {
+        return maki_refuse(err, "NOT_ENOUGH_MESSAGES",
+                           "%" PRIu64 " visible messages are too few to condense", all.messages);
+    }
+    st = gather(conv, view, &s, false, err);
+    if (st == MAKI_OK && s.rows == 0) {
+        st = maki_refuse(err, "CONDENSED_RECENTLY", "nothing has been said since the last summary");
+    }
+    if (st == MAKI_OK) st = summarise(conv, view, &s, c->summarizer, &summary, err);
+    if (st == MAKI_OK) st = maki_make_id(conv->env.random, &conv->arena, &parts.id, err);
+    if (st == MAKI_OK) st = time_at(conv, view, s.to, &parts.ts, err);
+    parts.text = summary.text;
+    if (st == MAKI_OK) st = maki_make_summary(&parts, &conv->arena, &message, err);
+    if (st != MAKI_OK) return st;
+    if (estimate(message->raw) >= s.tokens) {
+        return maki_refuse(err, "CONTEXT_GREW",
+                           "the summary is not shorter than what it stands for");
+    }
+    out->type = "condense";
+    add_hidden(&out->fields, &s);
+    add_number(&out->fields, "messages", s.rows);
+    add_message(&out->fields, message, seq_at(conv, view, s.to));
+    return MAKI_OK;
+}
+
+maki_status maki_conv_condense(maki_conv *conv, const unsigned char *expect, size_t keep,
+                               const maki_summarizer *summarizer, maki_change *out, maki_err *err)
+{
+    condense_ctx ctx = { keep, summarizer };
+    return change(conv, expect, decide_condense, &ctx, out, err);
+}
+
+/* ---- truncate ------------------------------------------------------------------------------------------ */
+
+static maki_status decide_truncate(maki_conv *conv, const maki_view *view, void *ctx, decided *out,
+                                   maki_err *err)
+{
+    double fraction = *(const double *)ctx;
+    maki_view_totals all;
+    stretch s = { 0 };
+    maki_msg *marker = NULL;
+    maki_str id;
+    double ts = 0;
+    maki_status st = maki_view_total(view, &all, err);
+    if (st == MAKI_OK) st = lead_of(view, all.messages, &s.from, err);
+    if (st != MAKI_OK) return st;
+    double share = fraction > 1 ? 1 : fraction > 0 ? fraction : 0;
+    s.to = s.from + (uint64_t)((double)(all.messages - s.from) * share) / 2 * 2;
+    if (s.to >= all.messages) s.to = all.messages > s.from ? all.messages - 1 : s.from;
+    st = settle_boundary(view, s.from, &s.to, err);
+    if (st == MAKI_OK) st = gather(conv, view, &s, true, err);
+    if (st != MAKI_OK) return st;
+    if (s.rows == 0) {
+        return maki_refuse(err, "NOT_ENOUGH_MESSAGES", "there is nothing that may be hidden");
+    }
+    st = maki_make_id(conv->env.random, &conv->arena, &id, err);
+    if (st == MAKI_OK) st = time_at(conv, view, s.to, &ts, err);
+    if (st == MAKI_OK) st = maki_make_marker(s.rows, id, ts, &conv->arena, &marker, err);
+    if (st != MAKI_OK) return st;
+    out->type = "truncate";
+    add_hidden(&out->fields, &s);
+    add_number(&out->fields, "messages", s.rows);
+    add_message(&out->fields, marker, seq_at(conv, view, s.to));
+    return MAKI_OK;
+}
+
+maki_status maki_conv_truncate(maki_conv *conv, const unsigned char *expect, double fraction,
+                               maki_change *out, maki_err *err)
+{
+    return change(conv, expect, decide_truncate, &fraction, out, err);
+}
+
+/* ---- trim, pin ------------------------------------------------------------------------------------------- */
+
+typedef struct trim_ctx {
+    uint64_t seq;
+    uint32_t block, head, tail;
+} trim_ctx;
+
+static maki_log *log_of(maki_conv *conv, uint64_t seq)
+{
+    while (conv->parent && seq <= maki_log_base(conv->log))
+        conv = conv->parent;
+    return conv->log;
+}
+
+static maki_status want_visible(const maki_view *view, uint64_t seq, maki_err *err)
+{
+    if (maki_view_has(view, seq)) return MAKI_OK;
+    return maki_fail(err, MAKI_NOTFOUND, "message %" PRIu64 " is not in the view", seq);
+}
+
+static maki_status decide_trim(maki_conv *conv, const maki_view *view, void *ctx, decided *out,
+                               maki_err *err)
+{
+    const trim_ctx *t = ctx;
+    maki_buf row = maki_buf_new(conv->env.alloc, (size_t)MAKI_ROW_MAX);
+    maki_str string;
+    maki_status st = want_visible(view, t->seq, err);
+    if (st == MAKI_OK) st = maki_log_read(log_of(conv, t->seq), t->seq, &row, err);
+    if (st == MAKI_OK && !maki_conv_block_text(maki_buf_str(&row), t->block, &string)) {
+        st = maki_fail(err, MAKI_NOTFOUND, "message %" PRIu64 " has no text in block %u", t->seq,
+                       t->block);
+    }
+    uint64_t units = st == MAKI_OK ? maki_json_units(maki_json_inside(string)) : 0;
+    maki_buf_free(&row);
+    if (st != MAKI_OK) return st;
+    uint64_t kept = (uint64_t)t->head + t->tail + 60; /* the note costs about that */
+    if (kept >= units) {
+        return maki_refuse(err, "CONTEXT_GREW", "the block has only %" PRIu64 " characters", units);
+    }
+    out->type = "trim";
+    add_number(&out->fields, "seq", t->seq);
+    add_number(&out->fields, "block", t->block);
+    add_number(&out->fields, "headUnits", t->head);
+    add_number(&out->fields, "tailUnits", t->tail);
+    add_number(&out->fields, "tokens", (units - kept) / 4);
+    return MAKI_OK;
+}
+
+maki_status maki_conv_trim(maki_conv *conv, const unsigned char *expect, uint64_t seq,
+                           uint32_t block, uint32_t head, uint32_t tail, maki_change *out,
+                           maki_err *err)
+{
+    trim_ctx ctx = { seq, block, head, tail };
+    return change(conv, expect, decide_trim, &ctx, out, err);
+}
+
+typedef struct pin_ctx {
+    uint64_t seq;
+    bool pin;
+} pin_ctx;
+
+static maki_status decide_pin(maki_conv *conv, const maki_view *view, void *ctx, decided *out,
+                              maki_err *err)
+{
+    const pin_ctx *p = ctx;
+    (void)conv;
+    maki_status st = want_visible(view, p->seq, err);
+    if (st != MAKI_OK) return st;
+    if (maki_view_pinned(view, p->seq) == p->pin) {
+        return maki_refuse(err, "NOTHING_TO_DO", "message %" PRIu64 " is %spinned already", p->seq,
+                           p->pin ? "" : "not ");
+    }
+    out->type = p->pin ? "pin" : "unpin";
+    add_number(&out->fields, "seq", p->seq);
+    return MAKI_OK;
+}
+
+maki_status maki_conv_pin(maki_conv *conv, const unsigned char *expect, uint64_t seq, bool pin,
+                          maki_change *out, maki_err *err)
+{
+    pin_ctx ctx = { seq, pin };
+    return change(conv, expect, decide_pin, &ctx, out, err);
+}
+
+/* ---- rewind, undo, edit, expand ------------------------------------------------------------------------------ */
+
+typedef struct rewind_ctx {
+    uint64_t seq, ev;
+    maki_str message; /* of an edit */
+    bool edit;
+} rewind_ctx;
+
+/* The newest event that had happened when `seq` was the newest message. */
+static uint64_t event_at(const maki_events *events, uint64_t seq)
+{
+    uint64_t ev = 0;
+    for (size_t i = 0; i < events->count; i++) {
+        if (events->at[i].at <= seq) ev = events->at[i].ev;
+    }
+    return ev;
+}
+
+/* A cut between a call and its results would leave the call without them: cut before the call. */
+static maki_status settle_cut(maki_conv *conv, uint64_t *seq, maki_err *err)
+{
+    maki_log *log = log_of(conv, *seq + 1);
+    maki_row next;
+    if (*seq + 1 > maki_log_last(log) || *seq + 1 <= maki_log_base(log)) return MAKI_OK;
+    maki_status st = maki_log_row(log, *seq + 1, &next, err);
+    if (st != MAKI_OK || !(next.flags & MAKI_FACT_ANSWERS)) return st;
+    if (next.call_seq && next.call_seq <= *seq) *seq = next.call_seq - 1;
+    return MAKI_OK;
+}
+
+static maki_status decide_rewind(maki_conv *conv, const maki_view *view, void *ctx, decided *out,
+                                 maki_err *err)
+{
+    const rewind_ctx *r = ctx;
+    uint64_t last = maki_log_last(conv->log), seq = r->seq;
+    (void)view;
+    for (size_t i = 0; seq == MAKI_NOW && i < conv->events.count;
+         i++) { /* to an event: as it was then */
+        if (conv->events.at[i].ev == r->ev) seq = conv->events.at[i].at;
+    }
+    if (seq > last) {
+        return maki_fail(err, MAKI_NOTFOUND,
+                         "there is no message %" PRIu64 "; the last is %" PRIu64, seq, last);
+    }
+    maki_status st = settle_cut(conv, &seq, err);
+    if (st != MAKI_OK) return st;
+    uint64_t ev = r->ev == MAKI_NOW ? event_at(&conv->events, seq) : r->ev;
+    if (ev > maki_log_events(conv->log)) {
+        return maki_fail(err, MAKI_NOTFOUND, "there is no event %" PRIu64, ev);
+    }
+    out->type = "rewind";
+    add_number(&out->fields, "to", seq);
+    add_number(&out->fields, "toEv", ev);
+    if (r->edit && r->message.len) {
+        add_number(&out->fields, "with", last + 1);
+        out->rows = &r->message;
+        out->row_count = 1;
+    }
+    return MAKI_OK;
+}
+
+maki_status maki_conv_rewind(maki_conv *conv, const unsigned char *expect, uint64_t seq,
+                             uint64_t ev, maki_change *out, maki_err *err)
+{
+    rewind_ctx ctx = { .seq = seq, .ev = ev };
+    return change(conv, expect, decide_rewind, &ctx, out, err);
+}
+
+static maki_status one_line(maki_str json, maki_arena *arena, maki_str *out, maki_err *err)
+{
+    *out = json;
+    if (!memchr(json.ptr, '\n', json.len) && !memchr(json.ptr, '\r', json.len)) return MAKI_OK;
+    char *copy = maki_arena_get(arena, json.len);
+    if (!copy) return maki_arena_status(arena, err);
+    for (size_t i = 0; i < json.len; i++) {
+        copy[i] = json.ptr[i] == '\n' || json.ptr[i] == '\r' ? ' ' : json.ptr[i];
+    }
+    *out = (maki_str){ copy, json.len };
+    return MAKI_OK;
+}
+
+maki_status maki_conv_edit(maki_conv *conv, const unsigned char *expect, uint64_t seq,
+                           maki_str message, maki_change *out, maki_err *err)
+{
+    maki_arena arena = maki_arena_new(conv->env.alloc, (size_t)MAKI_ROW_MAX * 2);
+    rewind_ctx ctx = { .ev = MAKI_NOW, .edit = true };
+    maki_status st = MAKI_OK;
+    if (seq == 0) st = maki_fail(err, MAKI_INVALID, "messages are counted from 1");
+    ctx.seq = seq - 1;
+    if (st == MAKI_OK && message.len) st = one_line(message, &arena, &ctx.message, err);
+    if (st == MAKI_OK) st = change(conv, expect, decide_rewind, &ctx, out, err);
+    maki_arena_free(&arena);
+    return st;
+}
+
+static maki_status decide_undo(maki_conv *conv, const maki_view *view, void *ctx, decided *out,
+                               maki_err *err)
+{
+    uint64_t ev = *(const uint64_t *)ctx;
+    const maki_events *events = &conv->events;
+    const maki_event *target = NULL;
+    (void)view;
+    for (size_t i = events->count; !target && i > 0; i--) {
+        const maki_event *e = &events->at[i - 1];
+        bool can = e->type != MAKI_EVENT_FORK && e->type != MAKI_EVENT_DAMAGE;
+        bool newest = ev == 0 && !e->dead && can && e->type != MAKI_EVENT_UNDO;
+        if (newest || (ev > 0 && e->ev == ev && can)) target = e;
+    }
+    if (!target) {
+        return maki_refuse(err, "NOTHING_TO_DO",
+                           ev ? "event %" PRIu64 " cannot be undone" : "there is nothing to undo",
+                           ev);
+    }
+    if (target->dead) {
+        return maki_refuse(err, "NOTHING_TO_DO", "event %" PRIu64 " does not count any more",
+                           target->ev);
+    }
+    out->type = "undo";
+    add_number(&out->fields, "target", target->ev);
+    return MAKI_OK;
+}
+
+maki_status maki_conv_undo(maki_conv *conv, const unsigned char *expect, uint64_t ev,
+                           maki_change *out, maki_err *err)
+{
+    return change(conv, expect, decide_undo, &ev, out, err);
+}
+
+static bool touches(const maki_event *e, uint64_t seq)
+{
+    if (e->dead) return false;
+    if (e->type == MAKI_EVENT_TRIM) return e->seq == seq;
+    if (e->type != MAKI_EVENT_CONDENSE && e->type != MAKI_EVENT_TRUNCATE) return false;
+    for (size_t i = 0; i < e->hidden_count; i++) {
+        if (seq >= e->hidden[i].from && seq <= e->hidden[i].to) return true;
+    }
+    return false;
+}
+
+static maki_status decide_expand(maki_conv *conv, const maki_view *view, void *ctx, decided *out,
+                                 maki_err *err)
+{
+    uint64_t seq = *(const uint64_t *)ctx;
+    (void)view;
+    for (size_t i = conv->events.count; i > 0; i--) {
+        const maki_event *e = &conv->events.at[i - 1];
+        if (!touches(e, seq)) continue;
+        out->type = "undo";
+        add_number(&out->fields, "target", e->ev);
+        return MAKI_OK;
+    }
+    return maki_refuse(err, "NOTHING_TO_DO", "message %" PRIu64 " is neither hidden nor shortened",
+                       seq);
+}
+
+maki_status maki_conv_expand(maki_conv *conv, const unsigned char *expect, uint64_t seq,
+                             maki_change *out, maki_err *err)
+{
+    return change(conv, expect, decide_expand, &seq, out, err);
+}
+
+/* ---- append, note, fork ----------------------------------------------------------------------------------------- */
+
+maki_status maki_conv_append(maki_conv *conv, const unsigned char *expect, const maki_str *messages,
+                             size_t count, maki_change *out, maki_err *err)
+{
+    maki_arena arena = maki_arena_new(conv->env.alloc, (size_t)MAKI_ROW_MAX * 2);
+    *out = (maki_change){ 0 };
+    maki_status st = maki_log_begin(conv->log, expect, err);
+    if (st != MAKI_OK) goto done;
+    for (size_t i = 0; st == MAKI_OK && i < count; i++) {
+        maki_str line;
+        st = one_line(messages[i], &arena, &line, err);
+        if (st == MAKI_OK) st = maki_log_add_row(conv->log, line, &out->seq, err);
+    }
+    if (st == MAKI_OK)
+        st = maki_log_commit(conv->log, err);
+    else
+        maki_log_abort(conv->log);
+    memcpy(out->head, maki_log_head(conv->log), MAKI_CHAIN_LEN);
+done:
+    maki_arena_free(&arena);
+    return st;
+}
+
+maki_status maki_conv_note(maki_conv *conv, const char *type, maki_str fields, maki_change *out,
+                           maki_err *err)
+{
+    *out = (maki_change){ 0 };
+    maki_status st = maki_log_begin(conv->log, NULL, err);
+    if (st != MAKI_OK) return st;
+    st = maki_log_add_event(conv->log, type, fields, &out->event, err);
+    if (st == MAKI_OK)
+        st = maki_log_commit(conv->log, err);
+    else
+        maki_log_abort(conv->log);
+    out->seq = maki_log_last(conv->log);
+    memcpy(out->head, maki_log_head(conv->log), MAKI_CHAIN_LEN);
+    return st;
+}
+
+/* The id of a conversation: the name of its file, or of its folder when it is a task. */
+static maki_str id_of(const char *path)
+{
+    maki_str p = maki_str_of(path);
+    maki_str task = MAKI_LIT("/messages.jsonl");
+    bool folder = p.len > task.len && maki_str_is(maki_str_from(p, p.len - task.len), task);
+    size_t end = p.len - (folder ? task.len : strlen(".jsonl"));
+    size_t start = end;
+    while (start > 0 && p.ptr[start - 1] != '/')
+        start--;
+    return (maki_str){ p.ptr + start, end - start };
+}
+
+maki_status maki_conv_fork(maki_conv *conv, uint64_t seq, uint64_t ev, const char *path,
+                           maki_err *err)
+{
+    char chain[2 * MAKI_CHAIN_LEN + 1];
+    maki_conv *child = NULL;
+    maki_change ignored;
+    maki_row row;
+    maki_made made;
+    maki_str fields;
+    maki_status st = maki_log_refresh(conv->log, err);
+    if (st == MAKI_OK) st = settle_cut(conv, &seq, err);
+    if (st != MAKI_OK) return st;
+    if (seq == 0 || seq > maki_log_last(conv->log)) {
+        return maki_fail(err, MAKI_NOTFOUND, "there is no message %" PRIu64 " to fork at", seq);
+    }
+    const maki_view *view;
+    st = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, err);
+    if (st == MAKI_OK) st = maki_log_row(log_of(conv, seq), seq, &row, err);
+    if (st != MAKI_OK) return st;
+    if (ev == MAKI_NOW) ev = event_at(&conv->events, seq);
+    maki_hex(row.chain, MAKI_CHAIN_LEN, chain);
+
+    maki_conv_options options = { .create = true, .durability = MAKI_SYNC };
+    st = maki_conv_open(&conv->env, path, &options, &child, err);
+    if (st != MAKI_OK) return st;
+    if (maki_log_last(child->log) > 0 || maki_log_events(child->log) > 0) {
+        st = maki_fail(err, MAKI_CONFLICT, "%s is there already", path);
+    }
+    maki_made_begin(&made, &child->arena, err);
+    maki_jw_object(&made.w);
+    maki_jw_key(&made.w, MAKI_LIT("parent"));
+    maki_jw_string(&made.w, id_of(maki_log_path(conv->log)));
+    maki_jw_key(&made.w, MAKI_LIT("seq"));
+    maki_jw_int(&made.w, (int64_t)seq);
+    maki_jw_key(&made.w, MAKI_LIT("parentEv"));
+    maki_jw_int(&made.w, (int64_t)ev);
+    maki_jw_key(&made.w, MAKI_LIT("chain"));
+    maki_jw_string(&made.w, maki_str_of(chain));
+    maki_jw_end_object(&made.w);
+    maki_status built = maki_made_end(&made, &child->arena, &fields, err);
+    if (st == MAKI_OK) st = built;
+    if (st == MAKI_OK) st = maki_conv_note(child, "fork", maki_json_inside(fields), &ignored, err);
+    maki_conv_close(child);
+    return st;
+}

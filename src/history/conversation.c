@@ -1,0 +1,414 @@
+/* conversation.c -- opening and seeing a conversation; see conversation.h.  Changes are in change.c. */
+#include "history/conversation.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/files.h"
+#include "base/hash.h"
+#include "base/str.h"
+#include "history/conv_inside.h"
+#include "history/facts.h"
+#include "history/make.h"
+
+enum { PATH_MOST = 4096, DEEPEST = 32 /* forks of forks */, ARENA_MAX = 256 << 20 };
+
+static maki_status open_log(maki_conv *conv, const char *path, const maki_conv_options *options,
+                            maki_err *err)
+{
+    maki_fact_state *state = &conv->facts;
+    state->alloc = conv->env.alloc;
+    maki_log_options log = { .create = options->create,
+                             .read_only = options->read_only,
+                             .repair = options->repair,
+                             .durability = options->durability,
+                             .family = MAKI_FAMILY_ESTIMATE,
+                             .facts = maki_facts_of,
+                             .facts_ctx = state,
+                             .header = options->header };
+    return maki_log_open(&conv->env, path, &log, &conv->log, err);
+}
+
+/* ---- parents ---------------------------------------------------------------------------------------- */
+
+typedef struct fork_facts {
+    char parent[256];
+    uint64_t seq, ev;
+    unsigned char chain[MAKI_CHAIN_LEN];
+    bool found;
+} fork_facts;
+
+static maki_status read_fork(void *ctx, uint64_t ev, maki_str row, uint64_t at, maki_err *err)
+{
+    fork_facts *fork = ctx;
+    maki_str event, type, value;
+    (void)at;
+    (void)err;
+    if (ev > 1 || maki_json_check(row, &event, NULL) != MAKI_OK) return MAKI_CANCELLED;
+    if (!maki_json_get(event, MAKI_LIT("type"), &type) ||
+        !maki_json_text_is(type, MAKI_LIT("fork"))) {
+        return MAKI_CANCELLED;
+    }
+    if (maki_json_get(event, MAKI_LIT("parent"), &value)) {
+        fork->parent[maki_json_copy_text(value, fork->parent, sizeof fork->parent - 1)] = '\0';
+    }
+    if (maki_json_get(event, MAKI_LIT("seq"), &value))
+        fork->seq = (uint64_t)maki_json_double(value);
+    if (maki_json_get(event, MAKI_LIT("parentEv"), &value)) {
+        fork->ev = (uint64_t)maki_json_double(value);
+    }
+    fork->found = true;
+    return MAKI_CANCELLED;
+}
+
+/* Ids are names of files or folders, never paths. */
+static bool safe_id(const char *id)
+{
+    return id[0] && id[0] != '.' && !strchr(id, '/') && strlen(id) < 200;
+}
+
+static maki_status parent_path(const char *child, const char *id, char *out, size_t room,
+                               maki_err *err)
+{
+    if (!safe_id(id)) return maki_fail(err, MAKI_CORRUPT, "the name of the parent is not a name");
+    const char *slash = strrchr(child, '/');
+    int folder = slash ? (int)(slash - child) + 1 : 0;
+    if (strcmp(child + folder, "messages.jsonl") == 0) {
+        snprintf(out, room, "%.*s../%s/messages.jsonl", folder, child, id);
+    } else {
+        snprintf(out, room, "%.*s%s.jsonl", folder, child, id);
+    }
+    return MAKI_OK;
+}
+
+static maki_status open_parent(maki_conv *conv, int depth, maki_err *err);
+
+static maki_status open_conv(const maki_env *env, const char *path,
+                             const maki_conv_options *options, int depth, maki_conv **out,
+                             maki_err *err)
+{
+    maki_conv *conv = env->alloc->resize(env->alloc, NULL, 0, sizeof *conv);
+    if (!conv) return maki_fail_nomem(err);
+    memset(conv, 0, sizeof *conv);
+    conv->env = *env;
+    conv->arena = maki_arena_new(conv->env.alloc, ARENA_MAX);
+    maki_status st = open_log(conv, path, options, err);
+    if (st == MAKI_OK) st = open_parent(conv, depth, err);
+    if (st != MAKI_OK) {
+        maki_conv_close(conv);
+        return st;
+    }
+    *out = conv;
+    return MAKI_OK;
+}
+
+static maki_status open_parent(maki_conv *conv, int depth, maki_err *err)
+{
+    fork_facts fork = { 0 };
+    char path[PATH_MOST];
+    maki_row row;
+    maki_err why = { 0 };
+    maki_status st = maki_log_each_event(conv->log, read_fork, &fork, err);
+    if (st != MAKI_OK && st != MAKI_CANCELLED) return st;
+    if (!fork.found) return MAKI_OK;
+    if (depth >= DEEPEST)
+        return maki_fail(err, MAKI_TOOBIG, "more than %d forks of forks", DEEPEST);
+    st = parent_path(maki_log_path(conv->log), fork.parent, path, sizeof path, err);
+    if (st != MAKI_OK) return st;
+    maki_conv_options options = { .read_only = true };
+    st = open_conv(&conv->env, path, &options, depth + 1, &conv->parent, &why);
+    if (st != MAKI_OK) {
+        return maki_fail(err, st, "the parent %.60s of this fork: %.100s", fork.parent, why.msg);
+    }
+    conv->fork_seq = fork.seq;
+    conv->fork_ev = fork.ev;
+    if (fork.seq > maki_log_base(conv->parent->log)) {
+        st = maki_log_row(conv->parent->log, fork.seq, &row, err);
+    }
+    return st;
+}
+
+maki_status maki_conv_open(const maki_env *env, const char *path, const maki_conv_options *options,
+                           maki_conv **out, maki_err *err)
+{
+    return open_conv(env, path, options, 0, out, err);
+}
+
+void maki_conv_close(maki_conv *conv)
+{
+    if (!conv) return;
+    const maki_alloc *alloc = conv->env.alloc;
+    maki_conv_close(conv->parent);
+    maki_log_close(conv->log);
+    maki_arena_free(&conv->arena);
+    alloc->resize(alloc, conv, sizeof *conv, 0);
+}
+
+maki_log *maki_conv_log(maki_conv *conv)
+{
+    return conv->log;
+}
+
+/* ---- views -------------------------------------------------------------------------------------------- */
+
+/* The events are read again when there are more than when they were read last. */
+static maki_status load_events(maki_conv *conv, maki_err *err)
+{
+    maki_arena_free(&conv->arena);
+    conv->arena = maki_arena_new(conv->env.alloc, ARENA_MAX);
+    return maki_events_read(conv->log, &conv->arena, &conv->events, err);
+}
+
+maki_status maki_conv_view(maki_conv *conv, uint64_t seq, uint64_t ev, const maki_view **out,
+                           maki_err *err)
+{
+    const maki_view *below = NULL;
+    uint64_t last = maki_log_last(conv->log);
+    if (seq > last) seq = last;
+    maki_status st = load_events(conv, err);
+    if (st == MAKI_OK && conv->parent) {
+        uint64_t limit = seq < conv->fork_seq ? seq : conv->fork_seq;
+        st = maki_conv_view(conv->parent, limit, conv->fork_ev, &below, err);
+    }
+    if (st == MAKI_OK) {
+        st = maki_view_make(conv->log, &conv->events, below, seq, ev, &conv->arena, &conv->view,
+                            err);
+    }
+    *out = &conv->view;
+    return st;
+}
+
+maki_status maki_conv_everything(maki_conv *conv, const maki_view **out, maki_err *err)
+{
+    const maki_view *below = NULL;
+    maki_events none = { 0 };
+    maki_status st = load_events(conv, err);
+    if (st == MAKI_OK && conv->parent) st = maki_conv_everything(conv->parent, &below, err);
+    if (st == MAKI_OK) {
+        st = maki_view_make(conv->log, &none, below, maki_log_last(conv->log), MAKI_NOW,
+                            &conv->arena, &conv->view, err);
+    }
+    *out = &conv->view;
+    return st;
+}
+
+maki_status maki_conv_seq_before(maki_conv *conv, int64_t ms, bool include, uint64_t *seq,
+                                 maki_err *err)
+{
+    uint64_t base = maki_log_base(conv->log);
+    for (uint64_t s = maki_log_last(conv->log); s > base; s--) {
+        maki_row row;
+        maki_status st = maki_log_row(conv->log, s, &row, err);
+        if (st != MAKI_OK) return st;
+        if (row.ts < ms || (include && row.ts == ms)) {
+            *seq = s;
+            return MAKI_OK;
+        }
+    }
+    *seq = base;
+    return conv->parent ? maki_conv_seq_before(conv->parent, ms, include, seq, err) : MAKI_OK;
+}
+
+/* ---- trims --------------------------------------------------------------------------------------------- */
+
+static const maki_event *trim_of(const maki_view *view, uint64_t seq)
+{
+    for (size_t i = view->trim_count; i > 0; i--) {
+        if (view->trims[i - 1]->seq == seq) return view->trims[i - 1];
+    }
+    return NULL;
+}
+
+/* The text of block `n` of content: a JSON string inside the row; false when there is none. */
+bool maki_conv_block_text(maki_str row, uint32_t n, maki_str *string)
+{
+    maki_str content, block, inner;
+    if (!maki_json_get(row, MAKI_LIT("content"), &content)) return false;
+    maki_blocks blocks = maki_content_blocks(content);
+    for (uint32_t i = 0; maki_blocks_next(&blocks, &block); i++) {
+        if (i != n) continue;
+        *string = block;
+        if (maki_json_kind_of(block) == MAKI_JSON_STRING) return true;
+        if (maki_block_string(block, MAKI_LIT("text"), string)) return true;
+        if (maki_block_string(block, MAKI_LIT("content"), string)) return true;
+        if (!maki_json_get(block, MAKI_LIT("content"), &inner)) return false;
+        maki_blocks nested = maki_content_blocks(inner);
+        while (maki_blocks_next(&nested, &block)) {
+            if (maki_block_string(block, MAKI_LIT("text"), string)) return true;
+        }
+        return false;
+    }
+    return false;
+}
+
+/* Write `row` with one text shortened. */
+static maki_status write_trimmed(maki_str row, const maki_event *trim, maki_buf *out, maki_err *err)
+{
+    maki_str string;
+    char note[120];
+    if (!maki_conv_block_text(row, trim->block, &string)) {
+        maki_buf_add(out, row);
+        return maki_buf_status(out, err);
+    }
+    maki_str text = maki_json_inside(string);
+    uint64_t units = maki_json_units(text);
+    size_t at = (size_t)(text.ptr - row.ptr);
+    snprintf(note, sizeof note,
+             "\\n\\n[... %" PRIu64 " of %" PRIu64 " characters trimmed ...]\\n\\n",
+             units - trim->head - trim->tail, units);
+    maki_buf_add(out, maki_str_to(row, at));
+    maki_buf_add(out, maki_json_head(text, trim->head));
+    maki_buf_add(out, maki_str_of(note));
+    maki_buf_add(out, maki_json_tail(text, trim->tail));
+    maki_buf_add(out, maki_str_from(row, at + text.len));
+    return maki_buf_status(out, err);
+}
+
+/* ---- going through a view -------------------------------------------------------------------------------- */
+
+typedef struct passing {
+    const maki_view *view;
+    maki_seen_fn fn;
+    void *ctx;
+    maki_buf row, trimmed;
+} passing;
+
+static maki_status pass_rows(passing *p, const maki_view_item *item, maki_err *err)
+{
+    maki_status st = MAKI_OK;
+    for (uint64_t seq = item->from; st == MAKI_OK && seq <= item->to; seq++) {
+        maki_seen seen = { .seq = seq };
+        const maki_event *trim = trim_of(p->view, seq);
+        maki_buf_clear(&p->row);
+        maki_buf_clear(&p->trimmed);
+        st = maki_log_row(item->log, seq, &seen.row, err);
+        if (st == MAKI_OK) st = maki_log_read(item->log, seq, &p->row, err);
+        if (st != MAKI_OK) return st;
+        seen.json = maki_buf_str(&p->row);
+        if (trim && !(seen.row.flags & MAKI_ROW_BAD)) {
+            st = write_trimmed(seen.json, trim, &p->trimmed, err);
+            seen.json = maki_buf_str(&p->trimmed);
+        }
+        if (st == MAKI_OK) st = p->fn(p->ctx, &seen, err);
+    }
+    return st;
+}
+
+static maki_status pass_made(passing *p, const maki_view_item *item, maki_err *err)
+{
+    const maki_event *e = item->made;
+    maki_buf_clear(&p->row);
+    maki_status st = maki_log_event_bytes(item->log, e->made_at, e->made_len, &p->row, err);
+    maki_seen seen = { .ev = e->ev, .row = { .tokens = e->tokens }, .json = maki_buf_str(&p->row) };
+    return st == MAKI_OK ? p->fn(p->ctx, &seen, err) : st;
+}
+
+maki_status maki_conv_each(maki_conv *conv, const maki_view *view, maki_seen_fn fn, void *ctx,
+                           maki_err *err)
+{
+    const maki_alloc *alloc = conv->env.alloc;
+    passing p = { view, fn, ctx, maki_buf_new(alloc, (size_t)MAKI_ROW_MAX),
+                  maki_buf_new(alloc, (size_t)MAKI_ROW_MAX) };
+    maki_status st = MAKI_OK;
+    for (size_t i = 0; st == MAKI_OK && i < view->count; i++) {
+        const maki_view_item *item = &view->items[i];
+        st = item->from ? pass_rows(&p, item, err) : pass_made(&p, item, err);
+    }
+    maki_buf_free(&p.row);
+    maki_buf_free(&p.trimmed);
+    return st;
+}
+
+/* ---- writing a view: whole ranges at a time ------------------------------------------------------------------ */
+
+typedef struct writing {
+    maki_sink sink;
+    bool array;
+    bool any;     /* something was written */
+    bool pending; /* a row has ended: a comma is due when another one comes */
+    size_t fill;
+    char out[1 << 16];
+} writing;
+
+static maki_status flush(writing *w, maki_err *err)
+{
+    maki_status st =
+        w->fill ? w->sink.write(w->sink.ctx, (maki_str){ w->out, w->fill }, err) : MAKI_OK;
+    w->fill = 0;
+    return st;
+}
+
+static maki_status put(writing *w, maki_str bytes, maki_err *err)
+{
+    while (bytes.len) {
+        size_t room = sizeof w->out - w->fill;
+        size_t n = bytes.len < room ? bytes.len : room;
+        memcpy(w->out + w->fill, bytes.ptr, n);
+        w->fill += n;
+        bytes = maki_str_from(bytes, n);
+        if (w->fill == sizeof w->out) {
+            maki_status st = flush(w, err);
+            if (st != MAKI_OK) return st;
+        }
+    }
+    return MAKI_OK;
+}
+
+/* Rows with their newlines, cut anywhere; in an array the newlines become commas. */
+static maki_status put_rows(void *ctx, maki_str bytes, maki_err *err)
+{
+    writing *w = ctx;
+    if (!w->array) return put(w, bytes, err);
+    while (bytes.len) {
+        const char *newline = memchr(bytes.ptr, '\n', bytes.len);
+        size_t n = newline ? (size_t)(newline - bytes.ptr) : bytes.len;
+        maki_status st = MAKI_OK;
+        if (n > 0 && w->pending) st = put(w, MAKI_LIT(","), err);
+        if (n > 0) w->pending = false;
+        if (st == MAKI_OK) st = put(w, maki_str_to(bytes, n), err);
+        if (st != MAKI_OK) return st;
+        if (newline) w->pending = true;
+        bytes = maki_str_from(bytes, newline ? n + 1 : n);
+    }
+    return MAKI_OK;
+}
+
+static maki_status put_seen(void *ctx, const maki_seen *seen, maki_err *err)
+{
+    maki_status st = put_rows(ctx, seen->json, err);
+    return st == MAKI_OK ? put_rows(ctx, MAKI_LIT("\n"), err) : st;
+}
+
+maki_status maki_conv_write(maki_conv *conv, const maki_view *view, bool array, maki_sink sink,
+                            maki_err *err)
+{
+    maki_status st = MAKI_OK;
+    writing *w = conv->env.alloc->resize(conv->env.alloc, NULL, 0, sizeof *w);
+    if (!w) return maki_fail_nomem(err);
+    w->sink = sink;
+    w->array = array;
+    w->any = w->pending = false;
+    w->fill = 0;
+    if (array) st = put(w, MAKI_LIT("["), err);
+    for (size_t i = 0; st == MAKI_OK && i < view->count; i++) {
+        const maki_view_item *item = &view->items[i];
+        bool whole = item->from > 0;
+        for (size_t t = 0; whole && t < view->trim_count; t++) {
+            whole = view->trims[t]->seq < item->from || view->trims[t]->seq > item->to;
+        }
+        if (whole) {
+            st = maki_log_copy(item->log, item->from, item->to, (maki_sink){ put_rows, w }, err);
+        } else {
+            maki_view one = *view;
+            one.items = &view->items[i];
+            one.count = 1;
+            st = maki_conv_each(conv, &one, put_seen, w, err);
+        }
+    }
+    if (st == MAKI_OK && array) st = put(w, MAKI_LIT("]"), err);
+    if (st == MAKI_OK) st = flush(w, err);
+    conv->env.alloc->resize(conv->env.alloc, w, sizeof *w, 0);
+    return st;
+}

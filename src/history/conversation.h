@@ -1,0 +1,109 @@
+/* conversation.h -- a log, its parents if it is a fork, and what can be done to it.
+ *
+ * Nothing here changes a message: every step appends an event (timeline.h), can be undone and tells
+ * what it did.  The engine's own rules hold (rules_maki): a tool call and its results are never
+ * parted, the first message, system messages and pinned ones are never hidden, the newest summary is
+ * not truncated away, and only what is visible counts.
+ *
+ * Every change may name the head it expects; MAKI_CONFLICT means that somebody else wrote first.
+ * A conversation belongs to the thread that opened it. */
+#ifndef MAKI_HISTORY_CONVERSATION_H
+#define MAKI_HISTORY_CONVERSATION_H
+
+#include "base/json_write.h"
+#include "history/condense.h"
+#include "history/timeline.h"
+
+typedef struct maki_conv maki_conv;
+
+typedef struct maki_conv_options {
+    bool create;
+    bool read_only;
+    bool repair;
+    maki_durability durability;
+    maki_str header; /* of a new session's file; len 0: none */
+} maki_conv_options;
+
+/* `path` is the messages file.  A fork's parents are looked for in the same folder, or, for tasks,
+ * in the folders beside it. */
+maki_status maki_conv_open(const maki_env *env, const char *path, const maki_conv_options *options,
+                           maki_conv **out, maki_err *err) MAKI_MUST_CHECK;
+void maki_conv_close(maki_conv *conv); /* accepts NULL */
+maki_log *maki_conv_log(maki_conv *conv);
+
+/* ---- seeing ------------------------------------------------------------------------------------- */
+
+#define MAKI_NOW UINT64_MAX /* as seq or ev: the newest */
+
+/* The view at a moment; borrowed from the conversation until its next call or change. */
+maki_status maki_conv_view(maki_conv *conv, uint64_t seq, uint64_t ev, const maki_view **out,
+                           maki_err *err);
+/* All messages of the log and its parents, whatever was done to them. */
+maki_status maki_conv_everything(maki_conv *conv, const maki_view **out, maki_err *err);
+
+/* The last message before the time `ms` (with `include`, at it or before). */
+maki_status maki_conv_seq_before(maki_conv *conv, int64_t ms, bool include, uint64_t *seq,
+                                 maki_err *err);
+
+/* One message of a view. */
+typedef struct maki_seen {
+    uint64_t seq; /* 0: a made message */
+    uint64_t ev;  /* of the event that made it */
+    maki_row row; /* of a message of the log */
+    maki_str json;
+} maki_seen;
+typedef maki_status (*maki_seen_fn)(void *ctx, const maki_seen *seen, maki_err *err);
+/* Each message in order, trims applied.  In constant memory. */
+maki_status maki_conv_each(maki_conv *conv, const maki_view *view, maki_seen_fn fn, void *ctx,
+                           maki_err *err);
+/* As JSON lines, or as one array. */
+maki_status maki_conv_write(maki_conv *conv, const maki_view *view, bool array, maki_sink sink,
+                            maki_err *err);
+
+/* ---- changing ------------------------------------------------------------------------------------ */
+
+typedef struct maki_change {
+    uint64_t event; /* 0: no event was needed */
+    uint64_t seq;   /* the newest message afterwards */
+    unsigned char head[MAKI_CHAIN_LEN];
+    uint64_t removed; /* messages hidden */
+    uint64_t tokens_before, tokens_after;
+} maki_change;
+
+/* Append messages, one JSON object each; newlines between tokens become spaces. */
+maki_status maki_conv_append(maki_conv *conv, const unsigned char *expect, const maki_str *messages,
+                             size_t count, maki_change *out, maki_err *err);
+
+/* Condense all but the first message and the last `keep`.  MAKI_REFUSED: NOT_ENOUGH_MESSAGES,
+ * CONDENSED_RECENTLY, SUMMARIZER_FAILED, SUMMARY_EMPTY, CONTEXT_GREW. */
+maki_status maki_conv_condense(maki_conv *conv, const unsigned char *expect, size_t keep,
+                               const maki_summarizer *summarizer, maki_change *out, maki_err *err);
+/* Hide about `fraction` of the visible messages after the first.  MAKI_REFUSED NOT_ENOUGH_MESSAGES. */
+maki_status maki_conv_truncate(maki_conv *conv, const unsigned char *expect, double fraction,
+                               maki_change *out, maki_err *err);
+/* Shorten block `block` of message `seq` to `head` and `tail` units. */
+maki_status maki_conv_trim(maki_conv *conv, const unsigned char *expect, uint64_t seq,
+                           uint32_t block, uint32_t head, uint32_t tail, maki_change *out,
+                           maki_err *err);
+maki_status maki_conv_pin(maki_conv *conv, const unsigned char *expect, uint64_t seq, bool pin,
+                          maki_change *out, maki_err *err);
+/* Back to the moment (seq, ev); ev MAKI_NOW: the events that had happened at message `seq`. */
+maki_status maki_conv_rewind(maki_conv *conv, const unsigned char *expect, uint64_t seq,
+                             uint64_t ev, maki_change *out, maki_err *err);
+/* Make event `ev` void; 0: the newest that counts and is not an undo. */
+maki_status maki_conv_undo(maki_conv *conv, const unsigned char *expect, uint64_t ev,
+                           maki_change *out, maki_err *err);
+/* Back to before message `seq`, and on with `message` in its place (len 0: without it). */
+maki_status maki_conv_edit(maki_conv *conv, const unsigned char *expect, uint64_t seq,
+                           maki_str message, maki_change *out, maki_err *err);
+/* Undo the condense, truncation or trim that hides or shortens message `seq`. */
+maki_status maki_conv_expand(maki_conv *conv, const unsigned char *expect, uint64_t seq,
+                             maki_change *out, maki_err *err);
+/* Begin a new conversation at `path` that shares the past up to (seq, ev). */
+maki_status maki_conv_fork(maki_conv *conv, uint64_t seq, uint64_t ev, const char *path,
+                           maki_err *err);
+/* Note something that does not change the view. */
+maki_status maki_conv_note(maki_conv *conv, const char *type, maki_str fields, maki_change *out,
+                           maki_err *err);
+
+#endif

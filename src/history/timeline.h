@@ -1,0 +1,91 @@
+/* timeline.h -- what of a conversation the model sees, at any moment of its past.
+ *
+ * A moment is (seq, ev): the messages up to seq, the events up to ev.  The view there is a pure
+ * function of both files up to that point:
+ *
+ *   - undo {target} makes an earlier event void; undoing the undo makes it count again;
+ *   - rewind {to, toEv} brings back the view of an earlier moment; what came between is left out, and
+ *     the conversation goes on after it;
+ *   - condense and truncate hide messages and put in one of their own, which they carry;
+ *   - trim shortens a block of one message; pin and unpin mark one.
+ *
+ * A view is a list of items, ranges of messages and made messages, so its size is that of what was
+ * done to the conversation, not of the conversation. */
+#ifndef MAKI_HISTORY_TIMELINE_H
+#define MAKI_HISTORY_TIMELINE_H
+
+#include "log/log.h"
+
+typedef struct maki_span64 {
+    uint64_t from, to; /* both included */
+} maki_span64;
+
+typedef enum maki_event_type {
+    MAKI_EVENT_OTHER, /* does not change the view */
+    MAKI_EVENT_FORK,
+    MAKI_EVENT_CONDENSE,
+    MAKI_EVENT_TRUNCATE,
+    MAKI_EVENT_TRIM,
+    MAKI_EVENT_PIN,
+    MAKI_EVENT_UNPIN,
+    MAKI_EVENT_REWIND,
+    MAKI_EVENT_UNDO,
+    MAKI_EVENT_DAMAGE
+} maki_event_type;
+
+/* An event that may change the view. */
+typedef struct maki_event {
+    maki_event_type type;
+    uint64_t ev, at;
+    const maki_span64 *hidden; /* condense, truncate: messages hidden, in order */
+    size_t hidden_count;
+    const uint64_t *hidden_evs; /* and made messages, by the event that made them */
+    size_t hidden_ev_count;
+    uint64_t before;            /* the made message stands before this one */
+    uint64_t made_at, made_len; /* where its bytes are in the events file */
+    uint32_t tokens;            /* of the made message; trim: tokens saved */
+    uint64_t seq;               /* trim, pin, unpin, damage */
+    uint32_t block, head, tail; /* trim: the block, and the units kept of it */
+    uint64_t to, to_ev, with;   /* rewind: the moment, and the message of an edit */
+    uint64_t target;            /* undo */
+    bool dead;                  /* void, or left out by a rewind */
+} maki_event;
+
+/* The events of one log that may change its view, in order. */
+typedef struct maki_events {
+    maki_event *at;
+    size_t count, room;
+} maki_events;
+maki_status maki_events_read(maki_log *log, maki_arena *arena, maki_events *out, maki_err *err);
+
+typedef struct maki_view_item {
+    maki_log *log;     /* whose messages, or whose event */
+    uint64_t from, to; /* messages; from 0: a made message */
+    const maki_event *made;
+} maki_view_item;
+
+typedef struct maki_view {
+    maki_view_item *items;
+    size_t count, room;
+    const maki_event **trims; /* live ones, newest last */
+    size_t trim_count, trim_room;
+    uint64_t *pins;
+    size_t pin_count, pin_room;
+} maki_view;
+
+/* The view of `log` at a moment.  `below` is the view it grew out of (a fork's parent), or NULL.
+ * Marks events as dead or alive for that moment. */
+maki_status maki_view_make(maki_log *log, maki_events *events, const maki_view *below, uint64_t seq,
+                           uint64_t ev, maki_arena *arena, maki_view *out, maki_err *err);
+
+/* Its messages and tokens, from the index: O(items). */
+typedef struct maki_view_totals {
+    uint64_t messages, tokens;
+} maki_view_totals;
+maki_status maki_view_total(const maki_view *view, maki_view_totals *out, maki_err *err);
+
+bool maki_view_pinned(const maki_view *view, uint64_t seq);
+/* Is message `seq` in it? */
+bool maki_view_has(const maki_view *view, uint64_t seq);
+
+#endif

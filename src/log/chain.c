@@ -1,0 +1,51 @@
+/* chain.c -- the hashes of rows. */
+#include <string.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "base/hash.h"
+#include "base/str.h"
+#include "log/log.h"
+
+uint64_t maki_row_hash(maki_str row)
+{
+    return XXH3_64bits(row.ptr, row.len);
+}
+
+maki_status maki_chain_next(const unsigned char before[MAKI_CHAIN_LEN], maki_str bytes,
+                            unsigned char out[MAKI_CHAIN_LEN], maki_err *err)
+{
+    unsigned char whole[MAKI_SHA256_LEN];
+    maki_sha256 hash = { 0 };
+    maki_status st = maki_sha256_open(&hash, err);
+    if (st != MAKI_OK) return st;
+    maki_sha256_add(&hash, (maki_str){ (const char *)before, MAKI_CHAIN_LEN });
+    maki_sha256_add(&hash, bytes);
+    maki_sha256_finish(&hash, whole);
+    memcpy(out, whole, MAKI_CHAIN_LEN);
+    return MAKI_OK;
+}
+
+static int hex_digit(char c)
+{
+    if (c >= '0' && c <= '9') return c - '0';
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+bool maki_event_sum(maki_str row, maki_str *covered, unsigned char sum[MAKI_CHAIN_LEN])
+{
+    /* ...,"sum":"32 digits"} */
+    maki_str key = MAKI_LIT(",\"sum\":\"");
+    size_t tail = key.len + 2 * MAKI_CHAIN_LEN + 2;
+    if (row.len < tail || memcmp(row.ptr + row.len - 2, "\"}", 2) != 0) return false;
+    const char *at = row.ptr + row.len - tail;
+    if (memcmp(at, key.ptr, key.len) != 0) return false;
+    for (size_t i = 0; i < MAKI_CHAIN_LEN; i++) {
+        int high = hex_digit(at[key.len + 2 * i]), low = hex_digit(at[key.len + 2 * i + 1]);
+        if (high < 0 || low < 0) return false;
+        sum[i] = (unsigned char)(high << 4 | low);
+    }
+    *covered = maki_str_to(row, row.len - tail);
+    return true;
+}

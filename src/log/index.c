@@ -1,0 +1,138 @@
+/* index.c -- see index.h. */
+#include "log/index.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "base/err.h"
+#include "base/files.h"
+
+_Static_assert(sizeof(maki_row) == 64, "a record has 64 bytes");
+_Static_assert(sizeof(maki_index_header) == 128, "the header has 128 bytes");
+
+static const char magic[8] = { 'M', 'A', 'K', 'I', 'I', 'D', 'X', '1' };
+enum { VERSION = 1, BLOCK_ROWS = 64 };
+
+/* Over what never changes while the index grows. */
+static uint64_t check_of(maki_index_header header)
+{
+    header.count = header.end = header.view_hash = header.check = 0;
+    return XXH3_64bits(&header, sizeof header);
+}
+
+void maki_index_header_init(maki_index_header *header, const char *family, uint64_t base,
+                            const unsigned char start[MAKI_CHAIN_LEN])
+{
+    memset(header, 0, sizeof *header);
+    memcpy(header->magic, magic, sizeof magic);
+    header->version = VERSION;
+    header->row_size = sizeof(maki_row);
+    header->base = base;
+    strncpy(header->family, family, sizeof header->family - 1);
+    memcpy(header->start, start, MAKI_CHAIN_LEN);
+    header->check = check_of(*header);
+}
+
+maki_status maki_index_refresh(maki_index *index, maki_err *err)
+{
+    const maki_files *files = index->env->files;
+    maki_index_header header;
+    size_t got = 0;
+    maki_status st = maki_file_read_at(files, index->fd, 0, &header, sizeof header, &got, err);
+    if (st != MAKI_OK) return st;
+    if (got < sizeof header || memcmp(header.magic, magic, sizeof magic) != 0 ||
+        header.version != VERSION || header.row_size != sizeof(maki_row) ||
+        header.check != check_of(header)) {
+        return maki_fail(err, MAKI_CORRUPT, "the index is damaged or of another version");
+    }
+    off_t size = files->size(files, index->fd);
+    if (size < 0) return maki_fail_errno(err, "asking the size of the index");
+    if ((uint64_t)size < sizeof header + header.count * sizeof(maki_row)) {
+        return maki_fail(err, MAKI_CORRUPT, "the index is cut short");
+    }
+    index->header = header;
+    index->block_count = 0; /* the last block may have been partly filled */
+    return MAKI_OK;
+}
+
+maki_status maki_index_open(maki_index *index, const maki_env *env, const char *path, bool write,
+                            maki_err *err)
+{
+    *index = (maki_index){ .env = env, .fd = -1 };
+    index->fd = env->files->open(env->files, path, write ? O_RDWR : O_RDONLY, 0);
+    if (index->fd < 0) return maki_fail_errno(err, "opening the index");
+    maki_status st = maki_index_refresh(index, err);
+    if (st != MAKI_OK) maki_index_close(index);
+    return st;
+}
+
+maki_status maki_index_create(maki_index *index, const maki_env *env, const char *path,
+                              const maki_index_header *header, maki_err *err)
+{
+    const maki_files *files = env->files;
+    const char *folder = getenv("TMPDIR");
+    *index = (maki_index){ .env = env, .fd = -1, .own = path == NULL, .header = *header };
+    index->fd = path ? files->open(files, path, O_RDWR | O_CREAT | O_TRUNC, 0600)
+                     : files->temp(files, folder && folder[0] ? folder : "/tmp");
+    if (index->fd < 0) return maki_fail_errno(err, "making the index");
+    maki_str bytes = { (const char *)&index->header, sizeof index->header };
+    maki_status st = maki_file_write_at(files, index->fd, 0, bytes, err);
+    if (st != MAKI_OK) maki_index_close(index);
+    return st;
+}
+
+void maki_index_close(maki_index *index)
+{
+    if (index->fd >= 0) index->env->files->close(index->env->files, index->fd);
+    index->fd = -1;
+}
+
+maki_status maki_index_get(maki_index *index, uint64_t number, maki_row *out, maki_err *err)
+{
+    if (number == 0 || number > index->header.count) {
+        return maki_fail(err, MAKI_NOTFOUND, "there is no row %llu", (unsigned long long)number);
+    }
+    bool here = index->block_count && number >= index->block_first &&
+                number < index->block_first + index->block_count;
+    if (!here) {
+        uint64_t first = (number - 1) / BLOCK_ROWS * BLOCK_ROWS + 1;
+        uint64_t left = index->header.count - first + 1;
+        size_t want = left < BLOCK_ROWS ? (size_t)left : BLOCK_ROWS, got = 0;
+        uint64_t at = sizeof(maki_index_header) + (first - 1) * sizeof(maki_row);
+        maki_status st = maki_file_read_at(index->env->files, index->fd, at, index->block,
+                                           want * sizeof(maki_row), &got, err);
+        if (st != MAKI_OK) return st;
+        index->block_first = first;
+        index->block_count = got / sizeof(maki_row);
+        if (number >= first + index->block_count) {
+            return maki_fail(err, MAKI_CORRUPT, "the index was cut short while in use");
+        }
+    }
+    *out = index->block[number - index->block_first];
+    return MAKI_OK;
+}
+
+maki_status maki_index_add(maki_index *index, const maki_row *rows, size_t count, uint64_t end,
+                           maki_err *err)
+{
+    const maki_files *files = index->env->files;
+    uint64_t at = sizeof(maki_index_header) + index->header.count * sizeof(maki_row);
+    maki_str bytes = { (const char *)rows, count * sizeof(maki_row) };
+    maki_status st = maki_file_write_at(files, index->fd, at, bytes, err);
+    if (st != MAKI_OK) return st;
+    struct {
+        uint64_t count, end;
+    } published = { index->header.count + count, end };
+    bytes = (maki_str){ (const char *)&published, sizeof published };
+    st = maki_file_write_at(files, index->fd, offsetof(maki_index_header, count), bytes, err);
+    if (st != MAKI_OK) return st;
+    index->header.count = published.count;
+    index->header.end = published.end;
+    index->block_count = 0;
+    return MAKI_OK;
+}

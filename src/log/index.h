@@ -1,0 +1,80 @@
+/* index.h -- a record of 64 bytes for every row of a log: where it is and the facts that never change.
+ *
+ * Derived: it can be missing, stale or damaged without losing anything, and is made again from the
+ * log.  It is written with pwrite, the count last, and replaced only by rename, so that readers in
+ * other processes always see whole records.  Records are read with pread in small blocks rather than
+ * mapped: a map of a file that somebody shortens ends the process (docs/decisions/0002). */
+#ifndef MAKI_LOG_INDEX_H
+#define MAKI_LOG_INDEX_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <maki/env.h>
+
+enum {
+    MAKI_CHAIN_LEN = 16, /* bytes of SHA-256 kept for a row */
+    MAKI_FAMILY_LEN = 16 /* the longest name of a token family, with its NUL */
+};
+
+/* One row, as it stands in the file (little-endian machines only). */
+typedef struct maki_row {
+    uint64_t offset; /* in the messages file */
+    uint32_t length; /* without the newline */
+    uint32_t tokens;
+    uint64_t tokens_so_far; /* of rows 1 to this one */
+    int64_t ts;
+    uint32_t flags;    /* what the facts function said */
+    uint32_t call_seq; /* the message whose calls this one answers; 0: none */
+    unsigned char chain[MAKI_CHAIN_LEN];
+    uint64_t xxh3; /* of the row */
+} maki_row;
+
+/* What the index says about itself: 128 bytes before the records. */
+typedef struct maki_index_header {
+    char magic[8];
+    uint32_t version;
+    uint32_t row_size;
+    uint64_t count;     /* records; written last */
+    uint64_t end;       /* one past the newline of the last row in the messages file */
+    uint64_t view_hash; /* of the view on disk, when there is one */
+    uint64_t base;      /* seq of the last message before row 1: more than 0 in a fork */
+    char family[MAKI_FAMILY_LEN];
+    unsigned char start[MAKI_CHAIN_LEN]; /* the chain before row 1 */
+    unsigned char reserved[40];
+    uint64_t check; /* xxh3 of all that stands before, count and end taken as 0 */
+} maki_index_header;
+
+typedef struct maki_index {
+    const maki_env *env;
+    int fd;
+    bool own; /* a private one in an unlinked file: nobody else sees it */
+    maki_index_header header;
+    maki_row block[64];   /* the records read last */
+    uint64_t block_first; /* the number of block[0]; 0: none */
+    size_t block_count;
+} maki_index;
+
+/* Start with these facts in *header: magic, version and check are filled in. */
+void maki_index_header_init(maki_index_header *header, const char *family, uint64_t base,
+                            const unsigned char start[MAKI_CHAIN_LEN]);
+
+/* Open an index.  MAKI_NOTFOUND: there is none; MAKI_CORRUPT: it is not one of ours, or damaged. */
+maki_status maki_index_open(maki_index *index, const maki_env *env, const char *path, bool write,
+                            maki_err *err);
+/* An empty one at `path`, or, with `path` NULL, a private one. */
+maki_status maki_index_create(maki_index *index, const maki_env *env, const char *path,
+                              const maki_index_header *header, maki_err *err);
+void maki_index_close(maki_index *index); /* accepts one that was zeroed with fd -1 */
+
+/* Read the header again: another process may have added records. */
+maki_status maki_index_refresh(maki_index *index, maki_err *err);
+
+/* Record `number`, from 1 to header.count. */
+maki_status maki_index_get(maki_index *index, uint64_t number, maki_row *out, maki_err *err);
+
+/* Add records after the last; `end` is where the last of their rows ends.  Not synced. */
+maki_status maki_index_add(maki_index *index, const maki_row *rows, size_t count, uint64_t end,
+                           maki_err *err);
+
+#endif

@@ -1,0 +1,955 @@
+/* log.c -- opening, reading and writing a log; see log.h.
+ *
+ * Order of a commit: rows and events are written where the files end, synced, and only then published
+ * in the index.  A process killed before that leaves rows that nobody was promised: the next writer
+ * finds them after the index's end and takes them in, or cuts them off when the last is torn. */
+#include "log/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+
+#include "base/err.h"
+#include "base/files.h"
+#include "base/hash.h"
+#include "base/json.h"
+#include "base/str.h"
+
+enum {
+    PATH_MOST = 4096,
+    BLOCK = 1 << 20,     /* read and written at a time */
+    ROWS_AT_ONCE = 1024, /* records given to the index at a time */
+    EVENT_MAX = 1 << 28
+};
+
+struct maki_log {
+    maki_env env;
+    maki_log_options options;
+    char path[PATH_MOST], events_path[PATH_MOST], index_path[PATH_MOST];
+    int messages_fd, events_fd;
+    bool read_only;
+    maki_index index;
+    uint64_t header_len;
+    unsigned char start[MAKI_CHAIN_LEN]; /* the chain before row 1 */
+    uint64_t base;
+
+    /* what is published */
+    unsigned char head[MAKI_CHAIN_LEN];
+    uint64_t tokens; /* of all rows */
+    uint64_t events_end;
+    uint64_t ev;
+    unsigned char sum[MAKI_CHAIN_LEN];
+
+    /* the open group */
+    bool locked;
+    maki_buf rows;        /* not yet written */
+    uint64_t written_end; /* rows are written up to here */
+    maki_row records[ROWS_AT_ONCE];
+    size_t record_count;
+    uint64_t added; /* rows of the group */
+    maki_buf events;
+    uint64_t events_added;
+    unsigned char new_head[MAKI_CHAIN_LEN], new_sum[MAKI_CHAIN_LEN];
+    uint64_t new_tokens;
+};
+
+/* ---- small questions ------------------------------------------------------------------------------ */
+
+bool maki_log_read_only(const maki_log *log)
+{
+    return log->read_only;
+}
+
+const char *maki_log_path(const maki_log *log)
+{
+    return log->path;
+}
+
+uint64_t maki_log_base(const maki_log *log)
+{
+    return log->base;
+}
+
+uint64_t maki_log_last(const maki_log *log)
+{
+    return log->base + log->index.header.count;
+}
+
+uint64_t maki_log_events(const maki_log *log)
+{
+    return log->ev;
+}
+
+const unsigned char *maki_log_head(const maki_log *log)
+{
+    return log->head;
+}
+
+maki_log_files maki_log_inside(maki_log *log)
+{
+    return (maki_log_files){ log->messages_fd, log->events_fd,  log->header_len,
+                             log->events_path, log->index_path, &log->index };
+}
+
+/* ---- paths ---------------------------------------------------------------------------------------- */
+
+static maki_status name_files(maki_log *log, const char *path, maki_err *err)
+{
+    maki_str p = maki_str_of(path), suffix = MAKI_LIT(".jsonl");
+    bool jsonl = p.len > suffix.len && maki_str_is(maki_str_from(p, p.len - suffix.len), suffix);
+    if (!jsonl || p.len + 40 > PATH_MOST) {
+        return maki_fail(err, MAKI_INVALID, "a messages file is a path that ends with .jsonl");
+    }
+    int stem = (int)(p.len - suffix.len);
+    const char *slash = strrchr(path, '/');
+    int folder = slash ? (int)(slash - path) + 1 : 0;
+    bool task = strcmp(path + folder, "messages.jsonl") == 0;
+    snprintf(log->path, sizeof log->path, "%s", path);
+    if (task)
+        snprintf(log->events_path, sizeof log->events_path, "%.*sevents.jsonl", folder, path);
+    else
+        snprintf(log->events_path, sizeof log->events_path, "%.*s.events.jsonl", stem, path);
+    snprintf(log->index_path, sizeof log->index_path, "%.*s.idx", stem, path);
+    return MAKI_OK;
+}
+
+static maki_status open_messages(maki_log *log, maki_err *err)
+{
+    const maki_files *files = log->env.files;
+    int create = log->options.create ? O_CREAT : 0;
+    log->read_only = log->options.read_only;
+    if (!log->read_only) {
+        log->messages_fd = files->open(files, log->path, O_RDWR | create, 0600);
+        if (log->messages_fd < 0 && (errno == EACCES || errno == EROFS || errno == EPERM)) {
+            log->read_only = true;
+        }
+    }
+    if (log->read_only) log->messages_fd = files->open(files, log->path, O_RDONLY, 0);
+    if (log->messages_fd < 0) return maki_fail_errno(err, "opening the messages");
+    return MAKI_OK;
+}
+
+static maki_status open_events(maki_log *log, bool create, maki_err *err)
+{
+    const maki_files *files = log->env.files;
+    int flags = log->read_only ? O_RDONLY : O_RDWR | (create ? O_CREAT : 0);
+    if (log->events_fd >= 0) return MAKI_OK;
+    log->events_fd = files->open(files, log->events_path, flags, 0600);
+    if (log->events_fd < 0 && errno == ENOENT && !create)
+        return MAKI_OK; /* nothing has happened yet */
+    if (log->events_fd < 0) return maki_fail_errno(err, "opening the events");
+    return MAKI_OK;
+}
+
+/* ---- reading lines --------------------------------------------------------------------------------- */
+
+typedef maki_status (*line_fn)(void *ctx, maki_str line, uint64_t at, maki_err *err);
+
+/* Call fn for every line of [from, size) that has its newline; *end is one past the last newline. */
+static maki_status each_line(const maki_env *env, int fd, uint64_t from, uint64_t max_line,
+                             line_fn fn, void *ctx, uint64_t *end, maki_err *err)
+{
+    maki_buf text = maki_buf_new(env->alloc, (size_t)max_line + BLOCK + 1);
+    maki_status st = MAKI_OK;
+    uint64_t at = from; /* where text begins in the file */
+    size_t seen = 0;    /* bytes of text that were searched for a newline */
+    *end = from;
+    while (st == MAKI_OK) {
+        size_t got = 0;
+        char *room = maki_buf_room(&text, BLOCK);
+        if (!room) break;
+        st = maki_file_read_at(env->files, fd, at + text.len, room, BLOCK, &got, err);
+        if (st != MAKI_OK || got == 0) break;
+        text.len += got;
+        size_t start = 0;
+        for (;;) {
+            const char *newline = memchr(text.ptr + seen, '\n', text.len - seen);
+            if (!newline) break;
+            size_t stop = (size_t)(newline - text.ptr);
+            st = fn(ctx, (maki_str){ text.ptr + start, stop - start }, at + start, err);
+            if (st != MAKI_OK) break;
+            seen = start = stop + 1;
+            *end = at + start;
+        }
+        if (st != MAKI_OK) break;
+        memmove(text.ptr, text.ptr + start, text.len - start);
+        text.len -= start;
+        at += start;
+        seen = text.len;
+        if (text.len > max_line) {
+            st = maki_fail(err, MAKI_TOOBIG,
+                           "the row at byte %" PRIu64 " is longer than %" PRIu64 " bytes", at,
+                           max_line);
+        }
+    }
+    if (st == MAKI_OK) st = maki_buf_status(&text, err);
+    maki_buf_free(&text);
+    return st;
+}
+
+/* ---- the header row and the parent ------------------------------------------------------------------ */
+
+static maki_status stop_after_one(void *ctx, maki_str line, uint64_t at, maki_err *err)
+{
+    maki_log *log = ctx;
+    (void)at;
+    if (maki_str_starts(line, MAKI_LIT("{\"type\":\"header\""))) {
+        maki_status st = maki_chain_next(log->start, line, log->start, err);
+        if (st != MAKI_OK) return st;
+        log->header_len = line.len + 1;
+    }
+    return MAKI_CANCELLED; /* only the first line is wanted */
+}
+
+static maki_status read_header(maki_log *log, maki_err *err)
+{
+    uint64_t end = 0;
+    maki_status st = each_line(&log->env, log->messages_fd, 0, log->options.max_row_bytes,
+                               stop_after_one, log, &end, err);
+    return st == MAKI_CANCELLED ? MAKI_OK : st;
+}
+
+static bool hex_chain(maki_str string, unsigned char out[MAKI_CHAIN_LEN])
+{
+    char text[8 + 2 * MAKI_CHAIN_LEN + 3];
+    maki_str covered;
+    if (string.len != 2 * MAKI_CHAIN_LEN + 2) return false;
+    snprintf(text, sizeof text, ",\"sum\":%.*s}", (int)string.len, string.ptr);
+    return maki_event_sum(maki_str_of(text), &covered, out);
+}
+
+/* In a fork the first event tells where the parent was left. */
+static maki_status read_fork(void *ctx, maki_str line, uint64_t at, maki_err *err)
+{
+    maki_log *log = ctx;
+    maki_str event, type, value;
+    (void)at;
+    if (maki_json_check(line, &event, err) != MAKI_OK) return MAKI_CANCELLED;
+    if (maki_json_get(event, MAKI_LIT("type"), &type) &&
+        maki_json_kind_of(type) == MAKI_JSON_STRING && maki_json_text_is(type, MAKI_LIT("fork")) &&
+        maki_json_get(event, MAKI_LIT("seq"), &value)) {
+        log->base = (uint64_t)maki_json_double(value);
+        if (!maki_json_get(event, MAKI_LIT("chain"), &value) || !hex_chain(value, log->start)) {
+            return maki_fail(err, MAKI_CORRUPT, "the fork event has no chain");
+        }
+    }
+    return MAKI_CANCELLED;
+}
+
+static maki_status read_parent(maki_log *log, maki_err *err)
+{
+    uint64_t end = 0;
+    if (log->events_fd < 0) return MAKI_OK;
+    maki_status st = each_line(&log->env, log->events_fd, 0, EVENT_MAX, read_fork, log, &end, err);
+    return st == MAKI_CANCELLED ? MAKI_OK : st;
+}
+
+/* ---- taking rows into the index --------------------------------------------------------------------- */
+
+static maki_status publish(maki_log *log, maki_err *err)
+{
+    maki_status st = MAKI_OK;
+    if (log->record_count) {
+        st = maki_index_add(&log->index, log->records, log->record_count, log->written_end, err);
+    }
+    if (st != MAKI_OK) return st;
+    log->record_count = 0;
+    memcpy(log->head, log->new_head, MAKI_CHAIN_LEN);
+    log->tokens = log->new_tokens;
+    return MAKI_OK;
+}
+
+/* Make the record of a row that stands, or will stand, at `at`. */
+static maki_status make_record(maki_log *log, maki_str row, uint64_t at, const maki_facts *facts,
+                               maki_err *err)
+{
+    maki_row *r = &log->records[log->record_count];
+    *r = (maki_row){ .offset = at,
+                     .length = (uint32_t)row.len,
+                     .tokens = facts->tokens,
+                     .tokens_so_far = log->new_tokens + facts->tokens,
+                     .ts = facts->ts,
+                     .flags = facts->flags,
+                     .call_seq = facts->call_seq,
+                     .xxh3 = maki_row_hash(row) };
+    maki_status st = maki_chain_next(log->new_head, row, r->chain, err);
+    if (st != MAKI_OK) return st;
+    memcpy(log->new_head, r->chain, MAKI_CHAIN_LEN);
+    log->new_tokens = r->tokens_so_far;
+    log->record_count++;
+    return MAKI_OK;
+}
+
+/* The number of the row that comes next, those waiting included. */
+static uint64_t next_seq(const maki_log *log)
+{
+    return maki_log_last(log) + log->record_count + 1;
+}
+
+static maki_status take_line(void *ctx, maki_str line, uint64_t at, maki_err *err)
+{
+    maki_log *log = ctx;
+    maki_facts facts = { 0 };
+    maki_status st =
+        log->options.facts(log->options.facts_ctx, log, next_seq(log), line, &facts, err);
+    if (st == MAKI_INVALID)
+        facts = (maki_facts){ .flags = MAKI_ROW_BAD };
+    else if (st != MAKI_OK)
+        return st;
+    st = make_record(log, line, at, &facts, err);
+    log->written_end = at + line.len + 1;
+    if (st == MAKI_OK && log->record_count == ROWS_AT_ONCE) st = publish(log, err);
+    return st;
+}
+
+/* The state after the last published record. */
+static maki_status load_head(maki_log *log, maki_err *err)
+{
+    maki_row last;
+    memcpy(log->head, log->start, MAKI_CHAIN_LEN);
+    log->tokens = 0;
+    log->written_end = log->header_len;
+    if (log->index.header.count > 0) {
+        maki_status st = maki_index_get(&log->index, log->index.header.count, &last, err);
+        if (st != MAKI_OK) return st;
+        memcpy(log->head, last.chain, MAKI_CHAIN_LEN);
+        log->tokens = last.tokens_so_far;
+        log->written_end = log->index.header.end;
+    }
+    memcpy(log->new_head, log->head, MAKI_CHAIN_LEN);
+    log->new_tokens = log->tokens;
+    log->record_count = 0;
+    return MAKI_OK;
+}
+
+/* Take in what stands after the index's end; *end is one past the last whole row. */
+static maki_status catch_up(maki_log *log, uint64_t *end, maki_err *err)
+{
+    maki_status st = load_head(log, err);
+    if (st == MAKI_OK) {
+        st = each_line(&log->env, log->messages_fd, log->written_end, log->options.max_row_bytes,
+                       take_line, log, end, err);
+    }
+    if (st == MAKI_OK) st = publish(log, err);
+    return st;
+}
+
+/* ---- the index --------------------------------------------------------------------------------------- */
+
+/* Does the index belong to this file?  Its last record must fit the bytes. */
+static maki_status check_index(maki_log *log, uint64_t size, maki_err *err)
+{
+    maki_index *index = &log->index;
+    const char *family = log->options.family;
+    maki_row last;
+    if (strncmp(index->header.family, family, MAKI_FAMILY_LEN) != 0 ||
+        index->header.base != log->base ||
+        memcmp(index->header.start, log->start, MAKI_CHAIN_LEN) != 0) {
+        return maki_fail(err, MAKI_CORRUPT, "the index belongs to another log");
+    }
+    if (index->header.count == 0) return MAKI_OK;
+    maki_status st = maki_index_get(index, index->header.count, &last, err);
+    if (st != MAKI_OK) return st;
+    if (last.offset + last.length + 1 != index->header.end) {
+        return maki_fail(err, MAKI_CORRUPT, "the index is garbage");
+    }
+    if (index->header.end > size) return MAKI_OK; /* the log is shorter: told by the caller */
+    maki_buf row = maki_buf_new(log->env.alloc, (size_t)last.length + 1);
+    st = maki_log_read(log, maki_log_last(log), &row, err);
+    maki_buf_free(&row);
+    return st;
+}
+
+/* Make the index again from the log, beside the old one if that may be written, and put it in place. */
+static maki_status rebuild(maki_log *log, uint64_t *end, maki_err *err)
+{
+    const maki_files *files = log->env.files;
+    maki_index_header header;
+    char temp[PATH_MOST + 8];
+    bool private_one = log->read_only;
+    maki_index_close(&log->index);
+    maki_index_header_init(&header, log->options.family, log->base, log->start);
+    snprintf(temp, sizeof temp, "%s.new", log->index_path);
+    maki_status st =
+        maki_index_create(&log->index, &log->env, private_one ? NULL : temp, &header, err);
+    if (st == MAKI_DENIED &&
+        !private_one) { /* the folder may not be written: keep it to ourselves */
+        private_one = true;
+        st = maki_index_create(&log->index, &log->env, NULL, &header, err);
+    }
+    if (st == MAKI_OK) st = catch_up(log, end, err);
+    if (st == MAKI_OK && !private_one && files->rename(files, temp, log->index_path) < 0) {
+        st = maki_fail_errno(err, "putting the new index in place");
+    }
+    if (st != MAKI_OK && !private_one) files->unlink(files, temp);
+    return st;
+}
+
+static maki_status shorter(const maki_log *log, uint64_t size, maki_err *err)
+{
+    return maki_fail(err, MAKI_CORRUPT,
+                     "the messages file has %" PRIu64 " bytes where it had %" PRIu64
+                     ": rows are gone; see maki fsck",
+                     size, log->index.header.end);
+}
+
+/* Open or make the index and take in new rows. */
+static maki_status ready_index(maki_log *log, uint64_t *end, maki_err *err)
+{
+    const maki_files *files = log->env.files;
+    maki_err why = { 0 };
+    off_t size = files->size(files, log->messages_fd);
+    if (size < 0) return maki_fail_errno(err, "asking the size of the messages");
+    maki_index_close(&log->index);
+    maki_status st =
+        maki_index_open(&log->index, &log->env, log->index_path, !log->read_only, &why);
+    if (st == MAKI_DENIED && !log->read_only) {
+        st = maki_index_open(&log->index, &log->env, log->index_path, false, &why);
+    }
+    if (st == MAKI_OK) st = check_index(log, (uint64_t)size, &why);
+    if (st == MAKI_NOMEM) {
+        if (err) *err = why;
+        return st;
+    }
+    bool gone = st == MAKI_OK && log->index.header.end > (uint64_t)size;
+    if (gone && !log->options.repair) return shorter(log, (uint64_t)size, err);
+    if (st != MAKI_OK || gone) return rebuild(log, end, err);
+    if (log->read_only) { /* only a writer adds to the shared index */
+        *end = log->index.header.end;
+        return load_head(log, err);
+    }
+    return catch_up(log, end, err);
+}
+
+/* ---- events: the tail --------------------------------------------------------------------------------- */
+
+typedef struct last_event {
+    uint64_t ev;
+    unsigned char sum[MAKI_CHAIN_LEN];
+    bool bad;
+} last_event;
+
+static uint64_t event_number(maki_str row)
+{
+    uint64_t n = 0;
+    maki_str prefix = MAKI_LIT("{\"ev\":");
+    if (!maki_str_starts(row, prefix)) return 0;
+    for (size_t i = prefix.len; i < row.len && row.ptr[i] >= '0' && row.ptr[i] <= '9'; i++) {
+        n = n * 10 + (uint64_t)(row.ptr[i] - '0');
+    }
+    return n;
+}
+
+static maki_status note_event(void *ctx, maki_str row, uint64_t at, maki_err *err)
+{
+    last_event *last = ctx;
+    maki_str covered;
+    (void)at;
+    (void)err;
+    last->ev++;
+    if (event_number(row) != last->ev || !maki_event_sum(row, &covered, last->sum))
+        last->bad = true;
+    return MAKI_OK;
+}
+
+/* Read on from where the events were known to end; *end is one past the last whole one. */
+static maki_status read_events_tail(maki_log *log, uint64_t *end, maki_err *err)
+{
+    last_event last = { .ev = log->ev };
+    memcpy(last.sum, log->sum, MAKI_CHAIN_LEN);
+    *end = log->events_end;
+    if (log->events_fd < 0) return MAKI_OK;
+    off_t size = log->env.files->size(log->env.files, log->events_fd);
+    if (size < 0) return maki_fail_errno(err, "asking the size of the events");
+    if ((uint64_t)size < log->events_end) {
+        return maki_fail(err, MAKI_CORRUPT, "the events file was cut short while in use");
+    }
+    maki_status st = each_line(&log->env, log->events_fd, log->events_end, EVENT_MAX, note_event,
+                               &last, end, err);
+    if (st != MAKI_OK) return st;
+    if (last.bad) return maki_fail(err, MAKI_CORRUPT, "the events file is damaged; see maki fsck");
+    log->ev = last.ev;
+    memcpy(log->sum, last.sum, MAKI_CHAIN_LEN);
+    log->events_end = *end;
+    return MAKI_OK;
+}
+
+static void forget_group(maki_log *log);
+static maki_status finish(maki_log *log, maki_err *err);
+
+/* ---- torn tails ------------------------------------------------------------------------------------------ */
+
+static void add_base64(maki_buf *out, maki_str bytes)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    for (size_t i = 0; i < bytes.len; i += 3) {
+        uint32_t group = 0;
+        size_t n = bytes.len - i < 3 ? bytes.len - i : 3;
+        for (size_t k = 0; k < 3; k++) {
+            group = group << 8 | (k < n ? (unsigned char)bytes.ptr[i + k] : 0);
+        }
+        for (size_t k = 0; k < 4; k++) {
+            maki_buf_add_byte(out, k <= n ? digits[group >> (18 - 6 * k) & 63] : '=');
+        }
+    }
+}
+
+/* Cut [end, size) off the file, the bytes kept in a damage event. */
+static maki_status cut_tail(maki_log *log, int fd, const char *what, uint64_t end, maki_err *err)
+{
+    enum { KEPT_MAX = 1 << 16 };
+    const maki_files *files = log->env.files;
+    off_t size = files->size(files, fd);
+    if (size < 0) return maki_fail_errno(err, "asking the size of a file");
+    if ((uint64_t)size <= end) return MAKI_OK;
+    uint64_t torn = (uint64_t)size - end;
+    size_t keep = torn < KEPT_MAX ? (size_t)torn : KEPT_MAX, got = 0;
+    maki_buf fields = maki_buf_new(log->env.alloc, KEPT_MAX * 2);
+    char *bytes = log->env.alloc->resize(log->env.alloc, NULL, 0, keep);
+    if (!bytes) return maki_fail_nomem(err);
+    maki_status st = maki_file_read_at(files, fd, end, bytes, keep, &got, err);
+    if (st == MAKI_OK) {
+        char head[160];
+        snprintf(head, sizeof head,
+                 "\"what\":\"torn\",\"file\":\"%s\",\"offset\":%" PRIu64 ",\"length\":%" PRIu64
+                 ",\"bytes\":\"",
+                 what, end, torn);
+        maki_buf_add(&fields, maki_str_of(head));
+        add_base64(&fields, (maki_str){ bytes, got });
+        maki_buf_add(&fields, MAKI_LIT("\""));
+        st = maki_buf_status(&fields, err);
+    }
+    log->env.alloc->resize(log->env.alloc, bytes, keep, 0);
+    if (st == MAKI_OK && fd == log->events_fd && files->truncate(files, fd, (off_t)end) < 0) {
+        st = maki_fail_errno(err,
+                             "cutting a torn event off"); /* the new event stands in its place */
+    }
+    if (st == MAKI_OK) st = maki_log_add_event(log, "damage", maki_buf_str(&fields), NULL, err);
+    if (st == MAKI_OK)
+        st = finish(log, err);
+    else
+        forget_group(log);
+    maki_buf_free(&fields);
+    if (st == MAKI_OK && fd == log->messages_fd && files->truncate(files, fd, (off_t)end) < 0) {
+        st = maki_fail_errno(err, "cutting a torn row off");
+    }
+    return st;
+}
+
+/* ---- the lock --------------------------------------------------------------------------------------------- */
+
+static maki_status lock(maki_log *log, maki_err *err)
+{
+    const maki_files *files = log->env.files;
+    while (files->lock(files, log->messages_fd, LOCK_EX) < 0) {
+        if (errno != EINTR) return maki_fail_errno(err, "locking the messages");
+    }
+    log->locked = true;
+    int same = files->same(files, log->messages_fd, log->path);
+    if (same == 1 && log->events_fd >= 0) {
+        same = files->same(files, log->events_fd, log->events_path);
+    }
+    if (same == 1) return MAKI_OK;
+    files->lock(files, log->messages_fd, LOCK_UN);
+    log->locked = false;
+    if (same < 0) return maki_fail_errno(err, "looking at the files of the log");
+    return maki_fail(err, MAKI_CORRUPT,
+                     "the files of the log were removed or replaced while in use");
+}
+
+static void unlock(maki_log *log)
+{
+    if (log->locked) log->env.files->lock(log->env.files, log->messages_fd, LOCK_UN);
+    log->locked = false;
+}
+
+/* Under the lock: everything is taken in and nothing is torn. */
+static maki_status settle(maki_log *log, bool fresh, maki_err *err)
+{
+    const maki_files *files = log->env.files;
+    uint64_t end = 0, events_end = 0;
+    maki_status st = open_events(log, false, err);
+    if (st == MAKI_OK && fresh) st = read_parent(log, err);
+    if (st == MAKI_OK) st = read_events_tail(log, &events_end, err);
+    if (st != MAKI_OK) return st;
+    off_t size = files->size(files, log->messages_fd);
+    if (size < 0) return maki_fail_errno(err, "asking the size of the messages");
+    bool ours =
+        !fresh && (log->index.own || files->same(files, log->index.fd, log->index_path) == 1);
+    if (ours) ours = maki_index_refresh(&log->index, err) == MAKI_OK;
+    bool current = ours && (log->index.header.count ? log->index.header.end : log->header_len) ==
+                               (uint64_t)size;
+    if (current) {
+        st = load_head(log, err);
+    } else {
+        st = ready_index(log, &end, err);
+        if (st == MAKI_OK) st = cut_tail(log, log->messages_fd, "messages", end, err);
+    }
+    if (st == MAKI_OK && log->events_fd >= 0) {
+        st = cut_tail(log, log->events_fd, "events", log->events_end, err);
+    }
+    return st;
+}
+
+/* ---- opening ------------------------------------------------------------------------------------------------ */
+
+static maki_status write_header(maki_log *log, maki_err *err)
+{
+    const maki_files *files = log->env.files;
+    off_t size = files->size(files, log->messages_fd);
+    if (size < 0) return maki_fail_errno(err, "asking the size of the messages");
+    if (log->options.header.len == 0 || size > 0) return MAKI_OK;
+    maki_status st = maki_file_write_at(files, log->messages_fd, 0, log->options.header, err);
+    if (st == MAKI_OK) {
+        st = maki_file_write_at(files, log->messages_fd, log->options.header.len, MAKI_LIT("\n"),
+                                err);
+    }
+    return st;
+}
+
+static maki_status open_all(maki_log *log, const char *path, maki_err *err)
+{
+    uint64_t end = 0;
+    maki_status st = name_files(log, path, err);
+    if (st == MAKI_OK) st = open_messages(log, err);
+    if (st != MAKI_OK) return st;
+    if (log->read_only) {
+        st = open_events(log, false, err);
+        if (st == MAKI_OK) st = read_header(log, err);
+        if (st == MAKI_OK) st = read_parent(log, err);
+        if (st == MAKI_OK) st = read_events_tail(log, &end, err);
+        return st == MAKI_OK ? ready_index(log, &end, err) : st;
+    }
+    st = lock(log, err);
+    if (st == MAKI_OK) st = write_header(log, err);
+    if (st == MAKI_OK) st = read_header(log, err);
+    if (st == MAKI_OK) st = settle(log, true, err);
+    unlock(log);
+    return st;
+}
+
+maki_status maki_log_open(const maki_env *env, const char *path, const maki_log_options *options,
+                          maki_log **out, maki_err *err)
+{
+    maki_log *log = env->alloc->resize(env->alloc, NULL, 0, sizeof *log);
+    if (!log) return maki_fail_nomem(err);
+    memset(log, 0, sizeof *log);
+    log->env = *env;
+    log->options = *options;
+    if (log->options.max_row_bytes == 0) log->options.max_row_bytes = MAKI_ROW_MAX;
+    log->messages_fd = log->events_fd = log->index.fd = -1;
+    log->index.env = &log->env;
+    log->rows = maki_buf_new(env->alloc, (size_t)log->options.max_row_bytes + BLOCK);
+    log->events = maki_buf_new(env->alloc, EVENT_MAX);
+    maki_status st = open_all(log, path, err);
+    if (st != MAKI_OK) {
+        maki_log_close(log);
+        return st;
+    }
+    *out = log;
+    return MAKI_OK;
+}
+
+void maki_log_close(maki_log *log)
+{
+    if (!log) return;
+    const maki_files *files = log->env.files;
+    const maki_alloc *alloc = log->env.alloc;
+    unlock(log);
+    maki_index_close(&log->index);
+    maki_buf_free(&log->rows);
+    maki_buf_free(&log->events);
+    if (log->events_fd >= 0) files->close(files, log->events_fd);
+    if (log->messages_fd >= 0) files->close(files, log->messages_fd);
+    alloc->resize(alloc, log, sizeof *log, 0);
+}
+
+maki_status maki_log_refresh(maki_log *log, maki_err *err)
+{
+    const maki_files *files = log->env.files;
+    uint64_t end = 0;
+    maki_status st = open_events(log, false, err);
+    if (st == MAKI_OK) st = read_events_tail(log, &end, err);
+    if (st != MAKI_OK) return st;
+    if (log->index.own) return catch_up(log, &end, err);
+    int same = files->same(files, log->index.fd, log->index_path);
+    if (same < 0) return maki_fail_errno(err, "looking at the index");
+    if (same == 0) return ready_index(log, &end, err);
+    st = maki_index_refresh(&log->index, err);
+    return st == MAKI_OK ? load_head(log, err) : ready_index(log, &end, err);
+}
+
+/* ---- reading -------------------------------------------------------------------------------------------------- */
+
+maki_status maki_log_row(maki_log *log, uint64_t seq, maki_row *out, maki_err *err)
+{
+    if (seq <= log->base || seq > maki_log_last(log)) {
+        return maki_fail(err, MAKI_NOTFOUND, "there is no message %" PRIu64, seq);
+    }
+    return maki_index_get(&log->index, seq - log->base, out, err);
+}
+
+maki_status maki_log_read(maki_log *log, uint64_t seq, maki_buf *out, maki_err *err)
+{
+    maki_row row;
+    size_t got = 0;
+    maki_status st = maki_log_row(log, seq, &row, err);
+    if (st != MAKI_OK) return st;
+    char *room = maki_buf_room(out, row.length);
+    if (!room) return maki_buf_status(out, err);
+    st = maki_file_read_at(log->env.files, log->messages_fd, row.offset, room, row.length, &got,
+                           err);
+    if (st != MAKI_OK) return st;
+    if (got < row.length || maki_row_hash((maki_str){ room, got }) != row.xxh3) {
+        return maki_fail(err, MAKI_CORRUPT,
+                         "message %" PRIu64 " is not what was written; see maki "
+                         "fsck",
+                         seq);
+    }
+    out->len += got;
+    return MAKI_OK;
+}
+
+maki_status maki_log_copy(maki_log *log, uint64_t from, uint64_t to, maki_sink sink, maki_err *err)
+{
+    maki_row first, last;
+    if (from > to) return MAKI_OK;
+    maki_status st = maki_log_row(log, from, &first, err);
+    if (st == MAKI_OK) st = maki_log_row(log, to, &last, err);
+    if (st != MAKI_OK) return st;
+    char *block = log->env.alloc->resize(log->env.alloc, NULL, 0, BLOCK);
+    if (!block) return maki_fail_nomem(err);
+    uint64_t at = first.offset, end = last.offset + last.length + 1;
+    while (st == MAKI_OK && at < end) {
+        size_t want = end - at < BLOCK ? (size_t)(end - at) : BLOCK, got = 0;
+        st = maki_file_read_at(log->env.files, log->messages_fd, at, block, want, &got, err);
+        if (st == MAKI_OK && got < want) {
+            st = maki_fail(err, MAKI_CORRUPT, "the messages file ends at byte %" PRIu64, at + got);
+        }
+        if (st == MAKI_OK) st = sink.write(sink.ctx, (maki_str){ block, got }, err);
+        at += got;
+    }
+    log->env.alloc->resize(log->env.alloc, block, BLOCK, 0);
+    return st;
+}
+
+typedef struct event_walk {
+    maki_log *log;
+    maki_event_fn fn;
+    void *ctx;
+    uint64_t ev;
+} event_walk;
+
+static maki_status walk_event(void *ctx, maki_str row, uint64_t at, maki_err *err)
+{
+    event_walk *walk = ctx;
+    if (at >= walk->log->events_end) return MAKI_CANCELLED; /* added since we looked */
+    return walk->fn(walk->ctx, ++walk->ev, row, at, err);
+}
+
+maki_status maki_log_each_event(maki_log *log, maki_event_fn fn, void *ctx, maki_err *err)
+{
+    event_walk walk = { log, fn, ctx, 0 };
+    uint64_t end = 0;
+    if (log->events_fd < 0) return MAKI_OK;
+    maki_status st =
+        each_line(&log->env, log->events_fd, 0, EVENT_MAX, walk_event, &walk, &end, err);
+    return st == MAKI_CANCELLED && walk.ev == log->ev ? MAKI_OK : st;
+}
+
+maki_status maki_log_event_bytes(maki_log *log, uint64_t at, uint64_t len, maki_buf *out,
+                                 maki_err *err)
+{
+    size_t got = 0;
+    char *room = maki_buf_room(out, (size_t)len);
+    if (!room) return maki_buf_status(out, err);
+    maki_status st =
+        maki_file_read_at(log->env.files, log->events_fd, at, room, (size_t)len, &got, err);
+    if (st == MAKI_OK && got < len)
+        st = maki_fail(err, MAKI_CORRUPT, "the events file was cut short");
+    if (st == MAKI_OK) out->len += got;
+    return st;
+}
+
+/* ---- writing ---------------------------------------------------------------------------------------------------- */
+
+static void forget_group(maki_log *log)
+{
+    maki_buf_clear(&log->rows);
+    maki_buf_clear(&log->events);
+    log->record_count = 0;
+    log->added = log->events_added = 0;
+    memcpy(log->new_head, log->head, MAKI_CHAIN_LEN);
+    memcpy(log->new_sum, log->sum, MAKI_CHAIN_LEN);
+    log->new_tokens = log->tokens;
+}
+
+maki_status maki_log_begin(maki_log *log, const unsigned char *expect, maki_err *err)
+{
+    if (log->read_only) return maki_fail(err, MAKI_DENIED, "%s may not be written", log->path);
+    maki_status st = lock(log, err);
+    if (st == MAKI_OK) st = settle(log, false, err);
+    if (st == MAKI_OK && expect && memcmp(expect, log->head, MAKI_CHAIN_LEN) != 0) {
+        st = maki_fail(err, MAKI_CONFLICT,
+                       "the conversation has grown since it was read; read it again");
+    }
+    if (st != MAKI_OK) {
+        unlock(log);
+        return st;
+    }
+    forget_group(log);
+    return MAKI_OK;
+}
+
+/* Write the waiting rows; under MAKI_LAZY they are published at once, so that a long import does not
+ * gather records. */
+static maki_status flush_rows(maki_log *log, maki_err *err)
+{
+    maki_status st = maki_file_write_at(log->env.files, log->messages_fd, log->written_end,
+                                        maki_buf_str(&log->rows), err);
+    if (st != MAKI_OK) return st;
+    log->written_end += log->rows.len;
+    maki_buf_clear(&log->rows);
+    return log->options.durability == MAKI_LAZY ? publish(log, err) : MAKI_OK;
+}
+
+maki_status maki_log_add_row(maki_log *log, maki_str row, uint64_t *seq, maki_err *err)
+{
+    maki_facts facts = { 0 };
+    if (row.len > log->options.max_row_bytes) {
+        return maki_fail(err, MAKI_TOOBIG, "a message of %zu bytes; the most is %" PRIu64, row.len,
+                         log->options.max_row_bytes);
+    }
+    if (memchr(row.ptr, '\n', row.len)) {
+        return maki_fail(err, MAKI_INVALID, "a row may not contain a newline");
+    }
+    if (log->record_count == ROWS_AT_ONCE || log->rows.len >= BLOCK) {
+        bool lazy = log->options.durability == MAKI_LAZY;
+        if (!lazy && log->record_count == ROWS_AT_ONCE) {
+            return maki_fail(err, MAKI_TOOBIG, "more than %d messages in one synced group",
+                             ROWS_AT_ONCE);
+        }
+        maki_status st = flush_rows(log, err);
+        if (st != MAKI_OK) return st;
+    }
+    uint64_t number = next_seq(log);
+    maki_status st = log->options.facts(log->options.facts_ctx, log, number, row, &facts, err);
+    if (st != MAKI_OK) return st;
+    uint64_t at = log->written_end + log->rows.len;
+    maki_buf_add(&log->rows, row);
+    maki_buf_add_byte(&log->rows, '\n');
+    st = maki_buf_status(&log->rows, err);
+    if (st == MAKI_OK) st = make_record(log, row, at, &facts, err);
+    if (st == MAKI_OK && seq) *seq = number;
+    return st;
+}
+
+maki_status maki_log_add_event(maki_log *log, const char *type, maki_str fields, uint64_t *ev,
+                               maki_err *err)
+{
+    char head[2 * MAKI_CHAIN_LEN + 1], sum[2 * MAKI_CHAIN_LEN + 1], text[200];
+    uint64_t number = log->ev + log->events_added + 1;
+    size_t start = log->events.len;
+    maki_status st = open_events(log, true, err);
+    if (st != MAKI_OK) return st;
+    if (log->events_added == 0) memcpy(log->new_sum, log->sum, MAKI_CHAIN_LEN);
+    maki_hex(log->new_head, MAKI_CHAIN_LEN, head);
+    snprintf(text, sizeof text,
+             "{\"ev\":%" PRIu64 ",\"at\":%" PRIu64 ",\"ts\":%" PRId64
+             ",\"type\":\"%s\",\"head\":\"%s\"%s",
+             number, next_seq(log) - 1, log->env.clock->now_ms(log->env.clock), type, head,
+             fields.len ? "," : "");
+    maki_buf_add(&log->events, maki_str_of(text));
+    maki_buf_add(&log->events, fields);
+    st = maki_buf_status(&log->events, err);
+    if (st != MAKI_OK) return st;
+    maki_str covered = maki_str_from(maki_buf_str(&log->events), start);
+    st = maki_chain_next(log->new_sum, covered, log->new_sum, err);
+    if (st != MAKI_OK) return st;
+    maki_hex(log->new_sum, MAKI_CHAIN_LEN, sum);
+    snprintf(text, sizeof text, ",\"sum\":\"%s\"}\n", sum);
+    maki_buf_add(&log->events, maki_str_of(text));
+    log->events_added++;
+    if (ev) *ev = number;
+    return maki_buf_status(&log->events, err);
+}
+
+static maki_status sync_file(maki_log *log, int fd, maki_err *err)
+{
+    if (log->options.durability != MAKI_SYNC) return MAKI_OK;
+    if (log->env.files->sync(log->env.files, fd) < 0) return maki_fail_errno(err, "syncing");
+    return MAKI_OK;
+}
+
+/* Events first: one that names a row to come is found before the row (FORMATS section 1). */
+static maki_status write_group(maki_log *log, maki_err *err)
+{
+    maki_status st = MAKI_OK;
+    bool rows = log->rows.len > 0 || log->record_count > 0;
+    if (log->events.len) {
+        st = maki_file_write_at(log->env.files, log->events_fd, log->events_end,
+                                maki_buf_str(&log->events), err);
+        if (st == MAKI_OK) st = sync_file(log, log->events_fd, err);
+    }
+    if (st == MAKI_OK && rows) {
+        st = maki_file_write_at(log->env.files, log->messages_fd, log->written_end,
+                                maki_buf_str(&log->rows), err);
+        if (st == MAKI_OK) st = sync_file(log, log->messages_fd, err);
+    }
+    return st;
+}
+
+static void roll_back(maki_log *log)
+{
+    const maki_files *files = log->env.files;
+    uint64_t end = log->index.header.count ? log->index.header.end : log->header_len;
+    /* what was written of the group must not be taken for rows by the next writer */
+    if (files->size(files, log->messages_fd) > (off_t)end) {
+        (void)!files->truncate(files, log->messages_fd, (off_t)end);
+    }
+    if (log->events_fd >= 0 && files->size(files, log->events_fd) > (off_t)log->events_end) {
+        (void)!files->truncate(files, log->events_fd, (off_t)log->events_end);
+    }
+    forget_group(log);
+    log->written_end = end;
+}
+
+/* Write, sync and publish the group; the lock stays. */
+static maki_status finish(maki_log *log, maki_err *err)
+{
+    maki_status st = write_group(log, err);
+    if (st != MAKI_OK) {
+        roll_back(log);
+        return st;
+    }
+    log->written_end += log->rows.len;
+    if (log->events.len) {
+        log->events_end += log->events.len;
+        log->ev += log->events_added;
+        memcpy(log->sum, log->new_sum, MAKI_CHAIN_LEN);
+    }
+    /* The rows are safe whatever becomes of the index: it is made again when it cannot be added to. */
+    if (publish(log, NULL) != MAKI_OK) {
+        uint64_t end = 0;
+        st = rebuild(log, &end, err);
+    }
+    forget_group(log);
+    return st;
+}
+
+maki_status maki_log_commit(maki_log *log, maki_err *err)
+{
+    maki_status st = finish(log, err);
+    unlock(log);
+    return st;
+}
+
+void maki_log_abort(maki_log *log)
+{
+    if (!log->locked) return;
+    roll_back(log);
+    unlock(log);
+}

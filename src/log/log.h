@@ -1,0 +1,126 @@
+/* log.h -- the messages of a conversation, exactly as they happened, and the events about them.
+ *
+ * Two files of JSON lines that a person can read, and an index:
+ *
+ *     messages.jsonl   one message a row; row n is message n (a session's file has a header row first)
+ *     events.jsonl     what was done about them; {"ev", "at", "ts", "type", "head", ..., "sum"}
+ *     messages.idx     derived; made again when it is missing or stale
+ *
+ * Append-only: a row never changes once it is written.  Each row's hash covers the row and the hash
+ * before it (the chain); each event names the head of that chain, and its own `sum` covers the event
+ * and the sum before it.  So a changed byte anywhere is found (verify.h).
+ *
+ * Any number of processes may read; one writes at a time, under a lock that is held for one group of
+ * rows and events.  Readers take no lock and never see half a row.  Acknowledged means durable: when
+ * maki_log_commit returns MAKI_OK under MAKI_SYNC, a power cut does not lose the group.
+ *
+ * log/ does not know what a message is: facts about a row come from a function handed in.
+ * A maki_log belongs to the thread that opened it; open one per thread. */
+#ifndef MAKI_LOG_LOG_H
+#define MAKI_LOG_LOG_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "log/index.h"
+
+typedef struct maki_log maki_log;
+
+/* What is kept of a row besides where it stands. */
+typedef struct maki_facts {
+    int64_t ts;
+    uint32_t tokens;
+    uint32_t flags;
+    uint32_t call_seq;
+} maki_facts;
+
+/* Look at row `seq`.  MAKI_INVALID when it cannot be a message: then it is not appended; a row that
+ * already stands in the file gets the flag MAKI_ROW_BAD instead. */
+typedef maki_status (*maki_facts_fn)(void *ctx, maki_log *log, uint64_t seq, maki_str row,
+                                     maki_facts *out, maki_err *err);
+#define MAKI_ROW_BAD 0x80000000u
+
+typedef enum maki_durability {
+    MAKI_SYNC, /* durable when commit returns */
+    MAKI_LAZY  /* written when commit returns; the system writes it out in its time */
+} maki_durability;
+
+typedef struct maki_log_options {
+    bool create;    /* make it if it is not there */
+    bool read_only; /* never lock, never write, not even the index */
+    bool repair;    /* accept a messages file that is shorter than it was */
+    maki_durability durability;
+    uint64_t max_row_bytes; /* 0: MAKI_ROW_MAX; larger rows are refused with MAKI_TOOBIG */
+    const char *family;     /* of the tokens that `facts` counts */
+    maki_facts_fn facts;
+    void *facts_ctx;
+    maki_str header; /* a header row for a new session; len 0: none */
+} maki_log_options;
+#define MAKI_ROW_MAX ((uint64_t)512 << 20)
+
+/* Open the log whose messages file is `path`, bring its index up to date and cut a torn last row
+ * (with a `damage` event that keeps what was cut).  Where nothing may be written it is opened for
+ * reading.  MAKI_NOTFOUND: it is not there and may not be made.  MAKI_CORRUPT: rows that were there
+ * are gone.  On MAKI_OK the caller owns *out and ends it with maki_log_close(). */
+maki_status maki_log_open(const maki_env *env, const char *path, const maki_log_options *options,
+                          maki_log **out, maki_err *err) MAKI_MUST_CHECK;
+void maki_log_close(maki_log *log); /* accepts NULL */
+
+/* See what other processes have added. */
+maki_status maki_log_refresh(maki_log *log, maki_err *err);
+
+bool maki_log_read_only(const maki_log *log);
+const char *maki_log_path(const maki_log *log);
+uint64_t maki_log_base(const maki_log *log);   /* the last message of the parent; 0 unless a fork */
+uint64_t maki_log_last(const maki_log *log);   /* the newest message, maki_log_base() when none */
+uint64_t maki_log_events(const maki_log *log); /* the number of the newest event, 0 when none */
+/* The chain after the newest message. */
+const unsigned char *maki_log_head(const maki_log *log);
+
+/* The record of a message of this log (seq > base). */
+maki_status maki_log_row(maki_log *log, uint64_t seq, maki_row *out, maki_err *err);
+/* Its bytes, appended to `out` and checked against the record: MAKI_CORRUPT when they changed. */
+maki_status maki_log_read(maki_log *log, uint64_t seq, maki_buf *out, maki_err *err);
+/* The bytes of messages [from, to] as they stand in the file, newlines included, to a sink. */
+maki_status maki_log_copy(maki_log *log, uint64_t from, uint64_t to, maki_sink sink, maki_err *err);
+
+/* Called for each event row in order, `at` being its place in the file; not MAKI_OK stops. */
+typedef maki_status (*maki_event_fn)(void *ctx, uint64_t ev, maki_str row, uint64_t at,
+                                     maki_err *err);
+maki_status maki_log_each_event(maki_log *log, maki_event_fn fn, void *ctx, maki_err *err);
+/* A span of the events file, appended to `out`. */
+maki_status maki_log_event_bytes(maki_log *log, uint64_t at, uint64_t len, maki_buf *out,
+                                 maki_err *err);
+
+/* ---- writing: begin, add, commit ----------------------------------------------------------------- */
+
+/* Take the lock and see what others have added.  With `expect` (a chain), MAKI_CONFLICT when the head
+ * has moved: read again and decide again.  After MAKI_OK the group must be committed or aborted. */
+maki_status maki_log_begin(maki_log *log, const unsigned char *expect, maki_err *err)
+    MAKI_MUST_CHECK;
+/* A row: one JSON object without a newline. */
+maki_status maki_log_add_row(maki_log *log, maki_str row, uint64_t *seq, maki_err *err);
+/* An event; `fields` is the inside of an object ("\"seq\":4"), or empty.  */
+maki_status maki_log_add_event(maki_log *log, const char *type, maki_str fields, uint64_t *ev,
+                               maki_err *err);
+/* All of the group is there when this returns MAKI_OK, else none of it. */
+maki_status maki_log_commit(maki_log *log, maki_err *err) MAKI_MUST_CHECK;
+void maki_log_abort(maki_log *log);
+
+/* ---- for verify.c --------------------------------------------------------------------------------- */
+
+/* chain = SHA-256(before, bytes), cut to MAKI_CHAIN_LEN; `out` may be `before`. */
+maki_status maki_chain_next(const unsigned char before[MAKI_CHAIN_LEN], maki_str bytes,
+                            unsigned char out[MAKI_CHAIN_LEN], maki_err *err);
+uint64_t maki_row_hash(maki_str row);
+/* Where the pieces are. */
+typedef struct maki_log_files {
+    int messages_fd, events_fd; /* -1: none */
+    uint64_t header_len;        /* bytes of the header row with its newline */
+    const char *events_path, *index_path;
+    maki_index *index;
+} maki_log_files;
+maki_log_files maki_log_inside(maki_log *log);
+/* The part of an event row that its sum covers, and the sum; false when the row has none. */
+bool maki_event_sum(maki_str row, maki_str *covered, unsigned char sum[MAKI_CHAIN_LEN]);
+
+#endif

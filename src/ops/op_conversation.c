@@ -1,0 +1,329 @@
+/* op_conversation.c -- history.* on a conversation: each appends an event and tells what it did. */
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/err.h"
+#include "base/hash.h"
+#include "base/str.h"
+#include "ops/op.h"
+#include "summary/offline.h"
+
+enum { PATH_MOST = 4096, KEEP = 3, TRIM_UNITS = 1500 };
+
+const maki_op_field maki_conversation_fields[] = {
+    { "conversation", "string", "the path of its messages file or its folder", 1 },
+    { "expect", "string", "the head it must have; else CONFLICT", 0 },
+    { "seq", "count", "a message", 0 },
+    { "ev", "count", "an event", 0 },
+    { "keepCount", "count", "condense: how many of the newest stay; 3 by default", 0 },
+    { 0 },
+};
+
+/* ---- opening --------------------------------------------------------------------------------------- */
+
+/* A file that ends with .jsonl, or a folder with messages.jsonl in it. */
+static maki_status path_field(const maki_call *call, const char *name, char path[PATH_MOST],
+                              maki_err *err)
+{
+    struct stat st;
+    maki_str string = maki_field_string(call->input, name);
+    size_t n = maki_json_copy_text(string, path, PATH_MOST - 20);
+    path[n] = '\0';
+    if (n == 0 || n >= PATH_MOST - 24 || memchr(path, '\0', n)) {
+        return maki_fail(err, MAKI_INVALID, "%s must be a path, at byte %zu", name,
+                         (size_t)(string.ptr - call->base));
+    }
+    if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) strcat(path, "/messages.jsonl");
+    return MAKI_OK;
+}
+
+maki_status maki_field_conversation(const maki_call *call, bool create, maki_conv **out,
+                                    maki_err *err)
+{
+    char path[PATH_MOST];
+    maki_conv_options options = { .create = create, .durability = MAKI_SYNC };
+    maki_status st = path_field(call, "conversation", path, err);
+    if (st == MAKI_OK) st = maki_conv_open(&call->m->env, path, &options, out, err);
+    return st;
+}
+
+/* The head the caller expects, or NULL in *head. */
+static maki_status expect_field(const maki_call *call, unsigned char room[MAKI_CHAIN_LEN],
+                                const unsigned char **head, maki_err *err)
+{
+    maki_str value;
+    char text[2 * MAKI_CHAIN_LEN + 12];
+    maki_str covered;
+    *head = NULL;
+    if (!maki_field(call->input, "expect", &value)) return MAKI_OK;
+    snprintf(text, sizeof text, ",\"sum\":%.*s}", (int)(value.len < 40 ? value.len : 40),
+             value.ptr);
+    if (!maki_event_sum(maki_str_of(text), &covered, room)) {
+        return maki_fail(err, MAKI_INVALID, "expect must be 32 hexadecimal digits, at byte %zu",
+                         (size_t)(value.ptr - call->base));
+    }
+    *head = room;
+    return MAKI_OK;
+}
+
+/* ---- answering ----------------------------------------------------------------------------------------- */
+
+static void write_head(maki_jw *out, const unsigned char head[MAKI_CHAIN_LEN])
+{
+    char hex[2 * MAKI_CHAIN_LEN + 1];
+    maki_hex(head, MAKI_CHAIN_LEN, hex);
+    maki_jw_key(out, MAKI_LIT("head"));
+    maki_jw_string(out, maki_str_of(hex));
+}
+
+static void count_field(maki_jw *out, const char *name, uint64_t value)
+{
+    maki_jw_key(out, maki_str_of(name));
+    maki_jw_int(out, (int64_t)value);
+}
+
+static void write_change(maki_jw *out, const maki_change *c)
+{
+    maki_jw_object(out);
+    count_field(out, "event", c->event);
+    count_field(out, "seq", c->seq);
+    write_head(out, c->head);
+    count_field(out, "removed", c->removed);
+    count_field(out, "tokensBefore", c->tokens_before);
+    count_field(out, "tokensAfter", c->tokens_after);
+    maki_jw_end_object(out);
+}
+
+/* One change of an opened conversation. */
+typedef maki_status (*change_fn)(const maki_call *call, maki_conv *conv,
+                                 const unsigned char *expect, maki_change *out, maki_err *err);
+
+static maki_status run_change(maki_call *call, change_fn fn, maki_jw *out, maki_err *err)
+{
+    unsigned char room[MAKI_CHAIN_LEN];
+    const unsigned char *expect;
+    maki_conv *conv = NULL;
+    maki_change change;
+    maki_status st = expect_field(call, room, &expect, err);
+    if (st == MAKI_OK) st = maki_field_conversation(call, false, &conv, err);
+    if (st == MAKI_OK) st = fn(call, conv, expect, &change, err);
+    maki_conv_close(conv);
+    if (st == MAKI_OK) write_change(out, &change);
+    return st;
+}
+
+static uint64_t seq_field(const maki_call *call)
+{
+    return (uint64_t)maki_field_number(call->input, "seq", 0);
+}
+
+/* ---- the changes ----------------------------------------------------------------------------------------- */
+
+static maki_status do_condense(const maki_call *call, maki_conv *conv, const unsigned char *expect,
+                               maki_change *out, maki_err *err)
+{
+    maki_told_summarizer told;
+    maki_summarizer offline = maki_summarizer_offline();
+    double keep = maki_field_number(call->input, "keepCount", KEEP);
+    maki_status st = maki_field_summarizer(call, "summarizer", &told, err);
+    if (st != MAKI_OK) return st;
+    return maki_conv_condense(conv, expect, (size_t)keep, told.spec.len ? &told.base : &offline,
+                              out, err);
+}
+
+static maki_status do_truncate(const maki_call *call, maki_conv *conv, const unsigned char *expect,
+                               maki_change *out, maki_err *err)
+{
+    return maki_conv_truncate(conv, expect, maki_field_number(call->input, "fraction", 0.5), out,
+                              err);
+}
+
+/* To a message (kept), or to a time, or to an event. */
+static maki_status do_rewind(const maki_call *call, maki_conv *conv, const unsigned char *expect,
+                             maki_change *out, maki_err *err)
+{
+    maki_str value;
+    uint64_t seq = seq_field(call), ev = MAKI_NOW;
+    bool by_time = maki_field(call->input, "value", &value);
+    if (maki_field(call->input, "ev", &value)) ev = (uint64_t)maki_json_double(value);
+    if (by_time && maki_field(call->input, "value", &value)) {
+        maki_status st =
+            maki_conv_seq_before(conv, (int64_t)maki_json_double(value),
+                                 maki_field_bool(call->input, "includeTarget", false), &seq, err);
+        if (st != MAKI_OK) return st;
+    } else if (!maki_field(call->input, "seq", &value)) {
+        if (ev == MAKI_NOW)
+            return maki_fail(err, MAKI_INVALID, "seq, ev or value must say where to");
+        seq = MAKI_NOW;
+    }
+    return maki_conv_rewind(conv, expect, seq, ev, out, err);
+}
+
+static maki_status do_undo(const maki_call *call, maki_conv *conv, const unsigned char *expect,
+                           maki_change *out, maki_err *err)
+{
+    return maki_conv_undo(conv, expect, (uint64_t)maki_field_number(call->input, "ev", 0), out,
+                          err);
+}
+
+static maki_status do_edit(const maki_call *call, maki_conv *conv, const unsigned char *expect,
+                           maki_change *out, maki_err *err)
+{
+    maki_str message = { "", 0 };
+    maki_field(call->input, "message", &message);
+    return maki_conv_edit(conv, expect, seq_field(call), message, out, err);
+}
+
+static maki_status do_delete(const maki_call *call, maki_conv *conv, const unsigned char *expect,
+                             maki_change *out, maki_err *err)
+{
+    return maki_conv_edit(conv, expect, seq_field(call), (maki_str){ "", 0 }, out, err);
+}
+
+static maki_status do_expand(const maki_call *call, maki_conv *conv, const unsigned char *expect,
+                             maki_change *out, maki_err *err)
+{
+    return maki_conv_expand(conv, expect, seq_field(call), out, err);
+}
+
+static maki_status do_pin(const maki_call *call, maki_conv *conv, const unsigned char *expect,
+                          maki_change *out, maki_err *err)
+{
+    return maki_conv_pin(conv, expect, seq_field(call), true, out, err);
+}
+
+static maki_status do_unpin(const maki_call *call, maki_conv *conv, const unsigned char *expect,
+                            maki_change *out, maki_err *err)
+{
+    return maki_conv_pin(conv, expect, seq_field(call), false, out, err);
+}
+
+static maki_status do_trim(const maki_call *call, maki_conv *conv, const unsigned char *expect,
+                           maki_change *out, maki_err *err)
+{
+    uint32_t block = (uint32_t)maki_field_number(call->input, "block", 0);
+    uint32_t head = (uint32_t)maki_field_number(call->input, "head", TRIM_UNITS);
+    uint32_t tail = (uint32_t)maki_field_number(call->input, "tail", TRIM_UNITS);
+    return maki_conv_trim(conv, expect, seq_field(call), block, head, tail, out, err);
+}
+
+#define CHANGE_OP(name, fn)                                        \
+    maki_status name(maki_call *call, maki_jw *out, maki_err *err) \
+    {                                                              \
+        return run_change(call, fn, out, err);                     \
+    }
+
+CHANGE_OP(maki_op_conversation_condense, do_condense)
+CHANGE_OP(maki_op_conversation_truncate, do_truncate)
+CHANGE_OP(maki_op_conversation_rewind, do_rewind)
+CHANGE_OP(maki_op_history_undo, do_undo)
+CHANGE_OP(maki_op_history_edit, do_edit)
+CHANGE_OP(maki_op_history_delete, do_delete)
+CHANGE_OP(maki_op_history_expand, do_expand)
+CHANGE_OP(maki_op_history_pin, do_pin)
+CHANGE_OP(maki_op_history_unpin, do_unpin)
+CHANGE_OP(maki_op_history_trim, do_trim)
+
+maki_status maki_op_history_append(maki_call *call, maki_jw *out, maki_err *err)
+{
+    unsigned char room[MAKI_CHAIN_LEN];
+    const unsigned char *expect;
+    maki_conv *conv = NULL;
+    maki_change change;
+    maki_msgs list;
+    maki_status st = expect_field(call, room, &expect, err);
+    if (st == MAKI_OK) st = maki_field_messages(call, "messages", &list, err);
+    if (st != MAKI_OK) return st;
+    maki_str *rows = maki_arena_array(call->arena, list.count, sizeof *rows);
+    if (!rows) return maki_arena_status(call->arena, err);
+    for (size_t i = 0; i < list.count; i++)
+        rows[i] = list.at[i]->raw;
+    st = maki_field_conversation(call, true, &conv, err);
+    if (st == MAKI_OK) st = maki_conv_append(conv, expect, rows, list.count, &change, err);
+    if (st == MAKI_OK) change.seq = maki_log_last(maki_conv_log(conv));
+    maki_conv_close(conv);
+    if (st != MAKI_OK) return st;
+    maki_jw_object(out);
+    count_field(out, "seq", change.seq);
+    write_head(out, change.head);
+    maki_jw_end_object(out);
+    return MAKI_OK;
+}
+
+maki_status maki_op_history_fork(maki_call *call, maki_jw *out, maki_err *err)
+{
+    char path[PATH_MOST];
+    maki_conv *conv = NULL;
+    maki_str value;
+    maki_status st = path_field(call, "path", path, err);
+    if (st == MAKI_OK) st = maki_field_conversation(call, false, &conv, err);
+    if (st != MAKI_OK) return st;
+    uint64_t seq = maki_field(call->input, "seq", &value) ? seq_field(call)
+                                                          : maki_log_last(maki_conv_log(conv));
+    st = maki_conv_fork(conv, seq, MAKI_NOW, path, err);
+    maki_conv_close(conv);
+    if (st != MAKI_OK) return st;
+    maki_jw_object(out);
+    maki_jw_key(out, MAKI_LIT("path"));
+    maki_jw_string(out, maki_str_of(path));
+    count_field(out, "seq", seq);
+    maki_jw_end_object(out);
+    return MAKI_OK;
+}
+
+/* ---- seeing ------------------------------------------------------------------------------------------------ */
+
+maki_status maki_op_history_status(maki_call *call, maki_jw *out, maki_err *err)
+{
+    maki_conv *conv = NULL;
+    const maki_view *view;
+    maki_view_totals total;
+    maki_status st = maki_field_conversation(call, false, &conv, err);
+    if (st == MAKI_OK) st = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, err);
+    if (st == MAKI_OK) st = maki_view_total(view, &total, err);
+    if (st == MAKI_OK) {
+        maki_log *log = maki_conv_log(conv);
+        maki_jw_object(out);
+        count_field(out, "messages", maki_log_last(log));
+        count_field(out, "events", maki_log_events(log));
+        write_head(out, maki_log_head(log));
+        count_field(out, "visible", total.messages);
+        count_field(out, "tokens", total.tokens);
+        count_field(out, "pinned", view->pin_count);
+        maki_jw_key(out, MAKI_LIT("readOnly"));
+        maki_jw_bool(out, maki_log_read_only(log));
+        maki_jw_end_object(out);
+    }
+    maki_conv_close(conv);
+    return st;
+}
+
+static maki_status to_writer(void *ctx, maki_str bytes, maki_err *err)
+{
+    maki_jw *w = ctx;
+    (void)err;
+    maki_jw_bytes(w, bytes);
+    return w->status;
+}
+
+maki_status maki_op_conversation_effective(maki_call *call, maki_jw *out, maki_err *err)
+{
+    maki_conv *conv = NULL;
+    const maki_view *view;
+    maki_str value;
+    uint64_t seq = MAKI_NOW, ev = MAKI_NOW;
+    if (maki_field(call->input, "seq", &value)) seq = (uint64_t)maki_json_double(value);
+    if (maki_field(call->input, "ev", &value)) ev = (uint64_t)maki_json_double(value);
+    maki_status st = maki_field_conversation(call, false, &conv, err);
+    if (st == MAKI_OK) st = maki_conv_view(conv, seq, ev, &view, err);
+    if (st == MAKI_OK) {
+        maki_jw_object(out);
+        maki_jw_key(out, MAKI_LIT("messages"));
+        maki_jw_begin_value(out);
+        st = maki_conv_write(conv, view, true, (maki_sink){ to_writer, out }, err);
+        maki_jw_end_object(out);
+    }
+    maki_conv_close(conv);
+    return st;
+}
