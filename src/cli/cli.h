@@ -13,6 +13,7 @@ typedef struct cli_command {
     int (*run)(int argc, char **argv); /* argv[0] is the command's name; returns the exit code */
 } cli_command;
 
+extern const cli_command cli_history;
 extern const cli_command cli_op;
 extern const cli_command cli_tour;
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "json_input.h"
 
 static const char usage[] =
     "maki tour    a sample conversation, condensed, truncated and rewound in the terminal\n"
@@ -40,28 +41,6 @@ static const char summary[] =
     "{\"chunks\":[\"Previous Conversation: the login screen crashed. Relevant Files: src/login.ts. "
     "Problem Solving: user may be null; fixed. Pending Tasks: run the build.\"],\"cost\":0.002}";
 
-/* ---- an answer, kept ------------------------------------------------------------------------- */
-
-typedef struct answer {
-    char *text;
-    size_t len, room;
-} answer;
-
-static maki_status keep(void *ctx, maki_str bytes, maki_err *err)
-{
-    answer *a = ctx;
-    (void)err;
-    if (a->len + bytes.len > a->room) {
-        a->room = (a->len + bytes.len) * 2;
-        char *moved = realloc(a->text, a->room);
-        if (!moved) return MAKI_NOMEM;
-        a->text = moved;
-    }
-    memcpy(a->text + a->len, bytes.ptr, bytes.len);
-    a->len += bytes.len;
-    return MAKI_OK;
-}
-
 /* Run an operation on an input put together from parts; `field` of the answer is returned as text
  * that the caller frees.  The program ends when it fails: the tour is part of the tests. */
 static maki_str ask(maki *m, const char *op, const char *field, const char *fmt, ...)
@@ -70,7 +49,7 @@ static maki_str ask(maki *m, const char *op, const char *field, const char *fmt,
 static maki_str ask(maki *m, const char *op, const char *field, const char *fmt, ...)
 {
     char *input = NULL;
-    answer a = { 0 };
+    json_input answer = { 0 };
     maki_err err = { 0 };
     maki_str whole, value;
     va_list args;
@@ -79,14 +58,14 @@ static maki_str ask(maki *m, const char *op, const char *field, const char *fmt,
     va_end(args);
     if (n < 0) exit(maki_status_exit(MAKI_NOMEM));
     maki_status st = maki_op(m, (maki_str){ op, strlen(op) }, (maki_str){ input, (size_t)n },
-                             (maki_sink){ keep, &a }, &err);
+                             json_input_sink(&answer), &err);
     free(input);
-    if (st == MAKI_OK) st = maki_json_check((maki_str){ a.text, a.len }, &whole, &err);
+    if (st == MAKI_OK) st = maki_json_check(json_input_str(&answer), &whole, &err);
     if (st != MAKI_OK || !maki_json_get(whole, (maki_str){ field, strlen(field) }, &value)) {
         exit(cli_fail("tour", &err));
     }
     char *copy = strndup(value.ptr, value.len);
-    free(a.text);
+    json_input_free(&answer);
     if (!copy) exit(maki_status_exit(MAKI_NOMEM));
     return (maki_str){ copy, strlen(copy) };
 }

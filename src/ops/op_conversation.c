@@ -1,7 +1,6 @@
 /* op_conversation.c -- history.* on a conversation: each appends an event and tells what it did. */
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/err.h"
 #include "base/hash.h"
@@ -22,20 +21,15 @@ const maki_op_field maki_conversation_fields[] = {
 
 /* ---- opening --------------------------------------------------------------------------------------- */
 
-/* A file that ends with .jsonl, or a folder with messages.jsonl in it. */
 static maki_status path_field(const maki_call *call, const char *name, char path[PATH_MOST],
                               maki_err *err)
 {
-    struct stat st;
+    char text[PATH_MOST];
     maki_str string = maki_field_string(call->input, name);
-    size_t n = maki_json_copy_text(string, path, PATH_MOST - 20);
-    path[n] = '\0';
-    if (n == 0 || n >= PATH_MOST - 24 || memchr(path, '\0', n)) {
-        return maki_fail(err, MAKI_INVALID, "%s must be a path, at byte %zu", name,
-                         (size_t)(string.ptr - call->base));
-    }
-    if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) strcat(path, "/messages.jsonl");
-    return MAKI_OK;
+    size_t n = maki_json_copy_text(string, text, sizeof text - 1);
+    text[n] = '\0';
+    if (strlen(text) != n) return maki_fail(err, MAKI_INVALID, "%s contains a NUL character", name);
+    return maki_conversation_path(text, path, PATH_MOST, err);
 }
 
 maki_status maki_field_conversation(const maki_call *call, bool create, maki_conv **out,
@@ -325,5 +319,96 @@ maki_status maki_op_conversation_effective(maki_call *call, maki_jw *out, maki_e
         maki_jw_end_object(out);
     }
     maki_conv_close(conv);
+    return st;
+}
+
+/* ---- diff ----------------------------------------------------------------------------------------------- */
+
+static maki_status moment_field(const maki_call *call, const char *name, uint64_t *seq,
+                                uint64_t *ev, maki_err *err)
+{
+    maki_str object;
+    double s = -1, e = -1;
+    *seq = *ev = MAKI_NOW;
+    if (!maki_field(call->input, name, &object)) return MAKI_OK;
+    maki_status st = maki_field_nested(call, object, name, "seq", &s, err);
+    if (st == MAKI_OK) st = maki_field_nested(call, object, name, "ev", &e, err);
+    if (s >= 0) *seq = (uint64_t)s;
+    if (e >= 0) *ev = (uint64_t)e;
+    return st;
+}
+
+/* The messages of `view` that `other` does not have, as ranges; then the made ones. */
+static void write_only(maki_jw *out, const char *name, const maki_view *view,
+                       const maki_view *other)
+{
+    maki_jw_key(out, maki_str_of(name));
+    maki_jw_array(out);
+    for (size_t i = 0; i < view->count; i++) {
+        const maki_view_item *item = &view->items[i];
+        for (uint64_t seq = item->from; item->from && seq <= item->to; seq++) {
+            uint64_t first = seq;
+            while (seq <= item->to && !maki_view_has(other, seq))
+                seq++;
+            if (seq == first) continue;
+            maki_jw_array(out);
+            maki_jw_int(out, (int64_t)first);
+            maki_jw_int(out, (int64_t)seq - 1);
+            maki_jw_end_array(out);
+        }
+    }
+    maki_jw_end_array(out);
+}
+
+static bool has_made(const maki_view *view, uint64_t ev)
+{
+    for (size_t i = 0; i < view->count; i++) {
+        if (view->items[i].from == 0 && view->items[i].made->ev == ev) return true;
+    }
+    return false;
+}
+
+static void write_only_made(maki_jw *out, const char *name, const maki_view *view,
+                            const maki_view *other)
+{
+    maki_jw_key(out, maki_str_of(name));
+    maki_jw_array(out);
+    for (size_t i = 0; i < view->count; i++) {
+        const maki_view_item *item = &view->items[i];
+        if (item->from == 0 && !has_made(other, item->made->ev)) {
+            maki_jw_int(out, (int64_t)item->made->ev);
+        }
+    }
+    maki_jw_end_array(out);
+}
+
+maki_status maki_op_history_diff(maki_call *call, maki_jw *out, maki_err *err)
+{
+    maki_conv *left = NULL, *right = NULL;
+    const maki_view *a = NULL, *b = NULL;
+    maki_view_totals total_a, total_b;
+    uint64_t seq = 0, ev = 0;
+    maki_status st = maki_field_conversation(call, false, &left, err);
+    if (st == MAKI_OK) st = maki_field_conversation(call, false, &right, err);
+    if (st == MAKI_OK) st = moment_field(call, "a", &seq, &ev, err);
+    if (st == MAKI_OK) st = maki_conv_view(left, seq, ev, &a, err);
+    if (st == MAKI_OK) st = moment_field(call, "b", &seq, &ev, err);
+    if (st == MAKI_OK) st = maki_conv_view(right, seq, ev, &b, err);
+    if (st == MAKI_OK) st = maki_view_total(a, &total_a, err);
+    if (st == MAKI_OK) st = maki_view_total(b, &total_b, err);
+    if (st == MAKI_OK) {
+        maki_jw_object(out);
+        write_only(out, "onlyA", a, b);
+        write_only_made(out, "madeOnlyA", a, b);
+        write_only(out, "onlyB", b, a);
+        write_only_made(out, "madeOnlyB", b, a);
+        count_field(out, "messagesA", total_a.messages);
+        count_field(out, "messagesB", total_b.messages);
+        count_field(out, "tokensA", total_a.tokens);
+        count_field(out, "tokensB", total_b.tokens);
+        maki_jw_end_object(out);
+    }
+    maki_conv_close(left);
+    maki_conv_close(right);
     return st;
 }

@@ -103,6 +103,16 @@ const maki_op_row maki_op_table[] = {
          "Back to before a message: it and all after it are out of view.", "append",
          FIELDS(CONVERSATION, SEQ("the message"), EXPECT), CHANGE),
 
+    LOGGED("history.diff", history_diff,
+         "What two moments of a conversation show differently.", "read",
+         FIELDS(CONVERSATION, { "a", "object", "{seq, ev}; the newest by default", 0 },
+                { "b", "object", "{seq, ev}; the newest by default", 0 }),
+         FIELDS({ "onlyA", "array", "[[from, to]] of messages", 1 },
+                { "madeOnlyA", "array", "events whose made message only a shows", 1 },
+                { "onlyB", "array", "", 1 }, { "madeOnlyB", "array", "", 1 },
+                { "messagesA", "count", "", 1 }, { "messagesB", "count", "", 1 },
+                { "tokensA", "count", "", 1 }, { "tokensB", "count", "", 1 })),
+
     LOGGED("history.edit", history_edit,
          "Back to before a message, and on with another in its place.", "append",
          FIELDS(CONVERSATION, SEQ("the message"),

@@ -1,0 +1,71 @@
+/* conversation.h -- a conversation as a program sees it: append, go through it, see any moment of it.
+ *
+ * A conversation is an append-only log of messages and the events about them.  Nothing in it is ever
+ * changed or removed; what a model is shown is a view, and every view of the past can be seen again.
+ * What changes a view (condensing, rewinding ...) is an operation (op.h).
+ *
+ * A handle belongs to the thread that opened it; any number of processes may have the same
+ * conversation open. */
+#ifndef MAKI_CONVERSATION_H
+#define MAKI_CONVERSATION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <maki/op.h>
+
+typedef struct maki_conversation maki_conversation;
+
+typedef enum maki_open_mode {
+    MAKI_OPEN,        /* to read and write; MAKI_NOTFOUND when it is not there */
+    MAKI_OPEN_CREATE, /* the same, made if it is not there */
+    MAKI_OPEN_READ    /* never writes, not even an index */
+} maki_open_mode;
+
+/* `path` is the messages file (it ends with .jsonl) or a folder with messages.jsonl in it.  On
+ * MAKI_OK the caller owns *out and ends it with maki_conversation_close(). */
+MAKI_API maki_status maki_conversation_open(maki *m, const char *path, maki_open_mode mode,
+                                            maki_conversation **out, maki_err *err) MAKI_MUST_CHECK;
+MAKI_API void maki_conversation_close(maki_conversation *c); /* accepts NULL */
+
+/* The newest message and the newest event; 0 when there is none. */
+MAKI_API uint64_t maki_conversation_last(const maki_conversation *c);
+MAKI_API uint64_t maki_conversation_events(const maki_conversation *c);
+
+/* Append one message, a JSON object with a role.  Durable when it returns MAKI_OK. */
+MAKI_API maki_status maki_conversation_append(maki_conversation *c, maki_str message, uint64_t *seq,
+                                              maki_err *err);
+
+/* A moment: the messages up to seq, the events up to ev. */
+typedef struct maki_moment {
+    uint64_t seq, ev;
+} maki_moment;
+#define MAKI_LATEST ((maki_moment){ UINT64_MAX, UINT64_MAX })
+
+/* One message.  `json` and everything it points to are valid until the callback returns. */
+typedef struct maki_message {
+    uint64_t seq; /* 0: made by an event (a summary, a marker) */
+    uint64_t ev;  /* the event that made it */
+    int64_t ts;   /* milliseconds; 0: unknown */
+    uint32_t tokens;
+    bool hidden; /* not in the view; only met with `all` */
+    bool pinned;
+    maki_str json;
+} maki_message;
+typedef maki_status (*maki_each_message)(void *ctx, const maki_message *message, maki_err *err);
+
+/* Go through the view at a moment, or, with `all`, through every message of the log, those outside
+ * the view marked hidden.  In constant memory; not MAKI_OK from the callback stops. */
+MAKI_API maki_status maki_conversation_each(maki_conversation *c, maki_moment at, bool all,
+                                            maki_each_message fn, void *ctx, maki_err *err);
+
+/* Each event as it stands in the file, in order. */
+typedef maki_status (*maki_each_event)(void *ctx, uint64_t ev, maki_str json, maki_err *err);
+MAKI_API maki_status maki_conversation_each_event(maki_conversation *c, maki_each_event fn,
+                                                  void *ctx, maki_err *err);
+
+/* Write the view at a moment: JSON lines, or one array. */
+MAKI_API maki_status maki_conversation_write(maki_conversation *c, maki_moment at, bool array,
+                                             maki_sink out, maki_err *err);
+
+#endif

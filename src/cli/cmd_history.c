@@ -1,0 +1,484 @@
+/* cmd_history.c -- maki history: a conversation seen, changed and brought back.
+ *
+ * Most subcommands are thin dressings of an operation: a row says which one, and which field each
+ * argument is.  Those that go through a whole conversation stream it. */
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "json_input.h"
+
+static const char usage[] =
+    "maki history log PATH             every message, hidden ones marked, and what was done\n"
+    "maki history effective PATH       what the model is shown   [--seq N] [--ev N]: as it was then\n"
+    "maki history status PATH          how large it and its view are\n"
+    "maki history append PATH          messages from standard input, one JSON object a line\n"
+    "maki history condense PATH        the middle behind a summary      [--keep N]\n"
+    "maki history truncate PATH        half of it behind a marker       [--fraction F]\n"
+    "maki history trim PATH SEQ        one long block to head and tail  [--block N] [--head N] [--tail N]\n"
+    "maki history pin|unpin PATH SEQ   a message that nothing may hide\n"
+    "maki history rewind PATH SEQ      back to message SEQ; or --time MS, or --ev EVENT\n"
+    "maki history undo PATH [EVENT]    make the newest step void, or that one\n"
+    "maki history edit PATH SEQ TEXT   back to SEQ and on with TEXT in its place\n"
+    "maki history delete PATH SEQ      back to before SEQ\n"
+    "maki history expand PATH SEQ      undo what hides or shortens SEQ\n"
+    "maki history fork PATH NEW [SEQ]  a new conversation that shares the past up to SEQ\n"
+    "maki history diff PATH A [B]      what two moments show differently; a moment is SEQ or SEQ:EVENT\n"
+    "\n"
+    "PATH is a messages file (it ends with .jsonl) or a folder with messages.jsonl in it.\n"
+    "Nothing is ever deleted: every step is an event that undo takes back.\n"
+    "--json prints the answer as JSON; --expect HEAD refuses when somebody else has written since.\n"
+    "\n"
+    "Example:\n"
+    "  echo '{\"role\":\"user\",\"content\":\"こんにちは\"}' | maki history append talk.jsonl\n"
+    "  maki history condense talk.jsonl && maki history effective talk.jsonl\n"
+    "  maki history undo talk.jsonl\n";
+
+/* ---- dressings of operations ----------------------------------------------------------------------- */
+
+/* An argument or an option: the field it becomes. */
+typedef struct arg_row {
+    const char *field;
+    enum { TEXT, NUMBER, MESSAGE, MOMENT } type;
+    bool optional;
+} arg_row;
+
+typedef struct option_row {
+    const char *name, *field;
+    bool text;
+} option_row;
+
+typedef struct sub_row {
+    const char *name, *op;
+    arg_row args[4];
+    option_row options[4];
+    const char *done; /* what to say; NULL: the answer's fields */
+} sub_row;
+
+static const sub_row subs[] = {
+    { "status", "history.status", { { "conversation", TEXT, false } }, { { 0 } }, NULL },
+    { "condense",
+      "history.condense",
+      { { "conversation", TEXT, false } },
+      { { "--keep", "keepCount", false } },
+      "Condensed" },
+    { "truncate",
+      "history.truncate",
+      { { "conversation", TEXT, false } },
+      { { "--fraction", "fraction", false } },
+      "Truncated" },
+    { "trim",
+      "history.trim",
+      { { "conversation", TEXT, false }, { "seq", NUMBER, false } },
+      { { "--block", "block", false }, { "--head", "head", false }, { "--tail", "tail", false } },
+      "Trimmed" },
+    { "pin",
+      "history.pin",
+      { { "conversation", TEXT, false }, { "seq", NUMBER, false } },
+      { { 0 } },
+      "Pinned" },
+    { "unpin",
+      "history.unpin",
+      { { "conversation", TEXT, false }, { "seq", NUMBER, false } },
+      { { 0 } },
+      "Unpinned" },
+    { "rewind",
+      "history.rewind",
+      { { "conversation", TEXT, false }, { "seq", NUMBER, true } },
+      { { "--time", "value", false }, { "--ev", "ev", false } },
+      "Rewound" },
+    { "undo",
+      "history.undo",
+      { { "conversation", TEXT, false }, { "ev", NUMBER, true } },
+      { { 0 } },
+      "Undone" },
+    { "edit",
+      "history.edit",
+      { { "conversation", TEXT, false }, { "seq", NUMBER, false }, { "message", MESSAGE, false } },
+      { { 0 } },
+      "Edited" },
+    { "delete",
+      "history.delete",
+      { { "conversation", TEXT, false }, { "seq", NUMBER, false } },
+      { { 0 } },
+      "Deleted" },
+    { "expand",
+      "history.expand",
+      { { "conversation", TEXT, false }, { "seq", NUMBER, false } },
+      { { 0 } },
+      "Expanded" },
+    { "fork",
+      "history.fork",
+      { { "conversation", TEXT, false }, { "path", TEXT, false }, { "seq", NUMBER, true } },
+      { { 0 } },
+      "Forked" },
+    { "diff",
+      "history.diff",
+      { { "conversation", TEXT, false }, { "a", MOMENT, false }, { "b", MOMENT, true } },
+      { { 0 } },
+      NULL },
+};
+
+static bool is_number(const char *text)
+{
+    if (!isdigit((unsigned char)*text)) return false;
+    while (isdigit((unsigned char)*text) || *text == '.')
+        text++;
+    return *text == '\0';
+}
+
+static bool add_argument(json_input *in, const arg_row *arg, const char *value)
+{
+    char moment[80];
+    uint64_t seq = 0, ev = 0;
+    switch (arg->type) {
+    case TEXT: json_input_text(in, arg->field, value); return true;
+    case NUMBER:
+        if (!is_number(value)) return false;
+        json_input_raw(in, arg->field, value);
+        return true;
+    case MESSAGE:
+        if (value[0] == '{')
+            json_input_raw(in, arg->field, value);
+        else
+            json_input_message(in, arg->field, value);
+        return true;
+    default: {
+        int n = sscanf(value, "%" SCNu64 ":%" SCNu64, &seq, &ev);
+        if (n < 1) return false;
+        if (n == 1)
+            snprintf(moment, sizeof moment, "{\"seq\":%" PRIu64 "}", seq);
+        else
+            snprintf(moment, sizeof moment, "{\"seq\":%" PRIu64 ",\"ev\":%" PRIu64 "}", seq, ev);
+        json_input_raw(in, arg->field, moment);
+        return true;
+    }
+    }
+}
+
+static const option_row *find_option(const sub_row *sub, const char *name)
+{
+    static const option_row expect = { "--expect", "expect", true };
+    if (cli_is(name, expect.name)) return &expect;
+    for (size_t i = 0; i < 4 && sub->options[i].name; i++) {
+        if (cli_is(name, sub->options[i].name)) return &sub->options[i];
+    }
+    return NULL;
+}
+
+/* Read the arguments of a dressed operation into `in`; 0, or an exit code. */
+static int read_arguments(const sub_row *sub, int argc, char **argv, json_input *in, bool *json)
+{
+    size_t n = 0;
+    for (int i = 0; i < argc; i++) {
+        if (cli_is(argv[i], "--json")) {
+            *json = true;
+        } else if (strncmp(argv[i], "--", 2) == 0) {
+            const option_row *option = find_option(sub, argv[i]);
+            if (!option) return cli_misuse("history", "there is no option ", argv[i]);
+            if (++i == argc) return cli_misuse("history", "a value is missing after ", argv[i - 1]);
+            if (option->text)
+                json_input_text(in, option->field, argv[i]);
+            else if (!is_number(argv[i]))
+                return cli_misuse("history", "not a number: ", argv[i]);
+            else
+                json_input_raw(in, option->field, argv[i]);
+        } else {
+            if (n == 4 || !sub->args[n].field) {
+                return cli_misuse("history", "too many arguments: ", argv[i]);
+            }
+            if (!add_argument(in, &sub->args[n], argv[i])) {
+                return cli_misuse("history", "not a number: ", argv[i]);
+            }
+            n++;
+        }
+    }
+    if (n < 4 && sub->args[n].field && !sub->args[n].optional) {
+        return cli_misuse("history", "missing: ", sub->args[n].field);
+    }
+    return 0;
+}
+
+static double number_in(maki_str answer, const char *name)
+{
+    maki_str value;
+    if (!maki_json_get(answer, (maki_str){ name, strlen(name) }, &value)) return 0;
+    return maki_json_double(value);
+}
+
+static void print_fields(maki_str answer)
+{
+    maki_json_iter iter = maki_json_items(answer);
+    maki_json_item item;
+    while (maki_json_next(&iter, &item)) {
+        printf("%-14.*s %.*s\n", (int)item.key.len, item.key.ptr, (int)item.value.len,
+               item.value.ptr);
+    }
+}
+
+static void print_done(const sub_row *sub, maki_str answer)
+{
+    cli_style s = cli_style_of(STDOUT_FILENO);
+    maki_str path;
+    if (maki_json_get(answer, MAKI_LIT("path"), &path)) {
+        printf("%s at message %.0f into %.*s.\n", sub->done, number_in(answer, "seq"),
+               (int)path.len, path.ptr);
+        return;
+    }
+    printf(
+        "%s%s%s: %.0f messages out of view, %.0f -> %.0f tokens (event %.0f; maki history undo takes "
+        "it back).\n",
+        s.green, sub->done, s.off, number_in(answer, "removed"), number_in(answer, "tokensBefore"),
+        number_in(answer, "tokensAfter"), number_in(answer, "event"));
+}
+
+static int run_dressed(maki *m, const sub_row *sub, int argc, char **argv)
+{
+    json_input in = { 0 }, answer = { 0 };
+    bool json = false;
+    maki_err err = { 0 };
+    maki_str value;
+    json_input_begin(&in);
+    int code = read_arguments(sub, argc, argv, &in, &json);
+    if (code == 0) {
+        json_input_end(&in);
+        maki_status st = maki_op(m, (maki_str){ sub->op, strlen(sub->op) }, json_input_str(&in),
+                                 json_input_sink(&answer), &err);
+        bool whole = maki_json_check(json_input_str(&answer), &value, NULL) == MAKI_OK;
+        if (json && whole) printf("%.*s\n", (int)value.len, value.ptr);
+        if (st != MAKI_OK)
+            code = cli_fail("history", &err);
+        else if (!json && sub->done)
+            print_done(sub, value);
+        else if (!json)
+            print_fields(value);
+    }
+    json_input_free(&in);
+    json_input_free(&answer);
+    return code;
+}
+
+/* ---- streaming ---------------------------------------------------------------------------------------- */
+
+typedef struct listing {
+    cli_style s;
+    bool json;
+    size_t width; /* bytes of text shown of each message */
+} listing;
+
+static void print_clean(maki_str string, size_t room)
+{
+    char text[400];
+    size_t n = maki_json_copy_text(string, text, room < sizeof text ? room : sizeof text);
+    for (size_t i = 0; i < n; i++) {
+        if ((unsigned char)text[i] < 0x20 || text[i] == 0x7f) text[i] = ' ';
+    }
+    printf("%.*s", (int)n, text);
+}
+
+static bool field(maki_str object, const char *name, maki_str *value)
+{
+    return maki_json_kind_of(object) == MAKI_JSON_OBJECT &&
+           maki_json_get(object, (maki_str){ name, strlen(name) }, value);
+}
+
+static bool text_field(maki_str object, const char *name, maki_str *value)
+{
+    return field(object, name, value) && maki_json_kind_of(*value) == MAKI_JSON_STRING;
+}
+
+static void print_block(maki_str block, size_t room)
+{
+    maki_str value;
+    if (maki_json_kind_of(block) == MAKI_JSON_STRING)
+        print_clean(block, room);
+    else if (text_field(block, "text", &value))
+        print_clean(value, room);
+    else if (text_field(block, "name", &value)) {
+        printf("[calls ");
+        print_clean(value, 40);
+        printf("] ");
+    } else if (text_field(block, "content", &value)) {
+        printf("[result] ");
+        print_clean(value, room);
+    } else if (text_field(block, "type", &value)) {
+        printf("[");
+        print_clean(value, 40);
+        printf("] ");
+    }
+}
+
+static void print_content(maki_str message, size_t room)
+{
+    maki_str content, calls, function, name;
+    maki_json_item item;
+    if (field(message, "content", &content)) {
+        if (maki_json_kind_of(content) == MAKI_JSON_STRING) print_block(content, room);
+        maki_json_iter blocks = maki_json_items(content);
+        while (maki_json_kind_of(content) == MAKI_JSON_ARRAY && maki_json_next(&blocks, &item)) {
+            print_block(item.value, room);
+        }
+    }
+    if (!field(message, "tool_calls", &calls)) return;
+    maki_json_iter each = maki_json_items(calls);
+    while (maki_json_next(&each, &item)) {
+        if (!field(item.value, "function", &function) || !text_field(function, "name", &name))
+            continue;
+        printf(" [calls ");
+        print_clean(name, 40);
+        printf("]");
+    }
+}
+
+static void print_time(int64_t ms)
+{
+    char text[32] = "";
+    time_t seconds = (time_t)(ms / 1000);
+    struct tm tm;
+    if (ms > 0 && localtime_r(&seconds, &tm)) strftime(text, sizeof text, "%m-%d %H:%M:%S", &tm);
+    printf("%-14s ", text);
+}
+
+static maki_status print_message(void *ctx, const maki_message *m, maki_err *err)
+{
+    const listing *l = ctx;
+    const cli_style *s = &l->s;
+    maki_str role;
+    char name[12] = "";
+    (void)err;
+    if (l->json) {
+        printf("%.*s\n", (int)m->json.len, m->json.ptr);
+        return ferror(stdout) ? MAKI_IO : MAKI_OK;
+    }
+    if (text_field(m->json, "role", &role))
+        name[maki_json_copy_text(role, name, sizeof name - 1)] = '\0';
+    printf("%s", m->hidden ? s->dim : m->seq == 0 ? s->yellow : "");
+    if (m->seq)
+        printf("%6" PRIu64 " ", m->seq);
+    else
+        printf("   e%-3" PRIu64 " ", m->ev);
+    printf("%s ", m->hidden ? "·" : m->pinned ? "*" : m->seq == 0 ? "▸" : " ");
+    print_time(m->ts);
+    printf("%-10s%6u  ", name, m->tokens);
+    print_content(m->json, l->width);
+    printf("%s\n", s->off);
+    return ferror(stdout) ? MAKI_IO : MAKI_OK;
+}
+
+static maki_status print_event(void *ctx, uint64_t ev, maki_str json, maki_err *err)
+{
+    const listing *l = ctx;
+    maki_json_iter iter = maki_json_items(json);
+    maki_json_item item;
+    maki_str type;
+    (void)err;
+    if (l->json) {
+        printf("%.*s\n", (int)json.len, json.ptr);
+        return MAKI_OK;
+    }
+    printf("%s%6" PRIu64 " ", l->s.cyan, ev);
+    if (text_field(json, "type", &type)) print_clean(type, 20);
+    printf("%s", l->s.off);
+    while (maki_json_next(&iter, &item)) {
+        static const char *const shown[] = { "at",   "hidden", "seq",      "to",     "toEv",
+                                             "with", "target", "messages", "parent", "what" };
+        for (size_t i = 0; i < sizeof shown / sizeof shown[0]; i++) {
+            if (item.key.len != strlen(shown[i]) ||
+                memcmp(item.key.ptr, shown[i], item.key.len) != 0) {
+                continue;
+            }
+            printf(" %s=%.*s", shown[i], (int)(item.value.len < 100 ? item.value.len : 100),
+                   item.value.ptr);
+        }
+    }
+    printf("\n");
+    return MAKI_OK;
+}
+
+static int list(maki *m, bool all, int argc, char **argv)
+{
+    listing l = { .s = cli_style_of(STDOUT_FILENO), .width = 120 };
+    maki_moment at = MAKI_LATEST;
+    const char *path = NULL;
+    maki_conversation *c = NULL;
+    maki_err err = { 0 };
+    for (int i = 0; i < argc; i++) {
+        bool seq = cli_is(argv[i], "--seq"), ev = cli_is(argv[i], "--ev");
+        if (cli_is(argv[i], "--json"))
+            l.json = true;
+        else if (seq || ev) {
+            if (++i == argc || !is_number(argv[i])) {
+                return cli_misuse("history", "a number must follow ", argv[i - 1]);
+            }
+            *(seq ? &at.seq : &at.ev) = strtoull(argv[i], NULL, 10);
+        } else if (argv[i][0] == '-' || path)
+            return cli_misuse("history", "not understood: ", argv[i]);
+        else
+            path = argv[i];
+    }
+    if (!path) return cli_misuse("history", "missing: ", "PATH");
+    maki_status st = maki_conversation_open(m, path, MAKI_OPEN, &c, &err);
+    if (st == MAKI_OK) st = maki_conversation_each(c, at, all, print_message, &l, &err);
+    if (st == MAKI_OK && all && maki_conversation_events(c) > 0) {
+        if (!l.json) printf("\n%sevents%s\n", l.s.bold, l.s.off);
+        st = maki_conversation_each_event(c, print_event, &l, &err);
+    }
+    maki_conversation_close(c);
+    return st == MAKI_OK ? 0 : cli_fail("history", &err);
+}
+
+static int append(maki *m, int argc, char **argv)
+{
+    maki_conversation *c = NULL;
+    maki_err err = { 0 };
+    char *line = NULL;
+    size_t room = 0, number = 0;
+    uint64_t seq = 0;
+    ssize_t n;
+    if (argc != 1) return cli_misuse("history", "append takes a PATH, and messages from stdin", "");
+    maki_status st = maki_conversation_open(m, argv[0], MAKI_OPEN_CREATE, &c, &err);
+    while (st == MAKI_OK && (n = getline(&line, &room, stdin)) > 0) {
+        maki_str text = { line, (size_t)n };
+        number++;
+        while (text.len && isspace((unsigned char)text.ptr[text.len - 1]))
+            text.len--;
+        if (text.len) st = maki_conversation_append(c, text, &seq, &err);
+    }
+    free(line);
+    maki_conversation_close(c);
+    if (st != MAKI_OK) {
+        fprintf(stderr, "maki history: line %zu: %s\n", number, err.msg);
+        return maki_status_exit(st);
+    }
+    printf("%" PRIu64 " messages\n", seq);
+    return 0;
+}
+
+static int run(int argc, char **argv)
+{
+    maki *m = NULL;
+    maki_err err = { 0 };
+    int code = -1;
+    if (argc < 2) {
+        fputs(usage, stderr);
+        return maki_status_exit(MAKI_INVALID);
+    }
+    if (maki_open(NULL, &m, &err) != MAKI_OK) return cli_fail("history", &err);
+    const char *name = argv[1];
+    if (cli_is(name, "log")) code = list(m, true, argc - 2, argv + 2);
+    if (cli_is(name, "effective")) code = list(m, false, argc - 2, argv + 2);
+    if (cli_is(name, "append")) code = append(m, argc - 2, argv + 2);
+    for (size_t i = 0; code < 0 && i < sizeof subs / sizeof subs[0]; i++) {
+        if (cli_is(name, subs[i].name)) code = run_dressed(m, &subs[i], argc - 2, argv + 2);
+    }
+    maki_close(m);
+    return code >= 0 ? code : cli_misuse("history", "there is no subcommand ", name);
+}
+
+const cli_command cli_history = { "history", "a conversation seen, changed and brought back", usage,
+                                  run };
