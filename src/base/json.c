@@ -52,13 +52,8 @@ const char *maki_json_kind_name(maki_json_kind kind)
 /* One past the closing quote of the string that begins at p. */
 static const char *skip_string(const char *p, const char *end)
 {
-    const maki_text_kernels *kernels = maki_text_kernels_best();
     p++;
-    for (;;) {
-        p += kernels->find_special(p, (size_t)(end - p));
-        if (*p == '"') return p + 1;
-        p += 2; /* a backslash and what it escapes; the digits of \u are ordinary bytes */
-    }
+    return p + maki_text_kernels_best()->skip_string(p, (size_t)(end - p)) + 1;
 }
 
 static const char *skip_container(const char *p, const char *end)

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/block.h"
 #include "base/err.h"
 #include "base/str.h"
 
@@ -233,7 +234,7 @@ static maki_status number_ends(maki_json_scan *s, uint64_t at, maki_err *err)
 static size_t in_string(maki_json_scan *s, const char *p, size_t n, uint64_t at, maki_status *st,
                         maki_err *err)
 {
-    size_t i = s->options.kernels->find_special(p, n);
+    size_t i = s->options.kernels->skip_string(p, n);
     if (i == n) return n;
     if (p[i] == '"') {
         *st = string_ends(s, at + i + 1, err);
@@ -387,17 +388,17 @@ maki_status maki_json_scan_file(const maki_env *env, int fd, const maki_json_sca
     maki_json_scan scan;
     maki_status st = MAKI_OK;
     maki_json_scan_init(&scan, options);
-    char *block = env->alloc->resize(env->alloc, NULL, 0, MAKI_JSON_FILE_BLOCK);
-    if (!block) return maki_fail_nomem(err);
+    maki_block block = maki_block_new(env->alloc, MAKI_JSON_FILE_BLOCK);
+    if (!block.at) return maki_fail_nomem(err);
     while (st == MAKI_OK) {
         uint64_t at = scan.at + scan.pending_len;
-        ssize_t got = env->files->pread(env->files, fd, block, MAKI_JSON_FILE_BLOCK, (off_t)at);
+        ssize_t got = env->files->pread(env->files, fd, block.at, block.size, (off_t)at);
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) st = maki_fail_errno(err, "reading JSON");
         if (got <= 0) break;
-        st = maki_json_scan_push(&scan, (maki_str){ block, (size_t)got }, err);
+        st = maki_json_scan_push(&scan, (maki_str){ block.at, (size_t)got }, err);
     }
     if (st == MAKI_OK) st = maki_json_scan_end(&scan, err);
-    env->alloc->resize(env->alloc, block, MAKI_JSON_FILE_BLOCK, 0);
+    maki_block_free(env->alloc, &block);
     return st;
 }

@@ -88,13 +88,42 @@ void maki_jw_end_array(maki_jw *w)
     close_container(w, ']');
 }
 
+/* Where U+0085, U+2028 or U+2029 begins, else text.len.  JSON allows them, but to many readers of
+ * lines they end a line. */
+static size_t find_line_end(maki_str text)
+{
+    const unsigned char *p = (const unsigned char *)text.ptr;
+    for (size_t i = 0; i + 1 < text.len; i++) {
+        if (p[i] == 0xC2 && p[i + 1] == 0x85) return i;
+        if (p[i] == 0xE2 && p[i + 1] == 0x80 && i + 2 < text.len && (p[i + 2] & 0xFE) == 0xA8) {
+            return i;
+        }
+    }
+    return text.len;
+}
+
+static void without_line_ends(maki_jw *w, maki_str text)
+{
+    for (;;) {
+        size_t at = find_line_end(text);
+        maki_jw_bytes(w, (maki_str){ text.ptr, at });
+        if (at == text.len) return;
+        bool two = (unsigned char)text.ptr[at] == 0xC2;
+        maki_jw_bytes(w, two                          ? MAKI_LIT("\\u0085")
+                         : text.ptr[at + 2] == '\xA8' ? MAKI_LIT("\\u2028")
+                                                      : MAKI_LIT("\\u2029"));
+        at += two ? 2 : 3;
+        text = (maki_str){ text.ptr + at, text.len - at };
+    }
+}
+
 void maki_jw_escaped(maki_jw *w, maki_str text)
 {
     static const char letters[] = "btn?fr"; /* for 0x08 to 0x0D; 0x0B has none */
     const maki_text_kernels *kernels = maki_text_kernels_best();
     while (text.len) {
         size_t plain = kernels->find_special(text.ptr, text.len);
-        maki_jw_bytes(w, (maki_str){ text.ptr, plain });
+        without_line_ends(w, (maki_str){ text.ptr, plain });
         if (plain == text.len) return;
         unsigned char c = (unsigned char)text.ptr[plain];
         char escape[7];

@@ -11,7 +11,7 @@
 
 #include "base/json.h"
 
-enum { MAKI_SPLICE_BLOCK = 1 << 18 };
+enum { MAKI_SPLICE_BLOCK = 1 << 20 };
 
 /* Bytes [start, end) become `text`; start == end inserts. */
 typedef struct maki_edit {

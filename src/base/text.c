@@ -36,6 +36,18 @@ static size_t plain_find_special(const char *at, size_t n)
     return i;
 }
 
+static size_t plain_skip_string(const char *at, size_t n)
+{
+    size_t i = 0;
+    for (;;) {
+        i += plain_find_special(at + i, n - i);
+        if (i == n || at[i] != '\\') return i;
+        size_t len = maki_escape_len(at + i, n - i);
+        if (len == 0) return i;
+        i += len;
+    }
+}
+
 static inline bool is_cont(unsigned char c)
 {
     return (c & 0xC0) == 0x80;
@@ -76,7 +88,8 @@ static size_t plain_utf8_good(const char *at, size_t n)
 
 const maki_text_kernels *maki_text_kernels_plain(void)
 {
-    static const maki_text_kernels plain = { "plain", plain_find_special, plain_utf8_good };
+    static const maki_text_kernels plain = { "plain", plain_find_special, plain_skip_string,
+                                             plain_utf8_good };
     return &plain;
 }
 

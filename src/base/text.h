@@ -36,9 +36,30 @@ typedef struct maki_text_kernels {
     /* The first byte that ends or complicates a JSON string: a quote, a backslash or a byte below
      * 0x20; n if there is none. */
     size_t (*find_special)(const char *at, size_t n);
+    /* The same, stepping over escapes that are whole and right: so it stops at the closing quote, at
+     * a byte below 0x20, at a bad escape, or at one that runs past the end. */
+    size_t (*skip_string)(const char *at, size_t n);
     /* The length of the longest valid UTF-8 prefix, n if all is valid. */
     size_t (*utf8_good)(const char *at, size_t n);
 } maki_text_kernels;
+
+/* The length of the JSON escape whose backslash is at[0]: 2 or 6, or 0 when it is bad or not whole. */
+static inline size_t maki_escape_len(const char *at, size_t n)
+{
+    static const unsigned char simple[128] = {
+        ['"'] = 1, ['\\'] = 1, ['/'] = 1, ['b'] = 1, ['f'] = 1, ['n'] = 1, ['r'] = 1, ['t'] = 1
+    };
+    if (n < 2) return 0;
+    unsigned char c = (unsigned char)at[1];
+    if (c < 128 && simple[c]) return 2;
+    if (c != 'u' || n < 6) return 0;
+    for (size_t i = 2; i < 6; i++) {
+        char d = at[i];
+        bool hex = (d >= '0' && d <= '9') || (d >= 'a' && d <= 'f') || (d >= 'A' && d <= 'F');
+        if (!hex) return 0;
+    }
+    return 6;
+}
 
 const maki_text_kernels *maki_text_kernels_best(void);
 const maki_text_kernels *maki_text_kernels_plain(void);

@@ -15,20 +15,102 @@
 
 #define AVX2 __attribute__((target("avx2")))
 
+/* A bit for each of the 32 bytes at `at` that is a quote, a backslash or below 0x20. */
+AVX2 static inline unsigned special_bits(const char *at)
+{
+    __m256i v = _mm256_loadu_si256((const __m256i *)(const void *)at);
+    __m256i hit = _mm256_or_si256(_mm256_cmpeq_epi8(v, _mm256_set1_epi8('"')),
+                                  _mm256_cmpeq_epi8(v, _mm256_set1_epi8('\\')));
+    hit = _mm256_or_si256(hit, _mm256_cmpeq_epi8(_mm256_min_epu8(v, _mm256_set1_epi8(0x1F)), v));
+    return (unsigned)_mm256_movemask_epi8(hit);
+}
+
 AVX2 static size_t avx2_find_special(const char *at, size_t n)
 {
-    const __m256i quote = _mm256_set1_epi8('"');
-    const __m256i slash = _mm256_set1_epi8('\\');
-    const __m256i limit = _mm256_set1_epi8(0x1F);
     size_t i = 0;
     for (; i + 32 <= n; i += 32) {
-        __m256i v = _mm256_loadu_si256((const __m256i *)(const void *)(at + i));
-        __m256i hit = _mm256_or_si256(_mm256_cmpeq_epi8(v, quote), _mm256_cmpeq_epi8(v, slash));
-        hit = _mm256_or_si256(hit, _mm256_cmpeq_epi8(_mm256_min_epu8(v, limit), v));
-        unsigned mask = (unsigned)_mm256_movemask_epi8(hit);
-        if (mask) return i + (size_t)__builtin_ctz(mask);
+        unsigned bits = special_bits(at + i);
+        if (bits) return i + (size_t)__builtin_ctz(bits);
     }
     return i + maki_text_kernels_plain()->find_special(at + i, n - i);
+}
+
+/* 64 bytes of a string as masks, a bit for each byte. */
+typedef struct string_bits {
+    uint64_t quote, slash, control;
+} string_bits;
+
+AVX2 static inline uint64_t join(__m256i low, __m256i high)
+{
+    return (uint32_t)_mm256_movemask_epi8(low) | (uint64_t)(uint32_t)_mm256_movemask_epi8(high)
+                                                     << 32;
+}
+
+AVX2 static inline string_bits bits_of(__m256i a, __m256i b)
+{
+    const __m256i quote = _mm256_set1_epi8('"'), slash = _mm256_set1_epi8('\\');
+    const __m256i limit = _mm256_set1_epi8(0x1F);
+    return (string_bits){
+        join(_mm256_cmpeq_epi8(a, quote), _mm256_cmpeq_epi8(b, quote)),
+        join(_mm256_cmpeq_epi8(a, slash), _mm256_cmpeq_epi8(b, slash)),
+        join(_mm256_cmpeq_epi8(_mm256_min_epu8(a, limit), a),
+             _mm256_cmpeq_epi8(_mm256_min_epu8(b, limit), b)),
+    };
+}
+
+/* 0xFF where the byte is one of "\\/bfnrt: one table by its low nibble, one by its high. */
+AVX2 static inline __m256i simple_escapes(__m256i v)
+{
+    const __m256i nibble = _mm256_set1_epi8(0x0F);
+    const __m256i by_low = _mm256_setr_epi8(0, 0, 13, 0, 8, 0, 4, 0, 0, 0, 0, 0, 2, 0, 4, 1, 0, 0,
+                                            13, 0, 8, 0, 4, 0, 0, 0, 0, 0, 2, 0, 4, 1);
+    const __m256i by_high = _mm256_setr_epi8(0, 0, 1, 0, 0, 2, 4, 8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+                                             1, 0, 0, 2, 4, 8, 0, 0, 0, 0, 0, 0, 0, 0);
+    __m256i low = _mm256_shuffle_epi8(by_low, _mm256_and_si256(v, nibble));
+    __m256i high = _mm256_shuffle_epi8(by_high, _mm256_and_si256(_mm256_srli_epi16(v, 4), nibble));
+    __m256i hit = _mm256_and_si256(low, high);
+    return _mm256_andnot_si256(_mm256_cmpeq_epi8(hit, _mm256_setzero_si256()),
+                               _mm256_set1_epi8((char)0xFF));
+}
+
+/* Which bytes are escaped by a backslash before them.  In a run of backslashes every second one is;
+ * adding the starts of runs at odd places carries through each run and tells where it ends.  *carry:
+ * the last byte of the block before is a backslash that escapes. */
+static inline uint64_t escaped_bytes(uint64_t slash, uint64_t *carry)
+{
+    const uint64_t even = 0x5555555555555555u;
+    slash &= ~*carry;
+    uint64_t follows = slash << 1 | *carry;
+    uint64_t odd_starts = slash & ~even & ~follows;
+    uint64_t ends = 0;
+    *carry = __builtin_add_overflow(odd_starts, slash, &ends);
+    return (even ^ ends << 1) & follows;
+}
+
+/* No loop over escapes: their letters are judged 64 at a time, and only \u is looked at by itself. */
+AVX2 static size_t avx2_skip_string(const char *at, size_t n)
+{
+    size_t i = 0;
+    uint64_t carry = 0;
+    for (; i + 64 <= n; i += 64) {
+        __m256i a = _mm256_loadu_si256((const __m256i *)(const void *)(at + i));
+        __m256i b = _mm256_loadu_si256((const __m256i *)(const void *)(at + i + 32));
+        string_bits bits = bits_of(a, b);
+        uint64_t escaped = 0;
+        if (bits.slash | carry) escaped = escaped_bytes(bits.slash, &carry);
+        uint64_t stop = (bits.quote & ~escaped) | bits.control;
+        if (escaped) {
+            uint64_t odd = escaped & ~join(simple_escapes(a), simple_escapes(b));
+            if (stop) odd &= stop ^ (stop - 1); /* none behind the end */
+            for (; odd; odd &= odd - 1) {
+                size_t slash = i + (size_t)__builtin_ctzll(odd) - 1;
+                if (maki_escape_len(at + slash, n - slash) == 0) return slash;
+            }
+        }
+        if (stop) return i + (size_t)__builtin_ctzll(stop);
+    }
+    i -= carry; /* the backslash itself goes with the rest */
+    return i + maki_text_kernels_plain()->skip_string(at + i, n - i);
 }
 
 enum {
@@ -111,7 +193,8 @@ AVX2 static size_t avx2_utf8_good(const char *at, size_t n)
 
 const maki_text_kernels *maki_text_kernels_avx2(void)
 {
-    static const maki_text_kernels avx2 = { "avx2", avx2_find_special, avx2_utf8_good };
+    static const maki_text_kernels avx2 = { "avx2", avx2_find_special, avx2_skip_string,
+                                            avx2_utf8_good };
     return __builtin_cpu_supports("avx2") ? &avx2 : NULL;
 }
 

@@ -25,20 +25,37 @@ static maki_status add(blocks *list, maki_str block, maki_arena *arena, maki_err
     return MAKI_OK;
 }
 
-/* The tool_use block with this id in an assistant message. */
-static bool find_call(const maki_msg *msg, maki_str id, maki_str *call)
+/* The tool_use blocks of the messages just before the tail, by id, the newest first. */
+typedef struct found_call {
+    maki_str block;
+    const maki_msg *msg;
+} found_call;
+
+typedef struct calls_before {
+    found_call *at;
+    size_t count, room;
+    maki_idset ids; /* id -> its place */
+} calls_before;
+
+static maki_status find_calls(maki_msgs list, size_t from, size_t to, maki_arena *arena,
+                              calls_before *out, maki_err *err)
 {
-    maki_blocks all = maki_msg_blocks(msg);
-    maki_str block, own;
-    if (msg->role != MAKI_ROLE_ASSISTANT) return false;
-    while (maki_blocks_next(&all, &block)) {
-        if (!maki_block_is(block, MAKI_LIT("tool_use"))) continue;
-        if (!maki_block_string(block, MAKI_LIT("id"), &own)) continue;
-        if (!maki_json_same_text(own, id)) continue;
-        *call = block;
-        return true;
+    maki_status st = MAKI_OK;
+    for (size_t i = to; st == MAKI_OK && i > from; i--) {
+        maki_blocks all = maki_msg_blocks(list.at[i - 1]);
+        maki_str block, id;
+        if (list.at[i - 1]->role != MAKI_ROLE_ASSISTANT) continue;
+        while (st == MAKI_OK && maki_blocks_next(&all, &block)) {
+            if (!maki_block_is(block, MAKI_LIT("tool_use"))) continue;
+            if (!maki_block_string(block, MAKI_LIT("id"), &id)) continue;
+            void *at = maki_arena_grow(arena, out->at, out->count, &out->room, sizeof *out->at);
+            if (!at) return maki_arena_status(arena, err);
+            out->at = at;
+            out->at[out->count] = (found_call){ block, list.at[i - 1] };
+            st = maki_idset_add(&out->ids, id, out->count++, arena, err);
+        }
     }
-    return false;
+    return st;
 }
 
 static maki_status add_reasoning(const maki_msg *msg, blocks *list, maki_arena *arena,
@@ -59,27 +76,26 @@ maki_status maki_keep(maki_msgs list, size_t keep, const maki_rules *rules, maki
     maki_kept kept = maki_keep_plain(list, keep);
     size_t from = kept.start > rules->pair_lookback ? kept.start - rules->pair_lookback : 0;
     blocks calls = { 0 }, reasoning = { 0 };
+    calls_before before = { 0 };
     maki_idset taken = { 0 };
-    maki_status st = MAKI_OK;
+    maki_status st = find_calls(list, from, kept.start, arena, &before, err);
 
-    for (size_t i = 0; i < kept.tail.count && kept.start > 0; i++) {
+    for (size_t i = 0; st == MAKI_OK && i < kept.tail.count; i++) {
         maki_blocks all = maki_msg_blocks(kept.tail.at[i]);
-        maki_str block, id, call;
+        maki_str block, id;
+        size_t place = 0;
         if (kept.tail.at[i]->role != MAKI_ROLE_USER) continue;
-        while (maki_blocks_next(&all, &block)) {
+        while (st == MAKI_OK && maki_blocks_next(&all, &block)) {
             if (!maki_block_is(block, MAKI_LIT("tool_result"))) continue;
             if (!maki_block_string(block, MAKI_LIT("tool_use_id"), &id)) continue;
-            if (maki_idset_has(&taken, id, NULL)) continue;
-            for (size_t back = kept.start; back > from; back--) { /* the newest first */
-                if (!find_call(list.at[back - 1], id, &call)) continue;
-                st = maki_idset_add(&taken, id, 0, arena, err);
-                if (st == MAKI_OK) st = add(&calls, call, arena, err);
-                if (st == MAKI_OK) st = add_reasoning(list.at[back - 1], &reasoning, arena, err);
-                if (st != MAKI_OK) return st;
-                break;
-            }
+            if (maki_idset_has(&taken, id, NULL) || !maki_idset_has(&before.ids, id, &place))
+                continue;
+            st = maki_idset_add(&taken, id, 0, arena, err);
+            if (st == MAKI_OK) st = add(&calls, before.at[place].block, arena, err);
+            if (st == MAKI_OK) st = add_reasoning(before.at[place].msg, &reasoning, arena, err);
         }
     }
+    if (st != MAKI_OK) return st;
     kept.calls = calls.at;
     kept.call_count = calls.count;
     kept.reasoning = reasoning.at;

@@ -115,6 +115,20 @@ static bool glob(maki_str pattern, maki_str name)
     return p == pattern.len;
 }
 
+/* Blank patterns say nothing. */
+static bool has_pattern(maki_str patterns, maki_arena *arena)
+{
+    maki_json_iter iter = maki_json_items(patterns);
+    maki_json_item item;
+    while (maki_json_next(&iter, &item)) {
+        if (maki_json_kind_of(item.value) == MAKI_JSON_STRING &&
+            maki_str_trim(maki_json_text(item.value, arena)).len) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool listed(maki_str patterns, maki_str name, maki_arena *arena)
 {
     maki_json_iter iter = maki_json_items(patterns);
@@ -163,7 +177,7 @@ static bool prunable(maki_msgs list, size_t at, const maki_prune_settings *s, ma
     if (s->allow.len == 0 && s->deny.len == 0) return true;
     maki_str name = tool_name(list, at, arena);
     if (listed(s->deny, name, arena)) return false;
-    return maki_json_count(s->allow) == 0 || listed(s->allow, name, arena);
+    return !has_pattern(s->allow, arena) || listed(s->allow, name, arena);
 }
 
 /* ---- changing them --------------------------------------------------------------------------- */

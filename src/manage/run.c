@@ -7,8 +7,10 @@ static maki_status count_one(const maki_run_in *in, maki_msg *msg, maki_arena *a
                              double *tokens, maki_err *err)
 {
     maki_msgs one = { &msg, 1, 1 };
+    maki_blocks blocks = maki_msg_blocks(msg);
+    maki_str block;
     *tokens = 0;
-    if (msg->content.len <= 2) return MAKI_OK; /* none, "" or [] */
+    if (!maki_blocks_next(&blocks, &block)) return MAKI_OK; /* the counter is not asked */
     return maki_count_messages(in->condense.counter, NULL, 0, one, arena, tokens, err);
 }
 

@@ -38,7 +38,10 @@ double maki_field_now(const maki_call *call)
 {
     const maki_clock *clock = call->m->env.clock;
     maki_str value;
-    if (maki_field(call->input, "now", &value)) return maki_json_double(value);
+    if (maki_field(call->input, "now", &value) ||
+        (call->outer.len && maki_field(call->outer, "now", &value))) {
+        return maki_json_double(value);
+    }
     return (double)clock->now_ms(clock);
 }
 

@@ -24,6 +24,7 @@ typedef struct maki_call {
     maki_arena *arena;
     const char *base; /* where the text that the caller sent begins; positions count from here */
     maki_str input;   /* a JSON object */
+    maki_str outer;   /* of a step of history.sequence: the input of the sequence; else empty */
     bool answered;    /* what was written stays, whatever status `run` returns */
 } maki_call;
 

@@ -268,16 +268,20 @@ static maki_status append(maki_call *call, maki_msgs *list, maki_err *err)
     return st;
 }
 
+/* As in the reference's language: less than 0 counts from the end. */
+static size_t slice_place(double at, double count)
+{
+    if (at < 0) at += count;
+    return at < 0 ? 0 : (size_t)(at < count ? at : count);
+}
+
 static maki_status slice(maki_call *call, maki_msgs *list, maki_err *err)
 {
-    double from = maki_field_number(call->input, "start", 0);
-    double to = maki_field_number(call->input, "end", (double)list->count);
-    if (!(from >= 0) || !(to >= 0)) {
-        return maki_fail(err, MAKI_INVALID, "start and end of slice must be at least 0");
-    }
-    if (from > (double)list->count) from = (double)list->count;
-    if (to > (double)list->count) to = (double)list->count;
-    *list = maki_msgs_slice(*list, (size_t)from, (size_t)to);
+    double count = (double)list->count;
+    size_t from = slice_place(maki_field_number(call->input, "start", 0), count);
+    size_t to = slice_place(maki_field_number(call->input, "end", count), count);
+    (void)err;
+    *list = maki_msgs_slice(*list, from, to > from ? to : from);
     return MAKI_OK;
 }
 
@@ -423,6 +427,7 @@ maki_status maki_op_history_sequence(maki_call *call, maki_jw *out, maki_err *er
     while (st == MAKI_OK && maki_json_next(&iter, &item)) {
         maki_call step = *call;
         step.input = item.value;
+        step.outer = call->input;
         st = run_step(&step, &list, &told[n++], err);
     }
     if (st != MAKI_OK) return st;

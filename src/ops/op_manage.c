@@ -243,7 +243,7 @@ static maki_status ratio_setting(const maki_call *call, maki_str object, const c
                                  double *value, maki_err *err)
 {
     maki_status st = maki_field_nested(call, object, "settings", name, value, err);
-    *value = *value < 0 ? 0 : *value > 1 ? 1 : *value;
+    *value = *value < 0 ? 0 : *value;
     return st;
 }
 
@@ -328,7 +328,7 @@ maki_status maki_op_window_resolve(maki_call *call, maki_jw *out, maki_err *err)
 {
     maki_str in = call->input, id;
     double model = maki_field_number(in, "model", 0);
-    if (model == 0 && maki_field(in, "modelId", &id)) {
+    if (!(model >= 1) && maki_field(in, "modelId", &id)) {
         model = maki_window_of_model(maki_json_text(id, call->arena));
     }
     maki_status st = maki_arena_status(call->arena, err);

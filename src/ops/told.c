@@ -60,11 +60,14 @@ static maki_status told_run(const maki_summarizer *self, const maki_summary_requ
     maki_buf text = maki_buf_new(arena->alloc, arena->max);
     maki_json_iter iter = maki_json_items(chunks);
     maki_json_item chunk;
+    maki_buf_add(&text, MAKI_LIT("\"")); /* joined escaped: a character may span two chunks */
     while (maki_json_next(&iter, &chunk))
-        maki_buf_add(&text, maki_json_text(chunk.value, arena));
+        maki_buf_add(&text, maki_json_inside(chunk.value));
+    maki_buf_add(&text, MAKI_LIT("\""));
     maki_status st = maki_buf_status(&text, err);
     if (st == MAKI_OK) {
-        out->text = maki_arena_copy(arena, maki_buf_str(&text));
+        maki_str joined = maki_arena_copy(arena, maki_buf_str(&text));
+        if (joined.len) out->text = maki_json_text(joined, arena);
         st = maki_arena_status(arena, err);
     }
     maki_buf_free(&text);

@@ -86,7 +86,12 @@ static const char *describe(maki_str tool_name, maki_str argument)
 
 static bool object_field(maki_str object, maki_str name, maki_str *value)
 {
-    return maki_json_get(object, name, value) && maki_json_kind_of(*value) == MAKI_JSON_OBJECT;
+    maki_str found;
+    if (!maki_json_get(object, name, &found) || maki_json_kind_of(found) != MAKI_JSON_OBJECT) {
+        return false;
+    }
+    *value = found;
+    return true;
 }
 
 /* The rule for an argument, by its escaped name. */
@@ -207,6 +212,10 @@ static maki_status make_safe(maki_projected *tool, maki_str enums, maki_arena *a
     while (maki_json_next(&iter, &rule)) {
         maki_str rule_name = { rule.key.ptr - 1, rule.key.len + 2 };
         if (!maki_json_same_text(name, rule_name)) continue;
+        if (maki_json_kind_of(rule.value) != MAKI_JSON_OBJECT) {
+            return maki_fail(err, MAKI_INVALID,
+                             "productionEnums: a tool needs an object {argument: [values]}");
+        }
         return restrict_tool(tool, name, rule.value, arena, err);
     }
     return MAKI_OK;

@@ -73,10 +73,10 @@ static bool match_line(const char *p, maki_str line)
     }
 }
 
-static bool matches_any(const char *const *patterns, size_t n, maki_str text)
+static bool matches_any(const char *const *patterns, size_t n, maki_str text, bool by_line)
 {
     while (text.len) {
-        const char *newline = memchr(text.ptr, '\n', text.len);
+        const char *newline = by_line ? memchr(text.ptr, '\n', text.len) : NULL;
         size_t end = newline ? (size_t)(newline - text.ptr) : text.len;
         for (size_t i = 0; i < n; i++) {
             if (match_line(patterns[i], maki_str_to(text, end))) return true;
@@ -127,8 +127,8 @@ static bool openai_overflow(maki_str error, maki_arena *arena)
     if (message.len == 0 && nested(error, "error", "message", &value)) {
         message = text_of(value, arena);
     }
-    return matches_any(openai_patterns, sizeof openai_patterns / sizeof openai_patterns[0],
-                       message) ||
+    return matches_any(openai_patterns, sizeof openai_patterns / sizeof openai_patterns[0], message,
+                       false) ||
            maki_str_has(message, maki_str_of(cerebras_words));
 }
 
@@ -142,7 +142,7 @@ static bool anthropic_overflow(maki_str error, maki_arena *arena)
     }
     if (!field(inner, "message", &message)) return false;
     return matches_any(anthropic_patterns, sizeof anthropic_patterns / sizeof anthropic_patterns[0],
-                       text_of(message, arena));
+                       text_of(message, arena), true);
 }
 
 bool maki_is_overflow(maki_str error, maki_arena *arena)

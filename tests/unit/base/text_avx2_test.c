@@ -26,6 +26,9 @@ static void compare(size_t n)
     CHECK_EQ(best->utf8_good(text, n), good);
     CHECK_EQ(plain->find_special(text, n), special);
     CHECK_EQ(best->find_special(text, n), special);
+    size_t end = reference_string_end(text, n);
+    CHECK_EQ(plain->skip_string(text, n), end);
+    CHECK_EQ(best->skip_string(text, n), end);
 }
 
 static void compare_text(maki_str text)
@@ -176,6 +179,24 @@ static void test_random(void)
     }
 }
 
+/* Random strings of few characters, so that escapes fall on every edge of every block. */
+static void test_escapes(void)
+{
+    static const char letters[] = "\\\\\\u\"nab09Ff\x01x\xE3";
+    tap_row("escapes: random strings dense with backslashes");
+    tap_random random = { 77 };
+    for (size_t i = 0; i < 200000; i++) {
+        size_t n = tap_below(&random, 100);
+        char *text = block + BLOCK - n;
+        for (size_t k = 0; k < n; k++) {
+            bool plain = tap_below(&random, 4) != 0;
+            text[k] = plain ? "abcdefgh"[k % 8] : letters[tap_below(&random, sizeof letters - 1)];
+        }
+        CHECK_EQ(maki_text_kernels_plain()->skip_string(text, n), reference_string_end(text, n));
+        CHECK_EQ(maki_text_kernels_best()->skip_string(text, n), reference_string_end(text, n));
+    }
+}
+
 int main(void)
 {
     block = malloc(BLOCK);
@@ -188,6 +209,7 @@ int main(void)
     test_mutations();
     test_lengths();
     test_random();
+    test_escapes();
     free(block);
     return tap_end();
 }

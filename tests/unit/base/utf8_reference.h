@@ -2,8 +2,10 @@
 #ifndef MAKI_TESTS_UTF8_REFERENCE_H
 #define MAKI_TESTS_UTF8_REFERENCE_H
 
+#include <ctype.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* The length of the character at s (n bytes are there), or 0: read the bits as the lead byte says,
  * then accept only the shortest form of a Unicode scalar value. */
@@ -43,6 +45,26 @@ static inline size_t reference_special(const char *text, size_t n)
     size_t at = 0;
     while (at < n && text[at] != '"' && text[at] != '\\' && (unsigned char)text[at] >= 0x20)
         at++;
+    return at;
+}
+
+/* Where a JSON string's content ends: its quote, a byte below 0x20, or an escape that is bad or cut. */
+static inline size_t reference_string_end(const char *text, size_t n)
+{
+    size_t at = 0;
+    while (at < n && text[at] != '"' && (unsigned char)text[at] >= 0x20) {
+        if (text[at] != '\\') {
+            at++;
+            continue;
+        }
+        if (at + 1 == n || !text[at + 1] || !strchr("\"\\/bfnrtu", text[at + 1])) return at;
+        size_t len = text[at + 1] == 'u' ? 6 : 2;
+        if (at + len > n) return at;
+        for (size_t k = 2; k < len; k++) {
+            if (!isxdigit((unsigned char)text[at + k])) return at;
+        }
+        at += len;
+    }
     return at;
 }
 

@@ -1,0 +1,478 @@
+/* import.c -- from a source to rows and events; see import.h.
+ *
+ * Rows and events go into the log in groups of at most GROUP_ROWS, which is what a synced log takes
+ * at once; each group expects the head that the one before left. */
+#include "history/import.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/files.h"
+#include "base/json.h"
+#include "history/import_inside.h"
+
+enum {
+    GROUP_ROWS = 1000,
+    GROUP_EVENT_BYTES = 8 << 20,
+    ARENA_MAX = 1 << 30,
+    FIELDS_MAX = 1 << 28,
+    PER_MESSAGE = 4,
+    TELL_EVERY = 1 << 20,
+    BEGINNING = 1 << 18, /* how much of a source decides on its format */
+    PATH_MOST = 4096
+};
+
+static const char *const names[] = { "auto", "roo", "openai", "anthropic", "lines",
+                                     "seed", "pi",  "claude", "codex",     "opencode" };
+
+const char *maki_import_name(maki_import_format format)
+{
+    return names[format];
+}
+
+maki_status maki_import_named(maki_str name, maki_import_format *out, maki_err *err)
+{
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (!maki_str_is(name, maki_str_of(names[i]))) continue;
+        *out = (maki_import_format)i;
+        return MAKI_OK;
+    }
+    return maki_fail(
+        err, MAKI_UNSUPPORTED,
+        "no format \"%.*s\"; there are roo, openai, anthropic, lines, seed, pi, claude, "
+        "codex, opencode",
+        (int)(name.len < 40 ? name.len : 40), name.ptr);
+}
+
+/* ---- groups ---------------------------------------------------------------------------------------- */
+
+static maki_status begin(maki_importing *im, maki_err *err)
+{
+    unsigned char head[MAKI_CHAIN_LEN];
+    if (im->open) return MAKI_OK;
+    memcpy(head, maki_log_head(im->log), MAKI_CHAIN_LEN);
+    maki_status st = maki_log_begin(im->log, head, err);
+    im->open = st == MAKI_OK;
+    return st;
+}
+
+static maki_status commit(maki_importing *im, maki_err *err)
+{
+    if (!im->open) return MAKI_OK;
+    im->open = false;
+    im->in_group = im->event_bytes = 0;
+    return maki_log_commit(im->log, err);
+}
+
+static maki_status tell(maki_importing *im, maki_err *err)
+{
+    uint64_t done = maki_source_told(&im->src);
+    if (!im->options->progress || done - im->told < TELL_EVERY) return MAKI_OK;
+    im->told = done;
+    maki_status st =
+        im->options->progress(im->options->ctx, done, im->src.size, im->report->messages);
+    return st == MAKI_OK ? st : maki_fail(err, st, "the import was stopped");
+}
+
+/* ---- rows and events --------------------------------------------------------------------------------- */
+
+void maki_import_skip(maki_importing *im, const char *why)
+{
+    maki_import_report *r = im->report;
+    if (r->skipped < MAKI_IMPORT_TOLD) r->skipped_at[r->skipped] = im->line;
+    r->skipped++;
+    if (im->options->skipped) im->options->skipped(im->options->ctx, im->line, why);
+}
+
+/* Rows are lines: newlines between tokens become spaces (inside strings there are none). */
+static maki_status flatten(maki_importing *im, maki_str *row, maki_err *err)
+{
+    if (!memchr(row->ptr, '\n', row->len)) return MAKI_OK;
+    maki_buf_clear(&im->flat);
+    maki_buf_add(&im->flat, *row);
+    for (size_t i = 0; i < im->flat.len; i++) {
+        if (im->flat.ptr[i] == '\n' || im->flat.ptr[i] == '\r') im->flat.ptr[i] = ' ';
+    }
+    *row = maki_buf_str(&im->flat);
+    return maki_buf_status(&im->flat, err);
+}
+
+maki_status maki_import_row(maki_importing *im, maki_str row, bool *added, maki_err *err)
+{
+    maki_err why = { 0 };
+    uint64_t seq = 0;
+    *added = false;
+    maki_status st = flatten(im, &row, err);
+    if (st == MAKI_OK && im->in_group == GROUP_ROWS) st = commit(im, err);
+    if (st == MAKI_OK) st = begin(im, err);
+    if (st != MAKI_OK) return st;
+    st = maki_log_add_row(im->log, row, &seq, &why);
+    if (st == MAKI_INVALID) {
+        maki_import_skip(im, why.msg);
+        return MAKI_OK;
+    }
+    if (st != MAKI_OK) {
+        if (err) *err = why;
+        return st;
+    }
+    *added = true;
+    im->now.seq = seq;
+    im->in_group++;
+    im->report->messages++;
+    return tell(im, err);
+}
+
+maki_status maki_import_made_row(maki_importing *im, bool *added, maki_err *err)
+{
+    maki_status st = maki_buf_status(&im->row, err);
+    return st == MAKI_OK ? maki_import_row(im, maki_buf_str(&im->row), added, err) : st;
+}
+
+maki_status maki_import_event(maki_importing *im, const char *type, maki_err *err)
+{
+    maki_str fields = maki_buf_str(&im->fields);
+    maki_status st = maki_buf_status(&im->fields, err);
+    if (st == MAKI_OK) st = flatten(im, &fields, err);
+    if (st == MAKI_OK && im->event_bytes > GROUP_EVENT_BYTES) st = commit(im, err);
+    if (st == MAKI_OK) st = begin(im, err);
+    if (st == MAKI_OK) st = maki_log_add_event(im->log, type, fields, &im->now.ev, err);
+    if (st != MAKI_OK) return st;
+    im->event_bytes += fields.len;
+    im->report->events++;
+    return MAKI_OK;
+}
+
+uint32_t maki_import_tokens(maki_str message)
+{
+    maki_str content;
+    if (!maki_json_get(message, MAKI_LIT("content"), &content)) return PER_MESSAGE;
+    return (uint32_t)((maki_json_units(content) + 3) / 4 + PER_MESSAGE);
+}
+
+maki_status maki_import_condense(maki_importing *im, uint64_t before, maki_str message,
+                                 maki_err *err)
+{
+    maki_buf *f = &im->fields;
+    maki_span64 all = { 1, before - 1 };
+    maki_buf_clear(f);
+    maki_buf_add(f, MAKI_LIT("\"hidden\":"));
+    maki_import_spans(f, &all, before > 1);
+    maki_buf_add(f, MAKI_LIT(",\"hiddenEvents\":["));
+    if (im->now.made) maki_import_number(f, "", im->now.made);
+    maki_import_number(f, "],\"messages\":", before - 1);
+    maki_import_number(f, ",\"before\":", before);
+    maki_import_number(f, ",\"tokens\":", maki_import_tokens(message));
+    maki_buf_add(f, MAKI_LIT(",\"imported\":true,\"message\":"));
+    maki_buf_add(f, message);
+    maki_status st = maki_import_event(im, "condense", err);
+    if (st == MAKI_OK) im->now.made = im->now.ev;
+    return st;
+}
+
+/* ---- JSON by hand ---------------------------------------------------------------------------------------- */
+
+void maki_import_number(maki_buf *out, const char *text, uint64_t n)
+{
+    char digits[24];
+    snprintf(digits, sizeof digits, "%" PRIu64, n);
+    maki_buf_add(out, maki_str_of(text));
+    maki_buf_add(out, maki_str_of(digits));
+}
+
+void maki_import_spans(maki_buf *out, const maki_span64 *spans, size_t count)
+{
+    maki_buf_add(out, MAKI_LIT("["));
+    for (size_t i = 0; i < count; i++) {
+        maki_import_number(out, i ? ",[" : "[", spans[i].from);
+        maki_import_number(out, ",", spans[i].to);
+        maki_buf_add(out, MAKI_LIT("]"));
+    }
+    maki_buf_add(out, MAKI_LIT("]"));
+}
+
+void maki_import_fields(maki_buf *out, maki_str object, const maki_str *but, size_t count)
+{
+    maki_json_iter iter = maki_json_items(object);
+    maki_json_item item;
+    while (maki_json_next(&iter, &item)) {
+        bool named = false;
+        for (size_t i = 0; !named && i < count; i++)
+            named = maki_json_key_is(item.key, but[i]);
+        if (named) continue;
+        maki_buf_add(out, MAKI_LIT(",\""));
+        maki_buf_add(out, item.key);
+        maki_buf_add(out, MAKI_LIT("\":"));
+        maki_buf_add(out, item.value);
+    }
+}
+
+void maki_import_original(maki_buf *out, maki_str line, const maki_str *but, size_t count)
+{
+    maki_buf_add(out, MAKI_LIT(",\"original\":{"));
+    size_t at = out->len;
+    maki_import_fields(out, line, but, count);
+    if (out->status == MAKI_OK && out->len > at) { /* without the first comma */
+        memmove(out->ptr + at, out->ptr + at + 1, out->len - at - 1);
+        out->len--;
+    }
+    maki_buf_add(out, MAKI_LIT("}"));
+}
+
+bool maki_import_id(maki_str object, maki_str name, maki_str *id)
+{
+    return maki_json_get(object, name, id) && maki_json_kind_of(*id) == MAKI_JSON_STRING &&
+           id->len > 2;
+}
+
+bool maki_import_is(maki_str object, maki_str name, maki_str text)
+{
+    maki_str value;
+    return maki_import_id(object, name, &value) && maki_json_text_is(value, text);
+}
+
+bool maki_import_true(maki_str object, maki_str name)
+{
+    maki_str value;
+    return maki_json_get(object, name, &value) && maki_json_true(value);
+}
+
+bool maki_import_object(maki_importing *im, maki_str text, maki_str *object, maki_status *st,
+                        maki_err *err)
+{
+    maki_err why = { 0 };
+    *st = maki_json_check(text, object, &why);
+    if (*st == MAKI_OK && maki_json_kind_of(*object) == MAKI_JSON_OBJECT) return true;
+    if (*st == MAKI_OK) maki_import_skip(im, "this is no object");
+    if (*st == MAKI_INVALID || *st == MAKI_TOOBIG) {
+        maki_import_skip(im, why.msg);
+        *st = MAKI_OK;
+    }
+    if (*st != MAKI_OK && err) *err = why;
+    return false;
+}
+
+/* ---- lines that are messages -------------------------------------------------------------------------------- */
+
+static bool blank(maki_str *line)
+{
+    while (line->len && (line->ptr[0] == ' ' || line->ptr[0] == '\t'))
+        *line = maki_str_from(*line, 1);
+    while (line->len && (line->ptr[line->len - 1] == ' ' || line->ptr[line->len - 1] == '\t')) {
+        line->len--;
+    }
+    return line->len == 0;
+}
+
+static maki_status read_lines(maki_importing *im, maki_err *err)
+{
+    maki_str line;
+    bool more = true, added = false;
+    maki_status st = MAKI_OK;
+    while (st == MAKI_OK) {
+        st = maki_source_line(&im->src, &line, &more, err);
+        if (st != MAKI_OK || !more) break;
+        im->line++;
+        if (blank(&line)) continue;
+        if (im->line == 1 && maki_str_starts(line, MAKI_LIT("{\"type\":\"header\""))) {
+            im->report->other++;
+            maki_str object;
+            if (!maki_import_object(im, line, &object, &st, err)) continue;
+            maki_buf_add(&im->notes, MAKI_LIT(",\"header\":"));
+            maki_buf_add(&im->notes, object);
+            continue;
+        }
+        st = maki_import_row(im, line, &added, err);
+    }
+    return st;
+}
+
+/* ---- the whole of it -------------------------------------------------------------------------------------------- */
+
+static maki_status read_format(maki_importing *im, maki_err *err)
+{
+    switch (im->report->format) {
+    case MAKI_IMPORT_LINES:
+    case MAKI_IMPORT_SEED: return read_lines(im, err);
+    case MAKI_IMPORT_PI:
+    case MAKI_IMPORT_CLAUDE: return maki_import_tree(im, err);
+    case MAKI_IMPORT_CODEX: return maki_import_codex(im, err);
+    default: return maki_import_array(im, err);
+    }
+}
+
+/* The format, and where the text begins. */
+static maki_status look_at(maki_importing *im, maki_err *err)
+{
+    size_t got = 0;
+    char *beginning = im->env->alloc->resize(im->env->alloc, NULL, 0, BEGINNING);
+    if (!beginning) return maki_fail_nomem(err);
+    maki_status st =
+        maki_file_read_at(im->env->files, im->src.fd, 0, beginning, BEGINNING, &got, err);
+    maki_str text = { beginning, got };
+    if (st == MAKI_OK && maki_str_starts(text, MAKI_LIT("\xEF\xBB\xBF"))) {
+        text = maki_str_from(text, 3);
+        maki_source_seek(&im->src, 3);
+    }
+    im->report->format = im->options->format;
+    if (st == MAKI_OK && im->report->format == MAKI_IMPORT_AUTO) {
+        st = maki_import_detect(text, got < BEGINNING, &im->report->format, err);
+    }
+    im->env->alloc->resize(im->env->alloc, beginning, BEGINNING, 0);
+    return st;
+}
+
+static maki_status note(maki_importing *im, maki_err *err)
+{
+    maki_buf_clear(&im->fields);
+    maki_buf_add(&im->fields, MAKI_LIT("\"of\":\"import\",\"format\":\""));
+    maki_buf_add(&im->fields, maki_str_of(maki_import_name(im->report->format)));
+    maki_import_number(&im->fields, "\",\"messages\":", im->report->messages);
+    maki_import_number(&im->fields, ",\"skipped\":", im->report->skipped);
+    maki_import_number(&im->fields, ",\"other\":", im->report->other);
+    maki_buf_add(&im->fields, maki_buf_str(&im->notes));
+    maki_status st = maki_buf_status(&im->notes, err);
+    return st == MAKI_OK ? maki_import_event(im, "manifest", err) : st;
+}
+
+static maki_status read_all(maki_importing *im, int ui_fd, maki_err *err)
+{
+    maki_status st = look_at(im, err);
+    if (st == MAKI_OK) st = read_format(im, err);
+    if (st == MAKI_OK && ui_fd >= 0) st = maki_import_ui(im, ui_fd, err);
+    if (st == MAKI_OK) st = note(im, err);
+    if (st == MAKI_OK) st = commit(im, err);
+    if (st == MAKI_OK && im->options->progress) {
+        im->options->progress(im->options->ctx, im->src.size, im->src.size, im->report->messages);
+    }
+    return st;
+}
+
+static maki_status run(const maki_env *env, int fd, int ui_fd, maki_conv *into,
+                       const maki_import_options *options, maki_import_report *report,
+                       maki_err *err)
+{
+    const maki_alloc *alloc = env->alloc;
+    maki_log *log = maki_conv_log(into);
+    *report = (maki_import_report){ 0 };
+    if (maki_log_last(log) > 0 || maki_log_events(log) > 0) {
+        return maki_fail(err, MAKI_INVALID, "an import needs an empty conversation");
+    }
+    maki_importing im = { .env = env,
+                          .log = log,
+                          .options = options,
+                          .report = report,
+                          .row = maki_buf_new(alloc, (size_t)MAKI_ROW_MAX),
+                          .fields = maki_buf_new(alloc, FIELDS_MAX),
+                          .flat = maki_buf_new(alloc, (size_t)MAKI_ROW_MAX),
+                          .notes = maki_buf_new(alloc, FIELDS_MAX),
+                          .arena = maki_arena_new(alloc, ARENA_MAX) };
+    maki_status st = maki_source_open(&im.src, env, fd, err);
+    if (st == MAKI_OK) st = read_all(&im, ui_fd, err);
+    if (im.open) maki_log_abort(log);
+    maki_source_close(&im.src);
+    maki_buf_free(&im.row);
+    maki_buf_free(&im.fields);
+    maki_buf_free(&im.flat);
+    maki_buf_free(&im.notes);
+    maki_arena_free(&im.arena);
+    return st;
+}
+
+/* A pipe cannot be read twice: its bytes go to a file that nobody else sees. */
+static maki_status spool(const maki_env *env, int fd, int *out, maki_err *err)
+{
+    enum { PART = 1 << 16 };
+    const maki_files *files = env->files;
+    const char *folder = getenv("TMPDIR");
+    *out = files->temp(files, folder && folder[0] ? folder : "/tmp");
+    if (*out < 0) return maki_fail_errno(err, "making a temporary file");
+    char *part = env->alloc->resize(env->alloc, NULL, 0, PART);
+    maki_status st = part ? MAKI_OK : maki_fail_nomem(err);
+    while (st == MAKI_OK) {
+        ssize_t n = files->read(files, fd, part, PART);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) st = maki_fail_errno(err, "reading");
+        if (n <= 0) break;
+        st = maki_file_write(files, *out, (maki_str){ part, (size_t)n }, err);
+    }
+    if (part) env->alloc->resize(env->alloc, part, PART, 0);
+    if (st != MAKI_OK) {
+        files->close(files, *out);
+        *out = -1;
+    }
+    return st;
+}
+
+static maki_status import_from(const maki_env *env, int fd, int ui_fd, maki_conv *into,
+                               const maki_import_options *options, maki_import_report *report,
+                               maki_err *err)
+{
+    char byte = 0;
+    int copy = -1;
+    maki_status st = MAKI_OK;
+    if (env->files->pread(env->files, fd, &byte, 1, 0) < 0) {
+        if (errno == ESPIPE)
+            st = spool(env, fd, &copy, err);
+        else if (errno != EINTR)
+            st = maki_fail_errno(err, "reading the source");
+    }
+    if (st == MAKI_OK) st = run(env, copy >= 0 ? copy : fd, ui_fd, into, options, report, err);
+    if (copy >= 0) env->files->close(env->files, copy);
+    return st;
+}
+
+/* The UI messages: as told, or beside roo's API messages. */
+static maki_status open_ui(const maki_env *env, const char *path, const char *ui_path, int *fd,
+                           maki_err *err)
+{
+    const maki_files *files = env->files;
+    static const char api[] = "api_conversation_history.json";
+    char beside[PATH_MOST];
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    int folder = slash ? (int)(slash - path) + 1 : 0;
+    bool told = ui_path != NULL;
+    *fd = -1;
+    if (!told) {
+        if (!path || strcmp(path + folder, api) != 0 || folder > PATH_MOST - 40) return MAKI_OK;
+        snprintf(beside, sizeof beside, "%.*sui_messages.json", folder, path);
+        ui_path = beside;
+    }
+    *fd = files->open(files, ui_path, O_RDONLY, 0);
+    if (*fd < 0 && (told || errno != ENOENT))
+        return maki_fail_errno(err, "opening the UI messages");
+    return MAKI_OK;
+}
+
+static const maki_import_options defaults = { 0 };
+
+maki_status maki_import_fd(const maki_env *env, int fd, maki_conv *into,
+                           const maki_import_options *options, maki_import_report *report,
+                           maki_err *err)
+{
+    int ui = -1;
+    if (!options) options = &defaults;
+    maki_status st = open_ui(env, NULL, options->ui_path, &ui, err);
+    if (st == MAKI_OK) st = import_from(env, fd, ui, into, options, report, err);
+    if (ui >= 0) env->files->close(env->files, ui);
+    return st;
+}
+
+maki_status maki_import(const maki_env *env, const char *path, maki_conv *into,
+                        const maki_import_options *options, maki_import_report *report,
+                        maki_err *err)
+{
+    int ui = -1;
+    if (!options) options = &defaults;
+    int fd = env->files->open(env->files, path, O_RDONLY, 0);
+    if (fd < 0) return maki_fail_errno(err, "opening the source");
+    maki_status st = open_ui(env, path, options->ui_path, &ui, err);
+    if (st == MAKI_OK) st = import_from(env, fd, ui, into, options, report, err);
+    if (ui >= 0) env->files->close(env->files, ui);
+    env->files->close(env->files, fd);
+    return st;
+}

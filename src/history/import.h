@@ -1,0 +1,89 @@
+/* import.h -- what people already have, as a conversation: in constant memory, nothing lost.
+ *
+ *     roo         api_conversation_history.json: an array with tags, and ui_messages.json beside it
+ *     openai      an array of chat messages, or a request body with `messages` (or `input`)
+ *     anthropic   an array of messages, or a request body with `messages` and `system`
+ *     lines       JSON lines, a message each; the messages file of Maki is one
+ *     seed        the same after a header {"type":"header","version":1}
+ *     pi          the transcript of Clawdbot, OpenClaw and Pi: lines in a tree
+ *     claude      a session of Claude Code: lines in a tree
+ *     codex       a rollout of Codex
+ *     opencode    the session export of opencode
+ *
+ * A message keeps its bytes wherever it is one already (newlines between tokens become spaces).
+ * Where a line wraps a message, the rest of the line goes with it in a field `original`; where it is
+ * none, one is built and `original` has what did not fit in.
+ *
+ * What happened to the messages becomes events (timeline.h), so that the view after the import is
+ * what the other program would have sent:
+ *
+ *   - tags are taken off the rows; a summary or marker becomes a condense or truncate event that
+ *     carries it and hides the rows its tag named.  Rows tagged after their summary stood get a
+ *     second event without a message, with the summary's `id`.  Tags that name nothing hide nothing;
+ *     they are in the note of the import and come back with the export;
+ *   - a tree is written as it grew: where a line goes on from an earlier one, a rewind stands
+ *     before it.  Abandoned branches stay in the log; undo brings them back;
+ *   - compactions become condense events;
+ *   - one event of type manifest, {"of":"import","format",...}, says what was read; UI messages are
+ *     events {"of":"ui","ui":{...}}.
+ *
+ * Broken lines are skipped, counted and told by number.  A byte order mark, CRLF, empty lines and a
+ * torn last line are accepted.  Trees take about 50 bytes of memory a line, tags about 16 a span;
+ * nothing else grows with the source.
+ *
+ * `into` is empty and was opened for writing, best with MAKI_LAZY.  After a failure it holds what was
+ * read so far: the caller removes it. */
+#ifndef MAKI_HISTORY_IMPORT_H
+#define MAKI_HISTORY_IMPORT_H
+
+#include "history/conversation.h"
+
+typedef enum maki_import_format {
+    MAKI_IMPORT_AUTO, /* told from the first lines */
+    MAKI_IMPORT_ROO,
+    MAKI_IMPORT_OPENAI,
+    MAKI_IMPORT_ANTHROPIC,
+    MAKI_IMPORT_LINES,
+    MAKI_IMPORT_SEED,
+    MAKI_IMPORT_PI,
+    MAKI_IMPORT_CLAUDE,
+    MAKI_IMPORT_CODEX,
+    MAKI_IMPORT_OPENCODE
+} maki_import_format;
+
+const char *maki_import_name(maki_import_format format);
+/* MAKI_UNSUPPORTED names those there are. */
+maki_status maki_import_named(maki_str name, maki_import_format *out, maki_err *err);
+
+typedef struct maki_import_options {
+    maki_import_format format;
+    const char
+        *ui_path; /* roo's UI messages; NULL: ui_messages.json beside the source, if it is there */
+    /* Told about every megabyte; not MAKI_OK stops the import with that status.  May be NULL. */
+    maki_status (*progress)(void *ctx, uint64_t done, uint64_t total, uint64_t messages);
+    /* A line (from 1; in an array: an element) that was skipped, and why.  May be NULL. */
+    void (*skipped)(void *ctx, uint64_t line, const char *why);
+    void *ctx;
+} maki_import_options;
+
+enum { MAKI_IMPORT_TOLD = 8 };
+
+typedef struct maki_import_report {
+    maki_import_format format;
+    uint64_t messages; /* rows written */
+    uint64_t events;   /* written about them */
+    uint64_t skipped;  /* lines that could not be read */
+    uint64_t other;    /* lines that were understood and are no messages: titles, settings ... */
+    uint64_t skipped_at[MAKI_IMPORT_TOLD]; /* the numbers of the first ones */
+} maki_import_report;
+
+/* Read the file at `path`, or from the beginning of `fd` (a pipe is copied to a temporary file
+ * first).  MAKI_UNSUPPORTED: what was seen is none of the above.  `options` may be NULL. */
+maki_status maki_import(const maki_env *env, const char *path, maki_conv *into,
+                        const maki_import_options *options, maki_import_report *report,
+                        maki_err *err) MAKI_MUST_CHECK;
+maki_status maki_import_fd(const maki_env *env, int fd, maki_conv *into,
+                           const maki_import_options *options, maki_import_report *report,
+                           maki_err *err) MAKI_MUST_CHECK;
+
+#endif

@@ -1,0 +1,119 @@
+/* import_inside.h -- what the readers of the formats share: a source in blocks, and rows and events
+ * on their way into the log. */
+#ifndef MAKI_HISTORY_IMPORT_INSIDE_H
+#define MAKI_HISTORY_IMPORT_INSIDE_H
+
+#include "base/str.h"
+#include "history/import.h"
+
+/* ---- import_source.c: a file, a block at a time ------------------------------------------------- */
+
+typedef struct maki_source {
+    const maki_env *env;
+    int fd;
+    uint64_t size;
+    maki_buf text; /* of the file from `at` on */
+    uint64_t at;
+    size_t pos; /* the next byte to look at, in text */
+    bool ended; /* the file has no more than text */
+} maki_source;
+
+maki_status maki_source_open(maki_source *src, const maki_env *env, int fd, maki_err *err);
+void maki_source_close(maki_source *src); /* leaves fd open; accepts one that was zeroed */
+void maki_source_seek(maki_source *src, uint64_t at);
+uint64_t maki_source_told(const maki_source *src); /* the place of pos in the file */
+
+/* The spans below are borrowed until the next call.  *more false: there was nothing left. */
+
+/* A line without its end. */
+maki_status maki_source_line(maki_source *src, maki_str *line, bool *more, maki_err *err);
+/* The next byte that is neither white space nor a comma or colon; '\0' at the end. */
+maki_status maki_source_peek(maki_source *src, char *byte, maki_err *err);
+/* Go into the container that begins here. */
+void maki_source_enter(maki_source *src);
+/* The next item of it (a key of an object is an item too); *more false after its end.  The brackets
+ * of the item fit, all else is unchecked.  An item that the end of the file cuts off is handed out
+ * as far as it goes. */
+maki_status maki_source_item(maki_source *src, maki_str *item, bool *more, maki_err *err);
+/* Pass over an item without keeping it. */
+maki_status maki_source_skip(maki_source *src, maki_err *err);
+
+/* ---- import.c: rows and events into the log ------------------------------------------------------ */
+
+/* A place in the conversation: after which row and which event. */
+typedef struct maki_place {
+    uint64_t seq, ev;
+    uint64_t made; /* the event of the summary that holds here; 0: none */
+} maki_place;
+
+typedef struct maki_importing {
+    const maki_env *env;
+    maki_log *log;
+    const maki_import_options *options;
+    maki_import_report *report;
+    maki_source src;
+    maki_buf row;    /* a row being made */
+    maki_buf fields; /* of an event being made */
+    maki_buf flat;   /* a row without newlines */
+    maki_buf notes;  /* fields of the note that ends the import */
+    maki_arena arena;
+    maki_place now;
+    uint64_t in_group, told; /* rows of the open group; bytes when progress was told last */
+    size_t event_bytes;
+    bool open;
+    uint64_t line; /* the number of the line or element at hand */
+} maki_importing;
+
+/* A row.  One that is no message is skipped (*added false).  im->now moves. */
+maki_status maki_import_row(maki_importing *im, maki_str row, bool *added, maki_err *err);
+/* The row in im->row. */
+maki_status maki_import_made_row(maki_importing *im, bool *added, maki_err *err);
+/* An event with the fields in im->fields.  im->now moves. */
+maki_status maki_import_event(maki_importing *im, const char *type, maki_err *err);
+/* The line at hand is skipped, or is no message. */
+void maki_import_skip(maki_importing *im, const char *why);
+/* Check the line or element at hand; false: it was no JSON object and is skipped.  The status is in
+ * *st. */
+bool maki_import_object(maki_importing *im, maki_str text, maki_str *object, maki_status *st,
+                        maki_err *err);
+/* A condense event: `message` (a whole object) stands before row `before`, rows 1 to before - 1 and the
+ * summary that held are hidden. */
+maki_status maki_import_condense(maki_importing *im, uint64_t before, maki_str message,
+                                 maki_err *err);
+uint32_t maki_import_tokens(maki_str message);
+
+/* JSON, put together by hand. */
+void maki_import_number(maki_buf *out, const char *text, uint64_t n);          /* text, then n */
+void maki_import_spans(maki_buf *out, const maki_span64 *spans, size_t count); /* [[1,2],[4,4]] */
+/* The fields of `object` but those named, each with a comma before it. */
+void maki_import_fields(maki_buf *out, maki_str object, const maki_str *but, size_t count);
+/* `"original":{...}`, the line without the fields named, with a comma before it. */
+void maki_import_original(maki_buf *out, maki_str line, const maki_str *but, size_t count);
+/* A string field, as a JSON string; false when it is missing, no string or empty. */
+bool maki_import_id(maki_str object, maki_str name, maki_str *id);
+bool maki_import_is(maki_str object, maki_str name,
+                    maki_str text); /* a string field with this text */
+bool maki_import_true(maki_str object, maki_str name);
+
+/* ---- the formats ----------------------------------------------------------------------------------- */
+
+/* import_detect.c: the format, from the beginning of a source. */
+maki_status maki_import_detect(maki_str beginning, bool all, maki_import_format *out,
+                               maki_err *err);
+
+maki_status maki_import_array(maki_importing *im, maki_err *err); /* import_array.c */
+maki_status maki_import_ui(maki_importing *im, int fd, maki_err *err);
+maki_status maki_import_tree(maki_importing *im, maki_err *err);  /* import_tree.c: pi, claude */
+maki_status maki_import_codex(maki_importing *im, maki_err *err); /* import_codex.c */
+/* An item of the Responses API as a row; *known false: it is none. */
+maki_status maki_import_item(maki_importing *im, maki_str item, maki_str line, bool *known,
+                             maki_err *err);
+maki_status maki_import_opencode(maki_importing *im, maki_str element, maki_err *err);
+
+/* import_tags.c: messages with the tags of roo. */
+typedef struct maki_tags maki_tags;
+maki_status maki_tags_open(maki_importing *im, maki_tags **out, maki_err *err);
+maki_status maki_tags_row(maki_tags *tags, maki_importing *im, maki_str object, maki_err *err);
+maki_status maki_tags_end(maki_tags *tags, maki_importing *im, maki_err *err);
+
+#endif

@@ -1,0 +1,191 @@
+/* import_source.c -- lines and JSON items of a file of any size; see import_inside.h. */
+#include <string.h>
+
+#include "base/err.h"
+#include "base/files.h"
+#include "base/text.h"
+#include "history/import_inside.h"
+
+enum { BLOCK = 1 << 20 };
+
+maki_status maki_source_open(maki_source *src, const maki_env *env, int fd, maki_err *err)
+{
+    off_t size = env->files->size(env->files, fd);
+    if (size < 0) return maki_fail_errno(err, "asking the size of the source");
+    *src = (maki_source){ .env = env,
+                          .fd = fd,
+                          .size = (uint64_t)size,
+                          .text = maki_buf_new(env->alloc, (size_t)MAKI_ROW_MAX + 2 * BLOCK) };
+    return MAKI_OK;
+}
+
+void maki_source_close(maki_source *src)
+{
+    maki_buf_free(&src->text);
+}
+
+void maki_source_seek(maki_source *src, uint64_t at)
+{
+    maki_buf_clear(&src->text);
+    src->at = at;
+    src->pos = 0;
+    src->ended = false;
+}
+
+uint64_t maki_source_told(const maki_source *src)
+{
+    return src->at + src->pos;
+}
+
+/* Another block, what stands before pos being dropped. */
+static maki_status fill(maki_source *src, maki_err *err)
+{
+    maki_buf *text = &src->text;
+    size_t got = 0;
+    if (src->pos) {
+        memmove(text->ptr, text->ptr + src->pos, text->len - src->pos);
+        text->len -= src->pos;
+        src->at += src->pos;
+        src->pos = 0;
+    }
+    char *room = maki_buf_room(text, BLOCK);
+    if (!room) return maki_buf_status(text, err);
+    maki_status st =
+        maki_file_read_at(src->env->files, src->fd, src->at + text->len, room, BLOCK, &got, err);
+    if (st != MAKI_OK) return st;
+    text->len += got;
+    src->ended = got < BLOCK;
+    return MAKI_OK;
+}
+
+maki_status maki_source_line(maki_source *src, maki_str *line, bool *more, maki_err *err)
+{
+    size_t seen = 0; /* bytes after pos without a newline */
+    for (;;) {
+        size_t left = src->text.len - src->pos;
+        const char *start = src->text.ptr + src->pos;
+        const char *newline = left > seen ? memchr(start + seen, '\n', left - seen) : NULL;
+        if (newline || src->ended) {
+            size_t n = newline ? (size_t)(newline - start) : left;
+            *more = newline || n > 0;
+            *line = (maki_str){ n ? start : "", n };
+            src->pos += n + (newline != NULL);
+            if (n && line->ptr[n - 1] == '\r') line->len--;
+            return MAKI_OK;
+        }
+        seen = left;
+        maki_status st = fill(src, err);
+        if (st != MAKI_OK) return st;
+    }
+}
+
+maki_status maki_source_peek(maki_source *src, char *byte, maki_err *err)
+{
+    for (;;) {
+        while (src->pos < src->text.len) {
+            char c = src->text.ptr[src->pos];
+            if (c != ' ' && c != '\n' && c != '\t' && c != '\r' && c != ',' && c != ':') {
+                *byte = c;
+                return MAKI_OK;
+            }
+            src->pos++;
+        }
+        *byte = '\0';
+        if (src->ended) return MAKI_OK;
+        maki_status st = fill(src, err);
+        if (st != MAKI_OK) return st;
+    }
+}
+
+void maki_source_enter(maki_source *src)
+{
+    src->pos++;
+}
+
+/* How far a value has been looked at. */
+typedef struct looking {
+    size_t depth;
+    bool string, escape, scalar, done;
+} looking;
+
+static bool ends_scalar(char c)
+{
+    return c == ',' || c == ']' || c == '}' || c == ' ' || c == '\n' || c == '\r' || c == '\t';
+}
+
+/* Look at more of a value; returns how many bytes belong to it. */
+static size_t look(looking *l, const char *at, size_t n, const maki_text_kernels *kernels)
+{
+    size_t i = 0;
+    while (i < n && !l->done) {
+        char c = at[i];
+        if (l->escape) {
+            l->escape = false;
+        } else if (l->string) {
+            i += kernels->find_special(at + i, n - i);
+            if (i == n) break;
+            l->escape = at[i] == '\\';
+            l->string = at[i] != '"';
+            l->done = !l->string && l->depth == 0;
+        } else if (l->scalar) {
+            if (ends_scalar(c)) {
+                l->done = true;
+                break;
+            }
+        } else if (c == '"') {
+            l->string = true;
+        } else if (c == '{' || c == '[') {
+            l->depth++;
+        } else if (c == '}' || c == ']') {
+            if (l->depth) l->depth--;
+            l->done = l->depth == 0;
+        } else if (l->depth == 0) {
+            l->scalar = true;
+        }
+        i++;
+    }
+    return i;
+}
+
+static maki_status value(maki_source *src, bool keep, maki_str *out, maki_err *err)
+{
+    const maki_text_kernels *kernels = maki_text_kernels_best();
+    looking l = { 0 };
+    size_t len = 0; /* of the value, from pos */
+    for (;;) {
+        size_t left = src->text.len - src->pos;
+        len += look(&l, src->text.ptr + src->pos + len, left - len, kernels);
+        if (!keep) {
+            src->pos += len;
+            len = 0;
+        }
+        if (l.done || src->ended) break;
+        maki_status st = fill(src, err);
+        if (st != MAKI_OK) return st;
+    }
+    *out = (maki_str){ src->text.ptr + src->pos, len };
+    src->pos += len;
+    return MAKI_OK;
+}
+
+maki_status maki_source_item(maki_source *src, maki_str *item, bool *more, maki_err *err)
+{
+    char c = 0;
+    maki_status st = maki_source_peek(src, &c, err);
+    if (st != MAKI_OK) return st;
+    *more = c != '\0' && c != ']' && c != '}';
+    if (!*more) {
+        if (c) src->pos++;
+        return MAKI_OK;
+    }
+    return value(src, true, item, err);
+}
+
+maki_status maki_source_skip(maki_source *src, maki_err *err)
+{
+    char c = 0;
+    maki_str none;
+    maki_status st = maki_source_peek(src, &c, err);
+    if (st != MAKI_OK || c == '\0') return st;
+    return value(src, false, &none, err);
+}

@@ -1,0 +1,824 @@
+/* log_test.c -- appending, reading, torn tails, files that change behind the log's back. */
+#include "log/log.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+#include "base/json.h"
+#include "base/str.h"
+#include "logs.h"
+#include "tap.h"
+
+/* Does the newest event contain this? */
+static maki_status note_last(void *ctx, uint64_t ev, maki_str row, uint64_t at, maki_err *err)
+{
+    char *out = ctx;
+    (void)ev;
+    (void)at;
+    (void)err;
+    snprintf(out, 4096, "%.*s", (int)row.len, row.ptr);
+    return MAKI_OK;
+}
+
+static bool last_event_has(maki_log *log, const char *part)
+{
+    char text[4096] = "";
+    maki_err err = { 0 };
+    CHECK_STATUS(maki_log_each_event(log, note_last, text, &err), MAKI_OK, &err);
+    bool has = strstr(text, part) != NULL;
+    if (!has) printf("# %s is not in %s\n", part, text);
+    return has;
+}
+
+static void test_append(void)
+{
+    logs l;
+    maki_err err = { 0 };
+    unsigned char head[MAKI_CHAIN_LEN] = { 0 };
+    logs_open(&l, "messages.jsonl");
+
+    tap_row("a log that is not there and may not be made is not found");
+    maki_log_options options = logs_options(&l);
+    maki_log *log = NULL;
+    options.create = false;
+    CHECK_STATUS(maki_log_open(&l.env, l.path, &options, &log, &err), MAKI_NOTFOUND, &err);
+    CHECK(log == NULL);
+
+    tap_row("a new log is empty and private");
+    log = logs_get(&l);
+    CHECK_EQ(maki_log_last(log), 0);
+    CHECK_EQ(maki_log_events(log), 0);
+    struct stat st;
+    CHECK(stat(l.path, &st) == 0 && (st.st_mode & 0777) == 0600);
+
+    tap_row("rows are counted, chained and read back");
+    for (int i = 1; i <= 3; i++) {
+        char text[20];
+        snprintf(text, sizeof text, "message %d", i);
+        CHECK_STATUS(logs_append(log, text, &err), MAKI_OK, &err);
+        CHECK_STATUS(maki_chain_next(head, logs_row(text), head, &err), MAKI_OK, &err);
+        CHECK_EQ(maki_log_last(log), i);
+        CHECK(memcmp(maki_log_head(log), head, MAKI_CHAIN_LEN) == 0);
+        CHECK(logs_has(log, (uint64_t)i, text));
+    }
+
+    tap_row("the folder of a new file is synced with it");
+    CHECK(l.disk.folder_syncs > 0);
+    size_t syncs = l.disk.folder_syncs;
+    CHECK_STATUS(logs_append(log, "message 4", &err), MAKI_OK, &err);
+    CHECK_EQ(l.disk.folder_syncs, syncs);
+
+    tap_row("an expected head that has moved is a conflict and writes nothing");
+    uint64_t size = logs_size(l.path);
+    CHECK_STATUS(maki_log_begin(log, head, &err), MAKI_CONFLICT, &err);
+    CHECK_EQ(logs_size(l.path), size);
+    memcpy(head, maki_log_head(log), MAKI_CHAIN_LEN);
+    if (CHECK_STATUS(maki_log_begin(log, head, &err), MAKI_OK, &err)) maki_log_abort(log);
+
+    tap_row("what cannot be a message is refused, and the whole group with it");
+    static const struct {
+        const char *row;
+        maki_status status;
+    } bad[] = { { "{\"role\":\"user\",\"content\":\"a\nb\"}", MAKI_INVALID },
+                { "not json", MAKI_INVALID },
+                { "[]", MAKI_INVALID },
+                { "{\"content\":\"no role\"}", MAKI_INVALID },
+                { "{\"role\":\"user\",\"content\":\"\xe3\x81\"}", MAKI_INVALID },
+                { "", MAKI_INVALID } };
+    for (size_t i = 0; i < COUNT(bad); i++) {
+        if (!CHECK_STATUS(maki_log_begin(log, NULL, &err), MAKI_OK, &err)) break;
+        CHECK_STATUS(maki_log_add_row(log, logs_row("good"), NULL, &err), MAKI_OK, &err);
+        CHECK_STATUS(maki_log_add_row(log, maki_str_of(bad[i].row), NULL, &err), bad[i].status,
+                     &err);
+        maki_log_abort(log);
+        CHECK_EQ(logs_size(l.path), size);
+        CHECK_EQ(maki_log_last(log), 4);
+    }
+
+    tap_row("a row over the limit is refused");
+    maki_log_close(log);
+    options = logs_options(&l);
+    options.max_row_bytes = 100;
+    CHECK_STATUS(maki_log_open(&l.env, l.path, &options, &log, &err), MAKI_OK, &err);
+    char long_text[200];
+    memset(long_text, 'x', sizeof long_text - 1);
+    long_text[sizeof long_text - 1] = '\0';
+    CHECK_STATUS(logs_append(log, long_text, &err), MAKI_TOOBIG, &err);
+    CHECK_EQ(logs_size(l.path), size);
+    maki_log_close(log);
+
+    tap_row("a reader sees what a writer adds, rows and events");
+    log = logs_get(&l);
+    maki_log *reader = logs_read(&l);
+    CHECK_STATUS(logs_append(log, "message 5", &err), MAKI_OK, &err);
+    CHECK_EQ(maki_log_last(reader), 4);
+    CHECK_STATUS(maki_log_refresh(reader, &err), MAKI_OK, &err);
+    CHECK_EQ(maki_log_last(reader), 5);
+    CHECK(logs_has(reader, 5, "message 5"));
+    CHECK(memcmp(maki_log_head(reader), maki_log_head(log), MAKI_CHAIN_LEN) == 0);
+    CHECK_STATUS(maki_log_begin(reader, NULL, &err), MAKI_DENIED, &err);
+
+    tap_row("a second writer sees the first one's rows, and its old head is a conflict");
+    maki_log *second = logs_get(&l);
+    memcpy(head, maki_log_head(second), MAKI_CHAIN_LEN);
+    CHECK_STATUS(logs_append(log, "message 6", &err), MAKI_OK, &err);
+    CHECK_STATUS(maki_log_begin(second, head, &err), MAKI_CONFLICT, &err);
+    CHECK_STATUS(logs_append(second, "message 7", &err), MAKI_OK, &err);
+    CHECK(logs_has(second, 6, "message 6"));
+    CHECK_STATUS(maki_log_refresh(log, &err), MAKI_OK, &err);
+    CHECK(logs_has(log, 7, "message 7"));
+    maki_log_close(second);
+    maki_log_close(reader);
+    maki_log_close(log);
+    logs_close(&l);
+}
+
+static maki_status keep_bytes(void *ctx, maki_str bytes, maki_err *err)
+{
+    maki_buf_add(ctx, bytes);
+    return maki_buf_status(ctx, err);
+}
+
+static void test_copy(void)
+{
+    logs l;
+    maki_err err = { 0 };
+    logs_open(&l, "messages.jsonl");
+    maki_log *log = logs_get(&l);
+    tap_row("a stretch is copied as it stands in the file, also over blocks");
+    char *long_text = malloc(200000);
+    memset(long_text, 'y', 199999);
+    long_text[199999] = '\0';
+    for (int i = 0; i < 20; i++) {
+        CHECK_STATUS(logs_append(log, i % 3 ? long_text : "short", &err), MAKI_OK, &err);
+    }
+    maki_buf out = maki_buf_new(maki_env_system().alloc, 64 << 20);
+    CHECK_STATUS(maki_log_copy(log, 1, 20, (maki_sink){ keep_bytes, &out }, &err), MAKI_OK, &err);
+    maki_str file = folder_read(l.path);
+    CHECK(maki_str_is(maki_buf_str(&out), file));
+    maki_buf_clear(&out);
+    CHECK_STATUS(maki_log_copy(log, 4, 4, (maki_sink){ keep_bytes, &out }, &err), MAKI_OK, &err);
+    CHECK(maki_str_is(maki_str_to(maki_buf_str(&out), out.len - 1), logs_row("short")));
+    CHECK_STATUS(maki_log_copy(log, 20, 21, (maki_sink){ keep_bytes, &out }, &err), MAKI_NOTFOUND,
+                 &err);
+    maki_buf_free(&out);
+    free((void *)(uintptr_t)file.ptr);
+    free(long_text);
+    maki_log_close(log);
+    logs_close(&l);
+}
+
+static void test_events(void)
+{
+    logs l;
+    maki_err err = { 0 };
+    logs_open(&l, "messages.jsonl");
+    maki_log *log = logs_get(&l);
+    tap_row("events are counted and name the message they follow and its chain");
+    CHECK_STATUS(logs_append(log, "one", &err), MAKI_OK, &err);
+    CHECK_STATUS(maki_log_begin(log, NULL, &err), MAKI_OK, &err);
+    uint64_t ev = 0, seq = 0;
+    CHECK_STATUS(maki_log_add_event(log, "pin", MAKI_LIT("\"seq\":1"), &ev, &err), MAKI_OK, &err);
+    CHECK_EQ(ev, 1);
+    CHECK_STATUS(maki_log_add_row(log, logs_row("two"), &seq, &err), MAKI_OK, &err);
+    CHECK_EQ(seq, 2);
+    CHECK_STATUS(maki_log_add_event(log, "usage", MAKI_LIT(""), &ev, &err), MAKI_OK, &err);
+    CHECK_EQ(ev, 2);
+    CHECK_STATUS(maki_log_commit(log, &err), MAKI_OK, &err);
+    CHECK_EQ(maki_log_events(log), 2);
+    char head[2 * MAKI_CHAIN_LEN + 1];
+    maki_hex(maki_log_head(log), MAKI_CHAIN_LEN, head);
+    CHECK(last_event_has(log, head));
+    CHECK(last_event_has(log, "\"at\":2"));
+    CHECK_EQ(logs_events(log, "pin"), 1);
+
+    tap_row("an aborted group leaves no event");
+    uint64_t size = logs_size(l.events);
+    CHECK_STATUS(maki_log_begin(log, NULL, &err), MAKI_OK, &err);
+    CHECK_STATUS(maki_log_add_event(log, "pin", MAKI_LIT("\"seq\":2"), &ev, &err), MAKI_OK, &err);
+    maki_log_abort(log);
+    CHECK_EQ(logs_size(l.events), size);
+    CHECK_EQ(maki_log_events(log), 2);
+
+    tap_row("an event that is cut off while the log is open is reported");
+    logs_cut(l.events, size - 10);
+    char text[4096];
+    CHECK_STATUS(maki_log_each_event(log, note_last, text, &err), MAKI_CORRUPT, &err);
+    CHECK_STATUS(maki_log_refresh(log, &err), MAKI_CORRUPT, &err);
+    CHECK_STATUS(maki_log_begin(log, NULL, &err), MAKI_CORRUPT, &err);
+    maki_log_close(log);
+    logs_close(&l);
+}
+
+static void test_header(void)
+{
+    logs l;
+    maki_err err = { 0 };
+    maki_log *log = NULL;
+    maki_str header = MAKI_LIT("{\"type\":\"header\",\"id\":\"s1\"}");
+    logs_open(&l, "s1.jsonl");
+
+    tap_row("a session's header row is not a message, and the chain begins with it");
+    maki_log_options options = logs_options(&l);
+    options.header = header;
+    CHECK_STATUS(maki_log_open(&l.env, l.path, &options, &log, &err), MAKI_OK, &err);
+    CHECK_EQ(maki_log_last(log), 0);
+    CHECK_STATUS(logs_append(log, "one", &err), MAKI_OK, &err);
+    CHECK(logs_has(log, 1, "one"));
+    unsigned char head[MAKI_CHAIN_LEN] = { 0 };
+    CHECK_STATUS(maki_chain_next(head, header, head, &err), MAKI_OK, &err);
+    CHECK_STATUS(maki_chain_next(head, logs_row("one"), head, &err), MAKI_OK, &err);
+    CHECK(memcmp(head, maki_log_head(log), MAKI_CHAIN_LEN) == 0);
+    maki_log_close(log);
+
+    tap_row("it is found again, and not written twice");
+    uint64_t size = logs_size(l.path);
+    options = logs_options(&l);
+    options.header = header;
+    CHECK_STATUS(maki_log_open(&l.env, l.path, &options, &log, &err), MAKI_OK, &err);
+    CHECK_EQ(logs_size(l.path), size);
+    CHECK_EQ(maki_log_last(log), 1);
+    maki_log_close(log);
+
+    tap_row("a header torn by a crash is cut off, kept, and written anew");
+    logs_cut(l.path, 7);
+    unlink(l.index);
+    CHECK_STATUS(maki_log_open(&l.env, l.path, &options, &log, &err), MAKI_OK, &err);
+    CHECK_EQ(logs_size(l.path), header.len + 1);
+    CHECK_EQ(logs_events(log, "damage"), 1);
+    CHECK_STATUS(logs_append(log, "two", &err), MAKI_OK, &err);
+    CHECK(logs_has(log, 1, "two"));
+    maki_log_close(log);
+    log = logs_get(&l);
+    CHECK(logs_has(log, 1, "two"));
+    maki_log_close(log);
+    logs_close(&l);
+}
+
+static void test_fork(void)
+{
+    logs l;
+    maki_err err = { 0 };
+    logs_open(&l, "child.jsonl");
+    tap_row("a fork counts on from its parent and its chain begins with the parent's");
+    unsigned char start[MAKI_CHAIN_LEN];
+    memset(start, 0xab, sizeof start);
+    maki_log *log = logs_get(&l);
+    CHECK_STATUS(maki_log_begin(log, NULL, &err), MAKI_OK, &err);
+    CHECK_STATUS(maki_log_add_event(log, "fork",
+                                    MAKI_LIT("\"parent\":\"p\",\"seq\":41,\"chain\":"
+                                             "\"abababababababababababababababab\""),
+                                    NULL, &err),
+                 MAKI_OK, &err);
+    CHECK_STATUS(maki_log_commit(log, &err), MAKI_OK, &err);
+    maki_log_close(log);
+    log = logs_get(&l);
+    CHECK_EQ(maki_log_base(log), 41);
+    CHECK_EQ(maki_log_last(log), 41);
+    CHECK(memcmp(maki_log_head(log), start, MAKI_CHAIN_LEN) == 0);
+    CHECK_STATUS(logs_append(log, "forty-two", &err), MAKI_OK, &err);
+    CHECK(logs_has(log, 42, "forty-two"));
+    maki_row row;
+    CHECK_STATUS(maki_log_row(log, 41, &row, &err), MAKI_NOTFOUND, &err);
+    CHECK_STATUS(maki_log_row(log, 43, &row, &err), MAKI_NOTFOUND, &err);
+    maki_log_close(log);
+    log = logs_get(&l);
+    CHECK(logs_has(log, 42, "forty-two"));
+    CHECK_STATUS(maki_chain_next(start, logs_row("forty-two"), start, &err), MAKI_OK, &err);
+    CHECK(memcmp(maki_log_head(log), start, MAKI_CHAIN_LEN) == 0);
+    maki_log_close(log);
+
+    tap_row("a fork event without sense is reported");
+    static const char *const senseless[] = {
+        "\"seq\":-1,\"chain\":\"abababababababababababababababab\"",
+        "\"seq\":1e300,\"chain\":\"abababababababababababababababab\"",
+        "\"seq\":\"x\",\"chain\":\"abababababababababababababababab\"",
+        "\"seq\":3,\"chain\":\"ab\"",
+        "\"seq\":3",
+    };
+    for (size_t i = 0; i < COUNT(senseless); i++) {
+        logs other;
+        logs_open(&other, "child.jsonl");
+        log = logs_get(&other);
+        CHECK_STATUS(maki_log_begin(log, NULL, &err), MAKI_OK, &err);
+        CHECK_STATUS(maki_log_add_event(log, "fork", maki_str_of(senseless[i]), NULL, &err),
+                     MAKI_OK, &err);
+        CHECK_STATUS(maki_log_commit(log, &err), MAKI_OK, &err);
+        maki_log_close(log);
+        maki_log_options options = logs_options(&other);
+        log = NULL;
+        CHECK_STATUS(maki_log_open(&other.env, other.path, &options, &log, &err), MAKI_CORRUPT,
+                     &err);
+        maki_log_close(log);
+        logs_close(&other);
+    }
+    logs_close(&l);
+}
+
+/* ---- torn tails ----------------------------------------------------------------------------------- */
+
+static const struct torn_row {
+    const char *name;
+    maki_str bytes;
+    const char *kept; /* base64 */
+} torn_rows[] = {
+    { "half a row", { "{\"role\":\"us", 11 }, "eyJyb2xlIjoidXM=" },
+    { "one byte", { "{", 1 }, "ew==" },
+    { "half a Japanese character", { "{\"role\":\"user\",\"content\":\"\xe3\x81", 28 }, "4" },
+    { "a block of NUL", { "\0\0\0\0\0\0\0\0\0\0\0\0", 12 }, "AAAAAAAAAAAAAAAA" },
+    { "a whole row without its newline",
+      { "{\"role\":\"user\",\"content\":\"x\"}", 29 },
+      "eyJyb2xlIjoidXNlciIsImNvbnRlbnQiOiJ4In0=" },
+};
+
+static void test_torn(void)
+{
+    for (size_t i = 0; i < COUNT(torn_rows); i++) {
+        const struct torn_row *t = &torn_rows[i];
+        for (int events = 0; events < 2; events++) {
+            logs l;
+            maki_err err = { 0 };
+            logs_open(&l, "messages.jsonl");
+            tap_row("torn %s: %s is cut off and kept", events ? "events" : "messages", t->name);
+            maki_log *log = logs_get(&l);
+            CHECK_STATUS(logs_append(log, "one", &err), MAKI_OK, &err);
+            CHECK_STATUS(maki_log_begin(log, NULL, &err), MAKI_OK, &err);
+            CHECK_STATUS(maki_log_add_event(log, "usage", MAKI_LIT(""), NULL, &err), MAKI_OK, &err);
+            CHECK_STATUS(maki_log_commit(log, &err), MAKI_OK, &err);
+            maki_log_close(log);
+            const char *file = events ? l.events : l.path;
+            uint64_t size = logs_size(file);
+            logs_add_bytes(file, t->bytes);
+
+            maki_log *reader = logs_read(&l); /* sees nothing of it and leaves it */
+            CHECK_EQ(maki_log_last(reader), 1);
+            CHECK_EQ(maki_log_events(reader), 1);
+            CHECK_EQ(logs_size(file), size + t->bytes.len);
+            maki_log_close(reader);
+
+            log = logs_get(&l);
+            CHECK_EQ(maki_log_last(log), 1);
+            CHECK_EQ(maki_log_events(log), 2);
+            CHECK(last_event_has(log, "\"type\":\"damage\""));
+            CHECK(last_event_has(log, events ? "\"file\":\"events\"" : "\"file\":\"messages\""));
+            CHECK(last_event_has(log, t->kept));
+            if (!events) CHECK_EQ(logs_size(l.path), size);
+            CHECK_STATUS(logs_append(log, "two", &err), MAKI_OK, &err);
+            CHECK(logs_has(log, 1, "one"));
+            CHECK(logs_has(log, 2, "two"));
+            maki_log_close(log);
+            logs_close(&l);
+        }
+    }
+}
+
+static void test_torn_more(void)
+{
+    logs l;
+    maki_err err = { 0 };
+    tap_row("a tail that appears while the log is open is cut at the next write");
+    logs_open(&l, "messages.jsonl");
+    maki_log *log = logs_get(&l);
+    CHECK_STATUS(logs_append(log, "one", &err), MAKI_OK, &err);
+    logs_add_bytes(l.path, MAKI_LIT("{\"role"));
+    CHECK_STATUS(logs_append(log, "two", &err), MAKI_OK, &err);
+    CHECK(logs_has(log, 2, "two"));
+    CHECK_EQ(logs_events(log, "damage"), 1);
+
+    tap_row("a whole row that another program added is taken in");
+    logs_add_bytes(l.path, MAKI_LIT("{\"role\":\"user\",\"content\":\"three\"}\n"));
+    CHECK_STATUS(logs_append(log, "four", &err), MAKI_OK, &err);
+    CHECK(logs_has(log, 3, "three"));
+    CHECK(logs_has(log, 4, "four"));
+
+    tap_row("a row of NULs with a newline is taken in as a bad row");
+    logs_add_bytes(l.path, (maki_str){ "\0\0\0\0\n", 5 });
+    CHECK_STATUS(logs_append(log, "six", &err), MAKI_OK, &err);
+    maki_row row;
+    CHECK_STATUS(maki_log_row(log, 5, &row, &err), MAKI_OK, &err);
+    CHECK_EQ(row.flags, MAKI_ROW_BAD);
+    CHECK(logs_has(log, 6, "six"));
+
+    tap_row("a long tail is kept whole, in a file beside it");
+    maki_log_close(log);
+    size_t n = 300000;
+    char *tail = malloc(n);
+    memset(tail, 'z', n);
+    size_t files = folder_count(&l.f);
+    logs_add_bytes(l.path, (maki_str){ tail, n });
+    log = logs_get(&l);
+    CHECK_EQ(folder_count(&l.f), files + 1);
+    CHECK(last_event_has(log, "messages.jsonl.damaged-1"));
+    maki_str kept = folder_read(folder_file(&l.f, "messages.jsonl.damaged-1"));
+    CHECK_TEXT(kept, ((maki_str){ tail, n }));
+    free((void *)(uintptr_t)kept.ptr);
+    maki_log_close(log);
+
+    tap_row("when the damage cannot be noted, nothing is cut");
+    uint64_t size = logs_size(l.path);
+    logs_add_bytes(l.path, MAKI_LIT("{\"torn"));
+    l.disk.full = true;
+    l.disk.room = 20;
+    maki_log_options options = logs_options(&l);
+    log = NULL;
+    CHECK_STATUS(maki_log_open(&l.env, l.path, &options, &log, &err), MAKI_FULL, &err);
+    maki_log_close(log);
+    CHECK_EQ(logs_size(l.path), size + 6);
+    l.disk.full = false;
+    log = logs_get(&l);
+    CHECK_EQ(logs_size(l.path), size);
+    CHECK_EQ(logs_events(log, "damage"), 3);
+    maki_log_close(log);
+
+    tap_row("damaged events are reported at open, not read past");
+    logs_add_bytes(l.events, MAKI_LIT("{\"ev\":99}\n"));
+    options = logs_options(&l);
+    log = NULL;
+    CHECK_STATUS(maki_log_open(&l.env, l.path, &options, &log, &err), MAKI_CORRUPT, &err);
+    maki_log_close(log);
+    free(tail);
+    logs_close(&l);
+}
+
+/* ---- the index ------------------------------------------------------------------------------------ */
+
+static void put_index(const char *path, const void *bytes, size_t n)
+{
+    folder_write(path, (maki_str){ bytes, n });
+}
+
+static void spoil_index(const logs *l, size_t how)
+{
+    maki_str old = folder_read(l->index);
+    char *bytes = malloc(old.len + 64);
+    memcpy(bytes, old.ptr, old.len);
+    switch (how) {
+    case 0: unlink(l->index); break;
+    case 1: put_index(l->index, "", 0); break;
+    case 2: put_index(l->index, bytes, 100); break;
+    case 3: put_index(l->index, bytes, old.len - 1); break;
+    case 4: memset(bytes, 0x5a, old.len), put_index(l->index, bytes, old.len); break;
+    case 5: memset(bytes + 128, 0x5a, old.len - 128), put_index(l->index, bytes, old.len); break;
+    case 6: bytes[8]++, put_index(l->index, bytes, old.len); break;         /* the version */
+    case 7: bytes[16 + 7] ^= 4, put_index(l->index, bytes, old.len); break; /* count + 2^58 */
+    case 8: bytes[16]++, put_index(l->index, bytes, old.len); break;
+    case 9: bytes[16]--, put_index(l->index, bytes, old.len); break;
+    case 10: bytes[24]++, put_index(l->index, bytes, old.len); break; /* the end */
+    default: break;
+    }
+    free(bytes);
+    free((void *)(uintptr_t)old.ptr);
+}
+
+static const char *const spoilt[] = { "missing",
+                                      "empty",
+                                      "cut inside its header",
+                                      "cut inside a record",
+                                      "garbage",
+                                      "garbage after its header",
+                                      "of another version",
+                                      "with a huge count",
+                                      "with a count too large",
+                                      "with a count too small",
+                                      "with a wrong end" };
+
+static void check_rows(maki_log *log, uint64_t n)
+{
+    CHECK_EQ(maki_log_last(log), n);
+    for (uint64_t i = 1; i <= n; i++) {
+        char text[20];
+        snprintf(text, sizeof text, "%d", (int)i);
+        CHECK(logs_has(log, i, text));
+    }
+}
+
+static void fill(maki_log *log, int from, int to)
+{
+    maki_err err = { 0 };
+    for (int i = from; i <= to; i++) {
+        char text[20];
+        snprintf(text, sizeof text, "%d", i);
+        CHECK_STATUS(logs_append(log, text, &err), MAKI_OK, &err);
+    }
+}
+
+static void test_spoilt_index(void)
+{
+    for (size_t how = 0; how < COUNT(spoilt); how++) {
+        logs l;
+        logs_open(&l, "messages.jsonl");
+        tap_row("an index that is %s costs nothing, to a reader or a writer", spoilt[how]);
+        maki_log *log = logs_get(&l);
+        fill(log, 1, 5);
+        maki_log_close(log);
+        spoil_index(&l, how);
+        maki_log *reader = logs_read(&l);
+        check_rows(reader, 5);
+        maki_log_close(reader);
+        log = logs_get(&l);
+        check_rows(log, 5);
+
+        spoil_index(&l, how); /* and while it is open */
+        maki_err err = { 0 };
+        CHECK_STATUS(maki_log_refresh(log, &err), MAKI_OK, &err);
+        check_rows(log, 5);
+        spoil_index(&l, how);
+        fill(log, 6, 6);
+        check_rows(log, 6);
+        maki_log_close(log);
+        log = logs_get(&l);
+        check_rows(log, 6);
+        maki_log_close(log);
+        CHECK_EQ(folder_count(&l.f), 2);
+        logs_close(&l);
+    }
+}
+
+static void test_other_index(void)
+{
+    logs l, other;
+    maki_err err = { 0 };
+    logs_open(&l, "messages.jsonl");
+    logs_open(&other, "messages.jsonl");
+    maki_log *log = logs_get(&l);
+    fill(log, 1, 5);
+    maki_log_close(log);
+
+    tap_row("the index of another log is not believed");
+    log = logs_get(&other);
+    fill(log, 11, 15);
+    maki_log_close(log);
+    maki_str bytes = folder_read(other.index);
+    folder_write(l.index, bytes);
+    log = logs_get(&l);
+    check_rows(log, 5);
+    maki_log_close(log);
+    free((void *)(uintptr_t)bytes.ptr);
+
+    tap_row("an index of another token family is not believed");
+    maki_log_options options = logs_options(&l);
+    options.family = "other";
+    CHECK_STATUS(maki_log_open(&l.env, l.path, &options, &log, &err), MAKI_OK, &err);
+    check_rows(log, 5);
+    maki_log_close(log);
+    log = logs_get(&l);
+    check_rows(log, 5);
+    maki_log_close(log);
+
+    tap_row("a stale index is brought up to date by a writer, not by a reader");
+    bytes = folder_read(l.index);
+    log = logs_get(&l);
+    fill(log, 6, 8);
+    maki_log_close(log);
+    folder_write(l.index, bytes);
+    maki_log *reader = logs_read(&l);
+    check_rows(reader, 5);
+    log = logs_get(&l);
+    check_rows(log, 8);
+    CHECK_STATUS(maki_log_refresh(reader, &err), MAKI_OK, &err);
+    check_rows(reader, 8);
+    maki_log_close(reader);
+    maki_log_close(log);
+    free((void *)(uintptr_t)bytes.ptr);
+    logs_close(&other);
+    logs_close(&l);
+}
+
+/* ---- files that change behind the log's back ----------------------------------------------------- */
+
+static void test_behind(void)
+{
+    static const char *const what[] = { "removed", "replaced", "cut" };
+    for (int events = 0; events < 2; events++) {
+        for (size_t how = 0; how < COUNT(what); how++) {
+            for (int reads = 0; reads < 2; reads++) {
+                logs l;
+                maki_err err = { 0 };
+                logs_open(&l, "messages.jsonl");
+                maki_log *log = logs_get(&l);
+                fill(log, 1, 3);
+                CHECK_STATUS(maki_log_begin(log, NULL, &err), MAKI_OK, &err);
+                CHECK_STATUS(maki_log_add_event(log, "usage", MAKI_LIT(""), NULL, &err), MAKI_OK,
+                             &err);
+                CHECK_STATUS(maki_log_commit(log, &err), MAKI_OK, &err);
+                if (reads) {
+                    maki_log_close(log);
+                    log = logs_read(&l);
+                }
+                const char *file = events ? l.events : l.path;
+                tap_row("%s %s while a %s has the log open: reported",
+                        events ? "events" : "messages", what[how], reads ? "reader" : "writer");
+                maki_str bytes = folder_read(file);
+                if (how == 0) unlink(file);
+                if (how == 1) unlink(file), folder_write(file, bytes);
+                if (how == 2) logs_cut(file, bytes.len - 3);
+                CHECK_STATUS(maki_log_refresh(log, &err), MAKI_CORRUPT, &err);
+                CHECK_STATUS(maki_log_begin(log, NULL, &err), reads ? MAKI_DENIED : MAKI_CORRUPT,
+                             &err);
+                free((void *)(uintptr_t)bytes.ptr);
+                maki_log_close(log);
+                logs_close(&l);
+            }
+        }
+    }
+
+    logs l;
+    maki_err err = { 0 };
+    maki_log *log = NULL;
+    logs_open(&l, "messages.jsonl");
+    tap_row("a messages file that is shorter than its index is refused, unless to be repaired");
+    log = logs_get(&l);
+    fill(log, 1, 3);
+    maki_log_close(log);
+    logs_cut(l.path, logs_size(l.path) - 5);
+    maki_log_options options = logs_options(&l);
+    log = NULL;
+    CHECK_STATUS(maki_log_open(&l.env, l.path, &options, &log, &err), MAKI_CORRUPT, &err);
+    options = logs_options(&l);
+    options.read_only = true;
+    CHECK_STATUS(maki_log_open(&l.env, l.path, &options, &log, &err), MAKI_CORRUPT, &err);
+    options = logs_options(&l);
+    options.repair = true;
+    CHECK_STATUS(maki_log_open(&l.env, l.path, &options, &log, &err), MAKI_OK, &err);
+    check_rows(log, 2);
+    CHECK_EQ(logs_events(log, "damage"), 1);
+    maki_log_close(log);
+
+    tap_row("a row that was changed is reported when it is read");
+    maki_str bytes = folder_read(l.path);
+    char *spoiled = (char *)(uintptr_t)bytes.ptr;
+    *strchr(spoiled, '1') = '7';
+    folder_write(l.path, bytes);
+    log = logs_get(&l);
+    maki_buf row = maki_buf_new(l.env.alloc, 1000);
+    CHECK_STATUS(maki_log_read(log, 1, &row, &err), MAKI_CORRUPT, &err);
+    CHECK(logs_has(log, 2, "2"));
+    maki_buf_free(&row);
+    free(spoiled);
+    maki_log_close(log);
+    logs_close(&l);
+}
+
+/* ---- disks that will not -------------------------------------------------------------------------- */
+
+static void test_read_only(void)
+{
+    static const int denials[] = { EACCES, EROFS };
+    for (size_t i = 0; i < COUNT(denials); i++) {
+        logs l;
+        maki_err err = { 0 };
+        logs_open(&l, "messages.jsonl");
+        maki_log *log = logs_get(&l);
+        fill(log, 1, 3);
+        maki_log_close(log);
+        tap_row("where nothing may be written (errno %d) it is opened for reading", denials[i]);
+        l.disk.denies = denials[i];
+        log = logs_get(&l);
+        CHECK(maki_log_read_only(log));
+        check_rows(log, 3);
+        CHECK_STATUS(logs_append(log, "4", &err), MAKI_DENIED, &err);
+        maki_log_close(log);
+
+        tap_row("and without an index it makes one of its own (errno %d)", denials[i]);
+        unlink(l.index);
+        log = logs_get(&l);
+        check_rows(log, 3);
+        l.disk.denies = 0;
+        maki_log *writer = logs_get(&l);
+        fill(writer, 4, 5);
+        maki_log_close(writer);
+        CHECK_STATUS(maki_log_refresh(log, &err), MAKI_OK, &err);
+        check_rows(log, 5);
+        maki_log_close(log);
+        logs_close(&l);
+    }
+}
+
+static void test_full(void)
+{
+    logs l;
+    maki_err err = { 0 };
+    logs_open(&l, "messages.jsonl");
+    maki_log *log = logs_get(&l);
+    fill(log, 1, 3);
+    tap_row("on a full disk a group is there whole or not at all, wherever the space ends");
+    uint64_t rows = 3, events = 0;
+    for (uint64_t room = 0; room < 500; room += 7) {
+        uint64_t size = logs_size(l.path), events_size = logs_size(l.events);
+        l.disk.full = true;
+        l.disk.room = room;
+        maki_status st = maki_log_begin(log, NULL, &err);
+        if (st == MAKI_OK) {
+            st = maki_log_add_event(log, "usage", MAKI_LIT("\"n\":1"), NULL, &err);
+            if (st == MAKI_OK) st = maki_log_add_row(log, logs_row("a"), NULL, &err);
+            if (st == MAKI_OK) st = maki_log_add_row(log, logs_row("b"), NULL, &err);
+            if (st == MAKI_OK)
+                st = maki_log_commit(log, &err);
+            else
+                maki_log_abort(log);
+        }
+        l.disk.full = false;
+        if (st == MAKI_OK) {
+            rows += 2;
+            events++;
+        } else {
+            CHECK_STATUS(st, MAKI_FULL, &err);
+            CHECK_EQ(logs_size(l.path), size);
+            CHECK_EQ(logs_size(l.events), events_size);
+        }
+        maki_log *reader = logs_read(&l);
+        CHECK_EQ(maki_log_last(reader), rows);
+        CHECK_EQ(maki_log_events(reader), events);
+        maki_log_close(reader);
+    }
+    CHECK(rows > 3);
+    CHECK_STATUS(logs_append(log, "last", &err), MAKI_OK, &err);
+    CHECK(logs_has(log, rows + 1, "last"));
+    maki_log_close(log);
+    logs_close(&l);
+}
+
+/* A group that a killed process left: what is there is a whole group, or rows without the events that
+ * would have come after them; never an event about rows that are not there. */
+static void test_killed(void)
+{
+    tap_row("a process killed at any call leaves nothing that the next one cannot read");
+    for (int half = 0; half < 2; half++) {
+        for (size_t dies = 1; dies < 200; dies++) {
+            logs l;
+            maki_err err = { 0 };
+            logs_open(&l, "messages.jsonl");
+            maki_log *log = logs_get(&l);
+            fill(log, 1, 2);
+            l.disk.changes = 0;
+            l.disk.dies_at = dies;
+            l.disk.half = half;
+            maki_status st = maki_log_begin(log, NULL, &err);
+            if (st == MAKI_OK) {
+                st = maki_log_add_row(log, logs_row("3"), NULL, &err);
+                if (st == MAKI_OK) {
+                    st = maki_log_add_event(log, "usage", MAKI_LIT("\"n\":1"), NULL, &err);
+                }
+                if (st == MAKI_OK) st = maki_log_commit(log, &err);
+            }
+            bool died = l.disk.changes >= dies;
+            maki_log_close(log);
+            l.disk.dies_at = 0;
+            log = logs_get(&l);
+            if (!log) break;
+            uint64_t last = maki_log_last(log);
+            CHECK(last == 2 || last == 3);
+            check_rows(log, last);
+            if (logs_events(log, "usage")) CHECK_EQ(last, 3);
+            if (!died) CHECK(last == 3 && logs_events(log, "usage") == 1);
+            if (st == MAKI_OK) CHECK(last == 3 && logs_events(log, "usage") == 1);
+            fill(log, (int)last + 1, 4);
+            check_rows(log, 4);
+            maki_log_close(log);
+            logs_close(&l);
+            if (!died) break;
+        }
+    }
+}
+
+static void test_paths(void)
+{
+    maki_err err = { 0 };
+    logs l;
+    tap_row("only a .jsonl file can be a messages file");
+    logs_open(&l, "messages.jsonl");
+    maki_log_options options = logs_options(&l);
+    maki_log *log = NULL;
+    CHECK_STATUS(maki_log_open(&l.env, "/tmp/x.json", &options, &log, &err), MAKI_INVALID, &err);
+    CHECK_STATUS(maki_log_open(&l.env, ".jsonl", &options, &log, &err), MAKI_INVALID, &err);
+    char *path = malloc(5001);
+    memset(path, 'a', 5000);
+    strcpy(path + 4990, ".jsonl");
+    CHECK_STATUS(maki_log_open(&l.env, path, &options, &log, &err), MAKI_INVALID, &err);
+    free(path);
+    logs_close(&l);
+}
+
+int main(void)
+{
+    test_append();
+    test_copy();
+    test_events();
+    test_header();
+    test_fork();
+    test_torn();
+    test_torn_more();
+    test_spoilt_index();
+    test_other_index();
+    test_behind();
+    test_read_only();
+    test_full();
+    test_killed();
+    test_paths();
+    return tap_end();
+}
