@@ -274,6 +274,32 @@ static maki_status in_literal(maki_json_scan *s, char c, uint64_t at, maki_err *
     return value_ends(s, kind, s->token_start, at + 1, err);
 }
 
+/* Between tokens, or inside one that is no string. */
+static maki_status step(maki_json_scan *s, char c, uint64_t at, bool *taken, maki_err *err)
+{
+    *taken = true;
+    if (s->state < STRING) {
+        if (c == '\n' && s->state == ROW_DONE) {
+            s->state = ROW_START;
+        } else if (c != ' ' && c != '\n' && c != '\t' && c != '\r') {
+            return between(s, c, at, err);
+        } else if (c == '\n' && s->options.sequence && s->depth > 0) {
+            return wrong(at, "a row may not contain a newline", err);
+        }
+        return MAKI_OK;
+    }
+    if (s->state == ESCAPE) return in_escape(s, c, at, err);
+    if (s->state == HEX) return in_hex(s, c, at, err);
+    if (s->state == LITERAL) return in_literal(s, c, at, err);
+    enum state next = number_step(s->state, c);
+    if (next != DONE) {
+        s->state = next;
+        return MAKI_OK;
+    }
+    *taken = false; /* c ends the number and is looked at again */
+    return number_ends(s, at, err);
+}
+
 /* Walk valid UTF-8 bytes. */
 static maki_status walk(maki_json_scan *s, const char *p, size_t n, maki_err *err)
 {
@@ -281,35 +307,12 @@ static maki_status walk(maki_json_scan *s, const char *p, size_t n, maki_err *er
     size_t i = 0;
     while (i < n && st == MAKI_OK) {
         uint64_t at = s->at + i;
-        char c = p[i];
         if (s->state == STRING) {
             i += in_string(s, p + i, n - i, at, &st, err);
-        } else if (s->state < STRING) {
-            if (c == '\n' && s->state == ROW_DONE) {
-                s->state = ROW_START;
-            } else if (c != ' ' && c != '\n' && c != '\t' && c != '\r') {
-                st = between(s, c, at, err);
-            } else if (c == '\n' && s->options.sequence && s->depth > 0) {
-                st = wrong(at, "a row may not contain a newline", err);
-            }
-            i++;
-        } else if (s->state == ESCAPE) {
-            st = in_escape(s, c, at, err);
-            i++;
-        } else if (s->state == HEX) {
-            st = in_hex(s, c, at, err);
-            i++;
-        } else if (s->state == LITERAL) {
-            st = in_literal(s, c, at, err);
-            i++;
         } else {
-            enum state next = number_step(s->state, c);
-            if (next == DONE) {
-                st = number_ends(s, at, err); /* c itself is looked at again */
-            } else {
-                s->state = next;
-                i++;
-            }
+            bool taken = true;
+            st = step(s, p[i], at, &taken, err);
+            i += taken;
         }
     }
     s->at += i;

@@ -31,6 +31,12 @@ maki_status maki_splice_file(const maki_env *env, int fd, uint64_t from, uint64_
                              const maki_edit *edits, size_t count, maki_sink sink, maki_err *err)
     MAKI_MUST_CHECK;
 
+/* A file that is one JSON array, without its item `index` (from 1: what stands before item 0 is not a
+ * comma), in one pass that also checks it.  MAKI_INVALID when it is not such an array, MAKI_NOTFOUND
+ * when it has fewer items; what was written until then is worthless. */
+maki_status maki_splice_item(const maki_env *env, int fd, uint64_t index, maki_sink sink,
+                             maki_err *err) MAKI_MUST_CHECK;
+
 /* Edits that take items out of a container so that it stays JSON: call for each item in order, with
  * the end of the item before it and the start of the one after it (0 where there is none), and
  * whether any item before it stays.  Returns the span to remove. */

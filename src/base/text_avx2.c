@@ -87,7 +87,8 @@ static inline uint64_t escaped_bytes(uint64_t slash, uint64_t *carry)
     return (even ^ ends << 1) & follows;
 }
 
-/* No loop over escapes: their letters are judged 64 at a time, and only \u is looked at by itself. */
+/* No loop over escapes, nor a branch on whether there are any, which nobody could predict: their letters
+ * are judged 64 at a time, and only \u is looked at by itself. */
 AVX2 static size_t avx2_skip_string(const char *at, size_t n)
 {
     size_t i = 0;
@@ -96,16 +97,13 @@ AVX2 static size_t avx2_skip_string(const char *at, size_t n)
         __m256i a = _mm256_loadu_si256((const __m256i *)(const void *)(at + i));
         __m256i b = _mm256_loadu_si256((const __m256i *)(const void *)(at + i + 32));
         string_bits bits = bits_of(a, b);
-        uint64_t escaped = 0;
-        if (bits.slash | carry) escaped = escaped_bytes(bits.slash, &carry);
+        uint64_t escaped = escaped_bytes(bits.slash, &carry);
         uint64_t stop = (bits.quote & ~escaped) | bits.control;
-        if (escaped) {
-            uint64_t odd = escaped & ~join(simple_escapes(a), simple_escapes(b));
-            if (stop) odd &= stop ^ (stop - 1); /* none behind the end */
-            for (; odd; odd &= odd - 1) {
-                size_t slash = i + (size_t)__builtin_ctzll(odd) - 1;
-                if (maki_escape_len(at + slash, n - slash) == 0) return slash;
-            }
+        uint64_t odd = escaped & ~join(simple_escapes(a), simple_escapes(b));
+        odd &= stop ^ (stop - 1); /* none behind the end */
+        for (; odd; odd &= odd - 1) {
+            size_t slash = i + (size_t)__builtin_ctzll(odd) - 1;
+            if (maki_escape_len(at + slash, n - slash) == 0) return slash;
         }
         if (stop) return i + (size_t)__builtin_ctzll(stop);
     }
