@@ -64,6 +64,56 @@ typedef maki_status (*maki_each_event)(void *ctx, uint64_t ev, maki_str json, ma
 MAKI_API maki_status maki_conversation_each_event(maki_conversation *c, maki_each_event fn,
                                                   void *ctx, maki_err *err);
 
+/* ---- other formats --------------------------------------------------------------------------------- */
+
+/* How an import goes on, and what could not be read.  All may be NULL. */
+typedef struct maki_import_hooks {
+    maki_status (*progress)(void *ctx, uint64_t done, uint64_t total, uint64_t messages);
+    void (*skipped)(void *ctx, uint64_t line, const char *why);
+    void *ctx;
+} maki_import_hooks;
+
+typedef struct maki_imported {
+    const char *format; /* which it was */
+    uint64_t messages, events;
+    uint64_t skipped; /* lines that could not be read */
+    uint64_t other;   /* lines that are no messages */
+} maki_imported;
+
+/* Make the conversation at `path`, which must not be there yet, from a file of another program.
+ * `format` is roo, openai, anthropic, lines, seed, pi, claude, codex or opencode; NULL: told from its
+ * first lines.  In constant memory.  After a failure nothing is left at `path`. */
+MAKI_API maki_status maki_conversation_import(maki *m, const char *source, const char *path,
+                                              const char *format, const maki_import_hooks *hooks,
+                                              maki_imported *out, maki_err *err) MAKI_MUST_CHECK;
+
+/* Write it as roo (every message, with the tags), roo-ui (its events), lines (every row), openai or
+ * anthropic (the view). */
+MAKI_API maki_status maki_conversation_export(maki_conversation *c, const char *format,
+                                              maki_sink out, maki_err *err);
+
+/* ---- proof ------------------------------------------------------------------------------------------- */
+
+typedef struct maki_damage {
+    const char *file; /* "messages", "events" or "index" */
+    uint64_t offset;
+    uint64_t seq, ev; /* which message or event; 0: none */
+    const char *what;
+} maki_damage;
+
+typedef struct maki_proof {
+    uint64_t messages, events;
+    uint64_t found;   /* damage found now */
+    uint64_t earlier; /* damage that is already noted */
+} maki_proof;
+
+/* Read all of the conversation at `path` and prove that it is what was written: MAKI_CORRUPT when
+ * anything was found, each told through `fn` (may be NULL).  With `repair`, make it right, keeping what
+ * cannot stay; MAKI_OK when nothing is left to be found. */
+MAKI_API maki_status maki_conversation_verify(maki *m, const char *path, bool repair,
+                                              void (*fn)(void *ctx, const maki_damage *damage),
+                                              void *ctx, maki_proof *out, maki_err *err);
+
 /* Write the view at a moment: JSON lines, or one array. */
 MAKI_API maki_status maki_conversation_write(maki_conversation *c, maki_moment at, bool array,
                                              maki_sink out, maki_err *err);

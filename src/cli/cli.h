@@ -13,9 +13,12 @@ typedef struct cli_command {
     int (*run)(int argc, char **argv); /* argv[0] is the command's name; returns the exit code */
 } cli_command;
 
+extern const cli_command cli_doctor;
+extern const cli_command cli_fsck;
 extern const cli_command cli_history;
 extern const cli_command cli_op;
 extern const cli_command cli_tour;
+extern const cli_command cli_verify;
 
 /* Text styles: empty strings unless `out` is a terminal that wants them. */
 typedef struct cli_style {

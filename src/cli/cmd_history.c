@@ -29,6 +29,9 @@ static const char usage[] =
     "maki history expand PATH SEQ      undo what hides or shortens SEQ\n"
     "maki history fork PATH NEW [SEQ]  a new conversation that shares the past up to SEQ\n"
     "maki history diff PATH A [B]      what two moments show differently; a moment is SEQ or SEQ:EVENT\n"
+    "maki history export PATH          [--format roo|roo-ui|lines|openai|anthropic]\n"
+    "maki history import SOURCE PATH   a new conversation from Roo Code, OpenAI or Anthropic arrays,\n"
+    "                                  Claude Code, Codex, opencode, Pi or Clawdbot   [--format NAME]\n"
     "\n"
     "PATH is a messages file (it ends with .jsonl) or a folder with messages.jsonl in it.\n"
     "Nothing is ever deleted: every step is an event that undo takes back.\n"
@@ -459,6 +462,79 @@ static int append(maki *m, int argc, char **argv)
     return 0;
 }
 
+/* ---- import and export ---------------------------------------------------------------------------- */
+
+/* Two paths at most, and --format. */
+static int paths_and_format(int argc, char **argv, const char *paths[2], int wanted,
+                            const char **format)
+{
+    int n = 0;
+    for (int i = 0; i < argc; i++) {
+        if (cli_is(argv[i], "--format")) {
+            if (++i == argc) return cli_misuse("history", "a name must follow ", "--format");
+            *format = argv[i];
+        } else if (argv[i][0] == '-' || n == wanted) {
+            return cli_misuse("history", "not understood: ", argv[i]);
+        } else {
+            paths[n++] = argv[i];
+        }
+    }
+    return n == wanted ? 0 : cli_misuse("history", "missing: ", "PATH");
+}
+
+static int export_it(maki *m, int argc, char **argv)
+{
+    const char *paths[2], *format = "roo";
+    maki_conversation *c = NULL;
+    maki_err err = { 0 };
+    int code = paths_and_format(argc, argv, paths, 1, &format);
+    if (code) return code;
+    maki_sink out = cli_stdout();
+    maki_status st = maki_conversation_open(m, paths[0], MAKI_OPEN, &c, &err);
+    if (st == MAKI_OK) st = maki_conversation_export(c, format, out, &err);
+    if (st == MAKI_OK && !cli_is(format, "lines")) st = out.write(out.ctx, MAKI_LIT("\n"), &err);
+    maki_conversation_close(c);
+    return st == MAKI_OK ? 0 : cli_fail("history export", &err);
+}
+
+/* A bar on a terminal, nothing elsewhere. */
+static maki_status show_progress(void *ctx, uint64_t done, uint64_t total, uint64_t messages)
+{
+    bool *shown = ctx;
+    int percent = total ? (int)(done * 100 / total) : 100;
+    if (!isatty(STDERR_FILENO)) return MAKI_OK;
+    fprintf(stderr, "\r  [%-40.*s] %3d %%  %" PRIu64 " messages ", percent * 40 / 100,
+            "########################################", percent, messages);
+    *shown = true;
+    return MAKI_OK;
+}
+
+static void tell_skipped(void *ctx, uint64_t line, const char *why)
+{
+    (void)ctx;
+    fprintf(stderr, "maki history import: line %" PRIu64 " skipped: %s\n", line, why);
+}
+
+static int import_it(maki *m, int argc, char **argv)
+{
+    const char *paths[2], *format = NULL;
+    bool shown = false;
+    maki_import_hooks hooks = { show_progress, tell_skipped, &shown };
+    maki_imported got;
+    maki_err err = { 0 };
+    int code = paths_and_format(argc, argv, paths, 2, &format);
+    if (code) return code;
+    maki_status st = maki_conversation_import(m, paths[0], paths[1], format, &hooks, &got, &err);
+    if (shown) fputc('\n', stderr);
+    if (st != MAKI_OK) return cli_fail("history import", &err);
+    printf("Imported %" PRIu64 " messages (%s), %" PRIu64 " events", got.messages, got.format,
+           got.events);
+    if (got.other) printf(", %" PRIu64 " other lines passed over", got.other);
+    if (got.skipped) printf(", %" PRIu64 " broken lines skipped", got.skipped);
+    printf(".\n");
+    return 0;
+}
+
 static int run(int argc, char **argv)
 {
     maki *m = NULL;
@@ -473,6 +549,8 @@ static int run(int argc, char **argv)
     if (cli_is(name, "log")) code = list(m, true, argc - 2, argv + 2);
     if (cli_is(name, "effective")) code = list(m, false, argc - 2, argv + 2);
     if (cli_is(name, "append")) code = append(m, argc - 2, argv + 2);
+    if (cli_is(name, "export")) code = export_it(m, argc - 2, argv + 2);
+    if (cli_is(name, "import")) code = import_it(m, argc - 2, argv + 2);
     for (size_t i = 0; code < 0 && i < sizeof subs / sizeof subs[0]; i++) {
         if (cli_is(name, subs[i].name)) code = run_dressed(m, &subs[i], argc - 2, argv + 2);
     }

@@ -8,6 +8,10 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "history/conversation.h"
+#include "history/export.h"
+#include "history/facts.h"
+#include "history/import.h"
+#include "log/verify.h"
 #include "ops/op.h"
 
 struct maki_conversation {
@@ -145,4 +149,101 @@ maki_status maki_conversation_write(maki_conversation *c, maki_moment at, bool a
     const maki_view *view;
     maki_status st = maki_conv_view(c->conv, at.seq, at.ev, &view, err);
     return st == MAKI_OK ? maki_conv_write(c->conv, view, array, out, err) : st;
+}
+
+/* ---- other formats ------------------------------------------------------------------------------------ */
+
+/* Take away what a failed import has made; nothing else was there. */
+static void remove_made(const maki_env *env, const char *path)
+{
+    static const char *const ends[] = { ".jsonl", ".events.jsonl", ".idx" };
+    char name[4200];
+    const char *slash = strrchr(path, '/');
+    size_t folder = slash ? (size_t)(slash - path) + 1 : 0, stem = strlen(path) - strlen(".jsonl");
+    for (size_t i = 0; i < 3; i++) {
+        snprintf(name, sizeof name, "%.*s%s", (int)stem, path, ends[i]);
+        env->files->unlink(env->files, name);
+    }
+    if (strcmp(path + folder, "messages.jsonl") == 0) {
+        snprintf(name, sizeof name, "%.*sevents.jsonl", (int)folder, path);
+        env->files->unlink(env->files, name);
+    }
+}
+
+maki_status maki_conversation_import(maki *m, const char *source, const char *path,
+                                     const char *format, const maki_import_hooks *hooks,
+                                     maki_imported *out, maki_err *err)
+{
+    char file[4096];
+    struct stat there;
+    maki_conv *conv = NULL;
+    maki_import_options options = { .format = MAKI_IMPORT_AUTO };
+    maki_import_report report = { 0 };
+    maki_conv_options how = { .create = true, .durability = MAKI_LAZY };
+    maki_status st = maki_conversation_path(path, file, sizeof file, err);
+    if (st == MAKI_OK && format) st = maki_import_named(maki_str_of(format), &options.format, err);
+    if (st != MAKI_OK) return st;
+    if (stat(file, &there) == 0 && there.st_size > 0) {
+        return maki_fail(err, MAKI_CONFLICT, "%.150s is there already; an import makes a new one",
+                         file);
+    }
+    if (hooks) {
+        options.progress = hooks->progress;
+        options.skipped = hooks->skipped;
+        options.ctx = hooks->ctx;
+    }
+    st = maki_conv_open(&m->env, file, &how, &conv, err);
+    if (st == MAKI_OK) st = maki_import(&m->env, source, conv, &options, &report, err);
+    maki_conv_close(conv);
+    if (st != MAKI_OK) {
+        remove_made(&m->env, file);
+        return st;
+    }
+    *out = (maki_imported){ maki_import_name(report.format), report.messages, report.events,
+                            report.skipped, report.other };
+    return MAKI_OK;
+}
+
+maki_status maki_conversation_export(maki_conversation *c, const char *format, maki_sink out,
+                                     maki_err *err)
+{
+    maki_export_format as;
+    if (strcmp(format, "roo-ui") == 0) return maki_export_ui(c->conv, out, err);
+    maki_status st = maki_export_named(maki_str_of(format), &as, err);
+    return st == MAKI_OK ? maki_export(c->conv, as, out, err) : st;
+}
+
+/* ---- proof --------------------------------------------------------------------------------------------- */
+
+typedef struct telling {
+    void (*fn)(void *ctx, const maki_damage *damage);
+    void *ctx;
+} telling;
+
+static maki_status tell(void *ctx, const maki_finding *f, maki_err *err)
+{
+    const telling *t = ctx;
+    maki_damage damage = { f->file, f->offset, f->seq, f->ev, f->what };
+    (void)err;
+    if (t->fn) t->fn(t->ctx, &damage);
+    return MAKI_OK;
+}
+
+maki_status maki_conversation_verify(maki *m, const char *path, bool repair,
+                                     void (*fn)(void *ctx, const maki_damage *damage), void *ctx,
+                                     maki_proof *out, maki_err *err)
+{
+    char file[4096];
+    telling t = { fn, ctx };
+    maki_verified verified = { 0 };
+    maki_fact_state state = { .alloc = m->env.alloc };
+    maki_log_options options = { .family = MAKI_FAMILY_ESTIMATE,
+                                 .facts = maki_facts_of,
+                                 .facts_ctx = &state };
+    maki_status st = maki_conversation_path(path, file, sizeof file, err);
+    if (st != MAKI_OK) return st;
+    st = repair ? maki_log_fsck(&m->env, file, &options, true, tell, &t, &verified, err)
+                : maki_log_verify(&m->env, file, &options, tell, &t, &verified, err);
+    *out = (maki_proof){ verified.messages, verified.events, verified.findings, verified.damage };
+    return st;
 }

@@ -6,28 +6,7 @@ set -u
 maki=$1
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-n=0
-failed=0
-
-# check NAME WANT GOT: equal?
-check() {
-    n=$((n + 1))
-    if [ "$2" = "$3" ]; then
-        echo "ok $n - $1"
-    else
-        echo "not ok $n - $1"
-        printf '# want: %s\n# got:  %s\n' "$2" "$3"
-        failed=1
-    fi
-}
-
-# has NAME PART TEXT: does the text contain the part?
-has() {
-    case $3 in
-    *"$2"*) check "$1" yes yes ;;
-    *) check "$1" "something with: $2" "$3" ;;
-    esac
-}
+. "$(dirname "$0")/tap.sh"
 
 # ---- help -------------------------------------------------------------------------------------
 has 'no arguments: the help' 'maki COMMAND' "$($maki)"
@@ -36,7 +15,7 @@ has 'help of a command' 'maki op --lines' "$($maki op --help)"
 has 'help COMMAND is the same' 'maki op --lines' "$($maki help op)"
 has 'version' 'maki 0.' "$($maki --version)"
 out=$($maki nonsense 2>&1); check 'an unknown command: exit 2' 2 $?
-has 'an unknown command names the known ones' 'op, tour' "$out"
+has 'an unknown command names the known ones' 'history, op' "$out"
 has 'help of an operation has an example' 'maki op history.rewind <<' "$($maki op history.rewind --help)"
 out=$($maki op history.rewnd --help 2>&1); check 'help of a mistyped operation: exit 5' 5 $?
 has 'a mistyped operation: the one meant' 'did you mean history.rewind' "$out"
@@ -126,5 +105,4 @@ out=$(TMPDIR=/nonexistent $maki op tokens.estimate < <(printf '{"text":"'; head 
 check 'no place for a large input: exit 5' 5 $?
 has 'no place for a large input: said' 'temporary file' "$out"
 
-echo "1..$n"
-exit $failed
+tap_end

@@ -1,0 +1,123 @@
+/* cmd_doctor.c -- maki doctor: does Maki work on this machine? */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "json_input.h"
+
+static const char usage[] =
+    "maki doctor    try everything once on this machine, in a temporary folder\n"
+    "\n"
+    "Runs the example of every operation, writes a conversation, changes it, undoes it and verifies it.\n"
+    "\n"
+    "Example:\n"
+    "  maki doctor\n";
+
+static int worst;
+
+static void tell(const char *what, maki_status st, const char *detail)
+{
+    cli_style s = cli_style_of(STDOUT_FILENO);
+    printf("%s%-6s%s %s%s%s\n", st == MAKI_OK ? s.green : s.yellow, st == MAKI_OK ? "ok" : "FAILED",
+           s.off, what, detail[0] ? ": " : "", detail);
+    if (st != MAKI_OK && worst == 0) worst = maki_status_exit(st);
+}
+
+static maki_status run_op(maki *m, const char *op, const char *input, maki_err *err)
+{
+    json_input answer = { 0 };
+    maki_status st = maki_op(m, (maki_str){ op, strlen(op) }, (maki_str){ input, strlen(input) },
+                             json_input_sink(&answer), err);
+    json_input_free(&answer);
+    return st;
+}
+
+static void try_operations(maki *m)
+{
+    char detail[80];
+    size_t tried = 0;
+    for (size_t i = 0; i < maki_op_count(); i++) {
+        const maki_op_info *op = maki_op_at(i);
+        maki_err err = { 0 };
+        if (strcmp(op->class_name, "pure") != 0) continue;
+        maki_status st = run_op(m, op->name, op->example, &err);
+        if (st != MAKI_OK) tell(op->name, st, err.msg);
+        tried++;
+    }
+    snprintf(detail, sizeof detail, "%zu examples", tried);
+    tell("operations", MAKI_OK, detail);
+}
+
+static double now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1000 + (double)t.tv_nsec / 1e6;
+}
+
+static maki_status append_some(maki *m, maki_err *err)
+{
+    enum { COUNT = 12 };
+    maki_conversation *c = NULL;
+    char detail[80];
+    maki_status st = maki_conversation_open(m, "talk.jsonl", MAKI_OPEN_CREATE, &c, err);
+    double began = now_ms();
+    for (int i = 0; st == MAKI_OK && i < COUNT; i++) {
+        char message[600];
+        int n = snprintf(message, sizeof message,
+                         "{\"role\":\"%s\",\"content\":\"%d 吾輩は猫である。%0400d\",\"ts\":%d}",
+                         i % 2 ? "assistant" : "user", i, i, 1000 * (i + 1));
+        st = maki_conversation_append(c, (maki_str){ message, (size_t)n }, NULL, err);
+    }
+    snprintf(detail, sizeof detail, "%.2f ms for a durable message", (now_ms() - began) / COUNT);
+    maki_conversation_close(c);
+    tell("append", st, st == MAKI_OK ? detail : err->msg);
+    return st;
+}
+
+static void try_conversation(maki *m)
+{
+    static const char *const steps[][2] = {
+        { "history.condense", "{\"conversation\":\"talk.jsonl\"}" },
+        { "history.undo", "{\"conversation\":\"talk.jsonl\"}" },
+        { "history.truncate", "{\"conversation\":\"talk.jsonl\"}" },
+        { "history.rewind", "{\"conversation\":\"talk.jsonl\",\"seq\":4}" },
+        { "history.undo", "{\"conversation\":\"talk.jsonl\"}" },
+    };
+    maki_err err = { 0 };
+    maki_proof proof;
+    if (append_some(m, &err) != MAKI_OK) return;
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+        maki_status st = run_op(m, steps[i][0], steps[i][1], &err);
+        tell(steps[i][0], st, st == MAKI_OK ? "" : err.msg);
+    }
+    maki_status st = maki_conversation_verify(m, "talk.jsonl", false, NULL, NULL, &proof, &err);
+    tell("verify", st, st == MAKI_OK ? "" : err.msg);
+}
+
+static int run(int argc, char **argv)
+{
+    char folder[] = "/tmp/maki-doctor-XXXXXX";
+    static const char *const made[] = { "talk.jsonl", "talk.events.jsonl", "talk.idx" };
+    maki *m = NULL;
+    maki_err err = { 0 };
+    if (argc > 1) return cli_misuse("doctor", "takes no arguments: ", argv[1]);
+    if (maki_open(NULL, &m, &err) != MAKI_OK) return cli_fail("doctor", &err);
+    printf("maki %s\n", maki_version());
+    try_operations(m);
+    if (!mkdtemp(folder) || chdir(folder) != 0) {
+        tell("a temporary folder", MAKI_IO, "/tmp may not be written");
+    } else {
+        try_conversation(m);
+        for (size_t i = 0; i < sizeof made / sizeof made[0]; i++)
+            unlink(made[i]);
+        if (chdir("/") == 0) rmdir(folder);
+    }
+    maki_close(m);
+    return worst;
+}
+
+const cli_command cli_doctor = { "doctor", "does Maki work on this machine?", usage, run };

@@ -1,0 +1,110 @@
+#!/usr/bin/env bash
+# history.sh -- a conversation on disk, through the command alone.
+#
+#     history.sh MAKI      prints TAP
+set -u
+maki=$1
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+. "$(dirname "$0")/tap.sh"
+cd "$dir" || exit 1
+case $maki in /*) ;; *) maki=$OLDPWD/$maki ;; esac
+
+h() { "$maki" history "$@"; }
+visible() { h status "$1" --json | sed 's/.*"visible":\([0-9]*\).*/\1/'; }
+view() { h effective "$1" --json; }
+
+long=$(head -c 700 /dev/zero | tr '\0' x)
+for i in 1 2 3 4 5 6 7 8 9 10 11 12; do
+    role=user; [ $((i % 2)) = 0 ] && role=assistant
+    echo "{\"role\":\"$role\",\"content\":\"$i 吾輩は猫である src/file$i.ts $long\",\"ts\":${i}000,\"extra\":[1.50]}"
+done >rows
+
+# ---- writing and seeing ------------------------------------------------------------------------
+check 'append tells how many there are' '12 messages' "$(h append talk.jsonl <rows)"
+check 'the file is the rows, byte for byte' '' "$(diff rows talk.jsonl)"
+check 'the first view is everything' '' "$(view talk.jsonl | diff rows -)"
+check 'wc -l is the count' 12 "$(wc -l <talk.jsonl)"
+check 'files are for their owner alone' '600 600' "$(stat -c %a talk.jsonl talk.idx | xargs)"
+has 'log shows each message' '猫である src/file7.ts' "$(h log talk.jsonl)"
+
+# ---- steps and undo ----------------------------------------------------------------------------
+has 'condense' 'Condensed' "$(h condense talk.jsonl)"
+check 'condensed: first, summary, last three' 5 "$(visible talk.jsonl)"
+has 'the summary names the files' 'src/file5.ts' "$(view talk.jsonl)"
+has 'the summary is a message of its own' '"isSummary":true' "$(view talk.jsonl)"
+check 'the view before is still there' '' "$(h effective talk.jsonl --seq 12 --ev 0 --json | diff rows -)"
+has 'undo' 'Undone' "$(h undo talk.jsonl)"
+check 'undone: everything, byte for byte' '' "$(view talk.jsonl | diff rows -)"
+out=$(h undo talk.jsonl 2>&1); check 'nothing left to undo: exit 3' 3 $?
+has 'undo of the undo' 'Undone' "$(h undo talk.jsonl 2)"
+check 'condensed again' 5 "$(visible talk.jsonl)"
+has 'expand' 'Expanded' "$(h expand talk.jsonl 4)"
+check 'expanded' 12 "$(visible talk.jsonl)"
+has 'pin' 'Pinned' "$(h pin talk.jsonl 3)"
+has 'truncate' 'Truncated' "$(h truncate talk.jsonl)"
+has 'truncated, but not the pinned one' '"3 吾輩' "$(view talk.jsonl)"
+has 'a marker says how many' 'messages hidden]' "$(view talk.jsonl)"
+has 'trim' 'Trimmed' "$(h trim talk.jsonl 12 --head 20 --tail 10)"
+has 'trimmed' 'characters trimmed' "$(view talk.jsonl)"
+has 'rewind' 'Rewound' "$(h rewind talk.jsonl 6)"
+check 'rewound to before the steps' '' "$(view talk.jsonl | diff <(head -n 6 rows) -)"
+has 'edit' 'Edited' "$(h edit talk.jsonl 5 '다시 해 주세요')"
+check 'edited' '{"role":"user","content":"다시 해 주세요"}' "$(view talk.jsonl | tail -n 1)"
+has 'delete' 'Deleted' "$(h delete talk.jsonl 2)"
+check 'deleted' 1 "$(visible talk.jsonl)"
+check 'every word is still in the file' '' "$(head -n 12 talk.jsonl | diff rows -)"
+while h undo talk.jsonl >/dev/null 2>&1; do :; done
+check 'everything undone: the rows' '' "$(view talk.jsonl | diff rows -)"
+
+# ---- forks, moments, conflicts -------------------------------------------------------------------
+has 'fork' 'Forked' "$(h fork talk.jsonl other.jsonl 4)"
+echo '{"role":"user","content":"分かれ道 🍥"}' | h append other.jsonl >/dev/null
+check 'a fork shares the past' 5 "$(visible other.jsonl)"
+check 'without copying it' 1 "$(wc -l <other.jsonl)"
+has 'a fork goes on by itself' '分かれ道' "$(view other.jsonl)"
+check 'the parent does not know' 0 "$(view talk.jsonl | grep -c 分かれ道)"
+has 'diff' '[[5,12]]' "$(h diff talk.jsonl 4:0 12:0)"
+head=$(h status talk.jsonl --json | sed 's/.*"head":"\([0-9a-f]*\)".*/\1/')
+has 'the expected head' 'Pinned' "$(h pin talk.jsonl 1 --expect "$head")"
+echo '{"role":"user","content":"x"}' | h append talk.jsonl >/dev/null
+out=$(h pin talk.jsonl 2 --expect "$head" 2>&1); check 'another head: exit 6' 6 $?
+has 'another head: said' 'read it again' "$out"
+
+# ---- damage ---------------------------------------------------------------------------------------
+has 'verify' 'ok, 14 messages' "$("$maki" verify talk.jsonl)"
+printf '{"role":"user","content":"torn 日' >>talk.jsonl
+out=$("$maki" verify talk.jsonl 2>&1); check 'a torn end: verify exits 9' 9 $?
+check 'a torn end is not seen' 14 "$(h status talk.jsonl --json | sed 's/.*"messages":\([0-9]*\).*/\1/')"
+has 'a torn end was cut by the writer, and kept' '"what":"torn"' "$(tail -n 1 talk.events.jsonl)"
+has 'verify after that' 'ok' "$("$maki" verify talk.jsonl)"
+rm talk.idx
+check 'a missing index is made again' 14 "$(h status talk.jsonl --json | sed 's/.*"messages":\([0-9]*\).*/\1/')"
+cp talk.jsonl copy; sed -i '3s/吾輩/我輩/' talk.jsonl
+out=$("$maki" verify talk.jsonl 2>&1); check 'one changed character: verify exits 9' 9 $?
+has 'one changed character: where' 'message 3' "$out"
+out=$("$maki" fsck --repair talk.jsonl 2>&1); check 'fsck repairs' 0 $?
+check 'the changed row is not shown' 0 "$(view talk.jsonl | grep -c 我輩)"
+out=$(h status nothing.jsonl 2>&1); check 'a conversation that is not there: exit 5' 5 $?
+out=$(h status rows 2>&1); check 'not a messages file: exit 2' 2 $?
+has 'not a messages file: what is one' '.jsonl' "$out"
+out=$(echo 'not json' | h append new.jsonl 2>&1); check 'append of a bad line: exit 2' 2 $?
+has 'append of a bad line: which' 'line 1' "$out"
+
+# ---- import and export ---------------------------------------------------------------------------
+h export copy.jsonl >/dev/null 2>&1; check 'export of nothing: exit 5' 5 $?
+mv copy copy.jsonl
+h export copy.jsonl --format openai >messages.json; check 'export' 0 $?
+has 'import of what was exported' 'Imported 14 messages' "$(h import messages.json again.jsonl)"
+out=$(h import messages.json again.jsonl 2>&1); check 'import over something: exit 6' 6 $?
+echo 'hello' >text; out=$(h import text t.jsonl 2>&1); check 'import of something else: exit 13' 13 $?
+check 'a failed import leaves nothing' 0 "$(ls | grep -c '^t\.')"
+check 'import of JSON lines' 'Imported 12 messages (lines), 1 events.' "$(h import rows lines.jsonl)"
+
+# ---- the command -----------------------------------------------------------------------------------
+out=$(h frobnicate x 2>&1); check 'an unknown subcommand: exit 2' 2 $?
+out=$(h rewind talk.jsonl many 2>&1); check 'not a number: exit 2' 2 $?
+out=$(h condense 2>&1); check 'a missing path: exit 2' 2 $?
+has 'a missing path: said' 'missing: conversation' "$out"
+"$maki" doctor >/dev/null; check 'doctor' 0 $?
+tap_end
