@@ -31,12 +31,36 @@ typedef struct decided {
 typedef maki_status (*decide_fn)(maki_conv *conv, const maki_view *view, void *ctx, decided *out,
                                  maki_err *err);
 
-static maki_status write_decided(maki_conv *conv, const unsigned char *expect, const decided *d,
+/* What a decision was made on: the messages, and the events that change the view. */
+typedef struct moment {
+    unsigned char head[MAKI_CHAIN_LEN];
+    uint64_t ev;
+    size_t changes;
+} moment;
+
+/* Under the lock: no event that changes the view has come since.  The head does not tell, it covers
+ * messages only. */
+static maki_status check_moment(maki_conv *conv, const moment *then, maki_err *err)
+{
+    maki_events now;
+    if (maki_log_events(conv->log) == then->ev) return MAKI_OK;
+    maki_arena arena = maki_arena_new(conv->env.alloc, FIELDS_MAX);
+    maki_status st = maki_events_read(conv->log, &arena, &now, err);
+    if (st == MAKI_OK && now.count != then->changes) {
+        st = maki_fail(err, MAKI_CONFLICT,
+                       "the conversation was changed since it was read; read it again");
+    }
+    maki_arena_free(&arena);
+    return st;
+}
+
+static maki_status write_decided(maki_conv *conv, const moment *then, const decided *d,
                                  maki_change *out, maki_err *err)
 {
-    maki_status st = maki_log_begin(conv->log, expect, err);
+    maki_status st = maki_log_begin(conv->log, then->head, err);
     if (st != MAKI_OK) return st;
-    if (d->type) {
+    st = check_moment(conv, then, err);
+    if (st == MAKI_OK && d->type) {
         st = maki_log_add_event(conv->log, d->type, maki_buf_str(&d->fields), &out->event, err);
     }
     for (size_t i = 0; st == MAKI_OK && i < d->row_count; i++) {
@@ -59,23 +83,25 @@ static maki_status totals(maki_conv *conv, maki_view_totals *out, maki_err *err)
 static maki_status try_once(maki_conv *conv, const unsigned char *expect, decide_fn decide,
                             void *ctx, maki_change *out, maki_err *err)
 {
-    unsigned char head[MAKI_CHAIN_LEN];
+    moment now;
     const maki_view *view;
     maki_view_totals before, after;
     decided d = { .fields = maki_buf_new(conv->env.alloc, FIELDS_MAX) };
     *out = (maki_change){ 0 };
     maki_status st = maki_log_refresh(conv->log, err);
     if (st != MAKI_OK) return st;
-    memcpy(head, maki_log_head(conv->log), MAKI_CHAIN_LEN);
-    if (expect && memcmp(expect, head, MAKI_CHAIN_LEN) != 0) {
+    memcpy(now.head, maki_log_head(conv->log), MAKI_CHAIN_LEN);
+    if (expect && memcmp(expect, now.head, MAKI_CHAIN_LEN) != 0) {
         return maki_fail(err, MAKI_CONFLICT,
                          "the conversation has grown since it was read; read it again");
     }
     st = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, err);
+    now.ev = maki_log_events(conv->log);
+    now.changes = conv->events.count;
     if (st == MAKI_OK) st = maki_view_total(view, &before, err);
     if (st == MAKI_OK) st = decide(conv, view, ctx, &d, err);
     if (st == MAKI_OK) st = maki_buf_status(&d.fields, err);
-    if (st == MAKI_OK) st = write_decided(conv, head, &d, out, err);
+    if (st == MAKI_OK) st = write_decided(conv, &now, &d, out, err);
     if (st == MAKI_OK) st = totals(conv, &after, err);
     maki_buf_free(&d.fields);
     if (st != MAKI_OK) return st;
@@ -122,45 +148,54 @@ static bool locate(const maki_view *view, uint64_t n, size_t *item, uint64_t *se
     return false;
 }
 
+enum { MADE = 1u << 30 }; /* in place of the flags of a row */
+
 static maki_status flags_at(const maki_view *view, uint64_t n, uint32_t *flags, maki_err *err)
 {
     size_t item = 0;
     uint64_t seq = 0;
     maki_row row;
-    *flags = 0;
+    *flags = MADE;
     if (!locate(view, n, &item, &seq) || seq == 0) return MAKI_OK;
     maki_status st = maki_log_row(view->items[item].log, seq, &row, err);
     if (st == MAKI_OK) *flags = row.flags;
     return st;
 }
 
-/* How many messages at the front stay: system messages, and the first other one. */
+/* How many messages at the front stay: system messages, the first other one, and the results of its
+ * calls. */
 static maki_status lead_of(const maki_view *view, uint64_t messages, uint64_t *lead, maki_err *err)
 {
+    bool found = false; /* the first other one */
     maki_status st = MAKI_OK;
-    for (*lead = 0; st == MAKI_OK && *lead < messages; ++*lead) {
+    for (*lead = 0; *lead < messages; ++*lead) {
         uint32_t flags = 0;
         st = flags_at(view, *lead, &flags, err);
-        if (st == MAKI_OK && (flags & MAKI_FACT_ROLE) != MAKI_ROLE_SYSTEM) {
-            ++*lead;
-            break;
-        }
+        if (st != MAKI_OK) break;
+        if (found && !(flags & MAKI_FACT_ANSWERS)) break;
+        if (flags != MADE && (flags & MAKI_FACT_ROLE) != MAKI_ROLE_SYSTEM) found = true;
     }
     return st;
 }
 
-/* Move a boundary back until no call is parted from its results. */
-static maki_status settle_boundary(const maki_view *view, uint64_t least, uint64_t *n,
-                                   maki_err *err)
+/* Move a boundary back until no call is parted from its results, and to a message of the log: the
+ * summary will stand right before it.  The call at the very end may still wait for results, so it
+ * stays too. */
+static maki_status settle_boundary(const maki_view *view, uint64_t messages, uint64_t least,
+                                   uint64_t *n, maki_err *err)
 {
-    while (*n > least) {
-        uint32_t flags = 0;
-        maki_status st = flags_at(view, *n, &flags, err);
-        if (st != MAKI_OK) return st;
-        if (!(flags & MAKI_FACT_ANSWERS)) break;
+    uint32_t flags = 0;
+    maki_status st = MAKI_OK;
+    if (*n == messages && *n > least) {
+        st = flags_at(view, *n - 1, &flags, err);
+        if (flags & (MAKI_FACT_CALLS | MAKI_FACT_ANSWERS)) --*n;
+    }
+    while (st == MAKI_OK && *n > least) {
+        st = flags_at(view, *n, &flags, err);
+        if (*n == messages || !(flags & (MAKI_FACT_ANSWERS | MADE))) break;
         --*n;
     }
-    return MAKI_OK;
+    return st;
 }
 
 /* ---- hiding a stretch of the view ------------------------------------------------------------------------ */
@@ -169,17 +204,20 @@ typedef struct stretch {
     uint64_t from, to; /* positions [from, to) */
     maki_span64 *spans;
     size_t count, room;
-    uint64_t *evs;
-    size_t ev_count, ev_room;
+    maki_span64 *made; /* made messages: forks up, and their event */
+    size_t made_count, made_room;
     uint64_t rows; /* messages hidden, made ones left out */
     uint64_t tokens;
 } stretch;
 
-static maki_status hide_row(stretch *s, uint64_t seq, const maki_row *row, maki_arena *arena,
-                            maki_err *err)
+static maki_status hide_row(stretch *s, const maki_view *view, uint64_t seq, const maki_row *row,
+                            maki_arena *arena, maki_err *err)
 {
     s->rows++;
     s->tokens += row->tokens;
+    for (size_t i = 0; i < view->trim_count; i++) {
+        if (view->trims[i]->seq == seq) s->tokens -= view->trims[i]->tokens;
+    }
     if (s->count && s->spans[s->count - 1].to + 1 == seq) {
         s->spans[s->count - 1].to = seq;
         return MAKI_OK;
@@ -191,37 +229,44 @@ static maki_status hide_row(stretch *s, uint64_t seq, const maki_row *row, maki_
     return MAKI_OK;
 }
 
-static maki_status hide_made(stretch *s, const maki_event *made, maki_arena *arena, maki_err *err)
+static maki_status hide_made(stretch *s, const maki_view_item *item, maki_arena *arena,
+                             maki_err *err)
 {
-    void *moved = maki_arena_grow(arena, s->evs, s->ev_count, &s->ev_room, sizeof *s->evs);
+    void *moved = maki_arena_grow(arena, s->made, s->made_count, &s->made_room, sizeof *s->made);
     if (!moved) return maki_arena_status(arena, err);
-    s->evs = moved;
-    s->evs[s->ev_count++] = made->ev;
-    s->tokens += made->tokens;
+    s->made = moved;
+    s->made[s->made_count++] = (maki_span64){ item->up, item->made->ev };
+    s->tokens += item->made->tokens;
     return MAKI_OK;
 }
 
-/* Must the message stay?  System and pinned ones do, and the calls and results that belong to a
- * pinned one. */
-static maki_status must_stay(const maki_view *view, maki_log *log, uint64_t seq,
-                             const maki_row *row, bool *stays, maki_err *err)
+/* A call and its results, as they stand in the view, stay or go together. */
+typedef struct group {
+    bool open; /* the rows just before are a call and results of it */
+    bool stays;
+} group;
+
+/* Must the message at position n stay?  System and pinned ones do, and the calls and results that
+ * belong to a pinned one. */
+static maki_status must_stay(const maki_view *view, uint64_t n, uint64_t seq, const maki_row *row,
+                             group *g, bool *stays, maki_err *err)
 {
+    bool answers = row->flags & MAKI_FACT_ANSWERS;
     *stays = (row->flags & MAKI_FACT_ROLE) == MAKI_ROLE_SYSTEM || maki_view_pinned(view, seq);
-    if (*stays || view->pin_count == 0) return MAKI_OK;
-    uint64_t call = row->flags & MAKI_FACT_CALLS     ? seq
-                    : row->flags & MAKI_FACT_ANSWERS ? row->call_seq
-                                                     : 0;
-    if (call == 0) return MAKI_OK;
-    for (uint64_t s = call; s <= maki_log_last(log); s++) {
-        maki_row other;
-        if (s != call) {
-            if (s <= maki_log_base(log)) continue;
-            maki_status st = maki_log_row(log, s, &other, err);
-            if (st != MAKI_OK) return st;
-            if (!(other.flags & MAKI_FACT_ANSWERS)) break;
-        }
-        if (maki_view_pinned(view, s)) *stays = true;
+    if (answers && g->open) {
+        *stays = *stays || g->stays;
+        return MAKI_OK;
     }
+    g->open = !answers && (row->flags & MAKI_FACT_CALLS);
+    for (uint64_t k = n + 1; g->open && view->pin_count && !*stays; k++) {
+        size_t item = 0;
+        uint32_t flags = 0;
+        maki_status st = flags_at(view, k, &flags, err);
+        if (st != MAKI_OK) return st;
+        if (!(flags & MAKI_FACT_ANSWERS) || !locate(view, k, &item, &seq)) break;
+        *stays = maki_view_pinned(view, seq);
+    }
+    g->stays = *stays;
     return MAKI_OK;
 }
 
@@ -230,20 +275,22 @@ static maki_status gather(maki_conv *conv, const maki_view *view, stretch *s, bo
 {
     maki_status st = MAKI_OK;
     uint64_t n = 0;
+    group g = { 0 };
     for (size_t i = 0; st == MAKI_OK && i < view->count && n < s->to; i++) {
         const maki_view_item *item = &view->items[i];
         uint64_t here = item->from ? item->to - item->from + 1 : 1;
+        if (item->from == 0) g.open = false;
         if (item->from == 0 && n >= s->from && !keep_summaries) {
-            st = hide_made(s, item->made, &conv->arena, err);
+            st = hide_made(s, item, &conv->arena, err);
         }
-        for (uint64_t k = n < s->from ? s->from - n : 0; item->from && k < here && n + k < s->to;
-             k++) {
+        for (uint64_t k = n < s->from ? s->from - n : 0;
+             st == MAKI_OK && item->from && k < here && n + k < s->to; k++) {
             maki_row row;
             bool stays = false;
-            st = maki_log_row(item->log, item->from + k, &row, err);
-            if (st == MAKI_OK) st = must_stay(view, item->log, item->from + k, &row, &stays, err);
-            if (st == MAKI_OK && !stays) st = hide_row(s, item->from + k, &row, &conv->arena, err);
-            if (st != MAKI_OK) break;
+            uint64_t seq = item->from + k;
+            st = maki_log_row(item->log, seq, &row, err);
+            if (st == MAKI_OK) st = must_stay(view, n + k, seq, &row, &g, &stays, err);
+            if (st == MAKI_OK && !stays) st = hide_row(s, view, seq, &row, &conv->arena, err);
         }
         n += here;
     }
@@ -269,9 +316,24 @@ static void add_hidden(maki_buf *out, const stretch *s)
         maki_buf_add(out, maki_str_of(text));
     }
     maki_buf_add(out, MAKI_LIT("],\"hiddenEvents\":["));
-    for (size_t i = 0; i < s->ev_count; i++) {
-        snprintf(text, sizeof text, "%s%" PRIu64, i ? "," : "", s->evs[i]);
+    const char *before = "";
+    size_t above = 0;
+    for (size_t i = 0; i < s->made_count; i++) {
+        if (s->made[i].from) {
+            above++;
+            continue;
+        }
+        snprintf(text, sizeof text, "%s%" PRIu64, before, s->made[i].to);
         maki_buf_add(out, maki_str_of(text));
+        before = ",";
+    }
+    before = "],\"hiddenAbove\":[";
+    for (size_t i = 0; above && i < s->made_count; i++) {
+        if (!s->made[i].from) continue;
+        snprintf(text, sizeof text, "%s[%" PRIu64 ",%" PRIu64 "]", before, s->made[i].from,
+                 s->made[i].to);
+        maki_buf_add(out, maki_str_of(text));
+        before = ",";
     }
     maki_buf_add(out, MAKI_LIT("]"));
 }
@@ -393,7 +455,7 @@ static maki_status decide_condense(maki_conv *conv, const maki_view *view, void 
     maki_status st = maki_view_total(view, &all, err);
     if (st == MAKI_OK) st = lead_of(view, all.messages, &s.from, err);
     s.to = all.messages > c->keep ? all.messages - c->keep : 0;
-    if (st == MAKI_OK) st = settle_boundary(view, s.from, &s.to, err);
+    if (st == MAKI_OK) st = settle_boundary(view, all.messages, s.from, &s.to, err);
     if (st != MAKI_OK) return st;
     if (s.to < s.from + 2) {
         return maki_refuse(err, "NOT_ENOUGH_MESSAGES",
@@ -444,7 +506,7 @@ static maki_status decide_truncate(maki_conv *conv, const maki_view *view, void 
     double share = fraction > 1 ? 1 : fraction > 0 ? fraction : 0;
     s.to = s.from + (uint64_t)((double)(all.messages - s.from) * share) / 2 * 2;
     if (s.to >= all.messages) s.to = all.messages > s.from ? all.messages - 1 : s.from;
-    st = settle_boundary(view, s.from, &s.to, err);
+    st = settle_boundary(view, all.messages, s.from, &s.to, err);
     if (st == MAKI_OK) st = gather(conv, view, &s, true, err);
     if (st != MAKI_OK) return st;
     if (s.rows == 0) {
@@ -559,14 +621,38 @@ typedef struct rewind_ctx {
     bool edit;
 } rewind_ctx;
 
-/* The newest event that had happened when `seq` was the newest message. */
-static uint64_t event_at(const maki_events *events, uint64_t seq)
+/* The last message before event `ev`; MAKI_NOW when there is no such event. */
+typedef struct event_place {
+    uint64_t ev, at;
+} event_place;
+
+static maki_status find_event(void *ctx, uint64_t ev, maki_str row, uint64_t at, maki_err *err)
 {
-    uint64_t ev = 0;
-    for (size_t i = 0; i < events->count; i++) {
-        if (events->at[i].at <= seq) ev = events->at[i].ev;
-    }
-    return ev;
+    event_place *place = ctx;
+    maki_str value;
+    (void)at;
+    (void)err;
+    if (ev != place->ev) return MAKI_OK;
+    if (maki_json_get(row, MAKI_LIT("at"), &value)) place->at = (uint64_t)maki_json_double(value);
+    return MAKI_OK;
+}
+
+static maki_status event_seq(maki_conv *conv, uint64_t ev, uint64_t *seq, maki_err *err)
+{
+    event_place place = { ev, MAKI_NOW };
+    uint64_t base = maki_log_base(conv->log);
+    if (ev == 0) place.at = base;
+    maki_status st = maki_log_each_event(conv->log, find_event, &place, err);
+    *seq = place.at < base ? base : place.at; /* the fork itself was written before it knew */
+    return st;
+}
+
+static maki_status flags_of(maki_conv *conv, uint64_t seq, uint32_t *flags, maki_err *err)
+{
+    maki_row row;
+    maki_status st = maki_log_row(log_of(conv, seq), seq, &row, err);
+    *flags = st == MAKI_OK ? row.flags : 0;
+    return st;
 }
 
 /* A cut between a call and its results would leave the call without them: cut before the call. */
@@ -577,7 +663,19 @@ static maki_status settle_cut(maki_conv *conv, uint64_t *seq, maki_err *err)
     if (*seq + 1 > maki_log_last(log) || *seq + 1 <= maki_log_base(log)) return MAKI_OK;
     maki_status st = maki_log_row(log, *seq + 1, &next, err);
     if (st != MAKI_OK || !(next.flags & MAKI_FACT_ANSWERS)) return st;
-    if (next.call_seq && next.call_seq <= *seq) *seq = next.call_seq - 1;
+    if (next.call_seq && next.call_seq <= *seq) {
+        *seq = next.call_seq - 1;
+        return MAKI_OK;
+    }
+    /* The index of a fork does not know a call of the parent: it is before the results. */
+    uint64_t call = *seq;
+    uint32_t flags = MAKI_FACT_ANSWERS;
+    for (; next.call_seq == 0 && call > 0; call--) {
+        st = flags_of(conv, call, &flags, err);
+        if (st != MAKI_OK) return st;
+        if (!(flags & MAKI_FACT_ANSWERS)) break;
+    }
+    if (flags & MAKI_FACT_CALLS) *seq = call - 1;
     return MAKI_OK;
 }
 
@@ -586,18 +684,21 @@ static maki_status decide_rewind(maki_conv *conv, const maki_view *view, void *c
 {
     const rewind_ctx *r = ctx;
     uint64_t last = maki_log_last(conv->log), seq = r->seq;
+    maki_status st = MAKI_OK;
     (void)view;
-    for (size_t i = 0; seq == MAKI_NOW && i < conv->events.count;
-         i++) { /* to an event: as it was then */
-        if (conv->events.at[i].ev == r->ev) seq = conv->events.at[i].at;
+    if (seq == MAKI_NOW) { /* to an event: as it was then */
+        st = event_seq(conv, r->ev, &seq, err);
+        if (st != MAKI_OK) return st;
+        if (seq == MAKI_NOW)
+            return maki_fail(err, MAKI_NOTFOUND, "there is no event %" PRIu64, r->ev);
     }
-    if (seq > last) {
+    if (seq > last || (r->edit && seq == last)) {
         return maki_fail(err, MAKI_NOTFOUND,
                          "there is no message %" PRIu64 "; the last is %" PRIu64, seq, last);
     }
-    maki_status st = settle_cut(conv, &seq, err);
+    st = settle_cut(conv, &seq, err);
     if (st != MAKI_OK) return st;
-    uint64_t ev = r->ev == MAKI_NOW ? event_at(&conv->events, seq) : r->ev;
+    uint64_t ev = r->ev == MAKI_NOW ? maki_events_at(&conv->events, seq) : r->ev;
     if (ev > maki_log_events(conv->log)) {
         return maki_fail(err, MAKI_NOTFOUND, "there is no event %" PRIu64, ev);
     }
@@ -646,31 +747,159 @@ maki_status maki_conv_edit(maki_conv *conv, const unsigned char *expect, uint64_
     return st;
 }
 
+/* The messages of a view that may be there, as ranges in order. */
+typedef struct ranges {
+    maki_span64 *at;
+    size_t count;
+} ranges;
+
+/* The message before (step -1) or after (step 1) one that ends a range; 0: none. */
+static uint64_t neighbour(const ranges *rows, uint64_t seq, int step)
+{
+    for (size_t i = 0; i < rows->count; i++) {
+        const maki_span64 *r = &rows->at[i];
+        if (seq < r->from || seq > r->to) continue;
+        if (step > 0) return seq < r->to ? seq + 1 : i + 1 < rows->count ? r[1].from : 0;
+        return seq > r->from ? seq - 1 : i > 0 ? r[-1].to : 0;
+    }
+    return 0;
+}
+
+/* Is message `seq` a call or a result whose neighbour, that belongs to it, is hidden? */
+static maki_status parted(maki_conv *conv, const maki_view *view, size_t item, const ranges *rows,
+                          int step, bool *yes, maki_err *err)
+{
+    const maki_view_item *it = &view->items[item];
+    uint64_t seq = step < 0 ? it->from : it->to, other = neighbour(rows, seq, step);
+    bool made = step < 0 ? item > 0 && it[-1].from == 0 : item + 1 < view->count && it[1].from == 0;
+    uint32_t flags = 0, others = 0;
+    if (other == 0 || (maki_view_has(view, other) && !made)) return MAKI_OK;
+    maki_status st = flags_of(conv, seq, &flags, err);
+    if (st == MAKI_OK) st = flags_of(conv, other, &others, err);
+    uint32_t result = step < 0 ? flags : others, before = step < 0 ? others : flags;
+    if (st == MAKI_OK && (result & MAKI_FACT_ANSWERS) &&
+        (before & (MAKI_FACT_CALLS | MAKI_FACT_ANSWERS))) {
+        *yes = true;
+    }
+    return st;
+}
+
+static maki_status first_is_there(maki_conv *conv, const maki_view *view, const ranges *rows,
+                                  bool *yes, maki_err *err)
+{
+    for (size_t i = 0; i < rows->count; i++) {
+        for (uint64_t seq = rows->at[i].from; seq <= rows->at[i].to; seq++) {
+            uint32_t flags = 0;
+            maki_status st = flags_of(conv, seq, &flags, err);
+            if (st != MAKI_OK) return st;
+            if ((flags & MAKI_FACT_ROLE) == MAKI_ROLE_SYSTEM) continue;
+            *yes = maki_view_has(view, seq);
+            return MAKI_OK;
+        }
+    }
+    return MAKI_OK;
+}
+
+static bool in_ranges(const ranges *rows, uint64_t seq)
+{
+    for (size_t i = 0; i < rows->count; i++) {
+        if (seq >= rows->at[i].from && seq <= rows->at[i].to) return true;
+    }
+    return false;
+}
+
+/* What was hidden was chosen for the view of its time.  With an older event void, or one that was
+ * void back, it may hide what must stay: then the undo is refused. */
+static maki_status check_hidden(maki_conv *conv, const ranges *rows, uint64_t target, maki_err *err)
+{
+    const maki_view *view;
+    bool first = true, broken = false;
+    maki_status st = maki_conv_view_if(conv, target, false, &view, err);
+    if (st == MAKI_OK) st = first_is_there(conv, view, rows, &first, err);
+    for (size_t i = 0; st == MAKI_OK && i < view->count; i++) {
+        if (view->items[i].from == 0) continue;
+        st = parted(conv, view, i, rows, -1, &broken, err);
+        if (st == MAKI_OK) st = parted(conv, view, i, rows, 1, &broken, err);
+    }
+    if (st != MAKI_OK) return st;
+    for (size_t i = 0; i < view->pin_count; i++) {
+        uint64_t seq = view->pins[i];
+        if (maki_view_has(view, seq) || !in_ranges(rows, seq)) continue;
+        return maki_refuse(err, "WOULD_HIDE",
+                           "undoing event %" PRIu64 " would hide message %" PRIu64
+                           ", which is pinned; undo the newer events first",
+                           target, seq);
+    }
+    if (first && !broken) return MAKI_OK;
+    return maki_refuse(err, "WOULD_HIDE",
+                       "undoing event %" PRIu64 " would %s; undo the newer events first", target,
+                       first ? "part a tool call from its result" : "hide the first message");
+}
+
+static maki_status check_undo(maki_conv *conv, uint64_t target, maki_err *err)
+{
+    maki_arena arena = maki_arena_new(conv->env.alloc, (size_t)MAKI_ROW_MAX);
+    ranges rows = { 0 };
+    const maki_view *view;
+    maki_status st = maki_conv_view_if(conv, target, true, &view, err);
+    if (st == MAKI_OK) {
+        rows.at = maki_arena_array(&arena, view->count, sizeof *rows.at);
+        if (!rows.at) st = maki_arena_status(&arena, err);
+    }
+    for (size_t i = 0; st == MAKI_OK && i < view->count; i++) {
+        rows.at[rows.count++] = (maki_span64){ view->items[i].from, view->items[i].to };
+    }
+    if (st == MAKI_OK) st = check_hidden(conv, &rows, target, err);
+    maki_arena_free(&arena);
+    return st;
+}
+
+static bool undoable(const maki_event *e)
+{
+    return e->type != MAKI_EVENT_FORK && e->type != MAKI_EVENT_DAMAGE;
+}
+
+/* The newest that counts; one that cannot be undone before an older one is passed over for now. */
+static maki_status undo_newest(maki_conv *conv, decided *out, maki_err *err)
+{
+    const maki_view *view;
+    maki_status st = maki_refuse(err, "NOTHING_TO_DO", "there is nothing to undo");
+    for (size_t i = conv->events.count; i > 0; i--) {
+        const maki_event *e = &conv->events.at[i - 1];
+        if (e->dead || !undoable(e) || e->type == MAKI_EVENT_UNDO) continue;
+        uint64_t target = e->ev;
+        st = check_undo(conv, target, err);
+        if (st == MAKI_OK) {
+            out->type = "undo";
+            add_number(&out->fields, "target", target);
+        }
+        if (st != MAKI_REFUSED) return st;
+        maki_status again = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, err); /* as it is */
+        if (again != MAKI_OK) return again;
+    }
+    return st;
+}
+
 static maki_status decide_undo(maki_conv *conv, const maki_view *view, void *ctx, decided *out,
                                maki_err *err)
 {
     uint64_t ev = *(const uint64_t *)ctx;
-    const maki_events *events = &conv->events;
     const maki_event *target = NULL;
     (void)view;
-    for (size_t i = events->count; !target && i > 0; i--) {
-        const maki_event *e = &events->at[i - 1];
-        bool can = e->type != MAKI_EVENT_FORK && e->type != MAKI_EVENT_DAMAGE;
-        bool newest = ev == 0 && !e->dead && can && e->type != MAKI_EVENT_UNDO;
-        if (newest || (ev > 0 && e->ev == ev && can)) target = e;
+    if (ev == 0) return undo_newest(conv, out, err);
+    for (size_t i = 0; i < conv->events.count; i++) {
+        const maki_event *e = &conv->events.at[i];
+        if (e->ev == ev && undoable(e)) target = e;
     }
     if (!target) {
-        return maki_refuse(err, "NOTHING_TO_DO",
-                           ev ? "event %" PRIu64 " cannot be undone" : "there is nothing to undo",
-                           ev);
+        return maki_refuse(err, "NOTHING_TO_DO", "event %" PRIu64 " cannot be undone", ev);
     }
     if (target->dead) {
-        return maki_refuse(err, "NOTHING_TO_DO", "event %" PRIu64 " does not count any more",
-                           target->ev);
+        return maki_refuse(err, "NOTHING_TO_DO", "event %" PRIu64 " does not count any more", ev);
     }
     out->type = "undo";
-    add_number(&out->fields, "target", target->ev);
-    return MAKI_OK;
+    add_number(&out->fields, "target", ev);
+    return check_undo(conv, ev, err);
 }
 
 maki_status maki_conv_undo(maki_conv *conv, const unsigned char *expect, uint64_t ev,
@@ -700,7 +929,7 @@ static maki_status decide_expand(maki_conv *conv, const maki_view *view, void *c
         if (!touches(e, seq)) continue;
         out->type = "undo";
         add_number(&out->fields, "target", e->ev);
-        return MAKI_OK;
+        return check_undo(conv, e->ev, err);
     }
     return maki_refuse(err, "NOTHING_TO_DO", "message %" PRIu64 " is neither hidden nor shortened",
                        seq);
@@ -784,7 +1013,7 @@ maki_status maki_conv_fork(maki_conv *conv, uint64_t seq, uint64_t ev, const cha
     st = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, err);
     if (st == MAKI_OK) st = maki_log_row(log_of(conv, seq), seq, &row, err);
     if (st != MAKI_OK) return st;
-    if (ev == MAKI_NOW) ev = event_at(&conv->events, seq);
+    if (ev == MAKI_NOW) ev = maki_events_at(&conv->events, seq);
     maki_hex(row.chain, MAKI_CHAIN_LEN, chain);
 
     maki_conv_options options = { .create = true, .durability = MAKI_SYNC };

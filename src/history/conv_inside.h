@@ -18,4 +18,9 @@ struct maki_conv {
 
 bool maki_conv_block_text(maki_str row, uint32_t n, maki_str *string);
 
+/* The newest view as it would be with event `undo` void; with `rows_only`, as if nothing were
+ * condensed or truncated.  Borrowed like that of maki_conv_view, which it replaces. */
+maki_status maki_conv_view_if(maki_conv *conv, uint64_t undo, bool rows_only, const maki_view **out,
+                              maki_err *err);
+
 #endif

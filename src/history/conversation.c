@@ -161,16 +161,47 @@ static maki_status load_events(maki_conv *conv, maki_err *err)
     return maki_events_read(conv->log, &conv->arena, &conv->events, err);
 }
 
-maki_status maki_conv_view(maki_conv *conv, uint64_t seq, uint64_t ev, const maki_view **out,
-                           maki_err *err)
+typedef struct view_how {
+    bool then;      /* only what had happened at message `seq` of what had happened at `ev` */
+    bool rows_only; /* as if nothing were condensed or truncated */
+    uint64_t undo;  /* as if this event were void */
+} view_how;
+
+static maki_status pretend(maki_conv *conv, view_how how, maki_err *err)
+{
+    maki_events *events = &conv->events;
+    for (size_t i = 0; how.rows_only && i < events->count; i++) {
+        maki_event *e = &events->at[i];
+        bool hides = e->type == MAKI_EVENT_CONDENSE || e->type == MAKI_EVENT_TRUNCATE;
+        if (hides) e->type = MAKI_EVENT_OTHER;
+    }
+    if (!how.undo) return MAKI_OK;
+    void *moved =
+        maki_arena_grow(&conv->arena, events->at, events->count, &events->room, sizeof(maki_event));
+    if (!moved) return maki_arena_status(&conv->arena, err);
+    events->at = moved;
+    events->at[events->count++] = (maki_event){ .type = MAKI_EVENT_UNDO,
+                                                .ev = maki_log_events(conv->log) + 1,
+                                                .at = maki_log_last(conv->log),
+                                                .target = how.undo };
+    return MAKI_OK;
+}
+
+static maki_status view_at(maki_conv *conv, uint64_t seq, uint64_t ev, view_how how,
+                           const maki_view **out, maki_err *err)
 {
     const maki_view *below = NULL;
     uint64_t last = maki_log_last(conv->log);
     if (seq > last) seq = last;
     maki_status st = load_events(conv, err);
-    if (st == MAKI_OK && conv->parent) {
-        uint64_t limit = seq < conv->fork_seq ? seq : conv->fork_seq;
-        st = maki_conv_view(conv->parent, limit, conv->fork_ev, &below, err);
+    if (st == MAKI_OK) st = pretend(conv, how, err);
+    if (st == MAKI_OK && how.then && maki_events_at(&conv->events, seq) < ev) {
+        ev = maki_events_at(&conv->events, seq);
+    }
+    if (st == MAKI_OK && conv->parent) { /* a moment before the fork is one of the parent */
+        uint64_t limit = maki_view_below(conv->log, &conv->events, seq, ev);
+        view_how same = { .then = limit < conv->fork_seq, .rows_only = how.rows_only };
+        st = view_at(conv->parent, limit, conv->fork_ev, same, &below, err);
     }
     if (st == MAKI_OK) {
         st = maki_view_make(conv->log, &conv->events, below, seq, ev, &conv->arena, &conv->view,
@@ -178,6 +209,19 @@ maki_status maki_conv_view(maki_conv *conv, uint64_t seq, uint64_t ev, const mak
     }
     *out = &conv->view;
     return st;
+}
+
+maki_status maki_conv_view(maki_conv *conv, uint64_t seq, uint64_t ev, const maki_view **out,
+                           maki_err *err)
+{
+    return view_at(conv, seq, ev, (view_how){ 0 }, out, err);
+}
+
+maki_status maki_conv_view_if(maki_conv *conv, uint64_t undo, bool rows_only, const maki_view **out,
+                              maki_err *err)
+{
+    view_how how = { .undo = undo, .rows_only = rows_only };
+    return view_at(conv, MAKI_NOW, MAKI_NOW, how, out, err);
 }
 
 maki_status maki_conv_everything(maki_conv *conv, const maki_view **out, maki_err *err)
@@ -194,11 +238,11 @@ maki_status maki_conv_everything(maki_conv *conv, const maki_view **out, maki_er
     return st;
 }
 
-maki_status maki_conv_seq_before(maki_conv *conv, int64_t ms, bool include, uint64_t *seq,
-                                 maki_err *err)
+static maki_status seq_before(maki_conv *conv, uint64_t last, int64_t ms, bool include,
+                              uint64_t *seq, maki_err *err)
 {
     uint64_t base = maki_log_base(conv->log);
-    for (uint64_t s = maki_log_last(conv->log); s > base; s--) {
+    for (uint64_t s = last; s > base; s--) {
         maki_row row;
         maki_status st = maki_log_row(conv->log, s, &row, err);
         if (st != MAKI_OK) return st;
@@ -207,19 +251,17 @@ maki_status maki_conv_seq_before(maki_conv *conv, int64_t ms, bool include, uint
             return MAKI_OK;
         }
     }
-    *seq = base;
-    return conv->parent ? maki_conv_seq_before(conv->parent, ms, include, seq, err) : MAKI_OK;
+    *seq = last < base ? last : base; /* the parent went on after the fork: not our past */
+    return conv->parent ? seq_before(conv->parent, *seq, ms, include, seq, err) : MAKI_OK;
+}
+
+maki_status maki_conv_seq_before(maki_conv *conv, int64_t ms, bool include, uint64_t *seq,
+                                 maki_err *err)
+{
+    return seq_before(conv, maki_log_last(conv->log), ms, include, seq, err);
 }
 
 /* ---- trims --------------------------------------------------------------------------------------------- */
-
-static const maki_event *trim_of(const maki_view *view, uint64_t seq)
-{
-    for (size_t i = view->trim_count; i > 0; i--) {
-        if (view->trims[i - 1]->seq == seq) return view->trims[i - 1];
-    }
-    return NULL;
-}
 
 /* The text of block `n` of content: a JSON string inside the row; false when there is none. */
 bool maki_conv_block_text(maki_str row, uint32_t n, maki_str *string)
@@ -272,25 +314,36 @@ typedef struct passing {
     const maki_view *view;
     maki_seen_fn fn;
     void *ctx;
-    maki_buf row, trimmed;
+    maki_buf row, trimmed[2];
 } passing;
+
+/* Shorten each block that a trim names. */
+static maki_status apply_trims(passing *p, maki_seen *seen, maki_err *err)
+{
+    maki_status st = MAKI_OK;
+    size_t turn = 0;
+    for (size_t i = 0; st == MAKI_OK && i < p->view->trim_count; i++) {
+        const maki_event *trim = p->view->trims[i];
+        if (trim->seq != seen->seq) continue;
+        maki_buf *out = &p->trimmed[turn++ % 2];
+        maki_buf_clear(out);
+        st = write_trimmed(seen->json, trim, out, err);
+        seen->json = maki_buf_str(out);
+    }
+    return st;
+}
 
 static maki_status pass_rows(passing *p, const maki_view_item *item, maki_err *err)
 {
     maki_status st = MAKI_OK;
     for (uint64_t seq = item->from; st == MAKI_OK && seq <= item->to; seq++) {
         maki_seen seen = { .seq = seq };
-        const maki_event *trim = trim_of(p->view, seq);
         maki_buf_clear(&p->row);
-        maki_buf_clear(&p->trimmed);
         st = maki_log_row(item->log, seq, &seen.row, err);
         if (st == MAKI_OK) st = maki_log_read(item->log, seq, &p->row, err);
         if (st != MAKI_OK) return st;
         seen.json = maki_buf_str(&p->row);
-        if (trim && !(seen.row.flags & MAKI_ROW_BAD)) {
-            st = write_trimmed(seen.json, trim, &p->trimmed, err);
-            seen.json = maki_buf_str(&p->trimmed);
-        }
+        if (!(seen.row.flags & MAKI_ROW_BAD)) st = apply_trims(p, &seen, err);
         if (st == MAKI_OK) st = p->fn(p->ctx, &seen, err);
     }
     return st;
@@ -309,15 +362,16 @@ maki_status maki_conv_each(maki_conv *conv, const maki_view *view, maki_seen_fn 
                            maki_err *err)
 {
     const maki_alloc *alloc = conv->env.alloc;
-    passing p = { view, fn, ctx, maki_buf_new(alloc, (size_t)MAKI_ROW_MAX),
-                  maki_buf_new(alloc, (size_t)MAKI_ROW_MAX) };
+    maki_buf empty = maki_buf_new(alloc, (size_t)MAKI_ROW_MAX);
+    passing p = { view, fn, ctx, empty, { empty, empty } };
     maki_status st = MAKI_OK;
     for (size_t i = 0; st == MAKI_OK && i < view->count; i++) {
         const maki_view_item *item = &view->items[i];
         st = item->from ? pass_rows(&p, item, err) : pass_made(&p, item, err);
     }
     maki_buf_free(&p.row);
-    maki_buf_free(&p.trimmed);
+    maki_buf_free(&p.trimmed[0]);
+    maki_buf_free(&p.trimmed[1]);
     return st;
 }
 

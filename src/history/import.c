@@ -23,7 +23,7 @@ enum {
     FIELDS_MAX = 1 << 28,
     PER_MESSAGE = 4,
     TELL_EVERY = 1 << 20,
-    BEGINNING = 1 << 18, /* how much of a source decides on its format */
+    BEGINNING = 1 << 20, /* how much of a source decides on its format */
     PATH_MOST = 4096
 };
 
@@ -102,13 +102,14 @@ static maki_status flatten(maki_importing *im, maki_str *row, maki_err *err)
     return maki_buf_status(&im->flat, err);
 }
 
-maki_status maki_import_row(maki_importing *im, maki_str row, bool *added, maki_err *err)
+/* A row without newlines. */
+static maki_status add_line(maki_importing *im, maki_str row, bool *added, maki_err *err)
 {
     maki_err why = { 0 };
     uint64_t seq = 0;
+    maki_status st = MAKI_OK;
     *added = false;
-    maki_status st = flatten(im, &row, err);
-    if (st == MAKI_OK && im->in_group == GROUP_ROWS) st = commit(im, err);
+    if (im->in_group == GROUP_ROWS) st = commit(im, err);
     if (st == MAKI_OK) st = begin(im, err);
     if (st != MAKI_OK) return st;
     st = maki_log_add_row(im->log, row, &seq, &why);
@@ -125,6 +126,13 @@ maki_status maki_import_row(maki_importing *im, maki_str row, bool *added, maki_
     im->in_group++;
     im->report->messages++;
     return tell(im, err);
+}
+
+maki_status maki_import_row(maki_importing *im, maki_str row, bool *added, maki_err *err)
+{
+    maki_status st = flatten(im, &row, err);
+    *added = false;
+    return st == MAKI_OK ? add_line(im, row, added, err) : st;
 }
 
 maki_status maki_import_made_row(maki_importing *im, bool *added, maki_err *err)
@@ -286,7 +294,7 @@ static maki_status read_lines(maki_importing *im, maki_err *err)
             maki_buf_add(&im->notes, object);
             continue;
         }
-        st = maki_import_row(im, line, &added, err);
+        st = add_line(im, line, &added, err);
     }
     return st;
 }

@@ -155,14 +155,15 @@ static bool whose(maki_str t, size_t i, maki_import_format *out, bool *any)
             *out = MAKI_IMPORT_OPENCODE;
             return *any = true;
         }
-        if (!HAS(s, ROLE) && !s.type[0]) return *any;
+        bool cut = s.end == 0 && HAS(s, CONTENT); /* what tells comes after a long content */
+        if (!HAS(s, ROLE) && !s.type[0] && !cut) return *any;
         *any = true;
         if (HAS(s, CONDENSE) || HAS(s, TRUNCATION) || HAS(s, SUMMARY) || HAS(s, MARKER) ||
             (HAS(s, TS) && HAS(s, ROLE))) {
             *out = MAKI_IMPORT_ROO;
             return true;
         }
-        bool openai = HAS(s, TOOL_CALLS) || HAS(s, TOOL_CALL_ID) || !HAS(s, ROLE) ||
+        bool openai = HAS(s, TOOL_CALLS) || HAS(s, TOOL_CALL_ID) || (!HAS(s, ROLE) && !cut) ||
                       strcmp(s.role, "system") == 0 || strcmp(s.role, "developer") == 0 ||
                       strcmp(s.role, "tool") == 0;
         if (openai) {
@@ -216,6 +217,10 @@ static bool object_format(maki_str t, const sight *s, maki_import_format *out)
         *out = anthropic ? MAKI_IMPORT_ANTHROPIC : shape;
         return true;
     }
+    if (s->end == 0 && (HAS(*s, SYSTEM) || HAS(*s, MAX_TOKENS))) { /* a body that begins long */
+        *out = MAKI_IMPORT_ANTHROPIC;
+        return true;
+    }
     if (strcmp(s->type, "header") == 0)
         *out = MAKI_IMPORT_SEED;
     else if (strcmp(s->type, "session") == 0)
@@ -228,7 +233,7 @@ static bool object_format(maki_str t, const sight *s, maki_import_format *out)
         *out = MAKI_IMPORT_CODEX;
     else if (HAS(*s, LEAF) || ((HAS(*s, UUID) || HAS(*s, SESSION)) && one_of(s->type, claude, 4))) {
         *out = MAKI_IMPORT_CLAUDE;
-    } else if (HAS(*s, ROLE) && !HAS(*s, UUID))
+    } else if ((HAS(*s, ROLE) || (s->end == 0 && HAS(*s, CONTENT))) && !HAS(*s, UUID))
         *out = MAKI_IMPORT_LINES;
     else
         return false;

@@ -21,54 +21,101 @@ static const struct {
     { "damage", MAKI_EVENT_DAMAGE },
 };
 
-static maki_event_type type_of(maki_str event)
+/* The fields of an event that are read, found in one pass over it. */
+enum {
+    TYPE,
+    AT,
+    BEFORE,
+    TOKENS,
+    SEQ,
+    BLOCK,
+    HEAD,
+    TAIL,
+    TO,
+    TO_EV,
+    WITH,
+    TARGET,
+    HIDDEN,
+    HIDDEN_EVENTS,
+    HIDDEN_ABOVE,
+    MESSAGE,
+    FIELDS
+};
+static const char *const field_names[FIELDS] = {
+    "type", "at",   "before", "tokens", "seq",    "block",        "headUnits",   "tailUnits",
+    "to",   "toEv", "with",   "target", "hidden", "hiddenEvents", "hiddenAbove", "message",
+};
+
+static void read_fields(maki_str event, maki_str fields[FIELDS])
 {
-    maki_str type;
-    if (!maki_json_get(event, MAKI_LIT("type"), &type) ||
-        maki_json_kind_of(type) != MAKI_JSON_STRING) {
-        return MAKI_EVENT_OTHER;
+    maki_json_iter iter = maki_json_items(event);
+    maki_json_item item;
+    memset(fields, 0, FIELDS * sizeof fields[0]);
+    while (iter.object && maki_json_next(&iter, &item)) {
+        for (size_t i = 0; i < FIELDS; i++) {
+            if (maki_str_is(item.key, maki_str_of(field_names[i]))) fields[i] = item.value;
+        }
     }
+}
+
+static maki_event_type type_of(maki_str type)
+{
+    if (type.len == 0 || maki_json_kind_of(type) != MAKI_JSON_STRING) return MAKI_EVENT_OTHER;
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
         if (maki_json_text_is(type, maki_str_of(types[i].name))) return types[i].type;
     }
     return MAKI_EVENT_OTHER;
 }
 
-static uint64_t number(maki_str object, const char *name)
+/* A number that can be a seq, else 0. */
+static uint64_t whole(maki_str value)
 {
-    maki_str value;
-    if (!maki_json_get(object, maki_str_of(name), &value)) return 0;
-    double d = maki_json_kind_of(value) == MAKI_JSON_NUMBER ? maki_json_double(value) : 0;
+    if (value.len == 0 || maki_json_kind_of(value) != MAKI_JSON_NUMBER) return 0;
+    double d = maki_json_double(value);
     return d > 0 && d < 9e15 ? (uint64_t)d : 0;
 }
 
-/* "hidden": [[2, 9], [11, 12]] and "hiddenEvents": [3] */
-static maki_status read_hidden(maki_str event, maki_arena *arena, maki_event *e, maki_err *err)
+/* A list of pairs. */
+static maki_status read_pairs(maki_str list, maki_arena *arena, const maki_span64 **out,
+                              size_t *count, maki_err *err)
 {
-    maki_str list, pair;
     maki_json_item item, part;
-    if (maki_json_get(event, MAKI_LIT("hidden"), &list)) {
-        maki_span64 *spans = maki_arena_array(arena, maki_json_count(list), sizeof *spans);
-        if (!spans) return maki_arena_status(arena, err);
+    maki_span64 *spans = maki_arena_array(arena, maki_json_count(list), sizeof *spans);
+    if (!spans) return maki_arena_status(arena, err);
+    maki_json_iter iter = maki_json_items(list);
+    while (maki_json_next(&iter, &item)) {
+        maki_json_iter two = maki_json_items(item.value);
+        maki_span64 *span = &spans[(*count)++];
+        if (maki_json_next(&two, &part)) span->from = whole(part.value);
+        if (maki_json_next(&two, &part)) span->to = whole(part.value);
+    }
+    *out = spans;
+    return MAKI_OK;
+}
+
+/* "hidden": [[2, 9], [11, 12]], "hiddenEvents": [3] and "hiddenAbove": [[1, 3]] */
+static maki_status read_hidden(const maki_str *fields, maki_arena *arena, maki_event *e,
+                               maki_err *err)
+{
+    maki_json_item item;
+    maki_status st = MAKI_OK;
+    if (fields[HIDDEN].len) {
+        st = read_pairs(fields[HIDDEN], arena, &e->hidden, &e->hidden_count, err);
+    }
+    if (st == MAKI_OK && fields[HIDDEN_ABOVE].len) {
+        st = read_pairs(fields[HIDDEN_ABOVE], arena, &e->hidden_above, &e->hidden_above_count, err);
+    }
+    if (st == MAKI_OK && fields[HIDDEN_EVENTS].len) {
+        maki_str list = fields[HIDDEN_EVENTS];
+        uint64_t *evs = maki_arena_array(arena, maki_json_count(list), sizeof *evs);
+        if (!evs) return maki_arena_status(arena, err);
         maki_json_iter iter = maki_json_items(list);
         while (maki_json_next(&iter, &item)) {
-            maki_json_iter two = maki_json_items(item.value);
-            maki_span64 *span = &spans[e->hidden_count++];
-            if (maki_json_next(&two, &part)) span->from = (uint64_t)maki_json_double(part.value);
-            if (maki_json_next(&two, &part)) span->to = (uint64_t)maki_json_double(part.value);
-        }
-        e->hidden = spans;
-    }
-    if (maki_json_get(event, MAKI_LIT("hiddenEvents"), &pair)) {
-        uint64_t *evs = maki_arena_array(arena, maki_json_count(pair), sizeof *evs);
-        if (!evs) return maki_arena_status(arena, err);
-        maki_json_iter iter = maki_json_items(pair);
-        while (maki_json_next(&iter, &item)) {
-            evs[e->hidden_ev_count++] = (uint64_t)maki_json_double(item.value);
+            evs[e->hidden_ev_count++] = whole(item.value);
         }
         e->hidden_evs = evs;
     }
-    return MAKI_OK;
+    return st;
 }
 
 typedef struct reading {
@@ -79,12 +126,14 @@ typedef struct reading {
 static maki_status read_event(void *ctx, uint64_t ev, maki_str row, uint64_t at, maki_err *err)
 {
     reading *r = ctx;
-    maki_str event, message;
+    maki_str event;
     maki_err why = { 0 };
     if (maki_json_check(row, &event, &why) != MAKI_OK) {
         return maki_fail(err, MAKI_CORRUPT, "event %" PRIu64 ": %s", ev, why.msg);
     }
-    maki_event_type type = type_of(event);
+    maki_str fields[FIELDS];
+    read_fields(event, fields);
+    maki_event_type type = type_of(fields[TYPE]);
     if (type == MAKI_EVENT_OTHER) return MAKI_OK;
     maki_events *list = r->out;
     void *moved = maki_arena_grow(r->arena, list->at, list->count, &list->room, sizeof(maki_event));
@@ -93,22 +142,23 @@ static maki_status read_event(void *ctx, uint64_t ev, maki_str row, uint64_t at,
     maki_event *e = &list->at[list->count++];
     *e = (maki_event){ .type = type,
                        .ev = ev,
-                       .at = number(event, "at"),
-                       .before = number(event, "before"),
-                       .tokens = (uint32_t)number(event, "tokens"),
-                       .seq = number(event, "seq"),
-                       .block = (uint32_t)number(event, "block"),
-                       .head = (uint32_t)number(event, "headUnits"),
-                       .tail = (uint32_t)number(event, "tailUnits"),
-                       .to = number(event, "to"),
-                       .to_ev = number(event, "toEv"),
-                       .with = number(event, "with"),
-                       .target = number(event, "target") };
-    if (maki_json_get(event, MAKI_LIT("message"), &message)) {
-        e->made_at = at + (uint64_t)(message.ptr - row.ptr);
-        e->made_len = message.len;
+                       .at = whole(fields[AT]),
+                       .before = whole(fields[BEFORE]),
+                       .tokens = (uint32_t)whole(fields[TOKENS]),
+                       .seq = whole(fields[SEQ]),
+                       .block = (uint32_t)whole(fields[BLOCK]),
+                       .head = (uint32_t)whole(fields[HEAD]),
+                       .tail = (uint32_t)whole(fields[TAIL]),
+                       .to = whole(fields[TO]),
+                       .to_ev = whole(fields[TO_EV]),
+                       .with = whole(fields[WITH]),
+                       .target = whole(fields[TARGET]) };
+    if (fields[MESSAGE].len) {
+        e->made_at = at + (uint64_t)(fields[MESSAGE].ptr - row.ptr);
+        e->made_len = fields[MESSAGE].len;
     }
-    return read_hidden(event, r->arena, e, err);
+    if (type == MAKI_EVENT_FORK) e->at = e->seq; /* it was written before the log knew its base */
+    return read_hidden(fields, r->arena, e, err);
 }
 
 maki_status maki_events_read(maki_log *log, maki_arena *arena, maki_events *out, maki_err *err)
@@ -116,6 +166,15 @@ maki_status maki_events_read(maki_log *log, maki_arena *arena, maki_events *out,
     reading r = { arena, out };
     *out = (maki_events){ 0 };
     return maki_log_each_event(log, read_event, &r, err);
+}
+
+uint64_t maki_events_at(const maki_events *events, uint64_t seq)
+{
+    uint64_t ev = 0;
+    for (size_t i = 0; i < events->count; i++) {
+        if (events->at[i].at <= seq) ev = events->at[i].ev;
+    }
+    return ev;
 }
 
 /* ---- building the view ------------------------------------------------------------------------------ */
@@ -191,17 +250,27 @@ static void put_in(building *b, maki_log *log, const maki_event *event)
     insert_item(b, i, made);
 }
 
+/* Does the event hide this made message?  Events of parents have numbers of their own. */
+static bool hides_made(const maki_event *event, const maki_view_item *item)
+{
+    for (size_t i = 0; item->up == 0 && i < event->hidden_ev_count; i++) {
+        if (event->hidden_evs[i] == item->made->ev) return true;
+    }
+    for (size_t i = 0; item->up > 0 && i < event->hidden_above_count; i++) {
+        const maki_span64 *above = &event->hidden_above[i];
+        if (above->from == item->up && above->to == item->made->ev) return true;
+    }
+    return false;
+}
+
 static void apply_hiding(building *b, maki_log *log, const maki_event *event)
 {
     maki_view *v = b->view;
     for (size_t i = 0; i < event->hidden_count; i++) {
         hide(b, event->hidden[i].from, event->hidden[i].to);
     }
-    for (size_t h = 0; h < event->hidden_ev_count; h++) {
-        for (size_t i = 0; i < v->count; i++) {
-            bool it = v->items[i].from == 0 && v->items[i].made->ev == event->hidden_evs[h];
-            if (it) remove_item(b, i--);
-        }
+    for (size_t i = 0; i < v->count; i++) {
+        if (v->items[i].from == 0 && hides_made(event, &v->items[i])) remove_item(b, i--);
     }
     if (event->made_len) put_in(b, log, event);
 }
@@ -226,9 +295,16 @@ static void remove_pin(maki_view *v, uint64_t seq)
     }
 }
 
+/* A block that was shortened before is shortened anew, from its whole text. */
 static void add_trim(building *b, const maki_event *event)
 {
     maki_view *v = b->view;
+    size_t n = 0;
+    for (size_t i = 0; i < v->trim_count; i++) {
+        bool same = v->trims[i]->seq == event->seq && v->trims[i]->block == event->block;
+        if (!same) v->trims[n++] = v->trims[i];
+    }
+    v->trim_count = n;
     void *moved = maki_arena_grow(b->arena, v->trims, v->trim_count, &v->trim_room, sizeof event);
     if (!moved) {
         b->status = maki_arena_status(b->arena, b->err);
@@ -262,9 +338,9 @@ static maki_event *event_of(maki_events *events, uint64_t ev)
 }
 
 /* Newest to oldest: which events count at this moment, and which messages are in at all.  The ranges
- * come out newest first. */
-static void walk_back(building *b, maki_log *log, maki_events *events, uint64_t seq, uint64_t ev,
-                      uint64_t *below_seq)
+ * come out newest first.  Gives how far the view reaches into the parent. */
+static uint64_t walk_back(building *b, maki_log *log, maki_events *events, uint64_t seq,
+                          uint64_t ev)
 {
     uint64_t base = maki_log_base(log);
     uint64_t top = seq;
@@ -279,27 +355,33 @@ static void walk_back(building *b, maki_log *log, maki_events *events, uint64_t 
             if (target) target->dead = true;
         } else if (e->type == MAKI_EVENT_REWIND && !e->dead) {
             uint64_t from = e->at > base ? e->at + 1 : base + 1;
-            if (from <= top)
+            if (b && from <= top) {
                 insert_item(b, 0, (maki_view_item){ .log = log, .from = from, .to = top });
+            }
             top = e->to < top ? e->to : top;
             ev = e->to_ev;
         }
     }
-    if (base + 1 <= top) {
+    if (b && base + 1 <= top) {
         insert_item(b, 0, (maki_view_item){ .log = log, .from = base + 1, .to = top });
     }
-    *below_seq = top < base ? top : base;
+    return top < base ? top : base;
 }
 
-/* The view of the parent, without what a rewind of ours took back. */
+uint64_t maki_view_below(maki_log *log, maki_events *events, uint64_t seq, uint64_t ev)
+{
+    return walk_back(NULL, log, events, seq, ev);
+}
+
+/* The view of the parent, up to where we left it. */
 static void put_below(building *b, const maki_view *below, uint64_t seq)
 {
     size_t n = 0;
     for (size_t i = 0; i < below->count; i++) {
         maki_view_item item = below->items[i];
-        if (item.from == 0 && item.made->before > seq + 1) continue;
         if (item.from > seq) continue;
         if (item.to > seq) item.to = seq;
+        item.up++;
         insert_item(b, n++, item);
     }
     for (size_t i = 0; i < below->pin_count; i++)
@@ -308,19 +390,30 @@ static void put_below(building *b, const maki_view *below, uint64_t seq)
         add_trim(b, below->trims[i]);
 }
 
+/* An edit that is void: the text it went on with goes too, and the results of its calls. */
+static void hide_edit(building *b, maki_log *log, uint64_t with)
+{
+    maki_row row;
+    uint64_t to = with;
+    while (b->status == MAKI_OK && to < maki_log_last(log)) {
+        b->status = maki_log_row(log, to + 1, &row, b->err);
+        if (row.call_seq != with) break;
+        to++;
+    }
+    hide(b, with, to);
+}
+
 maki_status maki_view_make(maki_log *log, maki_events *events, const maki_view *below, uint64_t seq,
                            uint64_t ev, maki_arena *arena, maki_view *out, maki_err *err)
 {
     building b = { .view = out, .arena = arena, .err = err, .status = MAKI_OK };
-    uint64_t below_seq = 0;
     *out = (maki_view){ 0 };
-    walk_back(&b, log, events, seq, ev, &below_seq);
+    uint64_t below_seq = walk_back(&b, log, events, seq, ev);
     if (below) put_below(&b, below, below_seq);
     for (size_t i = 0; b.status == MAKI_OK && i < events->count; i++) {
         const maki_event *e = &events->at[i];
-        /* an edit that was undone: the text it went on with goes too */
         if (e->type == MAKI_EVENT_REWIND && e->dead && e->with && e->ev <= ev) {
-            hide(&b, e->with, e->with);
+            hide_edit(&b, log, e->with);
         }
         if (!e->dead) apply(&b, log, e);
     }

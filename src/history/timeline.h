@@ -41,6 +41,8 @@ typedef struct maki_event {
     size_t hidden_count;
     const uint64_t *hidden_evs; /* and made messages, by the event that made them */
     size_t hidden_ev_count;
+    const maki_span64 *hidden_above; /* those of parents: forks up, and the event there */
+    size_t hidden_above_count;
     uint64_t before;            /* the made message stands before this one */
     uint64_t made_at, made_len; /* where its bytes are in the events file */
     uint32_t tokens;            /* of the made message; trim: tokens saved */
@@ -57,21 +59,27 @@ typedef struct maki_events {
     size_t count, room;
 } maki_events;
 maki_status maki_events_read(maki_log *log, maki_arena *arena, maki_events *out, maki_err *err);
+/* The newest of them that had happened when `seq` was the newest message. */
+uint64_t maki_events_at(const maki_events *events, uint64_t seq);
 
 typedef struct maki_view_item {
     maki_log *log;     /* whose messages, or whose event */
     uint64_t from, to; /* messages; from 0: a made message */
     const maki_event *made;
+    uint32_t up; /* how many forks above: 0 is the log of the view */
 } maki_view_item;
 
 typedef struct maki_view {
     maki_view_item *items;
     size_t count, room;
-    const maki_event **trims; /* live ones, newest last */
+    const maki_event **trims; /* live ones, newest last, one for a block */
     size_t trim_count, trim_room;
     uint64_t *pins;
     size_t pin_count, pin_room;
 } maki_view;
+
+/* How far the view of a fork reaches into its parent: to its base, or less after a rewind. */
+uint64_t maki_view_below(maki_log *log, maki_events *events, uint64_t seq, uint64_t ev);
 
 /* The view of `log` at a moment.  `below` is the view it grew out of (a fork's parent), or NULL.
  * Marks events as dead or alive for that moment. */

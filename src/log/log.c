@@ -17,6 +17,7 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/str.h"
+#include "log/lines.h"
 
 enum {
     PATH_MOST = 4096,
@@ -49,7 +50,8 @@ struct maki_log {
     uint64_t written_end; /* rows are written up to here */
     maki_row records[ROWS_AT_ONCE];
     size_t record_count;
-    uint64_t added; /* rows of the group */
+    bool rows_begun; /* some of its rows may stand in the file already */
+    bool seals_rows; /* an event was added after rows of the group */
     maki_buf events;
     uint64_t events_added;
     unsigned char new_head[MAKI_CHAIN_LEN], new_sum[MAKI_CHAIN_LEN];
@@ -120,7 +122,7 @@ static maki_status open_messages(maki_log *log, maki_err *err)
 {
     const maki_files *files = log->env.files;
     int create = log->options.create ? O_CREAT : 0;
-    log->read_only = log->options.read_only;
+    log->read_only = log->options.read_only || log->options.from_rows;
     if (!log->read_only) {
         log->messages_fd = files->open(files, log->path, O_RDWR | create, 0600);
         if (log->messages_fd < 0 && (errno == EACCES || errno == EROFS || errno == EPERM)) {
@@ -144,52 +146,6 @@ static maki_status open_events(maki_log *log, bool create, maki_err *err)
     return MAKI_OK;
 }
 
-/* ---- reading lines --------------------------------------------------------------------------------- */
-
-typedef maki_status (*line_fn)(void *ctx, maki_str line, uint64_t at, maki_err *err);
-
-/* Call fn for every line of [from, size) that has its newline; *end is one past the last newline. */
-static maki_status each_line(const maki_env *env, int fd, uint64_t from, uint64_t max_line,
-                             line_fn fn, void *ctx, uint64_t *end, maki_err *err)
-{
-    maki_buf text = maki_buf_new(env->alloc, (size_t)max_line + BLOCK + 1);
-    maki_status st = MAKI_OK;
-    uint64_t at = from; /* where text begins in the file */
-    size_t seen = 0;    /* bytes of text that were searched for a newline */
-    *end = from;
-    while (st == MAKI_OK) {
-        size_t got = 0;
-        char *room = maki_buf_room(&text, BLOCK);
-        if (!room) break;
-        st = maki_file_read_at(env->files, fd, at + text.len, room, BLOCK, &got, err);
-        if (st != MAKI_OK || got == 0) break;
-        text.len += got;
-        size_t start = 0;
-        for (;;) {
-            const char *newline = memchr(text.ptr + seen, '\n', text.len - seen);
-            if (!newline) break;
-            size_t stop = (size_t)(newline - text.ptr);
-            st = fn(ctx, (maki_str){ text.ptr + start, stop - start }, at + start, err);
-            if (st != MAKI_OK) break;
-            seen = start = stop + 1;
-            *end = at + start;
-        }
-        if (st != MAKI_OK) break;
-        memmove(text.ptr, text.ptr + start, text.len - start);
-        text.len -= start;
-        at += start;
-        seen = text.len;
-        if (text.len > max_line) {
-            st = maki_fail(err, MAKI_TOOBIG,
-                           "the row at byte %" PRIu64 " is longer than %" PRIu64 " bytes", at,
-                           max_line);
-        }
-    }
-    if (st == MAKI_OK) st = maki_buf_status(&text, err);
-    maki_buf_free(&text);
-    return st;
-}
-
 /* ---- the header row and the parent ------------------------------------------------------------------ */
 
 static maki_status stop_after_one(void *ctx, maki_str line, uint64_t at, maki_err *err)
@@ -207,9 +163,19 @@ static maki_status stop_after_one(void *ctx, maki_str line, uint64_t at, maki_er
 static maki_status read_header(maki_log *log, maki_err *err)
 {
     uint64_t end = 0;
-    maki_status st = each_line(&log->env, log->messages_fd, 0, log->options.max_row_bytes,
-                               stop_after_one, log, &end, err);
+    maki_status st = maki_lines_each(&log->env, log->messages_fd, 0, log->options.max_row_bytes,
+                                     stop_after_one, log, &end, err);
     return st == MAKI_CANCELLED ? MAKI_OK : st;
+}
+
+/* A number of messages; false when it is none. */
+static bool count_of(maki_str value, uint64_t *out)
+{
+    if (maki_json_kind_of(value) != MAKI_JSON_NUMBER) return false;
+    double d = maki_json_double(value);
+    if (!(d >= 0 && d < 9e15)) return false;
+    *out = (uint64_t)d;
+    return true;
 }
 
 static bool hex_chain(maki_str string, unsigned char out[MAKI_CHAIN_LEN])
@@ -229,11 +195,10 @@ static maki_status read_fork(void *ctx, maki_str line, uint64_t at, maki_err *er
     (void)at;
     if (maki_json_check(line, &event, err) != MAKI_OK) return MAKI_CANCELLED;
     if (maki_json_get(event, MAKI_LIT("type"), &type) &&
-        maki_json_kind_of(type) == MAKI_JSON_STRING && maki_json_text_is(type, MAKI_LIT("fork")) &&
-        maki_json_get(event, MAKI_LIT("seq"), &value)) {
-        log->base = (uint64_t)maki_json_double(value);
-        if (!maki_json_get(event, MAKI_LIT("chain"), &value) || !hex_chain(value, log->start)) {
-            return maki_fail(err, MAKI_CORRUPT, "the fork event has no chain");
+        maki_json_kind_of(type) == MAKI_JSON_STRING && maki_json_text_is(type, MAKI_LIT("fork"))) {
+        if (!maki_json_get(event, MAKI_LIT("seq"), &value) || !count_of(value, &log->base) ||
+            !maki_json_get(event, MAKI_LIT("chain"), &value) || !hex_chain(value, log->start)) {
+            return maki_fail(err, MAKI_CORRUPT, "the fork event does not tell where it forks");
         }
     }
     return MAKI_CANCELLED;
@@ -243,7 +208,8 @@ static maki_status read_parent(maki_log *log, maki_err *err)
 {
     uint64_t end = 0;
     if (log->events_fd < 0) return MAKI_OK;
-    maki_status st = each_line(&log->env, log->events_fd, 0, EVENT_MAX, read_fork, log, &end, err);
+    maki_status st =
+        maki_lines_each(&log->env, log->events_fd, 0, EVENT_MAX, read_fork, log, &end, err);
     return st == MAKI_CANCELLED ? MAKI_OK : st;
 }
 
@@ -315,6 +281,9 @@ static maki_status load_head(maki_log *log, maki_err *err)
     if (log->index.header.count > 0) {
         maki_status st = maki_index_get(&log->index, log->index.header.count, &last, err);
         if (st != MAKI_OK) return st;
+        if (last.offset + last.length + 1 != log->index.header.end) {
+            return maki_fail(err, MAKI_CORRUPT, "the index is garbage");
+        }
         memcpy(log->head, last.chain, MAKI_CHAIN_LEN);
         log->tokens = last.tokens_so_far;
         log->written_end = log->index.header.end;
@@ -330,8 +299,8 @@ static maki_status catch_up(maki_log *log, uint64_t *end, maki_err *err)
 {
     maki_status st = load_head(log, err);
     if (st == MAKI_OK) {
-        st = each_line(&log->env, log->messages_fd, log->written_end, log->options.max_row_bytes,
-                       take_line, log, end, err);
+        st = maki_lines_each(&log->env, log->messages_fd, log->written_end,
+                             log->options.max_row_bytes, take_line, log, end, err);
     }
     if (st == MAKI_OK) st = publish(log, err);
     return st;
@@ -339,28 +308,39 @@ static maki_status catch_up(maki_log *log, uint64_t *end, maki_err *err)
 
 /* ---- the index --------------------------------------------------------------------------------------- */
 
+/* Record `number` of the index fits the bytes it speaks of. */
+static maki_status check_record(maki_log *log, uint64_t number, uint64_t end, maki_err *err)
+{
+    maki_row row;
+    maki_status st = maki_index_get(&log->index, number, &row, err);
+    if (st != MAKI_OK) return st;
+    if (row.offset > end || row.length >= end - row.offset) {
+        return maki_fail(err, MAKI_CORRUPT, "the index is garbage");
+    }
+    maki_buf bytes = maki_buf_new(log->env.alloc, (size_t)row.length + 1);
+    st = maki_log_read(log, log->base + number, &bytes, err);
+    maki_buf_free(&bytes);
+    return st;
+}
+
 /* Does the index belong to this file?  Its last record must fit the bytes. */
 static maki_status check_index(maki_log *log, uint64_t size, maki_err *err)
 {
     maki_index *index = &log->index;
     const char *family = log->options.family;
-    maki_row last;
+    maki_row first;
     if (strncmp(index->header.family, family, MAKI_FAMILY_LEN) != 0 ||
         index->header.base != log->base ||
         memcmp(index->header.start, log->start, MAKI_CHAIN_LEN) != 0) {
         return maki_fail(err, MAKI_CORRUPT, "the index belongs to another log");
     }
-    if (index->header.count == 0) return MAKI_OK;
-    maki_status st = maki_index_get(index, index->header.count, &last, err);
-    if (st != MAKI_OK) return st;
-    if (last.offset + last.length + 1 != index->header.end) {
-        return maki_fail(err, MAKI_CORRUPT, "the index is garbage");
-    }
-    if (index->header.end > size) return MAKI_OK; /* the log is shorter: told by the caller */
-    maki_buf row = maki_buf_new(log->env.alloc, (size_t)last.length + 1);
-    st = maki_log_read(log, maki_log_last(log), &row, err);
-    maki_buf_free(&row);
-    return st;
+    maki_status st = load_head(log, err);
+    if (st != MAKI_OK || index->header.count == 0) return st;
+    if (index->header.end <= size) return check_record(log, index->header.count, size, err);
+    /* The log is shorter, which the caller tells; or it is another one: that shows in row 1. */
+    st = maki_index_get(index, 1, &first, err);
+    if (st != MAKI_OK || first.offset + first.length >= size) return st;
+    return check_record(log, 1, size, err);
 }
 
 /* Make the index again from the log, beside the old one if that may be written, and put it in place. */
@@ -401,14 +381,16 @@ static maki_status ready_index(maki_log *log, uint64_t *end, maki_err *err)
 {
     const maki_files *files = log->env.files;
     maki_err why = { 0 };
-    off_t size = files->size(files, log->messages_fd);
-    if (size < 0) return maki_fail_errno(err, "asking the size of the messages");
     maki_index_close(&log->index);
     maki_status st =
         maki_index_open(&log->index, &log->env, log->index_path, !log->read_only, &why);
     if (st == MAKI_DENIED && !log->read_only) {
         st = maki_index_open(&log->index, &log->env, log->index_path, false, &why);
     }
+    /* asked after the index was read, which tells only of rows that are there: one that is written
+     * just now must not look like one that is gone */
+    off_t size = files->size(files, log->messages_fd);
+    if (size < 0) return maki_fail_errno(err, "asking the size of the messages");
     if (st == MAKI_OK) st = check_index(log, (uint64_t)size, &why);
     if (st == MAKI_NOMEM) {
         if (err) *err = why;
@@ -467,8 +449,8 @@ static maki_status read_events_tail(maki_log *log, uint64_t *end, maki_err *err)
     if ((uint64_t)size < log->events_end) {
         return maki_fail(err, MAKI_CORRUPT, "the events file was cut short while in use");
     }
-    maki_status st = each_line(&log->env, log->events_fd, log->events_end, EVENT_MAX, note_event,
-                               &last, end, err);
+    maki_status st = maki_lines_each(&log->env, log->events_fd, log->events_end, EVENT_MAX,
+                                     note_event, &last, end, err);
     if (st != MAKI_OK) return st;
     if (last.bad) return maki_fail(err, MAKI_CORRUPT, "the events file is damaged; see maki fsck");
     log->ev = last.ev;
@@ -497,43 +479,57 @@ static void add_base64(maki_buf *out, maki_str bytes)
     }
 }
 
-/* Cut [end, size) off the file, the bytes kept in a damage event. */
-static maki_status cut_tail(maki_log *log, int fd, const char *what, uint64_t end, maki_err *err)
+/* The inside of a damage event that keeps the bytes [end, size) of a file: a few in the event itself,
+ * more in a file of their own. */
+static maki_status keep_tail(maki_log *log, int fd, uint64_t end, uint64_t size, maki_buf *fields,
+                             maki_err *err)
 {
     enum { KEPT_MAX = 1 << 16 };
+    bool events = fd == log->events_fd;
+    uint64_t torn = size - end;
+    size_t got = 0;
+    char text[400], name[MAKI_ASIDE_LEN];
+    maki_status st = MAKI_OK;
+    snprintf(text, sizeof text,
+             "\"what\":\"torn\",\"file\":\"%s\",\"offset\":%" PRIu64 ",\"length\":%" PRIu64,
+             events ? "events" : "messages", end, torn);
+    maki_buf_add(fields, maki_str_of(text));
+    if (torn > KEPT_MAX) {
+        st = maki_lines_aside(&log->env, fd, events ? log->events_path : log->path, end, size, name,
+                              err);
+        snprintf(text, sizeof text, ",\"kept\":\"%s\"", name);
+        maki_buf_add(fields, maki_str_of(text));
+        return st == MAKI_OK ? maki_buf_status(fields, err) : st;
+    }
+    char *bytes = log->env.alloc->resize(log->env.alloc, NULL, 0, (size_t)torn);
+    if (!bytes) return maki_fail_nomem(err);
+    st = maki_file_read_at(log->env.files, fd, end, bytes, (size_t)torn, &got, err);
+    maki_buf_add(fields, MAKI_LIT(",\"bytes\":\""));
+    if (st == MAKI_OK) add_base64(fields, (maki_str){ bytes, got });
+    maki_buf_add(fields, MAKI_LIT("\""));
+    log->env.alloc->resize(log->env.alloc, bytes, (size_t)torn, 0);
+    return st == MAKI_OK ? maki_buf_status(fields, err) : st;
+}
+
+/* Cut [end, size) off the file, the bytes kept by a damage event that is durable before. */
+static maki_status cut_tail(maki_log *log, int fd, uint64_t end, maki_err *err)
+{
     const maki_files *files = log->env.files;
     off_t size = files->size(files, fd);
     if (size < 0) return maki_fail_errno(err, "asking the size of a file");
     if ((uint64_t)size <= end) return MAKI_OK;
-    uint64_t torn = (uint64_t)size - end;
-    size_t keep = torn < KEPT_MAX ? (size_t)torn : KEPT_MAX, got = 0;
-    maki_buf fields = maki_buf_new(log->env.alloc, KEPT_MAX * 2);
-    char *bytes = log->env.alloc->resize(log->env.alloc, NULL, 0, keep);
-    if (!bytes) return maki_fail_nomem(err);
-    maki_status st = maki_file_read_at(files, fd, end, bytes, keep, &got, err);
-    if (st == MAKI_OK) {
-        char head[160];
-        snprintf(head, sizeof head,
-                 "\"what\":\"torn\",\"file\":\"%s\",\"offset\":%" PRIu64 ",\"length\":%" PRIu64
-                 ",\"bytes\":\"",
-                 what, end, torn);
-        maki_buf_add(&fields, maki_str_of(head));
-        add_base64(&fields, (maki_str){ bytes, got });
-        maki_buf_add(&fields, MAKI_LIT("\""));
-        st = maki_buf_status(&fields, err);
-    }
-    log->env.alloc->resize(log->env.alloc, bytes, keep, 0);
-    if (st == MAKI_OK && fd == log->events_fd && files->truncate(files, fd, (off_t)end) < 0) {
-        st = maki_fail_errno(err,
-                             "cutting a torn event off"); /* the new event stands in its place */
-    }
+    bool events = fd == log->events_fd;
+    maki_buf fields = maki_buf_new(log->env.alloc, EVENT_MAX);
+    maki_status st = keep_tail(log, fd, end, (uint64_t)size, &fields, err);
     if (st == MAKI_OK) st = maki_log_add_event(log, "damage", maki_buf_str(&fields), NULL, err);
-    if (st == MAKI_OK)
-        st = finish(log, err);
-    else
-        forget_group(log);
     maki_buf_free(&fields);
-    if (st == MAKI_OK && fd == log->messages_fd && files->truncate(files, fd, (off_t)end) < 0) {
+    if (st != MAKI_OK) {
+        forget_group(log);
+        return st;
+    }
+    st = finish(log, err); /* a torn event is written over */
+    if (events) end = log->events_end;
+    if (st == MAKI_OK && size > (off_t)end && files->truncate(files, fd, (off_t)end) < 0) {
         st = maki_fail_errno(err, "cutting a torn row off");
     }
     return st;
@@ -541,20 +537,15 @@ static maki_status cut_tail(maki_log *log, int fd, const char *what, uint64_t en
 
 /* ---- the lock --------------------------------------------------------------------------------------------- */
 
-static maki_status lock(maki_log *log, maki_err *err)
+/* The open files are still the ones of these names. */
+static maki_status check_names(const maki_log *log, maki_err *err)
 {
     const maki_files *files = log->env.files;
-    while (files->lock(files, log->messages_fd, LOCK_EX) < 0) {
-        if (errno != EINTR) return maki_fail_errno(err, "locking the messages");
-    }
-    log->locked = true;
     int same = files->same(files, log->messages_fd, log->path);
     if (same == 1 && log->events_fd >= 0) {
         same = files->same(files, log->events_fd, log->events_path);
     }
     if (same == 1) return MAKI_OK;
-    files->lock(files, log->messages_fd, LOCK_UN);
-    log->locked = false;
     if (same < 0) return maki_fail_errno(err, "looking at the files of the log");
     return maki_fail(err, MAKI_CORRUPT,
                      "the files of the log were removed or replaced while in use");
@@ -564,6 +555,33 @@ static void unlock(maki_log *log)
 {
     if (log->locked) log->env.files->lock(log->env.files, log->messages_fd, LOCK_UN);
     log->locked = false;
+}
+
+static maki_status lock(maki_log *log, maki_err *err)
+{
+    const maki_files *files = log->env.files;
+    while (files->lock(files, log->messages_fd, LOCK_EX) < 0) {
+        if (errno != EINTR) return maki_fail_errno(err, "locking the messages");
+    }
+    log->locked = true;
+    maki_status st = check_names(log, err);
+    if (st != MAKI_OK) unlock(log);
+    return st;
+}
+
+/* One past the last row that is published. */
+static uint64_t published_end(const maki_log *log)
+{
+    return log->index.header.count ? log->index.header.end : log->header_len;
+}
+
+/* The index that is open is still the one of its name and sound: its header is read again. */
+static bool index_stands(maki_log *log)
+{
+    const maki_files *files = log->env.files;
+    if (log->index.fd < 0) return false;
+    if (!log->index.own && files->same(files, log->index.fd, log->index_path) != 1) return false;
+    return maki_index_refresh(&log->index, NULL) == MAKI_OK && load_head(log, NULL) == MAKI_OK;
 }
 
 /* Under the lock: everything is taken in and nothing is torn. */
@@ -577,58 +595,73 @@ static maki_status settle(maki_log *log, bool fresh, maki_err *err)
     if (st != MAKI_OK) return st;
     off_t size = files->size(files, log->messages_fd);
     if (size < 0) return maki_fail_errno(err, "asking the size of the messages");
-    bool ours =
-        !fresh && (log->index.own || files->same(files, log->index.fd, log->index_path) == 1);
-    if (ours) ours = maki_index_refresh(&log->index, err) == MAKI_OK;
-    bool current = ours && (log->index.header.count ? log->index.header.end : log->header_len) ==
-                               (uint64_t)size;
-    if (current) {
-        st = load_head(log, err);
-    } else {
-        st = ready_index(log, &end, err);
-        if (st == MAKI_OK) st = cut_tail(log, log->messages_fd, "messages", end, err);
-    }
-    if (st == MAKI_OK && log->events_fd >= 0) {
-        st = cut_tail(log, log->events_fd, "events", log->events_end, err);
-    }
+    bool current = !fresh && index_stands(log) && published_end(log) == (uint64_t)size;
+    if (!current) st = ready_index(log, &end, err);
+    /* events first: the next event is written where a torn one stands */
+    if (st == MAKI_OK && log->events_fd >= 0)
+        st = cut_tail(log, log->events_fd, log->events_end, err);
+    if (st == MAKI_OK && !current) st = cut_tail(log, log->messages_fd, end, err);
     return st;
 }
 
 /* ---- opening ------------------------------------------------------------------------------------------------ */
 
-static maki_status write_header(maki_log *log, maki_err *err)
+/* The header row of a new session; *wrote tells that there was none. */
+static maki_status write_header(maki_log *log, bool *wrote, maki_err *err)
 {
     const maki_files *files = log->env.files;
     off_t size = files->size(files, log->messages_fd);
+    *wrote = false;
     if (size < 0) return maki_fail_errno(err, "asking the size of the messages");
     if (log->options.header.len == 0 || size > 0) return MAKI_OK;
-    maki_status st = maki_file_write_at(files, log->messages_fd, 0, log->options.header, err);
+    maki_buf row = maki_buf_new(log->env.alloc, log->options.header.len + 1);
+    maki_buf_add(&row, log->options.header);
+    maki_buf_add_byte(&row, '\n');
+    maki_status st = maki_buf_status(&row, err);
     if (st == MAKI_OK) {
-        st = maki_file_write_at(files, log->messages_fd, log->options.header.len, MAKI_LIT("\n"),
-                                err);
+        st = maki_file_write_at(files, log->messages_fd, 0, maki_buf_str(&row), err);
+        if (st != MAKI_OK) (void)!files->truncate(files, log->messages_fd, 0);
     }
+    maki_buf_free(&row);
+    *wrote = st == MAKI_OK;
+    return st;
+}
+
+static maki_status open_to_read(maki_log *log, maki_err *err)
+{
+    uint64_t end = 0;
+    maki_status st = open_events(log, false, err);
+    if (st == MAKI_OK) st = read_header(log, err);
+    if (st == MAKI_OK) st = read_parent(log, err);
+    if (log->options.from_rows) { /* verify.c looks at the events itself */
+        return st == MAKI_OK || st == MAKI_CORRUPT ? rebuild(log, &end, err) : st;
+    }
+    if (st == MAKI_OK) st = read_events_tail(log, &end, err);
+    return st == MAKI_OK ? ready_index(log, &end, err) : st;
+}
+
+static maki_status open_to_write(maki_log *log, maki_err *err)
+{
+    bool wrote = false;
+    maki_status st = lock(log, err);
+    if (st == MAKI_OK) st = write_header(log, &wrote, err);
+    if (st == MAKI_OK) st = read_header(log, err);
+    if (st == MAKI_OK) st = settle(log, true, err);
+    if (st == MAKI_OK && !wrote) { /* all there was may have been half a header */
+        st = write_header(log, &wrote, err);
+        if (st == MAKI_OK && wrote) st = read_header(log, err);
+        if (st == MAKI_OK && wrote) st = settle(log, true, err);
+    }
+    unlock(log);
     return st;
 }
 
 static maki_status open_all(maki_log *log, const char *path, maki_err *err)
 {
-    uint64_t end = 0;
     maki_status st = name_files(log, path, err);
     if (st == MAKI_OK) st = open_messages(log, err);
     if (st != MAKI_OK) return st;
-    if (log->read_only) {
-        st = open_events(log, false, err);
-        if (st == MAKI_OK) st = read_header(log, err);
-        if (st == MAKI_OK) st = read_parent(log, err);
-        if (st == MAKI_OK) st = read_events_tail(log, &end, err);
-        return st == MAKI_OK ? ready_index(log, &end, err) : st;
-    }
-    st = lock(log, err);
-    if (st == MAKI_OK) st = write_header(log, err);
-    if (st == MAKI_OK) st = read_header(log, err);
-    if (st == MAKI_OK) st = settle(log, true, err);
-    unlock(log);
-    return st;
+    return log->read_only ? open_to_read(log, err) : open_to_write(log, err);
 }
 
 maki_status maki_log_open(const maki_env *env, const char *path, const maki_log_options *options,
@@ -667,19 +700,29 @@ void maki_log_close(maki_log *log)
     alloc->resize(alloc, log, sizeof *log, 0);
 }
 
+/* Rows that were published are still there. */
+static maki_status check_size(const maki_log *log, maki_err *err)
+{
+    off_t size = log->env.files->size(log->env.files, log->messages_fd);
+    if (size < 0) return maki_fail_errno(err, "asking the size of the messages");
+    return (uint64_t)size < published_end(log) ? shorter(log, (uint64_t)size, err) : MAKI_OK;
+}
+
 maki_status maki_log_refresh(maki_log *log, maki_err *err)
 {
-    const maki_files *files = log->env.files;
     uint64_t end = 0;
-    maki_status st = open_events(log, false, err);
-    if (st == MAKI_OK) st = read_events_tail(log, &end, err);
+    maki_status st = check_names(log, err);
+    if (st == MAKI_OK) st = open_events(log, false, err);
+    if (st == MAKI_OK && !log->options.from_rows) st = read_events_tail(log, &end, err);
     if (st != MAKI_OK) return st;
-    if (log->index.own) return catch_up(log, &end, err);
-    int same = files->same(files, log->index.fd, log->index_path);
-    if (same < 0) return maki_fail_errno(err, "looking at the index");
-    if (same == 0) return ready_index(log, &end, err);
-    st = maki_index_refresh(&log->index, err);
-    return st == MAKI_OK ? load_head(log, err) : ready_index(log, &end, err);
+    bool stands = index_stands(log);
+    if (stands) st = check_size(log, err);
+    if (st == MAKI_OK && stands) return log->index.own ? catch_up(log, &end, err) : MAKI_OK;
+    if (st != MAKI_OK || log->read_only) return st == MAKI_OK ? ready_index(log, &end, err) : st;
+    st = lock(log, err); /* the shared index is written by one process at a time */
+    if (st == MAKI_OK) st = settle(log, false, err);
+    unlock(log);
+    return st;
 }
 
 /* ---- reading -------------------------------------------------------------------------------------------------- */
@@ -756,8 +799,12 @@ maki_status maki_log_each_event(maki_log *log, maki_event_fn fn, void *ctx, maki
     uint64_t end = 0;
     if (log->events_fd < 0) return MAKI_OK;
     maki_status st =
-        each_line(&log->env, log->events_fd, 0, EVENT_MAX, walk_event, &walk, &end, err);
-    return st == MAKI_CANCELLED && walk.ev == log->ev ? MAKI_OK : st;
+        maki_lines_each(&log->env, log->events_fd, 0, EVENT_MAX, walk_event, &walk, &end, err);
+    if (st == MAKI_CANCELLED && walk.ev == log->ev) st = MAKI_OK;
+    if (st == MAKI_OK && walk.ev < log->ev) {
+        st = maki_fail(err, MAKI_CORRUPT, "the events file was cut short while in use");
+    }
+    return st;
 }
 
 maki_status maki_log_event_bytes(maki_log *log, uint64_t at, uint64_t len, maki_buf *out,
@@ -781,7 +828,8 @@ static void forget_group(maki_log *log)
     maki_buf_clear(&log->rows);
     maki_buf_clear(&log->events);
     log->record_count = 0;
-    log->added = log->events_added = 0;
+    log->rows_begun = log->seals_rows = false;
+    log->events_added = 0;
     memcpy(log->new_head, log->head, MAKI_CHAIN_LEN);
     memcpy(log->new_sum, log->sum, MAKI_CHAIN_LEN);
     log->new_tokens = log->tokens;
@@ -808,6 +856,7 @@ maki_status maki_log_begin(maki_log *log, const unsigned char *expect, maki_err 
  * gather records. */
 static maki_status flush_rows(maki_log *log, maki_err *err)
 {
+    log->rows_begun = true;
     maki_status st = maki_file_write_at(log->env.files, log->messages_fd, log->written_end,
                                         maki_buf_str(&log->rows), err);
     if (st != MAKI_OK) return st;
@@ -856,6 +905,7 @@ maki_status maki_log_add_event(maki_log *log, const char *type, maki_str fields,
     maki_status st = open_events(log, true, err);
     if (st != MAKI_OK) return st;
     if (log->events_added == 0) memcpy(log->new_sum, log->sum, MAKI_CHAIN_LEN);
+    if (log->record_count || log->rows_begun) log->seals_rows = true;
     maki_hex(log->new_head, MAKI_CHAIN_LEN, head);
     snprintf(text, sizeof text,
              "{\"ev\":%" PRIu64 ",\"at\":%" PRIu64 ",\"ts\":%" PRId64
@@ -884,30 +934,44 @@ static maki_status sync_file(maki_log *log, int fd, maki_err *err)
     return MAKI_OK;
 }
 
-/* Events first: one that names a row to come is found before the row (FORMATS section 1). */
+static maki_status write_rows(maki_log *log, maki_err *err)
+{
+    if (log->rows.len == 0 && log->record_count == 0) return MAKI_OK;
+    log->rows_begun = true;
+    maki_status st = maki_file_write_at(log->env.files, log->messages_fd, log->written_end,
+                                        maki_buf_str(&log->rows), err);
+    return st == MAKI_OK ? sync_file(log, log->messages_fd, err) : st;
+}
+
+static maki_status write_events(maki_log *log, maki_err *err)
+{
+    if (log->events.len == 0) return MAKI_OK;
+    maki_status st = maki_file_write_at(log->env.files, log->events_fd, log->events_end,
+                                        maki_buf_str(&log->events), err);
+    return st == MAKI_OK ? sync_file(log, log->events_fd, err) : st;
+}
+
+/* Events first: one that names a row to come is found before the row (FORMATS section 1).  But one
+ * that seals a row of this group comes after it: killed in between, it would speak of a row that is
+ * not there. */
 static maki_status write_group(maki_log *log, maki_err *err)
 {
+    bool new_file = log->index.header.count == 0 || (log->events.len && log->events_end == 0);
     maki_status st = MAKI_OK;
-    bool rows = log->rows.len > 0 || log->record_count > 0;
-    if (log->events.len) {
-        st = maki_file_write_at(log->env.files, log->events_fd, log->events_end,
-                                maki_buf_str(&log->events), err);
-        if (st == MAKI_OK) st = sync_file(log, log->events_fd, err);
-    }
-    if (st == MAKI_OK && rows) {
-        st = maki_file_write_at(log->env.files, log->messages_fd, log->written_end,
-                                maki_buf_str(&log->rows), err);
-        if (st == MAKI_OK) st = sync_file(log, log->messages_fd, err);
+    if (!log->seals_rows) st = write_events(log, err);
+    if (st == MAKI_OK) st = write_rows(log, err);
+    if (st == MAKI_OK && log->seals_rows) st = write_events(log, err);
+    if (st == MAKI_OK && new_file && log->options.durability == MAKI_SYNC) {
+        st = maki_folder_sync(&log->env, log->path, err);
     }
     return st;
 }
 
-static void roll_back(maki_log *log)
+/* What was written of the group must not be taken for rows by the next writer. */
+static void roll_back(maki_log *log, uint64_t end)
 {
     const maki_files *files = log->env.files;
-    uint64_t end = log->index.header.count ? log->index.header.end : log->header_len;
-    /* what was written of the group must not be taken for rows by the next writer */
-    if (files->size(files, log->messages_fd) > (off_t)end) {
+    if (log->rows_begun && files->size(files, log->messages_fd) > (off_t)end) {
         (void)!files->truncate(files, log->messages_fd, (off_t)end);
     }
     if (log->events_fd >= 0 && files->size(files, log->events_fd) > (off_t)log->events_end) {
@@ -917,27 +981,40 @@ static void roll_back(maki_log *log)
     log->written_end = end;
 }
 
+/* Publish the rows of the group; an index that cannot be added to is made again.  When neither can be
+ * done the log is as it was before, without an index until it is looked at again. */
+static maki_status publish_group(maki_log *log, maki_err *err)
+{
+    maki_index_header header = log->index.header;
+    unsigned char head[MAKI_CHAIN_LEN];
+    uint64_t tokens = log->tokens, end = 0;
+    memcpy(head, log->head, MAKI_CHAIN_LEN);
+    log->written_end += log->rows.len;
+    if (publish(log, NULL) == MAKI_OK) return MAKI_OK;
+    maki_status st = rebuild(log, &end, err);
+    if (st == MAKI_OK) return MAKI_OK;
+    maki_index_close(&log->index);
+    log->index.header = header;
+    log->tokens = tokens;
+    memcpy(log->head, head, MAKI_CHAIN_LEN);
+    return st;
+}
+
 /* Write, sync and publish the group; the lock stays. */
 static maki_status finish(maki_log *log, maki_err *err)
 {
+    uint64_t end = published_end(log);
     maki_status st = write_group(log, err);
+    if (st == MAKI_OK) st = publish_group(log, err);
     if (st != MAKI_OK) {
-        roll_back(log);
+        roll_back(log, end);
         return st;
     }
-    log->written_end += log->rows.len;
-    if (log->events.len) {
-        log->events_end += log->events.len;
-        log->ev += log->events_added;
-        memcpy(log->sum, log->new_sum, MAKI_CHAIN_LEN);
-    }
-    /* The rows are safe whatever becomes of the index: it is made again when it cannot be added to. */
-    if (publish(log, NULL) != MAKI_OK) {
-        uint64_t end = 0;
-        st = rebuild(log, &end, err);
-    }
+    log->events_end += log->events.len;
+    log->ev += log->events_added;
+    if (log->events_added) memcpy(log->sum, log->new_sum, MAKI_CHAIN_LEN);
     forget_group(log);
-    return st;
+    return MAKI_OK;
 }
 
 maki_status maki_log_commit(maki_log *log, maki_err *err)
@@ -950,6 +1027,6 @@ maki_status maki_log_commit(maki_log *log, maki_err *err)
 void maki_log_abort(maki_log *log)
 {
     if (!log->locked) return;
-    roll_back(log);
+    roll_back(log, published_end(log));
     unlock(log);
 }

@@ -48,6 +48,7 @@ typedef struct maki_log_options {
     bool create;    /* make it if it is not there */
     bool read_only; /* never lock, never write, not even the index */
     bool repair;    /* accept a messages file that is shorter than it was */
+    bool from_rows; /* for verify.c: read only, believe neither the index nor the events */
     maki_durability durability;
     uint64_t max_row_bytes; /* 0: MAKI_ROW_MAX; larger rows are refused with MAKI_TOOBIG */
     const char *family;     /* of the tokens that `facts` counts */

@@ -1,0 +1,41 @@
+/* export.h -- a conversation in the formats of others, streamed, in constant memory.
+ *
+ *     roo         api_conversation_history.json: every message that was not rewound away, summaries and
+ *                 markers in their places, and the tags that hide what they hide.  What is trimmed in
+ *                 the view is whole here: the format has no trims
+ *     lines       all rows of the log and its parents, whatever was done to them
+ *     openai      the view, as an array of chat messages with the fields that API takes
+ *     anthropic   the view, as an array of messages with the fields that API takes; with system
+ *                 messages in it, a body {"system":[...],"messages":[...]}, for they have no place in
+ *                 the array
+ *
+ * Of an imported roo array the export is the same array (import.h).  The chat formats translate calls,
+ * results and images from one shape to the other; reasoning without a signature is left out, as no
+ * API takes it back. */
+#ifndef MAKI_HISTORY_EXPORT_H
+#define MAKI_HISTORY_EXPORT_H
+
+#include "history/conversation.h"
+
+typedef enum maki_export_format {
+    MAKI_EXPORT_ROO,
+    MAKI_EXPORT_LINES,
+    MAKI_EXPORT_OPENAI,
+    MAKI_EXPORT_ANTHROPIC
+} maki_export_format;
+
+const char *maki_export_name(maki_export_format format);
+/* MAKI_UNSUPPORTED names those there are. */
+maki_status maki_export_named(maki_str name, maki_export_format *out, maki_err *err);
+
+maki_status maki_export(maki_conv *conv, maki_export_format format, maki_sink sink, maki_err *err)
+    MAKI_MUST_CHECK;
+
+/* Roo's UI messages: those that were imported, as they were, and one for every condense and truncation
+ * that happened here (say condense_context, sliding_window_truncation). */
+maki_status maki_export_ui(maki_conv *conv, maki_sink sink, maki_err *err) MAKI_MUST_CHECK;
+
+/* export_chat.c */
+maki_status maki_export_chat(maki_conv *conv, bool anthropic, maki_sink sink, maki_err *err);
+
+#endif

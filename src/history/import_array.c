@@ -1,0 +1,178 @@
+/* import_array.c -- sources that are one JSON text: arrays of messages and request bodies.
+ *
+ * A body is gone through twice: its fields may stand in any order, and what `system` says comes
+ * before the messages. */
+#include <string.h>
+
+#include "base/json.h"
+#include "history/import_inside.h"
+
+/* ---- bodies ------------------------------------------------------------------------------------------ */
+
+static maki_status system_row(maki_importing *im, maki_str content, maki_err *err)
+{
+    maki_str value;
+    bool added = false;
+    if (maki_json_check(content, &value, NULL) != MAKI_OK) {
+        maki_import_skip(im, "`system` is broken");
+        return MAKI_OK;
+    }
+    maki_json_kind kind = maki_json_kind_of(value);
+    if (kind != MAKI_JSON_STRING && kind != MAKI_JSON_ARRAY) return MAKI_OK;
+    maki_buf_clear(&im->row);
+    maki_buf_add(&im->row, MAKI_LIT("{\"role\":\"system\",\"content\":"));
+    maki_buf_add(&im->row, value);
+    maki_buf_add(&im->row, MAKI_LIT("}"));
+    return maki_import_made_row(im, &added, err);
+}
+
+/* A field of the body other than the messages goes into the note, if it is small and whole. */
+static void note_field(maki_importing *im, maki_str key, maki_str value, bool *any)
+{
+    enum { SMALL = 4096 };
+    maki_str checked;
+    if (value.len > SMALL || maki_json_check(value, &checked, NULL) != MAKI_OK) return;
+    if (maki_json_check(key, &checked, NULL) != MAKI_OK || key.ptr[0] != '"') return;
+    maki_buf_add(&im->notes, *any ? MAKI_LIT(",") : MAKI_LIT(",\"body\":{"));
+    maki_buf_add(&im->notes, key);
+    maki_buf_add(&im->notes, MAKI_LIT(":"));
+    maki_buf_add(&im->notes, value);
+    *any = true;
+}
+
+/* Find the messages of a body and say what `system` says. */
+static maki_status find_messages(maki_importing *im, uint64_t *at, maki_err *err)
+{
+    maki_source *src = &im->src;
+    char name[32], next = 0;
+    bool any = false;
+    maki_status st = MAKI_OK;
+    maki_source_enter(src);
+    while (st == MAKI_OK) {
+        maki_str item;
+        bool more = true;
+        char key[64];
+        st = maki_source_item(src, &item, &more, err);
+        if (st != MAKI_OK || !more) break;
+        size_t n = item.len > 1 && item.ptr[0] == '"' ? item.len : 0;
+        maki_str full = { key, n < sizeof key ? n : 0 };
+        memcpy(key, item.ptr, full.len);
+        maki_str checked;
+        bool good = full.len && maki_json_check(full, &checked, NULL) == MAKI_OK;
+        name[good ? maki_json_copy_text(full, name, sizeof name - 1) : 0] = '\0';
+        st = maki_source_peek(src, &next, err);
+        bool list = next == '[' && (strcmp(name, "messages") == 0 || strcmp(name, "input") == 0);
+        if (st == MAKI_OK && list && *at == 0) {
+            *at = maki_source_told(src);
+            st = maki_source_skip(src, err);
+        } else if (st == MAKI_OK && next != '\0') {
+            st = maki_source_item(src, &item, &more, err);
+            bool system = strcmp(name, "system") == 0 || strcmp(name, "instructions") == 0;
+            if (st == MAKI_OK && more && system)
+                st = system_row(im, item, err);
+            else if (st == MAKI_OK && more && full.len)
+                note_field(im, full, item, &any);
+        }
+    }
+    if (any) maki_buf_add(&im->notes, MAKI_LIT("}"));
+    return st;
+}
+
+/* ---- elements ------------------------------------------------------------------------------------------- */
+
+static maki_status element(maki_importing *im, maki_tags *tags, maki_str text, maki_err *err)
+{
+    maki_str object, role;
+    bool added = false, known = false;
+    maki_status st = MAKI_OK;
+    if (!maki_import_object(im, text, &object, &st, err)) return st;
+    if (im->report->format == MAKI_IMPORT_OPENCODE) return maki_import_opencode(im, object, err);
+    if (!maki_import_id(object, MAKI_LIT("role"), &role)) {
+        st = maki_import_item(im, object, object, &known, err);
+        if (st != MAKI_OK || known) return st;
+    }
+    if (tags) return maki_tags_row(tags, im, object, err);
+    return maki_import_row(im, object, &added, err);
+}
+
+static maki_status elements(maki_importing *im, maki_tags *tags, maki_err *err)
+{
+    maki_status st = MAKI_OK;
+    bool more = true;
+    im->line = 0;
+    maki_source_enter(&im->src);
+    while (st == MAKI_OK) {
+        maki_str item;
+        st = maki_source_item(&im->src, &item, &more, err);
+        if (st != MAKI_OK || !more) break;
+        im->line++;
+        st = element(im, tags, item, err);
+    }
+    return st;
+}
+
+maki_status maki_import_array(maki_importing *im, maki_err *err)
+{
+    maki_tags *tags = NULL;
+    uint64_t at = 0;
+    char first = 0;
+    maki_status st = maki_source_peek(&im->src, &first, err);
+    if (st == MAKI_OK && first == '{') {
+        st = find_messages(im, &at, err);
+        if (st == MAKI_OK && at == 0) {
+            maki_import_skip(im, "there are no messages in it");
+            return MAKI_OK;
+        }
+        maki_source_seek(&im->src, at);
+        if (st == MAKI_OK) st = maki_source_peek(&im->src, &first, err);
+    }
+    if (st != MAKI_OK) return st;
+    if (first != '[') {
+        maki_import_skip(im, "this is no array");
+        return MAKI_OK;
+    }
+    /* unless told otherwise: tags may come long after what the format was told from */
+    bool look = im->report->format == MAKI_IMPORT_ROO || im->options->format == MAKI_IMPORT_AUTO;
+    if (look) st = maki_tags_open(im, &tags, err);
+    if (st == MAKI_OK) st = elements(im, tags, err);
+    if (st == MAKI_OK && tags) st = maki_tags_end(tags, im, err);
+    return st;
+}
+
+/* ---- roo's UI messages -------------------------------------------------------------------------------------- */
+
+static maki_status ui_element(maki_importing *im, maki_str text, maki_err *err)
+{
+    maki_str value;
+    if (maki_json_check(text, &value, NULL) != MAKI_OK) {
+        maki_import_skip(im, "a UI message is broken");
+        return MAKI_OK;
+    }
+    maki_buf_clear(&im->fields);
+    maki_buf_add(&im->fields, MAKI_LIT("\"of\":\"ui\",\"ui\":"));
+    maki_buf_add(&im->fields, value);
+    return maki_import_event(im, "manifest", err);
+}
+
+maki_status maki_import_ui(maki_importing *im, int fd, maki_err *err)
+{
+    maki_source ui = { 0 };
+    maki_str item;
+    char first = 0;
+    bool more = true;
+    maki_status st = maki_source_open(&ui, im->env, fd, err);
+    if (st == MAKI_OK) st = maki_source_peek(&ui, &first, err);
+    im->line = 0;
+    if (st == MAKI_OK && first == '[')
+        maki_source_enter(&ui);
+    else
+        more = false;
+    while (st == MAKI_OK && more) {
+        st = maki_source_item(&ui, &item, &more, err);
+        if (st != MAKI_OK || !more) break;
+        im->line++;
+        st = ui_element(im, item, err);
+    }
+    maki_source_close(&ui);
+    return st;
+}

@@ -1,0 +1,262 @@
+/* import_tags.c -- from tags on messages to events about them.
+ *
+ * In one pass: a tag is noted as (id, span of rows) until the summary or marker of that id comes;
+ * its event takes all spans noted so far.  What is tagged after that waits for the end.  A summary
+ * that is itself tagged is noted by its event.  So the order of events is that of the array, and
+ * undoing the newest brings back what stood there before it. */
+#include "base/err.h"
+#include "base/json.h"
+#include "history/idset.h"
+#include "history/import_inside.h"
+
+enum { CONDENSE, TRUNCATE };
+
+static const struct {
+    const char *type, *id_field, *tag_field;
+} kinds[] = { { "condense", "condenseId", "condenseParent" },
+              { "truncate", "truncationId", "truncationParent" } };
+
+/* What is tagged with one id. */
+typedef struct noted {
+    maki_str id;
+    bool present; /* its summary or marker has come */
+    maki_span64 *spans;
+    size_t count, room;
+    uint64_t *evs;
+    size_t ev_count, ev_room;
+} noted;
+
+struct maki_tags {
+    struct {
+        maki_idset ids; /* numbers in list */
+        noted *list;
+        size_t count, room;
+    } of[2];
+};
+
+maki_status maki_tags_open(maki_importing *im, maki_tags **out, maki_err *err)
+{
+    *out = maki_arena_get(&im->arena, sizeof **out);
+    return maki_arena_status(&im->arena, err);
+}
+
+static maki_status note_of(maki_tags *tags, int kind, maki_str id, maki_arena *arena, noted **out,
+                           maki_err *err)
+{
+    size_t i = 0;
+    if (!maki_idset_has(&tags->of[kind].ids, id, &i)) {
+        noted *list = maki_arena_grow(arena, tags->of[kind].list, tags->of[kind].count,
+                                      &tags->of[kind].room, sizeof *list);
+        if (!list) return maki_arena_status(arena, err);
+        tags->of[kind].list = list;
+        i = tags->of[kind].count++;
+        list[i] = (noted){ .id = maki_arena_copy(arena, id) };
+        maki_status st = maki_arena_status(arena, err);
+        if (st == MAKI_OK) st = maki_idset_add(&tags->of[kind].ids, list[i].id, i, arena, err);
+        if (st != MAKI_OK) return st;
+    }
+    *out = &tags->of[kind].list[i];
+    return MAKI_OK;
+}
+
+static maki_status note_row(noted *n, uint64_t seq, maki_arena *arena, maki_err *err)
+{
+    if (n->count && n->spans[n->count - 1].to + 1 == seq) {
+        n->spans[n->count - 1].to = seq;
+        return MAKI_OK;
+    }
+    void *moved = maki_arena_grow(arena, n->spans, n->count, &n->room, sizeof *n->spans);
+    if (!moved) return maki_arena_status(arena, err);
+    n->spans = moved;
+    n->spans[n->count++] = (maki_span64){ seq, seq };
+    return MAKI_OK;
+}
+
+static maki_status note_event(noted *n, uint64_t ev, maki_arena *arena, maki_err *err)
+{
+    void *moved = maki_arena_grow(arena, n->evs, n->ev_count, &n->ev_room, sizeof *n->evs);
+    if (!moved) return maki_arena_status(arena, err);
+    n->evs = moved;
+    n->evs[n->ev_count++] = ev;
+    return MAKI_OK;
+}
+
+/* ---- one message ---------------------------------------------------------------------------------------- */
+
+/* What the tags and flags of a message say.  Like the reference: only strings that are not empty. */
+typedef struct tagged {
+    maki_str tag[2]; /* the parents' ids; len 0: none */
+    maki_str id[2];  /* of a summary, of a marker */
+    bool flag[2];
+} tagged;
+
+static bool is_tag(maki_json_item item, int kind)
+{
+    return item.value.ptr[0] == '"' && item.value.len > 2 &&
+           maki_json_key_is(item.key, maki_str_of(kinds[kind].tag_field));
+}
+
+static void read_tags(maki_str object, tagged *t)
+{
+    maki_json_iter iter = maki_json_items(object);
+    maki_json_item item;
+    *t = (tagged){ 0 };
+    while (maki_json_next(&iter, &item)) {
+        bool string = item.value.ptr[0] == '"' && item.value.len > 2;
+        for (int k = 0; k < 2; k++) {
+            if (is_tag(item, k)) t->tag[k] = item.value;
+            if (string && maki_json_key_is(item.key, maki_str_of(kinds[k].id_field))) {
+                t->id[k] = item.value;
+            }
+        }
+        if (maki_json_key_is(item.key, MAKI_LIT("isSummary")))
+            t->flag[0] = maki_json_true(item.value);
+        if (maki_json_key_is(item.key, MAKI_LIT("isTruncationMarker"))) {
+            t->flag[1] = maki_json_true(item.value);
+        }
+    }
+}
+
+/* The message without its tags, all else as it stood. */
+static void without_tags(maki_str object, maki_buf *out)
+{
+    maki_json_iter iter = maki_json_items(object);
+    maki_json_item item;
+    const char *end = object.ptr + 1; /* of the item before */
+    bool kept = false, first = true;
+    maki_buf_clear(out);
+    while (maki_json_next(&iter, &item)) {
+        const char *stop = item.value.ptr + item.value.len;
+        if (first) maki_buf_add(out, (maki_str){ object.ptr, (size_t)(item.start - object.ptr) });
+        first = false;
+        if (!is_tag(item, CONDENSE) && !is_tag(item, TRUNCATE)) {
+            const char *from = kept ? end : item.start;
+            maki_buf_add(out, (maki_str){ from, (size_t)(stop - from) });
+            kept = true;
+        }
+        end = stop;
+    }
+    maki_buf_add(out, (maki_str){ end, (size_t)(object.ptr + object.len - end) });
+}
+
+/* ---- events ------------------------------------------------------------------------------------------------ */
+
+static void add_evs(maki_buf *out, const noted *n)
+{
+    maki_buf_add(out, MAKI_LIT("["));
+    for (size_t i = 0; i < n->ev_count; i++)
+        maki_import_number(out, i ? "," : "", n->evs[i]);
+    maki_buf_add(out, MAKI_LIT("]"));
+}
+
+static uint64_t rows_of(const noted *n)
+{
+    uint64_t rows = 0;
+    for (size_t i = 0; i < n->count; i++)
+        rows += n->spans[i].to - n->spans[i].from + 1;
+    return rows;
+}
+
+/* The event of an id: with its message, or, for what came late, without. */
+static maki_status write_event(maki_importing *im, int kind, noted *n, maki_str message,
+                               maki_err *err)
+{
+    maki_buf *f = &im->fields;
+    maki_buf_clear(f);
+    maki_buf_add(f, MAKI_LIT("\"id\":"));
+    maki_buf_add(f, n->id);
+    maki_buf_add(f, MAKI_LIT(",\"hidden\":"));
+    maki_import_spans(f, n->spans, n->count);
+    maki_buf_add(f, MAKI_LIT(",\"hiddenEvents\":"));
+    add_evs(f, n);
+    maki_import_number(f, ",\"messages\":", rows_of(n));
+    if (message.len) {
+        maki_import_number(f, ",\"before\":", im->now.seq + 1);
+        maki_import_number(f, ",\"tokens\":", maki_import_tokens(message));
+        maki_buf_add(f, MAKI_LIT(",\"message\":"));
+        maki_buf_add(f, message);
+    }
+    maki_buf_add(f, MAKI_LIT(",\"imported\":true"));
+    n->present = true;
+    n->count = n->ev_count = 0;
+    return maki_import_event(im, kinds[kind].type, err);
+}
+
+/* A summary or marker.  One that is both hides for both ids, but stands only once. */
+static maki_status made(maki_tags *tags, maki_importing *im, const tagged *t, maki_str object,
+                        maki_err *err)
+{
+    maki_status st = MAKI_OK;
+    uint64_t ev = 0;
+    for (int k = 0; st == MAKI_OK && k < 2; k++) {
+        noted *n = NULL;
+        if (!t->flag[k] || t->id[k].len == 0) continue;
+        st = note_of(tags, k, t->id[k], &im->arena, &n, err);
+        if (st == MAKI_OK) st = write_event(im, k, n, ev ? (maki_str){ 0 } : object, err);
+        if (ev == 0) ev = im->now.ev;
+    }
+    for (int k = 0; st == MAKI_OK && k < 2; k++) {
+        noted *n = NULL;
+        if (t->tag[k].len == 0) continue;
+        st = note_of(tags, k, t->tag[k], &im->arena, &n, err);
+        if (st == MAKI_OK) st = note_event(n, ev, &im->arena, err);
+    }
+    return st;
+}
+
+maki_status maki_tags_row(maki_tags *tags, maki_importing *im, maki_str object, maki_err *err)
+{
+    tagged t;
+    maki_str role;
+    bool added = false;
+    read_tags(object, &t);
+    bool any = t.tag[0].len || t.tag[1].len;
+    bool event = (t.flag[0] && t.id[0].len) || (t.flag[1] && t.id[1].len);
+    if (any || event) im->report->format = MAKI_IMPORT_ROO;
+    if (any) {
+        without_tags(object, &im->row);
+        maki_status st = maki_buf_status(&im->row, err);
+        if (st != MAKI_OK) return st;
+        object = maki_buf_str(&im->row);
+    }
+    if (event && maki_import_id(object, MAKI_LIT("role"), &role)) {
+        return made(tags, im, &t, object, err);
+    }
+    maki_status st = maki_import_row(im, object, &added, err);
+    for (int k = 0; st == MAKI_OK && added && k < 2; k++) {
+        noted *n = NULL;
+        if (t.tag[k].len == 0) continue;
+        st = note_of(tags, k, t.tag[k], &im->arena, &n, err);
+        if (st == MAKI_OK) st = note_row(n, im->now.seq, &im->arena, err);
+    }
+    return st;
+}
+
+maki_status maki_tags_end(maki_tags *tags, maki_importing *im, maki_err *err)
+{
+    maki_status st = MAKI_OK;
+    bool any = false;
+    for (int k = 0; k < 2; k++) {
+        for (size_t i = 0; st == MAKI_OK && i < tags->of[k].count; i++) {
+            noted *n = &tags->of[k].list[i];
+            if (n->count == 0 && n->ev_count == 0) continue;
+            if (n->present) {
+                st = write_event(im, k, n, (maki_str){ 0 }, err);
+                continue;
+            }
+            maki_buf_add(&im->notes, any ? MAKI_LIT(",") : MAKI_LIT(",\"orphans\":["));
+            any = true;
+            maki_buf_add(&im->notes, MAKI_LIT("{\"tag\":\""));
+            maki_buf_add(&im->notes, maki_str_of(kinds[k].tag_field));
+            maki_buf_add(&im->notes, MAKI_LIT("\",\"id\":"));
+            maki_buf_add(&im->notes, n->id);
+            maki_buf_add(&im->notes, MAKI_LIT(",\"rows\":"));
+            maki_import_spans(&im->notes, n->spans, n->count);
+            maki_buf_add(&im->notes, MAKI_LIT(",\"events\":"));
+            add_evs(&im->notes, n);
+            maki_buf_add(&im->notes, MAKI_LIT("}"));
+        }
+    }
+    if (any) maki_buf_add(&im->notes, MAKI_LIT("]"));
+    return st;
+}
