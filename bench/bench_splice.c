@@ -30,8 +30,8 @@ int main(int argc, char **argv)
         return 1;
     }
     maki_fd_sink target = { env.files, out };
-    maki_status st = maki_splice_item(&env, in, strtoull(argv[3], NULL, 10), maki_fd_sink_of(&target),
-                                      &err);
+    maki_status st =
+        maki_splice_item(&env, in, strtoull(argv[3], NULL, 10), maki_fd_sink_of(&target), &err);
     close(in);
     if (close(out) != 0 && st == MAKI_OK) st = maki_fail_errno(&err, "closing");
     if (st != MAKI_OK) {

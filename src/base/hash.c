@@ -2,16 +2,32 @@
 #include "base/hash.h"
 
 #include <assert.h>
+#include <stdatomic.h>
 
 #include <openssl/evp.h>
 
 #include "base/err.h"
 
+/* Looking the algorithm up costs more than hashing a short row: it is done once in a process.  What
+ * is found never changes and is never given back. */
+static const EVP_MD *sha256(void)
+{
+    static _Atomic(EVP_MD *) found;
+    EVP_MD *md = atomic_load_explicit(&found, memory_order_acquire), *none = NULL;
+    if (md) return md;
+    md = EVP_MD_fetch(NULL, "SHA256", NULL);
+    if (md && !atomic_compare_exchange_strong(&found, &none, md)) {
+        EVP_MD_free(md); /* another thread was faster */
+        md = none;
+    }
+    return md;
+}
+
 maki_status maki_sha256_open(maki_sha256 *hash, maki_err *err)
 {
     EVP_MD_CTX *ctx = EVP_MD_CTX_new();
     if (!ctx) return maki_fail_nomem(err);
-    if (EVP_DigestInit_ex(ctx, EVP_sha256(), NULL) != 1) {
+    if (EVP_DigestInit_ex2(ctx, sha256(), NULL) != 1) {
         EVP_MD_CTX_free(ctx);
         return maki_fail(err, MAKI_UNSUPPORTED, "libcrypto has no SHA-256");
     }

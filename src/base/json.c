@@ -250,10 +250,13 @@ uint64_t maki_json_text_hash(maki_str string)
 
 uint64_t maki_json_units(maki_str escaped)
 {
-    if (!memchr(escaped.ptr, '\\', escaped.len)) return maki_utf16_len(escaped);
-    uint64_t units = 0;
-    for (size_t at = 0, len = 0; at < escaped.len; at += len) {
-        units += char_at(escaped, at, &len) > 0xFFFF ? 2 : 1;
+    uint64_t units = maki_utf16_len(escaped);
+    const char *p = escaped.ptr, *end = p + escaped.len;
+    /* Every escape is one unit, of its 2 or 6; a pair of surrogates is two escapes and two units. */
+    while (p < end && (p = memchr(p, '\\', (size_t)(end - p))) != NULL) {
+        size_t len = p[1] == 'u' ? 6 : 2;
+        units -= len - 1;
+        p += len;
     }
     return units;
 }

@@ -68,7 +68,8 @@ static void test_edges(const folder *f)
 
             CHECK_CSTR(file.text, whole.text);
             CHECK(strstr(file.text, "\nOK") != NULL);
-            CHECK_EQ(fe.peak_bytes, MAKI_JSON_FILE_BLOCK + MAKI_PAGE); /* whatever the size of the file */
+            CHECK_EQ(fe.peak_bytes,
+                     MAKI_JSON_FILE_BLOCK + MAKI_PAGE); /* whatever the size of the file */
             CHECK_EQ(fake_alloc_live(&fe), 0);
         }
     }

@@ -134,7 +134,7 @@ static const struct escape_row { const char *name; maki_str text; const char *js
     { "short escapes",        MAKI_LIT("\"\\\b\f\n\r\t"),   "\"\\\"\\\\\\b\\f\\n\\r\\t\"" },
     { "other controls",       MAKI_LIT("\0\1\v\x1F"),       "\"\\u0000\\u0001\\u000b\\u001f\"" },
     { "a slash and delete stay", MAKI_LIT("/\x7F"),         "\"/\x7F\"" },
-    { "ends of lines that are not newlines", MAKI_LIT("\u0085\u2028\u2029"), "\"\\u0085\\u2028\\u2029\"" },
+    { "ends of lines that are not newlines", MAKI_LIT("\xC2\x85\u2028\u2029"), "\"\\u0085\\u2028\\u2029\"" },
     { "Japanese stays",       MAKI_LIT("日本\n語"),         "\"日本\\n語\"" },
     { "ZWJ emoji stay",       MAKI_LIT("👩\u200D🚀"),       "\"👩\u200D🚀\"" },
 };

@@ -55,7 +55,8 @@ static void long_array(maki_buf *out, size_t count, size_t without)
     for (size_t i = 0; i < count; i++) {
         char item[80];
         if (i == without) continue;
-        snprintf(item, sizeof item, "%s\"%zu 吾輩は猫である。名前はまだ無い 🐈 \\\" \\n\"", i ? "," : "", i);
+        snprintf(item, sizeof item, "%s\"%zu 吾輩は猫である。名前はまだ無い 🐈 \\\" \\n\"",
+                 i ? "," : "", i);
         maki_buf_add(out, maki_str_of(item));
     }
     maki_buf_add(out, MAKI_LIT("]"));

@@ -103,6 +103,7 @@ bool model_take_event(model *m, maki_str row)
     maki_json_get(event, MAKI_LIT("message"), &e->made);
     maki_json_get(event, MAKI_LIT("hidden"), &e->hidden);
     maki_json_get(event, MAKI_LIT("hiddenEvents"), &e->hidden_events);
+    maki_json_get(event, MAKI_LIT("hiddenAbove"), &e->hidden_above);
     if (e->type == MODEL_FORK) e->at = m->base;
     m->events[m->event_count++] = e;
     return e->ev == m->event_count && e->at == model_last(m);
@@ -185,22 +186,22 @@ static bool in_spans(maki_str spans, uint64_t seq)
     return false;
 }
 
-/* "hiddenEvents": events of the same log as numbers, of the log `up` forks above as [up, ev]. */
-static bool in_events(const model *m, maki_str list, const model_event *made)
+/* "hiddenEvents" has events of the same log, "hiddenAbove" pairs: how many forks up, and the event. */
+static bool in_events(const model *m, const model_event *e, const model_event *made)
 {
     maki_json_item entry, part;
     uint64_t up = 0;
-    if (!list.len) return false;
     for (const model *at = m; at != made->of; at = at->parent)
         up++;
+    maki_str list = up ? e->hidden_above : e->hidden_events;
+    if (!list.len) return false;
     maki_json_iter all = maki_json_items(list);
     while (maki_json_next(&all, &entry)) {
-        double told[2] = { 0, maki_json_double(entry.value) };
-        if (maki_json_kind_of(entry.value) == MAKI_JSON_ARRAY) {
-            maki_json_iter two = maki_json_items(entry.value);
-            for (int i = 0; i < 2 && maki_json_next(&two, &part); i++)
-                told[i] = maki_json_double(part.value);
-        }
+        double told[2] = { 0, 0 };
+        maki_json_iter two = maki_json_items(entry.value);
+        for (int i = 0; up && i < 2 && maki_json_next(&two, &part); i++)
+            told[i] = maki_json_double(part.value);
+        if (!up) told[1] = maki_json_double(entry.value);
         if (told[0] == (double)up && told[1] == (double)made->ev) return true;
     }
     return false;
@@ -216,8 +217,7 @@ static void apply_hiding(const model *m, const model_event *e, model_view *view)
 {
     for (size_t i = 0; i < view->count; i++) {
         const model_item *item = &view->items[i];
-        bool gone = item->row ? in_spans(e->hidden, item->row->seq)
-                              : in_events(m, e->hidden_events, item->made);
+        bool gone = item->row ? in_spans(e->hidden, item->row->seq) : in_events(m, e, item->made);
         if (gone) remove_item(view, i--);
     }
     if (!e->made.len) return;

@@ -57,8 +57,7 @@ typedef struct model_event {
     model_type type;
     model *of;
     uint64_t ev, at;
-    maki_str hidden; /* the text of "hidden" and of "hiddenEvents" */
-    maki_str hidden_events;
+    maki_str hidden, hidden_events, hidden_above; /* as they stand in the event */
     uint64_t before;
     maki_str made;
     uint64_t tokens, seq, block, head, tail, to, to_ev, with, target;

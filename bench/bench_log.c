@@ -1,0 +1,229 @@
+/* bench_log.c -- what appending to a log costs.
+ *
+ *     bench_log make FOLDER MESSAGES   a log of that many messages of about 1 KB, if it is not there
+ *     bench_log sync FOLDER COUNT      appends of 1 KB, synced, beside a bare pwrite and fdatasync of
+ *                                      the same bytes in the same folder, in turn
+ *     bench_log ends FOLDER COUNT      appends at the end of that log beside the first ones of a new
+ *                                      one, in turn, not synced: so that only our own work counts
+ *
+ * Prints one JSON object: medians in microseconds, and the peak of memory. */
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/str.h"
+#include "bench_peak.h"
+#include "history/conversation.h"
+
+enum { ROW = 1000, GROUP = 1000, PATH_MOST = 1024, TEXT_MOST = 1100 };
+
+static int stop(const char *what, const maki_err *err)
+{
+    fprintf(stderr, "bench_log: %s%s%s\n", what, err ? ": " : "", err ? err->msg : "");
+    return 1;
+}
+
+/* ---- messages ---------------------------------------------------------------------------------- */
+
+/* Four in turn: a question, a call, its result, an answer; about 1 KB each. */
+static maki_str message(char text[TEXT_MOST], uint64_t number)
+{
+    static const char words[] =
+        "The cause is a race between the writer and the index; 索引と書き込み. ";
+    char head[200], tail[100];
+    switch (number % 4) {
+    case 0: snprintf(head, sizeof head, "{\"role\":\"user\",\"content\":\""); break;
+    case 1:
+        snprintf(
+            head, sizeof head,
+            "{\"role\":\"assistant\",\"content\":[{\"type\":\"tool_use\",\"id\":\"toolu_%" PRIu64
+            "\",\"name\":\"read\",\"input\":{}},{\"type\":\"text\",\"text\":\"",
+            number);
+        break;
+    case 2:
+        snprintf(
+            head, sizeof head,
+            "{\"role\":\"user\",\"content\":[{\"type\":\"tool_result\",\"tool_use_id\":\"toolu_%" PRIu64
+            "\",\"content\":\"",
+            number - 1);
+        break;
+    default: snprintf(head, sizeof head, "{\"role\":\"assistant\",\"content\":\""); break;
+    }
+    snprintf(tail, sizeof tail, "%s,\"ts\":%" PRIu64 "}",
+             number % 4 == 1 || number % 4 == 2 ? "\"}]" : "\"", 1769500000000 + number * 1373);
+    size_t n = strlen(head), rest = strlen(tail), one = sizeof words - 1;
+    memcpy(text, head, n);
+    for (; n + one + rest <= ROW; n += one)
+        memcpy(text + n, words, one);
+    memset(text + n, 'x', ROW - rest - n);
+    memcpy(text + ROW - rest, tail, rest);
+    return (maki_str){ text, ROW };
+}
+
+/* ---- conversations ------------------------------------------------------------------------------- */
+
+static maki_conv *open_conv(const char *folder, const char *name, maki_durability durability)
+{
+    char path[PATH_MOST];
+    maki_env env = maki_env_system();
+    maki_conv *conv = NULL;
+    maki_err err = { 0 };
+    maki_conv_options options = { .create = true, .durability = durability };
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    if (maki_conv_open(&env, path, &options, &conv, &err) != MAKI_OK) stop(path, &err);
+    return conv;
+}
+
+static void remove_conv(const char *folder, const char *stem)
+{
+    static const char *const ends[] = { ".jsonl", ".events.jsonl", ".idx" };
+    char path[PATH_MOST];
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+        snprintf(path, sizeof path, "%s/%s%s", folder, stem, ends[i]);
+        unlink(path);
+    }
+}
+
+static double now_us(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
+}
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double *times, size_t n)
+{
+    qsort(times, n, sizeof *times, compare);
+    return times[n / 2];
+}
+
+/* ---- the works ----------------------------------------------------------------------------------- */
+
+static int make(const char *folder, uint64_t messages)
+{
+    static char texts[GROUP][TEXT_MOST];
+    maki_str rows[GROUP];
+    maki_err err = { 0 };
+    maki_change change;
+    maki_status st = MAKI_OK;
+    maki_conv *conv = open_conv(folder, "messages.jsonl", MAKI_LAZY);
+    if (!conv) return 1;
+    double began = now_us();
+    uint64_t at = maki_log_last(maki_conv_log(conv)), first = at;
+    while (st == MAKI_OK && at < messages) {
+        size_t n = messages - at < GROUP ? (size_t)(messages - at) : GROUP;
+        for (size_t i = 0; i < n; i++)
+            rows[i] = message(texts[i], at + i);
+        st = maki_conv_append(conv, NULL, rows, n, &change, &err);
+        at += n;
+    }
+    double took = now_us() - began;
+    maki_conv_close(conv);
+    if (st != MAKI_OK) return stop("making the log", &err);
+    printf("{\"made\":%" PRIu64 ",\"us_each\":%.2f,\"peak_kb\":%lu}\n", at - first,
+           at > first ? took / (double)(at - first) : 0, bench_peak_kb());
+    return 0;
+}
+
+static int append_one(maki_conv *conv, maki_str row, double *us)
+{
+    maki_err err = { 0 };
+    maki_change change;
+    double began = now_us();
+    maki_status st = maki_conv_append(conv, NULL, &row, 1, &change, &err);
+    *us = now_us() - began;
+    return st == MAKI_OK ? 0 : stop("appending", &err);
+}
+
+static int write_one(int fd, maki_str row, off_t at, double *us)
+{
+    char line[TEXT_MOST];
+    memcpy(line, row.ptr, row.len);
+    line[row.len] = '\n';
+    double began = now_us();
+    bool ok = pwrite(fd, line, row.len + 1, at) == (ssize_t)row.len + 1 && fdatasync(fd) == 0;
+    *us = now_us() - began;
+    return ok ? 0 : stop("a bare write", NULL);
+}
+
+static void print_medians(const char *ours, double *a, const char *peer, double *b, size_t n)
+{
+    printf("{\"%s\":%.2f,\"%s\":%.2f,\"peak_kb\":%lu}\n", ours, median(a, n), peer, median(b, n),
+           bench_peak_kb());
+}
+
+static int sync_appends(const char *folder, size_t count, double *ours, double *peer)
+{
+    char path[PATH_MOST], text[TEXT_MOST];
+    int bad = 0;
+    remove_conv(folder, "sync");
+    snprintf(path, sizeof path, "%s/bare", folder);
+    int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    maki_conv *conv = open_conv(folder, "sync.jsonl", MAKI_SYNC);
+    if (fd < 0 || !conv) return stop(path, NULL);
+    off_t at = 0;
+    for (size_t i = 0; !bad && i < count; i++) {
+        maki_str row = message(text, i);
+        if (i % 2 == 0) bad = append_one(conv, row, &ours[i]);
+        if (!bad) bad = write_one(fd, row, at, &peer[i]);
+        if (!bad && i % 2) bad = append_one(conv, row, &ours[i]);
+        at += (off_t)row.len + 1;
+    }
+    maki_conv_close(conv);
+    close(fd);
+    unlink(path);
+    remove_conv(folder, "sync");
+    if (!bad) print_medians("append_us", ours, "bare_us", peer, count);
+    return bad;
+}
+
+static int append_ends(const char *folder, size_t count, double *last, double *first)
+{
+    char text[TEXT_MOST];
+    int bad = 0;
+    remove_conv(folder, "new");
+    maki_conv *old = open_conv(folder, "messages.jsonl", MAKI_LAZY);
+    maki_conv *new = open_conv(folder, "new.jsonl", MAKI_LAZY);
+    if (!old || !new) return 1;
+    uint64_t at = maki_log_last(maki_conv_log(old));
+    for (size_t i = 0; !bad && i < count; i++) {
+        maki_str row = message(text, at + i);
+        if (i % 2 == 0) bad = append_one(old, row, &last[i]);
+        if (!bad) bad = append_one(new, row, &first[i]);
+        if (!bad && i % 2) bad = append_one(old, row, &last[i]);
+    }
+    maki_conv_close(old);
+    maki_conv_close(new);
+    remove_conv(folder, "new");
+    if (!bad) print_medians("last_us", last, "first_us", first, count);
+    return bad;
+}
+
+int main(int argc, char **argv)
+{
+    uint64_t n = argc == 4 ? strtoull(argv[3], NULL, 10) : 0;
+    if (n == 0) {
+        fprintf(stderr, "usage: bench_log make|sync|ends FOLDER COUNT\n");
+        return 2;
+    }
+    mkdir(argv[2], 0700);
+    if (strcmp(argv[1], "make") == 0) return make(argv[2], n);
+    double *a = calloc(n, sizeof *a), *b = calloc(n, sizeof *b);
+    int bad = !a || !b                       ? stop("no memory", NULL)
+              : strcmp(argv[1], "sync") == 0 ? sync_appends(argv[2], n, a, b)
+                                             : append_ends(argv[2], n, a, b);
+    free(a);
+    free(b);
+    return bad;
+}
