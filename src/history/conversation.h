@@ -90,7 +90,9 @@ maki_status maki_conv_pin(maki_conv *conv, const unsigned char *expect, uint64_t
 /* Back to the moment (seq, ev); ev MAKI_NOW: the events that had happened at message `seq`. */
 maki_status maki_conv_rewind(maki_conv *conv, const unsigned char *expect, uint64_t seq,
                              uint64_t ev, maki_change *out, maki_err *err);
-/* Make event `ev` void; 0: the newest that counts and is not an undo. */
+/* Make event `ev` void; 0: the newest that counts and is not an undo.  MAKI_REFUSED WOULD_HIDE when
+ * that would hide a first or pinned message or part a pair: undo what came after it first (0 passes
+ * over such an event and takes the next older one). */
 maki_status maki_conv_undo(maki_conv *conv, const unsigned char *expect, uint64_t ev,
                            maki_change *out, maki_err *err);
 /* Back to before message `seq`, and on with `message` in its place (len 0: without it). */

@@ -16,7 +16,6 @@
 #include <maki/maki.h>
 
 #include "base/buf.h"
-#include "base/hash.h"
 #include "base/json.h"
 #include "base/json_scan.h"
 #include "base/json_write.h"
@@ -294,20 +293,6 @@ static maki_status work_write(cost_state *s)
     return maki_jw_end(&w);
 }
 
-/* libcrypto sets itself up at the first call. */
-static void prepare_hash(cost_state *s)
-{
-    unsigned char hash[MAKI_SHA256_LEN];
-    prepare_japanese(s);
-    if (maki_sha256_of(MAKI_LIT("warm"), hash, &s->err) != MAKI_OK) exit(1);
-}
-
-static maki_status work_hash(cost_state *s)
-{
-    unsigned char hash[MAKI_SHA256_LEN];
-    return maki_sha256_of(maki_buf_str(&s->input), hash, &s->err);
-}
-
 /* ---- operations ---------------------------------------------------------------------------- */
 
 static int64_t still(const maki_clock *self)
@@ -488,7 +473,6 @@ static const cost_work works[] = {
     { "units_1000_messages", prepare_array, work_units },
     { "splice_100_edits_1mb", prepare_edits, work_splice },
     { "write_10000_strings", prepare_nothing, work_write },
-    { "sha256_1mb", prepare_hash, work_hash },
 };
 enum { WORKS = sizeof works / sizeof works[0] };
 

@@ -18,12 +18,13 @@ static maki_conv *open_conv(logs *l)
     return conv;
 }
 
-/* A summariser during which somebody else does something, the first `times`
- * times. */
+typedef enum meddling { CONDENSE, PIN, NOTE, APPEND } meddling;
+
+/* A summariser during which somebody else does something, the first `times` times. */
 typedef struct meddler {
     maki_summarizer summarizer; /* must be first */
     maki_conv *other;
-    enum { CONDENSE, PIN, NOTE, APPEND } what;
+    meddling what;
     int times, calls;
 } meddler;
 
@@ -59,7 +60,7 @@ static maki_status meddling_run(const maki_summarizer *self, const maki_summary_
 
 static const struct conflict_row {
     const char *name;
-    int what;
+    meddling what;
     bool expects;       /* the caller names the head */
     maki_status status; /* of the one that was meddled with */
     int calls;          /* of its summariser */
@@ -158,7 +159,7 @@ int main(void)
                                     "a summary of it is\"}");
             CHECK_STATUS(maki_conv_append(one, NULL, &row, 1, &change, &err), MAKI_OK, &err);
         }
-        meddler m = { { .usable = true, .run = meddling_run }, other, (int)r->what, 1, 0 };
+        meddler m = { { .usable = true, .run = meddling_run }, other, r->what, 1, 0 };
         memcpy(head, change.head, MAKI_CHAIN_LEN);
         CHECK_STATUS(
             maki_conv_condense(one, r->expects ? head : NULL, 2, &m.summarizer, &change, &err),
