@@ -6,6 +6,7 @@
  * fail: it may answer differently, but it answers. */
 #include "fuzz.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include <maki/maki.h>
@@ -61,6 +62,22 @@ static maki_status count_up(const maki_random *self, void *out, size_t n, maki_e
     return MAKI_OK;
 }
 
+/* A conversation named in an input must not be looked for on this machine. */
+static int no_open(const maki_files *self, const char *path, int flags, mode_t mode)
+{
+    (void)self;
+    (void)path;
+    (void)flags;
+    (void)mode;
+    errno = EACCES;
+    return -1;
+}
+
+static int no_temp(const maki_files *self, const char *folder)
+{
+    return no_open(self, folder, 0, 0);
+}
+
 /* ---- one run ------------------------------------------------------------------------------- */
 
 typedef struct run {
@@ -75,9 +92,10 @@ static run run_op(maki_str name, maki_str input, size_t fail_at)
     static const maki_clock clock = { still };
     counting_random random = { { count_up }, 0 };
     counted_alloc counted = { .alloc = { counted_resize }, .fail_at = fail_at };
+    static const maki_files no_files = { .open = no_open, .temp = no_temp };
     maki_env system = maki_env_system();
     maki_options options = { sizeof options,
-                             { &counted.alloc, &clock, &random.random, system.files },
+                             { &counted.alloc, &clock, &random.random, &no_files },
                              MEMORY_MAX };
     run r = { .answer = maki_buf_new(system.alloc, ANSWER_MAX) };
     maki *m = NULL;
