@@ -30,7 +30,8 @@ MAKI_API void maki_close(maki *m); /* accepts NULL */
 /* Run the operation `name` on `input`, a JSON object.  Its answer, a JSON object without a newline,
  * goes to `out`, also when it is an error: {"error": {"code": ..., "message": ...}}, which may stand
  * beside other fields.  The status and *err say the same.  MAKI_NOTFOUND: there is no such operation.
- * Only when `out` itself fails may an answer be incomplete. */
+ * Only when `out` itself fails, or a conversation turns out to be damaged while it is written out, may
+ * an answer be incomplete. */
 MAKI_API maki_status maki_op(maki *m, maki_str name, maki_str input, maki_sink out, maki_err *err);
 
 /* The same with the input read from a descriptor, of any size: what is larger than a megabyte waits
