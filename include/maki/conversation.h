@@ -22,7 +22,8 @@ typedef enum maki_open_mode {
     MAKI_OPEN_READ    /* never writes, not even an index */
 } maki_open_mode;
 
-/* `path` is the messages file (it ends with .jsonl) or a folder with messages.jsonl in it.  On
+/* `path` is the messages file (it ends with .jsonl), a folder with messages.jsonl in it, or the name of
+ * a task, a session or a session key (agent:AGENT:KEY).  On
  * MAKI_OK the caller owns *out and ends it with maki_conversation_close(). */
 MAKI_API maki_status maki_conversation_open(maki *m, const char *path, maki_open_mode mode,
                                             maki_conversation **out, maki_err *err) MAKI_MUST_CHECK;

@@ -40,8 +40,9 @@ typedef maki_status (*maki_facts_fn)(void *ctx, maki_log *log, uint64_t seq, mak
 #define MAKI_ROW_BAD 0x80000000u
 
 typedef enum maki_durability {
-    MAKI_SYNC, /* durable when commit returns */
-    MAKI_LAZY  /* written when commit returns; the system writes it out in its time */
+    MAKI_SYNC,  /* durable when commit returns */
+    MAKI_REPLY, /* written when commit returns; durable after maki_log_sync, once an exchange */
+    MAKI_LAZY   /* the same, for many rows: published as they are written; synced at the end */
 } maki_durability;
 
 typedef struct maki_log_options {
@@ -106,6 +107,8 @@ maki_status maki_log_add_event(maki_log *log, const char *type, maki_str fields,
 /* All of the group is there when this returns MAKI_OK, else none of it. */
 maki_status maki_log_commit(maki_log *log, maki_err *err) MAKI_MUST_CHECK;
 void maki_log_abort(maki_log *log);
+/* Make everything committed so far durable, whatever the class. */
+maki_status maki_log_sync(maki_log *log, maki_err *err);
 
 /* ---- for verify.c --------------------------------------------------------------------------------- */
 

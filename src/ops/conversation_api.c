@@ -22,16 +22,6 @@ struct maki_conversation {
     char path[4096];
 };
 
-maki_status maki_conversation_path(const char *name, char *path, size_t room, maki_err *err)
-{
-    struct stat st;
-    size_t n = strlen(name);
-    if (n == 0 || n + 20 > room) return maki_fail(err, MAKI_INVALID, "that is not a path");
-    bool folder = stat(name, &st) == 0 && S_ISDIR(st.st_mode);
-    snprintf(path, room, "%s%s", name, folder ? "/messages.jsonl" : "");
-    return MAKI_OK;
-}
-
 maki_status maki_conversation_open(maki *m, const char *path, maki_open_mode mode,
                                    maki_conversation **out, maki_err *err)
 {
@@ -42,7 +32,7 @@ maki_status maki_conversation_open(maki *m, const char *path, maki_open_mode mod
     maki_conversation *c = alloc->resize(alloc, NULL, 0, sizeof *c);
     if (!c) return maki_fail_nomem(err);
     *c = (maki_conversation){ .alloc = alloc, .env = m->env };
-    maki_status st = maki_conversation_path(path, c->path, sizeof c->path, err);
+    maki_status st = maki_conversation_path(&m->env, path, c->path, sizeof c->path, err);
     if (st == MAKI_OK) st = maki_conv_open(&m->env, c->path, &options, &c->conv, err);
     if (st != MAKI_OK) {
         maki_conversation_close(c);
@@ -180,7 +170,7 @@ maki_status maki_conversation_import(maki *m, const char *source, const char *pa
     maki_import_options options = { .format = MAKI_IMPORT_AUTO };
     maki_import_report report = { 0 };
     maki_conv_options how = { .create = true, .durability = MAKI_LAZY };
-    maki_status st = maki_conversation_path(path, file, sizeof file, err);
+    maki_status st = maki_conversation_path(&m->env, path, file, sizeof file, err);
     if (st == MAKI_OK && format) st = maki_import_named(maki_str_of(format), &options.format, err);
     if (st != MAKI_OK) return st;
     if (stat(file, &there) == 0 && there.st_size > 0) {
@@ -194,6 +184,7 @@ maki_status maki_conversation_import(maki *m, const char *source, const char *pa
     }
     st = maki_conv_open(&m->env, file, &how, &conv, err);
     if (st == MAKI_OK) st = maki_import(&m->env, source, conv, &options, &report, err);
+    if (st == MAKI_OK) st = maki_log_sync(maki_conv_log(conv), err);
     maki_conv_close(conv);
     if (st != MAKI_OK) {
         remove_made(&m->env, file);
@@ -240,7 +231,7 @@ maki_status maki_conversation_verify(maki *m, const char *path, bool repair,
     maki_log_options options = { .family = MAKI_FAMILY_ESTIMATE,
                                  .facts = maki_facts_of,
                                  .facts_ctx = &state };
-    maki_status st = maki_conversation_path(path, file, sizeof file, err);
+    maki_status st = maki_conversation_path(&m->env, path, file, sizeof file, err);
     if (st != MAKI_OK) return st;
     st = repair ? maki_log_fsck(&m->env, file, &options, true, tell, &t, &verified, err)
                 : maki_log_verify(&m->env, file, &options, tell, &t, &verified, err);

@@ -92,8 +92,9 @@ maki_status maki_field_summarizer(const maki_call *call, const char *name,
 
 /* The fields of every operation on a conversation. */
 extern const maki_op_field maki_conversation_fields[];
-/* The messages file that a name means: itself, or messages.jsonl in a folder. */
-maki_status maki_conversation_path(const char *name, char *path, size_t room, maki_err *err);
+/* The messages file that a name means (name.c). */
+maki_status maki_conversation_path(const maki_env *env, const char *name, char *path, size_t room,
+                                   maki_err *err);
 /* Open the conversation that the call names. */
 maki_status maki_field_conversation(const maki_call *call, bool create, maki_conv **out,
                                     maki_err *err);
@@ -118,6 +119,11 @@ maki_status maki_op_history_delete(maki_call *call, maki_jw *out, maki_err *err)
 maki_status maki_op_history_diff(maki_call *call, maki_jw *out, maki_err *err);
 maki_status maki_op_history_edit(maki_call *call, maki_jw *out, maki_err *err);
 maki_status maki_op_history_expand(maki_call *call, maki_jw *out, maki_err *err);
+maki_status maki_op_history_export(maki_call *call, maki_jw *out, maki_err *err);
+maki_status maki_op_history_fsck(maki_call *call, maki_jw *out, maki_err *err);
+maki_status maki_op_history_import(maki_call *call, maki_jw *out, maki_err *err);
+maki_status maki_op_history_log(maki_call *call, maki_jw *out, maki_err *err);
+maki_status maki_op_history_verify(maki_call *call, maki_jw *out, maki_err *err);
 maki_status maki_op_history_fork(maki_call *call, maki_jw *out, maki_err *err);
 maki_status maki_op_history_pin(maki_call *call, maki_jw *out, maki_err *err);
 maki_status maki_op_history_status(maki_call *call, maki_jw *out, maki_err *err);

@@ -29,7 +29,7 @@ static maki_status path_field(const maki_call *call, const char *name, char path
     size_t n = maki_json_copy_text(string, text, sizeof text - 1);
     text[n] = '\0';
     if (strlen(text) != n) return maki_fail(err, MAKI_INVALID, "%s contains a NUL character", name);
-    return maki_conversation_path(text, path, PATH_MOST, err);
+    return maki_conversation_path(&call->m->env, text, path, PATH_MOST, err);
 }
 
 maki_status maki_field_conversation(const maki_call *call, bool create, maki_conv **out,

@@ -46,7 +46,7 @@
         .output = out, .example = EXAMPLE_INPUT_##id, .answer = EXAMPLE_ANSWER_##id },             \
       maki_op_##id, maki_op_conversation_##conversation_id }
 /* Only on a conversation. */
-#define CONVERSATION { "conversation", "string", "the path of its messages file or its folder", 1 }
+#define CONVERSATION { "conversation", "string", "a path, a task, a session or its key", 1 }
 #define EXPECT { "expect", "string", "the head it must have; else CONFLICT", 0 }
 #define SEQ(words) { "seq", "count", words, 1 }
 #define CHANGE                                                                                     \
@@ -55,6 +55,12 @@
            { "head", "string", "the chain there", 1 },                                             \
            { "removed", "count", "messages no longer in view", 1 },                                \
            { "tokensBefore", "count", "", 1 }, { "tokensAfter", "count", "", 1 })
+#define PROOF                                                                                      \
+    FIELDS({ "ok", "boolean", "nothing is wrong (any more)", 1 },                                  \
+           { "messages", "count", "", 1 }, { "events", "count", "", 1 },                           \
+           { "found", "count", "damage found now", 1 },                                            \
+           { "earlier", "count", "damage noted earlier", 1 },                                      \
+           { "findings", "array", "[{file, offset, seq, ev, what}], the first 100", 1 })
 #define LOGGED(title, id, words, does, in, out)                                                    \
     { { .name = title, .help = words, .class_name = "conversation", .effect = does, .input = in,   \
         .output = out, .example = EXAMPLE_INPUT_##id, .answer = EXAMPLE_ANSWER_##id },             \
@@ -127,11 +133,29 @@ const maki_op_row maki_op_table[] = {
          "Undo what hides or shortens a message.", "append",
          FIELDS(CONVERSATION, SEQ("the message"), EXPECT), CHANGE),
 
+    LOGGED("history.export", history_export,
+         "A conversation in the format of another program.", "read",
+         FIELDS(CONVERSATION,
+                { "format", "string", "roo, roo-ui, lines, openai or anthropic; roo by default", 0 }),
+         FIELDS({ "format", "string", "", 1 }, { "export", "any", "what it looks like there", 1 })),
+
     LOGGED("history.fork", history_fork,
          "A new conversation that shares the past up to a message.", "append",
          FIELDS(CONVERSATION, { "path", "string", "of the new one's messages file", 1 },
                 { "seq", "count", "the last message shared; the newest by default", 0 }),
          FIELDS({ "path", "string", "", 1 }, { "seq", "count", "", 1 })),
+
+    LOGGED("history.fsck", history_fsck,
+         "Find damage in a conversation and repair it; nothing is deleted.", "append",
+         FIELDS(CONVERSATION, { "repair", "boolean", "false by default", 0 }), PROOF),
+
+    LOGGED("history.import", history_import,
+         "A new conversation from a file of another program.", "append",
+         FIELDS(CONVERSATION, { "source", "string", "the file", 1 },
+                { "format", "string", "told from its first lines by default", 0 }),
+         FIELDS({ "format", "string", "which it was", 1 }, { "messages", "count", "", 1 },
+                { "events", "count", "", 1 }, { "skipped", "count", "broken lines", 1 },
+                { "other", "count", "lines that are no messages", 1 })),
 
     PURE("history.keep", history_keep,
          "The last messages, and the tool calls from before them that they need.",
@@ -149,6 +173,12 @@ const maki_op_row maki_op_table[] = {
                 { "perUser", "count", "turns for this user", 0 },
                 { "provider", "string", "the provider in use", 0 }),
          FIELDS(RESULT)),
+
+    LOGGED("history.log", history_log,
+         "Every message of a conversation, and what was done to them.", "read",
+         FIELDS(CONVERSATION),
+         FIELDS({ "messages", "array", "[{seq, ts, tokens, hidden, pinned, message}]", 1 },
+                { "events", "array", "as they stand in the file", 1 })),
 
     LOGGED("history.pin", history_pin,
          "A message that no step may hide.", "append",
@@ -231,6 +261,10 @@ const maki_op_row maki_op_table[] = {
     LOGGED("history.unpin", history_unpin,
          "A pinned message may be hidden again.", "append",
          FIELDS(CONVERSATION, SEQ("the message"), EXPECT), CHANGE),
+
+    LOGGED("history.verify", history_verify,
+         "Prove that nothing in a conversation was changed.", "read",
+         FIELDS(CONVERSATION), PROOF),
 
     PURE("manage.accept", manage_accept,
          "Did a condense save enough?",

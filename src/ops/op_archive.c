@@ -1,0 +1,230 @@
+/* op_archive.c -- history.log, export, import, verify, fsck: a conversation as a whole. */
+#include <stdio.h>
+#include <string.h>
+
+#include <maki/maki.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "ops/op.h"
+
+enum { NAME_MOST = 4096, FINDINGS_TOLD = 100 };
+
+static void count_field(maki_jw *out, const char *name, uint64_t value)
+{
+    maki_jw_key(out, maki_str_of(name));
+    maki_jw_int(out, (int64_t)value);
+}
+
+static void text_field(maki_jw *out, const char *name, const char *text)
+{
+    maki_jw_key(out, maki_str_of(name));
+    maki_jw_string(out, maki_str_of(text));
+}
+
+/* A string field as a C string; false when it has a NUL or is too long. */
+static maki_status name_field(const maki_call *call, const char *field, char out[NAME_MOST],
+                              maki_err *err)
+{
+    maki_str string = maki_field_string(call->input, field);
+    size_t n = maki_json_copy_text(string, out, NAME_MOST - 1);
+    out[n] = '\0';
+    if (strlen(out) == n && string.len < NAME_MOST) return MAKI_OK;
+    return maki_fail(err, MAKI_INVALID, "%s is not a name, at byte %zu", field,
+                     (size_t)(string.ptr - call->base));
+}
+
+static maki_status open_named(const maki_call *call, maki_conversation **out, maki_err *err)
+{
+    char name[NAME_MOST];
+    maki_status st = name_field(call, "conversation", name, err);
+    return st == MAKI_OK ? maki_conversation_open(call->m, name, MAKI_OPEN, out, err) : st;
+}
+
+/* ---- log --------------------------------------------------------------------------------------------- */
+
+static maki_status write_message(void *ctx, const maki_message *m, maki_err *err)
+{
+    maki_jw *out = ctx;
+    (void)err;
+    maki_jw_object(out);
+    count_field(out, "seq", m->seq);
+    maki_jw_key(out, MAKI_LIT("ts"));
+    maki_jw_int(out, m->ts);
+    count_field(out, "tokens", m->tokens);
+    maki_jw_key(out, MAKI_LIT("hidden"));
+    maki_jw_bool(out, m->hidden);
+    maki_jw_key(out, MAKI_LIT("pinned"));
+    maki_jw_bool(out, m->pinned);
+    maki_jw_key(out, MAKI_LIT("message"));
+    maki_jw_raw(out, m->json);
+    maki_jw_end_object(out);
+    return out->status;
+}
+
+static maki_status write_event(void *ctx, uint64_t ev, maki_str json, maki_err *err)
+{
+    maki_jw *out = ctx;
+    (void)ev;
+    (void)err;
+    maki_jw_raw(out, json);
+    return out->status;
+}
+
+maki_status maki_op_history_log(maki_call *call, maki_jw *out, maki_err *err)
+{
+    maki_conversation *c = NULL;
+    maki_status st = open_named(call, &c, err);
+    if (st == MAKI_OK) {
+        maki_jw_object(out);
+        maki_jw_key(out, MAKI_LIT("messages"));
+        maki_jw_array(out);
+        st = maki_conversation_each(c, MAKI_LATEST, true, write_message, out, err);
+        maki_jw_end_array(out);
+        maki_jw_key(out, MAKI_LIT("events"));
+        maki_jw_array(out);
+        if (st == MAKI_OK) st = maki_conversation_each_event(c, write_event, out, err);
+        maki_jw_end_array(out);
+        maki_jw_end_object(out);
+    }
+    maki_conversation_close(c);
+    return st;
+}
+
+/* ---- export, import -------------------------------------------------------------------------------------- */
+
+typedef struct lines_sink {
+    maki_jw *out;
+    bool comma; /* a row has ended: one is due when another comes */
+    bool rows;  /* newlines become commas */
+} lines_sink;
+
+static maki_status write_export(void *ctx, maki_str bytes, maki_err *err)
+{
+    lines_sink *s = ctx;
+    (void)err;
+    while (s->rows && bytes.len) {
+        const char *newline = memchr(bytes.ptr, '\n', bytes.len);
+        size_t n = newline ? (size_t)(newline - bytes.ptr) : bytes.len;
+        if (n > 0 && s->comma) maki_jw_bytes(s->out, MAKI_LIT(","));
+        if (n > 0) s->comma = false;
+        maki_jw_bytes(s->out, maki_str_to(bytes, n));
+        s->comma |= newline != NULL;
+        bytes = maki_str_from(bytes, newline ? n + 1 : n);
+    }
+    maki_jw_bytes(s->out, bytes);
+    return s->out->status;
+}
+
+maki_status maki_op_history_export(maki_call *call, maki_jw *out, maki_err *err)
+{
+    char format[NAME_MOST];
+    maki_str given;
+    maki_conversation *c = NULL;
+    maki_status st = name_field(call, "format", format, err);
+    if (!maki_field(call->input, "format", &given)) strcpy(format, "roo");
+    if (st == MAKI_OK) st = open_named(call, &c, err);
+    if (st == MAKI_OK) {
+        lines_sink sink = { .out = out, .rows = strcmp(format, "lines") == 0 };
+        maki_jw_object(out);
+        text_field(out, "format", format);
+        maki_jw_key(out, MAKI_LIT("export"));
+        maki_jw_begin_value(out);
+        if (sink.rows) maki_jw_bytes(out, MAKI_LIT("["));
+        st = maki_conversation_export(c, format, (maki_sink){ write_export, &sink }, err);
+        if (sink.rows) maki_jw_bytes(out, MAKI_LIT("]"));
+        maki_jw_end_object(out);
+    }
+    maki_conversation_close(c);
+    return st;
+}
+
+maki_status maki_op_history_import(maki_call *call, maki_jw *out, maki_err *err)
+{
+    char name[NAME_MOST], source[NAME_MOST], format[NAME_MOST];
+    maki_str given;
+    maki_imported got;
+    bool named = maki_field(call->input, "format", &given);
+    maki_status st = name_field(call, "conversation", name, err);
+    if (st == MAKI_OK) st = name_field(call, "source", source, err);
+    if (st == MAKI_OK) st = name_field(call, "format", format, err);
+    if (st == MAKI_OK) {
+        st =
+            maki_conversation_import(call->m, source, name, named ? format : NULL, NULL, &got, err);
+    }
+    if (st != MAKI_OK) return st;
+    maki_jw_object(out);
+    text_field(out, "format", got.format);
+    count_field(out, "messages", got.messages);
+    count_field(out, "events", got.events);
+    count_field(out, "skipped", got.skipped);
+    count_field(out, "other", got.other);
+    maki_jw_end_object(out);
+    return MAKI_OK;
+}
+
+/* ---- verify, fsck -------------------------------------------------------------------------------------------- */
+
+typedef struct findings {
+    maki_buf json; /* the inside of an array */
+    size_t count;
+} findings;
+
+static void add_finding(void *ctx, const maki_damage *d)
+{
+    findings *f = ctx;
+    maki_jw w;
+    if (f->count++ >= FINDINGS_TOLD) return;
+    if (f->json.len) maki_buf_add(&f->json, MAKI_LIT(","));
+    maki_jw_init(&w, maki_buf_sink(&f->json), NULL);
+    maki_jw_object(&w);
+    text_field(&w, "file", d->file);
+    count_field(&w, "offset", d->offset);
+    count_field(&w, "seq", d->seq);
+    count_field(&w, "ev", d->ev);
+    text_field(&w, "what", d->what);
+    maki_jw_end_object(&w);
+    (void)!maki_jw_end(&w); /* the buffer remembers */
+}
+
+static maki_status prove(maki_call *call, bool repair, maki_jw *out, maki_err *err)
+{
+    char name[NAME_MOST];
+    maki_proof proof = { 0 };
+    findings f = { .json = maki_buf_new(call->m->env.alloc, 1 << 20) };
+    maki_status st = name_field(call, "conversation", name, err);
+    if (st == MAKI_OK) {
+        st = maki_conversation_verify(call->m, name, repair, add_finding, &f, &proof, err);
+    }
+    maki_status kept = maki_buf_status(&f.json, st == MAKI_OK ? err : NULL);
+    if (st == MAKI_OK) st = kept;
+    if (st == MAKI_OK || (st == MAKI_CORRUPT && proof.found > 0)) {
+        maki_jw_object(out);
+        maki_jw_key(out, MAKI_LIT("ok"));
+        maki_jw_bool(out, st == MAKI_OK);
+        count_field(out, "messages", proof.messages);
+        count_field(out, "events", proof.events);
+        count_field(out, "found", proof.found);
+        count_field(out, "earlier", proof.earlier);
+        maki_jw_key(out, MAKI_LIT("findings"));
+        maki_jw_array(out);
+        if (f.json.len) maki_jw_raw(out, maki_buf_str(&f.json));
+        maki_jw_end_array(out);
+        maki_jw_end_object(out);
+        call->answered = true;
+        if (maki_jw_end(out) != MAKI_OK) st = out->status; /* before the findings go */
+    }
+    maki_buf_free(&f.json);
+    return st;
+}
+
+maki_status maki_op_history_verify(maki_call *call, maki_jw *out, maki_err *err)
+{
+    return prove(call, false, out, err);
+}
+
+maki_status maki_op_history_fsck(maki_call *call, maki_jw *out, maki_err *err)
+{
+    return prove(call, maki_field_bool(call->input, "repair", false), out, err);
+}
