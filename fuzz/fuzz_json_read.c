@@ -223,6 +223,7 @@ static void check_string(maki_str string, fuzz_chance *chance, maki_arena *arena
     MUST(maki_json_text_is(string, text));
     MUST(maki_json_same_text(string, string));
     MUST(maki_json_units(escaped) == maki_utf16_len(text));
+    MUST(maki_text_plain.escaped_units(escaped.ptr, escaped.len) == maki_json_units(escaped));
     check_cuts(escaped, chance);
 }
 
@@ -273,6 +274,9 @@ static void walk(walker *w, maki_json_item item, unsigned depth, uint64_t index)
     while (maki_json_next(&iter, &inner))
         walk(w, inner, depth + 1, count++);
     MUST(count == maki_json_count(item.value));
+    if (kind == MAKI_JSON_ARRAY || kind == MAKI_JSON_OBJECT) {
+        MUST(maki_text_plain.container_len(item.value.ptr, item.value.len) == item.value.len);
+    }
 
     if (kind == MAKI_JSON_STRING) check_string(item.value, &w->chance, &w->arena);
     if (kind == MAKI_JSON_NUMBER) check_number(item.value);

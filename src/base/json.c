@@ -58,17 +58,7 @@ static const char *skip_string(const char *p, const char *end)
 
 static const char *skip_container(const char *p, const char *end)
 {
-    size_t depth = 0;
-    for (;;) {
-        char c = *p;
-        if (c == '"') {
-            p = skip_string(p, end);
-            continue;
-        }
-        p++;
-        if (c == '{' || c == '[') depth++;
-        if ((c == '}' || c == ']') && --depth == 0) return p;
-    }
+    return p + maki_text_kernels_best()->container_len(p, (size_t)(end - p));
 }
 
 static const char *skip_value(const char *p, const char *end)
@@ -120,7 +110,9 @@ size_t maki_json_count(maki_str container)
 
 bool maki_json_key_is(maki_str key, maki_str name)
 {
-    if (!memchr(key.ptr, '\\', key.len)) return maki_str_is(key, name);
+    if (key.len < name.len) return false; /* escapes only make it longer */
+    if (key.len == name.len) return maki_str_is(key, name) && !memchr(key.ptr, '\\', key.len);
+    if (!memchr(key.ptr, '\\', key.len)) return false;
     return maki_json_text_is((maki_str){ key.ptr - 1, key.len + 2 }, name);
 }
 
@@ -250,27 +242,54 @@ uint64_t maki_json_text_hash(maki_str string)
 
 uint64_t maki_json_units(maki_str escaped)
 {
-    uint64_t units = maki_utf16_len(escaped);
-    const char *p = escaped.ptr, *end = p + escaped.len;
-    /* Every escape is one unit, of its 2 or 6; a pair of surrogates is two escapes and two units. */
-    while (p < end && (p = memchr(p, '\\', (size_t)(end - p))) != NULL) {
-        size_t len = p[1] == 'u' ? 6 : 2;
-        units -= len - 1;
-        p += len;
+    return maki_text_kernels_best()->escaped_units(escaped.ptr, escaped.len);
+}
+
+/* May the text end with the first half of an escaped pair?  (It may also be an escaped backslash and
+ * letters.) */
+static bool may_end_in_pair(maki_str text)
+{
+    const char *p = text.ptr + text.len;
+    return text.len >= 6 && p[-6] == '\\' && p[-5] == 'u' && (p[-4] | 32) == 'd' && p[-3] >= '8';
+}
+
+/* The next bytes of `escaped` from `at`: whole characters, whole escapes. */
+static maki_str next_piece(maki_str escaped, size_t at)
+{
+    enum { PIECE = 256 };
+    maki_str piece = maki_str_from(escaped, at);
+    if (piece.len <= PIECE) return piece;
+    piece.len = maki_text_kernels_best()->skip_string(piece.ptr, PIECE);
+    piece.len -= maki_utf8_unfinished(piece);
+    return piece;
+}
+
+/* The end of the longest prefix of at most *units, which become what is left of them.  Piece by piece
+ * as long as pieces fit, then character by character. */
+static size_t walk_units(maki_str escaped, uint64_t *units)
+{
+    size_t at = 0, len = 0;
+    while (at < escaped.len) {
+        maki_str piece = next_piece(escaped, at);
+        size_t end = at + piece.len;
+        uint64_t cost = maki_json_units(piece);
+        if (cost <= *units && !may_end_in_pair(piece)) {
+            *units -= cost;
+            at = end;
+            continue;
+        }
+        for (; at < end; at += len) {
+            cost = char_at(escaped, at, &len) > 0xFFFF ? 2 : 1;
+            if (cost > *units) return at;
+            *units -= cost;
+        }
     }
-    return units;
+    return at;
 }
 
 maki_str maki_json_head(maki_str escaped, uint64_t units)
 {
-    size_t at = 0, len = 0;
-    while (at < escaped.len) {
-        uint64_t cost = char_at(escaped, at, &len) > 0xFFFF ? 2 : 1;
-        if (cost > units) break;
-        units -= cost;
-        at += len;
-    }
-    return maki_str_to(escaped, at);
+    return maki_str_to(escaped, walk_units(escaped, &units));
 }
 
 maki_str maki_json_tail(maki_str escaped, uint64_t units)
@@ -278,10 +297,9 @@ maki_str maki_json_tail(maki_str escaped, uint64_t units)
     uint64_t all = maki_json_units(escaped);
     if (all <= units) return escaped;
     uint64_t drop = all - units; /* walk forward: an escape cannot be told from behind */
-    size_t at = 0, len = 0;
-    while (at < escaped.len && drop > 0) {
-        uint64_t cost = char_at(escaped, at, &len) > 0xFFFF ? 2 : 1;
-        drop -= cost > drop ? drop : cost;
+    size_t len = 0, at = walk_units(escaped, &drop);
+    if (drop > 0) {
+        char_at(escaped, at, &len); /* one half of this character would still fit: it goes too */
         at += len;
     }
     return maki_str_from(escaped, at);

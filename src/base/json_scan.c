@@ -1,7 +1,7 @@
 /* json_scan.c -- a state machine that can stop between any two bytes.
  *
- * The bytes of a piece are first checked to be UTF-8, then walked.  Long strings are skipped by the
- * kernel find_special, which is where the speed comes from: most of a chat log is string content.
+ * The bytes of a piece are first checked to be UTF-8, then walked.  The kernel skip_string passes over
+ * strings, escapes and all, which is where the speed comes from: most of a chat log is string content.
  * A position in an error is the byte at which the text can no longer become right. */
 #include "base/json_scan.h"
 
@@ -59,30 +59,32 @@ static inline bool reported(const maki_json_scan *s, unsigned depth)
     return s->options.on_span && depth <= s->options.report_depth;
 }
 
+/* Is the innermost open container an object?  Kept at hand in s->in_object. */
 static inline bool inside_object(const maki_json_scan *s)
 {
     unsigned level = s->depth - 1;
-    return s->is_object[level / 64] >> (level % 64) & 1;
+    return s->depth > 0 && (s->is_object[level / 64] >> (level % 64) & 1);
 }
 
-/* A value that began at `start` at the present depth is complete, `end` being one past it. */
-static maki_status value_ends(maki_json_scan *s, maki_json_kind kind, uint64_t start, uint64_t end,
-                              maki_err *err)
+static maki_status report(maki_json_scan *s, maki_json_kind kind, uint64_t start, uint64_t end,
+                          maki_err *err)
 {
     unsigned depth = s->depth;
-    if (depth == 0) {
-        s->state = s->options.sequence ? ROW_DONE : DONE;
-    } else {
-        s->state = AFTER_VALUE;
-    }
-    if (!reported(s, depth)) return MAKI_OK;
     maki_json_span span = { .kind = kind, .depth = depth, .start = start, .end = end };
     span.index = s->open[depth].index++;
-    if (depth > 0 && inside_object(s)) {
+    if (s->in_object) {
         span.key_start = s->open[depth].key_start;
         span.key_end = s->open[depth].key_end;
     }
     return s->options.on_span(s->options.ctx, &span, err);
+}
+
+/* A value that began at `start` at the present depth is complete, `end` being one past it. */
+static inline maki_status value_ends(maki_json_scan *s, maki_json_kind kind, uint64_t start,
+                                     uint64_t end, maki_err *err)
+{
+    s->state = s->depth > 0 ? AFTER_VALUE : s->options.sequence ? ROW_DONE : DONE;
+    return reported(s, s->depth) ? report(s, kind, start, end, err) : MAKI_OK;
 }
 
 static maki_status container_begins(maki_json_scan *s, bool object, uint64_t at, maki_err *err)
@@ -99,6 +101,7 @@ static maki_status container_begins(maki_json_scan *s, bool object, uint64_t at,
         s->is_object[s->depth / 64] &= ~bit;
     }
     s->depth++;
+    s->in_object = object;
     if (reported(s, s->depth)) s->open[s->depth].index = 0;
     s->state = object ? FIRST_KEY : FIRST_ITEM;
     return MAKI_OK;
@@ -106,10 +109,11 @@ static maki_status container_begins(maki_json_scan *s, bool object, uint64_t at,
 
 static maki_status container_ends(maki_json_scan *s, bool object, uint64_t at, maki_err *err)
 {
-    if (inside_object(s) != object) {
+    if (s->in_object != object) {
         return wrong(at, object ? "'}' inside an array" : "']' inside an object", err);
     }
     s->depth--;
+    s->in_object = inside_object(s);
     uint64_t start = reported(s, s->depth) ? s->open[s->depth].start : 0;
     return value_ends(s, object ? MAKI_JSON_OBJECT : MAKI_JSON_ARRAY, start, at + 1, err);
 }
@@ -141,15 +145,13 @@ static maki_status value_begins(maki_json_scan *s, char c, uint64_t at, maki_err
     return MAKI_OK;
 }
 
-static maki_status string_ends(maki_json_scan *s, uint64_t end, maki_err *err)
+static inline void key_ends(maki_json_scan *s, uint64_t end)
 {
-    if (!s->in_key) return value_ends(s, MAKI_JSON_STRING, s->token_start, end, err);
     if (reported(s, s->depth)) {
         s->open[s->depth].key_start = s->token_start;
         s->open[s->depth].key_end = end;
     }
     s->state = COLON;
-    return MAKI_OK;
 }
 
 static void key_begins(maki_json_scan *s, uint64_t at)
@@ -179,7 +181,7 @@ static maki_status between(maki_json_scan *s, char c, uint64_t at, maki_err *err
         return MAKI_OK;
     case AFTER_VALUE:
         if (c == ',') {
-            s->state = inside_object(s) ? KEY : VALUE;
+            s->state = s->in_object ? KEY : VALUE;
             return MAKI_OK;
         }
         if (c == '}') return container_ends(s, true, at, err);
@@ -230,20 +232,53 @@ static maki_status number_ends(maki_json_scan *s, uint64_t at, maki_err *err)
     return value_ends(s, MAKI_JSON_NUMBER, s->token_start, at, err);
 }
 
-/* Inside a string, from p: returns how far it got, at most n. */
-static size_t in_string(maki_json_scan *s, const char *p, size_t n, uint64_t at, maki_status *st,
+/* Inside a number, from p: returns how many bytes belong to it, of n.  The byte after it is looked at
+ * again. */
+static size_t in_number(maki_json_scan *s, const char *p, size_t n, uint64_t at, maki_status *st,
                         maki_err *err)
 {
-    size_t i = s->options.kernels->skip_string(p, n);
-    if (i == n) return n;
-    if (p[i] == '"') {
-        *st = string_ends(s, at + i + 1, err);
-    } else if (p[i] == '\\') {
-        s->state = ESCAPE;
-    } else {
-        *st = wrong(at + i, "a control character must be escaped inside a string", err);
+    enum state state = s->state;
+    for (size_t i = 0; i < n; i++) {
+        if (state == INTEGER && is_digit(p[i])) continue;
+        enum state next = number_step(state, p[i]);
+        if (next == DONE) {
+            s->state = state;
+            *st = number_ends(s, at + i, err);
+            return i;
+        }
+        state = next;
     }
-    return i + 1;
+    s->state = state;
+    return n;
+}
+
+/* A string has stopped at p[0]: at its end or at something to be looked at.  Returns how many bytes
+ * were taken, of n.  What follows the end in compact JSON, :" and ,", is taken along: the walk would
+ * do the same with them one at a time, which costs more than most strings do. */
+static inline size_t string_stops(maki_json_scan *s, const char *p, size_t n, uint64_t at,
+                                  maki_status *st, maki_err *err)
+{
+    if (p[0] == '\\') {
+        s->state = ESCAPE;
+        return 1;
+    }
+    if (p[0] != '"') {
+        *st = wrong(at, "a control character must be escaped inside a string", err);
+        return 1;
+    }
+    if (s->in_key) {
+        key_ends(s, at + 1);
+        if (n < 3 || p[1] != ':') return 1;
+        s->state = VALUE;
+        if (p[2] != '"') return 2;
+    } else {
+        *st = value_ends(s, MAKI_JSON_STRING, s->token_start, at + 1, err);
+        if (*st != MAKI_OK || !s->in_object || n < 3 || p[1] != ',' || p[2] != '"') return 1;
+    }
+    s->in_key = !s->in_key;
+    s->token_start = at + 2;
+    s->state = STRING;
+    return 3;
 }
 
 static maki_status in_escape(maki_json_scan *s, char c, uint64_t at, maki_err *err)
@@ -265,55 +300,66 @@ static maki_status in_hex(maki_json_scan *s, char c, uint64_t at, maki_err *err)
     return MAKI_OK;
 }
 
-static maki_status in_literal(maki_json_scan *s, char c, uint64_t at, maki_err *err)
+/* Inside a literal, from p: returns how many bytes were taken, of n. */
+static size_t in_literal(maki_json_scan *s, const char *p, size_t n, uint64_t at, maki_status *st,
+                         maki_err *err)
 {
-    if (c != s->literal[s->literal_at]) return wrong(at, "only true, false or null fit here", err);
-    if (s->literal[++s->literal_at] != '\0') return MAKI_OK;
-    char first = s->literal[0];
-    maki_json_kind kind = first == 'n' ? MAKI_JSON_NULL : MAKI_JSON_BOOL;
-    return value_ends(s, kind, s->token_start, at + 1, err);
+    size_t i = 0;
+    while (i < n && p[i] == s->literal[s->literal_at]) {
+        i++;
+        if (s->literal[++s->literal_at] != '\0') continue;
+        maki_json_kind kind = s->literal[0] == 'n' ? MAKI_JSON_NULL : MAKI_JSON_BOOL;
+        *st = value_ends(s, kind, s->token_start, at + i, err);
+        return i;
+    }
+    if (i < n) *st = wrong(at + i, "only true, false or null fit here", err);
+    return i;
 }
 
-/* Between tokens, or inside one that is no string. */
-static maki_status step(maki_json_scan *s, char c, uint64_t at, bool *taken, maki_err *err)
+static inline bool is_space(char c)
 {
-    *taken = true;
-    if (s->state < STRING) {
-        if (c == '\n' && s->state == ROW_DONE) {
-            s->state = ROW_START;
-        } else if (c != ' ' && c != '\n' && c != '\t' && c != '\r') {
-            return between(s, c, at, err);
-        } else if (c == '\n' && s->options.sequence && s->depth > 0) {
-            return wrong(at, "a row may not contain a newline", err);
-        }
-        return MAKI_OK;
+    return c == ' ' || c == '\n' || c == '\t' || c == '\r';
+}
+
+/* White space between tokens. */
+static maki_status in_space(maki_json_scan *s, char c, uint64_t at, maki_err *err)
+{
+    if (c == '\n' && s->state == ROW_DONE) {
+        s->state = ROW_START;
+    } else if (c == '\n' && s->options.sequence && s->depth > 0) {
+        return wrong(at, "a row may not contain a newline", err);
     }
-    if (s->state == ESCAPE) return in_escape(s, c, at, err);
-    if (s->state == HEX) return in_hex(s, c, at, err);
-    if (s->state == LITERAL) return in_literal(s, c, at, err);
-    enum state next = number_step(s->state, c);
-    if (next != DONE) {
-        s->state = next;
-        return MAKI_OK;
-    }
-    *taken = false; /* c ends the number and is looked at again */
-    return number_ends(s, at, err);
+    return MAKI_OK;
 }
 
 /* Walk valid UTF-8 bytes. */
 static maki_status walk(maki_json_scan *s, const char *p, size_t n, maki_err *err)
 {
+    const maki_text_kernels *kernels = s->options.kernels;
     maki_status st = MAKI_OK;
     size_t i = 0;
     while (i < n && st == MAKI_OK) {
-        uint64_t at = s->at + i;
         if (s->state == STRING) {
-            i += in_string(s, p + i, n - i, at, &st, err);
-        } else {
-            bool taken = true;
-            st = step(s, p[i], at, &taken, err);
-            i += taken;
+            i += kernels->skip_string(p + i, n - i);
+            if (i < n) i += string_stops(s, p + i, n - i, s->at + i, &st, err);
+            continue;
         }
+        char c = p[i];
+        uint64_t at = s->at + i;
+        if (s->state < STRING) {
+            st = is_space(c) ? in_space(s, c, at, err) : between(s, c, at, err);
+        } else if (s->state == ESCAPE) {
+            st = in_escape(s, c, at, err);
+        } else if (s->state == HEX) {
+            st = in_hex(s, c, at, err);
+        } else if (s->state == LITERAL) {
+            i += in_literal(s, p + i, n - i, at, &st, err);
+            continue;
+        } else {
+            i += in_number(s, p + i, n - i, at, &st, err);
+            continue;
+        }
+        i++;
     }
     s->at += i;
     return st;

@@ -53,6 +53,7 @@ typedef struct maki_json_scan {
     const char *literal;      /* the literal being read */
     bool in_key;              /* the string being read is a key */
     unsigned depth;           /* how many containers are open */
+    bool in_object;           /* the innermost of them is an object */
     uint64_t token_start;     /* of the string, number or literal being read */
     unsigned char pending[4]; /* the first bytes of a character cut by the piece's end */
     unsigned pending_len;

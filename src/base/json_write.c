@@ -88,54 +88,62 @@ void maki_jw_end_array(maki_jw *w)
     close_container(w, ']');
 }
 
-/* Where U+0085, U+2028 or U+2029 begins, else text.len.  JSON allows them, but to many readers of
- * lines they end a line. */
-static size_t find_line_end(maki_str text)
+/* From `at` on, where U+0085 (lead C2) or U+2028 and U+2029 (lead E2) begin, else text.len.  JSON
+ * allows them, but to many readers of lines they end a line. */
+static size_t next_line_end(maki_str text, size_t at, unsigned char lead)
 {
     const unsigned char *p = (const unsigned char *)text.ptr;
-    for (size_t i = 0; i + 1 < text.len; i++) {
-        if (p[i] == 0xC2 && p[i + 1] == 0x85) return i;
-        if (p[i] == 0xE2 && p[i + 1] == 0x80 && i + 2 < text.len && (p[i + 2] & 0xFE) == 0xA8) {
-            return i;
-        }
+    const unsigned char *found = NULL;
+    while (at < text.len && (found = memchr(p + at, lead, text.len - at)) != NULL) {
+        at = (size_t)(found - p);
+        size_t left = text.len - at;
+        if (lead == 0xC2 && left >= 2 && p[at + 1] == 0x85) return at;
+        if (lead == 0xE2 && left >= 3 && p[at + 1] == 0x80 && (p[at + 2] & 0xFE) == 0xA8) return at;
+        at++;
     }
     return text.len;
 }
 
-static void without_line_ends(maki_jw *w, maki_str text)
+/* The escape of a quote, a backslash or a byte below 0x20. */
+static void escaped_byte(maki_jw *w, unsigned char c)
 {
-    for (;;) {
-        size_t at = find_line_end(text);
-        maki_jw_bytes(w, (maki_str){ text.ptr, at });
-        if (at == text.len) return;
-        bool two = (unsigned char)text.ptr[at] == 0xC2;
-        maki_jw_bytes(w, two                          ? MAKI_LIT("\\u0085")
-                         : text.ptr[at + 2] == '\xA8' ? MAKI_LIT("\\u2028")
-                                                      : MAKI_LIT("\\u2029"));
-        at += two ? 2 : 3;
-        text = (maki_str){ text.ptr + at, text.len - at };
+    static const char digits[] = "0123456789abcdef";
+    static const char letters[] = "btn?fr"; /* for 0x08 to 0x0D; 0x0B has none */
+    char escape[] = { '\\', 'u', '0', '0', digits[c >> 4 & 15], digits[c & 15] };
+    size_t len = 2;
+    if (c == '"' || c == '\\') {
+        escape[1] = (char)c;
+    } else if (c >= 0x08 && c <= 0x0D && c != 0x0B) {
+        escape[1] = letters[c - 0x08];
+    } else {
+        len = sizeof escape;
     }
+    maki_jw_bytes(w, (maki_str){ escape, len });
 }
 
 void maki_jw_escaped(maki_jw *w, maki_str text)
 {
-    static const char letters[] = "btn?fr"; /* for 0x08 to 0x0D; 0x0B has none */
     const maki_text_kernels *kernels = maki_text_kernels_best();
-    while (text.len) {
-        size_t plain = kernels->find_special(text.ptr, text.len);
-        without_line_ends(w, (maki_str){ text.ptr, plain });
-        if (plain == text.len) return;
-        unsigned char c = (unsigned char)text.ptr[plain];
-        char escape[7];
-        if (c == '"' || c == '\\') {
-            snprintf(escape, sizeof escape, "\\%c", c);
-        } else if (c >= 0x08 && c <= 0x0D && c != 0x0B) {
-            snprintf(escape, sizeof escape, "\\%c", letters[c - 0x08]);
+    size_t two = next_line_end(text, 0, 0xC2), three = next_line_end(text, 0, 0xE2);
+    size_t at = 0;
+    while (at < text.len) {
+        size_t stop = two < three ? two : three;
+        size_t plain = kernels->find_special(text.ptr + at, stop - at);
+        maki_jw_bytes(w, (maki_str){ text.ptr + at, plain });
+        at += plain;
+        if (at == text.len) return;
+        if (at == two) {
+            maki_jw_bytes(w, MAKI_LIT("\\u0085"));
+            at += 2;
+            two = next_line_end(text, at, 0xC2);
+        } else if (at == three) {
+            bool line = text.ptr[at + 2] == '\xA8';
+            maki_jw_bytes(w, line ? MAKI_LIT("\\u2028") : MAKI_LIT("\\u2029"));
+            at += 3;
+            three = next_line_end(text, at, 0xE2);
         } else {
-            snprintf(escape, sizeof escape, "\\u%04x", c);
+            escaped_byte(w, (unsigned char)text.ptr[at++]);
         }
-        maki_jw_bytes(w, (maki_str){ escape, strlen(escape) });
-        text = (maki_str){ text.ptr + plain + 1, text.len - plain - 1 };
     }
 }
 

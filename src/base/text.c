@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "base/text_avx2.h"
 
 /* ---- plain kernels ------------------------------------------------------------------------- */
 
@@ -48,6 +47,38 @@ static size_t plain_skip_string(const char *at, size_t n)
     }
 }
 
+static size_t plain_container_len(const char *at, size_t n)
+{
+    size_t depth = 0;
+    bool inside = false, escaped = false;
+    for (size_t i = 0; i < n; i++) {
+        char c = at[i];
+        if (c == '"' && !escaped) {
+            inside = !inside;
+        } else if (!inside && (c == '{' || c == '[')) {
+            depth++;
+        } else if (!inside && (c == '}' || c == ']') && --depth == 0) {
+            return i + 1;
+        }
+        escaped = c == '\\' && !escaped;
+    }
+    return n;
+}
+
+/* An escape has the length of its bytes so far; it counts as one unit.  (A pair of surrogates is two
+ * escapes and two units.) */
+static uint64_t plain_escaped_units(const char *at, size_t n)
+{
+    uint64_t units = maki_utf16_len((maki_str){ at, n });
+    const char *end = at + n;
+    while (end > at && (at = memchr(at, '\\', (size_t)(end - at))) != NULL) {
+        size_t len = end - at >= 6 && at[1] == 'u' ? 6 : 2;
+        units -= len - 1;
+        at += len;
+    }
+    return units;
+}
+
 static inline bool is_cont(unsigned char c)
 {
     return (c & 0xC0) == 0x80;
@@ -86,18 +117,14 @@ static size_t plain_utf8_good(const char *at, size_t n)
     return n;
 }
 
-const maki_text_kernels *maki_text_kernels_plain(void)
-{
-    static const maki_text_kernels plain = { "plain", plain_find_special, plain_skip_string,
-                                             plain_utf8_good };
-    return &plain;
-}
-
-const maki_text_kernels *maki_text_kernels_best(void)
-{
-    const maki_text_kernels *avx2 = maki_text_kernels_avx2();
-    return avx2 ? avx2 : maki_text_kernels_plain();
-}
+const maki_text_kernels maki_text_plain = {
+    .name = "plain",
+    .find_special = plain_find_special,
+    .skip_string = plain_skip_string,
+    .container_len = plain_container_len,
+    .escaped_units = plain_escaped_units,
+    .utf8_good = plain_utf8_good,
+};
 
 /* ---- on top of them ------------------------------------------------------------------------ */
 

@@ -29,8 +29,8 @@ uint32_t maki_utf8_char(maki_str text, size_t at, size_t *len);
 /* Write `code` as UTF-8; returns 1 to 4.  A surrogate or a value too large becomes U+FFFD. */
 size_t maki_utf8_put(uint32_t code, char out[4]);
 
-/* The inner loops, in plain C and, where the processor has them, in AVX2.  Both answer the same for
- * every input, which the tests check; callers take maki_text_kernels_best(). */
+/* The inner loops, in plain C and, where the processor has them, in AVX2.  Both answer the same,
+ * which the tests check; callers take maki_text_kernels_best(). */
 typedef struct maki_text_kernels {
     const char *name;
     /* The first byte that ends or complicates a JSON string: a quote, a backslash or a byte below
@@ -39,6 +39,11 @@ typedef struct maki_text_kernels {
     /* The same, stepping over escapes that are whole and right: so it stops at the closing quote, at
      * a byte below 0x20, at a bad escape, or at one that runs past the end. */
     size_t (*skip_string)(const char *at, size_t n);
+    /* A container that begins at at[0], of JSON that is known to be right: its length, or n when it
+     * goes on past n. */
+    size_t (*container_len)(const char *at, size_t n);
+    /* The length in units of what stands between the quotes of a JSON string that is right. */
+    uint64_t (*escaped_units)(const char *at, size_t n);
     /* The length of the longest valid UTF-8 prefix, n if all is valid. */
     size_t (*utf8_good)(const char *at, size_t n);
 } maki_text_kernels;
@@ -61,7 +66,26 @@ static inline size_t maki_escape_len(const char *at, size_t n)
     return 6;
 }
 
-const maki_text_kernels *maki_text_kernels_best(void);
-const maki_text_kernels *maki_text_kernels_plain(void);
+extern const maki_text_kernels maki_text_plain;
+#if defined(__x86_64__)
+extern const maki_text_kernels maki_text_avx2; /* where the processor has AVX2, BMI and POPCNT */
+#endif
+
+static inline const maki_text_kernels *maki_text_kernels_plain(void)
+{
+    return &maki_text_plain;
+}
+
+/* Asked for every short string, so it costs no call. */
+static inline const maki_text_kernels *maki_text_kernels_best(void)
+{
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
+        __builtin_cpu_supports("popcnt")) {
+        return &maki_text_avx2;
+    }
+#endif
+    return &maki_text_plain;
+}
 
 #endif

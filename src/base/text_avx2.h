@@ -4,6 +4,10 @@
 
 #include "base/text.h"
 
-const maki_text_kernels *maki_text_kernels_avx2(void);
+static inline const maki_text_kernels *maki_text_kernels_avx2(void)
+{
+    const maki_text_kernels *best = maki_text_kernels_best();
+    return best == &maki_text_plain ? NULL : best;
+}
 
 #endif
