@@ -34,11 +34,63 @@ maki_str maki_field_string(maki_str object, const char *name)
     return maki_field(object, name, &value) ? value : MAKI_LIT("\"\"");
 }
 
+/* Is it there, be it null? */
+static bool present(const maki_call *call, maki_str name, maki_str *value)
+{
+    bool found = false;
+    for (size_t i = 0; i < call->item_count; i++) { /* of two the last counts */
+        if (!maki_json_key_is(call->items[i].key, name)) continue;
+        *value = call->items[i].value;
+        found = true;
+    }
+    return found;
+}
+
+bool maki_in(const maki_call *call, const char *name, maki_str *value)
+{
+    return present(call, maki_str_of(name), value) && maki_json_kind_of(*value) != MAKI_JSON_NULL;
+}
+
+double maki_in_number(const maki_call *call, const char *name, double otherwise)
+{
+    maki_str value;
+    return maki_in(call, name, &value) ? maki_json_double(value) : otherwise;
+}
+
+bool maki_in_bool(const maki_call *call, const char *name, bool otherwise)
+{
+    maki_str value;
+    return maki_in(call, name, &value) ? maki_json_true(value) : otherwise;
+}
+
+maki_str maki_in_string(const maki_call *call, const char *name)
+{
+    maki_str value;
+    return maki_in(call, name, &value) ? value : MAKI_LIT("\"\"");
+}
+
+/* Walk the input once: it may hold a whole history, and operations ask for many fields. */
+maki_status maki_fields_note(maki_call *call, maki_err *err)
+{
+    maki_json_iter iter = maki_json_items(call->input);
+    size_t room = 0;
+    maki_json_item *items = NULL, item;
+    call->items = NULL;
+    call->item_count = 0;
+    while (maki_json_next(&iter, &item)) {
+        items = maki_arena_grow(call->arena, items, call->item_count, &room, sizeof item);
+        if (!items) return maki_arena_status(call->arena, err);
+        items[call->item_count++] = item;
+    }
+    call->items = items;
+    return MAKI_OK;
+}
+
 double maki_field_now(const maki_call *call)
 {
     const maki_clock *clock = call->m->env.clock;
     maki_str value;
-    if (maki_field(call->input, "now", &value) ||
+    if (maki_in(call, "now", &value) ||
         (call->outer.len && maki_field(call->outer, "now", &value))) {
         return maki_json_double(value);
     }
@@ -50,7 +102,7 @@ maki_status maki_field_messages(const maki_call *call, const char *name, maki_ms
 {
     maki_str value;
     *out = (maki_msgs){ 0 };
-    if (!maki_field(call->input, name, &value)) return MAKI_OK;
+    if (!maki_in(call, name, &value)) return MAKI_OK;
     return maki_msgs_read(value, (maki_where){ name, call->base }, call->arena, out, err);
 }
 
@@ -106,19 +158,21 @@ static maki_status check_type(const maki_call *call, const maki_op_field *field,
     return MAKI_OK; /* "any" */
 }
 
-maki_status maki_fields_check(const maki_call *call, const maki_op_row *row, const char *skip,
+maki_status maki_fields_check(maki_call *call, const maki_op_row *row, const char *skip,
                               maki_err *err)
 {
     if (maki_json_kind_of(call->input) != MAKI_JSON_OBJECT) {
         return maki_fail(err, MAKI_INVALID, "the input of %s must be an object, at byte %zu",
                          row->info.name, position(call, call->input));
     }
+    maki_status noted = maki_fields_note(call, err);
+    if (noted != MAKI_OK) return noted;
     bool conversation = skip && maki_str_is(maki_str_of(skip), MAKI_LIT("conversation"));
     for (const maki_op_field *field = row->info.input; field->name; field++) {
         maki_str value;
         maki_str name = maki_str_of(field->name);
         if (skip && maki_str_is(name, maki_str_of(skip))) continue;
-        bool there = maki_json_get(call->input, name, &value);
+        bool there = present(call, name, &value);
         bool any = maki_str_is(maki_str_of(field->type), MAKI_LIT("any"));
         if (there && !any && maki_json_kind_of(value) == MAKI_JSON_NULL) there = false;
         if (!there && field->required && !conversation) {
@@ -134,7 +188,7 @@ maki_status maki_fields_check(const maki_call *call, const maki_op_row *row, con
     for (const maki_op_field *field = maki_conversation_fields; conversation && field->name;
          field++) {
         maki_str value;
-        if (!maki_field(call->input, field->name, &value)) continue;
+        if (!maki_in(call, field->name, &value)) continue;
         maki_status st = check_type(call, field, value, err);
         if (st != MAKI_OK) return st;
     }

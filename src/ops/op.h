@@ -25,7 +25,9 @@ typedef struct maki_call {
     const char *base; /* where the text that the caller sent begins; positions count from here */
     maki_str input;   /* a JSON object */
     maki_str outer;   /* of a step of history.sequence: the input of the sequence; else empty */
-    bool answered;    /* what was written stays, whatever status `run` returns */
+    const maki_json_item *items; /* the fields of `input`, found by maki_fields_check */
+    size_t item_count;
+    bool answered; /* what was written stays, whatever status `run` returns */
 } maki_call;
 
 /* Writes the answer, a JSON object.  When it returns a status and has not set `answered`, an error
@@ -50,15 +52,23 @@ maki_status maki_op_run_checked(maki *m, const maki_op_row *row, const char *bas
 
 /* ---- fields ---------------------------------------------------------------------------------- */
 
-/* Do the fields of `call->input` fit the row?  `skip` (or NULL) is a field not to ask for. */
-maki_status maki_fields_check(const maki_call *call, const maki_op_row *row, const char *skip,
+/* Find the fields of `call->input`, for maki_in and its sisters. */
+maki_status maki_fields_note(maki_call *call, maki_err *err);
+/* The same, and do they fit the row?  `skip` (or NULL) is a field not to ask for. */
+maki_status maki_fields_check(maki_call *call, const maki_op_row *row, const char *skip,
                               maki_err *err);
 
-/* Is it there and not null? */
+/* A field of the input: is it there and not null?  Does not walk the input again. */
+bool maki_in(const maki_call *call, const char *name, maki_str *value);
+double maki_in_number(const maki_call *call, const char *name, double otherwise);
+bool maki_in_bool(const maki_call *call, const char *name, bool otherwise);
+/* A JSON string; "" in quotes when it is not there. */
+maki_str maki_in_string(const maki_call *call, const char *name);
+
+/* The same of any object. */
 bool maki_field(maki_str object, const char *name, maki_str *value);
 double maki_field_number(maki_str object, const char *name, double otherwise);
 bool maki_field_bool(maki_str object, const char *name, bool otherwise);
-/* A JSON string; "" in quotes when it is not there. */
 maki_str maki_field_string(maki_str object, const char *name);
 /* The time of the call: the field `now`, else the clock. */
 double maki_field_now(const maki_call *call);

@@ -27,7 +27,7 @@ static void text_field(maki_jw *out, const char *name, const char *text)
 static maki_status name_field(const maki_call *call, const char *field, char out[NAME_MOST],
                               maki_err *err)
 {
-    maki_str string = maki_field_string(call->input, field);
+    maki_str string = maki_in_string(call, field);
     size_t n = maki_json_copy_text(string, out, NAME_MOST - 1);
     out[n] = '\0';
     if (strlen(out) == n && string.len < NAME_MOST) return MAKI_OK;
@@ -123,7 +123,7 @@ maki_status maki_op_history_export(maki_call *call, maki_jw *out, maki_err *err)
     maki_str given;
     maki_conversation *c = NULL;
     maki_status st = name_field(call, "format", format, err);
-    if (!maki_field(call->input, "format", &given)) strcpy(format, "roo");
+    if (!maki_in(call, "format", &given)) strcpy(format, "roo");
     if (st == MAKI_OK) st = open_named(call, &c, err);
     if (st == MAKI_OK) {
         lines_sink sink = { .out = out, .rows = strcmp(format, "lines") == 0 };
@@ -145,7 +145,7 @@ maki_status maki_op_history_import(maki_call *call, maki_jw *out, maki_err *err)
     char name[NAME_MOST], source[NAME_MOST], format[NAME_MOST];
     maki_str given;
     maki_imported got;
-    bool named = maki_field(call->input, "format", &given);
+    bool named = maki_in(call, "format", &given);
     maki_status st = name_field(call, "conversation", name, err);
     if (st == MAKI_OK) st = name_field(call, "source", source, err);
     if (st == MAKI_OK) st = name_field(call, "format", format, err);
@@ -226,5 +226,5 @@ maki_status maki_op_history_verify(maki_call *call, maki_jw *out, maki_err *err)
 
 maki_status maki_op_history_fsck(maki_call *call, maki_jw *out, maki_err *err)
 {
-    return prove(call, maki_field_bool(call->input, "repair", false), out, err);
+    return prove(call, maki_in_bool(call, "repair", false), out, err);
 }

@@ -32,7 +32,7 @@ static maki_status answer_number(maki_jw *out, const char *name, double value)
 maki_status maki_op_tokens_estimate(maki_call *call, maki_jw *out, maki_err *err)
 {
     (void)err;
-    maki_str text = maki_json_inside(maki_field_string(call->input, "text"));
+    maki_str text = maki_json_inside(maki_in_string(call, "text"));
     return answer_number(out, "tokens", maki_estimate_tokens(text));
 }
 
@@ -40,7 +40,7 @@ maki_status maki_op_tokens_context(maki_call *call, maki_jw *out, maki_err *err)
 {
     maki_str events;
     maki_usage usage;
-    maki_field(call->input, "events", &events);
+    maki_in(call, "events", &events);
     maki_status st = maki_usage_of(events, call->arena, &usage, err);
     if (st != MAKI_OK) return st;
     maki_jw_object(out);
@@ -53,7 +53,7 @@ maki_status maki_op_tokens_context(maki_call *call, maki_jw *out, maki_err *err)
 maki_status maki_op_tokens_count(maki_call *call, maki_jw *out, maki_err *err)
 {
     maki_counter counter;
-    maki_str content = maki_field_string(call->input, "content"), block;
+    maki_str content = maki_in_string(call, "content"), block;
     size_t n = 0;
     double tokens = 0;
     maki_json_kind kind = maki_json_kind_of(content);
@@ -93,7 +93,7 @@ maki_status maki_op_provider_is_overflow(maki_call *call, maki_jw *out, maki_err
 maki_status maki_op_session_parse_key(maki_call *call, maki_jw *out, maki_err *err)
 {
     maki_session_key key;
-    maki_str text = maki_json_text(maki_field_string(call->input, "key"), call->arena);
+    maki_str text = maki_json_text(maki_in_string(call, "key"), call->arena);
     maki_status st = maki_arena_status(call->arena, err);
     if (st == MAKI_OK) st = maki_session_key_parse(text, call->arena, &key, err);
     if (st != MAKI_OK) return st;
@@ -108,12 +108,11 @@ maki_status maki_op_session_parse_key(maki_call *call, maki_jw *out, maki_err *e
 
 maki_status maki_op_memory_hybrid_score(maki_call *call, maki_jw *out, maki_err *err)
 {
-    maki_str in = call->input;
     (void)err;
     double score =
-        maki_hybrid_score(maki_field_number(in, "semantic", 0), maki_field_number(in, "keyword", 0),
-                          maki_field_number(in, "semanticWeight", MAKI_SEMANTIC_WEIGHT),
-                          maki_field_number(in, "keywordWeight", MAKI_KEYWORD_WEIGHT));
+        maki_hybrid_score(maki_in_number(call, "semantic", 0), maki_in_number(call, "keyword", 0),
+                          maki_in_number(call, "semanticWeight", MAKI_SEMANTIC_WEIGHT),
+                          maki_in_number(call, "keywordWeight", MAKI_KEYWORD_WEIGHT));
     return answer_number(out, "score", score);
 }
 
@@ -121,18 +120,18 @@ maki_status maki_op_memory_hybrid_score(maki_call *call, maki_jw *out, maki_err 
 
 maki_status maki_op_prompt_truncate_file(maki_call *call, maki_jw *out, maki_err *err)
 {
-    maki_str content = maki_json_inside(maki_field_string(call->input, "content"));
+    maki_str content = maki_json_inside(maki_in_string(call, "content"));
     (void)err;
     maki_jw_object(out);
     maki_jw_key(out, MAKI_LIT("text"));
-    maki_truncate_file(out, content, (uint64_t)maki_field_number(call->input, "maxChars", 0));
+    maki_truncate_file(out, content, (uint64_t)maki_in_number(call, "maxChars", 0));
     maki_jw_end_object(out);
     return MAKI_OK;
 }
 
 maki_status maki_op_prompt_bootstrap_limit(maki_call *call, maki_jw *out, maki_err *err)
 {
-    maki_str name = maki_json_text(maki_field_string(call->input, "file"), call->arena);
+    maki_str name = maki_json_text(maki_in_string(call, "file"), call->arena);
     maki_status st = maki_arena_status(call->arena, err);
     if (st != MAKI_OK) return st;
     const maki_bootstrap_file *file = maki_bootstrap_find(name);
@@ -145,7 +144,7 @@ maki_status maki_op_prompt_bootstrap_limit(maki_call *call, maki_jw *out, maki_e
 maki_status maki_op_prompt_sections(maki_call *call, maki_jw *out, maki_err *err)
 {
     static const char *const modes[] = { "full", "minimal", "none" };
-    maki_str wanted = maki_field_string(call->input, "mode");
+    maki_str wanted = maki_in_string(call, "mode");
     size_t mode = 0;
     while (mode < 3 && !maki_json_text_is(wanted, maki_str_of(modes[mode])))
         mode++;
@@ -171,7 +170,7 @@ maki_status maki_op_prompt_sections(maki_call *call, maki_jw *out, maki_err *err
 
 maki_status maki_op_budget_allocate(maki_call *call, maki_jw *out, maki_err *err)
 {
-    double budget = maki_budget_of(maki_field_number(call->input, "maxTokens", 0));
+    double budget = maki_budget_of(maki_in_number(call, "maxTokens", 0));
     (void)err;
     maki_jw_object(out);
     number_field(out, "budget", floor(budget));
@@ -205,8 +204,8 @@ maki_status maki_op_budget_fit(maki_call *call, maki_jw *out, maki_err *err)
     maki_str array;
     maki_json_item item;
     size_t n = 0, kept = 0;
-    double budget = maki_field_number(call->input, "budgetTokens", 0);
-    maki_field(call->input, "items", &array);
+    double budget = maki_in_number(call, "budgetTokens", 0);
+    maki_in(call, "items", &array);
     maki_budget_item *items = maki_arena_array(call->arena, maki_json_count(array), sizeof *items);
     if (!items) return maki_arena_status(call->arena, err);
     maki_json_iter iter = maki_json_items(array);
@@ -235,7 +234,7 @@ static maki_status read_urgency(const maki_call *call, bool *urgent, maki_err *e
 {
     maki_str task, value;
     double deadline = 0;
-    if (!maki_field(call->input, "task", &task)) return MAKI_OK;
+    if (!maki_in(call, "task", &task)) return MAKI_OK;
     if (maki_field(task, "urgency", &value)) {
         *urgent = maki_json_kind_of(value) == MAKI_JSON_STRING &&
                   maki_json_text_is(value, MAKI_LIT("high"));
@@ -259,7 +258,7 @@ static maki_status read_runtime(const maki_call *call, maki_project_in *in, maki
 {
     maki_str runtime, value;
     maki_status st = MAKI_OK;
-    maki_field(call->input, "runtime", &runtime);
+    maki_in(call, "runtime", &runtime);
     if (maki_field(runtime, "phase", &value)) {
         st = maki_field_want(call, value, "runtime.phase", MAKI_JSON_STRING, err);
         if (st == MAKI_OK) in->phase = maki_json_text(value, call->arena);
@@ -307,8 +306,8 @@ maki_status maki_op_tools_project(maki_call *call, maki_jw *out, maki_err *err)
 {
     maki_project_in in = { .phase = { "", 0 } };
     maki_projection projection;
-    maki_field(call->input, "tools", &in.tools);
-    maki_field(call->input, "productionEnums", &in.production_enums);
+    maki_in(call, "tools", &in.tools);
+    maki_in(call, "productionEnums", &in.production_enums);
     maki_status st = read_runtime(call, &in, err);
     if (st == MAKI_OK) st = read_urgency(call, &in.urgent, err);
     if (st == MAKI_OK) st = maki_project(&in, call->arena, &projection, err);

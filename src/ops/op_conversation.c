@@ -25,7 +25,7 @@ static maki_status path_field(const maki_call *call, const char *name, char path
                               maki_err *err)
 {
     char text[PATH_MOST];
-    maki_str string = maki_field_string(call->input, name);
+    maki_str string = maki_in_string(call, name);
     size_t n = maki_json_copy_text(string, text, sizeof text - 1);
     text[n] = '\0';
     if (strlen(text) != n) return maki_fail(err, MAKI_INVALID, "%s contains a NUL character", name);
@@ -50,7 +50,7 @@ static maki_status expect_field(const maki_call *call, unsigned char room[MAKI_C
     char text[2 * MAKI_CHAIN_LEN + 12];
     maki_str covered;
     *head = NULL;
-    if (!maki_field(call->input, "expect", &value)) return MAKI_OK;
+    if (!maki_in(call, "expect", &value)) return MAKI_OK;
     snprintf(text, sizeof text, ",\"sum\":%.*s}", (int)(value.len < 40 ? value.len : 40),
              value.ptr);
     if (!maki_event_sum(maki_str_of(text), &covered, room)) {
@@ -109,7 +109,7 @@ static maki_status run_change(maki_call *call, change_fn fn, maki_jw *out, maki_
 
 static uint64_t seq_field(const maki_call *call)
 {
-    return (uint64_t)maki_field_number(call->input, "seq", 0);
+    return (uint64_t)maki_in_number(call, "seq", 0);
 }
 
 /* ---- the changes ----------------------------------------------------------------------------------------- */
@@ -119,7 +119,7 @@ static maki_status do_condense(const maki_call *call, maki_conv *conv, const uns
 {
     maki_told_summarizer told;
     maki_summarizer offline = maki_summarizer_offline();
-    double keep = maki_field_number(call->input, "keepCount", KEEP);
+    double keep = maki_in_number(call, "keepCount", KEEP);
     maki_status st = maki_field_summarizer(call, "summarizer", &told, err);
     if (st != MAKI_OK) return st;
     return maki_conv_condense(conv, expect, (size_t)keep, told.spec.len ? &told.base : &offline,
@@ -129,8 +129,7 @@ static maki_status do_condense(const maki_call *call, maki_conv *conv, const uns
 static maki_status do_truncate(const maki_call *call, maki_conv *conv, const unsigned char *expect,
                                maki_change *out, maki_err *err)
 {
-    return maki_conv_truncate(conv, expect, maki_field_number(call->input, "fraction", 0.5), out,
-                              err);
+    return maki_conv_truncate(conv, expect, maki_in_number(call, "fraction", 0.5), out, err);
 }
 
 /* To a message (kept), or to a time, or to an event. */
@@ -139,14 +138,14 @@ static maki_status do_rewind(const maki_call *call, maki_conv *conv, const unsig
 {
     maki_str value;
     uint64_t seq = seq_field(call), ev = MAKI_NOW;
-    bool by_time = maki_field(call->input, "value", &value);
-    if (maki_field(call->input, "ev", &value)) ev = (uint64_t)maki_json_double(value);
-    if (by_time && maki_field(call->input, "value", &value)) {
+    bool by_time = maki_in(call, "value", &value);
+    if (maki_in(call, "ev", &value)) ev = (uint64_t)maki_json_double(value);
+    if (by_time && maki_in(call, "value", &value)) {
         maki_status st =
             maki_conv_seq_before(conv, (int64_t)maki_json_double(value),
-                                 maki_field_bool(call->input, "includeTarget", false), &seq, err);
+                                 maki_in_bool(call, "includeTarget", false), &seq, err);
         if (st != MAKI_OK) return st;
-    } else if (!maki_field(call->input, "seq", &value)) {
+    } else if (!maki_in(call, "seq", &value)) {
         if (ev == MAKI_NOW)
             return maki_fail(err, MAKI_INVALID, "seq, ev or value must say where to");
         seq = MAKI_NOW;
@@ -157,15 +156,14 @@ static maki_status do_rewind(const maki_call *call, maki_conv *conv, const unsig
 static maki_status do_undo(const maki_call *call, maki_conv *conv, const unsigned char *expect,
                            maki_change *out, maki_err *err)
 {
-    return maki_conv_undo(conv, expect, (uint64_t)maki_field_number(call->input, "ev", 0), out,
-                          err);
+    return maki_conv_undo(conv, expect, (uint64_t)maki_in_number(call, "ev", 0), out, err);
 }
 
 static maki_status do_edit(const maki_call *call, maki_conv *conv, const unsigned char *expect,
                            maki_change *out, maki_err *err)
 {
     maki_str message = { "", 0 };
-    maki_field(call->input, "message", &message);
+    maki_in(call, "message", &message);
     return maki_conv_edit(conv, expect, seq_field(call), message, out, err);
 }
 
@@ -196,9 +194,9 @@ static maki_status do_unpin(const maki_call *call, maki_conv *conv, const unsign
 static maki_status do_trim(const maki_call *call, maki_conv *conv, const unsigned char *expect,
                            maki_change *out, maki_err *err)
 {
-    uint32_t block = (uint32_t)maki_field_number(call->input, "block", 0);
-    uint32_t head = (uint32_t)maki_field_number(call->input, "head", TRIM_UNITS);
-    uint32_t tail = (uint32_t)maki_field_number(call->input, "tail", TRIM_UNITS);
+    uint32_t block = (uint32_t)maki_in_number(call, "block", 0);
+    uint32_t head = (uint32_t)maki_in_number(call, "head", TRIM_UNITS);
+    uint32_t tail = (uint32_t)maki_in_number(call, "tail", TRIM_UNITS);
     return maki_conv_trim(conv, expect, seq_field(call), block, head, tail, out, err);
 }
 
@@ -253,8 +251,8 @@ maki_status maki_op_history_fork(maki_call *call, maki_jw *out, maki_err *err)
     maki_status st = path_field(call, "path", path, err);
     if (st == MAKI_OK) st = maki_field_conversation(call, false, &conv, err);
     if (st != MAKI_OK) return st;
-    uint64_t seq = maki_field(call->input, "seq", &value) ? seq_field(call)
-                                                          : maki_log_last(maki_conv_log(conv));
+    uint64_t seq =
+        maki_in(call, "seq", &value) ? seq_field(call) : maki_log_last(maki_conv_log(conv));
     st = maki_conv_fork(conv, seq, MAKI_NOW, path, err);
     maki_conv_close(conv);
     if (st != MAKI_OK) return st;
@@ -307,8 +305,8 @@ maki_status maki_op_conversation_effective(maki_call *call, maki_jw *out, maki_e
     const maki_view *view;
     maki_str value;
     uint64_t seq = MAKI_NOW, ev = MAKI_NOW;
-    if (maki_field(call->input, "seq", &value)) seq = (uint64_t)maki_json_double(value);
-    if (maki_field(call->input, "ev", &value)) ev = (uint64_t)maki_json_double(value);
+    if (maki_in(call, "seq", &value)) seq = (uint64_t)maki_json_double(value);
+    if (maki_in(call, "ev", &value)) ev = (uint64_t)maki_json_double(value);
     maki_status st = maki_field_conversation(call, false, &conv, err);
     if (st == MAKI_OK) st = maki_conv_view(conv, seq, ev, &view, err);
     if (st == MAKI_OK) {
@@ -330,7 +328,7 @@ static maki_status moment_field(const maki_call *call, const char *name, uint64_
     maki_str object;
     double s = -1, e = -1;
     *seq = *ev = MAKI_NOW;
-    if (!maki_field(call->input, name, &object)) return MAKI_OK;
+    if (!maki_in(call, name, &object)) return MAKI_OK;
     maki_status st = maki_field_nested(call, object, name, "seq", &s, err);
     if (st == MAKI_OK) st = maki_field_nested(call, object, name, "ev", &e, err);
     if (s >= 0) *seq = (uint64_t)s;

@@ -43,10 +43,9 @@ static maki_status repair_pairs(maki_call *call, maki_msgs *list, maki_err *err)
 /* The least of the limits that are set. */
 static maki_status limit_turns(maki_call *call, maki_msgs *list, maki_err *err)
 {
-    maki_str per_provider, provider = maki_field_string(call->input, "provider");
-    double limits[] = { maki_field_number(call->input, "global", 0), 0,
-                        maki_field_number(call->input, "perUser", 0) };
-    if (maki_field(call->input, "perProvider", &per_provider)) {
+    maki_str per_provider, provider = maki_in_string(call, "provider");
+    double limits[] = { maki_in_number(call, "global", 0), 0, maki_in_number(call, "perUser", 0) };
+    if (maki_in(call, "perProvider", &per_provider)) {
         maki_str name = maki_json_text(provider, call->arena);
         maki_str value;
         if (maki_json_get(per_provider, name, &value) &&
@@ -119,7 +118,7 @@ static void write_blocks(maki_jw *out, const char *name, const maki_str *blocks,
 
 maki_status maki_op_history_keep(maki_call *call, maki_jw *out, maki_err *err)
 {
-    double keep = maki_field_number(call->input, "keepCount", 3);
+    double keep = maki_in_number(call, "keepCount", 3);
     maki_kept kept = { 0 };
     maki_msgs list;
     maki_status st = maki_field_messages(call, "messages", &list, err);
@@ -168,7 +167,7 @@ maki_status maki_op_history_condense(maki_call *call, maki_jw *out, maki_err *er
     }
     maki_jw_key(out, MAKI_LIT("summarizerCalled"));
     maki_jw_bool(out, result.called);
-    if (result.request && maki_field_bool(call->input, "wantRequest", false)) {
+    if (result.request && maki_in_bool(call, "wantRequest", false)) {
         maki_jw_key(out, MAKI_LIT("request"));
         maki_summary_request_write(out, result.request);
     }
@@ -179,7 +178,7 @@ maki_status maki_op_history_condense(maki_call *call, maki_jw *out, maki_err *er
 
 static maki_status truncate(maki_call *call, maki_msgs list, maki_truncated *out, maki_err *err)
 {
-    double fraction = maki_field_number(call->input, "fraction", maki_rules_seed.hide_fraction);
+    double fraction = maki_in_number(call, "fraction", maki_rules_seed.hide_fraction);
     return maki_truncate(list, fraction, maki_field_now(call), call->m->env.random, call->arena,
                          out, err);
 }
@@ -206,10 +205,10 @@ maki_status maki_op_history_truncate(maki_call *call, maki_jw *out, maki_err *er
 
 maki_status maki_op_history_rewind(maki_call *call, maki_jw *out, maki_err *err)
 {
-    maki_str ui, by = maki_field_string(call->input, "by");
-    maki_rewind_in in = { .value = maki_field_number(call->input, "value", 0),
-                          .include_target = maki_field_bool(call->input, "includeTarget", false),
-                          .skip_cleanup = maki_field_bool(call->input, "skipCleanup", false),
+    maki_str ui, by = maki_in_string(call, "by");
+    maki_rewind_in in = { .value = maki_in_number(call, "value", 0),
+                          .include_target = maki_in_bool(call, "includeTarget", false),
+                          .skip_cleanup = maki_in_bool(call, "skipCleanup", false),
                           .now = maki_field_now(call) };
     maki_rewound result = { 0 };
     in.by_index = maki_json_text_is(by, MAKI_LIT("index"));
@@ -217,7 +216,7 @@ maki_status maki_op_history_rewind(maki_call *call, maki_jw *out, maki_err *err)
         return maki_fail(err, MAKI_INVALID, "by must be \"ts\" or \"index\", at byte %zu",
                          (size_t)(by.ptr - call->base));
     }
-    maki_field(call->input, "ui", &ui);
+    maki_in(call, "ui", &ui);
     maki_status st = maki_ui_read(ui, (maki_where){ "ui", call->base }, call->arena, &in.ui, err);
     if (st == MAKI_OK) st = maki_field_messages(call, "api", &in.api, err);
     if (st == MAKI_OK) st = maki_rewind(&in, call->arena, &result, err);
@@ -241,7 +240,7 @@ maki_status maki_op_history_repair_results(maki_call *call, maki_jw *out, maki_e
     maki_str object;
     maki_msgs history;
     maki_msg *message = NULL;
-    maki_field(call->input, "message", &object);
+    maki_in(call, "message", &object);
     maki_status st = maki_field_messages(call, "history", &history, err);
     if (st == MAKI_OK) {
         st = maki_msg_read(object, (maki_where){ "message", call->base }, 0, call->arena, &message,
@@ -278,8 +277,8 @@ static size_t slice_place(double at, double count)
 static maki_status slice(maki_call *call, maki_msgs *list, maki_err *err)
 {
     double count = (double)list->count;
-    size_t from = slice_place(maki_field_number(call->input, "start", 0), count);
-    size_t to = slice_place(maki_field_number(call->input, "end", count), count);
+    size_t from = slice_place(maki_in_number(call, "start", 0), count);
+    size_t to = slice_place(maki_in_number(call, "end", count), count);
     (void)err;
     *list = maki_msgs_slice(*list, from, to > from ? to : from);
     return MAKI_OK;
@@ -357,19 +356,19 @@ static const struct step_row {
 };
 
 /* The fields of a step are those of its operation; append and slice have their own few. */
-static maki_status check_step(const maki_call *call, maki_str name, maki_err *err)
+static maki_status check_step(maki_call *call, maki_str name, maki_err *err)
 {
     maki_str value;
     const maki_op_row *row = maki_op_row_find(name);
     if (row) return maki_fields_check(call, row, "messages", err);
     maki_status st = MAKI_OK;
-    if (maki_field(call->input, "messages", &value)) {
+    if (maki_in(call, "messages", &value)) {
         st = maki_field_want(call, value, "messages", MAKI_JSON_ARRAY, err);
     }
-    if (st == MAKI_OK && maki_field(call->input, "start", &value)) {
+    if (st == MAKI_OK && maki_in(call, "start", &value)) {
         st = maki_field_want(call, value, "start", MAKI_JSON_NUMBER, err);
     }
-    if (st == MAKI_OK && maki_field(call->input, "end", &value)) {
+    if (st == MAKI_OK && maki_in(call, "end", &value)) {
         st = maki_field_want(call, value, "end", MAKI_JSON_NUMBER, err);
     }
     return st;
@@ -378,14 +377,16 @@ static maki_status check_step(const maki_call *call, maki_str name, maki_err *er
 static maki_status run_step(maki_call *call, maki_msgs *list, step_result *told, maki_err *err)
 {
     maki_str op;
-    if (maki_json_kind_of(call->input) != MAKI_JSON_OBJECT || !maki_field(call->input, "op", &op) ||
+    maki_status st = maki_fields_note(call, err);
+    if (st != MAKI_OK) return st;
+    if (maki_json_kind_of(call->input) != MAKI_JSON_OBJECT || !maki_in(call, "op", &op) ||
         maki_json_kind_of(op) != MAKI_JSON_STRING) {
         return maki_fail(err, MAKI_INVALID,
                          "a step must be an object with a string op, at byte %zu",
                          (size_t)(call->input.ptr - call->base));
     }
     maki_str name = maki_json_text(op, call->arena);
-    maki_status st = maki_arena_status(call->arena, err);
+    st = maki_arena_status(call->arena, err);
     if (st == MAKI_OK) st = check_step(call, name, err);
     if (st != MAKI_OK) return st;
     if (maki_str_is(name, MAKI_LIT("history.truncate")))
@@ -419,7 +420,7 @@ maki_status maki_op_history_sequence(maki_call *call, maki_jw *out, maki_err *er
     maki_msgs list;
     maki_json_item item;
     size_t n = 0;
-    maki_field(call->input, "steps", &array);
+    maki_in(call, "steps", &array);
     step_result *told = maki_arena_array(call->arena, maki_json_count(array), sizeof *told);
     if (!told) return maki_arena_status(call->arena, err);
     maki_status st = maki_field_messages(call, "messages", &list, err);

@@ -31,7 +31,7 @@ static void text_field(maki_jw *out, const char *name, maki_str text)
 static maki_status positive(const maki_call *call, const char *name, maki_err *err)
 {
     maki_str value;
-    if (!maki_field(call->input, name, &value) || maki_json_double(value) > 0) return MAKI_OK;
+    if (!maki_in(call, name, &value) || maki_json_double(value) > 0) return MAKI_OK;
     return maki_fail(err, MAKI_INVALID, "%s must be more than 0, at byte %zu", name,
                      (size_t)(value.ptr - call->base));
 }
@@ -41,18 +41,17 @@ static maki_status positive(const maki_call *call, const char *name, maki_err *e
 static maki_status read_decide(const maki_call *call, maki_decide_in *out, maki_err *err)
 {
     maki_str thresholds, own;
-    maki_str in = call->input;
-    maki_str profile = maki_field_string(in, "currentProfileId");
+    maki_str profile = maki_in_string(call, "currentProfileId");
     *out = (maki_decide_in){
-        .total_tokens = maki_field_number(in, "totalTokens", 0),
-        .last_message_tokens = maki_field_number(in, "lastMessageTokens", 0),
-        .window = maki_field_number(in, "contextWindow", MAKI_WINDOW_DEFAULT),
-        .max_tokens = maki_field_number(in, "maxTokens", 0),
-        .auto_condense = maki_field_bool(in, "autoCondenseContext", true),
-        .threshold = maki_field_number(in, "autoCondenseContextPercent", 75),
+        .total_tokens = maki_in_number(call, "totalTokens", 0),
+        .last_message_tokens = maki_in_number(call, "lastMessageTokens", 0),
+        .window = maki_in_number(call, "contextWindow", MAKI_WINDOW_DEFAULT),
+        .max_tokens = maki_in_number(call, "maxTokens", 0),
+        .auto_condense = maki_in_bool(call, "autoCondenseContext", true),
+        .threshold = maki_in_number(call, "autoCondenseContextPercent", 75),
     };
     maki_status st = positive(call, "contextWindow", err);
-    if (st != MAKI_OK || !maki_field(in, "profileThresholds", &thresholds)) return st;
+    if (st != MAKI_OK || !maki_in(call, "profileThresholds", &thresholds)) return st;
     maki_str name = maki_json_text(profile, call->arena);
     if (!maki_json_get(thresholds, name, &own) || maki_json_kind_of(own) == MAKI_JSON_NULL) {
         return maki_arena_status(call->arena, err);
@@ -111,10 +110,10 @@ maki_status maki_op_manage_run(maki_call *call, maki_jw *out, maki_err *err)
 {
     maki_msgs list;
     maki_parts parts;
-    maki_run_in in = { .min_reduction = maki_field_number(call->input, "minReduction", 0) };
+    maki_run_in in = { .min_reduction = maki_in_number(call, "minReduction", 0) };
     maki_run_report report;
     maki_str policy;
-    if (maki_field(call->input, "policy", &policy) && !maki_json_text_is(policy, MAKI_LIT("roo"))) {
+    if (maki_in(call, "policy", &policy) && !maki_json_text_is(policy, MAKI_LIT("roo"))) {
         return maki_fail(err, MAKI_INVALID,
                          "policy must be \"roo\" for a list of messages, at byte "
                          "%zu",
@@ -132,9 +131,9 @@ maki_status maki_op_manage_run(maki_call *call, maki_jw *out, maki_err *err)
 
 maki_status maki_op_manage_accept(maki_call *call, maki_jw *out, maki_err *err)
 {
-    double before = maki_field_number(call->input, "tokensBefore", 0);
-    double after = maki_field_number(call->input, "tokensAfter", 0);
-    double least = maki_field_number(call->input, "minReduction", MAKI_MIN_REDUCTION);
+    double before = maki_in_number(call, "tokensBefore", 0);
+    double after = maki_in_number(call, "tokensAfter", 0);
+    double least = maki_in_number(call, "minReduction", MAKI_MIN_REDUCTION);
     double reduction = maki_reduction(before, after);
     maki_status st = positive(call, "tokensBefore", err);
     if (st != MAKI_OK) return st;
@@ -150,11 +149,10 @@ maki_status maki_op_manage_accept(maki_call *call, maki_jw *out, maki_err *err)
 maki_status maki_op_prune_level(maki_call *call, maki_jw *out, maki_err *err)
 {
     static const char *const names[] = { "none", "soft_trim", "hard_clear" };
-    double window = maki_field_number(call->input, "contextWindow", 0);
+    double window = maki_in_number(call, "contextWindow", 0);
     maki_status st = positive(call, "contextWindow", err);
     if (st != MAKI_OK) return st;
-    maki_prune_level level =
-        maki_prune_level_of(maki_field_number(call->input, "totalTokens", 0), window);
+    maki_prune_level level = maki_prune_level_of(maki_in_number(call, "totalTokens", 0), window);
     maki_jw_object(out);
     text_field(out, "action", maki_str_of(names[level]));
     maki_jw_key(out, MAKI_LIT("targetTokens"));
@@ -171,7 +169,7 @@ enum { KEEP_LAST = 3 };
 
 maki_status maki_op_prune_hard_clear(maki_call *call, maki_jw *out, maki_err *err)
 {
-    double keep = maki_field_number(call->input, "keepLast", KEEP_LAST);
+    double keep = maki_in_number(call, "keepLast", KEEP_LAST);
     maki_msgs list;
     maki_status st = maki_field_messages(call, "messages", &list, err);
     if (st != MAKI_OK) return st;
@@ -201,7 +199,7 @@ static void write_soft_trimmed(maki_jw *out, maki_str summary, maki_msgs kept)
 
 maki_status maki_op_prune_soft_trim(maki_call *call, maki_jw *out, maki_err *err)
 {
-    double keep = maki_field_number(call->input, "keepLast", KEEP_LAST);
+    double keep = maki_in_number(call, "keepLast", KEEP_LAST);
     maki_msgs list;
     maki_parts parts;
     maki_summary summary = { .text = { "", 0 } };
@@ -298,8 +296,8 @@ maki_status maki_op_prune_tools(maki_call *call, maki_jw *out, maki_err *err)
     maki_str settings = MAKI_LIT("{}");
     maki_msgs list;
     size_t changed = 0;
-    double window = maki_field_number(call->input, "contextWindowTokens", 0);
-    maki_field(call->input, "settings", &settings);
+    double window = maki_in_number(call, "contextWindowTokens", 0);
+    maki_in(call, "settings", &settings);
     maki_status st = whole_setting(call, settings, "settings", "keepLastAssistants",
                                    &s.keep_last_assistants, err);
     if (st == MAKI_OK) {
@@ -326,24 +324,24 @@ maki_status maki_op_prune_tools(maki_call *call, maki_jw *out, maki_err *err)
 
 maki_status maki_op_window_resolve(maki_call *call, maki_jw *out, maki_err *err)
 {
-    maki_str in = call->input, id;
-    double model = maki_field_number(in, "model", 0);
-    if (!(model >= 1) && maki_field(in, "modelId", &id)) {
+    maki_str id;
+    double model = maki_in_number(call, "model", 0);
+    if (!(model >= 1) && maki_in(call, "modelId", &id)) {
         model = maki_window_of_model(maki_json_text(id, call->arena));
     }
     maki_status st = maki_arena_status(call->arena, err);
     if (st != MAKI_OK) return st;
     maki_jw_object(out);
     number_field(out, "tokens",
-                 maki_window_resolve(model, maki_field_number(in, "config", 0),
-                                     maki_field_number(in, "agentDefault", 0)));
+                 maki_window_resolve(model, maki_in_number(call, "config", 0),
+                                     maki_in_number(call, "agentDefault", 0)));
     maki_jw_end_object(out);
     return MAKI_OK;
 }
 
 maki_status maki_op_window_guard(maki_call *call, maki_jw *out, maki_err *err)
 {
-    double tokens = maki_field_number(call->input, "tokens", 0);
+    double tokens = maki_in_number(call, "tokens", 0);
     (void)err;
     maki_jw_object(out);
     bool_field(out, "warn", tokens < MAKI_WINDOW_WARN);
@@ -354,7 +352,7 @@ maki_status maki_op_window_guard(maki_call *call, maki_jw *out, maki_err *err)
 
 maki_status maki_op_profile_strategy(maki_call *call, maki_jw *out, maki_err *err)
 {
-    maki_str id = maki_json_text(maki_field_string(call->input, "modelId"), call->arena);
+    maki_str id = maki_json_text(maki_in_string(call, "modelId"), call->arena);
     maki_status st = maki_arena_status(call->arena, err);
     if (st != MAKI_OK) return st;
     maki_strategy s = maki_strategy_of(id);

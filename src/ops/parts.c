@@ -13,11 +13,11 @@ maki_status maki_parts_read(const maki_call *call, maki_msgs list, maki_parts *o
         st = maki_field_summarizer(call, "condensingSummarizer", &out->dedicated, err);
     out->condense = (maki_condense_in){
         .messages = list,
-        .system_prompt = maki_field_string(call->input, "systemPrompt"),
-        .tokens_before = maki_field_number(call->input, "prevContextTokens", 0),
-        .native_tools = maki_field_bool(call->input, "useNativeTools", false),
-        .supports_images = maki_field_bool(call->input, "supportsImages", false),
-        .custom_prompt = maki_field_string(call->input, "customPrompt"),
+        .system_prompt = maki_in_string(call, "systemPrompt"),
+        .tokens_before = maki_in_number(call, "prevContextTokens", 0),
+        .native_tools = maki_in_bool(call, "useNativeTools", false),
+        .supports_images = maki_in_bool(call, "supportsImages", false),
+        .custom_prompt = maki_in_string(call, "customPrompt"),
         .summarizer = &out->summarizer.base,
         .dedicated = &out->dedicated.base,
         .counter = &out->counter,

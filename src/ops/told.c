@@ -10,7 +10,7 @@ maki_status maki_field_counter(const maki_call *call, const char *otherwise, mak
 {
     maki_str spec, kind;
     maki_str name = maki_str_of(otherwise);
-    if (maki_field(call->input, "counter", &spec) && maki_field(spec, "kind", &kind)) {
+    if (maki_in(call, "counter", &spec) && maki_field(spec, "kind", &kind)) {
         maki_status st = maki_field_want(call, kind, "counter.kind", MAKI_JSON_STRING, err);
         if (st != MAKI_OK) return st;
         name = maki_json_text(kind, call->arena);
@@ -114,7 +114,7 @@ maki_status maki_field_summarizer(const maki_call *call, const char *name,
 {
     maki_str spec;
     *out = (maki_told_summarizer){ .base = { .usable = false, .run = told_run, .ctx = out } };
-    if (!maki_field(call->input, name, &spec)) return MAKI_OK;
+    if (!maki_in(call, name, &spec)) return MAKI_OK;
     maki_status st = check_spec(call, spec, name, err);
     if (st != MAKI_OK) return st;
     out->spec = spec;
