@@ -13,6 +13,23 @@ uint64_t maki_row_hash(maki_str row)
     return XXH3_64bits(row.ptr, row.len);
 }
 
+_Static_assert(sizeof(XXH3_state_t) <= sizeof(maki_row_hasher), "room for xxHash's state");
+
+void maki_row_hasher_begin(maki_row_hasher *hasher)
+{
+    XXH3_64bits_reset((XXH3_state_t *)(void *)hasher->state);
+}
+
+void maki_row_hasher_add(maki_row_hasher *hasher, maki_str bytes)
+{
+    XXH3_64bits_update((XXH3_state_t *)(void *)hasher->state, bytes.ptr, bytes.len);
+}
+
+uint64_t maki_row_hasher_end(const maki_row_hasher *hasher)
+{
+    return XXH3_64bits_digest((const XXH3_state_t *)(const void *)hasher->state);
+}
+
 maki_status maki_chain_next(const unsigned char before[MAKI_CHAIN_LEN], maki_str bytes,
                             unsigned char out[MAKI_CHAIN_LEN], maki_err *err)
 {

@@ -82,7 +82,8 @@ const unsigned char *maki_log_head(const maki_log *log);
 maki_status maki_log_row(maki_log *log, uint64_t seq, maki_row *out, maki_err *err);
 /* Its bytes, appended to `out` and checked against the record: MAKI_CORRUPT when they changed. */
 maki_status maki_log_read(maki_log *log, uint64_t seq, maki_buf *out, maki_err *err);
-/* The bytes of messages [from, to] as they stand in the file, newlines included, to a sink. */
+/* The bytes of messages [from, to] as they stand in the file, newlines included, to a sink; each row
+ * checked like in maki_log_read before it goes out (one longer than a megabyte: after). */
 maki_status maki_log_copy(maki_log *log, uint64_t from, uint64_t to, maki_sink sink, maki_err *err);
 
 /* Called for each event row in order, `at` being its place in the file; not MAKI_OK stops. */
@@ -116,6 +117,13 @@ maki_status maki_log_sync(maki_log *log, maki_err *err);
 maki_status maki_chain_next(const unsigned char before[MAKI_CHAIN_LEN], maki_str bytes,
                             unsigned char out[MAKI_CHAIN_LEN], maki_err *err);
 uint64_t maki_row_hash(maki_str row);
+/* The same in pieces. */
+typedef struct maki_row_hasher {
+    _Alignas(64) unsigned char state[640];
+} maki_row_hasher;
+void maki_row_hasher_begin(maki_row_hasher *hasher);
+void maki_row_hasher_add(maki_row_hasher *hasher, maki_str bytes);
+uint64_t maki_row_hasher_end(const maki_row_hasher *hasher);
 /* Where the pieces are. */
 typedef struct maki_log_files {
     int messages_fd, events_fd; /* -1: none */
