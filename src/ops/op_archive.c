@@ -8,20 +8,9 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "ops/op.h"
+#include "ops/parts.h"
 
 enum { NAME_MOST = 4096, FINDINGS_TOLD = 100 };
-
-static void count_field(maki_jw *out, const char *name, uint64_t value)
-{
-    maki_jw_key(out, maki_str_of(name));
-    maki_jw_int(out, (int64_t)value);
-}
-
-static void text_field(maki_jw *out, const char *name, const char *text)
-{
-    maki_jw_key(out, maki_str_of(name));
-    maki_jw_string(out, maki_str_of(text));
-}
 
 /* A string field as a C string; false when it has a NUL or is too long. */
 static maki_status name_field(const maki_call *call, const char *field, char out[NAME_MOST],
@@ -49,14 +38,12 @@ static maki_status write_message(void *ctx, const maki_message *m, maki_err *err
     maki_jw *out = ctx;
     (void)err;
     maki_jw_object(out);
-    count_field(out, "seq", m->seq);
+    maki_put_count(out, "seq", m->seq);
     maki_jw_key(out, MAKI_LIT("ts"));
     maki_jw_int(out, m->ts);
-    count_field(out, "tokens", m->tokens);
-    maki_jw_key(out, MAKI_LIT("hidden"));
-    maki_jw_bool(out, m->hidden);
-    maki_jw_key(out, MAKI_LIT("pinned"));
-    maki_jw_bool(out, m->pinned);
+    maki_put_count(out, "tokens", m->tokens);
+    maki_put_bool(out, "hidden", m->hidden);
+    maki_put_bool(out, "pinned", m->pinned);
     maki_jw_key(out, MAKI_LIT("message"));
     maki_jw_raw(out, m->json);
     maki_jw_end_object(out);
@@ -128,7 +115,7 @@ maki_status maki_op_history_export(maki_call *call, maki_jw *out, maki_err *err)
     if (st == MAKI_OK) {
         lines_sink sink = { .out = out, .rows = strcmp(format, "lines") == 0 };
         maki_jw_object(out);
-        text_field(out, "format", format);
+        maki_put_text(out, "format", maki_str_of(format));
         maki_jw_key(out, MAKI_LIT("export"));
         maki_jw_begin_value(out);
         if (sink.rows) maki_jw_bytes(out, MAKI_LIT("["));
@@ -155,11 +142,11 @@ maki_status maki_op_history_import(maki_call *call, maki_jw *out, maki_err *err)
     }
     if (st != MAKI_OK) return st;
     maki_jw_object(out);
-    text_field(out, "format", got.format);
-    count_field(out, "messages", got.messages);
-    count_field(out, "events", got.events);
-    count_field(out, "skipped", got.skipped);
-    count_field(out, "other", got.other);
+    maki_put_text(out, "format", maki_str_of(got.format));
+    maki_put_count(out, "messages", got.messages);
+    maki_put_count(out, "events", got.events);
+    maki_put_count(out, "skipped", got.skipped);
+    maki_put_count(out, "other", got.other);
     maki_jw_end_object(out);
     return MAKI_OK;
 }
@@ -179,11 +166,11 @@ static void add_finding(void *ctx, const maki_damage *d)
     if (f->json.len) maki_buf_add(&f->json, MAKI_LIT(","));
     maki_jw_init(&w, maki_buf_sink(&f->json), NULL);
     maki_jw_object(&w);
-    text_field(&w, "file", d->file);
-    count_field(&w, "offset", d->offset);
-    count_field(&w, "seq", d->seq);
-    count_field(&w, "ev", d->ev);
-    text_field(&w, "what", d->what);
+    maki_put_text(&w, "file", maki_str_of(d->file));
+    maki_put_count(&w, "offset", d->offset);
+    maki_put_count(&w, "seq", d->seq);
+    maki_put_count(&w, "ev", d->ev);
+    maki_put_text(&w, "what", maki_str_of(d->what));
     maki_jw_end_object(&w);
     (void)!maki_jw_end(&w); /* the buffer remembers */
 }
@@ -201,12 +188,11 @@ static maki_status prove(maki_call *call, bool repair, maki_jw *out, maki_err *e
     if (st == MAKI_OK) st = kept;
     if (st == MAKI_OK || (st == MAKI_CORRUPT && proof.found > 0)) {
         maki_jw_object(out);
-        maki_jw_key(out, MAKI_LIT("ok"));
-        maki_jw_bool(out, st == MAKI_OK);
-        count_field(out, "messages", proof.messages);
-        count_field(out, "events", proof.events);
-        count_field(out, "found", proof.found);
-        count_field(out, "earlier", proof.earlier);
+        maki_put_bool(out, "ok", st == MAKI_OK);
+        maki_put_count(out, "messages", proof.messages);
+        maki_put_count(out, "events", proof.events);
+        maki_put_count(out, "found", proof.found);
+        maki_put_count(out, "earlier", proof.earlier);
         maki_jw_key(out, MAKI_LIT("findings"));
         maki_jw_array(out);
         if (f.json.len) maki_jw_raw(out, maki_buf_str(&f.json));

@@ -9,20 +9,15 @@
 #include "history/usage.h"
 #include "memory/rank.h"
 #include "ops/op.h"
+#include "ops/parts.h"
 #include "store/key.h"
 #include "tools/project.h"
 #include "wire/overflow.h"
 
-static void number_field(maki_jw *out, const char *name, double value)
-{
-    maki_jw_key(out, maki_str_of(name));
-    maki_jw_double(out, value);
-}
-
 static maki_status answer_number(maki_jw *out, const char *name, double value)
 {
     maki_jw_object(out);
-    number_field(out, name, value);
+    maki_put_number(out, name, value);
     maki_jw_end_object(out);
     return MAKI_OK;
 }
@@ -44,8 +39,8 @@ maki_status maki_op_tokens_context(maki_call *call, maki_jw *out, maki_err *err)
     maki_status st = maki_usage_of(events, call->arena, &usage, err);
     if (st != MAKI_OK) return st;
     maki_jw_object(out);
-    number_field(out, "contextTokens", usage.context_tokens);
-    number_field(out, "totalCost", usage.total_cost);
+    maki_put_number(out, "contextTokens", usage.context_tokens);
+    maki_put_number(out, "totalCost", usage.total_cost);
     maki_jw_end_object(out);
     return MAKI_OK;
 }
@@ -84,8 +79,7 @@ maki_status maki_op_provider_is_overflow(maki_call *call, maki_jw *out, maki_err
     maki_status st = maki_arena_status(call->arena, err);
     if (st != MAKI_OK) return st;
     maki_jw_object(out);
-    maki_jw_key(out, MAKI_LIT("result"));
-    maki_jw_bool(out, overflow);
+    maki_put_bool(out, "result", overflow);
     maki_jw_end_object(out);
     return MAKI_OK;
 }
@@ -98,10 +92,8 @@ maki_status maki_op_session_parse_key(maki_call *call, maki_jw *out, maki_err *e
     if (st == MAKI_OK) st = maki_session_key_parse(text, call->arena, &key, err);
     if (st != MAKI_OK) return st;
     maki_jw_object(out);
-    maki_jw_key(out, MAKI_LIT("agentId"));
-    maki_jw_string(out, key.agent_id);
-    maki_jw_key(out, MAKI_LIT("mainKey"));
-    maki_jw_string(out, key.main_key);
+    maki_put_text(out, "agentId", key.agent_id);
+    maki_put_text(out, "mainKey", key.main_key);
     maki_jw_end_object(out);
     return MAKI_OK;
 }
@@ -173,11 +165,11 @@ maki_status maki_op_budget_allocate(maki_call *call, maki_jw *out, maki_err *err
     double budget = maki_budget_of(maki_in_number(call, "maxTokens", 0));
     (void)err;
     maki_jw_object(out);
-    number_field(out, "budget", floor(budget));
+    maki_put_number(out, "budget", floor(budget));
     maki_jw_key(out, MAKI_LIT("layers"));
     maki_jw_object(out);
     for (size_t i = 0; i < MAKI_LAYER_COUNT; i++) {
-        number_field(out, maki_layer_shares[i].name, floor(budget * maki_layer_shares[i].share));
+        maki_put_number(out, maki_layer_shares[i].name, floor(budget * maki_layer_shares[i].share));
     }
     maki_jw_end_object(out);
     maki_jw_end_object(out);
@@ -294,8 +286,7 @@ static void write_projection(maki_jw *out, const maki_projection *p)
         maki_jw_object(out);
         maki_jw_key(out, MAKI_LIT("name"));
         maki_jw_raw(out, name);
-        maki_jw_key(out, MAKI_LIT("reason"));
-        maki_jw_string(out, maki_str_of(p->all[i].left_out));
+        maki_put_text(out, "reason", maki_str_of(p->all[i].left_out));
         maki_jw_end_object(out);
     }
     maki_jw_end_array(out);

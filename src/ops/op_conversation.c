@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "base/str.h"
 #include "ops/op.h"
+#include "ops/parts.h"
 #include "summary/offline.h"
 
 enum { PATH_MOST = 4096, KEEP = 3, TRIM_UNITS = 1500 };
@@ -67,25 +68,18 @@ static void write_head(maki_jw *out, const unsigned char head[MAKI_CHAIN_LEN])
 {
     char hex[2 * MAKI_CHAIN_LEN + 1];
     maki_hex(head, MAKI_CHAIN_LEN, hex);
-    maki_jw_key(out, MAKI_LIT("head"));
-    maki_jw_string(out, maki_str_of(hex));
-}
-
-static void count_field(maki_jw *out, const char *name, uint64_t value)
-{
-    maki_jw_key(out, maki_str_of(name));
-    maki_jw_int(out, (int64_t)value);
+    maki_put_text(out, "head", maki_str_of(hex));
 }
 
 static void write_change(maki_jw *out, const maki_change *c)
 {
     maki_jw_object(out);
-    count_field(out, "event", c->event);
-    count_field(out, "seq", c->seq);
+    maki_put_count(out, "event", c->event);
+    maki_put_count(out, "seq", c->seq);
     write_head(out, c->head);
-    count_field(out, "removed", c->removed);
-    count_field(out, "tokensBefore", c->tokens_before);
-    count_field(out, "tokensAfter", c->tokens_after);
+    maki_put_count(out, "removed", c->removed);
+    maki_put_count(out, "tokensBefore", c->tokens_before);
+    maki_put_count(out, "tokensAfter", c->tokens_after);
     maki_jw_end_object(out);
 }
 
@@ -237,7 +231,7 @@ maki_status maki_op_history_append(maki_call *call, maki_jw *out, maki_err *err)
     maki_conv_close(conv);
     if (st != MAKI_OK) return st;
     maki_jw_object(out);
-    count_field(out, "seq", change.seq);
+    maki_put_count(out, "seq", change.seq);
     write_head(out, change.head);
     maki_jw_end_object(out);
     return MAKI_OK;
@@ -257,9 +251,8 @@ maki_status maki_op_history_fork(maki_call *call, maki_jw *out, maki_err *err)
     maki_conv_close(conv);
     if (st != MAKI_OK) return st;
     maki_jw_object(out);
-    maki_jw_key(out, MAKI_LIT("path"));
-    maki_jw_string(out, maki_str_of(path));
-    count_field(out, "seq", seq);
+    maki_put_text(out, "path", maki_str_of(path));
+    maki_put_count(out, "seq", seq);
     maki_jw_end_object(out);
     return MAKI_OK;
 }
@@ -277,14 +270,13 @@ maki_status maki_op_history_status(maki_call *call, maki_jw *out, maki_err *err)
     if (st == MAKI_OK) {
         maki_log *log = maki_conv_log(conv);
         maki_jw_object(out);
-        count_field(out, "messages", maki_log_last(log));
-        count_field(out, "events", maki_log_events(log));
+        maki_put_count(out, "messages", maki_log_last(log));
+        maki_put_count(out, "events", maki_log_events(log));
         write_head(out, maki_log_head(log));
-        count_field(out, "visible", total.messages);
-        count_field(out, "tokens", total.tokens);
-        count_field(out, "pinned", view->pin_count);
-        maki_jw_key(out, MAKI_LIT("readOnly"));
-        maki_jw_bool(out, maki_log_read_only(log));
+        maki_put_count(out, "visible", total.messages);
+        maki_put_count(out, "tokens", total.tokens);
+        maki_put_count(out, "pinned", view->pin_count);
+        maki_put_bool(out, "readOnly", maki_log_read_only(log));
         maki_jw_end_object(out);
     }
     maki_conv_close(conv);
@@ -400,10 +392,10 @@ maki_status maki_op_history_diff(maki_call *call, maki_jw *out, maki_err *err)
         write_only_made(out, "madeOnlyA", a, b);
         write_only(out, "onlyB", b, a);
         write_only_made(out, "madeOnlyB", b, a);
-        count_field(out, "messagesA", total_a.messages);
-        count_field(out, "messagesB", total_b.messages);
-        count_field(out, "tokensA", total_a.tokens);
-        count_field(out, "tokensB", total_b.tokens);
+        maki_put_count(out, "messagesA", total_a.messages);
+        maki_put_count(out, "messagesB", total_b.messages);
+        maki_put_count(out, "tokensA", total_a.tokens);
+        maki_put_count(out, "tokensB", total_b.tokens);
         maki_jw_end_object(out);
     }
     maki_conv_close(left);

@@ -155,18 +155,14 @@ maki_status maki_op_history_condense(maki_call *call, maki_jw *out, maki_err *er
     if (st == MAKI_REFUSED) maki_answer_error(out, err);
     maki_jw_key(out, MAKI_LIT("messages"));
     maki_msgs_write(out, result.messages);
-    maki_jw_key(out, MAKI_LIT("summary"));
-    maki_jw_string(out, st == MAKI_OK ? result.summary : MAKI_LIT(""));
-    maki_jw_key(out, MAKI_LIT("cost"));
-    maki_jw_double(out, result.cost);
+    maki_put_text(out, "summary", st == MAKI_OK ? result.summary : MAKI_LIT(""));
+    maki_put_number(out, "cost", result.cost);
     if (st == MAKI_OK) {
-        maki_jw_key(out, MAKI_LIT("newContextTokens"));
-        maki_jw_double(out, result.tokens_after);
+        maki_put_number(out, "newContextTokens", result.tokens_after);
         maki_jw_key(out, MAKI_LIT("condenseId"));
         maki_jw_raw(out, result.id);
     }
-    maki_jw_key(out, MAKI_LIT("summarizerCalled"));
-    maki_jw_bool(out, result.called);
+    maki_put_bool(out, "summarizerCalled", result.called);
     if (result.request && maki_in_bool(call, "wantRequest", false)) {
         maki_jw_key(out, MAKI_LIT("request"));
         maki_summary_request_write(out, result.request);
@@ -229,8 +225,7 @@ maki_status maki_op_history_rewind(maki_call *call, maki_jw *out, maki_err *err)
     maki_jw_end_array(out);
     maki_jw_key(out, MAKI_LIT("api"));
     maki_msgs_write(out, result.api);
-    maki_jw_key(out, MAKI_LIT("apiWritten"));
-    maki_jw_bool(out, result.api_changed);
+    maki_put_bool(out, "apiWritten", result.api_changed);
     maki_jw_end_object(out);
     return MAKI_OK;
 }
@@ -408,8 +403,7 @@ static void write_step_result(maki_jw *out, const step_result *told)
         maki_jw_key(out, MAKI_LIT("messagesRemoved"));
         maki_jw_int(out, (int64_t)told->removed);
     } else {
-        maki_jw_key(out, MAKI_LIT("error"));
-        maki_jw_string(out, maki_str_of(told->error));
+        maki_put_text(out, "error", maki_str_of(told->error));
     }
     maki_jw_end_object(out);
 }

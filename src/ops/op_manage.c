@@ -10,24 +10,6 @@
 #include "ops/op.h"
 #include "ops/parts.h"
 
-static void number_field(maki_jw *out, const char *name, double value)
-{
-    maki_jw_key(out, maki_str_of(name));
-    maki_jw_double(out, value);
-}
-
-static void bool_field(maki_jw *out, const char *name, bool value)
-{
-    maki_jw_key(out, maki_str_of(name));
-    maki_jw_bool(out, value);
-}
-
-static void text_field(maki_jw *out, const char *name, maki_str text)
-{
-    maki_jw_key(out, maki_str_of(name));
-    maki_jw_string(out, text);
-}
-
 static maki_status positive(const maki_call *call, const char *name, maki_err *err)
 {
     maki_str value;
@@ -69,12 +51,12 @@ maki_status maki_op_manage_check(maki_call *call, maki_jw *out, maki_err *err)
     if (st != MAKI_OK) return st;
     maki_decision d = maki_decide(&in);
     maki_jw_object(out);
-    bool_field(out, "result", d.manage);
-    number_field(out, "tokens", d.tokens);
-    number_field(out, "allowedTokens", d.allowed);
-    number_field(out, "contextPercent", d.percent);
-    number_field(out, "threshold", d.threshold);
-    bool_field(out, "thresholdInvalid", d.profile_invalid);
+    maki_put_bool(out, "result", d.manage);
+    maki_put_number(out, "tokens", d.tokens);
+    maki_put_number(out, "allowedTokens", d.allowed);
+    maki_put_number(out, "contextPercent", d.percent);
+    maki_put_number(out, "threshold", d.threshold);
+    maki_put_bool(out, "thresholdInvalid", d.profile_invalid);
     maki_jw_end_object(out);
     return MAKI_OK;
 }
@@ -84,22 +66,22 @@ static void write_run(maki_jw *out, const maki_run_report *r)
     static const char *const actions[] = { "none", "condense", "truncate" };
     bool condensed = r->action == MAKI_ACTION_CONDENSE;
     maki_jw_object(out);
-    text_field(out, "action", maki_str_of(actions[r->action]));
+    maki_put_text(out, "action", maki_str_of(actions[r->action]));
     maki_jw_key(out, MAKI_LIT("messages"));
     maki_msgs_write(out, r->messages);
-    text_field(out, "summary", condensed ? r->condensed.summary : MAKI_LIT(""));
-    number_field(out, "cost", r->condensed.cost);
-    number_field(out, "prevContextTokens", r->decision.tokens);
-    bool_field(out, "summarizerCalled", r->condensed.called);
-    if (r->condense_failed) text_field(out, "error", maki_str_of(r->condense_error.code));
+    maki_put_text(out, "summary", condensed ? r->condensed.summary : MAKI_LIT(""));
+    maki_put_number(out, "cost", r->condensed.cost);
+    maki_put_number(out, "prevContextTokens", r->decision.tokens);
+    maki_put_bool(out, "summarizerCalled", r->condensed.called);
+    if (r->condense_failed) maki_put_text(out, "error", maki_str_of(r->condense_error.code));
     if (condensed) {
-        number_field(out, "newContextTokens", r->condensed.tokens_after);
+        maki_put_number(out, "newContextTokens", r->condensed.tokens_after);
         maki_jw_key(out, MAKI_LIT("condenseId"));
         maki_jw_raw(out, r->condensed.id);
     }
     if (r->action == MAKI_ACTION_TRUNCATE) {
-        number_field(out, "newContextTokensAfterTruncation", r->tokens_after_truncation);
-        number_field(out, "messagesRemoved", (double)r->truncated.removed);
+        maki_put_number(out, "newContextTokensAfterTruncation", r->tokens_after_truncation);
+        maki_put_number(out, "messagesRemoved", (double)r->truncated.removed);
         maki_jw_key(out, MAKI_LIT("truncationId"));
         maki_jw_raw(out, r->truncated.id);
     }
@@ -138,8 +120,8 @@ maki_status maki_op_manage_accept(maki_call *call, maki_jw *out, maki_err *err)
     maki_status st = positive(call, "tokensBefore", err);
     if (st != MAKI_OK) return st;
     maki_jw_object(out);
-    bool_field(out, "accepted", reduction >= least);
-    number_field(out, "reduction", reduction);
+    maki_put_bool(out, "accepted", reduction >= least);
+    maki_put_number(out, "reduction", reduction);
     maki_jw_end_object(out);
     return MAKI_OK;
 }
@@ -154,7 +136,7 @@ maki_status maki_op_prune_level(maki_call *call, maki_jw *out, maki_err *err)
     if (st != MAKI_OK) return st;
     maki_prune_level level = maki_prune_level_of(maki_in_number(call, "totalTokens", 0), window);
     maki_jw_object(out);
-    text_field(out, "action", maki_str_of(names[level]));
+    maki_put_text(out, "action", maki_str_of(names[level]));
     maki_jw_key(out, MAKI_LIT("targetTokens"));
     if (level == MAKI_PRUNE_SOFT) {
         maki_jw_double(out, floor(window * MAKI_PRUNE_TARGET));
@@ -184,7 +166,7 @@ static void write_soft_trimmed(maki_jw *out, maki_str summary, maki_msgs kept)
     maki_jw_key(out, MAKI_LIT("messages"));
     maki_jw_array(out);
     maki_jw_object(out);
-    text_field(out, "role", MAKI_LIT("system"));
+    maki_put_text(out, "role", MAKI_LIT("system"));
     maki_jw_key(out, MAKI_LIT("content"));
     maki_jw_begin_value(out);
     maki_jw_bytes(out, MAKI_LIT("\"[Previous conversation summary]\\n"));
@@ -315,7 +297,7 @@ maki_status maki_op_prune_tools(maki_call *call, maki_jw *out, maki_err *err)
     maki_jw_object(out);
     maki_jw_key(out, MAKI_LIT("messages"));
     maki_msgs_write(out, list);
-    number_field(out, "messagesChanged", (double)changed);
+    maki_put_number(out, "messagesChanged", (double)changed);
     maki_jw_end_object(out);
     return MAKI_OK;
 }
@@ -332,9 +314,9 @@ maki_status maki_op_window_resolve(maki_call *call, maki_jw *out, maki_err *err)
     maki_status st = maki_arena_status(call->arena, err);
     if (st != MAKI_OK) return st;
     maki_jw_object(out);
-    number_field(out, "tokens",
-                 maki_window_resolve(model, maki_in_number(call, "config", 0),
-                                     maki_in_number(call, "agentDefault", 0)));
+    maki_put_number(out, "tokens",
+                    maki_window_resolve(model, maki_in_number(call, "config", 0),
+                                        maki_in_number(call, "agentDefault", 0)));
     maki_jw_end_object(out);
     return MAKI_OK;
 }
@@ -344,8 +326,8 @@ maki_status maki_op_window_guard(maki_call *call, maki_jw *out, maki_err *err)
     double tokens = maki_in_number(call, "tokens", 0);
     (void)err;
     maki_jw_object(out);
-    bool_field(out, "warn", tokens < MAKI_WINDOW_WARN);
-    bool_field(out, "reject", tokens < MAKI_WINDOW_REFUSE);
+    maki_put_bool(out, "warn", tokens < MAKI_WINDOW_WARN);
+    maki_put_bool(out, "reject", tokens < MAKI_WINDOW_REFUSE);
     maki_jw_end_object(out);
     return MAKI_OK;
 }
@@ -357,10 +339,10 @@ maki_status maki_op_profile_strategy(maki_call *call, maki_jw *out, maki_err *er
     if (st != MAKI_OK) return st;
     maki_strategy s = maki_strategy_of(id);
     maki_jw_object(out);
-    number_field(out, "threshold", s.threshold);
-    text_field(out, "condenseModel", s.condense_model);
-    number_field(out, "compressionRatio", s.compression_ratio);
-    number_field(out, "keepMessages", s.keep_messages);
+    maki_put_number(out, "threshold", s.threshold);
+    maki_put_text(out, "condenseModel", s.condense_model);
+    maki_put_number(out, "compressionRatio", s.compression_ratio);
+    maki_put_number(out, "keepMessages", s.keep_messages);
     maki_jw_end_object(out);
     return MAKI_OK;
 }

@@ -28,6 +28,30 @@ maki_status maki_parts_read(const maki_call *call, maki_msgs list, maki_parts *o
     return st;
 }
 
+void maki_put_number(maki_jw *out, const char *name, double value)
+{
+    maki_jw_key(out, maki_str_of(name));
+    maki_jw_double(out, value);
+}
+
+void maki_put_count(maki_jw *out, const char *name, uint64_t value)
+{
+    maki_jw_key(out, maki_str_of(name));
+    maki_jw_int(out, (int64_t)value);
+}
+
+void maki_put_bool(maki_jw *out, const char *name, bool value)
+{
+    maki_jw_key(out, maki_str_of(name));
+    maki_jw_bool(out, value);
+}
+
+void maki_put_text(maki_jw *out, const char *name, maki_str text)
+{
+    maki_jw_key(out, maki_str_of(name));
+    maki_jw_string(out, text);
+}
+
 void maki_answer_messages(maki_jw *out, maki_msgs list)
 {
     maki_jw_object(out);

@@ -13,6 +13,12 @@ typedef struct maki_parts {
 } maki_parts;
 maki_status maki_parts_read(const maki_call *call, maki_msgs list, maki_parts *out, maki_err *err);
 
+/* One field of an answer. */
+void maki_put_number(maki_jw *out, const char *name, double value);
+void maki_put_count(maki_jw *out, const char *name, uint64_t value);
+void maki_put_bool(maki_jw *out, const char *name, bool value);
+void maki_put_text(maki_jw *out, const char *name, maki_str text);
+
 /* {"messages": [...]} */
 void maki_answer_messages(maki_jw *out, maki_msgs list);
 /* The field "error" of an answer that has other fields too. */
