@@ -12,6 +12,7 @@
 
 #include "cli.h"
 #include "json_input.h"
+#include "show.h"
 
 static const char usage[] =
     "maki history log PATH             every message, hidden ones marked, and what was done\n"
@@ -274,70 +275,6 @@ typedef struct listing {
     size_t width; /* bytes of text shown of each message */
 } listing;
 
-static void print_clean(maki_str string, size_t room)
-{
-    char text[400];
-    size_t n = maki_json_copy_text(string, text, room < sizeof text ? room : sizeof text);
-    for (size_t i = 0; i < n; i++) {
-        if ((unsigned char)text[i] < 0x20 || text[i] == 0x7f) text[i] = ' ';
-    }
-    printf("%.*s", (int)n, text);
-}
-
-static bool field(maki_str object, const char *name, maki_str *value)
-{
-    return maki_json_kind_of(object) == MAKI_JSON_OBJECT &&
-           maki_json_get(object, (maki_str){ name, strlen(name) }, value);
-}
-
-static bool text_field(maki_str object, const char *name, maki_str *value)
-{
-    return field(object, name, value) && maki_json_kind_of(*value) == MAKI_JSON_STRING;
-}
-
-static void print_block(maki_str block, size_t room)
-{
-    maki_str value;
-    if (maki_json_kind_of(block) == MAKI_JSON_STRING)
-        print_clean(block, room);
-    else if (text_field(block, "text", &value))
-        print_clean(value, room);
-    else if (text_field(block, "name", &value)) {
-        printf("[calls ");
-        print_clean(value, 40);
-        printf("] ");
-    } else if (text_field(block, "content", &value)) {
-        printf("[result] ");
-        print_clean(value, room);
-    } else if (text_field(block, "type", &value)) {
-        printf("[");
-        print_clean(value, 40);
-        printf("] ");
-    }
-}
-
-static void print_content(maki_str message, size_t room)
-{
-    maki_str content, calls, function, name;
-    maki_json_item item;
-    if (field(message, "content", &content)) {
-        if (maki_json_kind_of(content) == MAKI_JSON_STRING) print_block(content, room);
-        maki_json_iter blocks = maki_json_items(content);
-        while (maki_json_kind_of(content) == MAKI_JSON_ARRAY && maki_json_next(&blocks, &item)) {
-            print_block(item.value, room);
-        }
-    }
-    if (!field(message, "tool_calls", &calls)) return;
-    maki_json_iter each = maki_json_items(calls);
-    while (maki_json_next(&each, &item)) {
-        if (!field(item.value, "function", &function) || !text_field(function, "name", &name))
-            continue;
-        printf(" [calls ");
-        print_clean(name, 40);
-        printf("]");
-    }
-}
-
 static void print_time(int64_t ms)
 {
     char text[32] = "";
@@ -358,7 +295,7 @@ static maki_status print_message(void *ctx, const maki_message *m, maki_err *err
         printf("%.*s\n", (int)m->json.len, m->json.ptr);
         return ferror(stdout) ? MAKI_IO : MAKI_OK;
     }
-    if (text_field(m->json, "role", &role))
+    if (show_string_field(m->json, "role", &role))
         name[maki_json_copy_text(role, name, sizeof name - 1)] = '\0';
     printf("%s", m->hidden ? s->dim : m->seq == 0 ? s->yellow : "");
     if (m->seq)
@@ -368,7 +305,7 @@ static maki_status print_message(void *ctx, const maki_message *m, maki_err *err
     printf("%s ", m->hidden ? "·" : m->pinned ? "*" : m->seq == 0 ? "▸" : " ");
     print_time(m->ts);
     printf("%-10s%6u  ", name, m->tokens);
-    print_content(m->json, l->width);
+    show_content(m->json, l->width);
     printf("%s\n", s->off);
     return ferror(stdout) ? MAKI_IO : MAKI_OK;
 }
@@ -385,7 +322,7 @@ static maki_status print_event(void *ctx, uint64_t ev, maki_str json, maki_err *
         return MAKI_OK;
     }
     printf("%s%6" PRIu64 " ", l->s.cyan, ev);
-    if (text_field(json, "type", &type)) print_clean(type, 20);
+    if (show_string_field(json, "type", &type)) show_text(type, 20);
     printf("%s", l->s.off);
     while (maki_json_next(&iter, &item)) {
         static const char *const shown[] = { "at",   "hidden", "seq",      "to",     "toEv",

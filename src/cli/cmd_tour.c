@@ -10,6 +10,7 @@
 
 #include "cli.h"
 #include "json_input.h"
+#include "show.h"
 
 static const char usage[] =
     "maki tour    a sample conversation, condensed, truncated and rewound in the terminal\n"
@@ -77,47 +78,13 @@ static void drop(maki_str text)
 
 /* ---- showing it ------------------------------------------------------------------------------ */
 
-static bool has(maki_str object, const char *name, maki_str *value)
-{
-    return maki_json_get(object, (maki_str){ name, strlen(name) }, value);
-}
-
-static void print_text(maki_str string)
-{
-    char text[160];
-    size_t n = maki_json_copy_text(string, text, sizeof text);
-    for (size_t i = 0; i < n; i++) {
-        if ((unsigned char)text[i] < 0x20) text[i] = ' ';
-    }
-    printf("%.*s", (int)n, text);
-}
-
-static void print_block(maki_str block)
-{
-    maki_str value, inner;
-    if (maki_json_kind_of(block) == MAKI_JSON_STRING) {
-        print_text(block);
-    } else if (has(block, "type", &value) && maki_json_text_is(value, MAKI_LIT("reasoning"))) {
-        return;
-    } else if (has(block, "text", &value)) {
-        print_text(value);
-    } else if (has(block, "name", &value)) {
-        printf(" [calls ");
-        print_text(value);
-        printf("]");
-    } else if (has(block, "content", &inner) && maki_json_kind_of(inner) == MAKI_JSON_STRING) {
-        printf("[result] ");
-        print_text(inner);
-    }
-}
-
 static void print_message(size_t number, maki_str message, const cli_style *s)
 {
-    maki_str role, content, ignored;
-    maki_json_item block;
-    bool hidden =
-        has(message, "condenseParent", &ignored) || has(message, "truncationParent", &ignored);
-    bool made = has(message, "isSummary", &ignored) || has(message, "isTruncationMarker", &ignored);
+    maki_str role, ignored;
+    bool hidden = show_field(message, "condenseParent", &ignored) ||
+                  show_field(message, "truncationParent", &ignored);
+    bool made = show_field(message, "isSummary", &ignored) ||
+                show_field(message, "isTruncationMarker", &ignored);
     printf("  %s%2zu %s ",
            hidden ? s->dim
            : made ? s->yellow
@@ -126,16 +93,11 @@ static void print_message(size_t number, maki_str message, const cli_style *s)
            hidden ? "·"
            : made ? "▸"
                   : " ");
-    if (has(message, "role", &role)) {
+    if (show_field(message, "role", &role)) {
         char name[16];
         printf("%-9.*s ", (int)maki_json_copy_text(role, name, sizeof name), name);
     }
-    if (has(message, "content", &content)) {
-        if (maki_json_kind_of(content) == MAKI_JSON_STRING) print_block(content);
-        maki_json_iter iter = maki_json_items(content);
-        while (maki_json_next(&iter, &block))
-            print_block(block.value);
-    }
+    show_content(message, 160);
     printf("%s\n", s->off);
 }
 
@@ -196,7 +158,7 @@ static int run(int argc, char **argv)
     maki_json_iter iter = maki_json_items(id);
     maki_json_item made;
     maki_str condense_id = MAKI_LIT("\"\"");
-    if (maki_json_next(&iter, &made)) has(made.value, "condenseId", &condense_id);
+    if (maki_json_next(&iter, &made)) show_field(made.value, "condenseId", &condense_id);
     maki_str rewound = ask(m, "history.rewind", "api",
                            "{\"ui\":[{\"ts\":100,\"say\":\"user\"},{\"ts\":500,\"say\":\"user\"},"
                            "{\"ts\":950,\"say\":\"condense_context\",\"contextCondense\":"

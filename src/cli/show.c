@@ -1,0 +1,87 @@
+/* show.c -- see show.h. */
+#include "show.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void show_text(maki_str string, size_t room)
+{
+    char text[400];
+    size_t n = maki_json_copy_text(string, text, room < sizeof text ? room : sizeof text);
+    for (size_t i = 0; i < n; i++) {
+        if ((unsigned char)text[i] < 0x20 || text[i] == 0x7f) text[i] = ' ';
+    }
+    printf("%.*s", (int)n, text);
+}
+
+bool show_field(maki_str object, const char *name, maki_str *value)
+{
+    return maki_json_kind_of(object) == MAKI_JSON_OBJECT &&
+           maki_json_get(object, (maki_str){ name, strlen(name) }, value);
+}
+
+bool show_string_field(maki_str object, const char *name, maki_str *value)
+{
+    return show_field(object, name, value) && maki_json_kind_of(*value) == MAKI_JSON_STRING;
+}
+
+static void in_brackets(const char *word, maki_str name)
+{
+    printf("[%s", word);
+    show_text(name, 40);
+    printf("]");
+}
+
+/* Thoughts are passed over: they are long and not meant to be read. */
+static bool is_thought(maki_str block)
+{
+    maki_str type;
+    return show_string_field(block, "type", &type) &&
+           (maki_json_text_is(type, MAKI_LIT("reasoning")) ||
+            maki_json_text_is(type, MAKI_LIT("thinking")));
+}
+
+static void show_block(maki_str block, size_t room)
+{
+    maki_str value;
+    if (maki_json_kind_of(block) == MAKI_JSON_STRING) {
+        show_text(block, room);
+    } else if (show_string_field(block, "text", &value)) {
+        show_text(value, room);
+    } else if (show_string_field(block, "name", &value)) {
+        in_brackets("calls ", value);
+    } else if (show_string_field(block, "content", &value)) {
+        printf("[result] ");
+        show_text(value, room);
+    } else if (show_string_field(block, "type", &value)) {
+        in_brackets("", value);
+    }
+}
+
+void show_content(maki_str message, size_t room)
+{
+    maki_str content, calls, function, name;
+    maki_json_item item;
+    bool any = false;
+    if (show_string_field(message, "content", &content)) {
+        show_text(content, room);
+        any = content.len > 2;
+    } else if (show_field(message, "content", &content)) {
+        maki_json_iter blocks = maki_json_items(content);
+        while (!blocks.object && maki_json_next(&blocks, &item)) {
+            if (is_thought(item.value)) continue;
+            if (any) printf(" ");
+            show_block(item.value, room);
+            any = true;
+        }
+    }
+    if (!show_field(message, "tool_calls", &calls)) return;
+    maki_json_iter each = maki_json_items(calls);
+    while (maki_json_next(&each, &item)) {
+        if (!show_field(item.value, "function", &function)) continue;
+        if (!show_string_field(function, "name", &name)) continue;
+        if (any) printf(" ");
+        in_brackets("calls ", name);
+        any = true;
+    }
+}

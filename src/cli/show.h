@@ -1,0 +1,16 @@
+/* show.h -- messages in a terminal: their text on one line, calls and results named. */
+#ifndef MAKI_CLI_SHOW_H
+#define MAKI_CLI_SHOW_H
+
+#include <maki/maki.h>
+
+/* At most `room` bytes of the text of a JSON string, without control characters. */
+void show_text(maki_str string, size_t room);
+/* The content of a message, at most `room` bytes of each block. */
+void show_content(maki_str message, size_t room);
+
+/* A field of an object; false when it is not there, or is no string. */
+bool show_field(maki_str object, const char *name, maki_str *value);
+bool show_string_field(maki_str object, const char *name, maki_str *value);
+
+#endif
