@@ -22,6 +22,7 @@ enum { VERSION = 1, BLOCK_ROWS = 64 };
 static uint64_t check_of(maki_index_header header)
 {
     header.count = header.end = header.view_hash = header.check = 0;
+    header.events = header.events_check = 0;
     return XXH3_64bits(&header, sizeof header);
 }
 
@@ -35,6 +36,7 @@ void maki_index_header_init(maki_index_header *header, const char *family, uint6
     header->base = base;
     strncpy(header->family, family, sizeof header->family - 1);
     memcpy(header->start, start, MAKI_CHAIN_LEN);
+    header->events_check = XXH3_64bits(&header->events, sizeof header->events);
     header->check = check_of(*header);
 }
 
@@ -47,7 +49,8 @@ maki_status maki_index_refresh(maki_index *index, maki_err *err)
     if (st != MAKI_OK) return st;
     if (got < sizeof header || memcmp(header.magic, magic, sizeof magic) != 0 ||
         header.version != VERSION || header.row_size != sizeof(maki_row) ||
-        header.check != check_of(header)) {
+        header.check != check_of(header) ||
+        header.events_check != XXH3_64bits(&header.events, sizeof header.events)) {
         return maki_fail(err, MAKI_CORRUPT, "the index is damaged or of another version");
     }
     off_t size = files->size(files, index->fd);
@@ -58,6 +61,20 @@ maki_status maki_index_refresh(maki_index *index, maki_err *err)
     }
     index->header = header;
     index->block_count = 0; /* the last block may have been partly filled */
+    return MAKI_OK;
+}
+
+maki_status maki_index_note_events(maki_index *index, uint64_t events, maki_err *err)
+{
+    struct {
+        uint64_t events, check;
+    } noted = { events, XXH3_64bits(&events, sizeof events) };
+    maki_str bytes = { (const char *)&noted, sizeof noted };
+    maki_status st = maki_file_write_at(index->env->files, index->fd,
+                                        offsetof(maki_index_header, events), bytes, err);
+    if (st != MAKI_OK) return st;
+    index->header.events = noted.events;
+    index->header.events_check = noted.check;
     return MAKI_OK;
 }
 

@@ -41,8 +41,11 @@ typedef struct maki_index_header {
     uint64_t base;      /* seq of the last message before row 1: more than 0 in a fork */
     char family[MAKI_FAMILY_LEN];
     unsigned char start[MAKI_CHAIN_LEN]; /* the chain before row 1 */
-    unsigned char reserved[40];
-    uint64_t check; /* xxh3 of all that stands before, count and end taken as 0 */
+    uint64_t
+        events; /* how many there were when one was written last: fewer means that some are gone */
+    uint64_t events_check; /* xxh3 of `events` */
+    unsigned char reserved[24];
+    uint64_t check; /* xxh3 of all that stands before, what changes taken as 0 */
 } maki_index_header;
 
 typedef struct maki_index {
@@ -54,6 +57,9 @@ typedef struct maki_index {
     uint64_t block_first; /* the number of block[0]; 0: none */
     size_t block_count;
 } maki_index;
+
+/* Note how many events there are.  Not synced; a smaller number than there are is harmless. */
+maki_status maki_index_note_events(maki_index *index, uint64_t events, maki_err *err);
 
 /* Start with these facts in *header: magic, version and check are filled in. */
 void maki_index_header_init(maki_index_header *header, const char *family, uint64_t base,

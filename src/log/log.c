@@ -362,6 +362,7 @@ static maki_status rebuild(maki_log *log, uint64_t *end, maki_err *err)
         st = maki_index_create(&log->index, &log->env, NULL, &header, err);
     }
     if (st == MAKI_OK) st = catch_up(log, end, err);
+    if (st == MAKI_OK) st = maki_index_note_events(&log->index, log->ev, err);
     if (st == MAKI_OK && !private_one && files->rename(files, temp, log->index_path) < 0) {
         st = maki_fail_errno(err, "putting the new index in place");
     }
@@ -375,6 +376,25 @@ static maki_status shorter(const maki_log *log, uint64_t size, maki_err *err)
                      "the messages file has %" PRIu64 " bytes where it had %" PRIu64
                      ": rows are gone; see maki fsck",
                      size, log->index.header.end);
+}
+
+static maki_status read_events_tail(maki_log *log, uint64_t *end, maki_err *err);
+
+/* The index remembers how many events there were.  Fewer now: the file was cut short or taken away, and
+ * with it what was done to the messages. */
+static maki_status check_events_there(maki_log *log, maki_err *err)
+{
+    uint64_t end = 0;
+    maki_status st = MAKI_OK;
+    bool fewer = log->index.header.events > log->ev;
+    if (!fewer || log->options.repair || log->options.from_rows) return MAKI_OK;
+    if (!log->locked) { /* a writer may have been faster than our look at the events */
+        st = open_events(log, false, err);
+        if (st == MAKI_OK) st = read_events_tail(log, &end, err);
+        if (st != MAKI_OK || log->index.header.events <= log->ev) return st;
+    }
+    return maki_fail(err, MAKI_CORRUPT, "%" PRIu64 " of %" PRIu64 " events are gone; see maki fsck",
+                     log->index.header.events - log->ev, log->index.header.events);
 }
 
 /* Open or make the index and take in new rows. */
@@ -400,6 +420,8 @@ static maki_status ready_index(maki_log *log, uint64_t *end, maki_err *err)
     bool gone = st == MAKI_OK && log->index.header.end > (uint64_t)size;
     if (gone && !log->options.repair) return shorter(log, (uint64_t)size, err);
     if (st != MAKI_OK || gone) return rebuild(log, end, err);
+    st = check_events_there(log, err);
+    if (st != MAKI_OK) return st;
     if (log->read_only) { /* only a writer adds to the shared index */
         *end = log->index.header.end;
         return load_head(log, err);
@@ -597,7 +619,7 @@ static maki_status settle(maki_log *log, bool fresh, maki_err *err)
     off_t size = files->size(files, log->messages_fd);
     if (size < 0) return maki_fail_errno(err, "asking the size of the messages");
     bool current = !fresh && index_stands(log) && published_end(log) == (uint64_t)size;
-    if (!current) st = ready_index(log, &end, err);
+    st = current ? check_events_there(log, err) : ready_index(log, &end, err);
     /* events first: the next event is written where a torn one stands */
     if (st == MAKI_OK && log->events_fd >= 0)
         st = cut_tail(log, log->events_fd, log->events_end, err);
@@ -1075,7 +1097,11 @@ static maki_status finish(maki_log *log, maki_err *err)
     }
     log->events_end += log->events.len;
     log->ev += log->events_added;
-    if (log->events_added) memcpy(log->sum, log->new_sum, MAKI_CHAIN_LEN);
+    if (log->events_added) {
+        memcpy(log->sum, log->new_sum, MAKI_CHAIN_LEN);
+        (void)!maki_index_note_events(&log->index, log->ev,
+                                      NULL); /* fewer than there are is no harm */
+    }
     forget_group(log);
     return MAKI_OK;
 }

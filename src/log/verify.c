@@ -226,6 +226,8 @@ static maki_index_header header_due(const checking *c, const unsigned char *star
     maki_index_header_init(&due, family, base, start);
     due.count = c->stored.header.count;
     due.end = c->stored.header.end;
+    due.events = c->stored.header.events;
+    due.events_check = maki_row_hash((maki_str){ (const char *)&due.events, sizeof due.events });
     return due;
 }
 
@@ -503,6 +505,12 @@ static maki_status check_events(checking *c, maki_err *err)
             (maki_finding){ MAKI_FOUND_TORN, "events", end, 0, 0, "bytes after the last newline" },
             err);
     }
+    if (st == MAKI_OK && c->sound && c->stored.header.events > ch.ev) {
+        st = report(c,
+                    (maki_finding){ MAKI_FOUND_LOST, "events", end, 0, ch.ev + 1,
+                                    "this event and those after it are gone" },
+                    err);
+    }
     return st;
 }
 
@@ -588,6 +596,7 @@ typedef struct mending {
     bool header;             /* the header row was changed */
     bool index;              /* it is wrong */
     bool gone;               /* messages are gone */
+    uint64_t lost;           /* the first event that is gone; 0: none */
     bool heads;              /* an event's head is wrong, though no row is known to be */
     uint64_t head_at;        /* the first such event was written after this message */
     uint64_t bad_ev, bad_at; /* the first bad event, and where; 0: none */
@@ -612,6 +621,10 @@ static maki_status note(void *ctx, const maki_finding *f, maki_err *err)
     case MAKI_FOUND_JOINED:
     case MAKI_FOUND_SPLIT: maki_buf_add(&m->breaks, bytes); break;
     case MAKI_FOUND_GONE: m->gone = true; break;
+    case MAKI_FOUND_LOST:
+        m->lost = f->ev;
+        m->index = true;
+        break;
     case MAKI_FOUND_HEAD:
         if (!m->heads || f->seq < m->head_at) m->head_at = f->seq;
         m->heads = true;
@@ -632,7 +645,7 @@ static maki_status look(mending *m, maki_verified *out, maki_err *err)
 {
     maki_buf_clear(&m->rows);
     m->header = m->index = m->gone = m->heads = false;
-    m->bad_ev = m->bad_at = m->head_at = 0;
+    m->bad_ev = m->bad_at = m->head_at = m->lost = 0;
     maki_status st = maki_log_verify(m->env, m->path, m->options, note, m, out, err);
     m->fn = NULL;
     return st;
@@ -767,6 +780,14 @@ static maki_status tell_events(mending *m, maki_log *log, maki_err *err)
     return add_damage(log, text, err);
 }
 
+static maki_status tell_lost(mending *m, maki_log *log, maki_err *err)
+{
+    char text[80];
+    if (m->lost == 0) return MAKI_OK;
+    snprintf(text, sizeof text, "\"what\":\"lost\",\"events\":%" PRIu64, m->lost);
+    return add_damage(log, text, err);
+}
+
 static maki_status tell_breaks(mending *m, maki_log *log, maki_err *err)
 {
     const todo *breaks = (const todo *)(const void *)m->breaks.ptr;
@@ -875,6 +896,7 @@ static maki_status tell(mending *m, uint64_t indexed, maki_err *err)
     st = maki_log_begin(log, NULL, err);
     if (st == MAKI_OK) {
         st = tell_events(m, log, err);
+        if (st == MAKI_OK) st = tell_lost(m, log, err);
         if (st == MAKI_OK) st = tell_breaks(m, log, err);
         if (st == MAKI_OK) st = tell_rows(m, log, err);
         if (st == MAKI_OK) st = tell_heads(m, log, err);

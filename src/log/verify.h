@@ -33,6 +33,7 @@ typedef enum maki_found {
     MAKI_FOUND_SPLIT,   /* a newline where none was written */
     MAKI_FOUND_HEAD,    /* the messages before an event are not those it was written after */
     MAKI_FOUND_EVENT,   /* an event that is not what was written */
+    MAKI_FOUND_LOST,    /* events that were there are not */
     MAKI_FOUND_INDEX    /* the index is wrong; the log is not */
 } maki_found;
 
@@ -68,6 +69,7 @@ maki_status maki_log_verify(const maki_env *env, const char *path, const maki_lo
  *   bad, changed       a damage event {"what":"row","seq"}: views leave the message out
  *   gone               a damage event {"what":"gone","from","rows"}, and a rewind to the moment when
  *                      the last message that is left was the newest
+ *   lost               a damage event {"what":"lost","events"}
  *   head               a damage event {"what":"head","from"}: which message it was is not known
  *   event              it and those after it go into a file of their own, a damage event names it
  *

@@ -85,6 +85,11 @@ out=$("$maki" verify talk.jsonl 2>&1); check 'one changed character: verify exit
 has 'one changed character: where' 'message 3' "$out"
 out=$("$maki" fsck --repair talk.jsonl 2>&1); check 'fsck repairs' 0 $?
 check 'the changed row is not shown' 0 "$(view talk.jsonl | grep -c 我輩)"
+mv talk.events.jsonl kept
+out=$(h status talk.jsonl 2>&1); check 'the events taken away: exit 9' 9 $?
+has 'the events taken away: said' 'events are gone' "$out"
+mv kept talk.events.jsonl
+h status talk.jsonl >/dev/null; check 'and brought back' 0 $?
 out=$(h status nothing.jsonl 2>&1); check 'a conversation that is not there: exit 5' 5 $?
 out=$(h status rows 2>&1); check 'not a messages file: exit 2' 2 $?
 has 'not a messages file: what is one' '.jsonl' "$out"
