@@ -318,6 +318,23 @@ static maki_status compare(checking *c, const pair *p, maki_err *err)
     return MAKI_OK;
 }
 
+/* Does the row that the index has stand where the index has it?  Then a newline was lost or added before
+ * it; else everything from here on was moved, and no byte of the index's would fit. */
+static maki_status stands_there(checking *c, const maki_row *row, bool *out, maki_err *err)
+{
+    size_t got = 0;
+    *out = false;
+    if (row->offset + row->length > c->messages_size) return MAKI_OK;
+    char *bytes = c->env->alloc->resize(c->env->alloc, NULL, 0, (size_t)row->length + 1);
+    if (!bytes) return maki_fail_nomem(err);
+    maki_status st = maki_file_read_at(c->env->files, c->files.messages_fd, row->offset, bytes,
+                                       row->length, &got, err);
+    *out = st == MAKI_OK && got == row->length &&
+           maki_row_hash((maki_str){ bytes, got }) == row->xxh3;
+    c->env->alloc->resize(c->env->alloc, bytes, (size_t)row->length + 1, 0);
+    return st;
+}
+
 /* The index and the file disagree about where rows begin: follow the one that is behind. */
 static maki_status compare_offset(checking *c, pair *p, maki_err *err)
 {
@@ -328,6 +345,16 @@ static maki_status compare_offset(checking *c, pair *p, maki_err *err)
         p->m++;
         return report_index(c, sizeof(maki_index_header) + (p->m - 2) * sizeof(maki_row), 0,
                             "the place of this row is wrong", err);
+    }
+    bool there = false;
+    maki_status st = stands_there(c, &p->stored, &there, err);
+    if (st != MAKI_OK) return st;
+    if (!there) {
+        p->m = c->stored.header.count + 1; /* nothing more can be compared */
+        return report(c,
+                      (maki_finding){ MAKI_FOUND_GONE, "messages", p->made.offset, seq, 0,
+                                      "from here on rows were taken out, put in or replaced" },
+                      err);
     }
     if (split) {
         p->n++;
@@ -620,7 +647,10 @@ static maki_status note(void *ctx, const maki_finding *f, maki_err *err)
         break;
     case MAKI_FOUND_JOINED:
     case MAKI_FOUND_SPLIT: maki_buf_add(&m->breaks, bytes); break;
-    case MAKI_FOUND_GONE: m->gone = true; break;
+    case MAKI_FOUND_GONE:
+        m->gone = true;
+        m->index = true; /* it tells of rows that are not there */
+        break;
     case MAKI_FOUND_LOST:
         m->lost = f->ev;
         m->index = true;
