@@ -24,7 +24,7 @@ static const char usage[] =
     "maki history trim PATH SEQ        one long block to head and tail  [--block N] [--head N] [--tail N]\n"
     "maki history pin|unpin PATH SEQ   a message that nothing may hide\n"
     "maki history rewind PATH SEQ      back to message SEQ; or --time MS, or --ev EVENT\n"
-    "maki history undo PATH [EVENT]    make the newest step void, or that one\n"
+    "maki history undo PATH [EVENT]    make the newest step void, or that one; of an undo: redo\n"
     "maki history edit PATH SEQ TEXT   back to SEQ and on with TEXT in its place\n"
     "maki history delete PATH SEQ      back to before SEQ\n"
     "maki history expand PATH SEQ      undo what hides or shortens SEQ\n"
@@ -234,11 +234,12 @@ static void print_done(const sub_row *sub, maki_str answer)
                (int)path.len, path.ptr);
         return;
     }
-    printf(
-        "%s%s%s: %.0f messages out of view, %.0f -> %.0f tokens (event %.0f; maki history undo takes "
-        "it back).\n",
-        s.green, sub->done, s.off, number_in(answer, "removed"), number_in(answer, "tokensBefore"),
-        number_in(answer, "tokensAfter"), number_in(answer, "event"));
+    double event = number_in(answer, "event"), removed = number_in(answer, "removed");
+    printf("%s%s%s (event %.0f)", s.green, sub->done, s.off, event);
+    if (removed > 0) printf(": %.0f message%s out of view", removed, removed == 1 ? "" : "s");
+    printf(", %.0f -> %.0f tokens. maki history undo PATH %.0f takes it back.",
+           number_in(answer, "tokensBefore"), number_in(answer, "tokensAfter"), event);
+    printf("\n");
 }
 
 static int run_dressed(maki *m, const sub_row *sub, int argc, char **argv)
@@ -293,7 +294,7 @@ static maki_status print_message(void *ctx, const maki_message *m, maki_err *err
     (void)err;
     if (l->json) {
         printf("%.*s\n", (int)m->json.len, m->json.ptr);
-        return ferror(stdout) ? MAKI_IO : MAKI_OK;
+        return ferror(stdout) ? MAKI_CANCELLED : MAKI_OK; /* said at the end */
     }
     if (show_string_field(m->json, "role", &role))
         name[maki_json_copy_text(role, name, sizeof name - 1)] = '\0';
@@ -307,7 +308,7 @@ static maki_status print_message(void *ctx, const maki_message *m, maki_err *err
     printf("%-10s%6u  ", name, m->tokens);
     show_content(m->json, l->width);
     printf("%s\n", s->off);
-    return ferror(stdout) ? MAKI_IO : MAKI_OK;
+    return ferror(stdout) ? MAKI_CANCELLED : MAKI_OK;
 }
 
 static maki_status print_event(void *ctx, uint64_t ev, maki_str json, maki_err *err)
@@ -369,7 +370,7 @@ static int list(maki *m, bool all, int argc, char **argv)
         st = maki_conversation_each_event(c, print_event, &l, &err);
     }
     maki_conversation_close(c);
-    return st == MAKI_OK ? 0 : cli_fail("history", &err);
+    return st == MAKI_OK || st == MAKI_CANCELLED ? 0 : cli_fail("history", &err);
 }
 
 static int append(maki *m, int argc, char **argv)
@@ -480,6 +481,12 @@ static int run(int argc, char **argv)
     if (argc < 2) {
         fputs(usage, stderr);
         return maki_status_exit(MAKI_INVALID);
+    }
+    for (int i = 2; i < argc; i++) {
+        if (cli_is(argv[i], "--help") || cli_is(argv[i], "-h")) {
+            fputs(usage, stdout);
+            return 0;
+        }
     }
     if (maki_open(NULL, &m, &err) != MAKI_OK) return cli_fail("history", &err);
     const char *name = argv[1];

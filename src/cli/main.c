@@ -27,7 +27,7 @@ cli_style cli_style_of(int fd)
 
 int cli_fail(const char *doing, const maki_err *err)
 {
-    fprintf(stderr, "maki %s: %s\n", doing, err->msg);
+    fprintf(stderr, "maki%s%s: %s\n", doing[0] ? " " : "", doing, err->msg);
     return maki_status_exit(err->status);
 }
 
@@ -93,16 +93,26 @@ static int unknown(const char *name)
     return maki_status_exit(MAKI_INVALID);
 }
 
-int main(int argc, char **argv)
+/* What was printed may still wait: a full disk must not look like success. */
+static int end(int code)
 {
-    signal(SIGPIPE, SIG_DFL);
+    if (fflush(stdout) == 0 && !ferror(stdout)) return code;
+    maki_err err = { .status = errno == ENOSPC ? MAKI_FULL : MAKI_IO };
+    snprintf(err.msg, sizeof err.msg, "writing the output: %s", strerror(errno));
+    return code ? code : cli_fail("", &err);
+}
+
+static int run(int argc, char **argv)
+{
     const char *name = argc > 1 ? argv[1] : "help";
     if (cli_is(name, "version") || cli_is(name, "--version") || cli_is(name, "-V")) {
         printf("maki %s\n", maki_version());
         return 0;
     }
     bool help = cli_is(name, "help") || cli_is(name, "--help") || cli_is(name, "-h");
-    if (help && argc < 3) return print_help();
+    bool itself = argc == 3 && (cli_is(argv[2], "help") || cli_is(argv[2], "version") ||
+                                cli_is(argv[2], "--help"));
+    if (help && (argc < 3 || itself)) return print_help();
     if (help) name = argv[2];
     const cli_command *command = find(name);
     if (!command) return unknown(name);
@@ -111,4 +121,10 @@ int main(int argc, char **argv)
         return 0;
     }
     return command->run(argc - 1, argv + 1);
+}
+
+int main(int argc, char **argv)
+{
+    signal(SIGPIPE, SIG_DFL);
+    return end(run(argc, argv));
 }

@@ -192,8 +192,11 @@ static maki_status settle_boundary(const maki_view *view, uint64_t messages, uin
         if (flags & (MAKI_FACT_CALLS | MAKI_FACT_ANSWERS)) --*n;
     }
     while (st == MAKI_OK && *n > least) {
+        uint32_t before = 0;
         st = flags_at(view, *n, &flags, err);
-        if (*n == messages || !(flags & (MAKI_FACT_ANSWERS | MADE))) break;
+        if (st == MAKI_OK) st = flags_at(view, *n - 1, &before, err);
+        bool inside = (flags & (MAKI_FACT_ANSWERS | MADE)) || (flags & before & MAKI_FACT_CALLS);
+        if (*n == messages || !inside) break;
         --*n;
     }
     return st;
@@ -243,7 +246,8 @@ static maki_status hide_made(stretch *s, const maki_view_item *item, maki_arena 
 
 /* A call and its results, as they stand in the view, stay or go together. */
 typedef struct group {
-    bool open; /* the rows just before are a call and results of it */
+    bool open;
+    bool answered; /* its results have begun: another call is another group */
     bool stays;
 } group;
 
@@ -252,19 +256,23 @@ typedef struct group {
 static maki_status must_stay(const maki_view *view, uint64_t n, uint64_t seq, const maki_row *row,
                              group *g, bool *stays, maki_err *err)
 {
-    bool answers = row->flags & MAKI_FACT_ANSWERS;
+    bool answers = row->flags & MAKI_FACT_ANSWERS, calls = row->flags & MAKI_FACT_CALLS;
     *stays = (row->flags & MAKI_FACT_ROLE) == MAKI_ROLE_SYSTEM || maki_view_pinned(view, seq);
-    if (answers && g->open) {
+    if (g->open && (answers || (calls && !g->answered))) { /* it goes on */
         *stays = *stays || g->stays;
+        g->answered = answers;
         return MAKI_OK;
     }
-    g->open = !answers && (row->flags & MAKI_FACT_CALLS);
+    *g = (group){ .open = calls && !answers };
+    bool answered = false;
     for (uint64_t k = n + 1; g->open && view->pin_count && !*stays; k++) {
         size_t item = 0;
         uint32_t flags = 0;
         maki_status st = flags_at(view, k, &flags, err);
         if (st != MAKI_OK) return st;
-        if (!(flags & MAKI_FACT_ANSWERS) || !locate(view, k, &item, &seq)) break;
+        bool more = (flags & MAKI_FACT_ANSWERS) || ((flags & MAKI_FACT_CALLS) && !answered);
+        if (!more || !locate(view, k, &item, &seq)) break;
+        answered = answered || (flags & MAKI_FACT_ANSWERS);
         *stays = maki_view_pinned(view, seq);
     }
     g->stays = *stays;
@@ -656,6 +664,28 @@ static maki_status flags_of(maki_conv *conv, uint64_t seq, uint32_t *flags, maki
     return st;
 }
 
+/* Is a call of message `seq` answered behind the calls that follow it? */
+static maki_status answered_later(maki_conv *conv, uint64_t seq, bool *out, maki_err *err)
+{
+    maki_log *log = log_of(conv, seq + 1);
+    uint64_t last = maki_log_last(log);
+    bool answers = false;
+    *out = false;
+    for (size_t i = 0; i < conv->events.count; i++) { /* then the next call belongs elsewhere */
+        if (conv->events.at[i].type == MAKI_EVENT_REWIND && conv->events.at[i].at == seq)
+            return MAKI_OK;
+    }
+    for (uint64_t s = seq + 1; s > maki_log_base(log) && s <= last && !*out; s++) {
+        maki_row row;
+        maki_status st = maki_log_row(log, s, &row, err);
+        if (st != MAKI_OK) return st;
+        answers = answers || (row.flags & MAKI_FACT_ANSWERS);
+        if (!(row.flags & (answers ? MAKI_FACT_ANSWERS : MAKI_FACT_CALLS))) break;
+        *out = answers && row.call_seq == seq;
+    }
+    return MAKI_OK;
+}
+
 /* A cut between a call and its results would leave the call without them: cut before the call. */
 static maki_status settle_cut(maki_conv *conv, uint64_t *seq, maki_err *err)
 {
@@ -663,20 +693,24 @@ static maki_status settle_cut(maki_conv *conv, uint64_t *seq, maki_err *err)
     maki_row next;
     if (*seq + 1 > maki_log_last(log) || *seq + 1 <= maki_log_base(log)) return MAKI_OK;
     maki_status st = maki_log_row(log, *seq + 1, &next, err);
-    if (st != MAKI_OK || !(next.flags & MAKI_FACT_ANSWERS)) return st;
-    if (next.call_seq && next.call_seq <= *seq) {
-        *seq = next.call_seq - 1;
-        return MAKI_OK;
-    }
-    /* The index of a fork does not know a call of the parent: it is before the results. */
-    uint64_t call = *seq;
-    uint32_t flags = MAKI_FACT_ANSWERS;
-    for (; next.call_seq == 0 && call > 0; call--) {
-        st = flags_of(conv, call, &flags, err);
+    if (st != MAKI_OK) return st;
+    bool answer = next.flags & MAKI_FACT_ANSWERS;
+    if (answer && next.call_seq && next.call_seq <= *seq) *seq = next.call_seq - 1;
+    /* Back over results whose call the index does not know (it is in a parent), and over calls that
+     * stand one after the other and are answered together. */
+    uint32_t behind = next.flags, here = 0;
+    if (answer && next.call_seq) behind = MAKI_FACT_CALLS;
+    for (; *seq > 0; --*seq, behind = here) {
+        bool together = false;
+        st = flags_of(conv, *seq, &here, err);
+        bool result =
+            (behind & MAKI_FACT_ANSWERS) && (here & (MAKI_FACT_ANSWERS | MAKI_FACT_CALLS));
+        if (st == MAKI_OK && (behind & here & MAKI_FACT_CALLS)) {
+            st = answered_later(conv, *seq, &together, err);
+        }
         if (st != MAKI_OK) return st;
-        if (!(flags & MAKI_FACT_ANSWERS)) break;
+        if (!result && !together) break;
     }
-    if (flags & MAKI_FACT_CALLS) *seq = call - 1;
     return MAKI_OK;
 }
 
@@ -778,10 +812,8 @@ static maki_status parted(maki_conv *conv, const maki_view *view, size_t item, c
     maki_status st = flags_of(conv, seq, &flags, err);
     if (st == MAKI_OK) st = flags_of(conv, other, &others, err);
     uint32_t result = step < 0 ? flags : others, before = step < 0 ? others : flags;
-    if (st == MAKI_OK && (result & MAKI_FACT_ANSWERS) &&
-        (before & (MAKI_FACT_CALLS | MAKI_FACT_ANSWERS))) {
-        *yes = true;
-    }
+    bool pair = (result & MAKI_FACT_ANSWERS) && (before & (MAKI_FACT_CALLS | MAKI_FACT_ANSWERS));
+    if (st == MAKI_OK && pair) *yes = true;
     return st;
 }
 
@@ -1004,14 +1036,14 @@ maki_status maki_conv_fork(maki_conv *conv, uint64_t seq, uint64_t ev, const cha
     maki_row row;
     maki_made made;
     maki_str fields;
+    const maki_view *view;
     maki_status st = maki_log_refresh(conv->log, err);
+    if (st == MAKI_OK) st = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, err);
     if (st == MAKI_OK) st = settle_cut(conv, &seq, err);
     if (st != MAKI_OK) return st;
     if (seq == 0 || seq > maki_log_last(conv->log)) {
         return maki_fail(err, MAKI_NOTFOUND, "there is no message %" PRIu64 " to fork at", seq);
     }
-    const maki_view *view;
-    st = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, err);
     if (st == MAKI_OK) st = maki_log_row(log_of(conv, seq), seq, &row, err);
     if (st != MAKI_OK) return st;
     if (ev == MAKI_NOW) ev = maki_events_at(&conv->events, seq);

@@ -109,6 +109,12 @@ static maki_status name_files(maki_log *log, const char *path, maki_err *err)
     int stem = (int)(p.len - suffix.len);
     const char *slash = strrchr(path, '/');
     int folder = slash ? (int)(slash - path) + 1 : 0;
+    maki_str events = MAKI_LIT(".events.jsonl");
+    if (strcmp(path + folder, "events.jsonl") == 0 ||
+        (p.len > events.len && maki_str_is(maki_str_from(p, p.len - events.len), events))) {
+        return maki_fail(err, MAKI_INVALID,
+                         "that is an events file; name the messages file beside it");
+    }
     bool task = strcmp(path + folder, "messages.jsonl") == 0;
     snprintf(log->path, sizeof log->path, "%s", path);
     if (task)

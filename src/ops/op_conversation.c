@@ -249,6 +249,12 @@ maki_status maki_op_history_fork(maki_call *call, maki_jw *out, maki_err *err)
         maki_in(call, "seq", &value) ? seq_field(call) : maki_log_last(maki_conv_log(conv));
     st = maki_conv_fork(conv, seq, MAKI_NOW, path, err);
     maki_conv_close(conv);
+    conv = NULL;
+    /* where it really is: never between a call and its result */
+    maki_conv_options options = { .read_only = true };
+    if (st == MAKI_OK) st = maki_conv_open(&call->m->env, path, &options, &conv, err);
+    if (st == MAKI_OK) seq = maki_log_base(maki_conv_log(conv));
+    maki_conv_close(conv);
     if (st != MAKI_OK) return st;
     maki_jw_object(out);
     maki_put_text(out, "path", maki_str_of(path));

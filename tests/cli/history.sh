@@ -96,6 +96,26 @@ has 'not a messages file: what is one' '.jsonl' "$out"
 out=$(echo 'not json' | h append new.jsonl 2>&1); check 'append of a bad line: exit 2' 2 $?
 has 'append of a bad line: which' 'line 1' "$out"
 
+# a row taken out of the middle: the others stay as they are
+cp copy cut.jsonl && h status cut.jsonl >/dev/null && sed -i 5d cut.jsonl && cp cut.jsonl cut.before
+"$maki" fsck --repair cut.jsonl >/dev/null; check 'a row taken out: repaired' 0 $?
+check 'a row taken out: no byte of the others changed' '' "$(cmp cut.before cut.jsonl)"
+
+# parallel calls in rows of their own are never parted from their results
+for t in 1 2 3 4 5 6; do
+    echo '{"role":"user","content":"調べて"}'
+    for c in a b c; do echo "{\"role\":\"assistant\",\"content\":[{\"type\":\"tool_use\",\"id\":\"t$t$c\",\"name\":\"read\",\"input\":{}}]}"; done
+    for c in a b c; do echo "{\"role\":\"user\",\"content\":[{\"type\":\"tool_result\",\"tool_use_id\":\"t$t$c\",\"content\":\"$long\"}]}"; done
+done >parallel
+for step in 'truncate' 'truncate --fraction 0.3' 'condense --keep 2' 'condense --keep 6' 'rewind 9' 'rewind 10' 'rewind 12'; do
+    rm -f par.*; h append par.jsonl <parallel >/dev/null
+    set -- $step; sub=$1; shift
+    h $sub par.jsonl "$@" >/dev/null 2>&1
+    calls=$(view par.jsonl | grep -o '"id":"t..' | grep -o '..$' | sort)
+    results=$(view par.jsonl | grep -o '"tool_use_id":"t..' | grep -o '..$' | sort)
+    check "pairs stay together through: $step" "$calls" "$results"
+done
+
 # ---- import and export ---------------------------------------------------------------------------
 h export copy.jsonl >/dev/null 2>&1; check 'export of nothing: exit 5' 5 $?
 mv copy copy.jsonl
@@ -107,6 +127,10 @@ check 'a failed import leaves nothing' 0 "$(ls | grep -c '^t\.')"
 check 'import of JSON lines' 'Imported 12 messages (lines), 1 events.' "$(h import rows lines.jsonl)"
 
 # ---- the command -----------------------------------------------------------------------------------
+h log talk.jsonl >/dev/full 2>err; check 'a full disk: exit 14' 14 $?
+has 'a full disk: said' 'No space left' "$(cat err)"
+out=$(h append talk.events.jsonl </dev/null 2>&1); check 'an events file is no messages file: exit 2' 2 $?
+has 'help of a subcommand' 'maki history rewind' "$(h rewind --help)"
 out=$(h frobnicate x 2>&1); check 'an unknown subcommand: exit 2' 2 $?
 out=$(h rewind talk.jsonl many 2>&1); check 'not a number: exit 2' 2 $?
 out=$(h condense 2>&1); check 'a missing path: exit 2' 2 $?
