@@ -607,8 +607,8 @@ static maki_status decide_pin(maki_conv *conv, const maki_view *view, void *ctx,
     maki_status st = want_visible(view, p->seq, err);
     if (st != MAKI_OK) return st;
     if (maki_view_pinned(view, p->seq) == p->pin) {
-        return maki_refuse(err, "NOTHING_TO_DO", "message %" PRIu64 " is %spinned already", p->seq,
-                           p->pin ? "" : "not ");
+        return maki_refuse(err, "NOTHING_TO_DO", "message %" PRIu64 " is %s", p->seq,
+                           p->pin ? "pinned already" : "not pinned");
     }
     out->type = p->pin ? "pin" : "unpin";
     add_number(&out->fields, "seq", p->seq);
@@ -729,7 +729,8 @@ static maki_status decide_rewind(maki_conv *conv, const maki_view *view, void *c
     }
     if (seq > last || (r->edit && seq == last)) {
         return maki_fail(err, MAKI_NOTFOUND,
-                         "there is no message %" PRIu64 "; the last is %" PRIu64, seq, last);
+                         "there is no message %" PRIu64 "; the last is %" PRIu64,
+                         seq + (r->edit ? 1 : 0), last);
     }
     st = settle_cut(conv, &seq, err);
     if (st != MAKI_OK) return st;

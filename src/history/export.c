@@ -36,7 +36,7 @@ maki_status maki_export_named(maki_str name, maki_export_format *out, maki_err *
         return MAKI_OK;
     }
     return maki_fail(err, MAKI_UNSUPPORTED,
-                     "no format \"%.*s\"; there are roo, lines, openai, anthropic",
+                     "no format \"%.*s\"; there are roo, roo-ui, lines, openai, anthropic",
                      (int)(name.len < 40 ? name.len : 40), name.ptr);
 }
 

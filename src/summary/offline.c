@@ -145,11 +145,15 @@ typedef struct walk {
 static maki_status take(void *ctx, maki_str json, maki_err *err)
 {
     walk *w = ctx;
-    maki_str role = { "", 0 }, content, block, summary;
+    maki_str role = { "", 0 }, content, block, summary, calls;
     (void)err;
     w->g->messages++;
     if (!maki_block_string(json, MAKI_LIT("role"), &role)) return MAKI_OK;
     maki_role kind = maki_role_of(role);
+    if (kind == MAKI_ROLE_ASSISTANT && maki_json_get(json, MAKI_LIT("tool_calls"), &calls)) {
+        w->g->calls += maki_json_count(calls);
+        find_paths(w->g, calls);
+    }
     if (!maki_json_get(json, MAKI_LIT("content"), &content)) return MAKI_OK;
     bool earlier = maki_json_get(json, MAKI_LIT("isSummary"), &summary) && maki_json_true(summary);
     maki_blocks blocks = maki_content_blocks(content);
