@@ -83,7 +83,9 @@ typedef struct maki_imported {
 
 /* Make the conversation at `path`, which must not be there yet, from a file of another program.
  * `format` is roo, openai, anthropic, lines, seed, pi, claude, codex or opencode; NULL: told from its
- * first lines.  In constant memory.  After a failure nothing is left at `path`. */
+ * first lines.  In constant memory.  Written when it returns, durable
+ * when the system has written it out: the source is still there.  After a failure nothing is left at
+ * `path`. */
 MAKI_API maki_status maki_conversation_import(maki *m, const char *source, const char *path,
                                               const char *format, const maki_import_hooks *hooks,
                                               maki_imported *out, maki_err *err) MAKI_MUST_CHECK;

@@ -9,7 +9,7 @@ enum { MAKI_SHA256_LEN = 32 };
 /* In pieces: open, add, finish (which also closes); or close to give up.  An opened one must be
  * finished or closed. */
 typedef struct maki_sha256 {
-    void *state;
+    uint64_t state[16]; /* libcrypto's */
 } maki_sha256;
 
 maki_status maki_sha256_open(maki_sha256 *hash, maki_err *err) MAKI_MUST_CHECK;

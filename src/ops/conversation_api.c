@@ -184,7 +184,6 @@ maki_status maki_conversation_import(maki *m, const char *source, const char *pa
     }
     st = maki_conv_open(&m->env, file, &how, &conv, err);
     if (st == MAKI_OK) st = maki_import(&m->env, source, conv, &options, &report, err);
-    if (st == MAKI_OK) st = maki_log_sync(maki_conv_log(conv), err);
     maki_conv_close(conv);
     if (st != MAKI_OK) {
         remove_made(&m->env, file);

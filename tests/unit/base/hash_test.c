@@ -54,7 +54,6 @@ static void test_known(void)
             maki_sha256_add(&hash, maki_str_from(row->text, cut));
             maki_sha256_finish(&hash, digest);
             check_digest(digest, row->hex);
-            CHECK(hash.state == NULL);
         }
     }
 }
@@ -87,7 +86,6 @@ static void test_life(void)
     maki_sha256_add(&hash, MAKI_LIT("日本語"));
     maki_sha256_close(&hash); /* the sanitizers see it if this leaks */
     maki_sha256_close(&hash);
-    CHECK(hash.state == NULL);
 
     tap_row("hexadecimal digits of every byte");
     for (int byte = 0; byte < 256; byte++) {
