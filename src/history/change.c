@@ -893,7 +893,7 @@ static bool undoable(const maki_event *e)
     return e->type != MAKI_EVENT_FORK && e->type != MAKI_EVENT_DAMAGE;
 }
 
-/* The newest that counts; one that cannot be undone before an older one is passed over for now. */
+/* The newest that counts; one that cannot be undone before an older one is passed over. */
 static maki_status undo_newest(maki_conv *conv, decided *out, maki_err *err)
 {
     const maki_view *view;

@@ -26,6 +26,8 @@
 #include "fake_env.h"
 #include "folder.h"
 #include "history/conversation.h"
+#include "history/facts.h"
+#include "log/verify.h"
 #include "model.h"
 #include "summary/offline.h"
 #include "tap.h"
@@ -1111,10 +1113,26 @@ static bool rebuild_index(run *r, size_t which)
     return true;
 }
 
+static bool proved(run *r, size_t which)
+{
+    maki_env env = maki_env_system();
+    maki_fact_state facts = { .alloc = env.alloc };
+    maki_log_options options = { .family = MAKI_FAMILY_ESTIMATE,
+                                 .facts = maki_facts_of,
+                                 .facts_ctx = &facts };
+    maki_err err = { 0 };
+    char path[600];
+    const char *index = index_path(&r->models[which]);
+    snprintf(path, sizeof path, "%.*s.jsonl", (int)(strlen(index) - strlen(".idx")), index);
+    maki_status st = maki_log_verify(&env, path, &options, NULL, NULL, NULL, &err);
+    MUST(st == MAKI_OK, "verify of c%zu: %s", which, err.msg);
+    return true;
+}
+
 static bool finish(run *r)
 {
     for (size_t i = 0; i < r->conv_count; i++) {
-        if (!rebuild_index(r, i)) return false;
+        if (!proved(r, i) || !rebuild_index(r, i)) return false;
     }
     for (size_t i = 0; i < r->moment_count; i++) {
         if (!check_moment(r, &r->moments[i])) return false;

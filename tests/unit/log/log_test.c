@@ -804,9 +804,35 @@ static void test_paths(void)
     logs_close(&l);
 }
 
+/* Class reply: rows are there at once; one sync, asked for, makes the exchange durable. */
+static void test_reply(void)
+{
+    logs l;
+    maki_err err = { 0 };
+    tap_row("class reply: seen at once, durable when asked, a failing sync told");
+    logs_open(&l, "messages.jsonl");
+    maki_log_options options = logs_options(&l);
+    maki_log *log = NULL;
+    options.durability = MAKI_REPLY;
+    CHECK_STATUS(maki_log_open(&l.env, l.path, &options, &log, &err), MAKI_OK, &err);
+    CHECK_STATUS(logs_append(log, "質問", &err), MAKI_OK, &err);
+    CHECK_STATUS(logs_append(log, "答え", &err), MAKI_OK, &err);
+    maki_log *reader = logs_read(&l);
+    CHECK_EQ(maki_log_last(reader), 2);
+    CHECK(logs_has(reader, 2, "答え"));
+    maki_log_close(reader);
+    CHECK_STATUS(maki_log_sync(log, &err), MAKI_OK, &err);
+    l.disk.dies_at = 1; /* long past: every call fails from now on */
+    CHECK_STATUS(maki_log_sync(log, &err), MAKI_IO, &err);
+    l.disk.dies_at = 0;
+    maki_log_close(log);
+    logs_close(&l);
+}
+
 int main(void)
 {
     test_append();
+    test_reply();
     test_copy();
     test_events();
     test_header();
