@@ -8,6 +8,7 @@
 #include <maki/op.h>
 #include <maki/status.h>
 #include <maki/str.h>
+#include <maki/token.h>
 
 /* "0.1.0" */
 MAKI_API const char *maki_version(void);

@@ -1,6 +1,7 @@
 /* op.c -- open a handle, find a row, run it, and see to it that there is always one whole answer. */
 #include "ops/op.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include <maki/maki.h>
@@ -32,7 +33,25 @@ maki_status maki_open(const maki_options *options, maki **out, maki_err *err)
 
 void maki_close(maki *m)
 {
-    if (m) m->env.alloc->resize(m->env.alloc, m, sizeof *m, 0);
+    if (!m) return;
+    for (size_t i = 0; i < MAKI_TOKENIZERS; i++)
+        maki_tokenizer_close(m->tokenizers[i]);
+    m->env.alloc->resize(m->env.alloc, m, sizeof *m, 0);
+}
+
+maki_status maki_tokenizer_of(maki *m, const maki_encoding *encoding, maki_tokenizer **out,
+                              maki_err *err)
+{
+    size_t i = 0;
+    while (maki_encoding_at(i) != encoding)
+        i++;
+    assert(i < MAKI_TOKENIZERS);
+    maki_status st = MAKI_OK;
+    if (!m->tokenizers[i]) {
+        st = maki_tokenizer_open(&m->env, encoding, NULL, &m->tokenizers[i], err);
+    }
+    *out = m->tokenizers[i];
+    return st;
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */

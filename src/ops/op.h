@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include <maki/op.h>
+#include <maki/token.h>
 
 #include "base/json.h"
 #include "base/json_write.h"
@@ -12,10 +13,18 @@
 #include "history/conversation.h"
 #include "history/message.h"
 
+enum { MAKI_TOKENIZERS = 8 }; /* at most this many vocabularies */
+
 struct maki {
     maki_env env;
     size_t max_memory;
+    maki_tokenizer *tokenizers[MAKI_TOKENIZERS]; /* by vocabulary; opened when first asked for */
 };
+
+/* The handle's tokenizer of a vocabulary, with what it remembers from earlier calls.  Borrowed until
+ * maki_close. */
+maki_status maki_tokenizer_of(maki *m, const maki_encoding *encoding, maki_tokenizer **out,
+                              maki_err *err);
 
 /* One call of an operation.  Before `run` the fields of `input` have the types of the row, and the
  * required ones are there. */
@@ -165,9 +174,14 @@ maki_status maki_op_prompt_sections(maki_call *call, maki_jw *out, maki_err *err
 maki_status maki_op_prompt_truncate_file(maki_call *call, maki_jw *out, maki_err *err);
 maki_status maki_op_provider_is_overflow(maki_call *call, maki_jw *out, maki_err *err);
 maki_status maki_op_session_parse_key(maki_call *call, maki_jw *out, maki_err *err);
+maki_status maki_op_tools_project(maki_call *call, maki_jw *out, maki_err *err);
+
+maki_status maki_op_tokens_calibrate(maki_call *call, maki_jw *out, maki_err *err);
 maki_status maki_op_tokens_context(maki_call *call, maki_jw *out, maki_err *err);
 maki_status maki_op_tokens_count(maki_call *call, maki_jw *out, maki_err *err);
+maki_status maki_op_tokens_decode(maki_call *call, maki_jw *out, maki_err *err);
+maki_status maki_op_tokens_encode(maki_call *call, maki_jw *out, maki_err *err);
 maki_status maki_op_tokens_estimate(maki_call *call, maki_jw *out, maki_err *err);
-maki_status maki_op_tools_project(maki_call *call, maki_jw *out, maki_err *err);
+maki_status maki_op_tokens_models(maki_call *call, maki_jw *out, maki_err *err);
 
 #endif

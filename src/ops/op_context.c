@@ -1,4 +1,4 @@
-/* op_context.c -- tokens.*, prompt.*, budget.*, tools.*, memory.*, provider.*, session.*. */
+/* op_context.c -- prompt.*, budget.*, tools.*, memory.*, provider.*, session.*. */
 #include <math.h>
 
 #include "assemble/bootstrap.h"
@@ -6,7 +6,6 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "base/time.h"
-#include "history/usage.h"
 #include "memory/rank.h"
 #include "ops/op.h"
 #include "ops/parts.h"
@@ -20,53 +19,6 @@ static maki_status answer_number(maki_jw *out, const char *name, double value)
     maki_put_number(out, name, value);
     maki_jw_end_object(out);
     return MAKI_OK;
-}
-
-/* ---- tokens ------------------------------------------------------------------------------------- */
-
-maki_status maki_op_tokens_estimate(maki_call *call, maki_jw *out, maki_err *err)
-{
-    (void)err;
-    maki_str text = maki_json_inside(maki_in_string(call, "text"));
-    return answer_number(out, "tokens", maki_estimate_tokens(text));
-}
-
-maki_status maki_op_tokens_context(maki_call *call, maki_jw *out, maki_err *err)
-{
-    maki_str events;
-    maki_usage usage;
-    maki_in(call, "events", &events);
-    maki_status st = maki_usage_of(events, call->arena, &usage, err);
-    if (st != MAKI_OK) return st;
-    maki_jw_object(out);
-    maki_put_number(out, "contextTokens", usage.context_tokens);
-    maki_put_number(out, "totalCost", usage.total_cost);
-    maki_jw_end_object(out);
-    return MAKI_OK;
-}
-
-maki_status maki_op_tokens_count(maki_call *call, maki_jw *out, maki_err *err)
-{
-    maki_counter counter;
-    maki_str content = maki_in_string(call, "content"), block;
-    size_t n = 0;
-    double tokens = 0;
-    maki_json_kind kind = maki_json_kind_of(content);
-    if (kind != MAKI_JSON_STRING && kind != MAKI_JSON_ARRAY) {
-        return maki_fail(err, MAKI_INVALID,
-                         "content must be a string or an array of blocks, at byte %zu",
-                         (size_t)(content.ptr - call->base));
-    }
-    maki_status st = maki_field_counter(call, "o200k", &counter, err);
-    if (st != MAKI_OK) return st;
-    size_t room = kind == MAKI_JSON_ARRAY ? maki_json_count(content) : 1;
-    maki_str *items = maki_arena_array(call->arena, room, sizeof *items);
-    if (!items) return maki_arena_status(call->arena, err);
-    maki_blocks blocks = maki_content_blocks(content);
-    while (maki_blocks_next(&blocks, &block))
-        items[n++] = block;
-    st = counter.count(&counter, items, n, &tokens, err);
-    return st == MAKI_OK ? answer_number(out, "tokens", tokens) : st;
 }
 
 /* ---- provider, session, memory -------------------------------------------------------------------- */

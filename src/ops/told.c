@@ -18,7 +18,10 @@ maki_status maki_field_counter(const maki_call *call, const char *otherwise, mak
     if (maki_str_is(name, MAKI_LIT("chars4"))) {
         *out = maki_counter_chars4();
     } else if (maki_str_is(name, MAKI_LIT("o200k"))) {
-        *out = maki_counter_o200k();
+        maki_tokenizer *t = NULL;
+        maki_status st = maki_tokenizer_of(call->m, maki_encoding_named("o200k_base"), &t, err);
+        if (st != MAKI_OK) return st;
+        *out = maki_counter_o200k(t);
     } else if (maki_str_is(name, MAKI_LIT("const"))) {
         double value = 0;
         maki_status st = maki_field_nested(call, spec, "counter", "value", &value, err);

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdbool.h>
 
-#include "base/err.h"
 #include "base/str.h"
+#include "token/text_count.h"
 
 static const double fudge_factor = 1.5;    /* the reference's allowance for a wrong tokenizer */
 static const double unknown_image = 300.0; /* an image whose data is not here */
@@ -23,6 +23,7 @@ static bool is_type(maki_str item, maki_str type)
            maki_json_kind_of(value) == MAKI_JSON_STRING && maki_json_text_is(value, type);
 }
 
+/* The text of a text block, still escaped; empty for everything else. */
 static maki_str text_of(maki_str item)
 {
     maki_str text = item;
@@ -56,6 +57,8 @@ static maki_status count_fixed(const maki_counter *self, const maki_str *items, 
     return MAKI_OK;
 }
 
+/* ---- the reference's counter ------------------------------------------------------------------------- */
+
 static double image_tokens(maki_str block)
 {
     maki_str source, data;
@@ -67,19 +70,110 @@ static double image_tokens(maki_str block)
     return ceil(sqrt((double)maki_json_units(maki_json_inside(data))));
 }
 
+/* A value inside a template string: `${block[name]}`. */
+static void add_printed(maki_text_count *c, maki_str block, maki_str name)
+{
+    maki_str value;
+    if (!maki_json_get(block, name, &value))
+        maki_text_count_bytes(c, MAKI_LIT("undefined"));
+    else if (maki_json_kind_of(value) == MAKI_JSON_STRING)
+        maki_text_count_json_text(c, value);
+    else
+        maki_text_count_compact(c, value);
+}
+
+static bool is_truthy(maki_str value)
+{
+    switch (maki_json_kind_of(value)) {
+    case MAKI_JSON_NULL: return false;
+    case MAKI_JSON_BOOL: return maki_json_true(value);
+    case MAKI_JSON_NUMBER: return maki_json_double(value) != 0;
+    case MAKI_JSON_STRING: return value.len > 2;
+    default: return true;
+    }
+}
+
+static void add_tool_use(maki_text_count *c, maki_str block)
+{
+    maki_str input;
+    maki_text_count_bytes(c, MAKI_LIT("Tool: "));
+    add_printed(c, block, MAKI_LIT("name"));
+    if (!maki_json_get(block, MAKI_LIT("input"), &input)) return;
+    maki_text_count_bytes(c, MAKI_LIT("\nArguments: "));
+    maki_text_count_compact(c, input);
+}
+
+/* One line of a result: an item of its content. */
+static void add_result_item(maki_text_count *c, maki_str item)
+{
+    maki_text_count_bytes(c, MAKI_LIT("\n"));
+    if (is_type(item, MAKI_LIT("text"))) {
+        maki_text_count_json_text(c, text_of(item));
+    } else if (is_type(item, MAKI_LIT("image"))) {
+        maki_text_count_bytes(c, MAKI_LIT("[Image content]"));
+    } else {
+        maki_text_count_bytes(c, MAKI_LIT("[Unsupported content block: "));
+        add_printed(c, item, MAKI_LIT("type"));
+        maki_text_count_bytes(c, MAKI_LIT("]"));
+    }
+}
+
+static void add_tool_result(maki_text_count *c, maki_str block)
+{
+    maki_str content = MAKI_LIT("null"), is_error;
+    maki_text_count_bytes(c, MAKI_LIT("Tool Result ("));
+    add_printed(c, block, MAKI_LIT("tool_use_id"));
+    maki_text_count_bytes(c, MAKI_LIT(")"));
+    if (maki_json_get(block, MAKI_LIT("is_error"), &is_error) && is_truthy(is_error)) {
+        maki_text_count_bytes(c, MAKI_LIT("\n[Error]"));
+    }
+    maki_json_get(block, MAKI_LIT("content"), &content);
+    if (maki_json_kind_of(content) == MAKI_JSON_STRING) {
+        maki_text_count_bytes(c, MAKI_LIT("\n"));
+        maki_text_count_json_text(c, content);
+    } else if (maki_json_kind_of(content) == MAKI_JSON_ARRAY) {
+        maki_json_iter iter = maki_json_items(content);
+        maki_json_item item;
+        while (maki_json_next(&iter, &item))
+            add_result_item(c, item.value);
+    }
+}
+
+static maki_status count_item(maki_tokenizer *t, maki_str item, double *tokens, maki_err *err)
+{
+    uint64_t counted = 0;
+    maki_text_count c;
+    maki_str type = MAKI_LIT("\"text\""), text = item; /* what a bare string is */
+    if (maki_json_kind_of(item) != MAKI_JSON_STRING) {
+        text = MAKI_LIT("\"\"");
+        bool typed = maki_json_get(item, MAKI_LIT("type"), &type);
+        if (!typed || maki_json_kind_of(type) != MAKI_JSON_STRING) return MAKI_OK;
+    }
+    if (maki_json_text_is(type, MAKI_LIT("image"))) {
+        *tokens += image_tokens(item);
+        return MAKI_OK;
+    }
+    maki_text_count_begin(&c, t, err);
+    if (maki_json_text_is(type, MAKI_LIT("tool_use"))) {
+        add_tool_use(&c, item);
+    } else if (maki_json_text_is(type, MAKI_LIT("tool_result"))) {
+        add_tool_result(&c, item);
+    } else if (maki_json_text_is(type, MAKI_LIT("text"))) {
+        maki_json_get(item, MAKI_LIT("text"), &text);
+        if (maki_json_kind_of(text) == MAKI_JSON_STRING) maki_text_count_json_text(&c, text);
+    }
+    maki_status st = maki_text_count_end(&c, &counted);
+    *tokens += (double)counted;
+    return st;
+}
+
 static maki_status count_o200k(const maki_counter *self, const maki_str *items, size_t n,
                                double *tokens, maki_err *err)
 {
     double sum = 0;
-    (void)self;
     for (size_t i = 0; i < n; i++) {
-        bool spoken = text_of(items[i]).len > 0 || is_type(items[i], MAKI_LIT("tool_use")) ||
-                      is_type(items[i], MAKI_LIT("tool_result"));
-        if (spoken) {
-            return maki_fail(err, MAKI_UNSUPPORTED,
-                             "this build has no o200k_base tokenizer; use the counter chars4");
-        }
-        if (is_type(items[i], MAKI_LIT("image"))) sum += image_tokens(items[i]);
+        maki_status st = count_item(self->tokenizer, items[i], &sum, err);
+        if (st != MAKI_OK) return st;
     }
     *tokens = ceil(sum * fudge_factor);
     return MAKI_OK;
@@ -95,7 +189,7 @@ maki_counter maki_counter_fixed(double value)
     return (maki_counter){ .count = count_fixed, .value = value };
 }
 
-maki_counter maki_counter_o200k(void)
+maki_counter maki_counter_o200k(maki_tokenizer *tokenizer)
 {
-    return (maki_counter){ .count = count_o200k };
+    return (maki_counter){ .count = count_o200k, .tokenizer = tokenizer };
 }

@@ -1,0 +1,90 @@
+/* token.h -- exact token counts: the vocabularies of OpenAI's models and of the older Claude.
+ *
+ * A vocabulary is built into the library, read-only and shared by all threads; nothing is prepared at
+ * start.  A tokenizer is a vocabulary with a memory of pieces seen before, which makes it several
+ * times faster; it belongs to one thread at a time: open one per thread.
+ *
+ * Text is bytes.  What is not UTF-8 is cut into pieces as if U+FFFD stood there, its own bytes are
+ * encoded, and decoding gives them back: decode(encode(x)) = x for all bytes.
+ *
+ *     maki_tokenizer *t;
+ *     maki_env env = maki_env_system();
+ *     if (maki_tokenizer_open(&env, maki_encoding_named("o200k_base"), NULL, &t, &err) == MAKI_OK) {
+ *         uint64_t n = maki_tokenizer_count(t, text);
+ *         maki_tokenizer_close(t);
+ *     } */
+#ifndef MAKI_TOKEN_H
+#define MAKI_TOKEN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <maki/env.h>
+
+/* ---- vocabularies -------------------------------------------------------------------------------- */
+
+typedef struct maki_encoding maki_encoding;
+
+/* "o200k_base", "cl100k_base" or "claude"; NULL when it is none of them. */
+MAKI_API const maki_encoding *maki_encoding_named(const char *name);
+/* The i-th of them from 0; NULL after the last. */
+MAKI_API const maki_encoding *maki_encoding_at(size_t i);
+MAKI_API const char *maki_encoding_name(const maki_encoding *encoding);
+/* One more than the largest id. */
+MAKI_API uint32_t maki_encoding_size(const maki_encoding *encoding);
+/* The bytes of a token, special tokens included; len 0 when no token has this id. */
+MAKI_API maki_str maki_encoding_token(const maki_encoding *encoding, uint32_t id);
+/* The bytes of all tokens together. */
+MAKI_API maki_status maki_encoding_decode(const maki_encoding *encoding, const uint32_t *ids,
+                                          size_t n, maki_sink sink, maki_err *err);
+
+/* ---- counting and encoding ----------------------------------------------------------------------- */
+
+typedef struct maki_tokenizer maki_tokenizer;
+
+typedef struct maki_tokenizer_options {
+    size_t size;    /* sizeof this struct */
+    bool special;   /* "<|endoftext|>" and its like are one token; else they are plain text */
+    bool no_memory; /* do without the memory of pieces: for one short text */
+} maki_tokenizer_options;
+#define MAKI_TOKENIZER_OPTIONS_INIT                  \
+    {                                                \
+        sizeof(maki_tokenizer_options), false, false \
+    }
+
+/* On MAKI_OK the caller owns *out.  `options` may be NULL. */
+MAKI_API maki_status maki_tokenizer_open(const maki_env *env, const maki_encoding *encoding,
+                                         const maki_tokenizer_options *options,
+                                         maki_tokenizer **out, maki_err *err) MAKI_MUST_CHECK;
+MAKI_API void maki_tokenizer_close(maki_tokenizer *tokenizer); /* accepts NULL */
+/* Forget the pieces seen so far, as if it were new. */
+MAKI_API void maki_tokenizer_forget(maki_tokenizer *tokenizer);
+
+/* The tokens of a text. */
+MAKI_API uint64_t maki_tokenizer_count(maki_tokenizer *tokenizer, maki_str text);
+
+/* Called with ids in order, some at a time; not MAKI_OK stops. */
+typedef maki_status (*maki_ids_fn)(void *ctx, const uint32_t *ids, size_t n, maki_err *err);
+MAKI_API maki_status maki_tokenizer_encode(maki_tokenizer *tokenizer, maki_str text, maki_ids_fn fn,
+                                           void *ctx, maki_err *err);
+
+/* The length of the longest beginning of `text` whose tokens do not depend on what comes after it, 0
+ * when none is found: a text may be counted in parts that are cut here. */
+MAKI_API size_t maki_token_cut(maki_str text);
+
+/* ---- text that comes in parts -------------------------------------------------------------------- */
+
+/* A text of any length, counted (fn NULL) or encoded as it comes.  What is held is the unfinished end
+ * of the last part.  Zeroed is empty; end gives the memory back, whatever it answers. */
+typedef struct maki_token_stream {
+    char *held;
+    size_t len, room;
+    uint64_t tokens; /* so far */
+} maki_token_stream;
+MAKI_API maki_status maki_token_stream_add(maki_token_stream *stream, maki_tokenizer *tokenizer,
+                                           maki_str part, maki_ids_fn fn, void *ctx, maki_err *err);
+MAKI_API maki_status maki_token_stream_end(maki_token_stream *stream, maki_tokenizer *tokenizer,
+                                           maki_ids_fn fn, void *ctx, maki_err *err);
+
+#endif

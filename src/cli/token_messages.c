@@ -1,0 +1,239 @@
+/* token_messages.c -- see token_messages.h.
+ *
+ * Every message goes through the operation tokens.count by itself. */
+#include "token_messages.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "json_input.h"
+#include "show.h"
+
+/* ---- the text of a file -------------------------------------------------------------------------- */
+
+typedef struct text_of_file {
+    maki_str text;
+    void *map;     /* it is mapped */
+    json_input in; /* it was read: what has no size */
+} text_of_file;
+
+static bool read_all(int fd, json_input *in)
+{
+    static char block[1 << 16];
+    maki_sink sink = json_input_sink(in);
+    for (;;) {
+        ssize_t n = read(fd, block, sizeof block);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) return n == 0;
+        sink.write(sink.ctx, (maki_str){ block, (size_t)n }, NULL);
+    }
+}
+
+static bool open_text(const token_file *file, text_of_file *out)
+{
+    bool standard = cli_is(file->path, "-");
+    int fd = standard ? STDIN_FILENO : open(file->path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    struct stat st;
+    bool ok = fd >= 0;
+    *out = (text_of_file){ .text = { "", 0 } };
+    if (ok && !standard && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0) {
+        void *at = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+        if (at != MAP_FAILED) {
+            out->map = at;
+            out->text = (maki_str){ at, (size_t)st.st_size };
+        }
+    }
+    if (ok && !out->map) {
+        ok = read_all(fd, &out->in);
+        out->text = json_input_str(&out->in);
+    }
+    int why = errno;
+    if (fd > STDIN_FILENO) close(fd);
+    errno = why;
+    return ok;
+}
+
+static void close_text(text_of_file *text)
+{
+    if (text->map) munmap(text->map, text->text.len);
+    json_input_free(&text->in);
+}
+
+/* ---- one call of tokens.count ----------------------------------------------------------------------- */
+
+typedef struct counting {
+    maki *m;
+    const char *field, *name;
+    token_file *file;
+    token_request *request;
+    json_input input, answer;
+    uint64_t reply; /* once a request */
+} counting;
+
+static double number_in(maki_str object, const char *name)
+{
+    maki_str value;
+    bool there = show_field(object, name, &value) && maki_json_kind_of(value) == MAKI_JSON_NUMBER;
+    return there ? maki_json_double(value) : 0;
+}
+
+static void add_bytes(counting *c, maki_str bytes)
+{
+    maki_sink sink = json_input_sink(&c->input);
+    sink.write(sink.ctx, bytes, NULL);
+}
+
+/* Run it on {..., "field": before value after} and add what it answers. */
+static maki_status count_field(counting *c, const char *field, const char *before, maki_str value,
+                               const char *after)
+{
+    maki_str answer, exact;
+    json_input_begin(&c->input);
+    if (c->field) json_input_text(&c->input, c->field, c->name);
+    json_input_raw(&c->input, field, before);
+    add_bytes(c, value);
+    add_bytes(c, (maki_str){ after, strlen(after) });
+    json_input_end(&c->input);
+    c->answer.len = 0;
+    maki_status st = maki_op(c->m, MAKI_LIT("tokens.count"), json_input_str(&c->input),
+                             json_input_sink(&c->answer), &c->file->err);
+    if (st != MAKI_OK) return st;
+    answer = json_input_str(&c->answer);
+    double error = number_in(answer, "error");
+    uint64_t reply = (uint64_t)number_in(answer, "reply");
+    c->file->tokens += (uint64_t)number_in(answer, "counted");
+    c->file->fixed += (uint64_t)number_in(answer, "fixed") - reply;
+    if (reply) c->reply = reply;
+    c->request->factor = number_in(answer, "factor");
+    if (error > c->request->error) c->request->error = error;
+    if (show_field(answer, "exact", &exact)) c->request->exact &= maki_json_true(exact);
+    return MAKI_OK;
+}
+
+static maki_status bad(counting *c, const char *what)
+{
+    maki_err *err = &c->file->err;
+    *err = (maki_err){ .status = MAKI_INVALID };
+    snprintf(err->msg, sizeof err->msg, "%s", what);
+    return MAKI_INVALID;
+}
+
+static maki_status count_message(counting *c, maki_str message)
+{
+    if (maki_json_kind_of(message) != MAKI_JSON_OBJECT)
+        return bad(c, "a message must be an object");
+    c->file->messages++;
+    return count_field(c, "messages", "[", message, "]");
+}
+
+static maki_status count_array(counting *c, maki_str array)
+{
+    maki_json_iter iter = maki_json_items(array);
+    maki_json_item item;
+    maki_status st = MAKI_OK;
+    while (st == MAKI_OK && maki_json_next(&iter, &item))
+        st = count_message(c, item.value);
+    return st;
+}
+
+/* A request: {"messages": [...], "system", "tools"}. */
+static maki_status count_request(counting *c, maki_str object)
+{
+    maki_str messages, value;
+    bool there =
+        show_field(object, "messages", &messages) || show_field(object, "contents", &messages);
+    if (!there || maki_json_kind_of(messages) != MAKI_JSON_ARRAY) return count_message(c, object);
+    maki_status st = count_array(c, messages);
+    if (st == MAKI_OK && show_field(object, "system", &value) &&
+        maki_json_kind_of(value) != MAKI_JSON_NULL) {
+        st = count_field(c, "system", "", value, "");
+    }
+    if (st == MAKI_OK && show_field(object, "tools", &value) &&
+        maki_json_kind_of(value) == MAKI_JSON_ARRAY) {
+        st = count_field(c, "tools", "", value, "");
+    }
+    return st;
+}
+
+/* ---- files -------------------------------------------------------------------------------------------- */
+
+static bool is_blank(maki_str row)
+{
+    for (size_t i = 0; i < row.len; i++) {
+        if (row.ptr[i] != ' ' && row.ptr[i] != '\t' && row.ptr[i] != '\r') return false;
+    }
+    return true;
+}
+
+static maki_status count_lines(counting *c, maki_str text)
+{
+    maki_status st = MAKI_OK;
+    for (uint64_t line = 1; text.len && st == MAKI_OK; line++) {
+        maki_str value, row = text;
+        const char *end = memchr(text.ptr, '\n', text.len);
+        if (end) row.len = (size_t)(end - text.ptr);
+        size_t step = end ? row.len + 1 : row.len;
+        text = (maki_str){ text.ptr + step, text.len - step };
+        if (is_blank(row)) continue;
+        st = maki_json_check(row, &value, &c->file->err);
+        if (st == MAKI_OK) st = count_message(c, value);
+        if (st != MAKI_OK) {
+            char why[sizeof c->file->err.msg];
+            memcpy(why, c->file->err.msg, sizeof why);
+            snprintf(c->file->err.msg, sizeof why, "line %llu: %.150s", (unsigned long long)line,
+                     why);
+        }
+    }
+    return st;
+}
+
+/* Is there more than one value?  Then it is one a line. */
+static bool is_lines(maki_str text, maki_err *err)
+{
+    maki_str value;
+    const char *end = memchr(text.ptr, '\n', text.len);
+    if (!end) return false;
+    return maki_json_check((maki_str){ text.ptr, (size_t)(end - text.ptr) }, &value, err) ==
+           MAKI_OK;
+}
+
+static maki_status count_text(counting *c, maki_str text)
+{
+    maki_str value;
+    maki_err whole = { 0 }, line = { 0 };
+    if (maki_json_check(text, &value, &whole) == MAKI_OK) {
+        maki_json_kind kind = maki_json_kind_of(value);
+        if (kind == MAKI_JSON_ARRAY) return count_array(c, value);
+        if (kind == MAKI_JSON_OBJECT) return count_request(c, value);
+        return bad(c, "not messages: neither an array, nor an object, nor JSON lines");
+    }
+    if (is_lines(text, &line)) return count_lines(c, text);
+    c->file->err = whole;
+    return whole.status;
+}
+
+void token_count_messages(maki *m, token_file *file, const char *field, const char *name,
+                          token_request *request)
+{
+    counting c = { .m = m, .field = field, .name = name, .file = file, .request = request };
+    text_of_file text;
+    if (file->err.status != MAKI_OK) return;
+    if (!open_text(file, &text)) {
+        file->err = token_errno();
+        return;
+    }
+    file->bytes = text.text.len;
+    if (text.text.len) {
+        maki_status st = count_text(&c, text.text);
+        if (st == MAKI_OK) file->fixed += c.reply;
+    }
+    close_text(&text);
+    json_input_free(&c.input);
+    json_input_free(&c.answer);
+}

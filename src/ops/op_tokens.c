@@ -1,0 +1,550 @@
+/* op_tokens.c -- tokens.*: counting, encoding, families of models, calibration. */
+#include <math.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "base/text.h"
+#include "history/usage.h"
+#include "ops/op.h"
+#include "ops/parts.h"
+#include "token/content.h"
+#include "token/family.h"
+#include "token/text_count.h"
+#include "token/tools_count.h"
+
+static size_t position(const maki_call *call, maki_str value)
+{
+    return (size_t)(value.ptr - call->base);
+}
+
+static maki_status answer_tokens(maki_jw *out, double tokens)
+{
+    maki_jw_object(out);
+    maki_put_number(out, "tokens", tokens);
+    maki_jw_end_object(out);
+    return MAKI_OK;
+}
+
+maki_status maki_op_tokens_estimate(maki_call *call, maki_jw *out, maki_err *err)
+{
+    (void)err;
+    maki_str text = maki_json_inside(maki_in_string(call, "text"));
+    return answer_tokens(out, maki_estimate_tokens(text));
+}
+
+maki_status maki_op_tokens_context(maki_call *call, maki_jw *out, maki_err *err)
+{
+    maki_str events;
+    maki_usage usage;
+    maki_in(call, "events", &events);
+    maki_status st = maki_usage_of(events, call->arena, &usage, err);
+    if (st != MAKI_OK) return st;
+    maki_jw_object(out);
+    maki_put_number(out, "contextTokens", usage.context_tokens);
+    maki_put_number(out, "totalCost", usage.total_cost);
+    maki_jw_end_object(out);
+    return MAKI_OK;
+}
+
+/* ---- which tokenizer ------------------------------------------------------------------------------ */
+
+/* What `model` and `encoding` of a call mean. */
+typedef struct choice {
+    const maki_family *family;
+    const maki_encoding *encoding;
+    const maki_image_rule *image; /* NULL: by the shape of each block */
+    maki_str model;               /* its text; len 0: none was named */
+    maki_calibration calibration; /* no samples: none */
+} choice;
+
+static maki_status read_encoding(const maki_call *call, maki_str name, choice *out, maki_err *err)
+{
+    maki_str text = maki_json_text(name, call->arena);
+    const maki_encoding *encoding;
+    for (size_t i = 0; (encoding = maki_encoding_at(i)) != NULL; i++) {
+        if (maki_str_is(text, maki_str_of(maki_encoding_name(encoding)))) {
+            out->encoding = encoding;
+            out->family = maki_family_of_encoding(encoding);
+            return MAKI_OK;
+        }
+    }
+    return maki_fail(err, MAKI_INVALID,
+                     "encoding must be o200k_base, cl100k_base or claude, at byte %zu",
+                     position(call, name));
+}
+
+/* The entry of the model in `calibration`, if there is one. */
+static maki_status read_calibration(const maki_call *call, maki_str model, maki_calibration *out,
+                                    maki_err *err)
+{
+    maki_str all, entry = { 0 };
+    maki_json_item item;
+    if (!maki_in(call, "calibration", &all)) return MAKI_OK;
+    maki_json_iter iter = maki_json_items(all);
+    while (maki_json_next(&iter, &item)) {
+        maki_str key = { item.key.ptr - 1, item.key.len + 2 };
+        if (maki_json_same_text(key, model)) entry = item.value;
+    }
+    if (entry.len == 0 || maki_calibration_parse(entry, out)) return MAKI_OK;
+    return maki_fail(err, MAKI_INVALID,
+                     "an entry of calibration must be {factor, error, samples}, at byte %zu",
+                     position(call, entry));
+}
+
+static maki_status read_choice(const maki_call *call, choice *out, maki_err *err)
+{
+    maki_str model, encoding;
+    *out = (choice){ .encoding = maki_encoding_named("o200k_base") };
+    out->family = maki_family_of_encoding(out->encoding);
+    if (maki_in(call, "model", &model)) {
+        out->model = maki_json_text(model, call->arena);
+        maki_status st = maki_arena_status(call->arena, err);
+        if (st == MAKI_OK) st = read_calibration(call, model, &out->calibration, err);
+        if (st != MAKI_OK) return st;
+        out->family = maki_family_of(out->model);
+        out->image = maki_image_rule_of(out->model);
+        out->encoding = maki_encoding_named(out->family->encoding);
+    }
+    if (maki_in(call, "encoding", &encoding)) {
+        out->calibration = (maki_calibration){ 0 };
+        return read_encoding(call, encoding, out, err);
+    }
+    return MAKI_OK;
+}
+
+/* ---- tokens.count --------------------------------------------------------------------------------- */
+
+/* By the reference's rules. */
+static maki_status count_reference(maki_call *call, maki_str content, maki_jw *out, maki_err *err)
+{
+    maki_counter counter;
+    maki_str block;
+    size_t n = 0;
+    double tokens = 0;
+    maki_json_kind kind = maki_json_kind_of(content);
+    maki_status st = maki_field_counter(call, "o200k", &counter, err);
+    if (st != MAKI_OK) return st;
+    size_t room = kind == MAKI_JSON_ARRAY ? maki_json_count(content) : 1;
+    maki_str *items = maki_arena_array(call->arena, room, sizeof *items);
+    if (!items) return maki_arena_status(call->arena, err);
+    maki_blocks blocks = maki_content_blocks(content);
+    while (maki_blocks_next(&blocks, &block))
+        items[n++] = block;
+    st = counter.count(&counter, items, n, &tokens, err);
+    return st == MAKI_OK ? answer_tokens(out, tokens) : st;
+}
+
+/* One message, or a text that is none. */
+typedef struct one_count {
+    maki_part_counts parts;
+    uint64_t overhead;
+} one_count;
+
+/* Everything that was counted. */
+typedef struct all_counts {
+    one_count sum;
+    uint64_t tools, reply;
+    one_count *each; /* of the messages; NULL when nobody asks */
+    size_t messages;
+    bool chat; /* there were messages */
+} all_counts;
+
+static void add_one(one_count *sum, const one_count *one)
+{
+    sum->parts.text += one->parts.text;
+    sum->parts.reasoning += one->parts.reasoning;
+    sum->parts.calls += one->parts.calls;
+    sum->parts.results += one->parts.results;
+    sum->parts.images += one->parts.images;
+    sum->parts.files += one->parts.files;
+    sum->parts.guessed |= one->parts.guessed;
+    sum->overhead += one->overhead;
+}
+
+/* What the factor is for, and what stays as it is. */
+static uint64_t scaled_part(const one_count *one)
+{
+    const maki_part_counts *p = &one->parts;
+    return p->text + p->reasoning + p->calls + p->results;
+}
+
+static uint64_t fixed_part(const one_count *one)
+{
+    return one->parts.images + one->parts.files + one->overhead;
+}
+
+static double with_factor(const choice *c, uint64_t scaled)
+{
+    double factor = maki_calibration_factor(&c->calibration, c->family);
+    return factor == 1 ? (double)scaled : ceil((double)scaled * factor);
+}
+
+static maki_status count_message(const choice *c, const maki_content_rules *rules, maki_str message,
+                                 one_count *out, maki_err *err)
+{
+    maki_str value;
+    uint64_t tokens = 0;
+    maki_status st = MAKI_OK;
+    *out = (one_count){ .overhead = c->family->per_message };
+    if (maki_field(message, "content", &value)) {
+        st = maki_count_content(rules, value, &out->parts, err);
+    }
+    if (st == MAKI_OK && maki_field(message, "parts", &value)) { /* Gemini */
+        st = maki_count_content(rules, value, &out->parts, err);
+    }
+    if (st == MAKI_OK && maki_field(message, "tool_calls", &value)) {
+        st = maki_count_calls(rules, value, &out->parts, err);
+    }
+    if (st == MAKI_OK && c->family->per_name && maki_field(message, "name", &value) &&
+        maki_json_kind_of(value) == MAKI_JSON_STRING) {
+        st = maki_count_json_text(rules->tokenizer, value, &tokens, err);
+        out->parts.text += tokens;
+        out->overhead += c->family->per_name;
+    }
+    return st;
+}
+
+static maki_status count_messages(maki_call *call, const choice *c, const maki_content_rules *rules,
+                                  maki_str messages, all_counts *all, maki_err *err)
+{
+    maki_json_iter iter = maki_json_items(messages);
+    maki_json_item item;
+    maki_status st = MAKI_OK;
+    all->chat = true;
+    all->reply = c->family->per_reply;
+    if (maki_in_bool(call, "detail", false)) {
+        size_t n = maki_json_count(messages);
+        all->each = maki_arena_array(call->arena, n ? n : 1, sizeof *all->each);
+        if (!all->each) return maki_arena_status(call->arena, err);
+    }
+    while (st == MAKI_OK && maki_json_next(&iter, &item)) {
+        one_count one;
+        if (maki_json_kind_of(item.value) != MAKI_JSON_OBJECT) {
+            return maki_fail(err, MAKI_INVALID, "messages[%zu] must be an object, at byte %zu",
+                             all->messages, position(call, item.value));
+        }
+        st = count_message(c, rules, item.value, &one, err);
+        if (st != MAKI_OK) return st;
+        add_one(&all->sum, &one);
+        if (all->each) all->each[all->messages] = one;
+        all->messages++;
+    }
+    return st;
+}
+
+static maki_status count_all(maki_call *call, const choice *c, all_counts *all, maki_err *err)
+{
+    maki_str value;
+    maki_content_rules rules = { .image = c->image };
+    maki_part_counts *parts = &all->sum.parts;
+    uint64_t tokens = 0;
+    maki_status st = maki_tokenizer_of(call->m, c->encoding, &rules.tokenizer, err);
+    if (st == MAKI_OK && maki_in(call, "text", &value)) {
+        st = maki_count_json_text(rules.tokenizer, value, &tokens, err);
+        parts->text += tokens;
+    }
+    if (st == MAKI_OK && maki_in(call, "content", &value)) {
+        st = maki_count_content(&rules, value, parts, err);
+    }
+    if (st == MAKI_OK && maki_in(call, "system", &value)) {
+        st = maki_count_content(&rules, value, parts, err);
+        all->sum.overhead += c->family->per_message;
+        all->chat = true;
+    }
+    if (st == MAKI_OK && maki_in(call, "messages", &value)) {
+        st = count_messages(call, c, &rules, value, all, err);
+    }
+    if (st == MAKI_OK && maki_in(call, "tools", &value)) {
+        st = maki_count_tools(rules.tokenizer, c->family, value, &all->tools, err);
+    }
+    return st;
+}
+
+/* How far off the sum may be: the family's error; where that is none, what a guess or the wrapping of
+ * calls, which nobody publishes, may cost. */
+static double error_of(const choice *c, const all_counts *all)
+{
+    const double guess = 0.25, wrapping = 0.05;
+    const maki_part_counts *p = &all->sum.parts;
+    double error = maki_calibration_error(&c->calibration, c->family);
+    if (error > 0) return error;
+    if (p->guessed) return guess;
+    return all->tools || (all->chat && (p->calls || p->results)) ? wrapping : 0;
+}
+
+static void put_parts(maki_jw *out, const one_count *one)
+{
+    const maki_part_counts *p = &one->parts;
+    maki_put_count(out, "text", p->text);
+    if (p->reasoning) maki_put_count(out, "reasoning", p->reasoning);
+    if (p->calls) maki_put_count(out, "calls", p->calls);
+    if (p->results) maki_put_count(out, "results", p->results);
+    if (p->images) maki_put_count(out, "images", p->images);
+    if (p->files) maki_put_count(out, "files", p->files);
+    if (one->overhead) maki_put_count(out, "overhead", one->overhead);
+}
+
+static void put_family(maki_jw *out, const choice *c)
+{
+    maki_put_text(out, "family", maki_str_of(c->family->name));
+    maki_put_text(out, "encoding", maki_str_of(maki_encoding_name(c->encoding)));
+    maki_put_number(out, "factor", maki_calibration_factor(&c->calibration, c->family));
+}
+
+static void write_counts(maki_jw *out, const choice *c, const all_counts *all)
+{
+    double error = error_of(c, all);
+    uint64_t scaled = scaled_part(&all->sum) + all->tools;
+    uint64_t fixed = fixed_part(&all->sum) + all->reply;
+    maki_jw_object(out);
+    maki_put_number(out, "tokens", with_factor(c, scaled) + (double)fixed);
+    maki_put_bool(out, "exact", error == 0);
+    maki_put_number(out, "error", error);
+    put_family(out, c);
+    maki_put_count(out, "counted", scaled);
+    maki_put_count(out, "fixed", fixed);
+    if (all->tools) maki_put_count(out, "tools", all->tools);
+    if (all->chat) maki_put_count(out, "reply", all->reply);
+    if (all->each) {
+        maki_jw_key(out, MAKI_LIT("perMessage"));
+        maki_jw_array(out);
+        for (size_t i = 0; i < all->messages; i++) {
+            const one_count *one = &all->each[i];
+            maki_jw_object(out);
+            maki_put_number(out, "tokens",
+                            with_factor(c, scaled_part(one)) + (double)fixed_part(one));
+            put_parts(out, one);
+            maki_jw_end_object(out);
+        }
+        maki_jw_end_array(out);
+    }
+    maki_jw_end_object(out);
+}
+
+maki_status maki_op_tokens_count(maki_call *call, maki_jw *out, maki_err *err)
+{
+    static const char *const ours[] = { "text",  "messages", "system", "tools",
+                                        "model", "encoding", "detail" };
+    maki_str value, content;
+    bool any = maki_in(call, "content", &content), own = false;
+    choice chosen;
+    all_counts all = { 0 };
+    maki_json_kind kind = any ? maki_json_kind_of(content) : MAKI_JSON_NULL;
+    if (any && kind != MAKI_JSON_STRING && kind != MAKI_JSON_ARRAY) {
+        return maki_fail(err, MAKI_INVALID,
+                         "content must be a string or an array of blocks, at byte %zu",
+                         position(call, content));
+    }
+    for (size_t i = 0; i < sizeof ours / sizeof ours[0]; i++) {
+        bool there = maki_in(call, ours[i], &value);
+        own |= there;
+        any |= there && i < 4;
+    }
+    if (!any) {
+        return maki_fail(err, MAKI_INVALID,
+                         "content is missing from the input at byte %zu, or text, messages, "
+                         "system or tools; see maki op tokens.count --help",
+                         position(call, call->input));
+    }
+    if (!own) return count_reference(call, content, out, err);
+    maki_status st = read_choice(call, &chosen, err);
+    if (st == MAKI_OK) st = count_all(call, &chosen, &all, err);
+    if (st == MAKI_OK) write_counts(out, &chosen, &all);
+    return st;
+}
+
+/* ---- tokens.encode, tokens.decode ----------------------------------------------------------------- */
+
+typedef struct id_list {
+    maki_jw *out;
+    uint64_t n;
+} id_list;
+
+static maki_status put_ids(void *ctx, const uint32_t *ids, size_t n, maki_err *err)
+{
+    id_list *list = ctx;
+    (void)err; /* the writer has its own */
+    for (size_t i = 0; i < n; i++)
+        maki_jw_int(list->out, ids[i]);
+    list->n += n;
+    return list->out->status;
+}
+
+maki_status maki_op_tokens_encode(maki_call *call, maki_jw *out, maki_err *err)
+{
+    choice chosen;
+    maki_tokenizer *t = NULL, *own = NULL;
+    maki_tokenizer_options options = MAKI_TOKENIZER_OPTIONS_INIT;
+    id_list ids = { .out = out };
+    maki_status st = read_choice(call, &chosen, err);
+    maki_str text = maki_json_text(maki_in_string(call, "text"), call->arena);
+    if (st == MAKI_OK) st = maki_arena_status(call->arena, err);
+    options.special = maki_in_bool(call, "special", false);
+    options.no_memory = text.len < 4096;
+    if (st == MAKI_OK && options.special) {
+        st = maki_tokenizer_open(&call->m->env, chosen.encoding, &options, &own, err);
+        t = own;
+    } else if (st == MAKI_OK) {
+        st = maki_tokenizer_of(call->m, chosen.encoding, &t, err);
+    }
+    if (st != MAKI_OK) return st;
+    maki_jw_object(out);
+    maki_jw_key(out, MAKI_LIT("tokens"));
+    maki_jw_array(out);
+    st = maki_tokenizer_encode(t, text, put_ids, &ids, err);
+    maki_jw_end_array(out);
+    maki_put_count(out, "count", ids.n);
+    maki_put_text(out, "encoding", maki_str_of(maki_encoding_name(chosen.encoding)));
+    maki_jw_end_object(out);
+    maki_tokenizer_close(own);
+    return st;
+}
+
+static maki_status read_ids(const maki_call *call, const maki_encoding *encoding, maki_str array,
+                            maki_buf *bytes, maki_err *err)
+{
+    maki_json_iter iter = maki_json_items(array);
+    maki_json_item item;
+    for (size_t i = 0; maki_json_next(&iter, &item); i++) {
+        bool number = maki_json_kind_of(item.value) == MAKI_JSON_NUMBER;
+        double id = number ? maki_json_double(item.value) : -1;
+        bool whole = id >= 0 && id == floor(id) && id < (double)maki_encoding_size(encoding);
+        maki_str token = whole ? maki_encoding_token(encoding, (uint32_t)id) : (maki_str){ "", 0 };
+        if (token.len == 0) {
+            return maki_fail(err, MAKI_INVALID, "tokens[%zu] is no token of %s, at byte %zu", i,
+                             maki_encoding_name(encoding), position(call, item.value));
+        }
+        maki_buf_add(bytes, token);
+        maki_status st = maki_buf_status(bytes, err);
+        if (st != MAKI_OK) return st;
+    }
+    return MAKI_OK;
+}
+
+static void put_base64(maki_jw *out, maki_str bytes)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    const unsigned char *p = (const unsigned char *)bytes.ptr;
+    maki_jw_begin_value(out);
+    maki_jw_bytes(out, MAKI_LIT("\""));
+    for (size_t left = bytes.len; left > 0; left -= left < 3 ? left : 3, p += 3) {
+        uint32_t three = (uint32_t)p[0] << 16;
+        if (left > 1) three |= (uint32_t)p[1] << 8;
+        if (left > 2) three |= p[2];
+        char four[4] = { digits[three >> 18], digits[three >> 12 & 63],
+                         left > 1 ? digits[three >> 6 & 63] : '=',
+                         left > 2 ? digits[three & 63] : '=' };
+        maki_jw_bytes(out, (maki_str){ four, 4 });
+    }
+    maki_jw_bytes(out, MAKI_LIT("\""));
+}
+
+maki_status maki_op_tokens_decode(maki_call *call, maki_jw *out, maki_err *err)
+{
+    choice chosen;
+    maki_str array;
+    size_t bad = 0;
+    maki_buf bytes = maki_buf_new(call->m->env.alloc, call->m->max_memory);
+    maki_in(call, "tokens", &array);
+    maki_status st = read_choice(call, &chosen, err);
+    if (st == MAKI_OK) st = read_ids(call, chosen.encoding, array, &bytes, err);
+    if (st == MAKI_OK) {
+        bool valid = maki_utf8_valid(maki_buf_str(&bytes), &bad);
+        maki_jw_object(out);
+        maki_put_bool(out, "valid", valid);
+        if (valid) {
+            maki_put_text(out, "text", maki_buf_str(&bytes));
+        } else {
+            maki_put_count(out, "badByte", bad);
+            maki_jw_key(out, MAKI_LIT("bytes"));
+            put_base64(out, maki_buf_str(&bytes));
+        }
+        maki_jw_end_object(out);
+    }
+    maki_buf_free(&bytes);
+    return st;
+}
+
+/* ---- tokens.models, tokens.calibrate ---------------------------------------------------------------- */
+
+static void put_family_row(maki_jw *out, const maki_family *family)
+{
+    const char *pattern;
+    maki_jw_object(out);
+    maki_put_text(out, "family", maki_str_of(family->name));
+    maki_put_text(out, "encoding", maki_str_of(family->encoding));
+    maki_put_number(out, "factor", family->factor);
+    maki_put_number(out, "error", family->error);
+    maki_put_bool(out, "exact", family->error == 0);
+    maki_jw_key(out, MAKI_LIT("models"));
+    maki_jw_array(out);
+    for (size_t i = 0; (pattern = maki_family_pattern(family, i)) != NULL; i++)
+        maki_jw_string(out, maki_str_of(pattern));
+    maki_jw_end_array(out);
+    maki_jw_end_object(out);
+}
+
+maki_status maki_op_tokens_models(maki_call *call, maki_jw *out, maki_err *err)
+{
+    choice chosen;
+    const maki_family *family;
+    maki_status st = read_choice(call, &chosen, err);
+    if (st != MAKI_OK) return st;
+    maki_jw_object(out);
+    if (chosen.model.len) {
+        double error = maki_calibration_error(&chosen.calibration, chosen.family);
+        put_family(out, &chosen);
+        maki_put_bool(out, "exact", error == 0);
+        maki_put_number(out, "error", error);
+        maki_put_count(out, "perMessage", chosen.family->per_message);
+        maki_put_count(out, "perReply", chosen.family->per_reply);
+    } else {
+        maki_jw_key(out, MAKI_LIT("families"));
+        maki_jw_array(out);
+        for (size_t i = 0; (family = maki_family_at(i)) != NULL; i++)
+            put_family_row(out, family);
+        maki_jw_end_array(out);
+    }
+    maki_jw_end_object(out);
+    return MAKI_OK;
+}
+
+maki_status maki_op_tokens_calibrate(maki_call *call, maki_jw *out, maki_err *err)
+{
+    choice chosen;
+    maki_str all = MAKI_LIT("{}"), model = maki_in_string(call, "model");
+    maki_json_item item;
+    double reported = maki_in_number(call, "reported", 0) - maki_in_number(call, "fixed", 0);
+    maki_status st = read_choice(call, &chosen, err);
+    if (st != MAKI_OK) return st;
+    bool used = maki_calibration_add(&chosen.calibration, chosen.family,
+                                     maki_in_number(call, "counted", 0), reported);
+    maki_in(call, "calibration", &all);
+    maki_jw_object(out);
+    maki_jw_key(out, MAKI_LIT("calibration"));
+    maki_jw_object(out);
+    maki_json_iter iter = maki_json_items(all);
+    while (maki_json_next(&iter, &item)) {
+        maki_str key = { item.key.ptr - 1, item.key.len + 2 };
+        if (maki_json_same_text(key, model)) continue;
+        maki_jw_begin_value(out);
+        maki_jw_bytes(out, key);
+        maki_jw_bytes(out, MAKI_LIT(":"));
+        maki_jw_bytes(out, item.value);
+    }
+    if (chosen.calibration.samples) {
+        maki_jw_begin_value(out);
+        maki_jw_bytes(out, model);
+        maki_jw_bytes(out, MAKI_LIT(":"));
+        out->after_key = true;
+        maki_calibration_write(out, &chosen.calibration);
+    }
+    maki_jw_end_object(out);
+    maki_put_bool(out, "used", used);
+    maki_put_number(out, "factor", maki_calibration_factor(&chosen.calibration, chosen.family));
+    maki_put_number(out, "error", maki_calibration_error(&chosen.calibration, chosen.family));
+    maki_put_count(out, "samples", chosen.calibration.samples);
+    maki_jw_end_object(out);
+    return MAKI_OK;
+}

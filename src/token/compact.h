@@ -1,0 +1,25 @@
+/* compact.h -- JSON as JavaScript's JSON.stringify prints it, from JSON spelled in any way.
+ *
+ * The reference systems count what JSON.stringify gives, so white space, escapes and spellings of
+ * numbers must not change a count: "\u00e9" is one letter, 1.50 is 1.5, 1e2 is 100.  Keys that are
+ * array indexes come first, in their order, as JavaScript's objects have it.  (A key that stands twice
+ * is printed twice: JavaScript would keep the last one.)  Nothing is allocated. */
+#ifndef MAKI_TOKEN_COMPACT_H
+#define MAKI_TOKEN_COMPACT_H
+
+#include <stdint.h>
+
+#include <maki/env.h>
+
+/* `value` has passed maki_json_check. */
+maki_status maki_json_compact(maki_str value, maki_sink sink, maki_err *err) MAKI_MUST_CHECK;
+
+/* The code of the escape at text.ptr[0], and its length in bytes: 2, 6, or 12 for a pair of
+ * surrogates.  A lone surrogate is answered as it is. */
+uint32_t maki_json_escape_code(maki_str text, size_t *len);
+
+/* A JSON number as JavaScript prints it ("null" when it is too large for a double).  Returns its
+ * length; at most 32. */
+size_t maki_json_number_text(maki_str number, char out[32]);
+
+#endif

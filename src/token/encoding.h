@@ -1,0 +1,24 @@
+/* encoding.h -- a vocabulary: its table, its expression and its special tokens. */
+#ifndef MAKI_TOKEN_ENCODING_H
+#define MAKI_TOKEN_ENCODING_H
+
+#include <maki/token.h>
+
+#include "token/scan.h"
+
+typedef struct maki_special {
+    const char *text;
+    uint32_t id;
+} maki_special;
+
+struct maki_encoding {
+    const char *name;
+    const maki_table *table;
+    maki_scan_fn *scan, *scan_avx2;
+    const maki_special *special; /* ends with text NULL */
+};
+
+/* The special token that begins at `at`, longest first, or NULL. */
+const maki_special *maki_special_at(const maki_encoding *encoding, const char *at, size_t room);
+
+#endif

@@ -1,0 +1,76 @@
+/* merge.h -- byte pair encoding: the tokens of a span.
+ *
+ * Merging takes the pair of adjacent tokens with the lowest rank, the leftmost of several, makes them
+ * one, and goes on until no pair is left.  Two facts about it let a long span be done in windows:
+ *
+ *  - If each two neighbours in a list of tokens are what merging makes of their bytes, the list is what
+ *    merging makes of all.  So windows that overlap in one token and agree about it can be joined.
+ *  - What follows a text changes its tokens only in the last `reach` bytes (make_tables.c).  So tokens
+ *    before that are certain, and a window that is longer always has some.
+ *
+ * The time is linear in the length: how much is merged again depends on the vocabulary alone. */
+#ifndef MAKI_TOKEN_MERGE_H
+#define MAKI_TOKEN_MERGE_H
+
+#include <stddef.h>
+
+#include "token/table.h"
+
+enum {
+    MAKI_MERGE_MAX = 4096, /* bytes that are merged at once */
+    MAKI_MERGE_PAD = 24    /* places after the last, for whole registers */
+};
+
+/* Room for merging: ids that came out, and what is needed on the way. */
+typedef struct maki_merging {
+    uint32_t ids[MAKI_MERGE_MAX + MAKI_MERGE_PAD];
+    uint32_t ranks[MAKI_MERGE_MAX + MAKI_MERGE_PAD]; /* of the pair that begins at each id */
+    uint32_t held[2 * MAKI_MERGE_MAX]; /* tokens of a long span that are not certain yet */
+} maki_merging;
+
+/* The tokens of 1 to MAKI_MERGE_MAX bytes: how many, and which in m->ids. */
+typedef size_t maki_merge_fn(const maki_table *table, const unsigned char *bytes, size_t len,
+                             maki_merging *m);
+maki_merge_fn maki_merge;
+maki_merge_fn maki_merge_avx2; /* for processors that have AVX2 and BMI */
+
+/* The same for any number of bytes.  `ids` gets the tokens, some at a time; it may be NULL. */
+typedef void maki_merged_fn(void *ctx, const uint32_t *ids, size_t n);
+uint64_t maki_merge_long(maki_merge_fn *merge, const maki_table *table, const unsigned char *bytes,
+                         size_t len, maki_merging *m, maki_merged_fn *ids, void *ctx);
+
+/* ---- for merge.c and merge_avx2.c ------------------------------------------------------------------ */
+
+/* The tokens of single bytes, and the ranks of their pairs. */
+static inline void maki_merge_begin(const maki_table *table, const unsigned char *bytes, size_t n,
+                                    maki_merging *m)
+{
+    for (size_t i = 0; i < n; i++)
+        m->ids[i] = table->byte_ids[bytes[i]];
+    for (size_t i = 0; i + 1 < n; i++)
+        m->ranks[i] = maki_table_pair(table, m->ids[i], m->ids[i + 1]);
+    m->ranks[n - 1] = MAKI_NO_TOKEN;
+}
+
+/* Merge every pair of this rank, from left to right; the first is at `at`.  A new pair has a higher
+ * rank than the two tokens it is made of, so none can come before these. */
+static inline size_t maki_merge_rank(const maki_table *table, maki_merging *m, size_t n, size_t at,
+                                     uint32_t rank)
+{
+    uint32_t *ids = m->ids, *ranks = m->ranks;
+    size_t to = at;
+    for (size_t from = at; from < n; to++) {
+        if (ranks[from] != rank) {
+            ids[to] = ids[from];
+            ranks[to] = ranks[from++];
+            continue;
+        }
+        from += 2;
+        ids[to] = rank;
+        ranks[to] = from < n ? maki_table_pair(table, rank, ids[from]) : MAKI_NO_TOKEN;
+        if (to) ranks[to - 1] = maki_table_pair(table, ids[to - 1], rank);
+    }
+    return to;
+}
+
+#endif

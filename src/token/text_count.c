@@ -1,0 +1,117 @@
+/* text_count.c -- see text_count.h. */
+#include "token/text_count.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/str.h"
+#include "base/text.h"
+#include "token/compact.h"
+
+/* ---- a text in parts ------------------------------------------------------------------------------ */
+
+void maki_text_count_begin(maki_text_count *c, maki_tokenizer *t, maki_err *err)
+{
+    memset(c, 0, offsetof(maki_text_count, waiting));
+    c->tokenizer = t;
+    c->err = err;
+}
+
+static void hand_on(maki_text_count *c, maki_str bytes)
+{
+    if (c->status != MAKI_OK || bytes.len == 0) return;
+    c->status = maki_token_stream_add(&c->stream, c->tokenizer, bytes, NULL, NULL, c->err);
+}
+
+void maki_text_count_bytes(maki_text_count *c, maki_str bytes)
+{
+    if (bytes.len > sizeof c->waiting - c->fill) {
+        hand_on(c, (maki_str){ c->waiting, c->fill });
+        c->fill = 0;
+    }
+    if (bytes.len > sizeof c->waiting) {
+        hand_on(c, bytes);
+        return;
+    }
+    if (bytes.len) memcpy(c->waiting + c->fill, bytes.ptr, bytes.len);
+    c->fill += bytes.len;
+}
+
+maki_status maki_text_count_end(maki_text_count *c, uint64_t *tokens)
+{
+    maki_str rest = { c->waiting, c->fill };
+    bool streamed = c->stream.tokens > 0 || c->stream.len > 0;
+    if (c->status == MAKI_OK && !streamed) {
+        *tokens = maki_tokenizer_count(c->tokenizer, rest); /* most texts are short */
+    } else if (c->status == MAKI_OK) {
+        hand_on(c, rest);
+    }
+    maki_status ended = maki_token_stream_end(&c->stream, c->tokenizer, NULL, NULL,
+                                              c->status == MAKI_OK ? c->err : NULL);
+    if (c->status == MAKI_OK) c->status = ended;
+    if (c->status == MAKI_OK && streamed) *tokens = c->stream.tokens;
+    return c->status;
+}
+
+/* ---- strings ---------------------------------------------------------------------------------------- */
+
+static maki_str inside_of(maki_str string)
+{
+    /* what stands inside never begins with a quote that is not escaped */
+    return string.len >= 2 && string.ptr[0] == '"' ? maki_json_inside(string) : string;
+}
+
+void maki_text_count_json_text(maki_text_count *c, maki_str string)
+{
+    maki_str rest = inside_of(string);
+    while (rest.len && c->status == MAKI_OK) {
+        const char *escape = memchr(rest.ptr, '\\', rest.len);
+        size_t plain = escape ? (size_t)(escape - rest.ptr) : rest.len;
+        maki_text_count_bytes(c, maki_str_to(rest, plain));
+        rest = maki_str_from(rest, plain);
+        if (!escape) break;
+        char bytes[4];
+        size_t len = 0;
+        size_t put = maki_utf8_put(maki_json_escape_code(rest, &len), bytes);
+        maki_text_count_bytes(c, (maki_str){ bytes, put });
+        rest = maki_str_from(rest, len);
+    }
+}
+
+maki_status maki_count_json_text(maki_tokenizer *t, maki_str string, uint64_t *tokens,
+                                 maki_err *err)
+{
+    maki_text_count c;
+    maki_str inside = inside_of(string);
+    if (inside.len == 0 || !memchr(inside.ptr, '\\', inside.len)) {
+        *tokens = maki_tokenizer_count(t, inside);
+        return MAKI_OK;
+    }
+    maki_text_count_begin(&c, t, err);
+    maki_text_count_json_text(&c, inside);
+    return maki_text_count_end(&c, tokens);
+}
+
+/* ---- values ------------------------------------------------------------------------------------------ */
+
+static maki_status take(void *ctx, maki_str bytes, maki_err *err)
+{
+    maki_text_count *c = ctx;
+    (void)err; /* c has its own */
+    maki_text_count_bytes(c, bytes);
+    return c->status;
+}
+
+void maki_text_count_compact(maki_text_count *c, maki_str value)
+{
+    if (c->status == MAKI_OK) c->status = maki_json_compact(value, (maki_sink){ take, c }, c->err);
+}
+
+maki_status maki_count_compact(maki_tokenizer *t, maki_str value, uint64_t *tokens, maki_err *err)
+{
+    maki_text_count c;
+    maki_text_count_begin(&c, t, err);
+    maki_text_count_compact(&c, value);
+    return maki_text_count_end(&c, tokens);
+}

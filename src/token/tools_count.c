@@ -1,0 +1,161 @@
+/* tools_count.c -- see tools_count.h. */
+#include "token/tools_count.h"
+
+#include "base/json.h"
+#include "base/str.h"
+#include "token/text_count.h"
+
+enum {
+    PROPERTIES = 3, /* when there are arguments */
+    PROPERTY = 3,
+    ENUM = -3, /* an argument with values */
+    ENUM_ITEM = 3,
+    END = 12, /* after the last function */
+    NESTED = 16
+};
+
+typedef struct sum {
+    maki_tokenizer *t;
+    int64_t tokens;
+    maki_err *err;
+} sum;
+
+static bool is_object(maki_str value)
+{
+    return maki_json_kind_of(value) == MAKI_JSON_OBJECT;
+}
+
+static maki_str field(maki_str object, maki_str name)
+{
+    maki_str value = { "", 0 };
+    if (!maki_json_get(object, name, &value)) return (maki_str){ "", 0 };
+    return value;
+}
+
+/* A text without the full stop at its end; nothing when it is no string. */
+static maki_str without_stop(maki_str string)
+{
+    if (maki_json_kind_of(string) != MAKI_JSON_STRING) return (maki_str){ "", 0 };
+    maki_str text = maki_json_inside(string);
+    if (text.len && text.ptr[text.len - 1] == '.') text.len--;
+    return text;
+}
+
+static void add_value(maki_text_count *c, maki_str value)
+{
+    if (maki_json_kind_of(value) == MAKI_JSON_STRING)
+        maki_text_count_json_text(c, value);
+    else if (value.len)
+        maki_text_count_compact(c, value);
+}
+
+static maki_status end_line(sum *s, maki_text_count *c)
+{
+    uint64_t tokens = 0;
+    maki_status st = maki_text_count_end(c, &tokens);
+    s->tokens += (int64_t)tokens;
+    return st;
+}
+
+/* name:description, or name:type:description */
+static maki_status add_line(sum *s, maki_str name, maki_str type, maki_str description)
+{
+    maki_text_count c;
+    maki_text_count_begin(&c, s->t, s->err);
+    maki_text_count_json_text(&c, name);
+    maki_text_count_bytes(&c, MAKI_LIT(":"));
+    if (type.len) {
+        add_value(&c, type);
+        maki_text_count_bytes(&c, MAKI_LIT(":"));
+    }
+    maki_text_count_json_text(&c, without_stop(description));
+    return end_line(s, &c);
+}
+
+static maki_status add_enum(sum *s, maki_str values)
+{
+    maki_json_iter iter = maki_json_items(values);
+    maki_json_item item;
+    maki_status st = MAKI_OK;
+    s->tokens += ENUM;
+    while (st == MAKI_OK && maki_json_next(&iter, &item)) {
+        maki_text_count c;
+        maki_text_count_begin(&c, s->t, s->err);
+        add_value(&c, item.value);
+        s->tokens += ENUM_ITEM;
+        st = end_line(s, &c);
+    }
+    return st;
+}
+
+static maki_status add_schema(sum *s, maki_str schema, unsigned depth);
+
+static maki_status add_property(sum *s, const maki_json_item *property, unsigned depth)
+{
+    maki_str schema = property->value, values;
+    s->tokens += PROPERTY;
+    maki_status st = add_line(s, property->key, field(schema, MAKI_LIT("type")),
+                              field(schema, MAKI_LIT("description")));
+    if (st == MAKI_OK && maki_json_get(schema, MAKI_LIT("enum"), &values)) {
+        st = add_enum(s, values);
+    }
+    if (st == MAKI_OK) st = add_schema(s, schema, depth + 1);
+    if (st == MAKI_OK) st = add_schema(s, field(schema, MAKI_LIT("items")), depth + 1);
+    return st;
+}
+
+static maki_status add_schema(sum *s, maki_str schema, unsigned depth)
+{
+    maki_str properties = field(schema, MAKI_LIT("properties"));
+    maki_json_iter iter = maki_json_items(properties);
+    maki_json_item item;
+    maki_status st = MAKI_OK;
+    bool any = false;
+    while (st == MAKI_OK && iter.object && depth < NESTED && maki_json_next(&iter, &item)) {
+        if (!any) s->tokens += PROPERTIES;
+        any = true;
+        st = add_property(s, &item, depth);
+    }
+    return st;
+}
+
+static maki_status add_lines(sum *s, maki_str function, int64_t per_function)
+{
+    maki_str schema = field(function, MAKI_LIT("parameters"));
+    maki_str name = field(function, MAKI_LIT("name"));
+    if (!schema.len) schema = field(function, MAKI_LIT("input_schema"));
+    if (maki_json_kind_of(name) != MAKI_JSON_STRING) name = MAKI_LIT("\"\"");
+    s->tokens += per_function;
+    maki_status st =
+        add_line(s, name, (maki_str){ "", 0 }, field(function, MAKI_LIT("description")));
+    return st == MAKI_OK ? add_schema(s, schema, 0) : st;
+}
+
+static maki_status add_json(sum *s, maki_str function)
+{
+    uint64_t tokens = 0;
+    maki_status st = maki_count_compact(s->t, function, &tokens, s->err);
+    s->tokens += (int64_t)tokens;
+    return st;
+}
+
+maki_status maki_count_tools(maki_tokenizer *t, const maki_family *family, maki_str tools,
+                             uint64_t *tokens, maki_err *err)
+{
+    sum s = { .t = t, .err = err };
+    maki_json_iter iter = maki_json_items(tools);
+    maki_json_item item;
+    maki_status st = MAKI_OK;
+    bool lines = family->tools != MAKI_TOOLS_JSON, any = false;
+    while (st == MAKI_OK && !iter.object && maki_json_next(&iter, &item)) {
+        maki_str function = field(item.value, MAKI_LIT("function"));
+        if (!is_object(function)) function = item.value;
+        if (!is_object(function)) continue;
+        any = true;
+        st = lines ? add_lines(&s, function, family->tools == MAKI_TOOLS_LINES_7 ? 7 : 10)
+                   : add_json(&s, function);
+    }
+    if (any) s.tokens += lines ? END : family->per_tools;
+    *tokens = s.tokens > 0 ? (uint64_t)s.tokens : 0;
+    return st;
+}

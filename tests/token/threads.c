@@ -1,0 +1,94 @@
+/* threads.c -- several threads, each with its own tokenizer, share the vocabularies. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <maki/token.h>
+
+#include "tap.h"
+
+enum { THREADS = 4, ROUNDS = 20, TEXT = 20000 };
+
+typedef struct worker {
+    pthread_t thread;
+    maki_str text;
+    uint64_t counted[3], again[3];
+    uint64_t sum[3]; /* of the ids, each times its place */
+} worker;
+
+typedef struct summing {
+    uint64_t sum, place;
+} summing;
+
+static maki_status add(void *ctx, const uint32_t *ids, size_t n, maki_err *err)
+{
+    summing *s = ctx;
+    (void)err;
+    for (size_t i = 0; i < n; i++)
+        s->sum += ids[i] * ++s->place;
+    return MAKI_OK;
+}
+
+/* No CHECK in here: the harness belongs to the first thread.  What fails leaves zeros. */
+static void *work(void *ctx)
+{
+    worker *w = ctx;
+    maki_env env = maki_env_system();
+    for (size_t i = 0; maki_encoding_at(i); i++) {
+        maki_tokenizer *t = NULL;
+        summing s = { 0 };
+        if (maki_tokenizer_open(&env, maki_encoding_at(i), NULL, &t, NULL) != MAKI_OK) return NULL;
+        w->counted[i] = maki_tokenizer_count(t, w->text);
+        for (int round = 0; round < ROUNDS; round++)
+            w->again[i] += maki_tokenizer_count(t, w->text);
+        if (maki_tokenizer_encode(t, w->text, add, &s, NULL) == MAKI_OK) w->sum[i] = s.sum;
+        maki_tokenizer_close(t);
+    }
+    return NULL;
+}
+
+static maki_str mixed_text(void)
+{
+    static const char *const words[] = {
+        " the",    "'s",   "\n\n    ", "日本語", "한국어", "中文",   "😀👩‍💻",
+        "Encoder", "1234", "; // ",    "Ünïcö",  "あいう", "()[]{}", "\t",
+        " x"
+    };
+    char *text = malloc(TEXT + 32);
+    tap_random random = { 99 };
+    size_t n = 0;
+    if (!text) abort();
+    while (n < TEXT) {
+        const char *word = words[tap_below(&random, COUNT(words))];
+        memcpy(text + n, word, strlen(word));
+        n += strlen(word);
+    }
+    return (maki_str){ text, n };
+}
+
+int main(void)
+{
+    static worker alone, workers[THREADS];
+    maki_str text = mixed_text();
+    alone.text = text;
+    work(&alone);
+
+    tap_row("%d threads count and encode what one does", THREADS);
+    for (size_t i = 0; i < THREADS; i++) {
+        workers[i].text = text;
+        CHECK_EQ(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
+    }
+    for (size_t i = 0; i < THREADS; i++) {
+        CHECK_EQ(pthread_join(workers[i].thread, NULL), 0);
+        for (size_t k = 0; k < 3; k++) {
+            CHECK(alone.counted[k] > 0);
+            CHECK_EQ(workers[i].counted[k], alone.counted[k]);
+            CHECK_EQ(workers[i].again[k], ROUNDS * alone.counted[k]);
+            CHECK_EQ(workers[i].sum[k], alone.sum[k]);
+        }
+    }
+    char *owned = NULL;
+    memcpy(&owned, &text.ptr, sizeof owned); /* it was made here, and is given back here */
+    free(owned);
+    return tap_end();
+}
