@@ -435,11 +435,20 @@ typedef struct id_reader {
     const maki_encoding *encoding;
     uint64_t id, count;
     bool in_number;
+    maki_sink *json; /* where ids go instead of being decoded; NULL: nowhere */
 } id_reader;
 
 static int end_number(id_reader *r)
 {
+    char text[24];
     if (!r->in_number) return 0;
+    r->in_number = false;
+    if (r->json) {
+        snprintf(text, sizeof text, "%s%" PRIu64, r->count++ ? "," : "", r->id);
+        r->json->write(r->json->ctx, (maki_str){ text, strlen(text) }, NULL);
+        r->id = 0;
+        return 0;
+    }
     bool known = r->id < maki_encoding_size(r->encoding);
     maki_str token =
         known ? maki_encoding_token(r->encoding, (uint32_t)r->id) : (maki_str){ "", 0 };
@@ -451,7 +460,6 @@ static int end_number(id_reader *r)
     }
     fwrite(token.ptr, 1, token.len, stdout);
     r->count++;
-    r->in_number = false;
     r->id = 0;
     return 0;
 }
@@ -480,25 +488,61 @@ static int decode_bytes(id_reader *r, const char *text, size_t n)
     return code;
 }
 
-static int run_decode(const arguments *a, const measure *how)
+static int read_ids(const arguments *a, id_reader *reader)
 {
-    id_reader reader = { .encoding = how->encoding };
     int code = 0;
-    if (a->messages || a->special || a->text || a->all || a->json) {
-        return cli_misuse("tokens decode", "it takes only ids and ", "--encoding or --model");
-    }
+    char block[1 << 14];
+    size_t n;
     for (int i = 0; i < a->count && code == 0; i++) {
-        code = decode_bytes(&reader, a->rest[i], strlen(a->rest[i]));
-        if (code == 0) code = end_number(&reader);
+        code = decode_bytes(reader, a->rest[i], strlen(a->rest[i]));
+        if (code == 0) code = end_number(reader);
     }
     if (a->count) return code;
     if (isatty(STDIN_FILENO))
         fprintf(stderr, "Reading ids from the terminal; end it with Ctrl-D.\n");
-    char block[1 << 14];
-    size_t n;
     while (code == 0 && (n = fread(block, 1, sizeof block, stdin)) > 0)
-        code = decode_bytes(&reader, block, n);
-    return code ? code : end_number(&reader);
+        code = decode_bytes(reader, block, n);
+    if (code == 0 && ferror(stdin)) {
+        maki_err err = token_errno();
+        code = cli_fail("tokens decode", &err);
+    }
+    return code ? code : end_number(reader);
+}
+
+/* As the operation answers it. */
+static int decode_json(const arguments *a, id_reader *reader)
+{
+    json_input input = { 0 };
+    maki_sink sink = json_input_sink(&input);
+    maki *m = NULL;
+    maki_err err = { 0 };
+    reader->json = &sink;
+    json_input_begin(&input);
+    json_input_text(&input, "encoding", maki_encoding_name(reader->encoding));
+    json_input_raw(&input, "tokens", "[");
+    int code = read_ids(a, reader);
+    sink.write(sink.ctx, MAKI_LIT("]"), NULL);
+    json_input_end(&input);
+    if (code == 0) {
+        if (maki_open(NULL, &m, &err) != MAKI_OK ||
+            maki_op(m, MAKI_LIT("tokens.decode"), json_input_str(&input), cli_stdout(), &err) !=
+                MAKI_OK) {
+            code = cli_fail("tokens decode", &err);
+        }
+        maki_close(m);
+        putchar('\n');
+    }
+    json_input_free(&input);
+    return code;
+}
+
+static int run_decode(const arguments *a, const measure *how)
+{
+    id_reader reader = { .encoding = how->encoding };
+    if (a->messages || a->special || a->text || a->all) {
+        return cli_misuse("tokens decode", "it takes ids and ", "--encoding, --model or --json");
+    }
+    return a->json ? decode_json(a, &reader) : read_ids(a, &reader);
 }
 
 /* ---- the command ---------------------------------------------------------------------------------------- */

@@ -65,6 +65,9 @@ static void close_text(text_of_file *text)
     json_input_free(&text->in);
 }
 
+static const char not_messages[] =
+    "not messages: an array of them, {\"messages\": [...]}, or an object with a role a line";
+
 /* ---- one call of tokens.count ----------------------------------------------------------------------- */
 
 typedef struct counting {
@@ -148,7 +151,9 @@ static maki_status count_request(counting *c, maki_str object)
     maki_str messages, value;
     bool there =
         show_field(object, "messages", &messages) || show_field(object, "contents", &messages);
-    if (!there || maki_json_kind_of(messages) != MAKI_JSON_ARRAY) return count_message(c, object);
+    if (!there || maki_json_kind_of(messages) != MAKI_JSON_ARRAY) {
+        return show_field(object, "role", &value) ? count_message(c, object) : bad(c, not_messages);
+    }
     maki_status st = count_array(c, messages);
     if (st == MAKI_OK && show_field(object, "system", &value) &&
         maki_json_kind_of(value) != MAKI_JSON_NULL) {
@@ -171,6 +176,13 @@ static bool is_blank(maki_str row)
     return true;
 }
 
+/* The first row of a session's file, or whatever else is no message. */
+static bool is_header(maki_str value)
+{
+    maki_str role;
+    return maki_json_kind_of(value) == MAKI_JSON_OBJECT && !show_field(value, "role", &role);
+}
+
 static maki_status count_lines(counting *c, maki_str text)
 {
     maki_status st = MAKI_OK;
@@ -182,7 +194,7 @@ static maki_status count_lines(counting *c, maki_str text)
         text = (maki_str){ text.ptr + step, text.len - step };
         if (is_blank(row)) continue;
         st = maki_json_check(row, &value, &c->file->err);
-        if (st == MAKI_OK) st = count_message(c, value);
+        if (st == MAKI_OK && !is_header(value)) st = count_message(c, value);
         if (st != MAKI_OK) {
             char why[sizeof c->file->err.msg];
             memcpy(why, c->file->err.msg, sizeof why);
@@ -211,7 +223,7 @@ static maki_status count_text(counting *c, maki_str text)
         maki_json_kind kind = maki_json_kind_of(value);
         if (kind == MAKI_JSON_ARRAY) return count_array(c, value);
         if (kind == MAKI_JSON_OBJECT) return count_request(c, value);
-        return bad(c, "not messages: neither an array, nor an object, nor JSON lines");
+        return bad(c, not_messages);
     }
     if (is_lines(text, &line)) return count_lines(c, text);
     c->file->err = whole;

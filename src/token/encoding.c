@@ -22,10 +22,16 @@ static const maki_special claude_special[] = {
     { "<META_END>", 3 }, { "<SOS>", 4 },  { NULL, 0 },
 };
 
+#if defined(__x86_64__)
+#define SCANS(name) name, name##_avx2
+#else
+#define SCANS(name) name, name
+#endif
+
 static const maki_encoding encodings[] = {
-    { "o200k_base", &maki_table_o200k, maki_scan_o200k, maki_scan_o200k_avx2, o200k_special },
-    { "cl100k_base", &maki_table_cl100k, maki_scan_cl100k, maki_scan_cl100k_avx2, cl100k_special },
-    { "claude", &maki_table_claude, maki_scan_claude, maki_scan_claude_avx2, claude_special },
+    { "o200k_base", &maki_table_o200k, SCANS(maki_scan_o200k), o200k_special },
+    { "cl100k_base", &maki_table_cl100k, SCANS(maki_scan_cl100k), cl100k_special },
+    { "claude", &maki_table_claude, SCANS(maki_scan_claude), claude_special },
 };
 
 const maki_encoding *maki_encoding_at(size_t i)

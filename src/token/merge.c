@@ -36,8 +36,14 @@ typedef struct joining {
     size_t held;       /* tokens in m->held ... */
     size_t held_bytes; /* ... and their length */
     size_t kept;       /* tokens of the last window */
+    size_t least;      /* the shortest window that may be right here */
     uint64_t total;    /* tokens that are certain, and given out */
 } joining;
+
+static size_t longer(size_t window)
+{
+    return window < MAKI_MERGE_MAX / 4 ? window * 4 : MAKI_MERGE_MAX;
+}
 
 static size_t length_of(const maki_table *table, uint32_t id)
 {
@@ -78,6 +84,7 @@ static void settle(joining *j, size_t end)
         j->held_bytes -= len;
         count++;
     }
+    if (count) j->least = WINDOW;
     give(j, held, count);
     memmove(held, held + count, (j->held - count) * sizeof held[0]);
     j->held -= count;
@@ -101,10 +108,19 @@ static bool take_window(joining *j, size_t n, size_t size)
     return true;
 }
 
+/* What is held is wrong: go back to the last token that is certain, with longer windows. */
+static void go_back(joining *j)
+{
+    assert(j->held > 0 && j->least < MAKI_MERGE_MAX);
+    j->start -= j->held_bytes - length_of(j->table, j->m->held[j->held - 1]);
+    j->held = j->held_bytes = 0;
+    j->least = longer(j->least);
+}
+
 uint64_t maki_merge_long(maki_merge_fn *merge, const maki_table *table, const unsigned char *bytes,
                          size_t len, maki_merging *m, maki_merged_fn *ids, void *ctx)
 {
-    joining j = { .table = table, .m = m, .ids = ids, .ctx = ctx };
+    joining j = { .table = table, .m = m, .ids = ids, .ctx = ctx, .least = WINDOW };
     size_t window = WINDOW;
     for (;;) {
         size_t room = len - j.start, size = room < window ? room : window;
@@ -116,14 +132,13 @@ uint64_t maki_merge_long(maki_merge_fn *merge, const maki_table *table, const un
             return j.total;
         }
         if (agree && take_window(&j, n, size)) {
-            if (window > WINDOW && j.kept > MANY) window /= 2;
-        } else if (window < MAKI_MERGE_MAX) {
-            window *= 2;
-            if (window > MAKI_MERGE_MAX) window = MAKI_MERGE_MAX;
-        } else { /* not even a window of this length agrees: so what is held is wrong */
-            assert(j.held > 0);
-            j.start -= j.held_bytes - length_of(table, m->held[j.held - 1]);
-            j.held = j.held_bytes = 0;
+            if (j.kept > MANY) window /= 2;
+            if (window < j.least) window = j.least;
+        } else if (agree || window <= j.least) {
+            window = longer(window);
+        } else {
+            go_back(&j);
+            window = j.least;
         }
     }
 }

@@ -1,54 +1,23 @@
 /* tokenizer.c -- see <maki/token.h>.
  *
- * Most spans are short and most have been seen before, so their counts are remembered: two tables, one
- * for spans of up to 15 bytes and one for up to 31, in which a new span takes the place of the old one
- * with the same hash.  A span is its own key, with its length in the last byte: equal keys are equal
- * spans, and a count from memory is exact.  Encoding has a table of its own, with ids. */
+ * A text is cut into spans (scan.h), a span is looked up (recall.h) or merged (merge.h). */
 #include <maki/token.h>
 
-#include <assert.h>
 #include <string.h>
 
 #include "base/err.h"
-#include "base/size.h"
-#include "base/str.h"
 #include "token/encoding.h"
 #include "token/merge.h"
+#include "token/recall.h"
 
 enum {
-    SHORT = 15, /* bytes of a span */
-    MIDDLE = 31,
-    WAYS = 4,
-    SHORT_BITS = 16, /* of the number of places */
-    MIDDLE_BITS = 12,
-    SOME = 32, /* spans looked up together */
-    IDS_BITS = 15,
-    IDS = 4,         /* remembered for a short span */
-    WHOLE = 96,      /* bytes of a span that is merged at once */
+    SOME = 32,       /* spans looked up together */
+    WHOLE = 64,      /* bytes of a span that is merged at once */
+    WORTH = 32768,   /* bytes of text after which remembering is worth its memory */
     OUT = 1024,      /* ids handed on at once */
     LOOK_BACK = 8,   /* bytes of text before a new part that a cut in it may depend on */
     SPECIAL_MAX = 32 /* bytes of a special token, at most */
 };
-#define COUNT_BITS (0xfull << 60)
-
-/* The bytes of a short span, then its length in the lower half of the last byte; in the upper half,
- * which is 0 in a key, the count.  Nothing has length 0: zeroed is empty. */
-typedef struct short_place {
-    uint64_t low, high;
-} short_place;
-typedef struct middle_place {
-    uint64_t words[4]; /* the last byte is the length */
-} middle_place;
-typedef struct ids_place {
-    uint64_t low, high;
-    uint32_t ids[IDS];
-} ids_place;
-
-typedef struct memory {
-    short_place short_places[1 << SHORT_BITS][WAYS];
-    middle_place middle_places[1 << MIDDLE_BITS];
-    unsigned char middle_counts[1 << MIDDLE_BITS];
-} memory;
 
 struct maki_tokenizer {
     maki_spans spans; /* first: its `take` gets a pointer to this */
@@ -63,9 +32,10 @@ struct maki_tokenizer {
     maki_ids_fn ids_fn; /* NULL when counting */
     void *ids_ctx;
     maki_err *err;
-    maki_status status; /* of ids_fn */
-    memory *memory;     /* NULL: none */
-    ids_place *ids_memory;
+    maki_status status;     /* of ids_fn */
+    uint64_t seen;          /* bytes so far */
+    maki_recall *recall;    /* NULL: none */
+    maki_recalled_ids *ids; /* with `recall` only; NULL: none */
     size_t out_n;
     uint32_t out[OUT]; /* from here on not zeroed at open */
     maki_merging merging;
@@ -87,13 +57,6 @@ static void choose(maki_tokenizer *t)
 #endif
 }
 
-static void *get_zeroed(const maki_alloc *alloc, size_t size)
-{
-    void *p = alloc->resize(alloc, NULL, 0, size);
-    if (p) memset(p, 0, size);
-    return p;
-}
-
 maki_status maki_tokenizer_open(const maki_env *env, const maki_encoding *encoding,
                                 const maki_tokenizer_options *options, maki_tokenizer **out,
                                 maki_err *err)
@@ -110,10 +73,6 @@ maki_status maki_tokenizer_open(const maki_env *env, const maki_encoding *encodi
     t->special = chosen.special;
     t->remembers = !chosen.no_memory;
     choose(t);
-    if (t->remembers && !(t->memory = get_zeroed(t->alloc, sizeof *t->memory))) {
-        maki_tokenizer_close(t);
-        return maki_fail(err, MAKI_NOMEM, "out of memory");
-    }
     *out = t;
     return MAKI_OK;
 }
@@ -122,66 +81,40 @@ void maki_tokenizer_close(maki_tokenizer *t)
 {
     if (!t) return;
     const maki_alloc *alloc = t->alloc;
-    if (t->memory) alloc->resize(alloc, t->memory, sizeof *t->memory, 0);
-    if (t->ids_memory) alloc->resize(alloc, t->ids_memory, sizeof(ids_place) << IDS_BITS, 0);
+    if (t->recall) alloc->resize(alloc, t->recall, sizeof *t->recall, 0);
+    if (t->ids) alloc->resize(alloc, t->ids, sizeof *t->ids * MAKI_PLACES, 0);
     alloc->resize(alloc, t, sizeof *t, 0);
+}
+
+static void forget_ids(maki_tokenizer *t)
+{
+    if (t->ids) memset(t->ids, 0xff, sizeof *t->ids * MAKI_PLACES); /* MAKI_NO_TOKEN everywhere */
 }
 
 void maki_tokenizer_forget(maki_tokenizer *t)
 {
-    if (t->memory) memset(t->memory, 0, sizeof *t->memory);
-    if (t->ids_memory) memset(t->ids_memory, 0, sizeof(ids_place) << IDS_BITS);
+    if (t->recall) memset(t->recall, 0, sizeof *t->recall);
+    forget_ids(t);
+}
+
+/* Before a text of this length: get the memory of spans if it pays by now.  It only saves time, so it
+ * is no error when there is none to be had. */
+static void prepare(maki_tokenizer *t, size_t len, bool ids)
+{
+    const maki_alloc *alloc = t->alloc;
+    t->seen += len;
+    if (!t->remembers || t->seen < WORTH) return;
+    if (!t->recall) {
+        t->recall = alloc->resize(alloc, NULL, 0, sizeof *t->recall);
+        maki_tokenizer_forget(t);
+    }
+    if (t->recall && !t->ids && ids) {
+        t->ids = alloc->resize(alloc, NULL, 0, sizeof *t->ids * MAKI_PLACES);
+        forget_ids(t);
+    }
 }
 
 /* ---- counting -------------------------------------------------------------------------------------- */
-
-static const uint64_t low_mask[SHORT + 1] = {
-    0,     0xff,  0xffff, 0xffffff, 0xffffffff, 0xffffffffff, 0xffffffffffff, 0xffffffffffffff,
-    ~0ull, ~0ull, ~0ull,  ~0ull,    ~0ull,      ~0ull,        ~0ull,          ~0ull
-};
-static const uint64_t high_mask[SHORT + 1] = { 0,
-                                               0,
-                                               0,
-                                               0,
-                                               0,
-                                               0,
-                                               0,
-                                               0,
-                                               0,
-                                               0xff,
-                                               0xffff,
-                                               0xffffff,
-                                               0xffffffff,
-                                               0xffffffffff,
-                                               0xffffffffffff,
-                                               0xffffffffffffff };
-
-/* The first 16 bytes at `at`, those after `len` zeroed, `len` in the last. */
-static inline short_place short_key(const maki_tokenizer *t, const unsigned char *at, size_t len)
-{
-    short_place key;
-    if (t->end - at >= 16) {
-        memcpy(&key, at, 16);
-    } else {
-        unsigned char copy[16] = { 0 };
-        memcpy(copy, at, len);
-        memcpy(&key, copy, 16);
-    }
-    key.low &= low_mask[len];
-    key.high = (key.high & high_mask[len]) | (uint64_t)len << 56;
-    return key;
-}
-
-static inline uint64_t hash_of(uint64_t low, uint64_t high)
-{
-    uint64_t h = low * 0x9e3779b97f4a7c15u ^ high * 0xc2b2ae3d27d4eb4fu;
-    return h ^ h >> 29;
-}
-
-static inline size_t place_of(uint64_t hash, unsigned bits)
-{
-    return hash * 0xd6e8feb86659fd93u >> (64 - bits);
-}
 
 static uint64_t count_span(maki_tokenizer *t, const unsigned char *at, size_t len)
 {
@@ -190,81 +123,50 @@ static uint64_t count_span(maki_tokenizer *t, const unsigned char *at, size_t le
     return maki_merge_long(t->merge, table, at, len, &t->merging, NULL, NULL);
 }
 
-static inline bool same_short(const short_place *place, const short_place *key)
+/* The place of a short span, which is learnt if need be. */
+static size_t place_of(maki_tokenizer *t, const maki_question *q, const unsigned char *at,
+                       size_t len)
 {
-    return place->low == key->low && (place->high & ~COUNT_BITS) == key->high;
-}
-
-/* A short span that is about to be looked up. */
-typedef struct question {
-    short_place key;
-    short_place *set;
-} question;
-
-static inline question ask(maki_tokenizer *t, const unsigned char *at, size_t len)
-{
-    short_place key = short_key(t, at, len);
-    short_place *set = t->memory->short_places[place_of(hash_of(key.low, key.high), SHORT_BITS)];
-    __builtin_prefetch(set);
-    return (question){ key, set };
-}
-
-static uint64_t count_new(maki_tokenizer *t, const question *q, const unsigned char *at, size_t len)
-{
-    short_place *set = q->set;
-    for (size_t k = 1; k < WAYS; k++) {
-        if (same_short(&set[k], &q->key)) {
-            short_place found = set[k];
-            set[k] = set[k - 1];
-            set[k - 1] = found;
-            return found.high >> 60;
-        }
-    }
+    size_t place = maki_recall_find(t->recall, t->ids, q);
+    if (place < MAKI_PLACES) return place;
     uint64_t count = count_span(t, at, len);
-    size_t i = 0; /* the first free place; else the last, where what was asked for least has sunk */
-    while (i < WAYS - 1 && set[i].high)
-        i++;
-    set[i] = (short_place){ q->key.low, q->key.high | count << 60 };
-    return count;
+    return maki_recall_learn(t->recall, t->ids, q, t->merging.ids, count);
 }
 
 static uint64_t count_middle(maki_tokenizer *t, const unsigned char *at, size_t len)
 {
-    middle_place key = { { 0 } };
-    memcpy(&key, at, len);
-    key.words[3] |= (uint64_t)len << 56;
-    uint64_t hash =
-        hash_of(hash_of(key.words[0], key.words[1]), hash_of(key.words[2], key.words[3]));
-    size_t i = place_of(hash, MIDDLE_BITS);
-    middle_place *place = &t->memory->middle_places[i];
-    if (memcmp(place, &key, sizeof key) == 0) return t->memory->middle_counts[i];
-    uint64_t count = count_span(t, at, len);
-    *place = key;
-    t->memory->middle_counts[i] = (unsigned char)count;
-    return count;
+    bool known;
+    unsigned char *count = maki_recall_middle(t->recall, at, len, &known);
+    if (!known) *count = (unsigned char)count_span(t, at, len);
+    return *count;
 }
 
-/* Some spans at a time, so that memory is fetched for several at once. */
+/* Ask for all short ones of these spans. */
+static inline void ask(maki_tokenizer *t, const unsigned char *at, const unsigned char *const *ends,
+                       size_t n, maki_question *questions)
+{
+    for (size_t i = 0; i < n; i++) {
+        size_t len = (size_t)(ends[i] - at);
+        if (len <= MAKI_SHORT) questions[i] = maki_recall_ask(t->recall, at, len, t->end);
+        at = ends[i];
+    }
+}
+
 static uint64_t count_some(maki_tokenizer *t, const unsigned char *at,
                            const unsigned char *const *ends, size_t n)
 {
-    question questions[SOME];
+    maki_question questions[SOME];
     uint64_t tokens = 0;
-    const unsigned char *from = at;
-    for (size_t i = 0; i < n; i++) {
-        size_t len = (size_t)(ends[i] - from);
-        if (len <= SHORT) questions[i] = ask(t, from, len);
-        from = ends[i];
-    }
+    ask(t, at, ends, n, questions);
     for (size_t i = 0; i < n; i++) {
         size_t len = (size_t)(ends[i] - at);
-        const question *q = &questions[i];
-        if (len > SHORT) {
-            tokens += len <= MIDDLE ? count_middle(t, at, len) : count_span(t, at, len);
-        } else if (same_short(q->set, &q->key)) {
-            tokens += q->set->high >> 60;
+        const maki_question *q = &questions[i];
+        if (len > MAKI_SHORT) {
+            tokens += len <= MAKI_MIDDLE ? count_middle(t, at, len) : count_span(t, at, len);
+        } else if (maki_recall_is(t->recall, q->set, q)) {
+            tokens += maki_recall_count(t->recall, q->set);
         } else {
-            tokens += count_new(t, q, at, len);
+            tokens += maki_recall_count(t->recall, place_of(t, q, at, len));
         }
         at = ends[i];
     }
@@ -275,16 +177,11 @@ static void count_spans(maki_spans *spans)
 {
     maki_tokenizer *t = (maki_tokenizer *)(void *)spans;
     const unsigned char *at = spans->start;
-    for (size_t i = 0; i < spans->n;) {
-        size_t n = spans->n - i < SOME ? spans->n - i : SOME;
-        if (t->memory) {
-            t->tokens += count_some(t, at, spans->ends + i, n);
-        } else {
-            n = 1;
-            t->tokens += count_span(t, at, (size_t)(spans->ends[i] - at));
-        }
-        i += n;
-        at = spans->ends[i - 1];
+    for (size_t i = 0, n; i < spans->n; i += n) {
+        n = !t->recall ? 1 : spans->n - i < SOME ? spans->n - i : SOME;
+        t->tokens += t->recall ? count_some(t, at, spans->ends + i, n)
+                               : count_span(t, at, (size_t)(spans->ends[i] - at));
+        at = spans->ends[i + n - 1];
     }
     spans->start = at;
     spans->n = 0;
@@ -323,36 +220,54 @@ static void encode_span(maki_tokenizer *t, const unsigned char *at, size_t len)
     }
 }
 
-static inline void encode_short(maki_tokenizer *t, const unsigned char *at, size_t len)
+static inline void encode_short(maki_tokenizer *t, const maki_question *q, const unsigned char *at,
+                                size_t len)
 {
-    short_place key = short_key(t, at, len);
-    ids_place *place = &t->ids_memory[place_of(hash_of(key.low, key.high), IDS_BITS)];
-    if (place->low != key.low || (place->high & ~COUNT_BITS) != key.high) {
-        size_t n = t->merge(t->encoding->table, at, len, &t->merging);
-        if (n > IDS) {
-            add_ids(t, t->merging.ids, n);
-            return;
-        }
-        *place = (ids_place){ .low = key.low, .high = key.high | (uint64_t)n << 60 };
-        memcpy(place->ids, t->merging.ids, n * sizeof place->ids[0]);
+    size_t place = maki_recall_is(t->recall, q->set, q) ? q->set : place_of(t, q, at, len);
+    uint64_t count = maki_recall_count(t->recall, place);
+    maki_recalled_ids *known = &t->ids[place];
+    if (known->ids[0] == MAKI_NO_TOKEN) { /* too many, or it was only counted */
+        encode_span(t, at, len);
+        if (count <= MAKI_RECALLED_IDS)
+            memcpy(known->ids, t->merging.ids, count * sizeof known->ids[0]);
+        return;
     }
-    if (OUT - t->out_n < IDS) flush_ids(t);
-    memcpy(t->out + t->out_n, place->ids,
-           sizeof place->ids); /* a few too many: they are overwritten */
-    t->out_n += place->high >> 60;
+    if (OUT - t->out_n < MAKI_RECALLED_IDS) flush_ids(t);
+    memcpy(t->out + t->out_n, known->ids,
+           sizeof known->ids); /* perhaps too many: overwritten next */
+    t->out_n += count;
+}
+
+static void encode_some(maki_tokenizer *t, const unsigned char *at,
+                        const unsigned char *const *ends, size_t n)
+{
+    maki_question questions[SOME];
+    ask(t, at, ends, n, questions);
+    for (size_t i = 0; i < n; i++)
+        __builtin_prefetch(&t->ids[questions[i].set]);
+    for (size_t i = 0; i < n; i++) {
+        size_t len = (size_t)(ends[i] - at);
+        if (len <= MAKI_SHORT) {
+            encode_short(t, &questions[i], at, len);
+        } else {
+            encode_span(t, at, len);
+        }
+        at = ends[i];
+    }
 }
 
 static void encode_spans(maki_spans *spans)
 {
     maki_tokenizer *t = (maki_tokenizer *)(void *)spans;
     const unsigned char *at = spans->start;
-    for (size_t i = 0; i < spans->n && t->status == MAKI_OK; i++) {
-        size_t len = (size_t)(spans->ends[i] - at);
-        if (len <= SHORT && t->ids_memory)
-            encode_short(t, at, len);
-        else
-            encode_span(t, at, len);
-        at = spans->ends[i];
+    for (size_t i = 0, n; i < spans->n && t->status == MAKI_OK; i += n) {
+        n = !t->ids ? 1 : spans->n - i < SOME ? spans->n - i : SOME;
+        if (t->ids) {
+            encode_some(t, at, spans->ends + i, n);
+        } else {
+            encode_span(t, at, (size_t)(spans->ends[i] - at));
+        }
+        at = spans->ends[i + n - 1];
     }
     spans->start = at;
     spans->n = 0;
@@ -401,6 +316,7 @@ static void whole(maki_tokenizer *t, maki_str text)
 
 uint64_t maki_tokenizer_count(maki_tokenizer *t, maki_str text)
 {
+    prepare(t, text.len, false);
     t->spans.take = count_spans;
     t->ids_fn = NULL;
     t->status = MAKI_OK;
@@ -411,10 +327,7 @@ uint64_t maki_tokenizer_count(maki_tokenizer *t, maki_str text)
 maki_status maki_tokenizer_encode(maki_tokenizer *t, maki_str text, maki_ids_fn fn, void *ctx,
                                   maki_err *err)
 {
-    if (t->remembers && !t->ids_memory) {
-        t->ids_memory = get_zeroed(t->alloc, sizeof(ids_place) << IDS_BITS);
-        if (!t->ids_memory) return maki_fail(err, MAKI_NOMEM, "out of memory");
-    }
+    prepare(t, text.len, true);
     t->spans.take = encode_spans;
     t->ids_fn = fn;
     t->ids_ctx = ctx;

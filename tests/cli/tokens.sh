@@ -7,6 +7,7 @@ maki=$1
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 . "$(dirname "$0")/tap.sh"
+docs=$(cd "$(dirname "$0")/../../docs" && pwd)/tokens.md
 cd "$dir" || exit 1
 case $maki in /*) ;; *) maki=$OLDPWD/$maki ;; esac
 
@@ -108,6 +109,9 @@ check 'one message' 9 "$(echo '{"role":"user","content":"Hello world"}' | t coun
 check 'from standard input' 20 "$(t count --messages --json <array.json | tokens)"
 has 'how many there are' '"messages":2' "$(t count --messages --json lines.jsonl)"
 has 'a column for them' 'messages' "$(t count --messages array.json lines.jsonl)"
+printf '{"sessionId":"x"}\n{"role":"user","content":"Hello world"}\n' >session.jsonl
+check 'the header of a session is no message' 9 "$(count --messages session.jsonl)"
+out=$(echo '{"content":"x"}' | t count --messages 2>&1); check 'an object without a role: exit 2' 2 $?
 check 'nothing is no messages' 0 "$(count --messages empty.txt)"
 out=$(t count --messages hello.txt 2>&1); check 'not JSON: exit 2' 2 $?
 printf '{"role":"user","content":"x"}\n{"role":\n' >torn.jsonl
@@ -123,6 +127,9 @@ check 'encode as JSON' '{"tokens":[13225,2375],"count":2}' "$(t encode hello.txt
 check 'encode nothing' '' "$(t encode empty.txt)"
 check 'decode of arguments' 'Hello world' "$(t decode 13225 2375)"
 check 'decode of standard input' 'Hello world' "$(printf '13225\n2375\n' | t decode)"
+check 'decode as JSON' '{"valid":true,"text":"Hello world"}' "$(t decode 13225 2375 --json)"
+check 'half a character as JSON' '{"valid":false,"badByte":0,"bytes":"vg=="}' "$(t decode --json 122)"
+out=$(t decode --json 99999999 2>/dev/null); check 'an id that is none as JSON: exit 2' 2 $?
 check 'decode of JSON' 'Hello world' "$(t decode '[13225, 2375]')"
 for file in 猫.txt '中 文.txt' 한국어.txt 🍥.txt broken.txt empty.txt; do
     for encoding in o200k_base cl100k_base claude; do
@@ -161,4 +168,17 @@ check 'no colour where no terminal is' 0 "$(t count hello.txt | grep -c "$(print
 if [ "$(id -u)" != 0 ]; then
     chmod 000 hello.txt; out=$(t count hello.txt 2>&1); check 'not allowed: exit 10' 10 $?
 fi
+
+# ---- the examples of docs/tokens.md ------------------------------------------------------------------------
+maki() { "$maki" "$@"; }
+example() { [ -z "$command" ] || check "docs: $command" "$want" "$(eval "$command")"; command= want=; }
+command= want=
+while IFS= read -r line; do
+    case $line in
+    '    $ '*) example; command=${line#'    $ '} ;;
+    '    '*) want=$want${want:+$'\n'}${line#'    '} ;;
+    *) example ;;
+    esac
+done <"$docs"
+example
 tap_end

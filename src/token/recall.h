@@ -1,0 +1,109 @@
+/* recall.h -- what came out of spans that were seen before.
+ *
+ * Most spans are short, and nearly all repeat earlier ones.  A span of up to 15 bytes is its own key,
+ * with its length in the last byte: equal keys are equal spans, so what is recalled is exact.  A key may
+ * stand in one of the four places of its set; one that is asked for moves up, one that is not sinks and
+ * is replaced.  Spans of up to 31 bytes have a smaller table.
+ *
+ * Recalling is split in two, asking and finding, so that a caller can ask for many before it needs the
+ * first: their memory is fetched meanwhile. */
+#ifndef MAKI_TOKEN_RECALL_H
+#define MAKI_TOKEN_RECALL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+enum {
+    MAKI_SHORT = 15,  /* bytes of a short span */
+    MAKI_MIDDLE = 31, /* and of one of middle length */
+    MAKI_WAYS = 4,
+    MAKI_SET_BITS = 16, /* sets of places: 4 MB in all */
+    MAKI_MIDDLE_BITS = 12,
+    MAKI_PLACES = (1 << MAKI_SET_BITS) * MAKI_WAYS,
+    MAKI_RECALLED_IDS = 4 /* ids kept for a short span, when ids are kept */
+};
+#define MAKI_COUNT_BITS (0xfull << 60)
+
+/* The bytes of a short span, and in the last byte its length and (in the upper half, 0 in a key) its
+ * count.  Nothing has length 0: zeroed is free. */
+typedef struct maki_place {
+    uint64_t low, high;
+} maki_place;
+
+typedef struct maki_middle_place {
+    uint64_t words[4]; /* the last byte is the length */
+} maki_middle_place;
+
+typedef struct maki_recall {
+    maki_place places[MAKI_PLACES];
+    maki_middle_place middle[1 << MAKI_MIDDLE_BITS];
+    unsigned char middle_counts[1 << MAKI_MIDDLE_BITS];
+} maki_recall;
+
+/* Ids are kept beside the places, when they are: MAKI_NO_TOKEN first where there are none. */
+typedef struct maki_recalled_ids {
+    uint32_t ids[MAKI_RECALLED_IDS];
+} maki_recalled_ids;
+
+typedef struct maki_question {
+    maki_place key;
+    size_t set; /* its first place */
+} maki_question;
+
+static inline uint64_t maki_span_hash(uint64_t low, uint64_t high)
+{
+    uint64_t h = low * 0x9e3779b97f4a7c15u ^ high * 0xc2b2ae3d27d4eb4fu;
+    return (h ^ h >> 29) * 0xd6e8feb86659fd93u;
+}
+
+/* 16 bytes from here + 16 - n keep the first n of 16. */
+static const unsigned char maki_keep_first[32] = {
+    0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+};
+
+/* Ask for the short span at `at`; [at, end) may be read. */
+static inline maki_question maki_recall_ask(const maki_recall *recall, const unsigned char *at,
+                                            size_t len, const unsigned char *end)
+{
+    maki_place key, mask;
+    memcpy(&mask, maki_keep_first + 16 - len, 16);
+    if (end - at >= 16) {
+        memcpy(&key, at, 16);
+    } else {
+        unsigned char copy[16] = { 0 };
+        memcpy(copy, at, len);
+        memcpy(&key, copy, 16);
+    }
+    key.low &= mask.low;
+    key.high = (key.high & mask.high) | (uint64_t)len << 56;
+    size_t set = maki_span_hash(key.low, key.high) >> (64 - MAKI_SET_BITS);
+    __builtin_prefetch(&recall->places[set * MAKI_WAYS]);
+    return (maki_question){ key, set * MAKI_WAYS };
+}
+
+static inline bool maki_recall_is(const maki_recall *recall, size_t place, const maki_question *q)
+{
+    const maki_place *p = &recall->places[place];
+    return p->low == q->key.low && (p->high & ~MAKI_COUNT_BITS) == q->key.high;
+}
+
+static inline uint64_t maki_recall_count(const maki_recall *recall, size_t place)
+{
+    return recall->places[place].high >> 60;
+}
+
+/* The place of what was asked for, MAKI_PLACES when it is not there.  It may move up. */
+size_t maki_recall_find(maki_recall *recall, maki_recalled_ids *ids, const maki_question *q);
+
+/* Remember it: the place it is at now. */
+size_t maki_recall_learn(maki_recall *recall, maki_recalled_ids *ids, const maki_question *q,
+                         const uint32_t *tokens, size_t count);
+
+/* A span of 16 to 31 bytes: where its count stands, and whether it is known.  If not, the caller writes
+ * it there. */
+unsigned char *maki_recall_middle(maki_recall *recall, const unsigned char *at, size_t len,
+                                  bool *known);
+
+#endif
