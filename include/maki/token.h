@@ -2,7 +2,7 @@
  *
  * A vocabulary is built into the library, read-only and shared by all threads; nothing is prepared at
  * start.  A tokenizer is a vocabulary with a memory of pieces seen before (4 MB, 8 MB for encoding; got
- * when it has seen 32 KB of text), which makes it several times faster; it belongs to one thread at a
+ * when it has seen some 30 KB of text), which makes it several times faster; it belongs to one thread at a
  * time: open one per thread.
  *
  * Text is bytes.  What is not UTF-8 is cut into pieces as if U+FFFD stood there, its own bytes are

@@ -322,7 +322,6 @@ static maki_status count_text(const char *text, const token_options *options, to
     maki_tokenizer *t = NULL;
     maki_tokenizer_options how = MAKI_TOKENIZER_OPTIONS_INIT;
     how.special = options->special;
-    how.no_memory = true;
     maki_status st = maki_tokenizer_open(&env, options->encoding, &how, &t, &file->err);
     if (st != MAKI_OK) return st;
     file->bytes = strlen(text);
@@ -394,7 +393,6 @@ static void encode_text(const char *text, const token_options *options, id_write
     maki_tokenizer *t = NULL;
     maki_tokenizer_options how = MAKI_TOKENIZER_OPTIONS_INIT;
     how.special = options->special;
-    how.no_memory = true;
     maki_status st = maki_tokenizer_open(&env, options->encoding, &how, &t, &file->err);
     if (st == MAKI_OK) {
         st = maki_tokenizer_encode(t, (maki_str){ text, strlen(text) }, write_ids, w, &file->err);

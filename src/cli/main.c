@@ -8,7 +8,7 @@
 
 #include "cli.h"
 
-static const cli_command *const commands[] = { &cli_history, &cli_tokens, &cli_op,  &cli_verify,
+static const cli_command *const commands[] = { &cli_history, &cli_op,     &cli_tokens, &cli_verify,
                                                &cli_fsck,    &cli_doctor, &cli_tour };
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
 

@@ -23,7 +23,6 @@ enum {
     PART = 4 << 20,        /* of a large file */
     WINDOW = 64 << 10,     /* looked at before an edge */
     HEAD = 8192,           /* looked at to tell a binary file */
-    SMALL = 32 << 10,      /* a memory of pieces is not worth it */
     MANY = 4 << 20,        /* more cores are not worth it below */
     THREADS_MOST = 64,     /* more were never seen to help */
     HELD_MOST = 256 << 20, /* without a place to cut; more is refused */
@@ -39,7 +38,6 @@ typedef struct work {
     const token_options *options;
     unit *units;
     size_t count;
-    bool small;
     atomic_size_t next;
     atomic_uint_least64_t bytes; /* read so far */
     pthread_mutex_t lock;        /* guards what is below, and the results in files */
@@ -210,12 +208,11 @@ static void do_unit(counter *c, const unit *u)
 
 /* ---- threads ------------------------------------------------------------------------------------------ */
 
-static bool counter_open(counter *c, work *w, const token_options *options, bool small)
+static bool counter_open(counter *c, work *w, const token_options *options)
 {
     maki_env env = maki_env_system();
     maki_tokenizer_options how = MAKI_TOKENIZER_OPTIONS_INIT;
     how.special = options->special;
-    how.no_memory = small;
     *c = (counter){ .work = w, .piece = malloc(PIECE) };
     if (!c->piece) {
         errno = ENOMEM;
@@ -236,7 +233,7 @@ static void *run_units(void *ctx)
 {
     work *w = ctx;
     counter c;
-    bool open = counter_open(&c, w, w->options, w->small);
+    bool open = counter_open(&c, w, w->options);
     size_t i;
     while ((i = atomic_fetch_add(&w->next, 1)) < w->count) {
         if (open) {
@@ -377,7 +374,6 @@ void token_count_files(token_files *files, const token_options *options)
         unknown |= files->at[i].streamed && files->at[i].size == 0;
     }
     add_units(&w, files);
-    w.small = total < SMALL && !unknown;
     size_t n = core_count();
     if (n > w.count) n = w.count;
     if (total < MANY && !(unknown && isatty(STDERR_FILENO))) {
@@ -395,10 +391,10 @@ void token_encode_file(token_file *file, const token_options *options, maki_ids_
 {
     work w = { .options = options };
     counter c;
-    bool binary = false, small = file->size < SMALL && !file->streamed;
+    bool binary = false;
     maki_status st = MAKI_OK;
     int fd = -1;
-    if (!counter_open(&c, &w, options, small)) {
+    if (!counter_open(&c, &w, options)) {
         st = c.err.status;
     } else if ((fd = open_file(file)) < 0) {
         c.err = token_errno();

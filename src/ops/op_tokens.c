@@ -381,7 +381,6 @@ maki_status maki_op_tokens_encode(maki_call *call, maki_jw *out, maki_err *err)
     maki_str text = maki_json_text(maki_in_string(call, "text"), call->arena);
     if (st == MAKI_OK) st = maki_arena_status(call->arena, err);
     options.special = maki_in_bool(call, "special", false);
-    options.no_memory = text.len < 4096;
     if (st == MAKI_OK && options.special) {
         st = maki_tokenizer_open(&call->m->env, chosen.encoding, &options, &own, err);
         t = own;

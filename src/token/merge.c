@@ -13,7 +13,8 @@ enum {
 size_t maki_merge(const maki_table *table, const unsigned char *bytes, size_t n, maki_merging *m)
 {
     assert(n > 0 && n <= MAKI_MERGE_MAX);
-    maki_merge_begin(table, bytes, n, m);
+    maki_pairs pairs = maki_table_pairs(table);
+    maki_merge_begin(table, pairs, bytes, n, m);
     for (;;) {
         uint32_t best = MAKI_NO_TOKEN;
         size_t at = 0;
@@ -21,7 +22,7 @@ size_t maki_merge(const maki_table *table, const unsigned char *bytes, size_t n,
             if (m->ranks[i] < best) best = m->ranks[i], at = i;
         }
         if (best == MAKI_NO_TOKEN) return n;
-        n = maki_merge_rank(table, m, n, at, best);
+        n = maki_merge_rank(pairs, m, n, at, best);
     }
 }
 

@@ -42,19 +42,19 @@ uint64_t maki_merge_long(maki_merge_fn *merge, const maki_table *table, const un
 /* ---- for merge.c and merge_avx2.c ------------------------------------------------------------------ */
 
 /* The tokens of single bytes, and the ranks of their pairs. */
-static inline void maki_merge_begin(const maki_table *table, const unsigned char *bytes, size_t n,
-                                    maki_merging *m)
+static inline void maki_merge_begin(const maki_table *table, maki_pairs pairs,
+                                    const unsigned char *bytes, size_t n, maki_merging *m)
 {
     for (size_t i = 0; i < n; i++)
         m->ids[i] = table->byte_ids[bytes[i]];
     for (size_t i = 0; i + 1 < n; i++)
-        m->ranks[i] = maki_table_pair(table, m->ids[i], m->ids[i + 1]);
+        m->ranks[i] = maki_pair(pairs, m->ids[i], m->ids[i + 1]);
     m->ranks[n - 1] = MAKI_NO_TOKEN;
 }
 
 /* Merge every pair of this rank, from left to right; the first is at `at`.  A new pair has a higher
  * rank than the two tokens it is made of, so none can come before these. */
-static inline size_t maki_merge_rank(const maki_table *table, maki_merging *m, size_t n, size_t at,
+static inline size_t maki_merge_rank(maki_pairs pairs, maki_merging *m, size_t n, size_t at,
                                      uint32_t rank)
 {
     uint32_t *ids = m->ids, *ranks = m->ranks;
@@ -67,8 +67,8 @@ static inline size_t maki_merge_rank(const maki_table *table, maki_merging *m, s
         }
         from += 2;
         ids[to] = rank;
-        ranks[to] = from < n ? maki_table_pair(table, rank, ids[from]) : MAKI_NO_TOKEN;
-        if (to) ranks[to - 1] = maki_table_pair(table, ids[to - 1], rank);
+        ranks[to] = from < n ? maki_pair(pairs, rank, ids[from]) : MAKI_NO_TOKEN;
+        if (to) ranks[to - 1] = maki_pair(pairs, ids[to - 1], rank);
     }
     return to;
 }

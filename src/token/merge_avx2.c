@@ -44,18 +44,18 @@ AVX2_INLINE uint64_t places(const uint32_t *ranks, size_t n, uint32_t rank)
 }
 
 /* Merge the pair at `at`; `begins` is where tokens begin. */
-AVX2_INLINE uint64_t merge_at(const maki_table *table, maki_merging *m, uint64_t begins,
-                              unsigned at, uint32_t rank)
+AVX2_INLINE uint64_t merge_at(maki_pairs pairs, maki_merging *m, uint64_t begins, unsigned at,
+                              uint32_t rank)
 {
     uint64_t after = begins & ~_bzhi_u64(~0ull, at + 1); /* not empty: a pair has a second */
     unsigned second = (unsigned)_tzcnt_u64(after);
     uint64_t rest = _blsr_u64(after), before = _bzhi_u64(begins, at);
     m->ids[at] = rank;
     m->ranks[second] = MAKI_NO_TOKEN;
-    m->ranks[at] = rest ? maki_table_pair(table, rank, m->ids[_tzcnt_u64(rest)]) : MAKI_NO_TOKEN;
+    m->ranks[at] = rest ? maki_pair(pairs, rank, m->ids[_tzcnt_u64(rest)]) : MAKI_NO_TOKEN;
     if (before) {
         unsigned first = WIDTH - 1 - (unsigned)_lzcnt_u64(before);
-        m->ranks[first] = maki_table_pair(table, m->ids[first], rank);
+        m->ranks[first] = maki_pair(pairs, m->ids[first], rank);
     }
     return begins & ~(1ull << second);
 }
@@ -65,7 +65,8 @@ AVX2 size_t maki_merge_avx2(const maki_table *table, const unsigned char *bytes,
 {
     if (n > WIDTH) return maki_merge(table, bytes, n, m);
     uint64_t begins = _bzhi_u64(~0ull, (unsigned)n);
-    maki_merge_begin(table, bytes, n, m);
+    maki_pairs pairs = maki_table_pairs(table);
+    maki_merge_begin(table, pairs, bytes, n, m);
     _mm256_storeu_si256((__m256i *)(void *)(m->ranks + n), _mm256_set1_epi32(-1));
     for (;;) {
         uint32_t rank = lowest(m->ranks, n);
@@ -73,7 +74,7 @@ AVX2 size_t maki_merge_avx2(const maki_table *table, const unsigned char *bytes,
         uint64_t found = places(m->ranks, n, rank);
         do {
             unsigned at = (unsigned)_tzcnt_u64(found);
-            begins = merge_at(table, m, begins, at, rank);
+            begins = merge_at(pairs, m, begins, at, rank);
             found = _blsr_u64(found) & begins; /* of "aaa" the second pair is gone */
         } while (found);
     }

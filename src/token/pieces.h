@@ -125,12 +125,14 @@ INLINE const unsigned char *cjk_run(const unsigned char *joins, const unsigned c
     return at;
 }
 
-/* Characters of these classes, which OTHER is one of. */
+/* Characters of these classes, which LOWER and OTHER are among. */
 INLINE const unsigned char *run(const unsigned char *joins, const unsigned char *at,
                                 const unsigned char *end, unsigned set, uint32_t before,
                                 maki_spans *spans)
 {
     for (;;) {
+        for (; at < end && *at >= 'a' && *at <= 'z'; at++)
+            before = 0;
         at = cjk_run(joins, at, end, &before, spans);
         character c = char_at(at, end);
         if (c.len == 0 || !IN(c.class, set)) return at;

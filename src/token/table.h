@@ -6,7 +6,7 @@
  *
  *     offsets   u32[tokens + 1]   where the bytes of each token begin in `bytes`; by id - first_id
  *     bytes     the bytes of all tokens, one after the other
- *     buckets   u32[buckets]      the perfect hash of pairs: see maki_table_pair
+ *     buckets   u32[buckets]      the perfect hash of pairs: see maki_pair
  *     pairs     u64[slots]        left (20 bits), right (20 bits), merged (24 bits)
  *     joins     u8[32 KB]         bits: which pairs of CJK characters some token joins
  *
@@ -72,20 +72,31 @@ static inline uint32_t maki_pair_bit(uint64_t hash)
     return 1u << (16 + (hash >> 32 & 15));
 }
 
+/* The perfect hash of pairs, taken out of the table once for many questions. */
+typedef struct maki_pairs {
+    const uint32_t *buckets;
+    const uint64_t *pairs;
+    uint32_t bucket_count, slot_count;
+} maki_pairs;
+
+static inline maki_pairs maki_table_pairs(const maki_table *table)
+{
+    return (maki_pairs){ maki_table_part(table, table->hash), maki_table_part(table, table->pairs),
+                         table->buckets, table->slots };
+}
+
 /* The token that a pair of adjacent tokens merges to, MAKI_NO_TOKEN when there is none.  Its number is
  * its rank: the lowest is merged first.
  *
- * A bucket holds a few pairs: in its lower half the shift that puts them into slots of their own, in its
- * upper half a filter.  Most questions are about pairs that do not exist, and most of those are answered
- * by the filter, without a look into the large table. */
-static inline uint32_t maki_table_pair(const maki_table *table, uint32_t left, uint32_t right)
+ * A bucket holds a few pairs: in its lower half the shift that puts them into slots of their own, in
+ * its upper half a filter.  Most questions are about pairs that do not exist, and most of those are
+ * answered by the filter, without a look into the large table. */
+static inline uint32_t maki_pair(maki_pairs in, uint32_t left, uint32_t right)
 {
-    const uint32_t *buckets = maki_table_part(table, table->hash);
-    const uint64_t *pairs = maki_table_part(table, table->pairs);
     uint64_t key = maki_pair_key(left, right), hash = maki_pair_hash(key);
-    uint32_t bucket = buckets[maki_pair_place((uint32_t)(hash >> 32), table->buckets)];
+    uint32_t bucket = in.buckets[maki_pair_place((uint32_t)(hash >> 32), in.bucket_count)];
     if (!(bucket & maki_pair_bit(hash))) return MAKI_NO_TOKEN;
-    uint64_t pair = pairs[maki_pair_slot(hash, bucket & 0xffff, table->slots)];
+    uint64_t pair = in.pairs[maki_pair_slot(hash, bucket & 0xffff, in.slot_count)];
     return pair >> 24 == key ? (uint32_t)(pair & 0xffffff) : MAKI_NO_TOKEN;
 }
 

@@ -13,7 +13,7 @@
 enum {
     SOME = 32,       /* spans looked up together */
     WHOLE = 64,      /* bytes of a span that is merged at once */
-    WORTH = 32768,   /* bytes of text after which remembering is worth its memory */
+    WORTH = 8192,    /* short spans after which remembering is worth its memory */
     OUT = 1024,      /* ids handed on at once */
     LOOK_BACK = 8,   /* bytes of text before a new part that a cut in it may depend on */
     SPECIAL_MAX = 32 /* bytes of a special token, at most */
@@ -33,7 +33,7 @@ struct maki_tokenizer {
     void *ids_ctx;
     maki_err *err;
     maki_status status;     /* of ids_fn */
-    uint64_t seen;          /* bytes so far */
+    uint64_t seen;          /* short spans so far */
     maki_recall *recall;    /* NULL: none */
     maki_recalled_ids *ids; /* with `recall` only; NULL: none */
     size_t out_n;
@@ -97,18 +97,18 @@ void maki_tokenizer_forget(maki_tokenizer *t)
     forget_ids(t);
 }
 
-/* Before a text of this length: get the memory of spans if it pays by now.  It only saves time, so it
- * is no error when there is none to be had. */
-static void prepare(maki_tokenizer *t, size_t len, bool ids)
+/* Get the memory of spans, if it pays by now.  It only saves time, so it is no error when there is none
+ * to be had. */
+static void prepare(maki_tokenizer *t)
 {
     const maki_alloc *alloc = t->alloc;
-    t->seen += len;
+    bool ids = t->ids_fn != NULL;
     if (!t->remembers || t->seen < WORTH) return;
     if (!t->recall) {
         t->recall = alloc->resize(alloc, NULL, 0, sizeof *t->recall);
-        maki_tokenizer_forget(t);
+        if (t->recall) memset(t->recall, 0, sizeof *t->recall);
     }
-    if (t->recall && !t->ids && ids) {
+    if (t->recall && ids && !t->ids) {
         t->ids = alloc->resize(alloc, NULL, 0, sizeof *t->ids * MAKI_PLACES);
         forget_ids(t);
     }
@@ -119,6 +119,7 @@ static void prepare(maki_tokenizer *t, size_t len, bool ids)
 static uint64_t count_span(maki_tokenizer *t, const unsigned char *at, size_t len)
 {
     const maki_table *table = t->encoding->table;
+    t->seen += len <= MAKI_SHORT;
     if (len <= WHOLE) return t->merge(table, at, len, &t->merging);
     return maki_merge_long(t->merge, table, at, len, &t->merging, NULL, NULL);
 }
@@ -177,6 +178,7 @@ static void count_spans(maki_spans *spans)
 {
     maki_tokenizer *t = (maki_tokenizer *)(void *)spans;
     const unsigned char *at = spans->start;
+    prepare(t);
     for (size_t i = 0, n; i < spans->n; i += n) {
         n = !t->recall ? 1 : spans->n - i < SOME ? spans->n - i : SOME;
         t->tokens += t->recall ? count_some(t, at, spans->ends + i, n)
@@ -213,6 +215,7 @@ static void add_ids(void *ctx, const uint32_t *ids, size_t n)
 static void encode_span(maki_tokenizer *t, const unsigned char *at, size_t len)
 {
     const maki_table *table = t->encoding->table;
+    t->seen += len <= MAKI_SHORT;
     if (len > WHOLE) {
         maki_merge_long(t->merge, table, at, len, &t->merging, add_ids, t);
     } else {
@@ -260,6 +263,7 @@ static void encode_spans(maki_spans *spans)
 {
     maki_tokenizer *t = (maki_tokenizer *)(void *)spans;
     const unsigned char *at = spans->start;
+    prepare(t);
     for (size_t i = 0, n; i < spans->n && t->status == MAKI_OK; i += n) {
         n = !t->ids ? 1 : spans->n - i < SOME ? spans->n - i : SOME;
         if (t->ids) {
@@ -316,7 +320,6 @@ static void whole(maki_tokenizer *t, maki_str text)
 
 uint64_t maki_tokenizer_count(maki_tokenizer *t, maki_str text)
 {
-    prepare(t, text.len, false);
     t->spans.take = count_spans;
     t->ids_fn = NULL;
     t->status = MAKI_OK;
@@ -327,7 +330,6 @@ uint64_t maki_tokenizer_count(maki_tokenizer *t, maki_str text)
 maki_status maki_tokenizer_encode(maki_tokenizer *t, maki_str text, maki_ids_fn fn, void *ctx,
                                   maki_err *err)
 {
-    prepare(t, text.len, true);
     t->spans.take = encode_spans;
     t->ids_fn = fn;
     t->ids_ctx = ctx;

@@ -286,11 +286,12 @@ static void test_faults(fake_env *fe, maki_tokenizer *t)
     maki_buf json = maki_buf_new(fe->env.alloc, 1 << 20);
     maki_err err;
     maki_buf_add(&json, MAKI_LIT("[{\"type\":\"tool_result\",\"content\":\""));
-    for (int i = 0; i < 3000; i++)
+    for (int i = 0; i < 5000; i++)
         maki_buf_add(&json, MAKI_LIT("word\\n猫"));
     maki_buf_add(&json, MAKI_LIT("\"}]"));
-    size_t before = fake_alloc_live(fe);
     tap_row("every allocation fails in turn");
+    maki_tokenizer_count(t, maki_buf_str(&json)); /* now it has its memory of pieces */
+    size_t before = fake_alloc_live(fe);
     for (size_t nth = 1;; nth++) {
         uint64_t tokens = 0;
         fake_alloc_fail_at(fe, nth);
