@@ -388,6 +388,14 @@ static uint64_t section(uint64_t *size, uint64_t bytes)
     return at;
 }
 
+static void fill_begin(const vocabulary *v, uint32_t *begin)
+{
+    for (uint32_t i = 0; i < 65536; i++) {
+        uint32_t merged = pair_index(v, v->byte_index[i >> 8], v->byte_index[i & 255]);
+        begin[i] = merged == MAKI_NO_TOKEN ? MAKI_NO_TOKEN : merged + v->first_id;
+    }
+}
+
 static void write_table(const vocabulary *v, const char *path)
 {
     uint32_t pairs = v->count - 256;
@@ -401,6 +409,7 @@ static void write_table(const vocabulary *v, const char *path)
     head.bytes = section(&size, v->bytes_len);
     head.hash = section(&size, head.buckets * sizeof(uint32_t));
     head.pairs = section(&size, head.slots * sizeof(uint64_t));
+    head.begin = section(&size, 65536 * sizeof(uint32_t));
     head.joins = section(&size, joins);
     head.size = size;
 
@@ -415,6 +424,7 @@ static void write_table(const vocabulary *v, const char *path)
         head.byte_ids[b] = v->byte_index[b] + v->first_id;
     memcpy(out, &head, sizeof head);
     memcpy(out + head.bytes, v->bytes, v->bytes_len);
+    fill_begin(v, (uint32_t *)(void *)(out + head.begin));
     fill_joins(v, (unsigned char *)out + head.joins);
     hashing h = { .buckets = head.buckets,
                   .slots = head.slots,

@@ -14,7 +14,7 @@ size_t maki_merge(const maki_table *table, const unsigned char *bytes, size_t n,
 {
     assert(n > 0 && n <= MAKI_MERGE_MAX);
     maki_pairs pairs = maki_table_pairs(table);
-    maki_merge_begin(table, pairs, bytes, n, m);
+    maki_merge_begin(table, bytes, n, m);
     for (;;) {
         uint32_t best = MAKI_NO_TOKEN;
         size_t at = 0;

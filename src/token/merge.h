@@ -42,13 +42,14 @@ uint64_t maki_merge_long(maki_merge_fn *merge, const maki_table *table, const un
 /* ---- for merge.c and merge_avx2.c ------------------------------------------------------------------ */
 
 /* The tokens of single bytes, and the ranks of their pairs. */
-static inline void maki_merge_begin(const maki_table *table, maki_pairs pairs,
-                                    const unsigned char *bytes, size_t n, maki_merging *m)
+static inline void maki_merge_begin(const maki_table *table, const unsigned char *bytes, size_t n,
+                                    maki_merging *m)
 {
+    const uint32_t *begin = maki_table_part(table, table->begin);
     for (size_t i = 0; i < n; i++)
         m->ids[i] = table->byte_ids[bytes[i]];
     for (size_t i = 0; i + 1 < n; i++)
-        m->ranks[i] = maki_pair(pairs, m->ids[i], m->ids[i + 1]);
+        m->ranks[i] = begin[(size_t)bytes[i] << 8 | bytes[i + 1]];
     m->ranks[n - 1] = MAKI_NO_TOKEN;
 }
 

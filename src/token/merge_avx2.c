@@ -66,7 +66,7 @@ AVX2 size_t maki_merge_avx2(const maki_table *table, const unsigned char *bytes,
     if (n > WIDTH) return maki_merge(table, bytes, n, m);
     uint64_t begins = _bzhi_u64(~0ull, (unsigned)n);
     maki_pairs pairs = maki_table_pairs(table);
-    maki_merge_begin(table, pairs, bytes, n, m);
+    maki_merge_begin(table, bytes, n, m);
     _mm256_storeu_si256((__m256i *)(void *)(m->ranks + n), _mm256_set1_epi32(-1));
     for (;;) {
         uint32_t rank = lowest(m->ranks, n);

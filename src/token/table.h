@@ -8,6 +8,7 @@
  *     bytes     the bytes of all tokens, one after the other
  *     buckets   u32[buckets]      the perfect hash of pairs: see maki_pair
  *     pairs     u64[slots]        left (20 bits), right (20 bits), merged (24 bits)
+ *     begin     u32[65536]        what two bytes merge to, by first << 8 | second
  *     joins     u8[32 KB]         bits: which pairs of CJK characters some token joins
  *
  * A pair stands here once for each token longer than a byte: the two tokens it is merged from last.
@@ -34,9 +35,9 @@ typedef struct maki_table {
     uint32_t longest; /* bytes of the longest token */
     uint32_t reach;   /* how far to the left, at most, what follows a text can change its tokens */
     uint32_t buckets, slots;
-    uint64_t offsets, bytes, hash, pairs, joins; /* from the start of this header */
-    uint64_t size;                               /* of the whole table */
-    uint32_t byte_ids[256];                      /* the token of each single byte */
+    uint64_t offsets, bytes, hash, pairs, begin, joins; /* from the start of this header */
+    uint64_t size;                                      /* of the whole table */
+    uint32_t byte_ids[256];                             /* the token of each single byte */
 } maki_table;
 
 static inline const void *maki_table_part(const maki_table *table, uint64_t at)
