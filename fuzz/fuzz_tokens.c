@@ -1,12 +1,14 @@
 /* fuzz_tokens.c -- every way to count and encode gives the tokens of the slow reference.
  *
  * The input is the text, in all three vocabularies: with and without memory, with and without AVX2, in
- * one go and in parts; decoded it is the text again. */
+ * one go and in parts; decoded it is the text again.  A part of it is also merged as if it were one
+ * piece: most pieces of an input are too short to tell much. */
 #include "fuzz.h"
 
 #include <string.h>
 
 #include "token/encoding.h"
+#include "token/merge.h"
 #include "token_reference.h"
 
 enum { ENCODINGS = 3, TEXT_MAX = 8192 }; /* the reference takes the square of it */
@@ -119,6 +121,40 @@ static void cut(maki_tokenizer *t, maki_str text, const list *want, fuzz_chance 
     MUST(before + after == want->count);
 }
 
+static void add(void *ctx, const uint32_t *ids, size_t n)
+{
+    (void)collect(ctx, ids, n, NULL);
+}
+
+static void merged_by(maki_merge_fn *merge, const subject *s, maki_str part, const list *want)
+{
+    static maki_merging merging;
+    static list have;
+    const maki_table *table = s->encoding->table;
+    const unsigned char *bytes = (const unsigned char *)part.ptr;
+    have.count = 0;
+    MUST(maki_merge_long(merge, table, bytes, part.len, &merging, add, &have) == want->count);
+    MUST(same(&have, want));
+    if (part.len > MAKI_MERGE_MAX) return;
+    MUST(merge(table, bytes, part.len, &merging) == want->count);
+    MUST(memcmp(merging.ids, want->ids, want->count * sizeof *want->ids) == 0);
+}
+
+static void as_one_piece(const subject *s, maki_str text, fuzz_chance *chance)
+{
+    static list want;
+    size_t from = fuzz_draw(chance, text.len + 1), most = fuzz_draw(chance, 2) ? 70 : text.len;
+    maki_str part = { text.ptr + from, text.len - from < most ? text.len - from : most };
+    if (part.len == 0) return;
+    want.count = 0;
+    token_reference_merge(s->reference, part, collect, &want);
+    merged_by(maki_merge, s, part, &want);
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2"))
+        merged_by(maki_merge_avx2, s, part, &want);
+#endif
+}
+
 static void check(subject *s, maki_str text, fuzz_chance *chance)
 {
     static list want;
@@ -137,6 +173,7 @@ static void check(subject *s, maki_str text, fuzz_chance *chance)
     in_parts(s->bare, text, &want, chance, false);
     in_parts(s->usual, text, &want, chance, true);
     cut(s->usual, text, &want, chance);
+    as_one_piece(s, text, chance);
     decode(s->encoding, &want, text);
     decode(s->encoding, encoded(s->special, text), text);
 }

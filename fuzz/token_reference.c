@@ -333,7 +333,7 @@ static size_t best_pair(const merging *m)
     return best;
 }
 
-static void encode_piece(const token_reference *r, maki_str piece, maki_ids_fn fn, void *ctx)
+void token_reference_merge(const token_reference *r, maki_str piece, maki_ids_fn fn, void *ctx)
 {
     merging m = { must(malloc((piece.len + 1) * sizeof *m.starts)),
                   must(malloc((piece.len + 1) * sizeof *m.joined)), piece.len };
@@ -364,7 +364,7 @@ void token_reference_encode(const token_reference *r, maki_str text, maki_ids_fn
     for (size_t at = 0; at < count;) {
         size_t n = first_match(r->expression, units + at, count - at);
         size_t from = units[at].at, end = units[at + n].at;
-        encode_piece(r, (maki_str){ text.ptr + from, end - from }, fn, ctx);
+        token_reference_merge(r, (maki_str){ text.ptr + from, end - from }, fn, ctx);
         at += n;
     }
     free(units);

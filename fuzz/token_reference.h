@@ -18,5 +18,8 @@ void token_reference_close(token_reference *reference);
 /* `fn` gets the ids of one piece at a time. */
 void token_reference_encode(const token_reference *reference, maki_str text, maki_ids_fn fn,
                             void *ctx);
+/* The same as if the text, which is not empty, were one piece. */
+void token_reference_merge(const token_reference *reference, maki_str text, maki_ids_fn fn,
+                           void *ctx);
 
 #endif

@@ -326,12 +326,12 @@ maki_status maki_op_tokens_count(maki_call *call, maki_jw *out, maki_err *err)
 {
     static const char *const ours[] = { "text",  "messages", "system", "tools",
                                         "model", "encoding", "detail" };
-    maki_str value, content;
-    bool any = maki_in(call, "content", &content), own = false;
+    maki_str value, content = maki_in_string(call, "content"); /* null is an empty one */
+    bool any = maki_json_get(call->input, MAKI_LIT("content"), &value), own = false;
     choice chosen;
     all_counts all = { 0 };
-    maki_json_kind kind = any ? maki_json_kind_of(content) : MAKI_JSON_NULL;
-    if (any && kind != MAKI_JSON_STRING && kind != MAKI_JSON_ARRAY) {
+    maki_json_kind kind = maki_json_kind_of(content);
+    if (kind != MAKI_JSON_STRING && kind != MAKI_JSON_ARRAY) {
         return maki_fail(err, MAKI_INVALID,
                          "content must be a string or an array of blocks, at byte %zu",
                          position(call, content));

@@ -49,8 +49,9 @@ static void choose(maki_tokenizer *t)
     t->scan = t->encoding->scan;
     t->merge = maki_merge;
 #if defined(__x86_64__)
+    /* LZCNT came with or before BMI2 in every processor; clang 14 cannot ask for it */
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
-        __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("lzcnt")) {
+        __builtin_cpu_supports("bmi2")) {
         t->scan = t->encoding->scan_avx2;
         t->merge = maki_merge_avx2;
     }

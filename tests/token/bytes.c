@@ -9,6 +9,7 @@
 #include "ids.h"
 #include "tap.h"
 #include "token/encoding.h"
+#include "token/merge.h"
 #include "token_reference.h"
 
 enum { LONGEST = 100000, REFERENCE_MAX = 4000, SHOWN = 5 };
@@ -43,16 +44,38 @@ static maki_status collect(void *ctx, const uint32_t *more, size_t n, maki_err *
 
 /* ---- one text ------------------------------------------------------------------------------ */
 
-static void same(subject *s, const char *how, maki_str text, const ids *want, const ids *have)
+static void same(subject *s, const char *how, maki_str text, const id_list *want,
+                 const id_list *have)
 {
     if (CHECK(ids_same(want, have))) return;
     if (s->differences++ < SHOWN) ids_show_difference(s->encoding, how, text, want, have);
 }
 
+/* Both ways to merge, on any bytes as if they were one piece. */
+static void check_merges(subject *s, maki_str text)
+{
+    static maki_merging merging;
+    static id_list want, have;
+    const unsigned char *bytes = (const unsigned char *)text.ptr;
+    if (text.len == 0 || text.len > MAKI_MERGE_MAX || text.len > REFERENCE_MAX) return;
+    want.count = have.count = 0;
+    token_reference_merge(s->reference, text, collect, &want);
+    size_t n = maki_merge(s->encoding->table, bytes, text.len, &merging);
+    ids_add(&have, merging.ids, n);
+    same(s, "merged", text, &want, &have);
+#if defined(__x86_64__)
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("bmi2")) return;
+    have.count = 0;
+    n = maki_merge_avx2(s->encoding->table, bytes, text.len, &merging);
+    ids_add(&have, merging.ids, n);
+    same(s, "merged with AVX2", text, &want, &have);
+#endif
+}
+
 /* The text in memory that ends where it ends. */
 static void check(subject *s, maki_str bytes)
 {
-    static ids want, have;
+    static id_list want, have;
     char *copy = malloc(bytes.len ? bytes.len : 1);
     if (!copy) abort();
     if (bytes.len) memcpy(copy, bytes.ptr, bytes.len);
@@ -73,6 +96,7 @@ static void check(subject *s, maki_str bytes)
         token_reference_encode(s->reference, text, collect, &have);
         same(s, "beside the reference, which is the second", text, &want, &have);
     }
+    check_merges(s, text);
     free(copy);
 }
 
@@ -190,7 +214,7 @@ static void test_tokens(subject *s)
 static void test_no_token(void)
 {
     maki_err err = { 0 };
-    ids list = { 0 };
+    id_list list = { 0 };
     tap_row("what is no token has no bytes and is not decoded");
     for (size_t i = 0; maki_encoding_at(i); i++) {
         const maki_encoding *encoding = maki_encoding_at(i);

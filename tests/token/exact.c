@@ -75,7 +75,7 @@ static bool read_number(oracle *o, uint32_t *out)
 
 /* The text in memory that ends where it ends, so that reading past it is seen; the ids in `want`.
  * NULL at the end, and when the record is torn. */
-static char *read_text(oracle *o, uint32_t *len, ids *want)
+static char *read_text(oracle *o, uint32_t *len, id_list *want)
 {
     uint32_t count;
     if (!read_number(o, len) || *len > TEXT_MAX) return NULL;
@@ -94,7 +94,7 @@ static char *read_text(oracle *o, uint32_t *len, ids *want)
 
 /* ---- one text ------------------------------------------------------------------------------ */
 
-static void compare(subject *s, int way, maki_str text, const ids *want, const ids *have)
+static void compare(subject *s, int way, maki_str text, const id_list *want, const id_list *have)
 {
     if (CHECK(ids_same(want, have))) return;
     if (s->differences[way]++ < SHOWN)
@@ -108,9 +108,9 @@ static maki_status collect(void *ctx, const uint32_t *more, size_t n, maki_err *
     return MAKI_OK;
 }
 
-static void check_text(subject *s, maki_str text, const ids *want)
+static void check_text(subject *s, maki_str text, const id_list *want)
 {
-    static ids have;
+    static id_list have;
     ids_encode(&have, s->usual, text);
     compare(s, USUAL, text, want, &have);
     CHECK_EQ(maki_tokenizer_count(s->usual, text), want->count);
@@ -135,7 +135,7 @@ static void check_text(subject *s, maki_str text, const ids *want)
 
 static void check_all(subject *s, oracle *o)
 {
-    ids want = { 0 };
+    id_list want = { 0 };
     uint32_t len;
     char *text;
     while ((text = read_text(o, &len, &want))) {

@@ -9,7 +9,7 @@ enum { TEXT_AROUND = 60, IDS_AROUND = 6 };
 
 /* ---- lists --------------------------------------------------------------------------------- */
 
-void ids_add(ids *list, const uint32_t *more, size_t n)
+void ids_add(id_list *list, const uint32_t *more, size_t n)
 {
     if (list->count + n > list->room) {
         list->room = 2 * (list->count + n) + 16;
@@ -20,13 +20,13 @@ void ids_add(ids *list, const uint32_t *more, size_t n)
     list->count += n;
 }
 
-void ids_free(ids *list)
+void ids_free(id_list *list)
 {
     free(list->ids);
-    *list = (ids){ 0 };
+    *list = (id_list){ 0 };
 }
 
-bool ids_same(const ids *a, const ids *b)
+bool ids_same(const id_list *a, const id_list *b)
 {
     return a->count == b->count &&
            (a->count == 0 || memcmp(a->ids, b->ids, a->count * sizeof *a->ids) == 0);
@@ -41,7 +41,7 @@ static maki_status collect(void *ctx, const uint32_t *more, size_t n, maki_err *
     return MAKI_OK;
 }
 
-void ids_encode(ids *out, maki_tokenizer *tokenizer, maki_str text)
+void ids_encode(id_list *out, maki_tokenizer *tokenizer, maki_str text)
 {
     maki_err err = { 0 };
     out->count = 0;
@@ -79,7 +79,8 @@ static uint64_t stream(maki_tokenizer *tokenizer, maki_str text, tap_random *ran
     return stream.tokens;
 }
 
-uint64_t ids_encode_parts(ids *out, maki_tokenizer *tokenizer, maki_str text, tap_random *random)
+uint64_t ids_encode_parts(id_list *out, maki_tokenizer *tokenizer, maki_str text,
+                          tap_random *random)
 {
     out->count = 0;
     return stream(tokenizer, text, random, collect, out);
@@ -105,7 +106,7 @@ static maki_status expect(void *ctx, maki_str bytes, maki_err *err)
     return MAKI_OK;
 }
 
-bool ids_decode_to(const maki_encoding *encoding, const ids *list, maki_str text)
+bool ids_decode_to(const maki_encoding *encoding, const id_list *list, maki_str text)
 {
     expected e = { text, 0 };
     maki_sink sink = { expect, &e };
@@ -128,7 +129,8 @@ static void show_text(maki_str text)
     putchar('"');
 }
 
-static void show_ids(const maki_encoding *encoding, const char *who, const ids *list, size_t from)
+static void show_ids(const maki_encoding *encoding, const char *who, const id_list *list,
+                     size_t from)
 {
     size_t end = from + IDS_AROUND < list->count ? from + IDS_AROUND : list->count;
     printf("#   %s, %zu tokens, from %zu:", who, list->count, from);
@@ -140,7 +142,7 @@ static void show_ids(const maki_encoding *encoding, const char *who, const ids *
 }
 
 void ids_show_difference(const maki_encoding *encoding, const char *how, maki_str text,
-                         const ids *want, const ids *have)
+                         const id_list *want, const id_list *have)
 {
     size_t same = 0, at = 0;
     while (same < want->count && same < have->count && want->ids[same] == have->ids[same]) {

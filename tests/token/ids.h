@@ -7,25 +7,26 @@
 #include "tap.h"
 
 /* Zeroed is empty.  Out of memory ends the program. */
-typedef struct ids {
+typedef struct id_list {
     uint32_t *ids;
     size_t count, room;
-} ids;
+} id_list;
 
-void ids_add(ids *list, const uint32_t *more, size_t n);
-void ids_free(ids *list);
-bool ids_same(const ids *a, const ids *b);
+void ids_add(id_list *list, const uint32_t *more, size_t n);
+void ids_free(id_list *list);
+bool ids_same(const id_list *a, const id_list *b);
 
 /* Replace what `out` had. */
-void ids_encode(ids *out, maki_tokenizer *tokenizer, maki_str text);
+void ids_encode(id_list *out, maki_tokenizer *tokenizer, maki_str text);
 /* The same, in parts of random length, each in memory of its own; gives what the stream counted. */
-uint64_t ids_encode_parts(ids *out, maki_tokenizer *tokenizer, maki_str text, tap_random *random);
+uint64_t ids_encode_parts(id_list *out, maki_tokenizer *tokenizer, maki_str text,
+                          tap_random *random);
 uint64_t ids_count_parts(maki_tokenizer *tokenizer, maki_str text, tap_random *random);
 /* Does decoding give this text? */
-bool ids_decode_to(const maki_encoding *encoding, const ids *list, maki_str text);
+bool ids_decode_to(const maki_encoding *encoding, const id_list *list, maki_str text);
 
 /* Remarks in TAP: where the lists part, the text there, and the tokens on both sides. */
 void ids_show_difference(const maki_encoding *encoding, const char *how, maki_str text,
-                         const ids *want, const ids *have);
+                         const id_list *want, const id_list *have);
 
 #endif

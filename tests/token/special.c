@@ -42,7 +42,7 @@ static void check(const struct special_row *row, tap_random *random)
     maki_tokenizer *special = open_with(row->encoding, true);
     maki_tokenizer *plain = open_with(row->encoding, false);
     maki_str text = { row->text, strlen(row->text) };
-    ids want = { 0 }, have = { 0 };
+    id_list want = { 0 }, have = { 0 };
     for (size_t i = 0; row->ids[i]; i++)
         ids_add(&want, &row->ids[i], 1);
 
