@@ -145,11 +145,14 @@ static uint64_t count_middle(maki_tokenizer *t, const unsigned char *at, size_t 
 
 /* Ask for all short ones of these spans. */
 static inline void ask(maki_tokenizer *t, const unsigned char *at, const unsigned char *const *ends,
-                       size_t n, maki_question *questions)
+                       size_t n, bool ids, maki_question *questions)
 {
     for (size_t i = 0; i < n; i++) {
         size_t len = (size_t)(ends[i] - at);
-        if (len <= MAKI_SHORT) questions[i] = maki_recall_ask(t->recall, at, len, t->end);
+        if (len <= MAKI_SHORT) {
+            questions[i] = maki_recall_ask(t->recall, at, len, t->end);
+            if (ids) __builtin_prefetch(&t->ids[questions[i].set]);
+        }
         at = ends[i];
     }
 }
@@ -159,7 +162,7 @@ static uint64_t count_some(maki_tokenizer *t, const unsigned char *at,
 {
     maki_question questions[SOME];
     uint64_t tokens = 0;
-    ask(t, at, ends, n, questions);
+    ask(t, at, ends, n, false, questions);
     for (size_t i = 0; i < n; i++) {
         size_t len = (size_t)(ends[i] - at);
         const maki_question *q = &questions[i];
@@ -246,9 +249,7 @@ static void encode_some(maki_tokenizer *t, const unsigned char *at,
                         const unsigned char *const *ends, size_t n)
 {
     maki_question questions[SOME];
-    ask(t, at, ends, n, questions);
-    for (size_t i = 0; i < n; i++)
-        __builtin_prefetch(&t->ids[questions[i].set]);
+    ask(t, at, ends, n, true, questions);
     for (size_t i = 0; i < n; i++) {
         size_t len = (size_t)(ends[i] - at);
         if (len <= MAKI_SHORT) {
