@@ -126,7 +126,7 @@ static void add(void *ctx, const uint32_t *ids, size_t n)
     (void)collect(ctx, ids, n, NULL);
 }
 
-static void merged_by(maki_merge_fn *merge, const subject *s, maki_str part, const list *want)
+static void merged_by(maki_merger merge, const subject *s, maki_str part, const list *want)
 {
     static maki_merging merging;
     static list have;
@@ -136,7 +136,7 @@ static void merged_by(maki_merge_fn *merge, const subject *s, maki_str part, con
     MUST(maki_merge_long(merge, table, bytes, part.len, &merging, add, &have) == want->count);
     MUST(same(&have, want));
     if (part.len > MAKI_MERGE_MAX) return;
-    MUST(merge(table, bytes, part.len, &merging) == want->count);
+    MUST(merge.one(table, bytes, part.len, &merging) == want->count);
     MUST(memcmp(merging.ids, want->ids, want->count * sizeof *want->ids) == 0);
 }
 
@@ -148,10 +148,10 @@ static void as_one_piece(const subject *s, maki_str text, fuzz_chance *chance)
     if (part.len == 0) return;
     want.count = 0;
     token_reference_merge(s->reference, part, collect, &want);
-    merged_by(maki_merge, s, part, &want);
+    merged_by((maki_merger){ maki_merge, NULL }, s, part, &want);
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2"))
-        merged_by(maki_merge_avx2, s, part, &want);
+        merged_by((maki_merger){ maki_merge_avx2, maki_merge_two_avx2 }, s, part, &want);
 #endif
 }
 

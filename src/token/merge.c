@@ -6,7 +6,7 @@
 #include <string.h>
 
 enum {
-    WINDOW = 64, /* bytes merged at once, as long as windows agree */
+    STRIDE = 40, /* from one of two windows to the other */
     MANY = 8     /* tokens out of one window */
 };
 
@@ -14,7 +14,7 @@ size_t maki_merge(const maki_table *table, const unsigned char *bytes, size_t n,
 {
     assert(n > 0 && n <= MAKI_MERGE_MAX);
     maki_pairs pairs = maki_table_pairs(table);
-    maki_merge_begin(table, bytes, n, m);
+    maki_merge_begin(table, bytes, n, m->ids, m->ranks);
     for (;;) {
         uint32_t best = MAKI_NO_TOKEN;
         size_t at = 0;
@@ -33,10 +33,10 @@ typedef struct joining {
     maki_merging *m;
     maki_merged_fn *ids;
     void *ctx;
-    size_t start;      /* of the next window: where the last held token begins, if there is one */
+    size_t start;      /* where the last held token begins, or the next window if none is held */
     size_t held;       /* tokens in m->held ... */
     size_t held_bytes; /* ... and their length */
-    size_t kept;       /* tokens of the last window */
+    size_t kept;       /* tokens out of the last window */
     size_t least;      /* the shortest window that may be right here */
     uint64_t total;    /* tokens that are certain, and given out */
 } joining;
@@ -58,26 +58,16 @@ static void give(joining *j, const uint32_t *ids, size_t n)
     j->total += n;
 }
 
-/* How many of n tokens end within `limit` bytes; *last is where the last of these begins. */
-static size_t ending_within(const maki_table *table, const uint32_t *ids, size_t n, size_t limit,
-                            size_t *last)
+static size_t last_length(const joining *j)
 {
-    size_t end = 0, count = 0;
-    while (count < n) {
-        size_t len = length_of(table, ids[count]);
-        if (end + len > limit) break;
-        *last = end;
-        end += len;
-        count++;
-    }
-    return count;
+    return length_of(j->table, j->m->held[j->held - 1]);
 }
 
 /* Give out held tokens that end `reach` bytes before `end`; the last stays, for the next window. */
 static void settle(joining *j, size_t end)
 {
     uint32_t *held = j->m->held;
-    size_t base = j->start + length_of(j->table, held[j->held - 1]) - j->held_bytes, count = 0;
+    size_t base = j->start + last_length(j) - j->held_bytes, count = 0;
     while (count + 1 < j->held) {
         size_t len = length_of(j->table, held[count]);
         if (base + len + j->table->reach > end) break;
@@ -85,27 +75,68 @@ static void settle(joining *j, size_t end)
         j->held_bytes -= len;
         count++;
     }
-    if (count) j->least = WINDOW;
+    if (count) j->least = MAKI_MERGE_WINDOW;
     give(j, held, count);
     memmove(held, held + count, (j->held - count) * sizeof held[0]);
     j->held -= count;
 }
 
-/* Take what a window that begins at j->start gave; false when it must be longer. */
-static bool take_window(joining *j, size_t n, size_t size)
+/* Join a window that begins at `from` to what is held: find a token that both have, and let go of held
+ * ones after it.  Gives how many tokens of the window are held then; 0 when they have none in common. */
+static size_t join_window(joining *j, const uint32_t *ids, size_t n, size_t from)
 {
-    const uint32_t *ids = j->m->ids;
-    size_t skip = j->held ? 1 : 0, last = 0, from = j->start;
-    size_t margin = size < MAKI_MERGE_MAX ? size / 6 : j->table->reach;
-    size_t keep = ending_within(j->table, ids, n, size - margin, &last);
-    j->kept = keep;
-    if (keep <= skip) return false;
-    for (size_t i = skip; i < keep; i++) {
-        j->m->held[j->held++] = ids[i];
-        j->held_bytes += length_of(j->table, ids[i]);
+    const uint32_t *held = j->m->held;
+    size_t i = j->held - 1, at = j->start, k = 0;
+    while (i > 0 && at > from)
+        at -= length_of(j->table, held[--i]);
+    while (i < j->held && k < n) {
+        if (at == from && held[i] == ids[k]) {
+            for (; j->held > i + 1; j->held--)
+                j->held_bytes -= last_length(j);
+            j->start = at;
+            return k + 1;
+        }
+        if (at <= from) {
+            at += length_of(j->table, held[i++]);
+        } else {
+            from += length_of(j->table, ids[k++]);
+        }
     }
-    j->start += last;
+    return 0;
+}
+
+typedef enum outcome { TAKEN, TOO_SHORT, DIFFERS } outcome;
+
+/* Hold the tokens of a window, except those at its end, which what follows may change. */
+static outcome take_window(joining *j, const uint32_t *ids, size_t n, size_t from, size_t size)
+{
+    size_t margin = size < MAKI_MERGE_MAX ? size / 6 : j->table->reach, end = 0, taken = 0;
+    size_t next = j->held ? join_window(j, ids, n, from) : 0;
+    if (j->held && next == 0) return DIFFERS;
+    for (size_t i = 0; i < n; i++) {
+        size_t len = length_of(j->table, ids[i]);
+        if (end + len > size - margin) break;
+        if (i >= next) {
+            j->m->held[j->held++] = ids[i];
+            j->held_bytes += len;
+            j->start = from + end;
+            taken++;
+        }
+        end += len;
+    }
+    j->kept = taken;
+    if (taken == 0) return TOO_SHORT;
     settle(j, from + size);
+    return TAKEN;
+}
+
+/* The last window: all of it. */
+static bool take_rest(joining *j, const uint32_t *ids, size_t n, size_t from)
+{
+    size_t next = j->held ? join_window(j, ids, n, from) : 0;
+    if (j->held && next == 0) return false;
+    give(j, j->m->held, j->held);
+    give(j, ids + next, n - next);
     return true;
 }
 
@@ -113,29 +144,37 @@ static bool take_window(joining *j, size_t n, size_t size)
 static void go_back(joining *j)
 {
     assert(j->held > 0 && j->least < MAKI_MERGE_MAX);
-    j->start -= j->held_bytes - length_of(j->table, j->m->held[j->held - 1]);
+    j->start -= j->held_bytes - last_length(j);
     j->held = j->held_bytes = 0;
     j->least = longer(j->least);
 }
 
-uint64_t maki_merge_long(maki_merge_fn *merge, const maki_table *table, const unsigned char *bytes,
+/* Two windows that overlap. */
+static bool take_two(joining *j, maki_merge_two_fn *two, const unsigned char *bytes)
+{
+    size_t from = j->start, counts[2];
+    two(j->table, bytes + from, bytes + from + STRIDE, j->m, counts);
+    return take_window(j, j->m->ids, counts[0], from, MAKI_MERGE_WINDOW) == TAKEN &&
+           take_window(j, j->m->second.ids, counts[1], from + STRIDE, MAKI_MERGE_WINDOW) == TAKEN;
+}
+
+uint64_t maki_merge_long(maki_merger merge, const maki_table *table, const unsigned char *bytes,
                          size_t len, maki_merging *m, maki_merged_fn *ids, void *ctx)
 {
-    joining j = { .table = table, .m = m, .ids = ids, .ctx = ctx, .least = WINDOW };
-    size_t window = WINDOW;
+    joining j = { .table = table, .m = m, .ids = ids, .ctx = ctx, .least = MAKI_MERGE_WINDOW };
+    size_t window = MAKI_MERGE_WINDOW;
     for (;;) {
+        while (merge.two && window == MAKI_MERGE_WINDOW &&
+               len - j.start > STRIDE + MAKI_MERGE_WINDOW)
+            if (!take_two(&j, merge.two, bytes)) break;
         size_t room = len - j.start, size = room < window ? room : window;
-        size_t n = merge(table, bytes + j.start, size, m);
-        bool agree = j.held == 0 || m->ids[0] == m->held[j.held - 1];
-        if (agree && size == room) {
-            give(&j, m->held, j.held);
-            give(&j, m->ids + (j.held ? 1 : 0), n - (j.held ? 1 : 0));
-            return j.total;
-        }
-        if (agree && take_window(&j, n, size)) {
+        size_t n = merge.one(table, bytes + j.start, size, m);
+        if (size == room && take_rest(&j, m->ids, n, j.start)) return j.total;
+        outcome got = size == room ? DIFFERS : take_window(&j, m->ids, n, j.start, size);
+        if (got == TAKEN) {
             if (j.kept > MANY) window /= 2;
             if (window < j.least) window = j.least;
-        } else if (agree || window <= j.least) {
+        } else if (got == TOO_SHORT || window <= j.least) {
             window = longer(window);
         } else {
             go_back(&j);

@@ -4,7 +4,7 @@
  * one, and goes on until no pair is left.  Two facts about it let a long span be done in windows:
  *
  *  - If each two neighbours in a list of tokens are what merging makes of their bytes, the list is what
- *    merging makes of all.  So windows that overlap in one token and agree about it can be joined.
+ *    merging makes of all.  So windows that overlap can be joined at a token that both have.
  *  - What follows a text changes its tokens only in the last `reach` bytes (make_tables.c).  So tokens
  *    before that are certain, and a window that is longer always has some.
  *
@@ -17,8 +17,9 @@
 #include "token/table.h"
 
 enum {
-    MAKI_MERGE_MAX = 4096, /* bytes that are merged at once */
-    MAKI_MERGE_PAD = 24    /* places after the last, for whole registers */
+    MAKI_MERGE_MAX = 4096,  /* bytes that are merged at once */
+    MAKI_MERGE_WINDOW = 64, /* bytes of a window, as long as windows agree */
+    MAKI_MERGE_PAD = 24     /* places after the last, for whole registers */
 };
 
 /* Room for merging: ids that came out, and what is needed on the way. */
@@ -26,6 +27,10 @@ typedef struct maki_merging {
     uint32_t ids[MAKI_MERGE_MAX + MAKI_MERGE_PAD];
     uint32_t ranks[MAKI_MERGE_MAX + MAKI_MERGE_PAD]; /* of the pair that begins at each id */
     uint32_t held[2 * MAKI_MERGE_MAX]; /* tokens of a long span that are not certain yet */
+    struct maki_merging_second {       /* of a second window */
+        uint32_t ids[MAKI_MERGE_WINDOW + MAKI_MERGE_PAD];
+        uint32_t ranks[MAKI_MERGE_WINDOW + MAKI_MERGE_PAD];
+    } second;
 } maki_merging;
 
 /* The tokens of 1 to MAKI_MERGE_MAX bytes: how many, and which in m->ids. */
@@ -34,23 +39,35 @@ typedef size_t maki_merge_fn(const maki_table *table, const unsigned char *bytes
 maki_merge_fn maki_merge;
 maki_merge_fn maki_merge_avx2; /* for processors that have AVX2 and BMI */
 
+/* Two windows of MAKI_MERGE_WINDOW bytes at once, which takes little longer than one: counts[0] ids in
+ * m->ids, counts[1] in m->second.ids. */
+typedef void maki_merge_two_fn(const maki_table *table, const unsigned char *first,
+                               const unsigned char *second, maki_merging *m, size_t counts[2]);
+maki_merge_two_fn maki_merge_two_avx2;
+
+/* How this processor merges. */
+typedef struct maki_merger {
+    maki_merge_fn *one;
+    maki_merge_two_fn *two; /* NULL: one after the other */
+} maki_merger;
+
 /* The same for any number of bytes.  `ids` gets the tokens, some at a time; it may be NULL. */
 typedef void maki_merged_fn(void *ctx, const uint32_t *ids, size_t n);
-uint64_t maki_merge_long(maki_merge_fn *merge, const maki_table *table, const unsigned char *bytes,
+uint64_t maki_merge_long(maki_merger merge, const maki_table *table, const unsigned char *bytes,
                          size_t len, maki_merging *m, maki_merged_fn *ids, void *ctx);
 
 /* ---- for merge.c and merge_avx2.c ------------------------------------------------------------------ */
 
 /* The tokens of single bytes, and the ranks of their pairs. */
 static inline void maki_merge_begin(const maki_table *table, const unsigned char *bytes, size_t n,
-                                    maki_merging *m)
+                                    uint32_t *ids, uint32_t *ranks)
 {
     const uint32_t *begin = maki_table_part(table, table->begin);
     for (size_t i = 0; i < n; i++)
-        m->ids[i] = table->byte_ids[bytes[i]];
+        ids[i] = table->byte_ids[bytes[i]];
     for (size_t i = 0; i + 1 < n; i++)
-        m->ranks[i] = begin[(size_t)bytes[i] << 8 | bytes[i + 1]];
-    m->ranks[n - 1] = MAKI_NO_TOKEN;
+        ranks[i] = begin[(size_t)bytes[i] << 8 | bytes[i + 1]];
+    ranks[n - 1] = MAKI_NO_TOKEN;
 }
 
 /* Merge every pair of this rank, from left to right; the first is at `at`.  A new pair has a higher

@@ -13,7 +13,7 @@
 #define AVX2        __attribute__((target("avx2,bmi,bmi2,lzcnt")))
 #define AVX2_INLINE AVX2 static inline __attribute__((always_inline))
 
-enum { LANES = 8, WIDTH = 64 };
+enum { LANES = 8, WIDTH = MAKI_MERGE_WINDOW };
 
 AVX2_INLINE __m256i load(const uint32_t *at)
 {
@@ -43,45 +43,84 @@ AVX2_INLINE uint64_t places(const uint32_t *ranks, size_t n, uint32_t rank)
     return all;
 }
 
-/* Merge the pair at `at`; `begins` is where tokens begin. */
-AVX2_INLINE uint64_t merge_at(maki_pairs pairs, maki_merging *m, uint64_t begins, unsigned at,
-                              uint32_t rank)
+/* A text that is being merged. */
+typedef struct lane {
+    uint32_t *ids, *ranks;
+    uint64_t begins; /* where tokens begin */
+    size_t n;        /* bytes */
+} lane;
+
+AVX2_INLINE lane begin(const maki_table *table, const unsigned char *bytes, size_t n, uint32_t *ids,
+                       uint32_t *ranks)
 {
-    uint64_t after = begins & ~_bzhi_u64(~0ull, at + 1); /* not empty: a pair has a second */
+    maki_merge_begin(table, bytes, n, ids, ranks);
+    _mm256_storeu_si256((__m256i *)(void *)(ranks + n), _mm256_set1_epi32(-1));
+    return (lane){ ids, ranks, _bzhi_u64(~0ull, (unsigned)n), n };
+}
+
+/* Merge the pair at `at`. */
+AVX2_INLINE void merge_at(maki_pairs pairs, lane *l, unsigned at, uint32_t rank)
+{
+    uint64_t after = l->begins & ~_bzhi_u64(~0ull, at + 1); /* not empty: a pair has a second */
     unsigned second = (unsigned)_tzcnt_u64(after);
-    uint64_t rest = _blsr_u64(after), before = _bzhi_u64(begins, at);
-    m->ids[at] = rank;
-    m->ranks[second] = MAKI_NO_TOKEN;
-    m->ranks[at] = rest ? maki_pair(pairs, rank, m->ids[_tzcnt_u64(rest)]) : MAKI_NO_TOKEN;
+    uint64_t rest = _blsr_u64(after), before = _bzhi_u64(l->begins, at);
+    l->ids[at] = rank;
+    l->ranks[second] = MAKI_NO_TOKEN;
+    l->ranks[at] = rest ? maki_pair(pairs, rank, l->ids[_tzcnt_u64(rest)]) : MAKI_NO_TOKEN;
     if (before) {
         unsigned first = WIDTH - 1 - (unsigned)_lzcnt_u64(before);
-        m->ranks[first] = maki_pair(pairs, m->ids[first], rank);
+        l->ranks[first] = maki_pair(pairs, l->ids[first], rank);
     }
-    return begins & ~(1ull << second);
+    l->begins &= ~(1ull << second);
+}
+
+/* Merge all pairs of the lowest rank; false when there is no pair left. */
+AVX2_INLINE bool step(maki_pairs pairs, lane *l)
+{
+    uint32_t rank = lowest(l->ranks, l->n);
+    if (rank == MAKI_NO_TOKEN) return false;
+    uint64_t found = places(l->ranks, l->n, rank);
+    do {
+        merge_at(pairs, l, (unsigned)_tzcnt_u64(found), rank);
+        found = _blsr_u64(found) & l->begins; /* of "aaa" the second pair is gone */
+    } while (found);
+    return true;
+}
+
+AVX2_INLINE size_t finish(lane *l)
+{
+    size_t count = 0;
+    for (; l->begins; l->begins = _blsr_u64(l->begins))
+        l->ids[count++] = l->ids[_tzcnt_u64(l->begins)];
+    return count;
 }
 
 AVX2 size_t maki_merge_avx2(const maki_table *table, const unsigned char *bytes, size_t n,
                             maki_merging *m)
 {
     if (n > WIDTH) return maki_merge(table, bytes, n, m);
-    uint64_t begins = _bzhi_u64(~0ull, (unsigned)n);
     maki_pairs pairs = maki_table_pairs(table);
-    maki_merge_begin(table, bytes, n, m);
-    _mm256_storeu_si256((__m256i *)(void *)(m->ranks + n), _mm256_set1_epi32(-1));
-    for (;;) {
-        uint32_t rank = lowest(m->ranks, n);
-        if (rank == MAKI_NO_TOKEN) break;
-        uint64_t found = places(m->ranks, n, rank);
-        do {
-            unsigned at = (unsigned)_tzcnt_u64(found);
-            begins = merge_at(pairs, m, begins, at, rank);
-            found = _blsr_u64(found) & begins; /* of "aaa" the second pair is gone */
-        } while (found);
+    lane l = begin(table, bytes, n, m->ids, m->ranks);
+    while (step(pairs, &l)) {
     }
-    size_t count = 0;
-    for (; begins; begins = _blsr_u64(begins))
-        m->ids[count++] = m->ids[_tzcnt_u64(begins)];
-    return count;
+    return finish(&l);
+}
+
+/* A step waits for the table most of the time; so two texts are merged in turns. */
+AVX2 void maki_merge_two_avx2(const maki_table *table, const unsigned char *first,
+                              const unsigned char *second, maki_merging *m, size_t counts[2])
+{
+    maki_pairs pairs = maki_table_pairs(table);
+    lane a = begin(table, first, WIDTH, m->ids, m->ranks);
+    lane b = begin(table, second, WIDTH, m->second.ids, m->second.ranks);
+    while (step(pairs, &a) && step(pairs, &b)) {
+    }
+    while (step(pairs, &a)) {
+    }
+    while (step(pairs, &b)) {
+    }
+    counts[0] = finish(&a);
+    counts[1] = finish(&b);
 }
 
 #endif

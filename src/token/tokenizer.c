@@ -25,7 +25,7 @@ struct maki_tokenizer {
     const maki_alloc *alloc;
     bool special, remembers;
     maki_scan_fn *scan;
-    maki_merge_fn *merge;
+    maki_merger merge;
     const unsigned char *end; /* of the text */
     uint64_t tokens;
     /* encoding */
@@ -47,13 +47,13 @@ struct maki_tokenizer {
 static void choose(maki_tokenizer *t)
 {
     t->scan = t->encoding->scan;
-    t->merge = maki_merge;
+    t->merge = (maki_merger){ maki_merge, NULL };
 #if defined(__x86_64__)
     /* LZCNT came with or before BMI2 in every processor; clang 14 cannot ask for it */
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
         __builtin_cpu_supports("bmi2")) {
         t->scan = t->encoding->scan_avx2;
-        t->merge = maki_merge_avx2;
+        t->merge = (maki_merger){ maki_merge_avx2, maki_merge_two_avx2 };
     }
 #endif
 }
@@ -121,7 +121,7 @@ static uint64_t count_span(maki_tokenizer *t, const unsigned char *at, size_t le
 {
     const maki_table *table = t->encoding->table;
     t->seen += len <= MAKI_SHORT;
-    if (len <= WHOLE) return t->merge(table, at, len, &t->merging);
+    if (len <= WHOLE) return t->merge.one(table, at, len, &t->merging);
     return maki_merge_long(t->merge, table, at, len, &t->merging, NULL, NULL);
 }
 
@@ -223,7 +223,7 @@ static void encode_span(maki_tokenizer *t, const unsigned char *at, size_t len)
     if (len > WHOLE) {
         maki_merge_long(t->merge, table, at, len, &t->merging, add_ids, t);
     } else {
-        add_ids(t, t->merging.ids, t->merge(table, at, len, &t->merging));
+        add_ids(t, t->merging.ids, t->merge.one(table, at, len, &t->merging));
     }
 }
 
