@@ -1,0 +1,32 @@
+/* sse.h -- server-sent events, as they come.
+ *
+ * Feed it bytes of any length; each event is put together in a buffer with a ceiling.  Lines end with LF,
+ * CRLF or CR; several `data` lines are joined with LF; comments and unknown fields are passed over. */
+#ifndef MAKI_NET_SSE_H
+#define MAKI_NET_SSE_H
+
+#include <stdbool.h>
+
+#include "base/buf.h"
+
+typedef struct maki_sse_event {
+    maki_str name; /* "message" unless `event` says otherwise: here len 0 */
+    maki_str data;
+} maki_sse_event;
+
+/* Called for each event with data; the spans are valid during the call.  Not MAKI_OK stops. */
+typedef maki_status (*maki_sse_fn)(void *ctx, const maki_sse_event *event, maki_err *err);
+
+typedef struct maki_sse {
+    maki_buf line; /* the beginning of a line that is not all here */
+    maki_buf name, data;
+    bool has_data, after_cr, started;
+} maki_sse;
+
+/* Events longer than `max` bytes are MAKI_TOOBIG. */
+maki_sse maki_sse_new(const maki_alloc *alloc, size_t max);
+void maki_sse_free(maki_sse *sse);
+
+maki_status maki_sse_feed(maki_sse *sse, maki_str bytes, maki_sse_fn fn, void *ctx, maki_err *err);
+
+#endif
