@@ -3,6 +3,7 @@
 #define MAKI_CLI_CLI_H
 
 #include <stdbool.h>
+#include <time.h>
 
 #include <maki/maki.h>
 
@@ -34,6 +35,14 @@ int cli_misuse(const char *command, const char *what, const char *detail);
 
 /* A sink to standard output; a closed pipe ends the program quietly, as it should. */
 maki_sink cli_stdout(void);
+
+/* Show on a terminal how far a conversation has been counted, when that takes more than a second.
+ * `watch` lives as long as the handle. */
+typedef struct cli_watch {
+    struct timespec began;
+    bool shown;
+} cli_watch;
+void cli_watch_counting(maki *m, cli_watch *watch);
 
 bool cli_is(const char *arg, const char *name);
 

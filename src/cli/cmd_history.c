@@ -17,7 +17,7 @@
 static const char usage[] =
     "maki history log PATH             every message, hidden ones marked, and what was done\n"
     "maki history effective PATH       what the model is shown   [--seq N] [--ev N]: as it was then\n"
-    "maki history status PATH          how large it and its view are\n"
+    "maki history status PATH          how large it and its view are    [--model NAME] [--family NAME]\n"
     "maki history append PATH          messages from standard input, one JSON object a line\n"
     "maki history condense PATH        the middle behind a summary      [--keep N]\n"
     "maki history truncate PATH        half of it behind a marker       [--fraction F]\n"
@@ -66,7 +66,11 @@ typedef struct sub_row {
 } sub_row;
 
 static const sub_row subs[] = {
-    { "status", "history.status", { { "conversation", TEXT, false } }, { { 0 } }, NULL },
+    { "status",
+      "history.status",
+      { { "conversation", TEXT, false } },
+      { { "--family", "family", true }, { "--model", "model", true } },
+      NULL },
     { "condense",
       "history.condense",
       { { "conversation", TEXT, false } },
@@ -477,6 +481,7 @@ static int import_it(maki *m, int argc, char **argv)
 static int run(int argc, char **argv)
 {
     maki *m = NULL;
+    cli_watch watch;
     maki_err err = { 0 };
     int code = -1;
     if (argc < 2) {
@@ -490,6 +495,7 @@ static int run(int argc, char **argv)
         }
     }
     if (maki_open(NULL, &m, &err) != MAKI_OK) return cli_fail("history", &err);
+    cli_watch_counting(m, &watch);
     const char *name = argv[1];
     if (cli_is(name, "log")) code = list(m, true, argc - 2, argv + 2);
     if (cli_is(name, "effective")) code = list(m, false, argc - 2, argv + 2);

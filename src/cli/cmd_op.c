@@ -88,7 +88,9 @@ static int run_op(const char *name, const char *json)
     maki_err err = { 0 };
     maki_sink out = cli_stdout();
     maki_str op = { name, strlen(name) };
+    cli_watch watch;
     if (maki_open(NULL, &m, &err) != MAKI_OK) return cli_fail("op", &err);
+    cli_watch_counting(m, &watch);
     if (!json && isatty(STDIN_FILENO)) {
         fprintf(stderr, "Reading JSON from the terminal; end it with Ctrl-D.\n");
     }
@@ -106,7 +108,9 @@ static int run_lines(void)
 {
     maki *m = NULL;
     maki_err err = { 0 };
+    cli_watch watch;
     if (maki_open(NULL, &m, &err) != MAKI_OK) return cli_fail("op --lines", &err);
+    cli_watch_counting(m, &watch);
     maki_status st = maki_op_lines(m, STDIN_FILENO, cli_stdout(), &err);
     maki_close(m);
     return maki_status_exit(st);

@@ -58,8 +58,10 @@ static int run(int argc, char **argv, bool may_repair)
     maki *m = NULL;
     maki_err err = { 0 };
     bool repair = false;
+    cli_watch watch;
     int worst = 0, paths = 0;
     if (maki_open(NULL, &m, &err) != MAKI_OK) return cli_fail(argv[0], &err);
+    cli_watch_counting(m, &watch);
     for (int i = 1; i < argc; i++)
         repair |= may_repair && cli_is(argv[i], "--repair");
     for (int i = 1; i < argc; i++) {

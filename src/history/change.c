@@ -15,7 +15,7 @@
 #include "history/conv_inside.h"
 #include "history/make.h"
 
-enum { TRIES = 8, FIELDS_MAX = 1 << 28, PER_MESSAGE = 4 };
+enum { TRIES = 8, FIELDS_MAX = 1 << 28 };
 
 /* ---- deciding and writing ------------------------------------------------------------------------- */
 
@@ -77,7 +77,7 @@ static maki_status totals(maki_conv *conv, maki_view_totals *out, maki_err *err)
 {
     const maki_view *view;
     maki_status st = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, err);
-    return st == MAKI_OK ? maki_view_total(view, out, err) : st;
+    return st == MAKI_OK ? maki_conv_total(conv, view, out, err) : st;
 }
 
 static maki_status try_once(maki_conv *conv, const unsigned char *expect, decide_fn decide,
@@ -98,7 +98,7 @@ static maki_status try_once(maki_conv *conv, const unsigned char *expect, decide
     st = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, err);
     now.ev = maki_log_events(conv->log);
     now.changes = conv->events.count;
-    if (st == MAKI_OK) st = maki_view_total(view, &before, err);
+    if (st == MAKI_OK) st = maki_conv_total(conv, view, &before, err);
     if (st == MAKI_OK) st = decide(conv, view, ctx, &d, err);
     if (st == MAKI_OK) st = maki_buf_status(&d.fields, err);
     if (st == MAKI_OK) st = write_decided(conv, &now, &d, out, err);
@@ -111,6 +111,7 @@ static maki_status try_once(maki_conv *conv, const unsigned char *expect, decide
     out->removed = before.messages > after.messages ? before.messages - after.messages : 0;
     out->tokens_before = before.tokens;
     out->tokens_after = after.tokens;
+    out->estimated = before.estimated || after.estimated;
     return MAKI_OK;
 }
 
@@ -214,13 +215,19 @@ typedef struct stretch {
     uint64_t tokens;
 } stretch;
 
-static maki_status hide_row(stretch *s, const maki_view *view, uint64_t seq, const maki_row *row,
-                            maki_arena *arena, maki_err *err)
+static maki_status hide_row(maki_conv *conv, stretch *s, const maki_view *view, uint64_t seq,
+                            const maki_row *row, maki_err *err)
 {
+    maki_arena *arena = &conv->arena;
     s->rows++;
     s->tokens += row->tokens;
     for (size_t i = 0; i < view->trim_count; i++) {
-        if (view->trims[i]->seq == seq) s->tokens -= view->trims[i]->tokens;
+        int64_t saved = 0;
+        if (view->trims[i]->seq != seq) continue;
+        maki_status st = maki_conv_trim_tokens(conv, view->trims[i], &saved, err);
+        if (st != MAKI_OK) return st;
+        if (saved > 0 && (uint64_t)saved > s->tokens) saved = (int64_t)s->tokens;
+        s->tokens -= (uint64_t)saved;
     }
     if (s->count && s->spans[s->count - 1].to + 1 == seq) {
         s->spans[s->count - 1].to = seq;
@@ -233,14 +240,17 @@ static maki_status hide_row(stretch *s, const maki_view *view, uint64_t seq, con
     return MAKI_OK;
 }
 
-static maki_status hide_made(stretch *s, const maki_view_item *item, maki_arena *arena,
-                             maki_err *err)
+static maki_status hide_made(maki_conv *conv, stretch *s, const maki_view_item *item, maki_err *err)
 {
+    maki_arena *arena = &conv->arena;
+    uint64_t tokens = 0;
+    maki_status st = maki_conv_made_tokens(conv, item, &tokens, err);
+    if (st != MAKI_OK) return st;
     void *moved = maki_arena_grow(arena, s->made, s->made_count, &s->made_room, sizeof *s->made);
     if (!moved) return maki_arena_status(arena, err);
     s->made = moved;
     s->made[s->made_count++] = (maki_span64){ item->up, item->made->ev };
-    s->tokens += item->made->tokens;
+    s->tokens += tokens;
     return MAKI_OK;
 }
 
@@ -290,7 +300,7 @@ static maki_status gather(maki_conv *conv, const maki_view *view, stretch *s, bo
         uint64_t here = item->from ? item->to - item->from + 1 : 1;
         if (item->from == 0) g.open = false;
         if (item->from == 0 && n >= s->from && !keep_summaries) {
-            st = hide_made(s, item, &conv->arena, err);
+            st = hide_made(conv, s, item, err);
         }
         for (uint64_t k = n < s->from ? s->from - n : 0;
              st == MAKI_OK && item->from && k < here && n + k < s->to; k++) {
@@ -299,7 +309,7 @@ static maki_status gather(maki_conv *conv, const maki_view *view, stretch *s, bo
             uint64_t seq = item->from + k;
             st = maki_log_row(item->log, seq, &row, err);
             if (st == MAKI_OK) st = must_stay(view, n + k, seq, &row, &g, &stays, err);
-            if (st == MAKI_OK && !stays) st = hide_row(s, view, seq, &row, &conv->arena, err);
+            if (st == MAKI_OK && !stays) st = hide_row(conv, s, view, seq, &row, err);
         }
         n += here;
     }
@@ -347,17 +357,17 @@ static void add_hidden(maki_buf *out, const stretch *s)
     maki_buf_add(out, MAKI_LIT("]"));
 }
 
-static uint32_t estimate(maki_str json)
+/* Tokens, and the family they were counted in: an event tells for itself. */
+static void add_tokens(maki_buf *out, uint64_t tokens)
 {
-    maki_str content;
-    if (!maki_json_get(json, MAKI_LIT("content"), &content)) return PER_MESSAGE;
-    return (uint32_t)((maki_json_units(content) + 3) / 4 + PER_MESSAGE);
+    add_number(out, "tokens", tokens);
+    maki_buf_add(out, MAKI_LIT(",\"family\":\"" MAKI_FAMILY "\""));
 }
 
-static void add_message(maki_buf *out, const maki_msg *message, uint64_t before)
+static void add_message(maki_buf *out, const maki_msg *message, uint64_t tokens, uint64_t before)
 {
     add_number(out, "before", before);
-    add_number(out, "tokens", estimate(message->raw));
+    add_tokens(out, tokens);
     maki_buf_add(out, MAKI_LIT(",\"message\":"));
     maki_buf_add(out, message->raw);
 }
@@ -456,19 +466,18 @@ static maki_status decide_condense(maki_conv *conv, const maki_view *view, void 
                                    maki_err *err)
 {
     const condense_ctx *c = ctx;
-    maki_view_totals all;
+    uint64_t all = maki_view_messages(view), tokens = 0;
     stretch s = { 0 };
     maki_summary summary = { 0 };
     maki_summary_parts parts = { 0 };
     maki_msg *message = NULL;
-    maki_status st = maki_view_total(view, &all, err);
-    if (st == MAKI_OK) st = lead_of(view, all.messages, &s.from, err);
-    s.to = all.messages > c->keep ? all.messages - c->keep : 0;
-    if (st == MAKI_OK) st = settle_boundary(view, all.messages, s.from, &s.to, err);
+    maki_status st = lead_of(view, all, &s.from, err);
+    s.to = all > c->keep ? all - c->keep : 0;
+    if (st == MAKI_OK) st = settle_boundary(view, all, s.from, &s.to, err);
     if (st != MAKI_OK) return st;
     if (s.to < s.from + 2) {
         return maki_refuse(err, "NOT_ENOUGH_MESSAGES",
-                           "%" PRIu64 " visible messages are too few to condense", all.messages);
+                           "%" PRIu64 " visible messages are too few to condense", all);
     }
     st = gather(conv, view, &s, false, err);
     if (st == MAKI_OK && s.rows == 0) {
@@ -479,15 +488,16 @@ static maki_status decide_condense(maki_conv *conv, const maki_view *view, void 
     if (st == MAKI_OK) st = time_at(conv, view, s.to, &parts.ts, err);
     parts.text = summary.text;
     if (st == MAKI_OK) st = maki_make_summary(&parts, &conv->arena, &message, err);
+    if (st == MAKI_OK) st = maki_conv_message_tokens(conv, message->raw, &tokens, err);
     if (st != MAKI_OK) return st;
-    if (estimate(message->raw) >= s.tokens) {
+    if (tokens >= s.tokens) {
         return maki_refuse(err, "CONTEXT_GREW",
                            "the summary is not shorter than what it stands for");
     }
     out->type = "condense";
     add_hidden(&out->fields, &s);
     add_number(&out->fields, "messages", s.rows);
-    add_message(&out->fields, message, seq_at(conv, view, s.to));
+    add_message(&out->fields, message, tokens, seq_at(conv, view, s.to));
     return MAKI_OK;
 }
 
@@ -504,18 +514,17 @@ static maki_status decide_truncate(maki_conv *conv, const maki_view *view, void 
                                    maki_err *err)
 {
     double fraction = *(const double *)ctx;
-    maki_view_totals all;
+    uint64_t all = maki_view_messages(view), tokens = 0;
     stretch s = { 0 };
     maki_msg *marker = NULL;
     maki_str id;
     double ts = 0;
-    maki_status st = maki_view_total(view, &all, err);
-    if (st == MAKI_OK) st = lead_of(view, all.messages, &s.from, err);
+    maki_status st = lead_of(view, all, &s.from, err);
     if (st != MAKI_OK) return st;
     double share = fraction > 1 ? 1 : fraction > 0 ? fraction : 0;
-    s.to = s.from + (uint64_t)((double)(all.messages - s.from) * share) / 2 * 2;
-    if (s.to >= all.messages) s.to = all.messages > s.from ? all.messages - 1 : s.from;
-    st = settle_boundary(view, all.messages, s.from, &s.to, err);
+    s.to = s.from + (uint64_t)((double)(all - s.from) * share) / 2 * 2;
+    if (s.to >= all) s.to = all > s.from ? all - 1 : s.from;
+    st = settle_boundary(view, all, s.from, &s.to, err);
     if (st == MAKI_OK) st = gather(conv, view, &s, true, err);
     if (st != MAKI_OK) return st;
     if (s.rows == 0) {
@@ -524,11 +533,12 @@ static maki_status decide_truncate(maki_conv *conv, const maki_view *view, void 
     st = maki_make_id(conv->env.random, &conv->arena, &id, err);
     if (st == MAKI_OK) st = time_at(conv, view, s.to, &ts, err);
     if (st == MAKI_OK) st = maki_make_marker(s.rows, id, ts, &conv->arena, &marker, err);
+    if (st == MAKI_OK) st = maki_conv_message_tokens(conv, marker->raw, &tokens, err);
     if (st != MAKI_OK) return st;
     out->type = "truncate";
     add_hidden(&out->fields, &s);
     add_number(&out->fields, "messages", s.rows);
-    add_message(&out->fields, marker, seq_at(conv, view, s.to));
+    add_message(&out->fields, marker, tokens, seq_at(conv, view, s.to));
     return MAKI_OK;
 }
 
@@ -547,15 +557,28 @@ typedef struct trim_ctx {
 
 static maki_log *log_of(maki_conv *conv, uint64_t seq)
 {
-    while (conv->parent && seq <= maki_log_base(conv->log))
-        conv = conv->parent;
-    return conv->log;
+    return maki_conv_level(conv, seq)->log;
 }
 
 static maki_status want_visible(const maki_view *view, uint64_t seq, maki_err *err)
 {
     if (maki_view_has(view, seq)) return MAKI_OK;
     return maki_fail(err, MAKI_NOTFOUND, "message %" PRIu64 " is not in the view", seq);
+}
+
+/* The tokens that are saved when only this block is shortened. */
+static maki_status trim_saves(maki_conv *conv, const trim_ctx *t, maki_str row, uint64_t *saved,
+                              maki_err *err)
+{
+    maki_event trim = { .block = t->block, .head = t->head, .tail = t->tail };
+    maki_buf shorter = maki_buf_new(conv->env.alloc, (size_t)MAKI_ROW_MAX);
+    uint64_t before = 0, after = 0;
+    maki_status st = maki_conv_write_trimmed(row, &trim, &shorter, err);
+    if (st == MAKI_OK) st = maki_conv_message_tokens(conv, row, &before, err);
+    if (st == MAKI_OK) st = maki_conv_message_tokens(conv, maki_buf_str(&shorter), &after, err);
+    maki_buf_free(&shorter);
+    *saved = before > after ? before - after : 0;
+    return st;
 }
 
 static maki_status decide_trim(maki_conv *conv, const maki_view *view, void *ctx, decided *out,
@@ -570,19 +593,22 @@ static maki_status decide_trim(maki_conv *conv, const maki_view *view, void *ctx
         st = maki_fail(err, MAKI_NOTFOUND, "message %" PRIu64 " has no text in block %u", t->seq,
                        t->block);
     }
-    uint64_t units = st == MAKI_OK ? maki_json_units(maki_json_inside(string)) : 0;
+    uint64_t saved = 0, units = st == MAKI_OK ? maki_json_units(maki_json_inside(string)) : 0;
+    if (st == MAKI_OK && (uint64_t)t->head + t->tail < units)
+        st = trim_saves(conv, t, maki_buf_str(&row), &saved, err);
     maki_buf_free(&row);
     if (st != MAKI_OK) return st;
-    uint64_t kept = (uint64_t)t->head + t->tail + 60; /* the note costs about that */
-    if (kept >= units) {
-        return maki_refuse(err, "CONTEXT_GREW", "the block has only %" PRIu64 " characters", units);
+    if (saved == 0) {
+        return maki_refuse(err, "CONTEXT_GREW",
+                           "the block has only %" PRIu64 " characters: nothing would be saved",
+                           units);
     }
     out->type = "trim";
     add_number(&out->fields, "seq", t->seq);
     add_number(&out->fields, "block", t->block);
     add_number(&out->fields, "headUnits", t->head);
     add_number(&out->fields, "tailUnits", t->tail);
-    add_number(&out->fields, "tokens", (units - kept) / 4);
+    add_tokens(&out->fields, saved);
     return MAKI_OK;
 }
 
@@ -982,7 +1008,7 @@ maki_status maki_conv_append(maki_conv *conv, const unsigned char *expect, const
 {
     maki_arena arena = maki_arena_new(conv->env.alloc, (size_t)MAKI_ROW_MAX * 2);
     *out = (maki_change){ 0 };
-    maki_status st = maki_log_begin(conv->log, expect, err);
+    maki_status st = maki_log_begin_rows(conv->log, expect, err);
     if (st != MAKI_OK) goto done;
     for (size_t i = 0; st == MAKI_OK && i < count; i++) {
         maki_str line;

@@ -18,15 +18,23 @@ enum { PATH_MOST = 4096, DEEPEST = 32 /* forks of forks */, ARENA_MAX = 256 << 2
 static maki_status open_log(maki_conv *conv, const char *path, const maki_conv_options *options,
                             maki_err *err)
 {
-    maki_fact_state *state = &conv->facts;
-    state->alloc = conv->env.alloc;
+    size_t family = 0;
+    maki_status st = options->family ? maki_tally_number(options->family, &family, err) : MAKI_OK;
+    if (st != MAKI_OK) return st;
+    conv->facts.alloc = conv->env.alloc;
+    maki_conv_tokens_init(conv, options, family);
     maki_log_options log = { .create = options->create,
                              .read_only = options->read_only,
                              .repair = options->repair,
                              .durability = options->durability,
-                             .family = MAKI_FAMILY_ESTIMATE,
+                             .family = MAKI_FAMILY,
                              .facts = maki_facts_of,
-                             .facts_ctx = state,
+                             .facts_ctx = &conv->facts,
+                             .tokens = maki_tally_row,
+                             .tokens_ctx = &conv->tallies[0],
+                             .threads = options->threads,
+                             .progress = options->progress,
+                             .progress_ctx = options->progress_ctx,
                              .header = options->header };
     return maki_log_open(&conv->env, path, &log, &conv->log, err);
 }
@@ -83,7 +91,8 @@ static maki_status parent_path(const char *child, const char *id, char *out, siz
     return MAKI_OK;
 }
 
-static maki_status open_parent(maki_conv *conv, int depth, maki_err *err);
+static maki_status open_parent(maki_conv *conv, const maki_conv_options *options, int depth,
+                               maki_err *err);
 
 static maki_status open_conv(const maki_env *env, const char *path,
                              const maki_conv_options *options, int depth, maki_conv **out,
@@ -95,7 +104,7 @@ static maki_status open_conv(const maki_env *env, const char *path,
     conv->env = *env;
     conv->arena = maki_arena_new(conv->env.alloc, ARENA_MAX);
     maki_status st = open_log(conv, path, options, err);
-    if (st == MAKI_OK) st = open_parent(conv, depth, err);
+    if (st == MAKI_OK) st = open_parent(conv, options, depth, err);
     if (st != MAKI_OK) {
         maki_conv_close(conv);
         return st;
@@ -104,7 +113,8 @@ static maki_status open_conv(const maki_env *env, const char *path,
     return MAKI_OK;
 }
 
-static maki_status open_parent(maki_conv *conv, int depth, maki_err *err)
+static maki_status open_parent(maki_conv *conv, const maki_conv_options *options, int depth,
+                               maki_err *err)
 {
     fork_facts fork = { 0 };
     char path[PATH_MOST];
@@ -117,8 +127,11 @@ static maki_status open_parent(maki_conv *conv, int depth, maki_err *err)
         return maki_fail(err, MAKI_TOOBIG, "more than %d forks of forks", DEEPEST);
     st = parent_path(maki_log_path(conv->log), fork.parent, path, sizeof path, err);
     if (st != MAKI_OK) return st;
-    maki_conv_options options = { .read_only = true };
-    st = open_conv(&conv->env, path, &options, depth + 1, &conv->parent, &why);
+    maki_conv_options reading = { .read_only = true,
+                                  .threads = options->threads,
+                                  .progress = options->progress,
+                                  .progress_ctx = options->progress_ctx };
+    st = open_conv(&conv->env, path, &reading, depth + 1, &conv->parent, &why);
     if (st != MAKI_OK) {
         return maki_fail(err, st, "the parent %.60s of this fork: %.100s", fork.parent, why.msg);
     }
@@ -140,6 +153,7 @@ void maki_conv_close(maki_conv *conv)
 {
     if (!conv) return;
     const maki_alloc *alloc = conv->env.alloc;
+    maki_conv_tokens_close(conv); /* first of all: it has threads */
     maki_conv_close(conv->parent);
     maki_log_close(conv->log);
     maki_arena_free(&conv->arena);
@@ -285,8 +299,8 @@ bool maki_conv_block_text(maki_str row, uint32_t n, maki_str *string)
     return false;
 }
 
-/* Write `row` with one text shortened. */
-static maki_status write_trimmed(maki_str row, const maki_event *trim, maki_buf *out, maki_err *err)
+maki_status maki_conv_write_trimmed(maki_str row, const maki_event *trim, maki_buf *out,
+                                    maki_err *err)
 {
     maki_str string;
     char note[120];
@@ -311,9 +325,11 @@ static maki_status write_trimmed(maki_str row, const maki_event *trim, maki_buf 
 /* ---- going through a view -------------------------------------------------------------------------------- */
 
 typedef struct passing {
+    maki_conv *conv;
     const maki_view *view;
     maki_seen_fn fn;
     void *ctx;
+    maki_telling tokens;
     maki_buf row, trimmed[2];
 } passing;
 
@@ -327,7 +343,7 @@ static maki_status apply_trims(passing *p, maki_seen *seen, maki_err *err)
         if (trim->seq != seen->seq) continue;
         maki_buf *out = &p->trimmed[turn++ % 2];
         maki_buf_clear(out);
-        st = write_trimmed(seen->json, trim, out, err);
+        st = maki_conv_write_trimmed(seen->json, trim, out, err);
         seen->json = maki_buf_str(out);
     }
     return st;
@@ -341,6 +357,9 @@ static maki_status pass_rows(passing *p, const maki_view_item *item, maki_err *e
         maki_buf_clear(&p->row);
         st = maki_log_row(item->log, seq, &seen.row, err);
         if (st == MAKI_OK) st = maki_log_read(item->log, seq, &p->row, err);
+        if (st == MAKI_OK && p->conv->family) {
+            st = maki_conv_tell(p->conv, &p->tokens, item, seq, &seen.row.tokens, err);
+        }
         if (st != MAKI_OK) return st;
         seen.json = maki_buf_str(&p->row);
         if (!(seen.row.flags & MAKI_ROW_BAD)) st = apply_trims(p, &seen, err);
@@ -354,7 +373,10 @@ static maki_status pass_made(passing *p, const maki_view_item *item, maki_err *e
     const maki_event *e = item->made;
     maki_buf_clear(&p->row);
     maki_status st = maki_log_event_bytes(item->log, e->made_at, e->made_len, &p->row, err);
-    maki_seen seen = { .ev = e->ev, .row = { .tokens = e->tokens }, .json = maki_buf_str(&p->row) };
+    maki_seen seen = { .ev = e->ev, .json = maki_buf_str(&p->row) };
+    if (st == MAKI_OK) {
+        st = maki_conv_tell(p->conv, &p->tokens, item, 0, &seen.row.tokens, err);
+    }
     return st == MAKI_OK ? p->fn(p->ctx, &seen, err) : st;
 }
 
@@ -363,8 +385,8 @@ maki_status maki_conv_each(maki_conv *conv, const maki_view *view, maki_seen_fn 
 {
     const maki_alloc *alloc = conv->env.alloc;
     maki_buf empty = maki_buf_new(alloc, (size_t)MAKI_ROW_MAX);
-    passing p = { view, fn, ctx, empty, { empty, empty } };
-    maki_status st = MAKI_OK;
+    passing p = { conv, view, fn, ctx, { .ready = true, .ratio = 1 }, empty, { empty, empty } };
+    maki_status st = conv->family ? maki_conv_telling(conv, view, &p.tokens, err) : MAKI_OK;
     for (size_t i = 0; st == MAKI_OK && i < view->count; i++) {
         const maki_view_item *item = &view->items[i];
         st = item->from ? pass_rows(&p, item, err) : pass_made(&p, item, err);

@@ -6,7 +6,8 @@
  * not truncated away, and only what is visible counts.
  *
  * Every change may name the head it expects; MAKI_CONFLICT means that somebody else wrote first.
- * A conversation belongs to the thread that opened it. */
+ * A conversation belongs to the thread that opened it.  It may have threads of its own that count
+ * tokens: then the environment's allocator and files are called by several threads at once. */
 #ifndef MAKI_HISTORY_CONVERSATION_H
 #define MAKI_HISTORY_CONVERSATION_H
 
@@ -21,7 +22,12 @@ typedef struct maki_conv_options {
     bool read_only;
     bool repair;
     maki_durability durability;
-    maki_str header; /* of a new session's file; len 0: none */
+    maki_str header;    /* of a new session's file; len 0: none */
+    const char *family; /* of the tokens that are told; NULL: MAKI_FAMILY (tally.h) */
+    bool wait;      /* count in that family before telling them, rather than in the background */
+    size_t threads; /* that count when there is much: 0: one a core; 1: only the caller's */
+    maki_log_progress progress; /* of counting much while the caller waits; or NULL */
+    void *progress_ctx;
 } maki_conv_options;
 
 /* `path` is the messages file.  A fork's parents are looked for in the same folder, or, for tasks,
@@ -60,6 +66,29 @@ maki_status maki_conv_each(maki_conv *conv, const maki_view *view, maki_seen_fn 
 maki_status maki_conv_write(maki_conv *conv, const maki_view *view, bool array, maki_sink sink,
                             maki_err *err);
 
+/* ---- tokens --------------------------------------------------------------------------------------- */
+
+/* Each message was counted in MAKI_FAMILY when it was appended, and any sum of them is a subtraction.
+ * Another family is counted when it is first asked for, and kept as well (log/beside.h): at once when
+ * that is little or the caller waits, else by a thread in the background; until that is done an answer
+ * is the count in MAKI_FAMILY, scaled, and says that it is an estimate. */
+typedef struct maki_view_totals {
+    uint64_t messages, tokens;
+    bool estimated;
+} maki_view_totals;
+
+/* Of a view, in the family that the conversation was opened with. */
+maki_status maki_conv_total(maki_conv *conv, const maki_view *view, maki_view_totals *out,
+                            maki_err *err);
+/* The same in a family by its number (tally.h). */
+maki_status maki_conv_total_in(maki_conv *conv, const maki_view *view, size_t family, bool wait,
+                               maki_view_totals *out, maki_err *err);
+/* Of messages [from, to], whatever was done to them. */
+maki_status maki_conv_tokens(maki_conv *conv, uint64_t from, uint64_t to, size_t family, bool wait,
+                             maki_view_totals *out, maki_err *err);
+/* The number of the family that the conversation was opened with. */
+size_t maki_conv_family(const maki_conv *conv);
+
 /* ---- changing ------------------------------------------------------------------------------------ */
 
 typedef struct maki_change {
@@ -68,6 +97,7 @@ typedef struct maki_change {
     unsigned char head[MAKI_CHAIN_LEN];
     uint64_t removed; /* messages hidden */
     uint64_t tokens_before, tokens_after;
+    bool estimated; /* these two */
 } maki_change;
 
 /* Append messages, one JSON object each; newlines between tokens become spaces. */

@@ -533,7 +533,7 @@ static maki_status tokens_at(ui *u, uint64_t seq, uint64_t ev, uint64_t *tokens,
     const maki_view *view;
     maki_view_totals totals = { 0 };
     maki_status st = maki_conv_view(u->conv, seq, ev, &view, err);
-    if (st == MAKI_OK) st = maki_view_total(view, &totals, err);
+    if (st == MAKI_OK) st = maki_conv_total(u->conv, view, &totals, err);
     *tokens = totals.tokens;
     return st;
 }

@@ -10,10 +10,7 @@
 #include "base/time.h"
 #include "history/message.h"
 
-enum {
-    LOOK_BACK = 64,
-    PER_MESSAGE = 4 /* tokens that a message costs besides its content */
-};
+enum { LOOK_BACK = 64 };
 
 /* ---- fields ------------------------------------------------------------------------------------- */
 
@@ -57,6 +54,35 @@ static fields fields_of(maki_str row)
     }
     if (maki_json_kind_of(f.content) == MAKI_JSON_NULL) f.content = (maki_str){ 0 };
     return f;
+}
+
+maki_spoken maki_spoken_of(maki_str message)
+{
+    fields f = fields_of(message);
+    return (maki_spoken){ f.role, f.content, f.calls };
+}
+
+/* Where content and calls stand in the row. */
+static maki_hint hint_of(maki_str row, const fields *f)
+{
+    maki_hint hint = { { 0 } };
+    if (f->content.len) {
+        hint.at[0] = (uint32_t)(f->content.ptr - row.ptr);
+        hint.at[1] = (uint32_t)f->content.len;
+    }
+    if (f->calls.len) {
+        hint.at[2] = (uint32_t)(f->calls.ptr - row.ptr);
+        hint.at[3] = (uint32_t)f->calls.len;
+    }
+    return hint;
+}
+
+bool maki_spoken_hinted(maki_str row, const maki_hint *hint, maki_spoken *out)
+{
+    if (!hint || !(hint->at[1] | hint->at[3])) return false;
+    *out = (maki_spoken){ .content = { row.ptr + hint->at[0], hint->at[1] },
+                          .calls = { row.ptr + hint->at[2], hint->at[3] } };
+    return true;
 }
 
 static bool is_string(maki_str value)
@@ -148,16 +174,28 @@ static bool answers(maki_role role, const fields *f, maki_str *id)
 /* ---- what is remembered --------------------------------------------------------------------------- */
 
 /* Is what we remember that of the rows just before `seq`?  Not after opening, nor when another process
- * wrote in between, nor when a group of ours was given up. */
+ * wrote in between, nor when a group of ours was given up.  A row that was no message is met again by
+ * its number when it was not added. */
 static maki_status remembers(const maki_fact_state *state, maki_log *log, uint64_t seq, bool *out,
                              maki_err *err)
 {
     maki_row before;
-    *out = state->last_seq + 1 == seq && seq > maki_log_base(log) + 1;
+    bool again = state->last_bad && state->last_seq == seq;
+    *out = (again || state->last_seq + 1 == seq) && seq > maki_log_base(log) + 1;
     if (!*out || seq != maki_log_last(log) + 1) return MAKI_OK; /* in a group nobody else writes */
     maki_status st = maki_log_row(log, seq - 1, &before, err);
-    *out = st == MAKI_OK && before.xxh3 == state->last_hash;
+    *out = st == MAKI_OK && before.xxh3 == (again ? state->hash_before : state->last_hash);
     return st;
+}
+
+/* From here on what is remembered is that of `row`. */
+static void move_on(maki_fact_state *state, uint64_t seq, maki_str row)
+{
+    bool again = state->last_bad && state->last_seq == seq;
+    if (!again) state->hash_before = state->last_hash;
+    state->last_seq = seq;
+    state->last_hash = maki_row_hash(row);
+    state->last_bad = true; /* until it is known to be a message */
 }
 
 static maki_status look_at(maki_fact_state *state, maki_log *log, uint64_t seq, maki_buf *row,
@@ -209,13 +247,6 @@ static int64_t time_of(const fields *f)
     return fabs(ms) < 9e15 ? (int64_t)ms : 0;
 }
 
-static uint32_t tokens_of(const fields *f)
-{
-    uint64_t units = f->content.len ? maki_json_units(f->content) : 0;
-    if (f->calls.len) units += maki_json_units(f->calls);
-    return (uint32_t)((units + 3) / 4 + PER_MESSAGE);
-}
-
 maki_status maki_facts_of(void *ctx, maki_log *log, uint64_t seq, maki_str row, maki_facts *out,
                           maki_err *err)
 {
@@ -223,8 +254,7 @@ maki_status maki_facts_of(void *ctx, maki_log *log, uint64_t seq, maki_str row, 
     maki_str object, id;
     maki_status st = look_back(state, log, seq, err);
     if (st != MAKI_OK) return st;
-    state->last_seq = seq;
-    state->last_hash = maki_row_hash(row);
+    move_on(state, seq, row);
     st = maki_json_check(row, &object, err);
     if (st == MAKI_TOOBIG) {
         return maki_fail(err, MAKI_INVALID, "message %llu is nested too deep",
@@ -238,7 +268,8 @@ maki_status maki_facts_of(void *ctx, maki_log *log, uint64_t seq, maki_str row, 
                          (unsigned long long)seq);
     }
     maki_role kind = maki_role_of(f.role);
-    *out = (maki_facts){ .ts = time_of(&f), .tokens = tokens_of(&f), .flags = (uint32_t)kind };
+    state->last_bad = false;
+    *out = (maki_facts){ .ts = time_of(&f), .flags = (uint32_t)kind, .hint = hint_of(row, &f) };
     if (answers(kind, &f, &id)) {
         out->flags |= MAKI_FACT_ANSWERS;
         if (id.len) out->call_seq = caller_of(state, id, seq);

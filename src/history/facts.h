@@ -1,5 +1,5 @@
-/* facts.h -- what the engine needs to know of a message without reading it
- * again. */
+/* facts.h -- what the engine needs to know of a message without reading it again.  Its tokens are
+ * counted apart (tally.h). */
 #ifndef MAKI_HISTORY_FACTS_H
 #define MAKI_HISTORY_FACTS_H
 
@@ -22,14 +22,22 @@ typedef struct maki_fact_state {
     } calls[256];
     size_t next;
     uint64_t last_seq, last_hash; /* the row looked at last; what is remembered belongs to it */
+    uint64_t hash_before;         /* of the row before it */
+    bool last_bad;                /* it was no message: perhaps it was not added */
     const maki_alloc *alloc;
 } maki_fact_state;
-
-/* The token family that maki_facts_of counts: an estimate, UTF-16 units / 4. */
-#define MAKI_FAMILY_ESTIMATE "chars4"
 
 /* A maki_facts_fn; ctx is a maki_fact_state. */
 maki_status maki_facts_of(void *ctx, maki_log *log, uint64_t seq, maki_str row, maki_facts *out,
                           maki_err *err);
+
+/* The parts of a message that have tokens: JSON values, len 0 for what is not there. */
+typedef struct maki_spoken {
+    maki_str role, content, calls;
+} maki_spoken;
+/* `message` is a JSON object that was checked. */
+maki_spoken maki_spoken_of(maki_str message);
+/* The same from what maki_facts_of said about the row, but for the role; false when it said nothing. */
+bool maki_spoken_hinted(maki_str row, const maki_hint *hint, maki_spoken *out);
 
 #endif

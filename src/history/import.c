@@ -1,7 +1,8 @@
 /* import.c -- from a source to rows and events; see import.h.
  *
- * Rows and events go into the log in groups of at most GROUP_ROWS, which is what a synced log takes
- * at once; each group expects the head that the one before left. */
+ * Rows and events go into the log in groups, each of which expects the head that the one before left:
+ * at most GROUP_ROWS, which is what a synced log takes at once, or GROUP_BYTES of the source where the
+ * log publishes rows as they are written.  In such a group their tokens are counted by all cores. */
 #include "history/import.h"
 
 #include <errno.h>
@@ -14,14 +15,15 @@
 #include "base/err.h"
 #include "base/files.h"
 #include "base/json.h"
+#include "history/conv_inside.h"
 #include "history/import_inside.h"
 
 enum {
     GROUP_ROWS = 1000,
+    GROUP_BYTES = 64 << 20,
     GROUP_EVENT_BYTES = 8 << 20,
     ARENA_MAX = 1 << 30,
     FIELDS_MAX = 1 << 28,
-    PER_MESSAGE = 4,
     TELL_EVERY = 1 << 20,
     BEGINNING = 1 << 20, /* how much of a source decides on its format */
     PATH_MOST = 4096
@@ -57,6 +59,7 @@ static maki_status begin(maki_importing *im, maki_err *err)
     if (im->open) return MAKI_OK;
     memcpy(head, maki_log_head(im->log), MAKI_CHAIN_LEN);
     maki_status st = maki_log_begin(im->log, head, err);
+    im->group_at = maki_source_told(&im->src);
     im->open = st == MAKI_OK;
     return st;
 }
@@ -67,6 +70,12 @@ static maki_status commit(maki_importing *im, maki_err *err)
     im->open = false;
     im->in_group = im->event_bytes = 0;
     return maki_log_commit(im->log, err);
+}
+
+static bool group_is_full(const maki_importing *im)
+{
+    if (!maki_log_lazy(im->log)) return im->in_group == GROUP_ROWS;
+    return maki_source_told(&im->src) - im->group_at >= GROUP_BYTES;
 }
 
 static maki_status tell(maki_importing *im, maki_err *err)
@@ -109,7 +118,7 @@ static maki_status add_line(maki_importing *im, maki_str row, bool *added, maki_
     uint64_t seq = 0;
     maki_status st = MAKI_OK;
     *added = false;
-    if (im->in_group == GROUP_ROWS) st = commit(im, err);
+    if (im->open && group_is_full(im)) st = commit(im, err);
     if (st == MAKI_OK) st = begin(im, err);
     if (st != MAKI_OK) return st;
     st = maki_log_add_row(im->log, row, &seq, &why);
@@ -155,11 +164,13 @@ maki_status maki_import_event(maki_importing *im, const char *type, maki_err *er
     return MAKI_OK;
 }
 
-uint32_t maki_import_tokens(maki_str message)
+maki_status maki_import_tokens(maki_importing *im, maki_str message, maki_err *err)
 {
-    maki_str content;
-    if (!maki_json_get(message, MAKI_LIT("content"), &content)) return PER_MESSAGE;
-    return (uint32_t)((maki_json_units(content) + 3) / 4 + PER_MESSAGE);
+    uint32_t tokens = 0;
+    maki_status st = maki_tally_read(&im->conv->tallies[0], 0, message, NULL, &tokens, err);
+    maki_import_number(&im->fields, ",\"tokens\":", tokens);
+    maki_buf_add(&im->fields, MAKI_LIT(",\"family\":\"" MAKI_FAMILY "\""));
+    return st;
 }
 
 maki_status maki_import_condense(maki_importing *im, uint64_t before, maki_str message,
@@ -174,10 +185,10 @@ maki_status maki_import_condense(maki_importing *im, uint64_t before, maki_str m
     if (im->now.made) maki_import_number(f, "", im->now.made);
     maki_import_number(f, "],\"messages\":", before - 1);
     maki_import_number(f, ",\"before\":", before);
-    maki_import_number(f, ",\"tokens\":", maki_import_tokens(message));
+    maki_status st = maki_import_tokens(im, message, err);
     maki_buf_add(f, MAKI_LIT(",\"imported\":true,\"message\":"));
     maki_buf_add(f, message);
-    maki_status st = maki_import_event(im, "condense", err);
+    if (st == MAKI_OK) st = maki_import_event(im, "condense", err);
     if (st == MAKI_OK) im->now.made = im->now.ev;
     return st;
 }
@@ -371,6 +382,7 @@ static maki_status run(const maki_env *env, int fd, int ui_fd, maki_conv *into,
         return maki_fail(err, MAKI_INVALID, "an import needs an empty conversation");
     }
     maki_importing im = { .env = env,
+                          .conv = into,
                           .log = log,
                           .options = options,
                           .report = report,

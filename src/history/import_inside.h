@@ -48,6 +48,7 @@ typedef struct maki_place {
 
 typedef struct maki_importing {
     const maki_env *env;
+    maki_conv *conv;
     maki_log *log;
     const maki_import_options *options;
     maki_import_report *report;
@@ -59,6 +60,7 @@ typedef struct maki_importing {
     maki_arena arena;
     maki_place now;
     uint64_t in_group, told; /* rows of the open group; bytes when progress was told last */
+    uint64_t group_at;       /* where in the source the group began */
     size_t event_bytes;
     bool open;
     uint64_t line; /* the number of the line or element at hand */
@@ -80,7 +82,8 @@ bool maki_import_object(maki_importing *im, maki_str text, maki_str *object, mak
  * summary that held are hidden. */
 maki_status maki_import_condense(maki_importing *im, uint64_t before, maki_str message,
                                  maki_err *err);
-uint32_t maki_import_tokens(maki_str message);
+/* `,"tokens":...` of a message that an event makes, into im->fields. */
+maki_status maki_import_tokens(maki_importing *im, maki_str message, maki_err *err);
 
 /* JSON, put together by hand. */
 void maki_import_number(maki_buf *out, const char *text, uint64_t n);          /* text, then n */

@@ -172,7 +172,8 @@ static maki_status write_event(maki_importing *im, int kind, noted *n, maki_str 
     maki_import_number(f, ",\"messages\":", rows_of(n));
     if (message.len) {
         maki_import_number(f, ",\"before\":", im->now.seq + 1);
-        maki_import_number(f, ",\"tokens\":", maki_import_tokens(message));
+        maki_status st = maki_import_tokens(im, message, err);
+        if (st != MAKI_OK) return st;
         maki_buf_add(f, MAKI_LIT(",\"message\":"));
         maki_buf_add(f, message);
     }

@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "base/str.h"
+#include "history/tally.h"
 
 /* ---- reading events ----------------------------------------------------------------------------- */
 
@@ -39,11 +40,13 @@ enum {
     HIDDEN_EVENTS,
     HIDDEN_ABOVE,
     MESSAGE,
+    FAMILY,
     FIELDS
 };
 static const char *const field_names[FIELDS] = {
-    "type", "at",   "before", "tokens", "seq",    "block",        "headUnits",   "tailUnits",
-    "to",   "toEv", "with",   "target", "hidden", "hiddenEvents", "hiddenAbove", "message",
+    "type",      "at",           "before",      "tokens",  "seq",    "block",
+    "headUnits", "tailUnits",    "to",          "toEv",    "with",   "target",
+    "hidden",    "hiddenEvents", "hiddenAbove", "message", "family",
 };
 
 static void read_fields(maki_str event, maki_str fields[FIELDS])
@@ -73,6 +76,17 @@ static uint64_t whole(maki_str value)
     if (value.len == 0 || maki_json_kind_of(value) != MAKI_JSON_NUMBER) return 0;
     double d = maki_json_double(value);
     return d > 0 && d < 9e15 ? (uint64_t)d : 0;
+}
+
+/* The token family; one that says none is from when there was only the estimate. */
+static uint32_t family_of(maki_str value)
+{
+    char name[40];
+    size_t number = MAKI_FAMILIES;
+    bool named = value.len > 0 && maki_json_kind_of(value) == MAKI_JSON_STRING;
+    if (named) name[maki_json_copy_text(value, name, sizeof name - 1)] = '\0';
+    (void)!maki_tally_number(named ? name : MAKI_FAMILY_ESTIMATE, &number, NULL);
+    return (uint32_t)number;
 }
 
 /* A list of pairs. */
@@ -145,6 +159,7 @@ static maki_status read_event(void *ctx, uint64_t ev, maki_str row, uint64_t at,
                        .at = whole(fields[AT]),
                        .before = whole(fields[BEFORE]),
                        .tokens = (uint32_t)whole(fields[TOKENS]),
+                       .family = family_of(fields[FAMILY]),
                        .seq = whole(fields[SEQ]),
                        .block = (uint32_t)whole(fields[BLOCK]),
                        .head = (uint32_t)whole(fields[HEAD]),
@@ -439,27 +454,12 @@ bool maki_view_has(const maki_view *view, uint64_t seq)
     return false;
 }
 
-maki_status maki_view_total(const maki_view *view, maki_view_totals *out, maki_err *err)
+uint64_t maki_view_messages(const maki_view *view)
 {
-    *out = (maki_view_totals){ 0 };
+    uint64_t n = 0;
     for (size_t i = 0; i < view->count; i++) {
         const maki_view_item *item = &view->items[i];
-        maki_row first, last;
-        if (item->from == 0) {
-            out->messages++;
-            out->tokens += item->made->tokens;
-            continue;
-        }
-        maki_status st = maki_log_row(item->log, item->from, &first, err);
-        if (st == MAKI_OK) st = maki_log_row(item->log, item->to, &last, err);
-        if (st != MAKI_OK) return st;
-        out->messages += item->to - item->from + 1;
-        out->tokens += last.tokens_so_far - first.tokens_so_far + first.tokens;
+        n += item->from ? item->to - item->from + 1 : 1;
     }
-    for (size_t i = 0; i < view->trim_count; i++) {
-        uint64_t saved = view->trims[i]->tokens;
-        if (!maki_view_has(view, view->trims[i]->seq)) continue;
-        out->tokens -= saved < out->tokens ? saved : out->tokens;
-    }
-    return MAKI_OK;
+    return n;
 }

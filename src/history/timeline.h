@@ -46,6 +46,7 @@ typedef struct maki_event {
     uint64_t before;            /* the made message stands before this one */
     uint64_t made_at, made_len; /* where its bytes are in the events file */
     uint32_t tokens;            /* of the made message; trim: tokens saved */
+    uint32_t family;            /* which they were counted in (tally.h); MAKI_FAMILIES: unknown */
     uint64_t seq;               /* trim, pin, unpin, damage */
     uint32_t block, head, tail; /* trim: the block, and the units kept of it */
     uint64_t to, to_ev, with;   /* rewind: the moment, and the message of an edit */
@@ -86,11 +87,8 @@ uint64_t maki_view_below(maki_log *log, maki_events *events, uint64_t seq, uint6
 maki_status maki_view_make(maki_log *log, maki_events *events, const maki_view *below, uint64_t seq,
                            uint64_t ev, maki_arena *arena, maki_view *out, maki_err *err);
 
-/* Its messages and tokens, from the index: O(items). */
-typedef struct maki_view_totals {
-    uint64_t messages, tokens;
-} maki_view_totals;
-maki_status maki_view_total(const maki_view *view, maki_view_totals *out, maki_err *err);
+/* How many messages it has. */
+uint64_t maki_view_messages(const maki_view *view);
 
 bool maki_view_pinned(const maki_view *view, uint64_t seq);
 /* Is message `seq` in it? */

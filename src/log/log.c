@@ -12,58 +12,24 @@
 #include <string.h>
 #include <sys/file.h>
 
-#include "base/block.h"
 #include "base/err.h"
 #include "base/files.h"
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/str.h"
 #include "log/lines.h"
-
-enum {
-    PATH_MOST = 4096,
-    BLOCK = 1 << 20,     /* read and written at a time */
-    ROWS_AT_ONCE = 1024, /* records given to the index at a time */
-    EVENT_MAX = 1 << 28
-};
-
-struct maki_log {
-    maki_env env;
-    maki_log_options options;
-    char path[PATH_MOST], events_path[PATH_MOST], index_path[PATH_MOST];
-    int messages_fd, events_fd;
-    bool read_only;
-    maki_index index;
-    uint64_t header_len;
-    unsigned char start[MAKI_CHAIN_LEN]; /* the chain before row 1 */
-    uint64_t base;
-
-    /* what is published */
-    unsigned char head[MAKI_CHAIN_LEN];
-    uint64_t tokens; /* of all rows */
-    uint64_t events_end;
-    uint64_t ev;
-    unsigned char sum[MAKI_CHAIN_LEN];
-
-    /* the open group */
-    bool locked;
-    maki_buf rows;        /* not yet written */
-    uint64_t written_end; /* rows are written up to here */
-    maki_row records[ROWS_AT_ONCE];
-    size_t record_count;
-    bool rows_begun; /* some of its rows may stand in the file already */
-    bool seals_rows; /* an event was added after rows of the group */
-    maki_buf events;
-    uint64_t events_added;
-    unsigned char new_head[MAKI_CHAIN_LEN], new_sum[MAKI_CHAIN_LEN];
-    uint64_t new_tokens;
-};
+#include "log/log_inside.h"
 
 /* ---- small questions ------------------------------------------------------------------------------ */
 
 bool maki_log_read_only(const maki_log *log)
 {
     return log->read_only;
+}
+
+const maki_env *maki_log_env(const maki_log *log)
+{
+    return &log->env;
 }
 
 const char *maki_log_path(const maki_log *log)
@@ -89,6 +55,11 @@ uint64_t maki_log_events(const maki_log *log)
 const unsigned char *maki_log_head(const maki_log *log)
 {
     return log->head;
+}
+
+bool maki_log_lazy(const maki_log *log)
+{
+    return log->options.durability == MAKI_LAZY;
 }
 
 maki_log_files maki_log_inside(maki_log *log)
@@ -235,47 +206,137 @@ static maki_status publish(maki_log *log, maki_err *err)
     return MAKI_OK;
 }
 
-/* Make the record of a row that stands, or will stand, at `at`. */
+/* The number of the row that comes next, those waiting included. */
+static uint64_t next_seq(const maki_log *log)
+{
+    size_t waiting = log->intake ? maki_intake_rows(log->intake) : 0;
+    return maki_log_last(log) + log->record_count + waiting + 1;
+}
+
+/* The record of a row that stands, or will stand, at `at`; its tokens are not in it yet. */
 static maki_status make_record(maki_log *log, maki_str row, uint64_t at, const maki_facts *facts,
-                               maki_err *err)
+                               maki_row *out, maki_err *err)
+{
+    *out = (maki_row){ .offset = at,
+                       .length = (uint32_t)row.len,
+                       .ts = facts->ts,
+                       .flags = facts->flags,
+                       .call_seq = facts->call_seq,
+                       .xxh3 = maki_row_hash(row) };
+    return maki_chain_next(log->new_head, row, out->chain, err);
+}
+
+/* One by one: count it here and keep the record until the next are published. */
+static maki_status add_record(maki_log *log, maki_str row, const maki_row *record,
+                              const maki_hint *hint, maki_err *err)
 {
     maki_row *r = &log->records[log->record_count];
-    *r = (maki_row){ .offset = at,
-                     .length = (uint32_t)row.len,
-                     .tokens = facts->tokens,
-                     .tokens_so_far = log->new_tokens + facts->tokens,
-                     .ts = facts->ts,
-                     .flags = facts->flags,
-                     .call_seq = facts->call_seq,
-                     .xxh3 = maki_row_hash(row) };
-    maki_status st = maki_chain_next(log->new_head, row, r->chain, err);
-    if (st != MAKI_OK) return st;
+    *r = *record;
+    if (!(r->flags & MAKI_ROW_BAD)) {
+        maki_status st =
+            log->options.tokens(log->options.tokens_ctx, 0, row, hint, &r->tokens, err);
+        if (st != MAKI_OK) return st;
+    }
+    r->tokens_so_far = log->new_tokens + r->tokens;
     memcpy(log->new_head, r->chain, MAKI_CHAIN_LEN);
     log->new_tokens = r->tokens_so_far;
     log->record_count++;
     return MAKI_OK;
 }
 
-/* The number of the row that comes next, those waiting included. */
-static uint64_t next_seq(const maki_log *log)
+/* ---- many rows: counted in batches ------------------------------------------------------------------- */
+
+static maki_status publish_batch(maki_log *log, maki_batch *batch, maki_err *err)
 {
-    return maki_log_last(log) + log->record_count + 1;
+    maki_row *last = &batch->rows[batch->count - 1];
+    uint64_t tokens = log->tokens;
+    for (size_t i = 0; i < batch->count; i++) {
+        tokens += batch->rows[i].tokens;
+        batch->rows[i].tokens_so_far = tokens;
+    }
+    maki_status st = maki_index_add(&log->index, batch->rows, batch->count,
+                                    last->offset + last->length + 1, err);
+    if (st != MAKI_OK) return st;
+    log->tokens = log->new_tokens = tokens;
+    memcpy(log->head, last->chain, MAKI_CHAIN_LEN);
+    return MAKI_OK;
+}
+
+/* Hand over what has been filled, writing it when it is new; publish what has been counted, or all. */
+static maki_status pass_on(maki_log *log, bool all, maki_err *err)
+{
+    maki_status st = MAKI_OK;
+    const maki_batch *filled = maki_intake_filled(log->intake);
+    bool writes = filled && log->intake_writes;
+    maki_intake_pass(log->intake);
+    if (writes) { /* the workers only read it */
+        maki_str bytes = { filled->bytes.at, filled->len };
+        st = maki_file_write_at(log->env.files, log->messages_fd, log->written_end, bytes, err);
+        if (st == MAKI_OK) log->written_end += bytes.len;
+    }
+    while (st == MAKI_OK) {
+        maki_batch *batch = NULL;
+        st = maki_intake_take(log->intake, all, &batch, err);
+        if (st != MAKI_OK || !batch) break;
+        st = publish_batch(log, batch, err);
+    }
+    return st;
+}
+
+static maki_status add_to_batch(maki_log *log, maki_str row, const maki_row *record,
+                                const maki_hint *hint, maki_err *err)
+{
+    maki_status st = MAKI_OK;
+    if (!maki_intake_fits(log->intake, record->offset, row.len)) st = pass_on(log, false, err);
+    if (st == MAKI_OK) st = maki_intake_add(log->intake, row, record, hint, err);
+    if (st == MAKI_OK) memcpy(log->new_head, record->chain, MAKI_CHAIN_LEN);
+    return st;
+}
+
+static void end_batches(maki_log *log)
+{
+    maki_intake_close(log->intake);
+    log->intake = NULL;
+}
+
+/* From here on rows go in batches, if there is more than one thread for it. */
+static maki_status begin_batches(maki_log *log, bool writes, maki_err *err)
+{
+    size_t threads = log->options.threads ? log->options.threads : maki_work_cores();
+    log->intake_writes = writes;
+    if (threads == 1 || log->intake) return MAKI_OK;
+    return maki_intake_open(log->env.alloc, threads, log->options.tokens, log->options.tokens_ctx,
+                            &log->intake, err);
+}
+
+static maki_status tell(maki_log *log, uint64_t done, maki_err *err)
+{
+    if (!log->options.progress || log->to_tell < MAKI_MUCH || done < log->told + MAKI_MUCH)
+        return MAKI_OK;
+    log->told = done;
+    maki_status st = log->options.progress(log->options.progress_ctx, done, log->to_tell);
+    return st == MAKI_OK ? st : maki_fail(err, st, "making the index was stopped");
 }
 
 static maki_status take_line(void *ctx, maki_str line, uint64_t at, maki_err *err)
 {
     maki_log *log = ctx;
     maki_facts facts = { 0 };
+    maki_row record;
     maki_status st =
         log->options.facts(log->options.facts_ctx, log, next_seq(log), line, &facts, err);
     if (st == MAKI_INVALID)
         facts = (maki_facts){ .flags = MAKI_ROW_BAD };
     else if (st != MAKI_OK)
         return st;
-    st = make_record(log, line, at, &facts, err);
-    log->written_end = at + line.len + 1;
-    if (st == MAKI_OK && log->record_count == ROWS_AT_ONCE) st = publish(log, err);
-    return st;
+    st = make_record(log, line, at, &facts, &record, err);
+    if (st == MAKI_OK && log->intake) st = add_to_batch(log, line, &record, &facts.hint, err);
+    if (st == MAKI_OK && !log->intake) {
+        st = add_record(log, line, &record, &facts.hint, err);
+        log->written_end = at + line.len + 1;
+        if (st == MAKI_OK && log->record_count == ROWS_AT_ONCE) st = publish(log, err);
+    }
+    return st == MAKI_OK ? tell(log, at, err) : st;
 }
 
 /* The state after the last published record. */
@@ -305,10 +366,21 @@ static maki_status load_head(maki_log *log, maki_err *err)
 static maki_status catch_up(maki_log *log, uint64_t *end, maki_err *err)
 {
     maki_status st = load_head(log, err);
+    if (st != MAKI_OK) return st;
+    off_t size = log->env.files->size(log->env.files, log->messages_fd);
+    if (size < 0) return maki_fail_errno(err, "asking the size of the messages");
+    log->to_tell = (uint64_t)size;
+    log->told = log->written_end;
+    if ((uint64_t)size > log->written_end + MAKI_MUCH) st = begin_batches(log, false, err);
     if (st == MAKI_OK) {
         st = maki_lines_each(&log->env, log->messages_fd, log->written_end,
                              log->options.max_row_bytes, take_line, log, end, err);
     }
+    if (st == MAKI_OK && log->intake) {
+        st = pass_on(log, true, err);
+        log->written_end = *end;
+    }
+    end_batches(log);
     if (st == MAKI_OK) st = publish(log, err);
     return st;
 }
@@ -613,19 +685,36 @@ static bool index_stands(maki_log *log)
     return maki_index_refresh(&log->index, NULL) == MAKI_OK && load_head(log, NULL) == MAKI_OK;
 }
 
+static maki_status look_at_events(maki_log *log, maki_err *err)
+{
+    uint64_t end = 0;
+    maki_status st = open_events(log, false, err);
+    return st == MAKI_OK ? read_events_tail(log, &end, err) : st;
+}
+
+typedef enum settling {
+    FRESH, /* nothing is known yet */
+    ROWS,  /* only rows will be added: an events file that was not there is not looked for */
+    ALL
+} settling;
+
 /* Under the lock: everything is taken in and nothing is torn. */
-static maki_status settle(maki_log *log, bool fresh, maki_err *err)
+static maki_status settle(maki_log *log, settling what, maki_err *err)
 {
     const maki_files *files = log->env.files;
-    uint64_t end = 0, events_end = 0;
-    maki_status st = open_events(log, false, err);
-    if (st == MAKI_OK && fresh) st = read_parent(log, err);
-    if (st == MAKI_OK) st = read_events_tail(log, &events_end, err);
+    uint64_t end = 0;
+    bool looks = what != ROWS || log->events_fd >= 0;
+    maki_status st = what == FRESH ? open_events(log, false, err) : MAKI_OK;
+    if (st == MAKI_OK && what == FRESH) st = read_parent(log, err);
+    if (st == MAKI_OK && looks) st = look_at_events(log, err);
     if (st != MAKI_OK) return st;
     off_t size = files->size(files, log->messages_fd);
     if (size < 0) return maki_fail_errno(err, "asking the size of the messages");
-    bool current = !fresh && index_stands(log) && published_end(log) == (uint64_t)size;
-    st = current ? check_events_there(log, err) : ready_index(log, &end, err);
+    bool current = what != FRESH && index_stands(log) && published_end(log) == (uint64_t)size;
+    if (!looks && (!current || log->index.header.events > log->ev)) {
+        st = look_at_events(log, err); /* somebody was here */
+    }
+    if (st == MAKI_OK) st = current ? check_events_there(log, err) : ready_index(log, &end, err);
     /* events first: the next event is written where a torn one stands */
     if (st == MAKI_OK && log->events_fd >= 0)
         st = cut_tail(log, log->events_fd, log->events_end, err);
@@ -675,11 +764,11 @@ static maki_status open_to_write(maki_log *log, maki_err *err)
     maki_status st = lock(log, err);
     if (st == MAKI_OK) st = write_header(log, &wrote, err);
     if (st == MAKI_OK) st = read_header(log, err);
-    if (st == MAKI_OK) st = settle(log, true, err);
+    if (st == MAKI_OK) st = settle(log, FRESH, err);
     if (st == MAKI_OK && !wrote) { /* all there was may have been half a header */
         st = write_header(log, &wrote, err);
         if (st == MAKI_OK && wrote) st = read_header(log, err);
-        if (st == MAKI_OK && wrote) st = settle(log, true, err);
+        if (st == MAKI_OK && wrote) st = settle(log, FRESH, err);
     }
     unlock(log);
     return st;
@@ -720,6 +809,7 @@ void maki_log_close(maki_log *log)
     if (!log) return;
     const maki_files *files = log->env.files;
     const maki_alloc *alloc = log->env.alloc;
+    end_batches(log);
     unlock(log);
     maki_index_close(&log->index);
     maki_buf_free(&log->rows);
@@ -749,166 +839,8 @@ maki_status maki_log_refresh(maki_log *log, maki_err *err)
     if (st == MAKI_OK && stands) return log->index.own ? catch_up(log, &end, err) : MAKI_OK;
     if (st != MAKI_OK || log->read_only) return st == MAKI_OK ? ready_index(log, &end, err) : st;
     st = lock(log, err); /* the shared index is written by one process at a time */
-    if (st == MAKI_OK) st = settle(log, false, err);
+    if (st == MAKI_OK) st = settle(log, ALL, err);
     unlock(log);
-    return st;
-}
-
-/* ---- reading -------------------------------------------------------------------------------------------------- */
-
-maki_status maki_log_row(maki_log *log, uint64_t seq, maki_row *out, maki_err *err)
-{
-    if (seq <= log->base || seq > maki_log_last(log)) {
-        return maki_fail(err, MAKI_NOTFOUND, "there is no message %" PRIu64, seq);
-    }
-    return maki_index_get(&log->index, seq - log->base, out, err);
-}
-
-static maki_status changed(uint64_t seq, maki_err *err)
-{
-    return maki_fail(err, MAKI_CORRUPT,
-                     "message %" PRIu64 " is not what was written; see maki fsck", seq);
-}
-
-maki_status maki_log_read(maki_log *log, uint64_t seq, maki_buf *out, maki_err *err)
-{
-    maki_row row;
-    size_t got = 0;
-    maki_status st = maki_log_row(log, seq, &row, err);
-    if (st != MAKI_OK) return st;
-    char *room = maki_buf_room(out, row.length);
-    if (!room) return maki_buf_status(out, err);
-    st = maki_file_read_at(log->env.files, log->messages_fd, row.offset, room, row.length, &got,
-                           err);
-    if (st != MAKI_OK) return st;
-    if (got < row.length || maki_row_hash((maki_str){ room, got }) != row.xxh3) {
-        return changed(seq, err);
-    }
-    out->len += got;
-    return MAKI_OK;
-}
-
-/* A run of rows that stand one after the other in the file. */
-typedef struct row_run {
-    maki_row rows[ROWS_AT_ONCE];
-    size_t count;
-    uint64_t bytes; /* with their newlines */
-} row_run;
-
-/* The rows from `seq` on that fit into a block together; at least one. */
-static maki_status next_run(maki_log *log, uint64_t seq, uint64_t to, row_run *run, maki_err *err)
-{
-    run->count = 0;
-    run->bytes = 0;
-    for (; seq <= to && run->count < ROWS_AT_ONCE; seq++) {
-        maki_row *row = &run->rows[run->count];
-        maki_status st = maki_log_row(log, seq, row, err);
-        if (st != MAKI_OK) return st;
-        if (row->flags & MAKI_ROW_BAD) {
-            return maki_fail(err, MAKI_CORRUPT, "message %" PRIu64 " is damaged; see maki fsck",
-                             seq);
-        }
-        uint64_t bytes = (uint64_t)row->length + 1;
-        bool behind = run->count == 0 || row->offset == run->rows[0].offset + run->bytes;
-        if (run->count > 0 && (run->bytes + bytes > BLOCK || !behind)) break;
-        run->count++;
-        run->bytes += bytes;
-    }
-    return MAKI_OK;
-}
-
-/* A row that is longer than a block: its hash is known only after it has been handed on. */
-static maki_status copy_long(maki_log *log, uint64_t seq, const maki_row *row, char *block,
-                             maki_sink sink, maki_err *err)
-{
-    maki_row_hasher hasher;
-    uint64_t at = row->offset, end = row->offset + row->length;
-    maki_status st = MAKI_OK;
-    maki_row_hasher_begin(&hasher);
-    while (st == MAKI_OK && at < end) {
-        size_t want = end - at < BLOCK ? (size_t)(end - at) : BLOCK, got = 0;
-        st = maki_file_read_at(log->env.files, log->messages_fd, at, block, want, &got, err);
-        if (st == MAKI_OK && got < want) st = changed(seq, err);
-        if (st != MAKI_OK) return st;
-        maki_row_hasher_add(&hasher, (maki_str){ block, got });
-        st = sink.write(sink.ctx, (maki_str){ block, got }, err);
-        at += got;
-    }
-    if (st == MAKI_OK && maki_row_hasher_end(&hasher) != row->xxh3) st = changed(seq, err);
-    return st == MAKI_OK ? sink.write(sink.ctx, MAKI_LIT("\n"), err) : st;
-}
-
-static maki_status copy_run(maki_log *log, uint64_t seq, const row_run *run, char *block,
-                            maki_sink sink, maki_err *err)
-{
-    size_t got = 0, at = 0;
-    if (run->bytes > BLOCK) return copy_long(log, seq, &run->rows[0], block, sink, err);
-    maki_status st = maki_file_read_at(log->env.files, log->messages_fd, run->rows[0].offset, block,
-                                       (size_t)run->bytes, &got, err);
-    for (size_t i = 0; st == MAKI_OK && i < run->count; i++) {
-        maki_str row = { block + at, run->rows[i].length };
-        bool whole = at + row.len < got && block[at + row.len] == '\n';
-        if (!whole || maki_row_hash(row) != run->rows[i].xxh3) st = changed(seq + i, err);
-        at += row.len + 1;
-    }
-    return st == MAKI_OK ? sink.write(sink.ctx, (maki_str){ block, got }, err) : st;
-}
-
-maki_status maki_log_copy(maki_log *log, uint64_t from, uint64_t to, maki_sink sink, maki_err *err)
-{
-    const maki_alloc *alloc = log->env.alloc;
-    maki_status st = MAKI_OK;
-    maki_block block = maki_block_new(alloc, BLOCK);
-    row_run *run = alloc->resize(alloc, NULL, 0, sizeof *run);
-    if (!block.at || !run) st = maki_fail_nomem(err);
-    for (uint64_t seq = from; st == MAKI_OK && seq <= to; seq += run->count) {
-        st = next_run(log, seq, to, run, err);
-        if (st == MAKI_OK) st = copy_run(log, seq, run, block.at, sink, err);
-    }
-    if (run) alloc->resize(alloc, run, sizeof *run, 0);
-    maki_block_free(alloc, &block);
-    return st;
-}
-
-typedef struct event_walk {
-    maki_log *log;
-    maki_event_fn fn;
-    void *ctx;
-    uint64_t ev;
-} event_walk;
-
-static maki_status walk_event(void *ctx, maki_str row, uint64_t at, maki_err *err)
-{
-    event_walk *walk = ctx;
-    if (at >= walk->log->events_end) return MAKI_CANCELLED; /* added since we looked */
-    return walk->fn(walk->ctx, ++walk->ev, row, at, err);
-}
-
-maki_status maki_log_each_event(maki_log *log, maki_event_fn fn, void *ctx, maki_err *err)
-{
-    event_walk walk = { log, fn, ctx, 0 };
-    uint64_t end = 0;
-    if (log->events_fd < 0) return MAKI_OK;
-    maki_status st =
-        maki_lines_each(&log->env, log->events_fd, 0, EVENT_MAX, walk_event, &walk, &end, err);
-    if (st == MAKI_CANCELLED && walk.ev == log->ev) st = MAKI_OK;
-    if (st == MAKI_OK && walk.ev < log->ev) {
-        st = maki_fail(err, MAKI_CORRUPT, "the events file was cut short while in use");
-    }
-    return st;
-}
-
-maki_status maki_log_event_bytes(maki_log *log, uint64_t at, uint64_t len, maki_buf *out,
-                                 maki_err *err)
-{
-    size_t got = 0;
-    char *room = maki_buf_room(out, (size_t)len);
-    if (!room) return maki_buf_status(out, err);
-    maki_status st =
-        maki_file_read_at(log->env.files, log->events_fd, at, room, (size_t)len, &got, err);
-    if (st == MAKI_OK && got < len)
-        st = maki_fail(err, MAKI_CORRUPT, "the events file was cut short");
-    if (st == MAKI_OK) out->len += got;
     return st;
 }
 
@@ -916,6 +848,7 @@ maki_status maki_log_event_bytes(maki_log *log, uint64_t at, uint64_t len, maki_
 
 static void forget_group(maki_log *log)
 {
+    end_batches(log);
     maki_buf_clear(&log->rows);
     maki_buf_clear(&log->events);
     log->record_count = 0;
@@ -926,11 +859,11 @@ static void forget_group(maki_log *log)
     log->new_tokens = log->tokens;
 }
 
-maki_status maki_log_begin(maki_log *log, const unsigned char *expect, maki_err *err)
+static maki_status begin(maki_log *log, settling what, const unsigned char *expect, maki_err *err)
 {
     if (log->read_only) return maki_fail(err, MAKI_DENIED, "%s may not be written", log->path);
     maki_status st = lock(log, err);
-    if (st == MAKI_OK) st = settle(log, false, err);
+    if (st == MAKI_OK) st = settle(log, what, err);
     if (st == MAKI_OK && expect && memcmp(expect, log->head, MAKI_CHAIN_LEN) != 0) {
         st = maki_fail(err, MAKI_CONFLICT,
                        "the conversation has grown since it was read; read it again");
@@ -943,8 +876,18 @@ maki_status maki_log_begin(maki_log *log, const unsigned char *expect, maki_err 
     return MAKI_OK;
 }
 
+maki_status maki_log_begin(maki_log *log, const unsigned char *expect, maki_err *err)
+{
+    return begin(log, ALL, expect, err);
+}
+
+maki_status maki_log_begin_rows(maki_log *log, const unsigned char *expect, maki_err *err)
+{
+    return begin(log, ROWS, expect, err);
+}
+
 /* Write the waiting rows; under MAKI_LAZY they are published at once, so that a long import does not
- * gather records. */
+ * gather records, and those to come go in batches. */
 static maki_status flush_rows(maki_log *log, maki_err *err)
 {
     log->rows_begun = true;
@@ -953,7 +896,24 @@ static maki_status flush_rows(maki_log *log, maki_err *err)
     if (st != MAKI_OK) return st;
     log->written_end += log->rows.len;
     maki_buf_clear(&log->rows);
-    return log->options.durability == MAKI_LAZY ? publish(log, err) : MAKI_OK;
+    if (!maki_log_lazy(log)) return MAKI_OK;
+    st = publish(log, err);
+    return st == MAKI_OK ? begin_batches(log, true, err) : st;
+}
+
+/* A row of the group, after those that wait. */
+static maki_status add_line(maki_log *log, maki_str row, const maki_facts *facts, maki_err *err)
+{
+    maki_row record;
+    const maki_batch *batch = log->intake ? maki_intake_filled(log->intake) : NULL;
+    uint64_t at = log->written_end + log->rows.len + (batch ? batch->len : 0);
+    maki_status st = make_record(log, row, at, facts, &record, err);
+    if (st == MAKI_OK && log->intake) return add_to_batch(log, row, &record, &facts->hint, err);
+    if (st == MAKI_OK) st = add_record(log, row, &record, &facts->hint, err);
+    if (st != MAKI_OK) return st;
+    maki_buf_add(&log->rows, row);
+    maki_buf_add_byte(&log->rows, '\n');
+    return maki_buf_status(&log->rows, err);
 }
 
 maki_status maki_log_add_row(maki_log *log, maki_str row, uint64_t *seq, maki_err *err)
@@ -967,8 +927,7 @@ maki_status maki_log_add_row(maki_log *log, maki_str row, uint64_t *seq, maki_er
         return maki_fail(err, MAKI_INVALID, "a row may not contain a newline");
     }
     if (log->record_count == ROWS_AT_ONCE || log->rows.len >= BLOCK) {
-        bool lazy = log->options.durability == MAKI_LAZY;
-        if (!lazy && log->record_count == ROWS_AT_ONCE) {
+        if (!maki_log_lazy(log) && log->record_count == ROWS_AT_ONCE) {
             return maki_fail(err, MAKI_TOOBIG, "more than %d messages in one synced group",
                              ROWS_AT_ONCE);
         }
@@ -977,12 +936,7 @@ maki_status maki_log_add_row(maki_log *log, maki_str row, uint64_t *seq, maki_er
     }
     uint64_t number = next_seq(log);
     maki_status st = log->options.facts(log->options.facts_ctx, log, number, row, &facts, err);
-    if (st != MAKI_OK) return st;
-    uint64_t at = log->written_end + log->rows.len;
-    maki_buf_add(&log->rows, row);
-    maki_buf_add_byte(&log->rows, '\n');
-    st = maki_buf_status(&log->rows, err);
-    if (st == MAKI_OK) st = make_record(log, row, at, &facts, err);
+    if (st == MAKI_OK) st = add_line(log, row, &facts, err);
     if (st == MAKI_OK && seq) *seq = number;
     return st;
 }
@@ -1094,8 +1048,10 @@ static maki_status publish_group(maki_log *log, maki_err *err)
 /* Write, sync and publish the group; the lock stays. */
 static maki_status finish(maki_log *log, maki_err *err)
 {
+    maki_status st = log->intake ? pass_on(log, true, err) : MAKI_OK;
+    end_batches(log);
     uint64_t end = published_end(log);
-    maki_status st = write_group(log, err);
+    if (st == MAKI_OK) st = write_group(log, err);
     if (st == MAKI_OK) st = publish_group(log, err);
     if (st != MAKI_OK) {
         roll_back(log, end);

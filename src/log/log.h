@@ -5,6 +5,7 @@
  *     messages.jsonl   one message a row; row n is message n (a session's file has a header row first)
  *     events.jsonl     what was done about them; {"ev", "at", "ts", "type", "head", ..., "sum"}
  *     messages.idx     derived; made again when it is missing or stale
+ *     messages.claude.idx   the same with the tokens of another family (beside.h)
  *
  * Append-only: a row never changes once it is written.  Each row's hash covers the row and the hash
  * before it (the chain); each event names the head of that chain, and its own `sum` covers the event
@@ -14,30 +15,35 @@
  * rows and events.  Readers take no lock and never see half a row.  Acknowledged means durable: when
  * maki_log_commit returns MAKI_OK under MAKI_SYNC, a power cut does not lose the group.
  *
- * log/ does not know what a message is: facts about a row come from a function handed in.
- * A maki_log belongs to the thread that opened it; open one per thread. */
+ * log/ does not know what a message is: facts about a row, and its tokens, come from functions handed
+ * in.  A maki_log belongs to the thread that opened it; open one per thread.  When many rows have to
+ * be counted at once (a long import, an index that is made again) it starts threads of its own for
+ * that, which call nothing but the tokens function and are gone when it is done. */
 #ifndef MAKI_LOG_LOG_H
 #define MAKI_LOG_LOG_H
 
 #include "base/arena.h"
 #include "base/buf.h"
-#include "log/index.h"
+#include "log/intake.h"
 
 typedef struct maki_log maki_log;
 
-/* What is kept of a row besides where it stands. */
+/* What is kept of a row besides where it stands and its tokens. */
 typedef struct maki_facts {
     int64_t ts;
-    uint32_t tokens;
     uint32_t flags;
     uint32_t call_seq;
+    maki_hint hint; /* not kept: for the tokens function */
 } maki_facts;
 
 /* Look at row `seq`.  MAKI_INVALID when it cannot be a message: then it is not appended; a row that
- * already stands in the file gets the flag MAKI_ROW_BAD instead. */
+ * already stands in the file gets the flag MAKI_ROW_BAD instead.  Rows are looked at in order, by the
+ * log's own thread. */
 typedef maki_status (*maki_facts_fn)(void *ctx, maki_log *log, uint64_t seq, maki_str row,
                                      maki_facts *out, maki_err *err);
-#define MAKI_ROW_BAD 0x80000000u
+
+/* How far a long work has come, in bytes; not MAKI_OK stops it with that status. */
+typedef maki_status (*maki_log_progress)(void *ctx, uint64_t done, uint64_t total);
 
 typedef enum maki_durability {
     MAKI_SYNC,  /* durable when commit returns */
@@ -52,12 +58,20 @@ typedef struct maki_log_options {
     bool from_rows; /* for verify.c: read only, believe neither the index nor the events */
     maki_durability durability;
     uint64_t max_row_bytes; /* 0: MAKI_ROW_MAX; larger rows are refused with MAKI_TOOBIG */
-    const char *family;     /* of the tokens that `facts` counts */
+    const char *family;     /* of the tokens that `tokens` counts */
     maki_facts_fn facts;
     void *facts_ctx;
+    maki_tokens_fn tokens;
+    void *tokens_ctx;
+    size_t threads;  /* that count when there is much: 0: one a core; 1: only the caller's */
     maki_str header; /* a header row for a new session; len 0: none */
+    maki_log_progress progress; /* of making an index of more than a megabyte again; or NULL */
+    void *progress_ctx;
+    const struct maki_beside_family *beside; /* for verify.c: the other families it may have */
+    size_t beside_count;
 } maki_log_options;
 #define MAKI_ROW_MAX ((uint64_t)512 << 20)
+enum { MAKI_MUCH = 1 << 20 }; /* bytes of rows that are worth threads of our own to count */
 
 /* Open the log whose messages file is `path`, bring its index up to date and cut a torn last row
  * (with a `damage` event that keeps what was cut).  Where nothing may be written it is opened for
@@ -71,6 +85,7 @@ void maki_log_close(maki_log *log); /* accepts NULL */
 maki_status maki_log_refresh(maki_log *log, maki_err *err);
 
 bool maki_log_read_only(const maki_log *log);
+const maki_env *maki_log_env(const maki_log *log);
 const char *maki_log_path(const maki_log *log);
 uint64_t maki_log_base(const maki_log *log);   /* the last message of the parent; 0 unless a fork */
 uint64_t maki_log_last(const maki_log *log);   /* the newest message, maki_log_base() when none */
@@ -100,6 +115,9 @@ maki_status maki_log_event_bytes(maki_log *log, uint64_t at, uint64_t len, maki_
  * has moved: read again and decide again.  After MAKI_OK the group must be committed or aborted. */
 maki_status maki_log_begin(maki_log *log, const unsigned char *expect, maki_err *err)
     MAKI_MUST_CHECK;
+/* The same for a group of rows alone; it looks at one file less. */
+maki_status maki_log_begin_rows(maki_log *log, const unsigned char *expect, maki_err *err)
+    MAKI_MUST_CHECK;
 /* A row: one JSON object without a newline. */
 maki_status maki_log_add_row(maki_log *log, maki_str row, uint64_t *seq, maki_err *err);
 /* An event; `fields` is the inside of an object ("\"seq\":4"), or empty.  */
@@ -108,10 +126,12 @@ maki_status maki_log_add_event(maki_log *log, const char *type, maki_str fields,
 /* All of the group is there when this returns MAKI_OK, else none of it. */
 maki_status maki_log_commit(maki_log *log, maki_err *err) MAKI_MUST_CHECK;
 void maki_log_abort(maki_log *log);
+/* Rows are published as they are written: a group may have any number of them. */
+bool maki_log_lazy(const maki_log *log);
 /* Make everything committed so far durable, whatever the class. */
 maki_status maki_log_sync(maki_log *log, maki_err *err);
 
-/* ---- for verify.c --------------------------------------------------------------------------------- */
+/* ---- for verify.c and beside.c --------------------------------------------------------------------------------- */
 
 /* chain = SHA-256(before, bytes), cut to MAKI_CHAIN_LEN; `out` may be `before`. */
 maki_status maki_chain_next(const unsigned char before[MAKI_CHAIN_LEN], maki_str bytes,

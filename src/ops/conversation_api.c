@@ -11,6 +11,8 @@
 #include "history/export.h"
 #include "history/facts.h"
 #include "history/import.h"
+#include "history/tally.h"
+#include "log/beside.h"
 #include "log/verify.h"
 #include "ops/op.h"
 
@@ -22,24 +24,52 @@ struct maki_conversation {
     char path[4096];
 };
 
-maki_status maki_conversation_open(maki *m, const char *path, maki_open_mode mode,
-                                   maki_conversation **out, maki_err *err)
+void maki_watch_counting(maki *m, maki_status (*fn)(void *ctx, uint64_t done, uint64_t total),
+                         void *ctx)
+{
+    m->counting = fn;
+    m->counting_ctx = ctx;
+}
+
+void maki_set_threads(maki *m, size_t threads)
+{
+    m->threads = threads;
+}
+
+maki_status maki_conversation_open_with(maki *m, const char *path,
+                                        const maki_conversation_options *options,
+                                        maki_conversation **out, maki_err *err)
 {
     const maki_alloc *alloc = m->env.alloc;
-    maki_conv_options options = { .create = mode == MAKI_OPEN_CREATE,
-                                  .read_only = mode == MAKI_OPEN_READ,
-                                  .durability = MAKI_SYNC };
+    maki_conversation_options o = MAKI_CONVERSATION_OPTIONS_INIT;
+    if (options) memcpy(&o, options, options->size < sizeof o ? options->size : sizeof o);
+    maki_conv_options how = { .create = o.mode == MAKI_OPEN_CREATE,
+                              .read_only = o.mode == MAKI_OPEN_READ,
+                              .durability = MAKI_SYNC,
+                              .family = o.family,
+                              .wait = o.wait,
+                              .threads = m->threads,
+                              .progress = m->counting,
+                              .progress_ctx = m->counting_ctx };
     maki_conversation *c = alloc->resize(alloc, NULL, 0, sizeof *c);
     if (!c) return maki_fail_nomem(err);
     *c = (maki_conversation){ .alloc = alloc, .env = m->env };
     maki_status st = maki_conversation_path(&m->env, path, c->path, sizeof c->path, err);
-    if (st == MAKI_OK) st = maki_conv_open(&m->env, c->path, &options, &c->conv, err);
+    if (st == MAKI_OK) st = maki_conv_open(&m->env, c->path, &how, &c->conv, err);
     if (st != MAKI_OK) {
         maki_conversation_close(c);
         return st;
     }
     *out = c;
     return MAKI_OK;
+}
+
+maki_status maki_conversation_open(maki *m, const char *path, maki_open_mode mode,
+                                   maki_conversation **out, maki_err *err)
+{
+    maki_conversation_options options = MAKI_CONVERSATION_OPTIONS_INIT;
+    options.mode = mode;
+    return maki_conversation_open_with(m, path, &options, out, err);
 }
 
 void maki_conversation_close(maki_conversation *c)
@@ -93,7 +123,8 @@ static maki_status pass(void *ctx, const maki_seen *seen, maki_err *err)
 /* The view at a moment and everything there is, at once: two looks at the same files. */
 static maki_status look_beside(maki_conversation *c, const maki_view **all, maki_err *err)
 {
-    maki_conv_options options = { .read_only = true };
+    maki_conv_options options = { .read_only = true,
+                                  .family = maki_tally_name(maki_conv_family(c->conv)) };
     maki_status st = MAKI_OK;
     if (!c->beside) st = maki_conv_open(&c->env, c->path, &options, &c->beside, err);
     if (st == MAKI_OK) st = maki_conv_everything(c->beside, all, err);
@@ -141,6 +172,40 @@ maki_status maki_conversation_write(maki_conversation *c, maki_moment at, bool a
     return st == MAKI_OK ? maki_conv_write(c->conv, view, array, out, err) : st;
 }
 
+/* ---- tokens ------------------------------------------------------------------------------------------ */
+
+static maki_status family_of(const maki_conversation *c, const char *name, size_t *number,
+                             maki_err *err)
+{
+    *number = maki_conv_family(c->conv);
+    return name ? maki_tally_number(name, number, err) : MAKI_OK;
+}
+
+maki_status maki_conversation_tokens(maki_conversation *c, uint64_t from, uint64_t to,
+                                     const char *family, bool wait, maki_token_total *out,
+                                     maki_err *err)
+{
+    maki_view_totals total = { 0 };
+    size_t f = 0;
+    maki_status st = family_of(c, family, &f, err);
+    if (st == MAKI_OK) st = maki_conv_tokens(c->conv, from, to, f, wait, &total, err);
+    *out = (maki_token_total){ total.messages, total.tokens, total.estimated };
+    return st;
+}
+
+maki_status maki_conversation_view_tokens(maki_conversation *c, maki_moment at, const char *family,
+                                          bool wait, maki_token_total *out, maki_err *err)
+{
+    maki_view_totals total = { 0 };
+    const maki_view *view;
+    size_t f = 0;
+    maki_status st = family_of(c, family, &f, err);
+    if (st == MAKI_OK) st = maki_conv_view(c->conv, at.seq, at.ev, &view, err);
+    if (st == MAKI_OK) st = maki_conv_total_in(c->conv, view, f, wait, &total, err);
+    *out = (maki_token_total){ total.messages, total.tokens, total.estimated };
+    return st;
+}
+
 /* ---- other formats ------------------------------------------------------------------------------------ */
 
 /* Take away what a failed import has made; nothing else was there. */
@@ -153,6 +218,10 @@ static void remove_made(const maki_env *env, const char *path)
     for (size_t i = 0; i < 3; i++) {
         snprintf(name, sizeof name, "%.*s%s", (int)stem, path, ends[i]);
         env->files->unlink(env->files, name);
+    }
+    for (size_t i = 0; maki_tally_name(i); i++) {
+        if (maki_beside_path(path, maki_tally_name(i), name, sizeof name))
+            env->files->unlink(env->files, name);
     }
     if (strcmp(path + folder, "messages.jsonl") == 0) {
         snprintf(name, sizeof name, "%.*sevents.jsonl", (int)folder, path);
@@ -169,7 +238,7 @@ maki_status maki_conversation_import(maki *m, const char *source, const char *pa
     maki_conv *conv = NULL;
     maki_import_options options = { .format = MAKI_IMPORT_AUTO };
     maki_import_report report = { 0 };
-    maki_conv_options how = { .create = true, .durability = MAKI_LAZY };
+    maki_conv_options how = { .create = true, .durability = MAKI_LAZY, .threads = m->threads };
     maki_status st = maki_conversation_path(&m->env, path, file, sizeof file, err);
     if (st == MAKI_OK && format) st = maki_import_named(maki_str_of(format), &options.format, err);
     if (st != MAKI_OK) return st;
@@ -227,13 +296,29 @@ maki_status maki_conversation_verify(maki *m, const char *path, bool repair,
     telling t = { fn, ctx };
     maki_verified verified = { 0 };
     maki_fact_state state = { .alloc = m->env.alloc };
-    maki_log_options options = { .family = MAKI_FAMILY_ESTIMATE,
+    maki_tally tallies[MAKI_FAMILIES];
+    maki_beside_family families[MAKI_FAMILIES];
+    for (size_t i = 0; i < MAKI_FAMILIES; i++) {
+        maki_tally_init(&tallies[i], &m->env, i);
+        families[i] = (maki_beside_family){ maki_tally_name(i), maki_tally_read, &tallies[i] };
+    }
+    maki_log_options options = { .family = MAKI_FAMILY,
                                  .facts = maki_facts_of,
-                                 .facts_ctx = &state };
+                                 .facts_ctx = &state,
+                                 .tokens = maki_tally_row,
+                                 .tokens_ctx = &tallies[0],
+                                 .threads = m->threads,
+                                 .progress = m->counting,
+                                 .progress_ctx = m->counting_ctx,
+                                 .beside = families + 1,
+                                 .beside_count = MAKI_FAMILIES - 1 };
     maki_status st = maki_conversation_path(&m->env, path, file, sizeof file, err);
-    if (st != MAKI_OK) return st;
-    st = repair ? maki_log_fsck(&m->env, file, &options, true, tell, &t, &verified, err)
-                : maki_log_verify(&m->env, file, &options, tell, &t, &verified, err);
+    if (st == MAKI_OK) {
+        st = repair ? maki_log_fsck(&m->env, file, &options, true, tell, &t, &verified, err)
+                    : maki_log_verify(&m->env, file, &options, tell, &t, &verified, err);
+    }
+    for (size_t i = 0; i < MAKI_FAMILIES; i++)
+        maki_tally_close(&tallies[i]);
     *out = (maki_proof){ verified.messages, verified.events, verified.findings, verified.damage };
     return st;
 }

@@ -19,6 +19,9 @@ struct maki {
     maki_env env;
     size_t max_memory;
     maki_tokenizer *tokenizers[MAKI_TOKENIZERS]; /* by vocabulary; opened when first asked for */
+    maki_status (*counting)(void *ctx, uint64_t done, uint64_t total); /* maki_watch_counting */
+    void *counting_ctx;
+    size_t threads; /* maki_set_threads */
 };
 
 /* The handle's tokenizer of a vocabulary, with what it remembers from earlier calls.  Borrowed until

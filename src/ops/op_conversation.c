@@ -1,13 +1,16 @@
 /* op_conversation.c -- history.* on a conversation: each appends an event and tells what it did. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/str.h"
+#include "history/tally.h"
 #include "ops/op.h"
 #include "ops/parts.h"
 #include "summary/offline.h"
+#include "token/family.h"
 
 enum { PATH_MOST = 4096, KEEP = 3, TRIM_UNITS = 1500 };
 
@@ -37,7 +40,11 @@ maki_status maki_field_conversation(const maki_call *call, bool create, maki_con
                                     maki_err *err)
 {
     char path[PATH_MOST];
-    maki_conv_options options = { .create = create, .durability = MAKI_SYNC };
+    maki_conv_options options = { .create = create,
+                                  .durability = MAKI_SYNC,
+                                  .threads = call->m->threads,
+                                  .progress = call->m->counting,
+                                  .progress_ctx = call->m->counting_ctx };
     maki_status st = path_field(call, "conversation", path, err);
     if (st == MAKI_OK) st = maki_conv_open(&call->m->env, path, &options, out, err);
     return st;
@@ -265,22 +272,58 @@ maki_status maki_op_history_fork(maki_call *call, maki_jw *out, maki_err *err)
 
 /* ---- seeing ------------------------------------------------------------------------------------------------ */
 
+/* Which tokens are asked for: a family, or a model and what its family makes of it. */
+typedef struct asked {
+    size_t family;
+    double factor; /* tokens of the model for one of the family; 0: no model was named */
+    double error;  /* the share that may be off */
+} asked;
+
+static maki_status asked_field(const maki_call *call, asked *out, maki_err *err)
+{
+    char text[200];
+    maki_str value;
+    *out = (asked){ .family = 0 };
+    if (maki_in(call, "model", &value)) {
+        size_t n = maki_json_copy_text(value, text, sizeof text);
+        const maki_family *model = maki_family_of((maki_str){ text, n });
+        out->factor = model->factor;
+        out->error = model->error;
+        if (!maki_in(call, "family", &value))
+            return maki_tally_number(model->encoding, &out->family, err);
+    }
+    if (!maki_in(call, "family", &value)) return MAKI_OK;
+    text[maki_json_copy_text(value, text, sizeof text - 1)] = '\0';
+    maki_err why = { 0 };
+    maki_status st = maki_tally_number(text, &out->family, &why);
+    if (st == MAKI_OK) return st;
+    return maki_fail(err, st, "%s, at byte %zu", why.msg, (size_t)(value.ptr - call->base));
+}
+
 maki_status maki_op_history_status(maki_call *call, maki_jw *out, maki_err *err)
 {
     maki_conv *conv = NULL;
     const maki_view *view;
     maki_view_totals total;
-    maki_status st = maki_field_conversation(call, false, &conv, err);
+    asked as;
+    maki_status st = asked_field(call, &as, err);
+    if (st == MAKI_OK) st = maki_field_conversation(call, false, &conv, err);
     if (st == MAKI_OK) st = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, err);
-    if (st == MAKI_OK) st = maki_view_total(view, &total, err);
+    if (st == MAKI_OK) {
+        st = maki_conv_total_in(conv, view, as.family, maki_in_bool(call, "wait", true), &total,
+                                err);
+    }
     if (st == MAKI_OK) {
         maki_log *log = maki_conv_log(conv);
+        double tokens = (double)total.tokens * (as.factor > 0 ? as.factor : 1);
         maki_jw_object(out);
         maki_put_count(out, "messages", maki_log_last(log));
         maki_put_count(out, "events", maki_log_events(log));
         write_head(out, maki_log_head(log));
         maki_put_count(out, "visible", total.messages);
-        maki_put_count(out, "tokens", total.tokens);
+        maki_put_count(out, "tokens", (uint64_t)ceil(tokens));
+        maki_put_text(out, "family", maki_str_of(maki_tally_name(as.family)));
+        maki_put_bool(out, "exact", !total.estimated && as.error == 0);
         maki_put_count(out, "pinned", view->pin_count);
         maki_put_bool(out, "readOnly", maki_log_read_only(log));
         maki_jw_end_object(out);
@@ -390,8 +433,8 @@ maki_status maki_op_history_diff(maki_call *call, maki_jw *out, maki_err *err)
     if (st == MAKI_OK) st = maki_conv_view(left, seq, ev, &a, err);
     if (st == MAKI_OK) st = moment_field(call, "b", &seq, &ev, err);
     if (st == MAKI_OK) st = maki_conv_view(right, seq, ev, &b, err);
-    if (st == MAKI_OK) st = maki_view_total(a, &total_a, err);
-    if (st == MAKI_OK) st = maki_view_total(b, &total_b, err);
+    if (st == MAKI_OK) st = maki_conv_total(left, a, &total_a, err);
+    if (st == MAKI_OK) st = maki_conv_total(right, b, &total_b, err);
     if (st == MAKI_OK) {
         maki_jw_object(out);
         write_only(out, "onlyA", a, b);

@@ -230,11 +230,16 @@ const maki_op_row maki_op_table[] = {
 
     LOGGED("history.status", history_status,
          "How large a conversation and its view are.", "read",
-         FIELDS(CONVERSATION),
+         FIELDS(CONVERSATION,
+                { "family", "string", "count in o200k_base (the default), cl100k_base, claude or chars4", 0 },
+                { "model", "string", "count as for this model", 0 },
+                { "wait", "boolean", "until that is counted; true by default, else estimate it", 0 }),
          FIELDS({ "messages", "count", "in the log", 1 }, { "events", "count", "", 1 },
                 { "head", "string", "the chain after the newest message", 1 },
                 { "visible", "count", "messages in view", 1 },
-                { "tokens", "count", "of the view", 1 }, { "pinned", "count", "", 1 },
+                { "tokens", "count", "of the view", 1 },
+                { "family", "string", "the vocabulary they were counted in", 1 },
+                { "exact", "boolean", "not estimated", 1 }, { "pinned", "count", "", 1 },
                 { "readOnly", "boolean", "", 1 })),
 
     LOGGED("history.trim", history_trim,

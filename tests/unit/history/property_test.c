@@ -7,7 +7,8 @@
  * A sequence appends turns in the shapes of both protocols, condenses, truncates, trims, pins,
  * rewinds, undoes, edits, expands, forks and opens again, all by chance.  After each step:
  *
- *   - the view, its bytes and its totals are those of the model (model.h);
+ *   - the view, its bytes and its totals are those of the model (model.h), and now and then its
+ *     tokens in another family are what its messages add up to;
  *   - no hiding has parted a call from its result, or taken a pinned, a system or the first message;
  *   - moments remembered from before are still shown byte for byte.
  *
@@ -27,6 +28,8 @@
 #include "folder.h"
 #include "history/conversation.h"
 #include "history/facts.h"
+#include "history/tally.h"
+#include "log/beside.h"
 #include "log/verify.h"
 #include "model.h"
 #include "summary/offline.h"
@@ -106,6 +109,8 @@ typedef struct run {
     unsigned next_call;
     int64_t clock;
     bool undone_rewind; /* then the rows themselves may be out of order */
+    size_t checks;
+    maki_tally other; /* counts in another family */
     maki_buf text, wanted;
     char steps[STEPS_TEXT];
     size_t steps_len;
@@ -113,7 +118,7 @@ typedef struct run {
 
 /* What the steps did over all seeds: a check that nothing ever reaches is no check. */
 static struct {
-    size_t steps, ok, refused, rewound_undo, replayed, pending_forks;
+    size_t steps, ok, refused, rewound_undo, replayed, pending_forks, others;
 } tally;
 
 static model *model_now(run *r)
@@ -421,7 +426,7 @@ static bool compare_view(run *r, const maki_view *view)
     if (w.wrong) print_views(r, view);
     MUST(!w.wrong, "message %zu of the view: %s", w.at, w.wrong);
     MUST(st == MAKI_OK, "going through the view: %s", err.msg);
-    MUST(maki_view_total(view, &total, &err) == MAKI_OK, "totals: %s", err.msg);
+    MUST(maki_conv_total(conv_now(r), view, &total, &err) == MAKI_OK, "totals: %s", err.msg);
     MUST(total.messages == r->view.count, "%llu messages, the model has %zu",
          (unsigned long long)total.messages, r->view.count);
     MUST(total.tokens == model_tokens(&r->view), "%llu tokens, the model has %llu",
@@ -474,6 +479,26 @@ static bool remember(run *r)
     return true;
 }
 
+/* In another family, which the index beside the log has to keep up with. */
+static bool check_other(run *r, const maki_view *view)
+{
+    size_t family = 1 + r->seed % 2;
+    maki_view_totals total;
+    maki_err err = { 0 };
+    uint64_t sum = 0;
+    maki_status st = maki_conv_total_in(conv_now(r), view, family, false, &total, &err);
+    for (size_t i = 0; st == MAKI_OK && i < r->view.count; i++) {
+        uint64_t tokens = 0;
+        st = maki_tally_message(&r->other, 0, model_json(&r->view, i), &tokens, &err);
+        sum += tokens;
+    }
+    MUST(st == MAKI_OK, "tokens in %s: %s", maki_tally_name(family), err.msg);
+    MUST(total.tokens == sum && !total.estimated, "%llu tokens in %s, its messages have %llu",
+         (unsigned long long)total.tokens, maki_tally_name(family), (unsigned long long)sum);
+    tally.others++;
+    return true;
+}
+
 static bool check_now(run *r)
 {
     const maki_view *view;
@@ -485,6 +510,7 @@ static bool check_now(run *r)
     maki_status st = maki_conv_view(conv_now(r), MAKI_NOW, MAKI_NOW, &view, &err);
     MUST(st == MAKI_OK, "the view: %s", err.msg);
     if (!compare_view(r, view)) return false;
+    if (r->checks++ % 8 == r->seed % 8 && !check_other(r, view)) return false;
     const char *broken = model_broken(&r->view, &r->rows);
     if (broken) print_views(r, view);
     MUST(!broken, "%s", broken);
@@ -1117,14 +1143,22 @@ static bool proved(run *r, size_t which)
 {
     maki_env env = maki_env_system();
     maki_fact_state facts = { .alloc = env.alloc };
-    maki_log_options options = { .family = MAKI_FAMILY_ESTIMATE,
+    maki_tally counter;
+    maki_tally_init(&counter, &env, 0);
+    maki_log_options options = { .family = MAKI_FAMILY,
                                  .facts = maki_facts_of,
-                                 .facts_ctx = &facts };
+                                 .facts_ctx = &facts,
+                                 .tokens = maki_tally_row,
+                                 .tokens_ctx = &counter };
+    maki_beside_family other = { maki_tally_name(1 + r->seed % 2), maki_tally_read, &r->other };
+    options.beside = &other;
+    options.beside_count = 1;
     maki_err err = { 0 };
     char path[600];
     const char *index = index_path(&r->models[which]);
     snprintf(path, sizeof path, "%.*s.jsonl", (int)(strlen(index) - strlen(".idx")), index);
     maki_status st = maki_log_verify(&env, path, &options, NULL, NULL, NULL, &err);
+    maki_tally_close(&counter);
     MUST(st == MAKI_OK, "verify of c%zu: %s", which, err.msg);
     return true;
 }
@@ -1178,10 +1212,14 @@ static bool run_seed(run *r, folder *f, uint64_t seed)
     r->next_call = 1;
     r->clock = 1700000000000;
     r->undone_rewind = false;
+    r->checks = 0;
+    maki_tally_init(&r->other, &r->env, 1 + seed % 2);
     r->steps[0] = '\0';
     memset(&r->models[0], 0, sizeof r->models[0]);
     snprintf(r->models[0].path, sizeof r->models[0].path, "%s/c0.jsonl", f->path);
     bool ok = all_steps(r);
+    maki_tally_close(&r->other);
+    /* the indexes of other families stay: the next seed must find that they are not its own */
     for (size_t i = 0; i < CONVS; i++) {
         static const char *const names[] = { ".jsonl", ".events.jsonl", ".idx" };
         close_conv(r, i);
@@ -1218,11 +1256,11 @@ int main(int argc, char **argv)
     }
     if (count == SEEDS) {
         tap_row("the checks were reached: %zu steps, %zu changes, %zu refused, %zu rewinds undone, "
-                "%zu moments shown again, %zu forks with a call open",
+                "%zu moments shown again, %zu forks with a call open, %zu sums in another family",
                 tally.steps, tally.ok, tally.refused, tally.rewound_undo, tally.replayed,
-                tally.pending_forks);
+                tally.pending_forks, tally.others);
         CHECK(tally.ok > 20000 && tally.refused > 5000 && tally.rewound_undo > 500 &&
-              tally.replayed > 50000 && tally.pending_forks > 50);
+              tally.replayed > 50000 && tally.pending_forks > 50 && tally.others > 20000);
     }
     maki_buf_free(&r.text);
     maki_buf_free(&r.wanted);

@@ -169,7 +169,7 @@ int main(void)
         maki_view_totals totals = { 0 };
         CHECK_STATUS(maki_log_refresh(maki_conv_log(one), &err), MAKI_OK, &err);
         CHECK_STATUS(maki_conv_view(one, MAKI_NOW, MAKI_NOW, &view, &err), MAKI_OK, &err);
-        CHECK_STATUS(maki_view_total(view, &totals, &err), MAKI_OK, &err);
+        CHECK_STATUS(maki_conv_total(one, view, &totals, &err), MAKI_OK, &err);
         CHECK_EQ(totals.messages, r->visible);
         maki_conv_close(one);
         maki_conv_close(other);

@@ -11,6 +11,7 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/str.h"
+#include "log/verify.h"
 #include "logs.h"
 #include "tap.h"
 
@@ -829,6 +830,45 @@ static void test_reply(void)
     logs_close(&l);
 }
 
+/* A group of rows alone does not look for an events file that was not there. */
+static void test_rows_alone(void)
+{
+    logs l;
+    maki_err err = { 0 };
+    logs_open(&l, "messages.jsonl");
+    for (int noted = 1; noted >= 0; noted--) {
+        tap_row("rows alone, and events of another handle that the index %s of",
+                noted ? "tells" : "does not tell");
+        maki_log *one = logs_get(&l), *other = logs_get(&l);
+        CHECK_STATUS(maki_log_begin_rows(one, NULL, &err), MAKI_OK, &err);
+        CHECK_STATUS(maki_log_add_row(one, logs_row("a"), NULL, &err), MAKI_OK, &err);
+        CHECK_STATUS(maki_log_commit(one, &err), MAKI_OK, &err);
+        CHECK_STATUS(maki_log_begin(other, NULL, &err), MAKI_OK, &err);
+        CHECK_STATUS(maki_log_add_event(other, "usage", MAKI_LIT(""), NULL, &err), MAKI_OK, &err);
+        CHECK_STATUS(maki_log_commit(other, &err), MAKI_OK, &err);
+        if (!noted) maki_index_note_events(maki_log_inside(other).index, 0, &err);
+        CHECK_STATUS(maki_log_begin_rows(one, NULL, &err), MAKI_OK, &err);
+        CHECK_STATUS(maki_log_add_row(one, logs_row("b"), NULL, &err), MAKI_OK, &err);
+        CHECK_STATUS(maki_log_commit(one, &err), MAKI_OK, &err);
+        CHECK_EQ(maki_log_events(one), noted);
+        uint64_t ev = 0;
+        CHECK_STATUS(maki_log_begin(one, NULL, &err), MAKI_OK, &err);
+        CHECK_STATUS(maki_log_add_event(one, "usage", MAKI_LIT(""), &ev, &err), MAKI_OK, &err);
+        CHECK_STATUS(maki_log_commit(one, &err), MAKI_OK, &err);
+        CHECK_EQ(ev, 2);
+        CHECK_EQ(logs_events(one, "usage"), 2);
+        maki_log_close(one);
+        maki_log_close(other);
+        maki_log_options options = logs_options(&l);
+        CHECK_STATUS(maki_log_verify(&l.env, l.path, &options, NULL, NULL, NULL, &err), MAKI_OK,
+                     &err);
+        unlink(l.path);
+        unlink(l.events);
+        unlink(l.index);
+    }
+    logs_close(&l);
+}
+
 int main(void)
 {
     test_append();
@@ -846,5 +886,6 @@ int main(void)
     test_full();
     test_killed();
     test_paths();
+    test_rows_alone();
     return tap_end();
 }

@@ -178,6 +178,7 @@ void logs_open(logs *l, const char *name)
 
 void logs_close(logs *l)
 {
+    maki_tally_close(&l->tally);
     CHECK_EQ(fake_alloc_live(&l->fe), 0);
     CHECK_EQ(fake_files_live(&l->fe), 0);
     folder_close(&l->f);
@@ -186,11 +187,15 @@ void logs_close(logs *l)
 maki_log_options logs_options(logs *l)
 {
     l->facts = (maki_fact_state){ .alloc = l->env.alloc };
+    maki_tally_close(&l->tally);
+    maki_tally_init(&l->tally, &l->env, 0);
     return (maki_log_options){ .create = true,
                                .durability = MAKI_SYNC,
-                               .family = MAKI_FAMILY_ESTIMATE,
+                               .family = MAKI_FAMILY,
                                .facts = maki_facts_of,
-                               .facts_ctx = &l->facts };
+                               .facts_ctx = &l->facts,
+                               .tokens = maki_tally_row,
+                               .tokens_ctx = &l->tally };
 }
 
 maki_log *logs_get(logs *l)

@@ -13,6 +13,7 @@
 #include "fake_env.h"
 #include "folder.h"
 #include "history/facts.h"
+#include "history/tally.h"
 #include "log/log.h"
 
 /* A disk with a fault of its own, over the real one.  Zeroed, it has none. */
@@ -35,13 +36,14 @@ typedef struct logs {
     folder f;
     char path[512], events[512], index[512];
     maki_fact_state facts;
+    maki_tally tally;
 } logs;
 
 /* `name` is that of the messages file. */
 void logs_open(logs *l, const char *name);
 void logs_close(logs *l);
 
-maki_log_options logs_options(logs *l); /* with `facts` as new, create, MAKI_SYNC */
+maki_log_options logs_options(logs *l); /* with `facts` and `tally` as new, create, MAKI_SYNC */
 maki_log *logs_get(logs *l);            /* open with these; NULL after a failed check */
 maki_log *logs_read(logs *l);           /* the same, read_only */
 

@@ -32,14 +32,18 @@ static maki_status verify(logs *l, seen *s, maki_verified *out, maki_err *err)
 {
     maki_log_options options = logs_options(l);
     *s = (seen){ 0 };
-    return maki_log_verify(&l->env, l->path, &options, see, s, out, err);
+    maki_status st = maki_log_verify(&l->env, l->path, &options, see, s, out, err);
+    maki_tally_close(&l->tally);
+    return st;
 }
 
 static maki_status fsck(logs *l, bool repair, seen *s, maki_err *err)
 {
     maki_log_options options = logs_options(l);
     *s = (seen){ 0 };
-    return maki_log_fsck(&l->env, l->path, &options, repair, see, s, NULL, err);
+    maki_status st = maki_log_fsck(&l->env, l->path, &options, repair, see, s, NULL, err);
+    maki_tally_close(&l->tally);
+    return st;
 }
 
 static void check_whole(logs *l)
@@ -236,7 +240,7 @@ static size_t visible(logs *l)
     maki_conv *conv = open_conv(l, MAKI_LIT(""));
     if (!conv) return 0;
     CHECK_STATUS(maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, &err), MAKI_OK, &err);
-    CHECK_STATUS(maki_view_total(view, &totals, &err), MAKI_OK, &err);
+    CHECK_STATUS(maki_conv_total(conv, view, &totals, &err), MAKI_OK, &err);
     maki_buf out = maki_buf_new(l->env.alloc, 1 << 20);
     CHECK_STATUS(maki_conv_write(conv, view, true, maki_buf_sink(&out), &err), MAKI_OK, &err);
     maki_str json;

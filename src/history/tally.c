@@ -1,0 +1,111 @@
+/* tally.c -- see tally.h. */
+#include "history/tally.h"
+
+#include <string.h>
+
+#include "base/err.h"
+#include "base/json.h"
+#include "base/str.h"
+#include "history/facts.h"
+#include "token/content.h"
+
+static const struct {
+    const char *name;
+    double ratio;
+} families[MAKI_FAMILIES] = {
+    { MAKI_FAMILY, 1 },
+    { "cl100k_base", 1.1 },
+    { "claude", 1.15 },
+    { MAKI_FAMILY_ESTIMATE, 1 },
+};
+
+const char *maki_tally_name(size_t i)
+{
+    return i < MAKI_FAMILIES ? families[i].name : NULL;
+}
+
+maki_status maki_tally_number(const char *name, size_t *out, maki_err *err)
+{
+    for (size_t i = 0; i < MAKI_FAMILIES; i++) {
+        if (strcmp(name, families[i].name) != 0) continue;
+        *out = i;
+        return MAKI_OK;
+    }
+    return maki_fail(
+        err, MAKI_INVALID,
+        "there is no token family %.40s; there are o200k_base, cl100k_base, claude and "
+        "chars4",
+        name);
+}
+
+double maki_tally_ratio(size_t number)
+{
+    return families[number].ratio;
+}
+
+void maki_tally_init(maki_tally *tally, const maki_env *env, size_t family)
+{
+    *tally = (maki_tally){ .env = *env };
+    if (strcmp(families[family].name, MAKI_FAMILY_ESTIMATE) != 0)
+        tally->encoding = maki_encoding_named(families[family].name);
+}
+
+void maki_tally_close(maki_tally *tally)
+{
+    for (size_t i = 0; i < MAKI_WORK_MOST; i++) {
+        maki_tokenizer_close(tally->tokenizers[i]);
+        tally->tokenizers[i] = NULL;
+    }
+}
+
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+static maki_status count(maki_tally *tally, size_t worker, const maki_spoken *said,
+                         uint64_t *tokens, maki_err *err)
+{
+    maki_tokenizer **t = &tally->tokenizers[worker];
+    maki_status st = MAKI_OK;
+    if (tally->encoding && !*t)
+        st = maki_tokenizer_open(&tally->env, tally->encoding, NULL, t, err);
+    if (st != MAKI_OK) return st;
+    return maki_count_message(*t, said->role, said->content, said->calls, tokens, err);
+}
+
+maki_status maki_tally_message(maki_tally *tally, size_t worker, maki_str message, uint64_t *tokens,
+                               maki_err *err)
+{
+    while (message.len && is_space(message.ptr[0]))
+        message = maki_str_from(message, 1);
+    while (message.len && is_space(message.ptr[message.len - 1]))
+        message.len--;
+    maki_spoken said = maki_spoken_of(message);
+    return count(tally, worker, &said, tokens, err);
+}
+
+maki_status maki_tally_row(void *ctx, size_t worker, maki_str row, const maki_hint *hint,
+                           uint32_t *tokens, maki_err *err)
+{
+    uint64_t n = 0;
+    maki_spoken said;
+    maki_status st = maki_spoken_hinted(row, hint, &said)
+                         ? count(ctx, worker, &said, &n, err)
+                         : maki_tally_message(ctx, worker, row, &n, err);
+    *tokens = n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
+    return st;
+}
+
+maki_status maki_tally_read(void *ctx, size_t worker, maki_str row, const maki_hint *hint,
+                            uint32_t *tokens, maki_err *err)
+{
+    maki_str object;
+    maki_status st = maki_json_check(row, &object, NULL);
+    (void)hint; /* a file says nothing that could be trusted */
+    if (st != MAKI_OK || maki_json_kind_of(object) != MAKI_JSON_OBJECT) {
+        *tokens = 0;
+        return MAKI_OK;
+    }
+    return maki_tally_row(ctx, worker, object, NULL, tokens, err);
+}

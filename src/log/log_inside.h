@@ -1,0 +1,50 @@
+/* log_inside.h -- the inside of a log, for log.c and log_read.c. */
+#ifndef MAKI_LOG_LOG_INSIDE_H
+#define MAKI_LOG_LOG_INSIDE_H
+
+#include "log/log.h"
+
+enum {
+    PATH_MOST = 4096,
+    BLOCK = 1 << 20,     /* read and written at a time */
+    ROWS_AT_ONCE = 1024, /* records given to the index at a time */
+    EVENT_MAX = 1 << 28
+};
+
+struct maki_log {
+    maki_env env;
+    maki_log_options options;
+    char path[PATH_MOST], events_path[PATH_MOST], index_path[PATH_MOST];
+    int messages_fd, events_fd;
+    bool read_only;
+    maki_index index;
+    uint64_t header_len;
+    unsigned char start[MAKI_CHAIN_LEN]; /* the chain before row 1 */
+    uint64_t base;
+
+    /* what is published */
+    unsigned char head[MAKI_CHAIN_LEN];
+    uint64_t tokens; /* of all rows */
+    uint64_t events_end;
+    uint64_t ev;
+    unsigned char sum[MAKI_CHAIN_LEN];
+
+    /* the open group */
+    bool locked;
+    maki_buf rows;        /* not yet written */
+    uint64_t written_end; /* rows are written up to here */
+    maki_row records[ROWS_AT_ONCE];
+    size_t record_count;
+    maki_intake *intake; /* where there are many rows they go this way; else NULL */
+    bool intake_writes;  /* they are new ones */
+    bool rows_begun;     /* some of its rows may stand in the file already */
+    bool seals_rows;     /* an event was added after rows of the group */
+    maki_buf events;
+    uint64_t events_added;
+    unsigned char new_head[MAKI_CHAIN_LEN], new_sum[MAKI_CHAIN_LEN];
+    uint64_t new_tokens;
+
+    uint64_t told, to_tell; /* bytes, for options.progress */
+};
+
+#endif

@@ -1,0 +1,702 @@
+/* tokens_test.c -- the tokens of conversations: in each family, of views with all that was done to
+ * them, over forks, at once and in the background; and imports counted by any number of threads. */
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <maki/maki.h>
+
+#include "base/str.h"
+#include "exchange.h"
+#include "fake_env.h"
+#include "folder.h"
+#include "history/conv_inside.h"
+#include "history/conversation.h"
+#include "history/import.h"
+#include "log/verify.h"
+#include "tap.h"
+
+enum { O200K, CL100K, CLAUDE, CHARS4 };
+
+static maki_conv *open_conv(const maki_env *env, const char *path, maki_conv_options options)
+{
+    maki_conv *conv = NULL;
+    maki_err err = { 0 };
+    CHECK_STATUS(maki_conv_open(env, path, &options, &conv, &err), MAKI_OK, &err);
+    return conv;
+}
+
+static void say(maki_conv *conv, const char *row)
+{
+    maki_change change;
+    maki_err err = { 0 };
+    maki_str one = maki_str_of(row);
+    CHECK_STATUS(maki_conv_append(conv, NULL, &one, 1, &change, &err), MAKI_OK, &err);
+}
+
+static maki_view_totals total_in(maki_conv *conv, size_t family, bool wait)
+{
+    maki_view_totals totals = { 0 };
+    maki_err err = { 0 };
+    const maki_view *view;
+    CHECK_STATUS(maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, &err), MAKI_OK, &err);
+    CHECK_STATUS(maki_conv_total_in(conv, view, family, wait, &totals, &err), MAKI_OK, &err);
+    return totals;
+}
+
+/* ---- one by one ------------------------------------------------------------------------------------- */
+
+/* Known from the vocabularies' own tools, and 4 a message. */
+static const struct {
+    const char *row;
+    uint32_t tokens[MAKI_FAMILIES];
+} known[] = {
+    { "{\"role\":\"user\",\"content\":\"\"}", { 4, 4, 4, 5 } },
+    { "{\"role\":\"user\",\"content\":\"hello world\"}", { 6, 6, 6, 8 } },
+    { "{\"role\":\"user\"}", { 4, 4, 4, 4 } },
+};
+
+static void test_known(void)
+{
+    maki_env env = maki_env_system();
+    for (size_t f = 0; maki_tally_name(f); f++) {
+        maki_tally tally;
+        maki_err err = { 0 };
+        size_t number = 99;
+        tap_row("messages in %s", maki_tally_name(f));
+        CHECK_STATUS(maki_tally_number(maki_tally_name(f), &number, &err), MAKI_OK, &err);
+        CHECK_EQ(number, f);
+        maki_tally_init(&tally, &env, f);
+        for (size_t i = 0; i < COUNT(known); i++) {
+            uint32_t tokens = 0;
+            maki_status st =
+                maki_tally_row(&tally, i % 3, maki_str_of(known[i].row), NULL, &tokens, &err);
+            CHECK_STATUS(st, MAKI_OK, &err);
+            if (!CHECK_EQ(tokens, known[i].tokens[f])) printf("# %s\n", known[i].row);
+        }
+        uint32_t tokens = 9;
+        CHECK_STATUS(maki_tally_read(&tally, 0, MAKI_LIT("no JSON"), NULL, &tokens, &err), MAKI_OK,
+                     &err);
+        CHECK_EQ(tokens, 0);
+        CHECK_STATUS(
+            maki_tally_read(&tally, 0, MAKI_LIT(" {\"role\":\"user\"} "), NULL, &tokens, &err),
+            MAKI_OK, &err);
+        CHECK_EQ(tokens, 4);
+        maki_tally_close(&tally);
+        maki_tally_close(&tally);
+    }
+    maki_err err = { 0 };
+    size_t number = 0;
+    tap_row("a family that there is not");
+    CHECK_STATUS(maki_tally_number("o200k", &number, &err), MAKI_INVALID, &err);
+    CHECK(strstr(err.msg, "cl100k_base"));
+    folder f;
+    maki_conv *conv = NULL;
+    maki_conv_options options = { .create = true, .family = "klingon" };
+    folder_open(&f);
+    CHECK_STATUS(maki_conv_open(&env, folder_file(&f, "x.jsonl"), &options, &conv, &err),
+                 MAKI_INVALID, &err);
+    CHECK_EQ(folder_count(&f), 0);
+    folder_close(&f);
+}
+
+/* ---- views ----------------------------------------------------------------------------------------------- */
+
+/* The slow way: go through the view and count each message in the family. */
+typedef struct slow {
+    maki_tally tally;
+    uint64_t tokens, told;
+} slow;
+
+static maki_status count_seen(void *ctx, const maki_seen *seen, maki_err *err)
+{
+    slow *s = ctx;
+    uint32_t tokens = 0;
+    maki_status st = maki_tally_read(&s->tally, 0, seen->json, NULL, &tokens, err);
+    s->tokens += tokens;
+    s->told += seen->row.tokens;
+    return st;
+}
+
+static uint64_t slow_total(maki_conv *conv, size_t family)
+{
+    maki_env env = maki_env_system();
+    maki_err err = { 0 };
+    const maki_view *view;
+    slow s = { .tokens = 0 };
+    maki_tally_init(&s.tally, &env, family);
+    CHECK_STATUS(maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, &err), MAKI_OK, &err);
+    CHECK_STATUS(maki_conv_each(conv, view, count_seen, &s, &err), MAKI_OK, &err);
+    maki_tally_close(&s.tally);
+    return s.tokens;
+}
+
+static void check_totals(maki_conv *conv, const char *when)
+{
+    for (size_t f = 0; maki_tally_name(f); f++) {
+        maki_view_totals totals = total_in(conv, f, false);
+        uint64_t right = slow_total(conv, f);
+        bool ok = CHECK(!totals.estimated);
+        /* the estimate rounds a trimmed message once, its parts each for itself */
+        uint64_t off = totals.tokens > right ? totals.tokens - right : right - totals.tokens;
+        ok = CHECK(off <= (f == CHARS4 ? 2u : 0u)) && ok;
+        if (!ok) {
+            printf("# %s, in %s: %llu, counted %llu\n", when, maki_tally_name(f),
+                   (unsigned long long)totals.tokens, (unsigned long long)right);
+        }
+    }
+}
+
+static maki_status tiny_summary(const maki_summarizer *self, const maki_summary_request *request,
+                                maki_arena *arena, maki_summary *out, maki_err *err)
+{
+    (void)self;
+    (void)request;
+    out->text = maki_arena_print(arena, "短い要約: they read a file. %d", 7);
+    return maki_arena_status(arena, err);
+}
+
+static const char *const talk[] = {
+    "{\"role\":\"system\",\"content\":\"You are careful.\"}",
+    "{\"role\":\"user\",\"content\":\"ログイン画面が落ちます。調べてください。\"}",
+    "{\"role\":\"assistant\",\"content\":[{\"type\":\"text\",\"text\":\"I look.\"},{\"type\":"
+    "\"tool_use\",\"id\":\"t1\",\"name\":\"read_file\",\"input\":{\"path\":\"src/login.c\"}}]}",
+    "{\"role\":\"user\",\"content\":[{\"type\":\"tool_result\",\"tool_use_id\":\"t1\",\"content\":"
+    "\"int main(void)\\n{\\n    char name[8];\\n    strcpy(name, getenv(\\\"LONGEST_NAME\\\"));\\n    "
+    "return login(name);\\n}\\n/* and a long comment that nobody needs to see any more, but which "
+    "is here all the same, because somebody once thought that it might be of use to somebody, "
+    "some day, and so it stays, and stays, and stays, in every copy of it. */\\n\"}]}",
+    "{\"role\":\"assistant\",\"content\":\"A buffer of eight bytes, and a name of any length. "
+    "Größe zählt; размер имеет значение.\"}",
+    "{\"role\":\"user\",\"content\":\"Please mend it.\"}",
+    "{\"role\":\"assistant\",\"content\":null,\"tool_calls\":[{\"id\":\"c1\",\"type\":\"function\","
+    "\"function\":{\"name\":\"edit\",\"arguments\":\"{\\\"path\\\":\\\"src/login.c\\\"}\"}}]}",
+    "{\"role\":\"tool\",\"tool_call_id\":\"c1\",\"content\":\"done\"}",
+    "{\"role\":\"assistant\",\"content\":\"Mended.\"}",
+};
+
+static void test_views(void)
+{
+    maki_env env = maki_env_system();
+    maki_summarizer tiny = { .usable = true, .run = tiny_summary };
+    maki_change c;
+    maki_err err = { 0 };
+    folder f;
+    char path[400], child[400];
+    folder_open(&f);
+    snprintf(path, sizeof path, "%s", folder_file(&f, "talk.jsonl"));
+    snprintf(child, sizeof child, "%s", folder_file(&f, "child.jsonl"));
+    maki_conv *conv = open_conv(&env, path, (maki_conv_options){ .create = true });
+
+    tap_row("a view in every family is what its messages add up to, whatever was done");
+    check_totals(conv, "empty");
+    for (size_t i = 0; i < COUNT(talk); i++) {
+        say(conv, talk[i]);
+        check_totals(conv, "appended");
+    }
+    CHECK_STATUS(maki_conv_trim(conv, NULL, 4, 0, 40, 20, &c, &err), MAKI_OK, &err);
+    check_totals(conv, "trimmed");
+    CHECK_STATUS(maki_conv_truncate(conv, NULL, 0.4, &c, &err), MAKI_OK, &err);
+    check_totals(conv, "truncated");
+    CHECK_STATUS(maki_conv_undo(conv, NULL, 0, &c, &err), MAKI_OK, &err);
+    check_totals(conv, "undone");
+    CHECK_STATUS(maki_conv_fork(conv, 9, MAKI_NOW, child, &err), MAKI_OK, &err);
+    maki_conv *fork = open_conv(&env, child, (maki_conv_options){ .create = false });
+    check_totals(fork, "forked");
+    say(fork, "{\"role\":\"user\",\"content\":\"子の会話: and on with it\"}");
+    check_totals(fork, "and gone on");
+    CHECK_STATUS(maki_conv_condense(fork, NULL, 2, &tiny, &c, &err), MAKI_OK, &err);
+    check_totals(fork, "and condensed");
+
+    tap_row("a sum over messages is a subtraction, over the fork too");
+    for (uint64_t from = 1; from <= 10; from++) {
+        for (uint64_t to = from; to <= 10; to++) {
+            maki_view_totals all = { 0 }, a = { 0 }, b = { 0 };
+            CHECK_STATUS(maki_conv_tokens(fork, from, to, CLAUDE, false, &all, &err), MAKI_OK,
+                         &err);
+            CHECK_STATUS(maki_conv_tokens(fork, from, from, CLAUDE, false, &a, &err), MAKI_OK,
+                         &err);
+            CHECK_STATUS(maki_conv_tokens(fork, from + 1, to, CLAUDE, false, &b, &err), MAKI_OK,
+                         &err);
+            CHECK(all.tokens == a.tokens + b.tokens && all.messages == to - from + 1);
+        }
+    }
+    maki_view_totals none = { 0 };
+    CHECK_STATUS(maki_conv_tokens(fork, 0, UINT64_MAX, O200K, false, &none, &err), MAKI_OK, &err);
+    CHECK_EQ(none.messages, 10);
+    CHECK_STATUS(maki_conv_tokens(fork, 11, 20, O200K, false, &none, &err), MAKI_OK, &err);
+    CHECK_EQ(none.messages + none.tokens, 0);
+    maki_conv_close(fork);
+    maki_conv_close(conv);
+
+    tap_row("opened with a family, changes are told in it, and messages too");
+    for (size_t family = 0; maki_tally_name(family); family++) {
+        conv = open_conv(&env, path, (maki_conv_options){ .family = maki_tally_name(family) });
+        CHECK_EQ(maki_conv_family(conv), family);
+        uint64_t before = total_in(conv, family, true).tokens;
+        CHECK_STATUS(maki_conv_truncate(conv, NULL, 0.5, &c, &err), MAKI_OK, &err);
+        CHECK(!c.estimated);
+        CHECK_EQ(c.tokens_before, before);
+        CHECK_EQ(c.tokens_after, total_in(conv, family, true).tokens);
+        const maki_view *view;
+        slow s = { .tokens = 0 };
+        maki_tally_init(&s.tally, &env, family);
+        CHECK_STATUS(maki_conv_everything(conv, &view, &err), MAKI_OK, &err);
+        CHECK_STATUS(maki_conv_each(conv, view, count_seen, &s, &err), MAKI_OK, &err);
+        CHECK_EQ(s.told, s.tokens);
+        maki_tally_close(&s.tally);
+        CHECK_STATUS(maki_conv_undo(conv, NULL, 0, &c, &err), MAKI_OK, &err);
+        maki_conv_close(conv);
+    }
+
+    tap_row("events tell the family of their tokens");
+    maki_str events = folder_read(folder_file(&f, "talk.events.jsonl"));
+    CHECK(maki_str_has(events, MAKI_LIT(",\"family\":\"o200k_base\"")));
+    free((void *)(uintptr_t)events.ptr);
+    folder_close(&f);
+}
+
+/* Events from when there was only the estimate do not say so. */
+static void test_old_events(void)
+{
+    maki_env env = maki_env_system();
+    maki_change c;
+    maki_err err = { 0 };
+    folder f;
+    tap_row("what old events estimated is counted");
+    folder_open(&f);
+    maki_conv *conv =
+        open_conv(&env, folder_file(&f, "old.jsonl"), (maki_conv_options){ .create = true });
+    for (size_t i = 0; i < COUNT(talk); i++)
+        say(conv, talk[i]);
+    CHECK_STATUS(maki_conv_note(conv, "trim",
+                                MAKI_LIT("\"seq\":4,\"block\":0,\"headUnits\":40,\"tailUnits\":20,"
+                                         "\"tokens\":9999"),
+                                &c, &err),
+                 MAKI_OK, &err);
+    CHECK_STATUS(maki_conv_note(conv, "truncate",
+                                MAKI_LIT("\"hidden\":[[5,6]],\"hiddenEvents\":[],\"before\":7,"
+                                         "\"tokens\":12345,\"message\":{\"role\":\"user\","
+                                         "\"content\":\"[2 messages hidden]\"},\"messages\":2"),
+                                &c, &err),
+                 MAKI_OK, &err);
+    for (size_t family = 0; family < CHARS4; family++) {
+        maki_view_totals totals = total_in(conv, family, false);
+        CHECK_EQ(totals.tokens, slow_total(conv, family));
+    }
+    /* condensing them counts what it hides as it is, not as it was estimated */
+    maki_summarizer tiny = { .usable = true, .run = tiny_summary };
+    CHECK_STATUS(maki_conv_condense(conv, NULL, 1, &tiny, &c, &err), MAKI_OK, &err);
+    CHECK(c.tokens_after < c.tokens_before);
+    CHECK_EQ(total_in(conv, O200K, false).tokens, slow_total(conv, O200K));
+    maki_conv_close(conv);
+    folder_close(&f);
+}
+
+/* ---- in the background ------------------------------------------------------------------------------------- */
+
+/* A source of about `bytes`: calls and results far apart, some lines broken. */
+static maki_str make_source(size_t bytes, size_t *broken)
+{
+    static const char *const words[] = { "the ",   "index ",  "与 ",         "書き込み", "race; ",
+                                         "(see ",  "main.c)", "\\n\\n",      "0x7fff ",  "naïve ",
+                                         "don't ", "12345 ",  "\\\"so\\\" ", "ログ " };
+    maki_env env = maki_env_system();
+    maki_buf out = maki_buf_new(env.alloc, bytes + (1 << 20));
+    tap_random random = { 99 };
+    char text[200];
+    *broken = 0;
+    for (size_t n = 0; out.len < bytes; n++) {
+        size_t kind = n % 5, most = n % 701 == 0 ? 40000 : 60;
+        if (n % 97 == 0) {
+            maki_buf_add(&out, MAKI_LIT("{\"content\":\"no role\"}\n"));
+            ++*broken;
+        }
+        if (n % 1009 == 0) {
+            maki_buf_add(&out, MAKI_LIT("{\"role\":\"user\",\n"));
+            ++*broken;
+        }
+        if (kind == 1) {
+            snprintf(text, sizeof text,
+                     "{\"role\":\"assistant\",\"content\":[{\"type\":\"tool_use\",\"id\":\"t%zu\","
+                     "\"name\":\"ls\",\"input\":{\"n\":%zu}},{\"type\":\"text\",\"text\":\"",
+                     n, n);
+        } else if (kind == 2) {
+            snprintf(text, sizeof text,
+                     "{\"role\":\"user\",\"content\":[{\"type\":\"tool_result\",\"tool_use_id\":"
+                     "\"t%zu\",\"content\":\"",
+                     n - 1);
+        } else {
+            snprintf(text, sizeof text, "{\"role\":\"%s\",\"ts\":%zu,\"content\":\"",
+                     kind % 2 ? "assistant" : "user", 1700000000000 + n);
+        }
+        maki_buf_add(&out, maki_str_of(text));
+        for (size_t i = tap_below(&random, most); i > 0; i--)
+            maki_buf_add(&out, maki_str_of(words[tap_below(&random, COUNT(words))]));
+        maki_buf_add(&out, kind == 1 || kind == 2 ? MAKI_LIT("\"}]}\n") : MAKI_LIT("\"}\n"));
+    }
+    return maki_buf_str(&out); /* with the bytes, never freed by maki_buf_free: by free() */
+}
+
+static void import_it(const maki_env *env, const char *source, const char *path, size_t threads,
+                      maki_import_report *report)
+{
+    maki_err err = { 0 };
+    maki_import_options options = { .format = MAKI_IMPORT_LINES };
+    maki_conv *conv = open_conv(
+        env, path,
+        (maki_conv_options){ .create = true, .durability = MAKI_LAZY, .threads = threads });
+    CHECK_STATUS(maki_import(env, source, conv, &options, report, &err), MAKI_OK, &err);
+    maki_conv_close(conv);
+}
+
+static void test_background(const char *source)
+{
+    maki_env env = maki_env_system();
+    maki_import_report report;
+    maki_err err = { 0 };
+    maki_change c;
+    folder f;
+    char path[400], child[400];
+    folder_open(&f);
+    snprintf(path, sizeof path, "%s", folder_file(&f, "long.jsonl"));
+    snprintf(child, sizeof child, "%s", folder_file(&f, "child.jsonl"));
+    import_it(&env, source, path, 0, &report);
+    maki_conv *conv = open_conv(&env, path, (maki_conv_options){ .create = false });
+    uint64_t last = maki_log_last(maki_conv_log(conv));
+
+    tap_row("much in another family: an estimate at once, the count when it is there");
+    maki_view_totals first = total_in(conv, CLAUDE, false), now = first;
+    CHECK(first.estimated);
+    size_t looks = 0;
+    for (; now.estimated; looks++) {
+        now = total_in(conv, CLAUDE, false);
+        if (looks % 7 == 0) say(conv, "{\"role\":\"user\",\"content\":\"and one more\"}");
+        sched_yield();
+    }
+    uint64_t right = slow_total(conv, CLAUDE);
+    CHECK_EQ(total_in(conv, CLAUDE, false).tokens, right);
+    CHECK(first.tokens > right / 2 && first.tokens < right * 2);
+    printf("# %llu estimated, %llu counted, %zu looks, %llu messages came meanwhile\n",
+           (unsigned long long)first.tokens, (unsigned long long)right, looks,
+           (unsigned long long)(maki_log_last(maki_conv_log(conv)) - last));
+
+    tap_row("in a fork the parent is counted too");
+    CHECK_STATUS(maki_conv_fork(conv, last, MAKI_NOW, child, &err), MAKI_OK, &err);
+    maki_conv *fork = open_conv(&env, child, (maki_conv_options){ .family = "cl100k_base" });
+    say(fork, "{\"role\":\"user\",\"content\":\"another way\"}");
+    CHECK_STATUS(maki_conv_truncate(fork, NULL, 0.2, &c, &err), MAKI_OK, &err);
+    CHECK(c.estimated);
+    for (now.estimated = true; now.estimated; sched_yield())
+        now = total_in(fork, CL100K, false);
+    CHECK_EQ(now.tokens, slow_total(fork, CL100K));
+    CHECK_EQ(folder_count(&f), 9); /* three files each, and two indexes and one more */
+    maki_conv_close(fork);
+
+    tap_row("closed while it counts: it ends, and what was counted is taken up again");
+    for (int i = 0; i < 5; i++) {
+        maki_conv *other = open_conv(&env, path, (maki_conv_options){ .create = false });
+        maki_view_totals totals = total_in(other, CHARS4, false);
+        CHECK(totals.tokens > 0);
+        maki_conv_close(other);
+    }
+
+    tap_row("who waits gets the count, and takes over what has begun");
+    maki_conv *waits =
+        open_conv(&env, path, (maki_conv_options){ .family = "chars4", .wait = true });
+    total_in(waits, CHARS4, false);
+    now = total_in(waits, CHARS4, true);
+    CHECK(!now.estimated);
+    CHECK_EQ(now.tokens, slow_total(waits, CHARS4));
+    maki_conv_close(waits);
+
+    tap_row("with one thread there is no background: counted when asked");
+    unlink(folder_file(&f, "long.chars4.idx"));
+    maki_conv *alone = open_conv(&env, path, (maki_conv_options){ .threads = 1 });
+    now = total_in(alone, CHARS4, false);
+    CHECK(!now.estimated && !alone->background[CHARS4]);
+    maki_conv_close(alone);
+
+    tap_row("opened to read: counted for itself, and nothing is written");
+    unlink(folder_file(&f, "long.claude.idx"));
+    size_t files = folder_count(&f);
+    maki_conv *reads = open_conv(&env, path, (maki_conv_options){ .read_only = true });
+    now = total_in(reads, CLAUDE, false);
+    CHECK(now.estimated);
+    for (; now.estimated; sched_yield())
+        now = total_in(reads, CLAUDE, false);
+    CHECK_EQ(now.tokens, slow_total(reads, CLAUDE));
+    CHECK_EQ(folder_count(&f), files);
+    maki_conv_close(reads);
+    reads = open_conv(&env, path, (maki_conv_options){ .read_only = true });
+    CHECK(!total_in(reads, CL100K, false).estimated); /* that was counted by others */
+    maki_conv_close(reads);
+    maki_conv_close(conv);
+    folder_close(&f);
+}
+
+/* ---- the public face ------------------------------------------------------------------------------------------- */
+
+static maki_status note_counting(void *ctx, uint64_t done, uint64_t total)
+{
+    uint64_t *most = ctx;
+    CHECK(done >= *most && done <= total);
+    *most = done;
+    return MAKI_OK;
+}
+
+static void test_public(const char *source)
+{
+    maki *m = NULL;
+    maki_conversation *c = NULL;
+    maki_imported got;
+    maki_token_total all, view, other;
+    maki_err err = { 0 };
+    folder f;
+    char path[400];
+    uint64_t most = 0;
+    tap_row("<maki/conversation.h>: families, sums, threads and progress");
+    folder_open(&f);
+    snprintf(path, sizeof path, "%s", folder_file(&f, "x.jsonl"));
+    if (!CHECK_STATUS(maki_open(NULL, &m, &err), MAKI_OK, &err)) return;
+    maki_set_threads(m, 2);
+    maki_watch_counting(m, note_counting, &most);
+    CHECK_STATUS(maki_conversation_import(m, source, path, "lines", NULL, &got, &err), MAKI_OK,
+                 &err);
+    CHECK_EQ(most, 0);
+    maki_conversation_options options = MAKI_CONVERSATION_OPTIONS_INIT;
+    options.family = "claude";
+    options.wait = true;
+    CHECK_STATUS(maki_conversation_open_with(m, path, &options, &c, &err), MAKI_OK, &err);
+    CHECK_STATUS(maki_conversation_tokens(c, 1, UINT64_MAX, NULL, true, &all, &err), MAKI_OK, &err);
+    CHECK(most > 4 << 20);
+    CHECK_EQ(all.messages, got.messages);
+    CHECK_STATUS(maki_conversation_view_tokens(c, MAKI_LATEST, NULL, false, &view, &err), MAKI_OK,
+                 &err);
+    CHECK(!all.estimated && !view.estimated && all.tokens == view.tokens);
+    CHECK_STATUS(maki_conversation_view_tokens(c, MAKI_LATEST, "o200k_base", false, &other, &err),
+                 MAKI_OK, &err);
+    CHECK(other.tokens != view.tokens);
+    CHECK_STATUS(maki_conversation_tokens(c, 1, 2, "latin", true, &all, &err), MAKI_INVALID, &err);
+    maki_conversation_close(c);
+
+    tap_row("an index that has to be made again tells how far it is");
+    unlink(folder_file(&f, "x.idx"));
+    most = 0;
+    c = NULL;
+    CHECK_STATUS(maki_conversation_open(m, path, MAKI_OPEN, &c, &err), MAKI_OK, &err);
+    CHECK(most > 4 << 20);
+    maki_conversation_close(c);
+    maki_proof proof;
+    maki_watch_counting(m, NULL, NULL);
+    CHECK_STATUS(maki_conversation_verify(m, path, false, NULL, NULL, &proof, &err), MAKI_OK, &err);
+    maki_close(m);
+    folder_close(&f);
+}
+
+/* ---- imports ---------------------------------------------------------------------------------------------------- */
+
+typedef struct told {
+    uint64_t lines[2000];
+    size_t count;
+} told;
+
+static void note_skipped(void *ctx, uint64_t line, const char *why)
+{
+    told *t = ctx;
+    (void)why;
+    if (t->count < COUNT(t->lines)) t->lines[t->count++] = line;
+}
+
+static bool same_file(const folder *f, const char *a, const char *b)
+{
+    maki_str x = folder_read(folder_file(f, a)), y = folder_read(folder_file(f, b));
+    bool same = x.ptr && y.ptr && maki_str_is(x, y);
+    free((void *)(uintptr_t)x.ptr);
+    free((void *)(uintptr_t)y.ptr);
+    return same;
+}
+
+static void test_imports(const char *source, size_t broken)
+{
+    static told one, more;
+    fake_env fe;
+    folder f;
+    folder_open(&f);
+    fake_env_init(&fe); /* its clock stands still: events are the same bytes */
+    maki_env env = maki_env_system();
+    env.clock = fe.env.clock;
+    env.random = fe.env.random;
+    for (size_t threads = 1; threads <= 4; threads++) {
+        char path[400], name[40];
+        maki_err err = { 0 };
+        maki_import_report report;
+        told *t = threads == 1 ? &one : &more;
+        maki_import_options options = { .format = MAKI_IMPORT_LINES,
+                                        .skipped = note_skipped,
+                                        .ctx = t };
+        t->count = 0;
+        tap_row("an import counted by %zu: the same files, the same lines skipped", threads);
+        snprintf(name, sizeof name, "t%zu.jsonl", threads);
+        snprintf(path, sizeof path, "%s", folder_file(&f, name));
+        maki_conv *conv = open_conv(
+            &env, path,
+            (maki_conv_options){ .create = true, .durability = MAKI_LAZY, .threads = threads });
+        CHECK_STATUS(maki_import(&env, source, conv, &options, &report, &err), MAKI_OK, &err);
+        CHECK_EQ(report.skipped, broken);
+        CHECK_EQ(report.messages, maki_log_last(maki_conv_log(conv)));
+        CHECK_EQ(total_in(conv, O200K, false).tokens, slow_total(conv, O200K));
+        maki_conv_close(conv);
+        if (threads > 1) {
+            const char *ends[] = { ".jsonl", ".events.jsonl", ".idx" };
+            for (size_t i = 0; i < COUNT(ends); i++) {
+                char a[40], b[40];
+                snprintf(a, sizeof a, "t1%s", ends[i]);
+                snprintf(b, sizeof b, "t%zu%s", threads, ends[i]);
+                CHECK(same_file(&f, a, b));
+            }
+            CHECK(more.count == one.count &&
+                  memcmp(more.lines, one.lines, one.count * sizeof one.lines[0]) == 0);
+        }
+    }
+
+    tap_row("they verify, and the index comes back the same when it is made again");
+    maki_tally tally;
+    maki_fact_state facts = { .alloc = env.alloc };
+    maki_tally_init(&tally, &env, 0);
+    maki_log_options options = { .family = MAKI_FAMILY,
+                                 .facts = maki_facts_of,
+                                 .facts_ctx = &facts,
+                                 .tokens = maki_tally_row,
+                                 .tokens_ctx = &tally };
+    maki_err err = { 0 };
+    CHECK_STATUS(
+        maki_log_verify(&env, folder_file(&f, "t3.jsonl"), &options, NULL, NULL, NULL, &err),
+        MAKI_OK, &err);
+    maki_tally_close(&tally);
+    unlink(folder_file(&f, "t3.idx"));
+    maki_conv *conv =
+        open_conv(&env, folder_file(&f, "t3.jsonl"), (maki_conv_options){ .threads = 2 });
+    maki_conv_close(conv);
+    CHECK(same_file(&f, "t1.idx", "t3.idx"));
+    folder_close(&f);
+}
+
+/* An allocator for several threads, whose n-th call fails. */
+typedef struct failing {
+    maki_alloc table; /* first */
+    pthread_mutex_t lock;
+    size_t calls, fail_at, live; /* by the lock */
+    bool failed;
+} failing;
+
+static void *failing_resize(const maki_alloc *self, void *p, size_t old_size, size_t size)
+{
+    failing *a = (failing *)(uintptr_t)self;
+    pthread_mutex_lock(&a->lock);
+    bool fails = size && ++a->calls == a->fail_at;
+    a->failed |= fails;
+    if (!fails) a->live += size - (p ? old_size : 0);
+    pthread_mutex_unlock(&a->lock);
+    if (fails) return NULL;
+    if (size) return realloc(p, size);
+    free(p);
+    return NULL;
+}
+
+static void test_import_memory(const char *source)
+{
+    failing a = { .table = { failing_resize }, .lock = PTHREAD_MUTEX_INITIALIZER };
+    maki_env env = maki_env_system();
+    env.alloc = &a.table;
+    tap_row("an import by three threads survives every failing allocation");
+    for (size_t nth = 1;; nth++) {
+        folder f;
+        maki_conv *conv = NULL;
+        maki_import_report report;
+        maki_err err = { 0 };
+        maki_conv_options options = { .create = true, .durability = MAKI_LAZY, .threads = 3 };
+        maki_import_options how = { .format = MAKI_IMPORT_LINES };
+        folder_open(&f);
+        a.calls = 0;
+        a.fail_at = nth;
+        a.failed = false;
+        maki_status st = maki_conv_open(&env, folder_file(&f, "x.jsonl"), &options, &conv, &err);
+        if (st == MAKI_OK) st = maki_import(&env, source, conv, &how, &report, &err);
+        maki_conv_close(conv);
+        bool failed = a.failed;
+        bool done = st == MAKI_OK; /* a tokenizer can do without memory of what it has seen */
+        if (!done || !failed) CHECK_STATUS(st, failed ? MAKI_NOMEM : MAKI_OK, &err);
+        CHECK_EQ(a.live, 0);
+        a.fail_at = 0;
+        /* what is there is whole rows, and another handle goes on with it */
+        conv = NULL;
+        options.create = false;
+        st = maki_conv_open(&env, folder_file(&f, "x.jsonl"), &options, &conv, &err);
+        CHECK(st == MAKI_OK || st == MAKI_NOTFOUND);
+        if (conv) CHECK_EQ(maki_log_events(maki_conv_log(conv)), done ? 1 : 0);
+        maki_conv_close(conv);
+        folder_close(&f);
+        if (!failed) break;
+        if (nth > 60) nth += nth / 10; /* later ones are much the same */
+    }
+}
+
+/* A line that is no message between a call and its result, both not yet published. */
+static void test_skipped_between(void)
+{
+    maki_env env = maki_env_system();
+    static const char source[] =
+        "{\"role\":\"assistant\",\"content\":[{\"type\":\"tool_use\",\"id\":\"a\",\"name\":\"ls\","
+        "\"input\":{}}]}\n"
+        "{\"content\":\"no role\"}\n"
+        "{\"content\":\"none here\"}\n"
+        "{\"role\":\"user\",\"content\":[{\"type\":\"tool_result\",\"tool_use_id\":\"a\",\"content\":"
+        "\"x\"}]}\n";
+    folder f;
+    maki_conv *conv = NULL;
+    maki_import_report report;
+    maki_err err = { 0 };
+    maki_row row;
+    tap_row("a result finds its call over lines that were skipped");
+    folder_open(&f);
+    maki_import_options lines = { .format = MAKI_IMPORT_LINES };
+    CHECK_STATUS(exchange_in(&env, &f, "source", maki_str_of(source), &lines, &conv, &report, &err),
+                 MAKI_OK, &err);
+    CHECK_EQ(report.messages, 2);
+    CHECK_EQ(report.skipped, 2);
+    CHECK_STATUS(maki_log_row(maki_conv_log(conv), 2, &row, &err), MAKI_OK, &err);
+    CHECK_EQ(row.call_seq, 1);
+    maki_conv_close(conv);
+    folder_close(&f);
+}
+
+int main(void)
+{
+    folder f;
+    size_t broken = 0, few = 0;
+    char big[400], small[400];
+    test_known();
+    test_views();
+    test_old_events();
+    test_skipped_between();
+    folder_open(&f);
+    snprintf(big, sizeof big, "%s", folder_file(&f, "big"));
+    snprintf(small, sizeof small, "%s", folder_file(&f, "small"));
+    maki_str source = make_source(6 << 20, &broken);
+    folder_write(big, source);
+    free((void *)(uintptr_t)source.ptr);
+    source = make_source(5 << 19, &few);
+    folder_write(small, source);
+    free((void *)(uintptr_t)source.ptr);
+    test_imports(big, broken);
+    test_import_memory(small);
+    test_background(big);
+    test_public(big);
+    folder_close(&f);
+    return tap_end();
+}
