@@ -2,6 +2,7 @@
 #
 #   build/        release, with symbols: the command is build/maki
 #   build/asan    AddressSanitizer and UBSan: what the tests run on
+#   build/tsan    ThreadSanitizer: what has threads of its own
 #   build/clang   the same sources through clang's warnings
 #   build/fuzz    the fuzz targets            build/bench   the benchmarks and their peers
 
@@ -9,13 +10,14 @@ JOBS    := $(shell nproc)
 SECONDS := 60
 T       :=
 quiet   := $(if $(MAKE_TERMOUT),,--quiet)
-others  := asan clang fuzz bench
+others  := asan tsan clang fuzz bench
 sources  = $(shell find src include tests fuzz bench -name '*.[ch]' 2>/dev/null | sort)
 
 # In meson 1.0, --buildtype=release would win over -Ddebug=true; -Dbuildtype=release does not.
 build/build.ninja:       options = -Dbuildtype=release -Ddebug=true
 build/asan/build.ninja:  options = -Dbuildtype=debug -Doptimization=1 \
                                    -Db_sanitize=address,undefined -Db_lundef=false
+build/tsan/build.ninja:  options = -Dbuildtype=debug -Doptimization=1 -Db_sanitize=thread -Db_lundef=false
 build/clang/build.ninja: options = -Dbuildtype=release -Dwerror=true
 build/fuzz/build.ninja:  options = -Dbuildtype=debug -Doptimization=1 -Dfuzz=true \
                                    -Db_sanitize=address,undefined -Db_lundef=false

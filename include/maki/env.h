@@ -3,7 +3,7 @@
  * Maki never calls malloc, the clock, the random source or the file system except through these, so
  * a host can bring its own and a test can make the n-th call fail.  Every table is borrowed: it must
  * live as long as what was opened with it, and its functions may be called from the thread that uses
- * that object. */
+ * that object.  Objects that start threads of their own (conversation.h) call them from several at once. */
 #ifndef MAKI_ENV_H
 #define MAKI_ENV_H
 

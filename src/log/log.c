@@ -550,6 +550,7 @@ static maki_status read_events_tail(maki_log *log, uint64_t *end, maki_err *err)
     if ((uint64_t)size < log->events_end) {
         return maki_fail(err, MAKI_CORRUPT, "the events file was cut short while in use");
     }
+    if ((uint64_t)size == log->events_end) return MAKI_OK; /* nothing has come */
     maki_status st = maki_lines_each(&log->env, log->events_fd, log->events_end, EVENT_MAX,
                                      note_event, &last, end, err);
     if (st != MAKI_OK) return st;

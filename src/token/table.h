@@ -91,13 +91,15 @@ static inline maki_pairs maki_table_pairs(const maki_table *table)
  *
  * A bucket holds a few pairs: in its lower half the shift that puts them into slots of their own, in
  * its upper half a filter.  Most questions are about pairs that do not exist, and most of those are
- * answered by the filter, without a look into the large table. */
+ * answered by the filter: then slot 0 is looked at, which is in the cache and does not match, and
+ * nothing has to be predicted. */
 static inline uint32_t maki_pair(maki_pairs in, uint32_t left, uint32_t right)
 {
     uint64_t key = maki_pair_key(left, right), hash = maki_pair_hash(key);
     uint32_t bucket = in.buckets[maki_pair_place((uint32_t)(hash >> 32), in.bucket_count)];
-    if (!(bucket & maki_pair_bit(hash))) return MAKI_NO_TOKEN;
-    uint64_t pair = in.pairs[maki_pair_slot(hash, bucket & 0xffff, in.slot_count)];
+    uint32_t slot = maki_pair_slot(hash, bucket & 0xffff, in.slot_count);
+    if (!(bucket & maki_pair_bit(hash))) slot = 0;
+    uint64_t pair = in.pairs[slot];
     return pair >> 24 == key ? (uint32_t)(pair & 0xffffff) : MAKI_NO_TOKEN;
 }
 
