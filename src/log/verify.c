@@ -641,11 +641,11 @@ maki_status maki_log_verify(const maki_env *env, const char *path, const maki_lo
 
 /* ---- repairing: what there is to do ----------------------------------------------------------------------------- */
 
-typedef struct todo {
+typedef struct fault {
     maki_found found;
     uint64_t seq, offset;
     unsigned char byte; /* joined, split: what stood there */
-} todo;
+} fault;
 
 typedef struct mending {
     const maki_env *env;
@@ -653,8 +653,8 @@ typedef struct mending {
     const maki_log_options *options;
     maki_finding_fn fn; /* of the caller; only the first time */
     void *ctx;
-    maki_buf rows;           /* of todo: bad and changed rows */
-    maki_buf breaks;         /* of todo: joined and split ones */
+    maki_buf rows;           /* of fault: bad and changed rows */
+    maki_buf breaks;         /* of fault: joined and split ones */
     bool header;             /* the header row was changed */
     bool index;              /* it is wrong */
     bool gone;               /* messages are gone */
@@ -669,7 +669,7 @@ typedef struct mending {
 static maki_status note(void *ctx, const maki_finding *f, maki_err *err)
 {
     mending *m = ctx;
-    todo t = { .found = f->found, .seq = f->seq, .offset = f->offset };
+    fault t = { .found = f->found, .seq = f->seq, .offset = f->offset };
     maki_str bytes = { (const char *)&t, sizeof t };
     switch (f->found) {
     case MAKI_FOUND_BAD:
@@ -750,10 +750,10 @@ static maki_status mend_breaks(mending *m, maki_err *err)
 {
     const maki_files *files = m->env->files;
     int fd = -1;
-    todo *breaks = (todo *)(void *)m->breaks.ptr;
+    fault *breaks = (fault *)(void *)m->breaks.ptr;
     maki_status st = open_locked(m->env, m->path, &fd, err);
-    for (size_t i = 0; st == MAKI_OK && i < m->breaks.len / sizeof(todo); i++) {
-        todo *t = &breaks[i];
+    for (size_t i = 0; st == MAKI_OK && i < m->breaks.len / sizeof(fault); i++) {
+        fault *t = &breaks[i];
         size_t got = 0;
         maki_str byte = t->found == MAKI_FOUND_JOINED ? MAKI_LIT("\n") : MAKI_LIT(" ");
         st = maki_file_read_at(files, fd, t->offset, &t->byte, 1, &got, err);
@@ -862,9 +862,9 @@ static maki_status tell_lost(mending *m, maki_log *log, maki_err *err)
 
 static maki_status tell_breaks(mending *m, maki_log *log, maki_err *err)
 {
-    const todo *breaks = (const todo *)(const void *)m->breaks.ptr;
+    const fault *breaks = (const fault *)(const void *)m->breaks.ptr;
     maki_status st = MAKI_OK;
-    for (size_t i = 0; st == MAKI_OK && i < m->breaks.len / sizeof(todo); i++) {
+    for (size_t i = 0; st == MAKI_OK && i < m->breaks.len / sizeof(fault); i++) {
         char text[200];
         snprintf(text, sizeof text, "\"what\":\"newline\",\"offset\":%" PRIu64 ",\"byte\":%u",
                  breaks[i].offset, breaks[i].byte);
@@ -875,9 +875,9 @@ static maki_status tell_breaks(mending *m, maki_log *log, maki_err *err)
 
 static maki_status tell_rows(mending *m, maki_log *log, maki_err *err)
 {
-    const todo *rows = (const todo *)(const void *)m->rows.ptr;
+    const fault *rows = (const fault *)(const void *)m->rows.ptr;
     maki_status st = MAKI_OK;
-    for (size_t i = 0; st == MAKI_OK && i < m->rows.len / sizeof(todo); i++) {
+    for (size_t i = 0; st == MAKI_OK && i < m->rows.len / sizeof(fault); i++) {
         char text[200];
         if (i && rows[i].seq == rows[i - 1].seq) continue; /* bad and changed */
         snprintf(text, sizeof text,

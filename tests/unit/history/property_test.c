@@ -32,6 +32,7 @@
 #include "log/beside.h"
 #include "log/verify.h"
 #include "model.h"
+#include "random_rows.h"
 #include "summary/offline.h"
 #include "tap.h"
 
@@ -42,7 +43,6 @@ enum {
     STEPS_MORE = 34,
     CONVS = 4,
     MOMENTS = 256,
-    CALLS = 2048,
     STEPS_TEXT = 1 << 16
 };
 
@@ -105,9 +105,7 @@ typedef struct run {
     model_view view, rows;  /* the newest moment, with and without hiding */
     moment moments[MOMENTS];
     size_t moment_count;
-    bool openai[CALLS]; /* the shape of each call */
-    unsigned next_call;
-    int64_t clock;
+    row_maker maker;
     bool undone_rewind; /* then the rows themselves may be out of order */
     size_t checks;
     maki_tally other; /* counts in another family */
@@ -165,166 +163,6 @@ static bool broke(run *r, int line, const char *fmt, ...)
     do {                                                     \
         if (!(cond)) return broke(r, __LINE__, __VA_ARGS__); \
     } while (0)
-
-/* ---- messages ------------------------------------------------------------------------------------- */
-
-/* As they stand inside a JSON string. */
-static const char *const words[] = {
-    "hello ",
-    "please read src/a.c ",
-    "日本語のテキストです。",
-    "中文文本,请看。",
-    "한국어 문장 ",
-    "😀🎉",
-    "👩‍💻 done ",
-    "line\\nbreak ",
-    "say \\\"yes\\\" ",
-    "\\u00e9\\u4e2d ",
-    "\\ud83d\\ude00 ",
-    "error: it failed\\n",
-    "C:\\\\dir\\t",
-    "naïve café ",
-    "x",
-    "a longer piece of plain prose, ",
-};
-
-static void add(run *r, const char *text)
-{
-    maki_buf_add(&r->text, maki_str_of(text));
-}
-
-static void addf(run *r, const char *fmt, ...) MAKI_PRINTF(2, 3);
-static void addf(run *r, const char *fmt, ...)
-{
-    char text[200];
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
-    va_end(args);
-    add(r, text);
-}
-
-/* A JSON string, noted as a text of the row's block. */
-static void add_text(run *r, model_row *row, unsigned block)
-{
-    size_t pieces = chance(r, 4) ? chance(r, 6) : 10 + chance(r, 60);
-    add(r, "\"");
-    size_t at = r->text.len;
-    for (size_t i = 0; i < pieces; i++)
-        add(r, words[chance(r, COUNT(words))]);
-    if (row->text_count < MODEL_TEXTS) {
-        row->texts[row->text_count++] = (model_text){ block, at, r->text.len - at };
-    }
-    add(r, "\"");
-}
-
-static void begin(run *r, const char *role)
-{
-    maki_buf_clear(&r->text);
-    addf(r, "{\"role\":\"%s\",\"content\":", role);
-}
-
-/* A time that is sometimes missing, equal to the last one, or before it. */
-static model_row *end(run *r, model_row *row)
-{
-    size_t kind = chance(r, 8);
-    if (kind > 1) r->clock += (int64_t)chance(r, 5000);
-    row->ts = kind == 0 ? 0 : kind == 1 ? r->clock - 3000 : r->clock;
-    if (row->ts) addf(r, ",\"ts\":%lld", (long long)row->ts);
-    add(r, "}");
-    row->json = model_pool_copy(maki_buf_str(&r->text));
-    return row;
-}
-
-static model_row *new_row(void)
-{
-    model_row *row = model_pool_get(sizeof *row);
-    memset(row, 0, sizeof *row);
-    return row;
-}
-
-static model_row *plain_row(run *r, const char *role)
-{
-    model_row *row = new_row();
-    row->system = strcmp(role, "system") == 0;
-    begin(r, role);
-    if (chance(r, 3)) {
-        add_text(r, row, 0);
-    } else {
-        add(r, "[{\"type\":\"text\",\"text\":");
-        add_text(r, row, 0);
-        add(r, "},{\"type\":\"text\",\"text\":");
-        add_text(r, row, 1);
-        add(r, "}]");
-    }
-    return end(r, row);
-}
-
-static model_row *call_row(run *r)
-{
-    model_row *row = new_row();
-    bool openai = chance(r, 2);
-    row->calls = 1 + (unsigned)chance(r, 3);
-    row->call = r->next_call;
-    r->next_call += row->calls;
-    begin(r, "assistant");
-    if (openai) {
-        if (chance(r, 2))
-            add_text(r, row, 0);
-        else
-            add(r, "null");
-        add(r, ",\"tool_calls\":[");
-    } else {
-        add(r, "[{\"type\":\"text\",\"text\":");
-        add_text(r, row, 0);
-        add(r, "},");
-    }
-    for (unsigned i = 0; i < row->calls; i++) {
-        unsigned id = row->call + i;
-        r->openai[id] = openai;
-        if (i) add(r, ",");
-        if (openai) {
-            addf(r,
-                 "{\"id\":\"call_%u\",\"type\":\"function\",\"function\":{\"name\":\"ls\","
-                 "\"arguments\":\"{\\\"n\\\":%u}\"}}",
-                 id, id);
-        } else {
-            addf(r, "{\"type\":\"tool_use\",\"id\":\"toolu_%u\",\"name\":\"ls\",\"input\":{}}", id);
-        }
-    }
-    add(r, "]");
-    return end(r, row);
-}
-
-/* One row that answers a call, or, in Anthropic's shape, all that wait. */
-static model_row *answer_row(run *r, unsigned first, unsigned waiting)
-{
-    model_row *row = new_row();
-    row->answer = first;
-    row->answers = r->openai[first] ? 1 : waiting;
-    if (r->openai[first]) {
-        begin(r, "tool");
-        add_text(r, row, 0);
-        addf(r, ",\"tool_call_id\":\"call_%u\"", first);
-        return end(r, row);
-    }
-    begin(r, "user");
-    add(r, "[");
-    for (unsigned i = 0; i < waiting; i++) {
-        bool nested = chance(r, 2);
-        addf(r, "%s{\"type\":\"tool_result\",\"tool_use_id\":\"toolu_%u\",\"content\":%s",
-             i ? "," : "", first + i, nested ? "[{\"type\":\"text\",\"text\":" : "");
-        add_text(r, row, i);
-        add(r, nested ? "}]}" : "}");
-    }
-    if (chance(r, 4) == 0) {
-        add(r, ",{\"type\":\"text\",\"text\":");
-        add_text(r, row, waiting);
-        add(r, "}");
-    }
-    add(r, "]");
-    return end(r, row);
-}
 
 /* ---- what is true after every step ------------------------------------------------------------------ */
 
@@ -624,22 +462,23 @@ static bool do_append(run *r)
     if (!waiting) {
         size_t kind = chance(r, 10);
         if (kind == 0)
-            rows[n++] = plain_row(r, "system");
+            rows[n++] = row_plain(&r->maker, "system");
         else if (kind < 6)
-            rows[n++] = plain_row(r, kind < 4 ? "user" : "assistant");
+            rows[n++] = row_plain(&r->maker, kind < 4 ? "user" : "assistant");
         if (kind >= 5) {
-            rows[n] = call_row(r);
+            rows[n] = row_call(&r->maker);
             first = rows[n]->call;
             waiting = rows[n++]->calls;
         }
     }
     size_t most = chance(r, 3) ? 8 : n + chance(r, 3); /* sometimes the rest comes later */
     while (waiting && n < most) {
-        rows[n] = answer_row(r, first, waiting);
+        rows[n] = row_answer(&r->maker, first, waiting);
         first += rows[n]->answers;
         waiting -= rows[n++]->answers;
     }
-    if (n == 0) rows[n++] = waiting ? answer_row(r, first, waiting) : plain_row(r, "user");
+    if (n == 0)
+        rows[n++] = waiting ? row_answer(&r->maker, first, waiting) : row_plain(&r->maker, "user");
     step(r, "append %zu, %u waiting", n, waiting);
     return append_rows(r, rows, n);
 }
@@ -647,7 +486,7 @@ static bool do_append(run *r)
 static bool do_bad_append(run *r)
 {
     static const char *const bad[] = { "{\"role\":1}", "[]", "{\"role\":\"user\"", "" };
-    model_row *row = call_row(r);
+    model_row *row = row_call(&r->maker);
     maki_str json[2] = { row->json, maki_str_of(bad[chance(r, COUNT(bad))]) };
     maki_change c;
     maki_err err = { 0 };
@@ -852,7 +691,7 @@ static bool do_rewind_moment(run *r)
 static bool do_rewind_time(run *r)
 {
     model *m = model_now(r);
-    int64_t ms = r->clock - (int64_t)chance(r, 40000);
+    int64_t ms = r->maker.clock - (int64_t)chance(r, 40000);
     bool include = chance(r, 2);
     uint64_t got = 0, want = model_last(m);
     maki_err err = { 0 };
@@ -944,9 +783,9 @@ static bool do_edit(run *r, bool with)
     uint64_t seq = chance(r, 4) ? some_visible(r) : chance(r, (size_t)last + 3);
     size_t kind = chance(r, 6);
     model_row *row = !with      ? NULL
-                     : kind < 4 ? plain_row(r, "user")
-                     : kind < 5 ? plain_row(r, "assistant")
-                                : call_row(r);
+                     : kind < 4 ? row_plain(&r->maker, "user")
+                     : kind < 5 ? row_plain(&r->maker, "assistant")
+                                : row_call(&r->maker);
     maki_change c;
     maki_err err = { 0 };
     step(r, "%s seq=%llu", with ? "edit" : "delete", (unsigned long long)seq);
@@ -1209,8 +1048,8 @@ static bool run_seed(run *r, folder *f, uint64_t seed)
     r->env.clock = r->fake.env.clock;
     r->conv_count = 1;
     r->now = r->moment_count = r->steps_len = 0;
-    r->next_call = 1;
-    r->clock = 1700000000000;
+    r->maker.next_call = 1;
+    r->maker.clock = 1700000000000;
     r->undone_rewind = false;
     r->checks = 0;
     maki_tally_init(&r->other, &r->env, 1 + seed % 2);
@@ -1243,6 +1082,8 @@ int main(int argc, char **argv)
     if (!getenv("TMPDIR") && access("/dev/shm", W_OK) == 0) setenv("TMPDIR", "/dev/shm", 1);
     folder_open(&f);
     r.text = maki_buf_new(maki_env_system().alloc, 64 << 20);
+    r.maker.random = &r.random;
+    r.maker.text = maki_buf_new(maki_env_system().alloc, 64 << 20);
     r.wanted = maki_buf_new(maki_env_system().alloc, 64 << 20);
     int failures = 0;
     for (uint64_t seed = first; seed < first + count; seed++) {
@@ -1263,6 +1104,7 @@ int main(int argc, char **argv)
               tally.replayed > 50000 && tally.pending_forks > 50 && tally.others > 20000);
     }
     maki_buf_free(&r.text);
+    maki_buf_free(&r.maker.text);
     maki_buf_free(&r.wanted);
     free_bigs();
     folder_close(&f);

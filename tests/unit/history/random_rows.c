@@ -1,0 +1,171 @@
+/* random_rows.c -- see random_rows.h. */
+#include "random_rows.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/str.h"
+
+static size_t chance(row_maker *r, size_t limit)
+{
+    return tap_below(r->random, limit);
+}
+
+/* As they stand inside a JSON string. */
+static const char *const words[] = {
+    "hello ",
+    "please read src/a.c ",
+    "日本語のテキストです。",
+    "中文文本,请看。",
+    "한국어 문장 ",
+    "😀🎉",
+    "👩‍💻 done ",
+    "line\\nbreak ",
+    "say \\\"yes\\\" ",
+    "\\u00e9\\u4e2d ",
+    "\\ud83d\\ude00 ",
+    "error: it failed\\n",
+    "C:\\\\dir\\t",
+    "naïve café ",
+    "x",
+    "a longer piece of plain prose, ",
+};
+
+static void add(row_maker *r, const char *text)
+{
+    maki_buf_add(&r->text, maki_str_of(text));
+}
+
+static void addf(row_maker *r, const char *fmt, ...) MAKI_PRINTF(2, 3);
+static void addf(row_maker *r, const char *fmt, ...)
+{
+    char text[200];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    add(r, text);
+}
+
+/* A JSON string, noted as a text of the row's block. */
+static void add_text(row_maker *r, model_row *row, unsigned block)
+{
+    size_t pieces = chance(r, 4) ? chance(r, 6) : 10 + chance(r, 60);
+    add(r, "\"");
+    size_t at = r->text.len;
+    for (size_t i = 0; i < pieces; i++)
+        add(r, words[chance(r, COUNT(words))]);
+    if (row->text_count < MODEL_TEXTS) {
+        row->texts[row->text_count++] = (model_text){ block, at, r->text.len - at };
+    }
+    add(r, "\"");
+}
+
+static void begin(row_maker *r, const char *role)
+{
+    maki_buf_clear(&r->text);
+    addf(r, "{\"role\":\"%s\",\"content\":", role);
+}
+
+/* A time that is sometimes missing, equal to the last one, or before it. */
+static model_row *end(row_maker *r, model_row *row)
+{
+    size_t kind = chance(r, 8);
+    if (kind > 1) r->clock += (int64_t)chance(r, 5000);
+    row->ts = kind == 0 ? 0 : kind == 1 ? r->clock - 3000 : r->clock;
+    if (row->ts) addf(r, ",\"ts\":%lld", (long long)row->ts);
+    add(r, "}");
+    row->json = model_pool_copy(maki_buf_str(&r->text));
+    return row;
+}
+
+static model_row *new_row(void)
+{
+    model_row *row = model_pool_get(sizeof *row);
+    memset(row, 0, sizeof *row);
+    return row;
+}
+
+model_row *row_plain(row_maker *r, const char *role)
+{
+    model_row *row = new_row();
+    row->system = strcmp(role, "system") == 0;
+    begin(r, role);
+    if (chance(r, 3)) {
+        add_text(r, row, 0);
+    } else {
+        add(r, "[{\"type\":\"text\",\"text\":");
+        add_text(r, row, 0);
+        add(r, "},{\"type\":\"text\",\"text\":");
+        add_text(r, row, 1);
+        add(r, "}]");
+    }
+    return end(r, row);
+}
+
+model_row *row_call(row_maker *r)
+{
+    model_row *row = new_row();
+    bool openai = chance(r, 2);
+    row->calls = 1 + (unsigned)chance(r, 3);
+    row->call = r->next_call;
+    r->next_call += row->calls;
+    begin(r, "assistant");
+    if (openai) {
+        if (chance(r, 2))
+            add_text(r, row, 0);
+        else
+            add(r, "null");
+        add(r, ",\"tool_calls\":[");
+    } else {
+        add(r, "[{\"type\":\"text\",\"text\":");
+        add_text(r, row, 0);
+        add(r, "},");
+    }
+    for (unsigned i = 0; i < row->calls; i++) {
+        unsigned id = row->call + i;
+        r->openai[id] = openai;
+        if (i) add(r, ",");
+        if (openai) {
+            addf(r,
+                 "{\"id\":\"call_%u\",\"type\":\"function\",\"function\":{\"name\":\"ls\","
+                 "\"arguments\":\"{\\\"n\\\":%u}\"}}",
+                 id, id);
+        } else {
+            addf(r, "{\"type\":\"tool_use\",\"id\":\"toolu_%u\",\"name\":\"ls\",\"input\":{}}", id);
+        }
+    }
+    add(r, "]");
+    return end(r, row);
+}
+
+/* One row that answers a call, or, in Anthropic's shape, all that wait. */
+model_row *row_answer(row_maker *r, unsigned first, unsigned waiting)
+{
+    model_row *row = new_row();
+    row->answer = first;
+    row->answers = r->openai[first] ? 1 : waiting;
+    if (r->openai[first]) {
+        begin(r, "tool");
+        add_text(r, row, 0);
+        addf(r, ",\"tool_call_id\":\"call_%u\"", first);
+        return end(r, row);
+    }
+    begin(r, "user");
+    add(r, "[");
+    for (unsigned i = 0; i < waiting; i++) {
+        bool nested = chance(r, 2);
+        addf(r, "%s{\"type\":\"tool_result\",\"tool_use_id\":\"toolu_%u\",\"content\":%s",
+             i ? "," : "", first + i, nested ? "[{\"type\":\"text\",\"text\":" : "");
+        add_text(r, row, i);
+        add(r, nested ? "}]}" : "}");
+    }
+    if (chance(r, 4) == 0) {
+        add(r, ",{\"type\":\"text\",\"text\":");
+        add_text(r, row, waiting);
+        add(r, "}");
+    }
+    add(r, "]");
+    return end(r, row);
+}
