@@ -1,85 +1,17 @@
 /* input.c -- operations whose input comes from a descriptor.
  *
- * A megabyte is read into memory; what is larger goes on into an unlinked file of our own, which is
- * mapped.  A file of somebody else's is never mapped: it could be shortened while we read it. */
+ * A megabyte is read into memory; what is larger goes on in a file of our own (spool.h). */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
 #include "base/err.h"
 #include "base/files.h"
+#include "base/spool.h"
 #include "base/str.h"
 #include "ops/op.h"
 #include "ops/parts.h"
 
-enum { IN_MEMORY = 1 << 20, READ_BLOCK = 1 << 16 };
-
-/* Some input text: in `head`, or, once it has outgrown it, in a file. */
-typedef struct spool {
-    const maki_env *env;
-    maki_buf head;
-    int fd; /* -1: none */
-    uint64_t size;
-    void *map;
-} spool;
-
-static spool spool_new(const maki_env *env)
-{
-    return (spool){ .env = env, .head = maki_buf_new(env->alloc, IN_MEMORY), .fd = -1 };
-}
-
-/* Forget the text, keep the buffer. */
-static void spool_clear(spool *s)
-{
-    const maki_files *files = s->env->files;
-    if (s->map) files->unmap(files, s->map, (size_t)s->size);
-    if (s->fd >= 0) files->close(files, s->fd);
-    s->map = NULL;
-    s->fd = -1;
-    s->size = 0;
-    maki_buf_clear(&s->head);
-}
-
-static void spool_free(spool *s)
-{
-    spool_clear(s);
-    maki_buf_free(&s->head);
-}
-
-static const char *temp_folder(void)
-{
-    const char *folder = getenv("TMPDIR");
-    return folder && folder[0] ? folder : "/tmp";
-}
-
-static maki_status spool_add(spool *s, maki_str bytes, maki_err *err)
-{
-    const maki_files *files = s->env->files;
-    s->size += bytes.len;
-    if (s->fd < 0 && s->head.len + bytes.len <= IN_MEMORY) {
-        maki_buf_add(&s->head, bytes);
-        return maki_buf_status(&s->head, err);
-    }
-    if (s->fd < 0) {
-        s->fd = files->temp(files, temp_folder());
-        if (s->fd < 0) return maki_fail_errno(err, "making a temporary file for a large input");
-        maki_status st = maki_file_write(files, s->fd, maki_buf_str(&s->head), err);
-        if (st != MAKI_OK) return st;
-    }
-    return maki_file_write(files, s->fd, bytes, err);
-}
-
-static maki_status spool_text(spool *s, maki_str *text, maki_err *err)
-{
-    const maki_files *files = s->env->files;
-    *text = maki_buf_str(&s->head);
-    if (s->fd < 0) return MAKI_OK;
-    s->map = files->map(files, s->fd, (size_t)s->size);
-    if (!s->map) return maki_fail_errno(err, "mapping a large input");
-    *text = (maki_str){ s->map, (size_t)s->size };
-    return MAKI_OK;
-}
+enum { READ_BLOCK = 1 << 16 };
 
 /* Read a block; *got 0 is the end. */
 static maki_status read_block(const maki_env *env, int fd, char *block, size_t *got, maki_err *err)
@@ -96,17 +28,17 @@ static maki_status read_block(const maki_env *env, int fd, char *block, size_t *
 maki_status maki_op_read(maki *m, maki_str name, int fd, maki_sink out, maki_err *err)
 {
     char block[READ_BLOCK];
-    spool input = spool_new(&m->env);
+    maki_spool input = maki_spool_new(&m->env, MAKI_SPOOL_MEMORY);
     maki_str text;
     size_t got = 1;
     maki_status st = MAKI_OK;
     while (st == MAKI_OK && got > 0) {
         st = read_block(&m->env, fd, block, &got, err);
-        if (st == MAKI_OK) st = spool_add(&input, (maki_str){ block, got }, err);
+        if (st == MAKI_OK) st = maki_spool_add(&input, (maki_str){ block, got }, err);
     }
-    if (st == MAKI_OK) st = spool_text(&input, &text, err);
+    if (st == MAKI_OK) st = maki_spool_text(&input, &text, err);
     if (st == MAKI_OK) st = maki_op(m, name, text, out, err);
-    spool_free(&input);
+    maki_spool_free(&input);
     return st;
 }
 
@@ -180,7 +112,7 @@ static maki_status counted_write(void *ctx, maki_str bytes, maki_err *err)
 
 typedef struct line_reader {
     maki *m;
-    spool row;
+    maki_spool row;
     counted_sink sink;
     maki_status first; /* the first status that is not OK */
     maki_err first_err;
@@ -191,7 +123,7 @@ static maki_status end_row(line_reader *r, maki_err *err)
 {
     maki_str text;
     maki_err error = { 0 };
-    maki_status st = spool_text(&r->row, &text, err);
+    maki_status st = maki_spool_text(&r->row, &text, err);
     if (st != MAKI_OK) return st;
     if (!blank(text)) {
         st = run_row(r->m, text, (maki_sink){ counted_write, &r->sink }, &error);
@@ -200,7 +132,7 @@ static maki_status end_row(line_reader *r, maki_err *err)
             r->first_err = error;
         }
     }
-    spool_clear(&r->row);
+    maki_spool_clear(&r->row);
     if (r->sink.status != MAKI_OK && err) *err = error;
     return r->sink.status;
 }
@@ -210,7 +142,7 @@ static maki_status take_lines(line_reader *r, maki_str bytes, maki_err *err)
     while (bytes.len) {
         const char *newline = memchr(bytes.ptr, '\n', bytes.len);
         size_t len = newline ? (size_t)(newline - bytes.ptr) : bytes.len;
-        maki_status st = spool_add(&r->row, maki_str_to(bytes, len), err);
+        maki_status st = maki_spool_add(&r->row, maki_str_to(bytes, len), err);
         if (st == MAKI_OK && newline) st = end_row(r, err);
         if (st != MAKI_OK) return st;
         bytes = maki_str_from(bytes, newline ? len + 1 : len);
@@ -222,14 +154,16 @@ maki_status maki_op_lines(maki *m, int fd, maki_sink out, maki_err *err)
 {
     char block[READ_BLOCK];
     size_t got = 1;
-    line_reader r = { .m = m, .row = spool_new(&m->env), .sink = { .to = out } };
+    line_reader r = { .m = m,
+                      .row = maki_spool_new(&m->env, MAKI_SPOOL_MEMORY),
+                      .sink = { .to = out } };
     maki_status st = MAKI_OK;
     while (st == MAKI_OK && got > 0) {
         st = read_block(&m->env, fd, block, &got, err);
         if (st == MAKI_OK) st = take_lines(&r, (maki_str){ block, got }, err);
     }
     if (st == MAKI_OK && r.row.size > 0) st = end_row(&r, err); /* a last line without a newline */
-    spool_free(&r.row);
+    maki_spool_free(&r.row);
     if (st != MAKI_OK) return st;
     if (r.first != MAKI_OK && err) *err = r.first_err;
     return r.first;

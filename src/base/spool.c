@@ -1,0 +1,114 @@
+/* spool.c -- see spool.h. */
+#include "base/spool.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/files.h"
+#include "base/str.h"
+
+maki_spool maki_spool_new(const maki_env *env, size_t in_memory)
+{
+    return (maki_spool){
+        .env = env, .head = maki_buf_new(env->alloc, in_memory), .in_memory = in_memory, .fd = -1
+    };
+}
+
+static void unmap(maki_spool *s)
+{
+    if (s->map) s->env->files->unmap(s->env->files, s->map, s->mapped);
+    s->map = NULL;
+}
+
+void maki_spool_clear(maki_spool *s)
+{
+    if (!s->env) return;
+    unmap(s);
+    if (s->fd >= 0) s->env->files->close(s->env->files, s->fd);
+    s->fd = -1;
+    s->size = 0;
+    maki_buf_clear(&s->head);
+}
+
+void maki_spool_free(maki_spool *s)
+{
+    maki_spool_clear(s);
+    maki_buf_free(&s->head);
+}
+
+static const char *temp_folder(void)
+{
+    const char *folder = getenv("TMPDIR");
+    return folder && folder[0] ? folder : "/tmp";
+}
+
+/* From here on it is in a file. */
+static maki_status move_to_file(maki_spool *s, maki_err *err)
+{
+    const maki_files *files = s->env->files;
+    s->fd = files->temp(files, temp_folder());
+    if (s->fd < 0) return maki_fail_errno(err, "making a temporary file for a large input");
+    maki_status st = maki_file_write(files, s->fd, maki_buf_str(&s->head), err);
+    maki_buf_free(&s->head);
+    s->head = maki_buf_new(s->env->alloc, s->in_memory);
+    return st;
+}
+
+maki_status maki_spool_add(maki_spool *s, maki_str bytes, maki_err *err)
+{
+    maki_status st = MAKI_OK;
+    if (s->fd < 0 && bytes.len <= s->in_memory - s->head.len) {
+        maki_buf_add(&s->head, bytes);
+        s->size = s->head.len;
+        return maki_buf_status(&s->head, err);
+    }
+    if (s->fd < 0) st = move_to_file(s, err);
+    if (st == MAKI_OK) st = maki_file_write(s->env->files, s->fd, bytes, err);
+    if (st == MAKI_OK) s->size += bytes.len;
+    return st;
+}
+
+static maki_status add(void *ctx, maki_str bytes, maki_err *err)
+{
+    return maki_spool_add(ctx, bytes, err);
+}
+
+maki_sink maki_spool_sink(maki_spool *s)
+{
+    return (maki_sink){ add, s };
+}
+
+maki_status maki_spool_text(maki_spool *s, maki_str *text, maki_err *err)
+{
+    const maki_files *files = s->env->files;
+    *text = maki_buf_str(&s->head);
+    if (s->fd < 0) return MAKI_OK;
+    if (s->map && s->mapped != s->size) unmap(s);
+    if (!s->map) s->map = files->map(files, s->fd, (size_t)s->size);
+    if (!s->map) return maki_fail_errno(err, "mapping a large input");
+    s->mapped = (size_t)s->size;
+    *text = (maki_str){ s->map, s->mapped };
+    return MAKI_OK;
+}
+
+maki_status maki_spool_read(const maki_spool *s, uint64_t at, char *out, size_t room, size_t *got,
+                            maki_err *err)
+{
+    *got = 0;
+    if (at >= s->size) return MAKI_OK;
+    if (room > s->size - at) room = (size_t)(s->size - at);
+    if (s->fd < 0) {
+        memcpy(out, s->head.ptr + at, room);
+        *got = room;
+        return MAKI_OK;
+    }
+    ssize_t n;
+    do {
+        n = s->env->files->pread(s->env->files, s->fd, out, room, (off_t)at);
+    } while (n < 0 && errno == EINTR);
+    if (n < 0) return maki_fail_errno(err, "reading a temporary file");
+    *got = (size_t)n;
+    return MAKI_OK;
+}

@@ -1,0 +1,42 @@
+/* local.h -- requests that are answered here: /maki/..., the page at /.
+ *
+ * Called by the API thread, one request at a time, never by the loop: it may open conversations and wait.
+ * The answer is written to a spool; the loop sends it from there, as fast as the client reads. */
+#ifndef MAKI_DAEMON_LOCAL_H
+#define MAKI_DAEMON_LOCAL_H
+
+#include "base/spool.h"
+#include "daemon/metrics.h"
+
+typedef struct maki_local maki_local;
+
+typedef struct maki_local_options {
+    const char *home;
+    maki_metrics *metrics;
+    const char *address; /* "http://127.0.0.1:7777": for the page */
+} maki_local_options;
+
+maki_status maki_local_open(const maki_env *env, const maki_local_options *options,
+                            maki_local **out, maki_err *err) MAKI_MUST_CHECK;
+void maki_local_close(maki_local *local); /* accepts NULL */
+
+typedef struct maki_local_request {
+    maki_str method, path, query; /* as sent; path without /t/{token} */
+    maki_str type;                /* Content-Type */
+    maki_str accept;
+    maki_str body;
+} maki_local_request;
+
+typedef struct maki_local_reply {
+    int status;
+    const char *type;   /* Content-Type */
+    const char *fields; /* further header lines, each ended by CRLF; "" for none */
+    bool events;        /* no body of ours: from now on the client gets server-sent events */
+    maki_spool *body;   /* written by the handler */
+} maki_local_reply;
+
+/* Always leaves an answer, an error if need be. */
+void maki_local_answer(maki_local *local, const maki_local_request *request,
+                       maki_local_reply *reply);
+
+#endif

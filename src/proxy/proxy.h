@@ -1,0 +1,74 @@
+/* proxy.h -- conversations of agents that talk through us: recognised, recorded.  No sockets.
+ *
+ * One thread owns a proxy and everything opened with it.  An exchange is one request and its reply:
+ *
+ *     begin -> request (the whole body) -> reply_head -> reply (bytes, as they pass) -> end -> close
+ *
+ * Recording never holds up what is recorded: an exchange that cannot be recorded (unknown protocol, bad JSON,
+ * full disk) goes on and says so in its outcome. */
+#ifndef MAKI_PROXY_PROXY_H
+#define MAKI_PROXY_PROXY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "wire/wire.h"
+
+typedef struct maki_proxy maki_proxy;
+typedef struct maki_exchange maki_exchange;
+
+typedef struct maki_proxy_options {
+    const char *home; /* $MAKI_HOME: conversations are sessions of agent "proxy" under it */
+    size_t open_most; /* conversations kept open at a time; 0: the default */
+    /* Told what happens, one JSON object each: for /maki/events.  NULL: nobody. */
+    void (*tell)(void *ctx, maki_str json);
+    void *tell_ctx;
+} maki_proxy_options;
+
+maki_status maki_proxy_open(const maki_env *env, const maki_proxy_options *options,
+                            maki_proxy **out, maki_err *err) MAKI_MUST_CHECK;
+void maki_proxy_close(maki_proxy *proxy); /* accepts NULL; all exchanges are closed before */
+/* Called about once a second: what is lazy is written out, conversations not used are closed. */
+void maki_proxy_tick(maki_proxy *proxy);
+
+/* Where a request came from and goes to.  Spans are valid during the call. */
+typedef struct maki_exchange_in {
+    maki_protocol protocol;
+    maki_str upstream;  /* its name */
+    maki_str path;      /* of the request, without the query */
+    maki_str session;   /* x-maki-session; len 0: none */
+    maki_str client_id; /* the client's own id of the conversation, from a header; len 0: none */
+    maki_str model;     /* from the path (Gemini); len 0: it is in the body */
+    maki_str
+        credential; /* Authorization, x-api-key, ?key=: hashed at once, kept nowhere; len 0: none */
+    maki_str agent; /* User-Agent */
+} maki_exchange_in;
+
+/* On MAKI_OK the caller owns *out and ends it with maki_exchange_close(). */
+maki_status maki_exchange_begin(maki_proxy *proxy, const maki_exchange_in *in, maki_exchange **out,
+                                maki_err *err) MAKI_MUST_CHECK;
+/* The whole body, decoded (gzip, zstd); borrowed during the call.  Its new messages are written when this
+ * returns. */
+maki_status maki_exchange_request(maki_exchange *x, maki_str body, maki_err *err);
+maki_status maki_exchange_reply_head(maki_exchange *x, int status, maki_str content_type,
+                                     maki_err *err);
+maki_status maki_exchange_reply(maki_exchange *x, maki_str bytes, maki_err *err);
+
+typedef enum maki_exchange_end_kind {
+    MAKI_EXCHANGE_DONE,       /* the reply came whole */
+    MAKI_EXCHANGE_CUT,        /* upstream stopped in the middle, or never answered */
+    MAKI_EXCHANGE_CLIENT_GONE /* the client went away */
+} maki_exchange_end_kind;
+
+/* What must be made durable (fdatasync) before the client gets the reply's last byte.  The caller owns these
+ * descriptors, and closes them afterwards; -1: none.  In this order. */
+typedef struct maki_exchange_sync {
+    int fds[3];
+} maki_exchange_sync;
+
+/* The reply is put into the log.  Whatever it answers, the exchange is over and has to be closed. */
+maki_status maki_exchange_end(maki_exchange *x, maki_exchange_end_kind kind,
+                              maki_exchange_sync *sync, maki_err *err);
+void maki_exchange_close(maki_exchange *x); /* accepts NULL */
+
+#endif

@@ -1,0 +1,19 @@
+/* canon.h -- when two messages are the same, however they are written.
+ *
+ * A client that sends a reply back in its next request writes it in its own way: other spacing and escapes,
+ * a string for one text block, no thinking, other message ids, cache_control here and there.  The canon of a
+ * row is its role, its text, the ids, names and inputs of its tool calls, ids and contents of results, and hashes of
+ * images; nothing else.  A conversation's prefix is known by P_k = H(P_k-1, canon_k). */
+#ifndef MAKI_WIRE_CANON_H
+#define MAKI_WIRE_CANON_H
+
+#include <maki/env.h>
+
+enum { MAKI_PREFIX_LEN = 16 };
+
+/* `out` may be `before`; the first one is all zeros.  `row` is a message in either shape of the log, checked JSON. */
+maki_status maki_canon_next(const unsigned char before[MAKI_PREFIX_LEN], maki_str row,
+                            const maki_alloc *alloc, unsigned char out[MAKI_PREFIX_LEN],
+                            maki_err *err);
+
+#endif
