@@ -51,7 +51,7 @@ static uint64_t offset_of(uint64_t place)
 static maki_status write_header(const maki_env *env, int fd, uint64_t room, maki_err *err)
 {
     table_header header = { .version = 1, .room = room };
-    maki_prefix last = { { 0 } };
+    static const maki_prefix last;
     memcpy(header.magic, magic, sizeof magic);
     header.check = XXH3_64bits(&header, offsetof(table_header, check));
     /* the last place first: from then on the file has its length, zeros in between */
@@ -86,7 +86,8 @@ static maki_status each_entry(maki_prefixes *t, entry_fn fn, void *ctx, maki_err
     maki_status st = MAKI_OK;
     for (uint64_t place = 0; st == MAKI_OK && place < t->room; place += COPY) {
         size_t got = 0;
-        st = maki_file_read_at(t->env->files, t->fd, offset_of(place), some, sizeof some, &got, err);
+        st =
+            maki_file_read_at(t->env->files, t->fd, offset_of(place), some, sizeof some, &got, err);
         for (size_t i = 0; st == MAKI_OK && i < got / sizeof some[0]; i++) {
             if (some[i].check && some[i].check == check_of(&some[i])) st = fn(ctx, &some[i], err);
         }
