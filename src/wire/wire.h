@@ -36,8 +36,9 @@ const char *maki_protocol_name(maki_protocol protocol);
 typedef struct maki_wire_message {
     maki_str row;  /* a JSON object with a role, in the shape of the log */
     bool verbatim; /* it is a span of the body */
-    bool system;   /* a system or developer message before any other: no part of a conversation's identity */
-    size_t end;    /* offset in the body right after it */
+    bool
+        system; /* a system or developer message before any other: no part of a conversation's identity */
+    size_t end; /* offset in the body right after it */
 } maki_wire_message;
 
 /* Not MAKI_OK stops. */
@@ -46,10 +47,11 @@ typedef maki_status (*maki_wire_message_fn)(void *ctx, const maki_wire_message *
 
 /* What a request says besides its messages: JSON values in the body, len 0 for what is not there. */
 typedef struct maki_wire_request {
-    maki_str model;     /* a string */
-    maki_str system;    /* the field outside the messages: system, instructions, systemInstruction */
+    maki_str model;  /* a string */
+    maki_str system; /* the field outside the messages: system, instructions, systemInstruction */
     maki_str tools;
-    maki_str client_id; /* by which the client itself names the conversation (prompt_cache_key, the session
+    maki_str
+        client_id; /* by which the client itself names the conversation (prompt_cache_key, the session
                          * in metadata.user_id ...): the escaped text, without quotes */
     bool stream;
     bool by_reference;   /* previous_response_id or the like: the messages are not all here */
