@@ -14,7 +14,7 @@
 #include "proxy/system.h"
 
 enum {
-    RETRY_S = 600, /* an identical request in this time is a retry, without any assistant message */
+    RETRY_S = 600, /* an identical request in this time is a retry, though no reply was seen */
     PREFIXES_MAX = 64 << 20,
     LEADING_MAX = 64 << 20,
     FIELDS_MAX = 1 << 12
@@ -88,21 +88,13 @@ typedef struct reading {
     unsigned char session[MAKI_SESSION_BYTES]; /* of that place */
     maki_buf prefixes;                         /* P of each message after `from` */
     maki_buf leading;                          /* system messages before the others */
-    uint64_t count;    /* messages that count, those before `from` included */
-    uint64_t spoke_at; /* the first assistant message among them, from 1; 0: none */
+    uint64_t count; /* messages that count, those before `from` included */
     unsigned char prefix[MAKI_PREFIX_LEN];
     maki_wire_mark mark;                     /* right after the message */
     maki_known_mark marks[MAKI_KNOWN_MARKS]; /* after the last messages, a ring */
     size_t mark_count;
     maki_wire_request request;
 } reading;
-
-static bool is_assistant(maki_str row)
-{
-    maki_str role;
-    return maki_json_get(row, MAKI_LIT("role"), &role) &&
-           maki_json_text_is(role, MAKI_LIT("assistant"));
-}
 
 static maki_status read_message(void *ctx, const maki_wire_message *message, maki_err *err)
 {
@@ -116,11 +108,9 @@ static maki_status read_message(void *ctx, const maki_wire_message *message, mak
     if (st != MAKI_OK) return st;
     maki_buf_add(&r->prefixes, (maki_str){ (const char *)r->prefix, sizeof r->prefix });
     r->count++;
-    if (!r->spoke_at && is_assistant(message->row)) r->spoke_at = r->count;
     if (r->mark.at == message->end) {
         maki_known_mark *kept = &r->marks[r->mark_count++ % MAKI_KNOWN_MARKS];
-        *kept =
-            (maki_known_mark){ .mark = r->mark, .messages = r->count, .spoke = r->spoke_at != 0 };
+        *kept = (maki_known_mark){ .mark = r->mark, .messages = r->count };
         memcpy(kept->prefix, r->prefix, sizeof kept->prefix);
     }
     return maki_buf_status(&r->prefixes, err);
@@ -134,7 +124,6 @@ static maki_status read_body(reading *r, maki_str body, const maki_known_mark *f
     maki_buf_clear(&r->leading);
     r->base = from ? *from : (maki_known_mark){ .messages = 0 };
     r->count = r->base.messages;
-    r->spoke_at = r->base.spoke ? 1 : 0;
     r->mark_count = 0;
     memcpy(r->prefix, r->base.prefix, sizeof r->prefix);
     return maki_wire_read(env, r->x->protocol, body, &r->base.mark, read_message, r, &r->request,
@@ -157,7 +146,7 @@ static uint64_t leading_of(const reading *r)
     return r->base.mark.at ? r->base.leading : maki_leading_hash(maki_buf_str(&r->leading));
 }
 
-/* What the request is for, as long as no assistant has spoken. */
+/* What the request is for: it counts as long as no reply was seen. */
 static uint32_t kin_of(const reading *r)
 {
     maki_system_now now = system_of(r);
@@ -171,6 +160,7 @@ typedef struct found {
     unsigned char session[MAKI_SESSION_BYTES];
     maki_point point;
     uint64_t messages; /* of the request that are in the log */
+    bool spoke;        /* a reply that passed through here is among them */
     bool any;
 } found;
 
@@ -189,7 +179,7 @@ static maki_status settle_scope(maki_exchange *x, const reading *r, maki_err *er
 static bool goes_on(const maki_exchange *x, const reading *r, const maki_prefix *entry,
                     uint64_t message, uint32_t kin)
 {
-    if (entry->kin == 0 || x->named) return true; /* an assistant spoke, or it is said so */
+    if (entry->kin == 0 || x->named) return true; /* a reply is in it, or it is said so */
     if (entry->kin != kin) return false; /* the same first words, to another end: a title, say */
     if (x->has_id) return true;
     int64_t now = x->proxy->env.clock->now_ms(x->proxy->env.clock) / 1000;
@@ -209,6 +199,7 @@ static void take(found *f, const maki_prefix *entry, uint64_t messages)
     memcpy(f->session, entry->session, sizeof f->session);
     f->point = (maki_point){ entry->seq, entry->ev, entry->tokens };
     f->messages = messages;
+    f->spoke = entry->kin == 0;
     f->any = true;
 }
 
@@ -231,6 +222,7 @@ static maki_status find_conversation(maki_exchange *x, const reading *r, uint32_
         memcpy(f->session, r->session, sizeof f->session);
         f->point = r->base.point;
         f->messages = r->base.messages;
+        f->spoke = r->base.spoke;
         f->any = true;
     } else if (x->named) {
         st = look_up(x, root, &entry, &is, err);
@@ -385,12 +377,11 @@ static maki_status know_rows(reading *r, maki_talk *talk, const found *f, uint32
     maki_row row;
     for (uint64_t i = 0; st == MAKI_OK && i < count; i++) {
         uint64_t message = f->messages + 1 + i;
-        bool spoke = r->spoke_at && message >= r->spoke_at;
         st = maki_log_row(maki_conv_log(talk->conv), first + i, &row, err);
         if (st != MAKI_OK) break;
         tokens += row.tokens;
         maki_point point = { first + i, tip.ev, tokens };
-        st = put(r->x, prefix_at(r, message), &point, spoke ? 0 : kin, err);
+        st = put(r->x, prefix_at(r, message), &point, f->spoke ? 0 : kin, err);
     }
     return st;
 }
@@ -411,6 +402,7 @@ static void know_body(reading *r, maki_str body, maki_talk *talk, const found *f
         mark.point.seq = tip.seq - (r->count - mark.messages);
         if (mark.messages == f->messages) mark.point = f->point;
         mark.leading = leading_of(r);
+        mark.spoke = f->spoke;
         if (mark.point.seq == 0 ||
             maki_log_row(maki_conv_log(talk->conv), mark.point.seq, &row, NULL) != MAKI_OK)
             break;

@@ -20,7 +20,7 @@ typedef struct maki_known_mark {
     maki_point point;  /* in the log */
     uint64_t messages; /* that count, before it */
     uint64_t leading;  /* a hash of the system messages before it */
-    bool spoke;        /* an assistant message stands before it */
+    bool spoke;        /* a reply that passed through here stands before it */
 } maki_known_mark;
 
 typedef struct maki_known_body {

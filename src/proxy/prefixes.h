@@ -23,8 +23,7 @@ typedef struct maki_prefix {
     unsigned char session[MAKI_SESSION_BYTES];
     uint64_t seq, ev; /* the last message of the prefix, and the newest event when it was written */
     uint32_t tokens;  /* of the messages up to it */
-    uint32_t
-        kin; /* while no assistant has spoken: the system prompt and tools it came with; else 0 */
+    uint32_t kin;   /* while no reply was seen: the system prompt and tools it came with; else 0 */
     uint32_t used;  /* when it was written, in seconds since 1970 */
     uint32_t check; /* of all this; 0 in an empty place */
 } maki_prefix;
