@@ -226,9 +226,8 @@ static size_t decode_escapes(maki_str escaped, size_t *at, char *out, size_t roo
     return n;
 }
 
-maki_status maki_json_text_to(maki_str string, maki_sink sink, maki_err *err)
+maki_status maki_json_text_to(maki_str escaped, maki_sink sink, maki_err *err)
 {
-    maki_str escaped = maki_json_inside(string);
     maki_status st = MAKI_OK;
     size_t at = 0;
     while (st == MAKI_OK && at < escaped.len) {

@@ -94,21 +94,18 @@ static maki_str name_of(maki_str function)
     return name.len ? name : MAKI_LIT("\"tool\"");
 }
 
+/* The id follows from the name, even where there is one: Gemini gives none, and its clients invent another
+ * for every request. */
 static void write_call(maki_jw *w, maki_str part, maki_str call, maki_gemini_ids *ids)
 {
-    static const maki_str but[] = { { "id", 2 }, { "name", 4 }, { "args", 4 } };
-    maki_str id = maki_get_string(call, MAKI_LIT("id")), name = name_of(call);
-    maki_str args = maki_get(call, MAKI_LIT("args"));
-    uint32_t nth = maki_tally_next(&ids->calls, name);
+    static const maki_str but[] = { { "name", 4 }, { "args", 4 } };
+    maki_str name = name_of(call), args = maki_get(call, MAKI_LIT("args"));
     maki_write_field(w, MAKI_LIT("type"), MAKI_LIT("\"tool_use\""));
     maki_jw_key(w, MAKI_LIT("id"));
-    if (id.len > 2)
-        maki_jw_raw(w, id);
-    else
-        maki_write_call_id(w, name, nth);
+    maki_write_call_id(w, name, maki_tally_next(&ids->calls, name));
     maki_write_field(w, MAKI_LIT("name"), name);
     maki_write_field(w, MAKI_LIT("input"), args.len ? args : MAKI_LIT("{}"));
-    write_beside(w, part, call_names, but, 3);
+    write_beside(w, part, call_names, but, 2);
 }
 
 static bool next_call(maki_json_iter *iter, maki_str *name, maki_str *id)
@@ -119,7 +116,6 @@ static bool next_call(maki_json_iter *iter, maki_str *name, maki_str *id)
         if (maki_gemini_kind_of(item.value, &call) != MAKI_GEMINI_CALL) continue;
         *name = name_of(call);
         *id = maki_get_string(call, MAKI_LIT("id"));
-        if (id->len <= 2) id->len = 0;
         return true;
     }
     return false;
@@ -167,7 +163,9 @@ static void write_answer(maki_jw *w, maki_str part, maki_str answer, maki_gemini
     maki_str response = maki_get(answer, MAKI_LIT("response"));
     maki_json_item only;
     bool text = only_text(response, &only);
-    maki_answer to = { .id = maki_get_string(answer, MAKI_LIT("id")), .name = name_of(answer) };
+    maki_answer to = { .id = maki_get_string(answer, MAKI_LIT("id")),
+                       .name = name_of(answer),
+                       .made = true };
     to.same = maki_tally_next(&ids->answers, to.name);
     to.nth = ids->answered++;
     maki_write_field(w, MAKI_LIT("type"), MAKI_LIT("\"tool_result\""));

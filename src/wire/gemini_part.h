@@ -1,7 +1,7 @@
 /* gemini_part.h -- parts of Gemini's contents as blocks in Anthropic's shape.
  *
  *     text                    text; with `thought` thinking, its thoughtSignature the signature
- *     functionCall            tool_use, with an id of its own when it has none
+ *     functionCall            tool_use, with an id that follows from its name
  *     functionResponse        tool_result; {"output": "text"} (or result, content, error) is the text, any
  *                             other response its JSON
  *     inlineData, fileData    image or document

@@ -50,10 +50,8 @@ bool maki_item_reference(maki_str item)
 
 bool maki_item_assistant(maki_str item)
 {
-    if (is_message(item)) {
-        return maki_is_text(maki_get(item, MAKI_LIT("role")), MAKI_LIT("assistant"));
-    }
-    maki_str type = type_of(item);
+    maki_str role = maki_get_string(item, MAKI_LIT("role")), type = type_of(item);
+    if (role.len) return maki_json_text_is(role, MAKI_LIT("assistant"));
     return !ends_with(type, MAKI_LIT("_output")) && !ends_with(type, MAKI_LIT("_response"));
 }
 
@@ -219,9 +217,18 @@ void maki_item_waited(maki_jw *w, maki_str waiting)
     write_blocks(w, MAKI_LIT("\"assistant\""), waiting, (maki_str){ "", 0 });
 }
 
+/* Anything else: Codex, for one, has its tools in an item of role developer. */
+static void write_other(maki_jw *w, maki_str item, maki_str waiting)
+{
+    maki_str role = maki_get_string(item, MAKI_LIT("role"));
+    if (role.len == 0) {
+        role = maki_item_assistant(item) ? MAKI_LIT("\"assistant\"") : MAKI_LIT("\"user\"");
+    }
+    write_blocks(w, role, waiting, item);
+}
+
 void maki_item_row(maki_jw *w, maki_str item, maki_str waiting)
 {
-    bool assistant = maki_item_assistant(item);
     if (is_message(item))
         write_message(w, item, waiting);
     else if (is_call(item))
@@ -229,6 +236,5 @@ void maki_item_row(maki_jw *w, maki_str item, maki_str waiting)
     else if (is_output(item))
         write_output(w, item);
     else
-        write_blocks(w, assistant ? MAKI_LIT("\"assistant\"") : MAKI_LIT("\"user\""), waiting,
-                     item);
+        write_other(w, item, waiting);
 }

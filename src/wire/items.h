@@ -4,7 +4,7 @@
  *     ..._call with a call_id         assistant with tool_calls
  *     ..._call_output with a call_id  role tool
  *     reasoning                       waits, and becomes the first block of the row that follows, verbatim
- *     anything else                   a block of an assistant row, verbatim
+ *     anything else                   a block, verbatim, in a row of its role or the assistant's
  *
  * Reasoning has no row of its own because clients may leave it out: the rows are then still the same. */
 #ifndef MAKI_WIRE_ITEMS_H

@@ -4,7 +4,7 @@
  * get them here, because pairs are found by them. */
 #include "base/err.h"
 #include "wire/read.h"
-#include "wire/row.h"
+#include "wire/reply.h"
 
 /* ---- requests ----------------------------------------------------------------------------------------- */
 
@@ -126,3 +126,85 @@ maki_status maki_generate_last(maki_reading *r)
     maki_jw_end_object(&w);
     return maki_reading_end(r, &w, (maki_str){ "", 0 });
 }
+
+/* ---- replies ------------------------------------------------------------------------------------------ */
+
+static const maki_str content_name = { "content", 7 };
+
+static maki_status add_usage(maki_wire_reply *r, maki_str value, maki_err *err)
+{
+    static const maki_str names[] = { { "prompt_eval_count", 17 },    { "eval_count", 10 },
+                                      { "total_duration", 14 },       { "load_duration", 13 },
+                                      { "prompt_eval_duration", 20 }, { "eval_duration", 13 } };
+    maki_status st = MAKI_OK;
+    for (size_t i = 0; st == MAKI_OK && i < sizeof names / sizeof names[0]; i++) {
+        maki_str count = maki_get(value, names[i]);
+        if (count.len) st = maki_gather_add(&r->usage, MAKI_GATHER_VALUE, names[i], count, err);
+    }
+    return st;
+}
+
+static maki_status note(maki_wire_reply *r, maki_str value, maki_err *err)
+{
+    maki_str error = maki_get(value, MAKI_LIT("error")).len ? value : (maki_str){ "", 0 };
+    if (maki_json_true(maki_get(value, MAKI_LIT("done")))) r->complete = true;
+    maki_status st =
+        maki_reply_note(r, MAKI_NOTE_MODEL, maki_get_string(value, MAKI_LIT("model")), err);
+    if (st == MAKI_OK)
+        st = maki_reply_note(r, MAKI_NOTE_STOP, maki_get_string(value, MAKI_LIT("done_reason")),
+                             err);
+    if (st == MAKI_OK) st = maki_reply_note(r, MAKI_NOTE_ERROR, error, err);
+    return st == MAKI_OK ? add_usage(r, value, err) : st;
+}
+
+static maki_status chat_event(maki_wire_reply *r, maki_str value, maki_err *err)
+{
+    static const maki_str but[] = { { "role", 4 } };
+    maki_status st = note(r, value, err);
+    if (st != MAKI_OK) return st;
+    return maki_gather_merge(&r->message, maki_get(value, MAKI_LIT("message")), but, 1, err);
+}
+
+static maki_status generate_event(maki_wire_reply *r, maki_str value, maki_err *err)
+{
+    maki_str text = maki_get_string(value, MAKI_LIT("response"));
+    maki_str thinking = maki_get_string(value, MAKI_LIT("thinking"));
+    maki_status st = note(r, value, err);
+    if (st == MAKI_OK && text.len)
+        st = maki_gather_add(&r->message, MAKI_GATHER_TEXT, content_name, text, err);
+    if (st == MAKI_OK && thinking.len)
+        st = maki_gather_add(&r->message, MAKI_GATHER_TEXT, MAKI_LIT("thinking"), thinking, err);
+    return st;
+}
+
+static maki_status finish(maki_wire_reply *r, maki_err *err)
+{
+    maki_str text, calls;
+    maki_json_item call;
+    maki_tally tally = { 0 };
+    maki_jw w;
+    const maki_str but[] = { content_name, call_fields[0] };
+    maki_status st = maki_gather_get(&r->message, content_name, &text, err);
+    if (st == MAKI_OK) st = maki_gather_get(&r->message, call_fields[0], &calls, err);
+    if (st != MAKI_OK || !maki_gather_any(&r->message, (maki_str){ "", 0 })) return st;
+    maki_reply_row(r, &w, err);
+    maki_jw_object(&w);
+    maki_write_field(&w, MAKI_LIT("role"), MAKI_LIT("\"assistant\""));
+    maki_write_field(&w, content_name, MAKI_LIT("\""));
+    maki_jw_bytes(&w, text);
+    maki_jw_bytes(&w, MAKI_LIT("\""));
+    st = maki_gather_write(&r->message, &w, but, 2, err);
+    if (calls.len) {
+        maki_json_iter iter = { .at = calls.ptr, .end = calls.ptr + calls.len };
+        maki_jw_key(&w, call_fields[0]);
+        maki_jw_array(&w);
+        while (maki_json_next(&iter, &call))
+            write_call(&w, call.value, &tally);
+        maki_jw_end_array(&w);
+    }
+    maki_jw_end_object(&w);
+    return st == MAKI_OK ? maki_reply_row_end(r, &w, err) : st;
+}
+
+const maki_reply_rules maki_ollama_reply = { chat_event, chat_event, finish };
+const maki_reply_rules maki_generate_reply = { generate_event, generate_event, finish };

@@ -224,13 +224,17 @@ static maki_status give(maki_reading *r, maki_str row, maki_str item)
 
 maki_status maki_reading_give(maki_reading *r, maki_str row)
 {
-    return give(r, row, row);
+    maki_jw w;
+    if (!memchr(row.ptr, '\n', row.len)) return give(r, row, row);
+    maki_reading_begin(r, &w);
+    maki_jw_raw(&w, row);
+    return maki_reading_end(r, &w, row);
 }
 
 void maki_reading_begin(maki_reading *r, maki_jw *w)
 {
     maki_spool_clear(&r->row);
-    maki_jw_init(w, maki_spool_sink(&r->row), r->err);
+    maki_jw_init(w, maki_row_sink(&r->row), r->err);
 }
 
 maki_status maki_reading_end(maki_reading *r, maki_jw *w, maki_str item)

@@ -2,6 +2,7 @@
 #include "wire/row.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* ---- fields ------------------------------------------------------------------------------------------ */
 
@@ -39,6 +40,25 @@ uint64_t maki_get_count(maki_str object, maki_str name)
 }
 
 /* ---- writing ----------------------------------------------------------------------------------------- */
+
+static maki_status add_line(void *ctx, maki_str bytes, maki_err *err)
+{
+    maki_spool *spool = ctx;
+    maki_status st = MAKI_OK;
+    while (st == MAKI_OK && bytes.len) {
+        const char *newline = memchr(bytes.ptr, '\n', bytes.len);
+        size_t n = newline ? (size_t)(newline - bytes.ptr) : bytes.len;
+        st = maki_spool_add(spool, maki_str_to(bytes, n), err);
+        if (st == MAKI_OK && newline) st = maki_spool_add(spool, MAKI_LIT(" "), err);
+        bytes = maki_str_from(bytes, newline ? n + 1 : n);
+    }
+    return st;
+}
+
+maki_sink maki_row_sink(maki_spool *spool)
+{
+    return (maki_sink){ add_line, spool };
+}
 
 void maki_write_field(maki_jw *w, maki_str key, maki_str value)
 {
@@ -138,11 +158,11 @@ void maki_write_answered(maki_jw *w, maki_json_iter calls, maki_next_call next,
         nth++;
     }
     maki_str tool = answer->name.len ? answer->name : MAKI_LIT("\"tool\"");
-    if (found_id.len)
+    if (found_id.len && !answer->made)
         maki_jw_raw(w, found_id);
     else if (found_name.len)
         maki_write_call_id(w, found_name, found_nth);
-    else if (answer->id.len)
+    else if (answer->id.len && !answer->made)
         maki_jw_raw(w, answer->id);
     else
         maki_write_call_id(w, tool, answer->name.len ? answer->same : answer->nth);

@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "base/json_write.h"
+#include "base/spool.h"
 #include "base/str.h"
 
 /* The value of a field; len 0 when it is missing or null. */
@@ -39,6 +40,10 @@ static inline bool maki_is_text(maki_str value, maki_str text)
 }
 
 /* ---- writing ----------------------------------------------------------------------------------------- */
+
+/* Where a row goes: into the spool, without newlines.  Between the tokens of JSON they are only space, and a
+ * row of the log is one line. */
+maki_sink maki_row_sink(maki_spool *spool);
 
 /* "key":value into the open object; the key is escaped, without quotes. */
 void maki_write_field(maki_jw *w, maki_str key, maki_str value);
@@ -78,6 +83,7 @@ enum { MAKI_ANSWERS_MOST = 256 };
 typedef struct maki_answer {
     maki_str id, name; /* JSON strings, or len 0 */
     uint32_t same, nth;
+    bool made; /* ids are made for all calls, whatever they have: the client may have invented it */
 } maki_answer;
 /* The id of the call it answers, as a value; the id it should have when no call is found. */
 void maki_write_answered(maki_jw *w, maki_json_iter calls, maki_next_call next,

@@ -34,7 +34,7 @@ const char *maki_protocol_name(maki_protocol protocol);
 
 /* One message of a request.  Spans are valid during the call. */
 typedef struct maki_wire_message {
-    maki_str row;  /* a JSON object with a role, in the shape of the log */
+    maki_str row;  /* a JSON object with a role, in the shape of the log, on one line */
     bool verbatim; /* it is a span of the body */
     bool
         system; /* a system or developer message before any other: no part of a conversation's identity */
