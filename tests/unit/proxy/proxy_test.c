@@ -23,7 +23,11 @@ typedef struct turn {
     const char *key;              /* the credential; NULL: "key" */
     const char *system;           /* NULL: "be brief" */
     int status;                   /* 0: 200 */
+    int unused;                   /* so that SAY may have nothing to say of the rest */
 } turn;
+
+#define SAY(...)                SAY_(__VA_ARGS__, .unused = 0)
+#define SAY_(said, answer, ...) ((turn){ .messages = (said), .reply = (answer), __VA_ARGS__ })
 
 static void quote(char *out, const char *text, size_t n)
 {
@@ -121,19 +125,19 @@ enum { VIEW = 2000, VIEWS = 16 };
 
 static size_t views_of(const char *home, char views[VIEWS][VIEW], uint64_t *rows)
 {
-    char folder[400], path[800];
+    char sessions[400], path[800];
     struct dirent *entry;
     maki_env env = maki_env_system();
     maki_conv_options options = { .read_only = true, .threads = 1 };
     size_t n = 0;
-    snprintf(folder, sizeof folder, "%s/agents/proxy/sessions", home);
-    DIR *dir = opendir(folder);
+    snprintf(sessions, sizeof sessions, "%s/agents/proxy/sessions", home);
+    DIR *dir = opendir(sessions);
     *rows = 0;
     while (dir && (entry = readdir(dir)) != NULL) {
         maki_conv *conv = NULL;
         const maki_view *view;
         if (!strstr(entry->d_name, ".jsonl") || strstr(entry->d_name, ".events.")) continue;
-        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        snprintf(path, sizeof path, "%s/%s", sessions, entry->d_name);
         if (n == VIEWS || maki_conv_open(&env, path, &options, &conv, NULL) != MAKI_OK) continue;
         views[n][0] = '\0';
         if (maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, NULL) == MAKI_OK)
@@ -170,44 +174,44 @@ typedef struct scene {
 /* clang-format off */
 static const scene scenes[] = {
     { "a conversation goes on by its prefix",
-      { { "u:こんにちは", "はい" }, { "u:こんにちは|a:はい|u:天気は", "晴れ🌞" } },
+      { SAY("u:こんにちは", "はい"), SAY("u:こんにちは|a:はい|u:天気は", "晴れ🌞") },
       "u:こんにちは|a:はい|u:天気は|a:晴れ🌞", 4 },
-    { "the same first words are two conversations once somebody answered",
-      { { "u:hi", "hello", .client = "one" }, { "u:hi", "hello", .client = "two" } },
+    { "the same first words under two ids of the client are two conversations",
+      { SAY("u:hi", "hello", .client = "one"), SAY("u:hi", "hello", .client = "two") },
       "u:hi|a:hello\nu:hi|a:hello", 4 },
     { "an identical request is a retry: a branch",
-      { { "u:hi", "first" }, { "u:hi", "second" } },
+      { SAY("u:hi", "first"), SAY("u:hi", "second") },
       "u:hi|a:second", 3 },
     { "a retry after an error writes nothing twice",
-      { { "u:hi", "", .status = 429 }, { "u:hi", "", .status = 500 }, { "u:hi", "at last" } },
+      { SAY("u:hi", "", .status = 429), SAY("u:hi", "", .status = 500), SAY("u:hi", "at last") },
       "u:hi|a:at last", 2 },
     { "the same words to another end (a title) are a conversation apart",
-      { { "u:hi", "hello" }, { "u:hi", "Greeting", .system = "make a title" } },
+      { SAY("u:hi", "hello"), SAY("u:hi", "Greeting", .system = "make a title") },
       "u:hi|a:Greeting\nu:hi|a:hello", 4 },
     { "an edited past is a branch in the same log",
-      { { "u:a", "1" }, { "u:a|a:1|u:b", "2" }, { "u:a|a:1|u:c", "3" } },
+      { SAY("u:a", "1"), SAY("u:a|a:1|u:b", "2"), SAY("u:a|a:1|u:c", "3") },
       "u:a|a:1|u:c|a:3", 6 },
     { "back to a branch that was left: nothing is written twice",
-      { { "u:a", "1" }, { "u:a|a:1|u:b", "2" }, { "u:a|a:1|u:c", "3" }, { "u:a|a:1|u:b|a:2|u:d", "4" } },
+      { SAY("u:a", "1"), SAY("u:a|a:1|u:b", "2"), SAY("u:a|a:1|u:c", "3"), SAY("u:a|a:1|u:b|a:2|u:d", "4") },
       "u:a|a:1|u:b|a:2|u:d|a:4", 8 },
-    { "a client that changed the reply made a branch",
-      { { "u:a", "1" }, { "u:a|a:one|u:b", "2" } },
+    { "a client that changed the only reply begins another conversation",
+      { SAY("u:a", "1"), SAY("u:a|a:one|u:b", "2") },
       "u:a|a:1\nu:a|a:one|u:b|a:2", 6 },
     { "two keys never share",
-      { { "u:a", "1", .key = "k1" }, { "u:a|a:1|u:b", "2", .key = "k2" } },
+      { SAY("u:a", "1", .key = "k1"), SAY("u:a|a:1|u:b", "2", .key = "k2") },
       "u:a|a:1\nu:a|a:1|u:b|a:2", 6 },
     { "a named session takes whatever comes",
-      { { "u:a", "1", .session = "우리" }, { "u:x", "2", .session = "우리" },
-        { "u:a", "3", .session = "other" } },
+      { SAY("u:a", "1", .session = "우리"), SAY("u:x", "2", .session = "우리"),
+        SAY("u:a", "3", .session = "other") },
       "u:a|a:3\nu:x|a:2", 6 },
     { "a shared beginning with an assistant that never spoke here (Qwen Code) joins nothing",
-      { { "u:context|a:got it|u:one", "1" }, { "u:context|a:got it|u:two", "2" } },
+      { SAY("u:context|a:got it|u:one", "1"), SAY("u:context|a:got it|u:two", "2") },
       "u:context|a:got it|u:one|a:1\nu:context|a:got it|u:two|a:2", 8 },
     { "a conversation that began elsewhere is taken over whole",
-      { { "u:a|a:b|u:c", "d" }, { "u:a|a:b|u:c|a:d|u:e", "f" } },
+      { SAY("u:a|a:b|u:c", "d"), SAY("u:a|a:b|u:c|a:d|u:e", "f") },
       "u:a|a:b|u:c|a:d|u:e|a:f", 6 },
     { "the system prompt may change",
-      { { "u:a", "1" }, { "u:a|a:1|u:b", "2", .system = "be long" } },
+      { SAY("u:a", "1"), SAY("u:a|a:1|u:b", "2", .system = "be long") },
       "u:a|a:1|u:b|a:2", 4 },
 };
 /* clang-format on */
@@ -253,19 +257,19 @@ static void check_time(void)
     folder_open(&f);
     tap_row("after ten minutes the same first words are a new conversation");
     maki_proxy *p = open_proxy(&fe, f.path);
-    say(p, (turn){ "u:hi", "one" });
+    say(p, SAY("u:hi", "one"));
     fe.now_ms += 601000;
-    say(p, (turn){ "u:hi", "two" });
+    say(p, SAY("u:hi", "two"));
     check_views(f.path, "u:hi|a:one\nu:hi|a:two", 4);
 
     tap_row("other spacing and escapes are the same messages");
     maki_err err = { 0 };
-    turn t = { "u:hi|a:two|u:\\u6b21", "three" };
+    turn t = SAY("u:hi|a:two|u:\\u6b21", "three");
     CHECK_STATUS(say_with(p, &t, true, &err), MAKI_OK, &err);
     check_views(f.path, "u:hi|a:one\nu:hi|a:two|u:次|a:three", 6);
 
     tap_row("what is no request is refused, and nothing is written");
-    t = (turn){ "u:\x01", "x" };
+    t = SAY("u:\x01", "x");
     CHECK_STATUS(say_with(p, &t, false, &err), MAKI_INVALID, &err);
     check_views(f.path, "u:hi|a:one\nu:hi|a:two|u:次|a:three", 6);
     maki_proxy_close(p);
@@ -292,7 +296,7 @@ static void check_many(void)
             char reply[32];
             sprintf(said[k] + strlen(said[k]), "%su:q%d-%d", i ? "|" : "", k, i);
             snprintf(reply, sizeof reply, "答%d-%d", k, i);
-            say(p, (turn){ said[k], reply });
+            say(p, SAY(said[k], reply));
             sprintf(said[k] + strlen(said[k]), "|a:%s", reply);
         }
     }
@@ -315,12 +319,12 @@ static void check_nomem(void)
         folder f;
         maki_proxy *p = NULL;
         maki_err err = { 0 };
-        turn second = { "u:a|a:1|u:b", "2" };
+        turn second = SAY("u:a|a:1|u:b", "2");
         fake_env_init(&fe);
         fake_random_seed(&fe, 14);
         folder_open(&f);
         p = open_proxy(&fe, f.path);
-        say(p, (turn){ "u:a", "1" });
+        say(p, SAY("u:a", "1"));
         fake_alloc_fail_at(&fe, nth);
         maki_status st = say_with(p, &second, false, &err);
         bool injected = fake_alloc_failed(&fe);
