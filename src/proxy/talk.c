@@ -12,7 +12,12 @@
 #include "base/str.h"
 #include "history/tally.h"
 
-enum { PATH_MOST = 4096, HEADER_MAX = 1024, TRIES = 4 };
+enum {
+    PATH_MOST = 4096,
+    HEADER_MAX = 1024,
+    TRIES = 4,
+    GROUP_MOST = 1000 /* rows: the log takes no more at once */
+};
 
 void maki_session_text(const unsigned char session[MAKI_SESSION_BYTES], char out[37])
 {
@@ -193,7 +198,13 @@ maki_status maki_talk_begin(maki_talk *t, const maki_point *from, maki_err *err)
 
 maki_status maki_talk_add(maki_talk *t, maki_str row, uint64_t *seq, maki_err *err)
 {
-    maki_status st = maki_log_add_row(maki_conv_log(t->conv), row, seq, err);
+    maki_status st = MAKI_OK;
+    if (t->first_added && t->last_added - t->first_added + 1 == GROUP_MOST) {
+        st = maki_talk_commit(t, err);
+        maki_point tip = maki_talk_tip(t);
+        if (st == MAKI_OK) st = maki_talk_begin(t, &tip, err);
+    }
+    if (st == MAKI_OK) st = maki_log_add_row(maki_conv_log(t->conv), row, seq, err);
     if (st != MAKI_OK) return st;
     if (!t->first_added) t->first_added = *seq;
     t->last_added = *seq;

@@ -62,7 +62,7 @@ maki_point maki_talk_tip(const maki_talk *talk);
 
 /* Begin a group at `from`.  MAKI_NOTFOUND: the log has no such message.  After MAKI_OK commit or abort. */
 maki_status maki_talk_begin(maki_talk *talk, const maki_point *from, maki_err *err) MAKI_MUST_CHECK;
-/* A row, as in maki_log_add_row; *seq is its number. */
+/* A row, as in maki_log_add_row; *seq is its number.  Of very many rows some are committed on the way. */
 maki_status maki_talk_add(maki_talk *talk, maki_str row, uint64_t *seq, maki_err *err);
 maki_status maki_talk_note(maki_talk *talk, const char *type, maki_str fields, maki_err *err);
 maki_status maki_talk_commit(maki_talk *talk, maki_err *err) MAKI_MUST_CHECK;
