@@ -1,0 +1,410 @@
+/* conn.c -- see server.h: what comes on a connection.
+ *
+ * A connection is always in one phase (server_inside.h); `step` takes what it can from the input and answers
+ * whether it is worth to be called again.  Callbacks may end the request, pause it, or close the
+ * connection at any point: each is followed by a look at the phase, and the memory goes when the
+ * outermost of our functions returns. */
+#include "net/server_inside.h"
+
+#include <string.h>
+#include <sys/socket.h>
+
+#include "base/str.h"
+
+static void advance(maki_conn *conn);
+
+/* ---- life ----------------------------------------------------------------------------------------- */
+
+static void set_deadline(maki_conn *conn, uint32_t ms)
+{
+    conn->deadline = server_now() + ms;
+}
+
+static struct evbuffer *input_of(const maki_conn *conn)
+{
+    return bufferevent_get_input(conn->bev);
+}
+
+bool conn_idle(const maki_conn *conn)
+{
+    return conn->phase == CONN_HEAD && maki_conn_waiting(conn) == 0 &&
+           evbuffer_get_length(input_of(conn)) == 0;
+}
+
+void conn_free(maki_conn *conn)
+{
+    const maki_alloc *alloc = conn->server->env->alloc;
+    conn->dead = true;
+    if (conn->inside) return;
+    server_remove(conn);
+    bufferevent_free(conn->bev);
+    alloc->resize(alloc, conn, sizeof *conn, 0);
+}
+
+static void enter(maki_conn *conn)
+{
+    conn->inside++;
+}
+
+static void leave(maki_conn *conn)
+{
+    conn->inside--;
+    if (conn->inside == 0 && conn->dead) conn_free(conn);
+}
+
+void conn_gone(maki_conn *conn, maki_status why)
+{
+    maki_server *s = conn->server;
+    if (!conn->open) return;
+    conn->open = false;
+    enter(conn);
+    if (s->calls.on_gone) s->calls.on_gone(s->calls.ctx, conn, why);
+    conn->kept = NULL;
+    conn->inside--; /* the caller goes on with it */
+}
+
+static void shut(maki_conn *conn)
+{
+    if (conn->shut) return;
+    conn->shut = true;
+    shutdown(bufferevent_getfd(conn->bev), SHUT_WR);
+    set_deadline(conn, conn->eof ? 0 : conn->server->limits.linger_ms);
+}
+
+/* A close while bytes of the client are unread would be a reset, which may overtake our last answer.  So
+ * say that we are done, read on for nothing, and close when the client does. */
+void conn_linger(maki_conn *conn)
+{
+    conn->phase = CONN_LINGER;
+    conn->deadline = conn->broken ? 1 : 0; /* the limit on writing holds */
+    conn->paused = false;
+    if (!conn->eof) bufferevent_enable(conn->bev, EV_READ);
+    if (maki_conn_waiting(conn) == 0) shut(conn);
+}
+
+/* ---- a head --------------------------------------------------------------------------------------- */
+
+static void refuse(maki_conn *conn, maki_status st, int status, const maki_err *err)
+{
+    conn_gone(conn, st);
+    conn_refuse(conn, status, err->msg);
+}
+
+static int head_status(maki_status st, const maki_err *err)
+{
+    if (st == MAKI_TOOBIG) return 431;
+    if (st == MAKI_UNSUPPORTED) return strstr(err->msg, "HTTP/") ? 505 : 501;
+    return 400;
+}
+
+static void begin_request(maki_conn *conn, const maki_http_head *head)
+{
+    conn->open = true;
+    conn->started = conn->paused = false;
+    conn->kept = NULL;
+    conn->minor_0 = head->minor == 0;
+    conn->head_only = maki_str_is(head->method, MAKI_LIT("HEAD"));
+    conn->keep_alive = head->keep_alive && !conn->server->stopping;
+    conn->chunked = head->chunked;
+    conn->expects = head->expects && (head->chunked || head->body_length > 0);
+    conn->body_left = head->has_length ? head->body_length : 0;
+    conn->body_seen = 0;
+    conn->chunks = (maki_chunks){ 0 };
+    conn->phase = CONN_BODY;
+    set_deadline(conn, conn->server->limits.body_ms);
+}
+
+static void hand_on_head(maki_conn *conn, const maki_http_head *head)
+{
+    maki_server *s = conn->server;
+    begin_request(conn, head);
+    if (conn->body_left > s->limits.body_bytes) {
+        conn->open = false; /* the handler was told nothing yet */
+        conn_refuse(conn, 413, "the body is longer than this server takes");
+        return;
+    }
+    s->calls.on_head(s->calls.ctx, conn, head);
+    if (conn->open && conn->expects && !conn->started && !conn->dead) {
+        bufferevent_write(conn->bev, "HTTP/1.1 100 Continue\r\n\r\n", 25);
+        conn->expects = false;
+    }
+}
+
+/* Is the end of a head here?  Looks at each byte once, however slowly they come. */
+static bool head_is_whole(maki_conn *conn, size_t have)
+{
+    struct evbuffer *in = input_of(conn);
+    struct evbuffer_ptr from;
+    size_t back = conn->scanned < 3 ? conn->scanned : 3;
+    if (evbuffer_ptr_set(in, &from, conn->scanned - back, EVBUFFER_PTR_SET) != 0) return false;
+    struct evbuffer_ptr end = evbuffer_search(in, "\r\n\r\n", 4, &from);
+    conn->scanned = have;
+    return end.pos >= 0;
+}
+
+static bool step_head(maki_conn *conn)
+{
+    struct evbuffer *in = input_of(conn);
+    size_t have = evbuffer_get_length(in), max = conn->server->limits.head_bytes, used = 0;
+    maki_http_head head;
+    maki_err err;
+    if (have == 0) return false;
+    if (conn->scanned == 0) set_deadline(conn, conn->server->limits.head_ms);
+    if (!head_is_whole(conn, have) && have <= max) return false;
+    const char *bytes = (const char *)evbuffer_pullup(in, -1);
+    if (!bytes) {
+        conn_free(conn);
+        return false;
+    }
+    maki_status st = maki_http_head_parse((maki_str){ bytes, have }, max, &head, &used, &err);
+    if (st != MAKI_OK) {
+        conn->keep_alive = false;
+        conn->minor_0 = conn->head_only = false;
+        refuse(conn, st, head_status(st, &err), &err);
+        return false;
+    }
+    if (used == 0) return false; /* empty lines before a head */
+    conn->scanned = 0;
+    hand_on_head(conn, &head);
+    if (!conn->dead) evbuffer_drain(in, used);
+    return !conn->dead;
+}
+
+/* ---- a body --------------------------------------------------------------------------------------- */
+
+static void body_ended(maki_conn *conn)
+{
+    maki_server *s = conn->server;
+    conn->deadline = 0;
+    conn->phase = CONN_WAIT;
+    if (!conn->open) {
+        conn_request_over(conn); /* it was answered before it had come */
+    } else if (s->calls.on_body_end) {
+        s->calls.on_body_end(s->calls.ctx, conn);
+    }
+}
+
+/* Take from `bytes` what is of this body: how many, of which `part` is body. */
+static maki_status take_body(maki_conn *conn, maki_str bytes, size_t *used, maki_str *part,
+                             bool *end, maki_err *err)
+{
+    if (conn->chunked) return maki_chunks_take(&conn->chunks, bytes, used, part, end, err);
+    *used = bytes.len < conn->body_left ? bytes.len : (size_t)conn->body_left;
+    *part = maki_str_to(bytes, *used);
+    conn->body_left -= *used;
+    *end = conn->body_left == 0;
+    return MAKI_OK;
+}
+
+static bool hand_on_body(maki_conn *conn, maki_str part)
+{
+    maki_server *s = conn->server;
+    conn->body_seen += part.len;
+    set_deadline(conn, s->limits.body_ms);
+    if (conn->body_seen > s->limits.body_bytes) {
+        conn_gone(conn, MAKI_TOOBIG);
+        conn_refuse(conn, 413, "the body is longer than this server takes");
+        return false;
+    }
+    if (!conn->open && conn->body_seen > DISCARD_MOST) {
+        conn_linger(conn);
+        return false;
+    }
+    if (conn->open && part.len && s->calls.on_body) s->calls.on_body(s->calls.ctx, conn, part);
+    return !conn->dead && conn->phase == CONN_BODY;
+}
+
+static bool step_body(maki_conn *conn)
+{
+    struct evbuffer *in = input_of(conn);
+    struct evbuffer_iovec piece = { "", 0 };
+    size_t used = 0;
+    maki_str part = { "", 0 };
+    bool end = false;
+    maki_err err;
+    if (conn->paused) return false;
+    evbuffer_peek(in, -1, NULL, &piece, 1);
+    maki_status st =
+        take_body(conn, (maki_str){ piece.iov_base, piece.iov_len }, &used, &part, &end, &err);
+    if (st != MAKI_OK) {
+        refuse(conn, st, st == MAKI_TOOBIG ? 413 : 400, &err);
+        return false;
+    }
+    if (part.len && !hand_on_body(conn, part)) return !conn->dead;
+    evbuffer_drain(in, used);
+    if (end) body_ended(conn);
+    return !conn->dead && (end || (used > 0 && !conn->paused));
+}
+
+/* ---- what follows --------------------------------------------------------------------------------- */
+
+void conn_request_over(maki_conn *conn)
+{
+    bool wanted = conn->phase == CONN_WAIT ||
+                  (!conn->expects && (conn->chunked || conn->body_left <= DISCARD_MOST));
+    if (!conn->keep_alive || conn->server->stopping || !wanted) {
+        conn_linger(conn);
+        return;
+    }
+    if (conn->paused) maki_conn_resume(conn);
+    if (conn->phase != CONN_WAIT) {
+        conn->body_seen = 0; /* what comes is dropped, up to DISCARD_MOST */
+        return;
+    }
+    conn->phase = CONN_HEAD;
+    conn->scanned = 0;
+    set_deadline(conn, conn->server->limits.idle_ms);
+    if (!conn->inside && evbuffer_get_length(input_of(conn)) > 0) {
+        /* the next request is here: not now, the handler is still at work on this one */
+        bufferevent_trigger(conn->bev, EV_READ,
+                            BEV_TRIG_IGNORE_WATERMARKS | BEV_TRIG_DEFER_CALLBACKS);
+    }
+}
+
+static bool step(maki_conn *conn)
+{
+    switch (conn->phase) {
+    case CONN_HEAD: return step_head(conn);
+    case CONN_BODY: return step_body(conn);
+    case CONN_LINGER:
+        evbuffer_drain(input_of(conn), evbuffer_get_length(input_of(conn)));
+        return false;
+    default: return false;
+    }
+}
+
+static void advance(maki_conn *conn)
+{
+    enter(conn);
+    while (!conn->dead && step(conn))
+        continue;
+    leave(conn);
+}
+
+static void on_read(struct bufferevent *bev, void *ctx)
+{
+    (void)bev;
+    advance(ctx);
+}
+
+static void on_write(struct bufferevent *bev, void *ctx)
+{
+    maki_conn *conn = ctx;
+    const maki_server_calls *calls = &conn->server->calls;
+    (void)bev;
+    if (conn->phase == CONN_LINGER) {
+        if (maki_conn_waiting(conn) == 0) shut(conn);
+    } else if (conn->server->stopping && conn_idle(conn)) {
+        conn_free(conn);
+    } else if (conn->open && conn->started && calls->on_drained) {
+        enter(conn);
+        calls->on_drained(calls->ctx, conn);
+        leave(conn);
+    }
+}
+
+/* The client closed its side, the connection broke, or the client takes nothing. */
+static void on_event(struct bufferevent *bev, short what, void *ctx)
+{
+    maki_conn *conn = ctx;
+    (void)bev;
+    bool only_eof = (what & BEV_EVENT_EOF) && !(what & (BEV_EVENT_ERROR | BEV_EVENT_TIMEOUT));
+    if (only_eof && !conn->open && !conn->shut && maki_conn_waiting(conn) > 0) {
+        conn->eof = true;
+        conn_linger(conn); /* it still listens, for all we know */
+        return;
+    }
+    conn_gone(conn, what & BEV_EVENT_TIMEOUT ? MAKI_TIMEOUT : MAKI_CANCELLED);
+    conn_free(conn);
+}
+
+void conn_timeout(maki_conn *conn)
+{
+    bool slow_head = conn->phase == CONN_HEAD && conn->scanned > 0;
+    conn->deadline = 0;
+    if (conn->broken) {
+        conn_gone(conn, MAKI_NOMEM);
+        conn_free(conn);
+        return;
+    }
+    if (conn->phase == CONN_BODY && conn->paused) return; /* it is us who do not read */
+    if (slow_head || (conn->phase == CONN_BODY && conn->open)) {
+        conn_gone(conn, MAKI_TIMEOUT);
+        conn_refuse(conn, 408,
+                    slow_head ? "the head of the request took too long"
+                              : "the body of the request stopped coming");
+        return;
+    }
+    conn_free(conn);
+}
+
+maki_conn *conn_new(maki_server *s, evutil_socket_t fd)
+{
+    const maki_alloc *alloc = s->env->alloc;
+    maki_conn *conn = alloc->resize(alloc, NULL, 0, sizeof *conn);
+    if (!conn) return NULL;
+    *conn = (maki_conn){ .server = s, .phase = CONN_HEAD };
+    conn->bev = bufferevent_socket_new(s->base, fd, BEV_OPT_CLOSE_ON_FREE);
+    if (!conn->bev) {
+        alloc->resize(alloc, conn, sizeof *conn, 0);
+        return NULL;
+    }
+    size_t ahead = s->limits.head_bytes < READ_AHEAD ? READ_AHEAD : s->limits.head_bytes + 1;
+    struct timeval slow = { .tv_sec = s->limits.write_ms / 1000,
+                            .tv_usec = s->limits.write_ms % 1000 * 1000 };
+    bufferevent_setcb(conn->bev, on_read, on_write, on_event, conn);
+    bufferevent_setwatermark(conn->bev, EV_READ, 0, ahead);
+    bufferevent_setwatermark(conn->bev, EV_WRITE, DRAINED, 0);
+    bufferevent_set_timeouts(conn->bev, NULL, &slow);
+    bufferevent_enable(conn->bev, EV_READ | EV_WRITE);
+    set_deadline(conn, s->limits.idle_ms);
+    return conn;
+}
+
+/* ---- for the handler ------------------------------------------------------------------------------ */
+
+void maki_conn_pause(maki_conn *conn)
+{
+    if (conn->phase != CONN_BODY || conn->paused) return;
+    conn->paused = true;
+    bufferevent_disable(conn->bev, EV_READ);
+}
+
+void maki_conn_resume(maki_conn *conn)
+{
+    if (!conn->paused) return;
+    conn->paused = false;
+    set_deadline(conn, conn->server->limits.body_ms);
+    bufferevent_enable(conn->bev, EV_READ);
+    bufferevent_trigger(conn->bev, EV_READ, BEV_TRIG_IGNORE_WATERMARKS | BEV_TRIG_DEFER_CALLBACKS);
+}
+
+void maki_conn_keep(maki_conn *conn, void *what)
+{
+    conn->kept = what;
+}
+
+void *maki_conn_kept(const maki_conn *conn)
+{
+    return conn->kept;
+}
+
+bool maki_conn_head_only(const maki_conn *conn)
+{
+    return conn->head_only;
+}
+
+bool maki_conn_body_ended(const maki_conn *conn)
+{
+    return conn->phase == CONN_WAIT;
+}
+
+bool maki_conn_started(const maki_conn *conn)
+{
+    return conn->started;
+}
+
+size_t maki_conn_waiting(const maki_conn *conn)
+{
+    return evbuffer_get_length(bufferevent_get_output(conn->bev));
+}

@@ -1,0 +1,227 @@
+/* conn_reply.c -- see server.h: what is sent on a connection. */
+#include "net/server_inside.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "base/buf.h"
+#include "base/json_write.h"
+#include "base/str.h"
+
+const char *maki_http_reason(int status)
+{
+    static const struct {
+        int status;
+        const char *reason;
+    } rows[] = { { 200, "OK" },
+                 { 201, "Created" },
+                 { 204, "No Content" },
+                 { 304, "Not Modified" },
+                 { 400, "Bad Request" },
+                 { 401, "Unauthorized" },
+                 { 403, "Forbidden" },
+                 { 404, "Not Found" },
+                 { 405, "Method Not Allowed" },
+                 { 408, "Request Timeout" },
+                 { 409, "Conflict" },
+                 { 413, "Content Too Large" },
+                 { 415, "Unsupported Media Type" },
+                 { 421, "Misdirected Request" },
+                 { 429, "Too Many Requests" },
+                 { 431, "Request Header Fields Too Large" },
+                 { 499, "Client Closed Request" },
+                 { 500, "Internal Server Error" },
+                 { 501, "Not Implemented" },
+                 { 502, "Bad Gateway" },
+                 { 503, "Service Unavailable" },
+                 { 504, "Gateway Timeout" },
+                 { 505, "HTTP Version Not Supported" },
+                 { 507, "Insufficient Storage" },
+                 { 529, "Overloaded" } };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if (rows[i].status == status) return rows[i].reason;
+    }
+    return "";
+}
+
+static void put(maki_conn *conn, maki_str bytes)
+{
+    if (bytes.len == 0 || conn->broken) return;
+    if (evbuffer_add(bufferevent_get_output(conn->bev), bytes.ptr, bytes.len) != 0) {
+        conn->broken = true;
+        conn->deadline = 1;
+        conn->keep_alive = false;
+    }
+}
+
+/* ---- start ---------------------------------------------------------------------------------------- */
+
+static bool has_no_body(int status)
+{
+    return status == 204 || status == 304 || status / 100 == 1;
+}
+
+static void choose_framing(maki_conn *conn, const maki_reply *reply)
+{
+    maki_framing framing = reply->framing;
+    if (framing == MAKI_FRAME_CHUNKED && conn->minor_0) framing = MAKI_FRAME_CLOSE;
+    if (has_no_body(reply->status)) framing = MAKI_FRAME_NONE;
+    conn->framing = (uint8_t)framing;
+    conn->reply_left = framing == MAKI_FRAME_LENGTH && !conn->head_only ? reply->length : 0;
+    if (framing == MAKI_FRAME_CLOSE) conn->keep_alive = false;
+}
+
+/* Will the connection be of use afterwards?  Not if more of the body is to come than we care to drop. */
+static bool will_stay(const maki_conn *conn)
+{
+    if (!conn->keep_alive || conn->server->stopping) return false;
+    if (conn->phase == CONN_WAIT) return true;
+    return !conn->expects && (conn->chunked || conn->body_left <= DISCARD_MOST);
+}
+
+static void put_framing(maki_conn *conn, const maki_reply *reply)
+{
+    char line[64];
+    if (conn->framing == MAKI_FRAME_CHUNKED) put(conn, MAKI_LIT("Transfer-Encoding: chunked\r\n"));
+    bool empty =
+        conn->framing == MAKI_FRAME_NONE && !conn->head_only && !has_no_body(reply->status);
+    if (!reply->says_length && (conn->framing == MAKI_FRAME_LENGTH || empty)) {
+        unsigned long long length = empty ? 0 : reply->length;
+        int n = snprintf(line, sizeof line, "Content-Length: %llu\r\n", length);
+        put(conn, (maki_str){ line, (size_t)n });
+    }
+    if (!conn->keep_alive) {
+        put(conn, MAKI_LIT("Connection: close\r\n"));
+    } else if (conn->minor_0) {
+        put(conn, MAKI_LIT("Connection: keep-alive\r\n"));
+    }
+}
+
+void maki_conn_start(maki_conn *conn, const maki_reply *reply)
+{
+    char line[32];
+    if (conn->started) return;
+    conn->started = true;
+    choose_framing(conn, reply);
+    conn->keep_alive = will_stay(conn);
+    int n = snprintf(line, sizeof line, "HTTP/1.1 %d ", reply->status);
+    put(conn, (maki_str){ line, (size_t)n });
+    put(conn, reply->reason);
+    put(conn, MAKI_LIT("\r\n"));
+    put(conn, reply->fields);
+    put_framing(conn, reply);
+    put(conn, MAKI_LIT("\r\n"));
+}
+
+/* ---- body and end --------------------------------------------------------------------------------- */
+
+void maki_conn_send(maki_conn *conn, maki_str bytes)
+{
+    char head[20];
+    if (bytes.len == 0 || conn->head_only || conn->framing == MAKI_FRAME_NONE) return;
+    if (conn->framing == MAKI_FRAME_LENGTH) {
+        if (bytes.len > conn->reply_left) bytes.len = (size_t)conn->reply_left; /* no byte more */
+        conn->reply_left -= bytes.len;
+    }
+    if (conn->framing != MAKI_FRAME_CHUNKED) {
+        put(conn, bytes);
+        return;
+    }
+    size_t n = maki_chunk_head(bytes.len, head);
+    put(conn, (maki_str){ head, n });
+    put(conn, bytes);
+    put(conn, MAKI_LIT("\r\n"));
+}
+
+static void forget_request(maki_conn *conn)
+{
+    conn->open = false;
+    conn->kept = NULL;
+}
+
+void maki_conn_end(maki_conn *conn)
+{
+    if (conn->framing == MAKI_FRAME_CHUNKED && !conn->head_only) {
+        put(conn, MAKI_LIT(MAKI_CHUNKS_END));
+    }
+    if (conn->reply_left > 0) conn->keep_alive = false; /* fewer than promised */
+    forget_request(conn);
+    conn_request_over(conn);
+}
+
+void maki_conn_answer(maki_conn *conn, int status, maki_str fields, maki_str body)
+{
+    maki_conn_start(conn, &(maki_reply){ .status = status,
+                                         .reason = maki_str_of(maki_http_reason(status)),
+                                         .fields = fields,
+                                         .framing = MAKI_FRAME_LENGTH,
+                                         .length = body.len });
+    maki_conn_send(conn, body);
+    maki_conn_end(conn);
+}
+
+void maki_conn_drop(maki_conn *conn)
+{
+    forget_request(conn);
+    conn_linger(conn);
+}
+
+void maki_conn_reset(maki_conn *conn)
+{
+    struct linger hard = { .l_onoff = 1, .l_linger = 0 };
+    forget_request(conn);
+    setsockopt(bufferevent_getfd(conn->bev), SOL_SOCKET, SO_LINGER, &hard, sizeof hard);
+    conn_free(conn);
+}
+
+/* ---- errors --------------------------------------------------------------------------------------- */
+
+static const char *type_of(int status)
+{
+    switch (status) {
+    case 403:
+    case 421: return "forbidden";
+    case 408: return "timeout";
+    case 413:
+    case 431: return "too_large";
+    case 503: return "overloaded";
+    default: return "invalid_request";
+    }
+}
+
+void maki_conn_fail(maki_conn *conn, int status, const char *type, const char *message)
+{
+    if (conn->started) {
+        maki_conn_drop(conn);
+        return;
+    }
+    maki_buf body = maki_buf_new(conn->server->env->alloc, 4096);
+    maki_jw w;
+    maki_jw_init(&w, maki_buf_sink(&body), NULL);
+    maki_jw_object(&w);
+    maki_jw_key(&w, MAKI_LIT("error"));
+    maki_jw_object(&w);
+    maki_jw_key(&w, MAKI_LIT("type"));
+    maki_jw_string(&w, maki_str_of(type));
+    maki_jw_key(&w, MAKI_LIT("message"));
+    maki_jw_string(&w, maki_str_of(message));
+    maki_jw_end_object(&w);
+    maki_jw_end_object(&w);
+    bool whole = maki_jw_end(&w) == MAKI_OK;
+    maki_buf_add_byte(&body, '\n');
+    maki_str text = whole ? maki_buf_str(&body) : MAKI_LIT("{\"error\":{}}\n");
+    maki_conn_answer(conn, status, MAKI_LIT("Content-Type: application/json\r\n"), text);
+    maki_buf_free(&body);
+}
+
+void conn_refuse(maki_conn *conn, int status, const char *message)
+{
+    if (conn->dead) return;
+    if (conn->started && conn->phase != CONN_HEAD) {
+        conn_linger(conn);
+        return;
+    }
+    conn->started = conn->keep_alive = false;
+    maki_conn_fail(conn, status, type_of(status), message);
+}

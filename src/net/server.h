@@ -1,0 +1,156 @@
+/* server.h -- an HTTP/1.1 server on an event loop.  It frames; what is said is up to the handler.
+ *
+ * One thread owns a server, its loop and all its connections: every function here is called in that
+ * thread, and every callback comes in it.  Connections are kept alive, requests that were sent ahead
+ * (pipelined) are read one at a time.
+ *
+ * The life of a request, seen by the handler:
+ *
+ *     on_head -> on_body ... -> on_body_end        what came
+ *     maki_conn_start -> maki_conn_send ... -> maki_conn_end      what is answered
+ *
+ * The answer may begin and end at any time after on_head, inside a callback or later.  maki_conn_end
+ * ends the request: no more callbacks come for it, and the handler forgets the connection (the next
+ * request on it comes as a new on_head).  What is left of the body is read and dropped.
+ *
+ * on_gone ends a request, too: the client went away, sent nonsense or was too slow.  The server
+ * says so to the client if it can; the handler only cleans up and forgets the connection.  So each
+ * on_head is followed by exactly one of maki_conn_end, maki_conn_fail, maki_conn_drop and on_gone.
+ *
+ *     static void on_head(void *ctx, maki_conn *conn, const maki_http_head *head)
+ *     {
+ *         maki_conn_start(conn, &(maki_reply){ .status = 200, .reason = MAKI_LIT("OK"),
+ *                                              .fields = MAKI_LIT("Content-Type: text/plain\r\n"),
+ *                                              .framing = MAKI_FRAME_CHUNKED });
+ *         maki_conn_send(conn, MAKI_LIT("こんにちは\n"));
+ *         maki_conn_end(conn);
+ *     }
+ *
+ *     maki_server_calls calls = { .ctx = me, .on_head = on_head };
+ *     maki_server *server;
+ *     st = maki_server_open(&env, base, NULL, &calls, &server, &err);
+ *     if (st == MAKI_OK) st = maki_server_listen(server, "127.0.0.1:0", address, sizeof address, &err);
+ *     event_base_dispatch(base);
+ *     maki_server_close(server); */
+#ifndef MAKI_NET_SERVER_H
+#define MAKI_NET_SERVER_H
+
+#include "net/http_head.h"
+
+#include <maki/env.h>
+
+struct event_base;
+
+typedef struct maki_server maki_server;
+typedef struct maki_conn maki_conn; /* a client's connection */
+
+/* Passing one closes the connection, with an answer that says so where one can still be given. */
+typedef struct maki_server_limits {
+    size_t head_bytes;   /* of one head: 431 */
+    uint64_t body_bytes; /* of one body: 413 */
+    size_t connections;  /* at a time: 503 */
+    uint32_t idle_ms;    /* between two requests: closed without a word */
+    uint32_t head_ms;    /* from the first byte of a head to its last: 408 */
+    uint32_t body_ms;    /* without a byte of the body: 408 */
+    uint32_t write_ms;   /* in which the client takes nothing of what is sent to it */
+    uint32_t linger_ms;  /* to let the client read the last answer after we said our last word */
+    int backlog;         /* connections the kernel may hold for us */
+} maki_server_limits;
+/* clang-format off */
+#define MAKI_SERVER_LIMITS_INIT                                                                    \
+    { .head_bytes = MAKI_HTTP_HEAD_MAX, .body_bytes = (uint64_t)1 << 30, .connections = 16384,      \
+      .idle_ms = 120000, .head_ms = 30000, .body_ms = 60000, .write_ms = 60000, .linger_ms = 2000, \
+      .backlog = 4096 }
+/* clang-format on */
+
+typedef struct maki_server_calls {
+    void *ctx; /* the first argument of each; all but on_head may be NULL */
+    /* A request.  `head` and what it points to are valid during the call. */
+    void (*on_head)(void *ctx, maki_conn *conn, const maki_http_head *head);
+    /* Some of its body, without the framing; valid during the call. */
+    void (*on_body)(void *ctx, maki_conn *conn, maki_str bytes);
+    void (*on_body_end)(void *ctx, maki_conn *conn);
+    /* The client has taken nearly all that was sent (maki_conn_waiting is small again). */
+    void (*on_drained)(void *ctx, maki_conn *conn);
+    /* The request ends here.  `why`: MAKI_CANCELLED (the client went away), MAKI_INVALID, MAKI_TOOBIG,
+     * MAKI_TIMEOUT or MAKI_NOMEM. */
+    void (*on_gone)(void *ctx, maki_conn *conn, maki_status why);
+    /* No connection can be taken at present (out of descriptors); tried again in a moment. */
+    void (*on_trouble)(void *ctx, const char *words);
+    /* After maki_server_stop: the last connection is closed. */
+    void (*on_empty)(void *ctx);
+} maki_server_calls;
+
+/* ---- the server -------------------------------------------------------------------------------------- */
+
+/* `limits` NULL: the usual ones.  `calls` is copied.  `env` and `base` are borrowed until the end. */
+maki_status maki_server_open(const maki_env *env, struct event_base *base,
+                             const maki_server_limits *limits, const maki_server_calls *calls,
+                             maki_server **out, maki_err *err) MAKI_MUST_CHECK;
+/* Take connections at ADDRESS:PORT ("127.0.0.1:4747", "[::1]:0"; port 0: any that is free).  May be
+ * called for several.  `bound` (may be NULL) gets the address in the same form, with the real port. */
+maki_status maki_server_listen(maki_server *server, const char *address, char *bound, size_t room,
+                               maki_err *err);
+/* Take no more connections and no more requests; idle connections are closed now, others after the
+ * request they are at.  on_empty tells when all are gone (at once when there is none). */
+void maki_server_stop(maki_server *server);
+/* Everything is closed; requests that are open get on_gone.  Not from a callback.  Accepts NULL. */
+void maki_server_close(maki_server *server);
+size_t maki_server_connections(const maki_server *server);
+
+/* ---- answering --------------------------------------------------------------------------------------- */
+
+typedef enum maki_framing {
+    MAKI_FRAME_NONE,    /* no body and no word about one: for HEAD, 204, 304 */
+    MAKI_FRAME_LENGTH,  /* `length` bytes will be sent */
+    MAKI_FRAME_CHUNKED, /* as many as there will be; HTTP/1.0 clients get them until the close */
+    MAKI_FRAME_CLOSE    /* until the close, for everybody */
+} maki_framing;
+
+typedef struct maki_reply {
+    int status;
+    maki_str reason; /* may be empty */
+    /* Lines "Name: value\r\n", sent as they are.  Connection and Transfer-Encoding are the server's;
+     * so is Content-Length, unless `says_length`. */
+    maki_str fields;
+    maki_framing framing;
+    uint64_t length;  /* with MAKI_FRAME_LENGTH */
+    bool says_length; /* Content-Length is one of `fields` */
+} maki_reply;
+
+/* Once a request.  To HEAD, the body that follows is not sent, whatever the framing. */
+void maki_conn_start(maki_conn *conn, const maki_reply *reply);
+/* Bytes of the body; copied.  They are on their way when the present callback returns to the loop. */
+void maki_conn_send(maki_conn *conn, maki_str bytes);
+/* Nothing more.  With fewer bytes than MAKI_FRAME_LENGTH promised, the connection is closed, so that the
+ * client sees it. */
+void maki_conn_end(maki_conn *conn);
+/* start, send and end in one. */
+void maki_conn_answer(maki_conn *conn, int status, maki_str fields, maki_str body);
+/* Answer an error: {"error":{"type":"...","message":"..."}}.  When the answer has begun, the connection is
+ * dropped instead. */
+void maki_conn_fail(maki_conn *conn, int status, const char *type, const char *message);
+/* End the request by closing the connection: what was sent so far still goes out, but no end. */
+void maki_conn_drop(maki_conn *conn);
+/* The same, with a reset instead of a proper close, and what still waits is forgotten. */
+void maki_conn_reset(maki_conn *conn);
+
+/* ---- asking ------------------------------------------------------------------------------------------ */
+
+/* A pointer of the handler's own, for the length of one request; NULL at on_head. */
+void maki_conn_keep(maki_conn *conn, void *what);
+void *maki_conn_kept(const maki_conn *conn);
+/* Stop and go on reading the body.  While it is paused no body and no on_body_end comes. */
+void maki_conn_pause(maki_conn *conn);
+void maki_conn_resume(maki_conn *conn);
+/* Bytes that were sent and wait for the client to take them. */
+size_t maki_conn_waiting(const maki_conn *conn);
+/* Is it a HEAD request?  Has the body come whole?  Did the answer begin? */
+bool maki_conn_head_only(const maki_conn *conn);
+bool maki_conn_body_ended(const maki_conn *conn);
+bool maki_conn_started(const maki_conn *conn);
+
+/* The usual words for a status: "OK", "Not Found". */
+const char *maki_http_reason(int status);
+
+#endif
