@@ -1,0 +1,19 @@
+/* serve.h -- the fake provider on its connections: who asks what, and how fast it is told. */
+#ifndef MAKI_FAKE_SERVE_H
+#define MAKI_FAKE_SERVE_H
+
+#include "fake/mood.h"
+#include "fake/record.h"
+#include "net/server.h"
+
+typedef struct fake_provider {
+    const maki_env *env;
+    struct event_base *base;
+    fake_mood mood; /* unless the request says otherwise */
+    fake_record record;
+} fake_provider;
+
+/* What the server calls; `provider` is borrowed as long as the server lives. */
+maki_server_calls fake_provider_calls(fake_provider *provider);
+
+#endif
