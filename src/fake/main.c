@@ -106,6 +106,7 @@ int main(int argc, char **argv)
     if (!provider.base) return misuse("cannot make an event loop", "");
     signal(SIGPIPE, SIG_IGN);
     maki_status st = serve(&provider, o.port, &err);
+    fake_provider_end(&provider);
     event_base_free(provider.base);
     if (st != MAKI_OK) fprintf(stderr, "maki-fake-provider: %s\n", err.msg);
     return st == MAKI_OK ? 0 : maki_status_exit(st);

@@ -223,7 +223,7 @@ static const struct conversation_row {
     fake_protocol protocol;
     void (*say)(maki_buf *out, const fake_ask *ask, const fake_answer *answer);
     const char *stream_fields;
-} conversation_rows[] = {
+} conversation_rows[FAKE_CONVERSATIONS] = {
     { "/chat/completions", FAKE_CHAT, fake_say_chat, event_fields },
     { "/responses", FAKE_RESPONSES, fake_say_responses, event_fields },
     { "/messages", FAKE_MESSAGES, fake_say_messages, event_fields },
@@ -235,7 +235,7 @@ static const struct conversation_row {
 
 static const struct conversation_row *conversation_at(maki_str path)
 {
-    for (size_t i = 0; i < sizeof conversation_rows / sizeof conversation_rows[0]; i++) {
+    for (size_t i = 0; i < FAKE_CONVERSATIONS; i++) {
         maki_str end = maki_str_of(conversation_rows[i].end);
         if (path.len >= end.len && maki_str_is(maki_str_from(path, path.len - end.len), end)) {
             return &conversation_rows[i];
@@ -325,17 +325,42 @@ static void answer_other(fake_request *r, maki_str body)
     }
 }
 
-/* The same for everybody, without a look at the body. */
-static void answer_quick(fake_request *r, const struct conversation_row *row)
+/* The same for everybody, made once, without a look at the body. */
+static maki_str quick_answer(fake_provider *provider, const struct conversation_row *row)
 {
+    maki_buf *made = &provider->quick[row - conversation_rows];
+    if (made->len) return maki_buf_str(made);
     fake_ask ask = { .protocol = row->protocol,
                      .body = MAKI_LIT("{}"),
                      .model = MAKI_LIT("fake"),
-                     .said = MAKI_LIT("quick"),
-                     .stream = r->mood.deed == FAKE_QUICK_STREAM };
-    maki_arena arena = maki_arena_new(r->provider->env->alloc, REPLY_MOST);
-    answer_conversation(r, row, &ask, &arena);
-    maki_arena_free(&arena);
+                     .stream = provider->mood.deed == FAKE_QUICK_STREAM };
+    fake_answer answer = { .text = MAKI_LIT("This is the quick answer.") };
+    *made = maki_buf_new(provider->env->alloc, REPLY_MOST);
+    row->say(made, &ask, &answer);
+    return maki_buf_str(made);
+}
+
+static void answer_quick(fake_request *r, const struct conversation_row *row)
+{
+    fake_provider *provider = r->provider;
+    maki_conn *conn = r->conn;
+    bool stream = provider->mood.deed == FAKE_QUICK_STREAM;
+    maki_reply reply = { .status = 200,
+                         .reason = MAKI_LIT("OK"),
+                         .fields = maki_str_of(stream ? row->stream_fields : json_fields),
+                         .framing = stream ? MAKI_FRAME_CHUNKED : MAKI_FRAME_LENGTH };
+    maki_str body = quick_answer(provider, row);
+    reply.length = body.len;
+    request_free(r);
+    maki_conn_start(conn, &reply);
+    maki_conn_send(conn, body);
+    maki_conn_end(conn);
+}
+
+void fake_provider_end(fake_provider *provider)
+{
+    for (size_t i = 0; i < FAKE_CONVERSATIONS; i++)
+        maki_buf_free(&provider->quick[i]);
 }
 
 /* ---- what the server calls ----------------------------------------------------------------------- */
