@@ -10,7 +10,6 @@ import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
 export const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..');
@@ -39,7 +38,10 @@ export async function until(what, ask, patience = PATIENCE_MS) {
 /** Start a program, and wait for the line that tells its address. */
 async function start(t, file, args, env = {}) {
   const child = spawn(file, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
-  const exited = once(child, 'exit');
+  const exited = new Promise((resolve) => {
+    child.on('exit', (code, signal) => resolve(code ?? signal));
+    child.on('error', () => resolve(0)); // it never ran
+  });
   let out = '', err = '';
   child.stderr.on('data', (bytes) => (err += bytes));
   const server = {
@@ -48,8 +50,7 @@ async function start(t, file, args, env = {}) {
     /** Ends it as a user would; gives the exit code, or the signal that ended it. */
     async stop(signal = 'SIGTERM') {
       if (child.exitCode === null && child.signalCode === null) child.kill(signal);
-      const [code, by] = await exited;
-      return code ?? by;
+      return exited;
     },
   };
   t.after(async () => {
@@ -60,8 +61,9 @@ async function start(t, file, args, env = {}) {
   });
   server.url = await new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error(`${file} did not start: ${out}${err}`)), PATIENCE_MS);
-    child.on('error', reject);
-    child.on('exit', (code) => reject(new Error(`${file} ended with ${code}: ${out}${err}`)));
+    const failed = (why) => (clearTimeout(timer), reject(new Error(`${file}: ${why}: ${out}${err}`)));
+    child.on('error', (error) => failed(error.message));
+    child.on('exit', (code) => failed(`ended with ${code}`));
     child.stdout.on('data', (bytes) => {
       out += bytes;
       const found = /listening on (http:\/\/\S+)/.exec(out);
