@@ -10,7 +10,7 @@
 typedef struct cli_command {
     const char *name;
     const char *help;                  /* one line */
-    const char *usage;                 /* the whole help */
+    const char *usage;                 /* the whole help; NULL: it tells it itself, by --help */
     int (*run)(int argc, char **argv); /* argv[0] is the command's name; returns the exit code */
 } cli_command;
 
@@ -19,6 +19,7 @@ extern const cli_command cli_doctor;
 extern const cli_command cli_fsck;
 extern const cli_command cli_history;
 extern const cli_command cli_op;
+extern const cli_command cli_serve;
 extern const cli_command cli_tokens;
 extern const cli_command cli_tour;
 extern const cli_command cli_verify;

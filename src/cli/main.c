@@ -8,8 +8,9 @@
 
 #include "cli.h"
 
-static const cli_command *const commands[] = { &cli_connect, &cli_history, &cli_op,     &cli_tokens,
-                                               &cli_verify,  &cli_fsck,    &cli_doctor, &cli_tour };
+static const cli_command *const commands[] = { &cli_serve,  &cli_connect, &cli_history,
+                                               &cli_op,     &cli_tokens,  &cli_verify,
+                                               &cli_fsck,   &cli_doctor,  &cli_tour };
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
 
 bool cli_is(const char *arg, const char *name)
@@ -117,6 +118,8 @@ static int run(int argc, char **argv)
     const cli_command *command = find(name);
     if (!command) return unknown(name);
     if (help || (argc > 2 && (cli_is(argv[2], "--help") || cli_is(argv[2], "-h")))) {
+        char *own[] = { argv[0], "--help", NULL };
+        if (!command->usage) return command->run(2, own);
         fputs(command->usage, stdout);
         return 0;
     }

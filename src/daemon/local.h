@@ -5,6 +5,8 @@
 #ifndef MAKI_DAEMON_LOCAL_H
 #define MAKI_DAEMON_LOCAL_H
 
+#include <stdbool.h>
+
 #include "base/spool.h"
 #include "daemon/metrics.h"
 

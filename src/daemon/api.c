@@ -1,0 +1,268 @@
+/* api.c -- see api.h. */
+#include "daemon/api.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/str.h"
+
+enum { SEND_AHEAD = 256 << 10, PIECE = 32 << 10 };
+
+struct maki_api {
+    const maki_env *env;
+    maki_queue queue;
+    maki_queue *loop;
+    maki_broadcast *broadcast;
+    maki_local *local; /* the thread's */
+    pthread_t thread;
+    bool running;
+};
+
+/* One request.  The loop's, except between `put` and `run_answered`, when it is the thread's. */
+typedef struct job {
+    maki_guest guest;
+    maki_item item;
+    maki_api *api;
+    maki_conn *conn; /* NULL: gone.  Always the loop's. */
+    maki_spool body, answer;
+    maki_local_request request; /* spans into `text` */
+    maki_local_reply reply;
+    uint64_t sent;
+    size_t size;
+    char text[];
+} job;
+
+/* ---- life of a job -------------------------------------------------------------------------------- */
+
+static maki_str keep_text(char **at, maki_str text)
+{
+    maki_str kept = { *at, text.len };
+    memcpy(*at, text.ptr, text.len);
+    *at += text.len;
+    return kept;
+}
+
+static job *job_new(maki_api *api, maki_conn *conn, const maki_local_request *request)
+{
+    const maki_alloc *alloc = api->env->alloc;
+    size_t size = sizeof(job) + request->method.len + request->path.len + request->query.len +
+                  request->type.len + request->accept.len;
+    job *j = alloc->resize(alloc, NULL, 0, size);
+    if (!j) return NULL;
+    *j = (job){ .api = api, .conn = conn, .size = size };
+    j->body = maki_spool_new(api->env, MAKI_SPOOL_MEMORY);
+    j->answer = maki_spool_new(api->env, MAKI_SPOOL_MEMORY);
+    char *at = j->text;
+    j->request = (maki_local_request){ .method = keep_text(&at, request->method),
+                                       .path = keep_text(&at, request->path),
+                                       .query = keep_text(&at, request->query),
+                                       .type = keep_text(&at, request->type),
+                                       .accept = keep_text(&at, request->accept) };
+    return j;
+}
+
+static void job_free(job *j)
+{
+    const maki_alloc *alloc = j->api->env->alloc;
+    maki_spool_free(&j->body);
+    maki_spool_free(&j->answer);
+    alloc->resize(alloc, j, j->size, 0);
+}
+
+/* ---- sending -------------------------------------------------------------------------------------- */
+
+static void send_some(job *j)
+{
+    char piece[PIECE];
+    while (j->sent < j->answer.size && maki_conn_waiting(j->conn) < SEND_AHEAD) {
+        size_t got = 0;
+        maki_status st = maki_spool_read(&j->answer, j->sent, piece, sizeof piece, &got, NULL);
+        if (st != MAKI_OK || got == 0) {
+            maki_conn_drop(j->conn);
+            job_free(j);
+            return;
+        }
+        maki_conn_send(j->conn, (maki_str){ piece, got });
+        j->sent += got;
+    }
+    if (j->sent < j->answer.size) return;
+    maki_conn_end(j->conn);
+    job_free(j);
+}
+
+static void run_answered(maki_item *item)
+{
+    job *j = MAKI_ITEM_OF(item, job, item);
+    char fields[512];
+    if (!j->conn) {
+        job_free(j);
+        return;
+    }
+    int n = snprintf(fields, sizeof fields, "Content-Type: %s\r\n%s", j->reply.type,
+                     j->reply.fields ? j->reply.fields : "");
+    maki_str lines = { fields, (size_t)n < sizeof fields ? (size_t)n : 0 };
+    if (j->reply.events) {
+        if (!maki_broadcast_add(j->api->broadcast, j->conn, lines)) {
+            maki_conn_fail(j->conn, 500, "no_memory", "out of memory");
+        }
+        job_free(j);
+        return;
+    }
+    maki_conn_start(j->conn,
+                    &(maki_reply){ .status = j->reply.status,
+                                   .reason = maki_str_of(maki_http_reason(j->reply.status)),
+                                   .fields = lines,
+                                   .framing = MAKI_FRAME_LENGTH,
+                                   .length = j->answer.size });
+    send_some(j);
+}
+
+/* ---- what comes ----------------------------------------------------------------------------------- */
+
+static void on_body(maki_guest *guest, maki_conn *conn, maki_str bytes)
+{
+    job *j = (job *)guest;
+    maki_err err;
+    maki_status st = maki_spool_add(&j->body, bytes, &err);
+    if (st == MAKI_OK) return;
+    maki_conn_fail(conn, maki_status_http(st), "storage", err.msg);
+    job_free(j);
+}
+
+static void hand_over(job *j)
+{
+    j->item = (maki_item){ .run = run_answered };
+    maki_queue_put(&j->api->queue, &j->item);
+}
+
+static void on_body_end(maki_guest *guest, maki_conn *conn)
+{
+    (void)conn;
+    hand_over((job *)guest);
+}
+
+static void on_drained(maki_guest *guest, maki_conn *conn)
+{
+    (void)conn;
+    send_some((job *)guest); /* the answer has begun: so the job is ours again */
+}
+
+static void on_gone(maki_guest *guest, maki_conn *conn, maki_status why)
+{
+    job *j = (job *)guest;
+    (void)why;
+    bool ours = !maki_conn_body_ended(conn) || maki_conn_started(conn);
+    j->conn = NULL;
+    if (ours) job_free(j); /* else the thread has it, and it comes back */
+}
+
+static const maki_guest_calls job_calls = { on_body, on_body_end, on_drained, on_gone };
+
+static maki_str field(const maki_http_head *head, maki_str name)
+{
+    const maki_str *value = maki_http_field_named(head, name);
+    return value ? *value : (maki_str){ "", 0 };
+}
+
+void maki_api_begin(maki_api *api, maki_conn *conn, const maki_http_head *head,
+                    const maki_route_path *path)
+{
+    maki_local_request request = { .method = head->method,
+                                   .path = path->path,
+                                   .query = path->query,
+                                   .type = field(head, MAKI_LIT("content-type")),
+                                   .accept = field(head, MAKI_LIT("accept")) };
+    job *j = job_new(api, conn, &request);
+    if (!j) {
+        maki_conn_fail(conn, 500, "no_memory", "out of memory");
+        return;
+    }
+    j->guest.calls = &job_calls;
+    maki_conn_keep(conn, &j->guest);
+}
+
+void maki_api_answer(maki_api *api, maki_conn *conn, maki_str method, maki_str path, maki_str type,
+                     maki_spool *body)
+{
+    maki_local_request request = {
+        .method = method, .path = path, .query = { "", 0 }, .type = type, .accept = { "", 0 }
+    };
+    job *j = job_new(api, conn, &request);
+    if (!j) {
+        maki_conn_fail(conn, 500, "no_memory", "out of memory");
+        return;
+    }
+    j->guest.calls = &job_calls;
+    j->body = *body;
+    *body = maki_spool_new(api->env, MAKI_SPOOL_MEMORY);
+    maki_conn_keep(conn, &j->guest);
+    hand_over(j);
+}
+
+/* ---- the thread ----------------------------------------------------------------------------------- */
+
+static void answer(maki_api *api, job *j)
+{
+    maki_err err;
+    j->reply = (maki_local_reply){
+        .status = 500, .type = "application/json", .fields = "", .body = &j->answer
+    };
+    if (maki_spool_text(&j->body, &j->request.body, &err) == MAKI_OK) {
+        maki_local_answer(api->local, &j->request, &j->reply);
+    }
+    maki_queue_put(api->loop, &j->item);
+}
+
+static void *work(void *ctx)
+{
+    maki_api *api = ctx;
+    maki_item *item;
+    while ((item = maki_queue_one(&api->queue)))
+        answer(api, MAKI_ITEM_OF(item, job, item));
+    maki_local_close(api->local);
+    return NULL;
+}
+
+maki_status maki_api_open(const maki_env *env, const maki_api_options *options, maki_api **out,
+                          maki_err *err)
+{
+    sigset_t all, old;
+    maki_api *api = env->alloc->resize(env->alloc, NULL, 0, sizeof *api);
+    if (!api) return maki_fail_nomem(err);
+    *api = (maki_api){ .env = env, .loop = options->loop, .broadcast = options->broadcast };
+    maki_status st = maki_queue_open(&api->queue, false, err);
+    if (st == MAKI_OK) st = maki_local_open(env, options->local, &api->local, err);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old); /* signals are the loop's */
+    if (st == MAKI_OK) {
+        api->running = pthread_create(&api->thread, NULL, work, api) == 0;
+        if (!api->running) {
+            st = maki_fail(err, MAKI_NOMEM, "no thread could be started");
+            maki_local_close(api->local);
+        }
+    }
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    if (st != MAKI_OK) {
+        maki_api_close(api);
+        return st;
+    }
+    *out = api;
+    return MAKI_OK;
+}
+
+void maki_api_stop(maki_api *api)
+{
+    maki_queue_end(&api->queue);
+    if (api->running) pthread_join(api->thread, NULL);
+    api->running = false;
+}
+
+void maki_api_close(maki_api *api)
+{
+    if (!api) return;
+    maki_api_stop(api);
+    maki_queue_close(&api->queue);
+    api->env->alloc->resize(api->env->alloc, api, sizeof *api, 0);
+}

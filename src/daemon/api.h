@@ -1,0 +1,36 @@
+/* api.h -- requests that are answered here, in a thread of their own (local.h says what is answered).
+ *
+ * The loop collects a request, the API thread answers it into a spool, the loop sends that as fast as the client
+ * takes it. */
+#ifndef MAKI_DAEMON_API_H
+#define MAKI_DAEMON_API_H
+
+#include "daemon/broadcast.h"
+#include "daemon/guest.h"
+#include "daemon/local.h"
+#include "daemon/queue.h"
+#include "daemon/routes.h"
+
+typedef struct maki_api maki_api;
+
+typedef struct maki_api_options {
+    const maki_local_options *local;
+    maki_queue *loop;
+    maki_broadcast *broadcast;
+} maki_api_options;
+
+maki_status maki_api_open(const maki_env *env, const maki_api_options *options, maki_api **out,
+                          maki_err *err) MAKI_MUST_CHECK;
+/* The thread ends; answers that the loop has not taken yet are in its queue. */
+void maki_api_stop(maki_api *api);
+/* After a stop, and after the loop has emptied its queue.  Accepts NULL. */
+void maki_api_close(maki_api *api);
+
+/* Take over this request, whose head has just come. */
+void maki_api_begin(maki_api *api, maki_conn *conn, const maki_http_head *head,
+                    const maki_route_path *path);
+/* Take over a request that has come whole: `body` is moved out of. */
+void maki_api_answer(maki_api *api, maki_conn *conn, maki_str method, maki_str path, maki_str type,
+                     maki_spool *body);
+
+#endif

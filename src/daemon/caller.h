@@ -1,0 +1,13 @@
+/* caller.h -- what a request's head tells about who sent it. */
+#ifndef MAKI_DAEMON_CALLER_H
+#define MAKI_DAEMON_CALLER_H
+
+#include "net/http_head.h"
+
+/* The id by which the client itself names the conversation; len 0: none. */
+maki_str maki_caller_id(const maki_http_head *head);
+/* The key it shows to the provider: Authorization, x-api-key and the like, or ?key= in `query`; len 0: none.
+ * To be hashed at once, never to be kept. */
+maki_str maki_caller_credential(const maki_http_head *head, maki_str query);
+
+#endif

@@ -1,0 +1,354 @@
+/* daemon.c -- see daemon.h. */
+#include "daemon/daemon.h"
+
+#include <event2/event.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/str.h"
+#include "daemon/api.h"
+#include "daemon/broadcast.h"
+#include "daemon/engine.h"
+#include "daemon/guest.h"
+#include "daemon/metrics.h"
+#include "daemon/pass.h"
+#include "daemon/routes.h"
+#include "daemon/syncer.h"
+
+enum { SYNC_THREADS = 8 };
+
+struct maki_daemon {
+    const maki_env *env;
+    const maki_daemon_options *options;
+    const maki_logger *logger;
+    struct event_base *base;
+    struct event *arrived, *on_term, *on_int, *stop_timer;
+    maki_queue queue; /* what other threads have for the loop */
+    bool queue_open;
+    maki_server *server;
+    maki_client *client;
+    maki_syncer *syncer;
+    maki_engine *engine;
+    maki_broadcast *broadcast;
+    maki_api *api;
+    maki_metrics metrics;
+    maki_passes passes;
+    char home[512];
+    char address[96];
+    bool stopping, server_empty;
+};
+
+/* ---- requests ------------------------------------------------------------------------------------- */
+
+static void refuse(maki_daemon *d, maki_conn *conn, const maki_guard_answer *why)
+{
+    MAKI_COUNT(&d->metrics, refused_total, 1);
+    maki_kv values[] = { MAKI_KV_S("why", maki_str_of(why->type)) };
+    maki_log_event(d->logger, MAKI_WARN, "refused", values, 1);
+    maki_conn_fail(conn, why->status, why->type, why->words);
+}
+
+/* The upstream that the client named, by path or field.  False: there is none of that name. */
+static bool named_upstream(maki_daemon *d, const maki_http_head *head, const maki_route_path *path,
+                           const maki_upstream **out)
+{
+    const maki_str *said = maki_http_field_named(head, MAKI_LIT("x-maki-upstream"));
+    maki_str name = path->upstream.len ? path->upstream : said ? *said : (maki_str){ "", 0 };
+    *out = name.len ? maki_upstream_named(&d->options->upstreams, name) : NULL;
+    return name.len == 0 || *out;
+}
+
+static void hand_on(maki_daemon *d, maki_conn *conn, const maki_http_head *head,
+                    const maki_route_path *path)
+{
+    const maki_upstream *upstream;
+    if (!named_upstream(d, head, path, &upstream)) {
+        maki_conn_fail(conn, 404, "no_such_upstream",
+                       "there is no upstream of that name; --upstream NAME=URL makes one");
+        return;
+    }
+    bool named = upstream != NULL;
+    bool anthropic = maki_http_field_named(head, MAKI_LIT("anthropic-version")) != NULL;
+    maki_route route = maki_route_find(head->method, path->path, named, anthropic);
+    if (route.kind == MAKI_ROUTE_NONE) {
+        maki_conn_fail(conn, 404, "not_found",
+                       "no provider's path that Maki knows; /u/NAME/... hands on any path to the "
+                       "upstream NAME, / tells how to connect");
+        return;
+    }
+    if (route.kind == MAKI_ROUTE_LOCAL) {
+        MAKI_COUNT(&d->metrics, local_requests_total, 1);
+        maki_api_begin(d->api, conn, head, path);
+        return;
+    }
+    if (!named) upstream = maki_upstream_named(&d->options->upstreams, maki_str_of(route.upstream));
+    maki_pass_begin(&d->passes, conn, head, path, &route, upstream, named);
+}
+
+static void on_head(void *ctx, maki_conn *conn, const maki_http_head *head)
+{
+    maki_daemon *d = ctx;
+    maki_route_path path;
+    MAKI_COUNT(&d->metrics, requests_total, 1);
+    MAKI_COUNT_SET(&d->metrics, open_connections, maki_server_connections(d->server));
+    bool split = maki_route_split(head->target, &path);
+    maki_guard_answer guard = maki_guard_check(&d->options->guard, head, path.token);
+    if (guard.status) {
+        refuse(d, conn, &guard);
+    } else if (!split) {
+        maki_conn_fail(conn, 404, "not_found", "this target is no path");
+    } else {
+        hand_on(d, conn, head, &path);
+    }
+}
+
+static void on_body(void *ctx, maki_conn *conn, maki_str bytes)
+{
+    maki_guest *guest = maki_conn_kept(conn);
+    (void)ctx;
+    if (guest && guest->calls->on_body) guest->calls->on_body(guest, conn, bytes);
+}
+
+static void on_body_end(void *ctx, maki_conn *conn)
+{
+    maki_guest *guest = maki_conn_kept(conn);
+    (void)ctx;
+    if (guest && guest->calls->on_body_end) guest->calls->on_body_end(guest, conn);
+}
+
+static void on_drained(void *ctx, maki_conn *conn)
+{
+    maki_guest *guest = maki_conn_kept(conn);
+    (void)ctx;
+    if (guest && guest->calls->on_drained) guest->calls->on_drained(guest, conn);
+}
+
+static void on_gone(void *ctx, maki_conn *conn, maki_status why)
+{
+    maki_guest *guest = maki_conn_kept(conn);
+    (void)ctx;
+    if (guest && guest->calls->on_gone) guest->calls->on_gone(guest, conn, why);
+}
+
+static void on_trouble(void *ctx, const char *words)
+{
+    maki_daemon *d = ctx;
+    maki_kv values[] = { MAKI_KV_S("why", maki_str_of(words)) };
+    if (MAKI_COUNT(&d->metrics, accept_failures_total, 1) % 100 == 0) {
+        maki_log_event(d->logger, MAKI_ERROR, "accept_failed", values, 1);
+    }
+}
+
+/* ---- what other threads have for the loop --------------------------------------------------------- */
+
+static void run_arrived(maki_daemon *d)
+{
+    maki_item *item = maki_queue_take(&d->queue);
+    while (item) {
+        maki_item *next = item->next; /* running it may free it */
+        item->run(item);
+        item = next;
+    }
+}
+
+static void on_arrived(evutil_socket_t fd, short what, void *ctx)
+{
+    (void)fd, (void)what;
+    run_arrived(ctx);
+}
+
+/* ---- the end -------------------------------------------------------------------------------------- */
+
+/* Stopping, and nothing is left: no connection, and nothing that is still being recorded. */
+static void end_if_over(maki_daemon *d)
+{
+    if (d->stopping && d->server_empty && d->passes.open == 0) event_base_loopbreak(d->base);
+}
+
+static void on_empty_server(void *ctx)
+{
+    maki_daemon *d = ctx;
+    d->server_empty = true;
+    end_if_over(d);
+}
+
+static void on_empty_passes(void *ctx)
+{
+    end_if_over(ctx);
+}
+
+static void on_stop_timer(evutil_socket_t fd, short what, void *ctx)
+{
+    maki_daemon *d = ctx;
+    (void)fd, (void)what;
+    maki_kv values[] = { MAKI_KV_I("open", d->passes.open) };
+    maki_log_event(d->logger, MAKI_WARN, "stop_cut", values, 1);
+    event_base_loopbreak(d->base);
+}
+
+static void on_signal(evutil_socket_t fd, short what, void *ctx)
+{
+    maki_daemon *d = ctx;
+    (void)fd, (void)what;
+    if (d->stopping) { /* for the second time: at once */
+        event_base_loopbreak(d->base);
+        return;
+    }
+    d->stopping = true;
+    maki_kv values[] = { MAKI_KV_I("open", d->passes.open) };
+    maki_log_event(d->logger, MAKI_INFO, "stopping", values, 1);
+    struct timeval limit = { .tv_sec = (time_t)(d->options->stop_ms / 1000),
+                             .tv_usec = (suseconds_t)(d->options->stop_ms % 1000 * 1000) };
+    evtimer_add(d->stop_timer, &limit);
+    maki_broadcast_end(d->broadcast);
+    maki_server_stop(d->server);
+}
+
+/* ---- open ----------------------------------------------------------------------------------------- */
+
+static maki_status find_home(maki_daemon *d, maki_err *err)
+{
+    const char *own = getenv("MAKI_HOME"), *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
+    int n;
+    if (d->options->home || (own && own[0])) {
+        n = snprintf(d->home, sizeof d->home, "%s", d->options->home ? d->options->home : own);
+    } else if (data && data[0]) {
+        n = snprintf(d->home, sizeof d->home, "%s/maki", data);
+    } else if (home && home[0]) {
+        n = snprintf(d->home, sizeof d->home, "%s/.local/share/maki", home);
+    } else {
+        return maki_fail(err, MAKI_INVALID, "there is no home folder; give --home DIR");
+    }
+    if ((size_t)n >= sizeof d->home)
+        return maki_fail(err, MAKI_INVALID, "the home's path is too long");
+    return MAKI_OK;
+}
+
+static maki_status open_events(maki_daemon *d, maki_err *err)
+{
+    d->base = event_base_new();
+    if (!d->base) return maki_fail(err, MAKI_IO, "no event loop could be made");
+    maki_status st = maki_queue_open(&d->queue, true, err);
+    if (st != MAKI_OK) return st;
+    d->queue_open = true;
+    d->arrived = event_new(d->base, d->queue.fd, EV_READ | EV_PERSIST, on_arrived, d);
+    d->on_term = evsignal_new(d->base, SIGTERM, on_signal, d);
+    d->on_int = evsignal_new(d->base, SIGINT, on_signal, d);
+    d->stop_timer = evtimer_new(d->base, on_stop_timer, d);
+    if (!d->arrived || !d->on_term || !d->on_int || !d->stop_timer ||
+        event_add(d->arrived, NULL) != 0 || evsignal_add(d->on_term, NULL) != 0 ||
+        evsignal_add(d->on_int, NULL) != 0) {
+        return maki_fail_nomem(err);
+    }
+    return MAKI_OK;
+}
+
+static maki_status open_server(maki_daemon *d, maki_err *err)
+{
+    maki_server_calls calls = { .ctx = d,
+                                .on_head = on_head,
+                                .on_body = on_body,
+                                .on_body_end = on_body_end,
+                                .on_drained = on_drained,
+                                .on_gone = on_gone,
+                                .on_trouble = on_trouble,
+                                .on_empty = on_empty_server };
+    char bound[80];
+    maki_status st =
+        maki_server_open(d->env, d->base, &d->options->server, &calls, &d->server, err);
+    for (size_t i = 0; i < d->options->listen_count && st == MAKI_OK; i++) {
+        st = maki_server_listen(d->server, d->options->listen[i], bound, sizeof bound, err);
+        if (i == 0) snprintf(d->address, sizeof d->address, "http://%s", bound);
+    }
+    return st;
+}
+
+static maki_status open_threads(maki_daemon *d, maki_err *err)
+{
+    maki_proxy_options proxy = { .home = d->home };
+    maki_engine_options engine = { .proxy = &proxy, .loop = &d->queue };
+    maki_local_options local = { .home = d->home, .metrics = &d->metrics, .address = d->address };
+    maki_api_options api = { .local = &local, .loop = &d->queue };
+    maki_status st =
+        maki_broadcast_open(d->env, d->base, &d->queue, &d->metrics, &d->broadcast, err);
+    if (st == MAKI_OK) st = maki_syncer_open(d->env, SYNC_THREADS, &d->syncer, err);
+    proxy.tell = maki_broadcast_tell;
+    proxy.tell_ctx = d->broadcast;
+    engine.syncer = d->syncer;
+    engine.body_max = d->options->server.body_bytes;
+    api.broadcast = d->broadcast;
+    if (st == MAKI_OK) st = maki_engine_open(d->env, &engine, &d->engine, err);
+    if (st == MAKI_OK) st = maki_api_open(d->env, &api, &d->api, err);
+    return st;
+}
+
+maki_status maki_daemon_open(const maki_env *env, const maki_daemon_options *options,
+                             const maki_logger *logger, maki_daemon **out, maki_err *err)
+{
+    maki_daemon *d = env->alloc->resize(env->alloc, NULL, 0, sizeof *d);
+    if (!d) return maki_fail_nomem(err);
+    memset(d, 0, sizeof *d);
+    d->env = env;
+    d->options = options;
+    d->logger = logger;
+    maki_status st = find_home(d, err);
+    if (st == MAKI_OK) st = open_events(d, err);
+    if (st == MAKI_OK) st = open_server(d, err); /* before the threads: they want the address */
+    if (st == MAKI_OK) st = maki_client_open(env, d->base, &options->client, &d->client, err);
+    if (st == MAKI_OK) st = open_threads(d, err);
+    if (st != MAKI_OK) {
+        maki_daemon_close(d);
+        return st;
+    }
+    d->passes = (maki_passes){ .env = env,
+                               .client = d->client,
+                               .engine = d->engine,
+                               .api = d->api,
+                               .upstreams = &options->upstreams,
+                               .metrics = &d->metrics,
+                               .logger = logger,
+                               .on_empty = on_empty_passes,
+                               .ctx = d };
+    *out = d;
+    return MAKI_OK;
+}
+
+const char *maki_daemon_address(const maki_daemon *d)
+{
+    return d->address;
+}
+
+void maki_daemon_run(maki_daemon *d)
+{
+    event_base_dispatch(d->base);
+}
+
+static void free_event(struct event *event)
+{
+    if (event) event_free(event);
+}
+
+/* First whoever makes work, then whoever does it; what they still had for the loop is run in between, so that everything is
+ * freed where it was made. */
+void maki_daemon_close(maki_daemon *d)
+{
+    if (!d) return;
+    maki_server_close(d->server);
+    if (d->api) maki_api_stop(d->api);
+    maki_engine_close(d->engine);
+    maki_syncer_close(d->syncer);
+    if (d->queue_open) run_arrived(d);
+    maki_client_close(d->client);
+    maki_api_close(d->api);
+    maki_broadcast_close(d->broadcast);
+    if (d->queue_open) maki_queue_close(&d->queue);
+    free_event(d->arrived);
+    free_event(d->on_term);
+    free_event(d->on_int);
+    free_event(d->stop_timer);
+    if (d->base) event_base_free(d->base);
+    d->env->alloc->resize(d->env->alloc, d, sizeof *d, 0);
+}

@@ -1,0 +1,249 @@
+/* engine.c -- see engine.h. */
+#include "daemon/engine.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/str.h"
+
+enum { TICK_MS = 1000 };
+enum { START, HEAD, BYTES, END };
+
+/* Bytes of a reply on their way. */
+typedef struct piece {
+    maki_item item;
+    maki_record *record;
+    size_t len;
+    char bytes[];
+} piece;
+
+struct maki_engine {
+    const maki_env *env;
+    maki_queue queue;
+    maki_queue *loop;
+    maki_syncer *syncer;
+    maki_proxy *proxy; /* the thread's, from its start on */
+    uint64_t body_max;
+    pthread_t thread;
+    bool running;
+};
+
+/* ---- the loop's side ------------------------------------------------------------------------------ */
+
+static void run_took(maki_item *item)
+{
+    maki_record *r = MAKI_ITEM_OF(item, maki_record, took);
+    r->on_took(r);
+}
+
+static void run_room(maki_item *item)
+{
+    maki_record *r = MAKI_ITEM_OF(item, maki_record, room);
+    r->told_full = false;
+    r->on_room(r);
+}
+
+static void run_done(maki_item *item)
+{
+    maki_record *r = MAKI_ITEM_OF(item, maki_record, done);
+    r->on_done(r);
+}
+
+void maki_engine_start(maki_engine *e, maki_record *r)
+{
+    r->err = (maki_err){ .status = MAKI_OK };
+    r->exchange = NULL;
+    r->told_full = false;
+    r->start = (maki_item){ .what = START };
+    r->head = (maki_item){ .what = HEAD };
+    r->end = (maki_item){ .what = END };
+    r->took = (maki_item){ .run = run_took };
+    r->room = (maki_item){ .run = run_room };
+    r->done = (maki_item){ .run = run_done };
+    maki_queue_put(&e->queue, &r->start);
+}
+
+void maki_engine_head(maki_engine *e, maki_record *r, int status, maki_str type)
+{
+    r->reply_status = status;
+    snprintf(r->reply_type, sizeof r->reply_type, "%.*s", (int)(type.len < 79 ? type.len : 79),
+             type.ptr);
+    maki_queue_put(&e->queue, &r->head);
+}
+
+bool maki_engine_bytes(maki_engine *e, maki_record *r, maki_str bytes)
+{
+    const maki_alloc *alloc = e->env->alloc;
+    piece *p = alloc->resize(alloc, NULL, 0, sizeof *p + bytes.len);
+    if (!p) {
+        atomic_store(&r->lost, true);
+        return true;
+    }
+    p->item = (maki_item){ .what = BYTES };
+    p->record = r;
+    p->len = bytes.len;
+    memcpy(p->bytes, bytes.ptr, bytes.len);
+    bool full = atomic_fetch_add(&r->waiting, bytes.len) + bytes.len > MAKI_ENGINE_AHEAD;
+    if (full && !r->told_full) {
+        r->told_full = true;
+        atomic_store(&r->full, true); /* before the put: so the engine sees it */
+    }
+    maki_queue_put(&e->queue, &p->item);
+    return !full;
+}
+
+void maki_engine_end(maki_engine *e, maki_record *r, maki_exchange_end_kind kind)
+{
+    r->end_kind = kind;
+    maki_queue_put(&e->queue, &r->end);
+}
+
+/* ---- the engine's thread -------------------------------------------------------------------------- */
+
+/* The first failure is told; the exchange goes on, for what can still be kept. */
+static void note(maki_record *r, maki_status st, const maki_err *err)
+{
+    if (st == MAKI_OK || r->err.status != MAKI_OK) return;
+    r->err = *err;
+    r->err.status = st;
+}
+
+static maki_status hand_request(maki_engine *e, maki_record *r, maki_err *err)
+{
+    maki_str text;
+    maki_status st = maki_spool_text(r->body, &text, err);
+    if (st != MAKI_OK) return st;
+    if (r->coding == MAKI_CODING_NONE) return maki_exchange_request(r->exchange, text, err);
+    maki_spool plain = maki_spool_new(e->env, MAKI_SPOOL_MEMORY);
+    st = maki_decode(r->coding, text, e->body_max, maki_spool_sink(&plain), err);
+    if (st == MAKI_OK) st = maki_spool_text(&plain, &text, err);
+    if (st == MAKI_OK) st = maki_exchange_request(r->exchange, text, err);
+    maki_spool_free(&plain);
+    return st;
+}
+
+static void do_start(maki_engine *e, maki_record *r)
+{
+    maki_err err = { .status = MAKI_OK };
+    bool large = r->body->size > MAKI_ENGINE_TOOK;
+    maki_status st = maki_exchange_begin(e->proxy, &r->in, &r->exchange, &err);
+    if (st == MAKI_OK) {
+        st = hand_request(e, r, &err);
+    } else {
+        r->exchange = NULL;
+    }
+    note(r, st, &err);
+    if (large) maki_queue_put(e->loop, &r->took);
+}
+
+static void do_head(maki_record *r)
+{
+    maki_err err;
+    if (!r->exchange) return;
+    maki_status st =
+        maki_exchange_reply_head(r->exchange, r->reply_status, maki_str_of(r->reply_type), &err);
+    note(r, st, &err);
+}
+
+static void do_bytes(maki_engine *e, piece *p)
+{
+    const maki_alloc *alloc = e->env->alloc;
+    maki_record *r = p->record;
+    maki_err err;
+    if (r->exchange) {
+        note(r, maki_exchange_reply(r->exchange, (maki_str){ p->bytes, p->len }, &err), &err);
+    }
+    size_t left = atomic_fetch_sub(&r->waiting, p->len) - p->len;
+    if (left < MAKI_ENGINE_AHEAD / 2 && atomic_exchange(&r->full, false)) {
+        maki_queue_put(e->loop, &r->room);
+    }
+    alloc->resize(alloc, p, sizeof *p + p->len, 0);
+}
+
+static void do_end(maki_engine *e, maki_record *r)
+{
+    maki_err err = { .status = MAKI_OK };
+    r->sync = (maki_sync_job){ .sync = { { -1, -1, -1 } }, .to = e->loop, .done = &r->done };
+    if (r->exchange) {
+        note(r, maki_exchange_end(r->exchange, r->end_kind, &r->sync.sync, &err), &err);
+        maki_exchange_close(r->exchange);
+    }
+    if (atomic_load(&r->lost)) {
+        note(r, maki_fail_nomem(&err), &err);
+    }
+    maki_syncer_add(e->syncer, &r->sync);
+}
+
+static void run_item(maki_engine *e, maki_item *item)
+{
+    switch (item->what) {
+    case START: do_start(e, MAKI_ITEM_OF(item, maki_record, start)); break;
+    case HEAD: do_head(MAKI_ITEM_OF(item, maki_record, head)); break;
+    case BYTES: do_bytes(e, MAKI_ITEM_OF(item, piece, item)); break;
+    default: do_end(e, MAKI_ITEM_OF(item, maki_record, end)); break;
+    }
+}
+
+static void *work(void *ctx)
+{
+    maki_engine *e = ctx;
+    bool ended = false;
+    int64_t ticked = 0;
+    while (!ended) {
+        maki_item *item = maki_queue_wait(&e->queue, TICK_MS, &ended);
+        while (item) {
+            maki_item *next = item->next; /* running it may give it away */
+            run_item(e, item);
+            item = next;
+        }
+        int64_t now = e->env->clock->now_ms(e->env->clock);
+        if (now - ticked >= TICK_MS || now < ticked) {
+            maki_proxy_tick(e->proxy);
+            ticked = now;
+        }
+    }
+    maki_proxy_close(e->proxy);
+    return NULL;
+}
+
+/* ---- life ----------------------------------------------------------------------------------------- */
+
+maki_status maki_engine_open(const maki_env *env, const maki_engine_options *options,
+                             maki_engine **out, maki_err *err)
+{
+    sigset_t all, old;
+    maki_engine *e = env->alloc->resize(env->alloc, NULL, 0, sizeof *e);
+    if (!e) return maki_fail_nomem(err);
+    *e = (maki_engine){
+        .env = env, .loop = options->loop, .syncer = options->syncer, .body_max = options->body_max
+    };
+    maki_status st = maki_queue_open(&e->queue, false, err);
+    if (st == MAKI_OK) st = maki_proxy_open(env, options->proxy, &e->proxy, err);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old); /* signals are the loop's */
+    if (st == MAKI_OK) {
+        e->running = pthread_create(&e->thread, NULL, work, e) == 0;
+        if (!e->running) {
+            st = maki_fail(err, MAKI_NOMEM, "no thread could be started");
+            maki_proxy_close(e->proxy);
+        }
+    }
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    if (st != MAKI_OK) {
+        maki_engine_close(e);
+        return st;
+    }
+    *out = e;
+    return MAKI_OK;
+}
+
+void maki_engine_close(maki_engine *e)
+{
+    if (!e) return;
+    maki_queue_end(&e->queue);
+    if (e->running) pthread_join(e->thread, NULL);
+    maki_queue_close(&e->queue);
+    e->env->alloc->resize(e->env->alloc, e, sizeof *e, 0);
+}

@@ -1,0 +1,71 @@
+/* engine.h -- the thread that owns all conversations: it gets what passes, in order, and records it.
+ *
+ * The loop hands over; nothing here makes it wait.  A maki_record is one exchange.  It is part of what the loop
+ * keeps about the exchange, and the loop frees it after `on_done`:
+ *
+ *     maki_engine_start -> maki_engine_head -> maki_engine_bytes ... -> maki_engine_end -> on_done
+ *
+ * What is recorded is durable when on_done comes.  The callbacks come in the loop's thread, through its queue. */
+#ifndef MAKI_DAEMON_ENGINE_H
+#define MAKI_DAEMON_ENGINE_H
+
+#include <stdatomic.h>
+
+#include "daemon/queue.h"
+#include "daemon/syncer.h"
+#include "net/decode.h"
+#include "proxy/proxy.h"
+
+typedef struct maki_engine maki_engine;
+typedef struct maki_record maki_record;
+
+struct maki_record {
+    /* set by the loop before the start, unchanged until on_done */
+    maki_exchange_in in; /* the spans live as long as the record */
+    maki_spool *body;    /* whole; from the start on the loop only reads it, with maki_spool_read */
+    maki_coding coding;
+    void (*on_took)(maki_record *record); /* a large body is not needed any more */
+    void (*on_room)(maki_record *record); /* after maki_engine_bytes said it is full */
+    void (*on_done)(maki_record *record);
+
+    /* set when on_done comes: how it went */
+    maki_err err;
+
+    bool told_full; /* the loop's: on_room is to come */
+
+    /* the engine's own */
+    maki_exchange *exchange;
+    int reply_status;
+    char reply_type[80];
+    maki_exchange_end_kind end_kind;
+    atomic_size_t waiting; /* bytes of the reply that the engine has not seen */
+    atomic_bool full;      /* on_room is wanted */
+    atomic_bool lost;      /* some bytes could not be handed over */
+    maki_item start, head, end, took, room, done;
+    maki_sync_job sync;
+};
+
+enum {
+    MAKI_ENGINE_AHEAD = 4 << 20, /* bytes of one reply that may wait for the engine */
+    MAKI_ENGINE_TOOK = 16 << 10  /* bodies larger than this are told to be taken */
+};
+
+typedef struct maki_engine_options {
+    const maki_proxy_options *proxy;
+    maki_queue *loop; /* where the callbacks go */
+    maki_syncer *syncer;
+    uint64_t body_max; /* bytes of a body when it is unpacked */
+} maki_engine_options;
+
+maki_status maki_engine_open(const maki_env *env, const maki_engine_options *options,
+                             maki_engine **out, maki_err *err) MAKI_MUST_CHECK;
+/* What was handed over is recorded first.  Accepts NULL. */
+void maki_engine_close(maki_engine *engine);
+
+void maki_engine_start(maki_engine *engine, maki_record *record);
+void maki_engine_head(maki_engine *engine, maki_record *record, int status, maki_str type);
+/* Copies.  False: enough for now, wait for on_room. */
+bool maki_engine_bytes(maki_engine *engine, maki_record *record, maki_str bytes);
+void maki_engine_end(maki_engine *engine, maki_record *record, maki_exchange_end_kind kind);
+
+#endif

@@ -1,0 +1,105 @@
+/* guard.c -- see guard.h. */
+#include "daemon/guard.h"
+
+#include "base/str.h"
+
+static maki_str field(const maki_http_head *head, maki_str name)
+{
+    const maki_str *value = maki_http_field_named(head, name);
+    return value ? *value : (maki_str){ "", 0 };
+}
+
+/* "localhost:4747" -> "localhost", "[::1]:4747" -> "[::1]" */
+static maki_str without_port(maki_str host)
+{
+    size_t from = 0;
+    if (host.len && host.ptr[0] == '[') {
+        const char *end = memchr(host.ptr, ']', host.len);
+        from = end ? (size_t)(end - host.ptr) : host.len;
+    }
+    while (from < host.len && host.ptr[from] != ':')
+        from++;
+    return maki_str_to(host, from);
+}
+
+/* An address in figures cannot be made to point elsewhere. */
+static bool is_address(maki_str host)
+{
+    bool six = host.len > 2 && host.ptr[0] == '[' && host.ptr[host.len - 1] == ']';
+    for (size_t i = six; i < host.len - six; i++) {
+        char c = host.ptr[i];
+        bool hex = (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F') || c == ':';
+        if (!(c >= '0' && c <= '9') && c != '.' && !(six && hex)) return false;
+    }
+    return host.len > 0;
+}
+
+static bool is_our_host(const maki_guard *guard, maki_str host)
+{
+    host = without_port(host);
+    if (maki_http_same(host, MAKI_LIT("localhost")) || maki_str_is(host, MAKI_LIT("127.0.0.1")) ||
+        maki_str_is(host, MAKI_LIT("[::1]"))) {
+        return true;
+    }
+    if (guard->any_address && is_address(host)) return true;
+    for (size_t i = 0; i < guard->host_count; i++) {
+        if (maki_http_same(host, maki_str_of(guard->hosts[i]))) return true;
+    }
+    return false;
+}
+
+/* Our own page: http://HOST, with the Host of this very request. */
+static bool is_our_origin(const maki_guard *guard, maki_str origin, maki_str host)
+{
+    for (size_t i = 0; i < guard->origin_count; i++) {
+        if (maki_http_same(origin, maki_str_of(guard->origins[i]))) return true;
+    }
+    return maki_str_starts(origin, MAKI_LIT("http://")) &&
+           maki_http_same(maki_str_from(origin, 7), host);
+}
+
+/* A browser says so when a page of another site asks; following a link to our page is no harm. */
+static bool is_cross_site(const maki_http_head *head)
+{
+    if (!maki_http_same(field(head, MAKI_LIT("sec-fetch-site")), MAKI_LIT("cross-site"))) {
+        return false;
+    }
+    bool link = maki_http_same(field(head, MAKI_LIT("sec-fetch-mode")), MAKI_LIT("navigate"));
+    return !(link && maki_str_is(head->method, MAKI_LIT("GET")));
+}
+
+/* In a time that tells nothing about how much of it is right. */
+static bool same_secret(maki_str given, maki_str token)
+{
+    unsigned char differ = given.len != token.len;
+    for (size_t i = 0; i < token.len; i++) {
+        differ |= (unsigned char)((given.len ? given.ptr[i % given.len] : 0) ^ token.ptr[i]);
+    }
+    return differ == 0;
+}
+
+maki_guard_answer maki_guard_check(const maki_guard *guard, const maki_http_head *head,
+                                   maki_str path_token)
+{
+    maki_str host = field(head, MAKI_LIT("host")), origin = field(head, MAKI_LIT("origin"));
+    maki_str given = field(head, MAKI_LIT("x-maki-token"));
+    bool old = head->minor == 0 && host.len == 0; /* no browser */
+    if (!old && !is_our_host(guard, host)) {
+        return (maki_guard_answer){ 421, "wrong_host",
+                                    "the Host of this request is not one that Maki serves under; "
+                                    "use 127.0.0.1 or localhost, or start it with --allow-host" };
+    }
+    bool allowed = origin.len && is_our_origin(guard, origin, host);
+    if (!allowed && (origin.len || is_cross_site(head))) {
+        return (maki_guard_answer){ 403, "wrong_origin",
+                                    "pages of other sites may not speak to Maki; --allow-origin "
+                                    "allows one by name" };
+    }
+    if (!guard->token) return (maki_guard_answer){ .status = 0 };
+    if (!same_secret(path_token.len ? path_token : given, maki_str_of(guard->token))) {
+        return (maki_guard_answer){ 401, "wrong_token",
+                                    "a token is needed: in the header x-maki-token, or put "
+                                    "/t/TOKEN before the path" };
+    }
+    return (maki_guard_answer){ .status = 0 };
+}

@@ -1,0 +1,58 @@
+/* main.c -- maki-serve: the daemon as a program.  `maki serve` starts it. */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/files.h"
+#include "base/str.h"
+#include "daemon/daemon.h"
+
+/* A connection is a descriptor: as many as we may. */
+static void raise_limits(void)
+{
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) != 0) return;
+    files.rlim_cur = files.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &files);
+}
+
+static int fail(const maki_err *err)
+{
+    fprintf(stderr, "maki serve: %s\n", err->msg);
+    return maki_status_exit(err->status);
+}
+
+/* Tell whoever started us that connections are taken. */
+static void say_ready(int fd, const char *address)
+{
+    char line[160];
+    int n = snprintf(line, sizeof line, "maki: listening on %s\n", address);
+    int to = fd >= 0 ? fd : STDOUT_FILENO;
+    if (write(to, line, (size_t)n) < 0) return; /* nobody listens: no reason to stop */
+    if (fd >= 0) close(fd);
+}
+
+int main(int argc, char **argv)
+{
+    maki_env env = maki_env_system();
+    maki_fd_sink out = { env.files, STDOUT_FILENO }, log = { env.files, STDERR_FILENO };
+    maki_daemon_options options;
+    maki_daemon *daemon = NULL;
+    maki_err err;
+
+    signal(SIGPIPE, SIG_IGN);
+    if (maki_daemon_options_read(argc, argv, &options, &err) != MAKI_OK) return fail(&err);
+    if (options.help) {
+        maki_daemon_options_help(maki_fd_sink_of(&out));
+        return 0;
+    }
+    raise_limits();
+    maki_logger logger = { env.clock, maki_fd_sink_of(&log), options.log_level };
+    if (maki_daemon_open(&env, &options, &logger, &daemon, &err) != MAKI_OK) return fail(&err);
+    say_ready(options.ready_fd, maki_daemon_address(daemon));
+    maki_daemon_run(daemon);
+    maki_daemon_close(daemon);
+    return 0;
+}

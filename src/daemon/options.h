@@ -1,0 +1,35 @@
+/* options.h -- how the daemon is to run: one table gives the command line, its help and the defaults. */
+#ifndef MAKI_DAEMON_OPTIONS_H
+#define MAKI_DAEMON_OPTIONS_H
+
+#include "base/logger.h"
+#include "daemon/guard.h"
+#include "daemon/upstream.h"
+#include "net/client.h"
+#include "net/server.h"
+
+enum { MAKI_LISTEN_MOST = 4 };
+
+typedef struct maki_daemon_options {
+    const char *listen[MAKI_LISTEN_MOST];
+    size_t listen_count;
+    const char *home; /* NULL: $MAKI_HOME, $XDG_DATA_HOME/maki or ~/.local/share/maki */
+    const char *token;
+    int ready_fd; /* the address is written there when connections are taken; -1: to standard output */
+    uint64_t stop_ms;
+    maki_level log_level;
+    bool help;
+    maki_guard guard;
+    maki_upstreams upstreams;
+    maki_server_limits server;
+    maki_client_limits client;
+} maki_daemon_options;
+
+/* The defaults, and what the command line says.  Strings are borrowed from it. */
+maki_status maki_daemon_options_read(int argc, char **argv, maki_daemon_options *out, maki_err *err)
+    MAKI_MUST_CHECK;
+/* What goes together and what does not: beyond this machine only with a token. */
+maki_status maki_daemon_options_check(maki_daemon_options *options, maki_err *err);
+void maki_daemon_options_help(maki_sink out);
+
+#endif

@@ -1,0 +1,125 @@
+/* queue.c -- see queue.h. */
+#include "daemon/queue.h"
+
+#include <errno.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/err.h"
+
+maki_status maki_queue_open(maki_queue *q, bool with_fd, maki_err *err)
+{
+    pthread_condattr_t attr;
+    *q = (maki_queue){ .fd = -1 };
+    if (with_fd) {
+        q->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+        if (q->fd < 0) return maki_fail_errno(err, "making an event descriptor");
+    }
+    pthread_mutex_init(&q->lock, NULL);
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&q->filled, &attr);
+    pthread_condattr_destroy(&attr);
+    return MAKI_OK;
+}
+
+void maki_queue_close(maki_queue *q)
+{
+    if (q->fd >= 0) close(q->fd);
+    pthread_cond_destroy(&q->filled);
+    pthread_mutex_destroy(&q->lock);
+}
+
+static void ring(int fd)
+{
+    uint64_t one = 1;
+    ssize_t n;
+    do {
+        n = write(fd, &one, sizeof one);
+    } while (n < 0 && errno == EINTR); /* EAGAIN: it rings already */
+}
+
+void maki_queue_put(maki_queue *q, maki_item *item)
+{
+    item->next = NULL;
+    pthread_mutex_lock(&q->lock);
+    bool was_empty = q->first == NULL, sleeper = q->waiting > 0;
+    if (was_empty) {
+        q->first = item;
+    } else {
+        q->last->next = item;
+    }
+    q->last = item;
+    pthread_mutex_unlock(&q->lock);
+    if (q->fd >= 0) {
+        if (was_empty) ring(q->fd);
+    } else if (sleeper) {
+        pthread_cond_signal(&q->filled);
+    }
+}
+
+void maki_queue_end(maki_queue *q)
+{
+    pthread_mutex_lock(&q->lock);
+    q->closed = true;
+    pthread_cond_broadcast(&q->filled);
+    pthread_mutex_unlock(&q->lock);
+}
+
+/* With the lock. */
+static maki_item *take_all(maki_queue *q)
+{
+    maki_item *first = q->first;
+    q->first = q->last = NULL;
+    return first;
+}
+
+maki_item *maki_queue_take(maki_queue *q)
+{
+    uint64_t count;
+    if (q->fd >= 0 && read(q->fd, &count, sizeof count) < 0 && errno != EAGAIN) return NULL;
+    pthread_mutex_lock(&q->lock);
+    maki_item *first = take_all(q);
+    pthread_mutex_unlock(&q->lock);
+    return first;
+}
+
+static struct timespec in_ms(uint32_t ms)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    t.tv_sec += ms / 1000;
+    t.tv_nsec += (long)(ms % 1000) * 1000000;
+    if (t.tv_nsec >= 1000000000) t.tv_sec++, t.tv_nsec -= 1000000000;
+    return t;
+}
+
+maki_item *maki_queue_wait(maki_queue *q, uint32_t ms, bool *ended)
+{
+    struct timespec until = in_ms(ms);
+    int rc = 0;
+    pthread_mutex_lock(&q->lock);
+    q->waiting++;
+    while (!q->first && !q->closed && rc == 0)
+        rc = pthread_cond_timedwait(&q->filled, &q->lock, &until);
+    q->waiting--;
+    maki_item *first = take_all(q);
+    *ended = q->closed && !first;
+    pthread_mutex_unlock(&q->lock);
+    return first;
+}
+
+maki_item *maki_queue_one(maki_queue *q)
+{
+    pthread_mutex_lock(&q->lock);
+    q->waiting++;
+    while (!q->first && !q->closed)
+        pthread_cond_wait(&q->filled, &q->lock);
+    q->waiting--;
+    maki_item *item = q->first;
+    if (item) q->first = item->next;
+    if (!q->first) q->last = NULL;
+    pthread_mutex_unlock(&q->lock);
+    return item;
+}

@@ -1,0 +1,26 @@
+/* syncer.h -- threads that make records durable: fdatasync waits for the disk, and several files wait better
+ * together (measured: 64 files by 1, 8, 32 threads, 4,800, 16,000, 29,000 a second). */
+#ifndef MAKI_DAEMON_SYNCER_H
+#define MAKI_DAEMON_SYNCER_H
+
+#include "daemon/queue.h"
+#include "proxy/proxy.h"
+
+typedef struct maki_syncer maki_syncer;
+
+typedef struct maki_sync_job {
+    maki_item item;
+    maki_exchange_sync sync; /* owned by the job: closed when they are synced */
+    maki_status status;      /* afterwards: how it went */
+    maki_queue *to;          /* where `done` is put then */
+    maki_item *done;
+} maki_sync_job;
+
+maki_status maki_syncer_open(const maki_env *env, size_t threads, maki_syncer **out, maki_err *err)
+    MAKI_MUST_CHECK;
+/* From any thread; the job must live until `done` is taken.  With nothing to sync it is done at once. */
+void maki_syncer_add(maki_syncer *syncer, maki_sync_job *job);
+/* When all jobs are done.  Accepts NULL. */
+void maki_syncer_close(maki_syncer *syncer);
+
+#endif

@@ -1,0 +1,175 @@
+/* upstream.c -- see upstream.h. */
+#include "daemon/upstream.h"
+
+#include <ctype.h>
+#include <stdio.h>
+
+#include "base/err.h"
+#include "base/str.h"
+
+static const char *const defaults[] = { "anthropic=https://api.anthropic.com",
+                                        "openai=https://api.openai.com",
+                                        "gemini=https://generativelanguage.googleapis.com",
+                                        "ollama=http://127.0.0.1:11434" };
+
+void maki_upstreams_init(maki_upstreams *all)
+{
+    *all = (maki_upstreams){ .count = 0 };
+    for (size_t i = 0; i < sizeof defaults / sizeof defaults[0]; i++)
+        (void)maki_upstreams_add(all, maki_str_of(defaults[i]), NULL);
+}
+
+static maki_status wrong(maki_err *err, const char *what)
+{
+    return maki_fail(err, MAKI_INVALID,
+                     "%s; write NAME=URL, for example openai=https://api.openai.com or "
+                     "\"local=http://127.0.0.1:8000/v1 models=qwen*\"",
+                     what);
+}
+
+/* A name stands in paths and in the log: letters, digits, - and _. */
+static bool is_name(maki_str name)
+{
+    for (size_t i = 0; i < name.len; i++) {
+        unsigned char c = (unsigned char)name.ptr[i];
+        if (!isalnum(c) && c != '-' && c != '_') return false;
+    }
+    return name.len > 0 && name.len < sizeof((maki_upstream *)0)->name;
+}
+
+static bool copy(char *out, size_t room, maki_str text)
+{
+    if (text.len >= room) return false;
+    memcpy(out, text.ptr, text.len);
+    out[text.len] = '\0';
+    return true;
+}
+
+/* Is it printable, without spaces and what a URL may not have? */
+static bool is_plain(maki_str text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.ptr[i] <= ' ' || text.ptr[i] >= 0x7f || strchr("\"<>\\^`{|}#?", text.ptr[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool set_url(maki_upstream *row, maki_str url)
+{
+    size_t scheme = maki_str_starts(url, MAKI_LIT("http://"))    ? 7
+                    : maki_str_starts(url, MAKI_LIT("https://")) ? 8
+                                                                 : 0;
+    if (scheme == 0 || url.len == scheme || !is_plain(url)) return false;
+    maki_str host = maki_str_from(url, scheme);
+    const char *slash = memchr(host.ptr, '/', host.len);
+    size_t origin = slash ? (size_t)(slash - url.ptr) : url.len;
+    if (origin == scheme || memchr(url.ptr, '@', origin)) return false; /* no passwords here */
+    maki_str path = maki_str_from(url, origin);
+    while (path.len && path.ptr[path.len - 1] == '/')
+        path.len--;
+    return copy(row->origin, sizeof row->origin, maki_str_to(url, origin)) &&
+           copy(row->path, sizeof row->path, path);
+}
+
+static maki_str word_of(maki_str *rest)
+{
+    size_t n = 0;
+    while (rest->len && rest->ptr[0] == ' ')
+        *rest = maki_str_from(*rest, 1);
+    while (n < rest->len && rest->ptr[n] != ' ')
+        n++;
+    maki_str word = maki_str_to(*rest, n);
+    *rest = maki_str_from(*rest, n);
+    return word;
+}
+
+static maki_upstream *place_of(maki_upstreams *all, maki_str name)
+{
+    for (size_t i = 0; i < all->count; i++) {
+        if (maki_str_is(maki_str_of(all->rows[i].name), name)) return &all->rows[i];
+    }
+    return all->count < MAKI_UPSTREAMS_MOST ? &all->rows[all->count++] : NULL;
+}
+
+maki_status maki_upstreams_add(maki_upstreams *all, maki_str line, maki_err *err)
+{
+    maki_upstream row = { .name = "" };
+    maki_str first = word_of(&line), more;
+    const char *equals = first.len ? memchr(first.ptr, '=', first.len) : NULL;
+    maki_str name = maki_str_to(first, equals ? (size_t)(equals - first.ptr) : 0);
+    if (!is_name(name)) return wrong(err, "the upstream has no proper name");
+    if (!set_url(&row, maki_str_from(first, name.len + 1))) {
+        return wrong(err, "the upstream's URL is none of http or https");
+    }
+    (void)copy(row.name, sizeof row.name, name);
+    while ((more = word_of(&line)).len) {
+        bool models = maki_str_starts(more, MAKI_LIT("models="));
+        if (!models || !copy(row.models, sizeof row.models, maki_str_from(more, 7))) {
+            return wrong(err, "after the URL only models=PATTERN may follow");
+        }
+    }
+    maki_upstream *place = place_of(all, name);
+    if (!place) return maki_fail(err, MAKI_TOOBIG, "more than %d upstreams", MAKI_UPSTREAMS_MOST);
+    *place = row;
+    all->by_model = false;
+    for (size_t i = 0; i < all->count; i++)
+        all->by_model = all->by_model || all->rows[i].models[0];
+    return MAKI_OK;
+}
+
+const maki_upstream *maki_upstream_named(const maki_upstreams *all, maki_str name)
+{
+    for (size_t i = 0; i < all->count; i++) {
+        if (maki_str_is(maki_str_of(all->rows[i].name), name)) return &all->rows[i];
+    }
+    return NULL;
+}
+
+/* A star stands for any characters. */
+static bool like(maki_str pattern, maki_str text)
+{
+    size_t p = 0, t = 0, star = pattern.len, mark = 0;
+    while (t < text.len) {
+        if (p < pattern.len && pattern.ptr[p] == '*') {
+            star = p++;
+            mark = t;
+        } else if (p < pattern.len && pattern.ptr[p] == text.ptr[t]) {
+            p++, t++;
+        } else if (star < pattern.len) {
+            p = star + 1;
+            t = ++mark;
+        } else {
+            return false;
+        }
+    }
+    while (p < pattern.len && pattern.ptr[p] == '*')
+        p++;
+    return p == pattern.len;
+}
+
+const maki_upstream *maki_upstream_for_model(const maki_upstreams *all, maki_str model)
+{
+    for (size_t i = 0; model.len && i < all->count; i++) {
+        maki_str rest = maki_str_of(all->rows[i].models);
+        while (rest.len) {
+            const char *comma = memchr(rest.ptr, ',', rest.len);
+            size_t n = comma ? (size_t)(comma - rest.ptr) : rest.len;
+            if (n && like(maki_str_to(rest, n), model)) return &all->rows[i];
+            rest = maki_str_from(rest, comma ? n + 1 : n);
+        }
+    }
+    return NULL;
+}
+
+void maki_upstream_target(const maki_upstream *upstream, maki_str target, maki_buf *out)
+{
+    maki_str base = maki_str_of(upstream->path);
+    const char *slash = base.len ? memrchr(base.ptr, '/', base.len) : NULL;
+    maki_str last = slash ? maki_str_from(base, (size_t)(slash - base.ptr)) : (maki_str){ "", 0 };
+    bool twice = last.len && maki_str_starts(target, last) &&
+                 (target.len == last.len || strchr("/?", target.ptr[last.len]));
+    maki_buf_add(out, twice ? maki_str_to(base, base.len - last.len) : base);
+    maki_buf_add(out, target);
+}

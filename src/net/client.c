@@ -1,0 +1,614 @@
+/* client.c -- see client.h.
+ *
+ * curl tells which sockets it waits for and when it wants to be called (multi_socket_action); both are events of
+ * the loop.  While curl is at work (`inside`) no call may be taken from it: a cancelled call is marked, refuses
+ * its next callback, and goes when curl is done. */
+#include "net/client.h"
+
+#include <curl/curl.h>
+#include <event2/event.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/str.h"
+
+enum {
+    HEAD_MOST = 65536,    /* of a reply */
+    RECEIVE_BYTES = 4096, /* curl's buffer, one a call */
+    UPLOAD_BYTES = 16384, /* the least that curl takes; only for bodies that are not whole */
+    POOL_MOST = 256,      /* calls kept for later */
+    SWEEP_SECONDS = 1,
+};
+
+struct maki_client {
+    const maki_env *env;
+    struct event_base *base;
+    maki_client_limits limits;
+    CURLM *multi;
+    struct event *timer, *sweep;
+    maki_call *first; /* running */
+    maki_call *pool;  /* at rest */
+    size_t pooled;
+    unsigned inside; /* curl is at work */
+    size_t doomed;   /* calls that were cancelled meanwhile */
+};
+
+struct maki_call {
+    maki_client *client;
+    maki_call *next, *before;
+    CURL *easy;
+    maki_call_calls calls;
+    struct curl_slist *lines; /* in `block` */
+    char *block;              /* the request's head, as curl wants it: one piece of memory */
+    size_t block_size, line_count;
+    maki_buf head;  /* the reply's, until it is whole */
+    uint64_t at;    /* of the body, given to curl */
+    int64_t active; /* when a byte last moved, in seconds */
+    bool is_head, head_done, need_paused, reply_paused, cancelled, in_multi;
+    maki_status failed; /* ours, not curl's */
+    char words[CURL_ERROR_SIZE];
+};
+
+static int64_t now_s(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+    return t.tv_sec;
+}
+
+/* ---- the end of a call ---------------------------------------------------------------------------- */
+
+static void free_call(maki_call *call)
+{
+    const maki_alloc *alloc = call->client->env->alloc;
+    curl_easy_cleanup(call->easy);
+    maki_buf_free(&call->head);
+    if (call->block) alloc->resize(alloc, call->block, call->block_size, 0);
+    alloc->resize(alloc, call, sizeof *call, 0);
+}
+
+static void link_call(maki_call *call)
+{
+    maki_client *c = call->client;
+    call->before = NULL;
+    call->next = c->first;
+    if (c->first) c->first->before = call;
+    c->first = call;
+}
+
+static void unlink_call(maki_call *call)
+{
+    if (call->before) call->before->next = call->next;
+    if (call->next) call->next->before = call->before;
+    if (call->client->first == call) call->client->first = call->next;
+    call->next = call->before = NULL;
+}
+
+/* Out of curl's hands, and at rest for the next request. */
+static void retire(maki_call *call)
+{
+    maki_client *c = call->client;
+    const maki_alloc *alloc = c->env->alloc;
+    if (call->in_multi) curl_multi_remove_handle(c->multi, call->easy);
+    call->in_multi = false;
+    unlink_call(call);
+    if (c->pooled == POOL_MOST) {
+        free_call(call);
+        return;
+    }
+    maki_buf_free(&call->head);
+    if (call->block) alloc->resize(alloc, call->block, call->block_size, 0);
+    call->block = NULL;
+    call->next = c->pool;
+    c->pool = call;
+    c->pooled++;
+}
+
+static maki_status status_of(CURLcode code)
+{
+    switch (code) {
+    case CURLE_OK: return MAKI_OK;
+    case CURLE_OPERATION_TIMEDOUT: return MAKI_TIMEOUT;
+    case CURLE_OUT_OF_MEMORY: return MAKI_NOMEM;
+    default: return MAKI_UPSTREAM;
+    }
+}
+
+static void finish(maki_call *call, CURLcode code)
+{
+    maki_call_calls calls = call->calls;
+    maki_status st = call->failed != MAKI_OK ? call->failed : status_of(code);
+    char words[CURL_ERROR_SIZE];
+    if (st == MAKI_OK && !call->head_done) st = MAKI_UPSTREAM;
+    snprintf(words, sizeof words, "%s", call->words[0] ? call->words : curl_easy_strerror(code));
+    retire(call);
+    calls.on_done(calls.ctx, st, words);
+}
+
+static void retire_doomed(maki_client *c)
+{
+    for (maki_call *call = c->first, *next; call && c->doomed; call = next) {
+        next = call->next;
+        if (!call->cancelled) continue;
+        c->doomed--;
+        retire(call);
+    }
+}
+
+/* Curl is done for now: so may be some calls. */
+static void reap(maki_client *c)
+{
+    CURLMsg *msg;
+    int left;
+    if (c->doomed) retire_doomed(c);
+    while ((msg = curl_multi_info_read(c->multi, &left))) {
+        maki_call *call;
+        CURLcode code = msg->data.result;
+        if (msg->msg != CURLMSG_DONE) continue;
+        curl_easy_getinfo(msg->easy_handle, CURLINFO_PRIVATE, (char **)&call);
+        finish(call, code);
+    }
+}
+
+/* ---- curl and the loop ---------------------------------------------------------------------------- */
+
+static void act(maki_client *c, curl_socket_t fd, int what)
+{
+    int running;
+    c->inside++;
+    curl_multi_socket_action(c->multi, fd, what, &running);
+    c->inside--;
+    if (c->inside == 0) reap(c);
+}
+
+static void on_socket(evutil_socket_t fd, short what, void *ctx)
+{
+    int flags = (what & EV_READ ? CURL_CSELECT_IN : 0) | (what & EV_WRITE ? CURL_CSELECT_OUT : 0);
+    act(ctx, fd, flags);
+}
+
+static int watch_socket(CURL *easy, curl_socket_t fd, int what, void *ctx, void *watch)
+{
+    maki_client *c = ctx;
+    struct event *event = watch;
+    (void)easy;
+    if (what == CURL_POLL_REMOVE) {
+        if (event) event_free(event);
+        curl_multi_assign(c->multi, fd, NULL);
+        return 0;
+    }
+    short flags = (short)((what & CURL_POLL_IN ? EV_READ : 0) |
+                          (what & CURL_POLL_OUT ? EV_WRITE : 0) | EV_PERSIST);
+    if (event) {
+        event_del(event);
+        event_assign(event, c->base, fd, flags, on_socket, c);
+    } else {
+        event = event_new(c->base, fd, flags, on_socket, c);
+        if (!event) return -1;
+        curl_multi_assign(c->multi, fd, event);
+    }
+    return event_add(event, NULL);
+}
+
+static void on_timer(evutil_socket_t fd, short what, void *ctx)
+{
+    (void)fd, (void)what;
+    act(ctx, CURL_SOCKET_TIMEOUT, 0);
+}
+
+static int set_timer(CURLM *multi, long ms, void *ctx)
+{
+    maki_client *c = ctx;
+    (void)multi;
+    if (ms < 0) return evtimer_del(c->timer);
+    struct timeval tv = { .tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000 };
+    return evtimer_add(c->timer, &tv);
+}
+
+/* Calls on which nothing moved for too long. */
+static void on_sweep(evutil_socket_t fd, short what, void *ctx)
+{
+    maki_client *c = ctx;
+    int64_t limit = c->limits.idle_ms / 1000, now = now_s();
+    (void)fd, (void)what;
+    for (maki_call *call = c->first; call;) {
+        if (!call->in_multi || call->reply_paused || call->need_paused ||
+            now - call->active <= limit) {
+            call = call->next;
+            continue;
+        }
+        call->failed = MAKI_TIMEOUT;
+        snprintf(call->words, sizeof call->words, "nothing came for %lld s", (long long)limit);
+        finish(call, CURLE_OPERATION_TIMEDOUT);
+        call = c->first; /* the handler may have ended others */
+    }
+}
+
+/* A failure of ours: 0 makes curl end the call. */
+static size_t refuse(maki_call *call, maki_status st, const char *words)
+{
+    call->failed = st;
+    snprintf(call->words, sizeof call->words, "%s", words);
+    return 0;
+}
+
+/* ---- the request's body --------------------------------------------------------------------------- */
+
+/* curl's callbacks; a call that was cancelled refuses them all. */
+static size_t give_body(char *out, size_t size, size_t count, void *ctx)
+{
+    maki_call *call = ctx;
+    bool end = false;
+    if (call->cancelled) return CURL_READFUNC_ABORT;
+    size_t n = call->calls.on_need(call->calls.ctx, call->at, out, size * count, &end);
+    if (call->cancelled) return CURL_READFUNC_ABORT;
+    if (n == MAKI_CALL_LOST) {
+        (void)refuse(call, MAKI_IO, "the body of the request could not be read again");
+        return CURL_READFUNC_ABORT;
+    }
+    call->at += n;
+    call->active = now_s();
+    call->need_paused = n == 0 && !end;
+    return call->need_paused ? CURL_READFUNC_PAUSE : n;
+}
+
+/* The connection was dead: it is sent again on another. */
+static int rewind_body(void *ctx, curl_off_t to, int origin)
+{
+    maki_call *call = ctx;
+    if (origin != SEEK_SET || to < 0) return CURL_SEEKFUNC_FAIL;
+    call->at = (uint64_t)to;
+    return CURL_SEEKFUNC_OK;
+}
+
+/* ---- the reply ------------------------------------------------------------------------------------ */
+
+static maki_str take_line(maki_str *rest)
+{
+    const char *lf = memchr(rest->ptr, '\n', rest->len);
+    size_t len = lf ? (size_t)(lf - rest->ptr) : rest->len;
+    maki_str line = { rest->ptr, len };
+    *rest = maki_str_from(*rest, lf ? len + 1 : len);
+    while (line.len && (line.ptr[line.len - 1] == '\r' || line.ptr[line.len - 1] == ' '))
+        line.len--;
+    return line;
+}
+
+/* Providers' heads are read with some tolerance: what has no colon is passed over.  False: too many. */
+static bool read_fields(maki_str rest, maki_http_head *out)
+{
+    while (rest.len) {
+        maki_str line = take_line(&rest);
+        const char *colon = line.len ? memchr(line.ptr, ':', line.len) : NULL;
+        if (!colon || colon == line.ptr) continue;
+        if (out->field_count == MAKI_HTTP_FIELDS) return false;
+        maki_str value = maki_str_from(line, (size_t)(colon - line.ptr) + 1);
+        while (value.len && (value.ptr[0] == ' ' || value.ptr[0] == '\t'))
+            value = maki_str_from(value, 1);
+        out->fields[out->field_count++] =
+            (maki_http_field){ { line.ptr, (size_t)(colon - line.ptr) }, value };
+    }
+    return true;
+}
+
+/* "HTTP/1.1 200 OK" */
+static maki_str reason_of(maki_str line)
+{
+    const char *first = line.len ? memchr(line.ptr, ' ', line.len) : NULL;
+    if (!first) return (maki_str){ "", 0 };
+    maki_str rest = maki_str_from(line, (size_t)(first - line.ptr) + 1);
+    const char *second = memchr(rest.ptr, ' ', rest.len);
+    return second ? maki_str_from(rest, (size_t)(second - rest.ptr) + 1) : (maki_str){ "", 0 };
+}
+
+static bool head_is_whole(maki_call *call)
+{
+    maki_http_head fields;
+    long status = 0;
+    fields.field_count = 0;
+    curl_easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &status);
+    if (status / 100 == 1) { /* the real one follows */
+        maki_buf_clear(&call->head);
+        return true;
+    }
+    maki_str rest = maki_buf_str(&call->head);
+    maki_str reason = reason_of(take_line(&rest));
+    if (!read_fields(rest, &fields)) return false;
+    call->head_done = true;
+    call->calls.on_head(call->calls.ctx, (int)status, reason, &fields);
+    maki_buf_free(&call->head);
+    return true;
+}
+
+static size_t take_head_line(char *at, size_t size, size_t count, void *ctx)
+{
+    maki_call *call = ctx;
+    maki_str line = { at, size * count };
+    maki_err err;
+    call->active = now_s();
+    if (call->cancelled) return 0;
+    if (call->head_done) return line.len; /* a trailer */
+    bool end = line.len == 2 && line.ptr[0] == '\r';
+    if (line.len == 1) end = line.ptr[0] == '\n';
+    if (!end) maki_buf_add(&call->head, line);
+    maki_status st = maki_buf_status(&call->head, &err);
+    if (st != MAKI_OK) return refuse(call, st, err.msg);
+    if (end && !head_is_whole(call)) {
+        return refuse(call, MAKI_TOOBIG, "more fields in the reply's head than are taken");
+    }
+    return call->cancelled ? 0 : line.len;
+}
+
+static size_t take_bytes(char *at, size_t size, size_t count, void *ctx)
+{
+    maki_call *call = ctx;
+    size_t n = size * count;
+    call->active = now_s();
+    if (call->cancelled) return n == 0; /* anything but n */
+    call->calls.on_bytes(call->calls.ctx, (maki_str){ at, n });
+    return call->cancelled ? 0 : n;
+}
+
+/* ---- making a call -------------------------------------------------------------------------------- */
+
+/* What is the same for every call of a handle. */
+static void set_options(maki_client *c, maki_call *call)
+{
+    CURL *e = call->easy;
+    curl_easy_setopt(e, CURLOPT_PRIVATE, call);
+    curl_easy_setopt(e, CURLOPT_ERRORBUFFER, call->words);
+    curl_easy_setopt(e, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(e, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+    curl_easy_setopt(e, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(e, CURLOPT_PATH_AS_IS, 1L);
+    curl_easy_setopt(e, CURLOPT_TCP_NODELAY, 1L);
+    curl_easy_setopt(e, CURLOPT_TCP_KEEPALIVE, 1L);
+    curl_easy_setopt(e, CURLOPT_CONNECTTIMEOUT_MS, (long)c->limits.connect_ms);
+    curl_easy_setopt(e, CURLOPT_BUFFERSIZE, (long)RECEIVE_BYTES);
+    curl_easy_setopt(e, CURLOPT_UPLOAD_BUFFERSIZE, (long)UPLOAD_BYTES);
+    curl_easy_setopt(e, CURLOPT_HEADERFUNCTION, take_head_line);
+    curl_easy_setopt(e, CURLOPT_HEADERDATA, call);
+    curl_easy_setopt(e, CURLOPT_WRITEFUNCTION, take_bytes);
+    curl_easy_setopt(e, CURLOPT_WRITEDATA, call);
+    curl_easy_setopt(e, CURLOPT_READFUNCTION, give_body);
+    curl_easy_setopt(e, CURLOPT_READDATA, call);
+    curl_easy_setopt(e, CURLOPT_SEEKFUNCTION, rewind_body);
+    curl_easy_setopt(e, CURLOPT_SEEKDATA, call);
+    if (c->limits.ca_file) curl_easy_setopt(e, CURLOPT_CAINFO, c->limits.ca_file);
+}
+
+static maki_call *new_call(maki_client *c)
+{
+    const maki_alloc *alloc = c->env->alloc;
+    maki_call *call = c->pool;
+    if (call) {
+        c->pool = call->next;
+        c->pooled--;
+        return call;
+    }
+    call = alloc->resize(alloc, NULL, 0, sizeof *call);
+    if (!call) return NULL;
+    memset(call, 0, sizeof *call);
+    call->client = c;
+    call->easy = curl_easy_init();
+    if (!call->easy) {
+        alloc->resize(alloc, call, sizeof *call, 0);
+        return NULL;
+    }
+    set_options(c, call);
+    return call;
+}
+
+static bool has_line(const maki_str *lines, size_t count, maki_str name)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (lines[i].len > name.len && lines[i].ptr[name.len] == ':' &&
+            maki_http_same(maki_str_to(lines[i], name.len), name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What curl would add of its own; a name with nothing after the colon keeps it from that. */
+static char not_of_its_own[][16] = { "Accept:", "User-Agent:", "Expect:", "Content-Type:" };
+enum { OWN_COUNT = sizeof not_of_its_own / sizeof not_of_its_own[0] };
+
+/* "Name:" without a value would take the field away; curl sends it when it is written "Name;". */
+static char *put_line(char **at, maki_str line)
+{
+    char *start = *at;
+    memcpy(start, line.ptr, line.len);
+    start[line.len] = '\0';
+    if (line.len && start[line.len - 1] == ':') start[line.len - 1] = ';';
+    *at = start + line.len + 1;
+    return start;
+}
+
+static void link_line(maki_call *call, char *text)
+{
+    struct curl_slist *node = &call->lines[call->line_count++];
+    *node = (struct curl_slist){ .data = text };
+    if (call->line_count > 1) node[-1].next = node;
+}
+
+/* The lines in one block: curl takes a list as it is, without a copy. */
+static maki_status write_lines(maki_call *call, const maki_str *lines, size_t count, maki_err *err)
+{
+    const maki_alloc *alloc = call->client->env->alloc;
+    size_t nodes = (count + OWN_COUNT + 1) * sizeof(struct curl_slist), need = nodes;
+    for (size_t i = 0; i < count; i++)
+        need += lines[i].len + 1;
+    call->block = alloc->resize(alloc, NULL, 0, need);
+    if (!call->block) return maki_fail_nomem(err);
+    call->block_size = need;
+    call->lines = (struct curl_slist *)(void *)call->block;
+    call->line_count = 0;
+    char *at = call->block + nodes;
+    for (size_t i = 0; i < count; i++)
+        link_line(call, put_line(&at, lines[i]));
+    for (size_t i = 0; i < OWN_COUNT; i++) {
+        maki_str name = maki_str_of(not_of_its_own[i]);
+        if (!has_line(lines, count, maki_str_to(name, name.len - 1))) {
+            link_line(call, not_of_its_own[i]);
+        }
+    }
+    return MAKI_OK;
+}
+
+maki_status maki_client_prepare(maki_client *c, maki_str method, const maki_str *lines,
+                                size_t line_count, const maki_call_calls *calls, maki_call **out,
+                                maki_err *err)
+{
+    char name[32];
+    if (method.len >= sizeof name) {
+        return maki_fail(err, MAKI_UNSUPPORTED, "a method with a name of %zu bytes", method.len);
+    }
+    maki_call *call = new_call(c);
+    if (!call) return maki_fail_nomem(err);
+    call->calls = *calls;
+    call->head = maki_buf_new(c->env->alloc, HEAD_MOST);
+    call->at = 0;
+    call->head_done = call->need_paused = call->reply_paused = call->cancelled = false;
+    call->failed = MAKI_OK;
+    call->words[0] = '\0';
+    link_call(call);
+    if (write_lines(call, lines, line_count, err) != MAKI_OK) {
+        retire(call);
+        return MAKI_NOMEM;
+    }
+    snprintf(name, sizeof name, "%.*s", (int)method.len, method.ptr);
+    curl_easy_setopt(call->easy, CURLOPT_CUSTOMREQUEST, name);
+    call->is_head = maki_str_is(method, MAKI_LIT("HEAD"));
+    *out = call;
+    return MAKI_OK;
+}
+
+static void set_body(maki_call *call, const maki_call_where *where)
+{
+    static char chunked[] = "Transfer-Encoding: chunked";
+    CURL *e = call->easy;
+    bool whole = where->kind == MAKI_CALL_WHOLE;
+    if (where->kind == MAKI_CALL_NO_BODY) {
+        curl_easy_setopt(e, CURLOPT_HTTPGET, 1L); /* also ends an earlier NOBODY */
+        if (call->is_head) curl_easy_setopt(e, CURLOPT_NOBODY, 1L);
+        return;
+    }
+    curl_off_t size = whole ? (curl_off_t)where->body.len : (curl_off_t)where->length;
+    if (where->kind == MAKI_CALL_CHUNKED) {
+        link_line(call, chunked);
+        size = -1;
+    }
+    curl_easy_setopt(e, CURLOPT_POST, 1L);
+    curl_easy_setopt(e, CURLOPT_POSTFIELDS, whole ? where->body.ptr : NULL);
+    curl_easy_setopt(e, CURLOPT_POSTFIELDSIZE_LARGE, size);
+}
+
+maki_status maki_call_start(maki_call *call, const maki_call_where *where, maki_err *err)
+{
+    CURL *e = call->easy;
+    /* A proxy of the environment is used for https alone: it tunnels, so it sees and changes nothing. */
+    bool tls = maki_str_starts(maki_str_of(where->origin), MAKI_LIT("https:"));
+    call->active = now_s();
+    set_body(call, where);
+    curl_easy_setopt(e, CURLOPT_HTTPHEADER, call->lines);
+    bool set = curl_easy_setopt(e, CURLOPT_URL, where->origin) == CURLE_OK &&
+               curl_easy_setopt(e, CURLOPT_PROXY, tls ? NULL : "") == CURLE_OK &&
+               curl_easy_setopt(e, CURLOPT_REQUEST_TARGET, where->target) == CURLE_OK;
+    call->in_multi = set && curl_multi_add_handle(call->client->multi, e) == CURLM_OK;
+    return call->in_multi ? MAKI_OK : maki_fail_nomem(err);
+}
+
+/* ---- steering a call ------------------------------------------------------------------------------ */
+
+static void set_pauses(maki_call *call)
+{
+    maki_client *c = call->client;
+    int mask = (call->reply_paused ? CURLPAUSE_RECV : 0) | (call->need_paused ? CURLPAUSE_SEND : 0);
+    c->inside++;
+    curl_easy_pause(call->easy, mask); /* may hand on what it held */
+    c->inside--;
+    if (c->inside == 0 && c->doomed) retire_doomed(c);
+}
+
+void maki_call_more(maki_call *call)
+{
+    if (!call->need_paused) return;
+    call->need_paused = false;
+    call->active = now_s();
+    set_pauses(call);
+}
+
+void maki_call_pause(maki_call *call)
+{
+    if (call->reply_paused) return;
+    call->reply_paused = true;
+    set_pauses(call);
+}
+
+void maki_call_resume(maki_call *call)
+{
+    if (!call->reply_paused) return;
+    call->reply_paused = false;
+    call->active = now_s();
+    set_pauses(call);
+}
+
+void maki_call_cancel(maki_call *call)
+{
+    if (!call || call->cancelled) return;
+    call->cancelled = true;
+    if (call->client->inside == 0) {
+        retire(call);
+    } else {
+        call->client->doomed++;
+    }
+}
+
+/* ---- life ----------------------------------------------------------------------------------------- */
+
+maki_status maki_client_open(const maki_env *env, struct event_base *base,
+                             const maki_client_limits *limits, maki_client **out, maki_err *err)
+{
+    maki_client *c = env->alloc->resize(env->alloc, NULL, 0, sizeof *c);
+    if (!c) return maki_fail_nomem(err);
+    *c = (maki_client){ .env = env, .base = base };
+    curl_global_init(CURL_GLOBAL_DEFAULT);
+    c->limits = limits ? *limits : (maki_client_limits)MAKI_CLIENT_LIMITS_INIT;
+    c->timer = evtimer_new(base, on_timer, c);
+    c->sweep = event_new(base, -1, EV_PERSIST, on_sweep, c);
+    c->multi = curl_multi_init();
+    struct timeval often = { .tv_sec = SWEEP_SECONDS };
+    if (!c->timer || !c->sweep || !c->multi || event_add(c->sweep, &often) != 0) {
+        maki_client_close(c);
+        return maki_fail_nomem(err);
+    }
+    curl_multi_setopt(c->multi, CURLMOPT_SOCKETFUNCTION, watch_socket);
+    curl_multi_setopt(c->multi, CURLMOPT_SOCKETDATA, c);
+    curl_multi_setopt(c->multi, CURLMOPT_TIMERFUNCTION, set_timer);
+    curl_multi_setopt(c->multi, CURLMOPT_TIMERDATA, c);
+    curl_multi_setopt(c->multi, CURLMOPT_PIPELINING, (long)CURLPIPE_NOTHING);
+    curl_multi_setopt(c->multi, CURLMOPT_MAXCONNECTS, (long)c->limits.idle_most);
+    *out = c;
+    return MAKI_OK;
+}
+
+void maki_client_close(maki_client *c)
+{
+    if (!c) return;
+    while (c->first)
+        retire(c->first);
+    while (c->pool) {
+        maki_call *call = c->pool;
+        c->pool = call->next;
+        free_call(call);
+    }
+    if (c->multi) curl_multi_cleanup(c->multi);
+    if (c->timer) event_free(c->timer);
+    if (c->sweep) event_free(c->sweep);
+    curl_global_cleanup();
+    c->env->alloc->resize(c->env->alloc, c, sizeof *c, 0);
+}
