@@ -3,8 +3,9 @@
  *     bench_tokens speed ENCODING STEP FILE...   documents of 16 KB, MB/s; for each file one object
  *     bench_tokens worst ENCODING                100 KB in one piece, ms; 1 and 10 MB of "a"
  *
- * speed: `first` begins with nothing remembered, `warm` is the pass after it, and so for encoding; `two_first` and `two_warm` are two threads, each with its tokenizer and every second
- * document.  Each is the middle one of three, taken in turn.  `tokens` are those of every STEP-th
+ * speed: `first` begins with nothing remembered, `warm` is the pass after it, and so for encoding;
+ * `two_first` and `two_warm` are two threads that share a memory, each with its tokenizer and every
+ * second document.  Each is the middle one of three, taken in turn.  `tokens` are those of every STEP-th
  * document, to be compared with the peer's.  Only the work itself is timed. */
 #include <fcntl.h>
 #include <pthread.h>
@@ -44,14 +45,27 @@ static double middle(double *values)
     return values[TIMES / 2];
 }
 
-static maki_tokenizer *open_tokenizer(const char *name)
+/* `memory` NULL: with one of its own. */
+static maki_tokenizer *open_tokenizer(const char *name, maki_token_memory *memory)
 {
     maki_env env = maki_env_system();
+    maki_tokenizer_options options = MAKI_TOKENIZER_OPTIONS_INIT;
     maki_tokenizer *t = NULL;
     maki_err err = { 0 };
-    if (maki_tokenizer_open(&env, maki_encoding_named(name), NULL, &t, &err) != MAKI_OK)
+    options.memory = memory;
+    if (maki_tokenizer_open(&env, maki_encoding_named(name), &options, &t, &err) != MAKI_OK)
         stop(err.msg);
     return t;
+}
+
+static maki_token_memory *open_memory(const char *name)
+{
+    maki_env env = maki_env_system();
+    maki_token_memory *memory = NULL;
+    maki_err err = { 0 };
+    if (maki_token_memory_open(&env, maki_encoding_named(name), &memory, &err) != MAKI_OK)
+        stop(err.msg);
+    return memory;
 }
 
 /* ---- documents ----------------------------------------------------------------------------- */
@@ -112,6 +126,20 @@ static void measure(job *jobs, size_t count, bool encode, double *first, double 
     *warm = bytes / seconds_of(jobs, count) / 1e6;
 }
 
+/* Two threads that learn from each other, each with every second document. */
+static void measure_two(const char *name, maki_str text, double *first, double *warm)
+{
+    maki_token_memory *memory = open_memory(name);
+    job two[2];
+    for (size_t i = 0; i < 2; i++)
+        two[i] =
+            (job){ .tokenizer = open_tokenizer(name, memory), .text = text, .from = i, .step = 2 };
+    measure(two, 2, false, first, warm);
+    for (size_t i = 0; i < 2; i++)
+        maki_tokenizer_close(two[i].tokenizer);
+    maki_token_memory_close(memory);
+}
+
 static maki_str read_file(const char *path)
 {
     struct stat st;
@@ -126,10 +154,8 @@ static maki_str read_file(const char *path)
 static void speed(const char *name, const char *step, const char *path)
 {
     maki_str text = read_file(path);
-    job one = { .tokenizer = open_tokenizer(name), .text = text, .step = 1 };
-    job encoding = { .tokenizer = open_tokenizer(name), .text = text, .step = 1 };
-    job two[2] = { { .tokenizer = one.tokenizer, .text = text, .from = 0, .step = 2 },
-                   { .tokenizer = open_tokenizer(name), .text = text, .from = 1, .step = 2 } };
+    job one = { .tokenizer = open_tokenizer(name, NULL), .text = text, .step = 1 };
+    job encoding = { .tokenizer = open_tokenizer(name, NULL), .text = text, .step = 1 };
     job part = { .tokenizer = one.tokenizer, .text = text, .step = strtoul(step, NULL, 10) };
     double first[TIMES], warm[TIMES], encode_first[TIMES], encode_warm[TIMES], two_first[TIMES],
         two_warm[TIMES];
@@ -137,7 +163,7 @@ static void speed(const char *name, const char *step, const char *path)
     run(&part); /* the tables are in memory, the processor is awake */
     for (size_t i = 0; i < TIMES; i++) {
         measure(&one, 1, false, &first[i], &warm[i]);
-        measure(two, 2, false, &two_first[i], &two_warm[i]);
+        measure_two(name, text, &two_first[i], &two_warm[i]);
         measure(&encoding, 1, true, &encode_first[i], &encode_warm[i]);
     }
     printf("{\"first\":%.2f,\"warm\":%.2f,\"encode_first\":%.2f,\"encode_warm\":%.2f,"
@@ -146,7 +172,6 @@ static void speed(const char *name, const char *step, const char *path)
            middle(two_first), middle(two_warm), (unsigned long long)part.tokens);
     maki_tokenizer_close(one.tokenizer);
     maki_tokenizer_close(encoding.tokenizer);
-    maki_tokenizer_close(two[1].tokenizer);
 }
 
 /* ---- the worst cases ----------------------------------------------------------------------- */
@@ -195,7 +220,7 @@ static double milliseconds(maki_tokenizer *t, maki_str text)
 static void worst(const char *name)
 {
     static const char *const kinds[] = { "a", " ", "^", "letters", "kana", "mixed case" };
-    maki_tokenizer *t = open_tokenizer(name);
+    maki_tokenizer *t = open_tokenizer(name, NULL);
     char *text = malloc(10 * MEGABYTE);
     if (!text) stop("out of memory");
     printf("{");

@@ -43,16 +43,25 @@ MAKI_API maki_status maki_encoding_decode(const maki_encoding *encoding, const u
 /* ---- counting and encoding ----------------------------------------------------------------------- */
 
 typedef struct maki_tokenizer maki_tokenizer;
+typedef struct maki_token_memory maki_token_memory;
 
 typedef struct maki_tokenizer_options {
     size_t size;    /* sizeof this struct */
     bool special;   /* "<|endoftext|>" and its like are one token; else they are plain text */
     bool no_memory; /* do without the memory of pieces, whatever the length of the text */
+    maki_token_memory *memory; /* count with this one, which others use as well; NULL: its own */
 } maki_tokenizer_options;
-#define MAKI_TOKENIZER_OPTIONS_INIT                  \
-    {                                                \
-        sizeof(maki_tokenizer_options), false, false \
+#define MAKI_TOKENIZER_OPTIONS_INIT                        \
+    {                                                      \
+        sizeof(maki_tokenizer_options), false, false, NULL \
     }
+
+/* A memory of pieces for the tokenizers of several threads, which then learn from each other; counts
+ * stay exact.  It must live as long as they.  Encoding uses a memory of its own.  On processors where it
+ * cannot be shared each tokenizer goes on as if it had none of these. */
+MAKI_API maki_status maki_token_memory_open(const maki_env *env, const maki_encoding *encoding,
+                                            maki_token_memory **out, maki_err *err) MAKI_MUST_CHECK;
+MAKI_API void maki_token_memory_close(maki_token_memory *memory); /* accepts NULL */
 
 /* On MAKI_OK the caller owns *out.  `options` may be NULL. */
 MAKI_API maki_status maki_tokenizer_open(const maki_env *env, const maki_encoding *encoding,

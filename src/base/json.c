@@ -215,19 +215,52 @@ bool maki_json_text_is(maki_str string, maki_str text)
     return n == text.len;
 }
 
-bool maki_json_same_text(maki_str a, maki_str b)
+/* The characters from `at` on that are not plain, decoded into out[room]; *at moves past them. */
+static size_t decode_escapes(maki_str escaped, size_t *at, char *out, size_t room)
+{
+    size_t n = 0, len = 0;
+    while (*at < escaped.len && escaped.ptr[*at] == '\\' && room - n >= 4) {
+        n += maki_utf8_put(char_at(escaped, *at, &len), out + n);
+        *at += len;
+    }
+    return n;
+}
+
+maki_status maki_json_text_to(maki_str escaped, maki_sink sink, maki_err *err)
+{
+    maki_status st = MAKI_OK;
+    size_t at = 0;
+    while (st == MAKI_OK && at < escaped.len) {
+        const char *slash = memchr(escaped.ptr + at, '\\', escaped.len - at);
+        size_t end = slash ? (size_t)(slash - escaped.ptr) : escaped.len;
+        if (end > at) st = sink.write(sink.ctx, (maki_str){ escaped.ptr + at, end - at }, err);
+        char text[64];
+        at = end;
+        size_t n = decode_escapes(escaped, &at, text, sizeof text);
+        if (st == MAKI_OK && n) st = sink.write(sink.ctx, (maki_str){ text, n }, err);
+    }
+    return st;
+}
+
+int maki_json_compare(maki_str a, maki_str b)
 {
     maki_str x = maki_json_inside(a), y = maki_json_inside(b);
-    if (!memchr(x.ptr, '\\', x.len) && !memchr(y.ptr, '\\', y.len)) return maki_str_is(x, y);
     size_t i = 0, j = 0, len = 0;
     while (i < x.len && j < y.len) {
         uint32_t left = char_at(x, i, &len);
         i += len;
         uint32_t right = char_at(y, j, &len);
         j += len;
-        if (left != right) return false;
+        if (left != right) return left < right ? -1 : 1;
     }
-    return i == x.len && j == y.len;
+    return (i < x.len) - (j < y.len);
+}
+
+bool maki_json_same_text(maki_str a, maki_str b)
+{
+    maki_str x = maki_json_inside(a), y = maki_json_inside(b);
+    if (!memchr(x.ptr, '\\', x.len) && !memchr(y.ptr, '\\', y.len)) return maki_str_is(x, y);
+    return maki_json_compare(a, b) == 0;
 }
 
 uint64_t maki_json_text_hash(maki_str string)

@@ -20,6 +20,8 @@ maki_str maki_json_inside(maki_str string);
 /* The text of a string: borrowed from the input when it has no escapes, else decoded into the
  * arena (empty with the arena's status set when there is no room).  Lone surrogates become U+FFFD. */
 maki_str maki_json_text(maki_str string, maki_arena *arena);
+/* Which text comes first by its characters: below 0, 0 (the same text), above 0. */
+int maki_json_compare(maki_str a, maki_str b);
 /* Are the texts of two strings the same, however they are escaped? */
 bool maki_json_same_text(maki_str a, maki_str b);
 /* A hash of the text, the same for every way to escape it.  Not for hostile input in bulk. */
@@ -30,5 +32,8 @@ uint64_t maki_json_text_hash(maki_str string);
 uint64_t maki_json_units(maki_str escaped);
 maki_str maki_json_head(maki_str escaped, uint64_t units);
 maki_str maki_json_tail(maki_str escaped, uint64_t units);
+/* The text of what is escaped into a sink, whatever its length; a plain stretch in one piece.  Lone
+ * surrogates become U+FFFD. */
+maki_status maki_json_text_to(maki_str escaped, maki_sink sink, maki_err *err);
 
 #endif

@@ -49,6 +49,18 @@ void maki_json_scan_init(maki_json_scan *s, const maki_json_scan_options *option
     s->state = s->options.sequence ? ROW_START : VALUE;
 }
 
+void maki_json_scan_resume(maki_json_scan *s, const maki_json_scan_options *options, uint64_t at,
+                           const char *open)
+{
+    maki_json_scan_init(s, options);
+    s->at = at;
+    for (; *open; open++, s->depth++) {
+        s->in_object = *open == '{';
+        s->is_object[s->depth / 64] |= (uint64_t)s->in_object << (s->depth % 64);
+    }
+    s->state = AFTER_VALUE;
+}
+
 static maki_status wrong(uint64_t at, const char *why, maki_err *err)
 {
     return maki_fail(err, MAKI_INVALID, "not JSON at byte %llu: %s", (unsigned long long)at, why);

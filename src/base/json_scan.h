@@ -7,7 +7,7 @@
  * Accepted is RFC 8259 exactly: UTF-8 without a byte order mark, no comments, no trailing commas;
  * duplicate keys and escaped lone surrogates are grammatical and pass.
  *
- * Life: maki_json_scan_init, any number of maki_json_scan_push, one maki_json_scan_end. */
+ * Life: maki_json_scan_init (or _resume), any number of maki_json_scan_push, one maki_json_scan_end. */
 #ifndef MAKI_BASE_JSON_SCAN_H
 #define MAKI_BASE_JSON_SCAN_H
 
@@ -64,6 +64,11 @@ typedef struct maki_json_scan {
 } maki_json_scan;
 
 void maki_json_scan_init(maki_json_scan *scan, const maki_json_scan_options *options);
+/* Instead of maki_json_scan_init: the bytes before `at` were checked before and end right after a value
+ * inside the containers `open`, outermost first: "{[" is in an array that is a field of the text's object.
+ * Spans of containers that began before `at` are not reported right. */
+void maki_json_scan_resume(maki_json_scan *scan, const maki_json_scan_options *options, uint64_t at,
+                           const char *open);
 maki_status maki_json_scan_push(maki_json_scan *scan, maki_str piece, maki_err *err)
     MAKI_MUST_CHECK;
 maki_status maki_json_scan_end(maki_json_scan *scan, maki_err *err) MAKI_MUST_CHECK;

@@ -20,6 +20,7 @@ extern const cli_command cli_fsck;
 extern const cli_command cli_history;
 extern const cli_command cli_op;
 extern const cli_command cli_serve;
+extern const cli_command cli_session;
 extern const cli_command cli_tokens;
 extern const cli_command cli_tour;
 extern const cli_command cli_verify;

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cli.h"
@@ -281,39 +280,15 @@ typedef struct listing {
     size_t width; /* bytes of text shown of each message */
 } listing;
 
-static void print_time(int64_t ms)
-{
-    char text[32] = "";
-    time_t seconds = (time_t)(ms / 1000);
-    struct tm tm;
-    if (ms > 0 && localtime_r(&seconds, &tm)) strftime(text, sizeof text, "%m-%d %H:%M:%S", &tm);
-    printf("%-14s ", text);
-}
-
 static maki_status print_message(void *ctx, const maki_message *m, maki_err *err)
 {
     const listing *l = ctx;
-    const cli_style *s = &l->s;
-    maki_str role;
-    char name[12] = "";
     (void)err;
-    if (l->json) {
+    if (l->json)
         printf("%.*s\n", (int)m->json.len, m->json.ptr);
-        return ferror(stdout) ? MAKI_CANCELLED : MAKI_OK; /* said at the end */
-    }
-    if (show_string_field(m->json, "role", &role))
-        name[maki_json_copy_text(role, name, sizeof name - 1)] = '\0';
-    printf("%s", m->hidden ? s->dim : m->seq == 0 ? s->yellow : "");
-    if (m->seq)
-        printf("%6" PRIu64 " ", m->seq);
     else
-        printf("   e%-3" PRIu64 " ", m->ev);
-    printf("%s ", m->hidden ? "·" : m->pinned ? "*" : m->seq == 0 ? "▸" : " ");
-    print_time(m->ts);
-    printf("%-10s%6u  ", name, m->tokens);
-    show_content(m->json, l->width);
-    printf("%s\n", s->off);
-    return ferror(stdout) ? MAKI_CANCELLED : MAKI_OK;
+        show_message(m, &l->s, l->width);
+    return ferror(stdout) ? MAKI_CANCELLED : MAKI_OK; /* said at the end */
 }
 
 static maki_status print_event(void *ctx, uint64_t ev, maki_str json, maki_err *err)

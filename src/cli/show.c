@@ -1,8 +1,10 @@
 /* show.c -- see show.h. */
 #include "show.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 void show_text(maki_str string, size_t room)
 {
@@ -84,4 +86,31 @@ void show_content(maki_str message, size_t room)
         in_brackets("calls ", name);
         any = true;
     }
+}
+
+static void show_time(int64_t ms)
+{
+    char text[32] = "";
+    time_t seconds = (time_t)(ms / 1000);
+    struct tm tm;
+    if (ms > 0 && localtime_r(&seconds, &tm)) strftime(text, sizeof text, "%m-%d %H:%M:%S", &tm);
+    printf("%-14s ", text);
+}
+
+void show_message(const maki_message *m, const cli_style *s, size_t room)
+{
+    maki_str role;
+    char name[12] = "";
+    if (show_string_field(m->json, "role", &role))
+        name[maki_json_copy_text(role, name, sizeof name - 1)] = '\0';
+    printf("%s", m->hidden ? s->dim : m->seq == 0 ? s->yellow : "");
+    if (m->seq)
+        printf("%6" PRIu64 " ", m->seq);
+    else
+        printf("   e%-3" PRIu64 " ", m->ev);
+    printf("%s ", m->hidden ? "·" : m->pinned ? "*" : m->seq == 0 ? "▸" : " ");
+    show_time(m->ts);
+    printf("%-10s%6u  ", name, m->tokens);
+    show_content(m->json, room);
+    printf("%s\n", s->off);
 }

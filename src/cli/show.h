@@ -4,10 +4,15 @@
 
 #include <maki/maki.h>
 
+#include "cli.h"
+
 /* At most `room` bytes of the text of a JSON string, without control characters. */
 void show_text(maki_str string, size_t room);
 /* The content of a message, at most `room` bytes of each block. */
 void show_content(maki_str message, size_t room);
+
+/* A message on a line: its number, time, role and tokens, and what it says; hidden ones dimmed. */
+void show_message(const maki_message *message, const cli_style *style, size_t room);
 
 /* A field of an object; false when it is not there, or is no string. */
 bool show_field(maki_str object, const char *name, maki_str *value);

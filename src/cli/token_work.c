@@ -40,6 +40,7 @@ typedef struct work {
     size_t count;
     atomic_size_t next;
     atomic_uint_least64_t bytes; /* read so far */
+    maki_token_memory *memory;   /* of all threads; NULL: each has its own */
     pthread_mutex_t lock;        /* guards what is below, and the results in files */
     pthread_cond_t ended;
     size_t running;
@@ -213,6 +214,7 @@ static bool counter_open(counter *c, work *w, const token_options *options)
     maki_env env = maki_env_system();
     maki_tokenizer_options how = MAKI_TOKENIZER_OPTIONS_INIT;
     how.special = options->special;
+    how.memory = w->memory;
     *c = (counter){ .work = w, .piece = malloc(PIECE) };
     if (!c->piece) {
         errno = ENOMEM;
@@ -380,8 +382,13 @@ void token_count_files(token_files *files, const token_options *options)
         w.running = 1;
         run_units(&w); /* here and now */
     } else {
+        maki_env env = maki_env_system();
+        /* it only saves time: without it they count all the same */
+        if (n > 1 && maki_token_memory_open(&env, options->encoding, &w.memory, NULL) != MAKI_OK)
+            w.memory = NULL;
         run_threads(&w, n, unknown ? 0 : total);
     }
+    maki_token_memory_close(w.memory);
     free(w.units);
     pthread_cond_destroy(&w.ended);
     pthread_mutex_destroy(&w.lock);

@@ -11,6 +11,7 @@
 
 #include <stdatomic.h>
 
+#include "base/spool.h"
 #include "daemon/queue.h"
 #include "daemon/syncer.h"
 #include "net/decode.h"

@@ -1,53 +1,312 @@
-/* local.c -- a stand-in: health and a line of text. */
+/* local.c -- see local.h: the API under /maki/ and the page. */
 #include "daemon/local.h"
 
+#include <stdio.h>
+#include <string.h>
+
+#include <maki/maki.h>
+
 #include "base/err.h"
+#include "base/json.h"
+#include "base/json_write.h"
 #include "base/str.h"
+#include "daemon/page.h"
+
+enum { INPUT_MAX = 1 << 16, NAME_MAX_LEN = 128 };
 
 struct maki_local {
-    const maki_env *env;
-    maki_metrics *metrics;
+    maki_env env;
+    maki_local_options options;
+    maki *m;
 };
 
 maki_status maki_local_open(const maki_env *env, const maki_local_options *options,
                             maki_local **out, maki_err *err)
 {
-    maki_local *l = env->alloc->resize(env->alloc, NULL, 0, sizeof *l);
-    if (!l) return maki_fail_nomem(err);
-    *l = (maki_local){ env, options->metrics };
-    *out = l;
+    maki_options how = { sizeof how, *env, MAKI_MAX_MEMORY };
+    maki_local *local = env->alloc->resize(env->alloc, NULL, 0, sizeof *local);
+    if (!local) return maki_fail_nomem(err);
+    *local = (maki_local){ .env = *env, .options = *options };
+    maki_status st = maki_open(&how, &local->m, err);
+    if (st != MAKI_OK) {
+        maki_local_close(local);
+        return st;
+    }
+    *out = local;
     return MAKI_OK;
 }
 
-void maki_local_close(maki_local *l)
+void maki_local_close(maki_local *local)
 {
-    if (l) l->env->alloc->resize(l->env->alloc, l, sizeof *l, 0);
+    if (!local) return;
+    maki_close(local->m);
+    const maki_alloc *alloc = local->env.alloc;
+    alloc->resize(alloc, local, sizeof *local, 0);
 }
 
-void maki_local_answer(maki_local *l, const maki_local_request *request, maki_local_reply *reply)
+/* ---- answers ----------------------------------------------------------------------------------------- */
+
+static void answer_status(maki_local_reply *reply, maki_status st)
 {
-    maki_err err;
-    maki_str text = MAKI_LIT("{\"error\":{\"type\":\"not_found\",\"message\":\"nothing here\"}}\n");
-    reply->status = 404;
-    if (maki_str_is(request->path, MAKI_LIT("/maki/events"))) {
-        reply->status = 200;
-        reply->type = "text/event-stream";
+    reply->status = maki_status_http(st);
+    reply->type = "application/json";
+}
+
+/* {"error": {"code", "message"}} in place of what was written. */
+static void answer_error(maki_local_reply *reply, const maki_err *error)
+{
+    maki_jw w;
+    maki_spool_clear(reply->body);
+    maki_jw_init(&w, maki_spool_sink(reply->body), NULL);
+    maki_jw_object(&w);
+    maki_jw_key(&w, MAKI_LIT("error"));
+    maki_jw_object(&w);
+    maki_jw_key(&w, MAKI_LIT("code"));
+    maki_jw_string(&w, maki_str_of(maki_status_name(error->status)));
+    maki_jw_key(&w, MAKI_LIT("message"));
+    maki_jw_string(&w, maki_str_of(error->msg));
+    maki_jw_end_object(&w);
+    maki_jw_end_object(&w);
+    answer_status(reply, error->status);
+    if (maki_jw_end(&w) != MAKI_OK) maki_spool_clear(reply->body); /* the status says it all */
+}
+
+static void fail(maki_local_reply *reply, maki_status status, const char *words)
+{
+    maki_err error = { 0 };
+    maki_fail(&error, status, "%s", words);
+    answer_error(reply, &error);
+}
+
+static void answer_text(maki_local_reply *reply, const char *type, maki_str text)
+{
+    maki_err err = { 0 };
+    reply->status = 200;
+    reply->type = type;
+    if (maki_spool_add(reply->body, text, &err) != MAKI_OK) answer_error(reply, &err);
+}
+
+/* ---- operations -------------------------------------------------------------------------------------- */
+
+/* Over HTTP a conversation is a name, never a path: who may talk to the daemon need not be able to read
+ * every file of its user. */
+static bool names_a_path(maki_str input)
+{
+    static const char *const fields[] = { "conversation", "path", "source", "home" };
+    char text[NAME_MAX_LEN];
+    maki_str value;
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
+        if (!maki_json_get(input, maki_str_of(fields[i]), &value) ||
+            maki_json_kind_of(value) != MAKI_JSON_STRING)
+            continue;
+        if (strcmp(fields[i], "conversation") != 0) return true;
+        size_t n = maki_json_copy_text(value, text, sizeof text);
+        maki_str name = { text, n };
+        if (n == sizeof text || memchr(text, '/', n) || memchr(text, '\0', n) ||
+            (n > 0 && text[0] == '.') || maki_str_has(name, MAKI_LIT(".jsonl")))
+            return true;
+    }
+    return false;
+}
+
+static void run_op(maki_local *local, maki_str name, maki_str input, maki_local_reply *reply)
+{
+    maki_err err = { 0 };
+    maki_status st = maki_op(local->m, name, input, maki_spool_sink(reply->body), &err);
+    answer_status(reply, st);
+    if (st != MAKI_OK && reply->body->size == 0) answer_error(reply, &err);
+}
+
+static void post_op(maki_local *local, const maki_local_request *request, maki_str name,
+                    maki_local_reply *reply)
+{
+    maki_str input;
+    maki_err err = { 0 };
+    maki_str body = request->body.len ? request->body : MAKI_LIT("{}");
+    if (!maki_op_find(name)) {
+        const char *near = maki_op_nearest(name);
+        maki_fail(&err, MAKI_NOTFOUND, "there is no operation %.*s%s%s; GET /maki/ops lists them",
+                  (int)(name.len < 60 ? name.len : 60), name.ptr, near ? "; did you mean " : "",
+                  near ? near : "");
+        answer_error(reply, &err);
+    } else if (maki_json_check(body, &input, &err) != MAKI_OK) {
+        answer_error(reply, &err);
+    } else if (names_a_path(input)) {
+        fail(reply, MAKI_DENIED,
+             "over HTTP a conversation is named by its session id or key, never by a path");
+    } else {
+        run_op(local, name, input, reply);
+    }
+}
+
+static void list_ops(maki_local_reply *reply)
+{
+    maki_jw w;
+    maki_err err = { 0 };
+    maki_jw_init(&w, maki_spool_sink(reply->body), &err);
+    maki_jw_object(&w);
+    maki_jw_key(&w, MAKI_LIT("ops"));
+    maki_jw_array(&w);
+    for (size_t i = 0; i < maki_op_count(); i++) {
+        const maki_op_info *op = maki_op_at(i);
+        maki_jw_object(&w);
+        maki_jw_key(&w, MAKI_LIT("name"));
+        maki_jw_string(&w, maki_str_of(op->name));
+        maki_jw_key(&w, MAKI_LIT("help"));
+        maki_jw_string(&w, maki_str_of(op->help));
+        maki_jw_end_object(&w);
+    }
+    maki_jw_end_array(&w);
+    maki_jw_end_object(&w);
+    answer_status(reply, MAKI_OK);
+    if (maki_jw_end(&w) != MAKI_OK) answer_error(reply, &err);
+}
+
+/* ---- sessions ---------------------------------------------------------------------------------------- */
+
+/* A parameter of a query string ("limit=5&agent=proxy"), as it stands; len 0 when it is not there. */
+static maki_str parameter(maki_str query, const char *name)
+{
+    size_t n = strlen(name);
+    while (query.len) {
+        const char *end = memchr(query.ptr, '&', query.len);
+        maki_str one = maki_str_to(query, end ? (size_t)(end - query.ptr) : query.len);
+        if (one.len > n && one.ptr[n] == '=' && memcmp(one.ptr, name, n) == 0)
+            return maki_str_from(one, n + 1);
+        query = maki_str_from(query, end ? one.len + 1 : one.len);
+    }
+    return query;
+}
+
+static bool is_number(maki_str text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.ptr[i] < '0' || text.ptr[i] > '9') return false;
+    }
+    return text.len > 0 && text.len < 10;
+}
+
+/* {"FIELD": TEXT, "limit": N} for an operation about sessions. */
+static void sessions_op(maki_local *local, const char *op, const char *field, maki_str text,
+                        const maki_local_request *request, maki_local_reply *reply)
+{
+    maki_str limit = parameter(request->query, "limit");
+    maki_buf input = maki_buf_new(local->env.alloc, INPUT_MAX);
+    maki_jw w;
+    maki_err err = { 0 };
+    maki_jw_init(&w, maki_buf_sink(&input), &err);
+    maki_jw_object(&w);
+    if (text.len) {
+        maki_jw_key(&w, maki_str_of(field));
+        maki_jw_string(&w, text);
+    }
+    if (is_number(limit)) {
+        maki_jw_key(&w, MAKI_LIT("limit"));
+        maki_jw_raw(&w, limit);
+    }
+    maki_jw_end_object(&w);
+    if (maki_jw_end(&w) != MAKI_OK)
+        answer_error(reply, &err);
+    else
+        run_op(local, maki_str_of(op), maki_buf_str(&input), reply);
+    maki_buf_free(&input);
+}
+
+/* Letters, digits, '-', '_', '.' and ':' are all there is in an id or a key. */
+static bool is_id(maki_str text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.ptr[i];
+        bool ok = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                  c == '-' || c == '_' || c == ':' || (c == '.' && i > 0);
+        if (!ok) return false;
+    }
+    return text.len > 0 && text.len < NAME_MAX_LEN;
+}
+
+static void get_session(maki_local *local, maki_str id, const maki_local_request *request,
+                        maki_local_reply *reply)
+{
+    if (is_id(id) && !maki_str_has(id, MAKI_LIT(".jsonl")))
+        sessions_op(local, "session.show", "conversation", id, request, reply);
+    else
+        fail(reply, MAKI_NOTFOUND, "there is no such session; GET /maki/sessions lists them");
+}
+
+/* ---- routes ------------------------------------------------------------------------------------------ */
+
+static void get_metrics(maki_local *local, maki_local_reply *reply)
+{
+    maki_err err = { 0 };
+    reply->status = 200;
+    reply->type = "text/plain; version=0.0.4; charset=utf-8";
+    if (maki_metrics_write(local->options.metrics, maki_spool_sink(reply->body), &err) != MAKI_OK)
+        answer_error(reply, &err);
+}
+
+static void get_health(maki_local_reply *reply)
+{
+    char text[80];
+    int n = snprintf(text, sizeof text, "{\"ok\":true,\"version\":\"%s\"}", maki_version());
+    answer_text(reply, "application/json", (maki_str){ text, (size_t)n });
+}
+
+/* True when it was one of ours. */
+static bool get_file(maki_str path, maki_local_reply *reply)
+{
+    const maki_page_file *file = maki_page_find(path);
+    if (!file) return false;
+    reply->fields = "Cache-Control: no-cache\r\n"
+                    "X-Content-Type-Options: nosniff\r\n"
+                    "Referrer-Policy: no-referrer\r\n"
+                    "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src "
+                    "'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; "
+                    "frame-ancestors 'none'\r\n";
+    answer_text(reply, file->type, (maki_str){ file->start, (size_t)(file->end - file->start) });
+    return true;
+}
+
+static void get(maki_local *local, const maki_local_request *request, maki_local_reply *reply)
+{
+    static const maki_str sessions = { "/maki/sessions/", 15 };
+    maki_str path = request->path;
+    if (get_file(path, reply)) return;
+    if (maki_str_is(path, MAKI_LIT("/maki/health")))
+        get_health(reply);
+    else if (maki_str_is(path, MAKI_LIT("/maki/metrics")))
+        get_metrics(local, reply);
+    else if (maki_str_is(path, MAKI_LIT("/maki/events")))
         reply->events = true;
-        return;
+    else if (maki_str_is(path, MAKI_LIT("/maki/ops")))
+        list_ops(reply);
+    else if (maki_str_is(path, MAKI_LIT("/maki/sessions")))
+        sessions_op(local, "session.list", "agent", parameter(request->query, "agent"), request,
+                    reply);
+    else if (maki_str_starts(path, sessions))
+        get_session(local, maki_str_from(path, sessions.len), request, reply);
+    else
+        fail(reply, MAKI_NOTFOUND,
+             "there is nothing at this path; / is the page, /maki/ops lists the operations");
+}
+
+void maki_local_answer(maki_local *local, const maki_local_request *request,
+                       maki_local_reply *reply)
+{
+    static const maki_str ops = { "/maki/ops/", 10 };
+    reply->status = 200;
+    reply->type = "application/json";
+    reply->fields = "";
+    reply->events = false;
+    bool reads = maki_str_is(request->method, MAKI_LIT("GET")) ||
+                 maki_str_is(request->method, MAKI_LIT("HEAD"));
+    bool posts = maki_str_is(request->method, MAKI_LIT("POST"));
+    if (posts && maki_str_starts(request->path, ops)) {
+        post_op(local, request, maki_str_from(request->path, ops.len), reply);
+    } else if (reads) {
+        get(local, request, reply);
+    } else {
+        fail(reply, MAKI_INVALID, "this path takes GET, or POST under /maki/ops/");
+        reply->status = 405;
+        reply->fields = "Allow: GET, HEAD\r\n";
     }
-    if (maki_str_is(request->path, MAKI_LIT("/maki/metrics"))) {
-        reply->status = 200;
-        reply->type = "text/plain; version=0.0.4";
-        (void)maki_metrics_write(l->metrics, maki_spool_sink(reply->body), &err);
-        return;
-    }
-    if (maki_str_is(request->path, MAKI_LIT("/maki/health"))) {
-        reply->status = 200;
-        text = MAKI_LIT("{\"ok\":true}\n");
-    } else if (maki_str_is(request->path, MAKI_LIT("/"))) {
-        reply->status = 200;
-        reply->type = "text/plain";
-        text = MAKI_LIT("maki\n");
-    }
-    (void)maki_spool_add(reply->body, text, &err);
 }

@@ -66,7 +66,7 @@ static bool is_space(char c)
 static maki_status count(maki_tally *tally, size_t worker, const maki_spoken *said,
                          uint64_t *tokens, maki_err *err)
 {
-    maki_tokenizer **t = &tally->tokenizers[worker];
+    maki_tokenizer **t = worker == 0 && tally->lent ? &tally->lent : &tally->tokenizers[worker];
     maki_status st = MAKI_OK;
     if (tally->encoding && !*t)
         st = maki_tokenizer_open(&tally->env, tally->encoding, NULL, t, err);

@@ -31,6 +31,7 @@ typedef struct maki_tally {
     maki_env env;
     const maki_encoding *encoding;              /* NULL: the estimate */
     maki_tokenizer *tokenizers[MAKI_WORK_MOST]; /* by worker */
+    maki_tokenizer *lent;                       /* somebody else's, for worker 0; or NULL */
 } maki_tally;
 
 /* `family` is the number of one. */

@@ -26,6 +26,7 @@ void maki_conv_tokens_init(maki_conv *conv, const maki_conv_options *options, si
     conv->progress_ctx = options->progress_ctx;
     for (size_t f = 0; f < MAKI_FAMILIES; f++) {
         maki_tally_init(&conv->tallies[f], &conv->env, f);
+        if (f == FIRST) conv->tallies[f].lent = options->tokenizer;
         conv->families[f] =
             (maki_beside_family){ maki_tally_name(f), maki_tally_read, &conv->tallies[f] };
     }

@@ -788,7 +788,7 @@ maki_status maki_log_open(const maki_env *env, const char *path, const maki_log_
 {
     maki_log *log = env->alloc->resize(env->alloc, NULL, 0, sizeof *log);
     if (!log) return maki_fail_nomem(err);
-    memset(log, 0, sizeof *log);
+    memset(log, 0, offsetof(maki_log, path));
     log->env = *env;
     log->options = *options;
     if (log->options.max_row_bytes == 0) log->options.max_row_bytes = MAKI_ROW_MAX;
@@ -1069,10 +1069,22 @@ static maki_status finish(maki_log *log, maki_err *err)
     return MAKI_OK;
 }
 
+/* A long row came by: what it took is not kept for the next. */
+static void give_back(maki_buf *buf)
+{
+    size_t max = buf->max;
+    const maki_alloc *alloc = buf->alloc;
+    if (buf->room <= KEPT) return;
+    maki_buf_free(buf);
+    *buf = maki_buf_new(alloc, max);
+}
+
 maki_status maki_log_commit(maki_log *log, maki_err *err)
 {
     maki_status st = finish(log, err);
     unlock(log);
+    give_back(&log->rows);
+    give_back(&log->events);
     return st;
 }
 
@@ -1092,4 +1104,6 @@ void maki_log_abort(maki_log *log)
     if (!log->locked) return;
     roll_back(log, published_end(log));
     unlock(log);
+    give_back(&log->rows);
+    give_back(&log->events);
 }

@@ -8,13 +8,13 @@ enum {
     PATH_MOST = 4096,
     BLOCK = 1 << 20,     /* read and written at a time */
     ROWS_AT_ONCE = 1024, /* records given to the index at a time */
+    KEPT = 1 << 16,      /* bytes that a buffer keeps between groups */
     EVENT_MAX = 1 << 28
 };
 
 struct maki_log {
     maki_env env;
     maki_log_options options;
-    char path[PATH_MOST], events_path[PATH_MOST], index_path[PATH_MOST];
     int messages_fd, events_fd;
     bool read_only;
     maki_index index;
@@ -33,18 +33,21 @@ struct maki_log {
     bool locked;
     maki_buf rows;        /* not yet written */
     uint64_t written_end; /* rows are written up to here */
-    maki_row records[ROWS_AT_ONCE];
-    size_t record_count;
-    maki_intake *intake; /* where there are many rows they go this way; else NULL */
-    bool intake_writes;  /* they are new ones */
-    bool rows_begun;     /* some of its rows may stand in the file already */
-    bool seals_rows;     /* an event was added after rows of the group */
+    size_t record_count;  /* in `records` */
+    maki_intake *intake;  /* where there are many rows they go this way; else NULL */
+    bool intake_writes;   /* they are new ones */
+    bool rows_begun;      /* some of its rows may stand in the file already */
+    bool seals_rows;      /* an event was added after rows of the group */
     maki_buf events;
     uint64_t events_added;
     unsigned char new_head[MAKI_CHAIN_LEN], new_sum[MAKI_CHAIN_LEN];
     uint64_t new_tokens;
 
     uint64_t told, to_tell; /* bytes, for options.progress */
+
+    /* From here on nothing is zeroed at open: memory that is not used is not touched either. */
+    char path[PATH_MOST], events_path[PATH_MOST], index_path[PATH_MOST];
+    maki_row records[ROWS_AT_ONCE];
 };
 
 #endif

@@ -14,6 +14,7 @@
 #include "base/str.h"
 #include "ops/op.h"
 #include "store/key.h"
+#include "store/session.h"
 
 enum { STORE_MAX = 64 << 20 /* of a sessions.json */ };
 
@@ -33,17 +34,6 @@ static bool ends_with(const char *name, const char *end)
 {
     size_t n = strlen(name), m = strlen(end);
     return n >= m && strcmp(name + n - m, end) == 0;
-}
-
-static void state_folder(char *out, size_t room)
-{
-    const char *own = getenv("MAKI_HOME"), *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
-    if (own && own[0])
-        snprintf(out, room, "%s", own);
-    else if (data && data[0])
-        snprintf(out, room, "%s/maki", data);
-    else
-        snprintf(out, room, "%s/.local/share/maki", home ? home : "");
 }
 
 static bool find_task(const char *id, char *path, size_t room)
@@ -143,7 +133,7 @@ maki_status maki_conversation_path(const maki_env *env, const char *name, char *
         return MAKI_OK;
     }
     if (ends_with(name, ".jsonl") || strchr(name, '/') || is_file(name)) return MAKI_OK;
-    state_folder(state, sizeof state);
+    maki_home(state, sizeof state);
     if (name[0] != '.' && n < 200 &&
         (find_task(name, path, room) || find_session(state, name, path, room) ||
          find_key(env, state, name, path, room))) {

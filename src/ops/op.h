@@ -176,7 +176,9 @@ maki_status maki_op_prompt_bootstrap_limit(maki_call *call, maki_jw *out, maki_e
 maki_status maki_op_prompt_sections(maki_call *call, maki_jw *out, maki_err *err);
 maki_status maki_op_prompt_truncate_file(maki_call *call, maki_jw *out, maki_err *err);
 maki_status maki_op_provider_is_overflow(maki_call *call, maki_jw *out, maki_err *err);
+maki_status maki_op_session_list(maki_call *call, maki_jw *out, maki_err *err);
 maki_status maki_op_session_parse_key(maki_call *call, maki_jw *out, maki_err *err);
+maki_status maki_op_session_show(maki_call *call, maki_jw *out, maki_err *err);
 maki_status maki_op_tools_project(maki_call *call, maki_jw *out, maki_err *err);
 
 maki_status maki_op_tokens_calibrate(maki_call *call, maki_jw *out, maki_err *err);

@@ -61,6 +61,11 @@
            { "found", "count", "damage found now", 1 },                                            \
            { "earlier", "count", "damage noted earlier", 1 },                                      \
            { "findings", "array", "[{file, offset, seq, ev, what}], the first 100", 1 })
+/* About all there is, not about one conversation. */
+#define SYSTEM(title, id, words, in, out)                                                          \
+    { { .name = title, .help = words, .class_name = "system", .effect = "read", .input = in,       \
+        .output = out, .example = EXAMPLE_INPUT_##id, .answer = EXAMPLE_ANSWER_##id },             \
+      maki_op_##id, NULL }
 #define LOGGED(title, id, words, does, in, out)                                                    \
     { { .name = title, .help = words, .class_name = "conversation", .effect = does, .input = in,   \
         .output = out, .example = EXAMPLE_INPUT_##id, .answer = EXAMPLE_ANSWER_##id },             \
@@ -375,11 +380,28 @@ const maki_op_row maki_op_table[] = {
          FIELDS(RESULT,
                 { "messagesChanged", "count", "", 1 })),
 
+    SYSTEM("session.list", session_list,
+         "The sessions there are, the newest first.",
+         FIELDS({ "agent", "string", "of this agent only", 0 },
+                { "limit", "count", "at most so many; 50 by default", 0 },
+                { "home", "string", "the state folder, in place of $MAKI_HOME", 0 }),
+         FIELDS({ "sessions", "array", "[{id, agentId, sessionKey, title, model, createdAt, updatedAt, messages, tokens}]", 1 },
+                { "all", "count", "how many there are", 1 })),
+
     PURE("session.parse_key", session_parse_key,
          "The parts of a session key.",
          FIELDS({ "key", "string", "agent:AGENT:KEY", 1 }),
          FIELDS({ "agentId", "string", "", 1 },
                 { "mainKey", "string", "", 1 })),
+
+    LOGGED("session.show", session_show,
+         "What was said in a conversation, in a few words each.", "read",
+         FIELDS(CONVERSATION,
+                { "limit", "count", "the newest so many of its view; 200 by default", 0 }),
+         FIELDS({ "messages", "count", "in the log", 1 }, { "events", "count", "", 1 },
+                { "visible", "count", "messages in view", 1 },
+                { "tokens", "count", "of the view", 1 },
+                { "view", "array", "[{seq, role, tokens, at, blocks: [{type, text, name}]}]", 1 })),
 
     PURE("tokens.calibrate", tokens_calibrate,
          "Learn a model's factor from what a reply reported.",

@@ -1,73 +1,168 @@
-/* proxy.c -- a stand-in that records nothing. */
-#include "proxy/proxy.h"
+/* proxy.c -- opening a proxy, and the conversations it has open; see proxy.h. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "base/err.h"
+#include "base/hash.h"
+#include "base/str.h"
+#include "history/tally.h"
+#include "proxy/proxy_inside.h"
+#include "store/session.h"
 
-struct maki_proxy {
-    const maki_env *env;
+enum {
+    OPEN_MOST = 64,
+    IDLE_MS = 60000, /* a conversation that was not used for so long is closed */
+    TOLD_MAX = 2048
 };
-struct maki_exchange {
-    maki_proxy *proxy;
-};
+
+static maki_status open_parts(maki_proxy *p, const char *home, maki_err *err)
+{
+    char folder[MAKI_PROXY_PATH], secret[MAKI_PROXY_PATH + 16];
+    maki_status st =
+        maki_agent_folder(home, "proxy", "sessions", p->sessions, sizeof p->sessions, err);
+    if (st == MAKI_OK)
+        st = maki_agent_folder(home, "proxy", "blobs", p->blobs, sizeof p->blobs, err);
+    if (st == MAKI_OK) st = maki_agent_folder(home, "proxy", "", folder, sizeof folder, err);
+    if (st != MAKI_OK) return st;
+    snprintf(p->table, sizeof p->table, "%s/prefixes", folder);
+    snprintf(secret, sizeof secret, "%s/secret", folder);
+    st = maki_prefixes_open(&p->prefixes, &p->env, p->table, err);
+    if (st == MAKI_OK) st = maki_secret_read(&p->env, secret, p->secret, err);
+    if (st == MAKI_OK) st = maki_known_open(&p->env, &p->known, err);
+    if (st == MAKI_OK)
+        st = maki_tokenizer_open(&p->env, maki_encoding_named(MAKI_FAMILY), NULL, &p->tokenizer,
+                                 err);
+    return st;
+}
 
 maki_status maki_proxy_open(const maki_env *env, const maki_proxy_options *options,
                             maki_proxy **out, maki_err *err)
 {
-    (void)options;
-    *out = env->alloc->resize(env->alloc, NULL, 0, sizeof **out);
-    if (!*out) return maki_fail_nomem(err);
-    (*out)->env = env;
+    maki_proxy *p = env->alloc->resize(env->alloc, NULL, 0, sizeof *p);
+    if (!p) return maki_fail_nomem(err);
+    *p = (maki_proxy){ .env = *env, .options = *options, .prefixes.fd = -1 };
+    if (p->options.open_most == 0) p->options.open_most = OPEN_MOST;
+    size_t size = p->options.open_most * sizeof p->talks[0];
+    p->talks = env->alloc->resize(env->alloc, NULL, 0, size);
+    maki_status st = p->talks ? open_parts(p, options->home, err) : maki_fail_nomem(err);
+    if (st != MAKI_OK) {
+        maki_proxy_close(p);
+        return st;
+    }
+    *out = p;
     return MAKI_OK;
+}
+
+static void close_talk(maki_proxy *p, size_t i)
+{
+    maki_talk_close(p->talks[i]);
+    p->talks[i] = p->talks[--p->talk_count];
 }
 
 void maki_proxy_close(maki_proxy *p)
 {
-    if (p) p->env->alloc->resize(p->env->alloc, p, sizeof *p, 0);
+    if (!p) return;
+    const maki_alloc *alloc = p->env.alloc;
+    while (p->talk_count)
+        close_talk(p, p->talk_count - 1);
+    if (p->talks) alloc->resize(alloc, p->talks, p->options.open_most * sizeof p->talks[0], 0);
+    maki_tokenizer_close(p->tokenizer);
+    maki_known_close(p->known);
+    maki_prefixes_close(&p->prefixes);
+    alloc->resize(alloc, p, sizeof *p, 0);
 }
 
 void maki_proxy_tick(maki_proxy *p)
 {
-    (void)p;
+    int64_t now = p->env.clock->now_ms(p->env.clock);
+    for (size_t i = p->talk_count; i > 0; i--) {
+        if (now - p->talks[i - 1]->used > IDLE_MS) close_talk(p, i - 1);
+    }
 }
 
-maki_status maki_exchange_begin(maki_proxy *p, const maki_exchange_in *in, maki_exchange **out,
-                                maki_err *err)
+/* ---- conversations that are open --------------------------------------------------------------------- */
+
+/* Room for one more: the one that was not used for longest goes. */
+static void make_room(maki_proxy *p)
 {
-    (void)in;
-    *out = p->env->alloc->resize(p->env->alloc, NULL, 0, sizeof **out);
-    if (!*out) return maki_fail_nomem(err);
-    (*out)->proxy = p;
+    size_t oldest = 0;
+    if (p->talk_count < p->options.open_most) return;
+    for (size_t i = 1; i < p->talk_count; i++) {
+        if (p->talks[i]->used < p->talks[oldest]->used) oldest = i;
+    }
+    close_talk(p, oldest);
+}
+
+maki_status maki_proxy_talk(maki_proxy *p, const unsigned char session[MAKI_SESSION_BYTES],
+                            bool create, maki_str key, maki_talk **out, maki_err *err)
+{
+    int64_t now = p->env.clock->now_ms(p->env.clock);
+    for (size_t i = 0; i < p->talk_count; i++) {
+        if (memcmp(p->talks[i]->session, session, MAKI_SESSION_BYTES) != 0) continue;
+        p->talks[i]->used = now;
+        *out = p->talks[i];
+        return MAKI_OK;
+    }
+    maki_talk_options options = {
+        .folder = p->sessions, .create = create, .key = key, .tokenizer = p->tokenizer
+    };
+    make_room(p);
+    maki_status st = maki_talk_open(&p->env, session, &options, out, err);
+    if (st != MAKI_OK) return st;
+    (*out)->used = now;
+    p->talks[p->talk_count++] = *out;
     return MAKI_OK;
 }
 
-maki_status maki_exchange_request(maki_exchange *x, maki_str body, maki_err *err)
+/* ---- small things ------------------------------------------------------------------------------------ */
+
+maki_status maki_prefix_key(const maki_exchange *x, const unsigned char prefix[MAKI_PREFIX_LEN],
+                            unsigned char out[MAKI_PREFIX_LEN], maki_err *err)
 {
-    (void)x, (void)body, (void)err;
-    return MAKI_OK;
+    unsigned char both[2 * MAKI_PREFIX_LEN], sha[MAKI_SHA256_LEN];
+    memcpy(both, x->scope, MAKI_PREFIX_LEN);
+    memcpy(both + MAKI_PREFIX_LEN, prefix, MAKI_PREFIX_LEN);
+    maki_status st = maki_sha256_of((maki_str){ (const char *)both, sizeof both }, sha, err);
+    if (st == MAKI_OK) memcpy(out, sha, MAKI_PREFIX_LEN);
+    return st;
 }
 
-maki_status maki_exchange_reply_head(maki_exchange *x, int status, maki_str type, maki_err *err)
+/* JSON has newlines only between tokens: they become spaces. */
+static maki_status add_in_one_line(maki_spool *out, maki_str json, maki_err *err)
 {
-    (void)x, (void)status, (void)type, (void)err;
-    return MAKI_OK;
+    maki_status st = MAKI_OK;
+    while (st == MAKI_OK && json.len) {
+        size_t n = 0;
+        while (n < json.len && json.ptr[n] != '\n' && json.ptr[n] != '\r')
+            n++;
+        if (n) st = maki_spool_add(out, maki_str_to(json, n), err);
+        if (st == MAKI_OK && n < json.len) st = maki_spool_add(out, MAKI_LIT(" "), err);
+        json = maki_str_from(json, n < json.len ? n + 1 : n);
+    }
+    return st;
 }
 
-maki_status maki_exchange_reply(maki_exchange *x, maki_str bytes, maki_err *err)
+maki_status maki_proxy_row(maki_spool *out, maki_str message, maki_str fields, maki_str *row,
+                           maki_err *err)
 {
-    (void)x, (void)bytes, (void)err;
-    return MAKI_OK;
+    maki_spool_clear(out);
+    maki_str inside = maki_str_to(message, message.len - 1);
+    bool lines = memchr(inside.ptr, '\n', inside.len) || memchr(inside.ptr, '\r', inside.len);
+    maki_status st = lines ? add_in_one_line(out, inside, err) : maki_spool_add(out, inside, err);
+    if (st == MAKI_OK) st = maki_spool_add(out, fields, err);
+    if (st == MAKI_OK) st = maki_spool_add(out, MAKI_LIT("}"), err);
+    return st == MAKI_OK ? maki_spool_text(out, row, err) : st;
 }
 
-maki_status maki_exchange_end(maki_exchange *x, maki_exchange_end_kind kind,
-                              maki_exchange_sync *sync, maki_err *err)
+void maki_proxy_tell(maki_proxy *p, const char *fmt, ...)
 {
-    (void)x, (void)kind, (void)err;
-    *sync = (maki_exchange_sync){ { -1, -1, -1 } };
-    return MAKI_OK;
-}
-
-void maki_exchange_close(maki_exchange *x)
-{
-    const maki_env *env = x ? x->proxy->env : NULL;
-    if (x) env->alloc->resize(env->alloc, x, sizeof *x, 0);
+    char text[TOLD_MAX];
+    va_list args;
+    if (!p->options.tell) return;
+    va_start(args, fmt);
+    int n = vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    if (n > 0 && (size_t)n < sizeof text)
+        p->options.tell(p->options.tell_ctx, (maki_str){ text, (size_t)n });
 }

@@ -3,35 +3,68 @@
 
 #include "token/table.h"
 
-static void swap(maki_recall *recall, maki_recalled_ids *ids, size_t a, size_t b)
+bool maki_recall_shares(void)
 {
-    maki_place place = recall->places[a];
-    recall->places[a] = recall->places[b];
-    recall->places[b] = place;
-    if (!ids) return;
-    maki_recalled_ids kept = ids[a];
-    ids[a] = ids[b];
-    ids[b] = kept;
+#if defined(__x86_64__)
+    return __builtin_cpu_supports("avx");
+#else
+    return false;
+#endif
 }
 
-size_t maki_recall_find(maki_recall *recall, maki_recalled_ids *ids, const maki_question *q)
+enum { LINE = 64, PLACES_SIZE = MAKI_PLACES * sizeof(maki_place) };
+
+bool maki_recall_get(maki_recall *recall, const maki_alloc *alloc)
 {
-    if (maki_recall_is(recall, q->set, q)) return q->set;
-    for (size_t place = q->set + 1; place < q->set + MAKI_WAYS; place++) {
-        if (!maki_recall_is(recall, place, q)) continue;
-        swap(recall, ids, place, place - 1);
-        return place - 1;
+    recall->at = alloc->resize(alloc, NULL, 0, PLACES_SIZE + LINE);
+    if (!recall->at) return false;
+    recall->places = (maki_place *)(((uintptr_t)recall->at + LINE) & ~(uintptr_t)(LINE - 1));
+    maki_recall_forget(recall);
+    return true;
+}
+
+void maki_recall_forget(maki_recall *recall)
+{
+    if (recall->places) memset(recall->places, 0, PLACES_SIZE);
+}
+
+void maki_recall_drop(maki_recall *recall, const maki_alloc *alloc)
+{
+    if (recall->at) alloc->resize(alloc, recall->at, PLACES_SIZE + LINE, 0);
+    *recall = (maki_recall){ NULL, NULL };
+}
+
+uint64_t maki_recall_find(maki_recall *recall, maki_recalled_ids *ids, const maki_question *q,
+                          size_t *place)
+{
+    maki_place above = { 0, 0 };
+    for (size_t i = q->set; i < q->set + MAKI_WAYS; i++) {
+        maki_place here = maki_place_load(&recall->places[i]);
+        if (here.low == q->key.low && (here.high & ~MAKI_COUNT_BITS) == q->key.high) {
+            *place = i == q->set ? i : i - 1;
+            if (i == q->set) return here.high >> 60;
+            maki_place_store(&recall->places[i - 1], here);
+            maki_place_store(&recall->places[i], above);
+            if (ids) {
+                maki_recalled_ids kept = ids[i];
+                ids[i] = ids[i - 1];
+                ids[i - 1] = kept;
+            }
+            return here.high >> 60;
+        }
+        above = here;
     }
-    return MAKI_PLACES;
+    return 0;
 }
 
 size_t maki_recall_learn(maki_recall *recall, maki_recalled_ids *ids, const maki_question *q,
                          const uint32_t *tokens, size_t count)
 {
     size_t place = q->set, last = q->set + MAKI_WAYS - 1;
-    while (place < last && recall->places[place].high)
+    while (place < last && maki_place_load(&recall->places[place]).high)
         place++;
-    recall->places[place] = (maki_place){ q->key.low, q->key.high | (uint64_t)count << 60 };
+    maki_place_store(&recall->places[place],
+                     (maki_place){ q->key.low, q->key.high | (uint64_t)count << 60 });
     if (ids) {
         ids[place].ids[0] = MAKI_NO_TOKEN;
         if (count <= MAKI_RECALLED_IDS) memcpy(ids[place].ids, tokens, count * sizeof tokens[0]);
@@ -39,7 +72,7 @@ size_t maki_recall_learn(maki_recall *recall, maki_recalled_ids *ids, const maki
     return place;
 }
 
-unsigned char *maki_recall_middle(maki_recall *recall, const unsigned char *at, size_t len,
+unsigned char *maki_recall_middle(maki_recall_middles *middles, const unsigned char *at, size_t len,
                                   bool *known)
 {
     maki_middle_place key = { { 0 } };
@@ -48,7 +81,7 @@ unsigned char *maki_recall_middle(maki_recall *recall, const unsigned char *at, 
     uint64_t hash = maki_span_hash(maki_span_hash(key.words[0], key.words[1]),
                                    maki_span_hash(key.words[2], key.words[3]));
     size_t i = hash >> (64 - MAKI_MIDDLE_BITS);
-    *known = memcmp(&recall->middle[i], &key, sizeof key) == 0;
-    recall->middle[i] = key;
-    return &recall->middle_counts[i];
+    *known = memcmp(&middles->places[i], &key, sizeof key) == 0;
+    middles->places[i] = key;
+    return &middles->counts[i];
 }

@@ -5,6 +5,10 @@
  * stand in one of the four places of its set; one that is asked for moves up, one that is not sinks and
  * is replaced.  Spans of up to 31 bytes have a smaller table.
  *
+ * Several threads may use the places at once without a lock, where 16 bytes are read and written as
+ * one (maki_recall_shares): a place is then always a whole entry, and any whole entry is true.  When two
+ * threads write to one set, an entry may be lost or stand twice, which costs time alone.
+ *
  * Recalling is split in two, asking and finding, so that a caller can ask for many before it needs the
  * first: their memory is fetched meanwhile. */
 #ifndef MAKI_TOKEN_RECALL_H
@@ -14,6 +18,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+
+#include <maki/env.h>
 
 enum {
     MAKI_SHORT = 15,  /* bytes of a short span */
@@ -36,11 +42,16 @@ typedef struct maki_middle_place {
     uint64_t words[4]; /* the last byte is the length */
 } maki_middle_place;
 
+/* Zeroed is none. */
 typedef struct maki_recall {
-    maki_place places[MAKI_PLACES];
-    maki_middle_place middle[1 << MAKI_MIDDLE_BITS];
-    unsigned char middle_counts[1 << MAKI_MIDDLE_BITS];
+    maki_place *places; /* MAKI_PLACES; a set is a line of the cache */
+    void *at;           /* what was allocated for them */
 } maki_recall;
+
+typedef struct maki_recall_middles {
+    maki_middle_place places[1 << MAKI_MIDDLE_BITS];
+    unsigned char counts[1 << MAKI_MIDDLE_BITS];
+} maki_recall_middles;
 
 /* Ids are kept beside the places, when they are: MAKI_NO_TOKEN first where there are none. */
 typedef struct maki_recalled_ids {
@@ -83,27 +94,53 @@ static inline maki_question maki_recall_ask(const maki_recall *recall, const uns
     return (maki_question){ key, set * MAKI_WAYS };
 }
 
-static inline bool maki_recall_is(const maki_recall *recall, size_t place, const maki_question *q)
+/* 16 bytes as one: the compiler makes one instruction of it, and the processors with AVX promise that an
+ * aligned one is not torn.  ThreadSanitizer knows nothing of that promise. */
+typedef uint64_t maki_two_words __attribute__((vector_size(16), may_alias));
+#if defined(__SANITIZE_THREAD__)
+#define MAKI_PLACE_ACCESS static __attribute__((no_sanitize_thread, noinline, unused))
+#else
+#define MAKI_PLACE_ACCESS static inline
+#endif
+MAKI_PLACE_ACCESS maki_place maki_place_load(const maki_place *place)
 {
-    const maki_place *p = &recall->places[place];
-    return p->low == q->key.low && (p->high & ~MAKI_COUNT_BITS) == q->key.high;
+    maki_two_words both = *(const volatile maki_two_words *)place;
+    return (maki_place){ both[0], both[1] };
 }
 
-static inline uint64_t maki_recall_count(const maki_recall *recall, size_t place)
+MAKI_PLACE_ACCESS void maki_place_store(maki_place *place, maki_place value)
 {
-    return recall->places[place].high >> 60;
+    *(volatile maki_two_words *)place = (maki_two_words){ value.low, value.high };
 }
 
-/* The place of what was asked for, MAKI_PLACES when it is not there.  It may move up. */
-size_t maki_recall_find(maki_recall *recall, maki_recalled_ids *ids, const maki_question *q);
+/* May threads share the places on this processor? */
+bool maki_recall_shares(void);
+
+/* Empty places; false: there is no memory for them. */
+bool maki_recall_get(maki_recall *recall, const maki_alloc *alloc);
+void maki_recall_forget(maki_recall *recall);
+void maki_recall_drop(maki_recall *recall, const maki_alloc *alloc);
+
+/* The count of what was asked for when it stands in its first place, 0 when not: no span has none. */
+static inline uint64_t maki_recall_first(const maki_recall *recall, const maki_question *q)
+{
+    maki_place p = maki_place_load(&recall->places[q->set]);
+    bool same = p.low == q->key.low && (p.high & ~MAKI_COUNT_BITS) == q->key.high;
+    return same ? p.high >> 60 : 0;
+}
+
+/* The count of what was asked for, 0 when it is not there; *place is where it stands now.  It may move
+ * up. */
+uint64_t maki_recall_find(maki_recall *recall, maki_recalled_ids *ids, const maki_question *q,
+                          size_t *place);
 
 /* Remember it: the place it is at now. */
 size_t maki_recall_learn(maki_recall *recall, maki_recalled_ids *ids, const maki_question *q,
                          const uint32_t *tokens, size_t count);
 
 /* A span of 16 to 31 bytes: where its count stands, and whether it is known.  If not, the caller writes
- * it there. */
-unsigned char *maki_recall_middle(maki_recall *recall, const unsigned char *at, size_t len,
+ * it there.  For one thread. */
+unsigned char *maki_recall_middle(maki_recall_middles *middles, const unsigned char *at, size_t len,
                                   bool *known);
 
 #endif

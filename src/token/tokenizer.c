@@ -32,13 +32,24 @@ struct maki_tokenizer {
     maki_ids_fn ids_fn; /* NULL when counting */
     void *ids_ctx;
     maki_err *err;
-    maki_status status;     /* of ids_fn */
-    uint64_t seen;          /* short spans so far */
-    maki_recall *recall;    /* NULL: none */
-    maki_recalled_ids *ids; /* with `recall` only; NULL: none */
+    maki_status status; /* of ids_fn */
+    uint64_t seen;      /* short spans so far */
+    /* what was seen before; NULL: nothing */
+    maki_recall *shared;          /* that of the memory shared with others */
+    maki_recall *recall;          /* that in use: `own` or `shared` */
+    maki_recall own;              /* with `ids` */
+    maki_recall_middles *middles; /* with `recall` */
+    maki_recalled_ids *ids;
     size_t out_n;
     uint32_t out[OUT]; /* from here on not zeroed at open */
     maki_merging merging;
+};
+
+/* The memory that tokenizers share. */
+struct maki_token_memory {
+    const maki_alloc *alloc;
+    const maki_encoding *encoding;
+    maki_recall recall; /* used by many threads, see recall.h */
 };
 
 /* ---- open and close -------------------------------------------------------------------------------- */
@@ -66,6 +77,9 @@ maki_status maki_tokenizer_open(const maki_env *env, const maki_encoding *encodi
     if (options)
         memcpy(&chosen, options, options->size < sizeof chosen ? options->size : sizeof chosen);
     if (!encoding) return maki_fail(err, MAKI_INVALID, "there is no such encoding");
+    if (chosen.memory && chosen.memory->encoding != encoding)
+        return maki_fail(err, MAKI_INVALID, "the memory belongs to %s, not to %s",
+                         maki_encoding_name(chosen.memory->encoding), maki_encoding_name(encoding));
     maki_tokenizer *t = env->alloc->resize(env->alloc, NULL, 0, sizeof *t);
     if (!t) return maki_fail(err, MAKI_NOMEM, "out of memory");
     memset(t, 0, offsetof(maki_tokenizer, out));
@@ -73,6 +87,7 @@ maki_status maki_tokenizer_open(const maki_env *env, const maki_encoding *encodi
     t->alloc = env->alloc;
     t->special = chosen.special;
     t->remembers = !chosen.no_memory;
+    if (chosen.memory && maki_recall_shares()) t->shared = &chosen.memory->recall;
     choose(t);
     *out = t;
     return MAKI_OK;
@@ -82,7 +97,8 @@ void maki_tokenizer_close(maki_tokenizer *t)
 {
     if (!t) return;
     const maki_alloc *alloc = t->alloc;
-    if (t->recall) alloc->resize(alloc, t->recall, sizeof *t->recall, 0);
+    maki_recall_drop(&t->own, alloc);
+    if (t->middles) alloc->resize(alloc, t->middles, sizeof *t->middles, 0);
     if (t->ids) alloc->resize(alloc, t->ids, sizeof *t->ids * MAKI_PLACES, 0);
     alloc->resize(alloc, t, sizeof *t, 0);
 }
@@ -94,8 +110,39 @@ static void forget_ids(maki_tokenizer *t)
 
 void maki_tokenizer_forget(maki_tokenizer *t)
 {
-    if (t->recall) memset(t->recall, 0, sizeof *t->recall);
+    maki_recall_forget(&t->own);
+    if (t->middles) memset(t->middles, 0, sizeof *t->middles);
     forget_ids(t);
+}
+
+maki_status maki_token_memory_open(const maki_env *env, const maki_encoding *encoding,
+                                   maki_token_memory **out, maki_err *err)
+{
+    if (!encoding) return maki_fail(err, MAKI_INVALID, "there is no such encoding");
+    maki_token_memory *memory = env->alloc->resize(env->alloc, NULL, 0, sizeof *memory);
+    if (!memory) return maki_fail(err, MAKI_NOMEM, "out of memory");
+    *memory = (maki_token_memory){ .alloc = env->alloc, .encoding = encoding };
+    if (maki_recall_shares() && !maki_recall_get(&memory->recall, env->alloc)) {
+        maki_token_memory_close(memory);
+        return maki_fail(err, MAKI_NOMEM, "out of memory");
+    }
+    *out = memory;
+    return MAKI_OK;
+}
+
+void maki_token_memory_close(maki_token_memory *memory)
+{
+    if (!memory) return;
+    maki_recall_drop(&memory->recall, memory->alloc);
+    memory->alloc->resize(memory->alloc, memory, sizeof *memory, 0);
+}
+
+/* The places to use, got when it pays by now.  Those that others use as well have no ids beside them. */
+static maki_recall *places_for(maki_tokenizer *t, bool ids)
+{
+    if (!ids && t->shared) return t->shared;
+    if (!t->own.places && !maki_recall_get(&t->own, t->alloc)) return NULL;
+    return &t->own;
 }
 
 /* Get the memory of spans, if it pays by now.  It only saves time, so it is no error when there is none
@@ -104,11 +151,14 @@ static void prepare(maki_tokenizer *t)
 {
     const maki_alloc *alloc = t->alloc;
     bool ids = t->ids_fn != NULL;
-    if (!t->remembers || t->seen < WORTH) return;
-    if (!t->recall) {
-        t->recall = alloc->resize(alloc, NULL, 0, sizeof *t->recall);
-        if (t->recall) memset(t->recall, 0, sizeof *t->recall);
+    t->recall = NULL;
+    if (!t->remembers || (t->seen < WORTH && !(t->shared && !ids))) return;
+    if (!t->middles) {
+        t->middles = alloc->resize(alloc, NULL, 0, sizeof *t->middles);
+        if (!t->middles) return;
+        memset(t->middles, 0, sizeof *t->middles);
     }
+    t->recall = places_for(t, ids);
     if (t->recall && ids && !t->ids) {
         t->ids = alloc->resize(alloc, NULL, 0, sizeof *t->ids * MAKI_PLACES);
         forget_ids(t);
@@ -125,20 +175,22 @@ static uint64_t count_span(maki_tokenizer *t, const unsigned char *at, size_t le
     return maki_merge_long(t->merge, table, at, len, &t->merging, NULL, NULL);
 }
 
-/* The place of a short span, which is learnt if need be. */
-static size_t place_of(maki_tokenizer *t, const maki_question *q, const unsigned char *at,
-                       size_t len)
+/* The count of a short span and its place; it is learnt if need be. */
+static uint64_t count_short(maki_tokenizer *t, const maki_question *q, const unsigned char *at,
+                            size_t len, size_t *place)
 {
-    size_t place = maki_recall_find(t->recall, t->ids, q);
-    if (place < MAKI_PLACES) return place;
-    uint64_t count = count_span(t, at, len);
-    return maki_recall_learn(t->recall, t->ids, q, t->merging.ids, count);
+    maki_recalled_ids *ids = t->recall == &t->own ? t->ids : NULL;
+    uint64_t count = maki_recall_find(t->recall, ids, q, place);
+    if (count) return count;
+    count = count_span(t, at, len);
+    *place = maki_recall_learn(t->recall, ids, q, t->merging.ids, count);
+    return count;
 }
 
 static uint64_t count_middle(maki_tokenizer *t, const unsigned char *at, size_t len)
 {
     bool known;
-    unsigned char *count = maki_recall_middle(t->recall, at, len, &known);
+    unsigned char *count = maki_recall_middle(t->middles, at, len, &known);
     if (!known) *count = (unsigned char)count_span(t, at, len);
     return *count;
 }
@@ -161,17 +213,17 @@ static uint64_t count_some(maki_tokenizer *t, const unsigned char *at,
                            const unsigned char *const *ends, size_t n)
 {
     maki_question questions[SOME];
-    uint64_t tokens = 0;
+    uint64_t tokens = 0, count;
+    size_t place;
     ask(t, at, ends, n, false, questions);
     for (size_t i = 0; i < n; i++) {
         size_t len = (size_t)(ends[i] - at);
         const maki_question *q = &questions[i];
         if (len > MAKI_SHORT) {
             tokens += len <= MAKI_MIDDLE ? count_middle(t, at, len) : count_span(t, at, len);
-        } else if (maki_recall_is(t->recall, q->set, q)) {
-            tokens += maki_recall_count(t->recall, q->set);
         } else {
-            tokens += maki_recall_count(t->recall, place_of(t, q, at, len));
+            count = maki_recall_first(t->recall, q);
+            tokens += count ? count : count_short(t, q, at, len, &place);
         }
         at = ends[i];
     }
@@ -230,8 +282,9 @@ static void encode_span(maki_tokenizer *t, const unsigned char *at, size_t len)
 static inline void encode_short(maki_tokenizer *t, const maki_question *q, const unsigned char *at,
                                 size_t len)
 {
-    size_t place = maki_recall_is(t->recall, q->set, q) ? q->set : place_of(t, q, at, len);
-    uint64_t count = maki_recall_count(t->recall, place);
+    size_t place = q->set;
+    uint64_t count = maki_recall_first(t->recall, q);
+    if (!count) count = count_short(t, q, at, len, &place);
     maki_recalled_ids *known = &t->ids[place];
     if (known->ids[0] == MAKI_NO_TOKEN) { /* too many, or it was only counted */
         encode_span(t, at, len);
@@ -267,8 +320,8 @@ static void encode_spans(maki_spans *spans)
     const unsigned char *at = spans->start;
     prepare(t);
     for (size_t i = 0, n; i < spans->n && t->status == MAKI_OK; i += n) {
-        n = !t->ids ? 1 : spans->n - i < SOME ? spans->n - i : SOME;
-        if (t->ids) {
+        n = !t->recall || !t->ids ? 1 : spans->n - i < SOME ? spans->n - i : SOME;
+        if (t->recall && t->ids) {
             encode_some(t, at, spans->ends + i, n);
         } else {
             encode_span(t, at, (size_t)(spans->ends[i] - at));

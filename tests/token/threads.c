@@ -1,4 +1,5 @@
-/* threads.c -- several threads, each with its own tokenizer, share the vocabularies. */
+/* threads.c -- several threads, each with its own tokenizer, share the vocabularies, and may share a
+ * memory of pieces. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,11 +8,12 @@
 
 #include "tap.h"
 
-enum { THREADS = 4, ROUNDS = 20, TEXT = 20000 };
+enum { THREADS = 4, ROUNDS = 20, TEXT = 100000 };
 
 typedef struct worker {
     pthread_t thread;
     maki_str text;
+    maki_token_memory *memory[3]; /* NULL: its own */
     uint64_t counted[3], again[3];
     uint64_t sum[3]; /* of the ids, each times its place */
 } worker;
@@ -37,7 +39,10 @@ static void *work(void *ctx)
     for (size_t i = 0; maki_encoding_at(i); i++) {
         maki_tokenizer *t = NULL;
         summing s = { 0 };
-        if (maki_tokenizer_open(&env, maki_encoding_at(i), NULL, &t, NULL) != MAKI_OK) return NULL;
+        maki_tokenizer_options options = MAKI_TOKENIZER_OPTIONS_INIT;
+        options.memory = w->memory[i];
+        if (maki_tokenizer_open(&env, maki_encoding_at(i), &options, &t, NULL) != MAKI_OK)
+            return NULL;
         w->counted[i] = maki_tokenizer_count(t, w->text);
         for (int round = 0; round < ROUNDS; round++)
             w->again[i] += maki_tokenizer_count(t, w->text);
@@ -62,31 +67,65 @@ static maki_str mixed_text(void)
         const char *word = words[tap_below(&random, COUNT(words))];
         memcpy(text + n, word, strlen(word));
         n += strlen(word);
+        /* and one that was hardly seen before: places are taken from others all the time */
+        for (size_t left = 3 + tap_below(&random, 12); left; left--)
+            text[n++] = (char)('a' + tap_below(&random, 26));
     }
     return (maki_str){ text, n };
 }
 
-int main(void)
+static void check_threads(const worker *alone, maki_token_memory *const memory[3])
 {
-    static worker alone, workers[THREADS];
-    maki_str text = mixed_text();
-    alone.text = text;
-    work(&alone);
-
-    tap_row("%d threads count and encode what one does", THREADS);
+    worker workers[THREADS] = { 0 };
     for (size_t i = 0; i < THREADS; i++) {
-        workers[i].text = text;
+        workers[i].text = alone->text;
+        memcpy(workers[i].memory, memory, sizeof workers[i].memory);
         CHECK_EQ(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
     }
     for (size_t i = 0; i < THREADS; i++) {
         CHECK_EQ(pthread_join(workers[i].thread, NULL), 0);
         for (size_t k = 0; k < 3; k++) {
-            CHECK(alone.counted[k] > 0);
-            CHECK_EQ(workers[i].counted[k], alone.counted[k]);
-            CHECK_EQ(workers[i].again[k], ROUNDS * alone.counted[k]);
-            CHECK_EQ(workers[i].sum[k], alone.sum[k]);
+            CHECK(alone->counted[k] > 0);
+            CHECK_EQ(workers[i].counted[k], alone->counted[k]);
+            CHECK_EQ(workers[i].again[k], ROUNDS * alone->counted[k]);
+            CHECK_EQ(workers[i].sum[k], alone->sum[k]);
         }
     }
+}
+
+static void check_memory(const worker *alone)
+{
+    maki_env env = maki_env_system();
+    maki_token_memory *memory[3] = { NULL };
+    maki_tokenizer_options options = MAKI_TOKENIZER_OPTIONS_INIT;
+    maki_tokenizer *t = NULL;
+    maki_err err = { 0 };
+    for (size_t k = 0; k < 3; k++)
+        CHECK_STATUS(maki_token_memory_open(&env, maki_encoding_at(k), &memory[k], &err), MAKI_OK,
+                     &err);
+    check_threads(alone, memory);
+
+    tap_row("a memory belongs to one vocabulary");
+    options.memory = memory[0];
+    CHECK_STATUS(maki_tokenizer_open(&env, maki_encoding_at(1), &options, &t, &err), MAKI_INVALID,
+                 &err);
+    CHECK_STATUS(maki_token_memory_open(&env, NULL, &memory[0], &err), MAKI_INVALID, &err);
+    for (size_t k = 0; k < 3; k++)
+        maki_token_memory_close(memory[k]);
+}
+
+int main(void)
+{
+    static worker alone;
+    static maki_token_memory *const none[3];
+    maki_str text = mixed_text();
+    alone.text = text;
+    work(&alone);
+
+    tap_row("%d threads count and encode what one does", THREADS);
+    check_threads(&alone, none);
+    tap_row("%d threads that share a memory count what one does", THREADS);
+    check_memory(&alone);
     char *owned = NULL;
     memcpy(&owned, &text.ptr, sizeof owned); /* it was made here, and is given back here */
     free(owned);

@@ -2,6 +2,7 @@
 #include "folder.h"
 
 #include <dirent.h>
+#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,29 +22,28 @@ void folder_open(folder *f)
     need(mkdtemp(f->path) != NULL, f->path);
 }
 
-static size_t each(const folder *f, int (*act)(const char *path))
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *where)
 {
-    size_t n = 0;
-    DIR *dir = opendir(f->path);
-    need(dir != NULL, f->path);
-    for (struct dirent *entry; (entry = readdir(dir));) {
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
-        if (act) act(folder_file(f, entry->d_name));
-        n++;
-    }
-    closedir(dir);
-    return n;
+    (void)st;
+    (void)type;
+    (void)where;
+    return remove(path);
 }
 
 void folder_close(folder *f)
 {
-    each(f, remove);
-    need(rmdir(f->path) == 0, f->path);
+    need(nftw(f->path, remove_one, 16, FTW_DEPTH | FTW_PHYS) == 0, f->path);
 }
 
 size_t folder_count(const folder *f)
 {
-    return each(f, NULL);
+    size_t n = 0;
+    DIR *dir = opendir(f->path);
+    need(dir != NULL, f->path);
+    for (struct dirent *entry; (entry = readdir(dir));)
+        n += strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+    closedir(dir);
+    return n;
 }
 
 const char *folder_file(const folder *f, const char *name)

@@ -1,0 +1,254 @@
+/* op_session.c -- session.list and session.show: which sessions there are, and what was said in one. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/str.h"
+#include "history/message.h"
+#include "ops/op.h"
+#include "ops/parts.h"
+#include "store/session.h"
+
+enum {
+    LIST_USUAL = 50,
+    LIST_MOST = 1000,
+    SHOW_USUAL = 200,
+    EXCERPT = 400,  /* bytes of a message's text that are shown */
+    TITLE_ROWS = 8, /* messages in which a title is looked for */
+    ROW_MAX = 64 << 20
+};
+
+static maki_status home_field(const maki_call *call, char out[MAKI_PATH_MAX], maki_err *err)
+{
+    maki_str value;
+    if (!maki_in(call, "home", &value)) {
+        maki_home(out, MAKI_PATH_MAX);
+        return MAKI_OK;
+    }
+    out[maki_json_copy_text(value, out, MAKI_PATH_MAX - 1)] = '\0';
+    return out[0] ? MAKI_OK : maki_fail(err, MAKI_INVALID, "home is empty");
+}
+
+/* ---- texts of messages --------------------------------------------------------------------------------- */
+
+/* The text of a block, a JSON string. */
+static bool text_of(maki_str block, maki_str *string)
+{
+    if (maki_json_kind_of(block) == MAKI_JSON_STRING) {
+        *string = block;
+        return true;
+    }
+    return maki_json_kind_of(block) == MAKI_JSON_OBJECT &&
+           maki_block_string(block, MAKI_LIT("text"), string);
+}
+
+/* The first text that a person wrote: agents put things of their own, in angle brackets, before it. */
+static bool title_of(maki_str row, char *out, size_t room)
+{
+    maki_str role, content, block, string;
+    if (!maki_json_get(row, MAKI_LIT("role"), &role) ||
+        !maki_json_text_is(role, MAKI_LIT("user")) ||
+        !maki_json_get(row, MAKI_LIT("content"), &content))
+        return false;
+    maki_blocks blocks = maki_content_blocks(content);
+    while (maki_blocks_next(&blocks, &block)) {
+        if (!text_of(block, &string)) continue;
+        out[maki_json_copy_text(string, out, room - 1)] = '\0';
+        if (out[0] && out[0] != '<') return true;
+    }
+    return false;
+}
+
+typedef struct glance {
+    char title[MAKI_TITLE_MAX], model[96];
+} glance;
+
+static void read_model(maki_str row, char *out, size_t room)
+{
+    maki_str meta, model;
+    if (maki_json_get(row, MAKI_LIT("meta"), &meta) &&
+        maki_json_kind_of(meta) == MAKI_JSON_OBJECT &&
+        maki_json_get(meta, MAKI_LIT("model"), &model) &&
+        maki_json_kind_of(model) == MAKI_JSON_STRING)
+        out[maki_json_copy_text(model, out, room - 1)] = '\0';
+}
+
+/* What it is about, and the model that spoke last.  What cannot be read is left out. */
+static void glance_at(const maki_call *call, const char *path, glance *out)
+{
+    maki_conv *conv = NULL;
+    maki_conv_options options = { .read_only = true, .threads = 1 };
+    maki_buf row = maki_buf_new(call->m->env.alloc, ROW_MAX);
+    *out = (glance){ "", "" };
+    if (maki_conv_open(&call->m->env, path, &options, &conv, NULL) == MAKI_OK) {
+        maki_log *log = maki_conv_log(conv);
+        uint64_t first = maki_log_base(log) + 1, last = maki_log_last(log);
+        bool titled = false;
+        for (uint64_t seq = first; !titled && seq <= last && seq < first + TITLE_ROWS; seq++) {
+            maki_buf_clear(&row);
+            if (maki_log_read(log, seq, &row, NULL) == MAKI_OK)
+                titled = title_of(maki_buf_str(&row), out->title, sizeof out->title);
+        }
+        for (uint64_t seq = last; !out->model[0] && seq >= first && seq + TITLE_ROWS > last;
+             seq--) {
+            maki_buf_clear(&row);
+            if (maki_log_read(log, seq, &row, NULL) == MAKI_OK)
+                read_model(maki_buf_str(&row), out->model, sizeof out->model);
+        }
+    }
+    maki_buf_free(&row);
+    maki_conv_close(conv);
+}
+
+/* ---- session.list -------------------------------------------------------------------------------------- */
+
+static void put_session(maki_jw *out, const maki_session *s, const glance *g)
+{
+    maki_put_text(out, "id", maki_str_of(s->id));
+    maki_put_text(out, "agentId", maki_str_of(s->agent));
+    if (s->key[0]) maki_put_text(out, "sessionKey", maki_str_of(s->key));
+    maki_put_text(out, "title", maki_str_of(g->title));
+    maki_put_text(out, "model", maki_str_of(g->model));
+    maki_put_number(out, "createdAt", (double)s->created);
+    maki_put_number(out, "updatedAt", (double)s->updated);
+    maki_put_count(out, "messages", s->messages);
+    maki_put_count(out, "tokens", s->tokens);
+}
+
+maki_status maki_op_session_list(maki_call *call, maki_jw *out, maki_err *err)
+{
+    char home[MAKI_PATH_MAX], agent[MAKI_ID_MAX], path[MAKI_PATH_MAX];
+    maki_session_list list;
+    maki_str value;
+    double limit = maki_in_number(call, "limit", LIST_USUAL);
+    bool one = maki_in(call, "agent", &value);
+    if (one) agent[maki_json_copy_text(value, agent, sizeof agent - 1)] = '\0';
+    maki_status st = home_field(call, home, err);
+    if (st != MAKI_OK) return st;
+    size_t most = limit < 1 ? 1 : limit > LIST_MOST ? LIST_MOST : (size_t)limit;
+    st = maki_sessions_newest(&call->m->env, home, one ? agent : NULL, most, &list, err);
+    if (st != MAKI_OK) return st;
+    maki_jw_object(out);
+    maki_jw_key(out, MAKI_LIT("sessions"));
+    maki_jw_array(out);
+    for (size_t i = 0; i < list.count; i++) {
+        const maki_session *s = &list.at[i];
+        glance g = { "", "" };
+        if (maki_session_file(home, s->agent, s->id, path, sizeof path, NULL) == MAKI_OK)
+            glance_at(call, path, &g);
+        maki_jw_object(out);
+        put_session(out, s, &g);
+        maki_jw_end_object(out);
+    }
+    maki_jw_end_array(out);
+    maki_put_count(out, "all", list.all);
+    maki_jw_end_object(out);
+    maki_session_list_free(&call->m->env, &list);
+    return MAKI_OK;
+}
+
+/* ---- session.show -------------------------------------------------------------------------------------- */
+
+/* One block in a few words: its kind, and the beginning of its text. */
+static void put_block(maki_jw *out, maki_str block)
+{
+    char text[EXCERPT];
+    maki_str type = MAKI_LIT("\"text\""), string, value;
+    size_t n = 0;
+    bool object = maki_json_kind_of(block) == MAKI_JSON_OBJECT;
+    if (object) maki_json_get(block, MAKI_LIT("type"), &type);
+    if (text_of(block, &string) ||
+        (object && maki_block_string(block, MAKI_LIT("thinking"), &string)))
+        n = maki_json_copy_text(string, text, sizeof text);
+    maki_jw_object(out);
+    maki_jw_key(out, MAKI_LIT("type"));
+    maki_jw_raw(out, type);
+    if (n) maki_put_text(out, "text", (maki_str){ text, n });
+    if (object && maki_block_string(block, MAKI_LIT("name"), &value)) {
+        maki_jw_key(out, MAKI_LIT("name"));
+        maki_jw_raw(out, value);
+    }
+    maki_jw_end_object(out);
+}
+
+static void put_content(maki_jw *out, maki_str row)
+{
+    maki_str content, calls, block;
+    maki_jw_key(out, MAKI_LIT("blocks"));
+    maki_jw_array(out);
+    if (maki_json_get(row, MAKI_LIT("content"), &content)) {
+        maki_blocks blocks = maki_content_blocks(content);
+        while (maki_blocks_next(&blocks, &block))
+            put_block(out, block);
+    }
+    if (maki_json_get(row, MAKI_LIT("tool_calls"), &calls)) {
+        maki_json_iter iter = maki_json_items(calls);
+        maki_json_item item;
+        maki_str function, name;
+        while (maki_json_next(&iter, &item)) {
+            if (!maki_json_get(item.value, MAKI_LIT("function"), &function) ||
+                !maki_json_get(function, MAKI_LIT("name"), &name))
+                continue;
+            maki_jw_object(out);
+            maki_put_text(out, "type", MAKI_LIT("tool_use"));
+            maki_jw_key(out, MAKI_LIT("name"));
+            maki_jw_raw(out, name);
+            maki_jw_end_object(out);
+        }
+    }
+    maki_jw_end_array(out);
+}
+
+typedef struct showing {
+    maki_jw *out;
+    uint64_t skip; /* messages of the view before the first that is shown */
+} showing;
+
+static maki_status show_message(void *ctx, const maki_seen *seen, maki_err *err)
+{
+    showing *s = ctx;
+    maki_str role;
+    (void)err;
+    if (s->skip) {
+        s->skip--;
+        return MAKI_OK;
+    }
+    maki_jw_object(s->out);
+    maki_put_count(s->out, "seq", seen->seq);
+    if (maki_json_get(seen->json, MAKI_LIT("role"), &role)) {
+        maki_jw_key(s->out, MAKI_LIT("role"));
+        maki_jw_raw(s->out, role);
+    }
+    if (seen->seq) maki_put_count(s->out, "tokens", seen->row.tokens);
+    if (seen->seq) maki_put_number(s->out, "at", (double)seen->row.ts);
+    put_content(s->out, seen->json);
+    maki_jw_end_object(s->out);
+    return s->out->status;
+}
+
+maki_status maki_op_session_show(maki_call *call, maki_jw *out, maki_err *err)
+{
+    maki_conv *conv = NULL;
+    const maki_view *view;
+    maki_view_totals total;
+    double limit = maki_in_number(call, "limit", SHOW_USUAL);
+    maki_status st = maki_field_conversation(call, false, &conv, err);
+    if (st == MAKI_OK) st = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, err);
+    if (st == MAKI_OK) st = maki_conv_total(conv, view, &total, err);
+    if (st == MAKI_OK) {
+        uint64_t shown = limit < 0 ? 0 : (uint64_t)limit;
+        showing s = { out, total.messages > shown ? total.messages - shown : 0 };
+        maki_jw_object(out);
+        maki_put_count(out, "messages", maki_log_last(maki_conv_log(conv)));
+        maki_put_count(out, "events", maki_log_events(maki_conv_log(conv)));
+        maki_put_count(out, "visible", total.messages);
+        maki_put_count(out, "tokens", total.tokens);
+        maki_jw_key(out, MAKI_LIT("view"));
+        maki_jw_array(out);
+        st = maki_conv_each(conv, view, show_message, &s, err);
+        maki_jw_end_array(out);
+        maki_jw_end_object(out);
+    }
+    maki_conv_close(conv);
+    return st;
+}

@@ -1,0 +1,46 @@
+/* known.h -- bodies seen lately, so that of the next one only the new part is read.
+ *
+ * A client sends its whole conversation each time, so most of a body is the body before.  For the last bodies
+ * the places after some of their last messages are kept, each with a hash of all bytes before it; a body
+ * that begins with those bytes is read from there.  In memory, a few hundred kilobytes at most; what is not
+ * here is read as a whole and recognised by its prefixes. */
+#ifndef MAKI_PROXY_KNOWN_H
+#define MAKI_PROXY_KNOWN_H
+
+#include "proxy/talk.h"
+#include "wire/wire.h"
+
+enum { MAKI_KNOWN_MARKS = 4 };
+
+/* A place in a body. */
+typedef struct maki_known_mark {
+    maki_wire_mark mark; /* mark.at 0: none */
+    uint64_t hash;       /* of the bytes before it */
+    unsigned char prefix[MAKI_PREFIX_LEN];
+    maki_point point;  /* in the log */
+    uint64_t messages; /* that count, before it */
+    uint64_t leading;  /* a hash of the system messages before it */
+    bool spoke;        /* a reply that passed through here stands before it */
+} maki_known_mark;
+
+typedef struct maki_known_body {
+    uint64_t key; /* 0: none */
+    unsigned char session[MAKI_SESSION_BYTES];
+    maki_known_mark marks[MAKI_KNOWN_MARKS];
+} maki_known_body;
+
+typedef struct maki_known maki_known;
+
+maki_status maki_known_open(const maki_env *env, maki_known **out, maki_err *err) MAKI_MUST_CHECK;
+void maki_known_close(maki_known *known); /* accepts NULL */
+
+/* The longest mark that `body` begins with; NULL when there is none.  Borrowed until the next call. */
+const maki_known_mark *maki_known_find(maki_known *known,
+                                       const unsigned char scope[MAKI_PREFIX_LEN], maki_str body,
+                                       unsigned char session[MAKI_SESSION_BYTES]);
+/* Remember the marks of a body; their hashes are filled in.  *all is the hash of the whole body. */
+void maki_known_add(maki_known *known, const unsigned char scope[MAKI_PREFIX_LEN], maki_str body,
+                    const unsigned char session[MAKI_SESSION_BYTES], maki_known_mark *marks,
+                    size_t count, uint64_t *all);
+
+#endif

@@ -1,0 +1,70 @@
+/* proxy_inside.h -- the inside of a proxy, for proxy.c, exchange.c and reply.c. */
+#ifndef MAKI_PROXY_PROXY_INSIDE_H
+#define MAKI_PROXY_PROXY_INSIDE_H
+
+#include "base/spool.h"
+#include "proxy/known.h"
+#include "proxy/proxy.h"
+#include "proxy/scope.h"
+
+enum { MAKI_PROXY_PATH = 4096 };
+
+struct maki_proxy {
+    maki_env env;
+    maki_proxy_options options;
+    char sessions[MAKI_PROXY_PATH], blobs[MAKI_PROXY_PATH], table[MAKI_PROXY_PATH];
+    unsigned char secret[MAKI_SECRET_LEN];
+    maki_tokenizer *tokenizer; /* of MAKI_FAMILY, for all conversations */
+    maki_prefixes prefixes;
+    maki_known *known;
+    maki_talk **talks; /* those that are open, in no order; options.open_most places */
+    size_t talk_count;
+};
+
+struct maki_exchange {
+    maki_proxy *proxy;
+    maki_protocol protocol;
+    unsigned char near[MAKI_PREFIX_LEN];   /* scope by what the head says: for known.h */
+    unsigned char scope[MAKI_PREFIX_LEN];  /* with what the body says as well: for prefixes.h */
+    unsigned char caller[MAKI_PREFIX_LEN]; /* the credential alone */
+    bool named;                            /* x-maki-session */
+    bool has_id;                           /* the client names its conversations */
+    char upstream[64], path[160], model[96];
+    char name[160]; /* the session key of a new one, a JSON string; "" for none */
+    char client_id[128];
+
+    bool recorded; /* the request is in the log: so may the reply be */
+    unsigned char session[MAKI_SESSION_BYTES];
+    maki_point tip;                        /* where the reply goes on */
+    unsigned char prefix[MAKI_PREFIX_LEN]; /* P at the tip */
+    bool events_written;                   /* those that the view depends on */
+    uint64_t body_hash, body_bytes;
+    uint64_t system_tokens, tool_tokens, message_tokens;
+
+    int64_t began, first; /* ms */
+    int status;           /* of HTTP; 0: no reply */
+    uint64_t reply_bytes;
+    maki_wire_reply *reply; /* NULL: not recorded */
+};
+
+/* The open conversation of this session; with `create` made.  Borrowed until the next call. */
+maki_status maki_proxy_talk(maki_proxy *proxy, const unsigned char session[MAKI_SESSION_BYTES],
+                            bool create, maki_str key, maki_talk **out, maki_err *err);
+
+/* The key of a prefix in the table: it belongs to the scope. */
+maki_status maki_prefix_key(const maki_exchange *x, const unsigned char prefix[MAKI_PREFIX_LEN],
+                            unsigned char out[MAKI_PREFIX_LEN], maki_err *err);
+
+/* The reply too is known from now on: the prefix ends at `point`. */
+maki_status maki_exchange_know(maki_exchange *x, const unsigned char prefix[MAKI_PREFIX_LEN],
+                               const maki_point *point, maki_err *err);
+
+/* A row for the log: `message`, a JSON object, with `fields` (",\"createdAt\":...") before its closing
+ * brace, in one line. */
+maki_status maki_proxy_row(maki_spool *out, maki_str message, maki_str fields, maki_str *row,
+                           maki_err *err);
+
+/* Tell /maki/events; printf.  Strings must be JSON already. */
+void maki_proxy_tell(maki_proxy *proxy, const char *fmt, ...) MAKI_PRINTF(2, 3);
+
+#endif

@@ -1,0 +1,263 @@
+/* reply.c -- a reply: put together while it passes, into the log when it has ended. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/json.h"
+#include "base/json_write.h"
+#include "base/str.h"
+#include "proxy/proxy_inside.h"
+
+enum { FIELDS_MAX = 1 << 20 };
+
+maki_status maki_exchange_reply_head(maki_exchange *x, int status, maki_str content_type,
+                                     maki_err *err)
+{
+    const maki_env *env = &x->proxy->env;
+    x->status = status;
+    x->first = env->clock->now_ms(env->clock);
+    if (!x->recorded) return MAKI_OK;
+    return maki_wire_reply_open(env, x->protocol, status, content_type, &x->reply, err);
+}
+
+maki_status maki_exchange_reply(maki_exchange *x, maki_str bytes, maki_err *err)
+{
+    x->reply_bytes += bytes.len;
+    if (!x->reply) return MAKI_OK;
+    maki_status st = maki_wire_reply_add(x->reply, bytes, err);
+    if (st != MAKI_OK) { /* no more of it is kept */
+        maki_wire_reply_close(x->reply);
+        x->reply = NULL;
+    }
+    return st;
+}
+
+void maki_exchange_close(maki_exchange *x)
+{
+    if (!x) return;
+    const maki_alloc *alloc = x->proxy->env.alloc;
+    maki_wire_reply_close(x->reply);
+    alloc->resize(alloc, x, sizeof *x, 0);
+}
+
+/* ---- what is written about it ------------------------------------------------------------------------- */
+
+static void text_field(maki_jw *w, const char *name, const char *value)
+{
+    if (!value[0]) return;
+    maki_jw_key(w, maki_str_of(name));
+    maki_jw_string(w, maki_str_of(value));
+}
+
+static void int_field(maki_jw *w, const char *name, uint64_t value)
+{
+    maki_jw_key(w, maki_str_of(name));
+    maki_jw_int(w, (int64_t)value);
+}
+
+static void raw_field(maki_jw *w, const char *name, maki_str json)
+{
+    if (!json.len) return;
+    maki_jw_key(w, maki_str_of(name));
+    maki_jw_raw(w, json);
+}
+
+/* Which rows the request was made of. */
+static void spans_field(maki_jw *w, const maki_talk *talk, uint64_t tip)
+{
+    maki_jw_key(w, MAKI_LIT("spans"));
+    maki_jw_array(w);
+    for (size_t i = 0; i < talk->path_count && talk->path[i].from <= tip; i++) {
+        uint64_t to = talk->path[i].to < tip ? talk->path[i].to : tip;
+        maki_jw_array(w);
+        maki_jw_int(w, (int64_t)talk->path[i].from);
+        maki_jw_int(w, (int64_t)to);
+        maki_jw_end_array(w);
+    }
+    maki_jw_end_array(w);
+}
+
+/* The inside of the object that was written. */
+static maki_str inside_of(const maki_buf *buf)
+{
+    return buf->len > 2 ? (maki_str){ buf->ptr + 1, buf->len - 2 } : (maki_str){ "", 0 };
+}
+
+static const char *ending(const maki_exchange *x, maki_exchange_end_kind kind,
+                          const maki_wire_said *said)
+{
+    if (kind == MAKI_EXCHANGE_CLIENT_GONE) return "client gone";
+    if (kind == MAKI_EXCHANGE_CUT || x->status == 0) return "cut";
+    if (x->status >= 400 || said->error.len) return "error";
+    return said->complete ? "complete" : "incomplete";
+}
+
+static maki_status note_manifest(maki_exchange *x, maki_talk *talk, const maki_wire_said *said,
+                                 const char *end, maki_err *err)
+{
+    char hash[17];
+    maki_jw w;
+    maki_buf fields = maki_buf_new(x->proxy->env.alloc, FIELDS_MAX);
+    int64_t now = x->proxy->env.clock->now_ms(x->proxy->env.clock);
+    snprintf(hash, sizeof hash, "%016" PRIx64, x->body_hash);
+    maki_jw_init(&w, maki_buf_sink(&fields), err);
+    maki_jw_object(&w);
+    text_field(&w, "of", "exchange");
+    text_field(&w, "protocol", maki_protocol_name(x->protocol));
+    text_field(&w, "upstream", x->upstream);
+    text_field(&w, "path", x->path);
+    text_field(&w, "model", x->model);
+    text_field(&w, "body", hash);
+    int_field(&w, "bytes", x->body_bytes);
+    spans_field(&w, talk, x->tip.seq);
+    int_field(&w, "systemTokens", x->system_tokens);
+    int_field(&w, "toolTokens", x->tool_tokens);
+    int_field(&w, "messageTokens", x->message_tokens);
+    int_field(&w, "status", (uint64_t)x->status);
+    text_field(&w, "end", end);
+    raw_field(&w, "stop", said->stop);
+    if (said->error.len && said->error.len < FIELDS_MAX / 2) raw_field(&w, "error", said->error);
+    int_field(&w, "firstMs", x->first ? (uint64_t)(x->first - x->began) : 0);
+    int_field(&w, "ms", (uint64_t)(now - x->began));
+    maki_jw_end_object(&w);
+    maki_status st = maki_jw_end(&w);
+    if (st == MAKI_OK) st = maki_talk_note(talk, "manifest", inside_of(&fields), err);
+    maki_buf_free(&fields);
+    return st;
+}
+
+static maki_status note_usage(maki_exchange *x, maki_talk *talk, const maki_wire_usage *usage,
+                              maki_err *err)
+{
+    maki_jw w;
+    maki_buf fields = maki_buf_new(x->proxy->env.alloc, FIELDS_MAX);
+    if (!usage->known) return MAKI_OK;
+    maki_jw_init(&w, maki_buf_sink(&fields), err);
+    maki_jw_object(&w);
+    text_field(&w, "model", x->model);
+    int_field(&w, "input", usage->input);
+    int_field(&w, "output", usage->output);
+    int_field(&w, "cacheRead", usage->cache_read);
+    int_field(&w, "cacheWrite", usage->cache_write);
+    int_field(&w, "reasoning", usage->reasoning);
+    maki_jw_end_object(&w);
+    maki_status st = maki_jw_end(&w);
+    if (st == MAKI_OK) st = maki_talk_note(talk, "usage", inside_of(&fields), err);
+    maki_buf_free(&fields);
+    return st;
+}
+
+/* ---- the end ----------------------------------------------------------------------------------------- */
+
+/* ,"createdAt":...,"meta":{"model":...} */
+static maki_status row_fields(maki_exchange *x, const maki_wire_said *said, const char *end,
+                              maki_buf *out, maki_err *err)
+{
+    maki_jw w;
+    maki_jw_init(&w, maki_buf_sink(out), err);
+    maki_jw_object(&w);
+    int_field(&w, "createdAt", (uint64_t)x->proxy->env.clock->now_ms(x->proxy->env.clock));
+    maki_jw_key(&w, MAKI_LIT("meta"));
+    maki_jw_object(&w);
+    if (said->model.len)
+        raw_field(&w, "model", said->model);
+    else
+        text_field(&w, "model", x->model);
+    if (strcmp(end, "complete") != 0) text_field(&w, "end", end);
+    maki_jw_end_object(&w);
+    maki_jw_end_object(&w);
+    maki_status st = maki_jw_end(&w);
+    if (st != MAKI_OK) return st;
+    out->ptr[0] = ','; /* for the brace: these come after other fields */
+    out->len--;
+    return MAKI_OK;
+}
+
+static maki_status add_rows(maki_exchange *x, maki_talk *talk, const maki_wire_said *said,
+                            const char *end, maki_err *err)
+{
+    const maki_env *env = &x->proxy->env;
+    maki_spool spool = maki_spool_new(env, MAKI_SPOOL_MEMORY);
+    maki_buf fields = maki_buf_new(env->alloc, FIELDS_MAX);
+    maki_status st = row_fields(x, said, end, &fields, err);
+    for (size_t i = 0; st == MAKI_OK && i < said->row_count; i++) {
+        maki_str row;
+        uint64_t seq;
+        st = maki_proxy_row(&spool, said->rows[i], maki_buf_str(&fields), &row, err);
+        if (st == MAKI_OK) st = maki_talk_add(talk, row, &seq, err);
+    }
+    maki_buf_free(&fields);
+    maki_spool_free(&spool);
+    return st;
+}
+
+/* The rows of the reply go into the table: the next request has them in it. */
+static maki_status know_reply(maki_exchange *x, maki_talk *talk, const maki_wire_said *said,
+                              maki_err *err)
+{
+    maki_point tip = maki_talk_tip(talk), point = x->tip;
+    maki_status st = MAKI_OK;
+    maki_row row;
+    point.ev = tip.ev;
+    for (size_t i = 0; st == MAKI_OK && i < said->row_count; i++) {
+        point.seq = tip.seq - said->row_count + 1 + i;
+        st = maki_log_row(maki_conv_log(talk->conv), point.seq, &row, err);
+        if (st == MAKI_OK)
+            st = maki_canon_next(&x->proxy->env, x->prefix, said->rows[i], x->prefix, err);
+        if (st != MAKI_OK) break;
+        point.tokens += row.tokens;
+        st = maki_exchange_know(x, x->prefix, &point, err);
+    }
+    return st;
+}
+
+static maki_status write_reply(maki_exchange *x, maki_talk *talk, const maki_wire_said *said,
+                               const char *end, maki_err *err)
+{
+    uint64_t events = talk->events;
+    maki_status st = maki_talk_begin(talk, &x->tip, err);
+    if (st != MAKI_OK) return st;
+    x->events_written |= talk->moved || talk->events != events;
+    st = add_rows(x, talk, said, end, err);
+    if (st == MAKI_OK) st = note_manifest(x, talk, said, end, err);
+    if (st == MAKI_OK) st = note_usage(x, talk, &said->usage, err);
+    if (st != MAKI_OK) {
+        maki_talk_abort(talk);
+        return st;
+    }
+    st = maki_talk_commit(talk, err);
+    if (st == MAKI_OK) st = know_reply(x, talk, said, err);
+    return st;
+}
+
+static void tell(maki_exchange *x, const maki_talk *talk, const maki_wire_said *said,
+                 const char *end)
+{
+    char id[37];
+    maki_session_text(x->session, id);
+    maki_proxy_tell(x->proxy,
+                    "{\"type\":\"exchange\",\"session\":\"%s\",\"seq\":%" PRIu64
+                    ",\"messageTokens\":%" PRIu64 ",\"input\":%" PRIu64 ",\"output\":%" PRIu64
+                    ",\"status\":%d,\"end\":\"%s\"}",
+                    id, maki_talk_tip(talk).seq, talk->tokens, said->usage.input,
+                    said->usage.output, x->status, end);
+}
+
+maki_status maki_exchange_end(maki_exchange *x, maki_exchange_end_kind kind,
+                              maki_exchange_sync *sync, maki_err *err)
+{
+    maki_wire_said said = { .rows = NULL };
+    maki_talk *talk;
+    *sync = (maki_exchange_sync){ { -1, -1, -1 } };
+    if (!x->recorded) return MAKI_OK;
+    maki_status st = x->reply ? maki_wire_reply_end(x->reply, &said, err) : MAKI_OK;
+    if (st == MAKI_OK)
+        st = maki_proxy_talk(x->proxy, x->session, false, (maki_str){ "", 0 }, &talk, err);
+    if (st != MAKI_OK) return st;
+    const char *end = ending(x, kind, &said);
+    st = write_reply(x, talk, &said, end, err);
+    if (st == MAKI_OK) st = maki_talk_files(talk, x->events_written, sync->fds, err);
+    if (st == MAKI_OK) tell(x, talk, &said, end);
+    return st;
+}

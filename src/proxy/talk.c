@@ -1,0 +1,270 @@
+/* talk.c -- see talk.h. */
+#include "proxy/talk.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/hash.h"
+#include "base/str.h"
+#include "history/tally.h"
+
+enum {
+    PATH_MOST = 4096,
+    HEADER_MAX = 1024,
+    TRIES = 4,
+    GROUP_MOST = 1000 /* rows: the log takes no more at once */
+};
+
+void maki_session_text(const unsigned char session[MAKI_SESSION_BYTES], char out[37])
+{
+    static const size_t groups[] = { 4, 2, 2, 2, 6 };
+    for (size_t i = 0; i < 5; i++) {
+        maki_hex(session, groups[i], out);
+        session += groups[i];
+        out += 2 * groups[i];
+        *out++ = i < 4 ? '-' : '\0';
+    }
+}
+
+/* ---- the present branch ------------------------------------------------------------------------------ */
+
+static maki_status add_range(maki_talk *t, uint64_t from, uint64_t to, maki_err *err)
+{
+    const maki_alloc *alloc = t->env->alloc;
+    if (t->path_count && t->path[t->path_count - 1].to + 1 == from) {
+        t->path[t->path_count - 1].to = to;
+        return MAKI_OK;
+    }
+    if (t->path_count == t->path_room) {
+        size_t room = t->path_room ? t->path_room * 2 : 4;
+        maki_span64 *moved =
+            alloc->resize(alloc, t->path, t->path_room * sizeof *moved, room * sizeof *moved);
+        if (!moved) return maki_fail_nomem(err);
+        t->path = moved;
+        t->path_room = room;
+    }
+    t->path[t->path_count++] = (maki_span64){ from, to };
+    return MAKI_OK;
+}
+
+/* Read the branch at a moment from the log. */
+static maki_status load_path(maki_talk *t, uint64_t seq, uint64_t ev, maki_err *err)
+{
+    const maki_view *view;
+    maki_view_totals totals;
+    maki_status st = maki_conv_view(t->conv, seq, ev, &view, err);
+    t->path_count = 0;
+    for (size_t i = 0; st == MAKI_OK && i < view->count; i++) {
+        const maki_view_item *item = &view->items[i];
+        if (item->from) st = add_range(t, item->from, item->to, err);
+    }
+    if (st == MAKI_OK) st = maki_conv_total(t->conv, view, &totals, err);
+    if (st == MAKI_OK) t->tokens = totals.tokens;
+    return st;
+}
+
+static maki_status load(maki_talk *t, maki_err *err)
+{
+    maki_status st = maki_log_refresh(maki_conv_log(t->conv), err);
+    if (st == MAKI_OK) st = load_path(t, MAKI_NOW, MAKI_NOW, err);
+    if (st != MAKI_OK) return st;
+    t->last = maki_log_last(maki_conv_log(t->conv));
+    t->events = maki_log_events(maki_conv_log(t->conv));
+    return MAKI_OK;
+}
+
+/* Cut the branch after `seq`; false when it is on another branch. */
+static bool cut_path(maki_talk *t, const maki_point *from)
+{
+    size_t i = 0;
+    while (i < t->path_count && t->path[i].to < from->seq)
+        i++;
+    if (from->seq == 0) {
+        t->path_count = 0;
+    } else if (i == t->path_count || t->path[i].from > from->seq) {
+        return false;
+    } else {
+        t->path[i].to = from->seq;
+        t->path_count = i + 1;
+    }
+    t->tokens = from->tokens;
+    return true;
+}
+
+maki_point maki_talk_tip(const maki_talk *t)
+{
+    uint64_t seq = t->path_count ? t->path[t->path_count - 1].to : 0;
+    return (maki_point){ seq, t->events, t->tokens };
+}
+
+/* ---- opening ----------------------------------------------------------------------------------------- */
+
+/* {"type":"header","version":1,"sessionId":...,"createdAt":...,"sessionKey":...} */
+static maki_str header_of(const maki_talk *t, const char *id, maki_str key, char out[HEADER_MAX])
+{
+    int64_t now = t->env->clock->now_ms(t->env->clock);
+    int n = snprintf(
+        out, HEADER_MAX,
+        "{\"type\":\"header\",\"version\":1,\"sessionId\":\"%s\",\"createdAt\":%" PRId64, id, now);
+    if (key.len && key.len < HEADER_MAX / 2)
+        n += snprintf(out + n, HEADER_MAX - (size_t)n, ",\"sessionKey\":%.*s", (int)key.len,
+                      key.ptr);
+    n += snprintf(out + n, HEADER_MAX - (size_t)n, "}");
+    return (maki_str){ out, (size_t)n };
+}
+
+maki_status maki_talk_open(const maki_env *env, const unsigned char session[MAKI_SESSION_BYTES],
+                           const maki_talk_options *options, maki_talk **out, maki_err *err)
+{
+    char path[PATH_MOST], id[37], header[HEADER_MAX];
+    maki_talk *t = env->alloc->resize(env->alloc, NULL, 0, sizeof *t);
+    if (!t) return maki_fail_nomem(err);
+    *t = (maki_talk){ .env = env, .made = options->create };
+    memcpy(t->session, session, sizeof t->session);
+    maki_session_text(session, id);
+    snprintf(path, sizeof path, "%s/%s.jsonl", options->folder, id);
+    maki_conv_options how = { .create = options->create,
+                              .durability = MAKI_REPLY,
+                              .threads = 1,
+                              .tokenizer = options->tokenizer };
+    if (options->create) how.header = header_of(t, id, options->key, header);
+    maki_status st = maki_conv_open(env, path, &how, &t->conv, err);
+    if (st == MAKI_OK) st = load(t, err);
+    if (st != MAKI_OK) {
+        maki_talk_close(t);
+        return st;
+    }
+    *out = t;
+    return MAKI_OK;
+}
+
+void maki_talk_close(maki_talk *t)
+{
+    if (!t) return;
+    const maki_alloc *alloc = t->env->alloc;
+    maki_conv_close(t->conv);
+    if (t->path) alloc->resize(alloc, t->path, t->path_room * sizeof t->path[0], 0);
+    alloc->resize(alloc, t, sizeof *t, 0);
+}
+
+/* ---- groups ------------------------------------------------------------------------------------------ */
+
+/* Take the lock with the branch known as it is. */
+static maki_status lock(maki_talk *t, maki_err *err)
+{
+    maki_log *log = maki_conv_log(t->conv);
+    for (int i = 0; i < TRIES; i++) {
+        maki_status st = maki_log_begin(log, NULL, err);
+        if (st != MAKI_OK) return st;
+        if (maki_log_last(log) == t->last && maki_log_events(log) == t->events) return MAKI_OK;
+        maki_log_abort(log);
+        st = load(t, err);
+        if (st != MAKI_OK) return st;
+    }
+    return maki_fail(err, MAKI_CONFLICT, "others write to this conversation all the time");
+}
+
+static maki_status add_rewind(maki_talk *t, const maki_point *from, maki_err *err)
+{
+    char fields[80];
+    uint64_t ev;
+    int n = snprintf(fields, sizeof fields, "\"to\":%" PRIu64 ",\"toEv\":%" PRIu64, from->seq,
+                     from->ev);
+    return maki_log_add_event(maki_conv_log(t->conv), "rewind", (maki_str){ fields, (size_t)n },
+                              &ev, err);
+}
+
+maki_status maki_talk_begin(maki_talk *t, const maki_point *from, maki_err *err)
+{
+    maki_status st = lock(t, err);
+    if (st != MAKI_OK) return st;
+    t->first_added = t->last_added = 0;
+    t->moved = maki_talk_tip(t).seq != from->seq;
+    if (t->moved && (from->seq > t->last || from->ev > t->events))
+        st = maki_fail(err, MAKI_NOTFOUND, "there is no message %" PRIu64 " at event %" PRIu64,
+                       from->seq, from->ev);
+    if (st == MAKI_OK && t->moved) st = add_rewind(t, from, err);
+    if (st == MAKI_OK && t->moved && !cut_path(t, from)) {
+        /* the view of that point is read before it is needed: what can fail, fails now */
+        st = load_path(t, from->seq, from->ev, err);
+    }
+    if (st != MAKI_OK) maki_talk_abort(t);
+    return st;
+}
+
+maki_status maki_talk_add(maki_talk *t, maki_str row, uint64_t *seq, maki_err *err)
+{
+    maki_status st = MAKI_OK;
+    if (t->first_added && t->last_added - t->first_added + 1 == GROUP_MOST) {
+        st = maki_talk_commit(t, err);
+        maki_point tip = maki_talk_tip(t);
+        if (st == MAKI_OK) st = maki_talk_begin(t, &tip, err);
+    }
+    if (st == MAKI_OK) st = maki_log_add_row(maki_conv_log(t->conv), row, seq, err);
+    if (st != MAKI_OK) return st;
+    if (!t->first_added) t->first_added = *seq;
+    t->last_added = *seq;
+    return MAKI_OK;
+}
+
+maki_status maki_talk_note(maki_talk *t, const char *type, maki_str fields, maki_err *err)
+{
+    uint64_t ev;
+    return maki_log_add_event(maki_conv_log(t->conv), type, fields, &ev, err);
+}
+
+void maki_talk_abort(maki_talk *t)
+{
+    maki_log_abort(maki_conv_log(t->conv));
+    t->last = UINT64_MAX; /* the branch may have been cut already: read it again */
+}
+
+/* The tokens of rows [from, to] of the log. */
+static maki_status tokens_of(maki_talk *t, uint64_t from, uint64_t to, uint64_t *out, maki_err *err)
+{
+    maki_view_totals totals;
+    size_t family = maki_conv_family(t->conv);
+    maki_status st = maki_conv_tokens(t->conv, from, to, family, false, &totals, err);
+    *out = st == MAKI_OK ? totals.tokens : 0;
+    return st;
+}
+
+maki_status maki_talk_commit(maki_talk *t, maki_err *err)
+{
+    maki_log *log = maki_conv_log(t->conv);
+    uint64_t tokens = 0;
+    maki_status st = maki_log_commit(log, err);
+    if (st != MAKI_OK) {
+        t->last = UINT64_MAX;
+        return st;
+    }
+    t->last = maki_log_last(log);
+    t->events = maki_log_events(log);
+    if (t->first_added) st = add_range(t, t->first_added, t->last_added, err);
+    if (st == MAKI_OK && t->first_added)
+        st = tokens_of(t, t->first_added, t->last_added, &tokens, err);
+    t->tokens += tokens;
+    if (st != MAKI_OK) t->last = UINT64_MAX; /* it is written all the same */
+    return MAKI_OK;
+}
+
+maki_status maki_talk_files(maki_talk *t, bool events, int fds[3], maki_err *err)
+{
+    maki_log_files files = maki_log_inside(maki_conv_log(t->conv));
+    char folder[PATH_MOST];
+    fds[0] = events && files.events_fd >= 0 ? fcntl(files.events_fd, F_DUPFD_CLOEXEC, 0) : -1;
+    fds[1] = fcntl(files.messages_fd, F_DUPFD_CLOEXEC, 0);
+    fds[2] = -1;
+    if (t->made) {
+        const char *path = maki_log_path(maki_conv_log(t->conv));
+        snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(path, '/') - path), path);
+        fds[2] = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        t->made = false;
+    }
+    if (fds[1] < 0) return maki_fail_errno(err, "making a descriptor to sync");
+    return MAKI_OK;
+}

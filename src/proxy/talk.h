@@ -1,0 +1,75 @@
+/* talk.h -- a proxied conversation that is open, and the branch that is being talked on.
+ *
+ * A log keeps every branch; the present one is a list of ranges of its rows.  To go on from another point a
+ * `rewind` event is written first, so that the view of the log is always what the client sent last.
+ *
+ * Rows and events go in groups: begin, then any number of them, then commit.  Somebody else may write to the
+ * same log in between groups: then the present branch is read again. */
+#ifndef MAKI_PROXY_TALK_H
+#define MAKI_PROXY_TALK_H
+
+#include "history/conversation.h"
+#include "proxy/prefixes.h"
+
+/* A point that a branch goes on from: the message it ends with (0: nothing was said yet), the newest event
+ * when that was written, and the tokens up to it. */
+typedef struct maki_point {
+    uint64_t seq, ev, tokens;
+} maki_point;
+
+/* What came with the messages: kept to see when it changes. */
+typedef struct maki_system_seen {
+    uint64_t as_sent; /* of the bytes; 0: not known */
+    uint64_t masked;  /* without the lines that change with every request */
+    uint64_t system_tokens, tool_tokens;
+} maki_system_seen;
+
+typedef struct maki_talk {
+    const maki_env *env;
+    unsigned char session[MAKI_SESSION_BYTES];
+    maki_conv *conv;
+    maki_span64 *path; /* rows of the present branch, in order */
+    size_t path_count, path_room;
+    uint64_t tokens;       /* of those rows */
+    uint64_t last, events; /* of the log when `path` was right */
+    maki_system_seen system;
+    int64_t used; /* when, in ms */
+    bool made;    /* its file is new: the folder has to be synced as well */
+    /* the open group */
+    uint64_t first_added, last_added; /* rows; 0: none */
+    bool moved;                       /* it begins with a rewind */
+} maki_talk;
+
+/* How to open one. */
+typedef struct maki_talk_options {
+    const char *folder; /* of the sessions */
+    bool create;
+    maki_str key;              /* of a new one: its session key; len 0: none */
+    maki_tokenizer *tokenizer; /* of MAKI_FAMILY */
+} maki_talk_options;
+
+/* On MAKI_OK the caller owns *out.  MAKI_NOTFOUND: it is not there. */
+maki_status maki_talk_open(const maki_env *env, const unsigned char session[MAKI_SESSION_BYTES],
+                           const maki_talk_options *options, maki_talk **out, maki_err *err)
+    MAKI_MUST_CHECK;
+void maki_talk_close(maki_talk *talk); /* accepts NULL */
+
+/* The id of a session: its bytes as a UUID. */
+void maki_session_text(const unsigned char session[MAKI_SESSION_BYTES], char out[37]);
+
+/* Where the present branch ends. */
+maki_point maki_talk_tip(const maki_talk *talk);
+
+/* Begin a group at `from`.  MAKI_NOTFOUND: the log has no such message.  After MAKI_OK commit or abort. */
+maki_status maki_talk_begin(maki_talk *talk, const maki_point *from, maki_err *err) MAKI_MUST_CHECK;
+/* A row, as in maki_log_add_row; *seq is its number.  Of very many rows some are committed on the way. */
+maki_status maki_talk_add(maki_talk *talk, maki_str row, uint64_t *seq, maki_err *err);
+maki_status maki_talk_note(maki_talk *talk, const char *type, maki_str fields, maki_err *err);
+maki_status maki_talk_commit(maki_talk *talk, maki_err *err) MAKI_MUST_CHECK;
+void maki_talk_abort(maki_talk *talk);
+
+/* Descriptors of our own of its files, to be synced and closed by another thread: events (when `events`),
+ * messages, the folder of a new one; -1 for none. */
+maki_status maki_talk_files(maki_talk *talk, bool events, int fds[3], maki_err *err);
+
+#endif

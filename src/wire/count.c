@@ -1,0 +1,127 @@
+/* count.c -- the tokens of a request: system, tools, messages; see wire.h. */
+#include <math.h>
+#include <stdio.h>
+
+#include "base/err.h"
+#include "token/content.h"
+#include "token/tools_count.h"
+#include "wire/row.h"
+#include "wire/wire.h"
+
+typedef struct counting {
+    const maki_family *family;
+    maki_content_rules rules;
+    maki_wire_tokens sum;       /* without the factor */
+    uint64_t systems, messages; /* how many: each has something around it */
+} counting;
+
+/* One whose message is the whole content: text, blocks, or Gemini's {parts}. */
+static maki_status count_content(counting *c, maki_str content, uint64_t *sum, maki_err *err)
+{
+    maki_part_counts parts = { 0 };
+    maki_str inside = maki_get(content, MAKI_LIT("parts"));
+    if (content.len == 0) return MAKI_OK;
+    maki_status st = maki_count_content(&c->rules, inside.len ? inside : content, &parts, err);
+    *sum += maki_part_counts_sum(&parts);
+    c->systems++;
+    return st;
+}
+
+static maki_status count_row(void *ctx, const maki_wire_message *message, maki_err *err)
+{
+    counting *c = ctx;
+    maki_part_counts parts = { 0 };
+    maki_str content = maki_get(message->row, MAKI_LIT("content"));
+    maki_str calls = maki_get(message->row, MAKI_LIT("tool_calls"));
+    maki_status st = maki_count_content(&c->rules, content, &parts, err);
+    if (st == MAKI_OK && maki_is_array(calls)) st = maki_count_calls(&c->rules, calls, &parts, err);
+    *(message->system ? &c->sum.system : &c->sum.messages) += maki_part_counts_sum(&parts);
+    *(message->system ? &c->systems : &c->messages) += 1;
+    return st;
+}
+
+/* Gemini's tools are lists of declarations inside of tools. */
+static maki_status count_tools(counting *c, maki_protocol protocol, maki_str tools, maki_err *err)
+{
+    maki_json_iter iter = maki_json_items(tools);
+    maki_json_item tool;
+    maki_status st = MAKI_OK;
+    if (protocol != MAKI_WIRE_GEMINI || !maki_is_array(tools))
+        return maki_count_tools(c->rules.tokenizer, c->family, tools, &c->sum.tools, err);
+    while (st == MAKI_OK && maki_json_next(&iter, &tool)) {
+        uint64_t tokens = 0;
+        maki_str list = maki_get_or(tool.value, MAKI_LIT("functionDeclarations"),
+                                    MAKI_LIT("function_declarations"));
+        if (list.len) st = maki_count_tools(c->rules.tokenizer, c->family, list, &tokens, err);
+        c->sum.tools += tokens;
+    }
+    return st;
+}
+
+static maki_status nothing(void *ctx, const maki_wire_message *message, maki_err *err)
+{
+    (void)ctx, (void)message, (void)err;
+    return MAKI_OK;
+}
+
+static void scale(const counting *c, maki_wire_tokens *out)
+{
+    double factor = c->family->factor;
+    uint64_t each = c->family->per_message;
+    out->system = (uint64_t)ceil((double)c->sum.system * factor) + c->systems * each;
+    out->tools = (uint64_t)ceil((double)c->sum.tools * factor);
+    out->messages = (uint64_t)ceil((double)c->sum.messages * factor) + c->messages * each;
+    out->all = out->system + out->tools + out->messages + c->family->per_reply;
+}
+
+/* The model's name as text. */
+static maki_str name_of(maki_str model, maki_str said, char *room, size_t size)
+{
+    if (model.len || said.len == 0) return model;
+    return (maki_str){ room, maki_json_copy_text(said, room, size) };
+}
+
+/* Gemini's countTokens may wrap the request it is about. */
+static maki_status unwrap(maki_protocol protocol, maki_str *body, maki_err *err)
+{
+    maki_str value, inner;
+    if (protocol != MAKI_WIRE_GEMINI) return MAKI_OK;
+    maki_status st = maki_json_check(*body, &value, err);
+    if (st != MAKI_OK) return st;
+    inner = maki_get_or(value, MAKI_LIT("generateContentRequest"),
+                        MAKI_LIT("generate_content_request"));
+    if (maki_is_object(inner)) *body = inner;
+    return MAKI_OK;
+}
+
+maki_status maki_wire_count(const maki_env *env, maki_protocol protocol, maki_str body,
+                            maki_str model, maki_wire_tokens *out, maki_err *err)
+{
+    maki_wire_request request = { 0 };
+    counting c = { 0 };
+    char name[256];
+    maki_status st = unwrap(protocol, &body, err);
+    if (st == MAKI_OK)
+        st = maki_wire_read(env, protocol, body, NULL, nothing, NULL, &request, NULL, err);
+    if (st != MAKI_OK) return st;
+    model = name_of(model, request.model, name, sizeof name);
+    c.family = maki_family_of(model);
+    c.rules.image = maki_image_rule_of(model);
+    st = maki_tokenizer_open(env, maki_encoding_named(c.family->encoding), NULL, &c.rules.tokenizer,
+                             err);
+    if (st != MAKI_OK) return st;
+    st = count_content(&c, request.system, &c.sum.system, err);
+    if (st == MAKI_OK) st = count_tools(&c, protocol, request.tools, err);
+    if (st == MAKI_OK)
+        st = maki_wire_read(env, protocol, body, NULL, count_row, &c, &request, NULL, err);
+    if (st == MAKI_OK) scale(&c, out);
+    maki_tokenizer_close(c.rules.tokenizer);
+    return st;
+}
+
+size_t maki_wire_counted(maki_protocol protocol, uint64_t tokens, char out[MAKI_WIRE_COUNTED])
+{
+    const char *name = protocol == MAKI_WIRE_GEMINI ? "totalTokens" : "input_tokens";
+    int n = snprintf(out, MAKI_WIRE_COUNTED, "{\"%s\":%llu}", name, (unsigned long long)tokens);
+    return (size_t)n;
+}

@@ -1,0 +1,247 @@
+/* gemini_part.c -- see gemini_part.h. */
+#include "wire/gemini_part.h"
+
+/* The names of a field; the second is the one with underscores. */
+typedef struct names {
+    maki_str camel, snake;
+} names;
+
+static const names call_names = { { "functionCall", 12 }, { "function_call", 13 } };
+static const names answer_names = { { "functionResponse", 16 }, { "function_response", 17 } };
+static const names data_names = { { "inlineData", 10 }, { "inline_data", 11 } };
+static const names file_names = { { "fileData", 8 }, { "file_data", 9 } };
+static const names mime_names = { { "mimeType", 8 }, { "mime_type", 9 } };
+static const names uri_names = { { "fileUri", 7 }, { "file_uri", 8 } };
+static const names signature_names = { { "thoughtSignature", 16 }, { "thought_signature", 17 } };
+
+static maki_str get(maki_str object, names name)
+{
+    return maki_get_or(object, name.camel, name.snake);
+}
+
+maki_str maki_gemini_signature(maki_str part)
+{
+    maki_str signature = get(part, signature_names);
+    return maki_is_string(signature) ? signature : (maki_str){ "", 0 };
+}
+
+maki_gemini_kind maki_gemini_kind_of(maki_str part, maki_str *value)
+{
+    static const struct kind_row {
+        const names *name;
+        maki_gemini_kind kind;
+    } rows[] = { { &call_names, MAKI_GEMINI_CALL },
+                 { &answer_names, MAKI_GEMINI_ANSWER },
+                 { &data_names, MAKI_GEMINI_DATA },
+                 { &file_names, MAKI_GEMINI_FILE } };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        *value = get(part, *rows[i].name);
+        if (maki_is_object(*value)) return rows[i].kind;
+    }
+    *value = maki_get_string(part, MAKI_LIT("text"));
+    if (value->len == 0) return MAKI_GEMINI_OTHER;
+    return maki_json_true(maki_get(part, MAKI_LIT("thought"))) ? MAKI_GEMINI_THOUGHT
+                                                               : MAKI_GEMINI_TEXT;
+}
+
+maki_json_iter maki_gemini_parts(maki_str content)
+{
+    maki_str parts = maki_get(content, MAKI_LIT("parts"));
+    if (maki_is_array(parts)) return maki_json_items(parts);
+    if (!maki_is_object(parts)) return (maki_json_iter){ 0 };
+    return (maki_json_iter){ .at = parts.ptr, .end = parts.ptr + parts.len };
+}
+
+/* ---- what is kept beside ------------------------------------------------------------------------------ */
+
+/* "original": the part without `key`, of whose object the fields `but` were taken. */
+static void write_beside(maki_jw *w, maki_str part, names key, const maki_str *but, size_t count)
+{
+    const maki_str both[] = { key.camel, key.snake };
+    maki_str inner = get(part, key);
+    bool more = maki_has_rest(inner, but, count);
+    if (!more && !maki_has_rest(part, both, 2)) return;
+    maki_jw_key(w, MAKI_LIT("original"));
+    maki_jw_object(w);
+    if (more) {
+        maki_jw_key(w, key.camel);
+        maki_jw_object(w);
+        maki_write_rest(w, inner, but, count);
+        maki_jw_end_object(w);
+    }
+    maki_write_rest(w, part, both, 2);
+    maki_jw_end_object(w);
+}
+
+/* ---- kinds -------------------------------------------------------------------------------------------- */
+
+static void write_text(maki_jw *w, maki_str part, maki_str text, bool thought)
+{
+    static const maki_str but[] = {
+        { "text", 4 }, { "thought", 7 }, { "thoughtSignature", 16 }, { "thought_signature", 17 }
+    };
+    maki_str signature = maki_gemini_signature(part);
+    maki_write_field(w, MAKI_LIT("type"),
+                     thought ? MAKI_LIT("\"thinking\"") : MAKI_LIT("\"text\""));
+    maki_write_field(w, thought ? MAKI_LIT("thinking") : MAKI_LIT("text"), text);
+    if (thought && signature.len) maki_write_field(w, MAKI_LIT("signature"), signature);
+    maki_write_original(w, part, but, thought ? 4 : 1);
+}
+
+static maki_str name_of(maki_str function)
+{
+    maki_str name = maki_get_string(function, MAKI_LIT("name"));
+    return name.len ? name : MAKI_LIT("\"tool\"");
+}
+
+/* The id follows from the name, even where there is one: Gemini gives none, and its clients invent another
+ * for every request. */
+static void write_call(maki_jw *w, maki_str part, maki_str call, maki_gemini_ids *ids)
+{
+    static const maki_str but[] = { { "name", 4 }, { "args", 4 } };
+    maki_str name = name_of(call), args = maki_get(call, MAKI_LIT("args"));
+    maki_write_field(w, MAKI_LIT("type"), MAKI_LIT("\"tool_use\""));
+    maki_jw_key(w, MAKI_LIT("id"));
+    maki_write_call_id(w, name, maki_tally_next(&ids->calls, name));
+    maki_write_field(w, MAKI_LIT("name"), name);
+    maki_write_field(w, MAKI_LIT("input"), args.len ? args : MAKI_LIT("{}"));
+    write_beside(w, part, call_names, but, 2);
+}
+
+static bool next_call(maki_json_iter *iter, maki_str *name, maki_str *id)
+{
+    maki_json_item item;
+    maki_str call;
+    while (maki_json_next(iter, &item)) {
+        if (maki_gemini_kind_of(item.value, &call) != MAKI_GEMINI_CALL) continue;
+        *name = name_of(call);
+        *id = maki_get_string(call, MAKI_LIT("id"));
+        return true;
+    }
+    return false;
+}
+
+/* The one string in a response, and its name: {"output": "..."} and its like. */
+static bool only_text(maki_str response, maki_json_item *only)
+{
+    static const maki_str known[] = {
+        { "output", 6 }, { "result", 6 }, { "content", 7 }, { "error", 5 }
+    };
+    maki_json_iter iter = maki_json_items(response);
+    maki_json_item more;
+    if (!iter.object || !maki_json_next(&iter, only) || maki_json_next(&iter, &more)) return false;
+    for (size_t i = 0; maki_is_string(only->value) && i < sizeof known / sizeof known[0]; i++) {
+        if (maki_json_key_is(only->key, known[i])) return true;
+    }
+    return false;
+}
+
+/* What was not taken; where the one text stood there is a null. */
+static void write_answer_beside(maki_jw *w, maki_str part, maki_str answer,
+                                const maki_json_item *only)
+{
+    static const maki_str but[] = { { "response", 8 } };
+    const maki_str both[] = { answer_names.camel, answer_names.snake };
+    maki_jw_key(w, MAKI_LIT("original"));
+    maki_jw_object(w);
+    maki_jw_key(w, answer_names.camel);
+    maki_jw_object(w);
+    maki_write_rest(w, answer, but, 1);
+    if (only) {
+        maki_jw_key(w, but[0]);
+        maki_jw_object(w);
+        maki_write_field(w, only->key, MAKI_LIT("null"));
+        maki_jw_end_object(w);
+    }
+    maki_jw_end_object(w);
+    maki_write_rest(w, part, both, 2);
+    maki_jw_end_object(w);
+}
+
+static void write_answer(maki_jw *w, maki_str part, maki_str answer, maki_gemini_ids *ids)
+{
+    maki_str response = maki_get(answer, MAKI_LIT("response"));
+    maki_json_item only;
+    bool text = only_text(response, &only);
+    maki_answer to = { .id = maki_get_string(answer, MAKI_LIT("id")),
+                       .name = name_of(answer),
+                       .made = true };
+    to.same = maki_tally_next(&ids->answers, to.name);
+    to.nth = ids->answered++;
+    maki_write_field(w, MAKI_LIT("type"), MAKI_LIT("\"tool_result\""));
+    maki_jw_key(w, MAKI_LIT("tool_use_id"));
+    maki_write_answered(w, ids->asked, next_call, &to);
+    maki_jw_key(w, MAKI_LIT("content"));
+    maki_write_quoted(w, text ? only.value : response);
+    if (text && maki_json_key_is(only.key, MAKI_LIT("error")))
+        maki_write_field(w, MAKI_LIT("is_error"), MAKI_LIT("true"));
+    write_answer_beside(w, part, answer, text ? &only : NULL);
+}
+
+/* image/... is an image, everything else a document; false: it is neither (sound, film). */
+static bool block_of(maki_str mime, maki_str *type)
+{
+    maki_str text = maki_is_string(mime) ? maki_json_inside(mime) : mime;
+    *type = MAKI_LIT("\"document\"");
+    if (maki_str_starts(text, MAKI_LIT("image/"))) *type = MAKI_LIT("\"image\"");
+    return !maki_str_starts(text, MAKI_LIT("audio/")) && !maki_str_starts(text, MAKI_LIT("video/"));
+}
+
+static void write_source(maki_jw *w, maki_str type, maki_str kind, maki_str mime, maki_str name,
+                         maki_str value)
+{
+    maki_write_field(w, MAKI_LIT("type"), type);
+    maki_jw_key(w, MAKI_LIT("source"));
+    maki_jw_object(w);
+    maki_write_field(w, MAKI_LIT("type"), kind);
+    if (mime.len) maki_write_field(w, MAKI_LIT("media_type"), mime);
+    maki_write_field(w, name, value);
+    maki_jw_end_object(w);
+}
+
+static bool write_data(maki_jw *w, maki_str part, maki_str value, bool file)
+{
+    const maki_str but[] = {
+        mime_names.camel, mime_names.snake, { "data", 4 }, uri_names.camel, uri_names.snake
+    };
+    maki_str type, mime = get(value, mime_names);
+    maki_str data = file ? get(value, uri_names) : maki_get(value, MAKI_LIT("data"));
+    if (!maki_is_string(data) || !maki_is_string(mime) || !block_of(mime, &type)) return false;
+    if (file)
+        write_source(w, type, MAKI_LIT("\"url\""), mime, MAKI_LIT("url"), data);
+    else
+        write_source(w, type, MAKI_LIT("\"base64\""), mime, MAKI_LIT("data"), data);
+    write_beside(w, part, file ? file_names : data_names, but, 5);
+    return true;
+}
+
+void maki_gemini_pass(maki_str part, maki_gemini_ids *ids)
+{
+    maki_str answer;
+    if (maki_gemini_kind_of(part, &answer) != MAKI_GEMINI_ANSWER) return;
+    maki_tally_next(&ids->answers, name_of(answer));
+    ids->answered++;
+}
+
+void maki_gemini_write_part(maki_jw *w, maki_str part, maki_gemini_ids *ids)
+{
+    maki_str value;
+    maki_gemini_kind kind = maki_gemini_kind_of(part, &value);
+    bool known = true;
+    if (!maki_is_object(part)) {
+        maki_jw_raw(w, part);
+        return;
+    }
+    maki_jw_object(w);
+    switch (kind) {
+    case MAKI_GEMINI_TEXT:
+    case MAKI_GEMINI_THOUGHT: write_text(w, part, value, kind == MAKI_GEMINI_THOUGHT); break;
+    case MAKI_GEMINI_CALL: write_call(w, part, value, ids); break;
+    case MAKI_GEMINI_ANSWER: write_answer(w, part, value, ids); break;
+    case MAKI_GEMINI_DATA:
+    case MAKI_GEMINI_FILE: known = write_data(w, part, value, kind == MAKI_GEMINI_FILE); break;
+    case MAKI_GEMINI_OTHER: known = false; break;
+    }
+    if (!known) maki_write_rest(w, part, NULL, 0);
+    maki_jw_end_object(w);
+}

@@ -1,0 +1,240 @@
+/* items.c -- see items.h. */
+#include "wire/items.h"
+
+#include "wire/row.h"
+
+/* ---- kinds -------------------------------------------------------------------------------------------- */
+
+static maki_str type_of(maki_str item)
+{
+    return maki_get_string(item, MAKI_LIT("type"));
+}
+
+static bool ends_with(maki_str string, maki_str end)
+{
+    maki_str text = maki_is_string(string) ? maki_json_inside(string) : string;
+    return text.len >= end.len && maki_str_is(maki_str_from(text, text.len - end.len), end);
+}
+
+static bool is_message(maki_str item)
+{
+    maki_str type = type_of(item);
+    return type.len ? maki_json_text_is(type, MAKI_LIT("message"))
+                    : maki_get_string(item, MAKI_LIT("role")).len > 0;
+}
+
+static bool has_call_id(maki_str item)
+{
+    return maki_get_string(item, MAKI_LIT("call_id")).len > 0;
+}
+
+static bool is_call(maki_str item)
+{
+    return ends_with(type_of(item), MAKI_LIT("_call")) && has_call_id(item);
+}
+
+static bool is_output(maki_str item)
+{
+    return ends_with(type_of(item), MAKI_LIT("_output")) && has_call_id(item);
+}
+
+bool maki_item_waits(maki_str item)
+{
+    return maki_is_text(type_of(item), MAKI_LIT("reasoning"));
+}
+
+bool maki_item_reference(maki_str item)
+{
+    return maki_is_text(type_of(item), MAKI_LIT("item_reference"));
+}
+
+bool maki_item_assistant(maki_str item)
+{
+    maki_str role = maki_get_string(item, MAKI_LIT("role")), type = type_of(item);
+    if (role.len) return maki_json_text_is(role, MAKI_LIT("assistant"));
+    return !ends_with(type, MAKI_LIT("_output")) && !ends_with(type, MAKI_LIT("_response"));
+}
+
+/* ---- blocks ------------------------------------------------------------------------------------------- */
+
+static bool is_empty(maki_str value)
+{
+    maki_json_iter iter = maki_json_items(value);
+    maki_json_item item;
+    return maki_json_kind_of(value) == MAKI_JSON_NULL ||
+           (maki_is_array(value) && !maki_json_next(&iter, &item));
+}
+
+/* A text block; annotations and their like go along when there are any. */
+static void write_text(maki_jw *w, maki_str block, maki_str text)
+{
+    static const maki_str but[] = { { "type", 4 }, { "text", 4 } };
+    maki_json_iter iter = maki_json_items(block);
+    maki_json_item item;
+    bool more = false;
+    while (!more && maki_json_next(&iter, &item)) {
+        more = !maki_json_key_is(item.key, but[0]) && !maki_json_key_is(item.key, but[1]) &&
+               !is_empty(item.value);
+    }
+    maki_jw_object(w);
+    maki_write_field(w, MAKI_LIT("type"), MAKI_LIT("\"text\""));
+    maki_write_field(w, MAKI_LIT("text"), text);
+    if (more) maki_write_original(w, block, but, 2);
+    maki_jw_end_object(w);
+}
+
+static void write_image(maki_jw *w, maki_str block, maki_str url)
+{
+    static const maki_str but[] = { { "type", 4 }, { "image_url", 9 }, { "detail", 6 } };
+    maki_str detail = maki_get_string(block, MAKI_LIT("detail"));
+    maki_jw_object(w);
+    maki_write_field(w, MAKI_LIT("type"), MAKI_LIT("\"image_url\""));
+    maki_jw_key(w, MAKI_LIT("image_url"));
+    maki_jw_object(w);
+    maki_write_field(w, MAKI_LIT("url"), url);
+    if (detail.len) maki_write_field(w, MAKI_LIT("detail"), detail);
+    maki_jw_end_object(w);
+    maki_write_original(w, block, but, 3);
+    maki_jw_end_object(w);
+}
+
+static void write_block(maki_jw *w, maki_str block)
+{
+    maki_str text = maki_get_string(block, MAKI_LIT("text"));
+    maki_str url = maki_get_string(block, MAKI_LIT("image_url"));
+    bool is_text = ends_with(type_of(block), MAKI_LIT("text"));
+    if (text.len && is_text)
+        write_text(w, block, text);
+    else if (url.len)
+        write_image(w, block, url);
+    else
+        maki_jw_raw(w, block);
+}
+
+/* What waited, then the content: a string, blocks, one block, or nothing. */
+static void write_content(maki_jw *w, maki_str content, maki_str waiting)
+{
+    maki_json_iter iter = maki_json_items(content);
+    maki_json_item item;
+    maki_jw_key(w, MAKI_LIT("content"));
+    if (waiting.len == 0 && maki_is_string(content)) {
+        maki_jw_raw(w, content);
+        return;
+    }
+    maki_jw_array(w);
+    if (waiting.len) maki_jw_raw(w, maki_str_to(waiting, waiting.len - 1));
+    if (maki_is_string(content)) {
+        write_text(w, MAKI_LIT("{}"), content);
+    } else if (maki_is_object(content)) {
+        write_block(w, content);
+    } else {
+        while (maki_json_next(&iter, &item))
+            write_block(w, item.value);
+    }
+    maki_jw_end_array(w);
+}
+
+/* ---- rows --------------------------------------------------------------------------------------------- */
+
+static void write_message(maki_jw *w, maki_str item, maki_str waiting)
+{
+    static const maki_str but[] = { { "role", 4 }, { "content", 7 } };
+    maki_str role = maki_get_string(item, MAKI_LIT("role"));
+    maki_jw_object(w);
+    maki_write_field(w, MAKI_LIT("role"), role.len ? role : MAKI_LIT("\"user\""));
+    write_content(w, maki_get(item, MAKI_LIT("content")), waiting);
+    maki_write_original(w, item, but, 2);
+    maki_jw_end_object(w);
+}
+
+/* The field with what the tool is called with: the first of these that is there. */
+static maki_str arguments_of(maki_str item, maki_str *value)
+{
+    static const maki_str names[] = {
+        { "arguments", 9 }, { "input", 5 }, { "action", 6 }, { "operation", 9 }
+    };
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        *value = maki_get(item, names[i]);
+        if (value->len) return names[i];
+    }
+    *value = MAKI_LIT("\"{}\"");
+    return names[0];
+}
+
+static void write_call(maki_jw *w, maki_str item, maki_str waiting)
+{
+    maki_str value, but[] = { { "call_id", 7 }, { "name", 4 }, arguments_of(item, &value) };
+    maki_str name = maki_get_string(item, MAKI_LIT("name"));
+    maki_jw_object(w);
+    maki_write_field(w, MAKI_LIT("role"), MAKI_LIT("\"assistant\""));
+    if (waiting.len)
+        write_content(w, (maki_str){ "", 0 }, waiting);
+    else
+        maki_write_field(w, MAKI_LIT("content"), MAKI_LIT("null"));
+    maki_jw_key(w, MAKI_LIT("tool_calls"));
+    maki_jw_array(w);
+    maki_jw_object(w);
+    maki_write_field(w, MAKI_LIT("id"), maki_get(item, MAKI_LIT("call_id")));
+    maki_write_field(w, MAKI_LIT("type"), MAKI_LIT("\"function\""));
+    maki_jw_key(w, MAKI_LIT("function"));
+    maki_jw_object(w);
+    maki_write_field(w, MAKI_LIT("name"), name.len ? name : type_of(item));
+    maki_jw_key(w, MAKI_LIT("arguments"));
+    maki_write_quoted(w, value);
+    maki_jw_end_object(w);
+    maki_jw_end_object(w);
+    maki_jw_end_array(w);
+    maki_write_original(w, item, but, 3);
+    maki_jw_end_object(w);
+}
+
+static void write_output(maki_jw *w, maki_str item)
+{
+    static const maki_str but[] = { { "call_id", 7 }, { "output", 6 } };
+    maki_str output = maki_get(item, MAKI_LIT("output"));
+    maki_jw_object(w);
+    maki_write_field(w, MAKI_LIT("role"), MAKI_LIT("\"tool\""));
+    maki_write_field(w, MAKI_LIT("tool_call_id"), maki_get(item, MAKI_LIT("call_id")));
+    write_content(w, output.len ? output : MAKI_LIT("\"\""), (maki_str){ "", 0 });
+    maki_write_original(w, item, but, 2);
+    maki_jw_end_object(w);
+}
+
+static void write_blocks(maki_jw *w, maki_str role, maki_str waiting, maki_str item)
+{
+    maki_jw_object(w);
+    maki_write_field(w, MAKI_LIT("role"), role);
+    maki_jw_key(w, MAKI_LIT("content"));
+    maki_jw_array(w);
+    if (waiting.len) maki_jw_raw(w, maki_str_to(waiting, waiting.len - 1));
+    if (item.len) maki_jw_raw(w, item);
+    maki_jw_end_array(w);
+    maki_jw_end_object(w);
+}
+
+void maki_item_waited(maki_jw *w, maki_str waiting)
+{
+    write_blocks(w, MAKI_LIT("\"assistant\""), waiting, (maki_str){ "", 0 });
+}
+
+/* Anything else: Codex, for one, has its tools in an item of role developer. */
+static void write_other(maki_jw *w, maki_str item, maki_str waiting)
+{
+    maki_str role = maki_get_string(item, MAKI_LIT("role"));
+    if (role.len == 0) {
+        role = maki_item_assistant(item) ? MAKI_LIT("\"assistant\"") : MAKI_LIT("\"user\"");
+    }
+    write_blocks(w, role, waiting, item);
+}
+
+void maki_item_row(maki_jw *w, maki_str item, maki_str waiting)
+{
+    if (is_message(item))
+        write_message(w, item, waiting);
+    else if (is_call(item))
+        write_call(w, item, waiting);
+    else if (is_output(item))
+        write_output(w, item);
+    else
+        write_other(w, item, waiting);
+}

@@ -1,0 +1,395 @@
+/* read.c -- walking the body of a request; see wire.h and read.h.
+ *
+ * Two passes over what is new: one checks that it is JSON, the other finds fields and messages and trusts
+ * the first.  A mark stands right after a message, so what is open there is always the same: the body's
+ * object and the array of messages.  That is all the checker has to know to go on. */
+#include "wire/read.h"
+
+#include <string.h>
+
+#include "base/err.h"
+#include "base/json_scan.h"
+#include "wire/row.h"
+
+/* ---- the protocols ------------------------------------------------------------------------------------ */
+
+static const struct protocol_row {
+    const char *name;
+    maki_str messages; /* the field that has them; len 0: no such field */
+    maki_status (*item)(maki_reading *r, maki_str item, bool single);
+    maki_status (*last)(maki_reading *r); /* NULL: nothing to do */
+} protocols[] = {
+    { "none", { "", 0 }, NULL, NULL },
+    { "anthropic", { "messages", 8 }, maki_anthropic_item, NULL },
+    { "openai", { "messages", 8 }, maki_chat_item, NULL },
+    { "responses", { "input", 5 }, maki_responses_item, maki_responses_last },
+    { "ollama", { "messages", 8 }, maki_ollama_item, NULL },
+    { "generate", { "", 0 }, NULL, maki_generate_last },
+    { "gemini", { "contents", 8 }, maki_gemini_item, NULL },
+};
+enum { PROTOCOLS = sizeof protocols / sizeof protocols[0] };
+
+static const struct protocol_row *row_of(maki_protocol protocol)
+{
+    return &protocols[(unsigned)protocol < PROTOCOLS ? protocol : MAKI_WIRE_NONE];
+}
+
+const char *maki_protocol_name(maki_protocol protocol)
+{
+    return row_of(protocol)->name;
+}
+
+/* ---- fields ------------------------------------------------------------------------------------------- */
+
+typedef enum slot {
+    MODEL,
+    SYSTEM,
+    TOOLS,
+    STREAM,
+    MAX_TOKENS,
+    OPTIONS, /* an object with the most tokens of the reply in it */
+    METADATA,
+    CLIENT_ID,
+    REFERENCE, /* what was said before is kept by the provider */
+    PROMPT,
+    IMAGES
+} slot;
+
+#define ANTHROPIC (1u << MAKI_WIRE_ANTHROPIC)
+#define CHAT      (1u << MAKI_WIRE_CHAT)
+#define RESPONSES (1u << MAKI_WIRE_RESPONSES)
+#define OLLAMA    (1u << MAKI_WIRE_OLLAMA)
+#define GENERATE  (1u << MAKI_WIRE_GENERATE)
+#define GEMINI    (1u << MAKI_WIRE_GEMINI)
+#define ALL       (~0u)
+
+static const struct field_row {
+    maki_str name;
+    unsigned in;
+    slot slot;
+} field_rows[] = {
+    { { "model", 5 }, ALL, MODEL },
+    { { "tools", 5 }, ALL, TOOLS },
+    { { "stream", 6 }, ALL, STREAM },
+    { { "system", 6 }, ANTHROPIC | GENERATE, SYSTEM },
+    { { "instructions", 12 }, RESPONSES, SYSTEM },
+    { { "systemInstruction", 17 }, GEMINI, SYSTEM },
+    { { "system_instruction", 18 }, GEMINI, SYSTEM },
+    { { "max_tokens", 10 }, ANTHROPIC | CHAT, MAX_TOKENS },
+    { { "max_completion_tokens", 21 }, CHAT, MAX_TOKENS },
+    { { "max_output_tokens", 17 }, RESPONSES, MAX_TOKENS },
+    { { "options", 7 }, OLLAMA | GENERATE, OPTIONS },
+    { { "generationConfig", 16 }, GEMINI, OPTIONS },
+    { { "generation_config", 17 }, GEMINI, OPTIONS },
+    { { "metadata", 8 }, ANTHROPIC | CHAT | RESPONSES, METADATA },
+    { { "prompt_cache_key", 16 }, CHAT | RESPONSES, CLIENT_ID },
+    { { "previous_response_id", 20 }, RESPONSES, REFERENCE },
+    { { "conversation", 12 }, RESPONSES, REFERENCE },
+    { { "prompt", 6 }, RESPONSES, REFERENCE },
+    { { "context", 7 }, GENERATE, REFERENCE },
+    { { "cachedContent", 13 }, GEMINI, REFERENCE },
+    { { "cached_content", 14 }, GEMINI, REFERENCE },
+    { { "prompt", 6 }, GENERATE, PROMPT },
+    { { "images", 6 }, GENERATE, IMAGES },
+};
+
+static uint64_t most_tokens(maki_str options)
+{
+    static const maki_str names[] = { { "num_predict", 11 },
+                                      { "maxOutputTokens", 15 },
+                                      { "max_output_tokens", 17 } };
+    uint64_t most = 0;
+    for (size_t i = 0; most == 0 && i < sizeof names / sizeof names[0]; i++)
+        most = maki_get_count(options, names[i]);
+    return most;
+}
+
+/* Claude Code names its session in metadata.user_id: "user_..._session_UUID", or a JSON text with a
+ * session_id.  Either way it is the word after "session_". */
+static maki_str session_in(maki_str user_id)
+{
+    maki_str text = maki_json_inside(user_id);
+    size_t at = maki_str_find_nocase(text, MAKI_LIT("session_"));
+    if (at == text.len) return (maki_str){ "", 0 };
+    text = maki_str_from(text, at + strlen("session_"));
+    if (maki_str_starts(text, MAKI_LIT("id\\\""))) text = maki_str_from(text, 4);
+    while (text.len && strchr("\\\": ", text.ptr[0]))
+        text = maki_str_from(text, 1);
+    size_t n = 0;
+    while (n < text.len && text.ptr[n] != '"' && text.ptr[n] != '\\' && text.ptr[n] != ',')
+        n++;
+    return maki_str_to(text, n);
+}
+
+static maki_str client_id_in(maki_str metadata)
+{
+    static const maki_str names[] = {
+        { "session_id", 10 }, { "sessionId", 9 }, { "conversation_id", 15 }, { "thread_id", 9 }
+    };
+    maki_str id = maki_get_string(metadata, MAKI_LIT("user_id"));
+    if (id.len) id = session_in(id);
+    for (size_t i = 0; id.len == 0 && i < sizeof names / sizeof names[0]; i++) {
+        maki_str value = maki_get_string(metadata, names[i]);
+        if (value.len > 2) id = maki_json_inside(value);
+    }
+    return id;
+}
+
+/* Where a value stands in the body; {0, 0}: nowhere. */
+#define PLACE(place, value)                                                 \
+    do {                                                                    \
+        (place).at = (value).len ? (size_t)((value).ptr - r->body.ptr) : 0; \
+        (place).len = (value).len;                                          \
+    } while (0)
+
+static maki_status take(maki_reading *r, slot what, maki_str value)
+{
+    maki_wire_mark *m = &r->mark;
+    maki_str id = { "", 0 };
+    bool null = maki_json_kind_of(value) == MAKI_JSON_NULL;
+    if (null) value.len = 0;
+    switch (what) {
+    case MODEL:
+        if (!null && !maki_is_string(value))
+            return maki_fail(r->err, MAKI_INVALID, "model must be a string");
+        PLACE(m->model, value);
+        break;
+    case SYSTEM: PLACE(m->system, value); break;
+    case TOOLS: PLACE(m->tools, value); break;
+    case STREAM: m->stream = !null && maki_json_true(value); break;
+    case MAX_TOKENS: m->max_tokens = maki_count_of(value); break;
+    case OPTIONS: m->max_tokens = most_tokens(value); break;
+    case METADATA:
+        id = client_id_in(value);
+        if (id.len && m->client_id.len == 0) PLACE(m->client_id, id);
+        break;
+    case CLIENT_ID:
+        if (maki_is_string(value)) id = maki_json_inside(value);
+        PLACE(m->client_id, id);
+        break;
+    case REFERENCE: m->by_reference = m->by_reference || value.len > 0; break;
+    case PROMPT: r->prompt = value; break;
+    case IMAGES: r->images = value; break;
+    }
+    return MAKI_OK;
+}
+
+static maki_status take_field(maki_reading *r, maki_str key, maki_str value)
+{
+    for (size_t i = 0; i < sizeof field_rows / sizeof field_rows[0]; i++) {
+        const struct field_row *row = &field_rows[i];
+        if (row->in >> r->protocol & 1 && maki_json_key_is(key, row->name))
+            return take(r, row->slot, value);
+    }
+    return MAKI_OK;
+}
+
+/* ---- messages ----------------------------------------------------------------------------------------- */
+
+maki_status maki_reading_wrong(maki_reading *r, const char *why)
+{
+    maki_str list = row_of(r->protocol)->messages;
+    return maki_fail(r->err, MAKI_INVALID, "%.*s[%llu] %s", (int)list.len, list.ptr,
+                     (unsigned long long)r->mark.messages, why);
+}
+
+maki_json_iter maki_reading_turn(const maki_reading *r)
+{
+    if (r->mark.turn == 0) return (maki_json_iter){ 0 };
+    return (maki_json_iter){ .at = r->body.ptr + r->mark.turn, .end = r->body.ptr + r->mark.at };
+}
+
+/* `item` is the span of the body that the row stands for; len 0: reading cannot go on after it. */
+static maki_status give(maki_reading *r, maki_str row, maki_str item)
+{
+    maki_wire_mark *m = &r->mark;
+    maki_str role = maki_get_string(row, MAKI_LIT("role"));
+    if (role.len == 0) return maki_reading_wrong(r, "must be an object with a role");
+    bool system = maki_json_text_is(role, MAKI_LIT("system")) ||
+                  maki_json_text_is(role, MAKI_LIT("developer"));
+    if (!system) m->began = true;
+    m->messages++;
+    if (item.len) {
+        size_t start = (size_t)(item.ptr - r->body.ptr);
+        if (maki_json_text_is(role, MAKI_LIT("assistant"))) m->turn = start;
+        m->at = start + item.len;
+        if (r->told) *r->told = *m;
+    }
+    maki_wire_message message = { .row = row,
+                                  .verbatim = row.ptr == item.ptr,
+                                  .system = system && !m->began,
+                                  .end = item.len ? m->at : r->body.len };
+    return r->fn(r->ctx, &message, r->err);
+}
+
+maki_status maki_reading_give(maki_reading *r, maki_str row)
+{
+    maki_jw w;
+    if (!memchr(row.ptr, '\n', row.len)) return give(r, row, row);
+    maki_reading_begin(r, &w);
+    maki_jw_raw(&w, row);
+    return maki_reading_end(r, &w, row);
+}
+
+void maki_reading_begin(maki_reading *r, maki_jw *w)
+{
+    maki_spool_clear(&r->row);
+    maki_jw_init(w, maki_row_sink(&r->row), r->err);
+}
+
+maki_status maki_reading_end(maki_reading *r, maki_jw *w, maki_str item)
+{
+    maki_str row;
+    maki_status st = maki_jw_end(w);
+    if (st == MAKI_OK) st = maki_spool_text(&r->row, &row, r->err);
+    return st == MAKI_OK ? give(r, row, item) : st;
+}
+
+/* ---- the walk ----------------------------------------------------------------------------------------- */
+
+static void skip_between(maki_json_iter *c, const char *what)
+{
+    while (c->at < c->end && strchr(what, *c->at))
+        c->at++;
+}
+
+/* The items of the array with the messages, from wherever `c` stands in it to its end. */
+static maki_status read_items(maki_reading *r, maki_json_iter *c)
+{
+    const struct protocol_row *p = row_of(r->protocol);
+    maki_json_item item;
+    maki_status st = MAKI_OK;
+    while (st == MAKI_OK) {
+        skip_between(c, " \t\r\n,");
+        if (*c->at == ']') break;
+        maki_json_next(c, &item);
+        st = p->item(r, item.value, false);
+    }
+    c->at++;
+    return st;
+}
+
+static maki_status read_messages(maki_reading *r, maki_json_iter *c)
+{
+    const struct protocol_row *p = row_of(r->protocol);
+    maki_json_item value;
+    if (r->found) {
+        return maki_fail(r->err, MAKI_INVALID, "%.*s stands twice", (int)p->messages.len,
+                         p->messages.ptr);
+    }
+    r->found = true;
+    if (*c->at == '[') {
+        c->at++;
+        return read_items(r, c);
+    }
+    maki_json_next(c, &value);
+    return p->item(r, value.value, true);
+}
+
+/* The fields of the body from wherever `c` stands to its end. */
+static maki_status read_fields(maki_reading *r, maki_json_iter *c)
+{
+    maki_str messages = row_of(r->protocol)->messages;
+    maki_json_item key, value;
+    maki_status st = MAKI_OK;
+    while (st == MAKI_OK && maki_json_next(c, &key)) {
+        maki_str name = maki_json_inside(key.value);
+        skip_between(c, " \t\r\n:");
+        if (messages.len && maki_json_key_is(name, messages)) {
+            st = read_messages(r, c);
+        } else {
+            maki_json_next(c, &value);
+            st = take_field(r, name, value.value);
+        }
+    }
+    return st;
+}
+
+/* Is it JSON, the bytes before the mark being known to be? */
+static maki_status check(maki_reading *r)
+{
+    static const maki_json_scan_options plain = { 0 };
+    maki_json_scan scan;
+    size_t at = r->mark.at;
+    if (at)
+        maki_json_scan_resume(&scan, &plain, at, "{[");
+    else
+        maki_json_scan_init(&scan, &plain);
+    maki_status st = maki_json_scan_push(&scan, maki_str_from(r->body, at), r->err);
+    if (st == MAKI_OK) st = maki_json_scan_end(&scan, r->err);
+    if (st == MAKI_TOOBIG) return maki_fail(r->err, MAKI_INVALID, "the request is nested too deep");
+    return st;
+}
+
+static maki_status walk(maki_reading *r)
+{
+    maki_str text = r->body;
+    maki_status st = check(r);
+    if (st != MAKI_OK) return st;
+    while (strchr(" \t\r\n", text.ptr[text.len - 1]))
+        text.len--;
+    maki_json_iter c = { .at = text.ptr + r->mark.at, .end = text.ptr + text.len - 1 };
+    if (r->mark.at) {
+        r->found = true;
+        st = read_items(r, &c);
+    } else {
+        skip_between(&c, " \t\r\n");
+        if (*c.at != '{') return maki_fail(r->err, MAKI_INVALID, "the request is not an object");
+        c.at++;
+    }
+    return st == MAKI_OK ? read_fields(r, &c) : st;
+}
+
+/* Are the messages there, or a reason why not? */
+static maki_status finish(maki_reading *r)
+{
+    const struct protocol_row *p = row_of(r->protocol);
+    if (p->messages.len && !r->found && !r->mark.by_reference) {
+        return maki_fail(r->err, MAKI_INVALID, "the request has no %.*s", (int)p->messages.len,
+                         p->messages.ptr);
+    }
+    return p->last ? p->last(r) : MAKI_OK;
+}
+
+#define AT(place) \
+    ((place).len ? (maki_str){ r->body.ptr + (place).at, (place).len } : (maki_str){ "", 0 })
+
+static maki_wire_request request_of(const maki_reading *r)
+{
+    const maki_wire_mark *m = &r->mark;
+    return (maki_wire_request){ .model = AT(m->model),
+                                .system = AT(m->system),
+                                .tools = AT(m->tools),
+                                .client_id = AT(m->client_id),
+                                .stream = m->stream,
+                                .by_reference = m->by_reference,
+                                .max_tokens = m->max_tokens,
+                                .messages = m->messages };
+}
+
+maki_status maki_wire_read(const maki_env *env, maki_protocol protocol, maki_str body,
+                           const maki_wire_mark *from, maki_wire_message_fn fn, void *ctx,
+                           maki_wire_request *out, maki_wire_mark *mark, maki_err *err)
+{
+    maki_reading r = { .env = env,
+                       .protocol = protocol,
+                       .body = body,
+                       .fn = fn,
+                       .ctx = ctx,
+                       .err = err,
+                       .told = mark,
+                       .row = maki_spool_new(env, MAKI_SPOOL_MEMORY),
+                       .waiting = maki_spool_new(env, MAKI_SPOOL_MEMORY) };
+    bool ollama = protocol == MAKI_WIRE_OLLAMA || protocol == MAKI_WIRE_GENERATE;
+    r.mark.stream = ollama; /* unless it says no */
+    if (from && from->at) r.mark = *from;
+    if (mark) *mark = r.mark;
+    maki_status st = row_of(protocol) == &protocols[MAKI_WIRE_NONE] || r.mark.at > body.len
+                         ? maki_fail(err, MAKI_INVALID, "not a protocol that can be read")
+                         : walk(&r);
+    if (st == MAKI_OK) st = finish(&r);
+    if (st == MAKI_OK) *out = request_of(&r);
+    maki_spool_free(&r.row);
+    maki_spool_free(&r.waiting);
+    return st;
+}

@@ -1,0 +1,51 @@
+/* read.h -- reading a request: what the files of the protocols are handed, and hand back.
+ *
+ * read.c walks the fields of the body and the items of the field with the messages; the protocol's file
+ * makes a row of each item and gives it. */
+#ifndef MAKI_WIRE_READ_H
+#define MAKI_WIRE_READ_H
+
+#include "base/json.h"
+#include "base/json_write.h"
+#include "base/spool.h"
+#include "wire/wire.h"
+
+typedef struct maki_reading {
+    const maki_env *env;
+    maki_protocol protocol;
+    maki_str body;
+    maki_wire_message_fn fn;
+    void *ctx;
+    maki_err *err;
+    maki_wire_mark mark;  /* right after the message given last */
+    maki_wire_mark *told; /* the caller's; may be NULL */
+    maki_spool row;       /* the row that is being made */
+    maki_spool waiting;   /* Responses: items that go into the next row, each followed by a comma */
+    size_t waiting_end;   /* one past the last of them */
+    maki_str prompt, images; /* generate's */
+    bool found;              /* the field with the messages was there */
+} maki_reading;
+
+/* A row made with `w` instead of a span of the body. */
+void maki_reading_begin(maki_reading *r, maki_jw *w);
+maki_status maki_reading_end(maki_reading *r, maki_jw *w, maki_str item);
+/* A row that stands in the body. */
+maki_status maki_reading_give(maki_reading *r, maki_str row);
+
+/* Where an item stands, for errors: "messages[3]". */
+maki_status maki_reading_wrong(maki_reading *r, const char *why);
+
+/* The last assistant message and what follows it before the mark, as the items of an array. */
+maki_json_iter maki_reading_turn(const maki_reading *r);
+
+/* One item of the array (or what stands there instead, `single`). */
+maki_status maki_anthropic_item(maki_reading *r, maki_str item, bool single);
+maki_status maki_chat_item(maki_reading *r, maki_str item, bool single);
+maki_status maki_responses_item(maki_reading *r, maki_str item, bool single);
+maki_status maki_ollama_item(maki_reading *r, maki_str item, bool single);
+maki_status maki_gemini_item(maki_reading *r, maki_str item, bool single);
+/* After the last. */
+maki_status maki_responses_last(maki_reading *r);
+maki_status maki_generate_last(maki_reading *r);
+
+#endif

@@ -1,0 +1,97 @@
+/* reply.h -- a reply that is being put together: what the files of the protocols work on.
+ *
+ * reply.c takes the bytes apart into events (or keeps a whole body); the protocol's file gathers what they
+ * say and, at the end, writes the rows. */
+#ifndef MAKI_WIRE_REPLY_H
+#define MAKI_WIRE_REPLY_H
+
+#include "net/sse.h"
+#include "wire/gather.h"
+#include "wire/row.h"
+#include "wire/wire.h"
+
+/* Something with an index of its own that comes in pieces: a block, a call, an item. */
+typedef struct maki_part {
+    uint64_t index;
+    bool done;
+    maki_gather fields;
+    maki_gather inner; /* chat: the function of a call */
+} maki_part;
+
+typedef struct maki_reply_rules {
+    /* One event of a stream: checked JSON. */
+    maki_status (*event)(maki_wire_reply *r, maki_str value, maki_err *err);
+    /* The whole body of a reply that is no stream. */
+    maki_status (*whole)(maki_wire_reply *r, maki_str value, maki_err *err);
+    /* Nothing more comes: write the rows. */
+    maki_status (*finish)(maki_wire_reply *r, maki_err *err);
+} maki_reply_rules;
+
+extern const maki_reply_rules maki_anthropic_reply, maki_chat_reply, maki_responses_reply,
+    maki_ollama_reply, maki_generate_reply, maki_gemini_reply;
+
+struct maki_wire_reply {
+    const maki_env *env;
+    const maki_reply_rules *rules;
+    maki_protocol protocol;
+    int http_status;
+    enum { MAKI_FORM_WHOLE, MAKI_FORM_EVENTS, MAKI_FORM_LINES } form;
+
+    maki_sse sse;
+    maki_spool body; /* the whole body, or the line at hand */
+    bool skipping;   /* an event was too long: up to the next empty line */
+    bool line_start; /* while skipping: right after a line's end */
+    bool ending;     /* what comes now may be cut */
+
+    uint64_t held;       /* bytes gathered of the message */
+    uint64_t noted;      /* and besides it */
+    maki_gather message; /* fields of the message */
+    maki_part **parts;   /* what is still coming, in order */
+    size_t part_count, part_room;
+    maki_spool blocks; /* what is whole, a comma after each */
+    maki_gather facts; /* model, id, stop, error: as values */
+    maki_gather usage; /* the fields of usage, newest values */
+    bool complete, garbage, given_up;
+
+    maki_spool out; /* the rows */
+    struct maki_reply_row {
+        uint64_t start, end;
+    } * rows;
+    size_t row_count, row_room;
+    maki_spool usage_json;
+    maki_str *told; /* rows, as spans */
+};
+
+/* ---- facts -------------------------------------------------------------------------------------------- */
+
+/* A value is noted unless it has len 0; the newest counts. */
+maki_status maki_reply_note(maki_wire_reply *r, maki_str name, maki_str value, maki_err *err);
+#define MAKI_NOTE_MODEL MAKI_LIT("model")
+#define MAKI_NOTE_ID    MAKI_LIT("id")
+#define MAKI_NOTE_STOP  MAKI_LIT("stop")
+#define MAKI_NOTE_ERROR MAKI_LIT("error")
+/* The fields of an object with counts: kept, newer values over older ones. */
+maki_status maki_reply_usage(maki_wire_reply *r, maki_str usage, maki_err *err);
+
+/* What a usage object of this protocol counts. */
+maki_wire_usage maki_usage_of(maki_protocol protocol, maki_str usage);
+
+/* ---- parts -------------------------------------------------------------------------------------------- */
+
+maki_part *maki_reply_part(maki_wire_reply *r, uint64_t index); /* NULL: there is none */
+maki_status maki_reply_new_part(maki_wire_reply *r, uint64_t index, maki_part **out, maki_err *err);
+/* Those at the front that are done become blocks; with `all`, the others too. */
+maki_status maki_reply_flush(maki_wire_reply *r, bool all, maki_err *err);
+/* A block that is whole. */
+maki_status maki_reply_block(maki_wire_reply *r, maki_str value, maki_err *err);
+/* The blocks so far, as the items of an array. */
+maki_status maki_reply_blocks(maki_wire_reply *r, maki_json_iter *out, maki_err *err);
+
+/* ---- rows --------------------------------------------------------------------------------------------- */
+
+void maki_reply_row(maki_wire_reply *r, maki_jw *w, maki_err *err);
+maki_status maki_reply_row_end(maki_wire_reply *r, maki_jw *w, maki_err *err);
+/* A row that is there already. */
+maki_status maki_reply_row_is(maki_wire_reply *r, maki_str row, maki_err *err);
+
+#endif

@@ -1,0 +1,92 @@
+/* row.h -- what the files of the protocols need to write rows: fields by name, what is left of an object,
+ * ids for calls that have none. */
+#ifndef MAKI_WIRE_ROW_H
+#define MAKI_WIRE_ROW_H
+
+#include "base/json.h"
+#include "base/json_write.h"
+#include "base/spool.h"
+#include "base/str.h"
+
+/* The value of a field; len 0 when it is missing or null. */
+maki_str maki_get(maki_str object, maki_str name);
+/* The same, for a field that has a second spelling (Google's: camelCase and snake_case). */
+maki_str maki_get_or(maki_str object, maki_str name, maki_str other);
+/* The same, when it is a string. */
+maki_str maki_get_string(maki_str object, maki_str name);
+/* A count: 0 when it is missing, no number or below 0. */
+uint64_t maki_get_count(maki_str object, maki_str name);
+uint64_t maki_count_of(maki_str number); /* of any value: 0 when it is no such number */
+
+static inline bool maki_is_string(maki_str value)
+{
+    return value.len && value.ptr[0] == '"';
+}
+
+static inline bool maki_is_object(maki_str value)
+{
+    return value.len && value.ptr[0] == '{';
+}
+
+static inline bool maki_is_array(maki_str value)
+{
+    return value.len && value.ptr[0] == '[';
+}
+
+/* Is it a string with this text? */
+static inline bool maki_is_text(maki_str value, maki_str text)
+{
+    return maki_is_string(value) && maki_json_text_is(value, text);
+}
+
+/* ---- writing ----------------------------------------------------------------------------------------- */
+
+/* Where a row goes: into the spool, without newlines.  Between the tokens of JSON they are only space, and a
+ * row of the log is one line. */
+maki_sink maki_row_sink(maki_spool *spool);
+
+/* "key":value into the open object; the key is escaped, without quotes. */
+void maki_write_field(maki_jw *w, maki_str key, maki_str value);
+/* Has it fields that are not named here? */
+bool maki_has_rest(maki_str object, const maki_str *but, size_t count);
+/* The fields of `object` but those named. */
+void maki_write_rest(maki_jw *w, maki_str object, const maki_str *but, size_t count);
+/* "original":{the same}, unless there are none. */
+void maki_write_original(maki_jw *w, maki_str object, const maki_str *but, size_t count);
+/* Any JSON as the text of a string; a string stays what it is. */
+void maki_write_quoted(maki_jw *w, maki_str value);
+
+/* ---- ids of calls ------------------------------------------------------------------------------------ */
+
+/* How often each name was met.  Zeroed is empty.  More names than it has room for share the last place:
+ * their ids are still different from each other. */
+enum { MAKI_TALLY = 64 };
+typedef struct maki_tally {
+    uint64_t hash[MAKI_TALLY];
+    uint32_t count[MAKI_TALLY];
+    size_t n;
+} maki_tally;
+/* How often this name (a JSON string) came before; counts it. */
+uint32_t maki_tally_next(maki_tally *tally, maki_str name);
+
+/* "call_NAME_nth", as a value. */
+void maki_write_call_id(maki_jw *w, maki_str name, uint32_t nth);
+
+/* The next call of an assistant message: JSON strings, `id` len 0 when it has none. */
+typedef bool (*maki_next_call)(maki_json_iter *iter, maki_str *name, maki_str *id);
+
+/* So far back a result looks for others of its turn: further ones are hostile or lost anyway. */
+enum { MAKI_ANSWERS_MOST = 256 };
+
+/* A result that looks for its call: by id, else the `same`-th call of its name, else (no name) the
+ * `nth` of all. */
+typedef struct maki_answer {
+    maki_str id, name; /* JSON strings, or len 0 */
+    uint32_t same, nth;
+    bool made; /* ids are made for all calls, whatever they have: the client may have invented it */
+} maki_answer;
+/* The id of the call it answers, as a value; the id it should have when no call is found. */
+void maki_write_answered(maki_jw *w, maki_json_iter calls, maki_next_call next,
+                         const maki_answer *answer);
+
+#endif

@@ -1,0 +1,352 @@
+/* proxy_test.c -- which conversation a request belongs to, and what the log holds afterwards. */
+#include "proxy/proxy.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/json.h"
+#include "base/str.h"
+#include "fake_env.h"
+#include "folder.h"
+#include "history/conversation.h"
+#include "tap.h"
+
+/* ---- talking ------------------------------------------------------------------------------------------- */
+
+/* One exchange in a few words: "u:hello|a:hi|u:and now" are the messages, `reply` the text of the reply. */
+typedef struct turn {
+    const char *messages, *reply;
+    const char *session, *client; /* x-maki-session and the client's own id; NULL: none */
+    const char *key;              /* the credential; NULL: "key" */
+    const char *system;           /* NULL: "be brief" */
+    int status;                   /* 0: 200 */
+    int unused;                   /* so that SAY may have nothing to say of the rest */
+} turn;
+
+#define SAY(...)                SAY_(__VA_ARGS__, .unused = 0)
+#define SAY_(said, answer, ...) ((turn){ .messages = (said), .reply = (answer), __VA_ARGS__ })
+
+static void quote(char *out, const char *text, size_t n)
+{
+    sprintf(out + strlen(out), "\"%.*s\"", (int)n, text);
+}
+
+static void body_of(const turn *t, char *out, bool loose)
+{
+    const char *at = t->messages;
+    sprintf(out, "{\"model\":\"m-1\",\"messages\":[{\"role\":\"system\",\"content\":\"%s\"}",
+            t->system ? t->system : "be brief");
+    while (*at) {
+        size_t n = strcspn(at, "|");
+        strcat(out, loose ? " ,\n {\"content\" : " : ",{\"content\":");
+        quote(out, at + 2, n - 2);
+        sprintf(out + strlen(out), ",\"role\":\"%s\"}", at[0] == 'u' ? "user" : "assistant");
+        at += n + (at[n] == '|');
+    }
+    strcat(out, "],\"stream\":false}");
+}
+
+static void reply_of(const turn *t, char *out)
+{
+    sprintf(out,
+            "{\"id\":\"r\",\"model\":\"m-1\",\"choices\":[{\"index\":0,\"message\":{\"role\":"
+            "\"assistant\",\"content\":\"%s\"},\"finish_reason\":\"stop\"}],"
+            "\"usage\":{\"prompt_tokens\":5,\"completion_tokens\":2}}",
+            t->reply);
+    if (t->status >= 400) strcpy(out, "{\"error\":{\"message\":\"no\"}}");
+}
+
+static maki_str opt(const char *text)
+{
+    return text ? maki_str_of(text) : (maki_str){ "", 0 };
+}
+
+static maki_status say_with(maki_proxy *p, const turn *t, bool loose, maki_err *err)
+{
+    static char body[1 << 16], reply[1 << 14];
+    maki_exchange *x = NULL;
+    maki_exchange_sync sync = { { -1, -1, -1 } };
+    maki_exchange_in in = { .protocol = MAKI_WIRE_CHAT,
+                            .upstream = MAKI_LIT("openai"),
+                            .path = MAKI_LIT("/v1/chat/completions"),
+                            .session = opt(t->session),
+                            .client_id = opt(t->client),
+                            .credential = opt(t->key ? t->key : "key") };
+    body_of(t, body, loose);
+    reply_of(t, reply);
+    maki_status st = maki_exchange_begin(p, &in, &x, err);
+    if (st != MAKI_OK) return st;
+    st = maki_exchange_request(x, maki_str_of(body), err);
+    if (st == MAKI_OK)
+        st = maki_exchange_reply_head(x, t->status ? t->status : 200, MAKI_LIT("application/json"),
+                                      err);
+    for (size_t i = 0; st == MAKI_OK && reply[i]; i++)
+        st = maki_exchange_reply(x, (maki_str){ reply + i, 1 }, err);
+    if (st == MAKI_OK) st = maki_exchange_end(x, MAKI_EXCHANGE_DONE, &sync, err);
+    for (size_t i = 0; i < 3; i++) {
+        if (sync.fds[i] >= 0) close(sync.fds[i]);
+    }
+    maki_exchange_close(x);
+    return st;
+}
+
+static void say(maki_proxy *p, turn t)
+{
+    maki_err err = { 0 };
+    CHECK_STATUS(say_with(p, &t, false, &err), MAKI_OK, &err);
+}
+
+/* ---- what the logs hold -------------------------------------------------------------------------------- */
+
+static maki_status add_message(void *ctx, const maki_seen *seen, maki_err *err)
+{
+    char *out = ctx, text[200];
+    maki_str role, content;
+    (void)err;
+    if (!maki_json_get(seen->json, MAKI_LIT("role"), &role) ||
+        !maki_json_get(seen->json, MAKI_LIT("content"), &content))
+        return MAKI_OK;
+    text[maki_json_copy_text(content, text, sizeof text - 1)] = '\0';
+    sprintf(out + strlen(out), "%s%c:%s", out[0] ? "|" : "",
+            maki_json_text_is(role, MAKI_LIT("user")) ? 'u' : 'a', text);
+    return MAKI_OK;
+}
+
+/* The views of all conversations, sorted, one a line; and the rows there are. */
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(a, b);
+}
+
+enum { VIEW = 2000, VIEWS = 16 };
+
+static size_t views_of(const char *home, char views[VIEWS][VIEW], uint64_t *rows)
+{
+    char sessions[400], path[800];
+    struct dirent *entry;
+    maki_env env = maki_env_system();
+    maki_conv_options options = { .read_only = true, .threads = 1 };
+    size_t n = 0;
+    snprintf(sessions, sizeof sessions, "%s/agents/proxy/sessions", home);
+    DIR *dir = opendir(sessions);
+    *rows = 0;
+    while (dir && (entry = readdir(dir)) != NULL) {
+        maki_conv *conv = NULL;
+        const maki_view *view;
+        if (!strstr(entry->d_name, ".jsonl") || strstr(entry->d_name, ".events.")) continue;
+        snprintf(path, sizeof path, "%s/%s", sessions, entry->d_name);
+        if (n == VIEWS || maki_conv_open(&env, path, &options, &conv, NULL) != MAKI_OK) continue;
+        views[n][0] = '\0';
+        if (maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, NULL) == MAKI_OK)
+            maki_conv_each(conv, view, add_message, views[n++], NULL);
+        *rows += maki_log_last(maki_conv_log(conv));
+        maki_conv_close(conv);
+    }
+    if (dir) closedir(dir);
+    qsort(views, n, VIEW, by_text);
+    return n;
+}
+
+static void check_views(const char *home, const char *want, uint64_t want_rows)
+{
+    static char views[VIEWS][VIEW], all[VIEWS * VIEW];
+    uint64_t rows;
+    size_t n = views_of(home, views, &rows);
+    all[0] = '\0';
+    for (size_t i = 0; i < n; i++)
+        sprintf(all + strlen(all), "%s%s", i ? "\n" : "", views[i]);
+    CHECK_CSTR(all, want);
+    CHECK_EQ(rows, want_rows);
+}
+
+/* ---- scenes -------------------------------------------------------------------------------------------- */
+
+typedef struct scene {
+    const char *name;
+    turn turns[6];
+    const char *views; /* afterwards, sorted, one a line */
+    uint64_t rows;     /* in all logs */
+} scene;
+
+/* clang-format off */
+static const scene scenes[] = {
+    { "a conversation goes on by its prefix",
+      { SAY("u:こんにちは", "はい"), SAY("u:こんにちは|a:はい|u:天気は", "晴れ🌞") },
+      "u:こんにちは|a:はい|u:天気は|a:晴れ🌞", 4 },
+    { "the same first words under two ids of the client are two conversations",
+      { SAY("u:hi", "hello", .client = "one"), SAY("u:hi", "hello", .client = "two") },
+      "u:hi|a:hello\nu:hi|a:hello", 4 },
+    { "an identical request is a retry: a branch",
+      { SAY("u:hi", "first"), SAY("u:hi", "second") },
+      "u:hi|a:second", 3 },
+    { "a retry after an error writes nothing twice",
+      { SAY("u:hi", "", .status = 429), SAY("u:hi", "", .status = 500), SAY("u:hi", "at last") },
+      "u:hi|a:at last", 2 },
+    { "the same words to another end (a title) are a conversation apart",
+      { SAY("u:hi", "hello"), SAY("u:hi", "Greeting", .system = "make a title") },
+      "u:hi|a:Greeting\nu:hi|a:hello", 4 },
+    { "an edited past is a branch in the same log",
+      { SAY("u:a", "1"), SAY("u:a|a:1|u:b", "2"), SAY("u:a|a:1|u:c", "3") },
+      "u:a|a:1|u:c|a:3", 6 },
+    { "back to a branch that was left: nothing is written twice",
+      { SAY("u:a", "1"), SAY("u:a|a:1|u:b", "2"), SAY("u:a|a:1|u:c", "3"), SAY("u:a|a:1|u:b|a:2|u:d", "4") },
+      "u:a|a:1|u:b|a:2|u:d|a:4", 8 },
+    { "a client that changed the only reply begins another conversation",
+      { SAY("u:a", "1"), SAY("u:a|a:one|u:b", "2") },
+      "u:a|a:1\nu:a|a:one|u:b|a:2", 6 },
+    { "two keys never share",
+      { SAY("u:a", "1", .key = "k1"), SAY("u:a|a:1|u:b", "2", .key = "k2") },
+      "u:a|a:1\nu:a|a:1|u:b|a:2", 6 },
+    { "a named session takes whatever comes",
+      { SAY("u:a", "1", .session = "우리"), SAY("u:x", "2", .session = "우리"),
+        SAY("u:a", "3", .session = "other") },
+      "u:a|a:3\nu:x|a:2", 6 },
+    { "a shared beginning with an assistant that never spoke here (Qwen Code) joins nothing",
+      { SAY("u:context|a:got it|u:one", "1"), SAY("u:context|a:got it|u:two", "2") },
+      "u:context|a:got it|u:one|a:1\nu:context|a:got it|u:two|a:2", 8 },
+    { "a conversation that began elsewhere is taken over whole",
+      { SAY("u:a|a:b|u:c", "d"), SAY("u:a|a:b|u:c|a:d|u:e", "f") },
+      "u:a|a:b|u:c|a:d|u:e|a:f", 6 },
+    { "the system prompt may change",
+      { SAY("u:a", "1"), SAY("u:a|a:1|u:b", "2", .system = "be long") },
+      "u:a|a:1|u:b|a:2", 4 },
+};
+/* clang-format on */
+
+static maki_proxy *open_proxy(fake_env *fe, const char *home)
+{
+    maki_proxy_options options = { .home = home };
+    maki_proxy *p = NULL;
+    maki_err err = { 0 };
+    CHECK_STATUS(maki_proxy_open(&fe->env, &options, &p, &err), MAKI_OK, &err);
+    return p;
+}
+
+/* `again`: the daemon is started anew before every exchange. */
+static void run_scene(const scene *s, bool again)
+{
+    static fake_env fe;
+    folder f;
+    fake_env_init(&fe);
+    fake_random_seed(&fe, 11);
+    folder_open(&f);
+    tap_row("%s%s", s->name, again ? ", with a restart before each" : "");
+    maki_proxy *p = open_proxy(&fe, f.path);
+    for (size_t i = 0; p && i < COUNT(s->turns) && s->turns[i].messages; i++) {
+        say(p, s->turns[i]);
+        fe.now_ms += 1000;
+        if (!again) continue;
+        maki_proxy_close(p);
+        p = open_proxy(&fe, f.path);
+    }
+    check_views(f.path, s->views, s->rows);
+    maki_proxy_close(p);
+    CHECK_EQ(fake_alloc_live(&fe), 0);
+    folder_close(&f);
+}
+
+static void check_time(void)
+{
+    static fake_env fe;
+    folder f;
+    fake_env_init(&fe);
+    fake_random_seed(&fe, 12);
+    folder_open(&f);
+    tap_row("after ten minutes the same first words are a new conversation");
+    maki_proxy *p = open_proxy(&fe, f.path);
+    say(p, SAY("u:hi", "one"));
+    fe.now_ms += 601000;
+    say(p, SAY("u:hi", "two"));
+    check_views(f.path, "u:hi|a:one\nu:hi|a:two", 4);
+
+    tap_row("other spacing and escapes are the same messages");
+    maki_err err = { 0 };
+    turn t = SAY("u:hi|a:two|u:\\u6b21", "three");
+    CHECK_STATUS(say_with(p, &t, true, &err), MAKI_OK, &err);
+    check_views(f.path, "u:hi|a:one\nu:hi|a:two|u:次|a:three", 6);
+
+    tap_row("what is no request is refused, and nothing is written");
+    t = SAY("u:\x01", "x");
+    CHECK_STATUS(say_with(p, &t, false, &err), MAKI_INVALID, &err);
+    check_views(f.path, "u:hi|a:one\nu:hi|a:two|u:次|a:three", 6);
+    maki_proxy_close(p);
+    folder_close(&f);
+}
+
+/* Many turns, many conversations at once, few of them open: each goes on where it was. */
+static void check_many(void)
+{
+    enum { TALKS = 40, TURNS = 12 };
+    static fake_env fe;
+    static char said[TALKS][2000];
+    folder f;
+    maki_proxy *p = NULL;
+    maki_err err = { 0 };
+    fake_env_init(&fe);
+    fake_random_seed(&fe, 13);
+    folder_open(&f);
+    tap_row("%d conversations in turns, four open at a time", TALKS);
+    maki_proxy_options options = { .home = f.path, .open_most = 4 };
+    CHECK_STATUS(maki_proxy_open(&fe.env, &options, &p, &err), MAKI_OK, &err);
+    for (int i = 0; i < TURNS; i++) {
+        for (int k = 0; k < TALKS; k++) {
+            char reply[32];
+            sprintf(said[k] + strlen(said[k]), "%su:q%d-%d", i ? "|" : "", k, i);
+            snprintf(reply, sizeof reply, "答%d-%d", k, i);
+            say(p, SAY(said[k], reply));
+            sprintf(said[k] + strlen(said[k]), "|a:%s", reply);
+        }
+    }
+    char folder_path[400];
+    snprintf(folder_path, sizeof folder_path, "%s/agents/proxy/sessions", f.path);
+    folder sessions;
+    snprintf(sessions.path, sizeof sessions.path, "%.250s", folder_path);
+    CHECK_EQ(folder_count(&sessions), TALKS * 3); /* messages, events, index */
+    maki_proxy_close(p);
+    CHECK_EQ(fake_alloc_live(&fe), 0);
+    folder_close(&f);
+}
+
+/* Each allocation fails in turn: the exchange says so, nothing leaks, and the next one works. */
+static void check_nomem(void)
+{
+    static fake_env fe;
+    tap_row("each allocation fails in turn");
+    for (size_t nth = 1;; nth++) {
+        folder f;
+        maki_proxy *p = NULL;
+        maki_err err = { 0 };
+        turn second = SAY("u:a|a:1|u:b", "2");
+        fake_env_init(&fe);
+        fake_random_seed(&fe, 14);
+        folder_open(&f);
+        p = open_proxy(&fe, f.path);
+        say(p, SAY("u:a", "1"));
+        fake_alloc_fail_at(&fe, nth);
+        maki_status st = say_with(p, &second, false, &err);
+        bool injected = fake_alloc_failed(&fe);
+        fake_alloc_fail_at(&fe, 0);
+        if (st != MAKI_OK) CHECK_STATUS(st, MAKI_NOMEM, &err);
+        CHECK(injected || st == MAKI_OK);
+        say(p, second);
+        maki_proxy_close(p);
+        CHECK_EQ(fake_alloc_live(&fe), 0);
+        folder_close(&f);
+        if (!injected) break;
+    }
+}
+
+int main(void)
+{
+    for (size_t i = 0; i < COUNT(scenes); i++) {
+        run_scene(&scenes[i], false);
+        run_scene(&scenes[i], true);
+    }
+    check_time();
+    check_many();
+    check_nomem();
+    return tap_end();
+}
