@@ -68,7 +68,7 @@ cost-update: build ## record today's instruction counts in tests/cost/figures
 	@scripts/cost --update
 
 clean: ## remove what was built (fetched packages and the corpus stay)
-	@find build -mindepth 1 -maxdepth 1 ! -name 'npm*' ! -name data ! -name corpus -exec rm -rf {} + 2>/dev/null || true
+	@find build -mindepth 1 -maxdepth 1 ! -name 'npm*' ! -name data ! -name corpus ! -name clients -exec rm -rf {} + 2>/dev/null || true
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile

@@ -1,0 +1,249 @@
+/* http.c -- see http.h. */
+#include "http.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <netdb.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+static maki_status fail(maki_err *err, maki_status status, const char *doing, const char *why)
+{
+    *err = (maki_err){ .status = status };
+    snprintf(err->msg, sizeof err->msg, "%s: %s", doing, why);
+    return status;
+}
+
+/* ---- addresses ----------------------------------------------------------------------------------- */
+
+static bool safe(const char *text)
+{
+    for (; *text; text++) {
+        if (!isalnum((unsigned char)*text) && !strchr("-._~:/[]", *text)) return false;
+    }
+    return true;
+}
+
+bool cli_url_read(const char *text, cli_url *out)
+{
+    cli_url url = { 0 };
+    size_t len = strlen(text);
+    while (len && text[len - 1] == '/')
+        len--;
+    if (len >= sizeof url.text || strncmp(text, "http://", 7) != 0) return false;
+    memcpy(url.text, text, len);
+    if (!safe(url.text)) return false;
+
+    const char *host = url.text + 7, *end = host;
+    bool bracket = *host == '[';
+    if (bracket) {
+        host++;
+        end = strchr(host, ']');
+        if (!end) return false;
+    } else {
+        end += strcspn(host, ":/");
+    }
+    if (end == host || (size_t)(end - host) >= sizeof url.host) return false;
+    memcpy(url.host, host, (size_t)(end - host));
+    const char *after = bracket ? end + 1 : end;
+    size_t digits = *after == ':' ? strspn(after + 1, "0123456789") : 0;
+    if (digits > 5 || (*after == ':' && !digits)) return false;
+    snprintf(url.port, sizeof url.port, "%.*s", digits ? (int)digits : 2,
+             digits ? after + 1 : "80");
+    *out = url;
+    return true;
+}
+
+bool cli_url_of_daemon(const char *given, cli_url *out)
+{
+    const char *own = getenv("MAKI_URL");
+    return cli_url_read(given ? given : own && *own ? own : CLI_DAEMON_URL, out);
+}
+
+bool cli_home(char *out, size_t room)
+{
+    const char *own = getenv("MAKI_HOME"), *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
+    int n = -1;
+    if (own && *own) {
+        n = snprintf(out, room, "%s", own);
+    } else if (data && *data) {
+        n = snprintf(out, room, "%s/maki", data);
+    } else if (home && *home) {
+        n = snprintf(out, room, "%s/.local/share/maki", home);
+    }
+    return n > 0 && (size_t)n < room;
+}
+
+/* ---- asking -------------------------------------------------------------------------------------- */
+
+static int open_socket(const cli_url *url, maki_err *err)
+{
+    struct addrinfo hints = { .ai_socktype = SOCK_STREAM }, *found = NULL;
+    int fd = -1, why = getaddrinfo(url->host, url->port, &hints, &found);
+    if (why) {
+        fail(err, MAKI_UPSTREAM, url->text, gai_strerror(why));
+        return -1;
+    }
+    errno = 0;
+    for (struct addrinfo *at = found; at && fd < 0; at = at->ai_next) {
+        fd = socket(at->ai_family, at->ai_socktype | SOCK_CLOEXEC, at->ai_protocol);
+        if (fd >= 0 && connect(fd, at->ai_addr, at->ai_addrlen) != 0) {
+            int cause = errno;
+            close(fd);
+            fd = -1;
+            errno = cause;
+        }
+    }
+    freeaddrinfo(found);
+    if (fd < 0) fail(err, MAKI_UPSTREAM, url->text, strerror(errno));
+    return fd;
+}
+
+static bool send_all(int fd, maki_str bytes)
+{
+    while (bytes.len) {
+        ssize_t n = send(fd, bytes.ptr, bytes.len, MSG_NOSIGNAL);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return false;
+        bytes = (maki_str){ bytes.ptr + n, bytes.len - (size_t)n };
+    }
+    return true;
+}
+
+static bool receive_all(int fd, json_input *answer)
+{
+    char room[16384];
+    maki_sink sink = json_input_sink(answer);
+    for (;;) {
+        ssize_t n = recv(fd, room, sizeof room, 0);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return false;
+        if (n == 0) return true;
+        if (sink.write(sink.ctx, (maki_str){ room, (size_t)n }, NULL) != MAKI_OK) return false;
+    }
+}
+
+/* Take the head off an answer; returns its status, 0 when it is none. */
+static int take_head(json_input *answer)
+{
+    maki_str all = json_input_str(answer);
+    char *end = memmem(all.ptr, all.len, "\r\n\r\n", 4);
+    if (!end || all.len < 12 || memcmp(all.ptr, "HTTP/1.", 7) != 0) return 0;
+    int status = atoi(all.ptr + 9);
+    size_t body = (size_t)(end + 4 - all.ptr);
+    memmove(answer->text, answer->text + body, answer->len - body);
+    answer->len -= body;
+    return status;
+}
+
+/* HTTP/1.0: the answer comes without chunks and ends with the connection. */
+int cli_http(const cli_url *url, const char *method, const char *path, const char *fields,
+             maki_str body, json_input *answer, maki_err *err)
+{
+    char *head = NULL;
+    int status = 0, fd = open_socket(url, err);
+    if (fd < 0) return 0;
+    int n = asprintf(&head, "%s %s HTTP/1.0\r\nHost: %s:%s\r\nContent-Length: %zu\r\n%s\r\n",
+                     method, path, url->host, url->port, body.len, fields);
+    if (n < 0) exit(maki_status_exit(MAKI_NOMEM));
+    if (!send_all(fd, (maki_str){ head, (size_t)n }) || !send_all(fd, body) ||
+        !receive_all(fd, answer)) {
+        fail(err, MAKI_UPSTREAM, url->text, strerror(errno));
+    } else {
+        status = take_head(answer);
+        if (!status) fail(err, MAKI_UPSTREAM, url->text, "what came back is not HTTP");
+    }
+    free(head);
+    close(fd);
+    return status;
+}
+
+/* ---- programs beside this one -------------------------------------------------------------------- */
+
+static bool path_beside(const char *name, char *out, size_t room)
+{
+    char self[PATH_MAX];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (n <= 0) return false;
+    self[n] = '\0';
+    char *slash = strrchr(self, '/');
+    if (!slash) return false;
+    *slash = '\0';
+    int len = snprintf(out, room, "%s/%s", self, name);
+    return len > 0 && (size_t)len < room && access(out, X_OK) == 0;
+}
+
+/* In the child: its output to us, its end with ours. */
+static void become(const char *path, const char *const argv[], int out, pid_t parent)
+{
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != parent) _exit(0);
+    dup2(out, STDOUT_FILENO);
+    execv(path, (char *const *)(size_t)argv);
+    _exit(127);
+}
+
+/* The line that tells the address; what the program says later is not read. */
+static bool read_address(int fd, cli_url *listens)
+{
+    char said[512], address[256];
+    size_t len = 0;
+    while (len < sizeof said - 1) {
+        ssize_t n = read(fd, said + len, sizeof said - 1 - len);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) return false;
+        len += (size_t)n;
+        said[len] = '\0';
+        const char *line = strstr(said, "listening on ");
+        if (line && strchr(line, '\n') && sscanf(line + 13, "%255s", address) == 1) {
+            return cli_url_read(address, listens);
+        }
+    }
+    return false;
+}
+
+pid_t cli_start_beside(const char *const argv[], cli_url *listens, maki_err *err)
+{
+    char path[PATH_MAX];
+    int pipes[2];
+    if (!path_beside(argv[0], path, sizeof path)) {
+        fail(err, MAKI_NOTFOUND, argv[0], "it is not beside the maki command; build it with make");
+        return -1;
+    }
+    if (pipe(pipes) != 0) {
+        fail(err, MAKI_IO, argv[0], strerror(errno));
+        return -1;
+    }
+    pid_t parent = getpid(), pid = fork();
+    if (pid == 0) {
+        close(pipes[0]);
+        become(path, argv, pipes[1], parent);
+    }
+    close(pipes[1]);
+    bool listening = pid > 0 && read_address(pipes[0], listens);
+    /* The reading end stays open: a program that says more must not be ended by it. */
+    if (!listening) {
+        fail(err, MAKI_UPSTREAM, argv[0], "it did not start; what it says is above");
+        cli_stop(pid);
+        close(pipes[0]);
+        return -1;
+    }
+    return pid;
+}
+
+void cli_stop(pid_t pid)
+{
+    if (pid <= 0) return;
+    kill(pid, SIGTERM);
+    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR) {
+    }
+}

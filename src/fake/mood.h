@@ -1,0 +1,60 @@
+/* mood.h -- how the fake provider is told what to do.
+ *
+ * A mood is a word, or several joined by commas.  It stands in the header `x-fake`, in the last thing the
+ * user said after `fake:`, or on the command line as the default; the first of these that is there
+ * counts.
+ *
+ *     text                 say something: the default
+ *     think                the same, with reasoning before it
+ *     tool:NAME {...}      call that tool with these arguments; once it answered, say something
+ *     agent PATH           call whichever offered tool reads a file, to read PATH
+ *     slow:MS              that long before each event
+ *     cut:N                close the connection after N bytes of the body
+ *     huge:BYTES           go on for about that many bytes
+ *     429  500  overflow   an error, as this provider words it
+ *     garbage              bytes that are neither JSON nor events
+ *     long  short          a Content-Length that promises more, or less, than comes
+ *     silent               never answer
+ *     quick                a fixed answer made before; the request is not looked at (for benches)
+ *     quickstream          the same as a stream */
+#ifndef MAKI_FAKE_MOOD_H
+#define MAKI_FAKE_MOOD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <maki/str.h>
+
+typedef enum fake_deed {
+    FAKE_SAY,
+    FAKE_TOOL,
+    FAKE_AGENT,
+    FAKE_LIMIT,
+    FAKE_BROKEN,
+    FAKE_OVERFLOW,
+    FAKE_GARBAGE,
+    FAKE_LONG,
+    FAKE_SHORT,
+    FAKE_SILENT,
+    FAKE_QUICK,
+    FAKE_QUICK_STREAM
+} fake_deed;
+
+typedef struct fake_mood {
+    fake_deed deed;
+    bool think;
+    uint32_t slow_ms;
+    bool cuts;
+    uint64_t cut;       /* with cuts */
+    uint64_t huge;      /* 0: not */
+    maki_str tool;      /* FAKE_TOOL: its name */
+    maki_str arguments; /* FAKE_TOOL: an object; FAKE_AGENT: the path */
+} fake_mood;
+
+/* Read a mood.  Spans point into `words`.  False: a word of it is unknown (*unknown tells which), or
+ * what should be an object is none. */
+bool fake_mood_read(maki_str words, fake_mood *out, maki_str *unknown);
+/* The mood in what a user said: what follows `fake:`.  len 0: there is none. */
+maki_str fake_mood_in(maki_str said);
+
+#endif

@@ -1,0 +1,65 @@
+/* record.c -- see record.h. */
+#include "fake/record.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/err.h"
+
+static int create(const fake_record *record, const char *kind)
+{
+    char path[PATH_MAX];
+    int n = snprintf(path, sizeof path, "%s/%06u.%s", record->folder, record->count, kind);
+    if (n < 0 || (size_t)n >= sizeof path) return -1;
+    return record->env->files->open(record->env->files, path,
+                                    O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+}
+
+maki_status fake_record_body(fake_record *record, int body_fd, maki_str bytes, maki_err *err)
+{
+    const maki_files *files = record->env->files;
+    while (body_fd >= 0 && bytes.len) {
+        ssize_t n = files->write(files, body_fd, bytes.ptr, bytes.len);
+        if (n < 0) return maki_fail_errno(err, "recording a request");
+        bytes = (maki_str){ bytes.ptr + n, bytes.len - (size_t)n };
+    }
+    return MAKI_OK;
+}
+
+static maki_status put_line(fake_record *record, int fd, maki_str a, const char *between,
+                            maki_str b, const char *end, maki_err *err)
+{
+    maki_status st = fake_record_body(record, fd, a, err);
+    if (st == MAKI_OK)
+        st = fake_record_body(record, fd, (maki_str){ between, strlen(between) }, err);
+    if (st == MAKI_OK) st = fake_record_body(record, fd, b, err);
+    if (st == MAKI_OK) st = fake_record_body(record, fd, (maki_str){ end, strlen(end) }, err);
+    return st;
+}
+
+maki_status fake_record_head(fake_record *record, const maki_http_head *head, int *body_fd,
+                             maki_err *err)
+{
+    *body_fd = -1;
+    if (!record->folder) return MAKI_OK;
+    record->count++;
+    int fd = create(record, "head");
+    if (fd < 0) return maki_fail_errno(err, "recording a request");
+    maki_status st = put_line(record, fd, head->method, " ", head->target,
+                              head->minor ? " HTTP/1.1\r\n" : " HTTP/1.0\r\n", err);
+    for (size_t i = 0; st == MAKI_OK && i < head->field_count; i++) {
+        st = put_line(record, fd, head->fields[i].name, ": ", head->fields[i].value, "\r\n", err);
+    }
+    fake_record_end(record, fd);
+    if (st == MAKI_OK && (*body_fd = create(record, "body")) < 0) {
+        st = maki_fail_errno(err, "recording a request");
+    }
+    return st;
+}
+
+void fake_record_end(fake_record *record, int body_fd)
+{
+    if (body_fd >= 0) record->env->files->close(record->env->files, body_fd);
+}

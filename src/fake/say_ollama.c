@@ -1,0 +1,67 @@
+/* say_ollama.c -- Ollama's chat and generate: JSON lines. */
+#include "fake/say.h"
+#include "fake/write.h"
+
+enum { PIECES = 3 };
+
+static void begin(maki_buf *out, const fake_ask *ask)
+{
+    fake_write(out, "{'model':%t,'created_at':'2025-10-09T08:53:20.000000Z'", ask->model);
+}
+
+/* A message, or for generate the fields that stand for one. */
+static void message(maki_buf *out, const fake_ask *ask, maki_str text, maki_str thinking,
+                    const fake_answer *call)
+{
+    if (ask->protocol == FAKE_GENERATE) {
+        fake_write(out, ",'response':%t", text);
+        if (thinking.len) fake_write(out, ",'thinking':%t", thinking);
+        return;
+    }
+    fake_write(out, ",'message':{'role':'assistant','content':%t", text);
+    if (thinking.len) fake_write(out, ",'thinking':%t", thinking);
+    if (call && call->tool.len) {
+        fake_write(out, ",'tool_calls':[{'function':{'name':%t,'arguments':%r}}]", call->tool,
+                   call->arguments);
+    }
+    fake_write(out, "}");
+}
+
+static void end(maki_buf *out, const fake_ask *ask, const fake_answer *answer)
+{
+    fake_write(out,
+               ",'done_reason':'stop','done':true,'total_duration':1000000,'load_duration':1000,"
+               "'prompt_eval_count':%n,'prompt_eval_duration':1000,'eval_count':%n,"
+               "'eval_duration':1000}\n",
+               fake_tokens_in(ask), fake_tokens_out(answer));
+}
+
+static void line(maki_buf *out, const fake_ask *ask, maki_str text, maki_str thinking,
+                 const fake_answer *call)
+{
+    begin(out, ask);
+    message(out, ask, text, thinking, call);
+    fake_write(out, ",'done':false}\n");
+}
+
+void fake_say_ollama(maki_buf *out, const fake_ask *ask, const fake_answer *answer)
+{
+    static const maki_str none = { 0 };
+    if (!ask->stream) {
+        begin(out, ask);
+        message(out, ask, answer->text, answer->reasoning, answer);
+        end(out, ask, answer);
+        return;
+    }
+    unsigned pieces = answer->text.ptr == fake_filler.ptr ? 1 : PIECES;
+    for (unsigned i = 0; answer->reasoning.len && i < PIECES; i++) {
+        line(out, ask, none, fake_piece(answer->reasoning, i, PIECES), NULL);
+    }
+    for (unsigned i = 0; i < pieces; i++) {
+        line(out, ask, fake_piece(answer->text, i, pieces), none, NULL);
+    }
+    if (answer->tool.len) line(out, ask, none, none, answer);
+    begin(out, ask);
+    message(out, ask, none, none, NULL);
+    end(out, ask, answer);
+}

@@ -1,0 +1,447 @@
+/* serve.c -- one request from its head to the last byte of its answer.
+ *
+ * The body of an answer is made whole, in a buffer, then sent from there: at once, or event by event
+ * (slow), or up to a byte (cut).  A huge answer has a part in the middle that is sent again and again, as
+ * fast as the client takes it, so it costs no memory. */
+#include "fake/serve.h"
+
+#include <event2/event.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/json.h"
+#include "base/spool.h"
+#include "base/str.h"
+#include "fake/say.h"
+#include "fake/write.h"
+
+enum {
+    REPLY_MOST = 1 << 20,    /* bytes of an answer as it is made */
+    DECODED_MOST = 64 << 20, /* bytes of texts that had to be decoded */
+    WAITING_MOST = 256 << 10 /* bytes on their way to a client that is slow */
+};
+
+typedef struct fake_request {
+    fake_provider *provider;
+    maki_conn *conn;
+    char target[1024];
+    char method[16];
+    char words[512]; /* of the header x-fake; "": none */
+    bool unread;     /* the body does not matter */
+    int record_fd;
+    maki_spool body;
+    fake_mood mood;
+    /* the answer */
+    maki_buf reply;
+    size_t again_from, again_to; /* the part that is repeated ... */
+    uint64_t again;              /* ... so many times */
+    uint64_t sent, total;
+    struct event *timer; /* slow: the next event */
+} fake_request;
+
+static maki_str path_of(const fake_request *r)
+{
+    return (maki_str){ r->target, strcspn(r->target, "?") };
+}
+
+/* ---- life ---------------------------------------------------------------------------------------- */
+
+static fake_request *request_new(fake_provider *provider, maki_conn *conn)
+{
+    const maki_alloc *alloc = provider->env->alloc;
+    fake_request *r = alloc->resize(alloc, NULL, 0, sizeof *r);
+    if (!r) return NULL;
+    *r = (fake_request){
+        .provider = provider, .conn = conn, .record_fd = -1, .mood = provider->mood
+    };
+    r->body = maki_spool_new(provider->env, MAKI_SPOOL_MEMORY);
+    r->reply = maki_buf_new(alloc, REPLY_MOST);
+    return r;
+}
+
+static void request_free(fake_request *r)
+{
+    const maki_alloc *alloc = r->provider->env->alloc;
+    if (r->timer) event_free(r->timer);
+    fake_record_end(&r->provider->record, r->record_fd);
+    maki_spool_free(&r->body);
+    maki_buf_free(&r->reply);
+    alloc->resize(alloc, r, sizeof *r, 0);
+}
+
+/* ---- sending ------------------------------------------------------------------------------------- */
+
+/* What comes next: up to the end of the part it is in. */
+static maki_str next_span(const fake_request *r)
+{
+    uint64_t part = r->again_to - r->again_from, at = r->sent;
+    size_t from, to;
+    if (at < r->again_from) {
+        from = (size_t)at;
+        to = r->again_from;
+    } else if (at - r->again_from < part * r->again) {
+        from = r->again_from + (size_t)((at - r->again_from) % part);
+        to = r->again_to;
+    } else {
+        from = r->again_to + (size_t)(at - r->again_from - part * r->again);
+        to = r->reply.len;
+    }
+    if (to - from > r->total - r->sent) to = from + (size_t)(r->total - r->sent);
+    return (maki_str){ r->reply.ptr + from, to - from };
+}
+
+/* Of these bytes, the first event or line. */
+static maki_str first_event(maki_str bytes)
+{
+    for (size_t i = 0; i + 1 < bytes.len; i++) {
+        bool line = bytes.ptr[i] == '\n' && (bytes.ptr[i + 1] == '{' || bytes.ptr[i + 1] == ',');
+        bool event = bytes.ptr[i] == '\n' && bytes.ptr[i + 1] == '\n';
+        if (line) return maki_str_to(bytes, i + 1);
+        if (event) return maki_str_to(bytes, i + 2);
+    }
+    return bytes;
+}
+
+static void finish(fake_request *r)
+{
+    maki_conn *conn = r->conn;
+    bool cut = r->mood.cuts;
+    request_free(r);
+    if (cut) {
+        maki_conn_drop(conn);
+    } else {
+        maki_conn_end(conn);
+    }
+}
+
+static void pump(fake_request *r)
+{
+    while (r->sent < r->total && maki_conn_waiting(r->conn) < WAITING_MOST) {
+        maki_str bytes = next_span(r);
+        if (r->mood.slow_ms) bytes = first_event(bytes);
+        maki_conn_send(r->conn, bytes);
+        r->sent += bytes.len;
+        if (r->mood.slow_ms && r->sent < r->total) {
+            struct timeval wait = { r->mood.slow_ms / 1000, r->mood.slow_ms % 1000 * 1000 };
+            evtimer_add(r->timer, &wait);
+            return;
+        }
+    }
+    if (r->sent == r->total) finish(r);
+}
+
+static void on_time(evutil_socket_t fd, short what, void *ctx)
+{
+    (void)fd;
+    (void)what;
+    pump(ctx);
+}
+
+/* ---- the answer's head --------------------------------------------------------------------------- */
+
+/* Find the part of the answer that is repeated: the filler, in a stream the whole event around it. */
+static void plan_huge(fake_request *r, bool stream)
+{
+    maki_str all = maki_buf_str(&r->reply);
+    size_t at = maki_str_find_nocase(all, fake_filler);
+    if (at == all.len) return;
+    size_t from = at, to = at + fake_filler.len;
+    while (stream && from > 0 && all.ptr[from - 1] != '\n')
+        from--;
+    while (stream && to < all.len && all.ptr[to - 1] != '\n')
+        to++;
+    if (stream && to < all.len && all.ptr[to] == '\n') to++;
+    r->again_from = from;
+    r->again_to = to;
+    r->again = r->mood.huge / (to - from) + 1;
+    r->total = all.len + (r->again - 1) * (to - from);
+}
+
+static void start(fake_request *r, int status, const char *fields, bool stream)
+{
+    char lines[512];
+    maki_reply reply = { .status = status,
+                         .framing = stream ? MAKI_FRAME_CHUNKED : MAKI_FRAME_LENGTH,
+                         .length = r->total };
+    reply.reason = maki_str_of(maki_http_reason(status));
+    if (r->mood.deed == FAKE_LONG) {
+        reply.framing = MAKI_FRAME_LENGTH;
+        reply.length = r->total + 1000;
+    }
+    int n = snprintf(lines, sizeof lines, "%s", fields);
+    if (r->mood.deed == FAKE_SHORT) {
+        reply.framing = MAKI_FRAME_CLOSE;
+        reply.says_length = true;
+        n = snprintf(lines, sizeof lines, "%sContent-Length: %zu\r\n", fields, r->reply.len / 2);
+    }
+    reply.fields = (maki_str){ lines, (size_t)n };
+    maki_conn_start(r->conn, &reply);
+}
+
+static void give_up(fake_request *r, int status, const char *words)
+{
+    maki_conn *conn = r->conn;
+    request_free(r);
+    maki_conn_fail(conn, status, "fake_provider", words);
+}
+
+static void begin_answer(fake_request *r, int status, const char *fields, bool stream)
+{
+    maki_err err;
+    if (maki_buf_status(&r->reply, &err) != MAKI_OK) {
+        give_up(r, 500, err.msg);
+        return;
+    }
+    if (r->mood.slow_ms) r->timer = evtimer_new(r->provider->base, on_time, r);
+    if (r->mood.slow_ms && !r->timer) {
+        give_up(r, 500, "out of memory");
+        return;
+    }
+    r->again_from = r->again_to = r->reply.len;
+    r->total = r->reply.len;
+    if (r->mood.huge) plan_huge(r, stream);
+    start(r, status, fields, stream);
+    if (r->mood.cuts && r->mood.cut < r->total) {
+        r->total = r->mood.cut;
+    } else {
+        r->mood.cuts = false;
+    }
+    pump(r);
+}
+
+/* ---- deciding ------------------------------------------------------------------------------------ */
+
+static const char json_fields[] = "Content-Type: application/json\r\nx-request-id: req_fake\r\n";
+static const char event_fields[] =
+    "Content-Type: text/event-stream; charset=utf-8\r\nCache-Control: no-cache\r\n"
+    "x-request-id: req_fake\r\n";
+static const char lines_fields[] = "Content-Type: application/x-ndjson\r\n";
+
+static const struct conversation_row {
+    const char *end; /* of the path */
+    fake_protocol protocol;
+    void (*say)(maki_buf *out, const fake_ask *ask, const fake_answer *answer);
+    const char *stream_fields;
+} conversation_rows[FAKE_CONVERSATIONS] = {
+    { "/chat/completions", FAKE_CHAT, fake_say_chat, event_fields },
+    { "/responses", FAKE_RESPONSES, fake_say_responses, event_fields },
+    { "/messages", FAKE_MESSAGES, fake_say_messages, event_fields },
+    { "/api/chat", FAKE_OLLAMA, fake_say_ollama, lines_fields },
+    { "/api/generate", FAKE_GENERATE, fake_say_ollama, lines_fields },
+    { ":generateContent", FAKE_GEMINI, fake_say_gemini, json_fields },
+    { ":streamGenerateContent", FAKE_GEMINI, fake_say_gemini, event_fields },
+};
+
+static const struct conversation_row *conversation_at(maki_str path)
+{
+    for (size_t i = 0; i < FAKE_CONVERSATIONS; i++) {
+        maki_str end = maki_str_of(conversation_rows[i].end);
+        if (path.len >= end.len && maki_str_is(maki_str_from(path, path.len - end.len), end)) {
+            return &conversation_rows[i];
+        }
+    }
+    return NULL;
+}
+
+static void answer_error(fake_request *r, fake_error error, const char *words)
+{
+    bool limit = error == FAKE_ERROR_LIMIT;
+    int status = fake_say_error(&r->reply, path_of(r), error, words);
+    begin_answer(r, status,
+                 limit ? "Content-Type: application/json\r\nRetry-After: 1\r\n" : json_fields,
+                 false);
+}
+
+/* The moods that are no conversation.  True: this was one of them. */
+static bool answer_mood(fake_request *r)
+{
+    switch (r->mood.deed) {
+    case FAKE_LIMIT: answer_error(r, FAKE_ERROR_LIMIT, ""); return true;
+    case FAKE_BROKEN: answer_error(r, FAKE_ERROR_BROKEN, ""); return true;
+    case FAKE_OVERFLOW: answer_error(r, FAKE_ERROR_OVERFLOW, ""); return true;
+    case FAKE_GARBAGE:
+        maki_buf_add(&r->reply, MAKI_LIT("\0\xff\xfe<html>{{{\n\ndata: {\"a\":\n\n\xc3\n"));
+        begin_answer(r, 200, json_fields, false);
+        return true;
+    case FAKE_SILENT: return true; /* until the client goes away */
+    default: return false;
+    }
+}
+
+static void answer_conversation(fake_request *r, const struct conversation_row *row,
+                                const fake_ask *ask, maki_arena *arena)
+{
+    fake_answer answer;
+    maki_err err;
+    if (fake_answer_make(ask, &r->mood, arena, &answer, &err) != MAKI_OK) {
+        answer_error(r, FAKE_ERROR_BAD, err.msg);
+        return;
+    }
+    row->say(&r->reply, ask, &answer);
+    const char *fields = ask->stream && !ask->array ? row->stream_fields : json_fields;
+    begin_answer(r, 200, fields, ask->stream);
+}
+
+/* The request's own mood, if it has one.  False: it is not one we know, and that was said. */
+static bool choose_mood(fake_request *r, const fake_ask *ask)
+{
+    maki_str words = maki_str_of(r->words), unknown;
+    char why[120];
+    if (!words.len && ask) words = fake_mood_in(ask->said);
+    if (!words.len || fake_mood_read(words, &r->mood, &unknown)) return true;
+    snprintf(why, sizeof why, "fake provider: there is no mood '%.*s'; see src/fake/mood.h",
+             (int)(unknown.len < 40 ? unknown.len : 40), unknown.ptr);
+    answer_error(r, FAKE_ERROR_BAD, why);
+    return false;
+}
+
+static void answer_post(fake_request *r, const struct conversation_row *row, maki_str body)
+{
+    fake_ask ask;
+    maki_err err;
+    maki_arena arena = maki_arena_new(r->provider->env->alloc, DECODED_MOST);
+    if (fake_ask_read(row->protocol, maki_str_of(r->target), body, &arena, &ask, &err) != MAKI_OK) {
+        answer_error(r, FAKE_ERROR_BAD, err.msg);
+    } else if (choose_mood(r, &ask) && !answer_mood(r)) {
+        answer_conversation(r, row, &ask, &arena);
+    }
+    maki_arena_free(&arena);
+}
+
+static void answer_other(fake_request *r, maki_str body)
+{
+    maki_str json = MAKI_LIT("{}");
+    if (!choose_mood(r, NULL) || answer_mood(r)) return;
+    if (body.len && maki_json_check(body, &json, NULL) != MAKI_OK) {
+        answer_error(r, FAKE_ERROR_BAD, "the body is not JSON");
+        return;
+    }
+    int status = fake_say_other(&r->reply, maki_str_of(r->method), path_of(r), json);
+    if (status) {
+        begin_answer(r, status, json_fields, false);
+    } else {
+        give_up(r, 404, "the fake provider has nothing at this path");
+    }
+}
+
+/* The same for everybody, made once, without a look at the body. */
+static maki_str quick_answer(fake_provider *provider, const struct conversation_row *row)
+{
+    maki_buf *made = &provider->quick[row - conversation_rows];
+    if (made->len) return maki_buf_str(made);
+    fake_ask ask = { .protocol = row->protocol,
+                     .body = MAKI_LIT("{}"),
+                     .model = MAKI_LIT("fake"),
+                     .stream = provider->mood.deed == FAKE_QUICK_STREAM };
+    fake_answer answer = { .text = MAKI_LIT("This is the quick answer.") };
+    *made = maki_buf_new(provider->env->alloc, REPLY_MOST);
+    row->say(made, &ask, &answer);
+    return maki_buf_str(made);
+}
+
+static void answer_quick(fake_request *r, const struct conversation_row *row)
+{
+    fake_provider *provider = r->provider;
+    maki_conn *conn = r->conn;
+    bool stream = provider->mood.deed == FAKE_QUICK_STREAM;
+    maki_reply reply = { .status = 200,
+                         .reason = MAKI_LIT("OK"),
+                         .fields = maki_str_of(stream ? row->stream_fields : json_fields),
+                         .framing = stream ? MAKI_FRAME_CHUNKED : MAKI_FRAME_LENGTH };
+    maki_str body = quick_answer(provider, row);
+    reply.length = body.len;
+    request_free(r);
+    maki_conn_start(conn, &reply);
+    maki_conn_send(conn, body);
+    maki_conn_end(conn);
+}
+
+void fake_provider_end(fake_provider *provider)
+{
+    for (size_t i = 0; i < FAKE_CONVERSATIONS; i++)
+        maki_buf_free(&provider->quick[i]);
+}
+
+/* ---- what the server calls ----------------------------------------------------------------------- */
+
+static void copy_text(char *out, size_t room, maki_str text)
+{
+    size_t n = text.len < room ? text.len : room - 1;
+    memcpy(out, text.ptr, n);
+    out[n] = '\0';
+}
+
+static void on_head(void *ctx, maki_conn *conn, const maki_http_head *head)
+{
+    fake_provider *provider = ctx;
+    maki_err err;
+    fake_request *r = request_new(provider, conn);
+    if (!r) {
+        maki_conn_fail(conn, 500, "fake_provider", "out of memory");
+        return;
+    }
+    maki_conn_keep(conn, r);
+    copy_text(r->target, sizeof r->target, head->target);
+    copy_text(r->method, sizeof r->method, head->method);
+    const maki_str *words = maki_http_field_named(head, MAKI_LIT("x-fake"));
+    if (words) copy_text(r->words, sizeof r->words, *words);
+    r->unread = (r->mood.deed == FAKE_QUICK || r->mood.deed == FAKE_QUICK_STREAM) && !words;
+    if (fake_record_head(&provider->record, head, &r->record_fd, &err) != MAKI_OK) {
+        give_up(r, 500, err.msg);
+    }
+}
+
+static void on_body(void *ctx, maki_conn *conn, maki_str bytes)
+{
+    fake_provider *provider = ctx;
+    fake_request *r = maki_conn_kept(conn);
+    maki_err err;
+    maki_status st = fake_record_body(&provider->record, r->record_fd, bytes, &err);
+    if (st == MAKI_OK && !r->unread) st = maki_spool_add(&r->body, bytes, &err);
+    if (st != MAKI_OK) give_up(r, 500, err.msg);
+}
+
+static void on_body_end(void *ctx, maki_conn *conn)
+{
+    fake_request *r = maki_conn_kept(conn);
+    const struct conversation_row *row = conversation_at(path_of(r));
+    maki_str body;
+    maki_err err;
+    (void)ctx;
+    fake_record_end(&r->provider->record, r->record_fd);
+    r->record_fd = -1;
+    if (row && r->unread) {
+        answer_quick(r, row);
+    } else if (maki_spool_text(&r->body, &body, &err) != MAKI_OK) {
+        give_up(r, 500, err.msg);
+    } else if (row && maki_str_is(maki_str_of(r->method), MAKI_LIT("POST"))) {
+        answer_post(r, row, body);
+    } else {
+        answer_other(r, body);
+    }
+}
+
+static void on_drained(void *ctx, maki_conn *conn)
+{
+    fake_request *r = maki_conn_kept(conn);
+    (void)ctx;
+    if (r && !r->timer) pump(r);
+}
+
+static void on_gone(void *ctx, maki_conn *conn, maki_status why)
+{
+    (void)ctx;
+    (void)why;
+    request_free(maki_conn_kept(conn));
+}
+
+maki_server_calls fake_provider_calls(fake_provider *provider)
+{
+    return (maki_server_calls){ .ctx = provider,
+                                .on_head = on_head,
+                                .on_body = on_body,
+                                .on_body_end = on_body_end,
+                                .on_drained = on_drained,
+                                .on_gone = on_gone };
+}

@@ -1,0 +1,26 @@
+/* serve.h -- the fake provider on its connections: who asks what, and how fast it is told. */
+#ifndef MAKI_FAKE_SERVE_H
+#define MAKI_FAKE_SERVE_H
+
+#include "base/buf.h"
+#include "fake/mood.h"
+#include "fake/record.h"
+#include "net/server.h"
+
+enum { FAKE_CONVERSATIONS = 7 }; /* paths at which one can be held */
+
+typedef struct fake_provider {
+    const maki_env *env;
+    struct event_base *base;
+    fake_mood mood; /* unless the request says otherwise */
+    fake_record record;
+    maki_buf
+        quick[FAKE_CONVERSATIONS]; /* quick answers, made when first asked for; zeroed: not yet */
+} fake_provider;
+
+void fake_provider_end(fake_provider *provider); /* gives back what was made */
+
+/* What the server calls; `provider` is borrowed as long as the server lives. */
+maki_server_calls fake_provider_calls(fake_provider *provider);
+
+#endif

@@ -1,0 +1,160 @@
+// lib.mjs -- what the end-to-end tests share: programs started and ended, folders, waiting with a bound.
+//
+//     const fake = await startFake(t, { record: true });
+//     const maki = await startMaki(t, { upstream: fake.url });
+//     ... talk to maki.url ...
+//     const talks = await readConversations(maki.home);
+//
+// Everything that was started ends with the test `t`.  Ports are chosen by the kernel.
+import { spawn } from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..');
+export const build = path.resolve(process.env.MAKI_BUILD || path.join(root, 'build'));
+
+const PATIENCE_MS = 60_000; // for a failure to show, never for a success to be waited out
+
+/** A folder that is deleted with the test. */
+export function folder(t, name = 'maki-e2e') {
+  const made = fs.mkdtempSync(path.join(os.tmpdir(), `${name}-`));
+  t.after(() => fs.rmSync(made, { recursive: true, force: true }));
+  return made;
+}
+
+/** Ask until the answer is not undefined, null or false.  Fails with `what` when it takes too long. */
+export async function until(what, ask, patience = PATIENCE_MS) {
+  const end = Date.now() + patience;
+  for (;;) {
+    const got = await ask();
+    if (got !== undefined && got !== null && got !== false) return got;
+    if (Date.now() > end) throw new Error(`waited in vain for ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+/** Start a program, and wait for the line that tells its address. */
+async function start(t, file, args, env = {}) {
+  const child = spawn(file, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+  const exited = new Promise((resolve) => {
+    child.on('exit', (code, signal) => resolve(code ?? signal));
+    child.on('error', () => resolve(0)); // it never ran
+  });
+  let out = '', err = '';
+  child.stderr.on('data', (bytes) => (err += bytes));
+  const server = {
+    child,
+    errors: () => err,
+    /** Ends it as a user would; gives the exit code, or the signal that ended it. */
+    async stop(signal = 'SIGTERM') {
+      if (child.exitCode === null && child.signalCode === null) child.kill(signal);
+      return exited;
+    },
+  };
+  t.after(async () => {
+    const how = await server.stop();
+    if (how !== 0 && how !== 'SIGTERM' && how !== 'SIGKILL') {
+      throw new Error(`${path.basename(file)} ended with ${how}: ${err}`);
+    }
+  });
+  server.url = await new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error(`${file} did not start: ${out}${err}`)), PATIENCE_MS);
+    const failed = (why) => (clearTimeout(timer), reject(new Error(`${file}: ${why}: ${out}${err}`)));
+    child.on('error', (error) => failed(error.message));
+    child.on('exit', (code) => failed(`ended with ${code}`));
+    child.stdout.on('data', (bytes) => {
+      out += bytes;
+      const found = /listening on (http:\/\/\S+)/.exec(out);
+      if (found) {
+        clearTimeout(timer);
+        resolve(found[1]);
+      }
+    });
+  });
+  return server;
+}
+
+/** The fake provider.  `record`: keep what it was asked in `recorded`, a folder. */
+export async function startFake(t, { mood, record } = {}) {
+  const args = ['--port', '0'];
+  const recorded = record ? folder(t, 'maki-recorded') : undefined;
+  if (mood) args.push('--mood', mood);
+  if (record) args.push('--record', recorded);
+  const fake = await start(t, path.join(build, 'maki-fake-provider'), args);
+  return { ...fake, recorded };
+}
+
+/** The daemon, with one upstream for everything. */
+export async function startMaki(t, { upstream, home = folder(t, 'maki-home'), args = [], env = {} }) {
+  const maki = await start(t, path.join(build, 'maki-serve'),
+    ['--listen', '127.0.0.1:0', '--upstream', `fake=${upstream}`, ...args],
+    { MAKI_HOME: home, ...env });
+  return { ...maki, home };
+}
+
+// ---- the log ------------------------------------------------------------------------------------
+
+/** A message of the log, whichever of the two shapes it has, without what clients may write differently. */
+export function plain(row) {
+  const message = { role: row.role, text: '' };
+  const calls = [], results = [];
+  const parts = Array.isArray(row.content) ? row.content : [{ type: 'text', text: row.content ?? '' }];
+  for (const part of parts) {
+    if (part.type === 'text' || part.type === 'input_text' || part.type === 'output_text') message.text += part.text;
+    if (part.type === 'tool_use') calls.push({ name: part.name, input: part.input });
+    if (part.type === 'tool_result') results.push(textOf(part.content));
+  }
+  for (const call of row.tool_calls ?? []) {
+    const given = call.function.arguments;
+    calls.push({ name: call.function.name, input: typeof given === 'string' ? parse(given) : given });
+  }
+  if (row.role === 'tool') {
+    results.push(message.text);
+    message.role = 'user';
+    message.text = '';
+  }
+  if (calls.length) message.calls = calls;
+  if (results.length) message.results = results;
+  return message;
+}
+
+function parse(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text; // the input of a custom tool is no JSON
+  }
+}
+
+function textOf(content) {
+  if (!Array.isArray(content)) return content ?? '';
+  return content.map((part) => part.text ?? '').join('');
+}
+
+/** Every conversation in the log: {id, rows (as they stand there), said (plain, without system messages)}. */
+export function readConversations(home) {
+  const sessions = path.join(home, 'agents', 'proxy', 'sessions');
+  if (!fs.existsSync(sessions)) return [];
+  const files = fs.readdirSync(sessions)
+    .filter((name) => name.endsWith('.jsonl') && !name.endsWith('.events.jsonl')).sort();
+  return files.map((name) => {
+    const lines = fs.readFileSync(path.join(sessions, name), 'utf8').split('\n').filter((line) => line);
+    const rows = lines.map((line) => JSON.parse(line)).filter((row) => row.role);
+    const said = rows.filter((row) => row.role !== 'system' && row.role !== 'developer').map(plain);
+    return { id: name.slice(0, -'.jsonl'.length), rows, said };
+  });
+}
+
+/** What the fake provider was asked: [{line, fields: [[name, value]], body}], in order. */
+export function readRecorded(recorded) {
+  return fs.readdirSync(recorded).filter((name) => name.endsWith('.head')).sort().map((name) => {
+    const [line, ...fields] = fs.readFileSync(path.join(recorded, name), 'latin1').split('\r\n').slice(0, -1);
+    return {
+      line,
+      fields: fields.map((field) => [field.slice(0, field.indexOf(': ')), field.slice(field.indexOf(': ') + 2)]),
+      body: fs.readFileSync(path.join(recorded, name.replace('.head', '.body'))),
+    };
+  });
+}
