@@ -92,6 +92,7 @@ uint64_t maki_log_last(const maki_log *log);   /* the newest message, maki_log_b
 uint64_t maki_log_events(const maki_log *log); /* the number of the newest event, 0 when none */
 /* The chain after the newest message. */
 const unsigned char *maki_log_head(const maki_log *log);
+uint64_t maki_log_tokens(const maki_log *log); /* of all its messages */
 
 /* The record of a message of this log (seq > base). */
 maki_status maki_log_row(maki_log *log, uint64_t seq, maki_row *out, maki_err *err);

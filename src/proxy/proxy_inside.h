@@ -39,7 +39,7 @@ struct maki_exchange {
     unsigned char prefix[MAKI_PREFIX_LEN]; /* P at the tip */
     bool events_written;                   /* those that the view depends on */
     uint64_t body_hash, body_bytes;
-    uint64_t system_tokens, tool_tokens, message_tokens;
+    uint64_t system_tokens, tool_tokens;
 
     int64_t began, first; /* ms */
     int status;           /* of HTTP; 0: no reply */

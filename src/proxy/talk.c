@@ -223,20 +223,22 @@ void maki_talk_abort(maki_talk *t)
     t->last = UINT64_MAX; /* the branch may have been cut already: read it again */
 }
 
-/* The tokens of rows [from, to] of the log. */
-static maki_status tokens_of(maki_talk *t, uint64_t from, uint64_t to, uint64_t *out, maki_err *err)
+maki_status maki_talk_row_tokens(maki_talk *t, uint64_t seq, uint64_t *out, maki_err *err)
 {
-    maki_view_totals totals;
-    size_t family = maki_conv_family(t->conv);
-    maki_status st = maki_conv_tokens(t->conv, from, to, family, false, &totals, err);
-    *out = st == MAKI_OK ? totals.tokens : 0;
+    maki_row row;
+    if (seq == t->first_added && seq == t->last_added) {
+        *out = t->added_tokens;
+        return MAKI_OK;
+    }
+    maki_status st = maki_log_row(maki_conv_log(t->conv), seq, &row, err);
+    *out = st == MAKI_OK ? row.tokens : 0;
     return st;
 }
 
 maki_status maki_talk_commit(maki_talk *t, maki_err *err)
 {
     maki_log *log = maki_conv_log(t->conv);
-    uint64_t tokens = 0;
+    uint64_t before = maki_log_tokens(log);
     maki_status st = maki_log_commit(log, err);
     if (st != MAKI_OK) {
         t->last = UINT64_MAX;
@@ -244,11 +246,10 @@ maki_status maki_talk_commit(maki_talk *t, maki_err *err)
     }
     t->last = maki_log_last(log);
     t->events = maki_log_events(log);
-    if (t->first_added) st = add_range(t, t->first_added, t->last_added, err);
-    if (st == MAKI_OK && t->first_added)
-        st = tokens_of(t, t->first_added, t->last_added, &tokens, err);
-    t->tokens += tokens;
-    if (st != MAKI_OK) t->last = UINT64_MAX; /* it is written all the same */
+    t->added_tokens = maki_log_tokens(log) - before;
+    t->tokens += t->added_tokens;
+    if (t->first_added && add_range(t, t->first_added, t->last_added, NULL) != MAKI_OK)
+        t->last = UINT64_MAX; /* it is written all the same: the branch is read again */
     return MAKI_OK;
 }
 

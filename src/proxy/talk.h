@@ -38,6 +38,7 @@ typedef struct maki_talk {
     /* the open group */
     uint64_t first_added, last_added; /* rows; 0: none */
     bool moved;                       /* it begins with a rewind */
+    uint64_t added_tokens;            /* of the rows of the last one that was committed */
 } maki_talk;
 
 /* How to open one. */
@@ -67,6 +68,9 @@ maki_status maki_talk_add(maki_talk *talk, maki_str row, uint64_t *seq, maki_err
 maki_status maki_talk_note(maki_talk *talk, const char *type, maki_str fields, maki_err *err);
 maki_status maki_talk_commit(maki_talk *talk, maki_err *err) MAKI_MUST_CHECK;
 void maki_talk_abort(maki_talk *talk);
+
+/* The tokens of one row. */
+maki_status maki_talk_row_tokens(maki_talk *talk, uint64_t seq, uint64_t *out, maki_err *err);
 
 /* Descriptors of our own of its files, to be synced and closed by another thread: events (when `events`),
  * messages, the folder of a new one; -1 for none. */
