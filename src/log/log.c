@@ -764,6 +764,8 @@ static maki_status write_header(maki_log *log, bool *wrote, maki_err *err)
     if (st == MAKI_OK) {
         st = maki_file_write_at(files, log->messages_fd, 0, maki_buf_str(&row), err);
         if (st != MAKI_OK) (void)!files->truncate(files, log->messages_fd, 0);
+        if (st == MAKI_OK && log->options.wrote)
+            log->options.wrote(log->options.wrote_ctx, MAKI_LOG_MESSAGES, 0, maki_buf_str(&row));
     }
     maki_buf_free(&row);
     *wrote = st == MAKI_OK;
@@ -1080,6 +1082,18 @@ static void note_events(maki_log *log)
     (void)!maki_index_note_events(&log->index, log->ev, NULL);
 }
 
+/* Whoever wants to know what the group wrote; its rows began at `from`. */
+static void tell_written(maki_log *log, uint64_t from)
+{
+    maki_log_wrote_fn fn = log->options.wrote;
+    uint64_t to = published_end(log);
+    if (!fn) return;
+    maki_str rows = { to - from == log->rows.len ? log->rows.ptr : NULL, (size_t)(to - from) };
+    if (to > from) fn(log->options.wrote_ctx, MAKI_LOG_MESSAGES, from, rows);
+    if (log->events.len)
+        fn(log->options.wrote_ctx, MAKI_LOG_EVENTS, log->events_end, maki_buf_str(&log->events));
+}
+
 /* Write, sync and publish the group; the lock stays. */
 static maki_status finish(maki_log *log, maki_err *err)
 {
@@ -1092,6 +1106,7 @@ static maki_status finish(maki_log *log, maki_err *err)
         roll_back(log, end);
         return st;
     }
+    tell_written(log, end);
     log->events_end += log->events.len;
     log->ev += log->events_added;
     if (log->events_added) {

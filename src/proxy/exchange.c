@@ -351,7 +351,6 @@ static maki_status write_group(reading *r, maki_str body, maki_talk *talk, const
                                maki_err *err)
 {
     maki_system_seen seen;
-    uint64_t events = talk->events;
     maki_status st = maki_talk_begin(talk, &f->point, err);
     if (st != MAKI_OK) return st;
     st = write_system(r, talk, &seen, err);
@@ -362,7 +361,6 @@ static maki_status write_group(reading *r, maki_str body, maki_talk *talk, const
     }
     st = maki_talk_commit(talk, err);
     if (st == MAKI_OK) talk->system = seen;
-    r->x->events_written = talk->events != events;
     return st;
 }
 
