@@ -188,23 +188,22 @@ void maki_journal_close(maki_journal *j)
 bool maki_journal_add(maki_journal *j, const unsigned char session[MAKI_SESSION_BYTES],
                       maki_log_part part, uint64_t at, maki_str bytes)
 {
-    static const char zeros[8];
     if (bytes.len > MAKI_JOURNAL_MOST || atomic_load(&j->failed)) return false;
     journal_piece piece = { .length = (uint32_t)bytes.len, .part = (uint32_t)part, .at = at };
     memcpy(piece.session, session, sizeof piece.session);
     piece.check = XXH3_64bits(bytes.ptr, bytes.len);
-    size_t padded = journal_padded(bytes.len);
+    size_t size = sizeof piece + journal_padded(bytes.len);
     pthread_mutex_lock(&j->lock);
-    bool room = j->waiting.len + sizeof piece + padded <= WAITING_MAX;
+    char *room = j->waiting.len + size <= WAITING_MAX ? maki_buf_room(&j->waiting, size) : NULL;
     if (room) {
-        maki_buf_add(&j->waiting, (maki_str){ (const char *)&piece, sizeof piece });
-        maki_buf_add(&j->waiting, bytes);
-        maki_buf_add(&j->waiting, (maki_str){ zeros, padded - bytes.len });
-        room = j->waiting.status == MAKI_OK;
-        if (!room) atomic_store(&j->failed, true); /* half a piece waits: give it up for good */
+        memset(room + size - 8, 0, 8); /* what fills it up */
+        memcpy(room, &piece, sizeof piece);
+        memcpy(room + sizeof piece, bytes.ptr, bytes.len);
+        j->waiting.len += size;
     }
+    j->waiting.status = MAKI_OK; /* for want of memory this one is not added: the next may be */
     pthread_mutex_unlock(&j->lock);
-    return room;
+    return room != NULL;
 }
 
 /* ---- syncing ----------------------------------------------------------------------------------------- */
@@ -244,8 +243,11 @@ maki_status maki_journal_sync(maki_journal *j, maki_err *err)
     j->waiting = j->writing;
     j->writing = taken;
     pthread_mutex_unlock(&j->lock);
-    if (atomic_load(&j->failed)) return maki_fail(err, MAKI_IO, "the journal failed before");
     if (j->writing.len == 0) return MAKI_OK;
+    if (atomic_load(&j->failed)) { /* these came before it was known */
+        maki_buf_clear(&j->writing);
+        return maki_fail(err, MAKI_IO, "the journal could not be written");
+    }
     if (j->halves[j->current].end + j->writing.len > JOURNAL_SIZE) turn_over(j);
     journal_half *half = &j->halves[j->current];
     maki_status st = seal(j, half, err);
