@@ -1,5 +1,6 @@
 /* daemon.c -- see daemon.h. */
 #include "daemon/daemon.h"
+#include "store/session.h"
 
 #include <event2/event.h>
 #include <malloc.h>
@@ -17,10 +18,9 @@
 #include "daemon/metrics.h"
 #include "daemon/pass.h"
 #include "daemon/routes.h"
-#include "daemon/syncer.h"
+#include "store/session.h"
 
 enum {
-    SYNC_THREADS = 8,
     TRIM_SECONDS = 2 /* how long memory that is not used may stay ours */
 };
 
@@ -35,7 +35,6 @@ struct maki_daemon {
     bool queue_open;
     maki_server *server;
     maki_client *client;
-    maki_syncer *syncer;
     maki_engine *engine;
     maki_broadcast *broadcast;
     maki_api *api;
@@ -225,21 +224,18 @@ static void on_signal(evutil_socket_t fd, short what, void *ctx)
 
 /* ---- open ----------------------------------------------------------------------------------------- */
 
+/* Where conversations are kept.  Names of sessions are looked for there by everything in this process. */
 static maki_status find_home(maki_daemon *d, maki_err *err)
 {
-    const char *own = getenv("MAKI_HOME"), *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
-    int n;
-    if (d->options->home || (own && own[0])) {
-        n = snprintf(d->home, sizeof d->home, "%s", d->options->home ? d->options->home : own);
-    } else if (data && data[0]) {
-        n = snprintf(d->home, sizeof d->home, "%s/maki", data);
-    } else if (home && home[0]) {
-        n = snprintf(d->home, sizeof d->home, "%s/.local/share/maki", home);
-    } else {
+    if (d->options->home)
+        snprintf(d->home, sizeof d->home, "%s", d->options->home);
+    else
+        maki_home(d->home, sizeof d->home);
+    if (d->home[0] != '/' && !d->options->home)
         return maki_fail(err, MAKI_INVALID, "there is no home folder; give --home DIR");
-    }
-    if ((size_t)n >= sizeof d->home)
-        return maki_fail(err, MAKI_INVALID, "the home's path is too long");
+    if (strlen(d->home) + MAKI_ID_MAX >= sizeof d->home)
+        return maki_fail(err, MAKI_INVALID, "the path of the home folder is too long");
+    if (setenv("MAKI_HOME", d->home, 1) != 0) return maki_fail_errno(err, "setting MAKI_HOME");
     return MAKI_OK;
 }
 
@@ -292,10 +288,8 @@ static maki_status open_threads(maki_daemon *d, maki_err *err)
     maki_api_options api = { .local = &local, .loop = &d->queue };
     maki_status st =
         maki_broadcast_open(d->env, d->base, &d->queue, &d->metrics, &d->broadcast, err);
-    if (st == MAKI_OK) st = maki_syncer_open(d->env, SYNC_THREADS, &d->syncer, err);
     proxy.tell = maki_broadcast_tell;
     proxy.tell_ctx = d->broadcast;
-    engine.syncer = d->syncer;
     engine.body_max = d->options->server.body_bytes;
     api.broadcast = d->broadcast;
     if (st == MAKI_OK) st = maki_engine_open(d->env, &engine, &d->engine, err);
@@ -357,7 +351,6 @@ void maki_daemon_close(maki_daemon *d)
     maki_server_close(d->server);
     if (d->api) maki_api_stop(d->api);
     maki_engine_close(d->engine);
-    maki_syncer_close(d->syncer);
     if (d->queue_open) run_arrived(d);
     maki_client_close(d->client);
     maki_api_close(d->api);

@@ -1,7 +1,7 @@
 /* daemon.h -- maki serve: everything that runs, put together.
  *
  *     loop     sockets: clients (net/server), upstreams (net/client); never a file but a large body's own
- *     engine   conversations (daemon/engine)        sync pool   fdatasync (daemon/syncer)
+ *     engine   conversations (daemon/engine)        syncer      fdatasync (daemon/syncer)
  *     api      what is answered here (daemon/api)
  *
  * Each owns its things; what goes from one to another goes through a queue. */

@@ -25,7 +25,7 @@ struct maki_engine {
     maki_queue queue;
     maki_queue *loop;
     maki_syncer *syncer;
-    maki_proxy *proxy; /* the thread's, from its start on */
+    maki_proxy *proxy; /* the thread's, from its start to its end */
     uint64_t body_max;
     struct event *nudge; /* wakes the thread, once for all that a turn of the loop brought */
     bool nudged;
@@ -67,6 +67,8 @@ static void run_room(maki_item *item)
 static void run_done(maki_item *item)
 {
     maki_record *r = MAKI_ITEM_OF(item, maki_record, done);
+    if (r->sync.status != MAKI_OK && r->err.status == MAKI_OK)
+        maki_fail(&r->err, r->sync.status, "what was recorded could not be made durable");
     r->on_done(r);
 }
 
@@ -186,7 +188,7 @@ static void do_bytes(maki_engine *e, piece *p)
 static void do_end(maki_engine *e, maki_record *r)
 {
     maki_err err = { .status = MAKI_OK };
-    r->sync = (maki_sync_job){ .sync = { { -1, -1, -1 } }, .to = e->loop, .done = &r->done };
+    r->sync = (maki_sync_job){ .sync = { { -1, -1, -1 }, false }, .to = e->loop, .done = &r->done };
     if (r->exchange) {
         note(r, maki_exchange_end(r->exchange, r->end_kind, &r->sync.sync, &err), &err);
         maki_exchange_close(r->exchange);
@@ -225,7 +227,6 @@ static void *work(void *ctx)
             ticked = now;
         }
     }
-    maki_proxy_close(e->proxy);
     return NULL;
 }
 
@@ -237,21 +238,17 @@ maki_status maki_engine_open(const maki_env *env, const maki_engine_options *opt
     sigset_t all, old;
     maki_engine *e = env->alloc->resize(env->alloc, NULL, 0, sizeof *e);
     if (!e) return maki_fail_nomem(err);
-    *e = (maki_engine){
-        .env = env, .loop = options->loop, .syncer = options->syncer, .body_max = options->body_max
-    };
+    *e = (maki_engine){ .env = env, .loop = options->loop, .body_max = options->body_max };
     maki_status st = maki_queue_open(&e->queue, false, err);
     e->nudge = event_new(options->base, -1, 0, on_nudge, e);
     if (st == MAKI_OK && !e->nudge) st = maki_fail_nomem(err);
     if (st == MAKI_OK) st = maki_proxy_open(env, options->proxy, &e->proxy, err);
+    if (st == MAKI_OK) st = maki_syncer_open(env, e->proxy, &e->syncer, err);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old); /* signals are the loop's */
     if (st == MAKI_OK) {
         e->running = pthread_create(&e->thread, NULL, work, e) == 0;
-        if (!e->running) {
-            st = maki_fail(err, MAKI_NOMEM, "no thread could be started");
-            maki_proxy_close(e->proxy);
-        }
+        if (!e->running) st = maki_fail(err, MAKI_NOMEM, "no thread could be started");
     }
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     if (st != MAKI_OK) {
@@ -267,6 +264,8 @@ void maki_engine_close(maki_engine *e)
     if (!e) return;
     maki_queue_end(&e->queue);
     if (e->running) pthread_join(e->thread, NULL);
+    maki_syncer_close(e->syncer);
+    maki_proxy_close(e->proxy);
     maki_queue_close(&e->queue);
     if (e->nudge) event_free(e->nudge);
     e->env->alloc->resize(e->env->alloc, e, sizeof *e, 0);

@@ -58,8 +58,7 @@ typedef struct maki_engine_options {
     const maki_proxy_options *proxy;
     struct event_base *base; /* the loop, */
     maki_queue *loop;        /* and where the callbacks go */
-    maki_syncer *syncer;
-    uint64_t body_max; /* bytes of a body when it is unpacked */
+    uint64_t body_max;       /* bytes of a body when it is unpacked */
 } maki_engine_options;
 
 maki_status maki_engine_open(const maki_env *env, const maki_engine_options *options,

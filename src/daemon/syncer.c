@@ -5,55 +5,60 @@
 
 #include "base/err.h"
 
-enum { THREADS_MOST = 32 };
+enum { LOOK_MS = 60000, FDS = sizeof(((maki_exchange_sync *)0)->fds) / sizeof(int) };
 
 struct maki_syncer {
     const maki_env *env;
+    maki_proxy *proxy;
     maki_queue queue;
-    pthread_t threads[THREADS_MOST];
-    size_t thread_count;
+    pthread_t thread;
+    bool running;
 };
 
-static void do_job(maki_syncer *s, maki_sync_job *job)
+/* What has descriptors of its own: it was too long for the journal, or there is none. */
+static void sync_files(maki_syncer *s, maki_sync_job *job)
 {
     const maki_files *files = s->env->files;
-    job->status = MAKI_OK;
-    for (size_t i = 0; i < sizeof job->sync.fds / sizeof job->sync.fds[0]; i++) {
+    for (size_t i = 0; i < FDS; i++) {
         if (job->sync.fds[i] < 0) continue;
         if (files->sync(files, job->sync.fds[i]) < 0) job->status = maki_fail_errno(NULL, "sync");
         files->close(files, job->sync.fds[i]);
         job->sync.fds[i] = -1;
     }
-    maki_queue_put(job->to, job->done);
 }
 
 static void *work(void *ctx)
 {
     maki_syncer *s = ctx;
-    maki_item *item;
-    while ((item = maki_queue_one(&s->queue)))
-        do_job(s, MAKI_ITEM_OF(item, maki_sync_job, item));
+    bool ended = false;
+    while (!ended) {
+        maki_item *item = maki_queue_wait(&s->queue, LOOK_MS, &ended);
+        maki_status st = item ? maki_proxy_sync(s->proxy, NULL) : MAKI_OK;
+        while (item) {
+            maki_item *next = item->next; /* when it is done it is not ours any more */
+            maki_sync_job *job = MAKI_ITEM_OF(item, maki_sync_job, item);
+            job->status = st;
+            sync_files(s, job);
+            maki_queue_put(job->to, job->done);
+            item = next;
+        }
+    }
     return NULL;
 }
 
-maki_status maki_syncer_open(const maki_env *env, size_t threads, maki_syncer **out, maki_err *err)
+maki_status maki_syncer_open(const maki_env *env, maki_proxy *proxy, maki_syncer **out,
+                             maki_err *err)
 {
     sigset_t all, old;
     maki_syncer *s = env->alloc->resize(env->alloc, NULL, 0, sizeof *s);
     if (!s) return maki_fail_nomem(err);
-    s->env = env;
-    s->thread_count = 0;
+    *s = (maki_syncer){ .env = env, .proxy = proxy };
     maki_status st = maki_queue_open(&s->queue, false, err);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old); /* signals are the loop's */
-    while (st == MAKI_OK && s->thread_count < threads && s->thread_count < THREADS_MOST) {
-        if (pthread_create(&s->threads[s->thread_count], NULL, work, s) != 0) break;
-        s->thread_count++;
-    }
+    s->running = st == MAKI_OK && pthread_create(&s->thread, NULL, work, s) == 0;
     pthread_sigmask(SIG_SETMASK, &old, NULL);
-    if (st == MAKI_OK && s->thread_count == 0) {
-        st = maki_fail(err, MAKI_NOMEM, "no thread could be started");
-    }
+    if (st == MAKI_OK && !s->running) st = maki_fail(err, MAKI_NOMEM, "no thread could be started");
     if (st != MAKI_OK) {
         maki_syncer_close(s);
         return st;
@@ -64,8 +69,8 @@ maki_status maki_syncer_open(const maki_env *env, size_t threads, maki_syncer **
 
 void maki_syncer_add(maki_syncer *s, maki_sync_job *job)
 {
-    bool any = false;
-    for (size_t i = 0; i < sizeof job->sync.fds / sizeof job->sync.fds[0]; i++)
+    bool any = job->sync.journal;
+    for (size_t i = 0; i < FDS; i++)
         any = any || job->sync.fds[i] >= 0;
     if (any) {
         maki_queue_put(&s->queue, &job->item);
@@ -79,8 +84,7 @@ void maki_syncer_close(maki_syncer *s)
 {
     if (!s) return;
     maki_queue_end(&s->queue);
-    for (size_t i = 0; i < s->thread_count; i++)
-        pthread_join(s->threads[i], NULL);
+    if (s->running) pthread_join(s->thread, NULL);
     maki_queue_close(&s->queue);
     s->env->alloc->resize(s->env->alloc, s, sizeof *s, 0);
 }

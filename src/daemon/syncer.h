@@ -1,5 +1,7 @@
-/* syncer.h -- threads that make records durable: fdatasync waits for the disk, and several files wait better
- * together (measured: 64 files by 1, 8, 32 threads, 4,800, 16,000, 29,000 a second). */
+/* syncer.h -- the thread that makes records durable.
+ *
+ * A sync waits for the disk, and one serves all exchanges that have ended by then: while it runs the next ones
+ * gather.  So the busier the daemon is, the fewer syncs an exchange costs. */
 #ifndef MAKI_DAEMON_SYNCER_H
 #define MAKI_DAEMON_SYNCER_H
 
@@ -16,8 +18,9 @@ typedef struct maki_sync_job {
     maki_item *done;
 } maki_sync_job;
 
-maki_status maki_syncer_open(const maki_env *env, size_t threads, maki_syncer **out, maki_err *err)
-    MAKI_MUST_CHECK;
+/* `proxy` is borrowed: only maki_proxy_sync is called. */
+maki_status maki_syncer_open(const maki_env *env, maki_proxy *proxy, maki_syncer **out,
+                             maki_err *err) MAKI_MUST_CHECK;
 /* From any thread; the job must live until `done` is taken.  With nothing to sync it is done at once. */
 void maki_syncer_add(maki_syncer *syncer, maki_sync_job *job);
 /* When all jobs are done.  Accepts NULL. */
