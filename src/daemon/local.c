@@ -251,6 +251,13 @@ static void get_health(maki_local_reply *reply)
     answer_text(reply, "application/json", (maki_str){ text, (size_t)n });
 }
 
+static void get_events(maki_local_reply *reply)
+{
+    reply->events = true;
+    reply->type = "text/event-stream";
+    reply->fields = "Cache-Control: no-store\r\n";
+}
+
 /* True when it was one of ours. */
 static bool get_file(maki_str path, maki_local_reply *reply)
 {
@@ -276,7 +283,7 @@ static void get(maki_local *local, const maki_local_request *request, maki_local
     else if (maki_str_is(path, MAKI_LIT("/maki/metrics")))
         get_metrics(local, reply);
     else if (maki_str_is(path, MAKI_LIT("/maki/events")))
-        reply->events = true;
+        get_events(reply);
     else if (maki_str_is(path, MAKI_LIT("/maki/ops")))
         list_ops(reply);
     else if (maki_str_is(path, MAKI_LIT("/maki/sessions")))
