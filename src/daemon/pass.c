@@ -144,12 +144,13 @@ static void on_room(maki_record *record)
     resume_for(MAKI_ITEM_OF(record, pass, record), FOR_ENGINE);
 }
 
-static bool cannot_count(const pass *p, int status)
+/* A request to count tokens, which we can answer as well: it is whole and not packed. */
+static bool can_count(const pass *p)
 {
-    return p->kind == MAKI_ROUTE_COUNT && (status == 404 || status == 405 || status == 501);
+    return p->kind == MAKI_ROUTE_COUNT && p->body_whole && p->record.coding == MAKI_CODING_NONE;
 }
 
-/* Upstream cannot count tokens, we can: the request is answered by the API thread. */
+/* Upstream cannot, we can: the request goes to the API thread, as if it had been sent to us. */
 static void count_here(pass *p)
 {
     maki_conn *conn = p->conn;
@@ -195,7 +196,7 @@ static void on_reply_head(void *ctx, int status, maki_str reason, const maki_htt
         MAKI_COUNT(metrics, first_byte_ms_total, now > p->asked_ms ? now - p->asked_ms : 0);
         MAKI_COUNT(metrics, first_byte_count_total, 1);
     }
-    if (cannot_count(p, status) && p->body_whole) {
+    if (can_count(p) && (status == 404 || status == 405 || status == 501)) {
         count_here(p);
         free_if_over(p);
         return;
@@ -280,7 +281,7 @@ static void on_done(void *ctx, maki_status st, const char *words)
     } else {
         log_upstream(p, st, words);
         end_recording(p, MAKI_EXCHANGE_CUT);
-        if (p->kind == MAKI_ROUTE_COUNT && !p->head_came && p->body_whole) {
+        if (can_count(p) && !p->head_came) {
             count_here(p);
         } else {
             answer_failure(p, st, words);

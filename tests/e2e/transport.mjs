@@ -1,6 +1,7 @@
 // transport.mjs -- what goes in at one side of the daemon comes out at the other, byte for byte; and what happens when
 // either side is slow, gone, wrong or too much.
 import assert from 'node:assert/strict';
+import net from 'node:net';
 import test from 'node:test';
 import zlib from 'node:zlib';
 import { ask, Client, Daemon, files, ok, post, unchunk, until, Upstream, within } from './transport_kit.mjs';
@@ -319,6 +320,33 @@ test('a client that reads slowly makes upstream wait', async (t) => {
   c.socket.resume();
   await within(done, 'all of it');
   assert.ok(n > 64 << 20);
+  c.close();
+  await d.stop();
+});
+
+test('an upstream that reads slowly makes the client wait', async (t) => {
+  const slow = net.createServer((s) => { slow.socket = s; s.pause(); s.on('error', () => {}); });
+  await new Promise((r) => slow.listen(0, '127.0.0.1', r));
+  t.after(() => { slow.socket?.destroy(); slow.close(); });
+  const d = await Daemon.start(t, ['--upstream', `anthropic=http://127.0.0.1:${slow.address().port}`]);
+  const piece = Buffer.alloc(64 << 10, 'x'), total = 64 << 20;
+  const c = new Client(d.port).send(`POST /v1/messages HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${total}\r\n\r\n`);
+  let sent = 0, stalled = 0;
+  const more = () => {
+    while (sent < total) {
+      sent += piece.length;
+      if (!c.socket.write(piece)) { stalled = Date.now(); c.socket.once('drain', () => { stalled = 0; more(); }); return; }
+    }
+  };
+  more();
+  await until(() => slow.socket && stalled && Date.now() - stalled > 300, 'the client has to wait');
+  assert.ok(sent < 40 << 20, `${sent} bytes were taken for an upstream that reads nothing`);
+  let n = 0;
+  const whole = new Promise((r) => slow.socket.on('data', (b) => { n += b.length; if (n > total) r(); }));
+  slow.socket.resume();
+  await within(whole, 'all of it');
+  slow.socket.write(ok('thanks'));
+  await c.wait((x) => x.endsWith('thanks'));
   c.close();
   await d.stop();
 });

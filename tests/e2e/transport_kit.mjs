@@ -156,16 +156,16 @@ export class Client {
   send(bytes) { this.socket.write(bytes); return this; }
   close() { this.socket.destroy(); }
 
-  // Until what came satisfies `test`, or (by default) the other side closes.
-  wait(test = () => false, what = 'an answer') {
+  // Until what came satisfies `test`.
+  wait(test) {
     return within(new Promise((yes, no) => {
       const look = () => {
         if (test(this.text)) yes(this.text);
-        else if (this.ended) test.toString() === '() => false' ? yes(this.text) : no(new Error(`closed: ${this.text}`));
+        else if (this.ended) no(new Error(`closed: ${this.text}`));
       };
       this.changed = look;
       look();
-    }), what);
+    }), 'an answer');
   }
 
   closed() {
