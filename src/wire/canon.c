@@ -214,7 +214,7 @@ static void add_arguments(canon *c, maki_str arguments)
     if (st != MAKI_OK)
         c->status = st;
     else if (maki_json_scan_text(text, &plain, NULL) == MAKI_OK)
-        add_value(c, maki_str_trim(text), 0);
+        add_value(c, maki_trim_space(text), 0);
     else
         add_value(c, arguments, 0);
     maki_spool_free(&spool);

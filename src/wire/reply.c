@@ -227,13 +227,13 @@ static bool is_json(maki_str *text)
 {
     static const maki_json_scan_options options = { .max_depth = DEPTH };
     if (maki_json_scan_text(*text, &options, NULL) != MAKI_OK) return false;
-    *text = maki_str_trim(*text);
+    *text = maki_trim_space(*text);
     return true;
 }
 
 static maki_status one_event(maki_wire_reply *r, maki_str text, maki_err *err)
 {
-    if (maki_str_is(maki_str_trim(text), MAKI_LIT("[DONE]"))) {
+    if (maki_str_is(maki_trim_space(text), MAKI_LIT("[DONE]"))) {
         r->complete = true;
         return MAKI_OK;
     }
@@ -296,7 +296,7 @@ static maki_status end_line(maki_wire_reply *r, maki_err *err)
 {
     maki_str line;
     maki_status st = maki_spool_text(&r->body, &line, err);
-    if (st == MAKI_OK && maki_str_trim(line).len) st = one_event(r, line, err);
+    if (st == MAKI_OK && maki_trim_space(line).len) st = one_event(r, line, err);
     if (r->body.head.room > KEEP_BUFFER)
         maki_spool_free(&r->body);
     else
@@ -392,7 +392,7 @@ static maki_status note_text(maki_wire_reply *r, maki_str text, maki_err *err)
 static maki_status read_other(maki_wire_reply *r, maki_str text, maki_err *err)
 {
     static const maki_str beginnings[] = { { "data:", 5 }, { "event:", 6 }, { ":", 1 } };
-    maki_str trimmed = maki_str_trim(text);
+    maki_str trimmed = maki_trim_space(text);
     if (maki_str_starts(trimmed, MAKI_LIT("["))) return read_array(r, text, err);
     for (size_t i = 0; i < sizeof beginnings / sizeof beginnings[0]; i++) {
         if (!maki_str_starts(trimmed, beginnings[i])) continue;
@@ -410,7 +410,7 @@ static maki_status read_other(maki_wire_reply *r, maki_str text, maki_err *err)
         newline = memchr(text.ptr, '\n', text.len);
         r->ending = !newline;
         line = maki_str_to(text, newline ? (size_t)(newline - text.ptr) : text.len);
-        if (maki_str_trim(line).len) st = one_event(r, line, err);
+        if (maki_trim_space(line).len) st = one_event(r, line, err);
         if (st != MAKI_OK || !newline) return st;
         text = maki_str_from(text, line.len + 1);
     }
@@ -425,7 +425,7 @@ static maki_status read_whole(maki_wire_reply *r, maki_err *err)
     bool json = is_json(&value);
     if (r->http_status >= 400)
         return json ? maki_reply_note(r, MAKI_NOTE_ERROR, value, err) : note_text(r, text, err);
-    if (maki_str_trim(text).len == 0) return MAKI_OK;
+    if (maki_trim_space(text).len == 0) return MAKI_OK;
     if (!json) return read_other(r, text, err);
     if (maki_is_array(value)) return read_array(r, value, err);
     if (!maki_is_object(value)) {

@@ -33,6 +33,16 @@ static inline bool maki_is_array(maki_str value)
     return value.len && value.ptr[0] == '[';
 }
 
+/* Without JSON's white space at both ends; any bytes. */
+static inline maki_str maki_trim_space(maki_str text)
+{
+    while (text.len && memchr(" \t\r\n", text.ptr[0], 4))
+        text = maki_str_from(text, 1);
+    while (text.len && memchr(" \t\r\n", text.ptr[text.len - 1], 4))
+        text.len--;
+    return text;
+}
+
 /* Is it a string with this text? */
 static inline bool maki_is_text(maki_str value, maki_str text)
 {
