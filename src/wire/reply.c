@@ -12,6 +12,7 @@ enum {
     BODY_MEMORY = 64 << 10, /* of a body, a line, rows: more goes into a file */
     KEEP_BUFFER = 2 << 10,  /* what a stream at rest may keep */
     SLICE = 64 << 10,       /* fed at a time, so that little is lost with a long event */
+    PARTS_MOST = 4096,      /* that are not whole yet */
     ERROR_TEXT = 4 << 10,   /* of an error that is no JSON */
     DEPTH = 500             /* of an event, so that its row is not too deep for the log */
 };
@@ -106,6 +107,12 @@ maki_status maki_reply_note(maki_wire_reply *r, maki_str name, maki_str value, m
 {
     if (value.len == 0) return MAKI_OK;
     return maki_gather_add(&r->facts, MAKI_GATHER_VALUE, name, value, err);
+}
+
+maki_status maki_reply_note_first(maki_wire_reply *r, maki_str name, maki_str string, maki_err *err)
+{
+    if (!maki_is_string(string) || maki_gather_has(&r->facts, name)) return MAKI_OK;
+    return maki_gather_add(&r->facts, MAKI_GATHER_VALUE, name, string, err);
 }
 
 maki_status maki_reply_usage(maki_wire_reply *r, maki_str usage, maki_err *err)
@@ -242,7 +249,8 @@ static maki_status one_event(maki_wire_reply *r, maki_str text, maki_err *err)
         return MAKI_OK;
     }
     maki_status st = r->rules->event(r, text, err);
-    if (r->held > MAKI_WIRE_ROW_MAX) give_up(r); /* again with every event: facts may still come */
+    if (r->held > MAKI_WIRE_ROW_MAX || r->part_count > PARTS_MOST)
+        give_up(r); /* again with every event: facts may still come */
     return st;
 }
 
