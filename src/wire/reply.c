@@ -52,8 +52,9 @@ maki_status maki_wire_reply_open(const maki_env *env, maki_protocol protocol, in
                             .usage = maki_gather_new(env, &r->noted),
                             .out = maki_spool_new(env, BODY_MEMORY),
                             .usage_json = maki_spool_new(env, BODY_MEMORY) };
-    if (maki_str_has_nocase(type, MAKI_LIT("event-stream"))) r->form = MAKI_FORM_EVENTS;
-    if (maki_str_has_nocase(type, MAKI_LIT("ndjson"))) r->form = MAKI_FORM_LINES;
+    bool error = http_status >= 400; /* its body is one value, whatever the type says */
+    if (!error && maki_str_has_nocase(type, MAKI_LIT("event-stream"))) r->form = MAKI_FORM_EVENTS;
+    if (!error && maki_str_has_nocase(type, MAKI_LIT("ndjson"))) r->form = MAKI_FORM_LINES;
     *out = r;
     return MAKI_OK;
 }

@@ -1,4 +1,6 @@
 /* reply_test.c -- replies of every protocol, whole and in streams, put together into rows. */
+#include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/json.h"
@@ -112,6 +114,7 @@ static const struct reply_row { const char *name; maki_protocol protocol; said_f
       "{'id':'c','model':'m','choices':[{'index':1,'message':{'role':'assistant','content':'no'}},{'index':0,'message':{'role':'assistant','content':'ok','tool_calls':[]},'finish_reason':'stop'}],'usage':{'prompt_tokens':1,'completion_tokens':1,'prompt_cache_hit_tokens':1}}",
       "{'role':'assistant','content':'ok','tool_calls':[]}\n stop='stop' id='c' model='m' usage=1/1/1/0/0 complete" },
     { "chat: whole, without a role", MAKI_WIRE_CHAT, WHOLE, 200, "{'choices':[{'message':{'content':'ok'}}]}", "{'role':'assistant','content':'ok'}\n complete" },
+    { "chat: an error that says it is a stream", MAKI_WIRE_CHAT, RAW, 400, "{'error':{'message':'x'}}", " error={'error':{'message':'x'}}" },
     { "chat: 429", MAKI_WIRE_CHAT, WHOLE, 429, "{'error':{'message':'slow'}}", " error={'error':{'message':'slow'}}" },
 
     /* ---- Responses ---- */
@@ -258,6 +261,37 @@ static void test_long(void)
     CHECK_EQ(fake_files_live(&fe), 0);
 }
 
+/* Every file call failing in turn: told, and nothing stays behind. */
+static void test_files(void)
+{
+    static fake_env fe;
+    static char event[20000];
+    maki_err err = { 0 };
+    int n = snprintf(event, sizeof event, "data: {\"choices\":[{\"delta\":{\"content\":\"");
+    memset(event + n, 'x', 16000);
+    snprintf(event + n + 16000, 16, "\"}}]}\n\n");
+    fake_env_init(&fe);
+    tap_row("a long text, every file call failing");
+    for (size_t nth = 1;; nth++) {
+        maki_wire_reply *reply = NULL;
+        maki_wire_said said;
+        fake_files_fail_at(&fe, nth, ENOSPC);
+        maki_status st = maki_wire_reply_open(&fe.env, MAKI_WIRE_CHAT, 200,
+                                              MAKI_LIT("text/event-stream"), &reply, &err);
+        for (size_t i = 0; st == MAKI_OK && i < 6; i++)
+            st = maki_wire_reply_add(reply, maki_str_of(event), &err);
+        if (st == MAKI_OK) st = maki_wire_reply_end(reply, &said, &err);
+        if (st == MAKI_OK) CHECK_EQ(said.rows[0].len, 33 + 6 * 16000);
+        maki_wire_reply_close(reply);
+        bool failed = fake_files_failed(&fe);
+        if (st != MAKI_OK) CHECK_STATUS(st, MAKI_FULL, &err);
+        CHECK(st == MAKI_OK || failed);
+        CHECK_EQ(fake_alloc_live(&fe), 0);
+        CHECK_EQ(fake_files_live(&fe), 0);
+        if (!failed) break;
+    }
+}
+
 /* An event that is too long for memory is passed over; those after it are read. */
 static void test_long_event(void)
 {
@@ -301,6 +335,7 @@ int main(void)
     }
     test_rest();
     test_long();
+    test_files();
     test_long_event();
     return tap_end();
 }
