@@ -131,11 +131,12 @@ static const struct reply_row { const char *name; maki_protocol protocol; said_f
       "{'role':'assistant','content':null,'tool_calls':[{'id':'call_1','type':'function','function':{'name':'f','arguments':'{\\'a\\':1}'}}],'original':{'type':'function_call','id':'fc','status':'completed'}}\n"
       " stop='completed' id='resp_1' model='gpt-x' usage=5/6/4/0/2 complete" },
     { "responses: cut before anything is whole", MAKI_WIRE_RESPONSES, EVENTS, 200,
+      "{'type':'response.created','response':{'id':'resp_1','status':'in_progress'}}\n"
       "{'type':'response.output_item.added','output_index':0,'item':{'type':'reasoning','id':'rs','summary':[]}}\n{'type':'response.reasoning_summary_text.delta','output_index':0,'delta':'hm'}\n"
       "{'type':'response.output_item.added','output_index':1,'item':{'type':'message','role':'assistant','content':[]}}\n{'type':'response.output_text.delta','output_index':1,'delta':'Hel'}\n{'type':'response.output_text.delta','output_index':1,'delta':'lo'}\n"
       "{'type':'response.output_item.added','output_index':2,'item':{'type':'custom_tool_call','call_id':'c','name':'exec','input':''}}\n{'type':'response.custom_tool_call_input.delta','output_index':2,'delta':'ls'}\n{'type':'response.unknown.delta','delta':'x'}\n",
       "{'role':'assistant','content':[{'type':'reasoning','id':'rs','summary':[{'type':'summary_text','text':'hm'}]},{'type':'text','text':'Hello'}],'original':{'type':'message'}}\n"
-      "{'role':'assistant','content':null,'tool_calls':[{'id':'c','type':'function','function':{'name':'exec','arguments':'ls'}}],'original':{'type':'custom_tool_call'}}\n" },
+      "{'role':'assistant','content':null,'tool_calls':[{'id':'c','type':'function','function':{'name':'exec','arguments':'ls'}}],'original':{'type':'custom_tool_call'}}\n id='resp_1'" },
     { "responses: only the end has the items", MAKI_WIRE_RESPONSES, EVENTS, 200,
       "{'type':'response.incomplete','response':{'id':'r','status':'incomplete','incomplete_details':{'reason':'max_output_tokens'},'output':[{'type':'message','role':'assistant','content':[{'type':'output_text','text':'a','annotations':[{'x':1}]}]}]}}\n",
       "{'role':'assistant','content':[{'type':'text','text':'a','original':{'annotations':[{'x':1}]}}],'original':{'type':'message'}}\n stop='max_output_tokens' id='r' complete" },
