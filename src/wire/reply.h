@@ -76,7 +76,7 @@ maki_status maki_reply_note_first(maki_wire_reply *r, maki_str name, maki_str st
 maki_status maki_reply_usage(maki_wire_reply *r, maki_str usage, maki_err *err);
 
 /* What a usage object of this protocol counts. */
-maki_wire_usage maki_reply_counts(maki_protocol protocol, maki_str usage);
+maki_wire_usage maki_usage_counts(maki_protocol protocol, maki_str usage);
 
 /* ---- parts -------------------------------------------------------------------------------------------- */
 

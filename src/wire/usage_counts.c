@@ -1,4 +1,4 @@
-/* reply_counts.c -- the places where providers say how many tokens a reply cost.
+/* usage_counts.c -- the places where providers say how many tokens a reply cost.
  *
  * They disagree on what includes what: Anthropic's input is without what came from the cache, Gemini's
  * output without thoughts.  Here input and output are everything. */
@@ -58,7 +58,7 @@ static maki_wire_usage of_gemini(maki_str u)
     return out;
 }
 
-maki_wire_usage maki_reply_counts(maki_protocol protocol, maki_str usage)
+maki_wire_usage maki_usage_counts(maki_protocol protocol, maki_str usage)
 {
     maki_wire_usage out = { 0 };
     if (!maki_is_object(usage)) return out;
