@@ -12,7 +12,8 @@ maki_status maki_anthropic_item(maki_reading *r, maki_str item, bool single)
 
 /* ---- replies ------------------------------------------------------------------------------------------ */
 
-static const maki_str index_name = { "index", 5 };
+/* The fields of an event that matter here. */
+enum { TYPE, INDEX, DELTA, BLOCK, MESSAGE, USAGE, FIELDS };
 
 static maki_status note_message(maki_wire_reply *r, maki_str message, maki_err *err)
 {
@@ -26,61 +27,64 @@ static maki_status note_message(maki_wire_reply *r, maki_str message, maki_err *
     return st == MAKI_OK ? maki_reply_usage(r, maki_get(message, MAKI_LIT("usage")), err) : st;
 }
 
-static maki_status block_start(maki_wire_reply *r, maki_str value, maki_err *err)
+static maki_status block_start(maki_wire_reply *r, const maki_str *v, maki_err *err)
 {
-    maki_str block = maki_get(value, MAKI_LIT("content_block"));
     maki_part *part = NULL;
-    if (!maki_is_object(block)) {
+    if (!maki_is_object(v[BLOCK])) {
         r->garbage = true;
         return MAKI_OK;
     }
-    maki_status st = maki_reply_new_part(r, maki_get_count(value, index_name), &part, err);
-    return st == MAKI_OK ? maki_gather_start(&part->fields, block, err) : st;
+    maki_status st = maki_reply_new_part(r, maki_count_of(v[INDEX]), &part, err);
+    return st == MAKI_OK ? maki_gather_start(&part->fields, v[BLOCK], err) : st;
 }
 
 /* Texts, thinking and signatures grow under their own names, and so does what we do not know yet. */
-static maki_status block_delta(maki_wire_reply *r, maki_str value, maki_err *err)
+static maki_status block_delta(maki_wire_reply *r, const maki_str *v, maki_err *err)
 {
-    static const maki_str but[] = { { "type", 4 }, { "partial_json", 12 }, { "citation", 8 } };
-    maki_part *part = maki_reply_part(r, maki_get_count(value, index_name));
-    maki_str delta = maki_get(value, MAKI_LIT("delta"));
-    maki_str json = maki_get_string(delta, but[1]), citation = maki_get(delta, but[2]);
+    enum { KIND, JSON, CITATION, COUNT };
+    static const maki_str names[] = { { "type", 4 }, { "partial_json", 12 }, { "citation", 8 } };
+    maki_part *part = maki_reply_part(r, maki_count_of(v[INDEX]));
+    maki_str d[COUNT];
     maki_status st = MAKI_OK;
     if (!part) {
-        r->garbage = r->garbage || !r->given_up;
+        r->garbage = true;
         return MAKI_OK;
     }
-    if (json.len)
-        st = maki_gather_add(&part->fields, MAKI_GATHER_JSON, MAKI_LIT("input"), json, err);
-    if (st == MAKI_OK && citation.len)
-        st = maki_gather_add(&part->fields, MAKI_GATHER_LIST, MAKI_LIT("citations"), citation, err);
-    return st == MAKI_OK ? maki_gather_merge(&part->fields, delta, but, 3, err) : st;
+    maki_get_each(v[DELTA], names, d, COUNT);
+    if (maki_is_string(d[JSON]))
+        st = maki_gather_add(&part->fields, MAKI_GATHER_JSON, MAKI_LIT("input"), d[JSON], err);
+    if (st == MAKI_OK && d[CITATION].len)
+        st = maki_gather_add(&part->fields, MAKI_GATHER_LIST, MAKI_LIT("citations"), d[CITATION],
+                             err);
+    return st == MAKI_OK ? maki_gather_merge(&part->fields, v[DELTA], names, COUNT, err) : st;
 }
 
-static maki_status block_stop(maki_wire_reply *r, maki_str value, maki_err *err)
+static maki_status block_stop(maki_wire_reply *r, const maki_str *v, maki_err *err)
 {
-    maki_part *part = maki_reply_part(r, maki_get_count(value, index_name));
+    maki_part *part = maki_reply_part(r, maki_count_of(v[INDEX]));
     if (part) part->done = true;
     return maki_reply_flush(r, false, err);
 }
 
-static maki_status message_delta(maki_wire_reply *r, maki_str value, maki_err *err)
+static maki_status message_delta(maki_wire_reply *r, const maki_str *v, maki_err *err)
 {
-    maki_str delta = maki_get(value, MAKI_LIT("delta"));
-    maki_status st =
-        maki_reply_note(r, MAKI_NOTE_STOP, maki_get_string(delta, MAKI_LIT("stop_reason")), err);
-    return st == MAKI_OK ? maki_reply_usage(r, maki_get(value, MAKI_LIT("usage")), err) : st;
+    maki_str stop = maki_get_string(v[DELTA], MAKI_LIT("stop_reason"));
+    maki_status st = maki_reply_note(r, MAKI_NOTE_STOP, stop, err);
+    return st == MAKI_OK ? maki_reply_usage(r, v[USAGE], err) : st;
 }
 
 static maki_status event(maki_wire_reply *r, maki_str value, maki_err *err)
 {
-    maki_str type = maki_get_string(value, MAKI_LIT("type"));
-#define IS(text) maki_is_text(type, MAKI_LIT(text))
-    if (IS("content_block_delta")) return block_delta(r, value, err);
-    if (IS("content_block_start")) return block_start(r, value, err);
-    if (IS("content_block_stop")) return block_stop(r, value, err);
-    if (IS("message_start")) return note_message(r, maki_get(value, MAKI_LIT("message")), err);
-    if (IS("message_delta")) return message_delta(r, value, err);
+    static const maki_str names[] = { { "type", 4 },           { "index", 5 },   { "delta", 5 },
+                                      { "content_block", 13 }, { "message", 7 }, { "usage", 5 } };
+    maki_str v[FIELDS];
+    maki_get_each(value, names, v, FIELDS);
+#define IS(text) maki_is_text(v[TYPE], MAKI_LIT(text))
+    if (IS("content_block_delta")) return block_delta(r, v, err);
+    if (IS("content_block_start")) return block_start(r, v, err);
+    if (IS("content_block_stop")) return block_stop(r, v, err);
+    if (IS("message_start")) return note_message(r, v[MESSAGE], err);
+    if (IS("message_delta")) return message_delta(r, v, err);
     if (IS("error")) return maki_reply_note(r, MAKI_NOTE_ERROR, value, err);
     if (IS("message_stop")) r->complete = true;
 #undef IS

@@ -214,7 +214,7 @@ static void add_arguments(canon *c, maki_str arguments)
     if (st != MAKI_OK)
         c->status = st;
     else if (maki_json_scan_text(text, &plain, NULL) == MAKI_OK)
-        add_value(c, maki_str_trim(text), 0);
+        add_value(c, maki_trim_space(text), 0);
     else
         add_value(c, arguments, 0);
     maki_spool_free(&spool);
@@ -236,11 +236,11 @@ static void add_result(canon *c, maki_str id, maki_str content, bool error, unsi
 {
     bool again = maki_is_string(id) && c->answered.len && maki_json_same_text(id, c->answered);
     if (again) return;
-    c->answered = maki_is_string(id) ? id : (maki_str){ "", 0 };
     token_text(c, 'A', id);
     if (error) token(c, 'E');
     add_content(c, content, depth);
     token(c, 'Z');
+    c->answered = maki_is_string(id) ? id : (maki_str){ "", 0 };
 }
 
 /* The data, or where it is. */
@@ -308,18 +308,19 @@ static void add_block(canon *c, maki_str block, unsigned depth)
     static const maki_str images[] = { { "image", 5 }, { "image_url", 9 }, { "input_image", 11 } };
     maki_str type = maki_get_string(block, MAKI_LIT("type"));
     maki_str text = maki_get_string(block, MAKI_LIT("text"));
+    bool result = maki_is_text(type, MAKI_LIT("tool_result"));
+    if (one_of(type, thoughts, 3)) return;
+    if (!result) c->answered = (maki_str){ "", 0 };
     if (maki_is_string(block)) {
         add_text(c, block);
     } else if (text.len && (type.len == 0 || one_of(type, texts, 3))) {
         add_text(c, text);
-    } else if (one_of(type, thoughts, 3)) {
-        return;
     } else if (maki_is_text(type, MAKI_LIT("refusal"))) {
         add_text(c, maki_get_string(block, MAKI_LIT("refusal")));
     } else if (maki_is_text(type, MAKI_LIT("tool_use"))) {
         add_call(c, maki_get(block, MAKI_LIT("id")), maki_get(block, MAKI_LIT("name")),
                  maki_get(block, MAKI_LIT("input")));
-    } else if (maki_is_text(type, MAKI_LIT("tool_result"))) {
+    } else if (result) {
         add_result(c, maki_get(block, MAKI_LIT("tool_use_id")),
                    maki_get(block, MAKI_LIT("content")),
                    maki_json_true(maki_get(block, MAKI_LIT("is_error"))), depth);

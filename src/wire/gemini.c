@@ -107,10 +107,10 @@ static maki_status note(maki_wire_reply *r, maki_str value, maki_str candidate, 
     if (!stop.len) stop = maki_get_string(feedback, MAKI_LIT("blockReason"));
     if (stop.len) r->complete = true;
     maki_status st =
-        maki_reply_note(r, MAKI_NOTE_ID, maki_get_string(value, MAKI_LIT("responseId")), err);
+        maki_reply_note_first(r, MAKI_NOTE_ID, maki_get_string(value, MAKI_LIT("responseId")), err);
     if (st == MAKI_OK)
-        st = maki_reply_note(r, MAKI_NOTE_MODEL, maki_get_string(value, MAKI_LIT("modelVersion")),
-                             err);
+        st = maki_reply_note_first(r, MAKI_NOTE_MODEL,
+                                   maki_get_string(value, MAKI_LIT("modelVersion")), err);
     if (st == MAKI_OK) st = maki_reply_note(r, MAKI_NOTE_STOP, stop, err);
     if (st == MAKI_OK) st = maki_reply_note(r, MAKI_NOTE_ERROR, error, err);
     if (st != MAKI_OK) return st;

@@ -27,21 +27,23 @@ maki_str maki_gemini_signature(maki_str part)
 
 maki_gemini_kind maki_gemini_kind_of(maki_str part, maki_str *value)
 {
-    static const struct kind_row {
-        const names *name;
-        maki_gemini_kind kind;
-    } rows[] = { { &call_names, MAKI_GEMINI_CALL },
-                 { &answer_names, MAKI_GEMINI_ANSWER },
-                 { &data_names, MAKI_GEMINI_DATA },
-                 { &file_names, MAKI_GEMINI_FILE } };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        *value = get(part, *rows[i].name);
-        if (maki_is_object(*value)) return rows[i].kind;
+    enum { TEXT, THOUGHT, FIRST };
+    static const maki_gemini_kind kinds[] = { MAKI_GEMINI_CALL, MAKI_GEMINI_ANSWER,
+                                              MAKI_GEMINI_DATA, MAKI_GEMINI_FILE };
+    const maki_str known[] = { { "text", 4 },    { "thought", 7 },   call_names.camel,
+                               call_names.snake, answer_names.camel, answer_names.snake,
+                               data_names.camel, data_names.snake,   file_names.camel,
+                               file_names.snake };
+    enum { COUNT = sizeof known / sizeof known[0] };
+    maki_str v[COUNT];
+    maki_get_each(part, known, v, COUNT);
+    for (size_t i = FIRST; i < COUNT; i++) {
+        *value = v[i];
+        if (maki_is_object(v[i])) return kinds[(i - FIRST) / 2];
     }
-    *value = maki_get_string(part, MAKI_LIT("text"));
-    if (value->len == 0) return MAKI_GEMINI_OTHER;
-    return maki_json_true(maki_get(part, MAKI_LIT("thought"))) ? MAKI_GEMINI_THOUGHT
-                                                               : MAKI_GEMINI_TEXT;
+    *value = v[TEXT];
+    if (!maki_is_string(v[TEXT])) return MAKI_GEMINI_OTHER;
+    return v[THOUGHT].len && maki_json_true(v[THOUGHT]) ? MAKI_GEMINI_THOUGHT : MAKI_GEMINI_TEXT;
 }
 
 maki_json_iter maki_gemini_parts(maki_str content)

@@ -149,7 +149,7 @@ static maki_status note(maki_wire_reply *r, maki_str value, maki_err *err)
     maki_str error = maki_get(value, MAKI_LIT("error")).len ? value : (maki_str){ "", 0 };
     if (maki_json_true(maki_get(value, MAKI_LIT("done")))) r->complete = true;
     maki_status st =
-        maki_reply_note(r, MAKI_NOTE_MODEL, maki_get_string(value, MAKI_LIT("model")), err);
+        maki_reply_note_first(r, MAKI_NOTE_MODEL, maki_get_string(value, MAKI_LIT("model")), err);
     if (st == MAKI_OK)
         st = maki_reply_note(r, MAKI_NOTE_STOP, maki_get_string(value, MAKI_LIT("done_reason")),
                              err);

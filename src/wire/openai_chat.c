@@ -112,63 +112,79 @@ static maki_status add_audio(maki_wire_reply *r, maki_str audio, maki_err *err)
 
 static maki_status add_delta(maki_wire_reply *r, maki_str delta, maki_err *err)
 {
-    static const maki_str but[] = { { "role", 4 },
-                                    { "content", 7 },
-                                    { "tool_calls", 10 },
-                                    { "function_call", 13 },
-                                    { "audio", 5 } };
-    maki_str content = maki_get(delta, but[1]);
-    maki_status st = once(&r->message, but[0], maki_get_string(delta, but[0]), err);
-    if (st == MAKI_OK && maki_is_string(content))
-        st = maki_gather_add(&r->message, MAKI_GATHER_TEXT, but[1], content, err);
-    if (st == MAKI_OK && maki_is_array(content)) st = add_blocks(r, content, err);
-    if (st == MAKI_OK) st = add_calls(r, maki_get(delta, but[2]), err);
-    if (st == MAKI_OK) st = add_old_call(r, maki_get(delta, but[3]), err);
-    if (st == MAKI_OK) st = add_audio(r, maki_get(delta, but[4]), err);
-    return st == MAKI_OK ? maki_gather_merge(&r->message, delta, but, 5, err) : st;
+    enum { ROLE, CONTENT, CALLS, OLD_CALL, AUDIO, COUNT };
+    static const maki_str names[] = { { "role", 4 },
+                                      { "content", 7 },
+                                      { "tool_calls", 10 },
+                                      { "function_call", 13 },
+                                      { "audio", 5 } };
+    maki_str v[COUNT];
+    maki_status st = MAKI_OK;
+    maki_get_each(delta, names, v, COUNT);
+    if (maki_is_string(v[CONTENT]))
+        st = maki_gather_add(&r->message, MAKI_GATHER_TEXT, names[CONTENT], v[CONTENT], err);
+    if (st == MAKI_OK && maki_is_array(v[CONTENT])) st = add_blocks(r, v[CONTENT], err);
+    if (st == MAKI_OK && v[CALLS].len) st = add_calls(r, v[CALLS], err);
+    if (st == MAKI_OK && v[OLD_CALL].len) st = add_old_call(r, v[OLD_CALL], err);
+    if (st == MAKI_OK && v[AUDIO].len) st = add_audio(r, v[AUDIO], err);
+    return st == MAKI_OK ? maki_gather_merge(&r->message, delta, names, COUNT, err) : st;
 }
 
-/* The first of the choices: only one can go on. */
-static maki_str choice_of(maki_str value)
+/* The fields of a reply or a chunk that matter here, and of its first choice: only one can go on. */
+enum { ID, MODEL, CHOICES, USAGE, ERROR, GROQ, TOP };
+enum { INDEX, DELTA, MESSAGE, STOP, CHOICE_USAGE, CHOICE };
+typedef struct said {
+    maki_str top[TOP], choice[CHOICE];
+} said;
+
+static void read_said(maki_str value, said *s)
 {
-    maki_str choices = maki_get(value, MAKI_LIT("choices"));
-    maki_json_iter iter = maki_json_items(choices);
+    static const maki_str top[] = { { "id", 2 },    { "model", 5 }, { "choices", 7 },
+                                    { "usage", 5 }, { "error", 5 }, { "x_groq", 6 } };
+    static const maki_str choice[] = {
+        { "index", 5 }, { "delta", 5 }, { "message", 7 }, { "finish_reason", 13 }, { "usage", 5 }
+    };
     maki_json_item item;
-    while (maki_is_array(choices) && maki_json_next(&iter, &item)) {
-        if (maki_get_count(item.value, MAKI_LIT("index")) == 0) return item.value;
+    maki_get_each(value, top, s->top, TOP);
+    maki_get_each((maki_str){ "", 0 }, choice, s->choice, CHOICE);
+    maki_json_iter iter = maki_json_items(s->top[CHOICES]);
+    while (maki_is_array(s->top[CHOICES]) && maki_json_next(&iter, &item)) {
+        maki_get_each(item.value, choice, s->choice, CHOICE);
+        if (maki_count_of(s->choice[INDEX]) == 0) return;
+        maki_get_each((maki_str){ "", 0 }, choice, s->choice, CHOICE);
     }
-    return (maki_str){ "", 0 };
 }
 
-static maki_status note(maki_wire_reply *r, maki_str value, maki_str choice, maki_err *err)
+static maki_status note(maki_wire_reply *r, maki_str value, const said *s, maki_err *err)
 {
-    maki_str stop = maki_get_string(choice, MAKI_LIT("finish_reason"));
-    maki_str error = maki_get(value, MAKI_LIT("error")).len ? value : (maki_str){ "", 0 };
-    maki_str usage = maki_get(value, MAKI_LIT("usage"));
-    if (!usage.len) usage = maki_get(choice, MAKI_LIT("usage"));
-    if (!usage.len) usage = maki_get(maki_get(value, MAKI_LIT("x_groq")), MAKI_LIT("usage"));
+    maki_str usage = s->top[USAGE], stop = s->choice[STOP];
+    if (!usage.len) usage = s->choice[CHOICE_USAGE];
+    if (!usage.len && s->top[GROQ].len) usage = maki_get(s->top[GROQ], MAKI_LIT("usage"));
     if (stop.len) r->complete = true;
-    maki_status st = maki_reply_note(r, MAKI_NOTE_ID, maki_get_string(value, id_name), err);
-    if (st == MAKI_OK)
-        st = maki_reply_note(r, MAKI_NOTE_MODEL, maki_get_string(value, MAKI_LIT("model")), err);
-    if (st == MAKI_OK) st = maki_reply_note(r, MAKI_NOTE_STOP, stop, err);
-    if (st == MAKI_OK) st = maki_reply_note(r, MAKI_NOTE_ERROR, error, err);
+    maki_status st = maki_reply_note_first(r, MAKI_NOTE_ID, s->top[ID], err);
+    if (st == MAKI_OK) st = maki_reply_note_first(r, MAKI_NOTE_MODEL, s->top[MODEL], err);
+    if (st == MAKI_OK && maki_is_string(stop)) st = maki_reply_note(r, MAKI_NOTE_STOP, stop, err);
+    if (st == MAKI_OK && s->top[ERROR].len) st = maki_reply_note(r, MAKI_NOTE_ERROR, value, err);
     return st == MAKI_OK ? maki_reply_usage(r, usage, err) : st;
 }
 
 static maki_status event(maki_wire_reply *r, maki_str value, maki_err *err)
 {
-    maki_str choice = choice_of(value), delta = maki_get(choice, MAKI_LIT("delta"));
-    maki_status st = note(r, value, choice, err);
-    return st == MAKI_OK && maki_is_object(delta) ? add_delta(r, delta, err) : st;
+    said s;
+    read_said(value, &s);
+    maki_status st = note(r, value, &s, err);
+    return st == MAKI_OK && maki_is_object(s.choice[DELTA]) ? add_delta(r, s.choice[DELTA], err)
+                                                            : st;
 }
 
 static maki_status whole(maki_wire_reply *r, maki_str value, maki_err *err)
 {
-    maki_str choice = choice_of(value), message = maki_get(choice, MAKI_LIT("message"));
-    maki_status st = note(r, value, choice, err);
-    bool role = maki_get_string(message, MAKI_LIT("role")).len > 0;
+    said s;
     maki_jw w;
+    read_said(value, &s);
+    maki_str message = s.choice[MESSAGE];
+    maki_status st = note(r, value, &s, err);
+    bool role = maki_get_string(message, MAKI_LIT("role")).len > 0;
     if (st != MAKI_OK || !maki_is_object(message)) return st;
     if (role) return maki_reply_row_is(r, message, err);
     maki_reply_row(r, &w, err);
@@ -213,10 +229,10 @@ static maki_status finish(maki_wire_reply *r, maki_err *err)
     const maki_str but[] = { { "role", 4 }, { "content", 7 }, old_name, old_arguments };
     maki_str calls;
     maki_jw w;
-    bool said = maki_gather_any(&r->message, but[0]) || r->part_count > 0;
+    bool any = maki_gather_any(&r->message, but[0]) || r->part_count > 0;
     maki_status st = maki_reply_flush(r, true, err);
     if (st == MAKI_OK) st = maki_spool_text(&r->blocks, &calls, err);
-    if (st != MAKI_OK || !said) return st;
+    if (st != MAKI_OK || !any) return st;
     maki_reply_row(r, &w, err);
     maki_jw_object(&w);
     maki_write_field(&w, but[0], MAKI_LIT("\"assistant\""));

@@ -122,17 +122,22 @@ static maki_status item_piece(maki_wire_reply *r, const struct piece_row *row, m
 
 static maki_status note(maki_wire_reply *r, maki_str response, maki_err *err)
 {
+    enum { ID, MODEL, ERROR, USAGE, COUNT };
+    static const maki_str names[] = { { "id", 2 }, { "model", 5 }, { "error", 5 }, { "usage", 5 } };
+    maki_str v[COUNT];
+    maki_get_each(response, names, v, COUNT);
+    maki_status st = maki_reply_note_first(r, MAKI_NOTE_ID, v[ID], err);
+    if (st == MAKI_OK) st = maki_reply_note_first(r, MAKI_NOTE_MODEL, v[MODEL], err);
+    if (st == MAKI_OK) st = maki_reply_note(r, MAKI_NOTE_ERROR, v[ERROR], err);
+    return st == MAKI_OK ? maki_reply_usage(r, v[USAGE], err) : st;
+}
+
+/* Why it ended; before the end the status says nothing. */
+static maki_str stop_of(maki_str response)
+{
     maki_str details = maki_get(response, MAKI_LIT("incomplete_details"));
-    maki_str stop = maki_get_string(details, MAKI_LIT("reason"));
-    if (stop.len == 0) stop = maki_get_string(response, MAKI_LIT("status"));
-    maki_status st =
-        maki_reply_note(r, MAKI_NOTE_ID, maki_get_string(response, MAKI_LIT("id")), err);
-    if (st == MAKI_OK)
-        st = maki_reply_note(r, MAKI_NOTE_MODEL, maki_get_string(response, MAKI_LIT("model")), err);
-    if (st == MAKI_OK) st = maki_reply_note(r, MAKI_NOTE_STOP, stop, err);
-    if (st == MAKI_OK)
-        st = maki_reply_note(r, MAKI_NOTE_ERROR, maki_get(response, MAKI_LIT("error")), err);
-    return st == MAKI_OK ? maki_reply_usage(r, maki_get(response, MAKI_LIT("usage")), err) : st;
+    maki_str reason = maki_get_string(details, MAKI_LIT("reason"));
+    return reason.len ? reason : maki_get_string(response, MAKI_LIT("status"));
 }
 
 /* The response as a whole; its items, unless they came one by one. */
@@ -142,6 +147,7 @@ static maki_status whole(maki_wire_reply *r, maki_str response, maki_err *err)
     maki_json_iter iter = maki_json_items(output);
     maki_json_item item;
     maki_status st = note(r, response, err);
+    if (st == MAKI_OK) st = maki_reply_note(r, MAKI_NOTE_STOP, stop_of(response), err);
     if (r->blocks.size || r->part_count || !maki_is_array(output)) return st;
     while (st == MAKI_OK && maki_json_next(&iter, &item))
         st = maki_reply_block(r, item.value, err);

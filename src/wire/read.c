@@ -384,9 +384,13 @@ maki_status maki_wire_read(const maki_env *env, maki_protocol protocol, maki_str
     r.mark.stream = ollama; /* unless it says no */
     if (from && from->at) r.mark = *from;
     if (mark) *mark = r.mark;
-    maki_status st = row_of(protocol) == &protocols[MAKI_WIRE_NONE] || r.mark.at > body.len
-                         ? maki_fail(err, MAKI_INVALID, "not a protocol that can be read")
-                         : walk(&r);
+    maki_status st = MAKI_OK;
+    if (!row_of(protocol)->item && !row_of(protocol)->last)
+        st = maki_fail(err, MAKI_INVALID, "not a protocol that can be read");
+    else if (r.mark.at > body.len)
+        st = maki_fail(err, MAKI_INVALID, "the body is shorter than what was read of it before");
+    else
+        st = walk(&r);
     if (st == MAKI_OK) st = finish(&r);
     if (st == MAKI_OK) *out = request_of(&r);
     maki_spool_free(&r.row);

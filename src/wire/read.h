@@ -21,7 +21,6 @@ typedef struct maki_reading {
     maki_wire_mark *told; /* the caller's; may be NULL */
     maki_spool row;       /* the row that is being made */
     maki_spool waiting;   /* Responses: items that go into the next row, each followed by a comma */
-    size_t waiting_end;   /* one past the last of them */
     maki_str prompt, images; /* generate's */
     bool found;              /* the field with the messages was there */
 } maki_reading;

@@ -12,6 +12,7 @@ enum {
     BODY_MEMORY = 64 << 10, /* of a body, a line, rows: more goes into a file */
     KEEP_BUFFER = 2 << 10,  /* what a stream at rest may keep */
     SLICE = 64 << 10,       /* fed at a time, so that little is lost with a long event */
+    PARTS_MOST = 4096,      /* that are not whole yet */
     ERROR_TEXT = 4 << 10,   /* of an error that is no JSON */
     DEPTH = 500             /* of an event, so that its row is not too deep for the log */
 };
@@ -51,8 +52,9 @@ maki_status maki_wire_reply_open(const maki_env *env, maki_protocol protocol, in
                             .usage = maki_gather_new(env, &r->noted),
                             .out = maki_spool_new(env, BODY_MEMORY),
                             .usage_json = maki_spool_new(env, BODY_MEMORY) };
-    if (maki_str_has_nocase(type, MAKI_LIT("event-stream"))) r->form = MAKI_FORM_EVENTS;
-    if (maki_str_has_nocase(type, MAKI_LIT("ndjson"))) r->form = MAKI_FORM_LINES;
+    bool error = http_status >= 400; /* its body is one value, whatever the type says */
+    if (!error && maki_str_has_nocase(type, MAKI_LIT("event-stream"))) r->form = MAKI_FORM_EVENTS;
+    if (!error && maki_str_has_nocase(type, MAKI_LIT("ndjson"))) r->form = MAKI_FORM_LINES;
     *out = r;
     return MAKI_OK;
 }
@@ -106,6 +108,12 @@ maki_status maki_reply_note(maki_wire_reply *r, maki_str name, maki_str value, m
 {
     if (value.len == 0) return MAKI_OK;
     return maki_gather_add(&r->facts, MAKI_GATHER_VALUE, name, value, err);
+}
+
+maki_status maki_reply_note_first(maki_wire_reply *r, maki_str name, maki_str string, maki_err *err)
+{
+    if (!maki_is_string(string) || maki_gather_has(&r->facts, name)) return MAKI_OK;
+    return maki_gather_add(&r->facts, MAKI_GATHER_VALUE, name, string, err);
 }
 
 maki_status maki_reply_usage(maki_wire_reply *r, maki_str usage, maki_err *err)
@@ -227,13 +235,13 @@ static bool is_json(maki_str *text)
 {
     static const maki_json_scan_options options = { .max_depth = DEPTH };
     if (maki_json_scan_text(*text, &options, NULL) != MAKI_OK) return false;
-    *text = maki_str_trim(*text);
+    *text = maki_trim_space(*text);
     return true;
 }
 
 static maki_status one_event(maki_wire_reply *r, maki_str text, maki_err *err)
 {
-    if (maki_str_is(maki_str_trim(text), MAKI_LIT("[DONE]"))) {
+    if (maki_str_is(maki_trim_space(text), MAKI_LIT("[DONE]"))) {
         r->complete = true;
         return MAKI_OK;
     }
@@ -242,7 +250,8 @@ static maki_status one_event(maki_wire_reply *r, maki_str text, maki_err *err)
         return MAKI_OK;
     }
     maki_status st = r->rules->event(r, text, err);
-    if (r->held > MAKI_WIRE_ROW_MAX) give_up(r); /* again with every event: facts may still come */
+    if (r->held > MAKI_WIRE_ROW_MAX || r->part_count > PARTS_MOST)
+        give_up(r); /* again with every event: facts may still come */
     return st;
 }
 
@@ -296,7 +305,7 @@ static maki_status end_line(maki_wire_reply *r, maki_err *err)
 {
     maki_str line;
     maki_status st = maki_spool_text(&r->body, &line, err);
-    if (st == MAKI_OK && maki_str_trim(line).len) st = one_event(r, line, err);
+    if (st == MAKI_OK && maki_trim_space(line).len) st = one_event(r, line, err);
     if (r->body.head.room > KEEP_BUFFER)
         maki_spool_free(&r->body);
     else
@@ -392,7 +401,7 @@ static maki_status note_text(maki_wire_reply *r, maki_str text, maki_err *err)
 static maki_status read_other(maki_wire_reply *r, maki_str text, maki_err *err)
 {
     static const maki_str beginnings[] = { { "data:", 5 }, { "event:", 6 }, { ":", 1 } };
-    maki_str trimmed = maki_str_trim(text);
+    maki_str trimmed = maki_trim_space(text);
     if (maki_str_starts(trimmed, MAKI_LIT("["))) return read_array(r, text, err);
     for (size_t i = 0; i < sizeof beginnings / sizeof beginnings[0]; i++) {
         if (!maki_str_starts(trimmed, beginnings[i])) continue;
@@ -410,7 +419,7 @@ static maki_status read_other(maki_wire_reply *r, maki_str text, maki_err *err)
         newline = memchr(text.ptr, '\n', text.len);
         r->ending = !newline;
         line = maki_str_to(text, newline ? (size_t)(newline - text.ptr) : text.len);
-        if (maki_str_trim(line).len) st = one_event(r, line, err);
+        if (maki_trim_space(line).len) st = one_event(r, line, err);
         if (st != MAKI_OK || !newline) return st;
         text = maki_str_from(text, line.len + 1);
     }
@@ -425,7 +434,7 @@ static maki_status read_whole(maki_wire_reply *r, maki_err *err)
     bool json = is_json(&value);
     if (r->http_status >= 400)
         return json ? maki_reply_note(r, MAKI_NOTE_ERROR, value, err) : note_text(r, text, err);
-    if (maki_str_trim(text).len == 0) return MAKI_OK;
+    if (maki_trim_space(text).len == 0) return MAKI_OK;
     if (!json) return read_other(r, text, err);
     if (maki_is_array(value)) return read_array(r, value, err);
     if (!maki_is_object(value)) {

@@ -64,8 +64,10 @@ struct maki_wire_reply {
 
 /* ---- facts -------------------------------------------------------------------------------------------- */
 
-/* A value is noted unless it has len 0; the newest counts. */
+/* A value is noted unless it has len 0; the newest counts, or, of what every event says again, the first. */
 maki_status maki_reply_note(maki_wire_reply *r, maki_str name, maki_str value, maki_err *err);
+maki_status maki_reply_note_first(maki_wire_reply *r, maki_str name, maki_str string,
+                                  maki_err *err);
 #define MAKI_NOTE_MODEL MAKI_LIT("model")
 #define MAKI_NOTE_ID    MAKI_LIT("id")
 #define MAKI_NOTE_STOP  MAKI_LIT("stop")

@@ -14,6 +14,22 @@ maki_str maki_get(maki_str object, maki_str name)
     return there ? value : (maki_str){ "", 0 };
 }
 
+void maki_get_each(maki_str object, const maki_str *names, maki_str *values, size_t count)
+{
+    maki_json_iter iter = maki_json_items(object);
+    maki_json_item item;
+    for (size_t i = 0; i < count; i++)
+        values[i] = (maki_str){ "", 0 };
+    while (iter.object && maki_json_next(&iter, &item)) {
+        size_t i = 0;
+        while (i < count && !maki_json_key_is(item.key, names[i]))
+            i++;
+        if (i == count) continue;
+        bool null = maki_json_kind_of(item.value) == MAKI_JSON_NULL;
+        values[i] = null ? (maki_str){ "", 0 } : item.value;
+    }
+}
+
 maki_str maki_get_or(maki_str object, maki_str name, maki_str other)
 {
     maki_str value = maki_get(object, name);

@@ -14,6 +14,8 @@ maki_str maki_get(maki_str object, maki_str name);
 maki_str maki_get_or(maki_str object, maki_str name, maki_str other);
 /* The same, when it is a string. */
 maki_str maki_get_string(maki_str object, maki_str name);
+/* Several fields in one walk: values[i] is what maki_get says of names[i]. */
+void maki_get_each(maki_str object, const maki_str *names, maki_str *values, size_t count);
 /* A count: 0 when it is missing, no number or below 0. */
 uint64_t maki_get_count(maki_str object, maki_str name);
 uint64_t maki_count_of(maki_str number); /* of any value: 0 when it is no such number */
@@ -31,6 +33,16 @@ static inline bool maki_is_object(maki_str value)
 static inline bool maki_is_array(maki_str value)
 {
     return value.len && value.ptr[0] == '[';
+}
+
+/* Without JSON's white space at both ends; any bytes. */
+static inline maki_str maki_trim_space(maki_str text)
+{
+    while (text.len && memchr(" \t\r\n", text.ptr[0], 4))
+        text = maki_str_from(text, 1);
+    while (text.len && memchr(" \t\r\n", text.ptr[text.len - 1], 4))
+        text.len--;
+    return text;
 }
 
 /* Is it a string with this text? */

@@ -212,9 +212,40 @@ static void test_nothing(void)
     CHECK_CSTR(err.msg, "not JSON at byte 0: there is nothing here");
 }
 
+/* A text is as right from any place between two values as it is from the beginning. */
+static void test_resume(void)
+{
+    static const maki_json_scan_options options = { 0 };
+    static const struct resume_row {
+        const char *name, *text;
+        size_t at;
+        const char *open;
+        maki_status status;
+    } rows[] = {
+        { "in an array in an object", "{\"a\":[1,2],\"b\":3}", 7, "{[", MAKI_OK },
+        { "in an object in an array", "[{\"a\":1,\"b\":2}]", 7, "[{", MAKI_OK },
+        { "what is before is not looked at", "########,2],\"b\":3}", 8, "{[", MAKI_OK },
+        { "the text ends too early", "{\"a\":[1,2]", 7, "{[", MAKI_INVALID },
+        { "another container ends", "{\"a\":[1}}", 7, "{[", MAKI_INVALID },
+        { "a value without a comma", "{\"a\":[1 2]}", 7, "{[", MAKI_INVALID },
+        { "a key in an array", "{\"a\":[1,\"b\":2]}", 7, "{[", MAKI_INVALID },
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        maki_str text = maki_str_of(rows[i].text);
+        maki_json_scan scan;
+        maki_err err = { 0 };
+        tap_row("resumed: %s", rows[i].name);
+        maki_json_scan_resume(&scan, &options, rows[i].at, rows[i].open);
+        maki_status st = maki_json_scan_push(&scan, maki_str_from(text, rows[i].at), &err);
+        if (st == MAKI_OK) st = maki_json_scan_end(&scan, &err);
+        CHECK_STATUS(st, rows[i].status, &err);
+    }
+}
+
 int main(void)
 {
     test_tables();
+    test_resume();
     test_prefixes();
     test_depth();
     test_nothing();

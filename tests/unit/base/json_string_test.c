@@ -1,6 +1,8 @@
 /* json_string_test.c -- strings in their escaped form: decoded, compared, measured and cut. */
 #include "base/json.h"
 
+#include "base/buf.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -204,10 +206,58 @@ static void test_plain_cuts(void)
     CHECK_STR(maki_json_tail(MAKI_LIT("a😀"), 1), "");
 }
 
+static maki_status collect(void *ctx, maki_str bytes, maki_err *err)
+{
+    maki_buf_add(ctx, bytes);
+    return maki_buf_status(ctx, err);
+}
+
+/* clang-format off */
+static const struct order_row { const char *name; maki_str low, high; } order_rows[] = {
+    { "letters",                     { "\"a\"", 3 },        { "\"b\"", 3 } },
+    { "a beginning comes first",     { "\"a\"", 3 },        { "\"ab\"", 4 } },
+    { "nothing comes first",         { "\"\"", 2 },         { "\"a\"", 3 } },
+    { "escaped or not",              { "\"\\u0061\"", 8 }, { "\"b\"", 3 } },
+    { "by characters, not by units", { "\"\\uffe6\"", 8 }, { "\"\\ud83d\\ude00\"", 14 } },
+};
+/* clang-format on */
+
+static void test_order(void)
+{
+    for (size_t i = 0; i < COUNT(order_rows); i++) {
+        maki_str low = order_rows[i].low, high = order_rows[i].high;
+        tap_row("order: %s", order_rows[i].name);
+        CHECK(maki_json_compare(low, high) < 0);
+        CHECK(maki_json_compare(high, low) > 0);
+        CHECK_EQ(maki_json_compare(low, low), 0);
+    }
+}
+
+static void test_text_to(void)
+{
+    maki_env env = maki_env_system();
+    maki_buf out = maki_buf_new(env.alloc, 1 << 12);
+    maki_err err = { 0 };
+    tap_row("a text into a sink: plain stretches, rows of escapes, a lone surrogate");
+    CHECK_STATUS(maki_json_text_to(MAKI_LIT("日本\\n\\t\\\\\\u8a9e \\ud83d\\ude00\\ud83d."),
+                                   (maki_sink){ collect, &out }, &err),
+                 MAKI_OK, &err);
+    CHECK_STR(maki_buf_str(&out), "日本\n\t\\語 😀\xEF\xBF\xBD.");
+    maki_buf_clear(&out);
+    for (int i = 0; i < 100; i++)
+        CHECK_STATUS(maki_json_text_to(MAKI_LIT("\\ud83d\\ude00\\u0041"),
+                                       (maki_sink){ collect, &out }, &err),
+                     MAKI_OK, &err);
+    CHECK_EQ(out.len, 500);
+    maki_buf_free(&out);
+}
+
 int main(void)
 {
     test_texts();
     test_same();
+    test_order();
+    test_text_to();
     test_cuts();
     test_plain_cuts();
     return tap_end();

@@ -1,0 +1,29 @@
+/* said.h -- a reply put together, as text: what the tests of replies and of the canon share.
+ *
+ * JSON in the tables is written with ' for ", which C would want escaped. */
+#ifndef MAKI_TESTS_WIRE_SAID_H
+#define MAKI_TESTS_WIRE_SAID_H
+
+#include "base/buf.h"
+#include "wire/wire.h"
+
+/* A copy of `text` with ' as "; freed by the next call with the same buffer. */
+maki_str quotes(maki_buf *out, const char *text);
+
+/* How the lines of a table become a reply. */
+typedef enum said_form {
+    EVENTS, /* each line the data of a server-sent event */
+    RAW,    /* the bytes of an event stream as they are */
+    LINES,  /* each line a line */
+    WHOLE   /* a body */
+} said_form;
+
+/* The bytes of the reply. */
+maki_str said_bytes(maki_buf *out, said_form form, const char *text);
+
+/* Feed it, `step` bytes at a time, and write the rows, one a line, and a line about the rest:
+ *     stop="end_turn" id=... model=... usage=input/output/cache_read/cache_write/reasoning error=... complete garbage */
+maki_status said_text(const maki_env *env, maki_protocol protocol, said_form form, int status,
+                      maki_str bytes, size_t step, maki_buf *out, maki_err *err);
+
+#endif
