@@ -115,7 +115,8 @@ maki_status fake_answer_make(const fake_ask *ask, const fake_mood *mood, maki_ar
     } else if (mood->huge) {
         answer.text = fake_filler;
     } else if (ask->has_result) {
-        answer.text = joined(words->tool_before, shortened(ask->result), words->tool_after, arena);
+        answer.text = joined(words->tool_before, shortened(maki_str_trim(ask->result)),
+                             words->tool_after, arena);
     } else {
         answer.text = joined(words->before, shortened(ask->said), words->after, arena);
     }
