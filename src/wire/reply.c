@@ -488,6 +488,6 @@ maki_status maki_wire_reply_end(maki_wire_reply *r, maki_wire_said *out, maki_er
     if (st == MAKI_OK) st = maki_gather_get(&r->facts, MAKI_NOTE_ERROR, &out->error, err);
     out->complete = r->complete;
     out->garbage = r->garbage;
-    out->usage = maki_usage_of(r->protocol, out->usage_json);
+    out->usage = maki_usage_counts(r->protocol, out->usage_json);
     return st;
 }

@@ -74,7 +74,7 @@ maki_status maki_reply_note(maki_wire_reply *r, maki_str name, maki_str value, m
 maki_status maki_reply_usage(maki_wire_reply *r, maki_str usage, maki_err *err);
 
 /* What a usage object of this protocol counts. */
-maki_wire_usage maki_usage_of(maki_protocol protocol, maki_str usage);
+maki_wire_usage maki_usage_counts(maki_protocol protocol, maki_str usage);
 
 /* ---- parts -------------------------------------------------------------------------------------------- */
 

@@ -58,7 +58,7 @@ static maki_wire_usage of_gemini(maki_str u)
     return out;
 }
 
-maki_wire_usage maki_usage_of(maki_protocol protocol, maki_str usage)
+maki_wire_usage maki_usage_counts(maki_protocol protocol, maki_str usage)
 {
     maki_wire_usage out = { 0 };
     if (!maki_is_object(usage)) return out;
