@@ -72,7 +72,8 @@ static maki_str decoded(maki_str text, maki_arena *arena)
         int high = i + 2 < text.len ? digit_of(text.ptr[i + 1]) : -1;
         int low = i + 2 < text.len ? digit_of(text.ptr[i + 2]) : -1;
         bool escape = text.ptr[i] == '%' && high >= 0 && low >= 0;
-        out[n++] = escape ? (char)(high << 4 | low) : text.ptr[i];
+        out[n++] =
+            escape ? (char)(unsigned char)((unsigned)high << 4 | (unsigned)low) : text.ptr[i];
         if (escape) i += 2;
     }
     maki_str said = { out, n };
