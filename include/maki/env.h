@@ -51,6 +51,8 @@ struct maki_files {
     int (*lock)(const maki_files *self, int fd, int how); /* flock: LOCK_EX, LOCK_UN ... */
     int (*same)(const maki_files *self, int fd,
                 const char *path); /* 1 when fd is that file, 0 not */
+    off_t (*named_size)(const maki_files *self,
+                        int fd); /* its size; -1 and ENOENT when no name leads to it any more */
 };
 
 typedef struct maki_env {

@@ -157,6 +157,16 @@ static int posix_same(const maki_files *self, int fd, const char *path)
     return open_one.st_ino == named.st_ino && open_one.st_dev == named.st_dev;
 }
 
+static off_t posix_named_size(const maki_files *self, int fd)
+{
+    struct stat st;
+    (void)self;
+    if (fstat(fd, &st) < 0) return -1;
+    if (st.st_nlink > 0) return st.st_size;
+    errno = ENOENT;
+    return -1;
+}
+
 maki_env maki_env_system(void)
 {
     static const maki_alloc alloc = { libc_resize };
@@ -179,6 +189,7 @@ maki_env maki_env_system(void)
         .truncate = posix_truncate,
         .lock = posix_lock,
         .same = posix_same,
+        .named_size = posix_named_size,
     };
     return (maki_env){ &alloc, &clock, &random, &files };
 }

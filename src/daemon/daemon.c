@@ -2,6 +2,7 @@
 #include "daemon/daemon.h"
 
 #include <event2/event.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,14 +19,18 @@
 #include "daemon/routes.h"
 #include "daemon/syncer.h"
 
-enum { SYNC_THREADS = 8 };
+enum {
+    SYNC_THREADS = 8,
+    TRIM_SECONDS = 2 /* how long memory that is not used may stay ours */
+};
 
 struct maki_daemon {
     const maki_env *env;
     const maki_daemon_options *options;
     const maki_logger *logger;
     struct event_base *base;
-    struct event *arrived, *on_term, *on_int, *stop_timer;
+    struct event *arrived, *on_term, *on_int, *stop_timer, *trim;
+    uint64_t trimmed; /* requests when memory was last given back */
     maki_queue queue; /* what other threads have for the loop */
     bool queue_open;
     maki_server *server;
@@ -160,6 +165,17 @@ static void on_arrived(evutil_socket_t fd, short what, void *ctx)
     run_arrived(ctx);
 }
 
+/* Bodies come and go between what stays for long; free pages in between go back only when asked for. */
+static void on_trim(evutil_socket_t fd, short what, void *ctx)
+{
+    maki_daemon *d = ctx;
+    uint64_t requests = atomic_load_explicit(&d->metrics.requests_total, memory_order_relaxed);
+    (void)fd, (void)what;
+    if (requests == d->trimmed) return;
+    d->trimmed = requests;
+    malloc_trim(0);
+}
+
 /* ---- the end -------------------------------------------------------------------------------------- */
 
 /* Stopping, and nothing is left: no connection, and nothing that is still being recorded. */
@@ -238,9 +254,11 @@ static maki_status open_events(maki_daemon *d, maki_err *err)
     d->on_term = evsignal_new(d->base, SIGTERM, on_signal, d);
     d->on_int = evsignal_new(d->base, SIGINT, on_signal, d);
     d->stop_timer = evtimer_new(d->base, on_stop_timer, d);
-    if (!d->arrived || !d->on_term || !d->on_int || !d->stop_timer ||
-        event_add(d->arrived, NULL) != 0 || evsignal_add(d->on_term, NULL) != 0 ||
-        evsignal_add(d->on_int, NULL) != 0) {
+    d->trim = event_new(d->base, -1, EV_PERSIST, on_trim, d);
+    struct timeval often = { .tv_sec = TRIM_SECONDS };
+    if (!d->arrived || !d->on_term || !d->on_int || !d->stop_timer || !d->trim ||
+        event_add(d->trim, &often) != 0 || event_add(d->arrived, NULL) != 0 ||
+        evsignal_add(d->on_term, NULL) != 0 || evsignal_add(d->on_int, NULL) != 0) {
         return maki_fail_nomem(err);
     }
     return MAKI_OK;
@@ -269,7 +287,7 @@ static maki_status open_server(maki_daemon *d, maki_err *err)
 static maki_status open_threads(maki_daemon *d, maki_err *err)
 {
     maki_proxy_options proxy = { .home = d->home };
-    maki_engine_options engine = { .proxy = &proxy, .loop = &d->queue };
+    maki_engine_options engine = { .proxy = &proxy, .base = d->base, .loop = &d->queue };
     maki_local_options local = { .home = d->home, .metrics = &d->metrics, .address = d->address };
     maki_api_options api = { .local = &local, .loop = &d->queue };
     maki_status st =
@@ -349,6 +367,7 @@ void maki_daemon_close(maki_daemon *d)
     free_event(d->on_term);
     free_event(d->on_int);
     free_event(d->stop_timer);
+    free_event(d->trim);
     if (d->base) event_base_free(d->base);
     d->env->alloc->resize(d->env->alloc, d, sizeof *d, 0);
 }

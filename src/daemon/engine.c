@@ -1,6 +1,7 @@
 /* engine.c -- see engine.h. */
 #include "daemon/engine.h"
 
+#include <event2/event.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -26,11 +27,29 @@ struct maki_engine {
     maki_syncer *syncer;
     maki_proxy *proxy; /* the thread's, from its start on */
     uint64_t body_max;
+    struct event *nudge; /* wakes the thread, once for all that a turn of the loop brought */
+    bool nudged;
     pthread_t thread;
     bool running;
 };
 
 /* ---- the loop's side ------------------------------------------------------------------------------ */
+
+static void on_nudge(evutil_socket_t fd, short what, void *ctx)
+{
+    maki_engine *e = ctx;
+    (void)fd, (void)what;
+    e->nudged = false;
+    maki_queue_wake(&e->queue);
+}
+
+/* Waking a thread costs as much as handling a small request: so not for every message. */
+static void hand_over(maki_engine *e, maki_item *item)
+{
+    if (!maki_queue_add(&e->queue, item) || e->nudged) return;
+    e->nudged = true;
+    event_active(e->nudge, 0, 0);
+}
 
 static void run_took(maki_item *item)
 {
@@ -62,7 +81,7 @@ void maki_engine_start(maki_engine *e, maki_record *r)
     r->took = (maki_item){ .run = run_took };
     r->room = (maki_item){ .run = run_room };
     r->done = (maki_item){ .run = run_done };
-    maki_queue_put(&e->queue, &r->start);
+    hand_over(e, &r->start);
 }
 
 void maki_engine_head(maki_engine *e, maki_record *r, int status, maki_str type)
@@ -70,7 +89,7 @@ void maki_engine_head(maki_engine *e, maki_record *r, int status, maki_str type)
     r->reply_status = status;
     snprintf(r->reply_type, sizeof r->reply_type, "%.*s", (int)(type.len < 79 ? type.len : 79),
              type.ptr);
-    maki_queue_put(&e->queue, &r->head);
+    hand_over(e, &r->head);
 }
 
 bool maki_engine_bytes(maki_engine *e, maki_record *r, maki_str bytes)
@@ -90,14 +109,14 @@ bool maki_engine_bytes(maki_engine *e, maki_record *r, maki_str bytes)
         r->told_full = true;
         atomic_store(&r->full, true); /* before the put: so the engine sees it */
     }
-    maki_queue_put(&e->queue, &p->item);
+    hand_over(e, &p->item);
     return !full;
 }
 
 void maki_engine_end(maki_engine *e, maki_record *r, maki_exchange_end_kind kind)
 {
     r->end_kind = kind;
-    maki_queue_put(&e->queue, &r->end);
+    hand_over(e, &r->end);
 }
 
 /* ---- the engine's thread -------------------------------------------------------------------------- */
@@ -135,6 +154,8 @@ static void do_start(maki_engine *e, maki_record *r)
         r->exchange = NULL;
     }
     note(r, st, &err);
+    atomic_store(&r->taken,
+                 true); /* a small body may go from now on: the loop looks now and then */
     if (large) maki_queue_put(e->loop, &r->took);
 }
 
@@ -220,6 +241,8 @@ maki_status maki_engine_open(const maki_env *env, const maki_engine_options *opt
         .env = env, .loop = options->loop, .syncer = options->syncer, .body_max = options->body_max
     };
     maki_status st = maki_queue_open(&e->queue, false, err);
+    e->nudge = event_new(options->base, -1, 0, on_nudge, e);
+    if (st == MAKI_OK && !e->nudge) st = maki_fail_nomem(err);
     if (st == MAKI_OK) st = maki_proxy_open(env, options->proxy, &e->proxy, err);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old); /* signals are the loop's */
@@ -245,5 +268,6 @@ void maki_engine_close(maki_engine *e)
     maki_queue_end(&e->queue);
     if (e->running) pthread_join(e->thread, NULL);
     maki_queue_close(&e->queue);
+    if (e->nudge) event_free(e->nudge);
     e->env->alloc->resize(e->env->alloc, e, sizeof *e, 0);
 }

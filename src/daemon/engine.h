@@ -17,6 +17,8 @@
 #include "net/decode.h"
 #include "proxy/proxy.h"
 
+struct event_base;
+
 typedef struct maki_engine maki_engine;
 typedef struct maki_record maki_record;
 
@@ -25,7 +27,7 @@ struct maki_record {
     maki_exchange_in in; /* the spans live as long as the record */
     maki_spool *body;    /* whole; from the start on the loop only reads it, with maki_spool_read */
     maki_coding coding;
-    void (*on_took)(maki_record *record); /* a large body is not needed any more */
+    void (*on_took)(maki_record *record); /* `taken` is set, and the body was large */
     void (*on_room)(maki_record *record); /* after maki_engine_bytes said it is full */
     void (*on_done)(maki_record *record);
 
@@ -39,6 +41,7 @@ struct maki_record {
     int reply_status;
     char reply_type[80];
     maki_exchange_end_kind end_kind;
+    atomic_bool taken;     /* the body is not needed any more */
     atomic_size_t waiting; /* bytes of the reply that the engine has not seen */
     atomic_bool full;      /* on_room is wanted */
     atomic_bool lost;      /* some bytes could not be handed over */
@@ -53,7 +56,8 @@ enum {
 
 typedef struct maki_engine_options {
     const maki_proxy_options *proxy;
-    maki_queue *loop; /* where the callbacks go */
+    struct event_base *base; /* the loop, */
+    maki_queue *loop;        /* and where the callbacks go */
     maki_syncer *syncer;
     uint64_t body_max; /* bytes of a body when it is unpacked */
 } maki_engine_options;

@@ -1,4 +1,5 @@
 /* main.c -- maki-serve: the daemon as a program.  `maki serve` starts it. */
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,6 +17,12 @@ static void raise_limits(void)
     if (getrlimit(RLIMIT_NOFILE, &files) != 0) return;
     files.rlim_cur = files.rlim_max;
     setrlimit(RLIMIT_NOFILE, &files);
+}
+
+/* A body is large and soon gone: what it took goes back to the system, not into the gaps of a heap. */
+static void settle_memory(void)
+{
+    mallopt(M_MMAP_THRESHOLD, 32 << 10);
 }
 
 static int fail(const maki_err *err)
@@ -49,6 +56,7 @@ int main(int argc, char **argv)
         return 0;
     }
     raise_limits();
+    settle_memory();
     maki_logger logger = { env.clock, maki_fd_sink_of(&log), options.log_level };
     if (maki_daemon_open(&env, &options, &logger, &daemon, &err) != MAKI_OK) return fail(&err);
     say_ready(options.ready_fd, maki_daemon_address(daemon));

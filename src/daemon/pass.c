@@ -46,7 +46,6 @@ typedef struct pass {
     bool named;               /* the client chose the upstream */
     bool recording, recorded; /* the engine has it; and is done with it */
     bool ended;               /* the engine was told the end */
-    bool took;                /* the engine needs the body no more */
     size_t size;
     char text[];
 } pass;
@@ -69,9 +68,10 @@ static void free_if_over(pass *p)
 /* The body stays while upstream may ask for it again or the engine has not read it. */
 static void free_body_if_used(pass *p)
 {
-    bool engine_needs = p->recording && !p->took && !p->recorded;
-    bool curl_needs = !p->head_came || p->uploaded < p->body.size;
-    if (p->body_whole && !engine_needs && !curl_needs) maki_spool_free(&p->body);
+    if (!p->head_came || !p->body_whole || p->uploaded < p->body.size) return;
+    if (p->body.size && (!p->recording || atomic_load(&p->record.taken))) {
+        maki_spool_free(&p->body);
+    }
 }
 
 static void end_recording(pass *p, maki_exchange_end_kind kind)
@@ -121,9 +121,7 @@ static void on_recorded(maki_record *record)
 
 static void on_took(maki_record *record)
 {
-    pass *p = MAKI_ITEM_OF(record, pass, record);
-    p->took = true;
-    free_body_if_used(p);
+    free_body_if_used(MAKI_ITEM_OF(record, pass, record));
 }
 
 /* ---- upstream's reply ----------------------------------------------------------------------------- */
@@ -230,6 +228,7 @@ static void on_reply_bytes(void *ctx, maki_str bytes)
 {
     pass *p = ctx;
     MAKI_COUNT(p->all->metrics, reply_bytes_total, bytes.len);
+    free_body_if_used(p);
     if (p->recording && !maki_engine_bytes(p->all->engine, &p->record, bytes)) {
         pause_for(p, FOR_ENGINE);
     }
@@ -518,6 +517,10 @@ void maki_pass_begin(maki_passes *all, maki_conn *conn, const maki_http_head *he
     p->chunked = head->chunked;
     p->has_body = head->chunked || head->has_length;
     p->promised = head->body_length;
+    if (p->promised <=
+        MAKI_SPOOL_MEMORY) { /* at once, not by doubling; if it fails, adding tells */
+        (void)maki_buf_room(&p->body.head, (size_t)p->promised);
+    }
     maki_conn_keep(conn, &p->guest);
     if (route->kind == MAKI_ROUTE_RECORD) {
         MAKI_COUNT(all->metrics, exchanges_total, 1);

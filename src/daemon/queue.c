@@ -40,7 +40,8 @@ static void ring(int fd)
     } while (n < 0 && errno == EINTR); /* EAGAIN: it rings already */
 }
 
-void maki_queue_put(maki_queue *q, maki_item *item)
+/* Tells whether the consumer must be woken. */
+static bool append(maki_queue *q, maki_item *item)
 {
     item->next = NULL;
     pthread_mutex_lock(&q->lock);
@@ -52,11 +53,26 @@ void maki_queue_put(maki_queue *q, maki_item *item)
     }
     q->last = item;
     pthread_mutex_unlock(&q->lock);
+    return q->fd >= 0 ? was_empty : sleeper;
+}
+
+void maki_queue_wake(maki_queue *q)
+{
     if (q->fd >= 0) {
-        if (was_empty) ring(q->fd);
-    } else if (sleeper) {
+        ring(q->fd);
+    } else {
         pthread_cond_signal(&q->filled);
     }
+}
+
+bool maki_queue_add(maki_queue *q, maki_item *item)
+{
+    return append(q, item);
+}
+
+void maki_queue_put(maki_queue *q, maki_item *item)
+{
+    if (append(q, item)) maki_queue_wake(q);
 }
 
 void maki_queue_end(maki_queue *q)

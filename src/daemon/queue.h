@@ -36,6 +36,10 @@ maki_status maki_queue_open(maki_queue *queue, bool with_fd, maki_err *err) MAKI
 void maki_queue_close(maki_queue *queue); /* what is still in it is forgotten */
 
 void maki_queue_put(maki_queue *queue, maki_item *item);
+/* The same without waking anybody: true when somebody sleeps, to be woken by maki_queue_wake later, once for
+ * several items. */
+bool maki_queue_add(maki_queue *queue, maki_item *item);
+void maki_queue_wake(maki_queue *queue);
 /* No more will come: waiting consumers return. */
 void maki_queue_end(maki_queue *queue);
 

@@ -35,6 +35,8 @@ static maki_status open_log(maki_conv *conv, const char *path, const maki_conv_o
                              .threads = options->threads,
                              .progress = options->progress,
                              .progress_ctx = options->progress_ctx,
+                             .wrote = options->wrote,
+                             .wrote_ctx = options->wrote_ctx,
                              .header = options->header };
     return maki_log_open(&conv->env, path, &log, &conv->log, err);
 }

@@ -28,6 +28,8 @@ typedef struct maki_conv_options {
     const char *family; /* of the tokens that are told; NULL: MAKI_FAMILY (tally.h) */
     bool wait;      /* count in that family before telling them, rather than in the background */
     size_t threads; /* that count when there is much: 0: one a core; 1: only the caller's */
+    maki_log_wrote_fn wrote; /* as in log.h; or NULL */
+    void *wrote_ctx;
     maki_tokenizer *tokenizer;  /* of MAKI_FAMILY, to count with in this thread; NULL: its own */
     maki_log_progress progress; /* of counting much while the caller waits; or NULL */
     void *progress_ctx;

@@ -52,6 +52,11 @@ uint64_t maki_log_events(const maki_log *log)
     return log->ev;
 }
 
+uint64_t maki_log_tokens(const maki_log *log)
+{
+    return log->tokens;
+}
+
 const unsigned char *maki_log_head(const maki_log *log)
 {
     return log->head;
@@ -562,6 +567,7 @@ static maki_status read_events_tail(maki_log *log, uint64_t *end, maki_err *err)
 }
 
 static void forget_group(maki_log *log);
+static void note_events(maki_log *log);
 static maki_status finish(maki_log *log, maki_err *err);
 
 /* ---- torn tails ------------------------------------------------------------------------------------------ */
@@ -659,14 +665,20 @@ static void unlock(maki_log *log)
     log->locked = false;
 }
 
-static maki_status lock(maki_log *log, maki_err *err)
+static maki_status take_lock(maki_log *log, maki_err *err)
 {
     const maki_files *files = log->env.files;
     while (files->lock(files, log->messages_fd, LOCK_EX) < 0) {
         if (errno != EINTR) return maki_fail_errno(err, "locking the messages");
     }
     log->locked = true;
-    maki_status st = check_names(log, err);
+    return MAKI_OK;
+}
+
+static maki_status lock(maki_log *log, maki_err *err)
+{
+    maki_status st = take_lock(log, err);
+    if (st == MAKI_OK) st = check_names(log, err);
     if (st != MAKI_OK) unlock(log);
     return st;
 }
@@ -723,6 +735,18 @@ static maki_status settle(maki_log *log, settling what, maki_err *err)
     return st;
 }
 
+/* Under the lock: nobody has written since our last group, so all of it is known.  Whoever writes makes
+ * one of the files longer, and whoever replaces one leaves ours without a name.  Only for MAKI_REPLY,
+ * where a group may cost no more than a few calls: a file that was renamed is still written to. */
+static bool untouched(const maki_log *log)
+{
+    const maki_files *files = log->env.files;
+    if (log->options.durability != MAKI_REPLY || log->index.fd < 0 || log->events_fd < 0)
+        return false;
+    return files->named_size(files, log->messages_fd) == (off_t)published_end(log) &&
+           files->named_size(files, log->events_fd) == (off_t)log->events_end;
+}
+
 /* ---- opening ------------------------------------------------------------------------------------------------ */
 
 /* The header row of a new session; *wrote tells that there was none. */
@@ -740,6 +764,8 @@ static maki_status write_header(maki_log *log, bool *wrote, maki_err *err)
     if (st == MAKI_OK) {
         st = maki_file_write_at(files, log->messages_fd, 0, maki_buf_str(&row), err);
         if (st != MAKI_OK) (void)!files->truncate(files, log->messages_fd, 0);
+        if (st == MAKI_OK && log->options.wrote)
+            log->options.wrote(log->options.wrote_ctx, MAKI_LOG_MESSAGES, 0, maki_buf_str(&row));
     }
     maki_buf_free(&row);
     *wrote = st == MAKI_OK;
@@ -811,6 +837,7 @@ void maki_log_close(maki_log *log)
     const maki_files *files = log->env.files;
     const maki_alloc *alloc = log->env.alloc;
     end_batches(log);
+    if (log->options.durability == MAKI_REPLY && log->index.fd >= 0) note_events(log);
     unlock(log);
     maki_index_close(&log->index);
     maki_buf_free(&log->rows);
@@ -863,8 +890,11 @@ static void forget_group(maki_log *log)
 static maki_status begin(maki_log *log, settling what, const unsigned char *expect, maki_err *err)
 {
     if (log->read_only) return maki_fail(err, MAKI_DENIED, "%s may not be written", log->path);
-    maki_status st = lock(log, err);
-    if (st == MAKI_OK) st = settle(log, what, err);
+    maki_status st = take_lock(log, err);
+    if (st == MAKI_OK && !untouched(log)) {
+        st = check_names(log, err);
+        if (st == MAKI_OK) st = settle(log, what, err);
+    }
     if (st == MAKI_OK && expect && memcmp(expect, log->head, MAKI_CHAIN_LEN) != 0) {
         st = maki_fail(err, MAKI_CONFLICT,
                        "the conversation has grown since it was read; read it again");
@@ -1046,6 +1076,24 @@ static maki_status publish_group(maki_log *log, maki_err *err)
     return st;
 }
 
+/* In the index: how many events there are.  Fewer than there are is no harm. */
+static void note_events(maki_log *log)
+{
+    (void)!maki_index_note_events(&log->index, log->ev, NULL);
+}
+
+/* Whoever wants to know what the group wrote; its rows began at `from`. */
+static void tell_written(maki_log *log, uint64_t from)
+{
+    maki_log_wrote_fn fn = log->options.wrote;
+    uint64_t to = published_end(log);
+    if (!fn) return;
+    maki_str rows = { to - from == log->rows.len ? log->rows.ptr : NULL, (size_t)(to - from) };
+    if (to > from) fn(log->options.wrote_ctx, MAKI_LOG_MESSAGES, from, rows);
+    if (log->events.len)
+        fn(log->options.wrote_ctx, MAKI_LOG_EVENTS, log->events_end, maki_buf_str(&log->events));
+}
+
 /* Write, sync and publish the group; the lock stays. */
 static maki_status finish(maki_log *log, maki_err *err)
 {
@@ -1058,12 +1106,12 @@ static maki_status finish(maki_log *log, maki_err *err)
         roll_back(log, end);
         return st;
     }
+    tell_written(log, end);
     log->events_end += log->events.len;
     log->ev += log->events_added;
     if (log->events_added) {
         memcpy(log->sum, log->new_sum, MAKI_CHAIN_LEN);
-        (void)!maki_index_note_events(&log->index, log->ev,
-                                      NULL); /* fewer than there are is no harm */
+        if (log->options.durability != MAKI_REPLY) note_events(log);
     }
     forget_group(log);
     return MAKI_OK;

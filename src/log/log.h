@@ -45,6 +45,11 @@ typedef maki_status (*maki_facts_fn)(void *ctx, maki_log *log, uint64_t seq, mak
 /* How far a long work has come, in bytes; not MAKI_OK stops it with that status. */
 typedef maki_status (*maki_log_progress)(void *ctx, uint64_t done, uint64_t total);
 
+/* Told what was written where, once a group is complete: "these bytes stand at this place".  A group
+ * that was too long to be kept is told without its bytes (ptr NULL): then only a sync makes it durable. */
+typedef enum maki_log_part { MAKI_LOG_MESSAGES, MAKI_LOG_EVENTS } maki_log_part;
+typedef void (*maki_log_wrote_fn)(void *ctx, maki_log_part part, uint64_t at, maki_str bytes);
+
 typedef enum maki_durability {
     MAKI_SYNC,  /* durable when commit returns */
     MAKI_REPLY, /* written when commit returns; durable after maki_log_sync, once an exchange */
@@ -67,6 +72,8 @@ typedef struct maki_log_options {
     maki_str header; /* a header row for a new session; len 0: none */
     maki_log_progress progress; /* of making an index of more than a megabyte again; or NULL */
     void *progress_ctx;
+    maki_log_wrote_fn wrote; /* or NULL */
+    void *wrote_ctx;
     const struct maki_beside_family *beside; /* for verify.c: the other families it may have */
     size_t beside_count;
 } maki_log_options;
@@ -92,6 +99,7 @@ uint64_t maki_log_last(const maki_log *log);   /* the newest message, maki_log_b
 uint64_t maki_log_events(const maki_log *log); /* the number of the newest event, 0 when none */
 /* The chain after the newest message. */
 const unsigned char *maki_log_head(const maki_log *log);
+uint64_t maki_log_tokens(const maki_log *log); /* of all its messages */
 
 /* The record of a message of this log (seq > base). */
 maki_status maki_log_row(maki_log *log, uint64_t seq, maki_row *out, maki_err *err);

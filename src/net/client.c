@@ -17,7 +17,7 @@
 
 enum {
     HEAD_MOST = 65536,    /* of a reply */
-    RECEIVE_BYTES = 4096, /* curl's buffer, one a call */
+    RECEIVE_BYTES = 2048, /* curl's buffer, one a call */
     UPLOAD_BYTES = 16384, /* the least that curl takes; only for bodies that are not whole */
     POOL_MOST = 256,      /* calls kept for later */
     SWEEP_SECONDS = 1,

@@ -351,7 +351,6 @@ static maki_status write_group(reading *r, maki_str body, maki_talk *talk, const
                                maki_err *err)
 {
     maki_system_seen seen;
-    uint64_t events = talk->events;
     maki_status st = maki_talk_begin(talk, &f->point, err);
     if (st != MAKI_OK) return st;
     st = write_system(r, talk, &seen, err);
@@ -362,7 +361,6 @@ static maki_status write_group(reading *r, maki_str body, maki_talk *talk, const
     }
     st = maki_talk_commit(talk, err);
     if (st == MAKI_OK) talk->system = seen;
-    r->x->events_written = talk->events != events;
     return st;
 }
 
@@ -372,16 +370,15 @@ static maki_status know_rows(reading *r, maki_talk *talk, const found *f, uint32
 {
     maki_point tip = maki_talk_tip(talk);
     uint64_t count = r->count - f->messages, first = tip.seq - count + 1;
-    uint64_t tokens = f->point.tokens;
+    maki_point point = { first, tip.ev, f->point.tokens };
     maki_status st = MAKI_OK;
-    maki_row row;
+    uint64_t tokens;
     for (uint64_t i = 0; st == MAKI_OK && i < count; i++) {
-        uint64_t message = f->messages + 1 + i;
-        st = maki_log_row(maki_conv_log(talk->conv), first + i, &row, err);
-        if (st != MAKI_OK) break;
-        tokens += row.tokens;
-        maki_point point = { first + i, tip.ev, tokens };
-        st = put(r->x, prefix_at(r, message), &point, f->spoke ? 0 : kin, err);
+        point.seq = first + i;
+        st = maki_talk_row_tokens(talk, point.seq, &tokens, err);
+        point.tokens += tokens;
+        if (st == MAKI_OK)
+            st = put(r->x, prefix_at(r, f->messages + 1 + i), &point, f->spoke ? 0 : kin, err);
     }
     return st;
 }
@@ -392,10 +389,12 @@ static void know_body(reading *r, maki_str body, maki_talk *talk, const found *f
 {
     maki_exchange *x = r->x;
     maki_known_mark marks[MAKI_KNOWN_MARKS + 1];
-    maki_point tip = maki_talk_tip(talk);
-    maki_row row;
+    maki_point tip = x->tip;
+    uint64_t tokens;
     size_t n = MAKI_KNOWN_MARKS + 1;
-    for (size_t i = r->mark_count; n > 1 && i > 0 && r->mark_count - i < MAKI_KNOWN_MARKS; i--) {
+    /* without a reply it would be read as a whole in any case */
+    size_t have = f->spoke ? r->mark_count : 0;
+    for (size_t i = have; n > 1 && i > 0 && r->mark_count - i < MAKI_KNOWN_MARKS; i--) {
         maki_known_mark mark = r->marks[(i - 1) % MAKI_KNOWN_MARKS];
         if (mark.messages < f->messages) break;
         mark.point = tip;
@@ -403,10 +402,8 @@ static void know_body(reading *r, maki_str body, maki_talk *talk, const found *f
         if (mark.messages == f->messages) mark.point = f->point;
         mark.leading = leading_of(r);
         mark.spoke = f->spoke;
-        if (mark.point.seq == 0 ||
-            maki_log_row(maki_conv_log(talk->conv), mark.point.seq, &row, NULL) != MAKI_OK)
-            break;
-        tip.tokens -= row.tokens < tip.tokens ? row.tokens : tip.tokens;
+        if (maki_talk_row_tokens(talk, mark.point.seq, &tokens, NULL) != MAKI_OK) break;
+        tip.tokens -= tokens < tip.tokens ? tokens : tip.tokens;
         marks[--n] = mark;
     }
     if (r->base.mark.at && n > 1) marks[--n] = r->base;
@@ -441,15 +438,17 @@ static maki_status record(reading *r, maki_str body, maki_err *err)
         st = recognise(r, body, NULL, &f, &talk, err);
     if (st != MAKI_OK) return st;
     memcpy(x->session, f.session, sizeof x->session);
-    st = write_group(r, body, talk, &f, err);
-    if (st == MAKI_OK) st = know_rows(r, talk, &f, kin_of(r), err);
-    if (st != MAKI_OK) return st;
-    know_body(r, body, talk, &f);
-    x->tip = maki_talk_tip(talk);
     memcpy(x->prefix, r->prefix, sizeof x->prefix);
+    x->tip = f.point;
+    if (r->count > f.messages || talk->system.as_sent != system_as_sent(r)) {
+        st = write_group(r, body, talk, &f, err);
+        if (st == MAKI_OK) st = know_rows(r, talk, &f, kin_of(r), err);
+        if (st != MAKI_OK) return st;
+        x->tip = maki_talk_tip(talk);
+    } /* else it is a retry: where it branches off is written with the reply */
+    know_body(r, body, talk, &f);
     x->system_tokens = talk->system.system_tokens;
     x->tool_tokens = talk->system.tool_tokens;
-    x->message_tokens = talk->tokens;
     return MAKI_OK;
 }
 

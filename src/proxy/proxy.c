@@ -29,6 +29,8 @@ static maki_status open_parts(maki_proxy *p, const char *home, maki_err *err)
     snprintf(secret, sizeof secret, "%s/secret", folder);
     st = maki_prefixes_open(&p->prefixes, &p->env, p->table, err);
     if (st == MAKI_OK) st = maki_secret_read(&p->env, secret, p->secret, err);
+    if (st == MAKI_OK)
+        st = maki_journal_open(&p->env, folder, p->sessions, &p->journal, &p->restored, err);
     if (st == MAKI_OK) st = maki_known_open(&p->env, &p->known, err);
     if (st == MAKI_OK)
         st = maki_tokenizer_open(&p->env, maki_encoding_named(MAKI_FAMILY), NULL, &p->tokenizer,
@@ -69,8 +71,19 @@ void maki_proxy_close(maki_proxy *p)
     if (p->talks) alloc->resize(alloc, p->talks, p->options.open_most * sizeof p->talks[0], 0);
     maki_tokenizer_close(p->tokenizer);
     maki_known_close(p->known);
+    maki_journal_close(p->journal);
     maki_prefixes_close(&p->prefixes);
     alloc->resize(alloc, p, sizeof *p, 0);
+}
+
+maki_status maki_proxy_sync(maki_proxy *p, maki_err *err)
+{
+    return maki_journal_sync(p->journal, err);
+}
+
+uint64_t maki_proxy_restored(const maki_proxy *p)
+{
+    return p->restored;
 }
 
 void maki_proxy_tick(maki_proxy *p)
@@ -104,9 +117,11 @@ maki_status maki_proxy_talk(maki_proxy *p, const unsigned char session[MAKI_SESS
         *out = p->talks[i];
         return MAKI_OK;
     }
-    maki_talk_options options = {
-        .folder = p->sessions, .create = create, .key = key, .tokenizer = p->tokenizer
-    };
+    maki_talk_options options = { .folder = p->sessions,
+                                  .create = create,
+                                  .key = key,
+                                  .tokenizer = p->tokenizer,
+                                  .journal = p->journal };
     make_room(p);
     maki_status st = maki_talk_open(&p->env, session, &options, out, err);
     if (st != MAKI_OK) return st;

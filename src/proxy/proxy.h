@@ -28,6 +28,8 @@ typedef struct maki_proxy_options {
 maki_status maki_proxy_open(const maki_env *env, const maki_proxy_options *options,
                             maki_proxy **out, maki_err *err) MAKI_MUST_CHECK;
 void maki_proxy_close(maki_proxy *proxy); /* accepts NULL; all exchanges are closed before */
+/* How much of what a power cut took was put back when it was opened. */
+uint64_t maki_proxy_restored(const maki_proxy *proxy);
 /* Called about once a second: what is lazy is written out, conversations not used are closed. */
 void maki_proxy_tick(maki_proxy *proxy);
 
@@ -60,11 +62,16 @@ typedef enum maki_exchange_end_kind {
     MAKI_EXCHANGE_CLIENT_GONE /* the client went away */
 } maki_exchange_end_kind;
 
-/* What must be made durable (fdatasync) before the client gets the reply's last byte.  The caller owns these
- * descriptors, and closes them afterwards; -1: none.  In this order. */
+/* What must be made durable before the client gets the reply's last byte: the journal (maki_proxy_sync), and
+ * these descriptors (fdatasync), which the caller owns and closes afterwards; -1: none. */
 typedef struct maki_exchange_sync {
     int fds[3];
+    bool journal;
 } maki_exchange_sync;
+
+/* Make all that was recorded durable, but for what has descriptors of its own.  By one thread, which may be
+ * another than the owner's: one call serves all exchanges that ended before it. */
+maki_status maki_proxy_sync(maki_proxy *proxy, maki_err *err);
 
 /* The reply is put into the log.  Whatever it answers, the exchange is over and has to be closed. */
 maki_status maki_exchange_end(maki_exchange *x, maki_exchange_end_kind kind,

@@ -3,6 +3,7 @@
 #define MAKI_PROXY_PROXY_INSIDE_H
 
 #include "base/spool.h"
+#include "proxy/journal.h"
 #include "proxy/known.h"
 #include "proxy/proxy.h"
 #include "proxy/scope.h"
@@ -17,6 +18,8 @@ struct maki_proxy {
     maki_tokenizer *tokenizer; /* of MAKI_FAMILY, for all conversations */
     maki_prefixes prefixes;
     maki_known *known;
+    maki_journal *journal;
+    uint64_t restored; /* pieces that were put back at open */
     maki_talk **talks; /* those that are open, in no order; options.open_most places */
     size_t talk_count;
 };
@@ -37,9 +40,8 @@ struct maki_exchange {
     unsigned char session[MAKI_SESSION_BYTES];
     maki_point tip;                        /* where the reply goes on */
     unsigned char prefix[MAKI_PREFIX_LEN]; /* P at the tip */
-    bool events_written;                   /* those that the view depends on */
     uint64_t body_hash, body_bytes;
-    uint64_t system_tokens, tool_tokens, message_tokens;
+    uint64_t system_tokens, tool_tokens;
 
     int64_t began, first; /* ms */
     int status;           /* of HTTP; 0: no reply */

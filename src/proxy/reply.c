@@ -113,7 +113,7 @@ static maki_status note_manifest(maki_exchange *x, maki_talk *talk, const maki_w
     spans_field(&w, talk, x->tip.seq);
     int_field(&w, "systemTokens", x->system_tokens);
     int_field(&w, "toolTokens", x->tool_tokens);
-    int_field(&w, "messageTokens", x->message_tokens);
+    int_field(&w, "messageTokens", x->tip.tokens);
     int_field(&w, "status", (uint64_t)x->status);
     text_field(&w, "end", end);
     raw_field(&w, "stop", said->stop);
@@ -198,15 +198,15 @@ static maki_status know_reply(maki_exchange *x, maki_talk *talk, const maki_wire
 {
     maki_point tip = maki_talk_tip(talk), point = x->tip;
     maki_status st = MAKI_OK;
-    maki_row row;
+    uint64_t tokens;
     point.ev = tip.ev;
     for (size_t i = 0; st == MAKI_OK && i < said->row_count; i++) {
         point.seq = tip.seq - said->row_count + 1 + i;
-        st = maki_log_row(maki_conv_log(talk->conv), point.seq, &row, err);
+        st = maki_talk_row_tokens(talk, point.seq, &tokens, err);
         if (st == MAKI_OK)
             st = maki_canon_next(&x->proxy->env, x->prefix, said->rows[i], x->prefix, err);
         if (st != MAKI_OK) break;
-        point.tokens += row.tokens;
+        point.tokens += tokens;
         st = maki_exchange_know(x, x->prefix, &point, err);
     }
     return st;
@@ -215,10 +215,8 @@ static maki_status know_reply(maki_exchange *x, maki_talk *talk, const maki_wire
 static maki_status write_reply(maki_exchange *x, maki_talk *talk, const maki_wire_said *said,
                                const char *end, maki_err *err)
 {
-    uint64_t events = talk->events;
     maki_status st = maki_talk_begin(talk, &x->tip, err);
     if (st != MAKI_OK) return st;
-    x->events_written |= talk->moved || talk->events != events;
     st = add_rows(x, talk, said, end, err);
     if (st == MAKI_OK) st = note_manifest(x, talk, said, end, err);
     if (st == MAKI_OK) st = note_usage(x, talk, &said->usage, err);
@@ -249,15 +247,16 @@ maki_status maki_exchange_end(maki_exchange *x, maki_exchange_end_kind kind,
 {
     maki_wire_said said = { .rows = NULL };
     maki_talk *talk;
-    *sync = (maki_exchange_sync){ { -1, -1, -1 } };
+    *sync = (maki_exchange_sync){ { -1, -1, -1 }, false };
     if (!x->recorded) return MAKI_OK;
     maki_status st = x->reply ? maki_wire_reply_end(x->reply, &said, err) : MAKI_OK;
     if (st == MAKI_OK)
         st = maki_proxy_talk(x->proxy, x->session, false, (maki_str){ "", 0 }, &talk, err);
     if (st != MAKI_OK) return st;
     const char *end = ending(x, kind, &said);
+    sync->journal = true;
     st = write_reply(x, talk, &said, end, err);
-    if (st == MAKI_OK) st = maki_talk_files(talk, x->events_written, sync->fds, err);
+    if (st == MAKI_OK) st = maki_talk_files(talk, sync->fds, err);
     if (st == MAKI_OK) tell(x, talk, &said, end);
     return st;
 }

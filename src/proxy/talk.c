@@ -11,6 +11,7 @@
 #include "base/hash.h"
 #include "base/str.h"
 #include "history/tally.h"
+#include "proxy/journal.h"
 
 enum {
     PATH_MOST = 4096,
@@ -117,19 +118,29 @@ static maki_str header_of(const maki_talk *t, const char *id, maki_str key, char
     return (maki_str){ out, (size_t)n };
 }
 
+/* What was written goes into the journal. */
+static void wrote(void *ctx, maki_log_part part, uint64_t at, maki_str bytes)
+{
+    maki_talk *t = ctx;
+    if (!bytes.ptr || !t->journal || !maki_journal_add(t->journal, t->session, part, at, bytes))
+        t->direct = true;
+}
+
 maki_status maki_talk_open(const maki_env *env, const unsigned char session[MAKI_SESSION_BYTES],
                            const maki_talk_options *options, maki_talk **out, maki_err *err)
 {
     char path[PATH_MOST], id[37], header[HEADER_MAX];
     maki_talk *t = env->alloc->resize(env->alloc, NULL, 0, sizeof *t);
     if (!t) return maki_fail_nomem(err);
-    *t = (maki_talk){ .env = env, .made = options->create };
+    *t = (maki_talk){ .env = env, .made = options->create, .journal = options->journal };
     memcpy(t->session, session, sizeof t->session);
     maki_session_text(session, id);
     snprintf(path, sizeof path, "%s/%s.jsonl", options->folder, id);
     maki_conv_options how = { .create = options->create,
                               .durability = MAKI_REPLY,
                               .threads = 1,
+                              .wrote = wrote,
+                              .wrote_ctx = t,
                               .tokenizer = options->tokenizer };
     if (options->create) how.header = header_of(t, id, options->key, header);
     maki_status st = maki_conv_open(env, path, &how, &t->conv, err);
@@ -223,20 +234,22 @@ void maki_talk_abort(maki_talk *t)
     t->last = UINT64_MAX; /* the branch may have been cut already: read it again */
 }
 
-/* The tokens of rows [from, to] of the log. */
-static maki_status tokens_of(maki_talk *t, uint64_t from, uint64_t to, uint64_t *out, maki_err *err)
+maki_status maki_talk_row_tokens(maki_talk *t, uint64_t seq, uint64_t *out, maki_err *err)
 {
-    maki_view_totals totals;
-    size_t family = maki_conv_family(t->conv);
-    maki_status st = maki_conv_tokens(t->conv, from, to, family, false, &totals, err);
-    *out = st == MAKI_OK ? totals.tokens : 0;
+    maki_row row;
+    if (seq == t->first_added && seq == t->last_added) {
+        *out = t->added_tokens;
+        return MAKI_OK;
+    }
+    maki_status st = maki_log_row(maki_conv_log(t->conv), seq, &row, err);
+    *out = st == MAKI_OK ? row.tokens : 0;
     return st;
 }
 
 maki_status maki_talk_commit(maki_talk *t, maki_err *err)
 {
     maki_log *log = maki_conv_log(t->conv);
-    uint64_t tokens = 0;
+    uint64_t before = maki_log_tokens(log);
     maki_status st = maki_log_commit(log, err);
     if (st != MAKI_OK) {
         t->last = UINT64_MAX;
@@ -244,27 +257,27 @@ maki_status maki_talk_commit(maki_talk *t, maki_err *err)
     }
     t->last = maki_log_last(log);
     t->events = maki_log_events(log);
-    if (t->first_added) st = add_range(t, t->first_added, t->last_added, err);
-    if (st == MAKI_OK && t->first_added)
-        st = tokens_of(t, t->first_added, t->last_added, &tokens, err);
-    t->tokens += tokens;
-    if (st != MAKI_OK) t->last = UINT64_MAX; /* it is written all the same */
+    t->added_tokens = maki_log_tokens(log) - before;
+    t->tokens += t->added_tokens;
+    if (t->first_added && add_range(t, t->first_added, t->last_added, NULL) != MAKI_OK)
+        t->last = UINT64_MAX; /* it is written all the same: the branch is read again */
     return MAKI_OK;
 }
 
-maki_status maki_talk_files(maki_talk *t, bool events, int fds[3], maki_err *err)
+maki_status maki_talk_files(maki_talk *t, int fds[3], maki_err *err)
 {
     maki_log_files files = maki_log_inside(maki_conv_log(t->conv));
     char folder[PATH_MOST];
-    fds[0] = events && files.events_fd >= 0 ? fcntl(files.events_fd, F_DUPFD_CLOEXEC, 0) : -1;
+    fds[0] = fds[1] = fds[2] = -1;
+    if (!t->direct) return MAKI_OK;
+    if (files.events_fd >= 0) fds[0] = fcntl(files.events_fd, F_DUPFD_CLOEXEC, 0);
     fds[1] = fcntl(files.messages_fd, F_DUPFD_CLOEXEC, 0);
-    fds[2] = -1;
     if (t->made) {
         const char *path = maki_log_path(maki_conv_log(t->conv));
         snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(path, '/') - path), path);
         fds[2] = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        t->made = false;
     }
+    t->made = t->direct = false;
     if (fds[1] < 0) return maki_fail_errno(err, "making a descriptor to sync");
     return MAKI_OK;
 }

@@ -33,11 +33,14 @@ typedef struct maki_talk {
     uint64_t tokens;       /* of those rows */
     uint64_t last, events; /* of the log when `path` was right */
     maki_system_seen system;
-    int64_t used; /* when, in ms */
-    bool made;    /* its file is new: the folder has to be synced as well */
+    int64_t used;                 /* when, in ms */
+    struct maki_journal *journal; /* makes it durable; NULL: it syncs itself */
+    bool made;                    /* its file is new: the folder has to be synced as well */
+    bool direct;                  /* something is not in the journal: it must be synced itself */
     /* the open group */
     uint64_t first_added, last_added; /* rows; 0: none */
     bool moved;                       /* it begins with a rewind */
+    uint64_t added_tokens;            /* of the rows of the last one that was committed */
 } maki_talk;
 
 /* How to open one. */
@@ -46,6 +49,7 @@ typedef struct maki_talk_options {
     bool create;
     maki_str key;              /* of a new one: its session key; len 0: none */
     maki_tokenizer *tokenizer; /* of MAKI_FAMILY */
+    struct maki_journal *journal;
 } maki_talk_options;
 
 /* On MAKI_OK the caller owns *out.  MAKI_NOTFOUND: it is not there. */
@@ -68,8 +72,11 @@ maki_status maki_talk_note(maki_talk *talk, const char *type, maki_str fields, m
 maki_status maki_talk_commit(maki_talk *talk, maki_err *err) MAKI_MUST_CHECK;
 void maki_talk_abort(maki_talk *talk);
 
-/* Descriptors of our own of its files, to be synced and closed by another thread: events (when `events`),
- * messages, the folder of a new one; -1 for none. */
-maki_status maki_talk_files(maki_talk *talk, bool events, int fds[3], maki_err *err);
+/* The tokens of one row. */
+maki_status maki_talk_row_tokens(maki_talk *talk, uint64_t seq, uint64_t *out, maki_err *err);
+
+/* What has to be synced besides the journal: descriptors of our own of its events, its messages and the
+ * folder of a new one, to be closed by another thread; -1 for none. */
+maki_status maki_talk_files(maki_talk *talk, int fds[3], maki_err *err);
 
 #endif

@@ -287,6 +287,12 @@ static int fake_same(const maki_files *self, int fd, const char *path)
     return file_strikes(t->fake) ? -1 : t->real->same(t->real, fd, path);
 }
 
+static off_t fake_named_size(const maki_files *self, int fd)
+{
+    const struct fake_files_table *t = table_of(self);
+    return file_strikes(t->fake) ? -1 : t->real->named_size(t->real, fd);
+}
+
 void fake_files_fail_at(fake_env *fe, size_t nth, int errno_value)
 {
     arm(&fe->files, nth);
@@ -337,7 +343,8 @@ void fake_env_init(fake_env *fe)
                    .pwrite = fake_pwrite,
                    .truncate = fake_truncate,
                    .lock = fake_lock,
-                   .same = fake_same },
+                   .same = fake_same,
+                   .named_size = fake_named_size },
         .real = maki_env_system().files,
         .fake = fe,
     };

@@ -137,6 +137,12 @@ static int disk_same(const maki_files *self, int fd, const char *path)
     return dead(d) ? -1 : d->under->same(d->under, fd, path);
 }
 
+static off_t disk_named_size(const maki_files *self, int fd)
+{
+    logs_disk *d = disk_of(self);
+    return dead(d) ? -1 : d->under->named_size(d->under, fd);
+}
+
 static void disk_init(logs_disk *d, const maki_files *under)
 {
     *d = (logs_disk){
@@ -153,7 +159,8 @@ static void disk_init(logs_disk *d, const maki_files *under)
                    .pwrite = disk_pwrite,
                    .truncate = disk_truncate,
                    .lock = disk_lock,
-                   .same = disk_same },
+                   .same = disk_same,
+                   .named_size = disk_named_size },
         .under = under,
     };
 }

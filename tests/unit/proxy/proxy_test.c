@@ -68,7 +68,7 @@ static maki_status say_with(maki_proxy *p, const turn *t, bool loose, maki_err *
 {
     static char body[1 << 16], reply[1 << 14];
     maki_exchange *x = NULL;
-    maki_exchange_sync sync = { { -1, -1, -1 } };
+    maki_exchange_sync sync = { { -1, -1, -1 }, false };
     maki_exchange_in in = { .protocol = MAKI_WIRE_CHAT,
                             .upstream = MAKI_LIT("openai"),
                             .path = MAKI_LIT("/v1/chat/completions"),
@@ -86,6 +86,7 @@ static maki_status say_with(maki_proxy *p, const turn *t, bool loose, maki_err *
     for (size_t i = 0; st == MAKI_OK && reply[i]; i++)
         st = maki_exchange_reply(x, (maki_str){ reply + i, 1 }, err);
     if (st == MAKI_OK) st = maki_exchange_end(x, MAKI_EXCHANGE_DONE, &sync, err);
+    if (st == MAKI_OK && sync.journal) st = maki_proxy_sync(p, err);
     for (size_t i = 0; i < 3; i++) {
         if (sync.fds[i] >= 0) close(sync.fds[i]);
     }
