@@ -11,7 +11,6 @@
 
 #include "cli.h"
 #include "http.h"
-#include "show.h"
 
 static const char usage[] =
     "maki demo [--url URL] [--once]\n"
