@@ -24,7 +24,7 @@ build/fuzz/build.ninja:  options = -Dbuildtype=debug -Doptimization=1 -Dfuzz=tru
 build/bench/build.ninja: options = -Dbuildtype=release -Ddebug=true -Dbench=true
 build/clang/build.ninja build/fuzz/build.ninja: export CC = clang-14
 
-.PHONY: build run check test test-all bench fuzz fmt fmt-check layers cost cost-update clean help
+.PHONY: build run check test test-agents test-all bench fuzz fmt fmt-check layers cost cost-update clean help
 .PHONY: $(others:%=build-%)
 
 build: build/build.ninja ## build the library and the command, build/maki
@@ -41,8 +41,12 @@ check: ## the fast tests, for every commit (under 3 minutes)
 test: ## everything that users and CI run; ends with "N passed, N failed"
 	@scripts/test
 
-test-all: ## test, then fuzz
+test-agents: ## real agents through the proxy (fetches 1.5 GB the first time)
+	@scripts/test agents
+
+test-all: ## test, then the agents and fuzz
 	@scripts/test
+	@scripts/test agents
 	@$(MAKE) --no-print-directory fuzz
 
 bench: build build-bench ## measure, side by side with the peers

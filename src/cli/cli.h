@@ -15,6 +15,7 @@ typedef struct cli_command {
 } cli_command;
 
 extern const cli_command cli_connect;
+extern const cli_command cli_demo;
 extern const cli_command cli_doctor;
 extern const cli_command cli_fsck;
 extern const cli_command cli_history;

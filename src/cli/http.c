@@ -169,16 +169,19 @@ int cli_http(const cli_url *url, const char *method, const char *path, const cha
 
 /* ---- programs beside this one -------------------------------------------------------------------- */
 
+/* As they are built they stand beside this program, installed in a folder of their own. */
 static bool path_beside(const char *name, char *out, size_t room)
 {
     char self[PATH_MAX];
     ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-    if (n <= 0) return false;
-    self[n] = '\0';
+    self[n > 0 ? n : 0] = '\0';
     char *slash = strrchr(self, '/');
-    if (!slash) return false;
-    *slash = '\0';
-    int len = snprintf(out, room, "%s/%s", self, name);
+    if (slash) {
+        *slash = '\0';
+        int len = snprintf(out, room, "%s/%s", self, name);
+        if (len > 0 && (size_t)len < room && access(out, X_OK) == 0) return true;
+    }
+    int len = snprintf(out, room, "%s/%s", MAKI_LIBEXEC, name);
     return len > 0 && (size_t)len < room && access(out, X_OK) == 0;
 }
 

@@ -7,10 +7,11 @@
 #include "base/err.h"
 #include "base/str.h"
 
-static const char *const defaults[] = { "anthropic=https://api.anthropic.com",
-                                        "openai=https://api.openai.com",
-                                        "gemini=https://generativelanguage.googleapis.com",
-                                        "ollama=http://127.0.0.1:11434" };
+static const char *const defaults[] = {
+    "anthropic=https://api.anthropic.com", "openai=https://api.openai.com",
+    "gemini=https://generativelanguage.googleapis.com", "ollama=http://127.0.0.1:11434",
+    "demo=http://127.0.0.1:4748"
+}; /* where maki demo's provider is */
 
 void maki_upstreams_init(maki_upstreams *all)
 {

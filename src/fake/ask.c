@@ -113,7 +113,9 @@ static void read_content(fake_ask *ask, maki_str content, maki_arena *arena)
     while (maki_json_next(&iter, &item)) {
         if (maki_json_get(item.value, MAKI_LIT("functionResponse"), &response) &&
             maki_json_get(response, MAKI_LIT("response"), &response)) {
-            tool_said(ask, response, arena);
+            maki_str inside; /* what a function gave back is usually called so */
+            bool has = maki_json_get(response, MAKI_LIT("output"), &inside);
+            tool_said(ask, has ? inside : response, arena);
         }
     }
 }

@@ -103,7 +103,10 @@ int main(int argc, char **argv)
         mkdir(o.record, 0700); /* there already, or the first request says what is wrong */
     provider.record = (fake_record){ .env = &env, .folder = o.record };
     provider.base = event_base_new();
-    if (!provider.base) return misuse("cannot make an event loop", "");
+    if (!provider.base) {
+        fprintf(stderr, "maki-fake-provider: cannot make an event loop\n");
+        return maki_status_exit(MAKI_IO);
+    }
     signal(SIGPIPE, SIG_IGN);
     maki_status st = serve(&provider, o.port, &err);
     fake_provider_end(&provider);

@@ -92,6 +92,10 @@ static bool read_valued(maki_str word, fake_mood *mood)
         mood->arguments = MAKI_LIT("{}");
         return mood->tool.len > 0;
     }
+    if (maki_str_starts(word, MAKI_LIT("say:"))) {
+        mood->say = maki_str_from(word, 4);
+        return mood->say.len > 0;
+    }
     if (maki_str_starts(word, MAKI_LIT("slow:")) && read_number(maki_str_from(word, 5), &n)) {
         mood->slow_ms = n < 3600000 ? (uint32_t)n : 3600000;
         return true;

@@ -6,6 +6,7 @@
  *
  *     text                 say something: the default
  *     think                the same, with reasoning before it
+ *     say:TEXT             say that; percent-encoded, so that it is one word
  *     tool:NAME {...}      call that tool with these arguments; once it answered, say something
  *     agent PATH           call whichever offered tool reads a file, to read PATH
  *     slow:MS              that long before each event
@@ -47,6 +48,7 @@ typedef struct fake_mood {
     bool cuts;
     uint64_t cut;       /* with cuts */
     uint64_t huge;      /* 0: not */
+    maki_str say;       /* percent-encoded; len 0: what the fake provider thinks of itself */
     maki_str tool;      /* FAKE_TOOL: its name */
     maki_str arguments; /* FAKE_TOOL: an object; FAKE_AGENT: the path */
 } fake_mood;

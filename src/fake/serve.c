@@ -27,8 +27,8 @@ typedef struct fake_request {
     maki_conn *conn;
     char target[1024];
     char method[16];
-    char words[512]; /* of the header x-fake; "": none */
-    bool unread;     /* the body does not matter */
+    char words[4096]; /* of the header x-fake; "": none */
+    bool unread;      /* the body does not matter */
     int record_fd;
     maki_spool body;
     fake_mood mood;

@@ -86,10 +86,12 @@ export async function startFake(t, { mood, record } = {}) {
   return { ...fake, recorded };
 }
 
-/** The daemon, with one upstream for everything. */
+const PROVIDERS = ['anthropic', 'openai', 'gemini', 'ollama'];
+
+/** The daemon, with `upstream` in the place of every provider. */
 export async function startMaki(t, { upstream, home = folder(t, 'maki-home'), args = [], env = {} }) {
   const maki = await start(t, path.join(build, 'maki-serve'),
-    ['--listen', '127.0.0.1:0', '--upstream', `fake=${upstream}`, ...args],
+    ['--listen', '127.0.0.1:0', ...PROVIDERS.flatMap((name) => ['--upstream', `${name}=${upstream}`]), ...args],
     { MAKI_HOME: home, ...env });
   return { ...maki, home };
 }
@@ -115,9 +117,7 @@ export function plain(row) {
     message.role = 'user';
     message.text = '';
   }
-  if (calls.length) message.calls = calls;
-  if (results.length) message.results = results;
-  return message;
+  return { ...message, ...(calls.length ? { calls } : {}), ...(results.length ? { results } : {}) };
 }
 
 function parse(text) {

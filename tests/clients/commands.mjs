@@ -1,0 +1,95 @@
+// commands.mjs -- maki connect and maki demo, as people meet them.
+import fs from 'node:fs';
+import path from 'node:path';
+import { spawn } from 'node:child_process';
+import { assert, test } from './common.mjs';
+import { build, folder, readConversations, startFake, startMaki } from '../e2e/lib.mjs';
+
+const agents = ['claude', 'codex', 'opencode', 'pi', 'qwen', 'gemini'];
+
+/** {code, out, err} of a command. */
+async function maki(args, env = {}) {
+  const child = spawn(path.join(build, 'maki'), args, {
+    stdio: ['ignore', 'pipe', 'pipe'], env: { PATH: '/usr/bin:/bin', LANG: 'C.UTF-8', ...env },
+  });
+  let out = '', err = '';
+  child.stdout.on('data', (bytes) => (out += bytes));
+  child.stderr.on('data', (bytes) => (err += bytes));
+  const code = await new Promise((resolve) => child.on('close', resolve));
+  return { code, out, err };
+}
+
+/** A folder for PATH with agents that tell how they were called. */
+function pretenders(t) {
+  const bin = folder(t, 'maki-bin');
+  for (const name of agents) {
+    fs.writeFileSync(path.join(bin, name), '#!/bin/sh\nenv\nprintf "<%s>" "$0" "$@"\n', { mode: 0o755 });
+  }
+  return bin;
+}
+
+test('connect starts each agent with the daemon\'s address and its own arguments as they are', async (t) => {
+  const fake = await startFake(t);
+  const daemon = await startMaki(t, { upstream: fake.url });
+  const env = { PATH: `${pretenders(t)}:/usr/bin:/bin`, HOME: folder(t), MAKI_HOME: daemon.home, MAKI_URL: daemon.url };
+  for (const name of agents) {
+    const odd = ['-p', 'it\'s {url} "日本"  $HOME', ''];
+    const { code, out, err } = await maki(['connect', name, '--', ...odd], env);
+    assert.equal(code, 0, err);
+    const file = /<-e><([^>]*)>/.exec(out)?.[1];
+    assert.ok((file ? fs.readFileSync(file, 'utf8') : out).includes(daemon.url), `${name}: ${out}`);
+    assert.ok(out.endsWith(odd.map((word) => `<${word}>`).join('')), out);
+  }
+  assert.deepEqual(fs.readdirSync(env.HOME), [], 'something was written to the home folder');
+});
+
+test('connect --print shows a line that a shell runs', async (t) => {
+  const env = { HOME: folder(t), MAKI_HOME: folder(t) };
+  for (const name of agents) {
+    const { code, out } = await maki(['connect', name, '--model', 'm/1', '--print', '--', 'it\'s'], env);
+    assert.equal(code, 0);
+    assert.match(out, new RegExp(`(^| )${name} .*'it'\\\\''s'\n$`));
+  }
+});
+
+test('connect says what is missing and what to do', async (t) => {
+  const env = { HOME: folder(t), MAKI_HOME: folder(t) };
+  const nobody = { ...env, PATH: `${pretenders(t)}:/usr/bin:/bin`, MAKI_URL: 'http://127.0.0.1:1' };
+  assert.match((await maki(['connect'], env)).err, /which agent/);
+  assert.match((await maki(['connect', 'emacs'], env)).err, /no such agent .*claude, codex/);
+  assert.match((await maki(['connect', 'claude', '-p'], env)).err, /come after --/);
+  assert.match((await maki(['connect', 'claude', '--url', 'https://x'], env)).err, /http:\/\/HOST:PORT/);
+  assert.match((await maki(['connect', 'pi', '--model', 'a"b'], env)).err, /not the name of a model/);
+  const absent = await maki(['connect', 'claude'], env);
+  assert.equal(absent.code, 5);
+  assert.match(absent.err, /not on PATH; install it with: npm install -g @anthropic-ai\/claude-code/);
+  const silent = await maki(['connect', 'claude'], nobody);
+  assert.equal(silent.code, 11);
+  assert.match(silent.err, /nothing answers at .*\nStart the daemon with `maki serve`/);
+  const fake = await startFake(t);
+  assert.match((await maki(['connect', 'claude', '--url', fake.url], nobody)).err, /is not Maki \(HTTP 404/);
+});
+
+test('gemini keeps its own home when its settings choose a key', async (t) => {
+  const env = { HOME: folder(t), MAKI_HOME: folder(t) };
+  assert.match((await maki(['connect', 'gemini', '--print'], env)).out, /GEMINI_CLI_HOME=/);
+  fs.mkdirSync(path.join(env.HOME, '.gemini'));
+  fs.writeFileSync(path.join(env.HOME, '.gemini/settings.json'), '{"security":{"auth":{"selectedType":"gemini-api-key"}}}');
+  assert.doesNotMatch((await maki(['connect', 'gemini', '--print'], env)).out, /GEMINI_CLI_HOME=/);
+});
+
+test('demo starts a daemon when none runs, and three conversations are in the log', async (t) => {
+  const home = folder(t);
+  const { code, out, err } = await maki(['demo', '--once'], { HOME: folder(t), MAKI_HOME: home, MAKI_URL: 'http://127.0.0.1:1' });
+  assert.equal(code, 0, err);
+  assert.match(out, /started for this demo/);
+  const talks = readConversations(home);
+  assert.deepEqual(talks.map((talk) => talk.said.length).sort((a, b) => a - b), [6, 8, 10]);
+  const spoken = JSON.stringify(talks.map((talk) => talk.said));
+  for (const words of ['You are welcome. 🍣', '索引を追加しました', '不客气']) assert.ok(spoken.includes(words));
+});
+
+test('demo says what is wrong with its arguments', async () => {
+  assert.match((await maki(['demo', '--fast'])).err, /unknown argument --fast/);
+  assert.match((await maki(['demo', '--url', 'here'])).err, /http:\/\/HOST:PORT, not here/);
+});
