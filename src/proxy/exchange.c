@@ -146,6 +146,13 @@ static uint64_t leading_of(const reading *r)
     return r->base.mark.at ? r->base.leading : maki_leading_hash(maki_buf_str(&r->leading));
 }
 
+/* Who is asked to speak.  Of a body that was read from a mark on, what stands before it is the same. */
+static uint32_t persona_of(const reading *r)
+{
+    maki_system_now now = system_of(r);
+    return r->base.mark.at && r->base.leading ? r->base.persona : maki_system_persona(&now);
+}
+
 /* What the request is for: it counts as long as no reply was seen. */
 static uint32_t kin_of(const reading *r)
 {
@@ -164,14 +171,17 @@ typedef struct found {
     bool any;
 } found;
 
-/* With the names that the body has for the conversation. */
+/* With the name that the body has for the conversation.  Where a client has none, the same words to somebody
+ * else (Qwen Code's extraction of memories, Gemini CLI's choice of a model) are a conversation apart. */
 static maki_status settle_scope(maki_exchange *x, const reading *r, maki_err *err)
 {
-    if (x->named || x->has_id || r->request.client_id.len == 0) return MAKI_OK;
+    uint32_t persona = persona_of(r);
+    maki_str id = r->request.client_id;
     maki_str parts[] = { { (const char *)x->caller, sizeof x->caller },
-                         MAKI_LIT("body"),
-                         r->request.client_id };
-    x->has_id = true;
+                         id.len ? MAKI_LIT("body") : MAKI_LIT("persona"),
+                         id.len ? id : (maki_str){ (const char *)&persona, sizeof persona } };
+    if (x->named || x->has_id) return MAKI_OK;
+    x->has_id = id.len > 0;
     return maki_scope_of(x->proxy->secret, parts, 3, x->scope, err);
 }
 
@@ -401,6 +411,8 @@ static void know_body(reading *r, maki_str body, maki_talk *talk, const found *f
         mark.point.seq = tip.seq - (r->count - mark.messages);
         if (mark.messages == f->messages) mark.point = f->point;
         mark.leading = leading_of(r);
+        mark.persona = persona_of(r);
+        memcpy(mark.scope, x->scope, sizeof mark.scope);
         mark.spoke = f->spoke;
         if (maki_talk_row_tokens(talk, mark.point.seq, &tokens, NULL) != MAKI_OK) break;
         tip.tokens -= tokens < tip.tokens ? tokens : tip.tokens;
@@ -420,10 +432,12 @@ static void copy_model(maki_exchange *x, maki_str model)
     x->model[maki_json_copy_text(model, x->model, sizeof x->model - 1)] = '\0';
 }
 
-/* Was the beginning of the body passed over, though something in it is needed? */
+/* Was the beginning of the body passed over, though something in it is needed?  Or was it known from
+ * somebody else's conversation? */
 static bool passed_over(const reading *r, const maki_talk *talk)
 {
-    return r->base.mark.at && r->base.leading && talk->system.as_sent != system_as_sent(r);
+    if (memcmp(r->base.scope, r->x->scope, sizeof r->base.scope) != 0) return true;
+    return r->base.leading && talk->system.as_sent != system_as_sent(r);
 }
 
 static maki_status record(reading *r, maki_str body, maki_err *err)

@@ -17,10 +17,12 @@ typedef struct maki_known_mark {
     maki_wire_mark mark; /* mark.at 0: none */
     uint64_t hash;       /* of the bytes before it */
     unsigned char prefix[MAKI_PREFIX_LEN];
-    maki_point point;  /* in the log */
-    uint64_t messages; /* that count, before it */
-    uint64_t leading;  /* a hash of the system messages before it */
-    bool spoke;        /* a reply that passed through here stands before it */
+    maki_point point;                     /* in the log */
+    uint64_t messages;                    /* that count, before it */
+    uint64_t leading;                     /* a hash of the system messages before it */
+    uint32_t persona;                     /* system.h: of the request it was made for */
+    unsigned char scope[MAKI_PREFIX_LEN]; /* likewise */
+    bool spoke;                           /* a reply that passed through here stands before it */
 } maki_known_mark;
 
 typedef struct maki_known_body {

@@ -19,7 +19,10 @@
 #include "token/family.h"
 #include "token/tools_count.h"
 
-enum { PATH_MOST = 4096 };
+enum {
+    PATH_MOST = 4096,
+    PERSONA = 48 /* bytes of the system prompt that tell who is asked to speak */
+};
 
 /* ---- has it changed? --------------------------------------------------------------------------------- */
 
@@ -76,6 +79,47 @@ uint64_t maki_system_masked(const maki_system_now *now)
     XXH3_64bits_update(&state, now->tools.ptr, now->tools.len);
     uint64_t hash = XXH3_64bits_digest(&state);
     return hash ? hash : 1;
+}
+
+static bool is_passing(maki_str text)
+{
+    for (size_t i = 0; i < sizeof passing / sizeof passing[0]; i++) {
+        if (maki_str_starts(text, passing[i])) return true;
+    }
+    return false;
+}
+
+/* The first text in a system prompt of any shape: a string, blocks, messages, parts.  `deep` levels at most. */
+static bool first_text(maki_str value, int deep, maki_str *text)
+{
+    static const char *const fields[] = { "text", "content", "parts" };
+    maki_json_kind kind = value.len ? maki_json_kind_of(value) : MAKI_JSON_NULL;
+    maki_json_item item;
+    maki_str inside;
+    if (kind == MAKI_JSON_STRING) {
+        *text = maki_json_inside(value);
+        return text->len > 0 && !is_passing(*text);
+    }
+    if (deep == 0) return false;
+    if (kind == MAKI_JSON_ARRAY) {
+        maki_json_iter iter = maki_json_items(value);
+        while (maki_json_next(&iter, &item)) {
+            if (first_text(item.value, deep - 1, text)) return true;
+        }
+    }
+    for (size_t i = 0; kind == MAKI_JSON_OBJECT && i < 3; i++) {
+        if (maki_json_get(value, maki_str_of(fields[i]), &inside) &&
+            first_text(inside, deep - 1, text))
+            return true;
+    }
+    return false;
+}
+
+uint32_t maki_system_persona(const maki_system_now *now)
+{
+    maki_str text;
+    if (!first_text(now->leading, 3, &text) && !first_text(now->system, 3, &text)) return 0;
+    return (uint32_t)XXH3_64bits(text.ptr, text.len < PERSONA ? text.len : PERSONA) | 1;
 }
 
 /* ---- keeping it -------------------------------------------------------------------------------------- */

@@ -22,6 +22,9 @@ uint64_t maki_system_hash(const maki_system_now *now, uint64_t leading_hash);
 uint64_t maki_system_masked(const maki_system_now *now);
 /* Of the leading messages alone. */
 uint64_t maki_leading_hash(maki_str leading);
+/* Who the model is told to be: a hash of the beginning of the system prompt; 0 without one.  What follows (the
+ * date, the folder, the state of a repository) changes while a conversation goes on. */
+uint32_t maki_system_persona(const maki_system_now *now);
 
 /* Keep both as blobs in `folder`, count them, and make the fields of the event.  */
 maki_status maki_system_keep(const maki_env *env, const char *folder, maki_tokenizer *tokenizer,

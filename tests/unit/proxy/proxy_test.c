@@ -211,8 +211,16 @@ static const scene scenes[] = {
     { "a conversation that began elsewhere is taken over whole",
       { SAY("u:a|a:b|u:c", "d"), SAY("u:a|a:b|u:c|a:d|u:e", "f") },
       "u:a|a:b|u:c|a:d|u:e|a:f", 6 },
-    { "the system prompt may change",
-      { SAY("u:a", "1"), SAY("u:a|a:1|u:b", "2", .system = "be long") },
+    { "the system prompt may change, but for its beginning",
+      { SAY("u:a", "1", .system = "You are a careful agent that works in a folder. It is Monday."),
+        SAY("u:a|a:1|u:b", "2", .system = "You are a careful agent that works in a folder. It is Tuesday.") },
+      "u:a|a:1|u:b|a:2", 4 },
+    { "the whole conversation to somebody else (Qwen Code's memories) is a conversation apart",
+      { SAY("u:a", "1"), SAY("u:a|a:1|u:remember", "noted", .system = "you extract memories"),
+        SAY("u:a|a:1|u:b", "2") },
+      "u:a|a:1|u:b|a:2\nu:a|a:1|u:remember|a:noted", 8 },
+    { "but not when the client names it",
+      { SAY("u:a", "1", .client = "c"), SAY("u:a|a:1|u:b", "2", .client = "c", .system = "now you plan") },
       "u:a|a:1|u:b|a:2", 4 },
 };
 /* clang-format on */
