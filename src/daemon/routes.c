@@ -82,7 +82,8 @@ static bool is_worth_a_search(const route_row *row)
 
 maki_route maki_route_find(maki_str method, maki_str path, bool chosen, bool anthropic)
 {
-    maki_route found = { .kind = chosen ? MAKI_ROUTE_FORWARD : MAKI_ROUTE_NONE };
+    maki_route found = { .kind = chosen ? MAKI_ROUTE_FORWARD : MAKI_ROUTE_NONE,
+                         .model = { "", 0 } };
     for (size_t i = 0; i < ROW_COUNT; i++) {
         const route_row *row = &rows[i];
         maki_str star = { "", 0 };
@@ -91,7 +92,7 @@ maki_route maki_route_find(maki_str method, maki_str path, bool chosen, bool ant
         if (!matches(row->path, path, &star) && !(chosen && matches_end(row->path, path, &star))) {
             continue;
         }
-        found = (maki_route){ .kind = row->kind, .protocol = row->protocol };
+        found = (maki_route){ .kind = row->kind, .protocol = row->protocol, .model = { "", 0 } };
         if (!chosen) found.upstream = row->upstream;
         if (row->protocol == MAKI_WIRE_GEMINI) found.model = star;
         break;
