@@ -56,7 +56,7 @@ const agents = [
   {
     name: 'qwen',
     program: [process.execPath, path.join(npm, '@qwen-code/qwen-code/cli.js')],
-    settings: { '.qwen/settings.json': '{}\n' },
+    settings: { '.qwen/settings.json': '{\n  "$version": 4\n}' }, // older ones it brings up to date itself
     key: { OPENAI_API_KEY: 'sk-dummy' },
     model: 'fake',
     turn: (text) => ['-p', text],

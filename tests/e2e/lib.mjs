@@ -55,6 +55,7 @@ async function start(t, file, args, env = {}) {
   };
   t.after(async () => {
     const how = await server.stop();
+    if (/Sanitizer|runtime error/.test(err)) t.diagnostic(err.slice(0, 4000));
     if (how !== 0 && how !== 'SIGTERM' && how !== 'SIGKILL') {
       throw new Error(`${path.basename(file)} ended with ${how}: ${err}`);
     }
