@@ -30,10 +30,10 @@ build/clang/build.ninja build/fuzz/build.ninja: export CC = clang-14
 build: build/build.ninja ## build the library and the command, build/maki
 	@ninja -C build -j$(JOBS) $(quiet)
 
-run: ## install what is missing, build, and take the guided tour
+run: ## install what is missing, build, start the daemon and print the address of its page (Ctrl-C stops it)
 	@scripts/setup
 	@$(MAKE) --no-print-directory build
-	@build/maki tour
+	@exec build/maki serve
 
 check: ## the fast tests, for every commit (under 3 minutes)
 	@scripts/test fast
