@@ -25,8 +25,8 @@ function ways(url) {
   const ollama = new Ollama({ host: url });
   const google = new GoogleGenAI({ apiKey: 'test', httpOptions: { baseUrl: url } });
   const vercel = createOpenAICompatible({ name: 'maki', baseURL: `${url}/v1`, apiKey: 'test' })(model);
-  const chain = new ChatOpenAI({ model, apiKey: 'test', configuration: { baseURL: `${url}/v1` } });
-  const chainAnthropic = new ChatAnthropic({ model, apiKey: 'test', anthropicApiUrl: url });
+  const chain = new ChatOpenAI({ model, apiKey: 'test', maxRetries: 0, configuration: { baseURL: `${url}/v1` } });
+  const chainAnthropic = new ChatAnthropic({ model, apiKey: 'test', maxRetries: 0, anthropicApiUrl: url });
   const user = (content) => [{ role: 'user', content }];
   const tools = [{ type: 'function', function: { name: tool.name, parameters: tool.parameters } }];
   return [

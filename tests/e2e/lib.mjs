@@ -78,12 +78,12 @@ async function start(t, file, args, env = {}) {
 }
 
 /** The fake provider.  `record`: keep what it was asked in `recorded`, a folder. */
-export async function startFake(t, { mood, record } = {}) {
+export async function startFake(t, { mood, record, env } = {}) {
   const args = ['--port', '0'];
   const recorded = record ? folder(t, 'maki-recorded') : undefined;
   if (mood) args.push('--mood', mood);
   if (record) args.push('--record', recorded);
-  const fake = await start(t, path.join(build, 'maki-fake-provider'), args);
+  const fake = await start(t, path.join(build, 'maki-fake-provider'), args, env);
   return { ...fake, recorded };
 }
 
