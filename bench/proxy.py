@@ -55,6 +55,15 @@ end
 """
 
 
+def nginx_program():
+    unpacked = "build/data/nginx/usr/sbin/nginx"  # scripts/setup --tests
+    return unpacked if os.path.exists(unpacked) else shutil.which("nginx") or stop("no nginx: run scripts/setup --tests --bench")
+
+
+def stop(words):
+    raise SystemExit(f"bench: {words}")
+
+
 def free_port():
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
@@ -67,7 +76,7 @@ def wait_for(port, what):
             if s.connect_ex(("127.0.0.1", port)) == 0:
                 return
         time.sleep(0.05)
-    raise SystemExit(f"bench: {what} does not listen")
+    stop(f"{what} does not listen")
 
 
 class Place:
@@ -78,13 +87,13 @@ class Place:
         self.ports = {"direct": free_port(), "maki": free_port(), "nginx": free_port()}
         self.headers = {name: {} for name in self.ports}
         upstream = self.ports["direct"]
-        self.start("direct", [f"{build}/maki-fake-provider", "--port", str(upstream)])
+        self.start("direct", [f"{build}/maki-fake-provider", "--port", str(upstream), "--mood", "quick"])
         self.daemon = self.start("maki", [f"{build}/maki-serve", "--listen", f"127.0.0.1:{self.ports['maki']}",
                                           "--home", f"{self.folder}/home", "--max-connections", "20000",
                                           "--upstream", f"openai=http://127.0.0.1:{upstream}"])
         with open(f"{self.folder}/nginx.conf", "w") as conf:
             conf.write(NGINX.format(folder=self.folder, port=self.ports["nginx"], upstream=upstream))
-        self.start("nginx", ["/usr/sbin/nginx", "-p", self.folder, "-c", f"{self.folder}/nginx.conf"])
+        self.start("nginx", [nginx_program(), "-p", self.folder, "-c", f"{self.folder}/nginx.conf"])
         self.start_portkey(upstream)
         for name, port in self.ports.items():
             wait_for(port, name)
@@ -166,7 +175,7 @@ def wrk(place, name, body):
                           f"http://127.0.0.1:{place.ports[name]}"], stdout=subprocess.PIPE, check=True)
     told = ran.stdout.decode()
     if "Non-2xx" in told or "Socket errors" in told:
-        raise SystemExit(f"bench: wrk on {name}: {told}")
+        stop(f"wrk on {name}: {told}")
     return float(re.search(r"Requests/sec:\s+([\d.]+)", told).group(1))
 
 
@@ -189,7 +198,7 @@ def open_streams(place):
     for s in sockets:
         s.settimeout(60)
         if not s.recv(1):
-            raise SystemExit("bench: a stream was closed")
+            stop("a stream was closed")
     time.sleep(1)
     took = (place.anon_kb() - before) / STREAMS
     for s in sockets:

@@ -1,0 +1,140 @@
+// api.mjs -- the daemon's own paths: sessions, operations, events, metrics, the page, and counting for upstreams that cannot.
+import assert from 'node:assert/strict';
+import http from 'node:http';
+import test from 'node:test';
+import { startFake, startMaki, until } from './lib.mjs';
+
+async function say(maki, text, headers = {}) {
+  const reply = await fetch(`${maki.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: 'Bearer key', ...headers },
+    body: JSON.stringify({ model: 'gpt-4o', messages: [{ role: 'user', content: text }] }),
+  });
+  assert.equal(reply.status, 200);
+  return (await reply.json()).choices[0].message.content;
+}
+
+const get = (maki, path, init) => fetch(maki.url + path, init);
+
+test('sessions, operations and the page', async (t) => {
+  const fake = await startFake(t);
+  const maki = await startMaki(t, { upstream: fake.url, args: ['--upstream', `openai=${fake.url}`] });
+  const answer = await say(maki, '巻き物を開いてください 📜');
+
+  await t.test('the newest conversations, with what they are about', async () => {
+    const { sessions, all } = await (await get(maki, '/maki/sessions?limit=5')).json();
+    assert.equal(all, 1);
+    assert.equal(sessions[0].title, '巻き物を開いてください 📜');
+    assert.equal(sessions[0].messages, 2);
+    assert.equal(sessions[0].model, 'gpt-4o');
+  });
+
+  await t.test('one conversation, and what was said in it', async () => {
+    const { sessions } = await (await get(maki, '/maki/sessions')).json();
+    const talk = await (await get(maki, `/maki/sessions/${sessions[0].id}`)).json();
+    assert.deepEqual(talk.view.map((m) => [m.role, m.blocks[0].text]),
+      [['user', '巻き物を開いてください 📜'], ['assistant', answer]]);
+    assert.ok(talk.tokens > 5);
+  });
+
+  await t.test('a session by name is found by its key', async () => {
+    await say(maki, 'named', { 'x-maki-session': 'my-work' });
+    const { sessions } = await (await get(maki, '/maki/sessions')).json();
+    assert.ok(sessions.some((s) => s.sessionKey === 'agent:proxy:my-work'));
+  });
+
+  for (const [name, path, status] of [
+    ['no such session', '/maki/sessions/00000000-0000-4000-8000-000000000000', 404],
+    ['a path is no session', '/maki/sessions/..%2f..%2fetc%2fpasswd', 404],
+    ['nor with dots', '/maki/sessions/..', 404],
+    ['nothing there', '/maki/nothing', 404],
+    ['an unknown bare path', '/favicon.png', 404],
+  ]) {
+    await t.test(name, async () => {
+      const reply = await get(maki, path);
+      assert.equal(reply.status, status);
+      assert.ok((await reply.json()).error.message);
+    });
+  }
+
+  await t.test('operations: the list, one that works, and what is refused', async () => {
+    const post = async (name, body) => {
+      const reply = await get(maki, `/maki/ops/${name}`, { method: 'POST', body });
+      return [reply.status, await reply.json()];
+    };
+    const { ops } = await (await get(maki, '/maki/ops')).json();
+    assert.ok(ops.length > 40);
+    assert.deepEqual(await post('tokens.count', '{"text":"吾輩は猫である","encoding":"o200k_base"}').then(([s, a]) => [s, a.tokens > 0]), [200, true]);
+    const { sessions } = await (await get(maki, '/maki/sessions')).json();
+    const [status, told] = await post('history.status', JSON.stringify({ conversation: sessions[0].id }));
+    assert.equal(status, 200);
+    assert.equal(told.messages, 2);
+    assert.equal((await post('tokens.cuont', '{}'))[0], 404);
+    assert.match((await post('tokens.cuont', '{}'))[1].error.message, /tokens\.count/);
+    assert.equal((await post('tokens.count', '{"text":'))[0], 400);
+    for (const name of ['/etc/passwd', 'talk.jsonl', '../x', '.']) {
+      assert.equal((await post('history.status', JSON.stringify({ conversation: name })))[0], 403, name);
+    }
+    assert.equal((await post('session.list', '{"home":"/"}'))[0], 403);
+    assert.equal((await get(maki, '/maki/sessions', { method: 'DELETE' })).status, 405);
+  });
+
+  await t.test('metrics and health', async () => {
+    const text = await (await get(maki, '/maki/metrics')).text();
+    assert.match(text, /^maki_exchanges_total 2$/m);
+    assert.match(text, /^# TYPE maki_exchanges_total counter$/m);
+    assert.equal((await (await get(maki, '/maki/health')).json()).ok, true);
+  });
+
+  await t.test('the page and its files, with a strict policy', async () => {
+    for (const [path, type] of [['/', 'text/html'], ['/maki/page.css', 'text/css'], ['/maki/page.js', 'text/javascript']]) {
+      const reply = await get(maki, path);
+      assert.equal(reply.status, 200);
+      assert.ok(reply.headers.get('content-type').startsWith(type));
+      assert.match(reply.headers.get('content-security-policy'), /default-src 'none'/);
+      assert.ok((await reply.text()).length > 500);
+    }
+    const head = await get(maki, '/', { method: 'HEAD' });
+    assert.equal(head.status, 200);
+  });
+});
+
+test('events come while it is said', async (t) => {
+  const fake = await startFake(t);
+  const maki = await startMaki(t, { upstream: fake.url, args: ['--upstream', `openai=${fake.url}`] });
+  let heard = '';
+  const request = http.get(`${maki.url}/maki/events`, (reply) => {
+    assert.equal(reply.headers['content-type'], 'text/event-stream');
+    reply.on('data', (bytes) => (heard += bytes));
+    reply.on('error', () => {});
+  });
+  request.on('error', () => {});
+  t.after(() => request.destroy());
+  await until('the listener', () => heard.length > 0);
+  await say(maki, '안녕하세요');
+  const line = await until('an event', () => /data: (\{.*\})/.exec(heard)?.[1]);
+  const event = JSON.parse(line);
+  assert.equal(event.type, 'exchange');
+  assert.equal(event.end, 'complete');
+  assert.equal(event.seq, 2);
+});
+
+test('tokens are counted here when upstream cannot', async (t) => {
+  const deaf = http.createServer((request, reply) => reply.writeHead(404).end('{"error":"no such path"}'));
+  await new Promise((resolve) => deaf.listen(0, '127.0.0.1', resolve));
+  t.after(() => deaf.close());
+  const upstream = `http://127.0.0.1:${deaf.address().port}`;
+  const maki = await startMaki(t, { upstream, args: ['--upstream', `anthropic=${upstream}`, '--upstream', `gemini=${upstream}`] });
+  const count = async (path, body) => {
+    const reply = await get(maki, path, { method: 'POST', body: JSON.stringify(body) });
+    return [reply.status, await reply.json()];
+  };
+  const [status, told] = await count('/v1/messages/count_tokens?beta=true',
+    { model: 'claude-sonnet-4-5', messages: [{ role: 'user', content: '你好，世界' }] });
+  assert.equal(status, 200);
+  assert.ok(told.input_tokens > 3);
+  const [, gemini] = await count('/v1beta/models/gemini-2.5-pro:countTokens',
+    { contents: [{ role: 'user', parts: [{ text: '你好，世界' }] }] });
+  assert.ok(gemini.totalTokens > 2);
+  assert.equal((await count('/v1/messages/count_tokens', { nonsense: 1 }))[0], 400);
+});
