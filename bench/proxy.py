@@ -17,10 +17,10 @@ import time
 import urllib.request
 
 SESSIONS = 64
-CONNECTIONS = 32
+CONNECTIONS = 64
 SECONDS = 3
 REQUESTS = 3000  # one after the other
-LARGE = 1 << 20
+LARGE = 1_000_000  # bytes of a body
 LARGE_REQUESTS = 60
 STREAMS = 1000
 PATH = "/v1/chat/completions"
@@ -154,11 +154,13 @@ def say(place, session, messages):
 
 def large_body(place):
     """A conversation of a megabyte, known to the daemon but for its last message."""
-    messages = []
-    while sum(len(m["content"]) for m in messages) < LARGE:
-        messages.append({"role": "user", "content": "What does this do? " + "int main(void) { return 0; }\n" * 700})
+    messages, turns = [], 48
+    text = "What does this do? " + "int main(void) { return 0; }\n" * (LARGE // turns // 30)
+    for _ in range(turns):
+        messages.append({"role": "user", "content": text})
         messages.append({"role": "assistant", "content": say(place, "s0", messages)})
-    messages.append({"role": "user", "content": "And now?"})
+    missing = LARGE - os.path.getsize(write_body(place, "large", messages))
+    messages.append({"role": "user", "content": "And now? ".ljust(missing - 40, ".")})
     say(place, "s0", messages)
     return write_body(place, "large", messages)
 

@@ -214,26 +214,51 @@ static bool hand_on_body(maki_conn *conn, maki_str part)
     return !conn->dead && conn->phase == CONN_BODY;
 }
 
+/* Hand on what of `bytes` is body; *used of them were.  False: nothing more is to be done now. */
+static bool feed_body(maki_conn *conn, maki_str bytes, size_t *used, bool *end)
+{
+    maki_str part = { "", 0 };
+    maki_err err;
+    maki_status st = take_body(conn, bytes, used, &part, end, &err);
+    if (st != MAKI_OK) {
+        refuse(conn, st, st == MAKI_TOOBIG ? 413 : 400, &err);
+        return false;
+    }
+    return part.len == 0 || hand_on_body(conn, part);
+}
+
 static bool step_body(maki_conn *conn)
 {
     struct evbuffer *in = input_of(conn);
     struct evbuffer_iovec piece = { "", 0 };
     size_t used = 0;
-    maki_str part = { "", 0 };
     bool end = false;
-    maki_err err;
     if (conn->paused) return false;
     evbuffer_peek(in, -1, NULL, &piece, 1);
-    maki_status st =
-        take_body(conn, (maki_str){ piece.iov_base, piece.iov_len }, &used, &part, &end, &err);
-    if (st != MAKI_OK) {
-        refuse(conn, st, st == MAKI_TOOBIG ? 413 : 400, &err);
-        return false;
-    }
-    if (part.len && !hand_on_body(conn, part)) return !conn->dead;
+    if (!feed_body(conn, (maki_str){ piece.iov_base, piece.iov_len }, &used, &end))
+        return !conn->dead && conn->phase != CONN_BODY;
     evbuffer_drain(in, used);
     if (end) body_ended(conn);
     return !conn->dead && (end || (used > 0 && !conn->paused));
+}
+
+/* A bufferevent reads 4 KB at a time.  The rest of a long body is read past it, in blocks, as long as there
+ * is some; that it ended, or broke, the bufferevent finds out as always. */
+static void read_long_body(maki_conn *conn)
+{
+    char block[BODY_BLOCK];
+    evutil_socket_t fd = bufferevent_getfd(conn->bev);
+    bool end = false;
+    for (int i = 0; i < BODY_BLOCKS && !end; i++) {
+        if (conn->dead || conn->paused || conn->chunked || conn->phase != CONN_BODY ||
+            conn->body_left == 0 || evbuffer_get_length(input_of(conn)) > 0)
+            return;
+        size_t most = conn->body_left < sizeof block ? (size_t)conn->body_left : sizeof block;
+        size_t used = 0;
+        ssize_t n = recv(fd, block, most, MSG_DONTWAIT);
+        if (n <= 0 || !feed_body(conn, (maki_str){ block, (size_t)n }, &used, &end)) return;
+    }
+    if (end) body_ended(conn);
 }
 
 /* ---- what follows --------------------------------------------------------------------------------- */
@@ -273,11 +298,20 @@ static bool step(maki_conn *conn)
     }
 }
 
+static void go_on(maki_conn *conn)
+{
+    while (!conn->dead && step(conn))
+        continue;
+}
+
 static void advance(maki_conn *conn)
 {
     enter(conn);
-    while (!conn->dead && step(conn))
-        continue;
+    go_on(conn);
+    if (!conn->dead && conn->phase == CONN_BODY) {
+        read_long_body(conn);
+        go_on(conn);
+    }
     leave(conn);
 }
 

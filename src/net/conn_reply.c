@@ -55,6 +55,20 @@ static void put(maki_conn *conn, maki_str bytes)
     }
 }
 
+/* Send it now.  A bufferevent would first ask the kernel whether it may, and afterwards not to be told again:
+ * two calls and a turn of the loop for what nearly always goes out at once.  What does not waits for it. */
+static void flush(maki_conn *conn)
+{
+    struct evbuffer *out = bufferevent_get_output(conn->bev);
+    if (conn->broken) return;
+    evbuffer_unfreeze(out, 1);
+    int sent = evbuffer_write(out, bufferevent_getfd(conn->bev));
+    evbuffer_freeze(out, 1);
+    if (sent < 0 || evbuffer_get_length(out) > 0) return;
+    bufferevent_disable(conn->bev, EV_WRITE); /* nothing waits any more: it need not look */
+    bufferevent_enable(conn->bev, EV_WRITE);
+}
+
 /* ---- start ---------------------------------------------------------------------------------------- */
 
 static bool has_no_body(int status)
@@ -124,14 +138,13 @@ void maki_conn_send(maki_conn *conn, maki_str bytes)
         if (bytes.len > conn->reply_left) bytes.len = (size_t)conn->reply_left; /* no byte more */
         conn->reply_left -= bytes.len;
     }
-    if (conn->framing != MAKI_FRAME_CHUNKED) {
-        put(conn, bytes);
-        return;
+    if (conn->framing == MAKI_FRAME_CHUNKED) {
+        size_t n = maki_chunk_head(bytes.len, head);
+        put(conn, (maki_str){ head, n });
     }
-    size_t n = maki_chunk_head(bytes.len, head);
-    put(conn, (maki_str){ head, n });
     put(conn, bytes);
-    put(conn, MAKI_LIT("\r\n"));
+    if (conn->framing == MAKI_FRAME_CHUNKED) put(conn, MAKI_LIT("\r\n"));
+    flush(conn);
 }
 
 static void forget_request(maki_conn *conn)
@@ -145,6 +158,7 @@ void maki_conn_end(maki_conn *conn)
     if (conn->framing == MAKI_FRAME_CHUNKED && !conn->head_only) {
         put(conn, MAKI_LIT(MAKI_CHUNKS_END));
     }
+    if (maki_conn_waiting(conn) > 0) flush(conn);
     if (conn->reply_left > 0) conn->keep_alive = false; /* fewer than promised */
     forget_request(conn);
     conn_request_over(conn);

@@ -16,6 +16,8 @@ enum {
     READ_AHEAD = 65536,   /* bytes read before somebody asks for them */
     DISCARD_MOST = 65536, /* rather than read more than this for nothing, close */
     DRAINED = 16384,      /* bytes waiting that count as nearly none */
+    BODY_BLOCK = 65536,   /* bytes of a long body read at once */
+    BODY_BLOCKS = 8,      /* and how often, before others have their turn */
 };
 
 struct maki_server {
