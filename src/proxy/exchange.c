@@ -216,6 +216,18 @@ static void take(found *f, const maki_prefix *entry, uint64_t messages)
 /* A named conversation has a root, from which everything may branch. */
 static const unsigned char root[MAKI_PREFIX_LEN];
 
+/* The reply that the request names. */
+static maki_status find_reference(maki_exchange *x, const reading *r, found *f, maki_err *err)
+{
+    unsigned char key[MAKI_PREFIX_LEN];
+    maki_prefix entry;
+    bool is = false;
+    maki_status st = maki_reference_key(x, r->request.reference, key, err);
+    if (st == MAKI_OK) st = maki_prefixes_find(&x->proxy->prefixes, key, &entry, &is, err);
+    if (st == MAKI_OK && is) take(f, &entry, 0);
+    return st;
+}
+
 /* The longest prefix that is in the log.  `kin` is the request's system prompt and tools. */
 static maki_status find_conversation(maki_exchange *x, const reading *r, uint32_t kin, found *f,
                                      maki_err *err)
@@ -223,6 +235,7 @@ static maki_status find_conversation(maki_exchange *x, const reading *r, uint32_
     maki_status st = MAKI_OK;
     maki_prefix entry;
     bool is = false;
+    if (r->request.reference.len) return find_reference(x, r, f, err);
     for (uint64_t k = r->count; st == MAKI_OK && !f->any && k > r->base.messages; k--) {
         st = look_up(x, prefix_at(r, k), &entry, &is, err);
         if (st == MAKI_OK && is && goes_on(x, r, &entry, k, kin)) take(f, &entry, k);
@@ -241,17 +254,34 @@ static maki_status find_conversation(maki_exchange *x, const reading *r, uint32_
     return st;
 }
 
-static maki_status put(maki_exchange *x, const unsigned char *prefix, const maki_point *point,
-                       uint32_t kin, maki_err *err)
+/* `key` leads to `point` from now on. */
+static maki_status put_key(maki_exchange *x, const unsigned char *key, const maki_point *point,
+                           uint32_t kin, maki_err *err)
 {
     maki_prefix entry = { .seq = point->seq,
                           .ev = point->ev,
                           .tokens = (uint32_t)point->tokens,
                           .kin = kin,
                           .used = (uint32_t)(x->began / 1000) };
+    memcpy(entry.prefix, key, sizeof entry.prefix);
     memcpy(entry.session, x->session, sizeof entry.session);
-    maki_status st = maki_prefix_key(x, prefix, entry.prefix, err);
-    return st == MAKI_OK ? maki_prefixes_put(&x->proxy->prefixes, entry, err) : st;
+    return maki_prefixes_put(&x->proxy->prefixes, entry, err);
+}
+
+static maki_status put(maki_exchange *x, const unsigned char *prefix, const maki_point *point,
+                       uint32_t kin, maki_err *err)
+{
+    unsigned char key[MAKI_PREFIX_LEN];
+    maki_status st = maki_prefix_key(x, prefix, key, err);
+    return st == MAKI_OK ? put_key(x, key, point, kin, err) : st;
+}
+
+maki_status maki_exchange_know_id(maki_exchange *x, maki_str id, const maki_point *point,
+                                  maki_err *err)
+{
+    unsigned char key[MAKI_PREFIX_LEN];
+    maki_status st = maki_reference_key(x, id, key, err);
+    return st == MAKI_OK ? put_key(x, key, point, 0, err) : st;
 }
 
 maki_status maki_exchange_know(maki_exchange *x, const unsigned char prefix[MAKI_PREFIX_LEN],
@@ -285,6 +315,7 @@ static maki_status recognise(reading *r, maki_str body, const maki_known_mark *f
     *f = (found){ .any = false };
     maki_status st = read_body(r, body, from, err);
     if (st == MAKI_OK) st = settle_scope(x, r, err);
+    x->by_reference = r->request.reference.len > 0;
     if (st == MAKI_OK) st = find_conversation(x, r, kin_of(r), f, err);
     if (st == MAKI_OK && f->any)
         st = maki_proxy_talk(x->proxy, f->session, false, (maki_str){ "", 0 }, talk, err);
@@ -383,6 +414,7 @@ static maki_status know_rows(reading *r, maki_talk *talk, const found *f, uint32
     maki_point point = { first, tip.ev, f->point.tokens };
     maki_status st = MAKI_OK;
     uint64_t tokens;
+    if (r->x->by_reference) return MAKI_OK;
     for (uint64_t i = 0; st == MAKI_OK && i < count; i++) {
         point.seq = first + i;
         st = maki_talk_row_tokens(talk, point.seq, &tokens, err);
@@ -403,7 +435,7 @@ static void know_body(reading *r, maki_str body, maki_talk *talk, const found *f
     uint64_t tokens;
     size_t n = MAKI_KNOWN_MARKS + 1;
     /* without a reply it would be read as a whole in any case */
-    size_t have = f->spoke ? r->mark_count : 0;
+    size_t have = f->spoke && !x->by_reference ? r->mark_count : 0;
     for (size_t i = have; n > 1 && i > 0 && r->mark_count - i < MAKI_KNOWN_MARKS; i--) {
         maki_known_mark mark = r->marks[(i - 1) % MAKI_KNOWN_MARKS];
         if (mark.messages < f->messages) break;

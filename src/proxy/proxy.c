@@ -143,6 +143,13 @@ maki_status maki_prefix_key(const maki_exchange *x, const unsigned char prefix[M
     return st;
 }
 
+maki_status maki_reference_key(const maki_exchange *x, maki_str id,
+                               unsigned char out[MAKI_PREFIX_LEN], maki_err *err)
+{
+    maki_str parts[] = { { (const char *)x->caller, sizeof x->caller }, MAKI_LIT("reply"), id };
+    return maki_scope_of(x->proxy->secret, parts, 3, out, err);
+}
+
 /* JSON has newlines only between tokens: they become spaces. */
 static maki_status add_in_one_line(maki_spool *out, maki_str json, maki_err *err)
 {

@@ -207,8 +207,10 @@ static maki_status know_reply(maki_exchange *x, maki_talk *talk, const maki_wire
             st = maki_canon_next(&x->proxy->env, x->prefix, said->rows[i], x->prefix, err);
         if (st != MAKI_OK) break;
         point.tokens += tokens;
-        st = maki_exchange_know(x, x->prefix, &point, err);
+        if (!x->by_reference) st = maki_exchange_know(x, x->prefix, &point, err);
     }
+    if (st == MAKI_OK && said->row_count && said->id.len && x->protocol == MAKI_WIRE_RESPONSES)
+        st = maki_exchange_know_id(x, said->id, &point, err);
     return st;
 }
 

@@ -51,6 +51,7 @@ typedef enum slot {
     METADATA,
     CLIENT_ID,
     REFERENCE, /* what was said before is kept by the provider */
+    PREVIOUS,  /* likewise, and this is the reply it ended with */
     PROMPT,
     IMAGES
 } slot;
@@ -83,7 +84,7 @@ static const struct field_row {
     { { "generation_config", 17 }, GEMINI, OPTIONS },
     { { "metadata", 8 }, ANTHROPIC | CHAT | RESPONSES, METADATA },
     { { "prompt_cache_key", 16 }, CHAT | RESPONSES, CLIENT_ID },
-    { { "previous_response_id", 20 }, RESPONSES, REFERENCE },
+    { { "previous_response_id", 20 }, RESPONSES, PREVIOUS },
     { { "conversation", 12 }, RESPONSES, REFERENCE },
     { { "prompt", 6 }, RESPONSES, REFERENCE },
     { { "context", 7 }, GENERATE, REFERENCE },
@@ -166,6 +167,10 @@ static maki_status take(maki_reading *r, slot what, maki_str value)
     case CLIENT_ID:
         if (maki_is_string(value)) id = maki_json_inside(value);
         PLACE(m->client_id, id);
+        break;
+    case PREVIOUS:
+        m->by_reference = m->by_reference || value.len > 0;
+        if (maki_is_string(value)) PLACE(m->reference, value);
         break;
     case REFERENCE: m->by_reference = m->by_reference || value.len > 0; break;
     case PROMPT: r->prompt = value; break;
@@ -363,6 +368,7 @@ static maki_wire_request request_of(const maki_reading *r)
                                 .client_id = AT(m->client_id),
                                 .stream = m->stream,
                                 .by_reference = m->by_reference,
+                                .reference = AT(m->reference),
                                 .max_tokens = m->max_tokens,
                                 .messages = m->messages };
 }

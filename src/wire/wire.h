@@ -54,7 +54,9 @@ typedef struct maki_wire_request {
         client_id; /* by which the client itself names the conversation (prompt_cache_key, the session
                          * in metadata.user_id ...): the escaped text, without quotes */
     bool stream;
-    bool by_reference;   /* previous_response_id or the like: the messages are not all here */
+    bool by_reference; /* previous_response_id or the like: the messages are not all here */
+    maki_str
+        reference; /* the id of the reply that it goes on from, a string; len 0: none is named */
     uint64_t max_tokens; /* 0: not said */
     uint64_t messages;   /* those before `from` included */
 } maki_wire_request;
@@ -67,7 +69,7 @@ typedef struct maki_wire_mark {
     size_t turn;       /* where the last assistant message before it begins; 0: there is none */
     struct {
         size_t at, len;
-    } model, system, tools, client_id; /* what was said before it, as offsets */
+    } model, system, tools, client_id, reference; /* what was said before it, as offsets */
     uint64_t max_tokens;
     bool stream, by_reference;
     bool began; /* a message that is not a system message stands before it */

@@ -110,6 +110,9 @@ static maki_status add_message(void *ctx, const maki_seen *seen, maki_err *err)
     if (!maki_json_get(seen->json, MAKI_LIT("role"), &role) ||
         !maki_json_get(seen->json, MAKI_LIT("content"), &content))
         return MAKI_OK;
+    maki_json_iter blocks = maki_json_items(content);
+    maki_json_item block;
+    if (maki_json_next(&blocks, &block)) maki_json_get(block.value, MAKI_LIT("text"), &content);
     text[maki_json_copy_text(content, text, sizeof text - 1)] = '\0';
     sprintf(out + strlen(out), "%s%c:%s", out[0] ? "|" : "",
             maki_json_text_is(role, MAKI_LIT("user")) ? 'u' : 'a', text);
@@ -285,6 +288,114 @@ static void check_time(void)
     folder_close(&f);
 }
 
+/* ---- the Responses API, whose requests may name the reply they go on from -------------------------------- */
+
+static void respond(maki_proxy *p, const char *previous, const char *said, const char *id,
+                    const char *reply)
+{
+    char body[1000], answer[1000], reference[100] = "";
+    maki_exchange *x = NULL;
+    maki_exchange_sync sync = { { -1, -1, -1 }, false };
+    maki_err err = { 0 };
+    maki_exchange_in in = { .protocol = MAKI_WIRE_RESPONSES, .credential = MAKI_LIT("key") };
+    if (previous) sprintf(reference, "\"previous_response_id\":\"%s\",", previous);
+    sprintf(body, "{\"model\":\"m\",%s\"input\":\"%s\"}", reference, said);
+    sprintf(answer,
+            "{\"id\":\"%s\",\"object\":\"response\",\"status\":\"completed\",\"output\":[{\"type\":"
+            "\"message\",\"role\":\"assistant\",\"content\":[{\"type\":\"output_text\",\"text\":"
+            "\"%s\"}]}]}",
+            id, reply);
+    CHECK_STATUS(maki_exchange_begin(p, &in, &x, &err), MAKI_OK, &err);
+    CHECK_STATUS(maki_exchange_request(x, maki_str_of(body), &err), MAKI_OK, &err);
+    CHECK_STATUS(maki_exchange_reply_head(x, 200, MAKI_LIT("application/json"), &err), MAKI_OK,
+                 &err);
+    CHECK_STATUS(maki_exchange_reply(x, maki_str_of(answer), &err), MAKI_OK, &err);
+    CHECK_STATUS(maki_exchange_end(x, MAKI_EXCHANGE_DONE, &sync, &err), MAKI_OK, &err);
+    maki_exchange_close(x);
+}
+
+static void check_references(void)
+{
+    static fake_env fe;
+    folder f;
+    fake_env_init(&fe);
+    fake_random_seed(&fe, 21);
+    folder_open(&f);
+    maki_proxy *p = open_proxy(&fe, f.path);
+    tap_row("a request that names a reply goes on from it");
+    respond(p, NULL, "한국어로", "r1", "네");
+    respond(p, "r1", "다음", "r2", "둘");
+    check_views(f.path, "u:한국어로|a:네|u:다음|a:둘", 4);
+
+    tap_row("and so does another one: a branch");
+    respond(p, "r1", "다른 것", "r3", "셋");
+    check_views(f.path, "u:한국어로|a:네|u:다른 것|a:셋", 6);
+
+    tap_row("one that names a reply nobody saw is a conversation of its own");
+    respond(p, "elsewhere", "?", "r4", "!");
+    check_views(f.path, "u:?|a:!\nu:한국어로|a:네|u:다른 것|a:셋", 8);
+    maki_proxy_close(p);
+    CHECK_EQ(fake_alloc_live(&fe), 0);
+    folder_close(&f);
+}
+
+/* ---- anything goes --------------------------------------------------------------------------------------- */
+
+/* Requests at random, in sessions with names: whatever a client sends, the view is what it sent and the reply. */
+static void check_random(void)
+{
+    enum { STEPS = 400, TALKS = 3, LONGEST = 12 };
+    static const char *const names[TALKS] = { "alpha", "ベータ", "gamma" };
+    static fake_env fe;
+    static char said[TALKS][LONGEST][24], body[2000];
+    size_t count[TALKS] = { 0 };
+    tap_random random = { 77 };
+    folder f;
+    maki_err err = { 0 };
+    fake_env_init(&fe);
+    fake_random_seed(&fe, 22);
+    folder_open(&f);
+    maki_proxy_options options = { .home = f.path, .open_most = 2 };
+    maki_proxy *p = NULL;
+    CHECK_STATUS(maki_proxy_open(&fe.env, &options, &p, &err), MAKI_OK, &err);
+    tap_row("%d requests at random: the view is what was sent last, and its reply", STEPS);
+    for (int step = 0; step < STEPS; step++) {
+        size_t k = tap_below(&random, TALKS), keep = count[k], what = tap_below(&random, 8);
+        if (what < 3) keep = tap_below(&random, count[k] + 1); /* back to an earlier point */
+        if (keep > LONGEST - 2) keep = tap_below(&random, 3);
+        for (size_t i = keep; i <= keep + (what == 7 && keep + 2 < LONGEST); i++)
+            sprintf(said[k][i], "u:%d-%d", step % (what == 0 ? 5 : 1000), (int)i);
+        size_t n = keep + 1 + (what == 7 && keep + 2 < LONGEST);
+        body[0] = '\0';
+        for (size_t i = 0; i < n; i++)
+            sprintf(body + strlen(body), "%s%s", i ? "|" : "", said[k][i]);
+        char reply[24];
+        sprintf(reply, "答%d", step % 7);
+        say(p, SAY(body, reply, .session = names[k]));
+        sprintf(said[k][n], "a:%s", reply);
+        count[k] = n + 1;
+        if (tap_below(&random, 40) == 0) {
+            maki_proxy_close(p);
+            CHECK_STATUS(maki_proxy_open(&fe.env, &options, &p, &err), MAKI_OK, &err);
+        }
+    }
+    static char views[VIEWS][VIEW], mine[TALKS][VIEW];
+    uint64_t rows;
+    size_t got = views_of(f.path, views, &rows);
+    for (size_t k = 0; k < TALKS; k++) {
+        mine[k][0] = '\0';
+        for (size_t i = 0; i < count[k]; i++)
+            sprintf(mine[k] + strlen(mine[k]), "%s%s", i ? "|" : "", said[k][i]);
+    }
+    qsort(mine, TALKS, VIEW, by_text);
+    CHECK_EQ(got, TALKS);
+    for (size_t k = 0; k < TALKS && k < got; k++)
+        CHECK_CSTR(views[k], mine[k]);
+    maki_proxy_close(p);
+    CHECK_EQ(fake_alloc_live(&fe), 0);
+    folder_close(&f);
+}
+
 /* Many turns, many conversations at once, few of them open: each goes on where it was. */
 static void check_many(void)
 {
@@ -355,6 +466,8 @@ int main(void)
         run_scene(&scenes[i], true);
     }
     check_time();
+    check_references();
+    check_random();
     check_many();
     check_nomem();
     return tap_end();
