@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/err.h"
@@ -23,6 +24,13 @@ enum {
     SWEEP_SECONDS = 1,
 };
 
+/* A socket that the loop looks at. */
+typedef struct watch {
+    struct event *event; /* NULL: it does not */
+    short flags;
+    bool used; /* by a call; else it belongs to a connection that is kept */
+} watch;
+
 struct maki_client {
     const maki_env *env;
     struct event_base *base;
@@ -34,6 +42,8 @@ struct maki_client {
     size_t pooled;
     unsigned inside; /* curl is at work */
     size_t doomed;   /* calls that were cancelled meanwhile */
+    watch *watches;  /* by descriptor */
+    size_t watch_room;
 };
 
 struct maki_call {
@@ -164,33 +174,70 @@ static void act(maki_client *c, curl_socket_t fd, int what)
     if (c->inside == 0) reap(c);
 }
 
-static void on_socket(evutil_socket_t fd, short what, void *ctx)
+/* ---- sockets ----
+ *
+ * With every call curl asks to watch the socket of a connection that it keeps, and not to watch it any more.  We go
+ * on watching between calls, so that the kernel need not be told each time; curl says when it closes one. */
+
+static watch *watch_of(maki_client *c, curl_socket_t fd)
 {
-    int flags = (what & EV_READ ? CURL_CSELECT_IN : 0) | (what & EV_WRITE ? CURL_CSELECT_OUT : 0);
-    act(ctx, fd, flags);
+    const maki_alloc *alloc = c->env->alloc;
+    size_t need = (size_t)fd + 1, room = c->watch_room ? c->watch_room : 64;
+    while (room < need)
+        room *= 2;
+    if (room > c->watch_room) {
+        watch *moved =
+            alloc->resize(alloc, c->watches, c->watch_room * sizeof *moved, room * sizeof *moved);
+        if (!moved) return NULL;
+        memset(moved + c->watch_room, 0, (room - c->watch_room) * sizeof *moved);
+        c->watches = moved;
+        c->watch_room = room;
+    }
+    return &c->watches[fd];
 }
 
-static int watch_socket(CURL *easy, curl_socket_t fd, int what, void *ctx, void *watch)
+static void unwatch(watch *w)
+{
+    if (w->event) event_free(w->event);
+    *w = (watch){ 0 };
+}
+
+static void on_socket(evutil_socket_t fd, short what, void *ctx)
 {
     maki_client *c = ctx;
-    struct event *event = watch;
-    (void)easy;
-    if (what == CURL_POLL_REMOVE) {
-        if (event) event_free(event);
-        curl_multi_assign(c->multi, fd, NULL);
+    int flags = (what & EV_READ ? CURL_CSELECT_IN : 0) | (what & EV_WRITE ? CURL_CSELECT_OUT : 0);
+    if (!c->watches[fd].used) { /* nobody's call: it was closed, which curl finds out itself */
+        unwatch(&c->watches[fd]);
+        return;
+    }
+    act(c, fd, flags);
+}
+
+static int watch_socket(CURL *easy, curl_socket_t fd, int what, void *ctx, void *unused)
+{
+    maki_client *c = ctx;
+    watch *w = watch_of(c, fd);
+    (void)easy, (void)unused;
+    if (!w) return -1;
+    w->used = what != CURL_POLL_REMOVE;
+    if (!w->used) {
+        if (w->flags != (EV_READ | EV_PERSIST)) unwatch(w);
         return 0;
     }
     short flags = (short)((what & CURL_POLL_IN ? EV_READ : 0) |
                           (what & CURL_POLL_OUT ? EV_WRITE : 0) | EV_PERSIST);
-    if (event) {
-        event_del(event);
-        event_assign(event, c->base, fd, flags, on_socket, c);
-    } else {
-        event = event_new(c->base, fd, flags, on_socket, c);
-        if (!event) return -1;
-        curl_multi_assign(c->multi, fd, event);
-    }
-    return event_add(event, NULL);
+    if (w->event && w->flags == flags) return 0;
+    if (w->event) event_free(w->event);
+    w->flags = flags;
+    w->event = event_new(c->base, fd, flags, on_socket, c);
+    return w->event ? event_add(w->event, NULL) : -1;
+}
+
+static int close_socket(void *ctx, curl_socket_t fd)
+{
+    maki_client *c = ctx;
+    if ((size_t)fd < c->watch_room) unwatch(&c->watches[fd]);
+    return close(fd);
 }
 
 static void on_timer(evutil_socket_t fd, short what, void *ctx)
@@ -369,6 +416,8 @@ static void set_options(maki_client *c, maki_call *call)
     curl_easy_setopt(e, CURLOPT_CONNECTTIMEOUT_MS, (long)c->limits.connect_ms);
     curl_easy_setopt(e, CURLOPT_BUFFERSIZE, (long)RECEIVE_BYTES);
     curl_easy_setopt(e, CURLOPT_UPLOAD_BUFFERSIZE, (long)UPLOAD_BYTES);
+    curl_easy_setopt(e, CURLOPT_CLOSESOCKETFUNCTION, close_socket);
+    curl_easy_setopt(e, CURLOPT_CLOSESOCKETDATA, c);
     curl_easy_setopt(e, CURLOPT_HEADERFUNCTION, take_head_line);
     curl_easy_setopt(e, CURLOPT_HEADERDATA, call);
     curl_easy_setopt(e, CURLOPT_WRITEFUNCTION, take_bytes);
@@ -607,6 +656,10 @@ void maki_client_close(maki_client *c)
         free_call(call);
     }
     if (c->multi) curl_multi_cleanup(c->multi);
+    for (size_t i = 0; i < c->watch_room; i++)
+        unwatch(&c->watches[i]);
+    if (c->watches)
+        c->env->alloc->resize(c->env->alloc, c->watches, c->watch_room * sizeof *c->watches, 0);
     if (c->timer) event_free(c->timer);
     if (c->sweep) event_free(c->sweep);
     curl_global_cleanup();

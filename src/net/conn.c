@@ -125,7 +125,7 @@ static void hand_on_head(maki_conn *conn, const maki_http_head *head)
     }
     s->calls.on_head(s->calls.ctx, conn, head);
     if (conn->open && conn->expects && !conn->started && !conn->dead) {
-        bufferevent_write(conn->bev, "HTTP/1.1 100 Continue\r\n\r\n", 25);
+        conn_put(conn, MAKI_LIT("HTTP/1.1 100 Continue\r\n\r\n"));
         conn->expects = false;
     }
 }

@@ -45,9 +45,10 @@ const char *maki_http_reason(int status)
     return "";
 }
 
-static void put(maki_conn *conn, maki_str bytes)
+void conn_put(maki_conn *conn, maki_str bytes)
 {
     if (bytes.len == 0 || conn->broken) return;
+    if (!(bufferevent_get_enabled(conn->bev) & EV_WRITE)) bufferevent_enable(conn->bev, EV_WRITE);
     if (evbuffer_add(bufferevent_get_output(conn->bev), bytes.ptr, bytes.len) != 0) {
         conn->broken = true;
         conn->deadline = 1;
@@ -56,7 +57,8 @@ static void put(maki_conn *conn, maki_str bytes)
 }
 
 /* Send it now.  A bufferevent would first ask the kernel whether it may, and afterwards not to be told again:
- * two calls and a turn of the loop for what nearly always goes out at once.  What does not waits for it. */
+ * two calls and a turn of the loop for what nearly always goes out at once.  What does not waits for it; else
+ * it is switched off until there is something again. */
 static void flush(maki_conn *conn)
 {
     struct evbuffer *out = bufferevent_get_output(conn->bev);
@@ -64,9 +66,7 @@ static void flush(maki_conn *conn)
     evbuffer_unfreeze(out, 1);
     int sent = evbuffer_write(out, bufferevent_getfd(conn->bev));
     evbuffer_freeze(out, 1);
-    if (sent < 0 || evbuffer_get_length(out) > 0) return;
-    bufferevent_disable(conn->bev, EV_WRITE); /* nothing waits any more: it need not look */
-    bufferevent_enable(conn->bev, EV_WRITE);
+    if (sent >= 0 && evbuffer_get_length(out) == 0) bufferevent_disable(conn->bev, EV_WRITE);
 }
 
 /* ---- start ---------------------------------------------------------------------------------------- */
@@ -97,18 +97,19 @@ static bool will_stay(const maki_conn *conn)
 static void put_framing(maki_conn *conn, const maki_reply *reply)
 {
     char line[64];
-    if (conn->framing == MAKI_FRAME_CHUNKED) put(conn, MAKI_LIT("Transfer-Encoding: chunked\r\n"));
+    if (conn->framing == MAKI_FRAME_CHUNKED)
+        conn_put(conn, MAKI_LIT("Transfer-Encoding: chunked\r\n"));
     bool empty =
         conn->framing == MAKI_FRAME_NONE && !conn->head_only && !has_no_body(reply->status);
     if (!reply->says_length && (conn->framing == MAKI_FRAME_LENGTH || empty)) {
         unsigned long long length = empty ? 0 : reply->length;
         int n = snprintf(line, sizeof line, "Content-Length: %llu\r\n", length);
-        put(conn, (maki_str){ line, (size_t)n });
+        conn_put(conn, (maki_str){ line, (size_t)n });
     }
     if (!conn->keep_alive) {
-        put(conn, MAKI_LIT("Connection: close\r\n"));
+        conn_put(conn, MAKI_LIT("Connection: close\r\n"));
     } else if (conn->minor_0) {
-        put(conn, MAKI_LIT("Connection: keep-alive\r\n"));
+        conn_put(conn, MAKI_LIT("Connection: keep-alive\r\n"));
     }
 }
 
@@ -120,12 +121,12 @@ void maki_conn_start(maki_conn *conn, const maki_reply *reply)
     choose_framing(conn, reply);
     conn->keep_alive = will_stay(conn);
     int n = snprintf(line, sizeof line, "HTTP/1.1 %d ", reply->status);
-    put(conn, (maki_str){ line, (size_t)n });
-    put(conn, reply->reason);
-    put(conn, MAKI_LIT("\r\n"));
-    put(conn, reply->fields);
+    conn_put(conn, (maki_str){ line, (size_t)n });
+    conn_put(conn, reply->reason);
+    conn_put(conn, MAKI_LIT("\r\n"));
+    conn_put(conn, reply->fields);
     put_framing(conn, reply);
-    put(conn, MAKI_LIT("\r\n"));
+    conn_put(conn, MAKI_LIT("\r\n"));
 }
 
 /* ---- body and end --------------------------------------------------------------------------------- */
@@ -140,10 +141,10 @@ void maki_conn_send(maki_conn *conn, maki_str bytes)
     }
     if (conn->framing == MAKI_FRAME_CHUNKED) {
         size_t n = maki_chunk_head(bytes.len, head);
-        put(conn, (maki_str){ head, n });
+        conn_put(conn, (maki_str){ head, n });
     }
-    put(conn, bytes);
-    if (conn->framing == MAKI_FRAME_CHUNKED) put(conn, MAKI_LIT("\r\n"));
+    conn_put(conn, bytes);
+    if (conn->framing == MAKI_FRAME_CHUNKED) conn_put(conn, MAKI_LIT("\r\n"));
     flush(conn);
 }
 
@@ -156,7 +157,7 @@ static void forget_request(maki_conn *conn)
 void maki_conn_end(maki_conn *conn)
 {
     if (conn->framing == MAKI_FRAME_CHUNKED && !conn->head_only) {
-        put(conn, MAKI_LIT(MAKI_CHUNKS_END));
+        conn_put(conn, MAKI_LIT(MAKI_CHUNKS_END));
     }
     if (maki_conn_waiting(conn) > 0) flush(conn);
     if (conn->reply_left > 0) conn->keep_alive = false; /* fewer than promised */

@@ -75,7 +75,9 @@ void conn_linger(maki_conn *conn);                /* close when all has gone out
 void conn_timeout(maki_conn *conn);
 bool conn_idle(const maki_conn *conn);
 
-/* conn_reply.c: answer an error of the server's own and close.  The handler was told. */
+/* conn_reply.c: bytes to be sent, in order */
+void conn_put(maki_conn *conn, maki_str bytes);
+/* answer an error of the server's own and close.  The handler was told. */
 void conn_refuse(maki_conn *conn, int status, const char *message);
 
 #endif

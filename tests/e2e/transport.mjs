@@ -132,6 +132,12 @@ test('Expect: the client is told to go on', async (t) => {
   c.send('{}');
   await c.wait((x) => x.endsWith('x'));
   assert.doesNotMatch(up.requests[0].head, /expect/i);
+
+  // and again on the same connection, on which all was quiet meanwhile
+  c.send('POST /v1/messages HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n');
+  await c.wait((x) => x.split('100 Continue').length === 3);
+  c.send('{}');
+  await c.wait((x) => x.endsWith('x') && x.split('200 OK').length === 3);
   c.close();
   await d.stop();
 });
