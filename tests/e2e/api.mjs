@@ -1,6 +1,8 @@
 // api.mjs -- the daemon's own paths: sessions, operations, events, metrics, the page, and counting for upstreams that cannot.
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
 import http from 'node:http';
+import path from 'node:path';
 import test from 'node:test';
 import { startFake, startMaki, until } from './lib.mjs';
 
@@ -137,4 +139,77 @@ test('tokens are counted here when upstream cannot', async (t) => {
     { contents: [{ role: 'user', parts: [{ text: '你好，世界' }] }] });
   assert.ok(gemini.totalTokens > 2);
   assert.equal((await count('/v1/messages/count_tokens', { nonsense: 1 }))[0], 400);
+});
+
+/** Every file below a folder. */
+function* filesIn(folder) {
+  for (const entry of fs.readdirSync(folder, { withFileTypes: true })) {
+    const at = path.join(folder, entry.name);
+    if (entry.isDirectory()) yield* filesIn(at);
+    else if (entry.isFile()) yield at;
+  }
+}
+
+/** Files that a process has open or mapped, those without a name too. */
+function* filesOf(pid) {
+  for (const kind of ['fd', 'map_files']) {
+    let names = [];
+    try {
+      names = fs.readdirSync(`/proc/${pid}/${kind}`);
+    } catch {} // map_files is for root alone
+    for (const name of names) {
+      const at = `/proc/${pid}/${kind}/${name}`;
+      try {
+        const stat = fs.statSync(at);
+        if (stat.isFile() && stat.size < 64 << 20) yield at;
+      } catch {} // closed meanwhile
+    }
+  }
+}
+
+test('a key is in no file, open, mapped or kept, while a request runs and after it', async (t) => {
+  const canary = 'CANARY-7h3-k3y';
+  let seen;
+  const upstream = http.createServer((request, reply) => {
+    request.resume();
+    request.on('end', () => {
+      seen = request.headers;
+      reply.writeHead(200, { 'content-type': 'text/event-stream' });
+      reply.write('data: {"choices":[{"index":0,"delta":{"role":"assistant","content":"待って"}}]}\n\n');
+    });
+  });
+  await new Promise((resolve) => upstream.listen(0, '127.0.0.1', resolve));
+  t.after(() => (upstream.closeAllConnections(), upstream.close()));
+  const url = `http://127.0.0.1:${upstream.address().port}`;
+  const maki = await startMaki(t, { upstream: url, args: ['--upstream', `openai=${url}`] });
+  const body = JSON.stringify({ model: 'm', stream: true, messages: [{ role: 'user', content: 'あ'.repeat(1 << 20) }] });
+  const request = http.request(`${maki.url}/v1/chat/completions?key=${canary}-3`, {
+    method: 'POST', headers: { authorization: `Bearer ${canary}-1`, 'x-api-key': `${canary}-2`, 'content-type': 'application/json' },
+  });
+  let got = '';
+  request.on('response', (reply) => {
+    reply.on('data', (bytes) => (got += bytes));
+    reply.on('error', () => {});
+  });
+  request.on('error', () => {});
+  request.end(body);
+  await until('the first words', () => got.includes('待って'));
+  assert.equal(seen.authorization, `Bearer ${canary}-1`);
+  await until('the request in the log', () => [...filesIn(maki.home)].some((file) => fs.statSync(file).size > body.length - 1000));
+  let looked = 0;
+  for (const file of [...filesIn(maki.home), ...filesOf(maki.child.pid)]) {
+    let bytes;
+    try {
+      bytes = fs.readFileSync(file);
+    } catch {
+      continue; // closed meanwhile
+    }
+    looked++;
+    assert.ok(!bytes.includes(canary), file);
+  }
+  assert.ok(looked > 5, `${looked} files`);
+  request.destroy();
+  await maki.stop();
+  for (const file of filesIn(maki.home)) assert.ok(!fs.readFileSync(file).includes(canary), file);
+  assert.ok(!maki.errors().includes(canary));
 });
