@@ -510,10 +510,23 @@ maki_status maki_conv_condense(maki_conv *conv, const unsigned char *expect, siz
 
 /* ---- truncate ------------------------------------------------------------------------------------------ */
 
+/* How much goes behind a marker: a share of the messages, or all but the last `keep`. */
+typedef struct truncate_ctx {
+    double fraction;
+    bool by_keep;
+    uint64_t keep;
+} truncate_ctx;
+
+static uint64_t cut_of(const truncate_ctx *t, uint64_t lead, uint64_t all)
+{
+    double share = t->fraction > 1 ? 1 : t->fraction > 0 ? t->fraction : 0;
+    if (!t->by_keep) return lead + (uint64_t)((double)(all - lead) * share) / 2 * 2;
+    return all > lead + t->keep ? all - t->keep : lead;
+}
+
 static maki_status decide_truncate(maki_conv *conv, const maki_view *view, void *ctx, decided *out,
                                    maki_err *err)
 {
-    double fraction = *(const double *)ctx;
     uint64_t all = maki_view_messages(view), tokens = 0;
     stretch s = { 0 };
     maki_msg *marker = NULL;
@@ -521,8 +534,7 @@ static maki_status decide_truncate(maki_conv *conv, const maki_view *view, void 
     double ts = 0;
     maki_status st = lead_of(view, all, &s.from, err);
     if (st != MAKI_OK) return st;
-    double share = fraction > 1 ? 1 : fraction > 0 ? fraction : 0;
-    s.to = s.from + (uint64_t)((double)(all - s.from) * share) / 2 * 2;
+    s.to = cut_of(ctx, s.from, all);
     if (s.to >= all) s.to = all > s.from ? all - 1 : s.from;
     st = settle_boundary(view, all, s.from, &s.to, err);
     if (st == MAKI_OK) st = gather(conv, view, &s, true, err);
@@ -545,7 +557,15 @@ static maki_status decide_truncate(maki_conv *conv, const maki_view *view, void 
 maki_status maki_conv_truncate(maki_conv *conv, const unsigned char *expect, double fraction,
                                maki_change *out, maki_err *err)
 {
-    return change(conv, expect, decide_truncate, &fraction, out, err);
+    truncate_ctx ctx = { .fraction = fraction };
+    return change(conv, expect, decide_truncate, &ctx, out, err);
+}
+
+maki_status maki_conv_window(maki_conv *conv, const unsigned char *expect, uint64_t keep,
+                             maki_change *out, maki_err *err)
+{
+    truncate_ctx ctx = { .by_keep = true, .keep = keep };
+    return change(conv, expect, decide_truncate, &ctx, out, err);
 }
 
 /* ---- trim, pin ------------------------------------------------------------------------------------------- */

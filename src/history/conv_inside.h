@@ -61,7 +61,6 @@ maki_status maki_conv_tell(maki_conv *conv, const maki_telling *how, const maki_
 /* Write `row` with one text shortened. */
 maki_status maki_conv_write_trimmed(maki_str row, const maki_event *trim, maki_buf *out,
                                     maki_err *err);
-bool maki_conv_block_text(maki_str row, uint32_t n, maki_str *string);
 
 /* The newest view as it would be with event `undo` void; with `rows_only`, as if nothing were
  * condensed or truncated.  Borrowed like that of maki_conv_view, which it replaces. */

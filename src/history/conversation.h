@@ -116,10 +116,16 @@ maki_status maki_conv_condense(maki_conv *conv, const unsigned char *expect, siz
 /* Hide about `fraction` of the visible messages after the first.  MAKI_REFUSED NOT_ENOUGH_MESSAGES. */
 maki_status maki_conv_truncate(maki_conv *conv, const unsigned char *expect, double fraction,
                                maki_change *out, maki_err *err);
+/* Hide all but the first message and the last `keep` (more when a pair would be parted) behind a marker.
+ * MAKI_REFUSED NOT_ENOUGH_MESSAGES. */
+maki_status maki_conv_window(maki_conv *conv, const unsigned char *expect, uint64_t keep,
+                             maki_change *out, maki_err *err);
 /* Shorten block `block` of message `seq` to `head` and `tail` units. */
 maki_status maki_conv_trim(maki_conv *conv, const unsigned char *expect, uint64_t seq,
                            uint32_t block, uint32_t head, uint32_t tail, maki_change *out,
                            maki_err *err);
+/* The text of block `n` of a row, a JSON string; false when it has no such block, or that has no text. */
+bool maki_conv_block_text(maki_str row, uint32_t n, maki_str *string);
 maki_status maki_conv_pin(maki_conv *conv, const unsigned char *expect, uint64_t seq, bool pin,
                           maki_change *out, maki_err *err);
 /* Back to the moment (seq, ev); ev MAKI_NOW: the events that had happened at message `seq`. */

@@ -161,6 +161,7 @@ maki_status maki_op_conversation_truncate(maki_call *call, maki_jw *out, maki_er
 maki_status maki_op_manage_accept(maki_call *call, maki_jw *out, maki_err *err);
 maki_status maki_op_manage_check(maki_call *call, maki_jw *out, maki_err *err);
 maki_status maki_op_manage_run(maki_call *call, maki_jw *out, maki_err *err);
+maki_status maki_op_conversation_manage_run(maki_call *call, maki_jw *out, maki_err *err);
 maki_status maki_op_profile_strategy(maki_call *call, maki_jw *out, maki_err *err);
 maki_status maki_op_prune_hard_clear(maki_call *call, maki_jw *out, maki_err *err);
 maki_status maki_op_prune_level(maki_call *call, maki_jw *out, maki_err *err);

@@ -4,11 +4,13 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "manage/decide.h"
+#include "manage/manage.h"
 #include "manage/prune.h"
 #include "manage/run.h"
 #include "manage/window.h"
 #include "ops/op.h"
 #include "ops/parts.h"
+#include "summary/offline.h"
 
 static maki_status positive(const maki_call *call, const char *name, maki_err *err)
 {
@@ -108,6 +110,79 @@ maki_status maki_op_manage_run(maki_call *call, maki_jw *out, maki_err *err)
     in.condense = parts.condense;
     st = maki_manage_run(&in, call->arena, &report, err);
     if (st == MAKI_OK) write_run(out, &report);
+    return st;
+}
+
+/* ---- the same on a conversation ------------------------------------------------------------------ */
+
+static maki_status policy_field(const maki_call *call, const maki_policy **out, maki_err *err)
+{
+    char name[32];
+    maki_str value;
+    *out = maki_policy_at(0);
+    if (!maki_in(call, "policy", &value)) return MAKI_OK;
+    name[maki_json_copy_text(value, name, sizeof name - 1)] = '\0';
+    *out = maki_policy_named(maki_str_of(name));
+    if (*out) return MAKI_OK;
+    return maki_fail(err, MAKI_INVALID, "policy must be maki, roo or files, at byte %zu",
+                     (size_t)(value.ptr - call->base));
+}
+
+static void write_taken(maki_jw *out, const maki_manage_report *report)
+{
+    maki_jw_key(out, MAKI_LIT("steps"));
+    maki_jw_array(out);
+    for (size_t i = 0; i < report->taken_count; i++) {
+        const maki_taken *taken = &report->taken[i];
+        maki_jw_object(out);
+        maki_put_text(out, "step", maki_str_of(maki_step_name(taken->kind)));
+        if (taken->event) maki_put_count(out, "event", taken->event);
+        if (taken->undone) maki_put_bool(out, "undone", true);
+        if (taken->refused[0]) maki_put_text(out, "refused", maki_str_of(taken->refused));
+        maki_jw_end_object(out);
+    }
+    maki_jw_end_array(out);
+}
+
+static void write_report(maki_jw *out, const maki_manage_report *report)
+{
+    maki_jw_object(out);
+    maki_put_text(out, "reason", maki_str_of(report->reason));
+    maki_put_text(out, "action", maki_str_of(report->action));
+    maki_put_number(out, "tokensBefore", report->tokens_before);
+    maki_put_number(out, "tokensAfter", report->tokens_after);
+    maki_put_number(out, "reduction", maki_reduction(report->tokens_before, report->tokens_after));
+    maki_put_count(out, "messagesRemoved", report->messages_removed);
+    maki_put_number(out, "compressionTime", (double)report->ms);
+    maki_put_number(out, "allowed", report->allowed);
+    maki_put_bool(out, "within", report->within);
+    write_taken(out, report);
+    maki_jw_end_object(out);
+}
+
+maki_status maki_op_conversation_manage_run(maki_call *call, maki_jw *out, maki_err *err)
+{
+    maki_told_summarizer told;
+    maki_summarizer offline = maki_summarizer_offline();
+    maki_manage_report report;
+    maki_conv *conv = NULL;
+    bool automatic = maki_in_bool(call, "autoCondenseContext", true);
+    maki_manage_in in = { .window = maki_in_number(call, "contextWindow", 0),
+                          .max_tokens = maki_in_number(call, "maxTokens", 0),
+                          .other_tokens = maki_in_number(call, "otherTokens", 0),
+                          .threshold = automatic
+                                           ? maki_in_number(call, "autoCondenseContextPercent", 75)
+                                           : 101,
+                          .force = maki_in_bool(call, "force", false),
+                          .keep = (size_t)maki_in_number(call, "keepCount", 0) };
+    maki_status st = positive(call, "contextWindow", err);
+    if (st == MAKI_OK) st = policy_field(call, &in.policy, err);
+    if (st == MAKI_OK) st = maki_field_summarizer(call, "summarizer", &told, err);
+    in.summarizer = st == MAKI_OK && told.spec.len ? &told.base : &offline;
+    if (st == MAKI_OK) st = maki_field_conversation(call, false, &conv, err);
+    if (st == MAKI_OK) st = maki_manage_conversation(conv, &in, &report, err);
+    if (st == MAKI_OK) write_report(out, &report);
+    maki_conv_close(conv);
     return st;
 }
 

@@ -1,0 +1,265 @@
+/* manage_test.c -- room is made when it is time, and what is left is valid and fits. */
+#include "manage/manage.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/str.h"
+#include "fake_env.h"
+#include "folder.h"
+#include "history/message.h"
+#include "summary/offline.h"
+#include "tap.h"
+
+/* ---- conversations ----------------------------------------------------------------------------------------- */
+
+static const char *const words[] = { "the file", "関数を",      "修正する",  "测试失败", "다시 ",
+                                     "error: ",  "path/to/a.c", " returns ", "なので、", "因此",
+                                     "🐟🍣",       "42 ",         "\\n",       "それでは" };
+
+static void add_text(char *out, size_t units, tap_random *random)
+{
+    for (size_t n = strlen(out), end = n + units; n < end; n = strlen(out))
+        strcat(out + n, words[tap_below(random, COUNT(words))]);
+}
+
+static maki_conv *open_talk(const maki_env *env, const char *path)
+{
+    maki_conv *conv = NULL;
+    maki_err err = { 0 };
+    maki_conv_options options = { .create = true, .durability = MAKI_LAZY, .threads = 1 };
+    CHECK_STATUS(maki_conv_open(env, path, &options, &conv, &err), MAKI_OK, &err);
+    return conv;
+}
+
+static void append(maki_conv *conv, const char *row)
+{
+    maki_str one = maki_str_of(row);
+    maki_change change;
+    maki_err err = { 0 };
+    CHECK_STATUS(maki_conv_append(conv, NULL, &one, 1, &change, &err), MAKI_OK, &err);
+}
+
+/* Turns with tool calls in both shapes; lengths as they come. */
+static void talk(maki_conv *conv, size_t turns, size_t longest, tap_random *random)
+{
+    static char row[1 << 20];
+    for (size_t i = 0; i < turns; i++) {
+        strcpy(row, "{\"role\":\"user\",\"content\":\"");
+        add_text(row, 10 + tap_below(random, 200), random);
+        strcat(row, "\"}");
+        append(conv, row);
+        if (tap_below(random, 2)) {
+            sprintf(
+                row,
+                "{\"role\":\"assistant\",\"content\":[{\"type\":\"tool_use\",\"id\":\"t%zu\",\"name\":\"read\",\"input\":{}}]}",
+                i);
+            append(conv, row);
+            sprintf(
+                row,
+                "{\"role\":\"user\",\"content\":[{\"type\":\"tool_result\",\"tool_use_id\":\"t%zu\",\"content\":\"",
+                i);
+            add_text(row, 1 + tap_below(random, longest), random);
+            strcat(row, "\"}]}");
+            append(conv, row);
+        } else if (tap_below(random, 2)) {
+            sprintf(
+                row,
+                "{\"role\":\"assistant\",\"content\":null,\"tool_calls\":[{\"id\":\"c%zu\",\"type\":\"function\",\"function\":{\"name\":\"run\",\"arguments\":\"{}\"}}]}",
+                i);
+            append(conv, row);
+            sprintf(row, "{\"role\":\"tool\",\"tool_call_id\":\"c%zu\",\"content\":\"", i);
+            add_text(row, 1 + tap_below(random, longest), random);
+            strcat(row, "\"}");
+            append(conv, row);
+        }
+        strcpy(row, "{\"role\":\"assistant\",\"content\":\"");
+        add_text(row, 10 + tap_below(random, 400), random);
+        strcat(row, "\"}");
+        append(conv, row);
+    }
+}
+
+/* ---- is a view valid? ---------------------------------------------------------------------------------------- */
+
+typedef struct looking {
+    char waits[64]; /* the id of the call of the message before; "" for none */
+    size_t count, broken;
+    bool pinned_seen;
+    uint64_t pinned, first;
+} looking;
+
+static void id_of(maki_str object, const char *name, char out[64])
+{
+    maki_str value;
+    out[0] = '\0';
+    if (maki_json_kind_of(object) == MAKI_JSON_OBJECT &&
+        maki_json_get(object, maki_str_of(name), &value) &&
+        maki_json_kind_of(value) == MAKI_JSON_STRING)
+        out[maki_json_copy_text(value, out, 63)] = '\0';
+}
+
+static maki_status look(void *ctx, const maki_seen *seen, maki_err *err)
+{
+    looking *l = ctx;
+    maki_str content, calls, block;
+    char call[64] = "", answer[64] = "";
+    maki_json_item item;
+    (void)err;
+    if (l->count++ == 0) l->first = seen->seq;
+    l->pinned_seen |= seen->seq == l->pinned;
+    if (maki_json_get(seen->json, MAKI_LIT("content"), &content)) {
+        maki_blocks blocks = maki_content_blocks(content);
+        while (maki_blocks_next(&blocks, &block)) {
+            if (maki_block_is(block, MAKI_LIT("tool_use"))) id_of(block, "id", call);
+            if (maki_block_is(block, MAKI_LIT("tool_result"))) id_of(block, "tool_use_id", answer);
+        }
+    }
+    if (maki_json_get(seen->json, MAKI_LIT("tool_calls"), &calls)) {
+        maki_json_iter iter = maki_json_items(calls);
+        while (maki_json_next(&iter, &item))
+            id_of(item.value, "id", call);
+    }
+    if (!answer[0]) id_of(seen->json, "tool_call_id", answer);
+    if (strcmp(answer, l->waits) != 0)
+        l->broken++; /* a result right after its call, and only there */
+    strcpy(l->waits, call);
+    return MAKI_OK;
+}
+
+static looking look_at(maki_conv *conv, uint64_t pinned)
+{
+    looking l = { .pinned = pinned };
+    const maki_view *view;
+    maki_err err = { 0 };
+    CHECK_STATUS(maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, &err), MAKI_OK, &err);
+    CHECK_STATUS(maki_conv_each(conv, view, look, &l, &err), MAKI_OK, &err);
+    return l;
+}
+
+/* ---- tests ------------------------------------------------------------------------------------------------- */
+
+static maki_manage_report manage(maki_conv *conv, const char *policy, double window, double other)
+{
+    maki_summarizer offline = maki_summarizer_offline();
+    maki_manage_report report = { 0 };
+    maki_err err = { 0 };
+    maki_manage_in in = { .window = window,
+                          .max_tokens = 100,
+                          .other_tokens = other,
+                          .threshold = 75,
+                          .policy = maki_policy_named(maki_str_of(policy)),
+                          .summarizer = &offline };
+    CHECK_STATUS(maki_manage_conversation(conv, &in, &report, &err), MAKI_OK, &err);
+    return report;
+}
+
+static void check_rows(fake_env *fe, const folder *f)
+{
+    tap_random random = { 5 };
+    maki_conv *conv = open_talk(&fe->env, folder_file(f, "rows.jsonl"));
+    talk(conv, 30, 3000, &random);
+
+    tap_row("while there is room nothing is done");
+    maki_manage_report r = manage(conv, "maki", 1000000, 0);
+    CHECK_CSTR(r.reason, "none");
+    CHECK_CSTR(r.action, "none");
+    CHECK_EQ(maki_log_events(maki_conv_log(conv)), 0);
+
+    tap_row("at the threshold the middle is condensed, and it can be undone");
+    r = manage(conv, "maki", r.tokens_before / 0.8, 0);
+    CHECK_CSTR(r.reason, "threshold");
+    CHECK_CSTR(r.action, "condense");
+    CHECK(r.within && r.tokens_after < 0.8 * r.tokens_before);
+    CHECK_EQ(look_at(conv, 1).broken, 0);
+    maki_change change;
+    maki_err err = { 0 };
+    double before = r.tokens_before;
+    CHECK_STATUS(maki_conv_undo(conv, NULL, r.taken[0].event, &change, &err), MAKI_OK, &err);
+    CHECK(manage(conv, "maki", 1000000, 0).tokens_before == before);
+
+    tap_row("what is sent besides counts too");
+    CHECK_CSTR(manage(conv, "maki", 1000000, 0).reason, "none");
+    CHECK_CSTR(manage(conv, "roo", 1000000, 999000).reason, "over");
+    maki_conv_close(conv);
+}
+
+static void check_small_window(fake_env *fe, const folder *f)
+{
+    tap_random random = { 6 };
+    maki_conv *conv = open_talk(&fe->env, folder_file(f, "small.jsonl"));
+    talk(conv, 20, 500, &random);
+    tap_row("a small window is not condensed: a summary would fill it");
+    maki_manage_report r = manage(conv, "maki", 3000, 0);
+    for (size_t i = 0; i < r.taken_count; i++)
+        CHECK(r.taken[i].kind != MAKI_STEP_CONDENSE);
+    CHECK(r.within);
+    CHECK_EQ(look_at(conv, 1).broken, 0);
+    maki_conv_close(conv);
+
+    tap_row("one message larger than the window is shortened");
+    conv = open_talk(&fe->env, folder_file(f, "one.jsonl"));
+    talk(conv, 1, 100000, &random);
+    append(conv, "{\"role\":\"user\",\"content\":\"続けて\"}");
+    static char row[200000] =
+        "{\"role\":\"user\",\"content\":[{\"type\":\"image\",\"x\":1},{\"type\":\"text\",\"text\":\"";
+    add_text(row, 150000, &random);
+    strcat(row, "\"}]}");
+    append(conv, row);
+    r = manage(conv, "maki", 4000, 0);
+    CHECK(r.within);
+    CHECK_CSTR(r.action, "trim");
+    maki_conv_close(conv);
+}
+
+/* Any conversation, any window: what is in view fits, or nothing more could be hidden; it is valid in any case. */
+static void check_random(fake_env *fe)
+{
+    enum { TIMES = 60 };
+    static const char *const policies[] = { "maki", "roo", "files" };
+    tap_random random = { 7 };
+    size_t not_within = 0;
+    tap_row("%d conversations with windows from 2,000 to 1,000,000", TIMES);
+    for (int i = 0; i < TIMES; i++) {
+        folder f;
+        folder_open(&f);
+        maki_conv *conv = open_talk(&fe->env, folder_file(&f, "t.jsonl"));
+        maki_change change;
+        maki_err err = { 0 };
+        uint64_t pinned = 1;
+        for (int round = 0; round < 4; round++) {
+            talk(conv, 1 + tap_below(&random, 25), 1 + tap_below(&random, 6000), &random);
+            if (round == 1) {
+                pinned = 1 + tap_below(&random, (size_t)maki_log_last(maki_conv_log(conv)));
+                if (maki_conv_pin(conv, NULL, pinned, true, &change, &err) != MAKI_OK) pinned = 1;
+            }
+            double window = 2000.0 * (double)(1u << tap_below(&random, 10));
+            const char *policy = policies[tap_below(&random, 3)];
+            maki_manage_report r = manage(conv, policy, window, (double)tap_below(&random, 500));
+            looking l = look_at(conv, pinned);
+            CHECK_EQ(l.broken, 0);
+            CHECK(l.pinned_seen && l.first == 1);
+            not_within += !r.within;
+        }
+        maki_conv_close(conv);
+        folder_close(&f);
+    }
+    CHECK(not_within < TIMES); /* a pinned message may be too large for a small window */
+}
+
+int main(void)
+{
+    static fake_env fe;
+    folder f;
+    fake_env_init(&fe);
+    fake_random_seed(&fe, 3);
+    folder_open(&f);
+    check_rows(&fe, &f);
+    check_small_window(&fe, &f);
+    check_random(&fe);
+    CHECK_EQ(fake_alloc_live(&fe), 0);
+    folder_close(&f);
+    return tap_end();
+}
