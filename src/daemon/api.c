@@ -103,7 +103,7 @@ static void run_answered(maki_item *item)
     int n = snprintf(fields, sizeof fields, "Content-Type: %s\r\n%s", j->reply.type,
                      j->reply.fields ? j->reply.fields : "");
     maki_str lines = { fields, (size_t)n < sizeof fields ? (size_t)n : 0 };
-    if (j->reply.events) {
+    if (j->reply.events && !maki_conn_head_only(j->conn)) { /* the head alone has an end */
         if (!maki_broadcast_add(j->api->broadcast, j->conn, lines)) {
             maki_conn_fail(j->conn, 500, "no_memory", "out of memory");
         }

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <maki/maki.h>
 
@@ -89,6 +90,18 @@ static void answer_text(maki_local_reply *reply, const char *type, maki_str text
 
 /* ---- operations -------------------------------------------------------------------------------------- */
 
+/* A bare name, too, is taken for a path when something of that name is in the folder where we were started. */
+static bool is_path(maki_str name)
+{
+    char text[NAME_MAX_LEN];
+    if (name.len >= sizeof text || memchr(name.ptr, '/', name.len) ||
+        memchr(name.ptr, '\0', name.len) || maki_str_starts(name, MAKI_LIT(".")) ||
+        maki_str_has(name, MAKI_LIT(".jsonl")))
+        return true;
+    snprintf(text, sizeof text, "%.*s", (int)name.len, name.ptr);
+    return access(text, F_OK) == 0;
+}
+
 /* Over HTTP a conversation is a name, never a path: who may talk to the daemon need not be able to read
  * every file of its user. */
 static bool names_a_path(maki_str input)
@@ -102,10 +115,7 @@ static bool names_a_path(maki_str input)
             continue;
         if (strcmp(fields[i], "conversation") != 0) return true;
         size_t n = maki_json_copy_text(value, text, sizeof text);
-        maki_str name = { text, n };
-        if (n == sizeof text || memchr(text, '/', n) || memchr(text, '\0', n) ||
-            (n > 0 && text[0] == '.') || maki_str_has(name, MAKI_LIT(".jsonl")))
-            return true;
+        if (is_path((maki_str){ text, n })) return true;
     }
     return false;
 }
@@ -228,7 +238,7 @@ static bool is_id(maki_str text)
 static void get_session(maki_local *local, maki_str id, const maki_local_request *request,
                         maki_local_reply *reply)
 {
-    if (is_id(id) && !maki_str_has(id, MAKI_LIT(".jsonl")))
+    if (is_id(id) && !is_path(id))
         sessions_op(local, "session.show", "conversation", id, request, reply);
     else
         fail(reply, MAKI_NOTFOUND, "there is no such session; GET /maki/sessions lists them");

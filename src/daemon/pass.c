@@ -340,7 +340,9 @@ static maki_status start_call(pass *p, maki_err *err)
     maki_upstream_target(p->upstream, p->target, &target);
     maki_buf_add_byte(&target, '\0');
     where.target = target.ptr;
-    if (!p->has_body) {
+    /* with a body, even an empty one, curl would wait for that of the reply, which HEAD has not */
+    bool bare_head = maki_conn_head_only(p->conn) && p->body_whole && p->body.size == 0;
+    if (!p->has_body || bare_head) {
         where.kind = MAKI_CALL_NO_BODY;
     } else if (p->body_whole && p->body.size <= WHOLE_MOST && !p->chunked) {
         where.kind = MAKI_CALL_WHOLE;

@@ -46,22 +46,28 @@ static const route_row rows[] = {
 /* clang-format on */
 enum { ROW_COUNT = sizeof rows / sizeof rows[0] };
 
-/* Does the pattern match all of `path`?  *star is what the last single star stood for. */
+/* Does the pattern match all of `path`?  *star is what the last single star stood for.  When it does not go on, the
+ * last star takes one character more; those before it need no second try, because none may pass a slash. */
 static bool matches(const char *pattern, maki_str path, maki_str *star)
 {
-    if (pattern[0] == '\0') return path.len == 0;
-    if (pattern[0] == '*' && pattern[1] == '*') return path.len > 0;
-    if (pattern[0] != '*') {
-        return path.len && path.ptr[0] == pattern[0] &&
-               matches(pattern + 1, maki_str_from(path, 1), star);
+    const char *after = NULL; /* the last star; it stands for [from, to) */
+    size_t at = 0, from = 0, to = 0;
+    while (*pattern || at < path.len) {
+        if (pattern[0] == '*' && pattern[1] == '*') return at < path.len;
+        if (*pattern == '*') {
+            after = ++pattern;
+            from = to = at;
+        } else if (*pattern && at < path.len && *pattern == path.ptr[at]) {
+            pattern++, at++;
+        } else if (after && to < path.len && path.ptr[to] != '/') {
+            pattern = after;
+            at = ++to;
+        } else {
+            return false;
+        }
     }
-    for (size_t n = 0; n <= path.len && (n == 0 || path.ptr[n - 1] != '/'); n++) {
-        maki_str stood = maki_str_to(path, n), deeper = { "", 0 };
-        if (!matches(pattern + 1, maki_str_from(path, n), &deeper)) continue;
-        *star = deeper.len ? deeper : stood;
-        return true;
-    }
-    return false;
+    if (after) *star = (maki_str){ path.ptr + from, to - from };
+    return true;
 }
 
 /* The same for the end of a path, from any slash on; the version in front may be missing. */

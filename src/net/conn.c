@@ -333,6 +333,7 @@ static void on_write(struct bufferevent *bev, void *ctx)
     } else if (conn->open && conn->started && calls->on_drained) {
         enter(conn);
         calls->on_drained(calls->ctx, conn);
+        if (!conn->open) go_on(conn); /* it ended the request: the next one may be here already */
         leave(conn);
     }
 }

@@ -8,7 +8,10 @@
 #include "base/str.h"
 #include "net/http_head.h"
 
-enum { PIECE = 65536 };
+enum {
+    PIECE = 65536,
+    ZSTD_WINDOW = 23 /* bits: 8 MB, more than which nobody may send over HTTP (RFC 9659) */
+};
 
 maki_coding maki_coding_of(maki_str value)
 {
@@ -87,6 +90,8 @@ static maki_status decode_zstd(maki_str packed, uint64_t max, maki_sink out, mak
     maki_status st = MAKI_OK;
     ZSTD_DCtx *ctx = ZSTD_createDCtx();
     if (!ctx) return maki_fail_nomem(err);
+    ZSTD_DCtx_setParameter(ctx, ZSTD_d_windowLogMax,
+                           ZSTD_WINDOW); /* it is memory, for one request */
     ZSTD_inBuffer in = { packed.ptr, packed.len, 0 };
     bool full = false; /* more may wait inside, though all input is taken */
     while (st == MAKI_OK && (in.pos < in.size || full)) {

@@ -306,6 +306,16 @@ static maki_status new_talk(maki_exchange *x, found *f, maki_talk **talk, maki_e
     return put(x, root, &beginning, 1, err);
 }
 
+/* Open the conversation it goes on with.  NOTFOUND: it is gone, or has lost the rows in question; the table
+ * is not synced with the logs, so after a power cut it may know more than they do. */
+static maki_status open_found(maki_exchange *x, const found *f, maki_talk **talk, maki_err *err)
+{
+    maki_status st = maki_proxy_talk(x->proxy, f->session, false, (maki_str){ "", 0 }, talk, err);
+    if (st == MAKI_OK && (f->point.seq > (*talk)->last || f->point.ev > (*talk)->events))
+        st = maki_fail(err, MAKI_NOTFOUND, "the log does not have the message any more");
+    return st;
+}
+
 /* Read the body and open the conversation it goes on with.  `from` is where reading may begin: NOTFOUND
  * when that conversation is gone. */
 static maki_status recognise(reading *r, maki_str body, const maki_known_mark *from, found *f,
@@ -317,8 +327,7 @@ static maki_status recognise(reading *r, maki_str body, const maki_known_mark *f
     if (st == MAKI_OK) st = settle_scope(x, r, err);
     x->by_reference = r->request.reference.len > 0;
     if (st == MAKI_OK) st = find_conversation(x, r, kin_of(r), f, err);
-    if (st == MAKI_OK && f->any)
-        st = maki_proxy_talk(x->proxy, f->session, false, (maki_str){ "", 0 }, talk, err);
+    if (st == MAKI_OK && f->any) st = open_found(x, f, talk, err);
     if ((st == MAKI_OK && !f->any) || (st == MAKI_NOTFOUND && !from))
         st = new_talk(x, f, talk, err);
     return st;

@@ -1,4 +1,5 @@
 /* journal_read.c -- after a power cut: what the journal has and the logs have not is put back. */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -48,7 +49,10 @@ static maki_status put_back(maki_journal *j, const journal_piece *piece, maki_st
     char path[JOURNAL_PATH + 64];
     maki_status st = MAKI_OK;
     maki_journal_path(j, piece->session, (maki_log_part)piece->part, path, sizeof path);
-    int fd = files->open(files, path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    int create =
+        piece->at == 0 ? O_CREAT : 0; /* without its beginning there is nothing to go on from */
+    int fd = files->open(files, path, O_RDWR | O_CLOEXEC | create, 0600);
+    if (fd < 0 && errno == ENOENT && !create) return MAKI_OK;
     if (fd < 0) return maki_fail_errno(err, "opening a log to put back what it lacks");
     off_t size = files->size(files, fd);
     if (size < 0) st = maki_fail_errno(err, "asking the size of a log");

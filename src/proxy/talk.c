@@ -153,10 +153,25 @@ maki_status maki_talk_open(const maki_env *env, const unsigned char session[MAKI
     return MAKI_OK;
 }
 
+/* What is not in the journal, and was not handed out to be synced by another thread: after this nobody would.
+ * It happens when a conversation makes room for others between a long request and its reply. */
+static void sync_direct(maki_talk *t)
+{
+    const maki_files *files = t->env->files;
+    int fds[3];
+    (void)!maki_talk_files(t, fds, NULL); /* those that it made are synced in any case */
+    for (size_t i = 0; i < 3; i++) {
+        if (fds[i] < 0) continue;
+        (void)!files->sync(files, fds[i]);
+        files->close(files, fds[i]);
+    }
+}
+
 void maki_talk_close(maki_talk *t)
 {
     if (!t) return;
     const maki_alloc *alloc = t->env->alloc;
+    if (t->conv && t->direct) sync_direct(t);
     maki_conv_close(t->conv);
     if (t->path) alloc->resize(alloc, t->path, t->path_room * sizeof t->path[0], 0);
     alloc->resize(alloc, t, sizeof *t, 0);

@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
 import test from 'node:test';
-import { startFake, startMaki, until } from './lib.mjs';
+import { folder, startFake, startMaki, until } from './lib.mjs';
 
 async function say(maki, text, headers = {}) {
   const reply = await fetch(`${maki.url}/v1/chat/completions`, {
@@ -212,4 +212,39 @@ test('a key is in no file, open, mapped or kept, while a request runs and after 
   await maki.stop();
   for (const file of filesIn(maki.home)) assert.ok(!fs.readFileSync(file).includes(canary), file);
   assert.ok(!maki.errors().includes(canary));
+
+test('files in the folder that the daemon was started in are no conversations', async (t) => {
+  const before = process.cwd();
+  process.chdir(folder(t));
+  t.after(() => process.chdir(before));
+  const row = '{"role":"user","content":"秘密 🔑"}\n';
+  fs.writeFileSync('notes', row);
+  fs.mkdirSync('talk');
+  fs.writeFileSync('talk/messages.jsonl', row);
+  const maki = await startMaki(t, { upstream: 'http://127.0.0.1:9' });
+  for (const name of ['notes', 'talk']) {
+    const body = JSON.stringify({ conversation: name });
+    const reply = await get(maki, '/maki/ops/history.log', { method: 'POST', body });
+    assert.equal(reply.status, 403, name);
+    assert.doesNotMatch(await reply.text(), /秘密/);
+    const shown = await get(maki, `/maki/sessions/${name}`);
+    assert.equal(shown.status, 404, name);
+    assert.doesNotMatch(await shown.text(), /秘密/);
+  }
+  assert.deepEqual(fs.readdirSync('.').sort(), ['notes', 'talk']);
+});
+
+test('HEAD of the events has an end', async (t) => {
+  const maki = await startMaki(t, { upstream: 'http://127.0.0.1:9' });
+  const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
+  t.after(() => agent.destroy());
+  const ask = (method, path) => new Promise((resolve, reject) => {
+    const request = http.request(maki.url + path, { method, agent, timeout: 20000 }, (reply) => {
+      reply.resume().on('end', () => resolve(reply.statusCode));
+    });
+    request.on('timeout', () => request.destroy(new Error(`${method} ${path}: no answer`)));
+    request.on('error', reject).end();
+  });
+  assert.equal(await ask('HEAD', '/maki/events'), 200);
+  assert.equal(await ask('GET', '/maki/health'), 200);
 });

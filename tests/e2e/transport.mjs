@@ -114,13 +114,15 @@ test('HEAD, OPTIONS, 204, 304 and 1xx', async (t) => {
   });
   const c = new Client(d.port).send('HEAD / HTTP/1.1\r\nHost: localhost\r\n\r\n');
   assert.equal(await c.wait((x) => x.endsWith('\r\n\r\n')), 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n');
+  c.send('HEAD / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n');
+  assert.equal(await c.wait((x) => x.endsWith('\r\n\r\n') && x.lastIndexOf('HTTP/1.1') > 0), 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n'.repeat(2));
   c.send('OPTIONS /v1/messages HTTP/1.1\r\nHost: localhost\r\n\r\n');
   await c.wait((x) => x.endsWith('HTTP/1.1 204 No Content\r\nAllow: POST\r\n\r\n'));
   c.send('GET /v1/models/304 HTTP/1.1\r\nHost: localhost\r\n\r\n');
   await c.wait((x) => x.endsWith('HTTP/1.1 304 Not Modified\r\nETag: x\r\n\r\n'));
   c.send('GET /v1/models HTTP/1.1\r\nHost: localhost\r\n\r\n');
   await c.wait((x) => x.endsWith('HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nreal'));
-  assert.equal(up.requests.length, 4);
+  assert.equal(up.requests.length, 5);
   c.close();
   await d.stop();
 });

@@ -21,6 +21,8 @@ static const struct route_row { const char *method, *path; bool chosen; maki_rou
     { "POST", "/v1beta/models/gemini-2.5-pro:generateContent",       false, MAKI_ROUTE_RECORD,  MAKI_WIRE_GEMINI, "gemini", "gemini-2.5-pro" },
     { "POST", "/v1beta/models/gemini-2.5-pro:streamGenerateContent", false, MAKI_ROUTE_RECORD,  MAKI_WIRE_GEMINI, "gemini", "gemini-2.5-pro" },
     { "POST", "/v1/models/m:countTokens",   false, MAKI_ROUTE_COUNT,   MAKI_WIRE_GEMINI,    "gemini", "m" },
+    { "POST", "/v1beta/models/a:b:generateContent", false, MAKI_ROUTE_RECORD, MAKI_WIRE_GEMINI, "gemini", "a:b" },
+    { "POST", "/v1beta/models/:generateContent", false, MAKI_ROUTE_RECORD, MAKI_WIRE_GEMINI, "gemini", "" },
     { "POST", "/v1beta/models/m:embedContent", false, MAKI_ROUTE_FORWARD, MAKI_WIRE_NONE,   "gemini", "" },
     { "GET",  "/v1beta/models",             false, MAKI_ROUTE_FORWARD, MAKI_WIRE_NONE,      "gemini", "" },
     { "HEAD", "/",                          false, MAKI_ROUTE_FORWARD, MAKI_WIRE_NONE,      "anthropic", "" },
@@ -69,8 +71,23 @@ static void run_routes(void)
     CHECK_CSTR(got.upstream, "anthropic");
 }
 
+/* As long as a head may be, and as ambiguous as it can be: it is looked at in one breath all the same. */
+static void run_long(void)
+{
+    static char path[60000];
+    static const char front[] = "/v1beta/models/";
+    memset(path, ':', sizeof path - 1);
+    memcpy(path, front, sizeof front - 1);
+    path[sizeof path - 2] = '/';
+    tap_row("a path of colons");
+    maki_route got = maki_route_find(MAKI_LIT("POST"), maki_str_of(path), false, false);
+    CHECK_EQ(got.kind, MAKI_ROUTE_FORWARD);
+    CHECK_EQ(got.protocol, MAKI_WIRE_NONE);
+}
+
 int main(void)
 {
+    run_long();
     run_routes();
     for (size_t i = 0; i < COUNT(splits); i++) {
         maki_route_path got;

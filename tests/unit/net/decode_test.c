@@ -88,6 +88,13 @@ int main(void)
     CHECK_STATUS(maki_decode(MAKI_CODING_DEFLATE, raw, ROOM, maki_buf_sink(&out), &err), MAKI_OK,
                  &err);
     CHECK_STR(maki_buf_str(&out), "hello hello");
+    tap_row("zstd that wants to look back further than 8 MB is not given the memory for it");
+    static const char wide[] =
+        "\x28\xb5\x2f\xfd\x00\x88\x09\x00\x00x"; /* a window of 128 MB, one byte */
+    maki_buf_clear(&out);
+    CHECK_STATUS(maki_decode(MAKI_CODING_ZSTD, (maki_str){ wide, sizeof wide - 1 }, ROOM,
+                             maki_buf_sink(&out), &err),
+                 MAKI_INVALID, &err);
     tap_row("names");
     CHECK_EQ(maki_coding_of(MAKI_LIT("")), MAKI_CODING_NONE);
     CHECK_EQ(maki_coding_of(MAKI_LIT("Identity")), MAKI_CODING_NONE);

@@ -19,7 +19,7 @@
 #include "fake_env.h"
 #include "tap.h"
 
-enum { TURNS_MOST = 20000, ANSWER_MOST = 1 << 20 };
+enum { TURNS_MOST = 20000, ANSWER_MOST = 1 << 20, LONG_BLOCK = 1 << 18, LONG_ANSWER = 1 << 25 };
 
 /* ---- a server that echoes ------------------------------------------------------------------------- */
 
@@ -34,6 +34,7 @@ typedef struct echo {
     size_t heads, gone;
     maki_status why;
     bool empty, pause;
+    size_t left; /* bytes of a long answer that are still to be sent */
 } echo;
 
 static void on_head(void *ctx, maki_conn *conn, const maki_http_head *head)
@@ -84,10 +85,37 @@ static void answer(echo *e, maki_conn *conn)
     }
 }
 
+/* A long answer goes as the client takes it, and ends when it has taken nearly all. */
+static void on_drained(void *ctx, maki_conn *conn)
+{
+    static const char block[LONG_BLOCK];
+    echo *e = ctx;
+    while (e->left && maki_conn_waiting(conn) < sizeof block) {
+        size_t some = e->left < sizeof block ? e->left : sizeof block;
+        maki_conn_send(conn, (maki_str){ block, some });
+        e->left -= some;
+        if (e->left == 0) maki_conn_end(conn);
+    }
+}
+
+static void answer_long(echo *e, maki_conn *conn)
+{
+    e->left = LONG_ANSWER;
+    maki_conn_start(conn, &(maki_reply){ .status = 200,
+                                         .reason = MAKI_LIT("OK"),
+                                         .framing = MAKI_FRAME_LENGTH,
+                                         .length = LONG_ANSWER });
+    on_drained(e, conn);
+}
+
 static void on_body_end(void *ctx, maki_conn *conn)
 {
     echo *e = ctx;
-    if (strcmp(e->target, "/wait") != 0) answer(e, conn);
+    if (strcmp(e->target, "/long") == 0) {
+        answer_long(e, conn);
+    } else if (strcmp(e->target, "/wait") != 0) {
+        answer(e, conn);
+    }
 }
 
 static void on_gone(void *ctx, maki_conn *conn, maki_status why)
@@ -114,6 +142,7 @@ static void echo_open(echo *e, const maki_server_limits *limits)
                                 .on_head = on_head,
                                 .on_body = on_body,
                                 .on_body_end = on_body_end,
+                                .on_drained = on_drained,
                                 .on_gone = on_gone,
                                 .on_empty = on_empty };
     CHECK_STATUS(maki_server_open(&e->fe.env, e->base, limits, &calls, &e->server, &err), MAKI_OK,
@@ -377,9 +406,36 @@ static void run_addresses(void)
     echo_close(&e);
 }
 
+/* The client sends two requests and takes its time: the first answer ends when it has read most of it. */
+static void run_long(void)
+{
+    static const maki_str both = S("GET /long HTTP/1.1\r\n" H "\r\n"
+                                   "GET /length HTTP/1.1\r\n" H "\r\n");
+    static const maki_str second = S("<>");
+    echo e;
+    bool closed = false, answered = false;
+    tap_row("a request sent ahead of a long answer is answered");
+    echo_open(&e, NULL);
+    int fd = dial(&e);
+    say(&e, fd, both, both.len);
+    for (int i = 0; i < 200; i++)
+        turn(&e);
+    CHECK(e.left > 0);
+    while (!answered && !closed) {
+        maki_str got = hear(&e, fd, 1, &closed);
+        if (got.len == 0) break;
+        answered = maki_str_has(got, second);
+    }
+    CHECK(answered);
+    CHECK_EQ(e.heads, 2);
+    close(fd);
+    echo_close(&e);
+}
+
 int main(void)
 {
     run_talks();
+    run_long();
     run_refusals();
     run_gone();
     run_pause();

@@ -108,6 +108,12 @@ static void check_restore(void)
     check_file(0, ".jsonl", "another beginning\n");
     check_file(1, ".jsonl", "a");
     maki_journal_close(j);
+
+    tap_row("a log of which the journal has no beginning is not made");
+    unlink(path_of(1, ".jsonl"));
+    cut_power(three_pieces);
+    maki_journal_close(open_journal(NULL));
+    CHECK_EQ(access(path_of(1, ".jsonl"), F_OK), -1);
 }
 
 static void torn(maki_journal *j)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/json.h"
@@ -339,6 +340,118 @@ static void check_references(void)
     folder_close(&f);
 }
 
+/* ---- when the power goes ------------------------------------------------------------------------------- */
+
+/* Cut the files of all conversations: the messages to `messages` bytes, the events to `events`. */
+static void cut_logs(const char *home, off_t messages, off_t events)
+{
+    char sessions[400], path[800];
+    struct dirent *entry;
+    snprintf(sessions, sizeof sessions, "%s/agents/proxy/sessions", home);
+    DIR *dir = opendir(sessions);
+    while (dir && (entry = readdir(dir)) != NULL) {
+        snprintf(path, sizeof path, "%s/%s", sessions, entry->d_name);
+        if (strstr(entry->d_name, ".idx")) CHECK_EQ(unlink(path), 0);
+        if (strstr(entry->d_name, ".jsonl"))
+            CHECK_EQ(truncate(path, strstr(entry->d_name, ".events.") ? events : messages), 0);
+    }
+    if (dir) closedir(dir);
+}
+
+/* The length of the only conversation's messages, or events. */
+static off_t length_of(const char *home, bool events)
+{
+    char sessions[400], path[800];
+    struct dirent *entry;
+    struct stat st = { 0 };
+    snprintf(sessions, sizeof sessions, "%s/agents/proxy/sessions", home);
+    DIR *dir = opendir(sessions);
+    while (dir && (entry = readdir(dir)) != NULL) {
+        if (!strstr(entry->d_name, ".jsonl") || !strstr(entry->d_name, ".events.") == events)
+            continue;
+        snprintf(path, sizeof path, "%s/%s", sessions, entry->d_name);
+        CHECK_EQ(stat(path, &st), 0);
+    }
+    if (dir) closedir(dir);
+    return st.st_size;
+}
+
+static void check_lost_rows(void)
+{
+    static fake_env fe;
+    folder f;
+    fake_env_init(&fe);
+    fake_random_seed(&fe, 22);
+    folder_open(&f);
+    tap_row("a table that knows more than the log: the conversation is taken over whole");
+    maki_proxy *p = open_proxy(&fe, f.path);
+    say(p, SAY("u:a", "1"));
+    off_t messages = length_of(f.path, false), events = length_of(f.path, true);
+    say(p, SAY("u:a|a:1|u:b", "2"));
+    maki_proxy_close(p);
+    cut_logs(f.path, messages, events);
+    p = open_proxy(&fe, f.path);
+    say(p, SAY("u:a|a:1|u:b|a:2|u:続き", "3"));
+    say(p, SAY("u:a|a:1|u:b|a:2|u:続き|a:3|u:d", "4"));
+    check_views(f.path, "u:a|a:1\nu:a|a:1|u:b|a:2|u:続き|a:3|u:d|a:4", 10);
+    maki_proxy_close(p);
+    CHECK_EQ(fake_alloc_live(&fe), 0);
+    folder_close(&f);
+}
+
+static size_t messages_synced;
+
+static int counting_sync(const maki_files *self, int fd)
+{
+    char link[64], path[800];
+    (void)self;
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    ssize_t n = readlink(link, path, sizeof path - 1);
+    path[n < 0 ? 0 : n] = '\0';
+    if (strstr(path, ".jsonl") && !strstr(path, ".events.")) messages_synced++;
+    return 0;
+}
+
+/* A message that is too long for the journal, in a conversation that is closed before its reply comes. */
+static void check_closed_between(void)
+{
+    enum { LONG = 400000 };
+    static char body[LONG + 200];
+    static const char reply[] = "{\"choices\":[{\"index\":0,\"message\":{\"role\":\"assistant\","
+                                "\"content\":\"ok\"},\"finish_reason\":\"stop\"}]}";
+    folder f;
+    maki_proxy *p = NULL;
+    maki_exchange *x = NULL;
+    maki_exchange_sync sync;
+    maki_err err = { 0 };
+    maki_env env = maki_env_system();
+    maki_files files = *env.files;
+    files.sync = counting_sync;
+    env.files = &files;
+    folder_open(&f);
+    tap_row("what is not in the journal is synced, though others had to be opened meanwhile");
+    maki_proxy_options options = { .home = f.path, .open_most = 1 };
+    CHECK_STATUS(maki_proxy_open(&env, &options, &p, &err), MAKI_OK, &err);
+    int n = sprintf(body, "{\"messages\":[{\"role\":\"user\",\"content\":\"");
+    memset(body + n, 'x', LONG);
+    strcpy(body + n + LONG, "\"}]}");
+    maki_exchange_in in = { .protocol = MAKI_WIRE_CHAT, .credential = MAKI_LIT("key") };
+    CHECK_STATUS(maki_exchange_begin(p, &in, &x, &err), MAKI_OK, &err);
+    CHECK_STATUS(maki_exchange_request(x, maki_str_of(body), &err), MAKI_OK, &err);
+    say(p, SAY("u:another", "one"));
+    CHECK_STATUS(maki_exchange_reply_head(x, 200, MAKI_LIT("application/json"), &err), MAKI_OK,
+                 &err);
+    CHECK_STATUS(maki_exchange_reply(x, maki_str_of(reply), &err), MAKI_OK, &err);
+    CHECK_STATUS(maki_exchange_end(x, MAKI_EXCHANGE_DONE, &sync, &err), MAKI_OK, &err);
+    CHECK(sync.fds[1] >= 0 || messages_synced > 0);
+    for (size_t i = 0; i < 3; i++) {
+        if (sync.fds[i] >= 0) close(sync.fds[i]);
+    }
+    maki_exchange_close(x);
+    maki_proxy_close(p);
+    folder_close(&f);
+}
+
 /* ---- anything goes --------------------------------------------------------------------------------------- */
 
 /* Requests at random, in sessions with names: whatever a client sends, the view is what it sent and the reply. */
@@ -467,6 +580,8 @@ int main(void)
     }
     check_time();
     check_references();
+    check_lost_rows();
+    check_closed_between();
     check_random();
     check_many();
     check_nomem();
