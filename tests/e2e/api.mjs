@@ -212,6 +212,7 @@ test('a key is in no file, open, mapped or kept, while a request runs and after 
   await maki.stop();
   for (const file of filesIn(maki.home)) assert.ok(!fs.readFileSync(file).includes(canary), file);
   assert.ok(!maki.errors().includes(canary));
+});
 
 test('files in the folder that the daemon was started in are no conversations', async (t) => {
   const before = process.cwd();
