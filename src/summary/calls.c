@@ -299,15 +299,14 @@ static void take_line(void *ctx, maki_str line, bool more)
         return;
     }
     o->last_len = maki_line_copy(o->last, sizeof o->last, line);
-    bool fails = maki_str_starts(line, MAKI_LIT("FAIL"));
-    bool shouts = (cues & MAKI_CUE_SHOUT) || fails;
-    if ((cues & MAKI_CUE_COUNTS) && !shouts && has_counts(line)) {
+    bool error = (cues & MAKI_CUE_ERROR) && !(cues & MAKI_CUE_NO_ERROR);
+    if ((cues & MAKI_CUE_COUNTS) && !(cues & MAKI_CUE_SHOUT) && has_counts(line)) {
         o->counts_len = maki_line_copy(o->counts, sizeof o->counts, line);
-        o->shouts |= (cues & MAKI_CUE_ERROR) && !(cues & MAKI_CUE_NO_ERROR);
+        o->shouts |= error;
         return;
     }
-    if (!(cues & MAKI_CUE_ERROR) || (cues & MAKI_CUE_NO_ERROR)) return;
-    o->shouts |= shouts;
+    if (!error) return;
+    o->shouts |= (cues & MAKI_CUE_SHOUT) || maki_str_starts(line, MAKI_LIT("FAIL"));
     if (o->errors.count == o->errors.room) return;
     maki_notes_add(&o->errors, maki_note_key(line), line, cues & MAKI_CUE_GENERIC ? 1 : 4,
                    d->messages);

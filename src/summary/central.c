@@ -167,7 +167,7 @@ static void walk(graph *g)
 static void pick(const maki_central *c, graph *g, size_t most, uint16_t *picks, size_t *count)
 {
     for (size_t i = 0; i < g->n; i++)
-        g->ranks[i] = (g->ranks[i] + JUMP) * c->kept[i].quality;
+        g->ranks[i] = (g->ranks[i] + JUMP) * c->kept[i].quality * c->kept[i].quality;
     for (*count = 0; *count < most;) {
         size_t best = g->n;
         for (size_t i = 0; i < g->n; i++) {

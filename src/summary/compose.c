@@ -8,7 +8,7 @@
 #include "base/sort.h"
 #include "base/str.h"
 
-enum { LINE_MOST = 2048, POINTS_MOST = 40, NAMES_MOST = 24 };
+enum { POINTS_MOST = 24, NAMES_MOST = 24 };
 
 /* Kinds of lines in the order they are written. */
 enum {
@@ -109,6 +109,7 @@ static void add_quoted(draft *w, maki_str text)
 /* The line that was made becomes an item; newer and weightier ones are worth more. */
 static void keep(draft *w, unsigned char group, uint64_t place, uint64_t worth)
 {
+    if (w->line.status != MAKI_OK) return; /* and stays so: it is looked at in the end */
     void *moved = maki_arena_grow(w->arena, w->items, w->count, &w->room, sizeof *w->items);
     maki_str text = maki_arena_copy(w->arena, maki_buf_str(&w->line));
     if (!moved || text.len == 0) return; /* the arena remembers */
@@ -416,16 +417,15 @@ static void write_within(draft *w, uint64_t budget, maki_buf *out)
 }
 
 /* What headings and labels cost. */
-static uint64_t frame_tokens(draft *w)
+static maki_status frame_tokens(draft *w, uint64_t *tokens, maki_err *err)
 {
     write_all(w, &w->line);
     for (unsigned char g = 0; g < GROUPS; g++) {
         if (groups[g].label != MAKI_LABELS) add_label(w, groups[g].label);
         add(w, MAKI_LIT(":\n"));
     }
-    uint64_t tokens = maki_tokenizer_count(w->tokenizer, maki_buf_str(&w->line));
-    maki_buf_clear(&w->line);
-    return tokens;
+    *tokens = maki_tokenizer_count(w->tokenizer, maki_buf_str(&w->line));
+    return maki_buf_status(&w->line, err);
 }
 
 static maki_status make_lines(draft *w, maki_err *err)
@@ -457,13 +457,14 @@ maki_status maki_summary_compose(maki_digest *digest, maki_tokenizer *tokenizer,
                 .arena = arena,
                 .lang = maki_letters_lang(&digest->letters),
                 .line = maki_buf_new(arena->alloc, 1 << 16) };
+    uint64_t frame = 0;
     maki_status st = make_lines(&w, err);
+    if (st == MAKI_OK) st = frame_tokens(&w, &frame, err);
     if (st == MAKI_OK) {
-        uint64_t frame = frame_tokens(&w);
         choose_all(&w, budget > frame ? budget - frame : 0);
         write_within(&w, budget, out);
-        st = maki_buf_status(&w.line, err);
+        st = maki_buf_status(out, err);
     }
     maki_buf_free(&w.line);
-    return st == MAKI_OK ? maki_buf_status(out, err) : st;
+    return st;
 }

@@ -94,8 +94,7 @@ static bool is_slashed_path(maki_str word, size_t slashes)
     bool letters = false;
     for (size_t i = 0; i < word.len; i++)
         letters |= is_lower(word.ptr[i]) || is_upper(word.ptr[i]) || (word.ptr[i] & 0x80);
-    if (!letters || word.len < 3 || is_host(maki_str_to(word, first))) return false;
-    if (word.ptr[first + 1 < word.len ? first + 1 : first] == '/' && first + 1 < word.len)
+    if (!letters || word.ptr[word.len - 1] == '/' || is_host(maki_str_to(word, first)))
         return false;
     if (has_extension(word)) return true;
     bool rooted = first == 0 || word.ptr[0] == '.' || word.ptr[0] == '~';
