@@ -8,7 +8,7 @@
 #include "base/sort.h"
 #include "base/str.h"
 
-enum { POINTS_MOST = 24, NAMES_MOST = 24 };
+enum { POINTS_MOST = 32, NAMES_MOST = 24 };
 
 /* Kinds of lines in the order they are written. */
 enum {
