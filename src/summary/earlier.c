@@ -49,12 +49,14 @@ static void carry_file(maki_digest *d, maki_str line)
         maki_finds(line, maki_digest_found, d);
         return;
     }
-    maki_note *f = maki_notes_add(&d->files, maki_note_key(path), path, 4, d->messages);
+    maki_digest_found(d, MAKI_FIND_PATH, path);
+    maki_note *f = maki_notes_find(&d->files, maki_note_key(path));
+    if (!f) return;
     f->tally[0] += maki_label_number(line, MAKI_LABEL_READ);
     f->tally[1] += maki_label_number(line, MAKI_LABEL_EDITED);
     f->tally[2] += maki_label_number(line, MAKI_LABEL_WRITTEN);
     f->state = MAKI_FILE_FINE;
-    if (f->tally[1] + f->tally[2]) f->weight = 8;
+    f->weight = f->tally[1] + f->tally[2] ? 8 : 4;
 }
 
 /* "`command`: the rest"; *command is empty when there is none. */
