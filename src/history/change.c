@@ -445,7 +445,7 @@ static maki_status summarise(maki_conv *conv, const maki_view *view, const stret
     maki_view part;
     maki_err why = { 0 };
     source from = { .conv = conv, .view = &part };
-    maki_summary_request request = { .each = each_message, .source = &from };
+    maki_summary_request request = { .each = each_message, .source = &from, .tokens = s->tokens };
     if (!summarizer || !summarizer->usable) {
         return maki_refuse(err, "HANDLER_INVALID", "there is no summariser that can be called");
     }

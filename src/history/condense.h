@@ -19,6 +19,7 @@ typedef struct maki_summary_request {
     /* In place of `messages` when there may be too many to hold: calls fn for each in order. */
     maki_status (*each)(const void *source, maki_message_fn fn, void *ctx, maki_err *err);
     const void *source;
+    uint64_t tokens;  /* of the messages together, by the engine's rules; 0: unknown */
     bool drop_images; /* the model cannot see them */
     maki_str instruction;
 } maki_summary_request;

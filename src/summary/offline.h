@@ -1,13 +1,31 @@
 /* offline.h -- a summary without a model: deterministic, in constant memory.
  *
- * The six headings, from what the messages say themselves: the first request, the newest ones, the
- * paths and commands that were met, the lines that speak of errors. */
+ * The six headings, from what the messages say themselves: what was asked first and last, decisions word
+ * for word, files and what was done with them, commands and how they ended, errors solved and unsolved,
+ * open tasks, and the sentences that the others are most about.  In English, Japanese, Chinese or Korean,
+ * as the conversation is.  docs/internals/summary.md tells how. */
 #ifndef MAKI_SUMMARY_OFFLINE_H
 #define MAKI_SUMMARY_OFFLINE_H
 
 #include "history/condense.h"
 
-/* Needs nothing and never fails but for memory; its cost is 0. */
+typedef struct maki_offline {
+    double ratio;              /* the share of tokens to save: 0.75 saves three quarters */
+    uint64_t budget;           /* tokens of the summary; 0: by ratio, see maki_offline_budget */
+    maki_tokenizer *tokenizer; /* borrowed; NULL: one of its own */
+} maki_offline;
+#define MAKI_OFFLINE_INIT \
+    {                     \
+        0.75, 0, NULL     \
+    }
+
+/* How many tokens the summary of so many may have: 1 - ratio of them, but of a long conversation less
+ * than a tenth, and never more than 8,000. */
+uint64_t maki_offline_budget(uint64_t tokens, double ratio);
+
+/* With the defaults.  Needs nothing and never fails but for memory; its cost is 0. */
 maki_summarizer maki_summarizer_offline(void);
+/* With these, which must live as long as the summariser. */
+maki_summarizer maki_summarizer_offline_with(const maki_offline *how);
 
 #endif

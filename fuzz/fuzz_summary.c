@@ -1,0 +1,110 @@
+/* fuzz_summary.c -- any conversation has a summary: valid UTF-8, within its budget, the same each time,
+ * and one that can be read back as an earlier summary.
+ *
+ * The input is lines of JSON; a line that is none becomes the text of a message. */
+#include "fuzz.h"
+
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/json_write.h"
+#include "base/str.h"
+#include "base/text.h"
+#include "summary/offline.h"
+#include "summary/probe.h"
+
+enum { MOST = 1 << 26, BUDGET = 600 };
+
+/* Lines as rows, each a JSON value on a line of its own. */
+static maki_buf rows_of(const maki_env *env, maki_str input)
+{
+    maki_buf rows = maki_buf_new(env->alloc, MOST);
+    maki_err err;
+    while (input.len) {
+        const char *end = memchr(input.ptr, '\n', input.len);
+        maki_str line = maki_str_to(input, end ? (size_t)(end - input.ptr) : input.len), value;
+        input = maki_str_from(input, end ? line.len + 1 : line.len);
+        if (maki_json_check(line, &value, NULL) == MAKI_OK) {
+            maki_buf_add(&rows, value);
+        } else if (maki_utf8_valid(line, NULL)) {
+            maki_jw w;
+            maki_jw_init(&w, maki_buf_sink(&rows), &err);
+            maki_jw_object(&w);
+            maki_jw_key(&w, MAKI_LIT("role"));
+            maki_jw_string(&w, line.len % 2 ? MAKI_LIT("user") : MAKI_LIT("assistant"));
+            maki_jw_key(&w, MAKI_LIT("isSummary"));
+            maki_jw_bool(&w, line.len % 5 == 0);
+            maki_jw_key(&w, MAKI_LIT("content"));
+            maki_jw_string(&w, line);
+            maki_jw_end_object(&w);
+            MUST(maki_jw_end(&w) == MAKI_OK);
+        } else {
+            continue;
+        }
+        maki_buf_add_byte(&rows, '\n');
+    }
+    return rows;
+}
+
+static maki_status each(const void *source, maki_message_fn fn, void *ctx, maki_err *err)
+{
+    maki_str rest = *(const maki_str *)source;
+    maki_status st = MAKI_OK;
+    while (st == MAKI_OK && rest.len) {
+        size_t n = (size_t)((const char *)memchr(rest.ptr, '\n', rest.len) - rest.ptr);
+        st = fn(ctx, maki_str_to(rest, n), err);
+        rest = maki_str_from(rest, n + 1);
+    }
+    return st;
+}
+
+static maki_str summarise(maki_str rows, maki_tokenizer *tokenizer, maki_arena *arena)
+{
+    maki_offline how = MAKI_OFFLINE_INIT;
+    maki_summary_request request = { .each = each, .source = &rows };
+    maki_summary summary = { .text = { "", 0 } };
+    maki_err err;
+    how.budget = BUDGET;
+    how.tokenizer = tokenizer;
+    maki_summarizer offline = maki_summarizer_offline_with(&how);
+    MUST(offline.run(&offline, &request, arena, &summary, &err) == MAKI_OK);
+    return summary.text;
+}
+
+static maki_buf as_earlier(const maki_env *env, maki_str text)
+{
+    maki_buf row = maki_buf_new(env->alloc, MOST);
+    maki_err err;
+    maki_jw w;
+    maki_buf_add(&row, MAKI_LIT("{\"role\":\"assistant\",\"isSummary\":true,\"content\":"));
+    maki_jw_init(&w, maki_buf_sink(&row), &err);
+    maki_jw_string(&w, text);
+    MUST(maki_jw_end(&w) == MAKI_OK);
+    maki_buf_add(&row, MAKI_LIT("}\n"));
+    return row;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    maki_env env = maki_env_system();
+    maki_arena arena = maki_arena_new(env.alloc, MOST);
+    maki_tokenizer *tokenizer = NULL;
+    maki_err err;
+    maki_probed probed;
+    MUST(maki_tokenizer_open(&env, maki_encoding_at(0), NULL, &tokenizer, &err) == MAKI_OK);
+    maki_buf rows = rows_of(&env, (maki_str){ (const char *)data, size });
+    maki_str all = maki_buf_str(&rows);
+    maki_str text = summarise(all, tokenizer, &arena);
+    MUST(maki_utf8_valid(text, NULL));
+    MUST(maki_tokenizer_count(tokenizer, text) <= BUDGET);
+    MUST(maki_str_is(text, summarise(all, tokenizer, &arena)));
+    maki_summary_request request = { .each = each, .source = &all };
+    MUST(maki_probe(&request, text, &arena, &probed, &err) == MAKI_OK);
+    maki_buf earlier = as_earlier(&env, text);
+    MUST(maki_utf8_valid(summarise(maki_buf_str(&earlier), tokenizer, &arena), NULL));
+    maki_buf_free(&earlier);
+    maki_buf_free(&rows);
+    maki_tokenizer_close(tokenizer);
+    maki_arena_free(&arena);
+    return 0;
+}

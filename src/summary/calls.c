@@ -1,0 +1,452 @@
+/* calls.c -- tool calls and their results: files touched, commands run, errors met and solved.
+ *
+ * A result is read line by line.  What counts as an error depends on the tool: words in a file that was
+ * read say nothing, words in the output of a failed command say all there is.  An error is solved when the
+ * same command, or any use of the same file, succeeds later. */
+#include <string.h>
+
+#include "base/str.h"
+#include "base/text.h"
+#include "summary/digest.h"
+
+enum { COMMAND_MOST = 160, NAME_MOST = 64 };
+
+/* ---- calls ------------------------------------------------------------------------------------------ */
+
+/* One use of a file.  Gives its key. */
+static uint64_t touch(maki_digest *d, maki_str path, maki_str tool, maki_tool_kind kind)
+{
+    static const uint32_t weights[] = {
+        [MAKI_TOOL_READ] = 4, [MAKI_TOOL_EDIT] = 8, [MAKI_TOOL_WRITE] = 8, [MAKI_TOOL_DELETE] = 8
+    };
+    path = maki_str_trim(path);
+    if (path.len == 0 || path.len > MAKI_FIND_MOST) return 0;
+    if (d->watch) d->watch(d->watch_ctx, MAKI_FIND_PATH, path);
+    uint64_t key = maki_note_key(path);
+    maki_note *f = maki_notes_add(&d->files, key, path, weights[kind], d->messages);
+    f->tally[0] += kind == MAKI_TOOL_READ;
+    f->tally[1] += kind == MAKI_TOOL_EDIT;
+    f->tally[2] += kind == MAKI_TOOL_WRITE;
+    f->state = kind == MAKI_TOOL_DELETE ? MAKI_FILE_DELETED : MAKI_FILE_FINE;
+    maki_notes_set_more(&d->files, f, tool);
+    if (kind != MAKI_TOOL_READ) {
+        d->edited = key;
+        d->edited_in = d->messages;
+    }
+    return key;
+}
+
+/* The files that a patch names.  Gives the key of the last. */
+static uint64_t touch_patched(maki_digest *d, maki_str text, maki_str tool)
+{
+    static const struct {
+        const char *mark;
+        maki_tool_kind kind;
+    } marks[] = { { "*** Update File: ", MAKI_TOOL_EDIT },
+                  { "*** Add File: ", MAKI_TOOL_WRITE },
+                  { "*** Delete File: ", MAKI_TOOL_DELETE },
+                  { "+++ b/", MAKI_TOOL_EDIT } };
+    uint64_t key = 0;
+    while (text.len) {
+        const char *end = memchr(text.ptr, '\n', text.len);
+        maki_str line = maki_str_to(text, end ? (size_t)(end - text.ptr) : text.len);
+        for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+            maki_str mark = maki_str_of(marks[i].mark);
+            if (maki_str_starts(line, mark))
+                key = touch(d, maki_str_from(line, mark.len), tool, marks[i].kind);
+        }
+        text = maki_str_from(text, end ? line.len + 1 : line.len);
+    }
+    return key;
+}
+
+/* Commands are short; what is written by one is not, and may be cut. */
+static maki_str text_of(maki_str string, char *room, size_t most)
+{
+    return (maki_str){ room, maki_json_copy_text(string, room, most) };
+}
+
+/* The text of a command: a string, or the last of an array such as ["bash", "-lc", "make test"]. */
+static maki_str command_text(maki_str command, char *room, size_t most)
+{
+    maki_json_iter iter = maki_json_items(command);
+    maki_json_item item;
+    maki_str last = { "\"\"", 2 };
+    bool shell = false;
+    size_t n = 0;
+    if (maki_json_kind_of(command) == MAKI_JSON_STRING) return text_of(command, room, most);
+    while (maki_json_next(&iter, &item)) {
+        if (maki_json_kind_of(item.value) != MAKI_JSON_STRING) continue;
+        last = item.value;
+        shell |= maki_json_text_is(item.value, MAKI_LIT("-lc")) ||
+                 maki_json_text_is(item.value, MAKI_LIT("-c"));
+        if (n + 1 < most && n) room[n++] = ' ';
+        n += maki_json_copy_text(item.value, room + n, most - n);
+    }
+    return shell ? text_of(last, room, most) : (maki_str){ room, n };
+}
+
+static uint64_t call_command(maki_digest *d, maki_str command, maki_str tool)
+{
+    enum { ROOM = 1 << 14 };
+    char room[ROOM], name[COMMAND_MOST];
+    maki_str text = command_text(command, room, sizeof room);
+    if (maki_str_has(text, MAKI_LIT("*** Begin Patch"))) return touch_patched(d, text, tool);
+    size_t n = maki_command_name(text, name, sizeof name);
+    if (n == 0) return 0;
+    maki_finds((maki_str){ name, n }, maki_digest_found, d);
+    uint64_t key = maki_note_key((maki_str){ name, n });
+    maki_note *run = maki_notes_add(&d->runs, key, (maki_str){ name, n }, 1, d->messages);
+    run->weight = maki_command_shows((maki_str){ name, n }) ? 1 : 4;
+    run->state = MAKI_RUN_UNKNOWN;
+    run->more_len = 0;
+    run->tally[0] = 0;
+    return key;
+}
+
+/* ---- todo lists --------------------------------------------------------------------------------------- */
+
+static bool any_string(maki_str object, const char *const *names, size_t n, maki_str *value)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (maki_block_string(object, maki_str_of(names[i]), value)) return true;
+    }
+    return false;
+}
+
+static void todo_item(maki_digest *d, maki_str item)
+{
+    static const char *const texts[] = {
+        "content", "step", "text", "title", "task", "description"
+    };
+    static const char *const ended[] = { "completed", "done", "cancelled", "complete", "finished" };
+    char room[512];
+    maki_str text, status;
+    bool open = true;
+    if (maki_json_kind_of(item) != MAKI_JSON_OBJECT ||
+        !any_string(item, texts, sizeof texts / sizeof *texts, &text))
+        return;
+    bool told = maki_block_string(item, MAKI_LIT("status"), &status);
+    for (size_t i = 0; told && i < sizeof ended / sizeof *ended; i++)
+        open &= !maki_json_text_is(status, maki_str_of(ended[i]));
+    if (maki_json_get(item, MAKI_LIT("completed"), &status)) open &= !maki_json_true(status);
+    if (open) maki_digest_task(d, text_of(text, room, sizeof room), MAKI_TASK_LIST);
+}
+
+static void todo_line(void *ctx, maki_str line, bool more)
+{
+    line = maki_str_trim(line);
+    size_t at = maki_str_find_nocase(line, MAKI_LIT("[ ]"));
+    if (at == line.len) at = maki_str_find_nocase(line, MAKI_LIT("[-]"));
+    if (at < 4 && at + 3 < line.len && !more)
+        maki_digest_task(ctx, maki_str_from(line, at + 3), MAKI_TASK_LIST);
+}
+
+/* The newest list stands for all before it. */
+static void call_todo(maki_digest *d, maki_str todos)
+{
+    maki_json_iter iter = maki_json_items(todos);
+    maki_json_item item;
+    for (size_t i = 0; i < d->tasks.count; i++) {
+        if (d->tasks.at[i].kind == MAKI_TASK_LIST) d->tasks.at[i].state = MAKI_TASK_CLOSED;
+    }
+    if (maki_json_kind_of(todos) == MAKI_JSON_STRING)
+        maki_feed_string(&d->feed, todos, todo_line, d);
+    else
+        while (maki_json_next(&iter, &item))
+            todo_item(d, item.value);
+}
+
+/* ---- one call ------------------------------------------------------------------------------------------- */
+
+static uint64_t call_paths(maki_digest *d, maki_str paths, maki_str tool, maki_tool_kind kind)
+{
+    maki_json_iter iter = maki_json_items(paths);
+    maki_json_item item;
+    char room[MAKI_FIND_MOST + 1];
+    uint64_t key = 0;
+    while (maki_json_next(&iter, &item)) {
+        maki_str path = item.value;
+        bool object = maki_json_kind_of(path) == MAKI_JSON_OBJECT;
+        if (object && !maki_block_string(item.value, MAKI_LIT("path"), &path)) continue;
+        if (maki_json_kind_of(path) != MAKI_JSON_STRING) continue;
+        key = touch(d, text_of(path, room, sizeof room), tool, kind);
+    }
+    return key;
+}
+
+static bool touches(maki_tool_kind kind)
+{
+    return kind == MAKI_TOOL_READ || kind == MAKI_TOOL_EDIT || kind == MAKI_TOOL_WRITE ||
+           kind == MAKI_TOOL_DELETE;
+}
+
+/* What the call is about; gives the key of the file or run, 0 when there is none. */
+static uint64_t look_at_call(maki_digest *d, maki_tool_kind kind, maki_tool_args *args,
+                             maki_str tool)
+{
+    char room[MAKI_FIND_MOST + 1];
+    enum { PATCH_MOST = 1 << 14 };
+    char patch[PATCH_MOST];
+    if (kind == MAKI_TOOL_TODO && args->todos.len) call_todo(d, args->todos);
+    if (kind == MAKI_TOOL_TODO) return 0;
+    bool run = kind == MAKI_TOOL_RUN || (kind == MAKI_TOOL_OTHER && args->path.len == 0);
+    if (run && args->command.len) return call_command(d, args->command, tool);
+    if (touches(kind) && args->path.len)
+        return touch(d, text_of(args->path, room, sizeof room), tool, kind);
+    if (touches(kind) && args->paths.len) return call_paths(d, args->paths, tool, kind);
+    if (touches(kind) && args->patch.len)
+        return touch_patched(d, text_of(args->patch, patch, sizeof patch), tool);
+    if (args->path.len) {
+        maki_str path = text_of(args->path, room, sizeof room);
+        if (maki_is_path(path)) maki_digest_found(d, MAKI_FIND_PATH, path);
+    }
+    return 0;
+}
+
+/* The arguments: an object, or (OpenAI) a string that holds one. */
+static maki_tool_args args_of(maki_digest *d, maki_str input)
+{
+    maki_str value;
+    if (input.len == 0) return (maki_tool_args){ 0 };
+    if (maki_json_kind_of(input) != MAKI_JSON_STRING) return maki_tool_args_of(input);
+    maki_str text = text_of(input, d->args, sizeof d->args);
+    if (maki_json_check(text, &value, NULL) == MAKI_OK) return maki_tool_args_of(value);
+    return maki_tool_args_cut(text);
+}
+
+void maki_digest_call(maki_digest *d, maki_str id, maki_str name, maki_str input)
+{
+    char room[NAME_MOST];
+    maki_str tool = name.len ? text_of(name, room, sizeof room) : (maki_str){ "", 0 };
+    maki_tool_args args = args_of(d, input);
+    maki_tool_kind kind = maki_tool_kind_by(maki_tool_kind_of(tool), &args);
+    maki_open_call *call = &d->calls[d->next_call++ % MAKI_DIGEST_CALLS];
+    d->tool_calls++;
+    *call = (maki_open_call){ .kind = kind, .tool = maki_note_key(tool) };
+    if (id.len) call->id = maki_json_text_hash(id) | 1;
+    call->link = look_at_call(d, kind, &args, tool);
+    if (kind == MAKI_TOOL_OTHER && call->link) call->kind = MAKI_TOOL_RUN;
+    if (call->link == 0) call->link = call->tool;
+}
+
+/* ---- results ---------------------------------------------------------------------------------------------- */
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* The number after a phrase such as "exit code: ", within a few characters. */
+static bool code_after(maki_str line, const char *phrase, uint32_t *code)
+{
+    size_t at = maki_str_find_nocase(line, maki_str_of(phrase));
+    if (at == line.len) return false;
+    at += strlen(phrase);
+    for (size_t skip = 0; skip < 4 && at < line.len && !is_digit(line.ptr[at]); skip++)
+        at++;
+    if (at >= line.len || !is_digit(line.ptr[at])) return false;
+    *code = 0;
+    for (size_t n = 0; n < 6 && at < line.len && is_digit(line.ptr[at]); n++)
+        *code = *code * 10 + (uint32_t)(line.ptr[at++] - '0');
+    return true;
+}
+
+static bool exit_code(maki_str line, uint32_t *code)
+{
+    static const char *const phrases[] = { "exit code",   "exit status", "exited with code",
+                                           "exit_code\"", "exited with", "終了コード",
+                                           "退出码",      "종료 코드" };
+    for (size_t i = 0; i < sizeof phrases / sizeof *phrases; i++) {
+        if (code_after(line, phrases[i], code)) return true;
+    }
+    return false;
+}
+
+/* "2 failed", "passed: 10", "失敗 1 件": a number right beside a word that counts. */
+static bool has_counts(maki_str line)
+{
+    static const char *const words[] = { "passed", "failed", "failures", "failing", "passing",
+                                         "errors", "tests",  "pass",     "fail",    "成功",
+                                         "失敗",   "失败",   "通过",     "통과",    "실패" };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        size_t n = strlen(words[i]), at = maki_str_find_nocase(line, maki_str_of(words[i]));
+        if (at == line.len) continue;
+        bool before = at >= 2 && line.ptr[at - 1] == ' ' && is_digit(line.ptr[at - 2]);
+        size_t after = at + n;
+        while (after < line.len && (line.ptr[after] == ':' || line.ptr[after] == ' '))
+            after++;
+        if (before || (after > at + n && after < line.len && is_digit(line.ptr[after])))
+            return true;
+    }
+    return false;
+}
+
+static void take_line(void *ctx, maki_str line, bool more)
+{
+    maki_digest *d = ctx;
+    maki_outcome *o = &d->outcome;
+    (void)more;
+    line = maki_str_trim(line);
+    if (line.len == 0) return;
+    if (o->lines++ == 0) o->first_len = maki_line_copy(o->first, sizeof o->first, line);
+    if (!o->of_run) return;
+    unsigned cues = maki_cues_in(&d->cues, line);
+    uint32_t code = 0;
+    if ((cues & MAKI_CUE_EXIT) && exit_code(line, &code)) {
+        o->has_code = true;
+        o->code = code;
+        return;
+    }
+    o->last_len = maki_line_copy(o->last, sizeof o->last, line);
+    bool error = (cues & MAKI_CUE_ERROR) && !(cues & MAKI_CUE_NO_ERROR);
+    if ((cues & MAKI_CUE_COUNTS) && !(cues & MAKI_CUE_SHOUT) && has_counts(line)) {
+        o->counts_len = maki_line_copy(o->counts, sizeof o->counts, line);
+        o->shouts |= error;
+        return;
+    }
+    if (!error) return;
+    o->shouts |= (cues & MAKI_CUE_SHOUT) || maki_str_starts(line, MAKI_LIT("FAIL"));
+    if (o->errors.count == o->errors.room) return;
+    maki_notes_add(&o->errors, maki_note_key(line), line, cues & MAKI_CUE_GENERIC ? 1 : 4,
+                   d->messages);
+}
+
+static void read_content(maki_digest *d, maki_str content)
+{
+    maki_blocks blocks = maki_content_blocks(content);
+    maki_str block, text;
+    while (maki_blocks_next(&blocks, &block)) {
+        if (maki_json_kind_of(block) == MAKI_JSON_STRING) {
+            maki_feed_string(&d->feed, block, take_line, d);
+        } else if (maki_block_string(block, MAKI_LIT("text"), &text)) {
+            maki_feed_string(&d->feed, text, take_line, d);
+        }
+    }
+}
+
+/* Some agents wrap what a command wrote: {"output": "...", "metadata": {"exit_code": 1}}. */
+static bool read_wrapped(maki_digest *d, maki_str content)
+{
+    maki_str value, output, meta, code;
+    if (maki_json_kind_of(content) != MAKI_JSON_STRING ||
+        !maki_str_starts(content, MAKI_LIT("\"{\\\"output\\\"")))
+        return false;
+    maki_str text = text_of(content, d->args, sizeof d->args);
+    if (maki_json_check(text, &value, NULL) != MAKI_OK ||
+        !maki_block_string(value, MAKI_LIT("output"), &output))
+        return false;
+    maki_feed_string(&d->feed, output, take_line, d);
+    if (maki_json_get(value, MAKI_LIT("metadata"), &meta) &&
+        maki_json_kind_of(meta) == MAKI_JSON_OBJECT &&
+        maki_json_get(meta, MAKI_LIT("exit_code"), &code) &&
+        maki_json_kind_of(code) == MAKI_JSON_NUMBER) {
+        double n = maki_json_double(code);
+        d->outcome.has_code = true;
+        d->outcome.code = n >= 0 && n < 1e6 ? (uint32_t)n : 1;
+    }
+    return true;
+}
+
+/* Did the error come from this, or from a run that this one includes? */
+static bool comes_from(maki_digest *d, const maki_note *error, uint64_t link, const maki_note *run)
+{
+    if (error->link == link) return true;
+    maki_note *failed = run ? maki_notes_find(&d->runs, error->link) : NULL;
+    return failed && maki_command_covers(maki_note_text(run), maki_note_text(failed));
+}
+
+void maki_digest_solved(maki_digest *d, uint64_t link)
+{
+    const maki_note *run = maki_notes_find(&d->runs, link);
+    for (size_t i = 0; link && i < d->errors.count; i++) {
+        maki_note *e = &d->errors.at[i];
+        if (e->state != MAKI_ERROR_OPEN || !comes_from(d, e, link, run)) continue;
+        e->state = MAKI_ERROR_SOLVED;
+        maki_note *file = d->edited_in >= e->last ? maki_notes_find(&d->files, d->edited) : NULL;
+        if (file) maki_notes_set_more(&d->errors, e, maki_note_text(file));
+    }
+}
+
+/* The lines of a failed run: those that say most, else the last that it wrote. */
+static void keep_errors(maki_digest *d, uint64_t link)
+{
+    maki_outcome *o = &d->outcome;
+    bool special = false;
+    for (size_t i = 0; i < o->errors.count; i++)
+        special |= o->errors.at[i].weight > 1;
+    for (size_t i = 0; i < o->errors.count; i++) {
+        const maki_note *line = &o->errors.at[i];
+        if (line->weight > 1 || !special)
+            maki_digest_error(d, maki_note_text(line), link, line->weight);
+    }
+    if (o->errors.count == 0) maki_digest_error(d, (maki_str){ o->last, o->last_len }, link, 4);
+}
+
+static void end_run(maki_digest *d, uint64_t link, bool is_error)
+{
+    maki_outcome *o = &d->outcome;
+    maki_note *run = maki_notes_find(&d->runs, link);
+    bool shows = run && maki_command_shows(maki_note_text(run));
+    bool failed = o->has_code ? o->code != 0 : is_error || (o->shouts && !shows);
+    if (shows && !is_error) failed = false; /* "grep" that finds nothing ends with 1 */
+    if (run) {
+        run->state = failed ? MAKI_RUN_FAILED : MAKI_RUN_FINE;
+        run->tally[0] = o->has_code ? o->code + 1 : 0;
+        maki_notes_set_more(&d->runs, run, (maki_str){ o->counts, o->counts_len });
+    }
+    if (failed) {
+        keep_errors(d, link);
+    } else {
+        maki_digest_solved(d, link);
+    }
+}
+
+/* A file's tool says in its first line that it failed. */
+static bool says_failed(const maki_digest *d)
+{
+    static const char *const openings[] = { "error",  "<error",      "<tool_use_error",
+                                            "failed", "エラー",      "错误",
+                                            "오류",   "no such file" };
+    maki_str first = { d->outcome.first, d->outcome.first_len };
+    for (size_t i = 0; i < sizeof openings / sizeof *openings; i++) {
+        if (maki_str_find_nocase(first, maki_str_of(openings[i])) == 0 && first.len) return true;
+    }
+    return false;
+}
+
+static void end_other(maki_digest *d, const maki_open_call *call, bool is_error)
+{
+    maki_outcome *o = &d->outcome;
+    maki_note *file = touches(call->kind) ? maki_notes_find(&d->files, call->link) : NULL;
+    if (is_error || says_failed(d)) {
+        if (file) file->state = MAKI_FILE_FAILED;
+        maki_digest_error(d, (maki_str){ o->first, o->first_len }, call->link, 4);
+    } else {
+        maki_digest_solved(d, call->link);
+    }
+}
+
+static maki_open_call find_call(const maki_digest *d, maki_str id)
+{
+    uint64_t key = id.len ? maki_json_text_hash(id) | 1 : 0;
+    for (size_t i = 0; key && i < MAKI_DIGEST_CALLS; i++) {
+        if (d->calls[i].id == key) return d->calls[i];
+    }
+    return (maki_open_call){ 0 };
+}
+
+void maki_digest_result(maki_digest *d, maki_str id, maki_str content, bool is_error)
+{
+    maki_outcome *o = &d->outcome;
+    maki_open_call call = find_call(d, id);
+    maki_notes lines = o->errors;
+    *o = (maki_outcome){ .errors = lines, .of_run = call.kind == MAKI_TOOL_RUN };
+    maki_notes_clear(&o->errors);
+    if (content.len && !read_wrapped(d, content)) read_content(d, content);
+    if (call.kind == MAKI_TOOL_RUN) {
+        end_run(d, call.link, is_error);
+    } else if (call.kind != MAKI_TOOL_TODO) {
+        end_other(d, &call, is_error);
+    }
+}

@@ -1,0 +1,40 @@
+/* cue.h -- phrases that tell what a sentence or a line of output is about.
+ *
+ * English, Japanese, Chinese and Korean.  All phrases are looked for in one walk over the text, whatever
+ * their number.  Letters A-Z and a-z are equal; an English phrase begins and ends at the edge of a word. */
+#ifndef MAKI_SUMMARY_CUE_H
+#define MAKI_SUMMARY_CUE_H
+
+#include <stdint.h>
+
+#include <maki/str.h>
+
+/* Bits of an answer. */
+enum {
+    MAKI_CUE_DECISION = 1,   /* something was settled */
+    MAKI_CUE_OPEN = 2,       /* something remains to be done */
+    MAKI_CUE_NEXT = 4,       /* what comes next: open only near the end of a conversation */
+    MAKI_CUE_DONE = 8,       /* something was finished */
+    MAKI_CUE_FIXED = 16,     /* a problem went away */
+    MAKI_CUE_NOT = 32,       /* the sentence denies or doubts */
+    MAKI_CUE_ERROR = 64,     /* a line of output that tells of an error */
+    MAKI_CUE_NO_ERROR = 128, /* "0 errors" and the like */
+    MAKI_CUE_COUNTS = 256,   /* "passed", "failed": with a number, how a run went */
+    MAKI_CUE_GENERIC = 512,  /* an error line that only says that there were others */
+    MAKI_CUE_SHOUT = 1024,   /* an error line even where nobody asked: "TypeError:", "panic:" */
+    MAKI_CUE_EXIT = 2048     /* the exit code of a command */
+};
+
+enum { MAKI_CUE_SLOTS = 1024 };
+
+/* Where to find the phrases that begin with three given bytes.  Made once, then read only. */
+typedef struct maki_cues {
+    uint16_t first[MAKI_CUE_SLOTS]; /* number of a phrase + 1; 0: none */
+    uint16_t next[512];             /* the next phrase of the same slot */
+} maki_cues;
+
+void maki_cues_init(maki_cues *cues);
+/* All bits of the phrases that stand in `text`, which is valid UTF-8. */
+unsigned maki_cues_in(const maki_cues *cues, maki_str text);
+
+#endif

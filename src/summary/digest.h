@@ -1,0 +1,130 @@
+/* digest.h -- what a conversation holds, gathered message by message into bounded memory.
+ *
+ * Both shapes of messages (Anthropic's blocks, OpenAI's tool_calls and role tool) and earlier summaries
+ * are understood; a text of any length is read in lines.  The same messages give the same digest.
+ *
+ *     maki_digest *d;
+ *     st = maki_digest_new(&arena, &d, err);
+ *     maki_digest_add(d, json) for each message; maki_digest_end(d);
+ *
+ * The digest lives in the arena.  Everything below maki_digest_end is for the files of this folder. */
+#ifndef MAKI_SUMMARY_DIGEST_H
+#define MAKI_SUMMARY_DIGEST_H
+
+#include "history/message.h"
+#include "summary/central.h"
+#include "summary/cue.h"
+#include "summary/feed.h"
+#include "summary/finds.h"
+#include "summary/notes.h"
+#include "summary/toolbox.h"
+#include "summary/wording.h"
+
+typedef struct maki_digest maki_digest;
+
+maki_status maki_digest_new(maki_arena *arena, maki_digest **out, maki_err *err);
+/* `json` is a message that was checked; what is no message is counted and passed over. */
+void maki_digest_add(maki_digest *digest, maki_str json);
+/* After the last message. */
+void maki_digest_end(maki_digest *digest);
+
+/* ---- what it holds -------------------------------------------------------------------------------- */
+
+/* Of the set `files`: tally = read, edited, written; more = the tool that touched it last. */
+enum { MAKI_FILE_MENTIONED, MAKI_FILE_FINE, MAKI_FILE_FAILED, MAKI_FILE_DELETED };
+/* Of `runs`: count = runs, tally[0] = exit code + 1 (0: unknown), more = how the last one went. */
+enum { MAKI_RUN_UNKNOWN, MAKI_RUN_FINE, MAKI_RUN_FAILED };
+/* Of `errors`: link = the run or file it came from, more = what solved it. */
+enum { MAKI_ERROR_OPEN, MAKI_ERROR_SOLVED };
+/* Of `tasks`. */
+enum { MAKI_TASK_OPEN, MAKI_TASK_CLOSED };
+enum { MAKI_TASK_LIST, MAKI_TASK_BOX, MAKI_TASK_SAID, MAKI_TASK_NEXT, MAKI_TASK_QUESTION };
+
+enum { MAKI_DIGEST_TEXT = 600, MAKI_DIGEST_CALLS = 128, MAKI_DIGEST_ARGS = 1 << 16 };
+
+/* A call whose result has not come yet. */
+typedef struct maki_open_call {
+    uint64_t id;   /* a hash; 0: none */
+    uint64_t link; /* the run or file it is about */
+    uint64_t tool; /* the key of the tool's name */
+    maki_tool_kind kind;
+} maki_open_call;
+
+/* A text of bounded length that is put together from sentences. */
+typedef struct maki_said {
+    char at[MAKI_DIGEST_TEXT];
+    size_t len;
+    bool full;
+} maki_said;
+
+/* The text that is being read. */
+typedef struct maki_reading {
+    maki_role role;
+    bool fenced;         /* inside a code block */
+    bool shows_output;   /* that block holds output, not code */
+    uint32_t code_lines; /* of it */
+    char language[24];
+    char file[MAKI_FIND_MOST]; /* the path that stood last before it */
+    size_t file_len;
+    bool ignored; /* what the client puts into messages itself */
+    maki_said said;
+} maki_reading;
+
+/* The result that is being read. */
+typedef struct maki_outcome {
+    maki_notes errors; /* lines that tell of errors, the first ones */
+    char last[300], counts[160];
+    size_t last_len, counts_len, lines;
+    char first[300];
+    size_t first_len;
+    bool of_run; /* else only its first line counts */
+    bool shouts, has_code;
+    uint32_t code;
+} maki_outcome;
+
+struct maki_digest {
+    maki_cues cues;
+    maki_feed feed;
+    maki_letters letters;
+    maki_central central;
+    maki_notes files, runs, errors, tasks, decisions, names, code;
+    maki_open_call calls[MAKI_DIGEST_CALLS]; /* a ring */
+    size_t next_call;
+    uint32_t messages, tool_calls; /* so far; the number of the message at hand */
+    uint32_t before, calls_before; /* those that earlier summaries stand for */
+    maki_said goal, request, answer;
+    maki_reading reading;
+    maki_outcome outcome;
+    uint64_t edited; /* the file changed last */
+    uint32_t edited_in;
+    maki_section section; /* of the earlier summary that is being read */
+    maki_label part;
+    maki_find_fn watch; /* told of every path, name and number that counts; or NULL */
+    void *watch_ctx;
+    char args[MAKI_DIGEST_ARGS];
+};
+
+/* ---- its parts ------------------------------------------------------------------------------------- */
+
+/* A string field of an object, or an empty span. */
+maki_str maki_digest_string(maki_str object, const char *name);
+/* The terms of a note's text as its sketch. */
+void maki_digest_sketch(maki_note *note);
+/* A maki_find_fn (ctx is the digest): notes paths and names, tells who watches. */
+void maki_digest_found(void *ctx, maki_find what, maki_str text);
+void maki_digest_task(maki_digest *d, maki_str text, uint8_t kind);
+void maki_digest_decision(maki_digest *d, maki_str text, bool by_user);
+/* A line that tells of an error, from a run, a file or (0) nothing in particular. */
+void maki_digest_error(maki_digest *d, maki_str line, uint64_t link, uint32_t weight);
+
+/* prose.c: a text that a person or the model wrote. */
+void maki_digest_text(maki_digest *d, maki_role role, maki_str string);
+/* calls.c: a call, and its result. */
+void maki_digest_call(maki_digest *d, maki_str id, maki_str name, maki_str input);
+void maki_digest_result(maki_digest *d, maki_str id, maki_str content, bool is_error);
+/* Mark what a run or a file had to complain of as solved; `link` 0: nothing. */
+void maki_digest_solved(maki_digest *d, uint64_t link);
+/* earlier.c: a summary of what came before. */
+void maki_digest_earlier(maki_digest *d, maki_str string);
+
+#endif

@@ -1,0 +1,185 @@
+/* notes.c -- see notes.h. */
+#include "summary/notes.h"
+
+#include <string.h>
+
+#include "base/str.h"
+#include "base/text.h"
+
+#define ELLIPSIS "…"
+
+maki_status maki_notes_init(maki_notes *notes, maki_arena *arena, size_t room, size_t text_room,
+                            size_t more_room, maki_err *err)
+{
+    *notes = (maki_notes){ .room = room, .text_room = text_room, .more_room = more_room };
+    notes->slot_mask = 2 * room - 1;
+    notes->at = maki_arena_array(arena, room, sizeof *notes->at);
+    notes->slots = maki_arena_array(arena, 2 * room, sizeof *notes->slots);
+    notes->order = maki_arena_array(arena, room, sizeof *notes->order);
+    char *texts = maki_arena_array(arena, room, text_room + more_room);
+    if (!notes->at || !notes->slots || !notes->order || !texts)
+        return maki_arena_status(arena, err);
+    for (size_t i = 0; i < room; i++) {
+        notes->at[i].text = texts + i * (text_room + more_room);
+        notes->at[i].more = notes->at[i].text + text_room;
+    }
+    return MAKI_OK;
+}
+
+uint64_t maki_note_key(maki_str text)
+{
+    uint64_t h = 14695981039346656037u;
+    for (size_t i = 0; i < text.len; i++)
+        h = (h ^ (unsigned char)text.ptr[i]) * 1099511628211u;
+    h ^= h >> 29;
+    return h ? h : 1; /* 0 says "no link" */
+}
+
+size_t maki_line_copy(char *out, size_t room, maki_str text)
+{
+    size_t mark = sizeof ELLIPSIS - 1;
+    text = maki_str_trim(text);
+    bool whole = text.len <= room;
+    if (!whole) text = maki_str_trim(maki_utf8_cut(text, room > mark ? room - mark : 0));
+    for (size_t i = 0; i < text.len; i++)
+        out[i] = (unsigned char)text.ptr[i] < 0x20 ? ' ' : text.ptr[i];
+    if (whole || room < mark) return text.len;
+    memcpy(out + text.len, ELLIPSIS, mark);
+    return text.len + mark;
+}
+
+void maki_notes_set(const maki_notes *notes, maki_note *note, maki_str text)
+{
+    note->len = (uint16_t)maki_line_copy(note->text, notes->text_room, text);
+}
+
+void maki_notes_set_more(const maki_notes *notes, maki_note *note, maki_str text)
+{
+    note->more_len = (uint16_t)maki_line_copy(note->more, notes->more_room, text);
+}
+
+maki_str maki_note_text(const maki_note *note)
+{
+    return (maki_str){ note->text, note->len };
+}
+
+maki_str maki_note_more(const maki_note *note)
+{
+    return (maki_str){ note->more, note->more_len };
+}
+
+/* The slot where the key is, or the empty one where it would go. */
+static size_t slot_of(const maki_notes *notes, uint64_t key)
+{
+    size_t s = (size_t)key & notes->slot_mask;
+    while (notes->slots[s] && notes->at[notes->slots[s] - 1].key != key)
+        s = (s + 1) & notes->slot_mask;
+    return s;
+}
+
+static void index_again(maki_notes *notes)
+{
+    memset(notes->slots, 0, (notes->slot_mask + 1) * sizeof *notes->slots);
+    for (size_t i = 0; i < notes->count; i++)
+        notes->slots[slot_of(notes, notes->at[i].key)] = (uint32_t)i + 1;
+}
+
+maki_note *maki_notes_find(maki_notes *notes, uint64_t key)
+{
+    uint32_t place = notes->slots[slot_of(notes, key)];
+    return place ? &notes->at[place - 1] : NULL;
+}
+
+static bool matters_more(const maki_note *a, const maki_note *b)
+{
+    if (a->weight != b->weight) return a->weight > b->weight;
+    return a->last != b->last ? a->last > b->last : a->key > b->key;
+}
+
+/* Put order[0, n) so that the n / 2 that matter most come first: quickselect, the middle as pivot. */
+static void select_half(const maki_notes *notes, uint32_t *order, size_t n)
+{
+    size_t low = 0, high = n - 1, want = n / 2;
+    while (low < high) {
+        const maki_note *pivot = &notes->at[order[low + (high - low) / 2]];
+        size_t i = low, j = high;
+        while (i <= j) {
+            while (matters_more(&notes->at[order[i]], pivot))
+                i++;
+            while (matters_more(pivot, &notes->at[order[j]]))
+                j--;
+            if (i > j) break;
+            uint32_t swap = order[i];
+            order[i++] = order[j];
+            order[j] = swap;
+            if (j == 0) break;
+            j--;
+        }
+        if (want <= j) {
+            high = j;
+        } else if (want >= i) {
+            low = i;
+        } else {
+            return;
+        }
+    }
+}
+
+/* Move the note at `from` to the free place `to`; the places keep their memory for texts. */
+static void move_note(maki_notes *notes, size_t from, size_t to)
+{
+    maki_note moved = notes->at[from];
+    char *text = notes->at[to].text, *more = notes->at[to].more;
+    memcpy(text, moved.text, moved.len);
+    memcpy(more, moved.more, moved.more_len);
+    notes->at[to] = moved;
+    notes->at[to].text = text;
+    notes->at[to].more = more;
+}
+
+/* Close the gaps: what has key 0 goes. */
+static void pack(maki_notes *notes)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < notes->count; i++) {
+        if (notes->at[i].key == 0) continue;
+        if (i != kept) move_note(notes, i, kept);
+        kept++;
+    }
+    notes->count = kept;
+    index_again(notes);
+}
+
+static void make_room(maki_notes *notes)
+{
+    for (size_t i = 0; i < notes->count; i++)
+        notes->order[i] = (uint32_t)i;
+    select_half(notes, notes->order, notes->count);
+    for (size_t i = notes->count / 2; i < notes->count; i++)
+        notes->at[notes->order[i]].key = 0;
+    pack(notes);
+}
+
+void maki_notes_clear(maki_notes *notes)
+{
+    notes->count = 0;
+    index_again(notes);
+}
+
+maki_note *maki_notes_add(maki_notes *notes, uint64_t key, maki_str text, uint32_t weight,
+                          uint32_t now)
+{
+    maki_note *note = maki_notes_find(notes, key);
+    if (!note) {
+        if (notes->count == notes->room) make_room(notes);
+        size_t s = slot_of(notes, key);
+        note = &notes->at[notes->count];
+        notes->slots[s] = (uint32_t)++notes->count;
+        *note = (maki_note){ .key = key, .first = now, .text = note->text, .more = note->more };
+        maki_notes_set(notes, note, text);
+    }
+    if (note->weight < weight) note->weight = weight;
+    note->last = now;
+    note->count++;
+    return note;
+}

@@ -1,0 +1,63 @@
+/* notes.h -- a bounded set of short texts that were met, and what is known of each.
+ *
+ * The summariser keeps all it remembers in such sets, so that a conversation of a gigabyte costs what
+ * one of a megabyte does.  When a set is full the less important half goes at once: what weighs less,
+ * then what was met longer ago.  So adding stays cheap however many texts come by.
+ *
+ * A note stays at its place until the next maki_notes_add; hold on to its key, not to the pointer. */
+#ifndef MAKI_SUMMARY_NOTES_H
+#define MAKI_SUMMARY_NOTES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+
+enum { MAKI_NOTE_TALLIES = 3 };
+
+typedef struct maki_note {
+    uint64_t key;                      /* what makes two texts the same: a hash */
+    uint64_t link;                     /* the key of a note in another set; 0: none */
+    uint64_t sketch[4];                /* of its terms (terms.h), to compare texts quickly */
+    uint32_t first, last;              /* the numbers of the messages it stood in */
+    uint32_t count;                    /* how often it was met */
+    uint32_t weight;                   /* what goes last when room is short */
+    uint32_t tally[MAKI_NOTE_TALLIES]; /* what the owner of the set counts */
+    uint8_t kind, state;               /* the owner's */
+    uint16_t len, more_len;
+    char *text, *more; /* in the set's own memory */
+} maki_note;
+
+typedef struct maki_notes {
+    maki_note *at; /* in the order they came */
+    size_t count, room;
+    size_t text_room, more_room; /* bytes a text may have */
+    uint32_t *slots;             /* open addressing: place + 1, or 0 */
+    size_t slot_mask;
+    uint32_t *order; /* working memory of making room */
+} maki_notes;
+
+/* Room for `room` notes, a power of two, whose texts have at most `text_room` and `more_room` bytes. */
+maki_status maki_notes_init(maki_notes *notes, maki_arena *arena, size_t room, size_t text_room,
+                            size_t more_room, maki_err *err);
+
+/* A hash that is the same on every machine. */
+uint64_t maki_note_key(maki_str text);
+
+/* The note with this key, or NULL. */
+maki_note *maki_notes_find(maki_notes *notes, uint64_t key);
+/* The same; a new one with this text when there is none.  Counts the meeting in message `now`. */
+maki_note *maki_notes_add(maki_notes *notes, uint64_t key, maki_str text, uint32_t weight,
+                          uint32_t now);
+
+maki_str maki_note_text(const maki_note *note);
+maki_str maki_note_more(const maki_note *note);
+/* Control characters become spaces; a text that is too long ends in "…", never inside a character. */
+void maki_notes_set(const maki_notes *notes, maki_note *note, maki_str text);
+void maki_notes_set_more(const maki_notes *notes, maki_note *note, maki_str text);
+void maki_notes_clear(maki_notes *notes);
+
+/* `text` as one line into out[room]; returns its length.  What does not fit ends in "…". */
+size_t maki_line_copy(char *out, size_t room, maki_str text);
+
+#endif

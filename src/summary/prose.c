@@ -1,0 +1,308 @@
+/* prose.c -- what people and the model write: decisions, tasks, questions, sentences, names, paths.
+ *
+ * Code blocks are passed over but for a note of where they were; a block without a language, or with
+ * that of a terminal, may hold pasted output and is searched for error lines. */
+#include <string.h>
+
+#include "base/str.h"
+#include "base/text.h"
+#include "summary/digest.h"
+
+enum { SENTENCE_LEAST = 8, NOISE = 4 };
+
+static void found(void *ctx, maki_find what, maki_str text)
+{
+    maki_digest *d = ctx;
+    maki_reading *r = &d->reading;
+    maki_digest_found(d, what, text);
+    if (what != MAKI_FIND_PATH) return;
+    memcpy(r->file, text.ptr, text.len);
+    r->file_len = text.len;
+}
+
+/* ---- what a sentence settles ----------------------------------------------------------------------- */
+
+static void close_task(maki_digest *d, maki_str text)
+{
+    maki_note *note = maki_notes_find(&d->tasks, maki_note_key(maki_str_trim(text)));
+    if (note) note->state = MAKI_TASK_CLOSED;
+}
+
+static unsigned bits_of(const uint64_t s[4])
+{
+    return maki_sketch_shared(s, s);
+}
+
+/* "The cache headers are done": tasks of which the sentence repeats half the words are closed. */
+static void close_tasks_like(maki_digest *d, const uint64_t said[4])
+{
+    for (size_t i = 0; i < d->tasks.count; i++) {
+        maki_note *t = &d->tasks.at[i];
+        unsigned shared = maki_sketch_shared(t->sketch, said), all = bits_of(t->sketch);
+        bool said_so = t->kind == MAKI_TASK_SAID || t->kind == MAKI_TASK_NEXT;
+        if (said_so && t->last < d->messages && shared >= 2 && shared * 2 >= all)
+            t->state = MAKI_TASK_CLOSED;
+    }
+}
+
+/* "The TypeError in items is fixed": errors of which it repeats a third of the words are solved. */
+static void solve_errors_like(maki_digest *d, const maki_terms *terms, const uint64_t said[4],
+                              maki_str sentence)
+{
+    for (size_t i = 0; i < d->errors.count; i++) {
+        maki_note *e = &d->errors.at[i];
+        maki_terms words;
+        if (e->state != MAKI_ERROR_OPEN || maki_sketch_shared(e->sketch, said) < 2) continue;
+        maki_terms_of(maki_note_text(e), &words);
+        size_t shared = maki_terms_shared(&words, terms);
+        if (shared < 3 || shared * 3 < words.count) continue;
+        e->state = MAKI_ERROR_SOLVED;
+        maki_notes_set_more(&d->errors, e, sentence);
+    }
+}
+
+static bool is_question(maki_str s)
+{
+    static const char *const ends[] = { "?", "？", "か。", "吗。", "까." };
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        size_t n = strlen(ends[i]);
+        if (s.len > n && memcmp(s.ptr + s.len - n, ends[i], n) == 0) return true;
+    }
+    return false;
+}
+
+/* How good a sentence looks before it is compared with others: 1 to 16. */
+static uint32_t quality_of(const maki_digest *d, maki_str s, unsigned cues)
+{
+    static const char *const openings[] = { "let me",  "i'll", "i will",   "now ", "ok",   "sure",
+                                            "looking", "では", "それでは", "让我", "我来", "好的",
+                                            "まず",    "先看", "了解",     "承知" };
+    uint32_t q = d->reading.role == MAKI_ROLE_USER ? 8 : 6;
+    if (s.len >= 40 && s.len <= 260) q += 3;
+    if (memchr(s.ptr, '`', s.len)) q += 2;
+    if (cues & (MAKI_CUE_FIXED | MAKI_CUE_ERROR)) q += 2;
+    for (size_t i = 0; i < sizeof openings / sizeof *openings; i++) {
+        maki_str opening = maki_str_of(openings[i]);
+        if (s.len > opening.len && maki_str_has_nocase(maki_str_to(s, opening.len), opening))
+            return q > NOISE ? q - NOISE : 1;
+    }
+    return q;
+}
+
+static void settle(maki_digest *d, maki_str s, unsigned cues)
+{
+    maki_terms terms;
+    uint64_t said[4];
+    if (!(cues & MAKI_CUE_DONE) || (cues & (MAKI_CUE_NOT | MAKI_CUE_OPEN))) return;
+    maki_terms_of(s, &terms);
+    maki_terms_sketch(&terms, said);
+    close_tasks_like(d, said);
+    if (cues & MAKI_CUE_FIXED) solve_errors_like(d, &terms, said, s);
+}
+
+static void look_at_sentence(maki_digest *d, maki_str s)
+{
+    s = maki_str_trim(s);
+    if (s.len < SENTENCE_LEAST) return;
+    unsigned cues = maki_cues_in(&d->cues, s);
+    bool question = is_question(s), user = d->reading.role == MAKI_ROLE_USER;
+    bool quoted = false;
+    if (question) {
+        maki_digest_task(d, s, MAKI_TASK_QUESTION);
+    } else if (cues & MAKI_CUE_OPEN) {
+        maki_digest_task(d, s, MAKI_TASK_SAID);
+        quoted = true;
+    } else if (cues & MAKI_CUE_NEXT) {
+        maki_digest_task(d, s, MAKI_TASK_NEXT);
+    } else if (cues & MAKI_CUE_DECISION) {
+        maki_digest_decision(d, s, user);
+        quoted = true;
+    }
+    settle(d, s, cues);
+    if (!quoted && !question) maki_central_add(&d->central, s, d->messages, quality_of(d, s, cues));
+}
+
+/* ---- lines ------------------------------------------------------------------------------------------ */
+
+/* Add to a text of bounded length, a space between. */
+static void say(maki_said *said, maki_str text)
+{
+    text = maki_str_trim(text);
+    if (said->full || text.len == 0) return;
+    if (said->len && said->len + 1 < sizeof said->at) said->at[said->len++] = ' ';
+    size_t room = sizeof said->at - said->len;
+    said->full = text.len > room;
+    said->len += maki_line_copy(said->at + said->len, room, text);
+}
+
+/* The length of the sentence that begins at text[0]. */
+static size_t sentence_len(maki_str text)
+{
+    size_t len = 0;
+    for (size_t at = 0; at < text.len; at += len) {
+        uint32_t code = maki_utf8_char(text, at, &len);
+        size_t end = at + len;
+        if (code == 0x3002 || code == 0xFF01 || code == 0xFF1F) return end;
+        bool stop = code == '.' || code == '!' || code == '?';
+        if (stop && end < text.len && text.ptr[end] == ' ') return end;
+    }
+    return text.len;
+}
+
+static bool one_of(char c, const char *set)
+{
+    return c && strchr(set, c);
+}
+
+/* Without the marks of lists, headings and quotations at its beginning. */
+static maki_str bare(maki_str line)
+{
+    for (;;) {
+        line = maki_str_trim(line);
+        size_t n = 0;
+        while (n < line.len && line.ptr[n] >= '0' && line.ptr[n] <= '9')
+            n++;
+        if (n && n + 1 < line.len && (line.ptr[n] == '.' || line.ptr[n] == ')') &&
+            line.ptr[n + 1] == ' ') {
+            line = maki_str_from(line, n + 2);
+        } else if (line.len > 1 && one_of(line.ptr[0], "-*>#+") && one_of(line.ptr[1], "-*>#+ ")) {
+            line = maki_str_from(line, 1);
+        } else {
+            return line;
+        }
+    }
+}
+
+/* "[ ] text" and "[x] text". */
+static bool look_at_box(maki_digest *d, maki_str line)
+{
+    if (line.len < 5 || line.ptr[0] != '[' || line.ptr[2] != ']') return false;
+    maki_str text = maki_str_from(line, 3);
+    if (line.ptr[1] == ' ' || line.ptr[1] == '-') {
+        maki_digest_task(d, text, MAKI_TASK_BOX);
+        return true;
+    }
+    if (line.ptr[1] != 'x' && line.ptr[1] != 'X') return false;
+    close_task(d, text);
+    return true;
+}
+
+static void look_at_prose(maki_digest *d, maki_str line)
+{
+    maki_letters_add(&d->letters, line);
+    maki_finds(line, found, d);
+    line = bare(line);
+    if (line.len == 0 || line.ptr[0] == '|' || line.ptr[0] == '<') return;
+    say(&d->reading.said, line);
+    if (look_at_box(d, line)) return;
+    while (line.len) {
+        size_t n = sentence_len(line);
+        look_at_sentence(d, maki_str_to(line, n));
+        line = maki_str_from(line, n);
+    }
+}
+
+/* ---- code blocks ------------------------------------------------------------------------------------ */
+
+static void fence_opens(maki_digest *d, maki_str info)
+{
+    maki_reading *r = &d->reading;
+    info = maki_utf8_cut(maki_str_trim(info), sizeof r->language - 1);
+    memcpy(r->language, info.ptr, info.len);
+    r->language[info.len] = '\0';
+    static const char *const output[] = {
+        "", "text", "txt", "console", "log", "sh", "bash", "shell"
+    };
+    r->shows_output = false;
+    for (size_t i = 0; i < sizeof output / sizeof *output; i++)
+        r->shows_output |= strcmp(r->language, output[i]) == 0;
+    r->fenced = true;
+    r->code_lines = 0;
+}
+
+/* What is noted of a block: its file, its language and how long it is. */
+static void fence_closes(maki_digest *d)
+{
+    maki_reading *r = &d->reading;
+    r->fenced = false;
+    if (r->shows_output || r->code_lines < 3) return;
+    maki_str file = { r->file, r->file_len };
+    uint64_t key = maki_note_key(file) ^ (maki_note_key(maki_str_of(r->language)) + r->code_lines);
+    maki_note *note = maki_notes_add(&d->code, key, maki_str_of(r->language), 1, d->messages);
+    maki_notes_set_more(&d->code, note, file);
+    note->tally[0] = r->code_lines;
+}
+
+static void pasted_error(maki_digest *d, maki_str line)
+{
+    unsigned cues = maki_cues_in(&d->cues, line);
+    if (d->reading.role != MAKI_ROLE_USER || !(cues & MAKI_CUE_SHOUT) || (cues & MAKI_CUE_NO_ERROR))
+        return;
+    maki_digest_error(d, maki_str_trim(line), 0, 4);
+}
+
+static void take_line(void *ctx, maki_str line, bool more)
+{
+    maki_digest *d = ctx;
+    maki_reading *r = &d->reading;
+    maki_str start = maki_str_trim(line);
+    (void)more;
+    if (r->ignored) return;
+    if (maki_str_starts(start, MAKI_LIT("```"))) {
+        if (r->fenced) {
+            fence_closes(d);
+        } else {
+            fence_opens(d, maki_str_from(start, 3));
+        }
+    } else if (r->fenced) {
+        r->code_lines++;
+        if (r->shows_output) pasted_error(d, line);
+    } else if (maki_str_starts(start, MAKI_LIT("<environment_details>")) ||
+               maki_str_starts(start, MAKI_LIT("<system-reminder>"))) {
+        r->ignored = true; /* to the end of the text */
+    } else {
+        pasted_error(d, line);
+        look_at_prose(d, line);
+    }
+}
+
+/* ---- texts ------------------------------------------------------------------------------------------- */
+
+/* A question is answered when the other one says something. */
+static void answer_questions(maki_digest *d, maki_role role)
+{
+    for (size_t i = 0; i < d->tasks.count; i++) {
+        maki_note *t = &d->tasks.at[i];
+        bool other = t->kind == MAKI_TASK_QUESTION && t->tally[0] != (uint32_t)role;
+        if (other && t->last < d->messages) t->state = MAKI_TASK_CLOSED;
+    }
+}
+
+/* Who asked the questions of this text. */
+static void sign_questions(maki_digest *d, maki_role role)
+{
+    for (size_t i = 0; i < d->tasks.count; i++) {
+        maki_note *t = &d->tasks.at[i];
+        if (t->kind == MAKI_TASK_QUESTION && t->last == d->messages) t->tally[0] = (uint32_t)role;
+    }
+}
+
+void maki_digest_text(maki_digest *d, maki_role role, maki_str string)
+{
+    enum { REQUEST_LEAST = 12 }; /* bytes: "go on" is no request */
+    maki_reading *r = &d->reading;
+    if (role != MAKI_ROLE_USER && role != MAKI_ROLE_ASSISTANT) return;
+    *r = (maki_reading){ .role = role };
+    answer_questions(d, role);
+    maki_feed_string(&d->feed, string, take_line, d);
+    if (r->fenced) fence_closes(d);
+    sign_questions(d, role);
+    if (r->said.len == 0) return;
+    if (role == MAKI_ROLE_ASSISTANT) {
+        d->answer = r->said;
+    } else if (d->goal.len == 0) {
+        d->goal = r->said;
+    } else if (r->said.len >= REQUEST_LEAST || d->request.len == 0) {
+        d->request = r->said;
+    }
+}

@@ -1,0 +1,329 @@
+/* parts_test.c -- the parts of the summariser one by one, in tables. */
+#include <stdio.h>
+
+#include "fake_env.h"
+#include "talk.h"
+
+#include "summary/cue.h"
+#include "summary/feed.h"
+#include "summary/finds.h"
+#include "summary/notes.h"
+#include "summary/terms.h"
+#include "summary/toolbox.h"
+#include "summary/wording.h"
+
+/* ---- paths, names, numbers ------------------------------------------------------------------------- */
+
+static void put_find(void *ctx, maki_find what, maki_str text)
+{
+    char *out = ctx;
+    size_t n = strlen(out);
+    snprintf(out + n, 512 - n, "%s%c:%.*s", n ? " " : "", "PNZ"[what], (int)text.len, text.ptr);
+}
+
+static const struct {
+    const char *text, *found;
+} find_rows[] = {
+    { "see src/net/http.c.", "P:src/net/http.c" },
+    { "src/a.tsを修正し、lib/b.goも見た", "P:src/a.ts P:lib/b.go" },
+    { "`docs/設計書.md` を読む", "P:docs/設計書.md" },
+    { "/etc/nginx/nginx.conf:12: bad", "P:/etc/nginx/nginx.conf Z:12" },
+    { "./scripts/setup/run and ~/x/y", "P:./scripts/setup/run P:~/x/y" },
+    { "either and/or both, 2024/05/01, TCP/IP", "" },
+    { "https://example.com/a/b.js is a page", "" },
+    { "github.com/user/repo/x", "" },
+    { "Node.js and res.json() and App.js", "P:App.js" },
+    { "edit Makefile and .env", "P:Makefile P:.env" },
+    { "call max_row_bytes or getUserName", "N:max_row_bytes N:getUserName" },
+    { "the port 8443 and 3 tries, v1.25", "Z:8443" },
+    { "1204331 rows in 4.1 s", "Z:1204331 Z:4.1" },
+    { "", "" },
+    { "`", "" },
+    { "``/", "" },
+    { "мир/привет.md שלום/עולם 🎉/🎉", "" },
+};
+
+static void test_finds(void)
+{
+    for (size_t i = 0; i < COUNT(find_rows); i++) {
+        char out[512] = "";
+        tap_row("finds in \"%s\"", find_rows[i].text);
+        maki_finds(maki_str_of(find_rows[i].text), put_find, out);
+        CHECK_CSTR(out, find_rows[i].found);
+    }
+}
+
+/* ---- phrases ------------------------------------------------------------------------------------------ */
+
+static const struct {
+    const char *text;
+    unsigned bits, of; /* which of these bits are expected */
+} cue_rows[] = {
+    { "We decided to use Redis.", MAKI_CUE_DECISION, MAKI_CUE_DECISION | MAKI_CUE_OPEN },
+    { "the undecided one", 0, MAKI_CUE_DECISION },
+    { "TODO: write it", MAKI_CUE_OPEN, MAKI_CUE_OPEN | MAKI_CUE_DONE },
+    { "The bug is fixed.", MAKI_CUE_FIXED, MAKI_CUE_FIXED | MAKI_CUE_NOT },
+    { "The bug is not fixed.", MAKI_CUE_NOT, MAKI_CUE_NOT },
+    { "TypeError: x is null", MAKI_CUE_ERROR | MAKI_CUE_SHOUT, MAKI_CUE_ERROR | MAKI_CUE_SHOUT },
+    { "terrors of the deep", 0, MAKI_CUE_ERROR },
+    { "make: *** [all] Error 2", MAKI_CUE_GENERIC, MAKI_CUE_GENERIC },
+    { "found 0 errors", MAKI_CUE_NO_ERROR, MAKI_CUE_NO_ERROR },
+    { "Exit code: 1", MAKI_CUE_EXIT, MAKI_CUE_EXIT },
+    { "方針を決定しました。", MAKI_CUE_DECISION, MAKI_CUE_DECISION },
+    { "まだ直っていません。", MAKI_CUE_OPEN | MAKI_CUE_NOT, MAKI_CUE_OPEN | MAKI_CUE_NOT },
+    { "次にテストを書きます。", MAKI_CUE_NEXT, MAKI_CUE_NEXT | MAKI_CUE_OPEN },
+    { "我们决定采用 Redis。", MAKI_CUE_DECISION, MAKI_CUE_DECISION },
+    { "待办：写文档", MAKI_CUE_OPEN, MAKI_CUE_OPEN },
+    { "问题已解决。", MAKI_CUE_FIXED, MAKI_CUE_FIXED | MAKI_CUE_NOT },
+    { "아직 남은 일", MAKI_CUE_OPEN, MAKI_CUE_OPEN },
+    { "빌드 오류: 3", MAKI_CUE_SHOUT, MAKI_CUE_SHOUT },
+    { "", 0, ~0u },
+    { "ab", 0, ~0u },
+};
+
+static void test_cues(void)
+{
+    maki_cues cues;
+    maki_cues_init(&cues);
+    for (size_t i = 0; i < COUNT(cue_rows); i++) {
+        tap_row("phrases of \"%s\"", cue_rows[i].text);
+        CHECK_EQ(maki_cues_in(&cues, maki_str_of(cue_rows[i].text)) & cue_rows[i].of,
+                 cue_rows[i].bits);
+    }
+}
+
+/* ---- tools --------------------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name;
+    maki_tool_kind kind;
+} tool_rows[] = {
+    { "Read", MAKI_TOOL_READ },
+    { "read_file", MAKI_TOOL_READ },
+    { "view_file", MAKI_TOOL_READ },
+    { "Write", MAKI_TOOL_WRITE },
+    { "write_to_file", MAKI_TOOL_WRITE },
+    { "create_file", MAKI_TOOL_WRITE },
+    { "Edit", MAKI_TOOL_EDIT },
+    { "MultiEdit", MAKI_TOOL_EDIT },
+    { "str_replace_editor", MAKI_TOOL_EDIT },
+    { "apply_patch", MAKI_TOOL_EDIT },
+    { "apply_diff", MAKI_TOOL_EDIT },
+    { "replace_in_file", MAKI_TOOL_EDIT },
+    { "Bash", MAKI_TOOL_RUN },
+    { "shell", MAKI_TOOL_RUN },
+    { "execute_command", MAKI_TOOL_RUN },
+    { "run_terminal_cmd", MAKI_TOOL_RUN },
+    { "TodoWrite", MAKI_TOOL_TODO },
+    { "update_plan", MAKI_TOOL_TODO },
+    { "Grep", MAKI_TOOL_SEARCH },
+    { "list_files", MAKI_TOOL_SEARCH },
+    { "search_files", MAKI_TOOL_SEARCH },
+    { "delete_file", MAKI_TOOL_DELETE },
+    { "WebFetch", MAKI_TOOL_OTHER },
+    { "mcp__calendar__today", MAKI_TOOL_OTHER },
+    { "", MAKI_TOOL_OTHER },
+    { "道具", MAKI_TOOL_OTHER },
+};
+
+static const struct {
+    const char *command, *name;
+} command_rows[] = {
+    { "npm test", "npm test" },
+    { "cd app && npm  test 2>&1 | tail -20", "npm test" },
+    { "cd a && cd b && make", "make" },
+    { "make test > log.txt", "make test" },
+    { "python3 - <<'EOF'\nprint(1)\nEOF", "python3 -" },
+    { "cargo build\ncargo test", "cargo build" },
+    { "", "" },
+    { "   ", "" },
+    { "| tail", "| tail" },
+};
+
+static const struct {
+    const char *whole, *part;
+    bool covers;
+} cover_rows[] = {
+    { "npm test", "npm test", true },
+    { "npm test", "npm test -- cart", true },
+    { "pytest", "pytest tests/test_a.py -x", true },
+    { "make", "make test", false },
+    { "npm test -- cart", "npm test", false },
+    { "npm", "npmx", false },
+    { "", "x", false },
+};
+
+static void test_tools(void)
+{
+    for (size_t i = 0; i < COUNT(tool_rows); i++) {
+        tap_row("what the tool \"%s\" does", tool_rows[i].name);
+        CHECK_EQ(maki_tool_kind_of(maki_str_of(tool_rows[i].name)), tool_rows[i].kind);
+    }
+    for (size_t i = 0; i < COUNT(command_rows); i++) {
+        char name[64];
+        tap_row("the name of command \"%s\"", command_rows[i].name);
+        size_t n = maki_command_name(maki_str_of(command_rows[i].command), name, sizeof name);
+        CHECK_TEXT(((maki_str){ name, n }), maki_str_of(command_rows[i].name));
+    }
+    for (size_t i = 0; i < COUNT(cover_rows); i++) {
+        tap_row("\"%s\" and \"%s\"", cover_rows[i].whole, cover_rows[i].part);
+        CHECK_EQ(
+            maki_command_covers(maki_str_of(cover_rows[i].whole), maki_str_of(cover_rows[i].part)),
+            cover_rows[i].covers);
+    }
+}
+
+static void test_arguments(void)
+{
+    maki_tool_args args = maki_tool_args_cut(
+        MAKI_LIT("{\"file_path\": \"a \\\"b\\\".c\", \"content\":\"int main(vo"));
+    tap_row("arguments that are cut still tell the path");
+    CHECK_STR(args.path, "\"a \\\"b\\\".c\"");
+    args = maki_tool_args_cut(MAKI_LIT("{\"path\":\"a/b"));
+    tap_row("a path that is cut itself is none");
+    CHECK_EQ(args.path.len, 0);
+    args = maki_tool_args_of(MAKI_LIT("{\"command\":\"view\",\"path\":\"x.c\"}"));
+    tap_row("an argument says what the tool does");
+    CHECK_EQ(maki_tool_kind_by(MAKI_TOOL_EDIT, &args), MAKI_TOOL_READ);
+    args = maki_tool_args_of(MAKI_LIT("[1,2]"));
+    tap_row("arguments that are no object have nothing");
+    CHECK_EQ(args.path.len + args.command.len + args.todos.len, 0);
+}
+
+/* ---- notes ------------------------------------------------------------------------------------------------ */
+
+static void test_notes(void)
+{
+    fake_env fe;
+    maki_notes notes;
+    maki_err err = { 0 };
+    fake_env_init(&fe);
+    maki_arena arena = maki_arena_new(fe.env.alloc, 1 << 20);
+    tap_row("a full set gives up its less important half");
+    CHECK_STATUS(maki_notes_init(&notes, &arena, 16, 32, 8, &err), MAKI_OK, &err);
+    for (uint32_t i = 0; i < 1000; i++) {
+        char text[16];
+        snprintf(text, sizeof text, "note %u", i);
+        maki_str t = maki_str_of(text);
+        maki_notes_add(&notes, maki_note_key(t), t, i % 100 == 0 ? 5 : 1, i);
+        CHECK(notes.count <= 16);
+    }
+    CHECK(maki_notes_find(&notes, maki_note_key(MAKI_LIT("note 999"))) != NULL);
+    CHECK(maki_notes_find(&notes, maki_note_key(MAKI_LIT("note 900"))) != NULL);
+    CHECK(maki_notes_find(&notes, maki_note_key(MAKI_LIT("note 901"))) == NULL);
+    for (size_t i = 0; i < notes.count; i++)
+        CHECK(maki_notes_find(&notes, notes.at[i].key) == &notes.at[i]);
+    tap_row("a text that is too long ends with a mark, not inside a character");
+    maki_note *note = maki_notes_add(&notes, 7, MAKI_LIT("日本語日本語日本語日本語日本語"), 1, 1);
+    CHECK_STR(maki_note_text(note), "日本語日本語日本語…");
+    maki_arena_free(&arena);
+    CHECK_EQ(fake_alloc_live(&fe), 0);
+}
+
+/* ---- lines -------------------------------------------------------------------------------------------------- */
+
+typedef struct lines {
+    size_t count, bytes, longest;
+    bool split;
+} lines;
+
+static void count_line(void *ctx, maki_str line, bool more)
+{
+    lines *l = ctx;
+    (void)more;
+    l->count++;
+    l->bytes += line.len;
+    if (line.len > l->longest) l->longest = line.len;
+    l->split |= line.len > 0 && ((unsigned char)line.ptr[0] & 0xC0) == 0x80;
+}
+
+static void test_feed(void)
+{
+    static maki_feed feed;
+    static char text[60002];
+    lines l = { 0 };
+    tap_row("lines of a JSON string");
+    maki_feed_string(&feed, MAKI_LIT("\"a\\nb\\n\\nc\\u3042\""), count_line, &l);
+    CHECK_EQ(l.count, 4);
+    CHECK_EQ(l.bytes, 6);
+    tap_row("a line without end comes in parts and no character is cut");
+    text[0] = '"';
+    for (size_t i = 1; i < 60001; i += 3)
+        memcpy(text + i, "あ", 3);
+    text[60001] = '"';
+    l = (lines){ 0 };
+    maki_feed_string(&feed, (maki_str){ text, sizeof text }, count_line, &l);
+    CHECK_EQ(l.bytes, 60000);
+    CHECK(l.longest <= MAKI_FEED_LINE && !l.split);
+}
+
+/* ---- terms and words ------------------------------------------------------------------------------------------ */
+
+static void test_terms(void)
+{
+    maki_terms a, b;
+    tap_row("terms are words of three letters and pairs of characters");
+    maki_terms_of(MAKI_LIT("The payment is late"), &a);
+    CHECK_EQ(a.count, 3);
+    maki_terms_of(MAKI_LIT("late PAYMENT"), &b);
+    CHECK_EQ(maki_terms_shared(&a, &b), 2);
+    maki_terms_of(MAKI_LIT("在庫の引き当て"), &a);
+    maki_terms_of(MAKI_LIT("在庫を見る"), &b);
+    CHECK(maki_terms_shared(&a, &b) >= 1);
+    maki_terms_of(MAKI_LIT("まだです"), &a);
+    CHECK_EQ(a.count, 0);
+}
+
+static const struct {
+    const char *text;
+    maki_lang lang;
+} lang_rows[] = {
+    { "Please fix the build.", MAKI_EN },
+    { "ビルドを直してください。src/a.ts と npm test を見て。", MAKI_JA },
+    { "请修复构建，看一下 src/a.ts 里的 parseConfig 函数为什么会失败。", MAKI_ZH },
+    { "빌드를 고쳐 주세요. npm test 결과를 확인하세요.", MAKI_KO },
+    { "", MAKI_EN },
+    { "🎉🎉", MAKI_EN },
+};
+
+static const struct {
+    const char *line;
+    maki_section section;
+} heading_rows[] = {
+    { "## Current Work", MAKI_SEC_CURRENT },
+    { "2. Current Work: x", MAKI_SEC_CURRENT },
+    { "**Pending Tasks:**", MAKI_SEC_PENDING },
+    { "## 未完了のタスク", MAKI_SEC_PENDING },
+    { "## 相关文件和代码", MAKI_SEC_FILES },
+    { "Current Workers", MAKI_SECTIONS },
+    { "", MAKI_SECTIONS },
+};
+
+static void test_wording(void)
+{
+    for (size_t i = 0; i < COUNT(lang_rows); i++) {
+        maki_letters letters = { 0 };
+        tap_row("the language of \"%s\"", lang_rows[i].text);
+        maki_letters_add(&letters, maki_str_of(lang_rows[i].text));
+        CHECK_EQ(maki_letters_lang(&letters), lang_rows[i].lang);
+    }
+    for (size_t i = 0; i < COUNT(heading_rows); i++) {
+        maki_str rest;
+        tap_row("the heading \"%s\"", heading_rows[i].line);
+        CHECK_EQ(maki_heading_of(maki_str_of(heading_rows[i].line), &rest),
+                 heading_rows[i].section);
+    }
+}
+
+int main(void)
+{
+    test_finds();
+    test_cues();
+    test_tools();
+    test_arguments();
+    test_notes();
+    test_feed();
+    test_terms();
+    test_wording();
+    return tap_end();
+}

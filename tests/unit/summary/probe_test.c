@@ -1,0 +1,118 @@
+/* probe_test.c -- facts kept and lost. */
+#include <stdio.h>
+
+#include "fake_env.h"
+#include "talk.h"
+
+#include "summary/probe.h"
+
+static const char talk[] = USER("Please change src/a.c so that max_rows is 250.")
+    CALL("1", "Read", "{\"file_path\":\"src/a.c\"}") RESULT("1", "int hidden_name = 77;")
+        CALL("2", "Bash", "{\"command\":\"make test\"}")
+            FAILURE("2", "error: no rule 42\\nExit code: 2")
+                SAYS("TODO: document it in docs/limits.md");
+
+static const struct {
+    const char *name, *summary;
+    uint64_t kept[MAKI_FACT_KINDS],
+        lost[MAKI_FACT_KINDS]; /* paths, names, numbers, errors, tasks */
+} rows[] = {
+    { "nothing is kept", "a summary", { 0, 0, 0, 0, 0 }, { 2, 1, 1, 1, 1 } },
+    { "all is kept",
+      "src/a.c max_rows 250 error: no rule 42 TODO: document it in docs/limits.md",
+      { 2, 1, 1, 1, 1 },
+      { 0, 0, 0, 0, 0 } },
+    { "part of a word is not the word",
+      "src/a.cpp max_rows_2 1250",
+      { 0, 0, 0, 0, 0 },
+      { 2, 1, 1, 1, 1 } },
+    { "the second place counts", "1250 and 250", { 0, 0, 1, 0, 0 }, { 2, 1, 0, 1, 1 } },
+};
+
+static void test_rows(void)
+{
+    maki_env env = maki_env_system();
+    maki_str lines = maki_str_of(talk);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        maki_arena arena = maki_arena_new(env.alloc, 1 << 24);
+        maki_summary_request request = talk_request(&lines);
+        maki_probed out;
+        maki_err err = { 0 };
+        uint64_t kept = 0, lost = 0;
+        tap_row("%s", rows[i].name);
+        CHECK_STATUS(maki_probe(&request, maki_str_of(rows[i].summary), &arena, &out, &err),
+                     MAKI_OK, &err);
+        for (size_t k = 0; k < MAKI_FACT_KINDS; k++) {
+            CHECK_EQ(out.kept[k], rows[i].kept[k]);
+            CHECK_EQ(out.lost[k], rows[i].lost[k]);
+            kept += rows[i].kept[k];
+            lost += rows[i].lost[k];
+        }
+        CHECK_EQ(out.kept_all, kept);
+        CHECK_EQ(out.lost_all, lost);
+        CHECK_EQ(out.kept_listed, kept);
+        CHECK_EQ(out.lost_listed, lost);
+        CHECK(!out.partial);
+        maki_arena_free(&arena);
+    }
+}
+
+static void test_faults(void)
+{
+    fake_env fe;
+    maki_str lines = maki_str_of(talk);
+    fake_env_init(&fe);
+    tap_row("every allocation failing in turn");
+    for (size_t nth = 1;; nth++) {
+        maki_err err = { 0 };
+        maki_probed out;
+        maki_summary_request request = talk_request(&lines);
+        fake_alloc_fail_at(&fe, nth);
+        maki_arena arena = maki_arena_new(fe.env.alloc, 1 << 24);
+        maki_status st = maki_probe(&request, MAKI_LIT("x"), &arena, &out, &err);
+        bool injected = fake_alloc_failed(&fe);
+        CHECK_STATUS(st, injected ? MAKI_NOMEM : MAKI_OK, &err);
+        maki_arena_free(&arena);
+        CHECK_EQ(fake_alloc_live(&fe), 0);
+        if (!injected) break;
+    }
+}
+
+static maki_status many(const void *source, maki_message_fn fn, void *ctx, maki_err *err)
+{
+    maki_status st = MAKI_OK;
+    for (int i = 0; st == MAKI_OK && i < *(const int *)source; i++) {
+        char json[128];
+        int n =
+            snprintf(json, sizeof json, "{\"role\":\"user\",\"content\":\"see src/dir/f%d.c\"}", i);
+        st = fn(ctx, (maki_str){ json, (size_t)n }, err);
+    }
+    return st;
+}
+
+static void test_bounds(void)
+{
+    fake_env fe;
+    maki_err err = { 0 };
+    maki_probed out;
+    int count = 20000;
+    maki_summary_request request = { .each = many, .source = &count };
+    fake_env_init(&fe);
+    maki_arena arena = maki_arena_new(fe.env.alloc, 1 << 24);
+    tap_row("more facts than it holds: counted so far, said so, in little memory");
+    CHECK_STATUS(maki_probe(&request, MAKI_LIT("src/dir/f7.c"), &arena, &out, &err), MAKI_OK, &err);
+    CHECK(out.partial);
+    CHECK_EQ(out.kept_all, 1);
+    CHECK_EQ(out.lost_all, MAKI_PROBE_FACTS - 1);
+    CHECK_EQ(out.lost_listed, MAKI_PROBE_LISTED);
+    CHECK(fe.peak_bytes < 4 << 20);
+    maki_arena_free(&arena);
+}
+
+int main(void)
+{
+    test_rows();
+    test_faults();
+    test_bounds();
+    return tap_end();
+}
