@@ -63,8 +63,9 @@ MAKI_API const maki_config_part *maki_config_part_at(size_t index); /* NULL behi
 /* The default of one name where it differs from the row's: llm.ollama.base_url, for example.  `path`
  * ends up NULL behind the last. */
 MAKI_API void maki_config_named_default(size_t index, const char **path, const char **initial);
-MAKI_API const char *maki_config_type_name(
-    maki_config_type type); /* "a number", "true or false" ... */
+/* What a value must be, in words: "a number from 0.05 to 1", "one of ask, always, never".  As much of it
+ * as fits; returns the bytes written without the NUL. */
+MAKI_API size_t maki_config_wanted(const maki_config_setting *setting, char *out, size_t room);
 
 /* ---- reading ---------------------------------------------------------------------------------------- */
 
@@ -74,7 +75,7 @@ typedef struct maki_config_problem {
     bool warning;        /* it can be used all the same */
     const char *file;    /* NULL: the environment */
     size_t line, column; /* from 1; 0: of no line in particular */
-    maki_str words;      /* one line, with what to do about it */
+    maki_str words;      /* one line, with what to do about it; a NUL stands behind it */
 } maki_config_problem;
 
 typedef struct maki_config_options {

@@ -3,6 +3,7 @@
 
 #include <stdint.h>
 
+#include "base/str.h"
 #include "base/text.h"
 
 enum { NAME_MOST = 63 };
@@ -52,6 +53,8 @@ maki_nearest maki_nearest_to(maki_str name)
 void maki_nearest_offer(maki_nearest *nearest, maki_str candidate)
 {
     size_t d = maki_name_distance(nearest->name, candidate);
+    bool begun = nearest->name.len >= 3 && maki_str_starts(candidate, nearest->name);
+    if (begun && d > 1) d = 1; /* the beginning of a name is one that was not finished */
     if (d >= nearest->least) return;
     nearest->least = d;
     nearest->found = candidate;

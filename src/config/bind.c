@@ -22,10 +22,21 @@ typedef struct binder {
 
 static void bind_node(binder *b, const maki_place *at, const maki_yaml_node *node);
 
+/* Steps that are written where they are used: the name of their preset is that place. */
+static bool is_inline(const maki_place *at)
+{
+    maki_place place;
+    if (at->count == 0 || !maki_str_starts(at->pattern, MAKI_LIT("policies."))) return false;
+    if (!maki_place_of(at->names[0], &place)) return false;
+    const maki_config_setting *row = maki_place_setting(&place);
+    return row && row->type == MAKI_CONFIG_POLICY;
+}
+
 /* As it stands in the file. */
 static maki_str written(binder *b, const maki_place *at)
 {
     maki_str path = maki_place_path(at, at->pattern, b->arena);
+    if (is_inline(at) && path.len) return maki_str_from(path, strlen("policies."));
     if (!at->editor.len) return path;
     return maki_arena_print(b->arena, "%.*s.%.*s", (int)at->editor.len, at->editor.ptr,
                             (int)path.len, path.ptr);

@@ -160,7 +160,6 @@ void maki_config_rules(const maki_config *config, maki_problems *problems)
         check_profile(problems, &config->values[i]);
     check_references(config, problems);
     check_pruning(config, problems);
-    check_order(config, problems, "window.minimum", "window.warning");
     check_order(config, problems, "memory.chunk.overlap", "memory.chunk.tokens");
     check_order(config, problems, "summary.background_percent", "autoCondenseContextPercent");
     check_weights(config, problems);

@@ -115,7 +115,7 @@ static const maki_config_setting summary_rows[] = {
     INTEGER("summary.max_tokens", "4096", 64, 1000000, LATER("the longest summary")),
     TIME("summary.timeout", "2m", 1000, DAY_MS, LATER("then the offline summary takes its place")),
     FLAG("summary.background", "true", LATER("prepare a summary before it is needed")),
-    NUMBER("summary.background_percent", "65", 5, 100, LATER("percent of the window at which that begins")),
+    NUMBER("summary.background_percent", NULL, 5, 100, LATER("percent of the window at which that begins; usually 10 below the threshold")),
     CHOICE("language", NULL, "en|ja|zh|ko", LATER("of built-in prompts and summaries; usually that of the text")),
 };
 

@@ -12,7 +12,7 @@ enum { QUOTED_MOST = 40 /* characters of a wrong value that are shown */ };
 
 static const maki_str right = { "", 0 };
 
-const char *maki_config_type_name(maki_config_type type)
+static const char *type_words(maki_config_type type)
 {
     static const char *const names[] = {
         [MAKI_CONFIG_FLAG] = "true or false",
@@ -75,7 +75,7 @@ static maki_str choice_words(const char *choices, maki_arena *arena)
 
 maki_str maki_value_wanted(const maki_config_setting *row, maki_arena *arena)
 {
-    const char *type = maki_config_type_name(row->type);
+    const char *type = type_words(row->type);
     if (row->type == MAKI_CONFIG_CHOICE) {
         maki_str choices = choice_words(row->choices, arena);
         return maki_arena_print(arena, "%s %.*s", type, (int)choices.len, choices.ptr);
@@ -88,6 +88,16 @@ maki_str maki_value_wanted(const maki_config_setting *row, maki_arena *arena)
     }
     return maki_arena_print(arena, "%s from %.*s to %.*s%s", type, (int)low.len, low.ptr,
                             (int)high.len, high.ptr, row->inherits ? ", or -1" : "");
+}
+
+size_t maki_config_wanted(const maki_config_setting *setting, char *out, size_t room)
+{
+    maki_env env = maki_env_system();
+    maki_arena arena = maki_arena_new(env.alloc, 1 << 16);
+    maki_str words = maki_value_wanted(setting, &arena);
+    int n = snprintf(out, room, "%.*s", (int)words.len, words.ptr);
+    maki_arena_free(&arena);
+    return n < 0 ? 0 : (size_t)n < room ? (size_t)n : room - 1;
 }
 
 /* "must be ..., not "x"" and what may help. */
