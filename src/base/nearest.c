@@ -46,8 +46,8 @@ maki_nearest maki_nearest_to(maki_str name)
 {
     uint32_t ignored[NAME_MOST];
     size_t n = characters(name, ignored);
-    size_t third = n == SIZE_MAX ? 0 : n / 3 + 1;
-    return (maki_nearest){ .name = name, .least = (third < 5 ? third : 5) + 1 };
+    size_t slips = n < 2 || n == SIZE_MAX ? 0 : n < 4 ? 1 : n < 12 ? n / 3 + 1 : 5;
+    return (maki_nearest){ .name = name, .least = slips + 1 };
 }
 
 void maki_nearest_offer(maki_nearest *nearest, maki_str candidate)

@@ -17,7 +17,7 @@ typedef struct maki_nearest {
     maki_str found; /* len 0: none is near */
 } maki_nearest;
 
-/* `name` with what is reasonable for its length: a third of its characters, 5 at most. */
+/* `name` with as many slips as its length makes likely: 1 in a short one, 5 at most. */
 maki_nearest maki_nearest_to(maki_str name);
 void maki_nearest_offer(maki_nearest *nearest, maki_str candidate);
 

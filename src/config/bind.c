@@ -38,6 +38,7 @@ static maki_str written(binder *b, const maki_place *at)
     maki_str path = maki_place_path(at, at->pattern, b->arena);
     if (is_inline(at) && path.len) return maki_str_from(path, strlen("policies."));
     if (!at->editor.len) return path;
+    if (!path.len) return at->editor;
     return maki_arena_print(b->arena, "%.*s.%.*s", (int)at->editor.len, at->editor.ptr,
                             (int)path.len, path.ptr);
 }
@@ -67,7 +68,14 @@ static void keep(binder *b, const maki_value *value)
     const maki_value *other = maki_config_value_at(b->config, value->path);
     if (!other) {
         append(b->config, value);
-    } else if (!maki_value_same(other, value)) {
+        return;
+    }
+    if (maki_value_same(other, value)) return;
+    if (maki_str_is(other->written, value->written)) {
+        maki_problem_add(b->problems, value->at,
+                         "%.*s has another value on line %zu; keep one of them",
+                         (int)value->written.len, value->written.ptr, other->at.line);
+    } else {
         maki_problem_add(
             b->problems, value->at,
             "%.*s and %.*s on line %zu are one setting with two values; keep one of them",
@@ -128,11 +136,26 @@ static maki_str nearest_key(const maki_place *at, maki_str key)
     return nearest.found;
 }
 
-static void tell_unknown(binder *b, const maki_place *at, const maki_yaml_item *item)
+/* The part of a key with dots that is not known, and the place it would be at. */
+static maki_str unknown_part(const maki_place *from, maki_str key, maki_place *at)
 {
-    maki_str key = maki_problem_quote(b->arena, item->key, 60), here = written(b, at);
-    maki_str near = nearest_key(at, item->key), name = key;
-    const char *other = near.len ? NULL : elsewhere(item->key);
+    maki_place next;
+    *at = *from;
+    for (size_t i = 1; i + 1 < key.len; i++) {
+        if (key.ptr[i] != '.' || !maki_place_step(at, maki_str_to(key, i), &next)) continue;
+        *at = next;
+        key = maki_str_from(key, i + 1);
+        i = 0;
+    }
+    return key;
+}
+
+static void tell_unknown(binder *b, const maki_place *from, const maki_yaml_item *item)
+{
+    maki_place place, *at = &place;
+    maki_str part = unknown_part(from, item->key, at), here = written(b, at);
+    maki_str key = maki_problem_quote(b->arena, part, 60), near = nearest_key(at, part), name = key;
+    const char *other = near.len ? NULL : elsewhere(part);
     if (here.len) {
         name =
             maki_arena_print(b->arena, "%.*s.%.*s", (int)here.len, here.ptr, (int)key.len, key.ptr);
@@ -169,6 +192,7 @@ static void tell_kind(binder *b, const maki_place *at, const maki_yaml_node *nod
     }
     maki_str keys = keys_here(b, at);
     bool list = maki_place_is_list(at);
+    if (!keys.len && maki_place_takes_names(at)) keys = MAKI_LIT("NAME: ...");
     maki_problem_add(b->problems, node->at, "%.*s must be %s%s%.*s%s, not %s", (int)name.len,
                      name.ptr, list ? "a list of mappings" : "a mapping", keys.len ? " (" : "",
                      (int)keys.len, keys.ptr, keys.len ? ")" : "", kind_words(node));

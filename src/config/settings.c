@@ -50,7 +50,7 @@ static const maki_config_setting daemon_rows[] = {
     ANY(TEXT, "serve.ca_file", NULL, HELP("certificates to trust instead of the system's")),
     INTEGER("serve.limits.connections", "16384", 1, 1000000, HELP("clients at a time")),
     BYTES("serve.limits.head", "64k", 1024, 1 << 20, HELP("of one request's head")),
-    BYTES("serve.limits.body", "1g", 1024, 1125899906842624.0, HELP("of one request's body, packed or not")),
+    BYTES("serve.limits.body", "1g", 1024, 1099511627776.0, HELP("of one request's body, packed or not")),
     TIME("serve.timeouts.idle", "2m", 1, DAY_MS, HELP("a connection without a request is closed")),
     TIME("serve.timeouts.head", "30s", 1, DAY_MS, HELP("a head must have come")),
     TIME("serve.timeouts.body", "1m", 1, DAY_MS, HELP("no byte of a body came")),

@@ -19,7 +19,7 @@ static const char *type_words(maki_config_type type)
         [MAKI_CONFIG_INTEGER] = "a whole number",
         [MAKI_CONFIG_NUMBER] = "a number",
         [MAKI_CONFIG_TEXT] = "text",
-        [MAKI_CONFIG_SECRET] = "a secret",
+        [MAKI_CONFIG_SECRET] = "text, a secret",
         [MAKI_CONFIG_CHOICE] = "one of",
         [MAKI_CONFIG_LIST] = "a list of texts",
         [MAKI_CONFIG_BYTES] = "an amount of bytes (64k, 10m, 1g)",
@@ -173,6 +173,16 @@ static const char *percent_hint(const maki_config_setting *row, double n, maki_a
     return "";
 }
 
+/* A number with something behind it. */
+static const char *unit_hint(maki_str text)
+{
+    char last = text.len > 1 ? text.ptr[text.len - 1] : '0';
+    if (last == '%') return "; write it without the %";
+    if (strchr("kKmM", last) && text.ptr[0] >= '0' && text.ptr[0] <= '9')
+        return "; write the number out";
+    return "";
+}
+
 static bool read_amount(const maki_config_setting *row, maki_str text, double *out)
 {
     uint64_t n = 0;
@@ -192,7 +202,9 @@ static maki_str read_number(maki_value *value, maki_str text, maki_value_form fo
 {
     const maki_config_setting *row = value->row;
     bool plain = row->type == MAKI_CONFIG_INTEGER || row->type == MAKI_CONFIG_NUMBER;
-    if (!read_amount(row, text, &value->number)) return wrong(row, text, "", arena);
+    if (!read_amount(row, text, &value->number)) {
+        return wrong(row, text, plain ? unit_hint(text) : "", arena);
+    }
     if (plain && form == MAKI_VALUE_QUOTED) {
         return wrong(row, text, " in quotes, which is text; write it without them", arena);
     }

@@ -20,6 +20,7 @@ typedef struct builder {
     size_t depth;
     maki_yaml_node *top;
     bool has_key; /* a key waits for its value */
+    bool drop;    /* which is left out: the mistake is told at the key */
     maki_str key;
     maki_spot key_at;
     anchor *anchors; /* the newest first: a name may be given again */
@@ -84,6 +85,9 @@ static const maki_yaml_item *same_key(const maki_yaml_node *map, maki_str key)
 
 static void hang(builder *b, maki_yaml_node *parent, maki_yaml_node *node)
 {
+    bool drop = b->drop;
+    b->has_key = b->drop = false;
+    if (drop) return;
     maki_yaml_item *item = maki_arena_get(b->arena, sizeof *item);
     if (!item) return;
     *item = (maki_yaml_item){ .key = b->key, .key_at = b->key_at, .value = node };
@@ -93,7 +97,6 @@ static void hang(builder *b, maki_yaml_node *parent, maki_yaml_node *node)
         parent->first = item;
     }
     parent->last = item;
-    b->has_key = false;
     b->key = (maki_str){ "", 0 };
 }
 
@@ -102,7 +105,8 @@ static void take_key(builder *b, const maki_yaml_node *map, const maki_yaml_node
 {
     const maki_yaml_item *twice = same_key(map, scalar->text);
     maki_str name = maki_problem_quote(b->arena, scalar->text, 60);
-    if (maki_str_is(scalar->text, MAKI_LIT("<<")) && !scalar->quoted) {
+    bool merge = maki_str_is(scalar->text, MAKI_LIT("<<")) && !scalar->quoted;
+    if (merge) {
         maki_problem_add(b->problems, scalar->at,
                          "merge keys (<<) are not understood; write the settings out");
     } else if (twice) {
@@ -110,6 +114,7 @@ static void take_key(builder *b, const maki_yaml_node *map, const maki_yaml_node
                          "%.*s stands twice, first on line %zu; keep one of them", (int)name.len,
                          name.ptr, twice->key_at.line);
     }
+    b->drop = merge || twice;
     b->has_key = true;
     b->key = scalar->text;
     b->key_at = scalar->at;
@@ -236,35 +241,45 @@ static bool is_text(maki_str bytes, maki_problems *problems)
     return false;
 }
 
-/* The line of a mark ends where?  To see what stands there. */
-static char char_at(maki_str bytes, maki_spot spot)
+/* The line of a spot, and from it on. */
+static maki_str line_at(maki_str bytes, maki_spot spot, maki_str *from)
 {
     size_t line = 1, i = 0;
     while (i < bytes.len && line < spot.line)
         line += bytes.ptr[i++] == '\n';
-    for (size_t column = 1; i < bytes.len && column < spot.column; column++) {
+    maki_str rest = maki_str_from(bytes, i);
+    const char *end = rest.len ? memchr(rest.ptr, '\n', rest.len) : NULL;
+    if (end) rest.len = (size_t)(end - rest.ptr);
+    *from = rest;
+    for (size_t column = 1; from->len && column < spot.column; column++) {
         size_t len = 1;
-        (void)maki_utf8_char(bytes, i, &len);
-        i += len;
+        (void)maki_utf8_char(*from, 0, &len);
+        *from = maki_str_from(*from, len);
     }
-    return i < bytes.len ? bytes.ptr[i] : '\0';
+    return rest;
 }
 
-static const char *hint(const yaml_parser_t *parser, char at)
+/* What libyaml says, and what it usually means. */
+static const char *hint(const char *problem, maki_str line, maki_str from)
 {
-    if (at == '\t') return "; YAML is not indented with tabs: use spaces";
-    if (at == '%' || at == '@' || at == '`') return "; put the value in quotes";
-    if (strstr(parser->problem, "mapping values are not allowed")) {
-        return "; is a line above not indented the same, or does a value with a colon need quotes?";
+    static const struct hint_row {
+        const char *problem, *hint;
+    } rows[] = {
+        { "mapping values are not allowed",
+          "; is a line above not indented the same, or does a value with a colon need quotes?" },
+        { "did not find expected ',' or", "; a bracket or brace is not closed" },
+        { "could not find expected ':'", "; a key needs a colon and a space behind it" },
+        { "did not find expected key", "; is it indented as the lines above?" },
+        { "end of stream", "; a quote, bracket or brace is not closed" },
+    };
+    bool flow = strstr(problem, "did not find expected ',' or") != NULL;
+    if (from.len && from.ptr[0] == '\t') return "; YAML is not indented with tabs: use spaces";
+    if (from.len && strchr("%@`", from.ptr[0])) return "; put the value in quotes";
+    if (flow && maki_str_has(line, MAKI_LIT("${")))
+        return "; in braces and brackets \"${...}\" needs quotes";
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if (strstr(problem, rows[i].problem)) return rows[i].hint;
     }
-    if (strstr(parser->problem, "did not find expected ',' or"))
-        return "; a bracket or brace is not closed";
-    if (strstr(parser->problem, "could not find expected ':'"))
-        return "; a key needs a colon and a space behind it";
-    if (strstr(parser->problem, "did not find expected key"))
-        return "; is it indented as the lines above?";
-    if (strstr(parser->problem, "end of stream"))
-        return "; a quote, bracket or brace is not closed";
     return "";
 }
 
@@ -277,14 +292,15 @@ static void tell_syntax(const yaml_parser_t *parser, maki_str bytes, maki_proble
         return;
     }
     maki_spot at = spot_of(parser->problem_mark);
-    const char *context = parser->context ? parser->context : "";
+    maki_str from, line = line_at(bytes, at, &from);
+    const char *context = parser->context ? parser->context : "", *more = hint(problem, line, from);
     bool elsewhere = parser->context && parser->context_mark.line + 1 != at.line;
     if (elsewhere) {
         maki_problem_add(problems, at, "no YAML: %s, %s that began on line %zu%s", problem, context,
-                         parser->context_mark.line + 1, hint(parser, char_at(bytes, at)));
+                         parser->context_mark.line + 1, more);
     } else {
         maki_problem_add(problems, at, "no YAML: %s%s%s%s", problem, context[0] ? ", " : "",
-                         context, hint(parser, char_at(bytes, at)));
+                         context, more);
     }
 }
 
