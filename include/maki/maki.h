@@ -2,6 +2,7 @@
 #ifndef MAKI_H
 #define MAKI_H
 
+#include <maki/config.h>
 #include <maki/conversation.h>
 #include <maki/env.h>
 #include <maki/json.h>

@@ -14,6 +14,7 @@ typedef struct cli_command {
     int (*run)(int argc, char **argv); /* argv[0] is the command's name; returns the exit code */
 } cli_command;
 
+extern const cli_command cli_config;
 extern const cli_command cli_connect;
 extern const cli_command cli_demo;
 extern const cli_command cli_doctor;

@@ -41,26 +41,37 @@ static void say_ready(int fd, const char *address)
     if (fd >= 0) close(fd);
 }
 
-int main(int argc, char **argv)
+static int serve(const maki_env *env, const maki_daemon_options *options)
 {
-    maki_env env = maki_env_system();
-    maki_fd_sink out = { env.files, STDOUT_FILENO }, log = { env.files, STDERR_FILENO };
-    maki_daemon_options options;
+    maki_fd_sink log = { env->files, STDERR_FILENO };
+    maki_logger logger = { env->clock, maki_fd_sink_of(&log), options->log_level };
     maki_daemon *daemon = NULL;
     maki_err err;
-
-    signal(SIGPIPE, SIG_IGN);
-    if (maki_daemon_options_read(argc, argv, &options, &err) != MAKI_OK) return fail(&err);
-    if (options.help) {
-        maki_daemon_options_help(maki_fd_sink_of(&out));
-        return 0;
-    }
     raise_limits();
     settle_memory();
-    maki_logger logger = { env.clock, maki_fd_sink_of(&log), options.log_level };
-    if (maki_daemon_open(&env, &options, &logger, &daemon, &err) != MAKI_OK) return fail(&err);
-    say_ready(options.ready_fd, maki_daemon_address(daemon));
+    if (maki_daemon_open(env, options, &logger, &daemon, &err) != MAKI_OK) return fail(&err);
+    say_ready(options->ready_fd, maki_daemon_address(daemon));
     maki_daemon_run(daemon);
     maki_daemon_close(daemon);
     return 0;
+}
+
+int main(int argc, char **argv)
+{
+    maki_env env = maki_env_system();
+    maki_fd_sink out = { env.files, STDOUT_FILENO };
+    maki_daemon_options options;
+    maki_err err;
+    int code = 0;
+
+    signal(SIGPIPE, SIG_IGN);
+    if (maki_daemon_options_read(&env, environ, argc, argv, &options, &err) != MAKI_OK) {
+        code = fail(&err);
+    } else if (options.help) {
+        maki_daemon_options_help(maki_fd_sink_of(&out));
+    } else {
+        code = serve(&env, &options);
+    }
+    maki_daemon_options_free(&options);
+    return code;
 }

@@ -1,6 +1,9 @@
-/* options.h -- how the daemon is to run: one table gives the command line, its help and the defaults. */
+/* options.h -- how the daemon is to run: one table gives the command line, its help and the settings of
+ * maki.yaml (config/settings.c has their defaults).  What the command line says wins over the file. */
 #ifndef MAKI_DAEMON_OPTIONS_H
 #define MAKI_DAEMON_OPTIONS_H
+
+#include <maki/config.h>
 
 #include "base/logger.h"
 #include "daemon/guard.h"
@@ -11,6 +14,7 @@
 enum { MAKI_LISTEN_MOST = 4 };
 
 typedef struct maki_daemon_options {
+    maki_config *config; /* texts below are borrowed from it, or from the command line */
     const char *listen[MAKI_LISTEN_MOST];
     size_t listen_count;
     const char *home; /* NULL: $MAKI_HOME, $XDG_DATA_HOME/maki or ~/.local/share/maki */
@@ -25,9 +29,12 @@ typedef struct maki_daemon_options {
     maki_client_limits client;
 } maki_daemon_options;
 
-/* The defaults, and what the command line says.  Strings are borrowed from it. */
-maki_status maki_daemon_options_read(int argc, char **argv, maki_daemon_options *out, maki_err *err)
+/* The configuration, and over it what the command line says; with --help nothing is read.  `env` and argv
+ * are borrowed.  The caller ends it with maki_daemon_options_free(), also after a failure. */
+maki_status maki_daemon_options_read(const maki_env *env, char *const *environment, int argc,
+                                     char **argv, maki_daemon_options *out, maki_err *err)
     MAKI_MUST_CHECK;
+void maki_daemon_options_free(maki_daemon_options *options);
 /* What goes together and what does not: beyond this machine only with a token. */
 maki_status maki_daemon_options_check(maki_daemon_options *options, maki_err *err);
 void maki_daemon_options_help(maki_sink out);

@@ -7,19 +7,6 @@
 #include "base/err.h"
 #include "base/str.h"
 
-static const char *const defaults[] = {
-    "anthropic=https://api.anthropic.com", "openai=https://api.openai.com",
-    "gemini=https://generativelanguage.googleapis.com", "ollama=http://127.0.0.1:11434",
-    "demo=http://127.0.0.1:4748"
-}; /* where maki demo's provider is */
-
-void maki_upstreams_init(maki_upstreams *all)
-{
-    *all = (maki_upstreams){ .count = 0 };
-    for (size_t i = 0; i < sizeof defaults / sizeof defaults[0]; i++)
-        (void)maki_upstreams_add(all, maki_str_of(defaults[i]), NULL);
-}
-
 static maki_status wrong(maki_err *err, const char *what)
 {
     return maki_fail(err, MAKI_INVALID,

@@ -27,8 +27,6 @@ typedef struct maki_upstreams {
     bool by_model; /* some have patterns */
 } maki_upstreams;
 
-/* The providers' own. */
-void maki_upstreams_init(maki_upstreams *all);
 /* Add a line, or replace the one of that name. */
 maki_status maki_upstreams_add(maki_upstreams *all, maki_str line, maki_err *err);
 

@@ -7,6 +7,7 @@
 #include <maki/maki.h>
 
 #include "base/err.h"
+#include "base/nearest.h"
 #include "base/str.h"
 #include "ops/parts.h"
 
@@ -80,41 +81,16 @@ const maki_op_info *maki_op_find(maki_str name)
     return row ? &row->info : NULL;
 }
 
-/* Levenshtein's distance, for names of at most 63 bytes. */
-static size_t distance(maki_str a, maki_str b)
-{
-    size_t row[64];
-    for (size_t j = 0; j <= b.len; j++)
-        row[j] = j;
-    for (size_t i = 1; i <= a.len; i++) {
-        size_t corner = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= b.len; j++) {
-            size_t change = corner + (a.ptr[i - 1] != b.ptr[j - 1]);
-            size_t least = row[j] < row[j - 1] ? row[j] + 1 : row[j - 1] + 1;
-            corner = row[j];
-            row[j] = change < least ? change : least;
-        }
-    }
-    return row[b.len];
-}
-
 const char *maki_op_nearest(maki_str name)
 {
-    const char *nearest = NULL;
-    size_t least = 6; /* further away is another word, not a slip */
-    if (name.len > 63) return NULL;
+    maki_nearest nearest = { .name = name, .least = 6 };
     for (size_t i = 0; i < maki_op_table_count; i++) {
         const char *other = maki_op_table[i].info.name;
         const char *dot = strchr(other, '.');
-        size_t d = distance(name, maki_str_of(other));
-        if (dot && maki_str_is(name, maki_str_of(dot + 1))) d = 1; /* "truncate" */
-        if (d < least) {
-            least = d;
-            nearest = other;
-        }
+        if (dot && maki_str_is(name, maki_str_of(dot + 1))) return other; /* "truncate" */
+        maki_nearest_offer(&nearest, maki_str_of(other));
     }
-    return nearest;
+    return nearest.found.ptr;
 }
 
 /* ---- running --------------------------------------------------------------------------------- */

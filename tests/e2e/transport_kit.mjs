@@ -8,7 +8,7 @@ import os from 'node:os';
 import path from 'node:path';
 
 export const LIMIT = 60_000;
-const program = process.env.MAKI_SERVE;
+export const program = process.env.MAKI_SERVE;
 
 export function within(promise, what, ms = LIMIT) {
   let timer;

@@ -1,0 +1,23 @@
+/* amount.h -- amounts as people write them in a file, a variable or on a command line. */
+#ifndef MAKI_CONFIG_AMOUNT_H
+#define MAKI_CONFIG_AMOUNT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <maki/str.h>
+
+/* All answer false, and leave *out alone, when the whole text is no such amount. */
+
+/* true, yes, on; false, no, off; in capitals too */
+bool maki_amount_flag(maki_str text, bool *out);
+/* "200000", "200_000", "-1"; up to 2^53, so that a double holds it */
+bool maki_amount_integer(maki_str text, double *out);
+/* a number of JSON */
+bool maki_amount_number(maki_str text, double *out);
+/* "64", "64k", "10m", "1g"; up to 2^50 */
+bool maki_amount_bytes(maki_str text, uint64_t *out);
+/* "30" and "30s" are seconds, "250ms", "5m", "2h"; up to 2^32 - 1 ms */
+bool maki_amount_time(maki_str text, uint64_t *ms);
+
+#endif

@@ -1,0 +1,181 @@
+/* config.c -- open a configuration, ask it, close it. */
+#include <string.h>
+
+#include "base/err.h"
+#include "base/str.h"
+#include "config/config_inside.h"
+
+/* ---- open and close ------------------------------------------------------------------------------------ */
+
+static maki_config *make(const maki_env *env)
+{
+    maki_config *config = env->alloc->resize(env->alloc, NULL, 0, sizeof *config);
+    if (!config) return NULL;
+    *config = (maki_config){ .env = *env, .arena = maki_arena_new(env->alloc, MAKI_CONFIG_MEMORY) };
+    return config;
+}
+
+void maki_config_close(maki_config *config)
+{
+    if (!config) return;
+    const maki_alloc *alloc = config->env.alloc;
+    maki_arena_free(&config->arena);
+    alloc->resize(alloc, config, sizeof *config, 0);
+}
+
+static maki_status read_file(maki_config *config, const maki_config_options *options,
+                             maki_problems *problems, maki_err *err)
+{
+    maki_str bytes = { "", 0 };
+    maki_yaml_node *top = NULL;
+    maki_status st = maki_config_load(config, &bytes, err);
+    if (st == MAKI_OK) st = maki_yaml_read(bytes, problems, &top, err);
+    if (st == MAKI_OK && top) maki_config_bind(config, top, options->environment, problems);
+    return st;
+}
+
+static maki_status fill(maki_config *config, const maki_config_options *options, maki_err *err)
+{
+    maki_status st = maki_config_which(config, options, err);
+    maki_problems problems = { .arena = &config->arena, .file = config->file };
+    if (st == MAKI_OK && config->file) st = read_file(config, options, &problems, err);
+    if (st != MAKI_OK) return st;
+    maki_config_bind_environment(config, options->environment, &problems);
+    st = maki_config_bind_defaults(config, options->environment, err);
+    if (st != MAKI_OK) return st;
+    if (problems.mistakes == 0) maki_config_rules(config, &problems);
+    for (size_t i = 0; i < config->count; i++)
+        config->values[i].shown = maki_value_show(&config->values[i], &config->arena);
+    st = maki_arena_status(&config->arena, err);
+    return st == MAKI_OK ? maki_problems_tell(&problems, options, err) : st;
+}
+
+maki_status maki_config_open(const maki_config_options *options, maki_config **out, maki_err *err)
+{
+    maki_config *config = make(&options->env);
+    if (!config) return maki_fail_nomem(err);
+    maki_status st = fill(config, options, err);
+    if (st == MAKI_OK) {
+        *out = config;
+    } else {
+        maki_config_close(config);
+    }
+    return st;
+}
+
+const char *maki_config_file(const maki_config *config)
+{
+    return config->file;
+}
+
+/* ---- asking -------------------------------------------------------------------------------------------- */
+
+/* The value at a path, or, in *fallback, the default that every name of this row has. */
+static const maki_value *ask(const maki_config *config, const char *path, maki_value *fallback)
+{
+    maki_place at;
+    const maki_value *value = maki_config_value_at(config, maki_str_of(path));
+    if (value) return value;
+    const maki_config_setting *row =
+        maki_place_of(maki_str_of(path), &at) ? maki_place_setting(&at) : NULL;
+    if (row && row->type == MAKI_CONFIG_SAME && at.count == 0)
+        return ask(config, row->choices, fallback);
+    if (!row || !row->initial) return NULL;
+    /* texts that are amounts, flags or choices need no memory to be read */
+    *fallback = (maki_value){ .path = maki_str_of(path), .row = row };
+    (void)maki_value_read(fallback, maki_str_of(row->initial), MAKI_VALUE_PLAIN, NULL);
+    return fallback;
+}
+
+bool maki_config_is_set(const maki_config *config, const char *path)
+{
+    maki_value fallback;
+    const maki_value *value = ask(config, path, &fallback);
+    return value && !value->missing.len;
+}
+
+double maki_config_number(const maki_config *config, const char *path)
+{
+    maki_value fallback;
+    const maki_value *value = ask(config, path, &fallback);
+    return value ? value->number : 0;
+}
+
+bool maki_config_flag(const maki_config *config, const char *path)
+{
+    return maki_config_number(config, path) != 0;
+}
+
+int64_t maki_config_integer(const maki_config *config, const char *path)
+{
+    return (int64_t)maki_config_number(config, path);
+}
+
+maki_str maki_config_text(const maki_config *config, const char *path)
+{
+    maki_value fallback;
+    const maki_value *value = ask(config, path, &fallback);
+    return value ? value->text : (maki_str){ "", 0 };
+}
+
+bool maki_config_entry(const maki_config *config, const char *path, size_t n, maki_str *out)
+{
+    const maki_value *value = maki_config_value_at(config, maki_str_of(path));
+    if (!value || n >= value->count) return false;
+    *out = value->items[n];
+    return true;
+}
+
+maki_status maki_config_secret(const maki_config *config, const char *path, maki_str *out,
+                               maki_err *err)
+{
+    const maki_value *value = maki_config_value_at(config, maki_str_of(path));
+    if (!value) {
+        return maki_fail(err, MAKI_NOTFOUND, "%.80s is not set; write it into %.80s", path,
+                         config->file ? config->file : "maki.yaml");
+    }
+    if (value->missing.len) {
+        return maki_fail(err, MAKI_NOTFOUND,
+                         "%.60s (%.60s:%zu) is to come from the variable %.*s, which is not set",
+                         path, config->file, value->at.line,
+                         value->missing.len < 60 ? (int)value->missing.len : 60,
+                         value->missing.ptr);
+    }
+    *out = value->text;
+    return MAKI_OK;
+}
+
+/* ---- names --------------------------------------------------------------------------------------------- */
+
+/* The name that a value has in the place of the star behind `at`; false: it lies elsewhere. */
+static bool name_behind(const maki_place *at, const maki_value *value, maki_str *name)
+{
+    maki_str path = maki_str_of(value->row->path);
+    if (value->name_count <= at->count || !maki_str_starts(path, at->pattern)) return false;
+    const char *behind = path.ptr + at->pattern.len;
+    if (behind[0] != '.' || !strchr("*#", behind[1])) return false;
+    for (size_t i = 0; i < at->count; i++) {
+        if (!maki_str_is(value->names[i], at->names[i])) return false;
+    }
+    *name = value->names[at->count];
+    return true;
+}
+
+bool maki_config_next_name(const maki_config *config, const char *path, size_t *cursor,
+                           maki_str *name)
+{
+    maki_place at;
+    if (!maki_place_of(maki_str_of(path), &at)) return false;
+    for (; *cursor < config->count; ++*cursor) {
+        maki_str other;
+        bool before = false;
+        if (!name_behind(&at, &config->values[*cursor], name)) continue;
+        for (size_t i = 0; i < *cursor && !before; i++) {
+            before = name_behind(&at, &config->values[i], &other) && maki_str_is(other, *name);
+        }
+        if (before) continue;
+        ++*cursor;
+        return true;
+    }
+    return false;
+}

@@ -1,0 +1,80 @@
+/* expand.c -- see expand.h. */
+#include "config/expand.h"
+
+#include <ctype.h>
+
+#include "base/str.h"
+
+bool maki_variable(char *const *environment, maki_str name, maki_str *value)
+{
+    for (size_t i = 0; environment && environment[i]; i++) {
+        maki_str entry = maki_str_of(environment[i]);
+        if (!maki_str_starts(entry, name) || entry.ptr[name.len] != '=') continue;
+        *value = maki_str_from(entry, name.len + 1);
+        return true;
+    }
+    return false;
+}
+
+static size_t name_len(maki_str text)
+{
+    size_t n = 0;
+    while (n < text.len && (isalnum((unsigned char)text.ptr[n]) || text.ptr[n] == '_'))
+        n++;
+    return n && isdigit((unsigned char)text.ptr[0]) ? 0 : n;
+}
+
+/* What stands for the reference at the start of `text` ("${NAME...}"); *used is its length. */
+static maki_str look_up(maki_str text, char *const *environment, maki_expanded *out, size_t *used)
+{
+    maki_str value = { "", 0 }, inside = maki_str_from(text, 2);
+    const char *end = memchr(inside.ptr, '}', inside.len);
+    if (!end) {
+        out->wrong = "${ is not closed by }; write $${ for the two characters themselves";
+        return value;
+    }
+    *used = (size_t)(end + 1 - text.ptr);
+    inside.len = (size_t)(end - inside.ptr);
+    maki_str name = maki_str_to(inside, name_len(inside)), rest = maki_str_from(inside, name.len);
+    bool has_default = maki_str_starts(rest, MAKI_LIT(":-"));
+    if (name.len == 0 || (rest.len && !has_default)) {
+        out->wrong = "between ${ and } stands a name, NAME or NAME:-default";
+        return value;
+    }
+    /* as in a shell, :- counts for an empty variable too */
+    if (maki_variable(environment, name, &value) && (value.len || !has_default)) {
+        if (out->variable.len == 0) out->variable = name;
+        return value;
+    }
+    if (!has_default && out->missing.len == 0) out->missing = name;
+    return has_default ? maki_str_from(rest, 2) : (maki_str){ "", 0 };
+}
+
+/* One pass, either to measure (`to` NULL) or to write. */
+static size_t expand_into(maki_str text, char *const *environment, maki_expanded *out, char *to)
+{
+    size_t fill = 0;
+    while (text.len && !out->wrong) {
+        maki_str piece = maki_str_to(text, 1);
+        size_t used = 1;
+        if (maki_str_starts(text, MAKI_LIT("$${"))) {
+            piece = (maki_str){ "${", 2 };
+            used = 3;
+        } else if (maki_str_starts(text, MAKI_LIT("${"))) {
+            piece = look_up(text, environment, out, &used);
+        }
+        if (to && piece.len) memcpy(to + fill, piece.ptr, piece.len);
+        fill += piece.len;
+        text = maki_str_from(text, used);
+    }
+    return fill;
+}
+
+maki_expanded maki_expand(maki_str text, char *const *environment, maki_arena *arena)
+{
+    maki_expanded out = { .text = { "", 0 } };
+    size_t n = expand_into(text, environment, &out, NULL);
+    char *at = out.wrong ? NULL : maki_arena_get(arena, n + 1);
+    if (at) out.text = (maki_str){ at, expand_into(text, environment, &out, at) };
+    return out;
+}

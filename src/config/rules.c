@@ -1,0 +1,169 @@
+/* rules.c -- settings that must agree with each other. */
+#include <string.h>
+
+#include "base/nearest.h"
+#include "base/str.h"
+#include "config/config_inside.h"
+
+static const maki_value *at_path(const maki_config *config, maki_arena *arena, const char *folder,
+                                 maki_str name, const char *key)
+{
+    maki_str path = maki_arena_print(arena, "%s.%.*s.%s", folder, (int)name.len, name.ptr, key);
+    return maki_config_value_at(config, path);
+}
+
+static bool is_at(const maki_value *value, const char *pattern)
+{
+    return strcmp(value->row->path, pattern) == 0;
+}
+
+/* ---- names that must be known ------------------------------------------------------------------------- */
+
+/* Offer all names of a folder ("policies"); true: `name` is one of them. */
+static bool offer_names(const maki_config *config, const char *folder, maki_str name,
+                        maki_nearest *nearest)
+{
+    maki_str other;
+    for (size_t cursor = 0; maki_config_next_name(config, folder, &cursor, &other);) {
+        if (maki_str_is(other, name)) return true;
+        maki_nearest_offer(nearest, other);
+    }
+    return false;
+}
+
+static void check_reference(const maki_config *config, maki_problems *problems,
+                            const maki_value *value, const char *folder, const char *const *known)
+{
+    maki_nearest nearest = maki_nearest_to(value->text);
+    for (size_t i = 0; known[i]; i++) {
+        if (maki_str_is(maki_str_of(known[i]), value->text)) return;
+        maki_nearest_offer(&nearest, maki_str_of(known[i]));
+    }
+    if (offer_names(config, folder, value->text, &nearest)) return;
+    maki_str shown = maki_problem_quote(problems->arena, value->text, 40);
+    maki_str near = nearest.found;
+    maki_problem_add(problems, value->at, "%.*s: there is no \"%.*s\" under %s%s%.*s%s",
+                     (int)value->written.len, value->written.ptr, (int)shown.len, shown.ptr, folder,
+                     near.len ? "; did you mean " : "", (int)near.len, near.ptr ? near.ptr : "",
+                     near.len ? "?" : "");
+}
+
+static void check_references(const maki_config *config, maki_problems *problems)
+{
+    static const char *const presets[] = { "maki", "roo", "clawdbot", "files", NULL };
+    static const char *const offline[] = { "offline", NULL };
+    for (size_t i = 0; i < config->count; i++) {
+        const maki_value *value = &config->values[i];
+        if (value->row->type == MAKI_CONFIG_POLICY) {
+            check_reference(config, problems, value, "policies", presets);
+        } else if (is_at(value, "llm.provider") || is_at(value, "agents.*.provider") ||
+                   is_at(value, "summary.provider")) {
+            check_reference(config, problems, value, "llm", offline);
+        }
+    }
+}
+
+/* ---- amounts ------------------------------------------------------------------------------------------ */
+
+/* A threshold of a profile that does not count is no mistake: the general one is used instead. */
+static void check_profile(maki_problems *problems, const maki_value *value)
+{
+    const maki_config_setting *row = value->row;
+    if (!row->inherits || value->number == -1) return;
+    if (value->number >= row->min && value->number <= row->max) return;
+    maki_problem_warn(
+        problems, value->at, "%.*s is %g, not from %g to %g or -1: the general threshold is used",
+        (int)value->written.len, value->written.ptr, value->number, row->min, row->max);
+}
+
+static void check_pruning(const maki_config *config, maki_problems *problems)
+{
+    maki_str name;
+    for (size_t cursor = 0; maki_config_next_name(config, "agents", &cursor, &name);) {
+        const maki_value *soft =
+            at_path(config, problems->arena, "agents", name, "pruning.softTrimThreshold");
+        const maki_value *hard =
+            at_path(config, problems->arena, "agents", name, "pruning.hardClearThreshold");
+        double low = soft ? soft->number : 0.3, high = hard ? hard->number : 0.5;
+        if (low <= high) continue;
+        maki_problem_add(
+            problems, soft ? soft->at : hard->at,
+            "agents.%.*s.pruning: softTrimThreshold (%g) is above hardClearThreshold (%g)",
+            (int)name.len, name.ptr, low, high);
+    }
+}
+
+/* `small` must not be above `large`. */
+static void check_order(const maki_config *config, maki_problems *problems, const char *small,
+                        const char *large)
+{
+    const maki_value *low = maki_config_value_at(config, maki_str_of(small));
+    const maki_value *high = maki_config_value_at(config, maki_str_of(large));
+    if (!low || !high || low->number <= high->number) return;
+    maki_problem_add(problems, low->source == MAKI_CONFIG_FILE ? low->at : high->at,
+                     "%s (%g) must not be above %s (%g)", small, low->number, large, high->number);
+}
+
+static void check_weights(const maki_config *config, maki_problems *problems)
+{
+    const maki_value *semantic =
+        maki_config_value_at(config, MAKI_LIT("memory.search.semanticWeight"));
+    const maki_value *keyword =
+        maki_config_value_at(config, MAKI_LIT("memory.search.keywordWeight"));
+    if (!semantic || !keyword || semantic->number + keyword->number > 0) return;
+    maki_problem_add(
+        problems, semantic->at,
+        "memory.search: semanticWeight and keywordWeight are both 0; nothing would be found");
+}
+
+/* ---- what must be there ------------------------------------------------------------------------------- */
+
+static void check_steps(const maki_config *config, maki_problems *problems)
+{
+    for (size_t i = 0; i < config->count; i++) {
+        const maki_value *value = &config->values[i];
+        if (value->name_count != 2 ||
+            !maki_str_starts(maki_str_of(value->row->path), MAKI_LIT("policies."))) {
+            continue;
+        }
+        maki_str path =
+            maki_arena_print(problems->arena, "policies.%.*s.%.*s.step", (int)value->names[0].len,
+                             value->names[0].ptr, (int)value->names[1].len, value->names[1].ptr);
+        if (maki_config_value_at(config, path)) continue;
+        maki_problem_add(problems, value->at, "%.*s belongs to no step; write step: NAME beside it",
+                         (int)value->written.len, value->written.ptr);
+    }
+}
+
+static void check_upstreams(const maki_config *config, maki_problems *problems)
+{
+    maki_str name;
+    for (size_t cursor = 0; maki_config_next_name(config, "upstreams", &cursor, &name);) {
+        const maki_value *models = at_path(config, problems->arena, "upstreams", name, "models");
+        if (!models || at_path(config, problems->arena, "upstreams", name, "url")) continue;
+        maki_problem_add(problems, models->at, "upstreams.%.*s has no url", (int)name.len,
+                         name.ptr);
+    }
+}
+
+static void check_storage(const maki_config *config, maki_problems *problems)
+{
+    const maki_value *storage = maki_config_value_at(config, MAKI_LIT("memory.storage"));
+    if (!storage || !maki_str_is(storage->text, MAKI_LIT("lancedb"))) return;
+    maki_problem_warn(problems, storage->at,
+                      "memory.storage: lancedb is not built in; sqlite-vec is used");
+}
+
+void maki_config_rules(const maki_config *config, maki_problems *problems)
+{
+    for (size_t i = 0; i < config->count; i++)
+        check_profile(problems, &config->values[i]);
+    check_references(config, problems);
+    check_pruning(config, problems);
+    check_order(config, problems, "memory.chunk.overlap", "memory.chunk.tokens");
+    check_order(config, problems, "summary.background_percent", "autoCondenseContextPercent");
+    check_weights(config, problems);
+    check_steps(config, problems);
+    check_upstreams(config, problems);
+    check_storage(config, problems);
+}

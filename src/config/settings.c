@@ -1,0 +1,409 @@
+/* settings.c -- the table of settings.  docs/configuration.md is made from it (maki config reference). */
+#include "config/settings.h"
+
+#include <string.h>
+
+#include "base/str.h"
+
+#define FLAG(p, start, ...)                                                \
+    {                                                                      \
+        .path = p, .type = MAKI_CONFIG_FLAG, .initial = start, __VA_ARGS__ \
+    }
+#define INTEGER(p, start, a, b, ...)                                                              \
+    {                                                                                             \
+        .path = p, .type = MAKI_CONFIG_INTEGER, .initial = start, .min = a, .max = b, __VA_ARGS__ \
+    }
+#define NUMBER(p, start, a, b, ...)                                                              \
+    {                                                                                            \
+        .path = p, .type = MAKI_CONFIG_NUMBER, .initial = start, .min = a, .max = b, __VA_ARGS__ \
+    }
+#define TIME(p, start, a, b, ...)                                                              \
+    {                                                                                          \
+        .path = p, .type = MAKI_CONFIG_TIME, .initial = start, .min = a, .max = b, __VA_ARGS__ \
+    }
+#define BYTES(p, start, a, b, ...)                                                              \
+    {                                                                                           \
+        .path = p, .type = MAKI_CONFIG_BYTES, .initial = start, .min = a, .max = b, __VA_ARGS__ \
+    }
+#define CHOICE(p, start, of, ...)                                                           \
+    {                                                                                       \
+        .path = p, .type = MAKI_CONFIG_CHOICE, .initial = start, .choices = of, __VA_ARGS__ \
+    }
+#define ANY(kind, p, start, ...)                                             \
+    {                                                                        \
+        .path = p, .type = MAKI_CONFIG_##kind, .initial = start, __VA_ARGS__ \
+    }
+
+#define HELP(words)    .help = words
+#define LATER(words)   .unused = true, .help = words
+#define VARIABLE(name) .variable = name
+#define EDITOR         .editor = true
+#define MANY           1e9
+#define DAY_MS         86400000.0
+
+/* clang-format off */
+static const maki_config_setting daemon_rows[] = {
+    ANY(ADDRESSES, "serve.listen", "127.0.0.1:4747", HELP("where connections are taken; port 0 picks a free one; beyond this machine a token is needed")),
+    ANY(SECRET, "serve.token", NULL, VARIABLE("MAKI_TOKEN"), HELP("what clients must show")),
+    ANY(LIST, "serve.allow_hosts", NULL, HELP("other names under which clients may reach Maki")),
+    ANY(LIST, "serve.allow_origins", NULL, HELP("sites whose pages may speak to Maki, https://example.com")),
+    ANY(TEXT, "serve.ca_file", NULL, HELP("certificates to trust instead of the system's")),
+    INTEGER("serve.limits.connections", "16384", 1, 1000000, HELP("clients at a time")),
+    BYTES("serve.limits.head", "64k", 1024, 1 << 20, HELP("of one request's head")),
+    BYTES("serve.limits.body", "1g", 1024, 1099511627776.0, HELP("of one request's body, packed or not")),
+    TIME("serve.timeouts.idle", "2m", 1, DAY_MS, HELP("a connection without a request is closed")),
+    TIME("serve.timeouts.head", "30s", 1, DAY_MS, HELP("a head must have come")),
+    TIME("serve.timeouts.body", "1m", 1, DAY_MS, HELP("no byte of a body came")),
+    TIME("serve.timeouts.write", "1m", 1, DAY_MS, HELP("a client took nothing")),
+    TIME("serve.timeouts.connect", "10s", 1, DAY_MS, HELP("to reach an upstream")),
+    TIME("serve.timeouts.upstream", "10m", 1, DAY_MS, HELP("an upstream sent nothing")),
+    TIME("serve.timeouts.stop", "30s", 0, DAY_MS, HELP("to finish what is running when told to stop")),
+    { .path = "upstreams.*", .type = MAKI_CONFIG_SAME, .choices = "upstreams.*.url", HELP("a server to hand requests to, on one line; anthropic, openai, gemini and ollama have defaults") },
+    ANY(URL, "upstreams.*.url", NULL, HELP("where it is, with or without /v1")),
+    ANY(LIST, "upstreams.*.models", NULL, HELP("requests for these models go there; a * stands for anything")),
+    CHOICE("log.level", "info", "debug|info|warn|error", HELP("lines below this level are not written")),
+};
+
+static const maki_config_setting window_rows[] = {
+    FLAG("autoCondenseContext", "true", EDITOR, LATER("condense at the threshold, not only when the window is full")),
+    NUMBER("autoCondenseContextPercent", "75", 5, 100, EDITOR, LATER("the threshold, in percent of the window")),
+    { .path = "contextCompressionThreshold", .type = MAKI_CONFIG_SAME, .choices = "autoCondenseContextPercent", EDITOR, HELP("another name of the threshold") },
+    INTEGER("autoCondenseContextTokens", NULL, 1, MANY, LATER("the threshold in tokens as well; the lower wins")),
+    NUMBER("profileThresholds.*", NULL, 5, 100, EDITOR, .inherits = true, LATER("the threshold of one profile, named by its model; -1: the general one")),
+    ANY(TEXT, "currentProfileId", NULL, EDITOR, LATER("the profile in use; usually the model of the request")),
+    INTEGER("messagesRetainCount", "3", 1, 1000, EDITOR, LATER("newest messages that a condense leaves as they are")),
+    ANY(TEXT, "profiles.*.condenseModel", NULL, LATER("the model that summarises for this one")),
+    NUMBER("profiles.*.compressionRatio", NULL, 0.05, 0.99, LATER("share of the tokens that a summary should save")),
+    INTEGER("profiles.*.keepMessages", NULL, 1, 1000, LATER("messagesRetainCount of this profile")),
+    INTEGER("profiles.*.thresholdTokens", NULL, 1, MANY, LATER("autoCondenseContextTokens of this profile")),
+    INTEGER("profiles.*.contextWindow", NULL, 1000, MANY, LATER("the window of this model, in tokens")),
+    INTEGER("contextWindow", NULL, 1000, MANY, LATER("the window, in tokens, of models that neither their provider nor the table knows")),
+    INTEGER("window.minimum", "16000", 1000, MANY, LATER("a smaller window is refused")),
+    INTEGER("window.warning", "32000", 1000, MANY, LATER("a smaller window is warned of")),
+    INTEGER("window.default", "200000", 1000, MANY, LATER("the window when nobody knows it")),
+    INTEGER("turnLimits.global", "100", 0, 1000000, LATER("turns of a channel's session that are sent; the least limit wins, 0 is none")),
+    INTEGER("turnLimits.perProvider.*", NULL, 0, 1000000, LATER("the same for one provider")),
+    INTEGER("turnLimits.perUser", "30", 0, 1000000, LATER("the same for one sender")),
+};
+
+static const maki_config_setting policy_rows[] = {
+    ANY(POLICY, "policy", NULL, LATER("how room is made: maki, roo, clawdbot, files, one of `policies`, or a list of steps; usually files for tasks, else maki")),
+    CHOICE("policies.*.#.step", NULL, "prune_tools|prune_repeats|shrink_code|condense|soft_trim|hard_clear|window|truncate|last", LATER("what this step does")),
+    CHOICE("policies.*.#.when", "needed", "needed|always|over_allowed|failed", LATER("needed: the target is not reached yet; failed: the step before failed or saved too little")),
+    NUMBER("policies.*.#.from", NULL, 0, 1, LATER("only from this share of the window on")),
+    NUMBER("policies.*.#.below", NULL, 0, 1, LATER("only below this share of the window")),
+    NUMBER("policies.*.#.target", NULL, 0, 1, LATER("share of the window to come down to")),
+    INTEGER("policies.*.#.keep", NULL, 1, 1000000, LATER("newest messages that stay")),
+    INTEGER("policies.*.#.min_messages", NULL, 1, 1000000, LATER("with fewer messages the step does nothing")),
+    NUMBER("policies.*.#.min_saving", NULL, 0, 1, LATER("a step that saves a smaller share has failed")),
+    INTEGER("policies.*.#.min_window", NULL, 0, MANY, LATER("in smaller windows the step is left out")),
+    NUMBER("policies.*.#.share", NULL, 0.01, 0.99, LATER("share of the messages that truncate hides")),
+    INTEGER("policies.*.#.max_chars", NULL, 0, MANY, LATER("longer tool output is cut to its head and tail")),
+    INTEGER("policies.*.#.head_chars", NULL, 0, MANY, LATER("characters of the head that stay")),
+    INTEGER("policies.*.#.tail_chars", NULL, 0, MANY, LATER("characters of the tail that stay")),
+    INTEGER("policies.*.#.min_prunable_chars", NULL, 0, MANY, LATER("shorter tool output, all together, is not cleared")),
+    ANY(TEXT, "policies.*.#.placeholder", NULL, LATER("stands for a tool output that was cleared")),
+    FLAG("policies.*.#.hard_clear", NULL, LATER("clear tool output when cutting it is not enough")),
+    ANY(LIST, "policies.*.#.allow", NULL, LATER("only the output of these tools; a * stands for anything")),
+    ANY(LIST, "policies.*.#.deny", NULL, LATER("never the output of these tools")),
+};
+
+static const maki_config_setting summary_rows[] = {
+    ANY(TEXT, "summary.provider", NULL, LATER("who summarises: offline, or one of `llm`; usually llm.provider, and offline without a key")),
+    ANY(TEXT, "summary.model", NULL, LATER("its model; usually the profile's condenseModel")),
+    ANY(TEXT, "summary.prompt", "standard", LATER("standard (six headings), brief, or your own; {messages} is where the messages go")),
+    INTEGER("summary.max_tokens", "4096", 64, 1000000, LATER("the longest summary")),
+    TIME("summary.timeout", "2m", 1000, DAY_MS, LATER("then the offline summary takes its place")),
+    FLAG("summary.background", "true", LATER("prepare a summary before it is needed")),
+    NUMBER("summary.background_percent", NULL, 5, 100, LATER("percent of the window at which that begins; usually 10 below the threshold")),
+    CHOICE("language", NULL, "en|ja|zh|ko", LATER("of built-in prompts and summaries; usually that of the text")),
+};
+
+static const maki_config_setting task_rows[] = {
+    FLAG("context_storage.enabled", "true", VARIABLE("CONTEXT_STORAGE_ENABLED"), LATER("keep the files of tasks; false: in a temporary folder only")),
+    ANY(TEXT, "context_storage.base_dir", "contexts", LATER("their folder, from the working folder on")),
+    NUMBER("context_storage.compression_threshold", "0.7", 0.05, 1, VARIABLE("COMPRESSION_THRESHOLD"), LATER("share of the window over which a task is condensed")),
+    INTEGER("context_storage.keep_recent_messages", "5", 1, 1000, LATER("newest messages that stay as they are")),
+    INTEGER("context_storage.min_messages_to_summarize", "10", 1, 1000000, LATER("with fewer messages nothing is done")),
+    INTEGER("context_storage.cleanup_days", "30", 0, 36500, VARIABLE("CLEANUP_DAYS"), LATER("completed tasks are removed after so many days")),
+    ANY(TEXT, "context_storage.summary_prompt", NULL, LATER("the prompt for tasks; {messages} is where the messages go")),
+    CHOICE("context_storage.token_count", "exact", "exact|chars4", LATER("what decides: the tokenizer, or four characters a token")),
+    ANY(SECRET, "database", NULL, LATER("postgres://...: registry, queue and memory shared by several machines; usually SQLite")),
+    ANY(TEXT, "queue.in_progress_label", "in-progress", LATER("the label that an issue gets when it is queued")),
+};
+
+static const maki_config_setting model_rows[] = {
+    ANY(TEXT, "llm.provider", NULL, LATER("the one of `llm` that is used; without one Maki works offline")),
+    ANY(TEXT, "llm.*.model", NULL, LATER("its model")),
+    INTEGER("llm.*.context_length", NULL, 1000, MANY, LATER("the window of that model, in tokens; wins over the table")),
+    ANY(SECRET, "llm.*.api_key", NULL, LATER("its key; \"${OPENAI_API_KEY}\" keeps it out of the file")),
+    ANY(URL, "llm.*.base_url", NULL, LATER("where it is; may end in / or /v1")),
+    CHOICE("llm.*.protocol", NULL, "anthropic|openai|responses|ollama|gemini", LATER("what it speaks; known for the names that have defaults, else openai")),
+    CHOICE("llm.*.tool_style", "tools", "tools|functions", LATER("functions: the older form of OpenAI's requests")),
+    INTEGER("llm.*.max_tokens", NULL, 1, MANY, LATER("reserved for its answer; usually the least of 8192 and a fifth of the window")),
+    TIME("llm.*.timeout", "10m", 1000, DAY_MS, LATER("it sent nothing")),
+};
+
+static const maki_config_setting agent_rows[] = {
+    INTEGER("agents.*.contextWindow", NULL, 1000, MANY, LATER("the window, in tokens, when neither model nor configuration say it")),
+    INTEGER("agents.*.maxTurns", NULL, 0, 1000000, LATER("one more turn limit; 0 is none")),
+    FLAG("agents.*.pruning.enabled", "false", LATER("true: this agent's policy is clawdbot, with these values")),
+    NUMBER("agents.*.pruning.softTrimThreshold", "0.3", 0, 1, LATER("share of the window from which old messages are summarised")),
+    NUMBER("agents.*.pruning.hardClearThreshold", "0.5", 0, 1, LATER("share of the window from which they are left out")),
+    INTEGER("agents.*.pruning.keepLastMessages", "3", 1, 1000, LATER("newest messages that stay")),
+    ANY(POLICY, "agents.*.policy", NULL, LATER("`policy` of this agent")),
+    ANY(TEXT, "agents.*.provider", NULL, LATER("llm.provider of this agent")),
+    ANY(TEXT, "agents.*.model", NULL, LATER("its model")),
+    INTEGER("agents.*.maxTokens", NULL, 1, MANY, LATER("the longest answer")),
+    CHOICE("agents.*.thinking", NULL, "off|minimal|low|medium|high", LATER("how much the model thinks before it answers")),
+    CHOICE("agents.*.scope", "per-sender", "global|per-group|per-sender", LATER("who shares a session")),
+    ANY(TEXT, "agents.*.guidelines", NULL, LATER("the section `guidelines` of its prompt")),
+    ANY(TEXT, "agents.*.workspace", NULL, LATER("where AGENTS.md, SOUL.md ... are")),
+    ANY(LIST, "agents.*.skills", NULL, LATER("skills that are on")),
+    ANY(LIST, "agents.*.tools.allow", NULL, LATER("only these tools; a * stands for anything")),
+    ANY(LIST, "agents.*.tools.deny", NULL, LATER("none of these tools")),
+};
+
+static const maki_config_setting memory_rows[] = {
+    FLAG("memory.enabled", "true", LATER("search the memory before each request")),
+    CHOICE("memory.storage", "sqlite-vec", "sqlite-vec|lancedb|pgvector", LATER("where vectors are kept; lancedb is not built in and reads as sqlite-vec")),
+    CHOICE("memory.embedding.provider", "local", "openai|gemini|ollama|local", LATER("who makes vectors of texts; any OpenAI-compatible server is openai with a base_url")),
+    ANY(TEXT, "memory.embedding.model", NULL, LATER("its model; usually text-embedding-3-small (openai), gemini-embedding-001")),
+    ANY(SECRET, "memory.embedding.api_key", NULL, LATER("usually that of `llm`")),
+    ANY(URL, "memory.embedding.base_url", NULL, LATER("usually that of `llm`")),
+    INTEGER("memory.embedding.dimensions", NULL, 1, 65536, LATER("of its vectors; usually what the model gives")),
+    INTEGER("memory.search.topK", "10", 1, 1000, LATER("results of a search")),
+    NUMBER("memory.search.semanticWeight", "0.7", 0, 1, LATER("weight of the vectors' similarity")),
+    NUMBER("memory.search.keywordWeight", "0.3", 0, 1, LATER("weight of the words found")),
+    NUMBER("memory.search.threshold", "0.7", 0, 1, LATER("least similarity of a result that no word was found in")),
+    INTEGER("memory.chunk.tokens", "400", 16, 8192, LATER("of a piece that is remembered")),
+    INTEGER("memory.chunk.overlap", "80", 0, 4096, LATER("tokens that two neighbours share")),
+    ANY(LIST, "memory.paths", NULL, LATER("Markdown files and folders to remember")),
+    FLAG("memory.sessions", "true", LATER("remember what was said in sessions")),
+    FLAG("memory.mask_secrets", "true", LATER("what looks like a key is masked before it is remembered")),
+};
+
+static const maki_config_setting context_rows[] = {
+    INTEGER("evidence.max_age_ms", "60000", 0, MANY, LATER("older observations are left out; 0 shows all")),
+    INTEGER("tools.budget_tokens", "2000", 0, MANY, LATER("tokens that the descriptions of tools may take")),
+    FLAG("checkpoints.enabled", "true", LATER("keep snapshots of the workspace")),
+    CHOICE("checkpoints.rewind_files", "ask", "ask|always|never", LATER("does a rewind take the files along? ask: where a person can answer, else never")),
+    TIME("checkpoints.timeout", "15s", 1000, 600000, LATER("to make the first one; then checkpoints are off for that task")),
+    ANY(LIST, "checkpoints.exclude", NULL, LATER("patterns of files to leave out, as in .gitignore")),
+};
+
+#define PART(t, h, rows) { t, h, rows, sizeof(rows) / sizeof((rows)[0]) }
+static const maki_config_part parts[] = {
+    PART("The daemon", "`maki serve`; its command line wins over the file.", daemon_rows),
+    PART("When to make room", "Thresholds, windows and turn limits.", window_rows),
+    PART("How to make room", "A policy is a list of steps: `policies: {mine: [{step: prune_tools}, {step: condense, keep: 5}]}`.", policy_rows),
+    PART("Summaries", "Who writes them, and how.", summary_rows),
+    PART("Tasks", "What `maki task`, `queue` and `worker` keep.", task_rows),
+    PART("Models", "Providers by name: openai, anthropic, gemini, ollama, lmstudio, or one of your own.", model_rows),
+    PART("Agents", "Agents by name; sessions without one belong to `default`.", agent_rows),
+    PART("Memory", "What is remembered, and how it is found.", memory_rows),
+    PART("Context and checkpoints", "Layers of the prompt, tools, snapshots of the workspace.", context_rows),
+};
+
+static const struct named_default { const char *path, *initial; } named_defaults[] = {
+    { "turnLimits.perProvider.anthropic", "50" },
+    { "turnLimits.perProvider.openai",    "100" },
+    { "turnLimits.perProvider.gemini",    "80" },
+    { "upstreams.anthropic.url",          "https://api.anthropic.com" },
+    { "upstreams.openai.url",             "https://api.openai.com" },
+    { "upstreams.gemini.url",             "https://generativelanguage.googleapis.com" },
+    { "upstreams.ollama.url",             "http://127.0.0.1:11434" },
+    { "upstreams.demo.url",               "http://127.0.0.1:4748" }, /* where maki demo's provider is */
+    { "llm.openai.base_url",              "https://api.openai.com/" },
+    { "llm.openai.api_key",               "${OPENAI_API_KEY:-}" },
+    { "llm.anthropic.base_url",           "https://api.anthropic.com/" },
+    { "llm.anthropic.api_key",            "${ANTHROPIC_API_KEY:-}" },
+    { "llm.gemini.base_url",              "https://generativelanguage.googleapis.com/" },
+    { "llm.gemini.api_key",               "${GEMINI_API_KEY:-}" },
+    { "llm.ollama.base_url",              "http://127.0.0.1:11434/" },
+    { "llm.lmstudio.base_url",            "http://127.0.0.1:1234/" },
+};
+/* clang-format on */
+
+size_t maki_config_part_count(void)
+{
+    return sizeof parts / sizeof parts[0];
+}
+
+const maki_config_part *maki_config_part_at(size_t index)
+{
+    return index < maki_config_part_count() ? &parts[index] : NULL;
+}
+
+void maki_config_named_default(size_t index, const char **path, const char **initial)
+{
+    bool is_one = index < sizeof named_defaults / sizeof named_defaults[0];
+    *path = is_one ? named_defaults[index].path : NULL;
+    *initial = is_one ? named_defaults[index].initial : NULL;
+}
+
+const maki_config_setting *maki_setting_at(size_t index)
+{
+    for (size_t i = 0; i < maki_config_part_count(); i++) {
+        if (index < parts[i].count) return &parts[i].settings[index];
+        index -= parts[i].count;
+    }
+    return NULL;
+}
+
+const maki_config_setting *maki_setting_named(maki_str path)
+{
+    const maki_config_setting *row;
+    for (size_t i = 0; (row = maki_setting_at(i)) != NULL; i++) {
+        if (maki_str_is(path, maki_str_of(row->path))) return row;
+    }
+    return NULL;
+}
+
+/* ---- places ------------------------------------------------------------------------------------------ */
+
+enum { SPLIT_MOST = 8 /* dots of a key: more of them are a name */ };
+
+/* What of the row's path lies behind the place: its next segment; len 0: nothing. */
+static maki_str segment_behind(const maki_place *at, const maki_config_setting *row)
+{
+    maki_str path = maki_str_of(row->path);
+    if (at->editor.len && !row->editor) return (maki_str){ "", 0 };
+    if (!maki_str_starts(path, at->pattern)) return (maki_str){ "", 0 };
+    path = maki_str_from(path, at->pattern.len);
+    if (at->pattern.len) {
+        if (path.len == 0 || path.ptr[0] != '.') return (maki_str){ "", 0 };
+        path = maki_str_from(path, 1);
+    }
+    return maki_str_to(path, strcspn(path.ptr, "."));
+}
+
+/* The place behind `at` whose segment is exactly this one. */
+static bool go(const maki_place *at, maki_str segment, maki_place *out)
+{
+    const maki_config_setting *row;
+    for (size_t i = 0; (row = maki_setting_at(i)) != NULL; i++) {
+        maki_str behind = segment_behind(at, row);
+        if (behind.len == 0 || !maki_str_is(behind, segment)) continue;
+        maki_place next = *at; /* `out` may be `at` */
+        next.pattern = (maki_str){ row->path, (size_t)(behind.ptr + behind.len - row->path) };
+        *out = next;
+        return true;
+    }
+    return false;
+}
+
+static bool is_number(maki_str text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.ptr[i] < '0' || text.ptr[i] > '9') return false;
+    }
+    return text.len > 0;
+}
+
+static bool go_by_name(const maki_place *at, maki_str name, maki_place *out)
+{
+    if (name.len == 0 || at->count == MAKI_PLACE_NAMES) return false;
+    bool found = go(at, MAKI_LIT("*"), out) || (is_number(name) && go(at, MAKI_LIT("#"), out));
+    if (found) out->names[out->count++] = name;
+    return found;
+}
+
+/* One segment: a key of the table, an editor's prefix at the top, or a name. */
+static bool go_one(const maki_place *at, maki_str key, maki_place *out)
+{
+    bool sign = maki_str_is(key, MAKI_LIT("*")) || maki_str_is(key, MAKI_LIT("#"));
+    if (!sign && go(at, key, out)) return true;
+    if (at->pattern.len == 0 && !at->editor.len &&
+        (maki_str_is(key, MAKI_LIT("rooCode")) || maki_str_is(key, MAKI_LIT("roo-code")))) {
+        *out = (maki_place){ .pattern = { "", 0 }, .editor = key };
+        return true;
+    }
+    return go_by_name(at, key, out);
+}
+
+static size_t dots(maki_str key)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < key.len; i++)
+        n += key.ptr[i] == '.';
+    return n;
+}
+
+bool maki_place_step(const maki_place *at, maki_str key, maki_place *out)
+{
+    maki_place from = *at, next;
+    if (dots(key) == 0 || dots(key) > SPLIT_MOST) return go_one(&from, key, out);
+    for (size_t i = 1; i + 1 < key.len; i++) {
+        if (key.ptr[i] != '.' || !go_one(&from, maki_str_to(key, i), &next)) continue;
+        if (maki_place_step(&next, maki_str_from(key, i + 1), out)) return true;
+    }
+    return go_by_name(&from, key, out);
+}
+
+bool maki_place_of(maki_str path, maki_place *out)
+{
+    maki_place top = { .pattern = { "", 0 } };
+    return maki_place_step(&top, path, out);
+}
+
+const maki_config_setting *maki_place_setting(const maki_place *at)
+{
+    return maki_setting_named(at->pattern);
+}
+
+bool maki_place_has_more(const maki_place *at)
+{
+    const maki_config_setting *row;
+    for (size_t i = 0; (row = maki_setting_at(i)) != NULL; i++) {
+        if (segment_behind(at, row).len) return true;
+    }
+    return false;
+}
+
+bool maki_place_is_list(const maki_place *at)
+{
+    maki_place ignored;
+    return go(at, MAKI_LIT("#"), &ignored);
+}
+
+bool maki_place_takes_names(const maki_place *at)
+{
+    maki_place ignored;
+    return go(at, MAKI_LIT("*"), &ignored);
+}
+
+maki_str maki_place_path(const maki_place *at, maki_str pattern, maki_arena *arena)
+{
+    size_t room = pattern.len + 1, fill = 0, used = 0;
+    for (size_t i = 0; i < at->count; i++)
+        room += at->names[i].len;
+    char *text = maki_arena_get(arena, room);
+    if (!text) return (maki_str){ "", 0 };
+    for (size_t i = 0; i < pattern.len; i++) {
+        bool star = pattern.ptr[i] == '*' || pattern.ptr[i] == '#';
+        if (star && used < at->count) {
+            memcpy(text + fill, at->names[used].ptr, at->names[used].len);
+            fill += at->names[used++].len;
+        } else {
+            text[fill++] = pattern.ptr[i];
+        }
+    }
+    return (maki_str){ text, fill };
+}
+
+bool maki_place_key(const maki_place *at, size_t n, maki_str *key)
+{
+    const maki_config_setting *row;
+    maki_str last = { "", 0 };
+    for (size_t i = 0; (row = maki_setting_at(i)) != NULL; i++) {
+        maki_str segment = segment_behind(at, row);
+        if (segment.len == 0 || strchr("*#", segment.ptr[0]) || maki_str_is(segment, last))
+            continue;
+        last = segment; /* rows with one beginning stand together */
+        if (n-- > 0) continue;
+        *key = segment;
+        return true;
+    }
+    return false;
+}

@@ -1,0 +1,271 @@
+/* value.c -- see value.h. */
+#include "config/value.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/nearest.h"
+#include "base/str.h"
+#include "config/amount.h"
+
+enum { QUOTED_MOST = 40 /* characters of a wrong value that are shown */ };
+
+static const maki_str right = { "", 0 };
+
+static const char *type_words(maki_config_type type)
+{
+    static const char *const names[] = {
+        [MAKI_CONFIG_FLAG] = "true or false",
+        [MAKI_CONFIG_INTEGER] = "a whole number",
+        [MAKI_CONFIG_NUMBER] = "a number",
+        [MAKI_CONFIG_TEXT] = "text",
+        [MAKI_CONFIG_SECRET] = "text, a secret",
+        [MAKI_CONFIG_CHOICE] = "one of",
+        [MAKI_CONFIG_LIST] = "a list of texts",
+        [MAKI_CONFIG_BYTES] = "an amount of bytes (64k, 10m, 1g)",
+        [MAKI_CONFIG_TIME] = "a time (250ms, 30s, 5m)",
+        [MAKI_CONFIG_URL] = "a URL that begins with http:// or https://",
+        [MAKI_CONFIG_ADDRESSES] = "ADDRESS:PORT, or a list of those",
+        [MAKI_CONFIG_POLICY] = "the name of a policy, or a list of steps",
+        [MAKI_CONFIG_SAME] = "another name",
+    };
+    return (size_t)type < sizeof names / sizeof names[0] ? names[type] : "";
+}
+
+bool maki_value_is_list(const maki_config_setting *row)
+{
+    return row->type == MAKI_CONFIG_LIST || row->type == MAKI_CONFIG_ADDRESSES;
+}
+
+/* ---- what a row wants, in words ------------------------------------------------------------------------ */
+
+static maki_str amount_words(maki_config_type type, double n, maki_arena *arena)
+{
+    static const struct unit_row {
+        maki_config_type type;
+        double size;
+        const char *unit;
+    } units[] = {
+        { MAKI_CONFIG_BYTES, 1073741824, "g" }, { MAKI_CONFIG_BYTES, 1048576, "m" },
+        { MAKI_CONFIG_BYTES, 1024, "k" },       { MAKI_CONFIG_TIME, 3600000, "h" },
+        { MAKI_CONFIG_TIME, 60000, "m" },       { MAKI_CONFIG_TIME, 1000, "s" },
+        { MAKI_CONFIG_TIME, 1, "ms" },
+    };
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+        double times = n / units[i].size;
+        if (units[i].type == type && times >= 1 && times == (double)(uint64_t)times) {
+            return maki_arena_print(arena, "%.0f%s", times, units[i].unit);
+        }
+    }
+    return type == MAKI_CONFIG_NUMBER ? maki_arena_print(arena, "%g", n)
+                                      : maki_arena_print(arena, "%.0f", n);
+}
+
+static maki_str choice_words(const char *choices, maki_arena *arena)
+{
+    maki_str words = { "", 0 };
+    while (*choices) {
+        int n = (int)strcspn(choices, "|");
+        words = maki_arena_print(arena, "%.*s%s%.*s", (int)words.len, words.ptr,
+                                 words.len ? ", " : "", n, choices);
+        choices += n + (choices[n] == '|');
+    }
+    return words;
+}
+
+maki_str maki_value_wanted(const maki_config_setting *row, maki_arena *arena)
+{
+    const char *type = type_words(row->type);
+    if (row->type == MAKI_CONFIG_CHOICE) {
+        maki_str choices = choice_words(row->choices, arena);
+        return maki_arena_print(arena, "%s %.*s", type, (int)choices.len, choices.ptr);
+    }
+    if (row->min == 0 && row->max == 0) return maki_arena_print(arena, "%s", type);
+    maki_str low = amount_words(row->type, row->min, arena);
+    maki_str high = amount_words(row->type, row->max, arena);
+    if (row->type == MAKI_CONFIG_INTEGER && row->max >= 1e9) {
+        return maki_arena_print(arena, "%s of at least %.*s", type, (int)low.len, low.ptr);
+    }
+    return maki_arena_print(arena, "%s from %.*s to %.*s%s", type, (int)low.len, low.ptr,
+                            (int)high.len, high.ptr, row->inherits ? ", or -1" : "");
+}
+
+size_t maki_config_wanted(const maki_config_setting *setting, char *out, size_t room)
+{
+    maki_env env = maki_env_system();
+    maki_arena arena = maki_arena_new(env.alloc, 1 << 16);
+    maki_str words = maki_value_wanted(setting, &arena);
+    int n = snprintf(out, room, "%.*s", (int)words.len, words.ptr);
+    maki_arena_free(&arena);
+    return n < 0 ? 0 : (size_t)n < room ? (size_t)n : room - 1;
+}
+
+/* "must be ..., not "x"" and what may help. */
+static maki_str wrong(const maki_config_setting *row, maki_str text, const char *hint,
+                      maki_arena *arena)
+{
+    maki_str wanted = maki_value_wanted(row, arena);
+    maki_str shown = maki_problem_quote(arena, text, QUOTED_MOST);
+    return maki_arena_print(arena, "must be %.*s, not \"%.*s\"%s", (int)wanted.len, wanted.ptr,
+                            (int)shown.len, shown.ptr, hint);
+}
+
+/* ---- reading ------------------------------------------------------------------------------------------- */
+
+static maki_str read_choice(maki_value *value, maki_str text, maki_arena *arena)
+{
+    const char *at = value->row->choices;
+    maki_nearest nearest = maki_nearest_to(text);
+    while (*at) {
+        maki_str choice = { at, strcspn(at, "|") };
+        if (maki_str_is(choice, text)) return right;
+        maki_nearest_offer(&nearest, choice);
+        at += choice.len + (at[choice.len] == '|');
+    }
+    if (!nearest.found.len) return wrong(value->row, text, "", arena);
+    maki_str hint =
+        maki_arena_print(arena, "; did you mean %.*s?", (int)nearest.found.len, nearest.found.ptr);
+    return wrong(value->row, text, hint.ptr, arena);
+}
+
+static bool is_url(maki_str text)
+{
+    size_t scheme = maki_str_starts(text, MAKI_LIT("http://"))    ? 7
+                    : maki_str_starts(text, MAKI_LIT("https://")) ? 8
+                                                                  : 0;
+    if (scheme == 0 || text.len == scheme || text.ptr[scheme] == '/') return false;
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.ptr[i] <= ' ' || text.ptr[i] >= 0x7f || strchr("\"<>\\^`{|}", text.ptr[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* "127.0.0.1:4747", "[::1]:0", "localhost:80" */
+static bool is_address(maki_str text)
+{
+    const char *colon = text.len ? memrchr(text.ptr, ':', text.len) : NULL;
+    if (!colon || colon == text.ptr) return false;
+    maki_str host = maki_str_to(text, (size_t)(colon - text.ptr));
+    maki_str port = maki_str_from(text, host.len + 1);
+    double n = 0;
+    bool six = host.ptr[0] == '[' && host.ptr[host.len - 1] == ']';
+    if (!six && memchr(host.ptr, ':', host.len)) return false;
+    return maki_amount_integer(port, &n) && n >= 0 && n <= 65535;
+}
+
+maki_str maki_value_check_item(const maki_config_setting *row, maki_str item, maki_arena *arena)
+{
+    if (row->type != MAKI_CONFIG_ADDRESSES || is_address(item)) return right;
+    return wrong(row, item, "; for example 127.0.0.1:4747 or [::1]:4747", arena);
+}
+
+/* What people mean when a share or a percentage is out of range. */
+static const char *percent_hint(const maki_config_setting *row, double n, maki_arena *arena)
+{
+    if (row->max <= 1 && n > 1 && n <= 100) {
+        return maki_arena_print(arena, "; %g %% is written %g", n, n / 100).ptr;
+    }
+    if (row->max == 100 && n > 0 && n < 1) {
+        return maki_arena_print(arena, "; %g %% is written %g", n * 100, n * 100).ptr;
+    }
+    return "";
+}
+
+/* A number with something behind it. */
+static const char *unit_hint(maki_str text)
+{
+    char last = text.len > 1 ? text.ptr[text.len - 1] : '0';
+    if (last == '%') return "; write it without the %";
+    if (strchr("kKmM", last) && text.ptr[0] >= '0' && text.ptr[0] <= '9')
+        return "; write the number out";
+    return "";
+}
+
+static bool read_amount(const maki_config_setting *row, maki_str text, double *out)
+{
+    uint64_t n = 0;
+    bool read = false;
+    switch (row->type) {
+    case MAKI_CONFIG_INTEGER: return maki_amount_integer(text, out);
+    case MAKI_CONFIG_NUMBER: return maki_amount_number(text, out);
+    case MAKI_CONFIG_BYTES: read = maki_amount_bytes(text, &n); break;
+    default: read = maki_amount_time(text, &n); break;
+    }
+    if (read) *out = (double)n;
+    return read;
+}
+
+static maki_str read_number(maki_value *value, maki_str text, maki_value_form form,
+                            maki_arena *arena)
+{
+    const maki_config_setting *row = value->row;
+    bool plain = row->type == MAKI_CONFIG_INTEGER || row->type == MAKI_CONFIG_NUMBER;
+    if (!read_amount(row, text, &value->number)) {
+        return wrong(row, text, plain ? unit_hint(text) : "", arena);
+    }
+    if (plain && form == MAKI_VALUE_QUOTED) {
+        return wrong(row, text, " in quotes, which is text; write it without them", arena);
+    }
+    bool limited = row->min != 0 || row->max != 0;
+    if (row->inherits || !limited) return right; /* rules.c warns */
+    if (value->number >= row->min && value->number <= row->max) return right;
+    return wrong(row, text, percent_hint(row, value->number, arena), arena);
+}
+
+static maki_str read_flag(maki_value *value, maki_str text, maki_value_form form, maki_arena *arena)
+{
+    bool on = false;
+    bool digit = form == MAKI_VALUE_VARIABLE && text.len == 1 && strchr("01", text.ptr[0]);
+    if (digit) {
+        on = text.ptr[0] == '1';
+    } else if (!maki_amount_flag(text, &on)) {
+        return wrong(value->row, text, "", arena);
+    } else if (form == MAKI_VALUE_QUOTED) {
+        return wrong(value->row, text, " in quotes, which is text; write it without them", arena);
+    }
+    value->number = on;
+    return right;
+}
+
+static maki_str read_one_item(maki_value *value, maki_str text, maki_arena *arena)
+{
+    maki_str *item = maki_arena_get(arena, sizeof *item);
+    maki_str fault = maki_value_check_item(value->row, text, arena);
+    if (!item || fault.len) return fault;
+    *item = text;
+    value->items = item;
+    value->count = 1;
+    return right;
+}
+
+maki_str maki_value_read(maki_value *value, maki_str text, maki_value_form form, maki_arena *arena)
+{
+    value->text = text;
+    if (text.len && memchr(text.ptr, '\0', text.len)) {
+        return MAKI_LIT("must not contain a NUL character");
+    }
+    switch (value->row->type) {
+    case MAKI_CONFIG_FLAG: return read_flag(value, text, form, arena);
+    case MAKI_CONFIG_INTEGER:
+    case MAKI_CONFIG_NUMBER:
+    case MAKI_CONFIG_BYTES:
+    case MAKI_CONFIG_TIME: return read_number(value, text, form, arena);
+    case MAKI_CONFIG_CHOICE: return read_choice(value, text, arena);
+    case MAKI_CONFIG_URL: return is_url(text) ? right : wrong(value->row, text, "", arena);
+    case MAKI_CONFIG_LIST:
+    case MAKI_CONFIG_ADDRESSES: return read_one_item(value, text, arena);
+    default: return right; /* any text */
+    }
+}
+
+bool maki_value_same(const maki_value *a, const maki_value *b)
+{
+    if (a->row != b->row || a->count != b->count || a->number != b->number) return false;
+    for (size_t i = 0; i < a->count; i++) {
+        if (!maki_str_is(a->items[i], b->items[i])) return false;
+    }
+    bool by_number = a->row->type == MAKI_CONFIG_FLAG || a->row->max != 0 || a->row->min != 0;
+    return a->count || by_number || maki_str_is(a->text, b->text);
+}

@@ -1,0 +1,45 @@
+/* value.h -- one setting's value: read as its row wants it. */
+#ifndef MAKI_CONFIG_VALUE_H
+#define MAKI_CONFIG_VALUE_H
+
+#include "config/problems.h"
+#include "config/settings.h"
+
+typedef struct maki_value {
+    maki_str path;    /* of the table, with names; a NUL stands behind it */
+    maki_str written; /* as it stands in the file: another name, a prefix */
+    const maki_config_setting *row;
+    size_t rank; /* of the row in the table */
+    maki_str names[MAKI_PLACE_NAMES];
+    size_t name_count;
+    maki_str text;
+    double number; /* 0 or 1, an amount in bytes or milliseconds */
+    const maki_str *items;
+    size_t count;
+    maki_config_source source;
+    maki_spot at;
+    maki_str variable; /* of MAKI_CONFIG_ENVIRONMENT */
+    maki_str missing;  /* a secret's variable that is not set; len 0: all are */
+    maki_str shown;    /* for people: on one line, without secrets */
+} maki_value;
+
+typedef enum maki_value_form {
+    MAKI_VALUE_PLAIN,
+    MAKI_VALUE_QUOTED,  /* text, even if it looks like a number */
+    MAKI_VALUE_VARIABLE /* from the environment: 1 and 0 are flags too */
+} maki_value_form;
+
+/* Read `text` into *value, whose row is set.  What is wrong with it comes back, "must be true or false,
+ * not 7"; len 0: nothing is. */
+maki_str maki_value_read(maki_value *value, maki_str text, maki_value_form form, maki_arena *arena);
+/* The same for one text of a list. */
+maki_str maki_value_check_item(const maki_config_setting *row, maki_str item, maki_arena *arena);
+
+/* "a number from 0.05 to 1", "one of ask, always, never" */
+maki_str maki_value_wanted(const maki_config_setting *row, maki_arena *arena);
+bool maki_value_same(const maki_value *a, const maki_value *b);
+/* What may be shown of it (show.c). */
+maki_str maki_value_show(const maki_value *value, maki_arena *arena);
+bool maki_value_is_list(const maki_config_setting *row);
+
+#endif

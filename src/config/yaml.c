@@ -1,0 +1,347 @@
+/* yaml.c -- see yaml.h. */
+#include "config/yaml.h"
+
+#include <yaml.h>
+
+#include "base/err.h"
+#include "base/str.h"
+#include "base/text.h"
+
+typedef struct anchor {
+    maki_str name;
+    maki_yaml_node *node;
+    struct anchor *next;
+} anchor;
+
+typedef struct builder {
+    maki_problems *problems;
+    maki_arena *arena;
+    maki_yaml_node *open[MAKI_YAML_DEPTH];
+    size_t depth;
+    maki_yaml_node *top;
+    bool has_key; /* a key waits for its value */
+    bool drop;    /* which is left out: the mistake is told at the key */
+    maki_str key;
+    maki_spot key_at;
+    anchor *anchors; /* the newest first: a name may be given again */
+    size_t nodes;
+    bool stop; /* a mistake after which the rest makes no sense */
+} builder;
+
+static maki_spot spot_of(yaml_mark_t mark)
+{
+    return (maki_spot){ mark.line + 1, mark.column + 1 };
+}
+
+/* Lines and columns of a byte of a text that libyaml has not read. */
+static maki_spot spot_at(maki_str bytes, size_t at)
+{
+    maki_spot spot = { 1, 1 };
+    for (size_t i = 0; i < at && i < bytes.len; i++) {
+        unsigned char c = (unsigned char)bytes.ptr[i];
+        if (c == '\n') {
+            spot = (maki_spot){ spot.line + 1, 1 };
+        } else if ((c & 0xc0) != 0x80) {
+            spot.column++;
+        }
+    }
+    return spot;
+}
+
+#define STOP(b, at, ...)                                    \
+    do {                                                    \
+        maki_problem_add((b)->problems, (at), __VA_ARGS__); \
+        (b)->stop = true;                                   \
+    } while (0)
+
+static maki_str copy(builder *b, const yaml_char_t *text, size_t len)
+{
+    char *at = maki_arena_get(b->arena, len + 1);
+    if (at && len) memcpy(at, text, len);
+    return at ? (maki_str){ at, len } : (maki_str){ "", 0 };
+}
+
+bool maki_yaml_is_null(const maki_yaml_node *node)
+{
+    static const maki_str words[] = {
+        { "", 0 }, { "~", 1 }, { "null", 4 }, { "Null", 4 }, { "NULL", 4 }
+    };
+    if (node->kind != MAKI_YAML_SCALAR || node->quoted) return false;
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (maki_str_is(node->text, words[i])) return true;
+    }
+    return false;
+}
+
+/* ---- building ---------------------------------------------------------------------------------------- */
+
+static const maki_yaml_item *same_key(const maki_yaml_node *map, maki_str key)
+{
+    const maki_yaml_item *item = map->first;
+    while (item && !maki_str_is(item->key, key))
+        item = item->next;
+    return item;
+}
+
+static void hang(builder *b, maki_yaml_node *parent, maki_yaml_node *node)
+{
+    bool drop = b->drop;
+    b->has_key = b->drop = false;
+    if (drop) return;
+    maki_yaml_item *item = maki_arena_get(b->arena, sizeof *item);
+    if (!item) return;
+    *item = (maki_yaml_item){ .key = b->key, .key_at = b->key_at, .value = node };
+    if (parent->last) {
+        parent->last->next = item;
+    } else {
+        parent->first = item;
+    }
+    parent->last = item;
+    b->key = (maki_str){ "", 0 };
+}
+
+/* A scalar in a mapping's first place is a key. */
+static void take_key(builder *b, const maki_yaml_node *map, const maki_yaml_node *scalar)
+{
+    const maki_yaml_item *twice = same_key(map, scalar->text);
+    maki_str name = maki_problem_quote(b->arena, scalar->text, 60);
+    bool merge = maki_str_is(scalar->text, MAKI_LIT("<<")) && !scalar->quoted;
+    if (merge) {
+        maki_problem_add(b->problems, scalar->at,
+                         "merge keys (<<) are not understood; write the settings out");
+    } else if (twice) {
+        maki_problem_add(b->problems, scalar->at,
+                         "%.*s stands twice, first on line %zu; keep one of them", (int)name.len,
+                         name.ptr, twice->key_at.line);
+    }
+    b->drop = merge || twice;
+    b->has_key = true;
+    b->key = scalar->text;
+    b->key_at = scalar->at;
+}
+
+static void place(builder *b, maki_yaml_node *node)
+{
+    maki_yaml_node *parent = b->depth ? b->open[b->depth - 1] : NULL;
+    if (!parent) {
+        b->top = node;
+    } else if (parent->kind == MAKI_YAML_LIST || b->has_key) {
+        hang(b, parent, node);
+    } else if (node->kind == MAKI_YAML_SCALAR) {
+        take_key(b, parent, node);
+    } else {
+        STOP(b, node->at, "a key must be a plain name, not %s",
+             node->kind == MAKI_YAML_LIST ? "a list"
+                                          : "a mapping; is a ${...} without quotes here?");
+    }
+}
+
+static maki_yaml_node *new_node(builder *b, maki_yaml_kind kind, yaml_mark_t mark,
+                                const yaml_char_t *anchor_name, const yaml_char_t *tag)
+{
+    maki_yaml_node *node = maki_arena_get(b->arena, sizeof *node);
+    if (!node) return NULL;
+    *node = (maki_yaml_node){ .kind = kind, .at = spot_of(mark) };
+    if (++b->nodes > MAKI_YAML_NODES) {
+        STOP(b, node->at, "more than %d values: that is no configuration", MAKI_YAML_NODES);
+    }
+    if (tag) {
+        maki_str name = maki_problem_quote(b->arena, maki_str_of((const char *)tag), 40);
+        STOP(b, node->at, "the tag %.*s is not understood; write the value without it",
+             (int)name.len, name.ptr);
+    }
+    if (anchor_name) {
+        anchor *a = maki_arena_get(b->arena, sizeof *a);
+        if (!a) return NULL;
+        *a = (anchor){ copy(b, anchor_name, strlen((const char *)anchor_name)), node, b->anchors };
+        b->anchors = a;
+    }
+    return node;
+}
+
+static void push(builder *b, maki_yaml_node *node)
+{
+    if (!node) return;
+    place(b, node);
+    if (b->depth == MAKI_YAML_DEPTH) {
+        STOP(b, node->at, "more than %d levels deep; no setting lies that deep", MAKI_YAML_DEPTH);
+        return;
+    }
+    node->open = true;
+    b->open[b->depth++] = node;
+}
+
+static void on_scalar(builder *b, const yaml_event_t *e)
+{
+    maki_yaml_node *node =
+        new_node(b, MAKI_YAML_SCALAR, e->start_mark, e->data.scalar.anchor, e->data.scalar.tag);
+    if (!node) return;
+    node->text = copy(b, e->data.scalar.value, e->data.scalar.length);
+    node->quoted = e->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
+    place(b, node);
+}
+
+static void on_alias(builder *b, const yaml_event_t *e)
+{
+    maki_str name = maki_str_of((const char *)e->data.alias.anchor);
+    maki_str shown = maki_problem_quote(b->arena, name, 40);
+    anchor *a = b->anchors;
+    while (a && !maki_str_is(a->name, name))
+        a = a->next;
+    if (!a) {
+        STOP(b, spot_of(e->start_mark), "there is no anchor &%.*s above", (int)shown.len,
+             shown.ptr);
+    } else if (a->node->open) {
+        STOP(b, spot_of(e->start_mark), "*%.*s stands inside of what it names", (int)shown.len,
+             shown.ptr);
+    } else {
+        place(b, a->node);
+    }
+}
+
+static void on_event(builder *b, const yaml_event_t *e, size_t *documents)
+{
+    switch (e->type) {
+    case YAML_DOCUMENT_START_EVENT:
+        if (++*documents > 1)
+            STOP(b, spot_of(e->start_mark),
+                 "a second document begins here; one file is one configuration");
+        break;
+    case YAML_SCALAR_EVENT: on_scalar(b, e); break;
+    case YAML_ALIAS_EVENT: on_alias(b, e); break;
+    case YAML_SEQUENCE_START_EVENT:
+        push(b, new_node(b, MAKI_YAML_LIST, e->start_mark, e->data.sequence_start.anchor,
+                         e->data.sequence_start.tag));
+        break;
+    case YAML_MAPPING_START_EVENT:
+        push(b, new_node(b, MAKI_YAML_MAP, e->start_mark, e->data.mapping_start.anchor,
+                         e->data.mapping_start.tag));
+        break;
+    case YAML_SEQUENCE_END_EVENT:
+    case YAML_MAPPING_END_EVENT: b->open[--b->depth]->open = false; break;
+    default: break;
+    }
+}
+
+/* ---- what is no YAML ----------------------------------------------------------------------------------- */
+
+/* Before libyaml sees it: it takes UTF-16 too, and tells bytes, not lines. */
+static bool is_text(maki_str bytes, maki_problems *problems)
+{
+    size_t bad = 0;
+    if (bytes.len >= 2 && (maki_str_starts(bytes, MAKI_LIT("\xff\xfe")) ||
+                           maki_str_starts(bytes, MAKI_LIT("\xfe\xff")))) {
+        maki_problem_add(problems, (maki_spot){ 1, 1 }, "this is UTF-16; save the file as UTF-8");
+        return false;
+    }
+    if (maki_utf8_valid(bytes, &bad)) return true;
+    maki_problem_add(problems, spot_at(bytes, bad),
+                     "this is no UTF-8 (byte 0x%02x); save the file as UTF-8",
+                     (unsigned)(unsigned char)bytes.ptr[bad]);
+    return false;
+}
+
+/* The line of a spot, and from it on. */
+static maki_str line_at(maki_str bytes, maki_spot spot, maki_str *from)
+{
+    size_t line = 1, i = 0;
+    while (i < bytes.len && line < spot.line)
+        line += bytes.ptr[i++] == '\n';
+    maki_str rest = maki_str_from(bytes, i);
+    const char *end = rest.len ? memchr(rest.ptr, '\n', rest.len) : NULL;
+    if (end) rest.len = (size_t)(end - rest.ptr);
+    *from = rest;
+    for (size_t column = 1; from->len && column < spot.column; column++) {
+        size_t len = 1;
+        (void)maki_utf8_char(*from, 0, &len);
+        *from = maki_str_from(*from, len);
+    }
+    return rest;
+}
+
+/* What libyaml says, and what it usually means. */
+static const char *hint(const char *problem, maki_str line, maki_str from)
+{
+    static const struct hint_row {
+        const char *problem, *hint;
+    } rows[] = {
+        { "mapping values are not allowed",
+          "; is a line above not indented the same, or does a value with a colon need quotes?" },
+        { "did not find expected ',' or", "; a bracket or brace is not closed" },
+        { "could not find expected ':'", "; a key needs a colon and a space behind it" },
+        { "did not find expected key", "; is it indented as the lines above?" },
+        { "end of stream", "; a quote, bracket or brace is not closed" },
+    };
+    bool flow = strstr(problem, "did not find expected ',' or") != NULL;
+    if (from.len && from.ptr[0] == '\t') return "; YAML is not indented with tabs: use spaces";
+    if (from.len && strchr("%@`", from.ptr[0])) return "; put the value in quotes";
+    if (flow && maki_str_has(line, MAKI_LIT("${")))
+        return "; in braces and brackets \"${...}\" needs quotes";
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if (strstr(problem, rows[i].problem)) return rows[i].hint;
+    }
+    return "";
+}
+
+static void tell_syntax(const yaml_parser_t *parser, maki_str bytes, maki_problems *problems)
+{
+    const char *problem = parser->problem ? parser->problem : "it cannot be read";
+    if (parser->error == YAML_READER_ERROR) {
+        maki_problem_add(problems, spot_at(bytes, parser->problem_offset),
+                         "no YAML: %s; remove the character", problem);
+        return;
+    }
+    maki_spot at = spot_of(parser->problem_mark);
+    maki_str from, line = line_at(bytes, at, &from);
+    const char *context = parser->context ? parser->context : "", *more = hint(problem, line, from);
+    bool elsewhere = parser->context && parser->context_mark.line + 1 != at.line;
+    if (elsewhere) {
+        maki_problem_add(problems, at, "no YAML: %s, %s that began on line %zu%s", problem, context,
+                         parser->context_mark.line + 1, more);
+    } else {
+        maki_problem_add(problems, at, "no YAML: %s%s%s%s", problem, context[0] ? ", " : "",
+                         context, more);
+    }
+}
+
+/* ---- reading ------------------------------------------------------------------------------------------- */
+
+static maki_status read_events(yaml_parser_t *parser, builder *b, maki_str bytes, maki_err *err)
+{
+    size_t documents = 0;
+    for (bool end = false; !end && !b->stop;) {
+        yaml_event_t event;
+        if (!yaml_parser_parse(parser, &event)) {
+            if (parser->error == YAML_MEMORY_ERROR) return maki_fail_nomem(err);
+            tell_syntax(parser, bytes, b->problems);
+            b->stop = true;
+            break;
+        }
+        on_event(b, &event, &documents);
+        end = event.type == YAML_STREAM_END_EVENT;
+        yaml_event_delete(&event);
+        maki_status st = maki_arena_status(b->arena, err);
+        if (st != MAKI_OK) return st;
+    }
+    return MAKI_OK;
+}
+
+maki_status maki_yaml_read(maki_str bytes, maki_problems *problems, maki_yaml_node **top,
+                           maki_err *err)
+{
+    builder b = { .problems = problems, .arena = problems->arena, .key = { "", 0 } };
+    yaml_parser_t parser;
+    *top = NULL;
+    if (bytes.len > MAKI_YAML_BYTES) {
+        maki_problem_add(problems, (maki_spot){ 0, 0 }, "more than %d KB: that is no configuration",
+                         MAKI_YAML_BYTES >> 10);
+        return MAKI_OK;
+    }
+    if (!is_text(bytes, problems)) return MAKI_OK;
+    if (!yaml_parser_initialize(&parser)) return maki_fail_nomem(err);
+    yaml_parser_set_input_string(&parser, (const unsigned char *)bytes.ptr, bytes.len);
+    maki_status st = read_events(&parser, &b, bytes, err);
+    yaml_parser_delete(&parser);
+    if (st == MAKI_OK && !b.stop) *top = b.top;
+    return st;
+}
