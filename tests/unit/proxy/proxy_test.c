@@ -23,6 +23,7 @@ typedef struct turn {
     const char *session, *client; /* x-maki-session and the client's own id; NULL: none */
     const char *key;              /* the credential; NULL: "key" */
     const char *system;           /* NULL: "be brief" */
+    const char *path;             /* NULL: the usual one */
     int status;                   /* 0: 200 */
     int unused;                   /* so that SAY may have nothing to say of the rest */
 } turn;
@@ -72,7 +73,7 @@ static maki_status say_with(maki_proxy *p, const turn *t, bool loose, maki_err *
     maki_exchange_sync sync = { { -1, -1, -1 }, false };
     maki_exchange_in in = { .protocol = MAKI_WIRE_CHAT,
                             .upstream = MAKI_LIT("openai"),
-                            .path = MAKI_LIT("/v1/chat/completions"),
+                            .path = maki_str_of(t->path ? t->path : "/v1/chat/completions"),
                             .session = opt(t->session),
                             .client_id = opt(t->client),
                             .credential = opt(t->key ? t->key : "key") };
@@ -223,6 +224,11 @@ static const scene scenes[] = {
       { SAY("u:a", "1"), SAY("u:a|a:1|u:remember", "noted", .system = "you extract memories"),
         SAY("u:a|a:1|u:b", "2") },
       "u:a|a:1|u:b|a:2\nu:a|a:1|u:remember|a:noted", 8 },
+    { "a path that is no UTF-8, or is cut in the middle of a character",
+      { SAY("u:a", "1", .path = "/\xff\xc0/v1/chat/completions"),
+        SAY("u:a|a:1|u:b", "2", .path = "/日本日本日本日本日本日本日本日本日本日本日本日本日本日本日本日本日本日本日本日本日本日本日本日本日本日本日本日本"),
+        SAY("u:a|a:1|u:b|a:2|u:c", "3") },
+      "u:a|a:1|u:b|a:2|u:c|a:3", 6 },
     { "but not when the client names it",
       { SAY("u:a", "1", .client = "c"), SAY("u:a|a:1|u:b", "2", .client = "c", .system = "now you plan") },
       "u:a|a:1|u:b|a:2", 4 },
