@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "base/str.h"
+#include "base/text.h"
 #include "proxy/proxy_inside.h"
 #include "proxy/system.h"
 
@@ -22,11 +23,14 @@ enum {
 
 /* ---- begin ------------------------------------------------------------------------------------------- */
 
+/* As much as there is room for.  A path may have any bytes, events are UTF-8: a question mark for what is not. */
 static void copy_name(maki_str text, char *out, size_t room)
 {
-    size_t n = text.len < room - 1 ? text.len : room - 1;
+    size_t n = text.len < room - 1 ? text.len : room - 1, bad;
     if (n) memcpy(out, text.ptr, n);
     out[n] = '\0';
+    while (!maki_utf8_valid((maki_str){ out, n }, &bad))
+        out[bad] = '?';
 }
 
 /* "agent:proxy:NAME" as a JSON string; what has no place in a key is left out. */

@@ -1,6 +1,7 @@
 /* scope.c -- see scope.h. */
 #include "proxy/scope.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 
@@ -20,6 +21,8 @@ maki_status maki_secret_read(const maki_env *env, const char *path,
         maki_status st = maki_file_read_at(files, fd, 0, secret, MAKI_SECRET_LEN, &got, err);
         files->close(files, fd);
         if (st != MAKI_OK || got == MAKI_SECRET_LEN) return st;
+    } else if (errno != ENOENT) { /* with another one, no conversation would be known any more */
+        return maki_fail_errno(err, "opening the secret");
     }
     maki_status st = env->random->fill(env->random, secret, MAKI_SECRET_LEN, err);
     if (st != MAKI_OK) return st;

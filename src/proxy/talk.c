@@ -292,7 +292,9 @@ maki_status maki_talk_files(maki_talk *t, int fds[3], maki_err *err)
         snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(path, '/') - path), path);
         fds[2] = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     }
+    bool lacks = (files.events_fd >= 0 && fds[0] < 0) || fds[1] < 0 || (t->made && fds[2] < 0);
+    if (lacks)
+        return maki_fail_errno(err, "making a descriptor to sync"); /* the next end tries again */
     t->made = t->direct = false;
-    if (fds[1] < 0) return maki_fail_errno(err, "making a descriptor to sync");
     return MAKI_OK;
 }

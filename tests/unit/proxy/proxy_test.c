@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -23,6 +24,7 @@ typedef struct turn {
     const char *session, *client; /* x-maki-session and the client's own id; NULL: none */
     const char *key;              /* the credential; NULL: "key" */
     const char *system;           /* NULL: "be brief" */
+    const char *path;             /* NULL: the usual one */
     int status;                   /* 0: 200 */
     int unused;                   /* so that SAY may have nothing to say of the rest */
 } turn;
@@ -72,7 +74,7 @@ static maki_status say_with(maki_proxy *p, const turn *t, bool loose, maki_err *
     maki_exchange_sync sync = { { -1, -1, -1 }, false };
     maki_exchange_in in = { .protocol = MAKI_WIRE_CHAT,
                             .upstream = MAKI_LIT("openai"),
-                            .path = MAKI_LIT("/v1/chat/completions"),
+                            .path = maki_str_of(t->path ? t->path : "/v1/chat/completions"),
                             .session = opt(t->session),
                             .client_id = opt(t->client),
                             .credential = opt(t->key ? t->key : "key") };
@@ -223,6 +225,11 @@ static const scene scenes[] = {
       { SAY("u:a", "1"), SAY("u:a|a:1|u:remember", "noted", .system = "you extract memories"),
         SAY("u:a|a:1|u:b", "2") },
       "u:a|a:1|u:b|a:2\nu:a|a:1|u:remember|a:noted", 8 },
+    { "a path that is no UTF-8, or is cut in the middle of a character",
+      { SAY("u:a", "1", .path = "/\xff\xc0/v1/chat/completions"),
+        SAY("u:a|a:1|u:b", "2", .path = "/日本日本日本日本日本日本日本日本日本日本日本日本日本日本日本日本日本日本日本日本日本日本日本日本日本日本日本日本"),
+        SAY("u:a|a:1|u:b|a:2|u:c", "3") },
+      "u:a|a:1|u:b|a:2|u:c|a:3", 6 },
     { "but not when the client names it",
       { SAY("u:a", "1", .client = "c"), SAY("u:a|a:1|u:b", "2", .client = "c", .system = "now you plan") },
       "u:a|a:1|u:b|a:2", 4 },
@@ -412,11 +419,58 @@ static int counting_sync(const maki_files *self, int fd)
     return 0;
 }
 
-/* A message that is too long for the journal, in a conversation that is closed before its reply comes. */
-static void check_closed_between(void)
+/* A request with a message that is too long for the journal. */
+static maki_exchange *begin_long(maki_proxy *p, char letter)
 {
     enum { LONG = 400000 };
     static char body[LONG + 200];
+    maki_exchange *x = NULL;
+    maki_err err = { 0 };
+    maki_exchange_in in = { .protocol = MAKI_WIRE_CHAT, .credential = MAKI_LIT("key") };
+    int n = sprintf(body, "{\"messages\":[{\"role\":\"user\",\"content\":\"");
+    memset(body + n, letter, LONG);
+    strcpy(body + n + LONG, "\"}]}");
+    CHECK_STATUS(maki_exchange_begin(p, &in, &x, &err), MAKI_OK, &err);
+    CHECK_STATUS(maki_exchange_request(x, maki_str_of(body), &err), MAKI_OK, &err);
+    return x;
+}
+
+/* Each descriptor in turn is the one too many: then the end says so, and does not pass for durable. */
+static void check_no_descriptors(void)
+{
+    static fake_env fe;
+    struct rlimit usual, few;
+    folder f;
+    fake_env_init(&fe);
+    fake_random_seed(&fe, 23);
+    folder_open(&f);
+    tap_row("what has no descriptor to be synced by is told");
+    maki_proxy *p = open_proxy(&fe, f.path);
+    CHECK_EQ(getrlimit(RLIMIT_NOFILE, &usual), 0);
+    for (char i = 0; i < 8; i++) {
+        maki_exchange_sync sync = { { -1, -1, -1 }, false };
+        maki_exchange *x = begin_long(p, (char)('a' + i));
+        int next = dup(0);
+        close(next);
+        few = (struct rlimit){ (rlim_t)(next + i), usual.rlim_max };
+        CHECK_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
+        maki_status st = maki_exchange_end(x, MAKI_EXCHANGE_CUT, &sync, NULL);
+        CHECK_EQ(setrlimit(RLIMIT_NOFILE, &usual), 0);
+        CHECK(st != MAKI_OK || (sync.fds[0] >= 0 && sync.fds[1] >= 0 && sync.fds[2] >= 0));
+        CHECK(i < 7 || st == MAKI_OK);
+        for (size_t k = 0; k < 3; k++) {
+            if (sync.fds[k] >= 0) close(sync.fds[k]);
+        }
+        maki_exchange_close(x);
+    }
+    maki_proxy_close(p);
+    CHECK_EQ(fake_alloc_live(&fe), 0);
+    folder_close(&f);
+}
+
+/* A message that is too long for the journal, in a conversation that is closed before its reply comes. */
+static void check_closed_between(void)
+{
     static const char reply[] = "{\"choices\":[{\"index\":0,\"message\":{\"role\":\"assistant\","
                                 "\"content\":\"ok\"},\"finish_reason\":\"stop\"}]}";
     folder f;
@@ -432,12 +486,7 @@ static void check_closed_between(void)
     tap_row("what is not in the journal is synced, though others had to be opened meanwhile");
     maki_proxy_options options = { .home = f.path, .open_most = 1 };
     CHECK_STATUS(maki_proxy_open(&env, &options, &p, &err), MAKI_OK, &err);
-    int n = sprintf(body, "{\"messages\":[{\"role\":\"user\",\"content\":\"");
-    memset(body + n, 'x', LONG);
-    strcpy(body + n + LONG, "\"}]}");
-    maki_exchange_in in = { .protocol = MAKI_WIRE_CHAT, .credential = MAKI_LIT("key") };
-    CHECK_STATUS(maki_exchange_begin(p, &in, &x, &err), MAKI_OK, &err);
-    CHECK_STATUS(maki_exchange_request(x, maki_str_of(body), &err), MAKI_OK, &err);
+    x = begin_long(p, 'x');
     say(p, SAY("u:another", "one"));
     CHECK_STATUS(maki_exchange_reply_head(x, 200, MAKI_LIT("application/json"), &err), MAKI_OK,
                  &err);
@@ -582,6 +631,7 @@ int main(void)
     check_references();
     check_lost_rows();
     check_closed_between();
+    check_no_descriptors();
     check_random();
     check_many();
     check_nomem();

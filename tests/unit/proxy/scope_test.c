@@ -1,6 +1,7 @@
 /* scope_test.c -- scopes: HMAC-SHA-256 as published, and a secret that stays. */
 #include "proxy/scope.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -49,6 +50,13 @@ static void check_secret(fake_env *fe, const folder *f)
     CHECK_STATUS(maki_secret_read(&fe->env, path, again, &err), MAKI_OK, &err);
     CHECK(memcmp(first, again, sizeof first) == 0);
     CHECK(stat(path, &st) == 0 && (st.st_mode & 0777) == 0600);
+
+    tap_row("one that cannot be opened at present is not replaced");
+    fake_files_fail_at(fe, 1, EMFILE);
+    CHECK_STATUS(maki_secret_read(&fe->env, path, again, &err), MAKI_IO, &err);
+    fake_files_fail_at(fe, 0, 0);
+    CHECK_STATUS(maki_secret_read(&fe->env, path, again, &err), MAKI_OK, &err);
+    CHECK(memcmp(first, again, sizeof first) == 0);
 
     tap_row("half a secret is replaced");
     folder_write(path, MAKI_LIT("short"));
