@@ -17,6 +17,7 @@
 #include "daemon/guest.h"
 #include "daemon/metrics.h"
 #include "daemon/pass.h"
+#include "daemon/recording.h"
 #include "daemon/routes.h"
 #include "store/session.h"
 
@@ -39,6 +40,7 @@ struct maki_daemon {
     maki_broadcast *broadcast;
     maki_api *api;
     maki_metrics metrics;
+    maki_recording recording;
     maki_passes passes;
     char home[512];
     char address[96];
@@ -285,15 +287,28 @@ static maki_status open_threads(maki_daemon *d, maki_err *err)
 {
     maki_proxy_options proxy = { .home = d->home };
     maki_engine_options engine = { .proxy = &proxy, .base = d->base, .loop = &d->queue };
-    maki_local_options local = { .home = d->home, .metrics = &d->metrics, .address = d->address };
+    maki_local_options local = {
+        .home = d->home, .metrics = &d->metrics, .recording = &d->recording, .address = d->address
+    };
     maki_api_options api = { .local = &local, .loop = &d->queue };
     maki_status st =
         maki_broadcast_open(d->env, d->base, &d->queue, &d->metrics, &d->broadcast, err);
     proxy.tell = maki_broadcast_tell;
     proxy.tell_ctx = d->broadcast;
+    d->recording = (maki_recording){ .env = d->env,
+                                     .logger = d->logger,
+                                     .metrics = &d->metrics,
+                                     .tell = maki_broadcast_tell,
+                                     .tell_ctx = d->broadcast };
+    maki_recording_init(&d->recording);
     engine.body_max = d->options->server.body_bytes;
     api.broadcast = d->broadcast;
-    if (st == MAKI_OK) st = maki_engine_open(d->env, &engine, &d->engine, err);
+    if (st == MAKI_OK) {
+        maki_err why = { 0 };
+        st = maki_engine_open(d->env, &engine, &d->engine, &why);
+        if (st != MAKI_OK)
+            maki_fail(err, st, "conversations cannot be kept in %s: %s", d->home, why.msg);
+    }
     if (st == MAKI_OK) st = maki_api_open(d->env, &api, &d->api, err);
     return st;
 }
@@ -322,6 +337,7 @@ maki_status maki_daemon_open(const maki_env *env, const maki_daemon_options *opt
                                .api = d->api,
                                .upstreams = &options->upstreams,
                                .metrics = &d->metrics,
+                               .recording = &d->recording,
                                .logger = logger,
                                .on_empty = on_empty_passes,
                                .ctx = d };
