@@ -22,7 +22,9 @@
 #include "store/session.h"
 
 enum {
-    TRIM_SECONDS = 2 /* how long memory that is not used may stay ours */
+    TRIM_SECONDS = 2, /* how long memory that is not used may stay ours */
+    OUR_FILES = 512,  /* descriptors for conversations, the journal, large bodies */
+    UPSTREAM_LEAST = 64
 };
 
 struct maki_daemon {
@@ -46,6 +48,24 @@ struct maki_daemon {
     char address[96];
     bool stopping, server_empty;
 };
+
+/* ---- descriptors ---------------------------------------------------------------------------------- */
+
+/* Those that may be connections. */
+static size_t for_connections(const maki_daemon *d)
+{
+    size_t all = d->options->descriptors ? d->options->descriptors : SIZE_MAX / 2;
+    return all - (all / 4 < OUR_FILES ? all / 4 : OUR_FILES);
+}
+
+/* What clients leave is for upstreams: a request beyond that waits, instead of failing for want of a
+ * descriptor, and files can be opened all the time. */
+static void share_descriptors(maki_daemon *d)
+{
+    size_t all = for_connections(d), clients = maki_server_connections(d->server);
+    bool enough = clients + UPSTREAM_LEAST < all;
+    maki_client_limit(d->client, enough ? all - clients : UPSTREAM_LEAST);
+}
 
 /* ---- requests ------------------------------------------------------------------------------------- */
 
@@ -101,6 +121,7 @@ static void on_head(void *ctx, maki_conn *conn, const maki_http_head *head)
     maki_route_path path;
     MAKI_COUNT(&d->metrics, requests_total, 1);
     MAKI_COUNT_SET(&d->metrics, open_connections, maki_server_connections(d->server));
+    share_descriptors(d);
     bool split = maki_route_split(head->target, &path);
     maki_guard_answer guard = maki_guard_check(&d->options->guard, head, path.token);
     if (guard.status) {
@@ -274,8 +295,10 @@ static maki_status open_server(maki_daemon *d, maki_err *err)
                                 .on_trouble = on_trouble,
                                 .on_empty = on_empty_server };
     char bound[80];
-    maki_status st =
-        maki_server_open(d->env, d->base, &d->options->server, &calls, &d->server, err);
+    maki_server_limits limits = d->options->server;
+    size_t most = for_connections(d) - UPSTREAM_LEAST;
+    if (limits.connections > most) limits.connections = most;
+    maki_status st = maki_server_open(d->env, d->base, &limits, &calls, &d->server, err);
     for (size_t i = 0; i < d->options->listen_count && st == MAKI_OK; i++) {
         st = maki_server_listen(d->server, d->options->listen[i], bound, sizeof bound, err);
         if (i == 0) snprintf(d->address, sizeof d->address, "http://%s", bound);

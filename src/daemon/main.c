@@ -10,13 +10,14 @@
 #include "base/str.h"
 #include "daemon/daemon.h"
 
-/* A connection is a descriptor: as many as we may. */
-static void raise_limits(void)
+/* A connection is a descriptor: as many as we may.  How many that is; 0: not known. */
+static size_t raise_limits(void)
 {
     struct rlimit files;
-    if (getrlimit(RLIMIT_NOFILE, &files) != 0) return;
+    if (getrlimit(RLIMIT_NOFILE, &files) != 0) return 0;
     files.rlim_cur = files.rlim_max;
     setrlimit(RLIMIT_NOFILE, &files);
+    return getrlimit(RLIMIT_NOFILE, &files) == 0 ? (size_t)files.rlim_cur : 0;
 }
 
 /* A body is large and soon gone: what it took goes back to the system, not into the gaps of a heap. */
@@ -55,7 +56,7 @@ int main(int argc, char **argv)
         maki_daemon_options_help(maki_fd_sink_of(&out));
         return 0;
     }
-    raise_limits();
+    options.descriptors = raise_limits();
     settle_memory();
     maki_logger logger = { env.clock, maki_fd_sink_of(&log), options.log_level };
     if (maki_daemon_open(&env, &options, &logger, &daemon, &err) != MAKI_OK) return fail(&err);
