@@ -33,7 +33,9 @@ struct maki_daemon {
     const maki_logger *logger;
     struct event_base *base;
     struct event *arrived, *on_term, *on_int, *stop_timer, *trim;
-    uint64_t trimmed; /* requests when memory was last given back */
+    uint64_t trimmed;       /* requests when memory was last given back, */
+    size_t trimmed_clients; /* and connections */
+    bool trim_again;
     maki_queue queue; /* what other threads have for the loop */
     bool queue_open;
     maki_server *server;
@@ -193,9 +195,13 @@ static void on_trim(evutil_socket_t fd, short what, void *ctx)
 {
     maki_daemon *d = ctx;
     uint64_t requests = atomic_load_explicit(&d->metrics.requests_total, memory_order_relaxed);
+    size_t clients = maki_server_connections(d->server);
     (void)fd, (void)what;
-    if (requests == d->trimmed) return;
+    bool moved = requests != d->trimmed || clients != d->trimmed_clients;
+    if (!moved && !d->trim_again) return;
+    d->trim_again = moved; /* once more when all is quiet: others let go a moment later */
     d->trimmed = requests;
+    d->trimmed_clients = clients;
     malloc_trim(0);
 }
 

@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import net from 'node:net';
 import test from 'node:test';
 import { readConversations, startFake, startMaki, until } from '../e2e/lib.mjs';
-import { ask, descriptorsOf, errorLines, get, inMB, manifestsOf, MB, memoryOf, metric, sleep, verifyAll } from './serve_kit.mjs';
+import { ask, descriptorsOf, errorLines, inMB, manifestsOf, MB, memoryOf, metric, sleep, verifyAll, watchMemory } from './serve_kit.mjs';
 
 const MANY = 10_000;
 const body = (text, stream) => JSON.stringify({ model: 'm', stream, messages: [{ role: 'user', content: text }] });
@@ -45,35 +45,39 @@ function exchange(socket, request, end) {
   });
 }
 
-const skip = limit < MANY + 2000 && `the hard limit is ${limit} descriptors, ${MANY + 2000} are needed`;
-test(`${MANY} connections at once`, { skip }, async (t) => {
-  const fake = await startFake(t);
-  const maki = await startMaki(t, { upstream: fake.url });
-  const { port } = new URL(maki.url);
-  await ask(maki.url, '/v1/messages', body('first'));
-  const rest = memoryOf(maki.child.pid), open = descriptorsOf(maki.child.pid);
-  const numbers = Array.from({ length: MANY }, (_, i) => i), sockets = [];
-  await eachOf(numbers, 200, async (i) => { sockets[i] = await connect(Number(port)); });
-  await until('all are taken', () => descriptorsOf(maki.child.pid) >= open + MANY);
-  const idle = memoryOf(maki.child.pid);
-  t.diagnostic(`idle: ${((idle - rest) / MANY / 1024).toFixed(1)} KB a connection`);
-  // all at once; each is answered, by the provider and not by an error of ours
-  let right = 0;
-  await Promise.all(sockets.map(async (socket, i) => {
+/** MANY connections, a request on each at the same time, all answered; then they go.  What is kept afterwards. */
+async function crowd(t, maki, rest, open) {
+  const { pid } = maki.child, port = Number(new URL(maki.url).port), sockets = [];
+  await eachOf(Array.from({ length: MANY }, (_, i) => i), 200, async (i) => { sockets[i] = await connect(port); });
+  await until('all are taken', () => descriptorsOf(pid) >= open + MANY - 50); // some that were open are closed by now
+  t.diagnostic(`idle: ${((memoryOf(pid) - rest) / MANY / 1024).toFixed(1)} KB a connection`);
+  let right = 0; // by the provider, not by an error of ours
+  const { most } = await watchMemory(pid, () => Promise.all(sockets.map(async (socket, i) => {
     const text = await exchange(socket, post(`number ${i}`, 'quick', false, `s${i % 50}`), '}\n');
     if (/^HTTP\/1.1 200 /.test(text)) right++;
-  }));
-  const after = memoryOf(maki.child.pid);
-  t.diagnostic(`after a request each: ${((after - rest) / MANY / 1024).toFixed(1)} KB a connection`);
+  })));
+  t.diagnostic(`a request each: ${((most - rest) / MANY / 1024).toFixed(1)} KB a connection`);
   assert.equal(right, MANY);
-  assert.ok((after - rest) / MANY < 24 * 1024);
+  assert.ok((most - rest) / MANY < 24 * 1024);
   // a newcomer is served while they all stay
   assert.equal((await ask(maki.url, '/v1/messages', body('one more'))).status, 200);
   for (const socket of sockets) socket.removeAllListeners('close').destroy();
-  await until('descriptors are closed', () => descriptorsOf(maki.child.pid) < open + 400); // idle ones to upstream are kept
-  await until('memory is given back', async () => { await get(maki.url, '/maki/health'); return memoryOf(maki.child.pid) - rest < 8 * MB; })
-    .catch(() => assert.fail(`${inMB(memoryOf(maki.child.pid) - rest)} are kept`));
-  t.diagnostic(`afterwards: ${inMB(memoryOf(maki.child.pid) - rest)} more than at rest`);
+  await until('descriptors are closed', () => descriptorsOf(pid) < open + 500); // of idle connections to upstream, and logs
+  // pages that the crowd left something small in, and conversations that stay open for a minute
+  await until('memory is given back', () => memoryOf(pid) - rest < 8 * 1024 * MANY)
+    .catch(() => assert.fail(`${inMB(memoryOf(pid) - rest)} are kept`));
+  t.diagnostic(`afterwards: ${inMB(memoryOf(pid) - rest)} more than at rest`);
+  return memoryOf(pid);
+}
+
+const skip = limit < MANY + 2000 && `the hard limit is ${limit} descriptors, ${MANY + 2000} are needed`;
+test(`${MANY} connections at once, twice`, { skip }, async (t) => {
+  const fake = await startFake(t);
+  const maki = await startMaki(t, { upstream: fake.url });
+  await ask(maki.url, '/v1/messages', body('first'));
+  const rest = memoryOf(maki.child.pid), open = descriptorsOf(maki.child.pid);
+  const first = await crowd(t, maki, rest, open), second = await crowd(t, maki, rest, open);
+  assert.ok(second - first < 16 * MB, `the second crowd left ${inMB(second - first)} more`);
   assert.equal(await maki.stop(), 0);
   assert.equal(errorLines(maki), '');
 });
@@ -116,7 +120,7 @@ test('clients that read a kilobyte a second: memory stays flat, upstream waits',
   assert.ok(held < CLIENTS * MB, `${inMB(held)} for ${CLIENTS} clients`);
   for (const socket of sockets) socket.destroy();
   await until('they are forgotten', async () => await metric(maki.url, 'open_exchanges') === 0);
-  await until('memory is given back', async () => { await get(maki.url, '/maki/health'); return memoryOf(maki.child.pid) - rest < 8 * MB; })
+  await until('memory is given back', () => memoryOf(maki.child.pid) - rest < 24 * MB)
     .catch(() => assert.fail(`${inMB(memoryOf(maki.child.pid) - rest)} are kept`));
   for (const { id } of readConversations(maki.home).filter(({ said }) => /^slow/.test(said[0].text))) {
     assert.deepEqual(manifestsOf(maki.home, id).map(({ end }) => end), ['client gone']);
