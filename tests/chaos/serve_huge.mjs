@@ -6,7 +6,7 @@ import http from 'node:http';
 import path from 'node:path';
 import test from 'node:test';
 import { readConversations, startFake, startMaki } from '../e2e/lib.mjs';
-import { inMB, MB, memoryOf, metric, verifyAll, watchMemory } from './serve_kit.mjs';
+import { inMB, manifestsOf, MB, memoryOf, metric, verifyAll, watchMemory } from './serve_kit.mjs';
 
 const GIGABYTE = 1e9;
 const BOUND = 32 * MB; // above what it has at rest
@@ -63,10 +63,15 @@ for (const [what, target, fields, size] of [
     assert.ok(direct.size >= size * 0.9, `${direct.size} bytes`);
     assert.deepEqual(passed, direct);
     isFlat(t, what, most, rest);
+    const kept = size < 512 * MB; // a longer row is not taken, and that is said
+    assert.equal(await metric(maki.url, 'record_failures_total'), kept ? 0 : 1);
     assert.equal(await maki.stop(), 0);
     await verifyAll(maki.home);
+    const ends = readConversations(maki.home).flatMap(({ id }) => manifestsOf(maki.home, id)).map(({ end }) => end);
+    assert.deepEqual(ends.sort(), ['complete', kept ? 'complete' : 'too long']);
+    assert.equal(/ error record_failed status=TOOBIG /.test(maki.errors()), !kept);
     const held = readLengths(maki.home);
-    if (size < 3e8) assert.ok(held.some((length) => length > size / 2), `the log has rows of ${held}`);
+    assert.equal(held.some((length) => length > size / 2), kept, `the log has rows of ${held}`);
   });
 }
 
