@@ -44,9 +44,10 @@ test: ## everything that users and CI run; ends with "N passed, N failed"
 test-agents: ## real agents through the proxy (fetches 1.5 GB the first time)
 	@scripts/test agents
 
-test-all: ## test, then the agents and fuzz
+test-all: ## test, then the agents, the long tests of the daemon (chaos) and fuzz
 	@scripts/test
 	@scripts/test agents
+	@scripts/test chaos
 	@$(MAKE) --no-print-directory fuzz
 
 bench: build build-bench ## measure, side by side with the peers

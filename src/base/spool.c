@@ -29,6 +29,11 @@ void maki_spool_clear(maki_spool *s)
     if (s->fd >= 0) s->env->files->close(s->env->files, s->fd);
     s->fd = -1;
     s->size = 0;
+    if (s->rescued) {
+        maki_buf_free(&s->head);
+        s->head = maki_buf_new(s->env->alloc, s->in_memory);
+    }
+    s->rescued = false;
     maki_buf_clear(&s->head);
 }
 
@@ -51,23 +56,66 @@ static maki_status move_to_file(maki_spool *s, maki_err *err)
     s->fd = files->temp(files, temp_folder());
     if (s->fd < 0) return maki_fail_errno(err, "making a temporary file for a large input");
     maki_status st = maki_file_write(files, s->fd, maki_buf_str(&s->head), err);
+    if (st != MAKI_OK) {
+        files->close(files, s->fd);
+        s->fd = -1;
+        return st;
+    }
     maki_buf_free(&s->head);
     s->head = maki_buf_new(s->env->alloc, s->in_memory);
+    s->rescued = false;
+    return MAKI_OK;
+}
+
+static bool fits(const maki_spool *s, size_t more)
+{
+    size_t most = s->rescued ? MAKI_SPOOL_RESCUE : s->in_memory;
+    return s->fd < 0 && s->head.len <= most && more <= most - s->head.len;
+}
+
+/* The file took no more: all of it back into memory, if there is room for it and for `more`. */
+static bool move_to_memory(maki_spool *s, size_t more)
+{
+    size_t got = 0;
+    if (s->rescued || s->size > MAKI_SPOOL_RESCUE || more > MAKI_SPOOL_RESCUE - s->size)
+        return false;
+    s->head.max = MAKI_SPOOL_RESCUE;
+    if (s->fd >= 0) {
+        char *room = maki_buf_room(&s->head, (size_t)s->size);
+        if (!room ||
+            maki_file_read_at(s->env->files, s->fd, 0, room, (size_t)s->size, &got, NULL) !=
+                MAKI_OK ||
+            got < s->size) {
+            maki_buf_free(&s->head);
+            s->head = maki_buf_new(s->env->alloc, s->in_memory);
+            return false;
+        }
+        s->head.len = got;
+        unmap(s);
+        s->env->files->close(s->env->files, s->fd);
+        s->fd = -1;
+    }
+    s->rescued = true;
+    return true;
+}
+
+static maki_status add_to_file(maki_spool *s, maki_str bytes, maki_err *err)
+{
+    maki_status st = s->fd < 0 ? move_to_file(s, err) : MAKI_OK;
+    if (st == MAKI_OK) st = maki_file_write(s->env->files, s->fd, bytes, err);
+    if (st == MAKI_OK) s->size += bytes.len;
     return st;
 }
 
 maki_status maki_spool_add(maki_spool *s, maki_str bytes, maki_err *err)
 {
-    maki_status st = MAKI_OK;
-    if (s->fd < 0 && bytes.len <= s->in_memory - s->head.len) {
-        maki_buf_add(&s->head, bytes);
-        s->size = s->head.len;
-        return maki_buf_status(&s->head, err);
+    if (!fits(s, bytes.len)) {
+        maki_status st = add_to_file(s, bytes, err);
+        if (st == MAKI_OK || !move_to_memory(s, bytes.len)) return st;
     }
-    if (s->fd < 0) st = move_to_file(s, err);
-    if (st == MAKI_OK) st = maki_file_write(s->env->files, s->fd, bytes, err);
-    if (st == MAKI_OK) s->size += bytes.len;
-    return st;
+    maki_buf_add(&s->head, bytes);
+    s->size = s->head.len;
+    return maki_buf_status(&s->head, err);
 }
 
 static maki_status add(void *ctx, maki_str bytes, maki_err *err)

@@ -17,11 +17,14 @@
 #include "daemon/guest.h"
 #include "daemon/metrics.h"
 #include "daemon/pass.h"
+#include "daemon/recording.h"
 #include "daemon/routes.h"
 #include "store/session.h"
 
 enum {
-    TRIM_SECONDS = 2 /* how long memory that is not used may stay ours */
+    TRIM_SECONDS = 2, /* how long memory that is not used may stay ours */
+    OUR_FILES = 512,  /* descriptors for conversations, the journal, large bodies */
+    UPSTREAM_LEAST = 64
 };
 
 struct maki_daemon {
@@ -30,7 +33,9 @@ struct maki_daemon {
     const maki_logger *logger;
     struct event_base *base;
     struct event *arrived, *on_term, *on_int, *stop_timer, *trim;
-    uint64_t trimmed; /* requests when memory was last given back */
+    uint64_t trimmed;       /* requests when memory was last given back, */
+    size_t trimmed_clients; /* and connections */
+    bool trim_again;
     maki_queue queue; /* what other threads have for the loop */
     bool queue_open;
     maki_server *server;
@@ -39,11 +44,30 @@ struct maki_daemon {
     maki_broadcast *broadcast;
     maki_api *api;
     maki_metrics metrics;
+    maki_recording recording;
     maki_passes passes;
     char home[512];
     char address[96];
     bool stopping, server_empty;
 };
+
+/* ---- descriptors ---------------------------------------------------------------------------------- */
+
+/* Those that may be connections. */
+static size_t for_connections(const maki_daemon *d)
+{
+    size_t all = d->options->descriptors ? d->options->descriptors : SIZE_MAX / 2;
+    return all - (all / 4 < OUR_FILES ? all / 4 : OUR_FILES);
+}
+
+/* What clients leave is for upstreams: a request beyond that waits, instead of failing for want of a
+ * descriptor, and files can be opened all the time. */
+static void share_descriptors(maki_daemon *d)
+{
+    size_t all = for_connections(d), clients = maki_server_connections(d->server);
+    bool enough = clients + UPSTREAM_LEAST < all;
+    maki_client_limit(d->client, enough ? all - clients : UPSTREAM_LEAST);
+}
 
 /* ---- requests ------------------------------------------------------------------------------------- */
 
@@ -99,6 +123,7 @@ static void on_head(void *ctx, maki_conn *conn, const maki_http_head *head)
     maki_route_path path;
     MAKI_COUNT(&d->metrics, requests_total, 1);
     MAKI_COUNT_SET(&d->metrics, open_connections, maki_server_connections(d->server));
+    share_descriptors(d);
     bool split = maki_route_split(head->target, &path);
     maki_guard_answer guard = maki_guard_check(&d->options->guard, head, path.token);
     if (guard.status) {
@@ -170,9 +195,13 @@ static void on_trim(evutil_socket_t fd, short what, void *ctx)
 {
     maki_daemon *d = ctx;
     uint64_t requests = atomic_load_explicit(&d->metrics.requests_total, memory_order_relaxed);
+    size_t clients = maki_server_connections(d->server);
     (void)fd, (void)what;
-    if (requests == d->trimmed) return;
+    bool moved = requests != d->trimmed || clients != d->trimmed_clients;
+    if (!moved && !d->trim_again) return;
+    d->trim_again = moved; /* once more when all is quiet: others let go a moment later */
     d->trimmed = requests;
+    d->trimmed_clients = clients;
     malloc_trim(0);
 }
 
@@ -284,8 +313,10 @@ static maki_status open_server(maki_daemon *d, maki_err *err)
                                 .on_trouble = on_trouble,
                                 .on_empty = on_empty_server };
     char bound[80];
-    maki_status st =
-        maki_server_open(d->env, d->base, &d->options->server, &calls, &d->server, err);
+    maki_server_limits limits = d->options->server;
+    size_t most = for_connections(d) - UPSTREAM_LEAST;
+    if (limits.connections > most) limits.connections = most;
+    maki_status st = maki_server_open(d->env, d->base, &limits, &calls, &d->server, err);
     for (size_t i = 0; i < d->options->listen_count && st == MAKI_OK; i++) {
         st = maki_server_listen(d->server, d->options->listen[i], bound, sizeof bound, err);
         if (i == 0) snprintf(d->address, sizeof d->address, "http://%s", bound);
@@ -297,15 +328,28 @@ static maki_status open_threads(maki_daemon *d, maki_err *err)
 {
     maki_proxy_options proxy = { .home = d->home };
     maki_engine_options engine = { .proxy = &proxy, .base = d->base, .loop = &d->queue };
-    maki_local_options local = { .home = d->home, .metrics = &d->metrics, .address = d->address };
+    maki_local_options local = {
+        .home = d->home, .metrics = &d->metrics, .recording = &d->recording, .address = d->address
+    };
     maki_api_options api = { .local = &local, .loop = &d->queue };
     maki_status st =
         maki_broadcast_open(d->env, d->base, &d->queue, &d->metrics, &d->broadcast, err);
     proxy.tell = maki_broadcast_tell;
     proxy.tell_ctx = d->broadcast;
+    d->recording = (maki_recording){ .env = d->env,
+                                     .logger = d->logger,
+                                     .metrics = &d->metrics,
+                                     .tell = maki_broadcast_tell,
+                                     .tell_ctx = d->broadcast };
+    maki_recording_init(&d->recording);
     engine.body_max = d->options->server.body_bytes;
     api.broadcast = d->broadcast;
-    if (st == MAKI_OK) st = maki_engine_open(d->env, &engine, &d->engine, err);
+    if (st == MAKI_OK) {
+        maki_err why = { 0 };
+        st = maki_engine_open(d->env, &engine, &d->engine, &why);
+        if (st != MAKI_OK)
+            maki_fail(err, st, "conversations cannot be kept in %s: %s", d->home, why.msg);
+    }
     if (st == MAKI_OK) st = maki_api_open(d->env, &api, &d->api, err);
     return st;
 }
@@ -334,6 +378,7 @@ maki_status maki_daemon_open(const maki_env *env, const maki_daemon_options *opt
                                .api = d->api,
                                .upstreams = &options->upstreams,
                                .metrics = &d->metrics,
+                               .recording = &d->recording,
                                .logger = logger,
                                .on_empty = on_empty_passes,
                                .ctx = d };

@@ -297,11 +297,26 @@ static void get_metrics(maki_local *local, maki_local_reply *reply)
         answer_error(reply, &err);
 }
 
-static void get_health(maki_local_reply *reply)
+/* {"ok":true,"version":"...","recording":true}; "why" says why it is not. */
+static void get_health(maki_local *local, maki_local_reply *reply)
 {
-    char text[80];
-    int n = snprintf(text, sizeof text, "{\"ok\":true,\"version\":\"%s\"}", maki_version());
-    answer_text(reply, "application/json", (maki_str){ text, (size_t)n });
+    maki_err err = { 0 }, why;
+    maki_jw w;
+    bool on = maki_recording_is_on(local->options.recording, &why);
+    maki_jw_init(&w, maki_spool_sink(reply->body), &err);
+    maki_jw_object(&w);
+    maki_jw_key(&w, MAKI_LIT("ok"));
+    maki_jw_raw(&w, MAKI_LIT("true"));
+    maki_jw_key(&w, MAKI_LIT("version"));
+    maki_jw_string(&w, maki_str_of(maki_version()));
+    maki_jw_key(&w, MAKI_LIT("recording"));
+    maki_jw_raw(&w, on ? MAKI_LIT("true") : MAKI_LIT("false"));
+    if (!on) {
+        maki_jw_key(&w, MAKI_LIT("why"));
+        maki_jw_string(&w, maki_str_of(why.msg));
+    }
+    maki_jw_end_object(&w);
+    if (maki_jw_end(&w) != MAKI_OK) answer_error(reply, &err);
 }
 
 static void get_events(maki_local_reply *reply)
@@ -332,7 +347,7 @@ static void get(maki_local *local, const maki_local_request *request, maki_local
     maki_str path = request->path;
     if (get_file(path, reply)) return;
     if (maki_str_is(path, MAKI_LIT("/maki/health")))
-        get_health(reply);
+        get_health(local, reply);
     else if (maki_str_is(path, MAKI_LIT("/maki/metrics")))
         get_metrics(local, reply);
     else if (maki_str_is(path, MAKI_LIT("/maki/events")))

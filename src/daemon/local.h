@@ -9,12 +9,14 @@
 
 #include "base/spool.h"
 #include "daemon/metrics.h"
+#include "daemon/recording.h"
 
 typedef struct maki_local maki_local;
 
 typedef struct maki_local_options {
     const char *home;
     maki_metrics *metrics;
+    maki_recording *recording;
     const char *address; /* "http://127.0.0.1:7777": for the page */
 } maki_local_options;
 

@@ -10,13 +10,14 @@
 #include "base/str.h"
 #include "daemon/daemon.h"
 
-/* A connection is a descriptor: as many as we may. */
-static void raise_limits(void)
+/* A connection is a descriptor: as many as we may.  How many that is; 0: not known. */
+static size_t raise_limits(void)
 {
     struct rlimit files;
-    if (getrlimit(RLIMIT_NOFILE, &files) != 0) return;
+    if (getrlimit(RLIMIT_NOFILE, &files) != 0) return 0;
     files.rlim_cur = files.rlim_max;
     setrlimit(RLIMIT_NOFILE, &files);
+    return getrlimit(RLIMIT_NOFILE, &files) == 0 ? (size_t)files.rlim_cur : 0;
 }
 
 /* A body is large and soon gone: what it took goes back to the system, not into the gaps of a heap. */
@@ -47,7 +48,6 @@ static int serve(const maki_env *env, const maki_daemon_options *options)
     maki_logger logger = { env->clock, maki_fd_sink_of(&log), options->log_level };
     maki_daemon *daemon = NULL;
     maki_err err;
-    raise_limits();
     settle_memory();
     if (maki_daemon_open(env, options, &logger, &daemon, &err) != MAKI_OK) return fail(&err);
     say_ready(options->ready_fd, maki_daemon_address(daemon));
@@ -70,6 +70,7 @@ int main(int argc, char **argv)
     } else if (options.help) {
         maki_daemon_options_help(maki_fd_sink_of(&out));
     } else {
+        options.descriptors = raise_limits();
         code = serve(&env, &options);
     }
     maki_daemon_options_free(&options);

@@ -23,6 +23,7 @@
     X(client_gone_total,         "counter", "clients that went away before the end of the reply")               \
     X(upstream_failures_total,   "counter", "requests that upstream did not answer whole")                      \
     X(record_failures_total,     "counter", "exchanges that could not be recorded, or not whole")               \
+    X(recording,                 "gauge",   "1 while exchanges are recorded, 0 while the machine cannot")       \
     X(unrecorded_total,          "counter", "exchanges answered before their request was whole: not recorded")  \
     X(request_bytes_total,       "counter", "bytes of bodies from clients")                                     \
     X(reply_bytes_total,         "counter", "bytes of bodies from upstream")                                    \

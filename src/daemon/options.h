@@ -20,6 +20,7 @@ typedef struct maki_daemon_options {
     const char *home; /* NULL: $MAKI_HOME, $XDG_DATA_HOME/maki or ~/.local/share/maki */
     const char *token;
     int ready_fd; /* the address is written there when connections are taken; -1: to standard output */
+    size_t descriptors; /* that the process may have open; 0: as many as it likes */
     uint64_t stop_ms;
     maki_level log_level;
     bool help;

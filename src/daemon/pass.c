@@ -17,7 +17,6 @@ enum {
     UPLOAD_AHEAD = 8 << 20, /* bytes of a body that may wait for upstream */
     CLIENT_AHEAD = 256 << 10, /* bytes of a reply that may wait for the client */
     FIELDS_MOST = 128 << 10,
-    QUIET_MS = 60000, /* a failure of one kind is logged once in this time */
 };
 
 /* Why upstream is not read at present. */
@@ -95,18 +94,6 @@ static void release(pass *p)
     maki_conn_end(conn);
 }
 
-static void log_failure(maki_passes *all, const maki_err *err)
-{
-    int64_t now = all->env->clock->now_ms(all->env->clock);
-    size_t kind = (size_t)err->status <= MAKI_CANCELLED ? (size_t)err->status : 0;
-    MAKI_COUNT(all->metrics, record_failures_total, 1);
-    if (all->told[kind] && now - all->told[kind] < QUIET_MS) return;
-    all->told[kind] = now;
-    maki_kv values[] = { MAKI_KV_S("status", maki_str_of(maki_status_name(err->status))),
-                         MAKI_KV_S("why", maki_str_of(err->msg)) };
-    maki_log_event(all->logger, MAKI_ERROR, "record_failed", values, 2);
-}
-
 static void on_recorded(maki_record *record)
 {
     pass *p = MAKI_ITEM_OF(record, pass, record);
@@ -114,7 +101,7 @@ static void on_recorded(maki_record *record)
     if (record->err.status == MAKI_OK && record->sync.status != MAKI_OK) {
         maki_fail(&record->err, record->sync.status, "the log could not be synced to the disk");
     }
-    if (record->err.status != MAKI_OK) log_failure(p->all, &record->err);
+    maki_recording_note(p->all->recording, &record->err);
     if (!p->call) release(p);
     free_if_over(p);
 }

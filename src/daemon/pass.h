@@ -17,6 +17,7 @@
 #include "daemon/engine.h"
 #include "daemon/guest.h"
 #include "daemon/metrics.h"
+#include "daemon/recording.h"
 #include "daemon/routes.h"
 #include "daemon/upstream.h"
 #include "net/client.h"
@@ -29,11 +30,11 @@ typedef struct maki_passes {
     maki_api *api;
     const maki_upstreams *upstreams;
     maki_metrics *metrics;
+    maki_recording *recording;
     const maki_logger *logger;
     size_t open;                 /* under way, being recorded included */
     void (*on_empty)(void *ctx); /* open is 0 again */
     void *ctx;
-    int64_t told[MAKI_CANCELLED + 1]; /* when a failure to record was last logged, by status */
 } maki_passes;
 
 /* Take over this request, whose head has just come.  `named`: the client chose this upstream, by path or field; if not,

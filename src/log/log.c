@@ -392,6 +392,12 @@ static maki_status catch_up(maki_log *log, uint64_t *end, maki_err *err)
 
 /* ---- the index --------------------------------------------------------------------------------------- */
 
+static maki_status drop(void *ctx, maki_str bytes, maki_err *err)
+{
+    (void)ctx, (void)bytes, (void)err;
+    return MAKI_OK;
+}
+
 /* Record `number` of the index fits the bytes it speaks of. */
 static maki_status check_record(maki_log *log, uint64_t number, uint64_t end, maki_err *err)
 {
@@ -401,8 +407,10 @@ static maki_status check_record(maki_log *log, uint64_t number, uint64_t end, ma
     if (row.offset > end || row.length >= end - row.offset) {
         return maki_fail(err, MAKI_CORRUPT, "the index is garbage");
     }
+    uint64_t seq = log->base + number;
+    if (row.length > BLOCK) return maki_log_copy(log, seq, seq, (maki_sink){ drop, NULL }, err);
     maki_buf bytes = maki_buf_new(log->env.alloc, (size_t)row.length + 1);
-    st = maki_log_read(log, log->base + number, &bytes, err);
+    st = maki_log_read(log, seq, &bytes, err);
     maki_buf_free(&bytes);
     return st;
 }
@@ -932,7 +940,20 @@ static maki_status flush_rows(maki_log *log, maki_err *err)
     return st == MAKI_OK ? begin_batches(log, true, err) : st;
 }
 
-/* A row of the group, after those that wait. */
+/* A row that is longer than a block is written from where it is: held here too, a message of hundreds of
+ * megabytes would take as much memory again. */
+static maki_status write_long(maki_log *log, maki_str row, maki_err *err)
+{
+    const maki_files *files = log->env.files;
+    uint64_t end = log->written_end + row.len;
+    log->rows_begun = true;
+    maki_status st = maki_file_write_at(files, log->messages_fd, log->written_end, row, err);
+    if (st == MAKI_OK) st = maki_file_write_at(files, log->messages_fd, end, MAKI_LIT("\n"), err);
+    if (st == MAKI_OK) log->written_end = end + 1;
+    return st;
+}
+
+/* A row of the group, after those that wait; a long one has none before it. */
 static maki_status add_line(maki_log *log, maki_str row, const maki_facts *facts, maki_err *err)
 {
     maki_row record;
@@ -941,7 +962,7 @@ static maki_status add_line(maki_log *log, maki_str row, const maki_facts *facts
     maki_status st = make_record(log, row, at, facts, &record, err);
     if (st == MAKI_OK && log->intake) return add_to_batch(log, row, &record, &facts->hint, err);
     if (st == MAKI_OK) st = add_record(log, row, &record, &facts->hint, err);
-    if (st != MAKI_OK) return st;
+    if (st != MAKI_OK || row.len >= BLOCK) return st == MAKI_OK ? write_long(log, row, err) : st;
     maki_buf_add(&log->rows, row);
     maki_buf_add_byte(&log->rows, '\n');
     return maki_buf_status(&log->rows, err);
@@ -957,7 +978,8 @@ maki_status maki_log_add_row(maki_log *log, maki_str row, uint64_t *seq, maki_er
     if (memchr(row.ptr, '\n', row.len)) {
         return maki_fail(err, MAKI_INVALID, "a row may not contain a newline");
     }
-    if (log->record_count == ROWS_AT_ONCE || log->rows.len >= BLOCK) {
+    bool alone = row.len >= BLOCK && log->rows.len > 0; /* those before it go first */
+    if (log->record_count == ROWS_AT_ONCE || log->rows.len >= BLOCK || alone) {
         if (!maki_log_lazy(log) && log->record_count == ROWS_AT_ONCE) {
             return maki_fail(err, MAKI_TOOBIG, "more than %d messages in one synced group",
                              ROWS_AT_ONCE);

@@ -7,6 +7,7 @@
 
 #include <curl/curl.h>
 #include <event2/event.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -643,6 +644,12 @@ maki_status maki_client_open(const maki_env *env, struct event_base *base,
     curl_multi_setopt(c->multi, CURLMOPT_MAXCONNECTS, (long)c->limits.idle_most);
     *out = c;
     return MAKI_OK;
+}
+
+void maki_client_limit(maki_client *c, size_t connections)
+{
+    long most = connections < LONG_MAX ? (long)connections : LONG_MAX;
+    curl_multi_setopt(c->multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, most);
 }
 
 void maki_client_close(maki_client *c)

@@ -35,6 +35,9 @@ maki_status maki_client_open(const maki_env *env, struct event_base *base,
 /* Calls that are open end without on_done.  Not from a callback.  Accepts NULL. */
 void maki_client_close(maki_client *client);
 
+/* At most so many connections at a time, kept ones included; calls beyond that wait for their turn. */
+void maki_client_limit(maki_client *client, size_t connections);
+
 typedef enum maki_call_body {
     MAKI_CALL_NO_BODY,
     MAKI_CALL_WHOLE,  /* it is all here: `body`, valid until on_head or on_done */

@@ -485,6 +485,26 @@ static bool passed_over(const reading *r, const maki_talk *talk)
     return r->base.leading && talk->system.as_sent != system_as_sent(r);
 }
 
+static maki_status record_in(reading *r, maki_str body, const found *f, maki_talk *talk,
+                             maki_err *err)
+{
+    maki_exchange *x = r->x;
+    maki_status st = MAKI_OK;
+    memcpy(x->session, f->session, sizeof x->session);
+    memcpy(x->prefix, r->prefix, sizeof x->prefix);
+    x->tip = f->point;
+    if (r->count > f->messages || talk->system.as_sent != system_as_sent(r)) {
+        st = write_group(r, body, talk, f, err);
+        if (st == MAKI_OK) st = know_rows(r, talk, f, kin_of(r), err);
+        if (st != MAKI_OK) return st;
+        x->tip = maki_talk_tip(talk);
+    } /* else it is a retry: where it branches off is written with the reply */
+    know_body(r, body, talk, f);
+    x->system_tokens = talk->system.system_tokens;
+    x->tool_tokens = talk->system.tool_tokens;
+    return MAKI_OK;
+}
+
 static maki_status record(reading *r, maki_str body, maki_err *err)
 {
     maki_exchange *x = r->x;
@@ -493,22 +513,13 @@ static maki_status record(reading *r, maki_str body, maki_err *err)
     const maki_known_mark *from = maki_known_find(x->proxy->known, x->near, body, r->session);
     if (from && !from->spoke) from = NULL; /* it is short, and what it is for has to be known */
     maki_status st = recognise(r, body, from, &f, &talk, err);
-    if (from && (st == MAKI_NOTFOUND || (st == MAKI_OK && passed_over(r, talk))))
+    if (from && (st == MAKI_NOTFOUND || (st == MAKI_OK && passed_over(r, talk)))) {
+        talk = NULL; /* it may be closed to make room for the next */
         st = recognise(r, body, NULL, &f, &talk, err);
-    if (st != MAKI_OK) return st;
-    memcpy(x->session, f.session, sizeof x->session);
-    memcpy(x->prefix, r->prefix, sizeof x->prefix);
-    x->tip = f.point;
-    if (r->count > f.messages || talk->system.as_sent != system_as_sent(r)) {
-        st = write_group(r, body, talk, &f, err);
-        if (st == MAKI_OK) st = know_rows(r, talk, &f, kin_of(r), err);
-        if (st != MAKI_OK) return st;
-        x->tip = maki_talk_tip(talk);
-    } /* else it is a retry: where it branches off is written with the reply */
-    know_body(r, body, talk, &f);
-    x->system_tokens = talk->system.system_tokens;
-    x->tool_tokens = talk->system.tool_tokens;
-    return MAKI_OK;
+    }
+    if (st == MAKI_OK) st = record_in(r, body, &f, talk, err);
+    if (st != MAKI_OK && talk && maki_talk_is_blank(talk)) maki_proxy_discard(x->proxy, talk);
+    return st;
 }
 
 maki_status maki_exchange_request(maki_exchange *x, maki_str body, maki_err *err)

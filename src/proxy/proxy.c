@@ -130,6 +130,15 @@ maki_status maki_proxy_talk(maki_proxy *p, const unsigned char session[MAKI_SESS
     return MAKI_OK;
 }
 
+void maki_proxy_discard(maki_proxy *p, maki_talk *talk)
+{
+    size_t i = 0;
+    while (p->talks[i] != talk)
+        i++;
+    maki_talk_discard(talk);
+    p->talks[i] = p->talks[--p->talk_count];
+}
+
 /* ---- small things ------------------------------------------------------------------------------------ */
 
 maki_status maki_prefix_key(const maki_exchange *x, const unsigned char prefix[MAKI_PREFIX_LEN],

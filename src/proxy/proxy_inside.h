@@ -54,6 +54,9 @@ struct maki_exchange {
 maki_status maki_proxy_talk(maki_proxy *proxy, const unsigned char session[MAKI_SESSION_BYTES],
                             bool create, maki_str key, maki_talk **out, maki_err *err);
 
+/* One that was made for an exchange that could not be recorded: nothing of it stays. */
+void maki_proxy_discard(maki_proxy *proxy, maki_talk *talk);
+
 /* The key of a prefix in the table: it belongs to the scope. */
 maki_status maki_prefix_key(const maki_exchange *x, const unsigned char prefix[MAKI_PREFIX_LEN],
                             unsigned char out[MAKI_PREFIX_LEN], maki_err *err);

@@ -84,12 +84,19 @@ static maki_str inside_of(const maki_buf *buf)
     return buf->len > 2 ? (maki_str){ buf->ptr + 1, buf->len - 2 } : (maki_str){ "", 0 };
 }
 
+/* Was it given up for its length?  (wire.h) */
+static bool is_too_long(const maki_exchange *x, const maki_wire_said *said)
+{
+    return said->garbage && said->row_count == 0 && x->reply_bytes > MAKI_WIRE_ROW_MAX;
+}
+
 static const char *ending(const maki_exchange *x, maki_exchange_end_kind kind,
                           const maki_wire_said *said)
 {
     if (kind == MAKI_EXCHANGE_CLIENT_GONE) return "client gone";
     if (kind == MAKI_EXCHANGE_CUT || x->status == 0) return "cut";
     if (x->status >= 400 || said->error.len) return "error";
+    if (is_too_long(x, said)) return "too long";
     return said->complete ? "complete" : "incomplete";
 }
 
@@ -260,5 +267,9 @@ maki_status maki_exchange_end(maki_exchange *x, maki_exchange_end_kind kind,
     st = write_reply(x, talk, &said, end, err);
     if (st == MAKI_OK) st = maki_talk_files(talk, sync->fds, err);
     if (st == MAKI_OK) tell(x, talk, &said, end);
+    if (st == MAKI_OK && is_too_long(x, &said))
+        st = maki_fail(err, MAKI_TOOBIG,
+                       "a reply of %" PRIu64 " bytes; a message of the log has at most %d",
+                       x->reply_bytes, MAKI_WIRE_ROW_MAX);
     return st;
 }

@@ -57,6 +57,10 @@ maki_status maki_talk_open(const maki_env *env, const unsigned char session[MAKI
                            const maki_talk_options *options, maki_talk **out, maki_err *err)
     MAKI_MUST_CHECK;
 void maki_talk_close(maki_talk *talk); /* accepts NULL */
+/* Was it made just now, and is there no message in it yet? */
+bool maki_talk_is_blank(const maki_talk *talk);
+/* Close a blank one and remove its files. */
+void maki_talk_discard(maki_talk *talk);
 
 /* The id of a session: its bytes as a UUID. */
 void maki_session_text(const unsigned char session[MAKI_SESSION_BYTES], char out[37]);

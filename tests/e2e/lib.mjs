@@ -89,10 +89,11 @@ export async function startFake(t, { mood, record, env } = {}) {
 
 const PROVIDERS = ['anthropic', 'openai', 'gemini', 'ollama'];
 
-/** The daemon, with `upstream` in the place of every provider. */
-export async function startMaki(t, { upstream, home = folder(t, 'maki-home'), args = [], env = {} }) {
-  const maki = await start(t, path.join(build, 'maki-serve'),
-    ['--listen', '127.0.0.1:0', ...PROVIDERS.flatMap((name) => ['--upstream', `${name}=${upstream}`]), ...args],
+/** The daemon, with `upstream` in the place of every provider.  `under`: a command that starts it (prlimit ...). */
+export async function startMaki(t, { upstream, home = folder(t, 'maki-home'), args = [], env = {}, under = [] }) {
+  const [file, ...before] = [...under, path.join(build, 'maki-serve')];
+  const maki = await start(t, file,
+    [...before, '--listen', '127.0.0.1:0', ...PROVIDERS.flatMap((name) => ['--upstream', `${name}=${upstream}`]), ...args],
     { MAKI_HOME: home, ...env });
   return { ...maki, home };
 }

@@ -744,6 +744,74 @@ static void test_full(void)
     logs_close(&l);
 }
 
+/* A row of `n` letters between others, in one group. */
+static maki_status add_long(maki_log *log, maki_str row, bool commits, maki_err *err)
+{
+    maki_status st = maki_log_begin(log, NULL, err);
+    if (st != MAKI_OK) return st;
+    st = maki_log_add_row(log, logs_row("before"), NULL, err);
+    if (st == MAKI_OK) st = maki_log_add_row(log, row, NULL, err);
+    if (st == MAKI_OK) st = maki_log_add_row(log, logs_row("after"), NULL, err);
+    if (st == MAKI_OK) st = maki_log_add_event(log, "usage", MAKI_LIT("\"n\":1"), NULL, err);
+    if (st == MAKI_OK && commits) return maki_log_commit(log, err);
+    maki_log_abort(log);
+    return st;
+}
+
+static void test_long(void)
+{
+    static const char start[] = "{\"role\":\"user\",\"content\":\"";
+    enum { LONG = 12 << 20 };
+    logs l;
+    maki_err err = { 0 };
+    char *bytes = malloc(LONG);
+    maki_str row = { bytes, LONG };
+    memset(bytes, 'a', LONG);
+    memcpy(bytes, start, sizeof start - 1);
+    memcpy(bytes + LONG - 2, "\"}", 2);
+    for (maki_durability class = MAKI_SYNC; class <= MAKI_LAZY; class ++) {
+        logs_open(&l, "messages.jsonl");
+        maki_log_options options = logs_options(&l);
+        maki_log *log = NULL;
+        options.durability = class;
+        options.threads = 1;
+        CHECK_STATUS(maki_log_open(&l.env, l.path, &options, &log, &err), MAKI_OK, &err);
+        tap_row("class %d: a long row is not held in memory", class);
+        l.fe.peak_bytes = l.fe.live_bytes;
+        CHECK_STATUS(add_long(log, row, true, &err), MAKI_OK, &err);
+        CHECK(l.fe.peak_bytes < LONG / 2);
+        CHECK_EQ(maki_log_last(log), 3);
+        CHECK(logs_has(log, 1, "before") && logs_has(log, 3, "after"));
+
+        tap_row("class %d: nothing stays of one that was given up", class);
+        uint64_t size = logs_size(l.path);
+        if (class != MAKI_LAZY) { /* which publishes on the way */
+            CHECK_STATUS(add_long(log, row, false, &err), MAKI_OK, &err);
+            CHECK_EQ(logs_size(l.path), size);
+            l.disk.full = true;
+            l.disk.room = LONG / 2;
+            CHECK_STATUS(add_long(log, row, true, &err), MAKI_FULL, &err);
+            l.disk.full = false;
+            CHECK_EQ(logs_size(l.path), size);
+        }
+
+        tap_row("class %d: opening looks at a long row piece by piece", class);
+        CHECK_STATUS(maki_log_begin(log, NULL, &err), MAKI_OK, &err);
+        CHECK_STATUS(maki_log_add_row(log, row, NULL, &err), MAKI_OK, &err);
+        CHECK_STATUS(maki_log_commit(log, &err), MAKI_OK, &err);
+        maki_log_close(log);
+        l.fe.peak_bytes = l.fe.live_bytes;
+        log = logs_get(&l);
+        CHECK(l.fe.peak_bytes < LONG / 2);
+        CHECK_EQ(maki_log_last(log), 4);
+        maki_log_close(log);
+        CHECK_STATUS(maki_log_verify(&l.env, l.path, &options, NULL, NULL, NULL, &err), MAKI_OK,
+                     &err);
+        logs_close(&l);
+    }
+    free(bytes);
+}
+
 /* A group that a killed process left: what is there is a whole group, or rows without the events that
  * would have come after them; never an event about rows that are not there. */
 static void test_killed(void)
@@ -884,6 +952,7 @@ int main(void)
     test_behind();
     test_read_only();
     test_full();
+    test_long();
     test_killed();
     test_paths();
     test_rows_alone();

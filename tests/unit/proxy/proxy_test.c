@@ -162,9 +162,10 @@ static void check_views(const char *home, const char *want, uint64_t want_rows)
     static char views[VIEWS][VIEW], all[VIEWS * VIEW];
     uint64_t rows;
     size_t n = views_of(home, views, &rows);
+    size_t len = 0;
     all[0] = '\0';
     for (size_t i = 0; i < n; i++)
-        sprintf(all + strlen(all), "%s%s", i ? "\n" : "", views[i]);
+        len += (size_t)snprintf(all + len, sizeof all - len, "%s%s", i ? "\n" : "", views[i]);
     CHECK_CSTR(all, want);
     CHECK_EQ(rows, want_rows);
 }

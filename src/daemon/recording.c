@@ -1,0 +1,95 @@
+/* recording.c -- see recording.h. */
+#include "daemon/recording.h"
+
+#include <stdio.h>
+
+#include "base/buf.h"
+#include "base/json_write.h"
+#include "base/str.h"
+
+enum {
+    QUIET_MS = 60000, /* a failure of one kind is logged once in this time */
+    TOLD_MAX = 2048
+};
+
+void maki_recording_init(maki_recording *r)
+{
+    pthread_mutex_init(&r->lock, NULL);
+    r->why = (maki_err){ .status = MAKI_OK };
+    MAKI_COUNT_SET(r->metrics, recording, 1);
+}
+
+/* What keeps every exchange from being recorded, not just this one. */
+static bool is_the_machine(maki_status status)
+{
+    return status == MAKI_FULL || status == MAKI_IO || status == MAKI_DENIED ||
+           status == MAKI_NOMEM;
+}
+
+/* {"type":"recording","on":false,"why":"..."} */
+static void tell(maki_recording *r, bool on, const maki_err *why)
+{
+    maki_jw w;
+    maki_buf json = maki_buf_new(r->env->alloc, TOLD_MAX);
+    maki_jw_init(&w, maki_buf_sink(&json), NULL);
+    maki_jw_object(&w);
+    maki_jw_key(&w, MAKI_LIT("type"));
+    maki_jw_string(&w, MAKI_LIT("recording"));
+    maki_jw_key(&w, MAKI_LIT("on"));
+    maki_jw_raw(&w, on ? MAKI_LIT("true") : MAKI_LIT("false"));
+    if (!on) {
+        maki_jw_key(&w, MAKI_LIT("why"));
+        maki_jw_string(&w, maki_str_of(why->msg));
+    }
+    maki_jw_end_object(&w);
+    if (maki_jw_end(&w) == MAKI_OK && r->tell) r->tell(r->tell_ctx, maki_buf_str(&json));
+    maki_buf_free(&json);
+}
+
+static void turn(maki_recording *r, bool on, const maki_err *why)
+{
+    pthread_mutex_lock(&r->lock);
+    r->why = on ? (maki_err){ .status = MAKI_OK } : *why;
+    pthread_mutex_unlock(&r->lock);
+    MAKI_COUNT_SET(r->metrics, recording, on);
+    maki_kv values[] = { MAKI_KV_S("status", maki_str_of(maki_status_name(why->status))),
+                         MAKI_KV_S("why", maki_str_of(why->msg)) };
+    if (on)
+        maki_log_event(r->logger, MAKI_INFO, "recording_on", NULL, 0);
+    else
+        maki_log_event(r->logger, MAKI_ERROR, "recording_off", values, 2);
+    tell(r, on, why);
+}
+
+static void log_failure(maki_recording *r, const maki_err *err)
+{
+    int64_t now = r->env->clock->now_ms(r->env->clock);
+    size_t kind = (size_t)err->status <= MAKI_CANCELLED ? (size_t)err->status : 0;
+    if (r->told[kind] && now - r->told[kind] < QUIET_MS) return;
+    r->told[kind] = now;
+    maki_kv values[] = { MAKI_KV_S("status", maki_str_of(maki_status_name(err->status))),
+                         MAKI_KV_S("why", maki_str_of(err->msg)) };
+    maki_log_event(r->logger, MAKI_ERROR, "record_failed", values, 2);
+}
+
+void maki_recording_note(maki_recording *r, const maki_err *err)
+{
+    bool is_on = r->why.status == MAKI_OK; /* nobody else writes it */
+    if (err->status == MAKI_OK) {
+        if (!is_on) turn(r, true, err);
+        return;
+    }
+    MAKI_COUNT(r->metrics, record_failures_total, 1);
+    if (!is_the_machine(err->status))
+        log_failure(r, err);
+    else if (is_on)
+        turn(r, false, err);
+}
+
+bool maki_recording_is_on(maki_recording *r, maki_err *why)
+{
+    pthread_mutex_lock(&r->lock);
+    *why = r->why;
+    pthread_mutex_unlock(&r->lock);
+    return why->status == MAKI_OK;
+}

@@ -1,0 +1,38 @@
+/* recording.h -- is what passes being recorded?
+ *
+ * Recording goes off when the machine cannot (no room on the disk, no permission, no memory), and on again with
+ * the first exchange that could be recorded: every exchange tries, so nobody has to switch it back.  Replies go
+ * on either way; that is why it is said in every place where somebody may look: the log, /maki/events,
+ * /maki/metrics and /maki/health.  An exchange that cannot be recorded for what it is (its body is no JSON, its
+ * log is damaged) is a failure of its own and switches nothing.
+ *
+ * The loop notes, any thread asks. */
+#ifndef MAKI_DAEMON_RECORDING_H
+#define MAKI_DAEMON_RECORDING_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "base/logger.h"
+#include "daemon/metrics.h"
+
+typedef struct maki_recording {
+    const maki_env *env;
+    const maki_logger *logger;
+    maki_metrics *metrics;
+    void (*tell)(void *ctx, maki_str json); /* for /maki/events; may be NULL */
+    void *tell_ctx;
+    int64_t told[MAKI_CANCELLED + 1]; /* the loop's: when a failure was last logged, by status */
+
+    pthread_mutex_t lock;
+    maki_err why; /* lock: MAKI_OK while it is on */
+} maki_recording;
+
+/* It is on.  All but the lock's fields are set by the caller before; nothing has to be closed. */
+void maki_recording_init(maki_recording *recording);
+/* How the recording of one exchange went; `err` is MAKI_OK when all of it is durable. */
+void maki_recording_note(maki_recording *recording, const maki_err *err);
+/* True: it is on.  False: *why says why not. */
+bool maki_recording_is_on(maki_recording *recording, maki_err *why);
+
+#endif
