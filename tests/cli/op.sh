@@ -101,7 +101,10 @@ $maki op tokens.estimate '{"text":"x"}' >/dev/full 2>"$dir/err"; check 'a full d
 has 'a full disk: said' 'No space left' "$(cat "$dir/err")"
 yes '{"op":"tokens.estimate","input":{"text":"x"}}' | head -n 100000 | $maki op --lines | head -n 1 >"$dir/one"
 check 'a closed pipe ends it quietly' '{"tokens":1}' "$(cat "$dir/one")"
-out=$(TMPDIR=/nonexistent $maki op tokens.estimate < <(printf '{"text":"'; head -c 2000000 /dev/zero | tr '\0' x; printf '"}') 2>&1)
+large() { printf '{"text":"'; head -c "$1" /dev/zero | tr '\0' x; printf '"}'; }
+check 'no place for a large input: memory will do' '{"tokens":500000}' \
+    "$(TMPDIR=/nonexistent $maki op tokens.estimate < <(large 2000000) 2>&1)"
+out=$(TMPDIR=/nonexistent $maki op tokens.estimate < <(large 20000000) 2>&1)
 check 'no place for a large input: exit 5' 5 $?
 has 'no place for a large input: said' 'temporary file' "$out"
 
