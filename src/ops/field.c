@@ -75,6 +75,7 @@ maki_status maki_fields_note(maki_call *call, maki_err *err)
     maki_json_iter iter = maki_json_items(call->input);
     size_t room = 0;
     maki_json_item *items = NULL, item;
+    if (call->noted == call->input.ptr) return MAKI_OK;
     call->items = NULL;
     call->item_count = 0;
     while (maki_json_next(&iter, &item)) {
@@ -83,6 +84,7 @@ maki_status maki_fields_note(maki_call *call, maki_err *err)
         items[call->item_count++] = item;
     }
     call->items = items;
+    call->noted = call->input.ptr;
     return MAKI_OK;
 }
 

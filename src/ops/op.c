@@ -132,11 +132,13 @@ maki_status maki_op_run_checked(maki *m, const maki_op_row *row, const char *bas
     maki_jw_init(&w, (maki_sink){ watched_write, &watched }, &error);
     maki_op_run run = row->run;
     maki_str named;
-    if (row->conversation && maki_json_kind_of(value) == MAKI_JSON_OBJECT &&
-        maki_field(value, "conversation", &named)) {
-        run = row->conversation;
+    maki_status st = MAKI_OK;
+    if (row->conversation && maki_json_kind_of(value) == MAKI_JSON_OBJECT) {
+        st = maki_fields_note(&call, &error);
+        if (st == MAKI_OK && maki_in(&call, "conversation", &named)) run = row->conversation;
     }
-    maki_status st = maki_fields_check(&call, row, run == row->run ? NULL : "conversation", &error);
+    if (st == MAKI_OK)
+        st = maki_fields_check(&call, row, run == row->run ? NULL : "conversation", &error);
     if (st == MAKI_OK) st = run(&call, &w, &error);
     bool whole = st == MAKI_OK || call.answered;
     if (whole) {

@@ -37,9 +37,10 @@ typedef struct maki_call {
     const char *base; /* where the text that the caller sent begins; positions count from here */
     maki_str input;   /* a JSON object */
     maki_str outer;   /* of a step of history.sequence: the input of the sequence; else empty */
-    const maki_json_item *items; /* the fields of `input`, found by maki_fields_check */
+    const maki_json_item *items; /* the fields of `input`, found by maki_fields_note */
     size_t item_count;
-    bool answered; /* what was written stays, whatever status `run` returns */
+    const char *noted; /* the input whose fields they are: where it begins */
+    bool answered;     /* what was written stays, whatever status `run` returns */
 } maki_call;
 
 /* Writes the answer, a JSON object.  When it returns a status and has not set `answered`, an error
@@ -64,7 +65,7 @@ maki_status maki_op_run_checked(maki *m, const maki_op_row *row, const char *bas
 
 /* ---- fields ---------------------------------------------------------------------------------- */
 
-/* Find the fields of `call->input`, for maki_in and its sisters. */
+/* Find the fields of `call->input`, for maki_in and its sisters; once for each input. */
 maki_status maki_fields_note(maki_call *call, maki_err *err);
 /* The same, and do they fit the row?  `skip` (or NULL) is a field not to ask for. */
 maki_status maki_fields_check(maki_call *call, const maki_op_row *row, const char *skip,
