@@ -425,7 +425,7 @@ static maki_str field(const maki_http_head *head, maki_str name)
 static maki_str keep(char **at, maki_str text)
 {
     maki_str kept = { *at, text.len };
-    memcpy(*at, text.ptr, text.len);
+    if (text.len) memcpy(*at, text.ptr, text.len); /* memcpy takes no NULL, not even for nothing */
     *at += text.len;
     return kept;
 }
