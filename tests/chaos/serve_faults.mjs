@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import net from 'node:net';
 import test from 'node:test';
 import { readConversations, startFake, startMaki, until } from '../e2e/lib.mjs';
-import { Client, Upstream } from '../e2e/transport_kit.mjs';
+import { Client, Upstream, within } from '../e2e/transport_kit.mjs';
 import { ask, descriptorsOf, errorLines, manifestsOf, metric, protocols, Talk, verifyAll } from './serve_kit.mjs';
 
 const HEAD = 'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n';
@@ -167,7 +167,7 @@ test('a client that goes away in the middle of a stream: upstream is left, what 
     onStart: (started) => { request = started; },
     onText: (bytes) => { if (String(bytes).includes('途中')) request.destroy(); },
   });
-  await gone;
+  await within(gone, 'upstream is left');
   const { end, row } = await recorded(maki);
   assert.equal(end, 'client gone');
   assert.equal(row.content, 'これは途中');
