@@ -269,21 +269,9 @@ static maki_status find_home(maki_daemon *d, maki_err *err)
     return MAKI_OK;
 }
 
-/* Interest in a socket comes and goes with every transfer: the changes of one turn are told to the kernel
- * together, and those that cancel each other not at all. */
-static struct event_base *new_base(void)
-{
-    struct event_config *config = event_config_new();
-    if (!config) return NULL;
-    event_config_set_flag(config, EVENT_BASE_FLAG_EPOLL_USE_CHANGELIST);
-    struct event_base *base = event_base_new_with_config(config);
-    event_config_free(config);
-    return base;
-}
-
 static maki_status open_events(maki_daemon *d, maki_err *err)
 {
-    d->base = new_base();
+    d->base = event_base_new();
     if (!d->base) return maki_fail(err, MAKI_IO, "no event loop could be made");
     maki_status st = maki_queue_open(&d->queue, true, err);
     if (st != MAKI_OK) return st;
