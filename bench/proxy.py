@@ -173,7 +173,7 @@ def wrk(place, name, body):
     headers = ", ".join(f'["{k}"] = "{v}"' for k, v in place.headers[name].items())
     with open(script, "w") as file:
         file.write(WRK.format(body=body, path=PATH, sessions=SESSIONS, headers=headers))
-    ran = subprocess.run(["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{SECONDS}s", "-s", script,
+    ran = subprocess.run(["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{SECONDS}s", "--timeout", "10s", "-s", script,
                           f"http://127.0.0.1:{place.ports[name]}"], stdout=subprocess.PIPE, check=True)
     told = ran.stdout.decode()
     if "Non-2xx" in told or "Socket errors" in told:
