@@ -17,7 +17,7 @@ import time
 import urllib.request
 
 SESSIONS = 64
-CONNECTIONS = 64
+CONNECTIONS = 32
 SECONDS = 3
 REQUESTS = 3000  # one after the other
 LARGE = 1_000_000  # bytes of a body
