@@ -41,8 +41,10 @@ uint64_t maki_recall_find(maki_recall *recall, maki_recalled_ids *ids, const mak
     for (size_t i = q->set; i < q->set + MAKI_WAYS; i++) {
         maki_place here = maki_place_load(&recall->places[i]);
         if (here.low == q->key.low && (here.high & ~MAKI_COUNT_BITS) == q->key.high) {
-            *place = i == q->set ? i : i - 1;
-            if (i == q->set) return here.high >> 60;
+            /* threads that share it would take the line from each other for one place more */
+            bool stays = i < q->set + (ids ? 1 : 2);
+            *place = stays ? i : i - 1;
+            if (stays) return here.high >> 60;
             maki_place_store(&recall->places[i - 1], here);
             maki_place_store(&recall->places[i], above);
             if (ids) {
