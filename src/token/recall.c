@@ -12,11 +12,17 @@ bool maki_recall_shares(void)
 #endif
 }
 
-enum { LINE = 64, PLACES_SIZE = MAKI_PLACES * sizeof(maki_place) };
+enum { LINE = MAKI_WAYS * sizeof(maki_place) };
 
-bool maki_recall_get(maki_recall *recall, const maki_alloc *alloc)
+static size_t size_of(uint32_t bits)
 {
-    recall->at = alloc->resize(alloc, NULL, 0, PLACES_SIZE + LINE);
+    return (size_t)LINE << bits;
+}
+
+bool maki_recall_get(maki_recall *recall, uint32_t bits, const maki_alloc *alloc)
+{
+    recall->bits = bits;
+    recall->at = alloc->resize(alloc, NULL, 0, size_of(bits) + LINE);
     if (!recall->at) return false;
     recall->places = (maki_place *)(((uintptr_t)recall->at + LINE) & ~(uintptr_t)(LINE - 1));
     maki_recall_forget(recall);
@@ -25,13 +31,13 @@ bool maki_recall_get(maki_recall *recall, const maki_alloc *alloc)
 
 void maki_recall_forget(maki_recall *recall)
 {
-    if (recall->places) memset(recall->places, 0, PLACES_SIZE);
+    if (recall->places) memset(recall->places, 0, size_of(recall->bits));
 }
 
 void maki_recall_drop(maki_recall *recall, const maki_alloc *alloc)
 {
-    if (recall->at) alloc->resize(alloc, recall->at, PLACES_SIZE + LINE, 0);
-    *recall = (maki_recall){ NULL, NULL };
+    if (recall->at) alloc->resize(alloc, recall->at, size_of(recall->bits) + LINE, 0);
+    *recall = (maki_recall){ .places = NULL };
 }
 
 uint64_t maki_recall_find(maki_recall *recall, maki_recalled_ids *ids, const maki_question *q,

@@ -25,7 +25,8 @@ enum {
     MAKI_SHORT = 15,  /* bytes of a short span */
     MAKI_MIDDLE = 31, /* and of one of middle length */
     MAKI_WAYS = 4,
-    MAKI_SET_BITS = 16, /* sets of places: 4 MB in all */
+    MAKI_SET_BITS = 16,    /* sets of places: 4 MB in all */
+    MAKI_SHARED_BITS = 17, /* where threads share them: as much as two would have */
     MAKI_MIDDLE_BITS = 12,
     MAKI_PLACES = (1 << MAKI_SET_BITS) * MAKI_WAYS,
     MAKI_RECALLED_IDS = 4 /* ids kept for a short span, when ids are kept */
@@ -44,8 +45,9 @@ typedef struct maki_middle_place {
 
 /* Zeroed is none. */
 typedef struct maki_recall {
-    maki_place *places; /* MAKI_PLACES; a set is a line of the cache */
+    maki_place *places; /* a set is a line of the cache */
     void *at;           /* what was allocated for them */
+    uint32_t bits;      /* of a set's number */
 } maki_recall;
 
 typedef struct maki_recall_middles {
@@ -89,7 +91,7 @@ static inline maki_question maki_recall_ask(const maki_recall *recall, const uns
     }
     key.low &= mask.low;
     key.high = (key.high & mask.high) | (uint64_t)len << 56;
-    size_t set = maki_span_hash(key.low, key.high) >> (64 - MAKI_SET_BITS);
+    size_t set = maki_span_hash(key.low, key.high) >> (64 - recall->bits);
     __builtin_prefetch(&recall->places[set * MAKI_WAYS]);
     return (maki_question){ key, set * MAKI_WAYS };
 }
@@ -116,8 +118,8 @@ MAKI_PLACE_ACCESS void maki_place_store(maki_place *place, maki_place value)
 /* May threads share the places on this processor? */
 bool maki_recall_shares(void);
 
-/* Empty places; false: there is no memory for them. */
-bool maki_recall_get(maki_recall *recall, const maki_alloc *alloc);
+/* Empty places in 2^bits sets; false: there is no memory for them. */
+bool maki_recall_get(maki_recall *recall, uint32_t bits, const maki_alloc *alloc);
 void maki_recall_forget(maki_recall *recall);
 void maki_recall_drop(maki_recall *recall, const maki_alloc *alloc);
 
