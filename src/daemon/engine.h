@@ -68,7 +68,7 @@ void maki_engine_close(maki_engine *engine);
 
 void maki_engine_start(maki_engine *engine, maki_record *record);
 void maki_engine_head(maki_engine *engine, maki_record *record, int status, maki_str type);
-/* Copies.  False: enough for now, wait for on_room. */
+/* Copies.  False: send no more until on_room. */
 bool maki_engine_bytes(maki_engine *engine, maki_record *record, maki_str bytes);
 void maki_engine_end(maki_engine *engine, maki_record *record, maki_exchange_end_kind kind);
 

@@ -21,7 +21,8 @@ typedef struct run {
     maki_conv *conv;
     const maki_manage_in *in;
     maki_manage_report *report;
-    bool failed; /* the step before */
+    bool failed;     /* the step before */
+    maki_taken more; /* the last step of a run that took more than can be told */
 } run;
 
 static maki_status count(run *r, double *tokens, maki_err *err)
@@ -66,10 +67,9 @@ static maki_status act(run *r, const maki_step *step, maki_change *change, maki_
 
 static maki_taken *note(run *r, maki_step_kind kind)
 {
-    static maki_taken lost; /* a run that takes more steps than are told still takes them */
     maki_manage_report *report = r->report;
     maki_taken *taken =
-        report->taken_count < MAKI_TAKEN_MOST ? &report->taken[report->taken_count++] : &lost;
+        report->taken_count < MAKI_TAKEN_MOST ? &report->taken[report->taken_count++] : &r->more;
     *taken = (maki_taken){ .kind = kind };
     return taken;
 }
@@ -207,7 +207,7 @@ maki_status maki_manage_conversation(maki_conv *conv, const maki_manage_in *in,
 {
     const maki_clock *clock = maki_log_env(maki_conv_log(conv))->clock;
     int64_t began = clock->now_ms(clock);
-    run r = { conv, in, out, false };
+    run r = { .conv = conv, .in = in, .report = out };
     *out = (maki_manage_report){ .reason = "none", .action = "none", .allowed = allowed_of(in) };
     if (!(in->window >= 1) || in->other_tokens < 0)
         return maki_fail(err, MAKI_INVALID, "the window must be a number of tokens");

@@ -149,7 +149,7 @@ static void retire_doomed(maki_client *c)
     }
 }
 
-/* Curl is done for now: so may be some calls. */
+/* Curl has returned: some calls may be over. */
 static void reap(maki_client *c)
 {
     CURLMsg *msg;

@@ -465,7 +465,10 @@ static void know_body(reading *r, maki_str body, maki_talk *talk, const found *f
     }
     if (r->base.mark.at && n > 1) marks[--n] = r->base;
     size_t count = MAKI_KNOWN_MARKS + 1 - n;
-    if (count > MAKI_KNOWN_MARKS) count = MAKI_KNOWN_MARKS, n++; /* the oldest falls off */
+    if (count > MAKI_KNOWN_MARKS) { /* the oldest falls off */
+        count = MAKI_KNOWN_MARKS;
+        n++;
+    }
     maki_known_add(x->proxy->known, x->near, body, x->session, marks + n, count, &x->body_hash);
 }
 

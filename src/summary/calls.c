@@ -104,7 +104,7 @@ static uint64_t call_command(maki_digest *d, maki_str command, maki_str tool)
     return key;
 }
 
-/* ---- todo lists --------------------------------------------------------------------------------------- */
+/* ---- task lists --------------------------------------------------------------------------------------- */
 
 static bool any_string(maki_str object, const char *const *names, size_t n, maki_str *value)
 {
@@ -114,7 +114,7 @@ static bool any_string(maki_str object, const char *const *names, size_t n, maki
     return false;
 }
 
-static void todo_item(maki_digest *d, maki_str item)
+static void task_item(maki_digest *d, maki_str item)
 {
     static const char *const texts[] = {
         "content", "step", "text", "title", "task", "description"
@@ -133,7 +133,7 @@ static void todo_item(maki_digest *d, maki_str item)
     if (open) maki_digest_task(d, text_of(text, room, sizeof room), MAKI_TASK_LIST);
 }
 
-static void todo_line(void *ctx, maki_str line, bool more)
+static void task_line(void *ctx, maki_str line, bool more)
 {
     line = maki_str_trim(line);
     size_t at = maki_str_find_nocase(line, MAKI_LIT("[ ]"));
@@ -143,18 +143,18 @@ static void todo_line(void *ctx, maki_str line, bool more)
 }
 
 /* The newest list stands for all before it. */
-static void call_todo(maki_digest *d, maki_str todos)
+static void call_tasks(maki_digest *d, maki_str tasks)
 {
-    maki_json_iter iter = maki_json_items(todos);
+    maki_json_iter iter = maki_json_items(tasks);
     maki_json_item item;
     for (size_t i = 0; i < d->tasks.count; i++) {
         if (d->tasks.at[i].kind == MAKI_TASK_LIST) d->tasks.at[i].state = MAKI_TASK_CLOSED;
     }
-    if (maki_json_kind_of(todos) == MAKI_JSON_STRING)
-        maki_feed_string(&d->feed, todos, todo_line, d);
+    if (maki_json_kind_of(tasks) == MAKI_JSON_STRING)
+        maki_feed_string(&d->feed, tasks, task_line, d);
     else
         while (maki_json_next(&iter, &item))
-            todo_item(d, item.value);
+            task_item(d, item.value);
 }
 
 /* ---- one call ------------------------------------------------------------------------------------------- */
@@ -188,7 +188,7 @@ static uint64_t look_at_call(maki_digest *d, maki_tool_kind kind, maki_tool_args
     char room[MAKI_FIND_MOST + 1];
     enum { PATCH_MOST = 1 << 14 };
     char patch[PATCH_MOST];
-    if (kind == MAKI_TOOL_TODO && args->todos.len) call_todo(d, args->todos);
+    if (kind == MAKI_TOOL_TODO && args->todos.len) call_tasks(d, args->todos);
     if (kind == MAKI_TOOL_TODO) return 0;
     bool run = kind == MAKI_TOOL_RUN || (kind == MAKI_TOOL_OTHER && args->path.len == 0);
     if (run && args->command.len) return call_command(d, args->command, tool);
