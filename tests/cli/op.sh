@@ -96,6 +96,9 @@ cmp -s <(tail -c 100 "$dir/huge"; echo) <(tail -c 101 "$dir/answer"); check 'a m
 check 'a row of 500 MB' '"}]}' "$(printf '"'; tail -c 4 "$dir/tail" | tr -d '\n' | sed 's/^.*}\]/}]/')"
 rm -f "$dir/huge" "$dir/answer"
 
+# ---- the first page ---------------------------------------------------------------------------------
+check 'each command stands once in the help' '' "$($maki --help | awk '/^  [a-z]/ { print $1 }' | sort | uniq -d)"
+
 # ---- a full disk, a closed pipe --------------------------------------------------------------------
 $maki op tokens.estimate '{"text":"x"}' >/dev/full 2>"$dir/err"; check 'a full disk: exit 14' 14 $?
 has 'a full disk: said' 'No space left' "$(cat "$dir/err")"
