@@ -1,6 +1,8 @@
 /* recall.c -- see recall.h. */
 #include "token/recall.h"
 
+#include <sys/mman.h>
+
 #include "token/table.h"
 
 bool maki_recall_shares(void)
@@ -12,19 +14,31 @@ bool maki_recall_shares(void)
 #endif
 }
 
-enum { LINE = MAKI_WAYS * sizeof(maki_place) };
+enum { LINE = MAKI_WAYS * sizeof(maki_place), HUGE_PAGE = 2 << 20 };
 
 static size_t size_of(uint32_t bits)
 {
     return (size_t)LINE << bits;
 }
 
+/* Every span is looked up somewhere else: with small pages finding the page would take longer than the place. */
+static void want_huge_pages(void *at, size_t size)
+{
+#ifdef MADV_HUGEPAGE
+    (void)madvise(at, size, MADV_HUGEPAGE); /* if there are none, small ones do */
+#else
+    (void)at, (void)size;
+#endif
+}
+
 bool maki_recall_get(maki_recall *recall, uint32_t bits, const maki_alloc *alloc)
 {
     recall->bits = bits;
-    recall->at = alloc->resize(alloc, NULL, 0, size_of(bits) + LINE);
+    recall->at = alloc->resize(alloc, NULL, 0, size_of(bits) + HUGE_PAGE);
     if (!recall->at) return false;
-    recall->places = (maki_place *)(((uintptr_t)recall->at + LINE) & ~(uintptr_t)(LINE - 1));
+    recall->places =
+        (maki_place *)(((uintptr_t)recall->at + HUGE_PAGE) & ~(uintptr_t)(HUGE_PAGE - 1));
+    want_huge_pages(recall->places, size_of(bits));
     maki_recall_forget(recall);
     return true;
 }
@@ -36,7 +50,7 @@ void maki_recall_forget(maki_recall *recall)
 
 void maki_recall_drop(maki_recall *recall, const maki_alloc *alloc)
 {
-    if (recall->at) alloc->resize(alloc, recall->at, size_of(recall->bits) + LINE, 0);
+    if (recall->at) alloc->resize(alloc, recall->at, size_of(recall->bits) + HUGE_PAGE, 0);
     *recall = (maki_recall){ .places = NULL };
 }
 

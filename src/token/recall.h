@@ -25,8 +25,7 @@ enum {
     MAKI_SHORT = 15,  /* bytes of a short span */
     MAKI_MIDDLE = 31, /* and of one of middle length */
     MAKI_WAYS = 4,
-    MAKI_SET_BITS = 16,    /* sets of places: 4 MB in all */
-    MAKI_SHARED_BITS = 17, /* where threads share them: as much as two would have */
+    MAKI_SET_BITS = 17, /* sets of places: 8 MB in all */
     MAKI_MIDDLE_BITS = 12,
     MAKI_PLACES = (1 << MAKI_SET_BITS) * MAKI_WAYS,
     MAKI_RECALLED_IDS = 4 /* ids kept for a short span, when ids are kept */

@@ -122,7 +122,7 @@ maki_status maki_token_memory_open(const maki_env *env, const maki_encoding *enc
     maki_token_memory *memory = env->alloc->resize(env->alloc, NULL, 0, sizeof *memory);
     if (!memory) return maki_fail(err, MAKI_NOMEM, "out of memory");
     *memory = (maki_token_memory){ .alloc = env->alloc, .encoding = encoding };
-    if (maki_recall_shares() && !maki_recall_get(&memory->recall, MAKI_SHARED_BITS, env->alloc)) {
+    if (maki_recall_shares() && !maki_recall_get(&memory->recall, MAKI_SET_BITS, env->alloc)) {
         maki_token_memory_close(memory);
         return maki_fail(err, MAKI_NOMEM, "out of memory");
     }
