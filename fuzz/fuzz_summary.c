@@ -1,5 +1,6 @@
 /* fuzz_summary.c -- any conversation has a summary: valid UTF-8, within its budget, the same each time,
- * and one that can be read back as an earlier summary.
+ * and one that can be read back as an earlier summary.  As text for a model it is UTF-8 without control
+ * characters.
  *
  * The input is lines of JSON; a line that is none becomes the text of a message. */
 #include "fuzz.h"
@@ -12,6 +13,7 @@
 #include "base/text.h"
 #include "summary/offline.h"
 #include "summary/probe.h"
+#include "summary/render.h"
 
 enum { MOST = 1 << 26, BUDGET = 600 };
 
@@ -84,6 +86,23 @@ static maki_buf as_earlier(const maki_env *env, maki_str text)
     return row;
 }
 
+static maki_status render(void *ctx, maki_str json, maki_err *err)
+{
+    maki_letters letters = { 0 };
+    return maki_render_message(json, &letters, maki_buf_sink(ctx), err);
+}
+
+static void check_rendered(const maki_env *env, maki_str rows)
+{
+    maki_buf text = maki_buf_new(env->alloc, MOST);
+    maki_err err;
+    MUST(each(&rows, render, &text, &err) == MAKI_OK);
+    MUST(maki_utf8_valid(maki_buf_str(&text), NULL));
+    for (size_t i = 0; i < text.len; i++)
+        MUST((unsigned char)text.ptr[i] >= 0x20 || text.ptr[i] == '\n' || text.ptr[i] == '\t');
+    maki_buf_free(&text);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     maki_env env = maki_env_system();
@@ -100,6 +119,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     MUST(maki_str_is(text, summarise(all, tokenizer, &arena)));
     maki_summary_request request = { .each = each, .source = &all };
     MUST(maki_probe(&request, text, &arena, &probed, &err) == MAKI_OK);
+    check_rendered(&env, all);
     maki_buf earlier = as_earlier(&env, text);
     MUST(maki_utf8_valid(summarise(maki_buf_str(&earlier), tokenizer, &arena), NULL));
     maki_buf_free(&earlier);

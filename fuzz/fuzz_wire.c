@@ -1,8 +1,8 @@
 /* fuzz_wire.c -- see fuzz_wire.h.
  *
  * A request: every row is a message on one line that the log would take, and reading on from any mark gives
- * what reading in one go gave.  A reply: its rows are such messages too, and it says the same however the
- * bytes are cut. */
+ * what reading in one go gave.  A reply: its rows are such messages too, and it says the same, piece by piece
+ * and in all, however the bytes are cut. */
 #include "fuzz_wire.h"
 
 #include <string.h>
@@ -99,6 +99,17 @@ static void note(maki_buf *out, maki_str value)
     maki_buf_add_byte(out, '\n');
 }
 
+/* Pieces are JSON too, and come the same however the bytes are cut. */
+static maki_status hear(void *ctx, const maki_wire_delta *piece, maki_err *err)
+{
+    maki_buf *out = ctx;
+    (void)err;
+    maki_buf_add_byte(out, (char)('a' + piece->kind));
+    note(out, piece->value);
+    note(out, piece->id);
+    return MAKI_OK;
+}
+
 static void reply(const maki_env *env, maki_protocol protocol, maki_str type, maki_str bytes,
                   size_t most, fuzz_chance *chance, maki_buf *out)
 {
@@ -106,6 +117,7 @@ static void reply(const maki_env *env, maki_protocol protocol, maki_str type, ma
     maki_wire_said said;
     int status = bytes.len % 7 == 6 ? 500 : 200;
     MUST(maki_wire_reply_open(env, protocol, status, type, &r, NULL) == MAKI_OK);
+    maki_wire_reply_listen(r, hear, out);
     while (bytes.len) {
         size_t some = most ? 1 + fuzz_draw(chance, most) : bytes.len;
         if (some > bytes.len) some = bytes.len;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -53,18 +54,6 @@ maki_status maki_file_read_at(const maki_files *files, int fd, uint64_t at, void
     return MAKI_OK;
 }
 
-static maki_status write_temp(const maki_files *files, const char *path, maki_str bytes, bool *made,
-                              maki_err *err)
-{
-    int fd = files->open(files, path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (fd < 0) return maki_fail_errno(err, "creating a temporary file");
-    *made = true;
-    maki_status st = maki_file_write(files, fd, bytes, err);
-    if (st == MAKI_OK && files->sync(files, fd) < 0) st = maki_fail_errno(err, "syncing");
-    if (files->close(files, fd) < 0 && st == MAKI_OK) st = maki_fail_errno(err, "closing");
-    return st;
-}
-
 /* The rename itself must survive a power cut too. */
 static maki_status sync_folder(const maki_files *files, char *path, maki_err *err)
 {
@@ -79,30 +68,54 @@ static maki_status sync_folder(const maki_files *files, char *path, maki_err *er
     return st;
 }
 
-maki_status maki_file_replace(const maki_env *env, const char *path, maki_str bytes, maki_err *err)
+maki_status maki_replace_begin(maki_replacing *r, const maki_env *env, const char *path,
+                               maki_err *err)
 {
-    const maki_files *files = env->files;
-    char temp[PATH_MOST];
     char id[MAKI_UUID_LEN + 1];
+    *r = (maki_replacing){ .env = env, .path = path, .fd = -1 };
     maki_status st = maki_uuid(env->random, id, err);
     if (st != MAKI_OK) return st;
     /* Not named after the file: a name may be as long as the file system allows. */
     const char *slash = strrchr(path, '/');
     int folder = slash ? (int)(slash + 1 - path) : 0;
-    if (strlen(path) >= sizeof temp ||
-        snprintf(temp, sizeof temp, "%.*s%s.tmp", folder, path, id) >= (int)sizeof temp) {
+    if (strlen(path) >= sizeof r->temp ||
+        snprintf(r->temp, sizeof r->temp, "%.*s%s.tmp", folder, path, id) >= (int)sizeof r->temp) {
         return maki_fail(err, MAKI_TOOBIG, "the path is longer than %d bytes", PATH_MOST);
     }
-    bool made = false;
-    st = write_temp(files, temp, bytes, &made, err);
-    if (st == MAKI_OK && files->rename(files, temp, path) < 0) {
+    r->fd = env->files->open(env->files, r->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    return r->fd < 0 ? maki_fail_errno(err, "creating a temporary file") : MAKI_OK;
+}
+
+void maki_replace_abort(maki_replacing *r)
+{
+    if (r->fd < 0) return;
+    r->env->files->close(r->env->files, r->fd);
+    r->env->files->unlink(r->env->files, r->temp);
+    r->fd = -1;
+}
+
+maki_status maki_replace_commit(maki_replacing *r, maki_err *err)
+{
+    const maki_files *files = r->env->files;
+    maki_status st = MAKI_OK;
+    if (files->sync(files, r->fd) < 0) st = maki_fail_errno(err, "syncing");
+    if (files->close(files, r->fd) < 0 && st == MAKI_OK) st = maki_fail_errno(err, "closing");
+    r->fd = -1;
+    if (st == MAKI_OK && files->rename(files, r->temp, r->path) < 0)
         st = maki_fail_errno(err, "renaming a temporary file");
-    }
-    if (st != MAKI_OK) {
-        if (made) files->unlink(files, temp);
-        return st;
-    }
-    return sync_folder(files, temp, err);
+    if (st == MAKI_OK) return sync_folder(files, r->temp, err);
+    files->unlink(files, r->temp);
+    return st;
+}
+
+maki_status maki_file_replace(const maki_env *env, const char *path, maki_str bytes, maki_err *err)
+{
+    maki_replacing r;
+    maki_status st = maki_replace_begin(&r, env, path, err);
+    if (st == MAKI_OK) st = maki_file_write(env->files, r.fd, bytes, err);
+    if (st == MAKI_OK) return maki_replace_commit(&r, err);
+    maki_replace_abort(&r);
+    return st;
 }
 
 static maki_status fd_write(void *ctx, maki_str bytes, maki_err *err)
@@ -114,4 +127,10 @@ static maki_status fd_write(void *ctx, maki_str bytes, maki_err *err)
 maki_sink maki_fd_sink_of(maki_fd_sink *target)
 {
     return (maki_sink){ fd_write, target };
+}
+
+const char *maki_temp_folder(void)
+{
+    const char *folder = getenv("TMPDIR");
+    return folder && folder[0] ? folder : "/tmp";
 }

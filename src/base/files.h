@@ -20,6 +20,22 @@ maki_status maki_file_read_at(const maki_files *files, int fd, uint64_t at, void
 maki_status maki_file_replace(const maki_env *env, const char *path, maki_str bytes, maki_err *err)
     MAKI_MUST_CHECK;
 
+/* Where files without a name are made: $TMPDIR, else /tmp. */
+const char *maki_temp_folder(void);
+
+/* The same for bytes that come in pieces, of any length: begin, write to `fd`, then commit or give up.
+ * `path` is borrowed and must live as long. */
+typedef struct maki_replacing {
+    const maki_env *env;
+    const char *path;
+    int fd; /* of the temporary file; -1: none */
+    char temp[4096];
+} maki_replacing;
+maki_status maki_replace_begin(maki_replacing *r, const maki_env *env, const char *path,
+                               maki_err *err) MAKI_MUST_CHECK;
+maki_status maki_replace_commit(maki_replacing *r, maki_err *err) MAKI_MUST_CHECK;
+void maki_replace_abort(maki_replacing *r); /* accepts one that was committed or aborted */
+
 /* A sink that writes to a descriptor. */
 typedef struct maki_fd_sink {
     const maki_files *files;

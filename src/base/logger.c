@@ -2,7 +2,6 @@
 #include "base/logger.h"
 
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -95,14 +94,30 @@ static void add_time(line *l, int64_t ms)
     add(l, "%s.%03dZ", text, (int)(ms % 1000));
 }
 
+static const char *const level_names[] = { "debug", "info", "warn", "error" };
+
+bool maki_level_named(maki_str name, maki_level *out)
+{
+    for (size_t i = 0; i < sizeof level_names / sizeof level_names[0]; i++) {
+        if (!maki_str_is(name, maki_str_of(level_names[i]))) continue;
+        *out = (maki_level)i;
+        return true;
+    }
+    return false;
+}
+
+const char *maki_level_name(maki_level level)
+{
+    return level_names[level];
+}
+
 void maki_log_event(const maki_logger *logger, maki_level level, const char *event,
                     const maki_kv *values, size_t count)
 {
-    static const char *const names[] = { "debug", "info", "warn", "error" };
     line l = { .len = 0 };
     if (!logger || level < logger->least) return;
     add_time(&l, logger->clock->now_ms(logger->clock));
-    add(&l, " %s %s", names[level], event);
+    add(&l, " %s %s", maki_level_name(level), event);
     for (size_t i = 0; i < count; i++) {
         add(&l, " %s=", values[i].key);
         if (values[i].type == MAKI_KV_INT) add(&l, "%lld", (long long)values[i].integer);

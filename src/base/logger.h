@@ -7,6 +7,7 @@
 #ifndef MAKI_BASE_LOGGER_H
 #define MAKI_BASE_LOGGER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <maki/env.h>
@@ -14,6 +15,10 @@
 enum { MAKI_LOG_VALUE_MAX = 120 };
 
 typedef enum maki_level { MAKI_DEBUG, MAKI_INFO, MAKI_WARN, MAKI_ERROR } maki_level;
+
+/* The level of a name: "debug", "info", "warn" or "error"; false, and *out untouched: it is none. */
+bool maki_level_named(maki_str name, maki_level *out);
+const char *maki_level_name(maki_level level);
 
 typedef struct maki_logger {
     const maki_clock *clock;

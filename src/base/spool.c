@@ -2,7 +2,6 @@
 #include "base/spool.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
@@ -43,17 +42,11 @@ void maki_spool_free(maki_spool *s)
     maki_buf_free(&s->head);
 }
 
-static const char *temp_folder(void)
-{
-    const char *folder = getenv("TMPDIR");
-    return folder && folder[0] ? folder : "/tmp";
-}
-
 /* From here on it is in a file. */
 static maki_status move_to_file(maki_spool *s, maki_err *err)
 {
     const maki_files *files = s->env->files;
-    s->fd = files->temp(files, temp_folder());
+    s->fd = files->temp(files, maki_temp_folder());
     if (s->fd < 0) return maki_fail_errno(err, "making a temporary file for a large input");
     maki_status st = maki_file_write(files, s->fd, maki_buf_str(&s->head), err);
     if (st != MAKI_OK) {

@@ -16,6 +16,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/str.h"
+#include "net/url.h"
 
 enum {
     HEAD_MOST = 65536,    /* of a reply */
@@ -43,6 +44,7 @@ struct maki_client {
     size_t pooled;
     unsigned inside; /* curl is at work */
     size_t doomed;   /* calls that were cancelled meanwhile */
+    size_t starved;  /* calls whose socket cannot be watched */
     watch *watches;  /* by descriptor */
     size_t watch_room;
 };
@@ -59,6 +61,7 @@ struct maki_call {
     uint64_t at;    /* of the body, given to curl */
     int64_t active; /* when a byte last moved, in seconds */
     bool is_head, head_done, need_paused, reply_paused, cancelled, in_multi;
+    bool starved;       /* its socket cannot be watched */
     maki_status failed; /* ours, not curl's */
     char words[CURL_ERROR_SIZE];
 };
@@ -105,6 +108,8 @@ static void retire(maki_call *call)
     const maki_alloc *alloc = c->env->alloc;
     if (call->in_multi) curl_multi_remove_handle(c->multi, call->easy);
     call->in_multi = false;
+    c->starved -= call->starved;
+    call->starved = false;
     unlink_call(call);
     if (c->pooled == POOL_MOST) {
         free_call(call);
@@ -149,12 +154,30 @@ static void retire_doomed(maki_client *c)
     }
 }
 
+/* Nothing would ever come of these.  (Told of it, curl would give up every other call too.) */
+static void finish_starved(maki_client *c)
+{
+    for (maki_call *call = c->first; call && c->starved;) {
+        if (!call->starved) {
+            call = call->next;
+            continue;
+        }
+        c->starved--;
+        call->starved = false;
+        call->failed = MAKI_NOMEM;
+        snprintf(call->words, sizeof call->words, "out of memory");
+        finish(call, CURLE_OUT_OF_MEMORY);
+        call = c->first; /* the handler may have ended others */
+    }
+}
+
 /* Curl has returned: some calls may be over. */
 static void reap(maki_client *c)
 {
     CURLMsg *msg;
     int left;
     if (c->doomed) retire_doomed(c);
+    if (c->starved) finish_starved(c);
     while ((msg = curl_multi_info_read(c->multi, &left))) {
         maki_call *call;
         CURLcode code = msg->data.result;
@@ -214,12 +237,21 @@ static void on_socket(evutil_socket_t fd, short what, void *ctx)
     act(c, fd, flags);
 }
 
+static int starve(maki_client *c, CURL *easy)
+{
+    maki_call *call = NULL;
+    curl_easy_getinfo(easy, CURLINFO_PRIVATE, (char **)&call);
+    if (call && !call->starved) c->starved++;
+    if (call) call->starved = true;
+    return 0;
+}
+
 static int watch_socket(CURL *easy, curl_socket_t fd, int what, void *ctx, void *unused)
 {
     maki_client *c = ctx;
     watch *w = watch_of(c, fd);
-    (void)easy, (void)unused;
-    if (!w) return -1;
+    (void)unused;
+    if (!w) return what == CURL_POLL_REMOVE ? 0 : starve(c, easy);
     w->used = what != CURL_POLL_REMOVE;
     if (!w->used) {
         if (w->flags != (EV_READ | EV_PERSIST)) unwatch(w);
@@ -231,7 +263,7 @@ static int watch_socket(CURL *easy, curl_socket_t fd, int what, void *ctx, void 
     if (w->event) event_free(w->event);
     w->flags = flags;
     w->event = event_new(c->base, fd, flags, on_socket, c);
-    return w->event ? event_add(w->event, NULL) : -1;
+    return w->event && event_add(w->event, NULL) == 0 ? 0 : starve(c, easy);
 }
 
 static int close_socket(void *ctx, curl_socket_t fd)
@@ -412,6 +444,10 @@ static void set_options(maki_client *c, maki_call *call)
     curl_easy_setopt(e, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
     curl_easy_setopt(e, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(e, CURLOPT_PATH_AS_IS, 1L);
+#if LIBCURL_VERSION_NUM >= 0x075700
+    curl_easy_setopt(e, CURLOPT_QUICK_EXIT,
+                     1L); /* a call that is cancelled does not wait for DNS */
+#endif
     curl_easy_setopt(e, CURLOPT_TCP_NODELAY, 1L);
     curl_easy_setopt(e, CURLOPT_TCP_KEEPALIVE, 1L);
     curl_easy_setopt(e, CURLOPT_CONNECTTIMEOUT_MS, (long)c->limits.connect_ms);
@@ -560,13 +596,15 @@ static void set_body(maki_call *call, const maki_call_where *where)
 maki_status maki_call_start(maki_call *call, const maki_call_where *where, maki_err *err)
 {
     CURL *e = call->easy;
-    /* A proxy of the environment is used for https alone: it tunnels, so it sees and changes nothing. */
-    bool tls = maki_str_starts(maki_str_of(where->origin), MAKI_LIT("https:"));
+    /* A proxy of the environment is used for https alone: it tunnels, so it sees and changes nothing.  It
+     * could not reach this machine. */
+    maki_str origin = maki_str_of(where->origin);
+    bool tunnel = maki_str_starts(origin, MAKI_LIT("https:")) && !maki_url_is_loopback(origin);
     call->active = now_s();
     set_body(call, where);
     curl_easy_setopt(e, CURLOPT_HTTPHEADER, call->lines);
     bool set = curl_easy_setopt(e, CURLOPT_URL, where->origin) == CURLE_OK &&
-               curl_easy_setopt(e, CURLOPT_PROXY, tls ? NULL : "") == CURLE_OK &&
+               curl_easy_setopt(e, CURLOPT_PROXY, tunnel ? NULL : "") == CURLE_OK &&
                curl_easy_setopt(e, CURLOPT_REQUEST_TARGET, where->target) == CURLE_OK;
     call->in_multi = set && curl_multi_add_handle(call->client->multi, e) == CURLM_OK;
     return call->in_multi ? MAKI_OK : maki_fail_nomem(err);

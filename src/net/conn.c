@@ -126,6 +126,7 @@ static void hand_on_head(maki_conn *conn, const maki_http_head *head)
     s->calls.on_head(s->calls.ctx, conn, head);
     if (conn->open && conn->expects && !conn->started && !conn->dead) {
         conn_put(conn, MAKI_LIT("HTTP/1.1 100 Continue\r\n\r\n"));
+        conn_flush(conn);
         conn->expects = false;
     }
 }
@@ -325,7 +326,12 @@ static void on_write(struct bufferevent *bev, void *ctx)
 {
     maki_conn *conn = ctx;
     const maki_server_calls *calls = &conn->server->calls;
-    (void)bev;
+    if (conn->stuck && maki_conn_waiting(conn) == 0) {
+        conn->stuck = false;
+        bufferevent_disable(bev, EV_WRITE);
+    }
+    if (maki_conn_waiting(conn) > 0) conn_flush(conn);
+    if (maki_conn_waiting(conn) > DRAINED) return;
     if (conn->phase == CONN_LINGER) {
         if (maki_conn_waiting(conn) == 0) shut(conn);
     } else if (conn->server->stopping && conn_idle(conn)) {
@@ -391,7 +397,8 @@ maki_conn *conn_new(maki_server *s, evutil_socket_t fd)
     bufferevent_setwatermark(conn->bev, EV_READ, 0, ahead);
     bufferevent_setwatermark(conn->bev, EV_WRITE, DRAINED, 0);
     bufferevent_set_timeouts(conn->bev, NULL, &slow);
-    bufferevent_enable(conn->bev, EV_READ | EV_WRITE);
+    bufferevent_disable(conn->bev, EV_WRITE); /* which is on in a new one */
+    bufferevent_enable(conn->bev, EV_READ);
     set_deadline(conn, s->limits.idle_ms);
     return conn;
 }

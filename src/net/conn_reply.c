@@ -48,7 +48,6 @@ const char *maki_http_reason(int status)
 void conn_put(maki_conn *conn, maki_str bytes)
 {
     if (bytes.len == 0 || conn->broken) return;
-    if (!(bufferevent_get_enabled(conn->bev) & EV_WRITE)) bufferevent_enable(conn->bev, EV_WRITE);
     if (evbuffer_add(bufferevent_get_output(conn->bev), bytes.ptr, bytes.len) != 0) {
         conn->broken = true;
         conn->deadline = 1;
@@ -56,17 +55,23 @@ void conn_put(maki_conn *conn, maki_str bytes)
     }
 }
 
-/* Send it now.  A bufferevent would first ask the kernel whether it may, and afterwards not to be told again:
- * two calls and a turn of the loop for what nearly always goes out at once.  What does not waits for it; else
- * it is switched off until there is something again. */
-static void flush(maki_conn *conn)
+/* A bufferevent with EV_WRITE asks the kernel whether it may write as soon as there is something, and afterwards
+ * not to be told again: two calls and a turn of the loop for what nearly always goes out at once.  So it has
+ * EV_WRITE only while something could not be sent. */
+void conn_flush(maki_conn *conn)
 {
     struct evbuffer *out = bufferevent_get_output(conn->bev);
-    if (conn->broken) return;
+    if (conn->broken || conn->stuck) return;
     evbuffer_unfreeze(out, 1);
-    int sent = evbuffer_write(out, bufferevent_getfd(conn->bev));
+    (void)evbuffer_write(out, bufferevent_getfd(conn->bev)); /* an error comes again */
     evbuffer_freeze(out, 1);
-    if (sent >= 0 && evbuffer_get_length(out) == 0) bufferevent_disable(conn->bev, EV_WRITE);
+    conn->stuck = evbuffer_get_length(out) > 0;
+    if (conn->stuck) bufferevent_enable(conn->bev, EV_WRITE);
+}
+
+void conn_flush_soon(maki_conn *conn)
+{
+    bufferevent_trigger(conn->bev, EV_WRITE, BEV_TRIG_IGNORE_WATERMARKS | BEV_TRIG_DEFER_CALLBACKS);
 }
 
 /* ---- start ---------------------------------------------------------------------------------------- */
@@ -127,6 +132,7 @@ void maki_conn_start(maki_conn *conn, const maki_reply *reply)
     conn_put(conn, reply->fields);
     put_framing(conn, reply);
     conn_put(conn, MAKI_LIT("\r\n"));
+    conn_flush_soon(conn); /* with the beginning of the body, if that is here already */
 }
 
 /* ---- body and end --------------------------------------------------------------------------------- */
@@ -145,7 +151,7 @@ void maki_conn_send(maki_conn *conn, maki_str bytes)
     }
     conn_put(conn, bytes);
     if (conn->framing == MAKI_FRAME_CHUNKED) conn_put(conn, MAKI_LIT("\r\n"));
-    flush(conn);
+    conn_flush(conn);
 }
 
 static void forget_request(maki_conn *conn)
@@ -159,7 +165,7 @@ void maki_conn_end(maki_conn *conn)
     if (conn->framing == MAKI_FRAME_CHUNKED && !conn->head_only) {
         conn_put(conn, MAKI_LIT(MAKI_CHUNKS_END));
     }
-    if (maki_conn_waiting(conn) > 0) flush(conn);
+    if (maki_conn_waiting(conn) > 0) conn_flush(conn);
     if (conn->reply_left > 0) conn->keep_alive = false; /* fewer than promised */
     forget_request(conn);
     conn_request_over(conn);

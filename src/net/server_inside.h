@@ -59,6 +59,7 @@ struct maki_conn {
     bool started, paused;
     bool eof;    /* the client sends nothing more */
     bool shut;   /* we send nothing more */
+    bool stuck;  /* the socket took not all: the bufferevent sends the rest */
     bool broken; /* bytes were lost for want of memory: to be closed by the next sweep */
     bool dead;   /* to be freed */
 };
@@ -75,8 +76,10 @@ void conn_linger(maki_conn *conn);                /* close when all has gone out
 void conn_timeout(maki_conn *conn);
 bool conn_idle(const maki_conn *conn);
 
-/* conn_reply.c: bytes to be sent, in order */
+/* conn_reply.c: bytes to be sent, in order; they go out with a flush */
 void conn_put(maki_conn *conn, maki_str bytes);
+void conn_flush(maki_conn *conn);
+void conn_flush_soon(maki_conn *conn); /* in this turn of the loop */
 /* answer an error of the server's own and close.  The handler was told. */
 void conn_refuse(maki_conn *conn, int status, const char *message);
 

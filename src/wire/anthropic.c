@@ -35,7 +35,24 @@ static maki_status block_start(maki_wire_reply *r, const maki_str *v, maki_err *
         return MAKI_OK;
     }
     maki_status st = maki_reply_new_part(r, maki_count_of(v[INDEX]), &part, err);
+    if (st == MAKI_OK)
+        st = maki_reply_heard(r, MAKI_DELTA_TEXT, maki_get(v[BLOCK], MAKI_LIT("text")), err);
+    if (st == MAKI_OK && maki_is_object(maki_get(v[BLOCK], MAKI_LIT("input"))))
+        st = maki_reply_heard_call(r, part, maki_get(v[BLOCK], MAKI_LIT("name")),
+                                   maki_get(v[BLOCK], MAKI_LIT("id")), err);
     return st == MAKI_OK ? maki_gather_start(&part->fields, v[BLOCK], err) : st;
+}
+
+static maki_status hear_delta(maki_wire_reply *r, const maki_part *part, maki_str delta,
+                              maki_err *err)
+{
+    enum { TEXT, THINKING, JSON, COUNT };
+    static const maki_str names[] = { { "text", 4 }, { "thinking", 8 }, { "partial_json", 12 } };
+    maki_str d[COUNT];
+    maki_get_each(delta, names, d, COUNT);
+    maki_status st = maki_reply_heard(r, MAKI_DELTA_TEXT, d[TEXT], err);
+    if (st == MAKI_OK) st = maki_reply_heard(r, MAKI_DELTA_REASONING, d[THINKING], err);
+    return st == MAKI_OK ? maki_reply_heard_input(r, part, d[JSON], err) : st;
 }
 
 /* Texts, thinking and signatures grow under their own names, and so does what we do not know yet. */
@@ -51,7 +68,8 @@ static maki_status block_delta(maki_wire_reply *r, const maki_str *v, maki_err *
         return MAKI_OK;
     }
     maki_get_each(v[DELTA], names, d, COUNT);
-    if (maki_is_string(d[JSON]))
+    if (r->ear.fn) st = hear_delta(r, part, v[DELTA], err);
+    if (st == MAKI_OK && maki_is_string(d[JSON]))
         st = maki_gather_add(&part->fields, MAKI_GATHER_JSON, MAKI_LIT("input"), d[JSON], err);
     if (st == MAKI_OK && d[CITATION].len)
         st = maki_gather_add(&part->fields, MAKI_GATHER_LIST, MAKI_LIT("citations"), d[CITATION],

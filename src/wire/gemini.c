@@ -73,7 +73,10 @@ static maki_status add_text(maki_wire_reply *r, maki_str part, maki_gemini_kind 
 {
     static const maki_str but[] = { { "thought", 7 } };
     maki_part *open = r->part_count ? r->parts[0] : NULL;
-    maki_status st = MAKI_OK;
+    maki_status st =
+        maki_reply_heard(r, kind == MAKI_GEMINI_THOUGHT ? MAKI_DELTA_REASONING : MAKI_DELTA_TEXT,
+                         maki_get(part, MAKI_LIT("text")), err);
+    if (st != MAKI_OK) return st;
     if (open && open->index != (uint64_t)kind) {
         st = maki_reply_flush(r, true, err);
         open = NULL;
@@ -89,6 +92,15 @@ static maki_status add_text(maki_wire_reply *r, maki_str part, maki_gemini_kind 
     return st;
 }
 
+/* {"name", "args"}; an id of its own is not the call's (gemini_part.h). */
+static maki_status hear_call(maki_wire_reply *r, maki_str call, maki_err *err)
+{
+    maki_status st =
+        maki_reply_heard_call(r, NULL, maki_get(call, MAKI_LIT("name")), (maki_str){ "", 0 }, err);
+    if (st != MAKI_OK) return st;
+    return maki_reply_heard_input(r, NULL, maki_get(call, MAKI_LIT("args")), err);
+}
+
 static maki_status add_part(maki_wire_reply *r, maki_str part, maki_err *err)
 {
     maki_str value;
@@ -96,6 +108,7 @@ static maki_status add_part(maki_wire_reply *r, maki_str part, maki_err *err)
     if (kind == MAKI_GEMINI_TEXT || kind == MAKI_GEMINI_THOUGHT)
         return add_text(r, part, kind, err);
     maki_status st = maki_reply_flush(r, true, err);
+    if (st == MAKI_OK && kind == MAKI_GEMINI_CALL) st = hear_call(r, value, err);
     return st == MAKI_OK ? maki_reply_block(r, part, err) : st;
 }
 

@@ -79,15 +79,11 @@ static void write_beside(maki_jw *w, maki_str part, names key, const maki_str *b
 
 static void write_text(maki_jw *w, maki_str part, maki_str text, bool thought)
 {
-    static const maki_str but[] = {
-        { "text", 4 }, { "thought", 7 }, { "thoughtSignature", 16 }, { "thought_signature", 17 }
-    };
-    maki_str signature = maki_gemini_signature(part);
+    static const maki_str but[] = { { "text", 4 }, { "thought", 7 } };
     maki_write_field(w, MAKI_LIT("type"),
                      thought ? MAKI_LIT("\"thinking\"") : MAKI_LIT("\"text\""));
     maki_write_field(w, thought ? MAKI_LIT("thinking") : MAKI_LIT("text"), text);
-    if (thought && signature.len) maki_write_field(w, MAKI_LIT("signature"), signature);
-    maki_write_original(w, part, but, thought ? 4 : 1);
+    maki_write_original(w, part, but, thought ? 2 : 1);
 }
 
 static maki_str name_of(maki_str function)

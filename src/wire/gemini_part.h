@@ -1,6 +1,7 @@
 /* gemini_part.h -- parts of Gemini's contents as blocks in Anthropic's shape.
  *
- *     text                    text; with `thought` thinking, its thoughtSignature the signature
+ *     text                    text; with `thought` thinking.  Its thoughtSignature stays beside: in the field
+ *                             `signature` it would be taken for one of Anthropic's
  *     functionCall            tool_use, with an id that follows from its name
  *     functionResponse        tool_result; {"output": "text"} (or result, content, error) is the text, any
  *                             other response its JSON

@@ -157,12 +157,31 @@ static maki_status note(maki_wire_reply *r, maki_str value, maki_err *err)
     return st == MAKI_OK ? add_usage(r, value, err) : st;
 }
 
+static maki_status hear_message(maki_wire_reply *r, maki_str message, maki_err *err)
+{
+    maki_json_iter calls = calls_of(message);
+    maki_json_item call;
+    maki_status st =
+        maki_reply_heard(r, MAKI_DELTA_REASONING, maki_get(message, MAKI_LIT("thinking")), err);
+    if (st == MAKI_OK)
+        st = maki_reply_heard(r, MAKI_DELTA_TEXT, maki_get(message, content_name), err);
+    while (st == MAKI_OK && maki_json_next(&calls, &call)) {
+        st = maki_reply_heard_call(r, NULL, name_of(call.value),
+                                   maki_get_string(call.value, MAKI_LIT("id")), err);
+        maki_str function = maki_get(call.value, MAKI_LIT("function"));
+        if (st == MAKI_OK)
+            st = maki_reply_heard_input(r, NULL, maki_get(function, MAKI_LIT("arguments")), err);
+    }
+    return st;
+}
+
 static maki_status chat_event(maki_wire_reply *r, maki_str value, maki_err *err)
 {
     static const maki_str but[] = { { "role", 4 } };
+    maki_str message = maki_get(value, MAKI_LIT("message"));
     maki_status st = note(r, value, err);
-    if (st != MAKI_OK) return st;
-    return maki_gather_merge(&r->message, maki_get(value, MAKI_LIT("message")), but, 1, err);
+    if (st == MAKI_OK && r->ear.fn) st = hear_message(r, message, err);
+    return st == MAKI_OK ? maki_gather_merge(&r->message, message, but, 1, err) : st;
 }
 
 static maki_status generate_event(maki_wire_reply *r, maki_str value, maki_err *err)
@@ -170,6 +189,8 @@ static maki_status generate_event(maki_wire_reply *r, maki_str value, maki_err *
     maki_str text = maki_get_string(value, MAKI_LIT("response"));
     maki_str thinking = maki_get_string(value, MAKI_LIT("thinking"));
     maki_status st = note(r, value, err);
+    if (st == MAKI_OK) st = maki_reply_heard(r, MAKI_DELTA_TEXT, text, err);
+    if (st == MAKI_OK) st = maki_reply_heard(r, MAKI_DELTA_REASONING, thinking, err);
     if (st == MAKI_OK && text.len)
         st = maki_gather_add(&r->message, MAKI_GATHER_TEXT, content_name, text, err);
     if (st == MAKI_OK && thinking.len)

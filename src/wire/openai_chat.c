@@ -49,6 +49,15 @@ static maki_status call_of(maki_wire_reply *r, maki_str piece, maki_part **out, 
     return *out ? MAKI_OK : maki_reply_new_part(r, maki_count_of(index), out, err);
 }
 
+static maki_status hear_call(maki_wire_reply *r, maki_part *part, maki_str piece, maki_err *err)
+{
+    maki_str function = maki_get(piece, MAKI_LIT("function"));
+    maki_status st = maki_reply_heard_call(r, part, maki_get(function, name_name),
+                                           maki_get_string(piece, id_name), err);
+    if (st != MAKI_OK) return st;
+    return maki_reply_heard_input(r, part, maki_get(function, MAKI_LIT("arguments")), err);
+}
+
 static maki_status add_call(maki_wire_reply *r, maki_str piece, maki_err *err)
 {
     static const maki_str but[] = { { "index", 5 }, { "id", 2 }, { "type", 4 }, { "function", 8 } };
@@ -57,7 +66,8 @@ static maki_status add_call(maki_wire_reply *r, maki_str piece, maki_err *err)
     if (st == MAKI_OK) st = once(&part->fields, id_name, maki_get_string(piece, id_name), err);
     if (st == MAKI_OK) st = once(&part->fields, type_name, maki_get_string(piece, type_name), err);
     if (st == MAKI_OK) st = maki_gather_merge(&part->fields, piece, but, 4, err);
-    return st == MAKI_OK ? add_function(&part->inner, maki_get(piece, but[3]), err) : st;
+    if (st == MAKI_OK) st = add_function(&part->inner, maki_get(piece, but[3]), err);
+    return st == MAKI_OK && r->ear.fn ? hear_call(r, part, piece, err) : st;
 }
 
 static maki_status add_calls(maki_wire_reply *r, maki_str calls, maki_err *err)
@@ -78,7 +88,10 @@ static const maki_str old_arguments = { "function_call.arguments", 23 };
 static maki_status add_old_call(maki_wire_reply *r, maki_str call, maki_err *err)
 {
     maki_str arguments = maki_get_string(call, MAKI_LIT("arguments"));
-    maki_status st = once(&r->message, old_name, maki_get_string(call, name_name), err);
+    maki_str name = maki_get_string(call, name_name);
+    maki_status st = once(&r->message, old_name, name, err);
+    if (st == MAKI_OK) st = maki_reply_heard_call(r, NULL, name, (maki_str){ "", 0 }, err);
+    if (st == MAKI_OK) st = maki_reply_heard_input(r, NULL, arguments, err);
     if (st != MAKI_OK || arguments.len == 0) return st;
     return maki_gather_add(&r->message, MAKI_GATHER_TEXT, old_arguments, arguments, err);
 }
@@ -91,6 +104,8 @@ static maki_status add_blocks(maki_wire_reply *r, maki_str blocks, maki_err *err
     maki_status st = MAKI_OK;
     while (st == MAKI_OK && maki_json_next(&iter, &item)) {
         maki_str text = maki_get_string(item.value, MAKI_LIT("text"));
+        st = maki_reply_heard(r, MAKI_DELTA_TEXT, text, err);
+        if (st != MAKI_OK) break;
         st = text.len
                  ? maki_gather_add(&r->message, MAKI_GATHER_TEXT, MAKI_LIT("content"), text, err)
                  : maki_gather_add(&r->message, MAKI_GATHER_LIST, MAKI_LIT("content_parts"),
@@ -110,6 +125,21 @@ static maki_status add_audio(maki_wire_reply *r, maki_str audio, maki_err *err)
                            (maki_str){ json, (size_t)n }, err);
 }
 
+/* What is said but for the calls and the blocks, which are heard where they are taken apart. */
+static maki_status hear_delta(maki_wire_reply *r, maki_str delta, maki_err *err)
+{
+    enum { REASONING, OTHER_REASONING, CONTENT, REFUSAL, COUNT };
+    static const maki_str names[] = {
+        { "reasoning_content", 17 }, { "reasoning", 9 }, { "content", 7 }, { "refusal", 7 }
+    };
+    maki_str v[COUNT];
+    maki_get_each(delta, names, v, COUNT);
+    if (!v[REASONING].len) v[REASONING] = v[OTHER_REASONING];
+    maki_status st = maki_reply_heard(r, MAKI_DELTA_REASONING, v[REASONING], err);
+    if (st == MAKI_OK) st = maki_reply_heard(r, MAKI_DELTA_TEXT, v[CONTENT], err);
+    return st == MAKI_OK ? maki_reply_heard(r, MAKI_DELTA_TEXT, v[REFUSAL], err) : st;
+}
+
 static maki_status add_delta(maki_wire_reply *r, maki_str delta, maki_err *err)
 {
     enum { ROLE, CONTENT, CALLS, OLD_CALL, AUDIO, COUNT };
@@ -121,7 +151,8 @@ static maki_status add_delta(maki_wire_reply *r, maki_str delta, maki_err *err)
     maki_str v[COUNT];
     maki_status st = MAKI_OK;
     maki_get_each(delta, names, v, COUNT);
-    if (maki_is_string(v[CONTENT]))
+    if (r->ear.fn) st = hear_delta(r, delta, err);
+    if (st == MAKI_OK && maki_is_string(v[CONTENT]))
         st = maki_gather_add(&r->message, MAKI_GATHER_TEXT, names[CONTENT], v[CONTENT], err);
     if (st == MAKI_OK && maki_is_array(v[CONTENT])) st = add_blocks(r, v[CONTENT], err);
     if (st == MAKI_OK && v[CALLS].len) st = add_calls(r, v[CALLS], err);

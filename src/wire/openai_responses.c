@@ -70,14 +70,21 @@ static const struct piece_row {
     maki_str event;
     maki_str field;
     bool inner;
+    maki_delta_kind kind;
 } piece_rows[] = {
-    { { "response.output_text.delta", 26 }, { "text", 4 }, true },
-    { { "response.refusal.delta", 22 }, { "refusal", 7 }, true },
-    { { "response.reasoning_summary_text.delta", 37 }, { "summary", 7 }, true },
-    { { "response.reasoning_text.delta", 29 }, { "reasoning", 9 }, true },
-    { { "response.function_call_arguments.delta", 38 }, { "arguments", 9 }, false },
-    { { "response.mcp_call_arguments.delta", 33 }, { "arguments", 9 }, false },
-    { { "response.custom_tool_call_input.delta", 37 }, { "input", 5 }, false },
+    { { "response.output_text.delta", 26 }, { "text", 4 }, true, MAKI_DELTA_TEXT },
+    { { "response.refusal.delta", 22 }, { "refusal", 7 }, true, MAKI_DELTA_TEXT },
+    { { "response.reasoning_summary_text.delta", 37 },
+      { "summary", 7 },
+      true,
+      MAKI_DELTA_REASONING },
+    { { "response.reasoning_text.delta", 29 }, { "reasoning", 9 }, true, MAKI_DELTA_REASONING },
+    { { "response.function_call_arguments.delta", 38 },
+      { "arguments", 9 },
+      false,
+      MAKI_DELTA_INPUT },
+    { { "response.mcp_call_arguments.delta", 33 }, { "arguments", 9 }, false, MAKI_DELTA_INPUT },
+    { { "response.custom_tool_call_input.delta", 37 }, { "input", 5 }, false, MAKI_DELTA_INPUT },
 };
 
 static uint64_t index_of(maki_str value)
@@ -92,6 +99,9 @@ static maki_status item_added(maki_wire_reply *r, maki_str value, maki_err *err)
     maki_status st = MAKI_OK;
     if (!maki_is_object(item)) return MAKI_OK;
     if (!part) st = maki_reply_new_part(r, index_of(value), &part, err);
+    if (st == MAKI_OK && maki_get(item, MAKI_LIT("call_id")).len)
+        st = maki_reply_heard_call(r, part, maki_get(item, MAKI_LIT("name")),
+                                   maki_get(item, MAKI_LIT("call_id")), err);
     return st == MAKI_OK ? maki_gather_start(&part->fields, item, err) : st;
 }
 
@@ -116,6 +126,9 @@ static maki_status item_piece(maki_wire_reply *r, const struct piece_row *row, m
     maki_str delta = maki_get_string(value, MAKI_LIT("delta"));
     maki_part *part = maki_reply_part(r, index_of(value));
     if (!part || delta.len == 0) return MAKI_OK;
+    maki_status st = row->kind == MAKI_DELTA_INPUT ? maki_reply_heard_input(r, part, delta, err)
+                                                   : maki_reply_heard(r, row->kind, delta, err);
+    if (st != MAKI_OK) return st;
     return maki_gather_add(row->inner ? &part->inner : &part->fields, MAKI_GATHER_TEXT, row->field,
                            delta, err);
 }

@@ -482,6 +482,9 @@ maki_status maki_wire_reply_end(maki_wire_reply *r, maki_wire_said *out, maki_er
     maki_status st = flush(r, err);
     if (st == MAKI_OK && !r->given_up) st = r->rules->finish(r, err);
     if (st == MAKI_OK) st = tell_rows(r, out, err);
+    bool heard = r->ear.any; /* while it came */
+    for (size_t i = 0; st == MAKI_OK && !heard && i < out->row_count; i++)
+        st = maki_reply_heard_row(r, out->rows[i], err);
     if (st == MAKI_OK && r->usage.count) {
         maki_jw_init(&w, maki_spool_sink(&r->usage_json), err);
         maki_jw_object(&w);

@@ -14,6 +14,7 @@
 typedef struct maki_part {
     uint64_t index;
     bool done;
+    uint32_t call; /* the number under which it is heard as a call, counted from 1; 0: it is not */
     maki_gather fields;
     maki_gather inner; /* chat: the function of a call */
 } maki_part;
@@ -53,6 +54,13 @@ struct maki_wire_reply {
     maki_gather usage; /* the fields of usage, newest values */
     bool complete, garbage, given_up;
 
+    struct {
+        maki_wire_delta_fn fn; /* NULL: nobody listens */
+        void *ctx;
+        uint32_t calls; /* that began */
+        bool any;       /* something was heard */
+    } ear;
+
     maki_spool out; /* the rows */
     struct maki_reply_row {
         uint64_t start, end;
@@ -88,6 +96,19 @@ maki_status maki_reply_flush(maki_wire_reply *r, bool all, maki_err *err);
 maki_status maki_reply_block(maki_wire_reply *r, maki_str value, maki_err *err);
 /* The blocks so far, as the items of an array. */
 maki_status maki_reply_blocks(maki_wire_reply *r, maki_json_iter *out, maki_err *err);
+
+/* ---- pieces, for who listens (heard.c); values that are no strings or empty say nothing ----------------- */
+
+maki_status maki_reply_heard(maki_wire_reply *r, maki_delta_kind kind, maki_str value,
+                             maki_err *err);
+/* A call: `part` remembers it; NULL when it comes whole.  The first name counts. */
+maki_status maki_reply_heard_call(maki_wire_reply *r, maki_part *part, maki_str name, maki_str id,
+                                  maki_err *err);
+/* What it is given: a piece of text, or (part NULL: of the newest call) an object. */
+maki_status maki_reply_heard_input(maki_wire_reply *r, const maki_part *part, maki_str value,
+                                   maki_err *err);
+/* All that a row says. */
+maki_status maki_reply_heard_row(maki_wire_reply *r, maki_str row, maki_err *err);
 
 /* ---- rows --------------------------------------------------------------------------------------------- */
 

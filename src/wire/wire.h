@@ -135,8 +135,30 @@ typedef struct maki_wire_reply maki_wire_reply;
 maki_status maki_wire_reply_open(const maki_env *env, maki_protocol protocol, int http_status,
                                  maki_str type, maki_wire_reply **out, maki_err *err)
     MAKI_MUST_CHECK;
-/* Bytes of any length, cut anywhere.  What cannot be understood is noted, not an error: only memory and
- * files fail, and then the reply can only be closed. */
+
+/* What a reply says, piece by piece, as soon as it says it. */
+typedef enum maki_delta_kind {
+    MAKI_DELTA_TEXT,      /* of the answer */
+    MAKI_DELTA_REASONING, /* of what the model thinks, or of a summary of that */
+    MAKI_DELTA_CALL,      /* a call begins */
+    MAKI_DELTA_INPUT      /* of what a call is given */
+} maki_delta_kind;
+
+typedef struct maki_wire_delta {
+    maki_delta_kind kind;
+    uint32_t call; /* CALL, INPUT: which one, from 0 in the order in which they began */
+    maki_str
+        value; /* a JSON string: the text, the call's name; INPUT may come as an object, then it is whole */
+    maki_str id; /* CALL: a JSON string; len 0: the provider gives none */
+} maki_wire_delta;
+
+/* Spans are valid during the call.  Not MAKI_OK stops: maki_wire_reply_add and _end answer it. */
+typedef maki_status (*maki_wire_delta_fn)(void *ctx, const maki_wire_delta *piece, maki_err *err);
+/* Hear the pieces, from the next bytes on.  A reply that is no stream says them when it ends. */
+void maki_wire_reply_listen(maki_wire_reply *reply, maki_wire_delta_fn fn, void *ctx);
+
+/* Bytes of any length, cut anywhere.  What cannot be understood is noted, not an error: only memory, files
+ * and listeners fail, and then the reply can only be closed. */
 maki_status maki_wire_reply_add(maki_wire_reply *reply, maki_str bytes, maki_err *err);
 maki_status maki_wire_reply_end(maki_wire_reply *reply, maki_wire_said *out, maki_err *err);
 void maki_wire_reply_close(maki_wire_reply *reply); /* accepts NULL */

@@ -165,7 +165,7 @@ static const struct reply_row { const char *name; maki_protocol protocol; said_f
       CANDIDATE("{'text':'**Hm','thought':true}") CANDIDATE("{'text':'**','thought':true,'thoughtSignature':'c2ln'}") CANDIDATE("{'text':'你'}") CANDIDATE("{'text':'好 🎏'},{'text':'!'}")
       CANDIDATE("{'functionCall':{'name':'f','args':{'a':'b'}},'thoughtSignature':'eA=='},{'functionCall':{'id':'i','name':'f'}},{'executableCode':{'code':'1'}},{'inlineData':{'mimeType':'image/png','data':'AAAA'}}")
       "{'candidates':[{'content':{'role':'model'},'finishReason':'STOP','index':0}],'usageMetadata':{'promptTokenCount':8,'candidatesTokenCount':3,'thoughtsTokenCount':2,'cachedContentTokenCount':1,'totalTokenCount':13}}\n",
-      "{'role':'assistant','content':[{'type':'thinking','thinking':'**Hm**','signature':'c2ln'},{'type':'text','text':'你好 🎏!'},{'type':'tool_use','id':'call_f_0','name':'f','input':{'a':'b'},'original':{'thoughtSignature':'eA=='}},"
+      "{'role':'assistant','content':[{'type':'thinking','thinking':'**Hm**','original':{'thoughtSignature':'c2ln'}},{'type':'text','text':'你好 🎏!'},{'type':'tool_use','id':'call_f_0','name':'f','input':{'a':'b'},'original':{'thoughtSignature':'eA=='}},"
       "{'type':'tool_use','id':'call_f_1','name':'f','input':{},'original':{'functionCall':{'id':'i'}}},{'executableCode':{'code':'1'}},{'type':'image','source':{'type':'base64','media_type':'image/png','data':'AAAA'}}]}\n"
       " stop='STOP' id='r1' model='gemini-x' usage=8/5/1/0/2 complete" },
     { "gemini: an array, cut", MAKI_WIRE_GEMINI, WHOLE, 200, "[{'candidates':[{'content':{'parts':[{'text':'a'}]}}]},\n{'candidates':[{'content':{'parts':[{'text':'b'}]}}]},\n{'candi", "{'role':'assistant','content':[{'type':'text','text':'ab'}]}\n" },

@@ -1,0 +1,48 @@
+/* url.c -- see url.h. */
+#include "net/url.h"
+
+#include "base/str.h"
+
+/* Is it printable, without spaces and what a URL may not have? */
+static bool is_plain(maki_str text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.ptr[i] <= ' ' || text.ptr[i] >= 0x7f || strchr("\"<>\\^`{|}#?", text.ptr[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static size_t scheme_len(maki_str url)
+{
+    if (maki_str_starts(url, MAKI_LIT("http://"))) return 7;
+    return maki_str_starts(url, MAKI_LIT("https://")) ? 8 : 0;
+}
+
+bool maki_url_split(maki_str url, maki_url *out)
+{
+    size_t scheme = scheme_len(url);
+    if (scheme == 0 || url.len == scheme || !is_plain(url)) return false;
+    maki_str host = maki_str_from(url, scheme);
+    const char *slash = memchr(host.ptr, '/', host.len);
+    size_t origin = slash ? (size_t)(slash - url.ptr) : url.len;
+    if (origin == scheme || memchr(url.ptr, '@', origin)) return false; /* no passwords here */
+    maki_str path = maki_str_from(url, origin);
+    while (path.len && path.ptr[path.len - 1] == '/')
+        path.len--;
+    *out = (maki_url){ maki_str_to(url, origin), path };
+    return true;
+}
+
+bool maki_url_is_loopback(maki_str origin)
+{
+    static const char *const names[] = { "localhost", "[::1]" };
+    maki_str host = maki_str_from(origin, scheme_len(origin));
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        maki_str name = maki_str_of(names[i]);
+        bool ends = host.len == name.len || (host.len > name.len && host.ptr[name.len] == ':');
+        if (ends && maki_str_starts(host, name)) return true;
+    }
+    return maki_str_starts(host, MAKI_LIT("127."));
+}

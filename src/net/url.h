@@ -1,0 +1,20 @@
+/* url.h -- the address of a server, taken apart. */
+#ifndef MAKI_NET_URL_H
+#define MAKI_NET_URL_H
+
+#include <stdbool.h>
+
+#include <maki/str.h>
+
+typedef struct maki_url {
+    maki_str origin; /* "https://api.example.com:8443" */
+    maki_str path;   /* "" or "/openai/v1": no slash at its end */
+} maki_url;
+
+/* http or https, without a password, a query or what a URL may not have.  Spans point into `url`. */
+bool maki_url_split(maki_str url, maki_url *out);
+
+/* Is it this machine: localhost, 127.x.y.z, [::1]? */
+bool maki_url_is_loopback(maki_str origin);
+
+#endif

@@ -1,0 +1,437 @@
+/* write.c -- the order of what is written; see write.h.
+ *
+ * While calls wait for their results, only results pass: whatever else comes is held and follows them.
+ * A turn is given up, and its missing results made, when the next calls come, when too much was held, or
+ * at the end. */
+#include "wire/write_inside.h"
+
+#include <stdio.h>
+
+#include "base/err.h"
+
+enum {
+    HELD_MOST = 64,           /* rows that may stand between a call and its result */
+    WAITING_MEMORY = 1 << 20, /* of each spool */
+    TURN_MOST = 32 << 20      /* memory for the ids of one turn */
+};
+
+static const maki_str none = { "", 0 };
+
+/* ---- life ---------------------------------------------------------------------------------------------- */
+
+static const maki_shape *shape_of(maki_protocol protocol)
+{
+    switch (protocol) {
+    case MAKI_WIRE_ANTHROPIC: return &maki_anthropic_shape;
+    case MAKI_WIRE_CHAT: return &maki_chat_shape;
+    case MAKI_WIRE_RESPONSES: return &maki_responses_shape;
+    case MAKI_WIRE_OLLAMA: return &maki_ollama_shape;
+    case MAKI_WIRE_GEMINI: return &maki_gemini_shape;
+    default: return NULL;
+    }
+}
+
+maki_status maki_wire_writer_open(const maki_env *env, const maki_wire_style *style, maki_jw *w,
+                                  maki_wire_writer **out, maki_err *err)
+{
+    const maki_shape *shape = shape_of(style->protocol);
+    if (!shape)
+        return maki_fail(err, MAKI_UNSUPPORTED, "no request is written in the protocol '%s'",
+                         maki_protocol_name(style->protocol));
+    maki_wire_writer *wr = env->alloc->resize(env->alloc, NULL, 0, sizeof *wr);
+    if (!wr) return maki_fail_nomem(err);
+    *wr = (maki_wire_writer){ .env = env, .style = *style, .shape = shape, .w = w };
+    wr->arena = maki_arena_new(env->alloc, TURN_MOST);
+    maki_spool *spools[] = { &wr->early, &wr->held, &wr->content, &wr->calls, &wr->thoughts };
+    for (size_t i = 0; i < sizeof spools / sizeof spools[0]; i++)
+        *spools[i] = maki_spool_new(env, WAITING_MEMORY);
+    *out = wr;
+    return MAKI_OK;
+}
+
+void maki_wire_writer_close(maki_wire_writer *wr)
+{
+    if (!wr) return;
+    maki_spool *spools[] = { &wr->early, &wr->held, &wr->content, &wr->calls, &wr->thoughts };
+    for (size_t i = 0; i < sizeof spools / sizeof spools[0]; i++)
+        maki_spool_free(spools[i]);
+    maki_arena_free(&wr->arena);
+    wr->env->alloc->resize(wr->env->alloc, wr, sizeof *wr, 0);
+}
+
+/* ---- what waits ---------------------------------------------------------------------------------------- */
+
+void maki_writer_keep(maki_wire_writer *wr, maki_spool *spool, maki_str bytes)
+{
+    if (wr->status == MAKI_OK) wr->status = maki_spool_add(spool, bytes, wr->err);
+}
+
+maki_str maki_writer_kept(maki_wire_writer *wr, maki_spool *spool)
+{
+    maki_str text = none;
+    if (wr->status == MAKI_OK) wr->status = maki_spool_text(spool, &text, wr->err);
+    return wr->status == MAKI_OK ? text : none;
+}
+
+void maki_writer_item(maki_wire_writer *wr, maki_spool *spool, maki_jw *w)
+{
+    maki_jw_init(w, maki_spool_sink(spool), wr->err);
+    w->status = wr->status;
+}
+
+void maki_writer_item_end(maki_wire_writer *wr, maki_jw *w, maki_str after)
+{
+    maki_jw_bytes(w, after);
+    maki_status st = maki_jw_end(w);
+    if (wr->status == MAKI_OK) wr->status = st;
+}
+
+static bool is_waiting(const maki_wire_writer *wr)
+{
+    return wr->next < wr->asked_count;
+}
+
+/* ---- messages that are open ---------------------------------------------------------------------------- */
+
+static void end_message(maki_wire_writer *wr)
+{
+    if (wr->open != MAKI_BY_NOBODY) wr->shape->end(wr);
+    wr->open = MAKI_BY_NOBODY;
+    wr->lone = false;
+}
+
+void maki_writer_begin(maki_wire_writer *wr, maki_speaker by)
+{
+    const maki_pieces beginning = {
+        .by = MAKI_BY_USER,
+        .single = MAKI_LIT("\"[The conversation goes on from here]\""),
+    };
+    bool first = !wr->any;
+    wr->any = true;
+    if (wr->open == by) return;
+    if (first && by == MAKI_BY_ASSISTANT && !wr->style.as_it_is)
+        wr->shape->say(wr, &beginning, MAKI_BY_USER);
+    end_message(wr);
+    wr->open = by;
+    wr->shape->begin(wr, by);
+}
+
+/* ---- calls --------------------------------------------------------------------------------------------- */
+
+static void begin_turn(maki_wire_writer *wr)
+{
+    if (wr->calling) return;
+    maki_arena_free(&wr->arena);
+    wr->arena = maki_arena_new(wr->env->alloc, TURN_MOST);
+    wr->asked = NULL;
+    wr->asked_count = wr->asked_room = wr->next = 0;
+    maki_spool_clear(&wr->early);
+    maki_spool_clear(&wr->calls);
+    wr->calling = true;
+    wr->turns++;
+}
+
+/* The id that a call without one gets, as in reading (row.h). */
+static maki_str made_id(maki_wire_writer *wr, maki_str name)
+{
+    unsigned same = 0;
+    for (size_t i = 0; i < wr->asked_count; i++)
+        same += maki_json_same_text(wr->asked[i].name, name);
+    maki_str inside = maki_json_inside(name);
+    return maki_arena_print(&wr->arena, "\"call_%.*s_%u\"", (int)inside.len, inside.ptr, same);
+}
+
+/* What each protocol wants of an id; most: the most characters, 0: any number.  `once`: no id may stand twice
+ * in a request, but made ids begin again in every message: they get the number of the turn. */
+static const struct id_rule {
+    maki_protocol protocol;
+    size_t most;
+    bool once, plain; /* plain: letters, digits, _ and - alone */
+} id_rules[] = {
+    { MAKI_WIRE_ANTHROPIC, 0, true, true },
+    { MAKI_WIRE_CHAT, 40, false, false },
+    { MAKI_WIRE_RESPONSES, 64, true, false },
+    { MAKI_WIRE_NONE, 0, false, false }, /* all others */
+};
+
+static const struct id_rule *rule_of(maki_protocol protocol)
+{
+    const struct id_rule *rule = id_rules;
+    while (rule->protocol != protocol && rule->protocol != MAKI_WIRE_NONE)
+        rule++;
+    return rule;
+}
+
+static bool is_plain(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-';
+}
+
+/* The id as the protocol takes it. */
+static maki_str own_id(maki_wire_writer *wr, maki_str id, maki_str name)
+{
+    const struct id_rule *rule = rule_of(wr->style.protocol);
+    maki_str inside = maki_json_inside(id), tool = maki_json_inside(name), made = MAKI_LIT("call_");
+    char end[32] = "\"";
+    if (rule->once && maki_str_starts(inside, made) &&
+        maki_str_starts(maki_str_from(inside, made.len), tool))
+        snprintf(end, sizeof end, "_%llu\"", (unsigned long long)wr->turns);
+    size_t len = 1 + inside.len + strlen(end);
+    char *own = maki_arena_get(&wr->arena, len);
+    if (!own) return none;
+    own[0] = '"';
+    for (size_t i = 0; i < inside.len; i++)
+        own[1 + i] = !rule->plain || is_plain(inside.ptr[i]) ? inside.ptr[i] : '_';
+    memcpy(own + 1 + inside.len, end, strlen(end));
+    maki_str out = { own, len };
+    if (!rule->most || len - 2 <= rule->most) return out;
+    return maki_arena_print(&wr->arena, "\"call_%016llx\"",
+                            (unsigned long long)maki_json_text_hash(out));
+}
+
+maki_asked *maki_writer_asked(maki_wire_writer *wr, maki_piece *call)
+{
+    begin_turn(wr);
+    if (call->name.len == 0) call->name = MAKI_LIT("\"tool\"");
+    if (call->id.len <= 2) call->id = made_id(wr, call->name);
+    maki_asked *moved = maki_arena_grow(&wr->arena, wr->asked, wr->asked_count, &wr->asked_room,
+                                        sizeof(maki_asked));
+    if (!moved) return NULL;
+    wr->asked = moved;
+    maki_asked *asked = &wr->asked[wr->asked_count];
+    *asked = (maki_asked){ 0 };
+    asked->id = own_id(wr, call->id, call->name);
+    asked->said_id = maki_arena_copy(&wr->arena, call->id);
+    asked->name = maki_arena_copy(&wr->arena, call->name);
+    asked->type = maki_arena_copy(&wr->arena, maki_get_string(call->original, MAKI_LIT("type")));
+    if (maki_arena_status(&wr->arena, NULL) != MAKI_OK) return NULL;
+    wr->asked_count++;
+    return asked;
+}
+
+/* ---- results ------------------------------------------------------------------------------------------- */
+
+/* The call that a result answers: by its id, else by its name, else the next.  NULL: none of this turn. */
+static maki_asked *asked_by(maki_wire_writer *wr, const maki_piece *result)
+{
+    for (size_t i = 0; i < wr->asked_count; i++) {
+        size_t at = (wr->next + i) % wr->asked_count; /* they mostly come in order */
+        maki_asked *asked = &wr->asked[at];
+        if (result->id.len > 2) {
+            if (maki_json_same_text(asked->said_id, result->id)) return asked;
+        } else if (!asked->answered) {
+            if (!result->name.len || maki_json_same_text(asked->name, result->name)) return asked;
+        }
+    }
+    return NULL;
+}
+
+static void end_calls(maki_wire_writer *wr)
+{
+    if (wr->calling && wr->shape->called) wr->shape->called(wr);
+    wr->calling = false;
+}
+
+static void before_result(maki_wire_writer *wr, const maki_asked *asked)
+{
+    wr->any = true;
+    end_calls(wr);
+    if (wr->shape->merges) maki_writer_begin(wr, MAKI_BY_USER);
+    if (wr->shape->before_result) wr->shape->before_result(wr, asked);
+}
+
+/* The next ones are here already. */
+static void write_early(maki_wire_writer *wr)
+{
+    while (is_waiting(wr) && wr->asked[wr->next].answered) {
+        maki_asked *asked = &wr->asked[wr->next];
+        maki_str early = maki_writer_kept(wr, &wr->early);
+        if (early.len == 0) return;
+        before_result(wr, asked);
+        maki_jw_raw(wr->w, (maki_str){ early.ptr + asked->at, (size_t)asked->len });
+        wr->next++;
+    }
+}
+
+static void keep_early(maki_wire_writer *wr, maki_asked *asked, const maki_piece *result)
+{
+    maki_jw w;
+    maki_writer_item(wr, &wr->early, &w);
+    asked->at = wr->early.size;
+    wr->shape->result(wr, &w, asked, result);
+    maki_writer_item_end(wr, &w, none);
+    asked->len = wr->early.size - asked->at;
+}
+
+static void answer(maki_wire_writer *wr, maki_asked *asked, const maki_piece *result)
+{
+    if (asked->answered) return; /* once is enough */
+    asked->answered = true;
+    if (asked != &wr->asked[wr->next]) {
+        keep_early(wr, asked, result);
+        return;
+    }
+    before_result(wr, asked);
+    wr->shape->result(wr, wr->w, asked, result);
+    wr->next++;
+    write_early(wr);
+}
+
+/* Write the results in a row.  Does it say anything else? */
+static bool take_results(maki_wire_writer *wr, const maki_pieces *row)
+{
+    maki_pieces pieces = *row;
+    maki_piece piece;
+    bool more = false;
+    while (maki_pieces_next(&pieces, &piece)) {
+        maki_asked *asked = piece.kind == MAKI_PIECE_RESULT ? asked_by(wr, &piece) : NULL;
+        if (asked)
+            answer(wr, asked, &piece);
+        else
+            more = true;
+    }
+    return more;
+}
+
+/* Nobody will answer the rest. */
+static void end_turn(maki_wire_writer *wr)
+{
+    static const maki_piece interrupted = {
+        .kind = MAKI_PIECE_RESULT,
+        .content = { "\"[No result: the call was interrupted]\"", 39 },
+    };
+    write_early(wr);
+    while (is_waiting(wr) && wr->status == MAKI_OK) {
+        if (wr->style.as_it_is) {
+            wr->asked[wr->next].answered = true;
+            wr->next++;
+        } else {
+            answer(wr, &wr->asked[wr->next], &interrupted);
+        }
+        write_early(wr);
+    }
+    end_calls(wr);
+}
+
+/* ---- rows ---------------------------------------------------------------------------------------------- */
+
+maki_saying maki_saying_of(maki_wire_writer *wr, const maki_pieces *row)
+{
+    return (maki_saying){ .wr = wr, .row = *row };
+}
+
+bool maki_saying_next(maki_saying *s, maki_piece *out)
+{
+    for (;;) {
+        if (s->inner && maki_pieces_next(&s->result, out)) return true;
+        s->inner = false;
+        if (!maki_pieces_next(&s->row, out)) return false;
+        if (out->kind != MAKI_PIECE_RESULT) return true;
+        if (asked_by(s->wr, out)) continue;
+        s->result = maki_pieces_in(out->content);
+        s->inner = true;
+    }
+}
+
+static void say(maki_wire_writer *wr, const maki_pieces *row)
+{
+    maki_speaker by = row->by;
+    if (by == MAKI_BY_NOBODY) return;
+    if (by == MAKI_BY_SYSTEM && maki_wire_system_apart(wr->style.protocol)) {
+        if (!wr->any) return; /* it stands outside */
+        by = MAKI_BY_USER;
+    }
+    wr->shape->say(wr, row, by);
+}
+
+static void hold(maki_wire_writer *wr, maki_str row)
+{
+    maki_sink line = maki_row_sink(&wr->held);
+    if (wr->status == MAKI_OK) wr->status = line.write(line.ctx, row, wr->err);
+    maki_writer_keep(wr, &wr->held, MAKI_LIT("\n"));
+    wr->held_count++;
+}
+
+/* What stood between a call and its result. */
+static void release(maki_wire_writer *wr)
+{
+    maki_str rows = wr->held_count ? maki_writer_kept(wr, &wr->held) : none;
+    while (rows.len) {
+        const char *newline = memchr(rows.ptr, '\n', rows.len);
+        size_t n = (size_t)(newline - rows.ptr);
+        maki_pieces row = maki_pieces_of(maki_str_to(rows, n));
+        say(wr, &row);
+        rows = maki_str_from(rows, n + 1);
+    }
+    maki_spool_clear(&wr->held);
+    wr->held_count = 0;
+}
+
+static void add(maki_wire_writer *wr, maki_str json)
+{
+    const maki_pieces row = maki_pieces_of(json);
+    bool same_turn = row.by == MAKI_BY_ASSISTANT && wr->calling && wr->held_count == 0;
+    if (!is_waiting(wr) || same_turn) {
+        say(wr, &row);
+        return;
+    }
+    if (maki_pieces_call(&row) || wr->held_count == HELD_MOST) {
+        end_turn(wr);
+        release(wr);
+        say(wr, &row);
+        return;
+    }
+    if (take_results(wr, &row)) hold(wr, json);
+    if (!is_waiting(wr)) release(wr);
+}
+
+static maki_status status_of(maki_wire_writer *wr, maki_err *err)
+{
+    if (wr->status != MAKI_OK) return wr->status;
+    if (wr->w->status != MAKI_OK) return wr->w->status;
+    return maki_arena_status(&wr->arena, err);
+}
+
+maki_status maki_wire_writer_add(maki_wire_writer *wr, maki_str row, maki_err *err)
+{
+    wr->err = err;
+    add(wr, row);
+    return status_of(wr, err);
+}
+
+maki_status maki_wire_writer_end(maki_wire_writer *wr, bool *any, maki_err *err)
+{
+    wr->err = err;
+    end_turn(wr);
+    release(wr);
+    end_message(wr);
+    *any = wr->any;
+    return status_of(wr, err);
+}
+
+/* ---- the system prompt ---------------------------------------------------------------------------------- */
+
+bool maki_wire_is_system(maki_str row)
+{
+    return maki_pieces_of(row).by == MAKI_BY_SYSTEM;
+}
+
+bool maki_wire_system_apart(maki_protocol protocol)
+{
+    return protocol == MAKI_WIRE_ANTHROPIC || protocol == MAKI_WIRE_GEMINI;
+}
+
+void maki_wire_write_system(maki_jw *w, maki_protocol protocol, maki_str row)
+{
+    maki_pieces pieces = maki_pieces_of(row);
+    maki_piece piece;
+    while (maki_pieces_next(&pieces, &piece)) {
+        if (piece.kind != MAKI_PIECE_TEXT || maki_blank(piece.text)) continue;
+        maki_jw_object(w);
+        if (protocol == MAKI_WIRE_ANTHROPIC) maki_put_type(w, MAKI_LIT("text"));
+        maki_put_field(w, MAKI_LIT("text"), piece.text);
+        if (protocol == MAKI_WIRE_ANTHROPIC)
+            maki_put_field(w, MAKI_LIT("cache_control"), piece.cache);
+        maki_jw_end_object(w);
+    }
+}

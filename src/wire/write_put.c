@@ -1,0 +1,120 @@
+/* write_put.c -- values that several shapes write; see write_inside.h. */
+#include "wire/write_inside.h"
+
+#include "base/json_scan.h"
+
+void maki_put_type(maki_jw *w, maki_str type)
+{
+    maki_jw_key(w, MAKI_LIT("type"));
+    maki_jw_string(w, type);
+}
+
+void maki_put_field(maki_jw *w, maki_str name, maki_str value)
+{
+    if (value.len) maki_write_field(w, name, value);
+}
+
+void maki_put_parts(maki_jw *w, const maki_str *parts, size_t count)
+{
+    maki_jw_begin_value(w);
+    maki_jw_bytes(w, MAKI_LIT("\""));
+    for (size_t i = 0; i < count; i++)
+        maki_jw_bytes(w, parts[i]);
+    maki_jw_bytes(w, MAKI_LIT("\""));
+}
+
+void maki_put_url(maki_jw *w, const maki_media *media)
+{
+    const maki_str data[] = { MAKI_LIT("data:"), media->type, MAKI_LIT(";base64,"), media->data };
+    if (media->url.len)
+        maki_put_parts(w, &media->url, 1);
+    else
+        maki_put_parts(w, data, 4);
+}
+
+void maki_put_known(maki_jw *w, maki_str block, const maki_str *names, size_t count)
+{
+    maki_json_iter iter = maki_json_items(block);
+    maki_json_item item;
+    while (maki_json_next(&iter, &item)) {
+        bool known = false;
+        for (size_t i = 0; i < count && !known; i++)
+            known = maki_json_key_is(item.key, names[i]);
+        if (known && maki_json_kind_of(item.value) != MAKI_JSON_NULL)
+            maki_write_field(w, item.key, item.value);
+    }
+}
+
+/* ---- JSON in strings ------------------------------------------------------------------------------------ */
+
+typedef struct looking {
+    maki_json_scan scan;
+    char first; /* that is no white space */
+} looking;
+
+static maki_status look(void *ctx, maki_str bytes, maki_err *err)
+{
+    looking *l = ctx;
+    maki_str text = maki_trim_space(bytes);
+    if (!l->first && text.len) l->first = text.ptr[0];
+    return maki_json_scan_push(&l->scan, bytes, err);
+}
+
+static maki_status write_bytes(void *ctx, maki_str bytes, maki_err *err)
+{
+    maki_jw *w = ctx;
+    (void)err;
+    maki_jw_bytes(w, bytes);
+    return w->status;
+}
+
+bool maki_put_object_in(maki_jw *w, maki_str string)
+{
+    maki_str escaped = maki_json_inside(string);
+    looking l = { .first = 0 };
+    maki_json_scan_init(&l.scan, &(maki_json_scan_options){ 0 });
+    maki_status st = maki_json_text_to(escaped, (maki_sink){ look, &l }, NULL);
+    if (st == MAKI_OK) st = maki_json_scan_end(&l.scan, NULL);
+    if (st != MAKI_OK || l.first != '{') return false;
+    maki_jw_begin_value(w);
+    (void)!maki_json_text_to(escaped, (maki_sink){ write_bytes, w }, NULL); /* `w` remembers */
+    return true;
+}
+
+void maki_put_input(maki_jw *w, maki_str input)
+{
+    if (maki_is_object(input)) {
+        maki_jw_raw(w, input);
+        return;
+    }
+    if (maki_is_string(input) && maki_put_object_in(w, input)) return;
+    maki_jw_object(w);
+    if (input.len && !(maki_is_string(input) && maki_blank(input)))
+        maki_put_field(w, MAKI_LIT("arguments"), input);
+    maki_jw_end_object(w);
+}
+
+void maki_put_arguments(maki_jw *w, maki_str input)
+{
+    bool none = input.len == 0 || (maki_is_string(input) && maki_blank(input));
+    maki_write_quoted(w, none ? MAKI_LIT("{}") : input); /* an empty text is no JSON */
+}
+
+/* ---- texts ---------------------------------------------------------------------------------------------- */
+
+void maki_put_text_of(maki_jw *w, maki_str content)
+{
+    maki_pieces pieces = maki_pieces_in(content);
+    maki_piece piece;
+    bool any = false;
+    maki_jw_begin_value(w);
+    maki_jw_bytes(w, MAKI_LIT("\""));
+    while (maki_pieces_next(&pieces, &piece)) {
+        bool image = piece.kind == MAKI_PIECE_IMAGE;
+        if (piece.kind != MAKI_PIECE_TEXT && !image) continue;
+        if (any) maki_jw_bytes(w, MAKI_LIT("\\n"));
+        maki_jw_bytes(w, image ? MAKI_LIT("[image]") : maki_json_inside(piece.text));
+        any = true;
+    }
+    maki_jw_bytes(w, MAKI_LIT("\""));
+}
