@@ -25,6 +25,11 @@ static const char system_prompt[] =
 static const char instruction[] =
     "Condense the conversation so far as your instructions say. Do not answer it and call no tools.";
 
+maki_str maki_condense_prompt(void)
+{
+    return maki_str_of(system_prompt);
+}
+
 /* ---- the request ---------------------------------------------------------------------------- */
 
 static void write_content(maki_jw *w, const maki_msg *msg, bool drop_images)
@@ -76,6 +81,16 @@ void maki_summary_request_write(maki_jw *w, const maki_summary_request *request)
     maki_jw_end_object(w);
 }
 
+maki_status maki_summary_each(const maki_summary_request *request, maki_message_fn fn, void *ctx,
+                              maki_err *err)
+{
+    maki_status st = MAKI_OK;
+    if (request->each) return request->each(request->source, fn, ctx, err);
+    for (size_t i = 0; st == MAKI_OK && i < request->messages.count; i++)
+        st = fn(ctx, request->messages.at[i]->raw, err);
+    return st;
+}
+
 static maki_status make_request(const maki_condense_in *in, maki_msgs source, maki_arena *arena,
                                 maki_condensed *out, maki_err *err)
 {
@@ -87,7 +102,7 @@ static maki_status make_request(const maki_condense_in *in, maki_msgs source, ma
     if (in->custom_prompt.len) {
         request->system = maki_str_trim(maki_json_text(in->custom_prompt, arena));
     }
-    if (request->system.len == 0) request->system = maki_str_of(system_prompt);
+    if (request->system.len == 0) request->system = maki_condense_prompt();
     out->request = request;
     return maki_arena_status(arena, err);
 }

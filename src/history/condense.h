@@ -9,6 +9,11 @@
 #include "history/message.h"
 #include "token/counter.h"
 
+enum {
+    MAKI_COVER_LEN = 16,  /* of the hash of what a summary is about */
+    MAKI_LOST_ROOM = 1000 /* of the lost facts that are told by name */
+};
+
 /* What a summariser is asked: a system prompt, the messages, and a last user message that says what
  * to do.  Lives as long as the arena of the condense. */
 typedef maki_status (*maki_message_fn)(void *ctx, maki_str json, maki_err *err);
@@ -19,18 +24,32 @@ typedef struct maki_summary_request {
     /* In place of `messages` when there may be too many to hold: calls fn for each in order. */
     maki_status (*each)(const void *source, maki_message_fn fn, void *ctx, maki_err *err);
     const void *source;
-    uint64_t tokens;  /* of the messages together, by the engine's rules; 0: unknown */
-    bool drop_images; /* the model cannot see them */
+    uint64_t tokens;            /* of the messages together, by the engine's rules; 0: unknown */
+    const unsigned char *cover; /* the messages as a hash (conversation.h); NULL: unknown */
+    bool drop_images;           /* the model cannot see them */
     maki_str instruction;
 } maki_summary_request;
 
+/* Call fn for each message, whichever way they are handed over. */
+maki_status maki_summary_each(const maki_summary_request *request, maki_message_fn fn, void *ctx,
+                              maki_err *err);
 /* As {"system": ..., "messages": [{role, content} ...]}. */
 void maki_summary_request_write(maki_jw *w, const maki_summary_request *request);
+
+/* How many facts of the messages the summary still holds (summary/measure.h). */
+typedef struct maki_survey {
+    bool measured;
+    uint64_t kept, lost;
+    size_t list_len;
+    char list[MAKI_LOST_ROOM]; /* the first ones lost, JSON strings with commas between them */
+} maki_survey;
 
 typedef struct maki_summary {
     maki_str text; /* not escaped; in the arena handed to the summariser */
     double cost;
     double output_tokens; /* 0: unknown */
+    maki_survey survey;
+    maki_err fell_back; /* why another wrote it than was asked; status MAKI_OK: none did */
 } maki_summary;
 
 typedef struct maki_summarizer maki_summarizer;
@@ -72,6 +91,9 @@ typedef struct maki_condensed {
  * cost, called and request of *out are set in any case. */
 maki_status maki_condense(const maki_condense_in *in, maki_arena *arena, maki_condensed *out,
                           maki_err *err);
+
+/* The built-in instructions, in English: six headings, at most 500 words. */
+maki_str maki_condense_prompt(void);
 
 /* Count the content of messages [0, count) and `extra` items before them in one call. */
 maki_status maki_count_messages(const maki_counter *counter, const maki_str *extra, size_t extra_n,

@@ -1,4 +1,5 @@
-/* conv_inside.h -- the inside of a conversation, for conversation.c, totals.c, change.c and import.c. */
+/* conv_inside.h -- the inside of a conversation, for conversation.c, totals.c, change.c, shorten.c and
+ * import.c. */
 #ifndef MAKI_HISTORY_CONV_INSIDE_H
 #define MAKI_HISTORY_CONV_INSIDE_H
 
@@ -43,7 +44,7 @@ maki_status maki_conv_message_tokens(maki_conv *conv, maki_str message, uint64_t
                                      maki_err *err);
 maki_status maki_conv_made_tokens(maki_conv *conv, const maki_view_item *item, uint64_t *tokens,
                                   maki_err *err);
-maki_status maki_conv_trim_tokens(maki_conv *conv, const maki_event *trim, int64_t *saved,
+maki_status maki_conv_trim_tokens(maki_conv *conv, const maki_trim *trim, int64_t *saved,
                                   maki_err *err);
 /* How messages of a view are told in the family of the conversation: from its index, or scaled. */
 typedef struct maki_telling {
@@ -57,10 +58,6 @@ maki_status maki_conv_tell(maki_conv *conv, const maki_telling *how, const maki_
                            uint64_t seq, uint32_t *tokens, maki_err *err);
 
 /* ---- conversation.c -------------------------------------------------------------------------------- */
-
-/* Write `row` with one text shortened. */
-maki_status maki_conv_write_trimmed(maki_str row, const maki_event *trim, maki_buf *out,
-                                    maki_err *err);
 
 /* The newest view as it would be with event `undo` void; with `rows_only`, as if nothing were
  * condensed or truncated.  Borrowed like that of maki_conv_view, which it replaces. */

@@ -8,10 +8,12 @@
 #include "base/err.h"
 #include "base/files.h"
 #include "base/hash.h"
+#include "base/spool.h"
 #include "base/str.h"
 #include "history/conv_inside.h"
 #include "history/facts.h"
 #include "history/make.h"
+#include "history/weave.h"
 
 enum { PATH_MOST = 4096, DEEPEST = 32 /* forks of forks */, ARENA_MAX = 256 << 20 };
 
@@ -25,6 +27,7 @@ static maki_status open_log(maki_conv *conv, const char *path, const maki_conv_o
     maki_conv_tokens_init(conv, options, family);
     maki_log_options log = { .create = options->create,
                              .read_only = options->read_only,
+                             .rehearse = options->rehearse,
                              .repair = options->repair,
                              .durability = options->durability,
                              .family = MAKI_FAMILY,
@@ -277,53 +280,6 @@ maki_status maki_conv_seq_before(maki_conv *conv, int64_t ms, bool include, uint
     return seq_before(conv, maki_log_last(conv->log), ms, include, seq, err);
 }
 
-/* ---- trims --------------------------------------------------------------------------------------------- */
-
-/* The text of block `n` of content: a JSON string inside the row; false when there is none. */
-bool maki_conv_block_text(maki_str row, uint32_t n, maki_str *string)
-{
-    maki_str content, block, inner;
-    if (!maki_json_get(row, MAKI_LIT("content"), &content)) return false;
-    maki_blocks blocks = maki_content_blocks(content);
-    for (uint32_t i = 0; maki_blocks_next(&blocks, &block); i++) {
-        if (i != n) continue;
-        *string = block;
-        if (maki_json_kind_of(block) == MAKI_JSON_STRING) return true;
-        if (maki_block_string(block, MAKI_LIT("text"), string)) return true;
-        if (maki_block_string(block, MAKI_LIT("content"), string)) return true;
-        if (!maki_json_get(block, MAKI_LIT("content"), &inner)) return false;
-        maki_blocks nested = maki_content_blocks(inner);
-        while (maki_blocks_next(&nested, &block)) {
-            if (maki_block_string(block, MAKI_LIT("text"), string)) return true;
-        }
-        return false;
-    }
-    return false;
-}
-
-maki_status maki_conv_write_trimmed(maki_str row, const maki_event *trim, maki_buf *out,
-                                    maki_err *err)
-{
-    maki_str string;
-    char note[120];
-    if (!maki_conv_block_text(row, trim->block, &string)) {
-        maki_buf_add(out, row);
-        return maki_buf_status(out, err);
-    }
-    maki_str text = maki_json_inside(string);
-    uint64_t units = maki_json_units(text);
-    size_t at = (size_t)(text.ptr - row.ptr);
-    snprintf(note, sizeof note,
-             "\\n\\n[... %" PRIu64 " of %" PRIu64 " characters trimmed ...]\\n\\n",
-             units - trim->head - trim->tail, units);
-    maki_buf_add(out, maki_str_to(row, at));
-    maki_buf_add(out, maki_json_head(text, trim->head));
-    maki_buf_add(out, maki_str_of(note));
-    maki_buf_add(out, maki_json_tail(text, trim->tail));
-    maki_buf_add(out, maki_str_from(row, at + text.len));
-    return maki_buf_status(out, err);
-}
-
 /* ---- going through a view -------------------------------------------------------------------------------- */
 
 typedef struct passing {
@@ -332,22 +288,44 @@ typedef struct passing {
     maki_seen_fn fn;
     void *ctx;
     maki_telling tokens;
-    maki_buf row, trimmed[2];
+    maki_buf row, places, shorter;
+    maki_spool long_row; /* one that is not held in memory */
 } passing;
 
-/* Shorten each block that a trim names. */
+/* A message: in memory, or, when it is long, in a file of our own that is mapped. */
+static maki_status read_row(passing *p, const maki_view_item *item, maki_seen *seen, maki_err *err)
+{
+    maki_buf_clear(&p->row);
+    maki_spool_clear(&p->long_row);
+    if (seen->row.length <= MAKI_SPOOL_MEMORY || seen->row.flags & MAKI_ROW_BAD) {
+        maki_status st = maki_log_read(item->log, seen->seq, &p->row, err);
+        seen->json = maki_buf_str(&p->row);
+        return st;
+    }
+    maki_status st =
+        maki_log_copy(item->log, seen->seq, seen->seq, maki_spool_sink(&p->long_row), err);
+    if (st == MAKI_OK) st = maki_spool_text(&p->long_row, &seen->json, err);
+    if (st == MAKI_OK) seen->json.len--; /* the newline */
+    return st;
+}
+
+/* The trims of one message of a view. */
+static size_t trims_of(const maki_view *view, uint64_t seq, size_t *first)
+{
+    size_t end = *first = maki_view_trims_from(view, seq);
+    while (end < view->trim_count && view->trims[end]->seq == seq)
+        end++;
+    return end - *first;
+}
+
 static maki_status apply_trims(passing *p, maki_seen *seen, maki_err *err)
 {
-    maki_status st = MAKI_OK;
-    size_t turn = 0;
-    for (size_t i = 0; st == MAKI_OK && i < p->view->trim_count; i++) {
-        const maki_event *trim = p->view->trims[i];
-        if (trim->seq != seen->seq) continue;
-        maki_buf *out = &p->trimmed[turn++ % 2];
-        maki_buf_clear(out);
-        st = maki_conv_write_trimmed(seen->json, trim, out, err);
-        seen->json = maki_buf_str(out);
-    }
+    size_t first = 0, count = trims_of(p->view, seen->seq, &first);
+    if (count == 0) return MAKI_OK;
+    maki_buf_clear(&p->shorter);
+    maki_status st =
+        maki_weave(seen->json, p->view->trims + first, count, &p->places, &p->shorter, err);
+    seen->json = maki_buf_str(&p->shorter);
     return st;
 }
 
@@ -356,14 +334,12 @@ static maki_status pass_rows(passing *p, const maki_view_item *item, maki_err *e
     maki_status st = MAKI_OK;
     for (uint64_t seq = item->from; st == MAKI_OK && seq <= item->to; seq++) {
         maki_seen seen = { .seq = seq };
-        maki_buf_clear(&p->row);
         st = maki_log_row(item->log, seq, &seen.row, err);
-        if (st == MAKI_OK) st = maki_log_read(item->log, seq, &p->row, err);
+        if (st == MAKI_OK) st = read_row(p, item, &seen, err);
         if (st == MAKI_OK && p->conv->family) {
             st = maki_conv_tell(p->conv, &p->tokens, item, seq, &seen.row.tokens, err);
         }
         if (st != MAKI_OK) return st;
-        seen.json = maki_buf_str(&p->row);
         if (!(seen.row.flags & MAKI_ROW_BAD)) st = apply_trims(p, &seen, err);
         if (st == MAKI_OK) st = p->fn(p->ctx, &seen, err);
     }
@@ -387,15 +363,24 @@ maki_status maki_conv_each(maki_conv *conv, const maki_view *view, maki_seen_fn 
 {
     const maki_alloc *alloc = conv->env.alloc;
     maki_buf empty = maki_buf_new(alloc, (size_t)MAKI_ROW_MAX);
-    passing p = { conv, view, fn, ctx, { .ready = true, .ratio = 1 }, empty, { empty, empty } };
+    passing p = { conv,
+                  view,
+                  fn,
+                  ctx,
+                  { .ready = true, .ratio = 1 },
+                  empty,
+                  empty,
+                  empty,
+                  maki_spool_new(&conv->env, MAKI_SPOOL_MEMORY) };
     maki_status st = conv->family ? maki_conv_telling(conv, view, &p.tokens, err) : MAKI_OK;
     for (size_t i = 0; st == MAKI_OK && i < view->count; i++) {
         const maki_view_item *item = &view->items[i];
         st = item->from ? pass_rows(&p, item, err) : pass_made(&p, item, err);
     }
+    maki_spool_free(&p.long_row);
     maki_buf_free(&p.row);
-    maki_buf_free(&p.trimmed[0]);
-    maki_buf_free(&p.trimmed[1]);
+    maki_buf_free(&p.places);
+    maki_buf_free(&p.shorter);
     return st;
 }
 
@@ -459,6 +444,33 @@ static maki_status put_seen(void *ctx, const maki_seen *seen, maki_err *err)
     return st == MAKI_OK ? put_rows(ctx, MAKI_LIT("\n"), err) : st;
 }
 
+static maki_status write_one(writing *w, maki_conv *conv, const maki_view *view,
+                             maki_view_item item, maki_err *err)
+{
+    maki_view one = *view;
+    one.items = &item;
+    one.count = 1;
+    return maki_conv_each(conv, &one, put_seen, w, err);
+}
+
+/* Stretches without a trim as they stand in the file, the others message by message. */
+static maki_status write_range(writing *w, maki_conv *conv, const maki_view *view,
+                               maki_view_item item, maki_err *err)
+{
+    maki_status st = MAKI_OK;
+    uint64_t end = item.to;
+    while (st == MAKI_OK && item.from <= end) {
+        size_t next = maki_view_trims_from(view, item.from);
+        uint64_t trimmed = next < view->trim_count ? view->trims[next]->seq : UINT64_MAX;
+        item.to = trimmed > end ? end : trimmed == item.from ? trimmed : trimmed - 1;
+        st = trimmed == item.from
+                 ? write_one(w, conv, view, item, err)
+                 : maki_log_copy(item.log, item.from, item.to, (maki_sink){ put_rows, w }, err);
+        item.from = item.to + 1;
+    }
+    return st;
+}
+
 maki_status maki_conv_write(maki_conv *conv, const maki_view *view, bool array, maki_sink sink,
                             maki_err *err)
 {
@@ -471,19 +483,9 @@ maki_status maki_conv_write(maki_conv *conv, const maki_view *view, bool array, 
     w->fill = 0;
     if (array) st = put(w, MAKI_LIT("["), err);
     for (size_t i = 0; st == MAKI_OK && i < view->count; i++) {
-        const maki_view_item *item = &view->items[i];
-        bool whole = item->from > 0;
-        for (size_t t = 0; whole && t < view->trim_count; t++) {
-            whole = view->trims[t]->seq < item->from || view->trims[t]->seq > item->to;
-        }
-        if (whole) {
-            st = maki_log_copy(item->log, item->from, item->to, (maki_sink){ put_rows, w }, err);
-        } else {
-            maki_view one = *view;
-            one.items = &view->items[i];
-            one.count = 1;
-            st = maki_conv_each(conv, &one, put_seen, w, err);
-        }
+        maki_view_item item = view->items[i];
+        st =
+            item.from ? write_range(w, conv, view, item, err) : write_one(w, conv, view, item, err);
     }
     if (st == MAKI_OK && array) st = put(w, MAKI_LIT("]"), err);
     if (st == MAKI_OK) st = flush(w, err);

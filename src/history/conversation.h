@@ -22,6 +22,7 @@ typedef struct maki_conv maki_conv;
 typedef struct maki_conv_options {
     bool create;
     bool read_only;
+    bool rehearse; /* what is done to it is seen by this handle alone, and gone with it */
     bool repair;
     maki_durability durability;
     maki_str header;    /* of a new session's file; len 0: none */
@@ -41,6 +42,8 @@ maki_status maki_conv_open(const maki_env *env, const char *path, const maki_con
                            maki_conv **out, maki_err *err) MAKI_MUST_CHECK;
 void maki_conv_close(maki_conv *conv); /* accepts NULL */
 maki_log *maki_conv_log(maki_conv *conv);
+/* The name of its file, or of its folder when it is a task. */
+maki_str maki_conv_id(const maki_conv *conv);
 
 /* ---- seeing ------------------------------------------------------------------------------------- */
 
@@ -55,6 +58,10 @@ maki_status maki_conv_everything(maki_conv *conv, const maki_view **out, maki_er
 /* The last message before the time `ms` (with `include`, at it or before). */
 maki_status maki_conv_seq_before(maki_conv *conv, int64_t ms, bool include, uint64_t *seq,
                                  maki_err *err);
+
+/* How many messages at the front of a view stay whatever is done: system messages, the first other one,
+ * and the results of its calls. */
+maki_status maki_view_lead(const maki_view *view, uint64_t *lead, maki_err *err);
 
 /* One message of a view. */
 typedef struct maki_seen {
@@ -103,6 +110,10 @@ typedef struct maki_change {
     uint64_t removed; /* messages hidden */
     uint64_t tokens_before, tokens_after;
     bool estimated; /* these two */
+    /* Of a condense; the cost also when it failed after all. */
+    double cost;
+    maki_survey survey;
+    maki_err fell_back; /* as in maki_summary */
 } maki_change;
 
 /* Append messages, one JSON object each; newlines between tokens become spaces. */
@@ -110,9 +121,30 @@ maki_status maki_conv_append(maki_conv *conv, const unsigned char *expect, const
                              size_t count, maki_change *out, maki_err *err);
 
 /* Condense all but the first message and the last `keep`.  MAKI_REFUSED: NOT_ENOUGH_MESSAGES,
- * CONDENSED_RECENTLY, SUMMARIZER_FAILED, SUMMARY_EMPTY, CONTEXT_GREW. */
+ * CONDENSED_RECENTLY, SUMMARIZER_FAILED, SUMMARY_EMPTY, CONTEXT_GREW.  When the conversation grows while
+ * the summariser works, its summary is used all the same: more than `keep` stay then. */
 maki_status maki_conv_condense(maki_conv *conv, const unsigned char *expect, size_t keep,
                                const maki_summarizer *summarizer, maki_change *out, maki_err *err);
+/* The same with the summary as a system message after MAKI_SOFT_SUMMARY (make.h), cut when the view would
+ * have more than `most` tokens (0: never). */
+maki_status maki_conv_soft_trim(maki_conv *conv, const unsigned char *expect, size_t keep,
+                                uint64_t most, const maki_summarizer *summarizer, maki_change *out,
+                                maki_err *err);
+
+/* What a condense would hide.  The cover is a hash of which messages those are, what was done to them and
+ * what of them stays: as long as it is the same, a summary of them holds. */
+typedef struct maki_covered {
+    unsigned char cover[MAKI_COVER_LEN];
+    uint64_t before;   /* the first message after them */
+    uint64_t messages; /* of the log that it would hide */
+    uint64_t tokens;
+} maki_covered;
+/* Nothing is changed.  MAKI_REFUSED as in maki_conv_condense. */
+maki_status maki_conv_covered(maki_conv *conv, size_t keep, maki_covered *out, maki_err *err);
+/* The same, with a summary of them, whose text is in the arena. */
+maki_status maki_conv_summarise(maki_conv *conv, size_t keep, const maki_summarizer *summarizer,
+                                maki_arena *arena, maki_covered *out, maki_summary *summary,
+                                maki_err *err);
 /* Hide about `fraction` of the visible messages after the first.  MAKI_REFUSED NOT_ENOUGH_MESSAGES. */
 maki_status maki_conv_truncate(maki_conv *conv, const unsigned char *expect, double fraction,
                                maki_change *out, maki_err *err);
@@ -120,12 +152,20 @@ maki_status maki_conv_truncate(maki_conv *conv, const unsigned char *expect, dou
  * MAKI_REFUSED NOT_ENOUGH_MESSAGES. */
 maki_status maki_conv_window(maki_conv *conv, const unsigned char *expect, uint64_t keep,
                              maki_change *out, maki_err *err);
+/* The same, earlier summaries and markers with them. */
+maki_status maki_conv_clear(maki_conv *conv, const unsigned char *expect, uint64_t keep,
+                            maki_change *out, maki_err *err);
 /* Shorten block `block` of message `seq` to `head` and `tail` units. */
 maki_status maki_conv_trim(maki_conv *conv, const unsigned char *expect, uint64_t seq,
                            uint32_t block, uint32_t head, uint32_t tail, maki_change *out,
                            maki_err *err);
-/* The text of block `n` of a row, a JSON string; false when it has no such block, or that has no text. */
-bool maki_conv_block_text(maki_str row, uint32_t n, maki_str *string);
+/* Shorten any number of texts with one event.  Each edit has its place, its cuts and, as
+ * maki_conv_prune_saves says, its tokens; pinned messages, those that are not in the view and edits that
+ * save nothing are passed over.  MAKI_REFUSED NOTHING_TO_DO when no edit is left. */
+maki_status maki_conv_prune(maki_conv *conv, const unsigned char *expect, const maki_trim *edits,
+                            size_t count, maki_change *out, maki_err *err);
+/* The tokens that an edit saves of `row`, the whole message as it stands in the log. */
+maki_status maki_conv_prune_saves(maki_conv *conv, maki_str row, maki_trim *edit, maki_err *err);
 maki_status maki_conv_pin(maki_conv *conv, const unsigned char *expect, uint64_t seq, bool pin,
                           maki_change *out, maki_err *err);
 /* Back to the moment (seq, ev); ev MAKI_NOW: the events that had happened at message `seq`. */
@@ -139,7 +179,8 @@ maki_status maki_conv_undo(maki_conv *conv, const unsigned char *expect, uint64_
 /* Back to before message `seq`, and on with `message` in its place (len 0: without it). */
 maki_status maki_conv_edit(maki_conv *conv, const unsigned char *expect, uint64_t seq,
                            maki_str message, maki_change *out, maki_err *err);
-/* Undo the condense, truncation or trim that hides or shortens message `seq`. */
+/* Undo the condense, truncation or trim that hides or shortens message `seq`; what a prune shortened is
+ * shown whole by an event of its own, and the other messages of that prune stay as they are. */
 maki_status maki_conv_expand(maki_conv *conv, const unsigned char *expect, uint64_t seq,
                              maki_change *out, maki_err *err);
 /* Begin a new conversation at `path` that shares the past up to (seq, ev). */

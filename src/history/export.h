@@ -6,12 +6,12 @@
  *     lines       all rows of the log and its parents, whatever was done to them
  *     openai      the view, as an array of chat messages with the fields that API takes
  *     anthropic   the view, as an array of messages with the fields that API takes; with system
- *                 messages in it, a body {"system":[...],"messages":[...]}, for they have no place in
- *                 the array
+ *                 messages before all others, a body {"system":[...],"messages":[...]}, for they have no
+ *                 place in the array
  *
- * Of an imported roo array the export is the same array (import.h).  The chat formats translate calls,
- * results and images from one shape to the other; reasoning without a signature is left out, as no
- * API takes it back. */
+ * Of an imported roo array the export is the same array (import.h).  The chat formats translate as a request
+ * does (wire/write.h): calls, results and images from one shape to the other, results right after their calls;
+ * reasoning without a signature is left out, as is a message of which nothing is left. */
 #ifndef MAKI_HISTORY_EXPORT_H
 #define MAKI_HISTORY_EXPORT_H
 

@@ -9,6 +9,8 @@
     "Condensing conversation context. The summary captures key information."
 /* What stands in for an image that the summariser cannot see. */
 #define MAKI_IMAGE_PLACEHOLDER "[An image stood here]"
+/* Before the text of a summary that is a system message. */
+#define MAKI_SOFT_SUMMARY "[Previous conversation summary]\n"
 /* The result of a call that never got one. */
 #define MAKI_RESULT_MISSING "No result was recorded: the call was interrupted before it finished."
 

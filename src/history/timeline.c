@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include "base/json.h"
+#include "base/sort.h"
 #include "base/str.h"
 #include "history/tally.h"
 
@@ -17,9 +18,9 @@ static const struct {
 } types[] = {
     { "fork", MAKI_EVENT_FORK },         { "condense", MAKI_EVENT_CONDENSE },
     { "truncate", MAKI_EVENT_TRUNCATE }, { "trim", MAKI_EVENT_TRIM },
-    { "pin", MAKI_EVENT_PIN },           { "unpin", MAKI_EVENT_UNPIN },
-    { "rewind", MAKI_EVENT_REWIND },     { "undo", MAKI_EVENT_UNDO },
-    { "damage", MAKI_EVENT_DAMAGE },
+    { "prune", MAKI_EVENT_PRUNE },       { "pin", MAKI_EVENT_PIN },
+    { "unpin", MAKI_EVENT_UNPIN },       { "rewind", MAKI_EVENT_REWIND },
+    { "undo", MAKI_EVENT_UNDO },         { "damage", MAKI_EVENT_DAMAGE },
 };
 
 /* The fields of an event that are read, found in one pass over it. */
@@ -41,12 +42,14 @@ enum {
     HIDDEN_ABOVE,
     MESSAGE,
     FAMILY,
+    EDITS,
+    MESSAGES,
     FIELDS
 };
 static const char *const field_names[FIELDS] = {
-    "type",      "at",           "before",      "tokens",  "seq",    "block",
-    "headUnits", "tailUnits",    "to",          "toEv",    "with",   "target",
-    "hidden",    "hiddenEvents", "hiddenAbove", "message", "family",
+    "type",        "at",      "before", "tokens", "seq",      "block",  "headUnits",
+    "tailUnits",   "to",      "toEv",   "with",   "target",   "hidden", "hiddenEvents",
+    "hiddenAbove", "message", "family", "edits",  "messages",
 };
 
 static void read_fields(maki_str event, maki_str fields[FIELDS])
@@ -132,6 +135,76 @@ static maki_status read_hidden(const maki_str *fields, maki_arena *arena, maki_e
     return st;
 }
 
+/* Three items each: from, to, the text between them. */
+static maki_status read_cuts(maki_json_iter *items, maki_arena *arena, maki_trim *trim,
+                             maki_err *err)
+{
+    maki_json_item item;
+    size_t room = 0;
+    maki_cut *cuts = NULL, cut;
+    while (maki_json_next(items, &item)) {
+        cut.from = whole(item.value);
+        cut.to = maki_json_next(items, &item) ? whole(item.value) : 0;
+        if (!maki_json_next(items, &item) || maki_json_kind_of(item.value) != MAKI_JSON_STRING)
+            break;
+        cut.text = maki_arena_copy(arena, item.value);
+        cuts = maki_arena_grow(arena, cuts, trim->cut_count, &room, sizeof cut);
+        if (!cuts) return maki_arena_status(arena, err);
+        cuts[trim->cut_count++] = cut;
+    }
+    trim->cuts = cuts;
+    return maki_arena_status(arena, err);
+}
+
+/* "edits": [[seq, block, part, tokens saved, from, to, "text" ...] ...] */
+static maki_status read_edits(maki_str list, uint32_t family, maki_arena *arena, maki_event *e,
+                              maki_err *err)
+{
+    maki_json_item item, part;
+    maki_trim *trims = maki_arena_array(arena, maki_json_count(list), sizeof *trims);
+    if (!trims) return maki_arena_status(arena, err);
+    maki_json_iter iter = maki_json_items(list);
+    maki_status st = MAKI_OK;
+    while (st == MAKI_OK && maki_json_next(&iter, &item)) {
+        maki_json_iter parts = maki_json_items(item.value);
+        uint64_t numbers[4] = { 0 };
+        for (size_t i = 0; i < 4 && maki_json_next(&parts, &part); i++)
+            numbers[i] = whole(part.value);
+        maki_trim *trim = &trims[e->trim_count++];
+        *trim = (maki_trim){ .seq = numbers[0],
+                             .block = (uint32_t)numbers[1],
+                             .part = (uint32_t)numbers[2],
+                             .tokens = (uint32_t)numbers[3],
+                             .family = family };
+        st = read_cuts(&parts, arena, trim, err);
+        if (st == MAKI_OK && trim->cut_count == 0) trim->restores = true;
+    }
+    e->trims = trims;
+    return st;
+}
+
+/* What is shortened: of a trim event the one block that it names itself. */
+static maki_status read_trims(const maki_str *fields, maki_arena *arena, maki_event *e,
+                              maki_err *err)
+{
+    uint32_t family = family_of(fields[FAMILY]);
+    if (e->type == MAKI_EVENT_PRUNE && fields[EDITS].len &&
+        maki_json_kind_of(fields[EDITS]) == MAKI_JSON_ARRAY)
+        return read_edits(fields[EDITS], family, arena, e, err);
+    if (e->type != MAKI_EVENT_TRIM) return MAKI_OK;
+    maki_trim *trim = maki_arena_get(arena, sizeof *trim);
+    if (!trim) return maki_arena_status(arena, err);
+    *trim = (maki_trim){ .seq = e->seq,
+                         .block = (uint32_t)whole(fields[BLOCK]),
+                         .head = (uint32_t)whole(fields[HEAD]),
+                         .tail = (uint32_t)whole(fields[TAIL]),
+                         .tokens = (uint32_t)whole(fields[TOKENS]),
+                         .family = family };
+    e->trims = trim;
+    e->trim_count = 1;
+    return MAKI_OK;
+}
+
 typedef struct reading {
     maki_arena *arena;
     maki_events *out;
@@ -160,10 +233,8 @@ static maki_status read_event(void *ctx, uint64_t ev, maki_str row, uint64_t at,
                        .before = whole(fields[BEFORE]),
                        .tokens = (uint32_t)whole(fields[TOKENS]),
                        .family = family_of(fields[FAMILY]),
+                       .messages = whole(fields[MESSAGES]),
                        .seq = whole(fields[SEQ]),
-                       .block = (uint32_t)whole(fields[BLOCK]),
-                       .head = (uint32_t)whole(fields[HEAD]),
-                       .tail = (uint32_t)whole(fields[TAIL]),
                        .to = whole(fields[TO]),
                        .to_ev = whole(fields[TO_EV]),
                        .with = whole(fields[WITH]),
@@ -173,7 +244,8 @@ static maki_status read_event(void *ctx, uint64_t ev, maki_str row, uint64_t at,
         e->made_len = fields[MESSAGE].len;
     }
     if (type == MAKI_EVENT_FORK) e->at = e->seq; /* it was written before the log knew its base */
-    return read_hidden(fields, r->arena, e, err);
+    maki_status st = read_hidden(fields, r->arena, e, err);
+    return st == MAKI_OK ? read_trims(fields, r->arena, e, err) : st;
 }
 
 maki_status maki_events_read(maki_log *log, maki_arena *arena, maki_events *out, maki_err *err)
@@ -310,23 +382,39 @@ static void remove_pin(maki_view *v, uint64_t seq)
     }
 }
 
-/* A block that was shortened before is shortened anew, from its whole text. */
-static void add_trim(building *b, const maki_event *event)
+static void add_trim(building *b, const maki_trim *trim)
 {
     maki_view *v = b->view;
-    size_t n = 0;
-    for (size_t i = 0; i < v->trim_count; i++) {
-        bool same = v->trims[i]->seq == event->seq && v->trims[i]->block == event->block;
-        if (!same) v->trims[n++] = v->trims[i];
-    }
-    v->trim_count = n;
-    void *moved = maki_arena_grow(b->arena, v->trims, v->trim_count, &v->trim_room, sizeof event);
+    if (b->status != MAKI_OK) return;
+    void *moved = maki_arena_grow(b->arena, v->trims, v->trim_count, &v->trim_room, sizeof trim);
     if (!moved) {
         b->status = maki_arena_status(b->arena, b->err);
         return;
     }
     v->trims = moved;
-    v->trims[v->trim_count++] = event;
+    v->trims[v->trim_count++] = trim;
+}
+
+static bool by_text(const void *a, const void *b)
+{
+    const maki_trim *x = *(const maki_trim *const *)a, *y = *(const maki_trim *const *)b;
+    if (x->seq != y->seq) return x->seq < y->seq;
+    if (x->block != y->block) return x->block < y->block;
+    return x->part < y->part;
+}
+
+/* In order, and of those for one text the newest: it is shortened anew, from its whole text. */
+static void settle_trims(building *b)
+{
+    maki_view *v = b->view;
+    size_t n = 0;
+    if (b->status != MAKI_OK || v->trim_count == 0) return;
+    b->status = maki_sort(v->trims, v->trim_count, sizeof *v->trims, by_text, b->arena, b->err);
+    for (size_t i = 0; i < v->trim_count; i++) {
+        bool newest = i + 1 == v->trim_count || by_text(&v->trims[i], &v->trims[i + 1]);
+        if (newest) v->trims[n++] = v->trims[i];
+    }
+    v->trim_count = n;
 }
 
 static void apply(building *b, maki_log *log, const maki_event *event)
@@ -336,7 +424,11 @@ static void apply(building *b, maki_log *log, const maki_event *event)
     case MAKI_EVENT_TRUNCATE: apply_hiding(b, log, event); break;
     case MAKI_EVENT_PIN: add_pin(b, event->seq); break;
     case MAKI_EVENT_UNPIN: remove_pin(b->view, event->seq); break;
-    case MAKI_EVENT_TRIM: add_trim(b, event); break;
+    case MAKI_EVENT_TRIM:
+    case MAKI_EVENT_PRUNE:
+        for (size_t i = 0; i < event->trim_count; i++)
+            add_trim(b, &event->trims[i]);
+        break;
     case MAKI_EVENT_DAMAGE:
         if (event->seq) hide(b, event->seq, event->seq);
         break;
@@ -432,6 +524,7 @@ maki_status maki_view_make(maki_log *log, maki_events *events, const maki_view *
         }
         if (!e->dead) apply(&b, log, e);
     }
+    settle_trims(&b);
     return b.status;
 }
 
@@ -452,6 +545,28 @@ bool maki_view_has(const maki_view *view, uint64_t seq)
             return true;
     }
     return false;
+}
+
+size_t maki_view_trims_from(const maki_view *view, uint64_t seq)
+{
+    size_t low = 0, high = view->trim_count;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (view->trims[mid]->seq < seq)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+const maki_trim *maki_view_trim(const maki_view *view, uint64_t seq, uint32_t block, uint32_t part)
+{
+    for (size_t i = maki_view_trims_from(view, seq);
+         i < view->trim_count && view->trims[i]->seq == seq; i++) {
+        if (view->trims[i]->block == block && view->trims[i]->part == part) return view->trims[i];
+    }
+    return NULL;
 }
 
 uint64_t maki_view_messages(const maki_view *view)

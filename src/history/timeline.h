@@ -7,7 +7,7 @@
  *   - rewind {to, toEv} brings back the view of an earlier moment; what came between is left out, and
  *     the conversation goes on after it;
  *   - condense and truncate hide messages and put in one of their own, which they carry;
- *   - trim shortens a block of one message; pin and unpin mark one.
+ *   - trim shortens a block of one message, prune any number of them; pin and unpin mark one.
  *
  * A view is a list of items, ranges of messages and made messages, so its size is that of what was
  * done to the conversation, not of the conversation. */
@@ -26,12 +26,30 @@ typedef enum maki_event_type {
     MAKI_EVENT_CONDENSE,
     MAKI_EVENT_TRUNCATE,
     MAKI_EVENT_TRIM,
+    MAKI_EVENT_PRUNE,
     MAKI_EVENT_PIN,
     MAKI_EVENT_UNPIN,
     MAKI_EVENT_REWIND,
     MAKI_EVENT_UNDO,
     MAKI_EVENT_DAMAGE
 } maki_event_type;
+
+/* UTF-16 units [from, to) of a text that are shown as another text. */
+typedef struct maki_cut {
+    uint64_t from, to;
+    maki_str text; /* a JSON string */
+} maki_cut;
+
+/* A text of one message, or a block without one, that is shown shorter than it is. */
+typedef struct maki_trim {
+    uint64_t seq;
+    uint32_t block, part;    /* where (weave.h) */
+    uint32_t head, tail;     /* of a trim event: the units that stay, a note between them */
+    const maki_cut *cuts;    /* of a prune event, in order */
+    size_t cut_count;        /* 0: by head and tail */
+    bool restores;           /* it is shown whole, whatever older events say */
+    uint32_t tokens, family; /* saved, and in which family (tally.h) they were counted */
+} maki_trim;
 
 /* An event that may change the view. */
 typedef struct maki_event {
@@ -45,13 +63,15 @@ typedef struct maki_event {
     size_t hidden_above_count;
     uint64_t before;            /* the made message stands before this one */
     uint64_t made_at, made_len; /* where its bytes are in the events file */
-    uint32_t tokens;            /* of the made message; trim: tokens saved */
+    uint32_t tokens;            /* of the made message */
     uint32_t family;            /* which they were counted in (tally.h); MAKI_FAMILIES: unknown */
-    uint64_t seq;               /* trim, pin, unpin, damage */
-    uint32_t block, head, tail; /* trim: the block, and the units kept of it */
-    uint64_t to, to_ev, with;   /* rewind: the moment, and the message of an edit */
-    uint64_t target;            /* undo */
-    bool dead;                  /* void, or left out by a rewind */
+    uint64_t messages;          /* that the made message stands for */
+    const maki_trim *trims;     /* trim: one; prune: any number */
+    size_t trim_count;
+    uint64_t seq;             /* pin, unpin, damage */
+    uint64_t to, to_ev, with; /* rewind: the moment, and the message of an edit */
+    uint64_t target;          /* undo */
+    bool dead;                /* void, or left out by a rewind */
 } maki_event;
 
 /* The events of one log that may change its view, in order. */
@@ -73,7 +93,7 @@ typedef struct maki_view_item {
 typedef struct maki_view {
     maki_view_item *items;
     size_t count, room;
-    const maki_event **trims; /* live ones, newest last, one for a block */
+    const maki_trim **trims; /* those that count, one for a text, by seq, block and part */
     size_t trim_count, trim_room;
     uint64_t *pins;
     size_t pin_count, pin_room;
@@ -93,5 +113,9 @@ uint64_t maki_view_messages(const maki_view *view);
 bool maki_view_pinned(const maki_view *view, uint64_t seq);
 /* Is message `seq` in it? */
 bool maki_view_has(const maki_view *view, uint64_t seq);
+/* Where the trims of messages from `seq` on begin in view->trims. */
+size_t maki_view_trims_from(const maki_view *view, uint64_t seq);
+/* The trim of one text; NULL: none. */
+const maki_trim *maki_view_trim(const maki_view *view, uint64_t seq, uint32_t block, uint32_t part);
 
 #endif

@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "history/background.h"
 #include "history/conv_inside.h"
+#include "history/weave.h"
 
 enum {
     FIRST = 0,    /* the number of MAKI_FAMILY */
@@ -20,7 +21,7 @@ void maki_conv_tokens_init(maki_conv *conv, const maki_conv_options *options, si
 {
     conv->family = family;
     conv->wait = options->wait;
-    conv->shares = !options->read_only;
+    conv->shares = !options->read_only && !options->rehearse;
     conv->threads = options->threads;
     conv->progress = options->progress;
     conv->progress_ctx = options->progress_ctx;
@@ -242,21 +243,23 @@ static maki_status row_of(maki_conv *level, uint64_t seq, size_t f, maki_row *ou
 
 /* What a trim saves of a message that is in the index of family f: where it saves a little in one, it
  * may cost a little in another. */
-static maki_status trim_tokens(maki_conv *conv, const maki_event *trim, size_t f, int64_t *saved,
+static maki_status trim_tokens(maki_conv *conv, const maki_trim *trim, size_t f, int64_t *saved,
                                maki_err *err)
 {
     maki_conv *level = maki_conv_level(conv, trim->seq);
     maki_row row;
     uint32_t after = 0;
-    *saved = trim->tokens;
-    if (trim->family == f) return MAKI_OK;
-    maki_buf whole = maki_buf_new(conv->env.alloc, (size_t)MAKI_ROW_MAX), shorter = whole;
+    *saved = trim->restores ? 0 : trim->tokens;
+    if (trim->family == f || trim->restores) return MAKI_OK;
+    maki_buf whole = maki_buf_new(conv->env.alloc, (size_t)MAKI_ROW_MAX);
+    maki_buf places = whole, shorter = whole;
     maki_status st = row_of(level, trim->seq, f, &row, err);
     if (st == MAKI_OK) st = maki_log_read(level->log, trim->seq, &whole, err);
-    if (st == MAKI_OK) st = maki_conv_write_trimmed(maki_buf_str(&whole), trim, &shorter, err);
+    if (st == MAKI_OK) st = maki_weave(maki_buf_str(&whole), &trim, 1, &places, &shorter, err);
     if (st == MAKI_OK)
         st = maki_tally_read(&conv->tallies[f], 0, maki_buf_str(&shorter), NULL, &after, err);
     maki_buf_free(&whole);
+    maki_buf_free(&places);
     maki_buf_free(&shorter);
     if (st == MAKI_OK) *saved = (int64_t)row.tokens - (int64_t)after;
     return st;
@@ -268,7 +271,7 @@ maki_status maki_conv_made_tokens(maki_conv *conv, const maki_view_item *item, u
     return made_tokens(conv, item, FIRST, tokens, err);
 }
 
-maki_status maki_conv_trim_tokens(maki_conv *conv, const maki_event *trim, int64_t *saved,
+maki_status maki_conv_trim_tokens(maki_conv *conv, const maki_trim *trim, int64_t *saved,
                                   maki_err *err)
 {
     return trim_tokens(conv, trim, FIRST, saved, err);
@@ -306,11 +309,14 @@ static maki_status sum(maki_conv *conv, const maki_view *view, size_t f, uint64_
             *tokens += n;
         }
     }
-    for (size_t i = 0; st == MAKI_OK && i < view->trim_count; i++) {
-        int64_t saved = 0;
-        if (!maki_view_has(view, view->trims[i]->seq)) continue;
-        st = trim_tokens(conv, view->trims[i], f, &saved, err);
-        *tokens = less(*tokens, saved);
+    for (size_t i = 0; st == MAKI_OK && i < view->count; i++) {
+        const maki_view_item *item = &view->items[i];
+        size_t t = item->from ? maki_view_trims_from(view, item->from) : view->trim_count;
+        for (; st == MAKI_OK && t < view->trim_count && view->trims[t]->seq <= item->to; t++) {
+            int64_t saved = 0;
+            st = trim_tokens(conv, view->trims[t], f, &saved, err);
+            *tokens = less(*tokens, saved);
+        }
     }
     return st;
 }

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define XXH_INLINE_ALL
@@ -93,10 +92,9 @@ maki_status maki_index_create(maki_index *index, const maki_env *env, const char
                               const maki_index_header *header, maki_err *err)
 {
     const maki_files *files = env->files;
-    const char *folder = getenv("TMPDIR");
     *index = (maki_index){ .env = env, .fd = -1, .own = path == NULL, .header = *header };
     index->fd = path ? files->open(files, path, O_RDWR | O_CREAT | O_TRUNC, 0600)
-                     : files->temp(files, folder && folder[0] ? folder : "/tmp");
+                     : files->temp(files, maki_temp_folder());
     if (index->fd < 0) return maki_fail_errno(err, "making the index");
     maki_str bytes = { (const char *)&index->header, sizeof index->header };
     maki_status st = maki_file_write_at(files, index->fd, 0, bytes, err);
@@ -135,6 +133,19 @@ maki_status maki_index_get(maki_index *index, uint64_t number, maki_row *out, ma
     return MAKI_OK;
 }
 
+/* New rows join the block that was read last, if they follow on it: who appends looks at the newest ones. */
+static void join_block(maki_index *index, const maki_row *rows, size_t count)
+{
+    uint64_t next = index->block_first + index->block_count;
+    if (index->block_count == 0 || next != index->header.count + 1 ||
+        count > BLOCK_ROWS - index->block_count) {
+        index->block_count = 0;
+        return;
+    }
+    memcpy(index->block + index->block_count, rows, count * sizeof(maki_row));
+    index->block_count += count;
+}
+
 maki_status maki_index_add(maki_index *index, const maki_row *rows, size_t count, uint64_t end,
                            maki_err *err)
 {
@@ -149,8 +160,8 @@ maki_status maki_index_add(maki_index *index, const maki_row *rows, size_t count
     bytes = (maki_str){ (const char *)&published, sizeof published };
     st = maki_file_write_at(files, index->fd, offsetof(maki_index_header, count), bytes, err);
     if (st != MAKI_OK) return st;
+    join_block(index, rows, count);
     index->header.count = published.count;
     index->header.end = published.end;
-    index->block_count = 0;
     return MAKI_OK;
 }

@@ -105,7 +105,7 @@ static maki_status open_messages(maki_log *log, maki_err *err)
 {
     const maki_files *files = log->env.files;
     int create = log->options.create ? O_CREAT : 0;
-    log->read_only = log->options.read_only || log->options.from_rows;
+    log->read_only = log->options.read_only || log->options.from_rows || log->options.rehearse;
     if (!log->read_only) {
         log->messages_fd = files->open(files, log->path, O_RDWR | create, 0600);
         if (log->messages_fd < 0 && (errno == EACCES || errno == EROFS || errno == EPERM)) {
@@ -131,23 +131,29 @@ static maki_status open_events(maki_log *log, bool create, maki_err *err)
 
 /* ---- the header row and the parent ------------------------------------------------------------------ */
 
+static const maki_str header_begins = { "{\"type\":\"header\"", 16 };
+
 static maki_status stop_after_one(void *ctx, maki_str line, uint64_t at, maki_err *err)
 {
     maki_log *log = ctx;
     (void)at;
-    if (maki_str_starts(line, MAKI_LIT("{\"type\":\"header\""))) {
-        maki_status st = maki_chain_next(log->start, line, log->start, err);
-        if (st != MAKI_OK) return st;
-        log->header_len = line.len + 1;
-    }
+    maki_status st = maki_chain_next(log->start, line, log->start, err);
+    if (st != MAKI_OK) return st;
+    log->header_len = line.len + 1;
     return MAKI_CANCELLED; /* only the first line is wanted */
 }
 
+/* The first line is looked into only when it is a header: a message may be long. */
 static maki_status read_header(maki_log *log, maki_err *err)
 {
     uint64_t end = 0;
-    maki_status st = maki_lines_each(&log->env, log->messages_fd, 0, log->options.max_row_bytes,
-                                     stop_after_one, log, &end, err);
+    char first[16];
+    size_t got = 0;
+    maki_status st =
+        maki_file_read_at(log->env.files, log->messages_fd, 0, first, sizeof first, &got, err);
+    if (st != MAKI_OK || !maki_str_is((maki_str){ first, got }, header_begins)) return st;
+    st = maki_lines_each(&log->env, log->messages_fd, 0, log->options.max_row_bytes, stop_after_one,
+                         log, &end, err);
     return st == MAKI_CANCELLED ? MAKI_OK : st;
 }
 
@@ -866,6 +872,7 @@ static maki_status check_size(const maki_log *log, maki_err *err)
 maki_status maki_log_refresh(maki_log *log, maki_err *err)
 {
     uint64_t end = 0;
+    if (log->options.rehearse) return MAKI_OK; /* it is about one moment */
     maki_status st = check_names(log, err);
     if (st == MAKI_OK) st = open_events(log, false, err);
     if (st == MAKI_OK && !log->options.from_rows) st = read_events_tail(log, &end, err);
@@ -895,11 +902,17 @@ static void forget_group(maki_log *log)
     log->new_tokens = log->tokens;
 }
 
+static maki_status writable(const maki_log *log, maki_err *err)
+{
+    if (!log->read_only) return MAKI_OK;
+    return maki_fail(err, MAKI_DENIED, "%s may not be written", log->path);
+}
+
 static maki_status begin(maki_log *log, settling what, const unsigned char *expect, maki_err *err)
 {
-    if (log->read_only) return maki_fail(err, MAKI_DENIED, "%s may not be written", log->path);
-    maki_status st = take_lock(log, err);
-    if (st == MAKI_OK && !untouched(log)) {
+    maki_status st = log->options.rehearse ? maki_log_set_apart(log, err) : writable(log, err);
+    if (st == MAKI_OK && !log->options.rehearse) st = take_lock(log, err);
+    if (st == MAKI_OK && log->locked && !untouched(log)) {
         st = check_names(log, err);
         if (st == MAKI_OK) st = settle(log, what, err);
     }
@@ -988,7 +1001,9 @@ maki_status maki_log_add_row(maki_log *log, maki_str row, uint64_t *seq, maki_er
         if (st != MAKI_OK) return st;
     }
     uint64_t number = next_seq(log);
-    maki_status st = log->options.facts(log->options.facts_ctx, log, number, row, &facts, err);
+    maki_status st = writable(log, err); /* a rehearsal is of events alone */
+    if (st == MAKI_OK)
+        st = log->options.facts(log->options.facts_ctx, log, number, row, &facts, err);
     if (st == MAKI_OK) st = add_line(log, row, &facts, err);
     if (st == MAKI_OK && seq) *seq = number;
     return st;
@@ -1133,7 +1148,7 @@ static maki_status finish(maki_log *log, maki_err *err)
     log->ev += log->events_added;
     if (log->events_added) {
         memcpy(log->sum, log->new_sum, MAKI_CHAIN_LEN);
-        if (log->options.durability != MAKI_REPLY) note_events(log);
+        if (log->options.durability != MAKI_REPLY && !log->read_only) note_events(log);
     }
     forget_group(log);
     return MAKI_OK;

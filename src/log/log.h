@@ -60,6 +60,7 @@ typedef struct maki_log_options {
     bool create;    /* make it if it is not there */
     bool read_only; /* never lock, never write, not even the index */
     bool repair;    /* accept a messages file that is shorter than it was */
+    bool rehearse;  /* what is done to it is seen by this handle alone, and gone with it */
     bool from_rows; /* for verify.c: read only, believe neither the index nor the events */
     maki_durability durability;
     uint64_t max_row_bytes; /* 0: MAKI_ROW_MAX; larger rows are refused with MAKI_TOOBIG */
@@ -116,6 +117,8 @@ maki_status maki_log_each_event(maki_log *log, maki_event_fn fn, void *ctx, maki
 /* A span of the events file, appended to `out`. */
 maki_status maki_log_event_bytes(maki_log *log, uint64_t at, uint64_t len, maki_buf *out,
                                  maki_err *err);
+/* The newest events, whole rows of at most `most` bytes together, appended to `out`. */
+maki_status maki_log_newest_events(maki_log *log, size_t most, maki_buf *out, maki_err *err);
 
 /* ---- writing: begin, add, commit ----------------------------------------------------------------- */
 

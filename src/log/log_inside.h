@@ -17,6 +17,7 @@ struct maki_log {
     maki_log_options options;
     int messages_fd, events_fd;
     bool read_only;
+    bool apart; /* events_fd is the copy of a rehearsal */
     maki_index index;
     uint64_t header_len;
     unsigned char start[MAKI_CHAIN_LEN]; /* the chain before row 1 */
@@ -49,5 +50,8 @@ struct maki_log {
     char path[PATH_MOST], events_path[PATH_MOST], index_path[PATH_MOST];
     maki_row records[ROWS_AT_ONCE];
 };
+
+/* In place of the lock, in a rehearsal: from now on the events are a copy of our own (rehearse.c). */
+maki_status maki_log_set_apart(maki_log *log, maki_err *err);
 
 #endif

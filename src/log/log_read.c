@@ -1,5 +1,6 @@
 /* log_read.c -- rows and events of a log that is open; see log.h. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/block.h"
 #include "base/err.h"
@@ -162,4 +163,18 @@ maki_status maki_log_event_bytes(maki_log *log, uint64_t at, uint64_t len, maki_
         st = maki_fail(err, MAKI_CORRUPT, "the events file was cut short");
     if (st == MAKI_OK) out->len += got;
     return st;
+}
+
+maki_status maki_log_newest_events(maki_log *log, size_t most, maki_buf *out, maki_err *err)
+{
+    uint64_t end = log->events_end, from = end > most ? end - most : 0;
+    size_t start = out->len;
+    if (end == from) return MAKI_OK;
+    maki_status st = maki_log_event_bytes(log, from, end - from, out, err);
+    if (st != MAKI_OK || from == 0) return st;
+    const char *newline = memchr(out->ptr + start, '\n', out->len - start); /* half a row is none */
+    size_t cut = newline ? (size_t)(newline - out->ptr) + 1 - start : out->len - start;
+    memmove(out->ptr + start, out->ptr + start + cut, out->len - start - cut);
+    out->len -= cut;
+    return MAKI_OK;
 }

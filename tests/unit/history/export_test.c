@@ -339,12 +339,12 @@ static const struct {
       "'2','content':'y'}\n{'role':'user','content':'next'}\n",
       "[{'role':'assistant','content':null,'tool_calls':[{'id':'1','type':'function','function':{'name':"
       "'f','arguments':'{\\'a\\':1}'}},{'id':'2','type':'function','function':{'name':'g','arguments':"
-      "'torn{'}}]},{'role':'tool','content':'x','tool_call_id':'1'},{'role':'tool','content':'y',"
-      "'tool_call_id':'2'},{'role':'user','content':'next'}]",
+      "'torn{'}}]},{'role':'tool','tool_call_id':'1','content':'x'},{'role':'tool','tool_call_id':'2',"
+      "'content':'y'},{'role':'user','content':'next'}]",
       "[{'role':'assistant','content':[{'type':'tool_use','id':'1','name':'f','input':{'a':1}},{'type':"
       "'tool_use','id':'2','name':'g','input':{'arguments':'torn{'}}]},{'role':'user','content':"
       "[{'type':'tool_result','tool_use_id':'1','content':'x'},{'type':'tool_result','tool_use_id':'2',"
-      "'content':'y'}]},{'role':'user','content':'next'}]" },
+      "'content':'y'},{'type':'text','text':'next'}]}]" },
     { "images, both ways",
       "{'role':'user','content':[{'type':'image','source':{'type':'base64','media_type':'image/png',"
       "'data':'AA=='}},{'type':'image_url','image_url':{'url':'data:image/gif;base64,BB=='}},"
@@ -359,7 +359,7 @@ static const struct {
       "{'role':'assistant','content':[{'type':'thinking','thinking':'t','signature':'s','x':1},{'type':"
       "'text','text':''}]}\n{'role':'assistant','content':[{'type':'reasoning','text':'r'}]}\n"
       "{'role':'user','content':''}\n",
-      "[{'role':'assistant','content':[{'type':'text','text':''}]},{'role':'user','content':''}]",
+      "[]",
       "[{'role':'assistant','content':[{'type':'thinking','thinking':'t','signature':'s'}]}]" },
 };
 

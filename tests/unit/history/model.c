@@ -68,9 +68,10 @@ static model_type type_of(maki_str event)
         const char *name;
         model_type type;
     } names[] = { { "condense", MODEL_HIDING }, { "truncate", MODEL_HIDING },
-                  { "trim", MODEL_TRIM },       { "pin", MODEL_PIN },
-                  { "unpin", MODEL_UNPIN },     { "rewind", MODEL_REWIND },
-                  { "undo", MODEL_UNDO },       { "fork", MODEL_FORK } };
+                  { "trim", MODEL_TRIM },       { "prune", MODEL_PRUNE },
+                  { "pin", MODEL_PIN },         { "unpin", MODEL_UNPIN },
+                  { "rewind", MODEL_REWIND },   { "undo", MODEL_UNDO },
+                  { "fork", MODEL_FORK } };
     maki_str type;
     if (!maki_json_get(event, MAKI_LIT("type"), &type)) return MODEL_OTHER;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -79,9 +80,38 @@ static model_type type_of(maki_str event)
     return MODEL_OTHER;
 }
 
+static void take_trim(model_event *e)
+{
+    e->trims = model_pool_get(sizeof *e->trims);
+    e->trim_count = 1;
+    e->trims[0] = (model_trim){
+        .seq = e->seq, .block = e->block, .tokens = e->tokens, .head = e->head, .tail = e->tail
+    };
+}
+
+/* [[seq, block, part, tokens, from, to, "text" ...] ...] */
+static void take_edits(model_event *e, maki_str edits)
+{
+    maki_json_item edit, part;
+    maki_json_iter all = maki_json_items(edits);
+    e->trims = model_pool_get(maki_json_count(edits) * sizeof *e->trims);
+    while (maki_json_next(&all, &edit)) {
+        model_trim *trim = &e->trims[e->trim_count++];
+        *trim = (model_trim){ .prune = true };
+        uint64_t *const fields[] = { &trim->seq, &trim->block, &trim->part, &trim->tokens };
+        maki_json_iter parts = maki_json_items(edit.value);
+        for (size_t i = 0; maki_json_next(&parts, &part); i++) {
+            if (i < 4)
+                *fields[i] = (uint64_t)maki_json_double(part.value);
+            else if (trim->cut_count < sizeof trim->cuts / sizeof trim->cuts[0])
+                trim->cuts[trim->cut_count++] = part.value;
+        }
+    }
+}
+
 bool model_take_event(model *m, maki_str row)
 {
-    maki_str event;
+    maki_str event, edits;
     row = model_pool_copy(row);
     if (maki_json_check(row, &event, NULL) != MAKI_OK || m->event_count == MODEL_EVENTS)
         return false;
@@ -105,6 +135,9 @@ bool model_take_event(model *m, maki_str row)
     maki_json_get(event, MAKI_LIT("hiddenEvents"), &e->hidden_events);
     maki_json_get(event, MAKI_LIT("hiddenAbove"), &e->hidden_above);
     if (e->type == MODEL_FORK) e->at = m->base;
+    if (e->type == MODEL_TRIM) take_trim(e);
+    if (e->type == MODEL_PRUNE && maki_json_get(event, MAKI_LIT("edits"), &edits))
+        take_edits(e, edits);
     m->events[m->event_count++] = e;
     return e->ev == m->event_count && e->at == model_last(m);
 }
@@ -231,15 +264,16 @@ static void apply_hiding(const model *m, const model_event *e, model_view *view)
     view->count++;
 }
 
-static void apply_trim(const model_event *e, model_view *view)
+/* A text is shortened once, the last time. */
+static void put_trim(const model_trim *trim, model_view *view)
 {
-    for (size_t i = 0; i < view->trim_count; i++) { /* a block is shortened once, the last time */
-        if (view->trims[i]->seq == e->seq && view->trims[i]->block == e->block) {
-            view->trims[i] = e;
-            return;
-        }
+    for (size_t i = 0; i < view->trim_count; i++) {
+        const model_trim *old = view->trims[i];
+        if (old->seq != trim->seq || old->block != trim->block || old->part != trim->part) continue;
+        view->trims[i] = trim;
+        return;
     }
-    view->trims[view->trim_count++] = e;
+    if (view->trim_count < MODEL_TRIMS) view->trims[view->trim_count++] = trim;
 }
 
 static void apply_pin(const model_event *e, model_view *view)
@@ -280,7 +314,8 @@ static void see(const model *m, uint64_t seq, uint64_t ev, bool hiding, model_vi
         const model_event *e = m->events[i];
         if (!counts[i]) continue;
         if (e->type == MODEL_HIDING && hiding) apply_hiding(m, e, out);
-        if (e->type == MODEL_TRIM) apply_trim(e, out);
+        for (size_t t = 0; t < e->trim_count; t++)
+            put_trim(&e->trims[t], out);
         if (e->type == MODEL_PIN || e->type == MODEL_UNPIN) apply_pin(e, out);
     }
 }
@@ -376,41 +411,82 @@ static size_t tail_of(maki_str text, uint64_t units)
 {
     size_t at = 0;
     unsigned n = 0;
-    while (at < text.len && units_of(maki_str_from(text, at)) > units)
+    for (uint64_t left = units_of(text); at < text.len && left > units; left -= n)
         at += step(text, at, &n);
     return at;
+}
+
+static void join(maki_str *out, maki_str text)
+{
+    memcpy((char *)(uintptr_t)out->ptr + out->len, text.ptr, text.len);
+    out->len += text.len;
+}
+
+/* The head and the tail, a note between them. */
+static void write_ends(maki_str *out, maki_str old, const model_trim *trim)
+{
+    char note[120];
+    uint64_t all = units_of(old);
+    snprintf(note, sizeof note, "\\n\\n[... %llu of %llu characters trimmed ...]\\n\\n",
+             (unsigned long long)(all - trim->head - trim->tail), (unsigned long long)all);
+    join(out, maki_str_to(old, head_of(old, trim->head)));
+    join(out, maki_str_of(note));
+    join(out, maki_str_from(old, tail_of(old, trim->tail)));
+}
+
+static void write_cuts(maki_str *out, maki_str old, const model_trim *trim)
+{
+    size_t done = 0;
+    uint64_t all = units_of(old);
+    for (size_t i = 0; i + 2 < trim->cut_count; i += 3) {
+        uint64_t from = (uint64_t)maki_json_double(trim->cuts[i]);
+        uint64_t to = (uint64_t)maki_json_double(trim->cuts[i + 1]);
+        maki_str text = trim->cuts[i + 2];
+        size_t at = head_of(old, from);
+        if (at < done) continue; /* it begins inside a pair that the last one took whole */
+        join(out, (maki_str){ old.ptr + done, at - done });
+        join(out, (maki_str){ text.ptr + 1, text.len - 2 });
+        done = tail_of(old, all - to);
+    }
+    join(out, maki_str_from(old, done));
+}
+
+static void write_shorter(maki_str *out, const model_text *text, maki_str old,
+                          const model_trim *trim)
+{
+    if (!trim->prune) {
+        write_ends(out, old, trim);
+    } else if (!text->whole) {
+        write_cuts(out, old, trim);
+    } else {
+        join(out, MAKI_LIT("{\"type\":\"text\",\"text\":"));
+        join(out, trim->cuts[2]);
+        join(out, MAKI_LIT("}"));
+    }
 }
 
 maki_str model_json(const model_view *view, size_t item)
 {
     const model_row *row = view->items[item].row;
     if (!row) return view->items[item].made->made;
-    maki_str json = row->json;
-    for (size_t k = row->text_count; k > 0; k--) { /* from the back: places before it stay true */
-        const model_text *text = &row->texts[k - 1];
+    maki_str out = { NULL, 0 };
+    size_t done = 0;
+    for (size_t k = 0; k < row->text_count; k++) { /* in the order of the bytes */
+        const model_text *text = &row->texts[k];
         for (size_t t = 0; t < view->trim_count; t++) {
-            const model_event *e = view->trims[t];
-            if (e->seq != row->seq || e->block != text->block) continue;
-            char note[120];
-            maki_str old = { row->json.ptr + text->at, text->len };
-            uint64_t all = units_of(old);
-            snprintf(note, sizeof note, "\\n\\n[... %llu of %llu characters trimmed ...]\\n\\n",
-                     (unsigned long long)(all - e->head - e->tail), (unsigned long long)all);
-            size_t head = head_of(old, e->head), tail = tail_of(old, e->tail);
-            maki_str parts[] = { { json.ptr, text->at + head },
-                                 maki_str_of(note),
-                                 { old.ptr + tail, old.len - tail },
-                                 maki_str_from(json, text->at + text->len) };
-            char *out = model_pool_get(json.len + sizeof note);
-            size_t n = 0;
-            for (size_t p = 0; p < 4; p++) {
-                memcpy(out + n, parts[p].ptr, parts[p].len);
-                n += parts[p].len;
-            }
-            json = (maki_str){ out, n };
+            const model_trim *trim = view->trims[t];
+            bool this_one = trim->seq == row->seq && trim->block == text->block &&
+                            trim->part == text->part && !(trim->prune && trim->cut_count == 0);
+            if (!this_one) continue;
+            if (!out.ptr) out.ptr = model_pool_get(2 * row->json.len + 4096);
+            join(&out, (maki_str){ row->json.ptr + done, text->at - done });
+            write_shorter(&out, text, (maki_str){ row->json.ptr + text->at, text->len }, trim);
+            done = text->at + text->len;
         }
     }
-    return json;
+    if (!out.ptr) return row->json;
+    join(&out, maki_str_from(row->json, done));
+    return out;
 }
 
 /* ---- is it a view that a provider would take? ----------------------------------------------------------- */

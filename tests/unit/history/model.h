@@ -16,16 +16,23 @@
 
 #include <maki/str.h>
 
-enum { MODEL_TEXTS = 4, MODEL_ROWS = 512, MODEL_EVENTS = 512, MODEL_ITEMS = 1024 };
+enum {
+    MODEL_TEXTS = 12,
+    MODEL_ROWS = 512,
+    MODEL_EVENTS = 1024,
+    MODEL_ITEMS = 1536,
+    MODEL_TRIMS = 4096
+};
 
 void *model_pool_get(size_t n);
 maki_str model_pool_copy(maki_str text);
 void model_pool_clear(void);
 
-/* A text inside a row that can be shortened. */
+/* A text inside a row that can be shortened, or a block without one that a text can replace. */
 typedef struct model_text {
-    unsigned block;
-    size_t at, len; /* of the escaped text, without its quotes */
+    unsigned block, part;
+    bool whole;     /* it is a block */
+    size_t at, len; /* of the escaped text, without its quotes; of the block */
 } model_text;
 
 typedef struct model_row {
@@ -44,12 +51,22 @@ typedef enum model_type {
     MODEL_OTHER,
     MODEL_HIDING, /* condense, truncate */
     MODEL_TRIM,
+    MODEL_PRUNE,
     MODEL_PIN,
     MODEL_UNPIN,
     MODEL_REWIND,
     MODEL_UNDO,
     MODEL_FORK
 } model_type;
+
+/* What one event says of one text. */
+typedef struct model_trim {
+    uint64_t seq, block, part, tokens;
+    uint64_t head, tail;   /* of a trim */
+    maki_str cuts[3 * 16]; /* of a prune: from, to, text */
+    size_t cut_count;
+    bool prune;
+} model_trim;
 
 typedef struct model model;
 
@@ -60,6 +77,8 @@ typedef struct model_event {
     maki_str hidden, hidden_events, hidden_above; /* as they stand in the event */
     uint64_t before;
     maki_str made;
+    model_trim *trims; /* one, or of a prune any number */
+    size_t trim_count;
     uint64_t tokens, seq, block, head, tail, to, to_ev, with, target;
 } model_event;
 
@@ -90,7 +109,7 @@ typedef struct model_item {
 typedef struct model_view {
     model_item items[MODEL_ITEMS];
     size_t count;
-    const model_event *trims[MODEL_EVENTS];
+    const model_trim *trims[MODEL_TRIMS];
     size_t trim_count;
     uint64_t pins[MODEL_EVENTS];
     size_t pin_count;

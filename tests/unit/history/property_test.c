@@ -4,8 +4,9 @@
  *     property_test SEED             one of them, its steps printed: what a failure tells to run
  *     property_test FIRST COUNT      some of them
  *
- * A sequence appends turns in the shapes of both protocols, condenses, truncates, trims, pins,
- * rewinds, undoes, edits, expands, forks and opens again, all by chance.  After each step:
+ * A sequence appends turns in the shapes of both protocols, condenses, truncates, trims, prunes, pins,
+ * rewinds, undoes, edits, expands, forks, opens again, and makes room by a preset or by a policy of
+ * steps and windows by chance.  After each step:
  *
  *   - the view, its bytes and its totals are those of the model (model.h), and now and then its
  *     tokens in another family are what its messages add up to;
@@ -31,6 +32,7 @@
 #include "history/tally.h"
 #include "log/beside.h"
 #include "log/verify.h"
+#include "manage/manage.h"
 #include "model.h"
 #include "random_rows.h"
 #include "summary/offline.h"
@@ -108,7 +110,7 @@ typedef struct run {
     row_maker maker;
     bool undone_rewind; /* then the rows themselves may be out of order */
     size_t checks;
-    maki_tally other; /* counts in another family */
+    maki_tally exact, other; /* count anew, in the default family and in another */
     maki_buf text, wanted;
     char steps[STEPS_TEXT];
     size_t steps_len;
@@ -117,6 +119,7 @@ typedef struct run {
 /* What the steps did over all seeds: a check that nothing ever reaches is no check. */
 static struct {
     size_t steps, ok, refused, rewound_undo, replayed, pending_forks, others;
+    size_t stuck, managed, within, taken_back, kinds[MAKI_STEP_LAST + 1];
 } tally;
 
 static model *model_now(run *r)
@@ -552,7 +555,9 @@ static bool do_truncate(run *r)
     model_item summary = { 0 }, last = { 0 };
     if (r->view.count) last = r->view.items[r->view.count - 1];
     for (size_t i = 0; i < r->view.count; i++) {
-        if (r->view.items[i].made) summary = r->view.items[i];
+        const model_event *made = r->view.items[i].made; /* markers may go behind a new one */
+        if (made && !maki_str_has(made->made, MAKI_LIT("isTruncationMarker")))
+            summary = r->view.items[i];
     }
     maki_change c;
     maki_err err = { 0 };
@@ -591,6 +596,44 @@ static bool do_trim(run *r)
     maki_status st = maki_conv_trim(conv_now(r), NULL, seq, block, head, tail, &c, &err);
     MUST(st == MAKI_OK || st == MAKI_REFUSED || st == MAKI_NOTFOUND, "trim: %s", err.msg);
     MUST(visible || st == MAKI_NOTFOUND, "trimmed what is not there");
+    return check_change(r, st, &c, &err, events, tokens);
+}
+
+/* Some texts of some messages, cut here and there. */
+static bool do_prune(run *r)
+{
+    maki_trim edits[8];
+    maki_cut cuts[8][3];
+    size_t count = 0;
+    uint64_t events = model_now(r)->event_count, tokens = model_tokens(&r->view);
+    maki_change c;
+    maki_err err = { 0 };
+    step(r, "prune");
+    for (size_t n = 1 + chance(r, COUNT(edits)); n > 0; n--) {
+        const model_row *row = model_row_at(model_now(r), some_visible(r));
+        if (!row || !row->text_count) continue;
+        const model_text *text = &row->texts[chance(r, row->text_count)];
+        maki_str old = { row->json.ptr + text->at, text->len };
+        uint64_t units = text->whole ? 0 : maki_json_units(old), at = 0;
+        maki_trim *edit = &edits[count];
+        *edit = (maki_trim){ .seq = row->seq, .block = text->block, .part = text->part };
+        edit->cuts = cuts[count++];
+        for (size_t k = text->whole ? 1 : 1 + chance(r, 3); k > 0; k--) {
+            uint64_t from = at + chance(r, (size_t)(units - at) + 1);
+            uint64_t to = from + chance(r, (size_t)(units - from) + 1);
+            if (to == from && !text->whole) continue;
+            cuts[count - 1][edit->cut_count++] =
+                (maki_cut){ from, to, MAKI_LIT("\"[略 \\ud83d\\ude00]\"") };
+            at = to;
+        }
+        if (edit->cut_count == 0) continue;
+        maki_status st = maki_conv_prune_saves(conv_now(r), row->json, edit, &err);
+        MUST(st == MAKI_OK, "what it saves: %s", err.msg);
+        step(r, " %llu.%u.%u(%zu)", (unsigned long long)row->seq, text->block, text->part,
+             edit->cut_count);
+    }
+    maki_status st = maki_conv_prune(conv_now(r), NULL, edits, count, &c, &err);
+    MUST(st == MAKI_OK || st == MAKI_REFUSED, "prune: %s", err.msg);
     return check_change(r, st, &c, &err, events, tokens);
 }
 
@@ -804,6 +847,17 @@ static bool do_edit(run *r, bool with)
     return check_rewound(r, to, MAKI_NOW, row ? 1 : 0);
 }
 
+/* After a prune was taken back for it, a message is shown as it came. */
+static bool check_whole(run *r, uint64_t seq)
+{
+    for (size_t i = 0; i < r->view.count; i++) {
+        const model_row *row = r->view.items[i].row;
+        if (row && row->seq == seq)
+            MUST(maki_str_is(model_json(&r->view, i), row->json), "it is not whole again");
+    }
+    return true;
+}
+
 static bool do_expand(run *r)
 {
     model *m = model_now(r);
@@ -816,11 +870,146 @@ static bool do_expand(run *r)
     MUST(st == MAKI_OK || st == MAKI_REFUSED, "expand: %s", err.msg);
     if (!check_change(r, st, &c, &err, events, tokens)) return false;
     if (st == MAKI_OK) {
-        MUST(m->events[events]->type == MODEL_UNDO, "no undo");
-        model_type type = m->events[m->events[events]->target - 1]->type;
-        MUST(type == MODEL_HIDING || type == MODEL_TRIM, "undid something else");
+        const model_event *e = m->events[events];
+        model_type type = e->type == MODEL_UNDO ? m->events[e->target - 1]->type : e->type;
+        MUST(type == MODEL_HIDING || type == MODEL_TRIM || type == MODEL_PRUNE,
+             "undid something else");
+        if (e->type == MODEL_PRUNE && !check_whole(r, seq)) return false;
     }
     return true;
+}
+
+/* ---- making room ----------------------------------------------------------------------------------------- */
+
+static double some_share(run *r)
+{
+    return chance(r, 8) ? 0 : (double)(1 + chance(r, 99)) / 100;
+}
+
+/* Steps with any amounts: those that make no sense are refused, or do nothing. */
+static maki_policy some_policy(run *r)
+{
+    static const maki_str tools[] = { { "*", 1 }, { "read_*", 6 }, { "LS", 2 } };
+    if (chance(r, 2)) return *maki_policy_at(chance(r, 4));
+    maki_policy policy = { .name = "by chance", .step_count = 1 + chance(r, 5) };
+    for (size_t i = 0; i < policy.step_count; i++) {
+        maki_step *step = &policy.steps[i];
+        *step = maki_step_of((maki_step_kind)chance(r, chance(r, 2) ? 3 : MAKI_STEP_LAST + 1));
+        step->when = chance(r, 2) ? 0 : (unsigned)chance(r, 8);
+        step->from = some_share(r);
+        step->below = some_share(r);
+        step->target = some_share(r);
+        step->keep = 1 + chance(r, 3);
+        step->min_messages = chance(r, 8) ? 0 : chance(r, 20);
+        step->min_saving = some_share(r);
+        step->min_window = chance(r, 8) ? 0 : (double)chance(r, 5000);
+        step->share = some_share(r);
+        step->must_reach = step->kind <= MAKI_STEP_SHRINK_CODE && chance(r, 4) == 0;
+        step->max_chars = chance(r, 300);
+        step->head_chars = chance(r, 100);
+        step->tail_chars = chance(r, 100);
+        step->min_prunable_chars = chance(r, 1000);
+        step->hard_clear = chance(r, 2);
+        step->allow = &tools[chance(r, COUNT(tools))];
+        step->deny = &tools[chance(r, COUNT(tools))];
+        step->allow_count = chance(r, 2);
+        step->deny_count = chance(r, 4) == 0;
+    }
+    return policy;
+}
+
+/* What is sent is what was counted, to the token. */
+static bool check_exact(run *r, const maki_manage_report *report, double other)
+{
+    uint64_t sum = 0;
+    maki_err err = { 0 };
+    for (size_t i = 0; i < r->view.count; i++) {
+        uint64_t tokens = 0;
+        maki_status st = maki_tally_message(&r->exact, 0, model_json(&r->view, i), &tokens, &err);
+        MUST(st == MAKI_OK, "counting anew: %s", err.msg);
+        sum += tokens;
+    }
+    MUST(report->tokens_after == (double)sum + other, "%g tokens after, there are %llu",
+         report->tokens_after, (unsigned long long)sum);
+    MUST(report->within == ((double)sum + other <= report->allowed), "within: %d", report->within);
+    return true;
+}
+
+/* Undone, newest first, the events of a run leave nothing behind. */
+static bool take_back(run *r, uint64_t events, uint64_t before)
+{
+    model *m = model_now(r);
+    for (uint64_t ev = m->event_count; ev > events; ev--) {
+        maki_change c;
+        maki_err err = { 0 };
+        model_type type = m->events[ev - 1]->type; /* others: the note that a run leaves */
+        if (type == MODEL_UNDO || type == MODEL_OTHER || !model_counts(m, ev, UINT64_MAX)) continue;
+        maki_status st = maki_conv_undo(conv_now(r), NULL, ev, &c, &err);
+        MUST(st == MAKI_OK, "event %llu of the run cannot be undone: %s", (unsigned long long)ev,
+             err.msg);
+        if (!take_events(r)) return false;
+    }
+    if (!check_now(r)) return false;
+    MUST(maki_row_hash(maki_buf_str(&r->wanted)) == before, "the run left something behind");
+    tally.taken_back++;
+    return true;
+}
+
+/* A message that is pinned looks as before. */
+static bool check_pinned(run *r, const model_view *before)
+{
+    for (size_t i = 0; i < before->count; i++) {
+        const model_row *row = before->items[i].row;
+        if (!row || !(row->system || model_pinned(before, row->seq))) continue;
+        size_t k = 0;
+        while (k < r->view.count && r->view.items[k].row != row)
+            k++;
+        MUST(k < r->view.count, "message %llu had to stay", (unsigned long long)row->seq);
+        MUST(maki_str_is(model_json(before, i), model_json(&r->view, k)),
+             "message %llu was shortened", (unsigned long long)row->seq);
+    }
+    return true;
+}
+
+static bool do_manage(run *r)
+{
+    static model_view before;
+    for (size_t i = chance(r, 2) ? 0 : 3 + chance(r, 6); i > 0; i--) {
+        step(r, "more to say: ");
+        if (!do_append(r)) return false;
+    }
+    maki_summarizer tiny = { .usable = chance(r, 8) > 0, .run = tiny_summary };
+    maki_summarizer offline = maki_summarizer_offline();
+    maki_policy policy = some_policy(r);
+    maki_manage_in in = { .window = chance(r, 4) ? (double)(60 + chance(r, 3000))
+                                                 : (double)(2000 + chance(r, 998001)),
+                          .max_tokens = (double)chance(r, 100),
+                          .other_tokens = (double)chance(r, 30),
+                          .threshold = (double)chance(r, 110),
+                          .force = chance(r, 2),
+                          .keep = chance(r, 5),
+                          .policy = &policy,
+                          .summarizer = chance(r, 2) ? &tiny : &offline };
+    maki_manage_report report;
+    maki_err err = { 0 };
+    uint64_t events = model_now(r)->event_count;
+    uint64_t hash = maki_row_hash(maki_buf_str(&r->wanted));
+    before = r->view;
+    maki_status st = maki_manage_conversation(conv_now(r), &in, &report, &err);
+    step(r, "manage %s window=%g -> %s %s", policy.name, in.window, maki_status_name(st),
+         report.action);
+    for (size_t i = 0; i < report.taken_count; i++) {
+        const maki_taken *taken = &report.taken[i];
+        step(r, " %s%s%s", maki_step_name(taken->kind), taken->undone ? "-" : ":", taken->refused);
+        if (taken->event && !taken->undone) tally.kinds[taken->kind]++;
+    }
+    step(r, "\n");
+    MUST(st == MAKI_OK, "manage: %s", err.msg);
+    if (!check_now(r) || !check_exact(r, &report, in.other_tokens) || !check_pinned(r, &before))
+        return false;
+    tally.managed++;
+    tally.within += report.within;
+    return chance(r, 2) ? true : take_back(r, events, hash);
 }
 
 static bool do_fork(run *r)
@@ -897,10 +1086,12 @@ static bool one_step(run *r)
 {
     size_t n = chance(r, 100);
     tally.steps++;
-    if (n < 42) return do_append(r);
+    if (n < 37) return do_append(r);
+    if (n < 42) return do_manage(r);
     if (n < 50) return do_condense(r);
     if (n < 56) return do_truncate(r);
-    if (n < 62) return do_trim(r);
+    if (n < 60) return do_trim(r);
+    if (n < 63) return do_prune(r);
     if (n < 67) return do_pin(r, true);
     if (n < 70) return do_pin(r, false);
     if (n < 74) return do_rewind_seq(r);
@@ -950,8 +1141,14 @@ static bool undo_all(run *r)
         step(r, "undo all");
         if (!undo(r, 0, &st)) return false;
     }
-    MUST(newest_that_counts(r, false) == 0, "event %llu counts and cannot be undone",
-         (unsigned long long)newest_that_counts(r, false));
+    uint64_t left = newest_that_counts(r, false);
+    if (left && m->events[left - 1]->type == MODEL_REWIND) {
+        /* Events that were undone out of order can leave a rewind that cannot be: what it left out would
+         * hide what has to stay.  That is refused, as the model says too; it must be rare. */
+        tally.stuck++;
+        return true;
+    }
+    MUST(left == 0, "event %llu counts and cannot be undone", (unsigned long long)left);
     model_untouched(m, &r->view);
     write_model(r, &r->view);
     st = maki_conv_view(conv_now(r), MAKI_NOW, MAKI_NOW, &view, &err);
@@ -1053,11 +1250,13 @@ static bool run_seed(run *r, folder *f, uint64_t seed)
     r->undone_rewind = false;
     r->checks = 0;
     maki_tally_init(&r->other, &r->env, 1 + seed % 2);
+    maki_tally_init(&r->exact, &r->env, 0);
     r->steps[0] = '\0';
     memset(&r->models[0], 0, sizeof r->models[0]);
     snprintf(r->models[0].path, sizeof r->models[0].path, "%s/c0.jsonl", f->path);
     bool ok = all_steps(r);
     maki_tally_close(&r->other);
+    maki_tally_close(&r->exact);
     /* the indexes of other families stay: the next seed must find that they are not its own */
     for (size_t i = 0; i < CONVS; i++) {
         static const char *const names[] = { ".jsonl", ".events.jsonl", ".idx" };
@@ -1100,6 +1299,14 @@ int main(int argc, char **argv)
                 "%zu moments shown again, %zu forks with a call open, %zu sums in another family",
                 tally.steps, tally.ok, tally.refused, tally.rewound_undo, tally.replayed,
                 tally.pending_forks, tally.others);
+        tap_row("and %zu runs that make room, %zu within, %zu taken back", tally.managed,
+                tally.within, tally.taken_back);
+        CHECK(tally.stuck < 20);
+        CHECK(tally.managed > 5000 && tally.within > 3000 && tally.taken_back > 1000);
+        for (size_t i = 0; i < COUNT(tally.kinds); i++) {
+            printf("# %s %zu\n", maki_step_name((maki_step_kind)i), tally.kinds[i]);
+            CHECK(tally.kinds[i] > 100);
+        }
         CHECK(tally.ok > 20000 && tally.refused > 5000 && tally.rewound_undo > 500 &&
               tally.replayed > 50000 && tally.pending_forks > 50 && tally.others > 20000);
     }

@@ -48,18 +48,60 @@ static void addf(row_maker *r, const char *fmt, ...)
     add(r, text);
 }
 
-/* A JSON string, noted as a text of the row's block. */
-static void add_text(row_maker *r, model_row *row, unsigned block)
+/* Code between fences, long or short. */
+static void add_code(row_maker *r)
 {
-    size_t pieces = chance(r, 4) ? chance(r, 6) : 10 + chance(r, 60);
+    add(r, "\\n```c src/a.c\\n");
+    for (size_t i = 20 + chance(r, 60); i > 0; i--)
+        add(r, "f(); \\/\\/ 行\\n");
+    add(r, "```\\n");
+}
+
+/* A long text that comes again. */
+static void add_known(row_maker *r)
+{
+    size_t which = chance(r, 2);
+    for (int i = 0; i < 30; i++)
+        add(r, which ? "同じ出力 " : "the same output ");
+}
+
+/* A JSON string, noted as a text of the row's block. */
+static void add_part(row_maker *r, model_row *row, unsigned block, unsigned part)
+{
+    bool output = row->answers > 0; /* those of tools are longer, and come again */
+    size_t pieces = chance(r, output ? 2 : 4) ? chance(r, 6) : 10 + chance(r, 60);
+    size_t kind = chance(r, output ? 4 : 8);
     add(r, "\"");
     size_t at = r->text.len;
-    for (size_t i = 0; i < pieces; i++)
+    for (size_t i = 0; kind != 1 && i < pieces; i++)
         add(r, words[chance(r, COUNT(words))]);
+    if (kind == 0) add_code(r);
+    if (kind == 1) add_known(r);
     if (row->text_count < MODEL_TEXTS) {
-        row->texts[row->text_count++] = (model_text){ block, at, r->text.len - at };
+        row->texts[row->text_count++] =
+            (model_text){ .block = block, .part = part, .at = at, .len = r->text.len - at };
     }
     add(r, "\"");
+}
+
+static void add_text(row_maker *r, model_row *row, unsigned block)
+{
+    add_part(r, row, block, 0);
+}
+
+/* An image, noted as a block that a text can replace. */
+static void add_image(row_maker *r, model_row *row, unsigned block, unsigned part)
+{
+    size_t at = r->text.len;
+    addf(r,
+         "{\"type\":\"image\",\"source\":{\"type\":\"base64\",\"media_type\":\"image/png\","
+         "\"data\":\"iVBORw0KGgo%zu\"}}",
+         chance(r, 4));
+    if (row->text_count < MODEL_TEXTS) {
+        row->texts[row->text_count++] = (model_text){
+            .block = block, .part = part, .whole = true, .at = at, .len = r->text.len - at
+        };
+    }
 }
 
 static void begin(row_maker *r, const char *role)
@@ -99,13 +141,19 @@ model_row *row_plain(row_maker *r, const char *role)
         add_text(r, row, 0);
         add(r, "},{\"type\":\"text\",\"text\":");
         add_text(r, row, 1);
-        add(r, "}]");
+        add(r, "}");
+        if (!row->system && chance(r, 3) == 0) {
+            add(r, ",");
+            add_image(r, row, 2, 0);
+        }
+        add(r, "]");
     }
     return end(r, row);
 }
 
 model_row *row_call(row_maker *r)
 {
+    static const char *const tools[] = { "ls", "read_file", "Bash" };
     model_row *row = new_row();
     bool openai = chance(r, 2);
     row->calls = 1 + (unsigned)chance(r, 3);
@@ -129,15 +177,38 @@ model_row *row_call(row_maker *r)
         if (i) add(r, ",");
         if (openai) {
             addf(r,
-                 "{\"id\":\"call_%u\",\"type\":\"function\",\"function\":{\"name\":\"ls\","
-                 "\"arguments\":\"{\\\"n\\\":%u}\"}}",
-                 id, id);
+                 "{\"id\":\"call_%u\",\"type\":\"function\",\"function\":{\"name\":\"%s\","
+                 "\"arguments\":\"{\\\"path\\\":\\\"f%zu.c\\\"}\"}}",
+                 id, tools[chance(r, COUNT(tools))], chance(r, 3));
         } else {
-            addf(r, "{\"type\":\"tool_use\",\"id\":\"toolu_%u\",\"name\":\"ls\",\"input\":{}}", id);
+            addf(r,
+                 "{\"type\":\"tool_use\",\"id\":\"toolu_%u\",\"name\":\"%s\",\"input\":{"
+                 "\"path\":\"f%zu.c\"}}",
+                 id, tools[chance(r, COUNT(tools))], chance(r, 3));
         }
     }
     add(r, "]");
     return end(r, row);
+}
+
+/* A result's list: perhaps an image, a text, perhaps another one.  The first text is part 0. */
+static void add_list(row_maker *r, model_row *row, unsigned block)
+{
+    unsigned part = 1;
+    add(r, "[");
+    if (chance(r, 4) == 0) {
+        add_image(r, row, block, part++);
+        add(r, ",");
+    }
+    add(r, "{\"type\":\"text\",\"text\":");
+    add_part(r, row, block, 0);
+    add(r, "}");
+    if (chance(r, 4) == 0) {
+        add(r, ",{\"type\":\"text\",\"text\":");
+        add_part(r, row, block, part + 1);
+        add(r, "}");
+    }
+    add(r, "]");
 }
 
 /* One row that answers a call, or, in Anthropic's shape, all that wait. */
@@ -156,10 +227,15 @@ model_row *row_answer(row_maker *r, unsigned first, unsigned waiting)
     add(r, "[");
     for (unsigned i = 0; i < waiting; i++) {
         bool nested = chance(r, 2);
-        addf(r, "%s{\"type\":\"tool_result\",\"tool_use_id\":\"toolu_%u\",\"content\":%s",
-             i ? "," : "", first + i, nested ? "[{\"type\":\"text\",\"text\":" : "");
-        add_text(r, row, i);
-        add(r, nested ? "}]}" : "}");
+        addf(r,
+             "%s{\"type\":\"tool_result\",\"tool_use_id\":\"toolu_%u\",\"content\":", i ? "," : "",
+             first + i);
+        if (nested) {
+            add_list(r, row, i);
+        } else {
+            add_text(r, row, i);
+        }
+        add(r, "}");
     }
     if (chance(r, 4) == 0) {
         add(r, ",{\"type\":\"text\",\"text\":");

@@ -69,7 +69,8 @@ static const struct conflict_row {
     { "a condense in between: what is left is too little", CONDENSE, false, MAKI_REFUSED, 1, 4 },
     { "a pin in between: decided again, and the pinned one stays", PIN, false, MAKI_OK, 2, 5 },
     { "a note in between changes nothing that was decided", NOTE, false, MAKI_OK, 1, 4 },
-    { "a message in between: decided again", APPEND, false, MAKI_OK, 2, 4 },
+    { "a message in between: the summary is used all the same, and one more stays", APPEND, false,
+      MAKI_OK, 1, 5 },
     { "a pin in between, under an expected head: told", PIN, true, MAKI_CONFLICT, 1, 10 },
     { "a message in between, under an expected head: told", APPEND, true, MAKI_CONFLICT, 1, 11 },
 };

@@ -1,0 +1,113 @@
+/* render.c -- see render.h. */
+#include "history/render.h"
+
+#include "history/facts.h"
+#include "history/message.h"
+
+/* A row that is no JSON is not looked into. */
+static maki_str message_of(const maki_seen *seen)
+{
+    return seen->row.flags & MAKI_ROW_BAD ? MAKI_LIT("{}") : seen->json;
+}
+
+/* ---- the system's ---------------------------------------------------------------------------------------- */
+
+typedef struct prompting {
+    maki_protocol protocol;
+    maki_jw *w;
+    bool found;
+    bool over; /* the first message of somebody else came: the walk ends there */
+} prompting;
+
+static maki_status prompt_row(void *ctx, const maki_seen *seen, maki_err *err)
+{
+    prompting *p = ctx;
+    maki_str row = message_of(seen);
+    (void)err;
+    if (!maki_wire_is_system(row)) {
+        p->over = true;
+        return MAKI_CANCELLED;
+    }
+    p->found = true;
+    if (p->w) maki_wire_write_system(p->w, p->protocol, row);
+    return p->w ? p->w->status : MAKI_OK;
+}
+
+maki_status maki_render_system(maki_conv *conv, const maki_view *view, maki_protocol protocol,
+                               maki_jw *w, bool *found, maki_err *err)
+{
+    prompting p = { .protocol = protocol, .w = w };
+    maki_status st = MAKI_OK;
+    if (maki_wire_system_apart(protocol)) st = maki_conv_each(conv, view, prompt_row, &p, err);
+    *found = p.found;
+    return p.over ? MAKI_OK : st;
+}
+
+/* ---- messages -------------------------------------------------------------------------------------------- */
+
+typedef struct rendering {
+    maki_wire_writer *writer;
+    maki_render_extra extra;
+    uint64_t before; /* the message before which they stand; 0: none */
+} rendering;
+
+/* The newest message of the user that is not the answer of a tool; found in the index. */
+static maki_status newest_asked(const maki_view *view, uint64_t *seq, maki_err *err)
+{
+    *seq = 0;
+    for (size_t i = view->count; i > 0; i--) {
+        const maki_view_item *item = &view->items[i - 1];
+        for (uint64_t s = item->to; item->from && s >= item->from; s--) {
+            maki_row row;
+            maki_status st = maki_log_row(item->log, s, &row, err);
+            if (st != MAKI_OK) return st;
+            bool user = (row.flags & MAKI_FACT_ROLE) == MAKI_ROLE_USER;
+            if (!user || row.flags & (MAKI_FACT_ANSWERS | MAKI_ROW_BAD)) continue;
+            *seq = s;
+            return MAKI_OK;
+        }
+    }
+    return MAKI_OK;
+}
+
+static maki_status add_extra(rendering *r, maki_err *err)
+{
+    maki_status st = MAKI_OK;
+    for (size_t i = 0; st == MAKI_OK && i < r->extra.count; i++)
+        st = maki_wire_writer_add(r->writer, r->extra.rows[i], err);
+    r->extra.count = 0;
+    return st;
+}
+
+static maki_status render_row(void *ctx, const maki_seen *seen, maki_err *err)
+{
+    rendering *r = ctx;
+    maki_status st = MAKI_OK;
+    if (seen->seq && seen->seq == r->before) st = add_extra(r, err);
+    return st == MAKI_OK ? maki_wire_writer_add(r->writer, message_of(seen), err) : st;
+}
+
+maki_status maki_render(maki_conv *conv, const maki_view *view, const maki_wire_style *style,
+                        maki_render_extra extra, maki_jw *w, bool *any, maki_err *err)
+{
+    rendering r = { .extra = extra };
+    maki_status st = extra.count ? newest_asked(view, &r.before, err) : MAKI_OK;
+    if (st == MAKI_OK)
+        st = maki_wire_writer_open(maki_log_env(maki_conv_log(conv)), style, w, &r.writer, err);
+    if (st == MAKI_OK) st = maki_conv_each(conv, view, render_row, &r, err);
+    if (st == MAKI_OK) st = add_extra(&r, err);
+    if (st == MAKI_OK) st = maki_wire_writer_end(r.writer, any, err);
+    maki_wire_writer_close(r.writer);
+    return st;
+}
+
+maki_status maki_render_rows(const maki_env *env, maki_render_extra rows,
+                             const maki_wire_style *style, maki_jw *w, bool *any, maki_err *err)
+{
+    rendering r = { .extra = rows };
+    maki_status st = maki_wire_writer_open(env, style, w, &r.writer, err);
+    if (st == MAKI_OK) st = add_extra(&r, err);
+    if (st == MAKI_OK) st = maki_wire_writer_end(r.writer, any, err);
+    maki_wire_writer_close(r.writer);
+    return st;
+}
