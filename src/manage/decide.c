@@ -5,7 +5,7 @@ maki_decision maki_decide(const maki_decide_in *in)
 {
     maki_decision d = { .threshold = in->threshold };
     double reserved = in->max_tokens != 0 ? in->max_tokens : MAKI_RESERVED_OUTPUT;
-    if (in->has_profile && in->profile_threshold != -1) {
+    if (in->has_profile && in->profile_threshold != MAKI_THRESHOLD_INHERIT) {
         d.profile_invalid = in->profile_threshold < MAKI_THRESHOLD_MIN ||
                             in->profile_threshold > MAKI_THRESHOLD_MAX;
         if (!d.profile_invalid) d.threshold = in->profile_threshold;

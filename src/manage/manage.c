@@ -1,205 +1,181 @@
 /* manage.c -- see manage.h. */
 #include "manage/manage.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/err.h"
-#include "base/json.h"
 #include "base/str.h"
-#include "history/message.h"
 #include "manage/decide.h"
+#include "manage/figures.h"
+#include "manage/past.h"
+#include "manage/steps.h"
 
-enum {
-    AGAIN_MOST = 24,  /* halvings of one step: more than any conversation has */
-    BLOCKS_MOST = 64, /* of a message that are looked at */
-    SHORTEST = 400,   /* units: a block of this length is not shortened any more */
-    ROW_MAX = 512 << 20
-};
+/* ---- is it time? -------------------------------------------------------------------------------------------- */
 
-typedef struct run {
-    maki_conv *conv;
-    const maki_manage_in *in;
-    maki_manage_report *report;
-    bool failed;     /* the step before */
-    maki_taken more; /* the last step of a run that took more than can be told */
-} run;
-
-static maki_status count(run *r, double *tokens, maki_err *err)
+static bool is_due(const maki_manage_in *in, double tokens)
 {
-    const maki_view *view;
-    maki_view_totals totals;
-    maki_status st = maki_conv_view(r->conv, MAKI_NOW, MAKI_NOW, &view, err);
-    if (st == MAKI_OK) st = maki_conv_total(r->conv, view, &totals, err);
-    if (st == MAKI_OK) *tokens = (double)totals.tokens + r->in->other_tokens;
-    return st;
-}
-
-/* ---- is it time? --------------------------------------------------------------------------------------- */
-
-static double allowed_of(const maki_manage_in *in)
-{
-    double wanted = in->max_tokens > 0 ? in->max_tokens : MAKI_RESERVED_OUTPUT;
-    double reserved = wanted < in->window / 4 ? wanted : in->window / 4;
-    return 0.9 * in->window - reserved;
+    double usage = tokens / in->window, from = in->policy->from;
+    if (in->threshold_tokens > 0 && tokens >= in->threshold_tokens) return true;
+    if (from > 0) /* the policy has a threshold of its own */
+        return in->policy->over ? usage > from : usage >= from;
+    return in->threshold <= MAKI_THRESHOLD_MAX && 100 * usage >= in->threshold;
 }
 
 static const char *reason_of(const maki_manage_in *in, double tokens, double allowed)
 {
     if (tokens > allowed) return "over";
-    if (in->threshold <= 100 && 100 * tokens / in->window >= in->threshold) return "threshold";
-    if (in->threshold_tokens > 0 && tokens >= in->threshold_tokens) return "threshold";
+    if (is_due(in, tokens)) return "threshold";
     return in->force ? "forced" : "none";
 }
 
-/* ---- one step ------------------------------------------------------------------------------------------ */
-
-static maki_status act(run *r, const maki_step *step, maki_change *change, maki_err *err)
+static maki_status count_first(maki_manage_work *work, uint64_t *messages, maki_err *err)
 {
-    size_t keep = r->in->keep ? r->in->keep : step->keep;
-    switch (step->kind) {
-    case MAKI_STEP_CONDENSE:
-        return maki_conv_condense(r->conv, NULL, keep, r->in->summarizer, change, err);
-    case MAKI_STEP_WINDOW: return maki_conv_window(r->conv, NULL, step->keep, change, err);
-    default: return maki_conv_truncate(r->conv, NULL, step->fraction, change, err);
-    }
-}
-
-static maki_taken *note(run *r, maki_step_kind kind)
-{
-    maki_manage_report *report = r->report;
-    maki_taken *taken =
-        report->taken_count < MAKI_TAKEN_MOST ? &report->taken[report->taken_count++] : &r->more;
-    *taken = (maki_taken){ .kind = kind };
-    return taken;
-}
-
-/* Take a step.  *progress: it hid something.  Refused is not a failure of the run. */
-static maki_status take(run *r, const maki_step *step, bool *progress, maki_err *err)
-{
-    maki_change change = { 0 };
-    maki_err why = { 0 };
-    double before = r->report->tokens_after;
-    maki_status st = act(r, step, &change, &why);
-    maki_taken *taken = note(r, step->kind);
-    *progress = false;
-    r->failed = st != MAKI_OK;
-    if (st == MAKI_REFUSED) {
-        snprintf(taken->refused, sizeof taken->refused, "%.39s",
-                 why.code[0] ? why.code : "REFUSED");
-        return MAKI_OK;
-    }
-    if (st != MAKI_OK) {
-        if (err) *err = why;
-        return st;
-    }
-    taken->event = change.event;
-    st = count(r, &r->report->tokens_after, err);
+    const maki_view *view;
+    maki_view_totals totals;
+    maki_status st = maki_conv_view(work->conv, MAKI_NOW, MAKI_NOW, &view, err);
+    if (st == MAKI_OK) st = maki_conv_total(work->conv, view, &totals, err);
     if (st != MAKI_OK) return st;
-    r->failed = maki_reduction(before, r->report->tokens_after) < step->min_reduction;
-    if (r->failed) {
-        taken->undone = true;
-        st = maki_conv_undo(r->conv, NULL, change.event, &change, err);
-        return st == MAKI_OK ? count(r, &r->report->tokens_after, err) : st;
-    }
-    *progress = r->report->tokens_after < before;
-    r->report->action = maki_step_name(step->kind);
-    r->report->messages_removed += change.removed;
+    work->report->tokens_before = (double)totals.tokens + work->in->other_tokens;
+    work->report->tokens_after = work->report->tokens_before;
+    *messages = totals.messages;
     return MAKI_OK;
 }
 
-static bool over(const run *r)
+/* Decide: the reason, and whether a failed run is still too near. */
+static maki_status decide(maki_manage_work *work, bool *acts, maki_err *err)
 {
-    return r->report->tokens_after > r->report->allowed;
-}
-
-static maki_status take_steps(run *r, maki_err *err)
-{
-    const maki_policy *policy = r->in->policy;
-    maki_status st = MAKI_OK;
-    for (size_t i = 0; st == MAKI_OK && i < policy->step_count; i++) {
-        const maki_step *step = &policy->steps[i];
-        bool progress = true;
-        if (step->kind == MAKI_STEP_CONDENSE && r->in->window < policy->condense_from) {
-            r->failed = true;
-            continue;
-        }
-        if (step->when == MAKI_WHEN_FAILED && !r->failed) continue;
-        if (step->when != MAKI_WHEN_OVER) {
-            st = take(r, step, &progress, err);
-            continue;
-        }
-        for (int again = 0; st == MAKI_OK && progress && over(r) && again < AGAIN_MOST; again++)
-            st = take(r, step, &progress, err);
-    }
+    const maki_manage_in *in = work->in;
+    maki_manage_report *out = work->report;
+    uint64_t messages = 0;
+    maki_status st = count_first(work, &messages, err);
+    if (st != MAKI_OK) return st;
+    out->reason = reason_of(in, out->tokens_before, out->allowed);
+    if (strcmp(out->reason, "threshold") == 0 && !in->force)
+        st = maki_past_waits(work->conv, out->tokens_before, &out->waits, err);
+    *acts = strcmp(out->reason, "none") != 0 && !out->waits;
+    maki_kv values[] = { MAKI_KV_I("total_tokens", out->tokens_before),
+                         MAKI_KV_I("context_window", in->window),
+                         MAKI_KV_N("usage", out->tokens_before / in->window),
+                         MAKI_KV_I("messages", messages),
+                         MAKI_KV_S("action", maki_str_of(*acts ? "compress" : "none")),
+                         MAKI_KV_S("session", maki_conv_id(work->conv)) };
+    maki_log_event(in->logger, MAKI_INFO, "context_check", values, 6);
     return st;
 }
 
-/* ---- the last resort ------------------------------------------------------------------------------------- */
+/* ---- a summariser that can be stopped ------------------------------------------------------------------------ */
 
-/* The row of the view with the most tokens that was not found too short before. */
-typedef struct largest {
-    uint64_t seq;
-    uint32_t tokens;
-    uint32_t below; /* only rows with fewer tokens than this */
-} largest;
+typedef struct stoppable {
+    maki_summarizer base;
+    const maki_manage_in *in;
+} stoppable;
 
-static maki_status find_largest(void *ctx, const maki_seen *seen, maki_err *err)
+/* The messages of a request, and the function they go to in the end. */
+typedef struct relay {
+    const maki_manage_in *in;
+    const maki_summary_request *request;
+    maki_message_fn fn;
+    void *ctx;
+} relay;
+
+static maki_status stop_here(const maki_manage_in *in, maki_err *err)
 {
-    largest *l = ctx;
-    (void)err;
-    if (seen->seq && seen->row.tokens > l->tokens && seen->row.tokens < l->below) {
-        l->seq = seen->seq;
-        l->tokens = seen->row.tokens;
-    }
-    return MAKI_OK;
+    if (!in->cancelled || !in->cancelled(in->cancel_ctx)) return MAKI_OK;
+    return maki_fail(err, MAKI_CANCELLED, "the run was cancelled");
 }
 
-/* The longest text block of a row. */
-static bool longest_block(maki_str row, uint32_t *block, uint64_t *units)
+static maki_status pass_message(void *ctx, maki_str json, maki_err *err)
 {
-    maki_str string;
-    *units = 0;
-    for (uint32_t i = 0; i < BLOCKS_MOST; i++) {
-        if (!maki_conv_block_text(row, i, &string)) continue;
-        uint64_t n = maki_json_units(maki_json_inside(string));
-        if (n <= *units) continue;
-        *units = n;
-        *block = i;
-    }
-    return *units > SHORTEST;
+    const relay *r = ctx;
+    maki_status st = stop_here(r->in, err);
+    return st == MAKI_OK ? r->fn(r->ctx, json, err) : st;
 }
 
-/* Shorten the largest message to a quarter, and again, until it fits. */
-static maki_status trim_largest(run *r, maki_err *err)
+static maki_status each_relayed(const void *source, maki_message_fn fn, void *ctx, maki_err *err)
 {
-    maki_status st = MAKI_OK;
-    uint32_t below = UINT32_MAX;
-    maki_buf row = maki_buf_new(maki_log_env(maki_conv_log(r->conv))->alloc, ROW_MAX);
-    while (st == MAKI_OK && over(r)) {
-        const maki_view *view;
-        largest l = { .below = below };
-        maki_change change;
-        uint32_t block = 0;
-        uint64_t units = 0;
-        st = maki_conv_view(r->conv, MAKI_NOW, MAKI_NOW, &view, err);
-        if (st == MAKI_OK) st = maki_conv_each(r->conv, view, find_largest, &l, err);
-        if (st != MAKI_OK || l.seq == 0) break;
-        below = l.tokens;
-        maki_buf_clear(&row);
-        st = maki_log_read(maki_conv_log(r->conv), l.seq, &row, err);
-        if (st != MAKI_OK || !longest_block(maki_buf_str(&row), &block, &units)) continue;
-        double share = (r->report->tokens_after - r->report->allowed) / l.tokens;
-        uint64_t kept = share < 0.9 ? (uint64_t)((double)units * (0.95 - share)) : SHORTEST;
-        if (kept < SHORTEST) kept = SHORTEST;
-        st = maki_conv_trim(r->conv, NULL, l.seq, block, (uint32_t)(kept * 3 / 4),
-                            (uint32_t)(kept / 4), &change, err);
-        if (st == MAKI_REFUSED || st == MAKI_INVALID) st = MAKI_OK; /* not this one */
-        if (st == MAKI_OK) st = count(r, &r->report->tokens_after, err);
-        r->report->action = "trim";
+    relay r = *(const relay *)source;
+    r.fn = fn;
+    r.ctx = ctx;
+    return r.request->each(r.request->source, pass_message, &r, err);
+}
+
+static maki_status run_stoppable(const maki_summarizer *self, const maki_summary_request *request,
+                                 maki_arena *arena, maki_summary *out, maki_err *err)
+{
+    const stoppable *s = (const stoppable *)self;
+    relay r = { .in = s->in, .request = request };
+    maki_summary_request relayed = *request;
+    if (request->each) {
+        relayed.each = each_relayed;
+        relayed.source = &r;
     }
-    maki_buf_free(&row);
-    return st;
+    maki_status st = stop_here(s->in, err);
+    return st == MAKI_OK ? s->in->summarizer->run(s->in->summarizer, &relayed, arena, out, err)
+                         : st;
+}
+
+/* ---- a run ----------------------------------------------------------------------------------------------------- */
+
+static void log_condenses(const maki_manage_in *in, const maki_manage_report *out, maki_str session)
+{
+    for (size_t i = 0; i < out->taken_count; i++) {
+        const maki_taken *taken = &out->taken[i];
+        if (taken->kind != MAKI_STEP_CONDENSE || (!taken->undone && !taken->refused[0])) continue;
+        maki_kv values[] = {
+            MAKI_KV_S("reason", maki_str_of(taken->undone ? "SAVED_TOO_LITTLE" : taken->refused)),
+            MAKI_KV_S("fallback", maki_str_of(out->action)), MAKI_KV_S("session", session)
+        };
+        maki_log_event(in->logger, MAKI_WARN, "condense_failed", values, 3);
+    }
+}
+
+static void log_end(const maki_manage_in *in, const maki_manage_report *out, maki_str session)
+{
+    maki_kv values[] = {
+        MAKI_KV_N("reduction", maki_reduction(out->tokens_before, out->tokens_after)),
+        MAKI_KV_I("tokens_after", out->tokens_after), MAKI_KV_S("action", maki_str_of(out->action)),
+        MAKI_KV_S("session", session)
+    };
+    log_condenses(in, out, session);
+    maki_log_event(in->logger, out->failed ? MAKI_WARN : MAKI_INFO,
+                   out->failed ? "compress_insufficient" : "compress_done", values, 4);
+}
+
+/* Nothing was saved, it does not fit, or it is still time. */
+static bool has_failed(const maki_manage_in *in, const maki_manage_report *out)
+{
+    if (out->tokens_after >= out->tokens_before || out->tokens_after > out->allowed) return true;
+    return strcmp(out->reason, "forced") != 0 && is_due(in, out->tokens_after);
+}
+
+/* A cancelled run leaves what is in view as it was. */
+static maki_status take_back(maki_manage_work *work, uint64_t before, maki_err *err)
+{
+    uint64_t undone = 0, last = maki_log_events(maki_conv_log(work->conv));
+    maki_status st = maki_past_take_back(work->conv, before, last, &undone, err);
+    work->report->tokens_after = work->report->tokens_before;
+    work->report->action = "none";
+    return st == MAKI_OK ? maki_fail(err, MAKI_CANCELLED, "the run was cancelled") : st;
+}
+
+static maki_status run(maki_manage_work *work, maki_err *err)
+{
+    const maki_manage_in *in = work->in;
+    maki_manage_report *out = work->report;
+    maki_log *log = maki_conv_log(work->conv);
+    uint64_t before = maki_log_events(log);
+    maki_str session = maki_conv_id(work->conv);
+    maki_kv values[] = { MAKI_KV_N("usage", out->tokens_before / in->window),
+                         MAKI_KV_S("reason", maki_str_of(out->reason)),
+                         MAKI_KV_S("session", session) };
+    maki_log_event(in->logger, MAKI_INFO, "compress_start", values, 3);
+    maki_status st = maki_manage_steps(work, err);
+    if (st == MAKI_OK && maki_manage_over(work)) st = maki_manage_trim(work, err);
+    if (st == MAKI_CANCELLED) return take_back(work, before, err);
+    if (st != MAKI_OK) return st;
+    out->failed = has_failed(in, out);
+    log_end(in, out, session);
+    return maki_past_note(work->conv, before, out, err);
 }
 
 maki_status maki_manage_conversation(maki_conv *conv, const maki_manage_in *in,
@@ -207,19 +183,21 @@ maki_status maki_manage_conversation(maki_conv *conv, const maki_manage_in *in,
 {
     const maki_clock *clock = maki_log_env(maki_conv_log(conv))->clock;
     int64_t began = clock->now_ms(clock);
-    run r = { .conv = conv, .in = in, .report = out };
-    *out = (maki_manage_report){ .reason = "none", .action = "none", .allowed = allowed_of(in) };
+    bool acts = false;
+    maki_manage_in own = *in;
+    stoppable summarizer = { { in->summarizer && in->summarizer->usable, run_stoppable, NULL },
+                             in };
+    maki_manage_work work = { .conv = conv, .in = &own, .report = out };
+    own.summarizer = &summarizer.base;
+    *out = (maki_manage_report){ .reason = "none",
+                                 .action = "none",
+                                 .allowed = maki_figures_allowed(in->window, in->max_tokens),
+                                 .target = maki_figures_target(in->window, in->max_tokens) };
     if (!(in->window >= 1) || in->other_tokens < 0)
         return maki_fail(err, MAKI_INVALID, "the window must be a number of tokens");
-    maki_status st = count(&r, &out->tokens_before, err);
-    out->tokens_after = out->tokens_before;
-    if (st != MAKI_OK) return st;
-    out->reason = reason_of(in, out->tokens_before, out->allowed);
-    if (strcmp(out->reason, "none") != 0) {
-        st = take_steps(&r, err);
-        if (st == MAKI_OK && over(&r)) st = trim_largest(&r, err);
-    }
-    out->within = !over(&r);
+    maki_status st = decide(&work, &acts, err);
+    if (st == MAKI_OK && acts) st = run(&work, err);
+    out->within = !maki_manage_over(&work);
     out->ms = clock->now_ms(clock) - began;
     return st;
 }

@@ -2,10 +2,14 @@
  *
  * The engine's own rules (rules_maki): what is sent is counted exactly, reserved is min(max_tokens or 8192,
  * a quarter of the window), allowed is 90 % of the window less that.  First, system and pinned messages stay, a call and
- * its result are never parted.  Every run ends: each step hides something or is the last of its kind. */
+ * its result are never parted.  Every run ends: each step hides something or is the last of its kind.
+ *
+ * A run leaves a note in the log (past.h).  One that failed -- nothing saved, or still at the threshold -- is not
+ * repeated before what is sent has grown by a tenth; unless it is over what is allowed, or forced. */
 #ifndef MAKI_MANAGE_MANAGE_H
 #define MAKI_MANAGE_MANAGE_H
 
+#include "base/logger.h"
 #include "history/conversation.h"
 #include "manage/policy.h"
 
@@ -16,12 +20,20 @@ typedef struct maki_manage_in {
     double threshold;        /* percent of the window from which it is time; over 100: never */
     double threshold_tokens; /* the same in tokens; 0: none; the lower one counts */
     bool force;              /* now, whatever the figures */
-    size_t keep;             /* in place of the policy's, for condensing; 0: the policy's */
+    size_t keep; /* newest messages that a condense leaves when its step does not say; 0: 3 */
     const maki_policy *policy;
     const maki_summarizer *summarizer;
+    const maki_logger *logger; /* context_check, compress_start ...; or NULL */
+    /* Asked between steps and while messages are summarised; true stops the run with MAKI_CANCELLED, and what it
+     * did is taken back.  Or NULL. */
+    bool (*cancelled)(void *ctx);
+    void *cancel_ctx;
 } maki_manage_in;
 
-enum { MAKI_TAKEN_MOST = 32 };
+enum {
+    MAKI_TAKEN_MOST = 32,
+    MAKI_CONDENSE_KEEP = 3 /* messages that a condense leaves when nobody says how many */
+};
 
 /* A step that was taken. */
 typedef struct maki_taken {
@@ -35,12 +47,18 @@ typedef struct maki_manage_report {
     const char *reason; /* "none", "threshold", "over" or "forced" */
     const char *action; /* of the last step that had an effect: its name, "trim", or "none" */
     double tokens_before, tokens_after; /* with other_tokens */
-    double allowed;
+    double allowed, target;             /* tokens that may be sent; that a run comes down to */
     uint64_t messages_removed;
+    double cost;        /* of summarisers, also of those whose summary was not used */
+    maki_survey survey; /* of the last condense that stayed: facts kept and lost */
+    maki_err fell_back; /* why another summariser than the one asked wrote it; MAKI_OK: none did */
     maki_taken taken[MAKI_TAKEN_MOST];
     size_t taken_count;
     int64_t ms;
     bool within; /* what is in view fits */
+    bool waits;  /* it was time, but the last run failed and little has come since */
+    bool failed;
+    uint64_t run; /* the event of its note, for maki_past_undo; 0: there was no run */
 } maki_manage_report;
 
 /* MAKI_OK also when nothing had to be done, or when it does not fit after all (`within`).  MAKI_INVALID: the figures

@@ -2,20 +2,44 @@
 #include "manage/policy.h"
 
 #include "base/str.h"
+#include "manage/prune.h"
 
+static const char *const names[] = { "prune_tools", "prune_repeats", "shrink_code",
+                                     "condense",    "soft_trim",     "hard_clear",
+                                     "window",      "truncate",      "last" };
+
+#define ALWAYS 0
+#define NEEDED MAKI_WHEN_NEEDED
+#define FAILED MAKI_WHEN_FAILED
+#define OVER   MAKI_WHEN_OVER
+#define CHARS                                                                                  \
+    .max_chars = MAKI_PRUNE_MAX, .head_chars = MAKI_PRUNE_HEAD, .tail_chars = MAKI_PRUNE_TAIL, \
+    .min_prunable_chars = MAKI_PRUNE_LEAST, .hard_clear = true,                                \
+    .placeholder = { MAKI_PRUNE_PLACEHOLDER, sizeof MAKI_PRUNE_PLACEHOLDER - 1 }
+
+/* In `maki` a prune that does not reach the target is taken back before the condense.  What it left out
+ * would be behind the summary anyway, so it would save nothing there; but the summariser reads the view,
+ * and would be told of outputs that it cannot see.  And a prune now and a condense a few turns later would
+ * change the prefix twice, where a provider's cache could have been warm in between. */
 /* clang-format off */
 static const maki_policy presets[] = {
-    { "maki", 8000, 4, {
-        /* what                when              keep  share  at least saved */
-        { MAKI_STEP_CONDENSE, MAKI_WHEN_DUE,    3,    0,     0.2 },
-        { MAKI_STEP_WINDOW,   MAKI_WHEN_FAILED, 20,   0,     0   },
-        { MAKI_STEP_TRUNCATE, MAKI_WHEN_OVER,   0,    0.5,   0   },
-        { MAKI_STEP_WINDOW,   MAKI_WHEN_OVER,   1,    0,     0   } } },
-    { "roo", 0, 2, {
-        { MAKI_STEP_CONDENSE, MAKI_WHEN_DUE,    3,    0,     0   },
-        { MAKI_STEP_TRUNCATE, MAKI_WHEN_OVER,   0,    0.5,   0   } } },
-    { "files", 0, 1, {
-        { MAKI_STEP_CONDENSE, MAKI_WHEN_DUE,    5,    0,     0   } } },
+    { .name = "maki", .step_count = 7, .steps = {
+        { MAKI_STEP_PRUNE_REPEATS, NEEDED, .keep = 3, .must_reach = true },
+        { MAKI_STEP_PRUNE_TOOLS,   NEEDED, .keep = 3, .must_reach = true, CHARS },
+        { MAKI_STEP_SHRINK_CODE,   NEEDED, .keep = 3, .must_reach = true },
+        { MAKI_STEP_CONDENSE,      NEEDED, .min_saving = 0.2, .min_window = 8000 },
+        { MAKI_STEP_WINDOW,        FAILED, .keep = 20 },
+        { MAKI_STEP_TRUNCATE,      OVER,   .share = 0.5 },
+        { MAKI_STEP_LAST,          OVER,   .keep = 1 } } },
+    { .name = "roo", .step_count = 2, .steps = {
+        { .kind = MAKI_STEP_CONDENSE, .when = ALWAYS },
+        { MAKI_STEP_TRUNCATE,      FAILED | OVER, .share = 0.5 } } },
+    { .name = "clawdbot", .from = MAKI_PRUNE_SOFT_FROM, .step_count = 2, .steps = {
+        { MAKI_STEP_SOFT_TRIM,     ALWAYS, .from = MAKI_PRUNE_SOFT_FROM, .below = MAKI_PRUNE_HARD_FROM,
+                                           .target = MAKI_PRUNE_TARGET, .keep = 3 },
+        { MAKI_STEP_HARD_CLEAR,    ALWAYS, .from = MAKI_PRUNE_HARD_FROM, .keep = 3 } } },
+    { .name = "files", .from = 0.7, .over = true, .step_count = 1, .steps = {
+        { MAKI_STEP_CONDENSE,      ALWAYS, .keep = 5, .min_messages = 10 } } },
 };
 /* clang-format on */
 
@@ -34,6 +58,26 @@ const maki_policy *maki_policy_named(maki_str name)
 
 const char *maki_step_name(maki_step_kind kind)
 {
-    static const char *const names[] = { "condense", "window", "truncate" };
     return names[kind];
+}
+
+bool maki_step_named(maki_str name, maki_step_kind *kind)
+{
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (!maki_str_is(name, maki_str_of(names[i]))) continue;
+        *kind = (maki_step_kind)i;
+        return true;
+    }
+    return false;
+}
+
+maki_step maki_step_of(maki_step_kind kind)
+{
+    maki_step step = { kind, NEEDED, CHARS };
+    if (kind == MAKI_STEP_LAST) step.keep = 1;
+    if (kind == MAKI_STEP_WINDOW) step.keep = 20;
+    if (kind == MAKI_STEP_HARD_CLEAR) step.keep = 3;
+    if (kind == MAKI_STEP_SOFT_TRIM) step.keep = 3;
+    if (kind == MAKI_STEP_TRUNCATE) step.share = 0.5;
+    return step;
 }

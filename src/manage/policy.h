@@ -1,50 +1,83 @@
 /* policy.h -- how room is made, as data: an ordered list of steps.
  *
- * A step says what it does, how much stays, and when it is taken.  None deletes: each appends an event that
- * can be undone. */
+ * A step says what it does, when it is taken, and its amounts.  None deletes: each appends events that can
+ * be undone and expanded.  The first message, system messages and pinned ones survive every step, and a
+ * call is never parted from its result.
+ *
+ * The presets are rows of policy.c; a configuration adds others or replaces them (policy_config.h). */
 #ifndef MAKI_MANAGE_POLICY_H
 #define MAKI_MANAGE_POLICY_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include <maki/str.h>
 
 typedef enum maki_step_kind {
-    MAKI_STEP_CONDENSE, /* the middle behind a summary; `keep` messages stay */
-    MAKI_STEP_WINDOW,   /* all but the last `keep` behind a marker */
-    MAKI_STEP_TRUNCATE  /* `fraction` of the messages behind a marker */
+    MAKI_STEP_PRUNE_TOOLS,   /* long tool output to its head and tail; then cleared, oldest first */
+    MAKI_STEP_PRUNE_REPEATS, /* of what was read or answered more than once the newest copy stays */
+    MAKI_STEP_SHRINK_CODE,   /* long code in old messages to a line that tells what it was */
+    MAKI_STEP_CONDENSE,      /* the middle behind a summary */
+    MAKI_STEP_SOFT_TRIM,     /* the same with the summary as a system message */
+    MAKI_STEP_HARD_CLEAR,    /* all but the newest behind a marker, summaries too */
+    MAKI_STEP_WINDOW,        /* all but the newest behind a marker */
+    MAKI_STEP_TRUNCATE,      /* a share of the messages behind a marker */
+    MAKI_STEP_LAST           /* the last resort: window, then the largest texts are trimmed */
 } maki_step_kind;
 
-/* When a step is taken. */
-typedef enum maki_step_when {
-    MAKI_WHEN_DUE,    /* the run has begun: always */
-    MAKI_WHEN_FAILED, /* the step before was refused, or saved too little */
-    MAKI_WHEN_OVER /* more than allowed is in view; again, until that is over or nothing is left to hide */
-} maki_step_when;
+/* When a step is taken; all bits must hold, none of them is always. */
+enum {
+    MAKI_WHEN_NEEDED = 1, /* the target is not reached yet */
+    MAKI_WHEN_FAILED = 2, /* the step before was refused, or saved too little */
+    /* More than allowed is in view; then again, until that is over or nothing is left to hide. */
+    MAKI_WHEN_OVER = 4
+};
 
+/* Amounts that are 0 are not set: the step does without them, or has the default that is told. */
 typedef struct maki_step {
     maki_step_kind kind;
-    maki_step_when when;
+    unsigned when;
+    double from, below; /* shares of the window: only from the one on, only below the other */
+    double target;      /* share of the window to come down to; else that of the run (figures.h) */
+    /* Newest messages that stay; for condense else the profile's, else 3.  Pruning counts assistant
+     * messages (else 3): they and all behind them stay as they are. */
     size_t keep;
-    double fraction;
-    double min_reduction; /* a share: one that saves less has failed, and is taken back */
+    size_t min_messages; /* with fewer in view it does nothing */
+    double min_saving;   /* a share: one that saves less has failed, and is taken back */
+    double min_window;   /* in smaller windows it is left out, which counts as failed */
+    double share;        /* truncate; else a half */
+    /* A step that prunes is taken back, with those before it, unless they reach the target. */
+    bool must_reach;
+    /* prune_tools, in UTF-16 units */
+    uint64_t max_chars, head_chars, tail_chars;
+    uint64_t min_prunable_chars;  /* all together; shorter output is not cleared */
+    bool hard_clear;              /* may clear at all */
+    maki_str placeholder;         /* in place of what is cleared; not escaped */
+    const maki_str *allow, *deny; /* names of tools with '*'; deny wins, no allow is all */
+    size_t allow_count, deny_count;
 } maki_step;
 
-enum { MAKI_STEPS_MOST = 8 };
+enum { MAKI_STEPS_MOST = 16 };
 
 typedef struct maki_policy {
     const char *name;
-    double
-        condense_from; /* windows smaller than this are not condensed: a summary would fill them */
+    /* A share of the window from which on it is time, in place of the general threshold; 0: that. */
+    double from;
+    bool over; /* not at that share, only over it */
     size_t step_count;
     maki_step steps[MAKI_STEPS_MOST];
 } maki_policy;
 
-/* "maki", "roo" or "files"; NULL when there is none of that name. */
+/* "maki", "roo", "clawdbot" or "files"; NULL when there is none of that name. */
 const maki_policy *maki_policy_named(maki_str name);
 /* The i-th from 0; NULL after the last. */
 const maki_policy *maki_policy_at(size_t i);
+
 const char *maki_step_name(maki_step_kind kind);
+/* False when there is none of that name. */
+bool maki_step_named(maki_str name, maki_step_kind *kind);
+/* A step of this kind with the defaults that its kind has. */
+maki_step maki_step_of(maki_step_kind kind);
 
 #endif

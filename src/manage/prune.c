@@ -12,12 +12,12 @@ const maki_prune_settings maki_prune_defaults = {
     .keep_last_assistants = 3,
     .soft_ratio = 0.3,
     .hard_ratio = 0.5,
-    .min_prunable_chars = 50000,
-    .soft_max_chars = 4000,
-    .soft_head_chars = 1500,
-    .soft_tail_chars = 1500,
+    .min_prunable_chars = MAKI_PRUNE_LEAST,
+    .soft_max_chars = MAKI_PRUNE_MAX,
+    .soft_head_chars = MAKI_PRUNE_HEAD,
+    .soft_tail_chars = MAKI_PRUNE_TAIL,
     .hard_clear = true,
-    .placeholder = { "\"[Old tool result content cleared]\"", 35 },
+    .placeholder = { "\"" MAKI_PRUNE_PLACEHOLDER "\"", sizeof MAKI_PRUNE_PLACEHOLDER + 1 },
 };
 
 maki_prune_level maki_prune_level_of(double tokens, double window)
@@ -92,8 +92,7 @@ static char lower(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
 }
 
-/* '*' stands for anything; the rest must be equal but for the case of letters. */
-static bool glob(maki_str pattern, maki_str name)
+bool maki_tool_matches(maki_str pattern, maki_str name)
 {
     size_t p = 0, n = 0, star = SIZE_MAX, retry = 0;
     while (n < name.len) {
@@ -136,7 +135,7 @@ static bool listed(maki_str patterns, maki_str name, maki_arena *arena)
     while (maki_json_next(&iter, &item)) {
         if (maki_json_kind_of(item.value) != MAKI_JSON_STRING) continue;
         maki_str pattern = maki_str_trim(maki_json_text(item.value, arena));
-        if (pattern.len && glob(pattern, name)) return true;
+        if (pattern.len && maki_tool_matches(pattern, name)) return true;
     }
     return false;
 }

@@ -449,13 +449,13 @@ static maki_status make_lines(draft *w, maki_err *err)
     return st == MAKI_OK ? maki_arena_status(w->arena, err) : st;
 }
 
-maki_status maki_summary_compose(maki_digest *digest, maki_tokenizer *tokenizer, uint64_t budget,
-                                 maki_arena *arena, maki_buf *out, maki_err *err)
+maki_status maki_summary_compose(maki_digest *digest, maki_lang lang, maki_tokenizer *tokenizer,
+                                 uint64_t budget, maki_arena *arena, maki_buf *out, maki_err *err)
 {
     draft w = { .d = digest,
                 .tokenizer = tokenizer,
                 .arena = arena,
-                .lang = maki_letters_lang(&digest->letters),
+                .lang = lang,
                 .line = maki_buf_new(arena->alloc, 1 << 16) };
     uint64_t frame = 0;
     maki_status st = make_lines(&w, err);

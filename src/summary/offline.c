@@ -39,15 +39,6 @@ static maki_status take(void *ctx, maki_str json, maki_err *err)
     return st;
 }
 
-static maki_status read_all(work *w, const maki_summary_request *request, maki_err *err)
-{
-    maki_status st = MAKI_OK;
-    if (request->each) return request->each(request->source, take, w, err);
-    for (size_t i = 0; st == MAKI_OK && i < request->messages.count; i++)
-        st = take(w, request->messages.at[i]->raw, err);
-    return st;
-}
-
 static maki_status summarise(const maki_offline *how, const maki_summary_request *request,
                              maki_tokenizer *tokenizer, maki_arena *working, maki_buf *text,
                              maki_err *err)
@@ -55,11 +46,13 @@ static maki_status summarise(const maki_offline *how, const maki_summary_request
     work w = { .tokenizer = tokenizer, .tokens = request->tokens };
     w.count = how->budget == 0 && request->tokens == 0;
     maki_status st = maki_digest_new(working, &w.digest, err);
-    if (st == MAKI_OK) st = read_all(&w, request, err);
+    if (st == MAKI_OK) st = maki_summary_each(request, take, &w, err);
     if (st != MAKI_OK) return st;
     maki_digest_end(w.digest);
     uint64_t budget = how->budget ? how->budget : maki_offline_budget(w.tokens, how->ratio);
-    return maki_summary_compose(w.digest, tokenizer, budget, working, text, err);
+    if (how->most && budget > how->most) budget = how->most;
+    maki_lang lang = how->has_lang ? how->lang : maki_letters_lang(&w.digest->letters);
+    return maki_summary_compose(w.digest, lang, tokenizer, budget, working, text, err);
 }
 
 static maki_status run(const maki_summarizer *self, const maki_summary_request *request,

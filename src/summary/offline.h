@@ -8,15 +8,19 @@
 #define MAKI_SUMMARY_OFFLINE_H
 
 #include "history/condense.h"
+#include "summary/wording.h"
 
 typedef struct maki_offline {
     double ratio;              /* the share of tokens to save: 0.75 saves three quarters */
     uint64_t budget;           /* tokens of the summary; 0: by ratio, see maki_offline_budget */
     maki_tokenizer *tokenizer; /* borrowed; NULL: one of its own */
+    uint64_t most;             /* and never more tokens than this; 0: as maki_offline_budget says */
+    bool has_lang;             /* headings in `lang`; else in the language of the conversation */
+    maki_lang lang;
 } maki_offline;
 #define MAKI_OFFLINE_INIT \
     {                     \
-        0.75, 0, NULL     \
+        .ratio = 0.75     \
     }
 
 /* How many tokens the summary of so many may have: 1 - ratio of them, but of a long conversation less

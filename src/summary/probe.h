@@ -35,7 +35,18 @@ typedef struct maki_probed {
     bool partial; /* there were more than MAKI_PROBE_FACTS; the rest was not looked at */
 } maki_probed;
 
-/* Look up the facts of `hidden` (messages, or each and source) in `summary`, which is valid UTF-8. */
+/* Message by message, when the summary is not there yet: facts wait in bounded memory until it is. */
+typedef struct maki_prober maki_prober;
+/* Lives in the arena. */
+maki_status maki_prober_new(maki_arena *arena, maki_prober **out, maki_err *err) MAKI_MUST_CHECK;
+/* `json` is a message that was checked. */
+void maki_prober_add(maki_prober *prober, maki_str json);
+/* After the last message, once: look up what was found in `summary`, which is valid UTF-8.  The lists are
+ * in `arena`. */
+maki_status maki_prober_judge(maki_prober *prober, maki_str summary, maki_arena *arena,
+                              maki_probed *out, maki_err *err) MAKI_MUST_CHECK;
+
+/* The same in one go for the messages of `hidden` (messages, or each and source). */
 maki_status maki_probe(const maki_summary_request *hidden, maki_str summary, maki_arena *arena,
                        maki_probed *out, maki_err *err) MAKI_MUST_CHECK;
 

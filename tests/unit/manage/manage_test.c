@@ -194,7 +194,7 @@ static void check_small_window(fake_env *fe, const folder *f)
     tap_row("a small window is not condensed: a summary would fill it");
     maki_manage_report r = manage(conv, "maki", 3000, 0);
     for (size_t i = 0; i < r.taken_count; i++)
-        CHECK(r.taken[i].kind != MAKI_STEP_CONDENSE);
+        CHECK(r.taken[i].kind != MAKI_STEP_CONDENSE || r.taken[i].event == 0);
     CHECK(r.within);
     CHECK_EQ(look_at(conv, 1).broken, 0);
     maki_conv_close(conv);

@@ -1,0 +1,249 @@
+/* policy_config.c -- see policy_config.h. */
+#include "manage/policy_config.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/str.h"
+
+enum { PATH_MOST = 600 }; /* names have at most 200 bytes */
+
+/* A path of the configuration, "policies.mine.0.keep". */
+typedef struct place {
+    const maki_config *config;
+    char path[PATH_MOST];
+    size_t len; /* of what stands before the key */
+} place;
+
+static place place_of(const maki_config *config, const char *folder, maki_str name)
+{
+    place at = { .config = config };
+    snprintf(at.path, sizeof at.path, "%s.%.*s.", folder, (int)name.len, name.ptr);
+    at.len = strlen(at.path);
+    return at;
+}
+
+static const char *at_key(place *at, const char *key)
+{
+    snprintf(at->path + at->len, sizeof at->path - at->len, "%s", key);
+    return at->path;
+}
+
+static bool is_set(place *at, const char *key)
+{
+    return maki_config_is_set(at->config, at_key(at, key));
+}
+
+/* ---- one step ------------------------------------------------------------------------------------------- */
+
+static void read_share(place *at, const char *key, double *out)
+{
+    if (is_set(at, key)) *out = maki_config_number(at->config, at->path);
+}
+
+static void read_count(place *at, const char *key, uint64_t *out)
+{
+    if (is_set(at, key)) *out = (uint64_t)maki_config_integer(at->config, at->path);
+}
+
+static void read_size(place *at, const char *key, size_t *out)
+{
+    uint64_t value = *out;
+    read_count(at, key, &value);
+    *out = (size_t)value;
+}
+
+static void read_flag(place *at, const char *key, bool *out)
+{
+    if (is_set(at, key)) *out = maki_config_flag(at->config, at->path);
+}
+
+static unsigned when_of(maki_str name)
+{
+    static const struct {
+        const char *name;
+        unsigned when;
+    } all[] = { { "always", 0 },
+                { "needed", MAKI_WHEN_NEEDED },
+                { "over_allowed", MAKI_WHEN_OVER },
+                { "failed", MAKI_WHEN_FAILED },
+                { "failed_over_allowed", MAKI_WHEN_FAILED | MAKI_WHEN_OVER } };
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        if (maki_str_is(name, maki_str_of(all[i].name))) return all[i].when;
+    }
+    return MAKI_WHEN_NEEDED;
+}
+
+static maki_status read_names(place *at, const char *key, maki_arena *arena, const maki_str **out,
+                              size_t *count, maki_err *err)
+{
+    maki_str name, *names = NULL;
+    size_t room = 0;
+    at_key(at, key);
+    for (*count = 0; maki_config_entry(at->config, at->path, *count, &name); ++*count) {
+        names = maki_arena_grow(arena, names, *count, &room, sizeof name);
+        if (!names) return maki_arena_status(arena, err);
+        names[*count] = name;
+    }
+    *out = names;
+    return MAKI_OK;
+}
+
+static maki_status read_placeholder(place *at, maki_step *step, maki_err *err)
+{
+    if (!is_set(at, "placeholder")) return MAKI_OK;
+    maki_str text = maki_config_text(at->config, at->path);
+    if (text.len > MAKI_PLACEHOLDER_MOST)
+        return maki_fail(err, MAKI_INVALID, "%.120s has %zu bytes; %d at most", at->path, text.len,
+                         MAKI_PLACEHOLDER_MOST);
+    if (maki_str_trim(text).len) step->placeholder = text; /* a blank one says nothing */
+    return MAKI_OK;
+}
+
+static maki_status read_step(place *at, maki_arena *arena, maki_step *out, maki_err *err)
+{
+    maki_step_kind kind;
+    if (!maki_step_named(maki_config_text(at->config, at_key(at, "step")), &kind))
+        return maki_fail(err, MAKI_INVALID, "%.120s: there is no such step", at->path);
+    *out = maki_step_of(kind);
+    if (is_set(at, "when")) out->when = when_of(maki_config_text(at->config, at->path));
+    read_share(at, "from", &out->from);
+    read_share(at, "below", &out->below);
+    read_share(at, "target", &out->target);
+    read_size(at, "keep", &out->keep);
+    read_size(at, "min_messages", &out->min_messages);
+    read_share(at, "min_saving", &out->min_saving);
+    read_share(at, "min_window", &out->min_window);
+    read_share(at, "share", &out->share);
+    read_flag(at, "must_reach", &out->must_reach);
+    read_count(at, "max_chars", &out->max_chars);
+    read_count(at, "head_chars", &out->head_chars);
+    read_count(at, "tail_chars", &out->tail_chars);
+    read_count(at, "min_prunable_chars", &out->min_prunable_chars);
+    read_flag(at, "hard_clear", &out->hard_clear);
+    maki_status st = read_placeholder(at, out, err);
+    if (st == MAKI_OK) st = read_names(at, "allow", arena, &out->allow, &out->allow_count, err);
+    if (st == MAKI_OK) st = read_names(at, "deny", arena, &out->deny, &out->deny_count, err);
+    if (st == MAKI_OK && out->below > 0 && out->from >= out->below)
+        st = maki_fail(err, MAKI_INVALID, "%.120s: from (%g) must be less than below (%g)",
+                       at_key(at, "from"), out->from, out->below);
+    return st;
+}
+
+/* ---- a policy ---------------------------------------------------------------------------------------------- */
+
+/* When every step has a share that it begins at, the least of them is when the policy does. */
+static double least_from(const maki_policy *policy)
+{
+    double least = 0;
+    for (size_t i = 0; i < policy->step_count; i++) {
+        double from = policy->steps[i].from;
+        if (from <= 0) return 0;
+        if (least == 0 || from < least) least = from;
+    }
+    return least;
+}
+
+static maki_status read_policy(const maki_config *config, maki_str name, maki_arena *arena,
+                               maki_policy *out, maki_err *err)
+{
+    place steps = place_of(config, "policies", name);
+    maki_str number;
+    maki_status st = MAKI_OK;
+    steps.path[steps.len - 1] = '\0'; /* without the last dot */
+    *out = (maki_policy){ .name = maki_arena_copy(arena, name).ptr };
+    for (size_t cursor = 0;
+         st == MAKI_OK && maki_config_next_name(config, steps.path, &cursor, &number);) {
+        place at = place_of(config, steps.path, number);
+        if (out->step_count == MAKI_STEPS_MOST)
+            return maki_fail(err, MAKI_INVALID, "%.120s has more than %d steps", steps.path,
+                             MAKI_STEPS_MOST);
+        st = read_step(&at, arena, &out->steps[out->step_count++], err);
+    }
+    out->from = least_from(out);
+    return st == MAKI_OK ? maki_arena_status(arena, err) : st;
+}
+
+static bool has_policy(const maki_config *config, maki_str name)
+{
+    maki_str other;
+    for (size_t cursor = 0; maki_config_next_name(config, "policies", &cursor, &other);) {
+        if (maki_str_is(other, name)) return true;
+    }
+    return false;
+}
+
+/* The preset of tasks, as their folder is configured. */
+static void files_policy(const maki_config *config, maki_policy *policy)
+{
+    maki_step *condense = &policy->steps[0];
+    policy->from = maki_config_number(config, "context_storage.compression_threshold");
+    condense->keep = (size_t)maki_config_integer(config, "context_storage.keep_recent_messages");
+    condense->min_messages =
+        (size_t)maki_config_integer(config, "context_storage.min_messages_to_summarize");
+}
+
+maki_status maki_policy_configured(const maki_config *config, maki_str name, maki_arena *arena,
+                                   maki_policy *out, maki_err *err)
+{
+    const maki_policy *preset = maki_policy_named(name);
+    if (config && has_policy(config, name)) return read_policy(config, name, arena, out, err);
+    if (preset) {
+        *out = *preset;
+        if (config && maki_str_is(name, MAKI_LIT("files"))) files_policy(config, out);
+        return MAKI_OK;
+    }
+    return maki_fail(
+        err, MAKI_NOTFOUND,
+        "there is no policy \"%.*s\": neither under policies nor maki, roo, clawdbot, files",
+        (int)(name.len < 60 ? name.len : 60), name.ptr);
+}
+
+/* A share that may be 0: from the first token on, which is not the same as not set. */
+static double share_of(place *at, const char *key)
+{
+    double share = maki_config_number(at->config, at_key(at, key));
+    return share > 0 ? share : 1e-9;
+}
+
+/* clawdbot, with the agent's own figures. */
+static maki_status pruning_policy(place *agent, maki_arena *arena, maki_policy *out, maki_err *err)
+{
+    double soft = share_of(agent, "pruning.softTrimThreshold");
+    double hard = share_of(agent, "pruning.hardClearThreshold");
+    size_t keep =
+        (size_t)maki_config_integer(agent->config, at_key(agent, "pruning.keepLastMessages"));
+    maki_status st = maki_policy_configured(agent->config, MAKI_LIT("clawdbot"), arena, out, err);
+    if (st != MAKI_OK) return st;
+    for (size_t i = 0; i < out->step_count; i++) {
+        maki_step *step = &out->steps[i];
+        if (step->kind == MAKI_STEP_SOFT_TRIM) {
+            step->from = soft;
+            step->below = hard;
+        } else if (step->kind == MAKI_STEP_HARD_CLEAR) {
+            step->from = hard;
+        } else {
+            continue;
+        }
+        step->keep = keep;
+    }
+    out->from = soft < hard ? soft : hard;
+    return MAKI_OK;
+}
+
+maki_status maki_policy_from_config(const maki_config *config, maki_str agent, const char *usual,
+                                    maki_arena *arena, maki_policy *out, maki_err *err)
+{
+    maki_str name = maki_str_of(usual);
+    if (!config) return maki_policy_configured(NULL, name, arena, out, err);
+    place at = place_of(config, "agents", agent);
+    if (agent.len && is_set(&at, "policy")) {
+        name = maki_config_text(config, at.path);
+    } else if (maki_config_is_set(config, "policy")) {
+        name = maki_config_text(config, "policy");
+    } else if (agent.len && maki_config_flag(config, at_key(&at, "pruning.enabled"))) {
+        return pruning_policy(&at, arena, out, err);
+    }
+    return maki_policy_configured(config, name, arena, out, err);
+}

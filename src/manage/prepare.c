@@ -1,0 +1,317 @@
+/* prepare.c -- see prepare.h. */
+#include "manage/prepare.h"
+
+#include <string.h>
+
+#include "base/err.h"
+#include "base/hash.h"
+#include "base/made.h"
+#include "base/str.h"
+#include "summary/measure.h"
+#include "token/content.h"
+
+enum {
+    HEX = 2 * MAKI_COVER_LEN,
+    NOTES_MOST = 8,         /* of the newest ones that are looked at */
+    WORKING_MOST = 32 << 20 /* one summary, and the note of it */
+};
+
+#define LOWER_MARK 10.0 /* percent below the threshold */
+
+bool maki_prepare_due(const maki_summary_settings *settings, double percent, double threshold)
+{
+    double mark = settings->background_percent;
+    if (!(mark > 0)) mark = threshold - LOWER_MARK;
+    return settings->background && percent >= mark && percent < threshold;
+}
+
+/* ---- notes ------------------------------------------------------------------------------------------------ */
+
+/* What a note says but for the summary itself. */
+typedef struct note {
+    uint64_t ev, before, covers, tokens;
+    char cover[HEX];
+} note;
+
+static uint64_t number_of(maki_str event, maki_str name)
+{
+    maki_str value;
+    if (!maki_json_get(event, name, &value) || maki_json_kind_of(value) != MAKI_JSON_NUMBER)
+        return 0;
+    double d = maki_json_double(value);
+    return d > 0 && d < 9e15 ? (uint64_t)d : 0;
+}
+
+/* False: this event is no note, or not one that can be read. */
+static bool read_note(uint64_t ev, maki_str row, maki_str *event, note *out)
+{
+    maki_str cover;
+    if (!maki_str_has(row, MAKI_LIT("\"type\":\"prepared\"")))
+        return false; /* nearly all of them */
+    if (maki_json_check(row, event, NULL) != MAKI_OK) return false;
+    if (!maki_block_is(*event, MAKI_LIT("prepared"))) return false;
+    if (!maki_block_string(*event, MAKI_LIT("cover"), &cover)) return false;
+    if (maki_json_inside(cover).len != HEX) return false;
+    *out = (note){ .ev = ev,
+                   .before = number_of(*event, MAKI_LIT("before")),
+                   .covers = number_of(*event, MAKI_LIT("covers")),
+                   .tokens = number_of(*event, MAKI_LIT("tokens")) };
+    memcpy(out->cover, maki_json_inside(cover).ptr, HEX);
+    return true;
+}
+
+/* The newest notes, oldest of them first. */
+typedef struct notes {
+    note at[NOTES_MOST];
+    size_t count;
+} notes;
+
+static maki_status gather(void *ctx, uint64_t ev, maki_str row, uint64_t at, maki_err *err)
+{
+    notes *n = ctx;
+    maki_str event;
+    note one;
+    (void)at;
+    (void)err;
+    if (!read_note(ev, row, &event, &one)) return MAKI_OK;
+    if (n->count == NOTES_MOST) memmove(n->at, n->at + 1, --n->count * sizeof n->at[0]);
+    n->at[n->count++] = one;
+    return MAKI_OK;
+}
+
+/* How many messages of the view stand at message `seq` or behind it; 0: it is not in view. */
+static uint64_t messages_from(const maki_view *view, uint64_t seq)
+{
+    uint64_t before = 0;
+    for (size_t i = 0; i < view->count; i++) {
+        const maki_view_item *item = &view->items[i];
+        if (item->from && seq >= item->from && seq <= item->to)
+            return maki_view_messages(view) - before - (seq - item->from);
+        before += item->from ? item->to - item->from + 1 : 1;
+    }
+    return 0;
+}
+
+/* Does a condense that keeps what stands behind the note cover the same? */
+static maki_status holds(maki_conv *conv, const note *n, uint64_t keep, bool *yes, maki_err *err)
+{
+    char cover[HEX + 1];
+    maki_covered covered;
+    maki_err why = { 0 };
+    *yes = false;
+    maki_status st = maki_conv_covered(conv, (size_t)keep, &covered, &why);
+    if (st == MAKI_REFUSED) return MAKI_OK; /* there is nothing left to condense */
+    if (st != MAKI_OK && err) *err = why;
+    if (st != MAKI_OK) return st;
+    maki_hex(covered.cover, MAKI_COVER_LEN, cover);
+    *yes = memcmp(cover, n->cover, HEX) == 0;
+    return MAKI_OK;
+}
+
+maki_status maki_prepared_find(maki_conv *conv, size_t keep, maki_prepared *out, maki_err *err)
+{
+    notes all = { .count = 0 };
+    const maki_view *view;
+    *out = (maki_prepared){ 0 };
+    maki_status st = maki_log_refresh(maki_conv_log(conv), err);
+    if (st == MAKI_OK) st = maki_log_each_event(maki_conv_log(conv), gather, &all, err);
+    for (size_t i = all.count; st == MAKI_OK && i > 0 && !out->event; i--) {
+        const note *n = &all.at[i - 1];
+        bool yes = false;
+        st = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, err);
+        uint64_t behind = st == MAKI_OK ? messages_from(view, n->before) : 0;
+        if (behind == 0 || behind < keep) continue;
+        st = holds(conv, n, behind, &yes, err);
+        if (yes) *out = (maki_prepared){ n->ev, (size_t)behind, n->covers, n->tokens };
+    }
+    return st;
+}
+
+/* ---- using one ---------------------------------------------------------------------------------------------- */
+
+/* The newest note with a cover, and its summary. */
+typedef struct search {
+    char cover[HEX + 1];
+    maki_arena *arena;
+    uint64_t event; /* 0: none found */
+    maki_summary summary;
+} search;
+
+static void read_survey(maki_str event, maki_survey *out)
+{
+    maki_str lost;
+    *out = (maki_survey){ .measured = true,
+                          .kept = number_of(event, MAKI_LIT("factsKept")),
+                          .lost = number_of(event, MAKI_LIT("factsLost")) };
+    if (!maki_json_get(event, MAKI_LIT("lost"), &lost)) return;
+    if (maki_json_kind_of(lost) != MAKI_JSON_ARRAY || lost.len - 2 > sizeof out->list) return;
+    out->list_len = lost.len - 2;
+    memcpy(out->list, lost.ptr + 1, out->list_len);
+}
+
+static maki_status look(void *ctx, uint64_t ev, maki_str row, uint64_t at, maki_err *err)
+{
+    search *s = ctx;
+    maki_str event, text;
+    note one;
+    (void)at;
+    if (!read_note(ev, row, &event, &one) || memcmp(one.cover, s->cover, HEX) != 0) return MAKI_OK;
+    if (!maki_block_string(event, MAKI_LIT("summary"), &text)) return MAKI_OK;
+    s->event = ev;
+    s->summary.text = maki_arena_copy(s->arena, maki_json_text(text, s->arena)); /* the row goes */
+    read_survey(event, &s->summary.survey);
+    return maki_arena_status(s->arena, err);
+}
+
+static maki_status find_cover(maki_conv *conv, const unsigned char cover[MAKI_COVER_LEN],
+                              maki_arena *arena, search *out, maki_err *err)
+{
+    *out = (search){ .arena = arena };
+    maki_hex(cover, MAKI_COVER_LEN, out->cover);
+    return maki_log_each_event(maki_conv_log(conv), look, out, err);
+}
+
+static maki_status run(const maki_summarizer *self, const maki_summary_request *request,
+                       maki_arena *arena, maki_summary *out, maki_err *err)
+{
+    const maki_prepared_source *source = self->ctx;
+    search found = { .event = 0 };
+    maki_status st = MAKI_OK;
+    if (request->cover) st = find_cover(source->conv, request->cover, arena, &found, err);
+    if (st != MAKI_OK) return st;
+    if (found.event == 0) return source->other->run(source->other, request, arena, out, err);
+    *out = found.summary;
+    return MAKI_OK;
+}
+
+maki_summarizer maki_summarizer_prepared(const maki_prepared_source *source)
+{
+    bool usable = source->other && source->other->usable;
+    return (maki_summarizer){ .usable = usable, .run = run, .ctx = source };
+}
+
+static maki_status total_of(maki_conv *conv, double *tokens, maki_err *err)
+{
+    const maki_view *view;
+    maki_view_totals totals = { 0 };
+    maki_status st = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, err);
+    if (st == MAKI_OK) st = maki_conv_total(conv, view, &totals, err);
+    *tokens = (double)totals.tokens;
+    return st;
+}
+
+maki_status maki_prepared_condense(maki_conv *conv, const unsigned char *expect, size_t keep,
+                                   double aim, const maki_summarizer *summarizer, maki_change *out,
+                                   maki_err *err)
+{
+    maki_summarizer measured = maki_summarizer_measured(summarizer);
+    maki_prepared_source source = { conv, &measured };
+    maki_summarizer by = maki_summarizer_prepared(&source);
+    maki_prepared prepared;
+    double tokens = 0;
+    *out = (maki_change){ 0 };
+    maki_status st = maki_prepared_find(conv, keep, &prepared, err);
+    if (st == MAKI_OK && prepared.event) st = total_of(conv, &tokens, err);
+    if (st != MAKI_OK) return st;
+    if (prepared.event && tokens - (double)prepared.covers + (double)prepared.tokens <= aim)
+        keep = prepared.keep;
+    return maki_conv_condense(conv, expect, keep, &by, out, err);
+}
+
+/* ---- making one --------------------------------------------------------------------------------------------- */
+
+static void put_number(maki_jw *w, maki_str name, uint64_t value)
+{
+    maki_jw_key(w, name);
+    maki_jw_int(w, (int64_t)value);
+}
+
+static maki_status write_note(maki_conv *conv, const maki_covered *what, uint64_t tokens,
+                              const maki_summary *summary, maki_arena *arena, uint64_t *event,
+                              maki_err *err)
+{
+    char cover[HEX + 1];
+    maki_made made;
+    maki_str fields;
+    maki_change change = { 0 };
+    maki_hex(what->cover, MAKI_COVER_LEN, cover);
+    maki_made_begin(&made, arena, err);
+    maki_jw_object(&made.w);
+    maki_jw_key(&made.w, MAKI_LIT("cover"));
+    maki_jw_string(&made.w, maki_str_of(cover));
+    put_number(&made.w, MAKI_LIT("before"), what->before);
+    put_number(&made.w, MAKI_LIT("covers"), what->tokens);
+    put_number(&made.w, MAKI_LIT("tokens"), tokens);
+    maki_jw_key(&made.w, MAKI_LIT("cost"));
+    maki_jw_double(&made.w, summary->cost);
+    put_number(&made.w, MAKI_LIT("factsKept"), summary->survey.kept);
+    put_number(&made.w, MAKI_LIT("factsLost"), summary->survey.lost);
+    maki_jw_key(&made.w, MAKI_LIT("lost"));
+    maki_jw_begin_value(&made.w);
+    maki_jw_bytes(&made.w, MAKI_LIT("["));
+    maki_jw_bytes(&made.w, (maki_str){ summary->survey.list, summary->survey.list_len });
+    maki_jw_bytes(&made.w, MAKI_LIT("]"));
+    maki_jw_key(&made.w, MAKI_LIT("summary"));
+    maki_jw_string(&made.w, summary->text);
+    maki_jw_end_object(&made.w);
+    maki_status st = maki_made_end(&made, arena, &fields, err);
+    if (st == MAKI_OK)
+        st = maki_conv_note(conv, "prepared", maki_json_inside(fields), &change, err);
+    *event = change.event;
+    return st;
+}
+
+/* Tokens of a summary's text, and of the message it will stand in. */
+static maki_status count(const maki_env *env, maki_str text, uint64_t *tokens, maki_err *err)
+{
+    maki_tokenizer *t = NULL;
+    maki_status st = maki_tokenizer_open(env, maki_encoding_at(0), NULL, &t, err);
+    if (st == MAKI_OK) *tokens = maki_tokenizer_count(t, text) + MAKI_PER_MESSAGE;
+    maki_tokenizer_close(t);
+    return st;
+}
+
+static maki_status prepare(maki_conv *conv, size_t keep, const maki_summarizer *summarizer,
+                           maki_arena *arena, maki_prepare_report *out, maki_err *err)
+{
+    const maki_env *env = maki_log_env(maki_conv_log(conv));
+    maki_summarizer measured = maki_summarizer_measured(summarizer);
+    maki_covered what;
+    maki_summary summary;
+    search other = { .event = 0 };
+    uint64_t tokens = 0;
+    maki_status st = maki_conv_summarise(conv, keep, &measured, arena, &what, &summary, err);
+    out->cost = summary.cost;
+    out->survey = summary.survey;
+    out->fell_back = summary.fell_back;
+    if (st != MAKI_OK || summary.fell_back.status != MAKI_OK) return st;
+    st = count(env, summary.text, &tokens, err);
+    if (st == MAKI_OK && tokens >= what.tokens)
+        return maki_refuse(err, "CONTEXT_GREW",
+                           "the summary is not shorter than what it stands for");
+    if (st == MAKI_OK) st = maki_log_refresh(maki_conv_log(conv), err);
+    if (st == MAKI_OK) st = find_cover(conv, what.cover, arena, &other, err);
+    if (st != MAKI_OK) return st;
+    out->event = other.event;
+    if (other.event) return MAKI_OK; /* somebody else was faster */
+    st = write_note(conv, &what, tokens, &summary, arena, &out->event, err);
+    out->made = st == MAKI_OK;
+    return st;
+}
+
+maki_status maki_prepare(const maki_env *env, const char *path, size_t keep,
+                         const maki_summarizer *summarizer, maki_prepare_report *out, maki_err *err)
+{
+    maki_conv_options options = { .durability = MAKI_SYNC, .threads = 1 };
+    maki_arena arena = maki_arena_new(env->alloc, WORKING_MOST);
+    maki_prepared already = { 0 };
+    maki_conv *conv = NULL;
+    *out = (maki_prepare_report){ 0 };
+    maki_status st = maki_conv_open(env, path, &options, &conv, err);
+    if (st == MAKI_OK) st = maki_prepared_find(conv, keep, &already, err);
+    out->event = already.event;
+    if (st == MAKI_OK && !already.event) st = prepare(conv, keep, summarizer, &arena, out, err);
+    maki_conv_close(conv);
+    maki_arena_free(&arena);
+    return st;
+}

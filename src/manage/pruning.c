@@ -1,0 +1,368 @@
+/* pruning.c -- see pruning.h. */
+#include "manage/pruning.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/err.h"
+#include "base/made.h"
+#include "base/str.h"
+#include "history/facts.h"
+#include "history/message.h"
+
+enum {
+    ARENA_MAX = 16 << 20, /* of one event: more than MAKI_EDITS_MOST texts ever need */
+    TEXT_MOST = 1200,     /* of one text that is put in, in bytes */
+    INPUT_MOST = 1 << 14  /* longer arguments are not those of a read */
+};
+
+/* ---- calls -------------------------------------------------------------------------------------- */
+
+static uint64_t hash_text(maki_str string)
+{
+    uint64_t hash = maki_json_text_hash(string);
+    return hash ? hash : 1; /* 0 is none */
+}
+
+/* What the call is about, from its arguments, a JSON object. */
+static void read_input(maki_made_call *call, maki_str input)
+{
+    maki_tool_args args = maki_tool_args_of(input);
+    size_t arguments = maki_json_count(input) - (args.path.len > 0);
+    size_t commands = args.command.len > 0;
+    call->kind = maki_tool_kind_by(call->kind, &args);
+    if (commands && args.command.len == 0) arguments--; /* it only said that this is a read */
+    if (args.path.len == 0) {
+        if (args.paths.len) call->path = maki_row_hash(args.paths);
+        return;
+    }
+    call->path = hash_text(args.path);
+    call->file_len = maki_json_copy_text(args.path, call->file, sizeof call->file);
+    call->only_path = arguments == 0;
+}
+
+static void remember_call(maki_pruning *p, maki_str id, maki_str name, maki_str input)
+{
+    maki_made_call *call = &p->calls[p->next_call++ % MAKI_CALLS_MOST];
+    *call = (maki_made_call){ .id = hash_text(id) };
+    call->name_len = maki_json_copy_text(name, call->name, sizeof call->name);
+    maki_str plain = { call->name, call->name_len };
+    call->kind = maki_tool_kind_of(plain);
+    if (input.len == 0 || input.len > INPUT_MOST) return;
+    call->input = maki_row_hash(input) ^ maki_row_hash(plain);
+    if (maki_json_kind_of(input) == MAKI_JSON_OBJECT) read_input(call, input);
+}
+
+/* Arguments that are JSON in a string. */
+static maki_status remember_openai(maki_pruning *p, maki_str call, maki_err *err)
+{
+    maki_str id, function, name, arguments, input = { "", 0 };
+    if (!maki_block_string(call, MAKI_LIT("id"), &id) ||
+        !maki_json_get(call, MAKI_LIT("function"), &function) ||
+        !maki_block_string(function, MAKI_LIT("name"), &name))
+        return MAKI_OK;
+    maki_arena arena = maki_arena_new(p->arena.alloc, 4 * INPUT_MOST);
+    bool has = maki_block_string(function, MAKI_LIT("arguments"), &arguments);
+    if (has && arguments.len <= INPUT_MOST) {
+        maki_str text = maki_json_text(arguments, &arena);
+        if (maki_json_check(text, &input, NULL) != MAKI_OK) input = (maki_str){ "", 0 };
+    }
+    remember_call(p, id, name, input);
+    maki_status st = maki_arena_status(&arena, err);
+    maki_arena_free(&arena);
+    return st;
+}
+
+static maki_status remember_calls(maki_pruning *p, maki_str row, maki_err *err)
+{
+    maki_str content, calls, block, id, name, input;
+    maki_json_item item;
+    maki_status st = MAKI_OK;
+    if (maki_json_get(row, MAKI_LIT("content"), &content)) {
+        maki_blocks blocks = maki_content_blocks(content);
+        while (maki_blocks_next(&blocks, &block)) {
+            if (!maki_block_is(block, MAKI_LIT("tool_use")) ||
+                !maki_block_string(block, MAKI_LIT("id"), &id) ||
+                !maki_block_string(block, MAKI_LIT("name"), &name))
+                continue;
+            if (!maki_json_get(block, MAKI_LIT("input"), &input)) input = (maki_str){ "", 0 };
+            remember_call(p, id, name, input);
+        }
+    }
+    if (!maki_json_get(row, MAKI_LIT("tool_calls"), &calls)) return MAKI_OK;
+    maki_json_iter iter = maki_json_items(calls);
+    while (st == MAKI_OK && maki_json_next(&iter, &item))
+        st = remember_openai(p, item.value, err);
+    return st;
+}
+
+static const maki_made_call *call_of(const maki_pruning *p, maki_str object, const char *field)
+{
+    maki_str id;
+    if (!maki_block_string(object, maki_str_of(field), &id)) return NULL;
+    uint64_t hash = hash_text(id);
+    for (size_t i = 0; i < MAKI_CALLS_MOST; i++) { /* from the newest back */
+        size_t at = (p->next_call + MAKI_CALLS_MOST - 1 - i) % MAKI_CALLS_MOST;
+        if (p->calls[at].id == hash) return &p->calls[at];
+    }
+    return NULL;
+}
+
+/* ---- pieces ---------------------------------------------------------------------------------------- */
+
+static bool is_image(maki_str block)
+{
+    return maki_block_is(block, MAKI_LIT("image")) || maki_block_is(block, MAKI_LIT("image_url")) ||
+           maki_block_is(block, MAKI_LIT("input_image"));
+}
+
+static bool has_image(maki_str content)
+{
+    maki_blocks blocks = maki_content_blocks(content);
+    maki_str block;
+    while (maki_blocks_next(&blocks, &block)) {
+        if (is_image(block)) return true;
+    }
+    return false;
+}
+
+static maki_status offer(maki_pruning *p, maki_piece *piece, maki_str value, maki_err *err)
+{
+    piece->value = value;
+    piece->image = maki_json_kind_of(value) != MAKI_JSON_STRING;
+    piece->trim = maki_view_trim(p->view, piece->seq, piece->block, piece->part);
+    if (piece->trim && piece->trim->restores) piece->old = false; /* somebody wants to see it */
+    return p->fn(p, piece, err);
+}
+
+/* The texts and images of a tool result that is a list. */
+static maki_status offer_list(maki_pruning *p, maki_piece of, maki_str list, maki_err *err)
+{
+    maki_blocks items = maki_content_blocks(list);
+    maki_str item, text;
+    bool first = true; /* the first text is part 0 */
+    maki_status st = MAKI_OK;
+    of.with_image = has_image(list);
+    for (uint32_t i = 1; st == MAKI_OK && maki_blocks_next(&items, &item); i++) {
+        maki_piece piece = of;
+        bool is_text = maki_block_string(item, MAKI_LIT("text"), &text);
+        if (!is_text && !is_image(item)) continue;
+        piece.part = is_text && first ? 0 : i;
+        first = first && !is_text;
+        st = offer(p, &piece, is_text ? text : item, err);
+    }
+    return st;
+}
+
+static maki_status offer_block(maki_pruning *p, maki_piece piece, maki_str block, maki_err *err)
+{
+    maki_str value, failed;
+    if (maki_json_kind_of(block) == MAKI_JSON_STRING) return offer(p, &piece, block, err);
+    if (maki_block_is(block, MAKI_LIT("text")) &&
+        maki_block_string(block, MAKI_LIT("text"), &value))
+        return offer(p, &piece, value, err);
+    if (is_image(block)) return offer(p, &piece, block, err);
+    if (!maki_block_is(block, MAKI_LIT("tool_result")) ||
+        !maki_json_get(block, MAKI_LIT("content"), &value))
+        return MAKI_OK;
+    piece.result = true;
+    piece.failed = maki_json_get(block, MAKI_LIT("is_error"), &failed) && maki_json_true(failed);
+    piece.call = call_of(p, block, "tool_use_id");
+    if (maki_json_kind_of(value) == MAKI_JSON_STRING) return offer(p, &piece, value, err);
+    return offer_list(p, piece, value, err);
+}
+
+static maki_status offer_row(maki_pruning *p, const maki_seen *seen, maki_err *err)
+{
+    maki_str content, block;
+    unsigned role = seen->row.flags & MAKI_FACT_ROLE;
+    maki_piece piece = { .row = seen->json, .seq = seen->seq, .at = p->at };
+    maki_status st = MAKI_OK;
+    if (!maki_json_get(seen->json, MAKI_LIT("content"), &content)) return MAKI_OK;
+    piece.old = p->at >= p->lead && p->at < p->tail && role != MAKI_ROLE_SYSTEM &&
+                !maki_view_pinned(p->view, seen->seq);
+    if (role == MAKI_ROLE_TOOL) {
+        piece.result = true;
+        piece.call = call_of(p, seen->json, "tool_call_id");
+        piece.with_image = has_image(content);
+    }
+    maki_blocks blocks = maki_content_blocks(content);
+    for (; st == MAKI_OK && maki_blocks_next(&blocks, &block); piece.block++)
+        st = offer_block(p, piece, block, err);
+    return st;
+}
+
+static maki_status see(void *ctx, const maki_seen *seen, maki_err *err)
+{
+    maki_pruning *p = ctx;
+    maki_status st = MAKI_OK;
+    if (p->enough || p->count == MAKI_EDITS_MOST) return MAKI_CANCELLED;
+    if (seen->seq && !(seen->row.flags & MAKI_ROW_BAD)) {
+        if (seen->row.flags & MAKI_FACT_CALLS) st = remember_calls(p, seen->json, err);
+        if (st == MAKI_OK) st = offer_row(p, seen, err);
+    }
+    p->at++;
+    return st;
+}
+
+/* ---- which messages are old --------------------------------------------------------------------------- */
+
+enum { KEEP = 3 };
+
+/* The position of the n-th last assistant message; 0 when there are fewer. */
+static maki_status tail_of(const maki_view *view, size_t n, uint64_t *tail, maki_err *err)
+{
+    uint64_t at = maki_view_messages(view);
+    *tail = 0;
+    for (size_t i = view->count; i > 0; i--) {
+        const maki_view_item *item = &view->items[i - 1];
+        if (item->from == 0) at--;
+        for (uint64_t seq = item->to; item->from && seq >= item->from; seq--) {
+            maki_row row;
+            maki_status st = maki_log_row(item->log, seq, &row, err);
+            if (st != MAKI_OK) return st;
+            at--;
+            if ((row.flags & MAKI_FACT_ROLE) != MAKI_ROLE_ASSISTANT || --n > 0) continue;
+            *tail = at;
+            return MAKI_OK;
+        }
+    }
+    return MAKI_OK;
+}
+
+static maki_status range_of(maki_pruning *p, maki_err *err)
+{
+    maki_status st = maki_conv_view(p->work->conv, MAKI_NOW, MAKI_NOW, &p->view, err);
+    if (st == MAKI_OK) st = maki_view_lead(p->view, &p->lead, err);
+    if (st == MAKI_OK) st = tail_of(p->view, p->step->keep ? p->step->keep : KEEP, &p->tail, err);
+    return st;
+}
+
+maki_status maki_pruning_bound(maki_manage_work *work, const maki_step *step, double *tokens,
+                               maki_err *err)
+{
+    maki_pruning p = { .work = work, .step = step };
+    maki_status st = range_of(&p, err);
+    uint64_t at = 0;
+    *tokens = 0;
+    for (size_t i = 0; st == MAKI_OK && i < p.view->count; i++) {
+        const maki_view_item *item = &p.view->items[i];
+        if (item->from == 0) at++;
+        for (uint64_t seq = item->from; seq && seq <= item->to && st == MAKI_OK; seq++, at++) {
+            maki_row row;
+            st = maki_log_row(item->log, seq, &row, err);
+            bool old = at >= p.lead && at < p.tail && st == MAKI_OK;
+            if (old && (row.flags & MAKI_FACT_ANSWERS)) *tokens += row.tokens;
+        }
+    }
+    return st;
+}
+
+/* ---- edits ------------------------------------------------------------------------------------------------ */
+
+maki_status maki_pruning_text(maki_pruning *p, maki_str *out, maki_err *err, const char *fmt, ...)
+{
+    char text[TEXT_MOST];
+    maki_made made;
+    va_list args;
+    va_start(args, fmt);
+    int n = vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    assert(n >= 0 && n < TEXT_MOST); /* what is told in it is cut before */
+    maki_made_begin(&made, &p->arena, err);
+    maki_jw_string(&made.w, (maki_str){ text, (size_t)n });
+    return maki_made_end(&made, &p->arena, out, err);
+}
+
+maki_status maki_pruning_add(maki_pruning *p, const maki_piece *piece, const maki_cut *cuts,
+                             size_t count, maki_err *err)
+{
+    maki_cut *copy = maki_arena_array(&p->arena, count, sizeof *copy);
+    maki_trim edit = { .seq = piece->seq,
+                       .block = piece->block,
+                       .part = piece->part,
+                       .cuts = copy,
+                       .cut_count = count };
+    if (!copy) return maki_arena_status(&p->arena, err);
+    for (size_t i = 0; i < count; i++)
+        copy[i] = cuts[i];
+    maki_status st = maki_conv_prune_saves(p->work->conv, piece->row, &edit, err);
+    uint32_t now = piece->trim ? piece->trim->tokens : 0;
+    if (st != MAKI_OK || edit.tokens <= now || p->count == MAKI_EDITS_MOST) return st;
+    p->saved += edit.tokens - now;
+    p->edits[p->count++] = edit;
+    return MAKI_OK;
+}
+
+/* Go through the view once. */
+static maki_status walk(maki_pruning *p, maki_err *err)
+{
+    p->at = p->count = p->next_call = 0;
+    p->saved = 0;
+    memset(p->calls, 0, sizeof p->calls);
+    maki_status st = range_of(p, err);
+    if (st != MAKI_OK) return st;
+    maki_view whole = *p->view; /* places are those of the messages as they came */
+    whole.trim_count = 0;
+    st = maki_conv_each(p->work->conv, &whole, see, p, err);
+    return st == MAKI_CANCELLED ? MAKI_OK : st;
+}
+
+static maki_status open_pruning(maki_manage_work *work, const maki_step *step, maki_piece_fn fn,
+                                void *ctx, maki_pruning **out, maki_err *err)
+{
+    const maki_alloc *alloc = maki_log_env(maki_conv_log(work->conv))->alloc;
+    maki_pruning *p = alloc->resize(alloc, NULL, 0, sizeof *p);
+    maki_trim *edits = alloc->resize(alloc, NULL, 0, MAKI_EDITS_MOST * sizeof *edits);
+    if (!p || !edits) {
+        if (p) alloc->resize(alloc, p, sizeof *p, 0);
+        if (edits) alloc->resize(alloc, edits, MAKI_EDITS_MOST * sizeof *edits, 0);
+        return maki_fail_nomem(err);
+    }
+    *p = (maki_pruning){ .work = work, .step = step, .fn = fn, .ctx = ctx, .edits = edits };
+    p->arena = maki_arena_new(alloc, ARENA_MAX);
+    *out = p;
+    return MAKI_OK;
+}
+
+static void close_pruning(maki_pruning *p)
+{
+    const maki_alloc *alloc = p->arena.alloc;
+    maki_arena_free(&p->arena);
+    alloc->resize(alloc, p->edits, MAKI_EDITS_MOST * sizeof *p->edits, 0);
+    alloc->resize(alloc, p, sizeof *p, 0);
+}
+
+maki_status maki_pruning_look(maki_manage_work *work, const maki_step *step, maki_piece_fn fn,
+                              void *ctx, maki_err *err)
+{
+    maki_pruning *p = NULL;
+    maki_status st = open_pruning(work, step, fn, ctx, &p, err);
+    if (st != MAKI_OK) return st;
+    st = walk(p, err);
+    close_pruning(p);
+    return st;
+}
+
+maki_status maki_pruning_run(maki_manage_work *work, const maki_step *step, maki_piece_fn fn,
+                             void *ctx, maki_took *took, maki_err *err)
+{
+    maki_pruning *p = NULL;
+    bool more = true;
+    maki_status st = open_pruning(work, step, fn, ctx, &p, err);
+    if (st != MAKI_OK) return st;
+    while (st == MAKI_OK && more && took->count < MAKI_TOOK_MOST) {
+        maki_change change;
+        st = walk(p, err);
+        more = p->count == MAKI_EDITS_MOST && !p->enough;
+        if (st != MAKI_OK || p->count == 0) break;
+        st = maki_conv_prune(work->conv, NULL, p->edits, p->count, &change, err);
+        if (st == MAKI_OK) maki_took_event(took, &change);
+        if (st == MAKI_OK) st = maki_manage_count(work, &work->report->tokens_after, err);
+        maki_arena_free(&p->arena); /* the event has the texts now */
+        p->arena = maki_arena_new(p->arena.alloc, ARENA_MAX);
+    }
+    close_pruning(p);
+    return st;
+}

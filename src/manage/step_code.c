@@ -1,0 +1,225 @@
+/* step_code.c -- long code in old messages shrinks to a line: file name, language, number of lines, first line.
+ *
+ * Code is what stands between two fences (``` or ~~~).  The texts are looked at as they are, escaped: a
+ * message of any length costs nothing but the look. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/json.h"
+#include "base/str.h"
+#include "manage/pruning.h"
+
+enum {
+    LINES_MOST = 40, /* longer code shrinks */
+    FENCE_LEAST = 3,
+    FIRST_UNITS = 80, /* of the first line that are told */
+    NAME_UNITS = 120  /* of the file's name and the language */
+};
+
+/* ---- lines of escaped text ------------------------------------------------------------------------------ */
+
+/* The length of the escape of a newline at `at`, or 0. */
+static size_t newline_at(maki_str text, size_t at)
+{
+    if (at + 1 < text.len && text.ptr[at + 1] == 'n') return 2;
+    maki_str rest = maki_str_from(text, at);
+    bool code =
+        maki_str_starts(rest, MAKI_LIT("\\u000a")) || maki_str_starts(rest, MAKI_LIT("\\u000A"));
+    return code ? 6 : 0;
+}
+
+/* The line that begins at *at, which moves to the next one; false behind the last. */
+static bool next_line(maki_str text, size_t *at, maki_str *line)
+{
+    size_t from = *at, i = from;
+    if (from >= text.len) return false;
+    while (i < text.len) {
+        const char *escape = memchr(text.ptr + i, '\\', text.len - i);
+        i = escape ? (size_t)(escape - text.ptr) : text.len;
+        size_t newline = escape ? newline_at(text, i) : 0;
+        if (newline) {
+            *line = (maki_str){ text.ptr + from, i - from };
+            *at = i + newline;
+            return true;
+        }
+        if (escape) i += 2; /* of a longer one the rest has no backslash */
+    }
+    *line = maki_str_from(text, from);
+    *at = text.len;
+    return true;
+}
+
+static maki_str without_spaces(maki_str line)
+{
+    while (line.len && line.ptr[0] == ' ')
+        line = maki_str_from(line, 1);
+    while (line.len && (line.ptr[line.len - 1] == ' '))
+        line.len--;
+    return line;
+}
+
+/* ---- fences ------------------------------------------------------------------------------------------------ */
+
+typedef struct fence {
+    char sign;
+    size_t length;
+    maki_str info; /* what stands behind it */
+} fence;
+
+static bool read_fence(maki_str line, fence *out)
+{
+    line = without_spaces(line);
+    if (line.len == 0 || (line.ptr[0] != '`' && line.ptr[0] != '~')) return false;
+    size_t n = 0;
+    while (n < line.len && line.ptr[n] == line.ptr[0])
+        n++;
+    *out = (fence){ line.ptr[0], n, without_spaces(maki_str_from(line, n)) };
+    bool inside = out->sign == '`' && memchr(out->info.ptr, '`', out->info.len);
+    return n >= FENCE_LEAST && !inside;
+}
+
+static bool closes(const fence *open, maki_str line)
+{
+    fence f;
+    return read_fence(line, &f) && f.sign == open->sign && f.length >= open->length &&
+           f.info.len == 0;
+}
+
+/* Code between two fences: places in the escaped text. */
+typedef struct code {
+    size_t from, to; /* with its fences */
+    size_t lines;
+    maki_str info, before, first; /* of the fence, the line before it, its first line */
+} code;
+
+/* The next code from *at on, which moves behind it; false when there is no more. */
+static bool next_code(maki_str text, size_t *at, maki_str *before, code *out)
+{
+    maki_str line;
+    fence open;
+    for (size_t from = *at; next_line(text, at, &line); from = *at) {
+        if (!read_fence(line, &open)) {
+            if (without_spaces(line).len) *before = line;
+            continue;
+        }
+        *out = (code){ .from = from, .info = open.info, .before = *before };
+        while (next_line(text, at, &line)) {
+            if (closes(&open, line)) {
+                out->to = (size_t)(line.ptr + line.len - text.ptr);
+                *before = (maki_str){ "", 0 };
+                return true;
+            }
+            if (out->first.len == 0) out->first = without_spaces(line);
+            out->lines++;
+        }
+        return false; /* it never ends: perhaps it is no code */
+    }
+    return false;
+}
+
+/* ---- what it was ---------------------------------------------------------------------------------------------- */
+
+static bool is_path_sign(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           (c && strchr("._-/@+", c));
+}
+
+/* A name with an ending, src/a.c. */
+static bool is_path(maki_str word)
+{
+    const char *dot = word.len ? memrchr(word.ptr, '.', word.len) : NULL;
+    size_t ending = dot ? (size_t)(word.ptr + word.len - dot) - 1 : 0;
+    return dot > word.ptr && ending >= 1 && ending <= 8 && !memchr(dot, '/', ending + 1) &&
+           !memchr(word.ptr, ' ', word.len);
+}
+
+/* The first name of a file in a line: quoted by backticks, whatever its letters, or plain. */
+static maki_str path_in(maki_str line)
+{
+    const char *quote = line.len ? memchr(line.ptr, '`', line.len) : NULL;
+    if (quote) {
+        maki_str rest = maki_str_from(line, (size_t)(quote + 1 - line.ptr));
+        const char *end = memchr(rest.ptr, '`', rest.len);
+        maki_str word = maki_str_to(rest, end ? (size_t)(end - rest.ptr) : 0);
+        if (is_path(word)) return word;
+    }
+    for (size_t i = 0; i < line.len;) {
+        size_t n = 0;
+        while (i + n < line.len && is_path_sign(line.ptr[i + n]))
+            n++;
+        maki_str word = { line.ptr + i, n };
+        while (word.len && word.ptr[word.len - 1] == '.')
+            word.len--;
+        if (is_path(word)) return word;
+        i += n ? n : 1;
+    }
+    return (maki_str){ "", 0 };
+}
+
+static maki_str language_of(maki_str info)
+{
+    size_t n = 0;
+    while (n < info.len && !strchr(" :{,", info.ptr[n]))
+        n++;
+    maki_str word = maki_str_to(info, n);
+    return is_path(word) ? (maki_str){ "", 0 } : word;
+}
+
+/* Some units of escaped text as plain text. */
+static maki_str plain(maki_str escaped, uint64_t units, char *out, size_t room)
+{
+    char quoted[FIRST_UNITS * 12 + NAME_UNITS * 6];
+    maki_str head = maki_json_head(escaped, units);
+    if (head.len + 2 > sizeof quoted) head.len = 0;
+    quoted[0] = quoted[head.len + 1] = '"';
+    memcpy(quoted + 1, head.ptr, head.len);
+    return (maki_str){ out, maki_json_copy_text((maki_str){ quoted, head.len + 2 }, out, room) };
+}
+
+static maki_status tell(maki_pruning *p, const maki_piece *piece, const code *c, maki_str *out,
+                        maki_err *err)
+{
+    char names[3][4 * NAME_UNITS];
+    maki_str file = path_in(c->info);
+    if (file.len == 0) file = path_in(c->before);
+    maki_str name = plain(file, NAME_UNITS, names[0], sizeof names[0]);
+    maki_str language = plain(language_of(c->info), NAME_UNITS / 4, names[1], sizeof names[1]);
+    maki_str first = plain(c->first, FIRST_UNITS, names[2], sizeof names[2]);
+    return maki_pruning_text(
+        p, out, err,
+        "[Code left out: %.*s%s%.*s%s%zu lines, the first: %.*s; maki history expand %" PRIu64
+        " shows it]",
+        (int)name.len, name.ptr, name.len ? ", " : "", (int)language.len, language.ptr,
+        language.len ? ", " : "", c->lines, (int)first.len, first.ptr, piece->seq);
+}
+
+static maki_status shrink(maki_pruning *p, const maki_piece *piece, maki_err *err)
+{
+    maki_cut cuts[MAKI_CUTS_MOST];
+    size_t count = 0, at = 0;
+    maki_str before = { "", 0 };
+    code c;
+    maki_status st = MAKI_OK;
+    if (!piece->old || piece->image || piece->result) return MAKI_OK;
+    maki_str text = maki_json_inside(piece->value);
+    while (st == MAKI_OK && count < MAKI_CUTS_MOST && next_code(text, &at, &before, &c)) {
+        if (c.lines <= LINES_MOST) continue;
+        maki_cut *cut = &cuts[count++];
+        cut->from = maki_json_units(maki_str_to(text, c.from));
+        cut->to = maki_json_units(maki_str_to(text, c.to));
+        st = tell(p, piece, &c, &cut->text, err);
+    }
+    if (st != MAKI_OK || count == 0) return st;
+    return maki_pruning_add(p, piece, cuts, count, err);
+}
+
+maki_status maki_step_shrink_code(maki_manage_work *work, const maki_step *step, maki_took *took,
+                                  maki_err *err)
+{
+    maki_status st = maki_pruning_run(work, step, shrink, NULL, took, err);
+    if (st == MAKI_OK && took->count == 0)
+        return maki_refuse(err, "NOTHING_TO_DO", "there is no long code in old messages");
+    return st;
+}

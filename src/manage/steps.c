@@ -1,0 +1,256 @@
+/* steps.c -- see steps.h. */
+#include "manage/steps.h"
+
+#include <stdio.h>
+
+#include "base/err.h"
+#include "manage/decide.h"
+#include "manage/prepare.h"
+#include "manage/pruning.h"
+
+enum { AGAIN_MOST = 24 }; /* halvings of one step: more than any conversation has */
+
+maki_status maki_manage_count(maki_manage_work *r, double *tokens, maki_err *err)
+{
+    const maki_view *view;
+    maki_view_totals totals;
+    if (r->in->cancelled && r->in->cancelled(r->in->cancel_ctx))
+        return maki_fail(err, MAKI_CANCELLED, "the run was cancelled");
+    maki_status st = maki_conv_view(r->conv, MAKI_NOW, MAKI_NOW, &view, err);
+    if (st == MAKI_OK) st = maki_conv_total(r->conv, view, &totals, err);
+    if (st == MAKI_OK) *tokens = (double)totals.tokens + r->in->other_tokens;
+    return st;
+}
+
+static maki_status count_again(maki_manage_work *r, maki_err *err)
+{
+    return maki_manage_count(r, &r->report->tokens_after, err);
+}
+
+bool maki_manage_over(const maki_manage_work *r)
+{
+    return r->report->tokens_after > r->report->allowed;
+}
+
+double maki_step_target(const maki_manage_work *r, const maki_step *step)
+{
+    return step->target > 0 ? step->target * r->in->window : r->report->target;
+}
+
+void maki_took_event(maki_took *took, const maki_change *change)
+{
+    if (took->count < MAKI_TOOK_MOST) took->events[took->count++] = change->event;
+    took->removed += change->removed;
+}
+
+/* ---- what each step does ---------------------------------------------------------------------------------- */
+
+static maki_status hide(maki_manage_work *r, const maki_step *step, maki_took *took, maki_err *err)
+{
+    maki_change change = { 0 };
+    maki_status st = MAKI_OK;
+    size_t keep = step->keep ? step->keep : r->in->keep ? r->in->keep : MAKI_CONDENSE_KEEP;
+    double target = maki_step_target(r, step) - r->in->other_tokens;
+    uint64_t room = target > 1 ? (uint64_t)target : 1;
+    const maki_summarizer *by = r->in->summarizer;
+    switch (step->kind) {
+    case MAKI_STEP_CONDENSE:
+        st = maki_prepared_condense(r->conv, NULL, keep, target, by, &change, err);
+        break;
+    case MAKI_STEP_SOFT_TRIM:
+        st = maki_conv_soft_trim(r->conv, NULL, keep, room, by, &change, err);
+        break;
+    case MAKI_STEP_HARD_CLEAR: st = maki_conv_clear(r->conv, NULL, keep, &change, err); break;
+    case MAKI_STEP_TRUNCATE:
+        st = maki_conv_truncate(r->conv, NULL, step->share > 0 ? step->share : 0.5, &change, err);
+        break;
+    default: st = maki_conv_window(r->conv, NULL, keep, &change, err); break;
+    }
+    r->report->cost += change.cost;
+    if (st == MAKI_OK) {
+        maki_took_event(took, &change);
+        took->survey = change.survey;
+        took->fell_back = change.fell_back;
+    }
+    return st;
+}
+
+static maki_status act(maki_manage_work *r, const maki_step *step, maki_took *took, maki_err *err)
+{
+    switch (step->kind) {
+    case MAKI_STEP_PRUNE_TOOLS: return maki_step_prune_tools(r, step, took, err);
+    case MAKI_STEP_PRUNE_REPEATS: return maki_step_prune_repeats(r, step, took, err);
+    case MAKI_STEP_SHRINK_CODE: return maki_step_shrink_code(r, step, took, err);
+    case MAKI_STEP_LAST: return maki_step_last(r, step, took, err);
+    default: return hide(r, step, took, err);
+    }
+}
+
+/* ---- taking one --------------------------------------------------------------------------------------------- */
+
+static maki_taken *note(maki_manage_work *r, maki_step_kind kind)
+{
+    maki_manage_report *report = r->report;
+    maki_taken *taken =
+        report->taken_count < MAKI_TAKEN_MOST ? &report->taken[report->taken_count++] : &r->more;
+    *taken = (maki_taken){ .kind = kind };
+    return taken;
+}
+
+static void note_refused(maki_taken *taken, const char *code)
+{
+    snprintf(taken->refused, sizeof taken->refused, "%.39s", code[0] ? code : "REFUSED");
+}
+
+/* Newest first: each is then the newest that counts. */
+static maki_status take_back(maki_manage_work *r, const uint64_t *events, size_t count,
+                             maki_err *err)
+{
+    maki_change change;
+    maki_status st = MAKI_OK;
+    for (size_t i = count; st == MAKI_OK && i > 0; i--)
+        st = maki_conv_undo(r->conv, NULL, events[i - 1], &change, err);
+    return st == MAKI_OK ? count_again(r, err) : st;
+}
+
+/* Remember a step that may have to be taken back. */
+static void suspend(maki_manage_work *r, const maki_step *step, const maki_took *took,
+                    const maki_taken *taken, const char *action)
+{
+    if (r->pending_count == 0) {
+        r->pending_action = action;
+        r->pending_from = (size_t)(taken - r->report->taken);
+    }
+    r->pending_target = maki_step_target(r, step);
+    for (size_t i = 0; i < took->count && r->pending_count < MAKI_PENDING_MOST; i++)
+        r->pending[r->pending_count++] = took->events[i];
+}
+
+/* Steps that together had to reach the target have been taken: they stay if they have. */
+static maki_status settle(maki_manage_work *r, maki_err *err)
+{
+    maki_status st = MAKI_OK;
+    size_t count = r->pending_count;
+    r->pending_count = 0;
+    if (count == 0 || r->report->tokens_after <= r->pending_target) return MAKI_OK;
+    st = take_back(r, r->pending, count, err);
+    for (size_t i = r->pending_from; i < r->report->taken_count; i++)
+        r->report->taken[i].undone = r->report->taken[i].event != 0;
+    r->report->action = r->pending_action;
+    r->failed = true;
+    return st;
+}
+
+/* What a step that was not refused has done. */
+static maki_status judge(maki_manage_work *r, const maki_step *step, const maki_took *took,
+                         double before, maki_taken *taken, bool *progress, maki_err *err)
+{
+    const char *action = r->report->action;
+    taken->event = took->count ? took->events[took->count - 1] : 0;
+    maki_status st = count_again(r, err);
+    if (st != MAKI_OK) return st;
+    r->failed = maki_reduction(before, r->report->tokens_after) < step->min_saving;
+    if (r->failed) {
+        taken->undone = true;
+        return take_back(r, took->events, took->count, err);
+    }
+    *progress = r->report->tokens_after < before;
+    if (*progress && step->kind != MAKI_STEP_LAST) /* which tells itself what helped */
+        r->report->action = maki_step_name(step->kind);
+    r->report->messages_removed += took->removed;
+    if (took->survey.measured) {
+        r->report->survey = took->survey;
+        r->report->fell_back = took->fell_back;
+    }
+    if (step->must_reach) suspend(r, step, took, taken, action);
+    return MAKI_OK;
+}
+
+/* Take a step.  *progress: less is in view.  Refused is not a failure of the run. */
+static maki_status take(maki_manage_work *r, const maki_step *step, bool *progress, maki_err *err)
+{
+    maki_took took = { .count = 0 };
+    maki_err why = { 0 };
+    maki_taken *taken = note(r, step->kind);
+    double before = r->report->tokens_after;
+    *progress = false;
+    maki_status st = act(r, step, &took, &why);
+    r->failed = st != MAKI_OK;
+    if (st == MAKI_REFUSED && took.count == 0) {
+        note_refused(taken, why.code);
+        return MAKI_OK;
+    }
+    if (st == MAKI_OK || st == MAKI_REFUSED)
+        return judge(r, step, &took, before, taken, progress, err);
+    if (err) *err = why;
+    return st;
+}
+
+/* ---- which are taken ---------------------------------------------------------------------------------------- */
+
+/* A run that was asked for by hand does something even when there is room.  Steps that must reach a target
+ * which is reached already are no answer to that. */
+static bool by_hand(const maki_manage_work *r, const maki_step *step)
+{
+    return r->in->force && !step->must_reach && r->report->tokens_after == r->report->tokens_before;
+}
+
+static bool is_time(const maki_manage_work *r, const maki_step *step)
+{
+    double tokens = r->report->tokens_after, usage = tokens / r->in->window;
+    bool needed = tokens > maki_step_target(r, step) || by_hand(r, step);
+    if (step->from > 0 && usage < step->from && !by_hand(r, step)) return false;
+    if (step->below > 0 && usage >= step->below) return false;
+    if ((step->when & MAKI_WHEN_NEEDED) && !needed) return false;
+    if ((step->when & MAKI_WHEN_FAILED) && !r->failed) return false;
+    return !(step->when & MAKI_WHEN_OVER) || maki_manage_over(r);
+}
+
+/* Why a step whose time it is cannot do anything; NULL: it can. */
+static maki_status obstacle(maki_manage_work *r, const maki_step *step, const char **code,
+                            maki_err *err)
+{
+    const maki_view *view;
+    double bound = 0, goal = r->report->tokens_after - maki_step_target(r, step);
+    *code = NULL;
+    if (r->in->window < step->min_window) *code = "WINDOW_TOO_SMALL";
+    if (step->min_messages) {
+        maki_status st = maki_conv_view(r->conv, MAKI_NOW, MAKI_NOW, &view, err);
+        if (st != MAKI_OK) return st;
+        if (maki_view_messages(view) < step->min_messages) *code = "NOT_ENOUGH_MESSAGES";
+    }
+    if (*code || !step->must_reach || r->pending_count) return MAKI_OK;
+    maki_status st = maki_pruning_bound(r, step, &bound, err);
+    if (bound < goal) *code = "TARGET_TOO_FAR";
+    return st;
+}
+
+static maki_status take_if(maki_manage_work *r, const maki_step *step, maki_err *err)
+{
+    bool progress = true;
+    const char *code = NULL;
+    maki_status st = step->must_reach ? MAKI_OK : settle(r, err);
+    if (st != MAKI_OK || !is_time(r, step)) return st;
+    st = obstacle(r, step, &code, err);
+    if (st != MAKI_OK) return st;
+    if (code) {
+        note_refused(note(r, step->kind), code);
+        r->failed = true;
+        return MAKI_OK;
+    }
+    st = take(r, step, &progress, err);
+    bool again = step->when & MAKI_WHEN_OVER;
+    for (int i = 1; st == MAKI_OK && again && progress && maki_manage_over(r) && i < AGAIN_MOST;
+         i++)
+        st = take(r, step, &progress, err);
+    return st;
+}
+
+maki_status maki_manage_steps(maki_manage_work *r, maki_err *err)
+{
+    const maki_policy *policy = r->in->policy;
+    maki_status st = MAKI_OK;
+    for (size_t i = 0; st == MAKI_OK && i < policy->step_count; i++)
+        st = take_if(r, &policy->steps[i], err);
+    return st == MAKI_OK ? settle(r, err) : st;
+}

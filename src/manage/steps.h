@@ -1,0 +1,52 @@
+/* steps.h -- the steps of a policy, taken one after the other.  manage.c decides whether they are; this is how. */
+#ifndef MAKI_MANAGE_STEPS_H
+#define MAKI_MANAGE_STEPS_H
+
+#include "manage/manage.h"
+
+enum {
+    MAKI_TOOK_MOST = 16,                                 /* events of one step */
+    MAKI_PENDING_MOST = MAKI_TOOK_MOST * MAKI_STEPS_MOST /* of all */
+};
+
+/* What a step did. */
+typedef struct maki_took {
+    uint64_t events[MAKI_TOOK_MOST];
+    size_t count;
+    uint64_t removed;   /* messages hidden */
+    maki_survey survey; /* of a summary */
+    maki_err fell_back; /* why another summariser made it; MAKI_OK: none did */
+} maki_took;
+
+/* A run under way. */
+typedef struct maki_manage_work {
+    maki_conv *conv;
+    const maki_manage_in *in;
+    maki_manage_report *report; /* tokens_after is kept true */
+    bool failed;                /* the step before */
+    maki_taken more;            /* the last step of a run that took more than can be told */
+    /* Steps that must reach the target and have not yet: */
+    uint64_t pending[MAKI_PENDING_MOST];
+    size_t pending_count;
+    size_t pending_from; /* the first of them in report->taken */
+    double pending_target;
+    const char *pending_action; /* what the report said before them */
+} maki_manage_work;
+
+/* What is sent now: the view and other_tokens.  Asked after each step: MAKI_CANCELLED when the run shall end. */
+maki_status maki_manage_count(maki_manage_work *work, double *tokens, maki_err *err);
+bool maki_manage_over(const maki_manage_work *work); /* than allowed */
+/* Tokens that a step comes down to: its own target, else the run's. */
+double maki_step_target(const maki_manage_work *work, const maki_step *step);
+/* An event of a step. */
+void maki_took_event(maki_took *took, const maki_change *change);
+
+/* All steps of the policy, in order, those whose time it is. */
+maki_status maki_manage_steps(maki_manage_work *work, maki_err *err);
+/* Shorten the largest message, then the next, until it fits. */
+maki_status maki_manage_trim(maki_manage_work *work, maki_err *err);
+/* All but the newest behind a marker, then that. */
+maki_status maki_step_last(maki_manage_work *work, const maki_step *step, maki_took *took,
+                           maki_err *err);
+
+#endif

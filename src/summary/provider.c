@@ -1,0 +1,343 @@
+/* provider.c -- see provider.h. */
+#include "summary/provider.h"
+
+#include <string.h>
+
+#include "base/err.h"
+#include "base/str.h"
+#include "base/text.h"
+#include "summary/portion.h"
+#include "summary/prompt.h"
+#include "summary/render.h"
+#include "token/family.h"
+
+enum {
+    WINDOW_UNKNOWN = 32000,
+    PORTION_LEAST = 512,    /* tokens: less room than this is none */
+    REPLY_LEAST = 1000,     /* tokens that a reply may always have */
+    REPLY_SLACK = 64 << 10, /* bytes of a reply besides the summary: what it thinks aloud */
+    HEAD_MOST = 1 << 20,    /* bytes of a prompt without the messages */
+    FRAME = 64,             /* tokens around the two messages of a request, and to spare */
+    ROUNDS = 8              /* of making one summary of many */
+};
+
+/* One summary under way. */
+typedef struct asking {
+    const maki_model_summary *how;
+    const maki_family *family;
+    maki_tokenizer *tokenizer;
+    uint64_t max_tokens; /* of a reply */
+    int64_t deadline;
+    maki_letters letters; /* of the conversation so far: in which language to ask */
+    maki_spool message;   /* one message as text */
+    maki_portions portions;
+    bool merging;         /* what is in portions are summaries */
+    maki_spool summaries; /* of portions that were full, a NUL behind each */
+    size_t count;         /* of them */
+    maki_buf reply;
+    maki_str text; /* of the reply: what counts of it */
+    maki_summary *out;
+    bool blamed; /* what failed is the model's doing: another summariser may do better */
+} asking;
+
+/* ---- going on or not ------------------------------------------------------------------------------------ */
+
+static int64_t now_of(const asking *a)
+{
+    return a->how->env->clock->now_ms(a->how->env->clock);
+}
+
+static maki_status go_on(asking *a, maki_err *err)
+{
+    const maki_model_summary *how = a->how;
+    if (how->cancelled && how->cancelled(how->cancelled_ctx))
+        return maki_fail(err, MAKI_CANCELLED, "the summary was cancelled");
+    if (now_of(a) < a->deadline) return MAKI_OK;
+    a->blamed = true;
+    return maki_fail(err, MAKI_TIMEOUT, "the model took longer than %lld ms to summarise",
+                     (long long)how->settings->timeout_ms);
+}
+
+/* ---- one request ---------------------------------------------------------------------------------------- */
+
+/* The prompt as it is sent: the messages are not copied into it. */
+typedef struct prompt_text {
+    maki_str head, tail;
+    const maki_spool *messages;
+} prompt_text;
+
+static size_t copy_from(maki_str text, uint64_t at, char *out, size_t room)
+{
+    size_t n = text.len - (size_t)at;
+    if (n > room) n = room;
+    memcpy(out, text.ptr + at, n);
+    return n;
+}
+
+static maki_status read_prompt(const void *ctx, uint64_t at, char *out, size_t room, size_t *got,
+                               maki_err *err)
+{
+    const prompt_text *t = ctx;
+    uint64_t middle = t->head.len + t->messages->size;
+    *got = 0;
+    if (at < t->head.len) {
+        *got = copy_from(t->head, at, out, room);
+    } else if (at < middle) {
+        return maki_spool_read(t->messages, at - t->head.len, out, room, got, err);
+    } else if (at < middle + t->tail.len) {
+        *got = copy_from(t->tail, at - middle, out, room);
+    }
+    return MAKI_OK;
+}
+
+static maki_status take_reply(void *ctx, maki_str bytes, maki_err *err)
+{
+    asking *a = ctx;
+    maki_status st = go_on(a, err);
+    if (st != MAKI_OK) return st;
+    maki_buf_add(&a->reply, bytes);
+    return maki_buf_status(&a->reply, err);
+}
+
+/* Models that think aloud before they answer mark it. */
+static maki_str without_thoughts(maki_str text)
+{
+    const maki_str end = MAKI_LIT("</think>");
+    text = maki_str_trim(text);
+    if (!maki_str_starts(text, MAKI_LIT("<think>"))) return text;
+    size_t at = maki_str_find_nocase(text, end);
+    return maki_str_trim(at < text.len ? maki_str_from(text, at + end.len) : MAKI_LIT(""));
+}
+
+/* Is it a summary of what was asked?  Sets a->text. */
+static maki_status judge(asking *a, const maki_model_usage *usage, maki_err *err)
+{
+    maki_str text = maki_buf_str(&a->reply);
+    text.len -= maki_utf8_unfinished(text);
+    if (!maki_utf8_valid(text, NULL) || memchr(text.ptr, '\0', text.len))
+        return maki_fail(err, MAKI_UPSTREAM, "the model's reply is no text");
+    a->text = without_thoughts(text);
+    if (a->text.len == 0)
+        return maki_refuse(err, "SUMMARY_EMPTY", "the model answered with nothing");
+    uint64_t tokens = maki_tokenizer_count(a->tokenizer, a->text);
+    if (usage->cut || tokens > a->max_tokens + a->max_tokens / 2) /* tokenizers differ */
+        return maki_fail(err, MAKI_TOOBIG, "the model's summary is longer than %llu tokens",
+                         (unsigned long long)a->max_tokens);
+    if (tokens < a->portions.tokens + (a->merging ? 1 : 0)) return MAKI_OK;
+    return maki_refuse(err, "CONTEXT_GREW", "the model's summary is not shorter than what it read");
+}
+
+static maki_status call_model(asking *a, maki_prompt prompt, maki_str head, maki_err *err)
+{
+    const maki_model_summary *how = a->how;
+    maki_model_usage usage = { 0 };
+    prompt_text text = { head, prompt.after, &a->portions.text };
+    maki_model_request request = {
+        .model = how->settings->model,
+        .system = prompt.system,
+        .prompt = { head.len + a->portions.text.size + prompt.after.len, read_prompt, &text },
+        .prompt_tokens = a->portions.tokens + maki_tokenizer_count(a->tokenizer, prompt.system) +
+                         maki_tokenizer_count(a->tokenizer, head) +
+                         maki_tokenizer_count(a->tokenizer, prompt.after),
+        .max_tokens = a->max_tokens,
+        .timeout_ms = a->deadline - now_of(a),
+        .cancelled = how->cancelled,
+        .cancelled_ctx = how->cancelled_ctx,
+    };
+    maki_err why = { 0 };
+    maki_buf_clear(&a->reply);
+    maki_status st =
+        how->model->complete(how->model, &request, (maki_sink){ take_reply, a }, &usage, &why);
+    a->out->cost += usage.cost;
+    a->out->output_tokens = (double)usage.output_tokens;
+    if (st != MAKI_OK && why.status != st) maki_fail(&why, st, "the model could not be asked");
+    if (st == MAKI_OK) st = go_on(a, &why);
+    if (st == MAKI_OK) st = judge(a, &usage, &why);
+    a->blamed |= st != MAKI_OK && st != MAKI_NOMEM && st != MAKI_CANCELLED;
+    if (st != MAKI_OK && err) *err = why;
+    return st;
+}
+
+/* Ask for a summary of what is in portions. */
+static maki_status ask(asking *a, maki_err *err)
+{
+    const maki_summary_settings *s = a->how->settings;
+    maki_lang lang = s->has_lang ? s->lang : maki_letters_lang(&a->letters);
+    maki_prompt prompt = maki_prompt_of(s->prompt, lang, s->has_lang);
+    maki_buf head = maki_buf_new(a->how->env->alloc, HEAD_MOST);
+    maki_status st = go_on(a, err);
+    if (a->merging) maki_buf_add(&head, maki_prompt_merge(lang));
+    maki_buf_add(&head, prompt.before);
+    if (head.len && head.ptr[head.len - 1] != '\n') maki_buf_add(&head, MAKI_LIT("\n\n"));
+    if (st == MAKI_OK) st = maki_buf_status(&head, err);
+    if (st == MAKI_OK) st = call_model(a, prompt, maki_buf_str(&head), err);
+    maki_buf_free(&head);
+    return st;
+}
+
+/* ---- parts ---------------------------------------------------------------------------------------------- */
+
+/* A portion is full: its summary waits for those of the others. */
+static maki_status summarise_portion(void *ctx, maki_err *err)
+{
+    asking *a = ctx;
+    maki_status st = ask(a, err);
+    if (st == MAKI_OK) st = maki_spool_add(&a->summaries, MAKI_LIT("[summary]: "), err);
+    if (st == MAKI_OK) st = maki_spool_add(&a->summaries, a->text, err);
+    if (st == MAKI_OK) st = maki_spool_add(&a->summaries, (maki_str){ "\n\n", 3 }, err);
+    a->count++;
+    return st;
+}
+
+static maki_status take_message(void *ctx, maki_str json, maki_err *err)
+{
+    asking *a = ctx;
+    maki_str text;
+    maki_status st = go_on(a, err);
+    maki_spool_clear(&a->message);
+    if (st == MAKI_OK)
+        st = maki_render_message(json, &a->letters, maki_spool_sink(&a->message), err);
+    if (st == MAKI_OK) st = maki_spool_text(&a->message, &text, err);
+    return st == MAKI_OK && text.len ? maki_portions_add(&a->portions, text, err) : st;
+}
+
+/* The summaries so far into portions again. */
+static maki_status take_summaries(asking *a, maki_spool *from, maki_err *err)
+{
+    maki_str rest;
+    maki_status st = maki_spool_text(from, &rest, err);
+    while (st == MAKI_OK && rest.len) {
+        size_t n = (size_t)((const char *)memchr(rest.ptr, '\0', rest.len) - rest.ptr);
+        st = maki_portions_add(&a->portions, maki_str_to(rest, n), err);
+        rest = maki_str_from(rest, n + 1);
+    }
+    return st;
+}
+
+static maki_status merge_once(asking *a, maki_err *err)
+{
+    maki_spool from = a->summaries;
+    size_t before = a->count;
+    a->summaries = maki_spool_new(a->how->env, MAKI_SPOOL_MEMORY);
+    a->count = 0;
+    a->merging = true;
+    maki_status st = take_summaries(a, &from, err);
+    maki_spool_free(&from);
+    if (st != MAKI_OK || a->count + 1 < before) return st;
+    a->blamed = true;
+    return maki_refuse(err, "CONTEXT_GREW", "the summaries of %zu parts do not fit its window",
+                       before);
+}
+
+/* All is read: the last portion, or one summary of all. */
+static maki_status finish(asking *a, maki_err *err)
+{
+    maki_status st = MAKI_OK;
+    if (a->portions.tokens == 0) {
+        a->blamed = true;
+        return maki_refuse(err, "SUMMARY_EMPTY", "there is no text to summarise");
+    }
+    for (int round = 0; st == MAKI_OK && a->count && round < ROUNDS; round++) {
+        st = maki_portions_end(&a->portions, err);
+        if (st == MAKI_OK) st = merge_once(a, err);
+    }
+    if (st == MAKI_OK && a->count == 0) return ask(a, err);
+    a->blamed |= st == MAKI_OK;
+    return st != MAKI_OK ? st : maki_refuse(err, "CONTEXT_GREW", "it takes too many parts");
+}
+
+/* ---- room ------------------------------------------------------------------------------------------------ */
+
+/* Tokens of the longest prompt without messages: which language it will be is not known yet. */
+static uint64_t prompt_tokens(const asking *a)
+{
+    uint64_t most = 0;
+    for (size_t lang = 0; lang < MAKI_LANGS; lang++) {
+        maki_prompt prompt = maki_prompt_of(a->how->settings->prompt, (maki_lang)lang, true);
+        uint64_t n = maki_tokenizer_count(a->tokenizer, prompt.system) +
+                     maki_tokenizer_count(a->tokenizer, prompt.before) +
+                     maki_tokenizer_count(a->tokenizer, prompt.after) +
+                     maki_tokenizer_count(a->tokenizer, maki_prompt_merge((maki_lang)lang));
+        if (n > most) most = n;
+    }
+    return most + FRAME;
+}
+
+/* How long a reply may be: as is configured, but not much more than the share that should be left. */
+static uint64_t reply_tokens(const maki_summary_settings *s, uint64_t window, uint64_t tokens)
+{
+    uint64_t most = s->max_tokens < window / 4 ? s->max_tokens : window / 4;
+    uint64_t aim = (uint64_t)((double)tokens * (1 - s->ratio));
+    if (aim < REPLY_LEAST) aim = REPLY_LEAST;
+    return tokens && aim < most ? aim : most;
+}
+
+static maki_status make_room(asking *a, uint64_t tokens, maki_err *err)
+{
+    uint64_t window = a->how->window ? a->how->window : WINDOW_UNKNOWN;
+    a->max_tokens = reply_tokens(a->how->settings, window, tokens);
+    double scale = a->family->factor * (1 + a->family->error); /* its tokens for one of ours */
+    uint64_t room = (uint64_t)((double)(window - a->max_tokens) / scale), taken = prompt_tokens(a);
+    a->reply = maki_buf_new(a->how->env->alloc, a->max_tokens * 8 + REPLY_SLACK);
+    a->portions.most = room > taken ? room - taken : 0;
+    if (a->portions.most >= PORTION_LEAST) return MAKI_OK;
+    a->blamed = true;
+    return maki_refuse(err, "WINDOW_TOO_SMALL",
+                       "a window of %llu tokens leaves no room for what is to be summarised",
+                       (unsigned long long)window);
+}
+
+/* ---- the summariser --------------------------------------------------------------------------------------- */
+
+static maki_status ask_model(asking *a, const maki_summary_request *request, maki_arena *arena,
+                             maki_err *err)
+{
+    const maki_env *env = a->how->env;
+    a->family = maki_family_of(a->how->settings->model);
+    a->deadline = now_of(a) + a->how->settings->timeout_ms;
+    a->message = maki_spool_new(env, MAKI_SPOOL_MEMORY);
+    a->summaries = maki_spool_new(env, MAKI_SPOOL_MEMORY);
+    maki_status st = maki_tokenizer_open(env, maki_encoding_named(a->family->encoding), NULL,
+                                         &a->tokenizer, err);
+    a->portions = (maki_portions){ .tokenizer = a->tokenizer,
+                                   .text = maki_spool_new(env, MAKI_SPOOL_MEMORY),
+                                   .full = summarise_portion,
+                                   .ctx = a };
+    if (st == MAKI_OK) st = make_room(a, request->tokens, err);
+    if (st == MAKI_OK) st = maki_summary_each(request, take_message, a, err);
+    if (st == MAKI_OK) st = finish(a, err);
+    if (st == MAKI_OK) {
+        a->out->text = maki_arena_copy(arena, a->text);
+        st = maki_arena_status(arena, err);
+    }
+    maki_spool_free(&a->message);
+    maki_spool_free(&a->summaries);
+    maki_spool_free(&a->portions.text);
+    maki_buf_free(&a->reply);
+    maki_tokenizer_close(a->tokenizer);
+    return st;
+}
+
+static maki_status run(const maki_summarizer *self, const maki_summary_request *request,
+                       maki_arena *arena, maki_summary *out, maki_err *err)
+{
+    asking a = { .how = self->ctx, .out = out };
+    maki_err why = { 0 };
+    *out = (maki_summary){ .text = { "", 0 } };
+    maki_status st = ask_model(&a, request, arena, &why);
+    if (st == MAKI_OK) return MAKI_OK;
+    if (!a.blamed || st == MAKI_CANCELLED || st == MAKI_NOMEM) {
+        if (err) *err = why;
+        return st;
+    }
+    maki_offline offline = maki_summary_offline(a.how->settings);
+    maki_summarizer other = maki_summarizer_offline_with(&offline);
+    out->fell_back = why;
+    out->output_tokens = 0;
+    return other.run(&other, request, arena, out, err);
+}
+
+maki_summarizer maki_summarizer_provider(const maki_model_summary *how)
+{
+    return (maki_summarizer){ .usable = how->model != NULL, .run = run, .ctx = how };
+}

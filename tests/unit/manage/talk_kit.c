@@ -1,0 +1,273 @@
+/* talk_kit.c -- see talk_kit.h. */
+#include "talk_kit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/str.h"
+#include "history/message.h"
+#include "history/tally.h"
+#include "summary/offline.h"
+#include "tap.h"
+
+void talk_open(talk_kit *t)
+{
+    maki_err err = { 0 };
+    maki_conv_options options = { .create = true, .durability = MAKI_LAZY, .threads = 1 };
+    memset(t, 0, sizeof *t);
+    folder_open(&t->here);
+    fake_env_init(&t->fe);
+    fake_random_seed(&t->fe, 11);
+    t->row = maki_buf_new(maki_env_system().alloc, 64 << 20);
+    t->view = t->row;
+    CHECK_STATUS(
+        maki_conv_open(&t->fe.env, folder_file(&t->here, "t.jsonl"), &options, &t->conv, &err),
+        MAKI_OK, &err);
+}
+
+void talk_close(talk_kit *t)
+{
+    maki_conv_close(t->conv);
+    maki_buf_free(&t->row);
+    maki_buf_free(&t->view);
+    CHECK_EQ(fake_alloc_live(&t->fe), 0);
+    folder_close(&t->here);
+}
+
+/* ---- saying --------------------------------------------------------------------------------------- */
+
+uint64_t talk_row(talk_kit *t, const char *json)
+{
+    maki_str one = maki_str_of(json);
+    maki_change change = { 0 };
+    maki_err err = { 0 };
+    CHECK_STATUS(maki_conv_append(t->conv, NULL, &one, 1, &change, &err), MAKI_OK, &err);
+    return change.seq;
+}
+
+static uint64_t joined(talk_kit *t, const char *const *parts, size_t count)
+{
+    maki_buf_clear(&t->row);
+    for (size_t i = 0; i < count; i++)
+        maki_buf_add(&t->row, maki_str_of(parts[i]));
+    maki_buf_add_byte(&t->row, '\0');
+    return talk_row(t, t->row.ptr);
+}
+#define JOINED(t, ...) \
+    joined((t), (const char *const[]){ __VA_ARGS__ }, COUNT(((const char *const[]){ __VA_ARGS__ })))
+
+uint64_t talk_say(talk_kit *t, const char *role, const char *text)
+{
+    return JOINED(t, "{\"role\":\"", role, "\",\"content\":\"", text, "\"}");
+}
+
+static void call_of(talk_kit *t, const char *tool, const char *input, char id[16])
+{
+    snprintf(id, 16, "t%u", t->calls++);
+    JOINED(t, "{\"role\":\"assistant\",\"content\":[{\"type\":\"tool_use\",\"id\":\"", id,
+           "\",\"name\":\"", tool, "\",\"input\":", input, "}]}");
+}
+
+uint64_t talk_call(talk_kit *t, const char *tool, const char *input, const char *output)
+{
+    char id[16];
+    call_of(t, tool, input, id);
+    return JOINED(t, "{\"role\":\"user\",\"content\":[{\"type\":\"tool_result\",\"tool_use_id\":\"",
+                  id, "\",\"content\":\"", output, "\"}]}");
+}
+
+uint64_t talk_call_openai(talk_kit *t, const char *tool, const char *input, const char *output)
+{
+    char id[16], quoted[400];
+    size_t n = 0;
+    snprintf(id, sizeof id, "c%u", t->calls++);
+    for (const char *c = input; *c && n + 2 < sizeof quoted; c++) {
+        if (*c == '"') quoted[n++] = '\\';
+        quoted[n++] = *c;
+    }
+    quoted[n] = '\0';
+    JOINED(t, "{\"role\":\"assistant\",\"content\":null,\"tool_calls\":[{\"id\":\"", id,
+           "\",\"type\":\"function\",\"function\":{\"name\":\"", tool, "\",\"arguments\":\"",
+           quoted, "\"}}]}");
+    return JOINED(t, "{\"role\":\"tool\",\"tool_call_id\":\"", id, "\",\"content\":\"", output,
+                  "\"}");
+}
+
+uint64_t talk_image(talk_kit *t, const char *data)
+{
+    char id[16];
+    call_of(t, "screenshot", "{}", id);
+    return JOINED(
+        t, "{\"role\":\"user\",\"content\":[{\"type\":\"tool_result\",\"tool_use_id\":\"", id,
+        "\",\"content\":[{\"type\":\"text\",\"text\":\"画面\"},{\"type\":\"image\",\"source\":"
+        "{\"type\":\"base64\",\"media_type\":\"image/png\",\"data\":\"",
+        data, "\"}}]}]}");
+}
+
+const char *talk_words(size_t units, unsigned seed)
+{
+    static const char *const words[] = { "the file ", "関数を",  "修正する",     "测试失败 ",
+                                         "다시 ",     "error: ", "path/to/a.c ", "なので、",
+                                         "因此,",     "🐟🍣",      "42 ",          "\\n" };
+    static char texts[3][1 << 18];
+    static size_t turn;
+    char *out = texts[turn++ % 3];
+    tap_random random = { seed * 7919u + 1 };
+    size_t n = 0;
+    while (n < units && n + 40 < sizeof texts[0]) {
+        const char *word = words[tap_below(&random, COUNT(words))];
+        memcpy(out + n, word, strlen(word));
+        n += strlen(word);
+    }
+    out[n] = '\0';
+    return out;
+}
+
+const char *talk_code(const char *info, size_t lines)
+{
+    static char text[1 << 16];
+    size_t n = (size_t)snprintf(text, sizeof text, "ここです:\\n```%s\\n", info);
+    for (size_t i = 0; i < lines; i++)
+        n += (size_t)snprintf(text + n, sizeof text - n, "int line_%zu(void); /* 行 */\\n", i);
+    snprintf(text + n, sizeof text - n, "```\\n以上");
+    return text;
+}
+
+/* ---- seeing ---------------------------------------------------------------------------------------- */
+
+const char *talk_view(talk_kit *t)
+{
+    const maki_view *view;
+    maki_err err = { 0 };
+    maki_buf_clear(&t->view);
+    maki_status st = maki_conv_view(t->conv, MAKI_NOW, MAKI_NOW, &view, &err);
+    if (st == MAKI_OK) st = maki_conv_write(t->conv, view, false, maki_buf_sink(&t->view), &err);
+    CHECK_STATUS(st, MAKI_OK, &err);
+    maki_buf_add_byte(&t->view, '\0');
+    return t->view.ptr;
+}
+
+bool talk_shows(talk_kit *t, const char *words)
+{
+    return strstr(talk_view(t), words) != NULL;
+}
+
+uint64_t talk_counted(talk_kit *t)
+{
+    maki_env env = maki_env_system();
+    maki_tally tally;
+    maki_err err = { 0 };
+    uint64_t sum = 0, one = 0;
+    maki_tally_init(&tally, &env, 0);
+    for (const char *line = talk_view(t), *end; (end = strchr(line, '\n')); line = end + 1) {
+        maki_str json;
+        maki_status st = maki_json_check((maki_str){ line, (size_t)(end - line) }, &json, &err);
+        if (st == MAKI_OK) st = maki_tally_message(&tally, 0, json, &one, &err);
+        CHECK_STATUS(st, MAKI_OK, &err);
+        sum += one;
+    }
+    maki_tally_close(&tally);
+    return sum;
+}
+
+uint64_t talk_told(talk_kit *t)
+{
+    const maki_view *view;
+    maki_view_totals totals = { 0 };
+    maki_err err = { 0 };
+    maki_status st = maki_conv_view(t->conv, MAKI_NOW, MAKI_NOW, &view, &err);
+    if (st == MAKI_OK) st = maki_conv_total(t->conv, view, &totals, &err);
+    CHECK_STATUS(st, MAKI_OK, &err);
+    return totals.tokens;
+}
+
+typedef struct looking {
+    char waits[64]; /* the id of the call of the message before; "" for none */
+    bool broken;
+    const uint64_t *needed;
+    uint64_t seen[8];
+} looking;
+
+static void id_in(maki_str object, const char *name, char out[64])
+{
+    maki_str value;
+    if (maki_json_kind_of(object) == MAKI_JSON_OBJECT &&
+        maki_json_get(object, maki_str_of(name), &value) &&
+        maki_json_kind_of(value) == MAKI_JSON_STRING)
+        out[maki_json_copy_text(value, out, 63)] = '\0';
+}
+
+static maki_status look(void *ctx, const maki_seen *seen, maki_err *err)
+{
+    looking *l = ctx;
+    maki_str content, calls, block;
+    char call[64] = "", answer[64] = "";
+    maki_json_item item;
+    (void)err;
+    for (size_t i = 0; l->needed && l->needed[i]; i++) {
+        if (seen->seq == l->needed[i]) l->seen[i] = 1;
+    }
+    if (maki_json_get(seen->json, MAKI_LIT("content"), &content)) {
+        maki_blocks blocks = maki_content_blocks(content);
+        while (maki_blocks_next(&blocks, &block)) {
+            if (maki_block_is(block, MAKI_LIT("tool_use"))) id_in(block, "id", call);
+            if (maki_block_is(block, MAKI_LIT("tool_result"))) id_in(block, "tool_use_id", answer);
+        }
+    }
+    if (maki_json_get(seen->json, MAKI_LIT("tool_calls"), &calls)) {
+        maki_json_iter iter = maki_json_items(calls);
+        while (maki_json_next(&iter, &item))
+            id_in(item.value, "id", call);
+    }
+    id_in(seen->json, "tool_call_id", answer);
+    if (strcmp(answer, l->waits) != 0) l->broken = true;
+    strcpy(l->waits, call);
+    return MAKI_OK;
+}
+
+bool talk_valid(talk_kit *t, const uint64_t *needed)
+{
+    looking l = { .needed = needed };
+    const maki_view *view;
+    maki_err err = { 0 };
+    maki_status st = maki_conv_view(t->conv, MAKI_NOW, MAKI_NOW, &view, &err);
+    if (st == MAKI_OK) st = maki_conv_each(t->conv, view, look, &l, &err);
+    CHECK_STATUS(st, MAKI_OK, &err);
+    for (size_t i = 0; needed && needed[i]; i++) {
+        if (!l.seen[i]) return false;
+    }
+    return !l.broken;
+}
+
+/* ---- a run -------------------------------------------------------------------------------------------- */
+
+maki_manage_report talk_manage(talk_kit *t, const maki_policy *policy, double window)
+{
+    maki_summarizer offline = maki_summarizer_offline();
+    maki_manage_report report = { 0 };
+    maki_err err = { 0 };
+    maki_manage_in in = { .window = window,
+                          .max_tokens = 100,
+                          .threshold = 75,
+                          .force = t->by_hand,
+                          .policy = policy,
+                          .summarizer = &offline };
+    CHECK_STATUS(maki_manage_conversation(t->conv, &in, &report, &err), MAKI_OK, &err);
+    return report;
+}
+
+const char *talk_steps(const maki_manage_report *report)
+{
+    static char text[2000];
+    size_t n = 0;
+    text[0] = '\0';
+    for (size_t i = 0; i < report->taken_count; i++) {
+        const maki_taken *taken = &report->taken[i];
+        n += (size_t)snprintf(text + n, sizeof text - n, "%s%s%s%s%s", n ? " " : "",
+                              maki_step_name(taken->kind), taken->undone ? "-" : "",
+                              taken->refused[0] ? ":" : "", taken->refused);
+    }
+    return text;
+}
