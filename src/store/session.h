@@ -1,6 +1,10 @@
-/* session.h -- where sessions are, and which there are.
+/* session.h -- a session: where it is, and what is known about it.
  *
- * State lives in one folder: agents/{agentId}/sessions/{sessionId}.jsonl with its events and index beside it.
+ * State lives in one folder:
+ *
+ *     agents/{agentId}/sessions.json                 a view of all of them (roster.h)
+ *     agents/{agentId}/sessions/{sessionId}.jsonl    what was said, with its events and index beside it
+ *
  * An id never becomes a path unchecked: it is letters, digits, '-', '_' and '.', not at the beginning. */
 #ifndef MAKI_STORE_SESSION_H
 #define MAKI_STORE_SESSION_H
@@ -12,8 +16,13 @@
 enum {
     MAKI_PATH_MAX = 4096,
     MAKI_ID_MAX = 128, /* a session's or an agent's id, with its NUL */
-    MAKI_TITLE_MAX = 160
+    MAKI_KEY_MAX = 400,
+    MAKI_MODEL_MAX = 96,
+    MAKI_CHANNEL_MAX = 64,
+    MAKI_OVERRIDES_MAX = 400
 };
+
+#define MAKI_AGENT_DEFAULT "default"
 
 /* $MAKI_HOME, else $XDG_DATA_HOME/maki, else ~/.local/share/maki. */
 void maki_home(char *out, size_t room);
@@ -28,28 +37,31 @@ maki_status maki_agent_folder(const char *home, const char *agent, const char *i
 maki_status maki_session_file(const char *home, const char *agent, const char *id, char *out,
                               size_t room, maki_err *err);
 
-/* One session, as its files tell. */
+/* The other way: whose messages file is this?  False: it is not under agents/{agent}/sessions; then `id` is what
+ * its name says all the same, and the others are "". */
+typedef struct maki_session_place {
+    char home[MAKI_PATH_MAX], agent[MAKI_ID_MAX], id[MAKI_ID_MAX];
+    char folder[MAKI_PATH_MAX]; /* that the file is in */
+} maki_session_place;
+bool maki_session_place_of(const char *path, maki_session_place *out);
+
+/* What sessions.json has of a session.  All of it is derived from the session's files. */
 typedef struct maki_session {
     char agent[MAKI_ID_MAX], id[MAKI_ID_MAX];
-    int64_t created, updated;  /* ms; created 0: its header does not say */
-    uint64_t messages, tokens; /* of all rows, in o200k_base; 0 when it has no index */
-    char key[MAKI_TITLE_MAX];  /* its session key; "" when its header has none */
+    int64_t created, updated; /* ms; created 0: its header does not say */
+    uint64_t messages;
+    uint64_t input, output;             /* tokens that its requests used in all */
+    char key[MAKI_KEY_MAX];             /* "" when it has none */
+    char channel[MAKI_CHANNEL_MAX];     /* that it came from; "": none */
+    char model[MAKI_MODEL_MAX];         /* of the newest reply */
+    char overrides[MAKI_OVERRIDES_MAX]; /* a JSON object; "": none */
+    bool archived;
+    uint64_t read_messages, read_events; /* bytes of both files that this was made from */
 } maki_session;
 
-typedef maki_status (*maki_session_fn)(void *ctx, const maki_session *session, maki_err *err);
-/* Each session of an agent (NULL: of all), in no order.  Files that cannot be read are passed over. */
-maki_status maki_sessions_each(const maki_env *env, const char *home, const char *agent,
-                               maki_session_fn fn, void *ctx, maki_err *err);
+/* Forget all of it but agent and id. */
+void maki_session_forget(maki_session *s);
 
-/* The newest of them, for people. */
-typedef struct maki_session_list {
-    maki_session *at; /* newest first */
-    size_t count, room;
-    uint64_t all; /* how many there are */
-} maki_session_list;
-/* At most `most`; given back by maki_session_list_free. */
-maki_status maki_sessions_newest(const maki_env *env, const char *home, const char *agent,
-                                 size_t most, maki_session_list *out, maki_err *err);
-void maki_session_list_free(const maki_env *env, maki_session_list *list);
+typedef maki_status (*maki_session_fn)(void *ctx, const maki_session *session, maki_err *err);
 
 #endif

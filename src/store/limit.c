@@ -1,0 +1,125 @@
+/* limit.c -- see limit.h. */
+#include "store/limit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "history/facts.h"
+#include "history/message.h"
+
+enum { TRIES = 8 };
+
+bool maki_session_from_channel(const maki_session *s)
+{
+    char room[MAKI_KEY_MAX];
+    const char *rest = s->key;
+    if (s->channel[0]) return true;
+    if (strcmp(s->agent, "proxy") == 0) return false; /* whatever its clients call themselves */
+    snprintf(room, sizeof room, "agent:%s:", s->agent);
+    if (strncmp(rest, room, strlen(room)) != 0) return false;
+    const char *colon = strchr(rest + strlen(room), ':');
+    return colon && colon[1];
+}
+
+uint64_t maki_turn_limit(const maki_turn_limits *limits, bool channel)
+{
+    const double all[] = { limits->agent, channel ? limits->global : 0,
+                           channel ? limits->provider : 0, channel ? limits->user : 0 };
+    double least = 0;
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        if (all[i] >= 1 && (least < 1 || all[i] < least)) least = all[i];
+    }
+    return (uint64_t)least;
+}
+
+/* ---- turns of a view ------------------------------------------------------------------------------- */
+
+/* A walk through a view, newest message first. */
+typedef struct walk {
+    uint64_t turns;    /* that count, so far */
+    uint64_t messages; /* so far */
+    uint64_t stop_at;  /* turns */
+    uint64_t keep;     /* messages at the end that have so many turns; 0: there are fewer */
+    uint64_t first;    /* the first message, which does not count; 0: none */
+} walk;
+
+static bool begins_turn(const maki_row *row)
+{
+    return (row->flags & MAKI_FACT_ROLE) == MAKI_ROLE_USER && !(row->flags & MAKI_FACT_ANSWERS);
+}
+
+/* The first message of the view that is not a system message. */
+static maki_status find_first(const maki_view *view, uint64_t *seq, maki_err *err)
+{
+    *seq = 0;
+    for (size_t i = 0; i < view->count; i++) {
+        const maki_view_item *item = &view->items[i];
+        for (uint64_t n = item->from; item->from && n <= item->to; n++) {
+            maki_row row;
+            maki_status st = maki_log_row(item->log, n, &row, err);
+            if (st != MAKI_OK) return st;
+            if ((row.flags & MAKI_FACT_ROLE) == MAKI_ROLE_SYSTEM) continue;
+            *seq = n;
+            return MAKI_OK;
+        }
+    }
+    return MAKI_OK;
+}
+
+static maki_status count_turns(const maki_view *view, walk *w, maki_err *err)
+{
+    maki_status st = find_first(view, &w->first, err);
+    for (size_t i = view->count; st == MAKI_OK && i > 0; i--) {
+        const maki_view_item *item = &view->items[i - 1];
+        if (item->from == 0) w->messages++;
+        for (uint64_t n = item->to; item->from && n >= item->from; n--) {
+            maki_row row;
+            st = maki_log_row(item->log, n, &row, err);
+            if (st != MAKI_OK) break;
+            w->messages++;
+            if (n == w->first || !begins_turn(&row) || maki_view_pinned(view, n)) continue;
+            if (++w->turns == w->stop_at) w->keep = w->messages;
+        }
+    }
+    return st;
+}
+
+static maki_status turns_now(maki_conv *conv, uint64_t stop_at, walk *w, maki_err *err)
+{
+    const maki_view *view;
+    *w = (walk){ .stop_at = stop_at };
+    maki_status st = maki_log_refresh(maki_conv_log(conv), err);
+    if (st == MAKI_OK) st = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, err);
+    return st == MAKI_OK ? count_turns(view, w, err) : st;
+}
+
+/* Decide on the view as it is now, and hide; MAKI_CONFLICT: somebody else wrote in between. */
+static maki_status limit_once(maki_conv *conv, uint64_t limit, uint64_t stays, bool preview,
+                              maki_limited *out, maki_err *err)
+{
+    unsigned char head[MAKI_CHAIN_LEN];
+    walk w;
+    *out = (maki_limited){ 0 };
+    maki_status st = turns_now(conv, stays, &w, err);
+    if (st != MAKI_OK) return st;
+    out->turns = out->left = w.turns;
+    if (limit == 0 || w.turns <= limit) return MAKI_OK;
+    out->left = stays;
+    if (preview) return MAKI_OK;
+    memcpy(head, maki_log_head(maki_conv_log(conv)), sizeof head);
+    st = maki_conv_window(conv, head, w.keep, &out->change, err);
+    if (st == MAKI_OK) st = turns_now(conv, 0, &w, err);
+    if (st == MAKI_OK) out->left = w.turns;
+    return st;
+}
+
+maki_status maki_conv_limit_turns(maki_conv *conv, uint64_t limit, bool preview, maki_limited *out,
+                                  maki_err *err)
+{
+    uint64_t stays = limit - (limit + 4) / 5; /* a fifth goes at once */
+    maki_status st = MAKI_CONFLICT;
+    for (int i = 0; st == MAKI_CONFLICT && i < TRIES; i++)
+        st = limit_once(conv, limit, stays ? stays : 1, preview, out, err);
+    return st;
+}

@@ -1,0 +1,113 @@
+/* names.c -- see names.h. */
+#include "store/names.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "base/err.h"
+#include "base/str.h"
+#include "base/text.h"
+#include "store/session.h"
+
+enum { NAMES_MEMORY = 1 << 30 };
+
+static bool ends_with(maki_str text, maki_str end)
+{
+    return text.len >= end.len && maki_str_is(maki_str_from(text, text.len - end.len), end);
+}
+
+bool maki_name_of_file(const char *file, maki_str *stem)
+{
+    static const maki_str messages = { ".jsonl", 6 }, events = { ".events.jsonl", 13 };
+    maki_str name = maki_str_of(file);
+    size_t bad;
+    if (name.ptr[0] == '.' || !ends_with(name, messages) || ends_with(name, events)) return false;
+    *stem = maki_str_to(name, name.len - messages.len);
+    for (size_t i = 0; i < stem->len; i++) {
+        if ((unsigned char)stem->ptr[i] < 0x20 || stem->ptr[i] == 0x7f) return false;
+    }
+    return stem->len > 0 && stem->len < MAKI_ID_MAX && maki_utf8_valid(*stem, &bad);
+}
+
+bool maki_name_other(maki_str text, char *out, size_t room)
+{
+    static const maki_str prefix = { "session-", 8 };
+    bool has = maki_str_starts(text, prefix);
+    maki_str stem = has ? maki_str_from(text, prefix.len) : text;
+    int n = snprintf(out, room, "%s%.*s", has ? "" : prefix.ptr, (int)stem.len, stem.ptr);
+    return stem.len > 0 && n > 0 && (size_t)n < room;
+}
+
+static size_t slot_of(const maki_names *names, maki_str text)
+{
+    size_t mask = names->slot_count - 1, i = (size_t)XXH3_64bits(text.ptr, text.len) & mask;
+    while (names->slots[i] && !maki_str_is(names->at[names->slots[i] - 1].text, text))
+        i = (i + 1) & mask;
+    return i;
+}
+
+size_t maki_names_find(const maki_names *names, maki_str text)
+{
+    if (!names->slot_count) return MAKI_NO_NAME;
+    uint32_t number = names->slots[slot_of(names, text)];
+    return number ? number - 1 : MAKI_NO_NAME;
+}
+
+static maki_status add(maki_names *names, maki_str stem, maki_err *err)
+{
+    void *moved =
+        maki_arena_grow(&names->arena, names->at, names->count, &names->room, sizeof *names->at);
+    char *copy = maki_arena_get(&names->arena, stem.len + 1);
+    if (!moved || !copy) return maki_arena_status(&names->arena, err);
+    memcpy(copy, stem.ptr, stem.len);
+    names->at = moved;
+    names->at[names->count++] = (maki_name){ { copy, stem.len }, false };
+    return MAKI_OK;
+}
+
+static maki_status index_names(maki_names *names, maki_err *err)
+{
+    size_t room = 16;
+    while (room < names->count * 2)
+        room *= 2;
+    names->slots = maki_arena_array(&names->arena, room, sizeof *names->slots);
+    if (!names->slots) return maki_arena_status(&names->arena, err);
+    names->slot_count = room;
+    for (size_t i = 0; i < names->count; i++)
+        names->slots[slot_of(names, names->at[i].text)] = (uint32_t)i + 1;
+    return MAKI_OK;
+}
+
+maki_status maki_names_read(maki_names *names, const maki_env *env, int folder_fd, maki_err *err)
+{
+    struct dirent *entry;
+    maki_str stem;
+    maki_status st = MAKI_OK;
+    *names = (maki_names){ .arena = maki_arena_new(env->alloc, NAMES_MEMORY) };
+    int fd = openat(folder_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+    if (!dir) {
+        st = maki_fail_errno(err, "reading the folder of the sessions");
+        if (fd >= 0) close(fd);
+        return st;
+    }
+    for (errno = 0; st == MAKI_OK && (entry = readdir(dir)) != NULL; errno = 0) {
+        if (maki_name_of_file(entry->d_name, &stem)) st = add(names, stem, err);
+    }
+    if (st == MAKI_OK && errno) st = maki_fail_errno(err, "reading the folder of the sessions");
+    closedir(dir);
+    return st == MAKI_OK ? index_names(names, err) : st;
+}
+
+void maki_names_free(maki_names *names)
+{
+    maki_arena_free(&names->arena);
+    *names = (maki_names){ 0 };
+}

@@ -1,0 +1,273 @@
+/* resolve.c -- see resolve.h. */
+#include "store/resolve.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/made.h"
+#include "base/random.h"
+#include "base/str.h"
+#include "base/text.h"
+#include "history/conversation.h"
+#include "store/transcript.h"
+
+enum { SMALL = 1 << 16 };
+
+/* ---- keys ------------------------------------------------------------------------------------------ */
+
+bool maki_scope_named(maki_str name, maki_scope *out)
+{
+    static const char *const names[] = { "global", "per-group", "per-sender" };
+    for (size_t i = 0; i < 3; i++) {
+        if (!maki_str_is(name, maki_str_of(names[i]))) continue;
+        *out = (maki_scope)i;
+        return true;
+    }
+    return false;
+}
+
+/* May this be a part of a key?  Empty parts between colons would read back as another key. */
+static maki_status check_part(const char *what, const char *text, bool colons, maki_err *err)
+{
+    size_t n = strlen(text), bad;
+    if (n == 0) return maki_fail(err, MAKI_INVALID, "the %s is missing", what);
+    if (!maki_utf8_valid((maki_str){ text, n }, &bad))
+        return maki_fail(err, MAKI_INVALID, "the %s is not UTF-8", what);
+    if (maki_str_trim((maki_str){ text, n }).len != n)
+        return maki_fail(err, MAKI_INVALID, "the %s has white space around it", what);
+    for (size_t i = 0; i < n; i++) {
+        if ((unsigned char)text[i] < 0x20 || text[i] == 0x7f)
+            return maki_fail(err, MAKI_INVALID, "the %s has a control character in it", what);
+    }
+    if (!colons && strchr(text, ':'))
+        return maki_fail(err, MAKI_INVALID,
+                         "the %s has a colon in it, which parts of keys are split at", what);
+    if (text[0] == ':' || text[n - 1] == ':' || strstr(text, "::"))
+        return maki_fail(err, MAKI_INVALID, "the %s has an empty part between its colons", what);
+    return MAKI_OK;
+}
+
+/* What tells chats apart within the channel. */
+static const char *main_id(const maki_origin *from, maki_scope scope, const char **what)
+{
+    bool group = scope == MAKI_SCOPE_GROUP && from->group[0];
+    *what = from->thread[0] ? "thread" : group ? "group" : "sender";
+    return from->thread[0] ? from->thread : group ? from->group : from->sender;
+}
+
+maki_status maki_origin_key(const maki_origin *from, maki_scope scope, char out[MAKI_KEY_MAX],
+                            maki_err *err)
+{
+    const char *what, *id = main_id(from, scope, &what);
+    int n;
+    if (!maki_id_ok(from->agent))
+        return maki_fail(err, MAKI_INVALID,
+                         "the agent's name must be letters, digits, - _ and . (not at the front)");
+    if (scope == MAKI_SCOPE_GLOBAL) {
+        n = snprintf(out, MAKI_KEY_MAX, "agent:%s:global", from->agent);
+    } else {
+        maki_status st = check_part("channel", from->channel, false, err);
+        if (st == MAKI_OK) st = check_part(what, id, true, err);
+        if (st != MAKI_OK) return st;
+        n = snprintf(out, MAKI_KEY_MAX, "agent:%s:%s:%s", from->agent, from->channel, id);
+    }
+    if (n > 0 && n < MAKI_KEY_MAX - 2) return MAKI_OK; /* with quotes it still fits */
+    return maki_fail(err, MAKI_INVALID, "the session key would be longer than %d bytes",
+                     MAKI_KEY_MAX - 3);
+}
+
+/* ---- a new one ------------------------------------------------------------------------------------- */
+
+static void text_field(maki_jw *w, const char *name, const char *value)
+{
+    maki_jw_key(w, maki_str_of(name));
+    maki_jw_string(w, maki_str_of(value));
+}
+
+static maki_status header_of(const maki_session *s, maki_arena *arena, maki_str *out, maki_err *err)
+{
+    maki_made made;
+    maki_made_begin(&made, arena, err);
+    maki_jw_object(&made.w);
+    text_field(&made.w, "type", "header");
+    maki_jw_key(&made.w, MAKI_LIT("version"));
+    maki_jw_int(&made.w, 1);
+    text_field(&made.w, "sessionId", s->id);
+    maki_jw_key(&made.w, MAKI_LIT("createdAt"));
+    maki_jw_int(&made.w, s->created);
+    text_field(&made.w, "sessionKey", s->key);
+    if (s->channel[0]) text_field(&made.w, "channel", s->channel);
+    maki_jw_end_object(&made.w);
+    return maki_made_end(&made, arena, out, err);
+}
+
+/* {"overrides":...,"state":...}, without the braces; len 0: there is nothing to note. */
+static maki_str state_of(const maki_session_change *to, char *out, size_t room)
+{
+    int n = 0;
+    if (to->overrides) n = snprintf(out, room, "\"overrides\":%s", to->overrides);
+    if (to->archived >= 0)
+        n += snprintf(out + n, room - (size_t)n, "%s\"state\":\"%s\"", n ? "," : "",
+                      to->archived ? "archived" : "active");
+    return (maki_str){ out, (size_t)n };
+}
+
+static maki_status note_state(const maki_env *env, const char *path, const maki_session_change *to,
+                              maki_err *err)
+{
+    char fields[MAKI_OVERRIDES_MAX + 64];
+    maki_conv_options how = { .durability = MAKI_SYNC, .threads = 1 };
+    maki_conv *conv = NULL;
+    maki_change ignored;
+    maki_str text = state_of(to, fields, sizeof fields);
+    if (!text.len) return MAKI_OK;
+    maki_status st = maki_conv_open(env, path, &how, &conv, err);
+    if (st == MAKI_OK) st = maki_conv_note(conv, "session", text, &ignored, err);
+    maki_conv_close(conv);
+    return st;
+}
+
+/* Make the transcript of *s, whose agent, key, channel and overrides are set. */
+static maki_status make_session(const maki_env *env, const char *home, maki_session *s,
+                                maki_err *err)
+{
+    char path[MAKI_PATH_MAX], folder[MAKI_PATH_MAX];
+    maki_arena arena = maki_arena_new(env->alloc, SMALL);
+    maki_conv_options how = { .create = true, .durability = MAKI_SYNC, .threads = 1 };
+    maki_conv *conv = NULL;
+    s->created = env->clock->now_ms(env->clock);
+    maki_status st = maki_uuid(env->random, s->id, err);
+    if (st == MAKI_OK) st = header_of(s, &arena, &how.header, err);
+    if (st == MAKI_OK)
+        st = maki_agent_folder(home, s->agent, "sessions", folder, sizeof folder, err);
+    if (st == MAKI_OK) st = maki_session_file(home, s->agent, s->id, path, sizeof path, err);
+    if (st == MAKI_OK) st = maki_conv_open(env, path, &how, &conv, err);
+    maki_conv_close(conv);
+    maki_arena_free(&arena);
+    maki_session_change overrides = { s->overrides[0] ? s->overrides : NULL, -1 };
+    if (st == MAKI_OK) st = note_state(env, path, &overrides, err);
+    if (st == MAKI_OK) st = maki_transcript_read(env, folder, s, err);
+    return st;
+}
+
+/* ---- resolving ------------------------------------------------------------------------------------- */
+
+static void put_view_right(const maki_env *env, maki_roster_in where, const char *about, char *note)
+{
+    maki_roster_report report;
+    where.about = about;
+    if (maki_roster_each(env, &where, &report, NULL) == MAKI_OK && report.note[0])
+        memcpy(note, report.note, sizeof report.note);
+}
+
+/* Under the lock, when it could be had: look again, and only then make one. */
+static maki_status make_or_find(const maki_env *env, const maki_roster_in *where,
+                                const maki_origin *from, const char *key, bool fresh,
+                                maki_resolved *out, maki_err *err)
+{
+    char path[MAKI_PATH_MAX];
+    maki_roster_report report;
+    maki_session before = { 0 };
+    bool found = false;
+    maki_status st = maki_session_with_key(env, where, key, &before, &found, &report, err);
+    if (st != MAKI_OK) return st;
+    if (found && !fresh) {
+        out->session = before;
+        return MAKI_OK;
+    }
+    maki_session_change archived = { NULL, 1 };
+    maki_session *s = &out->session;
+    *s = (maki_session){ 0 };
+    snprintf(s->agent, sizeof s->agent, "%s", from->agent);
+    snprintf(s->key, sizeof s->key, "%s", key);
+    snprintf(s->channel, sizeof s->channel, "%s", from->channel);
+    memcpy(s->overrides, before.overrides, sizeof s->overrides);
+    if (found) st = maki_session_file(where->home, from->agent, before.id, path, sizeof path, err);
+    if (found && st == MAKI_OK) st = note_state(env, path, &archived, err);
+    if (st == MAKI_OK) st = make_session(env, where->home, s, err);
+    out->made = st == MAKI_OK;
+    if (st == MAKI_OK) put_view_right(env, *where, found ? before.id : NULL, out->note);
+    return st;
+}
+
+maki_status maki_session_resolve(const maki_env *env, const char *home, const maki_origin *from,
+                                 const char *key, bool fresh, maki_resolved *out, maki_err *err)
+{
+    maki_roster_in where = { .home = home, .agent = from->agent };
+    maki_roster_report report;
+    maki_roster_lock lock = { 0 };
+    maki_err why = { 0 };
+    char folder[MAKI_PATH_MAX];
+    bool found = false;
+    *out = (maki_resolved){ .made = false };
+    if (strlen(from->channel) >= MAKI_CHANNEL_MAX)
+        return maki_fail(err, MAKI_INVALID, "the channel's name is longer than %d bytes",
+                         MAKI_CHANNEL_MAX - 1);
+    maki_status st = MAKI_OK;
+    if (!fresh) {
+        st = maki_session_with_key(env, &where, key, &out->session, &found, &report, err);
+        memcpy(out->note, report.note, sizeof out->note);
+        if (st != MAKI_OK || found) return st;
+    }
+    st = maki_agent_folder(home, from->agent, "", folder, sizeof folder, err);
+    if (st != MAKI_OK) return st;
+    if (maki_roster_take(&lock, env, home, from->agent, MAKI_ROSTER_WAIT, &why) == MAKI_OK)
+        where.held = &lock;
+    else
+        where.wait_ms = 1; /* it was waited for */
+    st = make_or_find(env, &where, from, key, fresh, out, err);
+    maki_roster_release(&lock, env);
+    return st;
+}
+
+/* ---- what holds for a session ---------------------------------------------------------------------- */
+
+static maki_status check_key_is_free(const maki_env *env, const maki_roster_in *where,
+                                     const maki_session *s, maki_err *err)
+{
+    maki_roster_report report;
+    maki_session other;
+    bool found = false;
+    if (!s->key[0]) return MAKI_OK;
+    maki_status st = maki_session_with_key(env, where, s->key, &other, &found, &report, err);
+    if (st != MAKI_OK || !found || strcmp(other.id, s->id) == 0) return st;
+    return maki_refuse(err, "KEY_TAKEN", "%.60s has its key now; archive that one first", other.id);
+}
+
+static maki_status read_place(const maki_env *env, const maki_session_place *place,
+                              maki_session *out, maki_err *err)
+{
+    memcpy(out->agent, place->agent, sizeof out->agent);
+    memcpy(out->id, place->id, sizeof out->id);
+    maki_session_forget(out);
+    return maki_transcript_read(env, place->folder, out, err);
+}
+
+maki_status maki_session_get(const maki_env *env, const char *path, maki_session *out,
+                             maki_err *err)
+{
+    maki_session_place place;
+    (void)maki_session_place_of(path, &place);
+    return read_place(env, &place, out, err);
+}
+
+maki_status maki_session_set(const maki_env *env, const char *path, const maki_session_change *to,
+                             maki_session *out, maki_err *err)
+{
+    char note[200];
+    maki_session_place place;
+    bool session = maki_session_place_of(path, &place);
+    maki_roster_in where = { .home = place.home, .agent = place.agent };
+    if (to->overrides && strlen(to->overrides) >= MAKI_OVERRIDES_MAX)
+        return maki_fail(err, MAKI_INVALID, "overrides are longer than %d bytes",
+                         MAKI_OVERRIDES_MAX - 1);
+    maki_status st = read_place(env, &place, out, err);
+    if (st == MAKI_OK && session && to->archived == 0 && out->archived)
+        st = check_key_is_free(env, &where, out, err);
+    if (st == MAKI_OK) st = note_state(env, path, to, err);
+    if (st == MAKI_OK) st = maki_transcript_read(env, place.folder, out, err);
+    if (st == MAKI_OK && session) put_view_right(env, where, place.id, note);
+    return st;
+}

@@ -1,0 +1,127 @@
+/* sessions.c -- see sessions.h. */
+#include "store/sessions.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "store/transcript.h"
+
+static maki_status each_of_agent(const maki_env *env, const char *home, const char *agent,
+                                 maki_session_fn fn, void *ctx, char *note, maki_err *err)
+{
+    maki_roster_in in = { .home = home, .agent = agent, .fn = fn, .ctx = ctx };
+    maki_roster_report report;
+    maki_status st = maki_roster_each(env, &in, &report, err);
+    if (note && report.note[0]) memcpy(note, report.note, sizeof report.note);
+    return st;
+}
+
+maki_status maki_sessions_each(const maki_env *env, const char *home, const char *agent,
+                               maki_session_fn fn, void *ctx, char note[200], maki_err *err)
+{
+    char folder[MAKI_PATH_MAX];
+    struct dirent *entry;
+    maki_status st = MAKI_OK;
+    if (note) note[0] = '\0';
+    if (agent) return each_of_agent(env, home, agent, fn, ctx, note, err);
+    snprintf(folder, sizeof folder, "%s/agents", home);
+    DIR *dir = opendir(folder);
+    while (dir && st == MAKI_OK && (entry = readdir(dir)) != NULL)
+        st = each_of_agent(env, home, entry->d_name, fn, ctx, note, err);
+    if (dir) closedir(dir);
+    return st;
+}
+
+/* ---- the newest ------------------------------------------------------------------------------------ */
+
+typedef struct collecting {
+    maki_session_list *list;
+    size_t most;
+} collecting;
+
+/* Keep the list in order; what falls off its end is forgotten. */
+static maki_status keep_newest(void *ctx, const maki_session *session, maki_err *err)
+{
+    collecting *c = ctx;
+    maki_session_list *list = c->list;
+    size_t at = list->count;
+    (void)err;
+    list->all++;
+    while (at > 0 && list->at[at - 1].updated < session->updated)
+        at--;
+    if (at == c->most) return MAKI_OK;
+    if (list->count < c->most) list->count++;
+    memmove(&list->at[at + 1], &list->at[at], (list->count - at - 1) * sizeof list->at[0]);
+    list->at[at] = *session;
+    return MAKI_OK;
+}
+
+/* Events that came without a message do not show in a file's time: those that are told are looked at. */
+static void look_closer(const maki_env *env, const char *home, maki_session *s)
+{
+    char folder[MAKI_PATH_MAX + MAKI_ID_MAX];
+    maki_session seen = *s;
+    snprintf(folder, sizeof folder, "%s/agents/%s/sessions", home, s->agent);
+    if (maki_transcript_has_events(folder, s) &&
+        maki_transcript_read(env, folder, &seen, NULL) == MAKI_OK)
+        *s = seen;
+}
+
+maki_status maki_sessions_newest(const maki_env *env, const char *home, const char *agent,
+                                 size_t most, maki_session_list *out, maki_err *err)
+{
+    collecting c = { out, most };
+    *out = (maki_session_list){ .room = most };
+    out->at = env->alloc->resize(env->alloc, NULL, 0, most * sizeof(maki_session));
+    if (!out->at) return maki_fail_nomem(err);
+    maki_status st = maki_sessions_each(env, home, agent, keep_newest, &c, out->note, err);
+    if (st != MAKI_OK) maki_session_list_free(env, out);
+    for (size_t i = 0; i < out->count; i++)
+        look_closer(env, home, &out->at[i]);
+    return st;
+}
+
+void maki_session_list_free(const maki_env *env, maki_session_list *list)
+{
+    if (list->at) env->alloc->resize(env->alloc, list->at, list->room * sizeof(maki_session), 0);
+    *list = (maki_session_list){ 0 };
+}
+
+/* ---- by key ---------------------------------------------------------------------------------------- */
+
+typedef struct choosing {
+    maki_session *best;
+    bool found;
+} choosing;
+
+static bool is_older(const maki_session *a, const maki_session *b)
+{
+    if (a->created != b->created) return a->created < b->created;
+    return strcmp(a->id, b->id) < 0;
+}
+
+static maki_status choose(void *ctx, const maki_session *session, maki_err *err)
+{
+    choosing *c = ctx;
+    (void)err;
+    if (session->archived || (c->found && !is_older(session, c->best))) return MAKI_OK;
+    *c->best = *session;
+    c->found = true;
+    return MAKI_OK;
+}
+
+maki_status maki_session_with_key(const maki_env *env, const maki_roster_in *where, const char *key,
+                                  maki_session *out, bool *found, maki_roster_report *report,
+                                  maki_err *err)
+{
+    choosing c = { out, false };
+    maki_roster_in in = *where;
+    in.key = key;
+    in.fn = choose;
+    in.ctx = &c;
+    maki_status st = maki_roster_each(env, &in, report, err);
+    *found = st == MAKI_OK && c.found;
+    return st;
+}

@@ -1,0 +1,289 @@
+/* transcript.c -- see transcript.h. */
+#include "store/transcript.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/err.h"
+#include "base/files.h"
+#include "base/json.h"
+#include "base/str.h"
+#include "log/index.h"
+#include "log/lines.h"
+
+enum {
+    BLOCK = 1 << 16,
+    HEADER_MAX = 4096,
+    TAIL = 1 << 16,   /* bytes at the end in which the newest reply is looked for */
+    TAIL_ROWS = 8,    /* and how many rows of them */
+    TYPE_WITHIN = 160 /* bytes of an event in which its type stands */
+};
+#define EVENT_MAX ((uint64_t)512 << 20)
+
+/* The text of a string field, if it is one that fits. */
+static void copy_field(maki_str object, const char *name, char *out, size_t room)
+{
+    maki_str value;
+    if (!maki_json_get(object, maki_str_of(name), &value) ||
+        maki_json_kind_of(value) != MAKI_JSON_STRING || value.len > room)
+        return;
+    out[maki_json_copy_text(value, out, room - 1)] = '\0';
+}
+
+static uint64_t count_field(maki_str object, const char *name)
+{
+    maki_str value;
+    if (!maki_json_get(object, maki_str_of(name), &value) ||
+        maki_json_kind_of(value) != MAKI_JSON_NUMBER)
+        return 0;
+    double number = maki_json_double(value);
+    return number >= 0 && number < 1e15 ? (uint64_t)number : 0;
+}
+
+/* ---- the header ------------------------------------------------------------------------------------ */
+
+/* What the header row says, if there is one. */
+static maki_status read_header(const maki_env *env, int fd, maki_session *s, bool *there,
+                               maki_err *err)
+{
+    char text[HEADER_MAX];
+    size_t got = 0;
+    maki_str header;
+    maki_status st = maki_file_read_at(env->files, fd, 0, text, sizeof text, &got, err);
+    if (st != MAKI_OK) return st;
+    const char *end = memchr(text, '\n', got);
+    maki_str row = { text, end ? (size_t)(end - text) : 0 };
+    *there = maki_str_starts(row, MAKI_LIT("{\"type\":\"header\""));
+    if (*there && maki_json_check(row, &header, NULL) == MAKI_OK) {
+        s->created = (int64_t)count_field(header, "createdAt");
+        copy_field(header, "sessionKey", s->key, sizeof s->key);
+        copy_field(header, "channel", s->channel, sizeof s->channel);
+    }
+    return MAKI_OK;
+}
+
+/* ---- the messages ---------------------------------------------------------------------------------- */
+
+/* Count the rows from `from` on; *end is one past the last newline. */
+static maki_status count_rows(const maki_env *env, int fd, uint64_t from, uint64_t *rows,
+                              uint64_t *end, maki_err *err)
+{
+    maki_status st = MAKI_OK;
+    size_t got = BLOCK;
+    char *block = env->alloc->resize(env->alloc, NULL, 0, BLOCK);
+    if (!block) return maki_fail_nomem(err);
+    *end = from;
+    for (uint64_t at = from; got == BLOCK; at += got) {
+        st = maki_file_read_at(env->files, fd, at, block, BLOCK, &got, err);
+        if (st != MAKI_OK) break;
+        for (const char *p = block; (p = memchr(p, '\n', got - (size_t)(p - block))); p++) {
+            ++*rows;
+            *end = at + (uint64_t)(p - block) + 1;
+        }
+    }
+    env->alloc->resize(env->alloc, block, BLOCK, 0);
+    return st;
+}
+
+/* The index knows the count of a file that it covers to its end. */
+static bool count_by_index(const maki_env *env, const char *folder, uint64_t size, maki_session *s)
+{
+    char path[MAKI_PATH_MAX];
+    maki_index index;
+    snprintf(path, sizeof path, "%s/%s.idx", folder, s->id);
+    if (maki_index_open(&index, env, path, false, NULL) != MAKI_OK) return false;
+    bool whole = index.header.count > 0 && index.header.end == size;
+    if (whole) s->messages = index.header.count;
+    if (whole) s->read_messages = size;
+    maki_index_close(&index);
+    return whole;
+}
+
+static bool model_of(maki_str row, maki_session *s)
+{
+    maki_str value, meta;
+    if (!maki_str_has(row, MAKI_LIT("\"model\"")) ||
+        maki_json_check(row, &value, NULL) != MAKI_OK ||
+        maki_json_kind_of(value) != MAKI_JSON_OBJECT ||
+        !maki_json_get(value, MAKI_LIT("meta"), &meta) ||
+        maki_json_kind_of(meta) != MAKI_JSON_OBJECT)
+        return false;
+    char before[MAKI_MODEL_MAX];
+    memcpy(before, s->model, sizeof before);
+    s->model[0] = '\0';
+    copy_field(meta, "model", s->model, sizeof s->model);
+    if (s->model[0]) return true;
+    memcpy(s->model, before, sizeof before);
+    return false;
+}
+
+/* The model of the newest of the rows in `tail` that names one. */
+static bool model_in(maki_str tail, maki_session *s)
+{
+    size_t stop = tail.len - 1; /* the newline of the last row */
+    for (int n = 0; n < TAIL_ROWS; n++) {
+        const char *newline = memrchr(tail.ptr, '\n', stop);
+        size_t start = newline ? (size_t)(newline - tail.ptr) + 1 : 0;
+        if (model_of((maki_str){ tail.ptr + start, stop - start }, s)) return true;
+        if (!newline) break;
+        stop = start - 1;
+    }
+    return false;
+}
+
+static maki_status read_model(const maki_env *env, int fd, uint64_t from, uint64_t end,
+                              maki_session *s, bool *found, maki_err *err)
+{
+    size_t want = end - from < TAIL ? (size_t)(end - from) : TAIL, got = 0;
+    char *tail = env->alloc->resize(env->alloc, NULL, 0, want);
+    if (!tail) return maki_fail_nomem(err);
+    maki_status st = maki_file_read_at(env->files, fd, end - want, tail, want, &got, err);
+    *found = st == MAKI_OK && got == want && model_in((maki_str){ tail, want }, s);
+    env->alloc->resize(env->alloc, tail, want, 0);
+    return st;
+}
+
+static maki_status read_rows(const maki_env *env, const char *folder, int fd, uint64_t size,
+                             maki_session *s, bool *model, maki_err *err)
+{
+    uint64_t from = s->read_messages, rows = 0;
+    bool header = false;
+    maki_status st = from == 0 ? read_header(env, fd, s, &header, err) : MAKI_OK;
+    if (st != MAKI_OK || size == from) return st;
+    if (!count_by_index(env, folder, size, s)) {
+        st = count_rows(env, fd, from, &rows, &s->read_messages, err);
+        s->messages += rows - (header && rows ? 1 : 0);
+    }
+    if (st != MAKI_OK || s->read_messages == from) return st;
+    return read_model(env, fd, from, s->read_messages, s, model, err);
+}
+
+/* ---- the events ------------------------------------------------------------------------------------ */
+
+typedef struct reading {
+    maki_session *s;
+    bool model; /* a row said it: that is the one who spoke */
+} reading;
+
+static bool is_type(maki_str row, const char *type)
+{
+    char text[40];
+    maki_str front = maki_str_to(row, row.len < TYPE_WITHIN ? row.len : TYPE_WITHIN);
+    snprintf(text, sizeof text, "\"type\":\"%s\"", type);
+    return maki_str_has(front, maki_str_of(text));
+}
+
+static void take_usage(reading *r, maki_str event)
+{
+    maki_session *s = r->s;
+    s->input += count_field(event, "input");
+    s->output += count_field(event, "output");
+    if (!r->model) copy_field(event, "model", s->model, sizeof s->model);
+}
+
+static void take_state(maki_session *s, maki_str event)
+{
+    maki_str value;
+    if (maki_json_get(event, MAKI_LIT("overrides"), &value) &&
+        maki_json_kind_of(value) == MAKI_JSON_OBJECT && value.len < sizeof s->overrides)
+        snprintf(s->overrides, sizeof s->overrides, "%.*s", (int)value.len, value.ptr);
+    if (maki_json_get(event, MAKI_LIT("state"), &value) &&
+        maki_json_kind_of(value) == MAKI_JSON_STRING)
+        s->archived = maki_json_text_is(value, MAKI_LIT("archived"));
+}
+
+/* A row that is damaged is passed over: maki verify finds it. */
+static maki_status take_event(void *ctx, maki_str row, uint64_t at, maki_err *err)
+{
+    reading *r = ctx;
+    maki_str event;
+    bool usage = is_type(row, "usage"), state = !usage && is_type(row, "session");
+    (void)at;
+    (void)err;
+    if ((!usage && !state) || maki_json_check(row, &event, NULL) != MAKI_OK ||
+        maki_json_kind_of(event) != MAKI_JSON_OBJECT)
+        return MAKI_OK;
+    if (usage)
+        take_usage(r, event);
+    else
+        take_state(r->s, event);
+    return MAKI_OK;
+}
+
+static void events_path(const char *folder, const char *id, char out[MAKI_PATH_MAX])
+{
+    snprintf(out, MAKI_PATH_MAX, "%s/%s.events.jsonl", folder, id);
+}
+
+static maki_status read_events(const maki_env *env, const char *folder, maki_session *s, bool model,
+                               maki_err *err)
+{
+    char path[MAKI_PATH_MAX];
+    reading r = { s, model };
+    events_path(folder, s->id, path);
+    int fd = env->files->open(env->files, path, O_RDONLY, 0);
+    if (fd < 0) return errno == ENOENT ? MAKI_OK : maki_fail_errno(err, "reading events");
+    maki_status st =
+        maki_lines_each(env, fd, s->read_events, EVENT_MAX, take_event, &r, &s->read_events, err);
+    env->files->close(env->files, fd);
+    return st;
+}
+
+static uint64_t size_of(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 ? (uint64_t)st.st_size : 0;
+}
+
+bool maki_transcript_has_events(const char *folder, const maki_session *s)
+{
+    char path[MAKI_PATH_MAX];
+    events_path(folder, s->id, path);
+    return size_of(path) != s->read_events;
+}
+
+/* ---- all of it ------------------------------------------------------------------------------------- */
+
+/* A file that became shorter is not the one that was read. */
+static void forget_if_shorter(const char *folder, uint64_t size, maki_session *s)
+{
+    char path[MAKI_PATH_MAX];
+    events_path(folder, s->id, path);
+    if (size >= s->read_messages && size_of(path) >= s->read_events) return;
+    maki_session_forget(s);
+}
+
+maki_status maki_transcript_read(const maki_env *env, const char *folder, maki_session *s,
+                                 maki_err *err)
+{
+    char path[MAKI_PATH_MAX];
+    struct stat st;
+    bool model = false;
+    snprintf(path, sizeof path, "%s/%s.jsonl", folder, s->id);
+    int fd = env->files->open(env->files, path, O_RDONLY, 0);
+    if (fd < 0) return maki_fail_errno(err, "reading a session");
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+        env->files->close(env->files, fd);
+        return maki_fail(err, MAKI_NOTFOUND, "%s is not a file", s->id);
+    }
+    forget_if_shorter(folder, (uint64_t)st.st_size, s);
+    s->updated = (int64_t)st.st_mtim.tv_sec * 1000 + st.st_mtim.tv_nsec / 1000000;
+    maki_status read = read_rows(env, folder, fd, (uint64_t)st.st_size, s, &model, err);
+    env->files->close(env->files, fd);
+    return read == MAKI_OK ? read_events(env, folder, s, model, err) : read;
+}
+
+uint64_t maki_transcript_tokens(const maki_env *env, const char *folder, const char *id)
+{
+    char path[MAKI_PATH_MAX];
+    maki_index index;
+    maki_row last = { 0 };
+    snprintf(path, sizeof path, "%s/%s.idx", folder, id);
+    if (maki_index_open(&index, env, path, false, NULL) != MAKI_OK) return 0;
+    if (index.header.count) (void)!maki_index_get(&index, index.header.count, &last, NULL);
+    maki_index_close(&index);
+    return last.tokens_so_far;
+}

@@ -1,0 +1,342 @@
+/* resolve_test.c -- which session a message belongs to, and what holds for one. */
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/str.h"
+#include "history/conversation.h"
+#include "store/resolve.h"
+#include "store/transcript.h"
+#include "store_kit.h"
+#include "tap.h"
+
+static const struct key_row {
+    const char *name;
+    maki_scope scope;
+    maki_origin from; /* agent, channel, sender, group, thread */
+    const char *key;  /* or what is wrong */
+    maki_status status;
+} key_rows[] = {
+    { "one for all chats",
+      MAKI_SCOPE_GLOBAL,
+      { "default", "telegram", "1", "", "" },
+      "agent:default:global",
+      MAKI_OK },
+    { "global needs no channel",
+      MAKI_SCOPE_GLOBAL,
+      { "work", "", "", "", "" },
+      "agent:work:global",
+      MAKI_OK },
+    { "one a group",
+      MAKI_SCOPE_GROUP,
+      { "work", "slack", "U1", "C12345678", "" },
+      "agent:work:slack:C12345678",
+      MAKI_OK },
+    { "a group of several parts",
+      MAKI_SCOPE_GROUP,
+      { "default", "discord", "U1", "guild:channel", "" },
+      "agent:default:discord:guild:channel",
+      MAKI_OK },
+    { "outside of groups it is the sender",
+      MAKI_SCOPE_GROUP,
+      { "work", "slack", "U1", "", "" },
+      "agent:work:slack:U1",
+      MAKI_OK },
+    { "one a sender, also in a group",
+      MAKI_SCOPE_SENDER,
+      { "default", "telegram", "123456789", "G", "" },
+      "agent:default:telegram:123456789",
+      MAKI_OK },
+    { "a thread by what it hangs on",
+      MAKI_SCOPE_GROUP,
+      { "default", "slack", "U1", "C1", "1700.25" },
+      "agent:default:slack:1700.25",
+      MAKI_OK },
+    { "a thread is no matter to global",
+      MAKI_SCOPE_GLOBAL,
+      { "default", "slack", "U1", "C1", "1700.25" },
+      "agent:default:global",
+      MAKI_OK },
+    { "Japanese, Chinese, emoji",
+      MAKI_SCOPE_SENDER,
+      { "default", "微信", "さくら🌸", "", "" },
+      "agent:default:微信:さくら🌸",
+      MAKI_OK },
+    { "a name that looks like a path",
+      MAKI_SCOPE_SENDER,
+      { "default", "x", "../../etc/passwd", "", "" },
+      "agent:default:x:../../etc/passwd",
+      MAKI_OK },
+    { "no sender",
+      MAKI_SCOPE_SENDER,
+      { "default", "telegram", "", "G", "" },
+      "the sender is missing",
+      MAKI_INVALID },
+    { "no channel",
+      MAKI_SCOPE_SENDER,
+      { "default", "", "1", "", "" },
+      "the channel is missing",
+      MAKI_INVALID },
+    { "a colon in the channel",
+      MAKI_SCOPE_SENDER,
+      { "default", "a:b", "1", "", "" },
+      "colon",
+      MAKI_INVALID },
+    { "an empty part",
+      MAKI_SCOPE_SENDER,
+      { "default", "a", "b::c", "", "" },
+      "empty part",
+      MAKI_INVALID },
+    { "a control character",
+      MAKI_SCOPE_SENDER,
+      { "default", "a", "b\nc", "", "" },
+      "control",
+      MAKI_INVALID },
+    { "white space around it",
+      MAKI_SCOPE_SENDER,
+      { "default", "a", " b", "", "" },
+      "white space",
+      MAKI_INVALID },
+    { "not UTF-8", MAKI_SCOPE_SENDER, { "default", "a", "\xff", "", "" }, "UTF-8", MAKI_INVALID },
+    { "an agent that is a path",
+      MAKI_SCOPE_GLOBAL,
+      { "../x", "a", "b", "", "" },
+      "agent's name",
+      MAKI_INVALID },
+    { "an agent with a slash",
+      MAKI_SCOPE_GLOBAL,
+      { "a/b", "a", "b", "", "" },
+      "agent's name",
+      MAKI_INVALID },
+};
+
+static void test_keys(void)
+{
+    char long_name[1000], key[MAKI_KEY_MAX];
+    maki_err err = { 0 };
+    for (size_t i = 0; i < COUNT(key_rows); i++) {
+        const struct key_row *row = &key_rows[i];
+        tap_row("key: %s", row->name);
+        maki_status st = maki_origin_key(&row->from, row->scope, key, &err);
+        CHECK_STATUS(st, row->status, &err);
+        if (st == MAKI_OK)
+            CHECK_CSTR(key, row->key);
+        else
+            CHECK(strstr(err.msg, row->key) != NULL);
+    }
+    tap_row("a key that would be too long is refused");
+    memset(long_name, 'x', sizeof long_name - 1);
+    long_name[sizeof long_name - 1] = '\0';
+    maki_origin from = { "default", "c", long_name, "", "" };
+    CHECK_STATUS(maki_origin_key(&from, MAKI_SCOPE_SENDER, key, &err), MAKI_INVALID, &err);
+}
+
+/* ---- resolving ------------------------------------------------------------------------------------- */
+
+static maki_resolved resolve(kit *k, const char *sender, bool fresh)
+{
+    maki_origin from = { "default", "telegram", sender, "", "" };
+    maki_resolved out = { .made = false };
+    char key[MAKI_KEY_MAX];
+    maki_err err = { 0 };
+    CHECK_STATUS(maki_origin_key(&from, MAKI_SCOPE_SENDER, key, &err), MAKI_OK, &err);
+    CHECK_STATUS(maki_session_resolve(&k->fe.env, k->home.path, &from, key, fresh, &out, &err),
+                 MAKI_OK, &err);
+    return out;
+}
+
+static const char *path_of(const kit *k, const char *id)
+{
+    static char path[700];
+    snprintf(path, sizeof path, "%s/%s.jsonl", k->sessions, id);
+    return path;
+}
+
+static void test_resolve(kit *k)
+{
+    tap_row("a new session: a transcript with the seed's header");
+    maki_resolved first = resolve(k, "さくら", false);
+    CHECK(first.made && strlen(first.session.id) == 36);
+    maki_str text = folder_read(path_of(k, first.session.id));
+    char want[400];
+    snprintf(want, sizeof want,
+             "{\"type\":\"header\",\"version\":1,\"sessionId\":\"%s\",\"createdAt\":1700000000000,"
+             "\"sessionKey\":\"agent:default:telegram:さくら\",\"channel\":\"telegram\"}\n",
+             first.session.id);
+    CHECK_TEXT(text, maki_str_of(want));
+    free((void *)(uintptr_t)text.ptr);
+
+    tap_row("is found again, also without sessions.json");
+    maki_resolved again = resolve(k, "さくら", false);
+    CHECK(!again.made);
+    CHECK_CSTR(again.session.id, first.session.id);
+    unlink(k->view);
+    again = resolve(k, "さくら", false);
+    CHECK_CSTR(again.session.id, first.session.id);
+    tap_row("another sender has another");
+    CHECK(strcmp(resolve(k, "小明", false).session.id, first.session.id) != 0);
+
+    tap_row("hostile names never become paths");
+    resolve(k, "../../../../escape", false);
+    resolve(k, "a/b\\c;rm -rf", false);
+    DIR *dir = opendir(k->sessions);
+    for (struct dirent *entry; (entry = readdir(dir));)
+        CHECK(strspn(entry->d_name, "0123456789abcdef-.jsonlevtidx") == strlen(entry->d_name));
+    closedir(dir);
+    CHECK_EQ(folder_count(&k->home), 1);
+}
+
+static void test_fresh(kit *k)
+{
+    maki_session s;
+    maki_err err = { 0 };
+    maki_session_change overrides = { "{\"thinking\":\"medium\",\"maxTokens\":4096,\"mine\":1}",
+                                      -1 };
+    tap_row("overrides are an event of the session: sessions.json may be lost");
+    maki_resolved old = resolve(k, "さくら", false);
+    CHECK_STATUS(maki_session_set(&k->fe.env, path_of(k, old.session.id), &overrides, &s, &err),
+                 MAKI_OK, &err);
+    CHECK_CSTR(s.overrides, overrides.overrides);
+    unlink(k->view);
+    CHECK_CSTR(resolve(k, "さくら", false).session.overrides, overrides.overrides);
+
+    tap_row("a new one takes the key and the overrides; the old one is archived");
+    maki_resolved new_one = resolve(k, "さくら", true);
+    CHECK(new_one.made && strcmp(new_one.session.id, old.session.id) != 0);
+    CHECK_CSTR(new_one.session.overrides, overrides.overrides);
+    CHECK_STATUS(maki_session_get(&k->fe.env, path_of(k, old.session.id), &s, &err), MAKI_OK, &err);
+    CHECK(s.archived);
+    CHECK_CSTR(resolve(k, "さくら", false).session.id, new_one.session.id);
+    unlink(k->view);
+    CHECK_CSTR(resolve(k, "さくら", false).session.id, new_one.session.id);
+
+    tap_row("one whose key is taken stays archived");
+    maki_session_change active = { NULL, 0 }, archived = { NULL, 1 };
+    CHECK_STATUS(maki_session_set(&k->fe.env, path_of(k, old.session.id), &active, &s, &err),
+                 MAKI_REFUSED, &err);
+    CHECK_CSTR(err.code, "KEY_TAKEN");
+    CHECK_STATUS(maki_session_set(&k->fe.env, path_of(k, new_one.session.id), &archived, &s, &err),
+                 MAKI_OK, &err);
+    CHECK_STATUS(maki_session_set(&k->fe.env, path_of(k, old.session.id), &active, &s, &err),
+                 MAKI_OK, &err);
+    CHECK_CSTR(resolve(k, "さくら", false).session.id, old.session.id);
+
+    tap_row("of two with one key the older is found, whoever asks");
+    kit_session(
+        k, "0-copy",
+        "{\"type\":\"header\",\"version\":1,\"sessionId\":\"0-copy\",\"createdAt\":1800000000000,"
+        "\"sessionKey\":\"agent:default:telegram:さくら\"}\n",
+        NULL);
+    CHECK_CSTR(resolve(k, "さくら", false).session.id, old.session.id);
+}
+
+/* ---- two processes --------------------------------------------------------------------------------- */
+
+enum { EACH = 25 };
+
+/* Half of the senders are asked for by both. */
+static void resolve_many(kit *k, int process)
+{
+    for (int i = 0; i < EACH; i++) {
+        char sender[40];
+        snprintf(sender, sizeof sender, "%s-%d", i % 2 ? "both" : process ? "two" : "one", i);
+        resolve(k, sender, false);
+    }
+}
+
+static void test_two_processes(void)
+{
+    kit k;
+    kit_all all;
+    int status = 1;
+    kit_open(&k);
+    tap_row("two processes at once lose nothing of each other and make no session twice");
+    pid_t child = fork();
+    fake_random_seed(&k.fe, child == 0 ? 11 : 12);
+    if (child == 0) {
+        resolve_many(&k, 1);
+        _exit(0);
+    }
+    resolve_many(&k, 0);
+    waitpid(child, &status, 0);
+    CHECK_EQ(status, 0);
+    kit_read(&k, &all);
+    CHECK_EQ(all.report.all, 13 + 13 + 12);
+    kit_read(&k, &all);
+    CHECK_EQ(all.report.changed, 0);
+    kit_close(&k);
+}
+
+/* ---- faults ---------------------------------------------------------------------------------------- */
+
+static void test_faults(void)
+{
+    bool injected = true;
+    tap_row(
+        "resolve with each call of the files failing in turn: an error or a session, never two");
+    for (size_t nth = 1; injected && nth < 400; nth++) {
+        kit k;
+        kit_open(&k);
+        maki_origin from = { "default", "telegram", "1", "", "" };
+        maki_resolved out;
+        maki_err err = { 0 };
+        fake_files_fail_at(&k.fe, nth, EIO);
+        maki_status st = maki_session_resolve(&k.fe.env, k.home.path, &from,
+                                              "agent:default:telegram:1", false, &out, &err);
+        injected = fake_files_failed(&k.fe);
+        fake_files_fail_at(&k.fe, 0, 0);
+        bool good = CHECK(st == MAKI_OK || injected) && CHECK_EQ(fake_files_live(&k.fe), 0) &&
+                    CHECK_EQ(fake_alloc_live(&k.fe), 0);
+        maki_resolved again = resolve(&k, "1", false);
+        if (st == MAKI_OK) good = CHECK_CSTR(again.session.id, out.session.id) && good;
+        good = CHECK_CSTR(resolve(&k, "1", false).session.id, again.session.id) && good;
+        if (!good) printf("# call %zu\n", nth);
+        kit_close(&k);
+    }
+}
+
+/* No lock is held while a model answers: one is held by nobody but during a call of ours. */
+static void test_no_lock_between(kit *k)
+{
+    maki_roster_lock lock = { 0 };
+    maki_err err = { 0 };
+    maki_conv *mine = NULL, *other = NULL;
+    maki_conv_options how = { .durability = MAKI_REPLY, .threads = 1 };
+    maki_change change;
+    maki_str question = MAKI_LIT("{\"role\":\"user\",\"content\":\"?\"}");
+    maki_str answer = MAKI_LIT("{\"role\":\"assistant\",\"content\":\"!\"}");
+    tap_row("between a question and its answer nobody holds a lock");
+    maki_resolved r = resolve(k, "lock", false);
+    CHECK_STATUS(maki_conv_open(&k->fe.env, path_of(k, r.session.id), &how, &mine, &err), MAKI_OK,
+                 &err);
+    CHECK_STATUS(maki_conv_append(mine, NULL, &question, 1, &change, &err), MAKI_OK, &err);
+    /* the model thinks; somebody else writes to the same session, and to the roster */
+    CHECK_STATUS(maki_conv_open(&k->fe.env, path_of(k, r.session.id), &how, &other, &err), MAKI_OK,
+                 &err);
+    CHECK_STATUS(maki_conv_append(other, NULL, &question, 1, &change, &err), MAKI_OK, &err);
+    CHECK_STATUS(maki_roster_take(&lock, &k->fe.env, k->home.path, "default", 0, &err), MAKI_OK,
+                 &err);
+    maki_roster_release(&lock, &k->fe.env);
+    CHECK_STATUS(maki_conv_append(mine, NULL, &answer, 1, &change, &err), MAKI_OK, &err);
+    CHECK_EQ(change.seq, 3);
+    maki_conv_close(mine);
+    maki_conv_close(other);
+}
+
+int main(void)
+{
+    kit k;
+    test_keys();
+    kit_open(&k);
+    test_resolve(&k);
+    test_fresh(&k);
+    test_no_lock_between(&k);
+    kit_close(&k);
+    test_two_processes();
+    test_faults();
+    return tap_end();
+}
