@@ -6,6 +6,7 @@
 
 #include "base/str.h"
 #include "base/text.h"
+#include "fake/write.h"
 
 enum { ECHO_MOST = 200 }; /* bytes of what was said that are repeated */
 
@@ -58,25 +59,11 @@ static maki_str joined(const char *before, maki_str middle, const char *after, m
     return maki_arena_print(arena, "%s%.*s%s", before, (int)middle.len, middle.ptr, after);
 }
 
-static int digit_of(char c)
-{
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 /* %E6%B5%B7 as 海.  What is no UTF-8 then is not said: JSON could not carry it. */
 static maki_str decoded(maki_str text, maki_arena *arena)
 {
     char *out = maki_arena_get(arena, text.len);
-    size_t n = 0;
-    for (size_t i = 0; out && i < text.len; i++) {
-        int high = i + 2 < text.len ? digit_of(text.ptr[i + 1]) : -1;
-        int low = i + 2 < text.len ? digit_of(text.ptr[i + 2]) : -1;
-        bool escape = text.ptr[i] == '%' && high >= 0 && low >= 0;
-        out[n++] =
-            escape ? (char)(unsigned char)((unsigned)high << 4 | (unsigned)low) : text.ptr[i];
-        if (escape) i += 2;
-    }
-    maki_str said = { out, n };
+    maki_str said = { out, out ? fake_unescape(text, out, text.len) : 0 };
     return out && maki_utf8_valid(said, NULL) ? said : MAKI_LIT("?");
 }
 

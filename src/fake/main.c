@@ -18,6 +18,7 @@ static const char usage[] =
     "  --port N         where to listen on 127.0.0.1 (0, the default: any free port)\n"
     "  --mood MOOD      what to do when a request does not say: text, think, slow:MS, cut:N,\n"
     "                   huge:BYTES, 429, 500, overflow, garbage, long, short, silent, quick ...\n"
+    "                   (src/fake/mood.h has them all)\n"
     "  --record FOLDER  keep every request there: NNNNNN.head and NNNNNN.body\n"
     "\n"
     "A request chooses its mood with the header x-fake, or with a word of the last user message:\n"

@@ -9,12 +9,14 @@ static const struct plain_word {
     const char *word;
     fake_deed deed;
 } plain_words[] = {
-    { "text", FAKE_SAY },        { "429", FAKE_LIMIT },
-    { "500", FAKE_BROKEN },      { "overflow", FAKE_OVERFLOW },
-    { "garbage", FAKE_GARBAGE }, { "long", FAKE_LONG },
-    { "short", FAKE_SHORT },     { "silent", FAKE_SILENT },
-    { "quick", FAKE_QUICK },     { "quickstream", FAKE_QUICK_STREAM },
-    { "agent", FAKE_AGENT },
+    { "text", FAKE_SAY },         { "429", FAKE_LIMIT },
+    { "500", FAKE_BROKEN },       { "overflow", FAKE_OVERFLOW },
+    { "garbage", FAKE_GARBAGE },  { "long", FAKE_LONG },
+    { "short", FAKE_SHORT },      { "silent", FAKE_SILENT },
+    { "quick", FAKE_QUICK },      { "quickstream", FAKE_QUICK_STREAM },
+    { "agent", FAKE_AGENT },      { "busy", FAKE_BUSY },
+    { "key", FAKE_KEY },          { "forbidden", FAKE_FORBIDDEN },
+    { "nomodel", FAKE_NO_MODEL }, { "quota", FAKE_QUOTA },
 };
 
 static bool ends_word(char c)
@@ -82,6 +84,22 @@ static bool read_plain(maki_str word, fake_mood *mood)
     return maki_str_is(word, MAKI_LIT("think"));
 }
 
+/* NAME:TEXT */
+static bool read_text(maki_str word, const char *name, maki_str *out)
+{
+    maki_str start = maki_str_of(name);
+    if (!maki_str_starts(word, start) || word.len == start.len) return false;
+    *out = maki_str_from(word, start.len);
+    return true;
+}
+
+/* NAME:NUMBER */
+static bool read_amount(maki_str word, const char *name, uint64_t *out)
+{
+    maki_str digits;
+    return read_text(word, name, &digits) && read_number(digits, out);
+}
+
 /* NAME:VALUE */
 static bool read_valued(maki_str word, fake_mood *mood)
 {
@@ -92,21 +110,18 @@ static bool read_valued(maki_str word, fake_mood *mood)
         mood->arguments = MAKI_LIT("{}");
         return mood->tool.len > 0;
     }
-    if (maki_str_starts(word, MAKI_LIT("say:"))) {
-        mood->say = maki_str_from(word, 4);
-        return mood->say.len > 0;
+    if (read_text(word, "say:", &mood->say) || read_text(word, "after:", &mood->after) ||
+        read_text(word, "afterms:", &mood->after_ms)) {
+        return true;
     }
-    if (maki_str_starts(word, MAKI_LIT("slow:")) && read_number(maki_str_from(word, 5), &n)) {
+    if (read_amount(word, "slow:", &n)) {
         mood->slow_ms = n < 3600000 ? (uint32_t)n : 3600000;
         return true;
     }
-    if (maki_str_starts(word, MAKI_LIT("cut:")) && read_number(maki_str_from(word, 4), &n)) {
-        mood->cuts = true;
-        mood->cut = n;
-        return true;
-    }
-    return maki_str_starts(word, MAKI_LIT("huge:")) &&
-           read_number(maki_str_from(word, 5), &mood->huge);
+    if (read_amount(word, "cut:", &mood->cut)) return mood->cuts = true;
+    if (read_amount(word, "fail:", &mood->fail)) return mood->fails = true;
+    return read_amount(word, "huge:", &mood->huge) || read_amount(word, "chunk:", &mood->chunk) ||
+           read_amount(word, "first:", &mood->first);
 }
 
 bool fake_mood_read(maki_str words, fake_mood *out, maki_str *unknown)

@@ -10,9 +10,14 @@
  *     tool:NAME {...}      call that tool with these arguments; once it answered, say something
  *     agent PATH           call whichever offered tool reads a file, to read PATH
  *     slow:MS              that long before each event
+ *     chunk:N              so many bytes at a time, wherever that cuts
  *     cut:N                close the connection after N bytes of the body
  *     huge:BYTES           go on for about that many bytes
  *     429  500  overflow   an error, as this provider words it
+ *     busy  key  forbidden  nomodel  quota   others; key and forbidden quote the key that was shown
+ *     after:TEXT           with an error: its Retry-After, percent-encoded; afterms:TEXT its retry-after-ms
+ *     fail:N               the error `busy` in a stream, after N events
+ *     first:N              all this for the first N requests in these very words; then just text
  *     garbage              bytes that are neither JSON nor events
  *     long  short          a Content-Length that promises more, or less, than comes
  *     silent               never answer
@@ -33,6 +38,11 @@ typedef enum fake_deed {
     FAKE_LIMIT,
     FAKE_BROKEN,
     FAKE_OVERFLOW,
+    FAKE_BUSY,
+    FAKE_KEY,
+    FAKE_FORBIDDEN,
+    FAKE_NO_MODEL,
+    FAKE_QUOTA,
     FAKE_GARBAGE,
     FAKE_LONG,
     FAKE_SHORT,
@@ -46,11 +56,16 @@ typedef struct fake_mood {
     bool think;
     uint32_t slow_ms;
     bool cuts;
-    uint64_t cut;       /* with cuts */
-    uint64_t huge;      /* 0: not */
-    maki_str say;       /* percent-encoded; len 0: what the fake provider thinks of itself */
-    maki_str tool;      /* FAKE_TOOL: its name */
-    maki_str arguments; /* FAKE_TOOL: an object; FAKE_AGENT: the path */
+    uint64_t cut;   /* with cuts */
+    uint64_t huge;  /* 0: not */
+    uint64_t chunk; /* 0: as it comes */
+    bool fails;
+    uint64_t fail;            /* with fails */
+    uint64_t first;           /* 0: always */
+    maki_str after, after_ms; /* percent-encoded; len 0: the usual */
+    maki_str say;             /* percent-encoded; len 0: what the fake provider thinks of itself */
+    maki_str tool;            /* FAKE_TOOL: its name */
+    maki_str arguments;       /* FAKE_TOOL: an object; FAKE_AGENT: the path */
 } fake_mood;
 
 /* Read a mood.  Spans point into `words`.  False: a word of it is unknown (*unknown tells which), or

@@ -26,9 +26,14 @@ typedef enum fake_error {
     FAKE_ERROR_LIMIT,
     FAKE_ERROR_BROKEN,
     FAKE_ERROR_OVERFLOW,
+    FAKE_ERROR_BUSY,
+    FAKE_ERROR_KEY,
+    FAKE_ERROR_FORBIDDEN,
+    FAKE_ERROR_MODEL,
+    FAKE_ERROR_QUOTA,
     FAKE_ERROR_BAD
 } fake_error;
-/* Returns the HTTP status.  `words` is for FAKE_ERROR_BAD. */
+/* Returns the HTTP status.  `words`, unless "", stand for the provider's own. */
 int fake_say_error(maki_buf *out, maki_str path, fake_error error, const char *words);
 
 #endif

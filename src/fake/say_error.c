@@ -21,6 +21,17 @@ static const error_row openai_rows[] = {
                               "This model's maximum context length is 128000 tokens. However, your "
                               "messages resulted in 150000 tokens. Please reduce the length of the "
                               "messages." },
+    [FAKE_ERROR_BUSY] = { 503, "server_error", "server_error",
+                          "The engine is currently overloaded, please try again later" },
+    [FAKE_ERROR_KEY] = { 401, "invalid_request_error", "invalid_api_key",
+                         "Incorrect API key provided." },
+    [FAKE_ERROR_FORBIDDEN] = { 403, "invalid_request_error", "unsupported_country_region_territory",
+                               "Country, region, or territory not supported" },
+    [FAKE_ERROR_MODEL] = { 404, "invalid_request_error", "model_not_found",
+                           "The model `fake` does not exist or you do not have access to it." },
+    [FAKE_ERROR_QUOTA] = { 429, "insufficient_quota", "insufficient_quota",
+                           "You exceeded your current quota, please check your plan and billing "
+                           "details." },
     [FAKE_ERROR_BAD] = { 400, "invalid_request_error", "invalid_request", "" },
 };
 static const error_row anthropic_rows[] = {
@@ -29,12 +40,25 @@ static const error_row anthropic_rows[] = {
     [FAKE_ERROR_BROKEN] = { 500, "api_error", "", "Internal server error" },
     [FAKE_ERROR_OVERFLOW] = { 400, "invalid_request_error", "",
                               "prompt is too long: 210000 tokens > 200000 maximum" },
+    [FAKE_ERROR_BUSY] = { 529, "overloaded_error", "", "Overloaded" },
+    [FAKE_ERROR_KEY] = { 401, "authentication_error", "", "invalid x-api-key" },
+    [FAKE_ERROR_FORBIDDEN] = { 403, "permission_error", "",
+                               "Your API key does not have permission to use the specified "
+                               "resource." },
+    [FAKE_ERROR_MODEL] = { 404, "not_found_error", "", "model: fake" },
+    [FAKE_ERROR_QUOTA] = { 402, "billing_error", "",
+                           "Your credit balance is too low to access the API." },
     [FAKE_ERROR_BAD] = { 400, "invalid_request_error", "", "" },
 };
 static const error_row ollama_rows[] = {
     [FAKE_ERROR_LIMIT] = { 429, "", "", "too many requests" },
     [FAKE_ERROR_BROKEN] = { 500, "", "", "llama runner process has terminated" },
     [FAKE_ERROR_OVERFLOW] = { 400, "", "", "the input length exceeds the context length" },
+    [FAKE_ERROR_BUSY] = { 503, "", "", "server busy, please try again" },
+    [FAKE_ERROR_KEY] = { 401, "", "", "unauthorized" },
+    [FAKE_ERROR_FORBIDDEN] = { 403, "", "", "forbidden" },
+    [FAKE_ERROR_MODEL] = { 404, "", "", "model 'fake' not found" },
+    [FAKE_ERROR_QUOTA] = { 402, "", "", "this model requires a subscription" },
     [FAKE_ERROR_BAD] = { 400, "", "", "" },
 };
 static const error_row gemini_rows[] = {
@@ -44,6 +68,14 @@ static const error_row gemini_rows[] = {
     [FAKE_ERROR_OVERFLOW] = { 400, "INVALID_ARGUMENT", "",
                               "The input token count (1200000) exceeds the maximum number of "
                               "tokens allowed (1048576)." },
+    [FAKE_ERROR_BUSY] = { 503, "UNAVAILABLE", "",
+                          "The model is overloaded. Please try again later." },
+    [FAKE_ERROR_KEY] = { 401, "UNAUTHENTICATED", "", "API key not valid." },
+    [FAKE_ERROR_FORBIDDEN] = { 403, "PERMISSION_DENIED", "",
+                               "Permission denied on resource project." },
+    [FAKE_ERROR_MODEL] = { 404, "NOT_FOUND", "",
+                           "models/fake is not found for API version v1beta." },
+    [FAKE_ERROR_QUOTA] = { 402, "RESOURCE_EXHAUSTED", "", "Your prepayment is used up." },
     [FAKE_ERROR_BAD] = { 400, "INVALID_ARGUMENT", "", "" },
 };
 
@@ -61,7 +93,7 @@ int fake_say_error(maki_buf *out, maki_str path, fake_error error, const char *w
         row = &gemini_rows[error];
         shape = "{'error':{'message':%t,'status':%t,'code':";
     }
-    maki_str said = maki_str_of(error == FAKE_ERROR_BAD ? words : row->words);
+    maki_str said = maki_str_of(words[0] ? words : row->words);
     fake_write(out, shape, said, maki_str_of(row->kind), maki_str_of(row->code));
     if (row == &gemini_rows[error]) fake_write(out, "%n}}\n", (int64_t)row->status);
     return row->status;

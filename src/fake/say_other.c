@@ -159,6 +159,24 @@ static int gemini_models(maki_buf *out, maki_str body)
     return 200;
 }
 
+static int gemini_model(maki_buf *out, maki_str body)
+{
+    (void)body;
+    fake_write(out, "{'name':'models/fake','version':'1','displayName':'Fake',"
+                    "'inputTokenLimit':1048576,'outputTokenLimit':65536}\n");
+    return 200;
+}
+
+static int lmstudio_models(maki_buf *out, maki_str body)
+{
+    (void)body;
+    fake_write(out, "{'object':'list','data':[{'id':'fake','object':'model','type':'llm','state':"
+                    "'loaded','max_context_length':131072,'loaded_context_length':16384},"
+                    "{'id':'fake-large','object':'model','type':'llm','state':'not-loaded',"
+                    "'max_context_length':262144}]}\n");
+    return 200;
+}
+
 static int ollama_tags(maki_buf *out, maki_str body)
 {
     (void)body;
@@ -218,6 +236,8 @@ static const struct other_row {
     { "POST", "/messages/count_tokens", count_tokens },
     { "POST", ":countTokens", gemini_count },
     { "GET", "/v1beta/models", gemini_models },
+    { "GET", "/v1beta/models/fake", gemini_model },
+    { "GET", "/api/v0/models", lmstudio_models },
     { "GET", "/models", models },
     { "GET", "/api/tags", ollama_tags },
     { "POST", "/api/show", ollama_show },

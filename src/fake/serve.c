@@ -28,6 +28,7 @@ typedef struct fake_request {
     char target[1024];
     char method[16];
     char words[4096]; /* of the header x-fake; "": none */
+    char key[256];    /* that was shown; "": none */
     bool unread;      /* the body does not matter */
     int record_fd;
     maki_spool body;
@@ -43,6 +44,13 @@ typedef struct fake_request {
 static maki_str path_of(const fake_request *r)
 {
     return (maki_str){ r->target, strcspn(r->target, "?") };
+}
+
+static void copy_text(char *out, size_t room, maki_str text)
+{
+    size_t n = text.len < room ? text.len : room - 1;
+    memcpy(out, text.ptr, n);
+    out[n] = '\0';
 }
 
 /* ---- life ---------------------------------------------------------------------------------------- */
@@ -120,6 +128,7 @@ static void pump(fake_request *r)
     while (r->sent < r->total && maki_conn_waiting(r->conn) < WAITING_MOST) {
         maki_str bytes = next_span(r);
         if (r->mood.slow_ms) bytes = first_event(bytes);
+        if (r->mood.chunk && bytes.len > r->mood.chunk) bytes.len = (size_t)r->mood.chunk;
         maki_conn_send(r->conn, bytes);
         r->sent += bytes.len;
         if (r->mood.slow_ms && r->sent < r->total) {
@@ -244,13 +253,48 @@ static const struct conversation_row *conversation_at(maki_str path)
     return NULL;
 }
 
+static void add_field(char *out, size_t room, const char *name, maki_str text)
+{
+    char value[128];
+    size_t used = strlen(out), n = fake_unescape(text, value, sizeof value);
+    snprintf(out + used, room - used, "%s: %.*s\r\n", name, (int)n, value);
+}
+
 static void answer_error(fake_request *r, fake_error error, const char *words)
 {
-    bool limit = error == FAKE_ERROR_LIMIT;
+    char fields[512];
     int status = fake_say_error(&r->reply, path_of(r), error, words);
-    begin_answer(r, status,
-                 limit ? "Content-Type: application/json\r\nRetry-After: 1\r\n" : json_fields,
-                 false);
+    maki_str after = r->mood.after;
+    if (!after.len && error == FAKE_ERROR_LIMIT) after = MAKI_LIT("1");
+    snprintf(fields, sizeof fields, "%s", json_fields);
+    if (after.len) add_field(fields, sizeof fields, "Retry-After", after);
+    if (r->mood.after_ms.len) add_field(fields, sizeof fields, "retry-after-ms", r->mood.after_ms);
+    begin_answer(r, status, fields, false);
+}
+
+/* Real providers quote what they were shown. */
+static void answer_with_key(fake_request *r, fake_error error)
+{
+    char words[400];
+    snprintf(words, sizeof words, "Incorrect API key provided: %s", r->key);
+    answer_error(r, error, r->key[0] ? words : "");
+}
+
+/* From an event on the stream is an error. */
+static void break_stream(fake_request *r, const struct conversation_row *row)
+{
+    maki_str all = maki_buf_str(&r->reply);
+    size_t at = 0;
+    for (uint64_t i = 0; i < r->mood.fail && at < all.len; i++)
+        at += first_event(maki_str_from(all, at)).len;
+    r->reply.len = at;
+    bool lines = row->stream_fields == lines_fields;
+    if (!lines) maki_buf_add(&r->reply, MAKI_LIT("event: error\ndata: "));
+    if (row->protocol == FAKE_RESPONSES)
+        fake_write(&r->reply, "{'type':'error','code':'server_error','message':'Overloaded'}\n");
+    else
+        fake_say_error(&r->reply, path_of(r), FAKE_ERROR_BUSY, "");
+    if (!lines) maki_buf_add_byte(&r->reply, '\n');
 }
 
 /* The moods that are no conversation.  True: this was one of them. */
@@ -260,6 +304,11 @@ static bool answer_mood(fake_request *r)
     case FAKE_LIMIT: answer_error(r, FAKE_ERROR_LIMIT, ""); return true;
     case FAKE_BROKEN: answer_error(r, FAKE_ERROR_BROKEN, ""); return true;
     case FAKE_OVERFLOW: answer_error(r, FAKE_ERROR_OVERFLOW, ""); return true;
+    case FAKE_BUSY: answer_error(r, FAKE_ERROR_BUSY, ""); return true;
+    case FAKE_KEY: answer_with_key(r, FAKE_ERROR_KEY); return true;
+    case FAKE_FORBIDDEN: answer_with_key(r, FAKE_ERROR_FORBIDDEN); return true;
+    case FAKE_NO_MODEL: answer_error(r, FAKE_ERROR_MODEL, ""); return true;
+    case FAKE_QUOTA: answer_error(r, FAKE_ERROR_QUOTA, ""); return true;
     case FAKE_GARBAGE:
         maki_buf_add(&r->reply, MAKI_LIT("\0\xff\xfe<html>{{{\n\ndata: {\"a\":\n\n\xc3\n"));
         begin_answer(r, 200, json_fields, false);
@@ -279,8 +328,22 @@ static void answer_conversation(fake_request *r, const struct conversation_row *
         return;
     }
     row->say(&r->reply, ask, &answer);
+    if (r->mood.fails && ask->stream) break_stream(r, row);
     const char *fields = ask->stream && !ask->array ? row->stream_fields : json_fields;
     begin_answer(r, 200, fields, ask->stream);
+}
+
+/* Was a mood in these words asked for more often than it is to count? */
+static bool is_over(fake_provider *provider, maki_str words, uint64_t first)
+{
+    char asked[sizeof provider->met[0].words];
+    copy_text(asked, sizeof asked, words);
+    for (size_t i = 0; i < FAKE_MET; i++) {
+        struct fake_met *met = &provider->met[i];
+        if (!met->words[0]) memcpy(met->words, asked, sizeof asked);
+        if (strcmp(met->words, asked) == 0) return ++met->times > first;
+    }
+    return false;
 }
 
 /* The request's own mood, if it has one.  False: it is not one we know, and that was said. */
@@ -289,7 +352,11 @@ static bool choose_mood(fake_request *r, const fake_ask *ask)
     maki_str words = maki_str_of(r->words), unknown;
     char why[120];
     if (!words.len && ask) words = fake_mood_in(ask->said);
-    if (!words.len || fake_mood_read(words, &r->mood, &unknown)) return true;
+    if (!words.len) return true;
+    if (fake_mood_read(words, &r->mood, &unknown)) {
+        if (r->mood.first && is_over(r->provider, words, r->mood.first)) r->mood = (fake_mood){ 0 };
+        return true;
+    }
     snprintf(why, sizeof why, "fake provider: there is no mood '%.*s'; see src/fake/mood.h",
              (int)(unknown.len < 40 ? unknown.len : 40), unknown.ptr);
     answer_error(r, FAKE_ERROR_BAD, why);
@@ -365,11 +432,16 @@ void fake_provider_end(fake_provider *provider)
 
 /* ---- what the server calls ----------------------------------------------------------------------- */
 
-static void copy_text(char *out, size_t room, maki_str text)
+static void keep_key(fake_request *r, const maki_http_head *head)
 {
-    size_t n = text.len < room ? text.len : room - 1;
-    memcpy(out, text.ptr, n);
-    out[n] = '\0';
+    static const char *const names[] = { "authorization", "x-api-key", "x-goog-api-key" };
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const maki_str *value = maki_http_field_named(head, maki_str_of(names[i]));
+        maki_str bearer = MAKI_LIT("Bearer ");
+        if (!value) continue;
+        copy_text(r->key, sizeof r->key,
+                  maki_str_starts(*value, bearer) ? maki_str_from(*value, bearer.len) : *value);
+    }
 }
 
 static void on_head(void *ctx, maki_conn *conn, const maki_http_head *head)
@@ -386,6 +458,7 @@ static void on_head(void *ctx, maki_conn *conn, const maki_http_head *head)
     copy_text(r->method, sizeof r->method, head->method);
     const maki_str *words = maki_http_field_named(head, MAKI_LIT("x-fake"));
     if (words) copy_text(r->words, sizeof r->words, *words);
+    keep_key(r, head);
     r->unread = (r->mood.deed == FAKE_QUICK || r->mood.deed == FAKE_QUICK_STREAM) && !words;
     if (fake_record_head(&provider->record, head, &r->record_fd, &err) != MAKI_OK) {
         give_up(r, 500, err.msg);

@@ -7,7 +7,10 @@
 #include "fake/record.h"
 #include "net/server.h"
 
-enum { FAKE_CONVERSATIONS = 7 }; /* paths at which one can be held */
+enum {
+    FAKE_CONVERSATIONS = 7, /* paths at which one can be held */
+    FAKE_MET = 64           /* moods with `first` that are counted */
+};
 
 typedef struct fake_provider {
     const maki_env *env;
@@ -16,6 +19,10 @@ typedef struct fake_provider {
     fake_record record;
     maki_buf
         quick[FAKE_CONVERSATIONS]; /* quick answers, made when first asked for; zeroed: not yet */
+    struct fake_met {
+        char words[96];
+        uint64_t times;
+    } met[FAKE_MET]; /* how often a mood with `first` was asked for */
 } fake_provider;
 
 void fake_provider_end(fake_provider *provider); /* gives back what was made */

@@ -80,3 +80,22 @@ maki_str fake_piece(maki_str text, unsigned nth, unsigned of)
     size_t to = nth + 1 == of ? text.len : between(text, text.len / of * (nth + 1));
     return (maki_str){ text.ptr + from, to - from };
 }
+
+static int digit_of(char c)
+{
+    return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+size_t fake_unescape(maki_str text, char *out, size_t room)
+{
+    size_t n = 0;
+    for (size_t i = 0; n < room && i < text.len; i++) {
+        int high = i + 2 < text.len ? digit_of(text.ptr[i + 1]) : -1;
+        int low = i + 2 < text.len ? digit_of(text.ptr[i + 2]) : -1;
+        bool escape = text.ptr[i] == '%' && high >= 0 && low >= 0;
+        out[n++] =
+            escape ? (char)(unsigned char)((unsigned)high << 4 | (unsigned)low) : text.ptr[i];
+        if (escape) i += 2;
+    }
+    return n;
+}

@@ -22,6 +22,9 @@ void fake_vwrite(maki_buf *out, const char *shape, va_list args);
 /* A server-sent event: `event: NAME` (NULL: none) and `data: ` with the shape. */
 void fake_event(maki_buf *out, const char *name, const char *shape, ...);
 
+/* %E6%B5%B7 as the bytes it stands for, as many as there is room for; returns how many. */
+size_t fake_unescape(maki_str text, char *out, size_t room);
+
 /* Piece `nth` of `text` in `of` pieces of about the same length, cut between characters. */
 maki_str fake_piece(maki_str text, unsigned nth, unsigned of);
 

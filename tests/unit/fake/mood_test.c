@@ -21,6 +21,9 @@ static const struct good_row {
         .say = MAKI_LIT("%E6%B5%B7"),
         .tool = MAKI_LIT("read"),
         .arguments = MAKI_LIT("{\"a\":\"}\\\"{\"}") } },
+    { "busy,first:2,after:Wed%2C,afterms:300",
+      { .deed = FAKE_BUSY, .first = 2, .after = MAKI_LIT("Wed%2C"), .after_ms = MAKI_LIT("300") } },
+    { "fail:0,chunk:1", { .fails = true, .chunk = 1 } },
     { "tool:read {\"a\":1},slow:1",
       { .deed = FAKE_TOOL,
         .slow_ms = 1,
@@ -41,13 +44,17 @@ static const struct bad_row {
     { "tool:a {\"b\":", "tool:a" },
     { "tool:a {b}", "tool:a" },
     { "say:", "say:" },
+    { "first:", "first:" },
+    { "after:", "after:" },
     { "huge:9999999999999999999", "huge:9999999999999999999" },
 };
 
 static bool same(const fake_mood *a, const fake_mood *b)
 {
     return a->deed == b->deed && a->think == b->think && a->slow_ms == b->slow_ms &&
-           a->cuts == b->cuts && a->cut == b->cut && a->huge == b->huge &&
+           a->cuts == b->cuts && a->cut == b->cut && a->huge == b->huge && a->chunk == b->chunk &&
+           a->fails == b->fails && a->fail == b->fail && a->first == b->first &&
+           maki_str_is(a->after, b->after) && maki_str_is(a->after_ms, b->after_ms) &&
            maki_str_is(a->say, b->say) && maki_str_is(a->tool, b->tool) &&
            maki_str_is(a->arguments, b->arguments);
 }
