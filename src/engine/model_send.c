@@ -1,0 +1,148 @@
+/* model_send.c -- see model_send.h. */
+#include "engine/model_send.h"
+
+#include "assemble/request.h"
+#include "base/err.h"
+#include "base/json_write.h"
+#include "base/str.h"
+#include "base/text.h"
+
+enum { PIECE = 16 << 10 };
+
+/* ---- the request ------------------------------------------------------------------------------------------- */
+
+/* The prompt as the text of a JSON string.  A character that is cut waits for its end. */
+static maki_status write_prompt(maki_jw *w, const maki_model_text *prompt, maki_err *err)
+{
+    char piece[PIECE];
+    size_t waiting = 0, got = 0;
+    maki_status st = MAKI_OK;
+    for (uint64_t at = 0; st == MAKI_OK && at < prompt->size; at += got) {
+        st = prompt->read(prompt->ctx, at, piece + waiting, sizeof piece - waiting, &got, err);
+        if (st != MAKI_OK || got == 0) break;
+        maki_str text = { piece, waiting + got };
+        waiting = maki_utf8_unfinished(text);
+        text.len -= waiting;
+        maki_jw_escaped(w, text);
+        memmove(piece, text.ptr + text.len, waiting);
+    }
+    return st;
+}
+
+/* The one message, as a row. */
+static maki_status write_row(maki_spool *out, const maki_model_text *prompt, maki_err *err)
+{
+    maki_jw w;
+    maki_jw_init(&w, maki_spool_sink(out), err);
+    maki_jw_object(&w);
+    maki_jw_key(&w, MAKI_LIT("role"));
+    maki_jw_string(&w, MAKI_LIT("user"));
+    maki_jw_key(&w, MAKI_LIT("content"));
+    maki_jw_begin_value(&w);
+    maki_jw_bytes(&w, MAKI_LIT("\""));
+    maki_status st = write_prompt(&w, prompt, err);
+    maki_jw_bytes(&w, MAKI_LIT("\""));
+    maki_jw_end_object(&w);
+    maki_status written = maki_jw_end(&w);
+    return st == MAKI_OK ? written : st;
+}
+
+static maki_status write_request(const maki_model_send *how, const maki_model_request *asked,
+                                 maki_str model, maki_spool *body, maki_err *err)
+{
+    maki_str row;
+    maki_spool message = maki_spool_new(how->env, MAKI_SPOOL_MEMORY);
+    maki_request request = { .protocol = how->provider->protocol,
+                             .provider = maki_str_of(how->provider->name),
+                             .model = model,
+                             .max_tokens = asked->max_tokens,
+                             .window = how->window,
+                             .stream = true,
+                             .system = &asked->system,
+                             .system_count = asked->system.len ? 1 : 0 };
+    maki_status st = write_row(&message, &asked->prompt, err);
+    if (st == MAKI_OK) st = maki_spool_text(&message, &row, err);
+    request.before = (maki_render_extra){ &row, 1 };
+    if (st == MAKI_OK) st = maki_request_write_rows(how->env, &request, maki_spool_sink(body), err);
+    maki_spool_free(&message);
+    return st;
+}
+
+/* ---- the reply --------------------------------------------------------------------------------------------- */
+
+typedef struct completing {
+    const maki_model_send *how;
+    const maki_model_request *asked;
+    maki_sink reply;
+    int64_t deadline;
+    bool late;
+} completing;
+
+static maki_status on_delta(void *ctx, const maki_delta *piece, maki_err *err)
+{
+    const completing *c = ctx;
+    if (piece->kind != MAKI_DELTA_TEXT) return MAKI_OK;
+    return c->reply.write(c->reply.ctx, piece->text, err);
+}
+
+/* Also the limit for all tries together: the sender's is for each. */
+static bool is_over(void *ctx)
+{
+    completing *c = ctx;
+    const maki_clock *clock = c->how->env->clock;
+    c->late = clock->now_ms(clock) >= c->deadline;
+    return c->late || (c->asked->cancelled && c->asked->cancelled(c->asked->cancelled_ctx));
+}
+
+static maki_status ask(completing *c, maki_str model, maki_spool *body, maki_send_result *result,
+                       maki_err *err)
+{
+    const maki_model_send *how = c->how;
+    maki_sender *sender = NULL;
+    maki_send_options options = { .env = how->env,
+                                  .provider = how->provider,
+                                  .log = how->logger,
+                                  .sleep = how->sleep,
+                                  .sleep_ctx = how->sleep_ctx };
+    maki_send_request request = { .model = model,
+                                  .stream = true,
+                                  .body = maki_send_spool(body),
+                                  .retries = MAKI_SEND_RETRIES,
+                                  .cancelled = is_over,
+                                  .cancelled_ctx = c };
+    maki_send_calls calls = { .ctx = c, .on_delta = on_delta };
+    maki_status st = maki_sender_open(&options, &sender, err);
+    if (st == MAKI_OK) st = maki_send(sender, &request, &calls, result, err);
+    maki_sender_close(sender);
+    if (st == MAKI_CANCELLED && c->late)
+        st = maki_fail(err, MAKI_TIMEOUT, "%.40s took longer than %lld ms", how->provider->name,
+                       (long long)c->asked->timeout_ms);
+    return st;
+}
+
+static maki_status complete(const maki_model *self, const maki_model_request *request,
+                            maki_sink reply, maki_model_usage *usage, maki_err *err)
+{
+    const maki_model_send *how = self->ctx;
+    const maki_clock *clock = how->env->clock;
+    completing c = { .how = how,
+                     .asked = request,
+                     .reply = reply,
+                     .deadline = clock->now_ms(clock) + request->timeout_ms };
+    maki_str model = request->model.len ? request->model : how->provider->model;
+    maki_spool body = maki_spool_new(how->env, MAKI_SPOOL_MEMORY);
+    maki_send_result result = { .stop = MAKI_STOP_NONE };
+    maki_status st = write_request(how, request, model, &body, err);
+    if (st == MAKI_OK) st = ask(&c, model, &body, &result, err);
+    *usage = (maki_model_usage){ .input_tokens = result.usage.input,
+                                 .output_tokens = result.usage.output,
+                                 .cost = result.has_cost ? result.cost : 0,
+                                 .cut = result.stop == MAKI_STOP_LENGTH };
+    maki_spool_free(&body);
+    return st;
+}
+
+maki_model maki_model_sending(maki_model_send *how)
+{
+    return (maki_model){ complete, how };
+}

@@ -1,0 +1,103 @@
+/* turn_inside.h -- between the files of a turn: what one of them finds out and the others need. */
+#ifndef MAKI_ENGINE_TURN_INSIDE_H
+#define MAKI_ENGINE_TURN_INSIDE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "engine/summarist.h"
+#include "engine/turn.h"
+#include "manage/figures.h"
+
+/* A summary that is being prepared while the conversation goes on (turn_prepare.c). */
+typedef struct maki_preparing {
+    pthread_t thread;
+    bool runs; /* the thread has to be joined */
+    atomic_bool stop, done;
+    const maki_turns_options *options;
+    char path[MAKI_PATH_MAX], agent[MAKI_ID_MAX], profile[MAKI_PROFILE_MAX];
+    size_t keep;
+    bool task;
+    bool made; /* of the thread until it was joined */
+} maki_preparing;
+
+struct maki_turns {
+    maki_turns_options options;
+    char home[MAKI_PATH_MAX];
+    /* The provider asked last: its connections are kept. */
+    maki_sender *sender;
+    maki_provider provider;
+    /* The session of the last turn: only what came since is read of it. */
+    char path[MAKI_PATH_MAX];
+    maki_session session;
+    maki_tokenizer *tokenizer; /* of `family`; NULL: not opened yet */
+    const maki_family *family;
+    maki_preparing preparing;
+};
+
+/* One turn under way. */
+typedef struct maki_turn_work {
+    maki_turns *turns;
+    const maki_turns_options *options;
+    const maki_turn_request *request;
+    const maki_turn_calls *calls;
+    maki_turn_result *result;
+    maki_arena arena; /* small things */
+    char agent[MAKI_ID_MAX];
+    maki_conv *conv;
+    maki_str model;
+    const maki_family *family;
+    maki_calibration calibration;
+    double factor; /* the model's tokens for one of ours */
+    maki_thinking thinking;
+    uint64_t max_tokens;
+    maki_figures figures;
+    maki_policy policy;
+    maki_summarist by;
+    uint64_t system_tokens, tool_tokens; /* as we count */
+    double
+        shrunk; /* the window in our tokens, after the provider found it too long; 0: it did not */
+    double counted;   /* of the request at hand, as we count */
+    maki_status told; /* what on_managing answered */
+    maki_err told_err;
+    maki_spool body;  /* of a request */
+    maki_spool reply; /* its rows, a NUL behind each */
+    const char *end;  /* how the request ended: "complete", "cancelled", "cut" ... */
+} maki_turn_work;
+
+static inline double maki_turn_other(const maki_turn_work *w)
+{
+    return (double)(w->system_tokens + w->tool_tokens) + w->family->per_reply;
+}
+
+bool maki_turn_cancelled(void *work);
+
+/* turn_session.c: find or make the session, what holds for it, and the user's rows. */
+maki_status maki_turn_resolve(maki_turn_work *w, maki_err *err);
+maki_status maki_turn_open(maki_turn_work *w, maki_err *err);
+maki_status maki_turn_take(maki_turn_work *w, maki_err *err);
+maki_status maki_turn_limit_session(maki_turn_work *w, maki_err *err);
+
+/* turn_room.c: who is asked, the window, and what is sent of the session. */
+maki_status maki_turn_choose(maki_turn_work *w, maki_err *err);
+maki_status maki_turn_measure(maki_turn_work *w, maki_err *err);
+maki_status maki_turn_make_room(maki_turn_work *w, maki_err *err);
+
+/* turn_record.c: rows and events. */
+maki_status maki_turn_add_row(maki_turn_work *w, maki_str row, maki_err *err);
+maki_status maki_turn_add_text(maki_turn_work *w, maki_str text, maki_err *err);
+/* After a request, however it ended (`st`, `why`): what came of it, its usage, and how it went. */
+maki_status maki_turn_record(maki_turn_work *w, maki_status st, const maki_err *why, maki_err *err);
+/* What earlier replies of this model taught, as the events of the session tell it. */
+maki_status maki_turn_recall(maki_turn_work *w, maki_err *err);
+
+/* turn_tools.c: run the calls of the reply and record their results. */
+maki_status maki_turn_run_calls(maki_turn_work *w, maki_err *err);
+/* Each row of the reply. */
+typedef maki_status (*maki_reply_row_fn)(maki_turn_work *w, maki_str row, maki_err *err);
+maki_status maki_turn_each_reply(maki_turn_work *w, maki_reply_row_fn fn, maki_err *err);
+
+/* turn_prepare.c: start a thread that prepares a summary, if it is time. */
+void maki_turn_prepare(maki_turn_work *w);
+
+#endif

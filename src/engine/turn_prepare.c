@@ -1,0 +1,81 @@
+/* turn_prepare.c -- a summary that is prepared while the conversation goes on, by a thread (manage/prepare.h). */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "engine/turn_inside.h"
+#include "manage/prepare.h"
+
+static bool is_stopped(void *ctx)
+{
+    const maki_preparing *p = ctx;
+    return atomic_load(&p->stop);
+}
+
+static void log_end(const maki_preparing *p, maki_status st, const maki_prepare_report *report,
+                    const maki_err *err)
+{
+    const char *why = st != MAKI_OK ? err->code : report->fell_back.code;
+    maki_kv values[] = { MAKI_KV_S("session", maki_str_of(p->path)),
+                         MAKI_KV_I("event", report->event), MAKI_KV_N("cost", report->cost),
+                         MAKI_KV_S("reason", maki_str_of(why)) };
+    maki_log_event(p->options->logger, MAKI_INFO, "prepare_done", values, why[0] ? 4 : 3);
+}
+
+static void *prepare(void *ctx)
+{
+    maki_preparing *p = ctx;
+    maki_summarist by;
+    maki_prepare_report report = { 0 };
+    maki_err err = { 0 };
+    maki_status st =
+        maki_summarist_choose(p->options, maki_str_of(p->agent), maki_str_of(p->profile), p->task,
+                              is_stopped, p, &by, &err);
+    if (st == MAKI_OK)
+        st = maki_prepare(p->options->env, p->path, p->keep, &by.measured, &report, &err);
+    p->made = st == MAKI_OK && report.made;
+    log_end(p, st, &report, &err);
+    atomic_store(&p->done, true);
+    return NULL;
+}
+
+/* Signals are for the caller's threads. */
+static bool start(maki_preparing *p)
+{
+    sigset_t all, old;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    p->runs = pthread_create(&p->thread, NULL, prepare, p) == 0;
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return p->runs;
+}
+
+bool maki_turns_settle(maki_turns *turns)
+{
+    maki_preparing *p = &turns->preparing;
+    if (!p->runs) return false;
+    pthread_join(p->thread, NULL);
+    p->runs = false;
+    return p->made;
+}
+
+void maki_turn_prepare(maki_turn_work *w)
+{
+    maki_preparing *p = &w->turns->preparing;
+    double percent = 100 * w->result->tokens / w->figures.window;
+    if (p->runs && atomic_load(&p->done)) (void)maki_turns_settle(w->turns);
+    if (!w->options->background || p->runs ||
+        !maki_prepare_due(&w->by.settings, percent, w->figures.threshold))
+        return;
+    p->options = &w->turns->options;
+    p->keep = w->figures.keep ? w->figures.keep : MAKI_CONDENSE_KEEP;
+    p->task = strcmp(w->policy.name, "files") == 0;
+    p->made = false;
+    atomic_store(&p->stop, false);
+    atomic_store(&p->done, false);
+    memcpy(p->path, w->result->path, sizeof p->path);
+    memcpy(p->agent, w->agent, sizeof p->agent);
+    memcpy(p->profile, w->figures.profile, sizeof p->profile);
+    w->result->preparing = start(p);
+}

@@ -1,0 +1,294 @@
+/* turn_record.c -- what a turn leaves in its session: rows, and events about them.
+ *
+ * The events are those of the proxy (docs/internals/events.md): `manifest` {"of":"exchange"} for each request,
+ * however it ended, and `usage`, which also keeps what the reply taught about counting. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/made.h"
+#include "base/str.h"
+#include "engine/turn_inside.h"
+#include "wire/piece.h"
+
+enum { NEWEST = 64 << 10 /* bytes of events in which a calibration is looked for */ };
+
+static int64_t now_of(const maki_turn_work *w)
+{
+    return w->options->env->clock->now_ms(w->options->env->clock);
+}
+
+static void put_text(maki_jw *w, const char *name, const char *text)
+{
+    if (!text[0]) return;
+    maki_jw_key(w, maki_str_of(name));
+    maki_jw_string(w, maki_str_of(text));
+}
+
+static void put_count(maki_jw *w, const char *name, uint64_t count)
+{
+    maki_jw_key(w, maki_str_of(name));
+    maki_jw_int(w, (int64_t)count);
+}
+
+/* ---- rows -------------------------------------------------------------------------------------------------- */
+
+maki_status maki_turn_add_row(maki_turn_work *w, maki_str row, maki_err *err)
+{
+    maki_turn_result *r = w->result;
+    maki_change change;
+    maki_status st = maki_conv_append(w->conv, NULL, &row, 1, &change, err);
+    if (st != MAKI_OK) return st;
+    r->rows++;
+    r->last = change.seq;
+    return w->calls->on_row ? w->calls->on_row(w->calls->ctx, change.seq, row, err) : MAKI_OK;
+}
+
+maki_status maki_turn_add_text(maki_turn_work *w, maki_str text, maki_err *err)
+{
+    maki_jw out;
+    maki_str row;
+    maki_spool spool = maki_spool_new(w->options->env, MAKI_SPOOL_MEMORY);
+    maki_jw_init(&out, maki_spool_sink(&spool), err);
+    maki_jw_object(&out);
+    put_text(&out, "role", "user");
+    maki_jw_key(&out, MAKI_LIT("content"));
+    maki_jw_string(&out, text);
+    put_count(&out, "createdAt", (uint64_t)now_of(w));
+    maki_jw_end_object(&out);
+    maki_status st = maki_jw_end(&out);
+    if (st == MAKI_OK) st = maki_spool_text(&spool, &row, err);
+    if (st == MAKI_OK) st = maki_turn_add_row(w, row, err);
+    maki_spool_free(&spool);
+    return st;
+}
+
+/* createdAt and meta, into the open object. */
+static void put_origin(maki_turn_work *w, maki_jw *out, const char *end)
+{
+    const maki_send_result *sent = &w->result->sent;
+    put_count(out, "createdAt", (uint64_t)now_of(w));
+    maki_jw_key(out, MAKI_LIT("meta"));
+    maki_jw_object(out);
+    put_text(out, "model", sent->model[0] ? sent->model : w->result->model);
+    put_text(out, "end", end);
+    maki_jw_end_object(out);
+}
+
+/* A row of the reply as it came, with when and by whom behind it. */
+static maki_status add_whole(maki_turn_work *w, maki_str row, maki_err *err)
+{
+    maki_made made;
+    maki_str fields, text;
+    maki_spool spool = maki_spool_new(w->options->env, MAKI_SPOOL_MEMORY);
+    maki_made_begin(&made, &w->arena, err);
+    maki_jw_object(&made.w);
+    put_origin(w, &made.w, "");
+    maki_jw_end_object(&made.w);
+    maki_status st = maki_made_end(&made, &w->arena, &fields, err);
+    if (st == MAKI_OK) st = maki_spool_add(&spool, maki_str_to(row, row.len - 1), err);
+    if (st == MAKI_OK) st = maki_spool_add(&spool, MAKI_LIT(","), err);
+    if (st == MAKI_OK) st = maki_spool_add(&spool, maki_str_from(fields, 1), err);
+    if (st == MAKI_OK) st = maki_spool_text(&spool, &text, err);
+    if (st == MAKI_OK) st = maki_turn_add_row(w, text, err);
+    maki_spool_free(&spool);
+    return st;
+}
+
+/* ---- a reply that is not whole ------------------------------------------------------------------------------- */
+
+static const char *line_of(const char *end)
+{
+    if (strcmp(end, "cancelled") == 0) return "[The answer ends here: it was stopped]";
+    if (strcmp(end, "length") == 0) return "[The answer ends here: it reached its limit of tokens]";
+    return "[The answer ends here: it was cut off]";
+}
+
+static maki_status add_escaped(void *ctx, maki_str bytes, maki_err *err)
+{
+    maki_jw *out = ctx;
+    (void)err;
+    maki_jw_escaped(out, bytes);
+    return out->status;
+}
+
+/* The words of a row, into the string that is open.  They may end in half an escaped character. */
+static maki_status put_words(maki_jw *out, maki_str row, bool *any, maki_err *err)
+{
+    maki_pieces pieces = maki_pieces_of(row);
+    maki_piece piece;
+    maki_status st = MAKI_OK;
+    while (st == MAKI_OK && maki_pieces_next(&pieces, &piece)) {
+        if (piece.kind != MAKI_PIECE_TEXT || maki_blank(piece.text)) continue;
+        *any = true;
+        st = maki_json_text_to(maki_json_inside(piece.text), (maki_sink){ add_escaped, out }, err);
+    }
+    return st;
+}
+
+/* Only words: half a call cannot be run, and half a thought cannot be sent back.  The line behind them makes
+ * sure that whoever sends this row says that it is not whole. */
+static maki_status add_cut(maki_turn_work *w, maki_str row, maki_err *err)
+{
+    maki_jw out;
+    maki_str text;
+    bool any = false;
+    maki_spool spool = maki_spool_new(w->options->env, MAKI_SPOOL_MEMORY);
+    maki_jw_init(&out, maki_spool_sink(&spool), err);
+    maki_jw_object(&out);
+    put_text(&out, "role", "assistant");
+    maki_jw_key(&out, MAKI_LIT("content"));
+    maki_jw_begin_value(&out);
+    maki_jw_bytes(&out, MAKI_LIT("\""));
+    maki_status st = put_words(&out, row, &any, err);
+    maki_jw_escaped(&out, MAKI_LIT("\n\n"));
+    maki_jw_escaped(&out, maki_str_of(line_of(w->end)));
+    maki_jw_bytes(&out, MAKI_LIT("\""));
+    put_origin(w, &out, w->end);
+    maki_jw_end_object(&out);
+    maki_status written = maki_jw_end(&out);
+    if (st == MAKI_OK) st = written;
+    if (st == MAKI_OK) st = maki_spool_text(&spool, &text, err);
+    if (st == MAKI_OK && any) st = maki_turn_add_row(w, text, err);
+    maki_spool_free(&spool);
+    return st;
+}
+
+/* How the request ended, in the proxy's words and "cancelled", "length". */
+static const char *end_of(const maki_turn_work *w, maki_status st)
+{
+    const maki_send_result *sent = &w->result->sent;
+    if (st == MAKI_CANCELLED) return "cancelled";
+    if (st != MAKI_OK) return sent->http_status >= 300 ? "error" : "cut";
+    return sent->stop == MAKI_STOP_LENGTH && sent->calls ? "length" : "complete";
+}
+
+/* ---- events -------------------------------------------------------------------------------------------------- */
+
+static maki_status note(maki_turn_work *w, const char *type, maki_made *made, maki_err *err)
+{
+    maki_str fields;
+    maki_change change;
+    maki_jw_end_object(&made->w);
+    maki_status st = maki_made_end(made, &w->arena, &fields, err);
+    if (st != MAKI_OK) return st;
+    fields = maki_str_to(maki_str_from(fields, 1), fields.len - 2);
+    return maki_conv_note(w->conv, type, fields, &change, err);
+}
+
+static maki_status note_exchange(maki_turn_work *w, const maki_err *why, maki_err *err)
+{
+    const maki_turn_result *r = w->result;
+    const maki_provider *provider = &w->turns->provider;
+    maki_made made;
+    maki_made_begin(&made, &w->arena, err);
+    maki_jw_object(&made.w);
+    put_text(&made.w, "of", "exchange");
+    put_text(&made.w, "protocol", maki_protocol_name(provider->protocol));
+    put_text(&made.w, "upstream", provider->name);
+    put_text(&made.w, "model", r->model);
+    put_count(&made.w, "bytes", w->body.size);
+    put_count(&made.w, "systemTokens", w->system_tokens);
+    put_count(&made.w, "toolTokens", w->tool_tokens);
+    put_count(&made.w, "messageTokens", (uint64_t)(w->counted - maki_turn_other(w)));
+    put_count(&made.w, "status", (uint64_t)r->sent.http_status);
+    put_text(&made.w, "end", w->end);
+    put_text(&made.w, "stop", r->sent.stop_word);
+    put_text(&made.w, "requestId", r->sent.request_id);
+    if (why) put_text(&made.w, "error", why->code);
+    put_count(&made.w, "firstMs", r->sent.first_ms > 0 ? (uint64_t)r->sent.first_ms : 0);
+    put_count(&made.w, "ms", (uint64_t)r->sent.total_ms);
+    return note(w, "manifest", &made, err);
+}
+
+static maki_status note_usage(maki_turn_work *w, maki_err *err)
+{
+    const maki_send_result *sent = &w->result->sent;
+    const maki_wire_usage *usage = &sent->usage;
+    maki_made made;
+    if (!usage->known) return MAKI_OK;
+    maki_made_begin(&made, &w->arena, err);
+    maki_jw_object(&made.w);
+    put_text(&made.w, "model", w->result->model);
+    put_count(&made.w, "input", usage->input);
+    put_count(&made.w, "output", usage->output);
+    put_count(&made.w, "cacheRead", usage->cache_read);
+    put_count(&made.w, "cacheWrite", usage->cache_write);
+    put_count(&made.w, "reasoning", usage->reasoning);
+    if (sent->has_cost) {
+        maki_jw_key(&made.w, MAKI_LIT("cost"));
+        maki_jw_double(&made.w, sent->cost);
+    }
+    if (sent->calibrated) {
+        put_count(&made.w, "counted", (uint64_t)w->counted);
+        maki_jw_key(&made.w, MAKI_LIT("calibration"));
+        maki_calibration_write(&made.w, &w->calibration);
+    }
+    return note(w, "usage", &made, err);
+}
+
+static void add_up(maki_turn_result *r)
+{
+    const maki_send_result *sent = &r->sent;
+    r->tries += 1 + sent->retried;
+    r->usage.known |= sent->usage.known;
+    r->usage.input += sent->usage.input;
+    r->usage.output += sent->usage.output;
+    r->usage.cache_read += sent->usage.cache_read;
+    r->usage.cache_write += sent->usage.cache_write;
+    r->usage.reasoning += sent->usage.reasoning;
+    r->has_cost |= sent->has_cost;
+    if (sent->has_cost) r->cost += sent->cost;
+}
+
+/* Calls are calls, also where a server does not say why it stopped. */
+static maki_stop stop_of(const maki_send_result *sent)
+{
+    bool said = sent->stop != MAKI_STOP_NONE && sent->stop != MAKI_STOP_OTHER;
+    return said || !sent->calls ? sent->stop : MAKI_STOP_CALLS;
+}
+
+maki_status maki_turn_record(maki_turn_work *w, maki_status st, const maki_err *why, maki_err *err)
+{
+    w->end = end_of(w, st);
+    bool whole = strcmp(w->end, "complete") == 0;
+    w->result->stop = stop_of(&w->result->sent);
+    w->result->cut = !whole && w->reply.size > 0;
+    add_up(w->result);
+    maki_status done = maki_turn_each_reply(w, whole ? add_whole : add_cut, err);
+    if (done == MAKI_OK) done = note_exchange(w, st == MAKI_OK ? NULL : why, err);
+    return done == MAKI_OK ? note_usage(w, err) : done;
+}
+
+/* ---- what was learnt ------------------------------------------------------------------------------------------- */
+
+static bool is_about(maki_str event, maki_str model, maki_str *calibration)
+{
+    maki_str type, name;
+    return maki_json_get(event, MAKI_LIT("type"), &type) &&
+           maki_json_kind_of(type) == MAKI_JSON_STRING &&
+           maki_json_text_is(type, MAKI_LIT("usage")) &&
+           maki_json_get(event, MAKI_LIT("model"), &name) &&
+           maki_json_kind_of(name) == MAKI_JSON_STRING && maki_json_text_is(name, model) &&
+           maki_json_get(event, MAKI_LIT("calibration"), calibration);
+}
+
+maki_status maki_turn_recall(maki_turn_work *w, maki_err *err)
+{
+    maki_buf rows = maki_buf_new(w->options->env->alloc, NEWEST);
+    maki_status st = maki_log_newest_events(maki_conv_log(w->conv), NEWEST, &rows, err);
+    maki_str rest = maki_buf_str(&rows), event, calibration;
+    maki_calibration one;
+    while (st == MAKI_OK && rest.len) {
+        const char *newline = memchr(rest.ptr, '\n', rest.len);
+        maki_str row = maki_str_to(rest, newline ? (size_t)(newline - rest.ptr) : rest.len);
+        rest = maki_str_from(rest, newline ? row.len + 1 : row.len);
+        if (maki_str_has(row, MAKI_LIT("\"calibration\"")) &&
+            maki_json_check(row, &event, NULL) == MAKI_OK &&
+            is_about(event, w->model, &calibration) && maki_calibration_parse(calibration, &one))
+            w->calibration = one;
+    }
+    maki_buf_free(&rows);
+    return st;
+}

@@ -1,0 +1,200 @@
+/* turn_room.c -- who is asked, how much it reads, and what of the session is sent.
+ *
+ * Sessions are counted in the vocabulary nearest to the model (token/family.h); what its replies taught turns
+ * the window into our tokens, so every figure of a run is in the same unit. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/str.h"
+#include "engine/turn_inside.h"
+#include "manage/decide.h"
+#include "manage/policy_config.h"
+#include "token/content.h"
+#include "token/tools_count.h"
+
+/* ---- who ------------------------------------------------------------------------------------------------------- */
+
+static bool is_same(const maki_provider *a, const maki_provider *b)
+{
+    return strcmp(a->name, b->name) == 0 && maki_str_is(a->model, b->model) &&
+           a->max_tokens == b->max_tokens && a->window == b->window;
+}
+
+maki_status maki_turn_choose(maki_turn_work *w, maki_err *err)
+{
+    maki_turns *t = w->turns;
+    const maki_turns_options *o = w->options;
+    maki_provider provider;
+    maki_status st = maki_provider_from_config(o->config, maki_str_of(w->agent),
+                                               w->request->provider, &provider, err);
+    if (st != MAKI_OK) return st;
+    if (!t->sender || !is_same(&t->provider, &provider)) {
+        maki_sender_close(t->sender);
+        t->sender = NULL;
+        t->provider = provider;
+        maki_send_options options = { .env = o->env,
+                                      .provider = &t->provider,
+                                      .log = o->logger,
+                                      .sleep = o->sleep,
+                                      .sleep_ctx = o->sleep_ctx };
+        st = maki_sender_open(&options, &t->sender, err);
+    }
+    w->model = w->request->model.len ? w->request->model : t->provider.model;
+    w->family = maki_family_of(w->model);
+    snprintf(w->result->provider, sizeof w->result->provider, "%s", t->provider.name);
+    snprintf(w->result->model, sizeof w->result->model, "%.*s", (int)w->model.len, w->model.ptr);
+    return st;
+}
+
+/* ---- how much ---------------------------------------------------------------------------------------------------- */
+
+static bool asks_for_window(const maki_figures *figures)
+{
+    static const char *const known[] = { "caller", "profile", "provider" };
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        if (strcmp(figures->window_from, known[i]) == 0) return false;
+    }
+    return true;
+}
+
+/* Where nobody has said it, the provider is asked: it knows what it loaded. */
+static maki_status find_figures(maki_turn_work *w, maki_err *err)
+{
+    uint64_t window = 0;
+    maki_figures_in in = { .config = w->options->config,
+                           .logger = w->options->logger,
+                           .model = w->model,
+                           .agent = maki_str_of(w->agent),
+                           .provider = maki_str_of(w->turns->provider.name),
+                           .window = w->request->window,
+                           .max_tokens = (double)w->max_tokens };
+    maki_status st = maki_figures_of(&in, &w->figures, err);
+    if (st != MAKI_OK || !asks_for_window(&w->figures)) return st;
+    st = maki_sender_window(w->turns->sender, w->model, &window, err);
+    if (st != MAKI_OK || window == 0) return st;
+    in.window = (double)window;
+    return maki_figures_of(&in, &w->figures, err);
+}
+
+static maki_status open_tokenizer(maki_turn_work *w, maki_err *err)
+{
+    maki_turns *t = w->turns;
+    if (t->tokenizer && t->family == w->family) return MAKI_OK;
+    maki_tokenizer_close(t->tokenizer);
+    t->tokenizer = NULL;
+    t->family = w->family;
+    return maki_tokenizer_open(w->options->env, maki_encoding_named(w->family->encoding), NULL,
+                               &t->tokenizer, err);
+}
+
+static maki_status count_others(maki_turn_work *w, maki_err *err)
+{
+    const maki_turn_request *q = w->request;
+    if (q->system_count == 0 && q->tools.len == 0) return MAKI_OK;
+    maki_status st = open_tokenizer(w, err);
+    for (size_t i = 0; st == MAKI_OK && i < q->system_count; i++)
+        w->system_tokens +=
+            maki_tokenizer_count(w->turns->tokenizer, q->system[i]) + MAKI_PER_MESSAGE;
+    if (st == MAKI_OK && q->tools.len)
+        st = maki_count_tools(w->turns->tokenizer, w->family, q->tools, &w->tool_tokens, err);
+    return st;
+}
+
+maki_status maki_turn_measure(maki_turn_work *w, maki_err *err)
+{
+    maki_status st = find_figures(w, err);
+    if (st == MAKI_OK) st = count_others(w, err);
+    if (st == MAKI_OK)
+        st = maki_policy_from_config(w->options->config, maki_str_of(w->agent), "maki", &w->arena,
+                                     &w->policy, err);
+    if (st != MAKI_OK) return st;
+    bool task = strcmp(w->policy.name, "files") == 0;
+    w->factor = maki_calibration_factor(&w->calibration, w->family);
+    w->result->window = w->figures.window;
+    w->result->allowed = maki_figures_allowed(w->figures.window, w->figures.max_tokens);
+    return maki_summarist_choose(w->options, maki_str_of(w->agent), maki_str_of(w->figures.profile),
+                                 task, w->calls->cancelled ? maki_turn_cancelled : NULL, w, &w->by,
+                                 err);
+}
+
+/* ---- making room ---------------------------------------------------------------------------------------------------- */
+
+/* The summariser of a run: who waits is told before it begins to write. */
+typedef struct told_summarizer {
+    maki_summarizer base;
+    maki_turn_work *work;
+} told_summarizer;
+
+static maki_status run_told(const maki_summarizer *self, const maki_summary_request *request,
+                            maki_arena *arena, maki_summary *out, maki_err *err)
+{
+    maki_turn_work *w = ((const told_summarizer *)self)->work;
+    const maki_summarizer *by = &w->by.measured;
+    w->told = w->calls->on_managing(w->calls->ctx, NULL, &w->told_err);
+    if (w->told != MAKI_OK) /* what else it says would be taken for a summariser that failed */
+        return maki_fail(err, MAKI_CANCELLED, "the caller does not want it");
+    return by->run(by, request, arena, out, err);
+}
+
+static maki_manage_in run_of(maki_turn_work *w, const maki_summarizer *by)
+{
+    const maki_figures *f = &w->figures;
+    bool three = strcmp(w->policy.name, "roo") == 0 && !f->keep_set; /* whatever the model */
+    double reserved = f->max_tokens > 0 ? f->max_tokens : MAKI_RESERVED_OUTPUT;
+    return (maki_manage_in){ .window = w->shrunk > 0 ? w->shrunk : f->window / w->factor,
+                             .max_tokens = reserved / w->factor,
+                             .other_tokens = maki_turn_other(w),
+                             .threshold = f->threshold,
+                             .threshold_tokens = f->threshold_tokens / w->factor,
+                             .force = w->shrunk > 0,
+                             .keep = three ? 0 : f->keep,
+                             .policy = &w->policy,
+                             .summarizer = by,
+                             .logger = w->options->logger,
+                             .cancelled = w->calls->cancelled ? maki_turn_cancelled : NULL,
+                             .cancel_ctx = w };
+}
+
+static maki_status tell(maki_turn_work *w, const maki_manage_report *report, maki_err *err)
+{
+    maki_turn_result *r = w->result;
+    if (report->run == 0) return MAKI_OK;
+    r->managed = *report;
+    r->runs++;
+    r->cost += report->cost;
+    r->has_cost |= report->cost > 0;
+    return w->calls->on_managing ? w->calls->on_managing(w->calls->ctx, report, err) : MAKI_OK;
+}
+
+/* Nothing is sent that cannot be read. */
+static maki_status check_fits(const maki_turn_work *w, const maki_manage_report *report,
+                              maki_err *err)
+{
+    double window = w->figures.window / w->factor;
+    if (w->shrunk > 0 && report->tokens_after >= report->tokens_before)
+        return maki_refuse(err, MAKI_SEND_OVERFLOW,
+                           "%.40s finds %.0f tokens too many, and nothing more can be left out",
+                           w->turns->provider.name, report->tokens_before * w->factor);
+    if (report->tokens_after <= window) return MAKI_OK;
+    return maki_refuse(err, MAKI_SEND_OVERFLOW,
+                       "%.0f tokens are left after making room, but the window of %.60s has %.0f: "
+                       "make the message or the system prompt shorter",
+                       report->tokens_after * w->factor, w->result->model, w->figures.window);
+}
+
+maki_status maki_turn_make_room(maki_turn_work *w, maki_err *err)
+{
+    maki_manage_report report = { .reason = "none" };
+    told_summarizer told = { { w->by.measured.usable, run_told, NULL }, w };
+    maki_manage_in in = run_of(w, w->calls->on_managing ? &told.base : &w->by.measured);
+    maki_status st = maki_manage_conversation(w->conv, &in, &report, err);
+    if (st != MAKI_OK && w->told != MAKI_OK) {
+        if (err) *err = w->told_err;
+        return w->told;
+    }
+    if (st == MAKI_OK) st = tell(w, &report, err);
+    w->counted = report.tokens_after;
+    w->result->tokens = report.tokens_after * w->factor;
+    return st == MAKI_OK ? check_fits(w, &report, err) : st;
+}

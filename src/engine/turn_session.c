@@ -1,0 +1,175 @@
+/* turn_session.c -- which session a turn belongs to, what holds for it, and the user's rows. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/str.h"
+#include "base/text.h"
+#include "engine/turn_inside.h"
+#include "store/key.h"
+#include "store/limit.h"
+#include "store/resolve.h"
+#include "store/transcript.h"
+
+enum { SETTING_MAX = MAKI_ID_MAX + 80 };
+
+/* ---- finding it ---------------------------------------------------------------------------------------------- */
+
+static maki_status set_agent(maki_turn_work *w, maki_str name, maki_err *err)
+{
+    if (w->request->agent.len) name = w->request->agent;
+    if (name.len == 0) name = MAKI_LIT(MAKI_AGENT_DEFAULT);
+    if (name.len >= sizeof w->agent)
+        return maki_fail(err, MAKI_INVALID, "the agent's name is longer than %zu bytes",
+                         sizeof w->agent - 1);
+    snprintf(w->agent, sizeof w->agent, "%.*s", (int)name.len, name.ptr);
+    return MAKI_OK;
+}
+
+/* agent:AGENT:CHANNEL:ID has a channel; agent:AGENT:main has none. */
+static void channel_of(maki_str main_key, char out[MAKI_KEY_MAX])
+{
+    const char *colon = memchr(main_key.ptr, ':', main_key.len);
+    int n = colon ? (int)(colon - main_key.ptr) : 0;
+    snprintf(out, MAKI_KEY_MAX, "%.*s", n, main_key.ptr);
+}
+
+static maki_status resolve_key(maki_turn_work *w, maki_err *err)
+{
+    char agent[MAKI_KEY_MAX], channel[MAKI_KEY_MAX];
+    maki_session_key key;
+    maki_resolved resolved;
+    maki_origin from = { agent, channel, "", "", "" };
+    if (strlen(w->request->key) >= MAKI_KEY_MAX - 2)
+        return maki_fail(err, MAKI_INVALID, "the session key is longer than %d bytes",
+                         MAKI_KEY_MAX - 3);
+    maki_status st = maki_session_key_parse(maki_str_of(w->request->key), &w->arena, &key, err);
+    if (st != MAKI_OK) return st;
+    snprintf(agent, sizeof agent, "%.*s", (int)key.agent_id.len, key.agent_id.ptr);
+    channel_of(key.main_key, channel);
+    st = set_agent(w, key.agent_id, err);
+    if (st == MAKI_OK)
+        st = maki_session_resolve(w->options->env, w->turns->home, &from, w->request->key, false,
+                                  &resolved, err);
+    if (st != MAKI_OK) return st;
+    w->result->made = resolved.made;
+    return maki_session_file(w->turns->home, agent, resolved.session.id, w->result->path,
+                             sizeof w->result->path, err);
+}
+
+maki_status maki_turn_resolve(maki_turn_work *w, maki_err *err)
+{
+    const char *path = w->request->path;
+    maki_session_place place;
+    if (!path && !w->request->key)
+        return maki_fail(err, MAKI_INVALID, "a turn needs a session: its path or its key");
+    if (!path) return resolve_key(w, err);
+    if (strlen(path) >= sizeof w->result->path)
+        return maki_fail(err, MAKI_INVALID, "the path of the session is too long");
+    snprintf(w->result->path, sizeof w->result->path, "%s", path);
+    w->result->made = access(path, F_OK) != 0;
+    bool session = maki_session_place_of(path, &place);
+    return set_agent(w, session ? maki_str_of(place.agent) : MAKI_LIT(""), err);
+}
+
+/* ---- what holds for it ----------------------------------------------------------------------------------------- */
+
+/* The files say it; of those of the last turn only what came since is read. */
+static maki_status read_session(maki_turn_work *w, maki_err *err)
+{
+    maki_turns *t = w->turns;
+    maki_session_place place;
+    (void)maki_session_place_of(w->result->path, &place);
+    if (strcmp(t->path, w->result->path) != 0) {
+        t->session = (maki_session){ .created = 0 };
+        memcpy(t->session.agent, place.agent, sizeof t->session.agent);
+        memcpy(t->session.id, place.id, sizeof t->session.id);
+        memcpy(t->path, w->result->path, sizeof t->path);
+    }
+    maki_status st = maki_transcript_read(w->options->env, place.folder, &t->session, err);
+    if (st != MAKI_OK) t->path[0] = '\0';
+    return st;
+}
+
+static maki_str agent_setting(const maki_turn_work *w, const char *name)
+{
+    char path[SETTING_MAX];
+    snprintf(path, sizeof path, "agents.%s.%s", w->agent, name);
+    return maki_config_text(w->options->config, path);
+}
+
+static maki_str override_of(const maki_turn_work *w, const char *name)
+{
+    const char *all = w->turns->session.overrides;
+    maki_str value;
+    if (!all[0] || !maki_json_get(maki_str_of(all), maki_str_of(name), &value))
+        return (maki_str){ "", 0 };
+    return value;
+}
+
+/* The request's word counts, then the session's, then the agent's. */
+static maki_status read_wishes(maki_turn_work *w, maki_err *err)
+{
+    maki_str thinking = override_of(w, "thinking"), most = override_of(w, "maxTokens");
+    w->max_tokens = w->request->max_tokens;
+    if (!w->max_tokens && most.len && maki_json_double(most) >= 1)
+        w->max_tokens = (uint64_t)maki_json_double(most);
+    w->thinking = w->request->thinking;
+    if (w->thinking != MAKI_THINKING_UNSET) return MAKI_OK;
+    maki_str level =
+        thinking.len ? maki_json_text(thinking, &w->arena) : agent_setting(w, "thinking");
+    return level.len ? maki_thinking_named(level, &w->thinking, err) : MAKI_OK;
+}
+
+maki_status maki_turn_open(maki_turn_work *w, maki_err *err)
+{
+    maki_conv_options how = { .create = true,
+                              .durability = w->options->durability,
+                              .family = w->family->encoding };
+    maki_status st = maki_conv_open(w->options->env, w->result->path, &how, &w->conv, err);
+    if (st == MAKI_OK) st = read_session(w, err);
+    if (st == MAKI_OK) st = read_wishes(w, err);
+    return st == MAKI_OK ? maki_turn_recall(w, err) : st;
+}
+
+/* ---- the user's rows ----------------------------------------------------------------------------------------------- */
+
+maki_status maki_turn_take(maki_turn_work *w, maki_err *err)
+{
+    const maki_turn_request *q = w->request;
+    maki_status st = MAKI_OK;
+    size_t bad;
+    if (q->text.len && !maki_utf8_valid(q->text, &bad))
+        return maki_fail(err, MAKI_INVALID, "the message is not UTF-8 at byte %zu", bad);
+    for (size_t i = 0; st == MAKI_OK && i < q->row_count; i++)
+        st = maki_turn_add_row(w, q->rows[i], err);
+    if (st == MAKI_OK && q->text.len) st = maki_turn_add_text(w, q->text, err);
+    if (w->result->rows) w->result->asked = w->result->last - w->result->rows + 1;
+    return st;
+}
+
+static double number_at(const maki_turn_work *w, const char *before, const char *name,
+                        const char *after)
+{
+    char path[SETTING_MAX];
+    snprintf(path, sizeof path, "%s%s%s", before, name, after);
+    return maki_config_number(w->options->config, path);
+}
+
+maki_status maki_turn_limit_session(maki_turn_work *w, maki_err *err)
+{
+    maki_turn_limits limits = {
+        .global = number_at(w, "turnLimits.global", "", ""),
+        .user = number_at(w, "turnLimits.perUser", "", ""),
+        .provider = number_at(w, "turnLimits.perProvider.", w->turns->provider.name, ""),
+        .agent = number_at(w, "agents.", w->agent, ".maxTurns"),
+    };
+    maki_limited limited = { 0 };
+    bool channel = maki_session_from_channel(&w->turns->session);
+    uint64_t limit = maki_turn_limit(&limits, channel);
+    if (limit == 0) return MAKI_OK;
+    maki_status st = maki_conv_limit_turns(w->conv, limit, false, &limited, err);
+    w->result->limited = limited.change.removed;
+    return st;
+}

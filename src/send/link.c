@@ -1,0 +1,199 @@
+/* link.c -- see link.h. */
+#include "send/link.h"
+
+#include <event2/event.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/err.h"
+#include "base/str.h"
+
+enum {
+    TICK_MS = 50,   /* how often it is asked whether to go on */
+    LINES_MOST = 64 /* of a request's head */
+};
+
+struct maki_link {
+    const maki_env *env;
+    struct event_base *base;
+    maki_client *client;
+    struct event *tick;
+    /* the call at hand */
+    const maki_link_ask *ask;
+    maki_link_end *end;
+    maki_call *call; /* NULL: it is over */
+    int64_t until;   /* in ms; 0: no limit */
+    maki_status status;
+    maki_err err;
+};
+
+static int64_t now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* ---- the end of a call ----------------------------------------------------------------------------------- */
+
+/* End it from our side; link->err may have the words. */
+static void stop(maki_link *link, maki_status status)
+{
+    maki_call *call = link->call;
+    if (!call) return;
+    link->call = NULL;
+    link->status = status;
+    maki_call_cancel(call);
+}
+
+static void on_done(void *ctx, maki_status status, const char *words)
+{
+    maki_link *link = ctx;
+    link->call = NULL;
+    link->status = status;
+    if (status != MAKI_OK) snprintf(link->end->words, sizeof link->end->words, "%s", words);
+}
+
+static void on_tick(evutil_socket_t fd, short what, void *ctx)
+{
+    maki_link *link = ctx;
+    const maki_link_ask *ask = link->ask;
+    (void)fd, (void)what;
+    if (ask->cancelled && ask->cancelled(ask->cancelled_ctx)) {
+        stop(link, maki_fail(&link->err, MAKI_CANCELLED, "it was cancelled"));
+    } else if (link->until && now_ms() > link->until) {
+        snprintf(link->end->words, sizeof link->end->words, "no end after %u s",
+                 (unsigned)(ask->total_ms / 1000));
+        stop(link, MAKI_TIMEOUT);
+    }
+}
+
+/* ---- what the client calls ------------------------------------------------------------------------------- */
+
+static size_t on_need(void *ctx, uint64_t at, char *out, size_t room, bool *end)
+{
+    maki_link *link = ctx;
+    const maki_link_body *body = &link->ask->body;
+    size_t got = 0;
+    link->end->connected = true;
+    if (at >= body->length) {
+        *end = true;
+        return 0;
+    }
+    if (room > body->length - at) room = (size_t)(body->length - at);
+    maki_status st = body->read(body->ctx, at, out, room, &got, &link->err);
+    if (st == MAKI_OK && got == 0)
+        st = maki_fail(&link->err, MAKI_IO, "the request is shorter than it was");
+    if (st != MAKI_OK) {
+        stop(link, st);
+        return MAKI_CALL_LOST;
+    }
+    *end = at + got == body->length;
+    return got;
+}
+
+static void on_head(void *ctx, int status, maki_str reason, const maki_http_head *fields)
+{
+    maki_link *link = ctx;
+    (void)reason;
+    link->end->connected = true;
+    if (!link->call) return;
+    maki_status st = link->ask->on_head(link->ask->ctx, status, fields, &link->err);
+    if (st != MAKI_OK) stop(link, st);
+}
+
+static void on_bytes(void *ctx, maki_str bytes)
+{
+    maki_link *link = ctx;
+    if (!link->call) return;
+    maki_status st = link->ask->on_bytes(link->ask->ctx, bytes, &link->err);
+    if (st != MAKI_OK) stop(link, st);
+}
+
+/* ---- running --------------------------------------------------------------------------------------------- */
+
+static size_t split_lines(maki_str text, maki_str lines[LINES_MOST])
+{
+    size_t count = 0;
+    while (text.len && count < LINES_MOST) {
+        const char *newline = memchr(text.ptr, '\n', text.len);
+        size_t n = newline ? (size_t)(newline - text.ptr) : text.len;
+        if (n) lines[count++] = maki_str_to(text, n);
+        text = maki_str_from(text, newline ? n + 1 : n);
+    }
+    return count;
+}
+
+static maki_status start(maki_link *link, maki_err *err)
+{
+    const maki_link_ask *ask = link->ask;
+    maki_str lines[LINES_MOST];
+    size_t count = split_lines(ask->lines, lines);
+    maki_call_calls calls = { link, on_need, on_head, on_bytes, on_done };
+    maki_call_where where = { .origin = ask->origin,
+                              .target = ask->target,
+                              .kind = ask->body.length ? MAKI_CALL_LENGTH : MAKI_CALL_NO_BODY,
+                              .length = ask->body.length };
+    maki_status st = maki_client_prepare(link->client, maki_str_of(ask->method), lines, count,
+                                         &calls, &link->call, err);
+    if (st == MAKI_OK) st = maki_call_start(link->call, &where, err);
+    if (st != MAKI_OK) stop(link, st);
+    return st;
+}
+
+maki_status maki_link_run(maki_link *link, const maki_link_ask *ask, maki_link_end *end,
+                          maki_err *err)
+{
+    struct timeval tick = { .tv_usec = TICK_MS * 1000 };
+    *end = (maki_link_end){ .words = "" };
+    link->ask = ask;
+    link->end = end;
+    link->call = NULL;
+    link->err = (maki_err){ .msg = "" };
+    link->until = ask->total_ms ? now_ms() + ask->total_ms : 0;
+    if (ask->cancelled && ask->cancelled(ask->cancelled_ctx))
+        return maki_fail(err, MAKI_CANCELLED, "it was cancelled");
+    maki_status st = start(link, err);
+    if (st != MAKI_OK) return st;
+    if (event_add(link->tick, &tick) != 0) {
+        stop(link, MAKI_NOMEM);
+        return maki_fail_nomem(err);
+    }
+    while (link->call)
+        event_base_loop(link->base, EVLOOP_ONCE);
+    event_del(link->tick);
+    if (link->status != MAKI_OK && err) {
+        *err = link->err;
+        if (!link->err.msg[0]) maki_fail(err, link->status, "%s", end->words);
+    }
+    return link->status;
+}
+
+/* ---- life ------------------------------------------------------------------------------------------------ */
+
+maki_status maki_link_open(const maki_env *env, const maki_client_limits *limits, maki_link **out,
+                           maki_err *err)
+{
+    maki_link *link = env->alloc->resize(env->alloc, NULL, 0, sizeof *link);
+    if (!link) return maki_fail_nomem(err);
+    *link = (maki_link){ .env = env, .base = event_base_new() };
+    if (link->base) link->tick = event_new(link->base, -1, EV_PERSIST, on_tick, link);
+    maki_status st = link->tick ? MAKI_OK : maki_fail_nomem(err);
+    if (st == MAKI_OK) st = maki_client_open(env, link->base, limits, &link->client, err);
+    if (st != MAKI_OK) {
+        maki_link_close(link);
+        return st;
+    }
+    *out = link;
+    return MAKI_OK;
+}
+
+void maki_link_close(maki_link *link)
+{
+    if (!link) return;
+    maki_client_close(link->client);
+    if (link->tick) event_free(link->tick);
+    if (link->base) event_base_free(link->base);
+    link->env->alloc->resize(link->env->alloc, link, sizeof *link, 0);
+}

@@ -1,0 +1,21 @@
+/* pause.h -- how long to wait before a request is sent again. */
+#ifndef MAKI_SEND_PAUSE_H
+#define MAKI_SEND_PAUSE_H
+
+#include <maki/env.h>
+
+enum {
+    MAKI_PAUSE_FIRST = 500,       /* ms: at most so long before the first retry ... */
+    MAKI_PAUSE_MOST = 8000,       /* ... twice that before the next, up to this */
+    MAKI_PAUSE_ASKED_MOST = 60000 /* a provider that asks for more is not waited for */
+};
+
+/* Before retry `nth` (from 0): any time up to a bound that doubles.  The whole of it is left to chance ("full
+ * jitter"), because many clients that were refused together should not come back together. */
+maki_status maki_pause_random(const maki_random *random, unsigned nth, uint32_t *ms, maki_err *err);
+
+/* What the provider asks for, in ms: `after` is its Retry-After (seconds or an HTTP date), `after_ms` its
+ * retry-after-ms, which is more exact; len 0: it was not there.  Below 0: it asks for nothing we understand. */
+int64_t maki_pause_asked(maki_str after, maki_str after_ms, int64_t now_ms);
+
+#endif

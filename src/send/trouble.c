@@ -1,0 +1,307 @@
+/* trouble.c -- see trouble.h. */
+#include "send/trouble.h"
+
+#include <stdio.h>
+
+#include "base/err.h"
+#include "base/made.h"
+#include "base/str.h"
+#include "base/text.h"
+#include "wire/overflow.h"
+#include "wire/row.h"
+
+enum { ARENA_MOST = 1 << 20 };
+
+/* ---- what an error says --------------------------------------------------------------------------------- */
+
+/* An error's parts, wherever its provider puts them: {"error": {...}}, {"error": "words"}, an array of one,
+ * or the fields alone. */
+typedef struct parts {
+    maki_str message, type, code, status; /* JSON values, len 0: not said */
+} parts;
+
+static maki_str inner_of(maki_str error)
+{
+    maki_json_item item;
+    maki_json_iter iter = maki_json_items(error);
+    if (maki_is_array(error) && maki_json_next(&iter, &item)) error = item.value;
+    if (!maki_is_object(error)) return error;
+    maki_str inner = maki_get(error, MAKI_LIT("error"));
+    if (!inner.len) inner = maki_get(maki_get(error, MAKI_LIT("response")), MAKI_LIT("error"));
+    return inner.len ? inner : error;
+}
+
+static parts parts_of(maki_str error)
+{
+    enum { MESSAGE, TYPE, CODE, STATUS, COUNT };
+    static const maki_str names[] = {
+        { "message", 7 }, { "type", 4 }, { "code", 4 }, { "status", 6 }
+    };
+    maki_str v[COUNT], inner = inner_of(error);
+    if (maki_is_string(inner)) return (parts){ .message = inner };
+    maki_get_each(inner, names, v, COUNT);
+    return (parts){ v[MESSAGE], v[TYPE], v[CODE], v[STATUS] };
+}
+
+/* Words that providers use for what has a status of its own; in a stream they are all there is. */
+static const struct word_row {
+    const char *word;
+    maki_trouble_kind kind;
+} word_rows[] = {
+    { "context_length_exceeded", MAKI_TROUBLE_OVERFLOW },
+    { "exceed_context_size_error", MAKI_TROUBLE_OVERFLOW },
+    { "request_too_large", MAKI_TROUBLE_OVERFLOW },
+    { "authentication_error", MAKI_TROUBLE_KEY },
+    { "invalid_api_key", MAKI_TROUBLE_KEY },
+    { "UNAUTHENTICATED", MAKI_TROUBLE_KEY },
+    { "permission_error", MAKI_TROUBLE_DENIED },
+    { "PERMISSION_DENIED", MAKI_TROUBLE_DENIED },
+    { "not_found_error", MAKI_TROUBLE_UNKNOWN },
+    { "model_not_found", MAKI_TROUBLE_UNKNOWN },
+    { "NOT_FOUND", MAKI_TROUBLE_UNKNOWN },
+    { "insufficient_quota", MAKI_TROUBLE_QUOTA },
+    { "billing_error", MAKI_TROUBLE_QUOTA },
+    { "rate_limit_error", MAKI_TROUBLE_LIMIT },
+    { "rate_limit_exceeded", MAKI_TROUBLE_LIMIT },
+    { "RESOURCE_EXHAUSTED", MAKI_TROUBLE_LIMIT },
+    { "overloaded_error", MAKI_TROUBLE_BUSY },
+    { "api_error", MAKI_TROUBLE_BUSY },
+    { "timeout_error", MAKI_TROUBLE_BUSY },
+    { "server_error", MAKI_TROUBLE_BUSY },
+    { "INTERNAL", MAKI_TROUBLE_BUSY },
+    { "UNAVAILABLE", MAKI_TROUBLE_BUSY },
+    { "DEADLINE_EXCEEDED", MAKI_TROUBLE_BUSY },
+    { "invalid_request_error", MAKI_TROUBLE_REQUEST },
+    { "INVALID_ARGUMENT", MAKI_TROUBLE_REQUEST },
+};
+
+static maki_trouble_kind kind_of_word(maki_str value)
+{
+    for (size_t i = 0; i < sizeof word_rows / sizeof word_rows[0]; i++) {
+        if (maki_is_text(value, maki_str_of(word_rows[i].word))) return word_rows[i].kind;
+    }
+    return MAKI_TROUBLE_NONE;
+}
+
+/* The most telling first: OpenAI's type of a full context is invalid_request_error, its code says which. */
+static maki_trouble_kind kind_of_words(const parts *p)
+{
+    const maki_str values[] = { p->code, p->status, p->type };
+    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
+        maki_trouble_kind kind = kind_of_word(values[i]);
+        if (kind != MAKI_TROUBLE_NONE) return kind;
+    }
+    return MAKI_TROUBLE_NONE;
+}
+
+static maki_trouble_kind kind_of_status(int status)
+{
+    switch (status) {
+    case 401: return MAKI_TROUBLE_KEY;
+    case 402: return MAKI_TROUBLE_QUOTA;
+    case 403: return MAKI_TROUBLE_DENIED;
+    case 404: return MAKI_TROUBLE_UNKNOWN;
+    case 408: return MAKI_TROUBLE_BUSY;
+    case 413: return MAKI_TROUBLE_OVERFLOW;
+    case 429: return MAKI_TROUBLE_LIMIT;
+    default: break;
+    }
+    if (status >= 500) return MAKI_TROUBLE_BUSY;
+    if (status >= 400) return MAKI_TROUBLE_REQUEST;
+    return status >= 300 ? MAKI_TROUBLE_UNKNOWN : MAKI_TROUBLE_NONE; /* it is somewhere else */
+}
+
+/* What servers say of a full context that the reference (wire/overflow.h) does not know. */
+static bool sounds_full(maki_str message)
+{
+    static const char *const marks[] = { "exceeds the maximum number of tokens", /* Gemini */
+                                         "exceeds max length",                   /* Z.ai */
+                                         "exceeds the available context size",   /* llama.cpp */
+                                         "exceeds the context length",           /* Ollama */
+                                         "context overflow",
+                                         "context the overflows", /* LM Studio */
+                                         "prompt is too long" };
+    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
+        if (maki_str_has_nocase(message, maki_str_of(marks[i]))) return true;
+    }
+    return false;
+}
+
+/* The reference decides about the error as a client library shows it: with the status, the words and what
+ * was said. */
+static maki_status is_full(const maki_env *env, int status, maki_str error, const parts *p,
+                           bool *full, maki_err *err)
+{
+    maki_arena arena = maki_arena_new(env->alloc, ARENA_MOST);
+    maki_made made;
+    maki_str shown = { "", 0 };
+    maki_made_begin(&made, &arena, err);
+    maki_jw_object(&made.w);
+    maki_jw_key(&made.w, MAKI_LIT("status"));
+    maki_jw_int(&made.w, status ? status : 400);
+    if (p->message.len) maki_write_field(&made.w, MAKI_LIT("message"), p->message);
+    if (error.len) maki_write_field(&made.w, MAKI_LIT("error"), error);
+    maki_jw_end_object(&made.w);
+    maki_status st = maki_made_end(&made, &arena, &shown, err);
+    if (st == MAKI_OK) *full = maki_is_overflow(shown, &arena);
+    if (st == MAKI_OK && maki_is_string(p->message))
+        *full = *full || sounds_full(maki_json_text(p->message, &arena));
+    if (st == MAKI_OK) st = maki_arena_status(&arena, err);
+    if (st == MAKI_TOOBIG) st = MAKI_OK; /* an error of a megabyte is another one */
+    maki_arena_free(&arena);
+    return st;
+}
+
+/* ---- its words ------------------------------------------------------------------------------------------- */
+
+/* Providers like to quote the key. */
+static void mask(char *words, maki_str key)
+{
+    char *at;
+    while (key.len && (at = memmem(words, strlen(words), key.ptr, key.len))) {
+        size_t rest = strlen(at + key.len);
+        memset(at, '*', key.len < 3 ? key.len : 3);
+        if (key.len > 3) memmove(at + 3, at + key.len, rest + 1);
+    }
+}
+
+static void set_words(maki_trouble *t, maki_str message, maki_str key)
+{
+    char text[1024]; /* longer than what is kept, so that a key is whole when it is looked for */
+    if (!maki_is_string(message)) return;
+    size_t n = maki_json_copy_text(message, text, sizeof text - 1);
+    text[n] = '\0';
+    mask(text, key);
+    maki_str cut = maki_utf8_cut(maki_str_of(text), sizeof t->words - 1);
+    memcpy(t->words, cut.ptr, cut.len);
+    t->words[cut.len] = '\0';
+}
+
+/* ---- reading --------------------------------------------------------------------------------------------- */
+
+/* A number that a stream has in the place of a status (OpenRouter, Gemini). */
+static int status_in(const parts *p)
+{
+    uint64_t code = maki_count_of(p->code);
+    return code >= 300 && code < 600 ? (int)code : 0;
+}
+
+maki_status maki_trouble_read(const maki_env *env, const maki_provider *provider, int http_status,
+                              maki_str error, maki_trouble *out, maki_err *err)
+{
+    parts p = parts_of(error);
+    maki_trouble t = { .http_status = http_status >= 300 ? http_status : 0 };
+    int status = t.http_status ? t.http_status : status_in(&p);
+    bool full = false;
+    t.kind = kind_of_words(&p);
+    /* A status says more than a general word; quota and a full context hide behind statuses of others. */
+    bool telling = t.kind == MAKI_TROUBLE_QUOTA || t.kind == MAKI_TROUBLE_OVERFLOW;
+    if (status && !telling) t.kind = kind_of_status(status);
+    if (t.kind == MAKI_TROUBLE_NONE && error.len) t.kind = MAKI_TROUBLE_BUSY;
+    set_words(&t, p.message, provider->key);
+    maki_status st = MAKI_OK;
+    if (t.kind == MAKI_TROUBLE_REQUEST || (t.kind == MAKI_TROUBLE_BUSY && t.words[0]))
+        st = is_full(env, status == 0 || status >= 500 ? 400 : status, error, &p, &full, err);
+    if (full) t.kind = MAKI_TROUBLE_OVERFLOW;
+    *out = t;
+    return st;
+}
+
+maki_trouble maki_trouble_of(maki_trouble_kind kind, const char *words)
+{
+    maki_trouble t = { .kind = kind };
+    snprintf(t.words, sizeof t.words, "%s", words);
+    return t;
+}
+
+bool maki_trouble_passes(const maki_trouble *t)
+{
+    return t->kind == MAKI_TROUBLE_LIMIT || t->kind == MAKI_TROUBLE_BUSY ||
+           t->kind == MAKI_TROUBLE_REACH || t->kind == MAKI_TROUBLE_CUT;
+}
+
+/* ---- saying it ------------------------------------------------------------------------------------------- */
+
+/* " (HTTP 429: the words)", as much of it as there is. */
+static const char *aside(const maki_trouble *t, char out[MAKI_TROUBLE_WORDS])
+{
+    int most = 90;
+    if (t->http_status && t->words[0])
+        snprintf(out, MAKI_TROUBLE_WORDS, " (HTTP %d: %.*s)", t->http_status, most, t->words);
+    else if (t->http_status)
+        snprintf(out, MAKI_TROUBLE_WORDS, " (HTTP %d)", t->http_status);
+    else if (t->words[0])
+        snprintf(out, MAKI_TROUBLE_WORDS, " (%.*s)", most, t->words);
+    else
+        out[0] = '\0';
+    return out;
+}
+
+static maki_status tell_reach(const maki_provider *p, const char *why, maki_err *err)
+{
+    if (maki_provider_is_local(p))
+        return maki_fail(err, MAKI_UPSTREAM, "cannot reach %.40s at %.60s; is it running?%s",
+                         p->name, p->origin, why);
+    return maki_fail(err, MAKI_UPSTREAM, "cannot reach %.40s at %.60s; check the network%s",
+                     p->name, p->origin, why);
+}
+
+static maki_status tell_unknown(const maki_provider *p, maki_str model, const char *why,
+                                maki_err *err)
+{
+    int len = model.len < 60 ? (int)model.len : 60;
+    if (p->protocol == MAKI_WIRE_OLLAMA)
+        return maki_fail(err, MAKI_NOTFOUND,
+                         "%.30s has no model %.*s; `ollama pull %.*s` gets it%s", p->name, len,
+                         model.ptr, len, model.ptr, why);
+    return maki_fail(err, MAKI_NOTFOUND,
+                     "%.30s knows no model %.*s; check llm.%.30s.model and base_url%s", p->name,
+                     len, model.ptr, p->name, why);
+}
+
+maki_status maki_trouble_tell(const maki_trouble *t, const maki_provider *p, maki_str model,
+                              maki_err *err)
+{
+    char room[MAKI_TROUBLE_WORDS];
+    const char *name = p->name, *why = aside(t, room);
+    switch (t->kind) {
+    case MAKI_TROUBLE_OVERFLOW:
+        return maki_refuse(err, "CONTEXT_OVERFLOW", "the request is too long for %.*s%s",
+                           model.len < 60 ? (int)model.len : 60, model.ptr, why);
+    case MAKI_TROUBLE_KEY: /* without its words: they may have parts of the key */
+        return maki_fail(err, MAKI_DENIED,
+                         "%.40s does not take the key; check llm.%.40s.api_key and the variable "
+                         "that it comes from",
+                         name, name);
+    case MAKI_TROUBLE_DENIED:
+        return maki_fail(err, MAKI_DENIED, "%.40s does not allow this with this key%s", name, why);
+    case MAKI_TROUBLE_UNKNOWN: return tell_unknown(p, model, why, err);
+    case MAKI_TROUBLE_QUOTA:
+        return maki_refuse(err, "QUOTA", "nothing is left to pay %.40s with; check the account%s",
+                           name, why);
+    case MAKI_TROUBLE_REQUEST:
+        return maki_fail(err, MAKI_INVALID, "%.40s refused the request%s", name, why);
+    case MAKI_TROUBLE_LIMIT:
+        return maki_refuse(err, "RATE_LIMITED", "too many requests for %.40s; try again later%s",
+                           name, why);
+    case MAKI_TROUBLE_BUSY:
+        return maki_fail(err, MAKI_UPSTREAM, "%.40s has trouble of its own; try again later%s",
+                         name, why);
+    case MAKI_TROUBLE_REACH: return tell_reach(p, why, err);
+    case MAKI_TROUBLE_CUT:
+        return maki_fail(err, MAKI_UPSTREAM,
+                         "%.40s stopped in the middle of its answer; try again%s", name, why);
+    case MAKI_TROUBLE_TIMEOUT:
+        return maki_fail(err, MAKI_TIMEOUT,
+                         "%.40s took too long; try again, or raise llm.%.40s.timeout%s", name, name,
+                         why);
+    case MAKI_TROUBLE_GARBAGE:
+        return maki_fail(
+            err, MAKI_UPSTREAM,
+            "what %.30s answers is not its protocol (%s); check llm.%.30s.base_url and "
+            "protocol%s",
+            name, maki_protocol_name(p->protocol), name, why);
+    case MAKI_TROUBLE_NONE: break;
+    }
+    return MAKI_OK;
+}

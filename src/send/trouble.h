@@ -1,0 +1,50 @@
+/* trouble.h -- what went wrong with a request, whoever says it: what it means, whether another try may help,
+ * and what a person can do about it.
+ *
+ * Providers say the same things in different words, with different statuses, and in the middle of a stream
+ * with no status at all; the rest of send/ knows only these kinds.  No sockets, no clock. */
+#ifndef MAKI_SEND_TROUBLE_H
+#define MAKI_SEND_TROUBLE_H
+
+#include "send/provider.h"
+
+typedef enum maki_trouble_kind {
+    MAKI_TROUBLE_NONE,
+    MAKI_TROUBLE_OVERFLOW, /* the context is too long: manage, then try again */
+    MAKI_TROUBLE_KEY,      /* the key is not taken */
+    MAKI_TROUBLE_DENIED,   /* it is, but not for this */
+    MAKI_TROUBLE_UNKNOWN,  /* no such model, or nothing at that address */
+    MAKI_TROUBLE_QUOTA,    /* nothing is left to pay with */
+    MAKI_TROUBLE_REQUEST,  /* it does not like the request */
+    MAKI_TROUBLE_LIMIT,    /* too many requests */
+    MAKI_TROUBLE_BUSY,     /* overloaded or broken over there */
+    MAKI_TROUBLE_REACH,    /* no connection came about */
+    MAKI_TROUBLE_CUT,      /* the connection ended before the reply did */
+    MAKI_TROUBLE_TIMEOUT,  /* nothing came for too long */
+    MAKI_TROUBLE_GARBAGE   /* the reply is none of that protocol */
+} maki_trouble_kind;
+
+enum { MAKI_TROUBLE_WORDS = 128 };
+
+typedef struct maki_trouble {
+    maki_trouble_kind kind;
+    int http_status; /* 0: there was none, or it said that all is well */
+    char words
+        [MAKI_TROUBLE_WORDS]; /* of the provider or the network, shortened, the key masked; "": none */
+} maki_trouble;
+
+/* Read an error: the status of the reply, and the JSON value that it or its stream has (len 0: none). */
+maki_status maki_trouble_read(const maki_env *env, const maki_provider *provider, int http_status,
+                              maki_str error, maki_trouble *out, maki_err *err);
+/* Trouble that is not the provider's; `words` of curl, or "". */
+maki_trouble maki_trouble_of(maki_trouble_kind kind, const char *words);
+
+/* May the same request go well a moment later? */
+bool maki_trouble_passes(const maki_trouble *trouble);
+
+/* Say it.  Overflow is MAKI_REFUSED with the code CONTEXT_OVERFLOW; too many requests RATE_LIMITED, no credit
+ * QUOTA.  Answers the status. */
+maki_status maki_trouble_tell(const maki_trouble *trouble, const maki_provider *provider,
+                              maki_str model, maki_err *err);
+
+#endif

@@ -1,0 +1,245 @@
+/* try.c -- see try.h. */
+#include "send/try.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/json.h"
+#include "base/str.h"
+#include "send/pause.h"
+#include "wire/row.h"
+
+/* ---- pieces ---------------------------------------------------------------------------------------------- */
+
+static maki_status on_delta(void *ctx, const maki_delta *piece, maki_err *err)
+{
+    maki_try *t = ctx;
+    const maki_clock *clock = t->sender->options.env->clock;
+    if (!t->reached) t->result->first_ms = clock->now_ms(clock) - t->began;
+    t->reached = true;
+    return t->calls->on_delta(t->calls->ctx, piece, err);
+}
+
+/* What the caller answers is kept, and the reader goes on: what came so far has to become a row. */
+static maki_status on_wire_piece(void *ctx, const maki_wire_delta *piece, maki_err *err)
+{
+    maki_try *t = ctx;
+    (void)err;
+    if (piece->kind == MAKI_DELTA_CALL) t->result->calls++;
+    if (t->stopped == MAKI_OK) t->stopped = maki_hear_piece(&t->hear, piece, &t->stopped_err);
+    return MAKI_OK;
+}
+
+static maki_status answer_of_caller(const maki_try *t, maki_err *err)
+{
+    if (t->stopped != MAKI_OK && err) *err = t->stopped_err;
+    return t->stopped;
+}
+
+/* ---- the reply ------------------------------------------------------------------------------------------- */
+
+static maki_str field_of(const maki_http_head *fields, const char *name)
+{
+    const maki_str *value = maki_http_field_named(fields, maki_str_of(name));
+    return value ? *value : (maki_str){ "", 0 };
+}
+
+static void copy(char *out, size_t room, maki_str text)
+{
+    snprintf(out, room, "%.*s", (int)(text.len < room ? text.len : room - 1), text.ptr);
+}
+
+static maki_status on_head(void *ctx, int status, const maki_http_head *fields, maki_err *err)
+{
+    maki_try *t = ctx;
+    const maki_env *env = t->sender->options.env;
+    maki_str request_id = field_of(fields, "request-id"), type = field_of(fields, "content-type");
+    if (!request_id.len) request_id = field_of(fields, "x-request-id");
+    copy(t->result->request_id, sizeof t->result->request_id, request_id);
+    t->result->http_status = status;
+    t->asked_ms =
+        maki_pause_asked(field_of(fields, "retry-after"), field_of(fields, "retry-after-ms"),
+                         env->clock->now_ms(env->clock));
+    t->final = maki_str_is(field_of(fields, "x-should-retry"), MAKI_LIT("false"));
+    maki_status st =
+        maki_wire_reply_open(env, t->sender->provider.protocol, status, type, &t->reply, err);
+    if (st == MAKI_OK) maki_wire_reply_listen(t->reply, on_wire_piece, t);
+    return st;
+}
+
+static maki_status on_bytes(void *ctx, maki_str bytes, maki_err *err)
+{
+    maki_try *t = ctx;
+    uint64_t most = t->sender->options.reply_bytes;
+    t->result->bytes += bytes.len;
+    if (t->result->bytes > most) {
+        t->lost = true;
+        return maki_fail(err, MAKI_TOOBIG, "%.40s answers with more than %llu MB; it was stopped",
+                         t->sender->provider.name, (unsigned long long)(most >> 20));
+    }
+    maki_status st = maki_wire_reply_add(t->reply, bytes, err);
+    t->lost = st != MAKI_OK;
+    return st == MAKI_OK ? answer_of_caller(t, err) : st;
+}
+
+/* ---- what came of it ------------------------------------------------------------------------------------- */
+
+static void copy_json(char *out, size_t room, maki_str string)
+{
+    if (maki_is_string(string)) out[maki_json_copy_text(string, out, room - 1)] = '\0';
+}
+
+static const struct stop_row {
+    const char *word;
+    maki_stop stop;
+} stop_rows[] = {
+    { "end_turn", MAKI_STOP_END },
+    { "stop_sequence", MAKI_STOP_END },
+    { "stop", MAKI_STOP_END },
+    { "STOP", MAKI_STOP_END },
+    { "completed", MAKI_STOP_END },
+    { "tool_use", MAKI_STOP_CALLS },
+    { "tool_calls", MAKI_STOP_CALLS },
+    { "function_call", MAKI_STOP_CALLS },
+    { "max_tokens", MAKI_STOP_LENGTH },
+    { "length", MAKI_STOP_LENGTH },
+    { "max_output_tokens", MAKI_STOP_LENGTH },
+    { "MAX_TOKENS", MAKI_STOP_LENGTH },
+    { "model_context_window_exceeded", MAKI_STOP_LENGTH },
+    { "refusal", MAKI_STOP_REFUSED },
+    { "content_filter", MAKI_STOP_REFUSED },
+    { "SAFETY", MAKI_STOP_REFUSED },
+    { "RECITATION", MAKI_STOP_REFUSED },
+    { "PROHIBITED_CONTENT", MAKI_STOP_REFUSED },
+    { "BLOCKLIST", MAKI_STOP_REFUSED },
+    { "SPII", MAKI_STOP_REFUSED },
+};
+
+/* Some protocols have no word of their own for calls. */
+static maki_stop stop_of(const char *word, unsigned calls)
+{
+    if (!word[0]) return MAKI_STOP_NONE;
+    for (size_t i = 0; i < sizeof stop_rows / sizeof stop_rows[0]; i++) {
+        if (strcmp(word, stop_rows[i].word) != 0) continue;
+        bool end = stop_rows[i].stop == MAKI_STOP_END;
+        return end && calls ? MAKI_STOP_CALLS : stop_rows[i].stop;
+    }
+    return MAKI_STOP_OTHER;
+}
+
+static void note(maki_try *t)
+{
+    maki_send_result *r = t->result;
+    const maki_wire_said *said = &t->said;
+    maki_str cost = maki_is_object(said->usage_json) ? maki_get(said->usage_json, MAKI_LIT("cost"))
+                                                     : (maki_str){ "", 0 };
+    copy_json(r->id, sizeof r->id, said->id);
+    copy_json(r->model, sizeof r->model, said->model);
+    copy_json(r->stop_word, sizeof r->stop_word, said->stop);
+    r->stop = stop_of(r->stop_word, r->calls);
+    r->usage = said->usage;
+    r->garbage = said->garbage;
+    r->has_cost = cost.len && maki_json_kind_of(cost) == MAKI_JSON_NUMBER;
+    if (r->has_cost) r->cost = maki_json_double(cost);
+}
+
+static maki_status read_reply(maki_try *t, maki_err *err)
+{
+    if (!t->reply) return MAKI_OK;
+    maki_status st = maki_wire_reply_end(t->reply, &t->said, err);
+    if (st == MAKI_OK && t->stopped == MAKI_OK)
+        t->stopped = maki_hear_end(&t->hear, &t->stopped_err);
+    t->lost = st != MAKI_OK;
+    if (st == MAKI_OK) note(t);
+    return st;
+}
+
+/* A reply that has its protocol's own end is whole, even if the connection was not closed as it should be. */
+static maki_status find_trouble(maki_try *t, maki_status ran, const maki_link_end *end,
+                                maki_err *err)
+{
+    const maki_wire_said *said = &t->said;
+    int status = t->reply ? t->result->http_status : 0;
+    maki_trouble_kind kind = MAKI_TROUBLE_NONE;
+    if (status >= 300 || said->error.len)
+        return maki_trouble_read(t->sender->options.env, &t->sender->provider, status, said->error,
+                                 &t->trouble, err);
+    if (!end->connected)
+        kind = MAKI_TROUBLE_REACH;
+    else if (!said->complete && ran == MAKI_TIMEOUT)
+        kind = MAKI_TROUBLE_TIMEOUT;
+    else if (!said->row_count && said->garbage)
+        kind = MAKI_TROUBLE_GARBAGE;
+    else if (!said->complete)
+        kind = MAKI_TROUBLE_CUT;
+    t->trouble = maki_trouble_of(kind, end->words);
+    return MAKI_OK;
+}
+
+/* ---- running --------------------------------------------------------------------------------------------- */
+
+static maki_status ask(maki_try *t, maki_link_end *end, maki_err *err)
+{
+    const maki_sender *s = t->sender;
+    const maki_send_request *q = t->request;
+    maki_buf target = maki_buf_new(s->options.env->alloc, MAKI_TARGET_MAX);
+    maki_buf head = maki_buf_new(s->options.env->alloc, MAKI_HEAD_MAX);
+    maki_provider_target(&s->provider, t->model, q->stream, &target);
+    maki_buf_add_byte(&target, '\0');
+    maki_status st = maki_provider_head(&s->provider, q->body.length, &head, err);
+    if (st == MAKI_OK) st = maki_buf_status(&target, err);
+    maki_link_ask request = { .method = "POST",
+                              .origin = s->provider.origin,
+                              .target = target.ptr,
+                              .lines = maki_buf_str(&head),
+                              .body = q->body,
+                              .total_ms = s->options.total_ms,
+                              .cancelled = q->cancelled,
+                              .cancelled_ctx = q->cancelled_ctx,
+                              .on_head = on_head,
+                              .on_bytes = on_bytes,
+                              .ctx = t };
+    bool asked = st == MAKI_OK;
+    if (asked) st = maki_link_run(s->link, &request, end, err);
+    t->lost = t->lost || !asked;
+    maki_head_wipe(&head);
+    maki_buf_free(&target);
+    return st;
+}
+
+maki_status maki_try_run(maki_try *t, maki_err *err)
+{
+    maki_link_end end = { .words = "" };
+    maki_err found;
+    t->asked_ms = -1;
+    t->result->http_status = 0;
+    t->result->bytes = 0;
+    t->hear = maki_hear_new(t->calls->on_delta ? on_delta : NULL, t);
+    maki_status ran = ask(t, &end, err);
+    if (t->lost) return ran;
+    maki_status st = read_reply(t, &found);
+    bool theirs = ran == MAKI_OK || ran == MAKI_UPSTREAM || ran == MAKI_TIMEOUT;
+    if (theirs && st == MAKI_OK) st = answer_of_caller(t, &found);
+    if (theirs && st == MAKI_OK) st = find_trouble(t, ran, &end, &found);
+    if (!theirs) return ran;
+    if (st == MAKI_OK) st = maki_trouble_tell(&t->trouble, &t->sender->provider, t->model, &found);
+    if (st != MAKI_OK && err) *err = found;
+    return st;
+}
+
+maki_status maki_try_rows(maki_try *t, bool whole, maki_err *err)
+{
+    maki_status st = MAKI_OK;
+    if (t->lost || !t->calls->on_row) return MAKI_OK;
+    for (size_t i = 0; st == MAKI_OK && i < t->said.row_count; i++)
+        st = t->calls->on_row(t->calls->ctx, t->said.rows[i], whole, err);
+    return st;
+}
+
+void maki_try_close(maki_try *t)
+{
+    maki_wire_reply_close(t->reply);
+    t->reply = NULL;
+    t->said = (maki_wire_said){ 0 };
+}

@@ -1,0 +1,38 @@
+/* try.h -- one try: a request goes out, its reply is put together while it comes.
+ *
+ *     maki_try_run -> (pieces) -> maki_try_rows -> maki_try_close */
+#ifndef MAKI_SEND_TRY_H
+#define MAKI_SEND_TRY_H
+
+#include "send/sender.h"
+#include "send/trouble.h"
+
+typedef struct maki_try {
+    maki_sender *sender;
+    const maki_send_request *request;
+    const maki_send_calls *calls;
+    maki_send_result *result;
+    maki_str model;
+    int64_t began; /* the first try, by the clock */
+
+    maki_wire_reply *reply; /* NULL: no head came */
+    bool lost;              /* the reply could not be kept: it can only be closed */
+    maki_wire_said said;
+    maki_hear hear;
+    bool reached;        /* a piece reached the caller */
+    maki_status stopped; /* by the caller's own callback */
+    maki_err stopped_err;
+
+    int64_t asked_ms; /* the pause that the provider asks for; below 0: none */
+    bool final;       /* it says that another try is in vain */
+    maki_trouble trouble;
+} maki_try;
+
+/* Send it and read the reply.  MAKI_OK: it is whole.  Else t->trouble says what it was, unless it was something of
+ * our own: memory, a limit, the caller. */
+maki_status maki_try_run(maki_try *t, maki_err *err);
+/* Hand over the rows that there are. */
+maki_status maki_try_rows(maki_try *t, bool whole, maki_err *err);
+void maki_try_close(maki_try *t);
+
+#endif

@@ -1,0 +1,170 @@
+/* summary_test.c -- summaries that the provider's model writes, those that it fails to, and those made in advance. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "engine/model_send.h"
+#include "engine_kit.h"
+#include "tap.h"
+
+#define SMALL_THRESHOLD "autoCondenseContextPercent: 50\n"
+
+static bool has(const char *text, const char *part)
+{
+    if (text && strstr(text, part)) return true;
+    fprintf(stderr, "# no \"%s\" in: %.300s\n", part, text ? text : "(nothing)");
+    return false;
+}
+
+/* Turns until room was made once; how many it took. */
+static int talk_until_managed(engine_kit *kit, const char *session, const char *provider)
+{
+    static char words[3000];
+    words[0] = '\0';
+    for (int i = 0; i < 100; i++)
+        strcat(words, "海苔を巻く nori ");
+    for (int n = 1; n < 40; n++) {
+        if (!CHECK_STATUS(engine_kit_say(kit, session, provider, words), MAKI_OK, &kit->err)) break;
+        if (kit->result.runs) return n;
+    }
+    CHECK_EQ(kit->result.runs, 1);
+    return 0;
+}
+
+/* ---- who writes it -------------------------------------------------------------------------------------------- */
+
+static void by_the_provider(engine_kit *kit, const char *provider)
+{
+    char more[400], name[64];
+    snprintf(more, sizeof more, SMALL_THRESHOLD "summary:\n  provider: %s\n  background: false\n",
+             provider);
+    snprintf(name, sizeof name, "by-%s", provider);
+    engine_kit_configure(kit, more);
+    tap_row("%s: summary.provider writes the summary", provider);
+    unsigned long before = engine_kit_requests(kit);
+    int turns = talk_until_managed(kit, engine_kit_session(kit, name), provider);
+    CHECK(engine_kit_requests(kit) > before + (unsigned)turns); /* it may take several parts */
+    CHECK_EQ(kit->result.managed.fell_back.status, MAKI_OK);
+    CHECK(has(kit->managing, "... threshold"));
+    char *events = engine_kit_file(kit, "events"), *asked = engine_kit_body(kit, 1);
+    CHECK(has(events, "\"type\":\"condense\""));
+    CHECK(has(asked, "海苔を巻く"));
+    free(events);
+    free(asked);
+}
+
+static void fallback(engine_kit *kit)
+{
+    engine_kit_configure(kit,
+                         SMALL_THRESHOLD "summary:\n  provider: nowhere\n  background: false\n");
+    tap_row("a model that cannot be reached: the offline summary takes its place");
+    talk_until_managed(kit, engine_kit_session(kit, "fallback"), "openai");
+    CHECK_EQ(kit->result.managed.fell_back.status, MAKI_UPSTREAM);
+    CHECK(kit->result.managed.tokens_after < kit->result.managed.tokens_before);
+    tap_row("summary.provider offline asks nobody");
+    engine_kit_configure(kit, SMALL_THRESHOLD "summary:\n  provider: offline\n");
+    unsigned long before = engine_kit_requests(kit);
+    int turns = talk_until_managed(kit, engine_kit_session(kit, "offline"), "openai");
+    CHECK_EQ(engine_kit_requests(kit), before + (unsigned)turns);
+}
+
+/* ---- the model alone -------------------------------------------------------------------------------------------- */
+
+static maki_status read_text(const void *ctx, uint64_t at, char *out, size_t room, size_t *got,
+                             maki_err *err)
+{
+    maki_str text = *(const maki_str *)ctx;
+    (void)err;
+    *got = text.len - (size_t)at;
+    if (*got > room) *got = room;
+    if (*got > 7) *got = 7; /* cuts characters */
+    memcpy(out, text.ptr + at, *got);
+    return MAKI_OK;
+}
+
+static bool is_true(void *ctx)
+{
+    (void)ctx;
+    return true;
+}
+
+static maki_status ask_model(engine_kit *kit, const char *prompt, maki_model_request *request,
+                             maki_buf *reply, maki_model_usage *usage)
+{
+    maki_provider provider = { .protocol = MAKI_WIRE_CHAT, .model = MAKI_LIT("fake") };
+    maki_str text = maki_str_of(prompt);
+    maki_model_send how = { .env = &kit->env, .provider = &provider, .sleep = kit->options.sleep };
+    maki_model model = maki_model_sending(&how);
+    snprintf(provider.name, sizeof provider.name, "openai");
+    CHECK_STATUS(maki_provider_set_url(&provider, maki_str_of(kit->url), &kit->err), MAKI_OK,
+                 &kit->err);
+    request->prompt = (maki_model_text){ text.len, read_text, &text };
+    maki_buf_clear(reply);
+    return model.complete(&model, request, maki_buf_sink(reply), usage, &kit->err);
+}
+
+static void the_model(engine_kit *kit)
+{
+    maki_buf reply = maki_buf_new(kit->env.alloc, 1 << 20);
+    maki_model_usage usage;
+    maki_model_request request = { .system = MAKI_LIT("短く。"),
+                                   .max_tokens = 500,
+                                   .timeout_ms = 60000 };
+    tap_row("a model through send: its text, what it used");
+    CHECK_STATUS(ask_model(kit, "海苔🍙と\"quotes\"", &request, &reply, &usage), MAKI_OK, &kit->err);
+    maki_buf_add_byte(&reply, '\0');
+    CHECK(has(reply.ptr, "海苔🍙と\"quotes\""));
+    CHECK(usage.input_tokens > 0 && usage.output_tokens > 0 && !usage.cut);
+    char *body = engine_kit_body(kit, 0);
+    CHECK(has(body, "短く。"));
+    free(body);
+    tap_row("errors, cancelling and time");
+    CHECK_STATUS(ask_model(kit, "fake:key", &request, &reply, &usage), MAKI_DENIED, &kit->err);
+    request.timeout_ms = 0;
+    CHECK_STATUS(ask_model(kit, "hi", &request, &reply, &usage), MAKI_TIMEOUT, &kit->err);
+    request.timeout_ms = 60000;
+    request.cancelled = is_true;
+    CHECK_STATUS(ask_model(kit, "hi", &request, &reply, &usage), MAKI_CANCELLED, &kit->err);
+    maki_buf_free(&reply);
+}
+
+/* ---- in advance -------------------------------------------------------------------------------------------------- */
+
+static void in_advance(engine_kit *kit)
+{
+    tap_row("summary.background: prepared by a thread, used by the next run");
+    kit->options.background = true;
+    engine_kit_configure(kit, "autoCondenseContextPercent: 50\nsummary:\n  provider: anthropic\n"
+                              "  background_percent: 30\n");
+    const char *session = engine_kit_session(kit, "advance");
+    char words[3000] = "";
+    bool prepared = false;
+    for (int i = 0; i < 100; i++)
+        strcat(words, "海苔を巻く nori ");
+    for (int n = 0; n < 40 && !kit->result.runs; n++) {
+        CHECK_STATUS(engine_kit_say(kit, session, "anthropic", words), MAKI_OK, &kit->err);
+        prepared |= maki_turns_settle(kit->turns);
+    }
+    CHECK(prepared);
+    CHECK(kit->result.runs == 1);
+    char *events = engine_kit_file(kit, "events");
+    CHECK(has(events, "\"type\":\"prepared\""));
+    free(events);
+    kit->result.runs = 0;
+    kit->options.background = false;
+}
+
+int main(int argc, char **argv)
+{
+    static engine_kit kit;
+    if (!engine_kit_open(&kit, argc, argv, NULL)) return tap_end();
+    for (size_t i = 0; i < KIT_PROVIDERS; i++)
+        by_the_provider(&kit, kit_providers[i]);
+    fallback(&kit);
+    the_model(&kit);
+    kit.result.runs = 0;
+    in_advance(&kit);
+    engine_kit_close(&kit);
+    return tap_end();
+}

@@ -1,0 +1,205 @@
+/* trouble_test.c -- turns that go wrong: what the session says afterwards, and what the next turn sends. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "engine_kit.h"
+#include "log/verify.h"
+#include "tap.h"
+
+static bool has(const char *text, const char *part)
+{
+    if (text && strstr(text, part)) return true;
+    fprintf(stderr, "# no \"%s\" in: %.300s\n", part, text ? text : "(nothing)");
+    return false;
+}
+
+/* A session of some length, so that there is something to leave out. */
+static const char *filled(engine_kit *kit, const char *name, const char *provider)
+{
+    static char words[3000];
+    words[0] = '\0';
+    for (int i = 0; i < 100; i++)
+        strcat(words, "海苔を巻く nori ");
+    const char *session = engine_kit_session(kit, name);
+    for (int i = 0; i < 6; i++)
+        CHECK_STATUS(engine_kit_say(kit, session, provider, words), MAKI_OK, &kit->err);
+    return session;
+}
+
+/* ---- too long ------------------------------------------------------------------------------------------------ */
+
+static void overflow(engine_kit *kit, const char *provider)
+{
+    char name[64], text[128];
+    snprintf(name, sizeof name, "overflow-%s", provider);
+    /* the first request in these very words: each provider has its own */
+    snprintf(text, sizeof text, "長すぎる？ fake:overflow,first:1,chunk:%d",
+             1000 + (int)engine_kit_protocol(provider));
+    tap_row("%s: too long, then with less, then good", provider);
+    const char *session = filled(kit, name, provider);
+    unsigned long before = engine_kit_requests(kit);
+    CHECK_STATUS(engine_kit_say(kit, session, provider, text), MAKI_OK, &kit->err);
+    CHECK_EQ(kit->result.overflows, 1);
+    CHECK_EQ(kit->result.requests, 2);
+    CHECK_EQ(engine_kit_requests(kit), before + 2);
+    CHECK_EQ(kit->result.runs, 1);
+    CHECK(has(kit->managing, "over "));
+    CHECK(kit->result.managed.tokens_after < kit->result.managed.tokens_before);
+    char *longer = engine_kit_body(kit, 1), *shorter = engine_kit_body(kit, 0);
+    CHECK(longer && shorter && strlen(shorter) < strlen(longer));
+    if (shorter) engine_kit_paired(kit, engine_kit_protocol(provider), maki_str_of(shorter));
+    free(longer);
+    free(shorter);
+    char *events = engine_kit_file(kit, "events");
+    CHECK(has(events, "\"error\":\"CONTEXT_OVERFLOW\""));
+    free(events);
+}
+
+static void always_overflow(engine_kit *kit)
+{
+    tap_row("always too long: at most three more tries, and words about it");
+    const char *session = filled(kit, "always", "openai");
+    CHECK_STATUS(engine_kit_say(kit, session, "openai", "fake:overflow"), MAKI_REFUSED, &kit->err);
+    CHECK_CSTR(kit->err.code, MAKI_SEND_OVERFLOW);
+    CHECK(kit->result.requests >= 2 && kit->result.requests <= 4);
+    CHECK(kit->err.msg[0] != '\0');
+}
+
+static void larger_than_the_window(engine_kit *kit)
+{
+    tap_row("a message larger than the window is not sent");
+    size_t size = 400000;
+    char *words = malloc(size + 1);
+    if (!CHECK(words != NULL)) return;
+    for (size_t i = 0; i < size; i++)
+        words[i] = (char)(i % 7 ? 'a' + i % 23 : ' ');
+    words[size] = '\0';
+    unsigned long before = engine_kit_requests(kit);
+    maki_status st = engine_kit_say(kit, engine_kit_session(kit, "larger"), "gemini", words);
+    if (st == MAKI_OK) /* the last resort may have made it fit */
+        CHECK(kit->result.tokens <= kit->result.window);
+    else
+        CHECK(st == MAKI_REFUSED && engine_kit_requests(kit) == before);
+    free(words);
+}
+
+/* ---- tried again ---------------------------------------------------------------------------------------------- */
+
+static void retried(engine_kit *kit)
+{
+    static const struct row {
+        const char *mood, *code;
+    } rows[] = { { "fake:429,first:2", "RATE_LIMITED RATE_LIMITED " },
+                 { "fake:500,first:1", "UPSTREAM " } };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        tap_row("%s: tried again", rows[i].mood);
+        CHECK_STATUS(
+            engine_kit_say(kit, engine_kit_session(kit, rows[i].code), "anthropic", rows[i].mood),
+            MAKI_OK, &kit->err);
+        CHECK_CSTR(kit->retries, rows[i].code);
+        CHECK_EQ(kit->result.requests, 1);
+        CHECK_EQ(kit->result.rows, 2);
+        CHECK(kit->result.tries >= 2);
+    }
+}
+
+/* ---- not whole -------------------------------------------------------------------------------------------------- */
+
+static void cancelled(engine_kit *kit, const char *provider)
+{
+    char name[64];
+    snprintf(name, sizeof name, "cancelled-%s", provider);
+    tap_row("%s: cancelled in the middle", provider);
+    const char *session = engine_kit_session(kit, name);
+    kit->stop_after = 3;
+    CHECK_STATUS(engine_kit_say(kit, session, provider, "長い話を fake:huge:200000,slow:1"),
+                 MAKI_CANCELLED, &kit->err);
+    kit->stop_after = 0;
+    CHECK(kit->result.cut);
+    CHECK_EQ(kit->result.rows, 2);
+    char *rows = engine_kit_file(kit, ""), *events = engine_kit_file(kit, "events");
+    CHECK(has(rows, "[The answer ends here: it was stopped]"));
+    CHECK(has(rows, "\"end\":\"cancelled\""));
+    CHECK(has(events, "\"end\":\"cancelled\""));
+    free(rows);
+    free(events);
+    CHECK_STATUS(engine_kit_say(kit, session, provider, "続けて"), MAKI_OK, &kit->err);
+    char *body = engine_kit_body(kit, 0);
+    CHECK(has(body, "[The answer ends here: it was stopped]"));
+    free(body);
+}
+
+static void cut(engine_kit *kit, const char *provider)
+{
+    char name[64];
+    snprintf(name, sizeof name, "cut-%s", provider);
+    tap_row("%s: the connection breaks in the middle of words, and of a call", provider);
+    const char *session = engine_kit_session(kit, name);
+    maki_status st = engine_kit_say(kit, session, provider, "海 fake:huge:100000,cut:60000");
+    CHECK(st != MAKI_OK && kit->result.cut);
+    char *rows = engine_kit_file(kit, "");
+    CHECK(has(rows, "[The answer ends here: it was cut off]"));
+    free(rows);
+    kit->request.tools = kit_tools;
+    (void)engine_kit_say(
+        kit, session, provider,
+        "fake:tool:read_file {\"path\":\"長い長い長い長い名前\"},chunk:40,cut:700");
+    CHECK_STATUS(engine_kit_say(kit, session, provider, "さて"), MAKI_OK, &kit->err);
+    kit->request.tools = (maki_str){ "", 0 };
+    char *body = engine_kit_body(kit, 0);
+    if (CHECK(body != NULL))
+        engine_kit_paired(kit, engine_kit_protocol(provider), maki_str_of(body));
+    CHECK(has(body, "[The answer ends here: it was cut off]"));
+    free(body);
+}
+
+/* ---- no answer at all -------------------------------------------------------------------------------------------- */
+
+static void no_answer(engine_kit *kit)
+{
+    static const struct row {
+        const char *name, *provider, *text;
+        maki_status status;
+    } rows[] = { { "wrong key", "openai", "鍵 fake:key", MAKI_DENIED },
+                 { "no such model", "anthropic", "fake:nomodel", MAKI_NOTFOUND },
+                 { "no network", "nowhere", "誰かいる？", MAKI_UPSTREAM } };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        tap_row("%s: the message stays, and can be answered later", rows[i].name);
+        const char *session = engine_kit_session(kit, rows[i].name);
+        CHECK_STATUS(engine_kit_say(kit, session, rows[i].provider, rows[i].text), rows[i].status,
+                     &kit->err);
+        CHECK(!strstr(kit->err.msg, "sk-secret"));
+        CHECK_EQ(kit->result.rows, 1);
+        char *events = engine_kit_file(kit, "events");
+        CHECK(has(events, "\"of\":\"exchange\""));
+        CHECK(has(events, maki_status_name(rows[i].status)));
+        free(events);
+        CHECK_STATUS(engine_kit_say(kit, session, "gemini", "もう一度"), MAKI_OK, &kit->err);
+        char *body = engine_kit_body(kit, 0);
+        CHECK(has(body, rows[i].text));
+        free(body);
+    }
+    tap_row("a provider that nobody configured: nothing is written");
+    CHECK(engine_kit_say(kit, engine_kit_session(kit, "who"), "nobody", "やあ") != MAKI_OK);
+    CHECK_EQ(kit->result.rows, 0);
+    CHECK(kit->err.msg[0] != '\0');
+}
+
+int main(int argc, char **argv)
+{
+    static engine_kit kit;
+    if (!engine_kit_open(&kit, argc, argv, NULL)) return tap_end();
+    for (size_t i = 0; i < KIT_PROVIDERS; i++) {
+        overflow(&kit, kit_providers[i]);
+        cancelled(&kit, kit_providers[i]);
+        cut(&kit, kit_providers[i]);
+    }
+    always_overflow(&kit);
+    larger_than_the_window(&kit);
+    retried(&kit);
+    no_answer(&kit);
+    engine_kit_close(&kit);
+    return tap_end();
+}

@@ -1,0 +1,231 @@
+/* moods_test.c -- providers on bad days: what is told of it, what the caller still gets, and how fast it stops. */
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/str.h"
+#include "send_kit.h"
+#include "tap.h"
+
+static const maki_protocol protocols[] = { MAKI_WIRE_ANTHROPIC, MAKI_WIRE_CHAT, MAKI_WIRE_RESPONSES,
+                                           MAKI_WIRE_OLLAMA, MAKI_WIRE_GEMINI };
+
+/* clang-format off */
+static const struct mood_row { const char *mood; maki_status status; const char *code; const char *words; } moods[] = {
+    { "429",       MAKI_REFUSED,  "RATE_LIMITED",     "try again later" },
+    { "500",       MAKI_UPSTREAM, "UPSTREAM",         "try again later" },
+    { "busy",      MAKI_UPSTREAM, "UPSTREAM",         "try again later" },
+    { "overflow",  MAKI_REFUSED,  MAKI_SEND_OVERFLOW, "too long for fake" },
+    { "key",       MAKI_DENIED,   "DENIED",           ".api_key" },
+    { "forbidden", MAKI_DENIED,   "DENIED",           "does not allow this" },
+    { "nomodel",   MAKI_NOTFOUND, "NOTFOUND",         "model fake" },
+    { "quota",     MAKI_REFUSED,  "QUOTA",            "check the account" },
+    { "garbage",   MAKI_UPSTREAM, "UPSTREAM",         "base_url" },
+    { "cut:0",     MAKI_UPSTREAM, "UPSTREAM",         "in the middle" },
+    { "cut:40",    MAKI_UPSTREAM, "UPSTREAM",         "in the middle" },
+    { "fail:0",    MAKI_UPSTREAM, "UPSTREAM",         "try again later" },
+};
+/* clang-format on */
+
+static void run_moods(send_kit *kit, maki_protocol protocol)
+{
+    for (size_t i = 0; i < COUNT(moods); i++) {
+        const struct mood_row *row = &moods[i];
+        tap_row("%s: %s", maki_protocol_name(protocol), row->mood);
+        send_kit_is(kit, protocol, row->mood);
+        CHECK_STATUS(send_kit_ask(kit, true, 0, "hello"), row->status, &kit->err);
+        CHECK_CSTR(kit->err.code, row->code);
+        if (!CHECK(strstr(kit->err.msg, row->words) != NULL)) printf("# %s\n", kit->err.msg);
+        CHECK_EQ(kit->rows, 0);
+        CHECK_EQ(kit->result.retried, 0);
+    }
+}
+
+/* A reply that ends too early: what came of it is there, and said to be a part. */
+static void run_parts(send_kit *kit, maki_protocol protocol, const char *mood, const char *words)
+{
+    tap_row("%s: %s, in the middle", maki_protocol_name(protocol), mood);
+    send_kit_is(kit, protocol, mood);
+    CHECK_STATUS(send_kit_ask(kit, true, 3, "海苔を巻いて食べたいです"), MAKI_UPSTREAM, &kit->err);
+    CHECK(strstr(kit->err.msg, words) != NULL);
+    CHECK(kit->pieces > 0);
+    CHECK_EQ(kit->rows, 1);
+    CHECK_EQ(kit->parts, 1);
+    CHECK(strstr("「海苔を巻いて食べたいです」ですね。わかりました。🍣", kit->text) != NULL);
+    CHECK(strstr(kit->row, kit->text) != NULL);
+    CHECK_EQ(kit->result.retried, 0); /* it reached the caller */
+    CHECK_EQ(kit->result.stop, MAKI_STOP_NONE);
+}
+
+/* Wrong lengths: what is whole by its protocol is whole. */
+static void run_lengths(send_kit *kit, maki_protocol protocol, bool stream)
+{
+    tap_row("%s%s: a Content-Length too long", maki_protocol_name(protocol),
+            stream ? ", a stream" : "");
+    send_kit_is(kit, protocol, "long");
+    kit->provider.timeout_ms = 1000; /* nobody closes: nothing more comes */
+    CHECK_STATUS(send_kit_ask(kit, stream, 0, "hello"), MAKI_OK, &kit->err);
+    CHECK_CSTR(kit->text, "You said: hello");
+    tap_row("%s%s: a Content-Length too short", maki_protocol_name(protocol),
+            stream ? ", a stream" : "");
+    send_kit_is(kit, protocol, "short");
+    CHECK_STATUS(send_kit_ask(kit, stream, 0, "hello"), MAKI_UPSTREAM, &kit->err);
+    CHECK_EQ(kit->rows, kit->parts);
+}
+
+static void run_huge(send_kit *kit, maki_protocol protocol, bool stream)
+{
+    tap_row("%s%s: a gigabyte, and a limit", maki_protocol_name(protocol),
+            stream ? ", a stream" : "");
+    send_kit_is(kit, protocol, "huge:1000000000");
+    kit->options.reply_bytes = 4 << 20;
+    kit->fe.peak_bytes = 0;
+    CHECK_STATUS(send_kit_ask(kit, stream, 3, "hello"), MAKI_TOOBIG, &kit->err);
+    CHECK(strstr(kit->err.msg, "more than 4 MB") != NULL);
+    CHECK(kit->fe.peak_bytes < 2 << 20);
+    CHECK_EQ(kit->rows, 0);
+    kit->options.reply_bytes = 0;
+}
+
+static int64_t now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* A flag that somebody sets after a while. */
+static int64_t cancel_at;
+static bool is_time(void *ctx)
+{
+    (void)ctx;
+    return now_ms() >= cancel_at;
+}
+
+static void run_silent(send_kit *kit)
+{
+    maki_sender *sender = NULL;
+    maki_str body = maki_str_of(send_kit_body(MAKI_WIRE_CHAT, true, "hello"));
+    maki_send_request request = {
+        .stream = true, .body = maki_send_text(&body), .retries = 3, .cancelled = is_time
+    };
+    tap_row("cancelled while nothing comes");
+    send_kit_is(kit, MAKI_WIRE_CHAT, "silent");
+    if (!CHECK_STATUS(maki_sender_open(&kit->options, &sender, &kit->err), MAKI_OK, &kit->err))
+        return;
+    cancel_at = now_ms() + 100;
+    maki_status st = maki_send(sender, &request, NULL, &kit->result, &kit->err);
+    int64_t late = now_ms() - cancel_at;
+    CHECK_STATUS(st, MAKI_CANCELLED, &kit->err);
+    if (!CHECK(late < 10000)) printf("# %lld ms late\n", (long long)late);
+    tap_row("and the sender still works");
+    send_kit_is(kit, MAKI_WIRE_CHAT, "");
+    maki_sender_close(sender);
+    CHECK_STATUS(send_kit_ask(kit, true, 0, "hello"), MAKI_OK, &kit->err);
+
+    tap_row("too long without a byte");
+    send_kit_is(kit, MAKI_WIRE_CHAT, "silent");
+    kit->provider.timeout_ms = 1000;
+    CHECK_STATUS(send_kit_ask(kit, true, 3, "hello"), MAKI_TIMEOUT, &kit->err);
+    CHECK(strstr(kit->err.msg, "llm.openai.timeout") != NULL);
+    CHECK_EQ(kit->result.retried, 0);
+
+    tap_row("too long altogether");
+    send_kit_is(kit, MAKI_WIRE_CHAT, "slow:40");
+    kit->options.total_ms = 100;
+    CHECK_STATUS(send_kit_ask(kit, true, 0, "hello"), MAKI_TIMEOUT, &kit->err);
+    kit->options.total_ms = 0;
+}
+
+/* The caller has enough: what came so far is a row. */
+static void run_enough(send_kit *kit, maki_protocol protocol)
+{
+    tap_row("%s: the caller stops", maki_protocol_name(protocol));
+    send_kit_is(kit, protocol, "slow:5");
+    kit->stop_after = 2;
+    CHECK_STATUS(send_kit_ask(kit, true, 3, "海苔を巻いて食べたいです"), MAKI_CANCELLED, &kit->err);
+    kit->stop_after = 0;
+    CHECK_EQ(kit->pieces, 2);
+    CHECK_EQ(kit->rows, 1);
+    CHECK_EQ(kit->parts, 1);
+    CHECK(strstr(kit->row, kit->text) != NULL);
+}
+
+static void run_nobody(send_kit *kit)
+{
+    tap_row("nobody is there: a local provider");
+    send_kit_is(kit, MAKI_WIRE_OLLAMA, "");
+    snprintf(kit->provider.origin, sizeof kit->provider.origin, "http://127.0.0.1:1");
+    CHECK_STATUS(send_kit_ask(kit, true, 2, "hello"), MAKI_UPSTREAM, &kit->err);
+    CHECK(strstr(kit->err.msg, "is it running?") != NULL);
+    CHECK_EQ(kit->result.retried, 2);
+
+    tap_row("nobody is there: elsewhere");
+    send_kit_is(kit, MAKI_WIRE_ANTHROPIC, "");
+    snprintf(kit->provider.origin, sizeof kit->provider.origin, "https://nowhere.invalid");
+    CHECK_STATUS(send_kit_ask(kit, true, 0, "hello"), MAKI_UPSTREAM, &kit->err);
+    CHECK(strstr(kit->err.msg, "check the network") != NULL);
+
+    tap_row("no TLS there");
+    send_kit_is(kit, MAKI_WIRE_ANTHROPIC, "");
+    snprintf(kit->provider.origin, sizeof kit->provider.origin, "https%s", kit->url + 4);
+    CHECK_STATUS(send_kit_ask(kit, true, 0, "hello"), MAKI_UPSTREAM, &kit->err);
+
+    tap_row("a key with a line's end");
+    send_kit_is(kit, MAKI_WIRE_ANTHROPIC, "");
+    kit->provider.key = MAKI_LIT("abc\r\nx-evil: 1");
+    CHECK_STATUS(send_kit_ask(kit, true, 0, "hello"), MAKI_INVALID, &kit->err);
+
+    tap_row("a path with nothing there");
+    send_kit_is(kit, MAKI_WIRE_CHAT, "");
+    snprintf(kit->provider.path, sizeof kit->provider.path, "/v1/nothing/here#");
+    kit->provider.protocol = MAKI_WIRE_NONE;
+    CHECK_STATUS(send_kit_ask(kit, true, 0, "hello"), MAKI_INVALID, &kit->err);
+}
+
+/* Everything that can fail, failing in turn. */
+static void run_faults(send_kit *kit)
+{
+    tap_row("memory that fails");
+    send_kit_is(kit, MAKI_WIRE_ANTHROPIC, "think");
+    for (size_t nth = 1;; nth++) {
+        maki_sender *sender = NULL;
+        fake_alloc_fail_at(&kit->fe, nth);
+        maki_status st = maki_sender_open(&kit->options, &sender, &kit->err);
+        if (st == MAKI_OK) st = send_kit_ask_with(kit, sender, true, 0, "hello");
+        bool injected = fake_alloc_failed(&kit->fe);
+        fake_alloc_fail_at(&kit->fe, 0);
+        maki_sender_close(sender);
+        if (!injected) CHECK_STATUS(st, MAKI_OK, &kit->err);
+        if (injected && st != MAKI_NOMEM) CHECK_STATUS(st, MAKI_OK, &kit->err);
+        if (!CHECK_EQ(fake_alloc_live(&kit->fe), 0) || !injected) break;
+    }
+}
+
+/* Events after which something was said, and not all. */
+static const char *const events[] = { "fail:4", "fail:3", "fail:6", "fail:2", "fail:2" };
+
+int main(int argc, char **argv)
+{
+    static send_kit kit;
+    if (send_kit_open(&kit, argc, argv)) {
+        for (size_t i = 0; i < COUNT(protocols); i++) {
+            run_moods(&kit, protocols[i]);
+            run_parts(&kit, protocols[i], events[i], "try again later");
+            run_enough(&kit, protocols[i]);
+        }
+        run_parts(&kit, MAKI_WIRE_ANTHROPIC, "cut:700", "in the middle");
+        run_parts(&kit, MAKI_WIRE_CHAT, "cut:600", "in the middle");
+        run_parts(&kit, MAKI_WIRE_OLLAMA, "cut:300", "in the middle");
+        run_lengths(&kit, MAKI_WIRE_ANTHROPIC, true);
+        run_lengths(&kit, MAKI_WIRE_GEMINI, false);
+        run_huge(&kit, MAKI_WIRE_CHAT, true);
+        run_huge(&kit, MAKI_WIRE_ANTHROPIC, false);
+        run_huge(&kit, MAKI_WIRE_OLLAMA, true);
+        run_silent(&kit);
+        run_nobody(&kit);
+        run_faults(&kit);
+    }
+    send_kit_close(&kit);
+    return tap_end();
+}

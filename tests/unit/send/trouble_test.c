@@ -1,0 +1,113 @@
+/* trouble_test.c -- errors as providers word them, and what they mean. */
+#include "send/trouble.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "fake_env.h"
+#include "tap.h"
+
+/* JSON is written with ' for ". */
+/* clang-format off */
+static const struct error_row { int status; const char *error; maki_trouble_kind kind; bool passes; } errors[] = {
+    { 400, "{'error':{'message':'This model\\u0027s maximum context length is 128000 tokens.','code':'context_length_exceeded'}}", MAKI_TROUBLE_OVERFLOW, false },
+    { 400, "{'error':{'message':'maximum context length is 5 tokens'}}", MAKI_TROUBLE_OVERFLOW, false },
+    { 400, "{'type':'error','error':{'type':'invalid_request_error','message':'prompt is too long: 210000 tokens > 200000 maximum'}}", MAKI_TROUBLE_OVERFLOW, false },
+    { 413, "{'type':'error','error':{'type':'request_too_large','message':'Request exceeds the maximum size'}}", MAKI_TROUBLE_OVERFLOW, false },
+    { 413, "", MAKI_TROUBLE_OVERFLOW, false },
+    { 400, "{'error':{'code':400,'status':'INVALID_ARGUMENT','message':'The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).'}}", MAKI_TROUBLE_OVERFLOW, false },
+    { 400, "{'error':{'code':'1261','message':'Prompt exceeds max length'}}", MAKI_TROUBLE_OVERFLOW, false },
+    { 400, "{'error':'the input length exceeds the context length'}", MAKI_TROUBLE_OVERFLOW, false },
+    { 500, "{'error':'the input length exceeds the context length'}", MAKI_TROUBLE_OVERFLOW, false },
+    { 400, "{'error':{'code':400,'message':'request (9000 tokens) exceeds the available context size (4096 tokens)','type':'exceed_context_size_error'}}", MAKI_TROUBLE_OVERFLOW, false },
+    { 200, "{'error':{'message':'trying to keep the first 9000 tokens when context the overflows'}}", MAKI_TROUBLE_OVERFLOW, false },
+    { 400, "{'error':{'message':'messages: at least one message is required','type':'invalid_request_error'}}", MAKI_TROUBLE_REQUEST, false },
+    { 422, "", MAKI_TROUBLE_REQUEST, false },
+    { 400, "", MAKI_TROUBLE_REQUEST, false },
+    { 401, "{'error':{'message':'Incorrect API key provided: sk-abc','type':'invalid_request_error','code':'invalid_api_key'}}", MAKI_TROUBLE_KEY, false },
+    { 401, "", MAKI_TROUBLE_KEY, false },
+    { 403, "{'type':'error','error':{'type':'permission_error','message':'no'}}", MAKI_TROUBLE_DENIED, false },
+    { 404, "{'type':'error','error':{'type':'not_found_error','message':'model: x'}}", MAKI_TROUBLE_UNKNOWN, false },
+    { 404, "", MAKI_TROUBLE_UNKNOWN, false },
+    { 302, "", MAKI_TROUBLE_UNKNOWN, false },
+    { 402, "{'error':{'message':'Insufficient Balance'}}", MAKI_TROUBLE_QUOTA, false },
+    { 429, "{'error':{'message':'You exceeded your current quota','type':'insufficient_quota','code':'insufficient_quota'}}", MAKI_TROUBLE_QUOTA, false },
+    { 429, "{'error':{'message':'Rate limit reached','type':'requests','code':'rate_limit_exceeded'}}", MAKI_TROUBLE_LIMIT, true },
+    { 429, "", MAKI_TROUBLE_LIMIT, true },
+    { 408, "", MAKI_TROUBLE_BUSY, true },
+    { 500, "{'error':{'message':'x'}}", MAKI_TROUBLE_BUSY, true },
+    { 502, "{'status':502,'message':'<html>Bad Gateway'}", MAKI_TROUBLE_BUSY, true },
+    { 503, "", MAKI_TROUBLE_BUSY, true },
+    { 529, "{'type':'error','error':{'type':'overloaded_error','message':'Overloaded'}}", MAKI_TROUBLE_BUSY, true },
+    /* in a stream: the status was 200 */
+    { 200, "{'type':'error','error':{'type':'overloaded_error','message':'Overloaded'}}", MAKI_TROUBLE_BUSY, true },
+    { 200, "{'type':'error','error':{'type':'rate_limit_error','message':'x'}}", MAKI_TROUBLE_LIMIT, true },
+    { 200, "{'type':'error','error':{'type':'invalid_request_error','message':'prompt is too long: 3 tokens > 2 maximum'}}", MAKI_TROUBLE_OVERFLOW, false },
+    { 200, "{'error':{'code':502,'message':'Provider returned error'}}", MAKI_TROUBLE_BUSY, true },
+    { 200, "{'error':{'code':401,'message':'x'}}", MAKI_TROUBLE_KEY, false },
+    { 200, "{'type':'error','code':'server_error','message':'x'}", MAKI_TROUBLE_BUSY, true },
+    { 200, "{'code':'context_length_exceeded','message':'x'}", MAKI_TROUBLE_OVERFLOW, false },
+    { 200, "{'error':'model runner has unexpectedly stopped'}", MAKI_TROUBLE_BUSY, true },
+    { 200, "[{'error':{'code':503,'status':'UNAVAILABLE','message':'x'}}]", MAKI_TROUBLE_BUSY, true },
+    { 200, "'words'", MAKI_TROUBLE_BUSY, true },
+    { 200, "", MAKI_TROUBLE_NONE, false },
+};
+/* clang-format on */
+
+static void run_errors(fake_env *fe)
+{
+    maki_provider p = { .name = "openai", .protocol = MAKI_WIRE_CHAT };
+    for (size_t i = 0; i < COUNT(errors); i++) {
+        const struct error_row *row = &errors[i];
+        maki_trouble t;
+        maki_err err;
+        char json[400];
+        snprintf(json, sizeof json, "%s", row->error);
+        for (char *at = json; *at; at++)
+            *at = *at == '\'' ? '"' : *at;
+        tap_row("%d %s", row->status, row->error);
+        CHECK_STATUS(maki_trouble_read(&fe->env, &p, row->status, maki_str_of(json), &t, &err),
+                     MAKI_OK, &err);
+        CHECK_EQ(t.kind, row->kind);
+        CHECK_EQ(maki_trouble_passes(&t), row->passes);
+        CHECK_EQ(fake_alloc_live(fe), 0);
+        maki_status st = maki_trouble_tell(&t, &p, MAKI_LIT("gpt-5"), &err);
+        CHECK_EQ(st == MAKI_OK, t.kind == MAKI_TROUBLE_NONE);
+    }
+}
+
+static void run_keys(fake_env *fe)
+{
+    maki_provider p = { .name = "openai", .key = MAKI_LIT("abcdef") };
+    maki_str error =
+        MAKI_LIT("{\"error\":{\"message\":\"key abcdef, and again abcdef: \\u0061bcdef!\"}}");
+    maki_trouble t;
+    maki_err err;
+    tap_row("a key that is quoted is masked");
+    CHECK_STATUS(maki_trouble_read(&fe->env, &p, 500, error, &t, &err), MAKI_OK, &err);
+    CHECK_CSTR(t.words, "key ***, and again ***: ***!");
+
+    tap_row("words that refuse a key are not repeated at all");
+    error = MAKI_LIT("{\"error\":{\"message\":\"Incorrect key: sk-12**********89\"}}");
+    CHECK_STATUS(maki_trouble_read(&fe->env, &p, 401, error, &t, &err), MAKI_OK, &err);
+    CHECK_STATUS(maki_trouble_tell(&t, &p, MAKI_LIT("m"), &err), MAKI_DENIED, &err);
+    CHECK(!strstr(err.msg, "sk-12") && strstr(err.msg, "llm.openai.api_key"));
+
+    tap_row("long words in Japanese are cut between characters");
+    char json[2000] = "{\"error\":{\"message\":\"";
+    for (int i = 0; i < 300; i++)
+        strcat(json, "海");
+    strcat(json, "\"}}");
+    CHECK_STATUS(maki_trouble_read(&fe->env, &p, 400, maki_str_of(json), &t, &err), MAKI_OK, &err);
+    CHECK_EQ(strlen(t.words), 126);
+}
+
+int main(void)
+{
+    fake_env fe;
+    fake_env_init(&fe);
+    run_errors(&fe);
+    run_keys(&fe);
+    return tap_end();
+}
