@@ -1,0 +1,22 @@
+/* bar.h -- how full the window is, in one line under the prompt:
+ *
+ *     ███░░░░░ 71,234 / 200,000 tokens (36 %) · 42 messages · claude-sonnet-4-5 */
+#ifndef MAKI_CHAT_BAR_H
+#define MAKI_CHAT_BAR_H
+
+#include <maki/str.h>
+
+enum { MAKI_BAR_MAX = 300 };
+
+typedef struct maki_bar {
+    double tokens, window; /* window 0: not known, so the share is not told */
+    double messages;       /* in view */
+    const char *model;     /* its first hundred bytes are shown */
+} maki_bar;
+
+/* The text is borrowed from `out`. */
+maki_str maki_bar_text(const maki_bar *bar, char out[MAKI_BAR_MAX]);
+/* An escape sequence: green, yellow from 60 %, red from 85 %. */
+const char *maki_bar_colour(const maki_bar *bar);
+
+#endif

@@ -1,0 +1,364 @@
+/* chat.c -- see chat.h. */
+#include "chat/chat.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/random.h"
+#include "base/str.h"
+#include "chat/bar.h"
+#include "chat/chat_inside.h"
+#include "chat/terminal.h"
+#include "ops/op.h"
+
+/* ---- telling --------------------------------------------------------------------------------------- */
+
+static void write_line(maki_chat *chat, maki_fd_sink *to, const char *fmt, va_list args)
+{
+    char line[1200];
+    maki_err err;
+    int n = vsnprintf(line, sizeof line, fmt, args);
+    if (n < 0) return;
+    maki_str text = { line, (size_t)n < sizeof line ? (size_t)n : sizeof line - 1 };
+    maki_sink out = maki_fd_sink_of(to);
+    if (chat->form == MAKI_SHOWING_JSON) {
+        maki_showing_note(maki_fd_sink_of(&chat->out_fd), text);
+    } else {
+        out.write(out.ctx, text, &err);
+    }
+}
+
+void maki_chat_note(maki_chat *chat, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    write_line(chat, &chat->notes_fd, fmt, args);
+    va_end(args);
+}
+
+void maki_chat_print(maki_chat *chat, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    write_line(chat, &chat->out_fd, fmt, args);
+    va_end(args);
+}
+
+/* Three lines are enough; which ones is what people do not know. */
+static const char setup[] =
+    "Nobody answers yet.  Put three lines like these into maki.yaml, in this folder or\n"
+    "in ~/.config/maki, and set ANTHROPIC_API_KEY:\n"
+    "\n"
+    "  llm:\n"
+    "    provider: anthropic\n"
+    "    anthropic: {model: claude-sonnet-4-5}\n"
+    "\n"
+    "openai, gemini, openrouter, deepseek and zai go the same way; ollama and lmstudio on\n"
+    "this machine need no key.  To see how it feels there is the demo's provider, which\n"
+    "thinks nothing: start `maki-fake-provider --port 4748` and write\n"
+    "\n"
+    "  llm:\n"
+    "    provider: fake\n"
+    "    fake: {model: fake-1, base_url: \"http://127.0.0.1:4748\"}\n";
+
+/* The first failure is what the program ends with. */
+static void keep_code(maki_chat *chat, const maki_err *err)
+{
+    if (chat->exit_code == 0) chat->exit_code = maki_status_exit(err->status);
+}
+
+void maki_chat_fail(maki_chat *chat, const maki_err *err)
+{
+    maki_provider provider;
+    maki_err why;
+    keep_code(chat, err);
+    if (err->status == MAKI_IO && maki_terminal_reader_gone()) return; /* it knows */
+    if (chat->form == MAKI_SHOWING_JSON) {
+        maki_showing_error(maki_fd_sink_of(&chat->out_fd), err);
+    } else {
+        maki_chat_note(chat, "maki chat: %s\n", err->msg);
+    }
+    bool nobody = err->status == MAKI_NOTFOUND && chat->provider[0] == '\0' &&
+                  maki_chat_provider(chat, &provider, &why) == MAKI_NOTFOUND;
+    if (nobody) maki_chat_note(chat, "\n%s", setup);
+}
+
+int maki_chat_exit_code(const maki_chat *chat)
+{
+    return chat->exit_code;
+}
+
+/* ---- opening --------------------------------------------------------------------------------------- */
+
+static maki_status open_config(maki_chat *chat, const char *file, maki_err *err)
+{
+    maki_config_options options = { sizeof options, *chat->env, file, environ, NULL, NULL };
+    return maki_config_open(&options, &chat->config, err);
+}
+
+/* A person sees answers; the lines for machines come when they were asked for. */
+static const maki_logger *open_log(maki_chat *chat)
+{
+    maki_config_value level;
+    bool asked = maki_config_find_value(chat->config, "log.level", &level) &&
+                 level.source != MAKI_CONFIG_DEFAULT;
+    if (!asked) return NULL;
+    chat->logger = (maki_logger){ chat->env->clock, maki_fd_sink_of(&chat->notes_fd), MAKI_INFO };
+    maki_level_named(maki_config_text(chat->config, "log.level"), &chat->logger.least);
+    maki_use_log(chat->m, chat->logger.sink, NULL);
+    return &chat->logger;
+}
+
+static bool interrupted(void *ctx)
+{
+    (void)ctx;
+    return maki_terminal_interrupted();
+}
+
+static maki_status open_engine(maki_chat *chat, maki_err *err)
+{
+    maki_options how = { sizeof how, *chat->env, MAKI_MAX_MEMORY };
+    maki_status st = maki_open(&how, &chat->m, err);
+    if (st != MAKI_OK) return st;
+    maki_use_config(chat->m, chat->config);
+    maki_watch_cancel(chat->m, interrupted, NULL);
+    maki_home(chat->home, sizeof chat->home);
+    maki_turns_options options = { .env = chat->env,
+                                   .config = chat->config,
+                                   .home = chat->home,
+                                   .logger = open_log(chat),
+                                   .durability = MAKI_SYNC,
+                                   .background = true };
+    return maki_turns_open(&options, &chat->turns, err);
+}
+
+maki_status maki_chat_new_path(maki_chat *chat, char out[MAKI_PATH_MAX], maki_err *err)
+{
+    char id[MAKI_UUID_LEN + 1], folder[MAKI_PATH_MAX];
+    maki_status st = maki_uuid(chat->env->random, id, err);
+    if (st == MAKI_OK)
+        st = maki_agent_folder(chat->home, MAKI_AGENT_DEFAULT, "sessions", folder, sizeof folder,
+                               err);
+    if (st == MAKI_OK)
+        st = maki_session_file(chat->home, MAKI_AGENT_DEFAULT, id, out, MAKI_PATH_MAX, err);
+    return st;
+}
+
+bool maki_chat_began(const maki_chat *chat)
+{
+    return chat->path[0] && access(chat->path, F_OK) == 0;
+}
+
+/* A name of the user's own: a key, whose session is made by the first message. */
+static maki_status find_key(maki_chat *chat, const char *name, maki_err *err)
+{
+    bool whole = strncmp(name, "agent:", 6) == 0;
+    int n = snprintf(chat->key, sizeof chat->key, "%s%s",
+                     whole ? "" : "agent:" MAKI_AGENT_DEFAULT ":", name);
+    if (n < 0 || (size_t)n >= sizeof chat->key)
+        return maki_fail(err, MAKI_INVALID, "the session's name is longer than %d bytes",
+                         MAKI_KEY_MAX - 1);
+    maki_status st =
+        maki_conversation_path(chat->env, chat->key, chat->path, sizeof chat->path, err);
+    if (st != MAKI_NOTFOUND) return st;
+    chat->path[0] = '\0';
+    return MAKI_OK;
+}
+
+/* One that is there, a path, or a name.  A folder that happens to be called like the session is none: nothing is
+ * written into it. */
+static maki_status find_session(maki_chat *chat, const char *name, maki_err *err)
+{
+    size_t n = strlen(name);
+    bool file = n > 6 && strcmp(name + n - 6, ".jsonl") == 0;
+    maki_status st = maki_conversation_path(chat->env, name, chat->path, sizeof chat->path, err);
+    if (st != MAKI_OK && st != MAKI_NOTFOUND) return st;
+    if (st == MAKI_OK && (file || maki_chat_began(chat))) return MAKI_OK;
+    if (strchr(name, '/'))
+        return maki_fail(err, MAKI_NOTFOUND,
+                         "%.100s is no conversation; the path of a new one ends with .jsonl", name);
+    return find_key(chat, name, err);
+}
+
+static maki_status open_all(maki_chat *chat, const maki_chat_options *options, maki_err *err)
+{
+    snprintf(chat->provider, sizeof chat->provider, "%s",
+             options->provider ? options->provider : "");
+    snprintf(chat->model, sizeof chat->model, "%s", options->model ? options->model : "");
+    maki_status st = open_config(chat, options->config, err);
+    if (st == MAKI_OK) st = open_engine(chat, err);
+    if (st != MAKI_OK) return st;
+    return options->session ? find_session(chat, options->session, err)
+                            : maki_chat_new_path(chat, chat->path, err);
+}
+
+maki_status maki_chat_open(const maki_env *env, const maki_chat_options *options, maki_chat **out,
+                           maki_err *err)
+{
+    maki_chat *chat = env->alloc->resize(env->alloc, NULL, 0, sizeof *chat);
+    if (!chat) return maki_fail_nomem(err);
+    bool terminal = maki_terminal_styled();
+    *chat = (maki_chat){ .env = env,
+                         .out_fd = { env->files, STDOUT_FILENO },
+                         .notes_fd = { env->files, STDERR_FILENO },
+                         .input = maki_buf_new(env->alloc, MAKI_CHAT_ANSWER_MAX),
+                         .reply = maki_buf_new(env->alloc, MAKI_CHAT_ANSWER_MAX) };
+    chat->form = options->json ? MAKI_SHOWING_JSON
+                 : terminal    ? MAKI_SHOWING_TERMINAL
+                               : MAKI_SHOWING_PLAIN;
+    maki_status st = open_all(chat, options, err);
+    if (st != MAKI_OK) {
+        maki_chat_close(chat);
+        return st;
+    }
+    *out = chat;
+    return MAKI_OK;
+}
+
+void maki_chat_close(maki_chat *chat)
+{
+    if (!chat) return;
+    maki_turns_close(chat->turns);
+    maki_close(chat->m);
+    maki_config_close(chat->config);
+    maki_buf_free(&chat->input);
+    maki_buf_free(&chat->reply);
+    chat->env->alloc->resize(chat->env->alloc, chat, sizeof *chat, 0);
+}
+
+/* ---- a turn ---------------------------------------------------------------------------------------- */
+
+static void keep_result(maki_chat *chat, const maki_turn_result *result)
+{
+    if (result->path[0]) snprintf(chat->path, sizeof chat->path, "%s", result->path);
+    if (result->model[0]) snprintf(chat->answering, sizeof chat->answering, "%s", result->model);
+    if (result->window > 0) chat->window = result->window;
+}
+
+static void tell_stop(maki_chat *chat, maki_stop stop)
+{
+    if (stop == MAKI_STOP_LENGTH)
+        maki_chat_note(chat, "(the answer came to its limit of tokens; say \"go on\")\n");
+    if (stop == MAKI_STOP_REFUSED)
+        maki_chat_note(chat, "(the model, or a filter, does not want to answer)\n");
+    if (stop == MAKI_STOP_CALLS)
+        maki_chat_note(chat, "(the model wants a tool, and a chat has none)\n");
+}
+
+/* How a turn ended, besides its answer. */
+static void tell_end(maki_chat *chat, maki_status st, const maki_err *err)
+{
+    bool stopped = maki_terminal_take_interrupt(); /* even if it came too late to stop anything */
+    if (st == MAKI_OK) {
+        tell_stop(chat, chat->result.stop);
+    } else if (chat->form == MAKI_SHOWING_JSON) {
+        keep_code(chat, err); /* the line of the end told it */
+    } else if (st == MAKI_CANCELLED && stopped) {
+        maki_chat_note(chat, "(stopped; what came is kept)\n");
+        keep_code(chat, err);
+    } else {
+        maki_chat_fail(chat, err);
+    }
+}
+
+/* The turn, and its answer as it comes. */
+static maki_status answer(maki_chat *chat, maki_str text, maki_err *err)
+{
+    maki_turn_calls calls;
+    maki_err ended;
+    maki_turn_request request = { .path = chat->path[0] ? chat->path : NULL,
+                                  .key = chat->key,
+                                  .text = text,
+                                  .provider = maki_str_of(chat->provider),
+                                  .model = maki_str_of(chat->model) };
+    maki_showing_begin(&chat->showing, chat->form, maki_fd_sink_of(&chat->out_fd),
+                       maki_fd_sink_of(&chat->notes_fd));
+    maki_showing_listen(&chat->showing, &calls);
+    maki_status st = maki_turn(chat->turns, &request, &calls, &chat->result, err);
+    maki_status shown = maki_showing_end(&chat->showing, st, err, &chat->result, &ended);
+    keep_result(chat, &chat->result);
+    if (st != MAKI_OK || shown == MAKI_OK) return st;
+    *err = ended;
+    return shown;
+}
+
+void maki_chat_say(maki_chat *chat, maki_str text)
+{
+    maki_err err;
+    if (text.len == 0) {
+        maki_fail(&err, MAKI_INVALID, "there is nothing to say: the message is empty");
+        maki_chat_fail(chat, &err);
+        return;
+    }
+    maki_terminal_take_interrupt();
+    if (chat->form == MAKI_SHOWING_TERMINAL) maki_terminal_echo(false);
+    maki_status st = answer(chat, text, &err);
+    if (chat->form == MAKI_SHOWING_TERMINAL) maki_terminal_echo(true);
+    tell_end(chat, st, &err);
+}
+
+void maki_chat_line(maki_chat *chat, maki_str line, bool *go_on)
+{
+    while (line.len && isspace((unsigned char)line.ptr[line.len - 1]))
+        line.len--;
+    *go_on = true;
+    if (line.len == 0) return;
+    if (maki_command_is(line)) {
+        maki_chat_command(chat, line, go_on);
+    } else {
+        maki_chat_say(chat, line);
+    }
+}
+
+/* ---- hello and goodbye ------------------------------------------------------------------------------ */
+
+maki_status maki_chat_provider(const maki_chat *chat, maki_provider *out, maki_err *err)
+{
+    return maki_provider_from_config(chat->config, MAKI_LIT(MAKI_AGENT_DEFAULT),
+                                     maki_str_of(chat->provider), out, err);
+}
+
+void maki_chat_greet(maki_chat *chat)
+{
+    maki_provider provider;
+    maki_err err;
+    if (maki_chat_provider(chat, &provider, &err) != MAKI_OK) {
+        maki_chat_note(chat, "maki chat: %s\n", err.msg);
+        if (err.status == MAKI_NOTFOUND) maki_chat_note(chat, "\n%s\n", setup);
+        return;
+    }
+    maki_str model = chat->model[0] ? maki_str_of(chat->model) : provider.model;
+    snprintf(chat->answering, sizeof chat->answering, "%.*s", (int)model.len, model.ptr);
+    maki_chat_note(chat, "%s answers.  /help lists the commands, Ctrl-D leaves.\n",
+                   chat->answering);
+}
+
+void maki_chat_part(maki_chat *chat)
+{
+    maki_session_place place;
+    if (!maki_chat_began(chat)) return;
+    bool session = maki_session_place_of(chat->path, &place);
+    maki_chat_note(chat, "maki chat --session %s goes on with it.\n",
+                   session ? place.id : chat->path);
+}
+
+/* ---- the bar --------------------------------------------------------------------------------------- */
+
+maki_editor_bar maki_chat_bar(maki_chat *chat)
+{
+    maki_str status;
+    maki_err err;
+    if (!maki_chat_began(chat) || maki_chat_status(chat, false, &status, &err) != MAKI_OK) {
+        int n = snprintf(chat->bar, sizeof chat->bar, "a new conversation%s%s",
+                         chat->answering[0] ? " · " : "", chat->answering);
+        return (maki_editor_bar){ { chat->bar, (size_t)n }, "\033[2m" };
+    }
+    maki_bar bar = { maki_chat_number(status, "tokens"), maki_chat_number(status, "window"),
+                     maki_chat_number(status, "messagesCount"), chat->answering };
+    return (maki_editor_bar){ maki_bar_text(&bar, chat->bar),
+                              maki_terminal_coloured() ? maki_bar_colour(&bar) : "" };
+}

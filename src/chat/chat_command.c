@@ -1,0 +1,271 @@
+/* chat_command.c -- commands: each is an operation of src/ops, and a few words about its answer. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/json_write.h"
+#include "base/str.h"
+#include "chat/chat_inside.h"
+#include "chat/terminal.h"
+
+/* ---- operations ------------------------------------------------------------------------------------ */
+
+maki_status maki_chat_ask(maki_chat *chat, const char *op, maki_str *answer, maki_err *err)
+{
+    maki_status st = maki_buf_status(&chat->input, err);
+    maki_buf_clear(&chat->reply);
+    if (st == MAKI_OK)
+        st = maki_op(chat->m, maki_str_of(op), maki_buf_str(&chat->input),
+                     maki_buf_sink(&chat->reply), err);
+    if (st == MAKI_OK) st = maki_buf_status(&chat->reply, err);
+    return st == MAKI_OK ? maki_json_check(maki_buf_str(&chat->reply), answer, err) : st;
+}
+
+maki_status maki_chat_status(maki_chat *chat, bool wait, maki_str *answer, maki_err *err)
+{
+    maki_jw w;
+    maki_buf_clear(&chat->input);
+    maki_jw_init(&w, maki_buf_sink(&chat->input), err);
+    maki_jw_object(&w);
+    maki_jw_key(&w, MAKI_LIT("conversation"));
+    maki_jw_string(&w, maki_str_of(chat->path));
+    maki_jw_key(&w, MAKI_LIT("wait"));
+    maki_jw_bool(&w, wait);
+    if (chat->window > 0) {
+        maki_jw_key(&w, MAKI_LIT("window"));
+        maki_jw_double(&w, chat->window);
+    }
+    maki_jw_end_object(&w);
+    maki_status st = maki_jw_end(&w);
+    return st == MAKI_OK ? maki_chat_ask(chat, "session.status", answer, err) : st;
+}
+
+double maki_chat_number(maki_str answer, const char *name)
+{
+    maki_str value;
+    return maki_json_get(answer, maki_str_of(name), &value) ? maki_json_double(value) : 0;
+}
+
+/* A field's text in out[room]. */
+static const char *text_of(maki_str object, const char *name, char *out, size_t room)
+{
+    maki_str value;
+    size_t n = 0;
+    if (maki_json_get(object, maki_str_of(name), &value) &&
+        maki_json_kind_of(value) == MAKI_JSON_STRING)
+        n = maki_json_copy_text(value, out, room - 1);
+    out[n] = '\0';
+    return out;
+}
+
+/* ---- what is told ---------------------------------------------------------------------------------- */
+
+static void tell_status(maki_chat *chat, maki_str answer)
+{
+    char text[120];
+    maki_str parts;
+    maki_json_item item;
+    maki_chat_print(chat, "%s of the window: %.0f of %.0f tokens\n",
+                    text_of(answer, "contextUsage", text, sizeof text),
+                    maki_chat_number(answer, "tokens"), maki_chat_number(answer, "window"));
+    if (maki_json_get(answer, MAKI_LIT("parts"), &parts)) {
+        maki_json_iter iter = maki_json_items(parts);
+        while (maki_json_next(&iter, &item)) {
+            double tokens = maki_chat_number(item.value, "tokens");
+            if (tokens == 0) continue;
+            maki_chat_print(chat, "  %-15s %8.0f tokens in %.0f messages\n",
+                            text_of(item.value, "part", text, sizeof text), tokens,
+                            maki_chat_number(item.value, "messages"));
+        }
+    }
+    maki_chat_print(chat, "%.0f messages in view, %.0f pinned; ",
+                    maki_chat_number(answer, "messagesCount"), maki_chat_number(answer, "pinned"));
+    maki_chat_print(chat, "condensed or truncated %.0f times, last: %s\n",
+                    maki_chat_number(answer, "compressionCount"),
+                    text_of(answer, "lastCompression", text, sizeof text));
+    maki_chat_print(chat, "session %s, model %s\n", text_of(answer, "id", text, sizeof text),
+                    chat->answering[0] ? chat->answering : "not known");
+}
+
+static void tell_step(maki_chat *chat, const char *done, maki_str answer)
+{
+    double event = maki_chat_number(answer, "event"), removed = maki_chat_number(answer, "removed");
+    maki_chat_print(chat, "%s", done);
+    if (removed > 0)
+        maki_chat_print(chat, ", %.0f message%s out of view", removed, removed == 1 ? "" : "s");
+    maki_chat_print(chat, ": %.0f -> %.0f tokens (event %.0f; /undo takes it back)\n",
+                    maki_chat_number(answer, "tokensBefore"),
+                    maki_chat_number(answer, "tokensAfter"), event);
+}
+
+static void tell_moment(maki_chat *chat, maki_str answer, char letter)
+{
+    char only[] = "onlyA", messages[] = "messagesA", tokens[] = "tokensA";
+    maki_str ranges = MAKI_LIT("[]");
+    only[4] = messages[8] = tokens[6] = letter;
+    maki_json_get(answer, maki_str_of(only), &ranges);
+    maki_chat_print(chat, "%c: %.0f messages, %.0f tokens; only there: ", letter,
+                    maki_chat_number(answer, messages), maki_chat_number(answer, tokens));
+    if (ranges.len <= 2) ranges = MAKI_LIT("nothing");
+    maki_chat_print(chat, "%.*s\n", (int)(ranges.len < 800 ? ranges.len : 800), ranges.ptr);
+}
+
+static void tell_diff(maki_chat *chat, maki_str answer)
+{
+    tell_moment(chat, answer, 'A');
+    tell_moment(chat, answer, 'B');
+}
+
+/* For a program: the operation's own answer. */
+static bool told_as_json(maki_chat *chat, const char *command, maki_str answer)
+{
+    if (chat->form != MAKI_SHOWING_JSON) return false;
+    maki_showing_of_command(maki_fd_sink_of(&chat->out_fd), command, answer);
+    return true;
+}
+
+static void tell_help(maki_chat *chat)
+{
+    const maki_command_row *row;
+    for (size_t i = 0; (row = maki_command_at(i)) != NULL; i++)
+        maki_chat_print(chat, "  /%-9s %-18s %s\n", row->name, row->takes, row->help);
+    maki_chat_print(chat,
+                    "Ctrl-C stops an answer.  A backslash at the end of a line goes on in the "
+                    "next; a space before a slash sends it.\n");
+}
+
+/* ---- commands -------------------------------------------------------------------------------------- */
+
+static maki_status run_op(maki_chat *chat, const maki_command *command, const char *path,
+                          maki_str *answer, maki_err *err)
+{
+    maki_buf_clear(&chat->input);
+    maki_command_input(command, chat->path, path, &chat->input);
+    return maki_chat_ask(chat, command->row->op, answer, err);
+}
+
+static maki_status run_fork(maki_chat *chat, const maki_command *command, maki_err *err)
+{
+    char path[MAKI_PATH_MAX];
+    maki_str answer;
+    maki_status st = maki_chat_new_path(chat, path, err);
+    if (st == MAKI_OK) st = run_op(chat, command, path, &answer, err);
+    if (st != MAKI_OK) return st;
+    snprintf(chat->path, sizeof chat->path, "%s", path);
+    if (told_as_json(chat, "fork", answer)) return MAKI_OK;
+    maki_chat_print(chat, "Forked at message %.0f; from here on it is a session of its own.\n",
+                    maki_chat_number(answer, "seq"));
+    return MAKI_OK;
+}
+
+static maki_status run_status(maki_chat *chat, maki_err *err)
+{
+    maki_str answer;
+    maki_status st = maki_chat_status(chat, true, &answer, err);
+    if (st == MAKI_OK && !told_as_json(chat, "status", answer)) tell_status(chat, answer);
+    return st;
+}
+
+/* The provider has to be one that can be asked; whether it has the model only it knows. */
+static maki_status run_model(maki_chat *chat, const maki_command *command, maki_err *err)
+{
+    maki_provider provider;
+    maki_str name = command->count == 2 ? command->arguments[0] : maki_str_of(chat->provider);
+    maki_str model =
+        command->count ? command->arguments[command->count - 1] : maki_str_of(chat->model);
+    maki_status st =
+        maki_provider_from_config(chat->config, MAKI_LIT(MAKI_AGENT_DEFAULT), name, &provider, err);
+    if (st != MAKI_OK) return st;
+    if (model.len == 0) model = provider.model;
+    if (model.len >= sizeof chat->model)
+        return maki_fail(err, MAKI_INVALID, "no model has a name that long");
+    if (command->count) {
+        snprintf(chat->provider, sizeof chat->provider, "%s", provider.name);
+        snprintf(chat->model, sizeof chat->model, "%.*s", (int)model.len, model.ptr);
+        chat->window = 0; /* the next turn tells it */
+    }
+    snprintf(chat->answering, sizeof chat->answering, "%.*s", (int)model.len, model.ptr);
+    maki_chat_print(chat, "%s of %s answers.\n", chat->answering, provider.name);
+    return MAKI_OK;
+}
+
+/* ---- the last messages ------------------------------------------------------------------------------ */
+
+typedef struct listing {
+    maki_chat *chat;
+    uint64_t from; /* the first to be told */
+} listing;
+
+static maki_status tell_message(void *ctx, const maki_message *m, maki_err *err)
+{
+    listing *l = ctx;
+    char role[16], text[200];
+    (void)err;
+    if (m->seq == 0 || m->seq < l->from) return MAKI_OK;
+    text_of(m->json, "content", text, 80);
+    for (char *at = text; *at; at++) {
+        if ((unsigned char)*at < 0x20 || *at == 0x7f) *at = ' ';
+    }
+    maki_chat_print(l->chat, "%6llu%s %-9s %s\n", (unsigned long long)m->seq,
+                    m->hidden   ? " ·"
+                    : m->pinned ? " *"
+                                : "  ",
+                    text_of(m->json, "role", role, sizeof role), text[0] ? text : "[...]");
+    return MAKI_OK;
+}
+
+static maki_status run_log(maki_chat *chat, const maki_command *command, maki_err *err)
+{
+    enum { USUALLY = 20 };
+    maki_conversation *c = NULL;
+    uint64_t most = USUALLY;
+    if (command->count) {
+        most = 0;
+        for (size_t i = 0; i < command->arguments[0].len; i++)
+            most = most * 10 + (uint64_t)(command->arguments[0].ptr[i] - '0');
+    }
+    maki_status st = maki_conversation_open(chat->m, chat->path, MAKI_OPEN, &c, err);
+    if (st != MAKI_OK) return st;
+    uint64_t last = maki_conversation_last(c);
+    listing l = { chat, last > most ? last - most + 1 : 1 };
+    st = maki_conversation_each(c, MAKI_LATEST, true, tell_message, &l, err);
+    maki_conversation_close(c);
+    return st;
+}
+
+static maki_status run(maki_chat *chat, const maki_command *command, bool *go_on, maki_err *err)
+{
+    maki_str answer;
+    maki_status st = MAKI_OK;
+    if (command->row->conversation && !maki_chat_began(chat))
+        return maki_refuse(err, "EMPTY", "nothing was said yet in this conversation");
+    switch (command->row->kind) {
+    case MAKI_COMMAND_STATUS: return run_status(chat, err);
+    case MAKI_COMMAND_FORK: return run_fork(chat, command, err);
+    case MAKI_COMMAND_LOG: return run_log(chat, command, err);
+    case MAKI_COMMAND_STEP:
+        st = run_op(chat, command, NULL, &answer, err);
+        if (st == MAKI_OK && !told_as_json(chat, command->row->name, answer))
+            tell_step(chat, command->row->done, answer);
+        return st;
+    case MAKI_COMMAND_DIFF:
+        st = run_op(chat, command, NULL, &answer, err);
+        if (st == MAKI_OK && !told_as_json(chat, "diff", answer)) tell_diff(chat, answer);
+        return st;
+    case MAKI_COMMAND_MODEL: return run_model(chat, command, err);
+    case MAKI_COMMAND_HELP: tell_help(chat); return MAKI_OK;
+    case MAKI_COMMAND_QUIT: *go_on = false; return MAKI_OK;
+    }
+    return MAKI_OK;
+}
+
+void maki_chat_command(maki_chat *chat, maki_str line, bool *go_on)
+{
+    maki_command command;
+    maki_err err;
+    maki_terminal_take_interrupt();
+    maki_status st = maki_command_parse(line, &command, &err);
+    if (st == MAKI_OK) st = run(chat, &command, go_on, &err);
+    maki_terminal_take_interrupt(); /* it stopped the command, or came too late */
+    if (st != MAKI_OK) maki_chat_fail(chat, &err);
+}

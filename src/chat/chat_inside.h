@@ -1,0 +1,56 @@
+/* chat_inside.h -- what chat.c and chat_command.c share; see chat.h. */
+#ifndef MAKI_CHAT_CHAT_INSIDE_H
+#define MAKI_CHAT_CHAT_INSIDE_H
+
+#include <maki/maki.h>
+
+#include "base/files.h"
+#include "chat/bar.h"
+#include "chat/chat.h"
+
+enum { MAKI_CHAT_ANSWER_MAX = 1 << 20 };
+
+struct maki_chat {
+    const maki_env *env;
+    maki_config *config;
+    maki *m;
+    maki_turns *turns;
+    char home[MAKI_PATH_MAX];
+    char path
+        [MAKI_PATH_MAX]; /* of the messages file; "": the key says where, and it is not there yet */
+    char key[MAKI_KEY_MAX];
+    char provider[64], model[MAKI_MODEL_MAX]; /* "": as configured */
+    char answering[MAKI_MODEL_MAX];           /* the model of the last turn, or who would answer */
+    double window;                            /* of the last turn; 0: not known */
+    maki_showing_form form;
+    maki_showing showing;
+    maki_turn_result result; /* of the last turn */
+    maki_fd_sink out_fd, notes_fd;
+    maki_logger logger;
+    maki_buf input, reply; /* of an operation */
+    char bar[MAKI_BAR_MAX];
+    int exit_code;
+};
+
+/* Tell what went wrong, and keep the first exit code. */
+void maki_chat_fail(maki_chat *chat, const maki_err *err);
+/* A line that is no answer: to standard error, or (JSON) nowhere. */
+void maki_chat_note(maki_chat *chat, const char *fmt, ...) MAKI_PRINTF(2, 3);
+/* A line that was asked for: to standard output. */
+void maki_chat_print(maki_chat *chat, const char *fmt, ...) MAKI_PRINTF(2, 3);
+/* Is there a conversation yet? */
+bool maki_chat_began(const maki_chat *chat);
+/* A path for a new session. */
+maki_status maki_chat_new_path(maki_chat *chat, char out[MAKI_PATH_MAX], maki_err *err);
+/* The provider that would be asked now. */
+maki_status maki_chat_provider(const maki_chat *chat, maki_provider *out, maki_err *err);
+
+/* chat_command.c */
+/* Run an operation on what chat->input has; *answer is borrowed from chat->reply. */
+maki_status maki_chat_ask(maki_chat *chat, const char *op, maki_str *answer, maki_err *err);
+/* session.status of the conversation, as far as it is counted (`wait`: until it is). */
+maki_status maki_chat_status(maki_chat *chat, bool wait, maki_str *answer, maki_err *err);
+double maki_chat_number(maki_str answer, const char *name); /* 0 when it is not there */
+void maki_chat_command(maki_chat *chat, maki_str line, bool *go_on);
+
+#endif

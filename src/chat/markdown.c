@@ -1,0 +1,383 @@
+/* markdown.c -- see markdown.h.
+ *
+ * A line begins by waiting until it is clear what it is: "##" may become a heading, "**" a word in bold.  From
+ * then on its characters go to the phrase, or as they are to the flow. */
+#include "chat/markdown.h"
+
+#include "base/str.h"
+#include "base/text.h"
+
+enum { REPLACEMENT = 0xfffd, RULE = 0x2500, RULE_MOST = 60, INDENT_MOST = 40, TAB = 4 };
+
+typedef enum kind { UNCLEAR, TEXT, HEADING, BULLET, NUMBER, QUOTE, TABLE, LINE, FENCE } kind;
+
+void maki_markdown_begin(maki_markdown *md, maki_sink sink, unsigned width, bool styled)
+{
+    *md = (maki_markdown){ .flow = maki_flow_new(sink, width, styled) };
+    md->phrase = maki_phrase_new(&md->flow, MAKI_LOOK_PLAIN);
+}
+
+void maki_markdown_resize(maki_markdown *md, unsigned width)
+{
+    md->flow.width = width < MAKI_FLOW_LEAST ? MAKI_FLOW_LEAST : width;
+}
+
+/* ---- what a line is ------------------------------------------------------------------------------- */
+
+/* How many of `code` it begins with. */
+static size_t run_of(const maki_markdown *md, uint32_t code)
+{
+    size_t n = 0;
+    while (n < md->head_len && md->head[n] == code)
+        n++;
+    return n;
+}
+
+static bool is_space(uint32_t code)
+{
+    return code == ' ' || code == '\t';
+}
+
+static kind heading_or_text(const maki_markdown *md, bool whole)
+{
+    size_t n = run_of(md, '#');
+    if (n > 6) return TEXT;
+    if (n == md->head_len) return whole ? TEXT : UNCLEAR;
+    return is_space(md->head[n]) ? HEADING : TEXT;
+}
+
+/* "- item", "---" or just text. */
+static kind bullet_or_line(const maki_markdown *md, bool whole)
+{
+    uint32_t mark = md->head[0];
+    size_t n = run_of(md, mark);
+    if (n == 1 && md->head_len == 2 && is_space(md->head[1]) && mark != '_') return BULLET;
+    if (n < md->head_len) return TEXT;
+    if (!whole) return UNCLEAR;
+    return n >= 3 && mark != '+' ? LINE : TEXT;
+}
+
+static kind number_or_text(const maki_markdown *md, bool whole)
+{
+    size_t n = 0;
+    while (n < md->head_len && md->head[n] >= '0' && md->head[n] <= '9')
+        n++;
+    if (n > 9) return TEXT;
+    if (n == md->head_len) return whole ? TEXT : UNCLEAR;
+    if (md->head[n] != '.' && md->head[n] != ')') return TEXT;
+    if (n + 1 == md->head_len) return whole ? TEXT : UNCLEAR;
+    return is_space(md->head[n + 1]) ? NUMBER : TEXT;
+}
+
+/* "```c" to the end of the line; with another backtick behind it is code inside a line. */
+static kind fence_or_text(const maki_markdown *md, bool whole)
+{
+    uint32_t mark = md->head[0];
+    size_t n = run_of(md, mark);
+    if (n == md->head_len && !whole) return UNCLEAR;
+    if (n < 3) return TEXT;
+    for (size_t i = n; i < md->head_len && mark == '`'; i++) {
+        if (md->head[i] == mark) return TEXT;
+    }
+    return whole ? FENCE : UNCLEAR;
+}
+
+static kind kind_of(const maki_markdown *md, bool whole)
+{
+    if (md->head_len == MAKI_MARKDOWN_HEAD) return TEXT;
+    switch (md->head[0]) {
+    case '#': return heading_or_text(md, whole);
+    case '-':
+    case '*':
+    case '_':
+    case '+': return bullet_or_line(md, whole);
+    case '`':
+    case '~': return fence_or_text(md, whole);
+    case '>': return QUOTE;
+    case '|': return TABLE;
+    default:
+        if (md->head[0] >= '0' && md->head[0] <= '9') return number_or_text(md, whole);
+        return TEXT;
+    }
+}
+
+/* ---- the beginning of a line ---------------------------------------------------------------------- */
+
+static void begin_indent(maki_markdown *md)
+{
+    for (int i = 0; i < md->indent; i++)
+        maki_flow_begin(&md->flow, MAKI_LIT(" "), false);
+}
+
+/* The marks of the block before end with it. */
+static void begin_block(maki_markdown *md, unsigned look)
+{
+    md->phrase = maki_phrase_new(&md->flow, look);
+}
+
+static void say_head(maki_markdown *md)
+{
+    for (size_t i = 0; i < md->head_len; i++)
+        maki_phrase_char(&md->phrase, md->head[i]);
+}
+
+static void begin_number(maki_markdown *md)
+{
+    for (size_t i = 0; i < md->head_len; i++) {
+        char digit = (char)md->head[i];
+        maki_flow_begin(&md->flow, (maki_str){ &digit, 1 }, false);
+    }
+}
+
+static void write_rule(maki_markdown *md, unsigned columns)
+{
+    for (unsigned i = 0; i < columns && i < md->flow.width - md->flow.hang_width; i++)
+        maki_flow_raw(&md->flow, RULE, MAKI_LOOK_DIM);
+}
+
+static void begin_code(maki_markdown *md)
+{
+    size_t n = run_of(md, md->head[0]);
+    md->fence = md->head[0];
+    md->fence_len = n;
+    md->fence_quotes = md->quotes;
+    write_rule(md, 2);
+    while (n < md->head_len && is_space(md->head[n]))
+        n++;
+    if (n < md->head_len) maki_flow_raw(&md->flow, ' ', MAKI_LOOK_DIM);
+    for (; n < md->head_len; n++)
+        maki_flow_raw(&md->flow, md->head[n], MAKI_LOOK_DIM);
+}
+
+/* A bar, and the line begins again behind it. */
+static void begin_quote(maki_markdown *md)
+{
+    maki_flow_begin(&md->flow, MAKI_LIT("│ "), true);
+    md->quotes++;
+    md->indent = -1;
+}
+
+static void begin_line(maki_markdown *md, kind line)
+{
+    md->state = MAKI_MARKDOWN_TEXT;
+    if (line != QUOTE) begin_indent(md);
+    switch (line) {
+    case HEADING: begin_block(md, MAKI_LOOK_HEADING); break;
+    case BULLET:
+        begin_block(md, MAKI_LOOK_PLAIN);
+        maki_flow_begin(&md->flow, MAKI_LIT("• "), false);
+        break;
+    case NUMBER:
+        begin_block(md, MAKI_LOOK_PLAIN);
+        begin_number(md);
+        break;
+    case QUOTE:
+        begin_quote(md);
+        md->state = MAKI_MARKDOWN_BEGIN;
+        break;
+    case TABLE:
+        maki_flow_raw(&md->flow, '|', MAKI_LOOK_PLAIN);
+        md->state = MAKI_MARKDOWN_TABLE;
+        break;
+    case LINE: write_rule(md, RULE_MOST); break;
+    case FENCE:
+        begin_code(md);
+        md->state = MAKI_MARKDOWN_CODE;
+        break;
+    default: say_head(md); break;
+    }
+    md->head_len = 0;
+}
+
+static void on_begin(maki_markdown *md, uint32_t code)
+{
+    if (is_space(code) && md->head_len == 0) {
+        int wide = code == '\t' ? TAB : 1;
+        if (md->indent + wide <= INDENT_MOST) md->indent += wide;
+        return;
+    }
+    md->head[md->head_len++] = code;
+    kind line = kind_of(md, false);
+    if (line != UNCLEAR) begin_line(md, line);
+}
+
+/* ---- ends of lines -------------------------------------------------------------------------------- */
+
+static void next_line(maki_markdown *md)
+{
+    maki_flow_line(&md->flow);
+    md->began = true;
+    md->blank = false;
+    md->indent = 0;
+    md->quotes = 0;
+}
+
+/* Several empty lines read like one, and at the beginning like none. */
+static void empty_line(maki_markdown *md)
+{
+    begin_block(md, MAKI_LOOK_PLAIN);
+    if (md->quotes) {
+        next_line(md);
+        return;
+    }
+    if (md->began && !md->blank) maki_flow_line(&md->flow);
+    md->blank = true;
+    md->indent = 0;
+}
+
+static void end_text(maki_markdown *md)
+{
+    maki_phrase_settle(&md->phrase);
+    if (md->phrase.base) begin_block(md, MAKI_LOOK_PLAIN); /* a heading is one line */
+    next_line(md);
+    md->state = MAKI_MARKDOWN_BEGIN;
+}
+
+static void begin_code_line(maki_markdown *md)
+{
+    next_line(md);
+    md->state = MAKI_MARKDOWN_CODE_BEGIN;
+}
+
+/* The whole line is here and it was not clear before. */
+static void end_begin(maki_markdown *md)
+{
+    if (md->head_len == 0) {
+        empty_line(md);
+        return;
+    }
+    begin_line(md, kind_of(md, true));
+    if (md->state == MAKI_MARKDOWN_CODE) {
+        begin_code_line(md);
+    } else {
+        end_text(md);
+    }
+}
+
+/* ---- fenced code ---------------------------------------------------------------------------------- */
+
+/* Spaces, the fence, spaces: does the line begin like the end of the code; is it all of it? */
+static bool may_end_code(const maki_markdown *md, bool whole)
+{
+    size_t at = 0, fence = 0;
+    while (at < md->head_len && is_space(md->head[at]))
+        at++;
+    for (; at < md->head_len && md->head[at] == md->fence; at++)
+        fence++;
+    while (fence >= md->fence_len && at < md->head_len && is_space(md->head[at]))
+        at++;
+    return at == md->head_len && at < MAKI_MARKDOWN_HEAD && (!whole || fence >= md->fence_len);
+}
+
+static void say_code(maki_markdown *md)
+{
+    for (size_t i = 0; i < md->head_len; i++)
+        maki_flow_raw(&md->flow, md->head[i], MAKI_LOOK_CODE);
+    md->head_len = 0;
+    md->state = MAKI_MARKDOWN_CODE;
+}
+
+static void end_code(maki_markdown *md)
+{
+    write_rule(md, 2);
+    next_line(md);
+    begin_block(md, MAKI_LOOK_PLAIN);
+    md->head_len = 0;
+    md->state = MAKI_MARKDOWN_BEGIN;
+}
+
+static void on_char(maki_markdown *md, uint32_t code);
+
+static void on_code_begin(maki_markdown *md, uint32_t code)
+{
+    if (md->quotes < md->fence_quotes &&
+        md->head_len == 0) { /* each line of a quote has its mark */
+        if (is_space(code)) return;
+        if (code == '>') {
+            begin_quote(md);
+        } else {
+            end_code(md);
+            on_char(md, code);
+        }
+        return;
+    }
+    if (md->indent < 0 && code == ' ') {
+        md->indent = 0;
+        return;
+    }
+    md->indent = 0;
+    md->head[md->head_len++] = code;
+    if (!may_end_code(md, false)) say_code(md);
+}
+
+static void end_code_begin(maki_markdown *md)
+{
+    if (may_end_code(md, true)) {
+        end_code(md);
+    } else {
+        say_code(md);
+        begin_code_line(md);
+    }
+}
+
+/* ---- characters ----------------------------------------------------------------------------------- */
+
+static void on_newline(maki_markdown *md)
+{
+    switch (md->state) {
+    case MAKI_MARKDOWN_BEGIN: end_begin(md); break;
+    case MAKI_MARKDOWN_CODE_BEGIN: end_code_begin(md); break;
+    case MAKI_MARKDOWN_CODE: begin_code_line(md); break;
+    default: end_text(md); break;
+    }
+}
+
+static void on_char(maki_markdown *md, uint32_t code)
+{
+    if (code == '\r') return;
+    if (code == '\n') {
+        on_newline(md);
+        return;
+    }
+    switch (md->state) {
+    case MAKI_MARKDOWN_BEGIN: on_begin(md, code); break;
+    case MAKI_MARKDOWN_TEXT: maki_phrase_char(&md->phrase, code); break;
+    case MAKI_MARKDOWN_TABLE: maki_flow_raw(&md->flow, code, MAKI_LOOK_PLAIN); break;
+    case MAKI_MARKDOWN_CODE_BEGIN: on_code_begin(md, code); break;
+    case MAKI_MARKDOWN_CODE: maki_flow_raw(&md->flow, code, MAKI_LOOK_CODE); break;
+    }
+}
+
+static void on_byte(maki_markdown *md, char byte)
+{
+    md->part[md->part_len++] = byte;
+    maki_str part = { md->part, md->part_len };
+    size_t len = md->part_len;
+    if (maki_utf8_valid(part, NULL)) {
+        md->part_len = 0;
+        on_char(md, maki_utf8_char(part, 0, &len));
+    } else if (maki_utf8_unfinished(part) < len) {
+        md->part_len = 0;
+        on_char(md, REPLACEMENT);
+        if (len > 1) on_byte(md, byte); /* what broke the character may begin the next */
+    }
+}
+
+maki_status maki_markdown_add(maki_markdown *md, maki_str piece, maki_err *err)
+{
+    for (size_t i = 0; i < piece.len; i++)
+        on_byte(md, piece.ptr[i]);
+    return maki_flow_flush(&md->flow, err);
+}
+
+maki_status maki_markdown_end(maki_markdown *md, maki_err *err)
+{
+    bool code = md->state == MAKI_MARKDOWN_CODE || md->state == MAKI_MARKDOWN_CODE_BEGIN;
+    if (md->part_len) on_char(md, REPLACEMENT);
+    md->part_len = 0;
+    if (md->state == MAKI_MARKDOWN_CODE || md->state == MAKI_MARKDOWN_TEXT ||
+        md->state == MAKI_MARKDOWN_TABLE || md->head_len || md->quotes)
+        on_newline(md);
+    if (code && md->state == MAKI_MARKDOWN_CODE_BEGIN) end_code(md);
+    return maki_flow_flush(&md->flow, err);
+}

@@ -1,0 +1,191 @@
+#!/usr/bin/env bash
+# tmux.sh -- maki chat in a real terminal: tmux types, and looks at the screen.
+#
+#     tmux.sh MAKI FAKE      FAKE is maki-fake-provider; prints TAP
+#
+# Every wait ends when the screen shows what is waited for, or after 30 seconds.
+set -u
+maki=$(realpath "$1")
+fake=$(realpath "$2")
+dir=$(mktemp -d)
+fake_pid=
+. "$(dirname "$0")/../cli/tap.sh"
+unset MAKI_CONFIG TMUX
+export HOME=$dir XDG_CONFIG_HOME=$dir/none MAKI_HOME=$dir/state LC_ALL=C.UTF-8 TMUX_TMPDIR=$dir
+server=first # a server that was told to end may still take the next session with it
+t() { tmux -L "$server" -f /dev/null "$@"; }
+trap '[ -z "$fake_pid" ] || kill "$fake_pid" 2>/dev/null; t kill-server 2>/dev/null; rm -rf "$dir"' EXIT
+cd "$dir" || exit 1
+
+screen() { t capture-pane -p -J; }
+type_in() { t send-keys -l -- "$1"; }
+enter() { type_in "$1"; t send-keys Enter; }
+
+# until_shown PATTERN [COUNT]: wait until the screen has that many lines with it
+until_shown() {
+    local tries
+    for tries in $(seq 600); do
+        t has-session || return 1
+        [ "$(screen | grep -c -- "$1")" -ge "${2:-1}" ] && return 0
+        sleep 0.05
+    done
+    return 1
+}
+# shows NAME PATTERN [COUNT]: that, as a test
+shows() {
+    if until_shown "$2" "${3:-1}"; then
+        check "$1" yes yes
+    else
+        check "$1" "a screen with: $2" "$(screen)"
+    fi
+}
+# answered PATTERN: the rows of the screen from the one with it on
+answered() { t capture-pane -p | sed -n "/$1/,\$p"; }
+fresh() { t send-keys C-l; t clear-history; }
+# resize WIDTH: and wait until the terminal has it
+resize() {
+    local tries
+    t resize-window -x "$1" -y 24
+    for tries in $(seq 600); do
+        [ "$(stty size <"$(t display -p '#{pane_tty}')")" = "24 $1" ] && return
+        sleep 0.05
+    done
+}
+# begin WIDTH: the chat in a terminal of that width
+begin() {
+    t new-session -d -x "$1" -y 24 "'$maki' chat; echo left \$?; exec cat"
+}
+
+# ---- nobody to ask ----------------------------------------------------------------------------------
+begin 80
+shows 'no provider: the three lines' '^    provider: anthropic$'
+shows 'no provider: the prompt comes all the same' '^a new conversation'
+fresh
+enter 'hello'
+shows 'no provider: told again when something is said' 'no provider is chosen'
+shows 'and the chat goes on' '^> *$'
+t send-keys C-d
+shows 'Ctrl-D leaves' '^left 0'
+t kill-server
+server=second
+
+# ---- typing -----------------------------------------------------------------------------------------
+coproc FAKE { exec "$fake" 2>/dev/null; }
+fake_pid=$FAKE_PID
+read -r said <&"${FAKE[0]}"
+url=${said##* }
+printf 'llm:\n  provider: fake\n  fake: {model: fake-1, base_url: "%s"}\n  nobody: {model: m, base_url: "http://127.0.0.1:1"}\n' "$url" >maki.yaml
+begin 80
+shows 'who answers' '^fake-1 answers'
+shows 'the bar of a new conversation' '^a new conversation · fake-1'
+type_in 'helo'
+t send-keys Left
+type_in 'l'
+shows 'a letter put in between' '^> hello$'
+t send-keys Enter
+shows 'the answer' '^You said: hello$'
+shows 'the bar: tokens, messages and the model' ' / 200,000 tokens (0 %) · 2 messages · fake-1'
+t send-keys Up
+shows 'the line before comes back' '^> hello$' 2
+t send-keys C-u
+fresh
+
+# ---- Japanese, Chinese, Korean, emoji ---------------------------------------------------------------
+type_in '日本x語'
+t send-keys Left BSpace
+shows 'Japanese is edited a character at a time' '^> 日本語 *$'
+t send-keys C-e
+enter 'で 한국어 中文 🍣'
+shows 'and sent as it was typed' '日本語で 한국어 中文 🍣' 2
+shows 'the prompt is back' '4 messages'
+fresh
+
+# ---- long lines -------------------------------------------------------------------------------------
+long=$(printf 'word%02d ' $(seq 40))
+type_in "$long"
+shows 'a long line: its end is there' 'word40'
+shows 'with the bar under it' '4 messages · fake-1'
+check 'the bar stands on the line below' 'yes' "$(t capture-pane -p | grep -A1 'word40' | grep -q 'messages' && echo yes)"
+t send-keys Enter
+shows 'it is sent' '^You said: word01'
+until_shown '6 messages'
+fresh
+enter "fake:say:$(printf 'word%02d%%20' $(seq 40))"
+shows 'a long answer wraps' '^word01'
+until_shown '8 messages'
+check 'between words: none is cut' 40 "$(answered '^word01' | grep -o 'word[0-9][0-9]\( \|$\)' | wc -l)"
+fresh
+enter 'fake:say:%23%20題%0A%0A-%20**太字**%20and%20`code`%0A%0A```c%0Aint%20x;%0A```'
+shows 'Markdown: a list' '^• 太字 and code'
+shows 'Markdown: code, with its language' '^── c'
+shows 'the prompt is back' '10 messages'
+fresh
+
+# ---- pasting ----------------------------------------------------------------------------------------
+t set-buffer -- $'fake:say:pasted\n\tline 二\nline 3'
+t paste-buffer -p
+shows 'a paste of several lines is one line to edit' '^> fake:say:pasted␤␉line 二␤line 3$'
+t send-keys Enter
+shows 'and one message' '^pasted'
+shows 'the prompt is back' '12 messages'
+enter '/log 2'
+shows 'with its lines' 'fake:say:pasted  line 二 line 3'
+fresh
+
+# ---- resize -----------------------------------------------------------------------------------------
+type_in 'a line that is typed while the terminal changes, twice, to be sure of it'
+shows 'typed' 'sure of it'
+resize 40
+shows 'narrower: the bar is there, cut' '(0 %) · 12*$'
+resize 100
+shows 'wider: all of the bar' '12 messages · fake-1$'
+shows 'wider: the line is whole' '^> a line that is typed while the terminal changes, twice, to be sure of it$'
+t send-keys Enter
+shows 'and is sent as it was' '^You said: a line that is typed while the terminal changes, twice, to be sure of it$'
+until_shown '14 messages'
+resize 50
+fresh
+enter "fake:say:$(printf 'word%02d%%20' $(seq 40))"
+shows 'an answer in the new width' '^word01'
+until_shown '(0 %) · 16'
+check 'wraps at it' 40 "$(answered '^word01' | grep -o 'word[0-9][0-9]\( \|$\)' | wc -l)"
+resize 80
+fresh
+
+# ---- Ctrl-C -----------------------------------------------------------------------------------------
+enter 'fake:slow:400 one two three four five six seven eight nine ten eleven twelve'
+shows 'a slow answer begins' '^You said'
+t send-keys C-c
+shows 'Ctrl-C stops it' '^(stopped; what came is kept)'
+shows 'not the program' '^> *$'
+fresh
+type_in 'not this'
+shows 'something typed' '^> not this'
+t send-keys C-c
+shows 'Ctrl-C drops it' '^> *$'
+t send-keys C-c
+shows 'at an empty prompt: how to leave' 'Ctrl-D or /quit leaves'
+enter 'but this'
+shows 'and on' '^You said: but this$'
+fresh
+
+# ---- what goes wrong --------------------------------------------------------------------------------
+enter 'fake:key wrong'
+shows 'a wrong key: what to check' 'check llm.fake.api_key'
+enter '/model nobody m'
+shows 'another provider' 'm of nobody answers'
+enter 'is anybody there?'
+shows 'no network: who cannot be reached' 'cannot reach nobody at http://127.0.0.1:1'
+t send-keys C-c
+shows 'Ctrl-C ends the waiting too' '^(stopped'
+enter '/model fake fake-1'
+shows 'back to the first' 'fake-1 of fake answers'
+fresh
+enter 'and now?'
+shows 'the chat goes on' '^You said: and now?$'
+enter '/status'
+shows '/status' 'of the window'
+enter '/quit'
+shows '/quit leaves, and says how to come back' '^maki chat --session [0-9a-f-]* goes on with it'
+shows 'with 0' '^left 0'
+tap_end
