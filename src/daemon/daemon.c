@@ -316,9 +316,12 @@ static maki_status open_threads(maki_daemon *d, maki_err *err)
 {
     maki_proxy_options proxy = { .home = d->home };
     maki_engine_options engine = { .proxy = &proxy, .base = d->base, .loop = &d->queue };
-    maki_local_options local = {
-        .home = d->home, .metrics = &d->metrics, .recording = &d->recording, .address = d->address
-    };
+    maki_local_options local = { .home = d->home,
+                                 .config = d->options->config,
+                                 .logger = d->logger,
+                                 .metrics = &d->metrics,
+                                 .recording = &d->recording,
+                                 .address = d->address };
     maki_api_options api = { .local = &local, .loop = &d->queue };
     maki_status st =
         maki_broadcast_open(d->env, d->base, &d->queue, &d->metrics, &d->broadcast, err);

@@ -25,7 +25,8 @@ struct maki_engine {
     maki_queue queue;
     maki_queue *loop;
     maki_syncer *syncer;
-    maki_proxy *proxy; /* the thread's, from its start to its end */
+    bool syncer_sleeps; /* the thread's: and there is work for it */
+    maki_proxy *proxy;  /* the thread's, from its start to its end */
     uint64_t body_max;
     struct event *nudge; /* wakes the thread, once for all that a turn of the loop brought */
     bool nudged;
@@ -196,7 +197,7 @@ static void do_end(maki_engine *e, maki_record *r)
     if (atomic_load(&r->lost)) {
         note(r, maki_fail_nomem(&err), &err);
     }
-    maki_syncer_add(e->syncer, &r->sync);
+    if (maki_syncer_add(e->syncer, &r->sync)) e->syncer_sleeps = true;
 }
 
 static void run_item(maki_engine *e, maki_item *item)
@@ -209,6 +210,16 @@ static void run_item(maki_engine *e, maki_item *item)
     }
 }
 
+/* One sync serves all exchanges that a batch ended, unless the next item keeps them waiting. */
+static void wake_syncer(maki_engine *e, maki_item *next)
+{
+    bool slow = next && next->what == START &&
+                MAKI_ITEM_OF(next, maki_record, start)->body->size > MAKI_ENGINE_TOOK;
+    if (!e->syncer_sleeps || (next && !slow)) return;
+    e->syncer_sleeps = false;
+    maki_syncer_wake(e->syncer);
+}
+
 static void *work(void *ctx)
 {
     maki_engine *e = ctx;
@@ -219,6 +230,7 @@ static void *work(void *ctx)
         while (item) {
             maki_item *next = item->next; /* running it may give it away */
             run_item(e, item);
+            wake_syncer(e, next);
             item = next;
         }
         int64_t now = e->env->clock->now_ms(e->env->clock);

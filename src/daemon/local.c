@@ -34,6 +34,9 @@ maki_status maki_local_open(const maki_env *env, const maki_local_options *optio
         maki_local_close(local);
         return st;
     }
+    maki_use_config(local->m, options->config);
+    if (options->logger)
+        maki_use_log(local->m, options->logger->sink, maki_level_name(options->logger->least));
     *out = local;
     return MAKI_OK;
 }

@@ -7,6 +7,9 @@
 
 #include <stdbool.h>
 
+#include <maki/config.h>
+
+#include "base/logger.h"
 #include "base/spool.h"
 #include "daemon/metrics.h"
 #include "daemon/recording.h"
@@ -15,6 +18,8 @@ typedef struct maki_local maki_local;
 
 typedef struct maki_local_options {
     const char *home;
+    const maki_config *config; /* or NULL: the defaults */
+    const maki_logger *logger; /* for what operations do; or NULL */
     maki_metrics *metrics;
     maki_recording *recording;
     const char *address; /* "http://127.0.0.1:7777": for the page */

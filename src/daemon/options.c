@@ -61,18 +61,6 @@ enum { ROW_COUNT = sizeof rows / sizeof rows[0] };
 
 /* ---- values --------------------------------------------------------------------------------------- */
 
-static bool read_level(const char *text, maki_level *out)
-{
-    static const char *const names[] = { "debug", "info", "warn", "error" };
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (strcmp(text, names[i]) == 0) {
-            *out = (maki_level)i;
-            return true;
-        }
-    }
-    return false;
-}
-
 static bool add_name(const char **names, size_t *count, size_t most, const char *value)
 {
     if (*count == most) return false;
@@ -92,7 +80,7 @@ static bool read_value(maki_daemon_options *o, const option_row *row, const char
     case ORIGIN: return add_name(o->guard.origins, &o->guard.origin_count, MAKI_GUARD_NAMES, value);
     case TEXT:
     case SECRET: *(const char **)(void *)place = value; return value[0] != '\0';
-    case LEVEL: return read_level(value, (maki_level *)(void *)place);
+    case LEVEL: return maki_level_named(text, (maki_level *)(void *)place);
     case SIZE:
         if (!maki_amount_integer(text, &whole) || whole < 1) return false;
         *(size_t *)(void *)place = (size_t)whole;
@@ -258,8 +246,8 @@ static maki_status take_setting(maki_daemon_options *o, const option_row *row, m
         break;
     }
     case LEVEL:
-        (void)read_level(maki_config_text(o->config, row->setting).ptr,
-                         (maki_level *)(void *)place);
+        (void)maki_level_named(maki_config_text(o->config, row->setting),
+                               (maki_level *)(void *)place);
         break;
     case SIZE: *(size_t *)(void *)place = (size_t)n; break;
     case BYTES:

@@ -67,17 +67,20 @@ maki_status maki_syncer_open(const maki_env *env, maki_proxy *proxy, maki_syncer
     return MAKI_OK;
 }
 
-void maki_syncer_add(maki_syncer *s, maki_sync_job *job)
+bool maki_syncer_add(maki_syncer *s, maki_sync_job *job)
 {
     bool any = job->sync.journal;
     for (size_t i = 0; i < FDS; i++)
         any = any || job->sync.fds[i] >= 0;
-    if (any) {
-        maki_queue_put(&s->queue, &job->item);
-    } else {
-        job->status = MAKI_OK;
-        maki_queue_put(job->to, job->done);
-    }
+    if (any) return maki_queue_add(&s->queue, &job->item);
+    job->status = MAKI_OK;
+    maki_queue_put(job->to, job->done);
+    return false;
+}
+
+void maki_syncer_wake(maki_syncer *s)
+{
+    maki_queue_wake(&s->queue);
 }
 
 void maki_syncer_close(maki_syncer *s)

@@ -21,8 +21,10 @@ typedef struct maki_sync_job {
 /* `proxy` is borrowed: only maki_proxy_sync is called. */
 maki_status maki_syncer_open(const maki_env *env, maki_proxy *proxy, maki_syncer **out,
                              maki_err *err) MAKI_MUST_CHECK;
-/* From any thread; the job must live until `done` is taken.  With nothing to sync it is done at once. */
-void maki_syncer_add(maki_syncer *syncer, maki_sync_job *job);
+/* From any thread; the job must live until `done` is taken.  With nothing to sync it is done at once.  True: it
+ * sleeps and has to be woken, once for all the jobs that come together. */
+bool maki_syncer_add(maki_syncer *syncer, maki_sync_job *job);
+void maki_syncer_wake(maki_syncer *syncer);
 /* When all jobs are done.  Accepts NULL. */
 void maki_syncer_close(maki_syncer *syncer);
 

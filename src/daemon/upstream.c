@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include "base/str.h"
+#include "net/url.h"
 
 static maki_status wrong(maki_err *err, const char *what)
 {
@@ -33,32 +34,11 @@ static bool copy(char *out, size_t room, maki_str text)
     return true;
 }
 
-/* Is it printable, without spaces and what a URL may not have? */
-static bool is_plain(maki_str text)
-{
-    for (size_t i = 0; i < text.len; i++) {
-        if (text.ptr[i] <= ' ' || text.ptr[i] >= 0x7f || strchr("\"<>\\^`{|}#?", text.ptr[i])) {
-            return false;
-        }
-    }
-    return true;
-}
-
 static bool set_url(maki_upstream *row, maki_str url)
 {
-    size_t scheme = maki_str_starts(url, MAKI_LIT("http://"))    ? 7
-                    : maki_str_starts(url, MAKI_LIT("https://")) ? 8
-                                                                 : 0;
-    if (scheme == 0 || url.len == scheme || !is_plain(url)) return false;
-    maki_str host = maki_str_from(url, scheme);
-    const char *slash = memchr(host.ptr, '/', host.len);
-    size_t origin = slash ? (size_t)(slash - url.ptr) : url.len;
-    if (origin == scheme || memchr(url.ptr, '@', origin)) return false; /* no passwords here */
-    maki_str path = maki_str_from(url, origin);
-    while (path.len && path.ptr[path.len - 1] == '/')
-        path.len--;
-    return copy(row->origin, sizeof row->origin, maki_str_to(url, origin)) &&
-           copy(row->path, sizeof row->path, path);
+    maki_url parts;
+    return maki_url_split(url, &parts) && copy(row->origin, sizeof row->origin, parts.origin) &&
+           copy(row->path, sizeof row->path, parts.path);
 }
 
 static maki_str word_of(maki_str *rest)
