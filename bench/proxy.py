@@ -17,7 +17,7 @@ import time
 import urllib.request
 
 SESSIONS = 64
-CONNECTIONS = 32
+CONNECTIONS = SESSIONS  # agents that ask at once, each in a conversation of its own
 SECONDS = 3
 REQUESTS = 3000  # one after the other
 LARGE = 1_000_000  # bytes of a body

@@ -8,8 +8,10 @@
 #ifndef MAKI_OP_H
 #define MAKI_OP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
+#include <maki/config.h>
 #include <maki/env.h>
 
 typedef struct maki maki;
@@ -26,6 +28,16 @@ typedef struct maki_options {
 MAKI_API maki_status maki_open(const maki_options *options, maki **out, maki_err *err)
     MAKI_MUST_CHECK;
 MAKI_API void maki_close(maki *m); /* accepts NULL */
+
+/* The settings for operations on conversations, borrowed until maki_close.  NULL, and before this is called: the
+ * defaults.  Pure operations do not look at them. */
+MAKI_API void maki_use_config(maki *m, const maki_config *config);
+/* Where lines about what is done go, one event each, key=value.  `level` is the least that is written: "debug",
+ * "info", "warn" or "error"; NULL: log.level of the configuration. */
+MAKI_API void maki_use_log(maki *m, maki_sink sink, const char *level);
+/* Asked while room is made in a conversation; true stops that with MAKI_CANCELLED, and what it did is taken back.
+ * fn NULL: nobody is asked. */
+MAKI_API void maki_watch_cancel(maki *m, bool (*fn)(void *ctx), void *ctx);
 
 /* Run the operation `name` on `input`, a JSON object.  Its answer, a JSON object without a newline,
  * goes to `out`, also when it is an error: {"error": {"code": ..., "message": ...}}, which may stand

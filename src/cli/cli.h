@@ -14,6 +14,7 @@ typedef struct cli_command {
     int (*run)(int argc, char **argv); /* argv[0] is the command's name; returns the exit code */
 } cli_command;
 
+extern const cli_command cli_chat;
 extern const cli_command cli_config;
 extern const cli_command cli_connect;
 extern const cli_command cli_demo;
@@ -48,6 +49,21 @@ typedef struct cli_watch {
     bool shown;
 } cli_watch;
 void cli_watch_counting(maki *m, cli_watch *watch);
+
+/* A handle with the configuration in force.  Lines of the log go to standard error when log.level is set. */
+typedef struct cli_handle {
+    maki *m;
+    maki_config *config;
+    cli_watch watch;
+} cli_handle;
+/* Says what is wrong (all mistakes of maki.yaml), and returns the exit code then; else 0.  `h` stays where it is until
+ * cli_close. */
+int cli_open(cli_handle *h, const char *doing);
+void cli_close(cli_handle *h);
+/* Ctrl-C takes back the run that is under way; the second time it ends the program. */
+void cli_cancel_on_interrupt(cli_handle *h);
+/* A mistake of maki.yaml as one line on standard error. */
+void cli_print_problem(const maki_config_problem *problem);
 
 bool cli_is(const char *arg, const char *name);
 

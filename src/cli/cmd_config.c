@@ -34,16 +34,6 @@ typedef struct tally {
     size_t mistakes, warnings;
 } tally;
 
-static void print_problem(const maki_config_problem *p)
-{
-    cli_style s = cli_style_of(STDERR_FILENO);
-    fprintf(stderr, "%s", s.bold);
-    if (p->file) fprintf(stderr, "%s:", p->file);
-    if (p->file && p->line) fprintf(stderr, "%zu:%zu:", p->line, p->column);
-    fprintf(stderr, "%s%s%s%s%s %s\n", s.off, p->file ? " " : "", s.yellow,
-            p->warning ? "warning:" : "error:", s.off, p->words.ptr);
-}
-
 static void print_problem_json(const maki_config_problem *p, bool first)
 {
     json_input in = { 0 };
@@ -75,7 +65,7 @@ static void on_problem(void *ctx, const maki_config_problem *p)
     if (check && t->request->json)
         print_problem_json(p, first);
     else
-        print_problem(p);
+        cli_print_problem(p);
 }
 
 static maki_status open_config(const request *r, tally *t, maki_config **out, maki_err *err)

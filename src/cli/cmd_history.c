@@ -24,6 +24,7 @@ static const char usage[] =
     "maki history pin|unpin PATH SEQ   a message that nothing may hide\n"
     "maki history rewind PATH SEQ      back to message SEQ; or --time MS, or --ev EVENT\n"
     "maki history undo PATH [EVENT]    make the newest step void, or that one; of an undo: redo\n"
+    "maki history undo-run PATH [RUN]  all steps of the newest run that made room, or of that one\n"
     "maki history edit PATH SEQ TEXT   back to SEQ and on with TEXT of the user in its place, or with\n"
     "                                  a message given as JSON\n"
     "maki history delete PATH SEQ      back to before SEQ\n"
@@ -105,6 +106,11 @@ static const sub_row subs[] = {
       { { "conversation", TEXT, false }, { "ev", NUMBER, true } },
       { { 0 } },
       "Undone" },
+    { "undo-run",
+      "manage.undo",
+      { { "conversation", TEXT, false }, { "run", NUMBER, true } },
+      { { 0 } },
+      NULL },
     { "edit",
       "history.edit",
       { { "conversation", TEXT, false }, { "seq", NUMBER, false }, { "message", MESSAGE, false } },
@@ -239,8 +245,10 @@ static void print_done(const sub_row *sub, maki_str answer)
         return;
     }
     double event = number_in(answer, "event"), removed = number_in(answer, "removed");
+    double kept = number_in(answer, "factsKept"), facts = kept + number_in(answer, "factsLost");
     printf("%s%s%s (event %.0f)", s.green, sub->done, s.off, event);
     if (removed > 0) printf(": %.0f message%s out of view", removed, removed == 1 ? "" : "s");
+    if (facts > 0) printf(", %.0f of %.0f facts kept", kept, facts);
     printf(", %.0f -> %.0f tokens. maki history undo PATH %.0f takes it back.",
            number_in(answer, "tokensBefore"), number_in(answer, "tokensAfter"), event);
     printf("\n");
@@ -455,9 +463,7 @@ static int import_it(maki *m, int argc, char **argv)
 
 static int run(int argc, char **argv)
 {
-    maki *m = NULL;
-    cli_watch watch;
-    maki_err err = { 0 };
+    cli_handle h;
     int code = -1;
     if (argc < 2) {
         fputs(usage, stderr);
@@ -469,18 +475,18 @@ static int run(int argc, char **argv)
             return 0;
         }
     }
-    if (maki_open(NULL, &m, &err) != MAKI_OK) return cli_fail("history", &err);
-    cli_watch_counting(m, &watch);
+    int failed = cli_open(&h, "history");
+    if (failed) return failed;
     const char *name = argv[1];
-    if (cli_is(name, "log")) code = list(m, true, argc - 2, argv + 2);
-    if (cli_is(name, "effective")) code = list(m, false, argc - 2, argv + 2);
-    if (cli_is(name, "append")) code = append(m, argc - 2, argv + 2);
-    if (cli_is(name, "export")) code = export_it(m, argc - 2, argv + 2);
-    if (cli_is(name, "import")) code = import_it(m, argc - 2, argv + 2);
+    if (cli_is(name, "log")) code = list(h.m, true, argc - 2, argv + 2);
+    if (cli_is(name, "effective")) code = list(h.m, false, argc - 2, argv + 2);
+    if (cli_is(name, "append")) code = append(h.m, argc - 2, argv + 2);
+    if (cli_is(name, "export")) code = export_it(h.m, argc - 2, argv + 2);
+    if (cli_is(name, "import")) code = import_it(h.m, argc - 2, argv + 2);
     for (size_t i = 0; code < 0 && i < sizeof subs / sizeof subs[0]; i++) {
-        if (cli_is(name, subs[i].name)) code = run_dressed(m, &subs[i], argc - 2, argv + 2);
+        if (cli_is(name, subs[i].name)) code = run_dressed(h.m, &subs[i], argc - 2, argv + 2);
     }
-    maki_close(m);
+    cli_close(&h);
     return code >= 0 ? code : cli_misuse("history", "there is no subcommand ", name);
 }
 

@@ -84,20 +84,20 @@ static int print_list(bool json)
 /* Run with a handle; `json` NULL reads standard input. */
 static int run_op(const char *name, const char *json)
 {
-    maki *m = NULL;
+    cli_handle h;
     maki_err err = { 0 };
     maki_sink out = cli_stdout();
     maki_str op = { name, strlen(name) };
-    cli_watch watch;
-    if (maki_open(NULL, &m, &err) != MAKI_OK) return cli_fail("op", &err);
-    cli_watch_counting(m, &watch);
+    int code = cli_open(&h, "op");
+    if (code) return code;
+    if (cli_is(name, "manage.run")) cli_cancel_on_interrupt(&h);
     if (!json && isatty(STDIN_FILENO)) {
         fprintf(stderr, "Reading JSON from the terminal; end it with Ctrl-D.\n");
     }
-    maki_status st = json ? maki_op(m, op, (maki_str){ json, strlen(json) }, out, &err)
-                          : maki_op_read(m, op, STDIN_FILENO, out, &err);
+    maki_status st = json ? maki_op(h.m, op, (maki_str){ json, strlen(json) }, out, &err)
+                          : maki_op_read(h.m, op, STDIN_FILENO, out, &err);
     if (out.write(out.ctx, (maki_str){ "\n", 1 }, NULL) != MAKI_OK && st == MAKI_OK) st = MAKI_IO;
-    maki_close(m);
+    cli_close(&h);
     if (st == MAKI_OK) return 0;
     char doing[80];
     snprintf(doing, sizeof doing, "op %.60s", name);
@@ -106,13 +106,12 @@ static int run_op(const char *name, const char *json)
 
 static int run_lines(void)
 {
-    maki *m = NULL;
+    cli_handle h;
     maki_err err = { 0 };
-    cli_watch watch;
-    if (maki_open(NULL, &m, &err) != MAKI_OK) return cli_fail("op --lines", &err);
-    cli_watch_counting(m, &watch);
-    maki_status st = maki_op_lines(m, STDIN_FILENO, cli_stdout(), &err);
-    maki_close(m);
+    int code = cli_open(&h, "op --lines");
+    if (code) return code;
+    maki_status st = maki_op_lines(h.m, STDIN_FILENO, cli_stdout(), &err);
+    cli_close(&h);
     return maki_status_exit(st);
 }
 

@@ -37,7 +37,7 @@ static const char head[] =
     "- **Names**: `agents.*.maxTurns` is `agents: {NAME: {maxTurns: ...}}`; `#` is a place in a list.  `a.b: 1` and `a: {b: 1}` are the same.\n"
     "- **Mistakes**: an unknown key or a bad value is an error with its line; `maki config check` shows all of them,\n"
     "  `maki config show` what is in force and where it came from.\n"
-    "- Settings marked with a dagger (†) are read and checked; the part of Maki that acts on them is still to come.\n";
+    "- Every setting here acts.  The last section lists those that a file may have already, of parts of Maki that are still to come.\n";
 
 static void print_default(const maki_config_setting *s)
 {
@@ -50,7 +50,7 @@ static void print_default(const maki_config_setting *s)
 static void print_setting(const maki_config_setting *s)
 {
     char wanted[400] = "";
-    printf("| `%s`%s |", s->path, s->unused ? " †" : "");
+    printf("| `%s` |", s->path);
     if (s->type == MAKI_CONFIG_SAME) {
         printf(" another name of `%s` | |", s->choices);
     } else {
@@ -72,15 +72,33 @@ static void print_named_defaults(void)
         printf("| `%s` | `%s` |\n", path, initial);
 }
 
+static bool any_of(const maki_config_part *part, bool unused)
+{
+    for (size_t j = 0; j < part->count; j++) {
+        if (part->settings[j].unused == unused) return true;
+    }
+    return false;
+}
+
+static void print_table(const maki_config_part *part, bool unused)
+{
+    if (!any_of(part, unused)) return;
+    printf("\n%s %s\n\n", unused ? "###" : "##", part->title);
+    if (!unused) printf("%s\n\n", part->help);
+    printf("| setting | value | default | what it %s |\n|---|---|---|---|\n",
+           unused ? "will do" : "does");
+    for (size_t j = 0; j < part->count; j++) {
+        if (part->settings[j].unused == unused) print_setting(&part->settings[j]);
+    }
+}
+
 void config_reference_print(void)
 {
     fputs(head, stdout);
-    for (size_t i = 0; i < maki_config_part_count(); i++) {
-        const maki_config_part *part = maki_config_part_at(i);
-        printf("\n## %s\n\n%s\n\n| setting | value | default | what it does |\n|---|---|---|---|\n",
-               part->title, part->help);
-        for (size_t j = 0; j < part->count; j++)
-            print_setting(&part->settings[j]);
-    }
+    for (size_t i = 0; i < maki_config_part_count(); i++)
+        print_table(maki_config_part_at(i), false);
     print_named_defaults();
+    printf("\n## Without effect yet\n\nRead and checked, so that a file can be complete.\n");
+    for (size_t i = 0; i < maki_config_part_count(); i++)
+        print_table(maki_config_part_at(i), true);
 }

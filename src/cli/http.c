@@ -185,6 +185,15 @@ static bool path_beside(const char *name, char *out, size_t room)
     return len > 0 && (size_t)len < room && access(out, X_OK) == 0;
 }
 
+int cli_become(const char *command, const char *name, char **argv)
+{
+    char path[PATH_MAX];
+    if (path_beside(name, path, sizeof path)) execv(path, argv);
+    fprintf(stderr, "maki %s: %s is neither beside this program nor in %s (%s); make builds it\n",
+            command, name, MAKI_LIBEXEC, strerror(errno));
+    return maki_status_exit(MAKI_NOTFOUND);
+}
+
 /* In the child: its output to us, its end with ours. */
 static void become(const char *path, const char *const argv[], int out, pid_t parent)
 {

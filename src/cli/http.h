@@ -27,6 +27,9 @@ bool cli_url_of_daemon(const char *given, cli_url *out);
 int cli_http(const cli_url *url, const char *method, const char *path, const char *fields,
              maki_str body, json_input *answer, maki_err *err);
 
+/* Go on as the program `name` beside this one; returns only when that fails: the exit code, after saying so. */
+int cli_become(const char *command, const char *name, char **argv);
+
 /* A program beside this one that says where it listens ("listening on http://...").  argv[0] is its name;
  * it ends when we do.  Returns its process id, or -1 with words in *err. */
 pid_t cli_start_beside(const char *const argv[], cli_url *listens, maki_err *err);

@@ -9,8 +9,8 @@
 #include "cli.h"
 
 static const cli_command *const commands[] = {
-    &cli_serve,  &cli_connect, &cli_demo, &cli_session, &cli_history, &cli_op,
-    &cli_tokens, &cli_verify,  &cli_fsck, &cli_config,  &cli_doctor,  &cli_tour,
+    &cli_serve,  &cli_chat,   &cli_connect, &cli_demo,   &cli_session, &cli_history, &cli_op,
+    &cli_tokens, &cli_verify, &cli_fsck,    &cli_config, &cli_doctor,  &cli_tour,
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
 
@@ -67,7 +67,8 @@ static int print_help(void)
     cli_style s = cli_style_of(STDOUT_FILENO);
     printf("%smaki%s %s -- a context engine for LLM agents\n"
            "Every word is kept; only what fits is sent.\n\n"
-           "  maki COMMAND ...\n\n",
+           "  maki COMMAND ...\n"
+           "  (maki --config FILE COMMAND ... takes another maki.yaml)\n\n",
            s.bold, s.off, maki_version());
     for (size_t i = 0; i < COMMAND_COUNT; i++) {
         printf("  %s%-8s%s %s\n", s.cyan, commands[i]->name, s.off, commands[i]->help);
@@ -130,5 +131,13 @@ static int run(int argc, char **argv)
 int main(int argc, char **argv)
 {
     signal(SIGPIPE, SIG_DFL);
+    if (argc > 2 &&
+        cli_is(argv[1],
+               "--config")) { /* the same as in the environment, so also for what we start */
+        if (setenv("MAKI_CONFIG", argv[2], 1) != 0) return maki_status_exit(MAKI_NOMEM);
+        argv[2] = argv[0];
+        argv += 2;
+        argc -= 2;
+    }
     return end(run(argc, argv));
 }

@@ -76,6 +76,25 @@ static void check_profile(maki_problems *problems, const maki_value *value)
         (int)value->written.len, value->written.ptr, value->number, row->min, row->max);
 }
 
+/* A window that every run would refuse. */
+static void check_windows(const maki_config *config, maki_problems *problems)
+{
+    const maki_value *least = maki_config_value_at(config, MAKI_LIT("window.minimum"));
+    for (size_t i = 0; least && i < config->count; i++) {
+        const maki_value *value = &config->values[i];
+        bool window = is_at(value, "contextWindow") || is_at(value, "profiles.*.contextWindow") ||
+                      is_at(value, "agents.*.contextWindow") ||
+                      is_at(value, "llm.*.context_length") || is_at(value, "window.default");
+        if (!window || value->source == MAKI_CONFIG_DEFAULT || value->number >= least->number)
+            continue;
+        maki_problem_warn(problems, value->at,
+                          "%.*s is %.0f, under window.minimum (%.0f): it is refused until that is "
+                          "lowered",
+                          (int)value->written.len, value->written.ptr, value->number,
+                          least->number);
+    }
+}
+
 static void check_pruning(const maki_config *config, maki_problems *problems)
 {
     maki_str name;
@@ -159,6 +178,7 @@ void maki_config_rules(const maki_config *config, maki_problems *problems)
     for (size_t i = 0; i < config->count; i++)
         check_profile(problems, &config->values[i]);
     check_references(config, problems);
+    check_windows(config, problems);
     check_pruning(config, problems);
     check_order(config, problems, "memory.chunk.overlap", "memory.chunk.tokens");
     check_order(config, problems, "summary.background_percent", "autoCondenseContextPercent");

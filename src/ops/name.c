@@ -1,22 +1,23 @@
 /* name.c -- which conversation a name means.
  *
  * A path of a messages file, or of a folder with messages.jsonl in it; else a task by its id under
- * contexts/running and contexts/completed; else a session by its id or its key under the state folder
- * ($MAKI_HOME, $XDG_DATA_HOME/maki or ~/.local/share/maki).  A name with a slash is only ever a path. */
+ * contexts/running and contexts/completed; else a session by its id, its key or the beginning of its id under
+ * the state folder ($MAKI_HOME, $XDG_DATA_HOME/maki or ~/.local/share/maki).  A name with a slash is only
+ * ever a path. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/buf.h"
 #include "base/err.h"
 #include "base/str.h"
 #include "ops/op.h"
 #include "store/key.h"
-#include "store/session.h"
+#include "store/names.h"
+#include "store/sessions.h"
 
-enum { STORE_MAX = 64 << 20 /* of a sessions.json */ };
+enum { ABBREVIATED = 4 /* characters of an id that may stand for all of it */ };
 
 static bool is_folder(const char *path)
 {
@@ -48,83 +49,108 @@ static bool find_task(const char *id, char *path, size_t room)
 
 static bool find_in_agent(const char *agent, const char *id, char *path, size_t room)
 {
-    static const char *const spellings[] = { "%s/sessions/%s.jsonl",
-                                             "%s/sessions/session-%s.jsonl" };
-    for (size_t i = 0; i < 2; i++) {
-        snprintf(path, room, spellings[i], agent, id);
-        if (is_file(path)) return true;
-    }
-    return false;
+    char other[MAKI_ID_MAX];
+    snprintf(path, room, "%s/sessions/%s.jsonl", agent, id);
+    if (is_file(path)) return true;
+    if (!maki_name_other(maki_str_of(id), other, sizeof other)) return false;
+    snprintf(path, room, "%s/sessions/%s.jsonl", agent, other);
+    return is_file(path);
 }
 
-/* The session with this id, of any agent. */
-static bool find_session(const char *state, const char *id, char *path, size_t room)
+/* Called with the folder of each agent; true stops. */
+typedef bool (*agent_fn)(void *ctx, const char *agent);
+
+static bool each_agent(const char *state, agent_fn fn, void *ctx)
 {
     char agents[4096], agent[4400];
     struct dirent *entry;
-    bool found = false;
+    bool stop = false;
     snprintf(agents, sizeof agents, "%s/agents", state);
     DIR *folder = opendir(agents);
-    while (folder && !found && (entry = readdir(folder)) != NULL) {
+    while (folder && !stop && (entry = readdir(folder)) != NULL) {
         if (entry->d_name[0] == '.') continue;
         snprintf(agent, sizeof agent, "%s/%s", agents, entry->d_name);
-        found = find_in_agent(agent, id, path, room);
+        stop = fn(ctx, agent);
     }
     if (folder) closedir(folder);
-    return found;
+    return stop;
 }
 
-/* sessions.json of an agent: {"entries": {id: {"sessionKey": ...}}}. */
-static bool id_of_key(const maki_env *env, const char *agent, maki_str key, char *id, size_t room)
+typedef struct looking {
+    const char *name;
+    char *path;
+    size_t room;
+    size_t found; /* by their beginning */
+} looking;
+
+/* The session with this id. */
+static bool has_id(void *ctx, const char *agent)
 {
-    char file[4500], block[4096];
-    maki_buf text = maki_buf_new(env->alloc, STORE_MAX);
-    maki_str all, entries, own;
-    maki_json_item item;
-    bool found = false;
-    size_t n;
-    snprintf(file, sizeof file, "%s/sessions.json", agent);
-    FILE *f = fopen(file, "rb");
-    while (f && (n = fread(block, 1, sizeof block, f)) > 0)
-        maki_buf_add(&text, (maki_str){ block, n });
-    if (f) fclose(f);
-    if (text.len && text.status == MAKI_OK &&
-        maki_json_check(maki_buf_str(&text), &all, NULL) == MAKI_OK &&
-        maki_json_get(all, MAKI_LIT("entries"), &entries)) {
-        maki_json_iter iter = maki_json_items(entries);
-        while (!found && iter.object && maki_json_next(&iter, &item)) {
-            found = maki_json_get(item.value, MAKI_LIT("sessionKey"), &own) &&
-                    maki_json_kind_of(own) == MAKI_JSON_STRING && maki_json_text_is(own, key);
-            if (!found) continue;
-            maki_str name = { item.key.ptr - 1, item.key.len + 2 };
-            id[maki_json_copy_text(name, id, room - 1)] = '\0';
-        }
-    }
-    maki_buf_free(&text);
-    return found;
+    looking *l = ctx;
+    return find_in_agent(agent, l->name, l->path, l->room);
 }
 
+/* Sessions whose ids begin so: the path of the first, and how many there are. */
+static bool has_beginning(void *ctx, const char *agent)
+{
+    looking *l = ctx;
+    char folder[4500];
+    struct dirent *entry;
+    maki_str stem;
+    snprintf(folder, sizeof folder, "%s/sessions", agent);
+    DIR *dir = opendir(folder);
+    while (dir && (entry = readdir(dir)) != NULL) {
+        if (!maki_name_of_file(entry->d_name, &stem) ||
+            !maki_str_starts(stem, maki_str_of(l->name)))
+            continue;
+        if (l->found++ == 0) snprintf(l->path, l->room, "%s/%s", folder, entry->d_name);
+    }
+    if (dir) closedir(dir);
+    return false;
+}
+
+/* The session that has this key; one that is active, if there is. */
 static bool find_key(const maki_env *env, const char *state, const char *name, char *path,
                      size_t room)
 {
-    char agent[4400], id[256];
+    char agent[MAKI_ID_MAX];
     maki_arena arena = maki_arena_new(env->alloc, 1 << 16);
     maki_session_key key;
-    bool found = maki_session_key_parse(maki_str_of(name), &arena, &key, NULL) == MAKI_OK;
+    maki_session session;
+    maki_roster_report report;
+    maki_roster_in where = { .home = state, .agent = agent };
+    bool found = maki_session_key_parse(maki_str_of(name), &arena, &key, NULL) == MAKI_OK &&
+                 key.agent_id.len < sizeof agent;
     if (found) {
-        snprintf(agent, sizeof agent, "%s/agents/%.*s", state, (int)key.agent_id.len,
-                 key.agent_id.ptr);
-        found = id_of_key(env, agent, maki_str_of(name), id, sizeof id) && !strchr(id, '/') &&
-                find_in_agent(agent, id, path, room);
+        snprintf(agent, sizeof agent, "%.*s", (int)key.agent_id.len, key.agent_id.ptr);
+        found =
+            maki_session_with_key(env, &where, name, &session, &found, &report, NULL) == MAKI_OK &&
+            found;
+        if (found) snprintf(path, room, "%s/agents/%s/sessions/%s.jsonl", state, agent, session.id);
     }
     maki_arena_free(&arena);
     return found;
 }
 
+static maki_status find_session(const maki_env *env, const char *name, char *path, size_t room,
+                                maki_err *err)
+{
+    char state[3000];
+    looking l = { name, path, room, 0 };
+    maki_home(state, sizeof state);
+    if (each_agent(state, has_id, &l) || find_key(env, state, name, path, room)) return MAKI_OK;
+    if (strlen(name) >= ABBREVIATED) each_agent(state, has_beginning, &l);
+    if (l.found > 1)
+        return maki_fail(err, MAKI_INVALID, "several ids begin with %.80s: give more of it", name);
+    if (l.found == 1) return MAKI_OK;
+    return maki_fail(err, MAKI_NOTFOUND,
+                     "there is no conversation %.80s: not a path, a task, a session or its key",
+                     name);
+}
+
 maki_status maki_conversation_path(const maki_env *env, const char *name, char *path, size_t room,
                                    maki_err *err)
 {
-    char state[3000];
     size_t n = strlen(name);
     if (n == 0 || n + 40 > room) return maki_fail(err, MAKI_INVALID, "that is not a path");
     snprintf(path, room, "%s", name);
@@ -133,13 +159,8 @@ maki_status maki_conversation_path(const maki_env *env, const char *name, char *
         return MAKI_OK;
     }
     if (ends_with(name, ".jsonl") || strchr(name, '/') || is_file(name)) return MAKI_OK;
-    maki_home(state, sizeof state);
-    if (name[0] != '.' && n < 200 &&
-        (find_task(name, path, room) || find_session(state, name, path, room) ||
-         find_key(env, state, name, path, room))) {
-        return MAKI_OK;
-    }
-    return maki_fail(err, MAKI_NOTFOUND,
-                     "there is no conversation %.80s: not a path, a task, a session or its key",
-                     name);
+    if (name[0] == '.' || n >= MAKI_KEY_MAX)
+        return maki_fail(err, MAKI_INVALID, "%.80s cannot be the name of a conversation", name);
+    if (find_task(name, path, room)) return MAKI_OK;
+    return find_session(env, name, path, room, err);
 }

@@ -40,6 +40,30 @@ void maki_close(maki *m)
     m->env.alloc->resize(m->env.alloc, m, sizeof *m, 0);
 }
 
+void maki_use_config(maki *m, const maki_config *config)
+{
+    m->config = config;
+}
+
+void maki_use_log(maki *m, maki_sink sink, const char *level)
+{
+    maki_str name = level ? maki_str_of(level) : MAKI_LIT("");
+    if (!level && m->config) name = maki_config_text(m->config, "log.level");
+    m->logger = (maki_logger){ m->env.clock, sink, MAKI_INFO };
+    (void)maki_level_named(name, &m->logger.least);
+}
+
+void maki_watch_cancel(maki *m, bool (*fn)(void *ctx), void *ctx)
+{
+    m->cancelled = fn;
+    m->cancel_ctx = ctx;
+}
+
+const maki_logger *maki_logger_of(const maki *m)
+{
+    return m->logger.sink.write ? &m->logger : NULL;
+}
+
 maki_status maki_tokenizer_of(maki *m, const maki_encoding *encoding, maki_tokenizer **out,
                               maki_err *err)
 {

@@ -9,6 +9,7 @@
 
 #include "base/json.h"
 #include "base/json_write.h"
+#include "base/logger.h"
 #include "history/condense.h"
 #include "history/conversation.h"
 #include "history/message.h"
@@ -21,8 +22,15 @@ struct maki {
     maki_tokenizer *tokenizers[MAKI_TOKENIZERS]; /* by vocabulary; opened when first asked for */
     maki_status (*counting)(void *ctx, uint64_t done, uint64_t total); /* maki_watch_counting */
     void *counting_ctx;
-    size_t threads; /* maki_set_threads */
+    size_t threads;               /* maki_set_threads */
+    const maki_config *config;    /* maki_use_config; NULL: the defaults */
+    maki_logger logger;           /* maki_use_log; sink.write NULL: nobody reads */
+    bool (*cancelled)(void *ctx); /* maki_watch_cancel; or NULL */
+    void *cancel_ctx;
 };
+
+/* The handle's logger, or NULL. */
+const maki_logger *maki_logger_of(const maki *m);
 
 /* The handle's tokenizer of a vocabulary, with what it remembers from earlier calls.  Borrowed until
  * maki_close. */
@@ -121,6 +129,8 @@ maki_status maki_conversation_path(const maki_env *env, const char *name, char *
 /* Open the conversation that the call names. */
 maki_status maki_field_conversation(const maki_call *call, bool create, maki_conv **out,
                                     maki_err *err);
+/* The same to try something: what is done to it is gone when it is closed. */
+maki_status maki_field_rehearsal(const maki_call *call, maki_conv **out, maki_err *err);
 
 /* ---- the operations, one file a group ---------------------------------------------------------- */
 
@@ -163,6 +173,8 @@ maki_status maki_op_manage_accept(maki_call *call, maki_jw *out, maki_err *err);
 maki_status maki_op_manage_check(maki_call *call, maki_jw *out, maki_err *err);
 maki_status maki_op_manage_run(maki_call *call, maki_jw *out, maki_err *err);
 maki_status maki_op_conversation_manage_run(maki_call *call, maki_jw *out, maki_err *err);
+maki_status maki_op_manage_prepare(maki_call *call, maki_jw *out, maki_err *err);
+maki_status maki_op_manage_undo(maki_call *call, maki_jw *out, maki_err *err);
 maki_status maki_op_profile_strategy(maki_call *call, maki_jw *out, maki_err *err);
 maki_status maki_op_prune_hard_clear(maki_call *call, maki_jw *out, maki_err *err);
 maki_status maki_op_prune_level(maki_call *call, maki_jw *out, maki_err *err);
@@ -178,9 +190,14 @@ maki_status maki_op_prompt_bootstrap_limit(maki_call *call, maki_jw *out, maki_e
 maki_status maki_op_prompt_sections(maki_call *call, maki_jw *out, maki_err *err);
 maki_status maki_op_prompt_truncate_file(maki_call *call, maki_jw *out, maki_err *err);
 maki_status maki_op_provider_is_overflow(maki_call *call, maki_jw *out, maki_err *err);
+maki_status maki_op_request_build(maki_call *call, maki_jw *out, maki_err *err);
+maki_status maki_op_session_limit(maki_call *call, maki_jw *out, maki_err *err);
 maki_status maki_op_session_list(maki_call *call, maki_jw *out, maki_err *err);
 maki_status maki_op_session_parse_key(maki_call *call, maki_jw *out, maki_err *err);
+maki_status maki_op_session_resolve(maki_call *call, maki_jw *out, maki_err *err);
+maki_status maki_op_session_set(maki_call *call, maki_jw *out, maki_err *err);
 maki_status maki_op_session_show(maki_call *call, maki_jw *out, maki_err *err);
+maki_status maki_op_session_status(maki_call *call, maki_jw *out, maki_err *err);
 maki_status maki_op_tools_project(maki_call *call, maki_jw *out, maki_err *err);
 
 maki_status maki_op_tokens_calibrate(maki_call *call, maki_jw *out, maki_err *err);

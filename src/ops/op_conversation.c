@@ -9,10 +9,9 @@
 #include "history/tally.h"
 #include "ops/op.h"
 #include "ops/parts.h"
-#include "summary/offline.h"
 #include "token/family.h"
 
-enum { PATH_MOST = 4096, KEEP = 3, TRIM_UNITS = 1500 };
+enum { KEEP = 3, TRIM_UNITS = 1500 };
 
 const maki_op_field maki_conversation_fields[] = {
     { "conversation", "string", "the path of its messages file or its folder", 1 },
@@ -25,29 +24,40 @@ const maki_op_field maki_conversation_fields[] = {
 
 /* ---- opening --------------------------------------------------------------------------------------- */
 
-static maki_status path_field(const maki_call *call, const char *name, char path[PATH_MOST],
-                              maki_err *err)
+maki_status maki_field_path(const maki_call *call, const char *name, char path[MAKI_PATH_MAX],
+                            maki_err *err)
 {
-    char text[PATH_MOST];
+    char text[MAKI_PATH_MAX];
     maki_str string = maki_in_string(call, name);
     size_t n = maki_json_copy_text(string, text, sizeof text - 1);
     text[n] = '\0';
     if (strlen(text) != n) return maki_fail(err, MAKI_INVALID, "%s contains a NUL character", name);
-    return maki_conversation_path(&call->m->env, text, path, PATH_MOST, err);
+    return maki_conversation_path(&call->m->env, text, path, MAKI_PATH_MAX, err);
+}
+
+/* Open the conversation that the call names; the rest of the options is the handle's. */
+static maki_status open_named(const maki_call *call, maki_conv_options options, maki_conv **out,
+                              maki_err *err)
+{
+    char path[MAKI_PATH_MAX];
+    options.threads = call->m->threads;
+    options.progress = call->m->counting;
+    options.progress_ctx = call->m->counting_ctx;
+    maki_status st = maki_field_path(call, "conversation", path, err);
+    return st == MAKI_OK ? maki_conv_open(&call->m->env, path, &options, out, err) : st;
 }
 
 maki_status maki_field_conversation(const maki_call *call, bool create, maki_conv **out,
                                     maki_err *err)
 {
-    char path[PATH_MOST];
-    maki_conv_options options = { .create = create,
-                                  .durability = MAKI_SYNC,
-                                  .threads = call->m->threads,
-                                  .progress = call->m->counting,
-                                  .progress_ctx = call->m->counting_ctx };
-    maki_status st = path_field(call, "conversation", path, err);
-    if (st == MAKI_OK) st = maki_conv_open(&call->m->env, path, &options, out, err);
-    return st;
+    maki_conv_options options = { .create = create, .durability = MAKI_SYNC };
+    return open_named(call, options, out, err);
+}
+
+maki_status maki_field_rehearsal(const maki_call *call, maki_conv **out, maki_err *err)
+{
+    maki_conv_options options = { .rehearse = true, .durability = MAKI_LAZY };
+    return open_named(call, options, out, err);
 }
 
 /* The head the caller expects, or NULL in *head. */
@@ -87,6 +97,10 @@ static void write_change(maki_jw *out, const maki_change *c)
     maki_put_count(out, "removed", c->removed);
     maki_put_count(out, "tokensBefore", c->tokens_before);
     maki_put_count(out, "tokensAfter", c->tokens_after);
+    if (c->survey.measured) {
+        maki_put_number(out, "cost", c->cost);
+        maki_put_survey(out, &c->survey);
+    }
     maki_jw_end_object(out);
 }
 
@@ -118,13 +132,11 @@ static uint64_t seq_field(const maki_call *call)
 static maki_status do_condense(const maki_call *call, maki_conv *conv, const unsigned char *expect,
                                maki_change *out, maki_err *err)
 {
-    maki_told_summarizer told;
-    maki_summarizer offline = maki_summarizer_offline();
+    maki_chosen_summarizer by;
     double keep = maki_in_number(call, "keepCount", KEEP);
-    maki_status st = maki_field_summarizer(call, "summarizer", &told, err);
+    maki_status st = maki_choose_summarizer(call, MAKI_LIT(""), false, &by, err);
     if (st != MAKI_OK) return st;
-    return maki_conv_condense(conv, expect, (size_t)keep, told.spec.len ? &told.base : &offline,
-                              out, err);
+    return maki_conv_condense(conv, expect, (size_t)keep, &by.measured, out, err);
 }
 
 static maki_status do_truncate(const maki_call *call, maki_conv *conv, const unsigned char *expect,
@@ -246,10 +258,10 @@ maki_status maki_op_history_append(maki_call *call, maki_jw *out, maki_err *err)
 
 maki_status maki_op_history_fork(maki_call *call, maki_jw *out, maki_err *err)
 {
-    char path[PATH_MOST];
+    char path[MAKI_PATH_MAX];
     maki_conv *conv = NULL;
     maki_str value;
-    maki_status st = path_field(call, "path", path, err);
+    maki_status st = maki_field_path(call, "path", path, err);
     if (st == MAKI_OK) st = maki_field_conversation(call, false, &conv, err);
     if (st != MAKI_OK) return st;
     uint64_t seq =

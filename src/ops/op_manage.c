@@ -1,16 +1,21 @@
 /* op_manage.c -- manage.*, prune.*, window.*, profile.*: deciding and making room. */
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "base/err.h"
 #include "base/str.h"
 #include "manage/decide.h"
+#include "manage/figures.h"
 #include "manage/manage.h"
+#include "manage/past.h"
+#include "manage/policy_config.h"
+#include "manage/prepare.h"
 #include "manage/prune.h"
 #include "manage/run.h"
 #include "manage/window.h"
 #include "ops/op.h"
 #include "ops/parts.h"
-#include "summary/offline.h"
 
 static maki_status positive(const maki_call *call, const char *name, maki_err *err)
 {
@@ -22,22 +27,30 @@ static maki_status positive(const maki_call *call, const char *name, maki_err *e
 
 /* ---- manage ----------------------------------------------------------------------------------- */
 
-static maki_status read_decide(const maki_call *call, maki_decide_in *out, maki_err *err)
+/* The profile in use: currentProfileId, else what the field `otherwise` says (NULL: nothing). */
+static maki_str profile_field(const maki_call *call, const char *otherwise)
+{
+    maki_str value;
+    bool said = maki_in(call, "currentProfileId", &value);
+    const char *name = said || !otherwise ? "currentProfileId" : otherwise;
+    return maki_json_text(maki_in_string(call, name), call->arena);
+}
+
+static maki_status read_decide(const maki_call *call, maki_str profile, maki_decide_in *out,
+                               maki_err *err)
 {
     maki_str thresholds, own;
-    maki_str profile = maki_in_string(call, "currentProfileId");
     *out = (maki_decide_in){
         .total_tokens = maki_in_number(call, "totalTokens", 0),
         .last_message_tokens = maki_in_number(call, "lastMessageTokens", 0),
         .window = maki_in_number(call, "contextWindow", MAKI_WINDOW_DEFAULT),
         .max_tokens = maki_in_number(call, "maxTokens", 0),
         .auto_condense = maki_in_bool(call, "autoCondenseContext", true),
-        .threshold = maki_in_number(call, "autoCondenseContextPercent", 75),
+        .threshold = maki_in_number(call, "autoCondenseContextPercent", MAKI_THRESHOLD_USUAL),
     };
     maki_status st = positive(call, "contextWindow", err);
     if (st != MAKI_OK || !maki_in(call, "profileThresholds", &thresholds)) return st;
-    maki_str name = maki_json_text(profile, call->arena);
-    if (!maki_json_get(thresholds, name, &own) || maki_json_kind_of(own) == MAKI_JSON_NULL) {
+    if (!maki_json_get(thresholds, profile, &own) || maki_json_kind_of(own) == MAKI_JSON_NULL) {
         return maki_arena_status(call->arena, err);
     }
     st = maki_field_want(call, own, "a threshold in profileThresholds", MAKI_JSON_NUMBER, err);
@@ -49,7 +62,7 @@ static maki_status read_decide(const maki_call *call, maki_decide_in *out, maki_
 maki_status maki_op_manage_check(maki_call *call, maki_jw *out, maki_err *err)
 {
     maki_decide_in in;
-    maki_status st = read_decide(call, &in, err);
+    maki_status st = read_decide(call, profile_field(call, NULL), &in, err);
     if (st != MAKI_OK) return st;
     maki_decision d = maki_decide(&in);
     maki_jw_object(out);
@@ -105,7 +118,7 @@ maki_status maki_op_manage_run(maki_call *call, maki_jw *out, maki_err *err)
     }
     maki_status st = maki_field_messages(call, "messages", &list, err);
     if (st == MAKI_OK) st = maki_parts_read(call, list, &parts, err);
-    if (st == MAKI_OK) st = read_decide(call, &in.decide, err);
+    if (st == MAKI_OK) st = read_decide(call, profile_field(call, NULL), &in.decide, err);
     if (st != MAKI_OK) return st;
     in.condense = parts.condense;
     st = maki_manage_run(&in, call->arena, &report, err);
@@ -115,20 +128,21 @@ maki_status maki_op_manage_run(maki_call *call, maki_jw *out, maki_err *err)
 
 /* ---- the same on a conversation ------------------------------------------------------------------ */
 
-static maki_status policy_field(const maki_call *call, const maki_policy **out, maki_err *err)
+/* The policy of that name, else the one that the configuration gives to this agent. */
+static maki_status policy_field(const maki_call *call, maki_str agent, maki_policy *out,
+                                maki_err *err)
 {
-    char name[32];
     maki_str value;
-    *out = maki_policy_at(0);
-    if (!maki_in(call, "policy", &value)) return MAKI_OK;
-    name[maki_json_copy_text(value, name, sizeof name - 1)] = '\0';
-    *out = maki_policy_named(maki_str_of(name));
-    if (*out) return MAKI_OK;
-    return maki_fail(err, MAKI_INVALID, "policy must be maki, roo or files, at byte %zu",
-                     (size_t)(value.ptr - call->base));
+    const maki_config *config = call->m->config;
+    if (!maki_in(call, "policy", &value))
+        return maki_policy_from_config(config, agent, "maki", call->arena, out, err);
+    maki_str name = maki_json_text(value, call->arena);
+    maki_status st = maki_arena_status(call->arena, err);
+    return st == MAKI_OK ? maki_policy_configured(config, name, call->arena, out, err) : st;
 }
 
-static void write_taken(maki_jw *out, const maki_manage_report *report)
+/* The events of a preview are gone: they are not told. */
+static void write_taken(maki_jw *out, const maki_manage_report *report, bool preview)
 {
     maki_jw_key(out, MAKI_LIT("steps"));
     maki_jw_array(out);
@@ -136,7 +150,7 @@ static void write_taken(maki_jw *out, const maki_manage_report *report)
         const maki_taken *taken = &report->taken[i];
         maki_jw_object(out);
         maki_put_text(out, "step", maki_str_of(maki_step_name(taken->kind)));
-        if (taken->event) maki_put_count(out, "event", taken->event);
+        if (taken->event && !preview) maki_put_count(out, "event", taken->event);
         if (taken->undone) maki_put_bool(out, "undone", true);
         if (taken->refused[0]) maki_put_text(out, "refused", maki_str_of(taken->refused));
         maki_jw_end_object(out);
@@ -144,7 +158,22 @@ static void write_taken(maki_jw *out, const maki_manage_report *report)
     maki_jw_end_array(out);
 }
 
-static void write_report(maki_jw *out, const maki_manage_report *report)
+/* What the run went by, so that a person sees why. */
+static void write_figures(maki_jw *out, const maki_figures *figures)
+{
+    maki_put_number(out, "contextWindow", figures->window);
+    maki_put_text(out, "windowFrom", maki_str_of(figures->window_from));
+    if (figures->threshold <= MAKI_THRESHOLD_MAX)
+        maki_put_number(out, "threshold", figures->threshold);
+    if (figures->threshold_tokens > 0)
+        maki_put_number(out, "thresholdTokens", figures->threshold_tokens);
+    if (figures->model[0]) maki_put_text(out, "model", maki_str_of(figures->model));
+    if (figures->small) maki_put_bool(out, "windowSmall", true);
+    if (figures->threshold_invalid) maki_put_bool(out, "thresholdInvalid", true);
+}
+
+static void write_report(maki_jw *out, const maki_figures *figures,
+                         const maki_manage_report *report, bool preview)
 {
     maki_jw_object(out);
     maki_put_text(out, "reason", maki_str_of(report->reason));
@@ -154,36 +183,164 @@ static void write_report(maki_jw *out, const maki_manage_report *report)
     maki_put_number(out, "reduction", maki_reduction(report->tokens_before, report->tokens_after));
     maki_put_count(out, "messagesRemoved", report->messages_removed);
     maki_put_number(out, "compressionTime", (double)report->ms);
+    maki_put_number(out, "cost", report->cost);
+    maki_put_survey(out, &report->survey);
     maki_put_number(out, "allowed", report->allowed);
+    maki_put_number(out, "target", report->target);
     maki_put_bool(out, "within", report->within);
-    write_taken(out, report);
+    if (report->waits) maki_put_bool(out, "waits", true);
+    if (report->failed) maki_put_bool(out, "failed", true);
+    if (preview)
+        maki_put_bool(out, "preview", true);
+    else if (report->run)
+        maki_put_count(out, "run", report->run);
+    write_figures(out, figures);
+    write_taken(out, report, preview);
     maki_jw_end_object(out);
+}
+
+static maki_str text_field(const maki_call *call, const char *name)
+{
+    return maki_json_text(maki_in_string(call, name), call->arena);
+}
+
+/* What the call says about the figures; the rest is found by maki_figures_of. */
+static maki_status read_figures(const maki_call *call, maki_figures_in *out, maki_err *err)
+{
+    maki_str value;
+    maki_decide_in said; /* the fields that a decision about a list has too */
+    maki_status st = read_decide(call, profile_field(call, "model"), &said, err);
+    if (st != MAKI_OK) return st;
+    *out = (maki_figures_in){
+        .config = call->m->config,
+        .logger = maki_logger_of(call->m),
+        .model = text_field(call, "model"),
+        .profile = text_field(call, "currentProfileId"),
+        .agent = text_field(call, "agent"),
+        .provider = text_field(call, "provider"),
+        .window = maki_in_number(call, "contextWindow", 0),
+        .max_tokens = said.max_tokens,
+        .keep = (size_t)maki_in_number(call, "keepCount", 0),
+        .has_automatic = maki_in(call, "autoCondenseContext", &value),
+        .automatic = said.auto_condense,
+        .percent = maki_in_number(call, "autoCondenseContextPercent", 0),
+        .tokens = maki_in_number(call, "autoCondenseContextTokens", 0),
+        .has_profile_threshold = said.has_profile,
+        .profile_threshold = said.profile_threshold,
+    };
+    return maki_arena_status(call->arena, err);
+}
+
+static maki_manage_in run_of(const maki_call *call, const maki_figures *figures,
+                             const maki_policy *policy)
+{
+    bool three = strcmp(policy->name, "roo") == 0 && !figures->keep_set; /* whatever the model */
+    return (maki_manage_in){ .window = figures->window,
+                             .max_tokens = figures->max_tokens,
+                             .other_tokens = maki_in_number(call, "otherTokens", 0),
+                             .threshold = figures->threshold,
+                             .threshold_tokens = figures->threshold_tokens,
+                             .force = maki_in_bool(call, "force", false),
+                             .keep = three ? 0 : figures->keep,
+                             .policy = policy,
+                             .logger = maki_logger_of(call->m),
+                             .cancelled = call->m->cancelled,
+                             .cancel_ctx = call->m->cancel_ctx };
+}
+
+/* All that a run needs, read from a call.  Points into itself: do not copy. */
+typedef struct asked_run {
+    maki_policy policy;
+    maki_figures figures;
+    maki_chosen_summarizer by;
+    maki_manage_in in;
+} asked_run;
+
+static maki_status read_run(const maki_call *call, asked_run *out, maki_err *err)
+{
+    maki_figures_in said;
+    maki_status st = read_figures(call, &said, err);
+    if (st == MAKI_OK) st = policy_field(call, said.agent, &out->policy, err);
+    if (st == MAKI_OK) st = maki_figures_of(&said, &out->figures, err);
+    if (st != MAKI_OK) return st;
+    bool task = strcmp(out->policy.name, "files") == 0;
+    maki_str profile = maki_str_of(out->figures.profile);
+    st = maki_choose_summarizer(call, profile, task, &out->by, err);
+    out->in = run_of(call, &out->figures, &out->policy);
+    out->in.summarizer = &out->by.measured;
+    return st;
 }
 
 maki_status maki_op_conversation_manage_run(maki_call *call, maki_jw *out, maki_err *err)
 {
-    maki_told_summarizer told;
-    maki_summarizer offline = maki_summarizer_offline();
+    asked_run run;
     maki_manage_report report;
     maki_conv *conv = NULL;
-    bool automatic = maki_in_bool(call, "autoCondenseContext", true);
-    maki_manage_in in = { .window = maki_in_number(call, "contextWindow", 0),
-                          .max_tokens = maki_in_number(call, "maxTokens", 0),
-                          .other_tokens = maki_in_number(call, "otherTokens", 0),
-                          .threshold = automatic
-                                           ? maki_in_number(call, "autoCondenseContextPercent", 75)
-                                           : 101,
-                          .force = maki_in_bool(call, "force", false),
-                          .keep = (size_t)maki_in_number(call, "keepCount", 0) };
-    maki_status st = positive(call, "contextWindow", err);
-    if (st == MAKI_OK) st = policy_field(call, &in.policy, err);
-    if (st == MAKI_OK) st = maki_field_summarizer(call, "summarizer", &told, err);
-    in.summarizer = st == MAKI_OK && told.spec.len ? &told.base : &offline;
-    if (st == MAKI_OK) st = maki_field_conversation(call, false, &conv, err);
-    if (st == MAKI_OK) st = maki_manage_conversation(conv, &in, &report, err);
-    if (st == MAKI_OK) write_report(out, &report);
+    bool preview = maki_in_bool(call, "preview", false);
+    maki_status st = read_run(call, &run, err);
+    if (st != MAKI_OK) return st;
+    st = preview ? maki_field_rehearsal(call, &conv, err)
+                 : maki_field_conversation(call, false, &conv, err);
+    if (st == MAKI_OK) st = maki_manage_conversation(conv, &run.in, &report, err);
+    if (st == MAKI_OK) write_report(out, &run.figures, &report, preview);
     maki_conv_close(conv);
     return st;
+}
+
+/* ---- a summary in advance ------------------------------------------------------------------------- */
+
+static void write_prepared(maki_jw *out, double percent, bool due,
+                           const maki_prepare_report *report)
+{
+    maki_jw_object(out);
+    maki_put_bool(out, "due", due);
+    maki_put_number(out, "contextPercent", percent);
+    maki_put_bool(out, "made", report->made);
+    if (report->event) maki_put_count(out, "event", report->event);
+    maki_put_number(out, "cost", report->cost);
+    maki_put_survey(out, &report->survey);
+    maki_jw_end_object(out);
+}
+
+maki_status maki_op_manage_prepare(maki_call *call, maki_jw *out, maki_err *err)
+{
+    asked_run run;
+    maki_prepare_report report = { 0 };
+    maki_conv *conv = NULL;
+    const maki_view *view;
+    maki_view_totals totals = { 0 };
+    maki_status st = read_run(call, &run, err);
+    if (st == MAKI_OK) st = maki_field_conversation(call, false, &conv, err);
+    if (st == MAKI_OK) st = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, err);
+    if (st == MAKI_OK) st = maki_conv_total(conv, view, &totals, err);
+    double sent = (double)totals.tokens + run.in.other_tokens;
+    double percent = st == MAKI_OK ? 100 * sent / run.in.window : 0;
+    bool due = run.in.force || maki_prepare_due(&run.by.settings, percent, run.in.threshold);
+    if (st == MAKI_OK && due)
+        st = maki_prepare(&call->m->env, maki_log_path(maki_conv_log(conv)),
+                          run.in.keep ? run.in.keep : MAKI_CONDENSE_KEEP, &run.by.measured, &report,
+                          err);
+    maki_conv_close(conv);
+    if (st == MAKI_OK) write_prepared(out, percent, due, &report);
+    return st;
+}
+
+maki_status maki_op_manage_undo(maki_call *call, maki_jw *out, maki_err *err)
+{
+    maki_past_undone undone;
+    maki_conv *conv = NULL;
+    maki_status st = maki_field_conversation(call, false, &conv, err);
+    if (st == MAKI_OK)
+        st = maki_past_undo(conv, (uint64_t)maki_in_number(call, "run", 0), &undone, err);
+    maki_conv_close(conv);
+    if (st != MAKI_OK) return st;
+    maki_jw_object(out);
+    maki_put_count(out, "run", undone.run);
+    maki_put_count(out, "events", undone.events);
+    maki_put_number(out, "tokensBefore", undone.tokens_before);
+    maki_put_number(out, "tokensAfter", undone.tokens_after);
+    maki_jw_end_object(out);
+    return MAKI_OK;
 }
 
 maki_status maki_op_manage_accept(maki_call *call, maki_jw *out, maki_err *err)

@@ -7,27 +7,18 @@
 #include "history/message.h"
 #include "ops/op.h"
 #include "ops/parts.h"
-#include "store/session.h"
+#include "store/sessions.h"
+#include "store/transcript.h"
 
 enum {
     LIST_USUAL = 50,
     LIST_MOST = 1000,
     SHOW_USUAL = 200,
-    EXCERPT = 400,  /* bytes of a message's text that are shown */
+    EXCERPT = 400, /* bytes of a message's text that are shown */
+    TITLE_MAX = 160,
     TITLE_ROWS = 8, /* messages in which a title is looked for */
     ROW_MAX = 64 << 20
 };
-
-static maki_status home_field(const maki_call *call, char out[MAKI_PATH_MAX], maki_err *err)
-{
-    maki_str value;
-    if (!maki_in(call, "home", &value)) {
-        maki_home(out, MAKI_PATH_MAX);
-        return MAKI_OK;
-    }
-    out[maki_json_copy_text(value, out, MAKI_PATH_MAX - 1)] = '\0';
-    return out[0] ? MAKI_OK : maki_fail(err, MAKI_INVALID, "home is empty");
-}
 
 /* ---- texts of messages --------------------------------------------------------------------------------- */
 
@@ -59,42 +50,23 @@ static bool title_of(maki_str row, char *out, size_t room)
     return false;
 }
 
-typedef struct glance {
-    char title[MAKI_TITLE_MAX], model[96];
-} glance;
-
-static void read_model(maki_str row, char *out, size_t room)
-{
-    maki_str meta, model;
-    if (maki_json_get(row, MAKI_LIT("meta"), &meta) &&
-        maki_json_kind_of(meta) == MAKI_JSON_OBJECT &&
-        maki_json_get(meta, MAKI_LIT("model"), &model) &&
-        maki_json_kind_of(model) == MAKI_JSON_STRING)
-        out[maki_json_copy_text(model, out, room - 1)] = '\0';
-}
-
-/* What it is about, and the model that spoke last.  What cannot be read is left out. */
-static void glance_at(const maki_call *call, const char *path, glance *out)
+/* What it is about.  What cannot be read has no title. */
+static void read_title(const maki_call *call, const char *path, char out[TITLE_MAX])
 {
     maki_conv *conv = NULL;
     maki_conv_options options = { .read_only = true, .threads = 1 };
     maki_buf row = maki_buf_new(call->m->env.alloc, ROW_MAX);
-    *out = (glance){ "", "" };
+    out[0] = '\0';
     if (maki_conv_open(&call->m->env, path, &options, &conv, NULL) == MAKI_OK) {
         maki_log *log = maki_conv_log(conv);
         uint64_t first = maki_log_base(log) + 1, last = maki_log_last(log);
-        bool titled = false;
-        for (uint64_t seq = first; !titled && seq <= last && seq < first + TITLE_ROWS; seq++) {
+        bool found = false;
+        for (uint64_t seq = first; !found && seq <= last && seq < first + TITLE_ROWS; seq++) {
             maki_buf_clear(&row);
             if (maki_log_read(log, seq, &row, NULL) == MAKI_OK)
-                titled = title_of(maki_buf_str(&row), out->title, sizeof out->title);
+                found = title_of(maki_buf_str(&row), out, TITLE_MAX);
         }
-        for (uint64_t seq = last; !out->model[0] && seq >= first && seq + TITLE_ROWS > last;
-             seq--) {
-            maki_buf_clear(&row);
-            if (maki_log_read(log, seq, &row, NULL) == MAKI_OK)
-                read_model(maki_buf_str(&row), out->model, sizeof out->model);
-        }
+        if (!found) out[0] = '\0';
     }
     maki_buf_free(&row);
     maki_conv_close(conv);
@@ -102,28 +74,32 @@ static void glance_at(const maki_call *call, const char *path, glance *out)
 
 /* ---- session.list -------------------------------------------------------------------------------------- */
 
-static void put_session(maki_jw *out, const maki_session *s, const glance *g)
+static void put_session(const maki_call *call, maki_jw *out, const maki_session *s,
+                        const char *home)
 {
-    maki_put_text(out, "id", maki_str_of(s->id));
-    maki_put_text(out, "agentId", maki_str_of(s->agent));
-    if (s->key[0]) maki_put_text(out, "sessionKey", maki_str_of(s->key));
-    maki_put_text(out, "title", maki_str_of(g->title));
-    maki_put_text(out, "model", maki_str_of(g->model));
-    maki_put_number(out, "createdAt", (double)s->created);
+    char path[MAKI_PATH_MAX], title[TITLE_MAX] = "";
+    maki_session_place place = { .folder = "" };
+    snprintf(path, sizeof path, "%s/agents/%s/sessions/%s.jsonl", home, s->agent, s->id);
+    (void)maki_session_place_of(path, &place);
+    read_title(call, path, title);
+    maki_jw_object(out);
+    maki_put_session(out, s);
+    maki_put_text(out, "title", maki_str_of(title));
     maki_put_number(out, "updatedAt", (double)s->updated);
     maki_put_count(out, "messages", s->messages);
-    maki_put_count(out, "tokens", s->tokens);
+    maki_put_count(out, "tokens", maki_transcript_tokens(&call->m->env, place.folder, s->id));
+    maki_jw_end_object(out);
 }
 
 maki_status maki_op_session_list(maki_call *call, maki_jw *out, maki_err *err)
 {
-    char home[MAKI_PATH_MAX], agent[MAKI_ID_MAX], path[MAKI_PATH_MAX];
+    char home[MAKI_PATH_MAX], agent[MAKI_ID_MAX];
     maki_session_list list;
     maki_str value;
     double limit = maki_in_number(call, "limit", LIST_USUAL);
     bool one = maki_in(call, "agent", &value);
     if (one) agent[maki_json_copy_text(value, agent, sizeof agent - 1)] = '\0';
-    maki_status st = home_field(call, home, err);
+    maki_status st = maki_field_home(call, home, err);
     if (st != MAKI_OK) return st;
     size_t most = limit < 1 ? 1 : limit > LIST_MOST ? LIST_MOST : (size_t)limit;
     st = maki_sessions_newest(&call->m->env, home, one ? agent : NULL, most, &list, err);
@@ -131,17 +107,11 @@ maki_status maki_op_session_list(maki_call *call, maki_jw *out, maki_err *err)
     maki_jw_object(out);
     maki_jw_key(out, MAKI_LIT("sessions"));
     maki_jw_array(out);
-    for (size_t i = 0; i < list.count; i++) {
-        const maki_session *s = &list.at[i];
-        glance g = { "", "" };
-        if (maki_session_file(home, s->agent, s->id, path, sizeof path, NULL) == MAKI_OK)
-            glance_at(call, path, &g);
-        maki_jw_object(out);
-        put_session(out, s, &g);
-        maki_jw_end_object(out);
-    }
+    for (size_t i = 0; i < list.count; i++)
+        put_session(call, out, &list.at[i], home);
     maki_jw_end_array(out);
     maki_put_count(out, "all", list.all);
+    if (list.note[0]) maki_put_text(out, "note", maki_str_of(list.note));
     maki_jw_end_object(out);
     maki_session_list_free(&call->m->env, &list);
     return MAKI_OK;

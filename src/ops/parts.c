@@ -3,6 +3,7 @@
 
 #include "base/str.h"
 #include "history/rules.h"
+#include "summary/measure.h"
 
 maki_status maki_parts_read(const maki_call *call, maki_msgs list, maki_parts *out, maki_err *err)
 {
@@ -26,6 +27,21 @@ maki_status maki_parts_read(const maki_call *call, maki_msgs list, maki_parts *o
         .now = maki_field_now(call),
     };
     return st;
+}
+
+maki_status maki_choose_summarizer(const maki_call *call, maki_str profile, bool task,
+                                   maki_chosen_summarizer *out, maki_err *err)
+{
+    const maki_config *config = call->m->config;
+    maki_status st = maki_field_summarizer(call, "summarizer", &out->told, err);
+    out->settings = maki_summary_defaults;
+    if (st == MAKI_OK && config)
+        st = maki_summary_settings_read(config, profile, task, &out->settings, err);
+    if (st != MAKI_OK) return st;
+    out->how = maki_summary_offline(&out->settings);
+    out->offline = maki_summarizer_offline_with(&out->how);
+    out->measured = maki_summarizer_measured(out->told.spec.len ? &out->told.base : &out->offline);
+    return MAKI_OK;
 }
 
 void maki_put_number(maki_jw *out, const char *name, double value)
@@ -79,4 +95,15 @@ maki_status maki_answer_failed(maki_sink out, const maki_err *error, maki_err *e
     maki_answer_error(&w, error);
     maki_jw_end_object(&w);
     return maki_jw_end(&w);
+}
+
+void maki_put_survey(maki_jw *out, const maki_survey *survey)
+{
+    maki_put_count(out, "factsKept", survey->kept);
+    maki_put_count(out, "factsLost", survey->lost);
+    maki_jw_key(out, MAKI_LIT("lost"));
+    maki_jw_begin_value(out);
+    maki_jw_bytes(out, MAKI_LIT("["));
+    maki_jw_bytes(out, (maki_str){ survey->list, survey->list_len });
+    maki_jw_bytes(out, MAKI_LIT("]"));
 }

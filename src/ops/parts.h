@@ -3,6 +3,8 @@
 #define MAKI_OPS_PARTS_H
 
 #include "ops/op.h"
+#include "store/session.h"
+#include "summary/summary_settings.h"
 
 /* Everything a condense needs, read from the fields of a call.  Points into itself: do not copy. */
 typedef struct maki_parts {
@@ -13,11 +15,31 @@ typedef struct maki_parts {
 } maki_parts;
 maki_status maki_parts_read(const maki_call *call, maki_msgs list, maki_parts *out, maki_err *err);
 
+/* Who summarises a conversation: the one told in the call, else the offline one as the configuration wants it.
+ * What the summary keeps is measured.  Points into itself: do not copy. */
+typedef struct maki_chosen_summarizer {
+    maki_told_summarizer told;
+    maki_summary_settings settings;
+    maki_offline how;
+    maki_summarizer offline, measured; /* the last is the one to use */
+} maki_chosen_summarizer;
+maki_status maki_choose_summarizer(const maki_call *call, maki_str profile, bool task,
+                                   maki_chosen_summarizer *out, maki_err *err);
+/* The field `home`, else the state folder. */
+maki_status maki_field_home(const maki_call *call, char out[MAKI_PATH_MAX], maki_err *err);
+/* The messages file of the conversation that the call names. */
+maki_status maki_field_path(const maki_call *call, const char *name, char path[MAKI_PATH_MAX],
+                            maki_err *err);
+/* What sessions.json has of a session, as fields of an object that is open; its time is left out. */
+void maki_put_session(maki_jw *out, const maki_session *s);
+
 /* One field of an answer. */
 void maki_put_number(maki_jw *out, const char *name, double value);
 void maki_put_count(maki_jw *out, const char *name, uint64_t value);
 void maki_put_bool(maki_jw *out, const char *name, bool value);
 void maki_put_text(maki_jw *out, const char *name, maki_str text);
+/* factsKept, factsLost and the first ones lost. */
+void maki_put_survey(maki_jw *out, const maki_survey *survey);
 
 /* {"messages": [...]} */
 void maki_answer_messages(maki_jw *out, maki_msgs list);

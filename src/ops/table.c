@@ -35,6 +35,12 @@
     { "profileThresholds", "object", "{profile: percent}; -1 inherits, else 5 to 100", 0 },        \
     { "currentProfileId", "string", "the profile in use", 0 }
 
+/* What became of the facts in the messages that a condense of a conversation hid. */
+#define FACTS                                                                                      \
+    { "factsKept", "count", "of a conversation: facts that the summary still holds", 0 },          \
+    { "factsLost", "count", "and those it does not", 0 },                                          \
+    { "lost", "array", "the first of these", 0 }
+
 /* `id` is the name with an underscore: it finds the function and the example. */
 #define PURE(title, id, words, in, out)                                                            \
     { { .name = title, .help = words, .class_name = "pure", .effect = "read", .input = in,         \
@@ -61,6 +67,15 @@
            { "found", "count", "damage found now", 1 },                                            \
            { "earlier", "count", "damage noted earlier", 1 },                                      \
            { "findings", "array", "[{file, offset, seq, ev, what}], the first 100", 1 })
+#define SESSION_FIELDS                                                                             \
+    { "id", "string", "", 1 }, { "agentId", "string", "", 1 },                                     \
+    { "sessionKey", "string", "agent:AGENT:KEY", 0 },                                              \
+    { "channel", "string", "that it came from", 0 },                                               \
+    { "state", "string", "active or archived", 1 },                                                \
+    { "model", "string", "of the newest reply", 1 },                                               \
+    { "createdAt", "number", "ms", 1 }, { "messageCount", "count", "", 1 },                        \
+    { "tokenUsage", "object", "{input, output} of all its requests", 1 },                          \
+    { "overrides", "object", "{thinking, maxTokens}", 1 }
 /* About all there is, not about one conversation. */
 #define SYSTEM(title, id, words, in, out)                                                          \
     { { .name = title, .help = words, .class_name = "system", .effect = "read", .input = in,       \
@@ -108,6 +123,7 @@ const maki_op_row maki_op_table[] = {
                 { "condenseId", "string", "the id in the tags", 0 },
                 { "summarizerCalled", "boolean", "so cost may have arisen", 1 },
                 { "request", "object", "with wantRequest", 0 },
+                FACTS,
                 { "error", "object", "{code, message} when refused; the messages are unchanged then", 0 })),
 
     LOGGED("history.delete", history_delete,
@@ -295,16 +311,35 @@ const maki_op_row maki_op_table[] = {
                 { "threshold", "number", "the one in force", 1 },
                 { "thresholdInvalid", "boolean", "the profile's was ignored", 1 })),
 
+    LOGGED("manage.prepare", manage_prepare,
+         "Make the summary that the next condense will need, if it is nearly time; nothing is hidden yet.", "append",
+         FIELDS(CONVERSATION, SUMMARIZER,
+                { "contextWindow", "number", "else that of the model or the configuration", 0 },
+                { "model", "string", "its window and threshold, unless given", 0 },
+                { "keepCount", "count", "newest messages that the condense will leave", 0 },
+                { "otherTokens", "number", "sent besides its messages", 0 },
+                { "force", "boolean", "now, whatever the figures", 0 }),
+         FIELDS({ "due", "boolean", "it was time", 1 },
+                { "contextPercent", "number", "of the window in use", 1 },
+                { "made", "boolean", "false: there was one already, or it was not time", 1 },
+                { "event", "count", "the note that holds it", 0 },
+                { "cost", "number", "", 1 }, FACTS)),
+
     BOTH("manage.run", manage_run, manage_run,
          "Make room if it is time: condense, else truncate (policy roo); on a conversation by any policy.",
          FIELDS(MESSAGES,
                 DECIDE_FIELDS,
                 CONDENSE_FIELDS,
                 { "minReduction", "number", "a condense that saves less counts as failed", 0 },
-                { "policy", "string", "of messages \"roo\"; of a conversation maki (the default), roo or files", 0 },
+                { "policy", "string", "of messages \"roo\"; of a conversation maki (the default), roo, clawdbot, files or one of the configuration", 0 },
                 { "otherTokens", "number", "of a conversation: sent besides its messages", 0 },
-                { "force", "boolean", "of a conversation: now, whatever the figures", 0 }),
-         FIELDS({ "action", "string", "none, condense or truncate", 1 },
+                { "force", "boolean", "of a conversation: now, whatever the figures", 0 },
+                { "preview", "boolean", "of a conversation: tell what would be done, and do nothing", 0 },
+                { "model", "string", "of a conversation: its window and threshold, unless given", 0 },
+                { "agent", "string", "of a conversation: its settings; default by default", 0 },
+                { "provider", "string", "of a conversation: one of `llm` in the configuration", 0 },
+                { "autoCondenseContextTokens", "number", "of a conversation: the threshold in tokens as well", 0 }),
+         FIELDS({ "action", "string", "none, condense or truncate; of a conversation any step", 1 },
                 RESULT,
                 { "prevContextTokens", "number", "before", 1 },
                 { "cost", "number", "", 1 },
@@ -315,7 +350,35 @@ const maki_op_row maki_op_table[] = {
                 { "condenseId", "string", "", 0 },
                 { "newContextTokensAfterTruncation", "number", "after a truncation", 0 },
                 { "messagesRemoved", "count", "", 0 },
-                { "truncationId", "string", "", 0 })),
+                { "truncationId", "string", "", 0 },
+                { "reason", "string", "of a conversation: none, threshold, over or forced", 0 },
+                { "tokensBefore", "number", "of a conversation", 0 },
+                { "tokensAfter", "number", "of a conversation", 0 },
+                { "reduction", "number", "of a conversation: the share saved", 0 },
+                { "compressionTime", "number", "of a conversation: milliseconds", 0 },
+                { "allowed", "number", "of a conversation: the most that may be sent", 0 },
+                { "target", "number", "of a conversation: what a run comes down to", 0 },
+                { "within", "boolean", "of a conversation: what is in view fits", 0 },
+                { "waits", "boolean", "of a conversation: the last run failed and little has come since", 0 },
+                { "failed", "boolean", "of a conversation: nothing was saved, or it is still time", 0 },
+                { "preview", "boolean", "of a conversation: nothing was done", 0 },
+                { "run", "count", "of a conversation: for manage.undo", 0 },
+                { "contextWindow", "number", "of a conversation: the window gone by", 0 },
+                { "windowFrom", "string", "of a conversation: who said it", 0 },
+                { "windowSmall", "boolean", "of a conversation: it is under window.warning", 0 },
+                { "threshold", "number", "of a conversation: in percent", 0 },
+                { "thresholdTokens", "number", "of a conversation: in tokens; the lower counts", 0 },
+                { "thresholdInvalid", "boolean", "of a conversation: the profile's was ignored", 0 },
+                { "model", "string", "of a conversation", 0 },
+                { "steps", "array", "of a conversation: [{step, event, undone, refused}]", 0 },
+                FACTS)),
+
+    LOGGED("manage.undo", manage_undo,
+         "Take back all that a run of manage.run did; the newest by default.", "append",
+         FIELDS(CONVERSATION, { "run", "count", "the event `run` of its report", 0 }),
+         FIELDS({ "run", "count", "which it was", 1 },
+                { "events", "count", "how many events were undone", 1 },
+                { "tokensBefore", "number", "", 1 }, { "tokensAfter", "number", "", 1 })),
 
     PURE("memory.hybrid_score", memory_hybrid_score,
          "One score from similarity and key words.",
@@ -382,19 +445,70 @@ const maki_op_row maki_op_table[] = {
          FIELDS(RESULT,
                 { "messagesChanged", "count", "", 1 })),
 
+    LOGGED("request.build", request_build,
+         "What would be sent of a conversation: the whole body of a request.", "read",
+         FIELDS(CONVERSATION,
+                { "protocol", "string", "anthropic, openai, responses, ollama or gemini", 1 },
+                { "model", "string", "", 1 },
+                { "provider", "string", "openai, deepseek, zai ...: what becomes of reasoning; by the model by default", 0 },
+                { "maxTokens", "count", "of the answer", 0 },
+                { "contextLength", "count", "ollama: the window to load the model with", 0 },
+                { "stream", "boolean", "false by default", 0 },
+                { "system", "any", "the system prompt: a string, or several", 0 },
+                { "before", "messages", "found memories: right before the newest message of the user", 0 },
+                { "tools", "array", "[{name, description, input_schema}], or in any provider's shape", 0 },
+                { "toolChoice", "string", "auto, none, required or the name of a tool", 0 },
+                { "toolStyle", "string", "tools, or functions: the older form of OpenAI's requests", 0 },
+                { "thinking", "string", "off, minimal, low, medium or high", 0 },
+                { "temperature", "number", "", 0 }),
+         FIELDS({ "request", "object", "the body", 1 })),
+
+    LOGGED("session.limit", session_limit,
+         "Hide the oldest turns of a session that has more than its limit.", "append",
+         FIELDS(CONVERSATION,
+                { "provider", "string", "whose limit counts; by the model of the newest reply unless told", 0 },
+                { "limit", "count", "in place of the settings; 0 is none", 0 },
+                { "preview", "boolean", "only tell what would be left", 0 }),
+         FIELDS({ "limit", "count", "the one in force; 0: none", 1 },
+                { "turns", "count", "in view before", 1 }, { "left", "count", "in view now", 1 },
+                { "event", "count", "that hid them; 0: nothing had to be hidden", 1 },
+                { "removed", "count", "messages no longer in view", 1 })),
+
     SYSTEM("session.list", session_list,
          "The sessions there are, the newest first.",
          FIELDS({ "agent", "string", "of this agent only", 0 },
                 { "limit", "count", "at most so many; 50 by default", 0 },
                 { "home", "string", "the state folder, in place of $MAKI_HOME", 0 }),
-         FIELDS({ "sessions", "array", "[{id, agentId, sessionKey, title, model, createdAt, updatedAt, messages, tokens}]", 1 },
-                { "all", "count", "how many there are", 1 })),
+         FIELDS({ "sessions", "array", "[{id, agentId, sessionKey, channel, state, model, createdAt, messageCount, tokenUsage, overrides, title, updatedAt, messages, tokens}]", 1 },
+                { "all", "count", "how many there are", 1 },
+                { "note", "string", "why a sessions.json could not be used or written", 0 })),
 
     PURE("session.parse_key", session_parse_key,
          "The parts of a session key.",
          FIELDS({ "key", "string", "agent:AGENT:KEY", 1 }),
          FIELDS({ "agentId", "string", "", 1 },
                 { "mainKey", "string", "", 1 })),
+
+    LOGGED("session.resolve", session_resolve,
+         "The session that a message of a channel belongs to; it is made if there is none.", "append",
+         FIELDS({ "channel", "string", "telegram, discord ...; not needed with scope global", 0 },
+                { "sender", "string", "who wrote it", 0 },
+                { "group", "string", "where, when that is a group", 0 },
+                { "thread", "string", "in a thread: the id of what it hangs on", 0 },
+                { "agent", "string", "\"default\" unless told", 0 },
+                { "scope", "string", "global, per-group or per-sender; agents.AGENT.scope unless told", 0 },
+                { "new", "boolean", "archive the one there is; a new one takes its key", 0 },
+                { "home", "string", "the state folder, in place of $MAKI_HOME", 0 }),
+         FIELDS({ "made", "boolean", "it is new", 1 }, SESSION_FIELDS,
+                { "note", "string", "why its sessions.json could not be used or written", 0 })),
+
+    LOGGED("session.set", session_set,
+         "What holds for a session from now on: overrides, archived or active.", "append",
+         FIELDS(CONVERSATION,
+                { "thinking", "string", "off, minimal, low, medium or high; null takes it away", 0 },
+                { "maxTokens", "count", "the longest answer; null takes it away", 0 },
+                { "state", "string", "active or archived", 0 }),
+         FIELDS(SESSION_FIELDS)),
 
     LOGGED("session.show", session_show,
          "What was said in a conversation, in a few words each.", "read",
@@ -404,6 +518,24 @@ const maki_op_row maki_op_table[] = {
                 { "visible", "count", "messages in view", 1 },
                 { "tokens", "count", "of the view", 1 },
                 { "view", "array", "[{seq, role, tokens, at, blocks: [{type, text, name}]}]", 1 })),
+
+    LOGGED("session.status", session_status,
+         "How full the window of a session is, and with what.", "read",
+         FIELDS(CONVERSATION,
+                { "model", "string", "count for this model; that of the newest reply unless told", 0 },
+                { "window", "number", "in tokens; the model's unless told", 0 },
+                { "wait", "boolean", "until it is counted for that model; true by default, else estimate it", 0 },
+                NOW),
+         FIELDS({ "contextUsage", "string", "\"75%\" of the window", 1 },
+                { "messagesCount", "count", "in view", 1 },
+                { "compressionCount", "count", "summaries and truncations that count", 1 },
+                { "lastCompression", "string", "\"2 minutes ago\", \"never\"", 1 },
+                { "tokens", "number", "of all that is sent", 1 },
+                { "window", "number", "", 1 },
+                { "countedFor", "string", "the model; \"\": none is known", 1 },
+                { "exact", "boolean", "not estimated", 1 }, { "pinned", "count", "", 1 },
+                { "parts", "array", "[{part, messages, tokens}]: system, tools, systemMessages, user, assistant, toolCalls, toolResults, summaries, markers, other", 1 },
+                SESSION_FIELDS)),
 
     PURE("tokens.calibrate", tokens_calibrate,
          "Learn a model's factor from what a reply reported.",

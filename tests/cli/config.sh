@@ -26,6 +26,7 @@ for file in *.yaml; do
     check "$file: exit 2" 2 $?
     check "$file" "$(cat "${file%.yaml}.txt")" "$out"
 done
+check 'at least 30 broken files' yes "$([ "$(ls ./*.yaml | wc -l)" -ge 30 ] && echo yes)"
 
 # ---- check ------------------------------------------------------------------------------------------
 cd "$dir" || exit 1
@@ -71,4 +72,15 @@ check 'the reference page is current (maki config reference >docs/configuration.
     "$(cat "$root/docs/configuration.md")" "$($maki config reference)"
 sed -n '/^```yaml/,/^```/p' "$root/docs/configuration.md" | grep -v '^```' >example.yaml
 out=$(OPENAI_API_KEY=k $maki config check example.yaml 2>&1); check 'the example of the page is right' 'example.yaml: ok' "$out"
+
+# ---- every setting of the page, but those of its last section, acts: a test elsewhere is named by its path -----------
+names="(tap_row\\(\"|test\\(['\"\`]|check ['\"]|has ['\"]|\\{ \")[^\"'\`]*"
+find "$root/tests" -type f \( -name '*.c' -o -name '*.mjs' -o -name '*.sh' \) \
+    ! -path '*/unit/config/*' ! -path '*/cases/*' ! -path '*/cli/config.sh' -exec grep -hE "$names" {} + >names.txt
+set -f # a star is no pattern here
+for path in $(sed -n '/^## Defaults of some names/q; s/^| `\([^`]*\)` |.*/\1/p' "$root/docs/configuration.md"); do
+    pattern=$(printf '%s' "$path" | sed 's/[.*]/\\&/g')
+    grep -qE "$names$pattern([^A-Za-z0-9_.*#]|\$)" names.txt
+    check "$path has a test that it acts, named by it" 0 $?
+done
 tap_end

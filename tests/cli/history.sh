@@ -29,7 +29,10 @@ check 'files are for their owner alone' '600 600' "$(stat -c %a talk.jsonl talk.
 has 'log shows each message' '猫である src/file7.ts' "$(h log talk.jsonl)"
 
 # ---- steps and undo ----------------------------------------------------------------------------
-has 'condense' 'Condensed' "$(h condense talk.jsonl)"
+out=$(h condense talk.jsonl)
+has 'condense' 'Condensed' "$out"
+has 'it tells how many facts the summary kept' 'facts kept' "$out"
+has 'the event tells too' '"factsLost":' "$(tail -n 1 talk.events.jsonl)"
 check 'condensed: first, summary, last three' 5 "$(visible talk.jsonl)"
 has 'the summary names the files' 'src/file5.ts' "$(view talk.jsonl)"
 has 'the summary is a message of its own' '"isSummary":true' "$(view talk.jsonl)"

@@ -43,13 +43,130 @@ has 'by the beginning of it' '会議の議事録' "$(s show aaaa1)"
 check 'the last ones' 1 "$(s show aaaa1 --limit 1 --json | wc -l)"
 check 'as JSON: the rows' '{"role":"assistant","content":"はい。","meta":{"model":"m-1"}}' "$(s show aaaa1 --limit 1 --json)"
 
+# ---- which session a message belongs to -----------------------------------------------------------
+export MAKI_CONFIG=$dir/maki.yaml
+: >"$MAKI_CONFIG"
+id() { s "$@" --json | grep -o '"id":"[^"]*"' | head -1 | cut -d'"' -f4; }
+key() { s "$@" --json | grep -o '"sessionKey":"[^"]*"' | cut -d'"' -f4; }
+r='resolve --channel telegram --sender さくら'
+check 'per sender unless told' 'agent:default:telegram:さくら' "$(key $r)"
+sakura=$(id $r)
+check 'the same one again' "$sakura" "$(id $r)"
+check 'a file named by its id, with a header' '{"type":"header","version":1,"sessionId":"'$sakura'",' \
+    "$(head -c $((50 + ${#sakura})) "$MAKI_HOME/agents/default/sessions/$sakura.jsonl" | grep -o '^.*"sessionId":"[^"]*",')"
+check 'per group' 'agent:default:discord:guild:channel' "$(key resolve --channel discord --sender U1 --group guild:channel --scope per-group)"
+check 'global' 'agent:work:global' "$(key resolve --channel slack --sender U1 --agent work --scope global)"
+check 'a thread by what it hangs on' 'agent:default:slack:1700.5' "$(key resolve --channel slack --sender U1 --group C1 --thread 1700.5)"
+has 'it is said that it is new' 'active, new' "$(s resolve --channel slack --sender U2)"
+echo 'agents: {default: {scope: per-group}, work: {scope: global}}' >"$MAKI_CONFIG"
+check 'agents.*.scope acts: per-group' 'agent:default:slack:C9' "$(key resolve --channel slack --sender U1 --group C9)"
+check 'agents.*.scope acts: global' 'agent:work:global' "$(key resolve --channel slack --sender U7 --agent work)"
+: >"$MAKI_CONFIG"
+has 'without a sender' 'the sender is missing' "$(s resolve --channel slack)"
+has 'a scope that is none' 'global, per-group or per-sender' "$(s resolve --channel a --sender b --scope mine)"
+s resolve --channel telegram --sender '../../../../tmp/x' >/dev/null
+check 'a name never becomes a path' '' "$(find "$dir" -name 'x*' -newer "$MAKI_CONFIG")"
+check 'by its key' 0 "$(s show agent:default:telegram:さくら --json | wc -l)"
+
+# ---- what holds for it ------------------------------------------------------------------------------
+has 'overrides' '{"thinking":"medium","maxTokens":4096}' "$(s set $sakura --thinking medium --max-tokens 4096)"
+has 'one taken away' '"overrides":{"maxTokens":4096}' "$(s set $sakura --thinking default --json)"
+has 'a level that is none' 'off, minimal, low, medium or high' "$(s set $sakura --thinking much)"
+rm "$MAKI_HOME/agents/default/sessions.json"
+has 'they are not lost with sessions.json' '"overrides":{"maxTokens":4096}' "$(s $r --json)"
+new=$(id $r --new)
+check 'a new one takes the key' 1 "$([ "$new" != "$sakura" ] && echo 1)"
+check 'and is found by it' "$new" "$(id $r)"
+has 'it has the overrides' '"overrides":{"maxTokens":4096}' "$(s $r --json)"
+has 'the old one is archived' '(archived)' "$(s list)"
+has 'its key is taken' 'archive that one first' "$(s set $sakura --state active)"
+
+# ---- the view of all --------------------------------------------------------------------------------
+view=$MAKI_HOME/agents/default/sessions.json
+before=$(s list --json --agent default)
+for damage in '' '{"entries":{' '[]' 'not JSON'; do
+    printf '%s' "$damage" >"$view"
+    touch -d '1 minute ago' "$view"
+    check "sessions.json damaged ('$damage'): nothing is lost" "$before" "$(s list --json --agent default | sed 's/,"note":.*/}/')"
+done
+printf '{"entries":{' >"$view"
+touch -d '1 minute ago' "$view"
+has 'that it was damaged is said' 'was damaged and was made again' "$(s list)"
+rm "$view"; mkdir "$view"
+has 'a folder in its place: what to do' 'move it away' "$(s list)"
+check 'and nothing is lost' "$before" "$(s list --json --agent default | sed 's/,"note":.*/}/')"
+rmdir "$view"
+s list >/dev/null
+flock "$MAKI_HOME/agents/default/sessions.lock" true; check 'nobody holds the lock afterwards' 0 $?
+has 'entries have the seed'"'"'s fields' '"messageCount":0,"tokenUsage":{"input":0,"output":0},"overrides":{"maxTokens":4096},"state":"archived"' "$(cat "$view")"
+
+# ---- how full, and with what ------------------------------------------------------------------------
+for i in 1 2 3 4 5 6; do
+    printf '%s\n' '{"role":"user","content":"質問 '$i': 今日の会議は何時ですか？"}' \
+        '{"role":"assistant","content":null,"tool_calls":[{"id":"c'$i'","type":"function","function":{"name":"calendar","arguments":"{}"}}]}' \
+        '{"role":"tool","tool_call_id":"c'$i'","content":"会議は午後三時からです。場所は二階の会議室、参加者は五人です。"}' \
+        '{"role":"assistant","content":"午後三時からです。","meta":{"model":"gpt-4o"}}'
+done | "$maki" history append $new >/dev/null
+status=$(s status $new --json)
+has 'four figures: usage' '"contextUsage":"' "$status"
+has 'four figures: messages' '"messagesCount":24' "$status"
+has 'four figures: compressions' '"compressionCount":0' "$status"
+has 'four figures: the last one' '"lastCompression":"never"' "$status"
+has 'the window by the model' '"window":128000,"countedFor":"gpt-4o","exact":true' "$status"
+has 'calls' '"part":"toolCalls","messages":6' "$status"
+has 'results' '"part":"toolResults","messages":6' "$status"
+total=$("$maki" history status $new --json | grep -o '"tokens":[0-9]*')
+has 'the parts add up' "$total,\"window\"" "$status"
+has 'another window' '"window":16000' "$(s status $new --window 16000 --json)"
+has 'for people' 'toolResults' "$(s status $new)"
+has 'share of the window' 'of 128000 tokens for gpt-4o' "$(s status $new)"
+
+has 'pin' 'Done (event' "$(s pin $new 3)"
+has 'it is told' '"pinned":1' "$(s status $new --json)"
+has 'unpin' 'Done (event' "$(s unpin $new 3)"
+has 'pin needs a number' 'missing: SEQ' "$(s pin $new)"
+has 'no such message' 'message 99 is not' "$(s pin $new 99)"
+
+# ---- compact ----------------------------------------------------------------------------------------
+out=$(s compact $new --json)
+has 'compact reports' '"reason":"forced"' "$out"
+has 'it is counted' '"compressionCount":1,"lastCompression":"just now"' "$(s status $new --json)"
+has 'a policy that is none' 'there is no policy' "$(s compact $new --policy nope)"
+"$maki" history undo $new >/dev/null
+has 'undone it does not count' '"compressionCount":0' "$(s status $new --json)"
+has 'compact for people' 'messages out of view' "$(s compact $new --policy roo)"
+"$maki" history undo $new >/dev/null
+rows=$("$maki" history status $new --json)
+s compact $new --dry-run >/dev/null
+check 'a dry run changes nothing' "$rows" "$("$maki" history status $new --json)"
+
+# ---- turn limits ------------------------------------------------------------------------------------
+limit() { s limit $new --dry-run --json "$@" | grep -o '"limit":[0-9]*' | cut -d: -f2; }
+check 'the seed'"'"'s limits: the least wins' 30 "$(limit)"
+echo 'turnLimits: {global: 7}' >"$MAKI_CONFIG"
+check 'turnLimits.global acts' 7 "$(limit)"
+echo 'turnLimits: {perUser: 9}' >"$MAKI_CONFIG"
+check 'turnLimits.perUser acts' 9 "$(limit)"
+echo 'turnLimits: {perProvider: {openai: 6, anthropic: 3, mine: 2}}' >"$MAKI_CONFIG"
+check 'turnLimits.perProvider.* acts, by the model' 6 "$(limit)"
+check 'or by what is told' 2 "$(limit --provider mine)"
+echo 'turnLimits: {global: 0, perUser: 0, perProvider: {openai: 0}}' >"$MAKI_CONFIG"
+check '0 is none' 0 "$(limit)"
+echo 'agents: {default: {maxTurns: 4}}' >"$MAKI_CONFIG"
+check 'agents.*.maxTurns acts' 4 "$(limit)"
+has 'over it: a fifth goes at once' '"turns":5,"left":3' "$(s limit $new --json)"
+has 'then there is nothing to hide' 'nothing to hide' "$(s limit $new)"
+has 'it can be undone' 'Undone' "$("$maki" history undo $new)"
+: >"$MAKI_CONFIG"
+has 'one of no channel has none' '"limit":0' "$(s limit $one --json)"
+
 # ---- mistakes -------------------------------------------------------------------------------------
 has 'two that begin so' 'several ids begin with aaaa' "$(s show aaaa)"
 s show aaaa >/dev/null; check 'is a misuse' 2 $?
 has 'none' 'there is no conversation nope' "$(s show nope)"
 s show nope >/dev/null; check 'is not found' 5 $?
 has 'no id' 'missing: ID' "$(s show)"
-has 'no subcommand' 'list or show' "$(s)"
+has 'no subcommand' 'what? list, show' "$(s)"
 has 'an unknown one' 'there is no subcommand frobnicate' "$(s frobnicate)"
 has 'not a number' 'not a number: many' "$(s list --limit many)"
 has 'help has an example' 'maki session show 7f3a' "$("$maki" session --help)"

@@ -27,11 +27,12 @@ export async function until(ask, what) {
 }
 
 export class Daemon {
-  static async start(t, args = [], env = {}) {
+  // With `listen` null it listens where the configuration says.
+  static async start(t, args = [], env = {}, listen = '127.0.0.1:0') {
     const d = new Daemon();
     d.home = fs.mkdtempSync(path.join(os.tmpdir(), 'maki-e2e-'));
     d.log = '';
-    d.process = spawn(program, ['--listen', '127.0.0.1:0', '--home', d.home, ...args],
+    d.process = spawn(program, [...(listen ? ['--listen', listen] : []), '--home', d.home, ...args],
       { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, MAKI_TOKEN: '', ...env } });
     d.exit = new Promise((r) => d.process.once('exit', (code, signal) => r({ code, signal })));
     d.process.stderr.on('data', (b) => { d.log += b; });

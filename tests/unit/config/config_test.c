@@ -320,6 +320,7 @@ static const struct fine_row { const char *name, *text; } fine_rows[] = {
 };
 static const struct warn_row { const char *text, *words; } warn_rows[] = {
     { "profileThresholds:\n  m: 200\n",   "warning 2:6: profileThresholds.m is 200, not from 5 to 100 or -1: the general threshold is used\n" },
+    { "agents: {仕事: {contextWindow: 9000}}\n", "warning 1:30: agents.仕事.contextWindow is 9000, under window.minimum (16000): it is refused until that is lowered\n" },
     { "memory: {storage: lancedb}\n",      "warning 1:19: memory.storage: lancedb is not built in; sqlite-vec is used\n" },
 };
 /* clang-format on */

@@ -243,8 +243,9 @@ static void check_row(size_t index, const maki_config_setting *row)
 static void run_named_defaults(config_kit *kit)
 {
     const char *path, *initial;
-    char *keys[] = { (char *)(uintptr_t) "OPENAI_API_KEY=a", (char *)(uintptr_t) "GEMINI_API_KEY=b",
-                     (char *)(uintptr_t) "ANTHROPIC_API_KEY=c", NULL };
+    char text[][24] = { "OPENAI_API_KEY=a",     "GEMINI_API_KEY=b",   "ANTHROPIC_API_KEY=c",
+                        "OPENROUTER_API_KEY=d", "DEEPSEEK_API_KEY=e", "ZAI_API_KEY=f" };
+    char *keys[] = { text[0], text[1], text[2], text[3], text[4], text[5], NULL };
     maki_env env = maki_env_system();
     maki_config_value value;
     CHECK_STATUS(config_read(kit, &env, keys, MAKI_LIT("")), MAKI_OK, &kit->err);

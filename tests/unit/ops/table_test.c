@@ -13,6 +13,7 @@
 #include "base/json.h"
 #include "base/str.h"
 #include "fake_env.h"
+#include "folder.h"
 #include "tap.h"
 
 enum { MOST = 1 << 20 };
@@ -61,9 +62,9 @@ static void begin_talk(maki *m)
         "history.truncate",
         "{\"conversation\":\"talk.jsonl\",\"fraction\":0.5}",
     };
-    char folder[] = "/tmp/maki_table_XXXXXX";
+    char path[] = "/tmp/maki_table_XXXXXX";
     maki_env env = maki_env_system();
-    if (!mkdtemp(folder) || chdir(folder) != 0) abort();
+    if (!mkdtemp(path) || chdir(path) != 0) abort();
     for (size_t i = 0; i < COUNT(steps); i += 2) {
         maki_buf answer = maki_buf_new(env.alloc, MOST);
         maki_err err = { 0 };
@@ -74,14 +75,24 @@ static void begin_talk(maki *m)
     }
 }
 
+/* Something that manage.undo takes back. */
+static void run_manage(maki *m)
+{
+    maki_env env = maki_env_system();
+    maki_buf answer = maki_buf_new(env.alloc, MOST);
+    maki_err err = { 0 };
+    CHECK_STATUS(
+        maki_op(m, MAKI_LIT("manage.run"),
+                MAKI_LIT("{\"conversation\":\"talk.jsonl\",\"force\":true,\"keepCount\":1}"),
+                maki_buf_sink(&answer), &err),
+        MAKI_OK, &err);
+    maki_buf_free(&answer);
+}
+
 static void end_talk(void)
 {
-    static const char *const names[] = { "talk.jsonl",  "talk.events.jsonl",  "talk.idx",
-                                         "other.jsonl", "other.events.jsonl", "other.idx" };
-    char folder[200];
-    for (size_t i = 0; i < COUNT(names); i++)
-        unlink(names[i]);
-    if (getcwd(folder, sizeof folder) && chdir("/") == 0) rmdir(folder);
+    folder f;
+    if (getcwd(f.path, sizeof f.path) && chdir("/") == 0) folder_close(&f);
 }
 
 static const char *update_folder;
@@ -105,6 +116,7 @@ static void run_example(maki *m, const maki_op_info *op)
     maki_str value;
     tap_row("the example of %s gives its answer", op->name);
     if (talk) begin_talk(m);
+    if (strcmp(op->name, "manage.undo") == 0) run_manage(m);
     maki_status st =
         maki_op(m, maki_str_of(op->name), maki_str_of(op->example), maki_buf_sink(&answer), &err);
     CHECK_STATUS(st, MAKI_OK, &err);

@@ -1,0 +1,310 @@
+/* op_session_state.c -- session.resolve, session.set and session.limit: which session a message belongs to, what
+ * holds for it, and how much of it is sent. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <maki/config.h>
+
+#include "base/err.h"
+#include "base/made.h"
+#include "base/str.h"
+#include "ops/op.h"
+#include "ops/parts.h"
+#include "store/limit.h"
+#include "store/resolve.h"
+
+enum { PART_MAX = 256 /* of an origin: a channel, a sender */ };
+
+/* ---- fields ---------------------------------------------------------------------------------------- */
+
+maki_status maki_field_home(const maki_call *call, char out[MAKI_PATH_MAX], maki_err *err)
+{
+    maki_str value;
+    if (!maki_in(call, "home", &value)) {
+        maki_home(out, MAKI_PATH_MAX);
+        return MAKI_OK;
+    }
+    out[maki_json_copy_text(value, out, MAKI_PATH_MAX - 1)] = '\0';
+    return out[0] ? MAKI_OK : maki_fail(err, MAKI_INVALID, "home is empty");
+}
+
+/* A short text; "" when it is not there. */
+static maki_status short_field(const maki_call *call, const char *name, char out[PART_MAX],
+                               maki_err *err)
+{
+    maki_str value;
+    out[0] = '\0';
+    if (!maki_in(call, name, &value)) return MAKI_OK;
+    maki_str text = maki_json_text(value, call->arena);
+    maki_status st = maki_arena_status(call->arena, err);
+    if (st != MAKI_OK) return st;
+    if (text.len >= PART_MAX || memchr(text.ptr, '\0', text.len))
+        return maki_fail(err, MAKI_INVALID,
+                         "%s is longer than %d bytes, or has a NUL in it, at byte %zu", name,
+                         PART_MAX - 1, (size_t)(value.ptr - call->base));
+    memcpy(out, text.ptr, text.len);
+    out[text.len] = '\0';
+    return MAKI_OK;
+}
+
+/* The handle's settings, else those in force: *own is what the caller closes then. */
+static maki_status settings(const maki_call *call, const maki_config **out, maki_config **own,
+                            maki_err *err)
+{
+    maki_config_options options = { .size = sizeof options,
+                                    .env = call->m->env,
+                                    .environment = environ };
+    *own = NULL;
+    maki_status st = call->m->config ? MAKI_OK : maki_config_open(&options, own, err);
+    *out = call->m->config ? call->m->config : *own;
+    return st;
+}
+
+void maki_put_session(maki_jw *out, const maki_session *s)
+{
+    maki_put_text(out, "id", maki_str_of(s->id));
+    maki_put_text(out, "agentId", maki_str_of(s->agent));
+    if (s->key[0]) maki_put_text(out, "sessionKey", maki_str_of(s->key));
+    if (s->channel[0]) maki_put_text(out, "channel", maki_str_of(s->channel));
+    maki_put_text(out, "state", s->archived ? MAKI_LIT("archived") : MAKI_LIT("active"));
+    maki_put_text(out, "model", maki_str_of(s->model));
+    maki_put_number(out, "createdAt", (double)s->created);
+    maki_put_count(out, "messageCount", s->messages);
+    maki_jw_key(out, MAKI_LIT("tokenUsage"));
+    maki_jw_object(out);
+    maki_put_count(out, "input", s->input);
+    maki_put_count(out, "output", s->output);
+    maki_jw_end_object(out);
+    maki_jw_key(out, MAKI_LIT("overrides"));
+    maki_jw_raw(out, s->overrides[0] ? maki_str_of(s->overrides) : MAKI_LIT("{}"));
+}
+
+/* ---- session.resolve ------------------------------------------------------------------------------- */
+
+/* The parts of an origin, as texts. */
+typedef struct origin_text {
+    char agent[PART_MAX], channel[PART_MAX], sender[PART_MAX], group[PART_MAX], thread[PART_MAX];
+} origin_text;
+
+static maki_status read_origin(const maki_call *call, origin_text *t, maki_origin *out,
+                               maki_err *err)
+{
+    maki_status st = short_field(call, "agent", t->agent, err);
+    if (st == MAKI_OK) st = short_field(call, "channel", t->channel, err);
+    if (st == MAKI_OK) st = short_field(call, "sender", t->sender, err);
+    if (st == MAKI_OK) st = short_field(call, "group", t->group, err);
+    if (st == MAKI_OK) st = short_field(call, "thread", t->thread, err);
+    if (!t->agent[0]) snprintf(t->agent, sizeof t->agent, "%s", MAKI_AGENT_DEFAULT);
+    *out = (maki_origin){ t->agent, t->channel, t->sender, t->group, t->thread };
+    return st;
+}
+
+/* The field `scope`, else agents.AGENT.scope. */
+static maki_status read_scope(const maki_call *call, const char *agent, maki_scope *out,
+                              maki_err *err)
+{
+    char path[PART_MAX + 32];
+    maki_config *own = NULL;
+    const maki_config *config = NULL;
+    maki_str value;
+    if (maki_in(call, "scope", &value)) {
+        maki_str name = maki_json_text(value, call->arena);
+        if (maki_scope_named(name, out)) return MAKI_OK;
+        return maki_fail(err, MAKI_INVALID,
+                         "scope must be global, per-group or per-sender, at byte %zu",
+                         (size_t)(value.ptr - call->base));
+    }
+    maki_status st = settings(call, &config, &own, err);
+    if (st != MAKI_OK) return st;
+    snprintf(path, sizeof path, "agents.%s.scope", agent);
+    if (!maki_scope_named(maki_config_text(config, path), out)) *out = MAKI_SCOPE_SENDER;
+    maki_config_close(own);
+    return MAKI_OK;
+}
+
+maki_status maki_op_session_resolve(maki_call *call, maki_jw *out, maki_err *err)
+{
+    char home[MAKI_PATH_MAX], key[MAKI_KEY_MAX];
+    origin_text text;
+    maki_origin from;
+    maki_scope scope;
+    maki_resolved resolved;
+    maki_status st = maki_field_home(call, home, err);
+    if (st == MAKI_OK) st = read_origin(call, &text, &from, err);
+    if (st == MAKI_OK) st = read_scope(call, from.agent, &scope, err);
+    if (st == MAKI_OK) st = maki_origin_key(&from, scope, key, err);
+    if (st == MAKI_OK)
+        st = maki_session_resolve(&call->m->env, home, &from, key, maki_in_bool(call, "new", false),
+                                  &resolved, err);
+    if (st != MAKI_OK) return st;
+    maki_jw_object(out);
+    maki_put_bool(out, "made", resolved.made);
+    maki_put_session(out, &resolved.session);
+    if (resolved.note[0]) maki_put_text(out, "note", maki_str_of(resolved.note));
+    maki_jw_end_object(out);
+    return MAKI_OK;
+}
+
+/* ---- session.set ----------------------------------------------------------------------------------- */
+
+/* A field of the overrides as it shall be: what the call says (null takes it away), else as it was. */
+static void put_override(const maki_call *call, maki_jw *w, const char *name, maki_str before)
+{
+    maki_str value;
+    bool said = maki_json_get(call->input, maki_str_of(name), &value);
+    if (!said && !maki_json_get(before, maki_str_of(name), &value)) return;
+    if (maki_json_kind_of(value) == MAKI_JSON_NULL) return;
+    maki_jw_key(w, maki_str_of(name));
+    maki_jw_raw(w, value);
+}
+
+/* All overrides as they shall be.  Those of other programs stay. */
+static maki_status new_overrides(const maki_call *call, const maki_session *now, maki_str *out,
+                                 maki_err *err)
+{
+    maki_made made;
+    maki_json_item item;
+    maki_str before = now->overrides[0] ? maki_str_of(now->overrides) : MAKI_LIT("{}");
+    maki_json_iter iter = maki_json_items(before);
+    maki_made_begin(&made, call->arena, err);
+    maki_jw_object(&made.w);
+    put_override(call, &made.w, "thinking", before);
+    put_override(call, &made.w, "maxTokens", before);
+    while (maki_json_next(&iter, &item)) {
+        if (maki_json_key_is(item.key, MAKI_LIT("thinking")) ||
+            maki_json_key_is(item.key, MAKI_LIT("maxTokens")))
+            continue;
+        maki_jw_begin_value(&made.w);
+        maki_jw_bytes(&made.w, (maki_str){ item.start, (size_t)(item.value.ptr - item.start) });
+        maki_jw_bytes(&made.w, item.value);
+    }
+    maki_jw_end_object(&made.w);
+    return maki_made_end(&made, call->arena, out, err);
+}
+
+static maki_status check_thinking(const maki_call *call, maki_err *err)
+{
+    static const char *const levels[] = { "off", "minimal", "low", "medium", "high" };
+    maki_str value;
+    if (!maki_in(call, "thinking", &value)) return MAKI_OK;
+    for (size_t i = 0; i < sizeof levels / sizeof levels[0]; i++) {
+        if (maki_json_text_is(value, maki_str_of(levels[i]))) return MAKI_OK;
+    }
+    return maki_fail(err, MAKI_INVALID,
+                     "thinking must be off, minimal, low, medium or high, at byte %zu",
+                     (size_t)(value.ptr - call->base));
+}
+
+static maki_status state_field(const maki_call *call, int *archived, maki_err *err)
+{
+    maki_str value;
+    *archived = -1;
+    if (!maki_in(call, "state", &value)) return MAKI_OK;
+    *archived = maki_json_text_is(value, MAKI_LIT("archived"));
+    if (*archived || maki_json_text_is(value, MAKI_LIT("active"))) return MAKI_OK;
+    return maki_fail(err, MAKI_INVALID, "state must be active or archived, at byte %zu",
+                     (size_t)(value.ptr - call->base));
+}
+
+maki_status maki_op_session_set(maki_call *call, maki_jw *out, maki_err *err)
+{
+    char path[MAKI_PATH_MAX];
+    maki_session s;
+    maki_session_change to = { .archived = -1 };
+    maki_str overrides, ignored;
+    bool any = maki_json_get(call->input, MAKI_LIT("thinking"), &ignored) ||
+               maki_json_get(call->input, MAKI_LIT("maxTokens"), &ignored);
+    maki_status st = check_thinking(call, err);
+    if (st == MAKI_OK) st = state_field(call, &to.archived, err);
+    if (st == MAKI_OK) st = maki_field_path(call, "conversation", path, err);
+    if (st == MAKI_OK && any) {
+        st = maki_session_get(&call->m->env, path, &s, err);
+        if (st == MAKI_OK) st = new_overrides(call, &s, &overrides, err);
+        if (st == MAKI_OK) {
+            maki_str text =
+                maki_arena_print(call->arena, "%.*s", (int)overrides.len, overrides.ptr);
+            st = maki_arena_status(call->arena, err);
+            to.overrides = text.ptr;
+        }
+    }
+    if (st == MAKI_OK) st = maki_session_set(&call->m->env, path, &to, &s, err);
+    if (st != MAKI_OK) return st;
+    maki_jw_object(out);
+    maki_put_session(out, &s);
+    maki_jw_end_object(out);
+    return MAKI_OK;
+}
+
+/* ---- session.limit --------------------------------------------------------------------------------- */
+
+/* Whose model it is, by its name; "" when that is not plain. */
+static const char *provider_of(const char *model)
+{
+    static const char *const known[][2] = {
+        { "claude", "anthropic" }, { "anthropic", "anthropic" }, { "gpt", "openai" },
+        { "chatgpt", "openai" },   { "openai", "openai" },       { "o1", "openai" },
+        { "o3", "openai" },        { "o4", "openai" },           { "gemini", "gemini" },
+        { "google", "gemini" },
+    };
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        if (strncmp(model, known[i][0], strlen(known[i][0])) == 0) return known[i][1];
+    }
+    return "";
+}
+
+static double number_at(const maki_config *config, const char *before, const char *name,
+                        const char *after)
+{
+    char path[PART_MAX + MAKI_ID_MAX];
+    snprintf(path, sizeof path, "%s%s%s", before, name, after);
+    return maki_config_number(config, path);
+}
+
+static maki_status read_limits(const maki_call *call, const maki_session *s, maki_turn_limits *out,
+                               maki_err *err)
+{
+    char provider[PART_MAX];
+    maki_config *own = NULL;
+    const maki_config *config = NULL;
+    maki_status st = short_field(call, "provider", provider, err);
+    if (st == MAKI_OK) st = settings(call, &config, &own, err);
+    if (st != MAKI_OK) return st;
+    if (!provider[0]) snprintf(provider, sizeof provider, "%s", provider_of(s->model));
+    const char *agent = s->agent[0] ? s->agent : MAKI_AGENT_DEFAULT;
+    out->global = maki_config_number(config, "turnLimits.global");
+    out->user = maki_config_number(config, "turnLimits.perUser");
+    if (provider[0]) out->provider = number_at(config, "turnLimits.perProvider.", provider, "");
+    out->agent = number_at(config, "agents.", agent, ".maxTurns");
+    maki_config_close(own);
+    return MAKI_OK;
+}
+
+maki_status maki_op_session_limit(maki_call *call, maki_jw *out, maki_err *err)
+{
+    char path[MAKI_PATH_MAX];
+    maki_conv *conv = NULL;
+    maki_session s;
+    maki_turn_limits limits = { 0 };
+    maki_limited limited;
+    maki_str value;
+    maki_status st = maki_field_path(call, "conversation", path, err);
+    if (st == MAKI_OK) st = maki_session_get(&call->m->env, path, &s, err);
+    if (st == MAKI_OK) st = read_limits(call, &s, &limits, err);
+    if (st == MAKI_OK) st = maki_field_conversation(call, false, &conv, err);
+    if (st != MAKI_OK) return st;
+    bool said = maki_in(call, "limit", &value);
+    uint64_t limit = said ? (uint64_t)maki_json_double(value)
+                          : maki_turn_limit(&limits, maki_session_from_channel(&s));
+    st = maki_conv_limit_turns(conv, limit, maki_in_bool(call, "preview", false), &limited, err);
+    maki_conv_close(conv);
+    if (st != MAKI_OK) return st;
+    maki_jw_object(out);
+    maki_put_count(out, "limit", limit);
+    maki_put_count(out, "turns", limited.turns);
+    maki_put_count(out, "left", limited.left);
+    maki_put_count(out, "event", limited.change.event);
+    maki_put_count(out, "removed", limited.change.removed);
+    maki_jw_end_object(out);
+    return MAKI_OK;
+}
