@@ -9,6 +9,7 @@
 #include "base/files.h"
 #include "base/str.h"
 #include "daemon/daemon.h"
+#include "net/event_memory.h"
 
 /* A connection is a descriptor: as many as we may.  How many that is; 0: not known. */
 static size_t raise_limits(void)
@@ -20,10 +21,12 @@ static size_t raise_limits(void)
     return getrlimit(RLIMIT_NOFILE, &files) == 0 ? (size_t)files.rlim_cur : 0;
 }
 
-/* A body is large and soon gone: what it took goes back to the system, not into the gaps of a heap. */
+/* What a crowd took goes back to the system when it has gone: bodies are not put into the gaps of the heap, and
+ * what libevent keeps for ever does not hold its pages. */
 static void settle_memory(void)
 {
     mallopt(M_MMAP_THRESHOLD, 32 << 10);
+    maki_event_memory_use();
 }
 
 static int fail(const maki_err *err)
