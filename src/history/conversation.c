@@ -236,6 +236,15 @@ maki_status maki_conv_view(maki_conv *conv, uint64_t seq, uint64_t ev, const mak
     return view_at(conv, seq, ev, (view_how){ 0 }, out, err);
 }
 
+void maki_conv_drop_view(maki_conv *conv)
+{
+    for (; conv; conv = conv->parent) {
+        maki_arena_free(&conv->arena);
+        conv->events = (maki_events){ 0 };
+        conv->view = (maki_view){ 0 };
+    }
+}
+
 maki_status maki_conv_view_if(maki_conv *conv, uint64_t undo, bool rows_only, const maki_view **out,
                               maki_err *err)
 {

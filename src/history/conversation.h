@@ -52,6 +52,8 @@ maki_str maki_conv_id(const maki_conv *conv);
 /* The view at a moment; borrowed from the conversation until its next call or change. */
 maki_status maki_conv_view(maki_conv *conv, uint64_t seq, uint64_t ev, const maki_view **out,
                            maki_err *err);
+/* Give back the memory of the last view; for a conversation that stays open. */
+void maki_conv_drop_view(maki_conv *conv);
 /* All messages of the log and its parents, whatever was done to them. */
 maki_status maki_conv_everything(maki_conv *conv, const maki_view **out, maki_err *err);
 

@@ -65,6 +65,7 @@ static maki_status load_path(maki_talk *t, uint64_t seq, uint64_t ev, maki_err *
     }
     if (st == MAKI_OK) st = maki_conv_total(t->conv, view, &totals, err);
     if (st == MAKI_OK) t->tokens = totals.tokens;
+    maki_conv_drop_view(t->conv); /* the path is what is needed while it stays open */
     return st;
 }
 
