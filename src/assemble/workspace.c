@@ -49,9 +49,8 @@ maki_status maki_workspace_open(const maki_env *env, maki_str path, maki_workspa
 
 const char *maki_boot_state_name(maki_boot_state state)
 {
-    static const char *const names[] = {
-        "unasked", "missing", "unread", "empty", "whole", "trimmed"
-    };
+    static const char *const names[] = { "unasked", "missing", "unread", "left out",
+                                         "empty",   "whole",   "trimmed" };
     return names[state];
 }
 
@@ -245,6 +244,11 @@ static void get_text(reading *r, uint64_t max_units, maki_str *text)
     if (!get_bytes(r, 0, end < 3 ? end : 3, &mark)) return;
     if (maki_str_starts(mark, MAKI_LIT("\xEF\xBB\xBF"))) from = 3;
     r->told->state = end > from ? MAKI_BOOT_WHOLE : MAKI_BOOT_EMPTY;
+    if (end > from && max_units == 0) {
+        unread(r->told, "there is no room left for it");
+        r->told->state = MAKI_BOOT_LEFT_OUT;
+        return;
+    }
     if (end - from <= max_units * UNIT_BYTES) {
         if (!get_bytes(r, from, end, text)) return;
         *text = repair(r, *text);

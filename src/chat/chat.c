@@ -254,7 +254,7 @@ static void tell_unread(maki_chat *chat)
 {
     for (unsigned i = 0; i < MAKI_BOOTSTRAP_COUNT; i++) {
         const maki_boot_told *told = &chat->result.bootstrap[i];
-        bool bad = told->state == MAKI_BOOT_UNREAD;
+        bool bad = told->why[0] != '\0';
         if ((bad || told->repaired) && !(chat->unread & 1u << i))
             maki_chat_note(chat,
                            bad ? "(%s was not read: %s)\n" : "(%s is not UTF-8 throughout%s)\n",

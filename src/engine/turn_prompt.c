@@ -59,7 +59,7 @@ static void warn(const maki_turn_work *w, const maki_boot_told *told)
     maki_str why = told->repaired ? MAKI_LIT("it is not UTF-8 throughout") : maki_str_of(told->why);
     maki_kv values[] = { MAKI_KV_S("agent", maki_str_of(w->agent)),
                          MAKI_KV_S("file", maki_str_of(told->name)), MAKI_KV_S("why", why) };
-    if (told->repaired || told->state == MAKI_BOOT_UNREAD)
+    if (told->repaired || told->why[0])
         maki_log_event(w->options->logger, MAKI_WARN, "bootstrap_file", values, 3);
 }
 
@@ -70,9 +70,10 @@ static maki_str stand_in(making *m, const maki_bootstrap_file *file, const maki_
     if (told->state == MAKI_BOOT_MISSING && file->expected)
         return maki_arena_print(&m->w->arena, "[MISSING] Expected at: %.*s/%s", (int)folder.len,
                                 folder.ptr, file->name);
-    if (told->state == MAKI_BOOT_UNREAD)
-        return maki_arena_print(&m->w->arena, "[UNREADABLE] %.*s/%s: %s", (int)folder.len,
-                                folder.ptr, file->name, told->why);
+    if (told->why[0])
+        return maki_arena_print(&m->w->arena, "[%s] %.*s/%s: %s",
+                                told->state == MAKI_BOOT_UNREAD ? "UNREADABLE" : "LEFT OUT",
+                                (int)folder.len, folder.ptr, file->name, told->why);
     return (maki_str){ "", 0 };
 }
 
@@ -99,9 +100,8 @@ static maki_status read_files(making *m, maki_err *err)
         maki_prompt_at at;
         maki_str text;
         told->name = file->name;
-        if (!maki_bootstrap_section(file, m->in.mode, &at) || (limited && left < ROOM_LEAST))
-            continue;
-        if (limited && most > left) most = left;
+        if (!maki_bootstrap_section(file, m->in.mode, &at)) continue;
+        if (limited && most > left) most = left < ROOM_LEAST ? 0 : left;
         maki_status st =
             maki_workspace_read(&m->workspace, file, most, &w->arena, told, &text, err);
         if (st != MAKI_OK) return st;

@@ -227,7 +227,9 @@ static void limits(engine_kit *kit)
     CHECK(has(body, "あいうえおかきくけこさしすせそ"));
     CHECK(has(body, "静かな職人。"));
     CHECK(!strstr(body, "名前は巻。"));
-    CHECK_CSTR(maki_boot_state_name(kit->result.bootstrap[3].state), "unasked");
+    CHECK(has(body, "## Identity (IDENTITY.md)\\n\\n[LEFT OUT] /"));
+    CHECK(has(body, "/IDENTITY.md: there is no room left for it"));
+    CHECK_CSTR(maki_boot_state_name(kit->result.bootstrap[3].state), "left out");
     free(body);
     fill_workspace();
     configure(kit, "");
