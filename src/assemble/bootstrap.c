@@ -6,9 +6,14 @@
 #include "base/json.h"
 #include "base/str.h"
 
-const maki_bootstrap_file maki_bootstrap_files[] = {
-    { "AGENTS.md", 20000 }, { "SOUL.md", 20000 },   { "TOOLS.md", 20000 }, { "IDENTITY.md", 5000 },
-    { "USER.md", 10000 },   { "README.md", 10000 }, { NULL, 0 },
+/* README.md is the project's, not the agent's: nobody is told that there is none. */
+const maki_bootstrap_file maki_bootstrap_files[MAKI_BOOTSTRAP_COUNT + 1] = {
+    { "AGENTS.md", 20000, MAKI_AT_INSTRUCTIONS, true },
+    { "SOUL.md", 20000, MAKI_AT_PERSONA, true },
+    { "TOOLS.md", 20000, MAKI_AT_TOOL_POLICIES, true },
+    { "IDENTITY.md", 5000, MAKI_AT_IDENTITY, true },
+    { "USER.md", 10000, MAKI_AT_USER, true },
+    { "README.md", 10000, MAKI_AT_PROJECT_CONTEXT, false },
 };
 
 const maki_bootstrap_file *maki_bootstrap_find(maki_str name)
@@ -19,6 +24,24 @@ const maki_bootstrap_file *maki_bootstrap_find(maki_str name)
     return NULL;
 }
 
+bool maki_bootstrap_section(const maki_bootstrap_file *file, maki_prompt_mode mode,
+                            maki_prompt_at *out)
+{
+    bool policies = file->section == MAKI_AT_TOOL_POLICIES;
+    *out = policies && mode == MAKI_PROMPT_MINIMAL ? MAKI_AT_TOOLING : file->section;
+    return maki_section_in(&maki_prompt_sections[*out], mode);
+}
+
+uint64_t maki_truncate_head(uint64_t max_units)
+{
+    return (uint64_t)floor((double)max_units * 0.7);
+}
+
+uint64_t maki_truncate_tail(uint64_t max_units)
+{
+    return (uint64_t)floor((double)max_units * 0.2);
+}
+
 void maki_truncate_file(maki_jw *w, maki_str escaped, uint64_t max_units)
 {
     maki_jw_begin_value(w);
@@ -26,25 +49,35 @@ void maki_truncate_file(maki_jw *w, maki_str escaped, uint64_t max_units)
     if (maki_json_units(escaped) <= max_units) {
         maki_jw_bytes(w, escaped);
     } else {
-        maki_jw_bytes(w, maki_json_head(escaped, (uint64_t)floor((double)max_units * 0.7)));
-        maki_jw_bytes(w, MAKI_LIT("\\n\\n[...truncated...]\\n\\n"));
-        maki_jw_bytes(w, maki_json_tail(escaped, (uint64_t)floor((double)max_units * 0.2)));
+        maki_jw_bytes(w, maki_json_head(escaped, maki_truncate_head(max_units)));
+        maki_jw_bytes(w, MAKI_LIT("\\n\\n" MAKI_TRUNCATED "\\n\\n"));
+        maki_jw_bytes(w, maki_json_tail(escaped, maki_truncate_tail(max_units)));
     }
     maki_jw_bytes(w, MAKI_LIT("\""));
 }
 
 const maki_prompt_section maki_prompt_sections[MAKI_SECTION_COUNT] = {
-    { "identity", true, true },      { "persona", false, false },
-    { "instructions", true, false }, { "guidelines", false, false },
-    { "tooling", true, false },      { "toolPolicies", false, false },
-    { "skills", false, false },      { "skillTriggers", false, false },
-    { "memory", false, false },      { "memoryContext", false, false },
-    { "workspace", false, false },   { "projectContext", false, false },
-    { "sandbox", false, false },     { "permissions", false, false },
-    { "runtime", false, false },     { "model", false, false },
-    { "thinking", false, false },    { "channel", false, false },
-    { "chatContext", false, false }, { "user", false, false },
-    { "timestamp", false, false },
+    [MAKI_AT_IDENTITY] = { "identity", true, true, "Identity" },
+    [MAKI_AT_PERSONA] = { "persona", false, false, "Persona" },
+    [MAKI_AT_INSTRUCTIONS] = { "instructions", true, false, "Instructions" },
+    [MAKI_AT_GUIDELINES] = { "guidelines", false, false, "Guidelines" },
+    [MAKI_AT_TOOLING] = { "tooling", true, false, "Tools" },
+    [MAKI_AT_TOOL_POLICIES] = { "toolPolicies", false, false, "Use of tools" },
+    [MAKI_AT_SKILLS] = { "skills", false, false, "Skills" },
+    [MAKI_AT_SKILL_TRIGGERS] = { "skillTriggers", false, false, "When to use skills" },
+    [MAKI_AT_MEMORY] = { "memory", false, false, "Memory" },
+    [MAKI_AT_MEMORY_CONTEXT] = { "memoryContext", false, false, "Remembered" },
+    [MAKI_AT_WORKSPACE] = { "workspace", false, false, "Workspace" },
+    [MAKI_AT_PROJECT_CONTEXT] = { "projectContext", false, false, "Project" },
+    [MAKI_AT_SANDBOX] = { "sandbox", false, false, "Sandbox" },
+    [MAKI_AT_PERMISSIONS] = { "permissions", false, false, "Permissions" },
+    [MAKI_AT_RUNTIME] = { "runtime", false, false, "Runtime" },
+    [MAKI_AT_MODEL] = { "model", false, false, "Model" },
+    [MAKI_AT_THINKING] = { "thinking", false, false, "Thinking" },
+    [MAKI_AT_CHANNEL] = { "channel", false, false, "Channel" },
+    [MAKI_AT_CHAT_CONTEXT] = { "chatContext", false, false, "Chat" },
+    [MAKI_AT_USER] = { "user", false, false, "User" },
+    [MAKI_AT_TIMESTAMP] = { "timestamp", false, false, "Date" },
 };
 
 bool maki_section_in(const maki_prompt_section *section, maki_prompt_mode mode)

@@ -8,19 +8,31 @@
 
 #include "base/json_write.h"
 
-typedef struct maki_bootstrap_file {
-    const char *name;
-    uint64_t max_units;
-} maki_bootstrap_file;
-
-/* In the order in which they are read; the last has no name. */
-extern const maki_bootstrap_file maki_bootstrap_files[];
-/* NULL when it is none of them. */
-const maki_bootstrap_file *maki_bootstrap_find(maki_str name);
-
-/* Write `escaped` (the inside of a JSON string) as a JSON string of at most about max_units: 70 % of
- * them from its head, 20 % from its tail, and a marker between.  No character is cut in two. */
-void maki_truncate_file(maki_jw *w, maki_str escaped, uint64_t max_units);
+/* The sections of a system prompt, in their order. */
+typedef enum maki_prompt_at {
+    MAKI_AT_IDENTITY,
+    MAKI_AT_PERSONA,
+    MAKI_AT_INSTRUCTIONS,
+    MAKI_AT_GUIDELINES,
+    MAKI_AT_TOOLING,
+    MAKI_AT_TOOL_POLICIES,
+    MAKI_AT_SKILLS,
+    MAKI_AT_SKILL_TRIGGERS,
+    MAKI_AT_MEMORY,
+    MAKI_AT_MEMORY_CONTEXT,
+    MAKI_AT_WORKSPACE,
+    MAKI_AT_PROJECT_CONTEXT,
+    MAKI_AT_SANDBOX,
+    MAKI_AT_PERMISSIONS,
+    MAKI_AT_RUNTIME,
+    MAKI_AT_MODEL,
+    MAKI_AT_THINKING,
+    MAKI_AT_CHANNEL,
+    MAKI_AT_CHAT_CONTEXT,
+    MAKI_AT_USER,
+    MAKI_AT_TIMESTAMP,
+    MAKI_SECTION_COUNT
+} maki_prompt_at;
 
 typedef enum maki_prompt_mode {
     MAKI_PROMPT_FULL,    /* every section */
@@ -30,12 +42,38 @@ typedef enum maki_prompt_mode {
 
 typedef struct maki_prompt_section {
     const char *name;
-    bool minimal; /* also in mode minimal */
-    bool none;    /* also in mode none */
+    bool minimal;      /* also in mode minimal */
+    bool none;         /* also in mode none */
+    const char *title; /* its heading */
 } maki_prompt_section;
 
-#define MAKI_SECTION_COUNT 21
 extern const maki_prompt_section maki_prompt_sections[MAKI_SECTION_COUNT];
 bool maki_section_in(const maki_prompt_section *section, maki_prompt_mode mode);
+
+typedef struct maki_bootstrap_file {
+    const char *name;
+    uint64_t max_units;
+    maki_prompt_at section; /* that its text becomes */
+    bool expected;          /* where it is missing the prompt says so */
+} maki_bootstrap_file;
+
+#define MAKI_BOOTSTRAP_COUNT 6
+/* In the order in which they are read; the last has no name. */
+extern const maki_bootstrap_file maki_bootstrap_files[MAKI_BOOTSTRAP_COUNT + 1];
+/* NULL when it is none of them. */
+const maki_bootstrap_file *maki_bootstrap_find(maki_str name);
+/* Where it goes in this mode.  A sub-agent has no section for policies, and reads TOOLS.md under its tools.
+ * False: it is not read. */
+bool maki_bootstrap_section(const maki_bootstrap_file *file, maki_prompt_mode mode,
+                            maki_prompt_at *out);
+
+/* What a file is cut to: so many units of its head and of its tail, and a marker between. */
+#define MAKI_TRUNCATED "[...truncated...]"
+uint64_t maki_truncate_head(uint64_t max_units);
+uint64_t maki_truncate_tail(uint64_t max_units);
+
+/* Write `escaped` (the inside of a JSON string) as a JSON string of at most about max_units: 70 % of
+ * them from its head, 20 % from its tail, and a marker between.  No character is cut in two. */
+void maki_truncate_file(maki_jw *w, maki_str escaped, uint64_t max_units);
 
 #endif

@@ -249,9 +249,24 @@ static void tell_stop(maki_chat *chat, maki_stop stop)
         maki_chat_note(chat, "(the model wants a tool, and a chat has none)\n");
 }
 
+/* Once for each: an agent that was not told its rules behaves like one that has none. */
+static void tell_unread(maki_chat *chat)
+{
+    for (unsigned i = 0; i < MAKI_BOOTSTRAP_COUNT; i++) {
+        const maki_boot_told *told = &chat->result.bootstrap[i];
+        bool bad = told->why[0] != '\0';
+        if ((bad || told->repaired) && !(chat->unread & 1u << i))
+            maki_chat_note(chat,
+                           bad ? "(%s was not read: %s)\n" : "(%s is not UTF-8 throughout%s)\n",
+                           told->name, told->why);
+        chat->unread = bad || told->repaired ? chat->unread | 1u << i : chat->unread & ~(1u << i);
+    }
+}
+
 /* How a turn ended, besides its answer. */
 static void tell_end(maki_chat *chat, maki_status st, const maki_err *err)
 {
+    tell_unread(chat);
     bool stopped = maki_terminal_take_interrupt(); /* even if it came too late to stop anything */
     if (st == MAKI_OK) {
         tell_stop(chat, chat->result.stop);

@@ -72,10 +72,13 @@ static void tell_status(maki_chat *chat, maki_str answer)
         maki_json_iter iter = maki_json_items(parts);
         while (maki_json_next(&iter, &item)) {
             double tokens = maki_chat_number(item.value, "tokens");
+            double messages = maki_chat_number(item.value, "messages");
             if (tokens == 0) continue;
-            maki_chat_print(chat, "  %-15s %8.0f tokens in %.0f messages\n",
-                            text_of(item.value, "part", text, sizeof text), tokens,
-                            maki_chat_number(item.value, "messages"));
+            maki_chat_print(chat, "  %-15s %8.0f tokens",
+                            text_of(item.value, "part", text, sizeof text), tokens);
+            if (messages > 0) /* the system prompt and the tools are none */
+                maki_chat_print(chat, " in %.0f messages", messages);
+            maki_chat_print(chat, "\n");
         }
     }
     maki_chat_print(chat, "%.0f messages in view, %.0f pinned; ",

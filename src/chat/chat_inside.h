@@ -25,6 +25,7 @@ struct maki_chat {
     maki_showing_form form;
     maki_showing showing;
     maki_turn_result result; /* of the last turn */
+    unsigned unread; /* bootstrap files of which it was told that they are not read, a bit each */
     maki_fd_sink out_fd, notes_fd;
     maki_logger logger;
     maki_buf input, reply; /* of an operation */

@@ -82,8 +82,8 @@ static maki_status write_request(maki_turn_work *w, maki_err *err)
                              .max_tokens = (uint64_t)w->figures.max_tokens,
                              .window = (uint64_t)w->figures.window,
                              .stream = !q->whole,
-                             .system = q->system,
-                             .system_count = q->system_count,
+                             .system = w->system,
+                             .system_count = w->system_count,
                              .tools = q->tools,
                              .functions = provider->functions,
                              .thinking = w->thinking };
@@ -159,9 +159,11 @@ static maki_status take_steps(maki_turn_work *w, maki_err *err)
     maki_status st = maki_turn_resolve(w, err);       /* the session, made if it is new */
     if (st == MAKI_OK) st = maki_turn_choose(w, err); /* who is asked */
     if (st == MAKI_OK) st = maki_turn_open(w, err);   /* what holds for the session */
+    if (st == MAKI_OK) st = maki_turn_prompt(w, err); /* bootstrap files, system prompt */
     if (st == MAKI_OK) st = maki_turn_take(w, err);   /* the message is durable from here on */
     if (st == MAKI_OK) st = maki_turn_limit_session(w, err); /* turn limits */
     if (st == MAKI_OK) st = maki_turn_measure(w, err);       /* window, policy, summariser */
+    if (st == MAKI_OK) st = maki_turn_note_system(w, err);   /* if it is another than before */
     if (st == MAKI_OK) st = answer(w, err);  /* room, request, reply, tools; recorded */
     if (st == MAKI_OK) maki_turn_prepare(w); /* the next summary */
     return st;

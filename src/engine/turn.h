@@ -20,6 +20,9 @@
  *   - a process killed at any point leaves a valid session: its last message has no answer, and maki_turn without a
  *     message asks for one.  A call without a result gets a made one when it is sent (wire/write.h).
  *
+ * The agent's prompt (agents.*.workspace, guidelines) is made from files that are read at the beginning of each turn;
+ * a file that cannot be read is told in the result and to the model, and does not stop the turn.
+ *
  * Memory does not grow with the session.  A maki_turns belongs to one thread at a time; callbacks come in it. */
 #ifndef MAKI_ENGINE_TURN_H
 #define MAKI_ENGINE_TURN_H
@@ -27,6 +30,7 @@
 #include <maki/config.h>
 
 #include "assemble/request.h"
+#include "assemble/workspace.h"
 #include "base/buf.h"
 #include "base/logger.h"
 #include "history/conversation.h"
@@ -72,7 +76,7 @@ typedef struct maki_turn_request {
     maki_str agent;         /* len 0: that of the key or path, then "default" */
     maki_str provider;      /* one of `llm`; len 0: the agent's */
     maki_str model;         /* len 0: the provider's */
-    const maki_str *system; /* texts of the system prompt */
+    const maki_str *system; /* texts of the system prompt, behind that of the agent */
     size_t system_count;
     maki_str tools; /* as in assemble/request.h */
     maki_thinking thinking;
@@ -124,8 +128,11 @@ typedef struct maki_turn_result {
     double cost;           /* of all requests and summaries, as far as providers say it */
     maki_send_result sent; /* of the last request */
     char provider[64], model[MAKI_MODEL_MAX];
-    double window, allowed;     /* tokens */
-    double tokens;              /* of the last request, as counted */
+    double window, allowed;                         /* tokens */
+    double tokens;                                  /* of the last request, as counted */
+    double system_tokens;                           /* those of its system prompt */
+    bool has_bootstrap;                             /* the agent has a workspace: */
+    maki_boot_told bootstrap[MAKI_BOOTSTRAP_COUNT]; /* what became of its files */
     maki_manage_report managed; /* the last run that did something; reason "none": there was none */
     unsigned runs;              /* that did something */
     uint64_t limited;           /* messages hidden by a turn limit */

@@ -5,9 +5,12 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "base/made.h"
 #include "engine/summarist.h"
 #include "engine/turn.h"
 #include "manage/figures.h"
+
+enum { MAKI_SYSTEM_SHA = 65 };
 
 /* A summary that is being prepared while the conversation goes on (turn_prepare.c). */
 typedef struct maki_preparing {
@@ -30,7 +33,8 @@ struct maki_turns {
     /* The session of the last turn: only what came since is read of it. */
     char path[MAKI_PATH_MAX];
     maki_session session;
-    maki_tokenizer *tokenizer; /* of `family`; NULL: not opened yet */
+    char noted[MAKI_SYSTEM_SHA]; /* the prompt that its events speak of; "": of none */
+    maki_tokenizer *tokenizer;   /* of `family`; NULL: not opened yet */
     const maki_family *family;
     maki_preparing preparing;
 };
@@ -54,6 +58,8 @@ typedef struct maki_turn_work {
     maki_figures figures;
     maki_policy policy;
     maki_summarist by;
+    maki_str *system; /* texts of the prompt: ours, the caller's */
+    size_t system_count;
     uint64_t system_tokens, tool_tokens; /* as we count */
     double
         shrunk; /* the window in our tokens, after the provider found it too long; 0: it did not */
@@ -78,6 +84,11 @@ maki_status maki_turn_open(maki_turn_work *w, maki_err *err);
 maki_status maki_turn_take(maki_turn_work *w, maki_err *err);
 maki_status maki_turn_limit_session(maki_turn_work *w, maki_err *err);
 
+/* turn_prompt.c: the system prompt.  Before the message is taken: it needs a workspace that is there. */
+maki_status maki_turn_prompt(maki_turn_work *w, maki_err *err);
+/* An event that says which prompt is in force, when it is another than the session knows. */
+maki_status maki_turn_note_system(maki_turn_work *w, maki_err *err);
+
 /* turn_room.c: who is asked, the window, and what is sent of the session. */
 maki_status maki_turn_choose(maki_turn_work *w, maki_err *err);
 maki_status maki_turn_measure(maki_turn_work *w, maki_err *err);
@@ -86,9 +97,11 @@ maki_status maki_turn_make_room(maki_turn_work *w, maki_err *err);
 /* turn_record.c: rows and events. */
 maki_status maki_turn_add_row(maki_turn_work *w, maki_str row, maki_err *err);
 maki_status maki_turn_add_text(maki_turn_work *w, maki_str text, maki_err *err);
+/* An event; the object in `made` is open still. */
+maki_status maki_turn_note(maki_turn_work *w, const char *type, maki_made *made, maki_err *err);
 /* After a request, however it ended (`st`, `why`): what came of it, its usage, and how it went. */
 maki_status maki_turn_record(maki_turn_work *w, maki_status st, const maki_err *why, maki_err *err);
-/* What earlier replies of this model taught, as the events of the session tell it. */
+/* Which prompt that was, and what earlier replies of this model taught, as the events of the session tell it. */
 maki_status maki_turn_recall(maki_turn_work *w, maki_err *err);
 
 /* turn_tools.c: run the calls of the reply and record their results. */

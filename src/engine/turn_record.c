@@ -166,7 +166,7 @@ static const char *end_of(const maki_turn_work *w, maki_status st)
 
 /* ---- events -------------------------------------------------------------------------------------------------- */
 
-static maki_status note(maki_turn_work *w, const char *type, maki_made *made, maki_err *err)
+maki_status maki_turn_note(maki_turn_work *w, const char *type, maki_made *made, maki_err *err)
 {
     maki_str fields;
     maki_change change;
@@ -175,6 +175,28 @@ static maki_status note(maki_turn_work *w, const char *type, maki_made *made, ma
     if (st != MAKI_OK) return st;
     fields = maki_str_to(maki_str_from(fields, 1), fields.len - 2);
     return maki_conv_note(w->conv, type, fields, &change, err);
+}
+
+/* What became of each file of the workspace that was asked for. */
+static void put_bootstrap(maki_jw *out, const maki_turn_result *r)
+{
+    uint64_t trimmed = 0;
+    maki_jw_key(out, MAKI_LIT("bootstrap"));
+    maki_jw_array(out);
+    for (size_t i = 0; i < MAKI_BOOTSTRAP_COUNT; i++) {
+        const maki_boot_told *told = &r->bootstrap[i];
+        if (told->state == MAKI_BOOT_UNASKED) continue;
+        trimmed += told->state == MAKI_BOOT_TRIMMED;
+        maki_jw_object(out);
+        put_text(out, "file", told->name);
+        put_text(out, "state", maki_boot_state_name(told->state));
+        if (told->units) put_count(out, "chars", told->units);
+        if (told->bytes) put_count(out, "bytes", told->bytes);
+        put_text(out, "why", told->why);
+        maki_jw_end_object(out);
+    }
+    maki_jw_end_array(out);
+    put_count(out, "trimmed", trimmed);
 }
 
 static maki_status note_exchange(maki_turn_work *w, const maki_err *why, maki_err *err)
@@ -191,6 +213,7 @@ static maki_status note_exchange(maki_turn_work *w, const maki_err *why, maki_er
     put_count(&made.w, "bytes", w->body.size);
     put_count(&made.w, "systemTokens", w->system_tokens);
     put_count(&made.w, "toolTokens", w->tool_tokens);
+    if (r->has_bootstrap) put_bootstrap(&made.w, r);
     put_count(&made.w, "messageTokens", (uint64_t)(w->counted - maki_turn_other(w)));
     put_count(&made.w, "status", (uint64_t)r->sent.http_status);
     put_text(&made.w, "end", w->end);
@@ -199,7 +222,7 @@ static maki_status note_exchange(maki_turn_work *w, const maki_err *why, maki_er
     if (why) put_text(&made.w, "error", why->code);
     put_count(&made.w, "firstMs", r->sent.first_ms > 0 ? (uint64_t)r->sent.first_ms : 0);
     put_count(&made.w, "ms", (uint64_t)r->sent.total_ms);
-    return note(w, "manifest", &made, err);
+    return maki_turn_note(w, "manifest", &made, err);
 }
 
 static maki_status note_usage(maki_turn_work *w, maki_err *err)
@@ -225,7 +248,7 @@ static maki_status note_usage(maki_turn_work *w, maki_err *err)
         maki_jw_key(&made.w, MAKI_LIT("calibration"));
         maki_calibration_write(&made.w, &w->calibration);
     }
-    return note(w, "usage", &made, err);
+    return maki_turn_note(w, "usage", &made, err);
 }
 
 static void add_up(maki_turn_result *r)
@@ -274,6 +297,19 @@ static bool is_about(maki_str event, maki_str model, maki_str *calibration)
            maki_json_get(event, MAKI_LIT("calibration"), calibration);
 }
 
+/* The newest `system` of the session wins over what this process noted: others may have written. */
+static void recall_system(maki_turn_work *w, maki_str event)
+{
+    maki_str type, sha;
+    char *noted = w->turns->noted;
+    if (!maki_json_get(event, MAKI_LIT("type"), &type) ||
+        maki_json_kind_of(type) != MAKI_JSON_STRING || !maki_json_text_is(type, MAKI_LIT("system")))
+        return;
+    noted[0] = '\0';
+    if (maki_json_get(event, MAKI_LIT("sha"), &sha) && maki_json_kind_of(sha) == MAKI_JSON_STRING)
+        noted[maki_json_copy_text(sha, noted, MAKI_SYSTEM_SHA - 1)] = '\0';
+}
+
 maki_status maki_turn_recall(maki_turn_work *w, maki_err *err)
 {
     maki_buf rows = maki_buf_new(w->options->env->alloc, NEWEST);
@@ -284,9 +320,12 @@ maki_status maki_turn_recall(maki_turn_work *w, maki_err *err)
         const char *newline = memchr(rest.ptr, '\n', rest.len);
         maki_str row = maki_str_to(rest, newline ? (size_t)(newline - rest.ptr) : rest.len);
         rest = maki_str_from(rest, newline ? row.len + 1 : row.len);
-        if (maki_str_has(row, MAKI_LIT("\"calibration\"")) &&
-            maki_json_check(row, &event, NULL) == MAKI_OK &&
-            is_about(event, w->model, &calibration) && maki_calibration_parse(calibration, &one))
+        bool system = maki_str_has(row, MAKI_LIT("\"system\""));
+        if ((!system && !maki_str_has(row, MAKI_LIT("\"calibration\""))) ||
+            maki_json_check(row, &event, NULL) != MAKI_OK)
+            continue;
+        if (system) recall_system(w, event);
+        if (is_about(event, w->model, &calibration) && maki_calibration_parse(calibration, &one))
             w->calibration = one;
     }
     maki_buf_free(&rows);

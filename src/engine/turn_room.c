@@ -91,11 +91,11 @@ static maki_status open_tokenizer(maki_turn_work *w, maki_err *err)
 static maki_status count_others(maki_turn_work *w, maki_err *err)
 {
     const maki_turn_request *q = w->request;
-    if (q->system_count == 0 && q->tools.len == 0) return MAKI_OK;
+    if (w->system_count == 0 && q->tools.len == 0) return MAKI_OK;
     maki_status st = open_tokenizer(w, err);
-    for (size_t i = 0; st == MAKI_OK && i < q->system_count; i++)
+    for (size_t i = 0; st == MAKI_OK && i < w->system_count; i++)
         w->system_tokens +=
-            maki_tokenizer_count(w->turns->tokenizer, q->system[i]) + MAKI_PER_MESSAGE;
+            maki_tokenizer_count(w->turns->tokenizer, w->system[i]) + MAKI_PER_MESSAGE;
     if (st == MAKI_OK && q->tools.len)
         st = maki_count_tools(w->turns->tokenizer, w->family, q->tools, &w->tool_tokens, err);
     return st;
@@ -111,6 +111,7 @@ maki_status maki_turn_measure(maki_turn_work *w, maki_err *err)
     if (st != MAKI_OK) return st;
     bool task = strcmp(w->policy.name, "files") == 0;
     w->factor = maki_calibration_factor(&w->calibration, w->family);
+    w->result->system_tokens = (double)w->system_tokens * w->factor;
     w->result->window = w->figures.window;
     w->result->allowed = maki_figures_allowed(w->figures.window, w->figures.max_tokens);
     return maki_summarist_choose(w->options, maki_str_of(w->agent), maki_str_of(w->figures.profile),

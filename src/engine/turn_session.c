@@ -83,6 +83,7 @@ static maki_status read_session(maki_turn_work *w, maki_err *err)
     (void)maki_session_place_of(w->result->path, &place);
     if (strcmp(t->path, w->result->path) != 0) {
         t->session = (maki_session){ .created = 0 };
+        t->noted[0] = '\0';
         memcpy(t->session.agent, place.agent, sizeof t->session.agent);
         memcpy(t->session.id, place.id, sizeof t->session.id);
         memcpy(t->path, w->result->path, sizeof t->path);

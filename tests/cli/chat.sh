@@ -98,6 +98,18 @@ out=$(lines <<<$'/nope\nstill here'); check 'a mistake: exit 5 at the end' 5 $?
 has 'a mistake is told' 'there is no command /nope' "$out"
 has 'and the chat goes on' 'You said: still here' "$out"
 
+# ---- a workspace ------------------------------------------------------------------------------------
+mkdir 仕事 && printf '名前は巻。必ず先に聞く。' >仕事/AGENTS.md && mkfifo 仕事/SOUL.md
+{ cat maki.yaml; printf 'agents: {default: {workspace: 仕事}}\n'; } >agent.yaml
+out=$(lines --config agent.yaml --session 巻 <<<$'hello\nagain\n/status')
+has 'its prompt is in /status' '  system ' "$out"
+check 'a file that is not read is told once' 1 "$(grep -c 'SOUL.md was not read: it is a pipe' <<<"$out")"
+has 'and the answer came' 'You said: again' "$out"
+out=$(chat --config agent.yaml --json -p hello); has 'in JSON it is a note' '{"type":"note","text":"(SOUL.md was not read' "$out"
+printf 'agents: {default: {workspace: nowhere}}\n' | cat maki.yaml - >nowhere.yaml
+out=$(chat --config nowhere.yaml -p hello); check 'no such workspace: exit 5' 5 $?
+has 'no such workspace: named' 'maki chat: the workspace nowhere: No such file' "$out"
+
 # ---- what goes wrong --------------------------------------------------------------------------------
 out=$(chat -p 'fake:key x'); check 'a wrong key: exit 10' 10 $?
 has 'a wrong key: what to check' 'check llm.fake.api_key' "$out"

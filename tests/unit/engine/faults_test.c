@@ -57,12 +57,24 @@ static bool fails(faulty *f, bool files)
     return injected;
 }
 
+/* A prompt of files, so that these are read too. */
+static void use_workspace(engine_kit *kit)
+{
+    char more[400];
+    folder_write(folder_file(&kit->files, "AGENTS.md"), MAKI_LIT("規則\xff一つ"));
+    snprintf(more, sizeof more,
+             "summary:\n  provider: offline\nagents:\n  default:\n    workspace: %s\n",
+             kit->files.path);
+    engine_kit_configure(kit, more);
+}
+
 int main(int argc, char **argv)
 {
     static engine_kit kit;
     static faulty f;
     if (!engine_kit_open(&kit, argc, argv, NULL)) return tap_end();
     f.kit = &kit;
+    use_workspace(&kit);
     tap_row("memory runs out anywhere in a turn");
     for (f.nth = 1; fails(&f, false);)
         f.nth++;

@@ -1,0 +1,135 @@
+/* prompt.c -- see prompt.h. */
+#include "assemble/prompt.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "wire/row.h"
+
+enum { PROMPT_MOST = 32 << 20, TOOLS_MOST = 1 << 20 };
+
+maki_status maki_prompt_mode_named(maki_str name, maki_prompt_mode *out, maki_err *err)
+{
+    static const char *const names[] = { "full", "minimal", "none" };
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (!maki_str_is(name, maki_str_of(names[i]))) continue;
+        *out = (maki_prompt_mode)i;
+        return MAKI_OK;
+    }
+    return maki_fail(err, MAKI_INVALID, "the mode of a prompt is full, minimal or none, not %.*s",
+                     name.len < 60 ? (int)name.len : 60, name.ptr);
+}
+
+/* ---- sections -------------------------------------------------------------------------------------------------- */
+
+static void add_section(maki_buf *out, const maki_prompt_section *section,
+                        const maki_prompt_part *part)
+{
+    if (out->len) maki_buf_add(out, MAKI_LIT("\n\n"));
+    maki_buf_add(out, MAKI_LIT("## "));
+    maki_buf_add(out, maki_str_of(section->title));
+    if (part->file) {
+        maki_buf_add(out, MAKI_LIT(" ("));
+        maki_buf_add(out, maki_str_of(part->file));
+        maki_buf_add(out, MAKI_LIT(")"));
+    }
+    maki_buf_add(out, MAKI_LIT("\n\n"));
+    maki_buf_add(out, part->text);
+}
+
+/* Sections [from, to). */
+static maki_status build(const maki_prompt_parts *in, size_t from, size_t to, maki_arena *arena,
+                         maki_str *text, maki_err *err)
+{
+    maki_buf out = maki_buf_new(arena->alloc, PROMPT_MOST);
+    for (size_t i = from; i < to; i++) {
+        const maki_prompt_section *section = &maki_prompt_sections[i];
+        if (in->parts[i].text.len && maki_section_in(section, in->mode))
+            add_section(&out, section, &in->parts[i]);
+    }
+    maki_status st = maki_buf_status(&out, err);
+    if (st == MAKI_OK) {
+        *text = maki_arena_copy(arena, maki_buf_str(&out));
+        st = maki_arena_status(arena, err);
+    }
+    maki_buf_free(&out);
+    return st;
+}
+
+maki_status maki_prompt_build(const maki_prompt_parts *in, maki_arena *arena, maki_str *text,
+                              maki_str *moment, maki_err *err)
+{
+    maki_status st = build(in, 0, MAKI_AT_TIMESTAMP, arena, text, err);
+    if (st != MAKI_OK) return st;
+    return build(in, MAKI_AT_TIMESTAMP, MAKI_SECTION_COUNT, arena, moment, err);
+}
+
+/* ---- tools ------------------------------------------------------------------------------------------------------ */
+
+static maki_status add_text(void *ctx, maki_str bytes, maki_err *err)
+{
+    (void)err;
+    maki_buf_add(ctx, bytes);
+    return MAKI_OK;
+}
+
+static void add_name(maki_buf *out, maki_str tool)
+{
+    maki_str function = maki_get(tool, MAKI_LIT("function"));
+    maki_str name = maki_get_string(maki_is_object(function) ? function : tool, MAKI_LIT("name"));
+    if (name.len <= 2) return; /* one that only its provider knows may have none */
+    maki_buf_add(out, out->len ? MAKI_LIT("\n- ") : MAKI_LIT("- "));
+    (void)maki_json_text_to(maki_json_inside(name), (maki_sink){ add_text, out }, NULL);
+}
+
+static void add_names(maki_buf *out, maki_str tools)
+{
+    maki_json_iter all = maki_json_items(tools);
+    maki_json_item item;
+    while (maki_json_next(&all, &item)) {
+        maki_str declared = maki_get_or(item.value, MAKI_LIT("functionDeclarations"),
+                                        MAKI_LIT("function_declarations"));
+        if (!maki_is_array(declared)) {
+            add_name(out, item.value);
+            continue;
+        }
+        maki_json_iter inner = maki_json_items(declared);
+        while (maki_json_next(&inner, &item))
+            add_name(out, item.value);
+    }
+}
+
+maki_status maki_prompt_tools(maki_str tools, maki_arena *arena, maki_str *text, maki_err *err)
+{
+    maki_buf out = maki_buf_new(arena->alloc, TOOLS_MOST);
+    if (maki_is_array(tools)) add_names(&out, tools);
+    maki_status st = maki_buf_status(&out, err);
+    if (st == MAKI_OK) {
+        *text = maki_arena_copy(arena, maki_buf_str(&out));
+        st = maki_arena_status(arena, err);
+    }
+    maki_buf_free(&out);
+    return st;
+}
+
+/* ---- the time ---------------------------------------------------------------------------------------------------- */
+
+void maki_prompt_moment(int64_t now_ms, maki_moment how, char out[MAKI_MOMENT_MAX])
+{
+    time_t seconds = (time_t)(now_ms / 1000);
+    struct tm tm;
+    char zone[16] = "";
+    out[0] = '\0';
+    if (how == MAKI_MOMENT_OFF || !localtime_r(&seconds, &tm)) return;
+    long minutes = tm.tm_gmtoff / 60;
+    if (minutes)
+        snprintf(zone, sizeof zone, "%c%02ld:%02ld", minutes < 0 ? '-' : '+',
+                 labs(minutes) / 60 % 100, labs(minutes) % 60);
+    size_t n = strftime(out, MAKI_MOMENT_MAX,
+                        how == MAKI_MOMENT_DATE ? "%Y-%m-%d" : "%Y-%m-%d %H:%M", &tm);
+    snprintf(out + n, MAKI_MOMENT_MAX - n, " (UTC%s)", zone);
+}
