@@ -319,7 +319,8 @@ void maki_chat_line(maki_chat *chat, maki_str line, bool *go_on)
 maki_status maki_chat_provider(const maki_chat *chat, maki_provider *out, maki_err *err)
 {
     return maki_provider_from_config(chat->config, MAKI_LIT(MAKI_AGENT_DEFAULT),
-                                     maki_str_of(chat->provider), out, err);
+                                     maki_str_of(chat->provider), maki_str_of(chat->model), out,
+                                     err);
 }
 
 void maki_chat_greet(maki_chat *chat)

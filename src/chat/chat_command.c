@@ -173,8 +173,8 @@ static maki_status run_model(maki_chat *chat, const maki_command *command, maki_
     maki_str name = command->count == 2 ? command->arguments[0] : maki_str_of(chat->provider);
     maki_str model =
         command->count ? command->arguments[command->count - 1] : maki_str_of(chat->model);
-    maki_status st =
-        maki_provider_from_config(chat->config, MAKI_LIT(MAKI_AGENT_DEFAULT), name, &provider, err);
+    maki_status st = maki_provider_from_config(chat->config, MAKI_LIT(MAKI_AGENT_DEFAULT), name,
+                                               model, &provider, err);
     if (st != MAKI_OK) return st;
     if (model.len == 0) model = provider.model;
     if (model.len >= sizeof chat->model)

@@ -10,8 +10,8 @@ static bool find_provider(const maki_turns_options *o, maki_str agent, maki_summ
 {
     maki_err why = { 0 };
     if (out->settings.provider.len == 0) return false;
-    maki_status st =
-        maki_provider_from_config(o->config, agent, out->settings.provider, &out->provider, &why);
+    maki_status st = maki_provider_from_config(o->config, agent, out->settings.provider,
+                                               out->settings.model, &out->provider, &why);
     if (st == MAKI_OK) return true;
     maki_kv values[] = { MAKI_KV_S("provider", out->settings.provider),
                          MAKI_KV_S("reason", maki_str_of(why.msg)) };

@@ -26,8 +26,8 @@ maki_status maki_turn_choose(maki_turn_work *w, maki_err *err)
     maki_turns *t = w->turns;
     const maki_turns_options *o = w->options;
     maki_provider provider;
-    maki_status st = maki_provider_from_config(o->config, maki_str_of(w->agent),
-                                               w->request->provider, &provider, err);
+    maki_status st = maki_provider_from_config(
+        o->config, maki_str_of(w->agent), w->request->provider, w->request->model, &provider, err);
     if (st != MAKI_OK) return st;
     if (!t->sender || !is_same(&t->provider, &provider)) {
         maki_sender_close(t->sender);

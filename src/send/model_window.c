@@ -196,7 +196,8 @@ maki_status maki_sender_window(maki_sender *s, maki_str model, uint64_t *tokens,
     bool told = false;
     if (!model.len) model = s->provider.model;
     const struct maki_kept_window *known = kept(s, model);
-    bool own = maki_str_is(model, s->provider.model) && s->provider.window;
+    maki_str configured = s->provider.model;
+    bool own = s->provider.window && (!configured.len || maki_str_is(model, configured));
     *tokens = own ? s->provider.window : known ? known->tokens : 0;
     if (own || known) return MAKI_OK;
     maki_status st = make_question(&s->provider, model, &q, err);

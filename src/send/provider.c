@@ -69,11 +69,18 @@ static uint64_t amount_of(const maki_config *config, const char *part, maki_str 
     return amount > 0 ? (uint64_t)amount : 0;
 }
 
+/* The agent's provider, or everybody's. */
+static maki_str usual(const maki_config *config, maki_str agent)
+{
+    maki_str name = MAKI_LIT("");
+    if (agent.len) name = text_of(config, "agents", agent, "provider");
+    return name.len ? name : maki_config_text(config, "llm.provider");
+}
+
 static maki_status choose(const maki_config *config, maki_str agent, maki_str name,
                           maki_provider *out, maki_err *err)
 {
-    if (!name.len && agent.len) name = text_of(config, "agents", agent, "provider");
-    if (!name.len) name = maki_config_text(config, "llm.provider");
+    if (!name.len) name = usual(config, agent);
     if (!name.len) {
         return maki_fail(err, MAKI_NOTFOUND,
                          "no provider is chosen; set llm.provider to anthropic, openai, gemini, "
@@ -121,13 +128,15 @@ static maki_status read_key(const maki_config *config, maki_provider *out, maki_
                      out->name, (int)n, variable, path);
 }
 
-static maki_status read_model(const maki_config *config, maki_str agent, maki_provider *out,
-                              maki_err *err)
+/* The agent's model is one of its own provider: another one would not know it. */
+static maki_status read_model(const maki_config *config, maki_str agent, bool named,
+                              maki_provider *out, maki_err *err)
 {
     maki_str name = maki_str_of(out->name);
-    if (agent.len) out->model = text_of(config, "agents", agent, "model");
+    if (agent.len && maki_str_is(name, usual(config, agent)))
+        out->model = text_of(config, "agents", agent, "model");
     if (!out->model.len) out->model = text_of(config, "llm", name, "model");
-    if (out->model.len) return MAKI_OK;
+    if (out->model.len || named) return MAKI_OK;
     return maki_fail(err, MAKI_NOTFOUND, "no model is chosen; set llm.%s.model in maki.yaml",
                      out->name);
 }
@@ -147,7 +156,7 @@ static void read_rest(const maki_config *config, maki_str agent, maki_provider *
 }
 
 maki_status maki_provider_from_config(const maki_config *config, maki_str agent, maki_str name,
-                                      maki_provider *out, maki_err *err)
+                                      maki_str model, maki_provider *out, maki_err *err)
 {
     maki_provider made = { .protocol = MAKI_WIRE_NONE };
     maki_status st = choose(config, agent, name, &made, err);
@@ -158,7 +167,7 @@ maki_status maki_provider_from_config(const maki_config *config, maki_str agent,
                          made.name, made.name);
     }
     st = maki_provider_set_url(&made, url, err);
-    if (st == MAKI_OK) st = read_model(config, agent, &made, err);
+    if (st == MAKI_OK) st = read_model(config, agent, model.len > 0, &made, err);
     if (st == MAKI_OK) st = read_key(config, &made, err);
     if (st != MAKI_OK) return st;
     read_rest(config, agent, &made);

@@ -42,6 +42,17 @@ check 'plain text stays as it is in a pipe' '**bold** `x`' "$(chat -p 'fake:say:
 has 'all of standard input' 'one' "$(printf 'one\ntwo\n' | lines -p -)"
 check 'nothing to say: exit 2' 2 "$(chat -p - >/dev/null; echo $?)"
 
+# ---- a model that the caller names ------------------------------------------------------------------
+printf 'llm:\n  provider: fake\n  fake: {base_url: "%s"}\n' "$url" >bare.yaml
+check '--model is enough' 'You said: hello' "$(chat -p hello --config bare.yaml --model 海苔-1)"
+has '--model: it is the one that is asked' '"model":"海苔-1"' "$(chat -p hello --config bare.yaml --model 海苔-1 --json | tail -1)"
+out=$(chat -p hello --config bare.yaml); check 'no model: exit 5' 5 $?
+has 'no model: how to name one' 'no model is chosen; set llm.fake.model in maki.yaml' "$out"
+out=$(lines --config bare.yaml <<<$'/model\n/model 海苔-1\n/model\nhello')
+has '/model without one: told' 'no model is chosen' "$out"
+has '/model NAME is enough' '海苔-1 of fake answers' "$out"
+has '/model NAME: and it answers' 'You said: hello' "$out"
+
 # ---- JSON lines -------------------------------------------------------------------------------------
 out=$(chat -p 'fake:think hi' --json --session 仕事)
 has 'JSON: pieces of the answer' '{"type":"text","text":' "$out"

@@ -42,6 +42,22 @@ static void run_rows(send_kit *kit)
     }
 }
 
+static void run_any_model(send_kit *kit)
+{
+    maki_sender *sender = NULL;
+    uint64_t tokens = 1;
+    tap_row("a configured window without a model holds for whichever is named");
+    send_kit_is(kit, MAKI_WIRE_OLLAMA, "");
+    kit->provider.model = MAKI_LIT("");
+    kit->provider.window = 4096;
+    CHECK_STATUS(maki_sender_open(&kit->options, &sender, &kit->err), MAKI_OK, &kit->err);
+    CHECK_STATUS(maki_sender_window(sender, MAKI_LIT("海苔"), &tokens, &kit->err), MAKI_OK,
+                 &kit->err);
+    CHECK_EQ(tokens, 4096);
+    maki_sender_close(sender);
+    kit->provider.window = 0;
+}
+
 static void run_unreachable(send_kit *kit, const char *mood)
 {
     maki_sender *sender = NULL;
@@ -81,6 +97,7 @@ int main(int argc, char **argv)
     static send_kit kit;
     if (send_kit_open(&kit, argc, argv)) {
         run_rows(&kit);
+        run_any_model(&kit);
         run_unreachable(&kit, "500");
         run_unreachable(&kit, "garbage");
         run_kept(&kit); /* ends the provider */
