@@ -100,6 +100,7 @@ typedef struct maki_send_result {
     double cost;     /* in its currency */
     bool calibrated; /* the calibration learnt from it */
     bool garbage;    /* something in the reply could not be read; what could is in the rows */
+    uint64_t window; /* of an overflow: the window as the error tells it; 0: it does not */
     unsigned calls;  /* of tools */
     unsigned retried;
     uint64_t bytes;             /* of the reply */
