@@ -111,6 +111,7 @@ maki_status maki_turn_measure(maki_turn_work *w, maki_err *err)
     if (st != MAKI_OK) return st;
     bool task = strcmp(w->policy.name, "files") == 0;
     w->factor = maki_calibration_factor(&w->calibration, w->family);
+    maki_turn_use_told(w);
     w->result->window = w->figures.window;
     w->result->allowed = maki_figures_allowed(w->figures.window, w->figures.max_tokens);
     return maki_summarist_choose(w->options, maki_str_of(w->agent), maki_str_of(w->figures.profile),
@@ -171,7 +172,7 @@ static maki_status tell(maki_turn_work *w, const maki_manage_report *report, mak
 static maki_status check_fits(const maki_turn_work *w, const maki_manage_report *report,
                               maki_err *err)
 {
-    double window = w->figures.window / w->factor;
+    double window = w->window / w->factor;
     if (w->shrunk > 0 && report->tokens_after >= report->tokens_before)
         return maki_refuse(err, MAKI_SEND_OVERFLOW,
                            "%.40s finds %.0f tokens too many, and nothing more can be left out",
@@ -180,7 +181,7 @@ static maki_status check_fits(const maki_turn_work *w, const maki_manage_report 
     return maki_refuse(err, MAKI_SEND_OVERFLOW,
                        "%.0f tokens are left after making room, but the window of %.60s has %.0f: "
                        "make the message or the system prompt shorter",
-                       report->tokens_after * w->factor, w->result->model, w->figures.window);
+                       report->tokens_after * w->factor, w->result->model, w->window);
 }
 
 maki_status maki_turn_make_room(maki_turn_work *w, maki_err *err)
