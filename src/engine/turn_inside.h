@@ -16,6 +16,8 @@ typedef struct maki_preparing {
     atomic_bool stop, done;
     const maki_turns_options *options;
     char path[MAKI_PATH_MAX], agent[MAKI_ID_MAX], profile[MAKI_PROFILE_MAX];
+    char provider[64], model[MAKI_MODEL_MAX]; /* who answers the conversation */
+    double window;
     size_t keep;
     bool task;
     bool made; /* of the thread until it was joined */

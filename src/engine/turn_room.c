@@ -71,7 +71,7 @@ static maki_status find_figures(maki_turn_work *w, maki_err *err)
                            .max_tokens = (double)w->max_tokens };
     maki_status st = maki_figures_of(&in, &w->figures, err);
     if (st != MAKI_OK || !asks_for_window(&w->figures)) return st;
-    st = maki_sender_window(w->turns->sender, w->model, &window, err);
+    st = maki_sender_window(w->turns->sender, w->model, maki_turn_cancelled, w, &window, err);
     if (st != MAKI_OK || window == 0) return st;
     in.window = (double)window;
     return maki_figures_of(&in, &w->figures, err);
@@ -114,9 +114,16 @@ maki_status maki_turn_measure(maki_turn_work *w, maki_err *err)
     maki_turn_use_told(w);
     w->result->window = w->figures.window;
     w->result->allowed = maki_figures_allowed(w->figures.window, w->figures.max_tokens);
-    return maki_summarist_choose(w->options, maki_str_of(w->agent), maki_str_of(w->figures.profile),
-                                 task, w->calls->cancelled ? maki_turn_cancelled : NULL, w, &w->by,
-                                 err);
+    maki_summarist_in in = { .options = w->options,
+                             .agent = maki_str_of(w->agent),
+                             .profile = maki_str_of(w->figures.profile),
+                             .task = task,
+                             .provider = maki_str_of(w->turns->provider.name),
+                             .model = w->model,
+                             .window = w->figures.window,
+                             .cancelled = w->calls->cancelled ? maki_turn_cancelled : NULL,
+                             .cancelled_ctx = w };
+    return maki_summarist_choose(&in, &w->by, err);
 }
 
 /* ---- making room ---------------------------------------------------------------------------------------------------- */
