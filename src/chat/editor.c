@@ -127,6 +127,7 @@ static void leave_line(maki_editor *e)
 /* The terminal has laid its lines out anew, or somebody else had it meanwhile (Ctrl-Z): begin at the prompt again. */
 static void follow_size(maki_editor *e)
 {
+    maki_terminal_settle();
     const LineInfoW *line = el_wline(e->el);
     place cursor = place_of(e, line->buffer, line->cursor, maki_terminal_width());
     move_to(cursor, (place){ 0, 0 });

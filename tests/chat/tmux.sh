@@ -140,6 +140,18 @@ shows 'narrower: the bar is there, cut' '(0 %) · 12*$'
 resize 100
 shows 'wider: all of the bar' '12 messages · fake-1$'
 shows 'wider: the line is whole' '^> a line that is typed while the terminal changes, twice, to be sure of it$'
+for round in 1 2 3; do # the terminal is wide again before the chat has drawn anything
+    fresh
+    shows 'drawn anew' '12 messages · fake-1$'
+    for width in 45 98 60 72 45; do t resize-window -x "$width" -y 24; done
+    resize 100
+    type_in '!' # a key is read when all is drawn
+    shows "changed fast ($round): the line goes on" 'sure of it!$'
+    shows "changed fast ($round): all of the bar" '12 messages · fake-1$'
+    check "changed fast ($round): one line and one bar, nothing stale" '1 1' \
+        "$(t capture-pane -p -S - | grep -c '^> a line') $(t capture-pane -p -S - | grep -c '░░')"
+    t send-keys BSpace
+done
 t send-keys Enter
 shows 'and is sent as it was' '^You said: a line that is typed while the terminal changes, twice, to be sure of it$'
 until_shown '14 messages'
