@@ -131,7 +131,9 @@ static void follow_size(maki_editor *e)
     const LineInfoW *line = el_wline(e->el);
     place cursor = place_of(e, line->buffer, line->cursor, maki_terminal_width());
     move_to(cursor, (place){ 0, 0 });
-    printf("\033[J");
+    /* This line, then those below it: tmux takes \033[J in the upper left corner for a wish to keep the screen, and
+     * brings it back above the prompt when the terminal grows. */
+    printf("\033[K\0337\033[B\033[J\0338");
     fflush(stdout);
     el_set(e->el, EL_PREP_TERM, 0); /* else libedit believes that it is prepared */
     el_set(e->el, EL_PREP_TERM, 1);
