@@ -234,16 +234,30 @@ bool maki_trouble_passes(const maki_trouble *t)
 
 /* ---- saying it ------------------------------------------------------------------------------------------- */
 
+/* What there is room for in a message, which may have more to say: whole words where a space is near. */
+static maki_str shortened(const char *words)
+{
+    enum { MOST = 90, NEAR = 20 };
+    maki_str all = maki_str_of(words), cut = maki_utf8_cut(all, MOST);
+    if (cut.len == all.len) return all;
+    for (size_t n = cut.len; n > 0 && n + NEAR > cut.len; n--) {
+        if (cut.ptr[n - 1] == ' ') return maki_str_to(cut, n - 1);
+    }
+    return cut;
+}
+
 /* " (HTTP 429: the words)", as much of it as there is. */
 static const char *aside(const maki_trouble *t, char out[MAKI_TROUBLE_WORDS])
 {
-    int most = 90;
-    if (t->http_status && t->words[0])
-        snprintf(out, MAKI_TROUBLE_WORDS, " (HTTP %d: %.*s)", t->http_status, most, t->words);
+    maki_str words = shortened(t->words);
+    const char *more = words.len < strlen(t->words) ? " ..." : "";
+    if (t->http_status && words.len)
+        snprintf(out, MAKI_TROUBLE_WORDS, " (HTTP %d: %.*s%s)", t->http_status, (int)words.len,
+                 words.ptr, more);
     else if (t->http_status)
         snprintf(out, MAKI_TROUBLE_WORDS, " (HTTP %d)", t->http_status);
-    else if (t->words[0])
-        snprintf(out, MAKI_TROUBLE_WORDS, " (%.*s)", most, t->words);
+    else if (words.len)
+        snprintf(out, MAKI_TROUBLE_WORDS, " (%.*s%s)", (int)words.len, words.ptr, more);
     else
         out[0] = '\0';
     return out;

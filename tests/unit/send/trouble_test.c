@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "base/text.h"
 #include "fake_env.h"
 #include "tap.h"
 
@@ -151,6 +152,15 @@ static void run_keys(fake_env *fe)
     strcat(json, "\"}}");
     CHECK_STATUS(maki_trouble_read(&fe->env, &p, 400, maki_str_of(json), &t, &err), MAKI_OK, &err);
     CHECK_EQ(strlen(t.words), 126);
+    CHECK_STATUS(maki_trouble_tell(&t, &p, MAKI_LIT("m"), &err), MAKI_INVALID, &err);
+    CHECK(strstr(err.msg, "海海 ...)") != NULL && maki_utf8_valid(maki_str_of(err.msg), NULL));
+
+    tap_row("long words in English between words, so that no figure loses its end");
+    error = MAKI_LIT("{\"error\":{\"message\":\"This model's maximum context length is 128000 "
+                     "tokens. However, your messages resulted in 150000 tokens.\"}}");
+    CHECK_STATUS(maki_trouble_read(&fe->env, &p, 400, error, &t, &err), MAKI_OK, &err);
+    CHECK_STATUS(maki_trouble_tell(&t, &p, MAKI_LIT("m"), &err), MAKI_REFUSED, &err);
+    CHECK(strstr(err.msg, "your messages resulted in ...)") != NULL);
 }
 
 int main(void)
