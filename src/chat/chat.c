@@ -71,10 +71,17 @@ static void keep_code(maki_chat *chat, const maki_err *err)
     if (chat->exit_code == 0) chat->exit_code = maki_status_exit(err->status);
 }
 
-void maki_chat_fail(maki_chat *chat, const maki_err *err)
+/* Nobody was chosen, here or in the configuration: what to write there is worth telling. */
+static bool is_unset(const maki_chat *chat)
 {
     maki_provider provider;
     maki_err why;
+    return chat->provider[0] == '\0' && maki_config_text(chat->config, "llm.provider").len == 0 &&
+           maki_chat_provider(chat, &provider, &why) == MAKI_NOTFOUND;
+}
+
+void maki_chat_fail(maki_chat *chat, const maki_err *err)
+{
     keep_code(chat, err);
     if (err->status == MAKI_IO && maki_terminal_reader_gone()) return; /* it knows */
     if (chat->form == MAKI_SHOWING_JSON) {
@@ -82,9 +89,7 @@ void maki_chat_fail(maki_chat *chat, const maki_err *err)
     } else {
         maki_chat_note(chat, "maki chat: %s\n", err->msg);
     }
-    bool nobody = err->status == MAKI_NOTFOUND && chat->provider[0] == '\0' &&
-                  maki_chat_provider(chat, &provider, &why) == MAKI_NOTFOUND;
-    if (nobody) maki_chat_note(chat, "\n%s", setup);
+    if (err->status == MAKI_NOTFOUND && is_unset(chat)) maki_chat_note(chat, "\n%s", setup);
 }
 
 int maki_chat_exit_code(const maki_chat *chat)
@@ -258,7 +263,8 @@ static void tell_end(maki_chat *chat, maki_status st, const maki_err *err)
     } else if (chat->form == MAKI_SHOWING_JSON) {
         keep_code(chat, err); /* the line of the end told it */
     } else if (st == MAKI_CANCELLED && stopped) {
-        maki_chat_note(chat, "(stopped; what came is kept)\n");
+        maki_chat_note(chat, chat->result.cut ? "(stopped; what came is kept)\n"
+                                              : "(stopped before anything came)\n");
         keep_code(chat, err);
     } else {
         maki_chat_fail(chat, err);
@@ -329,7 +335,7 @@ void maki_chat_greet(maki_chat *chat)
     maki_err err;
     if (maki_chat_provider(chat, &provider, &err) != MAKI_OK) {
         maki_chat_note(chat, "maki chat: %s\n", err.msg);
-        if (err.status == MAKI_NOTFOUND) maki_chat_note(chat, "\n%s\n", setup);
+        if (is_unset(chat)) maki_chat_note(chat, "\n%s\n", setup);
         return;
     }
     maki_str model = chat->model[0] ? maki_str_of(chat->model) : provider.model;

@@ -60,6 +60,11 @@ static const char *text_of(maki_str object, const char *name, char *out, size_t 
 
 /* ---- what is told ---------------------------------------------------------------------------------- */
 
+static const char *plural(double count)
+{
+    return count == 1 ? "" : "s";
+}
+
 static void tell_status(maki_chat *chat, maki_str answer)
 {
     char text[120];
@@ -73,9 +78,10 @@ static void tell_status(maki_chat *chat, maki_str answer)
         while (maki_json_next(&iter, &item)) {
             double tokens = maki_chat_number(item.value, "tokens");
             if (tokens == 0) continue;
-            maki_chat_print(chat, "  %-15s %8.0f tokens in %.0f messages\n",
-                            text_of(item.value, "part", text, sizeof text), tokens,
-                            maki_chat_number(item.value, "messages"));
+            double messages = maki_chat_number(item.value, "messages");
+            maki_chat_print(chat, "  %-15s %8.0f tokens in %.0f message%s\n",
+                            text_of(item.value, "part", text, sizeof text), tokens, messages,
+                            plural(messages));
         }
     }
     maki_chat_print(chat, "%.0f messages in view, %.0f pinned; ",
@@ -98,16 +104,36 @@ static void tell_step(maki_chat *chat, const char *done, maki_str answer)
                     maki_chat_number(answer, "tokensAfter"), event);
 }
 
+/* [[2,6],[9,9]] as "2-6, 9"; as much of it as there is room for. */
+static const char *ranges_in(maki_str ranges, char *out, size_t room)
+{
+    maki_json_item pair, number;
+    size_t used = 0;
+    out[0] = '\0';
+    for (maki_json_iter all = maki_json_items(ranges); maki_json_next(&all, &pair);) {
+        maki_json_iter ends = maki_json_items(pair.value);
+        double from = maki_json_next(&ends, &number) ? maki_json_double(number.value) : 0;
+        double to = maki_json_next(&ends, &number) ? maki_json_double(number.value) : from;
+        if (room - used < 64) {
+            snprintf(out + used, room - used, " ...");
+            break;
+        }
+        used += (size_t)snprintf(out + used, room - used, "%s%.0f", used ? ", " : "", from);
+        if (to > from) used += (size_t)snprintf(out + used, room - used, "-%.0f", to);
+    }
+    return out;
+}
+
 static void tell_moment(maki_chat *chat, maki_str answer, char letter)
 {
-    char only[] = "onlyA", messages[] = "messagesA", tokens[] = "tokensA";
+    char only[] = "onlyA", messages[] = "messagesA", tokens[] = "tokensA", text[800];
     maki_str ranges = MAKI_LIT("[]");
     only[4] = messages[8] = tokens[6] = letter;
     maki_json_get(answer, maki_str_of(only), &ranges);
-    maki_chat_print(chat, "%c: %.0f messages, %.0f tokens; only there: ", letter,
-                    maki_chat_number(answer, messages), maki_chat_number(answer, tokens));
-    if (ranges.len <= 2) ranges = MAKI_LIT("nothing");
-    maki_chat_print(chat, "%.*s\n", (int)(ranges.len < 800 ? ranges.len : 800), ranges.ptr);
+    double count = maki_chat_number(answer, messages);
+    ranges_in(ranges, text, sizeof text);
+    maki_chat_print(chat, "%c: %.0f message%s, %.0f tokens; only there: %s\n", letter, count,
+                    plural(count), maki_chat_number(answer, tokens), text[0] ? text : "nothing");
 }
 
 static void tell_diff(maki_chat *chat, maki_str answer)
@@ -129,9 +155,9 @@ static void tell_help(maki_chat *chat)
     const maki_command_row *row;
     for (size_t i = 0; (row = maki_command_at(i)) != NULL; i++)
         maki_chat_print(chat, "  /%-9s %-18s %s\n", row->name, row->takes, row->help);
-    maki_chat_print(chat,
-                    "Ctrl-C stops an answer.  A backslash at the end of a line goes on in the "
-                    "next; a space before a slash sends it.\n");
+    maki_chat_print(
+        chat, "Ctrl-C stops an answer.  A line that ends with a backslash goes on in the next.\n"
+              "A space before the slash sends the line as a message.\n");
 }
 
 /* ---- commands -------------------------------------------------------------------------------------- */

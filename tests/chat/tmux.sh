@@ -195,7 +195,7 @@ shows 'another provider' 'm of nobody answers'
 enter 'is anybody there?'
 shows 'no network: who cannot be reached' 'cannot reach nobody at http://127.0.0.1:1'
 t send-keys C-c
-shows 'Ctrl-C ends the waiting too' '^(stopped'
+shows 'Ctrl-C ends the waiting too' '^(stopped before anything came)'
 enter '/model fake fake-1'
 shows 'back to the first' 'fake-1 of fake answers'
 fresh
