@@ -197,6 +197,7 @@ static maki_status open_all(maki_chat *chat, const maki_chat_options *options, m
     maki_status st = open_config(chat, options->config, err);
     if (st == MAKI_OK) st = open_engine(chat, err);
     if (st != MAKI_OK) return st;
+    chat->name = options->session;
     return options->session ? find_session(chat, options->session, err)
                             : maki_chat_new_path(chat, chat->path, err);
 }
@@ -263,8 +264,9 @@ static void tell_end(maki_chat *chat, maki_status st, const maki_err *err)
     } else if (chat->form == MAKI_SHOWING_JSON) {
         keep_code(chat, err); /* the line of the end told it */
     } else if (st == MAKI_CANCELLED && stopped) {
-        maki_chat_note(chat, chat->result.cut ? "(stopped; what came is kept)\n"
-                                              : "(stopped before anything came)\n");
+        maki_chat_note(chat, chat->result.last > chat->result.asked
+                                 ? "(stopped; what came is kept)\n"
+                                 : "(stopped before anything came)\n");
         keep_code(chat, err);
     } else {
         maki_chat_fail(chat, err);
@@ -292,19 +294,25 @@ static maki_status answer(maki_chat *chat, maki_str text, maki_err *err)
     return shown;
 }
 
-void maki_chat_say(maki_chat *chat, maki_str text)
+void maki_chat_turn(maki_chat *chat, maki_str text)
 {
     maki_err err;
-    if (text.len == 0) {
-        maki_fail(&err, MAKI_INVALID, "there is nothing to say: the message is empty");
-        maki_chat_fail(chat, &err);
-        return;
-    }
     maki_terminal_take_interrupt();
     if (chat->form == MAKI_SHOWING_TERMINAL) maki_terminal_echo(false);
     maki_status st = answer(chat, text, &err);
     if (chat->form == MAKI_SHOWING_TERMINAL) maki_terminal_echo(true);
     tell_end(chat, st, &err);
+}
+
+void maki_chat_say(maki_chat *chat, maki_str text)
+{
+    maki_err err;
+    if (text.len) {
+        maki_chat_turn(chat, text);
+        return;
+    }
+    maki_fail(&err, MAKI_INVALID, "there is nothing to say: the message is empty");
+    maki_chat_fail(chat, &err);
 }
 
 void maki_chat_line(maki_chat *chat, maki_str line, bool *go_on)
@@ -349,8 +357,11 @@ void maki_chat_part(maki_chat *chat)
     maki_session_place place;
     if (!maki_chat_began(chat)) return;
     bool session = maki_session_place_of(chat->path, &place);
+    bool plain = chat->name && !chat->name[strcspn(chat->name, " \t\"'\\$`&|;<>()*?[]#~!")];
     maki_chat_note(chat, "maki chat --session %s goes on with it.\n",
-                   session ? place.id : chat->path);
+                   plain     ? chat->name
+                   : session ? place.id
+                             : chat->path);
 }
 
 /* ---- the bar --------------------------------------------------------------------------------------- */

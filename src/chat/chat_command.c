@@ -178,6 +178,7 @@ static maki_status run_fork(maki_chat *chat, const maki_command *command, maki_e
     if (st == MAKI_OK) st = run_op(chat, command, path, &answer, err);
     if (st != MAKI_OK) return st;
     snprintf(chat->path, sizeof chat->path, "%s", path);
+    chat->name = NULL;
     if (told_as_json(chat, "fork", answer)) return MAKI_OK;
     maki_chat_print(chat, "Forked at message %.0f; from here on it is a session of its own.\n",
                     maki_chat_number(answer, "seq"));
@@ -259,6 +260,34 @@ static maki_status run_log(maki_chat *chat, const maki_command *command, maki_er
     return st;
 }
 
+/* ---- once more ------------------------------------------------------------------------------------- */
+
+static maki_status note_answered(void *ctx, const maki_message *m, maki_err *err)
+{
+    bool *answered = ctx;
+    char role[16];
+    (void)err;
+    if (!m->hidden) *answered = strcmp(text_of(m->json, "role", role, sizeof role), "user") != 0;
+    return MAKI_OK;
+}
+
+/* After a failure, or an answer that was stopped before it began: what was asked is in the session, without an answer. */
+static maki_status run_retry(maki_chat *chat, maki_err *err)
+{
+    maki_conversation *c = NULL;
+    bool answered = true;
+    maki_status st = maki_conversation_open(chat->m, chat->path, MAKI_OPEN, &c, err);
+    if (st != MAKI_OK) return st;
+    st = maki_conversation_each(c, MAKI_LATEST, true, note_answered, &answered, err);
+    maki_conversation_close(c);
+    if (st != MAKI_OK) return st;
+    if (answered)
+        return maki_refuse(err, "ANSWERED",
+                           "the last message has its answer; /rewind SEQ goes back to before it");
+    maki_chat_turn(chat, MAKI_LIT(""));
+    return MAKI_OK;
+}
+
 static maki_status run(maki_chat *chat, const maki_command *command, bool *go_on, maki_err *err)
 {
     maki_str answer;
@@ -267,6 +296,7 @@ static maki_status run(maki_chat *chat, const maki_command *command, bool *go_on
         return maki_refuse(err, "EMPTY", "nothing was said yet in this conversation");
     switch (command->row->kind) {
     case MAKI_COMMAND_STATUS: return run_status(chat, err);
+    case MAKI_COMMAND_RETRY: return run_retry(chat, err);
     case MAKI_COMMAND_FORK: return run_fork(chat, command, err);
     case MAKI_COMMAND_LOG: return run_log(chat, command, err);
     case MAKI_COMMAND_STEP:

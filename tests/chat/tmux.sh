@@ -187,6 +187,15 @@ enter 'but this'
 shows 'and on' '^You said: but this$'
 fresh
 
+enter 'fake:think,slow:100 only thoughts'
+shows 'thoughts come before the answer' '^The user wants'
+t send-keys C-c
+shows 'stopped while it thinks: nothing is kept of it' '^(stopped before anything came)'
+fresh
+enter '/retry'
+shows '/retry asks again, without a new message' '^You said: fake:think,slow:100 only thoughts$'
+fresh
+
 # ---- what goes wrong --------------------------------------------------------------------------------
 enter 'fake:key wrong'
 shows 'a wrong key: what to check' 'check llm.fake.api_key'
@@ -206,4 +215,14 @@ shows '/status' 'of the window'
 enter '/quit'
 shows '/quit leaves, and says how to come back' '^maki chat --session [0-9a-f-]* goes on with it'
 shows 'with 0' '^left 0'
+t kill-server
+server=third
+
+# ---- a session of that name ---------------------------------------------------------------------------
+t new-session -d -x 80 -y 24 "'$maki' chat --session 料理; echo left \$?; exec cat"
+shows 'a session with a name' '^a new conversation'
+enter 'こんにちは'
+shows 'it answers' '「こんにちは」ですね'
+t send-keys C-d
+shows 'how to come back: by that name' '^maki chat --session 料理 goes on with it'
 tap_end

@@ -122,6 +122,12 @@ out=$(chat -p 'fake:nomodel x'); check 'no such model: exit 5' 5 $?
 has 'no such model: named' 'fake-1' "$out"
 out=$(chat -p x --provider nobody); check 'no network: exit 11' 11 $?
 has 'no network: who, and where' 'cannot reach nobody at http://127.0.0.1:1' "$out"
+out=$(chat -p '誰かいる？' --provider nobody --session 再び); out=$(lines --session 再び <<<$'/retry\n/log\n/retry')
+has '/retry: the answer to what was asked' '誰かいる？」ですね' "$out"
+has '/retry: nothing was said twice' '     2   assistant' "$out"
+has '/retry: not when there is one' 'the last message has its answer' "$out"
+has '/retry: not before anything was said' 'nothing was said yet' "$(lines <<<'/retry')"
+out=$(chat -p x --provider nobody)
 has 'no network: told once, then tried again' 'trying again in' "$out"
 out=$(lines --provider nobody --session offline <<<$'x\n/log'); has 'what was said is kept' '     1   user      x' "$out"
 out=$("$maki" chat -p 'fake:huge:3000000' 2>&1 >/dev/full); check 'a full disk: not 0' no "$([ $? = 0 ] && echo yes || echo no)"
