@@ -71,10 +71,17 @@ static void keep_code(maki_chat *chat, const maki_err *err)
     if (chat->exit_code == 0) chat->exit_code = maki_status_exit(err->status);
 }
 
-void maki_chat_fail(maki_chat *chat, const maki_err *err)
+/* Nobody was chosen, here or in the configuration: what to write there is worth telling. */
+static bool is_unset(const maki_chat *chat)
 {
     maki_provider provider;
     maki_err why;
+    return chat->provider[0] == '\0' && maki_config_text(chat->config, "llm.provider").len == 0 &&
+           maki_chat_provider(chat, &provider, &why) == MAKI_NOTFOUND;
+}
+
+void maki_chat_fail(maki_chat *chat, const maki_err *err)
+{
     keep_code(chat, err);
     if (err->status == MAKI_IO && maki_terminal_reader_gone()) return; /* it knows */
     if (chat->form == MAKI_SHOWING_JSON) {
@@ -82,9 +89,7 @@ void maki_chat_fail(maki_chat *chat, const maki_err *err)
     } else {
         maki_chat_note(chat, "maki chat: %s\n", err->msg);
     }
-    bool nobody = err->status == MAKI_NOTFOUND && chat->provider[0] == '\0' &&
-                  maki_chat_provider(chat, &provider, &why) == MAKI_NOTFOUND;
-    if (nobody) maki_chat_note(chat, "\n%s", setup);
+    if (err->status == MAKI_NOTFOUND && is_unset(chat)) maki_chat_note(chat, "\n%s", setup);
 }
 
 int maki_chat_exit_code(const maki_chat *chat)
@@ -192,6 +197,7 @@ static maki_status open_all(maki_chat *chat, const maki_chat_options *options, m
     maki_status st = open_config(chat, options->config, err);
     if (st == MAKI_OK) st = open_engine(chat, err);
     if (st != MAKI_OK) return st;
+    chat->name = options->session;
     return options->session ? find_session(chat, options->session, err)
                             : maki_chat_new_path(chat, chat->path, err);
 }
@@ -273,7 +279,9 @@ static void tell_end(maki_chat *chat, maki_status st, const maki_err *err)
     } else if (chat->form == MAKI_SHOWING_JSON) {
         keep_code(chat, err); /* the line of the end told it */
     } else if (st == MAKI_CANCELLED && stopped) {
-        maki_chat_note(chat, "(stopped; what came is kept)\n");
+        maki_chat_note(chat, chat->result.last > chat->result.asked
+                                 ? "(stopped; what came is kept)\n"
+                                 : "(stopped before anything came)\n");
         keep_code(chat, err);
     } else {
         maki_chat_fail(chat, err);
@@ -301,19 +309,25 @@ static maki_status answer(maki_chat *chat, maki_str text, maki_err *err)
     return shown;
 }
 
-void maki_chat_say(maki_chat *chat, maki_str text)
+void maki_chat_turn(maki_chat *chat, maki_str text)
 {
     maki_err err;
-    if (text.len == 0) {
-        maki_fail(&err, MAKI_INVALID, "there is nothing to say: the message is empty");
-        maki_chat_fail(chat, &err);
-        return;
-    }
     maki_terminal_take_interrupt();
     if (chat->form == MAKI_SHOWING_TERMINAL) maki_terminal_echo(false);
     maki_status st = answer(chat, text, &err);
     if (chat->form == MAKI_SHOWING_TERMINAL) maki_terminal_echo(true);
     tell_end(chat, st, &err);
+}
+
+void maki_chat_say(maki_chat *chat, maki_str text)
+{
+    maki_err err;
+    if (text.len) {
+        maki_chat_turn(chat, text);
+        return;
+    }
+    maki_fail(&err, MAKI_INVALID, "there is nothing to say: the message is empty");
+    maki_chat_fail(chat, &err);
 }
 
 void maki_chat_line(maki_chat *chat, maki_str line, bool *go_on)
@@ -334,7 +348,8 @@ void maki_chat_line(maki_chat *chat, maki_str line, bool *go_on)
 maki_status maki_chat_provider(const maki_chat *chat, maki_provider *out, maki_err *err)
 {
     return maki_provider_from_config(chat->config, MAKI_LIT(MAKI_AGENT_DEFAULT),
-                                     maki_str_of(chat->provider), out, err);
+                                     maki_str_of(chat->provider), maki_str_of(chat->model), out,
+                                     err);
 }
 
 void maki_chat_greet(maki_chat *chat)
@@ -343,7 +358,7 @@ void maki_chat_greet(maki_chat *chat)
     maki_err err;
     if (maki_chat_provider(chat, &provider, &err) != MAKI_OK) {
         maki_chat_note(chat, "maki chat: %s\n", err.msg);
-        if (err.status == MAKI_NOTFOUND) maki_chat_note(chat, "\n%s\n", setup);
+        if (is_unset(chat)) maki_chat_note(chat, "\n%s\n", setup);
         return;
     }
     maki_str model = chat->model[0] ? maki_str_of(chat->model) : provider.model;
@@ -357,8 +372,11 @@ void maki_chat_part(maki_chat *chat)
     maki_session_place place;
     if (!maki_chat_began(chat)) return;
     bool session = maki_session_place_of(chat->path, &place);
+    bool plain = chat->name && !chat->name[strcspn(chat->name, " \t\"'\\$`&|;<>()*?[]#~!")];
     maki_chat_note(chat, "maki chat --session %s goes on with it.\n",
-                   session ? place.id : chat->path);
+                   plain     ? chat->name
+                   : session ? place.id
+                             : chat->path);
 }
 
 /* ---- the bar --------------------------------------------------------------------------------------- */

@@ -60,6 +60,11 @@ static const char *text_of(maki_str object, const char *name, char *out, size_t 
 
 /* ---- what is told ---------------------------------------------------------------------------------- */
 
+static const char *plural(double count)
+{
+    return count == 1 ? "" : "s";
+}
+
 static void tell_status(maki_chat *chat, maki_str answer)
 {
     char text[120];
@@ -77,7 +82,7 @@ static void tell_status(maki_chat *chat, maki_str answer)
             maki_chat_print(chat, "  %-15s %8.0f tokens",
                             text_of(item.value, "part", text, sizeof text), tokens);
             if (messages > 0) /* the system prompt and the tools are none */
-                maki_chat_print(chat, " in %.0f messages", messages);
+                maki_chat_print(chat, " in %.0f message%s", messages, plural(messages));
             maki_chat_print(chat, "\n");
         }
     }
@@ -101,16 +106,36 @@ static void tell_step(maki_chat *chat, const char *done, maki_str answer)
                     maki_chat_number(answer, "tokensAfter"), event);
 }
 
+/* [[2,6],[9,9]] as "2-6, 9"; as much of it as there is room for. */
+static const char *ranges_in(maki_str ranges, char *out, size_t room)
+{
+    maki_json_item pair, number;
+    size_t used = 0;
+    out[0] = '\0';
+    for (maki_json_iter all = maki_json_items(ranges); maki_json_next(&all, &pair);) {
+        maki_json_iter ends = maki_json_items(pair.value);
+        double from = maki_json_next(&ends, &number) ? maki_json_double(number.value) : 0;
+        double to = maki_json_next(&ends, &number) ? maki_json_double(number.value) : from;
+        if (room - used < 64) {
+            snprintf(out + used, room - used, " ...");
+            break;
+        }
+        used += (size_t)snprintf(out + used, room - used, "%s%.0f", used ? ", " : "", from);
+        if (to > from) used += (size_t)snprintf(out + used, room - used, "-%.0f", to);
+    }
+    return out;
+}
+
 static void tell_moment(maki_chat *chat, maki_str answer, char letter)
 {
-    char only[] = "onlyA", messages[] = "messagesA", tokens[] = "tokensA";
+    char only[] = "onlyA", messages[] = "messagesA", tokens[] = "tokensA", text[800];
     maki_str ranges = MAKI_LIT("[]");
     only[4] = messages[8] = tokens[6] = letter;
     maki_json_get(answer, maki_str_of(only), &ranges);
-    maki_chat_print(chat, "%c: %.0f messages, %.0f tokens; only there: ", letter,
-                    maki_chat_number(answer, messages), maki_chat_number(answer, tokens));
-    if (ranges.len <= 2) ranges = MAKI_LIT("nothing");
-    maki_chat_print(chat, "%.*s\n", (int)(ranges.len < 800 ? ranges.len : 800), ranges.ptr);
+    double count = maki_chat_number(answer, messages);
+    ranges_in(ranges, text, sizeof text);
+    maki_chat_print(chat, "%c: %.0f message%s, %.0f tokens; only there: %s\n", letter, count,
+                    plural(count), maki_chat_number(answer, tokens), text[0] ? text : "nothing");
 }
 
 static void tell_diff(maki_chat *chat, maki_str answer)
@@ -132,9 +157,9 @@ static void tell_help(maki_chat *chat)
     const maki_command_row *row;
     for (size_t i = 0; (row = maki_command_at(i)) != NULL; i++)
         maki_chat_print(chat, "  /%-9s %-18s %s\n", row->name, row->takes, row->help);
-    maki_chat_print(chat,
-                    "Ctrl-C stops an answer.  A backslash at the end of a line goes on in the "
-                    "next; a space before a slash sends it.\n");
+    maki_chat_print(
+        chat, "Ctrl-C stops an answer.  A line that ends with a backslash goes on in the next.\n"
+              "A space before the slash sends the line as a message.\n");
 }
 
 /* ---- commands -------------------------------------------------------------------------------------- */
@@ -155,6 +180,7 @@ static maki_status run_fork(maki_chat *chat, const maki_command *command, maki_e
     if (st == MAKI_OK) st = run_op(chat, command, path, &answer, err);
     if (st != MAKI_OK) return st;
     snprintf(chat->path, sizeof chat->path, "%s", path);
+    chat->name = NULL;
     if (told_as_json(chat, "fork", answer)) return MAKI_OK;
     maki_chat_print(chat, "Forked at message %.0f; from here on it is a session of its own.\n",
                     maki_chat_number(answer, "seq"));
@@ -176,8 +202,8 @@ static maki_status run_model(maki_chat *chat, const maki_command *command, maki_
     maki_str name = command->count == 2 ? command->arguments[0] : maki_str_of(chat->provider);
     maki_str model =
         command->count ? command->arguments[command->count - 1] : maki_str_of(chat->model);
-    maki_status st =
-        maki_provider_from_config(chat->config, MAKI_LIT(MAKI_AGENT_DEFAULT), name, &provider, err);
+    maki_status st = maki_provider_from_config(chat->config, MAKI_LIT(MAKI_AGENT_DEFAULT), name,
+                                               model, &provider, err);
     if (st != MAKI_OK) return st;
     if (model.len == 0) model = provider.model;
     if (model.len >= sizeof chat->model)
@@ -236,6 +262,34 @@ static maki_status run_log(maki_chat *chat, const maki_command *command, maki_er
     return st;
 }
 
+/* ---- once more ------------------------------------------------------------------------------------- */
+
+static maki_status note_answered(void *ctx, const maki_message *m, maki_err *err)
+{
+    bool *answered = ctx;
+    char role[16];
+    (void)err;
+    if (!m->hidden) *answered = strcmp(text_of(m->json, "role", role, sizeof role), "user") != 0;
+    return MAKI_OK;
+}
+
+/* After a failure, or an answer that was stopped before it began: what was asked is in the session, without an answer. */
+static maki_status run_retry(maki_chat *chat, maki_err *err)
+{
+    maki_conversation *c = NULL;
+    bool answered = true;
+    maki_status st = maki_conversation_open(chat->m, chat->path, MAKI_OPEN, &c, err);
+    if (st != MAKI_OK) return st;
+    st = maki_conversation_each(c, MAKI_LATEST, true, note_answered, &answered, err);
+    maki_conversation_close(c);
+    if (st != MAKI_OK) return st;
+    if (answered)
+        return maki_refuse(err, "ANSWERED",
+                           "the last message has its answer; /rewind SEQ goes back to before it");
+    maki_chat_turn(chat, MAKI_LIT(""));
+    return MAKI_OK;
+}
+
 static maki_status run(maki_chat *chat, const maki_command *command, bool *go_on, maki_err *err)
 {
     maki_str answer;
@@ -244,6 +298,7 @@ static maki_status run(maki_chat *chat, const maki_command *command, bool *go_on
         return maki_refuse(err, "EMPTY", "nothing was said yet in this conversation");
     switch (command->row->kind) {
     case MAKI_COMMAND_STATUS: return run_status(chat, err);
+    case MAKI_COMMAND_RETRY: return run_retry(chat, err);
     case MAKI_COMMAND_FORK: return run_fork(chat, command, err);
     case MAKI_COMMAND_LOG: return run_log(chat, command, err);
     case MAKI_COMMAND_STEP:

@@ -19,6 +19,7 @@ struct maki_chat {
     char path
         [MAKI_PATH_MAX]; /* of the messages file; "": the key says where, and it is not there yet */
     char key[MAKI_KEY_MAX];
+    const char *name; /* that the session was called by; NULL: by none, or it is another one now */
     char provider[64], model[MAKI_MODEL_MAX]; /* "": as configured */
     char answering[MAKI_MODEL_MAX];           /* the model of the last turn, or who would answer */
     double window;                            /* of the last turn; 0: not known */
@@ -43,6 +44,8 @@ void maki_chat_print(maki_chat *chat, const char *fmt, ...) MAKI_PRINTF(2, 3);
 bool maki_chat_began(const maki_chat *chat);
 /* A path for a new session. */
 maki_status maki_chat_new_path(maki_chat *chat, char out[MAKI_PATH_MAX], maki_err *err);
+/* A turn, and how it went; `text` len 0: the model is asked for an answer to what is there. */
+void maki_chat_turn(maki_chat *chat, maki_str text);
 /* The provider that would be asked now. */
 maki_status maki_chat_provider(const maki_chat *chat, maki_provider *out, maki_err *err);
 

@@ -52,6 +52,9 @@ static maki_status read_text(int argc, char **argv, int *i, maki_chat_options *o
 {
     const char *name = argv[*i], *equals = strncmp(name, "--", 2) == 0 ? strchr(name, '=') : NULL;
     const struct row *row = find(name, equals ? (size_t)(equals - name) : strlen(name));
+    if (!row && name[0] != '-')
+        return maki_fail(err, MAKI_INVALID, "%.60s is no option; maki chat -p TEXT says something",
+                         name);
     if (!row)
         return maki_fail(err, MAKI_INVALID, "not understood: %.60s; see maki chat --help", name);
     const char *value = equals ? equals + 1 : *i + 1 < argc ? argv[++*i] : "";

@@ -20,6 +20,7 @@ static const maki_command_row rows[] = {
     { "expand",   "SEQ",            "undo what hides or shortens a message",    MAKI_COMMAND_STEP, true,   "history.expand",   "Expanded",  { { "seq", MAKI_ARGUMENT_NUMBER, false } } },
     { "diff",     "A [B]",          "what two moments (SEQ or SEQ:EVENT) show differently", MAKI_COMMAND_DIFF, true, "history.diff", NULL,  { { "a", MAKI_ARGUMENT_MOMENT, false }, { "b", MAKI_ARGUMENT_MOMENT, true } } },
     { "log",      "[N]",            "the last messages and their numbers",      MAKI_COMMAND_LOG, true,    NULL,               NULL,        { { "count", MAKI_ARGUMENT_NUMBER, true } } },
+    { "retry",    "",               "ask again for an answer to the last message", MAKI_COMMAND_RETRY, true, NULL,               NULL,        { { 0 } } },
     { "model",    "[[PROVIDER] NAME]", "who answers; another one from now on",  MAKI_COMMAND_MODEL, false, NULL,               NULL,        { { "a", MAKI_ARGUMENT_TEXT, true }, { "b", MAKI_ARGUMENT_TEXT, true } } },
     { "help",     "",               "this list",                                MAKI_COMMAND_HELP, false,  NULL,               NULL,        { { 0 } } },
     { "quit",     "",               "leave; so does Ctrl-D",                    MAKI_COMMAND_QUIT, false,  NULL,               NULL,        { { 0 } } },

@@ -13,6 +13,7 @@
 typedef enum maki_command_kind {
     MAKI_COMMAND_STATUS,
     MAKI_COMMAND_STEP, /* an operation that appends an event */
+    MAKI_COMMAND_RETRY,
     MAKI_COMMAND_FORK,
     MAKI_COMMAND_DIFF,
     MAKI_COMMAND_LOG,

@@ -127,10 +127,13 @@ static void leave_line(maki_editor *e)
 /* The terminal has laid its lines out anew, or somebody else had it meanwhile (Ctrl-Z): begin at the prompt again. */
 static void follow_size(maki_editor *e)
 {
+    maki_terminal_settle();
     const LineInfoW *line = el_wline(e->el);
     place cursor = place_of(e, line->buffer, line->cursor, maki_terminal_width());
     move_to(cursor, (place){ 0, 0 });
-    printf("\033[J");
+    /* This line, then those below it: tmux takes \033[J in the upper left corner for a wish to keep the screen, and
+     * brings it back above the prompt when the terminal grows. */
+    printf("\033[K\0337\033[B\033[J\0338");
     fflush(stdout);
     el_set(e->el, EL_PREP_TERM, 0); /* else libedit believes that it is prepared */
     el_set(e->el, EL_PREP_TERM, 1);

@@ -1,6 +1,7 @@
 /* showing.c -- see showing.h. */
 #include "chat/showing.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -188,7 +189,7 @@ static maki_status write_end(maki_showing *s, maki_status st, const maki_err *fa
     put_number(&w, "last", (double)r->last);
     put_number(&w, "inputTokens", (double)r->usage.input);
     put_number(&w, "outputTokens", (double)r->usage.output);
-    put_number(&w, "contextTokens", r->tokens);
+    put_number(&w, "contextTokens", floor(r->tokens + 0.5));
     put_number(&w, "window", r->window);
     if (r->has_cost) put_number(&w, "cost", r->cost);
     return end_line(&w);

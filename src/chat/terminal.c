@@ -9,7 +9,10 @@
 #include <termios.h>
 #include <unistd.h>
 
-enum { WIDTH_UNKNOWN = 80 };
+enum {
+    WIDTH_UNKNOWN = 80,
+    SETTLE_MS = 300 /* tmux tells the first change at once, and those after it 250 ms later */
+};
 
 /* A handler can reach nothing else. */
 static volatile sig_atomic_t interrupted, resized;
@@ -68,16 +71,33 @@ bool maki_terminal_interrupted(void)
 }
 
 /* The signals wait while we look at the flags, and come in ppoll: none is missed in between. */
-maki_terminal_event maki_terminal_wait(void)
+static void hold_signals(sigset_t *before)
 {
-    struct pollfd in = { .fd = STDIN_FILENO, .events = POLLIN };
-    maki_terminal_event event = MAKI_TERMINAL_INPUT;
-    sigset_t ours, before;
+    sigset_t ours;
     sigemptyset(&ours);
     sigaddset(&ours, SIGINT);
     sigaddset(&ours, SIGWINCH);
     sigaddset(&ours, SIGCONT);
-    sigprocmask(SIG_BLOCK, &ours, &before);
+    sigprocmask(SIG_BLOCK, &ours, before);
+}
+
+void maki_terminal_settle(void)
+{
+    struct pollfd in = { .fd = STDIN_FILENO, .events = POLLIN };
+    struct timespec quiet = { 0, SETTLE_MS * 1000000 };
+    sigset_t before;
+    hold_signals(&before);
+    while (!interrupted && ppoll(&in, 1, &quiet, &before) < 0 && take(&resized)) {
+    }
+    sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
+maki_terminal_event maki_terminal_wait(void)
+{
+    struct pollfd in = { .fd = STDIN_FILENO, .events = POLLIN };
+    maki_terminal_event event = MAKI_TERMINAL_INPUT;
+    sigset_t before;
+    hold_signals(&before);
     for (bool waiting = true; waiting;) {
         waiting = false;
         if (take(&interrupted)) {

@@ -22,6 +22,9 @@ typedef enum maki_terminal_event {
 } maki_terminal_event;
 /* Wait for one of them; both signals are taken by that. */
 maki_terminal_event maki_terminal_wait(void);
+/* Wait until the size stays as it is, which it does while nobody drags the window: what is drawn in between would
+ * stand in the wrong place.  Input and Ctrl-C end the waiting, and stay to be taken. */
+void maki_terminal_settle(void);
 /* Is there input already? */
 bool maki_terminal_has_input(void);
 

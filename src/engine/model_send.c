@@ -94,16 +94,33 @@ static bool is_over(void *ctx)
     return c->late || (c->asked->cancelled && c->asked->cancelled(c->asked->cancelled_ctx));
 }
 
-static maki_status ask(completing *c, maki_str model, maki_spool *body, maki_send_result *result,
-                       maki_err *err)
+static maki_status open_sender(const maki_model_send *how, maki_sender **out, maki_err *err)
 {
-    const maki_model_send *how = c->how;
-    maki_sender *sender = NULL;
     maki_send_options options = { .env = how->env,
                                   .provider = how->provider,
                                   .log = how->logger,
                                   .sleep = how->sleep,
                                   .sleep_ctx = how->sleep_ctx };
+    return maki_sender_open(&options, out, err);
+}
+
+maki_status maki_model_window(const maki_model_send *how, maki_str model,
+                              bool (*cancelled)(void *ctx), void *cancelled_ctx, uint64_t *tokens,
+                              maki_err *err)
+{
+    maki_sender *sender = NULL;
+    maki_status st = open_sender(how, &sender, err);
+    if (st == MAKI_OK)
+        st = maki_sender_window(sender, model, cancelled, cancelled_ctx, tokens, err);
+    maki_sender_close(sender);
+    return st;
+}
+
+static maki_status ask(completing *c, maki_str model, maki_spool *body, maki_send_result *result,
+                       maki_err *err)
+{
+    const maki_model_send *how = c->how;
+    maki_sender *sender = NULL;
     maki_send_request request = { .model = model,
                                   .stream = true,
                                   .body = maki_send_spool(body),
@@ -111,7 +128,7 @@ static maki_status ask(completing *c, maki_str model, maki_spool *body, maki_sen
                                   .cancelled = is_over,
                                   .cancelled_ctx = c };
     maki_send_calls calls = { .ctx = c, .on_delta = on_delta };
-    maki_status st = maki_sender_open(&options, &sender, err);
+    maki_status st = open_sender(how, &sender, err);
     if (st == MAKI_OK) st = maki_send(sender, &request, &calls, result, err);
     maki_sender_close(sender);
     if (st == MAKI_CANCELLED && c->late)

@@ -18,4 +18,9 @@ typedef struct maki_model_send {
 /* Each request has a sender of its own, so any number of threads may ask. */
 maki_model maki_model_sending(maki_model_send *how);
 
+/* How much `model` reads, as its provider says it; 0: it does not. */
+maki_status maki_model_window(const maki_model_send *how, maki_str model,
+                              bool (*cancelled)(void *ctx), void *cancelled_ctx, uint64_t *tokens,
+                              maki_err *err);
+
 #endif

@@ -71,6 +71,14 @@ static maki_status pass_retry(void *ctx, unsigned nth, uint32_t pause_ms, const 
     return calls->on_retry(calls->ctx, nth, pause_ms, why, err);
 }
 
+/* Of a window that an error told, the answer gets no more than what is reserved for it. */
+static uint64_t answer_tokens(const maki_turn_work *w)
+{
+    double most = w->figures.max_tokens, share = w->figures.window / 4;
+    bool told = w->figures.window < w->window;
+    return (uint64_t)(told && most > share ? share : most);
+}
+
 static maki_status write_request(maki_turn_work *w, maki_err *err)
 {
     const maki_turn_request *q = w->request;
@@ -79,7 +87,7 @@ static maki_status write_request(maki_turn_work *w, maki_err *err)
     maki_request request = { .protocol = provider->protocol,
                              .provider = maki_str_of(provider->name),
                              .model = w->model,
-                             .max_tokens = (uint64_t)w->figures.max_tokens,
+                             .max_tokens = answer_tokens(w),
                              .window = (uint64_t)w->figures.window,
                              .stream = !q->whole,
                              .system = w->system,
@@ -131,7 +139,9 @@ static maki_status ask(maki_turn_work *w, maki_err *err)
         if (st == MAKI_OK) st = write_request(w, err);
         if (st != MAKI_OK) return st;
         st = send(w, err);
+        if (st == MAKI_OK) maki_turn_test_window(w);
         if (!is_overflow(st, err)) return st;
+        maki_turn_hear_window(w);
         if (w->result->overflows++ == OVERFLOWS_MOST) return st;
         double most = w->shrunk > 0 ? w->shrunk : w->figures.window / w->factor;
         w->shrunk = w->counted < most ? w->counted : most;

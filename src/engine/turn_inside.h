@@ -19,10 +19,20 @@ typedef struct maki_preparing {
     atomic_bool stop, done;
     const maki_turns_options *options;
     char path[MAKI_PATH_MAX], agent[MAKI_ID_MAX], profile[MAKI_PROFILE_MAX];
+    char provider[64], model[MAKI_MODEL_MAX]; /* who answers the conversation */
+    double window;
     size_t keep;
     bool task;
     bool made; /* of the thread until it was joined */
 } maki_preparing;
+
+/* A window that an error told (turn_window.c). */
+typedef struct maki_told_window {
+    char provider[64], model[MAKI_MODEL_MAX];
+    double tokens; /* the model's; 0: there is none here */
+} maki_told_window;
+
+enum { MAKI_TOLD_KEPT = 8 };
 
 struct maki_turns {
     maki_turns_options options;
@@ -37,6 +47,8 @@ struct maki_turns {
     maki_tokenizer *tokenizer;   /* of `family`; NULL: not opened yet */
     const maki_family *family;
     maki_preparing preparing;
+    maki_told_window told[MAKI_TOLD_KEPT];
+    size_t told_count; /* that were ever kept */
 };
 
 /* One turn under way. */
@@ -56,6 +68,8 @@ typedef struct maki_turn_work {
     maki_thinking thinking;
     uint64_t max_tokens;
     maki_figures figures;
+    double window;   /* before an error told a smaller one */
+    double recalled; /* what the session's events say that an error told; 0: nothing */
     maki_policy policy;
     maki_summarist by;
     maki_str *system; /* texts of the prompt: ours, the caller's */
@@ -94,6 +108,11 @@ maki_status maki_turn_choose(maki_turn_work *w, maki_err *err);
 maki_status maki_turn_measure(maki_turn_work *w, maki_err *err);
 maki_status maki_turn_make_room(maki_turn_work *w, maki_err *err);
 
+/* turn_window.c: windows that errors told. */
+void maki_turn_use_told(maki_turn_work *w); /* what was told before, as soon as there are figures */
+void maki_turn_hear_window(maki_turn_work *w); /* the error at hand, if it tells one */
+void maki_turn_test_window(maki_turn_work *w); /* a reply came: was its request larger? */
+
 /* turn_record.c: rows and events. */
 maki_status maki_turn_add_row(maki_turn_work *w, maki_str row, maki_err *err);
 maki_status maki_turn_add_text(maki_turn_work *w, maki_str text, maki_err *err);
@@ -101,7 +120,7 @@ maki_status maki_turn_add_text(maki_turn_work *w, maki_str text, maki_err *err);
 maki_status maki_turn_note(maki_turn_work *w, const char *type, maki_made *made, maki_err *err);
 /* After a request, however it ended (`st`, `why`): what came of it, its usage, and how it went. */
 maki_status maki_turn_record(maki_turn_work *w, maki_status st, const maki_err *why, maki_err *err);
-/* Which prompt that was, and what earlier replies of this model taught, as the events of the session tell it. */
+/* Which prompt that was, and what earlier replies and errors of this model taught, as the events of the session tell it. */
 maki_status maki_turn_recall(maki_turn_work *w, maki_err *err);
 
 /* turn_tools.c: run the calls of the reply and record their results. */

@@ -29,9 +29,16 @@ static void *prepare(void *ctx)
     maki_summarist by;
     maki_prepare_report report = { 0 };
     maki_err err = { 0 };
-    maki_status st =
-        maki_summarist_choose(p->options, maki_str_of(p->agent), maki_str_of(p->profile), p->task,
-                              is_stopped, p, &by, &err);
+    maki_summarist_in in = { .options = p->options,
+                             .agent = maki_str_of(p->agent),
+                             .profile = maki_str_of(p->profile),
+                             .task = p->task,
+                             .provider = maki_str_of(p->provider),
+                             .model = maki_str_of(p->model),
+                             .window = p->window,
+                             .cancelled = is_stopped,
+                             .cancelled_ctx = p };
+    maki_status st = maki_summarist_choose(&in, &by, &err);
     if (st == MAKI_OK)
         st = maki_prepare(p->options->env, p->path, p->keep, &by.measured, &report, &err);
     p->made = st == MAKI_OK && report.made;
@@ -77,5 +84,8 @@ void maki_turn_prepare(maki_turn_work *w)
     memcpy(p->path, w->result->path, sizeof p->path);
     memcpy(p->agent, w->agent, sizeof p->agent);
     memcpy(p->profile, w->figures.profile, sizeof p->profile);
+    memcpy(p->provider, w->result->provider, sizeof p->provider);
+    memcpy(p->model, w->result->model, sizeof p->model);
+    p->window = w->figures.window;
     w->result->preparing = start(p);
 }

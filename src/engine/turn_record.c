@@ -12,7 +12,7 @@
 #include "engine/turn_inside.h"
 #include "wire/piece.h"
 
-enum { NEWEST = 64 << 10 /* bytes of events in which a calibration is looked for */ };
+enum { NEWEST = 64 << 10 /* bytes of events in which what was learnt is looked for */ };
 
 static int64_t now_of(const maki_turn_work *w)
 {
@@ -220,6 +220,7 @@ static maki_status note_exchange(maki_turn_work *w, const maki_err *why, maki_er
     put_text(&made.w, "stop", r->sent.stop_word);
     put_text(&made.w, "requestId", r->sent.request_id);
     if (why) put_text(&made.w, "error", why->code);
+    if (r->sent.window) put_count(&made.w, "window", r->sent.window);
     put_count(&made.w, "firstMs", r->sent.first_ms > 0 ? (uint64_t)r->sent.first_ms : 0);
     put_count(&made.w, "ms", (uint64_t)r->sent.total_ms);
     return maki_turn_note(w, "manifest", &made, err);
@@ -286,25 +287,44 @@ maki_status maki_turn_record(maki_turn_work *w, maki_status st, const maki_err *
 
 /* ---- what was learnt ------------------------------------------------------------------------------------------- */
 
-static bool is_about(maki_str event, maki_str model, maki_str *calibration)
+static bool is_text(maki_str event, const char *name, maki_str text)
 {
-    maki_str type, name;
-    return maki_json_get(event, MAKI_LIT("type"), &type) &&
-           maki_json_kind_of(type) == MAKI_JSON_STRING &&
-           maki_json_text_is(type, MAKI_LIT("usage")) &&
-           maki_json_get(event, MAKI_LIT("model"), &name) &&
-           maki_json_kind_of(name) == MAKI_JSON_STRING && maki_json_text_is(name, model) &&
-           maki_json_get(event, MAKI_LIT("calibration"), calibration);
+    maki_str value;
+    return maki_json_get(event, maki_str_of(name), &value) &&
+           maki_json_kind_of(value) == MAKI_JSON_STRING && maki_json_text_is(value, text);
+}
+
+static double number_in(maki_str event, const char *name)
+{
+    maki_str value;
+    bool there = maki_json_get(event, maki_str_of(name), &value) &&
+                 maki_json_kind_of(value) == MAKI_JSON_NUMBER;
+    return there ? maki_json_double(value) : 0;
+}
+
+/* A window that an error told counts until a larger request was taken. */
+static void recall_one(maki_turn_work *w, maki_str event)
+{
+    maki_str calibration;
+    maki_calibration one;
+    if (!is_text(event, "model", w->model)) return;
+    if (is_text(event, "type", MAKI_LIT("usage"))) {
+        if (maki_json_get(event, MAKI_LIT("calibration"), &calibration) &&
+            maki_calibration_parse(calibration, &one))
+            w->calibration = one;
+        if (number_in(event, "input") > w->recalled) w->recalled = 0;
+    } else if (is_text(event, "upstream", maki_str_of(w->turns->provider.name))) {
+        double window = number_in(event, "window");
+        if (window > 0) w->recalled = window;
+    }
 }
 
 /* The newest `system` of the session wins over what this process noted: others may have written. */
 static void recall_system(maki_turn_work *w, maki_str event)
 {
-    maki_str type, sha;
+    maki_str sha;
     char *noted = w->turns->noted;
-    if (!maki_json_get(event, MAKI_LIT("type"), &type) ||
-        maki_json_kind_of(type) != MAKI_JSON_STRING || !maki_json_text_is(type, MAKI_LIT("system")))
-        return;
+    if (!is_text(event, "type", MAKI_LIT("system"))) return;
     noted[0] = '\0';
     if (maki_json_get(event, MAKI_LIT("sha"), &sha) && maki_json_kind_of(sha) == MAKI_JSON_STRING)
         noted[maki_json_copy_text(sha, noted, MAKI_SYSTEM_SHA - 1)] = '\0';
@@ -314,19 +334,17 @@ maki_status maki_turn_recall(maki_turn_work *w, maki_err *err)
 {
     maki_buf rows = maki_buf_new(w->options->env->alloc, NEWEST);
     maki_status st = maki_log_newest_events(maki_conv_log(w->conv), NEWEST, &rows, err);
-    maki_str rest = maki_buf_str(&rows), event, calibration;
-    maki_calibration one;
+    maki_str rest = maki_buf_str(&rows), event;
     while (st == MAKI_OK && rest.len) {
         const char *newline = memchr(rest.ptr, '\n', rest.len);
         maki_str row = maki_str_to(rest, newline ? (size_t)(newline - rest.ptr) : rest.len);
         rest = maki_str_from(rest, newline ? row.len + 1 : row.len);
-        bool system = maki_str_has(row, MAKI_LIT("\"system\""));
-        if ((!system && !maki_str_has(row, MAKI_LIT("\"calibration\""))) ||
-            maki_json_check(row, &event, NULL) != MAKI_OK)
-            continue;
-        if (system) recall_system(w, event);
-        if (is_about(event, w->model, &calibration) && maki_calibration_parse(calibration, &one))
-            w->calibration = one;
+        bool teaches = maki_str_has(row, MAKI_LIT("\"usage\"")) ||
+                       maki_str_has(row, MAKI_LIT("\"window\"")) ||
+                       maki_str_has(row, MAKI_LIT("\"system\""));
+        if (!teaches || maki_json_check(row, &event, NULL) != MAKI_OK) continue;
+        recall_system(w, event);
+        recall_one(w, event);
     }
     maki_buf_free(&rows);
     return st;

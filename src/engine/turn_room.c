@@ -26,8 +26,8 @@ maki_status maki_turn_choose(maki_turn_work *w, maki_err *err)
     maki_turns *t = w->turns;
     const maki_turns_options *o = w->options;
     maki_provider provider;
-    maki_status st = maki_provider_from_config(o->config, maki_str_of(w->agent),
-                                               w->request->provider, &provider, err);
+    maki_status st = maki_provider_from_config(
+        o->config, maki_str_of(w->agent), w->request->provider, w->request->model, &provider, err);
     if (st != MAKI_OK) return st;
     if (!t->sender || !is_same(&t->provider, &provider)) {
         maki_sender_close(t->sender);
@@ -71,7 +71,7 @@ static maki_status find_figures(maki_turn_work *w, maki_err *err)
                            .max_tokens = (double)w->max_tokens };
     maki_status st = maki_figures_of(&in, &w->figures, err);
     if (st != MAKI_OK || !asks_for_window(&w->figures)) return st;
-    st = maki_sender_window(w->turns->sender, w->model, &window, err);
+    st = maki_sender_window(w->turns->sender, w->model, maki_turn_cancelled, w, &window, err);
     if (st != MAKI_OK || window == 0) return st;
     in.window = (double)window;
     return maki_figures_of(&in, &w->figures, err);
@@ -112,11 +112,19 @@ maki_status maki_turn_measure(maki_turn_work *w, maki_err *err)
     bool task = strcmp(w->policy.name, "files") == 0;
     w->factor = maki_calibration_factor(&w->calibration, w->family);
     w->result->system_tokens = (double)w->system_tokens * w->factor;
+    maki_turn_use_told(w);
     w->result->window = w->figures.window;
     w->result->allowed = maki_figures_allowed(w->figures.window, w->figures.max_tokens);
-    return maki_summarist_choose(w->options, maki_str_of(w->agent), maki_str_of(w->figures.profile),
-                                 task, w->calls->cancelled ? maki_turn_cancelled : NULL, w, &w->by,
-                                 err);
+    maki_summarist_in in = { .options = w->options,
+                             .agent = maki_str_of(w->agent),
+                             .profile = maki_str_of(w->figures.profile),
+                             .task = task,
+                             .provider = maki_str_of(w->turns->provider.name),
+                             .model = w->model,
+                             .window = w->figures.window,
+                             .cancelled = w->calls->cancelled ? maki_turn_cancelled : NULL,
+                             .cancelled_ctx = w };
+    return maki_summarist_choose(&in, &w->by, err);
 }
 
 /* ---- making room ---------------------------------------------------------------------------------------------------- */
@@ -172,7 +180,7 @@ static maki_status tell(maki_turn_work *w, const maki_manage_report *report, mak
 static maki_status check_fits(const maki_turn_work *w, const maki_manage_report *report,
                               maki_err *err)
 {
-    double window = w->figures.window / w->factor;
+    double window = w->window / w->factor;
     if (w->shrunk > 0 && report->tokens_after >= report->tokens_before)
         return maki_refuse(err, MAKI_SEND_OVERFLOW,
                            "%.40s finds %.0f tokens too many, and nothing more can be left out",
@@ -181,7 +189,7 @@ static maki_status check_fits(const maki_turn_work *w, const maki_manage_report 
     return maki_refuse(err, MAKI_SEND_OVERFLOW,
                        "%.0f tokens are left after making room, but the window of %.60s has %.0f: "
                        "make the message or the system prompt shorter",
-                       report->tokens_after * w->factor, w->result->model, w->figures.window);
+                       report->tokens_after * w->factor, w->result->model, w->window);
 }
 
 maki_status maki_turn_make_room(maki_turn_work *w, maki_err *err)

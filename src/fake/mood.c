@@ -111,7 +111,9 @@ static bool read_valued(maki_str word, fake_mood *mood)
         return mood->tool.len > 0;
     }
     if (read_text(word, "say:", &mood->say) || read_text(word, "after:", &mood->after) ||
-        read_text(word, "afterms:", &mood->after_ms)) {
+        read_text(word, "afterms:", &mood->after_ms) || read_text(word, "words:", &mood->words) ||
+        read_text(word, "reset:", &mood->reset) || read_text(word, "again:", &mood->again) ||
+        read_text(word, "delay:", &mood->delay)) {
         return true;
     }
     if (read_amount(word, "slow:", &n)) {
@@ -121,7 +123,7 @@ static bool read_valued(maki_str word, fake_mood *mood)
     if (read_amount(word, "cut:", &mood->cut)) return mood->cuts = true;
     if (read_amount(word, "fail:", &mood->fail)) return mood->fails = true;
     return read_amount(word, "huge:", &mood->huge) || read_amount(word, "chunk:", &mood->chunk) ||
-           read_amount(word, "first:", &mood->first);
+           read_amount(word, "first:", &mood->first) || read_amount(word, "window:", &mood->window);
 }
 
 bool fake_mood_read(maki_str words, fake_mood *out, maki_str *unknown)

@@ -15,7 +15,11 @@
  *     huge:BYTES           go on for about that many bytes
  *     429  500  overflow   an error, as this provider words it
  *     busy  key  forbidden  nomodel  quota   others; key and forbidden quote the key that was shown
- *     after:TEXT           with an error: its Retry-After, percent-encoded; afterms:TEXT its retry-after-ms
+ *     window:N             the error overflow, with N in its words, when a request has more tokens than that
+ *     words:TEXT           with an error: its words, percent-encoded
+ *     after:TEXT           with an error: its Retry-After, percent-encoded ("never": without); afterms:TEXT its
+ *                          retry-after-ms, reset:TEXT x-ratelimit-reset, again:TEXT x-should-retry, delay:TEXT what
+ *                          Gemini has in the body
  *     fail:N               the error `busy` in a stream, after N events
  *     first:N              all this for the first N requests in these very words; then just text
  *     garbage              bytes that are neither JSON nor events
@@ -62,10 +66,13 @@ typedef struct fake_mood {
     bool fails;
     uint64_t fail;            /* with fails */
     uint64_t first;           /* 0: always */
+    uint64_t window;          /* 0: any */
+    maki_str words;           /* of an error, percent-encoded; len 0: the provider's own */
     maki_str after, after_ms; /* percent-encoded; len 0: the usual */
-    maki_str say;             /* percent-encoded; len 0: what the fake provider thinks of itself */
-    maki_str tool;            /* FAKE_TOOL: its name */
-    maki_str arguments;       /* FAKE_TOOL: an object; FAKE_AGENT: the path */
+    maki_str reset, again, delay;
+    maki_str say;       /* percent-encoded; len 0: what the fake provider thinks of itself */
+    maki_str tool;      /* FAKE_TOOL: its name */
+    maki_str arguments; /* FAKE_TOOL: an object; FAKE_AGENT: the path */
 } fake_mood;
 
 /* Read a mood.  Spans point into `words`.  False: a word of it is unknown (*unknown tells which), or

@@ -33,7 +33,12 @@ typedef enum fake_error {
     FAKE_ERROR_QUOTA,
     FAKE_ERROR_BAD
 } fake_error;
-/* Returns the HTTP status.  `words`, unless "", stand for the provider's own. */
-int fake_say_error(maki_buf *out, maki_str path, fake_error error, const char *words);
+/* Returns the HTTP status.  `words`, unless "", stand for the provider's own; `delay`, unless empty, is in Gemini's
+ * details when to try again. */
+int fake_say_error(maki_buf *out, maki_str path, fake_error error, const char *words,
+                   maki_str delay);
+
+/* How that provider says that a request is longer than its window. */
+void fake_window_words(maki_str path, uint64_t tokens, uint64_t window, char *out, size_t room);
 
 #endif

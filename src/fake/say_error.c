@@ -1,4 +1,6 @@
 /* say_error.c -- errors, each in its provider's words: clients decide by them whether to try again. */
+#include <stdio.h>
+
 #include "base/str.h"
 #include "fake/say.h"
 #include "fake/write.h"
@@ -79,22 +81,55 @@ static const error_row gemini_rows[] = {
     [FAKE_ERROR_BAD] = { 400, "INVALID_ARGUMENT", "", "" },
 };
 
-int fake_say_error(maki_buf *out, maki_str path, fake_error error, const char *words)
+/* Which provider has a path. */
+typedef enum whose { OPENAI, ANTHROPIC, OLLAMA, GEMINI } whose;
+
+static whose whose_of(maki_str path)
 {
-    const error_row *row = &openai_rows[error];
-    const char *shape = "{'error':{'message':%t,'type':%t,'param':null,'code':%t}}\n";
-    if (maki_str_has(path, MAKI_LIT("/messages"))) {
-        row = &anthropic_rows[error];
-        shape = "{'type':'error','error':{'message':%t,'type':%t},'request_id':'req_fake'}\n";
-    } else if (maki_str_has(path, MAKI_LIT("/api/"))) {
-        row = &ollama_rows[error];
-        shape = "{'error':%t}\n";
-    } else if (maki_str_has(path, MAKI_LIT("/v1beta/"))) {
-        row = &gemini_rows[error];
-        shape = "{'error':{'message':%t,'status':%t,'code':";
-    }
+    if (maki_str_has(path, MAKI_LIT("/messages"))) return ANTHROPIC;
+    if (maki_str_has(path, MAKI_LIT("/api/"))) return OLLAMA;
+    return maki_str_has(path, MAKI_LIT("/v1beta/")) ? GEMINI : OPENAI;
+}
+
+int fake_say_error(maki_buf *out, maki_str path, fake_error error, const char *words,
+                   maki_str delay)
+{
+    static const struct {
+        const error_row *rows;
+        const char *shape;
+    } all[] = {
+        [OPENAI] = { openai_rows, "{'error':{'message':%t,'type':%t,'param':null,'code':%t}}\n" },
+        [ANTHROPIC] = { anthropic_rows, "{'type':'error','error':{'message':%t,'type':%t},"
+                                        "'request_id':'req_fake'}\n" },
+        [OLLAMA] = { ollama_rows, "{'error':%t}\n" },
+        [GEMINI] = { gemini_rows, "{'error':{'message':%t,'status':%t,'code':" },
+    };
+    whose who = whose_of(path);
+    const error_row *row = &all[who].rows[error];
     maki_str said = maki_str_of(words[0] ? words : row->words);
-    fake_write(out, shape, said, maki_str_of(row->kind), maki_str_of(row->code));
-    if (row == &gemini_rows[error]) fake_write(out, "%n}}\n", (int64_t)row->status);
+    fake_write(out, all[who].shape, said, maki_str_of(row->kind), maki_str_of(row->code));
+    if (who != GEMINI) return row->status;
+    fake_write(out, "%n", (int64_t)row->status);
+    if (delay.len)
+        fake_write(out,
+                   ",'details':[{'@type':'type.googleapis.com/google.rpc.Help','links':[]},"
+                   "{'@type':'type.googleapis.com/google.rpc.RetryInfo','retryDelay':%t}]",
+                   delay);
+    fake_write(out, "}}\n");
     return row->status;
+}
+
+void fake_window_words(maki_str path, uint64_t tokens, uint64_t window, char *out, size_t room)
+{
+    static const char *const shapes[] = {
+        [OPENAI] = "This model's maximum context length is %2$llu tokens. However, your messages "
+                   "resulted in %1$llu tokens. Please reduce the length of the messages.",
+        [ANTHROPIC] = "prompt is too long: %llu tokens > %llu maximum",
+        [OLLAMA] = "request (%llu tokens) exceeds the available context size (%llu tokens), try "
+                   "increasing it",
+        [GEMINI] = "The input token count (%llu) exceeds the maximum number of tokens allowed "
+                   "(%llu).",
+    };
+    snprintf(out, room, shapes[whose_of(path)], (unsigned long long)tokens,
+             (unsigned long long)window);
 }

@@ -262,13 +262,24 @@ static void add_field(char *out, size_t room, const char *name, maki_str text)
 
 static void answer_error(fake_request *r, fake_error error, const char *words)
 {
-    char fields[512];
-    int status = fake_say_error(&r->reply, path_of(r), error, words);
-    maki_str after = r->mood.after;
+    char fields[800], own[400];
+    const fake_mood *mood = &r->mood;
+    size_t n = fake_unescape(mood->words, own, sizeof own - 1);
+    own[n] = '\0';
+    int status = fake_say_error(&r->reply, path_of(r), error, n ? own : words, mood->delay);
+    maki_str after = mood->after;
     if (!after.len && error == FAKE_ERROR_LIMIT) after = MAKI_LIT("1");
+    const struct {
+        const char *name;
+        maki_str text;
+    } more[] = { { "Retry-After", maki_str_is(after, MAKI_LIT("never")) ? MAKI_LIT("") : after },
+                 { "retry-after-ms", mood->after_ms },
+                 { "x-ratelimit-reset", mood->reset },
+                 { "x-should-retry", mood->again } };
     snprintf(fields, sizeof fields, "%s", json_fields);
-    if (after.len) add_field(fields, sizeof fields, "Retry-After", after);
-    if (r->mood.after_ms.len) add_field(fields, sizeof fields, "retry-after-ms", r->mood.after_ms);
+    for (size_t i = 0; i < sizeof more / sizeof more[0]; i++) {
+        if (more[i].text.len) add_field(fields, sizeof fields, more[i].name, more[i].text);
+    }
     begin_answer(r, status, fields, false);
 }
 
@@ -293,7 +304,7 @@ static void break_stream(fake_request *r, const struct conversation_row *row)
     if (row->protocol == FAKE_RESPONSES)
         fake_write(&r->reply, "{'type':'error','code':'server_error','message':'Overloaded'}\n");
     else
-        fake_say_error(&r->reply, path_of(r), FAKE_ERROR_BUSY, "");
+        fake_say_error(&r->reply, path_of(r), FAKE_ERROR_BUSY, "", MAKI_LIT(""));
     if (!lines) maki_buf_add_byte(&r->reply, '\n');
 }
 
@@ -318,11 +329,23 @@ static bool answer_mood(fake_request *r)
     }
 }
 
+static void answer_too_long(fake_request *r, uint64_t tokens)
+{
+    char words[300];
+    fake_window_words(path_of(r), tokens, r->mood.window, words, sizeof words);
+    answer_error(r, FAKE_ERROR_OVERFLOW, words);
+}
+
 static void answer_conversation(fake_request *r, const struct conversation_row *row,
                                 const fake_ask *ask, maki_arena *arena)
 {
     fake_answer answer;
     maki_err err;
+    uint64_t tokens = (uint64_t)fake_tokens_in(ask);
+    if (r->mood.window && tokens > r->mood.window) {
+        answer_too_long(r, tokens);
+        return;
+    }
     if (fake_answer_make(ask, &r->mood, arena, &answer, &err) != MAKI_OK) {
         answer_error(r, FAKE_ERROR_BAD, err.msg);
         return;

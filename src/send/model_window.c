@@ -72,12 +72,15 @@ typedef struct question {
     const char *method;
     maki_buf target, body;
     uint64_t (*read)(maki_str answer, maki_str model);
+    bool (*cancelled)(void *ctx);
+    void *cancelled_ctx;
 } question;
 
 static maki_status ask_ollama(const maki_provider *p, maki_str model, question *q, maki_err *err)
 {
     maki_jw w;
-    *q = (question){ "POST", q->target, q->body, read_ollama };
+    q->method = "POST";
+    q->read = read_ollama;
     maki_provider_path(p, MAKI_LIT(""), MAKI_LIT("/api/show"), &q->target);
     maki_jw_init(&w, maki_buf_sink(&q->body), err);
     maki_jw_object(&w);
@@ -91,7 +94,8 @@ static void ask_gemini(const maki_provider *p, maki_str model, question *q)
 {
     maki_str prefix = MAKI_LIT("models/");
     if (maki_str_starts(model, prefix)) model = maki_str_from(model, prefix.len);
-    *q = (question){ "GET", q->target, q->body, read_gemini };
+    q->method = "GET";
+    q->read = read_gemini;
     maki_provider_path(p, MAKI_LIT("/v1beta"), MAKI_LIT("/models/"), &q->target);
     maki_provider_escape(model, &q->target);
 }
@@ -105,7 +109,8 @@ static maki_status make_question(const maki_provider *p, maki_str model, questio
     } else if (p->protocol == MAKI_WIRE_GEMINI) {
         ask_gemini(p, model, q);
     } else if (maki_provider_is_lmstudio(p)) {
-        *q = (question){ "GET", q->target, q->body, read_lmstudio };
+        q->method = "GET";
+        q->read = read_lmstudio;
         maki_provider_path(p, MAKI_LIT(""), MAKI_LIT("/api/v0/models"), &q->target);
     }
     maki_buf_add_byte(&q->target, '\0');
@@ -146,6 +151,8 @@ static maki_status put(maki_sender *s, question *q, answer *a, maki_err *err)
                               .lines = maki_buf_str(&head),
                               .body = maki_send_text(&body),
                               .total_ms = ASK_MS,
+                              .cancelled = q->cancelled,
+                              .cancelled_ctx = q->cancelled_ctx,
                               .on_head = on_head,
                               .on_bytes = on_bytes,
                               .ctx = a };
@@ -165,7 +172,7 @@ static maki_status ask(maki_sender *s, maki_str model, question *q, uint64_t *to
             maki_json_check(maki_buf_str(&a.text), &json, NULL) == MAKI_OK && maki_is_object(json);
     *tokens = *told ? q->read(json, model) : 0;
     maki_buf_free(&a.text);
-    bool ours = st == MAKI_NOMEM || st == MAKI_INVALID;
+    bool ours = st == MAKI_NOMEM || st == MAKI_INVALID || st == MAKI_CANCELLED;
     return ours ? st : MAKI_OK;
 }
 
@@ -188,15 +195,19 @@ static void keep(maki_sender *s, maki_str model, uint64_t tokens)
     s->window_count++;
 }
 
-maki_status maki_sender_window(maki_sender *s, maki_str model, uint64_t *tokens, maki_err *err)
+maki_status maki_sender_window(maki_sender *s, maki_str model, bool (*cancelled)(void *ctx),
+                               void *cancelled_ctx, uint64_t *tokens, maki_err *err)
 {
     const maki_alloc *alloc = s->options.env->alloc;
     question q = { .target = maki_buf_new(alloc, MAKI_TARGET_MAX),
-                   .body = maki_buf_new(alloc, MAKI_TARGET_MAX) };
+                   .body = maki_buf_new(alloc, MAKI_TARGET_MAX),
+                   .cancelled = cancelled,
+                   .cancelled_ctx = cancelled_ctx };
     bool told = false;
     if (!model.len) model = s->provider.model;
     const struct maki_kept_window *known = kept(s, model);
-    bool own = maki_str_is(model, s->provider.model) && s->provider.window;
+    maki_str configured = s->provider.model;
+    bool own = s->provider.window && (!configured.len || maki_str_is(model, configured));
     *tokens = own ? s->provider.window : known ? known->tokens : 0;
     if (own || known) return MAKI_OK;
     maki_status st = make_question(&s->provider, model, &q, err);

@@ -18,4 +18,10 @@ maki_status maki_pause_random(const maki_random *random, unsigned nth, uint32_t 
  * retry-after-ms, which is more exact; len 0: it was not there.  Below 0: it asks for nothing we understand. */
 int64_t maki_pause_asked(maki_str after, maki_str after_ms, int64_t now_ms);
 
+/* A span that `text` begins with, in ms: "7s", "1.898s.", "6m0s", "350ms", "20 seconds".  Below 0: it does not. */
+int64_t maki_pause_span(maki_str text);
+
+/* x-ratelimit-reset, in ms from now: a moment in seconds or milliseconds since 1970, a span, or seconds. */
+int64_t maki_pause_reset(maki_str text, int64_t now_ms);
+
 #endif

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "base/err.h"
+#include "base/nearest.h"
 #include "base/str.h"
 #include "net/url.h"
 
@@ -69,11 +70,18 @@ static uint64_t amount_of(const maki_config *config, const char *part, maki_str 
     return amount > 0 ? (uint64_t)amount : 0;
 }
 
+/* The agent's provider, or everybody's. */
+static maki_str usual(const maki_config *config, maki_str agent)
+{
+    maki_str name = MAKI_LIT("");
+    if (agent.len) name = text_of(config, "agents", agent, "provider");
+    return name.len ? name : maki_config_text(config, "llm.provider");
+}
+
 static maki_status choose(const maki_config *config, maki_str agent, maki_str name,
                           maki_provider *out, maki_err *err)
 {
-    if (!name.len && agent.len) name = text_of(config, "agents", agent, "provider");
-    if (!name.len) name = maki_config_text(config, "llm.provider");
+    if (!name.len) name = usual(config, agent);
     if (!name.len) {
         return maki_fail(err, MAKI_NOTFOUND,
                          "no provider is chosen; set llm.provider to anthropic, openai, gemini, "
@@ -121,15 +129,17 @@ static maki_status read_key(const maki_config *config, maki_provider *out, maki_
                      out->name, (int)n, variable, path);
 }
 
-static maki_status read_model(const maki_config *config, maki_str agent, maki_provider *out,
-                              maki_err *err)
+/* The agent's model is one of its own provider: another one would not know it. */
+static maki_status read_model(const maki_config *config, maki_str agent, bool named,
+                              maki_provider *out, maki_err *err)
 {
     maki_str name = maki_str_of(out->name);
-    if (agent.len) out->model = text_of(config, "agents", agent, "model");
+    if (agent.len && maki_str_is(name, usual(config, agent)))
+        out->model = text_of(config, "agents", agent, "model");
     if (!out->model.len) out->model = text_of(config, "llm", name, "model");
-    if (out->model.len) return MAKI_OK;
-    return maki_fail(err, MAKI_NOTFOUND, "no model is chosen; set llm.%s.model in maki.yaml",
-                     out->name);
+    if (out->model.len || named) return MAKI_OK;
+    return maki_fail(err, MAKI_NOTFOUND,
+                     "no model is chosen; name one, or set llm.%s.model in maki.yaml", out->name);
 }
 
 static void read_rest(const maki_config *config, maki_str agent, maki_provider *out)
@@ -146,19 +156,32 @@ static void read_rest(const maki_config *config, maki_str agent, maki_provider *
     out->functions = maki_str_is(text_of(config, "llm", name, "tool_style"), MAKI_LIT("functions"));
 }
 
+/* A name that has no address may be a slip. */
+static maki_status tell_unknown(const maki_config *config, maki_str name, maki_err *err)
+{
+    maki_nearest nearest = maki_nearest_to(name);
+    maki_str other;
+    for (size_t i = 0; i < sizeof provider_rows / sizeof provider_rows[0]; i++)
+        maki_nearest_offer(&nearest, maki_str_of(provider_rows[i].name));
+    for (size_t at = 0; maki_config_next_name(config, "llm", &at, &other);) {
+        if (text_of(config, "llm", other, "base_url").len) maki_nearest_offer(&nearest, other);
+    }
+    bool near = nearest.found.len > 0;
+    return maki_fail(err, MAKI_INVALID, "nobody knows where %.*s is%s%.*s%s; set llm.%.*s.base_url",
+                     (int)name.len, name.ptr, near ? " (is it " : "", (int)nearest.found.len,
+                     near ? nearest.found.ptr : "", near ? "?)" : "", (int)name.len, name.ptr);
+}
+
 maki_status maki_provider_from_config(const maki_config *config, maki_str agent, maki_str name,
-                                      maki_provider *out, maki_err *err)
+                                      maki_str model, maki_provider *out, maki_err *err)
 {
     maki_provider made = { .protocol = MAKI_WIRE_NONE };
     maki_status st = choose(config, agent, name, &made, err);
     if (st != MAKI_OK) return st;
     maki_str url = text_of(config, "llm", maki_str_of(made.name), "base_url");
-    if (!url.len) {
-        return maki_fail(err, MAKI_INVALID, "nobody knows where %s is; set llm.%s.base_url",
-                         made.name, made.name);
-    }
+    if (!url.len) return tell_unknown(config, maki_str_of(made.name), err);
     st = maki_provider_set_url(&made, url, err);
-    if (st == MAKI_OK) st = read_model(config, agent, &made, err);
+    if (st == MAKI_OK) st = read_model(config, agent, model.len > 0, &made, err);
     if (st == MAKI_OK) st = read_key(config, &made, err);
     if (st != MAKI_OK) return st;
     read_rest(config, agent, &made);

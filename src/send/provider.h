@@ -15,10 +15,10 @@
 typedef struct maki_provider {
     char name[64];
     maki_protocol protocol;
-    char origin[160]; /* "https://api.openai.com" */
-    char path[160];   /* what stands before every path: "" or "/api/v1" */
-    maki_str key;     /* len 0: it wants none.  Never in a log, an error or a file */
-    maki_str model;
+    char origin[160];        /* "https://api.openai.com" */
+    char path[160];          /* what stands before every path: "" or "/api/v1" */
+    maki_str key;            /* len 0: it wants none.  Never in a log, an error or a file */
+    maki_str model;          /* len 0: each request names one */
     const char *ca_file;     /* certificates to trust instead of the system's; NULL: the system's */
     const maki_str *headers; /* more of them, "Name: value" each */
     size_t header_count;
@@ -29,10 +29,13 @@ typedef struct maki_provider {
 } maki_provider;
 
 /* Of `config`: the provider `name`, or (len 0) the agent's, or llm.provider.  The agent's model and maxTokens win
- * over the provider's; `agent` may be empty too.  MAKI_NOTFOUND: none is chosen, or its model is not;
- * MAKI_DENIED: its key is missing; MAKI_INVALID: it has no base_url.  The words say what to write where. */
+ * over the provider's, where it is the agent's; `agent` may be empty too.  `model` is the one that the caller will name in
+ * requests; with it the configuration needs none, and out->model, which is always the configuration's, may be empty.
+ * MAKI_NOTFOUND: no provider is chosen, or no model; MAKI_DENIED: its key is missing; MAKI_INVALID: it has no
+ * base_url.  The words say what to write where. */
 maki_status maki_provider_from_config(const maki_config *config, maki_str agent, maki_str name,
-                                      maki_provider *out, maki_err *err) MAKI_MUST_CHECK;
+                                      maki_str model, maki_provider *out, maki_err *err)
+    MAKI_MUST_CHECK;
 
 /* Set origin and path: "http://127.0.0.1:11434", with or without a slash or /v1 at its end. */
 maki_status maki_provider_set_url(maki_provider *provider, maki_str url, maki_err *err);

@@ -100,12 +100,18 @@ void maki_sender_close(maki_sender *s)
 
 /* ---- pauses ---------------------------------------------------------------------------------------------- */
 
+/* A provider that urges is believed, but what is too long stays so. */
+static bool may_pass(const maki_try *t)
+{
+    bool urged = t->urged && t->trouble.http_status && t->trouble.kind != MAKI_TROUBLE_OVERFLOW;
+    return urged || maki_trouble_passes(&t->trouble);
+}
+
 /* May it be tried again, and after how long? */
 static bool another(maki_try *t, unsigned nth, uint32_t *pause, maki_err *err)
 {
     const maki_random *random = t->sender->options.env->random;
-    if (t->reached || t->final || !maki_trouble_passes(&t->trouble) || nth >= t->request->retries)
-        return false;
+    if (t->reached || t->final || !may_pass(t) || nth >= t->request->retries) return false;
     if (t->asked_ms > MAKI_PAUSE_ASKED_MOST) {
         snprintf(t->trouble.words, sizeof t->trouble.words, "it asks to wait for %lld s",
                  (long long)(t->asked_ms / 1000));

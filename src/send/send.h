@@ -100,6 +100,7 @@ typedef struct maki_send_result {
     double cost;     /* in its currency */
     bool calibrated; /* the calibration learnt from it */
     bool garbage;    /* something in the reply could not be read; what could is in the rows */
+    uint64_t window; /* of an overflow: the window as the error tells it; 0: it does not */
     unsigned calls;  /* of tools */
     unsigned retried;
     uint64_t bytes;             /* of the reply */
@@ -118,8 +119,8 @@ maki_status maki_send(maki_sender *sender, const maki_send_request *request,
 
 /* The window of a model in tokens: what the configuration says of it, else what the provider tells (Ollama, LM
  * Studio and Gemini do), asked once and kept.  0: nobody says; a provider that cannot be asked just now is no
- * failure.  `model` len 0: the provider's. */
-maki_status maki_sender_window(maki_sender *sender, maki_str model, uint64_t *tokens,
-                               maki_err *err);
+ * failure.  `model` len 0: the provider's.  MAKI_CANCELLED when `cancelled`, which may be NULL, says so. */
+maki_status maki_sender_window(maki_sender *sender, maki_str model, bool (*cancelled)(void *ctx),
+                               void *cancelled_ctx, uint64_t *tokens, maki_err *err);
 
 #endif

@@ -7,6 +7,7 @@
 #include "base/made.h"
 #include "base/str.h"
 #include "base/text.h"
+#include "send/hint.h"
 #include "wire/overflow.h"
 #include "wire/row.h"
 
@@ -101,7 +102,8 @@ static maki_trouble_kind kind_of_status(int status)
     case 402: return MAKI_TROUBLE_QUOTA;
     case 403: return MAKI_TROUBLE_DENIED;
     case 404: return MAKI_TROUBLE_UNKNOWN;
-    case 408: return MAKI_TROUBLE_BUSY;
+    case 408:
+    case 409: return MAKI_TROUBLE_BUSY; /* somebody holds a lock for a moment */
     case 413: return MAKI_TROUBLE_OVERFLOW;
     case 429: return MAKI_TROUBLE_LIMIT;
     default: break;
@@ -165,14 +167,20 @@ static void mask(char *words, maki_str key)
     }
 }
 
-static void set_words(maki_trouble *t, maki_str message, maki_str key)
+/* Longer than what is kept, so that a key is whole when it is looked for, and hints are there. */
+enum { WORDS_READ = 1024 };
+
+static maki_str read_words(maki_str message, char out[WORDS_READ], maki_str key)
 {
-    char text[1024]; /* longer than what is kept, so that a key is whole when it is looked for */
-    if (!maki_is_string(message)) return;
-    size_t n = maki_json_copy_text(message, text, sizeof text - 1);
-    text[n] = '\0';
-    mask(text, key);
-    maki_str cut = maki_utf8_cut(maki_str_of(text), sizeof t->words - 1);
+    size_t n = maki_is_string(message) ? maki_json_copy_text(message, out, WORDS_READ - 1) : 0;
+    out[n] = '\0';
+    mask(out, key);
+    return maki_str_of(out);
+}
+
+static void keep_words(maki_trouble *t, maki_str text)
+{
+    maki_str cut = maki_utf8_cut(text, sizeof t->words - 1);
     memcpy(t->words, cut.ptr, cut.len);
     t->words[cut.len] = '\0';
 }
@@ -190,6 +198,8 @@ maki_status maki_trouble_read(const maki_env *env, const maki_provider *provider
                               maki_str error, maki_trouble *out, maki_err *err)
 {
     parts p = parts_of(error);
+    char text[WORDS_READ];
+    maki_str words = read_words(p.message, text, provider->key);
     maki_trouble t = { .http_status = http_status >= 300 ? http_status : 0 };
     int status = t.http_status ? t.http_status : status_in(&p);
     bool full = false;
@@ -198,18 +208,20 @@ maki_status maki_trouble_read(const maki_env *env, const maki_provider *provider
     bool telling = t.kind == MAKI_TROUBLE_QUOTA || t.kind == MAKI_TROUBLE_OVERFLOW;
     if (status && !telling) t.kind = kind_of_status(status);
     if (t.kind == MAKI_TROUBLE_NONE && error.len) t.kind = MAKI_TROUBLE_BUSY;
-    set_words(&t, p.message, provider->key);
+    keep_words(&t, words);
     maki_status st = MAKI_OK;
     if (t.kind == MAKI_TROUBLE_REQUEST || (t.kind == MAKI_TROUBLE_BUSY && t.words[0]))
         st = is_full(env, status == 0 || status >= 500 ? 400 : status, error, &p, &full, err);
     if (full) t.kind = MAKI_TROUBLE_OVERFLOW;
+    if (t.kind == MAKI_TROUBLE_OVERFLOW) t.window = maki_hint_window(inner_of(error), words);
+    t.wait_ms = maki_hint_wait(inner_of(error), words, env->clock->now_ms(env->clock));
     *out = t;
     return st;
 }
 
 maki_trouble maki_trouble_of(maki_trouble_kind kind, const char *words)
 {
-    maki_trouble t = { .kind = kind };
+    maki_trouble t = { .kind = kind, .wait_ms = -1 };
     snprintf(t.words, sizeof t.words, "%s", words);
     return t;
 }
@@ -222,16 +234,30 @@ bool maki_trouble_passes(const maki_trouble *t)
 
 /* ---- saying it ------------------------------------------------------------------------------------------- */
 
+/* What there is room for in a message, which may have more to say: whole words where a space is near. */
+static maki_str shortened(const char *words)
+{
+    enum { MOST = 90, NEAR = 20 };
+    maki_str all = maki_str_of(words), cut = maki_utf8_cut(all, MOST);
+    if (cut.len == all.len) return all;
+    for (size_t n = cut.len; n > 0 && n + NEAR > cut.len; n--) {
+        if (cut.ptr[n - 1] == ' ') return maki_str_to(cut, n - 1);
+    }
+    return cut;
+}
+
 /* " (HTTP 429: the words)", as much of it as there is. */
 static const char *aside(const maki_trouble *t, char out[MAKI_TROUBLE_WORDS])
 {
-    int most = 90;
-    if (t->http_status && t->words[0])
-        snprintf(out, MAKI_TROUBLE_WORDS, " (HTTP %d: %.*s)", t->http_status, most, t->words);
+    maki_str words = shortened(t->words);
+    const char *more = words.len < strlen(t->words) ? " ..." : "";
+    if (t->http_status && words.len)
+        snprintf(out, MAKI_TROUBLE_WORDS, " (HTTP %d: %.*s%s)", t->http_status, (int)words.len,
+                 words.ptr, more);
     else if (t->http_status)
         snprintf(out, MAKI_TROUBLE_WORDS, " (HTTP %d)", t->http_status);
-    else if (t->words[0])
-        snprintf(out, MAKI_TROUBLE_WORDS, " (%.*s)", most, t->words);
+    else if (words.len)
+        snprintf(out, MAKI_TROUBLE_WORDS, " (%.*s%s)", (int)words.len, words.ptr, more);
     else
         out[0] = '\0';
     return out;

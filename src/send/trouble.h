@@ -29,6 +29,8 @@ enum { MAKI_TROUBLE_WORDS = 128 };
 typedef struct maki_trouble {
     maki_trouble_kind kind;
     int http_status; /* 0: there was none, or it said that all is well */
+    uint64_t window; /* of an overflow: the window that it tells; 0: none */
+    int64_t wait_ms; /* until another try, as the error's own body says it; below 0: it does not */
     char words
         [MAKI_TROUBLE_WORDS]; /* of the provider or the network, shortened, the key masked; "": none */
 } maki_trouble;

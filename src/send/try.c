@@ -50,6 +50,16 @@ static void copy(char *out, size_t room, maki_str text)
     snprintf(out, room, "%.*s", (int)(text.len < room ? text.len : room - 1), text.ptr);
 }
 
+/* x-ratelimit-reset is in every reply of some servers: it says something only where the limit was reached.  OpenAI's
+ * -requests and -tokens are not read: they tell when a bucket is full again, long after the next request may go. */
+static int64_t asked_in(const maki_http_head *fields, int status, int64_t now_ms)
+{
+    int64_t ms = maki_pause_asked(field_of(fields, "retry-after"),
+                                  field_of(fields, "retry-after-ms"), now_ms);
+    if (ms >= 0 || status != 429) return ms;
+    return maki_pause_reset(field_of(fields, "x-ratelimit-reset"), now_ms);
+}
+
 static maki_status on_head(void *ctx, int status, const maki_http_head *fields, maki_err *err)
 {
     maki_try *t = ctx;
@@ -58,10 +68,9 @@ static maki_status on_head(void *ctx, int status, const maki_http_head *fields, 
     if (!request_id.len) request_id = field_of(fields, "x-request-id");
     copy(t->result->request_id, sizeof t->result->request_id, request_id);
     t->result->http_status = status;
-    t->asked_ms =
-        maki_pause_asked(field_of(fields, "retry-after"), field_of(fields, "retry-after-ms"),
-                         env->clock->now_ms(env->clock));
+    t->asked_ms = asked_in(fields, status, env->clock->now_ms(env->clock));
     t->final = maki_str_is(field_of(fields, "x-should-retry"), MAKI_LIT("false"));
+    t->urged = maki_str_is(field_of(fields, "x-should-retry"), MAKI_LIT("true"));
     maki_status st =
         maki_wire_reply_open(env, t->sender->provider.protocol, status, type, &t->reply, err);
     if (st == MAKI_OK) maki_wire_reply_listen(t->reply, on_wire_piece, t);
@@ -162,9 +171,13 @@ static maki_status find_trouble(maki_try *t, maki_status ran, const maki_link_en
     const maki_wire_said *said = &t->said;
     int status = t->reply ? t->result->http_status : 0;
     maki_trouble_kind kind = MAKI_TROUBLE_NONE;
-    if (status >= 300 || said->error.len)
-        return maki_trouble_read(t->sender->options.env, &t->sender->provider, status, said->error,
-                                 &t->trouble, err);
+    if (status >= 300 || said->error.len) {
+        maki_status st = maki_trouble_read(t->sender->options.env, &t->sender->provider, status,
+                                           said->error, &t->trouble, err);
+        if (st == MAKI_OK && t->asked_ms < 0) t->asked_ms = t->trouble.wait_ms;
+        if (st == MAKI_OK) t->result->window = t->trouble.window;
+        return st;
+    }
     if (!end->connected)
         kind = MAKI_TROUBLE_REACH;
     else if (!said->complete && ran == MAKI_TIMEOUT)

@@ -25,6 +25,7 @@ typedef struct maki_try {
 
     int64_t asked_ms; /* the pause that the provider asks for; below 0: none */
     bool final;       /* it says that another try is in vain */
+    bool urged;       /* it says that another try may go well */
     maki_trouble trouble;
 } maki_try;
 

@@ -140,6 +140,24 @@ shows 'narrower: the bar is there, cut' '(0 %) · 12*$'
 resize 100
 shows 'wider: all of the bar' '12 messages · fake-1$'
 shows 'wider: the line is whole' '^> a line that is typed while the terminal changes, twice, to be sure of it$'
+t send-keys C-u
+shows 'dropped' '^> *$'
+fresh
+enter '/log 3'
+shows 'something above the line' '    12   assistant'
+type_in 'a line that is typed while the terminal changes, twice, to be sure of it'
+shows 'typed below something else' 'sure of it$'
+for round in 1 2 3; do # the terminal is wide again before the chat has drawn anything
+    for width in 45 98 60 72 45; do t resize-window -x "$width" -y 24; done
+    resize 100
+    sleep 1 # tmux tells the last change late, and the chat draws when no other follows
+    type_in '!'
+    shows "changed fast ($round): the line goes on" 'sure of it!$'
+    shows "changed fast ($round): all of the bar" '12 messages · fake-1$'
+    check "changed fast ($round): one line and one bar, nothing stale" '1 1' \
+        "$(screen | grep -c '^> a line') $(screen | grep -c '░░')"
+    t send-keys BSpace
+done
 t send-keys Enter
 shows 'and is sent as it was' '^You said: a line that is typed while the terminal changes, twice, to be sure of it$'
 until_shown '14 messages'
@@ -169,6 +187,15 @@ enter 'but this'
 shows 'and on' '^You said: but this$'
 fresh
 
+enter 'fake:think,slow:100 only thoughts'
+shows 'thoughts come before the answer' '^The user wants'
+t send-keys C-c
+shows 'stopped while it thinks: nothing is kept of it' '^(stopped before anything came)'
+fresh
+enter '/retry'
+shows '/retry asks again, without a new message' '^You said: fake:think,slow:100 only thoughts$'
+fresh
+
 # ---- what goes wrong --------------------------------------------------------------------------------
 enter 'fake:key wrong'
 shows 'a wrong key: what to check' 'check llm.fake.api_key'
@@ -177,7 +204,7 @@ shows 'another provider' 'm of nobody answers'
 enter 'is anybody there?'
 shows 'no network: who cannot be reached' 'cannot reach nobody at http://127.0.0.1:1'
 t send-keys C-c
-shows 'Ctrl-C ends the waiting too' '^(stopped'
+shows 'Ctrl-C ends the waiting too' '^(stopped before anything came)'
 enter '/model fake fake-1'
 shows 'back to the first' 'fake-1 of fake answers'
 fresh
@@ -188,4 +215,14 @@ shows '/status' 'of the window'
 enter '/quit'
 shows '/quit leaves, and says how to come back' '^maki chat --session [0-9a-f-]* goes on with it'
 shows 'with 0' '^left 0'
+t kill-server
+server=third
+
+# ---- a session of that name ---------------------------------------------------------------------------
+t new-session -d -x 80 -y 24 "'$maki' chat --session 料理; echo left \$?; exec cat"
+shows 'a session with a name' '^a new conversation'
+enter 'こんにちは'
+shows 'it answers' '「こんにちは」ですね'
+t send-keys C-d
+shows 'how to come back: by that name' '^maki chat --session 料理 goes on with it'
 tap_end

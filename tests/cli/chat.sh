@@ -27,6 +27,8 @@ has 'the help has an example' 'Example:' "$(chat --help)"
 has 'maki help chat is the same' 'maki chat -p' "$("$maki" help chat)"
 out=$(chat --frob); check 'an unknown option: exit 2' 2 $?
 has 'an unknown option: named' '--frob' "$out"
+out=$(chat hello); check 'words without -p: exit 2' 2 $?
+has 'words without -p: how to say them' 'hello is no option; maki chat -p TEXT says something' "$out"
 
 # ---- with one ---------------------------------------------------------------------------------------
 coproc FAKE { exec "$fake" 2>/dev/null; }
@@ -42,12 +44,26 @@ check 'plain text stays as it is in a pipe' '**bold** `x`' "$(chat -p 'fake:say:
 has 'all of standard input' 'one' "$(printf 'one\ntwo\n' | lines -p -)"
 check 'nothing to say: exit 2' 2 "$(chat -p - >/dev/null; echo $?)"
 
+# ---- a model that the caller names ------------------------------------------------------------------
+printf 'llm:\n  provider: fake\n  fake: {base_url: "%s"}\n' "$url" >bare.yaml
+check '--model is enough' 'You said: hello' "$(chat -p hello --config bare.yaml --model 海苔-1)"
+has '--model: it is the one that is asked' '"model":"海苔-1"' "$(chat -p hello --config bare.yaml --model 海苔-1 --json | tail -1)"
+out=$(chat -p hello --config bare.yaml); check 'no model: exit 5' 5 $?
+has 'no model: how to name one' 'no model is chosen; name one, or set llm.fake.model in maki.yaml' "$out"
+check 'no model: a provider is chosen, so nothing about that' 0 "$(grep -c 'Nobody answers yet' <<<"$out")"
+out=$(lines --config bare.yaml <<<$'/model\n/model 海苔-1\n/model\nhello')
+has '/model without one: told' 'no model is chosen' "$out"
+has '/model NAME is enough' '海苔-1 of fake answers' "$out"
+has '/model NAME: and it answers' 'You said: hello' "$out"
+
 # ---- JSON lines -------------------------------------------------------------------------------------
 out=$(chat -p 'fake:think hi' --json --session 仕事)
 has 'JSON: pieces of the answer' '{"type":"text","text":' "$out"
 has 'JSON: reasoning' '{"type":"reasoning","text":' "$out"
 has 'JSON: the end' '{"type":"end","status":"OK","session":"' "$(tail -1 <<<"$out")"
 has 'JSON: what it used' '"outputTokens":' "$(tail -1 <<<"$out")"
+has 'JSON: whole tokens' '"contextTokens":N,' "$(chat -p again --json --session 仕事数 | tail -1 | sed 's/"contextTokens":[0-9]*,/"contextTokens":N,/')"
+has 'JSON: whole tokens, once the model taught its own' '"contextTokens":N,' "$(chat -p again --json --session 仕事数 | tail -1 | sed 's/"contextTokens":[0-9]*,/"contextTokens":N,/')"
 has 'JSON: why it stopped' '"stop":"end"' "$(tail -1 <<<"$out")"
 out=$(chat -p 'fake:key x' --json --provider locked); check 'JSON: a wrong key: exit 10' 10 $?
 has 'JSON: an error is in the end' '"status":"DENIED","error":{"code":"DENIED","message":"locked does not take the key' "$(tail -1 <<<"$out")"
@@ -78,6 +94,7 @@ has '/log marks what is pinned' '     1 * user' "$out"
 has 'and what is hidden' '     3 · user' "$out"
 has '/undo' 'Undone: ' "$out"
 has '/diff' 'B: 4 messages' "$out"
+has '/diff: what only one of them shows' 'only there: 3-4' "$out"
 has '/fork' 'Forked at message 2' "$out"
 has 'and on in the fork' 'You said: from here' "$out"
 has 'the fork has its own messages' '4 messages in view' "$out"
@@ -117,6 +134,12 @@ out=$(chat -p 'fake:nomodel x'); check 'no such model: exit 5' 5 $?
 has 'no such model: named' 'fake-1' "$out"
 out=$(chat -p x --provider nobody); check 'no network: exit 11' 11 $?
 has 'no network: who, and where' 'cannot reach nobody at http://127.0.0.1:1' "$out"
+out=$(chat -p '誰かいる？' --provider nobody --session 再び); out=$(lines --session 再び <<<$'/retry\n/log\n/retry')
+has '/retry: the answer to what was asked' '誰かいる？」ですね' "$out"
+has '/retry: nothing was said twice' '     2   assistant' "$out"
+has '/retry: not when there is one' 'the last message has its answer' "$out"
+has '/retry: not before anything was said' 'nothing was said yet' "$(lines <<<'/retry')"
+out=$(chat -p x --provider nobody)
 has 'no network: told once, then tried again' 'trying again in' "$out"
 out=$(lines --provider nobody --session offline <<<$'x\n/log'); has 'what was said is kept' '     1   user      x' "$out"
 out=$("$maki" chat -p 'fake:huge:3000000' 2>&1 >/dev/full); check 'a full disk: not 0' no "$([ $? = 0 ] && echo yes || echo no)"

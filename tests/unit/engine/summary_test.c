@@ -54,6 +54,50 @@ static void by_the_provider(engine_kit *kit, const char *provider)
     free(asked);
 }
 
+/* A model of its own, of which only its provider knows how much it reads: 8192 tokens, of a prompt that needs more. */
+static void window_of_its_model(engine_kit *kit)
+{
+    char more[400];
+    snprintf(more, sizeof more,
+             "  local:\n    base_url: %s\n    protocol: ollama\n" SMALL_THRESHOLD
+             "summary:\n  provider: local\n  model: fake\n  background: false\n",
+             kit->url);
+    engine_kit_configure(kit, more);
+    tap_row("the window of the model that summarises is asked of its provider");
+    unsigned long before = engine_kit_requests(kit);
+    int turns = talk_until_managed(kit, engine_kit_session(kit, "asked"), "openai");
+    CHECK_EQ(kit->result.managed.fell_back.status, MAKI_OK);
+    unsigned long asked = 0;
+    for (unsigned n = 0; n < engine_kit_requests(kit) - before; n++) {
+        char *head = engine_kit_kept(kit, n, "head"), *body = engine_kit_body(kit, n);
+        if (head && strstr(head, "/api/show")) asked++;
+        if (head && strstr(head, "/api/chat")) CHECK(has(body, "\"num_ctx\":8192"));
+        free(head);
+        free(body);
+    }
+    CHECK_EQ(asked, 1); /* and not in every turn */
+    CHECK(turns > 1);
+}
+
+static void named_by_the_caller(engine_kit *kit)
+{
+    char more[400];
+    snprintf(more, sizeof more,
+             "  bare:\n    base_url: %s\n    context_length: 32000\n" SMALL_THRESHOLD
+             "summary:\n  provider: bare\n  background: false\n",
+             kit->url);
+    engine_kit_configure(kit, more);
+    tap_row("a provider without a model: the caller's writes the summary too");
+    kit->request.model = MAKI_LIT("海苔-1");
+    talk_until_managed(kit, engine_kit_session(kit, "named"), "bare");
+    kit->request.model = MAKI_LIT("");
+    CHECK_EQ(kit->result.managed.fell_back.status, MAKI_OK);
+    CHECK(has(kit->managing, "... threshold"));
+    char *asked = engine_kit_body(kit, 1);
+    CHECK(has(asked, "\"model\":\"海苔-1\""));
+    free(asked);
+}
+
 static void fallback(engine_kit *kit)
 {
     engine_kit_configure(kit,
@@ -161,6 +205,8 @@ int main(int argc, char **argv)
     if (!engine_kit_open(&kit, argc, argv, NULL)) return tap_end();
     for (size_t i = 0; i < KIT_PROVIDERS; i++)
         by_the_provider(&kit, kit_providers[i]);
+    window_of_its_model(&kit);
+    named_by_the_caller(&kit);
     fallback(&kit);
     the_model(&kit);
     kit.result.runs = 0;

@@ -67,6 +67,109 @@ static void always_overflow(engine_kit *kit)
     CHECK(kit->err.msg[0] != '\0');
 }
 
+/* ---- a window that the error tells --------------------------------------------------------------------------- */
+
+/* The fake provider counts a token for four bytes of the body. */
+static void told_window(engine_kit *kit, const char *provider)
+{
+    char name[64];
+    snprintf(name, sizeof name, "told-%s", provider);
+    engine_kit_configure(kit, NULL); /* nothing is known of it */
+    const char *session = filled(kit, name, provider);
+    tap_row("%s: the error tells the window", provider);
+    CHECK_STATUS(engine_kit_say(kit, session, provider, "窓は？ fake:window:3000"), MAKI_OK,
+                 &kit->err);
+    CHECK_EQ(kit->result.overflows, 1);
+    CHECK_DOUBLE(kit->result.window, 3000.0);
+    CHECK(kit->result.usage.input <= 3000 && kit->result.usage.input > 0);
+    char *events = engine_kit_file(kit, "events");
+    CHECK(has(events, "\"window\":3000"));
+    free(events);
+    tap_row("%s: the next turns know it", provider);
+    CHECK_STATUS(engine_kit_say(kit, session, provider, "次は？ fake:window:3000"), MAKI_OK,
+                 &kit->err);
+    CHECK_EQ(kit->result.overflows, 0);
+    CHECK_DOUBLE(kit->result.window, 3000.0);
+    snprintf(name, sizeof name, "told-other-%s", provider);
+    CHECK_STATUS(engine_kit_say(kit, engine_kit_session(kit, name), provider, "別の話"), MAKI_OK,
+                 &kit->err);
+    CHECK_DOUBLE(kit->result.window, 3000.0);
+    tap_row("%s: also after a restart, in the session that learnt it", provider);
+    engine_kit_configure(kit, NULL);
+    CHECK_STATUS(engine_kit_say(kit, engine_kit_session(kit, name), provider, "やあ"), MAKI_OK,
+                 &kit->err);
+    CHECK_DOUBLE(kit->result.window, 32000.0);
+    snprintf(name, sizeof name, "told-%s", provider);
+    session = engine_kit_session(kit, name);
+    CHECK_STATUS(engine_kit_say(kit, session, provider, "まだ？ fake:window:3000"), MAKI_OK,
+                 &kit->err);
+    CHECK_EQ(kit->result.overflows, 0);
+    CHECK_DOUBLE(kit->result.window, 3000.0);
+}
+
+/* Words that cannot be: what stands without them is done. */
+static void lies(engine_kit *kit)
+{
+    static const char *const figures[] = { "0", "5", "1000", "9999999", "99999999999999999999" };
+    engine_kit_configure(kit, NULL);
+    for (size_t i = 0; i < COUNT(figures); i++) {
+        char name[64], text[200];
+        tap_row("a window of %s tokens is not believed", figures[i]);
+        snprintf(name, sizeof name, "lie-%zu", i);
+        snprintf(text, sizeof text,
+                 "嘘 "
+                 "fake:overflow,first:1,words:maximum%%20context%%20length%%20is%%20%s%%20tokens",
+                 figures[i]);
+        const char *session = filled(kit, name, "openai");
+        CHECK_STATUS(engine_kit_say(kit, session, "openai", text), MAKI_OK, &kit->err);
+        CHECK_EQ(kit->result.overflows, 1);
+        CHECK_DOUBLE(kit->result.window, 32000.0);
+        CHECK(kit->result.managed.tokens_after < kit->result.managed.tokens_before);
+    }
+}
+
+/* A figure that is far too small makes requests small; one that was taken all the same proves it wrong. */
+static void disproved(engine_kit *kit)
+{
+    maki_str system = MAKI_LIT("");
+    static char words[20000];
+    for (int i = 0; i < 500; i++)
+        strcat(words, "決して忘れないこと. ");
+    system = maki_str_of(words);
+    engine_kit_configure(kit, NULL);
+    tap_row("a told window that the system prompt alone fills: it is sent all the same");
+    const char *session = filled(kit, "disproved", "openai");
+    kit->request.system = &system;
+    kit->request.system_count = 1;
+    CHECK_STATUS(
+        engine_kit_say(kit, session, "openai",
+                       "嘘 fake:overflow,first:1,words:maximum%20context%20length%20is%202000"),
+        MAKI_OK, &kit->err);
+    CHECK_EQ(kit->result.overflows, 1);
+    CHECK(kit->result.usage.input > 2000);
+    tap_row("and from then on the figure does not count");
+    CHECK_STATUS(engine_kit_say(kit, session, "openai", "次"), MAKI_OK, &kit->err);
+    CHECK_DOUBLE(kit->result.window, 32000.0);
+    engine_kit_configure(kit, NULL);
+    session = engine_kit_session(kit, "disproved");
+    CHECK_STATUS(engine_kit_say(kit, session, "openai", "また"), MAKI_OK, &kit->err);
+    CHECK_DOUBLE(kit->result.window, 32000.0);
+    kit->request.system_count = 0;
+}
+
+static void reserve_of_told(engine_kit *kit)
+{
+    tap_row("in a told window the answer may not take all of it");
+    engine_kit_configure(kit, NULL);
+    const char *session = filled(kit, "reserve", "openai");
+    kit->request.max_tokens = 4000;
+    CHECK_STATUS(engine_kit_say(kit, session, "openai", "窓 fake:window:3000"), MAKI_OK, &kit->err);
+    kit->request.max_tokens = 0;
+    char *body = engine_kit_body(kit, 0);
+    CHECK(has(body, "\"max_tokens\":750"));
+    free(body);
+}
+
 static void larger_than_the_window(engine_kit *kit)
 {
     tap_row("a message larger than the window is not sent");
@@ -197,6 +300,11 @@ int main(int argc, char **argv)
         cut(&kit, kit_providers[i]);
     }
     always_overflow(&kit);
+    for (size_t i = 0; i < KIT_PROVIDERS; i++)
+        told_window(&kit, kit_providers[i]);
+    lies(&kit);
+    disproved(&kit);
+    reserve_of_told(&kit);
     larger_than_the_window(&kit);
     retried(&kit);
     no_answer(&kit);

@@ -31,6 +31,50 @@ static const struct asked_row { const char *after, *after_ms; int64_t want; } as
 };
 /* clang-format on */
 
+/* clang-format off */
+static const struct span_row { const char *text; int64_t want; } spans[] = {
+    { "7s",             7000 },
+    { "7.3s",           7300 },
+    { "0s",             0 },
+    { "350ms",          350 },
+    { "6m0s",           360000 },
+    { "1h2m3.5s",       3723500 },
+    { "1.898s. Visit",  1898 },
+    { "1s.",            1000 },
+    { "20 seconds",     20000 },
+    { "2 minutes",      120000 },
+    { "7",              -1 },
+    { "",               -1 },
+    { "s",              -1 },
+    { "-7s",            -1 },
+    { "1e9s",           -1 },
+    { "soon",           -1 },
+    { "999999999999999999999s", (int64_t)1e15 },
+};
+static const struct span_row resets[] = {
+    { "1700000030",     30000 },  /* a moment, in seconds ... */
+    { "1700000030500",  30500 },  /* ... and in milliseconds */
+    { "1600000000",     0 },      /* that has gone by */
+    { "12",             12000 },
+    { "12s",            12000 },
+    { "nan",            -1 },
+    { "",               -1 },
+};
+/* clang-format on */
+
+static void run_spans(void)
+{
+    for (size_t i = 0; i < COUNT(spans); i++) {
+        tap_row("a span '%s'", spans[i].text);
+        CHECK_EQ(maki_pause_span(maki_str_of(spans[i].text)), spans[i].want);
+    }
+    for (size_t i = 0; i < COUNT(resets); i++) {
+        tap_row("x-ratelimit-reset '%s'", resets[i].text);
+        CHECK_EQ(maki_pause_reset(maki_str_of(resets[i].text), (int64_t)NOW_S * 1000),
+                 resets[i].want);
+    }
+}
+
 static void run_asked(void)
 {
     for (size_t i = 0; i < COUNT(asked); i++) {
@@ -71,6 +115,7 @@ static void run_random(void)
 int main(void)
 {
     run_asked();
+    run_spans();
     run_random();
     return tap_end();
 }

@@ -29,13 +29,28 @@ static const struct config_row { const char *yaml, *agent, *name; maki_status st
     { "llm: {provider: openai, ollama: {model: a}, openai: {model: b, api_key: k}}\nagents: {人: {provider: ollama, model: 海苔}}", "人", "",
       MAKI_OK, "ollama ollama http://127.0.0.1:11434  海苔" }, /* agents.*.provider, agents.*.model */
     { "llm: {provider: ollama, ollama: {model: a}}\nagents: {x: {maxTurns: 1}}", "x", "", MAKI_OK, "ollama ollama http://127.0.0.1:11434  a" },
+    /* the agent's model is one of the agent's provider: another one does not know it */
+    { "llm: {provider: openai, ollama: {model: a}, openai: {model: b, api_key: k}}\nagents: {人: {provider: ollama, model: 海苔}}", "人", "openai",
+      MAKI_OK, "openai openai https://api.openai.com  b" },
+    { "llm: {provider: ollama, ollama: {model: a}}\nagents: {人: {model: 海苔}}", "人", "ollama", MAKI_OK, "ollama ollama http://127.0.0.1:11434  海苔" },
     { "", "", "", MAKI_NOTFOUND, "set llm.provider" },
     { "llm: {provider: openai, openai: {api_key: k}}", "", "", MAKI_NOTFOUND, "set llm.openai.model" },
     { "llm: {provider: openai, openai: {model: m}}", "", "", MAKI_DENIED, "OPENAI_API_KEY" },
     { "llm: {provider: zai, zai: {model: m}}", "", "", MAKI_DENIED, "ZAI_API_KEY" },
     { "llm: {provider: openai, openai: {model: m, api_key: \"${NOT_THERE}\"}}", "", "", MAKI_NOTFOUND, "NOT_THERE" },
-    { "llm: {mine: {model: m}}", "", "mine", MAKI_INVALID, "set llm.mine.base_url" },
+    { "llm: {mine: {model: m}}", "", "mine", MAKI_INVALID, "nobody knows where mine is; set llm.mine.base_url" },
+    { "", "", "antropic", MAKI_INVALID, "nobody knows where antropic is (is it anthropic?)" },
+    { "llm: {厨房の海苔: {model: m, base_url: http://h}}", "", "厨房の海台", MAKI_INVALID, "(is it 厨房の海苔?)" },
     { "llm: {mine: {model: m}}", "", "0123456789012345678901234567890123456789012345678901234567890123", MAKI_TOOBIG, "" },
+};
+
+/* A model that the caller names is enough; the configuration's own stays what it is. */
+static const struct named_row { const char *model; struct config_row row; } named[] = {
+    { "gpt-5", { "llm: {provider: openai, openai: {api_key: k}}", "", "", MAKI_OK, "openai openai https://api.openai.com  " } },
+    { "gpt-5", { "llm: {provider: openai, openai: {api_key: k, model: b}}", "", "", MAKI_OK, "openai openai https://api.openai.com  b" } },
+    { "gpt-5", { "llm: {provider: openai}", "", "", MAKI_DENIED, "OPENAI_API_KEY" } },
+    { "qwen3", { "", "", "ollama", MAKI_OK, "ollama ollama http://127.0.0.1:11434  " } },
+    { "qwen3", { "", "", "", MAKI_NOTFOUND, "set llm.provider" } },
 };
 
 static const struct target_row { const char *base; maki_protocol protocol; bool stream; const char *model, *want; } targets[] = {
@@ -69,25 +84,31 @@ static const struct head_row { maki_protocol protocol; const char *key; const ch
 };
 /* clang-format on */
 
+static void run_config(config_kit *kit, const struct config_row *row, const char *model)
+{
+    maki_provider p = { .name = "" };
+    maki_err err = { .msg = "" };
+    char line[512];
+    tap_row("%s%s%s", row->yaml[0] ? row->yaml : "nothing is configured", model[0] ? " and " : "",
+            model);
+    if (!CHECK_STATUS(config_text(kit, row->yaml), MAKI_OK, &kit->err)) return;
+    maki_status st = maki_provider_from_config(
+        kit->config, maki_str_of(row->agent), maki_str_of(row->name), maki_str_of(model), &p, &err);
+    CHECK_STATUS(st, row->status, &err);
+    snprintf(line, sizeof line, "%s %s %s %s %.*s", p.name, maki_protocol_name(p.protocol),
+             p.origin, p.path, (int)p.model.len, p.model.ptr ? p.model.ptr : "");
+    if (st == MAKI_OK)
+        CHECK_CSTR(line, row->want);
+    else if (!CHECK(maki_str_has(maki_str_of(err.msg), maki_str_of(row->want))))
+        printf("# %s\n", err.msg);
+}
+
 static void run_configs(config_kit *kit)
 {
-    for (size_t i = 0; i < COUNT(configs); i++) {
-        const struct config_row *row = &configs[i];
-        maki_provider p = { .name = "" };
-        maki_err err = { .msg = "" };
-        char line[512];
-        tap_row("%s", row->yaml[0] ? row->yaml : "nothing is configured");
-        if (!CHECK_STATUS(config_text(kit, row->yaml), MAKI_OK, &kit->err)) continue;
-        maki_status st = maki_provider_from_config(kit->config, maki_str_of(row->agent),
-                                                   maki_str_of(row->name), &p, &err);
-        CHECK_STATUS(st, row->status, &err);
-        snprintf(line, sizeof line, "%s %s %s %s %.*s", p.name, maki_protocol_name(p.protocol),
-                 p.origin, p.path, (int)p.model.len, p.model.ptr ? p.model.ptr : "");
-        if (st == MAKI_OK)
-            CHECK_CSTR(line, row->want);
-        else if (!CHECK(maki_str_has(maki_str_of(err.msg), maki_str_of(row->want))))
-            printf("# %s\n", err.msg);
-    }
+    for (size_t i = 0; i < COUNT(configs); i++)
+        run_config(kit, &configs[i], "");
+    for (size_t i = 0; i < COUNT(named); i++)
+        run_config(kit, &named[i].row, named[i].model);
 }
 
 static void run_rest(config_kit *kit)
@@ -102,8 +123,9 @@ static void run_rest(config_kit *kit)
         "agents: {a: {maxTokens: 77}, b: {model: other}}";
     if (!CHECK_STATUS(config_text(kit, yaml), MAKI_OK, &kit->err)) return;
     tap_row("llm.*.context_length");
-    CHECK_STATUS(maki_provider_from_config(kit->config, MAKI_LIT(""), MAKI_LIT(""), &p, &err),
-                 MAKI_OK, &err);
+    CHECK_STATUS(
+        maki_provider_from_config(kit->config, MAKI_LIT(""), MAKI_LIT(""), MAKI_LIT(""), &p, &err),
+        MAKI_OK, &err);
     CHECK_EQ(p.window, 64000);
     tap_row("llm.*.tool_style");
     CHECK(p.functions);
@@ -120,17 +142,20 @@ static void run_rest(config_kit *kit)
     tap_row("serve.ca_file counts here too");
     CHECK_CSTR(p.ca_file, "/ca.pem");
     tap_row("agents.*.maxTokens wins over llm.*.max_tokens");
-    CHECK_STATUS(maki_provider_from_config(kit->config, MAKI_LIT("a"), MAKI_LIT(""), &p, &err),
-                 MAKI_OK, &err);
+    CHECK_STATUS(
+        maki_provider_from_config(kit->config, MAKI_LIT("a"), MAKI_LIT(""), MAKI_LIT(""), &p, &err),
+        MAKI_OK, &err);
     CHECK_EQ(p.max_tokens, 77);
     tap_row("context_length is of the provider's own model");
-    CHECK_STATUS(maki_provider_from_config(kit->config, MAKI_LIT("b"), MAKI_LIT(""), &p, &err),
-                 MAKI_OK, &err);
+    CHECK_STATUS(
+        maki_provider_from_config(kit->config, MAKI_LIT("b"), MAKI_LIT(""), MAKI_LIT(""), &p, &err),
+        MAKI_OK, &err);
     CHECK_STR(p.model, "other");
     CHECK_EQ(p.window, 0);
     tap_row("without them: the defaults");
     CHECK_STATUS(config_text(kit, "llm: {ollama: {model: m}}"), MAKI_OK, &kit->err);
-    CHECK_STATUS(maki_provider_from_config(kit->config, MAKI_LIT(""), MAKI_LIT("ollama"), &p, &err),
+    CHECK_STATUS(maki_provider_from_config(kit->config, MAKI_LIT(""), MAKI_LIT("ollama"),
+                                           MAKI_LIT(""), &p, &err),
                  MAKI_OK, &err);
     CHECK_EQ(p.timeout_ms, 600000);
     CHECK_EQ(p.window + p.max_tokens, 0);

@@ -18,6 +18,13 @@ static const struct retry_row { const char *mood; unsigned retries; maki_status 
     { "429,first:1,after:2.5",              4, MAKI_OK,       1, "429:2500 " },
     { "429,first:1,after:Tue%2C%2014%20Nov%202023%2022:13:50%20GMT", 4, MAKI_OK, 1, "429:30000 " },
     { "429,after:61",                       4, MAKI_REFUSED,  0, "" },
+    { "429,first:1,after:never,reset:1700000012000", 4, MAKI_OK, 1, "429:12000 " },
+    { "429,first:1,after:3,reset:1700000012000",     4, MAKI_OK, 1, "429:3000 " },
+    { "429,after:never,reset:1700003600000",         4, MAKI_REFUSED, 0, "" },
+    { "429,again:false",                    4, MAKI_REFUSED,  0, "" },
+    { "busy,again:false",                   4, MAKI_UPSTREAM, 0, "" },
+    { "nomodel,first:1,again:true,after:1", 4, MAKI_OK,       1, "404:1000 " },
+    { "overflow,again:true",                4, MAKI_REFUSED,  0, "" },
     { "429,after:1",                        2, MAKI_REFUSED,  2, "429:1000 429:1000 " },
     { "busy,first:1,after:2",               4, MAKI_OK,       1, "529:2000 " },
     { "429,first:1",                        0, MAKI_REFUSED,  0, "" },
@@ -41,6 +48,29 @@ static void run_rows(send_kit *kit)
         CHECK_CSTR(kit->retries, row->pauses);
         if (row->status == MAKI_OK) CHECK_CSTR(kit->text, "You said: hello");
     }
+}
+
+/* Where a provider says it in the body of its error. */
+static void run_bodies(send_kit *kit)
+{
+    tap_row("Gemini: error.details, google.rpc.RetryInfo");
+    send_kit_is(kit, MAKI_WIRE_GEMINI, "429,first:1,after:never,delay:7.3s");
+    CHECK_STATUS(send_kit_ask(kit, true, 4, "海苔"), MAKI_OK, &kit->err);
+    CHECK_CSTR(kit->retries, "429:7300 ");
+    tap_row("Gemini: the header wins");
+    send_kit_is(kit, MAKI_WIRE_GEMINI, "429,first:1,after:2,delay:7s");
+    CHECK_STATUS(send_kit_ask(kit, true, 4, "海苔"), MAKI_OK, &kit->err);
+    CHECK_CSTR(kit->retries, "429:2000 ");
+    tap_row("Gemini: an hour is told of, not waited for");
+    send_kit_is(kit, MAKI_WIRE_GEMINI, "429,after:never,delay:3600s");
+    CHECK_STATUS(send_kit_ask(kit, true, 4, "海苔"), MAKI_REFUSED, &kit->err);
+    CHECK(strstr(kit->err.msg, "wait for 3600 s") != NULL);
+    CHECK_EQ(kit->slept, 0);
+    tap_row("OpenAI: only its words say it");
+    send_kit_is(kit, MAKI_WIRE_CHAT,
+                "429,first:1,after:never,words:Please%20try%20again%20in%201.898s.%20Visit%20us");
+    CHECK_STATUS(send_kit_ask(kit, true, 4, "海苔"), MAKI_OK, &kit->err);
+    CHECK_CSTR(kit->retries, "429:1898 ");
 }
 
 /* Without a wish of the provider's: by chance, up to bounds that double. */
@@ -122,6 +152,7 @@ int main(int argc, char **argv)
     static send_kit kit;
     if (send_kit_open(&kit, argc, argv)) {
         run_rows(&kit);
+        run_bodies(&kit);
         run_random(&kit);
         run_streams(&kit);
         run_cancel(&kit);

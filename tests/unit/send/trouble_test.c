@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "base/text.h"
 #include "fake_env.h"
 #include "tap.h"
 
@@ -36,6 +37,7 @@ static const struct error_row { int status; const char *error; maki_trouble_kind
     { 429, "{'error':{'message':'Rate limit reached','type':'requests','code':'rate_limit_exceeded'}}", MAKI_TROUBLE_LIMIT, true },
     { 429, "", MAKI_TROUBLE_LIMIT, true },
     { 408, "", MAKI_TROUBLE_BUSY, true },
+    { 409, "", MAKI_TROUBLE_BUSY, true },
     { 500, "{'error':{'message':'x'}}", MAKI_TROUBLE_BUSY, true },
     { 502, "{'status':502,'message':'<html>Bad Gateway'}", MAKI_TROUBLE_BUSY, true },
     { 503, "", MAKI_TROUBLE_BUSY, true },
@@ -54,6 +56,55 @@ static const struct error_row { int status; const char *error; maki_trouble_kind
     { 200, "", MAKI_TROUBLE_NONE, false },
 };
 /* clang-format on */
+
+/* What they tell besides. */
+/* clang-format off */
+static const struct hint_row { int status; const char *error; uint64_t window; int64_t wait; } hints[] = {
+    { 400, "{'error':{'message':'This model\\u0027s maximum context length is 8192 tokens. However, you requested 9000 tokens','code':'context_length_exceeded'}}", 8192, -1 },
+    { 400, "{'error':{'message':'This endpoint\\u0027s maximum context length is 131,072 tokens. However, you requested about 140,000'}}", 131072, -1 },
+    { 400, "{'type':'error','error':{'type':'invalid_request_error','message':'prompt is too long: 210000 tokens > 200000 maximum'}}", 200000, -1 },
+    { 400, "{'type':'error','error':{'type':'invalid_request_error','message':'input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000, decrease input length'}}", 200000, -1 },
+    { 400, "{'error':{'status':'INVALID_ARGUMENT','message':'The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).'}}", 1048576, -1 },
+    { 400, "{'error':{'message':'request (9000 tokens) exceeds the available context size (4096 tokens), try increasing it'}}", 4096, -1 },
+    { 400, "{'error':{'message':'the request exceeds the available context size. try increasing it','n_ctx':4096}}", 4096, -1 },
+    { 400, "{'error':{'message':'the request exceeds the available context size. try increasing it'}}", 0, -1 },
+    { 400, "{'error':'the input length exceeds the context length'}", 0, -1 },
+    { 200, "{'error':{'message':'Trying to keep the first 9000 tokens when context the overflows. However, the model is loaded with context length of only 4096 tokens, which is not enough.'}}", 4096, -1 },
+    { 400, "{'error':{'message':'maximum context length is tokens'}}", 0, -1 },
+    { 400, "{'error':{'message':'maximum context length is 99999999999999999999 tokens'}}", 0, -1 },
+    { 400, "{'error':{'message':'maximum context length is -5 tokens'}}", 0, -1 },
+    { 413, "", 0, -1 },
+    { 429, "{'error':{'code':429,'status':'RESOURCE_EXHAUSTED','message':'x','details':[{'@type':'type.googleapis.com/google.rpc.Help'},7,{'@type':'type.googleapis.com/google.rpc.RetryInfo','retryDelay':'7s'}]}}", 0, 7000 },
+    { 429, "[{'error':{'code':429,'details':[{'retryDelay':'41.5s'}]}}]", 0, 41500 },
+    { 429, "{'error':{'code':429,'details':[{'retryDelay':7}]}}", 0, -1 },
+    { 429, "{'error':{'code':429,'details':'soon'}}", 0, -1 },
+    { 429, "{'error':{'code':429,'metadata':{'headers':{'X-RateLimit-Reset':'1700000005000'}}}}", 0, 5000 },
+    { 429, "{'error':{'code':429,'metadata':'x'}}", 0, -1 },
+    { 429, "{'error':{'message':'Rate limit reached. Please try again in 6m0s. Visit ...'}}", 0, 360000 },
+    { 200, "{'response':{'error':{'code':'rate_limit_exceeded','message':'Please try again in 350ms.'}}}", 0, 350 },
+    { 429, "{'error':{'message':'Please retry after 6 seconds.'}}", 0, 6000 },
+    { 429, "{'error':{'message':'try again in a moment'}}", 0, -1 },
+};
+/* clang-format on */
+
+static void run_hints(fake_env *fe)
+{
+    maki_provider p = { .name = "openai", .protocol = MAKI_WIRE_CHAT };
+    for (size_t i = 0; i < COUNT(hints); i++) {
+        const struct hint_row *row = &hints[i];
+        maki_trouble t;
+        maki_err err;
+        char json[400];
+        snprintf(json, sizeof json, "%s", row->error);
+        for (char *at = json; *at; at++)
+            *at = *at == '\'' ? '"' : *at;
+        tap_row("%d %s tells", row->status, row->error);
+        CHECK_STATUS(maki_trouble_read(&fe->env, &p, row->status, maki_str_of(json), &t, &err),
+                     MAKI_OK, &err);
+        CHECK_EQ(t.window, row->window);
+        CHECK_EQ(t.wait_ms, row->wait);
+    }
+}
 
 static void run_errors(fake_env *fe)
 {
@@ -101,6 +152,15 @@ static void run_keys(fake_env *fe)
     strcat(json, "\"}}");
     CHECK_STATUS(maki_trouble_read(&fe->env, &p, 400, maki_str_of(json), &t, &err), MAKI_OK, &err);
     CHECK_EQ(strlen(t.words), 126);
+    CHECK_STATUS(maki_trouble_tell(&t, &p, MAKI_LIT("m"), &err), MAKI_INVALID, &err);
+    CHECK(strstr(err.msg, "海海 ...)") != NULL && maki_utf8_valid(maki_str_of(err.msg), NULL));
+
+    tap_row("long words in English between words, so that no figure loses its end");
+    error = MAKI_LIT("{\"error\":{\"message\":\"This model's maximum context length is 128000 "
+                     "tokens. However, your messages resulted in 150000 tokens.\"}}");
+    CHECK_STATUS(maki_trouble_read(&fe->env, &p, 400, error, &t, &err), MAKI_OK, &err);
+    CHECK_STATUS(maki_trouble_tell(&t, &p, MAKI_LIT("m"), &err), MAKI_REFUSED, &err);
+    CHECK(strstr(err.msg, "your messages resulted in ...)") != NULL);
 }
 
 int main(void)
@@ -108,6 +168,7 @@ int main(void)
     fake_env fe;
     fake_env_init(&fe);
     run_errors(&fe);
+    run_hints(&fe);
     run_keys(&fe);
     return tap_end();
 }

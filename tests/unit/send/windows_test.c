@@ -34,12 +34,28 @@ static void run_rows(send_kit *kit)
         kit->provider.model = maki_str_of(row->model);
         kit->provider.window = row->said;
         CHECK_STATUS(maki_sender_open(&kit->options, &sender, &kit->err), MAKI_OK, &kit->err);
-        maki_status st = maki_sender_window(sender, MAKI_LIT(""), &tokens, &kit->err);
+        maki_status st = maki_sender_window(sender, MAKI_LIT(""), NULL, NULL, &tokens, &kit->err);
         CHECK_STATUS(st, MAKI_OK, &kit->err);
         CHECK_EQ(tokens, row->want);
         maki_sender_close(sender);
         CHECK_EQ(fake_alloc_live(&kit->fe), 0);
     }
+}
+
+static void run_any_model(send_kit *kit)
+{
+    maki_sender *sender = NULL;
+    uint64_t tokens = 1;
+    tap_row("a configured window without a model holds for whichever is named");
+    send_kit_is(kit, MAKI_WIRE_OLLAMA, "");
+    kit->provider.model = MAKI_LIT("");
+    kit->provider.window = 4096;
+    CHECK_STATUS(maki_sender_open(&kit->options, &sender, &kit->err), MAKI_OK, &kit->err);
+    CHECK_STATUS(maki_sender_window(sender, MAKI_LIT("海苔"), NULL, NULL, &tokens, &kit->err),
+                 MAKI_OK, &kit->err);
+    CHECK_EQ(tokens, 4096);
+    maki_sender_close(sender);
+    kit->provider.window = 0;
 }
 
 static void run_unreachable(send_kit *kit, const char *mood)
@@ -49,8 +65,27 @@ static void run_unreachable(send_kit *kit, const char *mood)
     tap_row("a provider that cannot say it just now: %s", mood);
     send_kit_is(kit, MAKI_WIRE_OLLAMA, mood);
     CHECK_STATUS(maki_sender_open(&kit->options, &sender, &kit->err), MAKI_OK, &kit->err);
-    CHECK_STATUS(maki_sender_window(sender, MAKI_LIT("fake"), &tokens, &kit->err), MAKI_OK,
-                 &kit->err);
+    CHECK_STATUS(maki_sender_window(sender, MAKI_LIT("fake"), NULL, NULL, &tokens, &kit->err),
+                 MAKI_OK, &kit->err);
+    CHECK_EQ(tokens, 0);
+    maki_sender_close(sender);
+}
+
+static bool is_true(void *ctx)
+{
+    (void)ctx;
+    return true;
+}
+
+static void run_cancelled(send_kit *kit)
+{
+    maki_sender *sender = NULL;
+    uint64_t tokens = 1;
+    tap_row("a provider that says nothing is not waited for by who wants to stop");
+    send_kit_is(kit, MAKI_WIRE_OLLAMA, "silent");
+    CHECK_STATUS(maki_sender_open(&kit->options, &sender, &kit->err), MAKI_OK, &kit->err);
+    CHECK_STATUS(maki_sender_window(sender, MAKI_LIT("fake"), is_true, NULL, &tokens, &kit->err),
+                 MAKI_CANCELLED, &kit->err);
     CHECK_EQ(tokens, 0);
     maki_sender_close(sender);
 }
@@ -62,16 +97,16 @@ static void run_kept(send_kit *kit)
     tap_row("what was told is kept when the provider is gone");
     send_kit_is(kit, MAKI_WIRE_OLLAMA, "");
     CHECK_STATUS(maki_sender_open(&kit->options, &sender, &kit->err), MAKI_OK, &kit->err);
-    CHECK_STATUS(maki_sender_window(sender, MAKI_LIT("fake"), &tokens, &kit->err), MAKI_OK,
-                 &kit->err);
+    CHECK_STATUS(maki_sender_window(sender, MAKI_LIT("fake"), NULL, NULL, &tokens, &kit->err),
+                 MAKI_OK, &kit->err);
     CHECK_EQ(tokens, 8192);
     send_kit_close(kit);
     tokens = 0;
-    CHECK_STATUS(maki_sender_window(sender, MAKI_LIT("fake"), &tokens, &kit->err), MAKI_OK,
-                 &kit->err);
+    CHECK_STATUS(maki_sender_window(sender, MAKI_LIT("fake"), NULL, NULL, &tokens, &kit->err),
+                 MAKI_OK, &kit->err);
     CHECK_EQ(tokens, 8192);
-    CHECK_STATUS(maki_sender_window(sender, MAKI_LIT("other"), &tokens, &kit->err), MAKI_OK,
-                 &kit->err);
+    CHECK_STATUS(maki_sender_window(sender, MAKI_LIT("other"), NULL, NULL, &tokens, &kit->err),
+                 MAKI_OK, &kit->err);
     CHECK_EQ(tokens, 0);
     maki_sender_close(sender);
 }
@@ -81,8 +116,10 @@ int main(int argc, char **argv)
     static send_kit kit;
     if (send_kit_open(&kit, argc, argv)) {
         run_rows(&kit);
+        run_any_model(&kit);
         run_unreachable(&kit, "500");
         run_unreachable(&kit, "garbage");
+        run_cancelled(&kit);
         run_kept(&kit); /* ends the provider */
     }
     return tap_end();
