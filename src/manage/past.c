@@ -28,16 +28,6 @@ typedef struct note {
     double tokens;
 } note;
 
-static uint64_t count_in(maki_str event, const char *name)
-{
-    maki_str value;
-    if (!maki_json_get(event, maki_str_of(name), &value) ||
-        maki_json_kind_of(value) != MAKI_JSON_NUMBER)
-        return 0;
-    double n = maki_json_double(value);
-    return n >= 1 && n < 9e15 ? (uint64_t)n : 0;
-}
-
 static bool text_is(maki_str event, const char *name, maki_str text)
 {
     maki_str value;
@@ -53,11 +43,11 @@ static bool read_note(maki_str row, note *out)
         maki_json_check(row, &event, NULL) != MAKI_OK ||
         !text_is(event, "type", MAKI_LIT("manifest")) || !text_is(event, "of", MAKI_LIT("manage")))
         return false;
-    *out = (note){ .ev = count_in(event, "ev"),
-                   .first = count_in(event, "first"),
-                   .last = count_in(event, "last"),
-                   .undone = count_in(event, "undone"),
-                   .tokens = (double)count_in(event, "tokensAfter") };
+    *out = (note){ .ev = maki_json_whole_field(event, MAKI_LIT("ev")),
+                   .first = maki_json_whole_field(event, MAKI_LIT("first")),
+                   .last = maki_json_whole_field(event, MAKI_LIT("last")),
+                   .undone = maki_json_whole_field(event, MAKI_LIT("undone")),
+                   .tokens = (double)maki_json_whole_field(event, MAKI_LIT("tokensAfter")) };
     out->failed = maki_json_get(event, MAKI_LIT("failed"), &failed) && maki_json_true(failed);
     return true;
 }
@@ -205,29 +195,22 @@ static maki_status find_run(maki_conv *conv, uint64_t run, note *out, maki_err *
                        "event %" PRIu64 " is not the note of a run, or that was taken back", run);
 }
 
-static maki_status view_tokens(maki_conv *conv, double *tokens, maki_err *err)
-{
-    const maki_view *view;
-    maki_view_totals totals = { 0 };
-    maki_status st = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, err);
-    if (st == MAKI_OK) st = maki_conv_total(conv, view, &totals, err);
-    *tokens = (double)totals.tokens;
-    return st;
-}
-
 maki_status maki_past_undo(maki_conv *conv, uint64_t run, maki_past_undone *out, maki_err *err)
 {
     char fields[FIELDS_MOST];
     maki_change change;
+    maki_view_totals before = { 0 }, after = { 0 };
     note found = { 0 };
     *out = (maki_past_undone){ 0 };
     maki_status st = find_run(conv, run, &found, err);
-    if (st == MAKI_OK) st = view_tokens(conv, &out->tokens_before, err);
+    if (st == MAKI_OK) st = maki_conv_total_now(conv, &before, err);
     if (st == MAKI_OK)
         st = maki_past_take_back(conv, found.first - 1, found.last, &out->events, err);
-    if (st == MAKI_OK) st = view_tokens(conv, &out->tokens_after, err);
+    if (st == MAKI_OK) st = maki_conv_total_now(conv, &after, err);
     if (st != MAKI_OK) return st;
     out->run = found.ev;
+    out->tokens_before = (double)before.tokens;
+    out->tokens_after = (double)after.tokens;
     /* as failed: what a person took back is not done again at once */
     snprintf(fields, sizeof fields,
              "\"of\":\"manage\",\"undone\":%" PRIu64 ",\"tokensAfter\":%.0f,\"failed\":true",

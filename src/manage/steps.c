@@ -12,12 +12,10 @@ enum { AGAIN_MOST = 24 }; /* halvings of one step: more than any conversation ha
 
 maki_status maki_manage_count(maki_manage_work *r, double *tokens, maki_err *err)
 {
-    const maki_view *view;
     maki_view_totals totals;
     if (r->in->cancelled && r->in->cancelled(r->in->cancel_ctx))
         return maki_fail(err, MAKI_CANCELLED, "the run was cancelled");
-    maki_status st = maki_conv_view(r->conv, MAKI_NOW, MAKI_NOW, &view, err);
-    if (st == MAKI_OK) st = maki_conv_total(r->conv, view, &totals, err);
+    maki_status st = maki_conv_total_now(r->conv, &totals, err);
     if (st == MAKI_OK) *tokens = (double)totals.tokens + r->in->other_tokens;
     return st;
 }
