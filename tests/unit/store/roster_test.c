@@ -311,6 +311,38 @@ static void test_unknown_fields(kit *k)
     check_four(k);
 }
 
+/* What other programs have in it survives any failure, or is put aside. */
+static void test_unknown_fields_kept(kit *k)
+{
+    static char large[3 << 20];
+    bool injected = true;
+    tap_row("fields of other programs, with each allocation failing in turn");
+    for (size_t nth = 1; injected; nth++) {
+        kit_all all;
+        folder_write(k->view, MAKI_LIT("{\"theirs\":\"私の\",\"entries\":{},\"more\":[1]}"));
+        fake_alloc_fail_at(&k->fe, nth);
+        kit_read(k, &all);
+        injected = fake_alloc_failed(&k->fe);
+        fake_alloc_fail_at(&k->fe, 0);
+        maki_str text = folder_read(k->view);
+        bool good = CHECK(maki_str_has(text, MAKI_LIT("\"theirs\":\"私の\""))) &&
+                    CHECK(maki_str_has(text, MAKI_LIT("\"more\":[1]")));
+        if (!good) printf("# allocation %zu: %s\n", nth, all.err.msg);
+        free_text(text);
+    }
+    tap_row("more of them than are held: what it was is put aside");
+    kit_all all;
+    size_t n = (size_t)sprintf(large, "{\"entries\":{}");
+    for (int i = 0; n + 2000 < sizeof large; i++)
+        n += (size_t)sprintf(large + n, ",\"field%d\":\"%01000d\"", i, i);
+    n += (size_t)sprintf(large + n, "}");
+    folder_write(k->view, (maki_str){ large, n });
+    kit_read(k, &all);
+    CHECK(strstr(all.report.note, "what it was is in") != NULL);
+    remove_asides(k);
+    check_four(k);
+}
+
 static void test_locked(kit *k)
 {
     kit_all all;
@@ -570,6 +602,7 @@ int main(void)
     test_aside(&k);
     test_in_its_place(&k);
     test_unknown_fields(&k);
+    test_unknown_fields_kept(&k);
     test_locked(&k);
     test_often(&k);
     test_faults(&k);
