@@ -214,7 +214,7 @@ static maki_status read_events(const maki_env *env, const char *folder, maki_ses
     char path[MAKI_PATH_MAX];
     reading r = { s, model };
     events_path(folder, s->id, path);
-    int fd = env->files->open(env->files, path, O_RDONLY, 0);
+    int fd = env->files->open(env->files, path, O_RDONLY | O_NONBLOCK, 0);
     if (fd < 0) return errno == ENOENT ? MAKI_OK : maki_fail_errno(err, "reading events");
     maki_status st =
         maki_lines_each(env, fd, s->read_events, EVENT_MAX, take_event, &r, &s->read_events, err);
@@ -253,7 +253,7 @@ maki_status maki_transcript_read(const maki_env *env, const char *folder, maki_s
     struct stat st;
     bool model = false;
     snprintf(path, sizeof path, "%s/%s.jsonl", folder, s->id);
-    int fd = env->files->open(env->files, path, O_RDONLY, 0);
+    int fd = env->files->open(env->files, path, O_RDONLY | O_NONBLOCK, 0); /* it may be a pipe */
     if (fd < 0) return maki_fail_errno(err, "reading a session");
     if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
         env->files->close(env->files, fd);
