@@ -10,7 +10,7 @@
 #include "random_run.h"
 #include "summary/offline.h"
 
-enum { SEEDS = 1500 };
+enum { SEEDS = 2000 };
 
 static maki_tally exact; /* counts anew, in the default family */
 
@@ -112,7 +112,7 @@ static bool check_pinned(run *r, const model_view *before)
 static bool make_room(run *r)
 {
     static model_view before;
-    for (size_t i = run_chance(r, 2) ? 0 : 3 + run_chance(r, 6); i > 0; i--) {
+    for (size_t i = run_chance(r, 4) ? 0 : 3 + run_chance(r, 6); i > 0; i--) {
         run_tell(r, "more to say: ");
         if (!run_append(r)) return false;
     }
@@ -153,7 +153,7 @@ static bool make_room(run *r)
 
 static bool one_step(run *r)
 {
-    return run_chance(r, 3) ? run_ordinary_step(r) : make_room(r);
+    return run_chance(r, 4) ? run_ordinary_step(r) : make_room(r);
 }
 
 int main(int argc, char **argv)
