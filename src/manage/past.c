@@ -14,7 +14,7 @@
 enum {
     NEWEST = 64 << 10, /* bytes of events in which the newest note is looked for */
     FIELDS_MOST = 400,
-    RUNS_MOST = 64, /* runs that can be taken back one after the other, newest first */
+    RUNS_MOST = 64, /* runs that are looked at in one pass over the events */
     EVENTS_MOST = 8 << 20
 };
 
@@ -152,8 +152,10 @@ maki_status maki_past_take_back(maki_conv *conv, uint64_t before, uint64_t last,
 
 /* ---- a whole run ------------------------------------------------------------------------------------------ */
 
-/* The newest runs that were not taken back, the newest last. */
+/* The newest runs up to `most` that were not taken back, the newest last. */
 typedef struct runs {
+    uint64_t least, most; /* which are meant */
+    uint64_t left_out;    /* the newest for which there was no room; 0: none */
     note at[RUNS_MOST];
     size_t count;
 } runs;
@@ -175,20 +177,27 @@ static maki_status gather(void *ctx, uint64_t ev, maki_str row, uint64_t at, mak
     for (size_t i = 0; i < all->count; i++) {
         if (all->at[i].ev == one.undone) drop(all, i);
     }
-    if (one.undone || one.first == 0) return MAKI_OK;
-    if (all->count == RUNS_MOST) drop(all, 0);
+    if (one.undone || one.first == 0 || ev < all->least || ev > all->most) return MAKI_OK;
+    if (all->count == RUNS_MOST) {
+        all->left_out = all->at[0].ev;
+        drop(all, 0);
+    }
     all->at[all->count++] = one;
     return MAKI_OK;
 }
 
 static maki_status find_run(maki_conv *conv, uint64_t run, note *out, maki_err *err)
 {
-    runs all = { .count = 0 };
+    runs all = { .least = run, .most = run ? run : UINT64_MAX };
     maki_status st = maki_log_each_event(maki_conv_log(conv), gather, &all, err);
+    while (st == MAKI_OK && all.count == 0 && all.left_out) { /* those behind it were taken back */
+        all = (runs){ .least = run, .most = all.left_out };
+        st = maki_log_each_event(maki_conv_log(conv), gather, &all, err);
+    }
     if (st != MAKI_OK) return st;
-    for (size_t i = all.count; i > 0; i--) {
-        *out = all.at[i - 1];
-        if (run == 0 || out->ev == run) return MAKI_OK;
+    if (all.count) {
+        *out = all.at[all.count - 1];
+        return MAKI_OK;
     }
     if (run == 0) return maki_refuse(err, "NOTHING_TO_DO", "there is no run to take back");
     return maki_refuse(err, "NOTHING_TO_DO",
