@@ -11,9 +11,9 @@
 #include "base/json_write.h"
 #include "base/str.h"
 #include "base/text.h"
+#include "summary/message_text.h"
 #include "summary/offline.h"
 #include "summary/probe.h"
-#include "summary/render.h"
 
 enum { MOST = 1 << 26, BUDGET = 600 };
 
@@ -89,7 +89,7 @@ static maki_buf as_earlier(const maki_env *env, maki_str text)
 static maki_status render(void *ctx, maki_str json, maki_err *err)
 {
     maki_letters letters = { 0 };
-    return maki_render_message(json, &letters, maki_buf_sink(ctx), err);
+    return maki_message_text(json, &letters, maki_buf_sink(ctx), err);
 }
 
 static void check_rendered(const maki_env *env, maki_str rows)

@@ -408,6 +408,23 @@ double maki_json_double(maki_str number)
     return negative ? -value : value;
 }
 
+bool maki_json_whole(maki_str value, uint64_t *out)
+{
+    if (value.len == 0 || maki_json_kind_of(value) != MAKI_JSON_NUMBER) return false;
+    double d = maki_json_double(value);
+    if (!(d >= 0 && d < 9e15)) return false;
+    *out = (uint64_t)d;
+    return true;
+}
+
+uint64_t maki_json_whole_field(maki_str object, maki_str name)
+{
+    maki_str value;
+    uint64_t whole = 0;
+    if (maki_json_get(object, name, &value)) (void)maki_json_whole(value, &whole);
+    return whole;
+}
+
 bool maki_json_true(maki_str value)
 {
     return value.len > 0 && value.ptr[0] == 't';

@@ -15,6 +15,12 @@
 /* Is an escaped key this name? */
 bool maki_json_key_is(maki_str key, maki_str name);
 
+/* A number that can be a count or a seq: from 0 to under 9e15, where a double is still exact; what is
+ * behind its point does not count.  False: it is none, and *out is as it was. */
+bool maki_json_whole(maki_str value, uint64_t *out);
+/* The same of a field of an object; 0 when it has none that can be one. */
+uint64_t maki_json_whole_field(maki_str object, maki_str name);
+
 /* What stands between the quotes, still escaped. */
 maki_str maki_json_inside(maki_str string);
 /* The text of a string: borrowed from the input when it has no escapes, else decoded into the

@@ -150,60 +150,6 @@ static int models(maki_buf *out, maki_str body)
     return 200;
 }
 
-static int gemini_models(maki_buf *out, maki_str body)
-{
-    (void)body;
-    fake_write(out, "{'models':[{'name':'models/fake','version':'1','displayName':'Fake',"
-                    "'inputTokenLimit':1048576,'outputTokenLimit':65536,"
-                    "'supportedGenerationMethods':['generateContent','countTokens']}]}\n");
-    return 200;
-}
-
-static int gemini_model(maki_buf *out, maki_str body)
-{
-    (void)body;
-    fake_write(out, "{'name':'models/fake','version':'1','displayName':'Fake',"
-                    "'inputTokenLimit':1048576,'outputTokenLimit':65536}\n");
-    return 200;
-}
-
-static int lmstudio_models(maki_buf *out, maki_str body)
-{
-    (void)body;
-    fake_write(out, "{'object':'list','data':[{'id':'fake','object':'model','type':'llm','state':"
-                    "'loaded','max_context_length':131072,'loaded_context_length':16384},"
-                    "{'id':'fake-large','object':'model','type':'llm','state':'not-loaded',"
-                    "'max_context_length':262144}]}\n");
-    return 200;
-}
-
-static int ollama_tags(maki_buf *out, maki_str body)
-{
-    (void)body;
-    fake_write(out, "{'models':[{'name':'fake:latest','model':'fake:latest',"
-                    "'modified_at':'2025-10-09T08:53:20Z','size':1000,'digest':'fa4e','details':"
-                    "{'parent_model':'','format':'gguf','family':'fake','families':['fake'],"
-                    "'parameter_size':'1B','quantization_level':'Q4_0'}}]}\n");
-    return 200;
-}
-
-static int ollama_show(maki_buf *out, maki_str body)
-{
-    (void)body;
-    fake_write(out, "{'modelfile':'','parameters':'','template':'{{ .Prompt }}','details':"
-                    "{'format':'gguf','family':'fake','parameter_size':'1B'},"
-                    "'model_info':{'general.architecture':'fake','fake.context_length':8192},"
-                    "'capabilities':['completion','tools','thinking']}\n");
-    return 200;
-}
-
-static int ollama_version(maki_buf *out, maki_str body)
-{
-    (void)body;
-    fake_write(out, "{'version':'0.12.0'}\n");
-    return 200;
-}
-
 static int count_tokens(maki_buf *out, maki_str body)
 {
     fake_write(out, "{'input_tokens':%n}\n", (int64_t)(body.len / 4 + 1));
@@ -218,32 +164,51 @@ static int gemini_count(maki_buf *out, maki_str body)
     return 200;
 }
 
-static int root(maki_buf *out, maki_str body)
-{
-    (void)body;
-    fake_write(out, "{'fake':true}\n");
-    return 200;
-}
+/* What is always the same. */
+static const char gemini_models[] =
+    "{'models':[{'name':'models/fake','version':'1','displayName':'Fake',"
+    "'inputTokenLimit':1048576,'outputTokenLimit':65536,"
+    "'supportedGenerationMethods':['generateContent','countTokens']}]}\n";
+static const char gemini_model[] = "{'name':'models/fake','version':'1','displayName':'Fake',"
+                                   "'inputTokenLimit':1048576,'outputTokenLimit':65536}\n";
+static const char lmstudio_models[] =
+    "{'object':'list','data':[{'id':'fake','object':'model','type':'llm','state':"
+    "'loaded','max_context_length':131072,'loaded_context_length':16384},"
+    "{'id':'fake-large','object':'model','type':'llm','state':'not-loaded',"
+    "'max_context_length':262144}]}\n";
+static const char ollama_tags[] =
+    "{'models':[{'name':'fake:latest','model':'fake:latest',"
+    "'modified_at':'2025-10-09T08:53:20Z','size':1000,'digest':'fa4e','details':"
+    "{'parent_model':'','format':'gguf','family':'fake','families':['fake'],"
+    "'parameter_size':'1B','quantization_level':'Q4_0'}}]}\n";
+static const char ollama_show[] =
+    "{'modelfile':'','parameters':'','template':'{{ .Prompt }}','details':"
+    "{'format':'gguf','family':'fake','parameter_size':'1B'},"
+    "'model_info':{'general.architecture':'fake','fake.context_length':8192},"
+    "'capabilities':['completion','tools','thinking']}\n";
+static const char ollama_version[] = "{'version':'0.12.0'}\n";
+static const char root[] = "{'fake':true}\n";
 
 static const struct other_row {
     const char *method, *path; /* how the path ends */
     int (*say)(maki_buf *out, maki_str body);
+    const char *text; /* or this, and 200 */
 } other_rows[] = {
-    { "POST", "/embeddings", openai_embeddings },
-    { "POST", "/api/embed", ollama_embed },
-    { "POST", ":embedContent", gemini_embed },
-    { "POST", ":batchEmbedContents", gemini_embed_batch },
-    { "POST", "/messages/count_tokens", count_tokens },
-    { "POST", ":countTokens", gemini_count },
-    { "GET", "/v1beta/models", gemini_models },
-    { "GET", "/v1beta/models/fake", gemini_model },
-    { "GET", "/api/v0/models", lmstudio_models },
-    { "GET", "/models", models },
-    { "GET", "/api/tags", ollama_tags },
-    { "POST", "/api/show", ollama_show },
-    { "GET", "/api/version", ollama_version },
-    { "GET", "/", root },
-    { "HEAD", "/", root },
+    { "POST", "/embeddings", openai_embeddings, NULL },
+    { "POST", "/api/embed", ollama_embed, NULL },
+    { "POST", ":embedContent", gemini_embed, NULL },
+    { "POST", ":batchEmbedContents", gemini_embed_batch, NULL },
+    { "POST", "/messages/count_tokens", count_tokens, NULL },
+    { "POST", ":countTokens", gemini_count, NULL },
+    { "GET", "/v1beta/models", NULL, gemini_models },
+    { "GET", "/v1beta/models/fake", NULL, gemini_model },
+    { "GET", "/api/v0/models", NULL, lmstudio_models },
+    { "GET", "/models", models, NULL },
+    { "GET", "/api/tags", NULL, ollama_tags },
+    { "POST", "/api/show", NULL, ollama_show },
+    { "GET", "/api/version", NULL, ollama_version },
+    { "GET", "/", NULL, root },
+    { "HEAD", "/", NULL, root },
 };
 
 int fake_say_other(maki_buf *out, maki_str method, maki_str path, maki_str body)
@@ -251,7 +216,9 @@ int fake_say_other(maki_buf *out, maki_str method, maki_str path, maki_str body)
     for (size_t i = 0; i < sizeof other_rows / sizeof other_rows[0]; i++) {
         const struct other_row *row = &other_rows[i];
         if (maki_str_is(method, maki_str_of(row->method)) && ends(path, maki_str_of(row->path))) {
-            return row->say(out, body);
+            if (row->say) return row->say(out, body);
+            fake_write(out, row->text);
+            return 200;
         }
     }
     return 0;

@@ -64,13 +64,6 @@ static maki_status write_decided(maki_conv *conv, const moment *then, const maki
     return maki_log_commit(conv->log, err);
 }
 
-static maki_status totals(maki_conv *conv, maki_view_totals *out, maki_err *err)
-{
-    const maki_view *view;
-    maki_status st = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, err);
-    return st == MAKI_OK ? maki_conv_total(conv, view, out, err) : st;
-}
-
 static maki_status try_once(maki_conv *conv, const unsigned char *expect, maki_decide_fn decide,
                             void *ctx, maki_change *out, maki_err *err)
 {
@@ -96,7 +89,7 @@ static maki_status try_once(maki_conv *conv, const unsigned char *expect, maki_d
     maki_buf_free(&d.fields);
     if (st != MAKI_OK) return st;
     /* It is done: that its effect cannot be told now must not look as if it had failed. */
-    if (totals(conv, &after, NULL) != MAKI_OK) after = before;
+    if (maki_conv_total_now(conv, &after, NULL) != MAKI_OK) after = before;
     out->seq = maki_log_last(conv->log);
     memcpy(out->head, maki_log_head(conv->log), MAKI_CHAIN_LEN);
     out->removed = before.messages > after.messages ? before.messages - after.messages : 0;

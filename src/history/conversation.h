@@ -94,7 +94,9 @@ typedef struct maki_view_totals {
 /* Of a view, in the family that the conversation was opened with. */
 maki_status maki_conv_total(maki_conv *conv, const maki_view *view, maki_view_totals *out,
                             maki_err *err);
-/* The same in a family by its number (tally.h). */
+/* Of the newest view. */
+maki_status maki_conv_total_now(maki_conv *conv, maki_view_totals *out, maki_err *err);
+/* Of a view in a family by its number (tally.h). */
 maki_status maki_conv_total_in(maki_conv *conv, const maki_view *view, size_t family, bool wait,
                                maki_view_totals *out, maki_err *err);
 /* Of messages [from, to], whatever was done to them. */

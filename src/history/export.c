@@ -82,12 +82,6 @@ typedef struct level {
     uint32_t up;
 } level;
 
-static uint64_t number(maki_str value)
-{
-    double d = maki_json_double(value);
-    return d > 0 && d < 9e15 ? (uint64_t)d : 0;
-}
-
 static bool string_field(maki_str object, const char *name, maki_str *value)
 {
     return maki_json_get(object, maki_str_of(name), value) &&
@@ -112,14 +106,16 @@ static maki_status note_orphans(level *l, maki_str list, maki_err *err)
         maki_json_iter spans = maki_json_items(rows), made = maki_json_items(evs);
         while (st == MAKI_OK && maki_json_next(&spans, &item)) {
             maki_json_iter two = maki_json_items(item.value);
-            if (maki_json_next(&two, &part)) t.from = number(part.value);
-            if (maki_json_next(&two, &part)) t.to = number(part.value);
+            t.from = t.to = 0;
+            if (maki_json_next(&two, &part)) (void)maki_json_whole(part.value, &t.from);
+            if (maki_json_next(&two, &part)) (void)maki_json_whole(part.value, &t.to);
             if (t.from) st = add_tagging(l->x, t, err);
         }
         t.from = t.to = 0;
         t.up = l->up;
         while (st == MAKI_OK && maki_json_next(&made, &item)) {
-            t.ev = number(item.value);
+            t.ev = 0;
+            (void)maki_json_whole(item.value, &t.ev);
             st = add_tagging(l->x, t, err);
         }
     }
@@ -542,8 +538,7 @@ static maki_status tell(ui *u, uint64_t ev, maki_str event, unsigned kind, maki_
 {
     maki_jw *w = &u->w;
     maki_str message = { "{}", 2 }, value, id = MAKI_LIT("\"\"");
-    uint64_t seq = 0, before = 0, after = 0;
-    if (maki_json_get(event, MAKI_LIT("at"), &value)) seq = number(value);
+    uint64_t seq = maki_json_whole_field(event, MAKI_LIT("at")), before = 0, after = 0;
     maki_status st = tokens_at(u, seq, ev - 1, &before, err);
     if (st == MAKI_OK) st = tokens_at(u, seq, ev, &after, err);
     if (st != MAKI_OK) return st;
@@ -565,8 +560,7 @@ static maki_status tell(ui *u, uint64_t ev, maki_str event, unsigned kind, maki_
         maki_jw_raw(w, words_of(message));
         ui_number(w, "cost", 0);
     } else {
-        ui_number(w, "messagesRemoved",
-                  maki_json_get(event, MAKI_LIT("messages"), &value) ? number(value) : 0);
+        ui_number(w, "messagesRemoved", maki_json_whole_field(event, MAKI_LIT("messages")));
     }
     ui_number(w, "prevContextTokens", before);
     ui_number(w, "newContextTokens", after);

@@ -32,7 +32,7 @@ static maki_status find_event(void *ctx, uint64_t ev, maki_str row, uint64_t at,
     (void)at;
     (void)err;
     if (ev != place->ev) return MAKI_OK;
-    if (maki_json_get(row, MAKI_LIT("at"), &value)) place->at = (uint64_t)maki_json_double(value);
+    if (maki_json_get(row, MAKI_LIT("at"), &value)) (void)maki_json_whole(value, &place->at);
     return MAKI_OK;
 }
 

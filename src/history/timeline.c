@@ -76,9 +76,9 @@ static maki_event_type type_of(maki_str type)
 /* A number that can be a seq, else 0. */
 static uint64_t whole(maki_str value)
 {
-    if (value.len == 0 || maki_json_kind_of(value) != MAKI_JSON_NUMBER) return 0;
-    double d = maki_json_double(value);
-    return d > 0 && d < 9e15 ? (uint64_t)d : 0;
+    uint64_t n = 0;
+    (void)maki_json_whole(value, &n);
+    return n;
 }
 
 /* The token family; one that says none is from when there was only the estimate. */

@@ -346,6 +346,13 @@ maki_status maki_conv_total(maki_conv *conv, const maki_view *view, maki_view_to
     return maki_conv_total_in(conv, view, conv->family, conv->wait, out, err);
 }
 
+maki_status maki_conv_total_now(maki_conv *conv, maki_view_totals *out, maki_err *err)
+{
+    const maki_view *view;
+    maki_status st = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, err);
+    return st == MAKI_OK ? maki_conv_total(conv, view, out, err) : st;
+}
+
 maki_status maki_conv_tokens(maki_conv *conv, uint64_t from, uint64_t to, size_t family, bool wait,
                              maki_view_totals *out, maki_err *err)
 {

@@ -157,16 +157,6 @@ static maki_status read_header(maki_log *log, maki_err *err)
     return st == MAKI_CANCELLED ? MAKI_OK : st;
 }
 
-/* A number of messages; false when it is none. */
-static bool count_of(maki_str value, uint64_t *out)
-{
-    if (maki_json_kind_of(value) != MAKI_JSON_NUMBER) return false;
-    double d = maki_json_double(value);
-    if (!(d >= 0 && d < 9e15)) return false;
-    *out = (uint64_t)d;
-    return true;
-}
-
 static bool hex_chain(maki_str string, unsigned char out[MAKI_CHAIN_LEN])
 {
     char text[8 + 2 * MAKI_CHAIN_LEN + 3];
@@ -185,7 +175,7 @@ static maki_status read_fork(void *ctx, maki_str line, uint64_t at, maki_err *er
     if (maki_json_check(line, &event, err) != MAKI_OK) return MAKI_CANCELLED;
     if (maki_json_get(event, MAKI_LIT("type"), &type) &&
         maki_json_kind_of(type) == MAKI_JSON_STRING && maki_json_text_is(type, MAKI_LIT("fork"))) {
-        if (!maki_json_get(event, MAKI_LIT("seq"), &value) || !count_of(value, &log->base) ||
+        if (!maki_json_get(event, MAKI_LIT("seq"), &value) || !maki_json_whole(value, &log->base) ||
             !maki_json_get(event, MAKI_LIT("chain"), &value) || !hex_chain(value, log->start)) {
             return maki_fail(err, MAKI_CORRUPT, "the fork event does not tell where it forks");
         }

@@ -127,12 +127,7 @@ static maki_status sample(checking *c, maki_err *err)
 static bool number(maki_str object, const char *name, uint64_t *out)
 {
     maki_str value;
-    if (!maki_json_get(object, maki_str_of(name), &value)) return false;
-    if (maki_json_kind_of(value) != MAKI_JSON_NUMBER) return false;
-    double d = maki_json_double(value);
-    if (!(d >= 0 && d < 9e15)) return false;
-    *out = (uint64_t)d;
-    return true;
+    return maki_json_get(object, maki_str_of(name), &value) && maki_json_whole(value, out);
 }
 
 static bool type_is(maki_str event, maki_str name)

@@ -30,10 +30,8 @@ static const char *reason_of(const maki_manage_in *in, double tokens, double all
 
 static maki_status count_first(maki_manage_work *work, uint64_t *messages, maki_err *err)
 {
-    const maki_view *view;
     maki_view_totals totals;
-    maki_status st = maki_conv_view(work->conv, MAKI_NOW, MAKI_NOW, &view, err);
-    if (st == MAKI_OK) st = maki_conv_total(work->conv, view, &totals, err);
+    maki_status st = maki_conv_total_now(work->conv, &totals, err);
     if (st != MAKI_OK) return st;
     work->report->tokens_before = (double)totals.tokens + work->in->other_tokens;
     work->report->tokens_after = work->report->tokens_before;

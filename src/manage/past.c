@@ -14,7 +14,7 @@
 enum {
     NEWEST = 64 << 10, /* bytes of events in which the newest note is looked for */
     FIELDS_MOST = 400,
-    RUNS_MOST = 64, /* runs that can be taken back one after the other, newest first */
+    RUNS_MOST = 64, /* runs that are looked at in one pass over the events */
     EVENTS_MOST = 8 << 20
 };
 
@@ -27,16 +27,6 @@ typedef struct note {
     bool failed;
     double tokens;
 } note;
-
-static uint64_t count_in(maki_str event, const char *name)
-{
-    maki_str value;
-    if (!maki_json_get(event, maki_str_of(name), &value) ||
-        maki_json_kind_of(value) != MAKI_JSON_NUMBER)
-        return 0;
-    double n = maki_json_double(value);
-    return n >= 1 && n < 9e15 ? (uint64_t)n : 0;
-}
 
 static bool text_is(maki_str event, const char *name, maki_str text)
 {
@@ -53,11 +43,11 @@ static bool read_note(maki_str row, note *out)
         maki_json_check(row, &event, NULL) != MAKI_OK ||
         !text_is(event, "type", MAKI_LIT("manifest")) || !text_is(event, "of", MAKI_LIT("manage")))
         return false;
-    *out = (note){ .ev = count_in(event, "ev"),
-                   .first = count_in(event, "first"),
-                   .last = count_in(event, "last"),
-                   .undone = count_in(event, "undone"),
-                   .tokens = (double)count_in(event, "tokensAfter") };
+    *out = (note){ .ev = maki_json_whole_field(event, MAKI_LIT("ev")),
+                   .first = maki_json_whole_field(event, MAKI_LIT("first")),
+                   .last = maki_json_whole_field(event, MAKI_LIT("last")),
+                   .undone = maki_json_whole_field(event, MAKI_LIT("undone")),
+                   .tokens = (double)maki_json_whole_field(event, MAKI_LIT("tokensAfter")) };
     out->failed = maki_json_get(event, MAKI_LIT("failed"), &failed) && maki_json_true(failed);
     return true;
 }
@@ -162,8 +152,10 @@ maki_status maki_past_take_back(maki_conv *conv, uint64_t before, uint64_t last,
 
 /* ---- a whole run ------------------------------------------------------------------------------------------ */
 
-/* The newest runs that were not taken back, the newest last. */
+/* The newest runs up to `most` that were not taken back, the newest last. */
 typedef struct runs {
+    uint64_t least, most; /* which are meant */
+    uint64_t left_out;    /* the newest for which there was no room; 0: none */
     note at[RUNS_MOST];
     size_t count;
 } runs;
@@ -185,49 +177,49 @@ static maki_status gather(void *ctx, uint64_t ev, maki_str row, uint64_t at, mak
     for (size_t i = 0; i < all->count; i++) {
         if (all->at[i].ev == one.undone) drop(all, i);
     }
-    if (one.undone || one.first == 0) return MAKI_OK;
-    if (all->count == RUNS_MOST) drop(all, 0);
+    if (one.undone || one.first == 0 || ev < all->least || ev > all->most) return MAKI_OK;
+    if (all->count == RUNS_MOST) {
+        all->left_out = all->at[0].ev;
+        drop(all, 0);
+    }
     all->at[all->count++] = one;
     return MAKI_OK;
 }
 
 static maki_status find_run(maki_conv *conv, uint64_t run, note *out, maki_err *err)
 {
-    runs all = { .count = 0 };
+    runs all = { .least = run, .most = run ? run : UINT64_MAX };
     maki_status st = maki_log_each_event(maki_conv_log(conv), gather, &all, err);
+    while (st == MAKI_OK && all.count == 0 && all.left_out) { /* those behind it were taken back */
+        all = (runs){ .least = run, .most = all.left_out };
+        st = maki_log_each_event(maki_conv_log(conv), gather, &all, err);
+    }
     if (st != MAKI_OK) return st;
-    for (size_t i = all.count; i > 0; i--) {
-        *out = all.at[i - 1];
-        if (run == 0 || out->ev == run) return MAKI_OK;
+    if (all.count) {
+        *out = all.at[all.count - 1];
+        return MAKI_OK;
     }
     if (run == 0) return maki_refuse(err, "NOTHING_TO_DO", "there is no run to take back");
     return maki_refuse(err, "NOTHING_TO_DO",
                        "event %" PRIu64 " is not the note of a run, or that was taken back", run);
 }
 
-static maki_status view_tokens(maki_conv *conv, double *tokens, maki_err *err)
-{
-    const maki_view *view;
-    maki_view_totals totals = { 0 };
-    maki_status st = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, err);
-    if (st == MAKI_OK) st = maki_conv_total(conv, view, &totals, err);
-    *tokens = (double)totals.tokens;
-    return st;
-}
-
 maki_status maki_past_undo(maki_conv *conv, uint64_t run, maki_past_undone *out, maki_err *err)
 {
     char fields[FIELDS_MOST];
     maki_change change;
+    maki_view_totals before = { 0 }, after = { 0 };
     note found = { 0 };
     *out = (maki_past_undone){ 0 };
     maki_status st = find_run(conv, run, &found, err);
-    if (st == MAKI_OK) st = view_tokens(conv, &out->tokens_before, err);
+    if (st == MAKI_OK) st = maki_conv_total_now(conv, &before, err);
     if (st == MAKI_OK)
         st = maki_past_take_back(conv, found.first - 1, found.last, &out->events, err);
-    if (st == MAKI_OK) st = view_tokens(conv, &out->tokens_after, err);
+    if (st == MAKI_OK) st = maki_conv_total_now(conv, &after, err);
     if (st != MAKI_OK) return st;
     out->run = found.ev;
+    out->tokens_before = (double)before.tokens;
+    out->tokens_after = (double)after.tokens;
     /* as failed: what a person took back is not done again at once */
     snprintf(fields, sizeof fields,
              "\"of\":\"manage\",\"undone\":%" PRIu64 ",\"tokensAfter\":%.0f,\"failed\":true",

@@ -33,15 +33,6 @@ typedef struct note {
     char cover[HEX];
 } note;
 
-static uint64_t number_of(maki_str event, maki_str name)
-{
-    maki_str value;
-    if (!maki_json_get(event, name, &value) || maki_json_kind_of(value) != MAKI_JSON_NUMBER)
-        return 0;
-    double d = maki_json_double(value);
-    return d > 0 && d < 9e15 ? (uint64_t)d : 0;
-}
-
 /* False: this event is no note, or not one that can be read. */
 static bool read_note(uint64_t ev, maki_str row, maki_str *event, note *out)
 {
@@ -53,9 +44,9 @@ static bool read_note(uint64_t ev, maki_str row, maki_str *event, note *out)
     if (!maki_block_string(*event, MAKI_LIT("cover"), &cover)) return false;
     if (maki_json_inside(cover).len != HEX) return false;
     *out = (note){ .ev = ev,
-                   .before = number_of(*event, MAKI_LIT("before")),
-                   .covers = number_of(*event, MAKI_LIT("covers")),
-                   .tokens = number_of(*event, MAKI_LIT("tokens")) };
+                   .before = maki_json_whole_field(*event, MAKI_LIT("before")),
+                   .covers = maki_json_whole_field(*event, MAKI_LIT("covers")),
+                   .tokens = maki_json_whole_field(*event, MAKI_LIT("tokens")) };
     memcpy(out->cover, maki_json_inside(cover).ptr, HEX);
     return true;
 }
@@ -141,8 +132,8 @@ static void read_survey(maki_str event, maki_survey *out)
 {
     maki_str lost;
     *out = (maki_survey){ .measured = true,
-                          .kept = number_of(event, MAKI_LIT("factsKept")),
-                          .lost = number_of(event, MAKI_LIT("factsLost")) };
+                          .kept = maki_json_whole_field(event, MAKI_LIT("factsKept")),
+                          .lost = maki_json_whole_field(event, MAKI_LIT("factsLost")) };
     if (!maki_json_get(event, MAKI_LIT("lost"), &lost)) return;
     if (maki_json_kind_of(lost) != MAKI_JSON_ARRAY || lost.len - 2 > sizeof out->list) return;
     out->list_len = lost.len - 2;
@@ -190,16 +181,6 @@ maki_summarizer maki_summarizer_prepared(const maki_prepared_source *source)
     return (maki_summarizer){ .usable = usable, .run = run, .ctx = source };
 }
 
-static maki_status total_of(maki_conv *conv, double *tokens, maki_err *err)
-{
-    const maki_view *view;
-    maki_view_totals totals = { 0 };
-    maki_status st = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, err);
-    if (st == MAKI_OK) st = maki_conv_total(conv, view, &totals, err);
-    *tokens = (double)totals.tokens;
-    return st;
-}
-
 maki_status maki_prepared_condense(maki_conv *conv, const unsigned char *expect, size_t keep,
                                    double aim, const maki_summarizer *summarizer, maki_change *out,
                                    maki_err *err)
@@ -208,13 +189,13 @@ maki_status maki_prepared_condense(maki_conv *conv, const unsigned char *expect,
     maki_prepared_source source = { conv, &measured };
     maki_summarizer by = maki_summarizer_prepared(&source);
     maki_prepared prepared;
-    double tokens = 0;
+    maki_view_totals now = { 0 };
     *out = (maki_change){ 0 };
     maki_status st = maki_prepared_find(conv, keep, &prepared, err);
-    if (st == MAKI_OK && prepared.event) st = total_of(conv, &tokens, err);
+    if (st == MAKI_OK && prepared.event) st = maki_conv_total_now(conv, &now, err);
     if (st != MAKI_OK) return st;
-    if (prepared.event && tokens - (double)prepared.covers + (double)prepared.tokens <= aim)
-        keep = prepared.keep;
+    double then = (double)now.tokens - (double)prepared.covers + (double)prepared.tokens;
+    if (prepared.event && then <= aim) keep = prepared.keep;
     return maki_conv_condense(conv, expect, keep, &by, out, err);
 }
 

@@ -12,12 +12,10 @@ enum { AGAIN_MOST = 24 }; /* halvings of one step: more than any conversation ha
 
 maki_status maki_manage_count(maki_manage_work *r, double *tokens, maki_err *err)
 {
-    const maki_view *view;
     maki_view_totals totals;
     if (r->in->cancelled && r->in->cancelled(r->in->cancel_ctx))
         return maki_fail(err, MAKI_CANCELLED, "the run was cancelled");
-    maki_status st = maki_conv_view(r->conv, MAKI_NOW, MAKI_NOW, &view, err);
-    if (st == MAKI_OK) st = maki_conv_total(r->conv, view, &totals, err);
+    maki_status st = maki_conv_total_now(r->conv, &totals, err);
     if (st == MAKI_OK) *tokens = (double)totals.tokens + r->in->other_tokens;
     return st;
 }
@@ -113,14 +111,21 @@ static maki_status take_back(maki_manage_work *r, const uint64_t *events, size_t
     return st == MAKI_OK ? count_again(r, err) : st;
 }
 
-/* Remember a step that may have to be taken back. */
-static void suspend(maki_manage_work *r, const maki_step *step, const maki_took *took,
-                    const maki_taken *taken, const char *action)
+/* The report as it is, before the first of steps that may have to be taken back. */
+static void remember_report(maki_manage_work *r, const maki_taken *taken)
 {
-    if (r->pending_count == 0) {
-        r->pending_action = action;
-        r->pending_from = (size_t)(taken - r->report->taken);
-    }
+    const maki_manage_report *report = r->report;
+    if (r->pending_count) return;
+    r->unpended.action = report->action;
+    r->unpended.removed = report->messages_removed;
+    r->unpended.survey = report->survey;
+    r->unpended.fell_back = report->fell_back;
+    r->pending_from = taken == &r->more ? report->taken_count : (size_t)(taken - report->taken);
+}
+
+/* Remember a step that may have to be taken back. */
+static void suspend(maki_manage_work *r, const maki_step *step, const maki_took *took)
+{
     r->pending_target = maki_step_target(r, step);
     for (size_t i = 0; i < took->count && r->pending_count < MAKI_PENDING_MOST; i++)
         r->pending[r->pending_count++] = took->events[i];
@@ -136,7 +141,10 @@ static maki_status settle(maki_manage_work *r, maki_err *err)
     st = take_back(r, r->pending, count, err);
     for (size_t i = r->pending_from; i < r->report->taken_count; i++)
         r->report->taken[i].undone = r->report->taken[i].event != 0;
-    r->report->action = r->pending_action;
+    r->report->action = r->unpended.action;
+    r->report->messages_removed = r->unpended.removed;
+    r->report->survey = r->unpended.survey;
+    r->report->fell_back = r->unpended.fell_back;
     r->failed = true;
     return st;
 }
@@ -145,7 +153,6 @@ static maki_status settle(maki_manage_work *r, maki_err *err)
 static maki_status judge(maki_manage_work *r, const maki_step *step, const maki_took *took,
                          double before, maki_taken *taken, bool *progress, maki_err *err)
 {
-    const char *action = r->report->action;
     taken->event = took->count ? took->events[took->count - 1] : 0;
     maki_status st = count_again(r, err);
     if (st != MAKI_OK) return st;
@@ -162,7 +169,7 @@ static maki_status judge(maki_manage_work *r, const maki_step *step, const maki_
         r->report->survey = took->survey;
         r->report->fell_back = took->fell_back;
     }
-    if (step->must_reach) suspend(r, step, took, taken, action);
+    if (step->must_reach) suspend(r, step, took);
     return MAKI_OK;
 }
 
@@ -174,6 +181,7 @@ static maki_status take(maki_manage_work *r, const maki_step *step, bool *progre
     maki_taken *taken = note(r, step->kind);
     double before = r->report->tokens_after;
     *progress = false;
+    if (step->must_reach) remember_report(r, taken);
     maki_status st = act(r, step, &took, &why);
     r->failed = st != MAKI_OK;
     if (st == MAKI_REFUSED && took.count == 0) {

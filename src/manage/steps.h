@@ -30,7 +30,12 @@ typedef struct maki_manage_work {
     size_t pending_count;
     size_t pending_from; /* the first of them in report->taken */
     double pending_target;
-    const char *pending_action; /* what the report said before them */
+    struct { /* what the report said before them */
+        const char *action;
+        uint64_t removed;
+        maki_survey survey;
+        maki_err fell_back;
+    } unpended;
 } maki_manage_work;
 
 /* What is sent now: the view and other_tokens.  Asked after each step: MAKI_CANCELLED when the run shall end. */

@@ -109,9 +109,9 @@ static bool has_beginning(void *ctx, const char *agent)
     return false;
 }
 
-/* The session that has this key; one that is active, if there is. */
-static bool find_key(const maki_env *env, const char *state, const char *name, char *path,
-                     size_t room)
+/* The active session that has this key. */
+static maki_status find_key(const maki_env *env, const char *state, const char *name, char *path,
+                            size_t room, bool *found, maki_err *err)
 {
     char agent[MAKI_ID_MAX];
     maki_arena arena = maki_arena_new(env->alloc, 1 << 16);
@@ -119,17 +119,18 @@ static bool find_key(const maki_env *env, const char *state, const char *name, c
     maki_session session;
     maki_roster_report report;
     maki_roster_in where = { .home = state, .agent = agent };
-    bool found = maki_session_key_parse(maki_str_of(name), &arena, &key, NULL) == MAKI_OK &&
-                 key.agent_id.len < sizeof agent;
-    if (found) {
+    maki_status st = maki_session_key_parse(maki_str_of(name), &arena, &key, NULL);
+    bool is_key = st == MAKI_OK && key.agent_id.len < sizeof agent;
+    *found = false;
+    if (st != MAKI_NOMEM) st = MAKI_OK; /* what is no key is not one of a session */
+    if (is_key) {
         snprintf(agent, sizeof agent, "%.*s", (int)key.agent_id.len, key.agent_id.ptr);
-        found =
-            maki_session_with_key(env, &where, name, &session, &found, &report, NULL) == MAKI_OK &&
-            found;
-        if (found) snprintf(path, room, "%s/agents/%s/sessions/%s.jsonl", state, agent, session.id);
+        st = maki_session_with_key(env, &where, name, &session, found, &report, err);
+        if (*found)
+            snprintf(path, room, "%s/agents/%s/sessions/%s.jsonl", state, agent, session.id);
     }
     maki_arena_free(&arena);
-    return found;
+    return st == MAKI_NOMEM ? maki_fail_nomem(err) : st;
 }
 
 static maki_status find_session(const maki_env *env, const char *name, char *path, size_t room,
@@ -137,8 +138,11 @@ static maki_status find_session(const maki_env *env, const char *name, char *pat
 {
     char state[3000];
     looking l = { name, path, room, 0 };
+    bool found = false;
     maki_home(state, sizeof state);
-    if (each_agent(state, has_id, &l) || find_key(env, state, name, path, room)) return MAKI_OK;
+    if (each_agent(state, has_id, &l)) return MAKI_OK;
+    maki_status st = find_key(env, state, name, path, room, &found, err);
+    if (st != MAKI_OK || found) return st;
     if (strlen(name) >= ABBREVIATED) each_agent(state, has_beginning, &l);
     if (l.found > 1)
         return maki_fail(err, MAKI_INVALID, "several ids begin with %.80s: give more of it", name);

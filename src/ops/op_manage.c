@@ -307,12 +307,11 @@ maki_status maki_op_manage_prepare(maki_call *call, maki_jw *out, maki_err *err)
     asked_run run;
     maki_prepare_report report = { 0 };
     maki_conv *conv = NULL;
-    const maki_view *view;
     maki_view_totals totals = { 0 };
     maki_status st = read_run(call, &run, err);
-    if (st == MAKI_OK) st = maki_field_conversation(call, false, &conv, err);
-    if (st == MAKI_OK) st = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, err);
-    if (st == MAKI_OK) st = maki_conv_total(conv, view, &totals, err);
+    if (st != MAKI_OK) return st;
+    st = maki_field_conversation(call, false, &conv, err);
+    if (st == MAKI_OK) st = maki_conv_total_now(conv, &totals, err);
     double sent = (double)totals.tokens + run.in.other_tokens;
     double percent = st == MAKI_OK ? 100 * sent / run.in.window : 0;
     bool due = run.in.force || maki_prepare_due(&run.by.settings, percent, run.in.threshold);

@@ -110,6 +110,8 @@ static maki_status read_scope(const maki_call *call, const char *agent, maki_sco
     maki_str value;
     if (maki_in(call, "scope", &value)) {
         maki_str name = maki_json_text(value, call->arena);
+        maki_status read = maki_arena_status(call->arena, err);
+        if (read != MAKI_OK) return read;
         if (maki_scope_named(name, out)) return MAKI_OK;
         return maki_fail(err, MAKI_INVALID,
                          "scope must be global, per-group or per-sender, at byte %zu",

@@ -72,7 +72,7 @@ static maki_status on_event(void *ctx, uint64_t ev, maki_str row, uint64_t at, m
     void *moved = maki_arena_grow(n->arena, n->steps, n->count, &n->room, sizeof *n->steps);
     if (!moved) return maki_arena_status(n->arena, err);
     n->steps = moved;
-    n->steps[n->count++] = (step){ ev, undo ? (uint64_t)maki_field_number(event, "target", 0) : 0,
+    n->steps[n->count++] = (step){ ev, undo ? maki_json_whole_field(event, MAKI_LIT("target")) : 0,
                                    (int64_t)maki_field_number(event, "ts", 0), false };
     return MAKI_OK;
 }
@@ -180,12 +180,12 @@ static maki_status add_made(counting *c, const maki_view_item *item, maki_err *e
 static maki_status correct_trims(counting *c, const maki_view_item *item, maki_err *err)
 {
     maki_status st = MAKI_OK;
-    for (size_t i = 0; st == MAKI_OK && i < c->view->trim_count; i++) {
+    uint64_t before = 0; /* several texts of one message stand one after the other */
+    for (size_t i = maki_view_trims_from(c->view, item->from);
+         st == MAKI_OK && i < c->view->trim_count && c->view->trims[i]->seq <= item->to; i++) {
         uint64_t seq = c->view->trims[i]->seq;
-        bool again = false;
-        for (size_t k = 0; k < i; k++)
-            again = again || c->view->trims[k]->seq == seq;
-        if (again || seq < item->from || seq > item->to) continue;
+        if (seq == before) continue;
+        before = seq;
         maki_view_item one = *item;
         maki_view_totals whole, seen;
         maki_row row;

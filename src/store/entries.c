@@ -27,7 +27,7 @@ typedef struct reading {
     maki_entries_frame *frame;
     maki_entry_fn fn;
     void *ctx;
-    maki_status refused; /* what fn answered, when that was not MAKI_OK */
+    maki_status refused; /* what fn answered, or MAKI_NOMEM, when that was not MAKI_OK */
 } reading;
 
 static maki_str stretch(const reading *r, uint64_t start, uint64_t end)
@@ -36,24 +36,28 @@ static maki_str stretch(const reading *r, uint64_t start, uint64_t end)
 }
 
 /* A field of the top.  Of `entries` the beginning may be gone by now. */
-static void take_field(reading *r, const maki_json_span *span)
+static maki_status take_field(reading *r, const maki_json_span *span, maki_err *err)
 {
     bool gone = span->key_start < r->text_at;
     maki_str key = gone ? MAKI_LIT("\"entries\"") : stretch(r, span->key_start, span->key_end);
     bool entries = maki_json_text_is(key, MAKI_LIT("entries"));
     if (entries && span->kind == MAKI_JSON_OBJECT) r->seen_entries = true;
-    if (entries || maki_json_text_is(key, MAKI_LIT("version"))) return;
+    if (entries || maki_json_text_is(key, MAKI_LIT("version"))) return MAKI_OK;
     maki_str value = stretch(r, span->start, span->end);
     if (maki_json_text_is(key, MAKI_LIT("folder"))) {
         double folder = span->kind == MAKI_JSON_NUMBER ? maki_json_double(value) : 0;
         if (!r->seen_entries && folder > 0 && folder < 9e15) r->frame->folder = (uint64_t)folder;
-        return;
+        return MAKI_OK;
     }
     maki_buf *out = r->seen_entries ? &r->frame->after : &r->frame->before;
     maki_buf_add(out, key);
     maki_buf_add_byte(out, ':');
     maki_buf_add(out, value);
     maki_buf_add_byte(out, ',');
+    maki_status st = maki_buf_status(out, err);
+    if (st == MAKI_NOMEM)
+        r->refused = st; /* more than are held count as damage: nobody writes over them */
+    return st;
 }
 
 static maki_status take_entry(reading *r, const maki_json_span *span, maki_err *err)
@@ -77,8 +81,8 @@ static maki_status on_span(void *ctx, const maki_json_span *span, maki_err *err)
         return maki_fail(err, MAKI_INVALID, "it is an array"); /* nothing in it has a name */
     if (span->depth == 2) return take_entry(r, span, err);
     if (span->depth == 1) {
-        take_field(r, span);
         r->keep_from = span->end;
+        return take_field(r, span, err);
     }
     return MAKI_OK;
 }

@@ -129,7 +129,7 @@ static maki_status note_state(const maki_env *env, const char *path, const maki_
     return st;
 }
 
-/* Make the transcript of *s, whose agent, key, channel and overrides are set. */
+/* Make the transcript of *s, whose agent, key, channel, overrides and time are set. */
 static maki_status make_session(const maki_env *env, const char *home, maki_session *s,
                                 maki_err *err)
 {
@@ -137,7 +137,6 @@ static maki_status make_session(const maki_env *env, const char *home, maki_sess
     maki_arena arena = maki_arena_new(env->alloc, SMALL);
     maki_conv_options how = { .create = true, .durability = MAKI_SYNC, .threads = 1 };
     maki_conv *conv = NULL;
-    s->created = env->clock->now_ms(env->clock);
     maki_status st = maki_uuid(env->random, s->id, err);
     if (st == MAKI_OK) st = header_of(s, &arena, &how.header, err);
     if (st == MAKI_OK)
@@ -162,12 +161,34 @@ static void put_view_right(const maki_env *env, maki_roster_in where, const char
         memcpy(note, report.note, sizeof report.note);
 }
 
-/* Under the lock, when it could be had: look again, and only then make one. */
+/* Archive all that have the key but *s.  There is more than one when an earlier try broke off, or files were copied. */
+static maki_status archive_others(const maki_env *env, const maki_roster_in *where,
+                                  const maki_session *s, maki_err *err)
+{
+    maki_session_change archived = { NULL, 1 };
+    char path[MAKI_PATH_MAX], last[MAKI_ID_MAX] = "";
+    for (;;) {
+        maki_roster_report report;
+        maki_session oldest;
+        bool found = false;
+        maki_status st = maki_session_with_key(env, where, s->key, &oldest, &found, &report, err);
+        if (st != MAKI_OK || !found || strcmp(oldest.id, s->id) == 0) return st;
+        if (strcmp(oldest.id, last) == 0)
+            return maki_fail(err, MAKI_IO, "%.60s cannot be archived: its events are not readable",
+                             last);
+        memcpy(last, oldest.id, sizeof last);
+        st = maki_session_file(where->home, s->agent, oldest.id, path, sizeof path, err);
+        if (st == MAKI_OK) st = note_state(env, path, &archived, err);
+        if (st != MAKI_OK) return st;
+    }
+}
+
+/* Under the lock, when it could be had: look again, and only then make one.  What there was is archived last: should
+ * anything fail before that, it is found as before, with all that was set for it. */
 static maki_status make_or_find(const maki_env *env, const maki_roster_in *where,
                                 const maki_origin *from, const char *key, bool fresh,
                                 maki_resolved *out, maki_err *err)
 {
-    char path[MAKI_PATH_MAX];
     maki_roster_report report;
     maki_session before = { 0 };
     bool found = false;
@@ -177,16 +198,15 @@ static maki_status make_or_find(const maki_env *env, const maki_roster_in *where
         out->session = before;
         return MAKI_OK;
     }
-    maki_session_change archived = { NULL, 1 };
     maki_session *s = &out->session;
-    *s = (maki_session){ 0 };
+    *s = (maki_session){ .created = env->clock->now_ms(env->clock) };
+    if (s->created <= before.created) s->created = before.created + 1; /* the older is found */
     snprintf(s->agent, sizeof s->agent, "%s", from->agent);
     snprintf(s->key, sizeof s->key, "%s", key);
     snprintf(s->channel, sizeof s->channel, "%s", from->channel);
     memcpy(s->overrides, before.overrides, sizeof s->overrides);
-    if (found) st = maki_session_file(where->home, from->agent, before.id, path, sizeof path, err);
-    if (found && st == MAKI_OK) st = note_state(env, path, &archived, err);
-    if (st == MAKI_OK) st = make_session(env, where->home, s, err);
+    st = make_session(env, where->home, s, err);
+    if (st == MAKI_OK && found) st = archive_others(env, where, s, err);
     out->made = st == MAKI_OK;
     if (st == MAKI_OK) put_view_right(env, *where, found ? before.id : NULL, out->note);
     return st;

@@ -31,8 +31,8 @@ typedef struct maki_resolved {
     char note[200]; /* about the view (roster.h) */
 } maki_resolved;
 
-/* The active session with this key, or a new one.  With `fresh` the one there is is archived and a new one takes
- * the key; it has the same overrides.  When the lock cannot be had in time it goes on without: then two
+/* The active session with this key, or a new one.  With `fresh` a new one takes the key, with the same overrides, and
+ * then those that had it are archived; when that fails, the one there was is found as before.  When the lock cannot be had in time it goes on without: then two
  * processes may make one each, and the older one is found from then on. */
 maki_status maki_session_resolve(const maki_env *env, const char *home, const maki_origin *from,
                                  const char *key, bool fresh, maki_resolved *out, maki_err *err);

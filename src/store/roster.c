@@ -135,7 +135,7 @@ static bool may_replace(pass *p, maki_err *err)
     return lstat(p->view, &st) != 0;
 }
 
-/* Fields of other programs; too many of them are none. */
+/* Fields of other programs; of more than are held nothing: the old file is put aside then. */
 static maki_str others(const maki_buf *fields)
 {
     return fields->status == MAKI_OK ? maki_buf_str(fields) : (maki_str){ "", 0 };
@@ -513,8 +513,11 @@ maki_status maki_roster_each(const maki_env *env, const maki_roster_in *in, maki
     snprintf(p.folder, sizeof p.folder, "%s/agents/%s/sessions", in->home, in->agent);
     p.folder_fd = open(p.folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (p.folder_fd < 0 && (errno == ENOENT || errno == ENOTDIR)) return MAKI_OK;
-    if (p.folder_fd < 0 || fstat(p.folder_fd, &st) != 0)
-        return maki_fail_errno(err, "opening the folder of the sessions");
+    if (p.folder_fd < 0 || fstat(p.folder_fd, &st) != 0) {
+        maki_status failed = maki_fail_errno(err, "opening the folder of the sessions");
+        if (p.folder_fd >= 0) close(p.folder_fd);
+        return failed;
+    }
     out->folder = (uint64_t)st.st_mtim.tv_sec * 1000000 + (uint64_t)st.st_mtim.tv_nsec / 1000;
     open_view(&p);
     maki_status done = run(&p, err);

@@ -2,6 +2,7 @@
 #include "store/sessions.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -28,9 +29,12 @@ maki_status maki_sessions_each(const maki_env *env, const char *home, const char
     if (agent) return each_of_agent(env, home, agent, fn, ctx, note, err);
     snprintf(folder, sizeof folder, "%s/agents", home);
     DIR *dir = opendir(folder);
-    while (dir && st == MAKI_OK && (entry = readdir(dir)) != NULL)
+    if (!dir && errno == ENOENT) return MAKI_OK; /* nobody has begun yet */
+    if (!dir) return maki_fail_errno(err, "reading the folder of the agents");
+    for (errno = 0; st == MAKI_OK && (entry = readdir(dir)) != NULL; errno = 0)
         st = each_of_agent(env, home, entry->d_name, fn, ctx, note, err);
-    if (dir) closedir(dir);
+    if (st == MAKI_OK && errno) st = maki_fail_errno(err, "reading the folder of the agents");
+    closedir(dir);
     return st;
 }
 

@@ -33,16 +33,6 @@ static void copy_field(maki_str object, const char *name, char *out, size_t room
     out[maki_json_copy_text(value, out, room - 1)] = '\0';
 }
 
-static uint64_t count_field(maki_str object, const char *name)
-{
-    maki_str value;
-    if (!maki_json_get(object, maki_str_of(name), &value) ||
-        maki_json_kind_of(value) != MAKI_JSON_NUMBER)
-        return 0;
-    double number = maki_json_double(value);
-    return number >= 0 && number < 1e15 ? (uint64_t)number : 0;
-}
-
 /* ---- the header ------------------------------------------------------------------------------------ */
 
 /* What the header row says, if there is one. */
@@ -58,7 +48,7 @@ static maki_status read_header(const maki_env *env, int fd, maki_session *s, boo
     maki_str row = { text, end ? (size_t)(end - text) : 0 };
     *there = maki_str_starts(row, MAKI_LIT("{\"type\":\"header\""));
     if (*there && maki_json_check(row, &header, NULL) == MAKI_OK) {
-        s->created = (int64_t)count_field(header, "createdAt");
+        s->created = (int64_t)maki_json_whole_field(header, MAKI_LIT("createdAt"));
         copy_field(header, "sessionKey", s->key, sizeof s->key);
         copy_field(header, "channel", s->channel, sizeof s->channel);
     }
@@ -179,8 +169,8 @@ static bool is_type(maki_str row, const char *type)
 static void take_usage(reading *r, maki_str event)
 {
     maki_session *s = r->s;
-    s->input += count_field(event, "input");
-    s->output += count_field(event, "output");
+    s->input += maki_json_whole_field(event, MAKI_LIT("input"));
+    s->output += maki_json_whole_field(event, MAKI_LIT("output"));
     if (!r->model) copy_field(event, "model", s->model, sizeof s->model);
 }
 
@@ -224,7 +214,7 @@ static maki_status read_events(const maki_env *env, const char *folder, maki_ses
     char path[MAKI_PATH_MAX];
     reading r = { s, model };
     events_path(folder, s->id, path);
-    int fd = env->files->open(env->files, path, O_RDONLY, 0);
+    int fd = env->files->open(env->files, path, O_RDONLY | O_NONBLOCK, 0);
     if (fd < 0) return errno == ENOENT ? MAKI_OK : maki_fail_errno(err, "reading events");
     maki_status st =
         maki_lines_each(env, fd, s->read_events, EVENT_MAX, take_event, &r, &s->read_events, err);
@@ -263,7 +253,7 @@ maki_status maki_transcript_read(const maki_env *env, const char *folder, maki_s
     struct stat st;
     bool model = false;
     snprintf(path, sizeof path, "%s/%s.jsonl", folder, s->id);
-    int fd = env->files->open(env->files, path, O_RDONLY, 0);
+    int fd = env->files->open(env->files, path, O_RDONLY | O_NONBLOCK, 0); /* it may be a pipe */
     if (fd < 0) return maki_fail_errno(err, "reading a session");
     if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
         env->files->close(env->files, fd);

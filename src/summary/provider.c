@@ -6,9 +6,9 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "base/text.h"
+#include "summary/message_text.h"
 #include "summary/portion.h"
 #include "summary/prompt.h"
-#include "summary/render.h"
 #include "token/family.h"
 
 enum {
@@ -195,8 +195,7 @@ static maki_status take_message(void *ctx, maki_str json, maki_err *err)
     maki_str text;
     maki_status st = go_on(a, err);
     maki_spool_clear(&a->message);
-    if (st == MAKI_OK)
-        st = maki_render_message(json, &a->letters, maki_spool_sink(&a->message), err);
+    if (st == MAKI_OK) st = maki_message_text(json, &a->letters, maki_spool_sink(&a->message), err);
     if (st == MAKI_OK) st = maki_spool_text(&a->message, &text, err);
     return st == MAKI_OK && text.len ? maki_portions_add(&a->portions, text, err) : st;
 }

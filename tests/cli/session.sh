@@ -121,6 +121,18 @@ has 'another window' '"window":16000' "$(s status $new --window 16000 --json)"
 has 'for people' 'toolResults' "$(s status $new)"
 has 'share of the window' 'of 128000 tokens for gpt-4o' "$(s status $new)"
 
+words=$(printf '長い出力です。%.0s' {1..300})
+for i in 1 2 3 4 5 6 7 8; do
+    printf '%s\n' '{"role":"user","content":[{"type":"text","text":"'"$words"'"},{"type":"text","text":"'"$i $words"'"}]}' \
+        '{"role":"assistant","content":"はい。","meta":{"model":"gpt-4o"}}'
+done | "$maki" history append long.jsonl >/dev/null
+"$maki" history truncate long.jsonl --fraction 0.4 >/dev/null
+for seq in 1 11 15; do
+    for block in 0 1; do "$maki" history trim long.jsonl $seq --block $block --head 50 --tail 50 >/dev/null; done
+done
+total=$("$maki" history status long.jsonl --json | grep -o '"tokens":[0-9]*')
+has 'they add up when texts of messages are shortened' "$total,\"window\"" "$(s status long.jsonl --json)"
+
 has 'pin' 'Done (event' "$(s pin $new 3)"
 has 'it is told' '"pinned":1' "$(s status $new --json)"
 has 'unpin' 'Done (event' "$(s unpin $new 3)"
@@ -139,6 +151,11 @@ has 'compact for people' 'messages out of view' "$(s compact $new --policy roo)"
 rows=$("$maki" history status $new --json)
 s compact $new --dry-run >/dev/null
 check 'a dry run changes nothing' "$rows" "$("$maki" history status $new --json)"
+
+# ---- what cannot be read is not told as missing ------------------------------------------------------
+mkdir -p "$MAKI_HOME/agents/loop"; ln -s sessions "$MAKI_HOME/agents/loop/sessions"
+has 'by a key, in a folder that cannot be read' 'the folder of the sessions' "$(s show agent:loop:telegram:1)"
+rm -r "$MAKI_HOME/agents/loop"
 
 # ---- turn limits ------------------------------------------------------------------------------------
 limit() { s limit $new --dry-run --json "$@" | grep -o '"limit":[0-9]*' | cut -d: -f2; }

@@ -170,9 +170,43 @@ static void test_long(void)
     free(text);
 }
 
+static void test_whole(void)
+{
+    static const struct whole_row {
+        const char *text;
+        bool good;
+        uint64_t value;
+    } rows[] = {
+        { "0", true, 0 },
+        { "7", true, 7 },
+        { "7.9", true, 7 },
+        { "1e3", true, 1000 },
+        { "8999999999999999", true, 8999999999999999 },
+        { "9e15", false, 0 },
+        { "18446744073709551616", false, 0 },
+        { "1e999", false, 0 },
+        { "-1", false, 0 },
+        { "\"7\"", false, 0 },
+        { "null", false, 0 },
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        uint64_t got = 4711;
+        tap_row("%s as a count", rows[i].text);
+        CHECK_EQ(maki_json_whole(maki_str_of(rows[i].text), &got), rows[i].good);
+        CHECK_EQ(got, rows[i].good ? rows[i].value : 4711);
+    }
+    tap_row("counts of an object");
+    maki_str object = MAKI_LIT("{\"a\":12,\"b\":-1,\"数\":3}");
+    CHECK_EQ(maki_json_whole_field(object, MAKI_LIT("a")), 12);
+    CHECK_EQ(maki_json_whole_field(object, MAKI_LIT("b")), 0);
+    CHECK_EQ(maki_json_whole_field(object, MAKI_LIT("数")), 3);
+    CHECK_EQ(maki_json_whole_field(object, MAKI_LIT("c")), 0);
+}
+
 int main(void)
 {
     test_rows();
+    test_whole();
     test_random();
     test_round_trip();
     test_halfway();

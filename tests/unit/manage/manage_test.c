@@ -5,12 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
 #include "base/str.h"
 #include "fake_env.h"
 #include "folder.h"
-#include "history/message.h"
 #include "summary/offline.h"
+#include "talk_kit.h"
 #include "tap.h"
 
 /* ---- conversations ----------------------------------------------------------------------------------------- */
@@ -82,63 +81,6 @@ static void talk(maki_conv *conv, size_t turns, size_t longest, tap_random *rand
     }
 }
 
-/* ---- is a view valid? ---------------------------------------------------------------------------------------- */
-
-typedef struct looking {
-    char waits[64]; /* the id of the call of the message before; "" for none */
-    size_t count, broken;
-    bool pinned_seen;
-    uint64_t pinned, first;
-} looking;
-
-static void id_of(maki_str object, const char *name, char out[64])
-{
-    maki_str value;
-    out[0] = '\0';
-    if (maki_json_kind_of(object) == MAKI_JSON_OBJECT &&
-        maki_json_get(object, maki_str_of(name), &value) &&
-        maki_json_kind_of(value) == MAKI_JSON_STRING)
-        out[maki_json_copy_text(value, out, 63)] = '\0';
-}
-
-static maki_status look(void *ctx, const maki_seen *seen, maki_err *err)
-{
-    looking *l = ctx;
-    maki_str content, calls, block;
-    char call[64] = "", answer[64] = "";
-    maki_json_item item;
-    (void)err;
-    if (l->count++ == 0) l->first = seen->seq;
-    l->pinned_seen |= seen->seq == l->pinned;
-    if (maki_json_get(seen->json, MAKI_LIT("content"), &content)) {
-        maki_blocks blocks = maki_content_blocks(content);
-        while (maki_blocks_next(&blocks, &block)) {
-            if (maki_block_is(block, MAKI_LIT("tool_use"))) id_of(block, "id", call);
-            if (maki_block_is(block, MAKI_LIT("tool_result"))) id_of(block, "tool_use_id", answer);
-        }
-    }
-    if (maki_json_get(seen->json, MAKI_LIT("tool_calls"), &calls)) {
-        maki_json_iter iter = maki_json_items(calls);
-        while (maki_json_next(&iter, &item))
-            id_of(item.value, "id", call);
-    }
-    if (!answer[0]) id_of(seen->json, "tool_call_id", answer);
-    if (strcmp(answer, l->waits) != 0)
-        l->broken++; /* a result right after its call, and only there */
-    strcpy(l->waits, call);
-    return MAKI_OK;
-}
-
-static looking look_at(maki_conv *conv, uint64_t pinned)
-{
-    looking l = { .pinned = pinned };
-    const maki_view *view;
-    maki_err err = { 0 };
-    CHECK_STATUS(maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, &err), MAKI_OK, &err);
-    CHECK_STATUS(maki_conv_each(conv, view, look, &l, &err), MAKI_OK, &err);
-    return l;
-}
-
 /* ---- tests ------------------------------------------------------------------------------------------------- */
 
 static maki_manage_report manage(maki_conv *conv, const char *policy, double window, double other)
@@ -173,7 +115,7 @@ static void check_rows(fake_env *fe, const folder *f)
     CHECK_CSTR(r.reason, "threshold");
     CHECK_CSTR(r.action, "condense");
     CHECK(r.within && r.tokens_after < 0.8 * r.tokens_before);
-    CHECK_EQ(look_at(conv, 1).broken, 0);
+    CHECK_EQ(talk_look(conv, NULL).broken, 0);
     maki_change change;
     maki_err err = { 0 };
     double before = r.tokens_before;
@@ -196,7 +138,7 @@ static void check_small_window(fake_env *fe, const folder *f)
     for (size_t i = 0; i < r.taken_count; i++)
         CHECK(r.taken[i].kind != MAKI_STEP_CONDENSE || r.taken[i].event == 0);
     CHECK(r.within);
-    CHECK_EQ(look_at(conv, 1).broken, 0);
+    CHECK_EQ(talk_look(conv, NULL).broken, 0);
     maki_conv_close(conv);
 
     tap_row("one message larger than the window is shortened");
@@ -238,9 +180,9 @@ static void check_random(fake_env *fe)
             double window = 2000.0 * (double)(1u << tap_below(&random, 10));
             const char *policy = policies[tap_below(&random, 3)];
             maki_manage_report r = manage(conv, policy, window, (double)tap_below(&random, 500));
-            looking l = look_at(conv, pinned);
+            talk_looked l = talk_look(conv, (const uint64_t[]){ pinned, 0 });
             CHECK_EQ(l.broken, 0);
-            CHECK(l.pinned_seen && l.first == 1);
+            CHECK(l.all && l.first == 1);
             not_within += !r.within;
         }
         maki_conv_close(conv);

@@ -50,11 +50,9 @@ static void talk(maki_conv *conv, size_t turns)
 
 static double tokens_of(maki_conv *conv)
 {
-    const maki_view *view;
     maki_view_totals totals = { 0 };
     maki_err err = { 0 };
-    CHECK_STATUS(maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, &err), MAKI_OK, &err);
-    CHECK_STATUS(maki_conv_total(conv, view, &totals, &err), MAKI_OK, &err);
+    CHECK_STATUS(maki_conv_total_now(conv, &totals, &err), MAKI_OK, &err);
     return (double)totals.tokens;
 }
 
@@ -345,6 +343,38 @@ static void check_faults(const folder *f)
     maki_conv_close(conv);
 }
 
+/* Runs of one trim each, more than are remembered at once. */
+static void check_many_runs(folder *f)
+{
+    enum { RUNS = 70 };
+    maki_conv *conv = open_talk(folder_file(f, "many.jsonl"), false);
+    maki_err err = { 0 };
+    maki_change change;
+    maki_past_undone undone;
+    uint64_t first = 0;
+    talk(conv, RUNS / 2);
+    double whole = tokens_of(conv);
+    for (uint64_t seq = 1; seq <= RUNS; seq++) {
+        maki_manage_report report = { .reason = "forced", .action = "trim" };
+        uint64_t before = events_of(conv);
+        CHECK_STATUS(maki_conv_trim(conv, NULL, seq, 0, 20, 20, &change, &err), MAKI_OK, &err);
+        CHECK_STATUS(maki_past_note(conv, before, &report, &err), MAKI_OK, &err);
+        if (seq == 1) first = report.run;
+    }
+    tap_row("the oldest of many runs is taken back by its number, once");
+    CHECK_STATUS(maki_past_undo(conv, first, &undone, &err), MAKI_OK, &err);
+    CHECK(undone.run == first && undone.events == 1);
+    CHECK_STATUS(maki_past_undo(conv, first, &undone, &err), MAKI_REFUSED, &err);
+    tap_row("and of the others the newest first, all of them");
+    for (int i = 1; i < RUNS; i++) {
+        CHECK_STATUS(maki_past_undo(conv, 0, &undone, &err), MAKI_OK, &err);
+        CHECK_EQ(undone.events, 1);
+    }
+    CHECK_STATUS(maki_past_undo(conv, 0, &undone, &err), MAKI_REFUSED, &err);
+    CHECK_DOUBLE(tokens_of(conv), whole);
+    maki_conv_close(conv);
+}
+
 int main(void)
 {
     folder f;
@@ -357,6 +387,7 @@ int main(void)
     check_rehearsal(&f);
     check_cancel(&f);
     check_undo(&f);
+    check_many_runs(&f);
     check_faults(&f);
     maki_buf_free(&lines);
     CHECK_EQ(fake_alloc_live(&fe), 0);

@@ -297,6 +297,40 @@ static const maki_policy *preset(const char *name)
     return maki_policy_named(maki_str_of(name));
 }
 
+/* A configuration may ask it of any step. */
+static void check_must_reach(void)
+{
+    static const maki_step_kind kinds[] = { MAKI_STEP_WINDOW, MAKI_STEP_CONDENSE, MAKI_STEP_LAST };
+    talk_kit t;
+    maki_change change;
+    maki_err err = { 0 };
+    talk_open(&t);
+    talk_say(&t, "user", "直してください");
+    for (unsigned i = 0; i < 12; i++) {
+        uint64_t pinned = talk_call(&t, "bash", "{}", talk_words(9000, i));
+        CHECK_STATUS(maki_conv_pin(t.conv, NULL, pinned, true, &change, &err), MAKI_OK, &err);
+        talk_say(&t, "user", talk_words(2000, 40 + i));
+        talk_say(&t, "assistant", talk_words(2000, 80 + i));
+    }
+    char *before = strdup(talk_view(&t));
+    double window = (double)talk_told(&t) / 0.76;
+    for (size_t i = 0; i < COUNT(kinds); i++) {
+        tap_row("must_reach: a %s that does not is taken back, and the report says so",
+                maki_step_name(kinds[i]));
+        maki_step step = step_of(kinds[i]);
+        step.keep = 4;
+        step.must_reach = true;
+        maki_manage_report r = run(&t, step, window);
+        CHECK(r.taken_count == 1 && r.taken[0].undone);
+        CHECK_CSTR(talk_view(&t), before);
+        CHECK_CSTR(r.action, "none");
+        CHECK_EQ(r.messages_removed, 0);
+        CHECK(!r.survey.measured);
+    }
+    free(before);
+    talk_close(&t);
+}
+
 static void check_maki(void)
 {
     talk_kit t;
@@ -513,6 +547,7 @@ int main(void)
     check_code();
     check_hiding();
     check_last();
+    check_must_reach();
     check_maki();
     check_others();
     check_random();

@@ -174,20 +174,17 @@ uint64_t talk_counted(talk_kit *t)
 
 uint64_t talk_told(talk_kit *t)
 {
-    const maki_view *view;
     maki_view_totals totals = { 0 };
     maki_err err = { 0 };
-    maki_status st = maki_conv_view(t->conv, MAKI_NOW, MAKI_NOW, &view, &err);
-    if (st == MAKI_OK) st = maki_conv_total(t->conv, view, &totals, &err);
-    CHECK_STATUS(st, MAKI_OK, &err);
+    CHECK_STATUS(maki_conv_total_now(t->conv, &totals, &err), MAKI_OK, &err);
     return totals.tokens;
 }
 
 typedef struct looking {
     char waits[64]; /* the id of the call of the message before; "" for none */
-    bool broken;
     const uint64_t *needed;
     uint64_t seen[8];
+    talk_looked out;
 } looking;
 
 static void id_in(maki_str object, const char *name, char out[64])
@@ -206,6 +203,7 @@ static maki_status look(void *ctx, const maki_seen *seen, maki_err *err)
     char call[64] = "", answer[64] = "";
     maki_json_item item;
     (void)err;
+    if (l->out.messages++ == 0) l->out.first = seen->seq;
     for (size_t i = 0; l->needed && l->needed[i]; i++) {
         if (seen->seq == l->needed[i]) l->seen[i] = 1;
     }
@@ -222,23 +220,29 @@ static maki_status look(void *ctx, const maki_seen *seen, maki_err *err)
             id_in(item.value, "id", call);
     }
     id_in(seen->json, "tool_call_id", answer);
-    if (strcmp(answer, l->waits) != 0) l->broken = true;
+    if (strcmp(answer, l->waits) != 0)
+        l->out.broken++; /* a result right after its call, and only there */
     strcpy(l->waits, call);
     return MAKI_OK;
 }
 
-bool talk_valid(talk_kit *t, const uint64_t *needed)
+talk_looked talk_look(maki_conv *conv, const uint64_t *needed)
 {
-    looking l = { .needed = needed };
+    looking l = { .needed = needed, .out.all = true };
     const maki_view *view;
     maki_err err = { 0 };
-    maki_status st = maki_conv_view(t->conv, MAKI_NOW, MAKI_NOW, &view, &err);
-    if (st == MAKI_OK) st = maki_conv_each(t->conv, view, look, &l, &err);
+    maki_status st = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, &err);
+    if (st == MAKI_OK) st = maki_conv_each(conv, view, look, &l, &err);
     CHECK_STATUS(st, MAKI_OK, &err);
-    for (size_t i = 0; needed && needed[i]; i++) {
-        if (!l.seen[i]) return false;
-    }
-    return !l.broken;
+    for (size_t i = 0; needed && needed[i]; i++)
+        l.out.all = l.out.all && l.seen[i];
+    return l.out;
+}
+
+bool talk_valid(talk_kit *t, const uint64_t *needed)
+{
+    talk_looked looked = talk_look(t->conv, needed);
+    return looked.all && looked.broken == 0;
 }
 
 /* ---- a run -------------------------------------------------------------------------------------------- */

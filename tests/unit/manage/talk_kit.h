@@ -38,7 +38,14 @@ bool talk_shows(talk_kit *t, const char *words);
 /* Its tokens, counted anew from the bytes, and those that the conversation tells. */
 uint64_t talk_counted(talk_kit *t);
 uint64_t talk_told(talk_kit *t);
-/* Do calls and results stand together, and is every one of these in view (0 ends them)? */
+/* What is in view of any conversation.  `needed` (or NULL): messages that must be, ended by 0; eight at most. */
+typedef struct talk_looked {
+    size_t messages, broken; /* those whose call or result is not next to them */
+    uint64_t first;          /* 0: it was made */
+    bool all;                /* that are needed */
+} talk_looked;
+talk_looked talk_look(maki_conv *conv, const uint64_t *needed);
+/* Do calls and results stand together, and is all that is needed in view? */
 bool talk_valid(talk_kit *t, const uint64_t *needed);
 
 maki_manage_report talk_manage(talk_kit *t, const maki_policy *policy, double window);

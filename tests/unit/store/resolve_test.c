@@ -299,6 +299,39 @@ static void test_faults(void)
     }
 }
 
+/* A new one in the place of another, with each call failing in turn: whatever happens, what the sender set for his
+ * chats holds in the session that is found next. */
+static void test_fresh_faults(void)
+{
+    static const char *const wanted = "{\"thinking\":\"medium\"}";
+    bool injected = true;
+    tap_row("a new one with each call of the files failing in turn: the overrides are not lost");
+    for (size_t nth = 1; injected && nth < 600; nth++) {
+        kit k;
+        kit_open(&k);
+        maki_origin from = { "default", "telegram", "さくら", "", "" };
+        maki_session_change overrides = { wanted, -1 };
+        maki_resolved out;
+        maki_session s;
+        maki_err err = { 0 };
+        maki_resolved old = resolve(&k, "さくら", false);
+        CHECK_STATUS(maki_session_set(&k.fe.env, path_of(&k, old.session.id), &overrides, &s, &err),
+                     MAKI_OK, &err);
+        fake_files_fail_at(&k.fe, nth, EIO);
+        maki_status st = maki_session_resolve(&k.fe.env, k.home.path, &from,
+                                              "agent:default:telegram:さくら", true, &out, &err);
+        injected = fake_files_failed(&k.fe);
+        fake_files_fail_at(&k.fe, 0, 0);
+        maki_resolved again = resolve(&k, "さくら", false);
+        bool good = CHECK(st == MAKI_OK || injected) && CHECK_EQ(fake_files_live(&k.fe), 0) &&
+                    CHECK_EQ(fake_alloc_live(&k.fe), 0) && CHECK(!again.made) &&
+                    CHECK_CSTR(again.session.overrides, wanted);
+        if (st == MAKI_OK) good = CHECK_CSTR(again.session.id, out.session.id) && good;
+        if (!good) printf("# call %zu\n", nth);
+        kit_close(&k);
+    }
+}
+
 /* No lock is held while a model answers: one is held by nobody but during a call of ours. */
 static void test_no_lock_between(kit *k)
 {
@@ -338,5 +371,6 @@ int main(void)
     kit_close(&k);
     test_two_processes();
     test_faults();
+    test_fresh_faults();
     return tap_end();
 }

@@ -13,6 +13,7 @@
 #include "base/json.h"
 #include "base/str.h"
 #include "store/names.h"
+#include "store/sessions.h"
 #include "store_kit.h"
 #include "tap.h"
 
@@ -311,6 +312,38 @@ static void test_unknown_fields(kit *k)
     check_four(k);
 }
 
+/* What other programs have in it survives any failure, or is put aside. */
+static void test_unknown_fields_kept(kit *k)
+{
+    static char large[3 << 20];
+    bool injected = true;
+    tap_row("fields of other programs, with each allocation failing in turn");
+    for (size_t nth = 1; injected; nth++) {
+        kit_all all;
+        folder_write(k->view, MAKI_LIT("{\"theirs\":\"私の\",\"entries\":{},\"more\":[1]}"));
+        fake_alloc_fail_at(&k->fe, nth);
+        kit_read(k, &all);
+        injected = fake_alloc_failed(&k->fe);
+        fake_alloc_fail_at(&k->fe, 0);
+        maki_str text = folder_read(k->view);
+        bool good = CHECK(maki_str_has(text, MAKI_LIT("\"theirs\":\"私の\""))) &&
+                    CHECK(maki_str_has(text, MAKI_LIT("\"more\":[1]")));
+        if (!good) printf("# allocation %zu: %s\n", nth, all.err.msg);
+        free_text(text);
+    }
+    tap_row("more of them than are held: what it was is put aside");
+    kit_all all;
+    size_t n = (size_t)sprintf(large, "{\"entries\":{}");
+    for (int i = 0; n + 2000 < sizeof large; i++)
+        n += (size_t)sprintf(large + n, ",\"field%d\":\"%01000d\"", i, i);
+    n += (size_t)sprintf(large + n, "}");
+    folder_write(k->view, (maki_str){ large, n });
+    kit_read(k, &all);
+    CHECK(strstr(all.report.note, "what it was is in") != NULL);
+    remove_asides(k);
+    check_four(k);
+}
+
 static void test_locked(kit *k)
 {
     kit_all all;
@@ -486,6 +519,14 @@ static maki_status add_up(void *ctx, const maki_session *s, maki_err *err)
     return MAKI_OK;
 }
 
+static maki_status nothing(void *ctx, const maki_session *s, maki_err *err)
+{
+    (void)ctx;
+    (void)s;
+    (void)err;
+    return MAKI_OK;
+}
+
 static void count_many(const kit *k, tally *t, maki_roster_report *report)
 {
     maki_env env = maki_env_system();
@@ -537,6 +578,38 @@ static void test_many(void)
     kit_close(&k);
 }
 
+static void test_no_files(void)
+{
+    kit k;
+    kit_all all;
+    char path[400];
+    maki_err err = { 0 };
+    kit_open(&k);
+    tap_row("pipes that are named like files of a session are passed over, and not waited for");
+    snprintf(path, sizeof path, "%s/管.jsonl", k.sessions);
+    if (mkfifo(path, 0600) != 0) abort();
+    kit_session(&k, "aaa", USER, NULL);
+    kit_session(&k, "bbb", USER, NULL);
+    snprintf(path, sizeof path, "%s/bbb.events.jsonl", k.sessions);
+    if (mkfifo(path, 0600) != 0) abort();
+    kit_read(&k, &all);
+    CHECK_STATUS(all.status, MAKI_OK, &all.err);
+    CHECK(strncmp(all.text, "aaa ", 4) == 0 && all.report.all == 1);
+    kit_close(&k);
+
+    tap_row("a folder of agents that cannot be read is not told as having none");
+    folder home;
+    maki_env env = maki_env_system();
+    folder_open(&home);
+    snprintf(path, sizeof path, "%s/agents", home.path);
+    CHECK_STATUS(maki_sessions_each(&env, home.path, NULL, nothing, NULL, NULL, &err), MAKI_OK,
+                 &err);
+    if (symlink("agents", path) != 0) abort(); /* to itself */
+    CHECK_STATUS(maki_sessions_each(&env, home.path, NULL, nothing, NULL, NULL, &err), MAKI_IO,
+                 &err);
+    folder_close(&home);
+}
+
 static void test_names(void)
 {
     static const struct name_row {
@@ -570,12 +643,14 @@ int main(void)
     test_aside(&k);
     test_in_its_place(&k);
     test_unknown_fields(&k);
+    test_unknown_fields_kept(&k);
     test_locked(&k);
     test_often(&k);
     test_faults(&k);
     test_folder_time(&k);
     kit_close(&k);
     test_names();
+    test_no_files();
     test_many();
     return tap_end();
 }

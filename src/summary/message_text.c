@@ -1,5 +1,5 @@
-/* render.c -- see render.h. */
-#include "summary/render.h"
+/* message_text.c -- see message_text.h. */
+#include "summary/message_text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -259,7 +259,7 @@ static void render_calls(page *p, const char *label, maki_str calls)
     }
 }
 
-maki_status maki_render_message(maki_str json, maki_letters *letters, maki_sink out, maki_err *err)
+maki_status maki_message_text(maki_str json, maki_letters *letters, maki_sink out, maki_err *err)
 {
     char label[NAME_MOST] = "summary";
     maki_str role, content, calls, flag;

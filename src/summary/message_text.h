@@ -1,10 +1,10 @@
-/* render.h -- a message as text that a model can read: "[role]: content".
+/* message_text.h -- a message as text that a model can read: "[role]: content".
  *
  * Calls and their results are lines of their own; images, sounds and documents a note; what the model thought
  * is left out.  Base64 and other data never comes through, wherever it stands: a run of hundreds of its
  * characters becomes a note too.  A message of any length goes to the sink in pieces. */
-#ifndef MAKI_SUMMARY_RENDER_H
-#define MAKI_SUMMARY_RENDER_H
+#ifndef MAKI_SUMMARY_MESSAGE_TEXT_H
+#define MAKI_SUMMARY_MESSAGE_TEXT_H
 
 #include <maki/env.h>
 
@@ -12,6 +12,6 @@
 
 /* `json` is a message that was checked, in either shape.  The letters of what was said are added to
  * *letters.  A message that says nothing writes nothing; any other ends with an empty line. */
-maki_status maki_render_message(maki_str json, maki_letters *letters, maki_sink out, maki_err *err);
+maki_status maki_message_text(maki_str json, maki_letters *letters, maki_sink out, maki_err *err);
 
 #endif
