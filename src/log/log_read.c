@@ -71,8 +71,8 @@ static maki_status fill(maki_log_window *w, maki_log *log, const maki_row *row, 
         if (!w->block.at) return maki_fail_nomem(err);
     }
     w->at = row->offset;
-    maki_status st = maki_file_read_at(log->env.files, log->messages_fd, w->at, w->block.at, want,
-                                       &w->len, err);
+    maki_status st =
+        maki_file_read_at(log->env.files, log->messages_fd, w->at, w->block.at, want, &w->len, err);
     if (st == MAKI_OK) w->log = log;
     return st;
 }

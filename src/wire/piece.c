@@ -148,26 +148,32 @@ static void only_strings(maki_piece *out)
     if (out->kind == MAKI_PIECE_TEXT && out->text.len == 0) out->kind = MAKI_PIECE_OTHER;
 }
 
-static void read_block(maki_str block, maki_piece *out)
+static const maki_str block_names[FIELDS] = {
+    { "type", 4 },   { "text", 4 },           { "thinking", 8 }, { "refusal", 7 },
+    { "source", 6 }, { "image_url", 9 },      { "id", 2 },       { "name", 4 },
+    { "input", 5 },  { "tool_use_id", 11 },   { "content", 7 },  { "is_error", 8 },
+    { "file", 4 },   { "cache_control", 13 }, { "original", 8 }
+};
+
+static void read_fields(maki_str block, const maki_str *v, maki_piece *out)
 {
-    static const maki_str names[FIELDS] = {
-        { "type", 4 },   { "text", 4 },           { "thinking", 8 }, { "refusal", 7 },
-        { "source", 6 }, { "image_url", 9 },      { "id", 2 },       { "name", 4 },
-        { "input", 5 },  { "tool_use_id", 11 },   { "content", 7 },  { "is_error", 8 },
-        { "file", 4 },   { "cache_control", 13 }, { "original", 8 }
-    };
-    maki_str v[FIELDS];
     *out = (maki_piece){ .kind = MAKI_PIECE_OTHER, .block = block };
-    if (maki_is_string(block)) {
-        *out = (maki_piece){ .kind = MAKI_PIECE_TEXT, .text = block };
-        return;
-    }
-    maki_get_each(block, names, v, FIELDS);
     if (maki_is_object(v[ORIGINAL])) out->original = v[ORIGINAL];
     if (maki_is_string(v[TYPE])) out->type = v[TYPE];
     out->cache = v[CACHE];
     take_block(block, v, out);
     only_strings(out);
+}
+
+static void read_block(maki_str block, maki_piece *out)
+{
+    maki_str v[FIELDS];
+    if (maki_is_string(block)) {
+        *out = (maki_piece){ .kind = MAKI_PIECE_TEXT, .text = block };
+        return;
+    }
+    maki_get_each(block, block_names, v, FIELDS);
+    read_fields(block, v, out);
 }
 
 /* ---- calls and results beside the content --------------------------------------------------------------- */
@@ -304,9 +310,16 @@ static maki_str take(maki_str *value)
 /* Content: a block at a time. */
 static bool next_block(maki_pieces *p, maki_piece *out)
 {
+    maki_json_iter fields;
     maki_json_item item;
     if (p->single.len) {
         read_block(take(&p->single), out);
+        return true;
+    }
+    if (maki_json_enter(&p->blocks, &fields)) { /* most are objects: they are walked once */
+        maki_str v[FIELDS];
+        maki_get_fields(&fields, block_names, v, FIELDS);
+        read_fields(maki_json_leave(&p->blocks, &fields), v, out);
         return true;
     }
     if (!maki_json_next(&p->blocks, &item)) return false;
