@@ -261,42 +261,9 @@ maki_status maki_request_protocol(maki_str name, maki_protocol *out, maki_err *e
 
 /* ---- the whole ------------------------------------------------------------------------------------------- */
 
-/* Pieces are gathered before they go to the sink: mostly a file, where each costs a call of the system. */
-typedef struct gathering {
-    maki_sink sink;
-    size_t fill;
-    maki_block block;
-} gathering;
-
-enum { GATHERED = 128 << 10 };
-
-static maki_status hand_on(gathering *g, maki_err *err)
-{
-    maki_str bytes = { g->block.at, g->fill };
-    g->fill = 0;
-    return bytes.len ? g->sink.write(g->sink.ctx, bytes, err) : MAKI_OK;
-}
-
-static maki_status gather(void *ctx, maki_str bytes, maki_err *err)
-{
-    gathering *g = ctx;
-    maki_status st = bytes.len > GATHERED - g->fill ? hand_on(g, err) : MAKI_OK;
-    if (st != MAKI_OK || bytes.len > GATHERED)
-        return st == MAKI_OK ? g->sink.write(g->sink.ctx, bytes, err) : st;
-    memcpy(g->block.at + g->fill, bytes.ptr, bytes.len);
-    g->fill += bytes.len;
-    return MAKI_OK;
-}
-
-static maki_status write_fields(writing *wr, maki_status (*write)(writing *wr), maki_sink sink)
-{
-    maki_jw_init(&wr->w, sink, wr->err);
-    maki_jw_object(&wr->w);
-    maki_status st = write(wr);
-    maki_jw_end_object(&wr->w);
-    maki_status written = maki_jw_end(&wr->w);
-    return st == MAKI_OK ? written : st;
-}
+enum {
+    ROOM = 128 << 10
+}; /* a sink is mostly a file, where every piece costs a call of the system */
 
 static maki_status write_all(writing *wr, maki_sink sink)
 {
@@ -310,12 +277,16 @@ static maki_status write_all(writing *wr, maki_sink sink)
     if (i == PROTOCOLS)
         return maki_request_protocol(maki_str_of(maki_protocol_name(r->protocol)), &r->protocol,
                                      wr->err);
-    gathering g = { .sink = sink, .block = maki_block_new(alloc, GATHERED) };
-    if (!g.block.at) return maki_fail_nomem(wr->err);
-    maki_status st = write_fields(wr, protocol_rows[i].write, (maki_sink){ gather, &g });
-    if (st == MAKI_OK) st = hand_on(&g, wr->err);
-    maki_block_free(alloc, &g.block);
-    return st;
+    maki_block room = maki_block_new(alloc, ROOM);
+    if (!room.at) return maki_fail_nomem(wr->err);
+    maki_jw_init(&wr->w, sink, wr->err);
+    maki_jw_use(&wr->w, room.at, ROOM);
+    maki_jw_object(&wr->w);
+    maki_status st = protocol_rows[i].write(wr);
+    maki_jw_end_object(&wr->w);
+    maki_status written = maki_jw_end(&wr->w);
+    maki_block_free(alloc, &room);
+    return st == MAKI_OK ? written : st;
 }
 
 maki_status maki_request_write(maki_conv *conv, const maki_view *view, const maki_request *request,

@@ -53,7 +53,7 @@ const char *maki_json_kind_name(maki_json_kind kind)
 static const char *skip_string(const char *p, const char *end)
 {
     p++;
-    return p + maki_text_kernels_best()->skip_string(p, (size_t)(end - p)) + 1;
+    return p + maki_text_kernels_best()->string_end(p, (size_t)(end - p)) + 1;
 }
 
 static const char *skip_container(const char *p, const char *end)
@@ -228,7 +228,9 @@ bool maki_json_text_is(maki_str string, maki_str text)
 {
     maki_str escaped = maki_json_inside(string);
     size_t n = 0;
-    if (!memchr(escaped.ptr, '\\', escaped.len)) return maki_str_is(escaped, text);
+    if (escaped.len < text.len) return false; /* escapes only make it longer */
+    bool plain = !memchr(escaped.ptr, '\\', escaped.len);
+    if (plain || escaped.len == text.len) return plain && maki_str_is(escaped, text);
     for (size_t at = 0, len = 0; at < escaped.len; at += len) {
         char bytes[4];
         size_t put = maki_utf8_put(char_at(escaped, at, &len), bytes);

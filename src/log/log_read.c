@@ -62,7 +62,8 @@ static size_t next_size(const maki_log_window *w, const maki_log *log, const mak
 
 static maki_status fill(maki_log_window *w, maki_log *log, const maki_row *row, maki_err *err)
 {
-    size_t want = next_size(w, log, row);
+    uint64_t at = row->offset / MAKI_PAGE * MAKI_PAGE; /* pages are copied fastest */
+    size_t want = next_size(w, log, row) + MAKI_PAGE;
     w->log = NULL;
     if (want > w->block.size) {
         maki_log_window_free(w);
@@ -70,7 +71,7 @@ static maki_status fill(maki_log_window *w, maki_log *log, const maki_row *row, 
         w->block = maki_block_new(w->alloc, want);
         if (!w->block.at) return maki_fail_nomem(err);
     }
-    w->at = row->offset;
+    w->at = at;
     maki_status st =
         maki_file_read_at(log->env.files, log->messages_fd, w->at, w->block.at, want, &w->len, err);
     if (st == MAKI_OK) w->log = log;

@@ -183,15 +183,15 @@ static maki_str string_of(maki_str value)
     return maki_is_string(value) ? value : none;
 }
 
-static void read_call(maki_str call, maki_str original, maki_piece *out)
+enum { CALL_ID, FUNCTION, CUSTOM, OUTER };
+static const maki_str call_names[OUTER] = { { "id", 2 }, { "function", 8 }, { "custom", 6 } };
+
+static void read_call(maki_str call, const maki_str *o, maki_str original, maki_piece *out)
 {
-    enum { CALL_ID, FUNCTION, CUSTOM, OUTER };
     enum { CALL_NAME, ARGUMENTS, CUSTOM_INPUT, INNER };
-    static const maki_str outer[] = { { "id", 2 }, { "function", 8 }, { "custom", 6 } };
     static const maki_str inner[] = { { "name", 4 }, { "arguments", 9 }, { "input", 5 } };
-    maki_str o[OUTER], v[INNER];
+    maki_str v[INNER];
     *out = (maki_piece){ .kind = MAKI_PIECE_CALL, .block = call, .original = original };
-    maki_get_each(call, outer, o, OUTER);
     maki_get_each(o[FUNCTION].len ? o[FUNCTION] : o[CUSTOM], inner, v, INNER);
     out->id = string_of(o[CALL_ID]);
     out->name = string_of(v[CALL_NAME]);
@@ -327,6 +327,24 @@ static bool next_block(maki_pieces *p, maki_piece *out)
     return true;
 }
 
+static bool next_call(maki_pieces *p, maki_piece *out)
+{
+    maki_str o[OUTER], call;
+    maki_json_iter fields;
+    maki_json_item item;
+    if (maki_json_enter(&p->calls, &fields)) {
+        maki_get_fields(&fields, call_names, o, OUTER);
+        call = maki_json_leave(&p->calls, &fields);
+    } else if (maki_json_next(&p->calls, &item)) {
+        call = item.value;
+        maki_get_each(call, call_names, o, OUTER);
+    } else {
+        return false;
+    }
+    read_call(call, o, p->original, out);
+    return true;
+}
+
 bool maki_pieces_next(maki_pieces *p, maki_piece *out)
 {
     maki_json_item item;
@@ -344,10 +362,7 @@ bool maki_pieces_next(maki_pieces *p, maki_piece *out)
         return true;
     }
     if (next_block(p, out)) return true;
-    if (maki_json_next(&p->calls, &item)) {
-        read_call(item.value, p->original, out);
-        return true;
-    }
+    if (next_call(p, out)) return true;
     if (p->function_call.len) {
         read_old_call(take(&p->function_call), out);
         return true;
