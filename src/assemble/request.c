@@ -1,7 +1,7 @@
 /* request.c -- the body of a request, field by field; see request.h. */
 #include "assemble/request_inside.h"
 
-#include "base/block.h"
+#include "base/behind.h"
 #include "base/err.h"
 #include "base/str.h"
 
@@ -267,6 +267,7 @@ enum {
 
 static maki_status write_all(writing *wr, maki_sink sink)
 {
+    maki_behind behind;
     const maki_alloc *alloc =
         wr->conv ? maki_log_env(maki_conv_log(wr->conv))->alloc : wr->env->alloc;
     maki_request *r = &wr->request;
@@ -277,16 +278,14 @@ static maki_status write_all(writing *wr, maki_sink sink)
     if (i == PROTOCOLS)
         return maki_request_protocol(maki_str_of(maki_protocol_name(r->protocol)), &r->protocol,
                                      wr->err);
-    maki_block room = maki_block_new(alloc, ROOM);
-    if (!room.at) return maki_fail_nomem(wr->err);
-    maki_jw_init(&wr->w, sink, wr->err);
-    maki_jw_use(&wr->w, room.at, ROOM);
+    maki_status st = maki_behind_begin(&behind, alloc, sink, wr->err);
+    if (st != MAKI_OK) return st;
+    maki_behind_init(&behind, &wr->w, wr->err);
     maki_jw_object(&wr->w);
-    maki_status st = protocol_rows[i].write(wr);
+    st = protocol_rows[i].write(wr);
     maki_jw_end_object(&wr->w);
     maki_status written = maki_jw_end(&wr->w);
-    maki_block_free(alloc, &room);
-    return st == MAKI_OK ? written : st;
+    return maki_behind_end(&behind, st == MAKI_OK ? written : st, wr->err);
 }
 
 maki_status maki_request_write(maki_conv *conv, const maki_view *view, const maki_request *request,
