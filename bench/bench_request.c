@@ -40,7 +40,8 @@ static maki_status write_request(const char *path, const char *protocol, const c
                              .max_tokens = 1024,
                              .stream = true,
                              .system = system,
-                             .system_count = 1 };
+                             .system_count = 1,
+                             .behind = true };
     const maki_view *view;
     maki_conv *conv = NULL;
     maki_status st = maki_request_protocol(maki_str_of(protocol), &request.protocol, err);

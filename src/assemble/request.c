@@ -278,7 +278,7 @@ static maki_status write_all(writing *wr, maki_sink sink)
     if (i == PROTOCOLS)
         return maki_request_protocol(maki_str_of(maki_protocol_name(r->protocol)), &r->protocol,
                                      wr->err);
-    maki_status st = maki_behind_begin(&behind, alloc, sink, wr->err);
+    maki_status st = maki_behind_begin(&behind, alloc, !r->behind, sink, wr->err);
     if (st != MAKI_OK) return st;
     maki_behind_init(&behind, &wr->w, wr->err);
     maki_jw_object(&wr->w);
@@ -313,6 +313,8 @@ static maki_status count(void *ctx, maki_str bytes, maki_err *err)
 maki_status maki_request_size(maki_conv *conv, const maki_view *view, const maki_request *request,
                               uint64_t *size, maki_err *err)
 {
+    maki_request counted = *request;
+    counted.behind = false;
     *size = 0;
-    return maki_request_write(conv, view, request, (maki_sink){ count, size }, err);
+    return maki_request_write(conv, view, &counted, (maki_sink){ count, size }, err);
 }

@@ -6,10 +6,10 @@
 
 #include "base/err.h"
 
-maki_status maki_behind_begin(maki_behind *b, const maki_alloc *alloc, maki_sink sink,
+maki_status maki_behind_begin(maki_behind *b, const maki_alloc *alloc, bool alone, maki_sink sink,
                               maki_err *err)
 {
-    *b = (maki_behind){ .alloc = alloc, .sink = sink };
+    *b = (maki_behind){ .alloc = alloc, .alone = alone, .sink = sink };
     b->rooms[0] = maki_block_new(alloc, MAKI_BEHIND_ROOM);
     return b->rooms[0].at ? MAKI_OK : maki_fail_nomem(err);
 }

@@ -6,7 +6,7 @@
  * order, and none after maki_behind_end; but they may come from the other thread.
  *
  *     maki_behind behind;
- *     st = maki_behind_begin(&behind, alloc, sink, err);
+ *     st = maki_behind_begin(&behind, alloc, false, sink, err);
  *     if (st == MAKI_OK) maki_behind_init(&behind, &w, err);
  *     ... write with w, and end it (maki_jw_end) ...
  *     st = maki_behind_end(&behind, st, err);  // whatever st was */
@@ -24,7 +24,7 @@ typedef struct maki_behind {
     maki_sink sink;
     maki_jw *w;
     maki_work *work; /* NULL: no second thread */
-    bool alone;      /* and there will be none */
+    bool alone;      /* there will be none */
     uint64_t passed;
     maki_block rooms[2];
     size_t filled; /* the room in the hands of `w` */
@@ -37,8 +37,9 @@ typedef struct maki_behind {
     maki_err err;
 } maki_behind;
 
-maki_status maki_behind_begin(maki_behind *behind, const maki_alloc *alloc, maki_sink sink,
-                              maki_err *err) MAKI_MUST_CHECK;
+/* `alone`: no second thread, however long the text is. */
+maki_status maki_behind_begin(maki_behind *behind, const maki_alloc *alloc, bool alone,
+                              maki_sink sink, maki_err *err) MAKI_MUST_CHECK;
 /* In place of maki_jw_init. */
 void maki_behind_init(maki_behind *behind, maki_jw *w, maki_err *err);
 /* Wait for what is still being written and give everything back.  `st`, or the first failure of the sink. */

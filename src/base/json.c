@@ -229,8 +229,8 @@ bool maki_json_text_is(maki_str string, maki_str text)
     maki_str escaped = maki_json_inside(string);
     size_t n = 0;
     if (escaped.len < text.len) return false; /* escapes only make it longer */
-    bool plain = !memchr(escaped.ptr, '\\', escaped.len);
-    if (plain || escaped.len == text.len) return plain && maki_str_is(escaped, text);
+    if (escaped.len == text.len && !maki_str_is(escaped, text)) return false;
+    if (!memchr(escaped.ptr, '\\', escaped.len)) return escaped.len == text.len;
     for (size_t at = 0, len = 0; at < escaped.len; at += len) {
         char bytes[4];
         size_t put = maki_utf8_put(char_at(escaped, at, &len), bytes);

@@ -16,9 +16,11 @@ maki_str maki_get(maki_str object, maki_str name)
 
 size_t maki_name_of(maki_str key, const maki_str *names, size_t count)
 {
-    bool plain = !memchr(key.ptr, '\\', key.len);
-    size_t i = 0;
-    while (i < count && !(plain ? maki_str_is(key, names[i]) : maki_json_key_is(key, names[i])))
+    for (size_t i = 0; i < count; i++) {
+        if (maki_str_is(key, names[i])) return i; /* names have no backslash: nor has the key */
+    }
+    size_t i = memchr(key.ptr, '\\', key.len) ? 0 : count;
+    while (i < count && !maki_json_key_is(key, names[i]))
         i++;
     return i;
 }

@@ -36,7 +36,7 @@ static maki_status write_text(const maki_alloc *alloc, reader *r, uint64_t size,
     static maki_jw w;
     maki_behind behind;
     tap_random random = { 7 };
-    maki_status st = maki_behind_begin(&behind, alloc, (maki_sink){ read_bytes, r }, err);
+    maki_status st = maki_behind_begin(&behind, alloc, false, (maki_sink){ read_bytes, r }, err);
     if (st != MAKI_OK) return st;
     maki_behind_init(&behind, &w, err);
     for (uint64_t at = 0; at < size && w.status == MAKI_OK;) {
