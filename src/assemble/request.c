@@ -1,6 +1,7 @@
 /* request.c -- the body of a request, field by field; see request.h. */
 #include "assemble/request_inside.h"
 
+#include "base/behind.h"
 #include "base/err.h"
 #include "base/str.h"
 
@@ -258,8 +259,17 @@ maki_status maki_request_protocol(maki_str name, maki_protocol *out, maki_err *e
         (int)(name.len < 40 ? name.len : 40), name.ptr);
 }
 
+/* ---- the whole ------------------------------------------------------------------------------------------- */
+
+enum {
+    ROOM = 128 << 10
+}; /* a sink is mostly a file, where every piece costs a call of the system */
+
 static maki_status write_all(writing *wr, maki_sink sink)
 {
+    maki_behind behind;
+    const maki_alloc *alloc =
+        wr->conv ? maki_log_env(maki_conv_log(wr->conv))->alloc : wr->env->alloc;
     maki_request *r = &wr->request;
     size_t i = 0;
     r->functions &= r->protocol == MAKI_WIRE_CHAT;
@@ -268,12 +278,14 @@ static maki_status write_all(writing *wr, maki_sink sink)
     if (i == PROTOCOLS)
         return maki_request_protocol(maki_str_of(maki_protocol_name(r->protocol)), &r->protocol,
                                      wr->err);
-    maki_jw_init(&wr->w, sink, wr->err);
+    maki_status st = maki_behind_begin(&behind, alloc, !r->behind, sink, wr->err);
+    if (st != MAKI_OK) return st;
+    maki_behind_init(&behind, &wr->w, wr->err);
     maki_jw_object(&wr->w);
-    maki_status st = protocol_rows[i].write(wr);
+    st = protocol_rows[i].write(wr);
     maki_jw_end_object(&wr->w);
     maki_status written = maki_jw_end(&wr->w);
-    return st == MAKI_OK ? written : st;
+    return maki_behind_end(&behind, st == MAKI_OK ? written : st, wr->err);
 }
 
 maki_status maki_request_write(maki_conv *conv, const maki_view *view, const maki_request *request,
@@ -301,6 +313,8 @@ static maki_status count(void *ctx, maki_str bytes, maki_err *err)
 maki_status maki_request_size(maki_conv *conv, const maki_view *view, const maki_request *request,
                               uint64_t *size, maki_err *err)
 {
+    maki_request counted = *request;
+    counted.behind = false;
     *size = 0;
-    return maki_request_write(conv, view, request, (maki_sink){ count, size }, err);
+    return maki_request_write(conv, view, &counted, (maki_sink){ count, size }, err);
 }

@@ -45,6 +45,8 @@ typedef struct maki_request {
     maki_thinking thinking;
     bool has_temperature;
     double temperature;
+    bool
+        behind; /* the sink may be called from a second thread (base/behind.h): a long body is written faster */
 } maki_request;
 
 /* MAKI_INVALID: no such level; names those there are. */

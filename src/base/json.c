@@ -53,7 +53,7 @@ const char *maki_json_kind_name(maki_json_kind kind)
 static const char *skip_string(const char *p, const char *end)
 {
     p++;
-    return p + maki_text_kernels_best()->skip_string(p, (size_t)(end - p)) + 1;
+    return p + maki_text_kernels_best()->string_end(p, (size_t)(end - p)) + 1;
 }
 
 static const char *skip_container(const char *p, const char *end)
@@ -79,12 +79,13 @@ maki_json_iter maki_json_items(maki_str container)
                              .object = kind == MAKI_JSON_OBJECT };
 }
 
-bool maki_json_next(maki_json_iter *iter, maki_json_item *item)
+bool maki_json_next_known(maki_json_iter *iter, maki_json_item *item, maki_str known)
 {
     const char *p = iter->at;
     while (p < iter->end && (is_space(*p) || *p == ','))
         p++;
-    if (p >= iter->end) return false;
+    iter->at = p;
+    if (p >= iter->end || *p == '}') return false; /* '}': see maki_json_enter */
     *item = (maki_json_item){ .key = { "", 0 }, .start = p };
     if (iter->object) {
         const char *after = skip_string(p, iter->end);
@@ -93,9 +94,30 @@ bool maki_json_next(maki_json_iter *iter, maki_json_item *item)
         while (is_space(*p) || *p == ':')
             p++;
     }
-    iter->at = skip_value(p, iter->end);
+    iter->at = p == known.ptr ? p + known.len : skip_value(p, iter->end);
     item->value = (maki_str){ p, (size_t)(iter->at - p) };
     return true;
+}
+
+bool maki_json_next(maki_json_iter *iter, maki_json_item *item)
+{
+    return maki_json_next_known(iter, item, (maki_str){ NULL, 0 });
+}
+
+bool maki_json_enter(maki_json_iter *iter, maki_json_iter *fields)
+{
+    while (iter->at < iter->end && (is_space(*iter->at) || *iter->at == ','))
+        iter->at++;
+    if (iter->at >= iter->end || *iter->at != '{') return false;
+    *fields = (maki_json_iter){ .at = iter->at + 1, .end = iter->end, .object = true };
+    return true;
+}
+
+maki_str maki_json_leave(maki_json_iter *iter, const maki_json_iter *fields)
+{
+    const char *start = iter->at;
+    iter->at = fields->at + 1;
+    return (maki_str){ start, (size_t)(iter->at - start) };
 }
 
 size_t maki_json_count(maki_str container)
@@ -157,17 +179,18 @@ static inline bool is_low(uint32_t unit)
     return unit >= 0xDC00 && unit <= 0xDFFF;
 }
 
+/* What a letter after a backslash stands for. */
+static const char escape_codes[128] = { ['b'] = '\b', ['f'] = '\f', ['n'] = '\n',  ['r'] = '\r',
+                                        ['t'] = '\t', ['"'] = '"',  ['\\'] = '\\', ['/'] = '/' };
+
 /* The character at text.ptr[at], escaped or not: its code (a lone surrogate as it is) and length. */
 static uint32_t char_at(maki_str text, size_t at, size_t *len)
 {
-    static const char letters[] = "bfnrt";
-    static const char codes[] = "\b\f\n\r\t";
     const char *p = text.ptr + at;
     if (*p != '\\') return maki_utf8_char(text, at, len);
     if (p[1] != 'u') {
-        const char *letter = strchr(letters, p[1]);
         *len = 2;
-        return (uint32_t)(letter ? codes[letter - letters] : p[1]);
+        return (uint32_t)escape_codes[p[1] & 127];
     }
     uint32_t unit = hex4(p + 2);
     *len = 6;
@@ -205,7 +228,9 @@ bool maki_json_text_is(maki_str string, maki_str text)
 {
     maki_str escaped = maki_json_inside(string);
     size_t n = 0;
-    if (!memchr(escaped.ptr, '\\', escaped.len)) return maki_str_is(escaped, text);
+    if (escaped.len < text.len) return false; /* escapes only make it longer */
+    if (escaped.len == text.len && !maki_str_is(escaped, text)) return false;
+    if (!memchr(escaped.ptr, '\\', escaped.len)) return escaped.len == text.len;
     for (size_t at = 0, len = 0; at < escaped.len; at += len) {
         char bytes[4];
         size_t put = maki_utf8_put(char_at(escaped, at, &len), bytes);
@@ -215,12 +240,17 @@ bool maki_json_text_is(maki_str string, maki_str text)
     return n == text.len;
 }
 
-/* The characters from `at` on that are not plain, decoded into out[room]; *at moves past them. */
+/* The escapes from `at` on, decoded into out[room]; *at moves past those for which there was room. */
 static size_t decode_escapes(maki_str escaped, size_t *at, char *out, size_t room)
 {
     size_t n = 0, len = 0;
     while (*at < escaped.len && escaped.ptr[*at] == '\\' && room - n >= 4) {
-        n += maki_utf8_put(char_at(escaped, *at, &len), out + n);
+        char code = escape_codes[escaped.ptr[*at + 1] & 127];
+        len = 2;
+        if (code)
+            out[n++] = code;
+        else
+            n += maki_utf8_put(char_at(escaped, *at, &len), out + n);
         *at += len;
     }
     return n;
@@ -228,18 +258,29 @@ static size_t decode_escapes(maki_str escaped, size_t *at, char *out, size_t roo
 
 maki_status maki_json_text_to(maki_str escaped, maki_sink sink, maki_err *err)
 {
+    enum { GATHERED = 4096, SHORT = 1024 };
+    char text[GATHERED];
     maki_status st = MAKI_OK;
-    size_t at = 0;
+    size_t at = 0, n = 0;
     while (st == MAKI_OK && at < escaped.len) {
         const char *slash = memchr(escaped.ptr + at, '\\', escaped.len - at);
-        size_t end = slash ? (size_t)(slash - escaped.ptr) : escaped.len;
-        if (end > at) st = sink.write(sink.ctx, (maki_str){ escaped.ptr + at, end - at }, err);
-        char text[64];
-        at = end;
-        size_t n = decode_escapes(escaped, &at, text, sizeof text);
-        if (st == MAKI_OK && n) st = sink.write(sink.ctx, (maki_str){ text, n }, err);
+        maki_str plain = { escaped.ptr + at,
+                           slash ? (size_t)(slash - escaped.ptr) - at : escaped.len - at };
+        bool gathered = plain.len <= SHORT && plain.len < escaped.len;
+        if (n && (!gathered || GATHERED - n < plain.len + 4)) {
+            st = sink.write(sink.ctx, (maki_str){ text, n }, err);
+            n = 0;
+        }
+        if (gathered) {
+            memcpy(text + n, plain.ptr, plain.len);
+            n += plain.len;
+        } else if (st == MAKI_OK) {
+            st = sink.write(sink.ctx, plain, err);
+        }
+        at += plain.len;
+        n += decode_escapes(escaped, &at, text + n, sizeof text - n);
     }
-    return st;
+    return st == MAKI_OK && n ? sink.write(sink.ctx, (maki_str){ text, n }, err) : st;
 }
 
 int maki_json_compare(maki_str a, maki_str b)

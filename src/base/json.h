@@ -12,6 +12,14 @@
 
 #include "base/arena.h"
 
+/* maki_json_next where a value is `known` already: its end is not looked for again. */
+bool maki_json_next_known(maki_json_iter *iter, maki_json_item *item, maki_str known);
+/* Into the object that comes next, whose end need not be found first: when its `fields` were walked with
+ * maki_json_next until that says no, maki_json_leave gives the object and `iter` stands behind it.  False: no object
+ * comes next, and `iter` goes on with it. */
+bool maki_json_enter(maki_json_iter *iter, maki_json_iter *fields);
+maki_str maki_json_leave(maki_json_iter *iter, const maki_json_iter *fields);
+
 /* Is an escaped key this name? */
 bool maki_json_key_is(maki_str key, maki_str name);
 
@@ -38,8 +46,8 @@ uint64_t maki_json_text_hash(maki_str string);
 uint64_t maki_json_units(maki_str escaped);
 maki_str maki_json_head(maki_str escaped, uint64_t units);
 maki_str maki_json_tail(maki_str escaped, uint64_t units);
-/* The text of what is escaped into a sink, whatever its length; a plain stretch in one piece.  Lone
- * surrogates become U+FFFD. */
+/* The text of what is escaped into a sink, whatever its length; long plain stretches in one piece, short ones
+ * gathered, whole characters always.  Lone surrogates become U+FFFD. */
 maki_status maki_json_text_to(maki_str escaped, maki_sink sink, maki_err *err);
 
 #endif

@@ -15,6 +15,13 @@ void maki_jw_init(maki_jw *w, maki_sink sink, maki_err *err)
     memset(w, 0, offsetof(maki_jw, waiting));
     w->sink = sink;
     w->err = err;
+    w->size = sizeof w->waiting;
+}
+
+void maki_jw_use(maki_jw *w, char *room, size_t size)
+{
+    w->room = room;
+    w->size = size;
 }
 
 static void hand_on(maki_jw *w, maki_str bytes)
@@ -22,27 +29,52 @@ static void hand_on(maki_jw *w, maki_str bytes)
     if (w->status == MAKI_OK && bytes.len) w->status = w->sink.write(w->sink.ctx, bytes, w->err);
 }
 
+static inline char *room_of(maki_jw *w)
+{
+    return w->room ? w->room : w->waiting;
+}
+
 static void flush(maki_jw *w)
 {
-    hand_on(w, (maki_str){ w->waiting, w->fill });
+    hand_on(w, (maki_str){ room_of(w), w->fill });
     w->fill = 0;
+}
+
+/* There is no room for them. */
+static void overflow(maki_jw *w, maki_str bytes)
+{
+    size_t left = w->size - w->fill;
+    if (w->room) { /* fill it up */
+        memcpy(w->room + w->fill, bytes.ptr, left);
+        w->fill += left;
+        bytes = (maki_str){ bytes.ptr + left, bytes.len - left };
+    }
+    flush(w);
+    if (bytes.len > w->size) {
+        size_t whole = w->room ? bytes.len / w->size * w->size : bytes.len;
+        hand_on(w, (maki_str){ bytes.ptr, whole });
+        bytes = (maki_str){ bytes.ptr + whole, bytes.len - whole };
+    }
+    memcpy(room_of(w), bytes.ptr, bytes.len);
+    w->fill = bytes.len;
 }
 
 void maki_jw_bytes(maki_jw *w, maki_str bytes)
 {
     w->written += bytes.len;
-    if (bytes.len > sizeof w->waiting - w->fill) flush(w);
-    if (bytes.len > sizeof w->waiting) {
-        hand_on(w, bytes);
+    if (bytes.len > w->size - w->fill) {
+        overflow(w, bytes);
         return;
     }
-    if (bytes.len) memcpy(w->waiting + w->fill, bytes.ptr, bytes.len);
+    if (bytes.len) memcpy(room_of(w) + w->fill, bytes.ptr, bytes.len);
     w->fill += bytes.len;
 }
 
-static void byte(maki_jw *w, char c)
+static inline void byte(maki_jw *w, char c)
 {
-    maki_jw_bytes(w, (maki_str){ &c, 1 });
+    if (w->fill == w->size) flush(w);
+    room_of(w)[w->fill++] = c;
+    w->written++;
 }
 
 void maki_jw_begin_value(maki_jw *w)
@@ -121,9 +153,24 @@ static void escaped_byte(maki_jw *w, unsigned char c)
     maki_jw_bytes(w, (maki_str){ escape, len });
 }
 
+/* A short name, as most keys are: nothing in it needs an escape. */
+static bool is_word(maki_str text)
+{
+    if (text.len > 16) return false;
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.ptr[i];
+        if (!((c >= 'a' && c <= 'z') || c == '_')) return false;
+    }
+    return true;
+}
+
 void maki_jw_escaped(maki_jw *w, maki_str text)
 {
     const maki_text_kernels *kernels = maki_text_kernels_best();
+    if (is_word(text)) {
+        maki_jw_bytes(w, text);
+        return;
+    }
     size_t two = next_line_end(text, 0, 0xC2), three = next_line_end(text, 0, 0xE2);
     size_t at = 0;
     while (at < text.len) {

@@ -47,6 +47,14 @@ static size_t plain_skip_string(const char *at, size_t n)
     }
 }
 
+static size_t plain_string_end(const char *at, size_t n)
+{
+    size_t i = 0;
+    while (i < n && at[i] != '"')
+        i += at[i] == '\\' ? 2 : 1;
+    return i < n ? i : n;
+}
+
 static size_t plain_container_len(const char *at, size_t n)
 {
     size_t depth = 0;
@@ -121,6 +129,7 @@ const maki_text_kernels maki_text_plain = {
     .name = "plain",
     .find_special = plain_find_special,
     .skip_string = plain_skip_string,
+    .string_end = plain_string_end,
     .container_len = plain_container_len,
     .escaped_units = plain_escaped_units,
     .utf8_good = plain_utf8_good,

@@ -39,6 +39,8 @@ typedef struct maki_text_kernels {
     /* The same, stepping over escapes that are whole and right: so it stops at the closing quote, at
      * a byte below 0x20, at a bad escape, or at one that runs past the end. */
     size_t (*skip_string)(const char *at, size_t n);
+    /* Where a string ends that is known to be right: its closing quote, or n when it goes on past n. */
+    size_t (*string_end)(const char *at, size_t n);
     /* A container that begins at at[0], of JSON that is known to be right: its length, or n when it
      * goes on past n. */
     size_t (*container_len)(const char *at, size_t n);

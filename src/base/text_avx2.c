@@ -151,6 +151,29 @@ AVX2 static size_t avx2_skip_string(const char *at, size_t n)
     return skip_long_string(at, n);
 }
 
+AVX2 static __attribute__((noinline)) size_t long_string_end(const char *at, size_t n)
+{
+    uint64_t carry = 0, quotes = 0;
+    size_t i = 0;
+    for (; n - i >= 64; i += 64) {
+        bytes64 v = load64(at + i);
+        quotes = equal_to(v, '"') & ~escaped_bytes(equal_to(v, '\\'), &carry);
+        if (quotes) return i + (size_t)__builtin_ctzll(quotes);
+    }
+    bytes64 last = load_last(at + i, n - i);
+    quotes = equal_to(last, '"') & ~escaped_bytes(equal_to(last, '\\'), &carry);
+    return quotes ? i + (size_t)__builtin_ctzll(quotes) : n;
+}
+
+AVX2 static size_t avx2_string_end(const char *at, size_t n)
+{
+    if (n >= 32) {
+        unsigned mask = special_mask(LOAD(at));
+        if (mask && at[__builtin_ctz(mask)] == '"') return (size_t)__builtin_ctz(mask);
+    }
+    return long_string_end(at, n);
+}
+
 /* ---- containers ---------------------------------------------------------------------------- */
 
 /* Each bit becomes the sum of itself and those below it: between two quotes there are ones. */
@@ -172,9 +195,10 @@ typedef struct nesting {
 AVX2 static inline size_t closed_at(bytes64 v, nesting *nest)
 {
     const __m256i bit = _mm256_set1_epi8(0x20); /* between [ and {, ] and } */
-    bytes64 same = { _mm256_or_si256(v.low, bit), _mm256_or_si256(v.high, bit) };
     uint64_t quotes = equal_to(v, '"') & ~escaped_bytes(equal_to(v, '\\'), &nest->carry);
+    if (quotes == 0 && nest->inside) return 0; /* in the midst of a long string: most of a log */
     uint64_t inside = sums_of(quotes) ^ nest->inside;
+    bytes64 same = { _mm256_or_si256(v.low, bit), _mm256_or_si256(v.high, bit) };
     uint64_t opens = equal_to(same, '{') & ~inside;
     uint64_t closes = equal_to(same, '}') & ~inside;
     nest->inside = (uint64_t)0 - (inside >> 63);
@@ -310,6 +334,7 @@ const maki_text_kernels maki_text_avx2 = {
     .name = "avx2",
     .find_special = avx2_find_special,
     .skip_string = avx2_skip_string,
+    .string_end = avx2_string_end,
     .container_len = avx2_container_len,
     .escaped_units = avx2_escaped_units,
     .utf8_good = avx2_utf8_good,

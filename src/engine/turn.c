@@ -94,7 +94,8 @@ static maki_status write_request(maki_turn_work *w, maki_err *err)
                              .system_count = w->system_count,
                              .tools = q->tools,
                              .functions = provider->functions,
-                             .thinking = w->thinking };
+                             .thinking = w->thinking,
+                             .behind = true };
     maki_spool_clear(&w->body);
     maki_status st = maki_conv_view(w->conv, MAKI_NOW, MAKI_NOW, &view, err);
     if (st != MAKI_OK) return st;

@@ -298,12 +298,15 @@ typedef struct passing {
     void *ctx;
     maki_telling tokens;
     maki_buf row, places, shorter;
+    maki_log_window window;
     maki_spool long_row; /* one that is not held in memory */
 } passing;
 
-/* A message: in memory, or, when it is long, in a file of our own that is mapped. */
+/* A message: in memory, many at a time; or, when it is long, in a file of our own that is mapped. */
 static maki_status read_row(passing *p, const maki_view_item *item, maki_seen *seen, maki_err *err)
 {
+    if (seen->row.length <= MAKI_WINDOW_MOST)
+        return maki_log_read_on(item->log, seen->seq, &seen->row, &p->window, &seen->json, err);
     maki_buf_clear(&p->row);
     maki_spool_clear(&p->long_row);
     if (seen->row.length <= MAKI_SPOOL_MEMORY || seen->row.flags & MAKI_ROW_BAD) {
@@ -372,20 +375,21 @@ maki_status maki_conv_each(maki_conv *conv, const maki_view *view, maki_seen_fn 
 {
     const maki_alloc *alloc = conv->env.alloc;
     maki_buf empty = maki_buf_new(alloc, (size_t)MAKI_ROW_MAX);
-    passing p = { conv,
-                  view,
-                  fn,
-                  ctx,
-                  { .ready = true, .ratio = 1 },
-                  empty,
-                  empty,
-                  empty,
-                  maki_spool_new(&conv->env, MAKI_SPOOL_MEMORY) };
+    passing p = { .conv = conv,
+                  .view = view,
+                  .fn = fn,
+                  .ctx = ctx,
+                  .tokens = { .ready = true, .ratio = 1 },
+                  .row = empty,
+                  .places = empty,
+                  .shorter = empty,
+                  .long_row = maki_spool_new(&conv->env, MAKI_SPOOL_MEMORY) };
     maki_status st = conv->family ? maki_conv_telling(conv, view, &p.tokens, err) : MAKI_OK;
     for (size_t i = 0; st == MAKI_OK && i < view->count; i++) {
         const maki_view_item *item = &view->items[i];
         st = item->from ? pass_rows(&p, item, err) : pass_made(&p, item, err);
     }
+    maki_log_window_free(&p.window);
     maki_spool_free(&p.long_row);
     maki_buf_free(&p.row);
     maki_buf_free(&p.places);

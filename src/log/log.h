@@ -23,6 +23,7 @@
 #define MAKI_LOG_LOG_H
 
 #include "base/arena.h"
+#include "base/block.h"
 #include "base/buf.h"
 #include "log/intake.h"
 
@@ -106,6 +107,22 @@ uint64_t maki_log_tokens(const maki_log *log); /* of all its messages */
 maki_status maki_log_row(maki_log *log, uint64_t seq, maki_row *out, maki_err *err);
 /* Its bytes, appended to `out` and checked against the record: MAKI_CORRUPT when they changed. */
 maki_status maki_log_read(maki_log *log, uint64_t seq, maki_buf *out, maki_err *err);
+/* For who reads row after row: a stretch of the messages file, read at a time.  It begins small and grows while
+ * rows follow on each other, so that one row costs no more than before and many cost few calls.  Starts out zeroed;
+ * belongs to one walk, and is not kept while rows are added. */
+typedef struct maki_log_window {
+    const maki_log *log; /* whose bytes these are; NULL: nobody's */
+    const maki_alloc *alloc;
+    maki_block block;
+    uint64_t at; /* in the file */
+    size_t len;
+} maki_log_window;
+enum { MAKI_WINDOW_MOST = 256 << 10 };
+/* Like maki_log_read, for a row of at most MAKI_WINDOW_MOST bytes and its record; *out is borrowed until the next
+ * call. */
+maki_status maki_log_read_on(maki_log *log, uint64_t seq, const maki_row *row,
+                             maki_log_window *window, maki_str *out, maki_err *err);
+void maki_log_window_free(maki_log_window *window); /* accepts one that is zeroed */
 /* The bytes of messages [from, to] as they stand in the file, newlines included, to a sink; each row
  * checked like in maki_log_read before it goes out (one longer than a megabyte: after). */
 maki_status maki_log_copy(maki_log *log, uint64_t from, uint64_t to, maki_sink sink, maki_err *err);

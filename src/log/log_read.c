@@ -41,6 +41,61 @@ maki_status maki_log_read(maki_log *log, uint64_t seq, maki_buf *out, maki_err *
     return MAKI_OK;
 }
 
+/* ---- row after row ------------------------------------------------------------------------------------------ */
+
+enum { WINDOW_FIRST = 16 << 10 };
+
+static bool holds(const maki_log_window *w, const maki_log *log, const maki_row *row)
+{
+    return w->log == log && row->offset >= w->at && row->offset - w->at <= w->len &&
+           row->length <= w->len - (row->offset - w->at);
+}
+
+/* How much is read next: twice as much as before while rows follow on each other. */
+static size_t next_size(const maki_log_window *w, const maki_log *log, const maki_row *row)
+{
+    bool on = w->log == log && row->offset >= w->at && row->offset - w->at <= w->len + 1;
+    size_t size = on ? 2 * w->len : WINDOW_FIRST;
+    if (size > MAKI_WINDOW_MOST) size = MAKI_WINDOW_MOST;
+    return size > row->length ? size : row->length;
+}
+
+static maki_status fill(maki_log_window *w, maki_log *log, const maki_row *row, maki_err *err)
+{
+    uint64_t at = row->offset / MAKI_PAGE * MAKI_PAGE; /* pages are copied fastest */
+    size_t want = next_size(w, log, row) + MAKI_PAGE;
+    w->log = NULL;
+    if (want > w->block.size) {
+        maki_log_window_free(w);
+        w->alloc = log->env.alloc;
+        w->block = maki_block_new(w->alloc, want);
+        if (!w->block.at) return maki_fail_nomem(err);
+    }
+    w->at = at;
+    maki_status st =
+        maki_file_read_at(log->env.files, log->messages_fd, w->at, w->block.at, want, &w->len, err);
+    if (st == MAKI_OK) w->log = log;
+    return st;
+}
+
+maki_status maki_log_read_on(maki_log *log, uint64_t seq, const maki_row *row,
+                             maki_log_window *window, maki_str *out, maki_err *err)
+{
+    maki_status st = holds(window, log, row) ? MAKI_OK : fill(window, log, row, err);
+    if (st != MAKI_OK) return st;
+    if (!holds(window, log, row)) return changed(seq, err);
+    *out = (maki_str){ window->block.at + (row->offset - window->at), row->length };
+    return maki_row_hash(*out) == row->xxh3 ? MAKI_OK : changed(seq, err);
+}
+
+void maki_log_window_free(maki_log_window *window)
+{
+    if (window->alloc) maki_block_free(window->alloc, &window->block);
+    *window = (maki_log_window){ 0 };
+}
+
+/* ---- stretches ---------------------------------------------------------------------------------------------- */
+
 /* A run of rows that stand one after the other in the file. */
 typedef struct row_run {
     maki_row rows[ROWS_AT_ONCE];

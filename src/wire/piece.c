@@ -148,26 +148,32 @@ static void only_strings(maki_piece *out)
     if (out->kind == MAKI_PIECE_TEXT && out->text.len == 0) out->kind = MAKI_PIECE_OTHER;
 }
 
-static void read_block(maki_str block, maki_piece *out)
+static const maki_str block_names[FIELDS] = {
+    { "type", 4 },   { "text", 4 },           { "thinking", 8 }, { "refusal", 7 },
+    { "source", 6 }, { "image_url", 9 },      { "id", 2 },       { "name", 4 },
+    { "input", 5 },  { "tool_use_id", 11 },   { "content", 7 },  { "is_error", 8 },
+    { "file", 4 },   { "cache_control", 13 }, { "original", 8 }
+};
+
+static void read_fields(maki_str block, const maki_str *v, maki_piece *out)
 {
-    static const maki_str names[FIELDS] = {
-        { "type", 4 },   { "text", 4 },           { "thinking", 8 }, { "refusal", 7 },
-        { "source", 6 }, { "image_url", 9 },      { "id", 2 },       { "name", 4 },
-        { "input", 5 },  { "tool_use_id", 11 },   { "content", 7 },  { "is_error", 8 },
-        { "file", 4 },   { "cache_control", 13 }, { "original", 8 }
-    };
-    maki_str v[FIELDS];
     *out = (maki_piece){ .kind = MAKI_PIECE_OTHER, .block = block };
-    if (maki_is_string(block)) {
-        *out = (maki_piece){ .kind = MAKI_PIECE_TEXT, .text = block };
-        return;
-    }
-    maki_get_each(block, names, v, FIELDS);
     if (maki_is_object(v[ORIGINAL])) out->original = v[ORIGINAL];
     if (maki_is_string(v[TYPE])) out->type = v[TYPE];
     out->cache = v[CACHE];
     take_block(block, v, out);
     only_strings(out);
+}
+
+static void read_block(maki_str block, maki_piece *out)
+{
+    maki_str v[FIELDS];
+    if (maki_is_string(block)) {
+        *out = (maki_piece){ .kind = MAKI_PIECE_TEXT, .text = block };
+        return;
+    }
+    maki_get_each(block, block_names, v, FIELDS);
+    read_fields(block, v, out);
 }
 
 /* ---- calls and results beside the content --------------------------------------------------------------- */
@@ -177,15 +183,15 @@ static maki_str string_of(maki_str value)
     return maki_is_string(value) ? value : none;
 }
 
-static void read_call(maki_str call, maki_str original, maki_piece *out)
+enum { CALL_ID, FUNCTION, CUSTOM, OUTER };
+static const maki_str call_names[OUTER] = { { "id", 2 }, { "function", 8 }, { "custom", 6 } };
+
+static void read_call(maki_str call, const maki_str *o, maki_str original, maki_piece *out)
 {
-    enum { CALL_ID, FUNCTION, CUSTOM, OUTER };
     enum { CALL_NAME, ARGUMENTS, CUSTOM_INPUT, INNER };
-    static const maki_str outer[] = { { "id", 2 }, { "function", 8 }, { "custom", 6 } };
     static const maki_str inner[] = { { "name", 4 }, { "arguments", 9 }, { "input", 5 } };
-    maki_str o[OUTER], v[INNER];
+    maki_str v[INNER];
     *out = (maki_piece){ .kind = MAKI_PIECE_CALL, .block = call, .original = original };
-    maki_get_each(call, outer, o, OUTER);
     maki_get_each(o[FUNCTION].len ? o[FUNCTION] : o[CUSTOM], inner, v, INNER);
     out->id = string_of(o[CALL_ID]);
     out->name = string_of(v[CALL_NAME]);
@@ -304,13 +310,38 @@ static maki_str take(maki_str *value)
 /* Content: a block at a time. */
 static bool next_block(maki_pieces *p, maki_piece *out)
 {
+    maki_json_iter fields;
     maki_json_item item;
     if (p->single.len) {
         read_block(take(&p->single), out);
         return true;
     }
+    if (maki_json_enter(&p->blocks, &fields)) { /* most are objects: they are walked once */
+        maki_str v[FIELDS];
+        maki_get_fields(&fields, block_names, v, FIELDS);
+        read_fields(maki_json_leave(&p->blocks, &fields), v, out);
+        return true;
+    }
     if (!maki_json_next(&p->blocks, &item)) return false;
     read_block(item.value, out);
+    return true;
+}
+
+static bool next_call(maki_pieces *p, maki_piece *out)
+{
+    maki_str o[OUTER], call;
+    maki_json_iter fields;
+    maki_json_item item;
+    if (maki_json_enter(&p->calls, &fields)) {
+        maki_get_fields(&fields, call_names, o, OUTER);
+        call = maki_json_leave(&p->calls, &fields);
+    } else if (maki_json_next(&p->calls, &item)) {
+        call = item.value;
+        maki_get_each(call, call_names, o, OUTER);
+    } else {
+        return false;
+    }
+    read_call(call, o, p->original, out);
     return true;
 }
 
@@ -331,10 +362,7 @@ bool maki_pieces_next(maki_pieces *p, maki_piece *out)
         return true;
     }
     if (next_block(p, out)) return true;
-    if (maki_json_next(&p->calls, &item)) {
-        read_call(item.value, p->original, out);
-        return true;
-    }
+    if (next_call(p, out)) return true;
     if (p->function_call.len) {
         read_old_call(take(&p->function_call), out);
         return true;

@@ -14,20 +14,34 @@ maki_str maki_get(maki_str object, maki_str name)
     return there ? value : (maki_str){ "", 0 };
 }
 
-void maki_get_each(maki_str object, const maki_str *names, maki_str *values, size_t count)
+size_t maki_name_of(maki_str key, const maki_str *names, size_t count)
 {
-    maki_json_iter iter = maki_json_items(object);
+    for (size_t i = 0; i < count; i++) {
+        if (maki_str_is(key, names[i])) return i; /* names have no backslash: nor has the key */
+    }
+    size_t i = memchr(key.ptr, '\\', key.len) ? 0 : count;
+    while (i < count && !maki_json_key_is(key, names[i]))
+        i++;
+    return i;
+}
+
+void maki_get_fields(maki_json_iter *fields, const maki_str *names, maki_str *values, size_t count)
+{
     maki_json_item item;
     for (size_t i = 0; i < count; i++)
         values[i] = (maki_str){ "", 0 };
-    while (iter.object && maki_json_next(&iter, &item)) {
-        size_t i = 0;
-        while (i < count && !maki_json_key_is(item.key, names[i]))
-            i++;
+    while (fields->object && maki_json_next(fields, &item)) {
+        size_t i = maki_name_of(item.key, names, count);
         if (i == count) continue;
         bool null = maki_json_kind_of(item.value) == MAKI_JSON_NULL;
         values[i] = null ? (maki_str){ "", 0 } : item.value;
     }
+}
+
+void maki_get_each(maki_str object, const maki_str *names, maki_str *values, size_t count)
+{
+    maki_json_iter fields = maki_json_items(object);
+    maki_get_fields(&fields, names, values, count);
 }
 
 maki_str maki_get_or(maki_str object, maki_str name, maki_str other)
@@ -87,10 +101,7 @@ void maki_write_field(maki_jw *w, maki_str key, maki_str value)
 
 static bool named(maki_str key, const maki_str *but, size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (maki_json_key_is(key, but[i])) return true;
-    }
-    return false;
+    return maki_name_of(key, but, count) < count;
 }
 
 void maki_write_rest(maki_jw *w, maki_str object, const maki_str *but, size_t count)

@@ -16,6 +16,10 @@ maki_str maki_get_or(maki_str object, maki_str name, maki_str other);
 maki_str maki_get_string(maki_str object, maki_str name);
 /* Several fields in one walk: values[i] is what maki_get says of names[i]. */
 void maki_get_each(maki_str object, const maki_str *names, maki_str *values, size_t count);
+/* The same on the fields of an object that was entered (maki_json_enter), to their end. */
+void maki_get_fields(maki_json_iter *fields, const maki_str *names, maki_str *values, size_t count);
+/* Which of the names a key is, as it stands; `count`: none. */
+size_t maki_name_of(maki_str key, const maki_str *names, size_t count);
 /* A count: 0 when it is missing, no number or below 0. */
 uint64_t maki_get_count(maki_str object, maki_str name);
 uint64_t maki_count_of(maki_str number); /* of any value: 0 when it is no such number */

@@ -139,7 +139,7 @@ static void write_block(maki_jw *w, const maki_piece *piece)
     const struct own_row *own = own_of(piece);
     if (own) {
         maki_jw_object(w);
-        maki_put_known(w, piece->block, own->fields, 6);
+        maki_put_known(w, piece->block, piece->text, own->fields, 6);
         maki_jw_end_object(w);
     } else if (piece->kind == MAKI_PIECE_TEXT) {
         write_text(w, piece->text);

@@ -27,7 +27,7 @@ static void write_beside(maki_jw *w, const maki_piece *piece)
 {
     static const maki_str names[] = { { "videoMetadata", 13 }, { "mediaResolution", 15 } };
     maki_put_field(w, signature_name, maki_gemini_signature(piece->original));
-    if (piece->original.len) maki_put_known(w, piece->original, names, 2);
+    if (piece->original.len) maki_put_known(w, piece->original, MAKI_LIT(""), names, 2);
 }
 
 /* And in the object that the part is about. */

@@ -32,24 +32,25 @@ void maki_put_url(maki_jw *w, const maki_media *media)
         maki_put_parts(w, data, 4);
 }
 
-void maki_put_known(maki_jw *w, maki_str block, const maki_str *names, size_t count)
+void maki_put_known(maki_jw *w, maki_str block, maki_str known, const maki_str *names, size_t count)
 {
     maki_json_iter iter = maki_json_items(block);
     maki_json_item item;
-    while (maki_json_next(&iter, &item)) {
-        bool known = false;
-        for (size_t i = 0; i < count && !known; i++)
-            known = maki_json_key_is(item.key, names[i]);
-        if (known && maki_json_kind_of(item.value) != MAKI_JSON_NULL)
+    while (maki_json_next_known(&iter, &item, known)) {
+        if (maki_name_of(item.key, names, count) < count &&
+            maki_json_kind_of(item.value) != MAKI_JSON_NULL)
             maki_write_field(w, item.key, item.value);
     }
 }
 
 /* ---- JSON in strings ------------------------------------------------------------------------------------ */
 
+/* The text of a string while it is checked.  What is short is kept, so that it is decoded once. */
 typedef struct looking {
     maki_json_scan scan;
     char first; /* that is no white space */
+    uint64_t size;
+    char text[32 << 10]; /* all of it, while size is not more */
 } looking;
 
 static maki_status look(void *ctx, maki_str bytes, maki_err *err)
@@ -57,6 +58,8 @@ static maki_status look(void *ctx, maki_str bytes, maki_err *err)
     looking *l = ctx;
     maki_str text = maki_trim_space(bytes);
     if (!l->first && text.len) l->first = text.ptr[0];
+    if (l->size + bytes.len <= sizeof l->text) memcpy(l->text + l->size, bytes.ptr, bytes.len);
+    l->size += bytes.len;
     return maki_json_scan_push(&l->scan, bytes, err);
 }
 
@@ -71,13 +74,18 @@ static maki_status write_bytes(void *ctx, maki_str bytes, maki_err *err)
 bool maki_put_object_in(maki_jw *w, maki_str string)
 {
     maki_str escaped = maki_json_inside(string);
-    looking l = { .first = 0 };
+    looking l;
+    l.first = 0;
+    l.size = 0;
     maki_json_scan_init(&l.scan, &(maki_json_scan_options){ 0 });
     maki_status st = maki_json_text_to(escaped, (maki_sink){ look, &l }, NULL);
     if (st == MAKI_OK) st = maki_json_scan_end(&l.scan, NULL);
     if (st != MAKI_OK || l.first != '{') return false;
     maki_jw_begin_value(w);
-    (void)!maki_json_text_to(escaped, (maki_sink){ write_bytes, w }, NULL); /* `w` remembers */
+    if (l.size <= sizeof l.text)
+        maki_jw_bytes(w, (maki_str){ l.text, (size_t)l.size });
+    else
+        (void)!maki_json_text_to(escaped, (maki_sink){ write_bytes, w }, NULL); /* `w` remembers */
     return true;
 }
 

@@ -20,7 +20,7 @@ static void write_text(maki_jw *w, const maki_piece *piece, bool output)
     maki_jw_object(w);
     maki_put_type(w, output ? MAKI_LIT("output_text") : MAKI_LIT("input_text"));
     maki_put_field(w, MAKI_LIT("text"), piece->text);
-    if (output && piece->original.len) maki_put_known(w, piece->original, beside, 2);
+    if (output && piece->original.len) maki_put_known(w, piece->original, MAKI_LIT(""), beside, 2);
     maki_jw_end_object(w);
 }
 
@@ -66,7 +66,7 @@ static void write_message(maki_wire_writer *wr, const maki_pieces *row, maki_spe
     maki_saying saying = maki_saying_of(wr, row);
     maki_piece piece;
     maki_jw_object(wr->w);
-    if (row->original.len) maki_put_known(wr->w, row->original, beside, 3);
+    if (row->original.len) maki_put_known(wr->w, row->original, MAKI_LIT(""), beside, 3);
     maki_write_field(wr->w, MAKI_LIT("role"),
                      by == MAKI_BY_USER ? MAKI_LIT("\"user\"") : row->role);
     maki_jw_key(wr->w, MAKI_LIT("content"));

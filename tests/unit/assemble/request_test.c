@@ -584,6 +584,37 @@ static void test_memory(size_t megabytes)
     folder_close(&f);
 }
 
+/* A body of 12 MB, written by one thread and by two, is the same. */
+static void test_behind(void)
+{
+    maki_env env = maki_env_system();
+    maki_err err = { 0 };
+    folder f;
+    folder_open(&f);
+    write_long(&f, 600, 20000);
+    for (size_t p = 0; p < COUNT(protocols); p++) {
+        maki_conv_options options = { .read_only = true };
+        maki_buf bodies[2] = { maki_buf_new(env.alloc, 64 << 20),
+                               maki_buf_new(env.alloc, 64 << 20) };
+        tap_row("%s: a second thread writes the same", protocols[p].name);
+        for (size_t i = 0; i < 2; i++) {
+            maki_request request = { .protocol = protocols[p].protocol,
+                                     .model = { "m", 1 },
+                                     .behind = i == 1 };
+            maki_conv *conv = NULL;
+            CHECK_STATUS(maki_conv_open(&env, folder_file(&f, "talk.jsonl"), &options, &conv, &err),
+                         MAKI_OK, &err);
+            CHECK_STATUS(build(conv, &request, &bodies[i], &err), MAKI_OK, &err);
+            maki_conv_close(conv);
+        }
+        CHECK(bodies[0].len > 12000000 &&
+              maki_str_is(maki_buf_str(&bodies[0]), maki_buf_str(&bodies[1])));
+        maki_buf_free(&bodies[0]);
+        maki_buf_free(&bodies[1]);
+    }
+    folder_close(&f);
+}
+
 /* Each allocation, and each call of a file, fails once. */
 static void test_faults(void)
 {
@@ -635,6 +666,7 @@ int main(int argc, char **argv)
     test_memories();
     test_refused();
     test_memory(12);
+    test_behind();
     test_faults();
     return tap_end();
 }

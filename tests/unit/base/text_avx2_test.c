@@ -194,6 +194,12 @@ static void test_escapes(void)
         }
         CHECK_EQ(maki_text_kernels_plain()->skip_string(text, n), reference_string_end(text, n));
         CHECK_EQ(maki_text_kernels_best()->skip_string(text, n), reference_string_end(text, n));
+        size_t quote = 0; /* the first that is not escaped, whatever else is wrong */
+        while (quote < n && text[quote] != '"')
+            quote += text[quote] == '\\' ? 2 : 1;
+        if (quote > n) quote = n;
+        CHECK_EQ(maki_text_kernels_plain()->string_end(text, n), quote);
+        CHECK_EQ(maki_text_kernels_best()->string_end(text, n), quote);
     }
 }
 

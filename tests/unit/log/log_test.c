@@ -145,6 +145,46 @@ static maki_status keep_bytes(void *ctx, maki_str bytes, maki_err *err)
     return maki_buf_status(ctx, err);
 }
 
+/* Row after row through one window: in order, again, with gaps, and after a change behind the log's back. */
+static void test_read_on(void)
+{
+    static const uint64_t orders[][8] = { { 1, 2, 3, 4, 5, 6, 7, 8 },
+                                          { 8, 7, 6, 5, 4, 3, 2, 1 },
+                                          { 1, 1, 4, 5, 20, 2, 3, 19 } };
+    logs l;
+    maki_err err = { 0 };
+    maki_log_window window = { 0 };
+    maki_row row;
+    maki_str bytes;
+    logs_open(&l, "messages.jsonl");
+    maki_log *log = logs_get(&l);
+    char *long_text = malloc(200000);
+    memset(long_text, 'y', 199999);
+    long_text[199999] = '\0';
+    for (int i = 0; i < 20; i++) {
+        CHECK_STATUS(logs_append(log, i % 3 == 2 ? long_text : "短い short", &err), MAKI_OK, &err);
+    }
+    for (size_t i = 0; i < sizeof orders / sizeof orders[0]; i++) {
+        tap_row("rows are read on in order %zu", i);
+        for (size_t k = 0; k < 8; k++) {
+            uint64_t seq = orders[i][k];
+            CHECK_STATUS(maki_log_row(log, seq, &row, &err), MAKI_OK, &err);
+            CHECK_STATUS(maki_log_read_on(log, seq, &row, &window, &bytes, &err), MAKI_OK, &err);
+            CHECK(maki_str_is(bytes, logs_row(seq % 3 == 0 ? long_text : "短い short")));
+        }
+    }
+    CHECK(window.block.size <= MAKI_WINDOW_MOST + 2 * MAKI_PAGE);
+    maki_log_window_free(&window);
+    tap_row("a row that was cut off is found");
+    CHECK_STATUS(maki_log_row(log, 20, &row, &err), MAKI_OK, &err);
+    logs_cut(l.path, row.offset + 5);
+    CHECK_STATUS(maki_log_read_on(log, 20, &row, &window, &bytes, &err), MAKI_CORRUPT, &err);
+    maki_log_window_free(&window);
+    free(long_text);
+    maki_log_close(log);
+    logs_close(&l);
+}
+
 static void test_copy(void)
 {
     logs l;
@@ -941,6 +981,7 @@ int main(void)
 {
     test_append();
     test_reply();
+    test_read_on();
     test_copy();
     test_events();
     test_header();
