@@ -351,7 +351,7 @@ static int list(maki *m, bool all, int argc, char **argv)
             path = argv[i];
     }
     if (!path) return cli_misuse("history", "missing: ", "PATH");
-    maki_status st = maki_conversation_open(m, path, MAKI_OPEN, &c, &err);
+    maki_status st = maki_conversation_open(m, path, MAKI_OPEN_LOOK, &c, &err);
     if (st == MAKI_OK) st = maki_conversation_each(c, at, all, print_message, &l, &err);
     if (st == MAKI_OK && all && maki_conversation_events(c) > 0) {
         if (!l.json) printf("\n%sevents%s\n", l.s.bold, l.s.off);
@@ -416,7 +416,7 @@ static int export_it(maki *m, int argc, char **argv)
     int code = paths_and_format(argc, argv, paths, 1, &format);
     if (code) return code;
     maki_sink out = cli_stdout();
-    maki_status st = maki_conversation_open(m, paths[0], MAKI_OPEN, &c, &err);
+    maki_status st = maki_conversation_open(m, paths[0], MAKI_OPEN_LOOK, &c, &err);
     if (st == MAKI_OK) st = maki_conversation_export(c, format, out, &err);
     if (st == MAKI_OK && !cli_is(format, "lines")) st = out.write(out.ctx, MAKI_LIT("\n"), &err);
     maki_conversation_close(c);

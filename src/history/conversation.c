@@ -27,6 +27,7 @@ static maki_status open_log(maki_conv *conv, const char *path, const maki_conv_o
     maki_conv_tokens_init(conv, options, family);
     maki_log_options log = { .create = options->create,
                              .read_only = options->read_only,
+                             .looks = options->looks,
                              .rehearse = options->rehearse,
                              .repair = options->repair,
                              .durability = options->durability,

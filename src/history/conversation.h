@@ -22,6 +22,7 @@ typedef struct maki_conv maki_conv;
 typedef struct maki_conv_options {
     bool create;
     bool read_only;
+    bool looks;    /* to read; indexes that are missing are kept where they may be (log.h) */
     bool rehearse; /* what is done to it is seen by this handle alone, and gone with it */
     bool repair;
     maki_durability durability;

@@ -45,6 +45,7 @@ maki_status maki_conversation_open_with(maki *m, const char *path,
     if (options) memcpy(&o, options, options->size < sizeof o ? options->size : sizeof o);
     maki_conv_options how = { .create = o.mode == MAKI_OPEN_CREATE,
                               .read_only = o.mode == MAKI_OPEN_READ,
+                              .looks = o.mode == MAKI_OPEN_LOOK,
                               .durability = MAKI_SYNC,
                               .family = o.family,
                               .wait = o.wait,

@@ -79,6 +79,7 @@ has 'verify' 'ok, 14 messages' "$("$maki" verify talk.jsonl)"
 printf '{"role":"user","content":"torn 日' >>talk.jsonl
 out=$("$maki" verify talk.jsonl 2>&1); check 'a torn end: verify exits 9' 9 $?
 check 'a torn end is not seen' 14 "$(h status talk.jsonl --json | sed 's/.*"messages":\([0-9]*\).*/\1/')"
+h append talk.jsonl </dev/null >/dev/null
 has 'a torn end was cut by the writer, and kept' '"what":"torn"' "$(tail -n 1 talk.events.jsonl)"
 has 'verify after that' 'ok' "$("$maki" verify talk.jsonl)"
 rm talk.idx
