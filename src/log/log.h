@@ -5,7 +5,7 @@
  *     messages.jsonl   one message a row; row n is message n (a session's file has a header row first)
  *     events.jsonl     what was done about them; {"ev", "at", "ts", "type", "head", ..., "sum"}
  *     messages.idx     derived; made again when it is missing or stale
- *     messages.claude.idx   the same with the tokens of another family (beside.h)
+ *     messages.idx.claude   the same with the tokens of another family (beside.h)
  *
  * Append-only: a row never changes once it is written.  Each row's hash covers the row and the hash
  * before it (the chain); each event names the head of that chain, and its own `sum` covers the event

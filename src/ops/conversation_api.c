@@ -220,9 +220,8 @@ static void remove_made(const maki_env *env, const char *path)
         snprintf(name, sizeof name, "%.*s%s", (int)stem, path, ends[i]);
         env->files->unlink(env->files, name);
     }
-    for (size_t i = 0; maki_tally_name(i); i++) {
-        if (maki_beside_path(path, maki_tally_name(i), name, sizeof name))
-            env->files->unlink(env->files, name);
+    for (size_t i = 1; maki_tally_name(i); i++) { /* 0 is the family of the first index */
+        (void)!maki_beside_remove(env, path, maki_tally_name(i), NULL);
     }
     if (strcmp(path + folder, "messages.jsonl") == 0) {
         snprintf(name, sizeof name, "%.*sevents.jsonl", (int)folder, path);
