@@ -25,8 +25,8 @@ static const char usage[] =
     "maki history rewind PATH SEQ      back to message SEQ; or --time MS, or --ev EVENT\n"
     "maki history undo PATH [EVENT]    make the newest step void, or that one; of an undo: redo\n"
     "maki history undo-run PATH [RUN]  all steps of the newest run that made room, or of that one\n"
-    "maki history edit PATH SEQ TEXT   back to SEQ and on with TEXT of the user in its place, or with\n"
-    "                                  a message given as JSON\n"
+    "maki history edit PATH SEQ TEXT   back to SEQ and on with TEXT in its place, of the same role; or\n"
+    "                                  with a message given as JSON\n"
     "maki history delete PATH SEQ      back to before SEQ\n"
     "maki history expand PATH SEQ      undo what hides or shortens SEQ\n"
     "maki history fork PATH NEW [SEQ]  a new conversation that shares the past up to SEQ\n"
@@ -160,7 +160,7 @@ static bool add_argument(json_input *in, const arg_row *arg, const char *value)
         if (value[0] == '{')
             json_input_raw(in, arg->field, value);
         else
-            json_input_message(in, arg->field, value);
+            json_input_text(in, "text", value);
         return true;
     default: {
         int n = sscanf(value, "%" SCNu64 ":%" SCNu64, &seq, &ev);

@@ -182,6 +182,10 @@ maki_status maki_conv_undo(maki_conv *conv, const unsigned char *expect, uint64_
 /* Back to before message `seq`, and on with `message` in its place (len 0: without it). */
 maki_status maki_conv_edit(maki_conv *conv, const unsigned char *expect, uint64_t seq,
                            maki_str message, maki_change *out, maki_err *err);
+/* The same with `text`, a JSON string, as a message of the role that stands there.  MAKI_INVALID: that is the
+ * result of a call, for which a text is not enough. */
+maki_status maki_conv_edit_text(maki_conv *conv, const unsigned char *expect, uint64_t seq,
+                                maki_str text, maki_change *out, maki_err *err);
 /* Undo the condense, truncation or trim that hides or shortens message `seq`; what a prune shortened is
  * shown whole by an event of its own, and the other messages of that prune stay as they are. */
 maki_status maki_conv_expand(maki_conv *conv, const unsigned char *expect, uint64_t seq,

@@ -181,8 +181,12 @@ static maki_status do_undo(const maki_call *call, maki_conv *conv, const unsigne
 static maki_status do_edit(const maki_call *call, maki_conv *conv, const unsigned char *expect,
                            maki_change *out, maki_err *err)
 {
-    maki_str message = { "", 0 };
-    maki_in(call, "message", &message);
+    maki_str message = { "", 0 }, text;
+    bool whole = maki_in(call, "message", &message), only_text = maki_in(call, "text", &text);
+    if (whole == only_text)
+        return maki_fail(err, MAKI_INVALID,
+                         "either message or text must say what stands there now");
+    if (only_text) return maki_conv_edit_text(conv, expect, seq_field(call), text, out, err);
     return maki_conv_edit(conv, expect, seq_field(call), message, out, err);
 }
 

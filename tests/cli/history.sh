@@ -54,6 +54,22 @@ has 'rewind' 'Rewound' "$(h rewind talk.jsonl 6)"
 check 'rewound to before the steps' '' "$(view talk.jsonl | diff <(head -n 6 rows) -)"
 has 'edit' 'Edited' "$(h edit talk.jsonl 5 '다시 해 주세요')"
 check 'edited' '{"role":"user","content":"다시 해 주세요"}' "$(view talk.jsonl | tail -n 1)"
+h append answers.jsonl <rows >/dev/null
+has 'edit of an answer' 'Edited' "$(h edit answers.jsonl 4 '「そうです」 🍵')"
+check 'text keeps the role of what it replaces' '{"role":"assistant","content":"「そうです」 🍵"}' "$(view answers.jsonl | tail -n 1)"
+h edit answers.jsonl 4 '{"role":"user","content":"JSON のまま"}' >/dev/null
+check 'JSON stays as it is' '{"role":"user","content":"JSON のまま"}' "$(view answers.jsonl | tail -n 1)"
+out=$(h edit talk.jsonl 40 text 2>&1); check 'edit of a message that is not there: exit 5' 5 $?
+{ echo '{"role":"system","content":"あなたは助手です"}'; echo '{"role":"developer","content":"简短"}'
+  echo '{"role":"user","content":"ls"}'
+  echo '{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"ls","arguments":"{}"}}]}'
+  echo '{"role":"tool","tool_call_id":"c1","content":"파일"}'; } | h append roles.jsonl >/dev/null
+out=$(h edit roles.jsonl 5 text 2>&1); check 'text in the place of a result: exit 2' 2 $?
+has 'it says what to give' 'as JSON' "$out"
+h edit roles.jsonl 2 '長く' >/dev/null
+check 'any role is kept' '{"role":"developer","content":"長く"}' "$(view roles.jsonl | tail -n 1)"
+h edit roles.jsonl 1 '翻訳者' >/dev/null
+check 'the system message too' '{"role":"system","content":"翻訳者"}' "$(view roles.jsonl | tail -n 1)"
 has 'delete' 'Deleted' "$(h delete talk.jsonl 2)"
 check 'deleted' 1 "$(visible talk.jsonl)"
 check 'every word is still in the file' '' "$(head -n 12 talk.jsonl | diff rows -)"
