@@ -58,7 +58,8 @@ void maki_conv_drop_view(maki_conv *conv);
 /* All messages of the log and its parents, whatever was done to them. */
 maki_status maki_conv_everything(maki_conv *conv, const maki_view **out, maki_err *err);
 
-/* The last message before the time `ms` (with `include`, at it or before). */
+/* The last message before the time `ms` (with `include`, at it or before).  One without a time is of that of
+ * the one before it.  MAKI_REFUSED NO_TIMES: none has one. */
 maki_status maki_conv_seq_before(maki_conv *conv, int64_t ms, bool include, uint64_t *seq,
                                  maki_err *err);
 

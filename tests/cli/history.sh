@@ -90,6 +90,16 @@ echo '{"role":"user","content":"x"}' | h append talk.jsonl >/dev/null
 out=$(h pin talk.jsonl 2 --expect "$head" 2>&1); check 'another head: exit 6' 6 $?
 has 'another head: said' 'read it again' "$out"
 
+printf '{"role":"user","content":"時間なし"}\n{"role":"assistant","content":"네"}\n' | h append timeless.jsonl >/dev/null
+out=$(h rewind timeless.jsonl --time 5000 2>&1); check 'to a time where messages have none: exit 3' 3 $?
+has 'it says what to do' 'rewind to a message (SEQ) or an event instead' "$out"
+check 'and nothing was done' 0 "$(h status timeless.jsonl --json | sed 's/.*"events":\([0-9]*\).*/\1/')"
+{ echo '{"role":"user","content":"一","ts":1000}'; echo '{"role":"assistant","content":"二"}'
+  echo '{"role":"user","content":"三","ts":3000}'; echo '{"role":"assistant","content":"四"}'; } | h append some.jsonl >/dev/null
+h rewind some.jsonl --time 2000 >/dev/null
+check 'a message without a time is of the time of the one before it' '一二' \
+    "$(view some.jsonl | sed 's/.*"content":"\([^"]*\)".*/\1/' | tr -d '\n')"
+
 # ---- damage ---------------------------------------------------------------------------------------
 has 'verify' 'ok, 14 messages' "$("$maki" verify talk.jsonl)"
 printf '{"role":"user","content":"torn 日' >>talk.jsonl
