@@ -115,6 +115,18 @@ out=$("$maki" verify talk.jsonl 2>&1); check 'one changed character: verify exit
 has 'one changed character: where' 'message 3' "$out"
 out=$("$maki" fsck --repair talk.jsonl 2>&1); check 'fsck repairs' 0 $?
 check 'the changed row is not shown' 0 "$(view talk.jsonl | grep -c 我輩)"
+{ echo '{"role":"user","content":"ファイルは?"}'
+  echo '{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"ls","arguments":"{}"}}]}'
+  echo '{"role":"tool","tool_call_id":"c1","content":"src 中文 🍜"}'; echo '{"role":"user","content":"ありがとう"}'; } | h append call.jsonl >/dev/null
+sed -i '3s/中文/中又/' call.jsonl
+"$maki" fsck --repair call.jsonl >/dev/null
+check 'a damaged result is left out' 0 "$(view call.jsonl | grep -c '🍜')"
+for protocol in openai responses anthropic ollama gemini; do
+    out=$(echo "{\"conversation\":\"call.jsonl\",\"protocol\":\"$protocol\",\"model\":\"m\"}" | "$maki" op request.build)
+    has "its call is answered all the same: $protocol" '[No result: the call was interrupted]' "$out"
+    check "once: $protocol" 1 "$(grep -o 'No result' <<<"$out" | wc -l)"
+    has "and before what was said next: $protocol" 'yes' "$(sed 's/.*No result.*ありがとう.*/yes/' <<<"$out")"
+done
 mv talk.events.jsonl kept
 out=$(h status talk.jsonl 2>&1); check 'the events taken away: exit 9' 9 $?
 has 'the events taken away: said' 'events are gone' "$out"
