@@ -20,7 +20,9 @@ typedef struct maki_conversation maki_conversation;
 typedef enum maki_open_mode {
     MAKI_OPEN,        /* to read and write; MAKI_NOTFOUND when it is not there */
     MAKI_OPEN_CREATE, /* the same, made if it is not there */
-    MAKI_OPEN_READ    /* never writes, not even an index */
+    MAKI_OPEN_READ,   /* never writes, not even an index */
+    MAKI_OPEN_LOOK /* to read: an index that is missing is made and kept where that may be done; never
+                    * waits for who writes */
 } maki_open_mode;
 
 /* `path` is the messages file (it ends with .jsonl), a folder with messages.jsonl in it, or the name of

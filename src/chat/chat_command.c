@@ -253,7 +253,7 @@ static maki_status run_log(maki_chat *chat, const maki_command *command, maki_er
         for (size_t i = 0; i < command->arguments[0].len; i++)
             most = most * 10 + (uint64_t)(command->arguments[0].ptr[i] - '0');
     }
-    maki_status st = maki_conversation_open(chat->m, chat->path, MAKI_OPEN, &c, err);
+    maki_status st = maki_conversation_open(chat->m, chat->path, MAKI_OPEN_LOOK, &c, err);
     if (st != MAKI_OK) return st;
     uint64_t last = maki_conversation_last(c);
     listing l = { chat, last > most ? last - most + 1 : 1 };

@@ -25,8 +25,8 @@ static const char usage[] =
     "maki history rewind PATH SEQ      back to message SEQ; or --time MS, or --ev EVENT\n"
     "maki history undo PATH [EVENT]    make the newest step void, or that one; of an undo: redo\n"
     "maki history undo-run PATH [RUN]  all steps of the newest run that made room, or of that one\n"
-    "maki history edit PATH SEQ TEXT   back to SEQ and on with TEXT of the user in its place, or with\n"
-    "                                  a message given as JSON\n"
+    "maki history edit PATH SEQ TEXT   back to SEQ and on with TEXT in its place, of the same role; or\n"
+    "                                  with a message given as JSON\n"
     "maki history delete PATH SEQ      back to before SEQ\n"
     "maki history expand PATH SEQ      undo what hides or shortens SEQ\n"
     "maki history fork PATH NEW [SEQ]  a new conversation that shares the past up to SEQ\n"
@@ -160,7 +160,7 @@ static bool add_argument(json_input *in, const arg_row *arg, const char *value)
         if (value[0] == '{')
             json_input_raw(in, arg->field, value);
         else
-            json_input_message(in, arg->field, value);
+            json_input_text(in, "text", value);
         return true;
     default: {
         int n = sscanf(value, "%" SCNu64 ":%" SCNu64, &seq, &ev);
@@ -351,7 +351,7 @@ static int list(maki *m, bool all, int argc, char **argv)
             path = argv[i];
     }
     if (!path) return cli_misuse("history", "missing: ", "PATH");
-    maki_status st = maki_conversation_open(m, path, MAKI_OPEN, &c, &err);
+    maki_status st = maki_conversation_open(m, path, MAKI_OPEN_LOOK, &c, &err);
     if (st == MAKI_OK) st = maki_conversation_each(c, at, all, print_message, &l, &err);
     if (st == MAKI_OK && all && maki_conversation_events(c) > 0) {
         if (!l.json) printf("\n%sevents%s\n", l.s.bold, l.s.off);
@@ -416,7 +416,7 @@ static int export_it(maki *m, int argc, char **argv)
     int code = paths_and_format(argc, argv, paths, 1, &format);
     if (code) return code;
     maki_sink out = cli_stdout();
-    maki_status st = maki_conversation_open(m, paths[0], MAKI_OPEN, &c, &err);
+    maki_status st = maki_conversation_open(m, paths[0], MAKI_OPEN_LOOK, &c, &err);
     if (st == MAKI_OK) st = maki_conversation_export(c, format, out, &err);
     if (st == MAKI_OK && !cli_is(format, "lines")) st = out.write(out.ctx, MAKI_LIT("\n"), &err);
     maki_conversation_close(c);

@@ -77,14 +77,6 @@ void json_input_raw(json_input *in, const char *field, const char *json)
     add_text(in, json);
 }
 
-void json_input_message(json_input *in, const char *field, const char *text)
-{
-    add_key(in, field);
-    add_text(in, "{\"role\":\"user\",\"content\":");
-    add_quoted(in, text);
-    add(in, "}", 1);
-}
-
 maki_str json_input_str(const json_input *in)
 {
     return (maki_str){ in->text ? in->text : "", in->len };

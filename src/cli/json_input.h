@@ -15,8 +15,6 @@ void json_input_end(json_input *in);
 void json_input_free(json_input *in);
 void json_input_text(json_input *in, const char *field, const char *text); /* escaped */
 void json_input_raw(json_input *in, const char *field, const char *json);
-void json_input_message(json_input *in, const char *field,
-                        const char *text); /* {role: user, content} */
 maki_str json_input_str(const json_input *in);
 maki_sink json_input_sink(json_input *in); /* adds what is written to it */
 

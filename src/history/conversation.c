@@ -27,6 +27,7 @@ static maki_status open_log(maki_conv *conv, const char *path, const maki_conv_o
     maki_conv_tokens_init(conv, options, family);
     maki_log_options log = { .create = options->create,
                              .read_only = options->read_only,
+                             .looks = options->looks,
                              .rehearse = options->rehearse,
                              .repair = options->repair,
                              .durability = options->durability,
@@ -266,27 +267,49 @@ maki_status maki_conv_everything(maki_conv *conv, const maki_view **out, maki_er
     return st;
 }
 
-static maki_status seq_before(maki_conv *conv, uint64_t last, int64_t ms, bool include,
-                              uint64_t *seq, maki_err *err)
+/* Going back from the newest message to one before a time. */
+typedef struct going_back {
+    int64_t ms;
+    bool include;
+    bool timed;      /* a message that has a time was met */
+    uint64_t behind; /* the newest of the messages without one that follow; 0: none */
+} going_back;
+
+static maki_status seq_before(maki_conv *conv, uint64_t last, going_back *g, uint64_t *seq,
+                              maki_err *err)
 {
     uint64_t base = maki_log_base(conv->log);
     for (uint64_t s = last; s > base; s--) {
         maki_row row;
         maki_status st = maki_log_row(conv->log, s, &row, err);
         if (st != MAKI_OK) return st;
-        if (row.ts < ms || (include && row.ts == ms)) {
-            *seq = s;
+        if (row.ts == 0) { /* it is of the time of the one before it */
+            if (!g->behind) g->behind = s;
+            continue;
+        }
+        g->timed = true;
+        if (row.ts < g->ms || (g->include && row.ts == g->ms)) {
+            *seq = g->behind ? g->behind : s;
             return MAKI_OK;
         }
+        g->behind = 0;
     }
     *seq = last < base ? last : base; /* the parent went on after the fork: not our past */
-    return conv->parent ? seq_before(conv->parent, *seq, ms, include, seq, err) : MAKI_OK;
+    if (conv->parent) return seq_before(conv->parent, *seq, g, seq, err);
+    if (g->behind) *seq = g->behind;
+    return MAKI_OK;
 }
 
 maki_status maki_conv_seq_before(maki_conv *conv, int64_t ms, bool include, uint64_t *seq,
                                  maki_err *err)
 {
-    return seq_before(conv, maki_log_last(conv->log), ms, include, seq, err);
+    going_back g = { .ms = ms, .include = include };
+    maki_status st = seq_before(conv, maki_log_last(conv->log), &g, seq, err);
+    if (st != MAKI_OK || g.timed || maki_log_last(conv->log) == 0) return st;
+    return maki_refuse(
+        err, "NO_TIMES",
+        "no message has a time (ts, createdAt or timestamp): rewind to a message (SEQ) "
+        "or an event instead");
 }
 
 /* ---- going through a view -------------------------------------------------------------------------------- */

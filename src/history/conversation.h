@@ -22,6 +22,7 @@ typedef struct maki_conv maki_conv;
 typedef struct maki_conv_options {
     bool create;
     bool read_only;
+    bool looks;    /* to read; indexes that are missing are kept where they may be (log.h) */
     bool rehearse; /* what is done to it is seen by this handle alone, and gone with it */
     bool repair;
     maki_durability durability;
@@ -57,7 +58,8 @@ void maki_conv_drop_view(maki_conv *conv);
 /* All messages of the log and its parents, whatever was done to them. */
 maki_status maki_conv_everything(maki_conv *conv, const maki_view **out, maki_err *err);
 
-/* The last message before the time `ms` (with `include`, at it or before). */
+/* The last message before the time `ms` (with `include`, at it or before).  One without a time is of that of
+ * the one before it.  MAKI_REFUSED NO_TIMES: none has one. */
 maki_status maki_conv_seq_before(maki_conv *conv, int64_t ms, bool include, uint64_t *seq,
                                  maki_err *err);
 
@@ -183,6 +185,10 @@ maki_status maki_conv_undo(maki_conv *conv, const unsigned char *expect, uint64_
 /* Back to before message `seq`, and on with `message` in its place (len 0: without it). */
 maki_status maki_conv_edit(maki_conv *conv, const unsigned char *expect, uint64_t seq,
                            maki_str message, maki_change *out, maki_err *err);
+/* The same with `text`, a JSON string, as a message of the role that stands there.  MAKI_INVALID: that is the
+ * result of a call, for which a text is not enough. */
+maki_status maki_conv_edit_text(maki_conv *conv, const unsigned char *expect, uint64_t seq,
+                                maki_str text, maki_change *out, maki_err *err);
 /* Undo the condense, truncation or trim that hides or shortens message `seq`; what a prune shortened is
  * shown whole by an event of its own, and the other messages of that prune stay as they are. */
 maki_status maki_conv_expand(maki_conv *conv, const unsigned char *expect, uint64_t seq,

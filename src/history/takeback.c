@@ -159,6 +159,64 @@ maki_status maki_conv_edit(maki_conv *conv, const unsigned char *expect, uint64_
     return st;
 }
 
+/* The role of message `seq`, a JSON string in the arena. */
+static maki_status role_at(maki_conv *conv, uint64_t seq, maki_arena *arena, maki_str *out,
+                           maki_err *err)
+{
+    maki_row row;
+    maki_log *log = log_of(conv, seq);
+    maki_str message, role;
+    maki_status st = maki_log_row(log, seq, &row, err);
+    if (st != MAKI_OK) return st;
+    *out = MAKI_LIT("\"user\"");
+    switch (row.flags & MAKI_FACT_ROLE) {
+    case MAKI_ROLE_USER: return MAKI_OK;
+    case MAKI_ROLE_ASSISTANT: *out = MAKI_LIT("\"assistant\""); return MAKI_OK;
+    case MAKI_ROLE_SYSTEM: *out = MAKI_LIT("\"system\""); return MAKI_OK;
+    case MAKI_ROLE_TOOL:
+        return maki_fail(err, MAKI_INVALID,
+                         "message %" PRIu64
+                         " is the result of a call, which text alone is not; give "
+                         "the whole message as JSON, or edit the message before the call",
+                         seq);
+    default: break; /* one that has no number: it is in the row */
+    }
+    if (row.flags & MAKI_ROW_BAD) return MAKI_OK;
+    maki_buf bytes = maki_buf_new(conv->env.alloc, (size_t)MAKI_ROW_MAX);
+    st = maki_log_read(log, seq, &bytes, err);
+    if (st == MAKI_OK) st = maki_json_check(maki_buf_str(&bytes), &message, err);
+    if (st == MAKI_OK && maki_json_get(message, MAKI_LIT("role"), &role) &&
+        maki_json_kind_of(role) == MAKI_JSON_STRING) {
+        *out = maki_arena_copy(arena, role);
+        st = maki_arena_status(arena, err);
+    }
+    maki_buf_free(&bytes);
+    return st;
+}
+
+maki_status maki_conv_edit_text(maki_conv *conv, const unsigned char *expect, uint64_t seq,
+                                maki_str text, maki_change *out, maki_err *err)
+{
+    maki_arena arena = maki_arena_new(conv->env.alloc, MAKI_ROW_MAX);
+    maki_buf message = maki_buf_new(conv->env.alloc, (size_t)MAKI_ROW_MAX);
+    maki_str role;
+    maki_status st = MAKI_OK;
+    if (seq == 0) st = maki_fail(err, MAKI_INVALID, "messages are counted from 1");
+    if (st == MAKI_OK) st = role_at(conv, seq, &arena, &role, err);
+    if (st == MAKI_OK) {
+        maki_buf_add(&message, MAKI_LIT("{\"role\":"));
+        maki_buf_add(&message, role);
+        maki_buf_add(&message, MAKI_LIT(",\"content\":"));
+        maki_buf_add(&message, text);
+        maki_buf_add(&message, MAKI_LIT("}"));
+        st = maki_buf_status(&message, err);
+    }
+    if (st == MAKI_OK) st = maki_conv_edit(conv, expect, seq, maki_buf_str(&message), out, err);
+    maki_buf_free(&message);
+    maki_arena_free(&arena);
+    return st;
+}
+
 /* ---- undo ------------------------------------------------------------------------------------------ */
 
 /* The messages of a view that may be there, as ranges in order. */

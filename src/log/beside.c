@@ -18,6 +18,7 @@ struct maki_beside {
     maki_log *log;
     const maki_beside_family *family;
     bool may_write;    /* the shared file */
+    bool found;        /* path is where it is, if it is there */
     bool own;          /* it has become private */
     bool borrowed;     /* the private file is somebody else's: it is not closed here */
     maki_index index;  /* fd -1: there is none, or none that fits */
@@ -25,10 +26,54 @@ struct maki_beside {
     char path[PATH_MOST];
 };
 
+/* ---- its name ------------------------------------------------------------------------------------ */
+
 bool maki_beside_path(const char *path, const char *family, char *out, size_t room)
 {
     size_t stem = strlen(path) - strlen(".jsonl");
-    return snprintf(out, room, "%.*s.%s.idx", (int)stem, path, family) < (int)room;
+    return snprintf(out, room, "%.*s.idx.%s", (int)stem, path, family) < (int)room;
+}
+
+/* What it was called before: also the name of the first index of a log STEM.FAMILY.jsonl.  The family in
+ * the header tells whose it is, for a first index is never in a family that stands beside. */
+static bool former_is_ours(const maki_env *env, const char *path, const char *family, char *former,
+                           size_t room)
+{
+    maki_index index;
+    size_t stem = strlen(path) - strlen(".jsonl");
+    if (snprintf(former, room, "%.*s.%s.idx", (int)stem, path, family) >= (int)room) return false;
+    if (maki_index_open(&index, env, former, false, NULL) != MAKI_OK) return false;
+    bool ours = strncmp(index.header.family, family, MAKI_FAMILY_LEN) == 0;
+    maki_index_close(&index);
+    return ours;
+}
+
+maki_status maki_beside_remove(const maki_env *env, const char *path, const char *family,
+                               maki_err *err)
+{
+    const maki_files *files = env->files;
+    char name[PATH_MOST];
+    if (former_is_ours(env, path, family, name, sizeof name)) files->unlink(files, name);
+    if (!maki_beside_path(path, family, name, sizeof name)) return MAKI_OK;
+    if (files->unlink(files, name) < 0 && errno != ENOENT)
+        return maki_fail_errno(err, "removing an old index");
+    return MAKI_OK;
+}
+
+/* One that has the former name gets the present one; where that may not be, it is read where it is. */
+static void find_file(maki_beside *b, bool may_rename)
+{
+    const maki_files *files = b->env.files;
+    char former[PATH_MOST];
+    if (b->found || !b->path[0]) return;
+    b->found = true;
+    int fd = files->open(files, b->path, O_RDONLY, 0);
+    if (fd >= 0) files->close(files, fd);
+    if (fd >= 0 ||
+        !former_is_ours(&b->env, maki_log_path(b->log), b->family->name, former, sizeof former))
+        return;
+    if (!may_rename || files->rename(files, former, b->path) < 0)
+        snprintf(b->path, sizeof b->path, "%s", former);
 }
 
 maki_status maki_beside_open(maki_log *log, const maki_beside_family *family, bool keep_private,
@@ -102,6 +147,7 @@ static maki_status look(maki_beside *b, bool *fits, maki_err *err)
     maki_err why = { 0 };
     maki_status st = MAKI_OK;
     *fits = false;
+    find_file(b, b->may_write);
     if (!b->own && b->index.fd >= 0 && files->same(files, b->index.fd, b->path) != 1) drop(b);
     if (b->index.fd < 0) {
         st = maki_index_open(&b->index, &b->env, b->path, false, &why);
@@ -162,6 +208,7 @@ maki_status maki_beside_fd(maki_beside *b, int *fd, maki_err *err)
 {
     const maki_files *files = b->env.files;
     maki_status st = b->own || b->may_write ? MAKI_OK : MAKI_DENIED;
+    if (!b->own) find_file(b, b->may_write);
     if (!b->own && b->may_write) { /* may it really? */
         int there = files->open(files, b->path, O_RDWR | O_CREAT, 0600);
         if (there >= 0) files->close(files, there);
@@ -220,6 +267,7 @@ static maki_status begin(maki_beside *b, bool wait, maki_err *err)
     const maki_files *files = b->env.files;
     bool fits = false;
     if (b->own || !b->may_write) return begin_private(b, err);
+    find_file(b, true);
     maki_status st = MAKI_CONFLICT;
     for (int i = 0; st == MAKI_CONFLICT && i < TRIES; i++) {
         st = open_locked(b, wait, err);
@@ -421,6 +469,7 @@ maki_status maki_beside_prove(maki_beside *b, size_t threads, const char **wrong
     *wrong = NULL;
     *seq = 0;
     maki_err why = { 0 };
+    find_file(b, false);
     maki_status st = maki_index_open(&b->index, &b->env, b->path, false, &why);
     if (st == MAKI_CORRUPT) {
         /* one that nobody has begun to fill is as good as none */

@@ -1,6 +1,9 @@
 /* beside.h -- the tokens of a log in another family, in an index of their own beside the first.
  *
- *     messages.claude.idx   for messages.jsonl;   ID.claude.idx   for the session ID.jsonl
+ *     messages.idx.claude   for messages.jsonl;   ID.idx.claude   for the session ID.jsonl
+ *
+ * The family stands last: so no name is that of another log's index, whatever the logs are called.  One
+ * with the former name, messages.claude.idx, is taken over.
  *
  * Its records are those of the log's index with other tokens in them.  Derived like that one, and from
  * it: missing, stale or damaged means made again.  It is not brought up to date at an append but when
@@ -55,6 +58,9 @@ maki_status maki_beside_count(maki_beside *b, const maki_beside_how *how, maki_e
 maki_status maki_beside_prove(maki_beside *b, size_t threads, const char **wrong, uint64_t *seq,
                               maki_err *err);
 
+/* Remove it, whatever name it has; it need not be there. */
+maki_status maki_beside_remove(const maki_env *env, const char *path, const char *family,
+                               maki_err *err);
 /* The path of the index beside the log at `path` (its messages file); false when it is too long. */
 bool maki_beside_path(const char *path, const char *family, char *out, size_t room);
 

@@ -24,7 +24,7 @@
 
 bool maki_log_read_only(const maki_log *log)
 {
-    return log->read_only;
+    return log->options.looks ? log->denied : log->read_only;
 }
 
 const maki_env *maki_log_env(const maki_log *log)
@@ -108,11 +108,11 @@ static maki_status open_messages(maki_log *log, maki_err *err)
     log->read_only = log->options.read_only || log->options.from_rows || log->options.rehearse;
     if (!log->read_only) {
         log->messages_fd = files->open(files, log->path, O_RDWR | create, 0600);
-        if (log->messages_fd < 0 && (errno == EACCES || errno == EROFS || errno == EPERM)) {
-            log->read_only = true;
-        }
+        log->denied = log->messages_fd < 0 && (errno == EACCES || errno == EROFS || errno == EPERM);
+        log->read_only = log->denied || log->options.looks;
     }
-    if (log->read_only) log->messages_fd = files->open(files, log->path, O_RDONLY, 0);
+    if (log->read_only && log->messages_fd < 0)
+        log->messages_fd = files->open(files, log->path, O_RDONLY, 0);
     if (log->messages_fd < 0) return maki_fail_errno(err, "opening the messages");
     return MAKI_OK;
 }
@@ -341,7 +341,7 @@ static maki_status take_line(void *ctx, maki_str line, uint64_t at, maki_err *er
 }
 
 /* The state after the last published record. */
-static maki_status load_head(maki_log *log, maki_err *err)
+maki_status maki_log_load_head(maki_log *log, maki_err *err)
 {
     maki_row last;
     memcpy(log->head, log->start, MAKI_CHAIN_LEN);
@@ -364,9 +364,9 @@ static maki_status load_head(maki_log *log, maki_err *err)
 }
 
 /* Take in what stands after the index's end; *end is one past the last whole row. */
-static maki_status catch_up(maki_log *log, uint64_t *end, maki_err *err)
+maki_status maki_log_catch_up(maki_log *log, uint64_t *end, maki_err *err)
 {
-    maki_status st = load_head(log, err);
+    maki_status st = maki_log_load_head(log, err);
     if (st != MAKI_OK) return st;
     off_t size = log->env.files->size(log->env.files, log->messages_fd);
     if (size < 0) return maki_fail_errno(err, "asking the size of the messages");
@@ -384,136 +384,6 @@ static maki_status catch_up(maki_log *log, uint64_t *end, maki_err *err)
     end_batches(log);
     if (st == MAKI_OK) st = publish(log, err);
     return st;
-}
-
-/* ---- the index --------------------------------------------------------------------------------------- */
-
-static maki_status drop(void *ctx, maki_str bytes, maki_err *err)
-{
-    (void)ctx, (void)bytes, (void)err;
-    return MAKI_OK;
-}
-
-/* Record `number` of the index fits the bytes it speaks of. */
-static maki_status check_record(maki_log *log, uint64_t number, uint64_t end, maki_err *err)
-{
-    maki_row row;
-    maki_status st = maki_index_get(&log->index, number, &row, err);
-    if (st != MAKI_OK) return st;
-    if (row.offset > end || row.length >= end - row.offset) {
-        return maki_fail(err, MAKI_CORRUPT, "the index is garbage");
-    }
-    uint64_t seq = log->base + number;
-    if (row.length > BLOCK) return maki_log_copy(log, seq, seq, (maki_sink){ drop, NULL }, err);
-    maki_buf bytes = maki_buf_new(log->env.alloc, (size_t)row.length + 1);
-    st = maki_log_read(log, seq, &bytes, err);
-    maki_buf_free(&bytes);
-    return st;
-}
-
-/* Does the index belong to this file?  Its last record must fit the bytes. */
-static maki_status check_index(maki_log *log, uint64_t size, maki_err *err)
-{
-    maki_index *index = &log->index;
-    const char *family = log->options.family;
-    maki_row first;
-    if (strncmp(index->header.family, family, MAKI_FAMILY_LEN) != 0 ||
-        index->header.base != log->base ||
-        memcmp(index->header.start, log->start, MAKI_CHAIN_LEN) != 0) {
-        return maki_fail(err, MAKI_CORRUPT, "the index belongs to another log");
-    }
-    maki_status st = load_head(log, err);
-    if (st != MAKI_OK || index->header.count == 0) return st;
-    if (index->header.end <= size) return check_record(log, index->header.count, size, err);
-    /* The log is shorter, which the caller tells; or it is another one: that shows in row 1. */
-    st = maki_index_get(index, 1, &first, err);
-    if (st != MAKI_OK || first.offset + first.length >= size) return st;
-    return check_record(log, 1, size, err);
-}
-
-/* Make the index again from the log, beside the old one if that may be written, and put it in place. */
-static maki_status rebuild(maki_log *log, uint64_t *end, maki_err *err)
-{
-    const maki_files *files = log->env.files;
-    maki_index_header header;
-    char temp[PATH_MOST + 8];
-    bool private_one = log->read_only;
-    maki_index_close(&log->index);
-    maki_index_header_init(&header, log->options.family, log->base, log->start);
-    snprintf(temp, sizeof temp, "%s.new", log->index_path);
-    maki_status st =
-        maki_index_create(&log->index, &log->env, private_one ? NULL : temp, &header, err);
-    if (st == MAKI_DENIED &&
-        !private_one) { /* the folder may not be written: keep it to ourselves */
-        private_one = true;
-        st = maki_index_create(&log->index, &log->env, NULL, &header, err);
-    }
-    if (st == MAKI_OK) st = catch_up(log, end, err);
-    if (st == MAKI_OK) st = maki_index_note_events(&log->index, log->ev, err);
-    if (st == MAKI_OK && !private_one && files->rename(files, temp, log->index_path) < 0) {
-        st = maki_fail_errno(err, "putting the new index in place");
-    }
-    if (st != MAKI_OK && !private_one) files->unlink(files, temp);
-    return st;
-}
-
-static maki_status shorter(const maki_log *log, uint64_t size, maki_err *err)
-{
-    return maki_fail(err, MAKI_CORRUPT,
-                     "the messages file has %" PRIu64 " bytes where it had %" PRIu64
-                     ": rows are gone; see maki fsck",
-                     size, log->index.header.end);
-}
-
-static maki_status read_events_tail(maki_log *log, uint64_t *end, maki_err *err);
-
-/* The index remembers how many events there were.  Fewer now: the file was cut short or taken away, and
- * with it what was done to the messages. */
-static maki_status check_events_there(maki_log *log, maki_err *err)
-{
-    uint64_t end = 0;
-    maki_status st = MAKI_OK;
-    bool fewer = log->index.header.events > log->ev;
-    if (!fewer || log->options.repair || log->options.from_rows) return MAKI_OK;
-    if (!log->locked) { /* a writer may have been faster than our look at the events */
-        st = open_events(log, false, err);
-        if (st == MAKI_OK) st = read_events_tail(log, &end, err);
-        if (st != MAKI_OK || log->index.header.events <= log->ev) return st;
-    }
-    return maki_fail(err, MAKI_CORRUPT, "%" PRIu64 " of %" PRIu64 " events are gone; see maki fsck",
-                     log->index.header.events - log->ev, log->index.header.events);
-}
-
-/* Open or make the index and take in new rows. */
-static maki_status ready_index(maki_log *log, uint64_t *end, maki_err *err)
-{
-    const maki_files *files = log->env.files;
-    maki_err why = { 0 };
-    maki_index_close(&log->index);
-    maki_status st =
-        maki_index_open(&log->index, &log->env, log->index_path, !log->read_only, &why);
-    if (st == MAKI_DENIED && !log->read_only) {
-        st = maki_index_open(&log->index, &log->env, log->index_path, false, &why);
-    }
-    /* asked after the index was read, which tells only of rows that are there: one that is written
-     * just now must not look like one that is gone */
-    off_t size = files->size(files, log->messages_fd);
-    if (size < 0) return maki_fail_errno(err, "asking the size of the messages");
-    if (st == MAKI_OK) st = check_index(log, (uint64_t)size, &why);
-    if (st == MAKI_NOMEM) {
-        if (err) *err = why;
-        return st;
-    }
-    bool gone = st == MAKI_OK && log->index.header.end > (uint64_t)size;
-    if (gone && !log->options.repair) return shorter(log, (uint64_t)size, err);
-    if (st != MAKI_OK || gone) return rebuild(log, end, err);
-    st = check_events_there(log, err);
-    if (st != MAKI_OK) return st;
-    if (log->read_only) { /* only a writer adds to the shared index */
-        *end = log->index.header.end;
-        return load_head(log, err);
-    }
-    return catch_up(log, end, err);
 }
 
 /* ---- events: the tail --------------------------------------------------------------------------------- */
@@ -663,7 +533,7 @@ static maki_status check_names(const maki_log *log, maki_err *err)
                      "the files of the log were removed or replaced while in use");
 }
 
-static void unlock(maki_log *log)
+void maki_log_unlock(maki_log *log)
 {
     if (log->locked) log->env.files->lock(log->env.files, log->messages_fd, LOCK_UN);
     log->locked = false;
@@ -683,7 +553,7 @@ static maki_status lock(maki_log *log, maki_err *err)
 {
     maki_status st = take_lock(log, err);
     if (st == MAKI_OK) st = check_names(log, err);
-    if (st != MAKI_OK) unlock(log);
+    if (st != MAKI_OK) maki_log_unlock(log);
     return st;
 }
 
@@ -699,10 +569,11 @@ static bool index_stands(maki_log *log)
     const maki_files *files = log->env.files;
     if (log->index.fd < 0) return false;
     if (!log->index.own && files->same(files, log->index.fd, log->index_path) != 1) return false;
-    return maki_index_refresh(&log->index, NULL) == MAKI_OK && load_head(log, NULL) == MAKI_OK;
+    return maki_index_refresh(&log->index, NULL) == MAKI_OK &&
+           maki_log_load_head(log, NULL) == MAKI_OK;
 }
 
-static maki_status look_at_events(maki_log *log, maki_err *err)
+maki_status maki_log_look_at_events(maki_log *log, maki_err *err)
 {
     uint64_t end = 0;
     maki_status st = open_events(log, false, err);
@@ -723,15 +594,16 @@ static maki_status settle(maki_log *log, settling what, maki_err *err)
     bool looks = what != ROWS || log->events_fd >= 0;
     maki_status st = what == FRESH ? open_events(log, false, err) : MAKI_OK;
     if (st == MAKI_OK && what == FRESH) st = read_parent(log, err);
-    if (st == MAKI_OK && looks) st = look_at_events(log, err);
+    if (st == MAKI_OK && looks) st = maki_log_look_at_events(log, err);
     if (st != MAKI_OK) return st;
     off_t size = files->size(files, log->messages_fd);
     if (size < 0) return maki_fail_errno(err, "asking the size of the messages");
     bool current = what != FRESH && index_stands(log) && published_end(log) == (uint64_t)size;
     if (!looks && (!current || log->index.header.events > log->ev)) {
-        st = look_at_events(log, err); /* somebody was here */
+        st = maki_log_look_at_events(log, err); /* somebody was here */
     }
-    if (st == MAKI_OK) st = current ? check_events_there(log, err) : ready_index(log, &end, err);
+    if (st == MAKI_OK)
+        st = current ? maki_log_check_events(log, err) : maki_log_ready_index(log, &end, err);
     /* events first: the next event is written where a torn one stands */
     if (st == MAKI_OK && log->events_fd >= 0)
         st = cut_tail(log, log->events_fd, log->events_end, err);
@@ -783,10 +655,10 @@ static maki_status open_to_read(maki_log *log, maki_err *err)
     if (st == MAKI_OK) st = read_header(log, err);
     if (st == MAKI_OK) st = read_parent(log, err);
     if (log->options.from_rows) { /* verify.c looks at the events itself */
-        return st == MAKI_OK || st == MAKI_CORRUPT ? rebuild(log, &end, err) : st;
+        return st == MAKI_OK || st == MAKI_CORRUPT ? maki_log_rebuild(log, &end, err) : st;
     }
     if (st == MAKI_OK) st = read_events_tail(log, &end, err);
-    return st == MAKI_OK ? ready_index(log, &end, err) : st;
+    return st == MAKI_OK ? maki_log_ready_index(log, &end, err) : st;
 }
 
 static maki_status open_to_write(maki_log *log, maki_err *err)
@@ -801,7 +673,7 @@ static maki_status open_to_write(maki_log *log, maki_err *err)
         if (st == MAKI_OK && wrote) st = read_header(log, err);
         if (st == MAKI_OK && wrote) st = settle(log, FRESH, err);
     }
-    unlock(log);
+    maki_log_unlock(log);
     return st;
 }
 
@@ -842,7 +714,7 @@ void maki_log_close(maki_log *log)
     const maki_alloc *alloc = log->env.alloc;
     end_batches(log);
     if (log->options.durability == MAKI_REPLY && log->index.fd >= 0) note_events(log);
-    unlock(log);
+    maki_log_unlock(log);
     maki_index_close(&log->index);
     maki_buf_free(&log->rows);
     maki_buf_free(&log->events);
@@ -851,29 +723,33 @@ void maki_log_close(maki_log *log)
     alloc->resize(alloc, log, sizeof *log, 0);
 }
 
-/* Rows that were published are still there. */
-static maki_status check_size(const maki_log *log, maki_err *err)
+/* Rows that were published are still there; *size is that of the file. */
+static maki_status check_size(const maki_log *log, uint64_t *size, maki_err *err)
 {
-    off_t size = log->env.files->size(log->env.files, log->messages_fd);
-    if (size < 0) return maki_fail_errno(err, "asking the size of the messages");
-    return (uint64_t)size < published_end(log) ? shorter(log, (uint64_t)size, err) : MAKI_OK;
+    off_t is = log->env.files->size(log->env.files, log->messages_fd);
+    if (is < 0) return maki_fail_errno(err, "asking the size of the messages");
+    *size = (uint64_t)is;
+    return *size < published_end(log) ? maki_log_shorter(log, *size, err) : MAKI_OK;
 }
 
 maki_status maki_log_refresh(maki_log *log, maki_err *err)
 {
-    uint64_t end = 0;
+    uint64_t end = 0, size = 0;
     if (log->options.rehearse) return MAKI_OK; /* it is about one moment */
     maki_status st = check_names(log, err);
     if (st == MAKI_OK) st = open_events(log, false, err);
     if (st == MAKI_OK && !log->options.from_rows) st = read_events_tail(log, &end, err);
     if (st != MAKI_OK) return st;
-    bool stands = index_stands(log);
-    if (stands) st = check_size(log, err);
-    if (st == MAKI_OK && stands) return log->index.own ? catch_up(log, &end, err) : MAKI_OK;
-    if (st != MAKI_OK || log->read_only) return st == MAKI_OK ? ready_index(log, &end, err) : st;
+    if (index_stands(log)) {
+        st = check_size(log, &size, err);
+        if (st != MAKI_OK) return st;
+        if (log->index.own) return maki_log_catch_up(log, &end, err);
+        return log->read_only ? maki_log_read_on(log, size, &end, err) : MAKI_OK;
+    }
+    if (log->read_only) return maki_log_ready_index(log, &end, err);
     st = lock(log, err); /* the shared index is written by one process at a time */
     if (st == MAKI_OK) st = settle(log, ALL, err);
-    unlock(log);
+    maki_log_unlock(log);
     return st;
 }
 
@@ -911,7 +787,7 @@ static maki_status begin(maki_log *log, settling what, const unsigned char *expe
                        "the conversation has grown since it was read; read it again");
     }
     if (st != MAKI_OK) {
-        unlock(log);
+        maki_log_unlock(log);
         return st;
     }
     forget_group(log);
@@ -1094,7 +970,7 @@ static maki_status publish_group(maki_log *log, maki_err *err)
     memcpy(head, log->head, MAKI_CHAIN_LEN);
     log->written_end += log->rows.len;
     if (publish(log, NULL) == MAKI_OK) return MAKI_OK;
-    maki_status st = rebuild(log, &end, err);
+    maki_status st = maki_log_rebuild(log, &end, err);
     if (st == MAKI_OK) return MAKI_OK;
     maki_index_close(&log->index);
     log->index.header = header;
@@ -1157,7 +1033,7 @@ static void give_back(maki_buf *buf)
 maki_status maki_log_commit(maki_log *log, maki_err *err)
 {
     maki_status st = finish(log, err);
-    unlock(log);
+    maki_log_unlock(log);
     give_back(&log->rows);
     give_back(&log->events);
     return st;
@@ -1178,7 +1054,7 @@ void maki_log_abort(maki_log *log)
 {
     if (!log->locked) return;
     roll_back(log, published_end(log));
-    unlock(log);
+    maki_log_unlock(log);
     give_back(&log->rows);
     give_back(&log->events);
 }

@@ -5,14 +5,14 @@
  *     messages.jsonl   one message a row; row n is message n (a session's file has a header row first)
  *     events.jsonl     what was done about them; {"ev", "at", "ts", "type", "head", ..., "sum"}
  *     messages.idx     derived; made again when it is missing or stale
- *     messages.claude.idx   the same with the tokens of another family (beside.h)
+ *     messages.idx.claude   the same with the tokens of another family (beside.h)
  *
  * Append-only: a row never changes once it is written.  Each row's hash covers the row and the hash
  * before it (the chain); each event names the head of that chain, and its own `sum` covers the event
  * and the sum before it.  So a changed byte anywhere is found (verify.h).
  *
  * Any number of processes may read; one writes at a time, under a lock that is held for one group of
- * rows and events.  Readers take no lock and never see half a row.  Acknowledged means durable: when
+ * rows and events.  Readers wait for no lock and never see half a row.  Acknowledged means durable: when
  * maki_log_commit returns MAKI_OK under MAKI_SYNC, a power cut does not lose the group.
  *
  * log/ does not know what a message is: facts about a row, and its tokens, come from functions handed
@@ -58,8 +58,12 @@ typedef enum maki_durability {
 } maki_durability;
 
 typedef struct maki_log_options {
-    bool create;    /* make it if it is not there */
-    bool read_only; /* never lock, never write, not even the index */
+    bool create; /* make it if it is not there */
+    bool
+        read_only; /* never write, not even the index; rows that it does not have are seen all the same */
+    bool
+        looks; /* to read, too; but an index that is missing or behind is put right where that may be
+                     * written and nobody is writing: who looks next finds it */
     bool repair;    /* accept a messages file that is shorter than it was */
     bool rehearse;  /* what is done to it is seen by this handle alone, and gone with it */
     bool from_rows; /* for verify.c: read only, believe neither the index nor the events */
@@ -93,6 +97,7 @@ void maki_log_close(maki_log *log); /* accepts NULL */
 /* See what other processes have added. */
 maki_status maki_log_refresh(maki_log *log, maki_err *err);
 
+/* Nothing may be written; of one that looks: nothing could be. */
 bool maki_log_read_only(const maki_log *log);
 const maki_env *maki_log_env(const maki_log *log);
 const char *maki_log_path(const maki_log *log);

@@ -1,4 +1,4 @@
-/* log_inside.h -- the inside of a log, for log.c and log_read.c. */
+/* log_inside.h -- the inside of a log, for log.c, log_index.c, log_read.c and rehearse.c. */
 #ifndef MAKI_LOG_LOG_INSIDE_H
 #define MAKI_LOG_LOG_INSIDE_H
 
@@ -16,8 +16,9 @@ struct maki_log {
     maki_env env;
     maki_log_options options;
     int messages_fd, events_fd;
-    bool read_only;
-    bool apart; /* events_fd is the copy of a rehearsal */
+    bool read_only; /* messages and events are not written by this handle */
+    bool denied;    /* nor may they be */
+    bool apart;     /* events_fd is the copy of a rehearsal */
     maki_index index;
     uint64_t header_len;
     unsigned char start[MAKI_CHAIN_LEN]; /* the chain before row 1 */
@@ -50,6 +51,31 @@ struct maki_log {
     char path[PATH_MOST], events_path[PATH_MOST], index_path[PATH_MOST];
     maki_row records[ROWS_AT_ONCE];
 };
+
+/* ---- log.c ---- */
+
+/* The state after the last published record. */
+maki_status maki_log_load_head(maki_log *log, maki_err *err);
+/* Take in what stands after the index's end; *end is one past the last whole row. */
+maki_status maki_log_catch_up(maki_log *log, uint64_t *end, maki_err *err);
+/* See the events that have come. */
+maki_status maki_log_look_at_events(maki_log *log, maki_err *err);
+void maki_log_unlock(maki_log *log);
+
+/* ---- log_index.c ---- */
+
+/* Open or make the index and take in new rows; *end is one past the last of them. */
+maki_status maki_log_ready_index(maki_log *log, uint64_t *end, maki_err *err);
+/* Make it again from the log. */
+maki_status maki_log_rebuild(maki_log *log, uint64_t *end, maki_err *err);
+/* For a reader whose index stands: take in the rows that it does not have, of a file of `size` bytes. */
+maki_status maki_log_read_on(maki_log *log, uint64_t size, uint64_t *end, maki_err *err);
+/* MAKI_CORRUPT: the messages file has `size` bytes, fewer than the index says. */
+maki_status maki_log_shorter(const maki_log *log, uint64_t size, maki_err *err);
+/* The index remembers how many events there were: MAKI_CORRUPT when there are fewer now. */
+maki_status maki_log_check_events(maki_log *log, maki_err *err);
+
+/* ---- rehearse.c ---- */
 
 /* In place of the lock, in a rehearsal: from now on the events are a copy of our own (rehearse.c). */
 maki_status maki_log_set_apart(maki_log *log, maki_err *err);

@@ -819,11 +819,7 @@ static maki_status drop_index(mending *m, maki_err *err)
         st = maki_fail_errno(err, "removing the old index");
     }
     for (size_t i = 0; st == MAKI_OK && i < m->options->beside_count; i++) {
-        char path[PATH_MOST];
-        const char *family = m->options->beside[i].name;
-        if (!maki_beside_path(m->path, family, path, sizeof path)) continue;
-        if (files->unlink(files, path) < 0 && errno != ENOENT)
-            st = maki_fail_errno(err, "removing an old index");
+        st = maki_beside_remove(m->env, m->path, m->options->beside[i].name, err);
     }
     maki_log_close(log);
     return st;

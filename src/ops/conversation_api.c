@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "history/conversation.h"
+#include "history/erase.h"
 #include "history/export.h"
 #include "history/facts.h"
 #include "history/import.h"
@@ -45,6 +46,7 @@ maki_status maki_conversation_open_with(maki *m, const char *path,
     if (options) memcpy(&o, options, options->size < sizeof o ? options->size : sizeof o);
     maki_conv_options how = { .create = o.mode == MAKI_OPEN_CREATE,
                               .read_only = o.mode == MAKI_OPEN_READ,
+                              .looks = o.mode == MAKI_OPEN_LOOK,
                               .durability = MAKI_SYNC,
                               .family = o.family,
                               .wait = o.wait,
@@ -208,27 +210,6 @@ maki_status maki_conversation_view_tokens(maki_conversation *c, maki_moment at, 
 
 /* ---- other formats ------------------------------------------------------------------------------------ */
 
-/* Take away what a failed import has made; nothing else was there. */
-static void remove_made(const maki_env *env, const char *path)
-{
-    static const char *const ends[] = { ".jsonl", ".events.jsonl", ".idx" };
-    char name[4200];
-    const char *slash = strrchr(path, '/');
-    size_t folder = slash ? (size_t)(slash - path) + 1 : 0, stem = strlen(path) - strlen(".jsonl");
-    for (size_t i = 0; i < 3; i++) {
-        snprintf(name, sizeof name, "%.*s%s", (int)stem, path, ends[i]);
-        env->files->unlink(env->files, name);
-    }
-    for (size_t i = 0; maki_tally_name(i); i++) {
-        if (maki_beside_path(path, maki_tally_name(i), name, sizeof name))
-            env->files->unlink(env->files, name);
-    }
-    if (strcmp(path + folder, "messages.jsonl") == 0) {
-        snprintf(name, sizeof name, "%.*sevents.jsonl", (int)folder, path);
-        env->files->unlink(env->files, name);
-    }
-}
-
 maki_status maki_conversation_import(maki *m, const char *source, const char *path,
                                      const char *format, const maki_import_hooks *hooks,
                                      maki_imported *out, maki_err *err)
@@ -255,7 +236,7 @@ maki_status maki_conversation_import(maki *m, const char *source, const char *pa
     if (st == MAKI_OK) st = maki_import(&m->env, source, conv, &options, &report, err);
     maki_conv_close(conv);
     if (st != MAKI_OK) {
-        remove_made(&m->env, file);
+        maki_conv_unmake(&m->env, file);
         return st;
     }
     *out = (maki_imported){ maki_import_name(report.format), report.messages, report.events,

@@ -129,6 +129,8 @@ maki_status maki_conversation_path(const maki_env *env, const char *name, char *
 /* Open the conversation that the call names. */
 maki_status maki_field_conversation(const maki_call *call, bool create, maki_conv **out,
                                     maki_err *err);
+/* The same for one that only reads: works where nothing may be written, and waits for nobody. */
+maki_status maki_field_looked_at(const maki_call *call, maki_conv **out, maki_err *err);
 /* The same to try something: what is done to it is gone when it is closed. */
 maki_status maki_field_rehearsal(const maki_call *call, maki_conv **out, maki_err *err);
 

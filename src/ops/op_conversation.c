@@ -54,6 +54,12 @@ maki_status maki_field_conversation(const maki_call *call, bool create, maki_con
     return open_named(call, options, out, err);
 }
 
+maki_status maki_field_looked_at(const maki_call *call, maki_conv **out, maki_err *err)
+{
+    maki_conv_options options = { .looks = true, .durability = MAKI_SYNC };
+    return open_named(call, options, out, err);
+}
+
 maki_status maki_field_rehearsal(const maki_call *call, maki_conv **out, maki_err *err)
 {
     maki_conv_options options = { .rehearse = true, .durability = MAKI_LAZY };
@@ -175,8 +181,12 @@ static maki_status do_undo(const maki_call *call, maki_conv *conv, const unsigne
 static maki_status do_edit(const maki_call *call, maki_conv *conv, const unsigned char *expect,
                            maki_change *out, maki_err *err)
 {
-    maki_str message = { "", 0 };
-    maki_in(call, "message", &message);
+    maki_str message = { "", 0 }, text;
+    bool whole = maki_in(call, "message", &message), only_text = maki_in(call, "text", &text);
+    if (whole == only_text)
+        return maki_fail(err, MAKI_INVALID,
+                         "either message or text must say what stands there now");
+    if (only_text) return maki_conv_edit_text(conv, expect, seq_field(call), text, out, err);
     return maki_conv_edit(conv, expect, seq_field(call), message, out, err);
 }
 
@@ -319,7 +329,7 @@ maki_status maki_op_history_status(maki_call *call, maki_jw *out, maki_err *err)
     maki_view_totals total;
     asked as;
     maki_status st = asked_field(call, &as, err);
-    if (st == MAKI_OK) st = maki_field_conversation(call, false, &conv, err);
+    if (st == MAKI_OK) st = maki_field_looked_at(call, &conv, err);
     if (st == MAKI_OK) st = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, err);
     if (st == MAKI_OK) {
         st = maki_conv_total_in(conv, view, as.family, maki_in_bool(call, "wait", true), &total,
@@ -360,7 +370,7 @@ maki_status maki_op_conversation_effective(maki_call *call, maki_jw *out, maki_e
     uint64_t seq = MAKI_NOW, ev = MAKI_NOW;
     if (maki_in(call, "seq", &value)) seq = (uint64_t)maki_json_double(value);
     if (maki_in(call, "ev", &value)) ev = (uint64_t)maki_json_double(value);
-    maki_status st = maki_field_conversation(call, false, &conv, err);
+    maki_status st = maki_field_looked_at(call, &conv, err);
     if (st == MAKI_OK) st = maki_conv_view(conv, seq, ev, &view, err);
     if (st == MAKI_OK) {
         maki_jw_object(out);
@@ -439,8 +449,8 @@ maki_status maki_op_history_diff(maki_call *call, maki_jw *out, maki_err *err)
     const maki_view *a = NULL, *b = NULL;
     maki_view_totals total_a, total_b;
     uint64_t seq = 0, ev = 0;
-    maki_status st = maki_field_conversation(call, false, &left, err);
-    if (st == MAKI_OK) st = maki_field_conversation(call, false, &right, err);
+    maki_status st = maki_field_looked_at(call, &left, err);
+    if (st == MAKI_OK) st = maki_field_looked_at(call, &right, err);
     if (st == MAKI_OK) st = moment_field(call, "a", &seq, &ev, err);
     if (st == MAKI_OK) st = maki_conv_view(left, seq, ev, &a, err);
     if (st == MAKI_OK) st = moment_field(call, "b", &seq, &ev, err);

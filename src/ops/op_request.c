@@ -88,7 +88,7 @@ maki_status maki_op_request_build(maki_call *call, maki_jw *out, maki_err *err)
     maki_conv *conv = NULL;
     const maki_view *view;
     maki_status st = read_request(call, &request, err);
-    if (st == MAKI_OK) st = maki_field_conversation(call, false, &conv, err);
+    if (st == MAKI_OK) st = maki_field_looked_at(call, &conv, err);
     if (st == MAKI_OK) st = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, err);
     if (st == MAKI_OK) {
         maki_jw_object(out);

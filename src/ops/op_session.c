@@ -202,7 +202,7 @@ maki_status maki_op_session_show(maki_call *call, maki_jw *out, maki_err *err)
     const maki_view *view;
     maki_view_totals total;
     double limit = maki_in_number(call, "limit", SHOW_USUAL);
-    maki_status st = maki_field_conversation(call, false, &conv, err);
+    maki_status st = maki_field_looked_at(call, &conv, err);
     if (st == MAKI_OK) st = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, err);
     if (st == MAKI_OK) st = maki_conv_total(conv, view, &total, err);
     if (st == MAKI_OK) {

@@ -293,12 +293,15 @@ maki_status maki_op_session_limit(maki_call *call, maki_jw *out, maki_err *err)
     maki_status st = maki_field_path(call, "conversation", path, err);
     if (st == MAKI_OK) st = maki_session_get(&call->m->env, path, &s, err);
     if (st == MAKI_OK) st = read_limits(call, &s, &limits, err);
-    if (st == MAKI_OK) st = maki_field_conversation(call, false, &conv, err);
+    bool preview = maki_in_bool(call, "preview", false);
+    if (st == MAKI_OK)
+        st = preview ? maki_field_looked_at(call, &conv, err)
+                     : maki_field_conversation(call, false, &conv, err);
     if (st != MAKI_OK) return st;
     bool said = maki_in(call, "limit", &value);
     uint64_t limit = said ? (uint64_t)maki_json_double(value)
                           : maki_turn_limit(&limits, maki_session_from_channel(&s));
-    st = maki_conv_limit_turns(conv, limit, maki_in_bool(call, "preview", false), &limited, err);
+    st = maki_conv_limit_turns(conv, limit, preview, &limited, err);
     maki_conv_close(conv);
     if (st != MAKI_OK) return st;
     maki_jw_object(out);

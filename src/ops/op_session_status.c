@@ -322,7 +322,7 @@ maki_status maki_op_session_status(maki_call *call, maki_jw *out, maki_err *err)
     noticed n = { .arena = call->arena };
     counting c = { .wait = maki_in_bool(call, "wait", true) };
     maki_status st = maki_field_path(call, "conversation", path, err);
-    if (st == MAKI_OK) st = maki_field_conversation(call, false, &c.conv, err);
+    if (st == MAKI_OK) st = maki_field_looked_at(call, &c.conv, err);
     if (st == MAKI_OK) st = maki_session_get(&call->m->env, path, &s, err);
     if (st == MAKI_OK) {
         read_model(call, &s, model);

@@ -143,7 +143,8 @@ const maki_op_row maki_op_table[] = {
     LOGGED("history.edit", history_edit,
          "Back to before a message, and on with another in its place.", "append",
          FIELDS(CONVERSATION, SEQ("the message"),
-                { "message", "message", "what stands there now", 1 }, EXPECT), CHANGE),
+                { "message", "message", "what stands there now", 0 },
+                { "text", "string", "or only its text: the role stays", 0 }, EXPECT), CHANGE),
 
     BOTH("history.effective", history_effective, effective,
          "What of a tagged list the model may see.",

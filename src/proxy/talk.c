@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/str.h"
+#include "history/erase.h"
 #include "history/tally.h"
 #include "proxy/journal.h"
 
@@ -127,18 +128,6 @@ static void wrote(void *ctx, maki_log_part part, uint64_t at, maki_str bytes)
         t->direct = true;
 }
 
-/* Of a new conversation at `path`, in which nothing is. */
-static void remove_files(const maki_env *env, const char *path)
-{
-    static const char *const ends[] = { ".jsonl", ".events.jsonl", ".idx" };
-    int stem = (int)(strlen(path) - strlen(ends[0]));
-    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
-        char name[PATH_MOST + 16];
-        snprintf(name, sizeof name, "%.*s%s", stem, path, ends[i]);
-        env->files->unlink(env->files, name);
-    }
-}
-
 maki_status maki_talk_open(const maki_env *env, const unsigned char session[MAKI_SESSION_BYTES],
                            const maki_talk_options *options, maki_talk **out, maki_err *err)
 {
@@ -159,7 +148,7 @@ maki_status maki_talk_open(const maki_env *env, const unsigned char session[MAKI
     maki_status st = maki_conv_open(env, path, &how, &t->conv, err);
     if (st == MAKI_OK) st = load(t, err);
     if (st != MAKI_OK) {
-        if (options->create) remove_files(env, path);
+        if (options->create) maki_conv_unmake(env, path);
         maki_talk_close(t);
         return st;
     }
@@ -198,7 +187,7 @@ bool maki_talk_is_blank(const maki_talk *t)
 
 void maki_talk_discard(maki_talk *t)
 {
-    remove_files(t->env, maki_log_path(maki_conv_log(t->conv)));
+    maki_conv_unmake(t->env, maki_log_path(maki_conv_log(t->conv)));
     maki_talk_close(t);
 }
 

@@ -54,6 +54,22 @@ has 'rewind' 'Rewound' "$(h rewind talk.jsonl 6)"
 check 'rewound to before the steps' '' "$(view talk.jsonl | diff <(head -n 6 rows) -)"
 has 'edit' 'Edited' "$(h edit talk.jsonl 5 '다시 해 주세요')"
 check 'edited' '{"role":"user","content":"다시 해 주세요"}' "$(view talk.jsonl | tail -n 1)"
+h append answers.jsonl <rows >/dev/null
+has 'edit of an answer' 'Edited' "$(h edit answers.jsonl 4 '「そうです」 🍵')"
+check 'text keeps the role of what it replaces' '{"role":"assistant","content":"「そうです」 🍵"}' "$(view answers.jsonl | tail -n 1)"
+h edit answers.jsonl 4 '{"role":"user","content":"JSON のまま"}' >/dev/null
+check 'JSON stays as it is' '{"role":"user","content":"JSON のまま"}' "$(view answers.jsonl | tail -n 1)"
+out=$(h edit talk.jsonl 40 text 2>&1); check 'edit of a message that is not there: exit 5' 5 $?
+{ echo '{"role":"system","content":"あなたは助手です"}'; echo '{"role":"developer","content":"简短"}'
+  echo '{"role":"user","content":"ls"}'
+  echo '{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"ls","arguments":"{}"}}]}'
+  echo '{"role":"tool","tool_call_id":"c1","content":"파일"}'; } | h append roles.jsonl >/dev/null
+out=$(h edit roles.jsonl 5 text 2>&1); check 'text in the place of a result: exit 2' 2 $?
+has 'it says what to give' 'as JSON' "$out"
+h edit roles.jsonl 2 '長く' >/dev/null
+check 'any role is kept' '{"role":"developer","content":"長く"}' "$(view roles.jsonl | tail -n 1)"
+h edit roles.jsonl 1 '翻訳者' >/dev/null
+check 'the system message too' '{"role":"system","content":"翻訳者"}' "$(view roles.jsonl | tail -n 1)"
 has 'delete' 'Deleted' "$(h delete talk.jsonl 2)"
 check 'deleted' 1 "$(visible talk.jsonl)"
 check 'every word is still in the file' '' "$(head -n 12 talk.jsonl | diff rows -)"
@@ -74,11 +90,22 @@ echo '{"role":"user","content":"x"}' | h append talk.jsonl >/dev/null
 out=$(h pin talk.jsonl 2 --expect "$head" 2>&1); check 'another head: exit 6' 6 $?
 has 'another head: said' 'read it again' "$out"
 
+printf '{"role":"user","content":"時間なし"}\n{"role":"assistant","content":"네"}\n' | h append timeless.jsonl >/dev/null
+out=$(h rewind timeless.jsonl --time 5000 2>&1); check 'to a time where messages have none: exit 3' 3 $?
+has 'it says what to do' 'rewind to a message (SEQ) or an event instead' "$out"
+check 'and nothing was done' 0 "$(h status timeless.jsonl --json | sed 's/.*"events":\([0-9]*\).*/\1/')"
+{ echo '{"role":"user","content":"一","ts":1000}'; echo '{"role":"assistant","content":"二"}'
+  echo '{"role":"user","content":"三","ts":3000}'; echo '{"role":"assistant","content":"四"}'; } | h append some.jsonl >/dev/null
+h rewind some.jsonl --time 2000 >/dev/null
+check 'a message without a time is of the time of the one before it' '一二' \
+    "$(view some.jsonl | sed 's/.*"content":"\([^"]*\)".*/\1/' | tr -d '\n')"
+
 # ---- damage ---------------------------------------------------------------------------------------
 has 'verify' 'ok, 14 messages' "$("$maki" verify talk.jsonl)"
 printf '{"role":"user","content":"torn 日' >>talk.jsonl
 out=$("$maki" verify talk.jsonl 2>&1); check 'a torn end: verify exits 9' 9 $?
 check 'a torn end is not seen' 14 "$(h status talk.jsonl --json | sed 's/.*"messages":\([0-9]*\).*/\1/')"
+h append talk.jsonl </dev/null >/dev/null
 has 'a torn end was cut by the writer, and kept' '"what":"torn"' "$(tail -n 1 talk.events.jsonl)"
 has 'verify after that' 'ok' "$("$maki" verify talk.jsonl)"
 rm talk.idx
@@ -88,6 +115,18 @@ out=$("$maki" verify talk.jsonl 2>&1); check 'one changed character: verify exit
 has 'one changed character: where' 'message 3' "$out"
 out=$("$maki" fsck --repair talk.jsonl 2>&1); check 'fsck repairs' 0 $?
 check 'the changed row is not shown' 0 "$(view talk.jsonl | grep -c 我輩)"
+{ echo '{"role":"user","content":"ファイルは?"}'
+  echo '{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"ls","arguments":"{}"}}]}'
+  echo '{"role":"tool","tool_call_id":"c1","content":"src 中文 🍜"}'; echo '{"role":"user","content":"ありがとう"}'; } | h append call.jsonl >/dev/null
+sed -i '3s/中文/中又/' call.jsonl
+"$maki" fsck --repair call.jsonl >/dev/null
+check 'a damaged result is left out' 0 "$(view call.jsonl | grep -c '🍜')"
+for protocol in openai responses anthropic ollama gemini; do
+    out=$(echo "{\"conversation\":\"call.jsonl\",\"protocol\":\"$protocol\",\"model\":\"m\"}" | "$maki" op request.build)
+    has "its call is answered all the same: $protocol" '[No result: the call was interrupted]' "$out"
+    check "once: $protocol" 1 "$(grep -o 'No result' <<<"$out" | wc -l)"
+    has "and before what was said next: $protocol" 'yes' "$(sed 's/.*No result.*ありがとう.*/yes/' <<<"$out")"
+done
 mv talk.events.jsonl kept
 out=$(h status talk.jsonl 2>&1); check 'the events taken away: exit 9' 9 $?
 has 'the events taken away: said' 'events are gone' "$out"

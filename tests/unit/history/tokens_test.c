@@ -415,14 +415,14 @@ static void test_background(const char *source)
     maki_conv_close(waits);
 
     tap_row("with one thread there is no background: counted when asked");
-    unlink(folder_file(&f, "long.chars4.idx"));
+    unlink(folder_file(&f, "long.idx.chars4"));
     maki_conv *alone = open_conv(&env, path, (maki_conv_options){ .threads = 1 });
     now = total_in(alone, CHARS4, false);
     CHECK(!now.estimated && !alone->background[CHARS4]);
     maki_conv_close(alone);
 
     tap_row("opened to read: counted for itself, and nothing is written");
-    unlink(folder_file(&f, "long.claude.idx"));
+    unlink(folder_file(&f, "long.idx.claude"));
     size_t files = folder_count(&f);
     maki_conv *reads = open_conv(&env, path, (maki_conv_options){ .read_only = true });
     now = total_in(reads, CLAUDE, false);

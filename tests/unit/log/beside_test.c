@@ -116,7 +116,7 @@ static void test_counting(void)
     say(log, 20);
     CHECK_EQ(last_of(b), 0);
     CHECK_EQ(folder_count(&p.l.f), 2);
-    CHECK_CSTR(p.path + strlen(p.l.f.path), "/messages.claude.idx");
+    CHECK_CSTR(p.path + strlen(p.l.f.path), "/messages.idx.claude");
 
     tap_row("counted: the records of the log with other tokens");
     CHECK_STATUS(count(b, &err), MAKI_OK, &err);
@@ -168,7 +168,7 @@ static void test_counting(void)
     tap_row("a session's is named after it");
     char path[100];
     CHECK(maki_beside_path("x/abc.jsonl", "cl100k_base", path, sizeof path));
-    CHECK_CSTR(path, "x/abc.cl100k_base.idx");
+    CHECK_CSTR(path, "x/abc.idx.cl100k_base");
     CHECK(!maki_beside_path("x/abc.jsonl", "cl100k_base", path, 10));
     place_close(&p);
 }
@@ -671,9 +671,99 @@ static void test_faults(void)
     }
 }
 
+/* ---- names ---------------------------------------------------------------------------------------- */
+
+/* The rows of a log, all counted, in `family`; how many rows were counted to get there. */
+static uint64_t counted_now(place *p, const char *path, uint64_t rows)
+{
+    maki_err err = { 0 };
+    maki_log *log = NULL;
+    maki_log_options options = logs_options(&p->l);
+    CHECK_STATUS(maki_log_open(&p->l.env, path, &options, &log, &err), MAKI_OK, &err);
+    CHECK_EQ(maki_log_last(log), rows);
+    maki_beside *b = open_beside(p, log, false);
+    uint64_t before = last_of(b);
+    CHECK_STATUS(count(b, &err), MAKI_OK, &err);
+    CHECK_EQ(last_of(b), rows);
+    maki_beside_close(b);
+    maki_log_close(log);
+    return rows - before;
+}
+
+static void fill_log(place *p, const char *path, size_t rows)
+{
+    maki_err err = { 0 };
+    maki_log *log = NULL;
+    maki_log_options options = logs_options(&p->l);
+    CHECK_STATUS(maki_log_open(&p->l.env, path, &options, &log, &err), MAKI_OK, &err);
+    say(log, rows);
+    maki_log_close(log);
+}
+
+static void test_names(void)
+{
+    place p;
+    char talk[600], other[600], former[600], now[600], index[600];
+    place_open(&p, CLAUDE);
+    snprintf(talk, sizeof talk, "%s/talk.jsonl", p.l.f.path);
+    snprintf(other, sizeof other, "%s/talk.claude.jsonl", p.l.f.path);
+    snprintf(former, sizeof former, "%s/talk.claude.idx", p.l.f.path);
+    snprintf(now, sizeof now, "%s/talk.idx.claude", p.l.f.path);
+    snprintf(index, sizeof index, "%s/talk.claude.idx", p.l.f.path);
+    fill_log(&p, talk, 5);
+    fill_log(&p, other, 7);
+
+    tap_row("talk.jsonl and talk.claude.jsonl keep their indexes apart");
+    maki_str first = folder_read(index);
+    CHECK_EQ(counted_now(&p, talk, 5), 5);
+    CHECK_EQ(counted_now(&p, other, 7), 7);
+    CHECK_EQ(counted_now(&p, talk, 5), 0);
+    CHECK_EQ(counted_now(&p, other, 7), 0);
+    maki_str again = folder_read(index);
+    CHECK(first.len == again.len && memcmp(first.ptr, again.ptr, first.len) == 0);
+    free((void *)(uintptr_t)first.ptr);
+    free((void *)(uintptr_t)again.ptr);
+
+    tap_row("one with the former name is not taken when it is another log's first index");
+    unlink(now);
+    CHECK_EQ(counted_now(&p, talk, 5), 5);
+    CHECK_EQ(maki_beside_remove(&p.l.env, talk, "claude", NULL), MAKI_OK);
+    CHECK_EQ(access(now, F_OK), -1);
+    CHECK_EQ(access(index, F_OK), 0);
+
+    tap_row("one with the former name is taken over");
+    CHECK_EQ(counted_now(&p, talk, 5), 5);
+    unlink(other);
+    CHECK_EQ(rename(now, former), 0);
+    CHECK_EQ(counted_now(&p, talk, 5), 0);
+    CHECK_EQ(access(former, F_OK), -1);
+    CHECK_EQ(access(now, F_OK), 0);
+
+    tap_row("or read where it is, where nothing may be written");
+    CHECK_EQ(rename(now, former), 0);
+    maki_err err = { 0 };
+    maki_log *log = NULL;
+    maki_log_options options = logs_options(&p.l);
+    options.create = false;
+    options.read_only = true;
+    CHECK_STATUS(maki_log_open(&p.l.env, talk, &options, &log, &err), MAKI_OK, &err);
+    maki_beside *b = open_beside(&p, log, true);
+    CHECK_EQ(last_of(b), 5);
+    maki_beside_close(b);
+    maki_log_close(log);
+    CHECK_EQ(access(former, F_OK), 0);
+    CHECK_EQ(access(now, F_OK), -1);
+
+    tap_row("and removed under either name");
+    CHECK_EQ(maki_beside_remove(&p.l.env, talk, "claude", NULL), MAKI_OK);
+    CHECK_EQ(access(former, F_OK), -1);
+    place_close(&p);
+}
+
 int main(void)
 {
     test_counting();
+    test_names();
     test_bad_rows();
     test_stale();
     test_private();

@@ -1,0 +1,139 @@
+/* erase_test.c -- what belongs to a conversation goes, all of it and nothing else. */
+#include "history/erase.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fake_env.h"
+#include "folder.h"
+#include "history/conversation.h"
+#include "history/tally.h"
+#include "tap.h"
+
+/* The names in a folder, sorted, one a line. */
+static void list(const folder *f, char *out, size_t room)
+{
+    struct dirent **names = NULL;
+    int n = scandir(f->path, &names, NULL, alphasort);
+    size_t len = 0;
+    out[0] = '\0';
+    for (int i = 0; i < n; i++) {
+        if (names[i]->d_name[0] != '.')
+            len += (size_t)snprintf(out + len, room - len, "%s\n", names[i]->d_name);
+        free(names[i]);
+    }
+    free(names);
+}
+
+/* A conversation that has been counted in every vocabulary. */
+static void make(fake_env *fe, const char *path)
+{
+    static const char *const rows[] = { "{\"role\":\"user\",\"content\":\"消して 🧹\"}",
+                                        "{\"role\":\"assistant\",\"content\":\"네\"}" };
+    maki_conv_options options = { .create = true, .durability = MAKI_LAZY, .threads = 1 };
+    maki_conv *conv = NULL;
+    const maki_view *view;
+    maki_change change;
+    maki_view_totals total;
+    maki_err err = { 0 };
+    CHECK_STATUS(maki_conv_open(&fe->env, path, &options, &conv, &err), MAKI_OK, &err);
+    for (size_t i = 0; i < 2; i++) {
+        maki_str row = { rows[i], strlen(rows[i]) };
+        CHECK_STATUS(maki_conv_append(conv, NULL, &row, 1, &change, &err), MAKI_OK, &err);
+    }
+    CHECK_STATUS(maki_conv_pin(conv, NULL, 1, true, &change, &err), MAKI_OK, &err);
+    CHECK_STATUS(maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, &err), MAKI_OK, &err);
+    for (size_t f = 1; maki_tally_name(f); f++)
+        CHECK_STATUS(maki_conv_total_in(conv, view, f, true, &total, &err), MAKI_OK, &err);
+    maki_conv_close(conv);
+}
+
+static const char *in(const folder *f, const char *name)
+{
+    static char path[600];
+    snprintf(path, sizeof path, "%s/%s", f->path, name);
+    return path;
+}
+
+static void test_all(const char *name, const char *events)
+{
+    static const char *const others[] = { "talk.claude.jsonl", "talk2.jsonl", "tal.jsonl" };
+    fake_env fe;
+    folder f;
+    maki_err err = { 0 };
+    char before[4000], after[4000], text[600];
+    fake_env_init(&fe);
+    folder_open(&f);
+    for (size_t i = 0; i < 3; i++)
+        make(&fe, in(&f, others[i]));
+    folder_write(in(&f, "talk.txt"), MAKI_LIT("メモ"));
+    list(&f, before, sizeof before);
+    make(&fe, in(&f, name));
+    int stem = (int)(strlen(name) - strlen(".jsonl"));
+    static const char *const left[] = { ".idx.new", ".idx.claude.new", ".jsonl.damaged-1",
+                                        ".jsonl.damaged-2" };
+    for (size_t i = 0; i < 4; i++) {
+        snprintf(text, sizeof text, "%.*s%s", stem, name, left[i]);
+        folder_write(in(&f, text), MAKI_LIT("残り"));
+    }
+    snprintf(text, sizeof text, "%s.damaged-1", events);
+    folder_write(in(&f, text), MAKI_LIT("残り"));
+    list(&f, after, sizeof after);
+    CHECK(strcmp(before, after) != 0);
+
+    tap_row("%s: every file of it goes, and no other", name);
+    CHECK_STATUS(maki_conv_erase(&fe.env, in(&f, name), &err), MAKI_OK, &err);
+    list(&f, after, sizeof after);
+    CHECK_CSTR(after, before);
+    tap_row("%s: one that came to nothing leaves what was put aside", name);
+    make(&fe, in(&f, name));
+    snprintf(text, sizeof text, "%s.damaged-1", name);
+    folder_write(in(&f, text), MAKI_LIT("前のもの"));
+    maki_conv_unmake(&fe.env, in(&f, name));
+    CHECK_EQ(unlink(in(&f, text)), 0);
+    list(&f, after, sizeof after);
+    CHECK_CSTR(after, before);
+    tap_row("%s: again is no failure", name);
+    CHECK_STATUS(maki_conv_erase(&fe.env, in(&f, name), &err), MAKI_OK, &err);
+    CHECK_EQ(fake_alloc_live(&fe), 0);
+    folder_close(&f);
+}
+
+static void test_faults(void)
+{
+    tap_row("a file call failing in turn: told, and the next time it all goes");
+    for (size_t nth = 1;; nth++) {
+        fake_env fe;
+        folder f;
+        maki_err err = { 0 };
+        fake_env_init(&fe);
+        folder_open(&f);
+        make(&fe, in(&f, "talk.jsonl"));
+        fake_files_fail_at(&fe, nth, EIO);
+        maki_status st = maki_conv_erase(&fe.env, in(&f, "talk.jsonl"), &err);
+        bool injected = fake_files_failed(&fe);
+        fake_files_fail_at(&fe, 0, 0);
+        CHECK(st == MAKI_OK || (injected && st == MAKI_IO));
+        CHECK_STATUS(maki_conv_erase(&fe.env, in(&f, "talk.jsonl"), &err), MAKI_OK, &err);
+        CHECK_EQ(folder_count(&f), 0);
+        folder_close(&f);
+        if (!injected) break;
+    }
+    maki_env env = maki_env_system();
+    maki_err err = { 0 };
+    tap_row("what is not a messages file is refused");
+    CHECK_STATUS(maki_conv_erase(&env, "talk.txt", &err), MAKI_INVALID, &err);
+    CHECK_STATUS(maki_conv_erase(&env, ".jsonl", &err), MAKI_INVALID, &err);
+}
+
+int main(void)
+{
+    test_all("talk.jsonl", "talk.events.jsonl");
+    test_all("messages.jsonl", "events.jsonl");
+    test_faults();
+    return tap_end();
+}
