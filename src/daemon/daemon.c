@@ -314,7 +314,7 @@ static maki_status open_server(maki_daemon *d, maki_err *err)
 
 static maki_status open_threads(maki_daemon *d, maki_err *err)
 {
-    maki_proxy_options proxy = { .home = d->home };
+    maki_proxy_options proxy = { .home = d->home, .logger = d->logger };
     maki_engine_options engine = { .proxy = &proxy, .base = d->base, .loop = &d->queue };
     maki_local_options local = { .home = d->home,
                                  .config = d->options->config,
