@@ -100,7 +100,7 @@ static bool cut_path(maki_talk *t, const maki_point *from)
 maki_point maki_talk_tip(const maki_talk *t)
 {
     uint64_t seq = t->path_count ? t->path[t->path_count - 1].to : 0;
-    return (maki_point){ seq, t->events, t->tokens };
+    return (maki_point){ seq, t->events, t->tokens, 0 };
 }
 
 /* ---- opening ----------------------------------------------------------------------------------------- */
@@ -274,15 +274,43 @@ void maki_talk_abort(maki_talk *t)
     t->last = UINT64_MAX; /* the branch may have been cut already: read it again */
 }
 
-maki_status maki_talk_row_tokens(maki_talk *t, uint64_t seq, uint64_t *out, maki_err *err)
+static uint32_t trace_of(const unsigned char *chain)
 {
+    uint32_t trace;
+    memcpy(&trace, chain, sizeof trace);
+    return trace ? trace : 1;
+}
+
+maki_status maki_talk_row(maki_talk *t, uint64_t seq, uint64_t *tokens, uint32_t *trace,
+                          maki_err *err)
+{
+    maki_log *log = maki_conv_log(t->conv);
     maki_row row;
-    if (seq == t->first_added && seq == t->last_added) {
-        *out = t->added_tokens;
+    if (seq == t->first_added && seq == t->last_added && seq == maki_log_last(log)) {
+        *tokens = t->added_tokens;
+        *trace = trace_of(maki_log_head(log));
         return MAKI_OK;
     }
-    maki_status st = maki_log_row(maki_conv_log(t->conv), seq, &row, err);
-    *out = st == MAKI_OK ? row.tokens : 0;
+    maki_status st = maki_log_row(log, seq, &row, err);
+    *tokens = st == MAKI_OK ? row.tokens : 0;
+    *trace = st == MAKI_OK ? trace_of(row.chain) : 0;
+    return st;
+}
+
+maki_status maki_talk_has(maki_talk *t, const maki_point *point, maki_err *err)
+{
+    maki_log *log = maki_conv_log(t->conv);
+    maki_status st = MAKI_OK;
+    maki_row row;
+    if (point->seq > t->last || point->ev > t->events)
+        return maki_fail(err, MAKI_NOTFOUND, "the log does not have the message any more");
+    if (point->seq == 0 || point->trace == 0) return MAKI_OK;
+    if (point->seq == maki_log_last(log))
+        memcpy(row.chain, maki_log_head(log), sizeof row.chain);
+    else
+        st = maki_log_row(log, point->seq, &row, err);
+    if (st == MAKI_OK && trace_of(row.chain) != point->trace)
+        st = maki_fail(err, MAKI_NOTFOUND, "the log has another message in its place");
     return st;
 }
 
