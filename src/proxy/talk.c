@@ -71,6 +71,7 @@ static maki_status load_path(maki_talk *t, uint64_t seq, uint64_t ev, maki_err *
 
 static maki_status load(maki_talk *t, maki_err *err)
 {
+    t->last = UINT64_MAX; /* until it is known */
     maki_status st = maki_log_refresh(maki_conv_log(t->conv), err);
     if (st == MAKI_OK) st = load_path(t, MAKI_NOW, MAKI_NOW, err);
     if (st != MAKI_OK) return st;
@@ -210,7 +211,10 @@ static maki_status lock(maki_talk *t, maki_err *err)
     maki_log *log = maki_conv_log(t->conv);
     for (int i = 0; i < TRIES; i++) {
         maki_status st = maki_log_begin(log, NULL, err);
-        if (st != MAKI_OK) return st;
+        if (st != MAKI_OK) {
+            t->last = UINT64_MAX; /* its index may have been closed: it is read again */
+            return st;
+        }
         if (maki_log_last(log) == t->last && maki_log_events(log) == t->events) return MAKI_OK;
         maki_log_abort(log);
         st = load(t, err);
@@ -300,8 +304,10 @@ maki_status maki_talk_row(maki_talk *t, uint64_t seq, uint64_t *tokens, uint32_t
 maki_status maki_talk_has(maki_talk *t, const maki_point *point, maki_err *err)
 {
     maki_log *log = maki_conv_log(t->conv);
-    maki_status st = MAKI_OK;
+    /* after a group that failed it is not known what the log has */
+    maki_status st = t->last == UINT64_MAX ? load(t, err) : MAKI_OK;
     maki_row row;
+    if (st != MAKI_OK) return st;
     if (point->seq > t->last || point->ev > t->events)
         return maki_fail(err, MAKI_NOTFOUND, "the log does not have the message any more");
     if (point->seq == 0 || point->trace == 0) return MAKI_OK;

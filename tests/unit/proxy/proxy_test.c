@@ -2,6 +2,7 @@
 #include "proxy/proxy.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -671,6 +672,51 @@ static void check_nomem(void)
     }
 }
 
+static ssize_t (*true_pwrite)(const maki_files *, int, const void *, size_t, off_t);
+static size_t writes, writes_most; /* after so many the disk is full; 0: it is not */
+
+static ssize_t full_pwrite(const maki_files *self, int fd, const void *bytes, size_t n, off_t at)
+{
+    if (!writes_most || ++writes < writes_most) return true_pwrite(self, fd, bytes, n, at);
+    errno = ENOSPC;
+    return -1;
+}
+
+/* The disk is full from the n-th write on: the exchange says so, and when there is room the conversation goes on from its
+ * end and from before. */
+static void check_no_room(void)
+{
+    static fake_env fe;
+    tap_row("the disk is full after each write in turn");
+    for (size_t nth = 1;; nth++) {
+        folder f;
+        maki_err err = { 0 };
+        turn second = SAY("u:a|a:1|u:b", "2"), third = SAY("u:a|a:1|u:枝", "3");
+        fake_env_init(&fe);
+        true_pwrite = fe.files_table.table.pwrite;
+        fe.files_table.table.pwrite = full_pwrite;
+        fake_random_seed(&fe, 15);
+        folder_open(&f);
+        maki_proxy *p = open_proxy(&fe, f.path);
+        say(p, SAY("u:a", "1"));
+        writes = 0;
+        writes_most = nth;
+        maki_status st = say_with(p, &second, false, &err);
+        bool full = writes >= nth;
+        CHECK(full || st == MAKI_OK);
+        if (full) (void)!say_with(p, &third, false, &err);
+        writes_most = 0;
+        say(p, third);
+        say(p, second);
+        say(p, SAY("u:a|a:1|u:b|a:2|u:c", "4"));
+        maki_proxy_close(p);
+        CHECK_EQ(fake_alloc_live(&fe), 0);
+        CHECK_EQ(fake_files_live(&fe), 0);
+        folder_close(&f);
+        if (!full) break;
+    }
+}
+
 int main(void)
 {
     for (size_t i = 0; i < COUNT(scenes); i++) {
@@ -686,5 +732,6 @@ int main(void)
     check_random();
     check_many();
     check_nomem();
+    check_no_room();
     return tap_end();
 }
