@@ -312,10 +312,20 @@ static maki_status open_server(maki_daemon *d, maki_err *err)
     return st;
 }
 
+static void on_engine_open(void *ctx, const maki_err *err)
+{
+    maki_daemon *d = ctx;
+    maki_recording_learn(&d->recording, err);
+}
+
 static maki_status open_threads(maki_daemon *d, maki_err *err)
 {
     maki_proxy_options proxy = { .home = d->home, .logger = d->logger };
-    maki_engine_options engine = { .proxy = &proxy, .base = d->base, .loop = &d->queue };
+    maki_engine_options engine = { .proxy = &proxy,
+                                   .base = d->base,
+                                   .loop = &d->queue,
+                                   .on_open = on_engine_open,
+                                   .on_open_ctx = d };
     maki_local_options local = { .home = d->home,
                                  .config = d->options->config,
                                  .logger = d->logger,
@@ -335,12 +345,7 @@ static maki_status open_threads(maki_daemon *d, maki_err *err)
     maki_recording_init(&d->recording);
     engine.body_max = d->options->server.body_bytes;
     api.broadcast = d->broadcast;
-    if (st == MAKI_OK) {
-        maki_err why = { 0 };
-        st = maki_engine_open(d->env, &engine, &d->engine, &why);
-        if (st != MAKI_OK)
-            maki_fail(err, st, "conversations cannot be kept in %s: %s", d->home, why.msg);
-    }
+    if (st == MAKI_OK) st = maki_engine_open(d->env, &engine, &d->engine, err);
     if (st == MAKI_OK) st = maki_api_open(d->env, &api, &d->api, err);
     return st;
 }

@@ -5,7 +5,10 @@
  *
  *     maki_engine_start -> maki_engine_head -> maki_engine_bytes ... -> maki_engine_end -> on_done
  *
- * What is recorded is durable when on_done comes.  The callbacks come in the loop's thread, through its queue. */
+ * What is recorded is durable when on_done comes.  The callbacks come in the loop's thread, through its queue.
+ *
+ * Where there is no room on the disk to begin with, nothing is recorded and every exchange says why; opening is
+ * tried again once a second. */
 #ifndef MAKI_DAEMON_ENGINE_H
 #define MAKI_DAEMON_ENGINE_H
 
@@ -59,6 +62,10 @@ typedef struct maki_engine_options {
     struct event_base *base; /* the loop, */
     maki_queue *loop;        /* and where the callbacks go */
     uint64_t body_max;       /* bytes of a body when it is unpacked */
+    /* Told when conversations could not be opened for want of room, before maki_engine_open returns, and with
+     * MAKI_OK when they are open at last. */
+    void (*on_open)(void *ctx, const maki_err *err);
+    void *on_open_ctx;
 } maki_engine_options;
 
 maki_status maki_engine_open(const maki_env *env, const maki_engine_options *options,
