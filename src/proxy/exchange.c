@@ -245,13 +245,26 @@ static maki_status take(maki_exchange *x, const maki_prefix *entry, uint64_t mes
 /* A named conversation has a root, from which everything may branch. */
 static const unsigned char root[MAKI_PREFIX_LEN];
 
-/* The reply that the request names. */
+/* Which reply or conversation the request names, so that it has only what is new. */
+static maki_status read_reference(maki_exchange *x, const reading *r, maki_err *err)
+{
+    maki_str conversation = r->request.conversation;
+    x->kept = conversation.len > 0;
+    x->by_reference = x->kept || r->request.reference.len > 0;
+    if (!x->kept) return MAKI_OK;
+    return maki_reference_key(x, "conversation", conversation, x->kept_key, err);
+}
+
 static maki_status find_reference(maki_exchange *x, const reading *r, found *f, maki_err *err)
 {
     unsigned char key[MAKI_PREFIX_LEN];
     maki_prefix entry;
     bool is = false;
-    maki_status st = maki_reference_key(x, r->request.reference, key, err);
+    maki_status st = MAKI_OK;
+    if (r->request.reference.len)
+        st = maki_reference_key(x, "reply", r->request.reference, key, err);
+    else
+        memcpy(key, x->kept_key, sizeof key);
     if (st == MAKI_OK) st = maki_prefixes_find(&x->proxy->prefixes, key, &entry, &is, err);
     return st == MAKI_OK && is ? take(x, &entry, 0, f, err) : st;
 }
@@ -263,7 +276,7 @@ static maki_status find_conversation(maki_exchange *x, const reading *r, uint32_
     maki_status st = MAKI_OK;
     maki_prefix entry;
     bool is = false;
-    if (r->request.reference.len) return find_reference(x, r, f, err);
+    if (x->by_reference) return find_reference(x, r, f, err);
     for (uint64_t k = r->count; st == MAKI_OK && !f->any && k > r->base.messages; k--) {
         st = look_up(x, prefix_at(r, k), &entry, &is, err);
         if (st == MAKI_OK && is && goes_on(x, r, &entry, k, kin)) st = take(x, &entry, k, f, err);
@@ -311,8 +324,13 @@ maki_status maki_exchange_know_id(maki_exchange *x, maki_str id, const maki_poin
                                   maki_err *err)
 {
     unsigned char key[MAKI_PREFIX_LEN];
-    maki_status st = maki_reference_key(x, id, key, err);
+    maki_status st = maki_reference_key(x, "reply", id, key, err);
     return st == MAKI_OK ? put_key(x, key, point, 0, err) : st;
+}
+
+maki_status maki_exchange_know_kept(maki_exchange *x, const maki_point *point, maki_err *err)
+{
+    return put_key(x, x->kept_key, point, 0, err);
 }
 
 maki_status maki_exchange_know(maki_exchange *x, const unsigned char prefix[MAKI_PREFIX_LEN],
@@ -332,9 +350,11 @@ static maki_status new_talk(maki_exchange *x, found *f, maki_err *err)
     f->session[6] = (unsigned char)((f->session[6] & 0x0f) | 0x40); /* a UUID, version 4 */
     f->session[8] = (unsigned char)((f->session[8] & 0x3f) | 0x80);
     st = maki_proxy_talk(p, f->session, true, maki_str_of(x->name), &f->talk, err);
-    if (st != MAKI_OK || !x->named) return st;
+    if (st != MAKI_OK) return st;
     memcpy(x->session, f->session, sizeof x->session);
-    return put(x, root, &beginning, 1, err);
+    if (x->named) st = put(x, root, &beginning, 1, err);
+    if (st == MAKI_OK && x->kept) st = maki_exchange_know_kept(x, &beginning, err);
+    return st;
 }
 
 /* Read the body and open the conversation it goes on with.  `from` is where reading may begin: NOTFOUND
@@ -346,7 +366,8 @@ static maki_status recognise(reading *r, maki_str body, const maki_known_mark *f
     *f = (found){ .any = false };
     maki_status st = read_body(r, body, from, err);
     if (st == MAKI_OK) st = settle_scope(x, r, err);
-    x->by_reference = r->request.reference.len > 0;
+    if (st == MAKI_OK) st = read_reference(x, r, err);
+    if (st == MAKI_OK && from && x->by_reference) return MAKI_NOTFOUND; /* all of it is new */
     if (st == MAKI_OK) st = find_conversation(x, r, kin_of(r), f, err);
     return st == MAKI_OK && !f->any ? new_talk(x, f, err) : st;
 }

@@ -170,10 +170,10 @@ maki_status maki_prefix_key(const maki_exchange *x, const unsigned char prefix[M
     return st;
 }
 
-maki_status maki_reference_key(const maki_exchange *x, maki_str id,
+maki_status maki_reference_key(const maki_exchange *x, const char *what, maki_str id,
                                unsigned char out[MAKI_PREFIX_LEN], maki_err *err)
 {
-    maki_str parts[] = { { (const char *)x->caller, sizeof x->caller }, MAKI_LIT("reply"), id };
+    maki_str parts[] = { { (const char *)x->caller, sizeof x->caller }, maki_str_of(what), id };
     return maki_scope_of(x->proxy->secret, parts, 3, out, err);
 }
 

@@ -218,6 +218,7 @@ static maki_status know_reply(maki_exchange *x, maki_talk *talk, const maki_wire
     }
     if (st == MAKI_OK && said->row_count && said->id.len && x->protocol == MAKI_WIRE_RESPONSES)
         st = maki_exchange_know_id(x, said->id, &point, err);
+    if (st == MAKI_OK && said->row_count && x->kept) st = maki_exchange_know_kept(x, &point, err);
     return st;
 }
 

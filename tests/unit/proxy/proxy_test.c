@@ -300,6 +300,7 @@ static void check_time(void)
 
 /* ---- the Responses API, whose requests may name the reply they go on from -------------------------------- */
 
+/* `previous` is the id of a reply, or a field of the body; a `reply` of "" is an error. */
 static void respond(maki_proxy *p, const char *previous, const char *said, const char *id,
                     const char *reply)
 {
@@ -308,7 +309,10 @@ static void respond(maki_proxy *p, const char *previous, const char *said, const
     maki_exchange_sync sync = { { -1, -1, -1 }, false };
     maki_err err = { 0 };
     maki_exchange_in in = { .protocol = MAKI_WIRE_RESPONSES, .credential = MAKI_LIT("key") };
-    if (previous) sprintf(reference, "\"previous_response_id\":\"%s\",", previous);
+    if (previous && previous[0] == '"')
+        sprintf(reference, "%s,", previous);
+    else if (previous)
+        sprintf(reference, "\"previous_response_id\":\"%s\",", previous);
     sprintf(body, "{\"model\":\"m\",%s\"input\":\"%s\"}", reference, said);
     sprintf(answer,
             "{\"id\":\"%s\",\"object\":\"response\",\"status\":\"completed\",\"output\":[{\"type\":"
@@ -317,11 +321,52 @@ static void respond(maki_proxy *p, const char *previous, const char *said, const
             id, reply);
     CHECK_STATUS(maki_exchange_begin(p, &in, &x, &err), MAKI_OK, &err);
     CHECK_STATUS(maki_exchange_request(x, maki_str_of(body), &err), MAKI_OK, &err);
-    CHECK_STATUS(maki_exchange_reply_head(x, 200, MAKI_LIT("application/json"), &err), MAKI_OK,
-                 &err);
+    if (!reply[0]) strcpy(answer, "{\"error\":{\"message\":\"busy\"}}");
+    CHECK_STATUS(
+        maki_exchange_reply_head(x, reply[0] ? 200 : 503, MAKI_LIT("application/json"), &err),
+        MAKI_OK, &err);
     CHECK_STATUS(maki_exchange_reply(x, maki_str_of(answer), &err), MAKI_OK, &err);
     CHECK_STATUS(maki_exchange_end(x, MAKI_EXCHANGE_DONE, &sync, &err), MAKI_OK, &err);
     maki_exchange_close(x);
+}
+
+static void check_kept_conversations(void)
+{
+    static const char *const first = "\"conversation\":\"conv_1\"",
+                             *const same = "\"conversation\":{\"id\":\"conv_1\"}",
+                             *const other = "\"conversation\":\"conv_2\"";
+    static fake_env fe;
+    folder f;
+    fake_env_init(&fe);
+    fake_random_seed(&fe, 25);
+    folder_open(&f);
+    maki_proxy *p = open_proxy(&fe, f.path);
+    tap_row("requests that name a conversation go on from its end");
+    respond(p, first, "你好", "r1", "好");
+    respond(p, same, "下一个", "r2", "二");
+    respond(p, other, "你好", "r3", "别的");
+    respond(p, first, "再来", "r4", "三");
+    check_views(f.path, "u:你好|a:别的\nu:你好|a:好|u:下一个|a:二|u:再来|a:三", 8);
+
+    tap_row("a request that failed is no part of it: the next goes on from before");
+    respond(p, other, "失败", "-", "");
+    respond(p, other, "再试", "r5", "成");
+    check_views(f.path, "u:你好|a:别的|u:再试|a:成\nu:你好|a:好|u:下一个|a:二|u:再来|a:三", 11);
+
+    tap_row("not even at its beginning");
+    respond(p, "\"conversation\":\"conv_3\"", "始", "-", "");
+    respond(p, "\"conversation\":\"conv_3\"", "始まり", "r6", "はい");
+    check_views(f.path,
+                "u:你好|a:别的|u:再试|a:成\nu:你好|a:好|u:下一个|a:二|u:再来|a:三\nu:始まり|a:はい",
+                14);
+
+    tap_row("a reply in it may be named as well");
+    respond(p, "r1", "枝", "r7", "はい");
+    check_views(f.path, "u:你好|a:别的|u:再试|a:成\nu:你好|a:好|u:枝|a:はい\nu:始まり|a:はい", 16);
+
+    maki_proxy_close(p);
+    CHECK_EQ(fake_alloc_live(&fe), 0);
+    folder_close(&f);
 }
 
 static void check_references(void)
@@ -725,6 +770,7 @@ int main(void)
     }
     check_time();
     check_references();
+    check_kept_conversations();
     check_lost_rows();
     check_regrown();
     check_closed_between();
