@@ -27,7 +27,6 @@ struct maki_engine {
     bool syncer_sleeps; /* the thread's: and there is work for it */
     maki_proxy *proxy;  /* the thread's, from its start to its end; NULL: there was no room yet, */
     maki_err why;       /* as this says */
-    maki_item opened;   /* for the loop */
     maki_engine_options options;
     maki_proxy_options proxy_options;
     struct event *nudge; /* wakes the thread, once for all that a turn of the loop brought */
@@ -256,7 +255,7 @@ static void *work(void *ctx)
             if (e->proxy)
                 maki_proxy_tick(e->proxy);
             else if (open_proxy(e) == MAKI_OK)
-                maki_queue_put(e->options.loop, &e->opened);
+                maki_queue_put(e->options.loop, e->options.opened);
             ticked = now;
         }
     }
@@ -265,20 +264,13 @@ static void *work(void *ctx)
 
 /* ---- life ----------------------------------------------------------------------------------------- */
 
-static void run_opened(maki_item *item)
-{
-    static const maki_err well = { .status = MAKI_OK };
-    maki_engine *e = MAKI_ITEM_OF(item, maki_engine, opened);
-    e->options.on_open(e->options.on_open_ctx, &well);
-}
-
 /* A full disk is no reason not to hand on what comes; anything else is a mistake that somebody should see. */
 static maki_status begin(maki_engine *e, maki_err *err)
 {
     maki_status st = open_proxy(e);
     if (st == MAKI_OK) return MAKI_OK;
     if (st != MAKI_FULL) return maki_fail(err, st, "%s", e->why.msg);
-    e->options.on_open(e->options.on_open_ctx, &e->why);
+    e->options.on_full(e->options.on_full_ctx, &e->why);
     return MAKI_OK;
 }
 
@@ -288,10 +280,7 @@ maki_status maki_engine_open(const maki_env *env, const maki_engine_options *opt
     sigset_t all, old;
     maki_engine *e = env->alloc->resize(env->alloc, NULL, 0, sizeof *e);
     if (!e) return maki_fail_nomem(err);
-    *e = (maki_engine){ .env = env,
-                        .opened = { .run = run_opened },
-                        .options = *options,
-                        .proxy_options = *options->proxy };
+    *e = (maki_engine){ .env = env, .options = *options, .proxy_options = *options->proxy };
     maki_status st = maki_queue_open(&e->queue, false, err);
     e->nudge = event_new(options->base, -1, 0, on_nudge, e);
     if (st == MAKI_OK && !e->nudge) st = maki_fail_nomem(err);

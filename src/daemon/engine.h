@@ -62,10 +62,11 @@ typedef struct maki_engine_options {
     struct event_base *base; /* the loop, */
     maki_queue *loop;        /* and where the callbacks go */
     uint64_t body_max;       /* bytes of a body when it is unpacked */
-    /* Told when conversations could not be opened for want of room, before maki_engine_open returns, and with
-     * MAKI_OK when they are open at last. */
-    void (*on_open)(void *ctx, const maki_err *err);
-    void *on_open_ctx;
+    /* Told before maki_engine_open returns that conversations could not be opened for want of room, and why. */
+    void (*on_full)(void *ctx, const maki_err *err);
+    void *on_full_ctx;
+    maki_item *
+        opened; /* handed to the loop when they are open at last; the caller's, who outlives the engine */
 } maki_engine_options;
 
 maki_status maki_engine_open(const maki_env *env, const maki_engine_options *options,
