@@ -55,8 +55,10 @@ static bool same_request(const maki_wire_request *a, const maki_wire_request *b)
 {
     return maki_str_is(a->model, b->model) && maki_str_is(a->system, b->system) &&
            maki_str_is(a->tools, b->tools) && maki_str_is(a->client_id, b->client_id) &&
-           a->stream == b->stream && a->by_reference == b->by_reference &&
-           a->max_tokens == b->max_tokens && a->messages == b->messages;
+           maki_str_is(a->reference, b->reference) &&
+           maki_str_is(a->conversation, b->conversation) && a->stream == b->stream &&
+           a->by_reference == b->by_reference && a->max_tokens == b->max_tokens &&
+           a->messages == b->messages;
 }
 
 static void read_on(const maki_env *env, maki_protocol protocol, maki_str body, const seen *all,

@@ -45,6 +45,7 @@ struct maki_daemon {
     maki_api *api;
     maki_metrics metrics;
     maki_recording recording;
+    maki_item opened; /* the engine has a place for conversations at last */
     maki_passes passes;
     char home[512];
     char address[96];
@@ -312,10 +313,27 @@ static maki_status open_server(maki_daemon *d, maki_err *err)
     return st;
 }
 
+static void on_full_disk(void *ctx, const maki_err *err)
+{
+    maki_daemon *d = ctx;
+    maki_recording_learn(&d->recording, err);
+}
+
+static void run_opened(maki_item *item)
+{
+    static const maki_err well = { .status = MAKI_OK };
+    maki_recording_learn(&MAKI_ITEM_OF(item, maki_daemon, opened)->recording, &well);
+}
+
 static maki_status open_threads(maki_daemon *d, maki_err *err)
 {
-    maki_proxy_options proxy = { .home = d->home };
-    maki_engine_options engine = { .proxy = &proxy, .base = d->base, .loop = &d->queue };
+    maki_proxy_options proxy = { .home = d->home, .logger = d->logger };
+    maki_engine_options engine = { .proxy = &proxy,
+                                   .base = d->base,
+                                   .loop = &d->queue,
+                                   .on_full = on_full_disk,
+                                   .on_full_ctx = d,
+                                   .opened = &d->opened };
     maki_local_options local = { .home = d->home,
                                  .config = d->options->config,
                                  .logger = d->logger,
@@ -327,6 +345,7 @@ static maki_status open_threads(maki_daemon *d, maki_err *err)
         maki_broadcast_open(d->env, d->base, &d->queue, &d->metrics, &d->broadcast, err);
     proxy.tell = maki_broadcast_tell;
     proxy.tell_ctx = d->broadcast;
+    d->opened = (maki_item){ .run = run_opened };
     d->recording = (maki_recording){ .env = d->env,
                                      .logger = d->logger,
                                      .metrics = &d->metrics,
@@ -335,12 +354,7 @@ static maki_status open_threads(maki_daemon *d, maki_err *err)
     maki_recording_init(&d->recording);
     engine.body_max = d->options->server.body_bytes;
     api.broadcast = d->broadcast;
-    if (st == MAKI_OK) {
-        maki_err why = { 0 };
-        st = maki_engine_open(d->env, &engine, &d->engine, &why);
-        if (st != MAKI_OK)
-            maki_fail(err, st, "conversations cannot be kept in %s: %s", d->home, why.msg);
-    }
+    if (st == MAKI_OK) st = maki_engine_open(d->env, &engine, &d->engine, err);
     if (st == MAKI_OK) st = maki_api_open(d->env, &api, &d->api, err);
     return st;
 }

@@ -23,11 +23,12 @@ typedef struct piece {
 struct maki_engine {
     const maki_env *env;
     maki_queue queue;
-    maki_queue *loop;
     maki_syncer *syncer;
     bool syncer_sleeps; /* the thread's: and there is work for it */
-    maki_proxy *proxy;  /* the thread's, from its start to its end */
-    uint64_t body_max;
+    maki_proxy *proxy;  /* the thread's, from its start to its end; NULL: there was no room yet, */
+    maki_err why;       /* as this says */
+    maki_engine_options options;
+    maki_proxy_options proxy_options;
     struct event *nudge; /* wakes the thread, once for all that a turn of the loop brought */
     bool nudged;
     pthread_t thread;
@@ -139,7 +140,7 @@ static maki_status hand_request(maki_engine *e, maki_record *r, maki_err *err)
     if (st != MAKI_OK) return st;
     if (r->coding == MAKI_CODING_NONE) return maki_exchange_request(r->exchange, text, err);
     maki_spool plain = maki_spool_new(e->env, MAKI_SPOOL_MEMORY);
-    st = maki_decode(r->coding, text, e->body_max, maki_spool_sink(&plain), err);
+    st = maki_decode(r->coding, text, e->options.body_max, maki_spool_sink(&plain), err);
     if (st == MAKI_OK) st = maki_spool_text(&plain, &text, err);
     if (st == MAKI_OK) st = maki_exchange_request(r->exchange, text, err);
     maki_spool_free(&plain);
@@ -150,7 +151,8 @@ static void do_start(maki_engine *e, maki_record *r)
 {
     maki_err err = { .status = MAKI_OK };
     bool large = r->body->size > MAKI_ENGINE_TOOK;
-    maki_status st = maki_exchange_begin(e->proxy, &r->in, &r->exchange, &err);
+    maki_status st = e->proxy ? maki_exchange_begin(e->proxy, &r->in, &r->exchange, &err)
+                              : maki_fail(&err, e->why.status, "%s", e->why.msg);
     if (st == MAKI_OK) {
         st = hand_request(e, r, &err);
     } else {
@@ -159,7 +161,7 @@ static void do_start(maki_engine *e, maki_record *r)
     note(r, st, &err);
     atomic_store(&r->taken,
                  true); /* a small body may go from now on: the loop looks now and then */
-    if (large) maki_queue_put(e->loop, &r->took);
+    if (large) maki_queue_put(e->options.loop, &r->took);
 }
 
 static void do_head(maki_record *r)
@@ -181,7 +183,7 @@ static void do_bytes(maki_engine *e, piece *p)
     }
     size_t left = atomic_fetch_sub(&r->waiting, p->len) - p->len;
     if (left < MAKI_ENGINE_AHEAD / 2 && atomic_exchange(&r->full, false)) {
-        maki_queue_put(e->loop, &r->room);
+        maki_queue_put(e->options.loop, &r->room);
     }
     alloc->resize(alloc, p, sizeof *p + p->len, 0);
 }
@@ -189,7 +191,9 @@ static void do_bytes(maki_engine *e, piece *p)
 static void do_end(maki_engine *e, maki_record *r)
 {
     maki_err err = { .status = MAKI_OK };
-    r->sync = (maki_sync_job){ .sync = { { -1, -1, -1 }, false }, .to = e->loop, .done = &r->done };
+    r->sync = (maki_sync_job){ .sync = { { -1, -1, -1 }, false },
+                               .to = e->options.loop,
+                               .done = &r->done };
     if (r->exchange) {
         note(r, maki_exchange_end(r->exchange, r->end_kind, &r->sync.sync, &err), &err);
         maki_exchange_close(r->exchange);
@@ -220,6 +224,19 @@ static void wake_syncer(maki_engine *e, maki_item *next)
     maki_syncer_wake(e->syncer);
 }
 
+static maki_status open_proxy(maki_engine *e)
+{
+    maki_err why = { .status = MAKI_OK };
+    maki_status st = maki_proxy_open(e->env, &e->proxy_options, &e->proxy, &why);
+    e->why.status = st;
+    if (st == MAKI_OK)
+        maki_syncer_use(e->syncer, e->proxy);
+    else
+        maki_fail(&e->why, st, "conversations cannot be kept in %s: %s", e->proxy_options.home,
+                  why.msg);
+    return st;
+}
+
 static void *work(void *ctx)
 {
     maki_engine *e = ctx;
@@ -235,7 +252,10 @@ static void *work(void *ctx)
         }
         int64_t now = e->env->clock->now_ms(e->env->clock);
         if (now - ticked >= TICK_MS || now < ticked) {
-            maki_proxy_tick(e->proxy);
+            if (e->proxy)
+                maki_proxy_tick(e->proxy);
+            else if (open_proxy(e) == MAKI_OK)
+                maki_queue_put(e->options.loop, e->options.opened);
             ticked = now;
         }
     }
@@ -244,18 +264,28 @@ static void *work(void *ctx)
 
 /* ---- life ----------------------------------------------------------------------------------------- */
 
+/* A full disk is no reason not to hand on what comes; anything else is a mistake that somebody should see. */
+static maki_status begin(maki_engine *e, maki_err *err)
+{
+    maki_status st = open_proxy(e);
+    if (st == MAKI_OK) return MAKI_OK;
+    if (st != MAKI_FULL) return maki_fail(err, st, "%s", e->why.msg);
+    e->options.on_full(e->options.on_full_ctx, &e->why);
+    return MAKI_OK;
+}
+
 maki_status maki_engine_open(const maki_env *env, const maki_engine_options *options,
                              maki_engine **out, maki_err *err)
 {
     sigset_t all, old;
     maki_engine *e = env->alloc->resize(env->alloc, NULL, 0, sizeof *e);
     if (!e) return maki_fail_nomem(err);
-    *e = (maki_engine){ .env = env, .loop = options->loop, .body_max = options->body_max };
+    *e = (maki_engine){ .env = env, .options = *options, .proxy_options = *options->proxy };
     maki_status st = maki_queue_open(&e->queue, false, err);
     e->nudge = event_new(options->base, -1, 0, on_nudge, e);
     if (st == MAKI_OK && !e->nudge) st = maki_fail_nomem(err);
-    if (st == MAKI_OK) st = maki_proxy_open(env, options->proxy, &e->proxy, err);
-    if (st == MAKI_OK) st = maki_syncer_open(env, e->proxy, &e->syncer, err);
+    if (st == MAKI_OK) st = maki_syncer_open(env, &e->syncer, err);
+    if (st == MAKI_OK) st = begin(e, err);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old); /* signals are the loop's */
     if (st == MAKI_OK) {

@@ -5,7 +5,10 @@
  *
  *     maki_engine_start -> maki_engine_head -> maki_engine_bytes ... -> maki_engine_end -> on_done
  *
- * What is recorded is durable when on_done comes.  The callbacks come in the loop's thread, through its queue. */
+ * What is recorded is durable when on_done comes.  The callbacks come in the loop's thread, through its queue.
+ *
+ * Where there is no room on the disk to begin with, nothing is recorded and every exchange says why; opening is
+ * tried again once a second. */
 #ifndef MAKI_DAEMON_ENGINE_H
 #define MAKI_DAEMON_ENGINE_H
 
@@ -59,6 +62,11 @@ typedef struct maki_engine_options {
     struct event_base *base; /* the loop, */
     maki_queue *loop;        /* and where the callbacks go */
     uint64_t body_max;       /* bytes of a body when it is unpacked */
+    /* Told before maki_engine_open returns that conversations could not be opened for want of room, and why. */
+    void (*on_full)(void *ctx, const maki_err *err);
+    void *on_full_ctx;
+    maki_item *
+        opened; /* handed to the loop when they are open at last; the caller's, who outlives the engine */
 } maki_engine_options;
 
 maki_status maki_engine_open(const maki_env *env, const maki_engine_options *options,

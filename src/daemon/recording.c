@@ -74,16 +74,18 @@ static void log_failure(maki_recording *r, const maki_err *err)
 
 void maki_recording_note(maki_recording *r, const maki_err *err)
 {
+    if (err->status != MAKI_OK) MAKI_COUNT(r->metrics, record_failures_total, 1);
+    maki_recording_learn(r, err);
+}
+
+void maki_recording_learn(maki_recording *r, const maki_err *err)
+{
     bool is_on = r->why.status == MAKI_OK; /* nobody else writes it */
-    if (err->status == MAKI_OK) {
-        if (!is_on) turn(r, true, err);
-        return;
-    }
-    MAKI_COUNT(r->metrics, record_failures_total, 1);
-    if (!is_the_machine(err->status))
+    bool works = err->status == MAKI_OK;
+    if (!works && !is_the_machine(err->status))
         log_failure(r, err);
-    else if (is_on)
-        turn(r, false, err);
+    else if (works != is_on)
+        turn(r, works, err);
 }
 
 bool maki_recording_is_on(maki_recording *r, maki_err *why)

@@ -32,6 +32,8 @@ typedef struct maki_recording {
 void maki_recording_init(maki_recording *recording);
 /* How the recording of one exchange went; `err` is MAKI_OK when all of it is durable. */
 void maki_recording_note(maki_recording *recording, const maki_err *err);
+/* The same for what has been tried apart from any exchange: nothing is counted. */
+void maki_recording_learn(maki_recording *recording, const maki_err *err);
 /* True: it is on.  False: *why says why not. */
 bool maki_recording_is_on(maki_recording *recording, maki_err *why);
 

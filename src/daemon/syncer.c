@@ -46,13 +46,12 @@ static void *work(void *ctx)
     return NULL;
 }
 
-maki_status maki_syncer_open(const maki_env *env, maki_proxy *proxy, maki_syncer **out,
-                             maki_err *err)
+maki_status maki_syncer_open(const maki_env *env, maki_syncer **out, maki_err *err)
 {
     sigset_t all, old;
     maki_syncer *s = env->alloc->resize(env->alloc, NULL, 0, sizeof *s);
     if (!s) return maki_fail_nomem(err);
-    *s = (maki_syncer){ .env = env, .proxy = proxy };
+    *s = (maki_syncer){ .env = env };
     maki_status st = maki_queue_open(&s->queue, false, err);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old); /* signals are the loop's */
@@ -65,6 +64,11 @@ maki_status maki_syncer_open(const maki_env *env, maki_proxy *proxy, maki_syncer
     }
     *out = s;
     return MAKI_OK;
+}
+
+void maki_syncer_use(maki_syncer *s, maki_proxy *proxy)
+{
+    s->proxy = proxy;
 }
 
 bool maki_syncer_add(maki_syncer *s, maki_sync_job *job)

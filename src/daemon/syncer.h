@@ -18,9 +18,9 @@ typedef struct maki_sync_job {
     maki_item *done;
 } maki_sync_job;
 
-/* `proxy` is borrowed: only maki_proxy_sync is called. */
-maki_status maki_syncer_open(const maki_env *env, maki_proxy *proxy, maki_syncer **out,
-                             maki_err *err) MAKI_MUST_CHECK;
+maki_status maki_syncer_open(const maki_env *env, maki_syncer **out, maki_err *err) MAKI_MUST_CHECK;
+/* Before the first job, by the thread that adds it.  `proxy` is borrowed: only maki_proxy_sync is called. */
+void maki_syncer_use(maki_syncer *syncer, maki_proxy *proxy);
 /* From any thread; the job must live until `done` is taken.  With nothing to sync it is done at once.  True: it
  * sleeps and has to be woken, once for all the jobs that come together. */
 bool maki_syncer_add(maki_syncer *syncer, maki_sync_job *job);

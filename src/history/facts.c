@@ -16,7 +16,7 @@ enum { LOOK_BACK = 64 };
 
 /* The fields of a message that matter here, found in one walk; of two the last counts. */
 typedef struct fields {
-    maki_str role, content, calls, call_id, ts, created, timestamp;
+    maki_str role, content, calls, images, call_id, ts, created, timestamp;
     bool summary, marker;
 } fields;
 
@@ -38,6 +38,8 @@ static fields fields_of(maki_str row)
             f.content = item.value;
         else if (key_is(item.key, MAKI_LIT("tool_calls")))
             f.calls = item.value;
+        else if (key_is(item.key, MAKI_LIT("images")))
+            f.images = item.value;
         else if (key_is(item.key, MAKI_LIT("tool_call_id")))
             f.call_id = item.value;
         else if (key_is(item.key, MAKI_LIT("ts")))
@@ -59,13 +61,14 @@ static fields fields_of(maki_str row)
 maki_spoken maki_spoken_of(maki_str message)
 {
     fields f = fields_of(message);
-    return (maki_spoken){ f.role, f.content, f.calls };
+    return (maki_spoken){ f.role, f.content, f.calls, f.images };
 }
 
-/* Where content and calls stand in the row. */
+/* Where content and calls stand in the row; of one with images beside them, which are rare, nothing is told. */
 static maki_hint hint_of(maki_str row, const fields *f)
 {
     maki_hint hint = { { 0 } };
+    if (f->images.len) return hint;
     if (f->content.len) {
         hint.at[0] = (uint32_t)(f->content.ptr - row.ptr);
         hint.at[1] = (uint32_t)f->content.len;

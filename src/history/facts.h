@@ -33,7 +33,7 @@ maki_status maki_facts_of(void *ctx, maki_log *log, uint64_t seq, maki_str row, 
 
 /* The parts of a message that have tokens: JSON values, len 0 for what is not there. */
 typedef struct maki_spoken {
-    maki_str role, content, calls;
+    maki_str role, content, calls, images;
 } maki_spoken;
 /* `message` is a JSON object that was checked. */
 maki_spoken maki_spoken_of(maki_str message);

@@ -63,6 +63,18 @@ static bool is_space(char c)
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
+maki_status maki_spoken_count(maki_tokenizer *t, const maki_spoken *said, uint64_t *tokens,
+                              maki_err *err)
+{
+    maki_content_rules rules = { .tokenizer = t };
+    maki_part_counts beside = { 0 };
+    maki_status st = maki_count_message(t, said->role, said->content, said->calls, tokens, err);
+    if (st != MAKI_OK || !said->images.len) return st;
+    st = maki_count_images(&rules, said->images, &beside, err);
+    *tokens += beside.images;
+    return st;
+}
+
 static maki_status count(maki_tally *tally, size_t worker, const maki_spoken *said,
                          uint64_t *tokens, maki_err *err)
 {
@@ -71,7 +83,7 @@ static maki_status count(maki_tally *tally, size_t worker, const maki_spoken *sa
     if (tally->encoding && !*t)
         st = maki_tokenizer_open(&tally->env, tally->encoding, NULL, t, err);
     if (st != MAKI_OK) return st;
-    return maki_count_message(*t, said->role, said->content, said->calls, tokens, err);
+    return maki_spoken_count(*t, said, tokens, err);
 }
 
 maki_status maki_tally_message(maki_tally *tally, size_t worker, maki_str message, uint64_t *tokens,

@@ -13,6 +13,7 @@
 #include <maki/token.h>
 
 #include "base/work.h"
+#include "history/facts.h"
 #include "log/intake.h"
 
 /* The family of an index unless another is asked for. */
@@ -41,6 +42,9 @@ void maki_tally_close(maki_tally *tally); /* accepts one that was zeroed */
 /* The tokens of a message, a JSON object that was checked; there may be white space around it. */
 maki_status maki_tally_message(maki_tally *tally, size_t worker, maki_str message, uint64_t *tokens,
                                maki_err *err) MAKI_MUST_CHECK;
+/* The same from its parts, by a tokenizer of the family; NULL: the estimate. */
+maki_status maki_spoken_count(maki_tokenizer *tokenizer, const maki_spoken *said, uint64_t *tokens,
+                              maki_err *err) MAKI_MUST_CHECK;
 /* The same as a maki_tokens_fn, for rows that maki_facts_of took; ctx is a maki_tally. */
 maki_status maki_tally_row(void *ctx, size_t worker, maki_str row, const maki_hint *hint,
                            uint32_t *tokens, maki_err *err);

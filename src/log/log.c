@@ -744,7 +744,7 @@ maki_status maki_log_refresh(maki_log *log, maki_err *err)
         st = check_size(log, &size, err);
         if (st != MAKI_OK) return st;
         if (log->index.own) return maki_log_catch_up(log, &end, err);
-        return log->read_only ? maki_log_read_on(log, size, &end, err) : MAKI_OK;
+        return log->read_only ? maki_log_take_in(log, size, &end, err) : MAKI_OK;
     }
     if (log->read_only) return maki_log_ready_index(log, &end, err);
     st = lock(log, err); /* the shared index is written by one process at a time */

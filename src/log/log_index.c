@@ -182,7 +182,7 @@ static maki_status add_to_shared(maki_log *log, uint64_t *end)
     return st == MAKI_OK ? maki_log_catch_up(log, end, NULL) : st;
 }
 
-maki_status maki_log_read_on(maki_log *log, uint64_t size, uint64_t *end, maki_err *err)
+maki_status maki_log_take_in(maki_log *log, uint64_t size, uint64_t *end, maki_err *err)
 {
     bool more = false;
     maki_status st = maki_log_load_head(log, err);
@@ -237,6 +237,6 @@ maki_status maki_log_ready_index(maki_log *log, uint64_t *end, maki_err *err)
     if (st != MAKI_OK || gone) return maki_log_rebuild(log, end, err);
     st = maki_log_check_events(log, err);
     if (st != MAKI_OK) return st;
-    if (log->read_only) return maki_log_read_on(log, (uint64_t)size, end, err);
+    if (log->read_only) return maki_log_take_in(log, (uint64_t)size, end, err);
     return maki_log_catch_up(log, end, err);
 }

@@ -69,7 +69,7 @@ maki_status maki_log_ready_index(maki_log *log, uint64_t *end, maki_err *err);
 /* Make it again from the log. */
 maki_status maki_log_rebuild(maki_log *log, uint64_t *end, maki_err *err);
 /* For a reader whose index stands: take in the rows that it does not have, of a file of `size` bytes. */
-maki_status maki_log_read_on(maki_log *log, uint64_t size, uint64_t *end, maki_err *err);
+maki_status maki_log_take_in(maki_log *log, uint64_t size, uint64_t *end, maki_err *err);
 /* MAKI_CORRUPT: the messages file has `size` bytes, fewer than the index says. */
 maki_status maki_log_shorter(const maki_log *log, uint64_t size, maki_err *err);
 /* The index remembers how many events there were: MAKI_CORRUPT when there are fewer now. */

@@ -196,6 +196,9 @@ static maki_status count_message(const choice *c, const maki_content_rules *rule
     if (st == MAKI_OK && maki_field(message, "tool_calls", &value)) {
         st = maki_count_calls(rules, value, &out->parts, err);
     }
+    if (st == MAKI_OK && maki_field(message, "images", &value)) { /* Ollama */
+        st = maki_count_images(rules, value, &out->parts, err);
+    }
     if (st == MAKI_OK && c->family->per_name && maki_field(message, "name", &value) &&
         maki_json_kind_of(value) == MAKI_JSON_STRING) {
         st = maki_count_json_text(rules->tokenizer, value, &tokens, err);

@@ -173,6 +173,8 @@ typedef struct found {
     uint64_t messages; /* of the request that are in the log */
     bool spoke;        /* a reply that passed through here is among them */
     bool any;
+    maki_talk *talk;                        /* open; NULL: none yet */
+    unsigned char gone[MAKI_SESSION_BYTES]; /* a session that is not there any more */
 } found;
 
 /* With the name that the body has for the conversation.  Where a client has none, the same words to somebody
@@ -208,28 +210,63 @@ static maki_status look_up(maki_exchange *x, const unsigned char *prefix, maki_p
     return st == MAKI_OK ? maki_prefixes_find(&x->proxy->prefixes, key, entry, is, err) : st;
 }
 
-static void take(found *f, const maki_prefix *entry, uint64_t messages)
+/* Open the conversation at a point.  NOTFOUND: it is gone, or has lost the rows in question. */
+static maki_status open_at(maki_exchange *x, const unsigned char *session, const maki_point *point,
+                           maki_talk **talk, maki_err *err)
 {
+    maki_status st = maki_proxy_talk(x->proxy, session, false, (maki_str){ "", 0 }, talk, err);
+    return st == MAKI_OK ? maki_talk_has(*talk, point, err) : st;
+}
+
+/* An entry is believed when the log has that very message.  The table is not synced with the logs, so after a
+ * power cut it may know more than they do; and a log that was repaired may have others in their place.  Then
+ * the entry is dropped, and *f is what it was. */
+static maki_status take(maki_exchange *x, const maki_prefix *entry, uint64_t messages, found *f,
+                        maki_err *err)
+{
+    maki_point point = { entry->seq, entry->ev, entry->tokens,
+                         (uint32_t)entry->trace_high << 16 | entry->trace_low };
+    bool gone = memcmp(f->gone, entry->session, sizeof f->gone) == 0;
+    maki_status st = gone ? MAKI_NOTFOUND : open_at(x, entry->session, &point, &f->talk, err);
+    if (st == MAKI_NOTFOUND) {
+        if (!f->talk) memcpy(f->gone, entry->session, sizeof f->gone);
+        f->talk = NULL;
+        return maki_prefixes_drop(&x->proxy->prefixes, entry, err);
+    }
+    if (st != MAKI_OK) return st;
     memcpy(f->session, entry->session, sizeof f->session);
-    f->point = (maki_point){ entry->seq, entry->ev, entry->tokens };
+    f->point = point;
     f->messages = messages;
     f->spoke = entry->kin == 0;
     f->any = true;
+    return MAKI_OK;
 }
 
 /* A named conversation has a root, from which everything may branch. */
 static const unsigned char root[MAKI_PREFIX_LEN];
 
-/* The reply that the request names. */
+/* Which reply or conversation the request names, so that it has only what is new. */
+static maki_status read_reference(maki_exchange *x, const reading *r, maki_err *err)
+{
+    maki_str conversation = r->request.conversation;
+    x->kept = conversation.len > 0;
+    x->by_reference = x->kept || r->request.reference.len > 0;
+    if (!x->kept) return MAKI_OK;
+    return maki_reference_key(x, "conversation", conversation, x->kept_key, err);
+}
+
 static maki_status find_reference(maki_exchange *x, const reading *r, found *f, maki_err *err)
 {
     unsigned char key[MAKI_PREFIX_LEN];
     maki_prefix entry;
     bool is = false;
-    maki_status st = maki_reference_key(x, r->request.reference, key, err);
+    maki_status st = MAKI_OK;
+    if (r->request.reference.len)
+        st = maki_reference_key(x, "reply", r->request.reference, key, err);
+    else
+        memcpy(key, x->kept_key, sizeof key);
     if (st == MAKI_OK) st = maki_prefixes_find(&x->proxy->prefixes, key, &entry, &is, err);
-    if (st == MAKI_OK && is) take(f, &entry, 0);
-    return st;
+    return st == MAKI_OK && is ? take(x, &entry, 0, f, err) : st;
 }
 
 /* The longest prefix that is in the log.  `kin` is the request's system prompt and tools. */
@@ -239,10 +276,10 @@ static maki_status find_conversation(maki_exchange *x, const reading *r, uint32_
     maki_status st = MAKI_OK;
     maki_prefix entry;
     bool is = false;
-    if (r->request.reference.len) return find_reference(x, r, f, err);
+    if (x->by_reference) return find_reference(x, r, f, err);
     for (uint64_t k = r->count; st == MAKI_OK && !f->any && k > r->base.messages; k--) {
         st = look_up(x, prefix_at(r, k), &entry, &is, err);
-        if (st == MAKI_OK && is && goes_on(x, r, &entry, k, kin)) take(f, &entry, k);
+        if (st == MAKI_OK && is && goes_on(x, r, &entry, k, kin)) st = take(x, &entry, k, f, err);
     }
     if (st != MAKI_OK || f->any) return st;
     if (r->base.mark.at) {
@@ -251,9 +288,10 @@ static maki_status find_conversation(maki_exchange *x, const reading *r, uint32_
         f->messages = r->base.messages;
         f->spoke = r->base.spoke;
         f->any = true;
+        st = open_at(x, f->session, &f->point, &f->talk, err);
     } else if (x->named) {
         st = look_up(x, root, &entry, &is, err);
-        if (st == MAKI_OK && is) take(f, &entry, 0);
+        if (st == MAKI_OK && is) st = take(x, &entry, 0, f, err);
     }
     return st;
 }
@@ -262,8 +300,10 @@ static maki_status find_conversation(maki_exchange *x, const reading *r, uint32_
 static maki_status put_key(maki_exchange *x, const unsigned char *key, const maki_point *point,
                            uint32_t kin, maki_err *err)
 {
-    maki_prefix entry = { .seq = point->seq,
-                          .ev = point->ev,
+    maki_prefix entry = { .seq = point->seq & MAKI_PREFIX_NUMBER,
+                          .ev = point->ev & MAKI_PREFIX_NUMBER,
+                          .trace_low = (uint16_t)point->trace,
+                          .trace_high = (uint16_t)(point->trace >> 16),
                           .tokens = (uint32_t)point->tokens,
                           .kin = kin,
                           .used = (uint32_t)(x->began / 1000) };
@@ -284,8 +324,13 @@ maki_status maki_exchange_know_id(maki_exchange *x, maki_str id, const maki_poin
                                   maki_err *err)
 {
     unsigned char key[MAKI_PREFIX_LEN];
-    maki_status st = maki_reference_key(x, id, key, err);
+    maki_status st = maki_reference_key(x, "reply", id, key, err);
     return st == MAKI_OK ? put_key(x, key, point, 0, err) : st;
+}
+
+maki_status maki_exchange_know_kept(maki_exchange *x, const maki_point *point, maki_err *err)
+{
+    return put_key(x, x->kept_key, point, 0, err);
 }
 
 maki_status maki_exchange_know(maki_exchange *x, const unsigned char prefix[MAKI_PREFIX_LEN],
@@ -295,7 +340,7 @@ maki_status maki_exchange_know(maki_exchange *x, const unsigned char prefix[MAKI
 }
 
 /* A new conversation. */
-static maki_status new_talk(maki_exchange *x, found *f, maki_talk **talk, maki_err *err)
+static maki_status new_talk(maki_exchange *x, found *f, maki_err *err)
 {
     static const maki_point beginning;
     maki_proxy *p = x->proxy;
@@ -304,37 +349,27 @@ static maki_status new_talk(maki_exchange *x, found *f, maki_talk **talk, maki_e
     if (st != MAKI_OK) return st;
     f->session[6] = (unsigned char)((f->session[6] & 0x0f) | 0x40); /* a UUID, version 4 */
     f->session[8] = (unsigned char)((f->session[8] & 0x3f) | 0x80);
-    st = maki_proxy_talk(p, f->session, true, maki_str_of(x->name), talk, err);
-    if (st != MAKI_OK || !x->named) return st;
+    st = maki_proxy_talk(p, f->session, true, maki_str_of(x->name), &f->talk, err);
+    if (st != MAKI_OK) return st;
     memcpy(x->session, f->session, sizeof x->session);
-    return put(x, root, &beginning, 1, err);
-}
-
-/* Open the conversation it goes on with.  NOTFOUND: it is gone, or has lost the rows in question; the table
- * is not synced with the logs, so after a power cut it may know more than they do. */
-static maki_status open_found(maki_exchange *x, const found *f, maki_talk **talk, maki_err *err)
-{
-    maki_status st = maki_proxy_talk(x->proxy, f->session, false, (maki_str){ "", 0 }, talk, err);
-    if (st == MAKI_OK && (f->point.seq > (*talk)->last || f->point.ev > (*talk)->events))
-        st = maki_fail(err, MAKI_NOTFOUND, "the log does not have the message any more");
+    if (x->named) st = put(x, root, &beginning, 1, err);
+    if (st == MAKI_OK && x->kept) st = maki_exchange_know_kept(x, &beginning, err);
     return st;
 }
 
 /* Read the body and open the conversation it goes on with.  `from` is where reading may begin: NOTFOUND
  * when that conversation is gone. */
 static maki_status recognise(reading *r, maki_str body, const maki_known_mark *from, found *f,
-                             maki_talk **talk, maki_err *err)
+                             maki_err *err)
 {
     maki_exchange *x = r->x;
     *f = (found){ .any = false };
     maki_status st = read_body(r, body, from, err);
     if (st == MAKI_OK) st = settle_scope(x, r, err);
-    x->by_reference = r->request.reference.len > 0;
+    if (st == MAKI_OK) st = read_reference(x, r, err);
+    if (st == MAKI_OK && from && x->by_reference) return MAKI_NOTFOUND; /* all of it is new */
     if (st == MAKI_OK) st = find_conversation(x, r, kin_of(r), f, err);
-    if (st == MAKI_OK && f->any) st = open_found(x, f, talk, err);
-    if ((st == MAKI_OK && !f->any) || (st == MAKI_NOTFOUND && !from))
-        st = new_talk(x, f, talk, err);
-    return st;
+    return st == MAKI_OK && !f->any ? new_talk(x, f, err) : st;
 }
 
 /* ---- writing what is new ------------------------------------------------------------------------------ */
@@ -424,13 +459,13 @@ static maki_status know_rows(reading *r, maki_talk *talk, const found *f, uint32
 {
     maki_point tip = maki_talk_tip(talk);
     uint64_t count = r->count - f->messages, first = tip.seq - count + 1;
-    maki_point point = { first, tip.ev, f->point.tokens };
+    maki_point point = { first, tip.ev, f->point.tokens, 0 };
     maki_status st = MAKI_OK;
     uint64_t tokens;
     if (r->x->by_reference) return MAKI_OK;
     for (uint64_t i = 0; st == MAKI_OK && i < count; i++) {
         point.seq = first + i;
-        st = maki_talk_row_tokens(talk, point.seq, &tokens, err);
+        st = maki_talk_row(talk, point.seq, &tokens, &point.trace, err);
         point.tokens += tokens;
         if (st == MAKI_OK)
             st = put(r->x, prefix_at(r, f->messages + 1 + i), &point, f->spoke ? 0 : kin, err);
@@ -459,7 +494,7 @@ static void know_body(reading *r, maki_str body, maki_talk *talk, const found *f
         mark.persona = persona_of(r);
         memcpy(mark.scope, x->scope, sizeof mark.scope);
         mark.spoke = f->spoke;
-        if (maki_talk_row_tokens(talk, mark.point.seq, &tokens, NULL) != MAKI_OK) break;
+        if (maki_talk_row(talk, mark.point.seq, &tokens, &mark.point.trace, NULL) != MAKI_OK) break;
         tip.tokens -= tokens < tip.tokens ? tokens : tip.tokens;
         marks[--n] = mark;
     }
@@ -511,17 +546,14 @@ static maki_status record_in(reading *r, maki_str body, const found *f, maki_tal
 static maki_status record(reading *r, maki_str body, maki_err *err)
 {
     maki_exchange *x = r->x;
-    maki_talk *talk = NULL;
     found f;
     const maki_known_mark *from = maki_known_find(x->proxy->known, x->near, body, r->session);
     if (from && !from->spoke) from = NULL; /* it is short, and what it is for has to be known */
-    maki_status st = recognise(r, body, from, &f, &talk, err);
-    if (from && (st == MAKI_NOTFOUND || (st == MAKI_OK && passed_over(r, talk)))) {
-        talk = NULL; /* it may be closed to make room for the next */
-        st = recognise(r, body, NULL, &f, &talk, err);
-    }
-    if (st == MAKI_OK) st = record_in(r, body, &f, talk, err);
-    if (st != MAKI_OK && talk && maki_talk_is_blank(talk)) maki_proxy_discard(x->proxy, talk);
+    maki_status st = recognise(r, body, from, &f, err);
+    if (from && (st == MAKI_NOTFOUND || (st == MAKI_OK && passed_over(r, f.talk))))
+        st = recognise(r, body, NULL, &f, err);
+    if (st == MAKI_OK) st = record_in(r, body, &f, f.talk, err);
+    if (st != MAKI_OK && f.talk && maki_talk_is_blank(f.talk)) maki_proxy_discard(x->proxy, f.talk);
     return st;
 }
 

@@ -1,4 +1,5 @@
 /* journal.c -- see journal.h.  Putting back is in journal_read.c. */
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -9,9 +10,30 @@
 
 #include "base/err.h"
 #include "base/files.h"
+#include "base/str.h"
 #include "proxy/journal_inside.h"
 
-enum { WAITING_MAX = 4 << 20 };
+enum {
+    WAITING_MAX = 4 << 20,
+    RETRY_MS = 1000, /* while it is off */
+    BOOT_MAX = 64
+};
+
+/* ---- off and on -------------------------------------------------------------------------------------- */
+
+static bool is_on(maki_journal *j)
+{
+    return !atomic_load(&j->off) && !atomic_load(&j->broken);
+}
+
+static void turn_off(maki_journal *j, atomic_bool *how, const maki_err *why)
+{
+    bool was_on = is_on(j);
+    maki_kv values[] = { MAKI_KV_S("status", maki_str_of(maki_status_name(why->status))),
+                         MAKI_KV_S("why", maki_str_of(why->msg)) };
+    if (!atomic_exchange(how, true) && was_on)
+        maki_log_event(j->logger, MAKI_WARN, "journal_off", values, 2);
+}
 
 /* ---- which logs a half speaks of --------------------------------------------------------------------- */
 
@@ -39,30 +61,42 @@ static int by_bytes(const void *a, const void *b)
     return memcmp(a, b, MAKI_SESSION_BYTES);
 }
 
-static void sync_path(maki_journal *j, const char *path)
+static maki_status sync_path(maki_journal *j, const char *path, maki_err *err)
 {
     const maki_files *files = j->env.files;
+    maki_status st = MAKI_OK;
     int fd = files->open(files, path, O_RDONLY | O_CLOEXEC, 0);
-    if (fd < 0) return; /* erased, or it has no events */
-    if (files->sync(files, fd) < 0) atomic_store(&j->failed, true);
+    if (fd < 0 && errno == ENOENT) return MAKI_OK; /* deleted, or it has no events */
+    if (fd < 0) return maki_fail_errno(err, "opening a log to sync it");
+    if (files->sync(files, fd) < 0) st = maki_fail_errno(err, "syncing a log");
     files->close(files, fd);
+    return st;
+}
+
+static maki_status sync_session(maki_journal *j, const unsigned char *session, maki_err *err)
+{
+    char path[JOURNAL_PATH + 64];
+    maki_status st = MAKI_OK;
+    for (int part = MAKI_LOG_MESSAGES; part <= MAKI_LOG_EVENTS && st == MAKI_OK; part++) {
+        maki_journal_path(j, session, (maki_log_part)part, path, sizeof path);
+        st = sync_path(j, path, err);
+    }
+    return st;
 }
 
 /* Make the logs of a half durable; then it may be written over. */
-static void sync_logs(maki_journal *j, journal_half *half)
+static maki_status sync_logs(maki_journal *j, journal_half *half, maki_err *err)
 {
-    char path[JOURNAL_PATH + 64];
-    if (half->touched_count == 0) return;
+    maki_status st = MAKI_OK;
+    if (half->touched_count == 0) return MAKI_OK;
     qsort(half->touched, half->touched_count, MAKI_SESSION_BYTES, by_bytes);
-    for (size_t i = 0; i < half->touched_count; i++) {
+    for (size_t i = 0; i < half->touched_count && st == MAKI_OK; i++) {
         if (i > 0 && by_bytes(half->touched[i], half->touched[i - 1]) == 0) continue;
-        for (int part = MAKI_LOG_MESSAGES; part <= MAKI_LOG_EVENTS; part++) {
-            maki_journal_path(j, half->touched[i], (maki_log_part)part, path, sizeof path);
-            sync_path(j, path);
-        }
+        st = sync_session(j, half->touched[i], err);
     }
-    sync_path(j, j->sessions); /* the names of new ones */
-    half->touched_count = 0;
+    if (st == MAKI_OK) st = sync_path(j, j->sessions, err); /* the names of new ones */
+    if (st == MAKI_OK) half->touched_count = 0;
+    return st;
 }
 
 static void *work(void *ctx)
@@ -74,8 +108,9 @@ static void *work(void *ctx)
             pthread_cond_wait(&j->changed, &j->lock);
         if (!j->full) break;
         journal_half *half = j->full;
+        maki_err err = { .status = MAKI_OK };
         pthread_mutex_unlock(&j->lock);
-        sync_logs(j, half);
+        if (sync_logs(j, half, &err) != MAKI_OK) turn_off(j, &j->broken, &err);
         pthread_mutex_lock(&j->lock);
         j->full = NULL;
         pthread_cond_broadcast(&j->changed);
@@ -86,6 +121,13 @@ static void *work(void *ctx)
 
 /* ---- opening ----------------------------------------------------------------------------------------- */
 
+/* A file that does not grow is synced faster. */
+static maki_status make_room(journal_half *half, maki_err *err)
+{
+    errno = posix_fallocate(half->fd, 0, JOURNAL_SIZE);
+    return errno == 0 ? MAKI_OK : maki_fail_errno(err, "making room for the journal");
+}
+
 static maki_status open_half(maki_journal *j, size_t i, maki_err *err)
 {
     const maki_files *files = j->env.files;
@@ -93,8 +135,7 @@ static maki_status open_half(maki_journal *j, size_t i, maki_err *err)
     snprintf(path, sizeof path, "%s/journal.%zu", j->folder, i);
     j->halves[i].fd = files->open(files, path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (j->halves[i].fd < 0) return maki_fail_errno(err, "opening the journal");
-    /* a file that does not grow is synced faster; where there is no room for that, it grows */
-    (void)!posix_fallocate(j->halves[i].fd, 0, JOURNAL_SIZE);
+    (void)!make_room(&j->halves[i], NULL); /* where there is none, it grows */
     return MAKI_OK;
 }
 
@@ -120,28 +161,69 @@ static maki_status start_thread(maki_journal *j, maki_err *err)
     return j->running ? MAKI_OK : maki_fail(err, MAKI_NOMEM, "no thread could be started");
 }
 
-maki_status maki_journal_open(const maki_env *env, const char *folder, const char *sessions,
+/* Was the journal written since the machine started?  Whoever opened it noted that in a file, unsynced: a power
+ * cut leaves an older note or none, and no start has the name of another. */
+static bool is_same_boot(const maki_journal *j, const char *path, maki_str boot)
+{
+    const maki_files *files = j->env.files;
+    char noted[BOOT_MAX];
+    size_t got = 0;
+    int fd = boot.len ? files->open(files, path, O_RDONLY | O_CLOEXEC, 0) : -1;
+    if (fd < 0) return false;
+    maki_status st = maki_file_read_at(files, fd, 0, noted, sizeof noted, &got, NULL);
+    files->close(files, fd);
+    return st == MAKI_OK && maki_str_is(boot, (maki_str){ noted, got });
+}
+
+/* Nothing stands in the journal now.  Without the note no log counts as deleted. */
+static void note_boot(const maki_journal *j, const char *path, maki_str boot)
+{
+    const maki_files *files = j->env.files;
+    if (!boot.len) {
+        files->unlink(files, path);
+        return;
+    }
+    int fd = files->open(files, path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (fd < 0) return;
+    (void)!maki_file_write_at(files, fd, 0, boot, NULL);
+    files->close(files, fd);
+}
+
+static maki_status open_inside(maki_journal *j, maki_str boot, uint64_t *restored, maki_err *err)
+{
+    char note[JOURNAL_PATH + 64];
+    snprintf(note, sizeof note, "%s/journal.boot", j->folder);
+    maki_status st = open_half(j, 0, err);
+    if (st == MAKI_OK) st = open_half(j, 1, err);
+    bool same = st == MAKI_OK && is_same_boot(j, note, boot);
+    if (st == MAKI_OK) st = maki_journal_restore(j, !same, restored, err);
+    for (size_t i = 0; i < 2 && st == MAKI_OK; i++) {
+        st = sync_logs(j, &j->halves[i], err);
+        if (st == MAKI_OK) st = empty_half(j, &j->halves[i], err);
+    }
+    if (st == MAKI_OK) st = sync_path(j, j->folder, err);
+    if (st == MAKI_OK && !same) note_boot(j, note, boot);
+    j->generation++;
+    return st == MAKI_OK ? start_thread(j, err) : st;
+}
+
+maki_status maki_journal_open(const maki_env *env, const maki_journal_options *options,
                               maki_journal **out, uint64_t *restored, maki_err *err)
 {
     maki_journal *j = env->alloc->resize(env->alloc, NULL, 0, sizeof *j);
     if (!j) return maki_fail_nomem(err);
-    *j = (maki_journal){ .env = *env, .halves = { { .fd = -1 }, { .fd = -1 } } };
+    *j = (maki_journal){ .env = *env,
+                         .logger = options->logger,
+                         .halves = { { .fd = -1 }, { .fd = -1 } } };
     pthread_mutex_init(&j->lock, NULL);
     pthread_cond_init(&j->changed, NULL);
     j->waiting = maki_buf_new(env->alloc, WAITING_MAX);
     j->writing = maki_buf_new(env->alloc, WAITING_MAX);
-    snprintf(j->folder, sizeof j->folder, "%s", folder);
-    snprintf(j->sessions, sizeof j->sessions, "%s", sessions);
-    maki_status st = open_half(j, 0, err);
-    if (st == MAKI_OK) st = open_half(j, 1, err);
-    if (st == MAKI_OK) st = maki_journal_restore(j, restored, err);
-    for (size_t i = 0; i < 2 && st == MAKI_OK; i++) {
-        sync_logs(j, &j->halves[i]);
-        st = empty_half(j, &j->halves[i], err);
-    }
-    sync_path(j, j->folder);
-    j->generation++;
-    if (st == MAKI_OK) st = start_thread(j, err);
+    snprintf(j->folder, sizeof j->folder, "%s", options->folder);
+    snprintf(j->sessions, sizeof j->sessions, "%s", options->sessions);
+    maki_str boot =
+        maki_str_to(options->boot, options->boot.len < BOOT_MAX ? options->boot.len : BOOT_MAX);
+    maki_status st = open_inside(j, boot, restored, err);
     if (st != MAKI_OK) {
         maki_journal_close(j);
         return st;
@@ -153,10 +235,9 @@ maki_status maki_journal_open(const maki_env *env, const char *folder, const cha
 static void close_half(maki_journal *j, journal_half *half)
 {
     const maki_alloc *alloc = j->env.alloc;
-    if (j->running && !atomic_load(&j->failed)) { /* it was opened, and all is well */
-        sync_logs(j, half);
-        if (!atomic_load(&j->failed)) (void)!empty_half(j, half, NULL);
-    }
+    if (j->running && is_on(j) &&
+        sync_logs(j, half, NULL) == MAKI_OK) /* it was opened, and all is well */
+        (void)!empty_half(j, half, NULL);
     if (half->fd >= 0) j->env.files->close(j->env.files, half->fd);
     if (half->touched)
         alloc->resize(alloc, half->touched, half->touched_room * MAKI_SESSION_BYTES, 0);
@@ -188,7 +269,7 @@ void maki_journal_close(maki_journal *j)
 bool maki_journal_add(maki_journal *j, const unsigned char session[MAKI_SESSION_BYTES],
                       maki_log_part part, uint64_t at, maki_str bytes)
 {
-    if (bytes.len > MAKI_JOURNAL_MOST || atomic_load(&j->failed)) return false;
+    if (bytes.len > MAKI_JOURNAL_MOST || !is_on(j)) return false;
     journal_piece piece = { .length = (uint32_t)bytes.len, .part = (uint32_t)part, .at = at };
     memcpy(piece.session, session, sizeof piece.session);
     piece.check = XXH3_64bits(bytes.ptr, bytes.len);
@@ -209,17 +290,20 @@ bool maki_journal_add(maki_journal *j, const unsigned char session[MAKI_SESSION_
 /* ---- syncing ----------------------------------------------------------------------------------------- */
 
 /* Go on in the other half, whose logs are durable by then. */
-static void turn_over(maki_journal *j)
+static maki_status turn_over(maki_journal *j, maki_err *err)
 {
     pthread_mutex_lock(&j->lock);
     while (j->full)
         pthread_cond_wait(&j->changed, &j->lock);
-    j->full = &j->halves[j->current];
+    bool broken = atomic_load(&j->broken);
+    if (!broken) j->full = &j->halves[j->current];
     pthread_cond_broadcast(&j->changed);
     pthread_mutex_unlock(&j->lock);
+    if (broken) return maki_fail(err, MAKI_IO, "a log could not be synced");
     j->current = 1 - j->current;
     j->halves[j->current].end = 0;
     j->generation++;
+    return MAKI_OK;
 }
 
 /* Number the pieces, and note which logs they are about. */
@@ -235,28 +319,85 @@ static maki_status seal(maki_journal *j, journal_half *half, maki_err *err)
     return MAKI_OK;
 }
 
-maki_status maki_journal_sync(maki_journal *j, maki_err *err)
+static maki_status write_pieces(maki_journal *j, maki_err *err)
 {
     const maki_files *files = j->env.files;
+    maki_status st = MAKI_OK;
+    if (j->halves[j->current].end + j->writing.len > JOURNAL_SIZE) st = turn_over(j, err);
+    journal_half *half = &j->halves[j->current];
+    if (st == MAKI_OK) st = seal(j, half, err);
+    if (st == MAKI_OK)
+        st = maki_file_write_at(files, half->fd, half->end, maki_buf_str(&j->writing), err);
+    if (st == MAKI_OK && files->sync(files, half->fd) < 0)
+        st = maki_fail_errno(err, "syncing the journal");
+    if (st == MAKI_OK) half->end += j->writing.len;
+    return st;
+}
+
+/* Pieces that the journal does not take: their logs are synced instead.  So there is never a gap before what it
+ * takes later. */
+static maki_status sync_instead(maki_journal *j, maki_err *err)
+{
+    maki_err why = { .status = MAKI_OK };
+    maki_status st = MAKI_OK;
+    const unsigned char *before = NULL;
+    for (size_t at = 0; at < j->writing.len && st == MAKI_OK;) {
+        const journal_piece *piece = (const journal_piece *)(const void *)(j->writing.ptr + at);
+        bool again = before && by_bytes(before, piece->session) == 0;
+        if (!again) st = sync_session(j, piece->session, &why);
+        before = piece->session;
+        at += sizeof *piece + journal_padded(piece->length);
+    }
+    if (st == MAKI_OK) st = sync_path(j, j->sessions, &why);
+    if (st == MAKI_OK) return MAKI_OK;
+    turn_off(j, &j->broken, &why);
+    return maki_fail(err, st, "%s", why.msg);
+}
+
+/* Is there room for all of it, and can it be written?  A piece that could not be written whole is gone then. */
+static maki_status try_again(maki_journal *j, maki_err *err)
+{
+    static const char zeros[sizeof(journal_piece)];
+    const maki_files *files = j->env.files;
+    journal_half *half = &j->halves[j->current];
+    maki_status st = MAKI_OK;
+    for (size_t i = 0; i < 2 && st == MAKI_OK; i++)
+        st = make_room(&j->halves[i], err);
+    if (st == MAKI_OK && half->end + sizeof zeros <= JOURNAL_SIZE)
+        st = maki_file_write_at(files, half->fd, half->end, (maki_str){ zeros, sizeof zeros }, err);
+    if (st == MAKI_OK && files->sync(files, half->fd) < 0)
+        st = maki_fail_errno(err, "syncing the journal");
+    return st;
+}
+
+static void try_now_and_then(maki_journal *j)
+{
+    int64_t now = j->env.clock->now_ms(j->env.clock);
+    if (now - j->tried < RETRY_MS && now >= j->tried) return;
+    j->tried = now;
+    if (try_again(j, NULL) != MAKI_OK) return;
+    atomic_store(&j->off, false);
+    maki_log_event(j->logger, MAKI_INFO, "journal_on", NULL, 0);
+}
+
+maki_status maki_journal_sync(maki_journal *j, maki_err *err)
+{
+    maki_err why = { .status = MAKI_OK };
     pthread_mutex_lock(&j->lock);
     maki_buf taken = j->waiting;
     j->waiting = j->writing;
     j->writing = taken;
     pthread_mutex_unlock(&j->lock);
-    if (j->writing.len == 0) return MAKI_OK;
-    if (atomic_load(&j->failed)) { /* these came before it was known */
+    maki_status st = MAKI_OK;
+    if (j->writing.len) { /* when it is off, they came before that was known */
+        bool written = is_on(j) && write_pieces(j, &why) == MAKI_OK;
+        if (!written) st = sync_instead(j, err);
+        if (why.status != MAKI_OK) {
+            j->tried = j->env.clock->now_ms(j->env.clock);
+            turn_off(j, &j->off, &why);
+        }
         maki_buf_clear(&j->writing);
-        return maki_fail(err, MAKI_IO, "the journal could not be written");
     }
-    if (j->halves[j->current].end + j->writing.len > JOURNAL_SIZE) turn_over(j);
-    journal_half *half = &j->halves[j->current];
-    maki_status st = seal(j, half, err);
-    if (st == MAKI_OK)
-        st = maki_file_write_at(files, half->fd, half->end, maki_buf_str(&j->writing), err);
-    if (st == MAKI_OK && files->sync(files, half->fd) < 0)
-        st = maki_fail_errno(err, "syncing the journal");
-    half->end += j->writing.len;
-    maki_buf_clear(&j->writing);
-    if (st != MAKI_OK) atomic_store(&j->failed, true); /* from now on each log syncs itself */
+    if (atomic_load(&j->off) && !atomic_load(&j->broken)) try_now_and_then(j);
     return st;
 }

@@ -8,12 +8,17 @@
  * nothing in them changes, so putting back twice does no harm.
  *
  * Two files take turns: when one is full the other goes on, while the logs that the first one speaks of are
- * synced.  One thread adds, one syncs; the journal has a thread of its own for the logs. */
+ * synced.  One thread adds, one syncs; the journal has a thread of its own for the logs.
+ *
+ * A journal that cannot be written (the disk is full) is off: logs sync themselves, those of the pieces at hand
+ * too.  Once a second it is tried again, and on again when there is room for all of it.  Only a log that could not
+ * be synced keeps it off until the next start: its pieces must stay where they are. */
 #ifndef MAKI_PROXY_JOURNAL_H
 #define MAKI_PROXY_JOURNAL_H
 
 #include <stdbool.h>
 
+#include "base/logger.h"
 #include "log/log.h"
 #include "proxy/prefixes.h"
 
@@ -21,9 +26,18 @@ typedef struct maki_journal maki_journal;
 
 enum { MAKI_JOURNAL_MOST = 256 << 10 }; /* bytes of one piece; a log that gets more syncs itself */
 
-/* Open the journal in `folder` and put back what the logs in `sessions` lack.  *restored counts the pieces
- * (may be NULL).  Both paths are copied. */
-maki_status maki_journal_open(const maki_env *env, const char *folder, const char *sessions,
+typedef struct maki_journal_options {
+    const char *folder;   /* its own */
+    const char *sessions; /* of the logs */
+    /* Which start of the machine this is; len 0: nobody knows.  A log that is missing though the machine has not
+     * stopped since was deleted: it is not made anew. */
+    maki_str boot;
+    const maki_logger *logger; /* told when it goes off and on; NULL: nobody.  Lives as long */
+} maki_journal_options;
+
+/* Open the journal and put back what the logs lack.  *restored counts the pieces (may be NULL).  The paths are
+ * copied. */
+maki_status maki_journal_open(const maki_env *env, const maki_journal_options *options,
                               maki_journal **out, uint64_t *restored, maki_err *err)
     MAKI_MUST_CHECK;
 /* The logs are synced first, and then the journal is empty.  Accepts NULL. */
@@ -33,7 +47,7 @@ void maki_journal_close(maki_journal *journal);
 bool maki_journal_add(maki_journal *journal, const unsigned char session[MAKI_SESSION_BYTES],
                       maki_log_part part, uint64_t at, maki_str bytes);
 
-/* All that was added before is durable when this returns MAKI_OK. */
+/* All that was added before is durable when this returns MAKI_OK, in the journal or in the logs. */
 maki_status maki_journal_sync(maki_journal *journal, maki_err *err);
 
 #endif

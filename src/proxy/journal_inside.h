@@ -33,10 +33,12 @@ typedef struct journal_half {
 
 struct maki_journal {
     maki_env env;
+    const maki_logger *logger;
     char folder[JOURNAL_PATH], sessions[JOURNAL_PATH];
     /* the thread that syncs */
     journal_half halves[2];
     size_t current;
+    int64_t tried; /* when it was last off: in ms */
     uint64_t generation;
     maki_buf writing;
     /* the lock guards these */
@@ -46,8 +48,10 @@ struct maki_journal {
     journal_half *full; /* the logs of this half are being synced; NULL: none */
     bool ending;
 
-    atomic_bool failed; /* nothing is added any more */
-    pthread_t thread;   /* that syncs logs */
+    atomic_bool off; /* it cannot be written: nothing is added */
+    atomic_bool
+        broken; /* a log could not be synced: nothing is added any more, nothing written over */
+    pthread_t thread; /* that syncs logs */
     bool running;
 };
 
@@ -63,8 +67,8 @@ void maki_journal_path(const maki_journal *j, const unsigned char *session, maki
                        char *out, size_t room);
 
 /* Read both halves, the older one first, and put back what is missing.  The logs it speaks of are noted as
- * touched, and `generation` is the newest there was. */
-maki_status maki_journal_restore(maki_journal *j, uint64_t *restored, maki_err *err);
+ * touched, and `generation` is the newest there was.  With `make`, logs that are not there are made. */
+maki_status maki_journal_restore(maki_journal *j, bool make, uint64_t *restored, maki_err *err);
 bool maki_journal_touch(maki_journal *j, journal_half *half, const unsigned char *session);
 
 #endif

@@ -42,15 +42,15 @@ static bool agrees(const maki_files *files, int fd, uint64_t at, maki_str bytes,
 
 /* One piece.  A file that goes on differently was changed since by somebody who knew what they did: it is
  * left alone. */
-static maki_status put_back(maki_journal *j, const journal_piece *piece, maki_str bytes,
+static maki_status put_back(maki_journal *j, const journal_piece *piece, maki_str bytes, bool make,
                             uint64_t *restored, maki_err *err)
 {
     const maki_files *files = j->env.files;
     char path[JOURNAL_PATH + 64];
     maki_status st = MAKI_OK;
     maki_journal_path(j, piece->session, (maki_log_part)piece->part, path, sizeof path);
-    int create =
-        piece->at == 0 ? O_CREAT : 0; /* without its beginning there is nothing to go on from */
+    /* without its beginning there is nothing to go on from */
+    int create = make && piece->at == 0 ? O_CREAT : 0;
     int fd = files->open(files, path, O_RDWR | O_CLOEXEC | create, 0600);
     if (fd < 0 && errno == ENOENT && !create) return MAKI_OK;
     if (fd < 0) return maki_fail_errno(err, "opening a log to put back what it lacks");
@@ -98,7 +98,7 @@ static uint64_t generation_of(const maki_journal *j, const journal_half *half)
     return piece.generation;
 }
 
-static maki_status restore_half(maki_journal *j, journal_half *half, uint64_t generation,
+static maki_status restore_half(maki_journal *j, journal_half *half, uint64_t generation, bool make,
                                 uint64_t *restored, maki_err *err)
 {
     maki_buf bytes = maki_buf_new(j->env.alloc, MAKI_JOURNAL_MOST);
@@ -107,7 +107,7 @@ static maki_status restore_half(maki_journal *j, journal_half *half, uint64_t ge
     uint64_t at = 0;
     while (st == MAKI_OK && generation && read_piece(j, half, at, &piece, &bytes) &&
            piece.generation == generation) {
-        st = put_back(j, &piece, maki_buf_str(&bytes), restored, err);
+        st = put_back(j, &piece, maki_buf_str(&bytes), make, restored, err);
         if (st == MAKI_OK && !maki_journal_touch(j, half, piece.session)) st = maki_fail_nomem(err);
         at += sizeof piece + journal_padded(piece.length);
     }
@@ -115,14 +115,14 @@ static maki_status restore_half(maki_journal *j, journal_half *half, uint64_t ge
     return st;
 }
 
-maki_status maki_journal_restore(maki_journal *j, uint64_t *restored, maki_err *err)
+maki_status maki_journal_restore(maki_journal *j, bool make, uint64_t *restored, maki_err *err)
 {
     uint64_t count = 0;
     uint64_t generations[2] = { generation_of(j, &j->halves[0]), generation_of(j, &j->halves[1]) };
     size_t older = generations[0] <= generations[1] ? 0 : 1;
-    maki_status st = restore_half(j, &j->halves[older], generations[older], &count, err);
+    maki_status st = restore_half(j, &j->halves[older], generations[older], make, &count, err);
     if (st == MAKI_OK)
-        st = restore_half(j, &j->halves[1 - older], generations[1 - older], &count, err);
+        st = restore_half(j, &j->halves[1 - older], generations[1 - older], make, &count, err);
     j->generation = generations[1 - older];
     if (restored) *restored = count;
     return st;

@@ -170,12 +170,19 @@ static maki_status find_place(maki_prefixes *t, const unsigned char *prefix, uin
     return maki_fail(err, MAKI_CORRUPT, "the table of prefixes has no free place");
 }
 
+/* Its place stays taken, for those that had to go past it; so it is of no session. */
+static bool is_dropped(const maki_prefix *entry)
+{
+    static const unsigned char none[MAKI_SESSION_BYTES];
+    return memcmp(entry->session, none, sizeof none) == 0;
+}
+
 maki_status maki_prefixes_find(maki_prefixes *t, const unsigned char prefix[MAKI_PREFIX_LEN],
                                maki_prefix *out, bool *found, maki_err *err)
 {
     uint64_t place;
     maki_status st = find_place(t, prefix, &place, out, err);
-    *found = st == MAKI_OK && out->check != 0;
+    *found = st == MAKI_OK && out->check != 0 && !is_dropped(out);
     return st;
 }
 
@@ -193,7 +200,7 @@ static maki_status put(maki_prefixes *t, const maki_prefix *entry, maki_err *err
 
 static maki_status copy_entry(void *ctx, const maki_prefix *entry, maki_err *err)
 {
-    return put(ctx, entry, err);
+    return is_dropped(entry) ? MAKI_OK : put(ctx, entry, err);
 }
 
 /* Write it anew with twice the room, beside it, then in its place. */
@@ -224,4 +231,12 @@ maki_status maki_prefixes_put(maki_prefixes *t, maki_prefix entry, maki_err *err
     maki_status st = t->count * 2 >= t->room ? grow(t, err) : MAKI_OK;
     entry.check = check_of(&entry);
     return st == MAKI_OK ? put(t, &entry, err) : st;
+}
+
+maki_status maki_prefixes_drop(maki_prefixes *t, const maki_prefix *entry, maki_err *err)
+{
+    maki_prefix dropped = { .used = entry->used };
+    memcpy(dropped.prefix, entry->prefix, sizeof dropped.prefix);
+    dropped.check = check_of(&dropped);
+    return put(t, &dropped, err);
 }

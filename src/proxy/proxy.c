@@ -1,9 +1,11 @@
 /* proxy.c -- opening a proxy, and the conversations it has open; see proxy.h. */
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/err.h"
+#include "base/files.h"
 #include "base/hash.h"
 #include "base/str.h"
 #include "history/tally.h"
@@ -13,12 +15,25 @@
 enum {
     OPEN_MOST = 64,
     IDLE_MS = 60000, /* a conversation that was not used for so long is closed */
-    TOLD_MAX = 2048
+    TOLD_MAX = 2048,
+    BOOT_MAX = 64
 };
+
+/* Linux has a name for each start of the machine; "" elsewhere. */
+static maki_str boot_id(const maki_env *env, char out[BOOT_MAX])
+{
+    size_t got = 0;
+    int fd =
+        env->files->open(env->files, "/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC, 0);
+    if (fd < 0) return (maki_str){ "", 0 };
+    if (maki_file_read_at(env->files, fd, 0, out, BOOT_MAX, &got, NULL) != MAKI_OK) got = 0;
+    env->files->close(env->files, fd);
+    return (maki_str){ out, got };
+}
 
 static maki_status open_parts(maki_proxy *p, const char *home, maki_err *err)
 {
-    char folder[MAKI_PROXY_PATH], secret[MAKI_PROXY_PATH + 16];
+    char folder[MAKI_PROXY_PATH], secret[MAKI_PROXY_PATH + 16], boot[BOOT_MAX];
     maki_status st =
         maki_agent_folder(home, "proxy", "sessions", p->sessions, sizeof p->sessions, err);
     if (st == MAKI_OK)
@@ -29,8 +44,11 @@ static maki_status open_parts(maki_proxy *p, const char *home, maki_err *err)
     snprintf(secret, sizeof secret, "%s/secret", folder);
     st = maki_prefixes_open(&p->prefixes, &p->env, p->table, err);
     if (st == MAKI_OK) st = maki_secret_read(&p->env, secret, p->secret, err);
-    if (st == MAKI_OK)
-        st = maki_journal_open(&p->env, folder, p->sessions, &p->journal, &p->restored, err);
+    maki_journal_options journal = { .folder = folder,
+                                     .sessions = p->sessions,
+                                     .boot = boot_id(&p->env, boot),
+                                     .logger = p->options.logger };
+    if (st == MAKI_OK) st = maki_journal_open(&p->env, &journal, &p->journal, &p->restored, err);
     if (st == MAKI_OK) st = maki_known_open(&p->env, &p->known, err);
     if (st == MAKI_OK)
         st = maki_tokenizer_open(&p->env, maki_encoding_named(MAKI_FAMILY), NULL, &p->tokenizer,
@@ -152,10 +170,10 @@ maki_status maki_prefix_key(const maki_exchange *x, const unsigned char prefix[M
     return st;
 }
 
-maki_status maki_reference_key(const maki_exchange *x, maki_str id,
+maki_status maki_reference_key(const maki_exchange *x, const char *what, maki_str id,
                                unsigned char out[MAKI_PREFIX_LEN], maki_err *err)
 {
-    maki_str parts[] = { { (const char *)x->caller, sizeof x->caller }, MAKI_LIT("reply"), id };
+    maki_str parts[] = { { (const char *)x->caller, sizeof x->caller }, maki_str_of(what), id };
     return maki_scope_of(x->proxy->secret, parts, 3, out, err);
 }
 

@@ -23,6 +23,7 @@ typedef struct maki_proxy_options {
     /* Told what happens, one JSON object each: for /maki/events.  NULL: nobody. */
     void (*tell)(void *ctx, maki_str json);
     void *tell_ctx;
+    const struct maki_logger *logger; /* lives as long; NULL: nobody reads */
 } maki_proxy_options;
 
 maki_status maki_proxy_open(const maki_env *env, const maki_proxy_options *options,

@@ -38,6 +38,8 @@ struct maki_exchange {
 
     bool recorded;     /* the request is in the log: so may the reply be */
     bool by_reference; /* its messages are not all it says: they make no prefix */
+    bool kept;         /* the provider keeps the conversation, */
+    unsigned char kept_key[MAKI_PREFIX_LEN]; /* whose end is in the table under this */
     unsigned char session[MAKI_SESSION_BYTES];
     maki_point tip;                        /* where the reply goes on */
     unsigned char prefix[MAKI_PREFIX_LEN]; /* P at the tip */
@@ -65,12 +67,14 @@ maki_status maki_prefix_key(const maki_exchange *x, const unsigned char prefix[M
 maki_status maki_exchange_know(maki_exchange *x, const unsigned char prefix[MAKI_PREFIX_LEN],
                                const maki_point *point, maki_err *err);
 
-/* The key of a reply that a later request may name (previous_response_id). */
-maki_status maki_reference_key(const maki_exchange *x, maki_str id,
+/* The key of what a later request may name: `what` is "reply" (previous_response_id) or "conversation". */
+maki_status maki_reference_key(const maki_exchange *x, const char *what, maki_str id,
                                unsigned char out[MAKI_PREFIX_LEN], maki_err *err);
 /* A request that names the reply with this id, a JSON string, goes on from `point`. */
 maki_status maki_exchange_know_id(maki_exchange *x, maki_str id, const maki_point *point,
                                   maki_err *err);
+/* The conversation that the provider keeps (x->kept) ends at `point`. */
+maki_status maki_exchange_know_kept(maki_exchange *x, const maki_point *point, maki_err *err);
 
 /* A row for the log: `message`, a JSON object, with `fields` (",\"createdAt\":...") before its closing
  * brace, in one line. */

@@ -209,7 +209,7 @@ static maki_status know_reply(maki_exchange *x, maki_talk *talk, const maki_wire
     point.ev = tip.ev;
     for (size_t i = 0; st == MAKI_OK && i < said->row_count; i++) {
         point.seq = tip.seq - said->row_count + 1 + i;
-        st = maki_talk_row_tokens(talk, point.seq, &tokens, err);
+        st = maki_talk_row(talk, point.seq, &tokens, &point.trace, err);
         if (st == MAKI_OK)
             st = maki_canon_next(&x->proxy->env, x->prefix, said->rows[i], x->prefix, err);
         if (st != MAKI_OK) break;
@@ -218,6 +218,7 @@ static maki_status know_reply(maki_exchange *x, maki_talk *talk, const maki_wire
     }
     if (st == MAKI_OK && said->row_count && said->id.len && x->protocol == MAKI_WIRE_RESPONSES)
         st = maki_exchange_know_id(x, said->id, &point, err);
+    if (st == MAKI_OK && said->row_count && x->kept) st = maki_exchange_know_kept(x, &point, err);
     return st;
 }
 

@@ -72,6 +72,7 @@ static maki_status load_path(maki_talk *t, uint64_t seq, uint64_t ev, maki_err *
 
 static maki_status load(maki_talk *t, maki_err *err)
 {
+    t->last = UINT64_MAX; /* until it is known */
     maki_status st = maki_log_refresh(maki_conv_log(t->conv), err);
     if (st == MAKI_OK) st = load_path(t, MAKI_NOW, MAKI_NOW, err);
     if (st != MAKI_OK) return st;
@@ -101,7 +102,7 @@ static bool cut_path(maki_talk *t, const maki_point *from)
 maki_point maki_talk_tip(const maki_talk *t)
 {
     uint64_t seq = t->path_count ? t->path[t->path_count - 1].to : 0;
-    return (maki_point){ seq, t->events, t->tokens };
+    return (maki_point){ seq, t->events, t->tokens, 0 };
 }
 
 /* ---- opening ----------------------------------------------------------------------------------------- */
@@ -199,7 +200,10 @@ static maki_status lock(maki_talk *t, maki_err *err)
     maki_log *log = maki_conv_log(t->conv);
     for (int i = 0; i < TRIES; i++) {
         maki_status st = maki_log_begin(log, NULL, err);
-        if (st != MAKI_OK) return st;
+        if (st != MAKI_OK) {
+            t->last = UINT64_MAX; /* its index may have been closed: it is read again */
+            return st;
+        }
         if (maki_log_last(log) == t->last && maki_log_events(log) == t->events) return MAKI_OK;
         maki_log_abort(log);
         st = load(t, err);
@@ -263,15 +267,45 @@ void maki_talk_abort(maki_talk *t)
     t->last = UINT64_MAX; /* the branch may have been cut already: read it again */
 }
 
-maki_status maki_talk_row_tokens(maki_talk *t, uint64_t seq, uint64_t *out, maki_err *err)
+static uint32_t trace_of(const unsigned char *chain)
 {
+    uint32_t trace;
+    memcpy(&trace, chain, sizeof trace);
+    return trace ? trace : 1;
+}
+
+maki_status maki_talk_row(maki_talk *t, uint64_t seq, uint64_t *tokens, uint32_t *trace,
+                          maki_err *err)
+{
+    maki_log *log = maki_conv_log(t->conv);
     maki_row row;
-    if (seq == t->first_added && seq == t->last_added) {
-        *out = t->added_tokens;
+    if (seq == t->first_added && seq == t->last_added && seq == maki_log_last(log)) {
+        *tokens = t->added_tokens;
+        *trace = trace_of(maki_log_head(log));
         return MAKI_OK;
     }
-    maki_status st = maki_log_row(maki_conv_log(t->conv), seq, &row, err);
-    *out = st == MAKI_OK ? row.tokens : 0;
+    maki_status st = maki_log_row(log, seq, &row, err);
+    *tokens = st == MAKI_OK ? row.tokens : 0;
+    *trace = st == MAKI_OK ? trace_of(row.chain) : 0;
+    return st;
+}
+
+maki_status maki_talk_has(maki_talk *t, const maki_point *point, maki_err *err)
+{
+    maki_log *log = maki_conv_log(t->conv);
+    /* after a group that failed it is not known what the log has */
+    maki_status st = t->last == UINT64_MAX ? load(t, err) : MAKI_OK;
+    maki_row row;
+    if (st != MAKI_OK) return st;
+    if (point->seq > t->last || point->ev > t->events)
+        return maki_fail(err, MAKI_NOTFOUND, "the log does not have the message any more");
+    if (point->seq == 0 || point->trace == 0) return MAKI_OK;
+    if (point->seq == maki_log_last(log))
+        memcpy(row.chain, maki_log_head(log), sizeof row.chain);
+    else
+        st = maki_log_row(log, point->seq, &row, err);
+    if (st == MAKI_OK && trace_of(row.chain) != point->trace)
+        st = maki_fail(err, MAKI_NOTFOUND, "the log has another message in its place");
     return st;
 }
 

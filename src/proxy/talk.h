@@ -12,9 +12,11 @@
 #include "proxy/prefixes.h"
 
 /* A point that a branch goes on from: the message it ends with (0: nothing was said yet), the newest event
- * when that was written, and the tokens up to it. */
+ * when that was written, and the tokens up to it.  `trace` is of the chain at that message: in a log that was cut
+ * and has grown again, another message has the number and another trace.  0: not known. */
 typedef struct maki_point {
     uint64_t seq, ev, tokens;
+    uint32_t trace;
 } maki_point;
 
 /* What came with the messages: kept to see when it changes. */
@@ -76,8 +78,11 @@ maki_status maki_talk_note(maki_talk *talk, const char *type, maki_str fields, m
 maki_status maki_talk_commit(maki_talk *talk, maki_err *err) MAKI_MUST_CHECK;
 void maki_talk_abort(maki_talk *talk);
 
-/* The tokens of one row. */
-maki_status maki_talk_row_tokens(maki_talk *talk, uint64_t seq, uint64_t *out, maki_err *err);
+/* The tokens and the trace of one row. */
+maki_status maki_talk_row(maki_talk *talk, uint64_t seq, uint64_t *tokens, uint32_t *trace,
+                          maki_err *err);
+/* Is the message of this point there, and the one that it was?  Else MAKI_NOTFOUND. */
+maki_status maki_talk_has(maki_talk *talk, const maki_point *point, maki_err *err);
 
 /* What has to be synced besides the journal: descriptors of our own of its events, its messages and the
  * folder of a new one, to be closed by another thread; -1 for none. */

@@ -5,6 +5,7 @@
 
 #include "base/str.h"
 #include "history/facts.h"
+#include "history/tally.h"
 #include "summary/compose.h"
 #include "token/content.h"
 
@@ -33,8 +34,7 @@ static maki_status take(void *ctx, maki_str json, maki_err *err)
     maki_digest_add(w->digest, json);
     if (!w->count || maki_json_kind_of(json) != MAKI_JSON_OBJECT) return MAKI_OK;
     maki_spoken said = maki_spoken_of(json);
-    maki_status st =
-        maki_count_message(w->tokenizer, said.role, said.content, said.calls, &tokens, err);
+    maki_status st = maki_spoken_count(w->tokenizer, &said, &tokens, err);
     w->tokens += tokens;
     return st;
 }

@@ -377,6 +377,19 @@ maki_status maki_count_calls(const maki_content_rules *rules, maki_str calls,
     return st;
 }
 
+maki_status maki_count_images(const maki_content_rules *rules, maki_str images,
+                              maki_part_counts *parts, maki_err *err)
+{
+    counting c = { .rules = rules, .parts = parts, .err = err };
+    maki_json_iter iter = maki_json_items(images);
+    maki_json_item item;
+    maki_status st = MAKI_OK;
+    while (st == MAKI_OK && !iter.object && maki_json_next(&iter, &item)) {
+        if (is_string(item.value)) st = add_image(&c, item.value, &maki_image_anthropic, false);
+    }
+    return st;
+}
+
 /* What src/history counts without a tokenizer. */
 static uint64_t estimate(maki_str content, maki_str calls)
 {

@@ -9,7 +9,7 @@
  *     sound, film   10 tokens a second (OpenAI), 32 (Gemini), 263 (film), seconds by the length
  *     anything else its compact JSON: better too much than a request that does not fit
  *
- * and 4 tokens for the message itself.  Shapes: Anthropic, OpenAI (chat and responses), Gemini parts.
+ * and 4 tokens for the message itself.  Shapes: Anthropic, OpenAI (chat and responses), Gemini parts, Ollama.
  * Nothing is copied; memory does not grow with the message. */
 #ifndef MAKI_TOKEN_CONTENT_H
 #define MAKI_TOKEN_CONTENT_H
@@ -44,6 +44,10 @@ typedef struct maki_content_rules {
 /* Add to *parts, which begins zeroed.  `content` is a string, an array of blocks, one block, or null. */
 maki_status maki_count_content(const maki_content_rules *rules, maki_str content,
                                maki_part_counts *parts, maki_err *err) MAKI_MUST_CHECK;
+/* `images` is an Ollama message's: an array of base64.  No provider has a rule for them: without one of the
+ * model's they count as Anthropic's. */
+maki_status maki_count_images(const maki_content_rules *rules, maki_str images,
+                              maki_part_counts *parts, maki_err *err) MAKI_MUST_CHECK;
 /* `calls` is an OpenAI message's tool_calls. */
 maki_status maki_count_calls(const maki_content_rules *rules, maki_str calls,
                              maki_part_counts *parts, maki_err *err) MAKI_MUST_CHECK;

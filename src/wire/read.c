@@ -50,8 +50,9 @@ typedef enum slot {
     OPTIONS, /* an object with the most tokens of the reply in it */
     METADATA,
     CLIENT_ID,
-    REFERENCE, /* what was said before is kept by the provider */
-    PREVIOUS,  /* likewise, and this is the reply it ended with */
+    REFERENCE,    /* what was said before is kept by the provider */
+    PREVIOUS,     /* likewise, and this is the reply it ended with */
+    CONVERSATION, /* likewise, by the name of the whole */
     PROMPT,
     IMAGES
 } slot;
@@ -85,7 +86,7 @@ static const struct field_row {
     { { "metadata", 8 }, ANTHROPIC | CHAT | RESPONSES, METADATA },
     { { "prompt_cache_key", 16 }, CHAT | RESPONSES, CLIENT_ID },
     { { "previous_response_id", 20 }, RESPONSES, PREVIOUS },
-    { { "conversation", 12 }, RESPONSES, REFERENCE },
+    { { "conversation", 12 }, RESPONSES, CONVERSATION },
     { { "prompt", 6 }, RESPONSES, REFERENCE },
     { { "context", 7 }, GENERATE, REFERENCE },
     { { "cachedContent", 13 }, GEMINI, REFERENCE },
@@ -171,6 +172,11 @@ static maki_status take(maki_reading *r, slot what, maki_str value)
     case PREVIOUS:
         m->by_reference = m->by_reference || value.len > 0;
         if (maki_is_string(value)) PLACE(m->reference, value);
+        break;
+    case CONVERSATION:
+        m->by_reference = m->by_reference || value.len > 0;
+        id = maki_is_string(value) ? value : maki_get(value, MAKI_LIT("id"));
+        if (maki_is_string(id)) PLACE(m->conversation, id);
         break;
     case REFERENCE: m->by_reference = m->by_reference || value.len > 0; break;
     case PROMPT: r->prompt = value; break;
@@ -369,6 +375,7 @@ static maki_wire_request request_of(const maki_reading *r)
                                 .stream = m->stream,
                                 .by_reference = m->by_reference,
                                 .reference = AT(m->reference),
+                                .conversation = AT(m->conversation),
                                 .max_tokens = m->max_tokens,
                                 .messages = m->messages };
 }

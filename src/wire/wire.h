@@ -57,6 +57,8 @@ typedef struct maki_wire_request {
     bool by_reference; /* previous_response_id or the like: the messages are not all here */
     maki_str
         reference; /* the id of the reply that it goes on from, a string; len 0: none is named */
+    maki_str
+        conversation; /* the id of the one that the provider keeps and that it goes on with, a string */
     uint64_t max_tokens; /* 0: not said */
     uint64_t messages;   /* those before `from` included */
 } maki_wire_request;
@@ -69,7 +71,8 @@ typedef struct maki_wire_mark {
     size_t turn;       /* where the last assistant message before it begins; 0: there is none */
     struct {
         size_t at, len;
-    } model, system, tools, client_id, reference; /* what was said before it, as offsets */
+    } model, system, tools, client_id, reference,
+        conversation; /* what was said before it, as offsets */
     uint64_t max_tokens;
     bool stream, by_reference;
     bool began; /* a message that is not a system message stands before it */

@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
 import test from 'node:test';
-import { folder, startFake, startMaki, until } from './lib.mjs';
+import { folder, readConversations, startFake, startMaki, until } from './lib.mjs';
 
 async function say(maki, text, headers = {}) {
   const reply = await fetch(`${maki.url}/v1/chat/completions`, {
@@ -248,4 +248,19 @@ test('HEAD of the events has an end', async (t) => {
   });
   assert.equal(await ask('HEAD', '/maki/events'), 200);
   assert.equal(await ask('GET', '/maki/health'), 200);
+});
+
+test('a session that was deleted stays so, though the daemon is killed before its journal is empty', async (t) => {
+  const fake = await startFake(t);
+  const home = folder(t, 'maki-deleted');
+  const sessions = path.join(home, 'agents/proxy/sessions');
+  const maki = await startMaki(t, { upstream: fake.url, home });
+  await say(maki, 'ひみつ 🤫');
+  await say(maki, 'this one stays');
+  const [{ id }] = readConversations(home).filter(({ said }) => said[0].text === 'ひみつ 🤫');
+  for (const name of fs.readdirSync(sessions)) if (name.startsWith(id)) fs.rmSync(path.join(sessions, name));
+  await maki.stop('SIGKILL');
+  await startMaki(t, { upstream: fake.url, home });
+  assert.deepEqual(readConversations(home).map(({ said }) => said[0].text), ['this one stays']);
+  assert.deepEqual(fs.readdirSync(sessions).filter((name) => name.startsWith(id)), []);
 });

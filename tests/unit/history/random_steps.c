@@ -306,11 +306,20 @@ static bool do_rewind_time(run *r)
     bool include = run_chance(r, 2);
     uint64_t got = 0, want = model_last(m);
     maki_err err = { 0 };
+    uint64_t last = want, behind = 0; /* those without a time are of the time of the one before */
+    bool timed = false;
     for (; want > 0; want--) {
         int64_t ts = model_row_at(m, want)->ts;
-        if (ts < ms || (include && ts == ms)) break;
+        timed = timed || ts != 0;
+        if (ts != 0 && (ts < ms || (include && ts == ms))) break;
+        behind = ts != 0 ? 0 : behind ? behind : want;
     }
+    if (behind) want = behind;
     maki_status st = maki_conv_seq_before(run_conv(r), ms, include, &got, &err);
+    if (last > 0 && !timed) {
+        MUST(st == MAKI_REFUSED, "a time where no message has one is not refused");
+        return true;
+    }
     run_tell(r, "rewind to a time: seq=%llu", (unsigned long long)got);
     MUST(st == MAKI_OK && got == want, "the message before a time is %llu, not %llu",
          (unsigned long long)got, (unsigned long long)want);

@@ -50,6 +50,9 @@ static maki_view_totals total_in(maki_conv *conv, size_t family, bool wait)
 
 /* ---- one by one ------------------------------------------------------------------------------------- */
 
+#define PNG \
+    "iVBORw0KGgoAAAANSUhEUgAAA+gAAAH0CAIAAA" /* the beginning of one of 1000 x 500: 667 tokens */
+
 /* Known from the vocabularies' own tools, and 4 a message. */
 static const struct {
     const char *row;
@@ -58,6 +61,8 @@ static const struct {
     { "{\"role\":\"user\",\"content\":\"\"}", { 4, 4, 4, 5 } },
     { "{\"role\":\"user\",\"content\":\"hello world\"}", { 6, 6, 6, 8 } },
     { "{\"role\":\"user\"}", { 4, 4, 4, 4 } },
+    { "{\"role\":\"user\",\"content\":\"hello world\",\"images\":[\"" PNG "\"]}",
+      { 673, 673, 673, 675 } },
 };
 
 static void test_known(void)
@@ -177,6 +182,7 @@ static const char *const talk[] = {
     "\"function\":{\"name\":\"edit\",\"arguments\":\"{\\\"path\\\":\\\"src/login.c\\\"}\"}}]}",
     "{\"role\":\"tool\",\"tool_call_id\":\"c1\",\"content\":\"done\"}",
     "{\"role\":\"assistant\",\"content\":\"Mended.\"}",
+    "{\"role\":\"user\",\"content\":\"この絵は？\",\"images\":[\"" PNG "\"]}",
 };
 
 static void test_views(void)

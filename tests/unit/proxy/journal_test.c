@@ -18,13 +18,35 @@ static unsigned char sessions[3][MAKI_SESSION_BYTES] = { { 1 }, { 2 }, { 3 } };
 static folder journal_folder, log_folder;
 static fake_env fe;
 
+static const char *boot = ""; /* which start of the machine it is; "": nobody knows */
+
+/* What the journal says about itself, line by line. */
+static char told[4096];
+
+static maki_status keep_line(void *ctx, maki_str line, maki_err *err)
+{
+    size_t len = strlen(told);
+    (void)ctx, (void)err;
+    snprintf(told + len, sizeof told - len, "%.*s", (int)line.len, line.ptr);
+    return MAKI_OK;
+}
+
+static maki_status try_open(maki_journal **j, uint64_t *restored, maki_err *err)
+{
+    static maki_logger logger;
+    logger = (maki_logger){ fe.env.clock, { keep_line, NULL }, MAKI_DEBUG };
+    maki_journal_options options = { .folder = journal_folder.path,
+                                     .sessions = log_folder.path,
+                                     .boot = { boot, strlen(boot) },
+                                     .logger = &logger };
+    return maki_journal_open(&fe.env, &options, j, restored, err);
+}
+
 static maki_journal *open_journal(uint64_t *restored)
 {
     maki_journal *j = NULL;
     maki_err err = { 0 };
-    CHECK_STATUS(
-        maki_journal_open(&fe.env, journal_folder.path, log_folder.path, &j, restored, &err),
-        MAKI_OK, &err);
+    CHECK_STATUS(try_open(&j, restored, &err), MAKI_OK, &err);
     return j;
 }
 
@@ -190,25 +212,149 @@ static void check_many(void)
     maki_journal_close(j);
 }
 
+/* ---- a disk that fills up ---------------------------------------------------------------------------- */
+
+static ssize_t (*true_pwrite)(const maki_files *, int, const void *, size_t, off_t);
+static int (*true_sync)(const maki_files *, int);
+static bool no_writing, no_syncing;
+static size_t syncs;
+
+static ssize_t full_pwrite(const maki_files *self, int fd, const void *bytes, size_t n, off_t at)
+{
+    if (!no_writing) return true_pwrite(self, fd, bytes, n, at);
+    errno = ENOSPC;
+    return -1;
+}
+
+static int full_sync(const maki_files *self, int fd)
+{
+    syncs++;
+    if (!no_syncing) return true_sync(self, fd);
+    errno = ENOSPC;
+    return -1;
+}
+
+static void break_disk(bool writing, bool syncing)
+{
+    maki_files *table = &fe.files_table.table;
+    if (!true_pwrite) {
+        true_pwrite = table->pwrite;
+        true_sync = table->sync;
+        table->pwrite = full_pwrite;
+        table->sync = full_sync;
+    }
+    no_writing = writing;
+    no_syncing = syncing;
+}
+
+static size_t times_told(const char *event)
+{
+    size_t n = 0;
+    for (const char *at = told; (at = strstr(at, event)) != NULL; at++)
+        n++;
+    return n;
+}
+
+#define MUST(x)                                 \
+    do {                                        \
+        if (!(x)) {                             \
+            printf("# %d: %s\n", __LINE__, #x); \
+            fflush(stdout);                     \
+            _exit(1);                           \
+        }                                       \
+    } while (0)
+
+/* It is full for a while: logs sync themselves; then there is room, and the journal goes on. */
+static void full_for_a_while(maki_journal *j)
+{
+    maki_str row = MAKI_LIT("{\"b\":\"満杯\"}\n");
+    uint64_t end = 9;
+    MUST(maki_journal_add(j, sessions[0], MAKI_LOG_MESSAGES, 0, MAKI_LIT("{\"a\": 1}\n")));
+    MUST(maki_journal_sync(j, NULL) == MAKI_OK);
+    MUST(maki_journal_add(j, sessions[0], MAKI_LOG_MESSAGES, end, row));
+    end += row.len;
+    break_disk(true, false);
+    syncs = 0;
+    MUST(maki_journal_sync(j, NULL) == MAKI_OK); /* durable all the same: in the log */
+    MUST(syncs >= 1);
+    for (int i = 0; i < 10; i++) {
+        fe.now_ms += 700;
+        MUST(!maki_journal_add(j, sessions[0], MAKI_LOG_MESSAGES, end, row));
+        MUST(maki_journal_sync(j, NULL) == MAKI_OK);
+    }
+    MUST(times_told("journal_off") == 1 && times_told("journal_on") == 0);
+    MUST(strstr(told, "No space left on device"));
+    break_disk(false, false);
+    fe.now_ms += 2000;
+    MUST(maki_journal_sync(j, NULL) == MAKI_OK);
+    MUST(times_told("journal_off") == 1 && times_told("journal_on") == 1);
+    MUST(maki_journal_add(j, sessions[0], MAKI_LOG_MESSAGES, end, row));
+    MUST(maki_journal_sync(j, NULL) == MAKI_OK);
+}
+
+static void check_full(void)
+{
+    uint64_t restored = 0;
+    tap_row("off while the disk is full, on again when there is room: said once each way");
+    told[0] = '\0';
+    folder_write(path_of(0, ".jsonl"), MAKI_LIT("{\"a\": 1}\n{\"b\":\"満杯\"}\n"));
+    cut_power(full_for_a_while);
+    maki_journal *j = open_journal(&restored);
+    CHECK_EQ(restored, 1); /* what came after: the rest was synced in the log */
+    check_file(0, ".jsonl", "{\"a\": 1}\n{\"b\":\"満杯\"}\n{\"b\":\"満杯\"}\n");
+    maki_journal_close(j);
+}
+
+/* ---- sessions that are deleted ----------------------------------------------------------------------- */
+
+static void check_deleted(void)
+{
+    uint64_t restored = 0;
+    tap_row(
+        "a session that was deleted stays so: the machine did not stop, nothing can be missing");
+    unlink(path_of(0, ".jsonl"));
+    unlink(path_of(0, ".events.jsonl"));
+    folder_write(path_of(1, ".jsonl"), MAKI_LIT("ab\nd"));
+    boot = "5a0d";
+    cut_power(three_pieces); /* they are not there: somebody deleted them meanwhile */
+    maki_journal *j = open_journal(&restored);
+    CHECK_EQ(restored, 1);
+    check_file(1, ".jsonl", "ab\nd🐟\n");
+    CHECK_EQ(access(path_of(0, ".jsonl"), F_OK), -1);
+    CHECK_EQ(access(path_of(0, ".events.jsonl"), F_OK), -1);
+    maki_journal_close(j);
+
+    tap_row("after another start of the machine its name may be what the power cut took");
+    cut_power(three_pieces);
+    boot = "77c1";
+    j = open_journal(&restored);
+    CHECK_EQ(restored, 3);
+    check_file(0, ".events.jsonl", "{\"ev\":1}\n");
+    maki_journal_close(j);
+    boot = "";
+}
+
 static void check_faults(void)
 {
     maki_err err = { 0 };
-    tap_row("a journal that cannot be written says so once, then refuses");
+    tap_row(
+        "neither the journal nor the log can be written: it is said, and the journal stays off");
     maki_journal *j = open_journal(NULL);
+    folder_write(path_of(0, ".jsonl"), MAKI_LIT("x\n"));
     add(j, 0, MAKI_LOG_MESSAGES, 0, "x\n");
-    fake_files_fail_at(&fe, 1, ENOSPC);
-    CHECK(maki_journal_sync(j, &err) != MAKI_OK);
-    fake_files_fail_at(&fe, 0, 0);
-    CHECK(!maki_journal_add(j, sessions[0], MAKI_LOG_MESSAGES, 2, MAKI_LIT("y\n")));
+    break_disk(true, true);
+    CHECK_STATUS(maki_journal_sync(j, &err), MAKI_FULL, &err);
+    break_disk(false, false);
+    fe.now_ms += 60000;
     CHECK_STATUS(maki_journal_sync(j, &err), MAKI_OK, &err);
+    CHECK(!maki_journal_add(j, sessions[0], MAKI_LOG_MESSAGES, 2, MAKI_LIT("y\n")));
     maki_journal_close(j);
 
     tap_row("each allocation fails in turn");
     for (size_t nth = 1;; nth++) {
         fake_alloc_fail_at(&fe, nth);
         j = NULL;
-        maki_status st =
-            maki_journal_open(&fe.env, journal_folder.path, log_folder.path, &j, NULL, &err);
+        maki_status st = try_open(&j, NULL, &err);
         if (st == MAKI_OK &&
             maki_journal_add(j, sessions[0], MAKI_LOG_MESSAGES, 0, MAKI_LIT("z\n")))
             st = maki_journal_sync(j, &err);
@@ -229,6 +375,8 @@ int main(void)
     check_restore();
     check_torn();
     check_many();
+    check_full();
+    check_deleted();
     check_faults();
     CHECK_EQ(fake_files_live(&fe), 0);
     folder_close(&journal_folder);

@@ -18,7 +18,11 @@ static void number(unsigned char out[16], uint64_t n)
 
 static maki_prefix entry_of(uint64_t n)
 {
-    maki_prefix entry = { .seq = n, .ev = n / 2, .tokens = (uint32_t)n * 3, .used = 7 };
+    maki_prefix entry = { .seq = n & MAKI_PREFIX_NUMBER,
+                          .ev = n / 2 & MAKI_PREFIX_NUMBER,
+                          .trace_low = n & 0xffff,
+                          .tokens = (uint32_t)n * 3,
+                          .used = 7 };
     number(entry.prefix, n);
     number(entry.session, ~n);
     return entry;
@@ -71,6 +75,14 @@ static void check_many(fake_env *fe, const char *path)
     CHECK_STATUS(maki_prefixes_put(&t, newer, &err), MAKI_OK, &err);
     CHECK_STATUS(maki_prefixes_find(&t, newer.prefix, &got, &found, &err), MAKI_OK, &err);
     CHECK(found && got.seq == 99);
+    CHECK_EQ(t.count, 10000);
+
+    tap_row("an entry that was dropped is not there; it may be put again, in the same place");
+    CHECK_STATUS(maki_prefixes_drop(&t, &got, &err), MAKI_OK, &err);
+    CHECK(!finds(&t, 5));
+    CHECK_EQ(count_found(&t, 10000), 9999);
+    CHECK_STATUS(maki_prefixes_put(&t, entry_of(5), &err), MAKI_OK, &err);
+    CHECK_EQ(count_found(&t, 10000), 10000);
     CHECK_EQ(t.count, 10000);
     maki_prefixes_close(&t);
 }

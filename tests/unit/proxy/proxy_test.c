@@ -2,6 +2,7 @@
 #include "proxy/proxy.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -299,6 +300,7 @@ static void check_time(void)
 
 /* ---- the Responses API, whose requests may name the reply they go on from -------------------------------- */
 
+/* `previous` is the id of a reply, or a field of the body; a `reply` of "" is an error. */
 static void respond(maki_proxy *p, const char *previous, const char *said, const char *id,
                     const char *reply)
 {
@@ -307,7 +309,10 @@ static void respond(maki_proxy *p, const char *previous, const char *said, const
     maki_exchange_sync sync = { { -1, -1, -1 }, false };
     maki_err err = { 0 };
     maki_exchange_in in = { .protocol = MAKI_WIRE_RESPONSES, .credential = MAKI_LIT("key") };
-    if (previous) sprintf(reference, "\"previous_response_id\":\"%s\",", previous);
+    if (previous && previous[0] == '"')
+        sprintf(reference, "%s,", previous);
+    else if (previous)
+        sprintf(reference, "\"previous_response_id\":\"%s\",", previous);
     sprintf(body, "{\"model\":\"m\",%s\"input\":\"%s\"}", reference, said);
     sprintf(answer,
             "{\"id\":\"%s\",\"object\":\"response\",\"status\":\"completed\",\"output\":[{\"type\":"
@@ -316,11 +321,52 @@ static void respond(maki_proxy *p, const char *previous, const char *said, const
             id, reply);
     CHECK_STATUS(maki_exchange_begin(p, &in, &x, &err), MAKI_OK, &err);
     CHECK_STATUS(maki_exchange_request(x, maki_str_of(body), &err), MAKI_OK, &err);
-    CHECK_STATUS(maki_exchange_reply_head(x, 200, MAKI_LIT("application/json"), &err), MAKI_OK,
-                 &err);
+    if (!reply[0]) strcpy(answer, "{\"error\":{\"message\":\"busy\"}}");
+    CHECK_STATUS(
+        maki_exchange_reply_head(x, reply[0] ? 200 : 503, MAKI_LIT("application/json"), &err),
+        MAKI_OK, &err);
     CHECK_STATUS(maki_exchange_reply(x, maki_str_of(answer), &err), MAKI_OK, &err);
     CHECK_STATUS(maki_exchange_end(x, MAKI_EXCHANGE_DONE, &sync, &err), MAKI_OK, &err);
     maki_exchange_close(x);
+}
+
+static void check_kept_conversations(void)
+{
+    static const char *const first = "\"conversation\":\"conv_1\"",
+                             *const same = "\"conversation\":{\"id\":\"conv_1\"}",
+                             *const other = "\"conversation\":\"conv_2\"";
+    static fake_env fe;
+    folder f;
+    fake_env_init(&fe);
+    fake_random_seed(&fe, 25);
+    folder_open(&f);
+    maki_proxy *p = open_proxy(&fe, f.path);
+    tap_row("requests that name a conversation go on from its end");
+    respond(p, first, "你好", "r1", "好");
+    respond(p, same, "下一个", "r2", "二");
+    respond(p, other, "你好", "r3", "别的");
+    respond(p, first, "再来", "r4", "三");
+    check_views(f.path, "u:你好|a:别的\nu:你好|a:好|u:下一个|a:二|u:再来|a:三", 8);
+
+    tap_row("a request that failed is no part of it: the next goes on from before");
+    respond(p, other, "失败", "-", "");
+    respond(p, other, "再试", "r5", "成");
+    check_views(f.path, "u:你好|a:别的|u:再试|a:成\nu:你好|a:好|u:下一个|a:二|u:再来|a:三", 11);
+
+    tap_row("not even at its beginning");
+    respond(p, "\"conversation\":\"conv_3\"", "始", "-", "");
+    respond(p, "\"conversation\":\"conv_3\"", "始まり", "r6", "はい");
+    check_views(f.path,
+                "u:你好|a:别的|u:再试|a:成\nu:你好|a:好|u:下一个|a:二|u:再来|a:三\nu:始まり|a:はい",
+                14);
+
+    tap_row("a reply in it may be named as well");
+    respond(p, "r1", "枝", "r7", "はい");
+    check_views(f.path, "u:你好|a:别的|u:再试|a:成\nu:你好|a:好|u:枝|a:はい\nu:始まり|a:はい", 16);
+
+    maki_proxy_close(p);
+    CHECK_EQ(fake_alloc_live(&fe), 0);
+    folder_close(&f);
 }
 
 static void check_references(void)
@@ -366,6 +412,19 @@ static void cut_logs(const char *home, off_t messages, off_t events)
     if (dir) closedir(dir);
 }
 
+static void remove_logs(const char *home)
+{
+    char sessions[400], path[800];
+    struct dirent *entry;
+    snprintf(sessions, sizeof sessions, "%s/agents/proxy/sessions", home);
+    DIR *dir = opendir(sessions);
+    while (dir && (entry = readdir(dir)) != NULL) {
+        snprintf(path, sizeof path, "%s/%s", sessions, entry->d_name);
+        if (entry->d_name[0] != '.') CHECK_EQ(unlink(path), 0);
+    }
+    if (dir) closedir(dir);
+}
+
 /* The length of the only conversation's messages, or events. */
 static off_t length_of(const char *home, bool events)
 {
@@ -391,7 +450,7 @@ static void check_lost_rows(void)
     fake_env_init(&fe);
     fake_random_seed(&fe, 22);
     folder_open(&f);
-    tap_row("a table that knows more than the log: the conversation is taken over whole");
+    tap_row("a table that knows more than the log: it goes on from what the log still has");
     maki_proxy *p = open_proxy(&fe, f.path);
     say(p, SAY("u:a", "1"));
     off_t messages = length_of(f.path, false), events = length_of(f.path, true);
@@ -401,7 +460,43 @@ static void check_lost_rows(void)
     p = open_proxy(&fe, f.path);
     say(p, SAY("u:a|a:1|u:b|a:2|u:続き", "3"));
     say(p, SAY("u:a|a:1|u:b|a:2|u:続き|a:3|u:d", "4"));
-    check_views(f.path, "u:a|a:1\nu:a|a:1|u:b|a:2|u:続き|a:3|u:d|a:4", 10);
+    check_views(f.path, "u:a|a:1|u:b|a:2|u:続き|a:3|u:d|a:4", 8);
+    maki_proxy_close(p);
+    CHECK_EQ(fake_alloc_live(&fe), 0);
+    folder_close(&f);
+}
+
+/* The log was cut and has grown again: where the table says that a message is, another one is. */
+static void check_regrown(void)
+{
+    static fake_env fe;
+    folder f;
+    fake_env_init(&fe);
+    fake_random_seed(&fe, 24);
+    folder_open(&f);
+    tap_row("rows that were lost, and others in their place: the table is not believed");
+    maki_proxy *p = open_proxy(&fe, f.path);
+    say(p, SAY("u:やあ", "1"));
+    off_t messages = length_of(f.path, false), events = length_of(f.path, true);
+    say(p, SAY("u:やあ|a:1|u:b", "2"));
+    maki_proxy_close(p);
+    cut_logs(f.path, messages, events);
+    p = open_proxy(&fe, f.path);
+    say(p, SAY("u:やあ|a:1|u:c", "3"));
+    say(p, SAY("u:やあ|a:1|u:b|a:2|u:d", "4"));
+    check_views(f.path, "u:やあ|a:1|u:b|a:2|u:d|a:4", 8);
+
+    tap_row("and what is right is believed again");
+    say(p, SAY("u:やあ|a:1|u:b|a:2|u:e", "5"));
+    say(p, SAY("u:やあ|a:1|u:c|a:3|u:f", "6"));
+    check_views(f.path, "u:やあ|a:1|u:c|a:3|u:f|a:6", 12);
+    maki_proxy_close(p);
+
+    tap_row("nothing of it is left: it is taken over whole");
+    remove_logs(f.path);
+    p = open_proxy(&fe, f.path);
+    say(p, SAY("u:やあ|a:1|u:b|a:2|u:e", "5"));
+    check_views(f.path, "u:やあ|a:1|u:b|a:2|u:e|a:5", 6);
     maki_proxy_close(p);
     CHECK_EQ(fake_alloc_live(&fe), 0);
     folder_close(&f);
@@ -622,6 +717,51 @@ static void check_nomem(void)
     }
 }
 
+static ssize_t (*true_pwrite)(const maki_files *, int, const void *, size_t, off_t);
+static size_t writes, writes_most; /* after so many the disk is full; 0: it is not */
+
+static ssize_t full_pwrite(const maki_files *self, int fd, const void *bytes, size_t n, off_t at)
+{
+    if (!writes_most || ++writes < writes_most) return true_pwrite(self, fd, bytes, n, at);
+    errno = ENOSPC;
+    return -1;
+}
+
+/* The disk is full from the n-th write on: the exchange says so, and when there is room the conversation goes on from its
+ * end and from before. */
+static void check_no_room(void)
+{
+    static fake_env fe;
+    tap_row("the disk is full after each write in turn");
+    for (size_t nth = 1;; nth++) {
+        folder f;
+        maki_err err = { 0 };
+        turn second = SAY("u:a|a:1|u:b", "2"), third = SAY("u:a|a:1|u:枝", "3");
+        fake_env_init(&fe);
+        true_pwrite = fe.files_table.table.pwrite;
+        fe.files_table.table.pwrite = full_pwrite;
+        fake_random_seed(&fe, 15);
+        folder_open(&f);
+        maki_proxy *p = open_proxy(&fe, f.path);
+        say(p, SAY("u:a", "1"));
+        writes = 0;
+        writes_most = nth;
+        maki_status st = say_with(p, &second, false, &err);
+        bool full = writes >= nth;
+        CHECK(full || st == MAKI_OK);
+        if (full) (void)!say_with(p, &third, false, &err);
+        writes_most = 0;
+        say(p, third);
+        say(p, second);
+        say(p, SAY("u:a|a:1|u:b|a:2|u:c", "4"));
+        maki_proxy_close(p);
+        CHECK_EQ(fake_alloc_live(&fe), 0);
+        CHECK_EQ(fake_files_live(&fe), 0);
+        folder_close(&f);
+        if (!full) break;
+    }
+}
+
 int main(void)
 {
     for (size_t i = 0; i < COUNT(scenes); i++) {
@@ -630,11 +770,14 @@ int main(void)
     }
     check_time();
     check_references();
+    check_kept_conversations();
     check_lost_rows();
+    check_regrown();
     check_closed_between();
     check_no_descriptors();
     check_random();
     check_many();
     check_nomem();
+    check_no_room();
     return tap_end();
 }

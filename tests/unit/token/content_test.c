@@ -226,6 +226,20 @@ static void test_parts(maki_tokenizer *t)
     maki_content_rules rules = { .tokenizer = t, .image = &maki_image_openai };
     maki_part_counts parts = { 0 };
     maki_err err;
+    tap_row(
+        "Ollama's images, beside the content: as others, by the model's rule where there is one");
+    maki_content_rules any = { .tokenizer = t };
+    CHECK_STATUS(maki_count_images(&any, MAKI_LIT("[\"" PNG "\",\"" PNG "\",7]"), &parts, &err),
+                 MAKI_OK, &err);
+    CHECK_EQ(parts.images, 2 * 667);
+    CHECK(!parts.guessed);
+    parts = (maki_part_counts){ 0 };
+    CHECK_STATUS(maki_count_images(&rules, MAKI_LIT("[\"" PNG "\"]"), &parts, &err), MAKI_OK, &err);
+    CHECK_EQ(parts.images, 425);
+    parts = (maki_part_counts){ 0 };
+    CHECK_STATUS(maki_count_images(&any, MAKI_LIT("{\"a\":\"" PNG "\"}"), &parts, &err), MAKI_OK,
+                 &err);
+    CHECK_EQ(maki_part_counts_sum(&parts), 0);
     tap_row("each part in its place, and images by the rule that was chosen");
     CHECK_STATUS(
         maki_count_content(

@@ -11,6 +11,7 @@ static const struct count_row { const char *name; maki_protocol protocol; const 
     { "chat: as OpenAI counts it",     MAKI_WIRE_CHAT, "{'model':'gpt-4o','messages':[{'role':'system','content':'You are a helpful assistant.'},{'role':'user','content':'hello world'}]}", "", { 10, 0, 6, 19 } },
     { "chat: tools",                   MAKI_WIRE_CHAT, "{'model':'gpt-4o','messages':[{'role':'user','content':'hello world'}],'tools':[{'type':'function','function':{'name':'f'}}]}", "", { 0, 21, 6, 30 } },
     { "responses: a string",           MAKI_WIRE_RESPONSES, "{'model':'gpt-4o','input':'hello world','instructions':'hello world'}", "", { 6, 0, 6, 15 } },
+    { "ollama: images",                MAKI_WIRE_OLLAMA, "{'model':'gpt-4o','messages':[{'role':'user','content':'hello world','images':['iVBORw0KGgoAAAANSUhEUgAAA+gAAAH0CAIAAA']}]}", "", { 0, 0, 431, 434 } },
     { "the model comes from the path", MAKI_WIRE_CHAT, "{'messages':[{'role':'user','content':'hello world'}]}", "gpt-4o", { 0, 0, 6, 9 } },
 };
 /* clang-format on */

@@ -52,6 +52,9 @@ static const struct read_row { const char *name; maki_protocol protocol; const c
     { "responses: reasoning that nothing follows", MAKI_WIRE_RESPONSES, "{'input':[{'type':'reasoning','summary':[]},{'role':'user','content':'a'},{'type':'reasoning','id':'x','summary':[]}]}",
       "  {'role':'assistant','content':[{'type':'reasoning','summary':[]}]}\n  {'role':'user','content':'a'}\n  {'role':'assistant','content':[{'type':'reasoning','id':'x','summary':[]}]}\n", "3" },
     { "responses: by reference", MAKI_WIRE_RESPONSES, "{'previous_response_id':'r','input':[{'type':'item_reference','id':'i'}]}", "  {'role':'assistant','content':[{'type':'item_reference','id':'i'}]}\n", "by_reference 1" },
+    { "responses: a conversation that the provider keeps", MAKI_WIRE_RESPONSES, "{'conversation':'conv_1','input':'다음'}", "  {'role':'user','content':'다음'}\n", "conversation='conv_1' by_reference 1" },
+    { "responses: the same as an object", MAKI_WIRE_RESPONSES, "{'input':'다음','conversation':{'name':'x','id':'conv_1'}}", "  {'role':'user','content':'다음'}\n", "conversation='conv_1' by_reference 1" },
+    { "responses: no conversation", MAKI_WIRE_RESPONSES, "{'conversation':null,'input':'다음'}", "  {'role':'user','content':'다음'}\n", "1" },
     { "responses: a prompt that the provider keeps", MAKI_WIRE_RESPONSES, "{'prompt':{'id':'p'}}", "", "by_reference 0" },
 
     /* ---- Ollama ---- */
@@ -147,6 +150,7 @@ static maki_str tell(maki_buf *out, const maki_wire_request *r)
     snprintf(number, sizeof number, "max=%llu ", (unsigned long long)r->max_tokens);
     if (r->max_tokens) maki_buf_add(out, maki_str_of(number));
     if (r->stream) maki_buf_add(out, MAKI_LIT("stream "));
+    say(out, "conversation=", r->conversation);
     if (r->by_reference) maki_buf_add(out, MAKI_LIT("by_reference "));
     snprintf(number, sizeof number, "%llu", (unsigned long long)r->messages);
     maki_buf_add(out, maki_str_of(number));
