@@ -137,20 +137,20 @@ static size_t next_line_end(maki_str text, size_t at, unsigned char lead)
 }
 
 /* The escape of a quote, a backslash or a byte below 0x20. */
-static void escaped_byte(maki_jw *w, unsigned char c)
+static inline void escaped_byte(maki_jw *w, unsigned char c)
 {
     static const char digits[] = "0123456789abcdef";
     static const char letters[] = "btn?fr"; /* for 0x08 to 0x0D; 0x0B has none */
-    char escape[] = { '\\', 'u', '0', '0', digits[c >> 4 & 15], digits[c & 15] };
-    size_t len = 2;
     if (c == '"' || c == '\\') {
-        escape[1] = (char)c;
+        byte(w, '\\');
+        byte(w, (char)c);
     } else if (c >= 0x08 && c <= 0x0D && c != 0x0B) {
-        escape[1] = letters[c - 0x08];
+        byte(w, '\\');
+        byte(w, letters[c - 0x08]);
     } else {
-        len = sizeof escape;
+        char escape[] = { '\\', 'u', '0', '0', digits[c >> 4 & 15], digits[c & 15] };
+        maki_jw_bytes(w, (maki_str){ escape, sizeof escape });
     }
-    maki_jw_bytes(w, (maki_str){ escape, len });
 }
 
 /* A short name, as most keys are: nothing in it needs an escape. */
