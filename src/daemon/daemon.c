@@ -349,6 +349,7 @@ static maki_status open_threads(maki_daemon *d, maki_err *err)
     d->recording = (maki_recording){ .env = d->env,
                                      .logger = d->logger,
                                      .metrics = &d->metrics,
+                                     .folder = d->home,
                                      .tell = maki_broadcast_tell,
                                      .tell_ctx = d->broadcast };
     maki_recording_init(&d->recording);

@@ -1,7 +1,8 @@
 /* recording.h -- is what passes being recorded?
  *
  * Recording goes off when the machine cannot (no room on the disk, no permission, no memory), and on again with
- * the first exchange that could be recorded: every exchange tries, so nobody has to switch it back.  Replies go
+ * the first exchange that could be recorded: every exchange tries, so nobody has to switch it back.  On a full
+ * disk a short one may still fit behind the end of its log; it stays off there until there is room.  Replies go
  * on either way; that is why it is said in every place where somebody may look: the log, /maki/events,
  * /maki/metrics and /maki/health.  An exchange that cannot be recorded for what it is (its body is no JSON, its
  * log is damaged) is a failure of its own and switches nothing.
@@ -20,6 +21,7 @@ typedef struct maki_recording {
     const maki_env *env;
     const maki_logger *logger;
     maki_metrics *metrics;
+    const char *folder;                     /* where it is recorded */
     void (*tell)(void *ctx, maki_str json); /* for /maki/events; may be NULL */
     void *tell_ctx;
     int64_t told[MAKI_CANCELLED + 1]; /* the loop's: when a failure was last logged, by status */
