@@ -469,12 +469,6 @@ static int run(int argc, char **argv)
         fputs(usage, stderr);
         return maki_status_exit(MAKI_INVALID);
     }
-    for (int i = 2; i < argc; i++) {
-        if (cli_is(argv[i], "--help") || cli_is(argv[i], "-h")) {
-            fputs(usage, stdout);
-            return 0;
-        }
-    }
     int failed = cli_open(&h, "history");
     if (failed) return failed;
     const char *name = argv[1];

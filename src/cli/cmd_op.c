@@ -121,6 +121,7 @@ static int run(int argc, char **argv)
         fputs(usage, stderr);
         return maki_status_exit(MAKI_INVALID);
     }
+    if (cli_is(argv[1], "--help") || cli_is(argv[1], "-h")) return fputs(usage, stdout) < 0;
     if (cli_is(argv[1], "--list") || cli_is(argv[1], "--lines")) {
         bool json = argc == 3 && cli_is(argv[1], "--list") && cli_is(argv[2], "--json");
         if (argc > 2 && !json) return cli_misuse("op", "not understood: ", argv[2]);
@@ -139,4 +140,4 @@ static int run(int argc, char **argv)
     return run_op(argv[1], argc == 3 ? argv[2] : NULL);
 }
 
-const cli_command cli_op = { "op", "any operation, JSON in, JSON out", usage, run };
+const cli_command cli_op = { "op", "any operation, JSON in, JSON out", NULL, run };

@@ -550,9 +550,6 @@ static int run(int argc, char **argv)
     arguments a = { 0 };
     measure how;
     const char *what = argc > 1 ? argv[1] : "";
-    for (int i = 2; i < argc && !cli_is(argv[i], "--"); i++) {
-        if (cli_is(argv[i], "--help") || cli_is(argv[i], "-h")) return fputs(usage, stdout) < 0;
-    }
     bool count = cli_is(what, "count"), encode = cli_is(what, "encode");
     if (!count && !encode && !cli_is(what, "decode")) {
         return cli_misuse("tokens", argc > 1 ? "there is no subcommand " : "missing: ",

@@ -105,6 +105,15 @@ static int end(int code)
     return code ? code : cli_fail("", &err);
 }
 
+/* Of a subcommand too; what stands behind -- is no option. */
+static bool asks_for_help(int argc, char **argv)
+{
+    for (int i = 0; i < argc && !cli_is(argv[i], "--"); i++) {
+        if (cli_is(argv[i], "--help") || cli_is(argv[i], "-h")) return true;
+    }
+    return false;
+}
+
 static int run(int argc, char **argv)
 {
     const char *name = argc > 1 ? argv[1] : "help";
@@ -119,9 +128,11 @@ static int run(int argc, char **argv)
     if (help) name = argv[2];
     const cli_command *command = find(name);
     if (!command) return unknown(name);
-    if (help || (argc > 2 && (cli_is(argv[2], "--help") || cli_is(argv[2], "-h")))) {
+    if (help && !command->usage) {
         char *own[] = { argv[0], "--help", NULL };
-        if (!command->usage) return command->run(2, own);
+        return command->run(2, own);
+    }
+    if (command->usage && (help || asks_for_help(argc - 2, argv + 2))) {
         fputs(command->usage, stdout);
         return 0;
     }

@@ -97,6 +97,10 @@ check 'a row of 500 MB' '"}]}' "$(printf '"'; tail -c 4 "$dir/tail" | tr -d '\n'
 rm -f "$dir/huge" "$dir/answer"
 
 # ---- the first page ---------------------------------------------------------------------------------
+for sub in 'config check' 'session list' 'history rewind' 'tokens count' 'connect claude' verify fsck demo tour doctor; do
+    out=$($maki $sub --help 2>&1); check "maki $sub --help: exit 0" 0 $?
+    has "maki $sub --help" "maki ${sub%% *}" "$out"
+done
 check 'each command stands once in the help' '' "$($maki --help | awk '/^  [a-z]/ { print $1 }' | sort | uniq -d)"
 
 # ---- a full disk, a closed pipe --------------------------------------------------------------------
