@@ -95,15 +95,34 @@ static void tell_status(maki_chat *chat, maki_str answer)
                     chat->answering[0] ? chat->answering : "not known");
 }
 
-static void tell_step(maki_chat *chat, const char *done, maki_str answer)
+/* What a step did; its tokens are those of /status before and after it, not those of the operation, which knows
+ * neither the model nor the prompt. */
+typedef struct step_told {
+    double event, removed, undone;
+    char undone_type[24];
+    double before, after; /* tokens; below 0: not known */
+} step_told;
+
+static void read_step(maki_str answer, step_told *out)
 {
-    double event = maki_chat_number(answer, "event"), removed = maki_chat_number(answer, "removed");
+    out->event = maki_chat_number(answer, "event");
+    out->removed = maki_chat_number(answer, "removed");
+    out->undone = maki_chat_number(answer, "undone");
+    text_of(answer, "undoneType", out->undone_type, sizeof out->undone_type);
+}
+
+static void tell_step(maki_chat *chat, const char *done, const step_told *step)
+{
     maki_chat_print(chat, "%s", done);
-    if (removed > 0)
-        maki_chat_print(chat, ", %.0f message%s out of view", removed, removed == 1 ? "" : "s");
-    maki_chat_print(chat, ": %.0f -> %.0f tokens (event %.0f; /undo takes it back)\n",
-                    maki_chat_number(answer, "tokensBefore"),
-                    maki_chat_number(answer, "tokensAfter"), event);
+    if (step->undone > 0)
+        maki_chat_print(chat, ": the %s of event %.0f", step->undone_type, step->undone);
+    if (step->removed > 0)
+        maki_chat_print(chat, ", %.0f message%s out of view", step->removed,
+                        plural(step->removed));
+    if (step->before >= 0 && step->after >= 0)
+        maki_chat_print(chat, "%s %.0f -> %.0f tokens", step->undone > 0 ? "," : ":", step->before,
+                        step->after);
+    maki_chat_print(chat, " (event %.0f; /undo takes it back)\n", step->event);
 }
 
 /* [[2,6],[9,9]] as "2-6, 9"; as much of it as there is room for. */
@@ -170,6 +189,27 @@ static maki_status run_op(maki_chat *chat, const maki_command *command, const ch
     maki_buf_clear(&chat->input);
     maki_command_input(command, chat->path, path, &chat->input);
     return maki_chat_ask(chat, command->row->op, answer, err);
+}
+
+static double tokens_now(maki_chat *chat)
+{
+    maki_str answer;
+    maki_err why;
+    bool known = maki_chat_status(chat, true, &answer, &why) == MAKI_OK;
+    return known ? maki_chat_number(answer, "tokens") : -1;
+}
+
+static maki_status run_step(maki_chat *chat, const maki_command *command, maki_err *err)
+{
+    maki_str answer;
+    bool json = chat->form == MAKI_SHOWING_JSON; /* the operation's own answer */
+    step_told step = { .before = json ? -1 : tokens_now(chat) };
+    maki_status st = run_op(chat, command, NULL, &answer, err);
+    if (st != MAKI_OK || told_as_json(chat, command->row->name, answer)) return st;
+    read_step(answer, &step); /* the next answer takes its room */
+    step.after = tokens_now(chat);
+    tell_step(chat, command->row->done, &step);
+    return MAKI_OK;
 }
 
 static maki_status run_fork(maki_chat *chat, const maki_command *command, maki_err *err)
@@ -301,11 +341,7 @@ static maki_status run(maki_chat *chat, const maki_command *command, bool *go_on
     case MAKI_COMMAND_RETRY: return run_retry(chat, err);
     case MAKI_COMMAND_FORK: return run_fork(chat, command, err);
     case MAKI_COMMAND_LOG: return run_log(chat, command, err);
-    case MAKI_COMMAND_STEP:
-        st = run_op(chat, command, NULL, &answer, err);
-        if (st == MAKI_OK && !told_as_json(chat, command->row->name, answer))
-            tell_step(chat, command->row->done, answer);
-        return st;
+    case MAKI_COMMAND_STEP: return run_step(chat, command, err);
     case MAKI_COMMAND_DIFF:
         st = run_op(chat, command, NULL, &answer, err);
         if (st == MAKI_OK && !told_as_json(chat, "diff", answer)) tell_diff(chat, answer);

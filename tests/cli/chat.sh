@@ -92,7 +92,12 @@ has '/pin' 'Pinned: ' "$out"
 has '/rewind' 'Rewound, 2 messages out of view' "$out"
 has '/log marks what is pinned' '     1 * user' "$out"
 has 'and what is hidden' '     3 · user' "$out"
-has '/undo' 'Undone: ' "$out"
+has '/undo says which step' 'Undone: the rewind of event ' "$out"
+figures() { grep -o "$1" <<<"$2" | grep -o '[0-9][0-9]*' | tr '\n' ' '; }
+steps=$(lines --session 歩 <<<$'海苔を巻く寿司の話を長くする\nもう一度\nagain\n/status\n/rewind 2\n/status\n/undo\n/status')
+read -r one two three <<<"$(figures '[0-9]* of [0-9]* tokens' "$steps" | awk '{print $1, $3, $5}')"
+check 'a step tells the tokens that /status tells' "$one $two $two $three " "$(figures '[0-9]* -> [0-9]* tokens' "$steps")"
+check 'and undoing it brings them back' "$one" "$three"
 has '/diff' 'B: 4 messages' "$out"
 has '/diff: what only one of them shows' 'only there: 3-4' "$out"
 has '/fork' 'Forked at message 2' "$out"
