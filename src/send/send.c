@@ -224,6 +224,5 @@ maki_status maki_send(maki_sender *s, const maki_send_request *request,
         st = pause_for(&now, nth, pause, &why, err);
         if (st != MAKI_OK) return settle(&now, st, err);
         result->retried++;
-        result->calls = 0;
     }
 }
