@@ -143,8 +143,7 @@ maki_status maki_turn_take(maki_turn_work *w, maki_err *err)
     size_t bad;
     if (q->text.len && !maki_utf8_valid(q->text, &bad))
         return maki_fail(err, MAKI_INVALID, "the message is not UTF-8 at byte %zu", bad);
-    for (size_t i = 0; st == MAKI_OK && i < q->row_count; i++)
-        st = maki_turn_add_row(w, q->rows[i], err);
+    if (q->row_count) st = maki_turn_add_rows(w, q->rows, q->row_count, err);
     if (st == MAKI_OK && q->text.len) st = maki_turn_add_text(w, q->text, err);
     if (w->result->rows) w->result->asked = w->result->last - w->result->rows + 1;
     return st;
