@@ -117,8 +117,7 @@ static void tell_step(maki_chat *chat, const char *done, const step_told *step)
     if (step->undone > 0)
         maki_chat_print(chat, ": the %s of event %.0f", step->undone_type, step->undone);
     if (step->removed > 0)
-        maki_chat_print(chat, ", %.0f message%s out of view", step->removed,
-                        plural(step->removed));
+        maki_chat_print(chat, ", %.0f message%s out of view", step->removed, plural(step->removed));
     if (step->before >= 0 && step->after >= 0)
         maki_chat_print(chat, "%s %.0f -> %.0f tokens", step->undone > 0 ? "," : ":", step->before,
                         step->after);
@@ -265,6 +264,15 @@ typedef struct listing {
     uint64_t from; /* the first to be told */
 } listing;
 
+/* Nothing that a terminal would obey: U+0000 to U+001F, and U+007F to U+009F, which are C2 80 and so on. */
+static void blank_controls(char *text)
+{
+    for (unsigned char *at = (unsigned char *)text; *at; at++) {
+        if (at[0] < 0x20 || at[0] == 0x7f) at[0] = ' ';
+        if (at[0] == 0xc2 && at[1] >= 0x80 && at[1] < 0xa0) at[0] = at[1] = ' ';
+    }
+}
+
 static maki_status tell_message(void *ctx, const maki_message *m, maki_err *err)
 {
     listing *l = ctx;
@@ -272,14 +280,14 @@ static maki_status tell_message(void *ctx, const maki_message *m, maki_err *err)
     (void)err;
     if (m->seq == 0 || m->seq < l->from) return MAKI_OK;
     text_of(m->json, "content", text, 80);
-    for (char *at = text; *at; at++) {
-        if ((unsigned char)*at < 0x20 || *at == 0x7f) *at = ' ';
-    }
+    text_of(m->json, "role", role, sizeof role);
+    blank_controls(text);
+    blank_controls(role);
     maki_chat_print(l->chat, "%6llu%s %-9s %s\n", (unsigned long long)m->seq,
                     m->hidden   ? " ·"
                     : m->pinned ? " *"
                                 : "  ",
-                    text_of(m->json, "role", role, sizeof role), text[0] ? text : "[...]");
+                    role, text[0] ? text : "[...]");
     return MAKI_OK;
 }
 

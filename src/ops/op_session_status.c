@@ -47,8 +47,8 @@ typedef struct noticed {
     maki_arena *arena;
     step *steps;
     size_t count, room;
-    double system, tools; /* tokens of the newest request's, in o200k_base */
-    const char *model;    /* that it is counted for */
+    double system, tools;         /* tokens of the newest request's, in o200k_base */
+    const char *model;            /* that it is counted for */
     maki_calibration calibration; /* what its replies taught */
 } noticed;
 

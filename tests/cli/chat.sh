@@ -93,6 +93,8 @@ has '/rewind' 'Rewound, 2 messages out of view' "$out"
 has '/log marks what is pinned' '     1 * user' "$out"
 has 'and what is hidden' '     3 · user' "$out"
 has '/undo says which step' 'Undone: the rewind of event ' "$out"
+out2=$(lines --session 制御 <<<$'a\u009b31mb\n/log')
+has '/log: no control characters' ' user      a  31mb' "$out2"
 figures() { grep -o "$1" <<<"$2" | grep -o '[0-9][0-9]*' | tr '\n' ' '; }
 steps=$(lines --session 歩 <<<$'海苔を巻く寿司の話を長くする\nもう一度\nagain\n/status\n/rewind 2\n/status\n/undo\n/status')
 read -r one two three <<<"$(figures '[0-9]* of [0-9]* tokens' "$steps" | awk '{print $1, $3, $5}')"
