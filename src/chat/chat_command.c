@@ -152,8 +152,9 @@ static void tell_moment(maki_chat *chat, maki_str answer, char letter)
     maki_json_get(answer, maki_str_of(only), &ranges);
     double count = maki_chat_number(answer, messages);
     ranges_in(ranges, text, sizeof text);
-    maki_chat_print(chat, "%c: %.0f message%s, %.0f tokens; only there: %s\n", letter, count,
-                    plural(count), maki_chat_number(answer, tokens), text[0] ? text : "nothing");
+    maki_chat_print(chat, "%c: %.0f message%s, %.0f tokens of o200k_base; only there: %s\n", letter,
+                    count, plural(count), maki_chat_number(answer, tokens),
+                    text[0] ? text : "nothing");
 }
 
 static void tell_diff(maki_chat *chat, maki_str answer)

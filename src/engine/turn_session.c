@@ -11,6 +11,7 @@
 #include "store/limit.h"
 #include "store/resolve.h"
 #include "store/transcript.h"
+#include "wire/row.h"
 
 enum { SETTING_MAX = MAKI_ID_MAX + 80 };
 
@@ -114,8 +115,7 @@ static maki_status read_wishes(maki_turn_work *w, maki_err *err)
 {
     maki_str thinking = override_of(w, "thinking"), most = override_of(w, "maxTokens");
     w->max_tokens = w->request->max_tokens;
-    if (!w->max_tokens && most.len && maki_json_double(most) >= 1)
-        w->max_tokens = (uint64_t)maki_json_double(most);
+    if (!w->max_tokens) w->max_tokens = maki_count_of(most);
     w->thinking = w->request->thinking;
     if (w->thinking != MAKI_THINKING_UNSET) return MAKI_OK;
     maki_str level =

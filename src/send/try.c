@@ -1,6 +1,7 @@
 /* try.c -- see try.h. */
 #include "send/try.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -153,8 +154,10 @@ static void note(maki_try *t)
     r->stop = stop_of(r->stop_word, r->calls);
     r->usage = said->usage;
     r->garbage = said->garbage;
-    r->has_cost = cost.len && maki_json_kind_of(cost) == MAKI_JSON_NUMBER;
-    if (r->has_cost) r->cost = maki_json_double(cost);
+    bool number = cost.len && maki_json_kind_of(cost) == MAKI_JSON_NUMBER;
+    double value = number ? maki_json_double(cost) : -1;
+    r->has_cost = value >= 0 && isfinite(value);
+    r->cost = r->has_cost ? value : 0;
 }
 
 static maki_status read_reply(maki_try *t, maki_err *err)
