@@ -100,6 +100,11 @@ steps=$(lines --session 歩 <<<$'海苔を巻く寿司の話を長くする\nも
 read -r one two three <<<"$(figures '[0-9]* of [0-9]* tokens' "$steps" | awk '{print $1, $3, $5}')"
 check 'a step tells the tokens that /status tells' "$one $two $two $three " "$(figures '[0-9]* -> [0-9]* tokens' "$steps")"
 check 'and undoing it brings them back' "$one" "$three"
+long=$(printf '海苔を巻く寿司 %.0s' {1..200})
+for i in 1 2 3; do chat -p "$long $i" --session 単位 >/dev/null; done
+sent=$(chat -p "$long fake:key" --json --session 単位 | tail -1 | grep -o '"contextTokens":[0-9]*' | grep -o '[0-9]*')
+told=$(lines --session 単位 <<<'/status' | grep -o '[0-9]* of [0-9]* tokens' | cut -d' ' -f1)
+check "what was sent and /status, in the same unit ($sent, $told)" near "$([ $((sent > told ? sent - told : told - sent)) -le 8 ] && echo near)"
 has '/diff' 'B: 4 messages' "$out"
 has '/diff: what only one of them shows' 'only there: 3-4' "$out"
 has '/fork' 'Forked at message 2' "$out"
