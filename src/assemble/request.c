@@ -261,10 +261,6 @@ maki_status maki_request_protocol(maki_str name, maki_protocol *out, maki_err *e
 
 /* ---- the whole ------------------------------------------------------------------------------------------- */
 
-enum {
-    ROOM = 128 << 10
-}; /* a sink is mostly a file, where every piece costs a call of the system */
-
 static maki_status write_all(writing *wr, maki_sink sink)
 {
     maki_behind behind;

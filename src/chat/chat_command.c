@@ -95,15 +95,33 @@ static void tell_status(maki_chat *chat, maki_str answer)
                     chat->answering[0] ? chat->answering : "not known");
 }
 
-static void tell_step(maki_chat *chat, const char *done, maki_str answer)
+/* What a step did; its tokens are those of /status before and after it, not those of the operation, which knows
+ * neither the model nor the prompt. */
+typedef struct step_told {
+    double event, removed, undone;
+    char undone_type[24];
+    double before, after; /* tokens; below 0: not known */
+} step_told;
+
+static void read_step(maki_str answer, step_told *out)
 {
-    double event = maki_chat_number(answer, "event"), removed = maki_chat_number(answer, "removed");
+    out->event = maki_chat_number(answer, "event");
+    out->removed = maki_chat_number(answer, "removed");
+    out->undone = maki_chat_number(answer, "undone");
+    text_of(answer, "undoneType", out->undone_type, sizeof out->undone_type);
+}
+
+static void tell_step(maki_chat *chat, const char *done, const step_told *step)
+{
     maki_chat_print(chat, "%s", done);
-    if (removed > 0)
-        maki_chat_print(chat, ", %.0f message%s out of view", removed, removed == 1 ? "" : "s");
-    maki_chat_print(chat, ": %.0f -> %.0f tokens (event %.0f; /undo takes it back)\n",
-                    maki_chat_number(answer, "tokensBefore"),
-                    maki_chat_number(answer, "tokensAfter"), event);
+    if (step->undone > 0)
+        maki_chat_print(chat, ": the %s of event %.0f", step->undone_type, step->undone);
+    if (step->removed > 0)
+        maki_chat_print(chat, ", %.0f message%s out of view", step->removed, plural(step->removed));
+    if (step->before >= 0 && step->after >= 0)
+        maki_chat_print(chat, "%s %.0f -> %.0f tokens", step->undone > 0 ? "," : ":", step->before,
+                        step->after);
+    maki_chat_print(chat, " (event %.0f; /undo takes it back)\n", step->event);
 }
 
 /* [[2,6],[9,9]] as "2-6, 9"; as much of it as there is room for. */
@@ -134,8 +152,9 @@ static void tell_moment(maki_chat *chat, maki_str answer, char letter)
     maki_json_get(answer, maki_str_of(only), &ranges);
     double count = maki_chat_number(answer, messages);
     ranges_in(ranges, text, sizeof text);
-    maki_chat_print(chat, "%c: %.0f message%s, %.0f tokens; only there: %s\n", letter, count,
-                    plural(count), maki_chat_number(answer, tokens), text[0] ? text : "nothing");
+    maki_chat_print(chat, "%c: %.0f message%s, %.0f tokens of o200k_base; only there: %s\n", letter,
+                    count, plural(count), maki_chat_number(answer, tokens),
+                    text[0] ? text : "nothing");
 }
 
 static void tell_diff(maki_chat *chat, maki_str answer)
@@ -170,6 +189,27 @@ static maki_status run_op(maki_chat *chat, const maki_command *command, const ch
     maki_buf_clear(&chat->input);
     maki_command_input(command, chat->path, path, &chat->input);
     return maki_chat_ask(chat, command->row->op, answer, err);
+}
+
+static double tokens_now(maki_chat *chat)
+{
+    maki_str answer;
+    maki_err why;
+    bool known = maki_chat_status(chat, true, &answer, &why) == MAKI_OK;
+    return known ? maki_chat_number(answer, "tokens") : -1;
+}
+
+static maki_status run_step(maki_chat *chat, const maki_command *command, maki_err *err)
+{
+    maki_str answer;
+    bool json = chat->form == MAKI_SHOWING_JSON; /* the operation's own answer */
+    step_told step = { .before = json ? -1 : tokens_now(chat) };
+    maki_status st = run_op(chat, command, NULL, &answer, err);
+    if (st != MAKI_OK || told_as_json(chat, command->row->name, answer)) return st;
+    read_step(answer, &step); /* the next answer takes its room */
+    step.after = tokens_now(chat);
+    tell_step(chat, command->row->done, &step);
+    return MAKI_OK;
 }
 
 static maki_status run_fork(maki_chat *chat, const maki_command *command, maki_err *err)
@@ -225,6 +265,15 @@ typedef struct listing {
     uint64_t from; /* the first to be told */
 } listing;
 
+/* Nothing that a terminal would obey: U+0000 to U+001F, and U+007F to U+009F, which are C2 80 and so on. */
+static void blank_controls(char *text)
+{
+    for (unsigned char *at = (unsigned char *)text; *at; at++) {
+        if (at[0] < 0x20 || at[0] == 0x7f) at[0] = ' ';
+        if (at[0] == 0xc2 && at[1] >= 0x80 && at[1] < 0xa0) at[0] = at[1] = ' ';
+    }
+}
+
 static maki_status tell_message(void *ctx, const maki_message *m, maki_err *err)
 {
     listing *l = ctx;
@@ -232,14 +281,14 @@ static maki_status tell_message(void *ctx, const maki_message *m, maki_err *err)
     (void)err;
     if (m->seq == 0 || m->seq < l->from) return MAKI_OK;
     text_of(m->json, "content", text, 80);
-    for (char *at = text; *at; at++) {
-        if ((unsigned char)*at < 0x20 || *at == 0x7f) *at = ' ';
-    }
+    text_of(m->json, "role", role, sizeof role);
+    blank_controls(text);
+    blank_controls(role);
     maki_chat_print(l->chat, "%6llu%s %-9s %s\n", (unsigned long long)m->seq,
                     m->hidden   ? " ·"
                     : m->pinned ? " *"
                                 : "  ",
-                    text_of(m->json, "role", role, sizeof role), text[0] ? text : "[...]");
+                    role, text[0] ? text : "[...]");
     return MAKI_OK;
 }
 
@@ -301,11 +350,7 @@ static maki_status run(maki_chat *chat, const maki_command *command, bool *go_on
     case MAKI_COMMAND_RETRY: return run_retry(chat, err);
     case MAKI_COMMAND_FORK: return run_fork(chat, command, err);
     case MAKI_COMMAND_LOG: return run_log(chat, command, err);
-    case MAKI_COMMAND_STEP:
-        st = run_op(chat, command, NULL, &answer, err);
-        if (st == MAKI_OK && !told_as_json(chat, command->row->name, answer))
-            tell_step(chat, command->row->done, answer);
-        return st;
+    case MAKI_COMMAND_STEP: return run_step(chat, command, err);
     case MAKI_COMMAND_DIFF:
         st = run_op(chat, command, NULL, &answer, err);
         if (st == MAKI_OK && !told_as_json(chat, "diff", answer)) tell_diff(chat, answer);

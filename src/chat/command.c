@@ -119,26 +119,26 @@ maki_status maki_command_parse(maki_str line, maki_command *out, maki_err *err)
     return MAKI_OK;
 }
 
-static void write_moment(maki_jw *w, maki_str text)
-{
-    const char *colon = memchr(text.ptr, ':', text.len);
-    size_t at = colon ? (size_t)(colon - text.ptr) : text.len;
-    maki_jw_object(w);
-    maki_jw_key(w, MAKI_LIT("seq"));
-    maki_jw_raw(w, maki_str_to(text, at));
-    if (colon) {
-        maki_jw_key(w, MAKI_LIT("ev"));
-        maki_jw_raw(w, maki_str_from(text, at + 1));
-    }
-    maki_jw_end_object(w);
-}
-
 /* As JSON has it: without zeros before it. */
 static maki_str without_zeros(maki_str number)
 {
     while (number.len > 1 && number.ptr[0] == '0')
         number = maki_str_from(number, 1);
     return number;
+}
+
+static void write_moment(maki_jw *w, maki_str text)
+{
+    const char *colon = memchr(text.ptr, ':', text.len);
+    size_t at = colon ? (size_t)(colon - text.ptr) : text.len;
+    maki_jw_object(w);
+    maki_jw_key(w, MAKI_LIT("seq"));
+    maki_jw_raw(w, without_zeros(maki_str_to(text, at)));
+    if (colon) {
+        maki_jw_key(w, MAKI_LIT("ev"));
+        maki_jw_raw(w, without_zeros(maki_str_from(text, at + 1)));
+    }
+    maki_jw_end_object(w);
 }
 
 void maki_command_input(const maki_command *command, const char *conversation, const char *path,

@@ -139,7 +139,11 @@ static maki_status chat_in_terminal(maki_chat *chat, const maki_env *env, maki_e
     maki_chat_greet(chat);
     while (go_on) {
         switch (read_message(chat, editor, &message)) {
-        case MAKI_EDITOR_LINE: maki_chat_line(chat, maki_buf_str(&message), &go_on); break;
+        case MAKI_EDITOR_LINE:
+            st = maki_buf_status(&message, err); /* nothing is sent that is a part only */
+            if (st == MAKI_OK) maki_chat_line(chat, maki_buf_str(&message), &go_on);
+            go_on = go_on && st == MAKI_OK;
+            break;
         case MAKI_EDITOR_INTERRUPTED: break;
         case MAKI_EDITOR_LEAVING: printf("Ctrl-D or /quit leaves.\n"); break;
         case MAKI_EDITOR_END: go_on = false; break;
@@ -149,7 +153,7 @@ static maki_status chat_in_terminal(maki_chat *chat, const maki_env *env, maki_e
     maki_chat_part(chat);
     maki_editor_close(editor);
     maki_buf_free(&message);
-    return MAKI_OK;
+    return st;
 }
 
 /* ---- which of them --------------------------------------------------------------------------------- */

@@ -66,8 +66,8 @@ static maki_status show_delta(maki_showing *s, const maki_delta *piece, maki_err
     if (st != MAKI_OK) return st;
     if (piece->kind == MAKI_DELTA_TEXT) return maki_markdown_add(&s->text, piece->text, err);
     char line[120];
-    snprintf(line, sizeof line, "\n\n`calls %.*s`\n",
-             (int)(piece->text.len < 80 ? piece->text.len : 80), piece->text.ptr);
+    maki_str name = maki_utf8_cut(piece->text, 80);
+    snprintf(line, sizeof line, "\n\n`calls %.*s`\n", (int)name.len, name.ptr);
     return maki_markdown_add(&s->text, maki_str_of(line), err);
 }
 
@@ -189,7 +189,7 @@ static maki_status write_end(maki_showing *s, maki_status st, const maki_err *fa
     put_number(&w, "last", (double)r->last);
     put_number(&w, "inputTokens", (double)r->usage.input);
     put_number(&w, "outputTokens", (double)r->usage.output);
-    put_number(&w, "contextTokens", floor(r->tokens + 0.5));
+    put_number(&w, "contextTokens", round(r->tokens));
     put_number(&w, "window", r->window);
     if (r->has_cost) put_number(&w, "cost", r->cost);
     return end_line(&w);
@@ -234,8 +234,8 @@ static maki_status on_managing(void *ctx, const maki_manage_report *done, maki_e
         maki_jw w;
         begin_line(&w, s->out, "managing", err);
         put_text(&w, "action", maki_str_of(done ? done->action : "begins"));
-        if (done) put_number(&w, "tokensBefore", done->tokens_before);
-        if (done) put_number(&w, "tokensAfter", done->tokens_after);
+        if (done) put_number(&w, "tokensBefore", round(done->tokens_before));
+        if (done) put_number(&w, "tokensAfter", round(done->tokens_after));
         return end_line(&w);
     }
     if (!done) return note(s, "making room in the window ...\n", err);

@@ -238,7 +238,7 @@ static void print_fields(maki_str answer)
 static void print_done(const sub_row *sub, maki_str answer)
 {
     cli_style s = cli_style_of(STDOUT_FILENO);
-    maki_str path;
+    maki_str path, type; /* the type is a plain word */
     if (maki_json_get(answer, MAKI_LIT("path"), &path)) {
         printf("%s at message %.0f into %.*s.\n", sub->done, number_in(answer, "seq"),
                (int)path.len, path.ptr);
@@ -246,7 +246,11 @@ static void print_done(const sub_row *sub, maki_str answer)
     }
     double event = number_in(answer, "event"), removed = number_in(answer, "removed");
     double kept = number_in(answer, "factsKept"), facts = kept + number_in(answer, "factsLost");
-    printf("%s%s%s (event %.0f)", s.green, sub->done, s.off, event);
+    printf("%s%s%s", s.green, sub->done, s.off);
+    if (maki_json_get(answer, MAKI_LIT("undoneType"), &type))
+        printf(": the %.*s of event %.0f", (int)type.len - 2, type.ptr + 1,
+               number_in(answer, "undone"));
+    printf(" (event %.0f)", event);
     if (removed > 0) printf(": %.0f message%s out of view", removed, removed == 1 ? "" : "s");
     if (facts > 0) printf(", %.0f of %.0f facts kept", kept, facts);
     printf(", %.0f -> %.0f tokens. maki history undo PATH %.0f takes it back.",

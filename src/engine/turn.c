@@ -9,7 +9,7 @@
 #include "engine/turn_inside.h"
 
 enum {
-    SMALL = 64 << 20,   /* memory for the small things of a turn, what tools are given among them */
+    SMALL = 64 << 20,   /* memory for the small things of a turn */
     OVERFLOWS_MOST = 3, /* requests that may follow one that was too long */
     ROUNDS_USUAL = 50
 };

@@ -42,8 +42,9 @@ typedef struct maki_turns maki_turns;
 
 /* All of it is borrowed until maki_turns_close. */
 typedef struct maki_turns_options {
-    const maki_env
-        *env; /* with `background` its allocator, clock and files are used by two threads */
+    /* Used by two threads: by one that writes a long request (base/behind.h), its allocator and files; by one that
+     * prepares a summary, all of it, and the configuration, the logger and `sleep` too. */
+    const maki_env *env;
     const maki_config *config;
     const char *home;           /* the state folder; NULL: maki_home */
     const maki_logger *logger;  /* or NULL */

@@ -114,6 +114,9 @@ void maki_turn_hear_window(maki_turn_work *w); /* the error at hand, if it tells
 void maki_turn_test_window(maki_turn_work *w); /* a reply came: was its request larger? */
 
 /* turn_record.c: rows and events. */
+/* All of them or none. */
+maki_status maki_turn_add_rows(maki_turn_work *w, const maki_str *rows, size_t count,
+                               maki_err *err);
 maki_status maki_turn_add_row(maki_turn_work *w, maki_str row, maki_err *err);
 maki_status maki_turn_add_text(maki_turn_work *w, maki_str text, maki_err *err);
 /* An event; the object in `made` is open still. */

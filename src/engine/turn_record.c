@@ -34,15 +34,22 @@ static void put_count(maki_jw *w, const char *name, uint64_t count)
 
 /* ---- rows -------------------------------------------------------------------------------------------------- */
 
-maki_status maki_turn_add_row(maki_turn_work *w, maki_str row, maki_err *err)
+maki_status maki_turn_add_rows(maki_turn_work *w, const maki_str *rows, size_t count, maki_err *err)
 {
     maki_turn_result *r = w->result;
     maki_change change;
-    maki_status st = maki_conv_append(w->conv, NULL, &row, 1, &change, err);
+    maki_status st = maki_conv_append(w->conv, NULL, rows, count, &change, err);
     if (st != MAKI_OK) return st;
-    r->rows++;
+    r->rows += count;
     r->last = change.seq;
-    return w->calls->on_row ? w->calls->on_row(w->calls->ctx, change.seq, row, err) : MAKI_OK;
+    for (size_t i = 0; st == MAKI_OK && w->calls->on_row && i < count; i++)
+        st = w->calls->on_row(w->calls->ctx, change.seq - count + 1 + i, rows[i], err);
+    return st;
+}
+
+maki_status maki_turn_add_row(maki_turn_work *w, maki_str row, maki_err *err)
+{
+    return maki_turn_add_rows(w, &row, 1, err);
 }
 
 maki_status maki_turn_add_text(maki_turn_work *w, maki_str text, maki_err *err)
@@ -266,9 +273,10 @@ static void add_up(maki_turn_result *r)
     if (sent->has_cost) r->cost += sent->cost;
 }
 
-/* Calls are calls, also where a server does not say why it stopped. */
+/* Calls are calls, also where a server does not say why it stopped; without them there is nothing to go on with. */
 static maki_stop stop_of(const maki_send_result *sent)
 {
+    if (sent->stop == MAKI_STOP_CALLS && !sent->calls) return MAKI_STOP_END;
     bool said = sent->stop != MAKI_STOP_NONE && sent->stop != MAKI_STOP_OTHER;
     return said || !sent->calls ? sent->stop : MAKI_STOP_CALLS;
 }

@@ -170,10 +170,12 @@ static maki_status tell(maki_turn_work *w, const maki_manage_report *report, mak
     maki_turn_result *r = w->result;
     if (report->run == 0) return MAKI_OK;
     r->managed = *report;
+    r->managed.tokens_before *= w->factor; /* like all that the result tells: the model's tokens */
+    r->managed.tokens_after *= w->factor;
     r->runs++;
     r->cost += report->cost;
     r->has_cost |= report->cost > 0;
-    return w->calls->on_managing ? w->calls->on_managing(w->calls->ctx, report, err) : MAKI_OK;
+    return w->calls->on_managing ? w->calls->on_managing(w->calls->ctx, &r->managed, err) : MAKI_OK;
 }
 
 /* Nothing is sent that cannot be read. */

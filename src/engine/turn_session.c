@@ -11,6 +11,7 @@
 #include "store/limit.h"
 #include "store/resolve.h"
 #include "store/transcript.h"
+#include "wire/row.h"
 
 enum { SETTING_MAX = MAKI_ID_MAX + 80 };
 
@@ -114,8 +115,7 @@ static maki_status read_wishes(maki_turn_work *w, maki_err *err)
 {
     maki_str thinking = override_of(w, "thinking"), most = override_of(w, "maxTokens");
     w->max_tokens = w->request->max_tokens;
-    if (!w->max_tokens && most.len && maki_json_double(most) >= 1)
-        w->max_tokens = (uint64_t)maki_json_double(most);
+    if (!w->max_tokens) w->max_tokens = maki_count_of(most);
     w->thinking = w->request->thinking;
     if (w->thinking != MAKI_THINKING_UNSET) return MAKI_OK;
     maki_str level =
@@ -143,8 +143,7 @@ maki_status maki_turn_take(maki_turn_work *w, maki_err *err)
     size_t bad;
     if (q->text.len && !maki_utf8_valid(q->text, &bad))
         return maki_fail(err, MAKI_INVALID, "the message is not UTF-8 at byte %zu", bad);
-    for (size_t i = 0; st == MAKI_OK && i < q->row_count; i++)
-        st = maki_turn_add_row(w, q->rows[i], err);
+    if (q->row_count) st = maki_turn_add_rows(w, q->rows, q->row_count, err);
     if (st == MAKI_OK && q->text.len) st = maki_turn_add_text(w, q->text, err);
     if (w->result->rows) w->result->asked = w->result->last - w->result->rows + 1;
     return st;

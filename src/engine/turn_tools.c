@@ -11,14 +11,16 @@
 #include "history/message.h"
 #include "wire/piece.h"
 
-enum { RESULT_MAX = 64 << 20 };
+enum { RESULT_MAX = 64 << 20, CALL_MAX = 64 << 20 };
 
 maki_status maki_turn_each_reply(maki_turn_work *w, maki_reply_row_fn fn, maki_err *err)
 {
     maki_str rest;
     maki_status st = maki_spool_text(&w->reply, &rest, err);
     while (st == MAKI_OK && rest.len) {
-        size_t n = (size_t)((const char *)memchr(rest.ptr, '\0', rest.len) - rest.ptr);
+        const char *end = memchr(rest.ptr, '\0', rest.len);
+        if (!end) break; /* the spool took only a part of it */
+        size_t n = (size_t)(end - rest.ptr);
         st = fn(w, maki_str_to(rest, n), err);
         rest = maki_str_from(rest, n + 1);
     }
@@ -112,13 +114,14 @@ static maki_status run_call(maki_turn_work *w, const maki_piece *piece, maki_err
 {
     bool failed = false;
     maki_buf text = maki_buf_new(w->options->env->alloc, RESULT_MAX);
+    maki_arena arena =
+        maki_arena_new(w->options->env->alloc, CALL_MAX); /* a turn may have many calls */
     bool quoted = maki_is_string(piece->input);
-    maki_turn_call call = {
-        .name = maki_json_text(piece->name, &w->arena),
-        .input = quoted ? maki_json_text(piece->input, &w->arena) : piece->input,
-        .id = piece->id.len ? maki_json_text(piece->id, &w->arena) : (maki_str){ "", 0 }
-    };
-    maki_status st = maki_arena_status(&w->arena, err);
+    maki_turn_call call = { .name = maki_json_text(piece->name, &arena),
+                            .input = quoted ? maki_json_text(piece->input, &arena) : piece->input,
+                            .id = piece->id.len ? maki_json_text(piece->id, &arena)
+                                                : (maki_str){ "", 0 } };
+    maki_status st = maki_arena_status(&arena, err);
     if (st == MAKI_OK && maki_turn_cancelled(w))
         st = maki_fail(err, MAKI_CANCELLED, "it was cancelled");
     if (st == MAKI_OK) st = w->calls->on_call(w->calls->ctx, &call, &text, &failed, err);
@@ -126,6 +129,7 @@ static maki_status run_call(maki_turn_work *w, const maki_piece *piece, maki_err
     if (st == MAKI_OK) st = add_result(w, piece, maki_buf_str(&text), failed, err);
     if (st == MAKI_OK) w->result->calls++;
     maki_buf_free(&text);
+    maki_arena_free(&arena);
     return st;
 }
 

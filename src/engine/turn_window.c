@@ -64,4 +64,6 @@ void maki_turn_test_window(maki_turn_work *w)
     if ((double)w->result->sent.usage.input <= w->figures.window) return;
     if (kept) kept->tokens = 0;
     w->figures.window = w->window;
+    w->result->window = w->window;
+    w->result->allowed = maki_figures_allowed(w->window, w->figures.max_tokens);
 }

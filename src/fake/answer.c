@@ -130,6 +130,7 @@ maki_status fake_answer_make(const fake_ask *ask, const fake_mood *mood, maki_ar
     } else {
         answer.text = joined(words->before, shortened(ask->said), words->after, arena);
     }
+    answer.stop = mood->stop;
     if (mood->say.len) answer.text = decoded(mood->say, arena);
     *out = answer;
     return maki_arena_status(arena, err);

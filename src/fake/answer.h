@@ -10,6 +10,7 @@ typedef struct fake_answer {
     maki_str text;
     maki_str tool;      /* the tool to call; len 0: none */
     maki_str arguments; /* of it: an object, or with `custom` plain text */
+    maki_str stop;      /* OpenAI's chat: why it stopped; len 0: as it did */
     bool custom;        /* Responses: a tool that takes text */
 } fake_answer;
 

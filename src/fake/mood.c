@@ -113,7 +113,8 @@ static bool read_valued(maki_str word, fake_mood *mood)
     if (read_text(word, "say:", &mood->say) || read_text(word, "after:", &mood->after) ||
         read_text(word, "afterms:", &mood->after_ms) || read_text(word, "words:", &mood->words) ||
         read_text(word, "reset:", &mood->reset) || read_text(word, "again:", &mood->again) ||
-        read_text(word, "delay:", &mood->delay)) {
+        read_text(word, "delay:", &mood->delay) || read_text(word, "stop:", &mood->stop) ||
+        read_text(word, "id:", &mood->id)) {
         return true;
     }
     if (read_amount(word, "slow:", &n)) {

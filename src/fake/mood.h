@@ -7,6 +7,7 @@
  *     text                 say something: the default
  *     think                the same, with reasoning before it
  *     say:TEXT             say that; percent-encoded, so that it is one word
+ *     stop:WORD            why it stopped, in place of the usual (OpenAI's chat only)
  *     tool:NAME {...}      call that tool with these arguments; once it answered, say something
  *     agent PATH           call whichever offered tool reads a file, to read PATH
  *     slow:MS              that long before each event
@@ -19,7 +20,7 @@
  *     words:TEXT           with an error: its words, percent-encoded
  *     after:TEXT           with an error: its Retry-After, percent-encoded ("never": without); afterms:TEXT its
  *                          retry-after-ms, reset:TEXT x-ratelimit-reset, again:TEXT x-should-retry, delay:TEXT what
- *                          Gemini has in the body
+ *                          Gemini has in the body, id:TEXT its request-id, whatever bytes
  *     fail:N               the error `busy` in a stream, after N events
  *     first:N              all this for the first N requests in these very words; then just text
  *     garbage              bytes that are neither JSON nor events
@@ -70,6 +71,7 @@ typedef struct fake_mood {
     maki_str words;           /* of an error, percent-encoded; len 0: the provider's own */
     maki_str after, after_ms; /* percent-encoded; len 0: the usual */
     maki_str reset, again, delay;
+    maki_str stop, id;  /* len 0: the usual */
     maki_str say;       /* percent-encoded; len 0: what the fake provider thinks of itself */
     maki_str tool;      /* FAKE_TOOL: its name */
     maki_str arguments; /* FAKE_TOOL: an object; FAKE_AGENT: the path */

@@ -14,6 +14,12 @@ static void usage(maki_buf *out, const fake_ask *ask, const fake_answer *answer)
                in, made, in + made, (int64_t)(answer->reasoning.len / 4));
 }
 
+static maki_str stop_word(const fake_answer *answer)
+{
+    if (answer->stop.len) return answer->stop;
+    return answer->tool.len ? MAKI_LIT("tool_calls") : MAKI_LIT("stop");
+}
+
 static void whole(maki_buf *out, const fake_ask *ask, const fake_answer *answer)
 {
     fake_write(out,
@@ -27,8 +33,8 @@ static void whole(maki_buf *out, const fake_ask *ask, const fake_answer *answer)
                    "{'name':%t,'arguments':%t}}]",
                    ask->seed, answer->tool, answer->arguments);
     }
-    fake_write(out, ",'refusal':null},'logprobs':null,'finish_reason':%t}],'usage':",
-               answer->tool.len ? MAKI_LIT("tool_calls") : MAKI_LIT("stop"));
+    fake_write(out,
+               ",'refusal':null},'logprobs':null,'finish_reason':%t}],'usage':", stop_word(answer));
     usage(out, ask, answer);
     fake_write(out, ",'service_tier':'default','system_fingerprint':'fp_fake'}\n");
 }
@@ -84,8 +90,7 @@ static void stream(maki_buf *out, const fake_ask *ask, const fake_answer *answer
     }
     if (answer->tool.len) call(out, ask, answer);
     open_chunk(out, ask);
-    fake_write(out, "{'index':0,'delta':{},'logprobs':null,'finish_reason':%t}",
-               answer->tool.len ? MAKI_LIT("tool_calls") : MAKI_LIT("stop"));
+    fake_write(out, "{'index':0,'delta':{},'logprobs':null,'finish_reason':%t}", stop_word(answer));
     end_chunk(out, ask);
     if (ask->wants_usage) {
         open_chunk(out, ask);

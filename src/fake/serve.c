@@ -274,6 +274,7 @@ static void answer_error(fake_request *r, fake_error error, const char *words)
         maki_str text;
     } more[] = { { "Retry-After", maki_str_is(after, MAKI_LIT("never")) ? MAKI_LIT("") : after },
                  { "retry-after-ms", mood->after_ms },
+                 { "request-id", mood->id },
                  { "x-ratelimit-reset", mood->reset },
                  { "x-should-retry", mood->again } };
     snprintf(fields, sizeof fields, "%s", json_fields);

@@ -91,6 +91,8 @@ static maki_status try_once(maki_conv *conv, const unsigned char *expect, maki_d
     /* It is done: that its effect cannot be told now must not look as if it had failed. */
     if (maki_conv_total_now(conv, &after, NULL) != MAKI_OK) after = before;
     out->seq = maki_log_last(conv->log);
+    out->undone = d.undone;
+    out->undone_type = d.undone_type;
     memcpy(out->head, maki_log_head(conv->log), MAKI_CHAIN_LEN);
     out->removed = before.messages > after.messages ? before.messages - after.messages : 0;
     out->tokens_before = before.tokens;

@@ -14,6 +14,8 @@ typedef struct maki_decided {
     maki_buf fields;
     const maki_str *rows;
     size_t row_count;
+    uint64_t undone; /* the event that it makes void; 0: none */
+    const char *undone_type;
 } maki_decided;
 
 /* Decide on the present view.  May be called again when the head has moved. */

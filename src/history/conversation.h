@@ -113,7 +113,9 @@ typedef struct maki_change {
     uint64_t event; /* 0: no event was needed */
     uint64_t seq;   /* the newest message afterwards */
     unsigned char head[MAKI_CHAIN_LEN];
-    uint64_t removed; /* messages hidden */
+    uint64_t removed;        /* messages hidden */
+    uint64_t undone;         /* the event that was made void; 0: none was */
+    const char *undone_type; /* its type; a constant */
     uint64_t tokens_before, tokens_after;
     bool estimated; /* these two */
     /* Of a condense; the cost also when it failed after all. */

@@ -329,6 +329,14 @@ static bool undoable(const maki_event *e)
     return e->type != MAKI_EVENT_FORK && e->type != MAKI_EVENT_DAMAGE;
 }
 
+static void make_void(maki_decided *out, uint64_t ev, maki_event_type type)
+{
+    out->type = "undo";
+    out->undone = ev;
+    out->undone_type = maki_event_name(type);
+    maki_decided_number(out, "target", ev);
+}
+
 /* The newest that counts; one that cannot be undone before an older one is passed over. */
 static maki_status undo_newest(maki_conv *conv, maki_decided *out, maki_err *err)
 {
@@ -338,11 +346,9 @@ static maki_status undo_newest(maki_conv *conv, maki_decided *out, maki_err *err
         const maki_event *e = &conv->events.at[i - 1];
         if (e->dead || !undoable(e) || e->type == MAKI_EVENT_UNDO) continue;
         uint64_t target = e->ev;
+        maki_event_type type = e->type;
         st = check_undo(conv, target, err);
-        if (st == MAKI_OK) {
-            out->type = "undo";
-            maki_decided_number(out, "target", target);
-        }
+        if (st == MAKI_OK) make_void(out, target, type);
         if (st != MAKI_REFUSED) return st;
         maki_status again = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, err); /* as it is */
         if (again != MAKI_OK) return again;
@@ -367,8 +373,7 @@ static maki_status decide_undo(maki_conv *conv, const maki_view *view, void *ctx
     if (target->dead) {
         return maki_refuse(err, "NOTHING_TO_DO", "event %" PRIu64 " does not count any more", ev);
     }
-    out->type = "undo";
-    maki_decided_number(out, "target", ev);
+    make_void(out, ev, target->type);
     return check_undo(conv, ev, err);
 }
 
@@ -412,9 +417,8 @@ static maki_status decide_expand(maki_conv *conv, const maki_view *view, void *c
         const maki_event *e = &conv->events.at[i - 1];
         if (!touches(view, e, seq)) continue;
         if (e->type == MAKI_EVENT_PRUNE) return maki_decide_restore(view, seq, out, err);
-        out->type = "undo";
-        maki_decided_number(out, "target", e->ev);
-        return check_undo(conv, e->ev, err);
+        make_void(out, e->ev, e->type);
+        return check_undo(conv, out->undone, err);
     }
     /* A parent's events cannot be undone from here; its texts can be shown whole all the same. */
     size_t above = maki_view_trims_from(view, seq);

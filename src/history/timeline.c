@@ -23,6 +23,14 @@ static const struct {
     { "undo", MAKI_EVENT_UNDO },         { "damage", MAKI_EVENT_DAMAGE },
 };
 
+const char *maki_event_name(maki_event_type type)
+{
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+        if (types[i].type == type) return types[i].name;
+    }
+    return "";
+}
+
 /* The fields of an event that are read, found in one pass over it. */
 enum {
     TYPE,

@@ -34,6 +34,9 @@ typedef enum maki_event_type {
     MAKI_EVENT_DAMAGE
 } maki_event_type;
 
+/* The word that events have for it; MAKI_EVENT_OTHER has none. */
+const char *maki_event_name(maki_event_type type);
+
 /* UTF-16 units [from, to) of a text that are shown as another text. */
 typedef struct maki_cut {
     uint64_t from, to;

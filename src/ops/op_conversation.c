@@ -103,6 +103,10 @@ static void write_change(maki_jw *out, const maki_change *c)
     maki_put_count(out, "removed", c->removed);
     maki_put_count(out, "tokensBefore", c->tokens_before);
     maki_put_count(out, "tokensAfter", c->tokens_after);
+    if (c->undone) {
+        maki_put_count(out, "undone", c->undone);
+        maki_put_text(out, "undoneType", maki_str_of(c->undone_type));
+    }
     if (c->survey.measured) {
         maki_put_number(out, "cost", c->cost);
         maki_put_survey(out, &c->survey);

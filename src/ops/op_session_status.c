@@ -47,12 +47,24 @@ typedef struct noticed {
     maki_arena *arena;
     step *steps;
     size_t count, room;
-    double system, tools; /* tokens of the newest request's, in o200k_base */
+    double system, tools;         /* tokens of the newest request's, in o200k_base */
+    const char *model;            /* that it is counted for */
+    maki_calibration calibration; /* what its replies taught */
 } noticed;
 
-static bool is_type(maki_str type, const char *name)
+static bool is_word(maki_str text, const char *word)
 {
-    return maki_json_text_is(type, maki_str_of(name));
+    return maki_json_text_is(text, maki_str_of(word));
+}
+
+static void learn(noticed *n, maki_str event)
+{
+    maki_str model, taught;
+    maki_calibration one;
+    if (maki_field(event, "model", &model) && maki_json_kind_of(model) == MAKI_JSON_STRING &&
+        is_word(model, n->model) && maki_field(event, "calibration", &taught) &&
+        maki_calibration_parse(taught, &one))
+        n->calibration = one;
 }
 
 static maki_status on_event(void *ctx, uint64_t ev, maki_str row, uint64_t at, maki_err *err)
@@ -63,12 +75,13 @@ static maki_status on_event(void *ctx, uint64_t ev, maki_str row, uint64_t at, m
     if (maki_json_check(row, &event, NULL) != MAKI_OK || !maki_field(event, "type", &type) ||
         maki_json_kind_of(type) != MAKI_JSON_STRING)
         return MAKI_OK; /* maki verify tells */
-    if (is_type(type, "system")) {
+    if (is_word(type, "system")) {
         n->system = maki_field_number(event, "tokens", 0);
         n->tools = maki_field_number(event, "toolTokens", 0);
     }
-    bool undo = is_type(type, "undo");
-    if (!undo && !is_type(type, "condense") && !is_type(type, "truncate")) return MAKI_OK;
+    if (is_word(type, "usage")) learn(n, event);
+    bool undo = is_word(type, "undo");
+    if (!undo && !is_word(type, "condense") && !is_word(type, "truncate")) return MAKI_OK;
     void *moved = maki_arena_grow(n->arena, n->steps, n->count, &n->room, sizeof *n->steps);
     if (!moved) return maki_arena_status(n->arena, err);
     n->steps = moved;
@@ -240,13 +253,14 @@ static void read_model(const maki_call *call, const maki_session *s, char out[MA
         out[maki_json_copy_text(value, out, MAKI_MODEL_MAX - 1)] = '\0';
 }
 
-static maki_status choose_family(const char *model, counting *c, maki_err *err)
+/* By what its replies taught, like a turn does: so both tell the same. */
+static maki_status choose_family(const noticed *n, counting *c, maki_err *err)
 {
     c->factor = 1;
-    if (!model[0]) return MAKI_OK;
-    const maki_family *family = maki_family_of(maki_str_of(model));
-    c->factor = family->factor;
-    c->estimated = family->error > 0;
+    if (!n->model[0]) return MAKI_OK;
+    const maki_family *family = maki_family_of(maki_str_of(n->model));
+    c->factor = maki_calibration_factor(&n->calibration, family);
+    c->estimated = maki_calibration_error(&n->calibration, family) > 0;
     return maki_tally_number(family->encoding, &c->family, err);
 }
 
@@ -319,16 +333,14 @@ maki_status maki_op_session_status(maki_call *call, maki_jw *out, maki_err *err)
 {
     char path[MAKI_PATH_MAX], model[MAKI_MODEL_MAX];
     maki_session s;
-    noticed n = { .arena = call->arena };
+    noticed n = { .arena = call->arena, .model = model };
     counting c = { .wait = maki_in_bool(call, "wait", true) };
     maki_status st = maki_field_path(call, "conversation", path, err);
     if (st == MAKI_OK) st = maki_field_looked_at(call, &c.conv, err);
     if (st == MAKI_OK) st = maki_session_get(&call->m->env, path, &s, err);
-    if (st == MAKI_OK) {
-        read_model(call, &s, model);
-        st = choose_family(model, &c, err);
-    }
+    if (st == MAKI_OK) read_model(call, &s, model);
     if (st == MAKI_OK) st = maki_log_each_event(maki_conv_log(c.conv), on_event, &n, err);
+    if (st == MAKI_OK) st = choose_family(&n, &c, err);
     if (st == MAKI_OK) st = maki_conv_view(c.conv, MAKI_NOW, MAKI_NOW, &c.view, err);
     if (st == MAKI_OK) st = count_view(&c, err);
     if (st == MAKI_OK) {

@@ -55,12 +55,17 @@
 #define CONVERSATION { "conversation", "string", "a path, a task, a session or its key", 1 }
 #define EXPECT { "expect", "string", "the head it must have; else CONFLICT", 0 }
 #define SEQ(words) { "seq", "count", words, 1 }
-#define CHANGE                                                                                     \
-    FIELDS({ "event", "count", "the event that was appended", 1 },                                 \
-           { "seq", "count", "the newest message", 1 },                                            \
-           { "head", "string", "the chain there", 1 },                                             \
-           { "removed", "count", "messages no longer in view", 1 },                                \
-           { "tokensBefore", "count", "", 1 }, { "tokensAfter", "count", "", 1 })
+#define CHANGED                                                                                    \
+    { "event", "count", "the event that was appended", 1 },                                        \
+    { "seq", "count", "the newest message", 1 },                                                   \
+    { "head", "string", "the chain there", 1 },                                                    \
+    { "removed", "count", "messages no longer in view", 1 },                                       \
+    { "tokensBefore", "count", "of the messages in view, in o200k_base", 1 },                      \
+    { "tokensAfter", "count", "the same afterwards", 1 }
+#define CHANGE FIELDS(CHANGED)
+#define UNDONE(required)                                                                           \
+    { "undone", "count", "the event that is void now", required },                                 \
+    { "undoneType", "string", "what it was: condense, truncate, rewind, pin ...", required }
 #define PROOF                                                                                      \
     FIELDS({ "ok", "boolean", "nothing is wrong (any more)", 1 },                                  \
            { "messages", "count", "", 1 }, { "events", "count", "", 1 },                           \
@@ -153,7 +158,7 @@ const maki_op_row maki_op_table[] = {
 
     LOGGED("history.expand", history_expand,
          "Undo what hides or shortens a message.", "append",
-         FIELDS(CONVERSATION, SEQ("the message"), EXPECT), CHANGE),
+         FIELDS(CONVERSATION, SEQ("the message"), EXPECT), FIELDS(CHANGED, UNDONE(0))),
 
     LOGGED("history.export", history_export,
          "A conversation in the format of another program.", "read",
@@ -283,7 +288,8 @@ const maki_op_row maki_op_table[] = {
 
     LOGGED("history.undo", history_undo,
          "Make an event void; the newest that counts by default.", "append",
-         FIELDS(CONVERSATION, { "ev", "count", "the event", 0 }, EXPECT), CHANGE),
+         FIELDS(CONVERSATION, { "ev", "count", "the event", 0 }, EXPECT),
+         FIELDS(CHANGED, UNDONE(1))),
 
     LOGGED("history.unpin", history_unpin,
          "A pinned message may be hidden again.", "append",

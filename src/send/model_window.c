@@ -16,7 +16,8 @@
 
 enum {
     ANSWER_MOST = 4 << 20,
-    ASK_MS = 15000 /* a window is worth no longer wait */
+    ASK_MS = 15000,          /* a window is worth no longer wait */
+    WINDOW_MOST = 1000000000 /* tokens; what says more means something else */
 };
 
 /* ---- what they answer ------------------------------------------------------------------------------------ */
@@ -28,7 +29,8 @@ static uint64_t num_ctx_in(maki_str parameters)
     if (!maki_is_string(parameters)) return 0;
     text[maki_json_copy_text(parameters, text, sizeof text - 1)] = '\0';
     const char *at = strstr(text, "num_ctx");
-    return at ? strtoull(at + strlen("num_ctx"), NULL, 10) : 0;
+    long long tokens = at ? strtoll(at + strlen("num_ctx"), NULL, 10) : 0;
+    return tokens > 0 && tokens < WINDOW_MOST ? (uint64_t)tokens : 0;
 }
 
 static uint64_t read_ollama(maki_str answer, maki_str model)

@@ -221,9 +221,8 @@ maki_status maki_send(maki_sender *s, const maki_send_request *request,
         if (st == MAKI_OK || !another(&now, nth, &pause, err)) return settle(&now, st, err);
         maki_err why = *err;
         maki_try_close(&now);
-        st = pause_for(&now, nth, pause, &why, err);
+        st = pause_for(&now, nth + 1, pause, &why, err);
         if (st != MAKI_OK) return settle(&now, st, err);
         result->retried++;
-        result->calls = 0;
     }
 }

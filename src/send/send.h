@@ -73,7 +73,7 @@ typedef struct maki_send_calls {
     /* A message for the log, in its shape; usually one a reply.  Not `whole`: the reply was cut, cancelled or
      * ended with an error, and this is what came of it; a call in it may lack the end of its input. */
     maki_status (*on_row)(void *ctx, maki_str row, bool whole, maki_err *err);
-    /* Another try follows after this pause; `why` is what the last one ended with. */
+    /* Another try, the `nth` after the first, follows after this pause; `why` is what the last one ended with. */
     maki_status (*on_retry)(void *ctx, unsigned nth, uint32_t pause_ms, const maki_err *why,
                             maki_err *err);
 } maki_send_calls;

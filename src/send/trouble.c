@@ -156,14 +156,15 @@ static maki_status is_full(const maki_env *env, int status, maki_str error, cons
 
 /* ---- its words ------------------------------------------------------------------------------------------- */
 
-/* Providers like to quote the key. */
+/* Providers like to quote the key.  Looked for behind what was put in its place: a key may be made of stars. */
 static void mask(char *words, maki_str key)
 {
-    char *at;
-    while (key.len && (at = memmem(words, strlen(words), key.ptr, key.len))) {
-        size_t rest = strlen(at + key.len);
-        memset(at, '*', key.len < 3 ? key.len : 3);
-        if (key.len > 3) memmove(at + 3, at + key.len, rest + 1);
+    size_t stars = key.len < 3 ? key.len : 3;
+    char *at = words;
+    while (key.len && (at = memmem(at, strlen(at), key.ptr, key.len))) {
+        memset(at, '*', stars);
+        memmove(at + stars, at + key.len, strlen(at + key.len) + 1);
+        at += stars;
     }
 }
 

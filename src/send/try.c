@@ -1,6 +1,7 @@
 /* try.c -- see try.h. */
 #include "send/try.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -45,9 +46,13 @@ static maki_str field_of(const maki_http_head *fields, const char *name)
     return value ? *value : (maki_str){ "", 0 };
 }
 
-static void copy(char *out, size_t room, maki_str text)
+/* A field may have any bytes, and goes on into events and logs, which are UTF-8. */
+static void copy_plain(char *out, size_t room, maki_str text)
 {
-    snprintf(out, room, "%.*s", (int)(text.len < room ? text.len : room - 1), text.ptr);
+    size_t n = text.len < room ? text.len : room - 1;
+    for (size_t i = 0; i < n; i++)
+        out[i] = text.ptr[i] >= ' ' && text.ptr[i] <= '~' ? text.ptr[i] : '?';
+    out[n] = '\0';
 }
 
 /* x-ratelimit-reset is in every reply of some servers: it says something only where the limit was reached.  OpenAI's
@@ -66,7 +71,7 @@ static maki_status on_head(void *ctx, int status, const maki_http_head *fields, 
     const maki_env *env = t->sender->options.env;
     maki_str request_id = field_of(fields, "request-id"), type = field_of(fields, "content-type");
     if (!request_id.len) request_id = field_of(fields, "x-request-id");
-    copy(t->result->request_id, sizeof t->result->request_id, request_id);
+    copy_plain(t->result->request_id, sizeof t->result->request_id, request_id);
     t->result->http_status = status;
     t->asked_ms = asked_in(fields, status, env->clock->now_ms(env->clock));
     t->final = maki_str_is(field_of(fields, "x-should-retry"), MAKI_LIT("false"));
@@ -149,8 +154,10 @@ static void note(maki_try *t)
     r->stop = stop_of(r->stop_word, r->calls);
     r->usage = said->usage;
     r->garbage = said->garbage;
-    r->has_cost = cost.len && maki_json_kind_of(cost) == MAKI_JSON_NUMBER;
-    if (r->has_cost) r->cost = maki_json_double(cost);
+    bool number = cost.len && maki_json_kind_of(cost) == MAKI_JSON_NUMBER;
+    double value = number ? maki_json_double(cost) : -1;
+    r->has_cost = value >= 0 && isfinite(value);
+    r->cost = r->has_cost ? value : 0;
 }
 
 static maki_status read_reply(maki_try *t, maki_err *err)
@@ -226,8 +233,7 @@ maki_status maki_try_run(maki_try *t, maki_err *err)
     maki_link_end end = { .words = "" };
     maki_err found;
     t->asked_ms = -1;
-    t->result->http_status = 0;
-    t->result->bytes = 0;
+    *t->result = (maki_send_result){ .first_ms = -1, .retried = t->result->retried };
     t->hear = maki_hear_new(t->calls->on_delta ? on_delta : NULL, t);
     maki_status ran = ask(t, &end, err);
     if (t->lost) return ran;

@@ -92,7 +92,20 @@ has '/pin' 'Pinned: ' "$out"
 has '/rewind' 'Rewound, 2 messages out of view' "$out"
 has '/log marks what is pinned' '     1 * user' "$out"
 has 'and what is hidden' '     3 · user' "$out"
-has '/undo' 'Undone: ' "$out"
+has '/undo says which step' 'Undone: the rewind of event ' "$out"
+out2=$(lines --session 制御 <<<$'a\u009b31mb\n/log')
+has '/log: no control characters' ' user      a  31mb' "$out2"
+figures() { grep -o "$1" <<<"$2" | grep -o '[0-9][0-9]*' | tr '\n' ' '; }
+steps=$(lines --session 歩 <<<$'海苔を巻く寿司の話を長くする\nもう一度\nagain\n/status\n/rewind 2\n/status\n/undo\n/status')
+read -r one two three <<<"$(figures '[0-9]* of [0-9]* tokens' "$steps" | awk '{print $1, $3, $5}')"
+check 'a step tells the tokens that /status tells' "$one $two $two $three " "$(figures '[0-9]* -> [0-9]* tokens' "$steps")"
+check 'and undoing it brings them back' "$one" "$three"
+long=$(printf '海苔を巻く寿司 %.0s' {1..200})
+for i in 1 2 3; do chat -p "$long $i" --session 単位 >/dev/null; done
+sent=$(chat -p "$long fake:key" --json --session 単位 | tail -1 | grep -o '"contextTokens":[0-9]*' | grep -o '[0-9]*')
+told=$(lines --session 単位 <<<'/status' | grep -o '[0-9]* of [0-9]* tokens' | cut -d' ' -f1)
+check "what was sent and /status, in the same unit ($sent, $told)" near "$([ $((sent > told ? sent - told : told - sent)) -le 8 ] && echo near)"
+has 'JSON: a repetition and its number' '{"type":"retry","try":1,"pauseMs":1,' "$(chat -p 'もう一度 fake:429,first:1,afterms:1' --json)"
 has '/diff' 'B: 4 messages' "$out"
 has '/diff: what only one of them shows' 'only there: 3-4' "$out"
 has '/fork' 'Forked at message 2' "$out"

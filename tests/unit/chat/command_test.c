@@ -38,6 +38,7 @@ static const struct good_row {
     { "/fork 5", "history.fork", IN ",\"seq\":5}" },
     { "/expand\t7", "history.expand", IN ",\"seq\":7}" },
     { "/diff 8", "history.diff", IN ",\"a\":{\"seq\":8}}" },
+    { "/diff 008:01", "history.diff", IN ",\"a\":{\"seq\":8,\"ev\":1}}" },
     { "/diff 8:1 9:22", "history.diff",
       IN ",\"a\":{\"seq\":8,\"ev\":1},\"b\":{\"seq\":9,\"ev\":22}}" },
 };

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/str.h"
 #include "engine_kit.h"
 #include "log/verify.h"
@@ -65,6 +66,38 @@ static void always_overflow(engine_kit *kit)
     CHECK_CSTR(kit->err.code, MAKI_SEND_OVERFLOW);
     CHECK(kit->result.requests >= 2 && kit->result.requests <= 4);
     CHECK(kit->err.msg[0] != '\0');
+}
+
+/* ---- what a provider may say ------------------------------------------------------------------------------- */
+
+static void strange_ids(engine_kit *kit)
+{
+    /* not UTF-8; and a long one that ends within a character where it is cut */
+    static const char *const ids[] = {
+        "%FF%FE", "%E6%B5%B7%E8",
+        "a%E6%B5%B7%E6%B5%B7%E6%B5%B7%E6%B5%B7%E6%B5%B7%E6%B5%B7%E6%B5%B7%E6%B5%B7%E6%B5%B7"
+        "%E6%B5%B7%E6%B5%B7%E6%B5%B7%E6%B5%B7%E6%B5%B7%E6%B5%B7%E6%B5%B7%E6%B5%B7%E6%B5%B7%E6%B5%B7%E6%B5%B7%E6%B5%B7"
+        "%E6%B5%B7%E6%B5%B7%E6%B5%B7%E6%B5%B7%E6%B5%B7%E6%B5%B7%E6%B5%B7%E6%B5%B7%E6%B5%B7%E6%B5%B7%E6%B5%B7%E6%B5%B7"
+    };
+    for (size_t i = 0; i < COUNT(ids); i++) {
+        char name[32], text[600];
+        maki_str json;
+        tap_row("a request's id of strange bytes, %zu: the events are JSON", i);
+        snprintf(name, sizeof name, "id-%zu", i);
+        snprintf(text, sizeof text, "誰？ fake:key,id:%s", ids[i]);
+        const char *session = engine_kit_session(kit, name);
+        CHECK_STATUS(engine_kit_say(kit, session, "openai", text), MAKI_DENIED, &kit->err);
+        char *events = engine_kit_file(kit, "events");
+        CHECK(has(events, "\"end\":\"error\""));
+        for (char *line = events; line && *line;) {
+            char *end = strchr(line, '\n');
+            if (!end) break;
+            CHECK_STATUS(maki_json_check((maki_str){ line, (size_t)(end - line) }, &json, NULL),
+                         MAKI_OK, NULL);
+            line = end + 1;
+        }
+        free(events);
+    }
 }
 
 /* ---- a window that the error tells --------------------------------------------------------------------------- */
@@ -300,6 +333,7 @@ int main(int argc, char **argv)
         cut(&kit, kit_providers[i]);
     }
     always_overflow(&kit);
+    strange_ids(&kit);
     for (size_t i = 0; i < KIT_PROVIDERS; i++)
         told_window(&kit, kit_providers[i]);
     lies(&kit);

@@ -269,6 +269,38 @@ static void rows_and_nothing(engine_kit *kit)
     CHECK_STATUS(engine_kit_say(kit, session, "anthropic", "\xff"), MAKI_INVALID, &kit->err);
 }
 
+static void rows_together(engine_kit *kit)
+{
+    tap_row("rows of which one is wrong: none is taken, so that asking again says nothing twice");
+    maki_str rows[] = { MAKI_LIT("{\"role\":\"user\",\"content\":\"一\"}"),
+                        MAKI_LIT("{\"role\":") };
+    const char *session = engine_kit_session(kit, "together");
+    kit->request.rows = rows;
+    kit->request.row_count = 2;
+    CHECK_STATUS(engine_kit_say(kit, session, "openai", ""), MAKI_INVALID, &kit->err);
+    CHECK_EQ(kit->result.rows, 0);
+    rows[1] = MAKI_LIT("{\"role\":\"user\",\"content\":\"二\"}");
+    CHECK_STATUS(engine_kit_say(kit, session, "openai", ""), MAKI_OK, &kit->err);
+    CHECK_EQ(kit->result.asked, 1);
+    CHECK_EQ(kit->result.last, 3);
+    CHECK_EQ(kit->rows, 3);
+    kit->request.row_count = 0;
+}
+
+/* A server that says it stopped for calls, and has none. */
+static void no_calls(engine_kit *kit)
+{
+    tap_row("calls that are not there: the answer is the end of the turn");
+    kit->request.tools = kit_tools;
+    CHECK_STATUS(engine_kit_say(kit, engine_kit_session(kit, "no-calls"), "openai",
+                                "どうぞ fake:stop:tool_calls"),
+                 MAKI_OK, &kit->err);
+    CHECK_EQ(kit->result.requests, 1);
+    CHECK_EQ(kit->result.stop, MAKI_STOP_END);
+    CHECK_EQ(kit->result.calls, 0);
+    kit->request = (maki_turn_request){ .rounds = 0 };
+}
+
 /* While the tool runs the user says the same again, from another process as it were. */
 static maki_status say_again(void *ctx, const maki_turn_call *call, maki_buf *result, bool *failed,
                              maki_err *err)
@@ -326,6 +358,8 @@ int main(int argc, char **argv)
     other_providers(&kit);
     calibration(&kit);
     rows_and_nothing(&kit);
+    rows_together(&kit);
+    no_calls(&kit);
     rounds(&kit);
     engine_kit_close(&kit);
     return tap_end();

@@ -93,7 +93,7 @@ static void run_random(send_kit *kit)
         at += used;
     }
     CHECK_EQ(kit->slept, sum);
-    CHECK(strstr(kit->log, "send_retry provider=openai model=fake status=500 retry=0") != NULL);
+    CHECK(strstr(kit->log, "send_retry provider=openai model=fake status=500 retry=1") != NULL);
     CHECK(strstr(kit->log, "warn send provider=openai model=fake status=500") != NULL);
 }
 

@@ -139,6 +139,12 @@ static void run_keys(fake_env *fe)
     CHECK_STATUS(maki_trouble_read(&fe->env, &p, 500, error, &t, &err), MAKI_OK, &err);
     CHECK_CSTR(t.words, "key ***, and again ***: ***!");
 
+    tap_row("a key of stars, which what stands in its place is made of");
+    p.key = MAKI_LIT("***");
+    error = MAKI_LIT("{\"error\":{\"message\":\"key *** and ****\"}}");
+    CHECK_STATUS(maki_trouble_read(&fe->env, &p, 400, error, &t, &err), MAKI_OK, &err);
+    CHECK_CSTR(t.words, "key *** and ****");
+    p.key = MAKI_LIT("abcdef");
     tap_row("words that refuse a key are not repeated at all");
     error = MAKI_LIT("{\"error\":{\"message\":\"Incorrect key: sk-12**********89\"}}");
     CHECK_STATUS(maki_trouble_read(&fe->env, &p, 401, error, &t, &err), MAKI_OK, &err);
