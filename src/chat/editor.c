@@ -23,8 +23,6 @@
 enum { HISTORY_MOST = 1000, LINE_MAX_BYTES = 64 << 20 };
 
 /* What is pasted has a mark before and behind it, if the terminal is asked for that (xterm, "bracketed paste"). */
-#define PASTE_ASK   "\033[?2004h"
-#define PASTE_LEAVE "\033[?2004l"
 enum { ESCAPE = 033, MARK_LEN = 5 };
 static const char paste_begin[] = "[200~", paste_end[] = "[201~"; /* behind the escape */
 
@@ -312,10 +310,10 @@ maki_editor_end maki_editor_read(maki_editor *e, const char *prompt, const maki_
     e->prompt = prompt;
     e->bar = bar;
     e->interrupted = e->typed = e->pasting = false;
-    printf(PASTE_ASK);
+    maki_terminal_mark_pastes(true);
     const char *text = el_gets(e->el, &n);
     bool ended = !e->interrupted && (!text || n <= 0);
-    printf(PASTE_LEAVE);
+    maki_terminal_mark_pastes(false);
     if (!e->interrupted) printf(ended ? "\r\033[J" : "\033[J"); /* the bar, come to by the cursor */
     fflush(stdout);
     if (e->interrupted) return e->typed ? MAKI_EDITOR_INTERRUPTED : MAKI_EDITOR_LEAVING;

@@ -3,6 +3,7 @@
 
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -15,9 +16,10 @@ enum {
 };
 
 /* A handler can reach nothing else. */
-static volatile sig_atomic_t interrupted, resized;
+static volatile sig_atomic_t interrupted, resized, marks_pastes;
 static struct termios found; /* how the terminal was */
 static bool has_found;
+static const char paste_marks[] = "\033[?2004h", no_paste_marks[] = "\033[?2004l";
 
 static void on_signal(int signal)
 {
@@ -32,7 +34,9 @@ static void on_signal(int signal)
 static void on_end(int signal)
 {
     if (has_found) tcsetattr(STDIN_FILENO, TCSANOW, &found);
-    raise(signal); /* SA_RESETHAND: now it does what it usually does */
+    if (marks_pastes && write(STDOUT_FILENO, no_paste_marks, sizeof no_paste_marks - 1) < 0)
+        marks_pastes = 0; /* it is gone */
+    raise(signal);        /* SA_RESETHAND: now it does what it usually does */
 }
 
 void maki_terminal_watch(void)
@@ -46,6 +50,13 @@ void maki_terminal_watch(void)
     sigaction(SIGTERM, &end, NULL);
     sigaction(SIGHUP, &end, NULL);
     sigaction(SIGQUIT, &end, NULL);
+}
+
+void maki_terminal_mark_pastes(bool on)
+{
+    marks_pastes = on;
+    fputs(on ? paste_marks : no_paste_marks, stdout);
+    fflush(stdout);
 }
 
 static bool take(volatile sig_atomic_t *flag)

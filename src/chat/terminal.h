@@ -36,6 +36,9 @@ unsigned maki_terminal_width(void); /* of standard output; 80 when it does not s
 bool maki_terminal_styled(void);
 bool maki_terminal_coloured(void); /* that, and NO_COLOR is not set */
 
+/* What is pasted has a mark before and behind it from now on, or no more (xterm, "bracketed paste"). */
+void maki_terminal_mark_pastes(bool on);
+
 /* While an answer is written what is typed is not shown; it stays for the next prompt. */
 void maki_terminal_echo(bool on);
 

@@ -185,8 +185,12 @@ static maki_status set_system(maki_turn_work *w, maki_str text, maki_str moment,
         all[w->system_count++] = q->system[i];
     if (moment.len && w->system_count) {
         maki_str *last = &all[w->system_count - 1];
-        *last = maki_arena_print(&w->arena, "%.*s\n\n%.*s", (int)last->len, last->ptr,
-                                 (int)moment.len, moment.ptr);
+        char *both = maki_arena_get(&w->arena, last->len + 2 + moment.len);
+        if (!both) return maki_arena_status(&w->arena, err);
+        memcpy(both, last->ptr, last->len); /* a caller's text may have NUL in it */
+        memcpy(both + last->len, "\n\n", 2);
+        memcpy(both + last->len + 2, moment.ptr, moment.len);
+        *last = (maki_str){ both, last->len + 2 + moment.len };
     }
     return maki_arena_status(&w->arena, err);
 }

@@ -218,6 +218,16 @@ shows 'with 0' '^left 0'
 t kill-server
 server=third
 
+# ---- ended from outside ------------------------------------------------------------------------------
+t new-session -d -x 80 -y 24 "sleep 0.3; sh -c 'echo \$\$ >pid; exec \"\$0\" chat' '$maki'; echo left \$?; exec cat"
+t pipe-pane "cat >'$dir/written'"
+shows 'to be ended: the prompt' '^> *$'
+kill -TERM "$(cat pid)"
+shows 'SIGTERM ends it' '^left 143'
+check 'the terminal is asked for paste marks no more' '[?2004l' "$(grep -ao '\[?2004[hl]' written | tail -1)"
+t kill-server
+server=fourth
+
 # ---- a session of that name ---------------------------------------------------------------------------
 t new-session -d -x 80 -y 24 "'$maki' chat --session 料理; echo left \$?; exec cat"
 shows 'a session with a name' '^a new conversation'

@@ -354,6 +354,13 @@ static void settings(engine_kit *kit)
     body = say(kit, "time", "openai");
     CHECK(has(body, "## Date\\n\\n2026-01-27 08:30 (UTC+09:00)\"}"));
     free(body);
+    maki_str callers = MAKI_LIT("手前\0奥");
+    kit->request.system = &callers;
+    kit->request.system_count = 1;
+    body = say(kit, "behind", "openai");
+    CHECK(has(body, "手前\\u0000奥\\n\\n## Date"));
+    free(body);
+    kit->request = (maki_turn_request){ .rounds = 0 };
     configure(kit, "    timestamp: off\n");
     body = say(kit, "off", "openai");
     CHECK(!strstr(body, "## Date"));
