@@ -233,6 +233,7 @@ t new-session -d -x 80 -y 24 "'$maki' chat --session 料理; echo left \$?; exec
 shows 'a session with a name' '^a new conversation'
 enter 'こんにちは'
 shows 'it answers' '「こんにちは」ですね'
+shows 'and asks for more' '^> *$'
 t send-keys C-d
 shows 'how to come back: by that name' '^maki chat --session 料理 goes on with it'
 tap_end
