@@ -17,7 +17,7 @@
 #include "base/json_write.h"
 #include "base/work.h"
 
-enum { MAKI_BEHIND_FROM = 4 << 20, MAKI_BEHIND_ROOM = 256 << 10 };
+enum { MAKI_BEHIND_FROM = 4 << 20, MAKI_BEHIND_ROOM = 1 << 20 };
 
 typedef struct maki_behind {
     const maki_alloc *alloc;
