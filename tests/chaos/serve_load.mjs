@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import http from 'node:http';
 import test from 'node:test';
-import { readConversations, startFake, startMaki, until } from '../e2e/lib.mjs';
+import { startFake, startMaki, until } from '../e2e/lib.mjs';
 import { ask, descriptorsOf, errorLines, get, inMB, MB, memoryOf, metric, protocols, sleep, Talk, verifyAll } from './serve_kit.mjs';
 
 const SECONDS = Number(process.env.MAKI_LOAD_SECONDS ?? 300);
@@ -122,6 +122,5 @@ test(`${SECONDS} seconds of mixed load`, async (t) => {
     assert.ok(late.descriptors - early.descriptors < 50, `${late.descriptors - early.descriptors} descriptors more`);
   }
   assert.equal(await maki.stop(), 0);
-  assert.ok(readConversations(maki.home).length > CLIENTS);
-  await verifyAll(maki.home);
+  assert.ok(await verifyAll(maki.home) > CLIENTS); // gigabytes by now: more than can be read into this process
 });
