@@ -6,18 +6,15 @@
  * runs from the request until the first text is in the caller's hands; on the bare socket until the bytes are here
  * that hold it.  Prints medians and 99th percentiles in microseconds: of both, and of what ours took more in each
  * round. */
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/str.h"
 #include "send/send.h"
+
+#include "bench_client.h"
 
 enum { HEAD = 1024, REPLY = 1 << 20 };
 
@@ -29,26 +26,13 @@ static const maki_str body = {
         1
 };
 
-static void stop(const char *what)
-{
-    fprintf(stderr, "bench_first: %s\n", what);
-    exit(1);
-}
-
-static double now_us(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
-}
-
 /* ---- ours ------------------------------------------------------------------------------------------------- */
 
 static maki_status on_delta(void *ctx, const maki_delta *piece, maki_err *err)
 {
     double *first = ctx;
     (void)err;
-    if (*first == 0 && piece->kind == MAKI_DELTA_TEXT) *first = now_us();
+    if (*first == 0 && piece->kind == MAKI_DELTA_TEXT) *first = bench_now_us();
     return MAKI_OK;
 }
 
@@ -59,59 +43,43 @@ static double ask(maki_sender *sender)
     maki_send_calls calls = { .ctx = &first, .on_delta = on_delta };
     maki_send_result result;
     maki_err err = { 0 };
-    double began = now_us();
-    if (maki_send(sender, &request, &calls, &result, &err) != MAKI_OK) stop(err.msg);
-    if (first == 0) stop("an answer without words");
+    double began = bench_now_us();
+    if (maki_send(sender, &request, &calls, &result, &err) != MAKI_OK) bench_stop(err.msg);
+    if (first == 0) bench_stop("an answer without words");
     return first - began;
 }
 
 /* ---- a bare socket ---------------------------------------------------------------------------------------- */
-
-static int connect_to(const char *port)
-{
-    struct sockaddr_in at = { .sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(port)) };
-    int fd = socket(AF_INET, SOCK_STREAM, 0), on = 1;
-    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    if (fd < 0 || connect(fd, (struct sockaddr *)&at, sizeof at) != 0) stop("cannot connect");
-    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    return fd;
-}
 
 static double ask_bare(int fd, const char *port)
 {
     static char reply[REPLY + 1];
     char request[HEAD];
     size_t got = 0;
-    double first = 0, began = now_us();
+    double first = 0, began = bench_now_us();
     int n = snprintf(request, sizeof request,
                      "POST /v1/messages HTTP/1.1\r\nHost: 127.0.0.1:%s\r\nContent-Type: "
                      "application/json\r\nanthropic-version: 2023-06-01\r\nx-api-key: bench\r\n"
                      "Content-Length: %zu\r\n\r\n%.*s",
                      port, body.len, (int)body.len, body.ptr);
-    if (send(fd, request, (size_t)n, MSG_NOSIGNAL) != n) stop("the connection was closed");
+    if (send(fd, request, (size_t)n, MSG_NOSIGNAL) != n) bench_stop("the connection was closed");
     for (;;) {
         ssize_t more = recv(fd, reply + got, REPLY - got, 0);
-        if (more <= 0) stop("the reply was cut");
+        if (more <= 0) bench_stop("the reply was cut");
         got += (size_t)more;
         reply[got] = '\0';
-        if (first == 0 && strstr(reply, "text_delta")) first = now_us();
+        if (first == 0 && strstr(reply, "text_delta")) first = bench_now_us();
         if (got > 5 && memcmp(reply + got - 5, "0\r\n\r\n", 5) == 0) break;
     }
-    if (first == 0) stop("an answer without words");
+    if (first == 0) bench_stop("an answer without words");
     return first - began;
 }
 
 /* ---- both ------------------------------------------------------------------------------------------------- */
 
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static void print(const char *name, double *times, size_t count, const char *after)
 {
-    qsort(times, count, sizeof *times, by_size);
+    qsort(times, count, sizeof *times, bench_by_size);
     printf("\"%s_us\":%.1f,\"%s_p99_us\":%.1f%s", name, times[count / 2], name,
            times[count * 99 / 100], after);
 }
@@ -128,15 +96,15 @@ int main(int argc, char **argv)
     maki_sender *sender = NULL;
     maki_err err = { 0 };
     char url[64];
-    if (argc != 3) stop("usage: bench_first PORT COUNT");
+    if (argc != 3) bench_stop("usage: bench_first PORT COUNT");
     size_t count = strtoul(argv[2], NULL, 10);
     double *ours = calloc(count, sizeof *ours), *bare = calloc(count, sizeof *bare);
     double *more = calloc(count, sizeof *more);
-    if (!ours || !bare || !more || count == 0) stop("COUNT is 1 or more");
+    if (!ours || !bare || !more || count == 0) bench_stop("COUNT is 1 or more");
     snprintf(url, sizeof url, "http://127.0.0.1:%s", argv[1]);
-    if (maki_provider_set_url(&provider, maki_str_of(url), &err) != MAKI_OK) stop(err.msg);
-    if (maki_sender_open(&options, &sender, &err) != MAKI_OK) stop(err.msg);
-    int fd = connect_to(argv[1]);
+    if (maki_provider_set_url(&provider, maki_str_of(url), &err) != MAKI_OK) bench_stop(err.msg);
+    if (maki_sender_open(&options, &sender, &err) != MAKI_OK) bench_stop(err.msg);
+    int fd = bench_connect(argv[1]);
     (void)ask(sender); /* the connections are made, the caches warm */
     (void)ask_bare(fd, argv[1]);
     for (size_t i = 0; i < count; i++) {

@@ -4,53 +4,21 @@
  *
  * COUNT requests with the file BODY, one after the other on one connection, each named one of SESSIONS
  * sessions in turn.  Prints the median and the 99th percentile of both, in microseconds. */
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "bench_client.h"
+
 enum { HEAD = 8192, REPLY = 1 << 20 };
-
-static void stop(const char *what)
-{
-    fprintf(stderr, "bench_http: %s\n", what);
-    exit(1);
-}
-
-static double now_us(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
-}
-
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static int connect_to(const char *port)
-{
-    struct sockaddr_in at = { .sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(port)) };
-    int fd = socket(AF_INET, SOCK_STREAM, 0), on = 1;
-    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    if (fd < 0 || connect(fd, (struct sockaddr *)&at, sizeof at) != 0) stop("cannot connect");
-    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    return fd;
-}
 
 static void send_all(int fd, const char *bytes, size_t n)
 {
     while (n) {
         ssize_t sent = send(fd, bytes, n, MSG_NOSIGNAL);
-        if (sent <= 0) stop("the connection was closed");
+        if (sent <= 0) bench_stop("the connection was closed");
         bytes += sent;
         n -= (size_t)sent;
     }
@@ -62,9 +30,9 @@ static size_t length_of(char *reply, size_t n)
     reply[n] = '\0';
     char *end = strstr(reply, "\r\n\r\n");
     if (!end) return 0;
-    if (strncmp(reply, "HTTP/1.1 200", 12) != 0) stop(reply);
+    if (strncmp(reply, "HTTP/1.1 200", 12) != 0) bench_stop(reply);
     char *length = strcasestr(reply, "\r\ncontent-length:");
-    if (!length || length > end) stop("a reply without a length");
+    if (!length || length > end) bench_stop("a reply without a length");
     return (size_t)(end + 4 - reply) + strtoul(length + 17, NULL, 10);
 }
 
@@ -73,27 +41,27 @@ static void one(int fd, const char *head, size_t head_len, const char *body, siz
 {
     static char reply[REPLY + 1];
     size_t got = 0, want = 0;
-    double began = now_us();
+    double began = bench_now_us();
     send_all(fd, head, head_len);
     send_all(fd, body, body_len);
     while (want == 0 || got < want) {
         ssize_t n = recv(fd, reply + got, REPLY - got, 0);
-        if (n <= 0) stop("the reply was cut");
-        if (got == 0) *first = now_us() - began;
+        if (n <= 0) bench_stop("the reply was cut");
+        if (got == 0) *first = bench_now_us() - began;
         got += (size_t)n;
         if (want == 0) want = length_of(reply, got);
     }
-    *last = now_us() - began;
+    *last = bench_now_us() - began;
 }
 
 static char *read_file(const char *path, size_t *len)
 {
     FILE *f = fopen(path, "rb");
-    if (!f || fseek(f, 0, SEEK_END) != 0) stop("cannot read the body");
+    if (!f || fseek(f, 0, SEEK_END) != 0) bench_stop("cannot read the body");
     *len = (size_t)ftell(f);
     rewind(f);
     char *bytes = malloc(*len + 1);
-    if (!bytes || fread(bytes, 1, *len, f) != *len) stop("cannot read the body");
+    if (!bytes || fread(bytes, 1, *len, f) != *len) bench_stop("cannot read the body");
     fclose(f);
     return bytes;
 }
@@ -102,14 +70,15 @@ int main(int argc, char **argv)
 {
     char head[HEAD], more[HEAD / 2] = "";
     size_t body_len;
-    if (argc < 6) stop("usage: bench_http PORT PATH BODY COUNT SESSIONS [HEADER ...]");
+    if (argc < 6) bench_stop("usage: bench_http PORT PATH BODY COUNT SESSIONS [HEADER ...]");
     char *body = read_file(argv[3], &body_len);
     size_t count = strtoul(argv[4], NULL, 10), sessions = strtoul(argv[5], NULL, 10);
     double *first = calloc(count, sizeof *first), *last = calloc(count, sizeof *last);
-    if (!first || !last || count == 0 || sessions == 0) stop("COUNT and SESSIONS are 1 or more");
+    if (!first || !last || count == 0 || sessions == 0)
+        bench_stop("COUNT and SESSIONS are 1 or more");
     for (int i = 6; i < argc; i++)
         snprintf(more + strlen(more), sizeof more - strlen(more), "%s\r\n", argv[i]);
-    int fd = connect_to(argv[1]);
+    int fd = bench_connect(argv[1]);
     for (size_t i = 0; i < count; i++) {
         int n = snprintf(head, sizeof head,
                          "POST %s HTTP/1.1\r\nHost: 127.0.0.1:%s\r\nContent-Type: "
@@ -118,8 +87,8 @@ int main(int argc, char **argv)
                          argv[2], argv[1], i % sessions, more, body_len);
         one(fd, head, (size_t)n, body, body_len, &first[i], &last[i]);
     }
-    qsort(first, count, sizeof *first, by_size);
-    qsort(last, count, sizeof *last, by_size);
+    qsort(first, count, sizeof *first, bench_by_size);
+    qsort(last, count, sizeof *last, bench_by_size);
     printf("{\"first_us\":%.1f,\"first_p99_us\":%.1f,\"end_us\":%.1f,\"end_p99_us\":%.1f}\n",
            first[count / 2], first[count * 99 / 100], last[count / 2], last[count * 99 / 100]);
     return 0;
