@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/json.h"
 #include "base/json_write.h"
 #include "base/str.h"
 #include "base/text.h"

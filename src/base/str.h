@@ -39,6 +39,8 @@ bool maki_str_has(maki_str text, maki_str part);
 bool maki_str_has_nocase(maki_str text, maki_str part);
 /* Where `part` first stands in `text`, letters A-Z and a-z being equal, or text.len. */
 size_t maki_str_find_nocase(maki_str text, maki_str part);
+/* Does `text` look like `pattern`, in which a star stands for any characters? */
+bool maki_str_like(maki_str pattern, maki_str text, bool nocase);
 /* Without white space, as JavaScript's trim() sees it, at both ends.  `text` is valid UTF-8. */
 maki_str maki_str_trim(maki_str text);
 

@@ -249,6 +249,29 @@ size_t maki_str_find_nocase(maki_str text, maki_str part)
     return text.len;
 }
 
+bool maki_str_like(maki_str pattern, maki_str text, bool nocase)
+{
+    size_t p = 0, t = 0, star = pattern.len, mark = 0;
+    while (t < text.len) {
+        unsigned char a = p < pattern.len ? (unsigned char)pattern.ptr[p] : 0;
+        unsigned char b = (unsigned char)text.ptr[t];
+        if (p < pattern.len && a == '*') {
+            star = p++;
+            mark = t;
+        } else if (p < pattern.len && (nocase ? lower(a) == lower(b) : a == b)) {
+            p++, t++;
+        } else if (star < pattern.len) {
+            p = star + 1;
+            t = ++mark;
+        } else {
+            return false;
+        }
+    }
+    while (p < pattern.len && pattern.ptr[p] == '*')
+        p++;
+    return p == pattern.len;
+}
+
 bool maki_str_has_nocase(maki_str text, maki_str part)
 {
     return part.len == 0 || maki_str_find_nocase(text, part) < text.len;

@@ -95,28 +95,6 @@ const maki_upstream *maki_upstream_named(const maki_upstreams *all, maki_str nam
     return NULL;
 }
 
-/* A star stands for any characters. */
-static bool like(maki_str pattern, maki_str text)
-{
-    size_t p = 0, t = 0, star = pattern.len, mark = 0;
-    while (t < text.len) {
-        if (p < pattern.len && pattern.ptr[p] == '*') {
-            star = p++;
-            mark = t;
-        } else if (p < pattern.len && pattern.ptr[p] == text.ptr[t]) {
-            p++, t++;
-        } else if (star < pattern.len) {
-            p = star + 1;
-            t = ++mark;
-        } else {
-            return false;
-        }
-    }
-    while (p < pattern.len && pattern.ptr[p] == '*')
-        p++;
-    return p == pattern.len;
-}
-
 const maki_upstream *maki_upstream_for_model(const maki_upstreams *all, maki_str model)
 {
     for (size_t i = 0; model.len && i < all->count; i++) {
@@ -124,7 +102,7 @@ const maki_upstream *maki_upstream_for_model(const maki_upstreams *all, maki_str
         while (rest.len) {
             const char *comma = memchr(rest.ptr, ',', rest.len);
             size_t n = comma ? (size_t)(comma - rest.ptr) : rest.len;
-            if (n && like(maki_str_to(rest, n), model)) return &all->rows[i];
+            if (n && maki_str_like(maki_str_to(rest, n), model, false)) return &all->rows[i];
             rest = maki_str_from(rest, comma ? n + 1 : n);
         }
     }

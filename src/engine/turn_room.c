@@ -8,8 +8,8 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "engine/turn_inside.h"
-#include "manage/decide.h"
 #include "manage/policy_config.h"
+#include "manage/thresholds.h"
 #include "token/content.h"
 #include "token/tools_count.h"
 

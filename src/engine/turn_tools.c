@@ -8,7 +8,7 @@
 #include "base/str.h"
 #include "base/text.h"
 #include "engine/turn_inside.h"
-#include "history/message.h"
+#include "history/blocks.h"
 #include "wire/piece.h"
 
 enum { RESULT_MAX = 64 << 20, CALL_MAX = 64 << 20 };

@@ -352,13 +352,12 @@ static void add_hidden(maki_buf *out, const stretch *s)
     maki_buf_add(out, MAKI_LIT("]"));
 }
 
-static void add_message(maki_decided *out, const maki_msg *message, uint64_t tokens,
-                        uint64_t before)
+static void add_message(maki_decided *out, maki_str message, uint64_t tokens, uint64_t before)
 {
     maki_decided_number(out, "before", before);
     maki_decided_tokens(out, tokens);
     maki_buf_add(&out->fields, MAKI_LIT(",\"message\":"));
-    maki_buf_add(&out->fields, message->raw);
+    maki_buf_add(&out->fields, message);
 }
 
 /* The time of the message at position n, or now. */
@@ -528,7 +527,7 @@ static maki_status summarise(maki_conv *conv, const maki_view *part, const maki_
 
 /* The message that a summary becomes, and its tokens. */
 static maki_status make_summary(maki_conv *conv, const condense_ctx *c, maki_str text, double ts,
-                                maki_msg **out, uint64_t *tokens, maki_err *err)
+                                maki_str *out, uint64_t *tokens, maki_err *err)
 {
     maki_arena *arena = &conv->arena;
     maki_summary_parts parts = { .text = text, .ts = ts };
@@ -540,12 +539,12 @@ static maki_status make_summary(maki_conv *conv, const condense_ctx *c, maki_str
         st = maki_make_id(conv->env.random, arena, &parts.id, err);
         if (st == MAKI_OK) st = maki_make_summary(&parts, arena, out, err);
     }
-    return st == MAKI_OK ? maki_conv_message_tokens(conv, (*out)->raw, tokens, err) : st;
+    return st == MAKI_OK ? maki_conv_message_tokens(conv, *out, tokens, err) : st;
 }
 
 /* The same within its tokens: the summary's beginning, to the end of a line. */
 static maki_status make_fitting(maki_conv *conv, const condense_ctx *c, uint64_t most,
-                                maki_str text, double ts, maki_msg **out, uint64_t *tokens,
+                                maki_str text, double ts, maki_str *out, uint64_t *tokens,
                                 maki_err *err)
 {
     maki_status st = make_summary(conv, c, text, ts, out, tokens, err);
@@ -615,7 +614,7 @@ static maki_status decide_condense(maki_conv *conv, const maki_view *view, void 
     stretch s;
     maki_view part;
     maki_covered what;
-    maki_msg *message = NULL;
+    maki_str message;
     double ts = 0;
     maki_status st = choose_stretch(conv, view, c->keep, c->tried ? c->to : 0, &s, err);
     if (st == MAKI_OK) st = describe(conv, view, &s, &part, &what, err);
@@ -716,7 +715,7 @@ static maki_status decide_truncate(maki_conv *conv, const maki_view *view, void 
     uint64_t all = maki_view_messages(view), tokens = 0;
     stretch s = { 0 };
     const truncate_ctx *t = ctx;
-    maki_msg *marker = NULL;
+    maki_str marker;
     maki_str id;
     double ts = 0;
     maki_status st = maki_view_lead(view, &s.from, err);
@@ -732,7 +731,7 @@ static maki_status decide_truncate(maki_conv *conv, const maki_view *view, void 
     st = maki_make_id(conv->env.random, &conv->arena, &id, err);
     if (st == MAKI_OK) st = time_at(conv, view, s.to, &ts, err);
     if (st == MAKI_OK) st = maki_make_marker(s.rows + s.before, id, ts, &conv->arena, &marker, err);
-    if (st == MAKI_OK) st = maki_conv_message_tokens(conv, marker->raw, &tokens, err);
+    if (st == MAKI_OK) st = maki_conv_message_tokens(conv, marker, &tokens, err);
     if (st != MAKI_OK) return st;
     out->type = "truncate";
     add_hidden(&out->fields, &s);

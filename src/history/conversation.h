@@ -14,7 +14,8 @@
 #include <maki/token.h>
 
 #include "base/json_write.h"
-#include "history/condense.h"
+#include "history/blocks.h"
+#include "history/summarizer.h"
 #include "history/timeline.h"
 
 typedef struct maki_conv maki_conv;

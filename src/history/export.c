@@ -11,8 +11,8 @@
 #include "base/err.h"
 #include "base/sort.h"
 #include "base/str.h"
+#include "history/blocks.h"
 #include "history/conv_inside.h"
-#include "history/message.h"
 
 enum { ARENA_MAX = 1 << 30, KINDS = 2 };
 

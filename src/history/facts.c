@@ -8,7 +8,7 @@
 #include "base/json.h"
 #include "base/str.h"
 #include "base/time.h"
-#include "history/message.h"
+#include "history/blocks.h"
 
 enum { LOOK_BACK = 64 };
 

@@ -5,8 +5,8 @@
  * that is itself tagged is noted by its event.  So the order of events is that of the array, and
  * undoing the newest brings back what stood there before it. */
 #include "base/err.h"
+#include "base/idset.h"
 #include "base/json.h"
-#include "history/idset.h"
 #include "history/import_inside.h"
 
 enum { CONDENSE, TRUNCATE };

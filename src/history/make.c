@@ -5,22 +5,13 @@
 #include "base/random.h"
 #include "base/str.h"
 
-static maki_status end_message(maki_made *made, maki_arena *arena, maki_msg **out, maki_err *err)
-{
-    maki_str json;
-    maki_jw_end_object(&made->w);
-    maki_status st = maki_made_end(made, arena, &json, err);
-    if (st != MAKI_OK) return st;
-    return maki_msg_read(json, (maki_where){ "made", json.ptr }, 0, arena, out, err);
-}
-
 static void string_field(maki_jw *w, const char *key, maki_str text)
 {
     maki_jw_key(w, maki_str_of(key));
     maki_jw_string(w, text);
 }
 
-maki_status maki_make_text(maki_str role, maki_str text, maki_arena *arena, maki_msg **out,
+maki_status maki_make_text(maki_str role, maki_str text, maki_arena *arena, maki_str *json,
                            maki_err *err)
 {
     maki_made made;
@@ -28,23 +19,12 @@ maki_status maki_make_text(maki_str role, maki_str text, maki_arena *arena, maki
     maki_jw_object(&made.w);
     string_field(&made.w, "role", role);
     string_field(&made.w, "content", text);
-    return end_message(&made, arena, out, err);
-}
-
-maki_status maki_make_continue(double ts, maki_arena *arena, maki_msg **out, maki_err *err)
-{
-    maki_made made;
-    maki_made_begin(&made, arena, err);
-    maki_jw_object(&made.w);
-    string_field(&made.w, "role", MAKI_LIT("user"));
-    string_field(&made.w, "content", MAKI_LIT("Go on from the summary that follows."));
-    maki_jw_key(&made.w, MAKI_LIT("ts"));
-    maki_jw_double(&made.w, ts);
-    return end_message(&made, arena, out, err);
+    maki_jw_end_object(&made.w);
+    return maki_made_end(&made, arena, json, err);
 }
 
 maki_status maki_make_marker(size_t hidden, maki_str id, double ts, maki_arena *arena,
-                             maki_msg **out, maki_err *err)
+                             maki_str *json, maki_err *err)
 {
     maki_made made;
     maki_str text = maki_arena_print(arena, "[Truncation: %zu messages hidden]", hidden);
@@ -58,7 +38,8 @@ maki_status maki_make_marker(size_t hidden, maki_str id, double ts, maki_arena *
     maki_jw_bool(&made.w, true);
     maki_jw_key(&made.w, MAKI_LIT("truncationId"));
     maki_jw_raw(&made.w, id);
-    return end_message(&made, arena, out, err);
+    maki_jw_end_object(&made.w);
+    return maki_made_end(&made, arena, json, err);
 }
 
 static void text_block(maki_jw *w, const char *type, maki_str text)
@@ -69,7 +50,7 @@ static void text_block(maki_jw *w, const char *type, maki_str text)
     maki_jw_end_object(w);
 }
 
-maki_status maki_make_summary(const maki_summary_parts *parts, maki_arena *arena, maki_msg **out,
+maki_status maki_make_summary(const maki_summary_parts *parts, maki_arena *arena, maki_str *json,
                               maki_err *err)
 {
     maki_made made;
@@ -92,20 +73,8 @@ maki_status maki_make_summary(const maki_summary_parts *parts, maki_arena *arena
     maki_jw_bool(w, true);
     maki_jw_key(w, MAKI_LIT("condenseId"));
     maki_jw_raw(w, parts->id);
-    return end_message(&made, arena, out, err);
-}
-
-maki_status maki_make_tool_result(maki_str call_id, maki_arena *arena, maki_msg **out,
-                                  maki_err *err)
-{
-    maki_made made;
-    maki_made_begin(&made, arena, err);
-    maki_jw_object(&made.w);
-    string_field(&made.w, "role", MAKI_LIT("tool"));
-    maki_jw_key(&made.w, MAKI_LIT("tool_call_id"));
-    maki_jw_raw(&made.w, call_id);
-    string_field(&made.w, "content", MAKI_LIT(MAKI_RESULT_MISSING));
-    return end_message(&made, arena, out, err);
+    maki_jw_end_object(&made.w);
+    return maki_made_end(&made, arena, json, err);
 }
 
 maki_status maki_make_id(const maki_random *random, maki_arena *arena, maki_str *id, maki_err *err)

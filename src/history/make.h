@@ -1,8 +1,11 @@
-/* make.h -- the messages that Maki writes itself, and the fixed texts in them. */
+/* make.h -- the messages that Maki writes itself, as JSON in an arena, and the fixed texts in them. */
 #ifndef MAKI_HISTORY_MAKE_H
 #define MAKI_HISTORY_MAKE_H
 
-#include "history/message.h"
+#include "base/arena.h"
+#include "base/str.h"
+
+#include <maki/env.h>
 
 /* Said in a summary before its text: some providers want reasoning before every tool call. */
 #define MAKI_SUMMARY_REASONING \
@@ -11,15 +14,10 @@
 #define MAKI_IMAGE_PLACEHOLDER "[An image stood here]"
 /* Before the text of a summary that is a system message. */
 #define MAKI_SOFT_SUMMARY "[Previous conversation summary]\n"
-/* The result of a call that never got one. */
-#define MAKI_RESULT_MISSING "No result was recorded: the call was interrupted before it finished."
-
-/* The user message that opens a view which has lost its first one. */
-maki_status maki_make_continue(double ts, maki_arena *arena, maki_msg **out, maki_err *err);
 
 /* The marker of a truncation: "[Truncation: N messages hidden]".  `id` is a JSON string. */
 maki_status maki_make_marker(size_t hidden, maki_str id, double ts, maki_arena *arena,
-                             maki_msg **out, maki_err *err);
+                             maki_str *json, maki_err *err);
 
 /* A summary: reasoning, the blocks in `reasoning`, the text, the blocks in `calls`. */
 typedef struct maki_summary_parts {
@@ -31,15 +29,11 @@ typedef struct maki_summary_parts {
     maki_str id; /* a JSON string */
     double ts;
 } maki_summary_parts;
-maki_status maki_make_summary(const maki_summary_parts *parts, maki_arena *arena, maki_msg **out,
+maki_status maki_make_summary(const maki_summary_parts *parts, maki_arena *arena, maki_str *json,
                               maki_err *err);
 
-/* The answer to an OpenAI call that has none.  `call_id` is a JSON string. */
-maki_status maki_make_tool_result(maki_str call_id, maki_arena *arena, maki_msg **out,
-                                  maki_err *err);
-
 /* A message {role, content} of plain text. */
-maki_status maki_make_text(maki_str role, maki_str text, maki_arena *arena, maki_msg **out,
+maki_status maki_make_text(maki_str role, maki_str text, maki_arena *arena, maki_str *json,
                            maki_err *err);
 
 /* A random id as a JSON string in the arena. */

@@ -2,7 +2,6 @@
 #include "history/render.h"
 
 #include "history/facts.h"
-#include "history/message.h"
 
 /* A row that is no JSON is not looked into. */
 static maki_str message_of(const maki_seen *seen)

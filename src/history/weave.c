@@ -7,7 +7,7 @@
 
 #include "base/json.h"
 #include "base/str.h"
-#include "history/message.h"
+#include "history/blocks.h"
 
 /* ---- finding a text ------------------------------------------------------------------------------ */
 

@@ -7,7 +7,7 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "base/text.h"
-#include "manage/decide.h"
+#include "manage/thresholds.h"
 #include "manage/window.h"
 
 enum { PATH_MOST = 512 };

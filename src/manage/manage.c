@@ -5,10 +5,10 @@
 
 #include "base/err.h"
 #include "base/str.h"
-#include "manage/decide.h"
 #include "manage/figures.h"
 #include "manage/past.h"
 #include "manage/steps.h"
+#include "manage/thresholds.h"
 
 /* ---- is it time? -------------------------------------------------------------------------------------------- */
 
@@ -103,10 +103,8 @@ static maki_status run_stoppable(const maki_summarizer *self, const maki_summary
     const stoppable *s = (const stoppable *)self;
     relay r = { .in = s->in, .request = request };
     maki_summary_request relayed = *request;
-    if (request->each) {
-        relayed.each = each_relayed;
-        relayed.source = &r;
-    }
+    relayed.each = each_relayed;
+    relayed.source = &r;
     maki_status st = stop_here(s->in, err);
     return st == MAKI_OK ? s->in->summarizer->run(s->in->summarizer, &relayed, arena, out, err)
                          : st;

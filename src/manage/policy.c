@@ -2,7 +2,6 @@
 #include "manage/policy.h"
 
 #include "base/str.h"
-#include "manage/prune.h"
 
 static const char *const names[] = { "prune_tools", "prune_repeats", "shrink_code",
                                      "condense",    "soft_trim",     "hard_clear",

@@ -14,6 +14,17 @@
 
 #include <maki/str.h>
 
+/* The figures of the presets and of the reference's functions. */
+#define MAKI_PRUNE_SOFT_FROM 0.3 /* of the window: summarise the old messages */
+#define MAKI_PRUNE_HARD_FROM 0.5 /* of the window: leave them out */
+#define MAKI_PRUNE_TARGET    0.2 /* of the window, after a soft trim */
+/* Of tool output, in UTF-16 units. */
+#define MAKI_PRUNE_MAX         4000 /* longer ones are shortened */
+#define MAKI_PRUNE_HEAD        1500
+#define MAKI_PRUNE_TAIL        1500
+#define MAKI_PRUNE_LEAST       50000 /* cleared only when they are this long together */
+#define MAKI_PRUNE_PLACEHOLDER "[Old tool result content cleared]"
+
 typedef enum maki_step_kind {
     MAKI_STEP_PRUNE_TOOLS,   /* long tool output to its head and tail; then cleared, oldest first */
     MAKI_STEP_PRUNE_REPEATS, /* of what was read or answered more than once the newest copy stays */

@@ -8,8 +8,8 @@
 #include "base/err.h"
 #include "base/made.h"
 #include "base/str.h"
+#include "history/blocks.h"
 #include "history/facts.h"
-#include "history/message.h"
 
 enum {
     ARENA_MAX = 16 << 20, /* of one event: more than MAKI_EDITS_MOST texts ever need */

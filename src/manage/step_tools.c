@@ -7,7 +7,6 @@
 
 #include "base/err.h"
 #include "base/json.h"
-#include "manage/prune.h"
 #include "manage/pruning.h"
 
 typedef struct tools {
@@ -17,7 +16,7 @@ typedef struct tools {
 static bool listed(const maki_str *patterns, size_t count, maki_str name)
 {
     for (size_t i = 0; i < count; i++) {
-        if (maki_tool_matches(patterns[i], name)) return true;
+        if (maki_str_like(patterns[i], name, true)) return true;
     }
     return false;
 }

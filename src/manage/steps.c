@@ -4,9 +4,9 @@
 #include <stdio.h>
 
 #include "base/err.h"
-#include "manage/decide.h"
 #include "manage/prepare.h"
 #include "manage/pruning.h"
+#include "manage/thresholds.h"
 
 enum { AGAIN_MOST = 24 }; /* halvings of one step: more than any conversation has */
 

@@ -10,9 +10,9 @@
 #include "base/json.h"
 #include "base/json_write.h"
 #include "base/logger.h"
-#include "history/condense.h"
 #include "history/conversation.h"
-#include "history/message.h"
+#include "reference/condense.h"
+#include "reference/message.h"
 
 enum { MAKI_TOKENIZERS = 8 }; /* at most this many vocabularies */
 

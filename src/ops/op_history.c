@@ -3,13 +3,13 @@
 
 #include "base/err.h"
 #include "base/str.h"
-#include "history/keep.h"
-#include "history/repair.h"
-#include "history/rewind.h"
-#include "history/truncate.h"
-#include "history/view.h"
 #include "ops/op.h"
 #include "ops/parts.h"
+#include "reference/keep.h"
+#include "reference/repair.h"
+#include "reference/rewind.h"
+#include "reference/truncate.h"
+#include "reference/view.h"
 
 /* ---- from messages to messages: each also a step of history.sequence --------------------------- */
 
@@ -122,8 +122,7 @@ maki_status maki_op_history_keep(maki_call *call, maki_jw *out, maki_err *err)
     maki_kept kept = { 0 };
     maki_msgs list;
     maki_status st = maki_field_messages(call, "messages", &list, err);
-    if (st == MAKI_OK)
-        st = maki_keep(list, (size_t)keep, &maki_rules_seed, call->arena, &kept, err);
+    if (st == MAKI_OK) st = maki_keep(list, (size_t)keep, call->arena, &kept, err);
     if (st != MAKI_OK) return st;
     maki_jw_object(out);
     maki_jw_key(out, MAKI_LIT("keepMessages"));
@@ -165,7 +164,7 @@ maki_status maki_op_history_condense(maki_call *call, maki_jw *out, maki_err *er
     maki_put_bool(out, "summarizerCalled", result.called);
     if (result.request && maki_in_bool(call, "wantRequest", false)) {
         maki_jw_key(out, MAKI_LIT("request"));
-        maki_summary_request_write(out, result.request);
+        maki_condense_request_write(out, result.request);
     }
     maki_jw_end_object(out);
     call->answered = true;
@@ -174,7 +173,7 @@ maki_status maki_op_history_condense(maki_call *call, maki_jw *out, maki_err *er
 
 static maki_status truncate(maki_call *call, maki_msgs list, maki_truncated *out, maki_err *err)
 {
-    double fraction = maki_in_number(call, "fraction", maki_rules_seed.hide_fraction);
+    double fraction = maki_in_number(call, "fraction", MAKI_HIDE_FRACTION);
     return maki_truncate(list, fraction, maki_field_now(call), call->m->env.random, call->arena,
                          out, err);
 }

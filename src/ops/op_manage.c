@@ -5,17 +5,18 @@
 
 #include "base/err.h"
 #include "base/str.h"
-#include "manage/decide.h"
 #include "manage/figures.h"
 #include "manage/manage.h"
 #include "manage/past.h"
 #include "manage/policy_config.h"
 #include "manage/prepare.h"
-#include "manage/prune.h"
-#include "manage/run.h"
+#include "manage/thresholds.h"
 #include "manage/window.h"
 #include "ops/op.h"
 #include "ops/parts.h"
+#include "reference/decide.h"
+#include "reference/prune.h"
+#include "reference/run.h"
 
 static maki_status positive(const maki_call *call, const char *name, maki_err *err)
 {
@@ -425,7 +426,8 @@ maki_status maki_op_prune_soft_trim(maki_call *call, maki_jw *out, maki_err *err
     }
     size_t from = list.count - (size_t)keep;
     const maki_summarizer *by = parts.condense.summarizer;
-    maki_summary_request request = { .messages = maki_msgs_slice(list, 0, from) };
+    maki_msgs old = maki_msgs_slice(list, 0, from);
+    maki_summary_request request = maki_msgs_request(&old);
     if (!by->usable) {
         return maki_refuse(err, "HANDLER_INVALID", "there is no summariser that can be called");
     }

@@ -4,7 +4,7 @@
 
 #include "base/err.h"
 #include "base/str.h"
-#include "history/message.h"
+#include "history/blocks.h"
 #include "ops/op.h"
 #include "ops/parts.h"
 #include "store/sessions.h"

@@ -8,7 +8,6 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "history/facts.h"
-#include "history/message.h"
 #include "history/tally.h"
 #include "manage/figures.h"
 #include "ops/op.h"

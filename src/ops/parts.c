@@ -2,7 +2,6 @@
 #include "ops/parts.h"
 
 #include "base/str.h"
-#include "history/rules.h"
 #include "summary/measure.h"
 
 maki_status maki_parts_read(const maki_call *call, maki_msgs list, maki_parts *out, maki_err *err)
@@ -22,7 +21,6 @@ maki_status maki_parts_read(const maki_call *call, maki_msgs list, maki_parts *o
         .summarizer = &out->summarizer.base,
         .dedicated = &out->dedicated.base,
         .counter = &out->counter,
-        .rules = &maki_rules_seed,
         .random = call->m->env.random,
         .now = maki_field_now(call),
     };

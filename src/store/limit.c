@@ -6,7 +6,6 @@
 
 #include "base/str.h"
 #include "history/facts.h"
-#include "history/message.h"
 
 enum { TRIES = 8 };
 

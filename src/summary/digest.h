@@ -11,7 +11,7 @@
 #ifndef MAKI_SUMMARY_DIGEST_H
 #define MAKI_SUMMARY_DIGEST_H
 
-#include "history/message.h"
+#include "history/blocks.h"
 #include "summary/central.h"
 #include "summary/cue.h"
 #include "summary/feed.h"

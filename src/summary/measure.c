@@ -40,7 +40,7 @@ static maki_status each(const void *source, maki_message_fn fn, void *ctx, maki_
 {
     watcher *w = *(watcher *const *)source;
     pass p = { .w = w, .fn = fn, .ctx = ctx };
-    return maki_summary_each(w->request, look, &p, err);
+    return w->request->each(w->request->source, look, &p, err);
 }
 
 /* ---- telling ------------------------------------------------------------------------------------------ */
@@ -84,10 +84,8 @@ static maki_status run(const maki_summarizer *self, const maki_summary_request *
     maki_summary_request watched = *request;
     maki_probed probed;
     maki_status st = maki_prober_new(&working, &w.prober, err);
-    if (request->each) {
-        watched.each = each;
-        watched.source = &source;
-    }
+    watched.each = each;
+    watched.source = &source;
     if (st == MAKI_OK) st = of->run(of, &watched, arena, out, err);
     if (st == MAKI_OK && !out->survey.measured) {
         st = each(&source, NULL, NULL, err); /* what was not read */

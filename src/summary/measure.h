@@ -5,7 +5,7 @@
 #ifndef MAKI_SUMMARY_MEASURE_H
 #define MAKI_SUMMARY_MEASURE_H
 
-#include "history/condense.h"
+#include "history/summarizer.h"
 
 /* `of`, which must live as long, with maki_summary.survey filled in.  One that says it itself is believed.
  * NULL gives one that cannot be called. */

@@ -6,8 +6,8 @@
 
 #include "base/json.h"
 #include "base/str.h"
+#include "history/blocks.h"
 #include "history/make.h"
-#include "history/message.h"
 
 enum {
     DATA_RUN = 400, /* characters of base64 in a row: no word, path or hash is that long */

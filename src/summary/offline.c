@@ -46,7 +46,7 @@ static maki_status summarise(const maki_offline *how, const maki_summary_request
     work w = { .tokenizer = tokenizer, .tokens = request->tokens };
     w.count = how->budget == 0 && request->tokens == 0;
     maki_status st = maki_digest_new(working, &w.digest, err);
-    if (st == MAKI_OK) st = maki_summary_each(request, take, &w, err);
+    if (st == MAKI_OK) st = request->each(request->source, take, &w, err);
     if (st != MAKI_OK) return st;
     maki_digest_end(w.digest);
     uint64_t budget = how->budget ? how->budget : maki_offline_budget(w.tokens, how->ratio);

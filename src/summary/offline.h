@@ -7,7 +7,9 @@
 #ifndef MAKI_SUMMARY_OFFLINE_H
 #define MAKI_SUMMARY_OFFLINE_H
 
-#include "history/condense.h"
+#include <maki/token.h>
+
+#include "history/summarizer.h"
 #include "summary/wording.h"
 
 typedef struct maki_offline {

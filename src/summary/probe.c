@@ -167,7 +167,7 @@ maki_status maki_probe(const maki_summary_request *hidden, maki_str summary, mak
     maki_prober *prober = NULL;
     *out = (maki_probed){ 0 };
     maki_status st = maki_prober_new(&working, &prober, err);
-    if (st == MAKI_OK) st = maki_summary_each(hidden, take, prober, err);
+    if (st == MAKI_OK) st = hidden->each(hidden->source, take, prober, err);
     if (st == MAKI_OK) st = maki_prober_judge(prober, summary, arena, out, err);
     maki_arena_free(&working);
     return st;

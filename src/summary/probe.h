@@ -8,7 +8,7 @@
 #ifndef MAKI_SUMMARY_PROBE_H
 #define MAKI_SUMMARY_PROBE_H
 
-#include "history/condense.h"
+#include "history/summarizer.h"
 
 typedef enum maki_fact {
     MAKI_FACT_PATH,

@@ -2,7 +2,6 @@
 #include "summary/prompt.h"
 
 #include "base/str.h"
-#include "history/condense.h"
 
 static const char *const names[] = { "standard", "brief", "task" };
 enum { STANDARD, BRIEF, TASK, BUILT_IN };
@@ -10,7 +9,17 @@ enum { STANDARD, BRIEF, TASK, BUILT_IN };
 /* The headings of the standard one are those of wording.c, so that the next summary can read this one. */
 static const char *const systems[MAKI_LANGS][BUILT_IN] = {
     [MAKI_EN] = {
-        [STANDARD] = NULL, /* maki_condense_prompt */
+        [STANDARD] =
+            "You condense conversations between a person and an assistant that works with tools. Write a "
+            "summary from which the assistant can go on without the conversation. Use these headings:\n"
+            "1. Previous Conversation: what was asked and what happened, in order.\n"
+            "2. Current Work: what was being done last.\n"
+            "3. Key Technical Concepts: technologies, conventions and decisions, decisions word for word.\n"
+            "4. Relevant Files and Code: every path that matters and why, with the code that is needed.\n"
+            "5. Problem Solving: errors met, how each was solved, and what is still broken.\n"
+            "6. Pending Tasks: what remains, with the next step in the words of the newest request.\n"
+            "Keep names, paths, numbers and identifiers exactly. Write in the language of the conversation, "
+            "in at most 500 words, and nothing but the summary.",
         [BRIEF] =
             "You summarise conversations between a person and an assistant that works with tools. "
             "Write a short summary from which the work can go on:\n"
@@ -147,9 +156,8 @@ static const char *const merge[MAKI_LANGS] = {
 
 static maki_prompt built_in(size_t n, maki_lang lang, bool given)
 {
-    const char *system = systems[lang][n];
     bool english = given && lang == MAKI_EN;
-    return (maki_prompt){ .system = system ? maki_str_of(system) : maki_condense_prompt(),
+    return (maki_prompt){ .system = maki_str_of(systems[lang][n]),
                           .before = maki_str_of(before[lang]),
                           .after = maki_str_of(english ? in_english : after[lang]) };
 }

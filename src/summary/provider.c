@@ -303,7 +303,7 @@ static maki_status ask_model(asking *a, const maki_summary_request *request, mak
                                    .full = summarise_portion,
                                    .ctx = a };
     if (st == MAKI_OK) st = make_room(a, request->tokens, err);
-    if (st == MAKI_OK) st = maki_summary_each(request, take_message, a, err);
+    if (st == MAKI_OK) st = request->each(request->source, take_message, a, err);
     if (st == MAKI_OK) st = finish(a, err);
     if (st == MAKI_OK) {
         a->out->text = maki_arena_copy(arena, a->text);

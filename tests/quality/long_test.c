@@ -16,7 +16,7 @@
 #include "base/json.h"
 #include "base/str.h"
 #include "folder.h"
-#include "history/message.h"
+#include "history/blocks.h"
 #include "history/tally.h"
 #include "manage/figures.h"
 #include "manage/manage.h"

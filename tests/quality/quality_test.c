@@ -12,6 +12,7 @@
 #include "tap.h"
 
 #include "base/files.h"
+#include "base/json.h"
 #include "base/str.h"
 #include "history/facts.h"
 #include "summary/offline.h"

@@ -3,7 +3,7 @@
  * Texts are JSON with ' for ". */
 #include "exchange.h"
 #include "fake_env.h"
-#include "history/view.h"
+#include "reference/view.h"
 
 static maki_str q(const char *text, char *out, size_t room)
 {

@@ -46,7 +46,7 @@ static maki_status write_summary(const maki_summarizer *self, const maki_summary
     scribe *s = (scribe *)(uintptr_t)self->ctx;
     atomic_fetch_add(&s->calls, 1);
     uint64_t messages = 0;
-    maki_status st = maki_summary_each(request, count_message, &messages, err);
+    maki_status st = request->each(request->source, count_message, &messages, err);
     atomic_store(&s->messages, messages);
     if (s->during) s->during(s->ctx);
     out->text = maki_arena_copy(arena, maki_str_of(s->text));

@@ -6,8 +6,9 @@
 
 #include "tap.h"
 
+#include "base/json.h"
 #include "base/str.h"
-#include "history/condense.h"
+#include "history/summarizer.h"
 
 static inline maki_status talk_each(const void *source, maki_message_fn fn, void *ctx,
                                     maki_err *err)

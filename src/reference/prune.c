@@ -1,10 +1,11 @@
 /* prune.c -- see prune.h. */
-#include "manage/prune.h"
+#include "reference/prune.h"
 
 #include <math.h>
 
 #include "base/made.h"
 #include "base/str.h"
+#include "manage/policy.h"
 
 enum { CHARS_PER_TOKEN = 4, IMAGE_CHARS = 8000, OTHER_CHARS = 256 };
 
@@ -87,33 +88,6 @@ static double size_of(const maki_msg *m)
 
 /* ---- which results --------------------------------------------------------------------------- */
 
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
-}
-
-bool maki_tool_matches(maki_str pattern, maki_str name)
-{
-    size_t p = 0, n = 0, star = SIZE_MAX, retry = 0;
-    while (n < name.len) {
-        if (p < pattern.len && pattern.ptr[p] == '*') {
-            star = p++;
-            retry = n;
-        } else if (p < pattern.len && lower(pattern.ptr[p]) == lower(name.ptr[n])) {
-            p++;
-            n++;
-        } else if (star != SIZE_MAX) {
-            p = star + 1;
-            n = ++retry;
-        } else {
-            return false;
-        }
-    }
-    while (p < pattern.len && pattern.ptr[p] == '*')
-        p++;
-    return p == pattern.len;
-}
-
 /* Blank patterns say nothing. */
 static bool has_pattern(maki_str patterns, maki_arena *arena)
 {
@@ -135,7 +109,7 @@ static bool listed(maki_str patterns, maki_str name, maki_arena *arena)
     while (maki_json_next(&iter, &item)) {
         if (maki_json_kind_of(item.value) != MAKI_JSON_STRING) continue;
         maki_str pattern = maki_str_trim(maki_json_text(item.value, arena));
-        if (pattern.len && maki_tool_matches(pattern, name)) return true;
+        if (pattern.len && maki_str_like(pattern, name, true)) return true;
     }
     return false;
 }

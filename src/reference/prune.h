@@ -1,29 +1,16 @@
 /* prune.h -- old tool output gives way before anything a person said. */
-#ifndef MAKI_MANAGE_PRUNE_H
-#define MAKI_MANAGE_PRUNE_H
+#ifndef MAKI_REFERENCE_PRUNE_H
+#define MAKI_REFERENCE_PRUNE_H
 
-#include "history/message.h"
+#include "reference/message.h"
 
-/* How hard to prune by how full the window is. */
+/* How hard to prune by how full the window is (MAKI_PRUNE_SOFT_FROM, MAKI_PRUNE_HARD_FROM). */
 typedef enum maki_prune_level {
     MAKI_PRUNE_NONE,
     MAKI_PRUNE_SOFT,
     MAKI_PRUNE_HARD
 } maki_prune_level;
-#define MAKI_PRUNE_SOFT_FROM 0.3 /* of the window: summarise the old messages */
-#define MAKI_PRUNE_HARD_FROM 0.5 /* of the window: leave them out */
-#define MAKI_PRUNE_TARGET    0.2 /* of the window, after a soft trim */
 maki_prune_level maki_prune_level_of(double tokens, double window);
-
-/* Of tool output, in UTF-16 units. */
-#define MAKI_PRUNE_MAX         4000 /* longer ones are shortened */
-#define MAKI_PRUNE_HEAD        1500
-#define MAKI_PRUNE_TAIL        1500
-#define MAKI_PRUNE_LEAST       50000 /* cleared only when they are this long together */
-#define MAKI_PRUNE_PLACEHOLDER "[Old tool result content cleared]"
-
-/* '*' in the pattern stands for anything; the rest must be equal but for the case of letters. */
-bool maki_tool_matches(maki_str pattern, maki_str name);
 
 typedef struct maki_prune_settings {
     double keep_last_assistants; /* nothing after the N-th last assistant message is touched */

@@ -3,11 +3,10 @@
  * A kept tool_result whose call is condensed away would be refused by the provider.  So the call
  * blocks are looked up by id in the few messages before the tail and preserved, together with the
  * reasoning of the messages they stand in. */
-#ifndef MAKI_HISTORY_KEEP_H
-#define MAKI_HISTORY_KEEP_H
+#ifndef MAKI_REFERENCE_KEEP_H
+#define MAKI_REFERENCE_KEEP_H
 
-#include "history/message.h"
-#include "history/rules.h"
+#include "reference/message.h"
 
 typedef struct maki_kept {
     maki_msgs tail;
@@ -19,8 +18,8 @@ typedef struct maki_kept {
 } maki_kept;
 
 /* The last `keep` messages with their calls. */
-maki_status maki_keep(maki_msgs list, size_t keep, const maki_rules *rules, maki_arena *arena,
-                      maki_kept *out, maki_err *err);
+maki_status maki_keep(maki_msgs list, size_t keep, maki_arena *arena, maki_kept *out,
+                      maki_err *err);
 /* The last `keep` messages and nothing more. */
 maki_kept maki_keep_plain(maki_msgs list, size_t keep);
 

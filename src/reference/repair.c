@@ -1,10 +1,13 @@
 /* repair.c -- see repair.h. */
-#include "history/repair.h"
+#include "reference/repair.h"
 
+#include "base/idset.h"
 #include "base/made.h"
 #include "base/str.h"
-#include "history/idset.h"
-#include "history/make.h"
+
+/* The result of a call that never got one. */
+static const char missing[] =
+    "No result was recorded: the call was interrupted before it finished.";
 
 /* ---- results of one message ------------------------------------------------------------------ */
 
@@ -142,7 +145,7 @@ static void write_missing(maki_jw *w, maki_str id)
     maki_jw_key(w, MAKI_LIT("tool_use_id"));
     maki_jw_raw(w, id);
     maki_jw_key(w, MAKI_LIT("content"));
-    maki_jw_string(w, MAKI_LIT(MAKI_RESULT_MISSING));
+    maki_jw_string(w, maki_str_of(missing));
     maki_jw_end_object(w);
 }
 
@@ -218,6 +221,23 @@ static maki_status results_in(maki_msgs list, size_t from, size_t to, maki_arena
     return st;
 }
 
+static maki_status make_result(maki_str call_id, maki_arena *arena, maki_msg **out, maki_err *err)
+{
+    maki_made made;
+    maki_str json;
+    maki_made_begin(&made, arena, err);
+    maki_jw_object(&made.w);
+    maki_jw_key(&made.w, MAKI_LIT("role"));
+    maki_jw_string(&made.w, MAKI_LIT("tool"));
+    maki_jw_key(&made.w, MAKI_LIT("tool_call_id"));
+    maki_jw_raw(&made.w, call_id);
+    maki_jw_key(&made.w, MAKI_LIT("content"));
+    maki_jw_string(&made.w, maki_str_of(missing));
+    maki_jw_end_object(&made.w);
+    maki_status st = maki_made_end(&made, arena, &json, err);
+    return st == MAKI_OK ? maki_msg_made(json, arena, out, err) : st;
+}
+
 /* The answers to the calls of list.at[at], whose span reaches to `to`. */
 static maki_status answer_calls(maki_msgs list, size_t at, size_t to, maki_arena *arena,
                                 maki_msgs *out, maki_err *err)
@@ -235,7 +255,7 @@ static maki_status answer_calls(maki_msgs list, size_t at, size_t to, maki_arena
         if (maki_idset_has(&results, id, &found)) {
             result = list.at[found];
         } else {
-            st = maki_make_tool_result(id, arena, &result, err);
+            st = make_result(id, arena, &result, err);
         }
         if (st == MAKI_OK) st = maki_idset_add(&answered, id, 0, arena, err);
         if (st == MAKI_OK) st = maki_msgs_add(out, result, arena, err);

@@ -1,5 +1,5 @@
 /* run.c -- see run.h. */
-#include "manage/run.h"
+#include "reference/run.h"
 
 #include "base/err.h"
 
@@ -68,8 +68,8 @@ maki_status maki_manage_run(const maki_run_in *in, maki_arena *arena, maki_run_r
     if (out->decision.condense) st = try_condense(in, arena, out, err);
     if (st != MAKI_OK || out->action == MAKI_ACTION_CONDENSE || !out->decision.over) return st;
 
-    st = maki_truncate(list, in->condense.rules->hide_fraction, in->condense.now,
-                       in->condense.random, arena, &out->truncated, err);
+    st = maki_truncate(list, MAKI_HIDE_FRACTION, in->condense.now, in->condense.random, arena,
+                       &out->truncated, err);
     if (st != MAKI_OK) return st;
     out->action = MAKI_ACTION_TRUNCATE;
     out->messages = out->truncated.messages;

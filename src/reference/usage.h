@@ -1,8 +1,8 @@
 /* usage.h -- how full the context is, from the events of a conversation. */
-#ifndef MAKI_HISTORY_USAGE_H
-#define MAKI_HISTORY_USAGE_H
+#ifndef MAKI_REFERENCE_USAGE_H
+#define MAKI_REFERENCE_USAGE_H
 
-#include "history/message.h"
+#include "reference/message.h"
 
 typedef struct maki_usage {
     double context_tokens; /* of the newest event that knows; 0 when none does */

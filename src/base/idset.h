@@ -1,6 +1,6 @@
 /* idset.h -- a set of ids (JSON strings, compared by their text), in an arena. */
-#ifndef MAKI_HISTORY_IDSET_H
-#define MAKI_HISTORY_IDSET_H
+#ifndef MAKI_BASE_IDSET_H
+#define MAKI_BASE_IDSET_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,11 +1,11 @@
 /* run.h -- one manage run over a list of messages, policy `roo`: condense, and truncate by half when
  * that failed and the context is over what is allowed. */
-#ifndef MAKI_MANAGE_RUN_H
-#define MAKI_MANAGE_RUN_H
+#ifndef MAKI_REFERENCE_RUN_H
+#define MAKI_REFERENCE_RUN_H
 
-#include "history/condense.h"
-#include "history/truncate.h"
-#include "manage/decide.h"
+#include "reference/condense.h"
+#include "reference/decide.h"
+#include "reference/truncate.h"
 
 typedef enum maki_action {
     MAKI_ACTION_NONE,

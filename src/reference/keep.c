@@ -1,8 +1,10 @@
 /* keep.c -- see keep.h. */
-#include "history/keep.h"
+#include "reference/keep.h"
 
+#include "base/idset.h"
 #include "base/str.h"
-#include "history/idset.h"
+
+enum { LOOKBACK = 3 }; /* how far before the tail the call of a kept result is looked for */
 
 maki_kept maki_keep_plain(maki_msgs list, size_t keep)
 {
@@ -70,11 +72,10 @@ static maki_status add_reasoning(const maki_msg *msg, blocks *list, maki_arena *
     return st;
 }
 
-maki_status maki_keep(maki_msgs list, size_t keep, const maki_rules *rules, maki_arena *arena,
-                      maki_kept *out, maki_err *err)
+maki_status maki_keep(maki_msgs list, size_t keep, maki_arena *arena, maki_kept *out, maki_err *err)
 {
     maki_kept kept = maki_keep_plain(list, keep);
-    size_t from = kept.start > rules->pair_lookback ? kept.start - rules->pair_lookback : 0;
+    size_t from = kept.start > LOOKBACK ? kept.start - LOOKBACK : 0;
     blocks calls = { 0 }, reasoning = { 0 };
     calls_before before = { 0 };
     maki_idset taken = { 0 };

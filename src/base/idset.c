@@ -1,5 +1,5 @@
 /* idset.c -- open addressing with linear probing, at most half full. */
-#include "history/idset.h"
+#include "base/idset.h"
 
 static struct maki_idset_slot *slot_of(const maki_idset *set, maki_str id, uint64_t hash)
 {

@@ -6,24 +6,12 @@
  *
  * Shapes: Anthropic (content a string or blocks), OpenAI (tool_calls, role tool), and anything else
  * with a role.  All pointers are borrowed from the input or the arena it was read with. */
-#ifndef MAKI_HISTORY_MESSAGE_H
-#define MAKI_HISTORY_MESSAGE_H
+#ifndef MAKI_REFERENCE_MESSAGE_H
+#define MAKI_REFERENCE_MESSAGE_H
 
-#include <stdbool.h>
-
-#include "base/json.h"
 #include "base/json_write.h"
 #include "base/splice.h"
-
-typedef enum maki_role {
-    MAKI_ROLE_OTHER,
-    MAKI_ROLE_SYSTEM,
-    MAKI_ROLE_USER,
-    MAKI_ROLE_ASSISTANT,
-    MAKI_ROLE_TOOL
-} maki_role;
-
-maki_role maki_role_of(maki_str role); /* of a JSON string */
+#include "history/blocks.h"
 
 /* condenseParent or truncationParent: the id of the summary or marker that hides this message. */
 typedef struct maki_tag {
@@ -67,6 +55,9 @@ maki_status maki_msgs_read(maki_str array, maki_where where, maki_arena *arena, 
 maki_status maki_msg_read(maki_str object, maki_where where, size_t index, maki_arena *arena,
                           maki_msg **out, maki_err *err) MAKI_MUST_CHECK;
 
+/* Read a message that was made here. */
+maki_status maki_msg_made(maki_str json, maki_arena *arena, maki_msg **out, maki_err *err);
+
 maki_status maki_msgs_add(maki_msgs *list, maki_msg *msg, maki_arena *arena, maki_err *err);
 /* The messages [from, to) of a list; shares its memory. */
 maki_msgs maki_msgs_slice(maki_msgs list, size_t from, size_t to);
@@ -77,22 +68,7 @@ void maki_msgs_write(maki_jw *w, maki_msgs list);
 
 /* ---- content -------------------------------------------------------------------------------- */
 
-/* The blocks of a message in order: the items of an array, or a string as the one block it is. */
-typedef struct maki_blocks {
-    maki_json_iter iter;
-    maki_str single;
-} maki_blocks;
 maki_blocks maki_msg_blocks(const maki_msg *msg);
-maki_blocks maki_content_blocks(maki_str content);
-bool maki_blocks_next(maki_blocks *blocks, maki_str *block);
-
-/* Is it an object of this type?  A string never is. */
-bool maki_block_is(maki_str block, maki_str type);
-/* A string field of a block, as a JSON string; false when it is missing or not a string. */
-bool maki_block_string(maki_str block, maki_str name, maki_str *value);
-
-/* Has this user message at least one tool_result block? */
-bool maki_msg_has_results(const maki_msg *msg);
 
 /* The calls of an OpenAI assistant message: the items of tool_calls. */
 maki_json_iter maki_msg_calls(const maki_msg *msg);

@@ -1,8 +1,8 @@
 /* repair.h -- tool calls and their results made to fit each other. */
-#ifndef MAKI_HISTORY_REPAIR_H
-#define MAKI_HISTORY_REPAIR_H
+#ifndef MAKI_REFERENCE_REPAIR_H
+#define MAKI_REFERENCE_REPAIR_H
 
-#include "history/message.h"
+#include "reference/message.h"
 
 /* Anthropic shape: the tool_results of a new user message against the calls of the last assistant
  * message in `history`.  Repeated results go; a result with a foreign id takes the id of the call at

@@ -4,10 +4,10 @@
  * with its own clock readings.  A rewind cuts the first at an event, the second at that event's
  * time, and takes away the summaries and markers whose events were cut, so that what they hid is
  * visible again. */
-#ifndef MAKI_HISTORY_REWIND_H
-#define MAKI_HISTORY_REWIND_H
+#ifndef MAKI_REFERENCE_REWIND_H
+#define MAKI_REFERENCE_REWIND_H
 
-#include "history/message.h"
+#include "reference/message.h"
 
 typedef struct maki_ui_event {
     maki_str raw;

@@ -1,5 +1,7 @@
 /* decide.c -- see decide.h. */
-#include "manage/decide.h"
+#include "reference/decide.h"
+
+#include "manage/thresholds.h"
 
 maki_decision maki_decide(const maki_decide_in *in)
 {
@@ -17,9 +19,4 @@ maki_decision maki_decide(const maki_decide_in *in)
     d.condense = in->auto_condense && (d.over || d.percent >= d.threshold);
     d.manage = d.over || d.condense;
     return d;
-}
-
-double maki_reduction(double before, double after)
-{
-    return before > 0 ? (before - after) / before : 0;
 }

@@ -1,9 +1,9 @@
 /* view.c -- see view.h. */
-#include "history/view.h"
+#include "reference/view.h"
 
 #include "base/err.h"
+#include "base/made.h"
 #include "base/str.h"
-#include "history/make.h"
 
 maki_status maki_parents_of(maki_msgs list, maki_arena *arena, maki_parents *out, maki_err *err)
 {
@@ -35,6 +35,24 @@ maki_status maki_view_effective(maki_msgs list, maki_arena *arena, maki_msgs *ou
     return st;
 }
 
+/* The user message that opens a view which has lost its first one. */
+static maki_status make_continue(double ts, maki_arena *arena, maki_msg **out, maki_err *err)
+{
+    maki_made made;
+    maki_str json;
+    maki_made_begin(&made, arena, err);
+    maki_jw_object(&made.w);
+    maki_jw_key(&made.w, MAKI_LIT("role"));
+    maki_jw_string(&made.w, MAKI_LIT("user"));
+    maki_jw_key(&made.w, MAKI_LIT("content"));
+    maki_jw_string(&made.w, MAKI_LIT("Go on from the summary that follows."));
+    maki_jw_key(&made.w, MAKI_LIT("ts"));
+    maki_jw_double(&made.w, ts);
+    maki_jw_end_object(&made.w);
+    maki_status st = maki_made_end(&made, arena, &json, err);
+    return st == MAKI_OK ? maki_msg_made(json, arena, out, err) : st;
+}
+
 maki_status maki_view_since_summary(maki_msgs list, double now, maki_arena *arena, maki_msgs *out,
                                     maki_err *err)
 {
@@ -51,7 +69,7 @@ maki_status maki_view_since_summary(maki_msgs list, double now, maki_arena *aren
     if (first->role != MAKI_ROLE_USER) {
         /* time 0 counts as none here, as in the reference */
         double ts = first->has_ts && first->ts != 0 ? first->ts - 1 : now;
-        maki_status st = maki_make_continue(ts, arena, &first, err);
+        maki_status st = make_continue(ts, arena, &first, err);
         if (st != MAKI_OK) return st;
     }
     maki_msgs whole = { 0 };

@@ -2,7 +2,7 @@
  *
  * "Visible" looks at truncation only: messages that a summary hides are counted and may be hidden
  * again, which frees nothing.  The reference does so and the recorded cases keep it. */
-#include "history/truncate.h"
+#include "reference/truncate.h"
 
 #include <math.h>
 
@@ -27,6 +27,7 @@ maki_status maki_truncate(maki_msgs list, double fraction, double now, const mak
     size_t count = 0, nth = 0, boundary = list.count;
     maki_msgs result = { 0 };
     maki_msg *marker = NULL;
+    maki_str json;
     *out = (maki_truncated){ .messages = list };
     for (size_t i = 0; i < list.count; i++)
         count += visible(list.at[i]);
@@ -42,7 +43,8 @@ maki_status maki_truncate(maki_msgs list, double fraction, double now, const mak
     }
     bool timed = boundary < list.count && list.at[boundary]->has_ts;
     double ts = (timed ? list.at[boundary]->ts : now) - 1;
-    st = maki_make_marker(out->removed, out->id, ts, arena, &marker, err);
+    st = maki_make_marker(out->removed, out->id, ts, arena, &json, err);
+    if (st == MAKI_OK) st = maki_msg_made(json, arena, &marker, err);
     nth = 0;
     for (size_t i = 0; st == MAKI_OK && i < list.count; i++) {
         maki_msg *m = list.at[i];

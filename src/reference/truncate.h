@@ -1,8 +1,10 @@
 /* truncate.h -- hide the older half of what is visible, behind a marker that says how much. */
-#ifndef MAKI_HISTORY_TRUNCATE_H
-#define MAKI_HISTORY_TRUNCATE_H
+#ifndef MAKI_REFERENCE_TRUNCATE_H
+#define MAKI_REFERENCE_TRUNCATE_H
 
-#include "history/message.h"
+#include "reference/message.h"
+
+#define MAKI_HIDE_FRACTION 0.5 /* of the visible messages */
 
 typedef struct maki_truncated {
     maki_msgs messages;

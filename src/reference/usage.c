@@ -1,5 +1,5 @@
 /* usage.c -- see usage.h. */
-#include "history/usage.h"
+#include "reference/usage.h"
 
 #include "base/str.h"
 

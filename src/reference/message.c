@@ -1,5 +1,5 @@
 /* message.c -- reading and writing messages; see message.h. */
-#include "history/message.h"
+#include "reference/message.h"
 
 #include <math.h>
 
@@ -28,21 +28,6 @@ static maki_status want(const reading *r, maki_str value, const char *field, mak
     };
     if (maki_json_kind_of(value) == kind) return MAKI_OK;
     return wrong(r, value, field, what[kind]);
-}
-
-maki_role maki_role_of(maki_str text)
-{
-    static const struct {
-        maki_str name;
-        maki_role role;
-    } roles[] = { { { "user", 4 }, MAKI_ROLE_USER },
-                  { { "assistant", 9 }, MAKI_ROLE_ASSISTANT },
-                  { { "tool", 4 }, MAKI_ROLE_TOOL },
-                  { { "system", 6 }, MAKI_ROLE_SYSTEM } };
-    for (size_t i = 0; i < sizeof roles / sizeof roles[0]; i++) {
-        if (maki_json_text_is(text, roles[i].name)) return roles[i].role;
-    }
-    return MAKI_ROLE_OTHER;
 }
 
 static maki_status read_role(reading *r, maki_str value, maki_msg *m)
@@ -149,6 +134,11 @@ maki_status maki_msg_read(maki_str object, maki_where where, size_t index, maki_
     if (m->role_text.len == 0) return wrong(&r, object, "role", "is missing from the message");
     *out = m;
     return MAKI_OK;
+}
+
+maki_status maki_msg_made(maki_str json, maki_arena *arena, maki_msg **out, maki_err *err)
+{
+    return maki_msg_read(json, (maki_where){ "made", json.ptr }, 0, arena, out, err);
 }
 
 maki_status maki_msgs_read(maki_str array, maki_where where, maki_arena *arena, maki_msgs *out,
@@ -262,50 +252,9 @@ void maki_msgs_write(maki_jw *w, maki_msgs list)
 
 /* ---- content ------------------------------------------------------------------------------- */
 
-maki_blocks maki_content_blocks(maki_str content)
-{
-    if (content.len && content.ptr[0] == '"') return (maki_blocks){ .single = content };
-    return (maki_blocks){ .iter = maki_json_items(content) };
-}
-
 maki_blocks maki_msg_blocks(const maki_msg *msg)
 {
     return maki_content_blocks(msg->content);
-}
-
-bool maki_blocks_next(maki_blocks *blocks, maki_str *block)
-{
-    maki_json_item item;
-    if (blocks->single.len) {
-        *block = blocks->single;
-        blocks->single.len = 0;
-        return true;
-    }
-    if (!maki_json_next(&blocks->iter, &item)) return false;
-    *block = item.value;
-    return true;
-}
-
-bool maki_block_string(maki_str block, maki_str name, maki_str *value)
-{
-    return maki_json_get(block, name, value) && maki_json_kind_of(*value) == MAKI_JSON_STRING;
-}
-
-bool maki_block_is(maki_str block, maki_str type)
-{
-    maki_str value;
-    return maki_block_string(block, MAKI_LIT("type"), &value) && maki_json_text_is(value, type);
-}
-
-bool maki_msg_has_results(const maki_msg *msg)
-{
-    maki_blocks blocks = maki_msg_blocks(msg);
-    maki_str block;
-    if (msg->role != MAKI_ROLE_USER) return false;
-    while (maki_blocks_next(&blocks, &block)) {
-        if (maki_block_is(block, MAKI_LIT("tool_result"))) return true;
-    }
-    return false;
 }
 
 maki_json_iter maki_msg_calls(const maki_msg *msg)

@@ -3,11 +3,11 @@
  * A message is hidden when its condenseParent names a summary that is in the list, or its
  * truncationParent a marker that is in the list.  Nothing else is looked at: not order, role or
  * time.  So removing a summary brings back what it hid, and a tag that names nothing is harmless. */
-#ifndef MAKI_HISTORY_VIEW_H
-#define MAKI_HISTORY_VIEW_H
+#ifndef MAKI_REFERENCE_VIEW_H
+#define MAKI_REFERENCE_VIEW_H
 
-#include "history/idset.h"
-#include "history/message.h"
+#include "base/idset.h"
+#include "reference/message.h"
 
 /* The ids of the summaries and of the markers in a list. */
 typedef struct maki_parents {

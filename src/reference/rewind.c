@@ -1,11 +1,11 @@
 /* rewind.c -- see rewind.h. */
-#include "history/rewind.h"
+#include "reference/rewind.h"
 
 #include <math.h>
 
 #include "base/err.h"
 #include "base/str.h"
-#include "history/view.h"
+#include "reference/view.h"
 
 /* ---- events --------------------------------------------------------------------------------- */
 

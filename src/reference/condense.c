@@ -3,32 +3,19 @@
  * The order of the checks is the reference's, because it decides which code a caller sees.  The
  * summariser reads the raw list since the last summary, hidden messages included: that is a defect
  * of the reference which the recorded cases keep; conversations of ours hand in their view. */
-#include "history/condense.h"
+#include "reference/condense.h"
 
 #include "base/err.h"
 #include "base/str.h"
 #include "history/make.h"
-#include "history/view.h"
+#include "reference/keep.h"
+#include "reference/view.h"
+#include "summary/prompt.h"
 
-static const char system_prompt[] =
-    "You condense conversations between a person and an assistant that works with tools. Write a "
-    "summary from which the assistant can go on without the conversation. Use these headings:\n"
-    "1. Previous Conversation: what was asked and what happened, in order.\n"
-    "2. Current Work: what was being done last.\n"
-    "3. Key Technical Concepts: technologies, conventions and decisions, decisions word for word.\n"
-    "4. Relevant Files and Code: every path that matters and why, with the code that is needed.\n"
-    "5. Problem Solving: errors met, how each was solved, and what is still broken.\n"
-    "6. Pending Tasks: what remains, with the next step in the words of the newest request.\n"
-    "Keep names, paths, numbers and identifiers exactly. Write in the language of the conversation, "
-    "in at most 500 words, and nothing but the summary.";
+enum { KEEP = 3 }; /* the last messages stay as they are */
 
 static const char instruction[] =
     "Condense the conversation so far as your instructions say. Do not answer it and call no tools.";
-
-maki_str maki_condense_prompt(void)
-{
-    return maki_str_of(system_prompt);
-}
 
 /* ---- the request ---------------------------------------------------------------------------- */
 
@@ -56,7 +43,7 @@ static void write_content(maki_jw *w, const maki_msg *msg, bool drop_images)
     maki_jw_end_array(w);
 }
 
-void maki_summary_request_write(maki_jw *w, const maki_summary_request *request)
+void maki_condense_request_write(maki_jw *w, const maki_condense_request *request)
 {
     maki_jw_object(w);
     maki_jw_key(w, MAKI_LIT("system"));
@@ -75,34 +62,39 @@ void maki_summary_request_write(maki_jw *w, const maki_summary_request *request)
     maki_jw_key(w, MAKI_LIT("role"));
     maki_jw_string(w, MAKI_LIT("user"));
     maki_jw_key(w, MAKI_LIT("content"));
-    maki_jw_string(w, request->instruction);
+    maki_jw_string(w, maki_str_of(instruction));
     maki_jw_end_object(w);
     maki_jw_end_array(w);
     maki_jw_end_object(w);
 }
 
-maki_status maki_summary_each(const maki_summary_request *request, maki_message_fn fn, void *ctx,
-                              maki_err *err)
+static maki_status each_message(const void *source, maki_message_fn fn, void *ctx, maki_err *err)
 {
+    const maki_msgs *list = source;
     maki_status st = MAKI_OK;
-    if (request->each) return request->each(request->source, fn, ctx, err);
-    for (size_t i = 0; st == MAKI_OK && i < request->messages.count; i++)
-        st = fn(ctx, request->messages.at[i]->raw, err);
+    for (size_t i = 0; st == MAKI_OK && i < list->count; i++)
+        st = fn(ctx, list->at[i]->raw, err);
     return st;
+}
+
+maki_summary_request maki_msgs_request(const maki_msgs *list)
+{
+    return (maki_summary_request){ .each = each_message, .source = list };
 }
 
 static maki_status make_request(const maki_condense_in *in, maki_msgs source, maki_arena *arena,
                                 maki_condensed *out, maki_err *err)
 {
-    maki_summary_request *request = maki_arena_get(arena, sizeof *request);
+    maki_condense_request *request = maki_arena_get(arena, sizeof *request);
     if (!request) return maki_arena_status(arena, err);
     request->messages = source;
+    request->base = maki_msgs_request(&request->messages);
     request->drop_images = !in->supports_images;
-    request->instruction = maki_str_of(instruction);
     if (in->custom_prompt.len) {
         request->system = maki_str_trim(maki_json_text(in->custom_prompt, arena));
     }
-    if (request->system.len == 0) request->system = maki_condense_prompt();
+    if (request->system.len == 0)
+        request->system = maki_prompt_of(MAKI_LIT("standard"), MAKI_EN, false).system;
     out->request = request;
     return maki_arena_status(arena, err);
 }
@@ -143,11 +135,9 @@ maki_status maki_count_messages(const maki_counter *counter, const maki_str *ext
 static maki_status choose(const maki_condense_in *in, maki_arena *arena, maki_kept *kept,
                           maki_msgs *source, maki_err *err)
 {
-    const maki_rules *rules = in->rules;
-    size_t keep = rules->keep_messages;
     maki_status st = MAKI_OK;
-    *kept = maki_keep_plain(in->messages, keep);
-    if (in->native_tools) st = maki_keep(in->messages, keep, rules, arena, kept, err);
+    *kept = maki_keep_plain(in->messages, KEEP);
+    if (in->native_tools) st = maki_keep(in->messages, KEEP, arena, kept, err);
     if (st != MAKI_OK) return st;
 
     /* with a preserved call the first kept message, its result, is shown too: it closes the pair */
@@ -155,17 +145,17 @@ static maki_status choose(const maki_condense_in *in, maki_arena *arena, maki_ke
     st =
         maki_view_since_summary(maki_msgs_slice(in->messages, 0, end), in->now, arena, source, err);
     if (st != MAKI_OK) return st;
-    if (source->count <= 1 && in->messages.count <= keep + 1) {
+    if (source->count <= 1 && in->messages.count <= KEEP + 1) {
         return maki_refuse(err, "NOT_ENOUGH_MESSAGES",
                            "%zu messages are too few to condense; at least %zu are needed",
-                           in->messages.count, keep + 2);
+                           in->messages.count, (size_t)KEEP + 2);
     }
     bool recent = source->count <= 1;
     for (size_t i = 0; i < kept->tail.count; i++)
         recent |= kept->tail.at[i]->is_summary;
     if (!recent) return MAKI_OK;
     return maki_refuse(err, "CONDENSED_RECENTLY",
-                       "a summary stands among or right before the last %zu messages", keep);
+                       "a summary stands among or right before the last %d messages", KEEP);
 }
 
 static maki_status summarise(const maki_condense_in *in, maki_arena *arena, maki_condensed *out,
@@ -178,7 +168,7 @@ static maki_status summarise(const maki_condense_in *in, maki_arena *arena, maki
         return maki_refuse(err, "HANDLER_INVALID", "there is no summariser that can be called");
     }
     out->called = true;
-    maki_status st = by->run(by, out->request, arena, &summary, err);
+    maki_status st = by->run(by, &out->request->base, arena, &summary, err);
     out->cost = summary.cost;
     if (st == MAKI_NOMEM || st == MAKI_TOOBIG) return st;
     if (st != MAKI_OK) {
@@ -247,6 +237,7 @@ maki_status maki_condense(const maki_condense_in *in, maki_arena *arena, maki_co
     maki_msg *summary = NULL;
     double output_tokens = 0;
     maki_summary_parts parts = { 0 };
+    maki_str json;
 
     *out = (maki_condensed){ .messages = in->messages, .summary = { "", 0 } };
     maki_status st = choose(in, arena, &kept, &source, err);
@@ -262,8 +253,9 @@ maki_status maki_condense(const maki_condense_in *in, maki_arena *arena, maki_co
                                       .call_count = kept.call_count,
                                       .id = out->id,
                                       .ts = first_ts - 1 };
-        st = maki_make_summary(&parts, arena, &summary, err);
+        st = maki_make_summary(&parts, arena, &json, err);
     }
+    if (st == MAKI_OK) st = maki_msg_made(json, arena, &summary, err);
     if (st == MAKI_OK) {
         st = count_after(in, &kept, summary, output_tokens, arena, &out->tokens_after, err);
     }

@@ -1,16 +1,8 @@
 /* decide.h -- is it time to manage the window?  Pure arithmetic; see DESIGN.md section 4. */
-#ifndef MAKI_MANAGE_DECIDE_H
-#define MAKI_MANAGE_DECIDE_H
+#ifndef MAKI_REFERENCE_DECIDE_H
+#define MAKI_REFERENCE_DECIDE_H
 
 #include <stdbool.h>
-
-#define MAKI_RESERVED_OUTPUT   8192.0 /* kept free for the answer unless the caller says how much */
-#define MAKI_THRESHOLD_USUAL   75.0   /* percent of the window */
-#define MAKI_THRESHOLD_MIN     5.0    /* a profile's threshold counts from here */
-#define MAKI_THRESHOLD_MAX     100.0  /* to here, in percent */
-#define MAKI_THRESHOLD_INHERIT (-1.0)
-#define MAKI_THRESHOLD_NEVER   101.0
-#define MAKI_MIN_REDUCTION     0.2 /* a condense that saves less was not worth it */
 
 typedef struct maki_decide_in {
     double total_tokens;        /* of the last request and its answer */
@@ -35,8 +27,5 @@ typedef struct maki_decision {
 } maki_decision;
 
 maki_decision maki_decide(const maki_decide_in *in);
-
-/* The share of tokens saved; 0 when there were none. */
-double maki_reduction(double before, double after);
 
 #endif

@@ -1,0 +1,50 @@
+/* summarizer.h -- who writes summaries, as a table of functions that is handed in. */
+#ifndef MAKI_HISTORY_SUMMARIZER_H
+#define MAKI_HISTORY_SUMMARIZER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/str.h"
+
+enum {
+    MAKI_COVER_LEN = 16,  /* of the hash of what a summary is about */
+    MAKI_LOST_ROOM = 1000 /* of the lost facts that are told by name */
+};
+
+typedef maki_status (*maki_message_fn)(void *ctx, maki_str json, maki_err *err);
+
+/* What is to be summarised: `each` calls fn for every message in order, so that nobody has to hold them all. */
+typedef struct maki_summary_request {
+    maki_status (*each)(const void *source, maki_message_fn fn, void *ctx, maki_err *err);
+    const void *source;
+    uint64_t tokens;            /* of the messages together, by the engine's rules; 0: unknown */
+    const unsigned char *cover; /* the messages as a hash (conversation.h); NULL: unknown */
+} maki_summary_request;
+
+/* How many facts of the messages the summary still holds (summary/measure.h). */
+typedef struct maki_survey {
+    bool measured;
+    uint64_t kept, lost;
+    size_t list_len;
+    char list[MAKI_LOST_ROOM]; /* the first ones lost, JSON strings with commas between them */
+} maki_survey;
+
+typedef struct maki_summary {
+    maki_str text; /* not escaped; in the arena handed to the summariser */
+    double cost;
+    double output_tokens; /* 0: unknown */
+    maki_survey survey;
+    maki_err fell_back; /* why another wrote it than was asked; status MAKI_OK: none did */
+} maki_summary;
+
+typedef struct maki_summarizer maki_summarizer;
+struct maki_summarizer {
+    bool usable; /* false: cannot be called at all */
+    maki_status (*run)(const maki_summarizer *self, const maki_summary_request *request,
+                       maki_arena *arena, maki_summary *out, maki_err *err);
+    const void *ctx;
+};
+
+#endif

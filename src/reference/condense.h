@@ -1,0 +1,61 @@
+/* condense.h -- a long past becomes one summary; nothing is removed.
+ *
+ * The first message and the tail stay.  Everything between gets the tag condenseParent, and the
+ * summary is put in just before the tail.  The summariser is handed in. */
+#ifndef MAKI_REFERENCE_CONDENSE_H
+#define MAKI_REFERENCE_CONDENSE_H
+
+#include "history/summarizer.h"
+#include "reference/message.h"
+#include "token/counter.h"
+
+/* What the summariser is asked, as the reference would ask it: the request, and what is written for a caller
+ * who wants to see it. */
+typedef struct maki_condense_request {
+    maki_summary_request base;
+    maki_msgs messages;
+    maki_str system;  /* not escaped */
+    bool drop_images; /* the model cannot see them */
+} maki_condense_request;
+
+/* Messages as a request, which borrows `list`. */
+maki_summary_request maki_msgs_request(const maki_msgs *list);
+/* As {"system": ..., "messages": [{role, content} ...]}, with a last user message that says what to do. */
+void maki_condense_request_write(maki_jw *w, const maki_condense_request *request);
+
+typedef struct maki_condense_in {
+    maki_msgs messages;
+    maki_str system_prompt; /* a JSON string */
+    double tokens_before;
+    double min_reduction; /* the least share of them to be saved; 0: any gain will do */
+    bool native_tools;    /* preserve the calls of kept results */
+    bool supports_images;
+    maki_str custom_prompt; /* a JSON string, or len 0 */
+    const maki_summarizer *summarizer;
+    const maki_summarizer *dedicated; /* used when it can be; may be NULL */
+    const maki_counter *counter;
+    const maki_random *random;
+    double now;
+} maki_condense_in;
+
+typedef struct maki_condensed {
+    maki_msgs messages;
+    maki_str summary; /* trimmed, not escaped */
+    double cost;
+    double tokens_after;
+    maki_str id; /* a JSON string */
+    bool called; /* the summariser was called, so cost may have arisen even on failure */
+    const maki_condense_request *request; /* NULL when it was never made */
+} maki_condensed;
+
+/* MAKI_REFUSED with a code when it cannot be done: NOT_ENOUGH_MESSAGES, CONDENSED_RECENTLY,
+ * HANDLER_INVALID, SUMMARIZER_FAILED, SUMMARY_EMPTY, CONTEXT_GREW.  The messages are untouched then;
+ * cost, called and request of *out are set in any case. */
+maki_status maki_condense(const maki_condense_in *in, maki_arena *arena, maki_condensed *out,
+                          maki_err *err);
+
+/* Count the content of messages [0, count) and `extra` items before them in one call. */
+maki_status maki_count_messages(const maki_counter *counter, const maki_str *extra, size_t extra_n,
+                                maki_msgs list, maki_arena *arena, double *tokens, maki_err *err);
+
+#endif
