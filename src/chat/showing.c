@@ -233,15 +233,15 @@ static maki_status on_managing(void *ctx, const maki_manage_report *done, maki_e
     if (s->form == MAKI_SHOWING_JSON) {
         maki_jw w;
         begin_line(&w, s->out, "managing", err);
-        put_text(&w, "action", maki_str_of(done ? done->action : "begins"));
+        put_text(&w, "action", maki_str_of(done ? maki_step_name(done->action) : "begins"));
         if (done) put_number(&w, "tokensBefore", round(done->tokens_before));
         if (done) put_number(&w, "tokensAfter", round(done->tokens_after));
         return end_line(&w);
     }
     if (!done) return note(s, "making room in the window ...\n", err);
-    if (strcmp(done->action, "none") == 0) return MAKI_OK;
+    if (done->action == MAKI_STEP_NONE) return MAKI_OK;
     snprintf(line, sizeof line, "room was made (%s): %.0f -> %.0f tokens; /undo takes it back\n",
-             done->action, done->tokens_before, done->tokens_after);
+             maki_step_name(done->action), done->tokens_before, done->tokens_after);
     return note(s, line, err);
 }
 

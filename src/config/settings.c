@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "config/policy_steps.h"
 
 #define FLAG(p, start, ...)                                                \
     {                                                                      \
@@ -34,12 +35,14 @@
         .path = p, .type = MAKI_CONFIG_##kind, .initial = start, __VA_ARGS__ \
     }
 
-#define HELP(words)    .help = words
-#define LATER(words)   .unused = true, .help = words
-#define VARIABLE(name) .variable = name
-#define EDITOR         .editor = true
-#define MANY           1e9
-#define DAY_MS         86400000.0
+#define STEP_NAME(kind, name, ...)                          "|" #name
+#define STEP_HELP(kind, name, fn, needs, keep, share, help) "; " #name ": " help
+#define HELP(words)                                         .help = words
+#define LATER(words)                                        .unused = true, .help = words
+#define VARIABLE(name)                                      .variable = name
+#define EDITOR                                              .editor = true
+#define MANY                                                1e9
+#define DAY_MS                                              86400000.0
 
 /* clang-format off */
 static const maki_config_setting daemon_rows[] = {
@@ -88,7 +91,7 @@ static const maki_config_setting window_rows[] = {
 
 static const maki_config_setting policy_rows[] = {
     ANY(POLICY, "policy", NULL, HELP("how room is made: maki, roo, clawdbot, files, one of `policies`, or a list of steps; usually files for tasks, else maki")),
-    CHOICE("policies.*.#.step", NULL, "prune_tools|prune_repeats|shrink_code|condense|soft_trim|hard_clear|window|truncate|last", HELP("what this step does")),
+    CHOICE("policies.*.#.step", NULL, &"" MAKI_STEP_MAP(STEP_NAME)[1], HELP("what this step does" MAKI_STEP_MAP(STEP_HELP))),
     CHOICE("policies.*.#.when", "needed", "needed|always|over_allowed|failed|failed_over_allowed", HELP("needed: the target is not reached yet; failed: the step before failed or saved too little; over_allowed: more than may be sent, and again until it is not")),
     NUMBER("policies.*.#.from", NULL, 0, 1, HELP("only from this share of the window on; when every step has one, a run begins at the least of them")),
     NUMBER("policies.*.#.below", NULL, 0, 1, HELP("only below this share of the window")),

@@ -195,7 +195,7 @@ maki_status maki_turn(maki_turns *turns, const maki_turn_request *request,
                          .factor = 1,
                          .body = maki_spool_new(env, MAKI_SPOOL_MEMORY),
                          .reply = maki_spool_new(env, MAKI_SPOOL_MEMORY) };
-    *result = (maki_turn_result){ .managed = { .reason = "none", .action = "none" } };
+    *result = (maki_turn_result){ 0 };
     maki_status st = take_steps(&w, err ? err : &own);
     maki_conv_close(w.conv);
     maki_spool_free(&w.body);

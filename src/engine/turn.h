@@ -134,7 +134,7 @@ typedef struct maki_turn_result {
     double system_tokens;                           /* those of its system prompt */
     bool has_bootstrap;                             /* the agent has a workspace: */
     maki_boot_told bootstrap[MAKI_BOOTSTRAP_COUNT]; /* what became of its files */
-    maki_manage_report managed; /* the last run that did something; reason "none": there was none */
+    maki_manage_report managed; /* the last run that did something; reason NONE: there was none */
     unsigned runs;              /* that did something */
     uint64_t limited;           /* messages hidden by a turn limit */
     bool preparing;             /* a summary is being prepared in the background */

@@ -77,7 +77,7 @@ void maki_turn_prepare(maki_turn_work *w)
         return;
     p->options = &w->turns->options;
     p->keep = w->figures.keep ? w->figures.keep : MAKI_CONDENSE_KEEP;
-    p->task = strcmp(w->policy.name, "files") == 0;
+    p->task = w->policy.flags & MAKI_POLICY_TASKS;
     p->made = false;
     atomic_store(&p->stop, false);
     atomic_store(&p->done, false);

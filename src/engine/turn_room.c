@@ -109,7 +109,7 @@ maki_status maki_turn_measure(maki_turn_work *w, maki_err *err)
         st = maki_policy_from_config(w->options->config, maki_str_of(w->agent), "maki", &w->arena,
                                      &w->policy, err);
     if (st != MAKI_OK) return st;
-    bool task = strcmp(w->policy.name, "files") == 0;
+    bool task = w->policy.flags & MAKI_POLICY_TASKS;
     w->factor = maki_calibration_factor(&w->calibration, w->family);
     w->result->system_tokens = (double)w->system_tokens * w->factor;
     maki_turn_use_told(w);
@@ -149,7 +149,8 @@ static maki_status run_told(const maki_summarizer *self, const maki_summary_requ
 static maki_manage_in run_of(maki_turn_work *w, const maki_summarizer *by)
 {
     const maki_figures *f = &w->figures;
-    bool three = strcmp(w->policy.name, "roo") == 0 && !f->keep_set; /* whatever the model */
+    bool three =
+        (w->policy.flags & MAKI_POLICY_KEEP_THREE) && !f->keep_set; /* whatever the model */
     double reserved = f->max_tokens > 0 ? f->max_tokens : MAKI_RESERVED_OUTPUT;
     return (maki_manage_in){ .window = w->shrunk > 0 ? w->shrunk : f->window / w->factor,
                              .max_tokens = reserved / w->factor,
@@ -196,7 +197,7 @@ static maki_status check_fits(const maki_turn_work *w, const maki_manage_report 
 
 maki_status maki_turn_make_room(maki_turn_work *w, maki_err *err)
 {
-    maki_manage_report report = { .reason = "none" };
+    maki_manage_report report = { 0 };
     told_summarizer told = { { w->by.measured.usable, run_told, NULL }, w };
     maki_manage_in in = run_of(w, w->calls->on_managing ? &told.base : &w->by.measured);
     maki_status st = maki_manage_conversation(w->conv, &in, &report, err);

@@ -1,8 +1,6 @@
 /* manage.c -- see manage.h. */
 #include "manage/manage.h"
 
-#include <string.h>
-
 #include "base/err.h"
 #include "base/str.h"
 #include "manage/figures.h"
@@ -21,11 +19,17 @@ static bool is_due(const maki_manage_in *in, double tokens)
     return in->threshold <= MAKI_THRESHOLD_MAX && 100 * usage >= in->threshold;
 }
 
-static const char *reason_of(const maki_manage_in *in, double tokens, double allowed)
+const char *maki_reason_name(maki_manage_reason reason)
 {
-    if (tokens > allowed) return "over";
-    if (is_due(in, tokens)) return "threshold";
-    return in->force ? "forced" : "none";
+    static const char *const names[] = { "none", "threshold", "over", "forced" };
+    return names[reason];
+}
+
+static maki_manage_reason reason_of(const maki_manage_in *in, double tokens, double allowed)
+{
+    if (tokens > allowed) return MAKI_REASON_OVER;
+    if (is_due(in, tokens)) return MAKI_REASON_THRESHOLD;
+    return in->force ? MAKI_REASON_FORCED : MAKI_REASON_NONE;
 }
 
 static maki_status count_first(maki_manage_work *work, uint64_t *messages, maki_err *err)
@@ -48,9 +52,9 @@ static maki_status decide(maki_manage_work *work, bool *acts, maki_err *err)
     maki_status st = count_first(work, &messages, err);
     if (st != MAKI_OK) return st;
     out->reason = reason_of(in, out->tokens_before, out->allowed);
-    if (strcmp(out->reason, "threshold") == 0 && !in->force)
+    if (out->reason == MAKI_REASON_THRESHOLD && !in->force)
         st = maki_past_waits(work->conv, out->tokens_before, &out->waits, err);
-    *acts = strcmp(out->reason, "none") != 0 && !out->waits;
+    *acts = out->reason != MAKI_REASON_NONE && !out->waits;
     maki_kv values[] = { MAKI_KV_I("total_tokens", out->tokens_before),
                          MAKI_KV_I("context_window", in->window),
                          MAKI_KV_N("usage", out->tokens_before / in->window),
@@ -116,11 +120,13 @@ static void log_condenses(const maki_manage_in *in, const maki_manage_report *ou
 {
     for (size_t i = 0; i < out->taken_count; i++) {
         const maki_taken *taken = &out->taken[i];
-        if (taken->kind != MAKI_STEP_CONDENSE || (!taken->undone && !taken->refused[0])) continue;
-        maki_kv values[] = {
-            MAKI_KV_S("reason", maki_str_of(taken->undone ? "SAVED_TOO_LITTLE" : taken->refused)),
-            MAKI_KV_S("fallback", maki_str_of(out->action)), MAKI_KV_S("session", session)
-        };
+        if (!(maki_step_needs(taken->kind) & MAKI_STEP_SUMMARISES) ||
+            (!taken->undone && !taken->refused[0]))
+            continue;
+        maki_kv values[] = { MAKI_KV_S("reason", maki_str_of(taken->undone ? "SAVED_TOO_LITTLE"
+                                                                           : taken->refused)),
+                             MAKI_KV_S("fallback", maki_str_of(maki_step_name(out->action))),
+                             MAKI_KV_S("session", session) };
         maki_log_event(in->logger, MAKI_WARN, "condense_failed", values, 3);
     }
 }
@@ -129,8 +135,8 @@ static void log_end(const maki_manage_in *in, const maki_manage_report *out, mak
 {
     maki_kv values[] = {
         MAKI_KV_N("reduction", maki_reduction(out->tokens_before, out->tokens_after)),
-        MAKI_KV_I("tokens_after", out->tokens_after), MAKI_KV_S("action", maki_str_of(out->action)),
-        MAKI_KV_S("session", session)
+        MAKI_KV_I("tokens_after", out->tokens_after),
+        MAKI_KV_S("action", maki_str_of(maki_step_name(out->action))), MAKI_KV_S("session", session)
     };
     log_condenses(in, out, session);
     maki_log_event(in->logger, out->failed ? MAKI_WARN : MAKI_INFO,
@@ -141,7 +147,7 @@ static void log_end(const maki_manage_in *in, const maki_manage_report *out, mak
 static bool has_failed(const maki_manage_in *in, const maki_manage_report *out)
 {
     if (out->tokens_after >= out->tokens_before || out->tokens_after > out->allowed) return true;
-    return strcmp(out->reason, "forced") != 0 && is_due(in, out->tokens_after);
+    return out->reason != MAKI_REASON_FORCED && is_due(in, out->tokens_after);
 }
 
 /* A cancelled run leaves what is in view as it was. */
@@ -150,7 +156,7 @@ static maki_status take_back(maki_manage_work *work, uint64_t before, maki_err *
     uint64_t undone = 0, last = maki_log_events(maki_conv_log(work->conv));
     maki_status st = maki_past_take_back(work->conv, before, last, &undone, err);
     work->report->tokens_after = work->report->tokens_before;
-    work->report->action = "none";
+    work->report->action = MAKI_STEP_NONE;
     return st == MAKI_OK ? maki_fail(err, MAKI_CANCELLED, "the run was cancelled") : st;
 }
 
@@ -162,7 +168,7 @@ static maki_status run(maki_manage_work *work, maki_err *err)
     uint64_t before = maki_log_events(log);
     maki_str session = maki_conv_id(work->conv);
     maki_kv values[] = { MAKI_KV_N("usage", out->tokens_before / in->window),
-                         MAKI_KV_S("reason", maki_str_of(out->reason)),
+                         MAKI_KV_S("reason", maki_str_of(maki_reason_name(out->reason))),
                          MAKI_KV_S("session", session) };
     maki_log_event(in->logger, MAKI_INFO, "compress_start", values, 3);
     maki_status st = maki_manage_steps(work, err);
@@ -185,9 +191,7 @@ maki_status maki_manage_conversation(maki_conv *conv, const maki_manage_in *in,
                              in };
     maki_manage_work work = { .conv = conv, .in = &own, .report = out };
     own.summarizer = &summarizer.base;
-    *out = (maki_manage_report){ .reason = "none",
-                                 .action = "none",
-                                 .allowed = maki_figures_allowed(in->window, in->max_tokens),
+    *out = (maki_manage_report){ .allowed = maki_figures_allowed(in->window, in->max_tokens),
                                  .target = maki_figures_target(in->window, in->max_tokens) };
     if (!(in->window >= 1) || in->other_tokens < 0)
         return maki_fail(err, MAKI_INVALID, "the window must be a number of tokens");

@@ -43,9 +43,18 @@ typedef struct maki_taken {
     char refused[40]; /* why: a code */
 } maki_taken;
 
+/* Why there was a run. */
+typedef enum maki_manage_reason {
+    MAKI_REASON_NONE,
+    MAKI_REASON_THRESHOLD,
+    MAKI_REASON_OVER, /* more than allowed */
+    MAKI_REASON_FORCED
+} maki_manage_reason;
+const char *maki_reason_name(maki_manage_reason reason);
+
 typedef struct maki_manage_report {
-    const char *reason; /* "none", "threshold", "over" or "forced" */
-    const char *action; /* of the last step that had an effect: its name, "trim", or "none" */
+    maki_manage_reason reason;
+    maki_step_kind action;              /* the last step that had an effect */
     double tokens_before, tokens_after; /* with other_tokens */
     double allowed, target;             /* tokens that may be sent; that a run comes down to */
     uint64_t messages_removed;

@@ -63,8 +63,8 @@ maki_status maki_past_note(maki_conv *conv, uint64_t before, maki_manage_report 
     snprintf(fields, sizeof fields,
              "\"of\":\"manage\",\"reason\":\"%s\",\"action\":\"%s\",\"tokensBefore\":%.0f,"
              "\"tokensAfter\":%.0f,\"failed\":%s%s",
-             report->reason, report->action, report->tokens_before, report->tokens_after,
-             report->failed ? "true" : "false", span);
+             maki_reason_name(report->reason), maki_step_name(report->action),
+             report->tokens_before, report->tokens_after, report->failed ? "true" : "false", span);
     maki_status st = maki_conv_note(conv, "manifest", maki_str_of(fields), &change, err);
     report->run = change.event;
     return st;

@@ -3,9 +3,17 @@
 
 #include "base/str.h"
 
-static const char *const names[] = { "prune_tools", "prune_repeats", "shrink_code",
-                                     "condense",    "soft_trim",     "hard_clear",
-                                     "window",      "truncate",      "last" };
+static const struct kind_row {
+    const char *name;
+    unsigned needs;
+    size_t keep;
+    double share;
+} kinds[MAKI_STEP_KINDS] = {
+#define ROW(kind, name, fn, needs, keep, share, help) \
+    [MAKI_STEP_##kind] = { #name, needs, keep, share },
+    [MAKI_STEP_NONE] = { .name = "none" }, [MAKI_STEP_TRIM] = { .name = "trim" }, MAKI_STEP_MAP(ROW)
+#undef ROW
+};
 
 #define ALWAYS 0
 #define NEEDED MAKI_WHEN_NEEDED
@@ -30,14 +38,14 @@ static const maki_policy presets[] = {
         { MAKI_STEP_WINDOW,        FAILED, .keep = 20 },
         { MAKI_STEP_TRUNCATE,      OVER,   .share = 0.5 },
         { MAKI_STEP_LAST,          OVER,   .keep = 1 } } },
-    { .name = "roo", .step_count = 2, .steps = {
+    { .name = "roo", .flags = MAKI_POLICY_KEEP_THREE, .step_count = 2, .steps = {
         { .kind = MAKI_STEP_CONDENSE, .when = ALWAYS },
         { MAKI_STEP_TRUNCATE,      FAILED | OVER, .share = 0.5 } } },
     { .name = "clawdbot", .from = MAKI_PRUNE_SOFT_FROM, .step_count = 2, .steps = {
         { MAKI_STEP_SOFT_TRIM,     ALWAYS, .from = MAKI_PRUNE_SOFT_FROM, .below = MAKI_PRUNE_HARD_FROM,
                                            .target = MAKI_PRUNE_TARGET, .keep = 3 },
         { MAKI_STEP_HARD_CLEAR,    ALWAYS, .from = MAKI_PRUNE_HARD_FROM, .keep = 3 } } },
-    { .name = "files", .from = 0.7, .over = true, .step_count = 1, .steps = {
+    { .name = "files", .flags = MAKI_POLICY_TASKS, .from = 0.7, .over = true, .step_count = 1, .steps = {
         { MAKI_STEP_CONDENSE,      ALWAYS, .keep = 5, .min_messages = 10 } } },
 };
 /* clang-format on */
@@ -57,13 +65,18 @@ const maki_policy *maki_policy_named(maki_str name)
 
 const char *maki_step_name(maki_step_kind kind)
 {
-    return names[kind];
+    return kinds[kind].name;
+}
+
+unsigned maki_step_needs(maki_step_kind kind)
+{
+    return kinds[kind].needs;
 }
 
 bool maki_step_named(maki_str name, maki_step_kind *kind)
 {
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (!maki_str_is(name, maki_str_of(names[i]))) continue;
+    for (size_t i = MAKI_STEP_NONE + 1; i < MAKI_STEP_TRIM; i++) {
+        if (!maki_str_is(name, maki_str_of(kinds[i].name))) continue;
         *kind = (maki_step_kind)i;
         return true;
     }
@@ -72,11 +85,5 @@ bool maki_step_named(maki_str name, maki_step_kind *kind)
 
 maki_step maki_step_of(maki_step_kind kind)
 {
-    maki_step step = { kind, NEEDED, CHARS };
-    if (kind == MAKI_STEP_LAST) step.keep = 1;
-    if (kind == MAKI_STEP_WINDOW) step.keep = 20;
-    if (kind == MAKI_STEP_HARD_CLEAR) step.keep = 3;
-    if (kind == MAKI_STEP_SOFT_TRIM) step.keep = 3;
-    if (kind == MAKI_STEP_TRUNCATE) step.share = 0.5;
-    return step;
+    return (maki_step){ kind, NEEDED, CHARS, .keep = kinds[kind].keep, .share = kinds[kind].share };
 }

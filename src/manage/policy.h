@@ -14,6 +14,8 @@
 
 #include <maki/str.h>
 
+#include "config/policy_steps.h"
+
 /* The figures of the presets and of the reference's functions. */
 #define MAKI_PRUNE_SOFT_FROM 0.3 /* of the window: summarise the old messages */
 #define MAKI_PRUNE_HARD_FROM 0.5 /* of the window: leave them out */
@@ -25,16 +27,14 @@
 #define MAKI_PRUNE_LEAST       50000 /* cleared only when they are this long together */
 #define MAKI_PRUNE_PLACEHOLDER "[Old tool result content cleared]"
 
+/* The rows of config/policy_steps.h. */
 typedef enum maki_step_kind {
-    MAKI_STEP_PRUNE_TOOLS,   /* long tool output to its head and tail; then cleared, oldest first */
-    MAKI_STEP_PRUNE_REPEATS, /* of what was read or answered more than once the newest copy stays */
-    MAKI_STEP_SHRINK_CODE,   /* long code in old messages to a line that tells what it was */
-    MAKI_STEP_CONDENSE,      /* the middle behind a summary */
-    MAKI_STEP_SOFT_TRIM,     /* the same with the summary as a system message */
-    MAKI_STEP_HARD_CLEAR,    /* all but the newest behind a marker, summaries too */
-    MAKI_STEP_WINDOW,        /* all but the newest behind a marker */
-    MAKI_STEP_TRUNCATE,      /* a share of the messages behind a marker */
-    MAKI_STEP_LAST           /* the last resort: window, then the largest texts are trimmed */
+    MAKI_STEP_NONE,
+#define MAKI_STEP_KIND(kind, ...) MAKI_STEP_##kind,
+    MAKI_STEP_MAP(MAKI_STEP_KIND)
+#undef MAKI_STEP_KIND
+        MAKI_STEP_TRIM, /* of no policy: what a run does when its steps were not enough */
+    MAKI_STEP_KINDS
 } maki_step_kind;
 
 /* When a step is taken; all bits must hold, none of them is always. */
@@ -71,8 +71,15 @@ typedef struct maki_step {
 
 enum { MAKI_STEPS_MOST = 16 };
 
+/* What is special about a policy. */
+enum {
+    MAKI_POLICY_TASKS = 1,     /* of tasks: their prompt, and figures as context_storage has them */
+    MAKI_POLICY_KEEP_THREE = 2 /* a condense leaves 3 messages, whatever suits the model */
+};
+
 typedef struct maki_policy {
     const char *name;
+    unsigned flags;
     /* A share of the window from which on it is time, in place of the general threshold; 0: that. */
     double from;
     bool over; /* not at that share, only over it */
@@ -85,7 +92,8 @@ const maki_policy *maki_policy_named(maki_str name);
 /* The i-th from 0; NULL after the last. */
 const maki_policy *maki_policy_at(size_t i);
 
-const char *maki_step_name(maki_step_kind kind);
+const char *maki_step_name(maki_step_kind kind); /* "none" and "trim" too */
+unsigned maki_step_needs(maki_step_kind kind);   /* config/policy_steps.h */
 /* False when there is none of that name. */
 bool maki_step_named(maki_str name, maki_step_kind *kind);
 /* A step of this kind with the defaults that its kind has. */

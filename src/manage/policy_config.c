@@ -152,7 +152,9 @@ static maki_status read_policy(const maki_config *config, maki_str name, maki_ar
     maki_str number;
     maki_status st = MAKI_OK;
     steps.path[steps.len - 1] = '\0'; /* without the last dot */
-    *out = (maki_policy){ .name = maki_arena_copy(arena, name).ptr };
+    const maki_policy *replaced = maki_policy_named(name);
+    *out = (maki_policy){ .name = maki_arena_copy(arena, name).ptr,
+                          .flags = replaced ? replaced->flags : 0 };
     for (size_t cursor = 0;
          st == MAKI_OK && maki_config_next_name(config, steps.path, &cursor, &number);) {
         place at = place_of(config, steps.path, number);
@@ -191,7 +193,7 @@ maki_status maki_policy_configured(const maki_config *config, maki_str name, mak
     if (config && has_policy(config, name)) return read_policy(config, name, arena, out, err);
     if (preset) {
         *out = *preset;
-        if (config && maki_str_is(name, MAKI_LIT("files"))) files_policy(config, out);
+        if (config && (preset->flags & MAKI_POLICY_TASKS)) files_policy(config, out);
         return MAKI_OK;
     }
     return maki_fail(

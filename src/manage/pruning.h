@@ -85,12 +85,4 @@ maki_status maki_pruning_run(maki_manage_work *work, const maki_step *step, maki
 maki_status maki_pruning_bound(maki_manage_work *work, const maki_step *step, double *tokens,
                                maki_err *err);
 
-/* The steps.  MAKI_REFUSED NOTHING_TO_DO when there is nothing to shorten. */
-maki_status maki_step_prune_tools(maki_manage_work *work, const maki_step *step, maki_took *took,
-                                  maki_err *err);
-maki_status maki_step_prune_repeats(maki_manage_work *work, const maki_step *step, maki_took *took,
-                                    maki_err *err);
-maki_status maki_step_shrink_code(maki_manage_work *work, const maki_step *step, maki_took *took,
-                                  maki_err *err);
-
 #endif

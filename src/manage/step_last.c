@@ -112,7 +112,7 @@ static maki_status shorten(maki_manage_work *r, const largest *l, maki_buf *row,
     if (st == MAKI_REFUSED) return MAKI_OK; /* not this one */
     if (st != MAKI_OK) return st;
     if (took) maki_took_event(took, &change);
-    r->report->action = "trim";
+    r->report->action = MAKI_STEP_TRIM;
     return maki_manage_count(r, &r->report->tokens_after, err);
 }
 
@@ -152,7 +152,7 @@ maki_status maki_step_last(maki_manage_work *r, const maki_step *step, maki_took
     maki_status st = maki_conv_window(r->conv, NULL, step->keep ? step->keep : 1, &change, err);
     if (st == MAKI_OK) {
         maki_took_event(took, &change);
-        r->report->action = maki_step_name(step->kind);
+        r->report->action = step->kind;
     }
     if (st == MAKI_OK || st == MAKI_REFUSED) /* refused: there is still the trimming */
         st = maki_manage_count(r, &r->report->tokens_after, err);

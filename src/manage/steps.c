@@ -43,45 +43,76 @@ void maki_took_event(maki_took *took, const maki_change *change)
 
 /* ---- what each step does ---------------------------------------------------------------------------------- */
 
-static maki_status hide(maki_manage_work *r, const maki_step *step, maki_took *took, maki_err *err)
+static size_t keep_of(const maki_manage_work *r, const maki_step *step)
+{
+    return step->keep ? step->keep : r->in->keep ? r->in->keep : MAKI_CONDENSE_KEEP;
+}
+
+/* What a step that hides messages answers. */
+static maki_status hidden(maki_manage_work *r, maki_status st, const maki_change *change,
+                          maki_took *took)
+{
+    r->report->cost += change->cost;
+    if (st != MAKI_OK) return st;
+    maki_took_event(took, change);
+    took->survey = change->survey;
+    took->fell_back = change->fell_back;
+    return MAKI_OK;
+}
+
+maki_status maki_step_condense(maki_manage_work *r, const maki_step *step, maki_took *took,
+                               maki_err *err)
 {
     maki_change change = { 0 };
-    maki_status st = MAKI_OK;
-    size_t keep = step->keep ? step->keep : r->in->keep ? r->in->keep : MAKI_CONDENSE_KEEP;
     double target = maki_step_target(r, step) - r->in->other_tokens;
-    uint64_t room = target > 1 ? (uint64_t)target : 1;
-    const maki_summarizer *by = r->in->summarizer;
-    switch (step->kind) {
-    case MAKI_STEP_CONDENSE:
-        st = maki_prepared_condense(r->conv, NULL, keep, target, by, &change, err);
-        break;
-    case MAKI_STEP_SOFT_TRIM:
-        st = maki_conv_soft_trim(r->conv, NULL, keep, room, by, &change, err);
-        break;
-    case MAKI_STEP_HARD_CLEAR: st = maki_conv_clear(r->conv, NULL, keep, &change, err); break;
-    case MAKI_STEP_TRUNCATE:
-        st = maki_conv_truncate(r->conv, NULL, step->share > 0 ? step->share : 0.5, &change, err);
-        break;
-    default: st = maki_conv_window(r->conv, NULL, keep, &change, err); break;
-    }
-    r->report->cost += change.cost;
-    if (st == MAKI_OK) {
-        maki_took_event(took, &change);
-        took->survey = change.survey;
-        took->fell_back = change.fell_back;
-    }
-    return st;
+    maki_status st = maki_prepared_condense(r->conv, NULL, keep_of(r, step), target,
+                                            r->in->summarizer, &change, err);
+    return hidden(r, st, &change, took);
+}
+
+maki_status maki_step_soft_trim(maki_manage_work *r, const maki_step *step, maki_took *took,
+                                maki_err *err)
+{
+    maki_change change = { 0 };
+    double target = maki_step_target(r, step) - r->in->other_tokens;
+    maki_status st =
+        maki_conv_soft_trim(r->conv, NULL, keep_of(r, step), target > 1 ? (uint64_t)target : 1,
+                            r->in->summarizer, &change, err);
+    return hidden(r, st, &change, took);
+}
+
+maki_status maki_step_hard_clear(maki_manage_work *r, const maki_step *step, maki_took *took,
+                                 maki_err *err)
+{
+    maki_change change = { 0 };
+    maki_status st = maki_conv_clear(r->conv, NULL, keep_of(r, step), &change, err);
+    return hidden(r, st, &change, took);
+}
+
+maki_status maki_step_window(maki_manage_work *r, const maki_step *step, maki_took *took,
+                             maki_err *err)
+{
+    maki_change change = { 0 };
+    maki_status st = maki_conv_window(r->conv, NULL, keep_of(r, step), &change, err);
+    return hidden(r, st, &change, took);
+}
+
+maki_status maki_step_truncate(maki_manage_work *r, const maki_step *step, maki_took *took,
+                               maki_err *err)
+{
+    maki_change change = { 0 };
+    double share = step->share > 0 ? step->share : 0.5;
+    maki_status st = maki_conv_truncate(r->conv, NULL, share, &change, err);
+    return hidden(r, st, &change, took);
 }
 
 static maki_status act(maki_manage_work *r, const maki_step *step, maki_took *took, maki_err *err)
 {
-    switch (step->kind) {
-    case MAKI_STEP_PRUNE_TOOLS: return maki_step_prune_tools(r, step, took, err);
-    case MAKI_STEP_PRUNE_REPEATS: return maki_step_prune_repeats(r, step, took, err);
-    case MAKI_STEP_SHRINK_CODE: return maki_step_shrink_code(r, step, took, err);
-    case MAKI_STEP_LAST: return maki_step_last(r, step, took, err);
-    default: return hide(r, step, took, err);
-    }
+    typedef maki_status (*step_fn)(maki_manage_work *, const maki_step *, maki_took *, maki_err *);
+#define FN(kind, name, fn, ...) [MAKI_STEP_##kind] = fn,
+    static const step_fn fns[MAKI_STEP_KINDS] = { MAKI_STEP_MAP(FN) };
+#undef FN
+    return fns[step->kind](r, step, took, err);
 }
 
 /* ---- taking one --------------------------------------------------------------------------------------------- */
@@ -163,7 +194,7 @@ static maki_status judge(maki_manage_work *r, const maki_step *step, const maki_
     }
     *progress = r->report->tokens_after < before;
     if (*progress && step->kind != MAKI_STEP_LAST) /* which tells itself what helped */
-        r->report->action = maki_step_name(step->kind);
+        r->report->action = step->kind;
     r->report->messages_removed += took->removed;
     if (took->survey.measured) {
         r->report->survey = took->survey;

@@ -31,7 +31,7 @@ typedef struct maki_manage_work {
     size_t pending_from; /* the first of them in report->taken */
     double pending_target;
     struct { /* what the report said before them */
-        const char *action;
+        maki_step_kind action;
         uint64_t removed;
         maki_survey survey;
         maki_err fell_back;
@@ -50,8 +50,11 @@ void maki_took_event(maki_took *took, const maki_change *change);
 maki_status maki_manage_steps(maki_manage_work *work, maki_err *err);
 /* Shorten the largest message, then the next, until it fits. */
 maki_status maki_manage_trim(maki_manage_work *work, maki_err *err);
-/* All but the newest behind a marker, then that. */
-maki_status maki_step_last(maki_manage_work *work, const maki_step *step, maki_took *took,
-                           maki_err *err);
+
+/* What each step does.  MAKI_REFUSED: nothing, and why. */
+#define MAKI_STEP_FN(kind, name, fn, ...) \
+    maki_status fn(maki_manage_work *work, const maki_step *step, maki_took *took, maki_err *err);
+MAKI_STEP_MAP(MAKI_STEP_FN)
+#undef MAKI_STEP_FN
 
 #endif

@@ -177,8 +177,8 @@ static void write_report(maki_jw *out, const maki_figures *figures,
                          const maki_manage_report *report, bool preview)
 {
     maki_jw_object(out);
-    maki_put_text(out, "reason", maki_str_of(report->reason));
-    maki_put_text(out, "action", maki_str_of(report->action));
+    maki_put_text(out, "reason", maki_str_of(maki_reason_name(report->reason)));
+    maki_put_text(out, "action", maki_str_of(maki_step_name(report->action)));
     maki_put_number(out, "tokensBefore", report->tokens_before);
     maki_put_number(out, "tokensAfter", report->tokens_after);
     maki_put_number(out, "reduction", maki_reduction(report->tokens_before, report->tokens_after));
@@ -235,7 +235,8 @@ static maki_status read_figures(const maki_call *call, maki_figures_in *out, mak
 static maki_manage_in run_of(const maki_call *call, const maki_figures *figures,
                              const maki_policy *policy)
 {
-    bool three = strcmp(policy->name, "roo") == 0 && !figures->keep_set; /* whatever the model */
+    bool three =
+        (policy->flags & MAKI_POLICY_KEEP_THREE) && !figures->keep_set; /* whatever the model */
     return (maki_manage_in){ .window = figures->window,
                              .max_tokens = figures->max_tokens,
                              .other_tokens = maki_in_number(call, "otherTokens", 0),
@@ -264,7 +265,7 @@ static maki_status read_run(const maki_call *call, asked_run *out, maki_err *err
     if (st == MAKI_OK) st = policy_field(call, said.agent, &out->policy, err);
     if (st == MAKI_OK) st = maki_figures_of(&said, &out->figures, err);
     if (st != MAKI_OK) return st;
-    bool task = strcmp(out->policy.name, "files") == 0;
+    bool task = out->policy.flags & MAKI_POLICY_TASKS;
     maki_str profile = maki_str_of(out->figures.profile);
     st = maki_choose_summarizer(call, profile, task, &out->by, err);
     out->in = run_of(call, &out->figures, &out->policy);

@@ -62,7 +62,8 @@ static maki_status on_managing(void *ctx, const maki_manage_report *done, maki_e
 {
     engine_kit *kit = ctx;
     (void)err;
-    add(kit->managing, sizeof kit->managing, done ? maki_str_of(done->reason) : MAKI_LIT("..."));
+    add(kit->managing, sizeof kit->managing,
+        done ? maki_str_of(maki_reason_name(done->reason)) : MAKI_LIT("..."));
     add(kit->managing, sizeof kit->managing, MAKI_LIT(" "));
     return MAKI_OK;
 }

@@ -15,7 +15,7 @@ enum { SEEDS = 2000 };
 static maki_tally exact; /* counts anew, in the default family */
 
 static struct {
-    size_t managed, within, taken_back, kinds[MAKI_STEP_LAST + 1];
+    size_t managed, within, taken_back, kinds[MAKI_STEP_KINDS];
 } room; /* over all seeds */
 
 static double some_share(run *r)
@@ -31,8 +31,8 @@ static maki_policy some_policy(run *r)
     maki_policy policy = { .name = "by chance", .step_count = 1 + run_chance(r, 5) };
     for (size_t i = 0; i < policy.step_count; i++) {
         maki_step *step = &policy.steps[i];
-        *step =
-            maki_step_of((maki_step_kind)run_chance(r, run_chance(r, 2) ? 3 : MAKI_STEP_LAST + 1));
+        *step = maki_step_of(
+            (maki_step_kind)(1 + run_chance(r, run_chance(r, 2) ? 3 : MAKI_STEP_LAST)));
         step->when = run_chance(r, 2) ? 0 : (unsigned)run_chance(r, 8);
         step->from = some_share(r);
         step->below = some_share(r);
@@ -135,7 +135,7 @@ static bool make_room(run *r)
     before = r->view;
     maki_status st = maki_manage_conversation(run_conv(r), &in, &report, &err);
     run_tell(r, "manage %s window=%g -> %s %s", policy.name, in.window, maki_status_name(st),
-             report.action);
+             maki_step_name(report.action));
     for (size_t i = 0; i < report.taken_count; i++) {
         const maki_taken *taken = &report.taken[i];
         run_tell(r, " %s%s%s", maki_step_name(taken->kind), taken->undone ? "-" : ":",

@@ -120,8 +120,8 @@ static void check_back_off(const folder *f)
 
     tap_row("a run that fails is noted");
     maki_manage_report r = manage(conv, &in);
-    CHECK_CSTR(r.reason, "threshold");
-    CHECK_CSTR(r.action, "none");
+    CHECK_CSTR(maki_reason_name(r.reason), "threshold");
+    CHECK_CSTR(maki_step_name(r.action), "none");
     CHECK(r.failed && !r.waits && r.run == events_of(conv));
     CHECK(logged("warn condense_failed reason=CONTEXT_GREW fallback=none"));
     CHECK(logged("warn compress_insufficient reduction=0 "));
@@ -134,7 +134,7 @@ static void check_back_off(const folder *f)
     in = in_window(conv, 76, &wordy);
     in.window = window;
     r = manage(conv, &in);
-    CHECK_CSTR(r.reason, "threshold");
+    CHECK_CSTR(maki_reason_name(r.reason), "threshold");
     CHECK(r.waits && r.run == 0 && events_of(conv) == events);
     CHECK(logged(" action=none "));
 
@@ -167,8 +167,8 @@ static void check_back_off(const folder *f)
     tap_row("over what is allowed it is always tried");
     in = in_window(conv, 99, &wordy);
     r = manage(conv, &in);
-    CHECK_CSTR(r.reason, "over");
-    CHECK_CSTR(r.action, "truncate");
+    CHECK_CSTR(maki_reason_name(r.reason), "over");
+    CHECK_CSTR(maki_step_name(r.action), "truncate");
     CHECK(r.within && !r.failed);
     CHECK(logged("condense_failed reason=CONTEXT_GREW fallback=truncate"));
     CHECK(logged("info compress_done reduction=0."));
@@ -194,7 +194,7 @@ static void check_rehearsal(const folder *f)
         maki_manage_report would = manage(trial, &in);
         CHECK(tokens_of(trial) == would.tokens_after);
         maki_manage_report again = manage(trial, &in);
-        CHECK_CSTR(again.reason, "none");
+        CHECK_CSTR(maki_reason_name(again.reason), "none");
         maki_err err = { 0 };
         maki_change change;
         maki_str row = MAKI_LIT("{\"role\":\"user\",\"content\":\"x\"}");
@@ -206,7 +206,7 @@ static void check_rehearsal(const folder *f)
         CHECK(tokens_of(conv) == would.tokens_before);
 
         maki_manage_report does = manage(conv, &in);
-        CHECK_CSTR(does.action, would.action);
+        CHECK(does.action == would.action);
         CHECK_DOUBLE(does.tokens_after, would.tokens_after);
         CHECK_EQ(does.taken_count, would.taken_count);
         CHECK_EQ(does.messages_removed, would.messages_removed);
@@ -245,7 +245,7 @@ static void check_cancel(const folder *f)
         st = maki_manage_conversation(conv, &in, &r, &err);
         if (st != MAKI_CANCELLED) break;
         CHECK(tokens_of(conv) == before && r.tokens_after == before && r.run == 0);
-        CHECK_CSTR(r.action, "none");
+        CHECK_CSTR(maki_step_name(r.action), "none");
         CHECK(p.asked == most + 1);
     }
     CHECK_EQ(st, MAKI_OK);
@@ -355,7 +355,7 @@ static void check_many_runs(folder *f)
     talk(conv, RUNS / 2);
     double whole = tokens_of(conv);
     for (uint64_t seq = 1; seq <= RUNS; seq++) {
-        maki_manage_report report = { .reason = "forced", .action = "trim" };
+        maki_manage_report report = { .reason = MAKI_REASON_FORCED, .action = MAKI_STEP_TRIM };
         uint64_t before = events_of(conv);
         CHECK_STATUS(maki_conv_trim(conv, NULL, seq, 0, 20, 20, &change, &err), MAKI_OK, &err);
         CHECK_STATUS(maki_past_note(conv, before, &report, &err), MAKI_OK, &err);

@@ -221,7 +221,7 @@ static void test_used(void)
                           .summarizer = &k.late.summarizer };
     CHECK_STATUS(maki_manage_conversation(k.conv, &in, &report, &k.err), MAKI_OK, &k.err);
     CHECK_EQ(atomic_load(&k.late.calls), 0);
-    CHECK_CSTR(report.action, "condense");
+    CHECK_CSTR(maki_step_name(report.action), "condense");
     CHECK_EQ(report.survey.kept, 1);
     CHECK_DOUBLE(report.cost, 0);
     kit_close(&k);
