@@ -75,6 +75,30 @@ maki_status maki_buf_status(const maki_buf *buf, maki_err *err)
     return maki_fail(err, MAKI_TOOBIG, "more than %zu bytes in one buffer", buf->max);
 }
 
+maki_status maki_buf_to_arena(maki_buf *buf, maki_arena *arena, maki_str *out, maki_err *err)
+{
+    maki_status st = maki_buf_status(buf, err);
+    if (st == MAKI_OK) {
+        *out = maki_arena_copy(arena, maki_buf_str(buf));
+        st = maki_arena_status(arena, err);
+    }
+    maki_buf_free(buf);
+    return st;
+}
+
+void maki_buf_add_base64(maki_buf *buf, maki_str bytes)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    for (size_t i = 0; i < bytes.len; i += 3) {
+        uint32_t group = 0;
+        size_t n = bytes.len - i < 3 ? bytes.len - i : 3;
+        for (size_t k = 0; k < 3; k++)
+            group = group << 8 | (k < n ? (unsigned char)bytes.ptr[i + k] : 0);
+        for (size_t k = 0; k < 4; k++)
+            maki_buf_add_byte(buf, k <= n ? digits[group >> (18 - 6 * k) & 63] : '=');
+    }
+}
+
 static maki_status sink_write(void *ctx, maki_str bytes, maki_err *err)
 {
     maki_buf_add(ctx, bytes);

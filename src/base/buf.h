@@ -6,6 +6,8 @@
 
 #include <maki/env.h>
 
+#include "base/arena.h"
+
 typedef struct maki_buf {
     const maki_alloc *alloc;
     char *ptr;
@@ -28,6 +30,11 @@ char *maki_buf_room(maki_buf *buf, size_t n);
 maki_str maki_buf_str(const maki_buf *buf);
 /* MAKI_OK, MAKI_NOMEM or MAKI_TOOBIG with words in *err. */
 maki_status maki_buf_status(const maki_buf *buf, maki_err *err);
+/* The bytes so far, copied into `arena`; the buffer is freed, whatever happens. */
+maki_status maki_buf_to_arena(maki_buf *buf, maki_arena *arena, maki_str *out, maki_err *err)
+    MAKI_MUST_CHECK;
+/* `bytes` in base64, padded. */
+void maki_buf_add_base64(maki_buf *buf, maki_str bytes);
 /* A sink that adds to the buffer; the buffer must not move while it is in use. */
 maki_sink maki_buf_sink(maki_buf *buf);
 

@@ -13,6 +13,7 @@
 #include <maki/env.h>
 
 #include "base/err.h"
+#include "base/limits.h"
 
 static void *libc_resize(const maki_alloc *self, void *p, size_t old_size, size_t size)
 {
@@ -55,7 +56,7 @@ static int posix_open(const maki_files *self, const char *path, int flags, mode_
 
 static int posix_temp(const maki_files *self, const char *folder)
 {
-    char path[4096];
+    char path[MAKI_PATH_MAX];
     (void)self;
     int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT)) return fd;

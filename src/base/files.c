@@ -9,10 +9,9 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/limits.h"
 #include "base/random.h"
 #include "base/str.h"
-
-enum { PATH_MOST = 4096 };
 
 maki_status maki_file_write(const maki_files *files, int fd, maki_str bytes, maki_err *err)
 {
@@ -80,7 +79,7 @@ maki_status maki_replace_begin(maki_replacing *r, const maki_env *env, const cha
     int folder = slash ? (int)(slash + 1 - path) : 0;
     if (strlen(path) >= sizeof r->temp ||
         snprintf(r->temp, sizeof r->temp, "%.*s%s.tmp", folder, path, id) >= (int)sizeof r->temp) {
-        return maki_fail(err, MAKI_TOOBIG, "the path is longer than %d bytes", PATH_MOST);
+        return maki_fail(err, MAKI_TOOBIG, "the path is longer than %d bytes", MAKI_PATH_MAX);
     }
     r->fd = env->files->open(env->files, r->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     return r->fd < 0 ? maki_fail_errno(err, "creating a temporary file") : MAKI_OK;

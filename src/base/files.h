@@ -6,6 +6,8 @@
 
 #include <maki/env.h>
 
+#include "base/limits.h"
+
 /* All of `bytes`, in as many calls as it takes. */
 maki_status maki_file_write(const maki_files *files, int fd, maki_str bytes, maki_err *err);
 
@@ -29,7 +31,7 @@ typedef struct maki_replacing {
     const maki_env *env;
     const char *path;
     int fd; /* of the temporary file; -1: none */
-    char temp[4096];
+    char temp[MAKI_PATH_MAX];
 } maki_replacing;
 maki_status maki_replace_begin(maki_replacing *r, const maki_env *env, const char *path,
                                maki_err *err) MAKI_MUST_CHECK;

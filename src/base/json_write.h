@@ -11,6 +11,8 @@
 
 #include <maki/env.h>
 
+#include "base/str.h"
+
 typedef struct maki_jw {
     maki_sink sink;
     maki_err *err; /* where the first failure is told; may be NULL */
@@ -43,6 +45,56 @@ void maki_jw_double(maki_jw *w,
 void maki_jw_bool(maki_jw *w, bool value);
 void maki_jw_null(maki_jw *w);
 void maki_jw_raw(maki_jw *w, maki_str json); /* a whole value, as it is */
+
+/* A field of the object that is open: a key and its value. */
+static inline void maki_jw_field_string(maki_jw *w, const char *name, maki_str text)
+{
+    maki_jw_key(w, maki_str_of(name));
+    maki_jw_string(w, text);
+}
+
+/* Left out when it is empty. */
+static inline void maki_jw_field_text(maki_jw *w, const char *name, const char *text)
+{
+    if (text[0]) maki_jw_field_string(w, name, maki_str_of(text));
+}
+
+static inline void maki_jw_field_raw(maki_jw *w, const char *name, maki_str json)
+{
+    maki_jw_key(w, maki_str_of(name));
+    maki_jw_raw(w, json);
+}
+
+static inline void maki_jw_field_count(maki_jw *w, const char *name, uint64_t count)
+{
+    maki_jw_key(w, maki_str_of(name));
+    maki_jw_int(w, (int64_t)count);
+}
+
+static inline void maki_jw_field_number(maki_jw *w, const char *name, double number)
+{
+    maki_jw_key(w, maki_str_of(name));
+    maki_jw_double(w, number);
+}
+
+static inline void maki_jw_field_bool(maki_jw *w, const char *name, bool value)
+{
+    maki_jw_key(w, maki_str_of(name));
+    maki_jw_bool(w, value);
+}
+
+/* ... whose value is a container that maki_jw_end_object or _end_array ends. */
+static inline void maki_jw_field_object(maki_jw *w, const char *name)
+{
+    maki_jw_key(w, maki_str_of(name));
+    maki_jw_object(w);
+}
+
+static inline void maki_jw_field_array(maki_jw *w, const char *name)
+{
+    maki_jw_key(w, maki_str_of(name));
+    maki_jw_array(w);
+}
 
 /* A value made of several pieces: begin it, add raw bytes and text to be escaped, in any order. */
 void maki_jw_begin_value(maki_jw *w);

@@ -10,10 +10,7 @@ void maki_made_begin(maki_made *made, maki_arena *arena, maki_err *err)
 maki_status maki_made_end(maki_made *made, maki_arena *arena, maki_str *json, maki_err *err)
 {
     maki_status st = maki_jw_end(&made->w);
-    if (st == MAKI_OK) {
-        *json = maki_arena_copy(arena, maki_buf_str(&made->buf));
-        st = maki_arena_status(arena, err);
-    }
+    if (st == MAKI_OK) return maki_buf_to_arena(&made->buf, arena, json, err);
     maki_buf_free(&made->buf);
     return st;
 }

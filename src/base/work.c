@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/err.h"
 
 typedef struct piece {
@@ -77,7 +78,7 @@ static void start_threads(maki_work *work, size_t wanted)
 
 maki_status maki_work_open(const maki_alloc *alloc, size_t workers, maki_work **out, maki_err *err)
 {
-    maki_work *work = alloc->resize(alloc, NULL, 0, sizeof *work);
+    maki_work *work = maki_new(alloc, maki_work);
     if (!work) return maki_fail_nomem(err);
     memset(work, 0, sizeof *work);
     work->alloc = alloc;
@@ -103,7 +104,7 @@ void maki_work_close(maki_work *work)
     pthread_cond_destroy(&work->finished);
     pthread_cond_destroy(&work->more);
     pthread_mutex_destroy(&work->lock);
-    alloc->resize(alloc, work, sizeof *work, 0);
+    maki_delete(alloc, work);
 }
 
 size_t maki_work_workers(const maki_work *work)

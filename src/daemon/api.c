@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/err.h"
 #include "base/str.h"
 
@@ -229,7 +230,7 @@ maki_status maki_api_open(const maki_env *env, const maki_api_options *options, 
                           maki_err *err)
 {
     sigset_t all, old;
-    maki_api *api = env->alloc->resize(env->alloc, NULL, 0, sizeof *api);
+    maki_api *api = maki_new(env->alloc, maki_api);
     if (!api) return maki_fail_nomem(err);
     *api = (maki_api){ .env = env, .loop = options->loop, .broadcast = options->broadcast };
     maki_status st = maki_queue_open(&api->queue, false, err);
@@ -264,5 +265,5 @@ void maki_api_close(maki_api *api)
     if (!api) return;
     maki_api_stop(api);
     maki_queue_close(&api->queue);
-    api->env->alloc->resize(api->env->alloc, api, sizeof *api, 0);
+    maki_delete(api->env->alloc, api);
 }

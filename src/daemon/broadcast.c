@@ -4,6 +4,7 @@
 #include <event2/event.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/err.h"
 
 typedef struct listener {
@@ -38,7 +39,7 @@ static void forget(listener *l)
     if (all->first == l) all->first = l->next;
     atomic_fetch_sub(&all->listeners, 1);
     MAKI_COUNT_DOWN(all->metrics, event_listeners);
-    all->env->alloc->resize(all->env->alloc, l, sizeof *l, 0);
+    maki_delete(all->env->alloc, l);
 }
 
 static void on_gone(maki_guest *guest, maki_conn *conn, maki_status why)
@@ -97,7 +98,7 @@ void maki_broadcast_tell(void *ctx, maki_str json)
 bool maki_broadcast_add(maki_broadcast *all, maki_conn *conn, maki_str fields)
 {
     const maki_alloc *alloc = all->env->alloc;
-    listener *l = alloc->resize(alloc, NULL, 0, sizeof *l);
+    listener *l = maki_new(alloc, listener);
     if (!l) return false;
     *l = (listener){ .guest = { &listener_calls }, .all = all, .conn = conn, .next = all->first };
     if (all->first) all->first->before = l;
@@ -125,7 +126,7 @@ maki_status maki_broadcast_open(const maki_env *env, struct event_base *base, ma
                                 maki_metrics *metrics, maki_broadcast **out, maki_err *err)
 {
     struct timeval often = { .tv_sec = MAKI_BROADCAST_PING_S };
-    maki_broadcast *all = env->alloc->resize(env->alloc, NULL, 0, sizeof *all);
+    maki_broadcast *all = maki_new(env->alloc, maki_broadcast);
     if (!all) return maki_fail_nomem(err);
     *all = (maki_broadcast){ .env = env, .loop = loop, .metrics = metrics };
     all->ping = event_new(base, -1, EV_PERSIST, on_ping, all);
@@ -141,5 +142,5 @@ void maki_broadcast_close(maki_broadcast *all)
 {
     if (!all) return;
     if (all->ping) event_free(all->ping);
-    all->env->alloc->resize(all->env->alloc, all, sizeof *all, 0);
+    maki_delete(all->env->alloc, all);
 }

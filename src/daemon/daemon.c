@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/err.h"
 #include "base/str.h"
 #include "daemon/api.h"
@@ -363,7 +364,7 @@ static maki_status open_threads(maki_daemon *d, maki_err *err)
 maki_status maki_daemon_open(const maki_env *env, const maki_daemon_options *options,
                              const maki_logger *logger, maki_daemon **out, maki_err *err)
 {
-    maki_daemon *d = env->alloc->resize(env->alloc, NULL, 0, sizeof *d);
+    maki_daemon *d = maki_new(env->alloc, maki_daemon);
     if (!d) return maki_fail_nomem(err);
     memset(d, 0, sizeof *d);
     d->env = env;
@@ -426,5 +427,5 @@ void maki_daemon_close(maki_daemon *d)
     free_event(d->stop_timer);
     free_event(d->trim);
     if (d->base) event_base_free(d->base);
-    d->env->alloc->resize(d->env->alloc, d, sizeof *d, 0);
+    maki_delete(d->env->alloc, d);
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/err.h"
 #include "base/str.h"
 
@@ -278,7 +279,7 @@ maki_status maki_engine_open(const maki_env *env, const maki_engine_options *opt
                              maki_engine **out, maki_err *err)
 {
     sigset_t all, old;
-    maki_engine *e = env->alloc->resize(env->alloc, NULL, 0, sizeof *e);
+    maki_engine *e = maki_new(env->alloc, maki_engine);
     if (!e) return maki_fail_nomem(err);
     *e = (maki_engine){ .env = env, .options = *options, .proxy_options = *options->proxy };
     maki_status st = maki_queue_open(&e->queue, false, err);
@@ -310,5 +311,5 @@ void maki_engine_close(maki_engine *e)
     maki_proxy_close(e->proxy);
     maki_queue_close(&e->queue);
     if (e->nudge) event_free(e->nudge);
-    e->env->alloc->resize(e->env->alloc, e, sizeof *e, 0);
+    maki_delete(e->env->alloc, e);
 }

@@ -7,6 +7,7 @@
 
 #include <maki/maki.h>
 
+#include "base/alloc.h"
 #include "base/err.h"
 #include "base/json.h"
 #include "base/json_write.h"
@@ -26,7 +27,7 @@ maki_status maki_local_open(const maki_env *env, const maki_local_options *optio
                             maki_local **out, maki_err *err)
 {
     maki_options how = { sizeof how, *env, MAKI_MAX_MEMORY };
-    maki_local *local = env->alloc->resize(env->alloc, NULL, 0, sizeof *local);
+    maki_local *local = maki_new(env->alloc, maki_local);
     if (!local) return maki_fail_nomem(err);
     *local = (maki_local){ .env = *env, .options = *options };
     maki_status st = maki_open(&how, &local->m, err);
@@ -46,7 +47,7 @@ void maki_local_close(maki_local *local)
     if (!local) return;
     maki_close(local->m);
     const maki_alloc *alloc = local->env.alloc;
-    alloc->resize(alloc, local, sizeof *local, 0);
+    maki_delete(alloc, local);
 }
 
 /* ---- answers ----------------------------------------------------------------------------------------- */
@@ -64,12 +65,9 @@ static void answer_error(maki_local_reply *reply, const maki_err *error)
     maki_spool_clear(reply->body);
     maki_jw_init(&w, maki_spool_sink(reply->body), NULL);
     maki_jw_object(&w);
-    maki_jw_key(&w, MAKI_LIT("error"));
-    maki_jw_object(&w);
-    maki_jw_key(&w, MAKI_LIT("code"));
-    maki_jw_string(&w, maki_str_of(maki_status_name(error->status)));
-    maki_jw_key(&w, MAKI_LIT("message"));
-    maki_jw_string(&w, maki_str_of(error->msg));
+    maki_jw_field_object(&w, "error");
+    maki_jw_field_string(&w, "code", maki_str_of(maki_status_name(error->status)));
+    maki_jw_field_string(&w, "message", maki_str_of(error->msg));
     maki_jw_end_object(&w);
     maki_jw_end_object(&w);
     answer_status(reply, error->status);
@@ -159,15 +157,12 @@ static void list_ops(maki_local_reply *reply)
     maki_err err = { 0 };
     maki_jw_init(&w, maki_spool_sink(reply->body), &err);
     maki_jw_object(&w);
-    maki_jw_key(&w, MAKI_LIT("ops"));
-    maki_jw_array(&w);
+    maki_jw_field_array(&w, "ops");
     for (size_t i = 0; i < maki_op_count(); i++) {
         const maki_op_info *op = maki_op_at(i);
         maki_jw_object(&w);
-        maki_jw_key(&w, MAKI_LIT("name"));
-        maki_jw_string(&w, maki_str_of(op->name));
-        maki_jw_key(&w, MAKI_LIT("help"));
-        maki_jw_string(&w, maki_str_of(op->help));
+        maki_jw_field_string(&w, "name", maki_str_of(op->name));
+        maki_jw_field_string(&w, "help", maki_str_of(op->help));
         maki_jw_end_object(&w);
     }
     maki_jw_end_array(&w);
@@ -211,12 +206,10 @@ static void sessions_op(maki_local *local, const char *op, const char *field, ma
     maki_jw_init(&w, maki_buf_sink(&input), &err);
     maki_jw_object(&w);
     if (text.len) {
-        maki_jw_key(&w, maki_str_of(field));
-        maki_jw_string(&w, text);
+        maki_jw_field_string(&w, field, text);
     }
     if (is_number(limit)) {
-        maki_jw_key(&w, MAKI_LIT("limit"));
-        maki_jw_raw(&w, limit);
+        maki_jw_field_raw(&w, "limit", limit);
     }
     maki_jw_end_object(&w);
     if (maki_jw_end(&w) != MAKI_OK)
@@ -308,15 +301,11 @@ static void get_health(maki_local *local, maki_local_reply *reply)
     bool on = maki_recording_is_on(local->options.recording, &why);
     maki_jw_init(&w, maki_spool_sink(reply->body), &err);
     maki_jw_object(&w);
-    maki_jw_key(&w, MAKI_LIT("ok"));
-    maki_jw_raw(&w, MAKI_LIT("true"));
-    maki_jw_key(&w, MAKI_LIT("version"));
-    maki_jw_string(&w, maki_str_of(maki_version()));
-    maki_jw_key(&w, MAKI_LIT("recording"));
-    maki_jw_raw(&w, on ? MAKI_LIT("true") : MAKI_LIT("false"));
+    maki_jw_field_bool(&w, "ok", true);
+    maki_jw_field_string(&w, "version", maki_str_of(maki_version()));
+    maki_jw_field_bool(&w, "recording", on);
     if (!on) {
-        maki_jw_key(&w, MAKI_LIT("why"));
-        maki_jw_string(&w, maki_str_of(why.msg));
+        maki_jw_field_string(&w, "why", maki_str_of(why.msg));
     }
     maki_jw_end_object(&w);
     if (maki_jw_end(&w) != MAKI_OK) answer_error(reply, &err);

@@ -35,13 +35,10 @@ static void tell(maki_recording *r, bool on, const maki_err *why)
     maki_buf json = maki_buf_new(r->env->alloc, TOLD_MAX);
     maki_jw_init(&w, maki_buf_sink(&json), NULL);
     maki_jw_object(&w);
-    maki_jw_key(&w, MAKI_LIT("type"));
-    maki_jw_string(&w, MAKI_LIT("recording"));
-    maki_jw_key(&w, MAKI_LIT("on"));
-    maki_jw_raw(&w, on ? MAKI_LIT("true") : MAKI_LIT("false"));
+    maki_jw_field_string(&w, "type", MAKI_LIT("recording"));
+    maki_jw_field_bool(&w, "on", on);
     if (!on) {
-        maki_jw_key(&w, MAKI_LIT("why"));
-        maki_jw_string(&w, maki_str_of(why->msg));
+        maki_jw_field_string(&w, "why", maki_str_of(why->msg));
     }
     maki_jw_end_object(&w);
     if (maki_jw_end(&w) == MAKI_OK && r->tell) r->tell(r->tell_ctx, maki_buf_str(&json));

@@ -3,6 +3,7 @@
 
 #include <signal.h>
 
+#include "base/alloc.h"
 #include "base/err.h"
 
 enum { LOOK_MS = 60000, FDS = sizeof(((maki_exchange_sync *)0)->fds) / sizeof(int) };
@@ -49,7 +50,7 @@ static void *work(void *ctx)
 maki_status maki_syncer_open(const maki_env *env, maki_syncer **out, maki_err *err)
 {
     sigset_t all, old;
-    maki_syncer *s = env->alloc->resize(env->alloc, NULL, 0, sizeof *s);
+    maki_syncer *s = maki_new(env->alloc, maki_syncer);
     if (!s) return maki_fail_nomem(err);
     *s = (maki_syncer){ .env = env };
     maki_status st = maki_queue_open(&s->queue, false, err);
@@ -93,5 +94,5 @@ void maki_syncer_close(maki_syncer *s)
     maki_queue_end(&s->queue);
     if (s->running) pthread_join(s->thread, NULL);
     maki_queue_close(&s->queue);
-    s->env->alloc->resize(s->env->alloc, s, sizeof *s, 0);
+    maki_delete(s->env->alloc, s);
 }

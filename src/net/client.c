@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/str.h"
@@ -81,7 +82,7 @@ static void free_call(maki_call *call)
     curl_easy_cleanup(call->easy);
     maki_buf_free(&call->head);
     if (call->block) alloc->resize(alloc, call->block, call->block_size, 0);
-    alloc->resize(alloc, call, sizeof *call, 0);
+    maki_delete(alloc, call);
 }
 
 static void link_call(maki_call *call)
@@ -481,7 +482,7 @@ static maki_call *new_call(maki_client *c)
     call->client = c;
     call->easy = curl_easy_init();
     if (!call->easy) {
-        alloc->resize(alloc, call, sizeof *call, 0);
+        maki_delete(alloc, call);
         return NULL;
     }
     set_options(c, call);
@@ -661,7 +662,7 @@ void maki_call_cancel(maki_call *call)
 maki_status maki_client_open(const maki_env *env, struct event_base *base,
                              const maki_client_limits *limits, maki_client **out, maki_err *err)
 {
-    maki_client *c = env->alloc->resize(env->alloc, NULL, 0, sizeof *c);
+    maki_client *c = maki_new(env->alloc, maki_client);
     if (!c) return maki_fail_nomem(err);
     *c = (maki_client){ .env = env, .base = base };
     curl_global_init(CURL_GLOBAL_DEFAULT);
@@ -708,5 +709,5 @@ void maki_client_close(maki_client *c)
     if (c->timer) event_free(c->timer);
     if (c->sweep) event_free(c->sweep);
     curl_global_cleanup();
-    c->env->alloc->resize(c->env->alloc, c, sizeof *c, 0);
+    maki_delete(c->env->alloc, c);
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "base/alloc.h"
 #include "base/str.h"
 
 static void advance(maki_conn *conn);
@@ -38,7 +39,7 @@ void conn_free(maki_conn *conn)
     if (conn->inside) return;
     server_remove(conn);
     bufferevent_free(conn->bev);
-    alloc->resize(alloc, conn, sizeof *conn, 0);
+    maki_delete(alloc, conn);
 }
 
 static void enter(maki_conn *conn)
@@ -382,12 +383,12 @@ void conn_timeout(maki_conn *conn)
 maki_conn *conn_new(maki_server *s, evutil_socket_t fd)
 {
     const maki_alloc *alloc = s->env->alloc;
-    maki_conn *conn = alloc->resize(alloc, NULL, 0, sizeof *conn);
+    maki_conn *conn = maki_new(alloc, maki_conn);
     if (!conn) return NULL;
     *conn = (maki_conn){ .server = s, .phase = CONN_HEAD };
     conn->bev = bufferevent_socket_new(s->base, fd, BEV_OPT_CLOSE_ON_FREE);
     if (!conn->bev) {
-        alloc->resize(alloc, conn, sizeof *conn, 0);
+        maki_delete(alloc, conn);
         return NULL;
     }
     size_t ahead = s->limits.head_bytes < READ_AHEAD ? READ_AHEAD : s->limits.head_bytes + 1;

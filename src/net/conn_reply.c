@@ -221,12 +221,9 @@ void maki_conn_fail(maki_conn *conn, int status, const char *type, const char *m
     maki_jw w;
     maki_jw_init(&w, maki_buf_sink(&body), NULL);
     maki_jw_object(&w);
-    maki_jw_key(&w, MAKI_LIT("error"));
-    maki_jw_object(&w);
-    maki_jw_key(&w, MAKI_LIT("type"));
-    maki_jw_string(&w, maki_str_of(type));
-    maki_jw_key(&w, MAKI_LIT("message"));
-    maki_jw_string(&w, maki_str_of(message));
+    maki_jw_field_object(&w, "error");
+    maki_jw_field_string(&w, "type", maki_str_of(type));
+    maki_jw_field_string(&w, "message", maki_str_of(message));
     maki_jw_end_object(&w);
     maki_jw_end_object(&w);
     bool whole = maki_jw_end(&w) == MAKI_OK;

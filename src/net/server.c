@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/alloc.h"
 #include "base/err.h"
 
 enum {
@@ -123,7 +124,7 @@ maki_status maki_server_open(const maki_env *env, struct event_base *base,
                              const maki_server_limits *limits, const maki_server_calls *calls,
                              maki_server **out, maki_err *err)
 {
-    maki_server *s = env->alloc->resize(env->alloc, NULL, 0, sizeof *s);
+    maki_server *s = maki_new(env->alloc, maki_server);
     if (!s) return maki_fail_nomem(err);
     *s = (maki_server){ .env = env, .base = base, .calls = *calls };
     s->limits = limits ? *limits : (maki_server_limits)MAKI_SERVER_LIMITS_INIT;
@@ -242,7 +243,7 @@ void maki_server_close(maki_server *s)
     }
     if (s->sweep) event_free(s->sweep);
     if (s->resume) event_free(s->resume);
-    s->env->alloc->resize(s->env->alloc, s, sizeof *s, 0);
+    maki_delete(s->env->alloc, s);
 }
 
 size_t maki_server_connections(const maki_server *s)

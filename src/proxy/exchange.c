@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/err.h"
 #include "base/json.h"
 #include "base/str.h"
@@ -65,7 +66,7 @@ static maki_status scopes(maki_exchange *x, const maki_exchange_in *in, maki_err
 maki_status maki_exchange_begin(maki_proxy *p, const maki_exchange_in *in, maki_exchange **out,
                                 maki_err *err)
 {
-    maki_exchange *x = p->env.alloc->resize(p->env.alloc, NULL, 0, sizeof *x);
+    maki_exchange *x = maki_new(p->env.alloc, maki_exchange);
     if (!x) return maki_fail_nomem(err);
     *x = (maki_exchange){ .proxy = p, .protocol = in->protocol };
     x->began = p->env.clock->now_ms(p->env.clock);

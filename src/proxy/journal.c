@@ -8,6 +8,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "base/alloc.h"
 #include "base/err.h"
 #include "base/files.h"
 #include "base/str.h"
@@ -75,7 +76,7 @@ static maki_status sync_path(maki_journal *j, const char *path, maki_err *err)
 
 static maki_status sync_session(maki_journal *j, const unsigned char *session, maki_err *err)
 {
-    char path[JOURNAL_PATH + 64];
+    char path[MAKI_PATH_MAX + 64];
     maki_status st = MAKI_OK;
     for (int part = MAKI_LOG_MESSAGES; part <= MAKI_LOG_EVENTS && st == MAKI_OK; part++) {
         maki_journal_path(j, session, (maki_log_part)part, path, sizeof path);
@@ -131,7 +132,7 @@ static maki_status make_room(journal_half *half, maki_err *err)
 static maki_status open_half(maki_journal *j, size_t i, maki_err *err)
 {
     const maki_files *files = j->env.files;
-    char path[JOURNAL_PATH + 64];
+    char path[MAKI_PATH_MAX + 64];
     snprintf(path, sizeof path, "%s/journal.%zu", j->folder, i);
     j->halves[i].fd = files->open(files, path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (j->halves[i].fd < 0) return maki_fail_errno(err, "opening the journal");
@@ -191,7 +192,7 @@ static void note_boot(const maki_journal *j, const char *path, maki_str boot)
 
 static maki_status open_inside(maki_journal *j, maki_str boot, uint64_t *restored, maki_err *err)
 {
-    char note[JOURNAL_PATH + 64];
+    char note[MAKI_PATH_MAX + 64];
     snprintf(note, sizeof note, "%s/journal.boot", j->folder);
     maki_status st = open_half(j, 0, err);
     if (st == MAKI_OK) st = open_half(j, 1, err);
@@ -210,7 +211,7 @@ static maki_status open_inside(maki_journal *j, maki_str boot, uint64_t *restore
 maki_status maki_journal_open(const maki_env *env, const maki_journal_options *options,
                               maki_journal **out, uint64_t *restored, maki_err *err)
 {
-    maki_journal *j = env->alloc->resize(env->alloc, NULL, 0, sizeof *j);
+    maki_journal *j = maki_new(env->alloc, maki_journal);
     if (!j) return maki_fail_nomem(err);
     *j = (maki_journal){ .env = *env,
                          .logger = options->logger,
@@ -261,7 +262,7 @@ void maki_journal_close(maki_journal *j)
     maki_buf_free(&j->writing);
     pthread_cond_destroy(&j->changed);
     pthread_mutex_destroy(&j->lock);
-    alloc->resize(alloc, j, sizeof *j, 0);
+    maki_delete(alloc, j);
 }
 
 /* ---- adding ------------------------------------------------------------------------------------------ */

@@ -6,12 +6,12 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "base/limits.h"
 #include "proxy/journal.h"
 
 enum {
     JOURNAL_SIZE = 16 << 20, /* of a half */
-    JOURNAL_PATH = 4096,
-    LOOKED_BACK = 64 /* sessions: one that stands among the last is not noted again */
+    LOOKED_BACK = 64         /* sessions: one that stands among the last is not noted again */
 };
 
 /* A piece in the file; its bytes follow, filled up to a multiple of 8. */
@@ -34,7 +34,7 @@ typedef struct journal_half {
 struct maki_journal {
     maki_env env;
     const maki_logger *logger;
-    char folder[JOURNAL_PATH], sessions[JOURNAL_PATH];
+    char folder[MAKI_PATH_MAX], sessions[MAKI_PATH_MAX];
     /* the thread that syncs */
     journal_half halves[2];
     size_t current;

@@ -46,7 +46,7 @@ static maki_status put_back(maki_journal *j, const journal_piece *piece, maki_st
                             uint64_t *restored, maki_err *err)
 {
     const maki_files *files = j->env.files;
-    char path[JOURNAL_PATH + 64];
+    char path[MAKI_PATH_MAX + 64];
     maki_status st = MAKI_OK;
     maki_journal_path(j, piece->session, (maki_log_part)piece->part, path, sizeof path);
     /* without its beginning there is nothing to go on from */

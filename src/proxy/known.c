@@ -6,6 +6,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "base/alloc.h"
 #include "base/err.h"
 
 enum {
@@ -21,7 +22,7 @@ struct maki_known {
 
 maki_status maki_known_open(const maki_env *env, maki_known **out, maki_err *err)
 {
-    maki_known *known = env->alloc->resize(env->alloc, NULL, 0, sizeof *known);
+    maki_known *known = maki_new(env->alloc, maki_known);
     if (!known) return maki_fail_nomem(err);
     *known = (maki_known){ .env = env };
     *out = known;
@@ -35,7 +36,7 @@ void maki_known_close(maki_known *known)
     for (size_t i = 0; i < SETS; i++) {
         if (known->sets[i]) alloc->resize(alloc, known->sets[i], WAYS * sizeof *known->sets[i], 0);
     }
-    alloc->resize(alloc, known, sizeof *known, 0);
+    maki_delete(alloc, known);
 }
 
 static uint64_t key_of(const unsigned char *scope, maki_str body)

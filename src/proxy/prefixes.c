@@ -12,10 +12,11 @@
 
 #include "base/err.h"
 #include "base/files.h"
+#include "base/limits.h"
 
 _Static_assert(sizeof(maki_prefix) == 64, "a record is a line of the cache");
 
-enum { FIRST_ROOM = 4096, AT_ONCE = 4, PATH_MOST = 4096, COPY = 256 };
+enum { FIRST_ROOM = 4096, AT_ONCE = 4, COPY = 256 };
 
 /* The first record of the file. */
 typedef struct table_header {
@@ -207,7 +208,7 @@ static maki_status copy_entry(void *ctx, const maki_prefix *entry, maki_err *err
 static maki_status grow(maki_prefixes *t, maki_err *err)
 {
     const maki_files *files = t->env->files;
-    char beside[PATH_MOST];
+    char beside[MAKI_PATH_MAX];
     maki_prefixes larger = { .env = t->env, .path = t->path, .fd = -1, .room = t->room * 2 };
     snprintf(beside, sizeof beside, "%s.new", t->path);
     files->unlink(files, beside);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/err.h"
 #include "base/files.h"
 #include "base/hash.h"
@@ -33,7 +34,7 @@ static maki_str boot_id(const maki_env *env, char out[BOOT_MAX])
 
 static maki_status open_parts(maki_proxy *p, const char *home, maki_err *err)
 {
-    char folder[MAKI_PROXY_PATH], secret[MAKI_PROXY_PATH + 16], boot[BOOT_MAX];
+    char folder[MAKI_PATH_MAX], secret[MAKI_PATH_MAX + 16], boot[BOOT_MAX];
     maki_status st =
         maki_agent_folder(home, "proxy", "sessions", p->sessions, sizeof p->sessions, err);
     if (st == MAKI_OK)
@@ -59,7 +60,7 @@ static maki_status open_parts(maki_proxy *p, const char *home, maki_err *err)
 maki_status maki_proxy_open(const maki_env *env, const maki_proxy_options *options,
                             maki_proxy **out, maki_err *err)
 {
-    maki_proxy *p = env->alloc->resize(env->alloc, NULL, 0, sizeof *p);
+    maki_proxy *p = maki_new(env->alloc, maki_proxy);
     if (!p) return maki_fail_nomem(err);
     *p = (maki_proxy){ .env = *env, .options = *options, .prefixes.fd = -1 };
     if (p->options.open_most == 0) p->options.open_most = OPEN_MOST;
@@ -91,7 +92,7 @@ void maki_proxy_close(maki_proxy *p)
     maki_known_close(p->known);
     maki_journal_close(p->journal);
     maki_prefixes_close(&p->prefixes);
-    alloc->resize(alloc, p, sizeof *p, 0);
+    maki_delete(alloc, p);
 }
 
 maki_status maki_proxy_sync(maki_proxy *p, maki_err *err)

@@ -2,18 +2,17 @@
 #ifndef MAKI_PROXY_PROXY_INSIDE_H
 #define MAKI_PROXY_PROXY_INSIDE_H
 
+#include "base/limits.h"
 #include "base/spool.h"
 #include "proxy/journal.h"
 #include "proxy/known.h"
 #include "proxy/proxy.h"
 #include "proxy/scope.h"
 
-enum { MAKI_PROXY_PATH = 4096 };
-
 struct maki_proxy {
     maki_env env;
     maki_proxy_options options;
-    char sessions[MAKI_PROXY_PATH], blobs[MAKI_PROXY_PATH], table[MAKI_PROXY_PATH];
+    char sessions[MAKI_PATH_MAX], blobs[MAKI_PATH_MAX], table[MAKI_PATH_MAX];
     unsigned char secret[MAKI_SECRET_LEN];
     maki_tokenizer *tokenizer; /* of MAKI_FAMILY, for all conversations */
     maki_prefixes prefixes;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/err.h"
 #include "base/json.h"
 #include "base/json_write.h"
@@ -38,36 +39,15 @@ void maki_exchange_close(maki_exchange *x)
     if (!x) return;
     const maki_alloc *alloc = x->proxy->env.alloc;
     maki_wire_reply_close(x->reply);
-    alloc->resize(alloc, x, sizeof *x, 0);
+    maki_delete(alloc, x);
 }
 
 /* ---- what is written about it ------------------------------------------------------------------------- */
 
-static void text_field(maki_jw *w, const char *name, const char *value)
-{
-    if (!value[0]) return;
-    maki_jw_key(w, maki_str_of(name));
-    maki_jw_string(w, maki_str_of(value));
-}
-
-static void int_field(maki_jw *w, const char *name, uint64_t value)
-{
-    maki_jw_key(w, maki_str_of(name));
-    maki_jw_int(w, (int64_t)value);
-}
-
-static void raw_field(maki_jw *w, const char *name, maki_str json)
-{
-    if (!json.len) return;
-    maki_jw_key(w, maki_str_of(name));
-    maki_jw_raw(w, json);
-}
-
 /* Which rows the request was made of. */
 static void spans_field(maki_jw *w, const maki_talk *talk, uint64_t tip)
 {
-    maki_jw_key(w, MAKI_LIT("spans"));
-    maki_jw_array(w);
+    maki_jw_field_array(w, "spans");
     for (size_t i = 0; i < talk->path_count && talk->path[i].from <= tip; i++) {
         uint64_t to = talk->path[i].to < tip ? talk->path[i].to : tip;
         maki_jw_array(w);
@@ -110,23 +90,24 @@ static maki_status note_manifest(maki_exchange *x, maki_talk *talk, const maki_w
     snprintf(hash, sizeof hash, "%016" PRIx64, x->body_hash);
     maki_jw_init(&w, maki_buf_sink(&fields), err);
     maki_jw_object(&w);
-    text_field(&w, "of", "exchange");
-    text_field(&w, "protocol", maki_protocol_name(x->protocol));
-    text_field(&w, "upstream", x->upstream);
-    text_field(&w, "path", x->path);
-    text_field(&w, "model", x->model);
-    text_field(&w, "body", hash);
-    int_field(&w, "bytes", x->body_bytes);
+    maki_jw_field_text(&w, "of", "exchange");
+    maki_jw_field_text(&w, "protocol", maki_protocol_name(x->protocol));
+    maki_jw_field_text(&w, "upstream", x->upstream);
+    maki_jw_field_text(&w, "path", x->path);
+    maki_jw_field_text(&w, "model", x->model);
+    maki_jw_field_text(&w, "body", hash);
+    maki_jw_field_count(&w, "bytes", x->body_bytes);
     spans_field(&w, talk, x->tip.seq);
-    int_field(&w, "systemTokens", x->system_tokens);
-    int_field(&w, "toolTokens", x->tool_tokens);
-    int_field(&w, "messageTokens", x->tip.tokens);
-    int_field(&w, "status", (uint64_t)x->status);
-    text_field(&w, "end", end);
-    raw_field(&w, "stop", said->stop);
-    if (said->error.len && said->error.len < FIELDS_MAX / 2) raw_field(&w, "error", said->error);
-    int_field(&w, "firstMs", x->first ? (uint64_t)(x->first - x->began) : 0);
-    int_field(&w, "ms", (uint64_t)(now - x->began));
+    maki_jw_field_count(&w, "systemTokens", x->system_tokens);
+    maki_jw_field_count(&w, "toolTokens", x->tool_tokens);
+    maki_jw_field_count(&w, "messageTokens", x->tip.tokens);
+    maki_jw_field_count(&w, "status", (uint64_t)x->status);
+    maki_jw_field_text(&w, "end", end);
+    if (said->stop.len) maki_jw_field_raw(&w, "stop", said->stop);
+    if (said->error.len && said->error.len < FIELDS_MAX / 2)
+        maki_jw_field_raw(&w, "error", said->error);
+    maki_jw_field_count(&w, "firstMs", x->first ? (uint64_t)(x->first - x->began) : 0);
+    maki_jw_field_count(&w, "ms", (uint64_t)(now - x->began));
     maki_jw_end_object(&w);
     maki_status st = maki_jw_end(&w);
     if (st == MAKI_OK) st = maki_talk_note(talk, "manifest", inside_of(&fields), err);
@@ -142,12 +123,12 @@ static maki_status note_usage(maki_exchange *x, maki_talk *talk, const maki_wire
     if (!usage->known) return MAKI_OK;
     maki_jw_init(&w, maki_buf_sink(&fields), err);
     maki_jw_object(&w);
-    text_field(&w, "model", x->model);
-    int_field(&w, "input", usage->input);
-    int_field(&w, "output", usage->output);
-    int_field(&w, "cacheRead", usage->cache_read);
-    int_field(&w, "cacheWrite", usage->cache_write);
-    int_field(&w, "reasoning", usage->reasoning);
+    maki_jw_field_text(&w, "model", x->model);
+    maki_jw_field_count(&w, "input", usage->input);
+    maki_jw_field_count(&w, "output", usage->output);
+    maki_jw_field_count(&w, "cacheRead", usage->cache_read);
+    maki_jw_field_count(&w, "cacheWrite", usage->cache_write);
+    maki_jw_field_count(&w, "reasoning", usage->reasoning);
     maki_jw_end_object(&w);
     maki_status st = maki_jw_end(&w);
     if (st == MAKI_OK) st = maki_talk_note(talk, "usage", inside_of(&fields), err);
@@ -164,14 +145,14 @@ static maki_status row_fields(maki_exchange *x, const maki_wire_said *said, cons
     maki_jw w;
     maki_jw_init(&w, maki_buf_sink(out), err);
     maki_jw_object(&w);
-    int_field(&w, "createdAt", (uint64_t)x->proxy->env.clock->now_ms(x->proxy->env.clock));
-    maki_jw_key(&w, MAKI_LIT("meta"));
-    maki_jw_object(&w);
+    maki_jw_field_count(&w, "createdAt",
+                        (uint64_t)x->proxy->env.clock->now_ms(x->proxy->env.clock));
+    maki_jw_field_object(&w, "meta");
     if (said->model.len)
-        raw_field(&w, "model", said->model);
+        maki_jw_field_raw(&w, "model", said->model);
     else
-        text_field(&w, "model", x->model);
-    if (strcmp(end, "complete") != 0) text_field(&w, "end", end);
+        maki_jw_field_text(&w, "model", x->model);
+    if (strcmp(end, "complete") != 0) maki_jw_field_text(&w, "end", end);
     maki_jw_end_object(&w);
     maki_jw_end_object(&w);
     maki_status st = maki_jw_end(&w);

@@ -13,6 +13,7 @@
 #include "base/files.h"
 #include "base/hash.h"
 #include "base/json.h"
+#include "base/limits.h"
 #include "base/str.h"
 #include "history/tally.h"
 #include "token/content.h"
@@ -20,7 +21,6 @@
 #include "token/tools_count.h"
 
 enum {
-    PATH_MOST = 4096,
     PERSONA = 48 /* bytes of the system prompt that tell who is asked to speak */
 };
 
@@ -129,7 +129,7 @@ static maki_status keep_blob(const maki_env *env, const char *folder, maki_str b
                              maki_err *err)
 {
     unsigned char sha[MAKI_SHA256_LEN];
-    char path[PATH_MOST];
+    char path[MAKI_PATH_MAX];
     maki_status st = maki_sha256_of(bytes, sha, err);
     if (st != MAKI_OK) return st;
     maki_hex(sha, sizeof sha, name);

@@ -7,15 +7,16 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/err.h"
 #include "base/hash.h"
+#include "base/limits.h"
 #include "base/str.h"
 #include "history/erase.h"
 #include "history/tally.h"
 #include "proxy/journal.h"
 
 enum {
-    PATH_MOST = 4096,
     HEADER_MAX = 1024,
     TRIES = 4,
     GROUP_MOST = 1000 /* rows: the log takes no more at once */
@@ -132,8 +133,8 @@ static void wrote(void *ctx, maki_log_part part, uint64_t at, maki_str bytes)
 maki_status maki_talk_open(const maki_env *env, const unsigned char session[MAKI_SESSION_BYTES],
                            const maki_talk_options *options, maki_talk **out, maki_err *err)
 {
-    char path[PATH_MOST], id[37], header[HEADER_MAX];
-    maki_talk *t = env->alloc->resize(env->alloc, NULL, 0, sizeof *t);
+    char path[MAKI_PATH_MAX], id[37], header[HEADER_MAX];
+    maki_talk *t = maki_new(env->alloc, maki_talk);
     if (!t) return maki_fail_nomem(err);
     *t = (maki_talk){ .env = env, .made = options->create, .journal = options->journal };
     memcpy(t->session, session, sizeof t->session);
@@ -178,7 +179,7 @@ void maki_talk_close(maki_talk *t)
     if (t->conv && t->direct) sync_direct(t);
     maki_conv_close(t->conv);
     if (t->path) alloc->resize(alloc, t->path, t->path_room * sizeof t->path[0], 0);
-    alloc->resize(alloc, t, sizeof *t, 0);
+    maki_delete(alloc, t);
 }
 
 bool maki_talk_is_blank(const maki_talk *t)
@@ -330,7 +331,7 @@ maki_status maki_talk_commit(maki_talk *t, maki_err *err)
 maki_status maki_talk_files(maki_talk *t, int fds[3], maki_err *err)
 {
     maki_log_files files = maki_log_inside(maki_conv_log(t->conv));
-    char folder[PATH_MOST];
+    char folder[MAKI_PATH_MAX];
     fds[0] = fds[1] = fds[2] = -1;
     if (!t->direct) return MAKI_OK;
     if (files.events_fd >= 0) fds[0] = fcntl(files.events_fd, F_DUPFD_CLOEXEC, 0);

@@ -13,14 +13,9 @@
 
 #include <maki/env.h>
 
-enum {
-    MAKI_PATH_MAX = 4096,
-    MAKI_ID_MAX = 128, /* a session's or an agent's id, with its NUL */
-    MAKI_KEY_MAX = 400,
-    MAKI_MODEL_MAX = 96,
-    MAKI_CHANNEL_MAX = 64,
-    MAKI_OVERRIDES_MAX = 400
-};
+#include "base/limits.h"
+
+enum { MAKI_CHANNEL_MAX = 64, MAKI_OVERRIDES_MAX = 400 };
 
 #define MAKI_AGENT_DEFAULT "default"
 

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/err.h"
 #include "token/encoding.h"
 #include "token/merge.h"
@@ -80,7 +81,7 @@ maki_status maki_tokenizer_open(const maki_env *env, const maki_encoding *encodi
     if (chosen.memory && chosen.memory->encoding != encoding)
         return maki_fail(err, MAKI_INVALID, "the memory belongs to %s, not to %s",
                          maki_encoding_name(chosen.memory->encoding), maki_encoding_name(encoding));
-    maki_tokenizer *t = env->alloc->resize(env->alloc, NULL, 0, sizeof *t);
+    maki_tokenizer *t = maki_new(env->alloc, maki_tokenizer);
     if (!t) return maki_fail(err, MAKI_NOMEM, "out of memory");
     memset(t, 0, offsetof(maki_tokenizer, out));
     t->encoding = encoding;
@@ -100,7 +101,7 @@ void maki_tokenizer_close(maki_tokenizer *t)
     maki_recall_drop(&t->own, alloc);
     if (t->middles) alloc->resize(alloc, t->middles, sizeof *t->middles, 0);
     if (t->ids) alloc->resize(alloc, t->ids, sizeof *t->ids * MAKI_PLACES, 0);
-    alloc->resize(alloc, t, sizeof *t, 0);
+    maki_delete(alloc, t);
 }
 
 static void forget_ids(maki_tokenizer *t)
@@ -119,7 +120,7 @@ maki_status maki_token_memory_open(const maki_env *env, const maki_encoding *enc
                                    maki_token_memory **out, maki_err *err)
 {
     if (!encoding) return maki_fail(err, MAKI_INVALID, "there is no such encoding");
-    maki_token_memory *memory = env->alloc->resize(env->alloc, NULL, 0, sizeof *memory);
+    maki_token_memory *memory = maki_new(env->alloc, maki_token_memory);
     if (!memory) return maki_fail(err, MAKI_NOMEM, "out of memory");
     *memory = (maki_token_memory){ .alloc = env->alloc, .encoding = encoding };
     if (maki_recall_shares() && !maki_recall_get(&memory->recall, MAKI_SET_BITS, env->alloc)) {
@@ -134,7 +135,7 @@ void maki_token_memory_close(maki_token_memory *memory)
 {
     if (!memory) return;
     maki_recall_drop(&memory->recall, memory->alloc);
-    memory->alloc->resize(memory->alloc, memory, sizeof *memory, 0);
+    maki_delete(memory->alloc, memory);
 }
 
 /* The places to use, got when it pays by now.  Those that others use as well have no ids beside them. */

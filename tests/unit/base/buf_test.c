@@ -172,8 +172,66 @@ static void test_faults(void)
     CHECK(nth > 5);
 }
 
+static void test_base64(void)
+{
+    static const struct row {
+        const char *name, *bytes, *text;
+    } rows[] = {
+        { "nothing", "", "" },
+        { "one byte", "f", "Zg==" },
+        { "two bytes", "fo", "Zm8=" },
+        { "three bytes", "foo", "Zm9v" },
+        { "four bytes", "foob", "Zm9vYg==" },
+        { "no ASCII: \u65e5\u672c", "\xE6\x97\xA5\xE6\x9C\xAC", "5pel5pys" },
+        { "the last digits", "\xFB\xEF\xFF", "++//" },
+    };
+    fake_env fe;
+    fake_env_init(&fe);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        tap_row("base64: %s", rows[i].name);
+        maki_buf buf = maki_buf_new(fe.env.alloc, 64);
+        maki_buf_add_base64(&buf, maki_str_of(rows[i].bytes));
+        CHECK_TEXT(maki_buf_str(&buf), maki_str_of(rows[i].text));
+        maki_buf_free(&buf);
+    }
+}
+
+static void test_to_arena(void)
+{
+    fake_env fe;
+    fake_env_init(&fe);
+    for (size_t nth = 1;; nth++) {
+        maki_err err;
+        maki_str text = { 0 };
+        tap_row("into an arena, allocation %zu fails", nth);
+        fake_alloc_fail_at(&fe, nth);
+        maki_arena arena = maki_arena_new(fe.env.alloc, 1 << 20);
+        maki_buf buf = maki_buf_new(fe.env.alloc, 1 << 20);
+        maki_buf_add(&buf, samples[1].text);
+        maki_status st = maki_buf_to_arena(&buf, &arena, &text, &err);
+        bool failed = fake_alloc_failed(&fe);
+        CHECK_STATUS(st, failed ? MAKI_NOMEM : MAKI_OK, &err);
+        CHECK_EQ(fake_alloc_live(&fe), arena.held); /* the buffer is gone */
+        if (!failed) CHECK_TEXT(text, samples[1].text);
+        maki_arena_free(&arena);
+        if (!failed) break;
+    }
+    tap_row("a buffer that overflowed stays a failure");
+    maki_err err;
+    maki_str text = MAKI_LIT("as before");
+    maki_arena arena = maki_arena_new(fe.env.alloc, 1 << 20);
+    maki_buf buf = maki_buf_new(fe.env.alloc, 4);
+    maki_buf_add(&buf, MAKI_LIT("12345"));
+    CHECK_STATUS(maki_buf_to_arena(&buf, &arena, &text, &err), MAKI_TOOBIG, &err);
+    CHECK_TEXT(text, MAKI_LIT("as before"));
+    maki_arena_free(&arena);
+    CHECK_EQ(fake_alloc_live(&fe), 0);
+}
+
 int main(void)
 {
+    test_base64();
+    test_to_arena();
     test_limits();
     test_sticks();
     test_room();

@@ -307,8 +307,41 @@ static void test_failing_sink(void)
     CHECK_EQ(s.calls, 0);
 }
 
+static void test_fields(void)
+{
+    fake_env fe;
+    fake_env_init(&fe);
+    maki_buf buf = maki_buf_new(fe.env.alloc, 4096);
+    maki_jw w;
+    tap_row("fields of every kind");
+    maki_jw_init(&w, maki_buf_sink(&buf), NULL);
+    maki_jw_object(&w);
+    maki_jw_field_string(&w, "\xE5\x90\x8D", MAKI_LIT("\"\xF0\x9F\x98\x80\""));
+    maki_jw_field_text(&w, "model", "m");
+    maki_jw_field_text(&w, "none", "");
+    maki_jw_field_raw(&w, "raw", MAKI_LIT("[1, 2]"));
+    maki_jw_field_count(&w, "count", 9007199254740992u);
+    maki_jw_field_number(&w, "number", 0.25);
+    maki_jw_field_bool(&w, "yes", true);
+    maki_jw_field_array(&w, "list");
+    maki_jw_end_array(&w);
+    maki_jw_field_object(&w, "inner");
+    maki_jw_field_bool(&w, "no", false);
+    maki_jw_end_object(&w);
+    maki_jw_end_object(&w);
+    CHECK_STATUS(maki_jw_end(&w), MAKI_OK, NULL);
+    CHECK_TEXT(
+        maki_buf_str(&buf),
+        MAKI_LIT("{\"\xE5\x90\x8D\":\"\\\"\xF0\x9F\x98\x80\\\"\",\"model\":\"m\",\"raw\":[1, 2],"
+                 "\"count\":9007199254740992,\"number\":0.25,\"yes\":true,\"list\":[],"
+                 "\"inner\":{\"no\":false}}"));
+    maki_buf_free(&buf);
+    CHECK_EQ(fake_alloc_live(&fe), 0);
+}
+
 int main(void)
 {
+    test_fields();
     test_shapes();
     test_depth(2);
     test_depth(63);

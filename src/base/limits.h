@@ -1,0 +1,12 @@
+/* limits.h -- ceilings that several folders share.  What one file needs alone stands in that file. */
+#ifndef MAKI_BASE_LIMITS_H
+#define MAKI_BASE_LIMITS_H
+
+enum {
+    MAKI_PATH_MAX = 4096, /* a path, with its NUL */
+    MAKI_ID_MAX = 128,    /* a session's or an agent's id, with its NUL */
+    MAKI_KEY_MAX = 400,   /* a session's key */
+    MAKI_MODEL_MAX = 96   /* a model's name */
+};
+
+#endif
