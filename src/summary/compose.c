@@ -8,7 +8,7 @@
 #include "base/sort.h"
 #include "base/str.h"
 
-enum { POINTS_MOST = 32, NAMES_MOST = 24 };
+enum { NAMES_MOST = 24 };
 
 /* Kinds of lines in the order they are written. */
 enum {
@@ -164,16 +164,18 @@ static bool by_weight(const void *a, const void *b)
 
 static maki_status make_names(draft *w, maki_err *err)
 {
-    maki_notes *set = &w->d->names;
+    maki_notes *set = &w->d->words;
     maki_note **order = maki_arena_array(w->arena, set->count + 1, sizeof(maki_note *));
     if (!order) return maki_arena_status(w->arena, err);
     for (size_t i = 0; i < set->count; i++)
         order[i] = &set->at[i];
     maki_status st = maki_sort(order, set->count, sizeof *order, by_weight, w->arena, err);
-    for (size_t i = 0; st == MAKI_OK && i < set->count && i < NAMES_MOST; i++) {
+    for (size_t i = 0, n = 0; st == MAKI_OK && i < set->count && n < NAMES_MOST; i++) {
         if (order[i]->count < 2) break;
+        if (order[i]->kind != MAKI_FIND_NAME) continue;
         add(w, maki_note_text(order[i]));
-        keep(w, G_NAMES, i, NAMES_MOST - i);
+        keep(w, G_NAMES, n, NAMES_MOST - n);
+        n++;
     }
     return st;
 }
@@ -309,21 +311,17 @@ static bool is_told(const maki_said *said, maki_str text)
     return maki_str_has((maki_str){ said->at, said->len }, text);
 }
 
-static maki_status make_points(draft *w, maki_err *err)
+static void make_points(draft *w)
 {
-    uint16_t picks[POINTS_MOST];
-    size_t n = 0;
-    maki_digest *d = w->d;
-    maki_status st = maki_central_pick(&d->central, w->arena, POINTS_MOST, picks, &n, err);
-    for (size_t i = 0; st == MAKI_OK && i < n; i++) {
-        const maki_sentence *s = &d->central.kept[picks[i]];
-        maki_str text = { s->text, s->len };
+    const maki_digest *d = w->d;
+    const maki_notes *set = &d->points;
+    for (size_t i = 0; i < set->count; i++) {
+        maki_str text = maki_note_text(&set->at[i]);
         if (is_told(&d->goal, text) || is_told(&d->request, text) || is_told(&d->answer, text))
             continue;
         add(w, text);
-        keep(w, G_POINTS, s->order, POINTS_MOST - i);
+        keep(w, G_POINTS, place_of(set, i), worth_of(&set->at[i]));
     }
-    return st;
 }
 
 /* ---- choosing ---------------------------------------------------------------------------------------- */
@@ -441,8 +439,8 @@ static maki_status make_lines(draft *w, maki_err *err)
     make_errors(w);
     make_commands(w);
     make_tasks(w);
+    make_points(w);
     maki_status st = make_names(w, err);
-    if (st == MAKI_OK) st = make_points(w, err);
     if (st == MAKI_OK) st = maki_sort(w->items, w->count, sizeof *w->items, before, w->arena, err);
     if (st == MAKI_OK) w->chosen = maki_arena_array(w->arena, w->count + 1, sizeof *w->chosen);
     if (st == MAKI_OK) st = maki_buf_status(&w->line, err);

@@ -11,16 +11,20 @@ maki_status maki_digest_new(maki_arena *arena, maki_digest **out, maki_err *err)
         maki_notes *set;
         size_t room, text, more;
     } sets[] = {
-        { &d->files, 512, MAKI_FIND_MOST, 64 }, { &d->runs, 128, 160, 160 },
-        { &d->errors, 128, 300, 300 },          { &d->tasks, 256, 400, 0 },
-        { &d->decisions, 64, 500, 0 },          { &d->names, 512, 64, 0 },
-        { &d->code, 32, 24, MAKI_FIND_MOST },   { &d->outcome.errors, 16, 300, 0 },
+        { &d->files, 512, MAKI_FIND_MOST, 64 },
+        { &d->runs, 128, 160, 160 },
+        { &d->errors, 128, 300, 300 },
+        { &d->tasks, 256, 400, 0 },
+        { &d->decisions, 64, 500, 0 },
+        { &d->points, 256, 400, 0 },
+        { &d->words, 512, 64, 0 },
+        { &d->code, 32, 24, MAKI_FIND_MOST },
+        { &d->outcome.errors, 16, 300, 0 },
     };
     maki_status st = MAKI_OK;
     for (size_t i = 0; st == MAKI_OK && i < sizeof sets / sizeof *sets; i++)
         st = maki_notes_init(sets[i].set, arena, sets[i].room, sets[i].text, sets[i].more, err);
     maki_cues_init(&d->cues);
-    maki_central_init(&d->central);
     *out = d;
     return st;
 }
@@ -43,11 +47,11 @@ void maki_digest_sketch(maki_note *note)
 void maki_digest_found(void *ctx, maki_find what, maki_str text)
 {
     maki_digest *d = ctx;
-    uint64_t key = maki_note_key(text);
-    if (what == MAKI_FIND_PATH) {
-        maki_notes_add(&d->files, key, text, 1, d->messages);
-    } else if (what == MAKI_FIND_NAME) {
-        maki_note *note = maki_notes_add(&d->names, key, text, 1, d->messages);
+    maki_notes *set = what == MAKI_FIND_PATH ? &d->files : &d->words;
+    maki_note *note = maki_notes_add(set, maki_note_key(text), text, 1, d->messages);
+    d->fresh += note->count == 1;
+    if (what != MAKI_FIND_PATH) {
+        note->kind = (uint8_t)what;
         note->weight = note->count;
     }
     if (d->watch) d->watch(d->watch_ctx, what, text);
@@ -67,6 +71,13 @@ void maki_digest_task(maki_digest *d, maki_str text, uint8_t kind)
 void maki_digest_decision(maki_digest *d, maki_str text, bool by_user)
 {
     maki_notes_add(&d->decisions, maki_note_key(text), text, by_user ? 2 : 1, d->messages);
+}
+
+void maki_digest_point(maki_digest *d, maki_str text, uint32_t weight)
+{
+    enum { LONGEST = 400 }; /* bytes: nothing is quoted in part */
+    if (text.len <= LONGEST && weight)
+        maki_notes_add(&d->points, maki_note_key(text), text, weight, d->messages);
 }
 
 void maki_digest_error(maki_digest *d, maki_str line, uint64_t link, uint32_t weight)

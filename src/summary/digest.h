@@ -12,11 +12,11 @@
 #define MAKI_SUMMARY_DIGEST_H
 
 #include "history/blocks.h"
-#include "summary/central.h"
 #include "summary/cue.h"
 #include "summary/feed.h"
 #include "summary/finds.h"
 #include "summary/notes.h"
+#include "summary/terms.h"
 #include "summary/toolbox.h"
 #include "summary/wording.h"
 
@@ -36,6 +36,7 @@ enum { MAKI_FILE_MENTIONED, MAKI_FILE_FINE, MAKI_FILE_FAILED, MAKI_FILE_DELETED 
 enum { MAKI_RUN_UNKNOWN, MAKI_RUN_FINE, MAKI_RUN_FAILED };
 /* Of `errors`: link = the run or file it came from, more = what solved it. */
 enum { MAKI_ERROR_OPEN, MAKI_ERROR_SOLVED };
+/* Of `words`: kind = MAKI_FIND_NAME or MAKI_FIND_NUMBER. */
 /* Of `tasks`. */
 enum { MAKI_TASK_OPEN, MAKI_TASK_CLOSED };
 enum { MAKI_TASK_LIST, MAKI_TASK_BOX, MAKI_TASK_SAID, MAKI_TASK_NEXT, MAKI_TASK_QUESTION };
@@ -86,8 +87,8 @@ struct maki_digest {
     maki_cues cues;
     maki_feed feed;
     maki_letters letters;
-    maki_central central;
-    maki_notes files, runs, errors, tasks, decisions, names, code;
+    maki_notes files, runs, errors, tasks, decisions, points, words, code;
+    uint32_t fresh; /* paths, names and numbers that were not known before they were met */
     maki_open_call calls[MAKI_DIGEST_CALLS]; /* a ring */
     size_t next_call;
     uint32_t messages, tool_calls; /* so far; the number of the message at hand */
@@ -110,7 +111,9 @@ struct maki_digest {
 maki_str maki_digest_string(maki_str object, const char *name);
 /* The terms of a note's text as its sketch. */
 void maki_digest_sketch(maki_note *note);
-/* A maki_find_fn (ctx is the digest): notes paths and names, tells who watches. */
+/* A sentence worth quoting: how much it weighs. */
+void maki_digest_point(maki_digest *d, maki_str text, uint32_t weight);
+/* A maki_find_fn (ctx is the digest): notes paths, names and numbers, tells who watches. */
 void maki_digest_found(void *ctx, maki_find what, maki_str text);
 void maki_digest_task(maki_digest *d, maki_str text, uint8_t kind);
 void maki_digest_decision(maki_digest *d, maki_str text, bool by_user);

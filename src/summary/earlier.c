@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "summary/digest.h"
 
-enum { CARRIED = 16 }; /* the quality of its sentences: they stand for many */
+enum { CARRIED = 16 }; /* the weight of its sentences: they stand for many */
 
 static maki_str bullet(maki_str line)
 {
@@ -167,7 +167,7 @@ static void carry_line(maki_digest *d, maki_str line)
         maki_digest_task(d, line, MAKI_TASK_SAID);
     } else if (!carry_labelled(d, line)) {
         maki_finds(line, maki_digest_found, d);
-        maki_central_add(&d->central, line, d->messages, CARRIED);
+        maki_digest_point(d, line, CARRIED);
     }
 }
 

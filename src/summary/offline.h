@@ -2,7 +2,7 @@
  *
  * The six headings, from what the messages say themselves: what was asked first and last, decisions word
  * for word, files and what was done with them, commands and how they ended, errors solved and unsolved,
- * open tasks, and the sentences that the others are most about.  In English, Japanese, Chinese or Korean,
+ * open tasks, and the first sentences that hold a path, name or number.  In English, Japanese, Chinese or Korean,
  * as the conversation is.  docs/internals/summary.md tells how. */
 #ifndef MAKI_SUMMARY_OFFLINE_H
 #define MAKI_SUMMARY_OFFLINE_H

@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "summary/digest.h"
 
-enum { SENTENCE_LEAST = 8, NOISE = 4 };
+enum { SENTENCE_LEAST = 8 };
 
 static void found(void *ctx, maki_find what, maki_str text)
 {
@@ -71,24 +71,6 @@ static bool is_question(maki_str s)
     return false;
 }
 
-/* How good a sentence looks before it is compared with others: 1 to 16. */
-static uint32_t quality_of(const maki_digest *d, maki_str s, unsigned cues)
-{
-    static const char *const openings[] = { "let me",  "i'll", "i will",   "now ", "ok",   "sure",
-                                            "looking", "では", "それでは", "让我", "我来", "好的",
-                                            "まず",    "先看", "了解",     "承知" };
-    uint32_t q = d->reading.role == MAKI_ROLE_USER ? 8 : 6;
-    if (s.len >= 40 && s.len <= 260) q += 3;
-    if (memchr(s.ptr, '`', s.len)) q += 2;
-    if (cues & (MAKI_CUE_FIXED | MAKI_CUE_ERROR)) q += 2;
-    for (size_t i = 0; i < sizeof openings / sizeof *openings; i++) {
-        maki_str opening = maki_str_of(openings[i]);
-        if (s.len > opening.len && maki_str_has_nocase(maki_str_to(s, opening.len), opening))
-            return q > NOISE ? q - NOISE : 1;
-    }
-    return q;
-}
-
 static void settle(maki_digest *d, maki_str s, unsigned cues)
 {
     maki_terms terms;
@@ -102,6 +84,8 @@ static void settle(maki_digest *d, maki_str s, unsigned cues)
 
 static void look_at_sentence(maki_digest *d, maki_str s)
 {
+    uint32_t known = d->fresh;
+    maki_finds(s, found, d);
     s = maki_str_trim(s);
     if (s.len < SENTENCE_LEAST) return;
     unsigned cues = maki_cues_in(&d->cues, s);
@@ -119,7 +103,7 @@ static void look_at_sentence(maki_digest *d, maki_str s)
         quoted = true;
     }
     settle(d, s, cues);
-    if (!quoted && !question) maki_central_add(&d->central, s, d->messages, quality_of(d, s, cues));
+    if (!quoted && !question) maki_digest_point(d, s, 2 * (d->fresh - known) + user);
 }
 
 /* ---- lines ------------------------------------------------------------------------------------------ */
@@ -190,11 +174,13 @@ static bool look_at_box(maki_digest *d, maki_str line)
 static void look_at_prose(maki_digest *d, maki_str line)
 {
     maki_letters_add(&d->letters, line);
-    maki_finds(line, found, d);
     line = bare(line);
-    if (line.len == 0 || line.ptr[0] == '|' || line.ptr[0] == '<') return;
-    say(&d->reading.said, line);
-    if (look_at_box(d, line)) return;
+    bool markup = line.len == 0 || line.ptr[0] == '|' || line.ptr[0] == '<';
+    if (!markup) say(&d->reading.said, line);
+    if (markup || look_at_box(d, line)) {
+        maki_finds(line, found, d);
+        return;
+    }
     while (line.len) {
         size_t n = sentence_len(line);
         look_at_sentence(d, maki_str_to(line, n));

@@ -29,7 +29,7 @@ typedef enum maki_label {
     MAKI_LABEL_ANSWER,   /* newest answer */
     MAKI_LABEL_DECISIONS,
     MAKI_LABEL_NAMES,
-    MAKI_LABEL_POINTS, /* the most central sentences */
+    MAKI_LABEL_POINTS, /* sentences that hold facts */
     MAKI_LABEL_READ,
     MAKI_LABEL_EDITED,
     MAKI_LABEL_WRITTEN,

@@ -41,6 +41,12 @@ static const struct {
       USER("Hello there, friend.") SAYS("We decided to keep `max_rows` at 250. It is enough."),
       { "- “We decided to keep `max_rows` at 250.”" },
       { "“It is enough.”" } },
+    { "sentences that bring a path, name or number, in the order they stood",
+      USER("Hello there, friend.") SAYS("Well, that is nice to hear. The cache is in src/cache.rs.")
+          SAYS("在庫は max_stock の 512 件までです。") SAYS("캐시는 또 src/cache.rs 에 있습니다.")
+              SAYS("Bye for now, my friend."),
+      { "Key points:\n- The cache is in src/cache.rs.\n- 在庫は max_stock の 512 件までです。\n\n" },
+      { "nice to hear", "- 캐시는" } },
     { "files: which, what was done, how often",
       CALL("1", "Read", "{\"file_path\":\"src/a.c\"}") RESULT("1", "int x;")
           CALL("2", "Edit", "{\"file_path\":\"src/a.c\"}") RESULT("2", "ok")
