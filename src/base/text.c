@@ -224,11 +224,7 @@ size_t maki_utf8_put(uint32_t code, char out[4])
 
 bool maki_str_has(maki_str text, maki_str part)
 {
-    if (part.len == 0) return true;
-    for (size_t i = 0; i + part.len <= text.len; i++) {
-        if (memcmp(text.ptr + i, part.ptr, part.len) == 0) return true;
-    }
-    return false;
+    return part.len == 0 || (text.len && memmem(text.ptr, text.len, part.ptr, part.len));
 }
 
 static inline unsigned char lower(unsigned char c)

@@ -1,201 +1,102 @@
 /* entries.c -- see entries.h. */
 #include "store/entries.h"
 
+#include <stddef.h>
 #include <string.h>
 
-#include "base/err.h"
-#include "base/files.h"
-#include "base/json.h"
-#include "base/json_scan.h"
 #include "base/str.h"
 
-enum {
-    BLOCK = 1 << 16,
-    ENTRY_MAX = 1 << 20, /* bytes; one that is longer is damage */
-    OTHER_MAX = 1 << 20
-};
-
-/* ---- reading the text ------------------------------------------------------------------------------ */
-
-typedef struct reading {
-    maki_json_scan scan;
-    maki_buf text;      /* a stretch of the file */
-    uint64_t text_at;   /* where it begins */
-    uint64_t keep_from; /* what stands before this is not needed any more */
-    bool is_entries;    /* the container that is open is `entries` */
-    bool seen_entries;
-    maki_entries_frame *frame;
-    maki_entry_fn fn;
-    void *ctx;
-    maki_status refused; /* what fn answered, or MAKI_NOMEM, when that was not MAKI_OK */
-} reading;
-
-static maki_str stretch(const reading *r, uint64_t start, uint64_t end)
-{
-    return (maki_str){ r->text.ptr + (start - r->text_at), (size_t)(end - start) };
-}
-
-/* A field of the top.  Of `entries` the beginning may be gone by now. */
-static maki_status take_field(reading *r, const maki_json_span *span, maki_err *err)
-{
-    bool gone = span->key_start < r->text_at;
-    maki_str key = gone ? MAKI_LIT("\"entries\"") : stretch(r, span->key_start, span->key_end);
-    bool entries = maki_json_text_is(key, MAKI_LIT("entries"));
-    if (entries && span->kind == MAKI_JSON_OBJECT) r->seen_entries = true;
-    if (entries || maki_json_text_is(key, MAKI_LIT("version"))) return MAKI_OK;
-    maki_str value = stretch(r, span->start, span->end);
-    if (maki_json_text_is(key, MAKI_LIT("folder"))) {
-        double folder = span->kind == MAKI_JSON_NUMBER ? maki_json_double(value) : 0;
-        if (!r->seen_entries && folder > 0 && folder < 9e15) r->frame->folder = (uint64_t)folder;
-        return MAKI_OK;
+#define NAME(text)             \
+    {                          \
+        text, sizeof(text) - 1 \
     }
-    maki_buf *out = r->seen_entries ? &r->frame->after : &r->frame->before;
-    maki_buf_add(out, key);
-    maki_buf_add_byte(out, ':');
-    maki_buf_add(out, value);
-    maki_buf_add_byte(out, ',');
-    maki_status st = maki_buf_status(out, err);
-    if (st == MAKI_NOMEM)
-        r->refused = st; /* more than are held count as damage: nobody writes over them */
-    return st;
-}
+#define COUNT(rows)          (sizeof(rows) / sizeof((rows)[0]))
+#define AT(field)            offsetof(maki_session, field)
+#define SIZE(field)          sizeof(((const maki_session *)NULL)->field)
+#define TEXT_AT(field)       AT(field), SIZE(field)
+#define FOLLOWS(first, next) _Static_assert(AT(next) == AT(first) + sizeof(uint64_t), "a pair")
 
-static maki_status take_entry(reading *r, const maki_json_span *span, maki_err *err)
+/* ---- the top --------------------------------------------------------------------------------------- */
+
+bool maki_entries_read(maki_str text, maki_entries *out)
 {
-    if (span->index == 0) { /* of a container whose key is still at hand */
-        maki_str key = stretch(r, r->scan.open[1].key_start, r->scan.open[1].key_end);
-        r->is_entries = maki_json_text_is(key, MAKI_LIT("entries")) && span->key_end > 0;
+    *out = (maki_entries){ .folder = 0 };
+    if (maki_json_check(text, &out->top, NULL) != MAKI_OK) return false;
+    maki_json_iter iter = maki_json_items(out->top);
+    maki_json_item item;
+    while (iter.object && maki_json_next(&iter, &item)) {
+        if (maki_json_key_is(item.key, MAKI_LIT("entries"))) out->all = item.value;
+        if (maki_json_key_is(item.key, MAKI_LIT("folder")))
+            (void)maki_json_whole(item.value, &out->folder);
     }
-    if (!r->is_entries) return MAKI_OK;
-    maki_entry entry = { stretch(r, span->key_start, span->key_end),
-                         stretch(r, span->start, span->end), span->key_start, span->end };
-    r->keep_from = span->end;
-    r->refused = r->fn(r->ctx, &entry, err);
-    return r->refused;
+    return out->all.len && maki_json_kind_of(out->all) == MAKI_JSON_OBJECT;
 }
 
-static maki_status on_span(void *ctx, const maki_json_span *span, maki_err *err)
+void maki_entries_write_others(maki_jw *out, const maki_entries *entries)
 {
-    reading *r = ctx;
-    if (span->depth > 0 && r->scan.open[1].key_end == 0)
-        return maki_fail(err, MAKI_INVALID, "it is an array"); /* nothing in it has a name */
-    if (span->depth == 2) return take_entry(r, span, err);
-    if (span->depth == 1) {
-        r->keep_from = span->end;
-        return take_field(r, span, err);
+    static const maki_str ours[] = { NAME("version"), NAME("folder"), NAME("entries") };
+    maki_json_iter iter = maki_json_items(entries->top);
+    maki_json_item item;
+    while (maki_json_next(&iter, &item)) {
+        bool other = true;
+        for (size_t i = 0; i < COUNT(ours); i++)
+            other = other && !maki_json_key_is(item.key, ours[i]);
+        if (!other) continue;
+        maki_jw_begin_value(out);
+        maki_jw_bytes(out, (maki_str){ item.start, item.key.len + 2 }); /* escaped already */
+        maki_jw_bytes(out, MAKI_LIT(":"));
+        maki_jw_bytes(out, item.value);
     }
-    return MAKI_OK;
-}
-
-static void drop_what_was_read(reading *r)
-{
-    size_t used = (size_t)(r->keep_from - r->text_at);
-    if (r->keep_from <= r->text_at) return;
-    memmove(r->text.ptr, r->text.ptr + used, r->text.len - used);
-    r->text.len -= used;
-    r->text_at = r->keep_from;
-}
-
-/* Read and scan to the end of the file, or to the first mistake. */
-static maki_status read_all(reading *r, const maki_env *env, int fd, maki_err *err)
-{
-    maki_status good = MAKI_OK;
-    maki_err why = { 0 };
-    while (good == MAKI_OK) {
-        size_t got = 0;
-        char *room = maki_buf_room(&r->text, BLOCK);
-        if (!room && r->text.status == MAKI_TOOBIG) return MAKI_OK; /* no entry is so long */
-        if (!room) return maki_buf_status(&r->text, err);
-        maki_status st =
-            maki_file_read_at(env->files, fd, r->text_at + r->text.len, room, BLOCK, &got, err);
-        if (st != MAKI_OK) return st;
-        if (got == 0) break;
-        r->text.len += got;
-        good = maki_json_scan_push(&r->scan, (maki_str){ room, got }, &why);
-        if (good == MAKI_OK) drop_what_was_read(r);
-    }
-    if (r->refused != MAKI_OK && err) *err = why;
-    if (good == MAKI_OK) good = maki_json_scan_end(&r->scan, &why);
-    r->frame->whole = good == MAKI_OK && r->seen_entries;
-    return r->refused;
-}
-
-maki_status maki_entries_each(const maki_env *env, int fd, maki_entry_fn fn, void *ctx,
-                              maki_entries_frame *frame, maki_err *err)
-{
-    reading r = {
-        .text = maki_buf_new(env->alloc, ENTRY_MAX), .frame = frame, .fn = fn, .ctx = ctx
-    };
-    maki_json_scan_options options = { .report_depth = 2, .on_span = on_span, .ctx = &r };
-    *frame = (maki_entries_frame){ .before = maki_buf_new(env->alloc, OTHER_MAX),
-                                   .after = maki_buf_new(env->alloc, OTHER_MAX) };
-    maki_json_scan_init(&r.scan, &options);
-    maki_status st = read_all(&r, env, fd, err);
-    maki_buf_free(&r.text);
-    return st;
-}
-
-void maki_entries_free(maki_entries_frame *frame)
-{
-    maki_buf_free(&frame->before);
-    maki_buf_free(&frame->after);
 }
 
 /* ---- one entry ------------------------------------------------------------------------------------- */
 
-/* The fields that are ours to write, in the order in which they are written. */
-enum field {
-    ID,
-    AGENT,
-    KEY,
-    CREATED,
-    UPDATED,
-    MODEL,
-    COUNT,
-    USAGE,
-    OVERRIDES,
-    STATE,
-    CHANNEL,
-    READ,
-    FIELDS
+typedef enum form {
+    FORM_FILE, /* the name of the file says it */
+    FORM_TEXT,
+    FORM_OPTIONAL, /* a text that is not written when there is none */
+    FORM_NUMBER,
+    FORM_USAGE,  /* {"input":1,"output":2} */
+    FORM_READ,   /* [1,2] */
+    FORM_OBJECT, /* as it stands, "" for {} */
+    FORM_STATE   /* "active", "archived" */
+} form;
+
+/* The fields that are ours, in the order in which they are written. */
+static const struct field {
+    maki_str name;
+    form form;
+    size_t at, room; /* in maki_session */
+    bool needed;     /* to trust the entry */
+} fields[] = {
+    { NAME("id"), FORM_FILE, TEXT_AT(id), false },
+    { NAME("agentId"), FORM_FILE, TEXT_AT(agent), false },
+    { NAME("sessionKey"), FORM_TEXT, TEXT_AT(key), false },
+    { NAME("createdAt"), FORM_NUMBER, AT(created), 0, false },
+    { NAME("updatedAt"), FORM_NUMBER, AT(updated), 0, true },
+    { NAME("model"), FORM_TEXT, TEXT_AT(model), false },
+    { NAME("messageCount"), FORM_NUMBER, AT(messages), 0, true },
+    { NAME("tokenUsage"), FORM_USAGE, AT(input), 0, true },
+    { NAME("overrides"), FORM_OBJECT, TEXT_AT(overrides), false },
+    { NAME("state"), FORM_STATE, AT(archived), 0, true },
+    { NAME("channel"), FORM_OPTIONAL, TEXT_AT(channel), false },
+    { NAME("read"), FORM_READ, AT(read_messages), 0, true },
 };
-static const maki_str names[FIELDS] = {
-    [ID] = { "id", 2 },
-    [AGENT] = { "agentId", 7 },
-    [KEY] = { "sessionKey", 10 },
-    [CREATED] = { "createdAt", 9 },
-    [UPDATED] = { "updatedAt", 9 },
-    [MODEL] = { "model", 5 },
-    [COUNT] = { "messageCount", 12 },
-    [USAGE] = { "tokenUsage", 10 },
-    [OVERRIDES] = { "overrides", 9 },
-    [STATE] = { "state", 5 },
-    [CHANNEL] = { "channel", 7 },
-    [READ] = { "read", 4 },
-};
+enum { FIELDS = COUNT(fields), KEY_FIELD = 2 };
+FOLLOWS(input, output);
+FOLLOWS(read_messages, read_events);
 
 /* Which field a key is; FIELDS: none of ours.  We write them in order, so the next one is tried first. */
-static enum field field_of(maki_str key, enum field next)
+static size_t field_of(maki_str key, size_t next)
 {
-    if (next < FIELDS && maki_str_is(key, names[next])) return next;
-    for (enum field f = 0; f < FIELDS; f++) {
-        if (maki_json_key_is(key, names[f])) return f;
-    }
-    return FIELDS;
+    if (next < FIELDS && maki_str_is(key, fields[next].name)) return next;
+    size_t f = 0;
+    while (f < FIELDS && !maki_json_key_is(key, fields[f].name))
+        f++;
+    return f;
 }
 
-static bool whole_number(maki_str value, uint64_t *out)
-{
-    if (maki_json_kind_of(value) != MAKI_JSON_NUMBER) return false;
-    uint64_t number = 0;
-    size_t i = 0;
-    for (; i < value.len && i < 16 && value.ptr[i] >= '0' && value.ptr[i] <= '9'; i++)
-        number = number * 10 + (uint64_t)(value.ptr[i] - '0');
-    *out = number;
-    return i == value.len;
-}
-
-static bool text(maki_str value, char *out, size_t room)
+static bool read_text(maki_str value, char *out, size_t room)
 {
     if (maki_json_kind_of(value) != MAKI_JSON_STRING || value.len > room) return false;
     maki_str inside = maki_json_inside(value);
@@ -208,13 +109,25 @@ static bool text(maki_str value, char *out, size_t room)
     return strlen(out) == n;
 }
 
-bool maki_entry_id(const maki_entry *entry, char out[MAKI_ID_MAX])
+bool maki_entry_id(const maki_json_item *entry, char out[MAKI_ID_MAX])
 {
-    return entry->id.len > 2 && text(entry->id, out, MAKI_ID_MAX) && !strchr(out, '/');
+    maki_str quoted = { entry->start, entry->key.len + 2 };
+    return entry->key.len && read_text(quoted, out, MAKI_ID_MAX) && !strchr(out, '/');
+}
+
+static bool read_number(maki_str value, uint64_t *out)
+{
+    if (maki_json_kind_of(value) != MAKI_JSON_NUMBER) return false;
+    uint64_t number = 0;
+    size_t i = 0;
+    for (; i < value.len && i < 16 && value.ptr[i] >= '0' && value.ptr[i] <= '9'; i++)
+        number = number * 10 + (uint64_t)(value.ptr[i] - '0');
+    *out = number;
+    return i == value.len;
 }
 
 /* Two numbers: {"input":1,"output":2} or [1,2]. */
-static bool two_numbers(maki_str value, uint64_t *a, uint64_t *b)
+static bool read_pair(maki_str value, uint64_t pair[2])
 {
     maki_json_iter iter = maki_json_items(value);
     maki_json_item item;
@@ -222,138 +135,113 @@ static bool two_numbers(maki_str value, uint64_t *a, uint64_t *b)
     while (maki_json_next(&iter, &item)) {
         bool second = iter.object ? maki_json_key_is(item.key, MAKI_LIT("output")) : good[0];
         bool first = iter.object ? maki_json_key_is(item.key, MAKI_LIT("input")) : !good[0];
-        if (first) good[0] = whole_number(item.value, a);
-        if (second) good[1] = whole_number(item.value, b);
+        if (first) good[0] = read_number(item.value, &pair[0]);
+        if (second) good[1] = read_number(item.value, &pair[1]);
     }
     return good[0] && good[1];
 }
 
-static bool read_field(enum field f, maki_str value, maki_session *out)
+static bool read_state(maki_str value, bool *archived)
 {
-    uint64_t number = 0;
-    switch (f) {
-    case KEY: return text(value, out->key, sizeof out->key);
-    case MODEL: return text(value, out->model, sizeof out->model);
-    case CHANNEL: return text(value, out->channel, sizeof out->channel);
-    case CREATED:
-        if (!whole_number(value, &number)) return false;
-        out->created = (int64_t)number;
-        return true;
-    case UPDATED:
-        if (!whole_number(value, &number)) return false;
-        out->updated = (int64_t)number;
-        return true;
-    case COUNT: return whole_number(value, &out->messages);
-    case USAGE: return two_numbers(value, &out->input, &out->output);
-    case OVERRIDES:
-        if (maki_json_kind_of(value) != MAKI_JSON_OBJECT || value.len >= sizeof out->overrides)
-            return false;
-        memcpy(out->overrides, value.ptr, value.len);
-        out->overrides[value.len > 2 ? value.len : 0] = '\0';
-        return true;
-    case STATE:
-        out->archived = maki_json_kind_of(value) == MAKI_JSON_STRING &&
-                        maki_json_text_is(value, MAKI_LIT("archived"));
-        return out->archived || (maki_json_kind_of(value) == MAKI_JSON_STRING &&
-                                 maki_json_text_is(value, MAKI_LIT("active")));
-    case READ: return two_numbers(value, &out->read_messages, &out->read_events);
-    default: return true; /* the name of the file says it */
+    if (maki_json_kind_of(value) != MAKI_JSON_STRING) return false;
+    *archived = maki_json_text_is(value, MAKI_LIT("archived"));
+    return *archived || maki_json_text_is(value, MAKI_LIT("active"));
+}
+
+static bool read_object(maki_str value, char *out, size_t room)
+{
+    if (maki_json_kind_of(value) != MAKI_JSON_OBJECT || value.len >= room) return false;
+    memcpy(out, value.ptr, value.len);
+    out[value.len > 2 ? value.len : 0] = '\0';
+    return true;
+}
+
+static bool read_field(const struct field *f, maki_str value, maki_session *s)
+{
+    void *out = (char *)s + f->at;
+    switch (f->form) {
+    case FORM_TEXT:
+    case FORM_OPTIONAL: return read_text(value, out, f->room);
+    case FORM_NUMBER: return read_number(value, out);
+    case FORM_USAGE:
+    case FORM_READ: return read_pair(value, out);
+    case FORM_OBJECT: return read_object(value, out, f->room);
+    case FORM_STATE: return read_state(value, out);
+    default: return true;
     }
 }
 
 bool maki_entry_read(maki_str json, maki_session *out)
 {
-    static const unsigned needed =
-        1u << UPDATED | 1u << COUNT | 1u << USAGE | 1u << STATE | 1u << READ;
     maki_json_iter iter = maki_json_items(json);
     maki_json_item item;
-    unsigned good = 0;
-    bool all = true;
-    enum field next = 0;
-    if (!iter.object) return false;
-    while (maki_json_next(&iter, &item)) {
-        enum field f = field_of(item.key, next);
-        next = f + 1;
-        if (f == FIELDS) continue;
-        if (read_field(f, item.value, out))
-            good |= 1u << f;
-        else
-            all = false;
+    bool has[FIELDS] = { false };
+    bool good = iter.object;
+    for (size_t f, next = 0; iter.object && maki_json_next(&iter, &item); next = f + 1) {
+        f = field_of(item.key, next);
+        if (f < FIELDS) good = (has[f] = read_field(&fields[f], item.value, out)) && good;
     }
-    return all && (good & needed) == needed;
+    for (size_t f = 0; f < FIELDS; f++)
+        good = good && (has[f] || !fields[f].needed);
+    return good;
 }
 
 bool maki_entry_has_key(maki_str json, maki_str key)
 {
     maki_str value;
-    return maki_json_kind_of(json) == MAKI_JSON_OBJECT && maki_json_get(json, names[KEY], &value) &&
+    if (!maki_str_has(json, key) && !memchr(json.ptr, '\\', json.len)) return false; /* most */
+    return maki_json_kind_of(json) == MAKI_JSON_OBJECT &&
+           maki_json_get(json, fields[KEY_FIELD].name, &value) &&
            maki_json_kind_of(value) == MAKI_JSON_STRING && maki_json_text_is(value, key);
 }
 
-/* ---- writing one ----------------------------------------------------------------------------------- */
-
-static void put_text(maki_jw *out, enum field f, const char *value)
+static void put_pair(maki_jw *out, bool object, const uint64_t pair[2])
 {
-    maki_jw_key(out, names[f]);
-    maki_jw_string(out, maki_str_of(value));
+    if (object) {
+        maki_jw_object(out);
+    } else {
+        maki_jw_array(out);
+    }
+    if (object) maki_jw_key(out, MAKI_LIT("input"));
+    maki_jw_int(out, (int64_t)pair[0]);
+    if (object) maki_jw_key(out, MAKI_LIT("output"));
+    maki_jw_int(out, (int64_t)pair[1]);
+    if (object) {
+        maki_jw_end_object(out);
+    } else {
+        maki_jw_end_array(out);
+    }
 }
 
-static void put_number(maki_jw *out, enum field f, int64_t value)
+static void put_field(maki_jw *out, const struct field *f, const maki_session *s)
 {
-    maki_jw_key(out, names[f]);
-    maki_jw_int(out, value);
-}
-
-static void put_usage(maki_jw *out, const maki_session *s)
-{
-    maki_jw_key(out, names[USAGE]);
-    maki_jw_object(out);
-    maki_jw_key(out, MAKI_LIT("input"));
-    maki_jw_int(out, (int64_t)s->input);
-    maki_jw_key(out, MAKI_LIT("output"));
-    maki_jw_int(out, (int64_t)s->output);
-    maki_jw_end_object(out);
-}
-
-static void put_read(maki_jw *out, const maki_session *s)
-{
-    maki_jw_key(out, names[READ]);
-    maki_jw_array(out);
-    maki_jw_int(out, (int64_t)s->read_messages);
-    maki_jw_int(out, (int64_t)s->read_events);
-    maki_jw_end_array(out);
-}
-
-/* Fields of `old` that are not ours. */
-static void put_others(maki_jw *out, maki_str old)
-{
-    maki_json_iter iter = maki_json_items(old);
-    maki_json_item item;
-    while (iter.object && maki_json_next(&iter, &item)) {
-        if (field_of(item.key, FIELDS) != FIELDS) continue;
-        maki_jw_begin_value(out); /* the key is escaped already */
-        maki_jw_bytes(out, (maki_str){ item.start, (size_t)(item.value.ptr - item.start) });
-        maki_jw_bytes(out, item.value);
+    const void *at = (const char *)s + f->at;
+    const char *text = at;
+    if (f->form == FORM_OPTIONAL && !text[0]) return;
+    maki_jw_key(out, f->name);
+    switch (f->form) {
+    case FORM_NUMBER: maki_jw_int(out, *(const int64_t *)at); break;
+    case FORM_USAGE: put_pair(out, true, at); break;
+    case FORM_READ: put_pair(out, false, at); break;
+    case FORM_OBJECT: maki_jw_raw(out, text[0] ? maki_str_of(text) : MAKI_LIT("{}")); break;
+    case FORM_STATE: maki_jw_string(out, maki_str_of(s->archived ? "archived" : "active")); break;
+    default: maki_jw_string(out, maki_str_of(text)); break;
     }
 }
 
 void maki_entry_write(maki_jw *out, const maki_session *s, maki_str old)
 {
+    maki_json_iter iter = maki_json_items(old);
+    maki_json_item item;
     maki_jw_key(out, maki_str_of(s->id));
     maki_jw_object(out);
-    put_text(out, ID, s->id);
-    put_text(out, AGENT, s->agent);
-    put_text(out, KEY, s->key);
-    put_number(out, CREATED, s->created);
-    put_number(out, UPDATED, s->updated);
-    put_text(out, MODEL, s->model);
-    put_number(out, COUNT, (int64_t)s->messages);
-    put_usage(out, s);
-    maki_jw_key(out, names[OVERRIDES]);
-    maki_jw_raw(out, s->overrides[0] ? maki_str_of(s->overrides) : MAKI_LIT("{}"));
-    put_text(out, STATE, s->archived ? "archived" : "active");
-    if (s->channel[0]) put_text(out, CHANNEL, s->channel);
-    put_read(out, s);
-    if (old.len) put_others(out, old);
+    for (size_t f = 0; f < FIELDS; f++)
+        put_field(out, &fields[f], s);
+    while (iter.object && maki_json_next(&iter, &item)) {
+        if (field_of(item.key, FIELDS) != FIELDS) continue;
+        maki_jw_begin_value(out);
+        maki_jw_bytes(out, (maki_str){ item.start, (size_t)(item.value.ptr - item.start) });
+        maki_jw_bytes(out, item.value);
+    }
     maki_jw_end_object(out);
 }

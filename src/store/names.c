@@ -5,13 +5,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include "base/err.h"
+#include "base/sort.h"
 #include "base/str.h"
 #include "base/text.h"
 #include "store/session.h"
@@ -45,19 +44,26 @@ bool maki_name_other(maki_str text, char *out, size_t room)
     return stem.len > 0 && n > 0 && (size_t)n < room;
 }
 
-static size_t slot_of(const maki_names *names, maki_str text)
+static int compare(maki_str a, maki_str b)
 {
-    size_t mask = names->slot_count - 1, i = (size_t)XXH3_64bits(text.ptr, text.len) & mask;
-    while (names->slots[i] && !maki_str_is(names->at[names->slots[i] - 1].text, text))
-        i = (i + 1) & mask;
-    return i;
+    int order = memcmp(a.ptr, b.ptr, a.len < b.len ? a.len : b.len);
+    return order ? order : (a.len > b.len) - (a.len < b.len);
 }
 
-size_t maki_names_find(const maki_names *names, maki_str text)
+static bool stands_before(const void *a, const void *b)
 {
-    if (!names->slot_count) return MAKI_NO_NAME;
-    uint32_t number = names->slots[slot_of(names, text)];
-    return number ? number - 1 : MAKI_NO_NAME;
+    return compare(((const maki_name *)a)->text, ((const maki_name *)b)->text) < 0;
+}
+
+static int against(const void *text, const void *name)
+{
+    return compare(*(const maki_str *)text, ((const maki_name *)name)->text);
+}
+
+maki_name *maki_names_find(const maki_names *names, maki_str text)
+{
+    return names->count ? bsearch(&text, names->at, names->count, sizeof *names->at, against)
+                        : NULL;
 }
 
 static maki_status add(maki_names *names, maki_str stem, maki_err *err)
@@ -69,19 +75,6 @@ static maki_status add(maki_names *names, maki_str stem, maki_err *err)
     memcpy(copy, stem.ptr, stem.len);
     names->at = moved;
     names->at[names->count++] = (maki_name){ { copy, stem.len }, false };
-    return MAKI_OK;
-}
-
-static maki_status index_names(maki_names *names, maki_err *err)
-{
-    size_t room = 16;
-    while (room < names->count * 2)
-        room *= 2;
-    names->slots = maki_arena_array(&names->arena, room, sizeof *names->slots);
-    if (!names->slots) return maki_arena_status(&names->arena, err);
-    names->slot_count = room;
-    for (size_t i = 0; i < names->count; i++)
-        names->slots[slot_of(names, names->at[i].text)] = (uint32_t)i + 1;
     return MAKI_OK;
 }
 
@@ -103,7 +96,8 @@ maki_status maki_names_read(maki_names *names, const maki_env *env, int folder_f
     }
     if (st == MAKI_OK && errno) st = maki_fail_errno(err, "reading the folder of the sessions");
     closedir(dir);
-    return st == MAKI_OK ? index_names(names, err) : st;
+    if (st != MAKI_OK || !names->count) return st;
+    return maki_sort(names->at, names->count, sizeof *names->at, stands_before, &names->arena, err);
 }
 
 void maki_names_free(maki_names *names)

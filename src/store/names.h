@@ -6,8 +6,6 @@
 
 #include "base/arena.h"
 
-#define MAKI_NO_NAME SIZE_MAX
-
 typedef struct maki_name {
     maki_str text; /* without .jsonl; a NUL stands behind it */
     bool seen;     /* for the caller */
@@ -15,10 +13,8 @@ typedef struct maki_name {
 
 typedef struct maki_names {
     maki_arena arena;
-    maki_name *at;
+    maki_name *at; /* sorted by their bytes */
     size_t count, room;
-    uint32_t *slots; /* open addressing: a number of a name, or 0 */
-    size_t slot_count;
 } maki_names;
 
 /* All of an open folder.  Names that cannot be ids (hidden, too long, not UTF-8, with control characters) are
@@ -26,8 +22,8 @@ typedef struct maki_names {
 maki_status maki_names_read(maki_names *names, const maki_env *env, int folder_fd, maki_err *err);
 void maki_names_free(maki_names *names); /* accepts a zeroed one */
 
-/* Its place, or MAKI_NO_NAME. */
-size_t maki_names_find(const maki_names *names, maki_str text);
+/* NULL: there is none. */
+maki_name *maki_names_find(const maki_names *names, maki_str text);
 
 /* The same id, written the other way: "session-x" for "x" and "x" for "session-x".  False: it has no room. */
 bool maki_name_other(maki_str text, char *out, size_t room);

@@ -1,9 +1,8 @@
 /* roster.c -- see roster.h.
  *
- * One pass over the view and the folder together.  Entries that are right are left where they are; at the
- * first one that is not, the lock is taken and a new file begun with a copy of all before it, and from there
- * on every entry is written, old or new.  So a view that is right costs no write, and one that is not is
- * read once. */
+ * One pass over the view and the folder together.  Entries that are right stay as they stand; from the first
+ * one that is not, a new view is made in memory, which begins with a copy of all before it.  So a view that is right
+ * costs no write, and one that is not is read once. */
 #include "store/roster.h"
 
 #include <errno.h>
@@ -16,12 +15,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/arena.h"
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/files.h"
-#include "base/splice.h"
 #include "base/str.h"
+#include "base/work.h"
 #include "log/lines.h"
-#include "store/ahead.h"
 #include "store/entries.h"
 #include "store/names.h"
 #include "store/transcript.h"
@@ -30,7 +30,9 @@ enum {
     OFTEN = 1000, /* ms between two writes of a view */
     SETTLED =
         1000, /* ms after which a folder's time is not that of a change that may still be going on */
-    POLL = 5,              /* ms between two tries to get the lock */
+    POLL = 5,           /* ms between two tries to get the lock */
+    VIEW_MAX = 1 << 30, /* bytes: three million sessions */
+    BATCH = 128,
     AHEAD_FROM = 128 << 10 /* bytes of a view from which a second thread pays */
 };
 
@@ -74,26 +76,19 @@ typedef struct pass {
     maki_roster_report *report;
     char folder[MAKI_PATH_MAX + MAKI_ID_MAX], view[MAKI_PATH_MAX + MAKI_ID_MAX];
     int folder_fd;
-    int view_fd; /* -1: there is none */
-    int64_t view_ms;
-    uint64_t view_size;
-    maki_entries_frame frame;
-    bool begun;
+    int view_fd;   /* -1: there is none */
+    maki_buf text; /* of the view */
+    maki_entries entries;
+    bool whole;    /* the text is a view */
+    bool leave;    /* the view is not to be written now */
     bool by_names; /* the folder has changed: `names` tells which files there are */
     maki_names names;
-    /* entries of the old file that stay and are not copied yet */
-    uint64_t kept, kept_from, kept_to;
-    /* the new file */
-    enum { NOT_BEGUN, WRITING, NOT_WRITTEN } writing;
-    maki_roster_lock own;
-    maki_replacing file;
-    maki_fd_sink sink;
+    /* the new view */
+    bool writing;
+    maki_buf made;
     maki_jw out;
-    uint64_t entries; /* written */
-    maki_err failed;
-    maki_ahead *ahead;         /* NULL: entries are taken as they are read */
-    const maki_looked *looked; /* the file of the entry that is taken; NULL: not yet looked at */
-    maki_status stopped;       /* what became of the entry looked at last */
+    maki_str kept; /* entries that stay and are not copied yet, as they stand in the text */
+    uint64_t written;
 } pass;
 
 static int64_t now_ms(const pass *p)
@@ -115,136 +110,111 @@ static void note(pass *p, const char *what, const maki_err *why)
 
 /* ---- writing --------------------------------------------------------------------------------------- */
 
-/* Is it time, do we have the lock, and is the view still the one that was read?  Somebody else who wrote it
- * meanwhile has put it right already. */
-static bool may_replace(pass *p, maki_err *err)
-{
-    const maki_files *files = p->env->files;
-    struct stat st;
-    int64_t since = now_ms(p) - p->view_ms; /* below 0: the clock was set back */
-    if (p->view_fd >= 0 && since >= 0 && since < OFTEN) return false;
-    if (!p->in->held) {
-        unsigned wait = p->in->wait_ms ? p->in->wait_ms : MAKI_ROSTER_WAIT;
-        maki_status taken = maki_roster_take(&p->own, p->env, p->in->home, p->in->agent, wait, err);
-        if (taken != MAKI_OK) {
-            note(p, "sessions.json is out of date and was not written", err);
-            return false;
-        }
-    }
-    if (p->view_fd >= 0) return files->same(files, p->view_fd, p->view) == 1;
-    return lstat(p->view, &st) != 0;
-}
-
-/* Fields of other programs; of more than are held nothing: the old file is put aside then. */
-static maki_str others(const maki_buf *fields)
-{
-    return fields->status == MAKI_OK ? maki_buf_str(fields) : (maki_str){ "", 0 };
-}
-
 static void put_head(pass *p)
 {
-    char text[96];
-    snprintf(text, sizeof text, "{\"version\":1,\"folder\":%" PRIu64 ",",
-             is_settled(p) ? p->report->folder : 0);
-    maki_jw_bytes(&p->out, maki_str_of(text));
-    maki_jw_bytes(&p->out, others(&p->frame.before));
-    maki_jw_bytes(&p->out, MAKI_LIT("\"entries\":{\n"));
+    maki_jw_object(&p->out);
+    maki_jw_key(&p->out, MAKI_LIT("version"));
+    maki_jw_int(&p->out, 1);
+    maki_jw_key(&p->out, MAKI_LIT("folder"));
+    maki_jw_int(&p->out, is_settled(p) ? (int64_t)p->report->folder : 0);
+    if (p->whole) maki_entries_write_others(&p->out, &p->entries);
+    maki_jw_key(&p->out, MAKI_LIT("entries"));
+    maki_jw_object(&p->out);
 }
 
 static void next_entry(pass *p)
 {
-    if (p->entries++) maki_jw_bytes(&p->out, MAKI_LIT(",\n"));
+    maki_jw_bytes(&p->out, p->written++ ? MAKI_LIT(",\n") : MAKI_LIT("\n"));
+    p->out.has_items = 0; /* the commas between entries are ours */
 }
 
-/* Entries that stayed so far, as they stand in the old file. */
 static void put_kept(pass *p)
 {
-    if (!p->kept) return;
+    if (!p->kept.len) return;
     next_entry(p);
-    if (maki_jw_end(&p->out) != MAKI_OK) return;
-    p->out.status = maki_splice_file(p->env, p->view_fd, p->kept_from, p->kept_to, NULL, 0,
-                                     maki_fd_sink_of(&p->sink), &p->failed);
+    maki_jw_bytes(&p->out, p->kept);
+    p->kept.len = 0;
 }
 
+/* The view is not right: a new one is made, unless it is left for now. */
 static bool writes(pass *p)
 {
-    maki_err err = { 0 };
-    if (p->writing != NOT_BEGUN) return p->writing == WRITING;
-    p->writing = NOT_WRITTEN;
-    if (!may_replace(p, &err)) return false;
-    if (maki_replace_begin(&p->file, p->env, p->view, &err) != MAKI_OK) {
-        note(p, "sessions.json is out of date and cannot be written", &err);
-        return false;
-    }
-    p->sink = (maki_fd_sink){ p->env->files, p->file.fd };
-    maki_jw_init(&p->out, maki_fd_sink_of(&p->sink), &p->failed);
-    p->writing = WRITING;
+    if (p->leave || p->writing) return p->writing;
+    p->writing = true;
+    maki_jw_init(&p->out, maki_buf_sink(&p->made), NULL);
     put_head(p);
-    put_kept(p);
     return true;
 }
 
-static void put_entry(pass *p, const maki_session *s, maki_str old)
+static void keep(pass *p, const maki_json_item *entry)
 {
-    next_entry(p);
-    p->out.has_items = 0; /* the commas between entries are ours */
-    maki_entry_write(&p->out, s, old);
+    const char *end = entry->value.ptr + entry->value.len;
+    if (!p->kept.len) p->kept.ptr = entry->start;
+    p->kept.len = (size_t)(end - p->kept.ptr);
 }
 
-/* An entry that is right stays as it is. */
-static void keep(pass *p, const maki_entry *entry)
+/* An entry that stood in the old view is not in the new one as it was. */
+static void drop(pass *p)
 {
-    if (p->writing == WRITING) {
-        next_entry(p);
-        maki_jw_bytes(&p->out, entry->id);
-        maki_jw_bytes(&p->out, MAKI_LIT(":"));
-        maki_jw_bytes(&p->out, entry->json);
-        return;
-    }
-    if (p->kept++ == 0) p->kept_from = entry->start;
-    p->kept_to = entry->end;
+    p->report->changed++;
+    if (writes(p)) put_kept(p);
 }
 
 static void change(pass *p, const maki_session *s, maki_str old)
 {
-    p->report->changed++;
-    if (writes(p)) put_entry(p, s, old);
+    drop(p);
+    if (!p->writing) return;
+    next_entry(p);
+    maki_entry_write(&p->out, s, old);
 }
 
-static void drop(pass *p)
+/* Is the view still the one that was read?  Somebody else who wrote it meanwhile has put it right already. */
+static bool is_same(const pass *p)
 {
-    p->report->changed++;
-    (void)writes(p);
+    struct stat st;
+    if (p->view_fd >= 0) return p->env->files->same(p->env->files, p->view_fd, p->view) == 1;
+    return lstat(p->view, &st) != 0;
 }
 
 /* What is damaged is not thrown away: somebody may have had fields of his own in it. */
 static maki_status put_aside(pass *p, maki_err *err)
 {
     char name[MAKI_ASIDE_LEN];
-    if (p->view_fd < 0 || p->frame.whole || p->view_size == 0) return MAKI_OK;
-    maki_status st = maki_lines_aside(p->env, p->view_fd, p->view, 0, p->view_size, name, err);
+    if (p->view_fd < 0 || p->whole || p->text.len == 0) return MAKI_OK;
+    maki_status st = maki_lines_aside(p->env, p->view_fd, p->view, 0, p->text.len, name, err);
     if (st == MAKI_OK)
         snprintf(p->report->note, sizeof p->report->note,
                  "sessions.json was damaged and was made again; what it was is in %.100s", name);
     return st;
 }
 
+static maki_status replace(pass *p, maki_err *err)
+{
+    maki_status st = put_aside(p, err);
+    if (st == MAKI_OK) st = maki_file_replace(p->env, p->view, maki_buf_str(&p->made), err);
+    p->report->written = st == MAKI_OK;
+    return st;
+}
+
 static void finish_writing(pass *p)
 {
-    if (p->writing != WRITING) return;
-    maki_str after = others(&p->frame.after);
-    maki_jw_bytes(&p->out, MAKI_LIT("\n}"));
-    if (after.len) maki_jw_bytes(&p->out, MAKI_LIT(","));
-    if (after.len) maki_jw_bytes(&p->out, maki_str_to(after, after.len - 1)); /* its comma */
-    maki_jw_bytes(&p->out, MAKI_LIT("}\n"));
-    maki_status st = maki_jw_end(&p->out);
-    if (st == MAKI_OK) st = put_aside(p, &p->failed);
-    if (st == MAKI_OK)
-        st = maki_replace_commit(&p->file, &p->failed);
-    else
-        maki_replace_abort(&p->file);
-    p->report->written = st == MAKI_OK;
-    if (st != MAKI_OK) note(p, "sessions.json is out of date and cannot be written", &p->failed);
+    maki_roster_lock own = { 0 };
+    maki_err err = { 0 };
+    if (!p->writing) return;
+    put_kept(p);
+    maki_jw_bytes(&p->out, MAKI_LIT("\n"));
+    maki_jw_end_object(&p->out);
+    maki_jw_end_object(&p->out);
+    maki_jw_bytes(&p->out, MAKI_LIT("\n"));
+    (void)!maki_jw_end(&p->out);
+    maki_status st = maki_buf_status(&p->made, &err);
+    if (st == MAKI_OK && !p->in->held) {
+        unsigned wait = p->in->wait_ms ? p->in->wait_ms : MAKI_ROSTER_WAIT;
+        st = maki_roster_take(&own, p->env, p->in->home, p->in->agent, wait, &err);
+    }
+    if (st == MAKI_OK && is_same(p)) st = replace(p, &err);
+    if (st != MAKI_OK) note(p, "sessions.json is out of date and was not written", &err);
+    maki_roster_release(&own, p->env);
 }
 
 /* ---- one session ----------------------------------------------------------------------------------- */
@@ -256,41 +226,51 @@ static maki_status hand_out(pass *p, const maki_session *s, maki_err *err)
     return p->in->fn ? p->in->fn(p->in->ctx, s, err) : MAKI_OK;
 }
 
-static bool look_at(const pass *p, const char *id, struct stat *st)
+/* An entry, and its file if it was looked at. */
+typedef struct looked {
+    maki_json_item entry;
+    bool known, there;
+    uint64_t size;
+    int64_t changed; /* ms */
+} looked;
+
+static bool look(const pass *p, const char *id, looked *l)
 {
-    const maki_looked *known = p->looked;
-    if (!known || strcmp(known->id, id) != 0) return maki_look_at(p->folder_fd, id, st);
-    *st = known->file;
-    return known->there;
+    char file[MAKI_ID_MAX + 8];
+    struct stat st;
+    snprintf(file, sizeof file, "%s.jsonl", id);
+    l->known = true;
+    l->there = fstatat(p->folder_fd, file, &st, 0) == 0 && S_ISREG(st.st_mode);
+    if (!l->there) return false;
+    l->size = (uint64_t)st.st_size;
+    l->changed = (int64_t)st.st_mtim.tv_sec * 1000 + st.st_mtim.tv_nsec / 1000000;
+    return true;
 }
 
-/* Is there a file of this name that no entry before had?  The list of names tells, when there is one. */
-static bool claim(pass *p, const char *id, struct stat *st)
+/* Has no entry before taken the file of this name?  The list of names tells, when there is one. */
+static bool claim(pass *p, const char *id)
 {
-    if (p->by_names) {
-        size_t place = maki_names_find(&p->names, maki_str_of(id));
-        if (place == MAKI_NO_NAME || p->names.at[place].seen) return false;
-        p->names.at[place].seen = true;
-    }
-    return !st || look_at(p, id, st);
+    if (!p->by_names) return true;
+    maki_name *name = maki_names_find(&p->names, maki_str_of(id));
+    if (!name || name->seen) return false;
+    return name->seen = true;
 }
 
-/* The file of an entry, which may be named with or without `session-`: its name into s->id.  `st` NULL: it is not
- * looked at. */
-static bool find_file(pass *p, const maki_entry *entry, maki_session *s, struct stat *st)
+/* The file of an entry, which may be named with or without `session-`: its name into s->id.  It is looked at when
+ * the entry is `asked` for. */
+static bool find_file(pass *p, looked *l, maki_session *s, bool asked)
 {
     char other[MAKI_ID_MAX];
-    if (!maki_entry_id(entry, s->id)) return false;
-    if (claim(p, s->id, st)) return true;
+    if (!maki_entry_id(&l->entry, s->id)) return false;
+    if (claim(p, s->id) && (!asked || (l->known ? l->there : look(p, s->id, l)))) return true;
     if (!maki_name_other(maki_str_of(s->id), other, sizeof other)) return false;
     memcpy(s->id, other, sizeof other);
-    return claim(p, s->id, st);
+    return claim(p, s->id) && (!asked || look(p, s->id, l));
 }
 
-static bool is_fresh(const pass *p, const maki_session *s, const struct stat *st)
+static bool is_fresh(const pass *p, const maki_session *s, const looked *l)
 {
-    int64_t changed = (int64_t)st->st_mtim.tv_sec * 1000 + st->st_mtim.tv_nsec / 1000000;
-    if (s->read_messages != (uint64_t)st->st_size || s->updated != changed) return false;
+    if (s->read_messages != l->size || s->updated != l->changed) return false;
     bool close = p->in->key || (p->in->about && strcmp(p->in->about, s->id) == 0);
     return !close || !maki_transcript_has_events(p->folder, s);
 }
@@ -304,27 +284,17 @@ static bool same_facts(const maki_session *a, const maki_session *b)
            strcmp(a->model, b->model) == 0 && strcmp(a->overrides, b->overrides) == 0;
 }
 
-/* The folder is as it was when the view was written, or its files have to be listed. */
-static maki_status begin(pass *p, maki_err *err)
-{
-    if (p->begun) return MAKI_OK;
-    p->begun = true;
-    p->by_names = p->frame.folder == 0 || p->frame.folder != p->report->folder;
-    return p->by_names ? maki_names_read(&p->names, p->env, p->folder_fd, err) : MAKI_OK;
-}
-
 /* What came of looking at an entry. */
 typedef enum finding { GONE, RIGHT, NEW } finding;
 
 /* Read what is new since the entry was written.  One that cannot be read now stays as it was. */
-static maki_status check(pass *p, const maki_entry *entry, const struct stat *file, maki_session *s,
-                         finding *found, maki_err *err)
+static maki_status check(pass *p, const looked *l, maki_session *s, finding *found, maki_err *err)
 {
     maki_err why = { 0 };
     maki_session before;
-    bool good = maki_entry_read(entry->json, s);
-    *found = good && maki_json_text_is(entry->id, maki_str_of(s->id)) ? RIGHT : NEW;
-    if (good && is_fresh(p, s, file)) return MAKI_OK;
+    bool good = maki_entry_read(l->entry.value, s);
+    *found = good && maki_json_key_is(l->entry.key, maki_str_of(s->id)) ? RIGHT : NEW;
+    if (good && is_fresh(p, s, l)) return MAKI_OK;
     if (!good) maki_session_forget(s);
     before = *s;
     maki_status st = maki_transcript_read(p->env, p->folder, s, &why);
@@ -335,61 +305,85 @@ static maki_status check(pass *p, const maki_entry *entry, const struct stat *fi
     return MAKI_OK;
 }
 
-static maki_status take_entry(pass *p, const maki_entry *entry, maki_err *err)
+static maki_status take_entry(pass *p, looked *l, maki_err *err)
 {
     maki_session s = { 0 };
-    struct stat file;
     finding found = GONE;
-    maki_status st = begin(p, err);
-    if (st != MAKI_OK) return st;
-    bool other = p->in->key && !maki_entry_has_key(entry->json, maki_str_of(p->in->key));
-    bool there = (other && !p->by_names) || find_file(p, entry, &s, other ? NULL : &file);
-    if (other && there) { /* not what is asked for: it stays, right or not */
-        keep(p, entry);
+    bool asked = !p->in->key || maki_entry_has_key(l->entry.value, maki_str_of(p->in->key));
+    bool there = (!asked && !p->by_names) || find_file(p, l, &s, asked);
+    if (!asked && there) { /* it stays, right or not */
+        keep(p, &l->entry);
         return MAKI_OK;
     }
     memcpy(s.agent, p->in->agent, strlen(p->in->agent) + 1);
-    if (there) st = check(p, entry, &file, &s, &found, err);
+    maki_status st = there ? check(p, l, &s, &found, err) : MAKI_OK;
     if (st != MAKI_OK) return st;
     if (found == GONE) drop(p);
-    if (found == RIGHT) keep(p, entry);
-    if (found == NEW) change(p, &s, entry->json);
+    if (found == RIGHT) keep(p, &l->entry);
+    if (found == NEW) change(p, &s, l->entry.value);
     return found == GONE ? MAKI_OK : hand_out(p, &s, err);
 }
 
-static maki_status take_looked(void *ctx, const maki_entry *entry, const maki_looked *looked,
-                               maki_err *err)
+/* Entries whose files another thread looks at: ten thousand sessions are ten thousand looks, and each waits for the
+ * kernel. */
+typedef struct batch {
+    const pass *pass;
+    uint64_t ticket;
+    size_t count;
+    looked rows[BATCH];
+    struct batch *next;
+} batch;
+
+static void look_at_all(void *ctx, size_t worker)
 {
-    pass *p = ctx;
-    p->looked = looked;
-    p->stopped = take_entry(p, entry, err);
-    p->looked = NULL;
-    return p->stopped;
+    batch *b = ctx;
+    char id[MAKI_ID_MAX];
+    (void)worker;
+    for (size_t i = 0; i < b->count; i++) {
+        if (maki_entry_id(&b->rows[i].entry, id)) (void)look(b->pass, id, &b->rows[i]);
+    }
 }
 
-static maki_status on_entry(void *ctx, const maki_entry *entry, maki_err *err)
+static maki_status take_looked(pass *p, maki_work *work, maki_arena *arena, maki_err *err)
 {
-    pass *p = ctx;
-    if (!p->ahead) return take_looked(p, entry, NULL, err);
-    return p->stopped = maki_ahead_add(p->ahead, entry, err);
+    maki_json_iter iter = maki_json_items(p->entries.all);
+    batch *first = NULL, **last = &first;
+    for (bool more = true; more; last = &(*last)->next) {
+        batch *b = *last = maki_arena_get(arena, sizeof *b);
+        if (!b) break;
+        b->pass = p;
+        while (b->count < BATCH && (more = maki_json_next(&iter, &b->rows[b->count].entry)))
+            b->count++;
+        b->ticket = maki_work_add(work, look_at_all, b);
+    }
+    maki_status st = maki_arena_status(arena, err);
+    for (batch *b = first; st == MAKI_OK && b; b = b->next) {
+        maki_work_wait(work, b->ticket);
+        for (size_t i = 0; st == MAKI_OK && i < b->count; i++)
+            st = take_entry(p, &b->rows[i], err);
+    }
+    return st;
+}
+
+static maki_status take_each(pass *p, maki_err *err)
+{
+    maki_status st = MAKI_OK;
+    maki_json_iter iter = maki_json_items(p->entries.all);
+    for (looked l = { 0 }; st == MAKI_OK && maki_json_next(&iter, &l.entry); l.known = false)
+        st = take_entry(p, &l, err);
+    return st;
 }
 
 /* Who wants one key looks at few files; and for few sessions a thread does not pay. */
-static void begin_ahead(pass *p)
+static maki_status take_entries(pass *p, maki_err *err)
 {
-    if (p->in->key || p->view_size < AHEAD_FROM) return;
-    if (maki_ahead_open(p->env, p->folder_fd, take_looked, p, &p->ahead, NULL) != MAKI_OK)
-        p->ahead = NULL; /* then one after the other */
-}
-
-static maki_status end_ahead(pass *p, maki_status st, maki_err *err)
-{
-    if (p->ahead && p->stopped == MAKI_OK && st != MAKI_NOMEM) {
-        maki_status last = p->stopped = maki_ahead_flush(p->ahead, err);
-        if (last != MAKI_OK) st = last;
-    }
-    maki_ahead_close(p->ahead);
-    p->ahead = NULL;
+    maki_work *work = NULL;
+    bool pays = !p->in->key && p->text.len >= AHEAD_FROM;
+    if (!pays || maki_work_open(p->env->alloc, 2, &work, NULL) != MAKI_OK) return take_each(p, err);
+    maki_arena arena = maki_arena_new(p->env->alloc, VIEW_MAX);
+    maki_status st = take_looked(p, work, &arena, err);
+    maki_work_close(work);
+    maki_arena_free(&arena);
     return st;
 }
 
@@ -397,7 +391,7 @@ static maki_status end_ahead(pass *p, maki_status st, maki_err *err)
 static maki_status add_missing(pass *p, maki_err *err)
 {
     maki_status st = MAKI_OK;
-    for (size_t i = 0; p->by_names && st == MAKI_OK && i < p->names.count; i++) {
+    for (size_t i = 0; st == MAKI_OK && i < p->names.count; i++) {
         maki_session s = { 0 };
         maki_err why = { 0 };
         if (p->names.at[i].seen) continue;
@@ -414,91 +408,65 @@ static maki_status add_missing(pass *p, maki_err *err)
 
 /* ---- all of them ----------------------------------------------------------------------------------- */
 
-static void open_view(pass *p)
+static maki_status read_text(pass *p, const struct stat *st, maki_err *err)
+{
+    size_t size = st->st_size < VIEW_MAX ? (size_t)st->st_size : VIEW_MAX, got = 0;
+    char *at = maki_buf_room(&p->text, size + 1);
+    if (!at) return maki_buf_status(&p->text, err);
+    maki_status read = maki_file_read_at(p->env->files, p->view_fd, 0, at, size, &got, err);
+    if (read == MAKI_OK) p->text.len = got;
+    return read;
+}
+
+/* What cannot be read is never written over: nobody knows what it is. */
+static maki_status open_view(pass *p, maki_err *err)
 {
     struct stat st;
-    maki_err err = { 0 };
+    maki_err why = { 0 };
+    maki_status read = MAKI_OK;
     snprintf(p->view, sizeof p->view, "%s/agents/%s/sessions.json", p->in->home, p->in->agent);
     p->view_fd = p->env->files->open(p->env->files, p->view, O_RDONLY | O_NONBLOCK, 0);
-    if (p->view_fd >= 0 && fstat(p->view_fd, &st) == 0 && S_ISREG(st.st_mode)) {
-        p->view_ms = (int64_t)st.st_mtim.tv_sec * 1000 + st.st_mtim.tv_nsec / 1000000;
-        p->view_size = (uint64_t)st.st_size;
-        return;
+    if (p->view_fd < 0 && errno == ENOENT) return MAKI_OK;
+    if (p->view_fd < 0) {
+        read = maki_fail_errno(&why, "opening it");
+    } else if (fstat(p->view_fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+        read = maki_fail(&why, MAKI_IO, "it is not a file; move it away");
+    } else {
+        int64_t written = (int64_t)st.st_mtim.tv_sec * 1000 + st.st_mtim.tv_nsec / 1000000;
+        int64_t since = now_ms(p) - written; /* below 0: the clock was set back */
+        p->leave = since >= 0 && since < OFTEN;
+        read = read_text(p, &st, &why);
     }
-    if (p->view_fd >= 0 || errno != ENOENT) {
-        /* never written over: who cannot read it does not know what it is */
-        if (p->view_fd < 0)
-            maki_fail_errno(&err, "opening it");
-        else
-            maki_fail(&err, MAKI_IO, "it is not a file; move it away");
-        note(p, "sessions.json cannot be used", &err);
-        p->writing = NOT_WRITTEN;
-    }
-    if (p->view_fd >= 0) p->env->files->close(p->env->files, p->view_fd);
-    p->view_fd = -1;
-}
-
-/* The folder's time told nothing, because the view broke off: list the files, less those that were handed out. */
-static maki_status mark_entry(void *ctx, const maki_entry *entry, maki_err *err)
-{
-    maki_session s;
-    (void)err;
-    (void)find_file(ctx, entry, &s, NULL);
-    return MAKI_OK;
-}
-
-static maki_status list_after_all(pass *p, maki_err *err)
-{
-    maki_entries_frame ignored;
-    p->by_names = true;
-    maki_status st = maki_names_read(&p->names, p->env, p->folder_fd, err);
-    if (st != MAKI_OK) return st;
-    st = maki_entries_each(p->env, p->view_fd, mark_entry, p, &ignored, err);
-    maki_entries_free(&ignored);
-    return st;
-}
-
-static maki_status read_view(pass *p, maki_err *err)
-{
-    maki_err why = { 0 };
-    begin_ahead(p);
-    maki_status st = maki_entries_each(p->env, p->view_fd, on_entry, p, &p->frame, &why);
-    st = end_ahead(p, st, &why);
-    if (p->stopped != MAKI_OK || st == MAKI_NOMEM) {
-        if (err) *err = why;
-        return st;
-    }
-    if (st != MAKI_OK) { /* never written over: who could not read it does not know what it is */
-        note(p, "sessions.json cannot be read", &why);
-        if (p->writing == WRITING) maki_replace_abort(&p->file);
-        p->writing = NOT_WRITTEN;
-    }
-    if (!p->frame.whole && p->begun && !p->by_names) return list_after_all(p, err);
+    if (read == MAKI_NOMEM) return maki_fail_nomem(err);
+    p->whole = read == MAKI_OK && maki_entries_read(maki_buf_str(&p->text), &p->entries);
+    if (read == MAKI_OK) return MAKI_OK;
+    note(p, "sessions.json cannot be used", &why);
+    p->leave = true;
     return MAKI_OK;
 }
 
 static maki_status run(pass *p, maki_err *err)
 {
-    maki_status st = p->view_fd >= 0 ? read_view(p, err) : MAKI_OK;
-    if (st == MAKI_OK) st = begin(p, err);
+    maki_status st = open_view(p, err);
+    p->by_names = !p->whole || p->entries.folder == 0 || p->entries.folder != p->report->folder;
+    if (st == MAKI_OK && p->by_names) st = maki_names_read(&p->names, p->env, p->folder_fd, err);
     if (st != MAKI_OK) return st;
-    p->report->made_again = !p->frame.whole && (p->view_fd >= 0 || p->names.count > 0);
-    if (p->view_fd >= 0 && !p->frame.whole) (void)writes(p);
-    st = add_missing(p, err);
-    /* so that the next one need not list the folder */
-    if (st == MAKI_OK && p->by_names && p->names.count && is_settled(p)) (void)writes(p);
-    return st;
+    p->report->made_again = !p->whole && (p->view_fd >= 0 || p->names.count > 0);
+    if (p->whole) st = take_entries(p, err);
+    if (st == MAKI_OK) st = add_missing(p, err);
+    if (st != MAKI_OK) return st;
+    /* a listed folder is noted, so that the next one need not list it */
+    if (p->view_fd >= 0 && !p->whole) (void)writes(p);
+    if (p->by_names && p->names.count && is_settled(p)) (void)writes(p);
+    finish_writing(p);
+    return MAKI_OK;
 }
 
-static void end(pass *p, maki_status st)
+static void end(pass *p)
 {
-    if (st == MAKI_OK)
-        finish_writing(p);
-    else if (p->writing == WRITING)
-        maki_replace_abort(&p->file);
-    maki_roster_release(&p->own, p->env);
     maki_names_free(&p->names);
-    maki_entries_free(&p->frame);
+    maki_buf_free(&p->text);
+    maki_buf_free(&p->made);
     if (p->view_fd >= 0) p->env->files->close(p->env->files, p->view_fd);
     close(p->folder_fd);
 }
@@ -506,7 +474,12 @@ static void end(pass *p, maki_status st)
 maki_status maki_roster_each(const maki_env *env, const maki_roster_in *in, maki_roster_report *out,
                              maki_err *err)
 {
-    pass p = { .env = env, .in = in, .report = out, .view_fd = -1, .file.fd = -1 };
+    pass p = { .env = env,
+               .in = in,
+               .report = out,
+               .view_fd = -1,
+               .text = maki_buf_new(env->alloc, VIEW_MAX),
+               .made = maki_buf_new(env->alloc, VIEW_MAX) };
     struct stat st;
     *out = (maki_roster_report){ 0 };
     if (!maki_id_ok(in->agent)) return MAKI_OK;
@@ -519,8 +492,7 @@ maki_status maki_roster_each(const maki_env *env, const maki_roster_in *in, maki
         return failed;
     }
     out->folder = (uint64_t)st.st_mtim.tv_sec * 1000000 + (uint64_t)st.st_mtim.tv_nsec / 1000;
-    open_view(&p);
     maki_status done = run(&p, err);
-    end(&p, done);
+    end(&p);
     return done;
 }

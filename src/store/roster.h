@@ -1,13 +1,13 @@
 /* roster.h -- all sessions of an agent, by its sessions.json.
  *
  * sessions.json is a view: everything in it is in the sessions' own files too, so it may be damaged, emptied,
- * removed or out of date at any time.  Going through the roster reads it in one pass, looks at what has
+ * removed or out of date at any time.  Going through the roster reads it whole, looks at what has
  * changed since (the folder's time, then each file's size and time), reads only that, and puts the
- * view right on the way: written beside, synced, renamed over, under a lock, at most once a second.  A view that cannot
+ * view right at the end: written beside, synced, renamed over, under a lock, at most once a second.  A view that cannot
  * be written is no failure: the answer is right all the same, and the report says so.
  *
- * Memory: one entry, and, when the folder has changed, about a hundred bytes a session.  Nobody holds the
- * lock while a model answers: it is held while the view is written, and while a new session is made. */
+ * Memory: the view, about 400 bytes a session.  Nobody holds the lock while a model answers: it is held while the view
+ * is written, and while a new session is made. */
 #ifndef MAKI_STORE_ROSTER_H
 #define MAKI_STORE_ROSTER_H
 
