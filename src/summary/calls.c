@@ -237,70 +237,51 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* The number after a phrase such as "exit code: ", within a few characters. */
-static bool code_after(maki_str line, const char *phrase, uint32_t *code)
-{
-    size_t at = maki_str_find_nocase(line, maki_str_of(phrase));
-    if (at == line.len) return false;
-    at += strlen(phrase);
-    for (size_t skip = 0; skip < 4 && at < line.len && !is_digit(line.ptr[at]); skip++)
-        at++;
-    if (at >= line.len || !is_digit(line.ptr[at])) return false;
-    *code = 0;
-    for (size_t n = 0; n < 6 && at < line.len && is_digit(line.ptr[at]); n++)
-        *code = *code * 10 + (uint32_t)(line.ptr[at++] - '0');
-    return true;
-}
+/* What stands around the phrases of a line of output. */
+typedef struct around {
+    bool
+        counts; /* a number right beside a word that counts: "2 failed", "passed: 10", "失敗 1 件" */
+    bool has_code;
+    uint32_t code;
+} around;
 
-static bool exit_code(maki_str line, uint32_t *code)
+static void look_around(void *ctx, unsigned bits, maki_str before, maki_str after)
 {
-    static const char *const phrases[] = { "exit code",   "exit status", "exited with code",
-                                           "exit_code\"", "exited with", "終了コード",
-                                           "退出码",      "종료 코드" };
-    for (size_t i = 0; i < sizeof phrases / sizeof *phrases; i++) {
-        if (code_after(line, phrases[i], code)) return true;
+    around *a = ctx;
+    size_t n = before.len, skip = 0;
+    if (bits & MAKI_CUE_COUNTS) {
+        while (skip < after.len && (after.ptr[skip] == ':' || after.ptr[skip] == ' '))
+            skip++;
+        a->counts |= n >= 2 && before.ptr[n - 1] == ' ' && is_digit(before.ptr[n - 2]);
+        a->counts |= skip && skip < after.len && is_digit(after.ptr[skip]);
     }
-    return false;
-}
-
-/* "2 failed", "passed: 10", "失敗 1 件": a number right beside a word that counts. */
-static bool has_counts(maki_str line)
-{
-    static const char *const words[] = { "passed", "failed", "failures", "failing", "passing",
-                                         "errors", "tests",  "pass",     "fail",    "成功",
-                                         "失敗",   "失败",   "通过",     "통과",    "실패" };
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        size_t n = strlen(words[i]), at = maki_str_find_nocase(line, maki_str_of(words[i]));
-        if (at == line.len) continue;
-        bool before = at >= 2 && line.ptr[at - 1] == ' ' && is_digit(line.ptr[at - 2]);
-        size_t after = at + n;
-        while (after < line.len && (line.ptr[after] == ':' || line.ptr[after] == ' '))
-            after++;
-        if (before || (after > at + n && after < line.len && is_digit(line.ptr[after])))
-            return true;
-    }
-    return false;
+    if (!(bits & MAKI_CUE_EXIT) || a->has_code) return;
+    while (skip < 4 && skip < after.len && !is_digit(after.ptr[skip]))
+        skip++;
+    for (n = 0; n < 6 && skip + n < after.len && is_digit(after.ptr[skip + n]); n++)
+        a->code = a->code * 10 + (uint32_t)(after.ptr[skip + n] - '0');
+    a->has_code = n > 0;
 }
 
 static void take_line(void *ctx, maki_str line, bool more)
 {
     maki_digest *d = ctx;
     maki_outcome *o = &d->outcome;
+    around near = { 0 };
     (void)more;
     line = maki_str_trim(line);
     if (line.len == 0) return;
     if (o->lines++ == 0) o->first_len = maki_line_copy(o->first, sizeof o->first, line);
     if (!o->of_run) return;
-    unsigned cues = maki_cues_in(&d->cues, line);
-    uint32_t code = 0;
-    if ((cues & MAKI_CUE_EXIT) && exit_code(line, &code)) {
+    unsigned cues = maki_cues_each(&d->cues, line, look_around, &near);
+    if (near.has_code) {
         o->has_code = true;
-        o->code = code;
+        o->code = near.code;
         return;
     }
     o->last_len = maki_line_copy(o->last, sizeof o->last, line);
     bool error = (cues & MAKI_CUE_ERROR) && !(cues & MAKI_CUE_NO_ERROR);
-    if ((cues & MAKI_CUE_COUNTS) && !(cues & MAKI_CUE_SHOUT) && has_counts(line)) {
+    if (near.counts && !(cues & MAKI_CUE_SHOUT)) {
         o->counts_len = maki_line_copy(o->counts, sizeof o->counts, line);
         o->shouts |= error;
         return;

@@ -6,10 +6,10 @@
 #include "summary/cue.h"
 
 #include <assert.h>
-#include <stdbool.h>
 #include <string.h>
 
 #include "base/str.h"
+#include "summary/wording.h"
 
 enum {
     DECISION = MAKI_CUE_DECISION,
@@ -26,288 +26,86 @@ enum {
     EXIT = MAKI_CUE_EXIT
 };
 
-/* In lower case.  A star at an end: the phrase may go on there, as "error" does in "TypeError". */
+/* In lower case, with a bar between.  A star at an end: the phrase may go on there, as "error" does in
+ * "TypeError". */
 static const struct {
-    const char *text;
     unsigned bits;
-} phrases[] = {
-    /* English */
-    { "decided", DECISION },
-    { "decision:", DECISION },
-    { "we will use", DECISION },
-    { "we'll use", DECISION },
-    { "let's use", DECISION },
-    { "let's go with", DECISION },
-    { "we go with", DECISION },
-    { "going with", DECISION },
-    { "agreed:", DECISION },
-    { "agreed to", DECISION },
-    { "we agree*", DECISION },
-    { "rule:", DECISION },
-    { "convention:", DECISION },
-    { "settled on", DECISION },
-    { "we keep", DECISION },
-    { "must never", DECISION },
-    { "todo", OPEN },
-    { "todo:", OPEN },
-    { "fixme", OPEN },
-    { "still need*", OPEN },
-    { "still has to", OPEN },
-    { "still have to", OPEN },
-    { "still missing", OPEN },
-    { "still open", OPEN },
-    { "still to do", OPEN },
-    { "remains to", OPEN },
-    { "remaining:", OPEN },
-    { "left to do", OPEN },
-    { "not done yet", OPEN },
-    { "not yet", OPEN },
-    { "follow-up", OPEN },
-    { "follow up", OPEN },
-    { "open question", OPEN },
-    { "pending:", OPEN },
-    { "later we", OPEN },
-    { "we also need", OPEN },
-    { "don't forget", OPEN },
-    { "do not forget", OPEN },
-    { "before the release", OPEN },
-    { "next step", NEXT },
-    { "next:", NEXT },
-    { "next, ", NEXT },
-    { "next i", NEXT },
-    { "next we", NEXT },
-    { "after that", NEXT },
-    { "i'll now", NEXT },
-    { "i will now", NEXT },
-    { "done", DONE },
-    { "finished", DONE },
-    { "completed", DONE },
-    { "is in place", DONE },
-    { "fixed", FIXED },
-    { "resolved", FIXED },
-    { "solved", FIXED },
-    { "works now", FIXED },
-    { "work now", FIXED },
-    { "passes now", FIXED },
-    { "pass now", FIXED },
-    { "no longer", FIXED },
-    { "gone now", FIXED },
-    { "is gone", FIXED },
-    { "not fixed", NOT },
-    { "not resolved", NOT },
-    { "not solved", NOT },
-    { "isn't fixed", NOT },
-    { "not done", NOT },
-    { "still fail*", NOT },
-    { "still break*", NOT },
-    { "still see*", NOT },
-    { "should be fixed", NOT },
-    { "until", NOT },
-    { "unless", NOT },
-    { "once ", NOT },
-    { "not yet", NOT },
-    { "must be", NOT },
-    { "needs to be", NOT },
-    { "*error:", SHOUT },
-    { "error[", SHOUT },
-    { "error ts*", SHOUT },
-    { "*exception:", SHOUT },
-    { "*panic:", SHOUT },
-    { "panicked at", SHOUT },
-    { "fatal:", SHOUT },
-    { "segmentation fault", SHOUT },
-    { "undefined reference", SHOUT },
-    { "*error", ERROR },
-    { "*exception", ERROR },
-    { "fail", ERROR },
-    { "failed", ERROR },
-    { "failure", ERROR },
-    { "cannot", ERROR },
-    { "not found", ERROR },
-    { "no such file", ERROR },
-    { "permission denied", ERROR },
-    { "timed out", ERROR },
-    { "refused", ERROR },
-    { "deadlock", ERROR },
-    { "not ok", ERROR },
-    { "0 errors", NO_ERROR },
-    { "no errors", NO_ERROR },
-    { "0 error(s)", NO_ERROR },
-    { "0 failed", NO_ERROR },
-    { "0 failures", NO_ERROR },
-    { "errors: 0", NO_ERROR },
-    { "failed: 0", NO_ERROR },
-    { "failures: 0", NO_ERROR },
-    { "fail 0", NO_ERROR },
-    { "# fail 0", NO_ERROR },
-    { "without errors", NO_ERROR },
-    { "passed", COUNTS },
-    { "failed", COUNTS },
-    { "failures", COUNTS },
-    { "failing", COUNTS },
-    { "passing", COUNTS },
-    { "tests", COUNTS },
-    { "test result", COUNTS },
-    { "errors", COUNTS },
-    { "warnings", COUNTS },
-    { "npm err!", GENERIC },
-    { "make: ***", GENERIC },
-    { "elifecycle", GENERIC },
-    { "error: process completed", GENERIC },
-    { "command failed", GENERIC },
-    { "could not compile", GENERIC },
-    { "error: aborting", GENERIC },
-    { "build failed", GENERIC },
-    { "test failed, to rerun", GENERIC },
-    { "exit code", EXIT },
-    { "exit status", EXIT },
-    { "exited with", EXIT },
-    { "exit_code", EXIT },
-    { "終了コード", EXIT },
-    { "退出码", EXIT },
-    { "종료 코드", EXIT },
-    /* Japanese */
-    { "決定", DECISION },
-    { "に決め", DECISION },
-    { "と決め", DECISION },
-    { "方針", DECISION },
-    { "ことにし", DECISION },
-    { "ことにする", DECISION },
-    { "採用", DECISION },
-    { "にしましょう", DECISION },
-    { "でいきましょう", DECISION },
-    { "で行きましょう", DECISION },
-    { "で統一", DECISION },
-    { "禁止", DECISION },
-    { "まだ", OPEN },
-    { "残り", OPEN },
-    { "残って", OPEN },
-    { "あとで", OPEN },
-    { "後で", OPEN },
-    { "未対応", OPEN },
-    { "未実装", OPEN },
-    { "未着手", OPEN },
-    { "要対応", OPEN },
-    { "要確認", OPEN },
-    { "宿題", OPEN },
-    { "忘れずに", OPEN },
-    { "必要があります", OPEN },
-    { "リリース前に", OPEN },
-    { "次に", NEXT },
-    { "次は", NEXT },
-    { "続いて", NEXT },
-    { "このあと", NEXT },
-    { "完了", DONE },
-    { "終わりました", DONE },
-    { "済みです", DONE },
-    { "できました", DONE },
-    { "直りました", FIXED },
-    { "直った", FIXED },
-    { "解決しました", FIXED },
-    { "解決済み", FIXED },
-    { "修正済み", FIXED },
-    { "解消", FIXED },
-    { "通るようになりました", FIXED },
-    { "未解決", NOT },
-    { "直っていない", NOT },
-    { "直っていません", NOT },
-    { "解決していません", NOT },
-    { "完了していません", NOT },
-    { "終わっていません", NOT },
-    { "まだ", NOT },
-    { "したら", NOT },
-    { "エラー", ERROR },
-    { "失敗", ERROR },
-    { "例外", ERROR },
-    { "見つかりません", ERROR },
-    { "エラー:", SHOUT },
-    { "エラー：", SHOUT },
-    { "エラーなし", NO_ERROR },
-    { "エラーはありません", NO_ERROR },
-    { "失敗 0", NO_ERROR },
-    { "失敗: 0", NO_ERROR },
-    { "0 件失敗", NO_ERROR },
-    { "成功", COUNTS },
-    { "失敗", COUNTS },
-    /* Chinese */
-    { "决定", DECISION },
-    { "采用", DECISION },
-    { "改用", DECISION },
-    { "就用", DECISION },
-    { "统一用", DECISION },
-    { "统一使用", DECISION },
-    { "约定", DECISION },
-    { "方案定", DECISION },
-    { "不允许", DECISION },
-    { "待办", OPEN },
-    { "还没", OPEN },
-    { "还需要", OPEN },
-    { "还要", OPEN },
-    { "还剩", OPEN },
-    { "剩下", OPEN },
-    { "稍后", OPEN },
-    { "以后再", OPEN },
-    { "尚未", OPEN },
-    { "未完成", OPEN },
-    { "别忘了", OPEN },
-    { "上线前", OPEN },
-    { "发布前", OPEN },
-    { "接下来", NEXT },
-    { "下一步", NEXT },
-    { "然后我", NEXT },
-    { "完成了", DONE },
-    { "已完成", DONE },
-    { "做完了", DONE },
-    { "搞定", DONE },
-    { "已解决", FIXED },
-    { "解决了", FIXED },
-    { "修好了", FIXED },
-    { "已修复", FIXED },
-    { "修复了", FIXED },
-    { "不再报错", FIXED },
-    { "没有解决", NOT },
-    { "未解决", NOT },
-    { "没修好", NOT },
-    { "还没", NOT },
-    { "尚未", NOT },
-    { "仍然", NOT },
-    { "错误", ERROR },
-    { "失败", ERROR },
-    { "异常", ERROR },
-    { "找不到", ERROR },
-    { "错误:", SHOUT },
-    { "错误：", SHOUT },
-    { "没有错误", NO_ERROR },
-    { "0 个错误", NO_ERROR },
-    { "失败 0", NO_ERROR },
-    { "0 个失败", NO_ERROR },
-    { "通过", COUNTS },
-    { "失败", COUNTS },
-    /* Korean */
-    { "결정", DECISION },
-    { "하기로", DECISION },
-    { "채택", DECISION },
-    { "아직", OPEN },
-    { "남은", OPEN },
-    { "나중에", OPEN },
-    { "할 일", OPEN },
-    { "다음으로", NEXT },
-    { "다음 단계", NEXT },
-    { "완료", DONE },
-    { "해결했", FIXED },
-    { "해결됐", FIXED },
-    { "고쳤", FIXED },
-    { "아직", NOT },
-    { "오류", ERROR },
-    { "실패", ERROR },
-    { "오류:", SHOUT },
-    { "오류 없음", NO_ERROR },
-    { "통과", COUNTS },
-    { "실패", COUNTS },
+    const char *phrases[MAKI_LANGS];
+} rows[] = {
+    { DECISION,
+      { [MAKI_EN] = "decided|decision:|we will use|we'll use|let's use|let's go with|"
+                    "we go with|going with|agreed:|agreed to|we agree*|rule:|convention:|"
+                    "settled on|we keep|must never",
+        [MAKI_JA] = "決定|に決め|と決め|方針|ことにし|ことにする|採用|にしましょう|"
+                    "でいきましょう|で行きましょう|で統一|禁止",
+        [MAKI_ZH] = "决定|采用|改用|就用|统一用|统一使用|约定|方案定|不允许",
+        [MAKI_KO] = "결정|하기로|채택" } },
+    { OPEN,
+      { [MAKI_EN] = "todo|fixme|still need*|still has to|still have to|still missing|"
+                    "still open|still to do|remains to|remaining:|left to do|not done yet|"
+                    "not yet|follow-up|follow up|open question|pending:|later we|we also need|"
+                    "don't forget|do not forget|before the release",
+        [MAKI_JA] = "まだ|残り|残って|あとで|後で|未対応|未実装|未着手|要対応|要確認|宿題|"
+                    "忘れずに|必要があります|リリース前に",
+        [MAKI_ZH] = "待办|还没|还需要|还要|还剩|剩下|稍后|以后再|尚未|未完成|别忘了|上线前|"
+                    "发布前",
+        [MAKI_KO] = "아직|남은|나중에|할 일" } },
+    { NEXT,
+      { [MAKI_EN] = "next step|next:|next, |next i|next we|after that|i'll now|i will now",
+        [MAKI_JA] = "次に|次は|続いて|このあと",
+        [MAKI_ZH] = "接下来|下一步|然后我",
+        [MAKI_KO] = "다음으로|다음 단계" } },
+    { DONE,
+      { [MAKI_EN] = "done|finished|completed|is in place",
+        [MAKI_JA] = "完了|終わりました|済みです|できました",
+        [MAKI_ZH] = "完成了|已完成|做完了|搞定",
+        [MAKI_KO] = "완료" } },
+    { FIXED,
+      { [MAKI_EN] = "fixed|resolved|solved|works now|work now|passes now|pass now|no longer|"
+                    "gone now|is gone",
+        [MAKI_JA] = "直りました|直った|解決しました|解決済み|修正済み|解消|通るようになりました",
+        [MAKI_ZH] = "已解决|解决了|修好了|已修复|修复了|不再报错",
+        [MAKI_KO] = "해결했|해결됐|고쳤" } },
+    { NOT,
+      { [MAKI_EN] = "not fixed|not resolved|not solved|isn't fixed|not done|still fail*|"
+                    "still break*|still see*|should be fixed|until|unless|once |not yet|"
+                    "must be|needs to be",
+        [MAKI_JA] = "未解決|直っていない|直っていません|解決していません|完了していません|"
+                    "終わっていません|まだ|したら",
+        [MAKI_ZH] = "没有解决|未解决|没修好|还没|尚未|仍然",
+        [MAKI_KO] = "아직" } },
+    { SHOUT,
+      { [MAKI_EN] = "*error:|error[|error ts*|*exception:|*panic:|panicked at|fatal:|"
+                    "segmentation fault|undefined reference",
+        [MAKI_JA] = "エラー:|エラー：",
+        [MAKI_ZH] = "错误:|错误：",
+        [MAKI_KO] = "오류:" } },
+    { ERROR,
+      { [MAKI_EN] = "*error|*exception|fail|failed|failure|cannot|not found|no such file|"
+                    "permission denied|timed out|refused|deadlock|not ok",
+        [MAKI_JA] = "エラー|失敗|例外|見つかりません",
+        [MAKI_ZH] = "错误|失败|异常|找不到",
+        [MAKI_KO] = "오류|실패" } },
+    { NO_ERROR,
+      { [MAKI_EN] = "0 errors|no errors|0 error(s)|0 failed|0 failures|errors: 0|failed: 0|"
+                    "failures: 0|fail 0|# fail 0|without errors",
+        [MAKI_JA] = "エラーなし|エラーはありません|失敗 0|失敗: 0|0 件失敗",
+        [MAKI_ZH] = "没有错误|0 个错误|失败 0|0 个失败",
+        [MAKI_KO] = "오류 없음" } },
+    { COUNTS,
+      { [MAKI_EN] = "passed|failed|failures|failing|passing|tests|errors",
+        [MAKI_JA] = "成功|失敗",
+        [MAKI_ZH] = "通过|失败",
+        [MAKI_KO] = "통과|실패" } },
+    { GENERIC,
+      { [MAKI_EN] = "npm err!|make: ***|elifecycle|error: process completed|command failed|"
+                    "could not compile|error: aborting|build failed|test failed, to rerun" } },
+    { EXIT,
+      { [MAKI_EN] = "exit code|exit status|exited with|exit_code|exited with code",
+        [MAKI_JA] = "終了コード",
+        [MAKI_ZH] = "退出码",
+        [MAKI_KO] = "종료 코드" } },
 };
-
-enum { PHRASES = sizeof phrases / sizeof *phrases };
-static_assert(PHRASES < 512, "maki_cues.next has room for fewer");
 
 static unsigned char lower(char c)
 {
@@ -327,21 +125,32 @@ static size_t slot_of(const char *at)
     return (size_t)(three * 2654435761u >> 22);
 }
 
-static maki_str body_of(size_t phrase)
+static void add_phrase(maki_cues *cues, unsigned bits, maki_str text)
 {
-    maki_str text = maki_str_of(phrases[phrase].text);
-    if (text.ptr[0] == '*') text = maki_str_from(text, 1);
-    if (text.ptr[text.len - 1] == '*') text.len--;
-    return text;
+    maki_cue *cue = &cues->all[cues->count++];
+    assert(cues->count <= MAKI_CUE_PHRASES);
+    cue->bits = bits;
+    cue->goes_on_left = text.ptr[0] == '*';
+    if (cue->goes_on_left) text = maki_str_from(text, 1);
+    cue->goes_on_right = text.ptr[text.len - 1] == '*';
+    if (cue->goes_on_right) text.len--;
+    uint16_t *slot = &cues->first[slot_of(text.ptr)];
+    cue->text = text;
+    cue->next = *slot;
+    *slot = (uint16_t)cues->count;
 }
 
 void maki_cues_init(maki_cues *cues)
 {
-    *cues = (maki_cues){ 0 };
-    for (size_t i = 0; i < PHRASES; i++) {
-        uint16_t *slot = &cues->first[slot_of(body_of(i).ptr)];
-        cues->next[i] = *slot;
-        *slot = (uint16_t)(i + 1);
+    *cues = (maki_cues){ .count = 0 };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        for (size_t lang = 0; lang < MAKI_LANGS; lang++) {
+            const char *at = rows[i].phrases[lang], *end = at;
+            for (; at && *end; at = end + 1) {
+                end = strchrnul(at, '|');
+                add_phrase(cues, rows[i].bits, (maki_str){ at, (size_t)(end - at) });
+            }
+        }
     }
 }
 
@@ -353,25 +162,33 @@ static bool same(const char *text, maki_str phrase)
     return true;
 }
 
-static bool stands_at(maki_str text, size_t at, size_t phrase)
+static bool stands_at(maki_str text, size_t at, const maki_cue *cue)
 {
-    const char *row = phrases[phrase].text;
-    maki_str body = body_of(phrase);
+    maki_str body = cue->text;
     if (text.len - at < body.len || !same(text.ptr + at, body)) return false;
     size_t end = at + body.len;
     bool inside_left = at > 0 && is_word(text.ptr[at - 1]) && is_word(body.ptr[0]);
     bool inside_right = end < text.len && is_word(text.ptr[end]) && is_word(body.ptr[body.len - 1]);
-    return !(inside_left && row[0] != '*') && !(inside_right && body.ptr[body.len] != '*');
+    return !(inside_left && !cue->goes_on_left) && !(inside_right && !cue->goes_on_right);
+}
+
+unsigned maki_cues_each(const maki_cues *cues, maki_str text, maki_cue_fn fn, void *ctx)
+{
+    unsigned bits = 0;
+    for (size_t at = 0; at + 3 <= text.len; at++) {
+        const maki_cue *cue;
+        for (uint16_t n = cues->first[slot_of(text.ptr + at)]; n; n = cue->next) {
+            cue = &cues->all[n - 1];
+            if (!stands_at(text, at, cue)) continue;
+            bits |= cue->bits;
+            if (fn)
+                fn(ctx, cue->bits, maki_str_to(text, at), maki_str_from(text, at + cue->text.len));
+        }
+    }
+    return bits;
 }
 
 unsigned maki_cues_in(const maki_cues *cues, maki_str text)
 {
-    unsigned bits = 0;
-    for (size_t at = 0; at + 3 <= text.len; at++) {
-        uint16_t phrase = cues->first[slot_of(text.ptr + at)];
-        for (; phrase; phrase = cues->next[phrase - 1]) {
-            if (stands_at(text, at, phrase - 1u)) bits |= phrases[phrase - 1].bits;
-        }
-    }
-    return bits;
+    return maki_cues_each(cues, text, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 #ifndef MAKI_SUMMARY_CUE_H
 #define MAKI_SUMMARY_CUE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <maki/str.h>
@@ -25,16 +26,27 @@ enum {
     MAKI_CUE_EXIT = 2048     /* the exit code of a command */
 };
 
-enum { MAKI_CUE_SLOTS = 1024 };
+enum { MAKI_CUE_SLOTS = 1024, MAKI_CUE_PHRASES = 320 };
+
+typedef struct maki_cue {
+    maki_str text; /* in lower case */
+    unsigned bits;
+    bool goes_on_left, goes_on_right; /* may be part of a word */
+    uint16_t next;                    /* the number of the next phrase of the same slot; 0: none */
+} maki_cue;
 
 /* Where to find the phrases that begin with three given bytes.  Made once, then read only. */
 typedef struct maki_cues {
-    uint16_t first[MAKI_CUE_SLOTS]; /* number of a phrase + 1; 0: none */
-    uint16_t next[512];             /* the next phrase of the same slot */
+    uint16_t first[MAKI_CUE_SLOTS]; /* the number of a phrase, from 1; 0: none */
+    maki_cue all[MAKI_CUE_PHRASES];
+    size_t count;
 } maki_cues;
 
 void maki_cues_init(maki_cues *cues);
 /* All bits of the phrases that stand in `text`, which is valid UTF-8. */
 unsigned maki_cues_in(const maki_cues *cues, maki_str text);
+/* The same; calls fn for each phrase with what stands before and after it. */
+typedef void (*maki_cue_fn)(void *ctx, unsigned bits, maki_str before, maki_str after);
+unsigned maki_cues_each(const maki_cues *cues, maki_str text, maki_cue_fn fn, void *ctx);
 
 #endif

@@ -4,114 +4,53 @@
 #include "base/str.h"
 #include "base/text.h"
 
-static const char *const headings[MAKI_LANGS][MAKI_SECTIONS] = {
-    { "Previous Conversation", "Current Work", "Key Technical Concepts", "Relevant Files and Code",
-      "Problem Solving", "Pending Tasks" },
-    { "これまでの会話", "現在の作業", "重要な技術概念", "関連ファイルとコード", "問題解決",
-      "未完了のタスク" },
-    { "之前的对话", "当前工作", "关键技术概念", "相关文件和代码", "问题解决", "待办任务" },
-    { "이전 대화", "현재 작업", "핵심 기술 개념", "관련 파일과 코드", "문제 해결", "남은 작업" },
+/* Each in English, Japanese, Chinese and Korean. */
+static const char *const headings[MAKI_SECTIONS][MAKI_LANGS] = {
+    [MAKI_SEC_PREVIOUS] = { "Previous Conversation", "これまでの会話", "之前的对话", "이전 대화" },
+    [MAKI_SEC_CURRENT] = { "Current Work", "現在の作業", "当前工作", "현재 작업" },
+    [MAKI_SEC_CONCEPTS] = { "Key Technical Concepts", "重要な技術概念", "关键技术概念",
+                            "핵심 기술 개념" },
+    [MAKI_SEC_FILES] = { "Relevant Files and Code", "関連ファイルとコード", "相关文件和代码",
+                         "관련 파일과 코드" },
+    [MAKI_SEC_PROBLEMS] = { "Problem Solving", "問題解決", "问题解决", "문제 해결" },
+    [MAKI_SEC_PENDING] = { "Pending Tasks", "未完了のタスク", "待办任务", "남은 작업" },
 };
 
-static const char *const labels[MAKI_LANGS][MAKI_LABELS] = {
-    { "Messages and tool calls",
-      "First request",
-      "Newest request",
-      "Newest answer",
-      "Decisions",
-      "Names",
-      "Key points",
-      "read",
-      "edited",
-      "written",
-      "last change failed",
-      "deleted",
-      "Mentioned",
-      "Code blocks",
-      "lines",
-      "Unresolved",
-      "Solved",
-      "Commands",
-      "runs",
-      "ok",
-      "failed",
-      "Unanswered" },
-    { "メッセージ数とツール呼び出し数",
-      "最初の依頼",
-      "最新の依頼",
-      "最新の回答",
-      "決定事項",
-      "名前",
-      "要点",
-      "読取",
-      "編集",
-      "書込",
-      "最後の変更は失敗",
-      "削除",
-      "言及",
-      "コードブロック",
-      "行",
-      "未解決",
-      "解決済み",
-      "コマンド",
-      "回実行",
-      "成功",
-      "失敗",
-      "未回答" },
-    { "消息数和工具调用数",
-      "最初的请求",
-      "最新的请求",
-      "最新的回答",
-      "决定",
-      "名称",
-      "要点",
-      "读取",
-      "编辑",
-      "写入",
-      "最后的修改失败",
-      "删除",
-      "提到",
-      "代码块",
-      "行",
-      "未解决",
-      "已解决",
-      "命令",
-      "次运行",
-      "成功",
-      "失败",
-      "未回答" },
-    { "메시지 수와 도구 호출 수",
-      "첫 요청",
-      "최근 요청",
-      "최근 답변",
-      "결정 사항",
-      "이름",
-      "요점",
-      "읽기",
-      "편집",
-      "쓰기",
-      "마지막 변경 실패",
-      "삭제",
-      "언급",
-      "코드 블록",
-      "줄",
-      "미해결",
-      "해결됨",
-      "명령",
-      "회 실행",
-      "성공",
-      "실패",
-      "미답변" },
+static const char *const labels[MAKI_LABELS][MAKI_LANGS] = {
+    [MAKI_LABEL_MESSAGES] = { "Messages and tool calls", "メッセージ数とツール呼び出し数",
+                              "消息数和工具调用数", "메시지 수와 도구 호출 수" },
+    [MAKI_LABEL_FIRST] = { "First request", "最初の依頼", "最初的请求", "첫 요청" },
+    [MAKI_LABEL_LAST] = { "Newest request", "最新の依頼", "最新的请求", "최근 요청" },
+    [MAKI_LABEL_ANSWER] = { "Newest answer", "最新の回答", "最新的回答", "최근 답변" },
+    [MAKI_LABEL_DECISIONS] = { "Decisions", "決定事項", "决定", "결정 사항" },
+    [MAKI_LABEL_NAMES] = { "Names", "名前", "名称", "이름" },
+    [MAKI_LABEL_POINTS] = { "Key points", "要点", "要点", "요점" },
+    [MAKI_LABEL_READ] = { "read", "読取", "读取", "읽기" },
+    [MAKI_LABEL_EDITED] = { "edited", "編集", "编辑", "편집" },
+    [MAKI_LABEL_WRITTEN] = { "written", "書込", "写入", "쓰기" },
+    [MAKI_LABEL_FAILED] = { "last change failed", "最後の変更は失敗", "最后的修改失败",
+                            "마지막 변경 실패" },
+    [MAKI_LABEL_DELETED] = { "deleted", "削除", "删除", "삭제" },
+    [MAKI_LABEL_MENTIONED] = { "Mentioned", "言及", "提到", "언급" },
+    [MAKI_LABEL_CODE] = { "Code blocks", "コードブロック", "代码块", "코드 블록" },
+    [MAKI_LABEL_LINES] = { "lines", "行", "行", "줄" },
+    [MAKI_LABEL_OPEN_ERRORS] = { "Unresolved", "未解決", "未解决", "미해결" },
+    [MAKI_LABEL_SOLVED] = { "Solved", "解決済み", "已解决", "해결됨" },
+    [MAKI_LABEL_COMMANDS] = { "Commands", "コマンド", "命令", "명령" },
+    [MAKI_LABEL_RUNS] = { "runs", "回実行", "次运行", "회 실행" },
+    [MAKI_LABEL_OK] = { "ok", "成功", "成功", "성공" },
+    [MAKI_LABEL_NOT_OK] = { "failed", "失敗", "失败", "실패" },
+    [MAKI_LABEL_QUESTION] = { "Unanswered", "未回答", "未回答", "미답변" },
 };
 
 const char *maki_heading(maki_lang lang, maki_section section)
 {
-    return headings[lang][section];
+    return headings[section][lang];
 }
 
 const char *maki_label_text(maki_lang lang, maki_label label)
 {
-    return labels[lang][label];
+    return labels[label][lang];
 }
 
 const char *maki_quote_open(maki_lang lang)
@@ -154,7 +93,7 @@ maki_section maki_heading_of(maki_str line, maki_str *rest)
     if (bare.len == line.len && line.len > 120) return MAKI_SECTIONS;
     for (size_t lang = 0; lang < MAKI_LANGS; lang++) {
         for (size_t s = 0; s < MAKI_SECTIONS; s++) {
-            maki_str name = maki_str_of(headings[lang][s]);
+            maki_str name = maki_str_of(headings[s][lang]);
             if (!maki_str_starts(bare, name)) continue;
             *rest = maki_str_from(bare, name.len);
             if (after_colon(rest)) return (maki_section)s;
@@ -169,7 +108,7 @@ maki_label maki_label_of(maki_str line, maki_str *rest)
 {
     for (size_t lang = 0; lang < MAKI_LANGS; lang++) {
         for (size_t l = 0; l < MAKI_LABELS; l++) {
-            maki_str name = maki_str_of(labels[lang][l]);
+            maki_str name = maki_str_of(labels[l][lang]);
             if (!maki_str_starts(line, name)) continue;
             *rest = maki_str_from(line, name.len);
             if (after_colon(rest)) return (maki_label)l;
@@ -190,7 +129,7 @@ static uint32_t number_at(maki_str text)
 uint32_t maki_label_number(maki_str line, maki_label label)
 {
     for (size_t lang = 0; lang < MAKI_LANGS; lang++) {
-        maki_str name = maki_str_of(labels[lang][label]);
+        maki_str name = maki_str_of(labels[label][lang]);
         for (size_t i = 0; i + name.len < line.len; i++) {
             maki_str here = maki_str_from(line, i);
             uint32_t n = maki_str_starts(here, name) ? number_at(maki_str_from(here, name.len)) : 0;
