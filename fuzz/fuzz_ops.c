@@ -153,7 +153,7 @@ static void try_op(maki_str name, maki_str input, fuzz_chance *chance)
 
 static bool is_pure(const maki_op_info *info)
 {
-    return strcmp(info->class_name, "pure") == 0;
+    return strcmp(info->forms[0].class_name, "pure") == 0;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -55,25 +55,59 @@ MAKI_API maki_status maki_op_read(maki *m, maki_str name, int fd, maki_sink out,
  * MAKI_OK; *err tells about that one. */
 MAKI_API maki_status maki_op_lines(maki *m, int fd, maki_sink out, maki_err *err);
 
+/* From now on an operation may name no file: a field of type "path" is refused with MAKI_DENIED, and a conversation is the
+ * id or the key of a session.  For callers who need not be able to read every file of this user. */
+MAKI_API void maki_deny_paths(maki *m);
+
 /* ---- the table, to be shown to people ------------------------------------------------------- */
 
 typedef struct maki_op_field {
     const char *name;
-    const char
-        *type; /* "messages", "string", "number", "integer", "boolean", "object", "any" ... */
+    /* "string", "number", "count" (an integer of at least 0), "boolean", "object", "array", "message", "messages", "any";
+     * "conversation" (a path, a task, a session or its key), "path" (of a file or folder), "moment" ({seq, ev}) */
+    const char *type;
     const char *help;
     int required;
 } maki_op_field;
 
-typedef struct maki_op_info {
-    const char *name;
-    const char *help;            /* one line */
+/* A way to call an operation.  An input with a field that is not in `input` is refused. */
+typedef struct maki_op_form {
+    const char
+        *chosen_by; /* the field whose presence chooses this form; NULL: it is the only one */
     const char *class_name;      /* "pure", "conversation", "system" */
     const char *effect;          /* "read", "append", "external" */
     const maki_op_field *input;  /* ends with a field without a name */
     const maki_op_field *output; /* likewise */
     const char *example;         /* an input */
     const char *answer; /* its answer, with the clock at 1700000000000 and ids from zeros */
+} maki_op_form;
+
+/* A word or an option of a command line, and the field it becomes; its value is read by the field's type: a "boolean" is
+ * a flag, a "moment" is SEQ or SEQ:EVENT, a "message" is JSON. */
+typedef struct maki_op_argument {
+    /* "SEQ": a word; "[SEQ]": one that may be left out; "--keep N": an option with a value; "--new": a flag;
+     * "=true": no argument, always this JSON */
+    const char *shape;
+    const char *field;
+} maki_op_argument;
+
+/* How a person calls an operation: `maki history pin PATH 7`, `maki session pin ID 7`, or `/pin 7` in a chat.  Where the
+ * operation has a field of type "conversation", that is the first word; in a chat it is the chat's own. */
+typedef struct maki_op_command {
+    const char *groups; /* "history session chat": where it is a command */
+    const char *name;   /* of the command there */
+    const char *help;   /* in a few words */
+    const char *answer; /* how its answer is shown: "fields", "change", "status" ... */
+    const char *done;   /* of "change": what was done, "Pinned" */
+    const maki_op_argument *arguments; /* ends with one without a shape */
+} maki_op_command;
+
+typedef struct maki_op_info {
+    const char *name;
+    const char *help; /* one line */
+    const maki_op_form *forms;
+    size_t form_count;               /* 2: on messages, and on a conversation */
+    const maki_op_command *commands; /* ends with one without a name */
 } maki_op_info;
 
 MAKI_API size_t maki_op_count(void);
@@ -81,5 +115,18 @@ MAKI_API const maki_op_info *maki_op_at(size_t index);    /* in the order of the
 MAKI_API const maki_op_info *maki_op_find(maki_str name); /* NULL when there is none */
 /* The name nearest to a mistyped one, or NULL when none is near. */
 MAKI_API const char *maki_op_nearest(maki_str name);
+/* {"name", "help", "forms": [{"chosenBy", "class", "effect", "input", "output", "example", "answer"}]} */
+MAKI_API maki_status maki_op_describe(const maki_op_info *op, maki_sink out, maki_err *err);
+
+/* A command, and the operation it calls. */
+typedef struct maki_op_shown {
+    const maki_op_info *op;
+    const maki_op_command *command;
+} maki_op_shown;
+/* The commands of a group, in the order of their operations; false behind the last.  `index` counts from 0. */
+MAKI_API bool maki_op_command_at(const char *group, size_t index, maki_op_shown *out);
+/* The field of a command's argument, in the form that the command calls: that with a conversation, if there is one.
+ * NULL: there is no such field. */
+MAKI_API const maki_op_field *maki_op_command_field(const maki_op_info *op, const char *name);
 
 #endif

@@ -260,6 +260,19 @@ void maki_jw_null(maki_jw *w)
     maki_jw_raw(w, MAKI_LIT("null"));
 }
 
+static maki_status write_raw(void *ctx, maki_str bytes, maki_err *err)
+{
+    maki_jw *w = ctx;
+    (void)err; /* told to the writer's own */
+    maki_jw_bytes(w, bytes);
+    return w->status;
+}
+
+maki_sink maki_jw_sink(maki_jw *w)
+{
+    return (maki_sink){ write_raw, w };
+}
+
 maki_status maki_jw_end(maki_jw *w)
 {
     flush(w);

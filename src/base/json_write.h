@@ -100,6 +100,8 @@ static inline void maki_jw_field_array(maki_jw *w, const char *name)
 void maki_jw_begin_value(maki_jw *w);
 void maki_jw_bytes(maki_jw *w, maki_str bytes);
 void maki_jw_escaped(maki_jw *w, maki_str text); /* escapes, without quotes */
+/* What is written to it becomes part of the value that was begun. */
+maki_sink maki_jw_sink(maki_jw *w);
 
 /* Hand on what waits.  MAKI_OK, or the first failure. */
 maki_status maki_jw_end(maki_jw *w) MAKI_MUST_CHECK;

@@ -42,8 +42,8 @@ static void try_operations(maki *m)
     for (size_t i = 0; i < maki_op_count(); i++) {
         const maki_op_info *op = maki_op_at(i);
         maki_err err = { 0 };
-        if (strcmp(op->class_name, "pure") != 0) continue;
-        maki_status st = run_op(m, op->name, op->example, &err);
+        if (strcmp(op->forms[0].class_name, "pure") != 0) continue;
+        maki_status st = run_op(m, op->name, op->forms[0].example, &err);
         if (st != MAKI_OK) tell(op->name, st, err.msg);
         tried++;
     }

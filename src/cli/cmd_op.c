@@ -27,58 +27,42 @@ static void print_fields(const maki_op_field *fields, const cli_style *s)
     }
 }
 
+static void print_form(const maki_op_info *op, const maki_op_form *form, const cli_style *s)
+{
+    if (form->chosen_by) printf("\n%sWith %s%s", s->bold, form->chosen_by, s->off);
+    printf("%s%s, %s\n\nInput:\n", form->chosen_by ? ": " : "", form->class_name, form->effect);
+    print_fields(form->input, s);
+    printf("\nAnswer:\n");
+    print_fields(form->output, s);
+    printf("\nExample:\n  maki op %s <<'EOF'\n%s\nEOF\n%s%s%s\n", op->name, form->example, s->dim,
+           form->answer, s->off);
+}
+
 static int print_op(const maki_op_info *op)
 {
     cli_style s = cli_style_of(STDOUT_FILENO);
-    printf("%s%s%s -- %s\n%s, %s\n\nInput:\n", s.bold, op->name, s.off, op->help, op->class_name,
-           op->effect);
-    print_fields(op->input, &s);
-    printf("\nAnswer:\n");
-    print_fields(op->output, &s);
-    printf("\nExample:\n  maki op %s <<'EOF'\n%s\nEOF\n%s%s%s\n", op->name, op->example, s.dim,
-           op->answer, s.off);
+    printf("%s%s%s -- %s\n", s.bold, op->name, s.off, op->help);
+    for (size_t i = 0; i < op->form_count; i++)
+        print_form(op, &op->forms[i], &s);
     return 0;
-}
-
-static void print_json_text(const char *text)
-{
-    putchar('"');
-    for (; *text; text++) {
-        if (*text == '"' || *text == '\\') putchar('\\');
-        putchar(*text);
-    }
-    putchar('"');
-}
-
-static void print_json_fields(const char *name, const maki_op_field *fields)
-{
-    printf(",\"%s\":[", name);
-    for (const maki_op_field *f = fields; f->name; f++) {
-        printf("%s{\"name\":\"%s\",\"type\":\"%s\",\"required\":%s,\"help\":",
-               f == fields ? "" : ",", f->name, f->type, f->required ? "true" : "false");
-        print_json_text(f->help);
-        putchar('}');
-    }
-    putchar(']');
 }
 
 static int print_list(bool json)
 {
     cli_style s = cli_style_of(STDOUT_FILENO);
-    for (size_t i = 0; i < maki_op_count(); i++) {
+    maki_sink out = cli_stdout();
+    maki_err err = { 0 };
+    maki_status st = MAKI_OK;
+    for (size_t i = 0; st == MAKI_OK && i < maki_op_count(); i++) {
         const maki_op_info *op = maki_op_at(i);
         if (!json) {
             printf("%s%-24s%s %s\n", s.cyan, op->name, s.off, op->help);
             continue;
         }
-        printf("{\"name\":\"%s\",\"class\":\"%s\",\"effect\":\"%s\",\"help\":", op->name,
-               op->class_name, op->effect);
-        print_json_text(op->help);
-        print_json_fields("input", op->input);
-        print_json_fields("output", op->output);
-        printf(",\"example\":%s,\"answer\":%s}\n", op->example, op->answer);
+        st = maki_op_describe(op, out, &err);
+        if (st == MAKI_OK) st = out.write(out.ctx, MAKI_LIT("\n"), &err);
     }
-    return 0;
+    return st == MAKI_OK ? 0 : cli_fail("op --list", &err);
 }
 
 /* Run with a handle; `json` NULL reads standard input. */

@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <maki/maki.h>
 
@@ -36,6 +35,8 @@ maki_status maki_local_open(const maki_env *env, const maki_local_options *optio
         return st;
     }
     maki_use_config(local->m, options->config);
+    maki_deny_paths(
+        local->m); /* who may talk to the daemon need not be able to read its user's files */
     if (options->logger)
         maki_use_log(local->m, options->logger->sink, maki_level_name(options->logger->least));
     *out = local;
@@ -91,36 +92,6 @@ static void answer_text(maki_local_reply *reply, const char *type, maki_str text
 
 /* ---- operations -------------------------------------------------------------------------------------- */
 
-/* A bare name, too, is taken for a path when something of that name is in the folder where we were started. */
-static bool is_path(maki_str name)
-{
-    char text[NAME_MAX_LEN];
-    if (name.len >= sizeof text || memchr(name.ptr, '/', name.len) ||
-        memchr(name.ptr, '\0', name.len) || maki_str_starts(name, MAKI_LIT(".")) ||
-        maki_str_has(name, MAKI_LIT(".jsonl")))
-        return true;
-    snprintf(text, sizeof text, "%.*s", (int)name.len, name.ptr);
-    return access(text, F_OK) == 0;
-}
-
-/* Over HTTP a conversation is a name, never a path: who may talk to the daemon need not be able to read
- * every file of its user. */
-static bool names_a_path(maki_str input)
-{
-    static const char *const fields[] = { "conversation", "path", "source", "home" };
-    char text[NAME_MAX_LEN];
-    maki_str value;
-    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
-        if (!maki_json_get(input, maki_str_of(fields[i]), &value) ||
-            maki_json_kind_of(value) != MAKI_JSON_STRING)
-            continue;
-        if (strcmp(fields[i], "conversation") != 0) return true;
-        size_t n = maki_json_copy_text(value, text, sizeof text);
-        if (is_path((maki_str){ text, n })) return true;
-    }
-    return false;
-}
-
 static void run_op(maki_local *local, maki_str name, maki_str input, maki_local_reply *reply)
 {
     maki_err err = { 0 };
@@ -132,7 +103,6 @@ static void run_op(maki_local *local, maki_str name, maki_str input, maki_local_
 static void post_op(maki_local *local, const maki_local_request *request, maki_str name,
                     maki_local_reply *reply)
 {
-    maki_str input;
     maki_err err = { 0 };
     maki_str body = request->body.len ? request->body : MAKI_LIT("{}");
     if (!maki_op_find(name)) {
@@ -141,13 +111,8 @@ static void post_op(maki_local *local, const maki_local_request *request, maki_s
                   (int)(name.len < 60 ? name.len : 60), name.ptr, near ? "; did you mean " : "",
                   near ? near : "");
         answer_error(reply, &err);
-    } else if (maki_json_check(body, &input, &err) != MAKI_OK) {
-        answer_error(reply, &err);
-    } else if (names_a_path(input)) {
-        fail(reply, MAKI_DENIED,
-             "over HTTP a conversation is named by its session id or key, never by a path");
     } else {
-        run_op(local, name, input, reply);
+        run_op(local, name, body, reply);
     }
 }
 
@@ -159,11 +124,8 @@ static void list_ops(maki_local_reply *reply)
     maki_jw_object(&w);
     maki_jw_field_array(&w, "ops");
     for (size_t i = 0; i < maki_op_count(); i++) {
-        const maki_op_info *op = maki_op_at(i);
-        maki_jw_object(&w);
-        maki_jw_field_string(&w, "name", maki_str_of(op->name));
-        maki_jw_field_string(&w, "help", maki_str_of(op->help));
-        maki_jw_end_object(&w);
+        maki_jw_begin_value(&w);
+        if (maki_op_describe(maki_op_at(i), maki_jw_sink(&w), &err) != MAKI_OK) break;
     }
     maki_jw_end_array(&w);
     maki_jw_end_object(&w);
@@ -234,9 +196,8 @@ static bool is_id(maki_str text)
 static void get_session(maki_local *local, maki_str id, const maki_local_request *request,
                         maki_local_reply *reply)
 {
-    if (is_id(id) && !is_path(id))
-        sessions_op(local, "session.show", "conversation", id, request, reply);
-    else
+    if (is_id(id)) sessions_op(local, "session.show", "conversation", id, request, reply);
+    if (!is_id(id) || reply->status == maki_status_http(MAKI_DENIED))
         fail(reply, MAKI_NOTFOUND, "there is no such session; GET /maki/sessions lists them");
 }
 

@@ -1,9 +1,14 @@
 /* field.c -- reading the input of an operation; errors name the field and its byte. */
 #include <math.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "base/err.h"
+#include "base/nearest.h"
 #include "base/str.h"
+#include "base/text.h"
 #include "ops/op.h"
+#include "store/session.h"
 
 static size_t position(const maki_call *call, maki_str value)
 {
@@ -139,19 +144,25 @@ static const struct type_row {
     maki_json_kind kind;
 } types[] = {
     { "messages", MAKI_JSON_ARRAY }, { "array", MAKI_JSON_ARRAY },
-    { "object", MAKI_JSON_OBJECT },  { "string", MAKI_JSON_STRING },
+    { "object", MAKI_JSON_OBJECT },  { "message", MAKI_JSON_OBJECT },
+    { "moment", MAKI_JSON_OBJECT },  { "string", MAKI_JSON_STRING },
+    { "path", MAKI_JSON_STRING },    { "conversation", MAKI_JSON_STRING },
     { "number", MAKI_JSON_NUMBER },  { "count", MAKI_JSON_NUMBER },
-    { "boolean", MAKI_JSON_BOOL },   { "message", MAKI_JSON_OBJECT },
+    { "boolean", MAKI_JSON_BOOL },
 };
+
+static bool is_type(const maki_op_field *field, maki_str type)
+{
+    return maki_str_is(type, maki_str_of(field->type));
+}
 
 static maki_status check_type(const maki_call *call, const maki_op_field *field, maki_str value,
                               maki_err *err)
 {
-    maki_str type = maki_str_of(field->type);
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
-        if (!maki_str_is(type, maki_str_of(types[i].name))) continue;
+        if (!is_type(field, maki_str_of(types[i].name))) continue;
         maki_status st = maki_field_want(call, value, field->name, types[i].kind, err);
-        if (st != MAKI_OK || !maki_str_is(type, MAKI_LIT("count"))) return st;
+        if (st != MAKI_OK || !is_type(field, MAKI_LIT("count"))) return st;
         double count = maki_json_double(value);
         if (count >= 0 && count == floor(count) && count <= 9007199254740992.0) return MAKI_OK;
         return maki_fail(err, MAKI_INVALID, "%s must be a whole number of at least 0, at byte %zu",
@@ -160,39 +171,95 @@ static maki_status check_type(const maki_call *call, const maki_op_field *field,
     return MAKI_OK; /* "any" */
 }
 
-maki_status maki_fields_check(maki_call *call, const maki_op_row *row, const char *skip,
+/* Callers that may name no file: a bare name, too, is one when something of that name is where we were started. */
+static maki_status check_name(const maki_call *call, const maki_op_field *field, maki_str value,
                               maki_err *err)
 {
+    char name[MAKI_ID_MAX];
+    bool path = is_type(field, MAKI_LIT("path"));
+    if (!call->m->paths_denied || (!path && !is_type(field, MAKI_LIT("conversation"))))
+        return MAKI_OK;
+    if (!path) {
+        size_t n = maki_json_copy_text(value, name, sizeof name - 1);
+        name[n] = '\0';
+        path = n == sizeof name - 1 || strlen(name) != n || name[0] == '.' || strchr(name, '/') ||
+               strstr(name, ".jsonl") || access(name, F_OK) == 0;
+    }
+    return path ? maki_fail(err, MAKI_DENIED,
+                            "%s names a file: here a conversation is named by its session id or "
+                            "key, never by a path",
+                            field->name)
+                : MAKI_OK;
+}
+
+static const maki_op_field *find_field(const maki_op_field *fields, maki_str key)
+{
+    while (fields->name && !maki_json_key_is(key, maki_str_of(fields->name)))
+        fields++;
+    return fields->name ? fields : NULL;
+}
+
+static maki_status refuse_unknown(const maki_call *call, const char *op,
+                                  const maki_op_field *fields, maki_str key, maki_err *err)
+{
+    maki_nearest nearest = maki_nearest_to(key);
+    for (; fields->name; fields++)
+        maki_nearest_offer(&nearest, maki_str_of(fields->name));
+    int len = (int)maki_utf8_cut(key, 60).len;
+    if (nearest.found.len)
+        return maki_fail(err, MAKI_INVALID,
+                         "unknown field `%.*s`: did you mean `%s`? (at byte %zu)", len, key.ptr,
+                         nearest.found.ptr, position(call, key) - 1);
+    return maki_fail(err, MAKI_INVALID, "unknown field `%.*s` at byte %zu; see maki op %s --help",
+                     len, key.ptr, position(call, key) - 1, op);
+}
+
+maki_status maki_fields_check(maki_call *call, const char *op, const maki_op_field *fields,
+                              maki_err *err)
+{
+    bool step = call->outer.len > 0;
+    maki_status st = maki_fields_note(call, err);
+    for (size_t i = 0; st == MAKI_OK && i < call->item_count; i++) {
+        const maki_json_item *item = &call->items[i];
+        const maki_op_field *field = find_field(fields, item->key);
+        bool null = maki_json_kind_of(item->value) == MAKI_JSON_NULL;
+        if (!field && !(step && maki_json_key_is(item->key, MAKI_LIT("op"))))
+            st = refuse_unknown(call, op, fields, item->key, err);
+        if (st == MAKI_OK && field && !null) st = check_type(call, field, item->value, err);
+        if (st == MAKI_OK && field && !null) st = check_name(call, field, item->value, err);
+    }
+    for (const maki_op_field *field = fields; st == MAKI_OK && field->name; field++) {
+        maki_str value, name = maki_str_of(field->name);
+        bool any = is_type(field, MAKI_LIT("any")); /* null is a value of it */
+        bool there = any ? present(call, name, &value) : maki_in(call, field->name, &value);
+        if (there || !field->required || (step && maki_str_is(name, MAKI_LIT("messages"))))
+            continue;
+        st = maki_fail(err, MAKI_INVALID,
+                       "%s is missing from the input at byte %zu; see maki op %s --help",
+                       field->name, position(call, call->input), op);
+    }
+    return st;
+}
+
+maki_status maki_form_choose(maki_call *call, const maki_op_row *row, size_t *form, maki_err *err)
+{
+    const maki_op_info *op = &row->info;
+    maki_str value;
+    *form = 0;
     if (maki_json_kind_of(call->input) != MAKI_JSON_OBJECT) {
         return maki_fail(err, MAKI_INVALID, "the input of %s must be an object, at byte %zu",
-                         row->info.name, position(call, call->input));
+                         op->name, position(call, call->input));
     }
-    maki_status noted = maki_fields_note(call, err);
-    if (noted != MAKI_OK) return noted;
-    bool conversation = skip && maki_str_is(maki_str_of(skip), MAKI_LIT("conversation"));
-    for (const maki_op_field *field = row->info.input; field->name; field++) {
-        maki_str value;
-        maki_str name = maki_str_of(field->name);
-        if (skip && maki_str_is(name, maki_str_of(skip))) continue;
-        bool there = present(call, name, &value);
-        bool any = maki_str_is(maki_str_of(field->type), MAKI_LIT("any"));
-        if (there && !any && maki_json_kind_of(value) == MAKI_JSON_NULL) there = false;
-        if (!there && field->required && !conversation) {
-            return maki_fail(err, MAKI_INVALID,
-                             "%s is missing from the input at byte %zu; see maki "
-                             "op %s --help",
-                             field->name, position(call, call->input), row->info.name);
-        }
-        if (!there) continue;
-        maki_status st = check_type(call, field, value, err);
-        if (st != MAKI_OK) return st;
-    }
-    for (const maki_op_field *field = maki_conversation_fields; conversation && field->name;
-         field++) {
-        maki_str value;
-        if (!maki_in(call, field->name, &value)) continue;
-        maki_status st = check_type(call, field, value, err);
-        if (st != MAKI_OK) return st;
-    }
-    return MAKI_OK;
+    maki_status st = maki_fields_note(call, err);
+    if (st != MAKI_OK || op->form_count < 2) return st;
+    const char *one = op->forms[0].chosen_by, *other = op->forms[1].chosen_by;
+    bool first = maki_in(call, one, &value), second = maki_in(call, other, &value);
+    *form = second;
+    if (first != second) return MAKI_OK;
+    if (first)
+        return maki_fail(err, MAKI_INVALID, "give %s or %s, not both, at byte %zu", one, other,
+                         position(call, call->input));
+    return maki_fail(err, MAKI_INVALID,
+                     "%s is missing from the input at byte %zu, or %s; see maki op %s --help", one,
+                     position(call, call->input), other, op->name);
 }

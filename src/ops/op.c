@@ -59,6 +59,11 @@ void maki_watch_cancel(maki *m, bool (*fn)(void *ctx), void *ctx)
     m->cancel_ctx = ctx;
 }
 
+void maki_deny_paths(maki *m)
+{
+    m->paths_denied = true;
+}
+
 const maki_logger *maki_logger_of(const maki *m)
 {
     return m->logger.sink.write ? &m->logger : NULL;
@@ -117,6 +122,75 @@ const char *maki_op_nearest(maki_str name)
     return nearest.found.ptr;
 }
 
+bool maki_op_command_at(const char *group, size_t index, maki_op_shown *out)
+{
+    for (size_t i = 0; i < maki_op_table_count; i++) {
+        const maki_op_info *op = &maki_op_table[i].info;
+        for (const maki_op_command *c = op->commands; c->name; c++) {
+            if (!maki_str_has(maki_str_of(c->groups), maki_str_of(group)) || index--) continue;
+            *out = (maki_op_shown){ op, c };
+            return true;
+        }
+    }
+    return false;
+}
+
+const maki_op_field *maki_op_command_field(const maki_op_info *op, const char *name)
+{
+    const maki_op_field *field = op->forms[op->form_count - 1].input;
+    while (field->name && strcmp(field->name, name) != 0)
+        field++;
+    return field->name ? field : NULL;
+}
+
+/* ---- telling what a row has -------------------------------------------------------------------- */
+
+static void describe_fields(maki_jw *w, const char *name, const maki_op_field *fields)
+{
+    maki_jw_key(w, maki_str_of(name));
+    maki_jw_array(w);
+    for (; fields->name; fields++) {
+        maki_jw_object(w);
+        maki_put_text(w, "name", maki_str_of(fields->name));
+        maki_put_text(w, "type", maki_str_of(fields->type));
+        maki_put_bool(w, "required", fields->required);
+        maki_put_text(w, "help", maki_str_of(fields->help));
+        maki_jw_end_object(w);
+    }
+    maki_jw_end_array(w);
+}
+
+static void describe_form(maki_jw *w, const maki_op_form *form)
+{
+    maki_jw_object(w);
+    if (form->chosen_by) maki_put_text(w, "chosenBy", maki_str_of(form->chosen_by));
+    maki_put_text(w, "class", maki_str_of(form->class_name));
+    maki_put_text(w, "effect", maki_str_of(form->effect));
+    describe_fields(w, "input", form->input);
+    describe_fields(w, "output", form->output);
+    maki_jw_key(w, MAKI_LIT("example"));
+    maki_jw_raw(w, maki_str_of(form->example));
+    maki_jw_key(w, MAKI_LIT("answer"));
+    maki_jw_raw(w, maki_str_of(form->answer));
+    maki_jw_end_object(w);
+}
+
+maki_status maki_op_describe(const maki_op_info *op, maki_sink out, maki_err *err)
+{
+    maki_jw w;
+    maki_jw_init(&w, out, err);
+    maki_jw_object(&w);
+    maki_put_text(&w, "name", maki_str_of(op->name));
+    maki_put_text(&w, "help", maki_str_of(op->help));
+    maki_jw_key(&w, MAKI_LIT("forms"));
+    maki_jw_array(&w);
+    for (size_t i = 0; i < op->form_count; i++)
+        describe_form(&w, &op->forms[i]);
+    maki_jw_end_array(&w);
+    maki_jw_end_object(&w);
+    return maki_jw_end(&w);
+}
+
 /* ---- running --------------------------------------------------------------------------------- */
 
 /* Knows whether anything has gone out yet. */
@@ -154,16 +228,11 @@ maki_status maki_op_run_checked(maki *m, const maki_op_row *row, const char *bas
     maki_jw w;
 
     maki_jw_init(&w, (maki_sink){ watched_write, &watched }, &error);
-    maki_op_run run = row->run;
-    maki_str named;
-    maki_status st = MAKI_OK;
-    if (row->conversation && maki_json_kind_of(value) == MAKI_JSON_OBJECT) {
-        st = maki_fields_note(&call, &error);
-        if (st == MAKI_OK && maki_in(&call, "conversation", &named)) run = row->conversation;
-    }
+    size_t form;
+    maki_status st = maki_form_choose(&call, row, &form, &error);
     if (st == MAKI_OK)
-        st = maki_fields_check(&call, row, run == row->run ? NULL : "conversation", &error);
-    if (st == MAKI_OK) st = run(&call, &w, &error);
+        st = maki_fields_check(&call, row->info.name, row->info.forms[form].input, &error);
+    if (st == MAKI_OK) st = row->run[form](&call, &w, &error);
     bool whole = st == MAKI_OK || call.answered;
     if (whole) {
         maki_status ended = maki_jw_end(&w);

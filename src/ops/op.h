@@ -27,6 +27,7 @@ struct maki {
     maki_logger logger;           /* maki_use_log; sink.write NULL: nobody reads */
     bool (*cancelled)(void *ctx); /* maki_watch_cancel; or NULL */
     void *cancel_ctx;
+    bool paths_denied; /* maki_deny_paths */
 };
 
 /* The handle's logger, or NULL. */
@@ -53,13 +54,11 @@ typedef struct maki_call {
 
 /* Writes the answer, a JSON object.  When it returns a status and has not set `answered`, an error
  * answer takes the place of what it wrote. */
-typedef maki_status (*maki_op_run)(maki_call *call, maki_jw *out, maki_err *err);
+typedef maki_status maki_op_run(maki_call *call, maki_jw *out, maki_err *err);
 
 typedef struct maki_op_row {
     maki_op_info info;
-    maki_op_run run;
-    /* The same on a conversation: taken when the input names one. */
-    maki_op_run conversation;
+    maki_op_run *run[2]; /* of each form */
 } maki_op_row;
 
 /* The table, sorted by name. */
@@ -75,9 +74,12 @@ maki_status maki_op_run_checked(maki *m, const maki_op_row *row, const char *bas
 
 /* Find the fields of `call->input`, for maki_in and its sisters; once for each input. */
 maki_status maki_fields_note(maki_call *call, maki_err *err);
-/* The same, and do they fit the row?  `skip` (or NULL) is a field not to ask for. */
-maki_status maki_fields_check(maki_call *call, const maki_op_row *row, const char *skip,
+/* Are they those of `fields`, and of their types?  `op` is named in errors.  In a step of history.sequence the messages
+ * need not be there, and `op` may. */
+maki_status maki_fields_check(maki_call *call, const char *op, const maki_op_field *fields,
                               maki_err *err);
+/* Is it an object, and which form of the row does it mean? */
+maki_status maki_form_choose(maki_call *call, const maki_op_row *row, size_t *form, maki_err *err);
 
 /* A field of the input: is it there and not null?  Does not walk the input again. */
 bool maki_in(const maki_call *call, const char *name, maki_str *value);
@@ -121,8 +123,6 @@ maki_status maki_field_summarizer(const maki_call *call, const char *name,
 
 /* ---- conversations ------------------------------------------------------------------------------ */
 
-/* The fields of every operation on a conversation. */
-extern const maki_op_field maki_conversation_fields[];
 /* The messages file that a name means (name.c). */
 maki_status maki_conversation_path(const maki_env *env, const char *name, char *path, size_t room,
                                    maki_err *err);
@@ -134,80 +134,34 @@ maki_status maki_field_looked_at(const maki_call *call, maki_conv **out, maki_er
 /* The same to try something: what is done to it is gone when it is closed. */
 maki_status maki_field_rehearsal(const maki_call *call, maki_conv **out, maki_err *err);
 
-/* ---- the operations, one file a group ---------------------------------------------------------- */
+/* ---- the operations ---------------------------------------------------------------------------- */
 
-maki_status maki_op_history_cleanup(maki_call *call, maki_jw *out, maki_err *err);
-maki_status maki_op_history_condense(maki_call *call, maki_jw *out, maki_err *err);
-maki_status maki_op_history_effective(maki_call *call, maki_jw *out, maki_err *err);
-maki_status maki_op_history_keep(maki_call *call, maki_jw *out, maki_err *err);
-maki_status maki_op_history_limit_turns(maki_call *call, maki_jw *out, maki_err *err);
-maki_status maki_op_history_repair_pairs(maki_call *call, maki_jw *out, maki_err *err);
-maki_status maki_op_history_repair_results(maki_call *call, maki_jw *out, maki_err *err);
-maki_status maki_op_history_request(maki_call *call, maki_jw *out, maki_err *err);
-maki_status maki_op_history_rewind(maki_call *call, maki_jw *out, maki_err *err);
-maki_status maki_op_history_sequence(maki_call *call, maki_jw *out, maki_err *err);
-maki_status maki_op_history_since_summary(maki_call *call, maki_jw *out, maki_err *err);
-maki_status maki_op_history_truncate(maki_call *call, maki_jw *out, maki_err *err);
-
-maki_status maki_op_history_append(maki_call *call, maki_jw *out, maki_err *err);
-maki_status maki_op_history_delete(maki_call *call, maki_jw *out, maki_err *err);
-maki_status maki_op_history_diff(maki_call *call, maki_jw *out, maki_err *err);
-maki_status maki_op_history_edit(maki_call *call, maki_jw *out, maki_err *err);
-maki_status maki_op_history_expand(maki_call *call, maki_jw *out, maki_err *err);
-maki_status maki_op_history_export(maki_call *call, maki_jw *out, maki_err *err);
-maki_status maki_op_history_fsck(maki_call *call, maki_jw *out, maki_err *err);
-maki_status maki_op_history_import(maki_call *call, maki_jw *out, maki_err *err);
-maki_status maki_op_history_log(maki_call *call, maki_jw *out, maki_err *err);
-maki_status maki_op_history_verify(maki_call *call, maki_jw *out, maki_err *err);
-maki_status maki_op_history_fork(maki_call *call, maki_jw *out, maki_err *err);
-maki_status maki_op_history_pin(maki_call *call, maki_jw *out, maki_err *err);
-maki_status maki_op_history_status(maki_call *call, maki_jw *out, maki_err *err);
-maki_status maki_op_history_trim(maki_call *call, maki_jw *out, maki_err *err);
-maki_status maki_op_history_undo(maki_call *call, maki_jw *out, maki_err *err);
-maki_status maki_op_history_unpin(maki_call *call, maki_jw *out, maki_err *err);
-/* on a conversation instead of messages */
-maki_status maki_op_conversation_condense(maki_call *call, maki_jw *out, maki_err *err);
-maki_status maki_op_conversation_effective(maki_call *call, maki_jw *out, maki_err *err);
-maki_status maki_op_conversation_rewind(maki_call *call, maki_jw *out, maki_err *err);
-maki_status maki_op_conversation_truncate(maki_call *call, maki_jw *out, maki_err *err);
-
-maki_status maki_op_manage_accept(maki_call *call, maki_jw *out, maki_err *err);
-maki_status maki_op_manage_check(maki_call *call, maki_jw *out, maki_err *err);
-maki_status maki_op_manage_run(maki_call *call, maki_jw *out, maki_err *err);
-maki_status maki_op_conversation_manage_run(maki_call *call, maki_jw *out, maki_err *err);
-maki_status maki_op_manage_prepare(maki_call *call, maki_jw *out, maki_err *err);
-maki_status maki_op_manage_undo(maki_call *call, maki_jw *out, maki_err *err);
-maki_status maki_op_profile_strategy(maki_call *call, maki_jw *out, maki_err *err);
-maki_status maki_op_prune_hard_clear(maki_call *call, maki_jw *out, maki_err *err);
-maki_status maki_op_prune_level(maki_call *call, maki_jw *out, maki_err *err);
-maki_status maki_op_prune_soft_trim(maki_call *call, maki_jw *out, maki_err *err);
-maki_status maki_op_prune_tools(maki_call *call, maki_jw *out, maki_err *err);
-maki_status maki_op_window_guard(maki_call *call, maki_jw *out, maki_err *err);
-maki_status maki_op_window_resolve(maki_call *call, maki_jw *out, maki_err *err);
-
-maki_status maki_op_budget_allocate(maki_call *call, maki_jw *out, maki_err *err);
-maki_status maki_op_budget_fit(maki_call *call, maki_jw *out, maki_err *err);
-maki_status maki_op_memory_hybrid_score(maki_call *call, maki_jw *out, maki_err *err);
-maki_status maki_op_prompt_bootstrap_limit(maki_call *call, maki_jw *out, maki_err *err);
-maki_status maki_op_prompt_sections(maki_call *call, maki_jw *out, maki_err *err);
-maki_status maki_op_prompt_truncate_file(maki_call *call, maki_jw *out, maki_err *err);
-maki_status maki_op_provider_is_overflow(maki_call *call, maki_jw *out, maki_err *err);
-maki_status maki_op_request_build(maki_call *call, maki_jw *out, maki_err *err);
-maki_status maki_op_session_limit(maki_call *call, maki_jw *out, maki_err *err);
-maki_status maki_op_session_list(maki_call *call, maki_jw *out, maki_err *err);
-maki_status maki_op_session_parse_key(maki_call *call, maki_jw *out, maki_err *err);
-maki_status maki_op_session_resolve(maki_call *call, maki_jw *out, maki_err *err);
-maki_status maki_op_session_set(maki_call *call, maki_jw *out, maki_err *err);
-maki_status maki_op_session_show(maki_call *call, maki_jw *out, maki_err *err);
-maki_status maki_op_session_status(maki_call *call, maki_jw *out, maki_err *err);
-maki_status maki_op_tools_project(maki_call *call, maki_jw *out, maki_err *err);
-
-maki_status maki_op_tokens_calibrate(maki_call *call, maki_jw *out, maki_err *err);
-maki_status maki_op_tokens_context(maki_call *call, maki_jw *out, maki_err *err);
-maki_status maki_op_tokens_count(maki_call *call, maki_jw *out, maki_err *err);
-maki_status maki_op_tokens_decode(maki_call *call, maki_jw *out, maki_err *err);
-maki_status maki_op_tokens_encode(maki_call *call, maki_jw *out, maki_err *err);
-maki_status maki_op_tokens_estimate(maki_call *call, maki_jw *out, maki_err *err);
-maki_status maki_op_tokens_models(maki_call *call, maki_jw *out, maki_err *err);
+maki_op_run maki_op_history_cleanup, maki_op_history_condense, maki_op_history_effective,
+    maki_op_history_keep, maki_op_history_limit_turns, maki_op_history_repair_pairs,
+    maki_op_history_repair_results, maki_op_history_request, maki_op_history_rewind,
+    maki_op_history_sequence, maki_op_history_since_summary, maki_op_history_truncate,
+    maki_op_history_append, maki_op_history_delete, maki_op_history_diff, maki_op_history_edit,
+    maki_op_history_expand, maki_op_history_export, maki_op_history_fsck, maki_op_history_import,
+    maki_op_history_log, maki_op_history_verify, maki_op_history_fork, maki_op_history_pin,
+    maki_op_history_status, maki_op_history_trim, maki_op_history_undo, maki_op_history_unpin;
+maki_op_run maki_op_history_condense_conversation, maki_op_history_effective_conversation,
+    maki_op_history_rewind_conversation, maki_op_history_truncate_conversation;
+maki_op_run maki_op_manage_accept, maki_op_manage_check, maki_op_manage_run;
+maki_op_run maki_op_manage_run_conversation;
+maki_op_run maki_op_manage_prepare, maki_op_manage_undo;
+maki_op_run maki_op_profile_strategy;
+maki_op_run maki_op_prune_hard_clear, maki_op_prune_level, maki_op_prune_soft_trim,
+    maki_op_prune_tools;
+maki_op_run maki_op_window_guard, maki_op_window_resolve;
+maki_op_run maki_op_budget_allocate, maki_op_budget_fit;
+maki_op_run maki_op_memory_hybrid_score;
+maki_op_run maki_op_prompt_bootstrap_limit, maki_op_prompt_sections, maki_op_prompt_truncate_file;
+maki_op_run maki_op_provider_is_overflow;
+maki_op_run maki_op_request_build;
+maki_op_run maki_op_session_limit, maki_op_session_list, maki_op_session_parse_key,
+    maki_op_session_resolve, maki_op_session_set, maki_op_session_show, maki_op_session_status;
+maki_op_run maki_op_tools_project;
+maki_op_run maki_op_tokens_calibrate, maki_op_tokens_context, maki_op_tokens_count,
+    maki_op_tokens_decode, maki_op_tokens_encode, maki_op_tokens_estimate, maki_op_tokens_models;
 
 #endif

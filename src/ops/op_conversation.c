@@ -13,15 +13,6 @@
 
 enum { KEEP = 3, TRIM_UNITS = 1500 };
 
-const maki_op_field maki_conversation_fields[] = {
-    { "conversation", "string", "the path of its messages file or its folder", 1 },
-    { "expect", "string", "the head it must have; else CONFLICT", 0 },
-    { "seq", "count", "a message", 0 },
-    { "ev", "count", "an event", 0 },
-    { "keepCount", "count", "condense: how many of the newest stay; 3 by default", 0 },
-    { 0 },
-};
-
 /* ---- opening --------------------------------------------------------------------------------------- */
 
 maki_status maki_field_path(const maki_call *call, const char *name, char path[MAKI_PATH_MAX],
@@ -233,9 +224,9 @@ static maki_status do_trim(const maki_call *call, maki_conv *conv, const unsigne
         return run_change(call, fn, out, err);                     \
     }
 
-CHANGE_OP(maki_op_conversation_condense, do_condense)
-CHANGE_OP(maki_op_conversation_truncate, do_truncate)
-CHANGE_OP(maki_op_conversation_rewind, do_rewind)
+CHANGE_OP(maki_op_history_condense_conversation, do_condense)
+CHANGE_OP(maki_op_history_truncate_conversation, do_truncate)
+CHANGE_OP(maki_op_history_rewind_conversation, do_rewind)
 CHANGE_OP(maki_op_history_undo, do_undo)
 CHANGE_OP(maki_op_history_edit, do_edit)
 CHANGE_OP(maki_op_history_delete, do_delete)
@@ -358,15 +349,7 @@ maki_status maki_op_history_status(maki_call *call, maki_jw *out, maki_err *err)
     return st;
 }
 
-static maki_status to_writer(void *ctx, maki_str bytes, maki_err *err)
-{
-    maki_jw *w = ctx;
-    (void)err;
-    maki_jw_bytes(w, bytes);
-    return w->status;
-}
-
-maki_status maki_op_conversation_effective(maki_call *call, maki_jw *out, maki_err *err)
+maki_status maki_op_history_effective_conversation(maki_call *call, maki_jw *out, maki_err *err)
 {
     maki_conv *conv = NULL;
     const maki_view *view;
@@ -380,7 +363,7 @@ maki_status maki_op_conversation_effective(maki_call *call, maki_jw *out, maki_e
         maki_jw_object(out);
         maki_jw_key(out, MAKI_LIT("messages"));
         maki_jw_begin_value(out);
-        st = maki_conv_write(conv, view, true, (maki_sink){ to_writer, out }, err);
+        st = maki_conv_write(conv, view, true, maki_jw_sink(out), err);
         maki_jw_end_object(out);
     }
     maki_conv_close(conv);

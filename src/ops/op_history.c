@@ -308,6 +308,8 @@ typedef struct step_result {
     char error[32]; /* a code, or empty */
 } step_result;
 
+typedef maki_status (*step_fn)(maki_call *call, maki_msgs *list, step_result *told, maki_err *err);
+
 static maki_status truncate_step(maki_call *call, maki_msgs *list, step_result *told, maki_err *err)
 {
     maki_truncated result = { 0 };
@@ -336,36 +338,29 @@ static maki_status condense_step(maki_call *call, maki_msgs *list, step_result *
 static const struct step_row {
     const char *name;
     messages_fn fn;
+    step_fn telling;         /* instead: it has something to tell */
+    maki_op_field fields[3]; /* of those that are no operations: an operation has them in its row */
 } steps[] = {
-    { "history.effective", effective },
-    { "history.cleanup", cleanup },
-    { "history.since_summary", since_summary },
-    { "history.request", request },
-    { "history.repair_pairs", repair_pairs },
-    { "history.limit_turns", limit_turns },
-    { "append", append },
-    { "slice", slice },
-    { "drop_markers", drop_markers },
-    { "drop_summaries", drop_summaries },
+    { "history.effective", effective, NULL, { { 0 } } },
+    { "history.cleanup", cleanup, NULL, { { 0 } } },
+    { "history.since_summary", since_summary, NULL, { { 0 } } },
+    { "history.request", request, NULL, { { 0 } } },
+    { "history.repair_pairs", repair_pairs, NULL, { { 0 } } },
+    { "history.limit_turns", limit_turns, NULL, { { 0 } } },
+    { "history.truncate", NULL, truncate_step, { { 0 } } },
+    { "history.condense", NULL, condense_step, { { 0 } } },
+    { "append", append, NULL, { { "messages", "messages", "", 1 } } },
+    { "slice", slice, NULL, { { "start", "number", "", 0 }, { "end", "number", "", 0 } } },
+    { "drop_markers", drop_markers, NULL, { { 0 } } },
+    { "drop_summaries", drop_summaries, NULL, { { 0 } } },
 };
 
-/* The fields of a step are those of its operation; append and slice have their own few. */
-static maki_status check_step(maki_call *call, maki_str name, maki_err *err)
+static const struct step_row *find_step(maki_str name)
 {
-    maki_str value;
-    const maki_op_row *row = maki_op_row_find(name);
-    if (row) return maki_fields_check(call, row, "messages", err);
-    maki_status st = MAKI_OK;
-    if (maki_in(call, "messages", &value)) {
-        st = maki_field_want(call, value, "messages", MAKI_JSON_ARRAY, err);
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+        if (maki_str_is(name, maki_str_of(steps[i].name))) return &steps[i];
     }
-    if (st == MAKI_OK && maki_in(call, "start", &value)) {
-        st = maki_field_want(call, value, "start", MAKI_JSON_NUMBER, err);
-    }
-    if (st == MAKI_OK && maki_in(call, "end", &value)) {
-        st = maki_field_want(call, value, "end", MAKI_JSON_NUMBER, err);
-    }
-    return st;
+    return NULL;
 }
 
 static maki_status run_step(maki_call *call, maki_msgs *list, step_result *told, maki_err *err)
@@ -380,18 +375,15 @@ static maki_status run_step(maki_call *call, maki_msgs *list, step_result *told,
                          (size_t)(call->input.ptr - call->base));
     }
     maki_str name = maki_json_text(op, call->arena);
-    st = maki_arena_status(call->arena, err);
-    if (st == MAKI_OK) st = check_step(call, name, err);
+    const struct step_row *step = find_step(name);
+    if (!step)
+        return maki_fail(err, MAKI_INVALID, "there is no step of that name, at byte %zu",
+                         (size_t)(op.ptr - call->base));
+    const maki_op_info *own = maki_op_find(name);
+    st = maki_fields_check(call, own ? own->name : "history.sequence",
+                           own ? own->forms[0].input : step->fields, err);
     if (st != MAKI_OK) return st;
-    if (maki_str_is(name, MAKI_LIT("history.truncate")))
-        return truncate_step(call, list, told, err);
-    if (maki_str_is(name, MAKI_LIT("history.condense")))
-        return condense_step(call, list, told, err);
-    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
-        if (maki_str_is(name, maki_str_of(steps[i].name))) return steps[i].fn(call, list, err);
-    }
-    return maki_fail(err, MAKI_INVALID, "there is no step of that name, at byte %zu",
-                     (size_t)(op.ptr - call->base));
+    return step->telling ? step->telling(call, list, told, err) : step->fn(call, list, err);
 }
 
 static void write_step_result(maki_jw *out, const step_result *told)

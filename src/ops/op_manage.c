@@ -273,7 +273,7 @@ static maki_status read_run(const maki_call *call, asked_run *out, maki_err *err
     return st;
 }
 
-maki_status maki_op_conversation_manage_run(maki_call *call, maki_jw *out, maki_err *err)
+maki_status maki_op_manage_run_conversation(maki_call *call, maki_jw *out, maki_err *err)
 {
     asked_run run;
     maki_manage_report report;

@@ -74,14 +74,6 @@ static maki_status read_request(const maki_call *call, maki_request *out, maki_e
     return st == MAKI_OK ? maki_arena_status(call->arena, err) : st;
 }
 
-static maki_status write_bytes(void *ctx, maki_str bytes, maki_err *err)
-{
-    maki_jw *out = ctx;
-    (void)err;
-    maki_jw_bytes(out, bytes);
-    return out->status;
-}
-
 maki_status maki_op_request_build(maki_call *call, maki_jw *out, maki_err *err)
 {
     maki_request request;
@@ -94,7 +86,7 @@ maki_status maki_op_request_build(maki_call *call, maki_jw *out, maki_err *err)
         maki_jw_object(out);
         maki_jw_key(out, MAKI_LIT("request"));
         maki_jw_begin_value(out);
-        st = maki_request_write(conv, view, &request, (maki_sink){ write_bytes, out }, err);
+        st = maki_request_write(conv, view, &request, maki_jw_sink(out), err);
         maki_jw_end_object(out);
     }
     maki_conv_close(conv);

@@ -9,9 +9,11 @@
 #include "examples.h" /* made from examples/ by the build */
 
 /* clang-format off */
-#define FIELDS(...) (const maki_op_field[]){ __VA_ARGS__, { 0 } }
+/* In parentheses, so that one macro may hand them to another. */
+#define FIELDS(...) ((const maki_op_field[]){ __VA_ARGS__, { 0 } })
 #define MESSAGES { "messages", "messages", "the messages, oldest first", 1 }
 #define RESULT   { "messages", "messages", "the messages that result", 1 }
+#define HOME     { "home", "path", "the state folder, in place of $MAKI_HOME", 0 }
 #define NOW      { "now", "number", "the time in ms instead of the clock", 0 }
 #define COUNTER  { "counter", "object", "{kind: chars4 | const with value | o200k}; chars4 by default", 0 }
 #define SUMMARIZER { "summarizer", "object", "{chunks, cost, outputTokens} or {kind: invalid | throws}", 0 }
@@ -33,26 +35,41 @@
     { "autoCondenseContext", "boolean", "condense at the threshold; true by default", 0 },         \
     { "autoCondenseContextPercent", "number", "the threshold; 75 by default", 0 },                 \
     { "profileThresholds", "object", "{profile: percent}; -1 inherits, else 5 to 100", 0 },        \
-    { "currentProfileId", "string", "the profile in use", 0 }
+    { "currentProfileId", "string", "the profile in use", 0 },                                     \
+    { "lastMessageTokens", "number", "not yet in totalTokens", 0 }
 
 /* What became of the facts in the messages that a condense of a conversation hid. */
 #define FACTS                                                                                      \
-    { "factsKept", "count", "of a conversation: facts that the summary still holds", 0 },          \
+    { "factsKept", "count", "facts that the summary still holds", 0 },          \
     { "factsLost", "count", "and those it does not", 0 },                                          \
     { "lost", "array", "the first of these", 0 }
 
-/* `id` is the name with an underscore: it finds the function and the example. */
-#define PURE(title, id, words, in, out)                                                            \
-    { { .name = title, .help = words, .class_name = "pure", .effect = "read", .input = in,         \
-        .output = out, .example = EXAMPLE_INPUT_##id, .answer = EXAMPLE_ANSWER_##id },             \
-      maki_op_##id, NULL }
-/* Also on a conversation: {conversation, expect, ...} in place of the messages. */
-#define BOTH(title, id, conversation_id, words, in, out)                                           \
-    { { .name = title, .help = words, .class_name = "pure", .effect = "read", .input = in,         \
-        .output = out, .example = EXAMPLE_INPUT_##id, .answer = EXAMPLE_ANSWER_##id },             \
-      maki_op_##id, maki_op_conversation_##conversation_id }
-/* Only on a conversation. */
-#define CONVERSATION { "conversation", "string", "a path, a task, a session or its key", 1 }
+/* `id` is the name with an underscore: it finds the function and the example.  `typed` is how people call it. */
+#define FORM(id, by, class, does, in, out)                                                         \
+    { .chosen_by = by, .class_name = class, .effect = does, .input = in, .output = out,            \
+      .example = EXAMPLE_INPUT_##id, .answer = EXAMPLE_ANSWER_##id }
+#define ONE(title, id, words, class, does, in, out, typed)                                         \
+    { { title, words, (const maki_op_form[]){ FORM(id, NULL, class, does, in, out) }, 1, typed },  \
+      { maki_op_##id, NULL } }
+#define PURE(title, id, words, in, out) ONE(title, id, words, "pure", "read", in, out, NONE)
+/* About all there is, not about one conversation. */
+#define SYSTEM(title, id, words, in, out, typed)                                                   \
+    ONE(title, id, words, "system", "read", in, out, typed)
+#define LOGGED(title, id, words, does, in, out, typed)                                             \
+    ONE(title, id, words, "conversation", does, in, out, typed)
+/* On messages, and on a conversation. */
+#define BOTH(title, id, words, by, in, out, does, in_on, out_on, typed)                            \
+    { { title, words,                                                                              \
+        (const maki_op_form[]){ FORM(id, by, "pure", "read", in, out),                             \
+                                FORM(id##_conversation, "conversation", "conversation", does,      \
+                                     in_on, out_on) },                                             \
+        2, typed },                                                                                \
+      { maki_op_##id, maki_op_##id##_conversation } }
+#define COMMANDS(...) ((const maki_op_command[]){ __VA_ARGS__, { 0 } })
+#define NONE COMMANDS({ 0 })
+#define ARGS(...) ((const maki_op_argument[]){ __VA_ARGS__, { 0 } })
+#define WITH_EXPECT(...) ARGS(__VA_ARGS__, { "--expect HEAD", "expect" })
+#define CONVERSATION { "conversation", "conversation", "a path, a task, a session or its key", 1 }
 #define EXPECT { "expect", "string", "the head it must have; else CONFLICT", 0 }
 #define SEQ(words) { "seq", "count", words, 1 }
 #define CHANGED                                                                                    \
@@ -81,15 +98,23 @@
     { "createdAt", "number", "ms", 1 }, { "messageCount", "count", "", 1 },                        \
     { "tokenUsage", "object", "{input, output} of all its requests", 1 },                          \
     { "overrides", "object", "{thinking, maxTokens}", 1 }
-/* About all there is, not about one conversation. */
-#define SYSTEM(title, id, words, in, out)                                                          \
-    { { .name = title, .help = words, .class_name = "system", .effect = "read", .input = in,       \
-        .output = out, .example = EXAMPLE_INPUT_##id, .answer = EXAMPLE_ANSWER_##id },             \
-      maki_op_##id, NULL }
-#define LOGGED(title, id, words, does, in, out)                                                    \
-    { { .name = title, .help = words, .class_name = "conversation", .effect = does, .input = in,   \
-        .output = out, .example = EXAMPLE_INPUT_##id, .answer = EXAMPLE_ANSWER_##id },             \
-      maki_op_##id, NULL }
+/* What a run on a conversation may be told; the rest it finds. */
+#define RUN_FIELDS                                                                                 \
+    CONVERSATION, SUMMARIZER,                                                                      \
+    { "contextWindow", "number", "else that of the model or the configuration", 0 },               \
+    { "maxTokens", "number", "reserved for the answer", 0 },                                       \
+    { "autoCondenseContext", "boolean", "at the threshold, not only when it is full", 0 },         \
+    { "autoCondenseContextPercent", "number", "the threshold", 0 },                                \
+    { "autoCondenseContextTokens", "number", "the threshold in tokens as well", 0 },               \
+    { "profileThresholds", "object", "{profile: percent}; -1 inherits, else 5 to 100", 0 },        \
+    { "currentProfileId", "string", "the profile in use; the model by default", 0 },               \
+    { "model", "string", "its window and threshold, unless given", 0 },                            \
+    { "agent", "string", "its settings; default by default", 0 },                                  \
+    { "provider", "string", "one of `llm` in the configuration", 0 },                              \
+    { "keepCount", "count", "newest messages that a condense leaves", 0 },                         \
+    { "otherTokens", "number", "sent besides its messages", 0 },                                   \
+    { "policy", "string", "maki (the default), roo, clawdbot, files or one of the configuration", 0 }, \
+    { "force", "boolean", "now, whatever the figures", 0 }
 
 const maki_op_row maki_op_table[] = {
     PURE("budget.allocate", budget_allocate,
@@ -108,16 +133,17 @@ const maki_op_row maki_op_table[] = {
          "Append messages to a conversation, made if it is not there.", "append",
          FIELDS(CONVERSATION, MESSAGES, EXPECT),
          FIELDS({ "seq", "count", "the newest message", 1 },
-                { "head", "string", "the chain there", 1 })),
+                { "head", "string", "the chain there", 1 }),
+         COMMANDS({ "history", "append", "messages from standard input, one JSON object a line", "append", NULL, ARGS({ 0 }) })),
 
     PURE("history.cleanup", history_cleanup,
          "Take off tags that name no summary or marker in the list.",
          FIELDS(MESSAGES),
          FIELDS(RESULT)),
 
-    BOTH("history.condense", history_condense, condense,
+    BOTH("history.condense", history_condense,
          "Hide the middle of a conversation behind one summary.",
-         FIELDS(MESSAGES,
+         "messages", FIELDS(MESSAGES,
                 CONDENSE_FIELDS,
                 { "prevContextTokens", "number", "the tokens now; the result must be less", 1 },
                 { "wantRequest", "boolean", "answer with the summariser's request too", 0 }),
@@ -128,61 +154,83 @@ const maki_op_row maki_op_table[] = {
                 { "condenseId", "string", "the id in the tags", 0 },
                 { "summarizerCalled", "boolean", "so cost may have arisen", 1 },
                 { "request", "object", "with wantRequest", 0 },
-                FACTS,
-                { "error", "object", "{code, message} when refused; the messages are unchanged then", 0 })),
+                { "error", "object", "{code, message} when refused; the messages are unchanged then", 0 }),
+         "append",
+         FIELDS(CONVERSATION, { "keepCount", "count", "how many of the newest stay; 3 by default", 0 }, SUMMARIZER, EXPECT),
+         FIELDS(CHANGED, { "cost", "number", "of the summariser", 0 }, FACTS),
+         COMMANDS({ "history", "condense", "the middle behind a summary", "change", "Condensed", WITH_EXPECT({ "--keep N", "keepCount" }) },
+                  { "chat", "condense", "the middle behind a summary", "change", "Condensed", ARGS({ "[KEEP]", "keepCount" }) })),
 
     LOGGED("history.delete", history_delete,
          "Back to before a message: it and all after it are out of view.", "append",
-         FIELDS(CONVERSATION, SEQ("the message"), EXPECT), CHANGE),
+         FIELDS(CONVERSATION, SEQ("the message"), EXPECT), CHANGE,
+         COMMANDS({ "history", "delete", "back to before SEQ", "change", "Deleted", WITH_EXPECT({ "SEQ", "seq" }) })),
 
     LOGGED("history.diff", history_diff,
          "What two moments of a conversation show differently.", "read",
-         FIELDS(CONVERSATION, { "a", "object", "{seq, ev}; the newest by default", 0 },
-                { "b", "object", "{seq, ev}; the newest by default", 0 }),
+         FIELDS(CONVERSATION, { "a", "moment", "{seq, ev}; the newest by default", 0 },
+                { "b", "moment", "{seq, ev}; the newest by default", 0 }),
          FIELDS({ "onlyA", "array", "[[from, to]] of messages", 1 },
                 { "madeOnlyA", "array", "events whose made message only a shows", 1 },
                 { "onlyB", "array", "", 1 }, { "madeOnlyB", "array", "", 1 },
                 { "messagesA", "count", "", 1 }, { "messagesB", "count", "", 1 },
-                { "tokensA", "count", "", 1 }, { "tokensB", "count", "", 1 })),
+                { "tokensA", "count", "", 1 }, { "tokensB", "count", "", 1 }),
+         COMMANDS({ "history chat", "diff", "what two moments (SEQ or SEQ:EVENT) show differently", "diff", NULL,
+                    ARGS({ "A", "a" }, { "[B]", "b" }) })),
 
     LOGGED("history.edit", history_edit,
          "Back to before a message, and on with another in its place.", "append",
          FIELDS(CONVERSATION, SEQ("the message"),
                 { "message", "message", "what stands there now", 0 },
-                { "text", "string", "or only its text: the role stays", 0 }, EXPECT), CHANGE),
+                { "text", "string", "or only its text: the role stays", 0 }, EXPECT), CHANGE,
+         COMMANDS({ "history", "edit", "back to SEQ and on with TEXT in its place, of the same role; or with a message as JSON", "change", "Edited",
+                    WITH_EXPECT({ "SEQ", "seq" }, { "TEXT", "message" }) })),
 
-    BOTH("history.effective", history_effective, effective,
-         "What of a tagged list the model may see.",
-         FIELDS(MESSAGES),
-         FIELDS(RESULT)),
+    BOTH("history.effective", history_effective,
+         "What of a tagged list, or of a conversation, the model may see.",
+         "messages", FIELDS(MESSAGES), FIELDS(RESULT),
+         "read",
+         FIELDS(CONVERSATION, { "seq", "count", "as it was at this message", 0 },
+                { "ev", "count", "as it was at this event", 0 }),
+         FIELDS(RESULT),
+         COMMANDS({ "history", "effective", "what the model is shown; as it was then", "view", NULL,
+                    ARGS({ "--seq N", "seq" }, { "--ev N", "ev" }) })),
 
     LOGGED("history.expand", history_expand,
          "Undo what hides or shortens a message.", "append",
-         FIELDS(CONVERSATION, SEQ("the message"), EXPECT), FIELDS(CHANGED, UNDONE(0))),
+         FIELDS(CONVERSATION, SEQ("the message"), EXPECT), FIELDS(CHANGED, UNDONE(0)),
+         COMMANDS({ "history chat", "expand", "undo what hides or shortens message SEQ", "change", "Expanded", WITH_EXPECT({ "SEQ", "seq" }) })),
 
     LOGGED("history.export", history_export,
          "A conversation in the format of another program.", "read",
          FIELDS(CONVERSATION,
                 { "format", "string", "roo, roo-ui, lines, openai or anthropic; roo by default", 0 }),
-         FIELDS({ "format", "string", "", 1 }, { "export", "any", "what it looks like there", 1 })),
+         FIELDS({ "format", "string", "", 1 }, { "export", "any", "what it looks like there", 1 }),
+         COMMANDS({ "history", "export", "as another program has it", "export", NULL,
+                    ARGS({ "--format roo|roo-ui|lines|openai|anthropic", "format" }) })),
 
     LOGGED("history.fork", history_fork,
          "A new conversation that shares the past up to a message.", "append",
-         FIELDS(CONVERSATION, { "path", "string", "of the new one's messages file", 1 },
+         FIELDS(CONVERSATION, { "path", "path", "of the new one's messages file", 1 },
                 { "seq", "count", "the last message shared; the newest by default", 0 }),
-         FIELDS({ "path", "string", "", 1 }, { "seq", "count", "", 1 })),
+         FIELDS({ "path", "string", "", 1 }, { "seq", "count", "", 1 }),
+         COMMANDS({ "history", "fork", "a new conversation that shares the past up to SEQ", "fork", "Forked", ARGS({ "NEW", "path" }, { "[SEQ]", "seq" }) },
+                  { "chat", "fork", "go on in a copy that shares the past", "fork", "Forked", ARGS({ "[SEQ]", "seq" }) })),
 
     LOGGED("history.fsck", history_fsck,
          "Find damage in a conversation and repair it; nothing is deleted.", "append",
-         FIELDS(CONVERSATION, { "repair", "boolean", "false by default", 0 }), PROOF),
+         FIELDS(CONVERSATION, { "repair", "boolean", "false by default", 0 }), PROOF,
+         NONE),
 
     LOGGED("history.import", history_import,
          "A new conversation from a file of another program.", "append",
-         FIELDS(CONVERSATION, { "source", "string", "the file", 1 },
+         FIELDS({ "source", "path", "the file", 1 }, CONVERSATION,
                 { "format", "string", "told from its first lines by default", 0 }),
          FIELDS({ "format", "string", "which it was", 1 }, { "messages", "count", "", 1 },
                 { "events", "count", "", 1 }, { "skipped", "count", "broken lines", 1 },
-                { "other", "count", "lines that are no messages", 1 })),
+                { "other", "count", "lines that are no messages", 1 }),
+         COMMANDS({ "history", "import", "a new conversation from Roo Code, OpenAI or Anthropic arrays, Claude Code, Codex, opencode, Pi or Clawdbot", "import", NULL,
+                    ARGS({ "SOURCE", "source" }, { "--format NAME", "format" }) })),
 
     PURE("history.keep", history_keep,
          "The last messages, and the tool calls from before them that they need.",
@@ -205,11 +253,13 @@ const maki_op_row maki_op_table[] = {
          "Every message of a conversation, and what was done to them.", "read",
          FIELDS(CONVERSATION),
          FIELDS({ "messages", "array", "[{seq, ts, tokens, hidden, pinned, message}]", 1 },
-                { "events", "array", "as they stand in the file", 1 })),
+                { "events", "array", "as they stand in the file", 1 }),
+         COMMANDS({ "history", "log", "every message, hidden ones marked, and what was done", "log", NULL, ARGS({ 0 }) })),
 
     LOGGED("history.pin", history_pin,
          "A message that no step may hide.", "append",
-         FIELDS(CONVERSATION, SEQ("the message"), EXPECT), CHANGE),
+         FIELDS(CONVERSATION, SEQ("the message"), EXPECT), CHANGE,
+         COMMANDS({ "history session chat", "pin", "a message that nothing may hide", "change", "Pinned", WITH_EXPECT({ "SEQ", "seq" }) })),
 
     PURE("history.repair_pairs", history_repair_pairs,
          "OpenAI shape: every call answered once, right after it.",
@@ -228,9 +278,9 @@ const maki_op_row maki_op_table[] = {
                 NOW),
          FIELDS(RESULT)),
 
-    BOTH("history.rewind", history_rewind, rewind,
+    BOTH("history.rewind", history_rewind,
          "Back to an event: cut events and messages, and undo the condenses and truncations cut.",
-         FIELDS({ "ui", "array", "the events", 1 },
+         "api", FIELDS({ "ui", "array", "the events", 1 },
                 { "api", "messages", "the messages", 1 },
                 { "by", "string", "\"ts\" or \"index\"", 1 },
                 { "value", "number", "a time of an event, or its index", 1 },
@@ -239,7 +289,16 @@ const maki_op_row maki_op_table[] = {
                 NOW),
          FIELDS({ "ui", "array", "the events that stay", 1 },
                 { "api", "messages", "the messages that stay", 1 },
-                { "apiWritten", "boolean", "did the messages change?", 1 })),
+                { "apiWritten", "boolean", "did the messages change?", 1 }),
+         "append",
+         FIELDS(CONVERSATION, { "seq", "count", "the message that is the newest then", 0 },
+                { "ev", "count", "or the event", 0 },
+                { "value", "number", "or the time in ms: to before the first message of that time", 0 },
+                { "includeTarget", "boolean", "with value: keep that message", 0 }, EXPECT),
+         CHANGE,
+         COMMANDS({ "history", "rewind", "back to message SEQ, to a time or to an event", "change", "Rewound",
+                    WITH_EXPECT({ "[SEQ]", "seq" }, { "--time MS", "value" }, { "--ev EVENT", "ev" }) },
+                  { "chat", "rewind", "back to message SEQ, and on from there", "change", "Rewound", ARGS({ "SEQ", "seq" }) })),
 
     PURE("history.sequence", history_sequence,
          "Several steps on one list of messages.",
@@ -267,7 +326,9 @@ const maki_op_row maki_op_table[] = {
                 { "tokens", "count", "of the view", 1 },
                 { "family", "string", "the vocabulary they were counted in", 1 },
                 { "exact", "boolean", "not estimated", 1 }, { "pinned", "count", "", 1 },
-                { "readOnly", "boolean", "", 1 })),
+                { "readOnly", "boolean", "", 1 }),
+         COMMANDS({ "history", "status", "how large it and its view are", "fields", NULL,
+                    ARGS({ "--model NAME", "model" }, { "--family NAME", "family" }) })),
 
     LOGGED("history.trim", history_trim,
          "Shorten one block of a message in view to its head and tail.", "append",
@@ -275,29 +336,38 @@ const maki_op_row maki_op_table[] = {
                 { "block", "count", "which block, from 0", 0 },
                 { "head", "count", "characters kept at its front; 1500 by default", 0 },
                 { "tail", "count", "characters kept at its end; 1500 by default", 0 }, EXPECT),
-         CHANGE),
+         CHANGE,
+         COMMANDS({ "history", "trim", "one long block to head and tail", "change", "Trimmed",
+                    WITH_EXPECT({ "SEQ", "seq" }, { "--block N", "block" }, { "--head N", "head" }, { "--tail N", "tail" }) })),
 
-    BOTH("history.truncate", history_truncate, truncate,
+    BOTH("history.truncate", history_truncate,
          "Hide a share of the visible messages behind a marker.",
-         FIELDS(MESSAGES,
+         "messages", FIELDS(MESSAGES,
                 { "fraction", "number", "of those after the first; 0.5 by default", 0 },
                 NOW),
          FIELDS(RESULT,
                 { "messagesRemoved", "count", "how many were hidden", 1 },
-                { "truncationId", "string", "the id in the tags", 1 })),
+                { "truncationId", "string", "the id in the tags", 1 }),
+         "append",
+         FIELDS(CONVERSATION, { "fraction", "number", "of those after the first; 0.5 by default", 0 }, EXPECT),
+         CHANGE,
+         COMMANDS({ "history", "truncate", "half of it behind a marker", "change", "Truncated", WITH_EXPECT({ "--fraction F", "fraction" }) })),
 
     LOGGED("history.undo", history_undo,
          "Make an event void; the newest that counts by default.", "append",
          FIELDS(CONVERSATION, { "ev", "count", "the event", 0 }, EXPECT),
-         FIELDS(CHANGED, UNDONE(1))),
+         FIELDS(CHANGED, UNDONE(1)),
+         COMMANDS({ "history chat", "undo", "make the newest step void, or that one; of an undo: redo", "change", "Undone", WITH_EXPECT({ "[EVENT]", "ev" }) })),
 
     LOGGED("history.unpin", history_unpin,
          "A pinned message may be hidden again.", "append",
-         FIELDS(CONVERSATION, SEQ("the message"), EXPECT), CHANGE),
+         FIELDS(CONVERSATION, SEQ("the message"), EXPECT), CHANGE,
+         COMMANDS({ "history session", "unpin", "it may be hidden again", "change", "Unpinned", WITH_EXPECT({ "SEQ", "seq" }) })),
 
     LOGGED("history.verify", history_verify,
          "Prove that nothing in a conversation was changed.", "read",
-         FIELDS(CONVERSATION), PROOF),
+         FIELDS(CONVERSATION), PROOF,
+         NONE),
 
     PURE("manage.accept", manage_accept,
          "Did a condense save enough?",
@@ -309,8 +379,7 @@ const maki_op_row maki_op_table[] = {
 
     PURE("manage.check", manage_check,
          "Is it time to make room?",
-         FIELDS(DECIDE_FIELDS,
-                { "lastMessageTokens", "number", "not yet in totalTokens", 0 }),
+         FIELDS(DECIDE_FIELDS),
          FIELDS({ "result", "boolean", "it is", 1 },
                 { "tokens", "number", "with the last message", 1 },
                 { "allowedTokens", "number", "90 % of the window less the reserve", 1 },
@@ -320,33 +389,23 @@ const maki_op_row maki_op_table[] = {
 
     LOGGED("manage.prepare", manage_prepare,
          "Make the summary that the next condense will need, if it is nearly time; nothing is hidden yet.", "append",
-         FIELDS(CONVERSATION, SUMMARIZER,
-                { "contextWindow", "number", "else that of the model or the configuration", 0 },
-                { "model", "string", "its window and threshold, unless given", 0 },
-                { "keepCount", "count", "newest messages that the condense will leave", 0 },
-                { "otherTokens", "number", "sent besides its messages", 0 },
-                { "force", "boolean", "now, whatever the figures", 0 }),
+         FIELDS(RUN_FIELDS),
          FIELDS({ "due", "boolean", "it was time", 1 },
                 { "contextPercent", "number", "of the window in use", 1 },
                 { "made", "boolean", "false: there was one already, or it was not time", 1 },
                 { "event", "count", "the note that holds it", 0 },
-                { "cost", "number", "", 1 }, FACTS)),
+                { "cost", "number", "", 1 }, FACTS),
+         NONE),
 
-    BOTH("manage.run", manage_run, manage_run,
+    BOTH("manage.run", manage_run,
          "Make room if it is time: condense, else truncate (policy roo); on a conversation by any policy.",
+         "messages",
          FIELDS(MESSAGES,
                 DECIDE_FIELDS,
                 CONDENSE_FIELDS,
                 { "minReduction", "number", "a condense that saves less counts as failed", 0 },
-                { "policy", "string", "of messages \"roo\"; of a conversation maki (the default), roo, clawdbot, files or one of the configuration", 0 },
-                { "otherTokens", "number", "of a conversation: sent besides its messages", 0 },
-                { "force", "boolean", "of a conversation: now, whatever the figures", 0 },
-                { "preview", "boolean", "of a conversation: tell what would be done, and do nothing", 0 },
-                { "model", "string", "of a conversation: its window and threshold, unless given", 0 },
-                { "agent", "string", "of a conversation: its settings; default by default", 0 },
-                { "provider", "string", "of a conversation: one of `llm` in the configuration", 0 },
-                { "autoCondenseContextTokens", "number", "of a conversation: the threshold in tokens as well", 0 }),
-         FIELDS({ "action", "string", "none, condense or truncate; of a conversation any step", 1 },
+                { "policy", "string", "\"roo\"", 0 }),
+         FIELDS({ "action", "string", "none, condense or truncate", 1 },
                 RESULT,
                 { "prevContextTokens", "number", "before", 1 },
                 { "cost", "number", "", 1 },
@@ -357,35 +416,42 @@ const maki_op_row maki_op_table[] = {
                 { "condenseId", "string", "", 0 },
                 { "newContextTokensAfterTruncation", "number", "after a truncation", 0 },
                 { "messagesRemoved", "count", "", 0 },
-                { "truncationId", "string", "", 0 },
-                { "reason", "string", "of a conversation: none, threshold, over or forced", 0 },
-                { "tokensBefore", "number", "of a conversation", 0 },
-                { "tokensAfter", "number", "of a conversation", 0 },
-                { "reduction", "number", "of a conversation: the share saved", 0 },
-                { "compressionTime", "number", "of a conversation: milliseconds", 0 },
-                { "allowed", "number", "of a conversation: the most that may be sent", 0 },
-                { "target", "number", "of a conversation: what a run comes down to", 0 },
-                { "within", "boolean", "of a conversation: what is in view fits", 0 },
-                { "waits", "boolean", "of a conversation: the last run failed and little has come since", 0 },
-                { "failed", "boolean", "of a conversation: nothing was saved, or it is still time", 0 },
-                { "preview", "boolean", "of a conversation: nothing was done", 0 },
-                { "run", "count", "of a conversation: for manage.undo", 0 },
-                { "contextWindow", "number", "of a conversation: the window gone by", 0 },
-                { "windowFrom", "string", "of a conversation: who said it", 0 },
-                { "windowSmall", "boolean", "of a conversation: it is under window.warning", 0 },
-                { "threshold", "number", "of a conversation: in percent", 0 },
-                { "thresholdTokens", "number", "of a conversation: in tokens; the lower counts", 0 },
-                { "thresholdInvalid", "boolean", "of a conversation: the profile's was ignored", 0 },
-                { "model", "string", "of a conversation", 0 },
-                { "steps", "array", "of a conversation: [{step, event, undone, refused}]", 0 },
-                FACTS)),
+                { "truncationId", "string", "", 0 }),
+         "append",
+         FIELDS(RUN_FIELDS, { "preview", "boolean", "tell what would be done, and do nothing", 0 }),
+         FIELDS({ "reason", "string", "none, threshold, over or forced", 1 },
+                { "action", "string", "the last step that was taken, or none", 1 },
+                { "tokensBefore", "number", "", 1 }, { "tokensAfter", "number", "", 1 },
+                { "reduction", "number", "the share saved", 1 },
+                { "messagesRemoved", "count", "", 1 },
+                { "compressionTime", "number", "milliseconds", 1 },
+                { "cost", "number", "", 1 }, FACTS,
+                { "allowed", "number", "the most that may be sent", 1 },
+                { "target", "number", "what a run comes down to", 1 },
+                { "within", "boolean", "what is in view fits", 1 },
+                { "waits", "boolean", "the last run failed and little has come since", 0 },
+                { "failed", "boolean", "nothing was saved, or it is still time", 0 },
+                { "preview", "boolean", "nothing was done", 0 },
+                { "run", "count", "for manage.undo", 0 },
+                { "contextWindow", "number", "the window gone by", 1 },
+                { "windowFrom", "string", "who said it", 1 },
+                { "windowSmall", "boolean", "it is under window.warning", 0 },
+                { "threshold", "number", "in percent", 0 },
+                { "thresholdTokens", "number", "in tokens; the lower counts", 0 },
+                { "thresholdInvalid", "boolean", "the profile's was ignored", 0 },
+                { "model", "string", "", 0 },
+                { "steps", "array", "[{step, event, undone, refused}]", 1 }),
+         COMMANDS({ "session", "compact", "make room now", "run", NULL,
+                    ARGS({ "--policy NAME", "policy" }, { "--window TOKENS", "contextWindow" },
+                         { "--dry-run", "preview" }, { "=true", "force" }) })),
 
     LOGGED("manage.undo", manage_undo,
          "Take back all that a run of manage.run did; the newest by default.", "append",
          FIELDS(CONVERSATION, { "run", "count", "the event `run` of its report", 0 }),
          FIELDS({ "run", "count", "which it was", 1 },
                 { "events", "count", "how many events were undone", 1 },
-                { "tokensBefore", "number", "", 1 }, { "tokensAfter", "number", "", 1 })),
+                { "tokensBefore", "number", "", 1 }, { "tokensAfter", "number", "", 1 }),
+         COMMANDS({ "history", "undo-run", "all steps of the newest run that made room, or of that one", "fields", NULL, ARGS({ "[RUN]", "run" }) })),
 
     PURE("memory.hybrid_score", memory_hybrid_score,
          "One score from similarity and key words.",
@@ -468,7 +534,8 @@ const maki_op_row maki_op_table[] = {
                 { "toolStyle", "string", "tools, or functions: the older form of OpenAI's requests", 0 },
                 { "thinking", "string", "off, minimal, low, medium or high", 0 },
                 { "temperature", "number", "", 0 }),
-         FIELDS({ "request", "object", "the body", 1 })),
+         FIELDS({ "request", "object", "the body", 1 }),
+         NONE),
 
     LOGGED("session.limit", session_limit,
          "Hide the oldest turns of a session that has more than its limit.", "append",
@@ -479,16 +546,20 @@ const maki_op_row maki_op_table[] = {
          FIELDS({ "limit", "count", "the one in force; 0: none", 1 },
                 { "turns", "count", "in view before", 1 }, { "left", "count", "in view now", 1 },
                 { "event", "count", "that hid them; 0: nothing had to be hidden", 1 },
-                { "removed", "count", "messages no longer in view", 1 })),
+                { "removed", "count", "messages no longer in view", 1 }),
+         COMMANDS({ "session", "limit", "hide turns over its limit", "limit", NULL,
+                    ARGS({ "--limit N", "limit" }, { "--provider NAME", "provider" }, { "--dry-run", "preview" }) })),
 
     SYSTEM("session.list", session_list,
          "The sessions there are, the newest first.",
          FIELDS({ "agent", "string", "of this agent only", 0 },
                 { "limit", "count", "at most so many; 50 by default", 0 },
-                { "home", "string", "the state folder, in place of $MAKI_HOME", 0 }),
+                HOME),
          FIELDS({ "sessions", "array", "[{id, agentId, sessionKey, channel, state, model, createdAt, messageCount, tokenUsage, overrides, title, updatedAt, messages, tokens}]", 1 },
                 { "all", "count", "how many there are", 1 },
-                { "note", "string", "why a sessions.json could not be used or written", 0 })),
+                { "note", "string", "why a sessions.json could not be used or written", 0 }),
+         COMMANDS({ "session", "list", "the newest conversations", "sessions", NULL,
+                    ARGS({ "--agent NAME", "agent" }, { "--limit N", "limit" }) })),
 
     PURE("session.parse_key", session_parse_key,
          "The parts of a session key.",
@@ -505,9 +576,13 @@ const maki_op_row maki_op_table[] = {
                 { "agent", "string", "\"default\" unless told", 0 },
                 { "scope", "string", "global, per-group or per-sender; agents.AGENT.scope unless told", 0 },
                 { "new", "boolean", "archive the one there is; a new one takes its key", 0 },
-                { "home", "string", "the state folder, in place of $MAKI_HOME", 0 }),
+                HOME),
          FIELDS({ "made", "boolean", "it is new", 1 }, SESSION_FIELDS,
-                { "note", "string", "why its sessions.json could not be used or written", 0 })),
+                { "note", "string", "why its sessions.json could not be used or written", 0 }),
+         COMMANDS({ "session", "resolve", "the session of a message; made if there is none (--new: archive the one there is)", "session", NULL,
+                    ARGS({ "--channel NAME", "channel" }, { "--sender ID", "sender" }, { "--group ID", "group" },
+                         { "--thread PARENT", "thread" }, { "--agent NAME", "agent" },
+                         { "--scope global|per-group|per-sender", "scope" }, { "--new", "new" }) })),
 
     LOGGED("session.set", session_set,
          "What holds for a session from now on: overrides, archived or active.", "append",
@@ -515,7 +590,10 @@ const maki_op_row maki_op_table[] = {
                 { "thinking", "string", "off, minimal, low, medium or high; null takes it away", 0 },
                 { "maxTokens", "count", "the longest answer; null takes it away", 0 },
                 { "state", "string", "active or archived", 0 }),
-         FIELDS(SESSION_FIELDS)),
+         FIELDS(SESSION_FIELDS),
+         COMMANDS({ "session", "set", "what holds for this session; default: as the agent has it", "session", NULL,
+                    ARGS({ "--thinking off|minimal|low|medium|high|default", "thinking" }, { "--max-tokens N|default", "maxTokens" },
+                         { "--state active|archived", "state" }) })),
 
     LOGGED("session.show", session_show,
          "What was said in a conversation, in a few words each.", "read",
@@ -524,7 +602,8 @@ const maki_op_row maki_op_table[] = {
          FIELDS({ "messages", "count", "in the log", 1 }, { "events", "count", "", 1 },
                 { "visible", "count", "messages in view", 1 },
                 { "tokens", "count", "of the view", 1 },
-                { "view", "array", "[{seq, role, tokens, at, blocks: [{type, text, name}]}]", 1 })),
+                { "view", "array", "[{seq, role, tokens, at, blocks: [{type, text, name}]}]", 1 }),
+         COMMANDS({ "session", "show", "what was said in one", "show", NULL, ARGS({ "--limit N", "limit" }) })),
 
     LOGGED("session.status", session_status,
          "How full the window of a session is, and with what.", "read",
@@ -542,7 +621,9 @@ const maki_op_row maki_op_table[] = {
                 { "countedFor", "string", "the model; \"\": none is known", 1 },
                 { "exact", "boolean", "not estimated", 1 }, { "pinned", "count", "", 1 },
                 { "parts", "array", "[{part, messages, tokens}]: system, tools, systemMessages, user, assistant, toolCalls, toolResults, summaries, markers, other", 1 },
-                SESSION_FIELDS)),
+                SESSION_FIELDS),
+         COMMANDS({ "session chat", "status", "how full the window is, and with what", "status", NULL,
+                    ARGS({ "--model NAME", "model" }, { "--window TOKENS", "window" }) })),
 
     PURE("tokens.calibrate", tokens_calibrate,
          "Learn a model's factor from what a reply reported.",

@@ -66,6 +66,15 @@ error 'a count below 0' 2 INVALID 'keepCount must be a whole number' history.kee
 error 'a count that is broken' 2 INVALID 'keepCount must be a whole number' history.keep '{"messages":[],"keepCount":1.5}'
 error 'a window of 0' 2 INVALID 'contextWindow must be more than 0' prune.level '{"totalTokens":1,"contextWindow":0}'
 error 'no such mode' 2 INVALID 'mode must be full, minimal or none' prompt.sections '{"mode":"most"}'
+error 'a mistyped field' 2 INVALID 'unknown field `fractoin`: did you mean `fraction`? (at byte 15)' history.truncate '{"messages":[],"fractoin":0.5}'
+error 'a field of no operation' 2 INVALID 'unknown field `海苔` at byte 12; see maki op tokens.estimate --help' tokens.estimate '{"text":"x","海苔":1}'
+error 'a field of the other form' 2 INVALID 'unknown field `useNativeTools`' history.condense '{"conversation":"x","useNativeTools":true}'
+error 'both forms at once' 2 INVALID 'give messages or conversation, not both' history.condense '{"messages":[],"conversation":"x"}'
+error 'neither form' 2 INVALID 'messages is missing from the input at byte 0, or conversation' history.condense '{"keepCount":1}'
+error 'a mistyped field of a step' 2 INVALID 'did you mean `fraction`' history.sequence '{"messages":[],"steps":[{"op":"history.truncate","fracton":1}]}'
+error 'a mistyped field of a step that is no operation' 2 INVALID 'did you mean `start`' history.sequence '{"messages":[],"steps":[{"op":"slice","strat":1}]}'
+has 'help tells both forms' 'With conversation: conversation, append' "$($maki op history.condense --help)"
+has 'the list has them too' '"chosenBy":"conversation","class":"conversation","effect":"append","input":[{"name":"conversation","type":"conversation"' "$($maki op --list --json | grep '"history.condense"')"
 out=$($maki op 2>&1); check 'op alone: exit 2' 2 $?
 out=$($maki op --frobnicate 2>&1); check 'an unknown option: exit 2' 2 $?
 has 'an unknown option: where the help is' 'maki op --help' "$out"

@@ -78,6 +78,10 @@ test('sessions, operations and the page', async (t) => {
       assert.equal((await post('history.status', JSON.stringify({ conversation: name })))[0], 403, name);
     }
     assert.equal((await post('session.list', '{"home":"/"}'))[0], 403);
+    assert.equal((await post('history.fork', JSON.stringify({ conversation: sessions[0].id, path: 'copy' })))[0], 403);
+    const condense = ops.find((op) => op.name === 'history.condense');
+    assert.deepEqual(condense.forms.map((form) => [form.chosenBy, form.effect]), [['messages', 'read'], ['conversation', 'append']]);
+    assert.match((await post('history.status', JSON.stringify({ conversation: sessions[0].id, modle: 'x' })))[1].error.message, /did you mean `model`/);
     assert.equal((await get(maki, '/maki/sessions', { method: 'DELETE' })).status, 405);
   });
 

@@ -19,7 +19,7 @@
 enum { MOST = 1 << 20 };
 
 /* Is every field of the answer told in the row, and every promised one there? */
-static void check_answer(const maki_op_info *op, maki_str answer)
+static void check_answer(const maki_op_form *op, maki_str answer)
 {
     maki_json_iter iter = maki_json_items(answer);
     maki_json_item item;
@@ -97,19 +97,20 @@ static void end_talk(void)
 
 static const char *update_folder;
 
-static void write_example(const maki_op_info *op, maki_str answer)
+static void write_example(const maki_op_info *op, const maki_op_form *form, maki_str answer)
 {
     char path[400];
-    snprintf(path, sizeof path, "%s/%s", update_folder, op->name);
+    snprintf(path, sizeof path, "%s/%s%s", update_folder, op->name,
+             form == op->forms ? "" : ".conversation");
     FILE *f = fopen(path, "w");
     if (!f) abort();
-    fprintf(f, "%s\n%.*s\n", op->example, (int)answer.len, answer.ptr);
+    fprintf(f, "%s\n%.*s\n", form->example, (int)answer.len, answer.ptr);
     fclose(f);
 }
 
-static void run_example(maki *m, const maki_op_info *op)
+static void run_example(maki *m, const maki_op_info *op, const maki_op_form *form)
 {
-    bool talk = strcmp(op->class_name, "conversation") == 0;
+    bool talk = strcmp(form->class_name, "conversation") == 0;
     maki_env env = maki_env_system();
     maki_buf answer = maki_buf_new(env.alloc, MOST);
     maki_err err = { 0 };
@@ -118,37 +119,43 @@ static void run_example(maki *m, const maki_op_info *op)
     if (talk) begin_talk(m);
     if (strcmp(op->name, "manage.undo") == 0) run_manage(m);
     maki_status st =
-        maki_op(m, maki_str_of(op->name), maki_str_of(op->example), maki_buf_sink(&answer), &err);
+        maki_op(m, maki_str_of(op->name), maki_str_of(form->example), maki_buf_sink(&answer), &err);
     CHECK_STATUS(st, MAKI_OK, &err);
     if (talk) end_talk();
     if (update_folder)
-        write_example(op, maki_buf_str(&answer));
+        write_example(op, form, maki_buf_str(&answer));
     else
-        CHECK_TEXT(maki_buf_str(&answer), maki_str_of(op->answer));
+        CHECK_TEXT(maki_buf_str(&answer), maki_str_of(form->answer));
     if (CHECK(maki_json_check(maki_buf_str(&answer), &value, &err) == MAKI_OK)) {
-        check_answer(op, value);
+        check_answer(form, value);
     }
     maki_buf_free(&answer);
 }
 
+static bool is_text(const char *type)
+{
+    return strcmp(type, "string") == 0 || strcmp(type, "path") == 0 ||
+           strcmp(type, "conversation") == 0;
+}
+
 /* Leave out each required field, and give each field a value of a wrong type. */
-static void break_fields(maki *m, const maki_op_info *op)
+static void break_fields(maki *m, const maki_op_info *op, const maki_op_form *form)
 {
     maki_env env = maki_env_system();
     tap_row("%s refuses missing and wrong fields by name", op->name);
-    for (const maki_op_field *f = op->input; f->name; f++) {
+    for (const maki_op_field *f = form->input; f->name; f++) {
         maki_buf input = maki_buf_new(env.alloc, MOST), answer = maki_buf_new(env.alloc, MOST);
         maki_err err = { 0 };
         bool any = strcmp(f->type, "any") == 0;
         maki_buf_add(&input, MAKI_LIT("{"));
-        for (const maki_op_field *g = op->input; g->name; g++) {
+        for (const maki_op_field *g = form->input; g->name; g++) {
             maki_str value;
-            maki_str example = maki_str_of(op->example);
+            maki_str example = maki_str_of(form->example);
             bool there = maki_json_get(example, maki_str_of(g->name), &value);
             if (g == f) {
                 if (any) continue;
                 there = true;
-                value = strcmp(f->type, "string") == 0 ? MAKI_LIT("[]") : MAKI_LIT("\"ü\"");
+                value = is_text(f->type) ? MAKI_LIT("[]") : MAKI_LIT("\"ü\"");
             }
             if (!there) continue;
             if (input.len > 1) maki_buf_add(&input, MAKI_LIT(","));
@@ -186,8 +193,11 @@ int main(int argc, char **argv)
     }
     CHECK(maki_op_at(maki_op_count()) == NULL);
     for (size_t i = 0; i < maki_op_count(); i++) {
-        run_example(m, maki_op_at(i));
-        break_fields(m, maki_op_at(i));
+        const maki_op_info *op = maki_op_at(i);
+        for (size_t k = 0; k < op->form_count; k++) {
+            run_example(m, op, &op->forms[k]);
+            break_fields(m, op, &op->forms[k]);
+        }
     }
 
     tap_row("a slip finds the name that was meant");
