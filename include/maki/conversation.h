@@ -6,7 +6,7 @@
  *
  * A handle belongs to the thread that opened it; any number of processes may have the same
  * conversation open.  A long import, and counting a long conversation anew, use threads of ours: then
- * the allocator and the files of the handle's environment are called by several threads at once. */
+ * the allocator of the handle's environment is called by several threads at once. */
 #ifndef MAKI_CONVERSATION_H
 #define MAKI_CONVERSATION_H
 
@@ -32,34 +32,13 @@ MAKI_API maki_status maki_conversation_open(maki *m, const char *path, maki_open
                                             maki_conversation **out, maki_err *err) MAKI_MUST_CHECK;
 MAKI_API void maki_conversation_close(maki_conversation *c); /* accepts NULL */
 
-typedef struct maki_conversation_options {
-    size_t size; /* sizeof this struct */
-    maki_open_mode mode;
-    const char
-        *family; /* in which tokens are told: NULL is "o200k_base"; "cl100k_base", "claude", or
-                         * the estimate "chars4" */
-    bool
-        wait; /* before tokens are told, count what is not counted in it, however long that takes */
-} maki_conversation_options;
-#define MAKI_CONVERSATION_OPTIONS_INIT                            \
-    {                                                             \
-        sizeof(maki_conversation_options), MAKI_OPEN, NULL, false \
-    }
-
-/* The same with options, which may be NULL. */
-MAKI_API maki_status maki_conversation_open_with(maki *m, const char *path,
-                                                 const maki_conversation_options *options,
-                                                 maki_conversation **out, maki_err *err)
-    MAKI_MUST_CHECK;
-
-/* Told while a conversation is counted as a whole and the caller waits for it: an index that was
- * missing, or of another version, is made again; or another vocabulary is asked for.  `done` and
- * `total` are bytes.  Not MAKI_OK stops it, with that status.  fn NULL: nobody is told. */
+/* Told while a conversation is counted as a whole: an index that was missing, or of another version, is
+ * made again.  `done` and `total` are bytes.  Not MAKI_OK stops it, with that status.  fn NULL: nobody is told. */
 MAKI_API void maki_watch_counting(maki *m,
                                   maki_status (*fn)(void *ctx, uint64_t done, uint64_t total),
                                   void *ctx);
 /* How many threads count tokens when there is much to count: 0, one a core, unless told; 1: only the
- * caller's, and never in the background. */
+ * caller's. */
 MAKI_API void maki_set_threads(maki *m, size_t threads);
 
 /* The newest message and the newest event; 0 when there is none. */
@@ -78,12 +57,11 @@ typedef struct maki_moment {
 
 /* One message.  `json` and everything it points to are valid until the callback returns. */
 typedef struct maki_message {
-    uint64_t seq; /* 0: made by an event (a summary, a marker) */
-    uint64_t ev;  /* the event that made it */
-    int64_t ts;   /* milliseconds; 0: unknown */
-    uint32_t
-        tokens;  /* in the family of the handle; may be an estimate, see maki_conversation_tokens */
-    bool hidden; /* not in the view; only met with `all` */
+    uint64_t seq;    /* 0: made by an event (a summary, a marker) */
+    uint64_t ev;     /* the event that made it */
+    int64_t ts;      /* milliseconds; 0: unknown */
+    uint32_t tokens; /* in o200k_base */
+    bool hidden;     /* not in the view; only met with `all` */
     bool pinned;
     maki_str json;
 } maki_message;
@@ -101,24 +79,21 @@ MAKI_API maki_status maki_conversation_each_event(maki_conversation *c, maki_eac
 
 /* ---- tokens ---------------------------------------------------------------------------------------- */
 
-/* Every message is counted in o200k_base when it is appended, once; a sum of them reads two numbers.
- * The first time another vocabulary is asked for, all messages are counted in it, and that is kept
- * beside the conversation: at once when it is less than a megabyte or the caller waits, else by a thread
- * of ours in the background.  Until that is done the answer is the count in o200k_base, scaled, and is
- * marked as an estimate. */
+/* Every message is counted in o200k_base when it is appended, once; a sum of them reads two numbers.  In the
+ * tokens of a model that is about maki_model_scale times as much; for the exact number in another vocabulary the
+ * texts are counted then and there (maki_tokenizer_count, or the operation tokens.count). */
 typedef struct maki_token_total {
     uint64_t messages, tokens;
-    bool estimated;
 } maki_token_total;
 
-/* Of messages [from, to], whatever was done to them.  `family` NULL: that of the handle. */
+/* Of messages [from, to], whatever was done to them. */
 MAKI_API maki_status maki_conversation_tokens(maki_conversation *c, uint64_t from, uint64_t to,
-                                              const char *family, bool wait, maki_token_total *out,
-                                              maki_err *err);
+                                              maki_token_total *out, maki_err *err);
 /* Of the view at a moment, with what events made and shortened. */
 MAKI_API maki_status maki_conversation_view_tokens(maki_conversation *c, maki_moment at,
-                                                   const char *family, bool wait,
                                                    maki_token_total *out, maki_err *err);
+/* Tokens of a model ("claude-sonnet-4-5") for one of o200k_base, as is usual for it. */
+MAKI_API double maki_model_scale(const char *model);
 
 /* ---- other formats --------------------------------------------------------------------------------- */
 
@@ -153,7 +128,7 @@ MAKI_API maki_status maki_conversation_export(maki_conversation *c, const char *
 /* ---- proof ------------------------------------------------------------------------------------------- */
 
 typedef struct maki_damage {
-    const char *file; /* "messages", "events", "index", or "index claude": that of another family */
+    const char *file; /* "messages", "events" or "index" */
     uint64_t offset;
     uint64_t seq, ev; /* which message or event; 0: none */
     const char *what;

@@ -385,7 +385,7 @@ maki_editor_bar maki_chat_bar(maki_chat *chat)
 {
     maki_str status;
     maki_err err;
-    if (!maki_chat_began(chat) || maki_chat_status(chat, false, &status, &err) != MAKI_OK) {
+    if (!maki_chat_began(chat) || maki_chat_status(chat, &status, &err) != MAKI_OK) {
         int n = snprintf(chat->bar, sizeof chat->bar, "a new conversation%s%s",
                          chat->answering[0] ? " · " : "", chat->answering);
         return (maki_editor_bar){ { chat->bar, (size_t)n }, "\033[2m" };

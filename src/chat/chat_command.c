@@ -21,7 +21,7 @@ maki_status maki_chat_ask(maki_chat *chat, const char *op, maki_str *answer, mak
     return st == MAKI_OK ? maki_json_check(maki_buf_str(&chat->reply), answer, err) : st;
 }
 
-maki_status maki_chat_status(maki_chat *chat, bool wait, maki_str *answer, maki_err *err)
+maki_status maki_chat_status(maki_chat *chat, maki_str *answer, maki_err *err)
 {
     maki_jw w;
     maki_buf_clear(&chat->input);
@@ -29,8 +29,6 @@ maki_status maki_chat_status(maki_chat *chat, bool wait, maki_str *answer, maki_
     maki_jw_object(&w);
     maki_jw_key(&w, MAKI_LIT("conversation"));
     maki_jw_string(&w, maki_str_of(chat->path));
-    maki_jw_key(&w, MAKI_LIT("wait"));
-    maki_jw_bool(&w, wait);
     if (chat->window > 0) {
         maki_jw_key(&w, MAKI_LIT("window"));
         maki_jw_double(&w, chat->window);
@@ -195,7 +193,7 @@ static double tokens_now(maki_chat *chat)
 {
     maki_str answer;
     maki_err why;
-    bool known = maki_chat_status(chat, true, &answer, &why) == MAKI_OK;
+    bool known = maki_chat_status(chat, &answer, &why) == MAKI_OK;
     return known ? maki_chat_number(answer, "tokens") : -1;
 }
 
@@ -230,7 +228,7 @@ static maki_status run_fork(maki_chat *chat, const maki_command *command, maki_e
 static maki_status run_status(maki_chat *chat, maki_err *err)
 {
     maki_str answer;
-    maki_status st = maki_chat_status(chat, true, &answer, err);
+    maki_status st = maki_chat_status(chat, &answer, err);
     if (st == MAKI_OK && !told_as_json(chat, "status", answer)) tell_status(chat, answer);
     return st;
 }

@@ -52,8 +52,8 @@ maki_status maki_chat_provider(const maki_chat *chat, maki_provider *out, maki_e
 /* chat_command.c */
 /* Run an operation on what chat->input has; *answer is borrowed from chat->reply. */
 maki_status maki_chat_ask(maki_chat *chat, const char *op, maki_str *answer, maki_err *err);
-/* session.status of the conversation, as far as it is counted (`wait`: until it is). */
-maki_status maki_chat_status(maki_chat *chat, bool wait, maki_str *answer, maki_err *err);
+/* session.status of the conversation. */
+maki_status maki_chat_status(maki_chat *chat, maki_str *answer, maki_err *err);
 double maki_chat_number(maki_str answer, const char *name); /* 0 when it is not there */
 void maki_chat_command(maki_chat *chat, maki_str line, bool *go_on);
 

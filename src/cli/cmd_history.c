@@ -16,7 +16,7 @@
 static const char usage[] =
     "maki history log PATH             every message, hidden ones marked, and what was done\n"
     "maki history effective PATH       what the model is shown   [--seq N] [--ev N]: as it was then\n"
-    "maki history status PATH          how large it and its view are    [--model NAME] [--family NAME]\n"
+    "maki history status PATH          how large it and its view are    [--model NAME]\n"
     "maki history append PATH          messages from standard input, one JSON object a line\n"
     "maki history condense PATH        the middle behind a summary      [--keep N]\n"
     "maki history truncate PATH        half of it behind a marker       [--fraction F]\n"
@@ -69,7 +69,7 @@ static const sub_row subs[] = {
     { "status",
       "history.status",
       { { "conversation", TEXT, false } },
-      { { "--family", "family", true }, { "--model", "model", true } },
+      { { "--model", "model", true } },
       NULL },
     { "condense",
       "history.condense",

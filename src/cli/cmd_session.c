@@ -415,7 +415,7 @@ static int show(maki *m, const sub_row *sub, const asked *a)
     maki_token_total total;
     maki_err err = { 0 };
     maki_status st = maki_conversation_open(m, a->id, MAKI_OPEN_READ, &c, &err);
-    if (st == MAKI_OK) st = maki_conversation_view_tokens(c, MAKI_LATEST, NULL, true, &total, &err);
+    if (st == MAKI_OK) st = maki_conversation_view_tokens(c, MAKI_LATEST, &total, &err);
     if (st == MAKI_OK && limit) {
         uint64_t most = strtoull(limit, NULL, 10);
         s.skip = total.messages > most ? total.messages - most : 0;

@@ -44,8 +44,7 @@ struct maki_turns {
     char path[MAKI_PATH_MAX];
     maki_session session;
     char noted[MAKI_SYSTEM_SHA]; /* the prompt that its events speak of; "": of none */
-    maki_tokenizer *tokenizer;   /* of `family`; NULL: not opened yet */
-    const maki_family *family;
+    maki_tokenizer *tokenizer;   /* of o200k_base; NULL: not opened yet */
     maki_preparing preparing;
     maki_told_window told[MAKI_TOLD_KEPT];
     size_t told_count; /* that were ever kept */

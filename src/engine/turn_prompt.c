@@ -13,7 +13,6 @@
 #include "base/str.h"
 #include "base/text.h"
 #include "engine/turn_inside.h"
-#include "history/tally.h"
 
 enum {
     SETTING_MAX = MAKI_ID_MAX + 80,
@@ -243,17 +242,13 @@ static maki_status hash_system(const maki_turn_work *w, char out[MAKI_SYSTEM_SHA
     return MAKI_OK;
 }
 
-/* As the proxy notes it: session.status, and with it the page and the chat, tells these tokens, which are in the
- * vocabulary of the index. */
+/* As the proxy notes it: session.status, and with it the page and the chat, reports these tokens. */
 maki_status maki_turn_note_system(maki_turn_work *w, maki_err *err)
 {
     char sha[MAKI_SYSTEM_SHA];
-    size_t family;
     maki_made made;
     maki_status st = hash_system(w, sha, err);
-    if (st == MAKI_OK) st = maki_tally_number(w->family->encoding, &family, err);
     if (st != MAKI_OK || strcmp(sha, w->turns->noted) == 0) return st;
-    double ratio = maki_tally_ratio(family);
     maki_made_begin(&made, &w->arena, err);
     maki_jw_object(&made.w);
     if (sha[0]) {
@@ -261,9 +256,9 @@ maki_status maki_turn_note_system(maki_turn_work *w, maki_err *err)
         maki_jw_string(&made.w, maki_str_of(sha));
     }
     maki_jw_key(&made.w, MAKI_LIT("tokens"));
-    maki_jw_int(&made.w, (int64_t)((double)w->system_tokens / ratio));
+    maki_jw_int(&made.w, (int64_t)w->system_tokens);
     maki_jw_key(&made.w, MAKI_LIT("toolTokens"));
-    maki_jw_int(&made.w, (int64_t)((double)w->tool_tokens / ratio));
+    maki_jw_int(&made.w, (int64_t)w->tool_tokens);
     st = maki_turn_note(w, "system", &made, err);
     if (st == MAKI_OK) memcpy(w->turns->noted, sha, sizeof sha);
     return st;

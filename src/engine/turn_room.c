@@ -1,7 +1,7 @@
 /* turn_room.c -- who is asked, how much it reads, and what of the session is sent.
  *
- * Sessions are counted in the vocabulary nearest to the model (token/family.h); what its replies taught turns
- * the window into our tokens, so every figure of a run is in the same unit. */
+ * Sessions are counted in o200k_base; the scale of the model (token/family.h) turns its window into our tokens, so
+ * every figure of a run is in the same unit. */
 #include <stdio.h>
 #include <string.h>
 
@@ -80,11 +80,8 @@ static maki_status find_figures(maki_turn_work *w, maki_err *err)
 static maki_status open_tokenizer(maki_turn_work *w, maki_err *err)
 {
     maki_turns *t = w->turns;
-    if (t->tokenizer && t->family == w->family) return MAKI_OK;
-    maki_tokenizer_close(t->tokenizer);
-    t->tokenizer = NULL;
-    t->family = w->family;
-    return maki_tokenizer_open(w->options->env, maki_encoding_named(w->family->encoding), NULL,
+    if (t->tokenizer) return MAKI_OK;
+    return maki_tokenizer_open(w->options->env, maki_encoding_named("o200k_base"), NULL,
                                &t->tokenizer, err);
 }
 
@@ -110,7 +107,7 @@ maki_status maki_turn_measure(maki_turn_work *w, maki_err *err)
                                      &w->policy, err);
     if (st != MAKI_OK) return st;
     bool task = w->policy.flags & MAKI_POLICY_TASKS;
-    w->factor = maki_calibration_factor(&w->calibration, w->family);
+    w->factor = maki_family_scale(w->family, &w->calibration);
     w->result->system_tokens = (double)w->system_tokens * w->factor;
     maki_turn_use_told(w);
     w->result->window = w->figures.window;

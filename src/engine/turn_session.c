@@ -125,9 +125,7 @@ static maki_status read_wishes(maki_turn_work *w, maki_err *err)
 
 maki_status maki_turn_open(maki_turn_work *w, maki_err *err)
 {
-    maki_conv_options how = { .create = true,
-                              .durability = w->options->durability,
-                              .family = w->family->encoding };
+    maki_conv_options how = { .create = true, .durability = w->options->durability };
     maki_status st = maki_conv_open(w->options->env, w->result->path, &how, &w->conv, err);
     if (st == MAKI_OK) st = read_session(w, err);
     if (st == MAKI_OK) st = read_wishes(w, err);

@@ -97,7 +97,6 @@ static maki_status try_once(maki_conv *conv, const unsigned char *expect, maki_d
     out->removed = before.messages > after.messages ? before.messages - after.messages : 0;
     out->tokens_before = before.tokens;
     out->tokens_after = after.tokens;
-    out->estimated = before.estimated || after.estimated;
     return MAKI_OK;
 }
 
@@ -566,7 +565,7 @@ static maki_status room_of(maki_conv *conv, const maki_view *view, const condens
     maki_view_totals all = { 0 };
     *most = UINT64_MAX;
     if (!c->most) return MAKI_OK;
-    maki_status st = maki_conv_total_in(conv, view, 0, true, &all, err);
+    maki_status st = maki_conv_total(conv, view, &all, err);
     uint64_t stays = all.tokens > s->tokens ? all.tokens - s->tokens : 0;
     *most = c->most > stays ? c->most - stays : 0;
     return st;

@@ -6,7 +6,6 @@
 #include "history/conversation.h"
 #include "history/facts.h"
 #include "history/tally.h"
-#include "log/beside.h"
 
 struct maki_conv {
     maki_env env;
@@ -15,17 +14,7 @@ struct maki_conv {
     uint64_t fork_seq, fork_ev;
     maki_fact_state facts;
 
-    size_t family; /* of the tokens that are told */
-    bool wait;     /* for it to be counted */
-    bool shares;   /* what is counted in other families may be written beside the log */
-    size_t threads;
-    maki_log_progress progress;
-    void *progress_ctx;
-    maki_tally tallies[MAKI_FAMILIES]; /* of this thread */
-    maki_beside_family families[MAKI_FAMILIES];
-    maki_beside *beside[MAKI_FAMILIES];                /* opened when first asked for */
-    struct maki_background *background[MAKI_FAMILIES]; /* counting now; NULL: not */
-    bool failed[MAKI_FAMILIES];                        /* it did, and is not begun again */
+    maki_tally tally;
 
     maki_arena arena; /* the events and the view last asked for */
     maki_events events;
@@ -37,25 +26,13 @@ maki_conv *maki_conv_level(maki_conv *conv, uint64_t seq);
 
 /* ---- totals.c ------------------------------------------------------------------------------------- */
 
-void maki_conv_tokens_init(maki_conv *conv, const maki_conv_options *options, size_t family);
-void maki_conv_tokens_close(maki_conv *conv);
-/* Tokens in MAKI_FAMILY: of a message that is to be made, or was; saved by a trim. */
+/* Tokens of a message that is to be made, or was; saved by a trim. */
 maki_status maki_conv_message_tokens(maki_conv *conv, maki_str message, uint64_t *tokens,
                                      maki_err *err);
 maki_status maki_conv_made_tokens(maki_conv *conv, const maki_view_item *item, uint64_t *tokens,
                                   maki_err *err);
 maki_status maki_conv_trim_tokens(maki_conv *conv, const maki_trim *trim, int64_t *saved,
                                   maki_err *err);
-/* How messages of a view are told in the family of the conversation: from its index, or scaled. */
-typedef struct maki_telling {
-    bool ready;
-    double ratio;
-} maki_telling;
-maki_status maki_conv_telling(maki_conv *conv, const maki_view *view, maki_telling *out,
-                              maki_err *err);
-/* Message `seq` of the item, or, with 0, the one that was made. */
-maki_status maki_conv_tell(maki_conv *conv, const maki_telling *how, const maki_view_item *item,
-                           uint64_t seq, uint32_t *tokens, maki_err *err);
 
 /* ---- conversation.c -------------------------------------------------------------------------------- */
 

@@ -20,11 +20,9 @@ enum { PATH_MOST = 4096, DEEPEST = 32 /* forks of forks */, ARENA_MAX = 256 << 2
 static maki_status open_log(maki_conv *conv, const char *path, const maki_conv_options *options,
                             maki_err *err)
 {
-    size_t family = 0;
-    maki_status st = options->family ? maki_tally_number(options->family, &family, err) : MAKI_OK;
-    if (st != MAKI_OK) return st;
     conv->facts.alloc = conv->env.alloc;
-    maki_conv_tokens_init(conv, options, family);
+    maki_tally_init(&conv->tally, &conv->env);
+    conv->tally.lent = options->tokenizer;
     maki_log_options log = { .create = options->create,
                              .read_only = options->read_only,
                              .looks = options->looks,
@@ -35,7 +33,7 @@ static maki_status open_log(maki_conv *conv, const char *path, const maki_conv_o
                              .facts = maki_facts_of,
                              .facts_ctx = &conv->facts,
                              .tokens = maki_tally_row,
-                             .tokens_ctx = &conv->tallies[0],
+                             .tokens_ctx = &conv->tally,
                              .threads = options->threads,
                              .progress = options->progress,
                              .progress_ctx = options->progress_ctx,
@@ -159,9 +157,9 @@ void maki_conv_close(maki_conv *conv)
 {
     if (!conv) return;
     const maki_alloc *alloc = conv->env.alloc;
-    maki_conv_tokens_close(conv); /* first of all: it has threads */
     maki_conv_close(conv->parent);
     maki_log_close(conv->log);
+    maki_tally_close(&conv->tally);
     maki_arena_free(&conv->arena);
     alloc->resize(alloc, conv, sizeof *conv, 0);
 }
@@ -319,7 +317,6 @@ typedef struct passing {
     const maki_view *view;
     maki_seen_fn fn;
     void *ctx;
-    maki_telling tokens;
     maki_buf row, places, shorter;
     maki_log_window window;
     maki_spool long_row; /* one that is not held in memory */
@@ -371,9 +368,6 @@ static maki_status pass_rows(passing *p, const maki_view_item *item, maki_err *e
         maki_seen seen = { .seq = seq };
         st = maki_log_row(item->log, seq, &seen.row, err);
         if (st == MAKI_OK) st = read_row(p, item, &seen, err);
-        if (st == MAKI_OK && p->conv->family) {
-            st = maki_conv_tell(p->conv, &p->tokens, item, seq, &seen.row.tokens, err);
-        }
         if (st != MAKI_OK) return st;
         if (!(seen.row.flags & MAKI_ROW_BAD)) st = apply_trims(p, &seen, err);
         if (st == MAKI_OK) st = p->fn(p->ctx, &seen, err);
@@ -387,9 +381,9 @@ static maki_status pass_made(passing *p, const maki_view_item *item, maki_err *e
     maki_buf_clear(&p->row);
     maki_status st = maki_log_event_bytes(item->log, e->made_at, e->made_len, &p->row, err);
     maki_seen seen = { .ev = e->ev, .json = maki_buf_str(&p->row) };
-    if (st == MAKI_OK) {
-        st = maki_conv_tell(p->conv, &p->tokens, item, 0, &seen.row.tokens, err);
-    }
+    uint64_t tokens = 0;
+    if (st == MAKI_OK) st = maki_conv_made_tokens(p->conv, item, &tokens, err);
+    seen.row.tokens = (uint32_t)tokens;
     return st == MAKI_OK ? p->fn(p->ctx, &seen, err) : st;
 }
 
@@ -402,12 +396,11 @@ maki_status maki_conv_each(maki_conv *conv, const maki_view *view, maki_seen_fn 
                   .view = view,
                   .fn = fn,
                   .ctx = ctx,
-                  .tokens = { .ready = true, .ratio = 1 },
                   .row = empty,
                   .places = empty,
                   .shorter = empty,
                   .long_row = maki_spool_new(&conv->env, MAKI_SPOOL_MEMORY) };
-    maki_status st = conv->family ? maki_conv_telling(conv, view, &p.tokens, err) : MAKI_OK;
+    maki_status st = MAKI_OK;
     for (size_t i = 0; st == MAKI_OK && i < view->count; i++) {
         const maki_view_item *item = &view->items[i];
         st = item->from ? pass_rows(&p, item, err) : pass_made(&p, item, err);

@@ -6,8 +6,8 @@
  * not truncated away, and only what is visible counts.
  *
  * Every change may name the head it expects; MAKI_CONFLICT means that somebody else wrote first.
- * A conversation belongs to the thread that opened it.  It may have threads of its own that count
- * tokens: then the environment's allocator and files are called by several threads at once. */
+ * A conversation belongs to the thread that opened it.  While much is counted it has threads of its own:
+ * then the environment's allocator is called by several threads at once. */
 #ifndef MAKI_HISTORY_CONVERSATION_H
 #define MAKI_HISTORY_CONVERSATION_H
 
@@ -27,13 +27,11 @@ typedef struct maki_conv_options {
     bool rehearse; /* what is done to it is seen by this handle alone, and gone with it */
     bool repair;
     maki_durability durability;
-    maki_str header;    /* of a new session's file; len 0: none */
-    const char *family; /* of the tokens that are told; NULL: MAKI_FAMILY (tally.h) */
-    bool wait;      /* count in that family before telling them, rather than in the background */
-    size_t threads; /* that count when there is much: 0: one a core; 1: only the caller's */
+    maki_str header; /* of a new session's file; len 0: none */
+    size_t threads;  /* that count when there is much: 0: one a core; 1: only the caller's */
     maki_log_wrote_fn wrote; /* as in log.h; or NULL */
     void *wrote_ctx;
-    maki_tokenizer *tokenizer;  /* of MAKI_FAMILY, to count with in this thread; NULL: its own */
+    maki_tokenizer *tokenizer;  /* of o200k_base, to count with in this thread; NULL: its own */
     maki_log_progress progress; /* of counting much while the caller waits; or NULL */
     void *progress_ctx;
 } maki_conv_options;
@@ -85,28 +83,20 @@ maki_status maki_conv_write(maki_conv *conv, const maki_view *view, bool array, 
 
 /* ---- tokens --------------------------------------------------------------------------------------- */
 
-/* Each message was counted in MAKI_FAMILY when it was appended, and any sum of them is a subtraction.
- * Another family is counted when it is first asked for, and kept as well (log/beside.h): at once when
- * that is little or the caller waits, else by a thread in the background; until that is done an answer
- * is the count in MAKI_FAMILY, scaled, and says that it is an estimate. */
+/* Each message was counted in o200k_base when it was appended, and any sum of them is a subtraction.  What
+ * that is in the tokens of a model: maki_family_scale (token/family.h). */
 typedef struct maki_view_totals {
     uint64_t messages, tokens;
-    bool estimated;
 } maki_view_totals;
 
-/* Of a view, in the family that the conversation was opened with. */
+/* Of a view. */
 maki_status maki_conv_total(maki_conv *conv, const maki_view *view, maki_view_totals *out,
                             maki_err *err);
 /* Of the newest view. */
 maki_status maki_conv_total_now(maki_conv *conv, maki_view_totals *out, maki_err *err);
-/* Of a view in a family by its number (tally.h). */
-maki_status maki_conv_total_in(maki_conv *conv, const maki_view *view, size_t family, bool wait,
-                               maki_view_totals *out, maki_err *err);
 /* Of messages [from, to], whatever was done to them. */
-maki_status maki_conv_tokens(maki_conv *conv, uint64_t from, uint64_t to, size_t family, bool wait,
-                             maki_view_totals *out, maki_err *err);
-/* The number of the family that the conversation was opened with. */
-size_t maki_conv_family(const maki_conv *conv);
+maki_status maki_conv_tokens(maki_conv *conv, uint64_t from, uint64_t to, maki_view_totals *out,
+                             maki_err *err);
 
 /* ---- changing ------------------------------------------------------------------------------------ */
 
@@ -118,7 +108,6 @@ typedef struct maki_change {
     uint64_t undone;         /* the event that was made void; 0: none was */
     const char *undone_type; /* its type; a constant */
     uint64_t tokens_before, tokens_after;
-    bool estimated; /* these two */
     /* Of a condense; the cost also when it failed after all. */
     double cost;
     maki_survey survey;

@@ -6,10 +6,12 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "history/tally.h"
-#include "log/beside.h"
+#include "log/index.h"
 
 enum { PATH_MOST = 4096, NAME_MOST = PATH_MOST + 40 };
+
+/* Former versions kept an index for each of these beside messages.idx. */
+static const char *const former[] = { "cl100k_base", "claude", "chars4" };
 
 typedef struct erasing {
     const maki_env *env;
@@ -46,6 +48,16 @@ static void take_index(erasing *e, const char *path)
     take(e, path);
 }
 
+/* STEM.claude.idx, as it was called first, is also the index of STEM.claude.jsonl; that one counts in o200k_base. */
+static bool counts_in(const maki_env *env, const char *name, const char *family)
+{
+    maki_index index;
+    if (maki_index_open(&index, env, name, false, NULL) != MAKI_OK) return false;
+    bool same = strncmp(index.header.family, family, MAKI_FAMILY_LEN) == 0;
+    maki_index_close(&index);
+    return same;
+}
+
 static maki_status erase(const maki_env *env, const char *path, bool aside, maki_err *err)
 {
     erasing e = { .env = env, .status = MAKI_OK, .err = err };
@@ -59,14 +71,11 @@ static maki_status erase(const maki_env *env, const char *path, bool aside, maki
     bool task = strcmp(path + folder, "messages.jsonl") == 0;
     snprintf(events, sizeof events, "%.*s%s", task ? folder : stem, path,
              task ? "events.jsonl" : ".events.jsonl");
-    for (size_t f = 1; maki_tally_name(f); f++) { /* 0 is the family of the first index */
-        maki_err why = { 0 };
-        maki_status st = maki_beside_remove(env, path, maki_tally_name(f), &why);
-        if (st != MAKI_OK && e.status == MAKI_OK) {
-            e.status = st;
-            if (err) *err = why;
-        }
-        if (maki_beside_path(path, maki_tally_name(f), name, sizeof name)) take_index(&e, name);
+    for (size_t i = 0; i < sizeof former / sizeof former[0]; i++) {
+        snprintf(name, sizeof name, "%.*s.idx.%s", stem, path, former[i]);
+        take_index(&e, name);
+        snprintf(name, sizeof name, "%.*s.%s.idx", stem, path, former[i]);
+        if (counts_in(env, name, former[i])) take(&e, name);
     }
     snprintf(name, sizeof name, "%.*s.idx", stem, path);
     take_index(&e, name);

@@ -167,7 +167,7 @@ maki_status maki_import_event(maki_importing *im, const char *type, maki_err *er
 maki_status maki_import_tokens(maki_importing *im, maki_str message, maki_err *err)
 {
     uint32_t tokens = 0;
-    maki_status st = maki_tally_read(&im->conv->tallies[0], 0, message, NULL, &tokens, err);
+    maki_status st = maki_tally_read(&im->conv->tally, 0, message, NULL, &tokens, err);
     maki_import_number(&im->fields, ",\"tokens\":", tokens);
     maki_buf_add(&im->fields, MAKI_LIT(",\"family\":\"" MAKI_FAMILY "\""));
     return st;

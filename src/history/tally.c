@@ -9,45 +9,9 @@
 #include "history/facts.h"
 #include "token/content.h"
 
-static const struct {
-    const char *name;
-    double ratio;
-} families[MAKI_FAMILIES] = {
-    { MAKI_FAMILY, 1 },
-    { "cl100k_base", 1.1 },
-    { "claude", 1.15 },
-    { MAKI_FAMILY_ESTIMATE, 1 },
-};
-
-const char *maki_tally_name(size_t i)
-{
-    return i < MAKI_FAMILIES ? families[i].name : NULL;
-}
-
-maki_status maki_tally_number(const char *name, size_t *out, maki_err *err)
-{
-    for (size_t i = 0; i < MAKI_FAMILIES; i++) {
-        if (strcmp(name, families[i].name) != 0) continue;
-        *out = i;
-        return MAKI_OK;
-    }
-    return maki_fail(
-        err, MAKI_INVALID,
-        "there is no token family %.40s; there are o200k_base, cl100k_base, claude and "
-        "chars4",
-        name);
-}
-
-double maki_tally_ratio(size_t number)
-{
-    return families[number].ratio;
-}
-
-void maki_tally_init(maki_tally *tally, const maki_env *env, size_t family)
+void maki_tally_init(maki_tally *tally, const maki_env *env)
 {
     *tally = (maki_tally){ .env = *env };
-    if (strcmp(families[family].name, MAKI_FAMILY_ESTIMATE) != 0)
-        tally->encoding = maki_encoding_named(families[family].name);
 }
 
 void maki_tally_close(maki_tally *tally)
@@ -80,8 +44,7 @@ static maki_status count(maki_tally *tally, size_t worker, const maki_spoken *sa
 {
     maki_tokenizer **t = worker == 0 && tally->lent ? &tally->lent : &tally->tokenizers[worker];
     maki_status st = MAKI_OK;
-    if (tally->encoding && !*t)
-        st = maki_tokenizer_open(&tally->env, tally->encoding, NULL, t, err);
+    if (!*t) st = maki_tokenizer_open(&tally->env, maki_encoding_named(MAKI_FAMILY), NULL, t, err);
     if (st != MAKI_OK) return st;
     return maki_spoken_count(*t, said, tokens, err);
 }

@@ -89,15 +89,11 @@ static uint64_t whole(maki_str value)
     return n;
 }
 
-/* The token family; one that says none is from when there was only the estimate. */
-static uint32_t family_of(maki_str value)
+/* The tokens of an event that names no vocabulary are from when there was only an estimate. */
+static bool counted_by(maki_str family)
 {
-    char name[40];
-    size_t number = MAKI_FAMILIES;
-    bool named = value.len > 0 && maki_json_kind_of(value) == MAKI_JSON_STRING;
-    if (named) name[maki_json_copy_text(value, name, sizeof name - 1)] = '\0';
-    (void)!maki_tally_number(named ? name : MAKI_FAMILY_ESTIMATE, &number, NULL);
-    return (uint32_t)number;
+    return family.len > 0 && maki_json_kind_of(family) == MAKI_JSON_STRING &&
+           maki_json_text_is(family, MAKI_LIT(MAKI_FAMILY));
 }
 
 /* A list of pairs. */
@@ -165,7 +161,7 @@ static maki_status read_cuts(maki_json_iter *items, maki_arena *arena, maki_trim
 }
 
 /* "edits": [[seq, block, part, tokens saved, from, to, "text" ...] ...] */
-static maki_status read_edits(maki_str list, uint32_t family, maki_arena *arena, maki_event *e,
+static maki_status read_edits(maki_str list, bool counted, maki_arena *arena, maki_event *e,
                               maki_err *err)
 {
     maki_json_item item, part;
@@ -183,7 +179,7 @@ static maki_status read_edits(maki_str list, uint32_t family, maki_arena *arena,
                              .block = (uint32_t)numbers[1],
                              .part = (uint32_t)numbers[2],
                              .tokens = (uint32_t)numbers[3],
-                             .family = family };
+                             .counted = counted };
         st = read_cuts(&parts, arena, trim, err);
         if (st == MAKI_OK && trim->cut_count == 0) trim->restores = true;
     }
@@ -195,10 +191,10 @@ static maki_status read_edits(maki_str list, uint32_t family, maki_arena *arena,
 static maki_status read_trims(const maki_str *fields, maki_arena *arena, maki_event *e,
                               maki_err *err)
 {
-    uint32_t family = family_of(fields[FAMILY]);
+    bool counted = counted_by(fields[FAMILY]);
     if (e->type == MAKI_EVENT_PRUNE && fields[EDITS].len &&
         maki_json_kind_of(fields[EDITS]) == MAKI_JSON_ARRAY)
-        return read_edits(fields[EDITS], family, arena, e, err);
+        return read_edits(fields[EDITS], counted, arena, e, err);
     if (e->type != MAKI_EVENT_TRIM) return MAKI_OK;
     maki_trim *trim = maki_arena_get(arena, sizeof *trim);
     if (!trim) return maki_arena_status(arena, err);
@@ -207,7 +203,7 @@ static maki_status read_trims(const maki_str *fields, maki_arena *arena, maki_ev
                          .head = (uint32_t)whole(fields[HEAD]),
                          .tail = (uint32_t)whole(fields[TAIL]),
                          .tokens = (uint32_t)whole(fields[TOKENS]),
-                         .family = family };
+                         .counted = counted };
     e->trims = trim;
     e->trim_count = 1;
     return MAKI_OK;
@@ -240,7 +236,7 @@ static maki_status read_event(void *ctx, uint64_t ev, maki_str row, uint64_t at,
                        .at = whole(fields[AT]),
                        .before = whole(fields[BEFORE]),
                        .tokens = (uint32_t)whole(fields[TOKENS]),
-                       .family = family_of(fields[FAMILY]),
+                       .counted = counted_by(fields[FAMILY]),
                        .messages = whole(fields[MESSAGES]),
                        .seq = whole(fields[SEQ]),
                        .to = whole(fields[TO]),

@@ -46,12 +46,13 @@ typedef struct maki_cut {
 /* A text of one message, or a block without one, that is shown shorter than it is. */
 typedef struct maki_trim {
     uint64_t seq;
-    uint32_t block, part;    /* where (weave.h) */
-    uint32_t head, tail;     /* of a trim event: the units that stay, a note between them */
-    const maki_cut *cuts;    /* of a prune event, in order */
-    size_t cut_count;        /* 0: by head and tail */
-    bool restores;           /* it is shown whole, whatever older events say */
-    uint32_t tokens, family; /* saved, and in which family (tally.h) they were counted */
+    uint32_t block, part; /* where (weave.h) */
+    uint32_t head, tail;  /* of a trim event: the units that stay, a note between them */
+    const maki_cut *cuts; /* of a prune event, in order */
+    size_t cut_count;     /* 0: by head and tail */
+    bool restores;        /* it is shown whole, whatever older events say */
+    uint32_t tokens;      /* saved */
+    bool counted;         /* in o200k_base; else they have to be counted */
 } maki_trim;
 
 /* An event that may change the view. */
@@ -67,7 +68,7 @@ typedef struct maki_event {
     uint64_t before;            /* the made message stands before this one */
     uint64_t made_at, made_len; /* where its bytes are in the events file */
     uint32_t tokens;            /* of the made message */
-    uint32_t family;            /* which they were counted in (tally.h); MAKI_FAMILIES: unknown */
+    bool counted;               /* in o200k_base; else they have to be counted */
     uint64_t messages;          /* that the made message stands for */
     const maki_trim *trims;     /* trim: one; prune: any number */
     size_t trim_count;

@@ -5,7 +5,6 @@
  *     messages.jsonl   one message a row; row n is message n (a session's file has a header row first)
  *     events.jsonl     what was done about them; {"ev", "at", "ts", "type", "head", ..., "sum"}
  *     messages.idx     derived; made again when it is missing or stale
- *     messages.idx.claude   the same with the tokens of another family (beside.h)
  *
  * Append-only: a row never changes once it is written.  Each row's hash covers the row and the hash
  * before it (the chain); each event names the head of that chain, and its own `sum` covers the event
@@ -80,8 +79,6 @@ typedef struct maki_log_options {
     void *progress_ctx;
     maki_log_wrote_fn wrote; /* or NULL */
     void *wrote_ctx;
-    const struct maki_beside_family *beside; /* for verify.c: the other families it may have */
-    size_t beside_count;
 } maki_log_options;
 #define MAKI_ROW_MAX ((uint64_t)512 << 20)
 enum { MAKI_MUCH = 1 << 20 }; /* bytes of rows that are worth threads of our own to count */
@@ -164,7 +161,7 @@ bool maki_log_lazy(const maki_log *log);
 /* Make everything committed so far durable, whatever the class. */
 maki_status maki_log_sync(maki_log *log, maki_err *err);
 
-/* ---- for verify.c and beside.c --------------------------------------------------------------------------------- */
+/* ---- for verify.c --------------------------------------------------------------------------------- */
 
 /* chain = SHA-256(before, bytes), cut to MAKI_CHAIN_LEN; `out` may be `before`. */
 maki_status maki_chain_next(const unsigned char before[MAKI_CHAIN_LEN], maki_str bytes,

@@ -18,7 +18,6 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/str.h"
-#include "log/beside.h"
 #include "log/lines.h"
 
 enum { EVENT_MAX = 1 << 28, KNOWN_MAX = 1 << 24, EVENTS_AT_ONCE = 1000, PATH_MOST = 4096 };
@@ -424,29 +423,6 @@ static maki_status check_index(checking *c, const char *family, maki_err *err)
     return st;
 }
 
-/* ---- the indexes beside it --------------------------------------------------------------------------------------- */
-
-/* Only where all else is right: what is derived from damage is made again anyway. */
-static maki_status check_beside(checking *c, const maki_log_options *options, maki_err *err)
-{
-    maki_status st = MAKI_OK;
-    for (size_t i = 0; st == MAKI_OK && c->result.findings == 0 && i < options->beside_count; i++) {
-        char file[MAKI_FAMILY_LEN + 8];
-        maki_beside *b = NULL;
-        const char *wrong = NULL;
-        uint64_t seq = 0;
-        st = maki_beside_open(c->log, &options->beside[i], false, -1, &b, err);
-        if (st == MAKI_OK) st = maki_beside_prove(b, options->threads, &wrong, &seq, err);
-        maki_beside_close(b);
-        if (st != MAKI_OK || !wrong) continue;
-        snprintf(file, sizeof file, "index %s", options->beside[i].name);
-        uint64_t n = seq ? seq - maki_log_base(c->log) : 0;
-        uint64_t at = n ? sizeof(maki_index_header) + (n - 1) * sizeof(maki_row) : 0;
-        st = report(c, (maki_finding){ MAKI_FOUND_INDEX, file, at, seq, 0, wrong }, err);
-    }
-    return st;
-}
-
 /* ---- the events ----------------------------------------------------------------------------------------------- */
 
 typedef struct chaining {
@@ -620,7 +596,6 @@ maki_status maki_log_verify(const maki_env *env, const char *path, const maki_lo
     if (st == MAKI_OK) st = check_rows(&c, err);
     if (st == MAKI_OK) st = check_index(&c, options->family, err);
     if (st == MAKI_OK) st = check_events(&c, err);
-    if (st == MAKI_OK) st = check_beside(&c, options, err);
     if (c.log) {
         c.result.messages = row_count(&c);
         memcpy(c.result.head, maki_log_head(c.log), MAKI_CHAIN_LEN);
@@ -808,7 +783,7 @@ static maki_status move_events(mending *m, maki_err *err)
     return st;
 }
 
-/* The indexes are derived: away with them, and who needs one makes it again. */
+/* The index is derived: away with it, and who needs one makes it again. */
 static maki_status drop_index(mending *m, maki_err *err)
 {
     const maki_files *files = m->env->files;
@@ -817,9 +792,6 @@ static maki_status drop_index(mending *m, maki_err *err)
     if (st != MAKI_OK) return st;
     if (files->unlink(files, maki_log_inside(log).index_path) < 0 && errno != ENOENT) {
         st = maki_fail_errno(err, "removing the old index");
-    }
-    for (size_t i = 0; st == MAKI_OK && i < m->options->beside_count; i++) {
-        st = maki_beside_remove(m->env, m->path, m->options->beside[i].name, err);
     }
     maki_log_close(log);
     return st;

@@ -8,8 +8,6 @@
  *     `head` is the chain of the messages it was written after;
  *   - nothing is torn and nothing is missing.
  *
- * Then the indexes of other families that `beside` names, as far as they go.
- *
  * So one changed byte in any of these files is found.  (A missing or stale index is no damage, and
  * what it would have told is then only told by the heads of the events.)  What a `damage` event tells
  * is known, counted, and not found again.
@@ -41,7 +39,7 @@ typedef enum maki_found {
 
 typedef struct maki_finding {
     maki_found found;
-    const char *file; /* "messages", "events", "index", or "index claude": that of another family */
+    const char *file; /* "messages", "events" or "index" */
     uint64_t offset;  /* in that file */
     uint64_t seq, ev; /* which message or event; 0: none */
     const char *what; /* in words, without any of the text */
@@ -57,7 +55,7 @@ typedef struct maki_verified {
     unsigned char head[MAKI_CHAIN_LEN];
 } maki_verified;
 
-/* `options` as for maki_log_open; only the family, facts, tokens, threads, progress, beside and
+/* `options` as for maki_log_open; only the family, facts, tokens, threads, progress and
  * max_row_bytes count.  `fn` and `out` may be NULL.  MAKI_CORRUPT when anything was found. */
 maki_status maki_log_verify(const maki_env *env, const char *path, const maki_log_options *options,
                             maki_finding_fn fn, void *ctx, maki_verified *out, maki_err *err);
@@ -65,7 +63,7 @@ maki_status maki_log_verify(const maki_env *env, const char *path, const maki_lo
 /* The same; then, with `repair`, make it right and verify again: MAKI_OK when nothing is left to be
  * found.  *out tells what was found first.
  *
- *   the indexes        are made again
+ *   the index          is made again
  *   torn               cut off, the bytes kept
  *   joined, split      the newlines are put back where the index has them
  *   bad, changed       a damage event {"what":"row","seq"}: views leave the message out

@@ -13,9 +13,9 @@
 #include "history/facts.h"
 #include "history/import.h"
 #include "history/tally.h"
-#include "log/beside.h"
 #include "log/verify.h"
 #include "ops/op.h"
+#include "token/family.h"
 
 struct maki_conversation {
     const maki_alloc *alloc;
@@ -37,19 +37,14 @@ void maki_set_threads(maki *m, size_t threads)
     m->threads = threads;
 }
 
-maki_status maki_conversation_open_with(maki *m, const char *path,
-                                        const maki_conversation_options *options,
-                                        maki_conversation **out, maki_err *err)
+maki_status maki_conversation_open(maki *m, const char *path, maki_open_mode mode,
+                                   maki_conversation **out, maki_err *err)
 {
     const maki_alloc *alloc = m->env.alloc;
-    maki_conversation_options o = MAKI_CONVERSATION_OPTIONS_INIT;
-    if (options) memcpy(&o, options, options->size < sizeof o ? options->size : sizeof o);
-    maki_conv_options how = { .create = o.mode == MAKI_OPEN_CREATE,
-                              .read_only = o.mode == MAKI_OPEN_READ,
-                              .looks = o.mode == MAKI_OPEN_LOOK,
+    maki_conv_options how = { .create = mode == MAKI_OPEN_CREATE,
+                              .read_only = mode == MAKI_OPEN_READ,
+                              .looks = mode == MAKI_OPEN_LOOK,
                               .durability = MAKI_SYNC,
-                              .family = o.family,
-                              .wait = o.wait,
                               .threads = m->threads,
                               .progress = m->counting,
                               .progress_ctx = m->counting_ctx };
@@ -64,14 +59,6 @@ maki_status maki_conversation_open_with(maki *m, const char *path,
     }
     *out = c;
     return MAKI_OK;
-}
-
-maki_status maki_conversation_open(maki *m, const char *path, maki_open_mode mode,
-                                   maki_conversation **out, maki_err *err)
-{
-    maki_conversation_options options = MAKI_CONVERSATION_OPTIONS_INIT;
-    options.mode = mode;
-    return maki_conversation_open_with(m, path, &options, out, err);
 }
 
 void maki_conversation_close(maki_conversation *c)
@@ -125,8 +112,7 @@ static maki_status pass(void *ctx, const maki_seen *seen, maki_err *err)
 /* The view at a moment and everything there is, at once: two looks at the same files. */
 static maki_status look_beside(maki_conversation *c, const maki_view **all, maki_err *err)
 {
-    maki_conv_options options = { .read_only = true,
-                                  .family = maki_tally_name(maki_conv_family(c->conv)) };
+    maki_conv_options options = { .read_only = true };
     maki_status st = MAKI_OK;
     if (!c->beside) st = maki_conv_open(&c->env, c->path, &options, &c->beside, err);
     if (st == MAKI_OK) st = maki_conv_everything(c->beside, all, err);
@@ -176,36 +162,29 @@ maki_status maki_conversation_write(maki_conversation *c, maki_moment at, bool a
 
 /* ---- tokens ------------------------------------------------------------------------------------------ */
 
-static maki_status family_of(const maki_conversation *c, const char *name, size_t *number,
-                             maki_err *err)
-{
-    *number = maki_conv_family(c->conv);
-    return name ? maki_tally_number(name, number, err) : MAKI_OK;
-}
-
 maki_status maki_conversation_tokens(maki_conversation *c, uint64_t from, uint64_t to,
-                                     const char *family, bool wait, maki_token_total *out,
-                                     maki_err *err)
+                                     maki_token_total *out, maki_err *err)
 {
     maki_view_totals total = { 0 };
-    size_t f = 0;
-    maki_status st = family_of(c, family, &f, err);
-    if (st == MAKI_OK) st = maki_conv_tokens(c->conv, from, to, f, wait, &total, err);
-    *out = (maki_token_total){ total.messages, total.tokens, total.estimated };
+    maki_status st = maki_conv_tokens(c->conv, from, to, &total, err);
+    *out = (maki_token_total){ total.messages, total.tokens };
     return st;
 }
 
-maki_status maki_conversation_view_tokens(maki_conversation *c, maki_moment at, const char *family,
-                                          bool wait, maki_token_total *out, maki_err *err)
+maki_status maki_conversation_view_tokens(maki_conversation *c, maki_moment at,
+                                          maki_token_total *out, maki_err *err)
 {
     maki_view_totals total = { 0 };
     const maki_view *view;
-    size_t f = 0;
-    maki_status st = family_of(c, family, &f, err);
-    if (st == MAKI_OK) st = maki_conv_view(c->conv, at.seq, at.ev, &view, err);
-    if (st == MAKI_OK) st = maki_conv_total_in(c->conv, view, f, wait, &total, err);
-    *out = (maki_token_total){ total.messages, total.tokens, total.estimated };
+    maki_status st = maki_conv_view(c->conv, at.seq, at.ev, &view, err);
+    if (st == MAKI_OK) st = maki_conv_total(c->conv, view, &total, err);
+    *out = (maki_token_total){ total.messages, total.tokens };
     return st;
+}
+
+double maki_model_scale(const char *model)
+{
+    return maki_family_scale(maki_family_of(maki_str_of(model)), NULL);
 }
 
 /* ---- other formats ------------------------------------------------------------------------------------ */
@@ -277,29 +256,22 @@ maki_status maki_conversation_verify(maki *m, const char *path, bool repair,
     telling t = { fn, ctx };
     maki_verified verified = { 0 };
     maki_fact_state state = { .alloc = m->env.alloc };
-    maki_tally tallies[MAKI_FAMILIES];
-    maki_beside_family families[MAKI_FAMILIES];
-    for (size_t i = 0; i < MAKI_FAMILIES; i++) {
-        maki_tally_init(&tallies[i], &m->env, i);
-        families[i] = (maki_beside_family){ maki_tally_name(i), maki_tally_read, &tallies[i] };
-    }
+    maki_tally tally;
+    maki_tally_init(&tally, &m->env);
     maki_log_options options = { .family = MAKI_FAMILY,
                                  .facts = maki_facts_of,
                                  .facts_ctx = &state,
                                  .tokens = maki_tally_row,
-                                 .tokens_ctx = &tallies[0],
+                                 .tokens_ctx = &tally,
                                  .threads = m->threads,
                                  .progress = m->counting,
-                                 .progress_ctx = m->counting_ctx,
-                                 .beside = families + 1,
-                                 .beside_count = MAKI_FAMILIES - 1 };
+                                 .progress_ctx = m->counting_ctx };
     maki_status st = maki_conversation_path(&m->env, path, file, sizeof file, err);
     if (st == MAKI_OK) {
         st = repair ? maki_log_fsck(&m->env, file, &options, true, tell, &t, &verified, err)
                     : maki_log_verify(&m->env, file, &options, tell, &t, &verified, err);
     }
-    for (size_t i = 0; i < MAKI_FAMILIES; i++)
-        maki_tally_close(&tallies[i]);
+    maki_tally_close(&tally);
     *out = (maki_proof){ verified.messages, verified.events, verified.findings, verified.damage };
     return st;
 }

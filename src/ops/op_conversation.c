@@ -289,58 +289,31 @@ maki_status maki_op_history_fork(maki_call *call, maki_jw *out, maki_err *err)
 
 /* ---- seeing ------------------------------------------------------------------------------------------------ */
 
-/* Which tokens are asked for: a family, or a model and what its family makes of it. */
-typedef struct asked {
-    size_t family;
-    double factor; /* tokens of the model for one of the family; 0: no model was named */
-    double error;  /* the share that may be off */
-} asked;
-
-static maki_status asked_field(const maki_call *call, asked *out, maki_err *err)
-{
-    char text[200];
-    maki_str value;
-    *out = (asked){ .family = 0 };
-    if (maki_in(call, "model", &value)) {
-        size_t n = maki_json_copy_text(value, text, sizeof text);
-        const maki_family *model = maki_family_of((maki_str){ text, n });
-        out->factor = model->factor;
-        out->error = model->error;
-        if (!maki_in(call, "family", &value))
-            return maki_tally_number(model->encoding, &out->family, err);
-    }
-    if (!maki_in(call, "family", &value)) return MAKI_OK;
-    text[maki_json_copy_text(value, text, sizeof text - 1)] = '\0';
-    maki_err why = { 0 };
-    maki_status st = maki_tally_number(text, &out->family, &why);
-    if (st == MAKI_OK) return st;
-    return maki_fail(err, st, "%s, at byte %zu", why.msg, (size_t)(value.ptr - call->base));
-}
-
 maki_status maki_op_history_status(maki_call *call, maki_jw *out, maki_err *err)
 {
     maki_conv *conv = NULL;
     const maki_view *view;
     maki_view_totals total;
-    asked as;
-    maki_status st = asked_field(call, &as, err);
-    if (st == MAKI_OK) st = maki_field_looked_at(call, &conv, err);
-    if (st == MAKI_OK) st = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, err);
-    if (st == MAKI_OK) {
-        st = maki_conv_total_in(conv, view, as.family, maki_in_bool(call, "wait", true), &total,
-                                err);
+    maki_str model;
+    double scale = 1, error = 0; /* of the model that was named */
+    if (maki_in(call, "model", &model)) {
+        const maki_family *family = maki_family_of(maki_json_text(model, call->arena));
+        scale = maki_family_scale(family, NULL);
+        error = maki_family_error(family, NULL);
     }
+    maki_status st = maki_field_looked_at(call, &conv, err);
+    if (st == MAKI_OK) st = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, err);
+    if (st == MAKI_OK) st = maki_conv_total(conv, view, &total, err);
     if (st == MAKI_OK) {
         maki_log *log = maki_conv_log(conv);
-        double tokens = (double)total.tokens * (as.factor > 0 ? as.factor : 1);
         maki_jw_object(out);
         maki_put_count(out, "messages", maki_log_last(log));
         maki_put_count(out, "events", maki_log_events(log));
         write_head(out, maki_log_head(log));
         maki_put_count(out, "visible", total.messages);
-        maki_put_count(out, "tokens", (uint64_t)ceil(tokens));
-        maki_put_text(out, "family", maki_str_of(maki_tally_name(as.family)));
-        maki_put_bool(out, "exact", !total.estimated && as.error == 0);
+        maki_put_count(out, "tokens", (uint64_t)ceil((double)total.tokens * scale));
+        maki_put_text(out, "family", MAKI_LIT(MAKI_FAMILY));
+        maki_put_bool(out, "exact", error == 0);
         maki_put_count(out, "pinned", view->pin_count);
         maki_put_bool(out, "readOnly", maki_log_read_only(log));
         maki_jw_end_object(out);

@@ -8,7 +8,6 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "history/facts.h"
-#include "history/tally.h"
 #include "manage/figures.h"
 #include "ops/op.h"
 #include "ops/parts.h"
@@ -128,9 +127,8 @@ static void say_ago(int64_t ms, char *out, size_t room)
 typedef struct counting {
     maki_conv *conv;
     const maki_view *view;
-    size_t family;
-    double factor; /* tokens of the model for one of the family */
-    bool wait, estimated;
+    double scale; /* tokens of the model for one of ours */
+    bool estimated;
     uint64_t messages[PARTS];
     double tokens[PARTS];
 } counting;
@@ -153,14 +151,13 @@ static enum part part_of_row(const maki_row *row)
 static void add(counting *c, enum part part, const maki_view_totals *total, double sign)
 {
     c->tokens[part] += sign * (double)total->tokens;
-    c->estimated = c->estimated || total->estimated;
 }
 
 /* Messages [from, to], all of one part. */
 static maki_status add_run(counting *c, enum part part, uint64_t from, uint64_t to, maki_err *err)
 {
     maki_view_totals total;
-    maki_status st = maki_conv_tokens(c->conv, from, to, c->family, c->wait, &total, err);
+    maki_status st = maki_conv_tokens(c->conv, from, to, &total, err);
     if (st != MAKI_OK) return st;
     c->messages[part] += to - from + 1;
     add(c, part, &total, 1);
@@ -174,7 +171,7 @@ static maki_status seen_tokens(counting *c, maki_view_item item, maki_view_total
     maki_view one = *c->view;
     one.items = &item;
     one.count = one.room = 1;
-    return maki_conv_total_in(c->conv, &one, c->family, c->wait, out, err);
+    return maki_conv_total(c->conv, &one, out, err);
 }
 
 static maki_status add_made(counting *c, const maki_view_item *item, maki_err *err)
@@ -203,8 +200,7 @@ static maki_status correct_trims(counting *c, const maki_view_item *item, maki_e
         maki_row row;
         one.from = one.to = seq;
         st = maki_log_row(item->log, seq, &row, err);
-        if (st == MAKI_OK)
-            st = maki_conv_tokens(c->conv, seq, seq, c->family, c->wait, &whole, err);
+        if (st == MAKI_OK) st = maki_conv_tokens(c->conv, seq, seq, &whole, err);
         if (st == MAKI_OK) st = seen_tokens(c, one, &seen, err);
         if (st != MAKI_OK) break;
         add(c, part_of_row(&row), &whole, -1);
@@ -253,23 +249,12 @@ static void read_model(const maki_call *call, const maki_session *s, char out[MA
 }
 
 /* By what its replies taught, like a turn does: so both tell the same. */
-static maki_status choose_family(const noticed *n, counting *c, maki_err *err)
+static void choose_scale(const noticed *n, counting *c)
 {
-    c->factor = 1;
-    if (!n->model[0]) return MAKI_OK;
+    if (!n->model[0]) return;
     const maki_family *family = maki_family_of(maki_str_of(n->model));
-    c->factor = maki_calibration_factor(&n->calibration, family);
-    c->estimated = maki_calibration_error(&n->calibration, family) > 0;
-    return maki_tally_number(family->encoding, &c->family, err);
-}
-
-/* The system prompt and the tools of the newest request were counted in o200k_base. */
-static void add_prompt(counting *c, const noticed *n)
-{
-    double ratio = maki_tally_ratio(c->family);
-    c->tokens[PART_SYSTEM] = n->system * ratio;
-    c->tokens[PART_TOOLS] = n->tools * ratio;
-    if (c->family != 0 && n->system + n->tools > 0) c->estimated = true;
+    c->scale = maki_family_scale(family, &n->calibration);
+    c->estimated = maki_family_error(family, &n->calibration) > 0;
 }
 
 static double put_parts(maki_jw *out, counting *c)
@@ -278,7 +263,7 @@ static double put_parts(maki_jw *out, counting *c)
     maki_jw_key(out, MAKI_LIT("parts"));
     maki_jw_array(out);
     for (size_t i = 0; i < PARTS; i++) {
-        double tokens = ceil(c->tokens[i] * c->factor);
+        double tokens = ceil(c->tokens[i] * c->scale);
         total += tokens;
         maki_jw_object(out);
         maki_put_text(out, "part", maki_str_of(part_names[i]));
@@ -333,17 +318,18 @@ maki_status maki_op_session_status(maki_call *call, maki_jw *out, maki_err *err)
     char path[MAKI_PATH_MAX], model[MAKI_MODEL_MAX];
     maki_session s;
     noticed n = { .arena = call->arena, .model = model };
-    counting c = { .wait = maki_in_bool(call, "wait", true) };
+    counting c = { .scale = 1 };
     maki_status st = maki_field_path(call, "conversation", path, err);
     if (st == MAKI_OK) st = maki_field_looked_at(call, &c.conv, err);
     if (st == MAKI_OK) st = maki_session_get(&call->m->env, path, &s, err);
     if (st == MAKI_OK) read_model(call, &s, model);
     if (st == MAKI_OK) st = maki_log_each_event(maki_conv_log(c.conv), on_event, &n, err);
-    if (st == MAKI_OK) st = choose_family(&n, &c, err);
     if (st == MAKI_OK) st = maki_conv_view(c.conv, MAKI_NOW, MAKI_NOW, &c.view, err);
     if (st == MAKI_OK) st = count_view(&c, err);
     if (st == MAKI_OK) {
-        add_prompt(&c, &n);
+        choose_scale(&n, &c);
+        c.tokens[PART_SYSTEM] = n.system; /* the newest request's */
+        c.tokens[PART_TOOLS] = n.tools;
         put_status(call, out, &c, &n, &s, model);
     }
     maki_conv_close(c.conv);

@@ -176,7 +176,7 @@ static uint64_t fixed_part(const one_count *one)
 
 static double with_factor(const choice *c, uint64_t scaled)
 {
-    double factor = maki_calibration_factor(&c->calibration, c->family);
+    double factor = maki_family_text_scale(c->family, &c->calibration);
     return factor == 1 ? (double)scaled : ceil((double)scaled * factor);
 }
 
@@ -270,7 +270,7 @@ static double error_of(const choice *c, const all_counts *all)
 {
     const double guess = 0.25, wrapping = 0.05;
     const maki_part_counts *p = &all->sum.parts;
-    double error = maki_calibration_error(&c->calibration, c->family);
+    double error = maki_family_text_error(c->family, &c->calibration);
     if (error > 0) return error;
     if (p->guessed) return guess;
     return all->tools || (all->chat && (p->calls || p->results)) ? wrapping : 0;
@@ -292,7 +292,7 @@ static void put_family(maki_jw *out, const choice *c)
 {
     maki_put_text(out, "family", maki_str_of(c->family->name));
     maki_put_text(out, "encoding", maki_str_of(maki_encoding_name(c->encoding)));
-    maki_put_number(out, "factor", maki_calibration_factor(&c->calibration, c->family));
+    maki_put_number(out, "factor", maki_family_text_scale(c->family, &c->calibration));
 }
 
 static void write_counts(maki_jw *out, const choice *c, const all_counts *all)
@@ -476,9 +476,9 @@ static void put_family_row(maki_jw *out, const maki_family *family)
     maki_jw_object(out);
     maki_put_text(out, "family", maki_str_of(family->name));
     maki_put_text(out, "encoding", maki_str_of(family->encoding));
-    maki_put_number(out, "factor", family->factor);
-    maki_put_number(out, "error", family->error);
-    maki_put_bool(out, "exact", family->error == 0);
+    maki_put_number(out, "factor", maki_family_text_scale(family, NULL));
+    maki_put_number(out, "error", maki_family_text_error(family, NULL));
+    maki_put_bool(out, "exact", maki_family_exact(family));
     maki_jw_key(out, MAKI_LIT("models"));
     maki_jw_array(out);
     for (size_t i = 0; (pattern = maki_family_pattern(family, i)) != NULL; i++)
@@ -495,7 +495,7 @@ maki_status maki_op_tokens_models(maki_call *call, maki_jw *out, maki_err *err)
     if (st != MAKI_OK) return st;
     maki_jw_object(out);
     if (chosen.model.len) {
-        double error = maki_calibration_error(&chosen.calibration, chosen.family);
+        double error = maki_family_text_error(chosen.family, &chosen.calibration);
         put_family(out, &chosen);
         maki_put_bool(out, "exact", error == 0);
         maki_put_number(out, "error", error);
@@ -544,8 +544,8 @@ maki_status maki_op_tokens_calibrate(maki_call *call, maki_jw *out, maki_err *er
     }
     maki_jw_end_object(out);
     maki_put_bool(out, "used", used);
-    maki_put_number(out, "factor", maki_calibration_factor(&chosen.calibration, chosen.family));
-    maki_put_number(out, "error", maki_calibration_error(&chosen.calibration, chosen.family));
+    maki_put_number(out, "factor", maki_family_text_scale(chosen.family, &chosen.calibration));
+    maki_put_number(out, "error", maki_family_text_error(chosen.family, &chosen.calibration));
     maki_put_count(out, "samples", chosen.calibration.samples);
     maki_jw_end_object(out);
     return MAKI_OK;

@@ -275,7 +275,8 @@ static maki_status make_room(asking *a, uint64_t tokens, maki_err *err)
 {
     uint64_t window = a->how->window ? a->how->window : WINDOW_UNKNOWN;
     a->max_tokens = reply_tokens(a->how->settings, window, tokens);
-    double scale = a->family->factor * (1 + a->family->error); /* its tokens for one of ours */
+    double scale = maki_family_text_scale(a->family, NULL) *
+                   (1 + maki_family_text_error(a->family, NULL)); /* its tokens for one of ours */
     uint64_t room = (uint64_t)((double)(window - a->max_tokens) / scale), taken = prompt_tokens(a);
     a->reply = maki_buf_new(a->how->env->alloc, a->max_tokens * 8 + REPLY_SLACK);
     a->portions.most = room > taken ? room - taken : 0;

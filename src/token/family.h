@@ -1,10 +1,11 @@
-/* family.h -- which vocabulary counts for a model, and how well.
+/* family.h -- what a model makes of our tokens, and how well we know.
  *
- * A vocabulary (o200k_base, cl100k_base, claude) is exact for the models that were made with it and
- * never changes.  Other models are counted in the nearest vocabulary and multiplied by a factor; the
- * family states how far off that may be.  Factors are defaults, measured on the corpus of this project
- * with the tokenizers that the makers publish; `maki_calibration` replaces them by what the `usage` of
- * real replies says.  Everything here is pure. */
+ * Conversations are counted in o200k_base, once.  A model's tokens are those times the factor of its family;
+ * the family states how far off that may be.  Factors are defaults, measured with the tokenizers that the
+ * makers publish; `maki_calibration` replaces them by what the `usage` of real replies says.
+ *
+ * A vocabulary (o200k_base, cl100k_base, claude) is exact for the models that were made with it: who has the
+ * text at hand counts in that one and needs no factor.  Everything here is pure. */
 #ifndef MAKI_TOKEN_FAMILY_H
 #define MAKI_TOKEN_FAMILY_H
 
@@ -25,8 +26,8 @@ typedef enum maki_tools_rule {
 
 typedef struct maki_family {
     const char *name;     /* "openai-o200k", "claude", "gemini" ... "other" */
-    const char *encoding; /* the vocabulary it is counted in */
-    double factor;        /* tokens of the model for one of the vocabulary */
+    const char *encoding; /* a text is counted in it: the model's own vocabulary where we have it */
+    double factor;        /* tokens of the model for one of o200k_base */
     double error;         /* the share it may be off on mixed text; 0: exact */
     uint32_t per_message; /* tokens around a message, its role included */
     uint32_t per_name;    /* one more when a message has a name */
@@ -45,6 +46,8 @@ const maki_image_rule *maki_image_rule_of(maki_str model);
 /* The families from 0, NULL after the last; and the one of that name, or NULL. */
 const maki_family *maki_family_at(size_t i);
 const maki_family *maki_family_named(maki_str name);
+/* Its encoding is the vocabulary of its models. */
+bool maki_family_exact(const maki_family *family);
 /* The family of a vocabulary: itself, exact. */
 const maki_family *maki_family_of_encoding(const maki_encoding *encoding);
 /* The i-th name pattern of a family ("gpt-4o*"), NULL after the last. */
@@ -59,14 +62,18 @@ typedef struct maki_calibration {
     uint64_t samples; /* how many replies */
 } maki_calibration;
 
-/* A reply said that what we counted as `counted` (before any factor) was `reported` tokens.  Newer
+/* A reply said that what we counted as `counted` (in o200k_base) was `reported` tokens.  Newer
  * replies weigh more, short requests less, and one that is far off only a little: a provider may have
  * added something that we do not see.  What cannot be true is passed over: answers false. */
 bool maki_calibration_add(maki_calibration *state, const maki_family *family, double counted,
                           double reported);
-/* The factor and error to use: of the calibration once it has samples, else of the family. */
-double maki_calibration_factor(const maki_calibration *state, const maki_family *family);
-double maki_calibration_error(const maki_calibration *state, const maki_family *family);
+/* Tokens of the model for one of o200k_base, and the share that may be off: by the calibration once it has
+ * samples, else by the family.  `state` may be NULL. */
+double maki_family_scale(const maki_family *family, const maki_calibration *state);
+double maki_family_error(const maki_family *family, const maki_calibration *state);
+/* The same for a text that was counted in the family's own encoding. */
+double maki_family_text_scale(const maki_family *family, const maki_calibration *state);
+double maki_family_text_error(const maki_family *family, const maki_calibration *state);
 
 /* {"factor", "error", "samples"}, as it is kept for each model; false when it is not that. */
 bool maki_calibration_parse(maki_str json, maki_calibration *out);

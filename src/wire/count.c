@@ -69,7 +69,7 @@ static maki_status nothing(void *ctx, const maki_wire_message *message, maki_err
 
 static void scale(const counting *c, maki_wire_tokens *out)
 {
-    double factor = c->family->factor;
+    double factor = maki_family_text_scale(c->family, NULL);
     uint64_t each = c->family->per_message;
     out->system = (uint64_t)ceil((double)c->sum.system * factor) + c->systems * each;
     out->tools = (uint64_t)ceil((double)c->sum.tools * factor);

@@ -1,5 +1,5 @@
 /* log_chaos.c -- real processes on one log: writers that are killed anywhere, writers that race, a
- * reader beside them that never stops, and counters of another family that are killed too.
+ * reader beside them that never stops.
  *
  * What a row must say follows from its number alone, so that anybody can check any row.  Every wait
  * is for a message or for the end of a process; nothing sleeps and nothing is timed.
@@ -22,7 +22,6 @@
 #include "folder.h"
 #include "history/facts.h"
 #include "history/tally.h"
-#include "log/beside.h"
 #include "log/verify.h"
 #include "tap.h"
 
@@ -41,7 +40,7 @@ static maki_log_options options_of(bool read_only)
     maki_env env = maki_env_system();
     facts = (maki_fact_state){ .alloc = env.alloc };
     maki_tally_close(&tally);
-    maki_tally_init(&tally, &env, 0);
+    maki_tally_init(&tally, &env);
     return (maki_log_options){ .create = !read_only,
                                .read_only = read_only,
                                .durability = MAKI_SYNC,
@@ -375,108 +374,6 @@ static void test_races(size_t count, uint64_t seed)
     folder_close(&p.f);
 }
 
-/* ---- counters that are killed ---------------------------------------------------------------------- */
-
-static maki_tally other; /* of this process */
-static maki_beside_family family;
-
-static const maki_beside_family *other_family(void)
-{
-    maki_env env = maki_env_system();
-    maki_tally_close(&other);
-    maki_tally_init(&other, &env, 2);
-    family = (maki_beside_family){ maki_tally_name(2), maki_tally_read, &other };
-    return &family;
-}
-
-/* Count what there is in another family, again and again; one in four times for itself alone. */
-static void count_on(const place *p, int out, uint64_t seed)
-{
-    maki_env env = maki_env_system();
-    maki_err err = { 0 };
-    tap_random random = { seed };
-    for (;;) {
-        maki_log *log = NULL;
-        maki_beside *b = NULL;
-        uint64_t last = 0;
-        maki_log_options options = options_of(true);
-        maki_beside_how how = { .threads = 1 + tap_below(&random, 2),
-                                .wait = tap_below(&random, 2) };
-        maki_status st = maki_log_open(&env, p->path, &options, &log, &err);
-        if (st == MAKI_OK)
-            st = maki_beside_open(log, other_family(), tap_below(&random, 4) == 0, -1, &b, &err);
-        if (st == MAKI_OK) st = maki_beside_count(b, &how, &err);
-        if (st == MAKI_OK) st = maki_beside_last(b, &last, &err);
-        if (st != MAKI_OK && st != MAKI_CONFLICT) die("counter", &err);
-        /* it counted all that it saw, whoever wrote or counted meanwhile */
-        if (st == MAKI_OK && last != maki_log_last(log)) die("counter: it stopped short", NULL);
-        maki_row row;
-        if (st == MAKI_OK && last && maki_beside_row(b, last, &row, &err) != MAKI_OK)
-            die("counter: no record", &err);
-        maki_beside_close(b);
-        maki_log_close(log);
-        if (write(out, &last, sizeof last) != (ssize_t)sizeof last) _exit(0);
-    }
-}
-
-static void test_counters(size_t kills, uint64_t seed)
-{
-    place p;
-    tap_random random = { seed };
-    maki_env env = maki_env_system();
-    maki_err err = { 0 };
-    uint64_t counted = 0;
-    int writes[2];
-    folder_open(&p.f);
-    snprintf(p.path, sizeof p.path, "%s/messages.jsonl", p.f.path);
-    folder_write(p.path, MAKI_LIT(""));
-    tap_row("%zu counters of another family killed anywhere beside a writer", kills);
-    if (pipe2(writes, O_CLOEXEC) < 0) abort();
-    pid_t writer = start();
-    if (writer == 0) {
-        close(writes[0]);
-        write_on(&p, writes[1], seed ^ 77);
-    }
-    close(writes[1]);
-    for (size_t i = 0; i < kills; i++) {
-        int ends[2];
-        ack done;
-        pid_t counters[2];
-        if (pipe2(ends, O_CLOEXEC) < 0) abort();
-        for (size_t k = 0; k < 2; k++) {
-            uint64_t counter_seed = tap_next(&random) | 1;
-            counters[k] = start();
-            if (counters[k] == 0) count_on(&p, ends[1], counter_seed);
-        }
-        close(ends[1]);
-        for (size_t k = tap_below(&random, 6); k > 0; k--) { /* the writer goes on meanwhile */
-            CHECK_EQ(read(ends[0], &counted, sizeof counted), sizeof counted);
-            take_acks(writes[0], 3, &done);
-        }
-        spin(tap_below(&random, 300000));
-        for (size_t k = 0; k < 2; k++) {
-            kill(counters[k], SIGKILL);
-            int status = wait_for(counters[k]);
-            CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
-        }
-        close(ends[0]);
-    }
-    kill(writer, SIGKILL);
-    wait_for(writer);
-    close(writes[0]);
-    maki_log_options options = options_of(false);
-    options.beside = other_family();
-    options.beside_count = 1;
-    maki_log *log = NULL;
-    CHECK_STATUS(maki_log_open(&env, p.path, &options, &log, &err), MAKI_OK, &err);
-    printf("# %" PRIu64 " rows, counted up to %" PRIu64 "\n", log ? maki_log_last(log) : 0,
-           counted);
-    maki_log_close(log);
-    CHECK_STATUS(maki_log_verify(&env, p.path, &options, NULL, NULL, NULL, &err), MAKI_OK, &err);
-    maki_tally_close(&other);
-    folder_close(&p.f);
-}
-
 int main(int argc, char **argv)
 {
     size_t kills = argc > 1 ? (size_t)strtoull(argv[1], NULL, 10) : 500;
@@ -484,7 +381,6 @@ int main(int argc, char **argv)
     printf("# seed %" PRIu64 "\n", seed);
     test_races(400, seed);
     test_kills(kills, seed);
-    test_counters(kills / 5, seed);
     maki_tally_close(&tally);
     return tap_end();
 }

@@ -47,7 +47,7 @@ commands=(
     "history log talk.jsonl --json"
     "history effective talk.jsonl --json"
     "history status talk.jsonl --json"
-    "history status talk.jsonl --json --family claude"
+    "history status talk.jsonl --json --model claude-sonnet-4-5"
     "history diff talk.jsonl 2 4 --json"
     "history export talk.jsonl --format openai"
     "history effective fork.jsonl --json"

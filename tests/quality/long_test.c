@@ -369,7 +369,7 @@ int main(int argc, char **argv)
     p.row = maki_buf_new(p.env.alloc, 1 << 20);
     p.view = maki_buf_new(p.env.alloc, 16 << 20);
     p.before = maki_buf_new(p.env.alloc, 16 << 20);
-    maki_tally_init(&p.tally, &p.env, 0);
+    maki_tally_init(&p.tally, &p.env);
     maki_row_hasher_begin(&p.said);
     tap_row("%d turns are played", TURNS);
     if (CHECK(p.policy != NULL) &&

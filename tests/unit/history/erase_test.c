@@ -11,7 +11,7 @@
 #include "fake_env.h"
 #include "folder.h"
 #include "history/conversation.h"
-#include "history/tally.h"
+#include "log/index.h"
 #include "tap.h"
 
 /* The names in a folder, sorted, one a line. */
@@ -29,16 +29,28 @@ static void list(const folder *f, char *out, size_t room)
     free(names);
 }
 
-/* A conversation that has been counted in every vocabulary. */
+/* An index of a former version, in another vocabulary. */
+static void make_former(fake_env *fe, const char *path, const char *format, const char *family)
+{
+    static const unsigned char start[MAKI_CHAIN_LEN];
+    char name[700];
+    maki_index_header header;
+    maki_index index;
+    maki_err err = { 0 };
+    snprintf(name, sizeof name, format, (int)(strlen(path) - strlen(".jsonl")), path, family);
+    maki_index_header_init(&header, family, 0, start);
+    CHECK_STATUS(maki_index_create(&index, &fe->env, name, &header, &err), MAKI_OK, &err);
+    maki_index_close(&index);
+}
+
+/* A conversation that former versions have counted in every vocabulary. */
 static void make(fake_env *fe, const char *path)
 {
     static const char *const rows[] = { "{\"role\":\"user\",\"content\":\"消して 🧹\"}",
                                         "{\"role\":\"assistant\",\"content\":\"네\"}" };
     maki_conv_options options = { .create = true, .durability = MAKI_LAZY, .threads = 1 };
     maki_conv *conv = NULL;
-    const maki_view *view;
     maki_change change;
-    maki_view_totals total;
     maki_err err = { 0 };
     CHECK_STATUS(maki_conv_open(&fe->env, path, &options, &conv, &err), MAKI_OK, &err);
     for (size_t i = 0; i < 2; i++) {
@@ -46,10 +58,10 @@ static void make(fake_env *fe, const char *path)
         CHECK_STATUS(maki_conv_append(conv, NULL, &row, 1, &change, &err), MAKI_OK, &err);
     }
     CHECK_STATUS(maki_conv_pin(conv, NULL, 1, true, &change, &err), MAKI_OK, &err);
-    CHECK_STATUS(maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, &err), MAKI_OK, &err);
-    for (size_t f = 1; maki_tally_name(f); f++)
-        CHECK_STATUS(maki_conv_total_in(conv, view, f, true, &total, &err), MAKI_OK, &err);
     maki_conv_close(conv);
+    make_former(fe, path, "%.*s.idx.%s", "claude");
+    make_former(fe, path, "%.*s.idx.%s", "chars4");
+    make_former(fe, path, "%.*s.%s.idx", "cl100k_base");
 }
 
 static const char *in(const folder *f, const char *name)

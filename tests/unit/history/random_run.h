@@ -9,7 +9,7 @@
  * After each step:
  *
  *   - the view, its bytes and its totals are those of the model (model.h), and now and then its
- *     tokens in another family are what its messages add up to;
+ *     tokens are what its messages, counted anew, add up to;
  *   - no hiding has parted a call from its result, or taken a pinned, a system or the first message;
  *   - moments remembered from before are still shown byte for byte.
  *
@@ -50,13 +50,13 @@ typedef struct run {
     row_maker maker;
     bool undone_rewind; /* then the rows themselves may be out of order */
     size_t checks;
-    maki_tally other; /* counts anew, in another family than the default */
+    maki_tally anew;
     maki_buf text, wanted;
     char steps[RUN_STEPS_TEXT];
     size_t steps_len;
     /* What the steps did over all seeds: a check that nothing ever reaches is no check. */
     struct {
-        size_t steps, ok, refused, rewound_undo, replayed, pending_forks, others, stuck;
+        size_t steps, ok, refused, rewound_undo, replayed, pending_forks, sums, stuck;
     } reached;
 } run;
 

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "history/facts.h"
-#include "log/beside.h"
 #include "log/verify.h"
 #include "random_run.h"
 
@@ -122,15 +121,12 @@ static bool proved(run *r, size_t which)
     maki_env env = maki_env_system();
     maki_fact_state facts = { .alloc = env.alloc };
     maki_tally counter;
-    maki_tally_init(&counter, &env, 0);
+    maki_tally_init(&counter, &env);
     maki_log_options options = { .family = MAKI_FAMILY,
                                  .facts = maki_facts_of,
                                  .facts_ctx = &facts,
                                  .tokens = maki_tally_row,
                                  .tokens_ctx = &counter };
-    maki_beside_family other = { maki_tally_name(1 + r->seed % 2), maki_tally_read, &r->other };
-    options.beside = &other;
-    options.beside_count = 1;
     maki_err err = { 0 };
     char path[600];
     const char *index = run_index_path(&r->models[which]);
@@ -193,12 +189,12 @@ static bool run_seed(run *r, folder *f, uint64_t seed, run_step *step)
     r->maker.clock = 1700000000000;
     r->undone_rewind = false;
     r->checks = 0;
-    maki_tally_init(&r->other, &r->env, 1 + seed % 2);
+    maki_tally_init(&r->anew, &r->env);
     r->steps[0] = '\0';
     memset(&r->models[0], 0, sizeof r->models[0]);
     snprintf(r->models[0].path, sizeof r->models[0].path, "%s/c0.jsonl", f->path);
     bool ok = all_steps(r, step);
-    maki_tally_close(&r->other);
+    maki_tally_close(&r->anew);
     /* the indexes of other families stay: the next seed must find that they are not its own */
     for (size_t i = 0; i < RUN_CONVS; i++) {
         static const char *const names[] = { ".jsonl", ".events.jsonl", ".idx" };

@@ -160,7 +160,7 @@ int main(int argc, char **argv)
 {
     static run r;
     maki_env env = maki_env_system();
-    maki_tally_init(&exact, &env, 0);
+    maki_tally_init(&exact, &env);
     if (run_seeds(&r, argc, argv, "room_test", SEEDS, one_step)) {
         tap_row("%zu runs that make room, %zu within, %zu taken back", room.managed, room.within,
                 room.taken_back);

@@ -195,7 +195,7 @@ maki_log_options logs_options(logs *l)
 {
     l->facts = (maki_fact_state){ .alloc = l->env.alloc };
     maki_tally_close(&l->tally);
-    maki_tally_init(&l->tally, &l->env, 0);
+    maki_tally_init(&l->tally, &l->env);
     return (maki_log_options){ .create = true,
                                .durability = MAKI_SYNC,
                                .family = MAKI_FAMILY,

@@ -160,7 +160,7 @@ uint64_t talk_counted(talk_kit *t)
     maki_tally tally;
     maki_err err = { 0 };
     uint64_t sum = 0, one = 0;
-    maki_tally_init(&tally, &env, 0);
+    maki_tally_init(&tally, &env);
     for (const char *line = talk_view(t), *end; (end = strchr(line, '\n')); line = end + 1) {
         maki_str json;
         maki_status st = maki_json_check((maki_str){ line, (size_t)(end - line) }, &json, &err);
