@@ -123,6 +123,7 @@ static bool read_valued(maki_str word, fake_mood *mood)
     }
     if (read_amount(word, "cut:", &mood->cut)) return mood->cuts = true;
     if (read_amount(word, "fail:", &mood->fail)) return mood->fails = true;
+    if (read_amount(word, "hold:", &mood->hold)) return mood->holds = true;
     return read_amount(word, "huge:", &mood->huge) || read_amount(word, "chunk:", &mood->chunk) ||
            read_amount(word, "first:", &mood->first) || read_amount(word, "window:", &mood->window);
 }

@@ -22,6 +22,7 @@
  *                          retry-after-ms, reset:TEXT x-ratelimit-reset, again:TEXT x-should-retry, delay:TEXT what
  *                          Gemini has in the body, id:TEXT its request-id, whatever bytes
  *     fail:N               the error `busy` in a stream, after N events
+ *     hold:N               after N events of a stream nothing more, and no end
  *     first:N              all this for the first N requests in these very words; then just text
  *     garbage              bytes that are neither JSON nor events
  *     long  short          a Content-Length that promises more, or less, than comes
@@ -65,7 +66,9 @@ typedef struct fake_mood {
     uint64_t huge;  /* 0: not */
     uint64_t chunk; /* 0: as it comes */
     bool fails;
-    uint64_t fail;            /* with fails */
+    uint64_t fail; /* with fails */
+    bool holds;
+    uint64_t hold;            /* with holds */
     uint64_t first;           /* 0: always */
     uint64_t window;          /* 0: any */
     maki_str words;           /* of an error, percent-encoded; len 0: the provider's own */

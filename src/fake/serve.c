@@ -137,7 +137,7 @@ static void pump(fake_request *r)
             return;
         }
     }
-    if (r->sent == r->total) finish(r);
+    if (r->sent == r->total && !r->mood.holds) finish(r);
 }
 
 static void on_time(evutil_socket_t fd, short what, void *ctx)
@@ -292,14 +292,19 @@ static void answer_with_key(fake_request *r, fake_error error)
     answer_error(r, error, r->key[0] ? words : "");
 }
 
-/* From an event on the stream is an error. */
-static void break_stream(fake_request *r, const struct conversation_row *row)
+static void keep_events(fake_request *r, uint64_t count)
 {
     maki_str all = maki_buf_str(&r->reply);
     size_t at = 0;
-    for (uint64_t i = 0; i < r->mood.fail && at < all.len; i++)
+    for (uint64_t i = 0; i < count && at < all.len; i++)
         at += first_event(maki_str_from(all, at)).len;
     r->reply.len = at;
+}
+
+/* From an event on the stream is an error. */
+static void break_stream(fake_request *r, const struct conversation_row *row)
+{
+    keep_events(r, r->mood.fail);
     bool lines = row->stream_fields == lines_fields;
     if (!lines) maki_buf_add(&r->reply, MAKI_LIT("event: error\ndata: "));
     if (row->protocol == FAKE_RESPONSES)
@@ -353,6 +358,8 @@ static void answer_conversation(fake_request *r, const struct conversation_row *
     }
     row->say(&r->reply, ask, &answer);
     if (r->mood.fails && ask->stream) break_stream(r, row);
+    r->mood.holds = r->mood.holds && ask->stream;
+    if (r->mood.holds) keep_events(r, r->mood.hold);
     const char *fields = ask->stream && !ask->array ? row->stream_fields : json_fields;
     begin_answer(r, 200, fields, ask->stream);
 }

@@ -3,7 +3,7 @@
 #
 #     tmux.sh MAKI FAKE      FAKE is maki-fake-provider; prints TAP
 #
-# Every wait ends when the screen shows what is waited for, or after 30 seconds.
+# Every wait ends when the screen shows what is waited for, or after two minutes; nothing is timed.
 set -u
 maki=$(realpath "$1")
 fake=$(realpath "$2")
@@ -21,16 +21,25 @@ screen() { t capture-pane -p -J; }
 type_in() { t send-keys -l -- "$1"; }
 enter() { type_in "$1"; t send-keys Enter; }
 
-# until_shown PATTERN [COUNT]: wait until the screen has that many lines with it
-until_shown() {
-    local tries
-    for tries in $(seq 600); do
-        t has-session || return 1
-        [ "$(screen | grep -c -- "$1")" -ge "${2:-1}" ] && return 0
+# until_true COMMAND...: wait until it succeeds
+until_true() {
+    local end=$((SECONDS + 120))
+    until "$@"; do
+        [ $SECONDS -lt $end ] && t has-session || return 1
         sleep 0.05
     done
-    return 1
 }
+# until_shown PATTERN [COUNT]: wait until the screen has that many lines with it
+until_shown() { until_true is_shown "$1" "${2:-1}"; }
+is_shown() { [ "$(screen | grep -c -- "$1")" -ge "$2" ]; }
+# becomes NAME WANT COMMAND...: what the command prints is that, sooner or later
+becomes() {
+    local name=$1 want=$2
+    shift 2
+    until_true prints "$want" "$@"
+    check "$name" "$want" "$("$@")"
+}
+prints() { [ "$("${@:2}")" = "$1" ]; }
 # shows NAME PATTERN [COUNT]: that, as a test
 shows() {
     if until_shown "$2" "${3:-1}"; then
@@ -41,16 +50,14 @@ shows() {
 }
 # answered PATTERN: the rows of the screen from the one with it on
 answered() { t capture-pane -p | sed -n "/$1/,\$p"; }
+whole_words() { answered '^word01' | grep -o 'word[0-9][0-9]\( \|$\)' | wc -l; }
 fresh() { t send-keys C-l; t clear-history; }
 # resize WIDTH: and wait until the terminal has it
 resize() {
-    local tries
     t resize-window -x "$1" -y 24
-    for tries in $(seq 600); do
-        [ "$(stty size <"$(t display -p '#{pane_tty}')")" = "24 $1" ] && return
-        sleep 0.05
-    done
+    until_true prints "24 $1" terminal_size
 }
+terminal_size() { stty size <"$(t display -p '#{pane_tty}')"; }
 # begin WIDTH: the chat in a terminal of that width
 begin() {
     t new-session -d -x "$1" -y 24 "'$maki' chat; echo left \$?; exec cat"
@@ -101,11 +108,12 @@ shows 'the prompt is back' '4 messages'
 fresh
 
 # ---- long lines -------------------------------------------------------------------------------------
+line_and_bar() { t capture-pane -p | grep -A1 'word40' | grep -c 'messages'; }
 long=$(printf 'word%02d ' $(seq 40))
 type_in "$long"
 shows 'a long line: its end is there' 'word40'
 shows 'with the bar under it' '4 messages · fake-1'
-check 'the bar stands on the line below' 'yes' "$(t capture-pane -p | grep -A1 'word40' | grep -q 'messages' && echo yes)"
+becomes 'the bar stands on the line below' 1 line_and_bar
 t send-keys Enter
 shows 'it is sent' '^You said: word01'
 until_shown '6 messages'
@@ -113,7 +121,7 @@ fresh
 enter "fake:say:$(printf 'word%02d%%20' $(seq 40))"
 shows 'a long answer wraps' '^word01'
 until_shown '8 messages'
-check 'between words: none is cut' 40 "$(answered '^word01' | grep -o 'word[0-9][0-9]\( \|$\)' | wc -l)"
+becomes 'between words: none is cut' 40 whole_words
 fresh
 enter 'fake:say:%23%20題%0A%0A-%20**太字**%20and%20`code`%0A%0A```c%0Aint%20x;%0A```'
 shows 'Markdown: a list' '^• 太字 and code'
@@ -147,16 +155,16 @@ enter '/log 3'
 shows 'something above the line' '    12   assistant'
 type_in 'a line that is typed while the terminal changes, twice, to be sure of it'
 shows 'typed below something else' 'sure of it$'
+lines_and_bars() { screen >shot && echo "$(grep -c '^> a line' shot) $(grep -c '░░' shot)"; }
 for round in 1 2 3; do # the terminal is wide again before the chat has drawn anything
     for width in 45 98 60 72 45; do t resize-window -x "$width" -y 24; done
     resize 100
-    sleep 1 # tmux tells the last change late, and the chat draws when no other follows
     type_in '!'
     shows "changed fast ($round): the line goes on" 'sure of it!$'
     shows "changed fast ($round): all of the bar" '12 messages · fake-1$'
-    check "changed fast ($round): one line and one bar, nothing stale" '1 1' \
-        "$(screen | grep -c '^> a line') $(screen | grep -c '░░')"
+    becomes "changed fast ($round): one line and one bar, nothing stale" '1 1' lines_and_bars
     t send-keys BSpace
+    shows "changed fast ($round): typed back" 'sure of it *$'
 done
 t send-keys Enter
 shows 'and is sent as it was' '^You said: a line that is typed while the terminal changes, twice, to be sure of it$'
@@ -166,13 +174,13 @@ fresh
 enter "fake:say:$(printf 'word%02d%%20' $(seq 40))"
 shows 'an answer in the new width' '^word01'
 until_shown '(0 %) · 16'
-check 'wraps at it' 40 "$(answered '^word01' | grep -o 'word[0-9][0-9]\( \|$\)' | wc -l)"
+becomes 'wraps at it' 40 whole_words
 resize 80
 fresh
 
 # ---- Ctrl-C -----------------------------------------------------------------------------------------
-enter 'fake:slow:400 one two three four five six seven eight nine ten eleven twelve'
-shows 'a slow answer begins' '^You said'
+enter 'fake:hold:2 one two three four five six seven eight nine ten eleven twelve'
+shows 'an answer begins' '^You said'
 t send-keys C-c
 shows 'Ctrl-C stops it' '^(stopped; what came is kept)'
 shows 'not the program' '^> *$'
@@ -187,13 +195,13 @@ enter 'but this'
 shows 'and on' '^You said: but this$'
 fresh
 
-enter 'fake:think,slow:100 only thoughts'
-shows 'thoughts come before the answer' '^The user wants'
+enter 'fake:think,hold:2,first:1 only thoughts'
+shows 'thoughts come before the answer' '^The user'
 t send-keys C-c
 shows 'stopped while it thinks: nothing is kept of it' '^(stopped before anything came)'
 fresh
 enter '/retry'
-shows '/retry asks again, without a new message' '^You said: fake:think,slow:100 only thoughts$'
+shows '/retry asks again, without a new message' '^You said: fake:think,hold:2,first:1 only thoughts$'
 fresh
 
 # ---- what goes wrong --------------------------------------------------------------------------------
@@ -219,12 +227,15 @@ t kill-server
 server=third
 
 # ---- ended from outside ------------------------------------------------------------------------------
-t new-session -d -x 80 -y 24 "sleep 0.3; sh -c 'echo \$\$ >pid; exec \"\$0\" chat' '$maki'; echo left \$?; exec cat"
+mkfifo go
+t new-session -d -x 80 -y 24 "read x <go; sh -c 'echo \$\$ >pid; exec \"\$0\" chat' '$maki'; echo left \$?; exec cat"
 t pipe-pane "cat >'$dir/written'"
+echo >go
 shows 'to be ended: the prompt' '^> *$'
 kill -TERM "$(cat pid)"
 shows 'SIGTERM ends it' '^left 143'
-check 'the terminal is asked for paste marks no more' '[?2004l' "$(grep -ao '\[?2004[hl]' written | tail -1)"
+paste_marks() { grep -ao '\[?2004[hl]' written | tail -1; }
+becomes 'the terminal is asked for paste marks no more' '[?2004l' paste_marks
 t kill-server
 server=fourth
 

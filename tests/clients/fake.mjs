@@ -13,12 +13,12 @@ const body = (content, more = {}) => JSON.stringify({ model: 'm', messages: [{ r
 function post(fake, where, text, headers = {}) {
   return new Promise((resolve, reject) => {
     const request = http.request(fake.url + where, { method: 'POST', headers, agent: false }, (reply) => {
-      const chunks = [], times = [];
+      const chunks = [];
       const end = (whole) => resolve({
         status: reply.statusCode, headers: reply.headers, text: Buffer.concat(chunks).toString('latin1'),
-        length: chunks.reduce((sum, chunk) => sum + chunk.length, 0), times, whole,
+        length: chunks.reduce((sum, chunk) => sum + chunk.length, 0), whole,
       });
-      reply.on('data', (bytes) => (chunks.push(bytes), times.push(performance.now())));
+      reply.on('data', (bytes) => chunks.push(bytes));
       reply.on('end', () => end(true));
       reply.on('error', () => end(false));
     });
@@ -88,11 +88,29 @@ test('cut, long and short do not end as they promised', async (t) => {
   assert.ok(rest.length > Number(/content-length: (\d+)/i.exec(head)[1]));
 });
 
-test('slow takes its time between events, silent never answers', async (t) => {
+test('slow takes its time between events, hold stops in the middle, silent never answers', async (t) => {
   const fake = await startFake(t);
+  const begun = performance.now();
   const slow = await post(fake, '/v1/messages', body('hi', { stream: true }), { 'x-fake': 'slow:20' });
-  assert.ok(slow.times.length > 8);
-  assert.ok(slow.times.at(-1) - slow.times[0] >= 8 * 20 * 0.9);
+  const took = performance.now() - begun, events = slow.text.split('\n\n').length - 1; // several may come at once
+  assert.ok(events > 8);
+  assert.ok(took >= events * 20 * 0.9, `${events} events in ${took} ms`);
+  for (const content of ['hi', 'hi fake:hold:2']) { // that one alone
+    let got = '';
+    await new Promise((resolve, reject) => {
+      const request = http.request(`${fake.url}/v1/messages`, { method: 'POST', agent: false }, (reply) => {
+        reply.on('data', (bytes) => {
+          got += bytes;
+          if (content !== 'hi' && got.split('\n\n').length > 2) request.destroy();
+        });
+        reply.on('close', resolve);
+      });
+      request.on('error', reject);
+      request.end(body(content, { stream: true }));
+    });
+    assert.equal(got.includes('message_stop'), content === 'hi');
+    if (content !== 'hi') assert.equal(got.split('\n\n').length - 1, 2);
+  }
   const silent = post(fake, '/v1/messages', body('hi'), { 'x-fake': 'silent' });
   const first = await Promise.race([silent, post(fake, '/v1/messages', body('hi')).then(() => 'the other')]);
   assert.equal(first, 'the other');

@@ -24,6 +24,7 @@ static const struct good_row {
     { "busy,first:2,after:Wed%2C,afterms:300",
       { .deed = FAKE_BUSY, .first = 2, .after = MAKI_LIT("Wed%2C"), .after_ms = MAKI_LIT("300") } },
     { "fail:0,chunk:1", { .fails = true, .chunk = 1 } },
+    { "think,hold:2,first:1", { .think = true, .holds = true, .hold = 2, .first = 1 } },
     { "tool:read {\"a\":1},slow:1",
       { .deed = FAKE_TOOL,
         .slow_ms = 1,
@@ -53,10 +54,10 @@ static bool same(const fake_mood *a, const fake_mood *b)
 {
     return a->deed == b->deed && a->think == b->think && a->slow_ms == b->slow_ms &&
            a->cuts == b->cuts && a->cut == b->cut && a->huge == b->huge && a->chunk == b->chunk &&
-           a->fails == b->fails && a->fail == b->fail && a->first == b->first &&
-           maki_str_is(a->after, b->after) && maki_str_is(a->after_ms, b->after_ms) &&
-           maki_str_is(a->say, b->say) && maki_str_is(a->tool, b->tool) &&
-           maki_str_is(a->arguments, b->arguments);
+           a->fails == b->fails && a->fail == b->fail && a->holds == b->holds &&
+           a->hold == b->hold && a->first == b->first && maki_str_is(a->after, b->after) &&
+           maki_str_is(a->after_ms, b->after_ms) && maki_str_is(a->say, b->say) &&
+           maki_str_is(a->tool, b->tool) && maki_str_is(a->arguments, b->arguments);
 }
 
 int main(void)
