@@ -8,8 +8,8 @@ import fs from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
 import test from 'node:test';
-import { build, plain, readConversations, startFake, startMaki, until } from '../e2e/lib.mjs';
-import { ask, get, metric, protocols, Talk, verifyAll, viewOf } from './serve_kit.mjs';
+import { build, get, metric, plain, readConversations, startFake, startMaki, until } from '../e2e/lib.mjs';
+import { ask, protocols, Talk, verifyAll, viewOf } from './serve_kit.mjs';
 
 const disk = process.env.TINY_DISK;
 const ballast = path.join(disk, 'ballast');
@@ -102,6 +102,7 @@ test('a full disk: replies go on, recording is off, and on again when there is r
   assert.match(now.why, /No space left on device/);
   assert.ok(await metric(maki.url, 'record_failures_total') > 100);
   assert.equal(await metric(maki.url, 'recording'), 0);
+  await until('its line', () => / error recording_off /.test(maki.errors()));
   const said = maki.errors().split('\n').filter((line) => / error recording_off /.test(line));
   assert.equal(said.length, 1, maki.errors());
   assert.match(said[0], /No space left on device/);
@@ -113,7 +114,7 @@ test('a full disk: replies go on, recording is off, and on again when there is r
   await turnOfAll([...talks, ...late], maki.url, 'after');
   assert.deepEqual(Object.keys(await health()).includes('why'), false);
   assert.equal((await health()).recording, true);
-  assert.match(maki.errors(), / info recording_on$/m);
+  await until('its line', () => / info recording_on$/m.test(maki.errors()));
   await until('the event', () => told.some((event) => event.type === 'recording' && event.on === true));
   await turnOfAll([...talks, ...late], maki.url, 'at last');
   assert.equal(await maki.stop(), 0);
@@ -167,11 +168,12 @@ test('a start without room: replies come, recording is off and says so, and on w
   const talks = Object.keys(protocols).map((name) => new Talk(name, name));
   for (let i = 0; i < 3; i++) await turnOfAll(talks, maki.url, `no room ${i}`);
   assert.ok(await metric(maki.url, 'record_failures_total') >= 3 * talks.length);
+  await until('its line', () => / error recording_off /.test(maki.errors()));
   assert.equal(maki.errors().split('\n').filter((line) => / error recording_off /.test(line)).length, 1, maki.errors());
 
   fs.rmSync(ballast);
   await until('recording', async () => (await health()).recording);
-  assert.match(maki.errors(), / info recording_on$/m);
+  await until('its line', () => / info recording_on$/m.test(maki.errors()));
   await turnOfAll(talks, maki.url, 'after');
   await turnOfAll(talks, maki.url, 'at last');
   assert.equal(await metric(maki.url, 'recording'), 1);

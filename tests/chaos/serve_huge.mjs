@@ -5,8 +5,8 @@ import fs from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
 import test from 'node:test';
-import { readConversations, startFake, startMaki } from '../e2e/lib.mjs';
-import { inMB, manifestsOf, MB, memoryOf, metric, verifyAll, watchMemory } from './serve_kit.mjs';
+import { metric, readConversations, startFake, startMaki } from '../e2e/lib.mjs';
+import { inMB, manifestsOf, MB, memoryOf, verifyAll, watchMemory } from './serve_kit.mjs';
 
 const GIGABYTE = 1e9;
 const BOUND = 32 * MB; // above what it has at rest

@@ -99,15 +99,6 @@ export function ask(url, target, body, { headers = {}, agent, onStart, onText } 
   });
 }
 
-export async function get(url, target) {
-  const reply = await fetch(url + target, { headers: { connection: 'close' } });
-  return { status: reply.status, text: await reply.text() };
-}
-
-export async function metric(url, name) {
-  return Number(new RegExp(`^maki_${name} (\\d+)`, 'm').exec((await get(url, '/maki/metrics')).text)[1]);
-}
-
 /** A conversation that grows by one exchange at a time.  `turns` is what was acknowledged: each user's message
  *  whose reply came whole, and that reply. */
 export class Talk {

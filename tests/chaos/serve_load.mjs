@@ -5,8 +5,8 @@
 import assert from 'node:assert/strict';
 import http from 'node:http';
 import test from 'node:test';
-import { startFake, startMaki, until } from '../e2e/lib.mjs';
-import { ask, descriptorsOf, errorLines, get, inMB, MB, memoryOf, metric, protocols, sleep, Talk, verifyAll } from './serve_kit.mjs';
+import { get, metric, quiet, startFake, startMaki } from '../e2e/lib.mjs';
+import { ask, descriptorsOf, errorLines, inMB, MB, memoryOf, protocols, sleep, Talk, verifyAll } from './serve_kit.mjs';
 
 const SECONDS = Number(process.env.MAKI_LOAD_SECONDS ?? 300);
 const BOUND = 8 * MB; // between the first minute and the last
@@ -113,7 +113,7 @@ test(`${SECONDS} seconds of mixed load`, async (t) => {
   const late = await levelOf(pid);
   state.over = true;
   await clients;
-  await until('all is over', async () => await metric(maki.url, 'open_exchanges') === 0);
+  await quiet(maki);
   t.diagnostic(`${state.done} deeds; ${inMB(early.memory)} and ${early.descriptors} descriptors early, ${inMB(late.memory)} and ${late.descriptors} late`);
   assert.equal(await metric(maki.url, 'record_failures_total'), 0);
   assert.equal(errorLines(maki), '');

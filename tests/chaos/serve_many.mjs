@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import net from 'node:net';
 import test from 'node:test';
-import { readConversations, startFake, startMaki, until } from '../e2e/lib.mjs';
-import { ask, descriptorsOf, errorLines, inMB, manifestsOf, MB, memoryOf, metric, sleep, verifyAll, watchMemory } from './serve_kit.mjs';
+import { metric, quiet, readConversations, startFake, startMaki, until } from '../e2e/lib.mjs';
+import { ask, descriptorsOf, errorLines, inMB, manifestsOf, MB, memoryOf, sleep, verifyAll, watchMemory } from './serve_kit.mjs';
 
 const MANY = 10_000;
 const body = (text, stream) => JSON.stringify({ model: 'm', stream, messages: [{ role: 'user', content: text }] });
@@ -121,7 +121,7 @@ test('clients that read a kilobyte a second: memory stays flat, upstream waits',
   assert.ok(flow < CLIENTS * 12 * MB, 'upstream does not wait'); // what the kernel's buffers and ours hold
   assert.ok(held < CLIENTS * MB, `${inMB(held)} for ${CLIENTS} clients`);
   for (const socket of sockets) socket.destroy();
-  await until('they are forgotten', async () => await metric(maki.url, 'open_exchanges') === 0);
+  await quiet(maki);
   await until('memory is given back', () => memoryOf(maki.child.pid) - rest < 24 * MB)
     .catch(() => assert.fail(`${inMB(memoryOf(maki.child.pid) - rest)} are kept`));
   for (const { id } of readConversations(maki.home).filter(({ said }) => /^slow/.test(said[0].text))) {

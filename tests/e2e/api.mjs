@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
 import test from 'node:test';
-import { folder, readConversations, startFake, startMaki, until } from './lib.mjs';
+import { folder, PATIENCE_MS, readConversations, startFake, startMaki, until } from './lib.mjs';
 
 async function say(maki, text, headers = {}) {
   const reply = await fetch(`${maki.url}/v1/chat/completions`, {
@@ -145,6 +145,9 @@ test('tokens are counted here when upstream cannot', async (t) => {
   assert.equal((await count('/v1/messages/count_tokens', { nonsense: 1 }))[0], 400);
 });
 
+/** How long a file is; 0 when it is gone by now. */
+const sizeOf = (file) => fs.statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+
 /** Every file below a folder. */
 function* filesIn(folder) {
   for (const entry of fs.readdirSync(folder, { withFileTypes: true })) {
@@ -199,7 +202,7 @@ test('a key is in no file, open, mapped or kept, while a request runs and after 
   request.end(body);
   await until('the first words', () => got.includes('待って'));
   assert.equal(seen.authorization, `Bearer ${canary}-1`);
-  await until('the request in the log', () => [...filesIn(maki.home)].some((file) => fs.statSync(file).size > body.length - 1000));
+  await until('the request in the log', () => [...filesIn(maki.home)].some((file) => sizeOf(file) > body.length - 1000));
   let looked = 0;
   for (const file of [...filesIn(maki.home), ...filesOf(maki.child.pid)]) {
     let bytes;
@@ -244,7 +247,7 @@ test('HEAD of the events has an end', async (t) => {
   const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
   t.after(() => agent.destroy());
   const ask = (method, path) => new Promise((resolve, reject) => {
-    const request = http.request(maki.url + path, { method, agent, timeout: 20000 }, (reply) => {
+    const request = http.request(maki.url + path, { method, agent, timeout: PATIENCE_MS }, (reply) => {
       reply.resume().on('end', () => resolve(reply.statusCode));
     });
     request.on('timeout', () => request.destroy(new Error(`${method} ${path}: no answer`)));

@@ -15,7 +15,7 @@ import { fileURLToPath } from 'node:url';
 export const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..');
 export const build = path.resolve(process.env.MAKI_BUILD || path.join(root, 'build'));
 
-const PATIENCE_MS = 60_000; // for a failure to show, never for a success to be waited out
+export const PATIENCE_MS = 300_000; // for a failure to show, never for a success to be waited out
 
 /** A folder that is deleted with the test. */
 export function folder(t, name = 'maki-e2e') {
@@ -39,7 +39,7 @@ export async function until(what, ask, patience = PATIENCE_MS) {
 async function start(t, file, args, env = {}) {
   const child = spawn(file, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
   const exited = new Promise((resolve) => {
-    child.on('exit', (code, signal) => resolve(code ?? signal));
+    child.on('close', (code, signal) => resolve(code ?? signal)); // all that it wrote has been read
     child.on('error', () => resolve(0)); // it never ran
   });
   let out = '', err = '';
@@ -64,7 +64,7 @@ async function start(t, file, args, env = {}) {
     const timer = setTimeout(() => reject(new Error(`${file} did not start: ${out}${err}`)), PATIENCE_MS);
     const failed = (why) => (clearTimeout(timer), reject(new Error(`${file}: ${why}: ${out}${err}`)));
     child.on('error', (error) => failed(error.message));
-    child.on('exit', (code) => failed(`ended with ${code}`));
+    child.on('close', (code) => failed(`ended with ${code}`));
     child.stdout.on('data', (bytes) => {
       out += bytes;
       const found = /listening on (http:\/\/\S+)/.exec(out);
@@ -97,6 +97,21 @@ export async function startMaki(t, { upstream, home = folder(t, 'maki-home'), ar
     { MAKI_HOME: home, ...env });
   return { ...maki, home };
 }
+
+// ---- asking the daemon --------------------------------------------------------------------------
+
+/** An answer of the daemon's own: {status, text}. */
+export async function get(url, target) {
+  const reply = await fetch(url + target, { headers: { connection: 'close' } });
+  return { status: reply.status, text: await reply.text() };
+}
+
+export async function metric(url, name) {
+  return Number(new RegExp(`^maki_${name} (\\d+)`, 'm').exec((await get(url, '/maki/metrics')).text)[1]);
+}
+
+/** Until no exchange is under way: then all of them are in the log. */
+export const quiet = (maki) => until('all exchanges are over', async () => await metric(maki.url, 'open_exchanges') === 0);
 
 // ---- the log ------------------------------------------------------------------------------------
 

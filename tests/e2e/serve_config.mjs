@@ -1,14 +1,13 @@
 // serve_config.mjs -- the daemon as maki.yaml describes it; its command line wins.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import fs from 'node:fs';
 import https from 'node:https';
 import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import test from 'node:test';
-import { ask, Client, Daemon, ok, post, program, until, Upstream, within } from './transport_kit.mjs';
+import { ask, askInTime, Client, Daemon, LIMIT, ok, post, program, until, Upstream, within } from './transport_kit.mjs';
 
 function write(t, text) {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'maki-config-'));
@@ -102,7 +101,7 @@ test('serve.limits.body', async (t) => {
 
 test('serve.timeouts.idle', async (t) => {
   const { d } = await configured(t, 'serve: {timeouts: {idle: 200ms}}\n');
-  assert.match(await new Client(d.port).send(post('/v1/messages', '{}')).closed(), /who=it;$/);
+  assert.match(await askInTime(d.port, post('/v1/messages', '{}')), /who=it;$/);
   await d.stop();
 });
 
@@ -136,6 +135,13 @@ test('serve.timeouts.write', async (t) => {
   await d.stop();
 });
 
+// Has the kernel asked for a connection to this port a second time, because nothing came the first time?
+function isUnanswered(port) {
+  const SYN_SENT = '02', to = `0100007F:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+  return fs.readFileSync('/proc/net/tcp', 'utf8').split('\n').map((line) => line.trim().split(/\s+/))
+    .some((row) => row[2] === to && row[3] === SYN_SENT && parseInt(row[6], 16) > 0);
+}
+
 test('serve.timeouts.connect', async (t) => {
   // A listener that never accepts, its queue full: who comes then gets no answer at all.
   const deaf = spawn(process.execPath, ['-e', `require('net').createServer().listen({port: 0, host: '127.0.0.1', backlog: 1},
@@ -149,7 +155,7 @@ test('serve.timeouts.connect', async (t) => {
     const s = net.connect(port, '127.0.0.1');
     queue.push(s);
     s.on('error', () => {});
-    full = await Promise.race([once(s, 'connect').then(() => false), new Promise((r) => setTimeout(r, 300, true))]);
+    full = await until(() => (s.connecting ? isUnanswered(port) : 'no'), 'an answer, or none') === true;
   }
   const d = await Daemon.start(t, ['--config', write(t, `upstreams: {openai: "http://127.0.0.1:${port}"}\n` +
     'serve: {timeouts: {connect: 300ms}}\n')]);
@@ -218,7 +224,7 @@ test('operations of the API go by the configuration, and their lines are in the 
 
 test('a broken file stops the start with its line', async (t) => {
   const file = write(t, 'serve:\n  lisen: 127.0.0.1:0\n');
-  const got = spawnSync(program, ['--config', file], { encoding: 'utf8', timeout: 60_000 });
+  const got = spawnSync(program, ['--config', file], { encoding: 'utf8', timeout: LIMIT });
   assert.equal(got.status, 2);
   assert.match(got.stderr, /設定\.yaml:2:3: there is no setting serve\.lisen; did you mean listen\?/);
 });

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import net from 'node:net';
 import test from 'node:test';
 import zlib from 'node:zlib';
-import { ask, Client, Daemon, files, ok, post, unchunk, until, Upstream, within } from './transport_kit.mjs';
+import { ask, askInTime, Client, Daemon, files, ok, post, settled, unchunk, until, Upstream, within } from './transport_kit.mjs';
 
 const SSE = 'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n';
 const chunk = (text) => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
@@ -204,8 +204,7 @@ test('the upstream by path, field, model and protocol', async (t) => {
 // ---- faults -----------------------------------------------------------------------------------------
 
 test('an upstream that is not there: 502', async (t) => {
-  const { up, d } = await pair(t, () => {});
-  await up.stop();
+  const d = await Daemon.start(t, ['--upstream', 'anthropic=http://127.0.0.1:1']); // the kernel gives that port to nobody
   const c = new Client(d.port).send(post('/v1/messages', '{}'));
   const text = await c.wait((x) => x.endsWith('}}\n'));
   assert.match(text, /^HTTP\/1.1 502 /);
@@ -315,9 +314,8 @@ test('a client that reads slowly makes upstream wait', async (t) => {
   c.socket.pause();
   c.send(post('/v1/messages', '{}'));
   await until(() => stalled && out.writableNeedDrain, 'upstream has to wait');
-  await new Promise((r) => setTimeout(r, 300));
-  const held = sent;
-  assert.ok(held < 40 << 20, `${held} bytes were taken for a client that reads nothing`);
+  await settled(() => sent);
+  assert.ok(sent < 40 << 20, `${sent} bytes were taken for a client that reads nothing`);
   let n = 0, tail = '';
   c.socket.removeAllListeners('data');
   const done = new Promise((yes) => c.socket.on('data', (b) => {
@@ -339,15 +337,16 @@ test('an upstream that reads slowly makes the client wait', async (t) => {
   const d = await Daemon.start(t, ['--upstream', `anthropic=http://127.0.0.1:${slow.address().port}`]);
   const piece = Buffer.alloc(64 << 10, 'x'), total = 64 << 20;
   const c = new Client(d.port).send(`POST /v1/messages HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${total}\r\n\r\n`);
-  let sent = 0, stalled = 0;
+  let sent = 0;
   const more = () => {
     while (sent < total) {
       sent += piece.length;
-      if (!c.socket.write(piece)) { stalled = Date.now(); c.socket.once('drain', () => { stalled = 0; more(); }); return; }
+      if (!c.socket.write(piece)) { c.socket.once('drain', more); return; }
     }
   };
   more();
-  await until(() => slow.socket && stalled && Date.now() - stalled > 300, 'the client has to wait');
+  await until(() => slow.socket && c.socket.writableNeedDrain, 'the client has to wait');
+  await settled(() => sent);
   assert.ok(sent < 40 << 20, `${sent} bytes were taken for an upstream that reads nothing`);
   let n = 0;
   const whole = new Promise((r) => slow.socket.on('data', (b) => { n += b.length; if (n > total) r(); }));
@@ -381,8 +380,7 @@ test('limits are kept and told', async (t) => {
 
 test('idle connections are closed', async (t) => {
   const { d } = await pair(t, (_, s) => s.write(ok('x')), ['--idle-timeout', '200ms']);
-  const c = new Client(d.port).send(post('/v1/messages', '{}'));
-  assert.match(await c.closed(), /\r\n\r\nx$/);
+  assert.match(await askInTime(d.port, post('/v1/messages', '{}')), /\r\n\r\nx$/);
   await d.stop();
 });
 

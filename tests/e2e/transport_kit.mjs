@@ -7,7 +7,7 @@ import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 
-export const LIMIT = 60_000;
+export const LIMIT = 300_000;
 export const program = process.env.MAKI_SERVE;
 
 export function within(promise, what, ms = LIMIT) {
@@ -18,12 +18,24 @@ export function within(promise, what, ms = LIMIT) {
 
 // Until `ask` answers something true.
 export async function until(ask, what) {
-  for (let i = 0; i < LIMIT / 10; i++) {
+  for (const end = Date.now() + LIMIT; Date.now() < end; ) {
     const got = await ask();
     if (got) return got;
     await new Promise((r) => setTimeout(r, 10));
   }
   throw new Error(`${what}: never`);
+}
+
+// Until the figure that `look` gives has stayed the same for a while.  What it then is may be too small on a slow
+// machine, so that it serves for what must not be exceeded.
+export async function settled(look) {
+  let last = look();
+  await until(async () => {
+    await new Promise((r) => setTimeout(r, 300));
+    const same = look() === last;
+    last = look();
+    return same;
+  }, 'it comes to rest');
 }
 
 export class Daemon {
@@ -34,14 +46,18 @@ export class Daemon {
     d.log = '';
     d.process = spawn(program, [...(listen ? ['--listen', listen] : []), '--home', d.home, ...args],
       { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, MAKI_TOKEN: '', ...env } });
-    d.exit = new Promise((r) => d.process.once('exit', (code, signal) => r({ code, signal })));
+    d.exit = new Promise((r) => d.process.once('close', (code, signal) => r({ code, signal }))); // and all its output is read
     d.process.stderr.on('data', (b) => { d.log += b; });
     t.after(() => d.kill());
-    const line = await within(new Promise((yes, no) => {
-      d.process.stdout.once('data', (b) => yes(String(b)));
-      d.process.once('exit', () => no(new Error(`the daemon ended: ${d.log}`)));
+    d.port = await within(new Promise((yes, no) => {
+      let said = '';
+      d.process.stdout.on('data', (b) => {
+        said += b;
+        const port = /:(\d+)\n/.exec(said)?.[1];
+        if (port) yes(Number(port));
+      });
+      d.process.once('close', () => no(new Error(`the daemon ended: ${d.log}`)));
     }), 'the daemon starts');
-    d.port = Number(/:(\d+)\n/.exec(line)[1]);
     return d;
   }
 
@@ -185,6 +201,9 @@ export async function ask(port, request) {
   client.close();
   return text;
 }
+
+// The same of a daemon that soon closes idle connections: it may have closed one before the request was sent.
+export const askInTime = (port, request) => until(() => ask(port, request), 'a request that was sent in time');
 
 export function post(target, body, fields = '') {
   const bytes = Buffer.from(body);

@@ -19,7 +19,7 @@
 #include "fake_env.h"
 #include "tap.h"
 
-enum { TURNS_MOST = 20000, ANSWER_MOST = 1 << 20, LONG_BLOCK = 1 << 18, LONG_ANSWER = 1 << 25 };
+enum { TURNS_MOST = 1000000, ANSWER_MOST = 1 << 20, LONG_BLOCK = 1 << 18, LONG_ANSWER = 1 << 25 };
 
 /* ---- a server that echoes ------------------------------------------------------------------------- */
 
