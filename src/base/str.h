@@ -23,6 +23,12 @@ static inline bool maki_str_starts(maki_str text, maki_str prefix)
     return text.len >= prefix.len && memcmp(text.ptr, prefix.ptr, prefix.len) == 0;
 }
 
+static inline bool maki_str_ends(maki_str text, maki_str end)
+{
+    return text.len >= end.len &&
+           maki_str_is((maki_str){ text.ptr + text.len - end.len, end.len }, end);
+}
+
 static inline maki_str maki_str_from(maki_str text, size_t at)
 {
     return (maki_str){ text.ptr + at, text.len - at };
