@@ -7,8 +7,9 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/json.h"
 #include "base/str.h"
-#include "wire/row.h"
+#include "token/tool_list.h"
 
 enum { PROMPT_MOST = 32 << 20, TOOLS_MOST = 1 << 20 };
 
@@ -51,13 +52,7 @@ static maki_status build(const maki_prompt_parts *in, size_t from, size_t to, ma
         if (in->parts[i].text.len && maki_section_in(section, in->mode))
             add_section(&out, section, &in->parts[i]);
     }
-    maki_status st = maki_buf_status(&out, err);
-    if (st == MAKI_OK) {
-        *text = maki_arena_copy(arena, maki_buf_str(&out));
-        st = maki_arena_status(arena, err);
-    }
-    maki_buf_free(&out);
-    return st;
+    return maki_buf_to_arena(&out, arena, text, err);
 }
 
 maki_status maki_prompt_build(const maki_prompt_parts *in, maki_arena *arena, maki_str *text,
@@ -70,50 +65,20 @@ maki_status maki_prompt_build(const maki_prompt_parts *in, maki_arena *arena, ma
 
 /* ---- tools ------------------------------------------------------------------------------------------------------ */
 
-static maki_status add_text(void *ctx, maki_str bytes, maki_err *err)
+static void add_name(maki_buf *out, maki_str name)
 {
-    (void)err;
-    maki_buf_add(ctx, bytes);
-    return MAKI_OK;
-}
-
-static void add_name(maki_buf *out, maki_str tool)
-{
-    maki_str function = maki_get(tool, MAKI_LIT("function"));
-    maki_str name = maki_get_string(maki_is_object(function) ? function : tool, MAKI_LIT("name"));
     if (name.len <= 2) return; /* one that only its provider knows may have none */
     maki_buf_add(out, out->len ? MAKI_LIT("\n- ") : MAKI_LIT("- "));
-    (void)maki_json_text_to(maki_json_inside(name), (maki_sink){ add_text, out }, NULL);
-}
-
-static void add_names(maki_buf *out, maki_str tools)
-{
-    maki_json_iter all = maki_json_items(tools);
-    maki_json_item item;
-    while (maki_json_next(&all, &item)) {
-        maki_str declared = maki_get_or(item.value, MAKI_LIT("functionDeclarations"),
-                                        MAKI_LIT("function_declarations"));
-        if (!maki_is_array(declared)) {
-            add_name(out, item.value);
-            continue;
-        }
-        maki_json_iter inner = maki_json_items(declared);
-        while (maki_json_next(&inner, &item))
-            add_name(out, item.value);
-    }
+    (void)maki_json_text_to(maki_json_inside(name), maki_buf_sink(out), NULL);
 }
 
 maki_status maki_prompt_tools(maki_str tools, maki_arena *arena, maki_str *text, maki_err *err)
 {
     maki_buf out = maki_buf_new(arena->alloc, TOOLS_MOST);
-    if (maki_is_array(tools)) add_names(&out, tools);
-    maki_status st = maki_buf_status(&out, err);
-    if (st == MAKI_OK) {
-        *text = maki_arena_copy(arena, maki_buf_str(&out));
-        st = maki_arena_status(arena, err);
-    }
-    maki_buf_free(&out);
-    return st;
+    maki_tool_list list = maki_tools_of(tools);
+    for (maki_tool tool; maki_tools_next(&list, &tool);)
+        add_name(&out, tool.name);
+    return maki_buf_to_arena(&out, arena, text, err);
 }
 
 /* ---- the time ---------------------------------------------------------------------------------------------------- */

@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/str.h"
 #include "token/text_count.h"
+#include "token/tool_list.h"
 
 enum {
     PROPERTIES = 3, /* when there are arguments */
@@ -19,11 +20,6 @@ typedef struct sum {
     int64_t tokens;
     maki_err *err;
 } sum;
-
-static bool is_object(maki_str value)
-{
-    return maki_json_kind_of(value) == MAKI_JSON_OBJECT;
-}
 
 static maki_str field(maki_str object, maki_str name)
 {
@@ -119,22 +115,18 @@ static maki_status add_schema(sum *s, maki_str schema, unsigned depth)
     return st;
 }
 
-static maki_status add_lines(sum *s, maki_str function, int64_t per_function)
+static maki_status add_lines(sum *s, const maki_tool *tool, int64_t per_function)
 {
-    maki_str schema = field(function, MAKI_LIT("parameters"));
-    maki_str name = field(function, MAKI_LIT("name"));
-    if (!schema.len) schema = field(function, MAKI_LIT("input_schema"));
-    if (maki_json_kind_of(name) != MAKI_JSON_STRING) name = MAKI_LIT("\"\"");
     s->tokens += per_function;
-    maki_status st =
-        add_line(s, name, (maki_str){ "", 0 }, field(function, MAKI_LIT("description")));
-    return st == MAKI_OK ? add_schema(s, schema, 0) : st;
+    maki_status st = add_line(s, tool->name.len ? tool->name : MAKI_LIT("\"\""),
+                              (maki_str){ "", 0 }, tool->about);
+    return st == MAKI_OK && tool->schema.len ? add_schema(s, tool->schema, 0) : st;
 }
 
-static maki_status add_json(sum *s, maki_str function)
+static maki_status add_json(sum *s, const maki_tool *tool)
 {
     uint64_t tokens = 0;
-    maki_status st = maki_count_compact(s->t, function, &tokens, s->err);
+    maki_status st = maki_count_compact(s->t, tool->body, &tokens, s->err);
     s->tokens += (int64_t)tokens;
     return st;
 }
@@ -143,17 +135,15 @@ maki_status maki_count_tools(maki_tokenizer *t, const maki_family *family, maki_
                              uint64_t *tokens, maki_err *err)
 {
     sum s = { .t = t, .err = err };
-    maki_json_iter iter = maki_json_items(tools);
-    maki_json_item item;
+    maki_tool_list list = maki_tools_of(tools);
+    maki_tool tool;
     maki_status st = MAKI_OK;
     bool lines = family->tools != MAKI_TOOLS_JSON, any = false;
-    while (st == MAKI_OK && !iter.object && maki_json_next(&iter, &item)) {
-        maki_str function = field(item.value, MAKI_LIT("function"));
-        if (!is_object(function)) function = item.value;
-        if (!is_object(function)) continue;
+    while (st == MAKI_OK && maki_tools_next(&list, &tool)) {
+        if (!tool.body.len || maki_tool_is_hosted(&tool)) continue;
         any = true;
-        st = lines ? add_lines(&s, function, family->tools == MAKI_TOOLS_LINES_7 ? 7 : 10)
-                   : add_json(&s, function);
+        st = lines ? add_lines(&s, &tool, family->tools == MAKI_TOOLS_LINES_7 ? 7 : 10)
+                   : add_json(&s, &tool);
     }
     if (any) s.tokens += lines ? END : family->per_tools;
     *tokens = s.tokens > 0 ? (uint64_t)s.tokens : 0;

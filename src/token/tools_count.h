@@ -8,8 +8,7 @@
 
 #include "token/family.h"
 
-/* `tools` is an array as a provider takes it: {type, function: {name, description, parameters}},
- * {name, description, input_schema}, {name, description, parameters}.  Anything else has no tokens. */
+/* `tools` is an array in any provider's shape (tool_list.h).  Anything else has no tokens. */
 maki_status maki_count_tools(maki_tokenizer *t, const maki_family *family, maki_str tools,
                              uint64_t *tokens, maki_err *err) MAKI_MUST_CHECK;
 

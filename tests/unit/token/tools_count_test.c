@@ -76,6 +76,16 @@ int main(void)
     CHECK_EQ(tools(t, "openai-o200k", ""), 0);
     tap_row("a tool without a name");
     CHECK_EQ(tools(t, "openai-o200k", "[{\"name\":5,\"parameters\":7}]"), 7 + 12 + text(t, ":"));
+    tap_row("every shape of the same tool costs the same; what Gemini runs itself, nothing");
+    static const char *const shapes[] = {
+        "[{" WEATHER "}]",
+        "[{\"type\":\"function\",\"function\":{" WEATHER "}}]",
+        "[{\"functionDeclarations\":[{" WEATHER "}]}]",
+        "[{\"function_declarations\":[{" WEATHER "}]},{\"googleSearch\":{}}]",
+    };
+    for (size_t i = 0; i < COUNT(shapes); i++)
+        CHECK_EQ(tools(t, "openai-o200k", shapes[i]), tools(t, "openai-o200k", shapes[0]));
+    CHECK_EQ(tools(t, "openai-o200k", "[{\"googleSearch\":{}}]"), 0);
     maki_tokenizer_close(t);
     tap_row("everything is given back");
     CHECK_EQ(fake_alloc_live(&fe), 0);
