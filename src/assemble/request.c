@@ -1,80 +1,42 @@
 /* request.c -- the body of a request, field by field; see request.h. */
-#include "assemble/request_inside.h"
+#include "assemble/request.h"
+
+#include <stdio.h>
 
 #include "base/behind.h"
 #include "base/err.h"
 #include "base/str.h"
+#include "wire/protocol.h"
 
 typedef struct writing {
     const maki_env *env;
     maki_conv *conv; /* NULL: the messages are those of request.before */
     const maki_view *view;
     maki_request request;
+    const maki_protocol_spec *protocol;
+    const maki_protocol_writing *how;
     maki_jw w;
     maki_err *err;
 } writing;
 
-static void put_text(maki_jw *w, const char *name, maki_str text)
-{
-    maki_jw_key(w, maki_str_of(name));
-    maki_jw_string(w, text);
-}
-
-static void put_number(maki_jw *w, const char *name, uint64_t number)
-{
-    if (number == 0) return;
-    maki_jw_key(w, maki_str_of(name));
-    maki_jw_int(w, (int64_t)number);
-}
-
-static void put_flag(maki_jw *w, const char *name, bool flag)
-{
-    maki_jw_key(w, maki_str_of(name));
-    maki_jw_bool(w, flag);
-}
-
-static void put_temperature(maki_jw *w, const maki_request *r)
-{
-    if (!r->has_temperature) return;
-    maki_jw_key(w, MAKI_LIT("temperature"));
-    maki_jw_double(w, r->temperature);
-}
-
 /* ---- messages -------------------------------------------------------------------------------------------- */
 
-static maki_wire_style style_of(const maki_request *r)
-{
-    return (maki_wire_style){ .protocol = r->protocol,
-                              .reasoning = maki_request_reasoning(r),
-                              .functions = r->functions,
-                              .sign_calls = maki_str_starts(r->model, MAKI_LIT("gemini-3")) };
-}
-
-/* System texts that stand among the messages. */
-static void write_system_messages(writing *wr)
+static maki_status write_messages(writing *wr)
 {
     const maki_request *r = &wr->request;
-    for (size_t i = 0; i < r->system_count; i++) {
-        if (r->system[i].len == 0) continue;
-        maki_jw_object(&wr->w);
-        put_text(&wr->w, "role", MAKI_LIT("system"));
-        put_text(&wr->w, "content", r->system[i]);
-        maki_jw_end_object(&wr->w);
-    }
-}
-
-static maki_status write_messages(writing *wr, const char *name)
-{
-    const maki_wire_style style = style_of(&wr->request);
-    bool any = false,
-         among = style.protocol == MAKI_WIRE_CHAT || style.protocol == MAKI_WIRE_OLLAMA;
-    maki_jw_key(&wr->w, maki_str_of(name));
+    const maki_wire_style style = { .protocol = r->protocol,
+                                    .reasoning = maki_request_reasoning(r),
+                                    .functions = r->functions,
+                                    .sign_calls = maki_str_starts(r->model, MAKI_LIT("gemini-3")) };
+    bool any = false, among = wr->how->system_place == MAKI_SYSTEM_AMONG;
+    maki_jw_key(&wr->w, maki_str_of(wr->protocol->messages));
     maki_jw_array(&wr->w);
-    if (among) write_system_messages(wr);
-    maki_status st =
-        wr->conv
-            ? maki_render(wr->conv, wr->view, &style, wr->request.before, &wr->w, &any, wr->err)
-            : maki_render_rows(wr->env, wr->request.before, &style, &wr->w, &any, wr->err);
+    for (size_t i = 0; among && i < r->system_count; i++) {
+        if (r->system[i].len) maki_jw_print(&wr->w, "{'role':'system','content':%s}", r->system[i]);
+    }
+    maki_status st = wr->conv
+                         ? maki_render(wr->conv, wr->view, &style, r->before, &wr->w, &any, wr->err)
+                         : maki_render_rows(wr->env, r->before, &style, &wr->w, &any, wr->err);
     maki_jw_end_array(&wr->w);
     if (st == MAKI_OK && !any)
         st = maki_refuse(wr->err, "NOTHING_TO_SEND",
@@ -82,24 +44,7 @@ static maki_status write_messages(writing *wr, const char *name)
     return st;
 }
 
-/* System texts that stand in a field of their own: those given, then those of the log. */
-static maki_status write_system_items(writing *wr)
-{
-    const maki_request *r = &wr->request;
-    bool found;
-    maki_status st = MAKI_OK;
-    maki_jw_array(&wr->w);
-    for (size_t i = 0; i < r->system_count; i++) {
-        if (r->system[i].len == 0) continue;
-        maki_jw_object(&wr->w);
-        if (r->protocol == MAKI_WIRE_ANTHROPIC) put_text(&wr->w, "type", MAKI_LIT("text"));
-        put_text(&wr->w, "text", r->system[i]);
-        maki_jw_end_object(&wr->w);
-    }
-    if (wr->conv) st = maki_render_system(wr->conv, wr->view, r->protocol, &wr->w, &found, wr->err);
-    maki_jw_end_array(&wr->w);
-    return st;
-}
+/* ---- the system's ---------------------------------------------------------------------------------------- */
 
 static bool given_system(const maki_request *r)
 {
@@ -109,157 +54,110 @@ static bool given_system(const maki_request *r)
     return false;
 }
 
-static maki_status has_system(writing *wr, bool *has)
-{
-    *has = given_system(&wr->request);
-    if (*has || !wr->conv) return MAKI_OK;
-    return maki_render_system(wr->conv, wr->view, wr->request.protocol, NULL, has, wr->err);
-}
-
-/* ---- the protocols --------------------------------------------------------------------------------------- */
-
-static maki_status write_anthropic(writing *wr)
+/* The texts that were given, then those of the log, as a list. */
+static maki_status write_system_list(writing *wr)
 {
     const maki_request *r = &wr->request;
-    bool system;
-    put_text(&wr->w, "model", r->model);
-    put_number(&wr->w, "max_tokens", r->max_tokens ? r->max_tokens : MAKI_REQUEST_MAX_TOKENS);
-    if (r->stream) put_flag(&wr->w, "stream", true);
-    if (!maki_request_thinks(r)) put_temperature(&wr->w, r);
-    maki_request_thinking(&wr->w, r);
-    maki_status st = has_system(wr, &system);
-    if (st == MAKI_OK && system) {
-        maki_jw_key(&wr->w, MAKI_LIT("system"));
-        st = write_system_items(wr);
+    bool found = given_system(r);
+    maki_status st = MAKI_OK;
+    if (!found && wr->conv)
+        st = maki_render_system(wr->conv, wr->view, r->protocol, NULL, &found, wr->err);
+    if (st != MAKI_OK || !found) return st;
+    maki_jw_print(&wr->w, wr->how->system_open);
+    for (size_t i = 0; i < r->system_count; i++) {
+        if (r->system[i].len)
+            maki_jw_print(&wr->w,
+                          wr->how->system_blocks ? "{'type':'text','text':%s}" : "{'text':%s}",
+                          r->system[i]);
     }
-    if (st == MAKI_OK) st = write_messages(wr, "messages");
-    maki_request_tools(&wr->w, r);
+    if (wr->conv) st = maki_render_system(wr->conv, wr->view, r->protocol, &wr->w, &found, wr->err);
+    maki_jw_print(&wr->w, wr->how->system_close);
     return st;
 }
 
-/* OpenAI's newer models refuse max_tokens; other servers know nothing else. */
-static const char *limit_name(maki_str model)
-{
-    static const char *const newer[] = { "o1", "o3", "o4", "gpt-5" };
-    for (size_t i = 0; i < sizeof newer / sizeof newer[0]; i++) {
-        if (maki_str_starts(model, maki_str_of(newer[i]))) return "max_completion_tokens";
-    }
-    return "max_tokens";
-}
-
-static maki_status write_chat(writing *wr)
-{
-    const maki_request *r = &wr->request;
-    put_text(&wr->w, "model", r->model);
-    put_number(&wr->w, limit_name(r->model), r->max_tokens);
-    if (r->stream) {
-        put_flag(&wr->w, "stream", true);
-        maki_jw_key(&wr->w, MAKI_LIT("stream_options")); /* else nothing is said about tokens */
-        maki_jw_object(&wr->w);
-        put_flag(&wr->w, "include_usage", true);
-        maki_jw_end_object(&wr->w);
-    }
-    put_temperature(&wr->w, r);
-    maki_request_thinking(&wr->w, r);
-    maki_status st = write_messages(wr, "messages");
-    maki_request_tools(&wr->w, r);
-    return st;
-}
-
-static maki_status write_responses(writing *wr)
+/* The texts that were given, as one. */
+static void write_system_text(writing *wr)
 {
     const maki_request *r = &wr->request;
     bool any = false;
-    put_text(&wr->w, "model", r->model);
-    put_number(&wr->w, "max_output_tokens", r->max_tokens);
-    put_flag(&wr->w, "store", false); /* the log keeps it */
-    if (r->stream) put_flag(&wr->w, "stream", true);
-    put_temperature(&wr->w, r);
-    maki_request_thinking(&wr->w, r);
-    if (given_system(r)) {
-        maki_jw_key(&wr->w, MAKI_LIT("instructions"));
-        maki_jw_begin_value(&wr->w);
-        maki_jw_bytes(&wr->w, MAKI_LIT("\""));
-        for (size_t i = 0; i < r->system_count; i++) {
-            if (any && r->system[i].len) maki_jw_escaped(&wr->w, MAKI_LIT("\n\n"));
-            maki_jw_escaped(&wr->w, r->system[i]);
-            any |= r->system[i].len > 0;
-        }
-        maki_jw_bytes(&wr->w, MAKI_LIT("\""));
+    maki_jw_key(&wr->w, maki_str_of(wr->how->system_open));
+    maki_jw_begin_value(&wr->w);
+    maki_jw_bytes(&wr->w, MAKI_LIT("\""));
+    for (size_t i = 0; i < r->system_count; i++) {
+        if (any && r->system[i].len) maki_jw_escaped(&wr->w, MAKI_LIT("\n\n"));
+        maki_jw_escaped(&wr->w, r->system[i]);
+        any |= r->system[i].len > 0;
     }
-    maki_status st = write_messages(wr, "input");
-    maki_request_tools(&wr->w, r);
-    return st;
+    maki_jw_bytes(&wr->w, MAKI_LIT("\""));
 }
 
-static maki_status write_ollama(writing *wr)
+/* ---- tools ----------------------------------------------------------------------------------------------- */
+
+/* Those that the caller runs (`ours`) or those of this provider; of what else stands in a definition only what the
+ * protocol knows goes along, because most refuse fields they do not know.  How many there are; `w` NULL: no more
+ * than that. */
+static size_t write_tools(const writing *wr, maki_jw *w, bool ours)
+{
+    maki_tool_list list = maki_tools_of(wr->request.tools);
+    maki_tool tool;
+    size_t count = 0;
+    while (maki_tools_next(&list, &tool)) {
+        bool runs = wr->how->runs && wr->how->runs(&tool) && tool.body.len;
+        if (maki_tool_is_ours(&tool) != ours || (!ours && !runs)) continue;
+        count++;
+        if (w && ours)
+            wr->how->tool(w, &wr->request, &tool);
+        else if (w)
+            maki_jw_raw(w, tool.given);
+    }
+    return count;
+}
+
+static void write_all_tools(writing *wr)
 {
     const maki_request *r = &wr->request;
-    put_text(&wr->w, "model", r->model);
-    put_flag(&wr->w, "stream", r->stream); /* it streams unless told otherwise */
-    maki_request_thinking(&wr->w, r);
-    if (r->max_tokens || r->window || r->has_temperature) {
-        maki_jw_key(&wr->w, MAKI_LIT("options"));
-        maki_jw_object(&wr->w);
-        put_number(&wr->w, "num_ctx", r->window);
-        put_number(&wr->w, "num_predict", r->max_tokens);
-        put_temperature(&wr->w, r);
-        maki_jw_end_object(&wr->w);
-    }
-    maki_status st = write_messages(wr, "messages");
-    maki_request_tools(&wr->w, r);
-    return st;
-}
-
-static maki_status write_gemini(writing *wr)
-{
-    const maki_request *r = &wr->request;
-    bool system;
-    maki_status st = has_system(wr, &system);
-    if (st == MAKI_OK && system) {
-        maki_jw_key(&wr->w, MAKI_LIT("systemInstruction"));
-        maki_jw_object(&wr->w);
-        maki_jw_key(&wr->w, MAKI_LIT("parts"));
-        st = write_system_items(wr);
-        maki_jw_end_object(&wr->w);
-    }
-    if (st == MAKI_OK) st = write_messages(wr, "contents");
-    maki_request_tools(&wr->w, r);
-    if (r->max_tokens || r->has_temperature || r->thinking != MAKI_THINKING_UNSET) {
-        maki_jw_key(&wr->w, MAKI_LIT("generationConfig"));
-        maki_jw_object(&wr->w);
-        put_number(&wr->w, "maxOutputTokens", r->max_tokens);
-        put_temperature(&wr->w, r);
-        maki_request_thinking(&wr->w, r);
-        maki_jw_end_object(&wr->w);
-    }
-    return st;
-}
-
-static const struct protocol_row {
-    maki_protocol protocol;
-    maki_status (*write)(writing *wr);
-} protocol_rows[] = {
-    { MAKI_WIRE_ANTHROPIC, write_anthropic }, { MAKI_WIRE_CHAT, write_chat },
-    { MAKI_WIRE_RESPONSES, write_responses }, { MAKI_WIRE_OLLAMA, write_ollama },
-    { MAKI_WIRE_GEMINI, write_gemini },
-};
-enum { PROTOCOLS = sizeof protocol_rows / sizeof protocol_rows[0] };
-
-maki_status maki_request_protocol(maki_str name, maki_protocol *out, maki_err *err)
-{
-    for (size_t i = 0; i < PROTOCOLS; i++) {
-        *out = protocol_rows[i].protocol;
-        if (maki_str_is(name, maki_str_of(maki_protocol_name(*out)))) return MAKI_OK;
-    }
-    return maki_fail(
-        err, MAKI_UNSUPPORTED,
-        "no request is written in the protocol '%.*s'; there are anthropic, openai, responses, "
-        "ollama, gemini",
-        (int)(name.len < 40 ? name.len : 40), name.ptr);
+    size_t ours = write_tools(wr, NULL, true), theirs = write_tools(wr, NULL, false);
+    bool forbidden = maki_chooses(r, "none") && !wr->how->choice; /* it cannot be told */
+    if (ours + theirs == 0 || forbidden) return;
+    maki_jw_print(&wr->w, r->functions ? "'functions':[" : "'tools':[");
+    if (ours && wr->how->tools_open) maki_jw_print(&wr->w, wr->how->tools_open);
+    write_tools(wr, &wr->w, true);
+    if (ours && wr->how->tools_open) maki_jw_print(&wr->w, wr->how->tools_close);
+    write_tools(wr, &wr->w, false);
+    maki_jw_end_array(&wr->w);
+    if (wr->how->choice) wr->how->choice(&wr->w, r);
 }
 
 /* ---- the whole ------------------------------------------------------------------------------------------- */
+
+maki_status maki_request_protocol(maki_str name, maki_protocol *out, maki_err *err)
+{
+    char names[80] = "";
+    *out = maki_protocol_named(name);
+    if (maki_protocol_of(*out)->writing) return MAKI_OK;
+    for (maki_protocol p = MAKI_WIRE_NONE; maki_protocol_next(&p);) {
+        size_t used = strlen(names);
+        if (maki_protocol_of(p)->writing)
+            snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "",
+                     maki_protocol_name(p));
+    }
+    return maki_fail(err, MAKI_UNSUPPORTED,
+                     "no request is written in the protocol '%.*s'; there are %s",
+                     (int)(name.len < 40 ? name.len : 40), name.ptr, names);
+}
+
+static maki_status write_fields(writing *wr)
+{
+    const maki_request *r = &wr->request;
+    maki_status st = MAKI_OK;
+    if (wr->how->first_fields) wr->how->first_fields(&wr->w, r);
+    if (wr->how->system_place == MAKI_SYSTEM_APART) st = write_system_list(wr);
+    if (wr->how->system_place == MAKI_SYSTEM_TEXT && given_system(r)) write_system_text(wr);
+    if (st == MAKI_OK) st = write_messages(wr);
+    write_all_tools(wr);
+    if (wr->how->last_fields) wr->how->last_fields(&wr->w, r);
+    return st;
+}
 
 static maki_status write_all(writing *wr, maki_sink sink)
 {
@@ -267,18 +165,16 @@ static maki_status write_all(writing *wr, maki_sink sink)
     const maki_alloc *alloc =
         wr->conv ? maki_log_env(maki_conv_log(wr->conv))->alloc : wr->env->alloc;
     maki_request *r = &wr->request;
-    size_t i = 0;
-    r->functions &= r->protocol == MAKI_WIRE_CHAT;
-    while (i < PROTOCOLS && protocol_rows[i].protocol != r->protocol)
-        i++;
-    if (i == PROTOCOLS)
-        return maki_request_protocol(maki_str_of(maki_protocol_name(r->protocol)), &r->protocol,
-                                     wr->err);
+    wr->protocol = maki_protocol_of(r->protocol);
+    wr->how = wr->protocol->writing;
+    if (!wr->how)
+        return maki_request_protocol(maki_str_of(wr->protocol->name), &r->protocol, wr->err);
+    r->functions &= wr->how->old_functions;
     maki_status st = maki_behind_begin(&behind, alloc, !r->behind, sink, wr->err);
     if (st != MAKI_OK) return st;
     maki_behind_init(&behind, &wr->w, wr->err);
     maki_jw_object(&wr->w);
-    st = protocol_rows[i].write(wr);
+    st = write_fields(wr);
     maki_jw_end_object(&wr->w);
     maki_status written = maki_jw_end(&wr->w);
     return maki_behind_end(&behind, st == MAKI_OK ? written : st, wr->err);

@@ -1,7 +1,7 @@
 /* request.h -- the whole body of a request: a view of a conversation, and what is sent along with it.
  *
- * One writer for each protocol: OpenAI chat completions and Responses, Anthropic messages, Ollama's chat,
- * Gemini's generateContent.  Messages are copied out of the log, and translated only where the shapes differ;
+ * In any protocol that has a writer (wire/protocol.h): OpenAI chat completions and Responses, Anthropic messages,
+ * Ollama's chat, Gemini's generateContent.  Messages are copied out of the log, and translated only where the shapes differ;
  * what is done about their order, unanswered calls and empty messages stands in wire/write.h.  The body is
  * written to a sink as it is made, in constant memory; the same input gives the same bytes.
  *
@@ -13,44 +13,8 @@
 #define MAKI_ASSEMBLE_REQUEST_H
 
 #include "history/render.h"
+#include "wire/request.h"
 
-/* How much the model thinks before it answers; what each provider makes of it: docs/internals/request.md. */
-typedef enum maki_thinking {
-    MAKI_THINKING_UNSET, /* nothing is said about it */
-    MAKI_THINKING_OFF,
-    MAKI_THINKING_MINIMAL,
-    MAKI_THINKING_LOW,
-    MAKI_THINKING_MEDIUM,
-    MAKI_THINKING_HIGH
-} maki_thinking;
-
-/* All texts are UTF-8, not escaped, and borrowed; len 0 is none. */
-typedef struct maki_request {
-    maki_protocol protocol; /* not NONE, not GENERATE */
-    maki_str
-        provider; /* "openai", "deepseek", "zai" ...: decides what becomes of reasoning; len 0: the model does */
-    maki_str model; /* Gemini has it in the path, and only its spelling follows from it */
-    uint64_t
-        max_tokens;  /* of the answer; 0: the provider's own limit (Anthropic wants one: 8192) */
-    uint64_t window; /* Ollama: num_ctx, which it would else cut to a few thousand; 0: not said */
-    bool stream;     /* Gemini has it in the path */
-    const maki_str *system; /* texts, one after the other; system messages of the log follow */
-    size_t system_count;
-    maki_render_extra before; /* found memories: right before the newest message of the user */
-    maki_str
-        tools; /* JSON, an array of {name, description, input_schema}, or in any provider's shape; a tool that
-                     * only another provider runs (its web search) is left out */
-    maki_str tool_choice; /* "auto", "none", "required" or the name of a tool */
-    bool functions;       /* chat: the older form, "functions" and "function_call" */
-    maki_thinking thinking;
-    bool has_temperature;
-    double temperature;
-    bool
-        behind; /* the sink may be called from a second thread (base/behind.h): a long body is written faster */
-} maki_request;
-
-/* MAKI_INVALID: no such level; names those there are. */
-maki_status maki_thinking_named(maki_str name, maki_thinking *out, maki_err *err);
 /* MAKI_UNSUPPORTED: a request cannot be written in it; names those there are. */
 maki_status maki_request_protocol(maki_str name, maki_protocol *out, maki_err *err);
 

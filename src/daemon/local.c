@@ -12,6 +12,7 @@
 #include "base/json_write.h"
 #include "base/str.h"
 #include "daemon/page.h"
+#include "daemon/routes.h"
 #include "wire/wire.h"
 
 enum { INPUT_MAX = 1 << 16, NAME_MAX_LEN = 128 };
@@ -203,44 +204,20 @@ static void get_session(maki_local *local, maki_str id, const maki_local_request
 
 /* ---- counting ---------------------------------------------------------------------------------------- */
 
-/* The model in "/v1beta/models/NAME:countTokens". */
-static maki_str model_in(maki_str path)
-{
-    const char *slash = memrchr(path.ptr, '/', path.len);
-    maki_str last = slash ? maki_str_from(path, (size_t)(slash + 1 - path.ptr)) : path;
-    const char *colon = memchr(last.ptr, ':', last.len);
-    return maki_str_to(last, colon ? (size_t)(colon - last.ptr) : last.len);
-}
-
 /* What upstream cannot count is counted here, in the form that its client expects. */
 static void count_tokens(maki_local *local, const maki_local_request *request,
-                         maki_protocol protocol, maki_local_reply *reply)
+                         const maki_route *route, maki_local_reply *reply)
 {
     char text[MAKI_WIRE_COUNTED];
     maki_wire_tokens tokens;
     maki_err err = { 0 };
-    bool by_path = protocol == MAKI_WIRE_GEMINI;
-    maki_str model = by_path ? model_in(request->path) : (maki_str){ "", 0 };
-    if (maki_wire_count(&local->env, protocol, request->body, model, &tokens, &err) != MAKI_OK) {
+    if (maki_wire_count(&local->env, route->protocol, request->body, route->model, &tokens, &err) !=
+        MAKI_OK) {
         answer_error(reply, &err);
         return;
     }
-    size_t n = maki_wire_counted(protocol, tokens.all, text);
+    size_t n = maki_wire_counted(route->protocol, tokens.all, text);
     answer_text(reply, "application/json", (maki_str){ text, n });
-}
-
-/* Which protocol's counting this path is; MAKI_WIRE_NONE for any other. */
-static maki_protocol counting_of(maki_str path)
-{
-    static const maki_str anthropic = { "/messages/count_tokens", 22 },
-                          gemini = { ":countTokens", 12 };
-    maki_str ends[2] = { anthropic, gemini };
-    for (size_t i = 0; i < 2; i++) {
-        if (path.len >= ends[i].len &&
-            maki_str_is(maki_str_from(path, path.len - ends[i].len), ends[i]))
-            return i == 0 ? MAKI_WIRE_ANTHROPIC : MAKI_WIRE_GEMINI;
-    }
-    return MAKI_WIRE_NONE;
 }
 
 /* ---- routes ------------------------------------------------------------------------------------------ */
@@ -328,11 +305,11 @@ void maki_local_answer(maki_local *local, const maki_local_request *request,
     bool reads = maki_str_is(request->method, MAKI_LIT("GET")) ||
                  maki_str_is(request->method, MAKI_LIT("HEAD"));
     bool posts = maki_str_is(request->method, MAKI_LIT("POST"));
-    maki_protocol counted = posts ? counting_of(request->path) : MAKI_WIRE_NONE;
+    maki_route route = maki_route_find(request->method, request->path, true, false);
     if (posts && maki_str_starts(request->path, ops)) {
         post_op(local, request, maki_str_from(request->path, ops.len), reply);
-    } else if (counted != MAKI_WIRE_NONE) {
-        count_tokens(local, request, counted, reply);
+    } else if (route.kind == MAKI_ROUTE_COUNT) {
+        count_tokens(local, request, &route, reply);
     } else if (reads) {
         get(local, request, reply);
     } else {

@@ -2,46 +2,38 @@
 #include "daemon/routes.h"
 
 #include "base/str.h"
+#include "wire/protocol.h"
 
-/* A star stands for one segment or a part of it; two at the end for all that follows. */
+/* Besides the paths of the protocols (wire/protocol.h), which come first.  A star stands for one segment or a part of
+ * it; two at the end for all that follows. */
 typedef struct route_row {
     const char *method; /* NULL: any */
     const char *path;
     maki_route_kind kind;
-    maki_protocol protocol;
     const char *upstream;
 } route_row;
 
 /* clang-format off */
 static const route_row rows[] = {
-    { "POST", "/v1/messages",                        MAKI_ROUTE_RECORD,  MAKI_WIRE_ANTHROPIC, "anthropic" },
-    { "POST", "/v1/messages/count_tokens",           MAKI_ROUTE_COUNT,   MAKI_WIRE_ANTHROPIC, "anthropic" },
-    { NULL,   "/v1/messages/**",                     MAKI_ROUTE_FORWARD, MAKI_WIRE_NONE,      "anthropic" },
-    { "HEAD", "/",                                   MAKI_ROUTE_FORWARD, MAKI_WIRE_NONE,      "anthropic" },
-    { "POST", "/v1/chat/completions",                MAKI_ROUTE_RECORD,  MAKI_WIRE_CHAT,      "openai" },
-    { "POST", "/v1/responses",                       MAKI_ROUTE_RECORD,  MAKI_WIRE_RESPONSES, "openai" },
-    { NULL,   "/v1/responses/**",                    MAKI_ROUTE_FORWARD, MAKI_WIRE_NONE,      "openai" },
-    { NULL,   "/v1/chat/completions",                MAKI_ROUTE_FORWARD, MAKI_WIRE_NONE,      "openai" },
-    { NULL,   "/v1/responses",                       MAKI_ROUTE_FORWARD, MAKI_WIRE_NONE,      "openai" },
-    { NULL,   "/v1/messages",                        MAKI_ROUTE_FORWARD, MAKI_WIRE_NONE,      "anthropic" },
-    { NULL,   "/v1/completions",                     MAKI_ROUTE_FORWARD, MAKI_WIRE_NONE,      "openai" },
-    { NULL,   "/v1/embeddings",                      MAKI_ROUTE_FORWARD, MAKI_WIRE_NONE,      "openai" },
-    { NULL,   "/v1/moderations",                     MAKI_ROUTE_FORWARD, MAKI_WIRE_NONE,      "openai" },
-    { "POST", "/v1*/models/*:generateContent",       MAKI_ROUTE_RECORD,  MAKI_WIRE_GEMINI,    "gemini" },
-    { "POST", "/v1*/models/*:streamGenerateContent", MAKI_ROUTE_RECORD,  MAKI_WIRE_GEMINI,    "gemini" },
-    { "POST", "/v1*/models/*:countTokens",           MAKI_ROUTE_COUNT,   MAKI_WIRE_GEMINI,    "gemini" },
-    { "POST", "/v1*/models/*:*",                     MAKI_ROUTE_FORWARD, MAKI_WIRE_NONE,      "gemini" },
-    { NULL,   "/v1/models",                          MAKI_ROUTE_FORWARD, MAKI_WIRE_NONE,      "openai" },
-    { NULL,   "/v1/models/**",                       MAKI_ROUTE_FORWARD, MAKI_WIRE_NONE,      "openai" },
-    { NULL,   "/v1beta/**",                          MAKI_ROUTE_FORWARD, MAKI_WIRE_NONE,      "gemini" },
-    { NULL,   "/v1alpha/**",                         MAKI_ROUTE_FORWARD, MAKI_WIRE_NONE,      "gemini" },
-    { "POST", "/api/chat",                           MAKI_ROUTE_RECORD,  MAKI_WIRE_OLLAMA,    "ollama" },
-    { "POST", "/api/generate",                       MAKI_ROUTE_RECORD,  MAKI_WIRE_GENERATE,  "ollama" },
-    { NULL,   "/api/*",                              MAKI_ROUTE_FORWARD, MAKI_WIRE_NONE,      "ollama" },
-    { NULL,   "/api/blobs/*",                        MAKI_ROUTE_FORWARD, MAKI_WIRE_NONE,      "ollama" },
-    { NULL,   "/",                                   MAKI_ROUTE_LOCAL,   MAKI_WIRE_NONE,      NULL },
-    { NULL,   "/maki",                               MAKI_ROUTE_LOCAL,   MAKI_WIRE_NONE,      NULL },
-    { NULL,   "/maki/**",                            MAKI_ROUTE_LOCAL,   MAKI_WIRE_NONE,      NULL },
+    { NULL,   "/v1/messages/**",                     MAKI_ROUTE_FORWARD, "anthropic" },
+    { "HEAD", "/",                                   MAKI_ROUTE_FORWARD, "anthropic" },
+    { NULL,   "/v1/responses/**",                    MAKI_ROUTE_FORWARD, "openai" },
+    { NULL,   "/v1/chat/completions",                MAKI_ROUTE_FORWARD, "openai" },
+    { NULL,   "/v1/responses",                       MAKI_ROUTE_FORWARD, "openai" },
+    { NULL,   "/v1/messages",                        MAKI_ROUTE_FORWARD, "anthropic" },
+    { NULL,   "/v1/completions",                     MAKI_ROUTE_FORWARD, "openai" },
+    { NULL,   "/v1/embeddings",                      MAKI_ROUTE_FORWARD, "openai" },
+    { NULL,   "/v1/moderations",                     MAKI_ROUTE_FORWARD, "openai" },
+    { "POST", "/v1*/models/*:*",                     MAKI_ROUTE_FORWARD, "gemini" },
+    { NULL,   "/v1/models",                          MAKI_ROUTE_FORWARD, "openai" },
+    { NULL,   "/v1/models/**",                       MAKI_ROUTE_FORWARD, "openai" },
+    { NULL,   "/v1beta/**",                          MAKI_ROUTE_FORWARD, "gemini" },
+    { NULL,   "/v1alpha/**",                         MAKI_ROUTE_FORWARD, "gemini" },
+    { NULL,   "/api/*",                              MAKI_ROUTE_FORWARD, "ollama" },
+    { NULL,   "/api/blobs/*",                        MAKI_ROUTE_FORWARD, "ollama" },
+    { NULL,   "/",                                   MAKI_ROUTE_LOCAL,   NULL },
+    { NULL,   "/maki",                               MAKI_ROUTE_LOCAL,   NULL },
+    { NULL,   "/maki/**",                            MAKI_ROUTE_LOCAL,   NULL },
 };
 /* clang-format on */
 enum { ROW_COUNT = sizeof rows / sizeof rows[0] };
@@ -81,30 +73,45 @@ static bool matches_end(const char *pattern, maki_str path, maki_str *star)
     return false;
 }
 
-static bool is_worth_a_search(const route_row *row)
+/* The paths of the protocols: all of them POST. */
+static bool find_spoken(maki_str path, bool chosen, maki_route *found)
 {
-    return row->kind == MAKI_ROUTE_RECORD || row->kind == MAKI_ROUTE_COUNT;
+    for (maki_protocol p = MAKI_WIRE_NONE; maki_protocol_next(&p);) {
+        const maki_protocol_spec *spec = maki_protocol_of(p);
+        for (const maki_api_path *api = spec->paths; api->path; api++) {
+            maki_str star = { "", 0 };
+            if (!matches(api->path, path, &star) &&
+                !(chosen && matches_end(api->path, path, &star)))
+                continue;
+            *found = (maki_route){ .kind = api->counts ? MAKI_ROUTE_COUNT : MAKI_ROUTE_RECORD,
+                                   .protocol = p,
+                                   .upstream = chosen ? NULL : spec->upstream,
+                                   .model = spec->model_in_path ? star : (maki_str){ "", 0 } };
+            return true;
+        }
+    }
+    return false;
+}
+
+static const char *upstream_of(const route_row *row, maki_str path, bool anthropic)
+{
+    return anthropic && maki_str_starts(path, MAKI_LIT("/v1/models")) ? "anthropic" : row->upstream;
 }
 
 maki_route maki_route_find(maki_str method, maki_str path, bool chosen, bool anthropic)
 {
     maki_route found = { .kind = chosen ? MAKI_ROUTE_FORWARD : MAKI_ROUTE_NONE,
                          .model = { "", 0 } };
-    for (size_t i = 0; i < ROW_COUNT; i++) {
+    maki_str star;
+    if (maki_str_is(method, MAKI_LIT("POST")) && find_spoken(path, chosen, &found)) return found;
+    for (size_t i = 0; !chosen && i < ROW_COUNT; i++) {
         const route_row *row = &rows[i];
-        maki_str star = { "", 0 };
         if (row->method && !maki_str_is(method, maki_str_of(row->method))) continue;
-        if (chosen && !is_worth_a_search(row)) continue;
-        if (!matches(row->path, path, &star) && !(chosen && matches_end(row->path, path, &star))) {
-            continue;
-        }
-        found = (maki_route){ .kind = row->kind, .protocol = row->protocol, .model = { "", 0 } };
-        if (!chosen) found.upstream = row->upstream;
-        if (row->protocol == MAKI_WIRE_GEMINI) found.model = star;
+        if (!matches(row->path, path, &star)) continue;
+        found.kind = row->kind;
+        found.upstream = upstream_of(row, path, anthropic);
         break;
     }
-    bool models = !chosen && maki_str_starts(path, MAKI_LIT("/v1/models"));
-    if (models && anthropic) found.upstream = "anthropic";
     return found;
 }
 

@@ -13,13 +13,6 @@
 maki_status maki_render_system(maki_conv *conv, const maki_view *view, maki_protocol protocol,
                                maki_jw *w, bool *found, maki_err *err);
 
-/* Messages that are not in the log and stand right before the newest one of the user, results apart; at the
- * end when there is none.  They are near the end so that the beginning of the request stays the same. */
-typedef struct maki_render_extra {
-    const maki_str *rows; /* JSON objects with a role, checked */
-    size_t count;
-} maki_render_extra;
-
 /* The messages, into the open array `w` is in.  *any: there was one to write that is not the system's. */
 maki_status maki_render(maki_conv *conv, const maki_view *view, const maki_wire_style *style,
                         maki_render_extra extra, maki_jw *w, bool *any, maki_err *err);

@@ -9,6 +9,7 @@
 #include "base/json_write.h"
 #include "base/str.h"
 #include "proxy/proxy_inside.h"
+#include "wire/protocol.h"
 
 enum { FIELDS_MAX = 1 << 20 };
 
@@ -197,7 +198,8 @@ static maki_status know_reply(maki_exchange *x, maki_talk *talk, const maki_wire
         point.tokens += tokens;
         if (!x->by_reference) st = maki_exchange_know(x, x->prefix, &point, err);
     }
-    if (st == MAKI_OK && said->row_count && said->id.len && x->protocol == MAKI_WIRE_RESPONSES)
+    if (st == MAKI_OK && said->row_count && said->id.len &&
+        maki_protocol_of(x->protocol)->goes_on_by_id)
         st = maki_exchange_know_id(x, said->id, &point, err);
     if (st == MAKI_OK && said->row_count && x->kept) st = maki_exchange_know_kept(x, &point, err);
     return st;

@@ -1,8 +1,7 @@
 /* model_window.c -- how large a model's window is, asked of who runs it; see send.h.
  *
- *     Ollama      POST /api/show          num_ctx where the model's file sets it, else the model's own length
- *     LM Studio   GET /api/v0/models      the length it was loaded with, else the most it can
- *     Gemini      GET /v1beta/models/M    inputTokenLimit */
+ * How to ask stands in the protocol's descriptor; LM Studio, which speaks OpenAI's, has a list of its own with the
+ * length a model was loaded with, else the most it can. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,41 +11,14 @@
 #include "base/made.h"
 #include "base/str.h"
 #include "send/sender.h"
-#include "wire/row.h"
+#include "wire/protocol.h"
 
 enum {
     ANSWER_MOST = 4 << 20,
-    ASK_MS = 15000,          /* a window is worth no longer wait */
-    WINDOW_MOST = 1000000000 /* tokens; what says more means something else */
+    ASK_MS = 15000 /* a window is worth no longer wait */
 };
 
 /* ---- what they answer ------------------------------------------------------------------------------------ */
-
-/* "num_ctx 8192" in the lines of a model's parameters; 0: it is not there. */
-static uint64_t num_ctx_in(maki_str parameters)
-{
-    char text[4096];
-    if (!maki_is_string(parameters)) return 0;
-    text[maki_json_copy_text(parameters, text, sizeof text - 1)] = '\0';
-    const char *at = strstr(text, "num_ctx");
-    long long tokens = at ? strtoll(at + strlen("num_ctx"), NULL, 10) : 0;
-    return tokens > 0 && tokens < WINDOW_MOST ? (uint64_t)tokens : 0;
-}
-
-static uint64_t read_ollama(maki_str answer, maki_str model)
-{
-    maki_str info = maki_get(answer, MAKI_LIT("model_info")), end = MAKI_LIT(".context_length");
-    uint64_t tokens = num_ctx_in(maki_get(answer, MAKI_LIT("parameters")));
-    maki_json_iter iter = maki_json_items(info);
-    maki_json_item field;
-    (void)model;
-    while (!tokens && maki_is_object(info) && maki_json_next(&iter, &field)) {
-        size_t n = field.key.len;
-        if (n > end.len && maki_str_is(maki_str_from(field.key, n - end.len), end))
-            tokens = maki_count_of(field.value);
-    }
-    return tokens;
-}
 
 static uint64_t read_lmstudio(maki_str answer, maki_str model)
 {
@@ -61,62 +33,29 @@ static uint64_t read_lmstudio(maki_str answer, maki_str model)
     return 0;
 }
 
-static uint64_t read_gemini(maki_str answer, maki_str model)
-{
-    (void)model;
-    return maki_get_count(answer, MAKI_LIT("inputTokenLimit"));
-}
+static const maki_window_query lmstudio = { "GET", "", "/api/v0/models", false, read_lmstudio };
 
 /* ---- asking ---------------------------------------------------------------------------------------------- */
 
 /* A question: its target and body, and how its answer is read. */
 typedef struct question {
-    const char *method;
+    const maki_window_query *query;
     maki_buf target, body;
-    uint64_t (*read)(maki_str answer, maki_str model);
     bool (*cancelled)(void *ctx);
     void *cancelled_ctx;
 } question;
 
-static maki_status ask_ollama(const maki_provider *p, maki_str model, question *q, maki_err *err)
-{
-    maki_jw w;
-    q->method = "POST";
-    q->read = read_ollama;
-    maki_provider_path(p, MAKI_LIT(""), MAKI_LIT("/api/show"), &q->target);
-    maki_jw_init(&w, maki_buf_sink(&q->body), err);
-    maki_jw_object(&w);
-    maki_jw_key(&w, MAKI_LIT("model"));
-    maki_jw_string(&w, model);
-    maki_jw_end_object(&w);
-    return maki_jw_end(&w);
-}
-
-static void ask_gemini(const maki_provider *p, maki_str model, question *q)
-{
-    maki_str prefix = MAKI_LIT("models/");
-    if (maki_str_starts(model, prefix)) model = maki_str_from(model, prefix.len);
-    q->method = "GET";
-    q->read = read_gemini;
-    maki_provider_path(p, MAKI_LIT("/v1beta"), MAKI_LIT("/models/"), &q->target);
-    maki_provider_escape(model, &q->target);
-}
-
-/* q->read stays NULL when this provider does not tell. */
 static maki_status make_question(const maki_provider *p, maki_str model, question *q, maki_err *err)
 {
-    maki_status st = MAKI_OK;
-    if (p->protocol == MAKI_WIRE_OLLAMA) {
-        st = ask_ollama(p, model, q, err);
-    } else if (p->protocol == MAKI_WIRE_GEMINI) {
-        ask_gemini(p, model, q);
-    } else if (maki_provider_is_lmstudio(p)) {
-        q->method = "GET";
-        q->read = read_lmstudio;
-        maki_provider_path(p, MAKI_LIT(""), MAKI_LIT("/api/v0/models"), &q->target);
-    }
+    const maki_window_query *query = q->query;
+    maki_jw w;
+    maki_provider_path(p, maki_str_of(query->version), maki_str_of(query->path), &q->target);
+    if (query->model_in_path) maki_provider_add_model(model, &q->target);
     maki_buf_add_byte(&q->target, '\0');
-    return st;
+    if (strcmp(query->method, "POST") != 0) return MAKI_OK;
+    maki_jw_init(&w, maki_buf_sink(&q->body), err);
+    maki_jw_print(&w, "{'model':%s}", model);
+    return maki_jw_end(&w);
 }
 
 typedef struct answer {
@@ -147,7 +86,7 @@ static maki_status put(maki_sender *s, question *q, answer *a, maki_err *err)
     maki_status st = maki_provider_head(&s->provider, body.len, &head, err);
     if (st == MAKI_OK) st = maki_buf_status(&q->target, err);
     if (st == MAKI_OK) st = maki_buf_status(&q->body, err);
-    maki_link_ask request = { .method = q->method,
+    maki_link_ask request = { .method = q->query->method,
                               .origin = s->provider.origin,
                               .target = q->target.ptr,
                               .lines = maki_buf_str(&head),
@@ -172,7 +111,7 @@ static maki_status ask(maki_sender *s, maki_str model, question *q, uint64_t *to
     maki_status st = put(s, q, &a, err);
     *told = st == MAKI_OK && a.status == 200 &&
             maki_json_check(maki_buf_str(&a.text), &json, NULL) == MAKI_OK && maki_is_object(json);
-    *tokens = *told ? q->read(json, model) : 0;
+    *tokens = *told ? q->query->read(json, model) : 0;
     maki_buf_free(&a.text);
     bool ours = st == MAKI_NOMEM || st == MAKI_INVALID || st == MAKI_CANCELLED;
     return ours ? st : MAKI_OK;
@@ -201,7 +140,9 @@ maki_status maki_sender_window(maki_sender *s, maki_str model, bool (*cancelled)
                                void *cancelled_ctx, uint64_t *tokens, maki_err *err)
 {
     const maki_alloc *alloc = s->options.env->alloc;
-    question q = { .target = maki_buf_new(alloc, MAKI_TARGET_MAX),
+    bool lm = maki_str_is(maki_str_of(s->provider.name), MAKI_LIT("lmstudio"));
+    question q = { .query = lm ? &lmstudio : &maki_protocol_of(s->provider.protocol)->window,
+                   .target = maki_buf_new(alloc, MAKI_TARGET_MAX),
                    .body = maki_buf_new(alloc, MAKI_TARGET_MAX),
                    .cancelled = cancelled,
                    .cancelled_ctx = cancelled_ctx };
@@ -211,9 +152,9 @@ maki_status maki_sender_window(maki_sender *s, maki_str model, bool (*cancelled)
     maki_str configured = s->provider.model;
     bool own = s->provider.window && (!configured.len || maki_str_is(model, configured));
     *tokens = own ? s->provider.window : known ? known->tokens : 0;
-    if (own || known) return MAKI_OK;
+    if (own || known || !q.query->method) return MAKI_OK;
     maki_status st = make_question(&s->provider, model, &q, err);
-    if (st == MAKI_OK && q.read) st = ask(s, model, &q, tokens, &told, err);
+    if (st == MAKI_OK) st = ask(s, model, &q, tokens, &told, err);
     if (told) keep(s, model, *tokens);
     maki_buf_free(&q.target);
     maki_buf_free(&q.body);

@@ -9,6 +9,7 @@
 #include "base/nearest.h"
 #include "base/str.h"
 #include "net/url.h"
+#include "wire/protocol.h"
 
 enum { SETTING_PATH = 256 };
 
@@ -16,13 +17,10 @@ enum { SETTING_PATH = 256 };
  * (config/settings.c), so that the reference page shows them. */
 static const struct provider_row {
     const char *name;
-    maki_protocol protocol;
     bool local; /* it runs on the user's machine and wants no key */
 } provider_rows[] = {
-    { "anthropic", MAKI_WIRE_ANTHROPIC, false }, { "openai", MAKI_WIRE_CHAT, false },
-    { "gemini", MAKI_WIRE_GEMINI, false },       { "openrouter", MAKI_WIRE_CHAT, false },
-    { "deepseek", MAKI_WIRE_CHAT, false },       { "zai", MAKI_WIRE_CHAT, false },
-    { "ollama", MAKI_WIRE_OLLAMA, true },        { "lmstudio", MAKI_WIRE_CHAT, true },
+    { "anthropic", false }, { "openai", false }, { "gemini", false }, { "openrouter", false },
+    { "deepseek", false },  { "zai", false },    { "ollama", true },  { "lmstudio", true },
 };
 
 static const struct provider_row *row_of(maki_str name)
@@ -37,11 +35,6 @@ bool maki_provider_is_local(const maki_provider *p)
 {
     const struct provider_row *row = row_of(maki_str_of(p->name));
     return row ? row->local : maki_url_is_loopback(maki_str_of(p->origin));
-}
-
-bool maki_provider_is_lmstudio(const maki_provider *p)
-{
-    return maki_str_is(maki_str_of(p->name), MAKI_LIT("lmstudio"));
 }
 
 /* ---- from the configuration ---------------------------------------------------------------------------- */
@@ -95,17 +88,13 @@ static maki_status choose(const maki_config *config, maki_str agent, maki_str na
     return MAKI_OK;
 }
 
-/* What `protocol` may say, as config/settings.c lists it. */
+/* What `protocol` says, else the one that is called like a known provider, else OpenAI's chat, which most speak. */
 static maki_protocol protocol_of(const maki_config *config, maki_str name)
 {
-    static const maki_protocol all[] = { MAKI_WIRE_ANTHROPIC, MAKI_WIRE_CHAT, MAKI_WIRE_RESPONSES,
-                                         MAKI_WIRE_OLLAMA, MAKI_WIRE_GEMINI };
-    const struct provider_row *row = row_of(name);
-    maki_str said = text_of(config, "llm", name, "protocol");
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
-        if (maki_str_is(said, maki_str_of(maki_protocol_name(all[i])))) return all[i];
-    }
-    return row ? row->protocol : MAKI_WIRE_CHAT;
+    maki_protocol said = maki_protocol_named(text_of(config, "llm", name, "protocol"));
+    maki_protocol own = row_of(name) ? maki_protocol_named(name) : MAKI_WIRE_NONE;
+    if (maki_protocol_of(said)->writing) return said;
+    return own != MAKI_WIRE_NONE ? own : MAKI_WIRE_CHAT;
 }
 
 static maki_status read_key(const maki_config *config, maki_provider *out, maki_err *err)
@@ -227,7 +216,7 @@ void maki_provider_path(const maki_provider *p, maki_str version, maki_str path,
     maki_buf_add(out, path);
 }
 
-void maki_provider_escape(maki_str name, maki_buf *out)
+static void add_escaped(maki_str name, maki_buf *out)
 {
     static const char hex[] = "0123456789ABCDEF";
     for (size_t i = 0; i < name.len; i++) {
@@ -242,28 +231,19 @@ void maki_provider_escape(maki_str name, maki_buf *out)
     }
 }
 
-static void gemini_target(const maki_provider *p, maki_str model, bool stream, maki_buf *out)
+void maki_provider_add_model(maki_str model, maki_buf *out)
 {
     maki_str prefix = MAKI_LIT("models/");
-    if (maki_str_starts(model, prefix)) model = maki_str_from(model, prefix.len);
-    maki_provider_path(p, MAKI_LIT("/v1beta"), MAKI_LIT("/models/"), out);
-    maki_provider_escape(model, out);
-    maki_buf_add(out, stream ? MAKI_LIT(":streamGenerateContent?alt=sse")
-                             : MAKI_LIT(":generateContent"));
+    add_escaped(maki_str_starts(model, prefix) ? maki_str_from(model, prefix.len) : model, out);
 }
 
 void maki_provider_target(const maki_provider *p, maki_str model, bool stream, maki_buf *out)
 {
-    maki_str v1 = MAKI_LIT("/v1"), none = MAKI_LIT("");
-    switch (p->protocol) {
-    case MAKI_WIRE_ANTHROPIC: maki_provider_path(p, v1, MAKI_LIT("/messages"), out); return;
-    case MAKI_WIRE_RESPONSES: maki_provider_path(p, v1, MAKI_LIT("/responses"), out); return;
-    case MAKI_WIRE_OLLAMA: maki_provider_path(p, none, MAKI_LIT("/api/chat"), out); return;
-    case MAKI_WIRE_GENERATE: maki_provider_path(p, none, MAKI_LIT("/api/generate"), out); return;
-    case MAKI_WIRE_GEMINI: gemini_target(p, model, stream, out); return;
-    case MAKI_WIRE_CHAT:
-    case MAKI_WIRE_NONE: maki_provider_path(p, v1, MAKI_LIT("/chat/completions"), out); return;
-    }
+    const maki_protocol_spec *spec = maki_protocol_of(p->protocol);
+    maki_provider_path(p, maki_str_of(spec->version), maki_str_of(spec->target), out);
+    if (!spec->model_in_path) return;
+    maki_provider_add_model(model, out);
+    maki_buf_add(out, maki_str_of(stream ? spec->target_stream : spec->target_end));
 }
 
 /* ---- the head -------------------------------------------------------------------------------------------- */
@@ -273,17 +253,6 @@ static void add_line(maki_buf *out, const char *name, maki_str value)
     maki_buf_add(out, maki_str_of(name));
     maki_buf_add(out, value);
     maki_buf_add_byte(out, '\n');
-}
-
-static void add_key(const maki_provider *p, maki_buf *out)
-{
-    if (!p->key.len) return;
-    if (p->protocol == MAKI_WIRE_ANTHROPIC)
-        add_line(out, "x-api-key: ", p->key);
-    else if (p->protocol == MAKI_WIRE_GEMINI)
-        add_line(out, "x-goog-api-key: ", p->key);
-    else
-        add_line(out, "Authorization: Bearer ", p->key);
 }
 
 static bool may_stand(maki_str line)
@@ -298,6 +267,7 @@ static bool may_stand(maki_str line)
 maki_status maki_provider_head(const maki_provider *p, uint64_t body_length, maki_buf *out,
                                maki_err *err)
 {
+    const maki_protocol_spec *spec = maki_protocol_of(p->protocol);
     char length[24];
     int n = snprintf(length, sizeof length, "%" PRIu64, body_length);
     if (!may_stand(p->key)) {
@@ -310,9 +280,9 @@ maki_status maki_provider_head(const maki_provider *p, uint64_t body_length, mak
     add_line(out, "Accept: ",
              MAKI_LIT("application/json")); /* as their own clients say it, of streams too */
     add_line(out, "User-Agent: ", MAKI_LIT("maki/" MAKI_VERSION));
-    if (p->protocol == MAKI_WIRE_ANTHROPIC)
-        add_line(out, "anthropic-version: ", MAKI_LIT("2023-06-01"));
-    add_key(p, out);
+    if (spec->head) add_line(out, spec->head, MAKI_LIT(""));
+    if (p->key.len)
+        add_line(out, spec->key_line ? spec->key_line : "Authorization: Bearer ", p->key);
     for (size_t i = 0; i < p->header_count; i++) {
         if (may_stand(p->headers[i])) add_line(out, "", p->headers[i]);
     }

@@ -42,8 +42,6 @@ maki_status maki_provider_set_url(maki_provider *provider, maki_str url, maki_er
 
 /* Is it one that runs on the user's own machine, so that "is it running?" is the question to ask? */
 bool maki_provider_is_local(const maki_provider *provider);
-/* Does it have LM Studio's list of models, which tells their windows? */
-bool maki_provider_is_lmstudio(const maki_provider *provider);
 
 /* The target of a request for an answer, after the base's path: "/v1/messages",
  * "/v1beta/models/gemini-2.5-pro:streamGenerateContent?alt=sse". */
@@ -52,8 +50,8 @@ void maki_provider_target(const maki_provider *provider, maki_str model, bool st
 /* Any other path; `version` ("/v1") is left out where the base has one of its own. */
 void maki_provider_path(const maki_provider *provider, maki_str version, maki_str path,
                         maki_buf *out);
-/* A name as it may stand in a path. */
-void maki_provider_escape(maki_str name, maki_buf *out);
+/* A model's name as it stands in a path. */
+void maki_provider_add_model(maki_str model, maki_buf *out);
 
 /* The fields of a request's head, "Name: value\n" each, with the key: wipe it after use.  MAKI_INVALID: the key
  * has a character that no header may have. */

@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "send/hint.h"
 #include "wire/overflow.h"
-#include "wire/row.h"
+#include "wire/protocol.h"
 
 enum { ARENA_MOST = 1 << 20 };
 
@@ -277,10 +277,10 @@ static maki_status tell_unknown(const maki_provider *p, maki_str model, const ch
                                 maki_err *err)
 {
     int len = model.len < 60 ? (int)model.len : 60;
-    if (p->protocol == MAKI_WIRE_OLLAMA)
-        return maki_fail(err, MAKI_NOTFOUND,
-                         "%.30s has no model %.*s; `ollama pull %.*s` gets it%s", p->name, len,
-                         model.ptr, len, model.ptr, why);
+    const char *pull = maki_protocol_of(p->protocol)->pull;
+    if (pull)
+        return maki_fail(err, MAKI_NOTFOUND, "%.30s has no model %.*s; `%s %.*s` gets it%s",
+                         p->name, len, model.ptr, pull, len, model.ptr, why);
     return maki_fail(err, MAKI_NOTFOUND,
                      "%.30s knows no model %.*s; check llm.%.30s.model and base_url%s", p->name,
                      len, model.ptr, p->name, why);

@@ -5,8 +5,7 @@
 #include "base/err.h"
 #include "token/content.h"
 #include "token/tools_count.h"
-#include "wire/row.h"
-#include "wire/wire.h"
+#include "wire/protocol.h"
 
 typedef struct counting {
     const maki_family *family;
@@ -43,24 +42,6 @@ static maki_status count_row(void *ctx, const maki_wire_message *message, maki_e
     return st;
 }
 
-/* Gemini's tools are lists of declarations inside of tools. */
-static maki_status count_tools(counting *c, maki_protocol protocol, maki_str tools, maki_err *err)
-{
-    maki_json_iter iter = maki_json_items(tools);
-    maki_json_item tool;
-    maki_status st = MAKI_OK;
-    if (protocol != MAKI_WIRE_GEMINI || !maki_is_array(tools))
-        return maki_count_tools(c->rules.tokenizer, c->family, tools, &c->sum.tools, err);
-    while (st == MAKI_OK && maki_json_next(&iter, &tool)) {
-        uint64_t tokens = 0;
-        maki_str list = maki_get_or(tool.value, MAKI_LIT("functionDeclarations"),
-                                    MAKI_LIT("function_declarations"));
-        if (list.len) st = maki_count_tools(c->rules.tokenizer, c->family, list, &tokens, err);
-        c->sum.tools += tokens;
-    }
-    return st;
-}
-
 static maki_status nothing(void *ctx, const maki_wire_message *message, maki_err *err)
 {
     (void)ctx, (void)message, (void)err;
@@ -84,15 +65,15 @@ static maki_str name_of(maki_str model, maki_str said, char *room, size_t size)
     return (maki_str){ room, maki_json_copy_text(said, room, size) };
 }
 
-/* Gemini's countTokens may wrap the request it is about. */
-static maki_status unwrap(maki_protocol protocol, maki_str *body, maki_err *err)
+/* A request to count tokens may wrap the one it is about. */
+static maki_status unwrap(const maki_protocol_spec *protocol, maki_str *body, maki_err *err)
 {
-    maki_str value, inner;
-    if (protocol != MAKI_WIRE_GEMINI) return MAKI_OK;
+    maki_str value;
+    if (!protocol->count_wraps[0]) return MAKI_OK;
     maki_status st = maki_json_check(*body, &value, err);
     if (st != MAKI_OK) return st;
-    inner = maki_get_or(value, MAKI_LIT("generateContentRequest"),
-                        MAKI_LIT("generate_content_request"));
+    maki_str inner = maki_get_or(value, maki_str_of(protocol->count_wraps[0]),
+                                 maki_str_of(protocol->count_wraps[1]));
     if (maki_is_object(inner)) *body = inner;
     return MAKI_OK;
 }
@@ -103,7 +84,7 @@ maki_status maki_wire_count(const maki_env *env, maki_protocol protocol, maki_st
     maki_wire_request request = { 0 };
     counting c = { 0 };
     char name[256];
-    maki_status st = unwrap(protocol, &body, err);
+    maki_status st = unwrap(maki_protocol_of(protocol), &body, err);
     if (st == MAKI_OK)
         st = maki_wire_read(env, protocol, body, NULL, nothing, NULL, &request, NULL, err);
     if (st != MAKI_OK) return st;
@@ -114,7 +95,8 @@ maki_status maki_wire_count(const maki_env *env, maki_protocol protocol, maki_st
                              err);
     if (st != MAKI_OK) return st;
     st = count_content(&c, request.system, &c.sum.system, err);
-    if (st == MAKI_OK) st = count_tools(&c, protocol, request.tools, err);
+    if (st == MAKI_OK)
+        st = maki_count_tools(c.rules.tokenizer, c.family, request.tools, &c.sum.tools, err);
     if (st == MAKI_OK)
         st = maki_wire_read(env, protocol, body, NULL, count_row, &c, &request, NULL, err);
     if (st == MAKI_OK) scale(&c, out);
@@ -124,7 +106,8 @@ maki_status maki_wire_count(const maki_env *env, maki_protocol protocol, maki_st
 
 size_t maki_wire_counted(maki_protocol protocol, uint64_t tokens, char out[MAKI_WIRE_COUNTED])
 {
-    const char *name = protocol == MAKI_WIRE_GEMINI ? "totalTokens" : "input_tokens";
-    int n = snprintf(out, MAKI_WIRE_COUNTED, "{\"%s\":%llu}", name, (unsigned long long)tokens);
+    const char *name = maki_protocol_of(protocol)->counted;
+    int n = snprintf(out, MAKI_WIRE_COUNTED, "{\"%s\":%llu}", name ? name : "input_tokens",
+                     (unsigned long long)tokens);
     return (size_t)n;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/json_print.h"
 #include "base/json_scan.h"
 #include "wire/row.h"
 
@@ -20,9 +21,11 @@ struct maki_gathered {
     maki_spool value;
 };
 
-maki_gather maki_gather_new(const maki_env *env, uint64_t *held)
+maki_gather maki_gather_new(const maki_env *env, maki_failure *failure, uint64_t *held)
 {
-    return (maki_gather){ .env = env, .held = held, .start = maki_spool_new(env, FIELD_MEMORY) };
+    return (maki_gather){
+        .env = env, .failure = failure, .held = held, .start = maki_spool_new(env, FIELD_MEMORY)
+    };
 }
 
 void maki_gather_free(maki_gather *g)
@@ -35,7 +38,7 @@ void maki_gather_free(maki_gather *g)
     }
     if (g->fields) alloc->resize(alloc, g->fields, g->room * sizeof *g->fields, 0);
     maki_spool_free(&g->start);
-    *g = maki_gather_new(g->env, g->held);
+    *g = maki_gather_new(g->env, g->failure, g->held);
 }
 
 /* ---- fields ------------------------------------------------------------------------------------------- */
@@ -65,38 +68,36 @@ static bool grow(maki_gather *g)
     return true;
 }
 
-/* The field of that name, made if need be; NULL with MAKI_OK: there are too many. */
-static maki_status field_of(maki_gather *g, maki_gather_kind kind, maki_str name,
-                            maki_gathered **out, maki_err *err)
+/* The field of that name, made if need be; NULL: there are too many, or no memory. */
+static maki_gathered *field_of(maki_gather *g, maki_gather_kind kind, maki_str name)
 {
     const maki_alloc *alloc = g->env->alloc;
-    *out = find(g, name);
-    if (*out || g->count == FIELDS_MOST || name.len == 0) return MAKI_OK;
-    if (!grow(g)) return maki_fail_nomem(err);
-    char *copy = alloc->resize(alloc, NULL, 0, name.len);
-    if (!copy) return maki_fail_nomem(err);
+    maki_gathered *found = find(g, name);
+    if (found || g->count == FIELDS_MOST || name.len == 0) return found;
+    char *copy = grow(g) ? alloc->resize(alloc, NULL, 0, name.len) : NULL;
+    if (!copy) {
+        maki_note_failure(g->failure, maki_fail_nomem(g->failure->err));
+        return NULL;
+    }
     memcpy(copy, name.ptr, name.len);
     g->fields[g->count] = (maki_gathered){ .name = copy,
                                            .name_len = name.len,
                                            .kind = kind,
                                            .value = maki_spool_new(g->env, FIELD_MEMORY) };
-    *out = &g->fields[g->count++];
-    return MAKI_OK;
+    return &g->fields[g->count++];
 }
 
-maki_status maki_gather_start(maki_gather *g, maki_str object, maki_err *err)
+void maki_gather_start(maki_gather *g, maki_str object)
 {
     maki_spool_clear(&g->start);
     *g->held += object.len;
-    return maki_spool_add(&g->start, object, err);
+    maki_keep_add(g->failure, &g->start, object);
 }
 
-maki_status maki_gather_add(maki_gather *g, maki_gather_kind kind, maki_str name, maki_str value,
-                            maki_err *err)
+void maki_gather_add(maki_gather *g, maki_gather_kind kind, maki_str name, maki_str value)
 {
-    maki_gathered *f = NULL;
-    maki_status st = field_of(g, kind, name, &f, err);
-    if (st != MAKI_OK || !f) return st;
+    maki_gathered *f = g->failure->status == MAKI_OK ? field_of(g, kind, name) : NULL;
+    if (!f) return;
     if (f->kind != kind) { /* it was something else before: the newest counts */
         maki_spool_clear(&f->value);
         f->kind = kind;
@@ -105,57 +106,40 @@ maki_status maki_gather_add(maki_gather *g, maki_gather_kind kind, maki_str name
     if (text) value = maki_is_string(value) ? maki_json_inside(value) : (maki_str){ "", 0 };
     if (kind == MAKI_GATHER_VALUE) maki_spool_clear(&f->value);
     if (kind == MAKI_GATHER_LIST && f->value.size)
-        st = maki_spool_add(&f->value, MAKI_LIT(","), err);
+        maki_keep_add(g->failure, &f->value, MAKI_LIT(","));
     *g->held += value.len;
-    return st == MAKI_OK ? maki_spool_add(&f->value, value, err) : st;
-}
-
-static maki_status add_items(maki_gather *g, maki_str name, maki_str array, maki_err *err)
-{
-    maki_json_iter iter = maki_json_items(array);
-    maki_json_item item;
-    maki_status st = MAKI_OK;
-    while (st == MAKI_OK && maki_json_next(&iter, &item))
-        st = maki_gather_add(g, MAKI_GATHER_LIST, name, item.value, err);
-    return st;
+    maki_keep_add(g->failure, &f->value, value);
 }
 
 static bool named(maki_str key, const maki_str *but, size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (maki_json_key_is(key, but[i])) return true;
-    }
-    return false;
+    return maki_name_of(key, but, count) < count;
 }
 
-maki_status maki_gather_merge(maki_gather *g, maki_str object, const maki_str *but, size_t count,
-                              maki_err *err)
+void maki_gather_merge(maki_gather *g, maki_str object, const maki_str *but, size_t count)
 {
-    maki_json_iter iter = maki_json_items(object);
-    maki_json_item item;
-    maki_status st = MAKI_OK;
-    while (st == MAKI_OK && iter.object && maki_json_next(&iter, &item)) {
+    maki_json_iter iter = maki_json_items(object), items;
+    maki_json_item item, one;
+    while (iter.object && maki_json_next(&iter, &item)) {
         maki_json_kind kind = maki_json_kind_of(item.value);
         if (kind == MAKI_JSON_NULL || named(item.key, but, count)) continue;
-        if (kind == MAKI_JSON_ARRAY)
-            st = add_items(g, item.key, item.value, err);
-        else
-            st = maki_gather_add(g, kind == MAKI_JSON_STRING ? MAKI_GATHER_TEXT : MAKI_GATHER_VALUE,
-                                 item.key, item.value, err);
+        items = maki_json_items(item.value);
+        while (kind == MAKI_JSON_ARRAY && maki_json_next(&items, &one))
+            maki_gather_add(g, MAKI_GATHER_LIST, item.key, one.value);
+        if (kind != MAKI_JSON_ARRAY)
+            maki_gather_add(g, kind == MAKI_JSON_STRING ? MAKI_GATHER_TEXT : MAKI_GATHER_VALUE,
+                            item.key, item.value);
     }
-    return st;
 }
 
-maki_status maki_gather_replace(maki_gather *g, maki_str object, maki_err *err)
+void maki_gather_replace(maki_gather *g, maki_str object)
 {
     maki_json_iter iter = maki_json_items(object);
     maki_json_item item;
-    maki_status st = MAKI_OK;
-    while (st == MAKI_OK && iter.object && maki_json_next(&iter, &item)) {
+    while (iter.object && maki_json_next(&iter, &item)) {
         if (maki_json_kind_of(item.value) != MAKI_JSON_NULL)
-            st = maki_gather_add(g, MAKI_GATHER_VALUE, item.key, item.value, err);
+            maki_gather_add(g, MAKI_GATHER_VALUE, item.key, item.value);
     }
-    return st;
 }
 
 bool maki_gather_has(const maki_gather *g, maki_str name)
@@ -171,49 +155,41 @@ bool maki_gather_any(const maki_gather *g, maki_str but)
     return false;
 }
 
-maki_status maki_gather_get(maki_gather *g, maki_str name, maki_str *value, maki_err *err)
+maki_str maki_gather_get(maki_gather *g, maki_str name)
 {
     maki_gathered *f = find(g, name);
-    *value = (maki_str){ "", 0 };
-    return f ? maki_spool_text(&f->value, value, err) : MAKI_OK;
+    return f ? maki_keep_text(g->failure, &f->value) : (maki_str){ "", 0 };
 }
 
 /* ---- writing ------------------------------------------------------------------------------------------ */
 
 /* Is the text of the pieces JSON?  Then that JSON is written, else the pieces under a name of their own, so
  * that what a cut stream said is not lost. */
-static maki_status write_json(maki_gather *g, maki_jw *w, maki_str key, maki_str before,
-                              maki_str escaped, maki_err *err)
+static void write_json(maki_gather *g, maki_jw *w, maki_str key, maki_str before, maki_str escaped)
 {
     static const maki_json_scan_options options = { .max_depth = DEPTH };
     maki_spool text = maki_spool_new(g->env, FIELD_MEMORY);
-    maki_str json;
-    maki_status st = maki_json_text_to(escaped, maki_spool_sink(&text), err);
-    if (st == MAKI_OK) st = maki_spool_text(&text, &json, err);
-    if (st == MAKI_OK && json.len && maki_json_scan_text(json, &options, NULL) == MAKI_OK) {
+    maki_note_failure(g->failure,
+                      maki_json_text_to(escaped, maki_spool_sink(&text), g->failure->err));
+    maki_str json = maki_keep_text(g->failure, &text);
+    if (json.len && maki_json_scan_text(json, &options, NULL) == MAKI_OK) {
         maki_write_field(w, key, json);
-    } else if (st == MAKI_OK) {
+    } else {
         maki_write_field(w, key, before.len ? before : MAKI_LIT("{}"));
-        if (json.len) {
-            maki_jw_key(w, MAKI_LIT("partial_json"));
-            maki_jw_begin_value(w);
-            maki_jw_bytes(w, MAKI_LIT("\""));
-            maki_jw_bytes(w, escaped);
-            maki_jw_bytes(w, MAKI_LIT("\""));
-        }
+        if (json.len) maki_jw_print(w, "'partial_json':%q", escaped);
     }
     maki_spool_free(&text);
-    return st;
 }
 
 /* `before`: the field's value in the object it began as; len 0: none. */
-static maki_status write_gathered(maki_gather *g, maki_jw *w, maki_gathered *f, maki_str key,
-                                  maki_str before, maki_err *err)
+static void write_gathered(maki_gather *g, maki_jw *w, maki_gathered *f, maki_str key,
+                           maki_str before)
 {
-    maki_str value, open = { "", 0 }, close = { "", 0 };
-    maki_status st = maki_spool_text(&f->value, &value, err);
-    if (st != MAKI_OK) return st;
-    if (f->kind == MAKI_GATHER_JSON) return write_json(g, w, key, before, value, err);
+    maki_str value = maki_keep_text(g->failure, &f->value), open = { "", 0 }, close = { "", 0 };
+    if (f->kind == MAKI_GATHER_JSON) {
+        write_json(g, w, key, before, value);
+        return;
+    }
     bool more = false; /* of the same kind as what was there before: it goes on */
     if (f->kind == MAKI_GATHER_TEXT) open = close = MAKI_LIT("\""), more = maki_is_string(before);
     if (f->kind == MAKI_GATHER_LIST)
@@ -226,31 +202,25 @@ static maki_status write_gathered(maki_gather *g, maki_jw *w, maki_gathered *f, 
     }
     maki_jw_bytes(w, value);
     maki_jw_bytes(w, close);
-    return MAKI_OK;
 }
 
-maki_status maki_gather_write(maki_gather *g, maki_jw *w, const maki_str *but, size_t count,
-                              maki_err *err)
+void maki_gather_write(maki_gather *g, maki_jw *w, const maki_str *but, size_t count)
 {
-    maki_str start;
-    maki_json_item item;
-    maki_status st = maki_spool_text(&g->start, &start, err);
-    if (st != MAKI_OK) return st;
+    maki_str start = maki_keep_text(g->failure, &g->start), there;
     maki_json_iter iter = maki_json_items(start);
-    while (st == MAKI_OK && maki_json_next(&iter, &item)) {
+    maki_json_item item;
+    while (maki_json_next(&iter, &item)) {
         maki_gathered *f = find(g, item.key);
         if (named(item.key, but, count)) continue;
         if (f)
-            st = write_gathered(g, w, f, item.key, item.value, err);
+            write_gathered(g, w, f, item.key, item.value);
         else
             maki_write_field(w, item.key, item.value);
     }
-    for (size_t i = 0; st == MAKI_OK && i < g->count; i++) {
+    for (size_t i = 0; i < g->count; i++) {
         maki_gathered *f = &g->fields[i];
-        maki_str there;
         bool done = maki_is_object(start) && maki_json_get(start, name_of(f), &there);
         if (!done && !named(name_of(f), but, count))
-            st = write_gathered(g, w, f, name_of(f), (maki_str){ "", 0 }, err);
+            write_gathered(g, w, f, name_of(f), (maki_str){ "", 0 });
     }
-    return st;
 }

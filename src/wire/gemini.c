@@ -1,9 +1,17 @@
 /* gemini.c -- Google's generateContent: contents with parts. */
 #include "wire/gemini_part.h"
-#include "wire/read.h"
-#include "wire/reply.h"
+#include "wire/protocol.h"
 
 /* ---- requests ----------------------------------------------------------------------------------------- */
+
+static const maki_field_row fields[] = {
+    { { "systemInstruction", 17 }, MAKI_FIELD_SYSTEM },
+    { { "system_instruction", 18 }, MAKI_FIELD_SYSTEM },
+    { { "generationConfig", 16 }, MAKI_FIELD_OPTIONS },
+    { { "generation_config", 17 }, MAKI_FIELD_OPTIONS },
+    { { "cachedContent", 13 }, MAKI_FIELD_REFERENCE },
+    { { "cached_content", 14 }, MAKI_FIELD_REFERENCE },
+};
 
 /* Answers find their call in the model's last content, after the answers that came since. */
 static void look_back(const maki_reading *r, maki_gemini_ids *ids)
@@ -30,7 +38,7 @@ static bool has_answers(maki_str content)
     return false;
 }
 
-maki_status maki_gemini_item(maki_reading *r, maki_str item, bool single)
+static maki_status read_item(maki_reading *r, maki_str item, bool single)
 {
     static const maki_str but[] = { { "role", 4 }, { "parts", 5 } };
     maki_gemini_ids ids = { 0 };
@@ -41,11 +49,7 @@ maki_status maki_gemini_item(maki_reading *r, maki_str item, bool single)
     bool model = maki_is_text(maki_get(item, MAKI_LIT("role")), MAKI_LIT("model"));
     if (!model && has_answers(item)) look_back(r, &ids);
     maki_reading_begin(r, &w);
-    maki_jw_object(&w);
-    maki_write_field(&w, MAKI_LIT("role"),
-                     model ? MAKI_LIT("\"assistant\"") : MAKI_LIT("\"user\""));
-    maki_jw_key(&w, MAKI_LIT("content"));
-    maki_jw_array(&w);
+    maki_jw_print(&w, "{'role':%z,'content':[", model ? "assistant" : "user");
     while (maki_json_next(&parts, &part))
         maki_gemini_write_part(&w, part.value, &ids);
     maki_jw_end_array(&w);
@@ -69,98 +73,122 @@ static maki_str candidate_of(maki_str value)
 }
 
 /* Texts of a kind that follow each other are one; a signature ends it. */
-static maki_status add_text(maki_wire_reply *r, maki_str part, maki_gemini_kind kind, maki_err *err)
+static void add_text(maki_wire_reply *r, maki_str part, maki_gemini_kind kind)
 {
     static const maki_str but[] = { { "thought", 7 } };
     maki_part *open = r->part_count ? r->parts[0] : NULL;
-    maki_status st =
-        maki_reply_heard(r, kind == MAKI_GEMINI_THOUGHT ? MAKI_DELTA_REASONING : MAKI_DELTA_TEXT,
-                         maki_get(part, MAKI_LIT("text")), err);
-    if (st != MAKI_OK) return st;
+    bool thought = kind == MAKI_GEMINI_THOUGHT;
+    maki_reply_heard(r, thought ? MAKI_DELTA_REASONING : MAKI_DELTA_TEXT,
+                     maki_get(part, MAKI_LIT("text")));
     if (open && open->index != (uint64_t)kind) {
-        st = maki_reply_flush(r, true, err);
+        maki_reply_flush(r, true);
         open = NULL;
     }
-    if (st == MAKI_OK && !open) {
-        bool thought = kind == MAKI_GEMINI_THOUGHT;
-        st = maki_reply_new_part(r, (uint64_t)kind, &open, err);
-        if (st == MAKI_OK && thought)
-            st = maki_gather_start(&open->fields, MAKI_LIT("{\"thought\":true}"), err);
+    if (!open) {
+        open = maki_reply_new_part(r, (uint64_t)kind);
+        if (!open) return;
+        if (thought) maki_gather_start(&open->fields, MAKI_LIT("{\"thought\":true}"));
     }
-    if (st == MAKI_OK) st = maki_gather_merge(&open->fields, part, but, 1, err);
-    if (st == MAKI_OK && maki_gemini_signature(part).len) st = maki_reply_flush(r, true, err);
-    return st;
+    maki_gather_merge(&open->fields, part, but, 1);
+    if (maki_gemini_signature(part).len) maki_reply_flush(r, true);
 }
 
-/* {"name", "args"}; an id of its own is not the call's (gemini_part.h). */
-static maki_status hear_call(maki_wire_reply *r, maki_str call, maki_err *err)
-{
-    maki_status st =
-        maki_reply_heard_call(r, NULL, maki_get(call, MAKI_LIT("name")), (maki_str){ "", 0 }, err);
-    if (st != MAKI_OK) return st;
-    return maki_reply_heard_input(r, NULL, maki_get(call, MAKI_LIT("args")), err);
-}
-
-static maki_status add_part(maki_wire_reply *r, maki_str part, maki_err *err)
+/* An id of a call's own is not the one it gets (gemini_part.h). */
+static void add_part(maki_wire_reply *r, maki_str part)
 {
     maki_str value;
     maki_gemini_kind kind = maki_gemini_kind_of(part, &value);
-    if (kind == MAKI_GEMINI_TEXT || kind == MAKI_GEMINI_THOUGHT)
-        return add_text(r, part, kind, err);
-    maki_status st = maki_reply_flush(r, true, err);
-    if (st == MAKI_OK && kind == MAKI_GEMINI_CALL) st = hear_call(r, value, err);
-    return st == MAKI_OK ? maki_reply_block(r, part, err) : st;
+    if (kind == MAKI_GEMINI_TEXT || kind == MAKI_GEMINI_THOUGHT) {
+        add_text(r, part, kind);
+        return;
+    }
+    maki_reply_flush(r, true);
+    if (kind == MAKI_GEMINI_CALL) {
+        maki_reply_heard_call(r, NULL, maki_get(value, MAKI_LIT("name")), (maki_str){ "", 0 });
+        maki_reply_heard_input(r, NULL, maki_get(value, MAKI_LIT("args")));
+    }
+    maki_reply_block(r, part);
 }
 
-static maki_status note(maki_wire_reply *r, maki_str value, maki_str candidate, maki_err *err)
+static void note(maki_wire_reply *r, maki_str value, maki_str candidate)
 {
-    maki_str error = maki_get(value, MAKI_LIT("error")).len ? value : (maki_str){ "", 0 };
     maki_str stop = maki_get_string(candidate, MAKI_LIT("finishReason"));
     maki_str feedback = maki_get(value, MAKI_LIT("promptFeedback"));
     if (!stop.len) stop = maki_get_string(feedback, MAKI_LIT("blockReason"));
     if (stop.len) r->complete = true;
-    maki_status st =
-        maki_reply_note_first(r, MAKI_NOTE_ID, maki_get_string(value, MAKI_LIT("responseId")), err);
-    if (st == MAKI_OK)
-        st = maki_reply_note_first(r, MAKI_NOTE_MODEL,
-                                   maki_get_string(value, MAKI_LIT("modelVersion")), err);
-    if (st == MAKI_OK) st = maki_reply_note(r, MAKI_NOTE_STOP, stop, err);
-    if (st == MAKI_OK) st = maki_reply_note(r, MAKI_NOTE_ERROR, error, err);
-    if (st != MAKI_OK) return st;
-    return maki_reply_usage(r, maki_get(value, MAKI_LIT("usageMetadata")), err);
+    maki_reply_note_first(r, MAKI_NOTE_ID, maki_get_string(value, MAKI_LIT("responseId")));
+    maki_reply_note_first(r, MAKI_NOTE_MODEL, maki_get_string(value, MAKI_LIT("modelVersion")));
+    maki_reply_note(r, MAKI_NOTE_STOP, stop);
+    if (maki_get(value, MAKI_LIT("error")).len) maki_reply_note(r, MAKI_NOTE_ERROR, value);
+    maki_reply_usage(r, maki_get(value, MAKI_LIT("usageMetadata")));
 }
 
-static maki_status event(maki_wire_reply *r, maki_str value, maki_err *err)
+static void event(maki_wire_reply *r, maki_str value)
 {
     maki_str candidate = candidate_of(value);
     maki_json_iter parts = maki_gemini_parts(maki_get(candidate, MAKI_LIT("content")));
     maki_json_item part;
-    maki_status st = note(r, value, candidate, err);
-    while (st == MAKI_OK && maki_json_next(&parts, &part)) {
-        if (maki_is_object(part.value)) st = add_part(r, part.value, err);
+    note(r, value, candidate);
+    while (maki_json_next(&parts, &part)) {
+        if (maki_is_object(part.value)) add_part(r, part.value);
     }
-    return st;
 }
 
-static maki_status finish(maki_wire_reply *r, maki_err *err)
+static void finish(maki_wire_reply *r)
 {
     maki_gemini_ids ids = { 0 };
-    maki_json_iter parts = { 0 };
     maki_json_item part;
     maki_jw w;
-    maki_status st = maki_reply_flush(r, true, err);
-    if (st == MAKI_OK) st = maki_reply_blocks(r, &parts, err);
-    if (st != MAKI_OK || r->blocks.size == 0) return st;
-    maki_reply_row(r, &w, err);
-    maki_jw_object(&w);
-    maki_write_field(&w, MAKI_LIT("role"), MAKI_LIT("\"assistant\""));
-    maki_jw_key(&w, MAKI_LIT("content"));
-    maki_jw_array(&w);
+    maki_reply_flush(r, true);
+    maki_json_iter parts = maki_items_in(maki_reply_blocks(r));
+    if (r->blocks.size == 0) return;
+    maki_reply_row(r, &w);
+    maki_jw_print(&w, "{'role':'assistant','content':[");
     while (maki_json_next(&parts, &part))
         maki_gemini_write_part(&w, part.value, &ids);
-    maki_jw_end_array(&w);
-    maki_jw_end_object(&w);
-    return maki_reply_row_end(r, &w, err);
+    maki_jw_print(&w, "]}");
+    maki_reply_row_end(r, &w);
 }
 
-const maki_reply_rules maki_gemini_reply = { event, event, finish };
+/* Its output is without thoughts. */
+static maki_wire_usage usage(maki_str u)
+{
+    maki_wire_usage out = { .input = maki_get_count(u, MAKI_LIT("promptTokenCount")) +
+                                     maki_get_count(u, MAKI_LIT("toolUsePromptTokenCount")),
+                            .cache_read = maki_get_count(u, MAKI_LIT("cachedContentTokenCount")),
+                            .reasoning = maki_get_count(u, MAKI_LIT("thoughtsTokenCount")) };
+    out.output = maki_get_count(u, MAKI_LIT("candidatesTokenCount")) + out.reasoning;
+    return out;
+}
+
+static uint64_t read_window(maki_str answer, maki_str model)
+{
+    (void)model;
+    return maki_get_count(answer, MAKI_LIT("inputTokenLimit"));
+}
+
+const maki_protocol_spec maki_gemini_protocol = {
+    .name = "gemini",
+    .upstream = "gemini",
+    .paths = { { "/v1*/models/*:generateContent", false },
+               { "/v1*/models/*:streamGenerateContent", false },
+               { "/v1*/models/*:countTokens", true } },
+    .model_in_path = true,
+    .version = "/v1beta",
+    .target = "/models/",
+    .target_end = ":generateContent",
+    .target_stream = ":streamGenerateContent?alt=sse",
+    .key_line = "x-goog-api-key: ",
+    .window = { "GET", "/v1beta", "/models/", true, read_window },
+    .messages = "contents",
+    .fields = fields,
+    .field_count = sizeof fields / sizeof fields[0],
+    .item = read_item,
+    .counted = "totalTokens",
+    .count_wraps = { "generateContentRequest", "generate_content_request" },
+    .event = event,
+    .whole = event,
+    .finish = finish,
+    .usage = usage,
+    .writing = &maki_gemini_writing,
+};

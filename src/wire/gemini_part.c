@@ -1,6 +1,8 @@
 /* gemini_part.c -- see gemini_part.h. */
 #include "wire/gemini_part.h"
 
+#include "base/json_print.h"
+
 /* The names of a field; the second is the one with underscores. */
 typedef struct names {
     maki_str camel, snake;
@@ -80,9 +82,7 @@ static void write_beside(maki_jw *w, maki_str part, names key, const maki_str *b
 static void write_text(maki_jw *w, maki_str part, maki_str text, bool thought)
 {
     static const maki_str but[] = { { "text", 4 }, { "thought", 7 } };
-    maki_write_field(w, MAKI_LIT("type"),
-                     thought ? MAKI_LIT("\"thinking\"") : MAKI_LIT("\"text\""));
-    maki_write_field(w, thought ? MAKI_LIT("thinking") : MAKI_LIT("text"), text);
+    maki_jw_print(w, thought ? "'type':'thinking','thinking':%v" : "'type':'text','text':%v", text);
     maki_write_original(w, part, but, thought ? 2 : 1);
 }
 
@@ -98,11 +98,9 @@ static void write_call(maki_jw *w, maki_str part, maki_str call, maki_gemini_ids
 {
     static const maki_str but[] = { { "name", 4 }, { "args", 4 } };
     maki_str name = name_of(call), args = maki_get(call, MAKI_LIT("args"));
-    maki_write_field(w, MAKI_LIT("type"), MAKI_LIT("\"tool_use\""));
-    maki_jw_key(w, MAKI_LIT("id"));
+    maki_jw_print(w, "'type':'tool_use','id':");
     maki_write_call_id(w, name, maki_tally_next(&ids->calls, name));
-    maki_write_field(w, MAKI_LIT("name"), name);
-    maki_write_field(w, MAKI_LIT("input"), args.len ? args : MAKI_LIT("{}"));
+    maki_jw_print(w, "'name':%v,'input':%v", name, args.len ? args : MAKI_LIT("{}"));
     write_beside(w, part, call_names, but, 2);
 }
 
@@ -140,14 +138,10 @@ static void write_answer_beside(maki_jw *w, maki_str part, maki_str answer,
 {
     static const maki_str but[] = { { "response", 8 } };
     const maki_str both[] = { answer_names.camel, answer_names.snake };
-    maki_jw_key(w, MAKI_LIT("original"));
-    maki_jw_object(w);
-    maki_jw_key(w, answer_names.camel);
-    maki_jw_object(w);
+    maki_jw_print(w, "'original':{'functionResponse':{");
     maki_write_rest(w, answer, but, 1);
     if (only) {
-        maki_jw_key(w, but[0]);
-        maki_jw_object(w);
+        maki_jw_print(w, "'response':{");
         maki_write_field(w, only->key, MAKI_LIT("null"));
         maki_jw_end_object(w);
     }
@@ -166,13 +160,11 @@ static void write_answer(maki_jw *w, maki_str part, maki_str answer, maki_gemini
                        .made = true };
     to.same = maki_tally_next(&ids->answers, to.name);
     to.nth = ids->answered++;
-    maki_write_field(w, MAKI_LIT("type"), MAKI_LIT("\"tool_result\""));
-    maki_jw_key(w, MAKI_LIT("tool_use_id"));
+    maki_jw_print(w, "'type':'tool_result','tool_use_id':");
     maki_write_answered(w, ids->asked, next_call, &to);
-    maki_jw_key(w, MAKI_LIT("content"));
+    maki_jw_print(w, "'content':");
     maki_write_quoted(w, text ? only.value : response);
-    if (text && maki_json_key_is(only.key, MAKI_LIT("error")))
-        maki_write_field(w, MAKI_LIT("is_error"), MAKI_LIT("true"));
+    if (text && maki_json_key_is(only.key, MAKI_LIT("error"))) maki_jw_print(w, "'is_error':true");
     write_answer_beside(w, part, answer, text ? &only : NULL);
 }
 
@@ -185,18 +177,6 @@ static bool block_of(maki_str mime, maki_str *type)
     return !maki_str_starts(text, MAKI_LIT("audio/")) && !maki_str_starts(text, MAKI_LIT("video/"));
 }
 
-static void write_source(maki_jw *w, maki_str type, maki_str kind, maki_str mime, maki_str name,
-                         maki_str value)
-{
-    maki_write_field(w, MAKI_LIT("type"), type);
-    maki_jw_key(w, MAKI_LIT("source"));
-    maki_jw_object(w);
-    maki_write_field(w, MAKI_LIT("type"), kind);
-    if (mime.len) maki_write_field(w, MAKI_LIT("media_type"), mime);
-    maki_write_field(w, name, value);
-    maki_jw_end_object(w);
-}
-
 static bool write_data(maki_jw *w, maki_str part, maki_str value, bool file)
 {
     const maki_str but[] = {
@@ -205,10 +185,10 @@ static bool write_data(maki_jw *w, maki_str part, maki_str value, bool file)
     maki_str type, mime = get(value, mime_names);
     maki_str data = file ? get(value, uri_names) : maki_get(value, MAKI_LIT("data"));
     if (!maki_is_string(data) || !maki_is_string(mime) || !block_of(mime, &type)) return false;
-    if (file)
-        write_source(w, type, MAKI_LIT("\"url\""), mime, MAKI_LIT("url"), data);
-    else
-        write_source(w, type, MAKI_LIT("\"base64\""), mime, MAKI_LIT("data"), data);
+    maki_jw_print(w,
+                  file ? "'type':%v,'source':{'type':'url','media_type':%v,'url':%v}"
+                       : "'type':%v,'source':{'type':'base64','media_type':%v,'data':%v}",
+                  type, mime, data);
     write_beside(w, part, file ? file_names : data_names, but, 5);
     return true;
 }

@@ -1,6 +1,7 @@
 /* items.c -- see items.h. */
 #include "wire/items.h"
 
+#include "base/json_print.h"
 #include "wire/row.h"
 
 /* ---- kinds -------------------------------------------------------------------------------------------- */
@@ -76,9 +77,7 @@ static void write_text(maki_jw *w, maki_str block, maki_str text)
         more = !maki_json_key_is(item.key, but[0]) && !maki_json_key_is(item.key, but[1]) &&
                !is_empty(item.value);
     }
-    maki_jw_object(w);
-    maki_write_field(w, MAKI_LIT("type"), MAKI_LIT("\"text\""));
-    maki_write_field(w, MAKI_LIT("text"), text);
+    maki_jw_print(w, "{'type':'text','text':%v", text);
     if (more) maki_write_original(w, block, but, 2);
     maki_jw_end_object(w);
 }
@@ -86,14 +85,8 @@ static void write_text(maki_jw *w, maki_str block, maki_str text)
 static void write_image(maki_jw *w, maki_str block, maki_str url)
 {
     static const maki_str but[] = { { "type", 4 }, { "image_url", 9 }, { "detail", 6 } };
-    maki_str detail = maki_get_string(block, MAKI_LIT("detail"));
-    maki_jw_object(w);
-    maki_write_field(w, MAKI_LIT("type"), MAKI_LIT("\"image_url\""));
-    maki_jw_key(w, MAKI_LIT("image_url"));
-    maki_jw_object(w);
-    maki_write_field(w, MAKI_LIT("url"), url);
-    if (detail.len) maki_write_field(w, MAKI_LIT("detail"), detail);
-    maki_jw_end_object(w);
+    maki_jw_print(w, "{'type':'image_url','image_url':{'url':%v,'detail':%v}", url,
+                  maki_get_string(block, MAKI_LIT("detail")));
     maki_write_original(w, block, but, 3);
     maki_jw_end_object(w);
 }
@@ -140,8 +133,7 @@ static void write_message(maki_jw *w, maki_str item, maki_str waiting)
 {
     static const maki_str but[] = { { "role", 4 }, { "content", 7 } };
     maki_str role = maki_get_string(item, MAKI_LIT("role"));
-    maki_jw_object(w);
-    maki_write_field(w, MAKI_LIT("role"), role.len ? role : MAKI_LIT("\"user\""));
+    maki_jw_print(w, "{'role':%v", role.len ? role : MAKI_LIT("\"user\""));
     write_content(w, maki_get(item, MAKI_LIT("content")), waiting);
     maki_write_original(w, item, but, 2);
     maki_jw_end_object(w);
@@ -165,25 +157,15 @@ static void write_call(maki_jw *w, maki_str item, maki_str waiting)
 {
     maki_str value, but[] = { { "call_id", 7 }, { "name", 4 }, arguments_of(item, &value) };
     maki_str name = maki_get_string(item, MAKI_LIT("name"));
-    maki_jw_object(w);
-    maki_write_field(w, MAKI_LIT("role"), MAKI_LIT("\"assistant\""));
+    maki_jw_print(w, "{'role':'assistant'");
     if (waiting.len)
         write_content(w, (maki_str){ "", 0 }, waiting);
     else
-        maki_write_field(w, MAKI_LIT("content"), MAKI_LIT("null"));
-    maki_jw_key(w, MAKI_LIT("tool_calls"));
-    maki_jw_array(w);
-    maki_jw_object(w);
-    maki_write_field(w, MAKI_LIT("id"), maki_get(item, MAKI_LIT("call_id")));
-    maki_write_field(w, MAKI_LIT("type"), MAKI_LIT("\"function\""));
-    maki_jw_key(w, MAKI_LIT("function"));
-    maki_jw_object(w);
-    maki_write_field(w, MAKI_LIT("name"), name.len ? name : type_of(item));
-    maki_jw_key(w, MAKI_LIT("arguments"));
+        maki_jw_print(w, "'content':null");
+    maki_jw_print(w, "'tool_calls':[{'id':%v,'type':'function','function':{'name':%v,'arguments':",
+                  maki_get(item, MAKI_LIT("call_id")), name.len ? name : type_of(item));
     maki_write_quoted(w, value);
-    maki_jw_end_object(w);
-    maki_jw_end_object(w);
-    maki_jw_end_array(w);
+    maki_jw_print(w, "}}]");
     maki_write_original(w, item, but, 3);
     maki_jw_end_object(w);
 }
@@ -192,9 +174,7 @@ static void write_output(maki_jw *w, maki_str item)
 {
     static const maki_str but[] = { { "call_id", 7 }, { "output", 6 } };
     maki_str output = maki_get(item, MAKI_LIT("output"));
-    maki_jw_object(w);
-    maki_write_field(w, MAKI_LIT("role"), MAKI_LIT("\"tool\""));
-    maki_write_field(w, MAKI_LIT("tool_call_id"), maki_get(item, MAKI_LIT("call_id")));
+    maki_jw_print(w, "{'role':'tool','tool_call_id':%v", maki_get(item, MAKI_LIT("call_id")));
     write_content(w, output.len ? output : MAKI_LIT("\"\""), (maki_str){ "", 0 });
     maki_write_original(w, item, but, 2);
     maki_jw_end_object(w);
@@ -202,14 +182,8 @@ static void write_output(maki_jw *w, maki_str item)
 
 static void write_blocks(maki_jw *w, maki_str role, maki_str waiting, maki_str item)
 {
-    maki_jw_object(w);
-    maki_write_field(w, MAKI_LIT("role"), role);
-    maki_jw_key(w, MAKI_LIT("content"));
-    maki_jw_array(w);
-    if (waiting.len) maki_jw_raw(w, maki_str_to(waiting, waiting.len - 1));
-    if (item.len) maki_jw_raw(w, item);
-    maki_jw_end_array(w);
-    maki_jw_end_object(w);
+    if (waiting.len) waiting.len--; /* without the last comma */
+    maki_jw_print(w, "{'role':%v,'content':[%v,%v]}", role, waiting, item);
 }
 
 void maki_item_waited(maki_jw *w, maki_str waiting)

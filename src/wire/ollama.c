@@ -2,11 +2,20 @@
  *
  * Messages look like OpenAI's, but arguments are objects, and calls and results need not have ids: they
  * get them here, because pairs are found by them. */
+#include <stdlib.h>
+
 #include "base/err.h"
-#include "wire/read.h"
-#include "wire/reply.h"
+#include "base/str.h"
+#include "wire/protocol.h"
 
 /* ---- requests ----------------------------------------------------------------------------------------- */
+
+static const maki_field_row fields[] = {
+    { { "options", 7 }, MAKI_FIELD_OPTIONS },   { { "system", 6 }, MAKI_FIELD_SYSTEM },
+    { { "context", 7 }, MAKI_FIELD_REFERENCE }, { { "prompt", 6 }, MAKI_FIELD_PROMPT },
+    { { "images", 6 }, MAKI_FIELD_IMAGES },
+};
+enum { CHAT_FIELDS = 1, GENERATE_FIELDS = sizeof fields / sizeof fields[0] };
 
 static const maki_str call_fields[] = { { "tool_calls", 10 } };
 
@@ -104,26 +113,23 @@ static maki_status give_result(maki_reading *r, maki_str message)
     return maki_reading_end(r, &w, message);
 }
 
-maki_status maki_ollama_item(maki_reading *r, maki_str item, bool single)
+static maki_status read_item(maki_reading *r, maki_str item, bool single)
 {
-    if (single) return maki_reading_wrong(r, "must stand in an array");
+    if (single) return maki_reading_alone(r);
     if (is_result(item) && maki_get_string(item, MAKI_LIT("tool_call_id")).len == 0)
         return give_result(r, item);
     return wants_ids(item) ? give_calls(r, item) : maki_reading_give(r, item);
 }
 
-maki_status maki_generate_last(maki_reading *r)
+static maki_status read_prompt(maki_reading *r)
 {
     maki_jw w;
     if (r->prompt.len == 0 || r->prompt.len == 2) return MAKI_OK; /* it only loads the model */
     if (!maki_is_string(r->prompt))
         return maki_fail(r->err, MAKI_INVALID, "prompt must be a string");
     maki_reading_begin(r, &w);
-    maki_jw_object(&w);
-    maki_write_field(&w, MAKI_LIT("role"), MAKI_LIT("\"user\""));
-    maki_write_field(&w, MAKI_LIT("content"), r->prompt);
-    if (maki_is_array(r->images)) maki_write_field(&w, MAKI_LIT("images"), r->images);
-    maki_jw_end_object(&w);
+    maki_jw_print(&w, "{'role':'user','content':%v,'images':%v}", r->prompt,
+                  maki_is_array(r->images) ? r->images : MAKI_LIT(""));
     return maki_reading_end(r, &w, (maki_str){ "", 0 });
 }
 
@@ -131,101 +137,142 @@ maki_status maki_generate_last(maki_reading *r)
 
 static const maki_str content_name = { "content", 7 };
 
-static maki_status add_usage(maki_wire_reply *r, maki_str value, maki_err *err)
+static void note(maki_wire_reply *r, maki_str value)
 {
-    static const maki_str names[] = { { "prompt_eval_count", 17 },    { "eval_count", 10 },
-                                      { "total_duration", 14 },       { "load_duration", 13 },
-                                      { "prompt_eval_duration", 20 }, { "eval_duration", 13 } };
-    maki_status st = MAKI_OK;
-    for (size_t i = 0; st == MAKI_OK && i < sizeof names / sizeof names[0]; i++) {
-        maki_str count = maki_get(value, names[i]);
-        if (count.len) st = maki_gather_add(&r->usage, MAKI_GATHER_VALUE, names[i], count, err);
-    }
-    return st;
-}
-
-static maki_status note(maki_wire_reply *r, maki_str value, maki_err *err)
-{
-    maki_str error = maki_get(value, MAKI_LIT("error")).len ? value : (maki_str){ "", 0 };
+    static const maki_str counts[] = { { "prompt_eval_count", 17 },    { "eval_count", 10 },
+                                       { "total_duration", 14 },       { "load_duration", 13 },
+                                       { "prompt_eval_duration", 20 }, { "eval_duration", 13 } };
     if (maki_json_true(maki_get(value, MAKI_LIT("done")))) r->complete = true;
-    maki_status st =
-        maki_reply_note_first(r, MAKI_NOTE_MODEL, maki_get_string(value, MAKI_LIT("model")), err);
-    if (st == MAKI_OK)
-        st = maki_reply_note(r, MAKI_NOTE_STOP, maki_get_string(value, MAKI_LIT("done_reason")),
-                             err);
-    if (st == MAKI_OK) st = maki_reply_note(r, MAKI_NOTE_ERROR, error, err);
-    return st == MAKI_OK ? add_usage(r, value, err) : st;
+    maki_reply_note_first(r, MAKI_NOTE_MODEL, maki_get_string(value, MAKI_LIT("model")));
+    maki_reply_note(r, MAKI_NOTE_STOP, maki_get_string(value, MAKI_LIT("done_reason")));
+    if (maki_get(value, MAKI_LIT("error")).len) maki_reply_note(r, MAKI_NOTE_ERROR, value);
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        maki_str count = maki_get(value, counts[i]);
+        if (count.len) maki_gather_add(&r->usage, MAKI_GATHER_VALUE, counts[i], count);
+    }
 }
 
-static maki_status hear_message(maki_wire_reply *r, maki_str message, maki_err *err)
+static void hear_message(maki_wire_reply *r, maki_str message)
 {
     maki_json_iter calls = calls_of(message);
     maki_json_item call;
-    maki_status st =
-        maki_reply_heard(r, MAKI_DELTA_REASONING, maki_get(message, MAKI_LIT("thinking")), err);
-    if (st == MAKI_OK)
-        st = maki_reply_heard(r, MAKI_DELTA_TEXT, maki_get(message, content_name), err);
-    while (st == MAKI_OK && maki_json_next(&calls, &call)) {
-        st = maki_reply_heard_call(r, NULL, name_of(call.value),
-                                   maki_get_string(call.value, MAKI_LIT("id")), err);
+    maki_reply_heard(r, MAKI_DELTA_REASONING, maki_get(message, MAKI_LIT("thinking")));
+    maki_reply_heard(r, MAKI_DELTA_TEXT, maki_get(message, content_name));
+    while (maki_json_next(&calls, &call)) {
         maki_str function = maki_get(call.value, MAKI_LIT("function"));
-        if (st == MAKI_OK)
-            st = maki_reply_heard_input(r, NULL, maki_get(function, MAKI_LIT("arguments")), err);
+        maki_reply_heard_call(r, NULL, name_of(call.value),
+                              maki_get_string(call.value, MAKI_LIT("id")));
+        maki_reply_heard_input(r, NULL, maki_get(function, MAKI_LIT("arguments")));
     }
-    return st;
 }
 
-static maki_status chat_event(maki_wire_reply *r, maki_str value, maki_err *err)
+static void chat_event(maki_wire_reply *r, maki_str value)
 {
     static const maki_str but[] = { { "role", 4 } };
     maki_str message = maki_get(value, MAKI_LIT("message"));
-    maki_status st = note(r, value, err);
-    if (st == MAKI_OK && r->ear.fn) st = hear_message(r, message, err);
-    return st == MAKI_OK ? maki_gather_merge(&r->message, message, but, 1, err) : st;
+    note(r, value);
+    if (r->ear.fn) hear_message(r, message);
+    maki_gather_merge(&r->message, message, but, 1);
 }
 
-static maki_status generate_event(maki_wire_reply *r, maki_str value, maki_err *err)
+static void generate_event(maki_wire_reply *r, maki_str value)
 {
     maki_str text = maki_get_string(value, MAKI_LIT("response"));
     maki_str thinking = maki_get_string(value, MAKI_LIT("thinking"));
-    maki_status st = note(r, value, err);
-    if (st == MAKI_OK) st = maki_reply_heard(r, MAKI_DELTA_TEXT, text, err);
-    if (st == MAKI_OK) st = maki_reply_heard(r, MAKI_DELTA_REASONING, thinking, err);
-    if (st == MAKI_OK && text.len)
-        st = maki_gather_add(&r->message, MAKI_GATHER_TEXT, content_name, text, err);
-    if (st == MAKI_OK && thinking.len)
-        st = maki_gather_add(&r->message, MAKI_GATHER_TEXT, MAKI_LIT("thinking"), thinking, err);
-    return st;
+    note(r, value);
+    maki_reply_heard(r, MAKI_DELTA_TEXT, text);
+    maki_reply_heard(r, MAKI_DELTA_REASONING, thinking);
+    if (text.len) maki_gather_add(&r->message, MAKI_GATHER_TEXT, content_name, text);
+    if (thinking.len)
+        maki_gather_add(&r->message, MAKI_GATHER_TEXT, MAKI_LIT("thinking"), thinking);
 }
 
-static maki_status finish(maki_wire_reply *r, maki_err *err)
+static void finish(maki_wire_reply *r)
 {
-    maki_str text, calls;
+    const maki_str but[] = { content_name, call_fields[0] };
+    maki_str calls = maki_gather_get(&r->message, call_fields[0]);
+    maki_json_iter iter = maki_items_in(calls);
     maki_json_item call;
     maki_tally tally = { 0 };
     maki_jw w;
-    const maki_str but[] = { content_name, call_fields[0] };
-    maki_status st = maki_gather_get(&r->message, content_name, &text, err);
-    if (st == MAKI_OK) st = maki_gather_get(&r->message, call_fields[0], &calls, err);
-    if (st != MAKI_OK || !maki_gather_any(&r->message, (maki_str){ "", 0 })) return st;
-    maki_reply_row(r, &w, err);
-    maki_jw_object(&w);
-    maki_write_field(&w, MAKI_LIT("role"), MAKI_LIT("\"assistant\""));
-    maki_write_field(&w, content_name, MAKI_LIT("\""));
-    maki_jw_bytes(&w, text);
-    maki_jw_bytes(&w, MAKI_LIT("\""));
-    st = maki_gather_write(&r->message, &w, but, 2, err);
-    if (calls.len) {
-        maki_json_iter iter = { .at = calls.ptr, .end = calls.ptr + calls.len };
-        maki_jw_key(&w, call_fields[0]);
-        maki_jw_array(&w);
-        while (maki_json_next(&iter, &call))
-            write_call(&w, call.value, &tally);
-        maki_jw_end_array(&w);
-    }
-    maki_jw_end_object(&w);
-    return st == MAKI_OK ? maki_reply_row_end(r, &w, err) : st;
+    if (!maki_gather_any(&r->message, (maki_str){ "", 0 })) return;
+    maki_reply_row(r, &w);
+    maki_jw_print(&w, "{'role':'assistant','content':%q",
+                  maki_gather_get(&r->message, content_name));
+    maki_gather_write(&r->message, &w, but, 2);
+    if (calls.len) maki_jw_print(&w, "'tool_calls':[");
+    while (maki_json_next(&iter, &call))
+        write_call(&w, call.value, &tally);
+    maki_jw_print(&w, calls.len ? "]}" : "}");
+    maki_reply_row_end(r, &w);
 }
 
-const maki_reply_rules maki_ollama_reply = { chat_event, chat_event, finish };
-const maki_reply_rules maki_generate_reply = { generate_event, generate_event, finish };
+static maki_wire_usage usage(maki_str u)
+{
+    return (maki_wire_usage){ .input = maki_get_count(u, MAKI_LIT("prompt_eval_count")),
+                              .output = maki_get_count(u, MAKI_LIT("eval_count")) };
+}
+
+/* ---- windows ------------------------------------------------------------------------------------------ */
+
+/* "num_ctx 8192" in the lines of a model's parameters; 0: it is not there. */
+static uint64_t num_ctx_in(maki_str parameters)
+{
+    char text[4096];
+    if (!maki_is_string(parameters)) return 0;
+    text[maki_json_copy_text(parameters, text, sizeof text - 1)] = '\0';
+    const char *at = strstr(text, "num_ctx");
+    long long tokens = at ? strtoll(at + strlen("num_ctx"), NULL, 10) : 0;
+    return tokens > 0 && tokens < MAKI_WINDOW_MAX ? (uint64_t)tokens : 0;
+}
+
+/* num_ctx where the model's file sets it, else the model's own length. */
+static uint64_t read_window(maki_str answer, maki_str model)
+{
+    maki_str info = maki_get(answer, MAKI_LIT("model_info")), end = MAKI_LIT(".context_length");
+    uint64_t tokens = num_ctx_in(maki_get(answer, MAKI_LIT("parameters")));
+    maki_json_iter iter = maki_json_items(info);
+    maki_json_item field;
+    (void)model;
+    while (!tokens && maki_is_object(info) && maki_json_next(&iter, &field)) {
+        if (maki_str_ends(field.key, end)) tokens = maki_count_of(field.value);
+    }
+    return tokens;
+}
+
+const maki_protocol_spec maki_ollama_protocol = {
+    .name = "ollama",
+    .upstream = "ollama",
+    .paths = { { "/api/chat", false } },
+    .version = "",
+    .target = "/api/chat",
+    .window = { "POST", "", "/api/show", false, read_window },
+    .pull = "ollama pull",
+    .messages = "messages",
+    .fields = fields,
+    .field_count = CHAT_FIELDS,
+    .streams = true,
+    .item = read_item,
+    .event = chat_event,
+    .whole = chat_event,
+    .finish = finish,
+    .usage = usage,
+    .writing = &maki_ollama_writing,
+};
+
+const maki_protocol_spec maki_generate_protocol = {
+    .name = "generate",
+    .upstream = "ollama",
+    .paths = { { "/api/generate", false } },
+    .version = "",
+    .target = "/api/generate",
+    .messages = "",
+    .fields = fields,
+    .field_count = GENERATE_FIELDS,
+    .streams = true,
+    .last = read_prompt,
+    .event = generate_event,
+    .whole = generate_event,
+    .finish = finish,
+    .usage = usage,
+};

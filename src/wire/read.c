@@ -3,97 +3,22 @@
  * Two passes over what is new: one checks that it is JSON, the other finds fields and messages and trusts
  * the first.  A mark stands right after a message, so what is open there is always the same: the body's
  * object and the array of messages.  That is all the checker has to know to go on. */
-#include "wire/read.h"
+#include "wire/protocol.h"
 
 #include <string.h>
 
 #include "base/err.h"
 #include "base/json_scan.h"
-#include "wire/row.h"
-
-/* ---- the protocols ------------------------------------------------------------------------------------ */
-
-static const struct protocol_row {
-    const char *name;
-    maki_str messages; /* the field that has them; len 0: no such field */
-    maki_status (*item)(maki_reading *r, maki_str item, bool single);
-    maki_status (*last)(maki_reading *r); /* NULL: nothing to do */
-} protocols[] = {
-    { "none", { "", 0 }, NULL, NULL },
-    { "anthropic", { "messages", 8 }, maki_anthropic_item, NULL },
-    { "openai", { "messages", 8 }, maki_chat_item, NULL },
-    { "responses", { "input", 5 }, maki_responses_item, maki_responses_last },
-    { "ollama", { "messages", 8 }, maki_ollama_item, NULL },
-    { "generate", { "", 0 }, NULL, maki_generate_last },
-    { "gemini", { "contents", 8 }, maki_gemini_item, NULL },
-};
-enum { PROTOCOLS = sizeof protocols / sizeof protocols[0] };
-
-static const struct protocol_row *row_of(maki_protocol protocol)
-{
-    return &protocols[(unsigned)protocol < PROTOCOLS ? protocol : MAKI_WIRE_NONE];
-}
-
-const char *maki_protocol_name(maki_protocol protocol)
-{
-    return row_of(protocol)->name;
-}
 
 /* ---- fields ------------------------------------------------------------------------------------------- */
 
-typedef enum slot {
-    MODEL,
-    SYSTEM,
-    TOOLS,
-    STREAM,
-    MAX_TOKENS,
-    OPTIONS, /* an object with the most tokens of the reply in it */
-    METADATA,
-    CLIENT_ID,
-    REFERENCE,    /* what was said before is kept by the provider */
-    PREVIOUS,     /* likewise, and this is the reply it ended with */
-    CONVERSATION, /* likewise, by the name of the whole */
-    PROMPT,
-    IMAGES
-} slot;
-
-#define ANTHROPIC (1u << MAKI_WIRE_ANTHROPIC)
-#define CHAT      (1u << MAKI_WIRE_CHAT)
-#define RESPONSES (1u << MAKI_WIRE_RESPONSES)
-#define OLLAMA    (1u << MAKI_WIRE_OLLAMA)
-#define GENERATE  (1u << MAKI_WIRE_GENERATE)
-#define GEMINI    (1u << MAKI_WIRE_GEMINI)
-#define ALL       (~0u)
-
-static const struct field_row {
-    maki_str name;
-    unsigned in;
-    slot slot;
-} field_rows[] = {
-    { { "model", 5 }, ALL, MODEL },
-    { { "tools", 5 }, ALL, TOOLS },
-    { { "stream", 6 }, ALL, STREAM },
-    { { "system", 6 }, ANTHROPIC | GENERATE, SYSTEM },
-    { { "instructions", 12 }, RESPONSES, SYSTEM },
-    { { "systemInstruction", 17 }, GEMINI, SYSTEM },
-    { { "system_instruction", 18 }, GEMINI, SYSTEM },
-    { { "max_tokens", 10 }, ANTHROPIC | CHAT, MAX_TOKENS },
-    { { "max_completion_tokens", 21 }, CHAT, MAX_TOKENS },
-    { { "max_output_tokens", 17 }, RESPONSES, MAX_TOKENS },
-    { { "options", 7 }, OLLAMA | GENERATE, OPTIONS },
-    { { "generationConfig", 16 }, GEMINI, OPTIONS },
-    { { "generation_config", 17 }, GEMINI, OPTIONS },
-    { { "metadata", 8 }, ANTHROPIC | CHAT | RESPONSES, METADATA },
-    { { "prompt_cache_key", 16 }, CHAT | RESPONSES, CLIENT_ID },
-    { { "previous_response_id", 20 }, RESPONSES, PREVIOUS },
-    { { "conversation", 12 }, RESPONSES, CONVERSATION },
-    { { "prompt", 6 }, RESPONSES, REFERENCE },
-    { { "context", 7 }, GENERATE, REFERENCE },
-    { { "cachedContent", 13 }, GEMINI, REFERENCE },
-    { { "cached_content", 14 }, GEMINI, REFERENCE },
-    { { "prompt", 6 }, GENERATE, PROMPT },
-    { { "images", 6 }, GENERATE, IMAGES },
+/* Those that all have; the others are in the protocol's descriptor. */
+static const maki_field_row common_fields[] = {
+    { { "model", 5 }, MAKI_FIELD_MODEL },
+    { { "tools", 5 }, MAKI_FIELD_TOOLS },
+    { { "stream", 6 }, MAKI_FIELD_STREAM },
 };
+enum { COMMON = sizeof common_fields / sizeof common_fields[0] };
 
 static uint64_t most_tokens(maki_str options)
 {
@@ -144,64 +69,78 @@ static maki_str client_id_in(maki_str metadata)
         (place).len = (value).len;                                          \
     } while (0)
 
-static maki_status take(maki_reading *r, slot what, maki_str value)
+static maki_status take(maki_reading *r, maki_field what, maki_str value)
 {
     maki_wire_mark *m = &r->mark;
     maki_str id = { "", 0 };
     bool null = maki_json_kind_of(value) == MAKI_JSON_NULL;
     if (null) value.len = 0;
     switch (what) {
-    case MODEL:
+    case MAKI_FIELD_MODEL:
         if (!null && !maki_is_string(value))
             return maki_fail(r->err, MAKI_INVALID, "model must be a string");
         PLACE(m->model, value);
         break;
-    case SYSTEM: PLACE(m->system, value); break;
-    case TOOLS: PLACE(m->tools, value); break;
-    case STREAM: m->stream = !null && maki_json_true(value); break;
-    case MAX_TOKENS: m->max_tokens = maki_count_of(value); break;
-    case OPTIONS: m->max_tokens = most_tokens(value); break;
-    case METADATA:
+    case MAKI_FIELD_SYSTEM: PLACE(m->system, value); break;
+    case MAKI_FIELD_TOOLS: PLACE(m->tools, value); break;
+    case MAKI_FIELD_STREAM: m->stream = !null && maki_json_true(value); break;
+    case MAKI_FIELD_MAX_TOKENS: m->max_tokens = maki_count_of(value); break;
+    case MAKI_FIELD_OPTIONS: m->max_tokens = most_tokens(value); break;
+    case MAKI_FIELD_METADATA:
         id = client_id_in(value);
         if (id.len && m->client_id.len == 0) PLACE(m->client_id, id);
         break;
-    case CLIENT_ID:
+    case MAKI_FIELD_CLIENT_ID:
         if (maki_is_string(value)) id = maki_json_inside(value);
         PLACE(m->client_id, id);
         break;
-    case PREVIOUS:
+    case MAKI_FIELD_PREVIOUS:
         m->by_reference = m->by_reference || value.len > 0;
         if (maki_is_string(value)) PLACE(m->reference, value);
         break;
-    case CONVERSATION:
+    case MAKI_FIELD_CONVERSATION:
         m->by_reference = m->by_reference || value.len > 0;
         id = maki_is_string(value) ? value : maki_get(value, MAKI_LIT("id"));
         if (maki_is_string(id)) PLACE(m->conversation, id);
         break;
-    case REFERENCE: m->by_reference = m->by_reference || value.len > 0; break;
-    case PROMPT: r->prompt = value; break;
-    case IMAGES: r->images = value; break;
+    case MAKI_FIELD_REFERENCE: m->by_reference = m->by_reference || value.len > 0; break;
+    case MAKI_FIELD_PROMPT: r->prompt = value; break;
+    case MAKI_FIELD_IMAGES: r->images = value; break;
     }
     return MAKI_OK;
 }
 
+static const maki_field_row *field_named(maki_str key, const maki_field_row *rows, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (maki_json_key_is(key, rows[i].name)) return &rows[i];
+    }
+    return NULL;
+}
+
 static maki_status take_field(maki_reading *r, maki_str key, maki_str value)
 {
-    for (size_t i = 0; i < sizeof field_rows / sizeof field_rows[0]; i++) {
-        const struct field_row *row = &field_rows[i];
-        if (row->in >> r->protocol & 1 && maki_json_key_is(key, row->name))
-            return take(r, row->slot, value);
-    }
-    return MAKI_OK;
+    const maki_field_row *row = field_named(key, common_fields, COMMON);
+    if (!row) row = field_named(key, r->protocol->fields, r->protocol->field_count);
+    return row ? take(r, row->field, value) : MAKI_OK;
 }
 
 /* ---- messages ----------------------------------------------------------------------------------------- */
 
 maki_status maki_reading_wrong(maki_reading *r, const char *why)
 {
-    maki_str list = row_of(r->protocol)->messages;
-    return maki_fail(r->err, MAKI_INVALID, "%.*s[%llu] %s", (int)list.len, list.ptr,
+    return maki_fail(r->err, MAKI_INVALID, "%s[%llu] %s", r->protocol->messages,
                      (unsigned long long)r->mark.messages, why);
+}
+
+maki_status maki_reading_alone(maki_reading *r)
+{
+    return maki_reading_wrong(r, "must stand in an array");
+}
+
+maki_status maki_verbatim_item(maki_reading *r, maki_str item, bool single)
+{
+    return single ? maki_reading_alone(r) : maki_reading_give(r, item);
 }
 
 maki_json_iter maki_reading_turn(const maki_reading *r)
@@ -267,14 +206,13 @@ static void skip_between(maki_json_iter *c, const char *what)
 /* The items of the array with the messages, from wherever `c` stands in it to its end. */
 static maki_status read_items(maki_reading *r, maki_json_iter *c)
 {
-    const struct protocol_row *p = row_of(r->protocol);
     maki_json_item item;
     maki_status st = MAKI_OK;
     while (st == MAKI_OK) {
         skip_between(c, " \t\r\n,");
         if (*c->at == ']') break;
         maki_json_next(c, &item);
-        st = p->item(r, item.value, false);
+        st = r->protocol->item(r, item.value, false);
     }
     c->at++;
     return st;
@@ -282,25 +220,21 @@ static maki_status read_items(maki_reading *r, maki_json_iter *c)
 
 static maki_status read_messages(maki_reading *r, maki_json_iter *c)
 {
-    const struct protocol_row *p = row_of(r->protocol);
     maki_json_item value;
-    if (r->found) {
-        return maki_fail(r->err, MAKI_INVALID, "%.*s stands twice", (int)p->messages.len,
-                         p->messages.ptr);
-    }
+    if (r->found) return maki_fail(r->err, MAKI_INVALID, "%s stands twice", r->protocol->messages);
     r->found = true;
     if (*c->at == '[') {
         c->at++;
         return read_items(r, c);
     }
     maki_json_next(c, &value);
-    return p->item(r, value.value, true);
+    return r->protocol->item(r, value.value, true);
 }
 
 /* The fields of the body from wherever `c` stands to its end. */
 static maki_status read_fields(maki_reading *r, maki_json_iter *c)
 {
-    maki_str messages = row_of(r->protocol)->messages;
+    maki_str messages = maki_str_of(r->protocol->messages);
     maki_json_item key, value;
     maki_status st = MAKI_OK;
     while (st == MAKI_OK && maki_json_next(c, &key)) {
@@ -354,11 +288,9 @@ static maki_status walk(maki_reading *r)
 /* Are the messages there, or a reason why not? */
 static maki_status finish(maki_reading *r)
 {
-    const struct protocol_row *p = row_of(r->protocol);
-    if (p->messages.len && !r->found && !r->mark.by_reference) {
-        return maki_fail(r->err, MAKI_INVALID, "the request has no %.*s", (int)p->messages.len,
-                         p->messages.ptr);
-    }
+    const maki_protocol_spec *p = r->protocol;
+    if (p->messages[0] && !r->found && !r->mark.by_reference)
+        return maki_fail(r->err, MAKI_INVALID, "the request has no %s", p->messages);
     return p->last ? p->last(r) : MAKI_OK;
 }
 
@@ -385,7 +317,7 @@ maki_status maki_wire_read(const maki_env *env, maki_protocol protocol, maki_str
                            maki_wire_request *out, maki_wire_mark *mark, maki_err *err)
 {
     maki_reading r = { .env = env,
-                       .protocol = protocol,
+                       .protocol = maki_protocol_of(protocol),
                        .body = body,
                        .fn = fn,
                        .ctx = ctx,
@@ -393,12 +325,11 @@ maki_status maki_wire_read(const maki_env *env, maki_protocol protocol, maki_str
                        .told = mark,
                        .row = maki_spool_new(env, MAKI_SPOOL_MEMORY),
                        .waiting = maki_spool_new(env, MAKI_SPOOL_MEMORY) };
-    bool ollama = protocol == MAKI_WIRE_OLLAMA || protocol == MAKI_WIRE_GENERATE;
-    r.mark.stream = ollama; /* unless it says no */
+    r.mark.stream = r.protocol->streams; /* unless it says no */
     if (from && from->at) r.mark = *from;
     if (mark) *mark = r.mark;
     maki_status st = MAKI_OK;
-    if (!row_of(protocol)->item && !row_of(protocol)->last)
+    if (!r.protocol->item && !r.protocol->last)
         st = maki_fail(err, MAKI_INVALID, "not a protocol that can be read");
     else if (r.mark.at > body.len)
         st = maki_fail(err, MAKI_INVALID, "the body is shorter than what was read of it before");

@@ -10,9 +10,31 @@
 #include "base/spool.h"
 #include "wire/wire.h"
 
+/* What a field of a body is. */
+typedef enum maki_field {
+    MAKI_FIELD_MODEL,
+    MAKI_FIELD_SYSTEM,
+    MAKI_FIELD_TOOLS,
+    MAKI_FIELD_STREAM,
+    MAKI_FIELD_MAX_TOKENS,
+    MAKI_FIELD_OPTIONS, /* an object with the most tokens of the reply in it */
+    MAKI_FIELD_METADATA,
+    MAKI_FIELD_CLIENT_ID,
+    MAKI_FIELD_REFERENCE,    /* what was said before is kept by the provider */
+    MAKI_FIELD_PREVIOUS,     /* likewise, and this is the reply it ended with */
+    MAKI_FIELD_CONVERSATION, /* likewise, by the name of the whole */
+    MAKI_FIELD_PROMPT,
+    MAKI_FIELD_IMAGES
+} maki_field;
+
+typedef struct maki_field_row {
+    maki_str name;
+    maki_field field;
+} maki_field_row;
+
 typedef struct maki_reading {
     const maki_env *env;
-    maki_protocol protocol;
+    const maki_protocol_spec *protocol;
     maki_str body;
     maki_wire_message_fn fn;
     void *ctx;
@@ -34,17 +56,13 @@ maki_status maki_reading_give(maki_reading *r, maki_str row);
 /* Where an item stands, for errors: "messages[3]". */
 maki_status maki_reading_wrong(maki_reading *r, const char *why);
 
+/* The same for one that does not stand in an array. */
+maki_status maki_reading_alone(maki_reading *r);
+
 /* The last assistant message and what follows it before the mark, as the items of an array. */
 maki_json_iter maki_reading_turn(const maki_reading *r);
 
-/* One item of the array (or what stands there instead, `single`). */
-maki_status maki_anthropic_item(maki_reading *r, maki_str item, bool single);
-maki_status maki_chat_item(maki_reading *r, maki_str item, bool single);
-maki_status maki_responses_item(maki_reading *r, maki_str item, bool single);
-maki_status maki_ollama_item(maki_reading *r, maki_str item, bool single);
-maki_status maki_gemini_item(maki_reading *r, maki_str item, bool single);
-/* After the last. */
-maki_status maki_responses_last(maki_reading *r);
-maki_status maki_generate_last(maki_reading *r);
+/* An item of the array (or what stands there instead, `single`) that is a row as it is. */
+maki_status maki_verbatim_item(maki_reading *r, maki_str item, bool single);
 
 #endif

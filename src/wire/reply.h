@@ -1,5 +1,7 @@
 /* reply.h -- a reply that is being put together: what the files of the protocols work on.
  *
+ * Nothing here answers a status: the first failure sticks to the reply (keep.h).
+ *
  * reply.c takes the bytes apart into events (or keeps a whole body); the protocol's file gathers what they
  * say and, at the end, writes the rows. */
 #ifndef MAKI_WIRE_REPLY_H
@@ -19,22 +21,10 @@ typedef struct maki_part {
     maki_gather inner; /* chat: the function of a call */
 } maki_part;
 
-typedef struct maki_reply_rules {
-    /* One event of a stream: checked JSON. */
-    maki_status (*event)(maki_wire_reply *r, maki_str value, maki_err *err);
-    /* The whole body of a reply that is no stream. */
-    maki_status (*whole)(maki_wire_reply *r, maki_str value, maki_err *err);
-    /* Nothing more comes: write the rows. */
-    maki_status (*finish)(maki_wire_reply *r, maki_err *err);
-} maki_reply_rules;
-
-extern const maki_reply_rules maki_anthropic_reply, maki_chat_reply, maki_responses_reply,
-    maki_ollama_reply, maki_generate_reply, maki_gemini_reply;
-
 struct maki_wire_reply {
     const maki_env *env;
-    const maki_reply_rules *rules;
-    maki_protocol protocol;
+    const maki_protocol_spec *protocol;
+    maki_failure failure; /* nothing is gathered or heard after it */
     int http_status;
     enum { MAKI_FORM_WHOLE, MAKI_FORM_EVENTS, MAKI_FORM_LINES } form;
 
@@ -73,48 +63,43 @@ struct maki_wire_reply {
 /* ---- facts -------------------------------------------------------------------------------------------- */
 
 /* A value is noted unless it has len 0; the newest counts, or, of what every event says again, the first. */
-maki_status maki_reply_note(maki_wire_reply *r, maki_str name, maki_str value, maki_err *err);
-maki_status maki_reply_note_first(maki_wire_reply *r, maki_str name, maki_str string,
-                                  maki_err *err);
+void maki_reply_note(maki_wire_reply *r, maki_str name, maki_str value);
+void maki_reply_note_first(maki_wire_reply *r, maki_str name, maki_str string);
 #define MAKI_NOTE_MODEL MAKI_LIT("model")
 #define MAKI_NOTE_ID    MAKI_LIT("id")
 #define MAKI_NOTE_STOP  MAKI_LIT("stop")
 #define MAKI_NOTE_ERROR MAKI_LIT("error")
 /* The fields of an object with counts: kept, newer values over older ones. */
-maki_status maki_reply_usage(maki_wire_reply *r, maki_str usage, maki_err *err);
-
-/* What a usage object of this protocol counts. */
-maki_wire_usage maki_usage_counts(maki_protocol protocol, maki_str usage);
+void maki_reply_usage(maki_wire_reply *r, maki_str usage);
 
 /* ---- parts -------------------------------------------------------------------------------------------- */
 
-maki_part *maki_reply_part(maki_wire_reply *r, uint64_t index); /* NULL: there is none */
-maki_status maki_reply_new_part(maki_wire_reply *r, uint64_t index, maki_part **out, maki_err *err);
+maki_part *maki_reply_part(maki_wire_reply *r, uint64_t index);     /* NULL: there is none */
+maki_part *maki_reply_new_part(maki_wire_reply *r, uint64_t index); /* NULL: no memory */
 /* Those at the front that are done become blocks; with `all`, the others too. */
-maki_status maki_reply_flush(maki_wire_reply *r, bool all, maki_err *err);
+void maki_reply_flush(maki_wire_reply *r, bool all);
 /* A block that is whole. */
-maki_status maki_reply_block(maki_wire_reply *r, maki_str value, maki_err *err);
-/* The blocks so far, as the items of an array. */
-maki_status maki_reply_blocks(maki_wire_reply *r, maki_json_iter *out, maki_err *err);
+void maki_reply_block(maki_wire_reply *r, maki_str value);
+/* The blocks so far, as the items of an array, a comma after each. */
+maki_str maki_reply_blocks(maki_wire_reply *r);
+/* The same as something to walk. */
+maki_json_iter maki_items_in(maki_str items);
 
 /* ---- pieces, for who listens (heard.c); values that are no strings or empty say nothing ----------------- */
 
-maki_status maki_reply_heard(maki_wire_reply *r, maki_delta_kind kind, maki_str value,
-                             maki_err *err);
+void maki_reply_heard(maki_wire_reply *r, maki_delta_kind kind, maki_str value);
 /* A call: `part` remembers it; NULL when it comes whole.  The first name counts. */
-maki_status maki_reply_heard_call(maki_wire_reply *r, maki_part *part, maki_str name, maki_str id,
-                                  maki_err *err);
+void maki_reply_heard_call(maki_wire_reply *r, maki_part *part, maki_str name, maki_str id);
 /* What it is given: a piece of text, or (part NULL: of the newest call) an object. */
-maki_status maki_reply_heard_input(maki_wire_reply *r, const maki_part *part, maki_str value,
-                                   maki_err *err);
+void maki_reply_heard_input(maki_wire_reply *r, const maki_part *part, maki_str value);
 /* All that a row says. */
-maki_status maki_reply_heard_row(maki_wire_reply *r, maki_str row, maki_err *err);
+void maki_reply_heard_row(maki_wire_reply *r, maki_str row);
 
 /* ---- rows --------------------------------------------------------------------------------------------- */
 
-void maki_reply_row(maki_wire_reply *r, maki_jw *w, maki_err *err);
-maki_status maki_reply_row_end(maki_wire_reply *r, maki_jw *w, maki_err *err);
+void maki_reply_row(maki_wire_reply *r, maki_jw *w);
+void maki_reply_row_end(maki_wire_reply *r, maki_jw *w);
 /* A row that is there already. */
-maki_status maki_reply_row_is(maki_wire_reply *r, maki_str row, maki_err *err);
+void maki_reply_row_is(maki_wire_reply *r, maki_str row);
 
 #endif

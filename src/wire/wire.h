@@ -1,7 +1,7 @@
 /* wire.h -- what the requests and replies of each provider's protocol mean.
  *
- * One file a protocol (anthropic.c, openai_chat.c, openai_responses.c, ollama.c, gemini.c); this is what
- * they have in common.  Readers work on the bytes as they are: they point into them, pass over what they
+ * One file a protocol (anthropic.c, openai_chat.c, openai_responses.c, ollama.c, gemini.c) with its descriptor
+ * (protocol.h); this is what they have in common.  Readers work on the bytes as they are: they point into them, pass over what they
  * do not know, and never change anything.  No sockets, no clock.
  *
  * A row is a message in the shape in which the log keeps it: Anthropic's and OpenAI's chat messages are
@@ -17,15 +17,22 @@
 
 #include <maki/env.h>
 
+/* A row for each; its descriptor is maki_NAME_protocol (protocol.h). */
+#define MAKI_PROTOCOL_MAP(X)                             \
+    X(ANTHROPIC, anthropic) /* /v1/messages */           \
+    X(CHAT, chat)           /* /v1/chat/completions */   \
+    X(RESPONSES, responses) /* /v1/responses */          \
+    X(OLLAMA, ollama)       /* /api/chat */              \
+    X(GENERATE, generate)   /* Ollama's /api/generate */ \
+    X(GEMINI, gemini)       /* :generateContent, :streamGenerateContent */
+
 typedef enum maki_protocol {
     MAKI_WIRE_NONE,
-    MAKI_WIRE_ANTHROPIC, /* /v1/messages */
-    MAKI_WIRE_CHAT,      /* /v1/chat/completions */
-    MAKI_WIRE_RESPONSES, /* /v1/responses */
-    MAKI_WIRE_OLLAMA,    /* /api/chat */
-    MAKI_WIRE_GENERATE,  /* Ollama's /api/generate */
-    MAKI_WIRE_GEMINI     /* :generateContent, :streamGenerateContent */
+#define MAKI_PROTOCOL_ENUM(NAME, name) MAKI_WIRE_##NAME,
+    MAKI_PROTOCOL_MAP(MAKI_PROTOCOL_ENUM)
+#undef MAKI_PROTOCOL_ENUM
 } maki_protocol;
+typedef struct maki_protocol_spec maki_protocol_spec; /* protocol.h */
 
 /* "anthropic", "openai", "responses", "ollama", "generate", "gemini"; "none". */
 const char *maki_protocol_name(maki_protocol protocol);

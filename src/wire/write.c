@@ -3,7 +3,7 @@
  * While calls wait for their results, only results pass: whatever else comes is held and follows them.
  * A turn is given up, and its missing results made, when the next calls come, when too much was held, or
  * at the end. */
-#include "wire/write_inside.h"
+#include "wire/protocol.h"
 
 #include <stdio.h>
 
@@ -19,28 +19,18 @@ static const maki_str none = { "", 0 };
 
 /* ---- life ---------------------------------------------------------------------------------------------- */
 
-static const maki_shape *shape_of(maki_protocol protocol)
-{
-    switch (protocol) {
-    case MAKI_WIRE_ANTHROPIC: return &maki_anthropic_shape;
-    case MAKI_WIRE_CHAT: return &maki_chat_shape;
-    case MAKI_WIRE_RESPONSES: return &maki_responses_shape;
-    case MAKI_WIRE_OLLAMA: return &maki_ollama_shape;
-    case MAKI_WIRE_GEMINI: return &maki_gemini_shape;
-    default: return NULL;
-    }
-}
-
 maki_status maki_wire_writer_open(const maki_env *env, const maki_wire_style *style, maki_jw *w,
                                   maki_wire_writer **out, maki_err *err)
 {
-    const maki_shape *shape = shape_of(style->protocol);
-    if (!shape)
+    const maki_protocol_writing *writing = maki_protocol_of(style->protocol)->writing;
+    if (!writing)
         return maki_fail(err, MAKI_UNSUPPORTED, "no request is written in the protocol '%s'",
                          maki_protocol_name(style->protocol));
     maki_wire_writer *wr = env->alloc->resize(env->alloc, NULL, 0, sizeof *wr);
     if (!wr) return maki_fail_nomem(err);
-    *wr = (maki_wire_writer){ .env = env, .style = *style, .shape = shape, .w = w };
+    *wr = (maki_wire_writer){
+        .env = env, .style = *style, .writing = writing, .shape = &writing->shape, .w = w
+    };
     wr->arena = maki_arena_new(env->alloc, TURN_MOST);
     maki_spool *spools[] = { &wr->early, &wr->held, &wr->content, &wr->calls, &wr->thoughts };
     for (size_t i = 0; i < sizeof spools / sizeof spools[0]; i++)
@@ -61,29 +51,39 @@ void maki_wire_writer_close(maki_wire_writer *wr)
 
 /* ---- what waits ---------------------------------------------------------------------------------------- */
 
-void maki_writer_keep(maki_wire_writer *wr, maki_spool *spool, maki_str bytes)
-{
-    if (wr->status == MAKI_OK) wr->status = maki_spool_add(spool, bytes, wr->err);
-}
-
-maki_str maki_writer_kept(maki_wire_writer *wr, maki_spool *spool)
-{
-    maki_str text = none;
-    if (wr->status == MAKI_OK) wr->status = maki_spool_text(spool, &text, wr->err);
-    return wr->status == MAKI_OK ? text : none;
-}
-
 void maki_writer_item(maki_wire_writer *wr, maki_spool *spool, maki_jw *w)
 {
-    maki_jw_init(w, maki_spool_sink(spool), wr->err);
-    w->status = wr->status;
+    maki_keep_begin(&wr->failure, maki_spool_sink(spool), w);
 }
 
-void maki_writer_item_end(maki_wire_writer *wr, maki_jw *w, maki_str after)
+void maki_writer_add_text(maki_wire_writer *wr, maki_spool *spool, bool first, maki_str string)
 {
-    maki_jw_bytes(w, after);
-    maki_status st = maki_jw_end(w);
-    if (wr->status == MAKI_OK) wr->status = st;
+    if (!first) maki_keep_add(&wr->failure, spool, MAKI_LIT("\\n"));
+    maki_keep_add(&wr->failure, spool, maki_json_inside(string));
+}
+
+void maki_writer_put_items(maki_wire_writer *wr, const char *name, maki_spool *spool)
+{
+    maki_str items = maki_keep_text(&wr->failure, spool);
+    if (items.len) {
+        maki_jw_key(wr->w, maki_str_of(name));
+        maki_jw_print(wr->w, "[%v]", maki_str_to(items, items.len - 1));
+    }
+    maki_spool_clear(spool);
+}
+
+bool maki_writer_one_string(maki_wire_writer *wr, const maki_pieces *row, maki_speaker by,
+                            maki_takes takes, size_t *count)
+{
+    maki_saying saying = maki_saying_of(wr, row);
+    maki_piece piece;
+    bool string = true;
+    *count = 0;
+    while (maki_saying_next(&saying, &piece)) {
+        if (!takes(&piece, by)) continue;
+        string = (*count)++ == 0 && piece.block.len == 0 && piece.kind == MAKI_PIECE_TEXT;
+    }
+    return string;
 }
 
 static bool is_waiting(const maki_wire_writer *wr)
@@ -141,39 +141,19 @@ static maki_str made_id(maki_wire_writer *wr, maki_str name)
     return maki_arena_print(&wr->arena, "\"call_%.*s_%u\"", (int)inside.len, inside.ptr, same);
 }
 
-/* What each protocol wants of an id; most: the most characters, 0: any number.  `once`: no id may stand twice
- * in a request, but made ids begin again in every message: they get the number of the turn. */
-static const struct id_rule {
-    maki_protocol protocol;
-    size_t most;
-    bool once, plain; /* plain: letters, digits, _ and - alone */
-} id_rules[] = {
-    { MAKI_WIRE_ANTHROPIC, 0, true, true },
-    { MAKI_WIRE_CHAT, 40, false, false },
-    { MAKI_WIRE_RESPONSES, 64, true, false },
-    { MAKI_WIRE_NONE, 0, false, false }, /* all others */
-};
-
-static const struct id_rule *rule_of(maki_protocol protocol)
-{
-    const struct id_rule *rule = id_rules;
-    while (rule->protocol != protocol && rule->protocol != MAKI_WIRE_NONE)
-        rule++;
-    return rule;
-}
-
 static bool is_plain(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-';
 }
 
-/* The id as the protocol takes it. */
+/* The id as the protocol takes it.  Where none may stand twice, made ids, which begin again in every message, get the
+ * number of the turn. */
 static maki_str own_id(maki_wire_writer *wr, maki_str id, maki_str name)
 {
-    const struct id_rule *rule = rule_of(wr->style.protocol);
+    const maki_protocol_writing *rule = wr->writing;
     maki_str inside = maki_json_inside(id), tool = maki_json_inside(name), made = MAKI_LIT("call_");
     char end[32] = "\"";
-    if (rule->once && maki_str_starts(inside, made) &&
+    if (rule->ids_once && maki_str_starts(inside, made) &&
         maki_str_starts(maki_str_from(inside, made.len), tool))
         snprintf(end, sizeof end, "_%llu\"", (unsigned long long)wr->turns);
     size_t len = 1 + inside.len + strlen(end);
@@ -181,10 +161,10 @@ static maki_str own_id(maki_wire_writer *wr, maki_str id, maki_str name)
     if (!own) return none;
     own[0] = '"';
     for (size_t i = 0; i < inside.len; i++)
-        own[1 + i] = !rule->plain || is_plain(inside.ptr[i]) ? inside.ptr[i] : '_';
+        own[1 + i] = !rule->ids_plain || is_plain(inside.ptr[i]) ? inside.ptr[i] : '_';
     memcpy(own + 1 + inside.len, end, strlen(end));
     maki_str out = { own, len };
-    if (!rule->most || len - 2 <= rule->most) return out;
+    if (!rule->id_most || len - 2 <= rule->id_most) return out;
     return maki_arena_print(&wr->arena, "\"call_%016llx\"",
                             (unsigned long long)maki_json_text_hash(out));
 }
@@ -245,7 +225,7 @@ static void write_early(maki_wire_writer *wr)
 {
     while (is_waiting(wr) && wr->asked[wr->next].answered) {
         maki_asked *asked = &wr->asked[wr->next];
-        maki_str early = maki_writer_kept(wr, &wr->early);
+        maki_str early = maki_keep_text(&wr->failure, &wr->early);
         if (early.len == 0) return;
         before_result(wr, asked);
         maki_jw_raw(wr->w, (maki_str){ early.ptr + asked->at, (size_t)asked->len });
@@ -259,7 +239,7 @@ static void keep_early(maki_wire_writer *wr, maki_asked *asked, const maki_piece
     maki_writer_item(wr, &wr->early, &w);
     asked->at = wr->early.size;
     wr->shape->result(wr, &w, asked, result);
-    maki_writer_item_end(wr, &w, none);
+    maki_keep_end(&wr->failure, &w, none);
     asked->len = wr->early.size - asked->at;
 }
 
@@ -301,7 +281,7 @@ static void end_turn(maki_wire_writer *wr)
         .content = { "\"[No result: the call was interrupted]\"", 39 },
     };
     write_early(wr);
-    while (is_waiting(wr) && wr->status == MAKI_OK) {
+    while (is_waiting(wr) && wr->failure.status == MAKI_OK) {
         if (wr->style.as_it_is) {
             wr->asked[wr->next].answered = true;
             wr->next++;
@@ -337,7 +317,7 @@ static void say(maki_wire_writer *wr, const maki_pieces *row)
 {
     maki_speaker by = row->by;
     if (by == MAKI_BY_NOBODY) return;
-    if (by == MAKI_BY_SYSTEM && maki_wire_system_apart(wr->style.protocol)) {
+    if (by == MAKI_BY_SYSTEM && wr->writing->system_place == MAKI_SYSTEM_APART) {
         if (!wr->any) return; /* it stands outside */
         by = MAKI_BY_USER;
     }
@@ -347,15 +327,16 @@ static void say(maki_wire_writer *wr, const maki_pieces *row)
 static void hold(maki_wire_writer *wr, maki_str row)
 {
     maki_sink line = maki_row_sink(&wr->held);
-    if (wr->status == MAKI_OK) wr->status = line.write(line.ctx, row, wr->err);
-    maki_writer_keep(wr, &wr->held, MAKI_LIT("\n"));
+    if (wr->failure.status == MAKI_OK)
+        wr->failure.status = line.write(line.ctx, row, wr->failure.err);
+    maki_keep_add(&wr->failure, &wr->held, MAKI_LIT("\n"));
     wr->held_count++;
 }
 
 /* What stood between a call and its result. */
 static void release(maki_wire_writer *wr)
 {
-    maki_str rows = wr->held_count ? maki_writer_kept(wr, &wr->held) : none;
+    maki_str rows = wr->held_count ? maki_keep_text(&wr->failure, &wr->held) : none;
     while (rows.len) {
         const char *newline = memchr(rows.ptr, '\n', rows.len);
         size_t n = (size_t)(newline - rows.ptr);
@@ -387,21 +368,21 @@ static void add(maki_wire_writer *wr, maki_str json)
 
 static maki_status status_of(maki_wire_writer *wr, maki_err *err)
 {
-    if (wr->status != MAKI_OK) return wr->status;
+    if (wr->failure.status != MAKI_OK) return wr->failure.status;
     if (wr->w->status != MAKI_OK) return wr->w->status;
     return maki_arena_status(&wr->arena, err);
 }
 
 maki_status maki_wire_writer_add(maki_wire_writer *wr, maki_str row, maki_err *err)
 {
-    wr->err = err;
+    wr->failure.err = err;
     add(wr, row);
     return status_of(wr, err);
 }
 
 maki_status maki_wire_writer_end(maki_wire_writer *wr, bool *any, maki_err *err)
 {
-    wr->err = err;
+    wr->failure.err = err;
     end_turn(wr);
     release(wr);
     end_message(wr);
@@ -418,20 +399,21 @@ bool maki_wire_is_system(maki_str row)
 
 bool maki_wire_system_apart(maki_protocol protocol)
 {
-    return protocol == MAKI_WIRE_ANTHROPIC || protocol == MAKI_WIRE_GEMINI;
+    const maki_protocol_writing *writing = maki_protocol_of(protocol)->writing;
+    return writing && writing->system_place == MAKI_SYSTEM_APART;
 }
 
 void maki_wire_write_system(maki_jw *w, maki_protocol protocol, maki_str row)
 {
+    bool blocks = maki_protocol_of(protocol)->writing->system_blocks;
     maki_pieces pieces = maki_pieces_of(row);
     maki_piece piece;
     while (maki_pieces_next(&pieces, &piece)) {
         if (piece.kind != MAKI_PIECE_TEXT || maki_blank(piece.text)) continue;
-        maki_jw_object(w);
-        if (protocol == MAKI_WIRE_ANTHROPIC) maki_put_type(w, MAKI_LIT("text"));
-        maki_put_field(w, MAKI_LIT("text"), piece.text);
-        if (protocol == MAKI_WIRE_ANTHROPIC)
-            maki_put_field(w, MAKI_LIT("cache_control"), piece.cache);
-        maki_jw_end_object(w);
+        if (blocks)
+            maki_jw_print(w, "{'type':'text','text':%v,'cache_control':%v}", piece.text,
+                          piece.cache);
+        else
+            maki_jw_print(w, "{'text':%v}", piece.text);
     }
 }

@@ -22,14 +22,7 @@
 #define MAKI_WIRE_WRITE_H
 
 #include "base/json_write.h"
-#include "wire/wire.h"
-
-/* What a chat completions server does with the thoughts of earlier turns. */
-typedef enum maki_reasoning {
-    MAKI_REASONING_AS_IT_CAME, /* fields go back as they came, blocks are left out */
-    MAKI_REASONING_CONTENT,    /* blocks become reasoning_content: DeepSeek, Z.ai */
-    MAKI_REASONING_REFUSED     /* nothing of the kind may be sent: OpenAI */
-} maki_reasoning;
+#include "wire/request.h"
 
 typedef struct maki_wire_style {
     maki_protocol protocol; /* not NONE, not GENERATE */

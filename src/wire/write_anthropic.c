@@ -1,18 +1,18 @@
 /* write_anthropic.c -- messages with blocks.  A block of that API's own goes back with the fields it takes;
  * thinking only with its signature, which no one else can make. */
-#include "wire/write_inside.h"
+#include "wire/protocol.h"
 
-enum { LONE_MOST = 32 << 10 }; /* a longer string is not kept back to see what follows */
+enum {
+    LONE_MOST = 32 << 10, /* a longer string is not kept back to see what follows */
+    MAX_TOKENS = 8192     /* a limit must be said */
+};
 
 /* ---- messages ------------------------------------------------------------------------------------------- */
 
 static void write_head(maki_wire_writer *wr)
 {
-    bool assistant = wr->open == MAKI_BY_ASSISTANT;
-    maki_jw_object(wr->w);
-    maki_write_field(wr->w, MAKI_LIT("role"),
-                     assistant ? MAKI_LIT("\"assistant\"") : MAKI_LIT("\"user\""));
-    maki_jw_key(wr->w, MAKI_LIT("content"));
+    maki_jw_print(wr->w,
+                  "{'role':%z,'content':", wr->open == MAKI_BY_ASSISTANT ? "assistant" : "user");
 }
 
 /* Nothing is written before it is known whether the message is more than one string. */
@@ -26,23 +26,18 @@ static void begin(maki_wire_writer *wr, maki_speaker by)
 static void end(maki_wire_writer *wr)
 {
     if (!wr->lone) {
-        maki_jw_end_array(wr->w);
-        maki_jw_end_object(wr->w);
+        maki_jw_print(wr->w, "]}");
         return;
     }
-    maki_str string = maki_writer_kept(wr, &wr->content);
+    maki_str string = maki_keep_text(&wr->failure, &wr->content);
     if (string.len == 0) return;
     write_head(wr);
-    maki_jw_raw(wr->w, string);
-    maki_jw_end_object(wr->w);
+    maki_jw_print(wr->w, "%v}", string);
 }
 
 static void write_text(maki_jw *w, maki_str text)
 {
-    maki_jw_object(w);
-    maki_put_type(w, MAKI_LIT("text"));
-    maki_put_field(w, MAKI_LIT("text"), text);
-    maki_jw_end_object(w);
+    maki_jw_print(w, "{'type':'text','text':%v}", text);
 }
 
 /* Blocks follow. */
@@ -50,7 +45,7 @@ static maki_jw *blocks(maki_wire_writer *wr, maki_speaker by)
 {
     maki_writer_begin(wr, by);
     if (!wr->lone) return wr->w;
-    maki_str string = maki_writer_kept(wr, &wr->content);
+    maki_str string = maki_keep_text(&wr->failure, &wr->content);
     wr->lone = false;
     write_head(wr);
     maki_jw_array(wr->w);
@@ -119,19 +114,12 @@ static bool takes(const maki_piece *piece)
 static void write_media(maki_jw *w, const maki_piece *piece)
 {
     const maki_media *media = &piece->media;
-    maki_jw_object(w);
-    maki_put_type(w, piece->kind == MAKI_PIECE_IMAGE ? MAKI_LIT("image") : MAKI_LIT("document"));
-    maki_jw_key(w, MAKI_LIT("source"));
-    maki_jw_object(w);
-    maki_put_type(w, media->data.len ? MAKI_LIT("base64") : MAKI_LIT("url"));
-    if (media->data.len) {
-        maki_jw_key(w, MAKI_LIT("media_type"));
-        maki_put_parts(w, &media->type, 1);
-    }
-    maki_jw_key(w, media->data.len ? MAKI_LIT("data") : MAKI_LIT("url"));
-    maki_put_parts(w, media->data.len ? &media->data : &media->url, 1);
-    maki_jw_end_object(w);
-    maki_jw_end_object(w);
+    const char *type = piece->kind == MAKI_PIECE_IMAGE ? "image" : "document";
+    if (media->data.len)
+        maki_jw_print(w, "{'type':%z,'source':{'type':'base64','media_type':%q,'data':%q}}", type,
+                      media->type, media->data);
+    else
+        maki_jw_print(w, "{'type':%z,'source':{'type':'url','url':%q}}", type, media->url);
 }
 
 static void write_block(maki_jw *w, const maki_piece *piece)
@@ -153,14 +141,9 @@ static void write_call(maki_wire_writer *wr, maki_piece *call)
     maki_asked *asked = maki_writer_asked(wr, call);
     if (!asked) return;
     maki_jw *w = blocks(wr, MAKI_BY_ASSISTANT);
-    maki_jw_object(w);
-    maki_put_type(w, MAKI_LIT("tool_use"));
-    maki_put_field(w, MAKI_LIT("id"), asked->id);
-    maki_put_field(w, MAKI_LIT("name"), asked->name);
-    maki_jw_key(w, MAKI_LIT("input"));
+    maki_jw_print(w, "{'type':'tool_use','id':%v,'name':%v,'input':", asked->id, asked->name);
     maki_put_input(w, call->input);
-    maki_put_field(w, MAKI_LIT("cache_control"), call->cache);
-    maki_jw_end_object(w);
+    maki_jw_print(w, "'cache_control':%v}", call->cache);
 }
 
 /* ---- rows ----------------------------------------------------------------------------------------------- */
@@ -171,7 +154,7 @@ static bool keep_lone(maki_wire_writer *wr, const maki_piece *piece, maki_speake
     bool bare = piece->kind == MAKI_PIECE_TEXT && piece->block.len == 0;
     if (!bare || wr->open == by || piece->text.len > LONE_MOST) return false;
     maki_writer_begin(wr, by);
-    maki_writer_keep(wr, &wr->content, piece->text);
+    maki_keep_add(&wr->failure, &wr->content, piece->text);
     return true;
 }
 
@@ -193,15 +176,12 @@ static void write_inner(maki_jw *w, maki_str content)
     maki_piece piece;
     bool any = false;
     if (maki_is_string(content)) {
-        if (!maki_blank(content)) maki_put_field(w, MAKI_LIT("content"), content);
+        if (!maki_blank(content)) maki_jw_print(w, "'content':%v", content);
         return;
     }
     while (maki_pieces_next(&pieces, &piece)) {
         if (piece.kind == MAKI_PIECE_THINKING || !takes(&piece)) continue;
-        if (!any) {
-            maki_jw_key(w, MAKI_LIT("content"));
-            maki_jw_array(w);
-        }
+        if (!any) maki_jw_print(w, "'content':[");
         any = true;
         write_block(w, &piece);
     }
@@ -212,13 +192,10 @@ static void result(maki_wire_writer *wr, maki_jw *w, const maki_asked *asked,
                    const maki_piece *piece)
 {
     (void)wr;
-    maki_jw_object(w);
-    maki_put_type(w, MAKI_LIT("tool_result"));
-    maki_put_field(w, MAKI_LIT("tool_use_id"), asked->id);
+    maki_jw_print(w, "{'type':'tool_result','tool_use_id':%v", asked->id);
     write_inner(w, piece->content);
-    if (piece->error) maki_put_field(w, MAKI_LIT("is_error"), MAKI_LIT("true"));
-    maki_put_field(w, MAKI_LIT("cache_control"), piece->cache);
-    maki_jw_end_object(w);
+    maki_jw_print(w, "'is_error':%v,'cache_control':%v}",
+                  piece->error ? MAKI_LIT("true") : MAKI_LIT(""), piece->cache);
 }
 
 static void before_result(maki_wire_writer *wr, const maki_asked *asked)
@@ -227,11 +204,110 @@ static void before_result(maki_wire_writer *wr, const maki_asked *asked)
     blocks(wr, MAKI_BY_USER);
 }
 
-const maki_shape maki_anthropic_shape = {
-    .merges = true,
-    .begin = begin,
-    .end = end,
-    .say = say,
-    .result = result,
-    .before_result = before_result,
+/* ---- requests ------------------------------------------------------------------------------------------- */
+
+static unsigned number_at(maki_str *text)
+{
+    unsigned n = 0;
+    while (text->len && text->ptr[0] >= '0' && text->ptr[0] <= '9' && n < 100000) {
+        n = n * 10 + (unsigned)(text->ptr[0] - '0');
+        *text = maki_str_from(*text, 1);
+    }
+    return n;
+}
+
+/* From 4.6 on the model decides how long it thinks, and is told how hard.  The name is claude-FAMILY-4-6, a
+ * date may stand in the place of the second number; older ones are claude-3-7-FAMILY. */
+static bool adapts(maki_str model)
+{
+    maki_str rest = MAKI_LIT("claude-");
+    if (!maki_str_starts(model, rest)) return false;
+    rest = maki_str_from(model, rest.len);
+    while (rest.len && rest.ptr[0] >= 'a' && rest.ptr[0] <= 'z')
+        rest = maki_str_from(rest, 1);
+    if (rest.len == 0 || rest.ptr[0] != '-') return false;
+    rest = maki_str_from(rest, 1);
+    unsigned major = number_at(&rest);
+    if (rest.len && rest.ptr[0] == '-') rest = maki_str_from(rest, 1);
+    unsigned minor = number_at(&rest);
+    if (minor >= 1000) minor = 0; /* a date */
+    return major > 4 || (major == 4 && minor >= 6);
+}
+
+static uint64_t most_tokens(const maki_request *r)
+{
+    return r->max_tokens ? r->max_tokens : MAX_TOKENS;
+}
+
+/* Half of the answer at most; under 1024 it is refused. */
+static uint64_t budget_of(const maki_request *r)
+{
+    static const uint64_t budgets[] = { 0, 0, 1024, 4096, 10000, 20000 };
+    uint64_t most = most_tokens(r) / 2;
+    uint64_t budget = budgets[r->thinking] < most ? budgets[r->thinking] : most;
+    return budget >= 1024 ? budget : 0;
+}
+
+static void write_thinking(maki_jw *w, const maki_request *r, bool on)
+{
+    if (on && adapts(r->model))
+        maki_jw_print(w, "'thinking':{'type':'adaptive'},'output_config':{'effort':%s}",
+                      maki_thinking_level_low(r));
+    else if (on)
+        maki_jw_print(w, "'thinking':{'type':'enabled','budget_tokens':%i}", budget_of(r));
+    else if (r->thinking != MAKI_THINKING_UNSET)
+        maki_jw_print(w, "'thinking':{'type':'disabled'}");
+}
+
+/* It takes no temperature while it thinks, and does not think where a tool must be called. */
+static void write_first(maki_jw *w, const maki_request *r)
+{
+    bool on =
+        maki_request_thinks(r) && !maki_request_forces(r) && (adapts(r->model) || budget_of(r) > 0);
+    maki_jw_print(w, "'model':%s,'max_tokens':%i", r->model, most_tokens(r));
+    if (r->stream) maki_jw_print(w, "'stream':true");
+    if (r->has_temperature && !on) maki_jw_print(w, "'temperature':%f", r->temperature);
+    if (on || r->thinking == MAKI_THINKING_OFF) write_thinking(w, r, on);
+}
+
+static void write_tool(maki_jw *w, const maki_request *r, const maki_tool *tool)
+{
+    (void)r;
+    maki_jw_print(w, "{'name':%v,'description':%v,'input_schema':%v,'cache_control':%v}",
+                  tool->name, tool->about, maki_tool_schema(tool),
+                  maki_get(tool->given, MAKI_LIT("cache_control")));
+}
+
+static bool runs(const maki_tool *tool)
+{
+    return tool->type.len && tool->name.len && !maki_is_text(tool->type, MAKI_LIT("custom"));
+}
+
+static void write_choice(maki_jw *w, const maki_request *r)
+{
+    if (r->tool_choice.len == 0) return;
+    if (maki_chooses_tool(r))
+        maki_jw_print(w, "'tool_choice':{'type':'tool','name':%s}", r->tool_choice);
+    else
+        maki_jw_print(w, "'tool_choice':{'type':%s}",
+                      maki_chooses(r, "required") ? MAKI_LIT("any") : r->tool_choice);
+}
+
+const maki_protocol_writing maki_anthropic_writing = {
+    .shape = { .merges = true,
+               .begin = begin,
+               .end = end,
+               .say = say,
+               .result = result,
+               .before_result = before_result },
+    .ids_once = true,
+    .ids_plain = true,
+    .system_place = MAKI_SYSTEM_APART,
+    .system_open = "'system':[",
+    .system_close = "]",
+    .system_blocks = true,
+    .first_fields = write_first,
+    .tool = write_tool,
+    .runs = runs,
+    .choice = write_choice,
 };

@@ -4,7 +4,7 @@
  *
  * A message of the assistant is put together in the spools of the writer, because its text and its calls
  * may come from several rows; messages of others go straight through. */
-#include "wire/write_inside.h"
+#include "wire/protocol.h"
 
 /* ---- parts of content ----------------------------------------------------------------------------------- */
 
@@ -23,41 +23,23 @@ static bool takes(const maki_piece *piece, maki_speaker by)
 
 static void write_file(maki_jw *w, const maki_piece *piece)
 {
-    maki_jw_object(w);
-    maki_put_type(w, MAKI_LIT("file"));
-    maki_jw_key(w, MAKI_LIT("file"));
-    maki_jw_object(w);
-    maki_jw_key(w, MAKI_LIT("filename"));
-    maki_jw_string(w, MAKI_LIT("document.pdf"));
-    maki_jw_key(w, MAKI_LIT("file_data"));
+    maki_jw_print(w, "{'type':'file','file':{'filename':'document.pdf','file_data':");
     maki_put_url(w, &piece->media);
-    maki_jw_end_object(w);
-    maki_jw_end_object(w);
+    maki_jw_print(w, "}}");
 }
 
 static void write_image(maki_jw *w, const maki_piece *piece)
 {
     static const maki_str url[] = { { "url", 3 } };
-    maki_str own = maki_get(piece->block, MAKI_LIT("image_url"));
-    maki_jw_object(w);
-    maki_put_type(w, MAKI_LIT("image_url"));
-    maki_jw_key(w, MAKI_LIT("image_url"));
-    maki_jw_object(w);
-    maki_jw_key(w, url[0]);
+    maki_jw_print(w, "{'type':'image_url','image_url':{'url':");
     maki_put_url(w, &piece->media);
-    maki_write_rest(w, own, url, 1); /* detail */
-    maki_jw_end_object(w);
-    maki_put_field(w, MAKI_LIT("cache_control"), piece->cache);
-    maki_jw_end_object(w);
+    maki_write_rest(w, maki_get(piece->block, MAKI_LIT("image_url")), url, 1); /* detail */
+    maki_jw_print(w, "},'cache_control':%v}", piece->cache);
 }
 
 static void write_text(maki_jw *w, maki_str text, maki_str cache)
 {
-    maki_jw_object(w);
-    maki_put_type(w, MAKI_LIT("text"));
-    maki_put_field(w, MAKI_LIT("text"), text);
-    maki_put_field(w, MAKI_LIT("cache_control"), cache);
-    maki_jw_end_object(w);
+    maki_jw_print(w, "{'type':'text','text':%v,'cache_control':%v}", text, cache);
 }
 
 static void write_part(maki_jw *w, const maki_piece *piece)
@@ -89,9 +71,8 @@ static void keep_thought(maki_wire_writer *wr, const maki_piece *piece)
 {
     maki_str as = thought_as(wr, piece);
     if (as.len == 0 || (wr->thought_as.len && !maki_str_is(wr->thought_as, as))) return;
-    if (wr->thought_as.len) maki_writer_keep(wr, &wr->thoughts, MAKI_LIT("\\n"));
+    maki_writer_add_text(wr, &wr->thoughts, wr->thought_as.len == 0, piece->text);
     wr->thought_as = as;
-    maki_writer_keep(wr, &wr->thoughts, maki_json_inside(piece->text));
 }
 
 /* The text goes in as it stands while it is the only one, else as parts. */
@@ -101,21 +82,19 @@ static void keep_text(maki_wire_writer *wr, const maki_piece *piece)
     if (maki_blank(piece->text)) return;
     if (wr->parts++ == 0 && piece->block.len == 0) {
         wr->from_string = true;
-        maki_writer_keep(wr, &wr->content, piece->text);
+        maki_keep_add(&wr->failure, &wr->content, piece->text);
         return;
     }
-    if (wr->from_string) maki_writer_keep(wr, &wr->content, MAKI_LIT("},"));
+    if (wr->from_string) maki_keep_add(&wr->failure, &wr->content, MAKI_LIT("},"));
     wr->from_string = false;
     maki_writer_item(wr, &wr->content, &w);
     write_text(&w, piece->text, piece->cache);
-    maki_writer_item_end(wr, &w, MAKI_LIT(","));
+    maki_keep_end(&wr->failure, &w, MAKI_LIT(","));
 }
 
 static void write_function(maki_jw *w, const maki_asked *asked, maki_str input)
 {
-    maki_jw_object(w);
-    maki_put_field(w, MAKI_LIT("name"), asked->name);
-    maki_jw_key(w, MAKI_LIT("arguments"));
+    maki_jw_print(w, "{'name':%v,'arguments':", asked->name);
     maki_put_arguments(w, input);
     maki_jw_end_object(w);
 }
@@ -133,15 +112,12 @@ static void keep_call(maki_wire_writer *wr, maki_piece *call)
     if (wr->style.functions) {
         write_function(&w, asked, call->input);
     } else {
-        maki_jw_object(&w);
-        maki_put_field(&w, taken[0], asked->id);
-        maki_put_type(&w, taken[2]);
-        maki_jw_key(&w, taken[2]);
+        maki_jw_print(&w, "{'id':%v,'type':'function','function':", asked->id);
         write_function(&w, asked, call->input);
         if (call->field.len) maki_write_rest(&w, call->block, taken, 4);
         maki_jw_end_object(&w);
     }
-    maki_writer_item_end(wr, &w, MAKI_LIT(","));
+    maki_keep_end(&wr->failure, &w, MAKI_LIT(","));
     asked->call_len = wr->calls.size - asked->call_at - 1;
 }
 
@@ -161,15 +137,14 @@ static void keep_row(maki_wire_writer *wr, const maki_pieces *row)
 
 static void write_content(maki_wire_writer *wr)
 {
-    maki_str content = maki_writer_kept(wr, &wr->content);
-    maki_jw_key(wr->w, MAKI_LIT("content"));
+    maki_str content = maki_keep_text(&wr->failure, &wr->content);
     if (content.len == 0) {
-        maki_jw_null(wr->w);
+        maki_jw_print(wr->w, "'content':null");
     } else if (wr->from_string) {
-        maki_jw_raw(wr->w, content);
+        maki_jw_print(wr->w, "'content':%v", content);
     } else {
         bool began = content.ptr[0] == '"'; /* with a string, which was not the only text */
-        maki_jw_array(wr->w);
+        maki_jw_print(wr->w, "'content':[");
         maki_jw_begin_value(wr->w);
         if (began) maki_jw_bytes(wr->w, MAKI_LIT("{\"type\":\"text\",\"text\":"));
         maki_jw_bytes(wr->w, maki_str_to(content, content.len - 1));
@@ -182,18 +157,14 @@ static void write_content(maki_wire_writer *wr)
 static void write_kept(maki_wire_writer *wr, const maki_pieces *row)
 {
     wr->any = true;
-    maki_jw_object(wr->w);
-    maki_write_field(wr->w, MAKI_LIT("role"), MAKI_LIT("\"assistant\""));
+    maki_jw_print(wr->w, "{'role':'assistant'");
     write_content(wr);
-    if (row) {
-        maki_put_field(wr->w, MAKI_LIT("name"), row->name);
-        maki_put_field(wr->w, MAKI_LIT("refusal"), row->refusal);
-        maki_put_field(wr->w, MAKI_LIT("audio"), row->audio);
-    }
-    maki_str thoughts = wr->thought_as.len ? maki_writer_kept(wr, &wr->thoughts) : wr->thought_as;
-    if (thoughts.len) {
+    if (row)
+        maki_jw_print(wr->w, "'name':%v,'refusal':%v,'audio':%v", row->name, row->refusal,
+                      row->audio);
+    if (wr->thought_as.len) {
         maki_jw_key(wr->w, wr->thought_as);
-        maki_put_parts(wr->w, &thoughts, 1);
+        maki_jw_print(wr->w, "%q", maki_keep_text(&wr->failure, &wr->thoughts));
     }
     maki_spool_clear(&wr->content);
     maki_spool_clear(&wr->thoughts);
@@ -206,27 +177,18 @@ static void write_kept(maki_wire_writer *wr, const maki_pieces *row)
 static void called(maki_wire_writer *wr)
 {
     if (wr->style.functions) return;
-    maki_str calls = maki_writer_kept(wr, &wr->calls);
     write_kept(wr, NULL);
-    if (calls.len) {
-        maki_jw_key(wr->w, MAKI_LIT("tool_calls"));
-        maki_jw_array(wr->w);
-        maki_jw_raw(wr->w, maki_str_to(calls, calls.len - 1));
-        maki_jw_end_array(wr->w);
-    }
+    maki_writer_put_items(wr, "tool_calls", &wr->calls);
     maki_jw_end_object(wr->w);
-    maki_spool_clear(&wr->calls);
 }
 
 static void before_result(maki_wire_writer *wr, const maki_asked *asked)
 {
     if (!wr->style.functions) return;
-    maki_str calls = maki_writer_kept(wr, &wr->calls);
+    maki_str calls = maki_keep_text(&wr->failure, &wr->calls);
     write_kept(wr, NULL); /* the text goes with the first */
-    if (calls.len)
-        maki_put_field(wr->w, MAKI_LIT("function_call"),
-                       (maki_str){ calls.ptr + asked->call_at, (size_t)asked->call_len });
-    maki_jw_end_object(wr->w);
+    if (calls.len) calls = (maki_str){ calls.ptr + asked->call_at, (size_t)asked->call_len };
+    maki_jw_print(wr->w, "'function_call':%v}", calls);
 }
 
 static void say_assistant(maki_wire_writer *wr, const maki_pieces *row)
@@ -240,37 +202,20 @@ static void say_assistant(maki_wire_writer *wr, const maki_pieces *row)
 
 /* ---- the others ----------------------------------------------------------------------------------------- */
 
-/* How many parts the content has, and is it but one string? */
-static size_t count_parts(maki_wire_writer *wr, const maki_pieces *row, maki_speaker by,
-                          bool *string)
-{
-    maki_saying saying = maki_saying_of(wr, row);
-    maki_piece piece;
-    size_t n = 0;
-    *string = true;
-    while (maki_saying_next(&saying, &piece)) {
-        if (!takes(&piece, by)) continue;
-        *string = n++ == 0 && piece.block.len == 0 && piece.kind == MAKI_PIECE_TEXT;
-    }
-    return n;
-}
-
 static void say(maki_wire_writer *wr, const maki_pieces *row, maki_speaker by)
 {
     maki_saying saying = maki_saying_of(wr, row);
     maki_piece piece;
-    bool string;
+    size_t count;
     if (by == MAKI_BY_ASSISTANT) {
         say_assistant(wr, row);
         return;
     }
-    if (count_parts(wr, row, by, &string) == 0) return;
+    bool string = maki_writer_one_string(wr, row, by, takes, &count);
+    if (count == 0) return;
     if (by != MAKI_BY_SYSTEM) wr->any = true;
-    maki_jw_object(wr->w);
-    maki_write_field(wr->w, MAKI_LIT("role"),
-                     by == MAKI_BY_SYSTEM ? row->role : MAKI_LIT("\"user\""));
-    maki_jw_key(wr->w, MAKI_LIT("content"));
-    if (!string) maki_jw_array(wr->w);
+    maki_jw_print(wr->w, string ? "{'role':%v,'content':" : "{'role':%v,'content':[",
+                  by == MAKI_BY_SYSTEM ? row->role : MAKI_LIT("\"user\""));
     while (maki_saying_next(&saying, &piece)) {
         if (!takes(&piece, by)) continue;
         if (string)
@@ -279,9 +224,8 @@ static void say(maki_wire_writer *wr, const maki_pieces *row, maki_speaker by)
             write_part(wr->w, &piece);
     }
     if (!string) maki_jw_end_array(wr->w);
-    if (!row->is_result)
-        maki_put_field(wr->w, MAKI_LIT("name"), row->name); /* else it is the tool's */
-    maki_jw_end_object(wr->w);
+    maki_jw_print(wr->w, "'name':%v}", /* a result's is the tool's */
+                  row->is_result ? MAKI_LIT("") : row->name);
 }
 
 /* ---- results -------------------------------------------------------------------------------------------- */
@@ -292,7 +236,6 @@ static void write_result(maki_jw *w, maki_str content)
     maki_pieces pieces = maki_pieces_in(content);
     maki_piece piece;
     bool any = false;
-    maki_jw_key(w, MAKI_LIT("content"));
     if (!maki_is_array(content)) {
         maki_put_text_of(w, content);
         return;
@@ -311,23 +254,77 @@ static void write_result(maki_jw *w, maki_str content)
 static void result(maki_wire_writer *wr, maki_jw *w, const maki_asked *asked,
                    const maki_piece *piece)
 {
-    maki_jw_object(w);
     if (wr->style.functions) {
-        maki_write_field(w, MAKI_LIT("role"), MAKI_LIT("\"function\""));
-        maki_put_field(w, MAKI_LIT("name"), asked->name);
-        maki_jw_key(w, MAKI_LIT("content"));
+        maki_jw_print(w, "{'role':'function','name':%v,'content':", asked->name);
         maki_put_text_of(w, piece->content);
     } else {
-        maki_write_field(w, MAKI_LIT("role"), MAKI_LIT("\"tool\""));
-        maki_put_field(w, MAKI_LIT("tool_call_id"), asked->id);
+        maki_jw_print(w, "{'role':'tool','tool_call_id':%v,'content':", asked->id);
         write_result(w, piece->content);
     }
     maki_jw_end_object(w);
 }
 
-const maki_shape maki_chat_shape = {
-    .say = say,
-    .called = called,
-    .result = result,
-    .before_result = before_result,
+/* ---- requests ------------------------------------------------------------------------------------------- */
+
+/* OpenAI's newer models refuse max_tokens; other servers know nothing else. */
+static const char *limit_name(maki_str model)
+{
+    static const char *const newer[] = { "o1", "o3", "o4", "gpt-5" };
+    for (size_t i = 0; i < sizeof newer / sizeof newer[0]; i++) {
+        if (maki_str_starts(model, maki_str_of(newer[i]))) return "'max_completion_tokens':%I";
+    }
+    return "'max_tokens':%I";
+}
+
+static void write_thinking(maki_jw *w, const maki_request *r)
+{
+    bool on = maki_request_thinks(r);
+    if (maki_request_reasoning(r) == MAKI_REASONING_CONTENT)
+        maki_jw_print(w, "'thinking':{'type':%z}", on ? "enabled" : "disabled");
+    else if (on) /* no word for off is understood by all */
+        maki_jw_print(w, "'reasoning_effort':%s", maki_thinking_level(r));
+}
+
+static void write_first(maki_jw *w, const maki_request *r)
+{
+    maki_jw_print(w, "'model':%s", r->model);
+    maki_jw_print(w, limit_name(r->model), r->max_tokens);
+    if (r->stream) /* else nothing is said about tokens */
+        maki_jw_print(w, "'stream':true,'stream_options':{'include_usage':true}");
+    if (r->has_temperature) maki_jw_print(w, "'temperature':%f", r->temperature);
+    if (r->thinking != MAKI_THINKING_UNSET) write_thinking(w, r);
+}
+
+static void write_tool(maki_jw *w, const maki_request *r, const maki_tool *tool)
+{
+    if (r->functions)
+        maki_jw_print(w, "{'name':%v,'description':%v,'parameters':%v}", tool->name, tool->about,
+                      maki_tool_schema(tool));
+    else
+        maki_jw_print(w,
+                      "{'type':'function','function':{'name':%v,'description':%v,'parameters':%v,"
+                      "'strict':%v}}",
+                      tool->name, tool->about, maki_tool_schema(tool), tool->strict);
+}
+
+/* It is said in any case: task requests end in "tool_choice":"auto".  The older form cannot require one. */
+static void write_choice(maki_jw *w, const maki_request *r)
+{
+    bool none = r->tool_choice.len == 0 || (r->functions && maki_chooses(r, "required"));
+    maki_jw_key(w, r->functions ? MAKI_LIT("function_call") : MAKI_LIT("tool_choice"));
+    if (none || !maki_chooses_tool(r))
+        maki_jw_string(w, none ? MAKI_LIT("auto") : r->tool_choice);
+    else if (r->functions)
+        maki_jw_print(w, "{'name':%s}", r->tool_choice);
+    else
+        maki_jw_print(w, "{'type':'function','function':{'name':%s}}", r->tool_choice);
+}
+
+const maki_protocol_writing maki_chat_writing = {
+    .shape = { .say = say, .called = called, .result = result, .before_result = before_result },
+    .id_most = 40,
+    .old_functions = true,
+    .first_fields = write_first,
+    .tool = write_tool,
+    .choice = write_choice,
 };

@@ -1,23 +1,16 @@
 /* write_gemini.c -- contents with parts, as gemini_part.c reads them.  What Gemini said beside a part, its
  * signature above all, goes back with it. */
 #include "wire/gemini_part.h"
-#include "wire/write_inside.h"
-
-static const maki_str signature_name = { "thoughtSignature", 16 };
+#include "wire/protocol.h"
 
 static void begin(maki_wire_writer *wr, maki_speaker by)
 {
-    maki_jw_object(wr->w);
-    maki_write_field(wr->w, MAKI_LIT("role"),
-                     by == MAKI_BY_ASSISTANT ? MAKI_LIT("\"model\"") : MAKI_LIT("\"user\""));
-    maki_jw_key(wr->w, MAKI_LIT("parts"));
-    maki_jw_array(wr->w);
+    maki_jw_print(wr->w, "{'role':%z,'parts':[", by == MAKI_BY_ASSISTANT ? "model" : "user");
 }
 
 static void end(maki_wire_writer *wr)
 {
-    maki_jw_end_array(wr->w);
-    maki_jw_end_object(wr->w);
+    maki_jw_print(wr->w, "]}");
 }
 
 /* ---- parts ---------------------------------------------------------------------------------------------- */
@@ -26,7 +19,7 @@ static void end(maki_wire_writer *wr)
 static void write_beside(maki_jw *w, const maki_piece *piece)
 {
     static const maki_str names[] = { { "videoMetadata", 13 }, { "mediaResolution", 15 } };
-    maki_put_field(w, signature_name, maki_gemini_signature(piece->original));
+    maki_jw_print(w, "'thoughtSignature':%v", maki_gemini_signature(piece->original));
     if (piece->original.len) maki_put_known(w, piece->original, MAKI_LIT(""), names, 2);
 }
 
@@ -39,9 +32,8 @@ static void write_inside(maki_jw *w, const maki_piece *piece, maki_str key)
 
 static void write_text(maki_jw *w, const maki_piece *piece, bool thought)
 {
-    maki_jw_object(w);
-    if (thought) maki_put_field(w, MAKI_LIT("thought"), MAKI_LIT("true"));
-    maki_put_field(w, MAKI_LIT("text"), piece->text);
+    maki_jw_print(w, "{'thought':%v,'text':%v", thought ? MAKI_LIT("true") : MAKI_LIT(""),
+                  piece->text);
     write_beside(w, piece);
     maki_jw_end_object(w);
 }
@@ -50,17 +42,10 @@ static void write_media(maki_jw *w, const maki_piece *piece)
 {
     const maki_media *media = &piece->media;
     bool data = media->data.len > 0;
-    maki_str key = data ? MAKI_LIT("inlineData") : MAKI_LIT("fileData");
-    maki_jw_object(w);
-    maki_jw_key(w, key);
-    maki_jw_object(w);
-    if (media->type.len) {
-        maki_jw_key(w, MAKI_LIT("mimeType"));
-        maki_put_parts(w, &media->type, 1);
-    }
-    maki_jw_key(w, data ? MAKI_LIT("data") : MAKI_LIT("fileUri"));
-    maki_put_parts(w, data ? &media->data : &media->url, 1);
-    write_inside(w, piece, key);
+    maki_jw_print(w, data ? "{'inlineData':{'mimeType':%Q" : "{'fileData':{'mimeType':%Q",
+                  media->type);
+    maki_jw_print(w, data ? "'data':%q" : "'fileUri':%q", data ? media->data : media->url);
+    write_inside(w, piece, data ? MAKI_LIT("inlineData") : MAKI_LIT("fileData"));
     maki_jw_end_object(w);
     write_beside(w, piece);
     maki_jw_end_object(w);
@@ -72,22 +57,17 @@ static void write_signature(maki_wire_writer *wr, const maki_piece *call)
 {
     bool has = maki_gemini_signature(call->original).len > 0;
     if (!has && wr->style.sign_calls && wr->asked_count == 1)
-        maki_put_field(wr->w, signature_name, MAKI_LIT("\"skip_thought_signature_validator\""));
+        maki_jw_print(wr->w, "'thoughtSignature':'skip_thought_signature_validator'");
 }
 
 static void write_call(maki_wire_writer *wr, maki_piece *call)
 {
-    maki_str key = MAKI_LIT("functionCall");
     maki_asked *asked = maki_writer_asked(wr, call);
     if (!asked) return;
     maki_writer_begin(wr, MAKI_BY_ASSISTANT);
-    maki_jw_object(wr->w);
-    maki_jw_key(wr->w, key);
-    maki_jw_object(wr->w);
-    maki_put_field(wr->w, MAKI_LIT("name"), asked->name);
-    maki_jw_key(wr->w, MAKI_LIT("args"));
+    maki_jw_print(wr->w, "{'functionCall':{'name':%v,'args':", asked->name);
     maki_put_input(wr->w, call->input);
-    write_inside(wr->w, call, key);
+    write_inside(wr->w, call, MAKI_LIT("functionCall"));
     maki_jw_end_object(wr->w);
     write_beside(wr->w, call);
     write_signature(wr, call);
@@ -137,10 +117,7 @@ static void write_response(maki_jw *w, const maki_piece *piece, maki_str own)
     bool object = own.len && !named && maki_is_string(piece->content);
     if (object && maki_put_object_in(w, piece->content)) return;
     maki_jw_object(w);
-    if (named)
-        maki_jw_key(w, only.key);
-    else
-        maki_jw_key(w, piece->error ? MAKI_LIT("error") : MAKI_LIT("output"));
+    maki_jw_key(w, named ? only.key : piece->error ? MAKI_LIT("error") : MAKI_LIT("output"));
     maki_put_text_of(w, piece->content);
     maki_jw_end_object(w);
 }
@@ -149,22 +126,76 @@ static void result(maki_wire_writer *wr, maki_jw *w, const maki_asked *asked,
                    const maki_piece *piece)
 {
     static const maki_str taken[] = { { "name", 4 }, { "response", 8 } };
-    maki_str key = MAKI_LIT("functionResponse"), own = maki_get(piece->original, key);
+    maki_str own = maki_get(piece->original, MAKI_LIT("functionResponse"));
     (void)wr;
-    maki_jw_object(w);
-    maki_jw_key(w, key);
-    maki_jw_object(w);
-    maki_put_field(w, MAKI_LIT("name"), asked->name);
+    maki_jw_print(w, "{'functionResponse':{'name':%v", asked->name);
     write_response(w, piece, own);
     maki_write_rest(w, own, taken, 2);
-    maki_jw_end_object(w);
+    maki_jw_print(w, "}}");
+}
+
+/* ---- requests ------------------------------------------------------------------------------------------- */
+
+/* Gemini 3 has levels, 2.5 a number of tokens; 2.5 Pro cannot be told to stop. */
+static void write_thinking(maki_jw *w, const maki_request *r)
+{
+    static const int64_t budgets[] = { 0, 0, 512, 1024, 8192, 24576 };
+    bool levels = maki_str_starts(r->model, MAKI_LIT("gemini-3")), on = maki_request_thinks(r);
+    bool pro = maki_str_has(r->model, MAKI_LIT("-pro"));
+    if (!on && (levels || pro)) return;
+    maki_jw_print(w, "'thinkingConfig':{'includeThoughts':%v",
+                  on ? MAKI_LIT("true") : MAKI_LIT(""));
+    if (levels)
+        maki_jw_print(w, "'thinkingLevel':%s}",
+                      pro ? maki_thinking_level_low(r) : maki_thinking_level(r));
+    else
+        maki_jw_print(w, "'thinkingBudget':%i}", budgets[r->thinking]);
+}
+
+static void write_last(maki_jw *w, const maki_request *r)
+{
+    if (!r->max_tokens && !r->has_temperature && r->thinking == MAKI_THINKING_UNSET) return;
+    maki_jw_print(w, "'generationConfig':{'maxOutputTokens':%I", r->max_tokens);
+    if (r->has_temperature) maki_jw_print(w, "'temperature':%f", r->temperature);
+    if (r->thinking != MAKI_THINKING_UNSET) write_thinking(w, r);
     maki_jw_end_object(w);
 }
 
-const maki_shape maki_gemini_shape = {
-    .merges = true,
-    .begin = begin,
-    .end = end,
-    .say = say,
-    .result = result,
+static void write_tool(maki_jw *w, const maki_request *r, const maki_tool *tool)
+{
+    (void)r;
+    if (tool->declared)
+        maki_jw_raw(w, tool->given);
+    else
+        maki_jw_print(w, "{'name':%v,'description':%v,'parametersJsonSchema':%v}", tool->name,
+                      tool->about, maki_tool_schema(tool));
+}
+
+static bool runs(const maki_tool *tool)
+{
+    return tool->type.len == 0;
+}
+
+static void write_choice(maki_jw *w, const maki_request *r)
+{
+    const char *mode = "ANY";
+    if (r->tool_choice.len == 0) return;
+    if (maki_chooses(r, "auto")) mode = "AUTO";
+    if (maki_chooses(r, "none")) mode = "NONE";
+    maki_jw_print(w, "'toolConfig':{'functionCallingConfig':{'mode':%z", mode);
+    if (maki_chooses_tool(r)) maki_jw_print(w, "'allowedFunctionNames':[%s]", r->tool_choice);
+    maki_jw_print(w, "}}");
+}
+
+const maki_protocol_writing maki_gemini_writing = {
+    .shape = { .merges = true, .begin = begin, .end = end, .say = say, .result = result },
+    .system_place = MAKI_SYSTEM_APART,
+    .system_open = "'systemInstruction':{'parts':[",
+    .system_close = "]}",
+    .last_fields = write_last,
+    .tools_open = "{'functionDeclarations':[",
+    .tools_close = "]}",
+    .tool = write_tool,
+    .runs = runs,
+    .choice = write_choice,
 };

@@ -3,6 +3,7 @@
 #ifndef MAKI_WIRE_WRITE_INSIDE_H
 #define MAKI_WIRE_WRITE_INSIDE_H
 
+#include "wire/keep.h"
 #include "wire/piece.h"
 #include "wire/write.h"
 
@@ -17,15 +18,16 @@ typedef struct maki_asked {
 } maki_asked;
 
 typedef struct maki_shape maki_shape;
+typedef struct maki_protocol_writing maki_protocol_writing; /* protocol.h */
 
 struct maki_wire_writer {
     const maki_env *env;
     maki_wire_style style;
+    const maki_protocol_writing *writing;
     const maki_shape *shape;
     maki_jw *w;
-    maki_err *err;      /* of the call we are in */
-    maki_status status; /* the first failure of what waits */
-    bool any;           /* a message was written that is not the system's */
+    maki_failure failure; /* of what waits */
+    bool any;             /* a message was written that is not the system's */
 
     maki_speaker open; /* whose message is open; NOBODY: none is */
     bool lone;         /* so far it is one string, in `content` */
@@ -63,9 +65,6 @@ struct maki_shape {
     void (*before_result)(maki_wire_writer *wr, const maki_asked *asked);
 };
 
-extern const maki_shape maki_anthropic_shape, maki_chat_shape, maki_responses_shape,
-    maki_ollama_shape, maki_gemini_shape;
-
 /* ---- for the shapes: what a row says ------------------------------------------------------------------- */
 
 /* The pieces of a row but for results that were written; of those that answer nothing, their content. */
@@ -82,19 +81,20 @@ bool maki_saying_next(maki_saying *saying, maki_piece *out);
 maki_asked *maki_writer_asked(maki_wire_writer *wr, maki_piece *call);
 /* Merging shapes: see to it that a message of this speaker is open. */
 void maki_writer_begin(maki_wire_writer *wr, maki_speaker by);
-/* Add to a spool; failures stick. */
-void maki_writer_keep(maki_wire_writer *wr, maki_spool *spool, maki_str bytes);
 /* What one writes with the other into a spool: begin, write a value, end with what comes after it. */
 void maki_writer_item(maki_wire_writer *wr, maki_spool *spool, maki_jw *w);
-void maki_writer_item_end(maki_wire_writer *wr, maki_jw *w, maki_str after);
-/* What a spool holds; len 0 after a failure. */
-maki_str maki_writer_kept(maki_wire_writer *wr, maki_spool *spool);
+
+/* Add to a text that is put together in a spool: the text of a string, a newline before it unless it is the first. */
+void maki_writer_add_text(maki_wire_writer *wr, maki_spool *spool, bool first, maki_str string);
+/* The items that a spool holds, a comma after each, as the array `name`; nothing when it holds none. */
+void maki_writer_put_items(maki_wire_writer *wr, const char *name, maki_spool *spool);
+/* Do the parts that `takes` accepts amount to one string?  *count of them. */
+typedef bool (*maki_takes)(const maki_piece *piece, maki_speaker by);
+bool maki_writer_one_string(maki_wire_writer *wr, const maki_pieces *row, maki_speaker by,
+                            maki_takes takes, size_t *count);
 
 /* ---- for the shapes: writing ---------------------------------------------------------------------------- */
 
-/* "name":"value" and "name":value, the latter unless value.len is 0. */
-void maki_put_type(maki_jw *w, maki_str type);
-void maki_put_field(maki_jw *w, maki_str name, maki_str value);
 /* A string made of escaped parts. */
 void maki_put_parts(maki_jw *w, const maki_str *parts, size_t count);
 /* The URL of an image or a file, "data:..." when it is bytes. */

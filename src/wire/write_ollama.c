@@ -2,15 +2,13 @@
  *
  * A message of the assistant is put together like the chat API's (write_chat.c).  Ids are written though
  * older servers pass over them: newer ones know results by them. */
-#include "wire/write_inside.h"
+#include "wire/protocol.h"
 
 /* ---- the assistant -------------------------------------------------------------------------------------- */
 
 static void keep_text(maki_wire_writer *wr, maki_str text)
 {
-    if (maki_blank(text)) return;
-    if (wr->parts++) maki_writer_keep(wr, &wr->content, MAKI_LIT("\\n"));
-    maki_writer_keep(wr, &wr->content, maki_json_inside(text));
+    if (!maki_blank(text)) maki_writer_add_text(wr, &wr->content, wr->parts++ == 0, text);
 }
 
 static void keep_call(maki_wire_writer *wr, maki_piece *call)
@@ -19,50 +17,31 @@ static void keep_call(maki_wire_writer *wr, maki_piece *call)
     maki_jw w;
     if (!asked) return;
     maki_writer_item(wr, &wr->calls, &w);
-    maki_jw_object(&w);
-    maki_put_field(&w, MAKI_LIT("id"), asked->id);
-    maki_jw_key(&w, MAKI_LIT("function"));
-    maki_jw_object(&w);
-    maki_put_field(&w, MAKI_LIT("name"), asked->name);
-    maki_jw_key(&w, MAKI_LIT("arguments"));
+    maki_jw_print(&w, "{'id':%v,'function':{'name':%v,'arguments':", asked->id, asked->name);
     maki_put_input(&w, call->input);
-    maki_jw_end_object(&w);
-    maki_jw_end_object(&w);
-    maki_writer_item_end(wr, &w, MAKI_LIT(","));
+    maki_jw_print(&w, "}}");
+    maki_keep_end(&wr->failure, &w, MAKI_LIT(","));
 }
 
 /* Its own thoughts go back to it. */
 static void keep_thought(maki_wire_writer *wr, const maki_piece *piece)
 {
     if (!maki_str_is(piece->field, MAKI_LIT("thinking")) || piece->text.len <= 2) return;
-    if (wr->thought_as.len) maki_writer_keep(wr, &wr->thoughts, MAKI_LIT("\\n"));
+    maki_writer_add_text(wr, &wr->thoughts, wr->thought_as.len == 0, piece->text);
     wr->thought_as = piece->field;
-    maki_writer_keep(wr, &wr->thoughts, maki_json_inside(piece->text));
-}
-
-static void put_kept(maki_wire_writer *wr, maki_str name, maki_spool *spool)
-{
-    maki_str text = maki_writer_kept(wr, spool);
-    maki_jw_key(wr->w, name);
-    maki_put_parts(wr->w, &text, 1);
-    maki_spool_clear(spool);
 }
 
 static void write_kept(maki_wire_writer *wr)
 {
-    maki_str calls = wr->calling ? maki_writer_kept(wr, &wr->calls) : (maki_str){ "", 0 };
     wr->any = true;
-    maki_jw_object(wr->w);
-    maki_write_field(wr->w, MAKI_LIT("role"), MAKI_LIT("\"assistant\""));
-    put_kept(wr, MAKI_LIT("content"), &wr->content);
-    if (wr->thought_as.len) put_kept(wr, wr->thought_as, &wr->thoughts);
-    if (calls.len) {
-        maki_jw_key(wr->w, MAKI_LIT("tool_calls"));
-        maki_jw_array(wr->w);
-        maki_jw_raw(wr->w, maki_str_to(calls, calls.len - 1));
-        maki_jw_end_array(wr->w);
-    }
+    maki_jw_print(wr->w, "{'role':'assistant','content':%q",
+                  maki_keep_text(&wr->failure, &wr->content));
+    if (wr->thought_as.len)
+        maki_jw_print(wr->w, "'thinking':%q", maki_keep_text(&wr->failure, &wr->thoughts));
+    if (wr->calling) maki_writer_put_items(wr, "tool_calls", &wr->calls);
     maki_jw_end_object(wr->w);
+    maki_spool_clear(&wr->content);
+    maki_spool_clear(&wr->thoughts);
     maki_spool_clear(&wr->calls);
     wr->parts = 0;
     wr->thought_as = (maki_str){ "", 0 };
@@ -102,7 +81,6 @@ static void write_words(maki_wire_writer *wr, const maki_pieces *row)
     maki_saying saying = maki_saying_of(wr, row);
     maki_piece piece;
     bool any = false;
-    maki_jw_key(wr->w, MAKI_LIT("content"));
     maki_jw_begin_value(wr->w);
     maki_jw_bytes(wr->w, MAKI_LIT("\""));
     while (maki_saying_next(&saying, &piece)) {
@@ -118,10 +96,9 @@ static void write_images(maki_wire_writer *wr, const maki_pieces *row)
 {
     maki_saying saying = maki_saying_of(wr, row);
     maki_piece piece;
-    maki_jw_key(wr->w, MAKI_LIT("images"));
-    maki_jw_array(wr->w);
+    maki_jw_print(wr->w, "'images':[");
     while (maki_saying_next(&saying, &piece)) {
-        if (has_bytes(&piece)) maki_put_parts(wr->w, &piece.media.data, 1);
+        if (has_bytes(&piece)) maki_jw_print(wr->w, "%q", piece.media.data);
     }
     maki_jw_end_array(wr->w);
 }
@@ -141,9 +118,7 @@ static void say(maki_wire_writer *wr, const maki_pieces *row, maki_speaker by)
     }
     if (!words && !images) return;
     if (by != MAKI_BY_SYSTEM) wr->any = true;
-    maki_jw_object(wr->w);
-    maki_write_field(wr->w, MAKI_LIT("role"),
-                     by == MAKI_BY_SYSTEM ? MAKI_LIT("\"system\"") : MAKI_LIT("\"user\""));
+    maki_jw_print(wr->w, "{'role':%z,'content':", by == MAKI_BY_SYSTEM ? "system" : "user");
     write_words(wr, row);
     if (images) write_images(wr, row);
     maki_jw_end_object(wr->w);
@@ -153,13 +128,38 @@ static void result(maki_wire_writer *wr, maki_jw *w, const maki_asked *asked,
                    const maki_piece *piece)
 {
     (void)wr;
-    maki_jw_object(w);
-    maki_write_field(w, MAKI_LIT("role"), MAKI_LIT("\"tool\""));
-    maki_put_field(w, MAKI_LIT("tool_name"), asked->name);
-    maki_put_field(w, MAKI_LIT("tool_call_id"), asked->id);
-    maki_jw_key(w, MAKI_LIT("content"));
+    maki_jw_print(w, "{'role':'tool','tool_name':%v,'tool_call_id':%v,'content':", asked->name,
+                  asked->id);
     maki_put_text_of(w, piece->content);
     maki_jw_end_object(w);
 }
 
-const maki_shape maki_ollama_shape = { .say = say, .called = write_kept, .result = result };
+/* ---- requests ------------------------------------------------------------------------------------------- */
+
+static void write_first(maki_jw *w, const maki_request *r)
+{
+    bool on = maki_request_thinks(r);
+    maki_jw_print(w, "'model':%s,'stream':%b", r->model, r->stream); /* it streams unless told */
+    if (on && maki_str_starts(r->model, MAKI_LIT("gpt-oss"))) /* it has levels, others a switch */
+        maki_jw_print(w, "'think':%s", maki_thinking_level_low(r));
+    else if (r->thinking != MAKI_THINKING_UNSET)
+        maki_jw_print(w, "'think':%b", on);
+    if (r->max_tokens || r->window || r->has_temperature) {
+        maki_jw_print(w, "'options':{'num_ctx':%I,'num_predict':%I", r->window, r->max_tokens);
+        if (r->has_temperature) maki_jw_print(w, "'temperature':%f", r->temperature);
+        maki_jw_end_object(w);
+    }
+}
+
+static void write_tool(maki_jw *w, const maki_request *r, const maki_tool *tool)
+{
+    (void)r;
+    maki_jw_print(w, "{'type':'function','function':{'name':%v,'description':%v,'parameters':%v}}",
+                  tool->name, tool->about, maki_tool_schema(tool));
+}
+
+const maki_protocol_writing maki_ollama_writing = {
+    .shape = { .say = say, .called = write_kept, .result = result },
+    .first_fields = write_first,
+    .tool = write_tool,
+};

@@ -1,18 +1,8 @@
 /* write_put.c -- values that several shapes write; see write_inside.h. */
 #include "wire/write_inside.h"
 
+#include "base/json_print.h"
 #include "base/json_scan.h"
-
-void maki_put_type(maki_jw *w, maki_str type)
-{
-    maki_jw_key(w, MAKI_LIT("type"));
-    maki_jw_string(w, type);
-}
-
-void maki_put_field(maki_jw *w, maki_str name, maki_str value)
-{
-    if (value.len) maki_write_field(w, name, value);
-}
 
 void maki_put_parts(maki_jw *w, const maki_str *parts, size_t count)
 {
@@ -96,10 +86,8 @@ void maki_put_input(maki_jw *w, maki_str input)
         return;
     }
     if (maki_is_string(input) && maki_put_object_in(w, input)) return;
-    maki_jw_object(w);
-    if (input.len && !(maki_is_string(input) && maki_blank(input)))
-        maki_put_field(w, MAKI_LIT("arguments"), input);
-    maki_jw_end_object(w);
+    bool blank = maki_is_string(input) && maki_blank(input);
+    maki_jw_print(w, "{'arguments':%v}", blank ? MAKI_LIT("") : input);
 }
 
 void maki_put_arguments(maki_jw *w, maki_str input)

@@ -3,7 +3,7 @@
  * Requests are made to be answered without what the provider keeps (`store` is false), so ids of items are
  * left out: they would name something that is not there, or ask for reasoning that is not sent.  Reasoning
  * goes back when it carries its encrypted content. */
-#include "wire/write_inside.h"
+#include "wire/protocol.h"
 
 /* ---- content -------------------------------------------------------------------------------------------- */
 
@@ -17,27 +17,24 @@ static bool takes(const maki_piece *piece, maki_speaker by)
 static void write_text(maki_jw *w, const maki_piece *piece, bool output)
 {
     static const maki_str beside[] = { { "annotations", 11 }, { "logprobs", 8 } };
-    maki_jw_object(w);
-    maki_put_type(w, output ? MAKI_LIT("output_text") : MAKI_LIT("input_text"));
-    maki_put_field(w, MAKI_LIT("text"), piece->text);
+    maki_jw_print(w, "{'type':%z,'text':%v", output ? "output_text" : "input_text", piece->text);
     if (output && piece->original.len) maki_put_known(w, piece->original, MAKI_LIT(""), beside, 2);
     maki_jw_end_object(w);
 }
 
 static void write_media(maki_jw *w, const maki_piece *piece)
 {
-    bool image = piece->kind == MAKI_PIECE_IMAGE;
     maki_str own = maki_get(piece->block, MAKI_LIT("image_url"));
-    maki_jw_object(w);
-    maki_put_type(w, image ? MAKI_LIT("input_image") : MAKI_LIT("input_file"));
-    if (!image && piece->media.data.len)
-        maki_put_field(w, MAKI_LIT("filename"), MAKI_LIT("\"document.pdf\""));
-    if (image)
-        maki_jw_key(w, MAKI_LIT("image_url"));
-    else
-        maki_jw_key(w, piece->media.data.len ? MAKI_LIT("file_data") : MAKI_LIT("file_url"));
+    if (piece->kind == MAKI_PIECE_IMAGE) {
+        maki_jw_print(w, "{'type':'input_image','image_url':");
+        maki_put_url(w, &piece->media);
+        maki_jw_print(w, "'detail':%v}", maki_get_string(own, MAKI_LIT("detail")));
+        return;
+    }
+    maki_jw_print(w, piece->media.data.len
+                         ? "{'type':'input_file','filename':'document.pdf','file_data':"
+                         : "{'type':'input_file','file_url':");
     maki_put_url(w, &piece->media);
-    if (image) maki_put_field(w, MAKI_LIT("detail"), maki_get_string(own, MAKI_LIT("detail")));
     maki_jw_end_object(w);
 }
 
@@ -67,10 +64,8 @@ static void write_message(maki_wire_writer *wr, const maki_pieces *row, maki_spe
     maki_piece piece;
     maki_jw_object(wr->w);
     if (row->original.len) maki_put_known(wr->w, row->original, MAKI_LIT(""), beside, 3);
-    maki_write_field(wr->w, MAKI_LIT("role"),
-                     by == MAKI_BY_USER ? MAKI_LIT("\"user\"") : row->role);
-    maki_jw_key(wr->w, MAKI_LIT("content"));
-    if (!string) maki_jw_array(wr->w);
+    maki_jw_print(wr->w, string ? "'role':%v,'content':" : "'role':%v,'content':[",
+                  by == MAKI_BY_USER ? MAKI_LIT("\"user\"") : row->role);
     while (maki_saying_next(&saying, &piece)) {
         if (!takes(&piece, by)) continue;
         if (string)
@@ -84,31 +79,35 @@ static void write_message(maki_wire_writer *wr, const maki_pieces *row, maki_spe
 }
 
 /* The field that holds what a kind of call is made with, and whether it is a text. */
-static maki_str input_field(maki_str type, bool *text)
+static const struct call_row {
+    maki_str type, field;
+    bool text;
+} call_rows[] = {
+    { { "custom_tool_call", 16 }, { "input", 5 }, true },
+    { { "local_shell_call", 16 }, { "action", 6 }, false },
+    { { "shell_call", 10 }, { "action", 6 }, false },
+    { { "apply_patch_call", 16 }, { "operation", 9 }, false },
+    { { "function_call", 13 }, { "arguments", 9 }, true }, /* and all others */
+};
+
+static const struct call_row *row_of(maki_str type)
 {
-    *text = true;
-    if (maki_is_text(type, MAKI_LIT("custom_tool_call"))) return MAKI_LIT("input");
-    *text = false;
-    if (maki_is_text(type, MAKI_LIT("local_shell_call"))) return MAKI_LIT("action");
-    if (maki_is_text(type, MAKI_LIT("shell_call"))) return MAKI_LIT("action");
-    if (maki_is_text(type, MAKI_LIT("apply_patch_call"))) return MAKI_LIT("operation");
-    *text = true;
-    return MAKI_LIT("arguments");
+    const struct call_row *row = call_rows, *last = row + sizeof call_rows / sizeof *row - 1;
+    while (row < last && !maki_is_text(type, row->type))
+        row++;
+    return row;
 }
 
 static void write_call(maki_wire_writer *wr, maki_piece *call)
 {
     maki_asked *asked = maki_writer_asked(wr, call);
-    bool text;
     if (!asked) return;
-    maki_str field = input_field(asked->type, &text);
-    maki_jw_object(wr->w);
-    maki_put_field(wr->w, MAKI_LIT("type"),
-                   asked->type.len ? asked->type : MAKI_LIT("\"function_call\""));
-    maki_put_field(wr->w, MAKI_LIT("call_id"), asked->id);
-    if (text) maki_put_field(wr->w, MAKI_LIT("name"), asked->name);
-    maki_jw_key(wr->w, field);
-    if (text)
+    const struct call_row *row = row_of(asked->type);
+    maki_jw_print(wr->w, "{'type':%v,'call_id':%v,'name':%v",
+                  asked->type.len ? asked->type : MAKI_LIT("\"function_call\""), asked->id,
+                  row->text ? asked->name : MAKI_LIT(""));
+    maki_jw_key(wr->w, row->field);
+    if (row->text)
         maki_put_arguments(wr->w, call->input);
     else
         maki_put_input(wr->w, call->input);
@@ -132,14 +131,13 @@ static void say(maki_wire_writer *wr, const maki_pieces *row, maki_speaker by)
 {
     maki_saying saying = maki_saying_of(wr, row);
     maki_piece piece;
-    size_t parts = 0;
-    bool string = true, calls = false;
+    size_t parts;
+    bool calls = false;
     while (maki_saying_next(&saying, &piece)) {
         calls |= piece.kind == MAKI_PIECE_CALL;
         if (is_item(&piece)) maki_jw_raw(wr->w, piece.block);
-        if (takes(&piece, by))
-            string = parts++ == 0 && !piece.block.len && piece.kind == MAKI_PIECE_TEXT;
     }
+    bool string = maki_writer_one_string(wr, row, by, takes, &parts);
     if (parts) write_message(wr, row, by, string);
     saying = maki_saying_of(wr, row);
     while (calls && maki_saying_next(&saying, &piece)) {
@@ -170,8 +168,7 @@ static void result(maki_wire_writer *wr, maki_jw *w, const maki_asked *asked,
     (void)wr;
     maki_jw_object(w);
     write_type(w, asked, maki_get_string(piece->original, MAKI_LIT("type")));
-    maki_put_field(w, MAKI_LIT("call_id"), asked->id);
-    maki_jw_key(w, MAKI_LIT("output"));
+    maki_jw_print(w, "'call_id':%v,'output':", asked->id);
     if (array)
         maki_jw_array(w);
     else
@@ -184,4 +181,50 @@ static void result(maki_wire_writer *wr, maki_jw *w, const maki_asked *asked,
     maki_jw_end_object(w);
 }
 
-const maki_shape maki_responses_shape = { .say = say, .result = result };
+/* ---- requests ------------------------------------------------------------------------------------------- */
+
+/* The reasoning comes back encrypted, so that it can be sent again without being kept there. */
+static void write_first(maki_jw *w, const maki_request *r)
+{
+    maki_jw_print(w, "'model':%s,'max_output_tokens':%I,'store':false", r->model, r->max_tokens);
+    if (r->stream) maki_jw_print(w, "'stream':true");
+    if (r->has_temperature) maki_jw_print(w, "'temperature':%f", r->temperature);
+    if (maki_request_thinks(r))
+        maki_jw_print(w, "'reasoning':{'effort':%s},'include':['reasoning.encrypted_content']",
+                      maki_thinking_level(r));
+}
+
+/* There a schema is strict unless told otherwise, and few are written for that. */
+static void write_tool(maki_jw *w, const maki_request *r, const maki_tool *tool)
+{
+    (void)r;
+    maki_jw_print(w, "{'type':'function','name':%v,'description':%v,'parameters':%v,'strict':%v}",
+                  tool->name, tool->about, maki_tool_schema(tool),
+                  tool->strict.len ? tool->strict : MAKI_LIT("false"));
+}
+
+static bool runs(const maki_tool *tool)
+{
+    return tool->type.len && (!tool->name.len || maki_is_text(tool->type, MAKI_LIT("custom")));
+}
+
+static void write_choice(maki_jw *w, const maki_request *r)
+{
+    if (r->tool_choice.len == 0) return;
+    if (maki_chooses_tool(r))
+        maki_jw_print(w, "'tool_choice':{'type':'function','name':%s}", r->tool_choice);
+    else
+        maki_jw_print(w, "'tool_choice':%s", r->tool_choice);
+}
+
+const maki_protocol_writing maki_responses_writing = {
+    .shape = { .say = say, .result = result },
+    .id_most = 64,
+    .ids_once = true,
+    .system_place = MAKI_SYSTEM_TEXT,
+    .system_open = "instructions",
+    .first_fields = write_first,
+    .tool = write_tool,
+    .runs = runs,
+    .choice = write_choice,
+};

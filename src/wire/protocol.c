@@ -1,0 +1,37 @@
+/* protocol.c -- see protocol.h. */
+#include "wire/protocol.h"
+
+static const maki_protocol_spec none = {
+    .name = "none", .version = "", .target = "", .messages = ""
+};
+
+static const maki_protocol_spec *const specs[] = { &none,
+#define MAKI_PROTOCOL_ROW(NAME, name) &maki_##name##_protocol,
+                                                   MAKI_PROTOCOL_MAP(MAKI_PROTOCOL_ROW)
+#undef MAKI_PROTOCOL_ROW
+};
+enum { PROTOCOLS = sizeof specs / sizeof specs[0] };
+
+const maki_protocol_spec *maki_protocol_of(maki_protocol protocol)
+{
+    return (unsigned)protocol < PROTOCOLS ? specs[protocol] : &none;
+}
+
+const char *maki_protocol_name(maki_protocol protocol)
+{
+    return maki_protocol_of(protocol)->name;
+}
+
+bool maki_protocol_next(maki_protocol *protocol)
+{
+    *protocol = (maki_protocol)(*protocol + 1);
+    return (unsigned)*protocol < PROTOCOLS;
+}
+
+maki_protocol maki_protocol_named(maki_str name)
+{
+    for (maki_protocol p = MAKI_WIRE_NONE; maki_protocol_next(&p);) {
+        if (maki_str_is(name, maki_str_of(specs[p]->name))) return p;
+    }
+    return MAKI_WIRE_NONE;
+}
