@@ -30,6 +30,13 @@ static maki_status write_file(const maki_env *env, maki_conv *conv, const maki_v
     return st;
 }
 
+static maki_status count(void *ctx, maki_str bytes, maki_err *err)
+{
+    (void)err;
+    *(uint64_t *)ctx += bytes.len;
+    return MAKI_OK;
+}
+
 static maki_status write_request(const char *path, const char *protocol, const char *out,
                                  uint64_t *size, maki_err *err)
 {
@@ -48,8 +55,10 @@ static maki_status write_request(const char *path, const char *protocol, const c
     if (st == MAKI_OK) st = maki_conv_open(&env, path, &options, &conv, err);
     if (st == MAKI_OK) st = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, err);
     if (st == MAKI_OK) {
-        st = strcmp(out, "-") == 0 ? maki_request_size(conv, view, &request, size, err)
-                                   : write_file(&env, conv, view, &request, out, size, err);
+        request.behind = strcmp(out, "-") != 0;
+        st = request.behind
+                 ? write_file(&env, conv, view, &request, out, size, err)
+                 : maki_request_write(conv, view, &request, (maki_sink){ count, size }, err);
     }
     maki_conv_close(conv);
     return st;

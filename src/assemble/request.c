@@ -193,20 +193,3 @@ maki_status maki_request_write_rows(const maki_env *env, const maki_request *req
     writing wr = { .env = env, .request = *request, .err = err };
     return write_all(&wr, sink);
 }
-
-static maki_status count(void *ctx, maki_str bytes, maki_err *err)
-{
-    uint64_t *size = ctx;
-    (void)err;
-    *size += bytes.len;
-    return MAKI_OK;
-}
-
-maki_status maki_request_size(maki_conv *conv, const maki_view *view, const maki_request *request,
-                              uint64_t *size, maki_err *err)
-{
-    maki_request counted = *request;
-    counted.behind = false;
-    *size = 0;
-    return maki_request_write(conv, view, &counted, (maki_sink){ count, size }, err);
-}

@@ -25,8 +25,5 @@ maki_status maki_request_write(maki_conv *conv, const maki_view *view, const mak
 /* The same with no conversation: the messages are those of `before`. */
 maki_status maki_request_write_rows(const maki_env *env, const maki_request *request,
                                     maki_sink sink, maki_err *err) MAKI_MUST_CHECK;
-/* Its exact length, without keeping a byte of it: Content-Length before the first byte goes out. */
-maki_status maki_request_size(maki_conv *conv, const maki_view *view, const maki_request *request,
-                              uint64_t *size, maki_err *err) MAKI_MUST_CHECK;
 
 #endif

@@ -4,14 +4,11 @@
 #include <stdio.h>
 
 #include "base/err.h"
-#include "base/made.h"
 #include "base/str.h"
 #include "base/text.h"
 #include "send/hint.h"
 #include "wire/overflow.h"
 #include "wire/protocol.h"
-
-enum { ARENA_MOST = 1 << 20 };
 
 /* ---- what an error says --------------------------------------------------------------------------------- */
 
@@ -44,114 +41,83 @@ static parts parts_of(maki_str error)
     return (parts){ v[MESSAGE], v[TYPE], v[CODE], v[STATUS] };
 }
 
-/* Words that providers use for what has a status of its own; in a stream they are all there is. */
-static const struct word_row {
-    const char *word;
+/* ---- what it means -------------------------------------------------------------------------------------- */
+
+/* By the word that providers use (code, status or type; in a stream it is all there is), or by HTTP's status.  To teach
+ * Maki an error: a row here, or, when only the message tells that the context is full, in wire/overflow.c; where a
+ * number or a pause stands in it, a row of hint.c. */
+static const struct meaning_row {
+    const char *word; /* NULL: any */
+    int from, to;     /* of the status; 0: any */
     maki_trouble_kind kind;
-} word_rows[] = {
-    { "context_length_exceeded", MAKI_TROUBLE_OVERFLOW },
-    { "exceed_context_size_error", MAKI_TROUBLE_OVERFLOW },
-    { "request_too_large", MAKI_TROUBLE_OVERFLOW },
-    { "authentication_error", MAKI_TROUBLE_KEY },
-    { "invalid_api_key", MAKI_TROUBLE_KEY },
-    { "UNAUTHENTICATED", MAKI_TROUBLE_KEY },
-    { "permission_error", MAKI_TROUBLE_DENIED },
-    { "PERMISSION_DENIED", MAKI_TROUBLE_DENIED },
-    { "not_found_error", MAKI_TROUBLE_UNKNOWN },
-    { "model_not_found", MAKI_TROUBLE_UNKNOWN },
-    { "NOT_FOUND", MAKI_TROUBLE_UNKNOWN },
-    { "insufficient_quota", MAKI_TROUBLE_QUOTA },
-    { "billing_error", MAKI_TROUBLE_QUOTA },
-    { "rate_limit_error", MAKI_TROUBLE_LIMIT },
-    { "rate_limit_exceeded", MAKI_TROUBLE_LIMIT },
-    { "RESOURCE_EXHAUSTED", MAKI_TROUBLE_LIMIT },
-    { "overloaded_error", MAKI_TROUBLE_BUSY },
-    { "api_error", MAKI_TROUBLE_BUSY },
-    { "timeout_error", MAKI_TROUBLE_BUSY },
-    { "server_error", MAKI_TROUBLE_BUSY },
-    { "INTERNAL", MAKI_TROUBLE_BUSY },
-    { "UNAVAILABLE", MAKI_TROUBLE_BUSY },
-    { "DEADLINE_EXCEEDED", MAKI_TROUBLE_BUSY },
-    { "invalid_request_error", MAKI_TROUBLE_REQUEST },
-    { "INVALID_ARGUMENT", MAKI_TROUBLE_REQUEST },
+} meaning_rows[] = {
+    { "context_length_exceeded", 0, 0, MAKI_TROUBLE_OVERFLOW },
+    { "exceed_context_size_error", 0, 0, MAKI_TROUBLE_OVERFLOW },
+    { "request_too_large", 0, 0, MAKI_TROUBLE_OVERFLOW },
+    { "insufficient_quota", 0, 0, MAKI_TROUBLE_QUOTA },
+    { "billing_error", 0, 0, MAKI_TROUBLE_QUOTA },
+    { NULL, 401, 401, MAKI_TROUBLE_KEY },
+    { NULL, 402, 402, MAKI_TROUBLE_QUOTA },
+    { NULL, 403, 403, MAKI_TROUBLE_DENIED },
+    { NULL, 404, 404, MAKI_TROUBLE_UNKNOWN },
+    { NULL, 408, 409, MAKI_TROUBLE_BUSY }, /* somebody holds a lock for a moment */
+    { NULL, 413, 413, MAKI_TROUBLE_OVERFLOW },
+    { NULL, 429, 429, MAKI_TROUBLE_LIMIT },
+    { NULL, 500, 999, MAKI_TROUBLE_BUSY },
+    { NULL, 400, 499, MAKI_TROUBLE_REQUEST },
+    { NULL, 300, 399, MAKI_TROUBLE_UNKNOWN }, /* it is somewhere else */
+    { "authentication_error", 0, 0, MAKI_TROUBLE_KEY },
+    { "invalid_api_key", 0, 0, MAKI_TROUBLE_KEY },
+    { "UNAUTHENTICATED", 0, 0, MAKI_TROUBLE_KEY },
+    { "permission_error", 0, 0, MAKI_TROUBLE_DENIED },
+    { "PERMISSION_DENIED", 0, 0, MAKI_TROUBLE_DENIED },
+    { "not_found_error", 0, 0, MAKI_TROUBLE_UNKNOWN },
+    { "model_not_found", 0, 0, MAKI_TROUBLE_UNKNOWN },
+    { "NOT_FOUND", 0, 0, MAKI_TROUBLE_UNKNOWN },
+    { "rate_limit_error", 0, 0, MAKI_TROUBLE_LIMIT },
+    { "rate_limit_exceeded", 0, 0, MAKI_TROUBLE_LIMIT },
+    { "RESOURCE_EXHAUSTED", 0, 0, MAKI_TROUBLE_LIMIT },
+    { "overloaded_error", 0, 0, MAKI_TROUBLE_BUSY },
+    { "api_error", 0, 0, MAKI_TROUBLE_BUSY },
+    { "timeout_error", 0, 0, MAKI_TROUBLE_BUSY },
+    { "server_error", 0, 0, MAKI_TROUBLE_BUSY },
+    { "INTERNAL", 0, 0, MAKI_TROUBLE_BUSY },
+    { "UNAVAILABLE", 0, 0, MAKI_TROUBLE_BUSY },
+    { "DEADLINE_EXCEEDED", 0, 0, MAKI_TROUBLE_BUSY },
+    { "invalid_request_error", 0, 0, MAKI_TROUBLE_REQUEST },
+    { "INVALID_ARGUMENT", 0, 0, MAKI_TROUBLE_REQUEST },
 };
 
-static maki_trouble_kind kind_of_word(maki_str value)
+static maki_trouble_kind row_of(maki_str word, int status)
 {
-    for (size_t i = 0; i < sizeof word_rows / sizeof word_rows[0]; i++) {
-        if (maki_is_text(value, maki_str_of(word_rows[i].word))) return word_rows[i].kind;
+    for (size_t i = 0; i < sizeof meaning_rows / sizeof meaning_rows[0]; i++) {
+        const struct meaning_row *row = &meaning_rows[i];
+        if (row->word ? maki_is_text(word, maki_str_of(row->word))
+                      : status >= row->from && status <= row->to)
+            return row->kind;
     }
     return MAKI_TROUBLE_NONE;
 }
 
-/* The most telling first: OpenAI's type of a full context is invalid_request_error, its code says which. */
-static maki_trouble_kind kind_of_words(const parts *p)
+/* The most telling word first: OpenAI's type of a full context is invalid_request_error, its code says which.  A status
+ * says more than a general word; quota and a full context hide behind statuses of others. */
+static maki_trouble_kind meaning_of(const parts *p, int status)
 {
-    const maki_str values[] = { p->code, p->status, p->type };
-    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
-        maki_trouble_kind kind = kind_of_word(values[i]);
-        if (kind != MAKI_TROUBLE_NONE) return kind;
-    }
-    return MAKI_TROUBLE_NONE;
+    const maki_str words[] = { p->code, p->status, p->type };
+    maki_trouble_kind kind = MAKI_TROUBLE_NONE;
+    for (size_t i = 0; kind == MAKI_TROUBLE_NONE && i < sizeof words / sizeof words[0]; i++)
+        kind = row_of(words[i], 0);
+    bool telling = kind == MAKI_TROUBLE_QUOTA || kind == MAKI_TROUBLE_OVERFLOW;
+    return status && !telling ? row_of((maki_str){ "", 0 }, status) : kind;
 }
 
-static maki_trouble_kind kind_of_status(int status)
+/* Does the message say that the context is full, whatever the status was? */
+static bool is_full(const parts *p, int status, maki_str words)
 {
-    switch (status) {
-    case 401: return MAKI_TROUBLE_KEY;
-    case 402: return MAKI_TROUBLE_QUOTA;
-    case 403: return MAKI_TROUBLE_DENIED;
-    case 404: return MAKI_TROUBLE_UNKNOWN;
-    case 408:
-    case 409: return MAKI_TROUBLE_BUSY; /* somebody holds a lock for a moment */
-    case 413: return MAKI_TROUBLE_OVERFLOW;
-    case 429: return MAKI_TROUBLE_LIMIT;
-    default: break;
-    }
-    if (status >= 500) return MAKI_TROUBLE_BUSY;
-    if (status >= 400) return MAKI_TROUBLE_REQUEST;
-    return status >= 300 ? MAKI_TROUBLE_UNKNOWN : MAKI_TROUBLE_NONE; /* it is somewhere else */
-}
-
-/* What servers say of a full context that the reference (wire/overflow.h) does not know. */
-static bool sounds_full(maki_str message)
-{
-    static const char *const marks[] = { "exceeds the maximum number of tokens", /* Gemini */
-                                         "exceeds max length",                   /* Z.ai */
-                                         "exceeds the available context size",   /* llama.cpp */
-                                         "exceeds the context length",           /* Ollama */
-                                         "context overflow",
-                                         "context the overflows", /* LM Studio */
-                                         "prompt is too long" };
-    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
-        if (maki_str_has_nocase(message, maki_str_of(marks[i]))) return true;
-    }
-    return false;
-}
-
-/* The reference decides about the error as a client library shows it: with the status, the words and what
- * was said. */
-static maki_status is_full(const maki_env *env, int status, maki_str error, const parts *p,
-                           bool *full, maki_err *err)
-{
-    maki_arena arena = maki_arena_new(env->alloc, ARENA_MOST);
-    maki_made made;
-    maki_str shown = { "", 0 };
-    maki_made_begin(&made, &arena, err);
-    maki_jw_object(&made.w);
-    maki_jw_key(&made.w, MAKI_LIT("status"));
-    maki_jw_int(&made.w, status ? status : 400);
-    if (p->message.len) maki_write_field(&made.w, MAKI_LIT("message"), p->message);
-    if (error.len) maki_write_field(&made.w, MAKI_LIT("error"), error);
-    maki_jw_end_object(&made.w);
-    maki_status st = maki_made_end(&made, &arena, &shown, err);
-    if (st == MAKI_OK) *full = maki_is_overflow(shown, &arena);
-    if (st == MAKI_OK && maki_is_string(p->message))
-        *full = *full || sounds_full(maki_json_text(p->message, &arena));
-    if (st == MAKI_OK) st = maki_arena_status(&arena, err);
-    if (st == MAKI_TOOBIG) st = MAKI_OK; /* an error of a megabyte is another one */
-    maki_arena_free(&arena);
-    return st;
+    bool anthropic = maki_is_text(p->type, MAKI_LIT("invalid_request_error"));
+    bool refused = status == 0 || status == 400 || status >= 500;
+    return maki_overflow_says(words, MAKI_OVERFLOW_ANY | (refused ? MAKI_OVERFLOW_REFUSED : 0) |
+                                         (anthropic ? MAKI_OVERFLOW_ANTHROPIC : 0));
 }
 
 /* ---- its words ------------------------------------------------------------------------------------------- */
@@ -169,7 +135,7 @@ static void mask(char *words, maki_str key)
 }
 
 /* Longer than what is kept, so that a key is whole when it is looked for, and hints are there. */
-enum { WORDS_READ = 1024 };
+enum { WORDS_READ = 4096 };
 
 static maki_str read_words(maki_str message, char out[WORDS_READ], maki_str key)
 {
@@ -195,29 +161,22 @@ static int status_in(const parts *p)
     return code >= 300 && code < 600 ? (int)code : 0;
 }
 
-maki_status maki_trouble_read(const maki_env *env, const maki_provider *provider, int http_status,
-                              maki_str error, maki_trouble *out, maki_err *err)
+maki_trouble maki_trouble_read(const maki_provider *provider, int http_status, maki_str error,
+                               int64_t now_ms)
 {
     parts p = parts_of(error);
     char text[WORDS_READ];
     maki_str words = read_words(p.message, text, provider->key);
     maki_trouble t = { .http_status = http_status >= 300 ? http_status : 0 };
     int status = t.http_status ? t.http_status : status_in(&p);
-    bool full = false;
-    t.kind = kind_of_words(&p);
-    /* A status says more than a general word; quota and a full context hide behind statuses of others. */
-    bool telling = t.kind == MAKI_TROUBLE_QUOTA || t.kind == MAKI_TROUBLE_OVERFLOW;
-    if (status && !telling) t.kind = kind_of_status(status);
+    t.kind = meaning_of(&p, status);
     if (t.kind == MAKI_TROUBLE_NONE && error.len) t.kind = MAKI_TROUBLE_BUSY;
     keep_words(&t, words);
-    maki_status st = MAKI_OK;
-    if (t.kind == MAKI_TROUBLE_REQUEST || (t.kind == MAKI_TROUBLE_BUSY && t.words[0]))
-        st = is_full(env, status == 0 || status >= 500 ? 400 : status, error, &p, &full, err);
-    if (full) t.kind = MAKI_TROUBLE_OVERFLOW;
+    bool vague = t.kind == MAKI_TROUBLE_REQUEST || t.kind == MAKI_TROUBLE_BUSY;
+    if (vague && is_full(&p, status, words)) t.kind = MAKI_TROUBLE_OVERFLOW;
     if (t.kind == MAKI_TROUBLE_OVERFLOW) t.window = maki_hint_window(inner_of(error), words);
-    t.wait_ms = maki_hint_wait(inner_of(error), words, env->clock->now_ms(env->clock));
-    *out = t;
-    return st;
+    t.wait_ms = maki_hint_wait(inner_of(error), words, now_ms);
+    return t;
 }
 
 maki_trouble maki_trouble_of(maki_trouble_kind kind, const char *words)

@@ -36,8 +36,8 @@ typedef struct maki_trouble {
 } maki_trouble;
 
 /* Read an error: the status of the reply, and the JSON value that it or its stream has (len 0: none). */
-maki_status maki_trouble_read(const maki_env *env, const maki_provider *provider, int http_status,
-                              maki_str error, maki_trouble *out, maki_err *err);
+maki_trouble maki_trouble_read(const maki_provider *provider, int http_status, maki_str error,
+                               int64_t now_ms);
 /* Trouble that is not the provider's; `words` of curl, or "". */
 maki_trouble maki_trouble_of(maki_trouble_kind kind, const char *words);
 

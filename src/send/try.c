@@ -172,18 +172,18 @@ static maki_status read_reply(maki_try *t, maki_err *err)
 }
 
 /* A reply that has its protocol's own end is whole, even if the connection was not closed as it should be. */
-static maki_status find_trouble(maki_try *t, maki_status ran, const maki_link_end *end,
-                                maki_err *err)
+static void find_trouble(maki_try *t, maki_status ran, const maki_link_end *end)
 {
+    const maki_clock *clock = t->sender->options.env->clock;
     const maki_wire_said *said = &t->said;
     int status = t->reply ? t->result->http_status : 0;
     maki_trouble_kind kind = MAKI_TROUBLE_NONE;
     if (status >= 300 || said->error.len) {
-        maki_status st = maki_trouble_read(t->sender->options.env, &t->sender->provider, status,
-                                           said->error, &t->trouble, err);
-        if (st == MAKI_OK && t->asked_ms < 0) t->asked_ms = t->trouble.wait_ms;
-        if (st == MAKI_OK) t->result->window = t->trouble.window;
-        return st;
+        t->trouble =
+            maki_trouble_read(&t->sender->provider, status, said->error, clock->now_ms(clock));
+        if (t->asked_ms < 0) t->asked_ms = t->trouble.wait_ms;
+        t->result->window = t->trouble.window;
+        return;
     }
     if (!end->connected)
         kind = MAKI_TROUBLE_REACH;
@@ -194,7 +194,6 @@ static maki_status find_trouble(maki_try *t, maki_status ran, const maki_link_en
     else if (!said->complete)
         kind = MAKI_TROUBLE_CUT;
     t->trouble = maki_trouble_of(kind, end->words);
-    return MAKI_OK;
 }
 
 /* ---- running --------------------------------------------------------------------------------------------- */
@@ -240,8 +239,8 @@ maki_status maki_try_run(maki_try *t, maki_err *err)
     maki_status st = read_reply(t, &found);
     bool theirs = ran == MAKI_OK || ran == MAKI_UPSTREAM || ran == MAKI_TIMEOUT;
     if (theirs && st == MAKI_OK) st = answer_of_caller(t, &found);
-    if (theirs && st == MAKI_OK) st = find_trouble(t, ran, &end, &found);
     if (!theirs) return ran;
+    if (st == MAKI_OK) find_trouble(t, ran, &end);
     if (st == MAKI_OK) st = maki_trouble_tell(&t->trouble, &t->sender->provider, t->model, &found);
     if (st != MAKI_OK && err) *err = found;
     return st;

@@ -9,17 +9,36 @@
 
 #include "base/str.h"
 
-/* Refused with status 400 by services that speak OpenAI's protocol. */
-static const char *const openai_patterns[] = {
-    "<context length>",    "<context window>",  "<maximum context>",
-    "<tokens exceed",      "<token exceed",     "<input tokens exceed",
-    "<input token exceed", "<too many tokens>", "<too many token>",
-};
-
-/* In an invalid_request_error of Anthropic's. */
-static const char *const anthropic_patterns[] = {
-    "prompt is too long", "maximum*tokens",          "context*too*long",     "exceeds*context",
-    "token*limit",        "context_length_exceeded", "max_tokens_to_sample",
+static const struct pattern_row {
+    unsigned where; /* it counts where this is known */
+    const char *pattern;
+} rows[] = {
+    /* services that speak OpenAI's protocol */
+    { MAKI_OVERFLOW_REFUSED, "<context length>" },
+    { MAKI_OVERFLOW_REFUSED, "<context window>" },
+    { MAKI_OVERFLOW_REFUSED, "<maximum context>" },
+    { MAKI_OVERFLOW_REFUSED, "<tokens exceed" },
+    { MAKI_OVERFLOW_REFUSED, "<token exceed" },
+    { MAKI_OVERFLOW_REFUSED, "<input tokens exceed" },
+    { MAKI_OVERFLOW_REFUSED, "<input token exceed" },
+    { MAKI_OVERFLOW_REFUSED, "<too many tokens>" },
+    { MAKI_OVERFLOW_REFUSED, "<too many token>" },
+    /* Anthropic */
+    { MAKI_OVERFLOW_ANTHROPIC, "prompt is too long" },
+    { MAKI_OVERFLOW_ANTHROPIC, "maximum*tokens" },
+    { MAKI_OVERFLOW_ANTHROPIC, "context*too*long" },
+    { MAKI_OVERFLOW_ANTHROPIC, "exceeds*context" },
+    { MAKI_OVERFLOW_ANTHROPIC, "token*limit" },
+    { MAKI_OVERFLOW_ANTHROPIC, "context_length_exceeded" },
+    { MAKI_OVERFLOW_ANTHROPIC, "max_tokens_to_sample" },
+    /* what the reference does not know */
+    { MAKI_OVERFLOW_ANY, "exceeds the maximum number of tokens" }, /* Gemini */
+    { MAKI_OVERFLOW_ANY, "exceeds max length" },                   /* Z.ai */
+    { MAKI_OVERFLOW_ANY, "exceeds the available context size" },   /* llama.cpp */
+    { MAKI_OVERFLOW_ANY, "exceeds the context length" },           /* Ollama */
+    { MAKI_OVERFLOW_ANY, "context overflow" },
+    { MAKI_OVERFLOW_ANY, "context the overflows" }, /* LM Studio */
+    { MAKI_OVERFLOW_ANY, "prompt is too long" },
 };
 
 static const char cerebras_words[] = "Please reduce the length of the messages or completion";
@@ -73,18 +92,29 @@ static bool match_line(const char *p, maki_str line)
     }
 }
 
-static bool matches_any(const char *const *patterns, size_t n, maki_str text, bool by_line)
+/* A star does not pass a line's end, nor do Anthropic's patterns. */
+static bool matches(const char *pattern, maki_str text, bool by_line)
 {
     while (text.len) {
         const char *newline = by_line ? memchr(text.ptr, '\n', text.len) : NULL;
         size_t end = newline ? (size_t)(newline - text.ptr) : text.len;
-        for (size_t i = 0; i < n; i++) {
-            if (match_line(patterns[i], maki_str_to(text, end))) return true;
-        }
+        if (match_line(pattern, maki_str_to(text, end))) return true;
         text = maki_str_from(text, newline ? end + 1 : end);
     }
     return false;
 }
+
+bool maki_overflow_says(maki_str words, unsigned known)
+{
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if (known & rows[i].where &&
+            matches(rows[i].pattern, words, rows[i].where == MAKI_OVERFLOW_ANTHROPIC))
+            return true;
+    }
+    return known & MAKI_OVERFLOW_REFUSED && maki_str_has(words, maki_str_of(cerebras_words));
+}
+
+/* ---- the reference ------------------------------------------------------------------------------------ */
 
 static bool field(maki_str object, const char *name, maki_str *value)
 {
@@ -127,9 +157,7 @@ static bool openai_overflow(maki_str error, maki_arena *arena)
     if (message.len == 0 && nested(error, "error", "message", &value)) {
         message = text_of(value, arena);
     }
-    return matches_any(openai_patterns, sizeof openai_patterns / sizeof openai_patterns[0], message,
-                       false) ||
-           maki_str_has(message, maki_str_of(cerebras_words));
+    return maki_overflow_says(message, MAKI_OVERFLOW_REFUSED);
 }
 
 static bool anthropic_overflow(maki_str error, maki_arena *arena)
@@ -141,8 +169,7 @@ static bool anthropic_overflow(maki_str error, maki_arena *arena)
         return false;
     }
     if (!field(inner, "message", &message)) return false;
-    return matches_any(anthropic_patterns, sizeof anthropic_patterns / sizeof anthropic_patterns[0],
-                       text_of(message, arena), true);
+    return maki_overflow_says(text_of(message, arena), MAKI_OVERFLOW_ANTHROPIC);
 }
 
 bool maki_is_overflow(maki_str error, maki_arena *arena)
