@@ -118,15 +118,34 @@ MAKI_API const char *maki_op_nearest(maki_str name);
 /* {"name", "help", "forms": [{"chosenBy", "class", "effect", "input", "output", "example", "answer"}]} */
 MAKI_API maki_status maki_op_describe(const maki_op_info *op, maki_sink out, maki_err *err);
 
-/* A command, and the operation it calls. */
+/* ---- operations as people type them --------------------------------------------------------- */
+
+/* A command of a group, and the operation it calls. */
 typedef struct maki_op_shown {
+    const char *group;
     const maki_op_info *op;
     const maki_op_command *command;
 } maki_op_shown;
-/* The commands of a group, in the order of their operations; false behind the last.  `index` counts from 0. */
+/* The commands of a group, in the order of their operations, from 0; false behind the last. */
 MAKI_API bool maki_op_command_at(const char *group, size_t index, maki_op_shown *out);
-/* The field of a command's argument, in the form that the command calls: that with a conversation, if there is one.
- * NULL: there is no such field. */
+MAKI_API bool maki_op_command_find(const char *group, maki_str name, maki_op_shown *out);
+/* Is its first word a conversation, though its arguments do not list it? */
+MAKI_API bool maki_op_command_names(const maki_op_shown *shown);
+/* The field of an argument, in the form that the command calls: that with a conversation, if there is one. */
 MAKI_API const maki_op_field *maki_op_command_field(const maki_op_info *op, const char *name);
+
+/* What was typed for a command, borrowed from argv. */
+enum { MAKI_OP_ARGUMENTS = 8 };
+typedef struct maki_op_typed {
+    const char *conversation;              /* NULL: none, or the caller sets it */
+    const char *values[MAKI_OP_ARGUMENTS]; /* of its arguments; NULL: not given */
+    bool json;                             /* --json: the answer as it is */
+} maki_op_typed;
+/* Words and options behind the command's name.  MAKI_INVALID says what is missing or unknown. */
+MAKI_API maki_status maki_op_command_read(const maki_op_shown *shown, int argc, char **argv,
+                                          maki_op_typed *out, maki_err *err);
+/* The input of its operation. */
+MAKI_API maki_status maki_op_command_input(const maki_op_shown *shown, const maki_op_typed *typed,
+                                           maki_sink out, maki_err *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* cli.h -- what the commands share.  They use the public headers only, like any other program. */
+/* cli.h -- what the commands share.  They use the public headers, like any other program, and base. */
 #ifndef MAKI_CLI_CLI_H
 #define MAKI_CLI_CLI_H
 
@@ -7,12 +7,25 @@
 
 #include <maki/maki.h>
 
+#include "base/buf.h"
+#include "base/command_line.h"
+
 typedef struct cli_command {
     const char *name;
     const char *help;                  /* one line */
-    const char *usage;                 /* the whole help; NULL: it tells it itself, by --help */
     int (*run)(int argc, char **argv); /* argv[0] is the command's name; returns the exit code */
+    const char *usage; /* its help, up to the options; NULL: it tells it itself, by --help */
+    const maki_option *options;
+    size_t option_count;
+    const char *notes;            /* behind the options; or NULL */
+    void (*print_commands)(void); /* between usage and options: those of the table of operations */
 } cli_command;
+#define CLI_OPTIONS(table) .options = (table), .option_count = sizeof(table) / sizeof(table)[0]
+
+/* Read a command line by the command's options into the struct `out`; words go to the front of argv, at most `most`.
+ * 0, or the exit code after saying what is wrong. */
+int cli_read(const cli_command *command, int argc, char **argv, void *out, size_t most,
+             size_t *count);
 
 extern const cli_command cli_chat;
 extern const cli_command cli_config;
@@ -38,6 +51,8 @@ cli_style cli_style_of(int fd);
 int cli_fail(const char *doing, const maki_err *err);
 /* A mistake in how the command was called: say it, and where the help is.  Returns 2. */
 int cli_misuse(const char *command, const char *what, const char *detail);
+/* The same of a mistake that the library found. */
+int cli_wrong(const char *command, const maki_err *err);
 
 /* A sink to standard output; a closed pipe ends the program quietly, as it should. */
 maki_sink cli_stdout(void);
@@ -66,5 +81,12 @@ void cli_cancel_on_interrupt(cli_handle *h);
 void cli_print_problem(const maki_config_problem *problem);
 
 bool cli_is(const char *arg, const char *name);
+
+/* A buffer that ends the program when memory runs out, once it is asked for its text: a command has nothing to lose. */
+maki_buf cli_buf(void);
+maki_str cli_text(const maki_buf *buf);
+/* Run an operation; what it answers stands in `room`, and on MAKI_OK *answer is it, checked. */
+maki_status cli_ask(maki *m, const char *op, maki_str input, maki_buf *room, maki_str *answer,
+                    maki_err *err);
 
 #endif

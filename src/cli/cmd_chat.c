@@ -8,4 +8,6 @@ static int run_chat(int argc, char **argv)
     return cli_become("chat", "maki-chat", argv);
 }
 
-const cli_command cli_chat = { "chat", "talk to a model; every word is kept", NULL, run_chat };
+const cli_command cli_chat = { .name = "chat",
+                               .help = "talk to a model; every word is kept",
+                               .run = run_chat };

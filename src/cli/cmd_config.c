@@ -231,5 +231,7 @@ static int run(int argc, char **argv)
     return cli_misuse("config", "show, check or reference, not ", r.verb);
 }
 
-const cli_command cli_config = { "config", "which settings are in force; is maki.yaml right?",
-                                 usage, run };
+const cli_command cli_config = { .name = "config",
+                                 .help = "which settings are in force; is maki.yaml right?",
+                                 .run = run,
+                                 .usage = usage };

@@ -395,4 +395,6 @@ static int run(int argc, char **argv)
     return code;
 }
 
-const cli_command cli_connect = { "connect", "start an agent pointed at the daemon", usage, run };
+const cli_command cli_connect = {
+    .name = "connect", .help = "start an agent pointed at the daemon", .run = run, .usage = usage
+};

@@ -289,5 +289,7 @@ static int run(int argc, char **argv)
     return code;
 }
 
-const cli_command cli_demo = { "demo", "sample conversations, with no key and no model", usage,
-                               run };
+const cli_command cli_demo = { .name = "demo",
+                               .help = "sample conversations, with no key and no model",
+                               .run = run,
+                               .usage = usage };

@@ -120,4 +120,6 @@ static int run(int argc, char **argv)
     return worst;
 }
 
-const cli_command cli_doctor = { "doctor", "does Maki work on this machine?", usage, run };
+const cli_command cli_doctor = {
+    .name = "doctor", .help = "does Maki work on this machine?", .run = run, .usage = usage
+};

@@ -124,4 +124,4 @@ static int run(int argc, char **argv)
     return run_op(argv[1], argc == 3 ? argv[2] : NULL);
 }
 
-const cli_command cli_op = { "op", "any operation, JSON in, JSON out", NULL, run };
+const cli_command cli_op = { .name = "op", .help = "any operation, JSON in, JSON out", .run = run };

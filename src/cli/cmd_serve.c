@@ -11,5 +11,6 @@ static int run_serve(int argc, char **argv)
 }
 
 /* The daemon has the table of its options, so it tells the help as well. */
-const cli_command cli_serve = { "serve", "record what agents say, on its way to their providers",
-                                NULL, run_serve };
+const cli_command cli_serve = { .name = "serve",
+                                .help = "record what agents say, on its way to their providers",
+                                .run = run_serve };

@@ -561,4 +561,6 @@ static int run(int argc, char **argv)
     return count ? run_count(&a, &how) : encode ? run_encode(&a, &how) : run_decode(&a, &how);
 }
 
-const cli_command cli_tokens = { "tokens", "count, encode and decode tokens", usage, run };
+const cli_command cli_tokens = {
+    .name = "tokens", .help = "count, encode and decode tokens", .run = run, .usage = usage
+};

@@ -177,5 +177,7 @@ static int run(int argc, char **argv)
     return 0;
 }
 
-const cli_command cli_tour = { "tour", "a conversation condensed, truncated and rewound", usage,
-                               run };
+const cli_command cli_tour = { .name = "tour",
+                               .help = "a conversation condensed, truncated and rewound",
+                               .run = run,
+                               .usage = usage };

@@ -85,7 +85,11 @@ static int run_fsck(int argc, char **argv)
     return run(argc, argv, true);
 }
 
-const cli_command cli_verify = { "verify", "prove that a conversation was not changed",
-                                 verify_usage, run_verify };
-const cli_command cli_fsck = { "fsck", "find damage in a conversation, and repair it", fsck_usage,
-                               run_fsck };
+const cli_command cli_verify = { .name = "verify",
+                                 .help = "prove that a conversation was not changed",
+                                 .run = run_verify,
+                                 .usage = verify_usage };
+const cli_command cli_fsck = { .name = "fsck",
+                               .help = "find damage in a conversation, and repair it",
+                               .run = run_fsck,
+                               .usage = fsck_usage };

@@ -1,6 +1,7 @@
 /* main.c -- maki: find the command and run it. */
 #include <errno.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,6 +39,54 @@ int cli_misuse(const char *command, const char *what, const char *detail)
     fprintf(stderr, "maki %s: %s%s\nSee maki %s --help.\n", command, what, detail, command);
     return maki_status_exit(MAKI_INVALID);
 }
+
+int cli_wrong(const char *command, const maki_err *err)
+{
+    fprintf(stderr, "maki %s: %s\n", command, err->msg);
+    if (!strstr(err->msg, "--help")) fprintf(stderr, "See maki %s --help.\n", command);
+    return maki_status_exit(err->status);
+}
+
+int cli_read(const cli_command *command, int argc, char **argv, void *out, size_t most,
+             size_t *count)
+{
+    char name[40];
+    maki_err err = { 0 };
+    snprintf(name, sizeof name, "maki %s", command->name);
+    maki_option_list list = { .command = name,
+                              .rows = command->options,
+                              .count = command->option_count,
+                              .row_size = sizeof *command->options,
+                              .argc = argc,
+                              .argv = argv,
+                              .at = 1 };
+    maki_status st = maki_options_read(&list, out, argv, most, count, &err);
+    return st == MAKI_OK ? 0 : cli_wrong(command->name, &err);
+}
+
+/* ---- operations ------------------------------------------------------------------------------------ */
+
+maki_buf cli_buf(void)
+{
+    return maki_buf_new(maki_env_system().alloc, SIZE_MAX / 2);
+}
+
+maki_str cli_text(const maki_buf *buf)
+{
+    maki_err err = { 0 };
+    if (maki_buf_status(buf, &err) != MAKI_OK) exit(cli_fail("", &err));
+    return maki_buf_str(buf);
+}
+
+maki_status cli_ask(maki *m, const char *op, maki_str input, maki_buf *room, maki_str *answer,
+                    maki_err *err)
+{
+    maki_buf_clear(room);
+    maki_status st = maki_op(m, (maki_str){ op, strlen(op) }, input, maki_buf_sink(room), err);
+    return st == MAKI_OK ? maki_json_check(cli_text(room), answer, err) : st;
+}
+
+/* ---- standard output ------------------------------------------------------------------------------- */
 
 static maki_status write_stdout(void *ctx, maki_str bytes, maki_err *err)
 {
@@ -114,6 +163,18 @@ static bool asks_for_help(int argc, char **argv)
     return false;
 }
 
+static void print_usage(const cli_command *command)
+{
+    maki_option_list list = { .rows = command->options,
+                              .count = command->option_count,
+                              .row_size = sizeof *command->options };
+    fputs(command->usage, stdout);
+    if (command->print_commands) command->print_commands();
+    fflush(stdout);
+    maki_options_help(&list, cli_stdout());
+    if (command->notes) fputs(command->notes, stdout);
+}
+
 static int run(int argc, char **argv)
 {
     const char *name = argc > 1 ? argv[1] : "help";
@@ -133,7 +194,7 @@ static int run(int argc, char **argv)
         return command->run(2, own);
     }
     if (command->usage && (help || asks_for_help(argc - 2, argv + 2))) {
-        fputs(command->usage, stdout);
+        print_usage(command);
         return 0;
     }
     return command->run(argc - 1, argv + 1);

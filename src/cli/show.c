@@ -27,6 +27,19 @@ bool show_string_field(maki_str object, const char *name, maki_str *value)
     return show_field(object, name, value) && maki_json_kind_of(*value) == MAKI_JSON_STRING;
 }
 
+double show_number(maki_str object, const char *name)
+{
+    maki_str value;
+    bool there = show_field(object, name, &value) && maki_json_kind_of(value) == MAKI_JSON_NUMBER;
+    return there ? maki_json_double(value) : 0;
+}
+
+void show_string(maki_str object, const char *name, size_t room)
+{
+    maki_str value;
+    if (show_string_field(object, name, &value)) show_text(value, room);
+}
+
 static void in_brackets(const char *word, maki_str name)
 {
     printf("[%s", word);

@@ -17,5 +17,9 @@ void show_message(const maki_message *message, const cli_style *style, size_t ro
 /* A field of an object; false when it is not there, or is no string. */
 bool show_field(maki_str object, const char *name, maki_str *value);
 bool show_string_field(maki_str object, const char *name, maki_str *value);
+/* 0 when it is not there. */
+double show_number(maki_str object, const char *name);
+/* Print a string, if it is there. */
+void show_string(maki_str object, const char *name, size_t room);
 
 #endif

@@ -122,27 +122,6 @@ const char *maki_op_nearest(maki_str name)
     return nearest.found.ptr;
 }
 
-bool maki_op_command_at(const char *group, size_t index, maki_op_shown *out)
-{
-    for (size_t i = 0; i < maki_op_table_count; i++) {
-        const maki_op_info *op = &maki_op_table[i].info;
-        for (const maki_op_command *c = op->commands; c->name; c++) {
-            if (!maki_str_has(maki_str_of(c->groups), maki_str_of(group)) || index--) continue;
-            *out = (maki_op_shown){ op, c };
-            return true;
-        }
-    }
-    return false;
-}
-
-const maki_op_field *maki_op_command_field(const maki_op_info *op, const char *name)
-{
-    const maki_op_field *field = op->forms[op->form_count - 1].input;
-    while (field->name && strcmp(field->name, name) != 0)
-        field++;
-    return field->name ? field : NULL;
-}
-
 /* ---- telling what a row has -------------------------------------------------------------------- */
 
 static void describe_fields(maki_jw *w, const char *name, const maki_op_field *fields)

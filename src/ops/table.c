@@ -230,7 +230,7 @@ const maki_op_row maki_op_table[] = {
                 { "events", "count", "", 1 }, { "skipped", "count", "broken lines", 1 },
                 { "other", "count", "lines that are no messages", 1 }),
          COMMANDS({ "history", "import", "a new conversation from Roo Code, OpenAI or Anthropic arrays, Claude Code, Codex, opencode, Pi or Clawdbot", "import", NULL,
-                    ARGS({ "SOURCE", "source" }, { "--format NAME", "format" }) })),
+                    ARGS({ "SOURCE", "source" }, { "PATH", "conversation" }, { "--format NAME", "format" }) })),
 
     PURE("history.keep", history_keep,
          "The last messages, and the tool calls from before them that they need.",
@@ -326,7 +326,7 @@ const maki_op_row maki_op_table[] = {
                 { "exact", "boolean", "not estimated", 1 }, { "pinned", "count", "", 1 },
                 { "readOnly", "boolean", "", 1 }),
          COMMANDS({ "history", "status", "how large it and its view are", "fields", NULL,
-                    ARGS({ "--model NAME", "model" }, { "--family NAME", "family" }) })),
+                    ARGS({ "--model NAME", "model" }) })),
 
     LOGGED("history.trim", history_trim,
          "Shorten one block of a message in view to its head and tail.", "append",

@@ -176,7 +176,10 @@ out=$(h append talk.events.jsonl </dev/null 2>&1); check 'an events file is no m
 has 'help of a subcommand' 'maki history rewind' "$(h rewind --help)"
 out=$(h frobnicate x 2>&1); check 'an unknown subcommand: exit 2' 2 $?
 out=$(h rewind talk.jsonl many 2>&1); check 'not a number: exit 2' 2 $?
+has 'a mistyped option: the one meant' 'unknown option --keeep: did you mean --keep' "$(h condense talk.jsonl --keeep 3 2>&1)"
+has 'an option of another command' 'unknown option --fraction' "$(h condense talk.jsonl --fraction 1 2>&1)"
+has 'too many words' 'too many arguments: 茶' "$(h pin talk.jsonl 3 茶 2>&1)"
 out=$(h condense 2>&1); check 'a missing path: exit 2' 2 $?
-has 'a missing path: said' 'missing: conversation' "$out"
+has 'a missing path: said' 'missing: PATH' "$out"
 "$maki" doctor >/dev/null; check 'doctor' 0 $?
 tap_end

@@ -133,9 +133,9 @@ done
 total=$("$maki" history status long.jsonl --json | grep -o '"tokens":[0-9]*')
 has 'they add up when texts of messages are shortened' "$total,\"window\"" "$(s status long.jsonl --json)"
 
-has 'pin' 'Done (event' "$(s pin $new 3)"
+has 'pin' 'Pinned (event' "$(s pin $new 3)"
 has 'it is told' '"pinned":1' "$(s status $new --json)"
-has 'unpin' 'Done (event' "$(s unpin $new 3)"
+has 'unpin' 'Unpinned (event' "$(s unpin $new 3)"
 has 'pin needs a number' 'missing: SEQ' "$(s pin $new)"
 has 'no such message' 'message 99 is not' "$(s pin $new 99)"
 
@@ -183,7 +183,7 @@ s show aaaa >/dev/null; check 'is a misuse' 2 $?
 has 'none' 'there is no conversation nope' "$(s show nope)"
 s show nope >/dev/null; check 'is not found' 5 $?
 has 'no id' 'missing: ID' "$(s show)"
-has 'no subcommand' 'what? list, show' "$(s)"
+has 'no subcommand' 'limit, list, resolve, set, show, status' "$(s)"
 has 'an unknown one' 'there is no subcommand frobnicate' "$(s frobnicate)"
 has 'not a number' 'not a number: many' "$(s list --limit many)"
 has 'help has an example' 'maki session show 7f3a' "$("$maki" session --help)"

@@ -1,0 +1,283 @@
+/* answer.c -- see answer.h. */
+#include "answer.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "show.h"
+
+/* ---- any, and a change ----------------------------------------------------------------------------- */
+
+static void print_fields(maki_str answer, const cli_typed *typed)
+{
+    maki_json_iter iter = maki_json_items(answer);
+    maki_json_item item;
+    (void)typed;
+    while (maki_json_next(&iter, &item)) {
+        printf("%-14.*s %.*s\n", (int)item.key.len, item.key.ptr, (int)item.value.len,
+               item.value.ptr);
+    }
+}
+
+static void print_fork(maki_str answer, const cli_typed *typed)
+{
+    maki_str path;
+    (void)typed;
+    if (show_field(answer, "path", &path))
+        printf("Forked at message %.0f into %.*s.\n", show_number(answer, "seq"), (int)path.len,
+               path.ptr);
+}
+
+static void print_change(maki_str answer, const cli_typed *typed)
+{
+    const cli_style *s = &typed->style;
+    maki_str type; /* a plain word */
+    double event = show_number(answer, "event"), removed = show_number(answer, "removed");
+    double kept = show_number(answer, "factsKept"), facts = kept + show_number(answer, "factsLost");
+    printf("%s%s%s", s->green, typed->shown.command->done, s->off);
+    if (show_field(answer, "undoneType", &type))
+        printf(": the %.*s of event %.0f", (int)type.len - 2, type.ptr + 1,
+               show_number(answer, "undone"));
+    printf(" (event %.0f)", event);
+    if (removed > 0) printf(": %.0f message%s out of view", removed, removed == 1 ? "" : "s");
+    if (facts > 0) printf(", %.0f of %.0f facts kept", kept, facts);
+    printf(", %.0f -> %.0f tokens. maki history undo %s %.0f takes it back.\n",
+           show_number(answer, "tokensBefore"), show_number(answer, "tokensAfter"),
+           typed->typed.conversation, event);
+}
+
+/* ---- sessions -------------------------------------------------------------------------------------- */
+
+static void print_note(maki_str answer)
+{
+    char text[240];
+    maki_str note;
+    if (!show_string_field(answer, "note", &note)) return;
+    text[maki_json_copy_text(note, text, sizeof text - 1)] = '\0';
+    fprintf(stderr, "maki session: %s\n", text);
+}
+
+static void print_ago(double ms)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    double s = (double)now.tv_sec - ms / 1000;
+    if (s < 60)
+        printf("%10s  ", "just now");
+    else if (s < 3600)
+        printf("%6.0f min  ", s / 60);
+    else if (s < 86400)
+        printf("%8.0f h  ", s / 3600);
+    else
+        printf("%5.0f days  ", s / 86400);
+}
+
+static void print_session(maki_str session, const cli_style *s)
+{
+    maki_str value;
+    char id[9] = "", model[28] = "";
+    if (show_string_field(session, "id", &value))
+        id[maki_json_copy_text(value, id, sizeof id - 1)] = '\0';
+    if (show_string_field(session, "model", &value))
+        model[maki_json_copy_text(value, model, sizeof model - 1)] = '\0';
+    printf("%s%-9s%s", s->cyan, id, s->off);
+    print_ago(show_number(session, "updatedAt"));
+    printf("%5.0f %9.0f  %-28s ", show_number(session, "messages"), show_number(session, "tokens"),
+           model);
+    if (show_string_field(session, "state", &value) &&
+        maki_json_text_is(value, MAKI_LIT("archived")))
+        printf("%s(archived)%s ", s->dim, s->off);
+    if (show_string_field(session, "title", &value)) show_text(value, 70);
+    printf("\n");
+}
+
+static void print_sessions(maki_str answer, const cli_typed *typed)
+{
+    const cli_style *s = &typed->style;
+    maki_str sessions;
+    maki_json_item item;
+    size_t n = 0;
+    print_note(answer);
+    if (!show_field(answer, "sessions", &sessions)) return;
+    maki_json_iter iter = maki_json_items(sessions);
+    while (maki_json_next(&iter, &item)) {
+        if (n++ == 0)
+            printf("%s%-9s%10s  %5s %9s  %-28s %s%s\n", s->dim, "id", "last", "rows", "tokens",
+                   "model", "about", s->off);
+        print_session(item.value, s);
+    }
+    if (n == 0)
+        printf("There are no sessions yet. `maki serve` records those of any agent; "
+               "`maki demo` shows how.\n");
+    else if (show_number(answer, "all") > (double)n)
+        printf("%s%.0f more: --limit%s\n", s->dim, show_number(answer, "all") - (double)n, s->off);
+}
+
+/* ---- what a session is --------------------------------------------------------------------------------- */
+
+static void print_resolved(maki_str answer, const cli_typed *typed)
+{
+    const cli_style *s = &typed->style;
+    maki_str made, overrides;
+    print_note(answer);
+    printf("%s", s->bold);
+    show_string(answer, "id", 128);
+    printf("%s  ", s->off);
+    show_string(answer, "sessionKey", 200);
+    printf("  ");
+    show_string(answer, "state", 20);
+    if (show_field(answer, "made", &made) && maki_json_true(made)) printf(", new");
+    printf(", %.0f messages", show_number(answer, "messageCount"));
+    if (show_field(answer, "overrides", &overrides) && overrides.len > 2)
+        printf("  %.*s", (int)overrides.len, overrides.ptr);
+    printf("\n");
+}
+
+static void print_parts(maki_str answer, const cli_style *s)
+{
+    maki_str parts;
+    maki_json_item item;
+    double total = show_number(answer, "tokens");
+    if (!show_field(answer, "parts", &parts)) return;
+    printf("\n%s%-16s%9s%10s%7s%s\n", s->dim, "part", "messages", "tokens", "share", s->off);
+    maki_json_iter iter = maki_json_items(parts);
+    while (maki_json_next(&iter, &item)) {
+        char name[24] = "";
+        maki_str part;
+        double tokens = show_number(item.value, "tokens");
+        if (tokens <= 0) continue;
+        if (show_string_field(item.value, "part", &part))
+            name[maki_json_copy_text(part, name, sizeof name - 1)] = '\0';
+        printf("%-16s%9.0f%10.0f%6.0f%%\n", name, show_number(item.value, "messages"), tokens,
+               100 * tokens / total);
+    }
+}
+
+static void print_status(maki_str answer, const cli_typed *typed)
+{
+    const cli_style *s = &typed->style;
+    maki_str exact, model, used;
+    bool sure = show_field(answer, "exact", &exact) && maki_json_true(exact);
+    printf("%s%s%s  ", s->bold, typed->typed.conversation, s->off);
+    show_string(answer, "sessionKey", 200);
+    printf("\ncontext usage   %s", s->cyan);
+    show_string(answer, "contextUsage", 20);
+    printf("%s, %s%.0f of %.0f tokens for ", s->off, sure ? "" : "about ",
+           show_number(answer, "tokens"), show_number(answer, "window"));
+    if (show_string_field(answer, "countedFor", &model) && model.len > 2)
+        show_text(model, 90);
+    else
+        printf("a model that is not known yet");
+    printf("\nmessages        %.0f in view of %.0f, %.0f pinned\n",
+           show_number(answer, "messagesCount"), show_number(answer, "messageCount"),
+           show_number(answer, "pinned"));
+    printf("compressions    %.0f, the last: ", show_number(answer, "compressionCount"));
+    show_string(answer, "lastCompression", 40);
+    if (show_field(answer, "tokenUsage", &used))
+        printf("\ntokens used     %.0f in, %.0f out", show_number(used, "input"),
+               show_number(used, "output"));
+    printf("\n");
+    print_parts(answer, s);
+}
+
+static void print_limit(maki_str answer, const cli_typed *typed)
+{
+    const cli_style *s = &typed->style;
+    double limit = show_number(answer, "limit"), turns = show_number(answer, "turns"),
+           left = show_number(answer, "left"), event = show_number(answer, "event");
+    if (limit <= 0)
+        printf("No limit holds for it; it has %.0f turns in view.\n", turns);
+    else if (left >= turns)
+        printf("%.0f turns in view, %.0f are allowed: nothing to hide.\n", turns, limit);
+    else if (event <= 0)
+        printf("%.0f turns in view, %.0f are allowed: %.0f would be left.\n", turns, limit, left);
+    else
+        printf("%sHidden%s: %.0f messages; %.0f of %.0f turns are left. maki history undo %s %.0f "
+               "takes it back.\n",
+               s->green, s->off, show_number(answer, "removed"), left, turns,
+               typed->typed.conversation, event);
+}
+
+static void print_run(maki_str answer, const cli_typed *typed)
+{
+    const cli_style *s = &typed->style;
+    maki_str within, facts;
+    char action[40] = "none";
+    if (show_string_field(answer, "action", &facts))
+        action[maki_json_copy_text(facts, action, sizeof action - 1)] = '\0';
+    if (cli_is(action, "none")) {
+        printf("There is nothing that may be hidden: %.0f tokens.\n",
+               show_number(answer, "tokensAfter"));
+        return;
+    }
+    printf("%s%s%s: %.0f -> %.0f tokens (%.0f %% less), %.0f messages out of view, %.0f ms",
+           s->green, action, s->off, show_number(answer, "tokensBefore"),
+           show_number(answer, "tokensAfter"), 100 * show_number(answer, "reduction"),
+           show_number(answer, "messagesRemoved"), show_number(answer, "compressionTime"));
+    if (show_field(answer, "factsKept", &facts))
+        printf(", %.0f facts kept and %.0f lost", show_number(answer, "factsKept"),
+               show_number(answer, "factsLost"));
+    printf("\n");
+    if (show_field(answer, "within", &within) && !maki_json_true(within))
+        printf("It is still over the %.0f tokens allowed.\n", show_number(answer, "allowed"));
+    if (show_field(answer, "preview", &facts))
+        printf("Nothing was changed: without --dry-run it would be.\n");
+    else
+        printf("maki history undo-run %s takes it back.\n", typed->typed.conversation);
+}
+
+/* A run goes by the model's own window and by what is sent besides the messages, as session.status tells them. */
+static maki_status prepare_run(maki *m, const cli_typed *typed, maki_buf *input, maki_err *err)
+{
+    maki_op_shown shown = { .group = "session", .op = maki_op_find(MAKI_LIT("session.status")) };
+    maki_buf about = cli_buf(), room = cli_buf();
+    maki_str status, parts, window = MAKI_LIT("");
+    maki_json_item item;
+    char more[100];
+    double other = 0;
+    shown.command = shown.op->commands;
+    maki_op_typed asked = { .conversation = typed->typed.conversation,
+                            .values = { NULL, typed->typed.values[1] } };
+    maki_status st = maki_op_command_input(&shown, &asked, maki_buf_sink(&about), err);
+    if (st == MAKI_OK) st = cli_ask(m, shown.op->name, cli_text(&about), &room, &status, err);
+    if (st == MAKI_OK && show_field(status, "parts", &parts)) {
+        maki_json_iter iter = maki_json_items(parts); /* the first two: system prompt and tools */
+        for (int i = 0; i < 2 && maki_json_next(&iter, &item); i++)
+            other += show_number(item.value, "tokens");
+        if (!typed->typed.values[1]) show_field(status, "window", &window);
+        input->len--; /* its closing brace */
+        snprintf(more, sizeof more, "%s%.*s,\"otherTokens\":%.0f}",
+                 window.len ? ",\"contextWindow\":" : "", (int)window.len, window.ptr, other);
+        maki_buf_add(input, (maki_str){ more, strlen(more) });
+    }
+    maki_buf_free(&about);
+    maki_buf_free(&room);
+    return st;
+}
+
+/* ---- the table ------------------------------------------------------------------------------------- */
+
+const answer_row *answer_find(const char *name)
+{
+    static const answer_row rows[] = {
+        { .name = "append", .run = stream_append },
+        { .name = "change", .print = print_change },
+        { .name = "export", .run = stream_export },
+        { .name = "fields", .print = print_fields },
+        { .name = "fork", .print = print_fork },
+        { .name = "import", .run = stream_import },
+        { .name = "limit", .print = print_limit },
+        { .name = "log", .run = stream_log },
+        { .name = "run", .print = print_run, .prepare = prepare_run },
+        { .name = "session", .print = print_resolved },
+        { .name = "sessions", .print = print_sessions },
+        { .name = "show", .run = stream_show },
+        { .name = "status", .print = print_status },
+        { .name = "view", .run = stream_view },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if (cli_is(rows[i].name, name)) return &rows[i];
+    }
+    return answer_find("fields");
+}

@@ -1,0 +1,220 @@
+/* stream.c -- commands that go through a whole conversation, a message at a time: log, effective, show, append, export, import. */
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "answer.h"
+#include "show.h"
+
+/* The value of an argument; NULL when it was not given. */
+static const char *value_of(const cli_typed *typed, const char *field)
+{
+    const maki_op_argument *a = typed->shown.command->arguments;
+    for (size_t i = 0; a[i].shape; i++) {
+        if (cli_is(a[i].field, field)) return typed->typed.values[i];
+    }
+    return NULL;
+}
+
+/* 0, or the exit code after saying that it is none. */
+static int number_of(const cli_typed *typed, const char *field, uint64_t *out)
+{
+    const char *value = value_of(typed, field);
+    if (!value) return 0;
+    if (!*value || strspn(value, "0123456789") != strlen(value))
+        return cli_misuse(typed->shown.group, "not a number: ", value);
+    *out = strtoull(value, NULL, 10);
+    return 0;
+}
+
+/* ---- listing --------------------------------------------------------------------------------------- */
+
+typedef struct listing {
+    cli_style s;
+    bool json;
+    uint64_t skip; /* messages before the first that is shown */
+} listing;
+
+static maki_status print_message(void *ctx, const maki_message *m, maki_err *err)
+{
+    listing *l = ctx;
+    (void)err;
+    if (l->skip)
+        l->skip--;
+    else if (l->json)
+        printf("%.*s\n", (int)m->json.len, m->json.ptr);
+    else
+        show_message(m, &l->s, 120);
+    return ferror(stdout) ? MAKI_CANCELLED : MAKI_OK; /* said at the end */
+}
+
+static maki_status print_event(void *ctx, uint64_t ev, maki_str json, maki_err *err)
+{
+    const listing *l = ctx;
+    maki_json_iter iter = maki_json_items(json);
+    maki_json_item item;
+    maki_str type;
+    (void)err;
+    if (l->json) {
+        printf("%.*s\n", (int)json.len, json.ptr);
+        return MAKI_OK;
+    }
+    printf("%s%6" PRIu64 " ", l->s.cyan, ev);
+    if (show_string_field(json, "type", &type)) show_text(type, 20);
+    printf("%s", l->s.off);
+    while (maki_json_next(&iter, &item)) {
+        static const char *const shown[] = { "at",   "hidden", "seq",      "to",     "toEv",
+                                             "with", "target", "messages", "parent", "what" };
+        for (size_t i = 0; i < sizeof shown / sizeof shown[0]; i++) {
+            if (item.key.len != strlen(shown[i]) ||
+                memcmp(item.key.ptr, shown[i], item.key.len) != 0) {
+                continue;
+            }
+            printf(" %s=%.*s", shown[i], (int)(item.value.len < 100 ? item.value.len : 100),
+                   item.value.ptr);
+        }
+    }
+    printf("\n");
+    return MAKI_OK;
+}
+
+static int end_listing(const cli_typed *typed, maki_conversation *c, maki_status st,
+                       const maki_err *err)
+{
+    maki_conversation_close(c);
+    return st == MAKI_OK || st == MAKI_CANCELLED ? 0 : cli_fail(typed->shown.group, err);
+}
+
+int stream_log(maki *m, const cli_typed *typed)
+{
+    listing l = { .s = typed->style, .json = typed->typed.json };
+    maki_conversation *c = NULL;
+    maki_err err = { 0 };
+    maki_status st = maki_conversation_open(m, typed->typed.conversation, MAKI_OPEN_LOOK, &c, &err);
+    if (st == MAKI_OK) st = maki_conversation_each(c, MAKI_LATEST, true, print_message, &l, &err);
+    if (st == MAKI_OK && maki_conversation_events(c) > 0) {
+        if (!l.json) printf("\n%sevents%s\n", l.s.bold, l.s.off);
+        st = maki_conversation_each_event(c, print_event, &l, &err);
+    }
+    return end_listing(typed, c, st, &err);
+}
+
+int stream_view(maki *m, const cli_typed *typed)
+{
+    listing l = { .s = typed->style, .json = typed->typed.json };
+    maki_moment at = MAKI_LATEST;
+    maki_conversation *c = NULL;
+    maki_err err = { 0 };
+    int code = number_of(typed, "seq", &at.seq);
+    if (code == 0) code = number_of(typed, "ev", &at.ev);
+    if (code) return code;
+    maki_status st = maki_conversation_open(m, typed->typed.conversation, MAKI_OPEN_LOOK, &c, &err);
+    if (st == MAKI_OK) st = maki_conversation_each(c, at, false, print_message, &l, &err);
+    return end_listing(typed, c, st, &err);
+}
+
+/* The newest of the view, under a line about all of it. */
+int stream_show(maki *m, const cli_typed *typed)
+{
+    listing l = { .s = typed->style, .json = typed->typed.json };
+    maki_conversation *c = NULL;
+    maki_token_total total;
+    maki_err err = { 0 };
+    uint64_t most = UINT64_MAX;
+    const char *id = typed->typed.conversation;
+    int code = number_of(typed, "limit", &most);
+    if (code) return code;
+    maki_status st = maki_conversation_open(m, id, MAKI_OPEN_READ, &c, &err);
+    if (st == MAKI_OK) st = maki_conversation_view_tokens(c, MAKI_LATEST, &total, &err);
+    if (st == MAKI_OK && total.messages > most) l.skip = total.messages - most;
+    if (st == MAKI_OK && !l.json)
+        printf("%s%s%s: %" PRIu64 " messages in view of %" PRIu64 ", %" PRIu64 " tokens, %" PRIu64
+               " events\n",
+               l.s.bold, id, l.s.off, total.messages, maki_conversation_last(c), total.tokens,
+               maki_conversation_events(c));
+    if (st == MAKI_OK) st = maki_conversation_each(c, MAKI_LATEST, false, print_message, &l, &err);
+    return end_listing(typed, c, st, &err);
+}
+
+/* ---- writing --------------------------------------------------------------------------------------- */
+
+int stream_append(maki *m, const cli_typed *typed)
+{
+    maki_conversation *c = NULL;
+    maki_err err = { 0 };
+    char *line = NULL;
+    size_t room = 0, number = 0;
+    uint64_t seq = 0;
+    ssize_t n;
+    maki_status st =
+        maki_conversation_open(m, typed->typed.conversation, MAKI_OPEN_CREATE, &c, &err);
+    while (st == MAKI_OK && (n = getline(&line, &room, stdin)) > 0) {
+        maki_str text = { line, (size_t)n };
+        number++;
+        while (text.len && isspace((unsigned char)text.ptr[text.len - 1]))
+            text.len--;
+        if (text.len) st = maki_conversation_append(c, text, &seq, &err);
+    }
+    free(line);
+    maki_conversation_close(c);
+    if (st != MAKI_OK) {
+        fprintf(stderr, "maki history: line %zu: %s\n", number, err.msg);
+        return maki_status_exit(st);
+    }
+    printf("%" PRIu64 " messages\n", seq);
+    return 0;
+}
+
+int stream_export(maki *m, const cli_typed *typed)
+{
+    const char *format = value_of(typed, "format");
+    maki_conversation *c = NULL;
+    maki_err err = { 0 };
+    if (!format) format = "roo";
+    maki_sink out = cli_stdout();
+    maki_status st = maki_conversation_open(m, typed->typed.conversation, MAKI_OPEN_LOOK, &c, &err);
+    if (st == MAKI_OK) st = maki_conversation_export(c, format, out, &err);
+    if (st == MAKI_OK && !cli_is(format, "lines")) st = out.write(out.ctx, MAKI_LIT("\n"), &err);
+    maki_conversation_close(c);
+    return st == MAKI_OK ? 0 : cli_fail("history export", &err);
+}
+
+/* A bar on a terminal, nothing elsewhere. */
+static maki_status show_progress(void *ctx, uint64_t done, uint64_t total, uint64_t messages)
+{
+    bool *shown = ctx;
+    int percent = total ? (int)(done * 100 / total) : 100;
+    if (!isatty(STDERR_FILENO)) return MAKI_OK;
+    fprintf(stderr, "\r  [%-40.*s] %3d %%  %" PRIu64 " messages ", percent * 40 / 100,
+            "########################################", percent, messages);
+    *shown = true;
+    return MAKI_OK;
+}
+
+static void tell_skipped(void *ctx, uint64_t line, const char *why)
+{
+    (void)ctx;
+    fprintf(stderr, "maki history import: line %" PRIu64 " skipped: %s\n", line, why);
+}
+
+int stream_import(maki *m, const cli_typed *typed)
+{
+    bool shown = false;
+    maki_import_hooks hooks = { show_progress, tell_skipped, &shown };
+    maki_imported got;
+    maki_err err = { 0 };
+    maki_status st =
+        maki_conversation_import(m, value_of(typed, "source"), typed->typed.conversation,
+                                 value_of(typed, "format"), &hooks, &got, &err);
+    if (shown) fputc('\n', stderr);
+    if (st != MAKI_OK) return cli_fail("history import", &err);
+    printf("Imported %" PRIu64 " messages (%s), %" PRIu64 " events", got.messages, got.format,
+           got.events);
+    if (got.other) printf(", %" PRIu64 " other lines passed over", got.other);
+    if (got.skipped) printf(", %" PRIu64 " broken lines skipped", got.skipped);
+    printf(".\n");
+    return 0;
+}
