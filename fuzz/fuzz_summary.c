@@ -14,7 +14,6 @@
 #include "base/text.h"
 #include "summary/message_text.h"
 #include "summary/offline.h"
-#include "summary/probe.h"
 
 enum { MOST = 1 << 26, BUDGET = 600 };
 
@@ -110,7 +109,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     maki_arena arena = maki_arena_new(env.alloc, MOST);
     maki_tokenizer *tokenizer = NULL;
     maki_err err;
-    maki_probed probed;
     MUST(maki_tokenizer_open(&env, maki_encoding_at(0), NULL, &tokenizer, &err) == MAKI_OK);
     maki_buf rows = rows_of(&env, (maki_str){ (const char *)data, size });
     maki_str all = maki_buf_str(&rows);
@@ -118,8 +116,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     MUST(maki_utf8_valid(text, NULL));
     MUST(maki_tokenizer_count(tokenizer, text) <= BUDGET);
     MUST(maki_str_is(text, summarise(all, tokenizer, &arena)));
-    maki_summary_request request = { .each = each, .source = &all };
-    MUST(maki_probe(&request, text, &arena, &probed, &err) == MAKI_OK);
     check_rendered(&env, all);
     maki_buf earlier = as_earlier(&env, text);
     MUST(maki_utf8_valid(summarise(maki_buf_str(&earlier), tokenizer, &arena), NULL));

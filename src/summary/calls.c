@@ -21,7 +21,7 @@ static uint64_t touch(maki_digest *d, maki_str path, maki_str tool, maki_tool_ki
     };
     path = maki_str_trim(path);
     if (path.len == 0 || path.len > MAKI_FIND_MOST) return 0;
-    if (d->watch) d->watch(d->watch_ctx, MAKI_FIND_PATH, path);
+    maki_digest_fact(d, MAKI_FACT_PATH, path);
     uint64_t key = maki_note_key(path);
     maki_note *f = maki_notes_add(&d->files, key, path, weights[kind], d->messages);
     f->tally[0] += kind == MAKI_TOOL_READ;
@@ -199,7 +199,7 @@ static uint64_t look_at_call(maki_digest *d, maki_tool_kind kind, maki_tool_args
         return touch_patched(d, text_of(args->patch, patch, sizeof patch), tool);
     if (args->path.len) {
         maki_str path = text_of(args->path, room, sizeof room);
-        if (maki_is_path(path)) maki_digest_found(d, MAKI_FIND_PATH, path);
+        if (maki_is_path(path)) maki_digest_found(d, MAKI_FACT_PATH, path);
     }
     return 0;
 }
@@ -215,16 +215,16 @@ static maki_tool_args args_of(maki_digest *d, maki_str input)
     return maki_tool_args_cut(text);
 }
 
-void maki_digest_call(maki_digest *d, maki_str id, maki_str name, maki_str input)
+void maki_digest_call(maki_digest *d, const maki_said_part *part)
 {
     char room[NAME_MOST];
-    maki_str tool = name.len ? text_of(name, room, sizeof room) : (maki_str){ "", 0 };
-    maki_tool_args args = args_of(d, input);
+    maki_str tool = part->name.len ? text_of(part->name, room, sizeof room) : (maki_str){ "", 0 };
+    maki_tool_args args = args_of(d, part->value);
     maki_tool_kind kind = maki_tool_kind_by(maki_tool_kind_of(tool), &args);
     maki_open_call *call = &d->calls[d->next_call++ % MAKI_DIGEST_CALLS];
     d->tool_calls++;
     *call = (maki_open_call){ .kind = kind, .tool = maki_note_key(tool) };
-    if (id.len) call->id = maki_json_text_hash(id) | 1;
+    if (part->id.len) call->id = maki_json_text_hash(part->id) | 1;
     call->link = look_at_call(d, kind, &args, tool);
     if (kind == MAKI_TOOL_OTHER && call->link) call->kind = MAKI_TOOL_RUN;
     if (call->link == 0) call->link = call->tool;
@@ -296,13 +296,11 @@ static void take_line(void *ctx, maki_str line, bool more)
 static void read_content(maki_digest *d, maki_str content)
 {
     maki_blocks blocks = maki_content_blocks(content);
-    maki_str block, text;
+    maki_str block;
+    maki_said_part part;
     while (maki_blocks_next(&blocks, &block)) {
-        if (maki_json_kind_of(block) == MAKI_JSON_STRING) {
-            maki_feed_string(&d->feed, block, take_line, d);
-        } else if (maki_block_string(block, MAKI_LIT("text"), &text)) {
-            maki_feed_string(&d->feed, text, take_line, d);
-        }
+        if (maki_said_part_of(block, &part) && part.kind == MAKI_SAID_TEXT)
+            maki_feed_string(&d->feed, part.value, take_line, d);
     }
 }
 
@@ -417,17 +415,18 @@ static maki_open_call find_call(const maki_digest *d, maki_str id)
     return (maki_open_call){ 0 };
 }
 
-void maki_digest_result(maki_digest *d, maki_str id, maki_str content, bool is_error)
+void maki_digest_result(maki_digest *d, const maki_said_part *part)
 {
     maki_outcome *o = &d->outcome;
-    maki_open_call call = find_call(d, id);
+    maki_str content = part->value;
+    maki_open_call call = find_call(d, part->id);
     maki_notes lines = o->errors;
     *o = (maki_outcome){ .errors = lines, .of_run = call.kind == MAKI_TOOL_RUN };
     maki_notes_clear(&o->errors);
     if (content.len && !read_wrapped(d, content)) read_content(d, content);
     if (call.kind == MAKI_TOOL_RUN) {
-        end_run(d, call.link, is_error);
+        end_run(d, call.link, part->failed);
     } else if (call.kind != MAKI_TOOL_TODO) {
-        end_other(d, &call, is_error);
+        end_other(d, &call, part->failed);
     }
 }

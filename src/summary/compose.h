@@ -11,7 +11,8 @@
 #include "summary/digest.h"
 
 /* Write the summary into *out, its headings and labels in `lang`, at most `budget` tokens but for the headings themselves. */
-maki_status maki_summary_compose(maki_digest *digest, maki_lang lang, maki_tokenizer *tokenizer,
-                                 uint64_t budget, maki_arena *arena, maki_buf *out, maki_err *err);
+maki_status maki_summary_compose(const maki_digest *digest, maki_lang lang,
+                                 maki_tokenizer *tokenizer, uint64_t budget, maki_arena *arena,
+                                 maki_buf *out, maki_err *err);
 
 #endif

@@ -1,7 +1,9 @@
-/* digest.c -- see digest.h: the sets, and the walk over a message's blocks. */
+/* digest.c -- see digest.h: the sets, and the walk over a message's parts. */
 #include "summary/digest.h"
 
 #include "base/str.h"
+
+enum { FACT_SLOTS = 2 * MAKI_DIGEST_FACTS };
 
 maki_status maki_digest_new(maki_arena *arena, maki_digest **out, maki_err *err)
 {
@@ -17,7 +19,7 @@ maki_status maki_digest_new(maki_arena *arena, maki_digest **out, maki_err *err)
         { &d->tasks, 256, 400, 0 },
         { &d->decisions, 64, 500, 0 },
         { &d->points, 256, 400, 0 },
-        { &d->words, 512, 64, 0 },
+        { &d->names, 512, 64, 0 },
         { &d->code, 32, 24, MAKI_FIND_MOST },
         { &d->outcome.errors, 16, 300, 0 },
     };
@@ -25,36 +27,35 @@ maki_status maki_digest_new(maki_arena *arena, maki_digest **out, maki_err *err)
     for (size_t i = 0; st == MAKI_OK && i < sizeof sets / sizeof *sets; i++)
         st = maki_notes_init(sets[i].set, arena, sets[i].room, sets[i].text, sets[i].more, err);
     maki_cues_init(&d->cues);
+    d->arena = arena;
+    d->facts = maki_arena_array(arena, MAKI_DIGEST_FACTS, sizeof *d->facts);
+    d->fact_slots = maki_arena_array(arena, FACT_SLOTS, sizeof *d->fact_slots);
+    if (st == MAKI_OK) st = maki_arena_status(arena, err);
     *out = d;
     return st;
 }
 
 /* ---- what everybody notes --------------------------------------------------------------------------- */
 
-maki_str maki_digest_string(maki_str object, const char *name)
+void maki_digest_fact(maki_digest *d, maki_fact kind, maki_str text)
 {
-    maki_str value;
-    return maki_block_string(object, maki_str_of(name), &value) ? value : (maki_str){ "", 0 };
+    uint64_t key = maki_note_key(text) ^ (uint64_t)kind << 1;
+    size_t s = (size_t)key % FACT_SLOTS;
+    while (d->fact_slots[s] && d->fact_slots[s] != key)
+        s = (s + 1) % FACT_SLOTS;
+    if (d->fact_slots[s] || d->fact_count == MAKI_DIGEST_FACTS) return;
+    d->fact_slots[s] = key;
+    d->facts[d->fact_count++] = (maki_found_fact){ kind, maki_arena_copy(d->arena, text) };
 }
 
-void maki_digest_sketch(maki_note *note)
-{
-    maki_terms terms;
-    maki_terms_of(maki_note_text(note), &terms);
-    maki_terms_sketch(&terms, note->sketch);
-}
-
-void maki_digest_found(void *ctx, maki_find what, maki_str text)
+void maki_digest_found(void *ctx, maki_fact kind, maki_str text)
 {
     maki_digest *d = ctx;
-    maki_notes *set = what == MAKI_FIND_PATH ? &d->files : &d->words;
+    maki_notes *set = kind == MAKI_FACT_PATH ? &d->files : &d->names;
+    maki_digest_fact(d, kind, text);
+    if (kind == MAKI_FACT_NUMBER) return;
     maki_note *note = maki_notes_add(set, maki_note_key(text), text, 1, d->messages);
-    d->fresh += note->count == 1;
-    if (what != MAKI_FIND_PATH) {
-        note->kind = (uint8_t)what;
-        note->weight = note->count;
-    }
-    if (d->watch) d->watch(d->watch_ctx, what, text);
+    if (kind == MAKI_FACT_NAME) note->weight = note->count;
 }
 
 void maki_digest_task(maki_digest *d, maki_str text, uint8_t kind)
@@ -65,7 +66,7 @@ void maki_digest_task(maki_digest *d, maki_str text, uint8_t kind)
     note->kind = kind;
     note->state = MAKI_TASK_OPEN;
     note->weight = kind == MAKI_TASK_NEXT ? 1 : 4;
-    maki_digest_sketch(note);
+    note->sketch = maki_sketch_of(maki_note_text(note));
 }
 
 void maki_digest_decision(maki_digest *d, maki_str text, bool by_user)
@@ -87,77 +88,29 @@ void maki_digest_error(maki_digest *d, maki_str line, uint64_t link, uint32_t we
     e->state = MAKI_ERROR_OPEN;
     e->link = link;
     e->more_len = 0;
-    maki_digest_sketch(e);
+    e->sketch = maki_sketch_of(maki_note_text(e));
 }
 
 /* ---- the walk ---------------------------------------------------------------------------------------- */
 
-static void add_call_block(maki_digest *d, maki_str block)
-{
-    maki_str input = { "", 0 };
-    (void)maki_json_get(block, MAKI_LIT("input"), &input);
-    maki_digest_call(d, maki_digest_string(block, "id"), maki_digest_string(block, "name"), input);
-}
-
-static void add_result_block(maki_digest *d, maki_str block)
-{
-    maki_str content = { "", 0 }, error;
-    (void)maki_json_get(block, MAKI_LIT("content"), &content);
-    bool is_error = maki_json_get(block, MAKI_LIT("is_error"), &error) && maki_json_true(error);
-    maki_digest_result(d, maki_digest_string(block, "tool_use_id"), content, is_error);
-}
-
-static void add_block(maki_digest *d, maki_role role, maki_str block, bool earlier)
-{
-    maki_str text = block;
-    bool plain = maki_json_kind_of(block) == MAKI_JSON_STRING;
-    bool spoken =
-        maki_block_is(block, MAKI_LIT("text")) && maki_block_string(block, MAKI_LIT("text"), &text);
-    if ((plain || spoken) && earlier) {
-        maki_digest_earlier(d, text);
-    } else if (plain || spoken) {
-        maki_digest_text(d, role, text);
-    } else if (maki_block_is(block, MAKI_LIT("tool_use"))) {
-        add_call_block(d, block);
-    } else if (maki_block_is(block, MAKI_LIT("tool_result"))) {
-        add_result_block(d, block);
-    }
-}
-
-/* OpenAI's: [{"id", "function": {"name", "arguments": "..."}}]. */
-static void add_tool_calls(maki_digest *d, maki_str calls)
-{
-    maki_json_iter iter = maki_json_items(calls);
-    maki_json_item item;
-    while (maki_json_next(&iter, &item)) {
-        maki_str input = { "", 0 }, function;
-        if (!maki_json_get(item.value, MAKI_LIT("function"), &function) ||
-            maki_json_kind_of(function) != MAKI_JSON_OBJECT)
-            continue;
-        (void)maki_json_get(function, MAKI_LIT("arguments"), &input);
-        maki_digest_call(d, maki_digest_string(item.value, "id"),
-                         maki_digest_string(function, "name"), input);
-    }
-}
-
 void maki_digest_add(maki_digest *d, maki_str json)
 {
-    maki_str role_text, content = { "", 0 }, calls, flag, block;
+    maki_message_parts parts;
+    maki_said_part part;
     d->messages++;
-    if (maki_json_kind_of(json) != MAKI_JSON_OBJECT) return;
-    if (!maki_block_string(json, MAKI_LIT("role"), &role_text)) return;
-    maki_role role = maki_role_of(role_text);
-    bool there = maki_json_get(json, MAKI_LIT("content"), &content);
-    if (role == MAKI_ROLE_TOOL) {
-        maki_digest_result(d, maki_digest_string(json, "tool_call_id"), content, false);
-        return;
+    if (!maki_message_parts_of(json, &parts)) return;
+    while (maki_message_parts_next(&parts, &part)) {
+        switch (part.kind) {
+        case MAKI_SAID_CALL: maki_digest_call(d, &part); break;
+        case MAKI_SAID_RESULT: maki_digest_result(d, &part); break;
+        case MAKI_SAID_MEDIUM: break;
+        case MAKI_SAID_TEXT:
+            if (parts.is_summary)
+                maki_digest_earlier(d, part.value);
+            else
+                maki_digest_text(d, parts.role, part.value);
+        }
     }
-    bool earlier = maki_json_get(json, MAKI_LIT("isSummary"), &flag) && maki_json_true(flag);
-    maki_blocks blocks = maki_content_blocks(there ? content : MAKI_LIT("null"));
-    while (maki_blocks_next(&blocks, &block))
-        add_block(d, role, block, earlier);
-    if (role == MAKI_ROLE_ASSISTANT && maki_json_get(json, MAKI_LIT("tool_calls"), &calls))
-        add_tool_calls(d, calls);
 }
 
 /* What was announced long ago has happened, or was dropped without a word. */

@@ -1,7 +1,7 @@
 /* digest.h -- what a conversation holds, gathered message by message into bounded memory.
  *
- * Both shapes of messages (Anthropic's blocks, OpenAI's tool_calls and role tool) and earlier summaries
- * are understood; a text of any length is read in lines.  The same messages give the same digest.
+ * Both shapes of messages (message_parts.h) and earlier summaries are understood; a text of any length is read in
+ * lines.  The same messages give the same digest.
  *
  *     maki_digest *d;
  *     st = maki_digest_new(&arena, &d, err);
@@ -11,12 +11,11 @@
 #ifndef MAKI_SUMMARY_DIGEST_H
 #define MAKI_SUMMARY_DIGEST_H
 
-#include "history/blocks.h"
 #include "summary/cue.h"
 #include "summary/feed.h"
 #include "summary/finds.h"
+#include "summary/message_parts.h"
 #include "summary/notes.h"
-#include "summary/terms.h"
 #include "summary/toolbox.h"
 #include "summary/wording.h"
 
@@ -36,12 +35,16 @@ enum { MAKI_FILE_MENTIONED, MAKI_FILE_FINE, MAKI_FILE_FAILED, MAKI_FILE_DELETED 
 enum { MAKI_RUN_UNKNOWN, MAKI_RUN_FINE, MAKI_RUN_FAILED };
 /* Of `errors`: link = the run or file it came from, more = what solved it. */
 enum { MAKI_ERROR_OPEN, MAKI_ERROR_SOLVED };
-/* Of `words`: kind = MAKI_FIND_NAME or MAKI_FIND_NUMBER. */
 /* Of `tasks`. */
 enum { MAKI_TASK_OPEN, MAKI_TASK_CLOSED };
 enum { MAKI_TASK_LIST, MAKI_TASK_BOX, MAKI_TASK_SAID, MAKI_TASK_NEXT, MAKI_TASK_QUESTION };
 
-enum { MAKI_DIGEST_TEXT = 600, MAKI_DIGEST_CALLS = 128, MAKI_DIGEST_ARGS = 1 << 16 };
+enum {
+    MAKI_DIGEST_TEXT = 600,
+    MAKI_DIGEST_CALLS = 128,
+    MAKI_DIGEST_ARGS = 1 << 16,
+    MAKI_DIGEST_FACTS = 1 << 14 /* more are not looked at */
+};
 
 /* A call whose result has not come yet. */
 typedef struct maki_open_call {
@@ -57,6 +60,12 @@ typedef struct maki_said {
     size_t len;
     bool full;
 } maki_said;
+
+/* A path, name or number that must survive word for word. */
+typedef struct maki_found_fact {
+    maki_fact kind;
+    maki_str text; /* in the arena */
+} maki_found_fact;
 
 /* The text that is being read. */
 typedef struct maki_reading {
@@ -87,8 +96,10 @@ struct maki_digest {
     maki_cues cues;
     maki_feed feed;
     maki_letters letters;
-    maki_notes files, runs, errors, tasks, decisions, points, words, code;
-    uint32_t fresh; /* paths, names and numbers that were not known before they were met */
+    maki_notes files, runs, errors, tasks, decisions, points, names, code;
+    maki_found_fact *facts; /* the paths, names and numbers that were met, each once */
+    size_t fact_count;
+    uint64_t *fact_slots;                    /* their keys: open addressing, 0 is empty */
     maki_open_call calls[MAKI_DIGEST_CALLS]; /* a ring */
     size_t next_call;
     uint32_t messages, tool_calls; /* so far; the number of the message at hand */
@@ -100,21 +111,18 @@ struct maki_digest {
     uint32_t edited_in;
     maki_section section; /* of the earlier summary that is being read */
     maki_label part;
-    maki_find_fn watch; /* told of every path, name and number that counts; or NULL */
-    void *watch_ctx;
+    maki_arena *arena;
     char args[MAKI_DIGEST_ARGS];
 };
 
 /* ---- its parts ------------------------------------------------------------------------------------- */
 
-/* A string field of an object, or an empty span. */
-maki_str maki_digest_string(maki_str object, const char *name);
-/* The terms of a note's text as its sketch. */
-void maki_digest_sketch(maki_note *note);
+/* A path, name or number is met: kept as a fact if it is new. */
+void maki_digest_fact(maki_digest *d, maki_fact kind, maki_str text);
+/* A maki_find_fn (ctx is the digest): that, and notes paths and names. */
+void maki_digest_found(void *ctx, maki_fact kind, maki_str text);
 /* A sentence worth quoting: how much it weighs. */
 void maki_digest_point(maki_digest *d, maki_str text, uint32_t weight);
-/* A maki_find_fn (ctx is the digest): notes paths, names and numbers, tells who watches. */
-void maki_digest_found(void *ctx, maki_find what, maki_str text);
 void maki_digest_task(maki_digest *d, maki_str text, uint8_t kind);
 void maki_digest_decision(maki_digest *d, maki_str text, bool by_user);
 /* A line that tells of an error, from a run, a file or (0) nothing in particular. */
@@ -123,8 +131,8 @@ void maki_digest_error(maki_digest *d, maki_str line, uint64_t link, uint32_t we
 /* prose.c: a text that a person or the model wrote. */
 void maki_digest_text(maki_digest *d, maki_role role, maki_str string);
 /* calls.c: a call, and its result. */
-void maki_digest_call(maki_digest *d, maki_str id, maki_str name, maki_str input);
-void maki_digest_result(maki_digest *d, maki_str id, maki_str content, bool is_error);
+void maki_digest_call(maki_digest *d, const maki_said_part *call);
+void maki_digest_result(maki_digest *d, const maki_said_part *result);
 /* Mark what a run or a file had to complain of as solved; `link` 0: nothing. */
 void maki_digest_solved(maki_digest *d, uint64_t link);
 /* earlier.c: a summary of what came before. */

@@ -49,7 +49,7 @@ static void carry_file(maki_digest *d, maki_str line)
         maki_finds(line, maki_digest_found, d);
         return;
     }
-    maki_digest_found(d, MAKI_FIND_PATH, path);
+    maki_digest_found(d, MAKI_FACT_PATH, path);
     maki_note *f = maki_notes_find(&d->files, maki_note_key(path));
     if (!f) return;
     f->tally[0] += maki_label_number(line, MAKI_LABEL_READ);

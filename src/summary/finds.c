@@ -158,7 +158,7 @@ static void find_names(maki_str word, maki_find_fn fn, void *ctx)
     for (size_t i = 0; i <= word.len; i++) {
         if (i < word.len && (is_alnum(word.ptr[i]) || word.ptr[i] == '_')) continue;
         maki_str part = { word.ptr + start, i - start };
-        if (maki_is_name(part)) fn(ctx, MAKI_FIND_NAME, part);
+        if (maki_is_name(part)) fn(ctx, MAKI_FACT_NAME, part);
         start = i + 1;
     }
 }
@@ -169,9 +169,9 @@ static void look_at_word(maki_str word, bool called, maki_find_fn fn, void *ctx)
     word = strip(word);
     if (word.len == 0 || word.len > MAKI_FIND_MOST) return;
     if ((slash || !called) && maki_is_path(word)) {
-        fn(ctx, MAKI_FIND_PATH, word);
+        fn(ctx, MAKI_FACT_PATH, word);
     } else if (is_number(word)) {
-        fn(ctx, MAKI_FIND_NUMBER, word);
+        fn(ctx, MAKI_FACT_NUMBER, word);
     } else {
         find_names(word, fn, ctx);
     }
@@ -191,7 +191,7 @@ static size_t quoted_path(maki_str text, size_t at, maki_find_fn fn, void *ctx)
         wide |= (inside.ptr[i] & 0x80) != 0;
     }
     if (!wide || !maki_is_path(inside)) return 0;
-    fn(ctx, MAKI_FIND_PATH, inside);
+    fn(ctx, MAKI_FACT_PATH, inside);
     return inside.len + 2;
 }
 

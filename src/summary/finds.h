@@ -9,11 +9,19 @@
 
 #include <maki/str.h>
 
-typedef enum maki_find { MAKI_FIND_PATH, MAKI_FIND_NAME, MAKI_FIND_NUMBER } maki_find;
+/* All kinds of facts; the first three are found here. */
+typedef enum maki_fact {
+    MAKI_FACT_PATH,
+    MAKI_FACT_NAME,
+    MAKI_FACT_NUMBER,
+    MAKI_FACT_ERROR,
+    MAKI_FACT_TASK,
+    MAKI_FACT_KINDS
+} maki_fact;
 
 enum { MAKI_FIND_MOST = 160 }; /* bytes; what is longer is none of them */
 
-typedef void (*maki_find_fn)(void *ctx, maki_find what, maki_str text);
+typedef void (*maki_find_fn)(void *ctx, maki_fact what, maki_str text);
 
 /* Call fn for each in the order they stand.  `text` is valid UTF-8. */
 void maki_finds(maki_str text, maki_find_fn fn, void *ctx);

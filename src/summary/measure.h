@@ -1,11 +1,25 @@
-/* measure.h -- a summariser that also tells how many facts its summary kept.
+/* measure.h -- how many facts of messages a summary still holds.
  *
- * Whoever writes the summary, the messages are looked at while it reads them (probe.h): no second pass
- * unless it does not read them at all, and memory does not grow with them. */
+ * Facts are what must survive word for word: paths, names of things in code and numbers that somebody
+ * wrote or a call was about, error lines that nothing solved, and open tasks.  What stands only inside
+ * a file that was read or in the output of a run is no fact of the conversation.
+ *
+ * Whoever writes the summary, the facts are found by the same rules (digest.h), while the summariser reads the
+ * messages: no second pass unless it does not read them at all, and memory does not grow with them. */
 #ifndef MAKI_SUMMARY_MEASURE_H
 #define MAKI_SUMMARY_MEASURE_H
 
 #include "history/summarizer.h"
+#include "summary/digest.h"
+
+typedef struct maki_judged {
+    uint64_t kept[MAKI_FACT_KINDS], lost[MAKI_FACT_KINDS];
+    maki_survey survey; /* all kinds together */
+} maki_judged;
+
+/* Look up in `summary`, which is valid UTF-8, what an ended digest met. */
+maki_status maki_digest_judge(const maki_digest *digest, maki_str summary, maki_judged *out,
+                              maki_err *err) MAKI_MUST_CHECK;
 
 /* `of`, which must live as long, with maki_summary.survey filled in.  One that says it itself is believed.
  * NULL gives one that cannot be called. */

@@ -4,10 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/json.h"
 #include "base/str.h"
-#include "history/blocks.h"
-#include "history/make.h"
+#include "summary/message_parts.h"
 
 enum {
     DATA_RUN = 400, /* characters of base64 in a row: no word, path or hash is that long */
@@ -119,13 +117,6 @@ static void end_line(page *p)
     put(p, MAKI_LIT("\n"));
 }
 
-static void note_line(page *p, const char *label, const char *note)
-{
-    begin_line(p, label, "");
-    put(p, maki_str_of(note));
-    end_line(p);
-}
-
 /* ---- blocks ----------------------------------------------------------------------------------------- */
 
 /* A name from outside, on one line. */
@@ -138,21 +129,14 @@ static void copy_name(maki_str string, char out[NAME_MOST])
     }
 }
 
-static void say(page *p, const char *label, maki_str string)
-{
-    if (maki_json_inside(string).len == 0) return;
-    begin_line(p, label, "");
-    add_string(p, string);
-    end_line(p);
-}
-
 /* An object as lines "name: value"; OpenAI's arguments come as a string. */
-static void render_call(page *p, const char *label, maki_str name, maki_str input)
+static void render_call(page *p, const char *label, const maki_said_part *call)
 {
     char tool[NAME_MOST + 8] = " calls ";
+    maki_str input = call->value;
     maki_json_item item;
     p->letters = NULL;
-    copy_name(name, tool + strlen(tool));
+    copy_name(call->name, tool + strlen(tool));
     begin_line(p, label, tool);
     if (input.len && maki_json_kind_of(input) == MAKI_JSON_OBJECT) {
         maki_json_iter iter = maki_json_items(input);
@@ -168,110 +152,52 @@ static void render_call(page *p, const char *label, maki_str name, maki_str inpu
     end_line(p);
 }
 
-/* What blocks of other media are called. */
-static const struct medium {
-    const char *type, *note;
-} media[] = {
-    { "image", MAKI_IMAGE_PLACEHOLDER },
-    { "image_url", MAKI_IMAGE_PLACEHOLDER },
-    { "input_image", MAKI_IMAGE_PLACEHOLDER },
-    { "input_audio", "[A sound stood here]" },
-    { "audio", "[A sound stood here]" },
-    { "document", "[A document stood here]" },
-    { "file", "[A document stood here]" },
-    { "input_file", "[A document stood here]" },
-    { "video", "[A film stood here]" },
-    { "thinking", NULL },
-    { "redacted_thinking", NULL },
-    { "reasoning", NULL },
-};
+static void render_result(page *p, const maki_said_part *result);
 
-/* False: it is no medium that we know. */
-static bool render_medium(page *p, const char *label, maki_str block)
+static void render_part(page *p, const char *label, const maki_said_part *part)
 {
-    for (size_t i = 0; i < sizeof media / sizeof media[0]; i++) {
-        if (!maki_block_is(block, maki_str_of(media[i].type))) continue;
-        if (media[i].note) note_line(p, label, media[i].note);
-        return true;
-    }
-    return false;
-}
-
-static void render_result(page *p, maki_str block);
-
-static void render_block(page *p, const char *label, maki_str block)
-{
-    maki_str text, name = { "", 0 }, input = { "", 0 };
-    if (maki_json_kind_of(block) == MAKI_JSON_STRING) {
-        say(p, label, block);
-    } else if (maki_block_is(block, MAKI_LIT("tool_use")) ||
-               maki_block_is(block, MAKI_LIT("server_tool_use"))) {
-        (void)maki_block_string(block, MAKI_LIT("name"), &name);
-        (void)maki_json_get(block, MAKI_LIT("input"), &input);
-        render_call(p, label, name, input);
-    } else if (maki_block_is(block, MAKI_LIT("tool_result"))) {
-        render_result(p, block);
-    } else if (!render_medium(p, label, block) &&
-               maki_block_string(block, MAKI_LIT("text"), &text)) {
-        say(p, label, text);
-    }
-}
-
-static void render_content(page *p, const char *label, maki_str content)
-{
-    maki_blocks blocks = maki_content_blocks(content);
-    maki_str block;
-    while (maki_blocks_next(&blocks, &block)) {
-        maki_letters *letters = p->letters;
-        render_block(p, label, block);
-        p->letters = letters;
+    switch (part->kind) {
+    case MAKI_SAID_CALL: render_call(p, label, part); break;
+    case MAKI_SAID_RESULT: render_result(p, part); break;
+    case MAKI_SAID_MEDIUM:
+        begin_line(p, label, "");
+        put(p, maki_str_of(part->note));
+        end_line(p);
+        break;
+    case MAKI_SAID_TEXT:
+        if (maki_json_inside(part->value).len == 0) break;
+        begin_line(p, label, "");
+        add_string(p, part->value);
+        end_line(p);
     }
 }
 
 /* Its blocks hold no results: nothing nests deeper. */
-static void render_result(page *p, maki_str block)
+static void render_result(page *p, const maki_said_part *result)
 {
-    maki_str content = { "", 0 }, error, inner;
-    bool failed = maki_json_get(block, MAKI_LIT("is_error"), &error) && maki_json_true(error);
-    const char *label = failed ? "tool, failed" : "tool";
-    if (!maki_json_get(block, MAKI_LIT("content"), &content)) return;
+    maki_blocks blocks = maki_content_blocks(result->value);
+    maki_str block;
+    maki_said_part part;
     p->letters = NULL;
-    maki_blocks blocks = maki_content_blocks(content);
-    while (maki_blocks_next(&blocks, &inner)) {
-        if (!maki_block_is(inner, MAKI_LIT("tool_result"))) render_block(p, label, inner);
-    }
-}
-
-/* ---- messages --------------------------------------------------------------------------------------- */
-
-static void render_calls(page *p, const char *label, maki_str calls)
-{
-    maki_json_iter iter = maki_json_items(calls);
-    maki_json_item item;
-    while (maki_json_next(&iter, &item)) {
-        maki_str function, name = { "", 0 }, input = { "", 0 };
-        if (!maki_json_get(item.value, MAKI_LIT("function"), &function) ||
-            maki_json_kind_of(function) != MAKI_JSON_OBJECT)
-            continue;
-        (void)maki_block_string(function, MAKI_LIT("name"), &name);
-        (void)maki_json_get(function, MAKI_LIT("arguments"), &input);
-        render_call(p, label, name, input);
+    while (maki_blocks_next(&blocks, &block)) {
+        if (maki_said_part_of(block, &part) && part.kind != MAKI_SAID_RESULT)
+            render_part(p, result->failed ? "tool, failed" : "tool", &part);
     }
 }
 
 maki_status maki_message_text(maki_str json, maki_letters *letters, maki_sink out, maki_err *err)
 {
     char label[NAME_MOST] = "summary";
-    maki_str role, content, calls, flag;
     page p = { .out = out, .err = err, .status = MAKI_OK };
-    if (maki_json_kind_of(json) != MAKI_JSON_OBJECT) return MAKI_OK;
-    if (!maki_block_string(json, MAKI_LIT("role"), &role)) return MAKI_OK;
-    if (!maki_json_get(json, MAKI_LIT("isSummary"), &flag) || !maki_json_true(flag))
-        copy_name(role, label);
-    if (maki_role_of(role) == MAKI_ROLE_USER || maki_role_of(role) == MAKI_ROLE_ASSISTANT)
-        p.letters = letters;
-    if (maki_json_get(json, MAKI_LIT("content"), &content)) render_content(&p, label, content);
-    if (maki_json_get(json, MAKI_LIT("tool_calls"), &calls)) render_calls(&p, label, calls);
+    maki_message_parts parts;
+    maki_said_part part;
+    if (!maki_message_parts_of(json, &parts)) return MAKI_OK;
+    if (!parts.is_summary) copy_name(parts.role_text, label);
+    bool said = parts.role == MAKI_ROLE_USER || parts.role == MAKI_ROLE_ASSISTANT;
+    while (maki_message_parts_next(&parts, &part)) {
+        p.letters = said ? letters : NULL;
+        render_part(&p, label, &part);
+    }
     if (p.any) put(&p, MAKI_LIT("\n"));
     flush(&p);
     return p.status;

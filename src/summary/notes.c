@@ -84,7 +84,7 @@ static void index_again(maki_notes *notes)
         notes->slots[slot_of(notes, notes->at[i].key)] = (uint32_t)i + 1;
 }
 
-maki_note *maki_notes_find(maki_notes *notes, uint64_t key)
+maki_note *maki_notes_find(const maki_notes *notes, uint64_t key)
 {
     uint32_t place = notes->slots[slot_of(notes, key)];
     return place ? &notes->at[place - 1] : NULL;

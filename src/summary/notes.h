@@ -12,13 +12,14 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "summary/sketch.h"
 
 enum { MAKI_NOTE_TALLIES = 3 };
 
 typedef struct maki_note {
     uint64_t key;                      /* what makes two texts the same: a hash */
     uint64_t link;                     /* the key of a note in another set; 0: none */
-    uint64_t sketch[4];                /* of its terms (terms.h), to compare texts quickly */
+    maki_sketch sketch;                /* of its text, where the owner compares texts */
     uint32_t first, last;              /* the numbers of the messages it stood in */
     uint32_t count;                    /* how often it was met */
     uint32_t weight;                   /* what goes last when room is short */
@@ -45,7 +46,7 @@ maki_status maki_notes_init(maki_notes *notes, maki_arena *arena, size_t room, s
 uint64_t maki_note_key(maki_str text);
 
 /* The note with this key, or NULL. */
-maki_note *maki_notes_find(maki_notes *notes, uint64_t key);
+maki_note *maki_notes_find(const maki_notes *notes, uint64_t key);
 /* The same; a new one with this text when there is none.  Counts the meeting in message `now`. */
 maki_note *maki_notes_add(maki_notes *notes, uint64_t key, maki_str text, uint32_t weight,
                           uint32_t now);

@@ -7,6 +7,7 @@
 #include "history/facts.h"
 #include "history/tally.h"
 #include "summary/compose.h"
+#include "summary/measure.h"
 #include "token/content.h"
 
 enum { WORKING_MOST = 16 << 20, TEXT_MOST = 1 << 20, BUDGET_MOST = 8000, SHORT = 1000 };
@@ -41,8 +42,9 @@ static maki_status take(void *ctx, maki_str json, maki_err *err)
 
 static maki_status summarise(const maki_offline *how, const maki_summary_request *request,
                              maki_tokenizer *tokenizer, maki_arena *working, maki_buf *text,
-                             maki_err *err)
+                             maki_summary *out, maki_err *err)
 {
+    maki_judged judged = { .survey = { .measured = false } };
     work w = { .tokenizer = tokenizer, .tokens = request->tokens };
     w.count = how->budget == 0 && request->tokens == 0;
     maki_status st = maki_digest_new(working, &w.digest, err);
@@ -52,7 +54,10 @@ static maki_status summarise(const maki_offline *how, const maki_summary_request
     uint64_t budget = how->budget ? how->budget : maki_offline_budget(w.tokens, how->ratio);
     if (how->most && budget > how->most) budget = how->most;
     maki_lang lang = how->has_lang ? how->lang : maki_letters_lang(&w.digest->letters);
-    return maki_summary_compose(w.digest, lang, tokenizer, budget, working, text, err);
+    st = maki_summary_compose(w.digest, lang, tokenizer, budget, working, text, err);
+    if (st == MAKI_OK) st = maki_digest_judge(w.digest, maki_buf_str(text), &judged, err);
+    out->survey = judged.survey;
+    return st;
 }
 
 static maki_status run(const maki_summarizer *self, const maki_summary_request *request,
@@ -67,7 +72,7 @@ static maki_status run(const maki_summarizer *self, const maki_summary_request *
     maki_status st = MAKI_OK;
     if (!how->tokenizer) st = maki_tokenizer_open(&env, maki_encoding_at(0), NULL, &own, err);
     if (st == MAKI_OK)
-        st = summarise(how, request, own ? own : how->tokenizer, &working, &text, err);
+        st = summarise(how, request, own ? own : how->tokenizer, &working, &text, out, err);
     if (st == MAKI_OK) {
         out->text = maki_arena_copy(arena, maki_buf_str(&text));
         st = maki_arena_status(arena, err);
@@ -86,4 +91,9 @@ maki_summarizer maki_summarizer_offline(void)
 maki_summarizer maki_summarizer_offline_with(const maki_offline *how)
 {
     return (maki_summarizer){ .usable = true, .run = run, .ctx = how };
+}
+
+bool maki_summarizer_is_offline(const maki_summarizer *summarizer)
+{
+    return summarizer->run == run;
 }

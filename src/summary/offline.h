@@ -33,5 +33,7 @@ uint64_t maki_offline_budget(uint64_t tokens, double ratio);
 maki_summarizer maki_summarizer_offline(void);
 /* With these, which must live as long as the summariser. */
 maki_summarizer maki_summarizer_offline_with(const maki_offline *how);
+/* Is it one of these?  They fill in maki_summary.survey themselves. */
+bool maki_summarizer_is_offline(const maki_summarizer *summarizer);
 
 #endif

@@ -10,12 +10,12 @@
 
 enum { SENTENCE_LEAST = 8 };
 
-static void found(void *ctx, maki_find what, maki_str text)
+static void found(void *ctx, maki_fact what, maki_str text)
 {
     maki_digest *d = ctx;
     maki_reading *r = &d->reading;
     maki_digest_found(d, what, text);
-    if (what != MAKI_FIND_PATH) return;
+    if (what != MAKI_FACT_PATH) return;
     memcpy(r->file, text.ptr, text.len);
     r->file_len = text.len;
 }
@@ -28,34 +28,28 @@ static void close_task(maki_digest *d, maki_str text)
     if (note) note->state = MAKI_TASK_CLOSED;
 }
 
-static unsigned bits_of(const uint64_t s[4])
-{
-    return maki_sketch_shared(s, s);
-}
-
 /* "The cache headers are done": tasks of which the sentence repeats half the words are closed. */
-static void close_tasks_like(maki_digest *d, const uint64_t said[4])
+static void close_tasks_like(maki_digest *d, const maki_sketch *said)
 {
     for (size_t i = 0; i < d->tasks.count; i++) {
         maki_note *t = &d->tasks.at[i];
-        unsigned shared = maki_sketch_shared(t->sketch, said), all = bits_of(t->sketch);
+        unsigned shared = maki_sketch_shared(&t->sketch, said);
         bool said_so = t->kind == MAKI_TASK_SAID || t->kind == MAKI_TASK_NEXT;
-        if (said_so && t->last < d->messages && shared >= 2 && shared * 2 >= all)
+        if (said_so && t->last < d->messages && shared >= 2 &&
+            shared * 2 >= maki_sketch_shared(&t->sketch, &t->sketch))
             t->state = MAKI_TASK_CLOSED;
     }
 }
 
 /* "The TypeError in items is fixed": errors of which it repeats a third of the words are solved. */
-static void solve_errors_like(maki_digest *d, const maki_terms *terms, const uint64_t said[4],
-                              maki_str sentence)
+static void solve_errors_like(maki_digest *d, const maki_sketch *said, maki_str sentence)
 {
     for (size_t i = 0; i < d->errors.count; i++) {
         maki_note *e = &d->errors.at[i];
-        maki_terms words;
-        if (e->state != MAKI_ERROR_OPEN || maki_sketch_shared(e->sketch, said) < 2) continue;
-        maki_terms_of(maki_note_text(e), &words);
-        size_t shared = maki_terms_shared(&words, terms);
-        if (shared < 3 || shared * 3 < words.count) continue;
+        unsigned shared = maki_sketch_shared(&e->sketch, said);
+        if (e->state != MAKI_ERROR_OPEN || shared < 3 ||
+            shared * 3 < maki_sketch_shared(&e->sketch, &e->sketch))
+            continue;
         e->state = MAKI_ERROR_SOLVED;
         maki_notes_set_more(&d->errors, e, sentence);
     }
@@ -73,18 +67,15 @@ static bool is_question(maki_str s)
 
 static void settle(maki_digest *d, maki_str s, unsigned cues)
 {
-    maki_terms terms;
-    uint64_t said[4];
     if (!(cues & MAKI_CUE_DONE) || (cues & (MAKI_CUE_NOT | MAKI_CUE_OPEN))) return;
-    maki_terms_of(s, &terms);
-    maki_terms_sketch(&terms, said);
-    close_tasks_like(d, said);
-    if (cues & MAKI_CUE_FIXED) solve_errors_like(d, &terms, said, s);
+    maki_sketch said = maki_sketch_of(s);
+    close_tasks_like(d, &said);
+    if (cues & MAKI_CUE_FIXED) solve_errors_like(d, &said, s);
 }
 
 static void look_at_sentence(maki_digest *d, maki_str s)
 {
-    uint32_t known = d->fresh;
+    size_t known = d->fact_count;
     maki_finds(s, found, d);
     s = maki_str_trim(s);
     if (s.len < SENTENCE_LEAST) return;
@@ -103,7 +94,7 @@ static void look_at_sentence(maki_digest *d, maki_str s)
         quoted = true;
     }
     settle(d, s, cues);
-    if (!quoted && !question) maki_digest_point(d, s, 2 * (d->fresh - known) + user);
+    if (!quoted && !question) maki_digest_point(d, s, 2 * (uint32_t)(d->fact_count - known) + user);
 }
 
 /* ---- lines ------------------------------------------------------------------------------------------ */

@@ -15,8 +15,8 @@
 #include "base/json.h"
 #include "base/str.h"
 #include "history/facts.h"
+#include "summary/measure.h"
 #include "summary/offline.h"
-#include "summary/probe.h"
 #include "token/content.h"
 
 enum { ROOM = 64 << 20 };
@@ -113,6 +113,24 @@ static maki_status summarise(maki_str rows, maki_arena *arena, maki_str *out, ma
     return st;
 }
 
+static maki_status add(void *ctx, maki_str json, maki_err *err)
+{
+    (void)err;
+    maki_digest_add(ctx, json);
+    return MAKI_OK;
+}
+
+static maki_status judge(maki_str rows, maki_str text, maki_arena *arena, maki_judged *out,
+                         maki_err *err)
+{
+    maki_digest *digest;
+    maki_status st = maki_digest_new(arena, &digest, err);
+    if (st == MAKI_OK) st = each_line(&rows, add, digest, err);
+    if (st != MAKI_OK) return st;
+    maki_digest_end(digest);
+    return maki_digest_judge(digest, text, out, err);
+}
+
 static void check_sample(const char *folder, const char *name, maki_tokenizer *tokenizer)
 {
     maki_arena arena = maki_arena_new(env.alloc, ROOM);
@@ -120,15 +138,14 @@ static void check_sample(const char *folder, const char *name, maki_tokenizer *t
     maki_err err = { 0 };
     counted all = { .tokenizer = tokenizer };
     maki_str text = { "", 0 };
-    maki_probed probed = { 0 };
+    maki_judged judged = { .survey = { .measured = false } };
     if (read_file(folder, name, ".jsonl", &file) != MAKI_OK) return;
     if (read_file(folder, name, ".key", &key) != MAKI_OK) return;
     maki_str rows = maki_buf_str(&file);
-    maki_summary_request request = { .each = each_line, .source = &rows };
     tap_row("%s: the summary is made", name);
     CHECK_STATUS(each_line(&rows, count_one, &all, &err), MAKI_OK, &err);
     CHECK_STATUS(summarise(rows, &arena, &text, &err), MAKI_OK, &err);
-    CHECK_STATUS(maki_probe(&request, text, &arena, &probed, &err), MAKI_OK, &err);
+    CHECK_STATUS(judge(rows, text, &arena, &judged, &err), MAKI_OK, &err);
     CHECK_EQ(all.messages, 200);
     uint64_t tokens = maki_tokenizer_count(tokenizer, text);
     score s = look_up(maki_buf_str(&key), text);
@@ -136,7 +153,8 @@ static void check_sample(const char *folder, const char *name, maki_tokenizer *t
            " (%.1f %%); paths %zu of %zu, unresolved errors %zu of %zu, "
            "open tasks %zu of %zu; facts kept %" PRIu64 ", lost %" PRIu64 "\n",
            name, tokens, all.tokens, 100.0 * (double)tokens / (double)all.tokens, s.held[0],
-           s.all[0], s.held[1], s.all[1], s.held[2], s.all[2], probed.kept_all, probed.lost_all);
+           s.all[0], s.held[1], s.all[1], s.held[2], s.all[2], judged.survey.kept,
+           judged.survey.lost);
     tap_row("%s: under a tenth of the tokens", name);
     CHECK(tokens * 10 < all.tokens);
     tap_row("%s: nine of ten paths", name);
@@ -148,11 +166,11 @@ static void check_sample(const char *folder, const char *name, maki_tokenizer *t
     CHECK(s.all[2] >= 6);
     CHECK_EQ(s.held[2], s.all[2]);
     tap_row("%s: 19 of 20 facts", name);
-    CHECK(probed.kept_all * 20 >= (probed.kept_all + probed.lost_all) * 19);
-    tap_row("%s: the probe agrees on errors and tasks", name);
-    CHECK_EQ(probed.lost[MAKI_FACT_ERROR], 0);
-    CHECK_EQ(probed.lost[MAKI_FACT_TASK], 0);
-    CHECK(probed.kept[MAKI_FACT_ERROR] >= s.all[1]);
+    CHECK(judged.survey.kept * 20 >= (judged.survey.kept + judged.survey.lost) * 19);
+    tap_row("%s: the measure agrees on errors and tasks", name);
+    CHECK_EQ(judged.lost[MAKI_FACT_ERROR], 0);
+    CHECK_EQ(judged.lost[MAKI_FACT_TASK], 0);
+    CHECK(judged.kept[MAKI_FACT_ERROR] >= s.all[1]);
     maki_buf_free(&file);
     maki_buf_free(&key);
     maki_arena_free(&arena);

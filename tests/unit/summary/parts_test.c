@@ -8,13 +8,13 @@
 #include "summary/feed.h"
 #include "summary/finds.h"
 #include "summary/notes.h"
-#include "summary/terms.h"
+#include "summary/sketch.h"
 #include "summary/toolbox.h"
 #include "summary/wording.h"
 
 /* ---- paths, names, numbers ------------------------------------------------------------------------- */
 
-static void put_find(void *ctx, maki_find what, maki_str text)
+static void put_find(void *ctx, maki_fact what, maki_str text)
 {
     char *out = ctx;
     size_t n = strlen(out);
@@ -259,19 +259,26 @@ static void test_feed(void)
 
 /* ---- terms and words ------------------------------------------------------------------------------------------ */
 
-static void test_terms(void)
+static const struct {
+    const char *a, *b;
+    unsigned terms, shared; /* of a; at least of both */
+} sketch_rows[] = {
+    { "The payment is late", "late PAYMENT", 3, 2 },
+    { "在庫の引き当て", "在庫を見る", 6, 1 },
+    { "まだです", "まだです", 0, 0 },
+    { "결제 오류", "결제를 고쳤다", 2, 1 },
+    { "", "ab", 0, 0 },
+};
+
+static void test_sketches(void)
 {
-    maki_terms a, b;
-    tap_row("terms are words of three letters and pairs of characters");
-    maki_terms_of(MAKI_LIT("The payment is late"), &a);
-    CHECK_EQ(a.count, 3);
-    maki_terms_of(MAKI_LIT("late PAYMENT"), &b);
-    CHECK_EQ(maki_terms_shared(&a, &b), 2);
-    maki_terms_of(MAKI_LIT("在庫の引き当て"), &a);
-    maki_terms_of(MAKI_LIT("在庫を見る"), &b);
-    CHECK(maki_terms_shared(&a, &b) >= 1);
-    maki_terms_of(MAKI_LIT("まだです"), &a);
-    CHECK_EQ(a.count, 0);
+    for (size_t i = 0; i < COUNT(sketch_rows); i++) {
+        maki_sketch a = maki_sketch_of(maki_str_of(sketch_rows[i].a));
+        maki_sketch b = maki_sketch_of(maki_str_of(sketch_rows[i].b));
+        tap_row("terms of \"%s\"", sketch_rows[i].a);
+        CHECK_EQ(maki_sketch_shared(&a, &a), sketch_rows[i].terms);
+        CHECK_EQ(maki_sketch_shared(&a, &b), sketch_rows[i].shared);
+    }
 }
 
 static const struct {
@@ -323,7 +330,7 @@ int main(void)
     test_arguments();
     test_notes();
     test_feed();
-    test_terms();
+    test_sketches();
     test_wording();
     return tap_end();
 }

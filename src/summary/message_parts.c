@@ -1,0 +1,125 @@
+/* message_parts.c -- see message_parts.h. */
+#include "summary/message_parts.h"
+
+#include "base/str.h"
+#include "history/make.h"
+
+/* What types of blocks are; a type that is not here is a text if it has one. */
+static const struct block_type {
+    const char *type;
+    maki_part_kind kind;
+    const char *note; /* of a medium; NULL: a thought */
+} types[] = {
+    { "tool_use", MAKI_SAID_CALL, NULL },
+    { "server_tool_use", MAKI_SAID_CALL, NULL },
+    { "tool_result", MAKI_SAID_RESULT, NULL },
+    { "image", MAKI_SAID_MEDIUM, MAKI_IMAGE_PLACEHOLDER },
+    { "image_url", MAKI_SAID_MEDIUM, MAKI_IMAGE_PLACEHOLDER },
+    { "input_image", MAKI_SAID_MEDIUM, MAKI_IMAGE_PLACEHOLDER },
+    { "input_audio", MAKI_SAID_MEDIUM, "[A sound stood here]" },
+    { "audio", MAKI_SAID_MEDIUM, "[A sound stood here]" },
+    { "document", MAKI_SAID_MEDIUM, "[A document stood here]" },
+    { "file", MAKI_SAID_MEDIUM, "[A document stood here]" },
+    { "input_file", MAKI_SAID_MEDIUM, "[A document stood here]" },
+    { "video", MAKI_SAID_MEDIUM, "[A film stood here]" },
+    { "thinking", MAKI_SAID_MEDIUM, NULL },
+    { "redacted_thinking", MAKI_SAID_MEDIUM, NULL },
+    { "reasoning", MAKI_SAID_MEDIUM, NULL },
+};
+
+/* A string field, or an empty span. */
+static maki_str string_of(maki_str object, const char *name)
+{
+    maki_str value;
+    return maki_block_string(object, maki_str_of(name), &value) ? value : (maki_str){ "", 0 };
+}
+
+static maki_str value_of(maki_str object, const char *name)
+{
+    maki_str value = { "", 0 };
+    (void)maki_json_get(object, maki_str_of(name), &value);
+    return value;
+}
+
+static bool is_set(maki_str object, const char *name)
+{
+    maki_str flag = value_of(object, name);
+    return flag.len && maki_json_true(flag);
+}
+
+static const struct block_type *type_of(maki_str block)
+{
+    maki_str type = string_of(block, "type");
+    for (size_t i = 0; type.len && i < sizeof types / sizeof types[0]; i++) {
+        if (maki_json_text_is(type, maki_str_of(types[i].type))) return &types[i];
+    }
+    return NULL;
+}
+
+bool maki_said_part_of(maki_str block, maki_said_part *out)
+{
+    *out = (maki_said_part){ .kind = MAKI_SAID_TEXT, .value = block };
+    if (maki_json_kind_of(block) == MAKI_JSON_STRING) return true;
+    const struct block_type *type = type_of(block);
+    if (!type) {
+        out->value = string_of(block, "text");
+        return out->value.len > 0;
+    }
+    out->kind = type->kind;
+    out->note = type->note;
+    if (type->kind == MAKI_SAID_CALL) {
+        out->id = string_of(block, "id");
+        out->name = string_of(block, "name");
+        out->value = value_of(block, "input");
+    } else if (type->kind == MAKI_SAID_RESULT) {
+        out->id = string_of(block, "tool_use_id");
+        out->value = value_of(block, "content");
+        out->failed = is_set(block, "is_error");
+    }
+    return type->kind != MAKI_SAID_MEDIUM || type->note;
+}
+
+bool maki_message_parts_of(maki_str json, maki_message_parts *out)
+{
+    *out = (maki_message_parts){ .json = json };
+    if (maki_json_kind_of(json) != MAKI_JSON_OBJECT) return false;
+    out->role_text = string_of(json, "role");
+    if (out->role_text.len == 0) return false;
+    out->role = maki_role_of(out->role_text);
+    out->is_summary = is_set(json, "isSummary");
+    out->content = value_of(json, "content");
+    if (out->role == MAKI_ROLE_TOOL) return true;
+    if (out->content.len) out->blocks = maki_content_blocks(out->content);
+    maki_str calls = value_of(json, "tool_calls");
+    if (calls.len) out->calls = maki_json_items(calls);
+    return true;
+}
+
+bool maki_message_parts_next(maki_message_parts *parts, maki_said_part *out)
+{
+    maki_str block, function;
+    maki_json_item item;
+    if (parts->role == MAKI_ROLE_TOOL) { /* OpenAI's result: the message is one */
+        *out = (maki_said_part){ .kind = MAKI_SAID_RESULT,
+                                 .value = parts->content,
+                                 .id = string_of(parts->json, "tool_call_id") };
+        bool first = !parts->done;
+        parts->done = true;
+        return first;
+    }
+    while (maki_blocks_next(&parts->blocks, &block)) {
+        if (maki_said_part_of(block, out)) return true;
+    }
+    /* [{"id", "function": {"name", "arguments": "..."}}] */
+    while (maki_json_next(&parts->calls, &item)) {
+        if (maki_json_kind_of(item.value) != MAKI_JSON_OBJECT) continue;
+        function = value_of(item.value, "function");
+        if (function.len == 0 || maki_json_kind_of(function) != MAKI_JSON_OBJECT) continue;
+        *out = (maki_said_part){ .kind = MAKI_SAID_CALL,
+                                 .value = value_of(function, "arguments"),
+                                 .id = string_of(item.value, "id"),
+                                 .name = string_of(function, "name") };
+        return true;
+    }
+    return false;
+}

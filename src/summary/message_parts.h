@@ -1,0 +1,41 @@
+/* message_parts.h -- what a message says and does, part by part, whichever shape it has: Anthropic's blocks,
+ * OpenAI's tool_calls and role tool. */
+#ifndef MAKI_SUMMARY_MESSAGE_PARTS_H
+#define MAKI_SUMMARY_MESSAGE_PARTS_H
+
+#include "history/blocks.h"
+
+typedef enum maki_part_kind {
+    MAKI_SAID_TEXT,
+    MAKI_SAID_CALL,
+    MAKI_SAID_RESULT,
+    MAKI_SAID_MEDIUM /* an image, a sound ... */
+} maki_part_kind;
+
+/* JSON values, borrowed; len 0 for what is not there. */
+typedef struct maki_said_part {
+    maki_part_kind kind;
+    maki_str value;   /* of a text a string, of a call its arguments, of a result its content */
+    maki_str id;      /* of a call, or of the call that a result answers: a string */
+    maki_str name;    /* of a call: a string */
+    bool failed;      /* a result that says so */
+    const char *note; /* what stands for a medium */
+} maki_said_part;
+
+typedef struct maki_message_parts {
+    maki_role role;
+    maki_str role_text; /* a JSON string */
+    bool is_summary, done;
+    maki_str json, content;
+    maki_blocks blocks;
+    maki_json_iter calls;
+} maki_message_parts;
+
+/* False: `json`, which was checked, is no message. */
+bool maki_message_parts_of(maki_str json, maki_message_parts *out);
+bool maki_message_parts_next(maki_message_parts *parts, maki_said_part *out);
+
+/* One block of a content; false when it says nothing that counts (a thought). */
+bool maki_said_part_of(maki_str block, maki_said_part *out);
+
+#endif
