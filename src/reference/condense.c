@@ -23,21 +23,14 @@ static void write_content(maki_jw *w, const maki_msg *msg, bool drop_images)
 {
     maki_blocks blocks = maki_msg_blocks(msg);
     maki_str block;
-    bool images = false;
-    if (drop_images && msg->content.len && msg->content.ptr[0] == '[') {
-        while (maki_blocks_next(&blocks, &block))
-            images |= maki_block_is(block, MAKI_LIT("image"));
-    }
-    if (!images) {
+    if (!drop_images || !maki_msg_has_block(msg, "image")) {
         maki_jw_raw(w, msg->content.len ? msg->content : MAKI_LIT("null"));
         return;
     }
     maki_jw_array(w);
-    blocks = maki_msg_blocks(msg);
     while (maki_blocks_next(&blocks, &block)) {
-        if (maki_block_is(block, MAKI_LIT("image"))) {
+        if (maki_block_is(block, MAKI_LIT("image")))
             block = MAKI_LIT("{\"type\":\"text\",\"text\":\"" MAKI_IMAGE_PLACEHOLDER "\"}");
-        }
         maki_jw_raw(w, block);
     }
     maki_jw_end_array(w);
@@ -46,23 +39,18 @@ static void write_content(maki_jw *w, const maki_msg *msg, bool drop_images)
 void maki_condense_request_write(maki_jw *w, const maki_condense_request *request)
 {
     maki_jw_object(w);
-    maki_jw_key(w, MAKI_LIT("system"));
-    maki_jw_string(w, request->system);
-    maki_jw_key(w, MAKI_LIT("messages"));
-    maki_jw_array(w);
+    maki_jw_field_string(w, "system", request->system);
+    maki_jw_field_array(w, "messages");
     for (size_t i = 0; i < request->messages.count; i++) {
         maki_jw_object(w);
-        maki_jw_key(w, MAKI_LIT("role"));
-        maki_jw_raw(w, request->messages.at[i]->role_text);
+        maki_jw_field_raw(w, "role", request->messages.at[i]->role_text);
         maki_jw_key(w, MAKI_LIT("content"));
         write_content(w, request->messages.at[i], request->drop_images);
         maki_jw_end_object(w);
     }
     maki_jw_object(w);
-    maki_jw_key(w, MAKI_LIT("role"));
-    maki_jw_string(w, MAKI_LIT("user"));
-    maki_jw_key(w, MAKI_LIT("content"));
-    maki_jw_string(w, maki_str_of(instruction));
+    maki_jw_field_string(w, "role", MAKI_LIT("user"));
+    maki_jw_field_string(w, "content", maki_str_of(instruction));
     maki_jw_end_object(w);
     maki_jw_end_array(w);
     maki_jw_end_object(w);

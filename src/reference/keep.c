@@ -47,9 +47,7 @@ static maki_status find_calls(maki_msgs list, size_t from, size_t to, maki_arena
         maki_blocks all = maki_msg_blocks(list.at[i - 1]);
         maki_str block, id;
         if (list.at[i - 1]->role != MAKI_ROLE_ASSISTANT) continue;
-        while (st == MAKI_OK && maki_blocks_next(&all, &block)) {
-            if (!maki_block_is(block, MAKI_LIT("tool_use"))) continue;
-            if (!maki_block_string(block, MAKI_LIT("id"), &id)) continue;
+        while (st == MAKI_OK && maki_next_block(&all, "tool_use", "id", &block, &id)) {
             void *at = maki_arena_grow(arena, out->at, out->count, &out->room, sizeof *out->at);
             if (!at) return maki_arena_status(arena, err);
             out->at = at;
@@ -66,9 +64,8 @@ static maki_status add_reasoning(const maki_msg *msg, blocks *list, maki_arena *
     maki_blocks all = maki_msg_blocks(msg);
     maki_str block;
     maki_status st = MAKI_OK;
-    while (st == MAKI_OK && maki_blocks_next(&all, &block)) {
-        if (maki_block_is(block, MAKI_LIT("reasoning"))) st = add(list, block, arena, err);
-    }
+    while (st == MAKI_OK && maki_next_block(&all, "reasoning", NULL, &block, NULL))
+        st = add(list, block, arena, err);
     return st;
 }
 
@@ -86,9 +83,7 @@ maki_status maki_keep(maki_msgs list, size_t keep, maki_arena *arena, maki_kept 
         maki_str block, id;
         size_t place = 0;
         if (kept.tail.at[i]->role != MAKI_ROLE_USER) continue;
-        while (st == MAKI_OK && maki_blocks_next(&all, &block)) {
-            if (!maki_block_is(block, MAKI_LIT("tool_result"))) continue;
-            if (!maki_block_string(block, MAKI_LIT("tool_use_id"), &id)) continue;
+        while (st == MAKI_OK && maki_next_block(&all, "tool_result", "tool_use_id", &block, &id)) {
             if (maki_idset_has(&taken, id, NULL) || !maki_idset_has(&before.ids, id, &place))
                 continue;
             st = maki_idset_add(&taken, id, 0, arena, err);

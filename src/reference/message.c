@@ -2,6 +2,7 @@
 #include "reference/message.h"
 
 #include <math.h>
+#include <stddef.h>
 
 #include "base/err.h"
 #include "base/str.h"
@@ -21,98 +22,66 @@ static maki_status wrong(const reading *r, maki_str at, const char *field, const
                      field[0] ? "." : "", field, what, (size_t)(at.ptr - r->where.base));
 }
 
-static maki_status want(const reading *r, maki_str value, const char *field, maki_json_kind kind)
-{
-    static const char *const what[] = {
-        "", "must be true or false,", "must be a number,", "must be a string,", "", ""
-    };
-    if (maki_json_kind_of(value) == kind) return MAKI_OK;
-    return wrong(r, value, field, what[kind]);
-}
+/* Fields that we know; others stay as they are. */
+static const struct field {
+    const char *name;
+    maki_json_kind kind; /* that it must be; NULL: a content has two */
+    size_t at;           /* a maki_str, double or bool of maki_msg */
+    bool tag;            /* ... or a maki_tag */
+} fields[] = {
+    { "role", MAKI_JSON_STRING, offsetof(maki_msg, role_text), false },
+    { "content", MAKI_JSON_NULL, offsetof(maki_msg, content), false },
+    { "ts", MAKI_JSON_NUMBER, offsetof(maki_msg, ts), false },
+    { "isSummary", MAKI_JSON_BOOL, offsetof(maki_msg, is_summary), false },
+    { "isTruncationMarker", MAKI_JSON_BOOL, offsetof(maki_msg, is_marker), false },
+    { "condenseId", MAKI_JSON_STRING, offsetof(maki_msg, condense_id), false },
+    { "truncationId", MAKI_JSON_STRING, offsetof(maki_msg, truncation_id), false },
+    { "condenseParent", MAKI_JSON_STRING, offsetof(maki_msg, condense_parent), true },
+    { "truncationParent", MAKI_JSON_STRING, offsetof(maki_msg, truncation_parent), true },
+};
+enum { ROLE, CONTENT };
 
-static maki_status read_role(reading *r, maki_str value, maki_msg *m)
+/* What is wrong with the value of a field; NULL: nothing. */
+static const char *fault(size_t field, maki_str value)
 {
-    maki_status st = want(r, value, "role", MAKI_JSON_STRING);
-    if (st != MAKI_OK) return st;
-    m->role_text = value;
-    m->role = maki_role_of(value);
-    return MAKI_OK;
-}
-
-static maki_status read_content(reading *r, maki_str value, maki_msg *m)
-{
-    maki_json_kind kind = maki_json_kind_of(value);
-    if (kind == MAKI_JSON_NULL) return MAKI_OK;
-    if (kind != MAKI_JSON_STRING && kind != MAKI_JSON_ARRAY) {
-        return wrong(r, value, "content", "must be a string or an array of blocks,");
-    }
-    m->content = value;
-    return MAKI_OK;
-}
-
-static maki_status read_ts(reading *r, maki_str value, maki_msg *m)
-{
-    if (maki_json_kind_of(value) == MAKI_JSON_NULL) return MAKI_OK;
-    maki_status st = want(r, value, "ts", MAKI_JSON_NUMBER);
-    if (st != MAKI_OK) return st;
-    m->ts = maki_json_double(value);
-    if (!isfinite(m->ts)) return wrong(r, value, "ts", "is not a time in milliseconds,");
-    m->has_ts = true;
-    return MAKI_OK;
-}
-
-static maki_status read_flag(reading *r, maki_str value, const char *field, bool *flag)
-{
-    if (maki_json_kind_of(value) == MAKI_JSON_NULL) return MAKI_OK;
-    *flag = maki_json_true(value);
-    return want(r, value, field, MAKI_JSON_BOOL);
-}
-
-/* An id; null and "" count as none, as they do in the reference. */
-static maki_status read_id(reading *r, maki_str value, const char *field, maki_str *id)
-{
-    if (maki_json_kind_of(value) == MAKI_JSON_NULL) return MAKI_OK;
-    maki_status st = want(r, value, field, MAKI_JSON_STRING);
-    if (st == MAKI_OK && value.len > 2) *id = value;
-    return st;
-}
-
-static maki_status read_tag(reading *r, maki_str value, const char *field, maki_tag *tag)
-{
-    tag->before = value;
-    return read_id(r, value, field, &tag->value);
+    static const char *const must[] = { [MAKI_JSON_BOOL] = "must be true or false,",
+                                        [MAKI_JSON_NUMBER] = "must be a number,",
+                                        [MAKI_JSON_STRING] = "must be a string," };
+    maki_json_kind kind = maki_json_kind_of(value), wanted = fields[field].kind;
+    if (kind == MAKI_JSON_NULL && field != ROLE) return NULL;
+    if (field == CONTENT)
+        return kind == MAKI_JSON_STRING || kind == MAKI_JSON_ARRAY
+                   ? NULL
+                   : "must be a string or an array of blocks,";
+    if (kind != wanted) return must[wanted];
+    bool endless = kind == MAKI_JSON_NUMBER && !isfinite(maki_json_double(value));
+    return endless ? "is not a time in milliseconds," : NULL;
 }
 
 static maki_status read_field(reading *r, maki_json_item item, maki_msg *m)
 {
-    static const char *const names[] = { "role",
-                                         "content",
-                                         "ts",
-                                         "isSummary",
-                                         "isTruncationMarker",
-                                         "condenseId",
-                                         "truncationId",
-                                         "condenseParent",
-                                         "truncationParent" };
-    size_t i = 0, n = sizeof names / sizeof names[0];
-    while (i < n && !maki_json_key_is(item.key, maki_str_of(names[i])))
+    size_t i = 0, n = sizeof fields / sizeof fields[0];
+    while (i < n && !maki_json_key_is(item.key, maki_str_of(fields[i].name)))
         i++;
     if (i == n) return MAKI_OK;
     /* Readers disagree on which of two counts, so that a guess could show the model one message and
      * the log another. */
-    if (r->seen & 1u << i) return wrong(r, item.value, names[i], "stands twice, again");
+    const char *what = r->seen & 1u << i ? "stands twice, again" : fault(i, item.value);
+    if (what) return wrong(r, item.value, fields[i].name, what);
     r->seen |= 1u << i;
-    switch (i) {
-    case 0: return read_role(r, item.value, m);
-    case 1: return read_content(r, item.value, m);
-    case 2: return read_ts(r, item.value, m);
-    case 3: return read_flag(r, item.value, names[i], &m->is_summary);
-    case 4: return read_flag(r, item.value, names[i], &m->is_marker);
-    case 5: return read_id(r, item.value, names[i], &m->condense_id);
-    case 6: return read_id(r, item.value, names[i], &m->truncation_id);
-    case 7: return read_tag(r, item.value, names[i], &m->condense_parent);
-    default: return read_tag(r, item.value, names[i], &m->truncation_parent);
+    void *at = (char *)m + fields[i].at;
+    if (fields[i].tag) ((maki_tag *)at)->before = item.value;
+    switch (maki_json_kind_of(item.value)) {
+    case MAKI_JSON_NULL: break;
+    case MAKI_JSON_BOOL: *(bool *)at = maki_json_true(item.value); break;
+    case MAKI_JSON_NUMBER:
+        m->ts = maki_json_double(item.value);
+        m->has_ts = true;
+        break;
+    default: /* an id of "" counts as none, as it does in the reference */
+        if (i <= CONTENT || item.value.len > 2) *(maki_str *)at = item.value;
     }
+    return MAKI_OK;
 }
 
 maki_status maki_msg_read(maki_str object, maki_where where, size_t index, maki_arena *arena,
@@ -132,6 +101,7 @@ maki_status maki_msg_read(maki_str object, maki_where where, size_t index, maki_
         if (st != MAKI_OK) return st;
     }
     if (m->role_text.len == 0) return wrong(&r, object, "role", "is missing from the message");
+    m->role = maki_role_of(m->role_text);
     *out = m;
     return MAKI_OK;
 }
@@ -139,6 +109,38 @@ maki_status maki_msg_read(maki_str object, maki_where where, size_t index, maki_
 maki_status maki_msg_made(maki_str json, maki_arena *arena, maki_msg **out, maki_err *err)
 {
     return maki_msg_read(json, (maki_where){ "made", json.ptr }, 0, arena, out, err);
+}
+
+maki_status maki_msg_end(maki_made *made, maki_arena *arena, maki_msg **out, maki_err *err)
+{
+    maki_str json;
+    maki_jw_end_object(&made->w);
+    maki_status st = maki_made_end(made, arena, &json, err);
+    return st == MAKI_OK ? maki_msg_made(json, arena, out, err) : st;
+}
+
+void maki_msg_begin(maki_made *made, const char *role, maki_arena *arena, maki_err *err)
+{
+    maki_made_begin(made, arena, err);
+    maki_jw_object(&made->w);
+    maki_jw_field_string(&made->w, "role", maki_str_of(role));
+}
+
+maki_status maki_msg_set_content(maki_msg *msg, maki_str content, maki_arena *arena, maki_err *err)
+{
+    maki_edit *edit = maki_arena_get(arena, sizeof *edit);
+    if (!edit) return maki_arena_status(arena, err);
+    if (msg->edit_count) { /* changed already: the place is the same */
+        *edit = msg->edits[0];
+        edit->text = content;
+    } else {
+        uint64_t at = (uint64_t)(msg->content.ptr - msg->raw.ptr);
+        *edit = (maki_edit){ at, at + msg->content.len, content };
+    }
+    msg->edits = edit;
+    msg->edit_count = 1;
+    msg->content = content;
+    return MAKI_OK;
 }
 
 maki_status maki_msgs_read(maki_str array, maki_where where, maki_arena *arena, maki_msgs *out,
@@ -255,6 +257,23 @@ void maki_msgs_write(maki_jw *w, maki_msgs list)
 maki_blocks maki_msg_blocks(const maki_msg *msg)
 {
     return maki_content_blocks(msg->content);
+}
+
+bool maki_next_block(maki_blocks *blocks, const char *type, const char *id_name, maki_str *block,
+                     maki_str *id)
+{
+    while (maki_blocks_next(blocks, block)) {
+        if (!maki_block_is(*block, maki_str_of(type))) continue;
+        if (!id_name || maki_block_string(*block, maki_str_of(id_name), id)) return true;
+    }
+    return false;
+}
+
+bool maki_msg_has_block(const maki_msg *msg, const char *type)
+{
+    maki_blocks blocks = maki_msg_blocks(msg);
+    maki_str block;
+    return maki_next_block(&blocks, type, NULL, &block, NULL);
 }
 
 maki_json_iter maki_msg_calls(const maki_msg *msg)

@@ -9,7 +9,7 @@
 #ifndef MAKI_REFERENCE_MESSAGE_H
 #define MAKI_REFERENCE_MESSAGE_H
 
-#include "base/json_write.h"
+#include "base/made.h"
 #include "base/splice.h"
 #include "history/blocks.h"
 
@@ -57,6 +57,11 @@ maki_status maki_msg_read(maki_str object, maki_where where, size_t index, maki_
 
 /* Read a message that was made here. */
 maki_status maki_msg_made(maki_str json, maki_arena *arena, maki_msg **out, maki_err *err);
+/* Make one: its role, then fields written to made->w, then the rest. */
+void maki_msg_begin(maki_made *made, const char *role, maki_arena *arena, maki_err *err);
+maki_status maki_msg_end(maki_made *made, maki_arena *arena, maki_msg **out, maki_err *err);
+/* Another content; its other bytes stay. */
+maki_status maki_msg_set_content(maki_msg *msg, maki_str content, maki_arena *arena, maki_err *err);
 
 maki_status maki_msgs_add(maki_msgs *list, maki_msg *msg, maki_arena *arena, maki_err *err);
 /* The messages [from, to) of a list; shares its memory. */
@@ -69,6 +74,10 @@ void maki_msgs_write(maki_jw *w, maki_msgs list);
 /* ---- content -------------------------------------------------------------------------------- */
 
 maki_blocks maki_msg_blocks(const maki_msg *msg);
+/* The next block of a type; with `id_name`, of those that have this string field, which is *id. */
+bool maki_next_block(maki_blocks *blocks, const char *type, const char *id_name, maki_str *block,
+                     maki_str *id);
+bool maki_msg_has_block(const maki_msg *msg, const char *type);
 
 /* The calls of an OpenAI assistant message: the items of tool_calls. */
 maki_json_iter maki_msg_calls(const maki_msg *msg);

@@ -141,12 +141,8 @@ static maki_str tool_name(maki_msgs list, size_t at, maki_arena *arena)
 static bool prunable(maki_msgs list, size_t at, const maki_prune_settings *s, maki_arena *arena)
 {
     const maki_msg *m = list.at[at];
-    maki_blocks blocks = maki_msg_blocks(m);
-    maki_str block;
     if (m->role != MAKI_ROLE_TOOL || m->content.len == 0) return false;
-    while (maki_blocks_next(&blocks, &block)) {
-        if (maki_block_is(block, MAKI_LIT("image"))) return false;
-    }
+    if (maki_msg_has_block(m, "image")) return false;
     if (s->allow.len == 0 && s->deny.len == 0) return true;
     maki_str name = tool_name(list, at, arena);
     if (listed(s->deny, name, arena)) return false;
@@ -159,33 +155,19 @@ static bool prunable(maki_msgs list, size_t at, const maki_prune_settings *s, ma
 static maki_status set_text(maki_msg *m, maki_str json_string, maki_arena *arena, maki_err *err)
 {
     maki_str content = json_string;
+    maki_made made;
     if (m->content.ptr[0] == '[') {
-        maki_made made;
         maki_made_begin(&made, arena, err);
         maki_jw_array(&made.w);
         maki_jw_object(&made.w);
-        maki_jw_key(&made.w, MAKI_LIT("type"));
-        maki_jw_string(&made.w, MAKI_LIT("text"));
-        maki_jw_key(&made.w, MAKI_LIT("text"));
-        maki_jw_raw(&made.w, json_string);
+        maki_jw_field_string(&made.w, "type", MAKI_LIT("text"));
+        maki_jw_field_raw(&made.w, "text", json_string);
         maki_jw_end_object(&made.w);
         maki_jw_end_array(&made.w);
         maki_status st = maki_made_end(&made, arena, &content, err);
         if (st != MAKI_OK) return st;
     }
-    maki_edit *edit = maki_arena_get(arena, sizeof *edit);
-    if (!edit) return maki_arena_status(arena, err);
-    if (m->edit_count) { /* shortened already: the place is the same */
-        *edit = m->edits[0];
-        edit->text = content;
-    } else {
-        uint64_t at = (uint64_t)(m->content.ptr - m->raw.ptr);
-        *edit = (maki_edit){ at, at + m->content.len, content };
-    }
-    m->edits = edit;
-    m->edit_count = 1;
-    m->content = content;
-    return MAKI_OK;
+    return maki_msg_set_content(m, content, arena, err);
 }
 
 /* The length of the texts of `m` joined by newlines. */

@@ -2,7 +2,6 @@
 #include "reference/repair.h"
 
 #include "base/idset.h"
-#include "base/made.h"
 #include "base/str.h"
 
 /* The result of a call that never got one. */
@@ -37,10 +36,8 @@ static maki_status calls_before(maki_msgs history, maki_arena *arena, calls *out
         i--;
     if (i == 0) return MAKI_OK;
     maki_blocks blocks = maki_msg_blocks(history.at[i - 1]);
-    while (st == MAKI_OK && maki_blocks_next(&blocks, &block)) {
-        if (!maki_block_is(block, MAKI_LIT("tool_use"))) continue;
-        if (maki_block_string(block, MAKI_LIT("id"), &id)) st = add_call(out, id, arena, err);
-    }
+    while (st == MAKI_OK && maki_next_block(&blocks, "tool_use", "id", &block, &id))
+        st = add_call(out, id, arena, err);
     return st;
 }
 
@@ -140,12 +137,9 @@ static void write_renamed(maki_jw *w, const block_plan *plan)
 static void write_missing(maki_jw *w, maki_str id)
 {
     maki_jw_object(w);
-    maki_jw_key(w, MAKI_LIT("type"));
-    maki_jw_string(w, MAKI_LIT("tool_result"));
-    maki_jw_key(w, MAKI_LIT("tool_use_id"));
-    maki_jw_raw(w, id);
-    maki_jw_key(w, MAKI_LIT("content"));
-    maki_jw_string(w, maki_str_of(missing));
+    maki_jw_field_string(w, "type", MAKI_LIT("tool_result"));
+    maki_jw_field_raw(w, "tool_use_id", id);
+    maki_jw_field_string(w, "content", maki_str_of(missing));
     maki_jw_end_object(w);
 }
 
@@ -167,23 +161,6 @@ static maki_status write_content(const repair *r, maki_arena *arena, maki_str *j
     return maki_made_end(&made, arena, json, err);
 }
 
-/* `message` with other content; its other bytes stay. */
-static maki_status with_content(const maki_msg *message, maki_str content, maki_arena *arena,
-                                maki_msg **out, maki_err *err)
-{
-    maki_msg *copy = maki_arena_get(arena, sizeof *copy);
-    maki_edit *edit = maki_arena_get(arena, sizeof *edit);
-    if (!copy || !edit) return maki_arena_status(arena, err);
-    size_t at = (size_t)(message->content.ptr - message->raw.ptr);
-    *edit = (maki_edit){ at, at + message->content.len, content };
-    *copy = *message;
-    copy->content = content;
-    copy->edits = edit;
-    copy->edit_count = 1;
-    *out = copy;
-    return MAKI_OK;
-}
-
 maki_status maki_repair_results(maki_msgs history, maki_msg *message, maki_arena *arena,
                                 maki_msg **out, maki_err *err)
 {
@@ -198,8 +175,11 @@ maki_status maki_repair_results(maki_msgs history, maki_msg *message, maki_arena
     if (st != MAKI_OK || !r.needed) return st;
     st = match(&r, arena, err);
     if (st == MAKI_OK) st = write_content(&r, arena, &content, err);
-    if (st == MAKI_OK) st = with_content(message, content, arena, out, err);
-    return st;
+    maki_msg *copy = st == MAKI_OK ? maki_arena_get(arena, sizeof *copy) : NULL;
+    if (!copy) return st == MAKI_OK ? maki_arena_status(arena, err) : st;
+    *copy = *message;
+    *out = copy;
+    return maki_msg_set_content(copy, content, arena, err);
 }
 
 /* ---- pairs of a whole list ------------------------------------------------------------------- */
@@ -224,18 +204,10 @@ static maki_status results_in(maki_msgs list, size_t from, size_t to, maki_arena
 static maki_status make_result(maki_str call_id, maki_arena *arena, maki_msg **out, maki_err *err)
 {
     maki_made made;
-    maki_str json;
-    maki_made_begin(&made, arena, err);
-    maki_jw_object(&made.w);
-    maki_jw_key(&made.w, MAKI_LIT("role"));
-    maki_jw_string(&made.w, MAKI_LIT("tool"));
-    maki_jw_key(&made.w, MAKI_LIT("tool_call_id"));
-    maki_jw_raw(&made.w, call_id);
-    maki_jw_key(&made.w, MAKI_LIT("content"));
-    maki_jw_string(&made.w, maki_str_of(missing));
-    maki_jw_end_object(&made.w);
-    maki_status st = maki_made_end(&made, arena, &json, err);
-    return st == MAKI_OK ? maki_msg_made(json, arena, out, err) : st;
+    maki_msg_begin(&made, "tool", arena, err);
+    maki_jw_field_raw(&made.w, "tool_call_id", call_id);
+    maki_jw_field_string(&made.w, "content", maki_str_of(missing));
+    return maki_msg_end(&made, arena, out, err);
 }
 
 /* The answers to the calls of list.at[at], whose span reaches to `to`. */

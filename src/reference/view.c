@@ -2,7 +2,6 @@
 #include "reference/view.h"
 
 #include "base/err.h"
-#include "base/made.h"
 #include "base/str.h"
 
 maki_status maki_parents_of(maki_msgs list, maki_arena *arena, maki_parents *out, maki_err *err)
@@ -39,18 +38,10 @@ maki_status maki_view_effective(maki_msgs list, maki_arena *arena, maki_msgs *ou
 static maki_status make_continue(double ts, maki_arena *arena, maki_msg **out, maki_err *err)
 {
     maki_made made;
-    maki_str json;
-    maki_made_begin(&made, arena, err);
-    maki_jw_object(&made.w);
-    maki_jw_key(&made.w, MAKI_LIT("role"));
-    maki_jw_string(&made.w, MAKI_LIT("user"));
-    maki_jw_key(&made.w, MAKI_LIT("content"));
-    maki_jw_string(&made.w, MAKI_LIT("Go on from the summary that follows."));
-    maki_jw_key(&made.w, MAKI_LIT("ts"));
-    maki_jw_double(&made.w, ts);
-    maki_jw_end_object(&made.w);
-    maki_status st = maki_made_end(&made, arena, &json, err);
-    return st == MAKI_OK ? maki_msg_made(json, arena, out, err) : st;
+    maki_msg_begin(&made, "user", arena, err);
+    maki_jw_field_string(&made.w, "content", MAKI_LIT("Go on from the summary that follows."));
+    maki_jw_field_number(&made.w, "ts", ts);
+    return maki_msg_end(&made, arena, out, err);
 }
 
 maki_status maki_view_since_summary(maki_msgs list, double now, maki_arena *arena, maki_msgs *out,
