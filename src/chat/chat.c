@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/err.h"
 #include "base/random.h"
 #include "base/str.h"
@@ -17,26 +18,11 @@
 
 /* ---- telling --------------------------------------------------------------------------------------- */
 
-static void write_line(maki_chat *chat, maki_fd_sink *to, const char *fmt, va_list args)
-{
-    char line[1200];
-    maki_err err;
-    int n = vsnprintf(line, sizeof line, fmt, args);
-    if (n < 0) return;
-    maki_str text = { line, (size_t)n < sizeof line ? (size_t)n : sizeof line - 1 };
-    maki_sink out = maki_fd_sink_of(to);
-    if (chat->form == MAKI_SHOWING_JSON) {
-        maki_showing_note(maki_fd_sink_of(&chat->out_fd), text);
-    } else {
-        out.write(out.ctx, text, &err);
-    }
-}
-
 void maki_chat_note(maki_chat *chat, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
-    write_line(chat, &chat->notes_fd, fmt, args);
+    maki_showing_note(&chat->showing, false, fmt, args);
     va_end(args);
 }
 
@@ -44,7 +30,7 @@ void maki_chat_print(maki_chat *chat, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
-    write_line(chat, &chat->out_fd, fmt, args);
+    maki_showing_note(&chat->showing, true, fmt, args);
     va_end(args);
 }
 
@@ -84,11 +70,7 @@ void maki_chat_fail(maki_chat *chat, const maki_err *err)
 {
     keep_code(chat, err);
     if (err->status == MAKI_IO && maki_terminal_reader_gone()) return; /* it knows */
-    if (chat->form == MAKI_SHOWING_JSON) {
-        maki_showing_error(maki_fd_sink_of(&chat->out_fd), err);
-    } else {
-        maki_chat_note(chat, "maki chat: %s\n", err->msg);
-    }
+    maki_showing_error(&chat->showing, err);
     if (err->status == MAKI_NOTFOUND && is_unset(chat)) maki_chat_note(chat, "\n%s", setup);
 }
 
@@ -112,7 +94,8 @@ static const maki_logger *open_log(maki_chat *chat)
     bool asked = maki_config_find_value(chat->config, "log.level", &level) &&
                  level.source != MAKI_CONFIG_DEFAULT;
     if (!asked) return NULL;
-    chat->logger = (maki_logger){ chat->env->clock, maki_fd_sink_of(&chat->notes_fd), MAKI_INFO };
+    chat->logger =
+        (maki_logger){ chat->env->clock, maki_fd_sink_of(&chat->showing.notes), MAKI_INFO };
     maki_level_named(maki_config_text(chat->config, "log.level"), &chat->logger.least);
     maki_use_log(chat->m, chat->logger.sink, NULL);
     return &chat->logger;
@@ -205,17 +188,15 @@ static maki_status open_all(maki_chat *chat, const maki_chat_options *options, m
 maki_status maki_chat_open(const maki_env *env, const maki_chat_options *options, maki_chat **out,
                            maki_err *err)
 {
-    maki_chat *chat = env->alloc->resize(env->alloc, NULL, 0, sizeof *chat);
+    maki_chat *chat = maki_new(env->alloc, maki_chat);
     if (!chat) return maki_fail_nomem(err);
-    bool terminal = maki_terminal_styled();
-    *chat = (maki_chat){ .env = env,
-                         .out_fd = { env->files, STDOUT_FILENO },
-                         .notes_fd = { env->files, STDERR_FILENO },
-                         .input = maki_buf_new(env->alloc, MAKI_CHAT_ANSWER_MAX),
-                         .reply = maki_buf_new(env->alloc, MAKI_CHAT_ANSWER_MAX) };
-    chat->form = options->json ? MAKI_SHOWING_JSON
-                 : terminal    ? MAKI_SHOWING_TERMINAL
-                               : MAKI_SHOWING_PLAIN;
+    maki_showing_form form = options->json            ? MAKI_SHOWING_JSON
+                             : maki_terminal_styled() ? MAKI_SHOWING_TERMINAL
+                                                      : MAKI_SHOWING_PLAIN;
+    chat->env = env;
+    chat->showing = maki_showing_new(env->files, form);
+    chat->input = maki_buf_new(env->alloc, MAKI_CHAT_ANSWER_MAX);
+    chat->reply = maki_buf_new(env->alloc, MAKI_CHAT_ANSWER_MAX);
     maki_status st = open_all(chat, options, err);
     if (st != MAKI_OK) {
         maki_chat_close(chat);
@@ -233,7 +214,7 @@ void maki_chat_close(maki_chat *chat)
     maki_config_close(chat->config);
     maki_buf_free(&chat->input);
     maki_buf_free(&chat->reply);
-    chat->env->alloc->resize(chat->env->alloc, chat, sizeof *chat, 0);
+    maki_delete(chat->env->alloc, chat);
 }
 
 /* ---- a turn ---------------------------------------------------------------------------------------- */
@@ -243,16 +224,6 @@ static void keep_result(maki_chat *chat, const maki_turn_result *result)
     if (result->path[0]) snprintf(chat->path, sizeof chat->path, "%s", result->path);
     if (result->model[0]) snprintf(chat->answering, sizeof chat->answering, "%s", result->model);
     if (result->window > 0) chat->window = result->window;
-}
-
-static void tell_stop(maki_chat *chat, maki_stop stop)
-{
-    if (stop == MAKI_STOP_LENGTH)
-        maki_chat_note(chat, "(the answer came to its limit of tokens; say \"go on\")\n");
-    if (stop == MAKI_STOP_REFUSED)
-        maki_chat_note(chat, "(the model, or a filter, does not want to answer)\n");
-    if (stop == MAKI_STOP_CALLS)
-        maki_chat_note(chat, "(the model wants a tool, and a chat has none)\n");
 }
 
 /* Once for each: an agent that was not told its rules behaves like one that has none. */
@@ -275,8 +246,8 @@ static void tell_end(maki_chat *chat, maki_status st, const maki_err *err)
     tell_unread(chat);
     bool stopped = maki_terminal_take_interrupt(); /* even if it came too late to stop anything */
     if (st == MAKI_OK) {
-        tell_stop(chat, chat->result.stop);
-    } else if (chat->form == MAKI_SHOWING_JSON) {
+        maki_showing_stop(&chat->showing, chat->result.stop);
+    } else if (chat->showing.form == MAKI_SHOWING_JSON) {
         keep_code(chat, err); /* the line of the end told it */
     } else if (st == MAKI_CANCELLED && stopped) {
         maki_chat_note(chat, chat->result.last > chat->result.asked
@@ -298,12 +269,12 @@ static maki_status answer(maki_chat *chat, maki_str text, maki_err *err)
                                   .text = text,
                                   .provider = maki_str_of(chat->provider),
                                   .model = maki_str_of(chat->model) };
-    maki_showing_begin(&chat->showing, chat->form, maki_fd_sink_of(&chat->out_fd),
-                       maki_fd_sink_of(&chat->notes_fd));
-    maki_showing_listen(&chat->showing, &calls);
+    maki_showing_begin(&chat->showing, &calls);
     maki_status st = maki_turn(chat->turns, &request, &calls, &chat->result, err);
-    maki_status shown = maki_showing_end(&chat->showing, st, err, &chat->result, &ended);
     keep_result(chat, &chat->result);
+    if (chat->showing.form != MAKI_SHOWING_PLAIN) maki_chat_measure(chat);
+    maki_status shown =
+        maki_showing_end(&chat->showing, st, err, &chat->result, &chat->figures, &ended);
     if (st != MAKI_OK || shown == MAKI_OK) return st;
     *err = ended;
     return shown;
@@ -313,9 +284,10 @@ void maki_chat_turn(maki_chat *chat, maki_str text)
 {
     maki_err err;
     maki_terminal_take_interrupt();
-    if (chat->form == MAKI_SHOWING_TERMINAL) maki_terminal_echo(false);
+    bool terminal = chat->showing.form == MAKI_SHOWING_TERMINAL;
+    if (terminal) maki_terminal_echo(false);
     maki_status st = answer(chat, text, &err);
-    if (chat->form == MAKI_SHOWING_TERMINAL) maki_terminal_echo(true);
+    if (terminal) maki_terminal_echo(true);
     tell_end(chat, st, &err);
 }
 
@@ -356,6 +328,7 @@ void maki_chat_greet(maki_chat *chat)
 {
     maki_provider provider;
     maki_err err;
+    maki_chat_measure(chat);
     if (maki_chat_provider(chat, &provider, &err) != MAKI_OK) {
         maki_chat_note(chat, "maki chat: %s\n", err.msg);
         if (is_unset(chat)) maki_chat_note(chat, "\n%s\n", setup);
@@ -383,15 +356,13 @@ void maki_chat_part(maki_chat *chat)
 
 maki_editor_bar maki_chat_bar(maki_chat *chat)
 {
-    maki_str status;
-    maki_err err;
-    if (!maki_chat_began(chat) || maki_chat_status(chat, &status, &err) != MAKI_OK) {
+    const maki_showing_figures *now = &chat->figures;
+    if (!now->known) {
         int n = snprintf(chat->bar, sizeof chat->bar, "a new conversation%s%s",
                          chat->answering[0] ? " · " : "", chat->answering);
         return (maki_editor_bar){ { chat->bar, (size_t)n }, "\033[2m" };
     }
-    maki_bar bar = { maki_chat_number(status, "tokens"), maki_chat_number(status, "window"),
-                     maki_chat_number(status, "messagesCount"), chat->answering };
+    maki_bar bar = { now->tokens, now->window, now->messages, chat->answering };
     return (maki_editor_bar){ maki_bar_text(&bar, chat->bar),
                               maki_terminal_coloured() ? maki_bar_colour(&bar) : "" };
 }

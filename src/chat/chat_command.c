@@ -21,27 +21,37 @@ maki_status maki_chat_ask(maki_chat *chat, const char *op, maki_str *answer, mak
     return st == MAKI_OK ? maki_json_check(maki_buf_str(&chat->reply), answer, err) : st;
 }
 
+static double number_of(maki_str answer, const char *name)
+{
+    maki_str value;
+    return maki_json_get(answer, maki_str_of(name), &value) ? maki_json_double(value) : 0;
+}
+
 maki_status maki_chat_status(maki_chat *chat, maki_str *answer, maki_err *err)
 {
     maki_jw w;
     maki_buf_clear(&chat->input);
     maki_jw_init(&w, maki_buf_sink(&chat->input), err);
     maki_jw_object(&w);
-    maki_jw_key(&w, MAKI_LIT("conversation"));
-    maki_jw_string(&w, maki_str_of(chat->path));
-    if (chat->window > 0) {
-        maki_jw_key(&w, MAKI_LIT("window"));
-        maki_jw_double(&w, chat->window);
-    }
+    maki_jw_field_string(&w, "conversation", maki_str_of(chat->path));
+    if (chat->window > 0) maki_jw_field_number(&w, "window", chat->window);
     maki_jw_end_object(&w);
     maki_status st = maki_jw_end(&w);
-    return st == MAKI_OK ? maki_chat_ask(chat, "session.status", answer, err) : st;
+    if (st == MAKI_OK) st = maki_chat_ask(chat, "session.status", answer, err);
+    chat->figures = (maki_showing_figures){ .known = st == MAKI_OK };
+    if (st != MAKI_OK) return st;
+    chat->figures.tokens = number_of(*answer, "tokens");
+    chat->figures.window = number_of(*answer, "window");
+    chat->figures.messages = number_of(*answer, "messagesCount");
+    return MAKI_OK;
 }
 
-double maki_chat_number(maki_str answer, const char *name)
+void maki_chat_measure(maki_chat *chat)
 {
-    maki_str value;
-    return maki_json_get(answer, maki_str_of(name), &value) ? maki_json_double(value) : 0;
+    maki_str answer;
+    maki_err why;
+    chat->figures.known = false;
+    if (maki_chat_began(chat)) (void)!maki_chat_status(chat, &answer, &why);
 }
 
 /* A field's text in out[room]. */
@@ -69,13 +79,13 @@ static void tell_status(maki_chat *chat, maki_str answer)
     maki_str parts;
     maki_json_item item;
     maki_chat_print(chat, "%s of the window: %.0f of %.0f tokens\n",
-                    text_of(answer, "contextUsage", text, sizeof text),
-                    maki_chat_number(answer, "tokens"), maki_chat_number(answer, "window"));
+                    text_of(answer, "contextUsage", text, sizeof text), number_of(answer, "tokens"),
+                    number_of(answer, "window"));
     if (maki_json_get(answer, MAKI_LIT("parts"), &parts)) {
         maki_json_iter iter = maki_json_items(parts);
         while (maki_json_next(&iter, &item)) {
-            double tokens = maki_chat_number(item.value, "tokens");
-            double messages = maki_chat_number(item.value, "messages");
+            double tokens = number_of(item.value, "tokens");
+            double messages = number_of(item.value, "messages");
             if (tokens == 0) continue;
             maki_chat_print(chat, "  %-15s %8.0f tokens",
                             text_of(item.value, "part", text, sizeof text), tokens);
@@ -85,9 +95,9 @@ static void tell_status(maki_chat *chat, maki_str answer)
         }
     }
     maki_chat_print(chat, "%.0f messages in view, %.0f pinned; ",
-                    maki_chat_number(answer, "messagesCount"), maki_chat_number(answer, "pinned"));
+                    number_of(answer, "messagesCount"), number_of(answer, "pinned"));
     maki_chat_print(chat, "condensed or truncated %.0f times, last: %s\n",
-                    maki_chat_number(answer, "compressionCount"),
+                    number_of(answer, "compressionCount"),
                     text_of(answer, "lastCompression", text, sizeof text));
     maki_chat_print(chat, "session %s, model %s\n", text_of(answer, "id", text, sizeof text),
                     chat->answering[0] ? chat->answering : "not known");
@@ -103,9 +113,9 @@ typedef struct step_told {
 
 static void read_step(maki_str answer, step_told *out)
 {
-    out->event = maki_chat_number(answer, "event");
-    out->removed = maki_chat_number(answer, "removed");
-    out->undone = maki_chat_number(answer, "undone");
+    out->event = number_of(answer, "event");
+    out->removed = number_of(answer, "removed");
+    out->undone = number_of(answer, "undone");
     text_of(answer, "undoneType", out->undone_type, sizeof out->undone_type);
 }
 
@@ -148,25 +158,16 @@ static void tell_moment(maki_chat *chat, maki_str answer, char letter)
     maki_str ranges = MAKI_LIT("[]");
     only[4] = messages[8] = tokens[6] = letter;
     maki_json_get(answer, maki_str_of(only), &ranges);
-    double count = maki_chat_number(answer, messages);
+    double count = number_of(answer, messages);
     ranges_in(ranges, text, sizeof text);
     maki_chat_print(chat, "%c: %.0f message%s, %.0f tokens of o200k_base; only there: %s\n", letter,
-                    count, plural(count), maki_chat_number(answer, tokens),
-                    text[0] ? text : "nothing");
+                    count, plural(count), number_of(answer, tokens), text[0] ? text : "nothing");
 }
 
 static void tell_diff(maki_chat *chat, maki_str answer)
 {
     tell_moment(chat, answer, 'A');
     tell_moment(chat, answer, 'B');
-}
-
-/* For a program: the operation's own answer. */
-static bool told_as_json(maki_chat *chat, const char *command, maki_str answer)
-{
-    if (chat->form != MAKI_SHOWING_JSON) return false;
-    maki_showing_of_command(maki_fd_sink_of(&chat->out_fd), command, answer);
-    return true;
 }
 
 static void tell_help(maki_chat *chat)
@@ -189,22 +190,20 @@ static maki_status run_op(maki_chat *chat, const maki_command *command, const ch
     return maki_chat_ask(chat, command->row->op, answer, err);
 }
 
+/* Below 0: not known. */
 static double tokens_now(maki_chat *chat)
 {
-    maki_str answer;
-    maki_err why;
-    bool known = maki_chat_status(chat, &answer, &why) == MAKI_OK;
-    return known ? maki_chat_number(answer, "tokens") : -1;
+    maki_chat_measure(chat);
+    return chat->figures.known ? chat->figures.tokens : -1;
 }
 
 static maki_status run_step(maki_chat *chat, const maki_command *command, maki_err *err)
 {
     maki_str answer;
-    bool json = chat->form == MAKI_SHOWING_JSON; /* the operation's own answer */
-    step_told step = { .before = json ? -1 : tokens_now(chat) };
+    step_told step = { .before = tokens_now(chat) };
     maki_status st = run_op(chat, command, NULL, &answer, err);
-    if (st != MAKI_OK || told_as_json(chat, command->row->name, answer)) return st;
-    read_step(answer, &step); /* the next answer takes its room */
+    if (st != MAKI_OK || maki_showing_answer(&chat->showing, command->row->name, answer)) return st;
+    read_step(answer, &step); /* the next answer takes its place */
     step.after = tokens_now(chat);
     tell_step(chat, command->row->done, &step);
     return MAKI_OK;
@@ -217,11 +216,13 @@ static maki_status run_fork(maki_chat *chat, const maki_command *command, maki_e
     maki_status st = maki_chat_new_path(chat, path, err);
     if (st == MAKI_OK) st = run_op(chat, command, path, &answer, err);
     if (st != MAKI_OK) return st;
+    double seq = number_of(answer, "seq");
     snprintf(chat->path, sizeof chat->path, "%s", path);
     chat->name = NULL;
-    if (told_as_json(chat, "fork", answer)) return MAKI_OK;
+    if (maki_showing_answer(&chat->showing, "fork", answer)) return MAKI_OK;
     maki_chat_print(chat, "Forked at message %.0f; from here on it is a session of its own.\n",
-                    maki_chat_number(answer, "seq"));
+                    seq);
+    maki_chat_measure(chat);
     return MAKI_OK;
 }
 
@@ -229,7 +230,8 @@ static maki_status run_status(maki_chat *chat, maki_err *err)
 {
     maki_str answer;
     maki_status st = maki_chat_status(chat, &answer, err);
-    if (st == MAKI_OK && !told_as_json(chat, "status", answer)) tell_status(chat, answer);
+    if (st == MAKI_OK && !maki_showing_answer(&chat->showing, "status", answer))
+        tell_status(chat, answer);
     return st;
 }
 
@@ -250,6 +252,7 @@ static maki_status run_model(maki_chat *chat, const maki_command *command, maki_
         snprintf(chat->provider, sizeof chat->provider, "%s", provider.name);
         snprintf(chat->model, sizeof chat->model, "%.*s", (int)model.len, model.ptr);
         chat->window = 0; /* the next turn tells it */
+        if (chat->figures.known) maki_chat_measure(chat);
     }
     snprintf(chat->answering, sizeof chat->answering, "%.*s", (int)model.len, model.ptr);
     maki_chat_print(chat, "%s of %s answers.\n", chat->answering, provider.name);
@@ -351,7 +354,8 @@ static maki_status run(maki_chat *chat, const maki_command *command, bool *go_on
     case MAKI_COMMAND_STEP: return run_step(chat, command, err);
     case MAKI_COMMAND_DIFF:
         st = run_op(chat, command, NULL, &answer, err);
-        if (st == MAKI_OK && !told_as_json(chat, "diff", answer)) tell_diff(chat, answer);
+        if (st == MAKI_OK && !maki_showing_answer(&chat->showing, "diff", answer))
+            tell_diff(chat, answer);
         return st;
     case MAKI_COMMAND_MODEL: return run_model(chat, command, err);
     case MAKI_COMMAND_HELP: tell_help(chat); return MAKI_OK;

@@ -23,11 +23,10 @@ struct maki_chat {
     char provider[64], model[MAKI_MODEL_MAX]; /* "": as configured */
     char answering[MAKI_MODEL_MAX];           /* the model of the last turn, or who would answer */
     double window;                            /* of the last turn; 0: not known */
-    maki_showing_form form;
     maki_showing showing;
-    maki_turn_result result; /* of the last turn */
+    maki_showing_figures figures; /* since the last turn or step */
+    maki_turn_result result;      /* of the last turn */
     unsigned unread; /* bootstrap files of which it was told that they are not read, a bit each */
-    maki_fd_sink out_fd, notes_fd;
     maki_logger logger;
     maki_buf input, reply; /* of an operation */
     char bar[MAKI_BAR_MAX];
@@ -52,9 +51,10 @@ maki_status maki_chat_provider(const maki_chat *chat, maki_provider *out, maki_e
 /* chat_command.c */
 /* Run an operation on what chat->input has; *answer is borrowed from chat->reply. */
 maki_status maki_chat_ask(maki_chat *chat, const char *op, maki_str *answer, maki_err *err);
-/* session.status of the conversation. */
+/* session.status of the conversation; chat->figures are what it says. */
 maki_status maki_chat_status(maki_chat *chat, maki_str *answer, maki_err *err);
-double maki_chat_number(maki_str answer, const char *name); /* 0 when it is not there */
+/* The same for the figures alone. */
+void maki_chat_measure(maki_chat *chat);
 void maki_chat_command(maki_chat *chat, maki_str line, bool *go_on);
 
 #endif

@@ -1,11 +1,14 @@
-/* showing.h -- an answer as it comes: Markdown in a terminal, plain text in a pipe, or JSON lines.
+/* showing.h -- what a chat shows: Markdown in a terminal, plain text in a pipe, or JSON lines.
  *
- * JSON lines, each with a `type`: text, reasoning, call, input (as they come; `text`), retry, managing, and at
- * last end: how the turn went, in which session, what it used.  An error is the `error` of the end.  Besides
- * turns: answer (of a command's operation), error, note (words for a person). */
+ * What there is to show is one row of the table in showing.c: its type, its fields in JSON, and how it looks in a
+ * terminal and in a pipe.  JSON lines of a turn are text, reasoning, call, input (as they come), retry, managing,
+ * and at last end; besides turns answer (of a command's operation), error, note (words for a person). */
 #ifndef MAKI_CHAT_SHOWING_H
 #define MAKI_CHAT_SHOWING_H
 
+#include <stdarg.h>
+
+#include "base/files.h"
 #include "chat/markdown.h"
 #include "engine/turn.h"
 
@@ -17,8 +20,8 @@ typedef enum maki_showing_form {
 
 typedef struct maki_showing {
     maki_showing_form form;
-    maki_sink out;   /* of standard output */
-    maki_sink notes; /* what is said about the answer, in a terminal and plain */
+    maki_fd_sink out;   /* standard output */
+    maki_fd_sink notes; /* standard error: what is said about an answer, in a terminal and plain */
     maki_markdown text;
     maki_flow thoughts; /* in a terminal: reasoning, dim */
     bool thinking;      /* the line of thoughts is open */
@@ -27,17 +30,30 @@ typedef struct maki_showing {
     char last;          /* byte written of plain text; '\n' at the beginning */
 } maki_showing;
 
-void maki_showing_begin(maki_showing *showing, maki_showing_form form, maki_sink out,
-                        maki_sink notes);
-/* The callbacks of a turn: calls->ctx is the answer. */
-void maki_showing_listen(maki_showing *showing, maki_turn_calls *calls);
-/* The turn is over: `st` and `failed` are what it returned. */
-maki_status maki_showing_end(maki_showing *showing, maki_status st, const maki_err *failed,
-                             const maki_turn_result *result, maki_err *err);
+/* Of the conversation as it is: the same in /status, in the bar and at the end of a turn. */
+typedef struct maki_showing_figures {
+    bool known;
+    double tokens, window; /* window 0: not known */
+    double messages;       /* in view */
+} maki_showing_figures;
 
-/* Lines of JSON besides a turn's. */
-void maki_showing_note(maki_sink out, maki_str text);
-void maki_showing_error(maki_sink out, const maki_err *failed);
-void maki_showing_of_command(maki_sink out, const char *command, maki_str answer);
+/* `files` is borrowed.  Text goes to standard output, notes to standard error. */
+maki_showing maki_showing_new(const maki_files *files, maki_showing_form form);
+
+/* A turn begins.  The callbacks of it: calls->ctx is `showing`. */
+void maki_showing_begin(maki_showing *showing, maki_turn_calls *calls);
+/* It is over: `st` and `failed` are what it returned. */
+maki_status maki_showing_end(maki_showing *showing, maki_status st, const maki_err *failed,
+                             const maki_turn_result *result, const maki_showing_figures *now,
+                             maki_err *err);
+/* Why the answer ends where it does, if that needs words. */
+void maki_showing_stop(maki_showing *showing, maki_stop stop);
+
+/* Besides a turn.  A pipe that is gone ends the program at its next answer, so nothing is told of it here. */
+void maki_showing_error(maki_showing *showing, const maki_err *failed);
+/* Words for a person: to standard output when they were `asked` for. */
+void maki_showing_note(maki_showing *showing, bool asked, const char *fmt, va_list args);
+/* What a command's operation answered; false: it is for words, and nothing was shown. */
+bool maki_showing_answer(maki_showing *showing, const char *command, maki_str answer);
 
 #endif
