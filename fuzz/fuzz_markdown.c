@@ -2,8 +2,6 @@
  * character of theirs gets through. */
 #include "fuzz.h"
 
-#include <locale.h>
-
 #include "base/buf.h"
 #include "base/str.h"
 #include "chat/markdown.h"
@@ -39,7 +37,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fuzz_chance chance = fuzz_chance_of(data, size);
     maki_str bytes = { (const char *)data, size };
     maki_buf whole = maki_buf_new(env.alloc, 1 << 26), parts = maki_buf_new(env.alloc, 1 << 26);
-    setlocale(LC_CTYPE, "C.UTF-8"); /* for the widths */
     unsigned width = 5 + (unsigned)fuzz_draw(&chance, 100);
     show(bytes, width, 0, &chance, &whole);
     show(bytes, width, 7, &chance, &parts);

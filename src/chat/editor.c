@@ -50,9 +50,12 @@ typedef struct place {
     unsigned row, column;
 } place;
 
+/* As libedit counts them: by the C library. */
 static unsigned columns_of(wchar_t code)
 {
-    return (unsigned)code < 0x20 || code == 0x7f ? 2 : maki_flow_columns((uint32_t)code); /* ^A */
+    if ((unsigned)code < 0x20 || code == 0x7f) return 2; /* ^A */
+    int width = wcwidth(code);
+    return width < 0 ? 1 : (unsigned)width;
 }
 
 /* Where the cursor stands after the prompt and the characters up to `end`; a wide one does not stand half on

@@ -2,6 +2,7 @@
 #include "chat/flow.h"
 
 #include <string.h>
+#include <utf8proc.h>
 #include <wchar.h>
 
 #include "base/text.h"
@@ -16,8 +17,7 @@ maki_flow maki_flow_new(maki_sink sink, unsigned width, bool styled)
 
 unsigned maki_flow_columns(uint32_t code)
 {
-    int width = wcwidth((wchar_t)code);
-    return width < 0 ? 1 : (unsigned)width;
+    return code < 0x20 ? 1 : (unsigned)utf8proc_charwidth((utf8proc_int32_t)code);
 }
 
 /* ---- bytes ---------------------------------------------------------------------------------------- */

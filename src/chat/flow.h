@@ -3,7 +3,7 @@
  * Text comes a character at a time and leaves a word at a time: a word goes to the next line when it does not
  * fit.  Between characters that are two columns wide (Chinese, Japanese, Korean, emoji) a line may end as well,
  * but none begins with a closing bracket or a full stop, nor ends with an opening bracket.  A word longer than
- * a line is cut.  Widths are those of wcwidth, so LC_CTYPE has to be a UTF-8 locale.
+ * a line is cut.  Widths are Unicode's, as libutf8proc has them, whatever the locale.
  *
  * Control characters do not get through: what a model says must not move the cursor.
  *

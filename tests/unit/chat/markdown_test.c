@@ -4,7 +4,6 @@
  * written here as «b:...» would be in the terminal's own sequences; see `readable`. */
 #include "chat/markdown.h"
 
-#include <locale.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -234,7 +233,6 @@ static void test_noise(void)
 
 int main(void)
 {
-    setlocale(LC_CTYPE, "C.UTF-8");
     for (size_t i = 0; i < COUNT(rows); i++)
         test_row(&rows[i]);
     test_plain();
