@@ -7,6 +7,9 @@
 
 #include <maki/str.h>
 
+/* The two arguments of a "%.*s". */
+#define MAKI_PRINTED(text) (int)(text).len, (text).ptr
+
 static inline maki_str maki_str_of(const char *text)
 {
     return (maki_str){ text, strlen(text) };

@@ -40,10 +40,9 @@ maki_str maki_bar_text(const maki_bar *bar, char out[MAKI_BAR_MAX])
         snprintf(all, sizeof all, " / %s tokens (%.0f %%)", grouped(bar->window, window),
                  share * 100);
     }
-    int n =
-        snprintf(out, MAKI_BAR_MAX, "%s%s%s · %.0f message%s%s%.*s", filled,
-                 grouped(bar->tokens, tokens), bar->window > 0 ? all : " tokens", bar->messages,
-                 bar->messages == 1 ? "" : "s", model.len ? " · " : "", (int)model.len, model.ptr);
+    int n = snprintf(out, MAKI_BAR_MAX, "%s%s%s · %.0f message%s%s%.*s", filled,
+                     grouped(bar->tokens, tokens), bar->window > 0 ? all : " tokens", bar->messages,
+                     bar->messages == 1 ? "" : "s", model.len ? " · " : "", MAKI_PRINTED(model));
     return (maki_str){ out, (size_t)n };
 }
 

@@ -335,7 +335,7 @@ void maki_chat_greet(maki_chat *chat)
         return;
     }
     maki_str model = chat->model[0] ? maki_str_of(chat->model) : provider.model;
-    snprintf(chat->answering, sizeof chat->answering, "%.*s", (int)model.len, model.ptr);
+    snprintf(chat->answering, sizeof chat->answering, "%.*s", MAKI_PRINTED(model));
     maki_chat_note(chat, "%s answers.  /help lists the commands, Ctrl-D leaves.\n",
                    chat->answering);
 }

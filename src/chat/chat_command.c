@@ -250,11 +250,11 @@ static maki_status run_model(maki_chat *chat, const maki_command *command, maki_
         return maki_fail(err, MAKI_INVALID, "no model has a name that long");
     if (command->count) {
         snprintf(chat->provider, sizeof chat->provider, "%s", provider.name);
-        snprintf(chat->model, sizeof chat->model, "%.*s", (int)model.len, model.ptr);
+        snprintf(chat->model, sizeof chat->model, "%.*s", MAKI_PRINTED(model));
         chat->window = 0; /* the next turn tells it */
         if (chat->figures.known) maki_chat_measure(chat);
     }
-    snprintf(chat->answering, sizeof chat->answering, "%.*s", (int)model.len, model.ptr);
+    snprintf(chat->answering, sizeof chat->answering, "%.*s", MAKI_PRINTED(model));
     maki_chat_print(chat, "%s of %s answers.\n", chat->answering, provider.name);
     return MAKI_OK;
 }

@@ -108,7 +108,7 @@ static void draw_bar(maki_editor *e)
     maki_str text = cut_to(e->bar->text, width);
     if (text.len == 0) return;
     move_to(cursor, end);
-    printf("\033[J\r\n%s%.*s\033[0m", e->bar->look, (int)text.len, text.ptr);
+    printf("\033[J\r\n%s%.*s\033[0m", e->bar->look, MAKI_PRINTED(text));
     end.row++;
     move_to(end, cursor);
     fflush(stdout);

@@ -89,7 +89,7 @@ static maki_status style_call(maki_showing *s, const void *what, maki_err *err)
 {
     char line[120];
     maki_str name = maki_utf8_cut(((const maki_delta *)what)->text, 80);
-    int n = snprintf(line, sizeof line, "\n\n`calls %.*s`\n", (int)name.len, name.ptr);
+    int n = snprintf(line, sizeof line, "\n\n`calls %.*s`\n", MAKI_PRINTED(name));
     maki_delta words = { .text = { line, (size_t)n } };
     return style_text(s, &words, err);
 }

@@ -39,8 +39,7 @@ static maki_str written(binder *b, const maki_place *at)
     if (is_inline(at) && path.len) return maki_str_from(path, strlen("policies."));
     if (!at->editor.len) return path;
     if (!path.len) return at->editor;
-    return maki_arena_print(b->arena, "%.*s.%.*s", (int)at->editor.len, at->editor.ptr,
-                            (int)path.len, path.ptr);
+    return maki_arena_print(b->arena, "%.*s.%.*s", MAKI_PRINTED(at->editor), MAKI_PRINTED(path));
 }
 
 /* ---- keeping values ------------------------------------------------------------------------------------ */
@@ -74,13 +73,12 @@ static void keep(binder *b, const maki_value *value)
     if (maki_str_is(other->written, value->written)) {
         maki_problem_add(b->problems, value->at,
                          "%.*s has another value on line %zu; keep one of them",
-                         (int)value->written.len, value->written.ptr, other->at.line);
+                         MAKI_PRINTED(value->written), other->at.line);
     } else {
         maki_problem_add(
             b->problems, value->at,
             "%.*s and %.*s on line %zu are one setting with two values; keep one of them",
-            (int)value->written.len, value->written.ptr, (int)other->written.len,
-            other->written.ptr, other->at.line);
+            MAKI_PRINTED(value->written), MAKI_PRINTED(other->written), other->at.line);
     }
 }
 
@@ -109,11 +107,11 @@ static maki_str keys_here(binder *b, const maki_place *at)
     maki_str words = { "", 0 }, key;
     size_t n = 0;
     for (; n < KEYS_SHOWN && maki_place_key(at, n, &key); n++) {
-        words = maki_arena_print(b->arena, "%.*s%s%.*s", (int)words.len, words.ptr, n ? ", " : "",
-                                 (int)key.len, key.ptr);
+        words = maki_arena_print(b->arena, "%.*s%s%.*s", MAKI_PRINTED(words), n ? ", " : "",
+                                 MAKI_PRINTED(key));
     }
     if (!maki_place_key(at, n, &key)) return words;
-    return maki_arena_print(b->arena, "%.*s ...", (int)words.len, words.ptr);
+    return maki_arena_print(b->arena, "%.*s ...", MAKI_PRINTED(words));
 }
 
 /* A row elsewhere whose last segment is this key. */
@@ -157,19 +155,18 @@ static void tell_unknown(binder *b, const maki_place *from, const maki_yaml_item
     maki_str key = maki_problem_quote(b->arena, part, 60), near = nearest_key(at, part), name = key;
     const char *other = near.len ? NULL : elsewhere(part);
     if (here.len) {
-        name =
-            maki_arena_print(b->arena, "%.*s.%.*s", (int)here.len, here.ptr, (int)key.len, key.ptr);
+        name = maki_arena_print(b->arena, "%.*s.%.*s", MAKI_PRINTED(here), MAKI_PRINTED(key));
     }
     if (near.len) {
         maki_problem_add(b->problems, item->key_at, "there is no setting %.*s; did you mean %.*s?",
-                         (int)name.len, name.ptr, (int)near.len, near.ptr);
+                         MAKI_PRINTED(name), MAKI_PRINTED(near));
     } else if (other) {
         maki_problem_add(b->problems, item->key_at, "there is no setting %.*s; did you mean %s?",
-                         (int)name.len, name.ptr, other);
+                         MAKI_PRINTED(name), other);
     } else {
         maki_str keys = keys_here(b, at);
         maki_problem_add(b->problems, item->key_at, "there is no setting %.*s; here go %.*s",
-                         (int)name.len, name.ptr, (int)keys.len, keys.ptr);
+                         MAKI_PRINTED(name), MAKI_PRINTED(keys));
     }
 }
 
@@ -186,16 +183,16 @@ static void tell_kind(binder *b, const maki_place *at, const maki_yaml_node *nod
     maki_str name = written(b, at);
     if (row && row->type != MAKI_CONFIG_SAME) {
         maki_str wanted = maki_value_wanted(row, b->arena);
-        maki_problem_add(b->problems, node->at, "%.*s must be %.*s, not %s", (int)name.len,
-                         name.ptr, (int)wanted.len, wanted.ptr, kind_words(node));
+        maki_problem_add(b->problems, node->at, "%.*s must be %.*s, not %s", MAKI_PRINTED(name),
+                         MAKI_PRINTED(wanted), kind_words(node));
         return;
     }
     maki_str keys = keys_here(b, at);
     bool list = maki_place_is_list(at);
     if (!keys.len && maki_place_takes_names(at)) keys = MAKI_LIT("NAME: ...");
-    maki_problem_add(b->problems, node->at, "%.*s must be %s%s%.*s%s, not %s", (int)name.len,
-                     name.ptr, list ? "a list of mappings" : "a mapping", keys.len ? " (" : "",
-                     (int)keys.len, keys.ptr, keys.len ? ")" : "", kind_words(node));
+    maki_problem_add(b->problems, node->at, "%.*s must be %s%s%.*s%s, not %s", MAKI_PRINTED(name),
+                     list ? "a list of mappings" : "a mapping", keys.len ? " (" : "",
+                     MAKI_PRINTED(keys), keys.len ? ")" : "", kind_words(node));
 }
 
 /* ---- the walk ------------------------------------------------------------------------------------------ */
@@ -203,7 +200,7 @@ static void tell_kind(binder *b, const maki_place *at, const maki_yaml_node *nod
 static void tell_fault(binder *b, maki_spot spot, const maki_value *value, maki_str fault)
 {
     bool hidden = value->row->type == MAKI_CONFIG_SECRET;
-    maki_problem_add(b->problems, spot, "%.*s %.*s", (int)value->written.len, value->written.ptr,
+    maki_problem_add(b->problems, spot, "%.*s %.*s", MAKI_PRINTED(value->written),
                      hidden ? 14 : (int)fault.len, hidden ? "cannot be used" : fault.ptr);
 }
 
@@ -214,7 +211,7 @@ static bool expand(binder *b, maki_spot spot, maki_value *value, maki_str text, 
     maki_str name = value->written;
     *out = got.text;
     if (got.wrong) {
-        maki_problem_add(b->problems, spot, "%.*s: %s", (int)name.len, name.ptr, got.wrong);
+        maki_problem_add(b->problems, spot, "%.*s: %s", MAKI_PRINTED(name), got.wrong);
         return false;
     }
     if (got.missing.len && value->row->type == MAKI_CONFIG_SECRET) {
@@ -222,8 +219,7 @@ static bool expand(binder *b, maki_spot spot, maki_value *value, maki_str text, 
     } else if (got.missing.len) {
         maki_problem_add(b->problems, spot,
                          "%.*s: the variable %.*s is not set; set it, or write ${%.*s:-default}",
-                         (int)name.len, name.ptr, (int)got.missing.len, got.missing.ptr,
-                         (int)got.missing.len, got.missing.ptr);
+                         MAKI_PRINTED(name), MAKI_PRINTED(got.missing), MAKI_PRINTED(got.missing));
         return false;
     }
     return true;
@@ -252,7 +248,7 @@ static bool read_item(binder *b, maki_value *value, const maki_yaml_node *node, 
 {
     if (node->kind != MAKI_YAML_SCALAR || maki_yaml_is_null(node)) {
         maki_problem_add(b->problems, node->at, "%.*s is a list of texts; this is %s",
-                         (int)value->written.len, value->written.ptr,
+                         MAKI_PRINTED(value->written),
                          maki_yaml_is_null(node) ? "nothing" : kind_words(node));
         return false;
     }
@@ -338,7 +334,7 @@ static void bind_pair(binder *b, const maki_place *at, const maki_yaml_item *ite
         return;
     }
     maki_str name = maki_problem_quote(b->arena, item->key, 40);
-    maki_problem_add(b->problems, item->key_at, "%.*s %s", (int)name.len, name.ptr, fault);
+    maki_problem_add(b->problems, item->key_at, "%.*s %s", MAKI_PRINTED(name), fault);
 }
 
 static void bind_node(binder *b, const maki_place *at, const maki_yaml_node *node)
@@ -433,7 +429,7 @@ static void bind_default(maki_config *config, const maki_place *at, const maki_c
         value.names[i] = at->names[i];
     if (got.variable.len) {
         value.source = MAKI_CONFIG_ENVIRONMENT;
-        value.variable = maki_arena_print(arena, "%.*s", (int)got.variable.len, got.variable.ptr);
+        value.variable = maki_arena_print(arena, "%.*s", MAKI_PRINTED(got.variable));
     }
     if (maki_value_read(&value, got.text, MAKI_VALUE_PLAIN, arena).len == 0) append(config, &value);
 }

@@ -23,7 +23,7 @@ static bool is_there(const maki_env *env, const char *path)
 static bool try_folder(maki_config *config, maki_str folder, const char *more)
 {
     if (!folder.len) return false;
-    maki_str path = maki_arena_print(&config->arena, "%.*s%s%s", (int)folder.len, folder.ptr, more,
+    maki_str path = maki_arena_print(&config->arena, "%.*s%s%s", MAKI_PRINTED(folder), more,
                                      name_in_folder.ptr);
     if (path.len) config->file = path.ptr;
     return path.len > 0;

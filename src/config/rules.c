@@ -8,7 +8,7 @@
 static const maki_value *at_path(const maki_config *config, maki_arena *arena, const char *folder,
                                  maki_str name, const char *key)
 {
-    maki_str path = maki_arena_print(arena, "%s.%.*s.%s", folder, (int)name.len, name.ptr, key);
+    maki_str path = maki_arena_print(arena, "%s.%.*s.%s", folder, MAKI_PRINTED(name), key);
     return maki_config_value_at(config, path);
 }
 
@@ -43,8 +43,8 @@ static void check_reference(const maki_config *config, maki_problems *problems,
     maki_str shown = maki_problem_quote(problems->arena, value->text, 40);
     maki_str near = nearest.found;
     maki_problem_add(problems, value->at, "%.*s: there is no \"%.*s\" under %s%s%.*s%s",
-                     (int)value->written.len, value->written.ptr, (int)shown.len, shown.ptr, folder,
-                     near.len ? "; did you mean " : "", (int)near.len, near.ptr ? near.ptr : "",
+                     MAKI_PRINTED(value->written), MAKI_PRINTED(shown), folder,
+                     near.len ? "; did you mean " : "", MAKI_PRINTED(near) ? near.ptr : "",
                      near.len ? "?" : "");
 }
 
@@ -71,9 +71,9 @@ static void check_profile(maki_problems *problems, const maki_value *value)
     const maki_config_setting *row = value->row;
     if (!row->inherits || value->number == -1) return;
     if (value->number >= row->min && value->number <= row->max) return;
-    maki_problem_warn(
-        problems, value->at, "%.*s is %g, not from %g to %g or -1: the general threshold is used",
-        (int)value->written.len, value->written.ptr, value->number, row->min, row->max);
+    maki_problem_warn(problems, value->at,
+                      "%.*s is %g, not from %g to %g or -1: the general threshold is used",
+                      MAKI_PRINTED(value->written), value->number, row->min, row->max);
 }
 
 /* A window that every run would refuse. */
@@ -90,8 +90,7 @@ static void check_windows(const maki_config *config, maki_problems *problems)
         maki_problem_warn(problems, value->at,
                           "%.*s is %.0f, under window.minimum (%.0f): it is refused until that is "
                           "lowered",
-                          (int)value->written.len, value->written.ptr, value->number,
-                          least->number);
+                          MAKI_PRINTED(value->written), value->number, least->number);
     }
 }
 
@@ -108,7 +107,7 @@ static void check_pruning(const maki_config *config, maki_problems *problems)
         maki_problem_add(
             problems, soft ? soft->at : hard->at,
             "agents.%.*s.pruning: softTrimThreshold (%g) is above hardClearThreshold (%g)",
-            (int)name.len, name.ptr, low, high);
+            MAKI_PRINTED(name), low, high);
     }
 }
 
@@ -146,11 +145,11 @@ static void check_steps(const maki_config *config, maki_problems *problems)
             continue;
         }
         maki_str path =
-            maki_arena_print(problems->arena, "policies.%.*s.%.*s.step", (int)value->names[0].len,
-                             value->names[0].ptr, (int)value->names[1].len, value->names[1].ptr);
+            maki_arena_print(problems->arena, "policies.%.*s.%.*s.step",
+                             MAKI_PRINTED(value->names[0]), MAKI_PRINTED(value->names[1]));
         if (maki_config_value_at(config, path)) continue;
         maki_problem_add(problems, value->at, "%.*s belongs to no step; write step: NAME beside it",
-                         (int)value->written.len, value->written.ptr);
+                         MAKI_PRINTED(value->written));
     }
 }
 
@@ -160,8 +159,7 @@ static void check_upstreams(const maki_config *config, maki_problems *problems)
     for (size_t cursor = 0; maki_config_next_name(config, "upstreams", &cursor, &name);) {
         const maki_value *models = at_path(config, problems->arena, "upstreams", name, "models");
         if (!models || at_path(config, problems->arena, "upstreams", name, "url")) continue;
-        maki_problem_add(problems, models->at, "upstreams.%.*s has no url", (int)name.len,
-                         name.ptr);
+        maki_problem_add(problems, models->at, "upstreams.%.*s has no url", MAKI_PRINTED(name));
     }
 }
 

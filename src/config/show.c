@@ -65,8 +65,7 @@ static maki_str join(const maki_value *value, maki_arena *arena)
 maki_str maki_value_show(const maki_value *value, maki_arena *arena)
 {
     if (value->missing.len) {
-        return maki_arena_print(arena, "(%.*s is not set)", (int)value->missing.len,
-                                value->missing.ptr);
+        return maki_arena_print(arena, "(%.*s is not set)", MAKI_PRINTED(value->missing));
     }
     if (value->row->type == MAKI_CONFIG_SECRET) return mask;
     maki_str text = maki_value_is_list(value->row) ? join(value, arena) : value->text;

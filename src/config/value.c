@@ -66,8 +66,8 @@ static maki_str choice_words(const char *choices, maki_arena *arena)
     maki_str words = { "", 0 };
     while (*choices) {
         int n = (int)strcspn(choices, "|");
-        words = maki_arena_print(arena, "%.*s%s%.*s", (int)words.len, words.ptr,
-                                 words.len ? ", " : "", n, choices);
+        words = maki_arena_print(arena, "%.*s%s%.*s", MAKI_PRINTED(words), words.len ? ", " : "", n,
+                                 choices);
         choices += n + (choices[n] == '|');
     }
     return words;
@@ -78,16 +78,16 @@ maki_str maki_value_wanted(const maki_config_setting *row, maki_arena *arena)
     const char *type = type_words(row->type);
     if (row->type == MAKI_CONFIG_CHOICE) {
         maki_str choices = choice_words(row->choices, arena);
-        return maki_arena_print(arena, "%s %.*s", type, (int)choices.len, choices.ptr);
+        return maki_arena_print(arena, "%s %.*s", type, MAKI_PRINTED(choices));
     }
     if (row->min == 0 && row->max == 0) return maki_arena_print(arena, "%s", type);
     maki_str low = amount_words(row->type, row->min, arena);
     maki_str high = amount_words(row->type, row->max, arena);
     if (row->type == MAKI_CONFIG_INTEGER && row->max >= 1e9) {
-        return maki_arena_print(arena, "%s of at least %.*s", type, (int)low.len, low.ptr);
+        return maki_arena_print(arena, "%s of at least %.*s", type, MAKI_PRINTED(low));
     }
-    return maki_arena_print(arena, "%s from %.*s to %.*s%s", type, (int)low.len, low.ptr,
-                            (int)high.len, high.ptr, row->inherits ? ", or -1" : "");
+    return maki_arena_print(arena, "%s from %.*s to %.*s%s", type, MAKI_PRINTED(low),
+                            MAKI_PRINTED(high), row->inherits ? ", or -1" : "");
 }
 
 size_t maki_config_wanted(const maki_config_setting *setting, char *out, size_t room)
@@ -95,7 +95,7 @@ size_t maki_config_wanted(const maki_config_setting *setting, char *out, size_t 
     maki_env env = maki_env_system();
     maki_arena arena = maki_arena_new(env.alloc, 1 << 16);
     maki_str words = maki_value_wanted(setting, &arena);
-    int n = snprintf(out, room, "%.*s", (int)words.len, words.ptr);
+    int n = snprintf(out, room, "%.*s", MAKI_PRINTED(words));
     maki_arena_free(&arena);
     return n < 0 ? 0 : (size_t)n < room ? (size_t)n : room - 1;
 }
@@ -106,8 +106,8 @@ static maki_str wrong(const maki_config_setting *row, maki_str text, const char 
 {
     maki_str wanted = maki_value_wanted(row, arena);
     maki_str shown = maki_problem_quote(arena, text, QUOTED_MOST);
-    return maki_arena_print(arena, "must be %.*s, not \"%.*s\"%s", (int)wanted.len, wanted.ptr,
-                            (int)shown.len, shown.ptr, hint);
+    return maki_arena_print(arena, "must be %.*s, not \"%.*s\"%s", MAKI_PRINTED(wanted),
+                            MAKI_PRINTED(shown), hint);
 }
 
 /* ---- reading ------------------------------------------------------------------------------------------- */
@@ -123,8 +123,7 @@ static maki_str read_choice(maki_value *value, maki_str text, maki_arena *arena)
         at += choice.len + (at[choice.len] == '|');
     }
     if (!nearest.found.len) return wrong(value->row, text, "", arena);
-    maki_str hint =
-        maki_arena_print(arena, "; did you mean %.*s?", (int)nearest.found.len, nearest.found.ptr);
+    maki_str hint = maki_arena_print(arena, "; did you mean %.*s?", MAKI_PRINTED(nearest.found));
     return wrong(value->row, text, hint.ptr, arena);
 }
 

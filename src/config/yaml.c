@@ -111,8 +111,8 @@ static void take_key(builder *b, const maki_yaml_node *map, const maki_yaml_node
                          "merge keys (<<) are not understood; write the settings out");
     } else if (twice) {
         maki_problem_add(b->problems, scalar->at,
-                         "%.*s stands twice, first on line %zu; keep one of them", (int)name.len,
-                         name.ptr, twice->key_at.line);
+                         "%.*s stands twice, first on line %zu; keep one of them",
+                         MAKI_PRINTED(name), twice->key_at.line);
     }
     b->drop = merge || twice;
     b->has_key = true;
@@ -148,7 +148,7 @@ static maki_yaml_node *new_node(builder *b, maki_yaml_kind kind, yaml_mark_t mar
     if (tag) {
         maki_str name = maki_problem_quote(b->arena, maki_str_of((const char *)tag), 40);
         STOP(b, node->at, "the tag %.*s is not understood; write the value without it",
-             (int)name.len, name.ptr);
+             MAKI_PRINTED(name));
     }
     if (anchor_name) {
         anchor *a = maki_arena_get(b->arena, sizeof *a);
@@ -189,11 +189,10 @@ static void on_alias(builder *b, const yaml_event_t *e)
     while (a && !maki_str_is(a->name, name))
         a = a->next;
     if (!a) {
-        STOP(b, spot_of(e->start_mark), "there is no anchor &%.*s above", (int)shown.len,
-             shown.ptr);
+        STOP(b, spot_of(e->start_mark), "there is no anchor &%.*s above", MAKI_PRINTED(shown));
     } else if (a->node->open) {
-        STOP(b, spot_of(e->start_mark), "*%.*s stands inside of what it names", (int)shown.len,
-             shown.ptr);
+        STOP(b, spot_of(e->start_mark), "*%.*s stands inside of what it names",
+             MAKI_PRINTED(shown));
     } else {
         place(b, a->node);
     }

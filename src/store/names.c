@@ -40,7 +40,7 @@ bool maki_name_other(maki_str text, char *out, size_t room)
     static const maki_str prefix = { "session-", 8 };
     bool has = maki_str_starts(text, prefix);
     maki_str stem = has ? maki_str_from(text, prefix.len) : text;
-    int n = snprintf(out, room, "%s%.*s", has ? "" : prefix.ptr, (int)stem.len, stem.ptr);
+    int n = snprintf(out, room, "%s%.*s", has ? "" : prefix.ptr, MAKI_PRINTED(stem));
     return stem.len > 0 && n > 0 && (size_t)n < room;
 }
 

@@ -179,7 +179,7 @@ static void take_state(maki_session *s, maki_str event)
     maki_str value;
     if (maki_json_get(event, MAKI_LIT("overrides"), &value) &&
         maki_json_kind_of(value) == MAKI_JSON_OBJECT && value.len < sizeof s->overrides)
-        snprintf(s->overrides, sizeof s->overrides, "%.*s", (int)value.len, value.ptr);
+        snprintf(s->overrides, sizeof s->overrides, "%.*s", MAKI_PRINTED(value));
     if (maki_json_get(event, MAKI_LIT("state"), &value) &&
         maki_json_kind_of(value) == MAKI_JSON_STRING)
         s->archived = maki_json_text_is(value, MAKI_LIT("archived"));
