@@ -306,13 +306,12 @@ void maki_chat_line(maki_chat *chat, maki_str line, bool *go_on)
 {
     while (line.len && isspace((unsigned char)line.ptr[line.len - 1]))
         line.len--;
-    *go_on = true;
-    if (line.len == 0) return;
     if (maki_command_is(line)) {
-        maki_chat_command(chat, line, go_on);
-    } else {
+        maki_chat_command(chat, line);
+    } else if (line.len) {
         maki_chat_say(chat, line);
     }
+    *go_on = !chat->leaving;
 }
 
 /* ---- hello and goodbye ------------------------------------------------------------------------------ */

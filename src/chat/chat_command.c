@@ -103,35 +103,6 @@ static void tell_status(maki_chat *chat, maki_str answer)
                     chat->answering[0] ? chat->answering : "not known");
 }
 
-/* What a step did; its tokens are those of /status before and after it, not those of the operation, which knows
- * neither the model nor the prompt. */
-typedef struct step_told {
-    double event, removed, undone;
-    char undone_type[24];
-    double before, after; /* tokens; below 0: not known */
-} step_told;
-
-static void read_step(maki_str answer, step_told *out)
-{
-    out->event = number_of(answer, "event");
-    out->removed = number_of(answer, "removed");
-    out->undone = number_of(answer, "undone");
-    text_of(answer, "undoneType", out->undone_type, sizeof out->undone_type);
-}
-
-static void tell_step(maki_chat *chat, const char *done, const step_told *step)
-{
-    maki_chat_print(chat, "%s", done);
-    if (step->undone > 0)
-        maki_chat_print(chat, ": the %s of event %.0f", step->undone_type, step->undone);
-    if (step->removed > 0)
-        maki_chat_print(chat, ", %.0f message%s out of view", step->removed, plural(step->removed));
-    if (step->before >= 0 && step->after >= 0)
-        maki_chat_print(chat, "%s %.0f -> %.0f tokens", step->undone > 0 ? "," : ":", step->before,
-                        step->after);
-    maki_chat_print(chat, " (event %.0f; /undo takes it back)\n", step->event);
-}
-
 /* [[2,6],[9,9]] as "2-6, 9"; as much of it as there is room for. */
 static const char *ranges_in(maki_str ranges, char *out, size_t room)
 {
@@ -164,30 +135,17 @@ static void tell_moment(maki_chat *chat, maki_str answer, char letter)
                     count, plural(count), number_of(answer, tokens), text[0] ? text : "nothing");
 }
 
-static void tell_diff(maki_chat *chat, maki_str answer)
-{
-    tell_moment(chat, answer, 'A');
-    tell_moment(chat, answer, 'B');
-}
-
-static void tell_help(maki_chat *chat)
-{
-    const maki_command_row *row;
-    for (size_t i = 0; (row = maki_command_at(i)) != NULL; i++)
-        maki_chat_print(chat, "  /%-9s %-18s %s\n", row->name, row->takes, row->help);
-    maki_chat_print(
-        chat, "Ctrl-C stops an answer.  A line that ends with a backslash goes on in the next.\n"
-              "A space before the slash sends the line as a message.\n");
-}
-
 /* ---- commands -------------------------------------------------------------------------------------- */
 
+/* `path`, if not NULL, is the field of that name.  *told: it was shown as JSON. */
 static maki_status run_op(maki_chat *chat, const maki_command *command, const char *path,
-                          maki_str *answer, maki_err *err)
+                          maki_str *answer, bool *told, maki_err *err)
 {
     maki_buf_clear(&chat->input);
     maki_command_input(command, chat->path, path, &chat->input);
-    return maki_chat_ask(chat, command->row->op, answer, err);
+    maki_status st = maki_chat_ask(chat, command->op->name, answer, err);
+    *told = st == MAKI_OK && maki_showing_answer(&chat->showing, command->row->name, *answer);
+    return st;
 }
 
 /* Below 0: not known. */
@@ -197,15 +155,39 @@ static double tokens_now(maki_chat *chat)
     return chat->figures.known ? chat->figures.tokens : -1;
 }
 
-static maki_status run_step(maki_chat *chat, const maki_command *command, maki_err *err)
+/* What a step did; its tokens are those of /status before and after it, not those of the operation, which knows
+ * neither the model nor the prompt. */
+static maki_status run_change(maki_chat *chat, const maki_command *command, maki_err *err)
+{
+    char type[24];
+    maki_str answer;
+    bool told;
+    double before = tokens_now(chat);
+    maki_status st = run_op(chat, command, NULL, &answer, &told, err);
+    if (st != MAKI_OK || told) return st;
+    double event = number_of(answer, "event"), removed = number_of(answer, "removed");
+    double undone = number_of(answer, "undone");
+    maki_chat_print(chat, "%s", command->row->done);
+    if (undone > 0)
+        maki_chat_print(chat, ": the %s of event %.0f",
+                        text_of(answer, "undoneType", type, sizeof type), undone);
+    if (removed > 0)
+        maki_chat_print(chat, ", %.0f message%s out of view", removed, plural(removed));
+    double after = tokens_now(chat);
+    if (before >= 0 && after >= 0)
+        maki_chat_print(chat, "%s %.0f -> %.0f tokens", undone > 0 ? "," : ":", before, after);
+    maki_chat_print(chat, " (event %.0f; /undo takes it back)\n", event);
+    return MAKI_OK;
+}
+
+static maki_status run_diff(maki_chat *chat, const maki_command *command, maki_err *err)
 {
     maki_str answer;
-    step_told step = { .before = tokens_now(chat) };
-    maki_status st = run_op(chat, command, NULL, &answer, err);
-    if (st != MAKI_OK || maki_showing_answer(&chat->showing, command->row->name, answer)) return st;
-    read_step(answer, &step); /* the next answer takes its place */
-    step.after = tokens_now(chat);
-    tell_step(chat, command->row->done, &step);
+    bool told;
+    maki_status st = run_op(chat, command, NULL, &answer, &told, err);
+    if (st != MAKI_OK || told) return st;
+    tell_moment(chat, answer, 'A');
+    tell_moment(chat, answer, 'B');
     return MAKI_OK;
 }
 
@@ -213,26 +195,59 @@ static maki_status run_fork(maki_chat *chat, const maki_command *command, maki_e
 {
     char path[MAKI_PATH_MAX];
     maki_str answer;
+    bool told;
     maki_status st = maki_chat_new_path(chat, path, err);
-    if (st == MAKI_OK) st = run_op(chat, command, path, &answer, err);
+    if (st == MAKI_OK) st = run_op(chat, command, path, &answer, &told, err);
     if (st != MAKI_OK) return st;
-    double seq = number_of(answer, "seq");
     snprintf(chat->path, sizeof chat->path, "%s", path);
     chat->name = NULL;
-    if (maki_showing_answer(&chat->showing, "fork", answer)) return MAKI_OK;
-    maki_chat_print(chat, "Forked at message %.0f; from here on it is a session of its own.\n",
-                    seq);
+    if (!told)
+        maki_chat_print(chat, "Forked at message %.0f; from here on it is a session of its own.\n",
+                        number_of(answer, "seq"));
     maki_chat_measure(chat);
     return MAKI_OK;
 }
 
-static maki_status run_status(maki_chat *chat, maki_err *err)
+static maki_status run_status(maki_chat *chat, const maki_command *command, maki_err *err)
 {
     maki_str answer;
     maki_status st = maki_chat_status(chat, &answer, err);
-    if (st == MAKI_OK && !maki_showing_answer(&chat->showing, "status", answer))
+    if (st == MAKI_OK && !maki_showing_answer(&chat->showing, command->row->name, answer))
         tell_status(chat, answer);
     return st;
+}
+
+/* One whose answer needs no words of the chat. */
+static maki_status run_other(maki_chat *chat, const maki_command *command, maki_err *err)
+{
+    maki_str answer;
+    bool told;
+    maki_status st = run_op(chat, command, NULL, &answer, &told, err);
+    if (st == MAKI_OK && !told) maki_chat_print(chat, "%.*s\n", MAKI_PRINTED(answer));
+    return st;
+}
+
+static maki_status run_help(maki_chat *chat, const maki_command *command, maki_err *err)
+{
+    maki_command one;
+    char takes[MAKI_COMMAND_TAKES];
+    (void)command;
+    (void)err;
+    for (size_t i = 0; maki_command_at(i, &one); i++)
+        maki_chat_print(chat, "  /%-9s %-18s %s\n", one.row->name,
+                        maki_command_takes(one.row, takes), one.row->help);
+    maki_chat_print(
+        chat, "Ctrl-C stops an answer.  A line that ends with a backslash goes on in the next.\n"
+              "A space before the slash sends the line as a message.\n");
+    return MAKI_OK;
+}
+
+static maki_status run_quit(maki_chat *chat, const maki_command *command, maki_err *err)
+{
+    (void)command;
+    (void)err;
+    chat->leaving = true;
+    return MAKI_OK;
 }
 
 /* The provider has to be one that can be asked; whether it has the model only it knows. */
@@ -324,8 +339,9 @@ static maki_status note_answered(void *ctx, const maki_message *m, maki_err *err
 }
 
 /* After a failure, or an answer that was stopped before it began: what was asked is in the session, without an answer. */
-static maki_status run_retry(maki_chat *chat, maki_err *err)
+static maki_status run_retry(maki_chat *chat, const maki_command *command, maki_err *err)
 {
+    (void)command;
     maki_conversation *c = NULL;
     bool answered = true;
     maki_status st = maki_conversation_open(chat->m, chat->path, MAKI_OPEN, &c, err);
@@ -340,37 +356,37 @@ static maki_status run_retry(maki_chat *chat, maki_err *err)
     return MAKI_OK;
 }
 
-static maki_status run(maki_chat *chat, const maki_command *command, bool *go_on, maki_err *err)
+/* ---- which of them --------------------------------------------------------------------------------- */
+
+/* By how the answer of a command is shown. */
+static const struct answer_row {
+    const char *answer;
+    maki_status (*run)(maki_chat *chat, const maki_command *command, maki_err *err);
+    bool conversation; /* it is about one: something was said before */
+} answers[] = {
+    { "change", run_change, true }, { "diff", run_diff, true },  { "fork", run_fork, true },
+    { "status", run_status, true }, { "log", run_log, true },    { "retry", run_retry, true },
+    { "model", run_model, false },  { "help", run_help, false }, { "quit", run_quit, false },
+    { NULL, run_other, true }, /* any other */
+};
+
+static maki_status run(maki_chat *chat, const maki_command *command, maki_err *err)
 {
-    maki_str answer;
-    maki_status st = MAKI_OK;
-    if (command->row->conversation && !maki_chat_began(chat))
+    const struct answer_row *row = answers;
+    while (row->answer && strcmp(row->answer, command->row->answer) != 0)
+        row++;
+    if (row->conversation && !maki_chat_began(chat))
         return maki_refuse(err, "EMPTY", "nothing was said yet in this conversation");
-    switch (command->row->kind) {
-    case MAKI_COMMAND_STATUS: return run_status(chat, err);
-    case MAKI_COMMAND_RETRY: return run_retry(chat, err);
-    case MAKI_COMMAND_FORK: return run_fork(chat, command, err);
-    case MAKI_COMMAND_LOG: return run_log(chat, command, err);
-    case MAKI_COMMAND_STEP: return run_step(chat, command, err);
-    case MAKI_COMMAND_DIFF:
-        st = run_op(chat, command, NULL, &answer, err);
-        if (st == MAKI_OK && !maki_showing_answer(&chat->showing, "diff", answer))
-            tell_diff(chat, answer);
-        return st;
-    case MAKI_COMMAND_MODEL: return run_model(chat, command, err);
-    case MAKI_COMMAND_HELP: tell_help(chat); return MAKI_OK;
-    case MAKI_COMMAND_QUIT: *go_on = false; return MAKI_OK;
-    }
-    return MAKI_OK;
+    return row->run(chat, command, err);
 }
 
-void maki_chat_command(maki_chat *chat, maki_str line, bool *go_on)
+void maki_chat_command(maki_chat *chat, maki_str line)
 {
     maki_command command;
     maki_err err;
     maki_terminal_take_interrupt();
     maki_status st = maki_command_parse(line, &command, &err);
-    if (st == MAKI_OK) st = run(chat, &command, go_on, &err);
+    if (st == MAKI_OK) st = run(chat, &command, &err);
     maki_terminal_take_interrupt(); /* it stopped the command, or came too late */
     if (st != MAKI_OK) maki_chat_fail(chat, &err);
 }

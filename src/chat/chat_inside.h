@@ -30,6 +30,7 @@ struct maki_chat {
     maki_logger logger;
     maki_buf input, reply; /* of an operation */
     char bar[MAKI_BAR_MAX];
+    bool leaving; /* /quit */
     int exit_code;
 };
 
@@ -55,6 +56,6 @@ maki_status maki_chat_ask(maki_chat *chat, const char *op, maki_str *answer, mak
 maki_status maki_chat_status(maki_chat *chat, maki_str *answer, maki_err *err);
 /* The same for the figures alone. */
 void maki_chat_measure(maki_chat *chat);
-void maki_chat_command(maki_chat *chat, maki_str line, bool *go_on);
+void maki_chat_command(maki_chat *chat, maki_str line);
 
 #endif

@@ -9,28 +9,53 @@
 #include "base/nearest.h"
 #include "base/str.h"
 
+#define ARGS(...) ((const maki_op_argument[]){ __VA_ARGS__, { 0 } })
+
+/* The chat's own, of which chat_command.c knows the function; an argument called `count` is a number. */
 /* clang-format off */
-static const maki_command_row rows[] = {
-    { "status",   "",               "how full the window is, and with what",    MAKI_COMMAND_STATUS, true, "session.status",   NULL,        { { 0 } } },
-    { "condense", "[KEEP]",         "the middle behind a summary",              MAKI_COMMAND_STEP, true,   "history.condense", "Condensed", { { "keepCount", MAKI_ARGUMENT_NUMBER, true } } },
-    { "pin",      "SEQ",            "a message that nothing may hide",          MAKI_COMMAND_STEP, true,   "history.pin",      "Pinned",    { { "seq", MAKI_ARGUMENT_NUMBER, false } } },
-    { "rewind",   "SEQ",            "back to message SEQ, and on from there",   MAKI_COMMAND_STEP, true,   "history.rewind",   "Rewound",   { { "seq", MAKI_ARGUMENT_NUMBER, false } } },
-    { "undo",     "[EVENT]",        "make the newest step void, or that one",   MAKI_COMMAND_STEP, true,   "history.undo",     "Undone",    { { "ev", MAKI_ARGUMENT_NUMBER, true } } },
-    { "fork",     "[SEQ]",          "go on in a copy that shares the past",     MAKI_COMMAND_FORK, true,   "history.fork",     NULL,        { { "seq", MAKI_ARGUMENT_NUMBER, true } } },
-    { "expand",   "SEQ",            "undo what hides or shortens a message",    MAKI_COMMAND_STEP, true,   "history.expand",   "Expanded",  { { "seq", MAKI_ARGUMENT_NUMBER, false } } },
-    { "diff",     "A [B]",          "what two moments (SEQ or SEQ:EVENT) show differently", MAKI_COMMAND_DIFF, true, "history.diff", NULL,  { { "a", MAKI_ARGUMENT_MOMENT, false }, { "b", MAKI_ARGUMENT_MOMENT, true } } },
-    { "log",      "[N]",            "the last messages and their numbers",      MAKI_COMMAND_LOG, true,    NULL,               NULL,        { { "count", MAKI_ARGUMENT_NUMBER, true } } },
-    { "retry",    "",               "ask again for an answer to the last message", MAKI_COMMAND_RETRY, true, NULL,               NULL,        { { 0 } } },
-    { "model",    "[[PROVIDER] NAME]", "who answers; another one from now on",  MAKI_COMMAND_MODEL, false, NULL,               NULL,        { { "a", MAKI_ARGUMENT_TEXT, true }, { "b", MAKI_ARGUMENT_TEXT, true } } },
-    { "help",     "",               "this list",                                MAKI_COMMAND_HELP, false,  NULL,               NULL,        { { 0 } } },
-    { "quit",     "",               "leave; so does Ctrl-D",                    MAKI_COMMAND_QUIT, false,  NULL,               NULL,        { { 0 } } },
+static const maki_op_command own[] = {
+    { "chat", "log",   "the last messages and their numbers",         "log",   NULL, ARGS({ "[N]", "count" }) },
+    { "chat", "retry", "ask again for an answer to the last message", "retry", NULL, ARGS({ 0 }) },
+    { "chat", "model", "who answers; another one from now on",        "model", NULL, ARGS({ "[[PROVIDER]", "provider" }, { "NAME]", "model" }) },
+    { "chat", "help",  "this list",                                   "help",  NULL, ARGS({ 0 }) },
+    { "chat", "quit",  "leave; so does Ctrl-D",                       "quit",  NULL, ARGS({ 0 }) },
 };
 /* clang-format on */
-enum { ROW_COUNT = sizeof rows / sizeof rows[0] };
 
-const maki_command_row *maki_command_at(size_t index)
+bool maki_command_at(size_t index, maki_command *out)
 {
-    return index < ROW_COUNT ? &rows[index] : NULL;
+    maki_op_shown shown;
+    size_t operations = 0;
+    while (operations <= index && maki_op_command_at("chat", operations, &shown))
+        operations++;
+    *out = (maki_command){ .count = 0 };
+    if (operations > index) {
+        out->row = shown.command;
+        out->op = shown.op;
+    } else if (index - operations < sizeof own / sizeof own[0]) {
+        out->row = &own[index - operations];
+    }
+    return out->row != NULL;
+}
+
+/* The n-th word that it takes, or NULL: the options of a command line have no place in a chat. */
+static const maki_op_argument *word_of(const maki_op_command *row, size_t n)
+{
+    const maki_op_argument *argument = row->arguments;
+    while (argument->shape && (strchr("-=", argument->shape[0]) || n-- > 0))
+        argument++;
+    return argument->shape ? argument : NULL;
+}
+
+const char *maki_command_takes(const maki_op_command *row, char out[MAKI_COMMAND_TAKES])
+{
+    const maki_op_argument *word;
+    size_t used = 0;
+    out[0] = '\0';
+    for (size_t i = 0; used < MAKI_COMMAND_TAKES && (word = word_of(row, i)) != NULL; i++)
+        used += (size_t)snprintf(out + used, MAKI_COMMAND_TAKES - used, "%s%s", i ? " " : "",
+                                 word->shape);
+    return out;
 }
 
 bool maki_command_is(maki_str line)
@@ -51,40 +76,53 @@ static maki_str next_word(maki_str *rest)
     return word;
 }
 
-static bool is_number(maki_str text)
+/* The digits at the front, taken off *rest, without zeros before them; len 0: it is no number. */
+static maki_str take_number(maki_str *rest)
 {
-    for (size_t i = 0; i < text.len; i++) {
-        if (!isdigit((unsigned char)text.ptr[i])) return false;
+    size_t n = 0;
+    while (n < rest->len && isdigit((unsigned char)rest->ptr[n]))
+        n++;
+    maki_str number = maki_str_to(*rest, n < 16 ? n : 0);
+    *rest = maki_str_from(*rest, n);
+    while (number.len > 1 && number.ptr[0] == '0')
+        number = maki_str_from(number, 1);
+    return number;
+}
+
+/* Is the n-th argument what its field wants?  It is written, unless `w` is NULL. */
+static bool put_argument(const maki_command *command, size_t n, maki_jw *w)
+{
+    const char *name = word_of(command->row, n)->field;
+    const maki_op_field *field = command->op ? maki_op_command_field(command->op, name) : NULL;
+    const char *type = field ? field->type : name;
+    bool moment = strcmp(type, "moment") == 0, number = moment || strcmp(type, "count") == 0;
+    maki_str text = command->arguments[n], seq = { "", 0 }, ev = { "", 0 };
+    if (number) seq = take_number(&text);
+    bool more = moment && text.len && text.ptr[0] == ':';
+    if (more) text = maki_str_from(text, 1);
+    if (more) ev = take_number(&text);
+    if (number && (!seq.len || text.len || (more && !ev.len))) return false;
+    if (!w) return true;
+    maki_jw_key(w, maki_str_of(name));
+    if (moment) {
+        maki_jw_object(w);
+        maki_jw_field_raw(w, "seq", seq);
+        if (more) maki_jw_field_raw(w, "ev", ev);
+        maki_jw_end_object(w);
+    } else if (number) {
+        maki_jw_raw(w, seq);
+    } else {
+        maki_jw_string(w, text);
     }
-    return text.len > 0 && text.len < 16;
+    return true;
 }
 
-static bool is_moment(maki_str text)
-{
-    const char *colon = memchr(text.ptr, ':', text.len);
-    if (!colon) return is_number(text);
-    size_t at = (size_t)(colon - text.ptr);
-    return is_number(maki_str_to(text, at)) && is_number(maki_str_from(text, at + 1));
-}
-
-static bool fits(const maki_argument *argument, maki_str text)
-{
-    switch (argument->type) {
-    case MAKI_ARGUMENT_NUMBER: return is_number(text);
-    case MAKI_ARGUMENT_MOMENT: return is_moment(text);
-    default: return true;
-    }
-}
-
-static maki_status find_row(maki_str name, const maki_command_row **out, maki_err *err)
+static maki_status find_row(maki_str name, maki_command *out, maki_err *err)
 {
     maki_nearest nearest = maki_nearest_to(name);
-    for (size_t i = 0; i < ROW_COUNT; i++) {
-        if (maki_str_is(name, maki_str_of(rows[i].name))) {
-            *out = &rows[i];
-            return MAKI_OK;
-        }
-        maki_nearest_offer(&nearest, maki_str_of(rows[i].name));
+    for (size_t i = 0; maki_command_at(i, out); i++) {
+        if (maki_str_is(name, maki_str_of(out->row->name))) return MAKI_OK;
+        maki_nearest_offer(&nearest, maki_str_of(out->row->name));
     }
     bool near = nearest.found.len > 0;
     int len = (int)(name.len < 40 ? name.len : 40);
@@ -97,48 +135,23 @@ static maki_status find_row(maki_str name, const maki_command_row **out, maki_er
 
 maki_status maki_command_parse(maki_str line, maki_command *out, maki_err *err)
 {
-    maki_command made = { .count = 0 };
+    char takes[MAKI_COMMAND_TAKES];
     maki_str rest = maki_str_from(line, 1), name = next_word(&rest), word;
-    maki_status st = find_row(name, &made.row, err);
+    maki_status st = find_row(name, out, err);
     if (st != MAKI_OK) return st;
-    const maki_argument *takes = made.row->arguments;
     bool good = true;
     while (good && (word = next_word(&rest)).len) {
-        size_t n = made.count;
-        good = n < MAKI_COMMAND_ARGUMENTS && takes[n].field && fits(&takes[n], word);
-        if (good) made.arguments[made.count++] = word;
+        good = out->count < MAKI_COMMAND_ARGUMENTS && word_of(out->row, out->count);
+        if (!good) break;
+        out->arguments[out->count++] = word;
+        good = put_argument(out, out->count - 1, NULL);
     }
-    bool missing = made.count < MAKI_COMMAND_ARGUMENTS && takes[made.count].field &&
-                   !takes[made.count].optional;
-    if (!good || missing) {
-        return maki_fail(err, MAKI_INVALID, "it is /%s%s%s: %s%s", made.row->name,
-                         made.row->takes[0] ? " " : "", made.row->takes, made.row->help,
-                         strstr(made.row->takes, "SEQ") ? "; /log tells the numbers" : "");
-    }
-    *out = made;
-    return MAKI_OK;
-}
-
-/* As JSON has it: without zeros before it. */
-static maki_str without_zeros(maki_str number)
-{
-    while (number.len > 1 && number.ptr[0] == '0')
-        number = maki_str_from(number, 1);
-    return number;
-}
-
-static void write_moment(maki_jw *w, maki_str text)
-{
-    const char *colon = memchr(text.ptr, ':', text.len);
-    size_t at = colon ? (size_t)(colon - text.ptr) : text.len;
-    maki_jw_object(w);
-    maki_jw_key(w, MAKI_LIT("seq"));
-    maki_jw_raw(w, without_zeros(maki_str_to(text, at)));
-    if (colon) {
-        maki_jw_key(w, MAKI_LIT("ev"));
-        maki_jw_raw(w, without_zeros(maki_str_from(text, at + 1)));
-    }
-    maki_jw_end_object(w);
+    const maki_op_argument *next = word_of(out->row, out->count);
+    bool missing = next && next->shape[strlen(next->shape) - 1] != ']';
+    if (good && !missing) return MAKI_OK;
+    maki_command_takes(out->row, takes);
+    return maki_fail(err, MAKI_INVALID, "it is /%s%s%s: %s%s", out->row->name, takes[0] ? " " : "",
+                     takes, out->row->help, strstr(takes, "SEQ") ? "; /log tells the numbers" : "");
 }
 
 void maki_command_input(const maki_command *command, const char *conversation, const char *path,
@@ -147,21 +160,10 @@ void maki_command_input(const maki_command *command, const char *conversation, c
     maki_jw w;
     maki_jw_init(&w, maki_buf_sink(out), NULL);
     maki_jw_object(&w);
-    maki_jw_key(&w, MAKI_LIT("conversation"));
-    maki_jw_string(&w, maki_str_of(conversation));
-    if (path) {
-        maki_jw_key(&w, MAKI_LIT("path"));
-        maki_jw_string(&w, maki_str_of(path));
-    }
-    for (size_t i = 0; i < command->count; i++) {
-        const maki_argument *argument = &command->row->arguments[i];
-        maki_jw_key(&w, maki_str_of(argument->field));
-        switch (argument->type) {
-        case MAKI_ARGUMENT_NUMBER: maki_jw_raw(&w, without_zeros(command->arguments[i])); break;
-        case MAKI_ARGUMENT_MOMENT: write_moment(&w, command->arguments[i]); break;
-        case MAKI_ARGUMENT_TEXT: maki_jw_string(&w, command->arguments[i]); break;
-        }
-    }
+    maki_jw_field_string(&w, "conversation", maki_str_of(conversation));
+    if (path) maki_jw_field_string(&w, "path", maki_str_of(path));
+    for (size_t i = 0; i < command->count; i++)
+        (void)put_argument(command, i, &w);
     maki_jw_end_object(&w);
-    if (maki_jw_end(&w) != MAKI_OK) return; /* the buffer tells it */
+    (void)!maki_jw_end(&w); /* the buffer tells it */
 }

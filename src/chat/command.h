@@ -1,58 +1,32 @@
-/* command.h -- what is typed with a slash before it: one table gives the parsing, the operation and the help.
+/* command.h -- what is typed with a slash before it.
  *
  *     /rewind 12        back to message 12
  *
- * A line that begins with a slash and a letter is a command; a space before the slash makes it a message. */
+ * A command is an operation with a row for the group "chat" (src/ops/table.c), or one of the chat's own (command.c):
+ * both are described alike, and give the parsing and the help.  A line that begins with a slash and a letter is a
+ * command; a space before the slash makes it a message. */
 #ifndef MAKI_CHAT_COMMAND_H
 #define MAKI_CHAT_COMMAND_H
 
 #include <stdbool.h>
 
+#include <maki/op.h>
+
 #include "base/buf.h"
 
-typedef enum maki_command_kind {
-    MAKI_COMMAND_STATUS,
-    MAKI_COMMAND_STEP, /* an operation that appends an event */
-    MAKI_COMMAND_RETRY,
-    MAKI_COMMAND_FORK,
-    MAKI_COMMAND_DIFF,
-    MAKI_COMMAND_LOG,
-    MAKI_COMMAND_MODEL,
-    MAKI_COMMAND_HELP,
-    MAKI_COMMAND_QUIT
-} maki_command_kind;
-
-typedef enum maki_argument_type {
-    MAKI_ARGUMENT_NUMBER,
-    MAKI_ARGUMENT_MOMENT, /* SEQ, or SEQ:EVENT */
-    MAKI_ARGUMENT_TEXT
-} maki_argument_type;
-
-typedef struct maki_argument {
-    const char *field; /* of the operation; NULL: there are no more */
-    maki_argument_type type;
-    bool optional;
-} maki_argument;
-
-enum { MAKI_COMMAND_ARGUMENTS = 2 };
-
-typedef struct maki_command_row {
-    const char *name, *takes, *help;
-    maki_command_kind kind;
-    bool conversation; /* it is about one: something was said before */
-    const char *op;    /* NULL: none */
-    const char *done;  /* of a step: what it did */
-    maki_argument arguments[MAKI_COMMAND_ARGUMENTS];
-} maki_command_row;
-
-/* The table; NULL behind the last. */
-const maki_command_row *maki_command_at(size_t index);
+enum { MAKI_COMMAND_ARGUMENTS = 4, MAKI_COMMAND_TAKES = 80 };
 
 typedef struct maki_command {
-    const maki_command_row *row;
+    const maki_op_command *row;
+    const maki_op_info *op;                     /* NULL: it is the chat's own */
     maki_str arguments[MAKI_COMMAND_ARGUMENTS]; /* borrowed from the line */
     size_t count;
 } maki_command;
+
+/* All there are; false behind the last.  Its arguments are none. */
+bool maki_command_at(size_t index, maki_command *out);
+/* "SEQ", "A [B]": what it takes. */
+const char *maki_command_takes(const maki_op_command *row, char out[MAKI_COMMAND_TAKES]);
 
 bool maki_command_is(maki_str line);
 /* MAKI_NOTFOUND names the nearest command; MAKI_INVALID says what it takes. */

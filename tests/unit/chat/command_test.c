@@ -54,7 +54,7 @@ static void run_good(void)
         if (CHECK_STATUS(maki_command_parse(maki_str_of(good[i].line), &command, &err), MAKI_OK,
                          &err)) {
             maki_command_input(&command, "talk 会話.jsonl", NULL, &input);
-            CHECK_CSTR(command.row->op, good[i].op);
+            CHECK_CSTR(command.op->name, good[i].op);
             CHECK_TEXT(maki_buf_str(&input), maki_str_of(good[i].input));
         }
         maki_buf_free(&input);
