@@ -4,14 +4,18 @@
 #ifndef MAKI_CHAT_BAR_H
 #define MAKI_CHAT_BAR_H
 
+#include <stdbool.h>
+
 #include <maki/str.h>
 
 enum { MAKI_BAR_MAX = 300 };
 
+/* Of the conversation as it is: the same in the bar, in /status and at the end of a turn. */
 typedef struct maki_bar {
-    double tokens, window; /* window 0: not known, so the share is not told */
+    double tokens, window; /* window 0: not known, so the share is not shown */
     double messages;       /* in view */
     const char *model;     /* its first hundred bytes are shown */
+    bool known;
 } maki_bar;
 
 /* The text is borrowed from `out`. */

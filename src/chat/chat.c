@@ -355,13 +355,10 @@ void maki_chat_part(maki_chat *chat)
 
 maki_editor_bar maki_chat_bar(maki_chat *chat)
 {
-    const maki_showing_figures *now = &chat->figures;
-    if (!now->known) {
-        int n = snprintf(chat->bar, sizeof chat->bar, "a new conversation%s%s",
-                         chat->answering[0] ? " · " : "", chat->answering);
-        return (maki_editor_bar){ { chat->bar, (size_t)n }, "\033[2m" };
-    }
-    maki_bar bar = { now->tokens, now->window, now->messages, chat->answering };
-    return (maki_editor_bar){ maki_bar_text(&bar, chat->bar),
-                              maki_terminal_coloured() ? maki_bar_colour(&bar) : "" };
+    if (chat->figures.known)
+        return (maki_editor_bar){ maki_bar_text(&chat->figures, chat->bar),
+                                  maki_terminal_coloured() ? maki_bar_colour(&chat->figures) : "" };
+    int n = snprintf(chat->bar, sizeof chat->bar, "a new conversation%s%s",
+                     chat->answering[0] ? " · " : "", chat->answering);
+    return (maki_editor_bar){ { chat->bar, (size_t)n }, "\033[2m" };
 }

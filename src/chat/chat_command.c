@@ -38,12 +38,10 @@ maki_status maki_chat_status(maki_chat *chat, maki_str *answer, maki_err *err)
     maki_jw_end_object(&w);
     maki_status st = maki_jw_end(&w);
     if (st == MAKI_OK) st = maki_chat_ask(chat, "session.status", answer, err);
-    chat->figures = (maki_showing_figures){ .known = st == MAKI_OK };
-    if (st != MAKI_OK) return st;
-    chat->figures.tokens = number_of(*answer, "tokens");
-    chat->figures.window = number_of(*answer, "window");
-    chat->figures.messages = number_of(*answer, "messagesCount");
-    return MAKI_OK;
+    if (st == MAKI_OK)
+        chat->figures = (maki_bar){ number_of(*answer, "tokens"), number_of(*answer, "window"),
+                                    number_of(*answer, "messagesCount"), chat->answering, true };
+    return st;
 }
 
 void maki_chat_measure(maki_chat *chat)

@@ -5,7 +5,6 @@
 #include <maki/maki.h>
 
 #include "base/files.h"
-#include "chat/bar.h"
 #include "chat/chat.h"
 
 enum { MAKI_CHAT_ANSWER_MAX = 1 << 20 };
@@ -24,13 +23,13 @@ struct maki_chat {
     char answering[MAKI_MODEL_MAX];           /* the model of the last turn, or who would answer */
     double window;                            /* of the last turn; 0: not known */
     maki_showing showing;
-    maki_showing_figures figures; /* since the last turn or step */
-    maki_turn_result result;      /* of the last turn */
+    maki_bar figures;        /* since the last turn or step */
+    maki_turn_result result; /* of the last turn */
     unsigned unread; /* bootstrap files of which it was told that they are not read, a bit each */
     maki_logger logger;
-    maki_buf input, reply; /* of an operation */
-    char bar[MAKI_BAR_MAX];
-    bool leaving; /* /quit */
+    maki_buf input, reply;  /* of an operation */
+    char bar[MAKI_BAR_MAX]; /* their text */
+    bool leaving;           /* /quit */
     int exit_code;
 };
 

@@ -162,7 +162,7 @@ typedef struct ending {
     maki_status status;
     const maki_err *failed;
     const maki_turn_result *result;
-    const maki_showing_figures *now;
+    const maki_bar *now;
 } ending;
 
 static const struct stop_row {
@@ -340,8 +340,7 @@ void maki_showing_begin(maki_showing *s, maki_turn_calls *calls)
 }
 
 maki_status maki_showing_end(maki_showing *s, maki_status st, const maki_err *failed,
-                             const maki_turn_result *result, const maki_showing_figures *now,
-                             maki_err *err)
+                             const maki_turn_result *result, const maki_bar *now, maki_err *err)
 {
     return show(s, END, &(ending){ st, failed, result, now }, err);
 }

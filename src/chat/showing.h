@@ -9,6 +9,7 @@
 #include <stdarg.h>
 
 #include "base/files.h"
+#include "chat/bar.h"
 #include "chat/markdown.h"
 #include "engine/turn.h"
 
@@ -30,13 +31,6 @@ typedef struct maki_showing {
     char last;          /* byte written of plain text; '\n' at the beginning */
 } maki_showing;
 
-/* Of the conversation as it is: the same in /status, in the bar and at the end of a turn. */
-typedef struct maki_showing_figures {
-    bool known;
-    double tokens, window; /* window 0: not known */
-    double messages;       /* in view */
-} maki_showing_figures;
-
 /* `files` is borrowed.  Text goes to standard output, notes to standard error. */
 maki_showing maki_showing_new(const maki_files *files, maki_showing_form form);
 
@@ -44,8 +38,7 @@ maki_showing maki_showing_new(const maki_files *files, maki_showing_form form);
 void maki_showing_begin(maki_showing *showing, maki_turn_calls *calls);
 /* It is over: `st` and `failed` are what it returned. */
 maki_status maki_showing_end(maki_showing *showing, maki_status st, const maki_err *failed,
-                             const maki_turn_result *result, const maki_showing_figures *now,
-                             maki_err *err);
+                             const maki_turn_result *result, const maki_bar *now, maki_err *err);
 /* Why the answer ends where it does, if that needs words. */
 void maki_showing_stop(maki_showing *showing, maki_stop stop);
 

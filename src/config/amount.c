@@ -71,41 +71,50 @@ bool maki_amount_number(maki_str text, double *out)
     return true;
 }
 
-bool maki_amount_bytes(maki_str text, uint64_t *out)
+/* Of each kind the largest first; without a name: what a number alone means. */
+static const struct unit {
+    bool time;
+    const char *name;
+    double size; /* bytes, milliseconds */
+} units[] = {
+    { false, "g", 1073741824 }, { false, "m", 1048576 }, { false, "k", 1024 },
+    { false, "", 1 },           { true, "h", 3600000 },  { true, "m", 60000 },
+    { true, "s", 1000 },        { true, "ms", 1 },       { true, "", 1000 },
+};
+enum { UNITS = sizeof units / sizeof units[0] };
+
+static bool read_units(maki_str text, bool time, double most, uint64_t *out)
 {
-    static const char units[] = "kmg";
-    const double most = 1125899906842624.0; /* 2^50 */
     double n = 0;
     maki_str rest;
-    if (!read_digits(text, most, &n, &rest) || rest.len > 1) return false;
-    if (rest.len) {
-        const char *unit = strchr(units, rest.ptr[0] | 0x20);
-        if (!unit || rest.ptr[0] < 'A') return false;
-        n = ldexp(n, 10 * (int)(unit - units + 1));
+    if (!read_digits(text, most, &n, &rest)) return false;
+    for (size_t i = 0; i < UNITS; i++) {
+        const struct unit *u = &units[i];
+        if (u->time != time || rest.len != strlen(u->name)) continue;
+        if (time ? memcmp(rest.ptr, u->name, rest.len) : strncasecmp(rest.ptr, u->name, rest.len))
+            continue;
+        if (n * u->size > most) return false;
+        *out = (uint64_t)(n * u->size);
+        return true;
     }
-    if (n > most) return false;
-    *out = (uint64_t)n;
-    return true;
+    return false;
+}
+
+bool maki_amount_bytes(maki_str text, uint64_t *out)
+{
+    return read_units(text, false, 1125899906842624.0, out); /* 2^50 */
 }
 
 bool maki_amount_time(maki_str text, uint64_t *ms)
 {
-    static const struct time_unit {
-        maki_str name;
-        double ms;
-    } units[] = { { { "", 0 }, 1000 },
-                  { { "s", 1 }, 1000 },
-                  { { "ms", 2 }, 1 },
-                  { { "m", 1 }, 60000 },
-                  { { "h", 1 }, 3600000 } };
-    double n = 0;
-    maki_str rest;
-    if (!read_digits(text, 4294967295.0, &n, &rest)) return false;
-    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
-        if (!maki_str_is(rest, units[i].name)) continue;
-        if (n * units[i].ms > 4294967295.0) return false;
-        *ms = (uint64_t)(n * units[i].ms);
-        return true;
+    return read_units(text, true, 4294967295.0, ms);
+}
+
+maki_str maki_amount_words(double n, bool time, maki_arena *arena)
+{
+    size_t i = 0;
+    while (units[i].time != time || n < units[i].size || fmod(n, units[i].size) != 0) {
+        if (++i == UNITS) return maki_arena_print(arena, "%.0f", n);
     }
-    return false;
+    return maki_arena_print(arena, "%.0f%s", n / units[i].size, units[i].name);
 }

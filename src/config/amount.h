@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <maki/str.h>
+#include "base/arena.h"
 
 /* All answer false, and leave *out alone, when the whole text is no such amount. */
 
@@ -19,5 +19,8 @@ bool maki_amount_number(maki_str text, double *out);
 bool maki_amount_bytes(maki_str text, uint64_t *out);
 /* "30" and "30s" are seconds, "250ms", "5m", "2h"; up to 2^32 - 1 ms */
 bool maki_amount_time(maki_str text, uint64_t *ms);
+
+/* Bytes or milliseconds as they would be written, "64k", in the largest unit that goes. */
+maki_str maki_amount_words(double n, bool time, maki_arena *arena);
 
 #endif

@@ -44,7 +44,7 @@ static maki_str written(binder *b, const maki_place *at)
 
 /* ---- keeping values ------------------------------------------------------------------------------------ */
 
-const maki_value *maki_config_value_at(const maki_config *config, maki_str path)
+maki_value *maki_config_value_at(const maki_config *config, maki_str path)
 {
     for (size_t i = 0; i < config->count; i++) {
         if (maki_str_is(config->values[i].path, path)) return &config->values[i];
@@ -82,20 +82,27 @@ static void keep(binder *b, const maki_value *value)
     }
 }
 
-/* A value for the row at this place, or for the one it is another name of. */
+/* A value for the row at this place. */
+static maki_value new_value(maki_arena *arena, const maki_place *at, const maki_config_setting *row)
+{
+    maki_value value = { .path = maki_place_path(at, maki_str_of(row->path), arena),
+                         .row = row,
+                         .name_count = at->count };
+    value.written = value.path;
+    for (size_t i = 0; i < at->count; i++)
+        value.names[i] = at->names[i];
+    return value;
+}
+
+/* The same from the file, and where this is another name for the row that it names. */
 static maki_value value_for(binder *b, const maki_place *at, maki_spot spot)
 {
     const maki_config_setting *row = maki_place_setting(at);
     if (row->type == MAKI_CONFIG_SAME) row = maki_setting_named(maki_str_of(row->choices));
-    maki_value value = { .path = maki_place_path(at, maki_str_of(row->path), b->arena),
-                         .written = written(b, at),
-                         .row = row,
-                         .name_count = at->count,
-                         .text = { "", 0 },
-                         .source = MAKI_CONFIG_FILE,
-                         .at = spot };
-    for (size_t i = 0; i < at->count; i++)
-        value.names[i] = at->names[i];
+    maki_value value = new_value(b->arena, at, row);
+    value.written = written(b, at);
+    value.source = MAKI_CONFIG_FILE;
+    value.at = spot;
     return value;
 }
 
@@ -377,12 +384,12 @@ void maki_config_bind(maki_config *config, const maki_yaml_node *top, char *cons
 
 static void override(maki_config *config, const maki_value *value)
 {
-    for (size_t i = 0; i < config->count; i++) {
-        if (!maki_str_is(config->values[i].path, value->path)) continue;
-        config->values[i] = *value;
-        return;
+    maki_value *there = maki_config_value_at(config, value->path);
+    if (there) {
+        *there = *value;
+    } else {
+        append(config, value);
     }
-    append(config, value);
 }
 
 void maki_config_bind_environment(maki_config *config, char *const *environment,
@@ -418,15 +425,10 @@ static void bind_default(maki_config *config, const maki_place *at, const maki_c
                          const char *initial, char *const *environment)
 {
     maki_arena *arena = &config->arena;
-    maki_value value = { .path = maki_place_path(at, maki_str_of(row->path), arena),
-                         .row = row,
-                         .name_count = at->count };
+    maki_value value = new_value(arena, at, row);
     if (maki_config_value_at(config, value.path)) return;
     maki_expanded got = maki_expand(maki_str_of(initial), environment, arena);
     if (got.text.len == 0) return; /* a key that the environment does not have */
-    value.written = value.path;
-    for (size_t i = 0; i < at->count; i++)
-        value.names[i] = at->names[i];
     if (got.variable.len) {
         value.source = MAKI_CONFIG_ENVIRONMENT;
         value.variable = maki_arena_print(arena, "%.*s", MAKI_PRINTED(got.variable));

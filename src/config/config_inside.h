@@ -32,6 +32,6 @@ maki_status maki_config_bind_defaults(maki_config *config, char *const *environm
 void maki_config_rules(const maki_config *config, maki_problems *problems);
 
 /* The value in force at a path of the table; NULL: none is set. */
-const maki_value *maki_config_value_at(const maki_config *config, maki_str path);
+maki_value *maki_config_value_at(const maki_config *config, maki_str path);
 
 #endif

@@ -6,34 +6,14 @@
 #include "base/str.h"
 #include "config/policy_steps.h"
 
-#define FLAG(p, start, ...)                                                \
-    {                                                                      \
-        .path = p, .type = MAKI_CONFIG_FLAG, .initial = start, __VA_ARGS__ \
-    }
-#define INTEGER(p, start, a, b, ...)                                                              \
-    {                                                                                             \
-        .path = p, .type = MAKI_CONFIG_INTEGER, .initial = start, .min = a, .max = b, __VA_ARGS__ \
-    }
-#define NUMBER(p, start, a, b, ...)                                                              \
-    {                                                                                            \
-        .path = p, .type = MAKI_CONFIG_NUMBER, .initial = start, .min = a, .max = b, __VA_ARGS__ \
-    }
-#define TIME(p, start, a, b, ...)                                                              \
-    {                                                                                          \
-        .path = p, .type = MAKI_CONFIG_TIME, .initial = start, .min = a, .max = b, __VA_ARGS__ \
-    }
-#define BYTES(p, start, a, b, ...)                                                              \
-    {                                                                                           \
-        .path = p, .type = MAKI_CONFIG_BYTES, .initial = start, .min = a, .max = b, __VA_ARGS__ \
-    }
-#define CHOICE(p, start, of, ...)                                                           \
-    {                                                                                       \
-        .path = p, .type = MAKI_CONFIG_CHOICE, .initial = start, .choices = of, __VA_ARGS__ \
-    }
-#define ANY(kind, p, start, ...)                                             \
+#define ROW(kind, p, start, ...)                                             \
     {                                                                        \
         .path = p, .type = MAKI_CONFIG_##kind, .initial = start, __VA_ARGS__ \
     }
+#define AMOUNT(kind, p, start, least, most, ...) \
+    ROW(kind, p, start, .min = least, .max = most, __VA_ARGS__)
+#define CHOICE(p, start, of, ...) ROW(CHOICE, p, start, .choices = of, __VA_ARGS__)
+#define SAME(p, as, ...)          ROW(SAME, p, NULL, .choices = as, __VA_ARGS__)
 
 #define STEP_NAME(kind, name, ...)                          "|" #name
 #define STEP_HELP(kind, name, fn, needs, keep, share, help) "; " #name ": " help
@@ -46,158 +26,158 @@
 
 /* clang-format off */
 static const maki_config_setting daemon_rows[] = {
-    ANY(ADDRESSES, "serve.listen", "127.0.0.1:4747", HELP("where connections are taken; port 0 picks a free one; beyond this machine a token is needed")),
-    ANY(SECRET, "serve.token", NULL, VARIABLE("MAKI_TOKEN"), HELP("what clients must show")),
-    ANY(LIST, "serve.allow_hosts", NULL, HELP("other names under which clients may reach Maki")),
-    ANY(LIST, "serve.allow_origins", NULL, HELP("sites whose pages may speak to Maki, https://example.com")),
-    ANY(TEXT, "serve.ca_file", NULL, HELP("certificates to trust instead of the system's, by the daemon and for `llm`")),
-    INTEGER("serve.limits.connections", "16384", 1, 1000000, HELP("clients at a time")),
-    BYTES("serve.limits.head", "64k", 1024, 1 << 20, HELP("of one request's head")),
-    BYTES("serve.limits.body", "1g", 1024, 1099511627776.0, HELP("of one request's body, packed or not")),
-    TIME("serve.timeouts.idle", "2m", 1, DAY_MS, HELP("a connection without a request is closed")),
-    TIME("serve.timeouts.head", "30s", 1, DAY_MS, HELP("a head must have come")),
-    TIME("serve.timeouts.body", "1m", 1, DAY_MS, HELP("no byte of a body came")),
-    TIME("serve.timeouts.write", "1m", 1, DAY_MS, HELP("a client took nothing")),
-    TIME("serve.timeouts.connect", "10s", 1, DAY_MS, HELP("to reach an upstream")),
-    TIME("serve.timeouts.upstream", "10m", 1, DAY_MS, HELP("an upstream sent nothing")),
-    TIME("serve.timeouts.stop", "30s", 0, DAY_MS, HELP("to finish what is running when told to stop")),
-    { .path = "upstreams.*", .type = MAKI_CONFIG_SAME, .choices = "upstreams.*.url", HELP("a server to hand requests to, on one line; anthropic, openai, gemini and ollama have defaults") },
-    ANY(URL, "upstreams.*.url", NULL, HELP("where it is, with or without /v1")),
-    ANY(LIST, "upstreams.*.models", NULL, HELP("requests for these models go there; a * stands for anything")),
+    ROW(ADDRESSES, "serve.listen", "127.0.0.1:4747", HELP("where connections are taken; port 0 picks a free one; beyond this machine a token is needed")),
+    ROW(SECRET, "serve.token", NULL, VARIABLE("MAKI_TOKEN"), HELP("what clients must show")),
+    ROW(LIST, "serve.allow_hosts", NULL, HELP("other names under which clients may reach Maki")),
+    ROW(LIST, "serve.allow_origins", NULL, HELP("sites whose pages may speak to Maki, https://example.com")),
+    ROW(TEXT, "serve.ca_file", NULL, HELP("certificates to trust instead of the system's, by the daemon and for `llm`")),
+    AMOUNT(INTEGER, "serve.limits.connections", "16384", 1, 1000000, HELP("clients at a time")),
+    AMOUNT(BYTES, "serve.limits.head", "64k", 1024, 1 << 20, HELP("of one request's head")),
+    AMOUNT(BYTES, "serve.limits.body", "1g", 1024, 1099511627776.0, HELP("of one request's body, packed or not")),
+    AMOUNT(TIME, "serve.timeouts.idle", "2m", 1, DAY_MS, HELP("a connection without a request is closed")),
+    AMOUNT(TIME, "serve.timeouts.head", "30s", 1, DAY_MS, HELP("a head must have come")),
+    AMOUNT(TIME, "serve.timeouts.body", "1m", 1, DAY_MS, HELP("no byte of a body came")),
+    AMOUNT(TIME, "serve.timeouts.write", "1m", 1, DAY_MS, HELP("a client took nothing")),
+    AMOUNT(TIME, "serve.timeouts.connect", "10s", 1, DAY_MS, HELP("to reach an upstream")),
+    AMOUNT(TIME, "serve.timeouts.upstream", "10m", 1, DAY_MS, HELP("an upstream sent nothing")),
+    AMOUNT(TIME, "serve.timeouts.stop", "30s", 0, DAY_MS, HELP("to finish what is running when told to stop")),
+    SAME("upstreams.*", "upstreams.*.url", HELP("a server to hand requests to, on one line; anthropic, openai, gemini and ollama have defaults")),
+    ROW(URL, "upstreams.*.url", NULL, HELP("where it is, with or without /v1")),
+    ROW(LIST, "upstreams.*.models", NULL, HELP("requests for these models go there; a * stands for anything")),
     CHOICE("log.level", "info", "debug|info|warn|error", HELP("lines below this level are not written")),
 };
 
 static const maki_config_setting window_rows[] = {
-    FLAG("autoCondenseContext", "true", EDITOR, HELP("condense at the threshold, not only when the window is full")),
-    NUMBER("autoCondenseContextPercent", "75", 5, 100, EDITOR, HELP("the threshold, in percent of the window; what suits the model unless set")),
-    { .path = "contextCompressionThreshold", .type = MAKI_CONFIG_SAME, .choices = "autoCondenseContextPercent", EDITOR, HELP("another name of the threshold") },
-    INTEGER("autoCondenseContextTokens", NULL, 1, MANY, HELP("the threshold in tokens as well; the lower wins")),
-    NUMBER("profileThresholds.*", NULL, 5, 100, EDITOR, .inherits = true, HELP("the threshold of one profile, named by its model; -1: the general one")),
-    ANY(TEXT, "currentProfileId", NULL, EDITOR, HELP("the profile in use; usually the model of the request")),
-    INTEGER("messagesRetainCount", "3", 1, 1000, EDITOR, HELP("newest messages that a condense leaves as they are; what suits the model unless set")),
-    ANY(TEXT, "profiles.*.condenseModel", NULL, HELP("the model that summarises for this one")),
-    NUMBER("profiles.*.compressionRatio", NULL, 0.05, 0.99, HELP("share of the tokens that a summary should save")),
-    INTEGER("profiles.*.keepMessages", NULL, 1, 1000, HELP("messagesRetainCount of this profile")),
-    INTEGER("profiles.*.thresholdTokens", NULL, 1, MANY, HELP("autoCondenseContextTokens of this profile")),
-    INTEGER("profiles.*.contextWindow", NULL, 1000, MANY, HELP("the window of this model, in tokens")),
-    INTEGER("contextWindow", NULL, 1000, MANY, HELP("the window, in tokens, of models that neither their provider nor the table knows")),
-    INTEGER("window.minimum", "16000", 1000, MANY, HELP("a smaller window is refused")),
-    INTEGER("window.warning", "32000", 1000, MANY, HELP("a smaller window is warned of")),
-    INTEGER("window.default", "200000", 1000, MANY, HELP("the window when nobody knows it")),
-    INTEGER("turnLimits.global", "100", 0, 1000000, HELP("turns of a channel's session that are sent; the least limit wins, 0 is none")),
-    INTEGER("turnLimits.perProvider.*", NULL, 0, 1000000, HELP("the same for one provider")),
-    INTEGER("turnLimits.perUser", "30", 0, 1000000, HELP("the same for one sender")),
+    ROW(FLAG, "autoCondenseContext", "true", EDITOR, HELP("condense at the threshold, not only when the window is full")),
+    AMOUNT(NUMBER, "autoCondenseContextPercent", "75", 5, 100, EDITOR, HELP("the threshold, in percent of the window; what suits the model unless set")),
+    SAME("contextCompressionThreshold", "autoCondenseContextPercent", EDITOR, HELP("another name of the threshold")),
+    AMOUNT(INTEGER, "autoCondenseContextTokens", NULL, 1, MANY, HELP("the threshold in tokens as well; the lower wins")),
+    AMOUNT(NUMBER, "profileThresholds.*", NULL, 5, 100, EDITOR, .inherits = true, HELP("the threshold of one profile, named by its model; -1: the general one")),
+    ROW(TEXT, "currentProfileId", NULL, EDITOR, HELP("the profile in use; usually the model of the request")),
+    AMOUNT(INTEGER, "messagesRetainCount", "3", 1, 1000, EDITOR, HELP("newest messages that a condense leaves as they are; what suits the model unless set")),
+    ROW(TEXT, "profiles.*.condenseModel", NULL, HELP("the model that summarises for this one")),
+    AMOUNT(NUMBER, "profiles.*.compressionRatio", NULL, 0.05, 0.99, HELP("share of the tokens that a summary should save")),
+    AMOUNT(INTEGER, "profiles.*.keepMessages", NULL, 1, 1000, HELP("messagesRetainCount of this profile")),
+    AMOUNT(INTEGER, "profiles.*.thresholdTokens", NULL, 1, MANY, HELP("autoCondenseContextTokens of this profile")),
+    AMOUNT(INTEGER, "profiles.*.contextWindow", NULL, 1000, MANY, HELP("the window of this model, in tokens")),
+    AMOUNT(INTEGER, "contextWindow", NULL, 1000, MANY, HELP("the window, in tokens, of models that neither their provider nor the table knows")),
+    AMOUNT(INTEGER, "window.minimum", "16000", 1000, MANY, HELP("a smaller window is refused")),
+    AMOUNT(INTEGER, "window.warning", "32000", 1000, MANY, HELP("a smaller window is warned of")),
+    AMOUNT(INTEGER, "window.default", "200000", 1000, MANY, HELP("the window when nobody knows it")),
+    AMOUNT(INTEGER, "turnLimits.global", "100", 0, 1000000, HELP("turns of a channel's session that are sent; the least limit wins, 0 is none")),
+    AMOUNT(INTEGER, "turnLimits.perProvider.*", NULL, 0, 1000000, HELP("the same for one provider")),
+    AMOUNT(INTEGER, "turnLimits.perUser", "30", 0, 1000000, HELP("the same for one sender")),
 };
 
 static const maki_config_setting policy_rows[] = {
-    ANY(POLICY, "policy", NULL, HELP("how room is made: maki, roo, clawdbot, files, one of `policies`, or a list of steps; usually files for tasks, else maki")),
+    ROW(POLICY, "policy", NULL, HELP("how room is made: maki, roo, clawdbot, files, one of `policies`, or a list of steps; usually files for tasks, else maki")),
     CHOICE("policies.*.#.step", NULL, &"" MAKI_STEP_MAP(STEP_NAME)[1], HELP("what this step does" MAKI_STEP_MAP(STEP_HELP))),
     CHOICE("policies.*.#.when", "needed", "needed|always|over_allowed|failed|failed_over_allowed", HELP("needed: the target is not reached yet; failed: the step before failed or saved too little; over_allowed: more than may be sent, and again until it is not")),
-    NUMBER("policies.*.#.from", NULL, 0, 1, HELP("only from this share of the window on; when every step has one, a run begins at the least of them")),
-    NUMBER("policies.*.#.below", NULL, 0, 1, HELP("only below this share of the window")),
-    NUMBER("policies.*.#.target", NULL, 0, 1, HELP("share of the window to come down to; usually the least of 0.5 and 70 % of what may be sent")),
-    INTEGER("policies.*.#.keep", NULL, 1, 1000000, HELP("newest messages that stay; for prune_tools, prune_repeats and shrink_code assistant messages with all behind them")),
-    INTEGER("policies.*.#.min_messages", NULL, 1, 1000000, HELP("with fewer messages the step does nothing")),
-    NUMBER("policies.*.#.min_saving", NULL, 0, 1, HELP("a step that saves a smaller share has failed")),
-    INTEGER("policies.*.#.min_window", NULL, 0, MANY, HELP("in smaller windows the step is left out")),
-    NUMBER("policies.*.#.share", NULL, 0.01, 0.99, HELP("share of the messages that truncate hides")),
-    FLAG("policies.*.#.must_reach", NULL, HELP("of a step that prunes: it is taken back, with those before it, unless the target is reached")),
-    INTEGER("policies.*.#.max_chars", NULL, 0, MANY, HELP("longer tool output is cut to its head and tail")),
-    INTEGER("policies.*.#.head_chars", NULL, 0, MANY, HELP("characters of the head that stay")),
-    INTEGER("policies.*.#.tail_chars", NULL, 0, MANY, HELP("characters of the tail that stay")),
-    INTEGER("policies.*.#.min_prunable_chars", NULL, 0, MANY, HELP("shorter tool output, all together, is not cleared")),
-    ANY(TEXT, "policies.*.#.placeholder", NULL, HELP("stands for a tool output that was cleared")),
-    FLAG("policies.*.#.hard_clear", NULL, HELP("clear tool output when cutting it is not enough")),
-    ANY(LIST, "policies.*.#.allow", NULL, HELP("only the output of these tools; a * stands for anything")),
-    ANY(LIST, "policies.*.#.deny", NULL, HELP("never the output of these tools")),
+    AMOUNT(NUMBER, "policies.*.#.from", NULL, 0, 1, HELP("only from this share of the window on; when every step has one, a run begins at the least of them")),
+    AMOUNT(NUMBER, "policies.*.#.below", NULL, 0, 1, HELP("only below this share of the window")),
+    AMOUNT(NUMBER, "policies.*.#.target", NULL, 0, 1, HELP("share of the window to come down to; usually the least of 0.5 and 70 % of what may be sent")),
+    AMOUNT(INTEGER, "policies.*.#.keep", NULL, 1, 1000000, HELP("newest messages that stay; for prune_tools, prune_repeats and shrink_code assistant messages with all behind them")),
+    AMOUNT(INTEGER, "policies.*.#.min_messages", NULL, 1, 1000000, HELP("with fewer messages the step does nothing")),
+    AMOUNT(NUMBER, "policies.*.#.min_saving", NULL, 0, 1, HELP("a step that saves a smaller share has failed")),
+    AMOUNT(INTEGER, "policies.*.#.min_window", NULL, 0, MANY, HELP("in smaller windows the step is left out")),
+    AMOUNT(NUMBER, "policies.*.#.share", NULL, 0.01, 0.99, HELP("share of the messages that truncate hides")),
+    ROW(FLAG, "policies.*.#.must_reach", NULL, HELP("of a step that prunes: it is taken back, with those before it, unless the target is reached")),
+    AMOUNT(INTEGER, "policies.*.#.max_chars", NULL, 0, MANY, HELP("longer tool output is cut to its head and tail")),
+    AMOUNT(INTEGER, "policies.*.#.head_chars", NULL, 0, MANY, HELP("characters of the head that stay")),
+    AMOUNT(INTEGER, "policies.*.#.tail_chars", NULL, 0, MANY, HELP("characters of the tail that stay")),
+    AMOUNT(INTEGER, "policies.*.#.min_prunable_chars", NULL, 0, MANY, HELP("shorter tool output, all together, is not cleared")),
+    ROW(TEXT, "policies.*.#.placeholder", NULL, HELP("stands for a tool output that was cleared")),
+    ROW(FLAG, "policies.*.#.hard_clear", NULL, HELP("clear tool output when cutting it is not enough")),
+    ROW(LIST, "policies.*.#.allow", NULL, HELP("only the output of these tools; a * stands for anything")),
+    ROW(LIST, "policies.*.#.deny", NULL, HELP("never the output of these tools")),
 };
 
 static const maki_config_setting summary_rows[] = {
-    ANY(TEXT, "summary.provider", NULL, HELP("who summarises: offline, or one of `llm`; usually llm.provider, and offline without a key")),
-    ANY(TEXT, "summary.model", NULL, HELP("its model; usually the profile's condenseModel")),
-    ANY(TEXT, "summary.prompt", "standard", HELP("standard (six headings), brief, or your own; {messages} is where the messages go")),
-    INTEGER("summary.max_tokens", "4096", 64, 1000000, HELP("the longest summary")),
-    TIME("summary.timeout", "2m", 1000, DAY_MS, HELP("then the offline summary takes its place")),
-    FLAG("summary.background", "true", HELP("prepare a summary before it is needed")),
-    NUMBER("summary.background_percent", NULL, 5, 100, HELP("percent of the window at which that begins; usually 10 below the threshold")),
+    ROW(TEXT, "summary.provider", NULL, HELP("who summarises: offline, or one of `llm`; usually llm.provider, and offline without a key")),
+    ROW(TEXT, "summary.model", NULL, HELP("its model; usually the profile's condenseModel")),
+    ROW(TEXT, "summary.prompt", "standard", HELP("standard (six headings), brief, or your own; {messages} is where the messages go")),
+    AMOUNT(INTEGER, "summary.max_tokens", "4096", 64, 1000000, HELP("the longest summary")),
+    AMOUNT(TIME, "summary.timeout", "2m", 1000, DAY_MS, HELP("then the offline summary takes its place")),
+    ROW(FLAG, "summary.background", "true", HELP("prepare a summary before it is needed")),
+    AMOUNT(NUMBER, "summary.background_percent", NULL, 5, 100, HELP("percent of the window at which that begins; usually 10 below the threshold")),
     CHOICE("language", NULL, "en|ja|zh|ko", HELP("of built-in prompts and summaries; usually that of the text")),
 };
 
 static const maki_config_setting task_rows[] = {
-    FLAG("context_storage.enabled", "true", VARIABLE("CONTEXT_STORAGE_ENABLED"), LATER("keep the files of tasks; false: in a temporary folder only")),
-    ANY(TEXT, "context_storage.base_dir", "contexts", LATER("their folder, from the working folder on")),
-    NUMBER("context_storage.compression_threshold", "0.7", 0.05, 1, VARIABLE("COMPRESSION_THRESHOLD"), HELP("share of the window over which a task is condensed")),
-    INTEGER("context_storage.keep_recent_messages", "5", 1, 1000, HELP("newest messages that stay as they are")),
-    INTEGER("context_storage.min_messages_to_summarize", "10", 1, 1000000, HELP("with fewer messages nothing is done")),
-    INTEGER("context_storage.cleanup_days", "30", 0, 36500, VARIABLE("CLEANUP_DAYS"), LATER("completed tasks are removed after so many days")),
-    ANY(TEXT, "context_storage.summary_prompt", NULL, HELP("the prompt for tasks; {messages} is where the messages go")),
+    ROW(FLAG, "context_storage.enabled", "true", VARIABLE("CONTEXT_STORAGE_ENABLED"), LATER("keep the files of tasks; false: in a temporary folder only")),
+    ROW(TEXT, "context_storage.base_dir", "contexts", LATER("their folder, from the working folder on")),
+    AMOUNT(NUMBER, "context_storage.compression_threshold", "0.7", 0.05, 1, VARIABLE("COMPRESSION_THRESHOLD"), HELP("share of the window over which a task is condensed")),
+    AMOUNT(INTEGER, "context_storage.keep_recent_messages", "5", 1, 1000, HELP("newest messages that stay as they are")),
+    AMOUNT(INTEGER, "context_storage.min_messages_to_summarize", "10", 1, 1000000, HELP("with fewer messages nothing is done")),
+    AMOUNT(INTEGER, "context_storage.cleanup_days", "30", 0, 36500, VARIABLE("CLEANUP_DAYS"), LATER("completed tasks are removed after so many days")),
+    ROW(TEXT, "context_storage.summary_prompt", NULL, HELP("the prompt for tasks; {messages} is where the messages go")),
     CHOICE("context_storage.token_count", "exact", "exact|chars4", LATER("what decides: the tokenizer, or four characters a token")),
-    ANY(SECRET, "database", NULL, LATER("postgres://...: registry, queue and memory shared by several machines; usually SQLite")),
-    ANY(TEXT, "queue.in_progress_label", "in-progress", LATER("the label that an issue gets when it is queued")),
+    ROW(SECRET, "database", NULL, LATER("postgres://...: registry, queue and memory shared by several machines; usually SQLite")),
+    ROW(TEXT, "queue.in_progress_label", "in-progress", LATER("the label that an issue gets when it is queued")),
 };
 
 static const maki_config_setting model_rows[] = {
-    ANY(TEXT, "llm.provider", NULL, HELP("the one of `llm` that is used; without one Maki works offline")),
-    ANY(TEXT, "llm.*.model", NULL, HELP("its model")),
-    INTEGER("llm.*.context_length", NULL, 1000, MANY, HELP("the window of that model, in tokens; wins over the table")),
-    ANY(SECRET, "llm.*.api_key", NULL, HELP("its key; \"${OPENAI_API_KEY}\" keeps it out of the file")),
-    ANY(URL, "llm.*.base_url", NULL, HELP("where it is; may end in / or /v1")),
+    ROW(TEXT, "llm.provider", NULL, HELP("the one of `llm` that is used; without one Maki works offline")),
+    ROW(TEXT, "llm.*.model", NULL, HELP("its model")),
+    AMOUNT(INTEGER, "llm.*.context_length", NULL, 1000, MANY, HELP("the window of that model, in tokens; wins over the table")),
+    ROW(SECRET, "llm.*.api_key", NULL, HELP("its key; \"${OPENAI_API_KEY}\" keeps it out of the file")),
+    ROW(URL, "llm.*.base_url", NULL, HELP("where it is; may end in / or /v1")),
     CHOICE("llm.*.protocol", NULL, "anthropic|openai|responses|ollama|gemini", HELP("what it speaks; known for the names that have defaults, else openai")),
     CHOICE("llm.*.tool_style", "tools", "tools|functions", HELP("functions: the older form of OpenAI's requests")),
-    INTEGER("llm.*.max_tokens", NULL, 1, MANY, HELP("of the window kept free for its answer, at most a quarter; usually 8192")),
-    TIME("llm.*.timeout", "10m", 1000, DAY_MS, HELP("it sent nothing")),
+    AMOUNT(INTEGER, "llm.*.max_tokens", NULL, 1, MANY, HELP("of the window kept free for its answer, at most a quarter; usually 8192")),
+    AMOUNT(TIME, "llm.*.timeout", "10m", 1000, DAY_MS, HELP("it sent nothing")),
 };
 
 static const maki_config_setting agent_rows[] = {
-    INTEGER("agents.*.contextWindow", NULL, 1000, MANY, HELP("the window, in tokens, when neither model nor configuration say it")),
-    INTEGER("agents.*.maxTurns", NULL, 0, 1000000, HELP("one more turn limit; 0 is none")),
-    FLAG("agents.*.pruning.enabled", "false", HELP("true: this agent's policy is clawdbot, with these values")),
-    NUMBER("agents.*.pruning.softTrimThreshold", "0.3", 0, 1, HELP("share of the window from which old messages are summarised")),
-    NUMBER("agents.*.pruning.hardClearThreshold", "0.5", 0, 1, HELP("share of the window from which they are left out")),
-    INTEGER("agents.*.pruning.keepLastMessages", "3", 1, 1000, HELP("newest messages that stay")),
-    ANY(POLICY, "agents.*.policy", NULL, HELP("`policy` of this agent")),
-    ANY(TEXT, "agents.*.provider", NULL, HELP("llm.provider of this agent")),
-    ANY(TEXT, "agents.*.model", NULL, HELP("its model")),
-    INTEGER("agents.*.maxTokens", NULL, 1, MANY, HELP("the longest answer; so much of the window is kept free for it")),
+    AMOUNT(INTEGER, "agents.*.contextWindow", NULL, 1000, MANY, HELP("the window, in tokens, when neither model nor configuration say it")),
+    AMOUNT(INTEGER, "agents.*.maxTurns", NULL, 0, 1000000, HELP("one more turn limit; 0 is none")),
+    ROW(FLAG, "agents.*.pruning.enabled", "false", HELP("true: this agent's policy is clawdbot, with these values")),
+    AMOUNT(NUMBER, "agents.*.pruning.softTrimThreshold", "0.3", 0, 1, HELP("share of the window from which old messages are summarised")),
+    AMOUNT(NUMBER, "agents.*.pruning.hardClearThreshold", "0.5", 0, 1, HELP("share of the window from which they are left out")),
+    AMOUNT(INTEGER, "agents.*.pruning.keepLastMessages", "3", 1, 1000, HELP("newest messages that stay")),
+    ROW(POLICY, "agents.*.policy", NULL, HELP("`policy` of this agent")),
+    ROW(TEXT, "agents.*.provider", NULL, HELP("llm.provider of this agent")),
+    ROW(TEXT, "agents.*.model", NULL, HELP("its model")),
+    AMOUNT(INTEGER, "agents.*.maxTokens", NULL, 1, MANY, HELP("the longest answer; so much of the window is kept free for it")),
     CHOICE("agents.*.thinking", NULL, "off|minimal|low|medium|high", HELP("how much the model thinks before it answers")),
     CHOICE("agents.*.scope", "per-sender", "global|per-group|per-sender", HELP("who shares a session")),
-    ANY(TEXT, "agents.*.workspace", NULL, HELP("the folder of AGENTS.md, SOUL.md, TOOLS.md, IDENTITY.md, USER.md and README.md, which become its system prompt; from the working folder on, or ~/")),
-    INTEGER("agents.*.bootstrapMaxChars", NULL, 1, 1000000, HELP("a longer one of these files is cut to 70 % head and 20 % tail; usually 20000, IDENTITY.md 5000, USER.md and README.md 10000")),
-    INTEGER("agents.*.bootstrapTotalMaxChars", NULL, 64, 6000000, HELP("of all these files together; what comes too late is left out")),
-    ANY(TEXT, "agents.*.guidelines", NULL, HELP("the section `guidelines` of its system prompt; a short one is built in, \"\" leaves it out")),
+    ROW(TEXT, "agents.*.workspace", NULL, HELP("the folder of AGENTS.md, SOUL.md, TOOLS.md, IDENTITY.md, USER.md and README.md, which become its system prompt; from the working folder on, or ~/")),
+    AMOUNT(INTEGER, "agents.*.bootstrapMaxChars", NULL, 1, 1000000, HELP("a longer one of these files is cut to 70 % head and 20 % tail; usually 20000, IDENTITY.md 5000, USER.md and README.md 10000")),
+    AMOUNT(INTEGER, "agents.*.bootstrapTotalMaxChars", NULL, 64, 6000000, HELP("of all these files together; what comes too late is left out")),
+    ROW(TEXT, "agents.*.guidelines", NULL, HELP("the section `guidelines` of its system prompt; a short one is built in, \"\" leaves it out")),
     CHOICE("agents.*.promptMode", NULL, "full|minimal|none", HELP("how much of the system prompt it gets: all, identity with instructions and tools, or identity only; usually full, minimal for sub-agents (agent:ID:subagent:...)")),
     CHOICE("agents.*.timestamp", "date", "off|date|time", HELP("what the end of the system prompt says of the present; with time the provider's cache holds for a minute only")),
-    ANY(LIST, "agents.*.skills", NULL, LATER("skills that are on")),
-    ANY(LIST, "agents.*.tools.allow", NULL, LATER("only these tools; a * stands for anything")),
-    ANY(LIST, "agents.*.tools.deny", NULL, LATER("none of these tools")),
+    ROW(LIST, "agents.*.skills", NULL, LATER("skills that are on")),
+    ROW(LIST, "agents.*.tools.allow", NULL, LATER("only these tools; a * stands for anything")),
+    ROW(LIST, "agents.*.tools.deny", NULL, LATER("none of these tools")),
 };
 
 static const maki_config_setting memory_rows[] = {
-    FLAG("memory.enabled", "true", LATER("search the memory before each request")),
+    ROW(FLAG, "memory.enabled", "true", LATER("search the memory before each request")),
     CHOICE("memory.storage", "sqlite-vec", "sqlite-vec|lancedb|pgvector", LATER("where vectors are kept; lancedb is not built in and reads as sqlite-vec")),
     CHOICE("memory.embedding.provider", "local", "openai|gemini|ollama|local", LATER("who makes vectors of texts; any OpenAI-compatible server is openai with a base_url")),
-    ANY(TEXT, "memory.embedding.model", NULL, LATER("its model; usually text-embedding-3-small (openai), gemini-embedding-001")),
-    ANY(SECRET, "memory.embedding.api_key", NULL, LATER("usually that of `llm`")),
-    ANY(URL, "memory.embedding.base_url", NULL, LATER("usually that of `llm`")),
-    INTEGER("memory.embedding.dimensions", NULL, 1, 65536, LATER("of its vectors; usually what the model gives")),
-    INTEGER("memory.search.topK", "10", 1, 1000, LATER("results of a search")),
-    NUMBER("memory.search.semanticWeight", "0.7", 0, 1, LATER("weight of the vectors' similarity")),
-    NUMBER("memory.search.keywordWeight", "0.3", 0, 1, LATER("weight of the words found")),
-    NUMBER("memory.search.threshold", "0.7", 0, 1, LATER("least similarity of a result that no word was found in")),
-    INTEGER("memory.chunk.tokens", "400", 16, 8192, LATER("of a piece that is remembered")),
-    INTEGER("memory.chunk.overlap", "80", 0, 4096, LATER("tokens that two neighbours share")),
-    ANY(LIST, "memory.paths", NULL, LATER("Markdown files and folders to remember")),
-    FLAG("memory.sessions", "true", LATER("remember what was said in sessions")),
-    FLAG("memory.mask_secrets", "true", LATER("what looks like a key is masked before it is remembered")),
+    ROW(TEXT, "memory.embedding.model", NULL, LATER("its model; usually text-embedding-3-small (openai), gemini-embedding-001")),
+    ROW(SECRET, "memory.embedding.api_key", NULL, LATER("usually that of `llm`")),
+    ROW(URL, "memory.embedding.base_url", NULL, LATER("usually that of `llm`")),
+    AMOUNT(INTEGER, "memory.embedding.dimensions", NULL, 1, 65536, LATER("of its vectors; usually what the model gives")),
+    AMOUNT(INTEGER, "memory.search.topK", "10", 1, 1000, LATER("results of a search")),
+    AMOUNT(NUMBER, "memory.search.semanticWeight", "0.7", 0, 1, LATER("weight of the vectors' similarity")),
+    AMOUNT(NUMBER, "memory.search.keywordWeight", "0.3", 0, 1, LATER("weight of the words found")),
+    AMOUNT(NUMBER, "memory.search.threshold", "0.7", 0, 1, LATER("least similarity of a result that no word was found in")),
+    AMOUNT(INTEGER, "memory.chunk.tokens", "400", 16, 8192, LATER("of a piece that is remembered")),
+    AMOUNT(INTEGER, "memory.chunk.overlap", "80", 0, 4096, LATER("tokens that two neighbours share")),
+    ROW(LIST, "memory.paths", NULL, LATER("Markdown files and folders to remember")),
+    ROW(FLAG, "memory.sessions", "true", LATER("remember what was said in sessions")),
+    ROW(FLAG, "memory.mask_secrets", "true", LATER("what looks like a key is masked before it is remembered")),
 };
 
 static const maki_config_setting context_rows[] = {
-    INTEGER("evidence.max_age_ms", "60000", 0, MANY, LATER("older observations are left out; 0 shows all")),
-    INTEGER("tools.budget_tokens", "2000", 0, MANY, LATER("tokens that the descriptions of tools may take")),
-    FLAG("checkpoints.enabled", "true", LATER("keep snapshots of the workspace")),
+    AMOUNT(INTEGER, "evidence.max_age_ms", "60000", 0, MANY, LATER("older observations are left out; 0 shows all")),
+    AMOUNT(INTEGER, "tools.budget_tokens", "2000", 0, MANY, LATER("tokens that the descriptions of tools may take")),
+    ROW(FLAG, "checkpoints.enabled", "true", LATER("keep snapshots of the workspace")),
     CHOICE("checkpoints.rewind_files", "ask", "ask|always|never", LATER("does a rewind take the files along? ask: where a person can answer, else never")),
-    TIME("checkpoints.timeout", "15s", 1000, 600000, LATER("to make the first one; then checkpoints are off for that task")),
-    ANY(LIST, "checkpoints.exclude", NULL, LATER("patterns of files to leave out, as in .gitignore")),
+    AMOUNT(TIME, "checkpoints.timeout", "15s", 1000, 600000, LATER("to make the first one; then checkpoints are off for that task")),
+    ROW(LIST, "checkpoints.exclude", NULL, LATER("patterns of files to leave out, as in .gitignore")),
 };
 
 #define PART(t, h, rows) { t, h, rows, sizeof(rows) / sizeof((rows)[0]) }

@@ -122,16 +122,12 @@ static void write_typed(maki_jw *w, const maki_value *value)
 static void write_source(maki_jw *w, const maki_value *value)
 {
     static const char *const names[] = { "default", "file", "environment" };
-    maki_jw_key(w, MAKI_LIT("source"));
-    maki_jw_string(w, maki_str_of(names[value->source]));
+    maki_jw_field_text(w, "source", names[value->source]);
     if (value->source == MAKI_CONFIG_FILE) {
-        maki_jw_key(w, MAKI_LIT("line"));
-        maki_jw_int(w, (int64_t)value->at.line);
-        maki_jw_key(w, MAKI_LIT("column"));
-        maki_jw_int(w, (int64_t)value->at.column);
+        maki_jw_field_count(w, "line", value->at.line);
+        maki_jw_field_count(w, "column", value->at.column);
     } else if (value->source == MAKI_CONFIG_ENVIRONMENT) {
-        maki_jw_key(w, MAKI_LIT("variable"));
-        maki_jw_string(w, value->variable);
+        maki_jw_field_string(w, "variable", value->variable);
     }
 }
 
@@ -146,13 +142,11 @@ maki_status maki_config_write(const maki_config *config, maki_sink out, maki_err
     } else {
         maki_jw_null(&w);
     }
-    maki_jw_key(&w, MAKI_LIT("settings"));
-    maki_jw_array(&w);
+    maki_jw_field_array(&w, "settings");
     for (size_t i = 0; i < config->count; i++) {
         const maki_value *value = &config->values[i];
         maki_jw_object(&w);
-        maki_jw_key(&w, MAKI_LIT("path"));
-        maki_jw_string(&w, value->path);
+        maki_jw_field_string(&w, "path", value->path);
         maki_jw_key(&w, MAKI_LIT("value"));
         write_typed(&w, value);
         write_source(&w, value);

@@ -41,24 +41,9 @@ bool maki_value_is_list(const maki_config_setting *row)
 
 static maki_str amount_words(maki_config_type type, double n, maki_arena *arena)
 {
-    static const struct unit_row {
-        maki_config_type type;
-        double size;
-        const char *unit;
-    } units[] = {
-        { MAKI_CONFIG_BYTES, 1073741824, "g" }, { MAKI_CONFIG_BYTES, 1048576, "m" },
-        { MAKI_CONFIG_BYTES, 1024, "k" },       { MAKI_CONFIG_TIME, 3600000, "h" },
-        { MAKI_CONFIG_TIME, 60000, "m" },       { MAKI_CONFIG_TIME, 1000, "s" },
-        { MAKI_CONFIG_TIME, 1, "ms" },
-    };
-    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
-        double times = n / units[i].size;
-        if (units[i].type == type && times >= 1 && times == (double)(uint64_t)times) {
-            return maki_arena_print(arena, "%.0f%s", times, units[i].unit);
-        }
-    }
-    return type == MAKI_CONFIG_NUMBER ? maki_arena_print(arena, "%g", n)
-                                      : maki_arena_print(arena, "%.0f", n);
+    if (type == MAKI_CONFIG_NUMBER) return maki_arena_print(arena, "%g", n);
+    if (type == MAKI_CONFIG_INTEGER) return maki_arena_print(arena, "%.0f", n);
+    return maki_amount_words(n, type == MAKI_CONFIG_TIME, arena);
 }
 
 static maki_str choice_words(const char *choices, maki_arena *arena)

@@ -40,7 +40,6 @@ typedef struct walk {
     uint64_t messages; /* so far */
     uint64_t stop_at;  /* turns */
     uint64_t keep;     /* messages at the end that have so many turns; 0: there are fewer */
-    uint64_t first;    /* the first message, which does not count; 0: none */
 } walk;
 
 static bool begins_turn(const maki_row *row)
@@ -48,40 +47,25 @@ static bool begins_turn(const maki_row *row)
     return (row->flags & MAKI_FACT_ROLE) == MAKI_ROLE_USER && !(row->flags & MAKI_FACT_ANSWERS);
 }
 
-/* The first message of the view that is not a system message. */
-static maki_status find_first(const maki_view *view, uint64_t *seq, maki_err *err)
-{
-    *seq = 0;
-    for (size_t i = 0; i < view->count; i++) {
-        const maki_view_item *item = &view->items[i];
-        for (uint64_t n = item->from; item->from && n <= item->to; n++) {
-            maki_row row;
-            maki_status st = maki_log_row(item->log, n, &row, err);
-            if (st != MAKI_OK) return st;
-            if ((row.flags & MAKI_FACT_ROLE) == MAKI_ROLE_SYSTEM) continue;
-            *seq = n;
-            return MAKI_OK;
-        }
-    }
-    return MAKI_OK;
-}
-
 static maki_status count_turns(const maki_view *view, walk *w, maki_err *err)
 {
-    maki_status st = find_first(view, &w->first, err);
-    for (size_t i = view->count; st == MAKI_OK && i > 0; i--) {
+    bool counts = false; /* the oldest message so far that is not a system message */
+    for (size_t i = view->count; i > 0; i--) {
         const maki_view_item *item = &view->items[i - 1];
         if (item->from == 0) w->messages++;
         for (uint64_t n = item->to; item->from && n >= item->from; n--) {
             maki_row row;
-            st = maki_log_row(item->log, n, &row, err);
-            if (st != MAKI_OK) break;
+            maki_status st = maki_log_row(item->log, n, &row, err);
+            if (st != MAKI_OK) return st;
             w->messages++;
-            if (n == w->first || !begins_turn(&row) || maki_view_pinned(view, n)) continue;
-            if (++w->turns == w->stop_at) w->keep = w->messages;
+            if ((row.flags & MAKI_FACT_ROLE) == MAKI_ROLE_SYSTEM) continue;
+            counts = begins_turn(&row) && !maki_view_pinned(view, n);
+            if (counts && ++w->turns == w->stop_at) w->keep = w->messages;
         }
     }
-    return st;
+    if (!counts) return MAKI_OK;
+    if (w->turns-- == w->stop_at) w->keep = 0; /* the first message does not count */
+    return MAKI_OK;
 }
 
 static maki_status turns_now(maki_conv *conv, uint64_t stop_at, walk *w, maki_err *err)

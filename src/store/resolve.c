@@ -80,25 +80,17 @@ maki_status maki_origin_key(const maki_origin *from, maki_scope scope, char out[
 
 /* ---- a new one ------------------------------------------------------------------------------------- */
 
-static void text_field(maki_jw *w, const char *name, const char *value)
-{
-    maki_jw_key(w, maki_str_of(name));
-    maki_jw_string(w, maki_str_of(value));
-}
-
 static maki_status header_of(const maki_session *s, maki_arena *arena, maki_str *out, maki_err *err)
 {
     maki_made made;
     maki_made_begin(&made, arena, err);
     maki_jw_object(&made.w);
-    text_field(&made.w, "type", "header");
-    maki_jw_key(&made.w, MAKI_LIT("version"));
-    maki_jw_int(&made.w, 1);
-    text_field(&made.w, "sessionId", s->id);
-    maki_jw_key(&made.w, MAKI_LIT("createdAt"));
-    maki_jw_int(&made.w, s->created);
-    text_field(&made.w, "sessionKey", s->key);
-    if (s->channel[0]) text_field(&made.w, "channel", s->channel);
+    maki_jw_field_text(&made.w, "type", "header");
+    maki_jw_field_count(&made.w, "version", 1);
+    maki_jw_field_text(&made.w, "sessionId", s->id);
+    maki_jw_field_count(&made.w, "createdAt", (uint64_t)s->created);
+    maki_jw_field_text(&made.w, "sessionKey", s->key);
+    maki_jw_field_text(&made.w, "channel", s->channel);
     maki_jw_end_object(&made.w);
     return maki_made_end(&made, arena, out, err);
 }

@@ -113,13 +113,10 @@ static void note(pass *p, const char *what, const maki_err *why)
 static void put_head(pass *p)
 {
     maki_jw_object(&p->out);
-    maki_jw_key(&p->out, MAKI_LIT("version"));
-    maki_jw_int(&p->out, 1);
-    maki_jw_key(&p->out, MAKI_LIT("folder"));
-    maki_jw_int(&p->out, is_settled(p) ? (int64_t)p->report->folder : 0);
+    maki_jw_field_count(&p->out, "version", 1);
+    maki_jw_field_count(&p->out, "folder", is_settled(p) ? p->report->folder : 0);
     if (p->whole) maki_entries_write_others(&p->out, &p->entries);
-    maki_jw_key(&p->out, MAKI_LIT("entries"));
-    maki_jw_object(&p->out);
+    maki_jw_field_object(&p->out, "entries");
 }
 
 static void next_entry(pass *p)
