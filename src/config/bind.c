@@ -164,17 +164,11 @@ static void tell_unknown(binder *b, const maki_place *from, const maki_yaml_item
     if (here.len) {
         name = maki_arena_print(b->arena, "%.*s.%.*s", MAKI_PRINTED(here), MAKI_PRINTED(key));
     }
-    if (near.len) {
-        maki_problem_add(b->problems, item->key_at, "there is no setting %.*s; did you mean %.*s?",
-                         MAKI_PRINTED(name), MAKI_PRINTED(near));
-    } else if (other) {
-        maki_problem_add(b->problems, item->key_at, "there is no setting %.*s; did you mean %s?",
-                         MAKI_PRINTED(name), other);
-    } else {
-        maki_str keys = keys_here(b, at);
-        maki_problem_add(b->problems, item->key_at, "there is no setting %.*s; here go %.*s",
-                         MAKI_PRINTED(name), MAKI_PRINTED(keys));
-    }
+    bool slip = near.len || other;
+    maki_str words = near.len ? near : other ? maki_str_of(other) : keys_here(b, at);
+    maki_problem_add(b->problems, item->key_at, "there is no setting %.*s; %s %.*s%s",
+                     MAKI_PRINTED(name), slip ? "did you mean" : "here go", MAKI_PRINTED(words),
+                     slip ? "?" : "");
 }
 
 static const char *kind_words(const maki_yaml_node *node)

@@ -9,8 +9,6 @@
 #include "config/config_inside.h"
 #include "config/expand.h"
 
-static const maki_str name_in_folder = { "/maki/maki.yaml", 15 };
-
 static bool is_there(const maki_env *env, const char *path)
 {
     int fd = env->files->open(env->files, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
@@ -19,32 +17,32 @@ static bool is_there(const maki_env *env, const char *path)
            (errno != ENOENT && errno != ENOTDIR); /* one that may not be read is told of */
 }
 
-/* Look at FOLDER MORE /maki/maki.yaml; an empty folder is none. */
-static bool try_folder(maki_config *config, maki_str folder, const char *more)
-{
-    if (!folder.len) return false;
-    maki_str path = maki_arena_print(&config->arena, "%.*s%s%s", MAKI_PRINTED(folder), more,
-                                     name_in_folder.ptr);
-    if (path.len) config->file = path.ptr;
-    return path.len > 0;
-}
+/* Where it may be, in this order; without a variable in the working folder. */
+static const struct place {
+    const char *variable, *behind;
+    bool must; /* it is that file, or none that can be read */
+    bool last; /* a folder of that name hides those below */
+} places[] = {
+    { "MAKI_CONFIG", "", true, true },
+    { NULL, "maki.yaml", false, false },
+    { "XDG_CONFIG_HOME", "/maki/maki.yaml", false, true },
+    { "HOME", "/.config/maki/maki.yaml", false, true },
+};
 
 maki_status maki_config_which(maki_config *config, const maki_config_options *options,
                               maki_err *err)
 {
-    maki_str value = { "", 0 };
-    if (options->file) {
-        config->file = maki_arena_print(&config->arena, "%s", options->file).ptr;
-    } else if (maki_variable(options->environment, MAKI_LIT("MAKI_CONFIG"), &value) && value.len) {
-        config->file = maki_arena_print(&config->arena, "%s", value.ptr).ptr;
-    } else if (is_there(&config->env, "maki.yaml")) {
-        config->file = "maki.yaml";
-    } else {
-        bool named = (maki_variable(options->environment, MAKI_LIT("XDG_CONFIG_HOME"), &value) &&
-                      try_folder(config, value, "")) ||
-                     (maki_variable(options->environment, MAKI_LIT("HOME"), &value) &&
-                      try_folder(config, value, "/.config"));
-        if (!named || !is_there(&config->env, config->file)) config->file = NULL;
+    if (options->file) config->file = maki_arena_print(&config->arena, "%s", options->file).ptr;
+    for (size_t i = 0; !config->file && i < sizeof places / sizeof places[0]; i++) {
+        const struct place *place = &places[i];
+        maki_str value = { "", 0 };
+        if (place->variable &&
+            (!maki_variable(options->environment, maki_str_of(place->variable), &value) ||
+             !value.len))
+            continue;
+        maki_str path = maki_arena_print(&config->arena, "%s%s", value.ptr, place->behind);
+        if (path.len && (place->must || is_there(&config->env, path.ptr))) config->file = path.ptr;
+        if (place->last) break;
     }
     return maki_arena_status(&config->arena, err);
 }
