@@ -94,14 +94,6 @@ static maki_status style_call(maki_showing *s, const void *what, maki_err *err)
     return style_text(s, &words, err);
 }
 
-static maki_status style_nothing(maki_showing *s, const void *what, maki_err *err)
-{
-    (void)what;
-    (void)err;
-    follow_size(s);
-    return MAKI_OK;
-}
-
 /* ---- what happens besides -------------------------------------------------------------------------- */
 
 static void put_error(maki_jw *w, const char *name, const maki_err *err)
@@ -277,7 +269,7 @@ static const struct row {
     [MAKI_DELTA_TEXT] = { "text", put_delta, style_text, print_text },
     [MAKI_DELTA_REASONING] = { "reasoning", put_delta, style_thought, NULL },
     [MAKI_DELTA_CALL] = { "call", put_delta, style_call, NULL },
-    [MAKI_DELTA_INPUT] = { "input", put_delta, style_nothing, NULL },
+    [MAKI_DELTA_INPUT] = { "input", put_delta, NULL, NULL },
     [RETRY] = { "retry", put_retry, note_retry, note_retry },
     [MANAGING] = { "managing", put_managing, note_managing, note_managing },
     [END] = { "end", put_end, style_end, print_end },

@@ -189,8 +189,8 @@ static void tell_kind(binder *b, const maki_place *at, const maki_yaml_node *nod
         return;
     }
     maki_str keys = keys_here(b, at);
-    bool list = maki_place_is_list(at);
-    if (!keys.len && maki_place_takes_names(at)) keys = MAKI_LIT("NAME: ...");
+    bool list = maki_place_has(at, "#");
+    if (!keys.len && maki_place_has(at, "*")) keys = MAKI_LIT("NAME: ...");
     maki_problem_add(b->problems, node->at, "%.*s must be %s%s%.*s%s, not %s", MAKI_PRINTED(name),
                      list ? "a list of mappings" : "a mapping", keys.len ? " (" : "",
                      MAKI_PRINTED(keys), keys.len ? ")" : "", kind_words(node));
@@ -296,7 +296,7 @@ static void bind_list(binder *b, const maki_place *at, const maki_yaml_node *nod
         bind_texts(b, at, node);
     } else if (row && row->type == MAKI_CONFIG_POLICY) {
         bind_policy(b, at, node);
-    } else if (!maki_place_is_list(at)) {
+    } else if (!maki_place_has(at, "#")) {
         tell_kind(b, at, node);
     } else {
         for (const maki_yaml_item *i = node->first; i; i = i->next, n++) {
@@ -346,7 +346,7 @@ static void bind_node(binder *b, const maki_place *at, const maki_yaml_node *nod
         bind_scalar(b, at, node);
     } else if (node->kind == MAKI_YAML_LIST) {
         bind_list(b, at, node);
-    } else if (!maki_place_has_more(at) || maki_place_is_list(at)) {
+    } else if (!maki_place_has(at, NULL) || maki_place_has(at, "#")) {
         tell_kind(b, at, node);
     } else {
         for (const maki_yaml_item *i = node->first; i; i = i->next)

@@ -346,25 +346,12 @@ const maki_config_setting *maki_place_setting(const maki_place *at)
     return maki_setting_named(at->pattern);
 }
 
-bool maki_place_has_more(const maki_place *at)
-{
-    const maki_config_setting *row;
-    for (size_t i = 0; (row = maki_setting_at(i)) != NULL; i++) {
-        if (segment_behind(at, row).len) return true;
-    }
-    return false;
-}
-
-bool maki_place_is_list(const maki_place *at)
+bool maki_place_has(const maki_place *at, const char *segment)
 {
     maki_place ignored;
-    return go(at, MAKI_LIT("#"), &ignored);
-}
-
-bool maki_place_takes_names(const maki_place *at)
-{
-    maki_place ignored;
-    return go(at, MAKI_LIT("*"), &ignored);
+    maki_str key;
+    if (segment) return go(at, maki_str_of(segment), &ignored);
+    return maki_place_has(at, "*") || maki_place_has(at, "#") || maki_place_key(at, 0, &key);
 }
 
 maki_str maki_place_path(const maki_place *at, maki_str pattern, maki_arena *arena)

@@ -28,10 +28,8 @@ bool maki_place_of(maki_str path, maki_place *out);
 
 /* The row that ends here, or NULL. */
 const maki_config_setting *maki_place_setting(const maki_place *at);
-/* Does anything lie behind it?  Is it a list of mappings?  Does any name go? */
-bool maki_place_has_more(const maki_place *at);
-bool maki_place_is_list(const maki_place *at);
-bool maki_place_takes_names(const maki_place *at);
+/* Does this segment lie behind it: "*", any name; "#", the places of a list; NULL: does anything? */
+bool maki_place_has(const maki_place *at, const char *segment);
 
 /* `pattern`, the place's own or that of a row with the same stars, with the place's names in it:
  * "agents.default.maxTurns".  A NUL stands behind it. */

@@ -19,11 +19,9 @@ typedef struct builder {
     maki_yaml_node *open[MAKI_YAML_DEPTH];
     size_t depth;
     maki_yaml_node *top;
-    bool has_key; /* a key waits for its value */
-    bool drop;    /* which is left out: the mistake is told at the key */
-    maki_str key;
-    maki_spot key_at;
-    anchor *anchors; /* the newest first: a name may be given again */
+    maki_yaml_item *pair;   /* its key was read and its value was not */
+    maki_yaml_item dropped; /* one of which the key is a mistake */
+    anchor *anchors;        /* the newest first: a name may be given again */
     size_t nodes;
     bool stop; /* a mistake after which the rest makes no sense */
 } builder;
@@ -83,25 +81,21 @@ static const maki_yaml_item *same_key(const maki_yaml_node *map, maki_str key)
     return item;
 }
 
-static void hang(builder *b, maki_yaml_node *parent, maki_yaml_node *node)
+static maki_yaml_item *add_item(builder *b, maki_yaml_node *parent, maki_str key, maki_spot at)
 {
-    bool drop = b->drop;
-    b->has_key = b->drop = false;
-    if (drop) return;
     maki_yaml_item *item = maki_arena_get(b->arena, sizeof *item);
-    if (!item) return;
-    *item = (maki_yaml_item){ .key = b->key, .key_at = b->key_at, .value = node };
+    if (!item) return &b->dropped;
+    *item = (maki_yaml_item){ .key = key, .key_at = at };
     if (parent->last) {
         parent->last->next = item;
     } else {
         parent->first = item;
     }
-    parent->last = item;
-    b->key = (maki_str){ "", 0 };
+    return parent->last = item;
 }
 
 /* A scalar in a mapping's first place is a key. */
-static void take_key(builder *b, const maki_yaml_node *map, const maki_yaml_node *scalar)
+static void take_key(builder *b, maki_yaml_node *map, const maki_yaml_node *scalar)
 {
     const maki_yaml_item *twice = same_key(map, scalar->text);
     maki_str name = maki_problem_quote(b->arena, scalar->text, 60);
@@ -114,10 +108,7 @@ static void take_key(builder *b, const maki_yaml_node *map, const maki_yaml_node
                          "%.*s stands twice, first on line %zu; keep one of them",
                          MAKI_PRINTED(name), twice->key_at.line);
     }
-    b->drop = merge || twice;
-    b->has_key = true;
-    b->key = scalar->text;
-    b->key_at = scalar->at;
+    b->pair = merge || twice ? &b->dropped : add_item(b, map, scalar->text, scalar->at);
 }
 
 static void place(builder *b, maki_yaml_node *node)
@@ -125,8 +116,11 @@ static void place(builder *b, maki_yaml_node *node)
     maki_yaml_node *parent = b->depth ? b->open[b->depth - 1] : NULL;
     if (!parent) {
         b->top = node;
-    } else if (parent->kind == MAKI_YAML_LIST || b->has_key) {
-        hang(b, parent, node);
+    } else if (parent->kind == MAKI_YAML_LIST) {
+        add_item(b, parent, (maki_str){ "", 0 }, node->at)->value = node;
+    } else if (b->pair) {
+        b->pair->value = node;
+        b->pair = NULL;
     } else if (node->kind == MAKI_YAML_SCALAR) {
         take_key(b, parent, node);
     } else {
@@ -328,7 +322,7 @@ static maki_status read_events(yaml_parser_t *parser, builder *b, maki_str bytes
 maki_status maki_yaml_read(maki_str bytes, maki_problems *problems, maki_yaml_node **top,
                            maki_err *err)
 {
-    builder b = { .problems = problems, .arena = problems->arena, .key = { "", 0 } };
+    builder b = { .problems = problems, .arena = problems->arena };
     yaml_parser_t parser;
     *top = NULL;
     if (bytes.len > MAKI_YAML_BYTES) {
