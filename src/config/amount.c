@@ -8,7 +8,7 @@
 
 #include <maki/json.h>
 
-bool maki_amount_flag(maki_str text, bool *out)
+bool maki_amount_flag(maki_str text, double *out)
 {
     static const struct flag_word {
         maki_str word;
@@ -83,7 +83,7 @@ static const struct unit {
 };
 enum { UNITS = sizeof units / sizeof units[0] };
 
-static bool read_units(maki_str text, bool time, double most, uint64_t *out)
+static bool read_units(maki_str text, bool time, double most, double *out)
 {
     double n = 0;
     maki_str rest;
@@ -94,18 +94,18 @@ static bool read_units(maki_str text, bool time, double most, uint64_t *out)
         if (time ? memcmp(rest.ptr, u->name, rest.len) : strncasecmp(rest.ptr, u->name, rest.len))
             continue;
         if (n * u->size > most) return false;
-        *out = (uint64_t)(n * u->size);
+        *out = n * u->size;
         return true;
     }
     return false;
 }
 
-bool maki_amount_bytes(maki_str text, uint64_t *out)
+bool maki_amount_bytes(maki_str text, double *out)
 {
     return read_units(text, false, 1125899906842624.0, out); /* 2^50 */
 }
 
-bool maki_amount_time(maki_str text, uint64_t *ms)
+bool maki_amount_time(maki_str text, double *ms)
 {
     return read_units(text, true, 4294967295.0, ms);
 }

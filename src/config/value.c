@@ -12,25 +12,24 @@ enum { QUOTED_MOST = 40 /* characters of a wrong value that are shown */ };
 
 static const maki_str right = { "", 0 };
 
-static const char *type_words(maki_config_type type)
-{
-    static const char *const names[] = {
-        [MAKI_CONFIG_FLAG] = "true or false",
-        [MAKI_CONFIG_INTEGER] = "a whole number",
-        [MAKI_CONFIG_NUMBER] = "a number",
-        [MAKI_CONFIG_TEXT] = "text",
-        [MAKI_CONFIG_SECRET] = "text, a secret",
-        [MAKI_CONFIG_CHOICE] = "one of",
-        [MAKI_CONFIG_LIST] = "a list of texts",
-        [MAKI_CONFIG_BYTES] = "an amount of bytes (64k, 10m, 1g)",
-        [MAKI_CONFIG_TIME] = "a time (250ms, 30s, 5m)",
-        [MAKI_CONFIG_URL] = "a URL that begins with http:// or https://",
-        [MAKI_CONFIG_ADDRESSES] = "ADDRESS:PORT, or a list of those",
-        [MAKI_CONFIG_POLICY] = "the name of a policy, or a list of steps",
-        [MAKI_CONFIG_SAME] = "another name",
-    };
-    return (size_t)type < sizeof names / sizeof names[0] ? names[type] : "";
-}
+static const struct type_row {
+    const char *words;
+    bool (*read)(maki_str text, double *out); /* of what is an amount */
+} types[] = {
+    [MAKI_CONFIG_FLAG] = { "true or false", maki_amount_flag },
+    [MAKI_CONFIG_INTEGER] = { "a whole number", maki_amount_integer },
+    [MAKI_CONFIG_NUMBER] = { "a number", maki_amount_number },
+    [MAKI_CONFIG_TEXT] = { "text", NULL },
+    [MAKI_CONFIG_SECRET] = { "text, a secret", NULL },
+    [MAKI_CONFIG_CHOICE] = { "one of", NULL },
+    [MAKI_CONFIG_LIST] = { "a list of texts", NULL },
+    [MAKI_CONFIG_BYTES] = { "an amount of bytes (64k, 10m, 1g)", maki_amount_bytes },
+    [MAKI_CONFIG_TIME] = { "a time (250ms, 30s, 5m)", maki_amount_time },
+    [MAKI_CONFIG_URL] = { "a URL that begins with http:// or https://", NULL },
+    [MAKI_CONFIG_ADDRESSES] = { "ADDRESS:PORT, or a list of those", NULL },
+    [MAKI_CONFIG_POLICY] = { "the name of a policy, or a list of steps", NULL },
+    [MAKI_CONFIG_SAME] = { "another name", NULL },
+};
 
 bool maki_value_is_list(const maki_config_setting *row)
 {
@@ -60,7 +59,7 @@ static maki_str choice_words(const char *choices, maki_arena *arena)
 
 maki_str maki_value_wanted(const maki_config_setting *row, maki_arena *arena)
 {
-    const char *type = type_words(row->type);
+    const char *type = types[row->type].words;
     if (row->type == MAKI_CONFIG_CHOICE) {
         maki_str choices = choice_words(row->choices, arena);
         return maki_arena_print(arena, "%s %.*s", type, MAKI_PRINTED(choices));
@@ -167,50 +166,24 @@ static const char *unit_hint(maki_str text)
     return "";
 }
 
-static bool read_amount(const maki_config_setting *row, maki_str text, double *out)
-{
-    uint64_t n = 0;
-    bool read = false;
-    switch (row->type) {
-    case MAKI_CONFIG_INTEGER: return maki_amount_integer(text, out);
-    case MAKI_CONFIG_NUMBER: return maki_amount_number(text, out);
-    case MAKI_CONFIG_BYTES: read = maki_amount_bytes(text, &n); break;
-    default: read = maki_amount_time(text, &n); break;
-    }
-    if (read) *out = (double)n;
-    return read;
-}
-
-static maki_str read_number(maki_value *value, maki_str text, maki_value_form form,
+static maki_str read_amount(maki_value *value, maki_str text, maki_value_form form,
                             maki_arena *arena)
 {
     const maki_config_setting *row = value->row;
-    bool plain = row->type == MAKI_CONFIG_INTEGER || row->type == MAKI_CONFIG_NUMBER;
-    if (!read_amount(row, text, &value->number)) {
-        return wrong(row, text, plain ? unit_hint(text) : "", arena);
+    bool flag = row->type == MAKI_CONFIG_FLAG;
+    bool number = row->type == MAKI_CONFIG_INTEGER || row->type == MAKI_CONFIG_NUMBER;
+    if (flag && form == MAKI_VALUE_VARIABLE && text.len == 1 && strchr("01", text.ptr[0])) {
+        value->number = text.ptr[0] == '1';
+        return right;
     }
-    if (plain && form == MAKI_VALUE_QUOTED) {
+    if (!types[row->type].read(text, &value->number))
+        return wrong(row, text, number ? unit_hint(text) : "", arena);
+    if ((flag || number) && form == MAKI_VALUE_QUOTED)
         return wrong(row, text, " in quotes, which is text; write it without them", arena);
-    }
     bool limited = row->min != 0 || row->max != 0;
     if (row->inherits || !limited) return right; /* rules.c warns */
     if (value->number >= row->min && value->number <= row->max) return right;
     return wrong(row, text, percent_hint(row, value->number, arena), arena);
-}
-
-static maki_str read_flag(maki_value *value, maki_str text, maki_value_form form, maki_arena *arena)
-{
-    bool on = false;
-    bool digit = form == MAKI_VALUE_VARIABLE && text.len == 1 && strchr("01", text.ptr[0]);
-    if (digit) {
-        on = text.ptr[0] == '1';
-    } else if (!maki_amount_flag(text, &on)) {
-        return wrong(value->row, text, "", arena);
-    } else if (form == MAKI_VALUE_QUOTED) {
-        return wrong(value->row, text, " in quotes, which is text; write it without them", arena);
-    }
-    value->number = on;
-    return right;
 }
 
 static maki_str read_one_item(maki_value *value, maki_str text, maki_arena *arena)
@@ -230,12 +203,8 @@ maki_str maki_value_read(maki_value *value, maki_str text, maki_value_form form,
     if (text.len && memchr(text.ptr, '\0', text.len)) {
         return MAKI_LIT("must not contain a NUL character");
     }
+    if (types[value->row->type].read) return read_amount(value, text, form, arena);
     switch (value->row->type) {
-    case MAKI_CONFIG_FLAG: return read_flag(value, text, form, arena);
-    case MAKI_CONFIG_INTEGER:
-    case MAKI_CONFIG_NUMBER:
-    case MAKI_CONFIG_BYTES:
-    case MAKI_CONFIG_TIME: return read_number(value, text, form, arena);
     case MAKI_CONFIG_CHOICE: return read_choice(value, text, arena);
     case MAKI_CONFIG_URL: return is_url(text) ? right : wrong(value->row, text, "", arena);
     case MAKI_CONFIG_LIST:

@@ -72,8 +72,7 @@ static bool read_value(maki_daemon_options *o, const option_row *row, const char
 {
     char *place = (char *)o + row->at;
     maki_str text = maki_str_of(value);
-    uint64_t n = 0;
-    double whole = 0;
+    double n = 0;
     switch (row->kind) {
     case LISTEN: return add_name(o->listen, &o->listen_count, MAKI_LISTEN_MOST, value);
     case HOST: return add_name(o->guard.hosts, &o->guard.host_count, MAKI_GUARD_NAMES - 1, value);
@@ -82,12 +81,12 @@ static bool read_value(maki_daemon_options *o, const option_row *row, const char
     case SECRET: *(const char **)(void *)place = value; return value[0] != '\0';
     case LEVEL: return maki_level_named(text, (maki_level *)(void *)place);
     case SIZE:
-        if (!maki_amount_integer(text, &whole) || whole < 1) return false;
-        *(size_t *)(void *)place = (size_t)whole;
+        if (!maki_amount_integer(text, &n) || n < 1) return false;
+        *(size_t *)(void *)place = (size_t)n;
         return true;
     case BYTES:
         if (!maki_amount_bytes(text, &n) || n == 0) return false;
-        *(uint64_t *)(void *)place = n;
+        *(uint64_t *)(void *)place = (uint64_t)n;
         return true;
     case MS32:
         if (!maki_amount_time(text, &n)) return false;
@@ -95,11 +94,11 @@ static bool read_value(maki_daemon_options *o, const option_row *row, const char
         return true;
     case MS64:
         if (!maki_amount_time(text, &n)) return false;
-        *(uint64_t *)(void *)place = n;
+        *(uint64_t *)(void *)place = (uint64_t)n;
         return true;
     case FD:
-        if (!maki_amount_integer(text, &whole) || whole < 0 || whole > 65535) return false;
-        *(int *)(void *)place = (int)whole;
+        if (!maki_amount_integer(text, &n) || n < 0 || n > 65535) return false;
+        *(int *)(void *)place = (int)n;
         return true;
     case CONFIG: return value[0] != '\0'; /* it was read before all others */
     default: return false;                /* UPSTREAM tells its own reasons */

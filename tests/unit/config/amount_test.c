@@ -50,15 +50,13 @@ int main(void)
 {
     for (size_t i = 0; i < COUNT(rows); i++) {
         maki_str text = maki_str_of(rows[i].text);
-        bool flag = false;
-        double number = 0;
-        uint64_t n = 0;
+        double n = 0;
         tap_row("\"%s\"", rows[i].text);
-        CHECK_DOUBLE(maki_amount_flag(text, &flag) ? (double)flag : NO, rows[i].flag);
-        CHECK_DOUBLE(maki_amount_integer(text, &number) ? number : NO, rows[i].integer);
-        CHECK_DOUBLE(maki_amount_number(text, &number) ? number : NO, rows[i].number);
-        CHECK_DOUBLE(maki_amount_bytes(text, &n) ? (double)n : NO, rows[i].bytes);
-        CHECK_DOUBLE(maki_amount_time(text, &n) ? (double)n : NO, rows[i].time);
+        CHECK_DOUBLE(maki_amount_flag(text, &n) ? n : NO, rows[i].flag);
+        CHECK_DOUBLE(maki_amount_integer(text, &n) ? n : NO, rows[i].integer);
+        CHECK_DOUBLE(maki_amount_number(text, &n) ? n : NO, rows[i].number);
+        CHECK_DOUBLE(maki_amount_bytes(text, &n) ? n : NO, rows[i].bytes);
+        CHECK_DOUBLE(maki_amount_time(text, &n) ? n : NO, rows[i].time);
     }
     return tap_end();
 }
