@@ -369,6 +369,11 @@ static maki_status recognise(reading *r, maki_str body, const maki_known_mark *f
     if (st == MAKI_OK) st = settle_scope(x, r, err);
     if (st == MAKI_OK) st = read_reference(x, r, err);
     if (st == MAKI_OK && from && x->by_reference) return MAKI_NOTFOUND; /* all of it is new */
+    if (st == MAKI_OK && x->proxy->said) {
+        const void *prefixes = r->prefixes.ptr;
+        maki_exchange_write_said(x, prefixes, r->prefixes.len / MAKI_PREFIX_LEN);
+        maki_exchange_write_said(x, (const void *)r->base.prefix, 1);
+    }
     if (st == MAKI_OK) st = find_conversation(x, r, kin_of(r), f, err);
     return st == MAKI_OK && !f->any ? new_talk(x, f, err) : st;
 }

@@ -21,6 +21,7 @@ struct maki_proxy {
     uint64_t restored; /* pieces that were put back at open */
     maki_talk **talks; /* those that are open, in no order; options.open_most places */
     size_t talk_count;
+    maki_exchange *said; /* exchanges whose reply is complete and not in the log yet */
 };
 
 struct maki_exchange {
@@ -49,6 +50,9 @@ struct maki_exchange {
     int status;           /* of HTTP; 0: no reply */
     uint64_t reply_bytes;
     maki_wire_reply *reply; /* NULL: not recorded */
+    bool written, too_long; /* the reply is in the log; or a row of it is longer than one may be */
+    maki_err failure;       /* of writing it before its end */
+    maki_exchange *next, **link; /* in proxy->said; link NULL: it is not there */
 };
 
 /* The open conversation of this session; with `create` made.  Borrowed until the next call. */
@@ -69,6 +73,11 @@ maki_status maki_exchange_know(maki_exchange *x, const unsigned char prefix[MAKI
 /* The key of what a later request may name: `what` is "reply" (previous_response_id) or "conversation". */
 maki_status maki_reference_key(const maki_exchange *x, const char *what, maki_str id,
                                unsigned char out[MAKI_PREFIX_LEN], maki_err *err);
+/* Write the reply of an exchange in proxy->said that the request of `x` goes on from, with `count` prefixes: its
+ * client did not wait for the end of the connection. */
+void maki_exchange_write_said(maki_exchange *x, const unsigned char (*prefixes)[MAKI_PREFIX_LEN],
+                              size_t count);
+
 /* A request that names the reply with this id, a JSON string, goes on from `point`. */
 maki_status maki_exchange_know_id(maki_exchange *x, maki_str id, const maki_point *point,
                                   maki_err *err);

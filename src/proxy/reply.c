@@ -31,14 +31,28 @@ maki_status maki_exchange_reply(maki_exchange *x, maki_str bytes, maki_err *err)
     if (st != MAKI_OK) { /* no more of it is kept */
         maki_wire_reply_close(x->reply);
         x->reply = NULL;
+    } else if (!x->link && !x->written && maki_wire_reply_is_complete(x->reply)) {
+        x->next = x->proxy->said;
+        if (x->next) x->next->link = &x->next;
+        x->link = &x->proxy->said;
+        *x->link = x;
     }
     return st;
+}
+
+static void leave_said(maki_exchange *x)
+{
+    if (!x->link) return;
+    *x->link = x->next;
+    if (x->next) x->next->link = x->link;
+    x->link = NULL;
 }
 
 void maki_exchange_close(maki_exchange *x)
 {
     if (!x) return;
     const maki_alloc *alloc = x->proxy->env.alloc;
+    leave_said(x);
     maki_wire_reply_close(x->reply);
     maki_delete(alloc, x);
 }
@@ -235,23 +249,56 @@ static void tell(maki_exchange *x, const maki_talk *talk, const maki_wire_said *
                     said->usage.output, x->status, end);
 }
 
+/* Put the reply together and into the log. */
+static maki_status write_out(maki_exchange *x, maki_exchange_end_kind kind, maki_talk **talk,
+                             maki_err *err)
+{
+    maki_wire_said said = { .rows = NULL };
+    leave_said(x);
+    maki_status st = x->reply ? maki_wire_reply_end(x->reply, &said, err) : MAKI_OK;
+    if (st == MAKI_OK)
+        st = maki_proxy_talk(x->proxy, x->session, false, (maki_str){ "", 0 }, talk, err);
+    if (st != MAKI_OK) return st;
+    const char *end = ending(x, kind, &said);
+    st = write_reply(x, *talk, &said, end, err);
+    x->written = st == MAKI_OK;
+    x->too_long = is_too_long(x, &said);
+    if (st == MAKI_OK) tell(x, *talk, &said, end);
+    return st;
+}
+
+void maki_exchange_write_said(maki_exchange *x, const unsigned char (*prefixes)[MAKI_PREFIX_LEN],
+                              size_t count)
+{
+    maki_talk *talk;
+    for (maki_exchange *said = x->proxy->said, *next; said; said = next) {
+        bool goes_on = false;
+        next = said->next;
+        for (size_t i = 0; i < count && !goes_on; i++)
+            goes_on = memcmp(prefixes[i], said->prefix, MAKI_PREFIX_LEN) == 0;
+        if (!goes_on || memcmp(said->scope, x->scope, sizeof x->scope) != 0) continue;
+        (void)write_out(said, MAKI_EXCHANGE_DONE, &talk, &said->failure); /* told at its end */
+        maki_wire_reply_close(said->reply);
+        said->reply = NULL;
+    }
+}
+
 maki_status maki_exchange_end(maki_exchange *x, maki_exchange_end_kind kind,
                               maki_exchange_sync *sync, maki_err *err)
 {
-    maki_wire_said said = { .rows = NULL };
-    maki_talk *talk;
+    maki_talk *talk = NULL;
     *sync = (maki_exchange_sync){ { -1, -1, -1 }, false };
     if (!x->recorded) return MAKI_OK;
-    maki_status st = x->reply ? maki_wire_reply_end(x->reply, &said, err) : MAKI_OK;
-    if (st == MAKI_OK)
-        st = maki_proxy_talk(x->proxy, x->session, false, (maki_str){ "", 0 }, &talk, err);
-    if (st != MAKI_OK) return st;
-    const char *end = ending(x, kind, &said);
-    sync->journal = true;
-    st = write_reply(x, talk, &said, end, err);
+    if (x->failure.status != MAKI_OK) {
+        *err = x->failure;
+        return err->status;
+    }
+    maki_status st =
+        x->written ? maki_proxy_talk(x->proxy, x->session, false, (maki_str){ "", 0 }, &talk, err)
+                   : write_out(x, kind, &talk, err);
+    sync->journal = talk != NULL;
     if (st == MAKI_OK) st = maki_talk_files(talk, sync->fds, err);
-    if (st == MAKI_OK) tell(x, talk, &said, end);
-    if (st == MAKI_OK && is_too_long(x, &said))
+    if (st == MAKI_OK && x->too_long)
         st = maki_fail(err, MAKI_TOOBIG,
                        "a reply of %" PRIu64 " bytes; a message of the log has at most %d",
                        x->reply_bytes, MAKI_WIRE_ROW_MAX);

@@ -484,6 +484,11 @@ static maki_str tell_usage(maki_wire_reply *r)
     return maki_keep_text(&r->failure, &r->usage_json);
 }
 
+bool maki_wire_reply_is_complete(const maki_wire_reply *r)
+{
+    return r->complete;
+}
+
 maki_status maki_wire_reply_end(maki_wire_reply *r, maki_wire_said *out, maki_err *err)
 {
     *out = (maki_wire_said){ 0 };

@@ -171,6 +171,8 @@ void maki_wire_reply_listen(maki_wire_reply *reply, maki_wire_delta_fn fn, void 
  * and listeners fail, and then the reply can only be closed. */
 maki_status maki_wire_reply_add(maki_wire_reply *reply, maki_str bytes, maki_err *err);
 maki_status maki_wire_reply_end(maki_wire_reply *reply, maki_wire_said *out, maki_err *err);
+/* Has a stream's own end come?  The connection may still be open. */
+bool maki_wire_reply_is_complete(const maki_wire_reply *reply);
 void maki_wire_reply_close(maki_wire_reply *reply); /* accepts NULL */
 
 #endif

@@ -270,6 +270,57 @@ static void run_scene(const scene *s, bool again)
     folder_close(&f);
 }
 
+/* A client may go on as soon as it understood a stream's last event, before the connection has ended. */
+static void check_goes_on_early(void)
+{
+    static const char event[] = "data: {\"model\":\"m-1\",\"choices\":[{\"index\":0,\"delta\":"
+                                "{\"content\":\"はい\"},\"finish_reason\":\"stop\"}],"
+                                "\"usage\":{\"prompt_tokens\":5,\"completion_tokens\":2}}\n\n";
+    static const maki_str request = MAKI_LIT(
+        "{\"model\":\"m-1\",\"stream\":true,\"messages\":[{\"role\":\"system\",\"content\":\"be brief\"},"
+        "{\"role\":\"user\",\"content\":\"始めて\"}]}");
+    static const maki_exchange_end_kind ends[] = { MAKI_EXCHANGE_DONE, MAKI_EXCHANGE_CLIENT_GONE };
+    for (size_t i = 0; i < COUNT(ends); i++) {
+        static fake_env fe;
+        maki_exchange *x[2] = { NULL, NULL };
+        maki_exchange_sync sync;
+        maki_err err = { 0 };
+        folder f;
+        fake_env_init(&fe);
+        fake_random_seed(&fe, 11);
+        folder_open(&f);
+        tap_row("the next request comes before the reply's end, %s",
+                i ? "and the client left" : "which comes");
+        maki_proxy *p = open_proxy(&fe, f.path);
+        maki_exchange_in in = { .protocol = MAKI_WIRE_CHAT, .credential = MAKI_LIT("key") };
+        for (size_t k = 0; k < 2; k++) { /* somebody else's goes on undisturbed */
+            if (k) in.credential = MAKI_LIT("other key");
+            CHECK_STATUS(maki_exchange_begin(p, &in, &x[k], &err), MAKI_OK, &err);
+            CHECK_STATUS(maki_exchange_request(x[k], request, &err), MAKI_OK, &err);
+            CHECK_STATUS(maki_exchange_reply_head(x[k], 200, MAKI_LIT("text/event-stream"), &err),
+                         MAKI_OK, &err);
+            CHECK_STATUS(maki_exchange_reply(x[k], maki_str_of(event), &err), MAKI_OK, &err);
+        }
+        say(p, SAY("u:始めて|a:はい|u:続けて", "うん"));
+        check_views(f.path, "u:始めて\nu:始めて|a:はい|u:続けて|a:うん", 5);
+        for (size_t k = 0; k < 2; k++) {
+            CHECK_STATUS(maki_exchange_end(x[k], ends[i], &sync, &err), MAKI_OK, &err);
+            CHECK(sync.journal);
+            for (size_t fd = 0; fd < COUNT(sync.fds); fd++) {
+                if (sync.fds[fd] >= 0) close(sync.fds[fd]);
+            }
+            maki_exchange_close(x[k]);
+        }
+        check_views(f.path, "u:始めて|a:はい\nu:始めて|a:はい|u:続けて|a:うん", 6);
+        say(p, SAY("u:始めて|a:はい|u:続けて|a:うん|u:次", "三"));
+        check_views(f.path, "u:始めて|a:はい\nu:始めて|a:はい|u:続けて|a:うん|u:次|a:三", 8);
+        maki_proxy_close(p);
+        CHECK_EQ(fake_alloc_live(&fe), 0);
+        CHECK_EQ(fake_files_live(&fe), 0);
+        folder_close(&f);
+    }
+}
+
 static void check_time(void)
 {
     static fake_env fe;
@@ -768,6 +819,7 @@ int main(void)
         run_scene(&scenes[i], false);
         run_scene(&scenes[i], true);
     }
+    check_goes_on_early();
     check_time();
     check_references();
     check_kept_conversations();
