@@ -24,7 +24,7 @@ build/fuzz/build.ninja:  options = -Dbuildtype=debug -Doptimization=1 -Dfuzz=tru
 build/bench/build.ninja: options = -Dbuildtype=release -Ddebug=true -Dbench=true
 build/clang/build.ninja build/fuzz/build.ninja: export CC = clang-14
 
-.PHONY: build run check test test-agents test-all bench fuzz fmt fmt-check layers cost cost-update clean help
+.PHONY: build run check test test-agents test-all stress bench fuzz fmt fmt-check layers cost cost-update clean help
 .PHONY: $(others:%=build-%)
 
 build: build/build.ninja ## build the library and the command, build/maki
@@ -49,6 +49,9 @@ test-all: ## test, then the agents, the long tests of the daemon (chaos) and fuz
 	@scripts/test agents
 	@scripts/test chaos
 	@$(MAKE) --no-print-directory fuzz
+
+stress: build build-asan ## the tests that start processes 30 times, ten of them beside busy processes (hours)
+	@scripts/stress
 
 bench: build build-bench ## measure, side by side with the peers
 	@bench/run
