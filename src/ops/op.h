@@ -134,34 +134,6 @@ maki_status maki_field_looked_at(const maki_call *call, maki_conv **out, maki_er
 /* The same to try something: what is done to it is gone when it is closed. */
 maki_status maki_field_rehearsal(const maki_call *call, maki_conv **out, maki_err *err);
 
-/* ---- the operations ---------------------------------------------------------------------------- */
-
-maki_op_run maki_op_history_cleanup, maki_op_history_condense, maki_op_history_effective,
-    maki_op_history_keep, maki_op_history_limit_turns, maki_op_history_repair_pairs,
-    maki_op_history_repair_results, maki_op_history_request, maki_op_history_rewind,
-    maki_op_history_sequence, maki_op_history_since_summary, maki_op_history_truncate,
-    maki_op_history_append, maki_op_history_delete, maki_op_history_diff, maki_op_history_edit,
-    maki_op_history_expand, maki_op_history_export, maki_op_history_fsck, maki_op_history_import,
-    maki_op_history_log, maki_op_history_verify, maki_op_history_fork, maki_op_history_pin,
-    maki_op_history_status, maki_op_history_trim, maki_op_history_undo, maki_op_history_unpin;
-maki_op_run maki_op_history_condense_conversation, maki_op_history_effective_conversation,
-    maki_op_history_rewind_conversation, maki_op_history_truncate_conversation;
-maki_op_run maki_op_manage_accept, maki_op_manage_check, maki_op_manage_run;
-maki_op_run maki_op_manage_run_conversation;
-maki_op_run maki_op_manage_prepare, maki_op_manage_undo;
-maki_op_run maki_op_profile_strategy;
-maki_op_run maki_op_prune_hard_clear, maki_op_prune_level, maki_op_prune_soft_trim,
-    maki_op_prune_tools;
-maki_op_run maki_op_window_guard, maki_op_window_resolve;
-maki_op_run maki_op_budget_allocate, maki_op_budget_fit;
-maki_op_run maki_op_memory_hybrid_score;
-maki_op_run maki_op_prompt_bootstrap_limit, maki_op_prompt_sections, maki_op_prompt_truncate_file;
-maki_op_run maki_op_provider_is_overflow;
-maki_op_run maki_op_request_build;
-maki_op_run maki_op_session_limit, maki_op_session_list, maki_op_session_parse_key,
-    maki_op_session_resolve, maki_op_session_set, maki_op_session_show, maki_op_session_status;
-maki_op_run maki_op_tools_project;
-maki_op_run maki_op_tokens_calibrate, maki_op_tokens_context, maki_op_tokens_count,
-    maki_op_tokens_decode, maki_op_tokens_encode, maki_op_tokens_estimate, maki_op_tokens_models;
+#include "examples.h" /* made of examples/ by the build: maki_op_run maki_op_NAME for each operation */
 
 #endif

@@ -1,12 +1,9 @@
 /* table.c -- every operation there is: one row each, in the order of their names.
  *
  * A row is all there is to say about an operation: the command, its help, the bindings and the
- * reference page are made from it.  To add one, write its function in the op_*.c of its group,
- * declare it in op.h, add a row here and an example in examples/NAME (its input and its answer, a
- * line each), which a test runs. */
+ * reference page are made from it.  To add one, write its function in the op_*.c of its group, add a
+ * row here and an example in examples/NAME (its input and its answer, a line each), which a test runs. */
 #include "ops/op.h"
-
-#include "examples.h" /* made from examples/ by the build */
 
 /* clang-format off */
 /* In parentheses, so that one macro may hand them to another. */
