@@ -18,7 +18,6 @@ enum {
     BLOCK = 1 << 16,
     HEADER_MAX = 4096,
     TAIL = 1 << 16,   /* bytes at the end in which the newest reply is looked for */
-    TAIL_ROWS = 8,    /* and how many rows of them */
     TYPE_WITHIN = 160 /* bytes of an event in which its type stands */
 };
 #define EVENT_MAX ((uint64_t)512 << 20)
@@ -101,27 +100,21 @@ static bool model_of(maki_str row, maki_session *s)
         !maki_json_get(value, MAKI_LIT("meta"), &meta) ||
         maki_json_kind_of(meta) != MAKI_JSON_OBJECT)
         return false;
-    char before[MAKI_MODEL_MAX];
-    memcpy(before, s->model, sizeof before);
-    s->model[0] = '\0';
-    copy_field(meta, "model", s->model, sizeof s->model);
-    if (s->model[0]) return true;
-    memcpy(s->model, before, sizeof before);
-    return false;
+    char model[MAKI_MODEL_MAX] = "";
+    copy_field(meta, "model", model, sizeof model);
+    if (model[0]) memcpy(s->model, model, sizeof model);
+    return model[0] != '\0';
 }
 
-/* The model of the newest of the rows in `tail` that names one. */
+/* The model of the newest of the rows in `tail` that names one; its first row may be a part of one. */
 static bool model_in(maki_str tail, maki_session *s)
 {
-    size_t stop = tail.len - 1; /* the newline of the last row */
-    for (int n = 0; n < TAIL_ROWS; n++) {
-        const char *newline = memrchr(tail.ptr, '\n', stop);
-        size_t start = newline ? (size_t)(newline - tail.ptr) + 1 : 0;
-        if (model_of((maki_str){ tail.ptr + start, stop - start }, s)) return true;
-        if (!newline) break;
-        stop = start - 1;
-    }
-    return false;
+    bool found = false;
+    const char *end;
+    for (; tail.len && (end = memchr(tail.ptr, '\n', tail.len)) != NULL;
+         tail = maki_str_from(tail, (size_t)(end - tail.ptr) + 1))
+        found = model_of((maki_str){ tail.ptr, (size_t)(end - tail.ptr) }, s) || found;
+    return found;
 }
 
 static maki_status read_model(const maki_env *env, int fd, uint64_t from, uint64_t end,
