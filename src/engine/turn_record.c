@@ -10,6 +10,7 @@
 #include "base/made.h"
 #include "base/str.h"
 #include "engine/turn_inside.h"
+#include "history/exchange_event.h"
 #include "wire/piece.h"
 
 enum { NEWEST = 64 << 10 /* bytes of events in which what was learnt is looked for */ };
@@ -185,77 +186,63 @@ maki_status maki_turn_note(maki_turn_work *w, const char *type, maki_made *made,
 }
 
 /* What became of each file of the workspace that was asked for. */
-static void put_bootstrap(maki_jw *out, const maki_turn_result *r)
+static void put_bootstrap(maki_jw *out, const void *ctx)
 {
+    const maki_turn_result *r = ctx;
     uint64_t trimmed = 0;
-    maki_jw_key(out, MAKI_LIT("bootstrap"));
-    maki_jw_array(out);
+    maki_jw_print(out, "'bootstrap':[");
     for (size_t i = 0; i < MAKI_BOOTSTRAP_COUNT; i++) {
         const maki_boot_told *told = &r->bootstrap[i];
         if (told->state == MAKI_BOOT_UNASKED) continue;
         trimmed += told->state == MAKI_BOOT_TRIMMED;
-        maki_jw_object(out);
-        put_text(out, "file", told->name);
-        put_text(out, "state", maki_boot_state_name(told->state));
-        if (told->units) put_count(out, "chars", told->units);
-        if (told->bytes) put_count(out, "bytes", told->bytes);
-        put_text(out, "why", told->why);
-        maki_jw_end_object(out);
+        maki_jw_print(out, "{'file':%z,'state':%z,'chars':%I,'bytes':%I,'why':%z}", told->name,
+                      maki_boot_state_name(told->state), told->units, told->bytes, told->why);
     }
-    maki_jw_end_array(out);
-    put_count(out, "trimmed", trimmed);
+    maki_jw_print(out, "],'trimmed':%i", trimmed);
 }
 
 static maki_status note_exchange(maki_turn_work *w, const maki_err *why, maki_err *err)
 {
     const maki_turn_result *r = w->result;
-    const maki_provider *provider = &w->turns->provider;
+    const maki_send_result *sent = &r->sent;
     maki_made made;
     maki_made_begin(&made, &w->arena, err);
     maki_jw_object(&made.w);
-    put_text(&made.w, "of", "exchange");
-    put_text(&made.w, "protocol", maki_protocol_name(provider->protocol));
-    put_text(&made.w, "upstream", provider->name);
-    put_text(&made.w, "model", r->model);
-    put_count(&made.w, "bytes", w->body.size);
-    put_count(&made.w, "systemTokens", w->system_tokens);
-    put_count(&made.w, "toolTokens", w->tool_tokens);
-    if (r->has_bootstrap) put_bootstrap(&made.w, r);
-    put_count(&made.w, "messageTokens", (uint64_t)(w->counted - maki_turn_other(w)));
-    put_count(&made.w, "status", (uint64_t)r->sent.http_status);
-    put_text(&made.w, "end", w->end);
-    put_text(&made.w, "stop", r->sent.stop_word);
-    put_text(&made.w, "requestId", r->sent.request_id);
-    if (why) put_text(&made.w, "error", why->code);
-    if (r->sent.window) put_count(&made.w, "window", r->sent.window);
-    put_count(&made.w, "firstMs", r->sent.first_ms > 0 ? (uint64_t)r->sent.first_ms : 0);
-    put_count(&made.w, "ms", (uint64_t)r->sent.total_ms);
+    maki_exchange_event_write(
+        &made.w,
+        &(maki_exchange_event){ .protocol = w->turns->provider.protocol,
+                                .upstream = w->turns->provider.name,
+                                .model = r->model,
+                                .bytes = w->body.size,
+                                .put_bootstrap = r->has_bootstrap ? put_bootstrap : NULL,
+                                .ctx = r,
+                                .system_tokens = w->system_tokens,
+                                .tool_tokens = w->tool_tokens,
+                                .message_tokens = (uint64_t)(w->counted - maki_turn_other(w)),
+                                .status = sent->http_status,
+                                .end = w->end,
+                                .stop_word = sent->stop_word,
+                                .request_id = sent->request_id,
+                                .error_code = why ? why->code : NULL,
+                                .window = sent->window,
+                                .first_ms = sent->first_ms > 0 ? sent->first_ms : 0,
+                                .ms = sent->total_ms });
     return maki_turn_note(w, "manifest", &made, err);
 }
 
 static maki_status note_usage(maki_turn_work *w, maki_err *err)
 {
     const maki_send_result *sent = &w->result->sent;
-    const maki_wire_usage *usage = &sent->usage;
     maki_made made;
-    if (!usage->known) return MAKI_OK;
+    if (!sent->usage.known) return MAKI_OK;
     maki_made_begin(&made, &w->arena, err);
     maki_jw_object(&made.w);
-    put_text(&made.w, "model", w->result->model);
-    put_count(&made.w, "input", usage->input);
-    put_count(&made.w, "output", usage->output);
-    put_count(&made.w, "cacheRead", usage->cache_read);
-    put_count(&made.w, "cacheWrite", usage->cache_write);
-    put_count(&made.w, "reasoning", usage->reasoning);
-    if (sent->has_cost) {
-        maki_jw_key(&made.w, MAKI_LIT("cost"));
-        maki_jw_double(&made.w, sent->cost);
-    }
-    if (sent->calibrated) {
-        put_count(&made.w, "counted", (uint64_t)w->counted);
-        maki_jw_key(&made.w, MAKI_LIT("calibration"));
-        maki_calibration_write(&made.w, &w->calibration);
-    }
+    maki_usage_event_write(
+        &made.w, &(maki_usage_event){ .model = w->result->model,
+                                      .usage = &sent->usage,
+                                      .cost = sent->has_cost ? &sent->cost : NULL,
+                                      .calibration = sent->calibrated ? &w->calibration : NULL,
+                                      .counted = (uint64_t)w->counted });
     return maki_turn_note(w, "usage", &made, err);
 }
 

@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/json_write.h"
 #include "base/str.h"
+#include "history/exchange_event.h"
 #include "proxy/proxy_inside.h"
 #include "wire/protocol.h"
 
@@ -59,24 +60,21 @@ void maki_exchange_close(maki_exchange *x)
 
 /* ---- what is written about it ------------------------------------------------------------------------- */
 
-/* Which rows the request was made of. */
-static void spans_field(maki_jw *w, const maki_talk *talk, uint64_t tip)
-{
-    maki_jw_field_array(w, "spans");
-    for (size_t i = 0; i < talk->path_count && talk->path[i].from <= tip; i++) {
-        uint64_t to = talk->path[i].to < tip ? talk->path[i].to : tip;
-        maki_jw_array(w);
-        maki_jw_int(w, (int64_t)talk->path[i].from);
-        maki_jw_int(w, (int64_t)to);
-        maki_jw_end_array(w);
-    }
-    maki_jw_end_array(w);
-}
+typedef struct noted {
+    const maki_talk *talk;
+    uint64_t tip;
+} noted;
 
-/* The inside of the object that was written. */
-static maki_str inside_of(const maki_buf *buf)
+/* Which rows the request was made of. */
+static void put_spans(maki_jw *w, const void *ctx)
 {
-    return buf->len > 2 ? (maki_str){ buf->ptr + 1, buf->len - 2 } : (maki_str){ "", 0 };
+    const noted *n = ctx;
+    const maki_talk *talk = n->talk;
+    maki_jw_print(w, "'spans':[");
+    for (size_t i = 0; i < talk->path_count && talk->path[i].from <= n->tip; i++)
+        maki_jw_print(w, "[%i,%i]", talk->path[i].from,
+                      talk->path[i].to < n->tip ? talk->path[i].to : n->tip);
+    maki_jw_end_array(w);
 }
 
 /* Was it given up for its length?  (wire.h) */
@@ -95,6 +93,18 @@ static const char *ending(const maki_exchange *x, maki_exchange_end_kind kind,
     return said->complete ? "complete" : "incomplete";
 }
 
+/* An object of fields, which the event gets without its braces. */
+static maki_status end_note(maki_talk *talk, const char *type, maki_jw *w, maki_buf *fields,
+                            maki_err *err)
+{
+    maki_jw_end_object(w);
+    maki_status st = maki_jw_end(w);
+    if (st == MAKI_OK)
+        st = maki_talk_note(talk, type, (maki_str){ fields->ptr + 1, fields->len - 2 }, err);
+    maki_buf_free(fields);
+    return st;
+}
+
 static maki_status note_manifest(maki_exchange *x, maki_talk *talk, const maki_wire_said *said,
                                  const char *end, maki_err *err)
 {
@@ -102,32 +112,30 @@ static maki_status note_manifest(maki_exchange *x, maki_talk *talk, const maki_w
     maki_jw w;
     maki_buf fields = maki_buf_new(x->proxy->env.alloc, FIELDS_MAX);
     int64_t now = x->proxy->env.clock->now_ms(x->proxy->env.clock);
+    const noted n = { talk, x->tip.seq };
     snprintf(hash, sizeof hash, "%016" PRIx64, x->body_hash);
     maki_jw_init(&w, maki_buf_sink(&fields), err);
     maki_jw_object(&w);
-    maki_jw_field_text(&w, "of", "exchange");
-    maki_jw_field_text(&w, "protocol", maki_protocol_name(x->protocol));
-    maki_jw_field_text(&w, "upstream", x->upstream);
-    maki_jw_field_text(&w, "path", x->path);
-    maki_jw_field_text(&w, "model", x->model);
-    maki_jw_field_text(&w, "body", hash);
-    maki_jw_field_count(&w, "bytes", x->body_bytes);
-    spans_field(&w, talk, x->tip.seq);
-    maki_jw_field_count(&w, "systemTokens", x->system_tokens);
-    maki_jw_field_count(&w, "toolTokens", x->tool_tokens);
-    maki_jw_field_count(&w, "messageTokens", x->tip.tokens);
-    maki_jw_field_count(&w, "status", (uint64_t)x->status);
-    maki_jw_field_text(&w, "end", end);
-    if (said->stop.len) maki_jw_field_raw(&w, "stop", said->stop);
-    if (said->error.len && said->error.len < FIELDS_MAX / 2)
-        maki_jw_field_raw(&w, "error", said->error);
-    maki_jw_field_count(&w, "firstMs", x->first ? (uint64_t)(x->first - x->began) : 0);
-    maki_jw_field_count(&w, "ms", (uint64_t)(now - x->began));
-    maki_jw_end_object(&w);
-    maki_status st = maki_jw_end(&w);
-    if (st == MAKI_OK) st = maki_talk_note(talk, "manifest", inside_of(&fields), err);
-    maki_buf_free(&fields);
-    return st;
+    maki_exchange_event_write(
+        &w, &(maki_exchange_event){ .protocol = x->protocol,
+                                    .upstream = x->upstream,
+                                    .path = x->path,
+                                    .model = x->model,
+                                    .body = hash,
+                                    .bytes = x->body_bytes,
+                                    .put_spans = put_spans,
+                                    .ctx = &n,
+                                    .system_tokens = x->system_tokens,
+                                    .tool_tokens = x->tool_tokens,
+                                    .message_tokens = x->tip.tokens,
+                                    .status = x->status,
+                                    .end = end,
+                                    .stop = said->stop,
+                                    .error = said->error.len < FIELDS_MAX / 2 ? said->error
+                                                                              : MAKI_LIT(""),
+                                    .first_ms = x->first ? x->first - x->began : 0,
+                                    .ms = now - x->began });
+    return end_note(talk, "manifest", &w, &fields, err);
 }
 
 static maki_status note_usage(maki_exchange *x, maki_talk *talk, const maki_wire_usage *usage,
@@ -138,17 +146,8 @@ static maki_status note_usage(maki_exchange *x, maki_talk *talk, const maki_wire
     if (!usage->known) return MAKI_OK;
     maki_jw_init(&w, maki_buf_sink(&fields), err);
     maki_jw_object(&w);
-    maki_jw_field_text(&w, "model", x->model);
-    maki_jw_field_count(&w, "input", usage->input);
-    maki_jw_field_count(&w, "output", usage->output);
-    maki_jw_field_count(&w, "cacheRead", usage->cache_read);
-    maki_jw_field_count(&w, "cacheWrite", usage->cache_write);
-    maki_jw_field_count(&w, "reasoning", usage->reasoning);
-    maki_jw_end_object(&w);
-    maki_status st = maki_jw_end(&w);
-    if (st == MAKI_OK) st = maki_talk_note(talk, "usage", inside_of(&fields), err);
-    maki_buf_free(&fields);
-    return st;
+    maki_usage_event_write(&w, &(maki_usage_event){ .model = x->model, .usage = usage });
+    return end_note(talk, "usage", &w, &fields, err);
 }
 
 /* ---- the end ----------------------------------------------------------------------------------------- */

@@ -1,0 +1,45 @@
+/* exchange_event.h -- the events about one exchange with a provider: `manifest` {"of":"exchange"} and `usage`
+ * (docs/internals/events.md).  Turns and the proxy write them here, so that they cannot disagree. */
+#ifndef MAKI_HISTORY_EXCHANGE_EVENT_H
+#define MAKI_HISTORY_EXCHANGE_EVENT_H
+
+#include "base/json_print.h"
+#include "token/family.h"
+#include "wire/wire.h"
+
+/* What is empty, 0 or NULL is left out, but for counts that every exchange has. */
+typedef struct maki_exchange_event {
+    maki_protocol protocol;
+    const char *upstream, *path, *model;
+    const char *body; /* a hash of it */
+    uint64_t bytes;
+    /* Fields of their own place; `ctx` is handed to both. */
+    void (*put_spans)(maki_jw *w, const void *ctx);
+    void (*put_bootstrap)(maki_jw *w, const void *ctx);
+    const void *ctx;
+    uint64_t system_tokens, tool_tokens, message_tokens;
+    int status;
+    const char *end;
+    maki_str stop;         /* JSON, or */
+    const char *stop_word; /* a text */
+    const char *request_id;
+    maki_str error;         /* JSON, or */
+    const char *error_code; /* a text */
+    uint64_t window;
+    int64_t first_ms, ms;
+} maki_exchange_event;
+
+/* All fields, into the open object. */
+void maki_exchange_event_write(maki_jw *w, const maki_exchange_event *event);
+
+typedef struct maki_usage_event {
+    const char *model;
+    const maki_wire_usage *usage;
+    const double *cost;                  /* NULL: not said */
+    const maki_calibration *calibration; /* what it taught; NULL: nothing */
+    uint64_t counted; /* with calibration: the request's tokens before any factor */
+} maki_usage_event;
+
+void maki_usage_event_write(maki_jw *w, const maki_usage_event *event);
+
+#endif
