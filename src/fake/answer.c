@@ -14,6 +14,14 @@ enum { ECHO_MOST = 200 }; /* bytes of what was said that are repeated */
 #define FILLER_512 FILLER_64 FILLER_64 FILLER_64 FILLER_64 FILLER_64 FILLER_64 FILLER_64 FILLER_64
 const maki_str fake_filler = { FILLER_512 FILLER_512, 2 * (sizeof FILLER_512 - 1) };
 
+bool fake_next_piece(maki_str text, unsigned *nth, maki_str *piece)
+{
+    unsigned pieces = text.ptr == fake_filler.ptr ? 1 : 3;
+    if (text.len == 0 || *nth == pieces) return false;
+    *piece = fake_piece(text, (*nth)++, pieces);
+    return true;
+}
+
 typedef enum tongue { ENGLISH, JAPANESE, CHINESE, KOREAN } tongue;
 
 static const struct words {
@@ -76,7 +84,8 @@ static const char *const path_parameters[] = { "file_path", "filePath", "absolut
 static bool call_script(const fake_ask *ask, maki_str path, maki_arena *arena, fake_answer *out)
 {
     maki_str definition;
-    if (ask->protocol != FAKE_RESPONSES || !fake_ask_tool(ask, MAKI_LIT("exec"), &definition)) {
+    if (ask->protocol != MAKI_WIRE_RESPONSES ||
+        !fake_ask_tool(ask, MAKI_LIT("exec"), &definition)) {
         return false;
     }
     out->tool = MAKI_LIT("exec");

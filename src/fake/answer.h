@@ -16,6 +16,8 @@ typedef struct fake_answer {
 
 /* Longer answers are made of this text, again and again (mood huge). */
 extern const maki_str fake_filler;
+/* The pieces in which a stream says a text, from *nth 0 on; the filler is one event, what is empty none. */
+bool fake_next_piece(maki_str text, unsigned *nth, maki_str *piece);
 
 /* Decide.  Spans point to constants, to `ask` and to `arena`. */
 maki_status fake_answer_make(const fake_ask *ask, const fake_mood *mood, maki_arena *arena,

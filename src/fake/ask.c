@@ -58,82 +58,60 @@ static void tool_said(fake_ask *ask, maki_str content, maki_arena *arena)
     if (!text_of(content, arena, &ask->result)) ask->result = content;
 }
 
-/* ---- messages, protocol by protocol ---------------------------------------------------------------- */
+/* ---- messages ------------------------------------------------------------------------------------ */
 
-/* Chat completions and Ollama. */
-static void read_chat(fake_ask *ask, maki_str message, maki_arena *arena)
+static bool any_of(maki_str object, const maki_str *names, size_t count, maki_str *value)
 {
-    maki_str content;
-    if (!maki_json_get(message, MAKI_LIT("content"), &content)) return;
-    if (field_is(message, MAKI_LIT("role"), MAKI_LIT("user"))) user_said(ask, content, arena);
-    if (field_is(message, MAKI_LIT("role"), MAKI_LIT("tool"))) tool_said(ask, content, arena);
+    for (size_t i = 0; i < count; i++) {
+        if (maki_json_get(object, names[i], value)) return true;
+    }
+    return false;
 }
 
-static void read_messages(fake_ask *ask, maki_str message, maki_arena *arena)
+/* A result inside of a message: Anthropic's block, Gemini's part. */
+static void read_part(fake_ask *ask, maki_str part, maki_arena *arena)
 {
-    maki_str content, result;
-    if (!field_is(message, MAKI_LIT("role"), MAKI_LIT("user")) ||
-        !maki_json_get(message, MAKI_LIT("content"), &content)) {
-        return;
-    }
-    user_said(ask, content, arena);
-    if (maki_json_kind_of(content) != MAKI_JSON_ARRAY) return;
-    maki_json_iter iter = maki_json_items(content);
-    maki_json_item item;
-    while (maki_json_next(&iter, &item)) {
-        if (field_is(item.value, MAKI_LIT("type"), MAKI_LIT("tool_result"))) {
-            bool has = maki_json_get(item.value, MAKI_LIT("content"), &result);
-            tool_said(ask, has ? result : MAKI_LIT("\"\""), arena);
-        }
-    }
+    static const maki_str inside[] = { { "output",
+                                         6 } }; /* what a function gave is usually called so */
+    maki_str value, response;
+    if (field_is(part, MAKI_LIT("type"), MAKI_LIT("tool_result")))
+        tool_said(ask, maki_json_get(part, MAKI_LIT("content"), &value) ? value : MAKI_LIT("\"\""),
+                  arena);
+    if (maki_json_get(part, MAKI_LIT("functionResponse"), &response) &&
+        maki_json_get(response, MAKI_LIT("response"), &response))
+        tool_said(ask, any_of(response, inside, 1, &value) ? value : response, arena);
 }
 
-static void read_input(fake_ask *ask, maki_str item, maki_arena *arena)
+/* A message or an item of any protocol: a search that knows them all. */
+static void read_message(fake_ask *ask, maki_str message, maki_arena *arena)
 {
-    maki_str value;
-    if (field_is(item, MAKI_LIT("type"), MAKI_LIT("function_call_output")) ||
-        field_is(item, MAKI_LIT("type"), MAKI_LIT("custom_tool_call_output"))) {
-        if (maki_json_get(item, MAKI_LIT("output"), &value)) tool_said(ask, value, arena);
-    } else if (field_is(item, MAKI_LIT("role"), MAKI_LIT("user")) &&
-               maki_json_get(item, MAKI_LIT("content"), &value)) {
-        user_said(ask, value, arena);
-    }
-}
-
-static void read_content(fake_ask *ask, maki_str content, maki_arena *arena)
-{
-    maki_str parts, response;
-    if (field_is(content, MAKI_LIT("role"), MAKI_LIT("model")) ||
-        !maki_json_get(content, MAKI_LIT("parts"), &parts)) {
-        return;
-    }
-    user_said(ask, parts, arena);
-    maki_json_iter iter = maki_json_items(parts);
-    maki_json_item item;
-    while (maki_json_next(&iter, &item)) {
-        if (maki_json_get(item.value, MAKI_LIT("functionResponse"), &response) &&
-            maki_json_get(response, MAKI_LIT("response"), &response)) {
-            maki_str inside; /* what a function gave back is usually called so */
-            bool has = maki_json_get(response, MAKI_LIT("output"), &inside);
-            tool_said(ask, has ? inside : response, arena);
-        }
+    static const maki_str contents[] = { { "content", 7 }, { "parts", 5 }, { "output", 6 } };
+    maki_str content, type = { "", 0 }, role = { "", 0 };
+    maki_json_item part;
+    if (!any_of(message, contents, 3, &content)) return;
+    maki_json_get(message, MAKI_LIT("role"), &role);
+    maki_json_get(message, MAKI_LIT("type"), &type);
+    bool output = maki_is_string(type) && maki_str_ends(type, MAKI_LIT("_call_output\""));
+    if (output || maki_is_text(role, MAKI_LIT("tool"))) {
+        tool_said(ask, content, arena);
+    } else if (maki_is_text(role, MAKI_LIT("user")) || (!role.len && !type.len)) {
+        user_said(ask, content, arena);
+        maki_json_iter iter = maki_json_items(content);
+        while (maki_is_array(content) && maki_json_next(&iter, &part))
+            read_part(ask, part.value, arena);
     }
 }
 
-typedef void (*read_one)(fake_ask *ask, maki_str message, maki_arena *arena);
-
-static void read_each(fake_ask *ask, maki_str name, read_one read, maki_arena *arena)
+static void read_messages(fake_ask *ask, maki_str name, maki_arena *arena)
 {
     maki_str list;
-    if (!maki_json_get(ask->body, name, &list)) return;
-    if (maki_json_kind_of(list) == MAKI_JSON_STRING) { /* Responses: the input may be one text */
-        user_said(ask, list, arena);
-        return;
-    }
-    maki_json_iter iter = maki_json_items(list);
     maki_json_item item;
-    while (maki_json_next(&iter, &item))
-        read(ask, item.value, arena);
+    if (!name.len || !maki_json_get(ask->body, name, &list)) return;
+    if (maki_is_string(list))
+        user_said(ask, list, arena); /* Responses: the input may be one text */
+    maki_json_iter iter = maki_json_items(list);
+    while (!maki_is_string(list) && maki_json_next(&iter, &item))
+        read_message(ask, item.value, arena);
 }
 
 /* ---- options --------------------------------------------------------------------------------------- */
@@ -170,10 +148,8 @@ static bool flag(maki_str object, maki_str name, bool otherwise)
 static void read_options(fake_ask *ask)
 {
     maki_str value;
-    bool streams = ask->protocol == FAKE_OLLAMA || ask->protocol == FAKE_GENERATE;
-    if (ask->protocol != FAKE_GEMINI) {
-        ask->stream = flag(ask->body, MAKI_LIT("stream"), streams);
-    }
+    const maki_protocol_spec *spec = maki_protocol_of(ask->protocol);
+    if (!spec->model_in_path) ask->stream = flag(ask->body, MAKI_LIT("stream"), spec->streams);
     if (inner(ask->body, MAKI_LIT("stream_options"), MAKI_LIT("include_usage"), &value)) {
         ask->wants_usage = maki_json_true(value);
     }
@@ -210,9 +186,10 @@ static uint64_t seed_of(maki_str body)
     return hash;
 }
 
-maki_status fake_ask_read(fake_protocol protocol, maki_str target, maki_str body, maki_arena *arena,
+maki_status fake_ask_read(maki_protocol protocol, maki_str target, maki_str body, maki_arena *arena,
                           fake_ask *out, maki_err *err)
 {
+    const maki_protocol_spec *spec = maki_protocol_of(protocol);
     fake_ask ask = { .protocol = protocol, .model = MAKI_LIT("fake"), .seed = seed_of(body) };
     maki_status st = maki_json_check(body, &ask.body, err);
     if (st == MAKI_OK && maki_json_kind_of(ask.body) != MAKI_JSON_OBJECT) {
@@ -222,17 +199,9 @@ maki_status fake_ask_read(fake_protocol protocol, maki_str target, maki_str body
 
     maki_str model = text_field(ask.body, MAKI_LIT("model"), arena);
     if (model.len) ask.model = model;
-    switch (protocol) {
-    case FAKE_CHAT:
-    case FAKE_OLLAMA: read_each(&ask, MAKI_LIT("messages"), read_chat, arena); break;
-    case FAKE_MESSAGES: read_each(&ask, MAKI_LIT("messages"), read_messages, arena); break;
-    case FAKE_RESPONSES: read_each(&ask, MAKI_LIT("input"), read_input, arena); break;
-    case FAKE_GENERATE: ask.said = text_field(ask.body, MAKI_LIT("prompt"), arena); break;
-    case FAKE_GEMINI:
-        read_target(&ask, target);
-        read_each(&ask, MAKI_LIT("contents"), read_content, arena);
-        break;
-    }
+    if (spec->model_in_path) read_target(&ask, target);
+    ask.said = text_field(ask.body, MAKI_LIT("prompt"), arena);
+    read_messages(&ask, maki_str_of(spec->messages), arena);
     read_options(&ask);
     *out = ask;
     return MAKI_OK;

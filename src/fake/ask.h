@@ -9,18 +9,10 @@
 #include <stdbool.h>
 
 #include "base/arena.h"
-
-typedef enum fake_protocol {
-    FAKE_CHAT,      /* /v1/chat/completions */
-    FAKE_RESPONSES, /* /v1/responses */
-    FAKE_MESSAGES,  /* /v1/messages */
-    FAKE_OLLAMA,    /* /api/chat */
-    FAKE_GENERATE,  /* /api/generate */
-    FAKE_GEMINI     /* ...:generateContent, ...:streamGenerateContent */
-} fake_protocol;
+#include "wire/protocol.h"
 
 typedef struct fake_ask {
-    fake_protocol protocol;
+    maki_protocol protocol;
     maki_str body; /* a JSON object */
     maki_str model;
     maki_str said;   /* the last text of the user's last message */
@@ -36,7 +28,7 @@ typedef struct fake_ask {
 
 /* Read a request.  `target` has its path and query; model and streaming stand there in Gemini's.
  * MAKI_INVALID: the body is no JSON object. */
-maki_status fake_ask_read(fake_protocol protocol, maki_str target, maki_str body, maki_arena *arena,
+maki_status fake_ask_read(maki_protocol protocol, maki_str target, maki_str body, maki_arena *arena,
                           fake_ask *out, maki_err *err);
 
 /* The definition of a tool that was offered; false when there is none of that name. */

@@ -1,8 +1,12 @@
 /* mood.c -- words into a mood. */
 #include "fake/mood.h"
 
+#include <stddef.h>
+
 #include "base/json.h"
 #include "base/str.h"
+
+enum { HOUR_MS = 3600000 };
 
 /* A word without a value, and what it means. */
 static const struct plain_word {
@@ -84,48 +88,46 @@ static bool read_plain(maki_str word, fake_mood *mood)
     return maki_str_is(word, MAKI_LIT("think"));
 }
 
-/* NAME:TEXT */
-static bool read_text(maki_str word, const char *name, maki_str *out)
-{
-    maki_str start = maki_str_of(name);
-    if (!maki_str_starts(word, start) || word.len == start.len) return false;
-    *out = maki_str_from(word, start.len);
-    return true;
-}
+/* NAME:TEXT and NAME:NUMBER, and where their value goes. */
+static const struct valued_word {
+    const char *name;
+    size_t text, number; /* offsets in a mood; 0: it is the other kind */
+    size_t flag;         /* a bool that says it was there; 0: none */
+} valued_words[] = {
+    { "say:", offsetof(fake_mood, say), 0, 0 },
+    { "words:", offsetof(fake_mood, words), 0, 0 },
+    { "after:", offsetof(fake_mood, after), 0, 0 },
+    { "afterms:", offsetof(fake_mood, after_ms), 0, 0 },
+    { "reset:", offsetof(fake_mood, reset), 0, 0 },
+    { "again:", offsetof(fake_mood, again), 0, 0 },
+    { "delay:", offsetof(fake_mood, delay), 0, 0 },
+    { "stop:", offsetof(fake_mood, stop), 0, 0 },
+    { "id:", offsetof(fake_mood, id), 0, 0 },
+    { "tool:", offsetof(fake_mood, tool), 0, 0 },
+    { "slow:", 0, offsetof(fake_mood, slow_ms), 0 },
+    { "cut:", 0, offsetof(fake_mood, cut), offsetof(fake_mood, cuts) },
+    { "fail:", 0, offsetof(fake_mood, fail), offsetof(fake_mood, fails) },
+    { "hold:", 0, offsetof(fake_mood, hold), offsetof(fake_mood, holds) },
+    { "huge:", 0, offsetof(fake_mood, huge), 0 },
+    { "chunk:", 0, offsetof(fake_mood, chunk), 0 },
+    { "first:", 0, offsetof(fake_mood, first), 0 },
+    { "window:", 0, offsetof(fake_mood, window), 0 },
+};
 
-/* NAME:NUMBER */
-static bool read_amount(maki_str word, const char *name, uint64_t *out)
-{
-    maki_str digits;
-    return read_text(word, name, &digits) && read_number(digits, out);
-}
-
-/* NAME:VALUE */
 static bool read_valued(maki_str word, fake_mood *mood)
 {
-    uint64_t n;
-    if (maki_str_starts(word, MAKI_LIT("tool:"))) {
-        mood->deed = FAKE_TOOL;
-        mood->tool = maki_str_from(word, 5);
-        mood->arguments = MAKI_LIT("{}");
-        return mood->tool.len > 0;
+    for (size_t i = 0; i < sizeof valued_words / sizeof valued_words[0]; i++) {
+        const struct valued_word *row = &valued_words[i];
+        maki_str name = maki_str_of(row->name), value;
+        char *base = (char *)mood;
+        if (!maki_str_starts(word, name)) continue;
+        value = maki_str_from(word, name.len);
+        if (row->flag) *(bool *)(void *)(base + row->flag) = true;
+        if (row->number) return read_number(value, (uint64_t *)(void *)(base + row->number));
+        *(maki_str *)(void *)(base + row->text) = value;
+        return value.len > 0;
     }
-    if (read_text(word, "say:", &mood->say) || read_text(word, "after:", &mood->after) ||
-        read_text(word, "afterms:", &mood->after_ms) || read_text(word, "words:", &mood->words) ||
-        read_text(word, "reset:", &mood->reset) || read_text(word, "again:", &mood->again) ||
-        read_text(word, "delay:", &mood->delay) || read_text(word, "stop:", &mood->stop) ||
-        read_text(word, "id:", &mood->id)) {
-        return true;
-    }
-    if (read_amount(word, "slow:", &n)) {
-        mood->slow_ms = n < 3600000 ? (uint32_t)n : 3600000;
-        return true;
-    }
-    if (read_amount(word, "cut:", &mood->cut)) return mood->cuts = true;
-    if (read_amount(word, "fail:", &mood->fail)) return mood->fails = true;
-    if (read_amount(word, "hold:", &mood->hold)) return mood->holds = true;
-    return read_amount(word, "huge:", &mood->huge) || read_amount(word, "chunk:", &mood->chunk) ||
-           read_amount(word, "first:", &mood->first) || read_amount(word, "window:", &mood->window);
+    return false;
 }
 
 bool fake_mood_read(maki_str words, fake_mood *out, maki_str *unknown)
@@ -135,6 +137,11 @@ bool fake_mood_read(maki_str words, fake_mood *out, maki_str *unknown)
         maki_str word = take_word(&words);
         *unknown = word;
         if (!read_plain(word, &mood) && !read_valued(word, &mood)) return false;
+        if (mood.slow_ms > HOUR_MS) mood.slow_ms = HOUR_MS;
+        if (maki_str_starts(word, MAKI_LIT("tool:"))) {
+            mood.deed = FAKE_TOOL;
+            mood.arguments = MAKI_LIT("{}");
+        }
         if (mood.deed == FAKE_AGENT && !mood.arguments.len) {
             words = skip_space(words);
             mood.arguments = take_word(&words);

@@ -41,7 +41,7 @@ typedef enum fake_deed {
     FAKE_SAY,
     FAKE_TOOL,
     FAKE_AGENT,
-    FAKE_LIMIT,
+    FAKE_LIMIT, /* from here to FAKE_BAD: an error */
     FAKE_BROKEN,
     FAKE_OVERFLOW,
     FAKE_BUSY,
@@ -49,6 +49,7 @@ typedef enum fake_deed {
     FAKE_FORBIDDEN,
     FAKE_NO_MODEL,
     FAKE_QUOTA,
+    FAKE_BAD, /* the request is wrong: no mood */
     FAKE_GARBAGE,
     FAKE_LONG,
     FAKE_SHORT,
@@ -60,7 +61,7 @@ typedef enum fake_deed {
 typedef struct fake_mood {
     fake_deed deed;
     bool think;
-    uint32_t slow_ms;
+    uint64_t slow_ms;
     bool cuts;
     uint64_t cut;   /* with cuts */
     uint64_t huge;  /* 0: not */

@@ -21,21 +21,10 @@ void fake_say_gemini(maki_buf *out, const fake_ask *ask, const fake_answer *answ
  * status of what was written. */
 int fake_say_other(maki_buf *out, maki_str method, maki_str path, maki_str body);
 
-/* An error as the provider of that path words it. */
-typedef enum fake_error {
-    FAKE_ERROR_LIMIT,
-    FAKE_ERROR_BROKEN,
-    FAKE_ERROR_OVERFLOW,
-    FAKE_ERROR_BUSY,
-    FAKE_ERROR_KEY,
-    FAKE_ERROR_FORBIDDEN,
-    FAKE_ERROR_MODEL,
-    FAKE_ERROR_QUOTA,
-    FAKE_ERROR_BAD
-} fake_error;
+/* An error, one of the deeds from FAKE_LIMIT to FAKE_BAD, as the provider of that path words it. */
 /* Returns the HTTP status.  `words`, unless "", stand for the provider's own; `delay`, unless empty, is in Gemini's
  * details when to try again. */
-int fake_say_error(maki_buf *out, maki_str path, fake_error error, const char *words,
+int fake_say_error(maki_buf *out, maki_str path, fake_deed error, const char *words,
                    maki_str delay);
 
 /* How that provider says that a request is longer than its window. */

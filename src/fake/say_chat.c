@@ -2,8 +2,6 @@
 #include "fake/say.h"
 #include "fake/write.h"
 
-enum { PIECES = 3 };
-
 static void usage(maki_buf *out, const fake_ask *ask, const fake_answer *answer)
 {
     int64_t in = fake_tokens_in(ask), made = fake_tokens_out(answer);
@@ -64,6 +62,13 @@ static void delta(maki_buf *out, const fake_ask *ask, const char *shape, maki_st
     end_chunk(out, ask);
 }
 
+static void deltas(maki_buf *out, const fake_ask *ask, const char *shape, maki_str text)
+{
+    unsigned nth = 0;
+    for (maki_str piece; fake_next_piece(text, &nth, &piece);)
+        delta(out, ask, shape, piece);
+}
+
 static void call(maki_buf *out, const fake_ask *ask, const fake_answer *answer)
 {
     open_chunk(out, ask);
@@ -72,22 +77,14 @@ static void call(maki_buf *out, const fake_ask *ask, const fake_answer *answer)
                "'function':{'name':%t,'arguments':''}}]},'logprobs':null,'finish_reason':null}",
                ask->seed, answer->tool);
     end_chunk(out, ask);
-    for (unsigned i = 0; i < PIECES; i++) {
-        delta(out, ask, "{'tool_calls':[{'index':0,'function':{'arguments':%t}}]}",
-              fake_piece(answer->arguments, i, PIECES));
-    }
+    deltas(out, ask, "{'tool_calls':[{'index':0,'function':{'arguments':%t}}]}", answer->arguments);
 }
 
 static void stream(maki_buf *out, const fake_ask *ask, const fake_answer *answer)
 {
     delta(out, ask, "{'role':'assistant','content':%t,'refusal':null}", MAKI_LIT(""));
-    for (unsigned i = 0; answer->reasoning.len && i < PIECES; i++) {
-        delta(out, ask, "{'reasoning_content':%t}", fake_piece(answer->reasoning, i, PIECES));
-    }
-    unsigned pieces = answer->text.ptr == fake_filler.ptr ? 1 : PIECES;
-    for (unsigned i = 0; i < pieces; i++) {
-        delta(out, ask, "{'content':%t}", fake_piece(answer->text, i, pieces));
-    }
+    deltas(out, ask, "{'reasoning_content':%t}", answer->reasoning);
+    deltas(out, ask, "{'content':%t}", answer->text);
     if (answer->tool.len) call(out, ask, answer);
     open_chunk(out, ask);
     fake_write(out, "{'index':0,'delta':{},'logprobs':null,'finish_reason':%t}", stop_word(answer));

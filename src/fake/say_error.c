@@ -13,72 +13,68 @@ typedef struct error_row {
 } error_row;
 
 static const error_row openai_rows[] = {
-    [FAKE_ERROR_LIMIT] = { 429, "requests", "rate_limit_exceeded",
-                           "Rate limit reached for fake on requests per min (RPM): Limit 3, Used 3, "
-                           "Requested 1. Please try again in 1s." },
-    [FAKE_ERROR_BROKEN] = { 500, "server_error", "server_error",
-                            "The server had an error while processing your request. Sorry about "
-                            "that!" },
-    [FAKE_ERROR_OVERFLOW] = { 400, "invalid_request_error", "context_length_exceeded",
-                              "This model's maximum context length is 128000 tokens. However, your "
-                              "messages resulted in 150000 tokens. Please reduce the length of the "
-                              "messages." },
-    [FAKE_ERROR_BUSY] = { 503, "server_error", "server_error",
-                          "The engine is currently overloaded, please try again later" },
-    [FAKE_ERROR_KEY] = { 401, "invalid_request_error", "invalid_api_key",
-                         "Incorrect API key provided." },
-    [FAKE_ERROR_FORBIDDEN] = { 403, "invalid_request_error", "unsupported_country_region_territory",
-                               "Country, region, or territory not supported" },
-    [FAKE_ERROR_MODEL] = { 404, "invalid_request_error", "model_not_found",
-                           "The model `fake` does not exist or you do not have access to it." },
-    [FAKE_ERROR_QUOTA] = { 429, "insufficient_quota", "insufficient_quota",
-                           "You exceeded your current quota, please check your plan and billing "
-                           "details." },
-    [FAKE_ERROR_BAD] = { 400, "invalid_request_error", "invalid_request", "" },
+    [FAKE_LIMIT] = { 429, "requests", "rate_limit_exceeded",
+                     "Rate limit reached for fake on requests per min (RPM): Limit 3, Used 3, "
+                     "Requested 1. Please try again in 1s." },
+    [FAKE_BROKEN] = { 500, "server_error", "server_error",
+                      "The server had an error while processing your request. Sorry about "
+                      "that!" },
+    [FAKE_OVERFLOW] = { 400, "invalid_request_error", "context_length_exceeded",
+                        "This model's maximum context length is 128000 tokens. However, your "
+                        "messages resulted in 150000 tokens. Please reduce the length of the "
+                        "messages." },
+    [FAKE_BUSY] = { 503, "server_error", "server_error",
+                    "The engine is currently overloaded, please try again later" },
+    [FAKE_KEY] = { 401, "invalid_request_error", "invalid_api_key", "Incorrect API key provided." },
+    [FAKE_FORBIDDEN] = { 403, "invalid_request_error", "unsupported_country_region_territory",
+                         "Country, region, or territory not supported" },
+    [FAKE_NO_MODEL] = { 404, "invalid_request_error", "model_not_found",
+                        "The model `fake` does not exist or you do not have access to it." },
+    [FAKE_QUOTA] = { 429, "insufficient_quota", "insufficient_quota",
+                     "You exceeded your current quota, please check your plan and billing "
+                     "details." },
+    [FAKE_BAD] = { 400, "invalid_request_error", "invalid_request", "" },
 };
 static const error_row anthropic_rows[] = {
-    [FAKE_ERROR_LIMIT] = { 429, "rate_limit_error", "",
-                           "This request would exceed your rate limit of 3 requests per minute." },
-    [FAKE_ERROR_BROKEN] = { 500, "api_error", "", "Internal server error" },
-    [FAKE_ERROR_OVERFLOW] = { 400, "invalid_request_error", "",
-                              "prompt is too long: 210000 tokens > 200000 maximum" },
-    [FAKE_ERROR_BUSY] = { 529, "overloaded_error", "", "Overloaded" },
-    [FAKE_ERROR_KEY] = { 401, "authentication_error", "", "invalid x-api-key" },
-    [FAKE_ERROR_FORBIDDEN] = { 403, "permission_error", "",
-                               "Your API key does not have permission to use the specified "
-                               "resource." },
-    [FAKE_ERROR_MODEL] = { 404, "not_found_error", "", "model: fake" },
-    [FAKE_ERROR_QUOTA] = { 402, "billing_error", "",
-                           "Your credit balance is too low to access the API." },
-    [FAKE_ERROR_BAD] = { 400, "invalid_request_error", "", "" },
+    [FAKE_LIMIT] = { 429, "rate_limit_error", "",
+                     "This request would exceed your rate limit of 3 requests per minute." },
+    [FAKE_BROKEN] = { 500, "api_error", "", "Internal server error" },
+    [FAKE_OVERFLOW] = { 400, "invalid_request_error", "",
+                        "prompt is too long: 210000 tokens > 200000 maximum" },
+    [FAKE_BUSY] = { 529, "overloaded_error", "", "Overloaded" },
+    [FAKE_KEY] = { 401, "authentication_error", "", "invalid x-api-key" },
+    [FAKE_FORBIDDEN] = { 403, "permission_error", "",
+                         "Your API key does not have permission to use the specified "
+                         "resource." },
+    [FAKE_NO_MODEL] = { 404, "not_found_error", "", "model: fake" },
+    [FAKE_QUOTA] = { 402, "billing_error", "",
+                     "Your credit balance is too low to access the API." },
+    [FAKE_BAD] = { 400, "invalid_request_error", "", "" },
 };
 static const error_row ollama_rows[] = {
-    [FAKE_ERROR_LIMIT] = { 429, "", "", "too many requests" },
-    [FAKE_ERROR_BROKEN] = { 500, "", "", "llama runner process has terminated" },
-    [FAKE_ERROR_OVERFLOW] = { 400, "", "", "the input length exceeds the context length" },
-    [FAKE_ERROR_BUSY] = { 503, "", "", "server busy, please try again" },
-    [FAKE_ERROR_KEY] = { 401, "", "", "unauthorized" },
-    [FAKE_ERROR_FORBIDDEN] = { 403, "", "", "forbidden" },
-    [FAKE_ERROR_MODEL] = { 404, "", "", "model 'fake' not found" },
-    [FAKE_ERROR_QUOTA] = { 402, "", "", "this model requires a subscription" },
-    [FAKE_ERROR_BAD] = { 400, "", "", "" },
+    [FAKE_LIMIT] = { 429, "", "", "too many requests" },
+    [FAKE_BROKEN] = { 500, "", "", "llama runner process has terminated" },
+    [FAKE_OVERFLOW] = { 400, "", "", "the input length exceeds the context length" },
+    [FAKE_BUSY] = { 503, "", "", "server busy, please try again" },
+    [FAKE_KEY] = { 401, "", "", "unauthorized" },
+    [FAKE_FORBIDDEN] = { 403, "", "", "forbidden" },
+    [FAKE_NO_MODEL] = { 404, "", "", "model 'fake' not found" },
+    [FAKE_QUOTA] = { 402, "", "", "this model requires a subscription" },
+    [FAKE_BAD] = { 400, "", "", "" },
 };
 static const error_row gemini_rows[] = {
-    [FAKE_ERROR_LIMIT] = { 429, "RESOURCE_EXHAUSTED", "",
-                           "You exceeded your current quota. Please retry in 1s." },
-    [FAKE_ERROR_BROKEN] = { 500, "INTERNAL", "", "An internal error has occurred." },
-    [FAKE_ERROR_OVERFLOW] = { 400, "INVALID_ARGUMENT", "",
-                              "The input token count (1200000) exceeds the maximum number of "
-                              "tokens allowed (1048576)." },
-    [FAKE_ERROR_BUSY] = { 503, "UNAVAILABLE", "",
-                          "The model is overloaded. Please try again later." },
-    [FAKE_ERROR_KEY] = { 401, "UNAUTHENTICATED", "", "API key not valid." },
-    [FAKE_ERROR_FORBIDDEN] = { 403, "PERMISSION_DENIED", "",
-                               "Permission denied on resource project." },
-    [FAKE_ERROR_MODEL] = { 404, "NOT_FOUND", "",
-                           "models/fake is not found for API version v1beta." },
-    [FAKE_ERROR_QUOTA] = { 402, "RESOURCE_EXHAUSTED", "", "Your prepayment is used up." },
-    [FAKE_ERROR_BAD] = { 400, "INVALID_ARGUMENT", "", "" },
+    [FAKE_LIMIT] = { 429, "RESOURCE_EXHAUSTED", "",
+                     "You exceeded your current quota. Please retry in 1s." },
+    [FAKE_BROKEN] = { 500, "INTERNAL", "", "An internal error has occurred." },
+    [FAKE_OVERFLOW] = { 400, "INVALID_ARGUMENT", "",
+                        "The input token count (1200000) exceeds the maximum number of "
+                        "tokens allowed (1048576)." },
+    [FAKE_BUSY] = { 503, "UNAVAILABLE", "", "The model is overloaded. Please try again later." },
+    [FAKE_KEY] = { 401, "UNAUTHENTICATED", "", "API key not valid." },
+    [FAKE_FORBIDDEN] = { 403, "PERMISSION_DENIED", "", "Permission denied on resource project." },
+    [FAKE_NO_MODEL] = { 404, "NOT_FOUND", "", "models/fake is not found for API version v1beta." },
+    [FAKE_QUOTA] = { 402, "RESOURCE_EXHAUSTED", "", "Your prepayment is used up." },
+    [FAKE_BAD] = { 400, "INVALID_ARGUMENT", "", "" },
 };
 
 /* Which provider has a path. */
@@ -91,8 +87,7 @@ static whose whose_of(maki_str path)
     return maki_str_has(path, MAKI_LIT("/v1beta/")) ? GEMINI : OPENAI;
 }
 
-int fake_say_error(maki_buf *out, maki_str path, fake_error error, const char *words,
-                   maki_str delay)
+int fake_say_error(maki_buf *out, maki_str path, fake_deed error, const char *words, maki_str delay)
 {
     static const struct {
         const error_row *rows;

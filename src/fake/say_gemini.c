@@ -2,8 +2,6 @@
 #include "fake/say.h"
 #include "fake/write.h"
 
-enum { PIECES = 3 };
-
 /* A stream of objects, framed one way or the other. */
 typedef struct objects {
     maki_buf *out;
@@ -37,10 +35,10 @@ static void end(objects *o, bool last)
 
 static void text_parts(objects *o, const char *shape, maki_str text)
 {
-    unsigned pieces = text.ptr == fake_filler.ptr ? 1 : PIECES;
-    for (unsigned i = 0; i < pieces; i++) {
+    unsigned nth = 0;
+    for (maki_str piece; fake_next_piece(text, &nth, &piece);) {
         begin(o);
-        fake_write(o->out, shape, fake_piece(text, i, pieces));
+        fake_write(o->out, shape, piece);
         end(o, false);
     }
 }
@@ -52,9 +50,7 @@ static void call_part(maki_buf *out, const fake_answer *answer)
 
 static void stream(objects *o)
 {
-    if (o->answer->reasoning.len) {
-        text_parts(o, "{'text':%t,'thought':true}", o->answer->reasoning);
-    }
+    text_parts(o, "{'text':%t,'thought':true}", o->answer->reasoning);
     text_parts(o, "{'text':%t}", o->answer->text);
     begin(o);
     if (o->answer->tool.len) {

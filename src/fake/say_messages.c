@@ -2,7 +2,6 @@
 #include "fake/say.h"
 #include "fake/write.h"
 
-enum { PIECES = 3 };
 static const maki_str signature = { "ZmFrZS1zaWduYXR1cmU=", 20 };
 
 static void usage(maki_buf *out, const fake_ask *ask, int64_t made)
@@ -41,11 +40,11 @@ static void whole(maki_buf *out, const fake_ask *ask, const fake_answer *answer)
 /* The deltas of a block, and its end. */
 static void deltas(maki_buf *out, int64_t index, const char *shape, maki_str text)
 {
-    unsigned pieces = text.ptr == fake_filler.ptr ? 1 : PIECES;
-    for (unsigned i = 0; i < pieces; i++) {
+    unsigned nth = 0;
+    for (maki_str piece; fake_next_piece(text, &nth, &piece);) {
         maki_buf_add(out, MAKI_LIT("event: content_block_delta\ndata: "));
         fake_write(out, "{'type':'content_block_delta','index':%n,'delta':", index);
-        fake_write(out, shape, fake_piece(text, i, pieces));
+        fake_write(out, shape, piece);
         fake_write(out, "}\n\n");
     }
 }

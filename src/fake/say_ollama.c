@@ -2,8 +2,6 @@
 #include "fake/say.h"
 #include "fake/write.h"
 
-enum { PIECES = 3 };
-
 static void begin(maki_buf *out, const fake_ask *ask)
 {
     fake_write(out, "{'model':%t,'created_at':'2025-10-09T08:53:20.000000Z'", ask->model);
@@ -13,7 +11,7 @@ static void begin(maki_buf *out, const fake_ask *ask)
 static void message(maki_buf *out, const fake_ask *ask, maki_str text, maki_str thinking,
                     const fake_answer *call)
 {
-    if (ask->protocol == FAKE_GENERATE) {
+    if (ask->protocol == MAKI_WIRE_GENERATE) {
         fake_write(out, ",'response':%t", text);
         if (thinking.len) fake_write(out, ",'thinking':%t", thinking);
         return;
@@ -53,13 +51,12 @@ void fake_say_ollama(maki_buf *out, const fake_ask *ask, const fake_answer *answ
         end(out, ask, answer);
         return;
     }
-    unsigned pieces = answer->text.ptr == fake_filler.ptr ? 1 : PIECES;
-    for (unsigned i = 0; answer->reasoning.len && i < PIECES; i++) {
-        line(out, ask, none, fake_piece(answer->reasoning, i, PIECES), NULL);
-    }
-    for (unsigned i = 0; i < pieces; i++) {
-        line(out, ask, fake_piece(answer->text, i, pieces), none, NULL);
-    }
+    unsigned thought = 0, said = 0;
+    maki_str piece;
+    while (fake_next_piece(answer->reasoning, &thought, &piece))
+        line(out, ask, none, piece, NULL);
+    while (fake_next_piece(answer->text, &said, &piece))
+        line(out, ask, piece, none, NULL);
     if (answer->tool.len) line(out, ask, none, none, answer);
     begin(out, ask);
     message(out, ask, none, none, NULL);

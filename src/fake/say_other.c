@@ -9,11 +9,6 @@
 
 enum { DIMENSIONS = 16, DIMENSIONS_MOST = 4096 };
 
-static bool ends(maki_str text, maki_str end)
-{
-    return text.len >= end.len && maki_str_is(maki_str_from(text, text.len - end.len), end);
-}
-
 /* ---- embeddings ------------------------------------------------------------------------------------ */
 
 /* Any numbers will do, as long as the same text gives the same and another text others. */
@@ -43,26 +38,13 @@ static void write_floats(maki_buf *out, maki_str text, size_t n)
 /* The floats as bytes, lowest first, in base64: what OpenAI's own library asks for. */
 static void write_base64(maki_buf *out, maki_str text, size_t n)
 {
-    static const char letters[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    uint32_t bits = 0;
-    unsigned have = 0; /* bytes in `bits` */
+    char bytes[4 * DIMENSIONS_MOST];
+    for (size_t i = 0; i < n; i++) {
+        float value = number_of(text, i);
+        memcpy(bytes + 4 * i, &value, sizeof value);
+    }
     fake_write(out, "'");
-    for (size_t i = 0; i < n * 4; i++) {
-        float value = number_of(text, i / 4);
-        uint32_t word;
-        memcpy(&word, &value, sizeof word);
-        bits = bits << 8 | (word >> (i % 4 * 8) & 0xFF);
-        if (++have < 3) continue;
-        for (unsigned k = 0; k < 4; k++)
-            maki_buf_add_byte(out, letters[bits >> (18 - 6 * k) & 63]);
-        bits = have = 0;
-    }
-    if (have) {
-        bits <<= 8 * (3 - have);
-        for (unsigned k = 0; k < 4; k++)
-            maki_buf_add_byte(out, k <= have ? letters[bits >> (18 - 6 * k) & 63] : '=');
-    }
+    maki_buf_add_base64(out, (maki_str){ bytes, 4 * n });
     fake_write(out, "'");
 }
 
@@ -215,7 +197,8 @@ int fake_say_other(maki_buf *out, maki_str method, maki_str path, maki_str body)
 {
     for (size_t i = 0; i < sizeof other_rows / sizeof other_rows[0]; i++) {
         const struct other_row *row = &other_rows[i];
-        if (maki_str_is(method, maki_str_of(row->method)) && ends(path, maki_str_of(row->path))) {
+        if (maki_str_is(method, maki_str_of(row->method)) &&
+            maki_str_ends(path, maki_str_of(row->path))) {
             if (row->say) return row->say(out, body);
             fake_write(out, row->text);
             return 200;

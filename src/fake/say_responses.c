@@ -3,8 +3,6 @@
 #include "fake/say.h"
 #include "fake/write.h"
 
-enum { PIECES = 3 };
-
 static void message_item(maki_buf *out, const fake_ask *ask, const fake_answer *answer)
 {
     fake_write(out,
@@ -99,89 +97,91 @@ static void told(events *e, const char *type, const fake_ask *ask, const fake_an
     end(e);
 }
 
-static void reason(events *e, const fake_ask *ask, const fake_answer *answer, int64_t index)
+/* An event about a part of an item: `place` is where ("'summary_index':0"), `shape` what it says. */
+static void part(events *e, const char *type, const char *place, const fake_ask *ask, int64_t index,
+                 const char *shape, maki_str text)
 {
-    begin(e, "response.output_item.added");
-    fake_write(e->out, ",'output_index':%n,'item':{'id':'rs_%x','type':'reasoning','summary':[]}",
-               index, ask->seed);
-    end(e);
-    begin(e, "response.reasoning_summary_part.added");
-    fake_write(e->out,
-               ",'item_id':'rs_%x','output_index':%n,'summary_index':0,'part':"
-               "{'type':'summary_text','text':''}",
-               ask->seed, index);
-    end(e);
-    for (unsigned i = 0; i < PIECES; i++) {
-        begin(e, "response.reasoning_summary_text.delta");
-        fake_write(e->out, ",'item_id':'rs_%x','output_index':%n,'summary_index':0,'delta':%t",
-                   ask->seed, index, fake_piece(answer->reasoning, i, PIECES));
-        end(e);
-    }
-    begin(e, "response.reasoning_summary_text.done");
-    fake_write(e->out, ",'item_id':'rs_%x','output_index':%n,'summary_index':0,'text':%t",
-               ask->seed, index, answer->reasoning);
-    end(e);
-    begin(e, "response.output_item.done");
-    fake_write(e->out, ",'output_index':%n,'item':", index);
-    reasoning_item(e->out, ask, answer);
+    begin(e, type);
+    fake_write(e->out, place, ask->seed, index);
+    fake_write(e->out, shape, text);
     end(e);
 }
 
-static void text_part(events *e, const char *type, const fake_ask *ask, int64_t index,
-                      const char *shape, maki_str text)
+/* A text in pieces. */
+static void parts(events *e, const char *type, const char *place, const fake_ask *ask,
+                  int64_t index, const char *shape, maki_str text)
 {
-    begin(e, type);
-    fake_write(e->out, ",'item_id':'msg_%x','output_index':%n,'content_index':0,", ask->seed,
-               index);
-    fake_write(e->out, shape, text);
+    unsigned nth = 0;
+    for (maki_str piece; fake_next_piece(text, &nth, &piece);)
+        part(e, type, place, ask, index, shape, piece);
+}
+
+static void item_begins(events *e, int64_t index)
+{
+    begin(e, "response.output_item.added");
+    fake_write(e->out, ",'output_index':%n,'item':", index);
+}
+
+static void item_ends(events *e, int64_t index)
+{
+    begin(e, "response.output_item.done");
+    fake_write(e->out, ",'output_index':%n,'item':", index);
+}
+
+static void reason(events *e, const fake_ask *ask, const fake_answer *answer, int64_t index)
+{
+    static const char place[] = ",'item_id':'rs_%x','output_index':%n,'summary_index':0";
+    item_begins(e, index);
+    fake_write(e->out, "{'id':'rs_%x','type':'reasoning','summary':[]}", ask->seed);
+    end(e);
+    part(e, "response.reasoning_summary_part.added", place, ask, index,
+         ",'part':{'type':'summary_text','text':%t}", MAKI_LIT(""));
+    parts(e, "response.reasoning_summary_text.delta", place, ask, index, ",'delta':%t",
+          answer->reasoning);
+    part(e, "response.reasoning_summary_text.done", place, ask, index, ",'text':%t",
+         answer->reasoning);
+    item_ends(e, index);
+    reasoning_item(e->out, ask, answer);
     end(e);
 }
 
 static void message(events *e, const fake_ask *ask, const fake_answer *answer, int64_t index)
 {
-    static const char part[] = "'part':{'type':'output_text','annotations':[],'text':%t}";
-    unsigned pieces = answer->text.ptr == fake_filler.ptr ? 1 : PIECES;
-    begin(e, "response.output_item.added");
+    static const char place[] = ",'item_id':'msg_%x','output_index':%n,'content_index':0";
+    static const char whole[] = ",'part':{'type':'output_text','annotations':[],'text':%t}";
+    item_begins(e, index);
     fake_write(e->out,
-               ",'output_index':%n,'item':{'id':'msg_%x','type':'message',"
-               "'status':'in_progress','role':'assistant','content':[]}",
-               index, ask->seed);
+               "{'id':'msg_%x','type':'message','status':'in_progress','role':'assistant',"
+               "'content':[]}",
+               ask->seed);
     end(e);
-    text_part(e, "response.content_part.added", ask, index, part, MAKI_LIT(""));
-    for (unsigned i = 0; i < pieces; i++) {
-        text_part(e, "response.output_text.delta", ask, index, "'logprobs':[],'delta':%t",
-                  fake_piece(answer->text, i, pieces));
-    }
-    text_part(e, "response.output_text.done", ask, index, "'logprobs':[],'text':%t", answer->text);
-    text_part(e, "response.content_part.done", ask, index, part, answer->text);
-    begin(e, "response.output_item.done");
-    fake_write(e->out, ",'output_index':%n,'item':", index);
+    part(e, "response.content_part.added", place, ask, index, whole, MAKI_LIT(""));
+    parts(e, "response.output_text.delta", place, ask, index, ",'logprobs':[],'delta':%t",
+          answer->text);
+    part(e, "response.output_text.done", place, ask, index, ",'logprobs':[],'text':%t",
+         answer->text);
+    part(e, "response.content_part.done", place, ask, index, whole, answer->text);
+    item_ends(e, index);
     message_item(e->out, ask, answer);
     end(e);
 }
 
 static void call(events *e, const fake_ask *ask, const fake_answer *answer, int64_t index)
 {
-    const char *id = answer->custom ? ",'item_id':'ctc_%x','output_index':%n"
-                                    : ",'item_id':'fc_%x','output_index':%n";
-    begin(e, "response.output_item.added");
-    fake_write(e->out, ",'output_index':%n,'item':", index);
+    bool custom = answer->custom;
+    const char *place =
+        custom ? ",'item_id':'ctc_%x','output_index':%n" : ",'item_id':'fc_%x','output_index':%n";
+    item_begins(e, index);
     call_item(e->out, ask, answer, true);
     end(e);
-    for (unsigned i = 0; i < PIECES; i++) {
-        begin(e, answer->custom ? "response.custom_tool_call_input.delta"
-                                : "response.function_call_arguments.delta");
-        fake_write(e->out, id, ask->seed, index);
-        fake_write(e->out, ",'delta':%t", fake_piece(answer->arguments, i, PIECES));
-        end(e);
-    }
-    begin(e, answer->custom ? "response.custom_tool_call_input.done"
-                            : "response.function_call_arguments.done");
-    fake_write(e->out, id, ask->seed, index);
-    fake_write(e->out, answer->custom ? ",'input':%t" : ",'arguments':%t", answer->arguments);
-    end(e);
-    begin(e, "response.output_item.done");
-    fake_write(e->out, ",'output_index':%n,'item':", index);
+    parts(e,
+          custom ? "response.custom_tool_call_input.delta"
+                 : "response.function_call_arguments.delta",
+          place, ask, index, ",'delta':%t", answer->arguments);
+    part(e,
+         custom ? "response.custom_tool_call_input.done" : "response.function_call_arguments.done",
+         place, ask, index, custom ? ",'input':%t" : ",'arguments':%t", answer->arguments);
+    item_ends(e, index);
     call_item(e->out, ask, answer, false);
     end(e);
 }

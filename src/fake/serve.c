@@ -132,7 +132,8 @@ static void pump(fake_request *r)
         maki_conn_send(r->conn, bytes);
         r->sent += bytes.len;
         if (r->mood.slow_ms && r->sent < r->total) {
-            struct timeval wait = { r->mood.slow_ms / 1000, r->mood.slow_ms % 1000 * 1000 };
+            struct timeval wait = { (time_t)(r->mood.slow_ms / 1000),
+                                    (suseconds_t)(r->mood.slow_ms % 1000 * 1000) };
             evtimer_add(r->timer, &wait);
             return;
         }
@@ -228,29 +229,30 @@ static const char event_fields[] =
 static const char lines_fields[] = "Content-Type: application/x-ndjson\r\n";
 
 static const struct conversation_row {
-    const char *end; /* of the path */
-    fake_protocol protocol;
     void (*say)(maki_buf *out, const fake_ask *ask, const fake_answer *answer);
     const char *stream_fields;
 } conversation_rows[FAKE_CONVERSATIONS] = {
-    { "/chat/completions", FAKE_CHAT, fake_say_chat, event_fields },
-    { "/responses", FAKE_RESPONSES, fake_say_responses, event_fields },
-    { "/messages", FAKE_MESSAGES, fake_say_messages, event_fields },
-    { "/api/chat", FAKE_OLLAMA, fake_say_ollama, lines_fields },
-    { "/api/generate", FAKE_GENERATE, fake_say_ollama, lines_fields },
-    { ":generateContent", FAKE_GEMINI, fake_say_gemini, json_fields },
-    { ":streamGenerateContent", FAKE_GEMINI, fake_say_gemini, event_fields },
+    [MAKI_WIRE_CHAT] = { fake_say_chat, event_fields },
+    [MAKI_WIRE_RESPONSES] = { fake_say_responses, event_fields },
+    [MAKI_WIRE_ANTHROPIC] = { fake_say_messages, event_fields },
+    [MAKI_WIRE_OLLAMA] = { fake_say_ollama, lines_fields },
+    [MAKI_WIRE_GENERATE] = { fake_say_ollama, lines_fields },
+    [MAKI_WIRE_GEMINI] = { fake_say_gemini, event_fields },
 };
 
-static const struct conversation_row *conversation_at(maki_str path)
+/* The protocol in which a conversation is held at a path that ends like one of its own, from the version or the model
+ * on; MAKI_WIRE_NONE: there is none. */
+static maki_protocol conversation_at(maki_str path)
 {
-    for (size_t i = 0; i < FAKE_CONVERSATIONS; i++) {
-        maki_str end = maki_str_of(conversation_rows[i].end);
-        if (path.len >= end.len && maki_str_is(maki_str_from(path, path.len - end.len), end)) {
-            return &conversation_rows[i];
+    for (maki_protocol p = MAKI_WIRE_NONE; maki_protocol_next(&p);) {
+        const maki_protocol_spec *spec = maki_protocol_of(p);
+        for (const maki_api_path *api = spec->paths; api->path; api++) {
+            const char *star = strrchr(api->path, '*');
+            maki_str end = maki_str_of(star ? star + 1 : api->path + strlen(spec->version));
+            if (!api->counts && maki_str_ends(path, end)) return p;
         }
     }
-    return NULL;
+    return MAKI_WIRE_NONE;
 }
 
 static void add_field(char *out, size_t room, const char *name, maki_str text)
@@ -260,15 +262,17 @@ static void add_field(char *out, size_t room, const char *name, maki_str text)
     snprintf(out + used, room - used, "%s: %.*s\r\n", name, (int)n, value);
 }
 
-static void answer_error(fake_request *r, fake_error error, const char *words)
+static void answer_error(fake_request *r, fake_deed error, const char *words)
 {
     char fields[800], own[400];
     const fake_mood *mood = &r->mood;
     size_t n = fake_unescape(mood->words, own, sizeof own - 1);
     own[n] = '\0';
+    if (!n && r->key[0] && (error == FAKE_KEY || error == FAKE_FORBIDDEN)) /* real ones quote it */
+        n = (size_t)snprintf(own, sizeof own, "Incorrect API key provided: %s", r->key);
     int status = fake_say_error(&r->reply, path_of(r), error, n ? own : words, mood->delay);
     maki_str after = mood->after;
-    if (!after.len && error == FAKE_ERROR_LIMIT) after = MAKI_LIT("1");
+    if (!after.len && error == FAKE_LIMIT) after = MAKI_LIT("1");
     const struct {
         const char *name;
         maki_str text;
@@ -284,14 +288,6 @@ static void answer_error(fake_request *r, fake_error error, const char *words)
     begin_answer(r, status, fields, false);
 }
 
-/* Real providers quote what they were shown. */
-static void answer_with_key(fake_request *r, fake_error error)
-{
-    char words[400];
-    snprintf(words, sizeof words, "Incorrect API key provided: %s", r->key);
-    answer_error(r, error, r->key[0] ? words : "");
-}
-
 static void keep_events(fake_request *r, uint64_t count)
 {
     maki_str all = maki_buf_str(&r->reply);
@@ -302,30 +298,27 @@ static void keep_events(fake_request *r, uint64_t count)
 }
 
 /* From an event on the stream is an error. */
-static void break_stream(fake_request *r, const struct conversation_row *row)
+static void break_stream(fake_request *r, maki_protocol protocol)
 {
     keep_events(r, r->mood.fail);
-    bool lines = row->stream_fields == lines_fields;
+    bool lines = conversation_rows[protocol].stream_fields == lines_fields;
     if (!lines) maki_buf_add(&r->reply, MAKI_LIT("event: error\ndata: "));
-    if (row->protocol == FAKE_RESPONSES)
+    if (protocol == MAKI_WIRE_RESPONSES)
         fake_write(&r->reply, "{'type':'error','code':'server_error','message':'Overloaded'}\n");
     else
-        fake_say_error(&r->reply, path_of(r), FAKE_ERROR_BUSY, "", MAKI_LIT(""));
+        fake_say_error(&r->reply, path_of(r), FAKE_BUSY, "", MAKI_LIT(""));
     if (!lines) maki_buf_add_byte(&r->reply, '\n');
 }
 
 /* The moods that are no conversation.  True: this was one of them. */
 static bool answer_mood(fake_request *r)
 {
-    switch (r->mood.deed) {
-    case FAKE_LIMIT: answer_error(r, FAKE_ERROR_LIMIT, ""); return true;
-    case FAKE_BROKEN: answer_error(r, FAKE_ERROR_BROKEN, ""); return true;
-    case FAKE_OVERFLOW: answer_error(r, FAKE_ERROR_OVERFLOW, ""); return true;
-    case FAKE_BUSY: answer_error(r, FAKE_ERROR_BUSY, ""); return true;
-    case FAKE_KEY: answer_with_key(r, FAKE_ERROR_KEY); return true;
-    case FAKE_FORBIDDEN: answer_with_key(r, FAKE_ERROR_FORBIDDEN); return true;
-    case FAKE_NO_MODEL: answer_error(r, FAKE_ERROR_MODEL, ""); return true;
-    case FAKE_QUOTA: answer_error(r, FAKE_ERROR_QUOTA, ""); return true;
+    fake_deed deed = r->mood.deed;
+    if (deed >= FAKE_LIMIT && deed < FAKE_BAD) {
+        answer_error(r, deed, "");
+        return true;
+    }
+    switch (deed) {
     case FAKE_GARBAGE:
         maki_buf_add(&r->reply, MAKI_LIT("\0\xff\xfe<html>{{{\n\ndata: {\"a\":\n\n\xc3\n"));
         begin_answer(r, 200, json_fields, false);
@@ -339,12 +332,12 @@ static void answer_too_long(fake_request *r, uint64_t tokens)
 {
     char words[300];
     fake_window_words(path_of(r), tokens, r->mood.window, words, sizeof words);
-    answer_error(r, FAKE_ERROR_OVERFLOW, words);
+    answer_error(r, FAKE_OVERFLOW, words);
 }
 
-static void answer_conversation(fake_request *r, const struct conversation_row *row,
-                                const fake_ask *ask, maki_arena *arena)
+static void answer_conversation(fake_request *r, const fake_ask *ask, maki_arena *arena)
 {
+    const struct conversation_row *row = &conversation_rows[ask->protocol];
     fake_answer answer;
     maki_err err;
     uint64_t tokens = (uint64_t)fake_tokens_in(ask);
@@ -353,11 +346,11 @@ static void answer_conversation(fake_request *r, const struct conversation_row *
         return;
     }
     if (fake_answer_make(ask, &r->mood, arena, &answer, &err) != MAKI_OK) {
-        answer_error(r, FAKE_ERROR_BAD, err.msg);
+        answer_error(r, FAKE_BAD, err.msg);
         return;
     }
     row->say(&r->reply, ask, &answer);
-    if (r->mood.fails && ask->stream) break_stream(r, row);
+    if (r->mood.fails && ask->stream) break_stream(r, ask->protocol);
     r->mood.holds = r->mood.holds && ask->stream;
     if (r->mood.holds) keep_events(r, r->mood.hold);
     const char *fields = ask->stream && !ask->array ? row->stream_fields : json_fields;
@@ -390,19 +383,19 @@ static bool choose_mood(fake_request *r, const fake_ask *ask)
     }
     snprintf(why, sizeof why, "fake provider: there is no mood '%.*s'; see src/fake/mood.h",
              (int)(unknown.len < 40 ? unknown.len : 40), unknown.ptr);
-    answer_error(r, FAKE_ERROR_BAD, why);
+    answer_error(r, FAKE_BAD, why);
     return false;
 }
 
-static void answer_post(fake_request *r, const struct conversation_row *row, maki_str body)
+static void answer_post(fake_request *r, maki_protocol protocol, maki_str body)
 {
     fake_ask ask;
     maki_err err;
     maki_arena arena = maki_arena_new(r->provider->env->alloc, DECODED_MOST);
-    if (fake_ask_read(row->protocol, maki_str_of(r->target), body, &arena, &ask, &err) != MAKI_OK) {
-        answer_error(r, FAKE_ERROR_BAD, err.msg);
+    if (fake_ask_read(protocol, maki_str_of(r->target), body, &arena, &ask, &err) != MAKI_OK) {
+        answer_error(r, FAKE_BAD, err.msg);
     } else if (choose_mood(r, &ask) && !answer_mood(r)) {
-        answer_conversation(r, row, &ask, &arena);
+        answer_conversation(r, &ask, &arena);
     }
     maki_arena_free(&arena);
 }
@@ -412,7 +405,7 @@ static void answer_other(fake_request *r, maki_str body)
     maki_str json = MAKI_LIT("{}");
     if (!choose_mood(r, NULL) || answer_mood(r)) return;
     if (body.len && maki_json_check(body, &json, NULL) != MAKI_OK) {
-        answer_error(r, FAKE_ERROR_BAD, "the body is not JSON");
+        answer_error(r, FAKE_BAD, "the body is not JSON");
         return;
     }
     int status = fake_say_other(&r->reply, maki_str_of(r->method), path_of(r), json);
@@ -424,30 +417,31 @@ static void answer_other(fake_request *r, maki_str body)
 }
 
 /* The same for everybody, made once, without a look at the body. */
-static maki_str quick_answer(fake_provider *provider, const struct conversation_row *row)
+static maki_str quick_answer(fake_provider *provider, maki_protocol protocol)
 {
-    maki_buf *made = &provider->quick[row - conversation_rows];
+    maki_buf *made = &provider->quick[protocol];
     if (made->len) return maki_buf_str(made);
-    fake_ask ask = { .protocol = row->protocol,
+    fake_ask ask = { .protocol = protocol,
                      .body = MAKI_LIT("{}"),
                      .model = MAKI_LIT("fake"),
                      .stream = provider->mood.deed == FAKE_QUICK_STREAM };
     fake_answer answer = { .text = MAKI_LIT("This is the quick answer.") };
     *made = maki_buf_new(provider->env->alloc, REPLY_MOST);
-    row->say(made, &ask, &answer);
+    conversation_rows[protocol].say(made, &ask, &answer);
     return maki_buf_str(made);
 }
 
-static void answer_quick(fake_request *r, const struct conversation_row *row)
+static void answer_quick(fake_request *r, maki_protocol protocol)
 {
     fake_provider *provider = r->provider;
     maki_conn *conn = r->conn;
     bool stream = provider->mood.deed == FAKE_QUICK_STREAM;
     maki_reply reply = { .status = 200,
                          .reason = MAKI_LIT("OK"),
-                         .fields = maki_str_of(stream ? row->stream_fields : json_fields),
+                         .fields = maki_str_of(stream ? conversation_rows[protocol].stream_fields
+                                                      : json_fields),
                          .framing = stream ? MAKI_FRAME_CHUNKED : MAKI_FRAME_LENGTH };
-    maki_str body = quick_answer(provider, row);
+    maki_str body = quick_answer(provider, protocol);
     reply.length = body.len;
     request_free(r);
     maki_conn_start(conn, &reply);
@@ -509,18 +503,18 @@ static void on_body(void *ctx, maki_conn *conn, maki_str bytes)
 static void on_body_end(void *ctx, maki_conn *conn)
 {
     fake_request *r = maki_conn_kept(conn);
-    const struct conversation_row *row = conversation_at(path_of(r));
+    maki_protocol protocol = conversation_at(path_of(r));
     maki_str body;
     maki_err err;
     (void)ctx;
     fake_record_end(&r->provider->record, r->record_fd);
     r->record_fd = -1;
-    if (row && r->unread) {
-        answer_quick(r, row);
+    if (protocol && r->unread) {
+        answer_quick(r, protocol);
     } else if (maki_spool_text(&r->body, &body, &err) != MAKI_OK) {
         give_up(r, 500, err.msg);
-    } else if (row && maki_str_is(maki_str_of(r->method), MAKI_LIT("POST"))) {
-        answer_post(r, row, body);
+    } else if (protocol && maki_str_is(maki_str_of(r->method), MAKI_LIT("POST"))) {
+        answer_post(r, protocol, body);
     } else {
         answer_other(r, body);
     }

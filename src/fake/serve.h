@@ -8,8 +8,8 @@
 #include "net/server.h"
 
 enum {
-    FAKE_CONVERSATIONS = 7, /* paths at which one can be held */
-    FAKE_MET = 64           /* moods with `first` that are counted */
+    FAKE_CONVERSATIONS = 16, /* protocols at most */
+    FAKE_MET = 64            /* moods with `first` that are counted */
 };
 
 typedef struct fake_provider {
