@@ -72,20 +72,6 @@ void maki_writer_put_items(maki_wire_writer *wr, const char *name, maki_spool *s
     maki_spool_clear(spool);
 }
 
-bool maki_writer_one_string(maki_wire_writer *wr, const maki_pieces *row, maki_speaker by,
-                            maki_takes takes, size_t *count)
-{
-    maki_saying saying = maki_saying_of(wr, row);
-    maki_piece piece;
-    bool string = true;
-    *count = 0;
-    while (maki_saying_next(&saying, &piece)) {
-        if (!takes(&piece, by)) continue;
-        string = (*count)++ == 0 && piece.block.len == 0 && piece.kind == MAKI_PIECE_TEXT;
-    }
-    return string;
-}
-
 static bool is_waiting(const maki_wire_writer *wr)
 {
     return wr->next < wr->asked_count;

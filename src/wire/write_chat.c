@@ -206,13 +206,18 @@ static void say(maki_wire_writer *wr, const maki_pieces *row, maki_speaker by)
 {
     maki_saying saying = maki_saying_of(wr, row);
     maki_piece piece;
-    size_t count;
+    size_t count = 0;
+    bool string = true; /* the content is but one */
     if (by == MAKI_BY_ASSISTANT) {
         say_assistant(wr, row);
         return;
     }
-    bool string = maki_writer_one_string(wr, row, by, takes, &count);
+    while (maki_saying_next(&saying, &piece)) {
+        if (takes(&piece, by))
+            string = count++ == 0 && !piece.block.len && piece.kind == MAKI_PIECE_TEXT;
+    }
     if (count == 0) return;
+    saying = maki_saying_of(wr, row);
     if (by != MAKI_BY_SYSTEM) wr->any = true;
     maki_jw_print(wr->w, string ? "{'role':%v,'content':" : "{'role':%v,'content':[",
                   by == MAKI_BY_SYSTEM ? row->role : MAKI_LIT("\"user\""));

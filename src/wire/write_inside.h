@@ -88,11 +88,6 @@ void maki_writer_item(maki_wire_writer *wr, maki_spool *spool, maki_jw *w);
 void maki_writer_add_text(maki_wire_writer *wr, maki_spool *spool, bool first, maki_str string);
 /* The items that a spool holds, a comma after each, as the array `name`; nothing when it holds none. */
 void maki_writer_put_items(maki_wire_writer *wr, const char *name, maki_spool *spool);
-/* Do the parts that `takes` accepts amount to one string?  *count of them. */
-typedef bool (*maki_takes)(const maki_piece *piece, maki_speaker by);
-bool maki_writer_one_string(maki_wire_writer *wr, const maki_pieces *row, maki_speaker by,
-                            maki_takes takes, size_t *count);
-
 /* ---- for the shapes: writing ---------------------------------------------------------------------------- */
 
 /* A string made of escaped parts. */

@@ -131,13 +131,14 @@ static void say(maki_wire_writer *wr, const maki_pieces *row, maki_speaker by)
 {
     maki_saying saying = maki_saying_of(wr, row);
     maki_piece piece;
-    size_t parts;
-    bool calls = false;
+    size_t parts = 0;
+    bool string = true, calls = false;
     while (maki_saying_next(&saying, &piece)) {
         calls |= piece.kind == MAKI_PIECE_CALL;
         if (is_item(&piece)) maki_jw_raw(wr->w, piece.block);
+        if (takes(&piece, by))
+            string = parts++ == 0 && !piece.block.len && piece.kind == MAKI_PIECE_TEXT;
     }
-    bool string = maki_writer_one_string(wr, row, by, takes, &parts);
     if (parts) write_message(wr, row, by, string);
     saying = maki_saying_of(wr, row);
     while (calls && maki_saying_next(&saying, &piece)) {

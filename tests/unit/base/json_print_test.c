@@ -51,6 +51,13 @@ int main(void)
     maki_jw_print(&w, "[]}");
     is(&w, &out, "{\"a\":[{\"b\":\"c\"},[],{}],\"d\":{\"e\":\"f\",\"g\":1},\"h\":[]}");
 
+    tap_row("names wherever the writer's buffer ends");
+    for (size_t size = 1; size < 40; size++) {
+        char room[40];
+        maki_jw_use(&w, room, size);
+        maki_jw_print(&w, "{'name':'海','other':[%q,true]}", MAKI_LIT("x"));
+        is(&w, &out, "{\"name\":\"海\",\"other\":[\"x\",true]}");
+    }
     maki_buf_free(&out);
     tap_row("everything is given back");
     CHECK_EQ(fake_alloc_live(&fe), 0);
