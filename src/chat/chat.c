@@ -2,7 +2,6 @@
 #include "chat/chat.h"
 
 #include <ctype.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,23 +15,7 @@
 #include "chat/terminal.h"
 #include "ops/op.h"
 
-/* ---- telling --------------------------------------------------------------------------------------- */
-
-void maki_chat_note(maki_chat *chat, const char *fmt, ...)
-{
-    va_list args;
-    va_start(args, fmt);
-    maki_showing_note(&chat->showing, false, fmt, args);
-    va_end(args);
-}
-
-void maki_chat_print(maki_chat *chat, const char *fmt, ...)
-{
-    va_list args;
-    va_start(args, fmt);
-    maki_showing_note(&chat->showing, true, fmt, args);
-    va_end(args);
-}
+/* ---- failures ------------------------------------------------------------------------------------- */
 
 /* Three lines are enough; which ones is what people do not know. */
 static const char setup[] =

@@ -35,10 +35,9 @@ struct maki_chat {
 
 /* Tell what went wrong, and keep the first exit code. */
 void maki_chat_fail(maki_chat *chat, const maki_err *err);
-/* A line that is no answer: to standard error, or (JSON) nowhere. */
-void maki_chat_note(maki_chat *chat, const char *fmt, ...) MAKI_PRINTF(2, 3);
-/* A line that was asked for: to standard output. */
-void maki_chat_print(maki_chat *chat, const char *fmt, ...) MAKI_PRINTF(2, 3);
+/* Words that are no answer, and words that were asked for. */
+#define maki_chat_note(chat, ...)  maki_showing_note(&(chat)->showing, false, __VA_ARGS__)
+#define maki_chat_print(chat, ...) maki_showing_note(&(chat)->showing, true, __VA_ARGS__)
 /* Is there a conversation yet? */
 bool maki_chat_began(const maki_chat *chat);
 /* A path for a new session. */

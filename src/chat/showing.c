@@ -2,6 +2,7 @@
 #include "chat/showing.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -348,10 +349,13 @@ void maki_showing_error(maki_showing *s, const maki_err *failed)
     (void)!show(s, FAILURE, failed, NULL);
 }
 
-void maki_showing_note(maki_showing *s, bool asked, const char *fmt, va_list args)
+void maki_showing_note(maki_showing *s, bool asked, const char *fmt, ...)
 {
     char line[1200];
+    va_list args;
+    va_start(args, fmt);
     int n = vsnprintf(line, sizeof line, fmt, args);
+    va_end(args);
     if (n < 0) return;
     size_t len = (size_t)n < sizeof line ? (size_t)n : sizeof line - 1;
     (void)!show(s, NOTE, &(words){ { line, len }, asked }, NULL);

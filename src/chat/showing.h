@@ -6,8 +6,6 @@
 #ifndef MAKI_CHAT_SHOWING_H
 #define MAKI_CHAT_SHOWING_H
 
-#include <stdarg.h>
-
 #include "base/files.h"
 #include "chat/bar.h"
 #include "chat/markdown.h"
@@ -45,7 +43,7 @@ void maki_showing_stop(maki_showing *showing, maki_stop stop);
 /* Besides a turn.  A pipe that is gone ends the program at its next answer, so nothing is told of it here. */
 void maki_showing_error(maki_showing *showing, const maki_err *failed);
 /* Words for a person: to standard output when they were `asked` for. */
-void maki_showing_note(maki_showing *showing, bool asked, const char *fmt, va_list args);
+void maki_showing_note(maki_showing *showing, bool asked, const char *fmt, ...) MAKI_PRINTF(3, 4);
 /* What a command's operation answered; false: it is for words, and nothing was shown. */
 bool maki_showing_answer(maki_showing *showing, const char *command, maki_str answer);
 

@@ -31,31 +31,18 @@ static maki_str print(maki_arena *arena, const char *fmt, va_list args)
     return at ? scrub((maki_str){ at, (size_t)n }, at) : (maki_str){ "", 0 };
 }
 
-static void add(maki_problems *all, maki_spot at, bool warning, const char *fmt, va_list args)
+void maki_problem_note(maki_problems *all, bool warning, maki_spot at, const char *fmt, ...)
 {
+    va_list args;
     if (!warning) all->mistakes++;
     if (all->count == MAKI_PROBLEMS_MOST) return;
     maki_config_problem *rows =
         maki_arena_grow(all->arena, all->rows, all->count, &all->room, sizeof *rows);
     if (!rows) return;
     all->rows = rows;
+    va_start(args, fmt);
     rows[all->count++] = (maki_config_problem){ warning, all->file, at.line, at.column,
                                                 print(all->arena, fmt, args) };
-}
-
-void maki_problem_add(maki_problems *all, maki_spot at, const char *fmt, ...)
-{
-    va_list args;
-    va_start(args, fmt);
-    add(all, at, false, fmt, args);
-    va_end(args);
-}
-
-void maki_problem_warn(maki_problems *all, maki_spot at, const char *fmt, ...)
-{
-    va_list args;
-    va_start(args, fmt);
-    add(all, at, true, fmt, args);
     va_end(args);
 }
 

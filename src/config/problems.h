@@ -22,8 +22,10 @@ typedef struct maki_problems {
 } maki_problems;
 
 /* Note one.  The words come out as one line of valid UTF-8 that no hostile name can break. */
-void maki_problem_add(maki_problems *all, maki_spot at, const char *fmt, ...) MAKI_PRINTF(3, 4);
-void maki_problem_warn(maki_problems *all, maki_spot at, const char *fmt, ...) MAKI_PRINTF(3, 4);
+void maki_problem_note(maki_problems *all, bool warning, maki_spot at, const char *fmt, ...)
+    MAKI_PRINTF(4, 5);
+#define maki_problem_add(all, ...)  maki_problem_note(all, false, __VA_ARGS__)
+#define maki_problem_warn(all, ...) maki_problem_note(all, true, __VA_ARGS__)
 
 /* Tell them in the order of the file, and answer with the first mistake; MAKI_OK: there is none. */
 maki_status maki_problems_tell(maki_problems *all, const maki_config_options *options,
