@@ -97,4 +97,35 @@ MAKI_API maki_status maki_token_stream_add(maki_token_stream *stream, maki_token
 MAKI_API maki_status maki_token_stream_end(maki_token_stream *stream, maki_tokenizer *tokenizer,
                                            maki_ids_fn fn, void *ctx, maki_err *err);
 
+/* ---- files --------------------------------------------------------------------------------------- */
+
+/* A file to be counted, and what was counted.  Zeroed but for what is known of it. */
+typedef struct maki_token_file {
+    const char *path; /* NULL: standard input */
+    uint64_t size;    /* 0: not known; then it is read once, from its beginning to its end */
+    bool skip_binary; /* leave it out when there is a NUL in its first 8 KB */
+    bool binary;      /* it was left out for that */
+    uint64_t bytes, tokens;
+    maki_err err; /* not MAKI_OK: what went wrong; set before, it is left alone */
+} maki_token_file;
+
+typedef struct maki_token_files_options {
+    size_t size;  /* sizeof this struct */
+    bool special; /* as in maki_tokenizer_options; files are not cut into parts then */
+    /* Told in the caller's thread how many bytes were read; total 0: not known.  Or NULL. */
+    void (*progress)(void *ctx, uint64_t done, uint64_t total);
+    void *ctx;
+} maki_token_files_options;
+
+/* The exact tokens of files, on all cores when there is much to count; a large file is cut where that changes nothing.
+ * Memory does not grow with the files.  What is wrong with one file stands in its `err`, and the others are counted;
+ * not MAKI_OK only when there is no memory for the list.  The allocator is called by several threads at once. */
+MAKI_API maki_status maki_token_count_files(const maki_env *env, const maki_encoding *encoding,
+                                            const maki_token_files_options *options,
+                                            maki_token_file *const *files, size_t n, maki_err *err);
+/* Read a file from its beginning to its end and encode it.  The status is that of file->err. */
+MAKI_API maki_status maki_token_encode_file(const maki_env *env, const maki_encoding *encoding,
+                                            bool special, maki_token_file *file, maki_ids_fn fn,
+                                            void *ctx);
+
 #endif

@@ -122,5 +122,5 @@ maki_status maki_fail_errno(maki_err *err, const char *doing)
     int code = errno;
     char room[80];
     const char *why = strerror_r(code, room, sizeof room); /* the GNU form: _GNU_SOURCE is on */
-    return maki_fail(err, status_of_errno(code), "%s: %s", doing, why);
+    return maki_fail(err, status_of_errno(code), "%s%s%s", doing, doing[0] ? ": " : "", why);
 }

@@ -13,7 +13,8 @@ maki_status maki_refuse(maki_err *err, const char *code, const char *fmt, ...) M
 
 maki_status maki_fail_nomem(maki_err *err);
 
-/* A failed system call: MAKI_FULL, MAKI_NOTFOUND, MAKI_DENIED, MAKI_NOMEM or MAKI_IO by errno, "doing: why". */
+/* A failed system call: MAKI_FULL, MAKI_NOTFOUND, MAKI_DENIED, MAKI_NOMEM or MAKI_IO by errno, "doing: why"; "why" alone when
+ * `doing` is empty. */
 maki_status maki_fail_errno(maki_err *err, const char *doing);
 
 #endif

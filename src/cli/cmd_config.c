@@ -1,31 +1,36 @@
 /* cmd_config.c -- maki config: which settings are in force, and is the file right? */
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/json_write.h"
 #include "cli.h"
 #include "config_reference.h"
-#include "json_input.h"
 
 static const char usage[] =
     "maki config show [PATH]      the settings in force (those below PATH) and where each came from\n"
     "maki config check [FILE]     is it right?  All mistakes with line, column and what was meant; exit 2\n"
     "maki config reference        the page of all settings, docs/configuration.md\n"
-    "\n"
-    "  --config FILE              this file, instead of $MAKI_CONFIG, ./maki.yaml or\n"
-    "                             $XDG_CONFIG_HOME/maki/maki.yaml\n"
-    "  --json                     the answer as JSON\n"
-    "\n"
-    "Secrets are never shown.\n"
-    "\n"
-    "Example:\n"
-    "  echo 'autoCondenseContextPercent: 80' >maki.yaml\n"
-    "  maki config check && maki config show autoCondenseContextPercent\n";
+    "\n";
+
+static const char notes[] = "\n"
+                            "Secrets are never shown.\n"
+                            "\n"
+                            "Example:\n"
+                            "  echo 'autoCondenseContextPercent: 80' >maki.yaml\n"
+                            "  maki config check && maki config show autoCondenseContextPercent\n";
 
 typedef struct request {
     const char *verb, *argument, *file;
     bool json;
 } request;
+
+static const maki_option flags[] = {
+    { "--config FILE", offsetof(request, file),
+      "this file, instead of $MAKI_CONFIG, ./maki.yaml or\n$XDG_CONFIG_HOME/maki/maki.yaml" },
+    { "--json", offsetof(request, json), "the answer as JSON" },
+};
 
 /* ---- problems ------------------------------------------------------------------------------------------ */
 
@@ -36,21 +41,18 @@ typedef struct tally {
 
 static void print_problem_json(const maki_config_problem *p, bool first)
 {
-    json_input in = { 0 };
-    char number[24];
-    json_input_begin(&in);
-    json_input_raw(&in, "warning", p->warning ? "true" : "false");
-    if (p->file) json_input_text(&in, "file", p->file);
-    if (p->line) {
-        snprintf(number, sizeof number, "%zu", p->line);
-        json_input_raw(&in, "line", number);
-        snprintf(number, sizeof number, "%zu", p->column);
-        json_input_raw(&in, "column", number);
-    }
-    json_input_text(&in, "message", p->words.ptr);
-    json_input_end(&in);
-    printf("%s%.*s", first ? "" : ",", (int)json_input_str(&in).len, json_input_str(&in).ptr);
-    json_input_free(&in);
+    maki_jw w;
+    if (!first) printf(",");
+    fflush(stdout);
+    maki_jw_init(&w, cli_stdout(), NULL);
+    maki_jw_object(&w);
+    maki_jw_field_bool(&w, "warning", p->warning);
+    if (p->file) maki_jw_field_string(&w, "file", maki_str_of(p->file));
+    if (p->line) maki_jw_field_count(&w, "line", p->line);
+    if (p->line) maki_jw_field_count(&w, "column", p->column);
+    maki_jw_field_string(&w, "message", p->words);
+    maki_jw_end_object(&w);
+    (void)!maki_jw_end(&w); /* the program tells it at its end */
 }
 
 static void on_problem(void *ctx, const maki_config_problem *p)
@@ -190,35 +192,15 @@ static int run_show(const request *r)
 
 /* ---- the command line ---------------------------------------------------------------------------------- */
 
-static int read_arguments(int argc, char **argv, request *r)
-{
-    for (int i = 1; i < argc; i++) {
-        if (cli_is(argv[i], "--json")) {
-            r->json = true;
-        } else if (cli_is(argv[i], "--config") && i + 1 < argc) {
-            r->file = argv[++i];
-        } else if (strncmp(argv[i], "--config=", 9) == 0) {
-            r->file = argv[i] + 9;
-        } else if (argv[i][0] == '-') {
-            return cli_misuse("config",
-                              "there is no such option, or its value is missing: ", argv[i]);
-        } else if (!r->verb) {
-            r->verb = argv[i];
-        } else if (!r->argument) {
-            r->argument = argv[i];
-        } else {
-            return cli_misuse("config", "one argument too many: ", argv[i]);
-        }
-    }
-    return 0;
-}
-
 static int run(int argc, char **argv)
 {
     request r = { 0 };
-    int code = read_arguments(argc, argv, &r);
+    size_t words;
+    int code = cli_read(&cli_config, argc, argv, &r, 2, &words);
     if (code) return code;
-    if (!r.verb) return cli_misuse("config", "show, check or reference?", "");
+    if (words == 0) return cli_misuse("config", "show, check or reference?", "");
+    r.verb = argv[0];
+    if (words > 1) r.argument = argv[1];
     if (cli_is(r.verb, "show")) return run_show(&r);
     if (cli_is(r.verb, "check")) {
         if (r.argument) r.file = r.argument;
@@ -234,4 +216,6 @@ static int run(int argc, char **argv)
 const cli_command cli_config = { .name = "config",
                                  .help = "which settings are in force; is maki.yaml right?",
                                  .run = run,
-                                 .usage = usage };
+                                 .usage = usage,
+                                 CLI_OPTIONS(flags),
+                                 .notes = notes };

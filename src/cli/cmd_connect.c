@@ -5,6 +5,7 @@
  * What we write stands in the folder `connect` of Maki's own state; no secret is in it. */
 #include <errno.h>
 #include <limits.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,15 +21,13 @@ static const char usage[] =
     "Start an agent so that it talks through the daemon, which records its conversations.\n"
     "AGENT is claude, codex, opencode, pi, qwen or gemini.  Nothing is written to its own settings;\n"
     "its key is found where it always is.\n"
-    "\n"
-    "  --url URL      the daemon ($MAKI_URL, else " CLI_DAEMON_URL ")\n"
-    "  --model NAME   the model to ask for; without it, the agent's own choice\n"
-    "  --print        show what would be run, and do not run it\n"
-    "\n"
-    "Examples:\n"
-    "  maki connect claude\n"
-    "  maki connect codex -- exec \"fix the failing test\"\n"
-    "  maki connect opencode --model qwen3-coder --print\n";
+    "\n";
+
+static const char notes[] = "\n"
+                            "Examples:\n"
+                            "  maki connect claude\n"
+                            "  maki connect codex -- exec \"fix the failing test\"\n"
+                            "  maki connect opencode --model qwen3-coder --print\n";
 
 enum { WORDS_MOST = 12 };
 
@@ -126,7 +125,9 @@ static const agent_row agents[] = {
 typedef struct plan {
     const agent_row *agent;
     cli_url url;
+    const char *given_url;
     const char *model; /* NULL: the agent's own choice */
+    bool print;
     char folder[PATH_MAX];
     char *variables[2 * WORDS_MOST + 1]; /* NAME=VALUE, ended by NULL */
     char **arguments;                    /* the command and all it is given, ended by NULL */
@@ -301,10 +302,10 @@ static bool on_path(const char *command)
 /* Is it the daemon that answers there? */
 static bool daemon_answers(const plan *p)
 {
-    json_input answer = { 0 };
+    maki_buf answer = cli_buf();
     maki_err err = { 0 };
     int status = cli_http(&p->url, "GET", "/maki/health", "", (maki_str){ "", 0 }, &answer, &err);
-    json_input_free(&answer);
+    maki_buf_free(&answer);
     if (status == 200) return true;
     if (status) {
         fprintf(stderr,
@@ -353,36 +354,36 @@ static bool model_is_plain(const char *name)
                strlen(name);
 }
 
+static const maki_option flags[] = {
+    { "--url URL", offsetof(plan, given_url), "the daemon ($MAKI_URL, else " CLI_DAEMON_URL ")" },
+    { "--model NAME", offsetof(plan, model),
+      "the model to ask for; without it, the agent's own choice" },
+    { "--print", offsetof(plan, print), "show what would be run, and do not run it" },
+};
+
 static int run(int argc, char **argv)
 {
     plan p = { 0 };
-    const char *url = NULL;
-    bool print = false;
     int at = 2;
+    size_t words;
     if (argc < 2) return cli_misuse("connect", "which agent?", "");
     p.agent = find_agent(argv[1]);
     if (!p.agent) {
         return cli_misuse("connect",
                           "no such agent (claude, codex, opencode, pi, qwen, gemini): ", argv[1]);
     }
-    for (; at < argc && !cli_is(argv[at], "--"); at++) {
-        if (cli_is(argv[at], "--print")) {
-            print = true;
-        } else if (cli_is(argv[at], "--url") && at + 1 < argc) {
-            url = argv[++at];
-        } else if (cli_is(argv[at], "--model") && at + 1 < argc) {
-            p.model = argv[++at];
-        } else {
-            return cli_misuse("connect", "the agent's own arguments come after --: ", argv[at]);
-        }
-    }
+    while (at < argc && !cli_is(argv[at], "--"))
+        at++;
+    int code = cli_read(&cli_connect, at - 1, argv + 1, &p, 1, &words);
+    if (code) return code;
+    if (words) return cli_misuse("connect", "the agent's own arguments come after --: ", argv[1]);
     if (at < argc) at++;
     if (p.model && !model_is_plain(p.model)) {
         return cli_misuse("connect", "not the name of a model: ", p.model);
     }
-    if (!cli_url_of_daemon(url, &p.url)) {
+    if (!cli_url_of_daemon(p.given_url, &p.url)) {
         return cli_misuse("connect", "the daemon's address is http://HOST:PORT, not ",
-                          url ? url : getenv("MAKI_URL"));
+                          p.given_url ? p.given_url : getenv("MAKI_URL"));
     }
     char home[PATH_MAX - 16];
     if (!cli_home(home, sizeof home)) {
@@ -390,11 +391,14 @@ static int run(int argc, char **argv)
     }
     snprintf(p.folder, sizeof p.folder, "%s/connect", home);
     make_plan(&p, argc - at, argv + at);
-    int code = write_file(&p) ? print ? print_plan(&p) : run_plan(&p) : maki_status_exit(MAKI_IO);
+    code = write_file(&p) ? p.print ? print_plan(&p) : run_plan(&p) : maki_status_exit(MAKI_IO);
     free_plan(&p);
     return code;
 }
 
-const cli_command cli_connect = {
-    .name = "connect", .help = "start an agent pointed at the daemon", .run = run, .usage = usage
-};
+const cli_command cli_connect = { .name = "connect",
+                                  .help = "start an agent pointed at the daemon",
+                                  .run = run,
+                                  .usage = usage,
+                                  CLI_OPTIONS(flags),
+                                  .notes = notes };

@@ -4,11 +4,14 @@
  * any agent does; behind the daemon stands the fake provider, which is told (header x-fake) what a model
  * would have said.  Everything else is real: the proxy, the recognising, the log. */
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/json_write.h"
+#include "base/str.h"
 #include "cli.h"
 #include "http.h"
 
@@ -17,13 +20,11 @@ static const char usage[] =
     "\n"
     "A sample agent holds three conversations through the daemon, with a provider that is fake: no key\n"
     "is needed and nothing leaves this machine.  They are recorded like any other.\n"
-    "\n"
-    "  --url URL   the daemon ($MAKI_URL, else " CLI_DAEMON_URL ");\n"
-    "              when none answers, one is started for the demo\n"
-    "  --once      end when the conversations did, even if a daemon was started for them\n"
-    "\n"
-    "Example:\n"
-    "  maki demo --once && maki session list\n";
+    "\n";
+
+static const char notes[] = "\n"
+                            "Example:\n"
+                            "  maki demo --once && maki session list\n";
 
 #define DEMO_PORT "4748" /* where the daemon expects the upstream `demo` */
 
@@ -76,30 +77,27 @@ typedef struct agent {
     cli_url daemon;
     cli_style style;
     const struct demo_talk *talk;
-    char *messages; /* JSON values separated by commas */
+    maki_buf messages; /* JSON values separated by commas */
 } agent;
 
 static void add_message(agent *a, maki_str json)
 {
-    char *all = NULL;
-    const char *before = a->messages ? a->messages : "";
-    if (asprintf(&all, "%s%s%.*s", before, *before ? "," : "", (int)json.len, json.ptr) < 0) {
-        exit(maki_status_exit(MAKI_NOMEM));
-    }
-    free(a->messages);
-    a->messages = all;
+    if (a->messages.len) maki_buf_add(&a->messages, MAKI_LIT(","));
+    maki_buf_add(&a->messages, json);
 }
 
 static void add_said(agent *a, const char *role, const char *call_id, const char *text)
 {
-    json_input message = { 0 };
-    json_input_begin(&message);
-    json_input_text(&message, "role", role);
-    if (call_id) json_input_text(&message, "tool_call_id", call_id);
-    json_input_text(&message, "content", text);
-    json_input_end(&message);
-    add_message(a, json_input_str(&message));
-    json_input_free(&message);
+    maki_buf message = cli_buf();
+    maki_jw w;
+    maki_jw_init(&w, maki_buf_sink(&message), NULL);
+    maki_jw_object(&w);
+    maki_jw_field_string(&w, "role", maki_str_of(role));
+    if (call_id) maki_jw_field_string(&w, "tool_call_id", maki_str_of(call_id));
+    maki_jw_field_string(&w, "content", maki_str_of(text));
+    maki_jw_end_object(&w);
+    if (maki_jw_end(&w) == MAKI_OK) add_message(a, cli_text(&message));
+    maki_buf_free(&message);
 }
 
 static void print_line(const agent *a, const char *who, const char *text)
@@ -128,16 +126,17 @@ static char *told(const char *say, const char *tool, const char *arguments)
  * Returns the HTTP status, or 0 with words in *err. */
 static int ask_model(agent *a, const char *fields, char *call_id, maki_err *err)
 {
-    char *body = NULL;
-    json_input answer = { 0 };
+    maki_buf body = cli_buf();
+    maki_buf answer = cli_buf();
     maki_str whole, choices, message, calls, id;
-    int n = asprintf(&body, "{\"model\":\"fake\",\"messages\":[%s]}", a->messages);
-    if (n < 0) exit(maki_status_exit(MAKI_NOMEM));
+    maki_buf_add(&body, MAKI_LIT("{\"model\":\"fake\",\"messages\":["));
+    maki_buf_add(&body, cli_text(&a->messages));
+    maki_buf_add(&body, MAKI_LIT("]}"));
     int status = cli_http(&a->daemon, "POST", "/u/demo/v1/chat/completions", fields,
-                          (maki_str){ body, (size_t)n }, &answer, err);
-    free(body);
+                          cli_text(&body), &answer, err);
+    maki_buf_free(&body);
     call_id[0] = '\0';
-    if (status == 200 && maki_json_check(json_input_str(&answer), &whole, err) == MAKI_OK &&
+    if (status == 200 && maki_json_check(cli_text(&answer), &whole, err) == MAKI_OK &&
         maki_json_get(whole, MAKI_LIT("choices"), &choices)) {
         maki_json_iter iter = maki_json_items(choices);
         maki_json_item item;
@@ -151,7 +150,7 @@ static int ask_model(agent *a, const char *fields, char *call_id, maki_err *err)
             }
         }
     }
-    json_input_free(&answer);
+    maki_buf_free(&answer);
     return status;
 }
 
@@ -184,11 +183,11 @@ static int play_talk(agent *a, maki_err *err)
 {
     int status = 200;
     printf("%s%s%s\n", a->style.bold, a->talk->title, a->style.off);
+    a->messages = cli_buf();
     add_said(a, "system", NULL, a->talk->system);
     for (size_t i = 0; status == 200 && i < TURNS_MOST && a->talk->turns[i].user; i++)
         status = play_turn(a, &a->talk->turns[i], err);
-    free(a->messages);
-    a->messages = NULL;
+    maki_buf_free(&a->messages);
     printf("\n");
     return status;
 }
@@ -202,9 +201,9 @@ typedef struct stage {
 
 static bool answers(const cli_url *url, const char *path)
 {
-    json_input answer = { 0 };
+    maki_buf answer = cli_buf();
     int status = cli_http(url, "GET", path, "", (maki_str){ "", 0 }, &answer, &(maki_err){ 0 });
-    json_input_free(&answer);
+    maki_buf_free(&answer);
     return status == 200;
 }
 
@@ -264,26 +263,32 @@ static int play(stage *s, bool once, maki_err *err)
     return 0;
 }
 
+typedef struct request {
+    const char *url;
+    bool once;
+} request;
+
+static const maki_option flags[] = {
+    { "--url URL", offsetof(request, url),
+      "the daemon ($MAKI_URL, else " CLI_DAEMON_URL
+      ");\nwhen none answers, one is started for the demo" },
+    { "--once", offsetof(request, once),
+      "end when the conversations did, even if a daemon was started for them" },
+};
+
 static int run(int argc, char **argv)
 {
     stage s = { .fake = -1, .daemon = -1 };
-    const char *url = NULL;
-    bool once = false;
+    request r = { 0 };
+    size_t words;
     maki_err err = { 0 };
-    for (int i = 1; i < argc; i++) {
-        if (cli_is(argv[i], "--once")) {
-            once = true;
-        } else if (cli_is(argv[i], "--url") && i + 1 < argc) {
-            url = argv[++i];
-        } else {
-            return cli_misuse("demo", "unknown argument ", argv[i]);
-        }
-    }
-    if (!cli_url_of_daemon(url, &s.address)) {
+    int code = cli_read(&cli_demo, argc, argv, &r, 0, &words);
+    if (code) return code;
+    if (!cli_url_of_daemon(r.url, &s.address)) {
         return cli_misuse("demo", "the daemon's address is http://HOST:PORT, not ",
-                          url ? url : getenv("MAKI_URL"));
+                          r.url ? r.url : getenv("MAKI_URL"));
     }
-    int code = set_stage(&s, &err) ? play(&s, once, &err) : cli_fail("demo", &err);
+    code = set_stage(&s, &err) ? play(&s, r.once, &err) : cli_fail("demo", &err);
     cli_stop(s.daemon);
     cli_stop(s.fake);
     return code;
@@ -292,4 +297,6 @@ static int run(int argc, char **argv)
 const cli_command cli_demo = { .name = "demo",
                                .help = "sample conversations, with no key and no model",
                                .run = run,
-                               .usage = usage };
+                               .usage = usage,
+                               CLI_OPTIONS(flags),
+                               .notes = notes };

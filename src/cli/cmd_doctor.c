@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "cli.h"
-#include "json_input.h"
 
 static const char usage[] =
     "maki doctor    try everything once on this machine, in a temporary folder\n"
@@ -28,10 +27,10 @@ static void tell(const char *what, maki_status st, const char *detail)
 
 static maki_status run_op(maki *m, const char *op, const char *input, maki_err *err)
 {
-    json_input answer = { 0 };
-    maki_status st = maki_op(m, (maki_str){ op, strlen(op) }, (maki_str){ input, strlen(input) },
-                             json_input_sink(&answer), err);
-    json_input_free(&answer);
+    maki_buf room = cli_buf();
+    maki_str answer;
+    maki_status st = cli_ask(m, op, (maki_str){ input, strlen(input) }, &room, &answer, err);
+    maki_buf_free(&room);
     return st;
 }
 
@@ -104,7 +103,9 @@ static int run(int argc, char **argv)
     static const char *const made[] = { "talk.jsonl", "talk.events.jsonl", "talk.idx" };
     maki *m = NULL;
     maki_err err = { 0 };
-    if (argc > 1) return cli_misuse("doctor", "takes no arguments: ", argv[1]);
+    size_t words;
+    int code = cli_read(&cli_doctor, argc, argv, NULL, 0, &words);
+    if (code) return code;
     if (maki_open(NULL, &m, &err) != MAKI_OK) return cli_fail("doctor", &err);
     printf("maki %s\n", maki_version());
     try_operations(m);

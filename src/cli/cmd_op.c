@@ -1,8 +1,10 @@
 /* cmd_op.c -- maki op: any operation, JSON in, JSON out. */
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/str.h"
 #include "cli.h"
 
 static const char usage[] =
@@ -99,29 +101,44 @@ static int run_lines(void)
     return maki_status_exit(st);
 }
 
+static int help_of(const char *name)
+{
+    const maki_op_info *op = maki_op_find(maki_str_of(name));
+    if (op) return print_op(op);
+    const char *near = maki_op_nearest(maki_str_of(name));
+    fprintf(stderr, "maki op: there is no operation %.60s%s%s; see maki op --list\n", name,
+            near ? "; did you mean " : "", near ? near : "");
+    return maki_status_exit(MAKI_NOTFOUND);
+}
+
+typedef struct request {
+    bool list, lines, json, help;
+} request;
+
+static const maki_option flags[] = {
+    { "--list", offsetof(request, list), NULL }, { "--lines", offsetof(request, lines), NULL },
+    { "--json", offsetof(request, json), NULL }, { "--help", offsetof(request, help), NULL },
+    { "-h", offsetof(request, help), NULL },
+};
+
 static int run(int argc, char **argv)
 {
+    request r = { 0 };
+    size_t words;
     if (argc < 2) {
         fputs(usage, stderr);
         return maki_status_exit(MAKI_INVALID);
     }
-    if (cli_is(argv[1], "--help") || cli_is(argv[1], "-h")) return fputs(usage, stdout) < 0;
-    if (cli_is(argv[1], "--list") || cli_is(argv[1], "--lines")) {
-        bool json = argc == 3 && cli_is(argv[1], "--list") && cli_is(argv[2], "--json");
-        if (argc > 2 && !json) return cli_misuse("op", "not understood: ", argv[2]);
-        return cli_is(argv[1], "--list") ? print_list(json) : run_lines();
-    }
-    if (argv[1][0] == '-') return cli_misuse("op", "there is no option ", argv[1]);
-    if (argc > 3) return cli_misuse("op", "too many arguments: ", argv[3]);
-    if (argc == 3 && (cli_is(argv[2], "--help") || cli_is(argv[2], "-h"))) {
-        const maki_op_info *op = maki_op_find((maki_str){ argv[1], strlen(argv[1]) });
-        if (op) return print_op(op);
-        const char *near = maki_op_nearest((maki_str){ argv[1], strlen(argv[1]) });
-        fprintf(stderr, "maki op: there is no operation %.60s%s%s; see maki op --list\n", argv[1],
-                near ? "; did you mean " : "", near ? near : "");
-        return maki_status_exit(MAKI_NOTFOUND);
-    }
-    return run_op(argv[1], argc == 3 ? argv[2] : NULL);
+    int code = cli_read(&cli_op, argc, argv, &r, 2, &words);
+    if (code) return code;
+    if (r.help && words == 0) return fputs(usage, stdout) < 0;
+    if (words && (r.list || r.lines)) return cli_misuse("op", "too many arguments: ", argv[0]);
+    if (r.list) return print_list(r.json);
+    if (r.lines) return run_lines();
+    if (words == 0) return cli_misuse("op", "missing: ", "NAME");
+    return r.help ? help_of(argv[0]) : run_op(argv[0], words == 2 ? argv[1] : NULL);
 }
 
-const cli_command cli_op = { .name = "op", .help = "any operation, JSON in, JSON out", .run = run };
+const cli_command cli_op = {
+    .name = "op", .help = "any operation, JSON in, JSON out", .run = run, CLI_OPTIONS(flags)
+};

@@ -1,31 +1,29 @@
 /* cmd_tokens.c -- maki tokens: count, encode and decode. */
 #include <inttypes.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/err.h"
+#include "base/json_write.h"
+#include "base/str.h"
 #include "cli.h"
-#include "json_input.h"
 #include "show.h"
 #include "token_files.h"
 #include "token_messages.h"
-#include "token_work.h"
 
 static const char usage[] =
     "maki tokens count [PATH ...]     the tokens of files, of all files of folders, or of standard input\n"
     "maki tokens count --messages     the same of messages: a JSON array, {\"messages\": [...]}, or one a line\n"
     "maki tokens encode [PATH ...]    the ids, separated by spaces, a line for each file\n"
     "maki tokens decode [ID ...]      the bytes of ids, from the arguments or from standard input\n"
-    "\n"
-    "  --encoding NAME   o200k_base (the default), cl100k_base or claude\n"
-    "  --model NAME      the vocabulary of that model; where there is none, the nearest one times a factor:\n"
-    "                    then the count is told as \"about\", with how far it may be off\n"
-    "  --text TEXT       this text instead of a file\n"
-    "  --special         <|endoftext|> and its like are one token, not plain text\n"
-    "  --all             binary files of folders too (.git and links are always passed over)\n"
-    "  --json            the answer as JSON: {\"tokens\": N, ...}\n"
+    "\n";
+
+static const char notes[] =
     "\n"
     "PATH may be - for standard input.  A file that cannot be read is told and the others are counted;\n"
     "the exit code is then that of the first one: 5 not found, 7 not readable, 10 not allowed.\n"
@@ -40,7 +38,7 @@ typedef struct arguments {
     const char *encoding, *model, *text;
     bool messages, special, all, json;
     char **rest; /* paths or ids */
-    int count;
+    size_t count;
 } arguments;
 
 /* How counts are made and what they are worth. */
@@ -52,58 +50,28 @@ typedef struct measure {
 
 /* ---- arguments ------------------------------------------------------------------------------------- */
 
-/* An option with a value: "--name value" or "--name=value".  1: it was, 0: it is another, -1: no value. */
-static int take_value(int argc, char **argv, int *i, const char *name, const char **out)
-{
-    size_t n = strlen(name);
-    if (strncmp(argv[*i], name, n) != 0) return 0;
-    if (argv[*i][n] == '=') return (*out = argv[*i] + n + 1, 1);
-    if (argv[*i][n] != '\0') return 0;
-    if (*i + 1 >= argc) return -1;
-    *out = argv[++*i];
-    return 1;
-}
+static const maki_option flags[] = {
+    { "--encoding NAME", offsetof(arguments, encoding),
+      "o200k_base (the default), cl100k_base or claude" },
+    { "--model NAME", offsetof(arguments, model),
+      "the vocabulary of that model; where there is none, the nearest one times a factor:\n"
+      "then the count is told as \"about\", with how far it may be off" },
+    { "--text TEXT", offsetof(arguments, text), "this text instead of a file" },
+    { "--messages", offsetof(arguments, messages), NULL },
+    { "--special", offsetof(arguments, special),
+      "<|endoftext|> and its like are one token, not plain text" },
+    { "--all", offsetof(arguments, all),
+      "binary files of folders too (.git and links are always passed over)" },
+    { "--json", offsetof(arguments, json), "the answer as JSON: {\"tokens\": N, ...}" },
+};
 
 static int parse(int argc, char **argv, arguments *a)
 {
-    struct {
-        const char *name, **value;
-    } values[] = { { "--encoding", &a->encoding },
-                   { "--model", &a->model },
-                   { "--text", &a->text } };
-    struct {
-        const char *name;
-        bool *flag;
-    } flags[] = { { "--messages", &a->messages },
-                  { "--special", &a->special },
-                  { "--all", &a->all },
-                  { "--json", &a->json } };
-    bool options = true;
+    int code = cli_read(&cli_tokens, argc, argv, a, SIZE_MAX, &a->count);
+    if (code) return code;
     a->rest = argv;
-    for (int i = 0; i < argc; i++) {
-        bool known = false;
-        if (!options || argv[i][0] != '-' || argv[i][1] == '\0') {
-            a->rest[a->count++] = argv[i]; /* never ahead of what is read */
-            continue;
-        }
-        if (cli_is(argv[i], "--")) {
-            options = false;
-            continue;
-        }
-        for (size_t k = 0; k < sizeof values / sizeof values[0] && !known; k++) {
-            int taken = take_value(argc, argv, &i, values[k].name, values[k].value);
-            if (taken < 0) return cli_misuse("tokens", "a value is missing after ", argv[i]);
-            known = taken > 0;
-        }
-        for (size_t k = 0; k < sizeof flags / sizeof flags[0] && !known; k++) {
-            known = cli_is(argv[i], flags[k].name);
-            if (known) *flags[k].flag = true;
-        }
-        if (!known) return cli_misuse("tokens", "there is no option ", argv[i]);
-    }
-    if (a->encoding && a->model) {
+    if (a->encoding && a->model)
         return cli_misuse("tokens", "give one of them: ", "--encoding or --model");
-    }
     if (a->text && a->count)
         return cli_misuse("tokens", "with --text there are no paths: ", a->rest[0]);
     return 0;
@@ -112,29 +80,29 @@ static int parse(int argc, char **argv, arguments *a)
 /* What the operation tokens.models says of the model. */
 static int ask_model(maki *m, const char *model, measure *out)
 {
-    json_input input = { 0 }, answer = { 0 };
+    maki_buf input = cli_buf(), room = cli_buf();
     maki_err err = { 0 };
-    maki_str value;
+    maki_str answer, value;
+    maki_jw w;
     char name[40] = "";
     int code = 0;
-    json_input_begin(&input);
-    json_input_text(&input, "model", model);
-    json_input_end(&input);
-    if (maki_op(m, MAKI_LIT("tokens.models"), json_input_str(&input), json_input_sink(&answer),
-                &err) != MAKI_OK) {
+    maki_jw_init(&w, maki_buf_sink(&input), &err);
+    maki_jw_object(&w);
+    maki_jw_field_string(&w, "model", maki_str_of(model));
+    maki_jw_end_object(&w);
+    if (maki_jw_end(&w) != MAKI_OK ||
+        cli_ask(m, "tokens.models", cli_text(&input), &room, &answer, &err) != MAKI_OK) {
         code = cli_fail("tokens --model", &err);
     } else {
-        maki_str object = json_input_str(&answer);
-        if (show_string_field(object, "encoding", &value)) {
+        if (show_string_field(answer, "encoding", &value))
             name[maki_json_copy_text(value, name, sizeof name - 1)] = '\0';
-        }
         out->encoding = maki_encoding_named(name);
-        if (show_field(object, "factor", &value)) out->factor = maki_json_double(value);
-        if (show_field(object, "error", &value)) out->error = maki_json_double(value);
+        out->factor = show_number(answer, "factor");
+        out->error = show_number(answer, "error");
         out->exact = out->error == 0;
     }
-    json_input_free(&input);
-    json_input_free(&answer);
+    maki_buf_free(&input);
+    maki_buf_free(&room);
     return code;
 }
 
@@ -175,8 +143,8 @@ static const char *grouped(uint64_t value, char out[32])
 
 static uint64_t tokens_of(const token_file *file, const measure *how)
 {
-    double scaled =
-        how->factor == 1 ? (double)file->tokens : ceil((double)file->tokens * how->factor);
+    double scaled = how->factor == 1 ? (double)file->counted.tokens
+                                     : ceil((double)file->counted.tokens * how->factor);
     return (uint64_t)scaled + file->fixed;
 }
 
@@ -190,10 +158,10 @@ static totals add_up(const token_files *files, const measure *how)
     totals t = { 0 };
     for (size_t i = 0; i < files->count; i++) {
         const token_file *file = &files->at[i];
-        t.binary += file->binary;
-        if (file->binary || file->err.status != MAKI_OK) continue;
+        t.binary += file->counted.binary;
+        if (file->counted.binary || file->counted.err.status != MAKI_OK) continue;
         t.tokens += tokens_of(file, how);
-        t.bytes += file->bytes;
+        t.bytes += file->counted.bytes;
         t.messages += file->messages;
         t.files++;
     }
@@ -236,8 +204,8 @@ static void print_table(const token_files *files, const arguments *a, const meas
            a->messages ? " messages  " : "", "bytes", "bytes/token", "file", s.off);
     for (size_t i = 0; i < files->count; i++) {
         const token_file *file = &files->at[i];
-        if (file->binary || file->err.status != MAKI_OK) continue;
-        print_row(tokens_of(file, how), file->messages, file->bytes, a, file->path, "", "");
+        if (file->counted.binary || file->counted.err.status != MAKI_OK) continue;
+        print_row(tokens_of(file, how), file->messages, file->counted.bytes, a, file->name, "", "");
     }
     if (t.files != 1) print_row(t.tokens, t.messages, t.bytes, a, "total", s.bold, s.off);
     print_worth(a, how, &t, &s);
@@ -255,17 +223,19 @@ static void print_json(const token_files *files, const arguments *a, const measu
     printf(",\"files\":[");
     for (size_t i = 0; i < files->count; i++) {
         const token_file *file = &files->at[i];
-        if (file->binary) continue;
+        if (file->counted.binary) continue;
         printf("%s{\"file\":", first ? "" : ",");
-        token_name_json(stdout, file->path);
+        token_name_json(stdout, file->name);
         first = false;
-        if (file->err.status != MAKI_OK) {
-            printf(",\"error\":{\"code\":\"%s\",\"message\":", maki_status_name(file->err.status));
-            token_name_json(stdout, file->err.msg);
+        if (file->counted.err.status != MAKI_OK) {
+            printf(",\"error\":{\"code\":\"%s\",\"message\":",
+                   maki_status_name(file->counted.err.status));
+            token_name_json(stdout, file->counted.err.msg);
             printf("}}");
             continue;
         }
-        printf(",\"tokens\":%" PRIu64 ",\"bytes\":%" PRIu64, tokens_of(file, how), file->bytes);
+        printf(",\"tokens\":%" PRIu64 ",\"bytes\":%" PRIu64, tokens_of(file, how),
+               file->counted.bytes);
         if (a->messages) printf(",\"messages\":%" PRIu64, file->messages);
         printf("}");
     }
@@ -277,11 +247,11 @@ static int tell_errors(const token_files *files)
 {
     int code = 0;
     for (size_t i = 0; i < files->count; i++) {
-        const maki_err *err = &files->at[i].err;
+        const maki_err *err = &files->at[i].counted.err;
         if (err->status == MAKI_OK) continue;
         if (!code) code = maki_status_exit(err->status);
         fputs("maki tokens: ", stderr);
-        token_name_print(stderr, files->at[i].path);
+        token_name_print(stderr, files->at[i].name);
         fprintf(stderr, ": %s\n", err->msg);
     }
     return code;
@@ -295,7 +265,7 @@ static void gather(const arguments *a, token_files *files)
         fprintf(stderr, "Reading from the terminal; end it with Ctrl-D.\n");
     }
     if (a->count == 0) token_files_add(files, "-");
-    for (int i = 0; i < a->count; i++)
+    for (size_t i = 0; i < a->count; i++)
         token_files_add(files, a->rest[i]);
 }
 
@@ -316,37 +286,94 @@ static int count_messages(const arguments *a, token_files *files, measure *how)
     return 0;
 }
 
-static maki_status count_text(const char *text, const token_options *options, token_file *file)
+/* The text of --text: counted (fn NULL) or encoded. */
+static void read_text(const arguments *a, const measure *how, maki_ids_fn fn, void *ctx,
+                      maki_token_file *out)
 {
     maki_env env = maki_env_system();
     maki_tokenizer *t = NULL;
-    maki_tokenizer_options how = MAKI_TOKENIZER_OPTIONS_INIT;
-    how.special = options->special;
-    maki_status st = maki_tokenizer_open(&env, options->encoding, &how, &t, &file->err);
-    if (st != MAKI_OK) return st;
-    file->bytes = strlen(text);
-    file->tokens = maki_tokenizer_count(t, (maki_str){ text, strlen(text) });
+    maki_tokenizer_options options = MAKI_TOKENIZER_OPTIONS_INIT;
+    maki_str text = maki_str_of(a->text);
+    options.special = a->special;
+    if (maki_tokenizer_open(&env, how->encoding, &options, &t, &out->err) != MAKI_OK) return;
+    out->bytes = text.len;
+    if (fn)
+        (void)maki_tokenizer_encode(t, text, fn, ctx, &out->err);
+    else
+        out->tokens = maki_tokenizer_count(t, text);
     maki_tokenizer_close(t);
-    return MAKI_OK;
+}
+
+/* On a terminal: nothing is shown in the first second, and nothing stays. */
+typedef struct bar {
+    struct timespec next;
+    bool shown;
+} bar;
+
+static void show_bar(void *ctx, uint64_t done, uint64_t total)
+{
+    bar *b = ctx;
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    if (now.tv_sec < b->next.tv_sec ||
+        (now.tv_sec == b->next.tv_sec && now.tv_nsec < b->next.tv_nsec))
+        return;
+    now.tv_nsec += 200000000;
+    b->next = (struct timespec){ now.tv_sec + now.tv_nsec / 1000000000, now.tv_nsec % 1000000000 };
+    b->shown = true;
+    int full = total == 0 ? 0 : done < total ? (int)(done * 30 / total) : 30;
+    if (total)
+        fprintf(stderr, "\r[%.*s%.*s] %3d %%  %" PRIu64 " of %" PRIu64 " MB ", full,
+                "##############################", 30 - full, "------------------------------",
+                full * 100 / 30, done >> 20, total >> 20);
+    else
+        fprintf(stderr, "\r%" PRIu64 " MB read ", done >> 20);
+}
+
+static int count_files(const arguments *a, const measure *how, token_files *files)
+{
+    maki_env env = maki_env_system();
+    maki_err err = { 0 };
+    bar b = { .shown = false };
+    maki_token_files_options options = { .size = sizeof options, .special = a->special };
+    maki_token_file **list = calloc(files->count, sizeof *list);
+    if (!list) {
+        maki_fail_nomem(&err);
+        return cli_fail("tokens", &err);
+    }
+    for (size_t i = 0; i < files->count; i++) {
+        list[i] = &files->at[i].counted;
+        list[i]->skip_binary = list[i]->skip_binary && !a->all;
+    }
+    clock_gettime(CLOCK_MONOTONIC, &b.next);
+    b.next.tv_sec++;
+    if (isatty(STDERR_FILENO)) {
+        options.progress = show_bar;
+        options.ctx = &b;
+    }
+    maki_status st =
+        maki_token_count_files(&env, how->encoding, &options, list, files->count, &err);
+    if (b.shown) fprintf(stderr, "\r%70s\r", "");
+    free(list);
+    return st == MAKI_OK ? 0 : cli_fail("tokens", &err);
 }
 
 static int run_count(const arguments *a, measure *how)
 {
     token_files files = { 0 };
-    token_options options = { how->encoding, a->special, a->all };
     int code = 0;
     if (a->messages && (a->special || a->text)) {
         return cli_misuse("tokens", "not with --messages: ", a->text ? "--text" : "--special");
     }
     if (a->text) {
         token_files_add(&files, "-");
-        count_text(a->text, &options, &files.at[0]);
+        read_text(a, how, NULL, NULL, &files.at[0].counted);
     } else {
         gather(a, &files);
         if (a->messages)
             code = count_messages(a, &files, how);
         else
-            token_count_files(&files, &options);
+            code = count_files(a, how, &files);
     }
     if (code == 0) {
         if (a->json)
@@ -382,28 +409,13 @@ static maki_status write_ids(void *ctx, const uint32_t *ids, size_t n, maki_err 
         fwrite_unlocked(text + at, 1, sizeof text - (size_t)at, stdout);
     }
     if (!ferror(stdout)) return MAKI_OK;
-    *err = token_errno();
-    return err->status;
-}
-
-static void encode_text(const char *text, const token_options *options, id_writer *w,
-                        token_file *file)
-{
-    maki_env env = maki_env_system();
-    maki_tokenizer *t = NULL;
-    maki_tokenizer_options how = MAKI_TOKENIZER_OPTIONS_INIT;
-    how.special = options->special;
-    maki_status st = maki_tokenizer_open(&env, options->encoding, &how, &t, &file->err);
-    if (st == MAKI_OK) {
-        st = maki_tokenizer_encode(t, (maki_str){ text, strlen(text) }, write_ids, w, &file->err);
-    }
-    maki_tokenizer_close(t);
+    return maki_fail_errno(err, "");
 }
 
 static int run_encode(const arguments *a, const measure *how)
 {
     token_files files = { 0 };
-    token_options options = { how->encoding, a->special, a->all };
+    maki_env env = maki_env_system();
     if (a->messages) return cli_misuse("tokens encode", "there is no option ", "--messages");
     if (a->text)
         token_files_add(&files, "-");
@@ -412,14 +424,15 @@ static int run_encode(const arguments *a, const measure *how)
     for (size_t i = 0; i < files.count; i++) {
         token_file *file = &files.at[i];
         id_writer w = { .between = a->json ? "," : " " };
-        if (file->err.status != MAKI_OK) continue;
+        if (file->counted.err.status != MAKI_OK) continue;
         if (a->json) printf("{\"tokens\":[");
         if (a->text)
-            encode_text(a->text, &options, &w, file);
+            read_text(a, how, write_ids, &w, &file->counted);
         else
-            token_encode_file(file, &options, write_ids, &w);
+            (void)maki_token_encode_file(&env, how->encoding, a->special, &file->counted, write_ids,
+                                         &w);
         if (a->json) printf("],\"count\":%" PRIu64 "}", w.n);
-        if (a->json || w.n || file->err.status == MAKI_OK) putchar('\n');
+        if (a->json || w.n || file->counted.err.status == MAKI_OK) putchar('\n');
     }
     fflush(stdout);
     int code = tell_errors(&files);
@@ -433,17 +446,16 @@ typedef struct id_reader {
     const maki_encoding *encoding;
     uint64_t id, count;
     bool in_number;
-    maki_sink *json; /* where ids go instead of being decoded; NULL: nowhere */
+    maki_jw *json; /* where ids go instead of being decoded; NULL: nowhere */
 } id_reader;
 
 static int end_number(id_reader *r)
 {
-    char text[24];
     if (!r->in_number) return 0;
     r->in_number = false;
     if (r->json) {
-        snprintf(text, sizeof text, "%s%" PRIu64, r->count++ ? "," : "", r->id);
-        r->json->write(r->json->ctx, (maki_str){ text, strlen(text) }, NULL);
+        maki_jw_int(r->json, (int64_t)r->id);
+        r->count++;
         r->id = 0;
         return 0;
     }
@@ -491,7 +503,7 @@ static int read_ids(const arguments *a, id_reader *reader)
     int code = 0;
     char block[1 << 14];
     size_t n;
-    for (int i = 0; i < a->count && code == 0; i++) {
+    for (size_t i = 0; i < a->count && code == 0; i++) {
         code = decode_bytes(reader, a->rest[i], strlen(a->rest[i]));
         if (code == 0) code = end_number(reader);
     }
@@ -501,7 +513,8 @@ static int read_ids(const arguments *a, id_reader *reader)
     while (code == 0 && (n = fread(block, 1, sizeof block, stdin)) > 0)
         code = decode_bytes(reader, block, n);
     if (code == 0 && ferror(stdin)) {
-        maki_err err = token_errno();
+        maki_err err = { 0 };
+        maki_fail_errno(&err, "");
         code = cli_fail("tokens decode", &err);
     }
     return code ? code : end_number(reader);
@@ -510,27 +523,26 @@ static int read_ids(const arguments *a, id_reader *reader)
 /* As the operation answers it. */
 static int decode_json(const arguments *a, id_reader *reader)
 {
-    json_input input = { 0 };
-    maki_sink sink = json_input_sink(&input);
+    maki_buf input = cli_buf();
+    maki_jw w;
     maki *m = NULL;
     maki_err err = { 0 };
-    reader->json = &sink;
-    json_input_begin(&input);
-    json_input_text(&input, "encoding", maki_encoding_name(reader->encoding));
-    json_input_raw(&input, "tokens", "[");
+    reader->json = &w;
+    maki_jw_init(&w, maki_buf_sink(&input), &err);
+    maki_jw_object(&w);
+    maki_jw_field_string(&w, "encoding", maki_str_of(maki_encoding_name(reader->encoding)));
+    maki_jw_field_array(&w, "tokens");
     int code = read_ids(a, reader);
-    sink.write(sink.ctx, MAKI_LIT("]"), NULL);
-    json_input_end(&input);
+    maki_jw_end_array(&w);
+    maki_jw_end_object(&w);
     if (code == 0) {
-        if (maki_open(NULL, &m, &err) != MAKI_OK ||
-            maki_op(m, MAKI_LIT("tokens.decode"), json_input_str(&input), cli_stdout(), &err) !=
-                MAKI_OK) {
+        if (maki_jw_end(&w) != MAKI_OK || maki_open(NULL, &m, &err) != MAKI_OK ||
+            maki_op(m, MAKI_LIT("tokens.decode"), cli_text(&input), cli_stdout(), &err) != MAKI_OK)
             code = cli_fail("tokens decode", &err);
-        }
         maki_close(m);
         putchar('\n');
     }
-    json_input_free(&input);
+    maki_buf_free(&input);
     return code;
 }
 
@@ -555,12 +567,15 @@ static int run(int argc, char **argv)
         return cli_misuse("tokens", argc > 1 ? "there is no subcommand " : "missing: ",
                           argc > 1 ? what : "count, encode or decode");
     }
-    int code = parse(argc - 2, argv + 2, &a);
+    int code = parse(argc - 1, argv + 1, &a);
     if (code == 0) code = choose(&a, &how);
     if (code) return code;
     return count ? run_count(&a, &how) : encode ? run_encode(&a, &how) : run_decode(&a, &how);
 }
 
-const cli_command cli_tokens = {
-    .name = "tokens", .help = "count, encode and decode tokens", .run = run, .usage = usage
-};
+const cli_command cli_tokens = { .name = "tokens",
+                                 .help = "count, encode and decode tokens",
+                                 .run = run,
+                                 .usage = usage,
+                                 CLI_OPTIONS(flags),
+                                 .notes = notes };

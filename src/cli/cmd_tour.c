@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "cli.h"
-#include "json_input.h"
 #include "show.h"
 
 static const char usage[] =
@@ -50,7 +49,7 @@ static maki_str ask(maki *m, const char *op, const char *field, const char *fmt,
 static maki_str ask(maki *m, const char *op, const char *field, const char *fmt, ...)
 {
     char *input = NULL;
-    json_input answer = { 0 };
+    maki_buf room = cli_buf();
     maki_err err = { 0 };
     maki_str whole, value;
     va_list args;
@@ -58,15 +57,13 @@ static maki_str ask(maki *m, const char *op, const char *field, const char *fmt,
     int n = vasprintf(&input, fmt, args);
     va_end(args);
     if (n < 0) exit(maki_status_exit(MAKI_NOMEM));
-    maki_status st = maki_op(m, (maki_str){ op, strlen(op) }, (maki_str){ input, (size_t)n },
-                             json_input_sink(&answer), &err);
+    maki_status st = cli_ask(m, op, (maki_str){ input, (size_t)n }, &room, &whole, &err);
     free(input);
-    if (st == MAKI_OK) st = maki_json_check(json_input_str(&answer), &whole, &err);
     if (st != MAKI_OK || !maki_json_get(whole, (maki_str){ field, strlen(field) }, &value)) {
         exit(cli_fail("tour", &err));
     }
     char *copy = strndup(value.ptr, value.len);
-    json_input_free(&answer);
+    maki_buf_free(&room);
     if (!copy) exit(maki_status_exit(MAKI_NOMEM));
     return (maki_str){ copy, strlen(copy) };
 }
@@ -121,7 +118,9 @@ static int run(int argc, char **argv)
     maki *m = NULL;
     maki_err err = { 0 };
     cli_style s = cli_style_of(STDOUT_FILENO);
-    if (argc > 1) return cli_misuse("tour", "takes no arguments: ", argv[1]);
+    size_t words;
+    int code = cli_read(&cli_tour, argc, argv, NULL, 0, &words);
+    if (code) return code;
     if (maki_open(NULL, &m, &err) != MAKI_OK) return cli_fail("tour", &err);
     maki_str all = { sample, sizeof sample - 1 };
 

@@ -53,37 +53,38 @@ static int check_one(maki *m, const char *command, char *path, bool repair)
     return maki_status_exit(st);
 }
 
-static int run(int argc, char **argv, bool may_repair)
+/* The two commands take the same words; only fsck has an option. */
+static int check_all(const cli_command *command, int argc, char **argv)
 {
     maki *m = NULL;
     maki_err err = { 0 };
     bool repair = false;
     cli_watch watch;
-    int worst = 0, paths = 0;
-    if (maki_open(NULL, &m, &err) != MAKI_OK) return cli_fail(argv[0], &err);
+    size_t paths;
+    int worst = cli_read(command, argc, argv, &repair, SIZE_MAX, &paths);
+    if (worst) return worst;
+    if (paths == 0) return cli_misuse(command->name, "missing: ", "PATH");
+    if (maki_open(NULL, &m, &err) != MAKI_OK) return cli_fail(command->name, &err);
     cli_watch_counting(m, &watch);
-    for (int i = 1; i < argc; i++)
-        repair |= may_repair && cli_is(argv[i], "--repair");
-    for (int i = 1; i < argc; i++) {
-        if (may_repair && cli_is(argv[i], "--repair")) continue;
-        int code = argv[i][0] == '-' ? cli_misuse(argv[0], "there is no option ", argv[i])
-                                     : check_one(m, argv[0], argv[i], repair);
-        paths++;
+    for (size_t i = 0; i < paths; i++) {
+        int code = check_one(m, command->name, argv[i], repair);
         if (code > worst) worst = code;
     }
     maki_close(m);
-    return paths ? worst : cli_misuse(argv[0], "missing: ", "PATH");
+    return worst;
 }
 
 static int run_verify(int argc, char **argv)
 {
-    return run(argc, argv, false);
+    return check_all(&cli_verify, argc, argv);
 }
 
 static int run_fsck(int argc, char **argv)
 {
-    return run(argc, argv, true);
+    return check_all(&cli_fsck, argc, argv);
 }
+
+static const maki_option fsck_options[] = { { "--repair", 0, NULL } };
 
 const cli_command cli_verify = { .name = "verify",
                                  .help = "prove that a conversation was not changed",
@@ -92,4 +93,5 @@ const cli_command cli_verify = { .name = "verify",
 const cli_command cli_fsck = { .name = "fsck",
                                .help = "find damage in a conversation, and repair it",
                                .run = run_fsck,
-                               .usage = fsck_usage };
+                               .usage = fsck_usage,
+                               CLI_OPTIONS(fsck_options) };

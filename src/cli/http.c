@@ -119,35 +119,32 @@ static bool send_all(int fd, maki_str bytes)
     return true;
 }
 
-static bool receive_all(int fd, json_input *answer)
+static bool receive_all(int fd, maki_buf *answer)
 {
-    char room[16384];
-    maki_sink sink = json_input_sink(answer);
+    char block[16384];
     for (;;) {
-        ssize_t n = recv(fd, room, sizeof room, 0);
+        ssize_t n = recv(fd, block, sizeof block, 0);
         if (n < 0 && errno == EINTR) continue;
-        if (n < 0) return false;
-        if (n == 0) return true;
-        if (sink.write(sink.ctx, (maki_str){ room, (size_t)n }, NULL) != MAKI_OK) return false;
+        if (n <= 0) return n == 0;
+        maki_buf_add(answer, (maki_str){ block, (size_t)n });
     }
 }
 
 /* Take the head off an answer; returns its status, 0 when it is none. */
-static int take_head(json_input *answer)
+static int take_head(maki_buf *answer)
 {
-    maki_str all = json_input_str(answer);
+    maki_str all = cli_text(answer);
     char *end = memmem(all.ptr, all.len, "\r\n\r\n", 4);
     if (!end || all.len < 12 || memcmp(all.ptr, "HTTP/1.", 7) != 0) return 0;
     int status = atoi(all.ptr + 9);
-    size_t body = (size_t)(end + 4 - all.ptr);
-    memmove(answer->text, answer->text + body, answer->len - body);
-    answer->len -= body;
+    answer->len = (size_t)(all.ptr + all.len - (end + 4));
+    memmove(answer->ptr, end + 4, answer->len);
     return status;
 }
 
 /* HTTP/1.0: the answer comes without chunks and ends with the connection. */
 int cli_http(const cli_url *url, const char *method, const char *path, const char *fields,
-             maki_str body, json_input *answer, maki_err *err)
+             maki_str body, maki_buf *answer, maki_err *err)
 {
     char *head = NULL;
     int status = 0, fd = open_socket(url, err);

@@ -6,7 +6,9 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "json_input.h"
+#include <maki/maki.h>
+
+#include "base/buf.h"
 
 #define CLI_DAEMON_URL "http://127.0.0.1:4747" /* unless $MAKI_URL or --url says otherwise */
 
@@ -25,7 +27,7 @@ bool cli_url_of_daemon(const char *given, cli_url *out);
 /* Ask and wait for the whole answer.  `fields` are lines ended by CRLF.  Returns the HTTP status and
  * leaves the body in *answer, or 0 and says in *err what went wrong. */
 int cli_http(const cli_url *url, const char *method, const char *path, const char *fields,
-             maki_str body, json_input *answer, maki_err *err);
+             maki_str body, maki_buf *answer, maki_err *err);
 
 /* Go on as the program `name` beside this one; returns only when that fails: the exit code, after saying so. */
 int cli_become(const char *command, const char *name, char **argv);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/err.h"
 #include "cli.h"
 
 static void *must(void *p)
@@ -16,17 +17,6 @@ static void *must(void *p)
     exit(maki_status_exit(MAKI_NOMEM));
 }
 
-maki_err token_errno(void)
-{
-    maki_err err = { .status = MAKI_IO };
-    if (errno == ENOENT || errno == ENOTDIR) err.status = MAKI_NOTFOUND;
-    if (errno == EACCES || errno == EPERM) err.status = MAKI_DENIED;
-    if (errno == ENOMEM) err.status = MAKI_NOMEM;
-    if (errno == ENOSPC) err.status = MAKI_FULL;
-    snprintf(err.msg, sizeof err.msg, "%s", strerror(errno));
-    return err;
-}
-
 static token_file *add(token_files *files, const char *path)
 {
     if (files->count == files->room) {
@@ -34,14 +24,15 @@ static token_file *add(token_files *files, const char *path)
         files->at = must(realloc(files->at, files->room * sizeof files->at[0]));
     }
     token_file *file = &files->at[files->count++];
-    *file = (token_file){ .path = must(strdup(path)) };
+    *file = (token_file){ .name = must(strdup(path)) };
+    file->counted.path = cli_is(path, "-") ? NULL : file->name;
     return file;
 }
 
 void token_files_free(token_files *files)
 {
     for (size_t i = 0; i < files->count; i++)
-        free(files->at[i].path);
+        free(files->at[i].name);
     free(files->at);
     *files = (token_files){ 0 };
 }
@@ -61,21 +52,20 @@ static void add_entry(token_files *files, FTS *walk, FTSENT *entry)
         break;
     case FTS_F:
         file = add(files, entry->fts_path);
-        file->size = (uint64_t)entry->fts_statp->st_size;
-        file->walked = !given;
-        file->streamed = file->size == 0; /* files of /proc say so */
+        file->counted.size = (uint64_t)entry->fts_statp->st_size; /* 0: files of /proc say so */
+        file->counted.skip_binary = !given;
         break;
     case FTS_DNR:
     case FTS_ERR:
     case FTS_NS:
         file = add(files, entry->fts_path);
         errno = entry->fts_errno;
-        file->err = token_errno();
+        maki_fail_errno(&file->counted.err, "");
         break;
     case FTS_DEFAULT:
     case FTS_SLNONE:
     case FTS_SL: /* what was named is read whatever it is; in folders only files are */
-        if (given) add(files, entry->fts_path)->streamed = true;
+        if (given) add(files, entry->fts_path);
         break;
     default: break;
     }
@@ -86,7 +76,7 @@ void token_files_add(token_files *files, const char *path)
     char *paths[] = { must(strdup(path)), NULL };
     FTSENT *entry;
     if (cli_is(path, "-")) {
-        add(files, path)->streamed = true;
+        add(files, path);
         free(paths[0]);
         return;
     }
@@ -94,7 +84,7 @@ void token_files_add(token_files *files, const char *path)
         path[0] ? fts_open(paths, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, by_name) : NULL;
     if (!walk) {
         errno = path[0] ? errno : ENOENT;
-        add(files, path)->err = token_errno();
+        maki_fail_errno(&add(files, path)->counted.err, "");
     } else {
         while ((entry = fts_read(walk)) != NULL)
             add_entry(files, walk, entry);

@@ -7,16 +7,10 @@
 #include <maki/maki.h>
 
 typedef struct token_file {
-    char *path;        /* "-" is standard input */
-    uint64_t size;     /* as it was when we looked; 0 for what has none */
-    bool streamed;     /* a pipe, a device: read from its beginning to its end, once */
-    bool walked;       /* found in a folder: passed over when it is binary */
-    bool binary;       /* and it was */
-    uint64_t bytes;    /* read */
-    uint64_t tokens;   /* of the vocabulary */
-    uint64_t messages; /* with --messages */
-    uint64_t fixed;    /* with --messages: what the factor is not for */
-    maki_err err;      /* status MAKI_OK: none */
+    maki_token_file counted; /* found in a folder: passed over when it is binary */
+    char *name;              /* "-" is standard input */
+    uint64_t messages;       /* with --messages */
+    uint64_t fixed;          /* with --messages: what the factor is not for */
 } token_file;
 
 typedef struct token_files {
@@ -33,8 +27,5 @@ void token_files_free(token_files *files);
  * harm there. */
 void token_name_print(FILE *to, const char *name);
 void token_name_json(FILE *to, const char *name);
-
-/* A failed system call, as maki_err tells it: errno is asked. */
-maki_err token_errno(void);
 
 #endif

@@ -11,37 +11,38 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/err.h"
+#include "base/json_write.h"
+#include "base/str.h"
 #include "cli.h"
-#include "json_input.h"
 #include "show.h"
 
 /* ---- the text of a file -------------------------------------------------------------------------- */
 
 typedef struct text_of_file {
     maki_str text;
-    void *map;     /* it is mapped */
-    json_input in; /* it was read: what has no size */
+    void *map;   /* it is mapped */
+    maki_buf in; /* it was read: what has no size */
 } text_of_file;
 
-static bool read_all(int fd, json_input *in)
+static bool read_all(int fd, maki_buf *in)
 {
     static char block[1 << 16];
-    maki_sink sink = json_input_sink(in);
     for (;;) {
         ssize_t n = read(fd, block, sizeof block);
         if (n < 0 && errno == EINTR) continue;
         if (n <= 0) return n == 0;
-        sink.write(sink.ctx, (maki_str){ block, (size_t)n }, NULL);
+        maki_buf_add(in, (maki_str){ block, (size_t)n });
     }
 }
 
 static bool open_text(const token_file *file, text_of_file *out)
 {
-    bool standard = cli_is(file->path, "-");
-    int fd = standard ? STDIN_FILENO : open(file->path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    bool standard = !file->counted.path;
+    int fd = standard ? STDIN_FILENO : open(file->name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     struct stat st;
     bool ok = fd >= 0;
-    *out = (text_of_file){ .text = { "", 0 } };
+    *out = (text_of_file){ .text = { "", 0 }, .in = cli_buf() };
     if (ok && !standard && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0) {
         void *at = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
         if (at != MAP_FAILED) {
@@ -51,7 +52,7 @@ static bool open_text(const token_file *file, text_of_file *out)
     }
     if (ok && !out->map) {
         ok = read_all(fd, &out->in);
-        out->text = json_input_str(&out->in);
+        out->text = cli_text(&out->in);
     }
     int why = errno;
     if (fd > STDIN_FILENO) close(fd);
@@ -62,7 +63,7 @@ static bool open_text(const token_file *file, text_of_file *out)
 static void close_text(text_of_file *text)
 {
     if (text->map) munmap(text->map, text->text.len);
-    json_input_free(&text->in);
+    maki_buf_free(&text->in);
 }
 
 static const char not_messages[] =
@@ -75,45 +76,37 @@ typedef struct counting {
     const char *field, *name;
     token_file *file;
     token_request *request;
-    json_input input, answer;
+    maki_buf input, answer;
     uint64_t reply; /* once a request */
 } counting;
-
-static double number_in(maki_str object, const char *name)
-{
-    maki_str value;
-    bool there = show_field(object, name, &value) && maki_json_kind_of(value) == MAKI_JSON_NUMBER;
-    return there ? maki_json_double(value) : 0;
-}
-
-static void add_bytes(counting *c, maki_str bytes)
-{
-    maki_sink sink = json_input_sink(&c->input);
-    sink.write(sink.ctx, bytes, NULL);
-}
 
 /* Run it on {..., "field": before value after} and add what it answers. */
 static maki_status count_field(counting *c, const char *field, const char *before, maki_str value,
                                const char *after)
 {
     maki_str answer, exact;
-    json_input_begin(&c->input);
-    if (c->field) json_input_text(&c->input, c->field, c->name);
-    json_input_raw(&c->input, field, before);
-    add_bytes(c, value);
-    add_bytes(c, (maki_str){ after, strlen(after) });
-    json_input_end(&c->input);
-    c->answer.len = 0;
-    maki_status st = maki_op(c->m, MAKI_LIT("tokens.count"), json_input_str(&c->input),
-                             json_input_sink(&c->answer), &c->file->err);
+    maki_jw w;
+    maki_buf_clear(&c->input);
+    maki_jw_init(&w, maki_buf_sink(&c->input), &c->file->counted.err);
+    maki_jw_object(&w);
+    if (c->field) maki_jw_field_string(&w, c->field, maki_str_of(c->name));
+    maki_jw_key(&w, maki_str_of(field));
+    maki_jw_begin_value(&w);
+    maki_jw_bytes(&w, maki_str_of(before));
+    maki_jw_bytes(&w, value);
+    maki_jw_bytes(&w, maki_str_of(after));
+    maki_jw_end_object(&w);
+    maki_status st = maki_jw_end(&w);
+    if (st == MAKI_OK)
+        st = cli_ask(c->m, "tokens.count", cli_text(&c->input), &c->answer, &answer,
+                     &c->file->counted.err);
     if (st != MAKI_OK) return st;
-    answer = json_input_str(&c->answer);
-    double error = number_in(answer, "error");
-    uint64_t reply = (uint64_t)number_in(answer, "reply");
-    c->file->tokens += (uint64_t)number_in(answer, "counted");
-    c->file->fixed += (uint64_t)number_in(answer, "fixed") - reply;
+    double error = show_number(answer, "error");
+    uint64_t reply = (uint64_t)show_number(answer, "reply");
+    c->file->counted.tokens += (uint64_t)show_number(answer, "counted");
+    c->file->fixed += (uint64_t)show_number(answer, "fixed") - reply;
     if (reply) c->reply = reply;
-    c->request->factor = number_in(answer, "factor");
+    c->request->factor = show_number(answer, "factor");
     if (error > c->request->error) c->request->error = error;
     if (show_field(answer, "exact", &exact)) c->request->exact &= maki_json_true(exact);
     return MAKI_OK;
@@ -121,10 +114,7 @@ static maki_status count_field(counting *c, const char *field, const char *befor
 
 static maki_status bad(counting *c, const char *what)
 {
-    maki_err *err = &c->file->err;
-    *err = (maki_err){ .status = MAKI_INVALID };
-    snprintf(err->msg, sizeof err->msg, "%s", what);
-    return MAKI_INVALID;
+    return maki_fail(&c->file->counted.err, MAKI_INVALID, "%s", what);
 }
 
 static maki_status count_message(counting *c, maki_str message)
@@ -193,13 +183,13 @@ static maki_status count_lines(counting *c, maki_str text)
         size_t step = end ? row.len + 1 : row.len;
         text = (maki_str){ text.ptr + step, text.len - step };
         if (is_blank(row)) continue;
-        st = maki_json_check(row, &value, &c->file->err);
+        st = maki_json_check(row, &value, &c->file->counted.err);
         if (st == MAKI_OK && !is_header(value)) st = count_message(c, value);
         if (st != MAKI_OK) {
-            char why[sizeof c->file->err.msg];
-            memcpy(why, c->file->err.msg, sizeof why);
-            snprintf(c->file->err.msg, sizeof why, "line %llu: %.150s", (unsigned long long)line,
-                     why);
+            char why[sizeof c->file->counted.err.msg];
+            memcpy(why, c->file->counted.err.msg, sizeof why);
+            snprintf(c->file->counted.err.msg, sizeof why, "line %llu: %.150s",
+                     (unsigned long long)line, why);
         }
     }
     return st;
@@ -226,26 +216,32 @@ static maki_status count_text(counting *c, maki_str text)
         return bad(c, not_messages);
     }
     if (is_lines(text, &line)) return count_lines(c, text);
-    c->file->err = whole;
+    c->file->counted.err = whole;
     return whole.status;
 }
 
 void token_count_messages(maki *m, token_file *file, const char *field, const char *name,
                           token_request *request)
 {
-    counting c = { .m = m, .field = field, .name = name, .file = file, .request = request };
+    counting c = { .m = m,
+                   .field = field,
+                   .name = name,
+                   .file = file,
+                   .request = request,
+                   .input = cli_buf(),
+                   .answer = cli_buf() };
     text_of_file text;
-    if (file->err.status != MAKI_OK) return;
+    if (file->counted.err.status != MAKI_OK) return;
     if (!open_text(file, &text)) {
-        file->err = token_errno();
+        maki_fail_errno(&file->counted.err, "");
         return;
     }
-    file->bytes = text.text.len;
+    file->counted.bytes = text.text.len;
     if (text.text.len) {
         maki_status st = count_text(&c, text.text);
         if (st == MAKI_OK) file->fixed += c.reply;
     }
     close_text(&text);
-    json_input_free(&c.input);
-    json_input_free(&c.answer);
+    maki_buf_free(&c.input);
+    maki_buf_free(&c.answer);
 }

@@ -90,6 +90,6 @@ test('demo starts a daemon when none runs, and three conversations are in the lo
 });
 
 test('demo says what is wrong with its arguments', async () => {
-  assert.match((await maki(['demo', '--fast'])).err, /unknown argument --fast/);
+  assert.match((await maki(['demo', '--fast'])).err, /unknown option --fast/);
   assert.match((await maki(['demo', '--url', 'here'])).err, /http:\/\/HOST:PORT, not here/);
 });

@@ -1,0 +1,304 @@
+/* count_files.c -- the tokens of files, in bounded pieces, on all cores when it is worth it.
+ *
+ * The work is a list of units: a file, or a part of a large one.  A part begins and ends where a text may be cut
+ * (maki_token_cut), which is found by looking at the bytes before its nominal edge; where there is no such place the part
+ * before goes on.  So the sum is that of the whole file. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <maki/token.h>
+
+#include "base/err.h"
+#include "base/work.h"
+
+enum {
+    PIECE = 1 << 20,       /* read at once */
+    PART = 4 << 20,        /* of a large file */
+    WINDOW = 64 << 10,     /* looked at before an edge */
+    HEAD = 8192,           /* looked at to tell a binary file */
+    MANY = 4 << 20,        /* more cores are not worth it below */
+    HELD_MOST = 256 << 20, /* without a place to cut; more is refused */
+};
+
+/* What one worker counts with, opened when it has something to count. */
+typedef struct counter {
+    maki_tokenizer *tokenizer;
+    char *piece; /* PIECE bytes */
+} counter;
+
+typedef struct counting {
+    const maki_env *env;
+    const maki_encoding *encoding;
+    const maki_token_files_options *options;
+    maki_token_memory *memory; /* of all workers; NULL: each has its own */
+    counter counters[MAKI_WORK_MOST];
+    atomic_uint_least64_t done; /* bytes read so far */
+    uint64_t total;             /* 0: not known */
+} counting;
+
+/* What a worker does, and what came of it: the owner adds that up. */
+typedef struct unit {
+    counting *counting;
+    maki_token_file *file;
+    uint64_t part, ticket;
+    bool split; /* a part of the file; else all of it */
+    bool binary;
+    uint64_t bytes, tokens;
+    maki_err err;
+} unit;
+
+/* ---- reading --------------------------------------------------------------------------------------- */
+
+/* Fill `out`, from `at` or (UINT64_MAX) from where the descriptor stands: short only at the end.  -1: errno says why. */
+static ssize_t read_full(const maki_files *files, int fd, char *out, size_t n, uint64_t at)
+{
+    size_t got = 0;
+    while (got < n) {
+        ssize_t some = at == UINT64_MAX
+                           ? files->read(files, fd, out + got, n - got)
+                           : files->pread(files, fd, out + got, n - got, (off_t)(at + got));
+        if (some < 0 && errno == EINTR) continue;
+        if (some < 0) return -1;
+        if (some == 0) break;
+        got += (size_t)some;
+    }
+    return (ssize_t)got;
+}
+
+static int open_file(const maki_env *env, const maki_token_file *file)
+{
+    int flags = O_RDONLY | O_CLOEXEC | O_NOCTTY;
+    return file->path ? env->files->open(env->files, file->path, flags, 0) : STDIN_FILENO;
+}
+
+static void close_file(const maki_env *env, int fd)
+{
+    if (fd > STDIN_FILENO) env->files->close(env->files, fd);
+}
+
+static bool is_binary(const char *bytes, size_t n)
+{
+    return n > 0 && memchr(bytes, 0, n < HEAD ? n : HEAD) != NULL;
+}
+
+/* ---- a range of a file ------------------------------------------------------------------------------- */
+
+typedef struct range {
+    const maki_env *env;
+    counter *with;
+    counting *told; /* who is told how far it is; NULL: nobody */
+    size_t worker;
+    int fd;
+    uint64_t at, end; /* end UINT64_MAX: the end of the file, wherever that is */
+    bool streamed;    /* read on from where the descriptor stands */
+} range;
+
+static void tell(const range *r, uint64_t bytes)
+{
+    counting *c = r->told;
+    if (!c) return;
+    uint64_t done = atomic_fetch_add_explicit(&c->done, bytes, memory_order_relaxed) + bytes;
+    if (r->worker == 0 && c->options->progress) /* the caller's thread */
+        c->options->progress(c->options->ctx, done, c->total);
+}
+
+/* Count (fn NULL) or encode a range.  `skip` stops at once when it is binary, and says so. */
+static maki_status count_range(range *r, bool skip, maki_ids_fn fn, void *ctx, uint64_t *tokens,
+                               bool *binary, maki_err *err)
+{
+    maki_tokenizer *t = r->with->tokenizer;
+    maki_token_stream stream = { 0 };
+    maki_status st = MAKI_OK;
+    uint64_t start = r->at;
+    for (;;) {
+        uint64_t left = r->end - r->at;
+        ssize_t got =
+            read_full(r->env->files, r->fd, r->with->piece, left < PIECE ? (size_t)left : PIECE,
+                      r->streamed ? UINT64_MAX : r->at);
+        if (got < 0) st = maki_fail_errno(err, "");
+        if (got <= 0) break;
+        bool first = r->at == start;
+        maki_str piece = { r->with->piece, (size_t)got };
+        r->at += piece.len;
+        tell(r, piece.len);
+        *binary = skip && first && is_binary(piece.ptr, piece.len);
+        if (*binary) break;
+        if (!fn && first && piece.len < PIECE) { /* all of it at once */
+            *tokens = maki_tokenizer_count(t, piece);
+            return MAKI_OK;
+        }
+        st = maki_token_stream_add(&stream, t, piece, fn, ctx, err);
+        if (st == MAKI_OK && stream.len > HELD_MOST)
+            st = maki_fail(err, MAKI_TOOBIG, "more than %d MB without a place to cut",
+                           HELD_MOST >> 20);
+        if (st != MAKI_OK) break;
+    }
+    maki_status ended = maki_token_stream_end(&stream, t, fn, ctx, st == MAKI_OK ? err : NULL);
+    *tokens = stream.tokens;
+    return st == MAKI_OK ? ended : st;
+}
+
+/* Where part `i` of a file begins: a place to cut in the bytes before its nominal edge; false: none. */
+static bool edge_of(const range *r, uint64_t size, uint64_t i, uint64_t *edge)
+{
+    uint64_t nominal = i * PART;
+    *edge = nominal == 0 ? 0 : size;
+    if (nominal == 0 || nominal >= size) return true;
+    ssize_t got = read_full(r->env->files, r->fd, r->with->piece, WINDOW, nominal - WINDOW);
+    size_t cut = got > 0 ? maki_token_cut((maki_str){ r->with->piece, (size_t)got }) : 0;
+    *edge = nominal - WINDOW + cut;
+    return cut > 0;
+}
+
+static void find_edges(range *r, const unit *u)
+{
+    uint64_t size = u->file->size, next = u->part + 1;
+    if (!edge_of(r, size, u->part, &r->at)) r->end = r->at; /* the part before has it */
+    while (r->end != r->at && !edge_of(r, size, next, &r->end))
+        next++;
+    if (r->end == size) r->end = UINT64_MAX; /* it may have grown */
+}
+
+/* ---- a worker ---------------------------------------------------------------------------------------- */
+
+static maki_status counter_open(const maki_env *env, const maki_encoding *encoding, bool special,
+                                maki_token_memory *memory, counter *out, maki_err *err)
+{
+    maki_tokenizer_options how = MAKI_TOKENIZER_OPTIONS_INIT;
+    if (out->tokenizer) return MAKI_OK;
+    how.special = special;
+    how.memory = memory;
+    if (!out->piece) out->piece = env->alloc->resize(env->alloc, NULL, 0, PIECE);
+    if (!out->piece) return maki_fail_nomem(err);
+    return maki_tokenizer_open(env, encoding, &how, &out->tokenizer, err);
+}
+
+static void counter_close(const maki_env *env, counter *c)
+{
+    maki_tokenizer_close(c->tokenizer);
+    if (c->piece) env->alloc->resize(env->alloc, c->piece, PIECE, 0);
+}
+
+static void do_unit(void *ctx, size_t worker)
+{
+    unit *u = ctx;
+    counting *c = u->counting;
+    maki_token_file *file = u->file;
+    range r = { .env = c->env,
+                .with = &c->counters[worker],
+                .told = c,
+                .worker = worker,
+                .fd = -1,
+                .end = UINT64_MAX,
+                .streamed = file->size == 0 };
+    if (counter_open(c->env, c->encoding, c->options->special, c->memory, r.with, &u->err) !=
+        MAKI_OK)
+        return;
+    r.fd = open_file(c->env, file);
+    if (r.fd < 0) {
+        maki_fail_errno(&u->err, "");
+        return;
+    }
+    if (u->split) find_edges(&r, u);
+    uint64_t start = r.at;
+    if (r.at != r.end)
+        (void)count_range(&r, file->skip_binary && u->part == 0, NULL, NULL, &u->tokens, &u->binary,
+                          &u->err);
+    u->bytes = r.at - start;
+    close_file(c->env, r.fd);
+}
+
+/* ---- the list of units --------------------------------------------------------------------------------- */
+
+/* Is a large file binary?  Small ones are looked at when they are read. */
+static bool looks_binary(const maki_env *env, const maki_token_file *file)
+{
+    char head[HEAD];
+    int fd = open_file(env, file);
+    ssize_t got = fd < 0 ? -1 : read_full(env->files, fd, head, sizeof head, 0);
+    close_file(env, fd);
+    return got > 0 && is_binary(head, (size_t)got);
+}
+
+static uint64_t parts_of(const counting *c, maki_token_file *file)
+{
+    if (file->err.status != MAKI_OK) return 0;
+    if (c->options->special || file->size < 2 * (uint64_t)PART) return 1;
+    file->binary = file->skip_binary && looks_binary(c->env, file);
+    return file->binary ? 0 : (file->size + PART - 1) / PART;
+}
+
+/* Hand out the units from `first` on, and add up what comes back. */
+static void run_units(unit *units, uint64_t count, maki_work *work)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        if (work)
+            units[i].ticket = maki_work_add(work, do_unit, &units[i]);
+        else
+            do_unit(&units[i], 0);
+    }
+    for (uint64_t i = 0; i < count; i++) {
+        unit *u = &units[i];
+        if (work) maki_work_wait(work, u->ticket);
+        u->file->tokens += u->tokens;
+        u->file->bytes += u->bytes;
+        u->file->binary |= u->binary;
+        if (u->err.status != MAKI_OK && u->file->err.status == MAKI_OK) u->file->err = u->err;
+    }
+}
+
+maki_status maki_token_count_files(const maki_env *env, const maki_encoding *encoding,
+                                   const maki_token_files_options *options,
+                                   maki_token_file *const *files, size_t n, maki_err *err)
+{
+    counting c = { .env = env, .encoding = encoding, .options = options };
+    const maki_alloc *alloc = env->alloc;
+    uint64_t count = 0, made = 0;
+    bool known = true;
+    maki_work *work = NULL;
+    for (size_t i = 0; i < n; i++) {
+        c.total += files[i]->size;
+        known = known && (files[i]->size || files[i]->err.status != MAKI_OK);
+        count += parts_of(&c, files[i]);
+    }
+    unit *units = count ? alloc->resize(alloc, NULL, 0, count * sizeof *units) : NULL;
+    if (count && !units) return maki_fail_nomem(err);
+    for (size_t i = 0; i < n; i++) {
+        uint64_t parts = files[i]->binary ? 0 : parts_of(&c, files[i]);
+        for (uint64_t k = 0; k < parts; k++)
+            units[made++] =
+                (unit){ .counting = &c, .file = files[i], .part = k, .split = parts > 1 };
+    }
+    /* both only save time: without them everything is counted all the same */
+    if (made > 1 && c.total >= MANY && maki_work_open(alloc, 0, &work, NULL) != MAKI_OK)
+        work = NULL;
+    if (work && maki_token_memory_open(env, encoding, &c.memory, NULL) != MAKI_OK) c.memory = NULL;
+    if (!known) c.total = 0;
+    run_units(units, made, work);
+    maki_work_close(work);
+    for (size_t i = 0; i < MAKI_WORK_MOST; i++)
+        counter_close(env, &c.counters[i]);
+    maki_token_memory_close(c.memory);
+    if (units) alloc->resize(alloc, units, count * sizeof *units, 0);
+    return MAKI_OK;
+}
+
+maki_status maki_token_encode_file(const maki_env *env, const maki_encoding *encoding, bool special,
+                                   maki_token_file *file, maki_ids_fn fn, void *ctx)
+{
+    counter with = { .tokenizer = NULL };
+    range r = { .env = env, .with = &with, .end = UINT64_MAX, .streamed = file->size == 0 };
+    bool binary = false;
+    maki_status st = counter_open(env, encoding, special, NULL, &with, &file->err);
+    if (st == MAKI_OK && (r.fd = open_file(env, file)) < 0) st = maki_fail_errno(&file->err, "");
+    if (st == MAKI_OK) {
+        st = count_range(&r, false, fn, ctx, &file->tokens, &binary, &file->err);
+        file->bytes = r.at;
+        close_file(env, r.fd);
+    }
+    counter_close(env, &with);
+    return st;
+}
