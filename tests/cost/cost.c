@@ -19,18 +19,16 @@
 #include "base/json.h"
 #include "base/json_scan.h"
 #include "base/json_write.h"
-#include "base/splice.h"
 #include "base/str.h"
 #include "base/text.h"
 
-enum { MEGABYTE = 1 << 20, MESSAGES = 1000, EDITS = 100, STRINGS = 10000, INPUT_MAX = 64 << 20 };
+enum { MEGABYTE = 1 << 20, MESSAGES = 1000, STRINGS = 10000, INPUT_MAX = 64 << 20 };
 
 typedef struct cost_state {
     maki_env env;
     maki *handle;
     const char *op;
     maki_buf input;
-    maki_edit edits[EDITS];
     uint64_t seen; /* what came out of it, so that nothing is left out */
     maki_err err;
 } cost_state;
@@ -261,21 +259,6 @@ static maki_status swallow(void *ctx, maki_str bytes, maki_err *err)
     return MAKI_OK;
 }
 
-static void prepare_edits(cost_state *s)
-{
-    prepare_log(s);
-    for (size_t i = 0; i < EDITS; i++) {
-        uint64_t start = i * (MEGABYTE / EDITS);
-        s->edits[i] = (maki_edit){ start, start + 100 * (i % 3), MAKI_LIT("[cleared]") };
-    }
-}
-
-static maki_status work_splice(cost_state *s)
-{
-    return maki_splice_text(maki_buf_str(&s->input), s->edits, EDITS, (maki_sink){ swallow, s },
-                            &s->err);
-}
-
 static void prepare_nothing(cost_state *s)
 {
     (void)s;
@@ -471,7 +454,6 @@ static const cost_work works[] = {
     { "utf8_japanese_1mb", prepare_japanese, work_utf8 },
     { "fields_1000_messages", prepare_array, work_fields },
     { "units_1000_messages", prepare_array, work_units },
-    { "splice_100_edits_1mb", prepare_edits, work_splice },
     { "write_10000_strings", prepare_nothing, work_write },
 };
 enum { WORKS = sizeof works / sizeof works[0] };

@@ -66,6 +66,17 @@ static size_t cut_items(maki_str text, unsigned removed, maki_edit *edits)
     return n;
 }
 
+static void apply(maki_str text, const maki_edit *cuts, size_t count, maki_buf *out)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < count; i++) {
+        CHECK(cuts[i].start >= at && cuts[i].end <= text.len && cuts[i].text.len == 0);
+        maki_buf_add(out, (maki_str){ text.ptr + at, (size_t)cuts[i].start - at });
+        at = (size_t)cuts[i].end;
+    }
+    maki_buf_add(out, maki_str_from(text, at));
+}
+
 static void check_subset(fake_env *fe, maki_str text, unsigned removed, size_t count, bool object)
 {
     maki_edit edits[ITEMS];
@@ -73,7 +84,7 @@ static void check_subset(fake_env *fe, maki_str text, unsigned removed, size_t c
     maki_str value = { "", 0 };
     maki_buf out = maki_buf_new(fe->env.alloc, 4096);
     size_t n = cut_items(text, removed, edits);
-    CHECK_STATUS(maki_splice_text(text, edits, n, maki_buf_sink(&out), &err), MAKI_OK, &err);
+    apply(text, edits, n, &out);
     if (CHECK_STATUS(maki_json_check(maki_buf_str(&out), &value, &err), MAKI_OK, &err)) {
         maki_json_iter iter = maki_json_items(value);
         maki_json_item item;
@@ -109,7 +120,6 @@ int main(void)
     tap_row("compact containers stay compact");
     maki_buf out = maki_buf_new(fe.env.alloc, 100);
     maki_edit edits[ITEMS];
-    maki_err err;
     maki_str text = MAKI_LIT("[1,2,3,4,5]");
     static const struct {
         unsigned removed;
@@ -121,7 +131,7 @@ int main(void)
     for (size_t i = 0; i < COUNT(rows); i++) {
         maki_buf_clear(&out);
         size_t n = cut_items(text, rows[i].removed, edits);
-        CHECK_STATUS(maki_splice_text(text, edits, n, maki_buf_sink(&out), &err), MAKI_OK, &err);
+        apply(text, edits, n, &out);
         CHECK_TEXT(maki_buf_str(&out), maki_str_of(rows[i].want));
     }
     maki_buf_free(&out);
