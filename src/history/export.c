@@ -23,11 +23,6 @@ static const struct {
 } kinds[KINDS] = { { "condense", "isSummary", "condenseId", "condenseParent" },
                    { "truncate", "isTruncationMarker", "truncationId", "truncationParent" } };
 
-const char *maki_export_name(maki_export_format format)
-{
-    return names[format];
-}
-
 maki_status maki_export_named(maki_str name, maki_export_format *out, maki_err *err)
 {
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {

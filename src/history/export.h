@@ -24,7 +24,6 @@ typedef enum maki_export_format {
     MAKI_EXPORT_ANTHROPIC
 } maki_export_format;
 
-const char *maki_export_name(maki_export_format format);
 /* MAKI_UNSUPPORTED names those there are. */
 maki_status maki_export_named(maki_str name, maki_export_format *out, maki_err *err);
 

@@ -470,18 +470,6 @@ static maki_status open_ui(const maki_env *env, const char *path, const char *ui
 
 static const maki_import_options defaults = { 0 };
 
-maki_status maki_import_fd(const maki_env *env, int fd, maki_conv *into,
-                           const maki_import_options *options, maki_import_report *report,
-                           maki_err *err)
-{
-    int ui = -1;
-    if (!options) options = &defaults;
-    maki_status st = open_ui(env, NULL, options->ui_path, &ui, err);
-    if (st == MAKI_OK) st = import_from(env, fd, ui, into, options, report, err);
-    if (ui >= 0) env->files->close(env->files, ui);
-    return st;
-}
-
 maki_status maki_import(const maki_env *env, const char *path, maki_conv *into,
                         const maki_import_options *options, maki_import_report *report,
                         maki_err *err)

@@ -77,13 +77,9 @@ typedef struct maki_import_report {
     uint64_t skipped_at[MAKI_IMPORT_TOLD]; /* the numbers of the first ones */
 } maki_import_report;
 
-/* Read the file at `path`, or from the beginning of `fd` (a pipe is copied to a temporary file
- * first).  MAKI_UNSUPPORTED: what was seen is none of the above.  `options` may be NULL. */
+/* Read the file at `path` (a pipe is copied to a temporary file first).  MAKI_UNSUPPORTED: what was seen is none of the above.  `options` may be NULL. */
 maki_status maki_import(const maki_env *env, const char *path, maki_conv *into,
                         const maki_import_options *options, maki_import_report *report,
                         maki_err *err) MAKI_MUST_CHECK;
-maki_status maki_import_fd(const maki_env *env, int fd, maki_conv *into,
-                           const maki_import_options *options, maki_import_report *report,
-                           maki_err *err) MAKI_MUST_CHECK;
 
 #endif

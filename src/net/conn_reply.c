@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
 
 #include "base/buf.h"
 #include "base/json_write.h"
@@ -186,14 +185,6 @@ void maki_conn_drop(maki_conn *conn)
 {
     forget_request(conn);
     conn_linger(conn);
-}
-
-void maki_conn_reset(maki_conn *conn)
-{
-    struct linger hard = { .l_onoff = 1, .l_linger = 0 };
-    forget_request(conn);
-    setsockopt(bufferevent_getfd(conn->bev), SOL_SOCKET, SO_LINGER, &hard, sizeof hard);
-    conn_free(conn);
 }
 
 /* ---- errors --------------------------------------------------------------------------------------- */

@@ -132,8 +132,6 @@ void maki_conn_answer(maki_conn *conn, int status, maki_str fields, maki_str bod
 void maki_conn_fail(maki_conn *conn, int status, const char *type, const char *message);
 /* End the request by closing the connection: what was sent so far still goes out, but no end. */
 void maki_conn_drop(maki_conn *conn);
-/* The same, with a reset instead of a proper close, and what still waits is forgotten. */
-void maki_conn_reset(maki_conn *conn);
 
 /* ---- asking ------------------------------------------------------------------------------------------ */
 

@@ -27,12 +27,6 @@ double maki_field_number(maki_str object, const char *name, double otherwise)
     return maki_field(object, name, &value) ? maki_json_double(value) : otherwise;
 }
 
-bool maki_field_bool(maki_str object, const char *name, bool otherwise)
-{
-    maki_str value;
-    return maki_field(object, name, &value) ? maki_json_true(value) : otherwise;
-}
-
 maki_str maki_field_string(maki_str object, const char *name)
 {
     maki_str value;

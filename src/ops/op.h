@@ -91,7 +91,6 @@ maki_str maki_in_string(const maki_call *call, const char *name);
 /* The same of any object. */
 bool maki_field(maki_str object, const char *name, maki_str *value);
 double maki_field_number(maki_str object, const char *name, double otherwise);
-bool maki_field_bool(maki_str object, const char *name, bool otherwise);
 maki_str maki_field_string(maki_str object, const char *name);
 /* The time of the call: the field `now`, else the clock. */
 double maki_field_now(const maki_call *call);

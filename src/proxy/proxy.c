@@ -49,7 +49,7 @@ static maki_status open_parts(maki_proxy *p, const char *home, maki_err *err)
                                      .sessions = p->sessions,
                                      .boot = boot_id(&p->env, boot),
                                      .logger = p->options.logger };
-    if (st == MAKI_OK) st = maki_journal_open(&p->env, &journal, &p->journal, &p->restored, err);
+    if (st == MAKI_OK) st = maki_journal_open(&p->env, &journal, &p->journal, NULL, err);
     if (st == MAKI_OK) st = maki_known_open(&p->env, &p->known, err);
     if (st == MAKI_OK)
         st = maki_tokenizer_open(&p->env, maki_encoding_named(MAKI_FAMILY), NULL, &p->tokenizer,
@@ -98,11 +98,6 @@ void maki_proxy_close(maki_proxy *p)
 maki_status maki_proxy_sync(maki_proxy *p, maki_err *err)
 {
     return maki_journal_sync(p->journal, err);
-}
-
-uint64_t maki_proxy_restored(const maki_proxy *p)
-{
-    return p->restored;
 }
 
 void maki_proxy_tick(maki_proxy *p)

@@ -29,8 +29,6 @@ typedef struct maki_proxy_options {
 maki_status maki_proxy_open(const maki_env *env, const maki_proxy_options *options,
                             maki_proxy **out, maki_err *err) MAKI_MUST_CHECK;
 void maki_proxy_close(maki_proxy *proxy); /* accepts NULL; all exchanges are closed before */
-/* How much of what a power cut took was put back when it was opened. */
-uint64_t maki_proxy_restored(const maki_proxy *proxy);
 /* Called about once a second: what is lazy is written out, conversations not used are closed. */
 void maki_proxy_tick(maki_proxy *proxy);
 

@@ -18,7 +18,6 @@ struct maki_proxy {
     maki_prefixes prefixes;
     maki_known *known;
     maki_journal *journal;
-    uint64_t restored; /* pieces that were put back at open */
     maki_talk **talks; /* those that are open, in no order; options.open_most places */
     size_t talk_count;
     maki_exchange *said; /* exchanges whose reply is complete and not in the log yet */
