@@ -187,7 +187,7 @@ static const struct kind {
     maki_label label; /* MAKI_LABELS: none */
     bool joined;      /* one line, commas between */
     unsigned char turn, share;
-    size_t set;   /* offset of its notes, or of its maki_said */
+    size_t set;   /* offset of its notes or of its maki_said; 0: `line` is called once */
     line_fn line; /* NULL: a text that was said */
 } kinds[] = {
 #define FROM(field) offsetof(maki_digest, field)
