@@ -7,7 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/err.h"
 #include "base/files.h"
 #include "base/str.h"
 #include "chat/chat.h"

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "assemble/prompt.h"
-#include "base/err.h"
 #include "base/hash.h"
 #include "base/made.h"
 #include "base/str.h"

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/err.h"
 #include "base/json.h"
 #include "base/spool.h"
 #include "base/str.h"

@@ -8,7 +8,6 @@
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/made.h"
-#include "base/random.h"
 #include "base/str.h"
 #include "base/text.h"
 #include "history/change_inside.h"

@@ -7,12 +7,10 @@
 
 #include "base/err.h"
 #include "base/files.h"
-#include "base/hash.h"
 #include "base/spool.h"
 #include "base/str.h"
 #include "history/conv_inside.h"
 #include "history/facts.h"
-#include "history/make.h"
 #include "history/weave.h"
 
 enum { PATH_MOST = 4096, DEEPEST = 32 /* forks of forks */, ARENA_MAX = 256 << 20 };

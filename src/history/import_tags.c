@@ -4,7 +4,6 @@
  * its event takes all spans noted so far.  What is tagged after that waits for the end.  A summary
  * that is itself tagged is noted by its event.  So the order of events is that of the array, and
  * undoing the newest brings back what stood there before it. */
-#include "base/err.h"
 #include "base/idset.h"
 #include "base/json.h"
 #include "history/import_inside.h"

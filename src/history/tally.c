@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "base/err.h"
 #include "base/json.h"
 #include "base/str.h"
 #include "history/facts.h"

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/ascii.h"
 #include "base/err.h"
 #include "base/str.h"
 
@@ -21,16 +22,11 @@ static bool is_token(maki_str text)
     return text.len > 0;
 }
 
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
-}
-
 bool maki_http_same(maki_str a, maki_str b)
 {
     if (a.len != b.len) return false;
     for (size_t i = 0; i < a.len; i++) {
-        if (lower(a.ptr[i]) != lower(b.ptr[i])) return false;
+        if (maki_lower(a.ptr[i]) != maki_lower(b.ptr[i])) return false;
     }
     return true;
 }

@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/err.h"
 #include "base/str.h"
 #include "history/blocks.h"
 #include "ops/op.h"

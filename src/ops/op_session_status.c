@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/err.h"
 #include "base/str.h"
 #include "history/facts.h"
 #include "manage/figures.h"

@@ -9,7 +9,6 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "base/err.h"
 #include "base/files.h"
 #include "base/hash.h"
 #include "base/json.h"

@@ -1,8 +1,6 @@
 /* run.c -- see run.h. */
 #include "reference/run.h"
 
-#include "base/err.h"
-
 static maki_status count_one(const maki_run_in *in, maki_msg *msg, maki_arena *arena,
                              double *tokens, maki_err *err)
 {

@@ -1,7 +1,6 @@
 /* view.c -- see view.h. */
 #include "reference/view.h"
 
-#include "base/err.h"
 #include "base/str.h"
 
 maki_status maki_parents_of(maki_msgs list, maki_arena *arena, maki_parents *out, maki_err *err)

@@ -6,9 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/err.h"
 #include "base/json.h"
-#include "base/made.h"
 #include "base/str.h"
 #include "send/sender.h"
 #include "wire/protocol.h"

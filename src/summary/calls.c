@@ -5,6 +5,7 @@
  * same command, or any use of the same file, succeeds later. */
 #include <string.h>
 
+#include "base/ascii.h"
 #include "base/str.h"
 #include "base/text.h"
 #include "summary/digest.h"
@@ -232,11 +233,6 @@ void maki_digest_call(maki_digest *d, const maki_said_part *part)
 
 /* ---- results ---------------------------------------------------------------------------------------------- */
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* What stands around the phrases of a line of output. */
 typedef struct around {
     bool
@@ -252,13 +248,13 @@ static void look_around(void *ctx, unsigned bits, maki_str before, maki_str afte
     if (bits & MAKI_CUE_COUNTS) {
         while (skip < after.len && (after.ptr[skip] == ':' || after.ptr[skip] == ' '))
             skip++;
-        a->counts |= n >= 2 && before.ptr[n - 1] == ' ' && is_digit(before.ptr[n - 2]);
-        a->counts |= skip && skip < after.len && is_digit(after.ptr[skip]);
+        a->counts |= n >= 2 && before.ptr[n - 1] == ' ' && maki_is_digit(before.ptr[n - 2]);
+        a->counts |= skip && skip < after.len && maki_is_digit(after.ptr[skip]);
     }
     if (!(bits & MAKI_CUE_EXIT) || a->has_code) return;
-    while (skip < 4 && skip < after.len && !is_digit(after.ptr[skip]))
+    while (skip < 4 && skip < after.len && !maki_is_digit(after.ptr[skip]))
         skip++;
-    for (n = 0; n < 6 && skip + n < after.len && is_digit(after.ptr[skip + n]); n++)
+    for (n = 0; n < 6 && skip + n < after.len && maki_is_digit(after.ptr[skip + n]); n++)
         a->code = a->code * 10 + (uint32_t)(after.ptr[skip + n] - '0');
     a->has_code = n > 0;
 }

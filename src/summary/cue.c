@@ -8,23 +8,9 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/ascii.h"
 #include "base/str.h"
 #include "summary/wording.h"
-
-enum {
-    DECISION = MAKI_CUE_DECISION,
-    OPEN = MAKI_CUE_OPEN,
-    NEXT = MAKI_CUE_NEXT,
-    DONE = MAKI_CUE_DONE,
-    FIXED = MAKI_CUE_FIXED | MAKI_CUE_DONE,
-    NOT = MAKI_CUE_NOT,
-    ERROR = MAKI_CUE_ERROR,
-    SHOUT = MAKI_CUE_ERROR | MAKI_CUE_SHOUT,
-    NO_ERROR = MAKI_CUE_NO_ERROR,
-    COUNTS = MAKI_CUE_COUNTS,
-    GENERIC = MAKI_CUE_ERROR | MAKI_CUE_GENERIC,
-    EXIT = MAKI_CUE_EXIT
-};
 
 /* In lower case, with a bar between.  A star at an end: the phrase may go on there, as "error" does in
  * "TypeError". */
@@ -32,7 +18,7 @@ static const struct {
     unsigned bits;
     const char *phrases[MAKI_LANGS];
 } rows[] = {
-    { DECISION,
+    { MAKI_CUE_DECISION,
       { [MAKI_EN] = "decided|decision:|we will use|we'll use|let's use|let's go with|"
                     "we go with|going with|agreed:|agreed to|we agree*|rule:|convention:|"
                     "settled on|we keep|must never",
@@ -40,7 +26,7 @@ static const struct {
                     "でいきましょう|で行きましょう|で統一|禁止",
         [MAKI_ZH] = "决定|采用|改用|就用|统一用|统一使用|约定|方案定|不允许",
         [MAKI_KO] = "결정|하기로|채택" } },
-    { OPEN,
+    { MAKI_CUE_OPEN,
       { [MAKI_EN] = "todo|fixme|still need*|still has to|still have to|still missing|"
                     "still open|still to do|remains to|remaining:|left to do|not done yet|"
                     "not yet|follow-up|follow up|open question|pending:|later we|we also need|"
@@ -50,23 +36,23 @@ static const struct {
         [MAKI_ZH] = "待办|还没|还需要|还要|还剩|剩下|稍后|以后再|尚未|未完成|别忘了|上线前|"
                     "发布前",
         [MAKI_KO] = "아직|남은|나중에|할 일" } },
-    { NEXT,
+    { MAKI_CUE_NEXT,
       { [MAKI_EN] = "next step|next:|next, |next i|next we|after that|i'll now|i will now",
         [MAKI_JA] = "次に|次は|続いて|このあと",
         [MAKI_ZH] = "接下来|下一步|然后我",
         [MAKI_KO] = "다음으로|다음 단계" } },
-    { DONE,
+    { MAKI_CUE_DONE,
       { [MAKI_EN] = "done|finished|completed|is in place",
         [MAKI_JA] = "完了|終わりました|済みです|できました",
         [MAKI_ZH] = "完成了|已完成|做完了|搞定",
         [MAKI_KO] = "완료" } },
-    { FIXED,
+    { MAKI_CUE_FIXED | MAKI_CUE_DONE,
       { [MAKI_EN] = "fixed|resolved|solved|works now|work now|passes now|pass now|no longer|"
                     "gone now|is gone",
         [MAKI_JA] = "直りました|直った|解決しました|解決済み|修正済み|解消|通るようになりました",
         [MAKI_ZH] = "已解决|解决了|修好了|已修复|修复了|不再报错",
         [MAKI_KO] = "해결했|해결됐|고쳤" } },
-    { NOT,
+    { MAKI_CUE_NOT,
       { [MAKI_EN] = "not fixed|not resolved|not solved|isn't fixed|not done|still fail*|"
                     "still break*|still see*|should be fixed|until|unless|once |not yet|"
                     "must be|needs to be",
@@ -74,54 +60,48 @@ static const struct {
                     "終わっていません|まだ|したら",
         [MAKI_ZH] = "没有解决|未解决|没修好|还没|尚未|仍然",
         [MAKI_KO] = "아직" } },
-    { SHOUT,
+    { MAKI_CUE_SHOUT | MAKI_CUE_ERROR,
       { [MAKI_EN] = "*error:|error[|error ts*|*exception:|*panic:|panicked at|fatal:|"
                     "segmentation fault|undefined reference",
         [MAKI_JA] = "エラー:|エラー：",
         [MAKI_ZH] = "错误:|错误：",
         [MAKI_KO] = "오류:" } },
-    { ERROR,
+    { MAKI_CUE_ERROR,
       { [MAKI_EN] = "*error|*exception|fail|failed|failure|cannot|not found|no such file|"
                     "permission denied|timed out|refused|deadlock|not ok",
         [MAKI_JA] = "エラー|失敗|例外|見つかりません",
         [MAKI_ZH] = "错误|失败|异常|找不到",
         [MAKI_KO] = "오류|실패" } },
-    { NO_ERROR,
+    { MAKI_CUE_NO_ERROR,
       { [MAKI_EN] = "0 errors|no errors|0 error(s)|0 failed|0 failures|errors: 0|failed: 0|"
                     "failures: 0|fail 0|# fail 0|without errors",
         [MAKI_JA] = "エラーなし|エラーはありません|失敗 0|失敗: 0|0 件失敗",
         [MAKI_ZH] = "没有错误|0 个错误|失败 0|0 个失败",
         [MAKI_KO] = "오류 없음" } },
-    { COUNTS,
+    { MAKI_CUE_COUNTS,
       { [MAKI_EN] = "passed|failed|failures|failing|passing|tests|errors",
         [MAKI_JA] = "成功|失敗",
         [MAKI_ZH] = "通过|失败",
         [MAKI_KO] = "통과|실패" } },
-    { GENERIC,
+    { MAKI_CUE_GENERIC | MAKI_CUE_ERROR,
       { [MAKI_EN] = "npm err!|make: ***|elifecycle|error: process completed|command failed|"
                     "could not compile|error: aborting|build failed|test failed, to rerun" } },
-    { EXIT,
+    { MAKI_CUE_EXIT,
       { [MAKI_EN] = "exit code|exit status|exited with|exit_code|exited with code",
         [MAKI_JA] = "終了コード",
         [MAKI_ZH] = "退出码",
         [MAKI_KO] = "종료 코드" } },
 };
 
-static unsigned char lower(char c)
+static uint32_t byte(char c)
 {
-    return (unsigned char)(c >= 'A' && c <= 'Z' ? c + 32 : c);
-}
-
-static bool is_word(char c)
-{
-    unsigned char l = lower(c);
-    return (l >= 'a' && l <= 'z') || (l >= '0' && l <= '9') || l == '_';
+    return (unsigned char)maki_lower(c);
 }
 
 /* Of three bytes. */
 static size_t slot_of(const char *at)
 {
-    uint32_t three = (uint32_t)lower(at[0]) << 16 | (uint32_t)lower(at[1]) << 8 | lower(at[2]);
+    uint32_t three = byte(at[0]) << 16 | byte(at[1]) << 8 | byte(at[2]);
     return (size_t)(three * 2654435761u >> 22);
 }
 
@@ -157,7 +137,7 @@ void maki_cues_init(maki_cues *cues)
 static bool same(const char *text, maki_str phrase)
 {
     for (size_t i = 0; i < phrase.len; i++) {
-        if (lower(text[i]) != (unsigned char)phrase.ptr[i]) return false;
+        if (maki_lower(text[i]) != phrase.ptr[i]) return false;
     }
     return true;
 }
@@ -167,8 +147,9 @@ static bool stands_at(maki_str text, size_t at, const maki_cue *cue)
     maki_str body = cue->text;
     if (text.len - at < body.len || !same(text.ptr + at, body)) return false;
     size_t end = at + body.len;
-    bool inside_left = at > 0 && is_word(text.ptr[at - 1]) && is_word(body.ptr[0]);
-    bool inside_right = end < text.len && is_word(text.ptr[end]) && is_word(body.ptr[body.len - 1]);
+    bool inside_left = at > 0 && maki_is_word(text.ptr[at - 1]) && maki_is_word(body.ptr[0]);
+    bool inside_right =
+        end < text.len && maki_is_word(text.ptr[end]) && maki_is_word(body.ptr[body.len - 1]);
     return !(inside_left && !cue->goes_on_left) && !(inside_right && !cue->goes_on_right);
 }
 

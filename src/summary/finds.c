@@ -6,31 +6,12 @@
 
 #include <string.h>
 
+#include "base/ascii.h"
 #include "base/str.h"
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static bool is_upper(char c)
-{
-    return c >= 'A' && c <= 'Z';
-}
-
-static bool is_lower(char c)
-{
-    return c >= 'a' && c <= 'z';
-}
-
-static bool is_alnum(char c)
-{
-    return is_digit(c) || is_upper(c) || is_lower(c);
-}
 
 static bool is_word_char(char c)
 {
-    return is_alnum(c) || c == '_' || c == '.' || c == '/' || c == '-' || c == '~' || c == '@';
+    return maki_is_word(c) || c == '.' || c == '/' || c == '-' || c == '~' || c == '@';
 }
 
 /* ---- paths ----------------------------------------------------------------------------------- */
@@ -74,7 +55,7 @@ static bool has_extension(maki_str word)
     if (ext.len == 0 || ext.len > 10 || !listed(ext, extensions)) return false;
     bool letter = false; /* "3.14.c" is no name */
     for (size_t i = 0; i < word.len - ext.len - 1; i++)
-        letter |= !is_digit(word.ptr[i]) && word.ptr[i] != '.';
+        letter |= !maki_is_digit(word.ptr[i]) && word.ptr[i] != '.';
     return letter || word.ptr[0] == '.';
 }
 
@@ -93,7 +74,7 @@ static bool is_slashed_path(maki_str word, size_t slashes)
     size_t first = (size_t)((const char *)memchr(word.ptr, '/', word.len) - word.ptr);
     bool letters = false;
     for (size_t i = 0; i < word.len; i++)
-        letters |= is_lower(word.ptr[i]) || is_upper(word.ptr[i]) || (word.ptr[i] & 0x80);
+        letters |= maki_is_lower(word.ptr[i]) || maki_is_upper(word.ptr[i]) || (word.ptr[i] & 0x80);
     if (!letters || word.ptr[word.len - 1] == '/' || is_host(maki_str_to(word, first)))
         return false;
     if (has_extension(word)) return true;
@@ -118,14 +99,14 @@ bool maki_is_path(maki_str word)
 bool maki_is_name(maki_str word)
 {
     bool inside = false, letter = false;
-    if (word.len < 4 || word.len > 64 || is_digit(word.ptr[0])) return false;
+    if (word.len < 4 || word.len > 64 || maki_is_digit(word.ptr[0])) return false;
     for (size_t i = 0; i < word.len; i++) {
         char c = word.ptr[i];
-        if (!is_alnum(c) && c != '_') return false;
-        letter |= is_lower(c) || is_upper(c);
+        if (!maki_is_word(c)) return false;
+        letter |= maki_is_lower(c) || maki_is_upper(c);
         if (i == 0 || i + 1 == word.len) continue;
         inside |= c == '_' && word.ptr[i - 1] != '_';
-        inside |= is_upper(c) && is_lower(word.ptr[i - 1]);
+        inside |= maki_is_upper(c) && maki_is_lower(word.ptr[i - 1]);
     }
     return inside && letter;
 }
@@ -134,8 +115,8 @@ static bool is_number(maki_str word)
 {
     size_t digits = 0;
     for (size_t i = 0; i < word.len; i++) {
-        if (!is_digit(word.ptr[i]) && word.ptr[i] != '.') return false;
-        digits += is_digit(word.ptr[i]);
+        if (!maki_is_digit(word.ptr[i]) && word.ptr[i] != '.') return false;
+        digits += maki_is_digit(word.ptr[i]);
     }
     return digits >= 2;
 }
@@ -156,7 +137,7 @@ static void find_names(maki_str word, maki_find_fn fn, void *ctx)
 {
     size_t start = 0;
     for (size_t i = 0; i <= word.len; i++) {
-        if (i < word.len && (is_alnum(word.ptr[i]) || word.ptr[i] == '_')) continue;
+        if (i < word.len && (maki_is_word(word.ptr[i]))) continue;
         maki_str part = { word.ptr + start, i - start };
         if (maki_is_name(part)) fn(ctx, MAKI_FACT_NAME, part);
         start = i + 1;

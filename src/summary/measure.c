@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/ascii.h"
 #include "base/buf.h"
 #include "base/json_write.h"
 #include "base/str.h"
@@ -13,11 +14,6 @@ enum { WORKING_MOST = 16 << 20, FACT_SHOWN = 120 /* bytes of a fact that is told
 
 /* ---- judging ------------------------------------------------------------------------------------------ */
 
-static bool is_word(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
 /* Does `text` stand in the summary as a word of its own? */
 static bool stands_in(maki_str summary, maki_str text)
 {
@@ -25,8 +21,9 @@ static bool stands_in(maki_str summary, maki_str text)
         const char *at = memmem(summary.ptr, summary.len, text.ptr, text.len);
         if (!at) return false;
         const char *end = at + text.len;
-        bool left = at == summary.ptr || !is_word(at[-1]) || !is_word(text.ptr[0]);
-        bool right = end == summary.ptr + summary.len || !is_word(*end) || !is_word(end[-1]);
+        bool left = at == summary.ptr || !maki_is_word(at[-1]) || !maki_is_word(text.ptr[0]);
+        bool right =
+            end == summary.ptr + summary.len || !maki_is_word(*end) || !maki_is_word(end[-1]);
         if (left && right) return true;
         summary = maki_str_from(summary, (size_t)(at - summary.ptr) + 1);
     }

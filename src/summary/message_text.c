@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/ascii.h"
 #include "base/str.h"
 #include "summary/message_parts.h"
 
@@ -61,8 +62,7 @@ static void end_run(page *p)
 
 static bool may_be_data(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '+' ||
-           c == '/' || c == '=' || c == '-' || c == '_';
+    return maki_is_word(c) || c == '+' || c == '/' || c == '=' || c == '-';
 }
 
 /* Text of a message; may be handed over in any pieces. */

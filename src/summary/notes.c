@@ -96,35 +96,6 @@ static bool matters_more(const maki_note *a, const maki_note *b)
     return a->last != b->last ? a->last > b->last : a->key > b->key;
 }
 
-/* Put order[0, n) so that the n / 2 that matter most come first: quickselect, the middle as pivot. */
-static void select_half(const maki_notes *notes, uint32_t *order, size_t n)
-{
-    size_t low = 0, high = n - 1, want = n / 2;
-    while (low < high) {
-        const maki_note *pivot = &notes->at[order[low + (high - low) / 2]];
-        size_t i = low, j = high;
-        while (i <= j) {
-            while (matters_more(&notes->at[order[i]], pivot))
-                i++;
-            while (matters_more(pivot, &notes->at[order[j]]))
-                j--;
-            if (i > j) break;
-            uint32_t swap = order[i];
-            order[i++] = order[j];
-            order[j] = swap;
-            if (j == 0) break;
-            j--;
-        }
-        if (want <= j) {
-            high = j;
-        } else if (want >= i) {
-            low = i;
-        } else {
-            return;
-        }
-    }
-}
-
 /* Move the note at `from` to the free place `to`; the places keep their memory for texts. */
 static void move_note(maki_notes *notes, size_t from, size_t to)
 {
@@ -152,11 +123,15 @@ static void pack(maki_notes *notes)
 
 static void make_room(maki_notes *notes)
 {
-    for (size_t i = 0; i < notes->count; i++)
-        notes->order[i] = (uint32_t)i;
-    select_half(notes, notes->order, notes->count);
+    uint32_t *order = notes->order;
+    for (size_t i = 0; i < notes->count; i++) { /* sets are small */
+        size_t at = i;
+        for (; at > 0 && matters_more(&notes->at[i], &notes->at[order[at - 1]]); at--)
+            order[at] = order[at - 1];
+        order[at] = (uint32_t)i;
+    }
     for (size_t i = notes->count / 2; i < notes->count; i++)
-        notes->at[notes->order[i]].key = 0;
+        notes->at[order[i]].key = 0;
     pack(notes);
 }
 

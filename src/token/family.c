@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/ascii.h"
 #include "base/json.h"
 #include "base/str.h"
 
@@ -181,11 +182,6 @@ const char *maki_family_pattern(const maki_family *family, size_t i)
 
 /* ---- names ------------------------------------------------------------------------------------------ */
 
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
-}
-
 /* Where the model's own name begins: after the last slash, after "ft:", after "us.anthropic." and the
  * like.  A dot that is part of the name follows a digit ("gpt-4.1"). */
 static size_t name_start(const char *name, size_t len)
@@ -215,7 +211,7 @@ static const struct model_row *find(maki_str model)
     const struct model_row *best = NULL;
     size_t len = model.len < sizeof text ? model.len : sizeof text;
     for (size_t i = 0; i < len; i++)
-        text[i] = lower(model.ptr[i]);
+        text[i] = maki_lower(model.ptr[i]);
     size_t start = name_start(text, len);
     maki_str name = { text + start, len - start };
     for (size_t i = 0; i < MODELS; i++) {

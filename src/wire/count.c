@@ -2,7 +2,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/err.h"
 #include "token/content.h"
 #include "token/tools_count.h"
 #include "wire/protocol.h"

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "base/ascii.h"
 #include "base/str.h"
 
 static const struct pattern_row {
@@ -53,11 +54,6 @@ static bool space_char(char c)
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
-}
-
 /* Does the part p[0, n) of a pattern match at text[at]?  *end is one past what it matched. */
 static bool match_part(const char *p, size_t n, maki_str text, size_t at, size_t *end)
 {
@@ -69,7 +65,7 @@ static bool match_part(const char *p, size_t n, maki_str text, size_t at, size_t
         } else if (p[i] == ' ') {
             while (at < text.len && space_char(text.ptr[at]))
                 at++;
-        } else if (at >= text.len || lower(text.ptr[at++]) != p[i]) {
+        } else if (at >= text.len || maki_lower(text.ptr[at++]) != p[i]) {
             return false;
         }
     }

@@ -1,0 +1,38 @@
+/* ascii.h -- kinds of ASCII characters, whatever the locale says. */
+#ifndef MAKI_BASE_ASCII_H
+#define MAKI_BASE_ASCII_H
+
+#include <stdbool.h>
+
+static inline char maki_lower(char c)
+{
+    return (char)(c >= 'A' && c <= 'Z' ? c + 32 : c);
+}
+
+static inline bool maki_is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static inline bool maki_is_upper(char c)
+{
+    return c >= 'A' && c <= 'Z';
+}
+
+static inline bool maki_is_lower(char c)
+{
+    return c >= 'a' && c <= 'z';
+}
+
+static inline bool maki_is_alnum(char c)
+{
+    return maki_is_digit(c) || maki_is_upper(c) || maki_is_lower(c);
+}
+
+/* Of a name in code. */
+static inline bool maki_is_word(char c)
+{
+    return maki_is_alnum(c) || c == '_';
+}
+
+#endif
