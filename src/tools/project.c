@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "base/json.h"
+#include "base/json_print.h"
 #include "base/made.h"
 #include "base/sort.h"
 #include "base/str.h"
@@ -118,14 +119,8 @@ static void write_key(maki_jw *w, maki_str escaped)
 static void write_restricted(maki_jw *w, maki_str tool_name, const maki_json_item *rule)
 {
     write_key(w, rule->key);
-    maki_jw_object(w);
-    maki_jw_key(w, MAKI_LIT("type"));
-    maki_jw_string(w, MAKI_LIT("string"));
-    maki_jw_key(w, MAKI_LIT("enum"));
-    maki_jw_raw(w, rule->value);
-    maki_jw_key(w, MAKI_LIT("description"));
-    maki_jw_string(w, maki_str_of(describe(tool_name, rule->key)));
-    maki_jw_end_object(w);
+    maki_jw_print(w, "{'type':'string','enum':%v,'description':%z}", rule->value,
+                  describe(tool_name, rule->key));
 }
 
 /* The properties with restricted arguments in place of the old ones, new ones at the end. */
