@@ -4,9 +4,12 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
-#include <string.h>
 
+#include "base/buf.h"
 #include "base/err.h"
+#include "base/str.h"
+
+enum { HEAD_MAX = 1 << 20 };
 
 static int create(const fake_record *record, const char *kind)
 {
@@ -28,34 +31,33 @@ maki_status fake_record_body(fake_record *record, int body_fd, maki_str bytes, m
     return MAKI_OK;
 }
 
-static maki_status put_line(fake_record *record, int fd, maki_str a, const char *between,
-                            maki_str b, const char *end, maki_err *err)
+static void add_line(maki_buf *out, maki_str a, const char *between, maki_str b, const char *end)
 {
-    maki_status st = fake_record_body(record, fd, a, err);
-    if (st == MAKI_OK)
-        st = fake_record_body(record, fd, (maki_str){ between, strlen(between) }, err);
-    if (st == MAKI_OK) st = fake_record_body(record, fd, b, err);
-    if (st == MAKI_OK) st = fake_record_body(record, fd, (maki_str){ end, strlen(end) }, err);
-    return st;
+    maki_buf_add(out, a);
+    maki_buf_add(out, maki_str_of(between));
+    maki_buf_add(out, b);
+    maki_buf_add(out, maki_str_of(end));
 }
 
 maki_status fake_record_head(fake_record *record, const maki_http_head *head, int *body_fd,
                              maki_err *err)
 {
+    maki_buf text = maki_buf_new(record->env->alloc, HEAD_MAX);
     *body_fd = -1;
     if (!record->folder) return MAKI_OK;
     record->count++;
     int fd = create(record, "head");
     if (fd < 0) return maki_fail_errno(err, "recording a request");
-    maki_status st = put_line(record, fd, head->method, " ", head->target,
-                              head->minor ? " HTTP/1.1\r\n" : " HTTP/1.0\r\n", err);
-    for (size_t i = 0; st == MAKI_OK && i < head->field_count; i++) {
-        st = put_line(record, fd, head->fields[i].name, ": ", head->fields[i].value, "\r\n", err);
-    }
+    add_line(&text, head->method, " ", head->target,
+             head->minor ? " HTTP/1.1\r\n" : " HTTP/1.0\r\n");
+    for (size_t i = 0; i < head->field_count; i++)
+        add_line(&text, head->fields[i].name, ": ", head->fields[i].value, "\r\n");
+    maki_status st = maki_buf_status(&text, err);
+    if (st == MAKI_OK) st = fake_record_body(record, fd, maki_buf_str(&text), err);
+    maki_buf_free(&text);
     fake_record_end(record, fd);
-    if (st == MAKI_OK && (*body_fd = create(record, "body")) < 0) {
+    if (st == MAKI_OK && (*body_fd = create(record, "body")) < 0)
         st = maki_fail_errno(err, "recording a request");
-    }
     return st;
 }
 

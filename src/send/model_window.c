@@ -20,10 +20,9 @@ enum {
 
 static uint64_t read_lmstudio(maki_str answer, maki_str model)
 {
-    maki_str list = maki_get(answer, MAKI_LIT("data"));
-    maki_json_iter iter = maki_json_items(list);
+    maki_json_iter iter = maki_array_items(maki_get(answer, MAKI_LIT("data")));
     maki_json_item item;
-    while (maki_is_array(list) && maki_json_next(&iter, &item)) {
+    while (maki_json_next(&iter, &item)) {
         if (!maki_is_text(maki_get_string(item.value, MAKI_LIT("id")), model)) continue;
         uint64_t loaded = maki_get_count(item.value, MAKI_LIT("loaded_context_length"));
         return loaded ? loaded : maki_get_count(item.value, MAKI_LIT("max_context_length"));

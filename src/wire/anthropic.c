@@ -89,15 +89,14 @@ static void event(maki_wire_reply *r, maki_str value)
 
 static void whole(maki_wire_reply *r, maki_str value)
 {
-    maki_str content = maki_get(value, MAKI_LIT("content"));
-    maki_json_iter iter = maki_json_items(content);
+    maki_json_iter iter = maki_array_items(maki_get(value, MAKI_LIT("content")));
     maki_json_item item;
     if (maki_is_text(maki_get(value, MAKI_LIT("type")), MAKI_LIT("error"))) {
         maki_reply_note(r, MAKI_NOTE_ERROR, value);
         return;
     }
     note_message(r, value);
-    while (maki_is_array(content) && maki_json_next(&iter, &item))
+    while (maki_json_next(&iter, &item))
         maki_reply_block(r, item.value);
 }
 

@@ -63,10 +63,9 @@ static maki_status read_item(maki_reading *r, maki_str item, bool single)
 /* The first of the candidates: only one can go on. */
 static maki_str candidate_of(maki_str value)
 {
-    maki_str candidates = maki_get(value, MAKI_LIT("candidates"));
-    maki_json_iter iter = maki_json_items(candidates);
+    maki_json_iter iter = maki_array_items(maki_get(value, MAKI_LIT("candidates")));
     maki_json_item item;
-    while (maki_is_array(candidates) && maki_json_next(&iter, &item)) {
+    while (maki_json_next(&iter, &item)) {
         if (maki_get_count(item.value, MAKI_LIT("index")) == 0) return item.value;
     }
     return (maki_str){ "", 0 };

@@ -51,9 +51,9 @@ void maki_reply_heard_input(maki_wire_reply *r, const maki_part *part, maki_str 
 /* The texts of Responses' reasoning. */
 static void hear_summary(maki_wire_reply *r, maki_str list)
 {
-    maki_json_iter iter = maki_json_items(list);
+    maki_json_iter iter = maki_array_items(list);
     maki_json_item item;
-    while (maki_is_array(list) && maki_json_next(&iter, &item))
+    while (maki_json_next(&iter, &item))
         maki_reply_heard(r, MAKI_DELTA_REASONING, maki_get_string(item.value, MAKI_LIT("text")));
 }
 

@@ -36,8 +36,7 @@ static bool next_call(maki_json_iter *iter, maki_str *name, maki_str *id)
 
 static maki_json_iter calls_of(maki_str message)
 {
-    maki_str calls = maki_get(message, call_fields[0]);
-    return maki_is_array(calls) ? maki_json_items(calls) : (maki_json_iter){ 0 };
+    return maki_array_items(maki_get(message, call_fields[0]));
 }
 
 static bool wants_ids(maki_str message)

@@ -156,12 +156,11 @@ static maki_str stop_of(maki_str response)
 /* The response as a whole; its items, unless they came one by one. */
 static void whole(maki_wire_reply *r, maki_str response)
 {
-    maki_str output = maki_get(response, MAKI_LIT("output"));
-    maki_json_iter iter = maki_json_items(output);
+    maki_json_iter iter = maki_array_items(maki_get(response, MAKI_LIT("output")));
     maki_json_item item;
     note(r, response);
     maki_reply_note(r, MAKI_NOTE_STOP, stop_of(response));
-    if (r->blocks.size || r->part_count || !maki_is_array(output)) return;
+    if (r->blocks.size || r->part_count) return;
     while (maki_json_next(&iter, &item))
         maki_reply_block(r, item.value);
 }

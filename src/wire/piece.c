@@ -219,11 +219,6 @@ maki_pieces maki_pieces_in(maki_str content)
     return (maki_pieces){ .single = one ? content : none };
 }
 
-static maki_json_iter items_of(maki_str value)
-{
-    return maki_is_array(value) ? maki_json_items(value) : (maki_json_iter){ 0 };
-}
-
 /* The fields of a row that matter here. */
 enum {
     ROLE,
@@ -265,7 +260,7 @@ static maki_piece result_of(const maki_str *v, maki_str original)
 /* What only a message of the model has. */
 static void read_model(maki_pieces *p, const maki_str *v)
 {
-    p->calls = items_of(v[CALLS]);
+    p->calls = maki_array_items(v[CALLS]);
     if (maki_is_object(v[OLD_CALL])) p->function_call = v[OLD_CALL];
     for (size_t i = 0; i < 3; i++)
         p->thinking[i] = string_of(v[FIRST_THOUGHT + i]);
@@ -296,7 +291,7 @@ maki_pieces maki_pieces_of(maki_str row)
     p.is_result = tool;
     if (tool) p.result = result_of(v, original);
     if (p.by == MAKI_BY_ASSISTANT) read_model(&p, v);
-    if (p.by == MAKI_BY_USER && !tool) p.images = items_of(v[IMAGES]);
+    if (p.by == MAKI_BY_USER && !tool) p.images = maki_array_items(v[IMAGES]);
     return p;
 }
 

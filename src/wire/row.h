@@ -39,6 +39,12 @@ static inline bool maki_is_array(maki_str value)
     return value.len && value.ptr[0] == '[';
 }
 
+/* The items of an array; anything else has none. */
+static inline maki_json_iter maki_array_items(maki_str value)
+{
+    return maki_is_array(value) ? maki_json_items(value) : (maki_json_iter){ 0 };
+}
+
 /* Without JSON's white space at both ends; any bytes. */
 static inline maki_str maki_trim_space(maki_str text)
 {
