@@ -64,7 +64,7 @@ static maki_status each_line(const void *source, maki_message_fn fn, void *ctx, 
 static double summarise(const maki_env *env, maki_str rows, size_t *bytes)
 {
     maki_arena arena = maki_arena_new(env->alloc, 64 << 20);
-    maki_summarizer offline = maki_summarizer_offline();
+    maki_summarizer offline = maki_summarizer_offline_with(NULL);
     maki_summary_request request = { .each = each_line, .source = &rows };
     maki_summary summary = { .text = { "", 0 } };
     maki_err err = { 0 };

@@ -58,7 +58,7 @@ static const char *label(const draft *w, maki_label which)
 
 static void put_quoted(draft *w, maki_str text)
 {
-    put(w, "%s%.*s%s", maki_quote_open(w->lang), TEXT(text), maki_quote_close(w->lang));
+    put(w, "%s%.*s%s", maki_quote(w->lang, false), TEXT(text), maki_quote(w->lang, true));
 }
 
 /* " (more)", if there is more. */

@@ -24,8 +24,8 @@ static maki_str bullet(maki_str line)
 static bool quoted(maki_str line, maki_str *inside)
 {
     for (size_t lang = 0; lang < MAKI_LANGS; lang++) {
-        maki_str open = maki_str_of(maki_quote_open((maki_lang)lang));
-        maki_str close = maki_str_of(maki_quote_close((maki_lang)lang));
+        maki_str open = maki_str_of(maki_quote((maki_lang)lang, false));
+        maki_str close = maki_str_of(maki_quote((maki_lang)lang, true));
         if (line.len < open.len + close.len || !maki_str_starts(line, open)) continue;
         if (memcmp(line.ptr + line.len - close.len, close.ptr, close.len) != 0) continue;
         *inside = (maki_str){ line.ptr + open.len, line.len - open.len - close.len };

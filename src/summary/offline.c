@@ -83,11 +83,6 @@ static maki_status run(const maki_summarizer *self, const maki_summary_request *
     return st;
 }
 
-maki_summarizer maki_summarizer_offline(void)
-{
-    return maki_summarizer_offline_with(NULL);
-}
-
 maki_summarizer maki_summarizer_offline_with(const maki_offline *how)
 {
     return (maki_summarizer){ .usable = true, .run = run, .ctx = how };

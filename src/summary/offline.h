@@ -29,9 +29,8 @@ typedef struct maki_offline {
  * than a tenth, and never more than 8,000. */
 uint64_t maki_offline_budget(uint64_t tokens, double ratio);
 
-/* With the defaults.  Needs nothing and never fails but for memory; its cost is 0. */
-maki_summarizer maki_summarizer_offline(void);
-/* With these, which must live as long as the summariser. */
+/* `how` must live as long as the summariser; NULL: the defaults.  Needs nothing and never fails but for memory;
+ * its cost is 0. */
 maki_summarizer maki_summarizer_offline_with(const maki_offline *how);
 /* Is it one of these?  They fill in maki_summary.survey themselves. */
 bool maki_summarizer_is_offline(const maki_summarizer *summarizer);

@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/spool.h"
 #include "base/str.h"
 #include "base/text.h"
 #include "summary/message_text.h"
-#include "summary/portion.h"
 #include "summary/prompt.h"
 #include "token/family.h"
 
@@ -18,8 +18,66 @@ enum {
     REPLY_SLACK = 64 << 10, /* bytes of a reply besides the summary: what it thinks aloud */
     HEAD_MOST = 1 << 20,    /* bytes of a prompt without the messages */
     FRAME = 64,             /* tokens around the two messages of a request, and to spare */
-    ROUNDS = 8              /* of making one summary of many */
+    ROUNDS = 8,             /* of making one summary of many */
+    SLICE = 4096            /* bytes of a text that is cut: how exactly portions are filled */
 };
+
+/* ---- portions -------------------------------------------------------------------------------------------- */
+
+/* Texts in order, gathered into portions of at most so many tokens.  A text is parted from the next rather than
+ * cut; one that fits no portion is cut where its tokens do not change by it, in any case between two characters. */
+typedef struct portions {
+    maki_tokenizer *tokenizer; /* borrowed */
+    uint64_t most;             /* tokens of a portion */
+    maki_spool text;           /* the portion that is being filled */
+    uint64_t tokens;           /* of it */
+    /* Called when the next text does not fit any more: to use the portion, which is empty afterwards. */
+    maki_status (*full)(void *ctx, maki_err *err);
+    void *ctx;
+} portions;
+
+/* Use the portion as if it were full. */
+static maki_status portions_end(portions *p, maki_err *err)
+{
+    maki_status st = p->full(p->ctx, err);
+    maki_spool_clear(&p->text);
+    p->tokens = 0;
+    return st;
+}
+
+/* `tokens` are those of `text`: at most p->most. */
+static maki_status add_whole(portions *p, maki_str text, uint64_t tokens, maki_err *err)
+{
+    maki_status st = MAKI_OK;
+    if (p->tokens && tokens > p->most - p->tokens) st = portions_end(p, err);
+    if (st == MAKI_OK) st = maki_spool_add(&p->text, text, err);
+    p->tokens += tokens;
+    return st;
+}
+
+/* The next slice of a text that is cut.  No byte has more than one token, so it fits a portion. */
+static maki_str slice_of(const portions *p, maki_str text)
+{
+    size_t most = p->most < SLICE ? (size_t)p->most : SLICE;
+    maki_str slice = maki_utf8_cut(text, most);
+    if (slice.len == text.len) return slice;
+    size_t exact = maki_token_cut(slice);
+    return exact ? maki_str_to(slice, exact) : slice;
+}
+
+/* `text` is valid UTF-8 that ends with a newline. */
+static maki_status portions_add(portions *p, maki_str text, maki_err *err)
+{
+    maki_status st = MAKI_OK;
+    uint64_t tokens = maki_tokenizer_count(p->tokenizer, text);
+    if (tokens <= p->most) return add_whole(p, text, tokens, err);
+    while (st == MAKI_OK && text.len) {
+        maki_str slice = slice_of(p, text);
+        st = add_whole(p, slice, maki_tokenizer_count(p->tokenizer, slice), err);
+        text = maki_str_from(text, slice.len);
+    }
+    return st;
+}
 
 /* One summary under way. */
 typedef struct asking {
@@ -30,7 +88,7 @@ typedef struct asking {
     int64_t deadline;
     maki_letters letters; /* of the conversation so far: in which language to ask */
     maki_spool message;   /* one message as text */
-    maki_portions portions;
+    portions portions;
     bool merging;         /* what is in portions are summaries */
     maki_spool summaries; /* of portions that were full, a NUL behind each */
     size_t count;         /* of them */
@@ -197,7 +255,7 @@ static maki_status take_message(void *ctx, maki_str json, maki_err *err)
     maki_spool_clear(&a->message);
     if (st == MAKI_OK) st = maki_message_text(json, &a->letters, maki_spool_sink(&a->message), err);
     if (st == MAKI_OK) st = maki_spool_text(&a->message, &text, err);
-    return st == MAKI_OK && text.len ? maki_portions_add(&a->portions, text, err) : st;
+    return st == MAKI_OK && text.len ? portions_add(&a->portions, text, err) : st;
 }
 
 /* The summaries so far into portions again. */
@@ -207,7 +265,7 @@ static maki_status take_summaries(asking *a, maki_spool *from, maki_err *err)
     maki_status st = maki_spool_text(from, &rest, err);
     while (st == MAKI_OK && rest.len) {
         size_t n = (size_t)((const char *)memchr(rest.ptr, '\0', rest.len) - rest.ptr);
-        st = maki_portions_add(&a->portions, maki_str_to(rest, n), err);
+        st = portions_add(&a->portions, maki_str_to(rest, n), err);
         rest = maki_str_from(rest, n + 1);
     }
     return st;
@@ -237,7 +295,7 @@ static maki_status finish(asking *a, maki_err *err)
         return maki_refuse(err, "SUMMARY_EMPTY", "there is no text to summarise");
     }
     for (int round = 0; st == MAKI_OK && a->count && round < ROUNDS; round++) {
-        st = maki_portions_end(&a->portions, err);
+        st = portions_end(&a->portions, err);
         if (st == MAKI_OK) st = merge_once(a, err);
     }
     if (st == MAKI_OK && a->count == 0) return ask(a, err);
@@ -299,10 +357,10 @@ static maki_status ask_model(asking *a, const maki_summary_request *request, mak
     a->summaries = maki_spool_new(env, MAKI_SPOOL_MEMORY);
     maki_status st = maki_tokenizer_open(env, maki_encoding_named(a->family->encoding), NULL,
                                          &a->tokenizer, err);
-    a->portions = (maki_portions){ .tokenizer = a->tokenizer,
-                                   .text = maki_spool_new(env, MAKI_SPOOL_MEMORY),
-                                   .full = summarise_portion,
-                                   .ctx = a };
+    a->portions = (portions){ .tokenizer = a->tokenizer,
+                              .text = maki_spool_new(env, MAKI_SPOOL_MEMORY),
+                              .full = summarise_portion,
+                              .ctx = a };
     if (st == MAKI_OK) st = make_room(a, request->tokens, err);
     if (st == MAKI_OK) st = request->each(request->source, take_message, a, err);
     if (st == MAKI_OK) st = finish(a, err);

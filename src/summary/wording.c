@@ -53,14 +53,10 @@ const char *maki_label_text(maki_lang lang, maki_label label)
     return labels[label][lang];
 }
 
-const char *maki_quote_open(maki_lang lang)
+const char *maki_quote(maki_lang lang, bool closing)
 {
-    return lang == MAKI_JA ? "「" : "“";
-}
-
-const char *maki_quote_close(maki_lang lang)
-{
-    return lang == MAKI_JA ? "」" : "”";
+    static const char *const marks[2][2] = { { "“", "”" }, { "「", "」" } };
+    return marks[lang == MAKI_JA][closing];
 }
 
 /* ---- reading back --------------------------------------------------------------------------------- */

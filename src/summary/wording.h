@@ -50,8 +50,7 @@ typedef enum maki_label {
 
 const char *maki_heading(maki_lang lang, maki_section section);
 const char *maki_label_text(maki_lang lang, maki_label label);
-const char *maki_quote_open(maki_lang lang);
-const char *maki_quote_close(maki_lang lang);
+const char *maki_quote(maki_lang lang, bool closing);
 
 /* The section that a line of a summary begins ("## Current Work", "2. Current Work: ..."), in any
  * language; MAKI_SECTIONS when it is no heading.  *rest is what stands after it. */

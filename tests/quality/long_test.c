@@ -212,7 +212,7 @@ static void look_at(play *p, const maki_manage_report *report)
 /* A request: room is made if it is time, then what is in view goes out. */
 static void request(play *p)
 {
-    maki_summarizer offline = maki_summarizer_offline();
+    maki_summarizer offline = maki_summarizer_offline_with(NULL);
     maki_manage_report report;
     maki_err err = { 0 };
     maki_manage_in in = { .window = WINDOW,

@@ -105,7 +105,7 @@ static score look_up(maki_str key, maki_str summary)
 
 static maki_status summarise(maki_str rows, maki_arena *arena, maki_str *out, maki_err *err)
 {
-    maki_summarizer offline = maki_summarizer_offline();
+    maki_summarizer offline = maki_summarizer_offline_with(NULL);
     maki_summary_request request = { .each = each_line, .source = &rows };
     maki_summary summary = { 0 };
     maki_status st = offline.run(&offline, &request, arena, &summary, err);

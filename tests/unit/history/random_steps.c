@@ -89,7 +89,7 @@ maki_status run_tiny_summary(const maki_summarizer *self, const maki_summary_req
 static bool do_condense(run *r)
 {
     maki_summarizer tiny = { .usable = true, .run = run_tiny_summary };
-    maki_summarizer offline = maki_summarizer_offline();
+    maki_summarizer offline = maki_summarizer_offline_with(NULL);
     bool small = run_chance(r, 3);
     size_t keep = run_chance(r, 7);
     uint64_t events = run_model(r)->event_count, tokens = model_tokens(&r->view);

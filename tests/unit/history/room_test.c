@@ -117,7 +117,7 @@ static bool make_room(run *r)
         if (!run_append(r)) return false;
     }
     maki_summarizer tiny = { .usable = run_chance(r, 8) > 0, .run = run_tiny_summary };
-    maki_summarizer offline = maki_summarizer_offline();
+    maki_summarizer offline = maki_summarizer_offline_with(NULL);
     maki_policy policy = some_policy(r);
     maki_manage_in in = { .window = run_chance(r, 4) ? (double)(60 + run_chance(r, 3000))
                                                      : (double)(2000 + run_chance(r, 998001)),

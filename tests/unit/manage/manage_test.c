@@ -85,7 +85,7 @@ static void talk(maki_conv *conv, size_t turns, size_t longest, tap_random *rand
 
 static maki_manage_report manage(maki_conv *conv, const char *policy, double window, double other)
 {
-    maki_summarizer offline = maki_summarizer_offline();
+    maki_summarizer offline = maki_summarizer_offline_with(NULL);
     maki_manage_report report = { 0 };
     maki_err err = { 0 };
     maki_manage_in in = { .window = window,

@@ -179,7 +179,7 @@ static void check_back_off(const folder *f)
 
 static void check_rehearsal(const folder *f)
 {
-    maki_summarizer offline = maki_summarizer_offline();
+    maki_summarizer offline = maki_summarizer_offline_with(NULL);
     const char *path = folder_file(f, "try.jsonl");
     char kept[300];
     snprintf(kept, sizeof kept, "%s", path);
@@ -229,7 +229,7 @@ static bool impatient(void *ctx)
 
 static void check_cancel(const folder *f)
 {
-    maki_summarizer offline = maki_summarizer_offline();
+    maki_summarizer offline = maki_summarizer_offline_with(NULL);
     maki_conv *conv = open_talk(folder_file(f, "stop.jsonl"), false);
     talk(conv, 20);
     double before = tokens_of(conv);
@@ -257,7 +257,7 @@ static void check_cancel(const folder *f)
 
 static void check_undo(const folder *f)
 {
-    maki_summarizer offline = maki_summarizer_offline();
+    maki_summarizer offline = maki_summarizer_offline_with(NULL);
     maki_conv *conv = open_talk(folder_file(f, "back.jsonl"), false);
     maki_past_undone undone;
     maki_err err = { 0 };
@@ -306,7 +306,7 @@ static maki_status run_and_undo(maki_conv *conv, const maki_manage_in *in)
 
 static void check_faults(const folder *f)
 {
-    maki_summarizer offline = maki_summarizer_offline();
+    maki_summarizer offline = maki_summarizer_offline_with(NULL);
     char path[300];
     snprintf(path, sizeof path, "%s", folder_file(f, "fail.jsonl"));
     maki_conv *conv = open_talk(path, false);

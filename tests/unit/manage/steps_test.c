@@ -515,7 +515,7 @@ static void check_faults(void)
 {
     talk_kit t;
     tap_random random = { 5 };
-    maki_summarizer offline = maki_summarizer_offline();
+    maki_summarizer offline = maki_summarizer_offline_with(NULL);
     size_t failed = 0;
     tap_row("memory that runs out at any point of a run");
     for (size_t nth = 1; nth < 4000; nth += nth < 60 ? 1 : 37) {

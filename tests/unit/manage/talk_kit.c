@@ -249,7 +249,7 @@ bool talk_valid(talk_kit *t, const uint64_t *needed)
 
 maki_manage_report talk_manage(talk_kit *t, const maki_policy *policy, double window)
 {
-    maki_summarizer offline = maki_summarizer_offline();
+    maki_summarizer offline = maki_summarizer_offline_with(NULL);
     maki_manage_report report = { 0 };
     maki_err err = { 0 };
     maki_manage_in in = { .window = window,
