@@ -1,11 +1,15 @@
 /* main.c -- maki-fake-provider: answers like the real ones, for tests and the demo only. */
 #include <event2/event.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "base/command_line.h"
+#include "base/files.h"
 #include "base/str.h"
 #include "fake/serve.h"
 
@@ -14,37 +18,44 @@ static const char usage[] =
     "\n"
     "A provider that thinks nothing, for tests and the demo: chat completions, responses, messages,\n"
     "Ollama and Gemini, streaming and not, with tool calls.  No key is needed and none is kept.\n"
-    "\n"
-    "  --port N         where to listen on 127.0.0.1 (0, the default: any free port)\n"
-    "  --mood MOOD      what to do when a request does not say: text, think, slow:MS, cut:N,\n"
-    "                   huge:BYTES, 429, 500, overflow, garbage, long, short, silent, quick ...\n"
-    "                   (src/fake/mood.h has them all)\n"
-    "  --record FOLDER  keep every request there: NNNNNN.head and NNNNNN.body\n"
+    "\n";
+
+static const char notes[] =
     "\n"
     "A request chooses its mood with the header x-fake, or with a word of the last user message:\n"
     "  What is in a.c?  fake:tool:read_file {\"path\":\"a.c\"}\n";
 
-typedef struct options {
+typedef struct request {
     const char *port, *mood, *record;
-} options;
+    bool help;
+} request;
+
+static const maki_option flags[] = {
+    { "--port N", offsetof(request, port),
+      "where to listen on 127.0.0.1 (0, the default: any free port)" },
+    { "--mood MOOD", offsetof(request, mood),
+      "what to do when a request does not say: text, think, slow:MS, cut:N,\n"
+      "huge:BYTES, 429, 500, overflow, garbage, long, short, silent, quick ...\n"
+      "(src/fake/mood.h has them all)" },
+    { "--record FOLDER", offsetof(request, record),
+      "keep every request there: NNNNNN.head and NNNNNN.body" },
+    { "--help", offsetof(request, help), NULL },
+    { "-h", offsetof(request, help), NULL },
+};
 
 static int misuse(const char *what, const char *detail)
 {
-    fprintf(stderr, "maki-fake-provider: %s%s; see --help\n", what, detail);
+    fprintf(stderr, "maki-fake-provider: %s%s\n", what, detail);
     return 2;
 }
 
-static int read_options(int argc, char **argv, options *out)
+static int print_help(maki_option_list *list, const maki_env *env)
 {
-    for (int i = 1; i < argc; i++) {
-        const char **value = strcmp(argv[i], "--port") == 0     ? &out->port
-                             : strcmp(argv[i], "--mood") == 0   ? &out->mood
-                             : strcmp(argv[i], "--record") == 0 ? &out->record
-                                                                : NULL;
-        if (!value) return misuse("unknown option ", argv[i]);
-        if (i + 1 == argc) return misuse(argv[i], " needs a value");
-        *value = argv[++i];
-    }
+    maki_fd_sink out = { env->files, STDOUT_FILENO };
+    fputs(usage, stdout);
+    fflush(stdout);
+    maki_options_help(list, maki_fd_sink_of(&out));
+    fputs(notes, stdout);
     return 0;
 }
 
@@ -85,18 +96,16 @@ static maki_status serve(fake_provider *provider, const char *port, maki_err *er
 
 int main(int argc, char **argv)
 {
-    options o = { .port = "0" };
+    request o = { .port = "0" };
+    maki_option_list list = MAKI_OPTIONS("maki-fake-provider", flags, argc, argv);
+    size_t words;
     maki_env env = maki_env_system();
     fake_provider provider = { .env = &env };
     maki_str unknown;
     maki_err err = { 0 };
 
-    if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
-        fputs(usage, stdout);
-        return 0;
-    }
-    int code = read_options(argc, argv, &o);
-    if (code) return code;
+    if (maki_options_read(&list, &o, NULL, 0, &words, &err) != MAKI_OK) return misuse(err.msg, "");
+    if (o.help) return print_help(&list, &env);
     if (o.mood && !fake_mood_read(maki_str_of(o.mood), &provider.mood, &unknown)) {
         return misuse("there is no mood ", o.mood);
     }
