@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "base/command_line.h"
 #include "base/err.h"
 #include "base/str.h"
 #include "config/amount.h"
@@ -25,36 +26,34 @@ typedef enum kind {
 } kind;
 
 typedef struct option_row {
-    const char *name, *value;
+    maki_option option; /* `at` is in maki_daemon_options */
     kind kind;
-    size_t at;           /* in maki_daemon_options */
     const char *setting; /* where it stands in maki.yaml; NULL: only on the command line */
-    const char *help;
 } option_row;
 
 #define AT(member) offsetof(maki_daemon_options, member)
 /* clang-format off */
 static const option_row rows[] = {
-    { "config",           "FILE",      CONFIG,   0,                       NULL,                        "the configuration ($MAKI_CONFIG, ./maki.yaml, $XDG_CONFIG_HOME/maki/maki.yaml)" },
-    { "listen",           "ADDR:PORT", LISTEN,   0,                       "serve.listen",              "where to take connections (127.0.0.1:4747); port 0 picks one; may be repeated" },
-    { "home",             "DIR",       TEXT,     AT(home),                NULL,                        "where conversations are kept ($MAKI_HOME)" },
-    { "upstream",         "NAME=URL",  UPSTREAM, 0,                       "upstreams",                 "a server to hand requests to; may be repeated; \"NAME=URL models=PATTERN\" picks it by model" },
-    { "token",            "TOKEN",     SECRET,   AT(token),               "serve.token",               "what clients must show ($MAKI_TOKEN); needed beyond this machine" },
-    { "allow-host",       "NAME",      HOST,     0,                       "serve.allow_hosts",         "another name under which clients may reach Maki; may be repeated" },
-    { "allow-origin",     "ORIGIN",    ORIGIN,   0,                       "serve.allow_origins",       "a site whose pages may speak to Maki; may be repeated" },
-    { "max-connections",  "N",         SIZE,     AT(server.connections),  "serve.limits.connections",  "clients at a time" },
-    { "max-head",         "BYTES",     BYTES,    AT(server.head_bytes),   "serve.limits.head",         "of one request's head" },
-    { "max-body",         "BYTES",     BYTES,    AT(server.body_bytes),   "serve.limits.body",         "of one request's body, packed or not" },
-    { "idle-timeout",     "TIME",      MS32,     AT(server.idle_ms),      "serve.timeouts.idle",       "a connection without a request is closed" },
-    { "head-timeout",     "TIME",      MS32,     AT(server.head_ms),      "serve.timeouts.head",       "a head must have come" },
-    { "body-timeout",     "TIME",      MS32,     AT(server.body_ms),      "serve.timeouts.body",       "no byte of a body came" },
-    { "write-timeout",    "TIME",      MS32,     AT(server.write_ms),     "serve.timeouts.write",      "a client took nothing" },
-    { "connect-timeout",  "TIME",      MS32,     AT(client.connect_ms),   "serve.timeouts.connect",    "to reach an upstream" },
-    { "upstream-timeout", "TIME",      MS32,     AT(client.idle_ms),      "serve.timeouts.upstream",   "an upstream sent nothing" },
-    { "stop-timeout",     "TIME",      MS64,     AT(stop_ms),             "serve.timeouts.stop",       "to finish what is running when told to stop" },
-    { "ca-file",          "FILE",      TEXT,     AT(client.ca_file),      "serve.ca_file",             "certificates to trust instead of the system's" },
-    { "log-level",        "LEVEL",     LEVEL,    AT(log_level),           "log.level",                 "debug, info, warn or error" },
-    { "ready-fd",         "N",         FD,       AT(ready_fd),            NULL,                        "write the address there, instead of to standard output" },
+    { { "--config FILE", 0, "the configuration ($MAKI_CONFIG, ./maki.yaml, $XDG_CONFIG_HOME/maki/maki.yaml)" }, CONFIG, NULL },
+    { { "--listen ADDR:PORT", 0, "where to take connections (127.0.0.1:4747); port 0 picks one; may be repeated" }, LISTEN, "serve.listen" },
+    { { "--home DIR", AT(home), "where conversations are kept ($MAKI_HOME)" }, TEXT, NULL },
+    { { "--upstream NAME=URL", 0, "a server to hand requests to; may be repeated; \"NAME=URL models=PATTERN\" picks it by model" }, UPSTREAM, "upstreams" },
+    { { "--token TOKEN", AT(token), "what clients must show ($MAKI_TOKEN); needed beyond this machine" }, SECRET, "serve.token" },
+    { { "--allow-host NAME", 0, "another name under which clients may reach Maki; may be repeated" }, HOST, "serve.allow_hosts" },
+    { { "--allow-origin ORIGIN", 0, "a site whose pages may speak to Maki; may be repeated" }, ORIGIN, "serve.allow_origins" },
+    { { "--max-connections N", AT(server.connections), "clients at a time" }, SIZE, "serve.limits.connections" },
+    { { "--max-head BYTES", AT(server.head_bytes), "of one request's head" }, BYTES, "serve.limits.head" },
+    { { "--max-body BYTES", AT(server.body_bytes), "of one request's body, packed or not" }, BYTES, "serve.limits.body" },
+    { { "--idle-timeout TIME", AT(server.idle_ms), "a connection without a request is closed" }, MS32, "serve.timeouts.idle" },
+    { { "--head-timeout TIME", AT(server.head_ms), "a head must have come" }, MS32, "serve.timeouts.head" },
+    { { "--body-timeout TIME", AT(server.body_ms), "no byte of a body came" }, MS32, "serve.timeouts.body" },
+    { { "--write-timeout TIME", AT(server.write_ms), "a client took nothing" }, MS32, "serve.timeouts.write" },
+    { { "--connect-timeout TIME", AT(client.connect_ms), "to reach an upstream" }, MS32, "serve.timeouts.connect" },
+    { { "--upstream-timeout TIME", AT(client.idle_ms), "an upstream sent nothing" }, MS32, "serve.timeouts.upstream" },
+    { { "--stop-timeout TIME", AT(stop_ms), "to finish what is running when told to stop" }, MS64, "serve.timeouts.stop" },
+    { { "--ca-file FILE", AT(client.ca_file), "certificates to trust instead of the system's" }, TEXT, "serve.ca_file" },
+    { { "--log-level LEVEL", AT(log_level), "debug, info, warn or error" }, LEVEL, "log.level" },
+    { { "--ready-fd N", AT(ready_fd), "write the address there, instead of to standard output" }, FD, NULL },
 };
 /* clang-format on */
 enum { ROW_COUNT = sizeof rows / sizeof rows[0] };
@@ -70,7 +69,7 @@ static bool add_name(const char **names, size_t *count, size_t most, const char 
 
 static bool read_value(maki_daemon_options *o, const option_row *row, const char *value)
 {
-    char *place = (char *)o + row->at;
+    char *place = (char *)o + row->option.at;
     maki_str text = maki_str_of(value);
     double n = 0;
     switch (row->kind) {
@@ -107,55 +106,28 @@ static bool read_value(maki_daemon_options *o, const option_row *row, const char
 
 /* ---- the command line ----------------------------------------------------------------------------- */
 
-static const option_row *find(maki_str name)
-{
-    for (size_t i = 0; i < ROW_COUNT; i++) {
-        if (maki_str_is(name, maki_str_of(rows[i].name))) return &rows[i];
-    }
-    return NULL;
-}
-
 static maki_status read_option(maki_daemon_options *o, const option_row *row, const char *value,
                                maki_err *err)
 {
-    if (!value) {
-        return maki_fail(err, MAKI_INVALID, "--%s needs a value: --%s %s", row->name, row->name,
-                         row->value);
-    }
     if (row->kind == UPSTREAM) return maki_upstreams_add(&o->upstreams, maki_str_of(value), err);
     if (read_value(o, row, value)) return MAKI_OK;
     if (row->kind == SECRET) value = "(hidden)";
-    return maki_fail(err, MAKI_INVALID, "--%s: %.60s cannot be used; it is %s: %s", row->name,
-                     value, row->value, row->help);
-}
-
-/* One option: its row, and its value, which may stand in the next argument.  *i moves on to the last one
- * used. */
-static maki_status next_option(int argc, char **argv, int *i, const option_row **row,
-                               const char **value, maki_err *err)
-{
-    const char *arg = argv[*i], *equals = strchr(arg, '=');
-    if (strncmp(arg, "--", 2) != 0) {
-        return maki_fail(err, MAKI_INVALID, "%.60s is no option; see maki serve --help", arg);
-    }
-    maki_str name = { arg + 2, equals ? (size_t)(equals - arg - 2) : strlen(arg + 2) };
-    *row = find(name);
-    if (!*row) {
-        return maki_fail(err, MAKI_INVALID, "there is no option --%.*s; see maki serve --help",
-                         (int)(name.len < 40 ? name.len : 40), name.ptr);
-    }
-    *value = equals ? equals + 1 : *i + 1 < argc ? argv[++*i] : NULL;
-    return MAKI_OK;
+    return maki_fail(err, MAKI_INVALID, "%s: %.60s cannot be used (%s)", row->option.shape, value,
+                     row->option.help);
 }
 
 static maki_status read_command_line(maki_daemon_options *o, int argc, char **argv, maki_err *err)
 {
+    maki_option_list list = MAKI_OPTIONS("maki serve", rows, argc, argv);
+    maki_option_kind is;
     maki_status st = MAKI_OK;
-    for (int i = 1; i < argc && st == MAKI_OK; i++) {
-        const option_row *row = NULL;
-        const char *value = NULL;
-        st = next_option(argc, argv, &i, &row, &value, err);
-        if (st == MAKI_OK) st = read_option(o, row, value, err);
+    size_t i;
+    const char *value;
+    while (st == MAKI_OK && (is = maki_options_next(&list, &i, &value, err))) {
+        if (is == MAKI_OPTION_WRONG) return MAKI_INVALID;
+        if (is == MAKI_OPTION_WORD)
+            return maki_fail(err, MAKI_INVALID, "%.60s is no option; see maki serve --help", value);
+        st = read_option(o, &rows[i], value, err);
     }
     return st;
 }
@@ -164,14 +136,16 @@ static maki_status read_command_line(maki_daemon_options *o, int argc, char **ar
  * later, by read_command_line. */
 static const char *look_ahead(int argc, char **argv, bool given[ROW_COUNT], bool *help)
 {
-    const char *file = NULL;
-    for (int i = 1; i < argc; i++) {
-        const option_row *row = NULL;
-        const char *value = NULL;
-        *help = *help || strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0;
-        if (next_option(argc, argv, &i, &row, &value, NULL) != MAKI_OK) continue;
-        given[row - rows] = true;
-        if (row->kind == CONFIG) file = value;
+    maki_option_list list = MAKI_OPTIONS("maki serve", rows, argc, argv);
+    maki_option_kind is;
+    const char *file = NULL, *value;
+    size_t i;
+    for (int k = 1; k < argc; k++)
+        *help = *help || strcmp(argv[k], "--help") == 0 || strcmp(argv[k], "-h") == 0;
+    while ((is = maki_options_next(&list, &i, &value, NULL))) {
+        if (is != MAKI_OPTION_NAMED) continue;
+        given[i] = true;
+        if (rows[i].kind == CONFIG) file = value;
     }
     return file;
 }
@@ -225,13 +199,13 @@ static maki_status take_secret(maki_daemon_options *o, const option_row *row, ma
     maki_str text;
     if (!maki_config_find_value(o->config, row->setting, &value)) return MAKI_OK;
     maki_status st = maki_config_secret(o->config, row->setting, &text, err);
-    if (st == MAKI_OK) *(const char **)(void *)((char *)o + row->at) = text.ptr;
+    if (st == MAKI_OK) *(const char **)(void *)((char *)o + row->option.at) = text.ptr;
     return st;
 }
 
 static maki_status take_setting(maki_daemon_options *o, const option_row *row, maki_err *err)
 {
-    char *place = (char *)o + row->at;
+    char *place = (char *)o + row->option.at;
     int64_t n = maki_config_integer(o->config, row->setting);
     switch (row->kind) {
     case LISTEN:
@@ -335,13 +309,8 @@ void maki_daemon_options_help(maki_sink out)
         "Example:\n"
         "  maki serve --upstream \"local=http://127.0.0.1:8000/v1 models=qwen*\"\n"
         "  ANTHROPIC_BASE_URL=http://127.0.0.1:4747 claude\n";
-    char line[300];
+    maki_option_list list = MAKI_OPTIONS("maki serve", rows, 0, NULL);
     (void)out.write(out.ctx, maki_str_of(head), NULL);
-    for (size_t i = 0; i < ROW_COUNT; i++) {
-        char name[64];
-        snprintf(name, sizeof name, "--%s %s", rows[i].name, rows[i].value);
-        int n = snprintf(line, sizeof line, "  %-28s %s\n", name, rows[i].help);
-        (void)out.write(out.ctx, (maki_str){ line, (size_t)n }, NULL);
-    }
+    maki_options_help(&list, out);
     (void)out.write(out.ctx, maki_str_of(tail), NULL);
 }
