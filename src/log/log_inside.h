@@ -1,4 +1,4 @@
-/* log_inside.h -- the inside of a log, for log.c, log_index.c, log_read.c and rehearse.c. */
+/* log_inside.h -- the inside of a log, for the files of this folder that are parts of it. */
 #ifndef MAKI_LOG_LOG_INSIDE_H
 #define MAKI_LOG_LOG_INSIDE_H
 
@@ -54,13 +54,62 @@ struct maki_log {
 
 /* ---- log.c ---- */
 
+maki_status maki_log_open_events(maki_log *log, bool create, maki_err *err);
+/* See the events that have come. */
+maki_status maki_log_look_at_events(maki_log *log, maki_err *err);
+/* One past the last row that is published. */
+uint64_t maki_log_published_end(const maki_log *log);
+maki_status maki_log_take_lock(maki_log *log, maki_err *err);
+void maki_log_unlock(maki_log *log);
+/* The open files are still the ones of these names. */
+maki_status maki_log_check_names(const maki_log *log, maki_err *err);
+/* Under the lock: nobody has written since our last group, so all of it is known. */
+bool maki_log_untouched(const maki_log *log);
+typedef enum maki_settling {
+    MAKI_SETTLE_FRESH, /* nothing is known yet */
+    MAKI_SETTLE_ROWS, /* only rows will be added: an events file that was not there is not looked for */
+    MAKI_SETTLE_ALL
+} maki_settling;
+/* Under the lock: everything is taken in and nothing is torn. */
+maki_status maki_log_settle(maki_log *log, maki_settling what, maki_err *err);
+
+/* ---- log_rows.c ---- */
+
 /* The state after the last published record. */
 maki_status maki_log_load_head(maki_log *log, maki_err *err);
 /* Take in what stands after the index's end; *end is one past the last whole row. */
 maki_status maki_log_catch_up(maki_log *log, uint64_t *end, maki_err *err);
-/* See the events that have come. */
-maki_status maki_log_look_at_events(maki_log *log, maki_err *err);
-void maki_log_unlock(maki_log *log);
+/* The number of the row that comes next, those waiting included. */
+uint64_t maki_log_next_seq(const maki_log *log);
+/* The record of a row that stands, or will stand, at `at`; its tokens are not in it yet. */
+maki_status maki_log_make_record(maki_log *log, maki_str row, uint64_t at, const maki_facts *facts,
+                                 maki_row *out, maki_err *err);
+/* Count a row here and keep its record until the next are published. */
+maki_status maki_log_add_record(maki_log *log, maki_str row, const maki_row *record,
+                                const maki_hint *hint, maki_err *err);
+maki_status maki_log_publish(maki_log *log, maki_err *err);
+/* From here on rows go in batches, if there is more than one thread for it. */
+maki_status maki_log_begin_batches(maki_log *log, bool writes, maki_err *err);
+maki_status maki_log_add_to_batch(maki_log *log, maki_str row, const maki_row *record,
+                                  const maki_hint *hint, maki_err *err);
+/* Hand over what has been filled, writing it when it is new; publish what has been counted, or all. */
+maki_status maki_log_pass_batches(maki_log *log, bool all, maki_err *err);
+void maki_log_end_batches(maki_log *log);
+
+/* ---- log_tail.c ---- */
+
+/* Read on from where the events were known to end; *end is one past the last whole one. */
+maki_status maki_log_read_tail(maki_log *log, uint64_t *end, maki_err *err);
+/* Cut what stands from `end` on off the file, the bytes kept by a damage event that is durable before. */
+maki_status maki_log_cut_tail(maki_log *log, int fd, uint64_t end, maki_err *err);
+
+/* ---- log_write.c ---- */
+
+/* Write, sync and publish the group; the lock stays. */
+maki_status maki_log_finish(maki_log *log, maki_err *err);
+void maki_log_forget_group(maki_log *log);
+/* In the index: how many events there are.  Fewer than there are is no harm. */
+void maki_log_note_events(maki_log *log);
 
 /* ---- log_index.c ---- */
 
