@@ -32,16 +32,11 @@ typedef struct moment {
  * messages only. */
 static maki_status check_moment(maki_conv *conv, const moment *then, maki_err *err)
 {
-    maki_events now;
     if (maki_log_events(conv->log) == then->ev) return MAKI_OK;
-    maki_arena arena = maki_arena_new(conv->env.alloc, FIELDS_MAX);
-    maki_status st = maki_events_read(conv->log, &arena, &now, err);
-    if (st == MAKI_OK && now.count != then->changes) {
-        st = maki_fail(err, MAKI_CONFLICT,
-                       "the conversation was changed since it was read; read it again");
-    }
-    maki_arena_free(&arena);
-    return st;
+    maki_status st = maki_conv_load_events(conv, err);
+    if (st != MAKI_OK || conv->events.count == then->changes) return st;
+    return maki_fail(err, MAKI_CONFLICT,
+                     "the conversation was changed since it was read; read it again");
 }
 
 static maki_status write_decided(maki_conv *conv, const moment *then, const maki_decided *d,

@@ -16,8 +16,9 @@ struct maki_conv {
 
     maki_tally tally;
 
-    maki_arena arena; /* the events and the view last asked for */
-    maki_events events;
+    maki_arena events_arena;
+    maki_events events; /* those read so far */
+    maki_arena arena;   /* the view last asked for */
     maki_view view;
 };
 
@@ -36,9 +37,10 @@ maki_status maki_conv_trim_tokens(maki_conv *conv, const maki_trim *trim, int64_
 
 /* ---- conversation.c -------------------------------------------------------------------------------- */
 
-/* The newest view as it would be with event `undo` void; with `rows_only`, as if nothing were
- * condensed or truncated.  Borrowed like that of maki_conv_view, which it replaces. */
-maki_status maki_conv_view_if(maki_conv *conv, uint64_t undo, bool rows_only, const maki_view **out,
+/* See the events that have come. */
+maki_status maki_conv_load_events(maki_conv *conv, maki_err *err);
+/* Borrowed like the view of maki_conv_view, which it replaces. */
+maki_status maki_conv_view_at(maki_conv *conv, const maki_view_at *at, const maki_view **out,
                               maki_err *err);
 
 #endif

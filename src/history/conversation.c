@@ -105,6 +105,7 @@ static maki_status open_conv(const maki_env *env, const char *path,
     memset(conv, 0, sizeof *conv);
     conv->env = *env;
     conv->arena = maki_arena_new(conv->env.alloc, ARENA_MAX);
+    conv->events_arena = conv->arena;
     maki_status st = open_log(conv, path, options, err);
     if (st == MAKI_OK) st = open_parent(conv, options, depth, err);
     if (st != MAKI_OK) {
@@ -159,6 +160,7 @@ void maki_conv_close(maki_conv *conv)
     maki_log_close(conv->log);
     maki_tally_close(&conv->tally);
     maki_arena_free(&conv->arena);
+    maki_arena_free(&conv->events_arena);
     alloc->resize(alloc, conv, sizeof *conv, 0);
 }
 
@@ -169,95 +171,79 @@ maki_log *maki_conv_log(maki_conv *conv)
 
 /* ---- views -------------------------------------------------------------------------------------------- */
 
-/* The events are read again when there are more than when they were read last. */
-static maki_status load_events(maki_conv *conv, maki_err *err)
+static void drop_events(maki_conv *conv)
+{
+    maki_arena_free(&conv->events_arena);
+    conv->events_arena = maki_arena_new(conv->env.alloc, ARENA_MAX);
+    conv->events = (maki_events){ 0 };
+}
+
+maki_status maki_conv_load_events(maki_conv *conv, maki_err *err)
+{
+    maki_status st = maki_events_read(conv->log, &conv->events_arena, &conv->events, err);
+    if (st != MAKI_OK) drop_events(conv);
+    return st;
+}
+
+static void fresh_view(maki_conv *conv)
 {
     maki_arena_free(&conv->arena);
     conv->arena = maki_arena_new(conv->env.alloc, ARENA_MAX);
-    return maki_events_read(conv->log, &conv->arena, &conv->events, err);
 }
 
-typedef struct view_how {
-    bool then;      /* only what had happened at message `seq` of what had happened at `ev` */
-    bool rows_only; /* as if nothing were condensed or truncated */
-    uint64_t undo;  /* as if this event were void */
-} view_how;
-
-static maki_status pretend(maki_conv *conv, view_how how, maki_err *err)
-{
-    maki_events *events = &conv->events;
-    for (size_t i = 0; how.rows_only && i < events->count; i++) {
-        maki_event *e = &events->at[i];
-        bool hides = e->type == MAKI_EVENT_CONDENSE || e->type == MAKI_EVENT_TRUNCATE;
-        if (hides) e->type = MAKI_EVENT_OTHER;
-    }
-    if (!how.undo) return MAKI_OK;
-    void *moved =
-        maki_arena_grow(&conv->arena, events->at, events->count, &events->room, sizeof(maki_event));
-    if (!moved) return maki_arena_status(&conv->arena, err);
-    events->at = moved;
-    events->at[events->count++] = (maki_event){ .type = MAKI_EVENT_UNDO,
-                                                .ev = maki_log_events(conv->log) + 1,
-                                                .at = maki_log_last(conv->log),
-                                                .target = how.undo };
-    return MAKI_OK;
-}
-
-static maki_status view_at(maki_conv *conv, uint64_t seq, uint64_t ev, view_how how,
-                           const maki_view **out, maki_err *err)
+/* With `then`: only what had happened at message at.seq of what had happened at at.ev. */
+static maki_status view_at(maki_conv *conv, maki_view_at at, bool then, const maki_view **out,
+                           maki_err *err)
 {
     const maki_view *below = NULL;
-    uint64_t last = maki_log_last(conv->log);
-    if (seq > last) seq = last;
-    maki_status st = load_events(conv, err);
-    if (st == MAKI_OK) st = pretend(conv, how, err);
-    if (st == MAKI_OK && how.then && maki_events_at(&conv->events, seq) < ev) {
-        ev = maki_events_at(&conv->events, seq);
-    }
+    uint64_t last = maki_log_last(conv->log), ev = 0;
+    if (at.seq > last) at.seq = last;
+    fresh_view(conv);
+    maki_status st = maki_conv_load_events(conv, err);
+    if (st == MAKI_OK && then) ev = maki_events_at(&conv->events, at.seq);
+    if (then && ev < at.ev) at.ev = ev;
     if (st == MAKI_OK && conv->parent) { /* a moment before the fork is one of the parent */
-        uint64_t limit = maki_view_below(conv->log, &conv->events, seq, ev);
-        view_how same = { .then = limit < conv->fork_seq, .rows_only = how.rows_only };
-        st = view_at(conv->parent, limit, conv->fork_ev, same, &below, err);
+        uint64_t limit = maki_view_below(conv->log, &conv->events, &at);
+        maki_view_at above = { .seq = limit, .ev = conv->fork_ev, .hiding = at.hiding };
+        st = view_at(conv->parent, above, limit < conv->fork_seq, &below, err);
     }
     if (st == MAKI_OK) {
-        st = maki_view_make(conv->log, &conv->events, below, seq, ev, &conv->arena, &conv->view,
-                            err);
+        st = maki_view_make(conv->log, &conv->events, below, &at, &conv->arena, &conv->view, err);
     }
     *out = &conv->view;
     return st;
 }
 
+maki_status maki_conv_view_at(maki_conv *conv, const maki_view_at *at, const maki_view **out,
+                              maki_err *err)
+{
+    return view_at(conv, *at, false, out, err);
+}
+
 maki_status maki_conv_view(maki_conv *conv, uint64_t seq, uint64_t ev, const maki_view **out,
                            maki_err *err)
 {
-    return view_at(conv, seq, ev, (view_how){ 0 }, out, err);
+    return view_at(conv, (maki_view_at){ .seq = seq, .ev = ev }, false, out, err);
 }
 
 void maki_conv_drop_view(maki_conv *conv)
 {
     for (; conv; conv = conv->parent) {
-        maki_arena_free(&conv->arena);
-        conv->events = (maki_events){ 0 };
+        fresh_view(conv);
+        drop_events(conv);
         conv->view = (maki_view){ 0 };
     }
-}
-
-maki_status maki_conv_view_if(maki_conv *conv, uint64_t undo, bool rows_only, const maki_view **out,
-                              maki_err *err)
-{
-    view_how how = { .undo = undo, .rows_only = rows_only };
-    return view_at(conv, MAKI_NOW, MAKI_NOW, how, out, err);
 }
 
 maki_status maki_conv_everything(maki_conv *conv, const maki_view **out, maki_err *err)
 {
     const maki_view *below = NULL;
     maki_events none = { 0 };
-    maki_status st = load_events(conv, err);
-    if (st == MAKI_OK && conv->parent) st = maki_conv_everything(conv->parent, &below, err);
+    maki_view_at at = { .seq = maki_log_last(conv->log), .ev = MAKI_NOW };
+    fresh_view(conv);
+    maki_status st = conv->parent ? maki_conv_everything(conv->parent, &below, err) : MAKI_OK;
     if (st == MAKI_OK) {
-        st = maki_view_make(conv->log, &none, below, maki_log_last(conv->log), MAKI_NOW,
-                            &conv->arena, &conv->view, err);
+        st = maki_view_make(conv->log, &none, below, &at, &conv->arena, &conv->view, err);
     }
     *out = &conv->view;
     return st;

@@ -174,35 +174,12 @@ static maki_status note_event(void *ctx, uint64_t ev, maki_str row, uint64_t at,
     return st == MAKI_OK ? note_hidden(l, e, id, err) : st;
 }
 
-/* The view of `conv` with nothing hidden, and what would hide it. */
-static maki_status unhidden(exporting *x, maki_conv *conv, uint64_t seq, uint64_t ev, bool then,
-                            uint32_t up, maki_view *out, maki_err *err)
+/* What would hide messages of the view last asked for, oldest log first. */
+static maki_status note_levels(exporting *x, maki_conv *conv, uint32_t up, maki_err *err)
 {
-    maki_events events = { 0 }, bare = { 0 };
-    maki_view *below = NULL;
-    maki_status st = maki_events_read(conv->log, &x->arena, &events, err);
-    if (st != MAKI_OK) return st;
-    if (then && maki_events_at(&events, seq) < ev) ev = maki_events_at(&events, seq);
-    bare.count = bare.room = events.count;
-    bare.at = maki_arena_array(&x->arena, events.count + 1, sizeof *bare.at);
-    if (!bare.at) return maki_arena_status(&x->arena, err);
-    for (size_t i = 0; i < events.count; i++) {
-        bare.at[i] = events.at[i];
-        bare.at[i].hidden_count = bare.at[i].hidden_ev_count = bare.at[i].hidden_above_count = 0;
-    }
-    if (conv->parent) {
-        below = maki_arena_get(&x->arena, sizeof *below);
-        if (!below) return maki_arena_status(&x->arena, err);
-        uint64_t limit = maki_view_below(conv->log, &bare, seq, ev);
-        st = unhidden(x, conv->parent, limit, conv->fork_ev, limit < conv->fork_seq, up + 1, below,
-                      err);
-    }
-    if (st == MAKI_OK) st = maki_view_make(conv->log, &bare, below, seq, ev, &x->arena, out, err);
-    for (size_t i = 0; i < events.count; i++)
-        events.at[i].dead = bare.at[i].dead;
-    level l = { .x = x, .events = &events, .up = up };
-    if (st == MAKI_OK) st = maki_log_each_event(conv->log, note_event, &l, err);
-    return st;
+    level l = { .x = x, .events = &conv->events, .up = up };
+    maki_status st = conv->parent ? note_levels(x, conv->parent, up + 1, err) : MAKI_OK;
+    return st == MAKI_OK ? maki_log_each_event(conv->log, note_event, &l, err) : st;
 }
 
 static bool by_place(const void *a, const void *b)
@@ -400,15 +377,16 @@ static maki_status write_made(exporting *x, const maki_view_item *item, maki_err
 
 static maki_status export_roo(exporting *x, maki_sink sink, maki_err *err)
 {
-    maki_view view = { 0 };
-    maki_status st =
-        unhidden(x, x->conv, maki_log_last(x->conv->log), MAKI_NOW, false, 0, &view, err);
+    const maki_view *view;
+    maki_view_at at = { .seq = MAKI_NOW, .ev = MAKI_NOW, .hiding = MAKI_UNHIDDEN };
+    maki_status st = maki_conv_view_at(x->conv, &at, &view, err);
+    if (st == MAKI_OK) st = note_levels(x, x->conv, 0, err);
     if (st != MAKI_OK) return st;
     if (x->count) st = maki_sort(x->list, x->count, sizeof *x->list, by_place, &x->arena, err);
     maki_jw_init(&x->w, sink, err);
     maki_jw_array(&x->w);
-    for (size_t i = 0; st == MAKI_OK && i < view.count; i++) {
-        const maki_view_item *item = &view.items[i];
+    for (size_t i = 0; st == MAKI_OK && i < view->count; i++) {
+        const maki_view_item *item = &view->items[i];
         st = item->from ? write_range(x, item, err) : write_made(x, item, err);
     }
     maki_jw_end_array(&x->w);

@@ -283,8 +283,9 @@ static bool in_ranges(const ranges *rows, uint64_t seq)
 static maki_status check_hidden(maki_conv *conv, const ranges *rows, uint64_t target, maki_err *err)
 {
     const maki_view *view;
+    maki_view_at at = { .seq = MAKI_NOW, .ev = MAKI_NOW, .undo = target };
     bool first = true, broken = false;
-    maki_status st = maki_conv_view_if(conv, target, false, &view, err);
+    maki_status st = maki_conv_view_at(conv, &at, &view, err);
     if (st == MAKI_OK) st = first_is_there(conv, view, rows, &first, err);
     for (size_t i = 0; st == MAKI_OK && i < view->count; i++) {
         if (view->items[i].from == 0) continue;
@@ -311,7 +312,8 @@ static maki_status check_undo(maki_conv *conv, uint64_t target, maki_err *err)
     maki_arena arena = maki_arena_new(conv->env.alloc, (size_t)MAKI_ROW_MAX);
     ranges rows = { 0 };
     const maki_view *view;
-    maki_status st = maki_conv_view_if(conv, target, true, &view, err);
+    maki_view_at at = { .seq = MAKI_NOW, .ev = MAKI_NOW, .undo = target, .hiding = MAKI_ROWS_ONLY };
+    maki_status st = maki_conv_view_at(conv, &at, &view, err);
     if (st == MAKI_OK) {
         rows.at = maki_arena_array(&arena, view->count, sizeof *rows.at);
         if (!rows.at) st = maki_arena_status(&arena, err);

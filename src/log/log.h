@@ -133,6 +133,9 @@ maki_status maki_log_copy(maki_log *log, uint64_t from, uint64_t to, maki_sink s
 typedef maki_status (*maki_event_fn)(void *ctx, uint64_t ev, maki_str row, uint64_t at,
                                      maki_err *err);
 maki_status maki_log_each_event(maki_log *log, maki_event_fn fn, void *ctx, maki_err *err);
+/* The same for those after event `ev`, which ends at `at` in the file. */
+maki_status maki_log_each_event_from(maki_log *log, uint64_t ev, uint64_t at, maki_event_fn fn,
+                                     void *ctx, maki_err *err);
 /* A span of the events file, appended to `out`. */
 maki_status maki_log_event_bytes(maki_log *log, uint64_t at, uint64_t len, maki_buf *out,
                                  maki_err *err);

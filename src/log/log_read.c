@@ -192,18 +192,24 @@ static maki_status walk_event(void *ctx, maki_str row, uint64_t at, maki_err *er
     return walk->fn(walk->ctx, ++walk->ev, row, at, err);
 }
 
-maki_status maki_log_each_event(maki_log *log, maki_event_fn fn, void *ctx, maki_err *err)
+maki_status maki_log_each_event_from(maki_log *log, uint64_t ev, uint64_t at, maki_event_fn fn,
+                                     void *ctx, maki_err *err)
 {
-    event_walk walk = { log, fn, ctx, 0 };
+    event_walk walk = { log, fn, ctx, ev };
     uint64_t end = 0;
-    if (log->events_fd < 0) return MAKI_OK;
+    if (log->events_fd < 0 || ev == log->ev) return MAKI_OK;
     maki_status st =
-        maki_lines_each(&log->env, log->events_fd, 0, EVENT_MAX, walk_event, &walk, &end, err);
+        maki_lines_each(&log->env, log->events_fd, at, EVENT_MAX, walk_event, &walk, &end, err);
     if (st == MAKI_CANCELLED && walk.ev == log->ev) st = MAKI_OK;
     if (st == MAKI_OK && walk.ev < log->ev) {
         st = maki_fail(err, MAKI_CORRUPT, "the events file was cut short while in use");
     }
     return st;
+}
+
+maki_status maki_log_each_event(maki_log *log, maki_event_fn fn, void *ctx, maki_err *err)
+{
+    return maki_log_each_event_from(log, 0, 0, fn, ctx, err);
 }
 
 maki_status maki_log_event_bytes(maki_log *log, uint64_t at, uint64_t len, maki_buf *out,

@@ -1,0 +1,276 @@
+/* event_list.c -- see event_list.h. */
+#include "history/event_list.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/json.h"
+#include "base/str.h"
+#include "history/tally.h"
+
+static const struct {
+    const char *name;
+    maki_event_type type;
+} types[] = {
+    { "fork", MAKI_EVENT_FORK },         { "condense", MAKI_EVENT_CONDENSE },
+    { "truncate", MAKI_EVENT_TRUNCATE }, { "trim", MAKI_EVENT_TRIM },
+    { "prune", MAKI_EVENT_PRUNE },       { "pin", MAKI_EVENT_PIN },
+    { "unpin", MAKI_EVENT_UNPIN },       { "rewind", MAKI_EVENT_REWIND },
+    { "undo", MAKI_EVENT_UNDO },         { "damage", MAKI_EVENT_DAMAGE },
+};
+
+const char *maki_event_name(maki_event_type type)
+{
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+        if (types[i].type == type) return types[i].name;
+    }
+    return "";
+}
+
+/* The fields of an event that are read, found in one pass over it. */
+enum {
+    TYPE,
+    AT,
+    BEFORE,
+    TOKENS,
+    SEQ,
+    BLOCK,
+    HEAD,
+    TAIL,
+    TO,
+    TO_EV,
+    WITH,
+    TARGET,
+    HIDDEN,
+    HIDDEN_EVENTS,
+    HIDDEN_ABOVE,
+    MESSAGE,
+    FAMILY,
+    EDITS,
+    MESSAGES,
+    FIELDS
+};
+static const char *const field_names[FIELDS] = {
+    "type",        "at",      "before", "tokens", "seq",      "block",  "headUnits",
+    "tailUnits",   "to",      "toEv",   "with",   "target",   "hidden", "hiddenEvents",
+    "hiddenAbove", "message", "family", "edits",  "messages",
+};
+
+static void read_fields(maki_str event, maki_str fields[FIELDS])
+{
+    maki_json_iter iter = maki_json_items(event);
+    maki_json_item item;
+    memset(fields, 0, FIELDS * sizeof fields[0]);
+    while (iter.object && maki_json_next(&iter, &item)) {
+        for (size_t i = 0; i < FIELDS; i++) {
+            if (maki_str_is(item.key, maki_str_of(field_names[i]))) fields[i] = item.value;
+        }
+    }
+}
+
+static maki_event_type type_of(maki_str type)
+{
+    if (type.len == 0 || maki_json_kind_of(type) != MAKI_JSON_STRING) return MAKI_EVENT_OTHER;
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+        if (maki_json_text_is(type, maki_str_of(types[i].name))) return types[i].type;
+    }
+    return MAKI_EVENT_OTHER;
+}
+
+/* A number that can be a seq, else 0. */
+static uint64_t whole(maki_str value)
+{
+    uint64_t n = 0;
+    (void)maki_json_whole(value, &n);
+    return n;
+}
+
+/* The tokens of an event that names no vocabulary are from when there was only an estimate. */
+static bool counted_by(maki_str family)
+{
+    return family.len > 0 && maki_json_kind_of(family) == MAKI_JSON_STRING &&
+           maki_json_text_is(family, MAKI_LIT(MAKI_FAMILY));
+}
+
+/* A list of pairs. */
+static maki_status read_pairs(maki_str list, maki_arena *arena, const maki_span64 **out,
+                              size_t *count, maki_err *err)
+{
+    maki_json_item item, part;
+    maki_span64 *spans = maki_arena_array(arena, maki_json_count(list), sizeof *spans);
+    if (!spans) return maki_arena_status(arena, err);
+    maki_json_iter iter = maki_json_items(list);
+    while (maki_json_next(&iter, &item)) {
+        maki_json_iter two = maki_json_items(item.value);
+        maki_span64 *span = &spans[(*count)++];
+        if (maki_json_next(&two, &part)) span->from = whole(part.value);
+        if (maki_json_next(&two, &part)) span->to = whole(part.value);
+    }
+    *out = spans;
+    return MAKI_OK;
+}
+
+/* "hidden": [[2, 9], [11, 12]], "hiddenEvents": [3] and "hiddenAbove": [[1, 3]] */
+static maki_status read_hidden(const maki_str *fields, maki_arena *arena, maki_event *e,
+                               maki_err *err)
+{
+    maki_json_item item;
+    maki_status st = MAKI_OK;
+    if (fields[HIDDEN].len) {
+        st = read_pairs(fields[HIDDEN], arena, &e->hidden, &e->hidden_count, err);
+    }
+    if (st == MAKI_OK && fields[HIDDEN_ABOVE].len) {
+        st = read_pairs(fields[HIDDEN_ABOVE], arena, &e->hidden_above, &e->hidden_above_count, err);
+    }
+    if (st == MAKI_OK && fields[HIDDEN_EVENTS].len) {
+        maki_str list = fields[HIDDEN_EVENTS];
+        uint64_t *evs = maki_arena_array(arena, maki_json_count(list), sizeof *evs);
+        if (!evs) return maki_arena_status(arena, err);
+        maki_json_iter iter = maki_json_items(list);
+        while (maki_json_next(&iter, &item)) {
+            evs[e->hidden_ev_count++] = whole(item.value);
+        }
+        e->hidden_evs = evs;
+    }
+    return st;
+}
+
+/* Three items each: from, to, the text between them. */
+static maki_status read_cuts(maki_json_iter *items, maki_arena *arena, maki_trim *trim,
+                             maki_err *err)
+{
+    maki_json_item item;
+    size_t room = 0;
+    maki_cut *cuts = NULL, cut;
+    while (maki_json_next(items, &item)) {
+        cut.from = whole(item.value);
+        cut.to = maki_json_next(items, &item) ? whole(item.value) : 0;
+        if (!maki_json_next(items, &item) || maki_json_kind_of(item.value) != MAKI_JSON_STRING)
+            break;
+        cut.text = maki_arena_copy(arena, item.value);
+        cuts = maki_arena_grow(arena, cuts, trim->cut_count, &room, sizeof cut);
+        if (!cuts) return maki_arena_status(arena, err);
+        cuts[trim->cut_count++] = cut;
+    }
+    trim->cuts = cuts;
+    return maki_arena_status(arena, err);
+}
+
+/* "edits": [[seq, block, part, tokens saved, from, to, "text" ...] ...] */
+static maki_status read_edits(maki_str list, bool counted, maki_arena *arena, maki_event *e,
+                              maki_err *err)
+{
+    maki_json_item item, part;
+    maki_trim *trims = maki_arena_array(arena, maki_json_count(list), sizeof *trims);
+    if (!trims) return maki_arena_status(arena, err);
+    maki_json_iter iter = maki_json_items(list);
+    maki_status st = MAKI_OK;
+    while (st == MAKI_OK && maki_json_next(&iter, &item)) {
+        maki_json_iter parts = maki_json_items(item.value);
+        uint64_t numbers[4] = { 0 };
+        for (size_t i = 0; i < 4 && maki_json_next(&parts, &part); i++)
+            numbers[i] = whole(part.value);
+        maki_trim *trim = &trims[e->trim_count++];
+        *trim = (maki_trim){ .seq = numbers[0],
+                             .block = (uint32_t)numbers[1],
+                             .part = (uint32_t)numbers[2],
+                             .tokens = (uint32_t)numbers[3],
+                             .counted = counted };
+        st = read_cuts(&parts, arena, trim, err);
+        if (st == MAKI_OK && trim->cut_count == 0) trim->restores = true;
+    }
+    e->trims = trims;
+    return st;
+}
+
+/* What is shortened: of a trim event the one block that it names itself. */
+static maki_status read_trims(const maki_str *fields, maki_arena *arena, maki_event *e,
+                              maki_err *err)
+{
+    bool counted = counted_by(fields[FAMILY]);
+    if (e->type == MAKI_EVENT_PRUNE && fields[EDITS].len &&
+        maki_json_kind_of(fields[EDITS]) == MAKI_JSON_ARRAY)
+        return read_edits(fields[EDITS], counted, arena, e, err);
+    if (e->type != MAKI_EVENT_TRIM) return MAKI_OK;
+    maki_trim *trim = maki_arena_get(arena, sizeof *trim);
+    if (!trim) return maki_arena_status(arena, err);
+    *trim = (maki_trim){ .seq = e->seq,
+                         .block = (uint32_t)whole(fields[BLOCK]),
+                         .head = (uint32_t)whole(fields[HEAD]),
+                         .tail = (uint32_t)whole(fields[TAIL]),
+                         .tokens = (uint32_t)whole(fields[TOKENS]),
+                         .counted = counted };
+    e->trims = trim;
+    e->trim_count = 1;
+    return MAKI_OK;
+}
+
+typedef struct reading {
+    maki_arena *arena;
+    maki_events *out;
+} reading;
+
+static maki_status add_event(reading *r, uint64_t ev, maki_event_type type, const maki_str *fields,
+                             maki_err *err)
+{
+    maki_events *list = r->out;
+    void *moved = maki_arena_grow(r->arena, list->at, list->count, &list->room, sizeof(maki_event));
+    if (!moved) return maki_arena_status(r->arena, err);
+    list->at = moved;
+    maki_event *e = &list->at[list->count];
+    *e = (maki_event){ .type = type,
+                       .ev = ev,
+                       .at = whole(fields[AT]),
+                       .before = whole(fields[BEFORE]),
+                       .tokens = (uint32_t)whole(fields[TOKENS]),
+                       .counted = counted_by(fields[FAMILY]),
+                       .messages = whole(fields[MESSAGES]),
+                       .seq = whole(fields[SEQ]),
+                       .to = whole(fields[TO]),
+                       .to_ev = whole(fields[TO_EV]),
+                       .with = whole(fields[WITH]),
+                       .target = whole(fields[TARGET]) };
+    if (type == MAKI_EVENT_FORK) e->at = e->seq; /* it was written before the log knew its base */
+    maki_status st = read_hidden(fields, r->arena, e, err);
+    if (st == MAKI_OK) st = read_trims(fields, r->arena, e, err);
+    if (st == MAKI_OK) list->count++;
+    return st;
+}
+
+static maki_status read_event(void *ctx, uint64_t ev, maki_str row, uint64_t at, maki_err *err)
+{
+    reading *r = ctx;
+    maki_str event, fields[FIELDS];
+    maki_err why = { 0 };
+    if (maki_json_check(row, &event, &why) != MAKI_OK) {
+        return maki_fail(err, MAKI_CORRUPT, "event %" PRIu64 ": %s", ev, why.msg);
+    }
+    read_fields(event, fields);
+    maki_event_type type = type_of(fields[TYPE]);
+    maki_status st = type == MAKI_EVENT_OTHER ? MAKI_OK : add_event(r, ev, type, fields, err);
+    if (st != MAKI_OK) return st;
+    if (type != MAKI_EVENT_OTHER && fields[MESSAGE].len) {
+        maki_event *e = &r->out->at[r->out->count - 1];
+        e->made_at = at + (uint64_t)(fields[MESSAGE].ptr - row.ptr);
+        e->made_len = fields[MESSAGE].len;
+    }
+    r->out->ev = ev;
+    r->out->end = at + row.len + 1;
+    return MAKI_OK;
+}
+
+maki_status maki_events_read(maki_log *log, maki_arena *arena, maki_events *events, maki_err *err)
+{
+    reading r = { arena, events };
+    return maki_log_each_event_from(log, events->ev, events->end, read_event, &r, err);
+}
+
+uint64_t maki_events_at(const maki_events *events, uint64_t seq)
+{
+    uint64_t ev = 0;
+    for (size_t i = 0; i < events->count; i++) {
+        if (events->at[i].at <= seq) ev = events->at[i].ev;
+    }
+    return ev;
+}
