@@ -5,6 +5,9 @@
  *                                      the same bytes in the same folder, in turn
  *     bench_log ends FOLDER COUNT      appends at the end of that log beside the first ones of a new
  *                                      one, in turn, not synced: so that only our own work counts
+ *     bench_log view FOLDER COUNT      on an open handle, the view after one more event: of a conversation
+ *                                      with 100,000 events of which 1,000 change the view, beside one
+ *                                      with those alone, in turn
  *
  * Prints one JSON object: medians in microseconds, and the peak of memory. */
 #include <fcntl.h>
@@ -210,11 +213,92 @@ static int append_ends(const char *folder, size_t count, double *last, double *f
     return bad;
 }
 
+/* ---- views --------------------------------------------------------------------------------------- */
+
+enum { CHANGES = 1000, NOTES = 99 /* between two changes */ };
+
+/* A conversation that one handle writes and another one reads. */
+typedef struct viewed {
+    maki_conv *writer, *reader;
+} viewed;
+
+static maki_status add_event(maki_log *log, const char *type, const char *fields, maki_err *err)
+{
+    return maki_log_add_event(log, type, maki_str_of(fields), NULL, err);
+}
+
+static maki_status add_past(maki_conv *conv, size_t notes, maki_err *err)
+{
+    char text[TEXT_MOST], fields[100];
+    maki_log *log = maki_conv_log(conv);
+    maki_status st = maki_log_begin(log, NULL, err);
+    for (size_t i = 0; st == MAKI_OK && i < GROUP; i++)
+        st = maki_log_add_row(log, message(text, i), NULL, err);
+    for (size_t i = 0; st == MAKI_OK && i < CHANGES; i++) {
+        snprintf(fields, sizeof fields, "\"seq\":%zu,\"block\":0,\"headUnits\":40,\"tailUnits\":20",
+                 i + 1);
+        st = add_event(log, i % 2 ? "trim" : "pin", fields, err);
+        for (size_t k = 0; st == MAKI_OK && k < notes; k++)
+            st = add_event(log, "usage", "\"model\":\"猫-1\",\"input\":1200,\"output\":34", err);
+    }
+    return st == MAKI_OK ? maki_log_commit(log, err) : st;
+}
+
+static int open_viewed(const char *folder, const char *stem, size_t notes, viewed *out)
+{
+    char path[PATH_MOST];
+    maki_env env = maki_env_system();
+    maki_err err = { 0 };
+    maki_conv_options reading = { .read_only = true };
+    remove_conv(folder, stem);
+    snprintf(path, sizeof path, "%s.jsonl", stem);
+    out->writer = open_conv(folder, path, MAKI_LAZY);
+    if (!out->writer) return 1;
+    maki_status st = add_past(out->writer, notes, &err);
+    snprintf(path, sizeof path, "%s/%s.jsonl", folder, stem);
+    if (st == MAKI_OK) st = maki_conv_open(&env, path, &reading, &out->reader, &err);
+    return st == MAKI_OK ? 0 : stop(path, &err);
+}
+
+static int view_again(viewed *v, double *us)
+{
+    const maki_view *view;
+    maki_err err = { 0 };
+    maki_change change;
+    maki_status st = maki_conv_note(v->writer, "usage", MAKI_LIT("\"input\":1"), &change, &err);
+    double began = now_us();
+    if (st == MAKI_OK) st = maki_log_refresh(maki_conv_log(v->reader), &err);
+    if (st == MAKI_OK) st = maki_conv_view(v->reader, MAKI_NOW, MAKI_NOW, &view, &err);
+    *us = now_us() - began;
+    return st == MAKI_OK ? 0 : stop("a view", &err);
+}
+
+static int views(const char *folder, size_t count, double *with, double *alone)
+{
+    viewed many = { 0 }, few = { 0 };
+    double first;
+    int bad = open_viewed(folder, "many", NOTES, &many) || open_viewed(folder, "few", 0, &few) ||
+              view_again(&many, &first) || view_again(&few, &first);
+    for (size_t i = 0; !bad && i < count; i++) {
+        if (i % 2 == 0) bad = view_again(&many, &with[i]);
+        if (!bad) bad = view_again(&few, &alone[i]);
+        if (!bad && i % 2) bad = view_again(&many, &with[i]);
+    }
+    maki_conv_close(many.reader);
+    maki_conv_close(many.writer);
+    maki_conv_close(few.reader);
+    maki_conv_close(few.writer);
+    remove_conv(folder, "many");
+    remove_conv(folder, "few");
+    if (!bad) print_medians("view_us", with, "view_alone_us", alone, count);
+    return bad;
+}
+
 int main(int argc, char **argv)
 {
     uint64_t n = argc == 4 ? strtoull(argv[3], NULL, 10) : 0;
     if (n == 0) {
-        fprintf(stderr, "usage: bench_log make|sync|ends FOLDER COUNT\n");
+        fprintf(stderr, "usage: bench_log make|sync|ends|view FOLDER COUNT\n");
         return 2;
     }
     mkdir(argv[2], 0700);
@@ -222,6 +306,7 @@ int main(int argc, char **argv)
     double *a = calloc(n, sizeof *a), *b = calloc(n, sizeof *b);
     int bad = !a || !b                       ? stop("no memory", NULL)
               : strcmp(argv[1], "sync") == 0 ? sync_appends(argv[2], n, a, b)
+              : strcmp(argv[1], "view") == 0 ? views(argv[2], n, a, b)
                                              : append_ends(argv[2], n, a, b);
     free(a);
     free(b);
