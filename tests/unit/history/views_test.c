@@ -1,0 +1,105 @@
+/* views_test.c -- an open handle reads the past once: what a view costs, and that it is right. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "fake_env.h"
+#include "folder.h"
+#include "history/conversation.h"
+#include "tap.h"
+
+enum { ROWS = 12, NOTES = 300 };
+
+static void say(maki_conv *conv, const char *text)
+{
+    char json[200];
+    maki_change change;
+    maki_err err = { 0 };
+    snprintf(json, sizeof json, "{\"role\":\"user\",\"content\":\"%s\"}", text);
+    maki_str row = maki_str_of(json);
+    CHECK_STATUS(maki_conv_append(conv, NULL, &row, 1, &change, &err), MAKI_OK, &err);
+}
+
+static void note(maki_conv *conv)
+{
+    maki_change change;
+    maki_err err = { 0 };
+    CHECK_STATUS(
+        maki_conv_note(conv, "usage", MAKI_LIT("\"model\":\"猫-1\",\"input\":12"), &change, &err),
+        MAKI_OK, &err);
+}
+
+static void pin(maki_conv *conv, uint64_t seq)
+{
+    maki_change change;
+    maki_err err = { 0 };
+    CHECK_STATUS(maki_conv_pin(conv, NULL, seq, true, &change, &err), MAKI_OK, &err);
+}
+
+static const maki_view *see(maki_conv *conv)
+{
+    const maki_view *view = NULL;
+    maki_err err = { 0 };
+    CHECK_STATUS(maki_log_refresh(maki_conv_log(conv), &err), MAKI_OK, &err);
+    CHECK_STATUS(maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, &err), MAKI_OK, &err);
+    return view;
+}
+
+/* Reads of one more view after one more event. */
+static size_t reads_of_one_more(fake_env *fe, maki_conv *writer, maki_conv *reader)
+{
+    note(writer);
+    size_t before = fe->files.calls;
+    see(reader);
+    return fe->files.calls - before;
+}
+
+int main(void)
+{
+    fake_env fe;
+    folder f;
+    maki_env env = maki_env_system();
+    maki_conv *writer = NULL, *reader = NULL;
+    maki_conv_options writing = { .create = true, .durability = MAKI_LAZY };
+    maki_conv_options reading = { .read_only = true };
+    maki_err err = { 0 };
+    fake_env_init(&fe);
+    folder_open(&f);
+    const char *path = folder_file(&f, "話.jsonl");
+    CHECK_STATUS(maki_conv_open(&env, path, &writing, &writer, &err), MAKI_OK, &err);
+    for (int i = 0; i < ROWS; i++)
+        say(writer, "こんにちは 👋");
+    pin(writer, 3);
+    CHECK_STATUS(maki_conv_open(&fe.env, path, &reading, &reader, &err), MAKI_OK, &err);
+    see(reader);
+
+    tap_row("events that change nothing take no memory");
+    size_t live = fake_alloc_live(&fe), reads = reads_of_one_more(&fe, writer, reader);
+    for (int i = 0; i < NOTES; i++)
+        note(writer);
+    CHECK_EQ(maki_view_messages(see(reader)), ROWS);
+    CHECK_EQ(fake_alloc_live(&fe), live);
+
+    tap_row("and are not read again: a view reads what came since the last one");
+    CHECK_EQ(reads_of_one_more(&fe, writer, reader), reads);
+
+    tap_row("what changes it is seen, and what a memory that failed left out too");
+    pin(writer, 5);
+    CHECK_EQ(see(reader)->pin_count, 2);
+    for (size_t nth = 1;; nth++) {
+        const maki_view *view = NULL;
+        maki_conv_drop_view(reader);
+        fake_alloc_fail_at(&fe, nth);
+        maki_status st = maki_conv_view(reader, MAKI_NOW, MAKI_NOW, &view, &err);
+        bool failed = fake_alloc_failed(&fe);
+        CHECK_EQ(st, failed ? MAKI_NOMEM : MAKI_OK);
+        fake_alloc_fail_at(&fe, 0);
+        CHECK_EQ(see(reader)->pin_count, 2);
+        if (!failed) break;
+    }
+    maki_conv_close(reader);
+    maki_conv_close(writer);
+    CHECK_EQ(fake_alloc_live(&fe), 0);
+    folder_close(&f);
+    return tap_end();
+}
