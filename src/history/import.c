@@ -29,28 +29,6 @@ enum {
     PATH_MOST = 4096
 };
 
-static const char *const names[] = { "auto", "roo", "openai", "anthropic", "lines",
-                                     "seed", "pi",  "claude", "codex",     "opencode" };
-
-const char *maki_import_name(maki_import_format format)
-{
-    return names[format];
-}
-
-maki_status maki_import_named(maki_str name, maki_import_format *out, maki_err *err)
-{
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (!maki_str_is(name, maki_str_of(names[i]))) continue;
-        *out = (maki_import_format)i;
-        return MAKI_OK;
-    }
-    return maki_fail(
-        err, MAKI_UNSUPPORTED,
-        "no format \"%.*s\"; there are roo, openai, anthropic, lines, seed, pi, claude, "
-        "codex, opencode",
-        (int)(name.len < 40 ? name.len : 40), name.ptr);
-}
-
 /* ---- groups ---------------------------------------------------------------------------------------- */
 
 static maki_status begin(maki_importing *im, maki_err *err)
@@ -112,7 +90,7 @@ static maki_status flatten(maki_importing *im, maki_str *row, maki_err *err)
 }
 
 /* A row without newlines. */
-static maki_status add_line(maki_importing *im, maki_str row, bool *added, maki_err *err)
+maki_status maki_import_add_line(maki_importing *im, maki_str row, bool *added, maki_err *err)
 {
     maki_err why = { 0 };
     uint64_t seq = 0;
@@ -141,7 +119,7 @@ maki_status maki_import_row(maki_importing *im, maki_str row, bool *added, maki_
 {
     maki_status st = flatten(im, &row, err);
     *added = false;
-    return st == MAKI_OK ? add_line(im, row, added, err) : st;
+    return st == MAKI_OK ? maki_import_add_line(im, row, added, err) : st;
 }
 
 maki_status maki_import_made_row(maki_importing *im, bool *added, maki_err *err)
@@ -275,54 +253,23 @@ bool maki_import_object(maki_importing *im, maki_str text, maki_str *object, mak
     return false;
 }
 
-/* ---- lines that are messages -------------------------------------------------------------------------------- */
-
-static bool blank(maki_str *line)
+maki_status maki_import_lines(maki_importing *im, maki_import_object_fn fn, void *ctx,
+                              maki_err *err)
 {
-    while (line->len && (line->ptr[0] == ' ' || line->ptr[0] == '\t'))
-        *line = maki_str_from(*line, 1);
-    while (line->len && (line->ptr[line->len - 1] == ' ' || line->ptr[line->len - 1] == '\t')) {
-        line->len--;
-    }
-    return line->len == 0;
-}
-
-static maki_status read_lines(maki_importing *im, maki_err *err)
-{
-    maki_str line;
-    bool more = true, added = false;
     maki_status st = MAKI_OK;
     while (st == MAKI_OK) {
+        maki_str line, object;
+        bool more = true;
         st = maki_source_line(&im->src, &line, &more, err);
         if (st != MAKI_OK || !more) break;
         im->line++;
-        if (blank(&line)) continue;
-        if (im->line == 1 && maki_str_starts(line, MAKI_LIT("{\"type\":\"header\""))) {
-            im->report->other++;
-            maki_str object;
-            if (!maki_import_object(im, line, &object, &st, err)) continue;
-            maki_buf_add(&im->notes, MAKI_LIT(",\"header\":"));
-            maki_buf_add(&im->notes, object);
-            continue;
-        }
-        st = add_line(im, line, &added, err);
+        if (maki_str_trim(line).len == 0) continue;
+        if (maki_import_object(im, line, &object, &st, err)) st = fn(ctx, object, err);
     }
     return st;
 }
 
 /* ---- the whole of it -------------------------------------------------------------------------------------------- */
-
-static maki_status read_format(maki_importing *im, maki_err *err)
-{
-    switch (im->report->format) {
-    case MAKI_IMPORT_LINES:
-    case MAKI_IMPORT_SEED: return read_lines(im, err);
-    case MAKI_IMPORT_PI:
-    case MAKI_IMPORT_CLAUDE: return maki_import_tree(im, err);
-    case MAKI_IMPORT_CODEX: return maki_import_codex(im, err);
-    default: return maki_import_array(im, err);
-    }
-}
 
 /* The format, and where the text begins. */
 static maki_status look_at(maki_importing *im, maki_err *err)
@@ -337,10 +284,11 @@ static maki_status look_at(maki_importing *im, maki_err *err)
         text = maki_str_from(text, 3);
         maki_source_seek(&im->src, 3);
     }
-    im->report->format = im->options->format;
-    if (st == MAKI_OK && im->report->format == MAKI_IMPORT_AUTO) {
-        st = maki_import_detect(text, got < BEGINNING, &im->report->format, err);
-    }
+    if (st == MAKI_OK && im->options->format)
+        st = maki_import_named(im->options->format, &im->format, err);
+    else if (st == MAKI_OK)
+        st = maki_import_detect(text, got < BEGINNING, &im->format, err);
+    if (st == MAKI_OK) im->report->format = im->format->name;
     im->env->alloc->resize(im->env->alloc, beginning, BEGINNING, 0);
     return st;
 }
@@ -349,7 +297,7 @@ static maki_status note(maki_importing *im, maki_err *err)
 {
     maki_buf_clear(&im->fields);
     maki_buf_add(&im->fields, MAKI_LIT("\"of\":\"import\",\"format\":\""));
-    maki_buf_add(&im->fields, maki_str_of(maki_import_name(im->report->format)));
+    maki_buf_add(&im->fields, maki_str_of(im->report->format));
     maki_import_number(&im->fields, "\",\"messages\":", im->report->messages);
     maki_import_number(&im->fields, ",\"skipped\":", im->report->skipped);
     maki_import_number(&im->fields, ",\"other\":", im->report->other);
@@ -361,7 +309,7 @@ static maki_status note(maki_importing *im, maki_err *err)
 static maki_status read_all(maki_importing *im, int ui_fd, maki_err *err)
 {
     maki_status st = look_at(im, err);
-    if (st == MAKI_OK) st = read_format(im, err);
+    if (st == MAKI_OK) st = im->format->read(im, err);
     if (st == MAKI_OK && ui_fd >= 0) st = maki_import_ui(im, ui_fd, err);
     if (st == MAKI_OK) st = note(im, err);
     if (st == MAKI_OK) st = commit(im, err);

@@ -38,25 +38,8 @@
 
 #include "history/conversation.h"
 
-typedef enum maki_import_format {
-    MAKI_IMPORT_AUTO, /* told from the first lines */
-    MAKI_IMPORT_ROO,
-    MAKI_IMPORT_OPENAI,
-    MAKI_IMPORT_ANTHROPIC,
-    MAKI_IMPORT_LINES,
-    MAKI_IMPORT_SEED,
-    MAKI_IMPORT_PI,
-    MAKI_IMPORT_CLAUDE,
-    MAKI_IMPORT_CODEX,
-    MAKI_IMPORT_OPENCODE
-} maki_import_format;
-
-const char *maki_import_name(maki_import_format format);
-/* MAKI_UNSUPPORTED names those there are. */
-maki_status maki_import_named(maki_str name, maki_import_format *out, maki_err *err);
-
 typedef struct maki_import_options {
-    maki_import_format format;
+    const char *format; /* one of those above; NULL: told from the first lines */
     const char
         *ui_path; /* roo's UI messages; NULL: ui_messages.json beside the source, if it is there */
     /* Told about every megabyte; not MAKI_OK stops the import with that status.  May be NULL. */
@@ -69,15 +52,16 @@ typedef struct maki_import_options {
 enum { MAKI_IMPORT_TOLD = 8 };
 
 typedef struct maki_import_report {
-    maki_import_format format;
-    uint64_t messages; /* rows written */
-    uint64_t events;   /* written about them */
-    uint64_t skipped;  /* lines that could not be read */
-    uint64_t other;    /* lines that were understood and are no messages: titles, settings ... */
+    const char *format; /* a constant */
+    uint64_t messages;  /* rows written */
+    uint64_t events;    /* written about them */
+    uint64_t skipped;   /* lines that could not be read */
+    uint64_t other;     /* lines that were understood and are no messages: titles, settings ... */
     uint64_t skipped_at[MAKI_IMPORT_TOLD]; /* the numbers of the first ones */
 } maki_import_report;
 
-/* Read the file at `path` (a pipe is copied to a temporary file first).  MAKI_UNSUPPORTED: what was seen is none of the above.  `options` may be NULL. */
+/* Read the file at `path` (a pipe is copied to a temporary file first).  MAKI_UNSUPPORTED: what was asked for or
+ * seen is none of the above.  `options` may be NULL. */
 maki_status maki_import(const maki_env *env, const char *path, maki_conv *into,
                         const maki_import_options *options, maki_import_report *report,
                         maki_err *err) MAKI_MUST_CHECK;

@@ -80,40 +80,25 @@ static maki_status find_messages(maki_importing *im, uint64_t *at, maki_err *err
 
 /* ---- elements ------------------------------------------------------------------------------------------- */
 
-static maki_status element(maki_importing *im, maki_tags *tags, maki_str text, maki_err *err)
-{
-    maki_str object, role;
-    bool added = false, known = false;
-    maki_status st = MAKI_OK;
-    if (!maki_import_object(im, text, &object, &st, err)) return st;
-    if (im->report->format == MAKI_IMPORT_OPENCODE) return maki_import_opencode(im, object, err);
-    if (!maki_import_id(object, MAKI_LIT("role"), &role)) {
-        st = maki_import_item(im, object, object, &known, err);
-        if (st != MAKI_OK || known) return st;
-    }
-    if (tags) return maki_tags_row(tags, im, object, err);
-    return maki_import_row(im, object, &added, err);
-}
-
-static maki_status elements(maki_importing *im, maki_tags *tags, maki_err *err)
+static maki_status each(maki_importing *im, maki_import_object_fn fn, void *ctx, maki_err *err)
 {
     maki_status st = MAKI_OK;
     bool more = true;
     im->line = 0;
     maki_source_enter(&im->src);
     while (st == MAKI_OK) {
-        maki_str item;
+        maki_str item, object;
         st = maki_source_item(&im->src, &item, &more, err);
         if (st != MAKI_OK || !more) break;
         im->line++;
-        st = element(im, tags, item, err);
+        if (maki_import_object(im, item, &object, &st, err)) st = fn(ctx, object, err);
     }
     return st;
 }
 
-maki_status maki_import_array(maki_importing *im, maki_err *err)
+maki_status maki_import_elements(maki_importing *im, maki_import_object_fn fn, void *ctx,
+                                 maki_err *err)
 {
-    maki_tags *tags = NULL;
     uint64_t at = 0;
     char first = 0;
     maki_status st = maki_source_peek(&im->src, &first, err);
@@ -126,18 +111,75 @@ maki_status maki_import_array(maki_importing *im, maki_err *err)
         maki_source_seek(&im->src, at);
         if (st == MAKI_OK) st = maki_source_peek(&im->src, &first, err);
     }
-    if (st != MAKI_OK) return st;
-    if (first != '[') {
-        maki_import_skip(im, "this is no array");
-        return MAKI_OK;
-    }
-    /* unless told otherwise: tags may come long after what the format was told from */
-    bool look = im->report->format == MAKI_IMPORT_ROO || im->options->format == MAKI_IMPORT_AUTO;
-    if (look) st = maki_tags_open(im, &tags, err);
-    if (st == MAKI_OK) st = elements(im, tags, err);
-    if (st == MAKI_OK && tags) st = maki_tags_end(tags, im, err);
+    if (st == MAKI_OK && first == '[') return each(im, fn, ctx, err);
+    if (st == MAKI_OK) maki_import_skip(im, "this is no array");
     return st;
 }
+
+/* ---- messages --------------------------------------------------------------------------------------------- */
+
+typedef struct messages {
+    maki_importing *im;
+    maki_tags *tags; /* NULL: they are not looked for */
+} messages;
+
+static maki_status add_message(void *ctx, maki_str object, maki_err *err)
+{
+    messages *m = ctx;
+    maki_str role;
+    bool added = false, known = false;
+    if (!maki_import_id(object, MAKI_LIT("role"), &role)) {
+        maki_status st = maki_import_item(m->im, object, object, &known, err);
+        if (st != MAKI_OK || known) return st;
+    }
+    if (m->tags) return maki_tags_row(m->tags, m->im, object, err);
+    return maki_import_row(m->im, object, &added, err);
+}
+
+static maki_status read_messages(maki_importing *im, maki_err *err)
+{
+    messages m = { .im = im };
+    maki_status st = MAKI_OK;
+    /* unless told otherwise: tags may come long after what the format was told from */
+    bool look = im->format == &maki_import_roo || !im->options->format;
+    if (look) st = maki_tags_open(im, &m.tags, err);
+    if (st == MAKI_OK) st = maki_import_elements(im, add_message, &m, err);
+    if (st == MAKI_OK && m.tags) st = maki_tags_end(m.tags, im, err);
+    return st;
+}
+
+/* An element that was cut off after a long content may be a message too. */
+static bool is_cut(const maki_sight *s)
+{
+    return s->end == 0 && maki_sight_has(s, "content");
+}
+
+static bool is_roo(const maki_sight *s)
+{
+    static const char *const tags[] = { "condenseParent", "truncationParent", "isSummary",
+                                        "isTruncationMarker" };
+    bool role = maki_sight_has(s, "role");
+    if (!role && !s->type[0] && !is_cut(s)) return false;
+    for (size_t i = 0; i < sizeof tags / sizeof tags[0]; i++) {
+        if (maki_sight_has(s, tags[i])) return true;
+    }
+    return role && maki_sight_has(s, "ts");
+}
+
+static bool is_openai(const maki_sight *s)
+{
+    static const char *const roles[] = { "system", "developer", "tool" };
+    if (!maki_sight_has(s, "role") && !is_cut(s)) return s->type[0] != '\0';
+    for (size_t i = 0; i < sizeof roles / sizeof roles[0]; i++) {
+        if (strcmp(s->role, roles[i]) == 0) return true;
+    }
+    return maki_sight_has(s, "tool_calls") || maki_sight_has(s, "tool_call_id");
+}
+
+const maki_import_format maki_import_roo = { "roo", NULL, is_roo, read_messages };
+const maki_import_format maki_import_openai = { "openai", NULL, is_openai, read_messages };
+/* Told by its blocks, or by the fields of the body (import_detect.c). */
+const maki_import_format maki_import_anthropic = { "anthropic", NULL, NULL, read_messages };
 
 /* ---- roo's UI messages -------------------------------------------------------------------------------------- */
 

@@ -213,8 +213,9 @@ static maki_status compacted(maki_importing *im, maki_str line, maki_str payload
     return st == MAKI_OK ? maki_import_condense(im, im->now.seq + 1, maki_buf_str(out), err) : st;
 }
 
-static maki_status codex_line(maki_importing *im, maki_str line, maki_err *err)
+static maki_status codex_line(void *ctx, maki_str line, maki_err *err)
 {
+    maki_importing *im = ctx;
     maki_str type = string_of(line, "type"), payload = get(line, "payload");
     bool wrapped = payload.len && payload.ptr[0] == '{', known = false;
     maki_status st = MAKI_OK;
@@ -235,20 +236,31 @@ static maki_status codex_line(maki_importing *im, maki_str line, maki_err *err)
     return MAKI_OK;
 }
 
-maki_status maki_import_codex(maki_importing *im, maki_err *err)
+static maki_status read(maki_importing *im, maki_err *err)
 {
-    maki_status st = MAKI_OK;
-    while (st == MAKI_OK) {
-        maki_str line, object;
-        bool more = true;
-        st = maki_source_line(&im->src, &line, &more, err);
-        if (st != MAKI_OK || !more) break;
-        im->line++;
-        if (maki_str_trim(line).len == 0) continue;
-        if (maki_import_object(im, line, &object, &st, err)) st = codex_line(im, object, err);
-    }
-    return st;
+    return maki_import_lines(im, codex_line, im, err);
 }
+
+static bool one_of(const char *type, const char *const *list, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(type, list[i]) == 0) return true;
+    }
+    return false;
+}
+
+static bool is_codex(const maki_sight *s)
+{
+    static const char *const wrapped[] = { "session_meta", "response_item", "event_msg",
+                                           "turn_context", "compacted" };
+    static const char *const items[] = { "message", "function_call", "function_call_output",
+                                         "reasoning" };
+    if (maki_sight_has(s, "payload") && one_of(s->type, wrapped, 5)) return true;
+    if (one_of(s->type, items, 4) && !maki_sight_has(s, "parentId")) return true;
+    return maki_sight_has(s, "instructions") && maki_sight_has(s, "timestamp") && !s->type[0];
+}
+
+const maki_import_format maki_import_codex = { "codex", is_codex, NULL, read };
 
 /* ---- opencode ----------------------------------------------------------------------------------------------- */
 
@@ -351,8 +363,9 @@ static maki_status add_part(rows *r, maki_str part, maki_err *err)
     return st;
 }
 
-maki_status maki_import_opencode(maki_importing *im, maki_str element, maki_err *err)
+static maki_status opencode_element(void *ctx, maki_str element, maki_err *err)
 {
+    maki_importing *im = ctx;
     const maki_alloc *alloc = im->env->alloc;
     maki_str info = get(element, "info"), parts = get(element, "parts");
     rows r = { .im = im,
@@ -380,3 +393,15 @@ maki_status maki_import_opencode(maki_importing *im, maki_str element, maki_err 
     maki_buf_free(&r.results);
     return st;
 }
+
+static maki_status read_opencode(maki_importing *im, maki_err *err)
+{
+    return maki_import_elements(im, opencode_element, im, err);
+}
+
+static bool is_opencode(const maki_sight *s)
+{
+    return maki_sight_has(s, "info") && maki_sight_has(s, "parts");
+}
+
+const maki_import_format maki_import_opencode = { "opencode", NULL, is_opencode, read_opencode };

@@ -1,61 +1,21 @@
 /* import_detect.c -- which format a source is, from its beginning.
  *
  * Only the names of top-level fields, `type` and the shape of the first elements are looked at, and
- * the beginning may be cut off anywhere, so nothing here trusts it to be JSON. */
+ * the beginning may be cut off anywhere, so nothing here trusts it to be JSON.  What a format looks like is in its
+ * row (import_formats.c). */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/err.h"
 #include "history/import_inside.h"
 
-/* What is known of an object. */
-typedef struct sight {
-    unsigned has; /* bits of the fields below */
-    char type[24];
-    char role[16];
-    char names[100]; /* the first fields, for words */
-    size_t end;      /* one past it; 0: the beginning ends inside */
-    size_t messages; /* where the value of `messages` or `input` begins; 0: none */
-} sight;
-
-static const char *const fields[] = { "role",           "content",
-                                      "type",           "messages",
-                                      "input",          "info",
-                                      "parts",          "uuid",
-                                      "sessionId",      "leafUuid",
-                                      "payload",        "tool_calls",
-                                      "system",         "ts",
-                                      "condenseParent", "truncationParent",
-                                      "isSummary",      "isTruncationMarker",
-                                      "parentId",       "instructions",
-                                      "tool_call_id",   "max_tokens",
-                                      "timestamp" };
-enum {
-    ROLE,
-    CONTENT,
-    TYPE,
-    MESSAGES,
-    INPUT,
-    INFO,
-    PARTS,
-    UUID,
-    SESSION,
-    LEAF,
-    PAYLOAD,
-    TOOL_CALLS,
-    SYSTEM,
-    TS,
-    CONDENSE,
-    TRUNCATION,
-    SUMMARY,
-    MARKER,
-    PARENT,
-    INSTRUCTIONS,
-    TOOL_CALL_ID,
-    MAX_TOKENS,
-    TIMESTAMP
-};
-#define HAS(s, field) ((s).has >> (field)&1u)
+bool maki_sight_has(const maki_sight *s, const char *key)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        if (maki_str_is(s->keys[i], maki_str_of(key))) return true;
+    }
+    return false;
+}
 
 static size_t space(maki_str t, size_t i)
 {
@@ -101,28 +61,23 @@ static void copy(char *out, size_t room, maki_str string)
     out[n] = '\0';
 }
 
-static void see_field(sight *s, maki_str key, maki_str value, size_t at)
+static void see_field(maki_sight *s, maki_str key, maki_str value, size_t at)
 {
-    size_t used = strlen(s->names);
-    if (used + key.len + 3 < sizeof s->names) {
-        snprintf(s->names + used, sizeof s->names - used, "%s%.*s", used ? ", " : "",
-                 (int)key.len - 2, key.ptr + 1);
-    }
-    for (unsigned f = 0; f < sizeof fields / sizeof fields[0]; f++) {
-        if (key.len != strlen(fields[f]) + 2 || memcmp(key.ptr + 1, fields[f], key.len - 2) != 0) {
-            continue;
-        }
-        s->has |= 1u << f;
-        if (f == TYPE && value.ptr[0] == '"') copy(s->type, sizeof s->type, value);
-        if (f == ROLE && value.ptr[0] == '"') copy(s->role, sizeof s->role, value);
-        if ((f == MESSAGES || f == INPUT) && value.ptr[0] == '[') s->messages = at;
-    }
+    if (s->count == MAKI_SIGHT_KEYS) return;
+    key = (maki_str){ key.ptr + 1, key.len - 2 };
+    s->keys[s->count++] = key;
+    if (value.ptr[0] == '"' && maki_str_is(key, MAKI_LIT("type")))
+        copy(s->type, sizeof s->type, value);
+    if (value.ptr[0] == '"' && maki_str_is(key, MAKI_LIT("role")))
+        copy(s->role, sizeof s->role, value);
+    bool list = maki_str_is(key, MAKI_LIT("messages")) || maki_str_is(key, MAKI_LIT("input"));
+    if (list && value.ptr[0] == '[') s->messages = at;
 }
 
 /* Look at the object at i. */
-static sight see(maki_str t, size_t i)
+static maki_sight see(maki_str t, size_t i)
 {
-    sight s = { 0 };
+    maki_sight s = { 0 };
     i++;
     for (;;) {
         i = space(t, i);
@@ -142,128 +97,97 @@ static sight see(maki_str t, size_t i)
 
 /* ---- arrays ----------------------------------------------------------------------------------------- */
 
-/* Whose messages are these?  `dflt` when nothing tells. */
-static bool whose(maki_str t, size_t i, maki_import_format *out, bool *any)
+static const maki_import_format *line_format(const maki_sight *s)
 {
-    bool blocks = false;
-    *any = false;
+    const maki_import_format *f;
+    for (size_t i = 0; (f = maki_import_format_at(i)) != NULL; i++) {
+        if (f->line && f->line(s)) return f;
+    }
+    return NULL;
+}
+
+static const maki_import_format *element_format(const maki_sight *s)
+{
+    const maki_import_format *f;
+    for (size_t i = 0; (f = maki_import_format_at(i)) != NULL; i++) {
+        if (f->element && f->element(s)) return f;
+    }
+    return NULL;
+}
+
+/* Whose messages are these?  NULL: these are none. */
+static const maki_import_format *array_format(maki_str t, size_t i)
+{
+    bool blocks = false, any = false;
+    i = space(t, i + 1);
+    if (i < t.len && t.ptr[i] == ']') return &maki_import_openai; /* nothing in it: any will do */
     for (int n = 0; n < 64; n++) {
         i = space(t, i);
         if (i >= t.len || t.ptr[i] != '{') break;
-        sight s = see(t, i);
-        if (HAS(s, INFO) && HAS(s, PARTS)) {
-            *out = MAKI_IMPORT_OPENCODE;
-            return *any = true;
-        }
-        bool cut = s.end == 0 && HAS(s, CONTENT); /* what tells comes after a long content */
-        if (!HAS(s, ROLE) && !s.type[0] && !cut) return *any;
-        *any = true;
-        if (HAS(s, CONDENSE) || HAS(s, TRUNCATION) || HAS(s, SUMMARY) || HAS(s, MARKER) ||
-            (HAS(s, TS) && HAS(s, ROLE))) {
-            *out = MAKI_IMPORT_ROO;
-            return true;
-        }
-        bool openai = HAS(s, TOOL_CALLS) || HAS(s, TOOL_CALL_ID) || (!HAS(s, ROLE) && !cut) ||
-                      strcmp(s.role, "system") == 0 || strcmp(s.role, "developer") == 0 ||
-                      strcmp(s.role, "tool") == 0;
-        if (openai) {
-            *out = MAKI_IMPORT_OPENAI;
-            return true;
-        }
-        size_t end = s.end ? s.end : t.len;
-        maki_str object = { t.ptr + i, end - i };
+        maki_sight s = see(t, i);
+        const maki_import_format *f = element_format(&s);
+        if (f) return f;
+        bool cut = s.end == 0 && maki_sight_has(&s, "content"); /* what tells comes after it */
+        if (!maki_sight_has(&s, "role") && !s.type[0] && !cut) break;
+        any = true;
+        maki_str object = { t.ptr + i, (s.end ? s.end : t.len) - i };
         blocks |= maki_str_has(object, MAKI_LIT("\"tool_use\"")) ||
                   maki_str_has(object, MAKI_LIT("\"tool_result\"")) ||
                   maki_str_has(object, MAKI_LIT("\"thinking\""));
         if (s.end == 0) break;
         i = s.end;
     }
-    *out = blocks ? MAKI_IMPORT_ANTHROPIC : MAKI_IMPORT_OPENAI;
-    return *any;
-}
-
-static bool array_format(maki_str t, size_t i, maki_import_format *out)
-{
-    bool any = false;
-    size_t first = space(t, i + 1);
-    if (first < t.len && t.ptr[first] == ']') {
-        *out = MAKI_IMPORT_OPENAI; /* nothing in it: any will do */
-        return true;
-    }
-    return whose(t, first, out, &any);
+    return !any ? NULL : blocks ? &maki_import_anthropic : &maki_import_openai;
 }
 
 /* ---- objects --------------------------------------------------------------------------------------------- */
 
-static bool one_of(const char *type, const char *const *list, size_t n)
+static const maki_import_format *object_format(maki_str t, const maki_sight *s)
 {
-    for (size_t i = 0; i < n; i++) {
-        if (strcmp(type, list[i]) == 0) return true;
+    bool system = maki_sight_has(s, "system");
+    if (s->messages) {
+        const maki_import_format *f = array_format(t, s->messages);
+        return f == &maki_import_openai && system ? &maki_import_anthropic : f;
     }
-    return false;
-}
-
-static bool object_format(maki_str t, const sight *s, maki_import_format *out)
-{
-    static const char *const codex[] = { "session_meta", "response_item", "event_msg",
-                                         "turn_context", "compacted" };
-    static const char *const claude[] = { "user", "assistant", "system", "summary" };
-    static const char *const items[] = { "message", "function_call", "function_call_output",
-                                         "reasoning" };
-    if (s->messages && (HAS(*s, MESSAGES) || HAS(*s, INPUT))) {
-        maki_import_format shape = MAKI_IMPORT_OPENAI;
-        if (!array_format(t, s->messages, &shape)) return false;
-        bool anthropic = shape == MAKI_IMPORT_OPENAI && HAS(*s, SYSTEM);
-        *out = anthropic ? MAKI_IMPORT_ANTHROPIC : shape;
-        return true;
-    }
-    if (s->end == 0 && (HAS(*s, SYSTEM) || HAS(*s, MAX_TOKENS))) { /* a body that begins long */
-        *out = MAKI_IMPORT_ANTHROPIC;
-        return true;
-    }
-    if (strcmp(s->type, "header") == 0)
-        *out = MAKI_IMPORT_SEED;
-    else if (strcmp(s->type, "session") == 0)
-        *out = MAKI_IMPORT_PI;
-    else if (HAS(*s, PAYLOAD) && one_of(s->type, codex, 5))
-        *out = MAKI_IMPORT_CODEX;
-    else if (HAS(*s, INSTRUCTIONS) && HAS(*s, TIMESTAMP) && !s->type[0])
-        *out = MAKI_IMPORT_CODEX;
-    else if (one_of(s->type, items, 4) && !HAS(*s, PARENT))
-        *out = MAKI_IMPORT_CODEX;
-    else if (HAS(*s, LEAF) || ((HAS(*s, UUID) || HAS(*s, SESSION)) && one_of(s->type, claude, 4))) {
-        *out = MAKI_IMPORT_CLAUDE;
-    } else if ((HAS(*s, ROLE) || (s->end == 0 && HAS(*s, CONTENT))) && !HAS(*s, UUID))
-        *out = MAKI_IMPORT_LINES;
-    else
-        return false;
-    return true;
+    if (s->end == 0 && (system || maki_sight_has(s, "max_tokens")))
+        return &maki_import_anthropic; /* a body that begins long */
+    return line_format(s);
 }
 
 static maki_status unknown(const char *saw, const char *more, maki_err *err)
 {
-    return maki_fail(err, MAKI_UNSUPPORTED,
-                     "%s%.70s; understood are roo, openai, anthropic, lines, seed, pi (Clawdbot), "
-                     "claude, codex and opencode",
-                     saw, more);
+    char names[MAKI_IMPORT_NAMES];
+    return maki_fail(err, MAKI_UNSUPPORTED, "%s%.70s; understood are %s", saw, more,
+                     maki_import_names(names));
 }
 
-maki_status maki_import_detect(maki_str t, bool all, maki_import_format *out, maki_err *err)
+static maki_status unknown_object(const maki_sight *s, maki_err *err)
 {
-    sight first = { 0 };
+    char names[100] = "";
+    size_t n = 0;
+    for (size_t i = 0; i < s->count && n + s->keys[i].len + 3 < sizeof names; i++)
+        n += (size_t)snprintf(names + n, sizeof names - n, "%s%.*s", n ? ", " : "",
+                              (int)s->keys[i].len, s->keys[i].ptr);
+    return unknown("objects with the fields ", names, err);
+}
+
+maki_status maki_import_detect(maki_str t, bool all, const maki_import_format **out, maki_err *err)
+{
+    maki_sight first = { 0 };
     size_t i = space(t, 0);
     if (i >= t.len) return unknown(all ? "the source is empty" : "white space only", "", err);
     if (t.ptr[i] == '[') {
-        if (array_format(t, i, out)) return MAKI_OK;
-        return unknown("an array whose elements are no messages", "", err);
+        *out = array_format(t, i);
+        return *out ? MAKI_OK : unknown("an array whose elements are no messages", "", err);
     }
     for (int n = 0; n < 64; n++) { /* the first line that tells */
         i = space(t, i);
         if (i >= t.len) break;
         if (t.ptr[i] == '{') {
-            sight s = see(t, i);
-            if (!first.has && !first.names[0]) first = s;
-            if (object_format(t, &s, out)) return MAKI_OK;
+            maki_sight s = see(t, i);
+            if (!first.count) first = s;
+            *out = object_format(t, &s);
+            if (*out) return MAKI_OK;
             if (s.end) {
                 i = s.end;
                 continue;
@@ -273,6 +197,5 @@ maki_status maki_import_detect(maki_str t, bool all, maki_import_format *out, ma
         if (!newline) break;
         i = (size_t)(newline - t.ptr) + 1;
     }
-    if (first.names[0]) return unknown("objects with the fields ", first.names, err);
-    return unknown("this is no JSON", "", err);
+    return first.count ? unknown_object(&first, err) : unknown("this is no JSON", "", err);
 }

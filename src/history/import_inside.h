@@ -46,7 +46,9 @@ typedef struct maki_place {
     uint64_t made; /* the event of the summary that holds here; 0: none */
 } maki_place;
 
+typedef struct maki_import_format maki_import_format;
 typedef struct maki_importing {
+    const maki_import_format *format;
     const maki_env *env;
     maki_conv *conv;
     maki_log *log;
@@ -68,6 +70,8 @@ typedef struct maki_importing {
 
 /* A row.  One that is no message is skipped (*added false).  im->now moves. */
 maki_status maki_import_row(maki_importing *im, maki_str row, bool *added, maki_err *err);
+/* The same of a line that nobody has looked at. */
+maki_status maki_import_add_line(maki_importing *im, maki_str row, bool *added, maki_err *err);
 /* The row in im->row. */
 maki_status maki_import_made_row(maki_importing *im, bool *added, maki_err *err);
 /* An event with the fields in im->fields.  im->now moves. */
@@ -98,20 +102,54 @@ bool maki_import_is(maki_str object, maki_str name,
                     maki_str text); /* a string field with this text */
 bool maki_import_true(maki_str object, maki_str name);
 
-/* ---- the formats ----------------------------------------------------------------------------------- */
+/* ---- the formats: a row of import_formats.c each ----------------------------------------------------- */
 
-/* import_detect.c: the format, from the beginning of a source. */
-maki_status maki_import_detect(maki_str beginning, bool all, maki_import_format *out,
+/* What is seen of an object at the beginning of a source, which may be cut off anywhere. */
+enum { MAKI_SIGHT_KEYS = 64 };
+typedef struct maki_sight {
+    maki_str keys[MAKI_SIGHT_KEYS]; /* of its first fields, as they are spelled */
+    size_t count;
+    char type[24], role[16]; /* what the fields of these names say */
+    size_t end;              /* one past it; 0: the beginning ends inside */
+    size_t messages;         /* where the list in `messages` or `input` begins; 0: none */
+} maki_sight;
+bool maki_sight_has(const maki_sight *s, const char *key);
+
+struct maki_import_format {
+    const char *name;
+    /* Does an object on a line of its own, or an element of an array, tell that the source is of this format?
+     * NULL: never. */
+    bool (*line)(const maki_sight *s);
+    bool (*element)(const maki_sight *s);
+    maki_status (*read)(maki_importing *im, maki_err *err);
+};
+/* In the order in which they are asked; NULL after the last. */
+const maki_import_format *maki_import_format_at(size_t i);
+/* MAKI_UNSUPPORTED names those there are. */
+maki_status maki_import_named(const char *name, const maki_import_format **out, maki_err *err);
+/* Their names, with commas. */
+enum { MAKI_IMPORT_NAMES = 120 };
+const char *maki_import_names(char out[MAKI_IMPORT_NAMES]);
+/* The format, from the beginning of a source (import_detect.c). */
+maki_status maki_import_detect(maki_str beginning, bool all, const maki_import_format **out,
                                maki_err *err);
 
-maki_status maki_import_array(maki_importing *im, maki_err *err); /* import_array.c */
-maki_status maki_import_ui(maki_importing *im, int fd, maki_err *err);
-maki_status maki_import_tree(maki_importing *im, maki_err *err);  /* import_tree.c: pi, claude */
-maki_status maki_import_codex(maki_importing *im, maki_err *err); /* import_codex.c */
-/* An item of the Responses API as a row; *known false: it is none. */
+/* What readers are made of: each line that is an object; each object of the array that the source is, or that a
+ * body has in `messages`. */
+typedef maki_status (*maki_import_object_fn)(void *ctx, maki_str object, maki_err *err);
+maki_status maki_import_lines(maki_importing *im, maki_import_object_fn fn, void *ctx,
+                              maki_err *err);
+maki_status maki_import_elements(maki_importing *im, maki_import_object_fn fn, void *ctx,
+                                 maki_err *err);
+/* An item of the Responses API as a row; *known false: it is none (import_codex.c). */
 maki_status maki_import_item(maki_importing *im, maki_str item, maki_str line, bool *known,
                              maki_err *err);
-maki_status maki_import_opencode(maki_importing *im, maki_str element, maki_err *err);
+/* Roo's UI messages (import_array.c). */
+maki_status maki_import_ui(maki_importing *im, int fd, maki_err *err);
+
+extern const maki_import_format maki_import_roo, maki_import_openai, maki_import_anthropic,
+    maki_import_plain, maki_import_seed, maki_import_pi, maki_import_claude, maki_import_codex,
+    maki_import_opencode;
 
 /* import_tags.c: messages with the tags of roo. */
 typedef struct maki_tags maki_tags;

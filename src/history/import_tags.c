@@ -212,7 +212,7 @@ maki_status maki_tags_row(maki_tags *tags, maki_importing *im, maki_str object, 
     read_tags(object, &t);
     bool any = t.tag[0].len || t.tag[1].len;
     bool event = (t.flag[0] && t.id[0].len) || (t.flag[1] && t.id[1].len);
-    if (any || event) im->report->format = MAKI_IMPORT_ROO;
+    if (any || event) im->report->format = maki_import_roo.name;
     if (any) {
         without_tags(object, &im->row);
         maki_status st = maki_buf_status(&im->row, err);

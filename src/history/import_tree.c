@@ -257,8 +257,9 @@ static maki_status pi_compaction(tree *t, maki_str line, maki_err *err)
     return st == MAKI_OK ? maki_import_condense(im, before, maki_buf_str(&im->row), err) : st;
 }
 
-static maki_status pi_line(tree *t, maki_str line, maki_err *err)
+static maki_status pi_line(void *ctx, maki_str line, maki_err *err)
 {
+    tree *t = ctx;
     maki_importing *im = t->im;
     maki_str message = { "", 0 }, type = { "", 0 };
     maki_place place = from(t, line);
@@ -349,8 +350,9 @@ static maki_status claude_condense(tree *t, maki_str line, maki_str message, mak
     return maki_import_condense(im, im->now.seq + 1, maki_buf_str(&im->row), err);
 }
 
-static maki_status claude_line(tree *t, maki_str line, maki_err *err)
+static maki_status claude_line(void *ctx, maki_str line, maki_err *err)
 {
+    tree *t = ctx;
     maki_importing *im = t->im;
     maki_str message, role, id;
     maki_place place = from(t, line);
@@ -381,22 +383,40 @@ static maki_status claude_line(tree *t, maki_str line, maki_err *err)
 
 /* ---- all lines ---------------------------------------------------------------------------------------------- */
 
-maki_status maki_import_tree(maki_importing *im, maki_err *err)
+static maki_status read(maki_importing *im, maki_import_object_fn fn, maki_err *err)
 {
     const maki_alloc *alloc = im->env->alloc;
-    tree t = { .im = im, .claude = im->report->format == MAKI_IMPORT_CLAUDE };
-    maki_status st = MAKI_OK;
-    while (st == MAKI_OK) {
-        maki_str line, object;
-        bool more = true;
-        st = maki_source_line(&im->src, &line, &more, err);
-        if (st != MAKI_OK || !more) break;
-        im->line++;
-        if (maki_str_trim(line).len == 0) continue;
-        if (!maki_import_object(im, line, &object, &st, err)) continue;
-        st = t.claude ? claude_line(&t, object, err) : pi_line(&t, object, err);
-    }
+    tree t = { .im = im, .claude = fn == claude_line };
+    maki_status st = maki_import_lines(im, fn, &t, err);
     if (st == MAKI_OK) st = go_to(&t, t.leaf, err);
     if (t.spots) alloc->resize(alloc, t.spots, t.room * sizeof *t.spots, 0);
     return st;
 }
+
+static maki_status read_pi(maki_importing *im, maki_err *err)
+{
+    return read(im, pi_line, err);
+}
+
+static maki_status read_claude(maki_importing *im, maki_err *err)
+{
+    return read(im, claude_line, err);
+}
+
+static bool is_pi(const maki_sight *s)
+{
+    return strcmp(s->type, "session") == 0;
+}
+
+static bool is_claude(const maki_sight *s)
+{
+    static const char *const types[] = { "user", "assistant", "system", "summary" };
+    bool session = maki_sight_has(s, "uuid") || maki_sight_has(s, "sessionId");
+    for (size_t i = 0; session && i < sizeof types / sizeof types[0]; i++) {
+        if (strcmp(s->type, types[i]) == 0) return true;
+    }
+    return maki_sight_has(s, "leafUuid");
+}
+
+const maki_import_format maki_import_pi = { "pi", is_pi, NULL, read_pi };
+const maki_import_format maki_import_claude = { "claude", is_claude, NULL, read_claude };

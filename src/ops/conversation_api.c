@@ -196,11 +196,10 @@ maki_status maki_conversation_import(maki *m, const char *source, const char *pa
     char file[4096];
     struct stat there;
     maki_conv *conv = NULL;
-    maki_import_options options = { .format = MAKI_IMPORT_AUTO };
+    maki_import_options options = { .format = format };
     maki_import_report report = { 0 };
     maki_conv_options how = { .create = true, .durability = MAKI_LAZY, .threads = m->threads };
     maki_status st = maki_conversation_path(&m->env, path, file, sizeof file, err);
-    if (st == MAKI_OK && format) st = maki_import_named(maki_str_of(format), &options.format, err);
     if (st != MAKI_OK) return st;
     if (stat(file, &there) == 0 && there.st_size > 0) {
         return maki_fail(err, MAKI_CONFLICT, "%.150s is there already; an import makes a new one",
@@ -218,8 +217,8 @@ maki_status maki_conversation_import(maki *m, const char *source, const char *pa
         maki_conv_unmake(&m->env, file);
         return st;
     }
-    *out = (maki_imported){ maki_import_name(report.format), report.messages, report.events,
-                            report.skipped, report.other };
+    *out = (maki_imported){ report.format, report.messages, report.events, report.skipped,
+                            report.other };
     return MAKI_OK;
 }
 

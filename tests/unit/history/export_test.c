@@ -37,7 +37,7 @@ static maki_status effective(maki_str array, maki_arena *arena, maki_buf *out, m
  * that export has the same view again. */
 static bool check_roo(const maki_env *env, maki_str array, const char *why)
 {
-    static const maki_import_options roo = { .format = MAKI_IMPORT_ROO };
+    static const maki_import_options roo = { .format = "roo" };
     maki_arena arena = maki_arena_new(env->alloc, 1 << 26);
     maki_buf want = maki_buf_new(env->alloc, 1 << 26), got = want, out = want, again = want;
     maki_str x = array, y = array;
@@ -276,7 +276,7 @@ static void test_own(void)
         folder g;
         maki_conv *back = NULL;
         maki_import_report report;
-        maki_import_options roo = { .format = MAKI_IMPORT_ROO };
+        maki_import_options roo = { .format = "roo" };
         maki_buf_clear(&out);
         maki_buf_clear(&view);
         maki_buf_clear(&again);
@@ -372,7 +372,7 @@ static void test_chat(void)
         maki_conv *conv = NULL;
         maki_import_report report;
         maki_err err = { 0 };
-        maki_import_options lines = { .format = MAKI_IMPORT_LINES };
+        maki_import_options lines = { .format = "lines" };
         tap_row("chat: %s", chat_rows[i].name);
         folder_open(&f);
         maki_str source = q(chat_rows[i].lines, text, sizeof text);

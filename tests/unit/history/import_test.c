@@ -20,7 +20,7 @@ static maki_str q(const char *text, char *out, size_t room)
 typedef struct import_row {
     const char *name;
     const char *source;
-    maki_import_format format;
+    const char *format;
     uint64_t messages, events, skipped, other;
     const char *view; /* what the model sees afterwards */
 } import_row;
@@ -28,33 +28,31 @@ typedef struct import_row {
 static const import_row rows[] = {
     { "lines: a message each, kept to the byte",
       "{'role':'user','content':'こんにちは'}\n{ 'content' : [ ] ,\t'role':'assistant', 'x': 1e2}\n",
-      MAKI_IMPORT_LINES, 2, 1, 0, 0,
+      "lines", 2, 1, 0, 0,
       "[{'role':'user','content':'こんにちは'},{ 'content' : [ ] ,\t'role':'assistant', 'x': 1e2}]" },
     { "lines: byte order mark, CRLF, empty lines, no last newline",
       "\xEF\xBB\xBF{'role':'user','content':'a'}\r\n\r\n   \n{'role':'assistant','content':'b'}",
-      MAKI_IMPORT_LINES, 2, 1, 0, 0,
-      "[{'role':'user','content':'a'},{'role':'assistant','content':'b'}]" },
+      "lines", 2, 1, 0, 0, "[{'role':'user','content':'a'},{'role':'assistant','content':'b'}]" },
     { "lines: broken ones in the middle and a torn last one are skipped",
       "{'role':'user','content':'a'}\n{'role':'user','content':\nnot json\n{'content':'no role'}\n"
       "[1]\n{'role':'assistant','content':'b'}\n{'role':'user','conte",
-      MAKI_IMPORT_LINES, 2, 1, 5, 0,
-      "[{'role':'user','content':'a'},{'role':'assistant','content':'b'}]" },
+      "lines", 2, 1, 5, 0, "[{'role':'user','content':'a'},{'role':'assistant','content':'b'}]" },
     { "seed: rows after a header",
       "{'type':'header','version':1,'sessionId':'s'}\n"
       "{'role':'user','content':'hi','createdAt':1700000000000,'meta':{'sender':'u'}}\n",
-      MAKI_IMPORT_SEED, 1, 1, 0, 1,
+      "seed", 1, 1, 0, 1,
       "[{'role':'user','content':'hi','createdAt':1700000000000,'meta':{'sender':'u'}}]" },
     { "openai: an array, pretty-printed",
       "[\n  {\n    'role': 'system',\n    'content': 'be brief'\n  },\n  {'role':'user','content':"
       "[{'type':'image_url','image_url':{'url':'data:image/png;base64,AA=='}}]}\n]\n",
-      MAKI_IMPORT_OPENAI, 2, 1, 0, 0,
+      "openai", 2, 1, 0, 0,
       "[{     'role': 'system',     'content': 'be brief'   },{'role':'user','content':"
       "[{'type':'image_url','image_url':{'url':'data:image/png;base64,AA=='}}]}]" },
     { "openai: a body",
       "{'model':'gpt-4o','messages':[{'role':'user','content':'x'},{'role':'assistant','content':null,"
       "'tool_calls':[{'id':'c1','type':'function','function':{'name':'f','arguments':'{}'}}]},"
       "{'role':'tool','tool_call_id':'c1','content':'y'}],'stream':true}",
-      MAKI_IMPORT_OPENAI, 3, 1, 0, 0,
+      "openai", 3, 1, 0, 0,
       "[{'role':'user','content':'x'},{'role':'assistant','content':null,"
       "'tool_calls':[{'id':'c1','type':'function','function':{'name':'f','arguments':'{}'}}]},"
       "{'role':'tool','tool_call_id':'c1','content':'y'}]" },
@@ -62,7 +60,7 @@ static const import_row rows[] = {
       "{'instructions':'be kind','input':[{'type':'message','role':'user','content':[{'type':"
       "'input_text','text':'x'}]},{'type':'function_call','call_id':'c','name':'f','arguments':'{}'},"
       "{'type':'function_call_output','call_id':'c','output':'z'}]}",
-      MAKI_IMPORT_OPENAI, 4, 1, 0, 0,
+      "openai", 4, 1, 0, 0,
       "[{'role':'system','content':'be kind'},{'type':'message','role':'user','content':[{'type':"
       "'input_text','text':'x'}]},{'role':'assistant','content':null,'tool_calls':[{'id':'c','type':"
       "'function','function':{'name':'f','arguments':'{}'}}],'original':{'type':'function_call'}},"
@@ -70,16 +68,16 @@ static const import_row rows[] = {
     { "openai: elements that are no messages are skipped, a torn array is read as far as it goes",
       "[{'role':'user','content':'a'},7,'x',{'content':1},{'role':'user','content':[}],"
       "{'role':'tool','tool_call_id':'c','content':'b'},{'role':'user','con",
-      MAKI_IMPORT_OPENAI, 2, 1, 5, 0,
+      "openai", 2, 1, 5, 0,
       "[{'role':'user','content':'a'},{'role':'tool','tool_call_id':'c','content':'b'}]" },
-    { "openai: an empty array", "[]", MAKI_IMPORT_OPENAI, 0, 1, 0, 0, "[]" },
+    { "openai: an empty array", "[]", "openai", 0, 1, 0, 0, "[]" },
     { "anthropic: a body whose system comes last",
       "{'model':'claude','max_tokens':5,'messages':[{'role':'user','content':[{'type':'text','text':"
       "'Привет'},{'type':'image','source':{'type':'base64','media_type':'image/png','data':'AA=='}}]},"
       "{'role':'assistant','content':[{'type':'thinking','thinking':'t','signature':'s'},{'type':"
       "'tool_use','id':'t1','name':'f','input':{}}]},{'role':'user','content':[{'type':'tool_result',"
       "'tool_use_id':'t1','content':'r'}]}],'system':[{'type':'text','text':'be brief'}]}",
-      MAKI_IMPORT_ANTHROPIC, 4, 1, 0, 0,
+      "anthropic", 4, 1, 0, 0,
       "[{'role':'system','content':[{'type':'text','text':'be brief'}]},{'role':'user','content':"
       "[{'type':'text','text':'Привет'},{'type':'image','source':{'type':'base64','media_type':"
       "'image/png','data':'AA=='}}]},{'role':'assistant','content':[{'type':'thinking','thinking':'t',"
@@ -87,14 +85,14 @@ static const import_row rows[] = {
       "[{'type':'tool_result','tool_use_id':'t1','content':'r'}]}]" },
     { "anthropic: an array with tool blocks",
       "[{'role':'assistant','content':[{'type':'tool_use','id':'t','name':'f','input':{}}]}]",
-      MAKI_IMPORT_ANTHROPIC, 1, 1, 0, 0,
+      "anthropic", 1, 1, 0, 0,
       "[{'role':'assistant','content':[{'type':'tool_use','id':'t','name':'f','input':{}}]}]" },
     { "roo: a summary hides what is tagged with it",
       "[{'role':'user','content':'a','ts':1},{'role':'assistant','content':'b','ts':2,"
       "'condenseParent':'C'},{'role':'user','condenseParent':'C','content':'c','ts':3},"
       "{'role':'assistant','content':'S','ts':4,'isSummary':true,'condenseId':'C'},"
       "{'role':'user','content':'d','ts':5}]",
-      MAKI_IMPORT_ROO, 4, 2, 0, 0,
+      "roo", 4, 2, 0, 0,
       "[{'role':'user','content':'a','ts':1},{'role':'assistant','content':'S','ts':4,'isSummary':true,"
       "'condenseId':'C'},{'role':'user','content':'d','ts':5}]" },
     { "pi: header, calls, results, images, settings",
@@ -110,7 +108,7 @@ static const import_row rows[] = {
       "'toolName':'ls','content':[{'type':'text','text':'ok'}],'isError':false}}\n"
       "{'type':'message','id':'d','parentId':'c','message':{'role':'bashExecution','command':'ls',"
       "'output':'x','exitCode':0}}\n",
-      MAKI_IMPORT_PI, 4, 1, 0, 2,
+      "pi", 4, 1, 0, 2,
       "[{'role':'user','content':[{'type':'text','text':'look'},{'type':'image','source':{'type':"
       "'base64','media_type':'image/png','data':'AA=='}}],'timestamp':5,'original':{'type':'message',"
       "'id':'a','parentId':'m','timestamp':'T'}},"
@@ -129,7 +127,7 @@ static const import_row rows[] = {
       "{'type':'message','id':'4','parentId':'3','message':{'role':'user','content':'c'}}\n"
       "{'type':'compaction','id':'5','parentId':'4','summary':'S2','firstKeptEntryId':'4'}\n"
       "{'type':'message','id':'6','parentId':'5','message':{'role':'assistant','content':'d'}}\n",
-      MAKI_IMPORT_PI, 4, 3, 0, 1,
+      "pi", 4, 3, 0, 1,
       "[{'role':'user','content':'<summary>\\nS2\\n</summary>','isSummary':true,'condenseId':'5',"
       "'original':{'type':'compaction','id':'5','parentId':'4','firstKeptEntryId':'4'}},"
       "{'role':'user','content':'c','original':{'type':'message','id':'4','parentId':'3'}},"
@@ -142,7 +140,7 @@ static const import_row rows[] = {
       "{'type':'message','id':'4','parentId':'1','message':{'role':'assistant','content':'b2'}}\n"
       "{'type':'label','id':'5','parentId':'3','targetId':'1','label':'x'}\n"
       "{'type':'message','id':'6','parentId':'5','message':{'role':'assistant','content':'d'}}\n",
-      MAKI_IMPORT_PI, 5, 3, 0, 2,
+      "pi", 5, 3, 0, 2,
       "[{'role':'user','content':'a','original':{'type':'message','id':'1','parentId':null}},"
       "{'role':'assistant','content':'b','original':{'type':'message','id':'2','parentId':'1'}},"
       "{'role':'user','content':'c','original':{'type':'message','id':'3','parentId':'2'}},"
@@ -154,7 +152,7 @@ static const import_row rows[] = {
       "{'type':'branch_summary','id':'3','parentId':'1','fromId':'2','summary':'went wrong'}\n"
       "{'type':'custom_message','id':'4','parentId':'3','customType':'x','content':'note'}\n"
       "{'type':'custom','id':'5','parentId':'3','customType':'y','data':{}}\n",
-      MAKI_IMPORT_PI, 4, 3, 0, 2,
+      "pi", 4, 3, 0, 2,
       "[{'role':'user','content':'a','original':{'type':'message','id':'1','parentId':null}},"
       "{'role':'user','content':'<summary>\\nwent wrong\\n</summary>','original':{'type':"
       "'branch_summary','id':'3','parentId':'1','fromId':'2'}}]" },
@@ -174,7 +172,7 @@ static const import_row rows[] = {
       "{'type':'system','uuid':'y','parentUuid':'r2','subtype':'turn_duration'}\n"
       "{'type':'assistant','uuid':'a3','parentUuid':'y','message':{'id':'m2','role':'assistant',"
       "'content':[{'type':'text','text':'done'}]}}\n",
-      MAKI_IMPORT_CLAUDE, 6, 1, 0, 3,
+      "claude", 6, 1, 0, 3,
       "[{'role':'user','content':'go','timestamp':'2026-01-01T00:00:00Z','original':{'type':'user',"
       "'uuid':'u1','parentUuid':null,'isSidechain':false,'sessionId':'s','timestamp':"
       "'2026-01-01T00:00:00Z'}},"
@@ -200,7 +198,7 @@ static const import_row rows[] = {
       "{'type':'user','uuid':'7','parentUuid':'5','message':{'role':'user','content':'d'}}\n"
       "{'type':'user','uuid':'8','parentUuid':null,'isSidechain':true,'message':{'role':'user',"
       "'content':'sub'}}\n",
-      MAKI_IMPORT_CLAUDE, 6, 5, 0, 1,
+      "claude", 6, 5, 0, 1,
       "[{'role':'user','content':'S','original':{'type':'user','uuid':'4','parentUuid':'3',"
       "'isCompactSummary':true},'isSummary':true,'condenseId':'4'},"
       "{'role':'assistant','content':'c','original':{'type':'assistant','uuid':'5','parentUuid':'4'}},"
@@ -220,7 +218,7 @@ static const import_row rows[] = {
       "{'timestamp':'T5','type':'response_item','payload':{'type':'local_shell_call','call_id':'c2',"
       "'action':{'type':'exec'}}}\n"
       "{'timestamp':'T6','type':'response_item','payload':{'type':'ghost_snapshot'}}\n",
-      MAKI_IMPORT_CODEX, 5, 1, 0, 3,
+      "codex", 5, 1, 0, 3,
       "[{'role':'user','content':[{'type':'text','text':'안녕'},{'type':'image_url','image_url':{'url':"
       "'data:image/png;base64,A'}}],'timestamp':'T1','original':{'timestamp':'T1','type':"
       "'response_item','payload':{'type':'message'}}},"
@@ -240,7 +238,7 @@ static const import_row rows[] = {
       "{'timestamp':'T1','type':'response_item','payload':{'type':'message','role':'user','content':"
       "[]}}\n"
       "{'timestamp':'T2','type':'compacted','payload':{'message':'S'}}\n",
-      MAKI_IMPORT_CODEX, 1, 2, 0, 1,
+      "codex", 1, 2, 0, 1,
       "[{'role':'user','content':'S','timestamp':'T2','isSummary':true,'condenseId':'compacted-3',"
       "'original':{'timestamp':'T2','type':'compacted','payload':{}}}]" },
     { "opencode: a call and its result in one part become two rows",
@@ -250,7 +248,7 @@ static const import_row rows[] = {
       "{'type':'tool','callID':'c','tool':'ls','state':{'status':'completed','input':{'p':1},'output':"
       "'ok'}},{'type':'tool','callID':'d','tool':'ls','state':{'status':'error','input':{},'error':"
       "'no'}},{'type':'text','text':'done'}]}]}",
-      MAKI_IMPORT_OPENCODE, 4, 1, 0, 0,
+      "opencode", 4, 1, 0, 0,
       "[{'role':'user','content':[{'type':'text','text':'hi'},{'type':'image_url','image_url':{'url':"
       "'data:image/png;base64,A'}}],'ts':7,'original':{'info':{'role':'user','time':{'created':7}},"
       "'parts':[{'type':'text','text':'hi'},{'type':'file','mime':'image/png','url':"
@@ -302,7 +300,7 @@ static void test_formats(void)
         }
         maki_status st = exchange_in(&env, &f, "source", text, NULL, &conv, &report, &err);
         CHECK_STATUS(st, MAKI_OK, &err);
-        CHECK_CSTR(maki_import_name(report.format), maki_import_name(r->format));
+        CHECK_CSTR(report.format, r->format);
         CHECK_EQ(report.messages, r->messages);
         CHECK_EQ(report.events, r->events);
         CHECK_EQ(report.skipped, r->skipped);
@@ -441,19 +439,19 @@ static void test_far(void)
     static const struct {
         const char *name, *before, *after;
         size_t long_text;
-        maki_import_format format;
+        const char *format;
         uint64_t messages;
     } far[] = {
         { "tags after a hundred messages", "[%",
           ",{'role':'user','content':'x','condenseParent':'C'},"
           "{'role':'assistant','content':'S','isSummary':true,'condenseId':'C'}]",
-          0, MAKI_IMPORT_ROO, 101 },
-        { "a role after a long content", "{'content':'@", "','role':'user'}\n", 3 << 20,
-          MAKI_IMPORT_LINES, 1 },
+          0, "roo", 101 },
+        { "a role after a long content", "{'content':'@", "','role':'user'}\n", 3 << 20, "lines",
+          1 },
         { "an array whose first role comes late", "[{'content':'@", "','role':'user'}]", 3 << 20,
-          MAKI_IMPORT_OPENAI, 1 },
+          "openai", 1 },
         { "a body with a long system prompt first", "{'system':'@",
-          "','messages':[{'role':'user','content':'x'}]}", 3 << 20, MAKI_IMPORT_ANTHROPIC, 2 },
+          "','messages':[{'role':'user','content':'x'}]}", 3 << 20, "anthropic", 2 },
     };
     maki_env env = maki_env_system();
     for (size_t i = 0; i < COUNT(far); i++) {
@@ -478,7 +476,7 @@ static void test_far(void)
         CHECK_STATUS(
             exchange_in(&env, &f, "source", maki_buf_str(&source), NULL, &conv, &report, &err),
             MAKI_OK, &err);
-        CHECK_CSTR(maki_import_name(report.format), maki_import_name(far[i].format));
+        CHECK_CSTR(report.format, far[i].format);
         CHECK_EQ(report.messages, far[i].messages);
         CHECK_EQ(report.skipped, 0);
         maki_conv_close(conv);
@@ -601,6 +599,8 @@ static void test_faults(void)
 /* Bytes changed by chance: an answer every time, never a crash. */
 static void test_noise(void)
 {
+    static const char *const formats[] = { NULL,   "roo", "openai", "anthropic", "lines",
+                                           "seed", "pi",  "claude", "codex",     "opencode" };
     static char source[1 << 14];
     maki_env env = maki_env_system();
     tap_random random = { 7 };
@@ -616,8 +616,8 @@ static void test_noise(void)
             source[tap_below(&random, text.len)] = some[tap_below(&random, sizeof some)];
         }
         if (tap_below(&random, 3) == 0) text.len = tap_below(&random, text.len);
-        maki_import_options options = { .format = (maki_import_format)tap_below(&random, 10) };
-        if (tap_below(&random, 2)) options.format = MAKI_IMPORT_AUTO;
+        maki_import_options options = { .format = formats[tap_below(&random, COUNT(formats))] };
+        if (tap_below(&random, 2)) options.format = NULL;
         folder_open(&f);
         maki_status st = exchange_in(&env, &f, "source", text, &options, &conv, &report, &err);
         CHECK(st == MAKI_OK || st == MAKI_UNSUPPORTED);

@@ -395,9 +395,7 @@ static void test_imports(const char *source, size_t broken)
         maki_err err = { 0 };
         maki_import_report report;
         told *t = threads == 1 ? &one : &more;
-        maki_import_options options = { .format = MAKI_IMPORT_LINES,
-                                        .skipped = note_skipped,
-                                        .ctx = t };
+        maki_import_options options = { .format = "lines", .skipped = note_skipped, .ctx = t };
         t->count = 0;
         tap_row("an import counted by %zu: the same files, the same lines skipped", threads);
         snprintf(name, sizeof name, "t%zu.jsonl", threads);
@@ -479,7 +477,7 @@ static void test_import_memory(const char *source)
         maki_import_report report;
         maki_err err = { 0 };
         maki_conv_options options = { .create = true, .durability = MAKI_LAZY, .threads = 3 };
-        maki_import_options how = { .format = MAKI_IMPORT_LINES };
+        maki_import_options how = { .format = "lines" };
         folder_open(&f);
         a.calls = 0;
         a.fail_at = nth;
@@ -523,7 +521,7 @@ static void test_skipped_between(void)
     maki_row row;
     tap_row("a result finds its call over lines that were skipped");
     folder_open(&f);
-    maki_import_options lines = { .format = MAKI_IMPORT_LINES };
+    maki_import_options lines = { .format = "lines" };
     CHECK_STATUS(exchange_in(&env, &f, "source", maki_str_of(source), &lines, &conv, &report, &err),
                  MAKI_OK, &err);
     CHECK_EQ(report.messages, 2);

@@ -1,0 +1,38 @@
+/* import_formats.c -- the formats that can be imported: a row each, which is in the file of its reader.
+ *
+ * A new format is a file with its row, and its name in this list. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "history/import_inside.h"
+
+static const maki_import_format *const formats[] = {
+    &maki_import_roo,    &maki_import_openai,   &maki_import_anthropic,
+    &maki_import_seed,   &maki_import_pi,       &maki_import_codex,
+    &maki_import_claude, &maki_import_opencode, &maki_import_plain,
+};
+
+const maki_import_format *maki_import_format_at(size_t i)
+{
+    return i < sizeof formats / sizeof formats[0] ? formats[i] : NULL;
+}
+
+const char *maki_import_names(char out[MAKI_IMPORT_NAMES])
+{
+    size_t n = 0;
+    for (size_t i = 0; maki_import_format_at(i); i++)
+        n += (size_t)snprintf(out + n, MAKI_IMPORT_NAMES - n, "%s%s", n ? ", " : "",
+                              maki_import_format_at(i)->name);
+    return out;
+}
+
+maki_status maki_import_named(const char *name, const maki_import_format **out, maki_err *err)
+{
+    char names[MAKI_IMPORT_NAMES];
+    for (size_t i = 0; (*out = maki_import_format_at(i)) != NULL; i++) {
+        if (strcmp((*out)->name, name) == 0) return MAKI_OK;
+    }
+    return maki_fail(err, MAKI_UNSUPPORTED, "no format \"%.40s\"; there are %s", name,
+                     maki_import_names(names));
+}

@@ -1,0 +1,52 @@
+/* import_lines.c -- JSON lines that are messages already, with or without a header. */
+#include <string.h>
+
+#include "history/import_inside.h"
+
+static bool blank(maki_str *line)
+{
+    while (line->len && (line->ptr[0] == ' ' || line->ptr[0] == '\t'))
+        *line = maki_str_from(*line, 1);
+    while (line->len && (line->ptr[line->len - 1] == ' ' || line->ptr[line->len - 1] == '\t')) {
+        line->len--;
+    }
+    return line->len == 0;
+}
+
+static maki_status read(maki_importing *im, maki_err *err)
+{
+    maki_str line;
+    bool more = true, added = false;
+    maki_status st = MAKI_OK;
+    while (st == MAKI_OK) {
+        st = maki_source_line(&im->src, &line, &more, err);
+        if (st != MAKI_OK || !more) break;
+        im->line++;
+        if (blank(&line)) continue;
+        if (im->line == 1 && maki_str_starts(line, MAKI_LIT("{\"type\":\"header\""))) {
+            im->report->other++;
+            maki_str object;
+            if (!maki_import_object(im, line, &object, &st, err)) continue;
+            maki_buf_add(&im->notes, MAKI_LIT(",\"header\":"));
+            maki_buf_add(&im->notes, object);
+            continue;
+        }
+        st = maki_import_add_line(im, line, &added, err);
+    }
+    return st;
+}
+
+static bool is_message(const maki_sight *s)
+{
+    bool cut = s->end == 0 && maki_sight_has(s, "content");
+    return (maki_sight_has(s, "role") || cut) && !maki_sight_has(s, "uuid");
+}
+
+const maki_import_format maki_import_plain = { "lines", is_message, NULL, read };
+
+static bool is_header(const maki_sight *s)
+{
+    return strcmp(s->type, "header") == 0;
+}
+
+const maki_import_format maki_import_seed = { "seed", is_header, NULL, read };
