@@ -375,8 +375,8 @@ static int run(int argc, char **argv)
     while (at < argc && !cli_is(argv[at], "--"))
         at++;
     int code = cli_read(&cli_connect, at - 1, argv + 1, &p, 1, &words);
-    if (code) return code;
-    if (words) return cli_misuse("connect", "the agent's own arguments come after --: ", argv[1]);
+    if (code || words) fprintf(stderr, "maki connect: the agent's own arguments come after --\n");
+    if (code || words) return maki_status_exit(MAKI_INVALID);
     if (at < argc) at++;
     if (p.model && !model_is_plain(p.model)) {
         return cli_misuse("connect", "not the name of a model: ", p.model);
