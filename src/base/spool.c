@@ -48,7 +48,7 @@ static maki_status move_to_file(maki_spool *s, maki_err *err)
     const maki_files *files = s->env->files;
     s->fd = files->temp(files, maki_temp_folder());
     if (s->fd < 0) return maki_fail_errno(err, "making a temporary file for a large input");
-    maki_status st = maki_file_write(files, s->fd, maki_buf_str(&s->head), err);
+    maki_status st = maki_file_write_at(files, s->fd, 0, maki_buf_str(&s->head), err);
     if (st != MAKI_OK) {
         files->close(files, s->fd);
         s->fd = -1;
@@ -95,7 +95,7 @@ static bool move_to_memory(maki_spool *s, size_t more)
 static maki_status add_to_file(maki_spool *s, maki_str bytes, maki_err *err)
 {
     maki_status st = s->fd < 0 ? move_to_file(s, err) : MAKI_OK;
-    if (st == MAKI_OK) st = maki_file_write(s->env->files, s->fd, bytes, err);
+    if (st == MAKI_OK) st = maki_file_write_at(s->env->files, s->fd, s->size, bytes, err);
     if (st == MAKI_OK) s->size += bytes.len;
     return st;
 }

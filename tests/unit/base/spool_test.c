@@ -124,6 +124,34 @@ static void test_rescue_ends(void)
     CHECK_EQ(fake_files_live(&fe), 0);
 }
 
+/* A write that fails after a part of the bytes, with no memory to go on in: refused, and written whole when it is tried
+ * again. */
+static void test_short_writes(void)
+{
+    tap_row("a failed write leaves no gap");
+    for (size_t nth = 1;; nth++) {
+        fake_env fe;
+        maki_err err;
+        fake_env_init(&fe);
+        maki_spool s = maki_spool_new(&fe.env, SMALL);
+        CHECK_STATUS(add_piece(&s, 2 * SMALL, &err), MAKI_OK, &err);
+        fake_files_short(&fe, PIECE / 4);
+        fake_files_fail_at(&fe, nth, ENOSPC);
+        fake_alloc_fail_at(&fe, 1);
+        maki_status st = add_piece(&s, PIECE, &err);
+        bool injected = fake_files_failed(&fe);
+        CHECK_STATUS(st, injected ? MAKI_FULL : MAKI_OK, &err);
+        CHECK_EQ(s.size, 2 * SMALL + (injected ? 0 : PIECE));
+        fake_files_fail_at(&fe, 0, 0);
+        CHECK_STATUS(add_piece(&s, PIECE, &err), MAKI_OK, &err);
+        CHECK(s.fd >= 0 && holds(&s, s.size));
+        maki_spool_free(&s);
+        CHECK_EQ(fake_alloc_live(&fe), 0);
+        CHECK_EQ(fake_files_live(&fe), 0);
+        if (!injected) break;
+    }
+}
+
 static void test_memory(void)
 {
     tap_row("no memory for it: refused, nothing leaks");
@@ -152,6 +180,7 @@ int main(void)
     test_moves();
     test_rescue();
     test_rescue_ends();
+    test_short_writes();
     test_memory();
     return tap_end();
 }
