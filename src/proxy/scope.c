@@ -1,15 +1,17 @@
 /* scope.c -- see scope.h. */
+#define OPENSSL_SUPPRESS_DEPRECATED /* the HMAC that takes a text in pieces */
 #include "proxy/scope.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <string.h>
+
+#include <openssl/hmac.h>
 
 #include "base/err.h"
 #include "base/files.h"
 #include "base/hash.h"
-
-enum { BLOCK = 64 }; /* of SHA-256 */
 
 maki_status maki_secret_read(const maki_env *env, const char *path,
                              unsigned char secret[MAKI_SECRET_LEN], maki_err *err)
@@ -29,35 +31,20 @@ maki_status maki_secret_read(const maki_env *env, const char *path,
     return maki_file_replace(env, path, (maki_str){ (const char *)secret, MAKI_SECRET_LEN }, err);
 }
 
-static maki_status open_keyed(maki_sha256 *hash, const unsigned char *secret, unsigned char pad,
-                              maki_err *err)
-{
-    unsigned char block[BLOCK];
-    memset(block, pad, sizeof block);
-    for (size_t i = 0; i < MAKI_SECRET_LEN; i++)
-        block[i] ^= secret[i];
-    maki_status st = maki_sha256_open(hash, err);
-    if (st == MAKI_OK) maki_sha256_add(hash, (maki_str){ (const char *)block, sizeof block });
-    return st;
-}
-
 maki_status maki_scope_of(const unsigned char secret[MAKI_SECRET_LEN], const maki_str *parts,
                           size_t count, unsigned char out[MAKI_PREFIX_LEN], maki_err *err)
 {
     unsigned char digest[MAKI_SHA256_LEN];
-    maki_sha256 hash;
-    maki_status st = open_keyed(&hash, secret, 0x36, err);
-    if (st != MAKI_OK) return st;
-    for (size_t i = 0; i < count; i++) {
+    HMAC_CTX *hmac = HMAC_CTX_new();
+    bool ok = hmac && HMAC_Init_ex(hmac, secret, MAKI_SECRET_LEN, EVP_sha256(), NULL) == 1;
+    for (size_t i = 0; ok && i < count; i++) {
         uint64_t len = parts[i].len;
-        maki_sha256_add(&hash, (maki_str){ (const char *)&len, sizeof len });
-        maki_sha256_add(&hash, parts[i]);
+        ok = HMAC_Update(hmac, (const unsigned char *)&len, sizeof len) == 1 &&
+             HMAC_Update(hmac, (const unsigned char *)parts[i].ptr, parts[i].len) == 1;
     }
-    maki_sha256_finish(&hash, digest);
-    st = open_keyed(&hash, secret, 0x5c, err);
-    if (st != MAKI_OK) return st;
-    maki_sha256_add(&hash, (maki_str){ (const char *)digest, sizeof digest });
-    maki_sha256_finish(&hash, digest);
+    ok = ok && HMAC_Final(hmac, digest, NULL) == 1;
+    HMAC_CTX_free(hmac);
+    if (!ok) return maki_fail_nomem(err);
     memcpy(out, digest, MAKI_PREFIX_LEN);
     return MAKI_OK;
 }
