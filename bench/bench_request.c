@@ -48,15 +48,15 @@ static maki_status write_request(const char *path, const char *protocol, const c
                              .stream = true,
                              .system = system,
                              .system_count = 1,
-                             .behind = true };
+                             .async = true };
     const maki_view *view;
     maki_conv *conv = NULL;
     maki_status st = maki_request_protocol(maki_str_of(protocol), &request.protocol, err);
     if (st == MAKI_OK) st = maki_conv_open(&env, path, &options, &conv, err);
     if (st == MAKI_OK) st = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, err);
     if (st == MAKI_OK) {
-        request.behind = strcmp(out, "-") != 0;
-        st = request.behind
+        request.async = strcmp(out, "-") != 0;
+        st = request.async
                  ? write_file(&env, conv, view, &request, out, size, err)
                  : maki_request_write(conv, view, &request, (maki_sink){ count, size }, err);
     }

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "base/behind.h"
+#include "base/async_writer.h"
 #include "base/err.h"
 #include "base/str.h"
 #include "wire/protocol.h"
@@ -161,7 +161,7 @@ static maki_status write_fields(writing *wr)
 
 static maki_status write_all(writing *wr, maki_sink sink)
 {
-    maki_behind behind;
+    maki_async_writer writer;
     const maki_alloc *alloc =
         wr->conv ? maki_log_env(maki_conv_log(wr->conv))->alloc : wr->env->alloc;
     maki_request *r = &wr->request;
@@ -170,14 +170,13 @@ static maki_status write_all(writing *wr, maki_sink sink)
     if (!wr->how)
         return maki_request_protocol(maki_str_of(wr->protocol->name), &r->protocol, wr->err);
     r->functions &= wr->how->old_functions;
-    maki_status st = maki_behind_begin(&behind, alloc, !r->behind, sink, wr->err);
+    maki_status st = maki_async_writer_begin(&writer, alloc, r->async, sink, &wr->w, wr->err);
     if (st != MAKI_OK) return st;
-    maki_behind_init(&behind, &wr->w, wr->err);
     maki_jw_object(&wr->w);
     st = write_fields(wr);
     maki_jw_end_object(&wr->w);
     maki_status written = maki_jw_end(&wr->w);
-    return maki_behind_end(&behind, st == MAKI_OK ? written : st, wr->err);
+    return maki_async_writer_end(&writer, st == MAKI_OK ? written : st, wr->err);
 }
 
 maki_status maki_request_write(maki_conv *conv, const maki_view *view, const maki_request *request,

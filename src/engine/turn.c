@@ -95,7 +95,7 @@ static maki_status write_request(maki_turn_work *w, maki_err *err)
                              .tools = q->tools,
                              .functions = provider->functions,
                              .thinking = w->thinking,
-                             .behind = true };
+                             .async = true };
     maki_spool_clear(&w->body);
     maki_status st = maki_conv_view(w->conv, MAKI_NOW, MAKI_NOW, &view, err);
     if (st != MAKI_OK) return st;

@@ -42,7 +42,7 @@ typedef struct maki_turns maki_turns;
 
 /* All of it is borrowed until maki_turns_close. */
 typedef struct maki_turns_options {
-    /* Used by two threads: by one that writes a long request (base/behind.h), its allocator and files; by one that
+    /* Used by two threads: by one that writes a long request (base/async_writer.h), its allocator and files; by one that
      * prepares a summary, all of it, and the configuration, the logger and `sleep` too. */
     const maki_env *env;
     const maki_config *config;

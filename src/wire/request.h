@@ -50,7 +50,7 @@ typedef struct maki_request {
     bool has_temperature;
     double temperature;
     bool
-        behind; /* the sink may be called from a second thread (base/behind.h): a long body is written faster */
+        async; /* the sink may be called from a second thread (base/async_writer.h), which is faster for a long body */
 } maki_request;
 
 /* MAKI_INVALID: no such level; names those there are. */

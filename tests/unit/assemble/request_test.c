@@ -581,7 +581,7 @@ static void test_memory(size_t megabytes)
 }
 
 /* A body of 12 MB, written by one thread and by two, is the same. */
-static void test_behind(void)
+static void test_async(void)
 {
     maki_env env = maki_env_system();
     maki_err err = { 0 };
@@ -596,7 +596,7 @@ static void test_behind(void)
         for (size_t i = 0; i < 2; i++) {
             maki_request request = { .protocol = protocols[p].protocol,
                                      .model = { "m", 1 },
-                                     .behind = i == 1 };
+                                     .async = i == 1 };
             maki_conv *conv = NULL;
             CHECK_STATUS(maki_conv_open(&env, folder_file(&f, "talk.jsonl"), &options, &conv, &err),
                          MAKI_OK, &err);
@@ -662,7 +662,7 @@ int main(int argc, char **argv)
     test_memories();
     test_refused();
     test_memory(12);
-    test_behind();
+    test_async();
     test_faults();
     return tap_end();
 }

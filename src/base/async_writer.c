@@ -1,0 +1,71 @@
+/* async_writer.c -- see async_writer.h.
+ *
+ * Never more than one buffer is pending: with two, the owner, who helps while it waits (work.h), could write the
+ * second before the first. */
+#include "base/async_writer.h"
+
+#include "base/err.h"
+
+static void write_pending(void *ctx, size_t worker)
+{
+    maki_async_writer *a = ctx;
+    (void)worker;
+    a->status = a->sink.write(a->sink.ctx, a->bytes, &a->err);
+}
+
+/* Until the other buffer is written.  A failure is reported once: the maki_jw keeps it. */
+static maki_status wait_pending(maki_async_writer *a, maki_err *err)
+{
+    if (!a->pending) return MAKI_OK;
+    maki_work_wait(a->work, a->ticket);
+    a->pending = false;
+    if (a->status != MAKI_OK && err) *err = a->err;
+    return a->status;
+}
+
+/* The second buffer and thread; what cannot be had is done without. */
+static void start(maki_async_writer *a)
+{
+    a->async = false;
+    if (maki_work_cores() < 2) return;
+    a->buffers[1] = maki_block_new(a->alloc, MAKI_ASYNC_BUFFER);
+    if (a->buffers[1].at && maki_work_open(a->alloc, 2, &a->work, NULL) != MAKI_OK) a->work = NULL;
+}
+
+static maki_status write_buffer(void *ctx, maki_str bytes, maki_err *err)
+{
+    maki_async_writer *a = ctx;
+    maki_status st = wait_pending(a, err);
+    if (st != MAKI_OK) return st;
+    a->written += bytes.len;
+    if (a->async && a->written > MAKI_ASYNC_FROM) start(a);
+    bool ours = bytes.ptr == a->buffers[a->current].at; /* else it is borrowed for this call only */
+    if (!a->work || !ours) return a->sink.write(a->sink.ctx, bytes, err);
+    a->bytes = bytes;
+    a->err = (maki_err){ 0 };
+    a->pending = true;
+    a->ticket = maki_work_add(a->work, write_pending, a);
+    a->current = 1 - a->current;
+    maki_jw_use(a->w, a->buffers[a->current].at, MAKI_ASYNC_BUFFER);
+    return MAKI_OK;
+}
+
+maki_status maki_async_writer_begin(maki_async_writer *a, const maki_alloc *alloc, bool async,
+                                    maki_sink sink, maki_jw *w, maki_err *err)
+{
+    *a = (maki_async_writer){ .alloc = alloc, .async = async, .sink = sink, .w = w };
+    a->buffers[0] = maki_block_new(alloc, MAKI_ASYNC_BUFFER);
+    if (!a->buffers[0].at) return maki_fail_nomem(err);
+    maki_jw_init(w, (maki_sink){ write_buffer, a }, err);
+    maki_jw_use(w, a->buffers[0].at, MAKI_ASYNC_BUFFER);
+    return MAKI_OK;
+}
+
+maki_status maki_async_writer_end(maki_async_writer *a, maki_status st, maki_err *err)
+{
+    maki_status written = wait_pending(a, st == MAKI_OK ? err : NULL);
+    maki_work_close(a->work);
+    for (size_t i = 0; i < 2; i++)
+        maki_block_free(a->alloc, &a->buffers[i]);
+    return st == MAKI_OK ? written : st;
+}

@@ -1,0 +1,47 @@
+/* async_writer.h -- an asynchronous writer: the sink of a long text is called from a second thread.
+ *
+ * A maki_jw fills one buffer while a second thread writes the other to the sink: mostly a file, whose pages the kernel
+ * has to find and fill.  Only a text of more than MAKI_ASYNC_FROM bytes, on a machine with a second core, gets that
+ * thread.  Before that, and where there is no memory for the second buffer or no thread, the sink is called
+ * synchronously.  Its calls come one after the other, in order, and none after maki_async_writer_end; but they may come from the other thread.
+ *
+ *     maki_async_writer writer;
+ *     st = maki_async_writer_begin(&writer, alloc, true, sink, &w, err);
+ *     if (st == MAKI_OK) {
+ *         ... write with w, and end it (maki_jw_end) ...
+ *         st = maki_async_writer_end(&writer, st, err); // whatever st was
+ *     } */
+#ifndef MAKI_BASE_ASYNC_WRITER_H
+#define MAKI_BASE_ASYNC_WRITER_H
+
+#include "base/block.h"
+#include "base/json_write.h"
+#include "base/work.h"
+
+enum { MAKI_ASYNC_FROM = 4 << 20, MAKI_ASYNC_BUFFER = 1 << 20 };
+
+typedef struct maki_async_writer {
+    const maki_alloc *alloc;
+    maki_sink sink;
+    maki_jw *w;
+    maki_work *work; /* NULL: no second thread */
+    bool async;      /* there may be one */
+    uint64_t written;
+    maki_block buffers[2];
+    size_t current; /* the buffer that `w` fills */
+
+    /* the other buffer: the second thread's while it is `pending` */
+    bool pending;
+    uint64_t ticket;
+    maki_str bytes;
+    maki_status status;
+    maki_err err;
+} maki_async_writer;
+
+/* Initialises `w` too.  Not `async`: no second thread, however long the text is. */
+maki_status maki_async_writer_begin(maki_async_writer *writer, const maki_alloc *alloc, bool async,
+                                    maki_sink sink, maki_jw *w, maki_err *err) MAKI_MUST_CHECK;
+/* Wait for what is still being written and free everything.  `st`, or the first failure of the sink. */
+maki_status maki_async_writer_end(maki_async_writer *writer, maki_status st, maki_err *err);
+
+#endif
