@@ -14,6 +14,7 @@
 
 #include "base/err.h"
 #include "base/limits.h"
+#include "base/platform.h"
 
 static void *libc_resize(const maki_alloc *self, void *p, size_t old_size, size_t size)
 {
@@ -36,14 +37,14 @@ static int64_t system_now_ms(const maki_clock *self)
 
 static maki_status system_fill(const maki_random *self, void *out, size_t n, maki_err *err)
 {
+    enum { GETENTROPY_MOST = 256 };
     unsigned char *at = out;
     (void)self;
     while (n) {
-        ssize_t got = getrandom(at, n, 0);
-        if (got < 0 && errno == EINTR) continue;
-        if (got < 0) return maki_fail_errno(err, "getting random bytes");
-        at += got;
-        n -= (size_t)got;
+        size_t part = n < GETENTROPY_MOST ? n : GETENTROPY_MOST;
+        if (getentropy(at, part) != 0) return maki_fail_errno(err, "getting random bytes");
+        at += part;
+        n -= part;
     }
     return MAKI_OK;
 }
@@ -58,7 +59,7 @@ static int posix_temp(const maki_files *self, const char *folder)
 {
     char path[MAKI_PATH_MAX];
     (void)self;
-    int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    int fd = maki_unnamed_file(folder);
     if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT)) return fd;
     if (snprintf(path, sizeof path, "%s/maki.XXXXXX", folder) >= (int)sizeof path) {
         errno = ENAMETOOLONG;

@@ -119,8 +119,6 @@ static maki_status status_of_errno(int code)
 
 maki_status maki_fail_errno(maki_err *err, const char *doing)
 {
-    int code = errno;
-    char room[80];
-    const char *why = strerror_r(code, room, sizeof room); /* the GNU form: _GNU_SOURCE is on */
-    return maki_fail(err, status_of_errno(code), "%s%s%s", doing, doing[0] ? ": " : "", why);
+    return maki_fail(err, status_of_errno(errno), "%s%s%s", doing, doing[0] ? ": " : "",
+                     strerror(errno));
 }

@@ -42,6 +42,15 @@ static inline maki_str maki_str_to(maki_str text, size_t end)
     return (maki_str){ text.ptr, end };
 }
 
+/* Where `c` last stands in `text`, or NULL. */
+static inline const char *maki_str_last(maki_str text, char c)
+{
+    for (size_t i = text.len; i > 0; i--) {
+        if (text.ptr[i - 1] == c) return text.ptr + i - 1;
+    }
+    return NULL;
+}
+
 /* Does `text` contain `part`?  An empty part is in every text. */
 bool maki_str_has(maki_str text, maki_str part);
 /* The same, letters A-Z and a-z being equal. */

@@ -4,13 +4,13 @@
 #include "base/work.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/err.h"
+#include "base/platform.h"
 
 typedef struct piece {
     maki_work_fn fn;
@@ -33,9 +33,8 @@ struct maki_work {
 
 size_t maki_work_cores(void)
 {
-    cpu_set_t set;
-    int n = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-    return n < 1 ? 1 : n > MAKI_WORK_MOST ? MAKI_WORK_MOST : (size_t)n;
+    size_t n = maki_cores();
+    return n > MAKI_WORK_MOST ? MAKI_WORK_MOST : n;
 }
 
 /* Do the oldest piece that nobody has begun.  With the lock held, and there is one. */

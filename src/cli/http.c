@@ -9,11 +9,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/platform.h"
 #include "cli.h"
 
 static maki_status fail(maki_err *err, maki_status status, const char *doing, const char *why)
@@ -170,9 +170,7 @@ int cli_http(const cli_url *url, const char *method, const char *path, const cha
 static bool path_beside(const char *name, char *out, size_t room)
 {
     char self[PATH_MAX];
-    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-    self[n > 0 ? n : 0] = '\0';
-    char *slash = strrchr(self, '/');
+    char *slash = maki_program_path(self, sizeof self) ? strrchr(self, '/') : NULL;
     if (slash) {
         *slash = '\0';
         int len = snprintf(out, room, "%s/%s", self, name);
@@ -194,7 +192,7 @@ int cli_become(const char *command, const char *name, char **argv)
 /* In the child: its output to us, its end with ours. */
 static void become(const char *path, const char *const argv[], int out, pid_t parent)
 {
-    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    maki_end_with_parent();
     if (getppid() != parent) _exit(0);
     dup2(out, STDOUT_FILENO);
     execv(path, (char *const *)(size_t)argv);

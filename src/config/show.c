@@ -18,7 +18,7 @@ static bool find_password(maki_str text, size_t *from, size_t *to)
     size_t host = 0;
     while (host < rest.len && !strchr("/?#", rest.ptr[host]))
         host++;
-    const char *at = memrchr(rest.ptr, '@', host);
+    const char *at = maki_str_last(maki_str_to(rest, host), '@');
     const char *colon = at ? memchr(rest.ptr, ':', (size_t)(at - rest.ptr)) : NULL;
     if (!colon) return false;
     *from = (size_t)(colon + 1 - text.ptr);

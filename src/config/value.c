@@ -128,7 +128,7 @@ static bool is_url(maki_str text)
 /* "127.0.0.1:4747", "[::1]:0", "localhost:80" */
 static bool is_address(maki_str text)
 {
-    const char *colon = text.len ? memrchr(text.ptr, ':', text.len) : NULL;
+    const char *colon = maki_str_last(text, ':');
     if (!colon || colon == text.ptr) return false;
     maki_str host = maki_str_to(text, (size_t)(colon - text.ptr));
     maki_str port = maki_str_from(text, host.len + 1);

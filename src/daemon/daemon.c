@@ -3,7 +3,6 @@
 #include "store/session.h"
 
 #include <event2/event.h>
-#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/err.h"
+#include "base/platform.h"
 #include "base/str.h"
 #include "daemon/api.h"
 #include "daemon/broadcast.h"
@@ -204,7 +204,7 @@ static void on_trim(evutil_socket_t fd, short what, void *ctx)
     d->trim_again = moved; /* once more when all is quiet: others let go a moment later */
     d->trimmed = requests;
     d->trimmed_clients = clients;
-    malloc_trim(0);
+    maki_free_pages_back();
 }
 
 /* ---- the end -------------------------------------------------------------------------------------- */

@@ -1,5 +1,4 @@
 /* main.c -- maki-serve: the daemon as a program.  `maki serve` starts it. */
-#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/files.h"
+#include "base/platform.h"
 #include "base/str.h"
 #include "daemon/daemon.h"
 #include "net/event_memory.h"
@@ -25,7 +25,7 @@ static size_t raise_limits(void)
  * what libevent keeps for ever does not hold its pages. */
 static void settle_memory(void)
 {
-    mallopt(M_MMAP_THRESHOLD, 32 << 10);
+    maki_map_blocks_from(32 << 10);
     maki_event_memory_use();
 }
 

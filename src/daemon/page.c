@@ -1,4 +1,4 @@
-/* page.c -- see page.h.  The bytes come from web/ by way of page_files.S. */
+/* page.c -- see page.h.  The bytes come from web/ by way of page_files.c. */
 #include "daemon/page.h"
 
 #include "base/str.h"

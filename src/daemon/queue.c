@@ -2,20 +2,18 @@
 #include "daemon/queue.h"
 
 #include <errno.h>
-#include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/platform.h"
 
 maki_status maki_queue_open(maki_queue *q, bool with_fd, maki_err *err)
 {
     pthread_condattr_t attr;
-    *q = (maki_queue){ .fd = -1 };
-    if (with_fd) {
-        q->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-        if (q->fd < 0) return maki_fail_errno(err, "making an event descriptor");
-    }
+    int ends[2] = { -1, -1 };
+    if (with_fd && maki_pipe(ends) != 0) return maki_fail_errno(err, "making a pipe");
+    *q = (maki_queue){ .fd = ends[0], .bell = ends[1] };
     pthread_mutex_init(&q->lock, NULL);
     pthread_condattr_init(&attr);
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
@@ -26,18 +24,18 @@ maki_status maki_queue_open(maki_queue *q, bool with_fd, maki_err *err)
 
 void maki_queue_close(maki_queue *q)
 {
-    if (q->fd >= 0) close(q->fd);
+    if (q->fd >= 0) {
+        close(q->fd);
+        close(q->bell);
+    }
     pthread_cond_destroy(&q->filled);
     pthread_mutex_destroy(&q->lock);
 }
 
 static void ring(int fd)
 {
-    uint64_t one = 1;
-    ssize_t n;
-    do {
-        n = write(fd, &one, sizeof one);
-    } while (n < 0 && errno == EINTR); /* EAGAIN: it rings already */
+    while (write(fd, "", 1) < 0 && errno == EINTR) { /* EAGAIN: it rings already */
+    }
 }
 
 /* Tells whether the consumer must be woken. */
@@ -59,7 +57,7 @@ static bool append(maki_queue *q, maki_item *item)
 void maki_queue_wake(maki_queue *q)
 {
     if (q->fd >= 0) {
-        ring(q->fd);
+        ring(q->bell);
     } else {
         pthread_cond_signal(&q->filled);
     }
@@ -93,8 +91,9 @@ static maki_item *take_all(maki_queue *q)
 
 maki_item *maki_queue_take(maki_queue *q)
 {
-    uint64_t count;
-    if (q->fd >= 0 && read(q->fd, &count, sizeof count) < 0 && errno != EAGAIN) return NULL;
+    char rings[64];
+    while (q->fd >= 0 && read(q->fd, rings, sizeof rings) == sizeof rings) {
+    }
     pthread_mutex_lock(&q->lock);
     maki_item *first = take_all(q);
     pthread_mutex_unlock(&q->lock);

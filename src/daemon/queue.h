@@ -29,6 +29,7 @@ typedef struct maki_queue {
     size_t waiting;          /* lock: consumers that sleep */
     bool closed;             /* lock */
     int fd;                  /* readable when something is there; -1: consumers wait here */
+    int bell;                /* the end of that pipe which is written to */
 } maki_queue;
 
 /* `with_fd`: for a consumer that has an event loop. */

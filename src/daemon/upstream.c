@@ -112,7 +112,7 @@ const maki_upstream *maki_upstream_for_model(const maki_upstreams *all, maki_str
 void maki_upstream_target(const maki_upstream *upstream, maki_str target, maki_buf *out)
 {
     maki_str base = maki_str_of(upstream->path);
-    const char *slash = base.len ? memrchr(base.ptr, '/', base.len) : NULL;
+    const char *slash = maki_str_last(base, '/');
     maki_str last = slash ? maki_str_from(base, (size_t)(slash - base.ptr)) : (maki_str){ "", 0 };
     bool twice = last.len && maki_str_starts(target, last) &&
                  (target.len == last.len || strchr("/?", target.ptr[last.len]));

@@ -544,7 +544,7 @@ static maki_status make_fitting(maki_conv *conv, const condense_ctx *c, uint64_t
     while (st == MAKI_OK && *tokens > most && text.len > SUMMARY_LEAST) {
         size_t room = (size_t)((double)text.len * 0.9 * (double)most / (double)*tokens);
         text = maki_utf8_cut(text, room > SUMMARY_LEAST ? room : SUMMARY_LEAST);
-        const char *line = memrchr(text.ptr, '\n', text.len);
+        const char *line = maki_str_last(text, '\n');
         if (line && (size_t)(line - text.ptr) > text.len / 2)
             text = maki_str_to(text, (size_t)(line - text.ptr));
         st = make_summary(conv, c, text, ts, out, tokens, err);

@@ -129,7 +129,7 @@ static bool is_path_sign(char c)
 /* A name with an ending, src/a.c. */
 static bool is_path(maki_str word)
 {
-    const char *dot = word.len ? memrchr(word.ptr, '.', word.len) : NULL;
+    const char *dot = maki_str_last(word, '.');
     size_t ending = dot ? (size_t)(word.ptr + word.len - dot) - 1 : 0;
     return dot > word.ptr && ending >= 1 && ending <= 8 && !memchr(dot, '/', ending + 1) &&
            !memchr(word.ptr, ' ', word.len);

@@ -10,12 +10,12 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/platform.h"
 #include "base/str.h"
 #include "net/url.h"
 
@@ -69,9 +69,7 @@ struct maki_call {
 
 static int64_t now_s(void)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
-    return t.tv_sec;
+    return maki_monotonic_ms() / 1000;
 }
 
 /* ---- the end of a call ---------------------------------------------------------------------------- */

@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 
 #include "base/alloc.h"
+#include "base/platform.h"
 #include "base/str.h"
 
 static void advance(maki_conn *conn);
@@ -18,7 +19,7 @@ static void advance(maki_conn *conn);
 
 static void set_deadline(maki_conn *conn, uint32_t ms)
 {
-    conn->deadline = server_now() + ms;
+    conn->deadline = maki_monotonic_ms() + ms;
 }
 
 static struct evbuffer *input_of(const maki_conn *conn)

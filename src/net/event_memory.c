@@ -7,7 +7,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
+
+#include "base/platform.h"
 
 #define BLOCK  ((size_t)32)
 #define REGION ((size_t)32 << 20) /* of addresses: a page is taken when it is first written to */
@@ -72,11 +73,10 @@ static void *resize(void *p, size_t size)
 
 void maki_event_memory_use(void)
 {
-    void *region = mmap(NULL, REGION, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (region == MAP_FAILED) return;
-    madvise(region, REGION,
-            MADV_NOHUGEPAGE); /* a descriptor more is a page more, not two megabytes */
+    void *region = maki_reserve(REGION);
+    if (!region) return;
+    maki_huge_pages(region, REGION,
+                    false); /* a descriptor more is a page more, not two megabytes */
     small.start = small.unused = region;
     small.end = small.start + REGION / sizeof(block);
     event_set_mem_functions(get, resize, give_back);

@@ -119,7 +119,7 @@ static maki_status take_line(maki_str *rest, maki_str *line, maki_err *err)
 static maki_status parse_request_line(maki_str line, maki_http_head *out, maki_err *err)
 {
     const char *first = memchr(line.ptr, ' ', line.len);
-    const char *last = first ? memrchr(line.ptr, ' ', line.len) : NULL;
+    const char *last = maki_str_last(line, ' ');
     if (!first || first == last) return maki_fail(err, MAKI_INVALID, "the request line is not one");
     out->method = (maki_str){ line.ptr, (size_t)(first - line.ptr) };
     out->target = (maki_str){ first + 1, (size_t)(last - first - 1) };

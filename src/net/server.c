@@ -7,10 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/alloc.h"
 #include "base/err.h"
+#include "base/platform.h"
 
 enum {
     SWEEP_MS = 250,      /* how late a limit on time may be noticed */
@@ -18,13 +18,6 @@ enum {
     REFUSED_MOST = 128,  /* connections over the limit that are told so; more are just closed */
     STOP_LINGER_MS = 250 /* instead of linger_ms, while stopping */
 };
-
-int64_t server_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 /* ---- connections come ----------------------------------------------------------------------------- */
 
@@ -108,7 +101,7 @@ static void on_resume(evutil_socket_t fd, short what, void *ctx)
 static void on_sweep(evutil_socket_t fd, short what, void *ctx)
 {
     maki_server *s = ctx;
-    int64_t now = server_now();
+    int64_t now = maki_monotonic_ms();
     (void)fd, (void)what;
     s->cursor = s->first;
     while (s->cursor) {

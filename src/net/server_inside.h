@@ -47,7 +47,7 @@ struct maki_conn {
     maki_conn *next, *before;
     struct bufferevent *bev;
     void *kept;
-    int64_t deadline; /* in ms of server_now; 0: none */
+    int64_t deadline; /* in ms of maki_monotonic_ms; 0: none */
     size_t scanned;   /* bytes of the input that have no end of a head */
     uint64_t body_left, body_seen;
     uint64_t reply_left; /* with MAKI_FRAME_LENGTH */
@@ -64,7 +64,6 @@ struct maki_conn {
     bool dead;   /* to be freed */
 };
 
-int64_t server_now(void);
 void server_remove(maki_conn *conn); /* a connection is gone */
 
 /* conn.c */

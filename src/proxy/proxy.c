@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "base/files.h"
 #include "base/hash.h"
+#include "base/platform.h"
 #include "base/str.h"
 #include "history/tally.h"
 #include "proxy/proxy_inside.h"
@@ -24,8 +25,7 @@ enum {
 static maki_str boot_id(const maki_env *env, char out[BOOT_MAX])
 {
     size_t got = 0;
-    int fd =
-        env->files->open(env->files, "/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC, 0);
+    int fd = env->files->open(env->files, MAKI_BOOT_ID_FILE, O_RDONLY | O_CLOEXEC, 0);
     if (fd < 0) return (maki_str){ "", 0 };
     if (maki_file_read_at(env->files, fd, 0, out, BOOT_MAX, &got, NULL) != MAKI_OK) got = 0;
     env->files->close(env->files, fd);

@@ -4,9 +4,9 @@
 #include <event2/event.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/err.h"
+#include "base/platform.h"
 #include "base/str.h"
 
 enum {
@@ -27,13 +27,6 @@ struct maki_link {
     maki_status status;
     maki_err err;
 };
-
-static int64_t now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 /* ---- the end of a call ----------------------------------------------------------------------------------- */
 
@@ -62,7 +55,7 @@ static void on_tick(evutil_socket_t fd, short what, void *ctx)
     (void)fd, (void)what;
     if (ask->cancelled && ask->cancelled(ask->cancelled_ctx)) {
         stop(link, maki_fail(&link->err, MAKI_CANCELLED, "it was cancelled"));
-    } else if (link->until && now_ms() > link->until) {
+    } else if (link->until && maki_monotonic_ms() > link->until) {
         snprintf(link->end->words, sizeof link->end->words, "no end after %u s",
                  (unsigned)(ask->total_ms / 1000));
         stop(link, MAKI_TIMEOUT);
@@ -151,7 +144,7 @@ maki_status maki_link_run(maki_link *link, const maki_link_ask *ask, maki_link_e
     link->end = end;
     link->call = NULL;
     link->err = (maki_err){ .msg = "" };
-    link->until = ask->total_ms ? now_ms() + ask->total_ms : 0;
+    link->until = ask->total_ms ? maki_monotonic_ms() + ask->total_ms : 0;
     if (ask->cancelled && ask->cancelled(ask->cancelled_ctx))
         return maki_fail(err, MAKI_CANCELLED, "it was cancelled");
     maki_status st = start(link, err);

@@ -5,7 +5,7 @@
 
 #include "base/err.h"
 
-/* In vocabulary.S. */
+/* In vocabulary.c. */
 extern const maki_table maki_table_o200k, maki_table_cl100k, maki_table_claude;
 
 static const maki_special o200k_special[] = {

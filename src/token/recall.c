@@ -1,8 +1,7 @@
 /* recall.c -- see recall.h. */
 #include "token/recall.h"
 
-#include <sys/mman.h>
-
+#include "base/platform.h"
 #include "token/table.h"
 
 bool maki_recall_shares(void)
@@ -21,16 +20,6 @@ static size_t size_of(uint32_t bits)
     return (size_t)LINE << bits;
 }
 
-/* Every span is looked up somewhere else: with small pages finding the page would take longer than the place. */
-static void want_huge_pages(void *at, size_t size)
-{
-#ifdef MADV_HUGEPAGE
-    (void)madvise(at, size, MADV_HUGEPAGE); /* if there are none, small ones do */
-#else
-    (void)at, (void)size;
-#endif
-}
-
 bool maki_recall_get(maki_recall *recall, uint32_t bits, const maki_alloc *alloc)
 {
     recall->bits = bits;
@@ -38,7 +27,8 @@ bool maki_recall_get(maki_recall *recall, uint32_t bits, const maki_alloc *alloc
     if (!recall->at) return false;
     recall->places =
         (maki_place *)(((uintptr_t)recall->at + HUGE_PAGE) & ~(uintptr_t)(HUGE_PAGE - 1));
-    want_huge_pages(recall->places, size_of(bits));
+    /* Every span is looked up somewhere else: with small pages finding the page would take longer than the place. */
+    maki_huge_pages(recall->places, size_of(bits), true);
     maki_recall_forget(recall);
     return true;
 }

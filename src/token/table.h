@@ -1,6 +1,6 @@
 /* table.h -- a vocabulary as it is built into the library: read-only, used in place.
  *
- * make_tables.c writes it at build time, vocabulary.S takes it in.  The file is a header, then
+ * make_tables.c writes it at build time, vocabulary.c takes it in.  The file is a header, then
  * sections that the header points to, each at a multiple of 64 bytes, in the byte order of the
  * machine:
  *

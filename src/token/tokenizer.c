@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/err.h"
+#include "base/str.h"
 #include "token/encoding.h"
 #include "token/merge.h"
 #include "token/recall.h"
@@ -444,7 +445,7 @@ static size_t cut_after(const maki_tokenizer *t, maki_str text, size_t looked)
     /* a special token may lie across a place that is good otherwise: cut before its first byte */
     while (cut && t->special) {
         size_t back = cut + from < SPECIAL_MAX ? cut + from : SPECIAL_MAX;
-        const char *mark = memrchr(text.ptr + from + cut - back, '<', back);
+        const char *mark = maki_str_last((maki_str){ text.ptr + from + cut - back, back }, '<');
         if (!mark) break;
         if ((size_t)(mark - text.ptr) <= from) return 0;
         cut = maki_token_cut((maki_str){ text.ptr + from, (size_t)(mark - text.ptr) - from });

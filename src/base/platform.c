@@ -1,0 +1,149 @@
+/* platform.c -- see platform.h. */
+#include "base/platform.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#if MAKI_LINUX
+#include <malloc.h>
+#include <sched.h>
+#include <sys/prctl.h>
+
+int maki_pipe(int ends[2])
+{
+    return pipe2(ends, O_CLOEXEC | O_NONBLOCK);
+}
+
+int maki_unnamed_file(const char *folder)
+{
+    return open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+}
+
+int maki_allocate(int fd, int64_t size)
+{
+    errno = posix_fallocate(fd, 0, size);
+    return errno ? -1 : 0;
+}
+
+size_t maki_cores(void)
+{
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? (size_t)CPU_COUNT(&set) : 1;
+}
+
+int64_t maki_monotonic_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+void maki_huge_pages(void *at, size_t size, bool wanted)
+{
+    (void)madvise(at, size, wanted ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+}
+
+void *maki_reserve(size_t size)
+{
+    void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                    -1, 0);
+    return at == MAP_FAILED ? NULL : at;
+}
+
+#ifdef __GLIBC__
+void maki_map_blocks_from(int bytes)
+{
+    mallopt(M_MMAP_THRESHOLD, bytes);
+}
+
+void maki_free_pages_back(void)
+{
+    malloc_trim(0);
+}
+#endif
+
+bool maki_program_path(char *out, size_t room)
+{
+    ssize_t n = readlink("/proc/self/exe", out, room - 1);
+    out[n > 0 ? n : 0] = '\0';
+    return n > 0;
+}
+
+void maki_end_with_parent(void)
+{
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+}
+
+#else
+
+int maki_pipe(int ends[2])
+{
+    if (pipe(ends) != 0) return -1;
+    for (int i = 0; i < 2; i++) {
+        fcntl(ends[i], F_SETFD, FD_CLOEXEC);
+        fcntl(ends[i], F_SETFL, O_NONBLOCK);
+    }
+    return 0;
+}
+
+int maki_unnamed_file(const char *folder)
+{
+    (void)folder;
+    errno = EOPNOTSUPP;
+    return -1;
+}
+
+/* Less than asked for: the blocks come when they are written. */
+int maki_allocate(int fd, int64_t size)
+{
+    off_t is = lseek(fd, 0, SEEK_END);
+    return is < 0 ? -1 : is < size ? ftruncate(fd, size) : 0;
+}
+
+size_t maki_cores(void)
+{
+    long n = sysconf(_SC_NPROCESSORS_ONLN);
+    return n > 0 ? (size_t)n : 1;
+}
+
+int64_t maki_monotonic_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+void maki_huge_pages(void *at, size_t size, bool wanted)
+{
+    (void)at, (void)size, (void)wanted;
+}
+
+void *maki_reserve(size_t size)
+{
+    (void)size;
+    return NULL;
+}
+
+bool maki_program_path(char *out, size_t room)
+{
+    (void)room;
+    out[0] = '\0';
+    return false;
+}
+
+void maki_end_with_parent(void) {}
+
+#endif
+
+#if !MAKI_LINUX || !defined(__GLIBC__)
+void maki_map_blocks_from(int bytes)
+{
+    (void)bytes;
+}
+
+void maki_free_pages_back(void) {}
+#endif
