@@ -220,7 +220,7 @@ static void *work(void *ctx)
 {
     maki_api *api = ctx;
     maki_item *item;
-    while ((item = maki_queue_one(&api->queue)))
+    while ((item = maki_queue_one(&api->queue, true)))
         answer(api, MAKI_ITEM_OF(item, job, item));
     maki_local_close(api->local);
     return NULL;

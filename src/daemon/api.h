@@ -8,7 +8,7 @@
 #include "daemon/broadcast.h"
 #include "daemon/guest.h"
 #include "daemon/local.h"
-#include "daemon/queue.h"
+#include "base/queue.h"
 #include "daemon/routes.h"
 
 typedef struct maki_api maki_api;

@@ -5,9 +5,9 @@
 #ifndef MAKI_DAEMON_BROADCAST_H
 #define MAKI_DAEMON_BROADCAST_H
 
+#include "base/queue.h"
 #include "daemon/guest.h"
 #include "daemon/metrics.h"
-#include "daemon/queue.h"
 
 struct event_base;
 

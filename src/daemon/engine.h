@@ -14,8 +14,8 @@
 
 #include <stdatomic.h>
 
+#include "base/queue.h"
 #include "base/spool.h"
-#include "daemon/queue.h"
 #include "daemon/syncer.h"
 #include "net/decode.h"
 #include "proxy/proxy.h"

@@ -5,7 +5,7 @@
 #ifndef MAKI_DAEMON_SYNCER_H
 #define MAKI_DAEMON_SYNCER_H
 
-#include "daemon/queue.h"
+#include "base/queue.h"
 #include "proxy/proxy.h"
 
 typedef struct maki_syncer maki_syncer;

@@ -3,8 +3,8 @@
  * Anybody puts, one thread takes all there is at once (a pool: each takes one).  An item is part of what is handed
  * over, so putting never fails and never allocates; whoever takes it owns it from then on.  Wake-ups are
  * few: a consumer is woken when it waits, not for every item. */
-#ifndef MAKI_DAEMON_QUEUE_H
-#define MAKI_DAEMON_QUEUE_H
+#ifndef MAKI_BASE_QUEUE_H
+#define MAKI_BASE_QUEUE_H
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -48,7 +48,7 @@ void maki_queue_end(maki_queue *queue);
 maki_item *maki_queue_take(maki_queue *queue);
 /* The same, waiting up to `ms` for something.  *ended: nothing will come any more. */
 maki_item *maki_queue_wait(maki_queue *queue, uint32_t ms, bool *ended);
-/* One item, waiting for it; NULL: there will be none. */
-maki_item *maki_queue_one(maki_queue *queue);
+/* The oldest item.  NULL: there is none now; or, when it `waits` for one, there will be none. */
+maki_item *maki_queue_one(maki_queue *queue, bool waits);
 
 #endif

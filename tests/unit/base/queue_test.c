@@ -1,5 +1,5 @@
 /* queue_test.c -- items from several threads: all arrive, those of one thread in order. */
-#include "daemon/queue.h"
+#include "base/queue.h"
 
 #include <poll.h>
 #include <stddef.h>
@@ -101,7 +101,7 @@ static void *take_items(void *ctx)
 {
     int n = 0;
     (void)ctx;
-    while (maki_queue_one(&queue))
+    while (maki_queue_one(&queue, true))
         n++;
     pthread_mutex_lock(&lock);
     taken += n;

@@ -1,5 +1,5 @@
 /* queue.c -- see queue.h. */
-#include "daemon/queue.h"
+#include "base/queue.h"
 
 #include <errno.h>
 #include <time.h>
@@ -125,11 +125,11 @@ maki_item *maki_queue_wait(maki_queue *q, uint32_t ms, bool *ended)
     return first;
 }
 
-maki_item *maki_queue_one(maki_queue *q)
+maki_item *maki_queue_one(maki_queue *q, bool waits)
 {
     pthread_mutex_lock(&q->lock);
     q->waiting++;
-    while (!q->first && !q->closed)
+    while (waits && !q->first && !q->closed)
         pthread_cond_wait(&q->filled, &q->lock);
     q->waiting--;
     maki_item *item = q->first;
