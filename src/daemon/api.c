@@ -1,27 +1,32 @@
 /* api.c -- see api.h. */
 #include "daemon/api.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/err.h"
 #include "base/str.h"
+#include "base/thread.h"
 
-enum { SEND_AHEAD = 256 << 10, PIECE = 32 << 10 };
+enum { SEND_AHEAD = 256 << 10, PIECE = 32 << 10, WORKERS = 4 };
+
+typedef struct worker {
+    maki_api *api;
+    maki_local *local;
+    pthread_t thread;
+    bool running;
+} worker;
 
 struct maki_api {
     const maki_env *env;
     maki_queue queue;
     maki_queue *loop;
     maki_broadcast *broadcast;
-    maki_local *local; /* the thread's */
-    pthread_t thread;
-    bool running;
+    worker workers[WORKERS];
 };
 
-/* One request.  The loop's, except between `put` and `run_answered`, when it is the thread's. */
+/* One request.  The loop's, except between `put` and `run_answered`, when it is a worker's. */
 typedef struct job {
     maki_guest guest;
     maki_item item;
@@ -156,7 +161,7 @@ static void on_gone(maki_guest *guest, maki_conn *conn, maki_status why)
     (void)why;
     bool ours = !maki_conn_body_ended(conn) || maki_conn_started(conn);
     j->conn = NULL;
-    if (ours) job_free(j); /* else the thread has it, and it comes back */
+    if (ours) job_free(j); /* else a worker has it, and it comes back */
 }
 
 static const maki_guest_calls job_calls = { on_body, on_body_end, on_drained, on_gone };
@@ -202,49 +207,43 @@ void maki_api_answer(maki_api *api, maki_conn *conn, maki_str method, maki_str p
     hand_over(j);
 }
 
-/* ---- the thread ----------------------------------------------------------------------------------- */
+/* ---- the workers ---------------------------------------------------------------------------------- */
 
-static void answer(maki_api *api, job *j)
+static void answer(const worker *w, job *j)
 {
     maki_err err;
     j->reply = (maki_local_reply){
         .status = 500, .type = "application/json", .fields = "", .body = &j->answer
     };
-    if (maki_spool_text(&j->body, &j->request.body, &err) == MAKI_OK) {
-        maki_local_answer(api->local, &j->request, &j->reply);
-    }
-    maki_queue_put(api->loop, &j->item);
+    if (maki_spool_text(&j->body, &j->request.body, &err) == MAKI_OK)
+        maki_local_answer(w->local, &j->request, &j->reply);
+    maki_queue_put(w->api->loop, &j->item);
 }
 
 static void *work(void *ctx)
 {
-    maki_api *api = ctx;
+    const worker *w = ctx;
     maki_item *item;
-    while ((item = maki_queue_one(&api->queue, true)))
-        answer(api, MAKI_ITEM_OF(item, job, item));
-    maki_local_close(api->local);
+    while ((item = maki_queue_one(&w->api->queue, true)))
+        answer(w, MAKI_ITEM_OF(item, job, item));
     return NULL;
 }
 
 maki_status maki_api_open(const maki_env *env, const maki_api_options *options, maki_api **out,
                           maki_err *err)
 {
-    sigset_t all, old;
     maki_api *api = maki_new(env->alloc, maki_api);
     if (!api) return maki_fail_nomem(err);
     *api = (maki_api){ .env = env, .loop = options->loop, .broadcast = options->broadcast };
     maki_status st = maki_queue_open(&api->queue, false, err);
-    if (st == MAKI_OK) st = maki_local_open(env, options->local, &api->local, err);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old); /* signals are the loop's */
-    if (st == MAKI_OK) {
-        api->running = pthread_create(&api->thread, NULL, work, api) == 0;
-        if (!api->running) {
+    for (size_t i = 0; st == MAKI_OK && i < WORKERS; i++) {
+        worker *w = &api->workers[i];
+        w->api = api;
+        st = maki_local_open(env, options->local, &w->local, err);
+        w->running = st == MAKI_OK && maki_thread_start(&w->thread, work, w);
+        if (st == MAKI_OK && !w->running)
             st = maki_fail(err, MAKI_NOMEM, "no thread could be started");
-            maki_local_close(api->local);
-        }
     }
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
     if (st != MAKI_OK) {
         maki_api_close(api);
         return st;
@@ -256,14 +255,19 @@ maki_status maki_api_open(const maki_env *env, const maki_api_options *options, 
 void maki_api_stop(maki_api *api)
 {
     maki_queue_end(&api->queue);
-    if (api->running) pthread_join(api->thread, NULL);
-    api->running = false;
+    for (size_t i = 0; i < WORKERS; i++) {
+        worker *w = &api->workers[i];
+        if (w->running) pthread_join(w->thread, NULL);
+        w->running = false;
+    }
 }
 
 void maki_api_close(maki_api *api)
 {
     if (!api) return;
     maki_api_stop(api);
+    for (size_t i = 0; i < WORKERS; i++)
+        maki_local_close(api->workers[i].local);
     maki_queue_close(&api->queue);
     maki_delete(api->env->alloc, api);
 }

@@ -1,14 +1,14 @@
-/* api.h -- requests that are answered here, in a thread of their own (local.h says what is answered).
+/* api.h -- requests that are answered here, by a few worker threads (local.h says what is answered).
  *
- * The loop collects a request, the API thread answers it into a spool, the loop sends that as fast as the client
- * takes it. */
+ * The loop collects a request, a worker answers it into a spool, the loop sends that as fast as the client takes it.
+ * A long operation holds up one worker, not the short ones that come after it. */
 #ifndef MAKI_DAEMON_API_H
 #define MAKI_DAEMON_API_H
 
+#include "base/queue.h"
 #include "daemon/broadcast.h"
 #include "daemon/guest.h"
 #include "daemon/local.h"
-#include "base/queue.h"
 #include "daemon/routes.h"
 
 typedef struct maki_api maki_api;
@@ -21,7 +21,7 @@ typedef struct maki_api_options {
 
 maki_status maki_api_open(const maki_env *env, const maki_api_options *options, maki_api **out,
                           maki_err *err) MAKI_MUST_CHECK;
-/* The thread ends; answers that the loop has not taken yet are in its queue. */
+/* The workers end; answers that the loop has not taken yet are in its queue. */
 void maki_api_stop(maki_api *api);
 /* After a stop, and after the loop has emptied its queue.  Accepts NULL. */
 void maki_api_close(maki_api *api);

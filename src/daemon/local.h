@@ -1,6 +1,7 @@
 /* local.h -- requests that are answered here: /maki/..., the page at /.
  *
- * Called by the API thread, one request at a time, never by the loop: it may open conversations and wait.
+ * Called by a worker of the API, never by the loop: it may open conversations and wait.  A maki_local belongs to one
+ * worker, which answers one request at a time.
  * The answer is written to a spool; the loop sends it from there, as fast as the client reads. */
 #ifndef MAKI_DAEMON_LOCAL_H
 #define MAKI_DAEMON_LOCAL_H

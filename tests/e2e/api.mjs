@@ -1,10 +1,11 @@
 // api.mjs -- the daemon's own paths: sessions, operations, events, metrics, the page, and counting for upstreams that cannot.
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
 import test from 'node:test';
-import { folder, PATIENCE_MS, readConversations, startFake, startMaki, until } from './lib.mjs';
+import { folder, PATIENCE_MS, quiet, readConversations, startFake, startMaki, until } from './lib.mjs';
 
 async function say(maki, text, headers = {}) {
   const reply = await fetch(`${maki.url}/v1/chat/completions`, {
@@ -103,6 +104,59 @@ test('sessions, operations and the page', async (t) => {
     const head = await get(maki, '/', { method: 'HEAD' });
     assert.equal(head.status, 200);
   });
+});
+
+/** A conversation of two messages; operations on it, as [status, answer]; and how many of them wait for its lock. */
+async function conversation(t) {
+  const fake = await startFake(t);
+  const maki = await startMaki(t, { upstream: fake.url });
+  await say(maki, 'はじめ');
+  await quiet(maki);
+  const { sessions: [{ id }] } = await (await get(maki, '/maki/sessions')).json();
+  const file = path.join(maki.home, 'agents/proxy/sessions', `${id}.jsonl`);
+  const inode = `:${fs.statSync(file).ino} `;
+  const op = async (name, fields = {}) => {
+    const reply = await get(maki, `/maki/ops/${name}`, { method: 'POST', body: JSON.stringify({ conversation: id, ...fields }) });
+    return [reply.status, await reply.json()];
+  };
+  const waiting = () => fs.readFileSync('/proc/locks', 'utf8').split('\n')
+    .filter((line) => line.includes('-> FLOCK') && line.includes(inode)).length;
+  return { maki, file, op, waiting };
+}
+
+const message = (content) => ({ messages: [{ role: 'user', content }] });
+
+test('operations that take long hold up no short one', async (t) => {
+  const { maki, file, op, waiting } = await conversation(t);
+  const holder = spawn('flock', [file, 'sh', '-c', 'echo held; cat'], { stdio: ['pipe', 'pipe', 'inherit'] });
+  t.after(() => holder.stdin.end());
+  await new Promise((resolve) => holder.stdout.once('data', resolve));
+  const long = ['a', 'b', 'c'].map((text) => op('history.append', message(text)));
+  await until('all of them wait for the lock', () => waiting() === long.length);
+  assert.equal((await (await get(maki, '/maki/health')).json()).ok, true);
+  assert.equal((await op('history.status'))[1].messages, 2);
+  assert.equal(waiting(), long.length);
+  holder.stdin.end();
+  for (const [status] of await Promise.all(long)) assert.equal(status, 200);
+  assert.equal((await op('history.status'))[1].messages, 5);
+});
+
+test('operations on one conversation at once: each is done once, on what is there by then', async (t) => {
+  const { op } = await conversation(t);
+  const clients = 6, rounds = 8;
+  await Promise.all(Array.from({ length: clients }, async (_, client) => {
+    for (let round = 0; round < rounds; round++) {
+      const [status, { seq }] = await op('history.append', message(`${client}.${round}`));
+      assert.equal(status, 200);
+      assert.deepEqual(await op('history.pin', { seq }).then(([s]) => s), 200);
+    }
+  }));
+  const [, told] = await op('history.status');
+  assert.equal(told.messages, 2 + clients * rounds);
+  assert.equal((await op('history.verify'))[1].ok, true);
+  const [, { head }] = await op('history.append', message('the last'));
+  const expecting = await Promise.all([1, 2, 3].map((n) => op('history.append', { ...message(`${n}`), expect: head })));
+  assert.deepEqual(expecting.map(([status]) => status).sort(), [200, 409, 409]);
 });
 
 test('events come while it is said', async (t) => {
