@@ -18,7 +18,7 @@ static void log_end(const maki_preparing *p, maki_status st, const maki_prepare_
 {
     const char *why = st != MAKI_OK ? err->code : report->fell_back.code;
     maki_kv values[] = { MAKI_KV_S("session", maki_str_of(p->path)),
-                         MAKI_KV_I("event", report->event), MAKI_KV_N("cost", report->cost),
+                         MAKI_KV_I("event", report->event), MAKI_KV_N("cost", report->usage.cost),
                          MAKI_KV_S("reason", maki_str_of(why)) };
     maki_log_event(p->options->logger, MAKI_INFO, "prepare_done", values, why[0] ? 4 : 3);
 }

@@ -171,8 +171,8 @@ static maki_status tell(maki_turn_work *w, const maki_manage_report *report, mak
     r->managed.tokens_before *= w->factor; /* like all that the result tells: the model's tokens */
     r->managed.tokens_after *= w->factor;
     r->runs++;
-    r->cost += report->cost;
-    r->has_cost |= report->cost > 0;
+    r->cost += report->usage.cost;
+    r->has_cost |= report->usage.cost > 0;
     return w->calls->on_managing ? w->calls->on_managing(w->calls->ctx, &r->managed, err) : MAKI_OK;
 }
 

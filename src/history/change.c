@@ -569,12 +569,13 @@ static maki_status room_of(maki_conv *conv, const maki_view *view, const condens
 static maki_status summarise_once(maki_conv *conv, const maki_view *part, const maki_covered *what,
                                   condense_ctx *c, maki_err *err)
 {
-    double cost = c->summary.cost;
+    maki_summary_usage usage = c->summary.usage;
     maki_summary summary = { 0 };
     if (c->tried && memcmp(what->cover, c->cover, MAKI_COVER_LEN) == 0) return MAKI_OK;
     maki_status st = summarise(conv, part, what, c->summarizer, &conv->arena, &summary, err);
+    maki_summary_usage_add(&usage, &summary.usage);
     c->summary = summary;
-    c->summary.cost += cost;
+    c->summary.usage = usage;
     if (st != MAKI_OK) return st;
     maki_buf_clear(&c->text);
     maki_buf_add(&c->text, summary.text);
@@ -583,20 +584,22 @@ static maki_status summarise_once(maki_conv *conv, const maki_view *part, const 
     return maki_buf_status(&c->text, err);
 }
 
-static void add_survey(maki_decided *out, const maki_summary *summary)
+/* What became of facts, and what the summary took. */
+static maki_status add_summary(maki_conv *conv, maki_decided *out, const maki_summary *summary,
+                               maki_err *err)
 {
-    char text[60];
-    const maki_survey *survey = &summary->survey;
-    if (summary->cost > 0) {
-        snprintf(text, sizeof text, ",\"cost\":%.6g", summary->cost);
-        maki_buf_add(&out->fields, maki_str_of(text));
-    }
-    if (!survey->measured) return;
-    maki_decided_number(out, "factsKept", survey->kept);
-    maki_decided_number(out, "factsLost", survey->lost);
-    maki_buf_add(&out->fields, MAKI_LIT(",\"lost\":["));
-    maki_buf_add(&out->fields, (maki_str){ survey->list, survey->list_len });
-    maki_buf_add(&out->fields, MAKI_LIT("]"));
+    maki_made made;
+    maki_str fields;
+    maki_made_begin(&made, &conv->arena, err);
+    maki_jw_object(&made.w);
+    maki_summary_usage_write(&made.w, &summary->usage);
+    if (summary->survey.measured) maki_survey_write(&made.w, &summary->survey);
+    maki_jw_end_object(&made.w);
+    maki_status st = maki_made_end(&made, &conv->arena, &fields, err);
+    if (st != MAKI_OK) return st;
+    maki_buf_add(&out->fields, MAKI_LIT(","));
+    maki_buf_add(&out->fields, maki_json_inside(fields));
+    return MAKI_OK;
 }
 
 static maki_status decide_condense(maki_conv *conv, const maki_view *view, void *ctx,
@@ -626,8 +629,7 @@ static maki_status decide_condense(maki_conv *conv, const maki_view *view, void 
     add_hidden(&out->fields, &s);
     maki_decided_number(out, "messages", s.rows);
     add_message(out, message, tokens, what.before);
-    add_survey(out, &c->summary);
-    return MAKI_OK;
+    return add_summary(conv, out, &c->summary, err);
 }
 
 static maki_status condense(maki_conv *conv, const unsigned char *expect, condense_ctx *c,
@@ -635,7 +637,7 @@ static maki_status condense(maki_conv *conv, const unsigned char *expect, conden
 {
     c->text = maki_buf_new(conv->env.alloc, FIELDS_MAX);
     maki_status st = maki_conv_change(conv, expect, decide_condense, c, out, err);
-    out->cost = c->summary.cost;
+    out->usage = c->summary.usage;
     out->survey = c->summary.survey;
     out->fell_back = c->summary.fell_back;
     maki_buf_free(&c->text);

@@ -108,8 +108,8 @@ typedef struct maki_change {
     uint64_t undone;         /* the event that was made void; 0: none was */
     const char *undone_type; /* its type; a constant */
     uint64_t tokens_before, tokens_after;
-    /* Of a condense; the cost also when it failed after all. */
-    double cost;
+    /* Of a condense; the usage also when it failed after all. */
+    maki_summary_usage usage;
     maki_survey survey;
     maki_err fell_back; /* as in maki_summary */
 } maki_change;

@@ -6,7 +6,8 @@
 #include <stdint.h>
 
 #include "base/arena.h"
-#include "base/str.h"
+#include "base/json_write.h"
+#include "base/limits.h"
 
 enum {
     MAKI_COVER_LEN = 16,  /* of the hash of what a summary is about */
@@ -31,10 +32,17 @@ typedef struct maki_survey {
     char list[MAKI_LOST_ROOM]; /* the first ones lost, JSON strings with commas between them */
 } maki_survey;
 
+/* What models took for summaries, all requests together, also those whose summary was not used. */
+typedef struct maki_summary_usage {
+    char model[MAKI_MODEL_MAX]; /* that was asked last; "": none was */
+    double input, output;       /* tokens; 0: unknown */
+    double cost;                /* in dollars; 0: unknown, or none */
+} maki_summary_usage;
+void maki_summary_usage_add(maki_summary_usage *sum, const maki_summary_usage *more);
+
 typedef struct maki_summary {
     maki_str text; /* not escaped; in the arena handed to the summariser */
-    double cost;
-    double output_tokens; /* 0: unknown */
+    maki_summary_usage usage;
     maki_survey survey;
     maki_err fell_back; /* why another wrote it than was asked; status MAKI_OK: none did */
 } maki_summary;
@@ -46,5 +54,10 @@ struct maki_summarizer {
                        maki_arena *arena, maki_summary *out, maki_err *err);
     const void *ctx;
 };
+
+/* The fields of events and answers, into the object that is open: "cost", and when a model was asked
+ * "summarizer": {"model", "input", "output"}; "factsKept", "factsLost" and "lost". */
+void maki_summary_usage_write(maki_jw *w, const maki_summary_usage *usage);
+void maki_survey_write(maki_jw *w, const maki_survey *survey);
 
 #endif

@@ -58,8 +58,8 @@ typedef struct maki_manage_report {
     double tokens_before, tokens_after; /* with other_tokens */
     double allowed, target;             /* tokens that may be sent; that a run comes down to */
     uint64_t messages_removed;
-    double cost;        /* of summarisers, also of those whose summary was not used */
-    maki_survey survey; /* of the last condense that stayed: facts kept and lost */
+    maki_summary_usage usage; /* of summarisers, also of those whose summary was not used */
+    maki_survey survey;       /* of the last condense that stayed: facts kept and lost */
     maki_err fell_back; /* why another summariser than the one asked wrote it; MAKI_OK: none did */
     maki_taken taken[MAKI_TAKEN_MOST];
     size_t taken_count;

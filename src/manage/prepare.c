@@ -223,15 +223,8 @@ static maki_status write_note(maki_conv *conv, const maki_covered *what, uint64_
     put_number(&made.w, MAKI_LIT("before"), what->before);
     put_number(&made.w, MAKI_LIT("covers"), what->tokens);
     put_number(&made.w, MAKI_LIT("tokens"), tokens);
-    maki_jw_key(&made.w, MAKI_LIT("cost"));
-    maki_jw_double(&made.w, summary->cost);
-    put_number(&made.w, MAKI_LIT("factsKept"), summary->survey.kept);
-    put_number(&made.w, MAKI_LIT("factsLost"), summary->survey.lost);
-    maki_jw_key(&made.w, MAKI_LIT("lost"));
-    maki_jw_begin_value(&made.w);
-    maki_jw_bytes(&made.w, MAKI_LIT("["));
-    maki_jw_bytes(&made.w, (maki_str){ summary->survey.list, summary->survey.list_len });
-    maki_jw_bytes(&made.w, MAKI_LIT("]"));
+    maki_summary_usage_write(&made.w, &summary->usage);
+    maki_survey_write(&made.w, &summary->survey);
     maki_jw_key(&made.w, MAKI_LIT("summary"));
     maki_jw_string(&made.w, summary->text);
     maki_jw_end_object(&made.w);
@@ -262,7 +255,7 @@ static maki_status prepare(maki_conv *conv, size_t keep, const maki_summarizer *
     search other = { .event = 0 };
     uint64_t tokens = 0;
     maki_status st = maki_conv_summarise(conv, keep, &measured, arena, &what, &summary, err);
-    out->cost = summary.cost;
+    out->usage = summary.usage;
     out->survey = summary.survey;
     out->fell_back = summary.fell_back;
     if (st != MAKI_OK || summary.fell_back.status != MAKI_OK) return st;

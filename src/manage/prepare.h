@@ -20,7 +20,8 @@ bool maki_prepare_due(const maki_summary_settings *settings, double percent, dou
 typedef struct maki_prepare_report {
     bool made;      /* false: there was one already, or the model failed (fell_back) */
     uint64_t event; /* the note that holds; 0: none */
-    double cost;    /* told here and in the note, not again by the condense that uses it */
+    maki_summary_usage
+        usage; /* told here and in the note, not again by the condense that uses it */
     maki_survey survey;
     maki_err
         fell_back; /* a summary that another had to write is not kept: the model is asked again */

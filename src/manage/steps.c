@@ -52,7 +52,7 @@ static size_t keep_of(const maki_manage_work *r, const maki_step *step)
 static maki_status hidden(maki_manage_work *r, maki_status st, const maki_change *change,
                           maki_took *took)
 {
-    r->report->cost += change->cost;
+    maki_summary_usage_add(&r->report->usage, &change->usage);
     if (st != MAKI_OK) return st;
     maki_took_event(took, change);
     took->survey = change->survey;

@@ -99,8 +99,8 @@ static void write_change(maki_jw *out, const maki_change *c)
         maki_put_text(out, "undoneType", maki_str_of(c->undone_type));
     }
     if (c->survey.measured) {
-        maki_put_number(out, "cost", c->cost);
-        maki_put_survey(out, &c->survey);
+        maki_summary_usage_write(out, &c->usage);
+        maki_survey_write(out, &c->survey);
     }
     maki_jw_end_object(out);
 }

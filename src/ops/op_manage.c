@@ -184,8 +184,8 @@ static void write_report(maki_jw *out, const maki_figures *figures,
     maki_put_number(out, "reduction", maki_reduction(report->tokens_before, report->tokens_after));
     maki_put_count(out, "messagesRemoved", report->messages_removed);
     maki_put_number(out, "compressionTime", (double)report->ms);
-    maki_put_number(out, "cost", report->cost);
-    maki_put_survey(out, &report->survey);
+    maki_summary_usage_write(out, &report->usage);
+    maki_survey_write(out, &report->survey);
     maki_put_number(out, "allowed", report->allowed);
     maki_put_number(out, "target", report->target);
     maki_put_bool(out, "within", report->within);
@@ -299,8 +299,8 @@ static void write_prepared(maki_jw *out, double percent, bool due,
     maki_put_number(out, "contextPercent", percent);
     maki_put_bool(out, "made", report->made);
     if (report->event) maki_put_count(out, "event", report->event);
-    maki_put_number(out, "cost", report->cost);
-    maki_put_survey(out, &report->survey);
+    maki_summary_usage_write(out, &report->usage);
+    maki_survey_write(out, &report->survey);
     maki_jw_end_object(out);
 }
 

@@ -94,14 +94,3 @@ maki_status maki_answer_failed(maki_sink out, const maki_err *error, maki_err *e
     maki_jw_end_object(&w);
     return maki_jw_end(&w);
 }
-
-void maki_put_survey(maki_jw *out, const maki_survey *survey)
-{
-    maki_put_count(out, "factsKept", survey->kept);
-    maki_put_count(out, "factsLost", survey->lost);
-    maki_jw_key(out, MAKI_LIT("lost"));
-    maki_jw_begin_value(out);
-    maki_jw_bytes(out, MAKI_LIT("["));
-    maki_jw_bytes(out, (maki_str){ survey->list, survey->list_len });
-    maki_jw_bytes(out, MAKI_LIT("]"));
-}

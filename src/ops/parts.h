@@ -39,7 +39,6 @@ void maki_put_count(maki_jw *out, const char *name, uint64_t value);
 void maki_put_bool(maki_jw *out, const char *name, bool value);
 void maki_put_text(maki_jw *out, const char *name, maki_str text);
 /* factsKept, factsLost and the first ones lost. */
-void maki_put_survey(maki_jw *out, const maki_survey *survey);
 
 /* {"messages": [...]} */
 void maki_answer_messages(maki_jw *out, maki_msgs list);

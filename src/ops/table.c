@@ -37,6 +37,7 @@
 
 /* What became of the facts in the messages that a condense of a conversation hid. */
 #define FACTS                                                                                      \
+    { "summarizer", "object", "{model, input, output} of the model that was asked", 0 },           \
     { "factsKept", "count", "facts that the summary still holds", 0 },          \
     { "factsLost", "count", "and those it does not", 0 },                                          \
     { "lost", "array", "the first of these", 0 }
@@ -93,7 +94,7 @@
     { "state", "string", "active or archived", 1 },                                                \
     { "model", "string", "of the newest reply", 1 },                                               \
     { "createdAt", "number", "ms", 1 }, { "messageCount", "count", "", 1 },                        \
-    { "tokenUsage", "object", "{input, output} of all its requests", 1 },                          \
+    { "tokenUsage", "object", "{input, output} of all its requests, those for summaries included", 1 },                          \
     { "overrides", "object", "{thinking, maxTokens}", 1 }
 /* What a run on a conversation may be told; the rest it finds. */
 #define RUN_FIELDS                                                                                 \

@@ -45,8 +45,8 @@ static void read_usage(maki_str spec, maki_summary *out)
         while (maki_json_next(&iter, &item))
             usage = item.value;
     }
-    out->cost = maki_field_number(usage, "cost", 0);
-    out->output_tokens = maki_field_number(usage, "outputTokens", 0);
+    out->usage.cost = maki_field_number(usage, "cost", 0);
+    out->usage.output = maki_field_number(usage, "outputTokens", 0);
 }
 
 static maki_status told_run(const maki_summarizer *self, const maki_summary_request *request,

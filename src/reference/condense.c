@@ -157,14 +157,14 @@ static maki_status summarise(const maki_condense_in *in, maki_arena *arena, maki
     }
     out->called = true;
     maki_status st = by->run(by, &out->request->base, arena, &summary, err);
-    out->cost = summary.cost;
+    out->cost = summary.usage.cost;
     if (st == MAKI_NOMEM || st == MAKI_TOOBIG) return st;
     if (st != MAKI_OK) {
         return maki_refuse(err, "SUMMARIZER_FAILED", "the summariser failed: %s",
                            err ? err->msg : "");
     }
     out->summary = maki_str_trim(summary.text);
-    *output_tokens = summary.output_tokens;
+    *output_tokens = summary.usage.output;
     if (out->summary.len) return MAKI_OK;
     return maki_refuse(err, "SUMMARY_EMPTY", "the summariser answered with nothing");
 }

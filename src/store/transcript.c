@@ -159,12 +159,10 @@ static bool is_type(maki_str row, const char *type)
     return maki_str_has(front, maki_str_of(text));
 }
 
-static void take_usage(reading *r, maki_str event)
+static void take_usage(maki_session *s, maki_str of)
 {
-    maki_session *s = r->s;
-    s->input += maki_json_whole_field(event, MAKI_LIT("input"));
-    s->output += maki_json_whole_field(event, MAKI_LIT("output"));
-    if (!r->model) copy_field(event, "model", s->model, sizeof s->model);
+    s->input += maki_json_whole_field(of, MAKI_LIT("input"));
+    s->output += maki_json_whole_field(of, MAKI_LIT("output"));
 }
 
 static void take_state(maki_session *s, maki_str event)
@@ -183,16 +181,20 @@ static maki_status take_event(void *ctx, maki_str row, uint64_t at, maki_err *er
 {
     reading *r = ctx;
     maki_str event;
-    bool usage = is_type(row, "usage"), state = !usage && is_type(row, "session");
+    bool usage = is_type(row, "usage"), state = is_type(row, "session");
+    bool summary = is_type(row, "condense") || is_type(row, "prepared");
+    maki_str of;
     (void)at;
     (void)err;
-    if ((!usage && !state) || maki_json_check(row, &event, NULL) != MAKI_OK ||
+    if ((!usage && !state && !summary) || maki_json_check(row, &event, NULL) != MAKI_OK ||
         maki_json_kind_of(event) != MAKI_JSON_OBJECT)
         return MAKI_OK;
-    if (usage)
-        take_usage(r, event);
-    else
-        take_state(r->s, event);
+    if (state) take_state(r->s, event);
+    if (usage) take_usage(r->s, event);
+    if (usage && !r->model) copy_field(event, "model", r->s->model, sizeof r->s->model);
+    if (summary && maki_json_get(event, MAKI_LIT("summarizer"), &of) &&
+        maki_json_kind_of(of) == MAKI_JSON_OBJECT)
+        take_usage(r->s, of);
     return MAKI_OK;
 }
 

@@ -1,6 +1,7 @@
 /* provider.c -- see provider.h. */
 #include "summary/provider.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/err.h"
@@ -206,8 +207,10 @@ static maki_status call_model(asking *a, maki_prompt prompt, maki_str head, maki
     maki_buf_clear(&a->reply);
     maki_status st =
         how->model->complete(how->model, &request, (maki_sink){ take_reply, a }, &usage, &why);
-    a->out->cost += usage.cost;
-    a->out->output_tokens = (double)usage.output_tokens;
+    maki_summary_usage took = { .input = (double)usage.input_tokens,
+                                .output = (double)usage.output_tokens,
+                                .cost = usage.cost };
+    maki_summary_usage_add(&a->out->usage, &took);
     if (st != MAKI_OK && why.status != st) maki_fail(&why, st, "the model could not be asked");
     if (st == MAKI_OK) st = go_on(a, &why);
     if (st == MAKI_OK) st = judge(a, &usage, &why);
@@ -382,6 +385,8 @@ static maki_status run(const maki_summarizer *self, const maki_summary_request *
     asking a = { .how = self->ctx, .out = out };
     maki_err why = { 0 };
     *out = (maki_summary){ .text = { "", 0 } };
+    maki_str model = a.how->settings->model;
+    snprintf(out->usage.model, sizeof out->usage.model, "%.*s", MAKI_PRINTED(model));
     maki_status st = ask_model(&a, request, arena, &why);
     if (st == MAKI_OK) return MAKI_OK;
     if (!a.blamed || st == MAKI_CANCELLED || st == MAKI_NOMEM) {
@@ -391,7 +396,6 @@ static maki_status run(const maki_summarizer *self, const maki_summary_request *
     maki_offline offline = maki_summary_offline(a.how->settings);
     maki_summarizer other = maki_summarizer_offline_with(&offline);
     out->fell_back = why;
-    out->output_tokens = 0;
     return other.run(&other, request, arena, out, err);
 }
 

@@ -49,6 +49,7 @@ static void by_the_provider(engine_kit *kit, const char *provider)
     CHECK(has(kit->managing, "... threshold"));
     char *events = engine_kit_file(kit, "events"), *asked = engine_kit_body(kit, 1);
     CHECK(has(events, "\"type\":\"condense\""));
+    CHECK(has(events, "\"summarizer\":{\"model\":\"fake\",\"input\":"));
     CHECK(has(asked, "海苔を巻く"));
     free(events);
     free(asked);

@@ -50,7 +50,7 @@ static maki_status write_summary(const maki_summarizer *self, const maki_summary
     atomic_store(&s->messages, messages);
     if (s->during) s->during(s->ctx);
     out->text = maki_arena_copy(arena, maki_str_of(s->text));
-    out->cost = 0.5;
+    out->usage.cost = 0.5;
     if (s->fell_back) maki_fail(&out->fell_back, MAKI_UPSTREAM, "overloaded");
     return st == MAKI_OK ? maki_arena_status(arena, err) : st;
 }
@@ -178,7 +178,7 @@ static void test_used(void)
     visible(k.conv, &before);
     CHECK_STATUS(prepare(&k), MAKI_OK, &k.err);
     CHECK(k.report.made && k.report.event > 0);
-    CHECK_DOUBLE(k.report.cost, 0.5);
+    CHECK_DOUBLE(k.report.usage.cost, 0.5);
     CHECK_EQ(atomic_load(&k.early.messages), ROWS - 1 - KEEP);
     CHECK_EQ(visible(k.conv, &after), ROWS);
     CHECK_EQ(after, before); /* no view was changed */
@@ -192,7 +192,7 @@ static void test_used(void)
     CHECK(k.change.survey.measured);
     CHECK_EQ(k.change.survey.kept, 1); /* src/file2.c */
     CHECK(k.change.survey.lost > 0 && k.change.survey.list_len > 0);
-    CHECK_DOUBLE(k.change.cost, 0); /* told when it arose */
+    CHECK_DOUBLE(k.change.usage.cost, 0); /* told when it arose */
     tap_row("undone, it holds again");
     CHECK_STATUS(maki_conv_undo(k.conv, NULL, 0, &k.change, &k.err), MAKI_OK, &k.err);
     CHECK_STATUS(condense(&k, 1e9), MAKI_OK, &k.err);
@@ -206,7 +206,7 @@ static void test_used(void)
     CHECK_STATUS(condense(&k, 100), MAKI_OK, &k.err);
     CHECK_EQ(atomic_load(&k.late.calls), 1);
     CHECK_EQ(visible(k.conv, NULL), 1 + 1 + KEEP);
-    CHECK_DOUBLE(k.change.cost, 0.5);
+    CHECK_DOUBLE(k.change.usage.cost, 0.5);
     kit_close(&k);
 
     tap_row("a manage run uses it");
@@ -223,7 +223,7 @@ static void test_used(void)
     CHECK_EQ(atomic_load(&k.late.calls), 0);
     CHECK_CSTR(maki_step_name(report.action), "condense");
     CHECK_EQ(report.survey.kept, 1);
-    CHECK_DOUBLE(report.cost, 0);
+    CHECK_DOUBLE(report.usage.cost, 0);
     kit_close(&k);
 
     tap_row("what another had to write for the model is not kept");

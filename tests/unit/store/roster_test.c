@@ -26,6 +26,11 @@
 #define USAGE(i, o)                                                                              \
     "{\"ev\":1,\"at\":2,\"ts\":1,\"type\":\"usage\",\"head\":\"\",\"input\":" i ",\"output\":" o \
     "}\n"
+/* A summary that a model wrote, and one that none did. */
+#define SUMMARY(type, i, o)                                                         \
+    "{\"ev\":3,\"at\":2,\"ts\":1,\"type\":\"" type "\",\"head\":\"\",\"cost\":0.1," \
+    "\"summarizer\":{\"model\":\"s-1\",\"input\":" i ",\"output\":" o "}}\n"
+#define OFFLINE       "{\"ev\":4,\"at\":2,\"ts\":1,\"type\":\"condense\",\"head\":\"\",\"cost\":0}\n"
 #define STATE(fields) "{\"ev\":2,\"at\":2,\"ts\":1,\"type\":\"session\",\"head\":\"\"," fields "}\n"
 
 static void free_text(maki_str text)
@@ -38,7 +43,8 @@ static void write_four(const kit *k)
 {
     kit_session(k, "aaa",
                 HEADER("aaa", "1700000000000", "agent:default:telegram:さくら") USER REPLY("m-1"),
-                USAGE("100", "20") USAGE("200", "30"));
+                USAGE("100", "20") SUMMARY("prepared", "80", "9") USAGE("100", "3")
+                    SUMMARY("condense", "20", "18") OFFLINE);
     kit_session(k, "bbb",
                 HEADER("bbb", "1700000000001", "agent:default:slack:C1") USER REPLY("m-1")
                     USER REPLY("m-2"),

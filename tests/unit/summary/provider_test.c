@@ -113,7 +113,9 @@ static void test_rendered(void)
         CHECK(asked(&k, rendered[i].has));
         CHECK(!asked(&k, rendered[i].lacks));
         CHECK_STR(k.summary.text, "summary 1");
-        CHECK_DOUBLE(k.summary.cost, 0.25);
+        CHECK_DOUBLE(k.summary.usage.cost, 0.25);
+        CHECK_DOUBLE(k.summary.usage.input, (double)k.model.prompt_tokens);
+        CHECK_DOUBLE(k.summary.usage.output, 7);
         CHECK_EQ(k.summary.fell_back.status, MAKI_OK);
         kit_close(&k);
     }
@@ -212,7 +214,7 @@ static void test_moods(void)
         kit_open(&k, moods[i].mood);
         k.model.reply = "知らせ src/a.c 🐟";
         CHECK_STATUS(summarise(&k, japanese), MAKI_OK, &k.err);
-        CHECK_DOUBLE(k.summary.cost, 0.25);
+        CHECK_DOUBLE(k.summary.usage.cost, 0.25);
         if (moods[i].code) {
             CHECK_CSTR(k.summary.fell_back.code, moods[i].code);
             CHECK(k.summary.fell_back.msg[0] != '\0');
@@ -311,7 +313,7 @@ static void test_parts(void)
             CHECK_EQ(k.model.calls, parts[i].calls);
         else
             CHECK(k.model.calls > 3);
-        CHECK_DOUBLE(k.summary.cost, 0.25 * k.model.calls);
+        CHECK_DOUBLE(k.summary.usage.cost, 0.25 * k.model.calls);
         CHECK(k.model.most_tokens + k.model.max_tokens <= parts[i].window);
         CHECK(k.model.most_tokens * 2 > parts[i].window ||
               k.model.calls == 1); /* parts are filled */
@@ -338,7 +340,8 @@ static void test_parts(void)
     k.how.window = 6200;
     CHECK_STATUS(summarise(&k, talk), MAKI_OK, &k.err);
     CHECK_CSTR(k.summary.fell_back.code, "UPSTREAM");
-    CHECK_DOUBLE(k.summary.cost, 0.75);
+    CHECK_DOUBLE(k.summary.usage.cost, 0.75); /* what was asked in vain is told too */
+    CHECK_DOUBLE(k.summary.usage.output, 21);
     kit_close(&k);
     tap_row("parts: cancelled in the second");
     kit_open(&k, FAKE_CANCELS);

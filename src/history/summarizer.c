@@ -1,0 +1,34 @@
+/* summarizer.c -- see summarizer.h. */
+#include "history/summarizer.h"
+
+#include <string.h>
+
+void maki_summary_usage_add(maki_summary_usage *sum, const maki_summary_usage *more)
+{
+    if (more->model[0]) memcpy(sum->model, more->model, sizeof sum->model);
+    sum->input += more->input;
+    sum->output += more->output;
+    sum->cost += more->cost;
+}
+
+void maki_summary_usage_write(maki_jw *w, const maki_summary_usage *usage)
+{
+    maki_jw_field_number(w, "cost", usage->cost);
+    if (!usage->model[0]) return;
+    maki_jw_field_object(w, "summarizer");
+    maki_jw_field_text(w, "model", usage->model);
+    maki_jw_field_number(w, "input", usage->input);
+    maki_jw_field_number(w, "output", usage->output);
+    maki_jw_end_object(w);
+}
+
+void maki_survey_write(maki_jw *w, const maki_survey *survey)
+{
+    maki_jw_field_count(w, "factsKept", survey->kept);
+    maki_jw_field_count(w, "factsLost", survey->lost);
+    maki_jw_key(w, MAKI_LIT("lost"));
+    maki_jw_begin_value(w);
+    maki_jw_bytes(w, MAKI_LIT("["));
+    maki_jw_bytes(w, (maki_str){ survey->list, survey->list_len });
+    maki_jw_bytes(w, MAKI_LIT("]"));
+}
