@@ -7,6 +7,7 @@
 #include <maki/maki.h>
 
 #include "base/err.h"
+#include "base/json_print.h"
 #include "base/nearest.h"
 #include "base/str.h"
 #include "ops/parts.h"
@@ -126,47 +127,31 @@ const char *maki_op_nearest(maki_str name)
 
 static void describe_fields(maki_jw *w, const char *name, const maki_op_field *fields)
 {
-    maki_jw_key(w, maki_str_of(name));
-    maki_jw_array(w);
-    for (; fields->name; fields++) {
-        maki_jw_object(w);
-        maki_put_text(w, "name", maki_str_of(fields->name));
-        maki_put_text(w, "type", maki_str_of(fields->type));
-        maki_put_bool(w, "required", fields->required);
-        maki_put_text(w, "help", maki_str_of(fields->help));
-        maki_jw_end_object(w);
-    }
+    maki_jw_field_array(w, name);
+    for (; fields->name; fields++)
+        maki_jw_print(w, "{'name':%s,'type':%s,'required':%b,'help':%s}", maki_str_of(fields->name),
+                      maki_str_of(fields->type), fields->required, maki_str_of(fields->help));
     maki_jw_end_array(w);
 }
 
 static void describe_form(maki_jw *w, const maki_op_form *form)
 {
-    maki_jw_object(w);
-    if (form->chosen_by) maki_put_text(w, "chosenBy", maki_str_of(form->chosen_by));
-    maki_put_text(w, "class", maki_str_of(form->class_name));
-    maki_put_text(w, "effect", maki_str_of(form->effect));
+    maki_jw_print(w, "{'chosenBy':%z,'class':%z,'effect':%z", form->chosen_by, form->class_name,
+                  form->effect);
     describe_fields(w, "input", form->input);
     describe_fields(w, "output", form->output);
-    maki_jw_key(w, MAKI_LIT("example"));
-    maki_jw_raw(w, maki_str_of(form->example));
-    maki_jw_key(w, MAKI_LIT("answer"));
-    maki_jw_raw(w, maki_str_of(form->answer));
-    maki_jw_end_object(w);
+    maki_jw_print(w, "'example':%v,'answer':%v}", maki_str_of(form->example),
+                  maki_str_of(form->answer));
 }
 
 maki_status maki_op_describe(const maki_op_info *op, maki_sink out, maki_err *err)
 {
     maki_jw w;
     maki_jw_init(&w, out, err);
-    maki_jw_object(&w);
-    maki_put_text(&w, "name", maki_str_of(op->name));
-    maki_put_text(&w, "help", maki_str_of(op->help));
-    maki_jw_key(&w, MAKI_LIT("forms"));
-    maki_jw_array(&w);
+    maki_jw_print(&w, "{'name':%z,'help':%z,'forms':[", op->name, op->help);
     for (size_t i = 0; i < op->form_count; i++)
         describe_form(&w, &op->forms[i]);
-    maki_jw_end_array(&w);
-    maki_jw_end_object(&w);
+    maki_jw_print(&w, "]}");
     return maki_jw_end(&w);
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/json_print.h"
 #include "base/str.h"
 #include "ops/op.h"
 #include "ops/parts.h"
@@ -37,16 +38,8 @@ static maki_status write_message(void *ctx, const maki_message *m, maki_err *err
 {
     maki_jw *out = ctx;
     (void)err;
-    maki_jw_object(out);
-    maki_put_count(out, "seq", m->seq);
-    maki_jw_key(out, MAKI_LIT("ts"));
-    maki_jw_int(out, m->ts);
-    maki_put_count(out, "tokens", m->tokens);
-    maki_put_bool(out, "hidden", m->hidden);
-    maki_put_bool(out, "pinned", m->pinned);
-    maki_jw_key(out, MAKI_LIT("message"));
-    maki_jw_raw(out, m->json);
-    maki_jw_end_object(out);
+    maki_jw_print(out, "{'seq':%i,'ts':%i,'tokens':%i,'hidden':%b,'pinned':%b,'message':%v}",
+                  m->seq, m->ts, (uint64_t)m->tokens, m->hidden, m->pinned, m->json);
     return out->status;
 }
 
@@ -64,16 +57,11 @@ maki_status maki_op_history_log(maki_call *call, maki_jw *out, maki_err *err)
     maki_conversation *c = NULL;
     maki_status st = open_named(call, &c, err);
     if (st == MAKI_OK) {
-        maki_jw_object(out);
-        maki_jw_key(out, MAKI_LIT("messages"));
-        maki_jw_array(out);
+        maki_jw_print(out, "{'messages':[");
         st = maki_conversation_each(c, MAKI_LATEST, true, write_message, out, err);
-        maki_jw_end_array(out);
-        maki_jw_key(out, MAKI_LIT("events"));
-        maki_jw_array(out);
+        maki_jw_print(out, "],'events':[");
         if (st == MAKI_OK) st = maki_conversation_each_event(c, write_event, out, err);
-        maki_jw_end_array(out);
-        maki_jw_end_object(out);
+        maki_jw_print(out, "]}");
     }
     maki_conversation_close(c);
     return st;
@@ -114,9 +102,7 @@ maki_status maki_op_history_export(maki_call *call, maki_jw *out, maki_err *err)
     if (st == MAKI_OK) st = open_named(call, &c, err);
     if (st == MAKI_OK) {
         lines_sink sink = { .out = out, .rows = strcmp(format, "lines") == 0 };
-        maki_jw_object(out);
-        maki_put_text(out, "format", maki_str_of(format));
-        maki_jw_key(out, MAKI_LIT("export"));
+        maki_jw_print(out, "{'format':%s,'export':", maki_str_of(format));
         maki_jw_begin_value(out);
         if (sink.rows) maki_jw_bytes(out, MAKI_LIT("["));
         st = maki_conversation_export(c, format, (maki_sink){ write_export, &sink }, err);
@@ -136,18 +122,11 @@ maki_status maki_op_history_import(maki_call *call, maki_jw *out, maki_err *err)
     maki_status st = name_field(call, "conversation", name, err);
     if (st == MAKI_OK) st = name_field(call, "source", source, err);
     if (st == MAKI_OK) st = name_field(call, "format", format, err);
-    if (st == MAKI_OK) {
-        st =
-            maki_conversation_import(call->m, source, name, named ? format : NULL, NULL, &got, err);
-    }
     if (st != MAKI_OK) return st;
-    maki_jw_object(out);
-    maki_put_text(out, "format", maki_str_of(got.format));
-    maki_put_count(out, "messages", got.messages);
-    maki_put_count(out, "events", got.events);
-    maki_put_count(out, "skipped", got.skipped);
-    maki_put_count(out, "other", got.other);
-    maki_jw_end_object(out);
+    st = maki_conversation_import(call->m, source, name, named ? format : NULL, NULL, &got, err);
+    if (st != MAKI_OK) return st;
+    maki_jw_print(out, "{'format':%s,'messages':%i,'events':%i,'skipped':%i,'other':%i}",
+                  maki_str_of(got.format), got.messages, got.events, got.skipped, got.other);
     return MAKI_OK;
 }
 
@@ -165,13 +144,8 @@ static void add_finding(void *ctx, const maki_damage *d)
     if (f->count++ >= FINDINGS_TOLD) return;
     if (f->json.len) maki_buf_add(&f->json, MAKI_LIT(","));
     maki_jw_init(&w, maki_buf_sink(&f->json), NULL);
-    maki_jw_object(&w);
-    maki_put_text(&w, "file", maki_str_of(d->file));
-    maki_put_count(&w, "offset", d->offset);
-    maki_put_count(&w, "seq", d->seq);
-    maki_put_count(&w, "ev", d->ev);
-    maki_put_text(&w, "what", maki_str_of(d->what));
-    maki_jw_end_object(&w);
+    maki_jw_print(&w, "{'file':%s,'offset':%i,'seq':%i,'ev':%i,'what':%s}", maki_str_of(d->file),
+                  d->offset, d->seq, d->ev, maki_str_of(d->what));
     (void)!maki_jw_end(&w); /* the buffer remembers */
 }
 
@@ -187,17 +161,10 @@ static maki_status prove(maki_call *call, bool repair, maki_jw *out, maki_err *e
     maki_status kept = maki_buf_status(&f.json, st == MAKI_OK ? err : NULL);
     if (st == MAKI_OK) st = kept;
     if (st == MAKI_OK || (st == MAKI_CORRUPT && proof.found > 0)) {
-        maki_jw_object(out);
-        maki_put_bool(out, "ok", st == MAKI_OK);
-        maki_put_count(out, "messages", proof.messages);
-        maki_put_count(out, "events", proof.events);
-        maki_put_count(out, "found", proof.found);
-        maki_put_count(out, "earlier", proof.earlier);
-        maki_jw_key(out, MAKI_LIT("findings"));
-        maki_jw_array(out);
-        if (f.json.len) maki_jw_raw(out, maki_buf_str(&f.json));
-        maki_jw_end_array(out);
-        maki_jw_end_object(out);
+        maki_jw_print(out,
+                      "{'ok':%b,'messages':%i,'events':%i,'found':%i,'earlier':%i,'findings':[%v]}",
+                      st == MAKI_OK, proof.messages, proof.events, proof.found, proof.earlier,
+                      maki_buf_str(&f.json));
         call->answered = true;
         if (maki_jw_end(out) != MAKI_OK) st = out->status; /* before the findings go */
     }

@@ -4,6 +4,7 @@
 #include "assemble/bootstrap.h"
 #include "assemble/budget.h"
 #include "base/err.h"
+#include "base/json_print.h"
 #include "base/str.h"
 #include "base/time.h"
 #include "memory/rank.h"
@@ -12,14 +13,6 @@
 #include "store/key.h"
 #include "tools/project.h"
 #include "wire/overflow.h"
-
-static maki_status answer_number(maki_jw *out, const char *name, double value)
-{
-    maki_jw_object(out);
-    maki_put_number(out, name, value);
-    maki_jw_end_object(out);
-    return MAKI_OK;
-}
 
 /* ---- provider, session, memory -------------------------------------------------------------------- */
 
@@ -30,9 +23,7 @@ maki_status maki_op_provider_is_overflow(maki_call *call, maki_jw *out, maki_err
     bool overflow = maki_is_overflow(error, call->arena);
     maki_status st = maki_arena_status(call->arena, err);
     if (st != MAKI_OK) return st;
-    maki_jw_object(out);
-    maki_put_bool(out, "result", overflow);
-    maki_jw_end_object(out);
+    maki_jw_print(out, "{'result':%b}", overflow);
     return MAKI_OK;
 }
 
@@ -43,10 +34,7 @@ maki_status maki_op_session_parse_key(maki_call *call, maki_jw *out, maki_err *e
     maki_status st = maki_arena_status(call->arena, err);
     if (st == MAKI_OK) st = maki_session_key_parse(text, call->arena, &key, err);
     if (st != MAKI_OK) return st;
-    maki_jw_object(out);
-    maki_put_text(out, "agentId", key.agent_id);
-    maki_put_text(out, "mainKey", key.main_key);
-    maki_jw_end_object(out);
+    maki_jw_print(out, "{'agentId':%s,'mainKey':%s}", key.agent_id, key.main_key);
     return MAKI_OK;
 }
 
@@ -57,7 +45,8 @@ maki_status maki_op_memory_hybrid_score(maki_call *call, maki_jw *out, maki_err 
         maki_hybrid_score(maki_in_number(call, "semantic", 0), maki_in_number(call, "keyword", 0),
                           maki_in_number(call, "semanticWeight", MAKI_SEMANTIC_WEIGHT),
                           maki_in_number(call, "keywordWeight", MAKI_KEYWORD_WEIGHT));
-    return answer_number(out, "score", score);
+    maki_jw_print(out, "{'score':%f}", score);
+    return MAKI_OK;
 }
 
 /* ---- prompt --------------------------------------------------------------------------------------- */
@@ -66,8 +55,7 @@ maki_status maki_op_prompt_truncate_file(maki_call *call, maki_jw *out, maki_err
 {
     maki_str content = maki_json_inside(maki_in_string(call, "content"));
     (void)err;
-    maki_jw_object(out);
-    maki_jw_key(out, MAKI_LIT("text"));
+    maki_jw_print(out, "{'text':");
     maki_truncate_file(out, content, (uint64_t)maki_in_number(call, "maxChars", 0));
     maki_jw_end_object(out);
     return MAKI_OK;
@@ -79,10 +67,12 @@ maki_status maki_op_prompt_bootstrap_limit(maki_call *call, maki_jw *out, maki_e
     maki_status st = maki_arena_status(call->arena, err);
     if (st != MAKI_OK) return st;
     const maki_bootstrap_file *file = maki_bootstrap_find(name);
-    if (file) return answer_number(out, "maxChars", (double)file->max_units);
-    return maki_fail(err, MAKI_NOTFOUND,
-                     "not a bootstrap file; these are: AGENTS.md, SOUL.md, TOOLS.md, IDENTITY.md, "
-                     "USER.md, README.md");
+    if (!file)
+        return maki_fail(err, MAKI_NOTFOUND,
+                         "not a bootstrap file; these are: AGENTS.md, SOUL.md, TOOLS.md, "
+                         "IDENTITY.md, USER.md, README.md");
+    maki_jw_print(out, "{'maxChars':%i}", (uint64_t)file->max_units);
+    return MAKI_OK;
 }
 
 maki_status maki_op_prompt_sections(maki_call *call, maki_jw *out, maki_err *err)
@@ -96,17 +86,13 @@ maki_status maki_op_prompt_sections(maki_call *call, maki_jw *out, maki_err *err
         return maki_fail(err, MAKI_INVALID, "mode must be full, minimal or none, at byte %zu",
                          (size_t)(wanted.ptr - call->base));
     }
-    maki_jw_object(out);
-    maki_jw_key(out, MAKI_LIT("sections"));
-    maki_jw_array(out);
+    maki_jw_print(out, "{'sections':[");
     for (size_t i = 0; i < MAKI_SECTION_COUNT; i++) {
         const maki_prompt_section *section = &maki_prompt_sections[i];
-        if (maki_section_in(section, (maki_prompt_mode)mode)) {
+        if (maki_section_in(section, (maki_prompt_mode)mode))
             maki_jw_string(out, maki_str_of(section->name));
-        }
     }
-    maki_jw_end_array(out);
-    maki_jw_end_object(out);
+    maki_jw_print(out, "]}");
     return MAKI_OK;
 }
 
@@ -116,15 +102,11 @@ maki_status maki_op_budget_allocate(maki_call *call, maki_jw *out, maki_err *err
 {
     double budget = maki_budget_of(maki_in_number(call, "maxTokens", 0));
     (void)err;
-    maki_jw_object(out);
-    maki_put_number(out, "budget", floor(budget));
-    maki_jw_key(out, MAKI_LIT("layers"));
-    maki_jw_object(out);
-    for (size_t i = 0; i < MAKI_LAYER_COUNT; i++) {
-        maki_put_number(out, maki_layer_shares[i].name, floor(budget * maki_layer_shares[i].share));
-    }
-    maki_jw_end_object(out);
-    maki_jw_end_object(out);
+    maki_jw_print(out, "{'budget':%f,'layers':{", floor(budget));
+    for (size_t i = 0; i < MAKI_LAYER_COUNT; i++)
+        maki_jw_field_number(out, maki_layer_shares[i].name,
+                             floor(budget * maki_layer_shares[i].share));
+    maki_jw_print(out, "}}");
     return MAKI_OK;
 }
 
@@ -159,13 +141,10 @@ maki_status maki_op_budget_fit(maki_call *call, maki_jw *out, maki_err *err)
     }
     if (st == MAKI_OK) st = maki_budget_fit(items, n, budget, call->arena, &kept, err);
     if (st != MAKI_OK) return st;
-    maki_jw_object(out);
-    maki_jw_key(out, MAKI_LIT("kept"));
-    maki_jw_array(out);
+    maki_jw_print(out, "{'kept':[");
     for (size_t i = 0; i < kept; i++)
         maki_jw_raw(out, items[i].id);
-    maki_jw_end_array(out);
-    maki_jw_end_object(out);
+    maki_jw_print(out, "]}");
     return MAKI_OK;
 }
 
@@ -223,26 +202,17 @@ static maki_status read_runtime(const maki_call *call, maki_project_in *in, maki
 static void write_projection(maki_jw *out, const maki_projection *p)
 {
     maki_str name;
-    maki_jw_object(out);
-    maki_jw_key(out, MAKI_LIT("tools"));
-    maki_jw_array(out);
+    maki_jw_print(out, "{'tools':[");
     for (size_t i = 0; i < p->count; i++) {
         if (!p->all[i].left_out) maki_jw_raw(out, p->all[i].shown);
     }
-    maki_jw_end_array(out);
-    maki_jw_key(out, MAKI_LIT("leftOut"));
-    maki_jw_array(out);
+    maki_jw_print(out, "],'leftOut':[");
     for (size_t i = 0; i < p->count; i++) {
         if (!p->all[i].left_out) continue;
         maki_json_get(p->all[i].raw, MAKI_LIT("name"), &name);
-        maki_jw_object(out);
-        maki_jw_key(out, MAKI_LIT("name"));
-        maki_jw_raw(out, name);
-        maki_put_text(out, "reason", maki_str_of(p->all[i].left_out));
-        maki_jw_end_object(out);
+        maki_jw_print(out, "{'name':%v,'reason':%z}", name, p->all[i].left_out);
     }
-    maki_jw_end_array(out);
-    maki_jw_end_object(out);
+    maki_jw_print(out, "]}");
 }
 
 maki_status maki_op_tools_project(maki_call *call, maki_jw *out, maki_err *err)

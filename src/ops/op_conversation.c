@@ -5,6 +5,7 @@
 
 #include "base/err.h"
 #include "base/hash.h"
+#include "base/json_print.h"
 #include "base/str.h"
 #include "history/tally.h"
 #include "ops/op.h"
@@ -78,26 +79,22 @@ static maki_status expect_field(const maki_call *call, unsigned char room[MAKI_C
 
 /* ---- answering ----------------------------------------------------------------------------------------- */
 
-static void write_head(maki_jw *out, const unsigned char head[MAKI_CHAIN_LEN])
+/* The field `head`. */
+static void put_head(maki_jw *out, const unsigned char head[MAKI_CHAIN_LEN])
 {
     char hex[2 * MAKI_CHAIN_LEN + 1];
     maki_hex(head, MAKI_CHAIN_LEN, hex);
-    maki_put_text(out, "head", maki_str_of(hex));
+    maki_jw_field_text(out, "head", hex);
 }
 
 static void write_change(maki_jw *out, const maki_change *c)
 {
-    maki_jw_object(out);
-    maki_put_count(out, "event", c->event);
-    maki_put_count(out, "seq", c->seq);
-    write_head(out, c->head);
-    maki_put_count(out, "removed", c->removed);
-    maki_put_count(out, "tokensBefore", c->tokens_before);
-    maki_put_count(out, "tokensAfter", c->tokens_after);
-    if (c->undone) {
-        maki_put_count(out, "undone", c->undone);
-        maki_put_text(out, "undoneType", maki_str_of(c->undone_type));
-    }
+    maki_jw_print(out, "{'event':%i,'seq':%i", c->event, c->seq);
+    put_head(out, c->head);
+    maki_jw_print(out, "'removed':%i,'tokensBefore':%i,'tokensAfter':%i", c->removed,
+                  c->tokens_before, c->tokens_after);
+    if (c->undone)
+        maki_jw_print(out, "'undone':%i,'undoneType':%s", c->undone, maki_str_of(c->undone_type));
     if (c->survey.measured) {
         maki_summary_usage_write(out, &c->usage);
         maki_survey_write(out, &c->survey);
@@ -254,9 +251,8 @@ maki_status maki_op_history_append(maki_call *call, maki_jw *out, maki_err *err)
     if (st == MAKI_OK) change.seq = maki_log_last(maki_conv_log(conv));
     maki_conv_close(conv);
     if (st != MAKI_OK) return st;
-    maki_jw_object(out);
-    maki_put_count(out, "seq", change.seq);
-    write_head(out, change.head);
+    maki_jw_print(out, "{'seq':%i", change.seq);
+    put_head(out, change.head);
     maki_jw_end_object(out);
     return MAKI_OK;
 }
@@ -280,10 +276,7 @@ maki_status maki_op_history_fork(maki_call *call, maki_jw *out, maki_err *err)
     if (st == MAKI_OK) seq = maki_log_base(maki_conv_log(conv));
     maki_conv_close(conv);
     if (st != MAKI_OK) return st;
-    maki_jw_object(out);
-    maki_put_text(out, "path", maki_str_of(path));
-    maki_put_count(out, "seq", seq);
-    maki_jw_end_object(out);
+    maki_jw_print(out, "{'path':%s,'seq':%i}", maki_str_of(path), seq);
     return MAKI_OK;
 }
 
@@ -306,17 +299,12 @@ maki_status maki_op_history_status(maki_call *call, maki_jw *out, maki_err *err)
     if (st == MAKI_OK) st = maki_conv_total(conv, view, &total, err);
     if (st == MAKI_OK) {
         maki_log *log = maki_conv_log(conv);
-        maki_jw_object(out);
-        maki_put_count(out, "messages", maki_log_last(log));
-        maki_put_count(out, "events", maki_log_events(log));
-        write_head(out, maki_log_head(log));
-        maki_put_count(out, "visible", total.messages);
-        maki_put_count(out, "tokens", (uint64_t)ceil((double)total.tokens * scale));
-        maki_put_text(out, "family", MAKI_LIT(MAKI_FAMILY));
-        maki_put_bool(out, "exact", error == 0);
-        maki_put_count(out, "pinned", view->pin_count);
-        maki_put_bool(out, "readOnly", maki_log_read_only(log));
-        maki_jw_end_object(out);
+        maki_jw_print(out, "{'messages':%i,'events':%i", maki_log_last(log), maki_log_events(log));
+        put_head(out, maki_log_head(log));
+        maki_jw_print(out,
+                      "'visible':%i,'tokens':%i,'family':%z,'exact':%b,'pinned':%i,'readOnly':%b}",
+                      total.messages, (uint64_t)ceil((double)total.tokens * scale), MAKI_FAMILY,
+                      error == 0, view->pin_count, maki_log_read_only(log));
     }
     maki_conv_close(conv);
     return st;
@@ -333,8 +321,7 @@ maki_status maki_op_history_effective_conversation(maki_call *call, maki_jw *out
     maki_status st = maki_field_looked_at(call, &conv, err);
     if (st == MAKI_OK) st = maki_conv_view(conv, seq, ev, &view, err);
     if (st == MAKI_OK) {
-        maki_jw_object(out);
-        maki_jw_key(out, MAKI_LIT("messages"));
+        maki_jw_print(out, "{'messages':");
         maki_jw_begin_value(out);
         st = maki_conv_write(conv, view, true, maki_jw_sink(out), err);
         maki_jw_end_object(out);
@@ -363,8 +350,7 @@ static maki_status moment_field(const maki_call *call, const char *name, uint64_
 static void write_only(maki_jw *out, const char *name, const maki_view *view,
                        const maki_view *other)
 {
-    maki_jw_key(out, maki_str_of(name));
-    maki_jw_array(out);
+    maki_jw_field_array(out, name);
     for (size_t i = 0; i < view->count; i++) {
         const maki_view_item *item = &view->items[i];
         for (uint64_t seq = item->from; item->from && seq <= item->to; seq++) {
@@ -372,10 +358,7 @@ static void write_only(maki_jw *out, const char *name, const maki_view *view,
             while (seq <= item->to && !maki_view_has(other, seq))
                 seq++;
             if (seq == first) continue;
-            maki_jw_array(out);
-            maki_jw_int(out, (int64_t)first);
-            maki_jw_int(out, (int64_t)seq - 1);
-            maki_jw_end_array(out);
+            maki_jw_print(out, "[%i,%i]", first, seq - 1);
         }
     }
     maki_jw_end_array(out);
@@ -392,8 +375,7 @@ static bool has_made(const maki_view *view, uint64_t ev)
 static void write_only_made(maki_jw *out, const char *name, const maki_view *view,
                             const maki_view *other)
 {
-    maki_jw_key(out, maki_str_of(name));
-    maki_jw_array(out);
+    maki_jw_field_array(out, name);
     for (size_t i = 0; i < view->count; i++) {
         const maki_view_item *item = &view->items[i];
         if (item->from == 0 && !has_made(other, item->made->ev)) {
@@ -423,11 +405,8 @@ maki_status maki_op_history_diff(maki_call *call, maki_jw *out, maki_err *err)
         write_only_made(out, "madeOnlyA", a, b);
         write_only(out, "onlyB", b, a);
         write_only_made(out, "madeOnlyB", b, a);
-        maki_put_count(out, "messagesA", total_a.messages);
-        maki_put_count(out, "messagesB", total_b.messages);
-        maki_put_count(out, "tokensA", total_a.tokens);
-        maki_put_count(out, "tokensB", total_b.tokens);
-        maki_jw_end_object(out);
+        maki_jw_print(out, "'messagesA':%i,'messagesB':%i,'tokensA':%i,'tokensB':%i}",
+                      total_a.messages, total_b.messages, total_a.tokens, total_b.tokens);
     }
     maki_conv_close(left);
     maki_conv_close(right);

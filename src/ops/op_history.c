@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/json_print.h"
 #include "base/str.h"
 #include "ops/op.h"
 #include "ops/parts.h"
@@ -75,42 +76,24 @@ static maki_status answer_with(maki_call *call, messages_fn fn, maki_jw *out, ma
     return st;
 }
 
-maki_status maki_op_history_effective(maki_call *call, maki_jw *out, maki_err *err)
-{
-    return answer_with(call, effective, out, err);
-}
+#define MESSAGES_OP(name, fn)                                      \
+    maki_status name(maki_call *call, maki_jw *out, maki_err *err) \
+    {                                                              \
+        return answer_with(call, fn, out, err);                    \
+    }
 
-maki_status maki_op_history_cleanup(maki_call *call, maki_jw *out, maki_err *err)
-{
-    return answer_with(call, cleanup, out, err);
-}
-
-maki_status maki_op_history_since_summary(maki_call *call, maki_jw *out, maki_err *err)
-{
-    return answer_with(call, since_summary, out, err);
-}
-
-maki_status maki_op_history_request(maki_call *call, maki_jw *out, maki_err *err)
-{
-    return answer_with(call, request, out, err);
-}
-
-maki_status maki_op_history_repair_pairs(maki_call *call, maki_jw *out, maki_err *err)
-{
-    return answer_with(call, repair_pairs, out, err);
-}
-
-maki_status maki_op_history_limit_turns(maki_call *call, maki_jw *out, maki_err *err)
-{
-    return answer_with(call, limit_turns, out, err);
-}
+MESSAGES_OP(maki_op_history_effective, effective)
+MESSAGES_OP(maki_op_history_cleanup, cleanup)
+MESSAGES_OP(maki_op_history_since_summary, since_summary)
+MESSAGES_OP(maki_op_history_request, request)
+MESSAGES_OP(maki_op_history_repair_pairs, repair_pairs)
+MESSAGES_OP(maki_op_history_limit_turns, limit_turns)
 
 /* ---- keep, condense, truncate ------------------------------------------------------------------ */
 
 static void write_blocks(maki_jw *out, const char *name, const maki_str *blocks, size_t count)
 {
-    maki_jw_key(out, maki_str_of(name));
-    maki_jw_array(out);
+    maki_jw_field_array(out, name);
     for (size_t i = 0; i < count; i++)
         maki_jw_raw(out, blocks[i]);
     maki_jw_end_array(out);
@@ -124,8 +107,7 @@ maki_status maki_op_history_keep(maki_call *call, maki_jw *out, maki_err *err)
     maki_status st = maki_field_messages(call, "messages", &list, err);
     if (st == MAKI_OK) st = maki_keep(list, (size_t)keep, call->arena, &kept, err);
     if (st != MAKI_OK) return st;
-    maki_jw_object(out);
-    maki_jw_key(out, MAKI_LIT("keepMessages"));
+    maki_jw_print(out, "{'keepMessages':");
     maki_msgs_write(out, kept.tail);
     write_blocks(out, "toolUseBlocksToPreserve", kept.calls, kept.call_count);
     write_blocks(out, "reasoningBlocksToPreserve", kept.reasoning, kept.reasoning_count);
@@ -152,18 +134,15 @@ maki_status maki_op_history_condense(maki_call *call, maki_jw *out, maki_err *er
 
     maki_jw_object(out);
     if (st == MAKI_REFUSED) maki_answer_error(out, err);
-    maki_jw_key(out, MAKI_LIT("messages"));
+    maki_jw_print(out, "'messages':");
     maki_msgs_write(out, result.messages);
-    maki_put_text(out, "summary", st == MAKI_OK ? result.summary : MAKI_LIT(""));
-    maki_put_number(out, "cost", result.cost);
-    if (st == MAKI_OK) {
-        maki_put_number(out, "newContextTokens", result.tokens_after);
-        maki_jw_key(out, MAKI_LIT("condenseId"));
-        maki_jw_raw(out, result.id);
-    }
-    maki_put_bool(out, "summarizerCalled", result.called);
+    maki_jw_print(out, "'summary':%s,'cost':%f", st == MAKI_OK ? result.summary : MAKI_LIT(""),
+                  result.cost);
+    if (st == MAKI_OK)
+        maki_jw_print(out, "'newContextTokens':%f,'condenseId':%v", result.tokens_after, result.id);
+    maki_jw_print(out, "'summarizerCalled':%b", result.called);
     if (result.request && maki_in_bool(call, "wantRequest", false)) {
-        maki_jw_key(out, MAKI_LIT("request"));
+        maki_jw_print(out, "'request':");
         maki_condense_request_write(out, result.request);
     }
     maki_jw_end_object(out);
@@ -185,14 +164,9 @@ maki_status maki_op_history_truncate(maki_call *call, maki_jw *out, maki_err *er
     maki_status st = maki_field_messages(call, "messages", &list, err);
     if (st == MAKI_OK) st = truncate(call, list, &result, err);
     if (st != MAKI_OK) return st;
-    maki_jw_object(out);
-    maki_jw_key(out, MAKI_LIT("messages"));
+    maki_jw_print(out, "{'messages':");
     maki_msgs_write(out, result.messages);
-    maki_jw_key(out, MAKI_LIT("messagesRemoved"));
-    maki_jw_int(out, (int64_t)result.removed);
-    maki_jw_key(out, MAKI_LIT("truncationId"));
-    maki_jw_raw(out, result.id);
-    maki_jw_end_object(out);
+    maki_jw_print(out, "'messagesRemoved':%i,'truncationId':%v}", result.removed, result.id);
     return MAKI_OK;
 }
 
@@ -216,16 +190,12 @@ maki_status maki_op_history_rewind(maki_call *call, maki_jw *out, maki_err *err)
     if (st == MAKI_OK) st = maki_field_messages(call, "api", &in.api, err);
     if (st == MAKI_OK) st = maki_rewind(&in, call->arena, &result, err);
     if (st != MAKI_OK) return st;
-    maki_jw_object(out);
-    maki_jw_key(out, MAKI_LIT("ui"));
-    maki_jw_array(out);
+    maki_jw_print(out, "{'ui':[");
     for (size_t i = 0; i < result.ui_count; i++)
         maki_jw_raw(out, in.ui.at[i].raw);
-    maki_jw_end_array(out);
-    maki_jw_key(out, MAKI_LIT("api"));
+    maki_jw_print(out, "],'api':");
     maki_msgs_write(out, result.api);
-    maki_put_bool(out, "apiWritten", result.api_changed);
-    maki_jw_end_object(out);
+    maki_jw_print(out, "'apiWritten':%b}", result.api_changed);
     return MAKI_OK;
 }
 
@@ -242,8 +212,7 @@ maki_status maki_op_history_repair_results(maki_call *call, maki_jw *out, maki_e
     }
     if (st == MAKI_OK) st = maki_repair_results(history, message, call->arena, &message, err);
     if (st != MAKI_OK) return st;
-    maki_jw_object(out);
-    maki_jw_key(out, MAKI_LIT("message"));
+    maki_jw_print(out, "{'message':");
     maki_msg_write(out, message);
     maki_jw_end_object(out);
     return MAKI_OK;
@@ -388,15 +357,10 @@ static maki_status run_step(maki_call *call, maki_msgs *list, step_result *told,
 
 static void write_step_result(maki_jw *out, const step_result *told)
 {
-    if (!told->has_removed && told->error[0] == '\0') return;
-    maki_jw_object(out);
-    if (told->has_removed) {
-        maki_jw_key(out, MAKI_LIT("messagesRemoved"));
-        maki_jw_int(out, (int64_t)told->removed);
-    } else {
-        maki_put_text(out, "error", maki_str_of(told->error));
-    }
-    maki_jw_end_object(out);
+    if (told->has_removed)
+        maki_jw_print(out, "{'messagesRemoved':%i}", told->removed);
+    else if (told->error[0])
+        maki_jw_print(out, "{'error':%z}", told->error);
 }
 
 maki_status maki_op_history_sequence(maki_call *call, maki_jw *out, maki_err *err)
@@ -417,14 +381,11 @@ maki_status maki_op_history_sequence(maki_call *call, maki_jw *out, maki_err *er
         st = run_step(&step, &list, &told[n++], err);
     }
     if (st != MAKI_OK) return st;
-    maki_jw_object(out);
-    maki_jw_key(out, MAKI_LIT("messages"));
+    maki_jw_print(out, "{'messages':");
     maki_msgs_write(out, list);
-    maki_jw_key(out, MAKI_LIT("stepResults"));
-    maki_jw_array(out);
+    maki_jw_print(out, "'stepResults':[");
     for (size_t i = 0; i < n; i++)
         write_step_result(out, &told[i]);
-    maki_jw_end_array(out);
-    maki_jw_end_object(out);
+    maki_jw_print(out, "]}");
     return MAKI_OK;
 }

@@ -1,6 +1,7 @@
 /* op_request.c -- request.build: what would be sent of a conversation. */
 #include "assemble/request.h"
 #include "base/err.h"
+#include "base/json_print.h"
 #include "base/str.h"
 #include "ops/op.h"
 
@@ -83,8 +84,7 @@ maki_status maki_op_request_build(maki_call *call, maki_jw *out, maki_err *err)
     if (st == MAKI_OK) st = maki_field_looked_at(call, &conv, err);
     if (st == MAKI_OK) st = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, err);
     if (st == MAKI_OK) {
-        maki_jw_object(out);
-        maki_jw_key(out, MAKI_LIT("request"));
+        maki_jw_print(out, "{'request':");
         maki_jw_begin_value(out);
         st = maki_request_write(conv, view, &request, maki_jw_sink(out), err);
         maki_jw_end_object(out);

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/json_print.h"
 #include "base/str.h"
 #include "history/blocks.h"
 #include "ops/op.h"
@@ -83,11 +84,9 @@ static void put_session(const maki_call *call, maki_jw *out, const maki_session 
     read_title(call, path, title);
     maki_jw_object(out);
     maki_put_session(out, s);
-    maki_put_text(out, "title", maki_str_of(title));
-    maki_put_number(out, "updatedAt", (double)s->updated);
-    maki_put_count(out, "messages", s->messages);
-    maki_put_count(out, "tokens", maki_transcript_tokens(&call->m->env, place.folder, s->id));
-    maki_jw_end_object(out);
+    maki_jw_print(out, "'title':%s,'updatedAt':%i,'messages':%i,'tokens':%i}", maki_str_of(title),
+                  s->updated, s->messages,
+                  maki_transcript_tokens(&call->m->env, place.folder, s->id));
 }
 
 maki_status maki_op_session_list(maki_call *call, maki_jw *out, maki_err *err)
@@ -103,15 +102,10 @@ maki_status maki_op_session_list(maki_call *call, maki_jw *out, maki_err *err)
     size_t most = limit < 1 ? 1 : limit > LIST_MOST ? LIST_MOST : (size_t)limit;
     st = maki_sessions_newest(&call->m->env, home, one ? agent : NULL, most, &list, err);
     if (st != MAKI_OK) return st;
-    maki_jw_object(out);
-    maki_jw_key(out, MAKI_LIT("sessions"));
-    maki_jw_array(out);
+    maki_jw_print(out, "{'sessions':[");
     for (size_t i = 0; i < list.count; i++)
         put_session(call, out, &list.at[i], home);
-    maki_jw_end_array(out);
-    maki_put_count(out, "all", list.all);
-    if (list.note[0]) maki_put_text(out, "note", maki_str_of(list.note));
-    maki_jw_end_object(out);
+    maki_jw_print(out, "],'all':%i,'note':%z}", list.all, list.note);
     maki_session_list_free(&call->m->env, &list);
     return MAKI_OK;
 }
@@ -122,29 +116,21 @@ maki_status maki_op_session_list(maki_call *call, maki_jw *out, maki_err *err)
 static void put_block(maki_jw *out, maki_str block)
 {
     char text[EXCERPT];
-    maki_str type = MAKI_LIT("\"text\""), string, value;
+    maki_str type = MAKI_LIT("\"text\""), string, name = { "", 0 };
     size_t n = 0;
     bool object = maki_json_kind_of(block) == MAKI_JSON_OBJECT;
     if (object) maki_json_get(block, MAKI_LIT("type"), &type);
     if (text_of(block, &string) ||
         (object && maki_block_string(block, MAKI_LIT("thinking"), &string)))
         n = maki_json_copy_text(string, text, sizeof text);
-    maki_jw_object(out);
-    maki_jw_key(out, MAKI_LIT("type"));
-    maki_jw_raw(out, type);
-    if (n) maki_put_text(out, "text", (maki_str){ text, n });
-    if (object && maki_block_string(block, MAKI_LIT("name"), &value)) {
-        maki_jw_key(out, MAKI_LIT("name"));
-        maki_jw_raw(out, value);
-    }
-    maki_jw_end_object(out);
+    if (object) (void)maki_block_string(block, MAKI_LIT("name"), &name);
+    maki_jw_print(out, "{'type':%v,'text':%S,'name':%v}", type, (maki_str){ text, n }, name);
 }
 
 static void put_content(maki_jw *out, maki_str row)
 {
     maki_str content, calls, block;
-    maki_jw_key(out, MAKI_LIT("blocks"));
-    maki_jw_array(out);
+    maki_jw_field_array(out, "blocks");
     if (maki_json_get(row, MAKI_LIT("content"), &content)) {
         maki_blocks blocks = maki_content_blocks(content);
         while (maki_blocks_next(&blocks, &block))
@@ -158,11 +144,7 @@ static void put_content(maki_jw *out, maki_str row)
             if (!maki_json_get(item.value, MAKI_LIT("function"), &function) ||
                 !maki_json_get(function, MAKI_LIT("name"), &name))
                 continue;
-            maki_jw_object(out);
-            maki_put_text(out, "type", MAKI_LIT("tool_use"));
-            maki_jw_key(out, MAKI_LIT("name"));
-            maki_jw_raw(out, name);
-            maki_jw_end_object(out);
+            maki_jw_print(out, "{'type':'tool_use','name':%v}", name);
         }
     }
     maki_jw_end_array(out);
@@ -176,20 +158,16 @@ typedef struct showing {
 static maki_status show_message(void *ctx, const maki_seen *seen, maki_err *err)
 {
     showing *s = ctx;
-    maki_str role;
+    maki_str role = { "", 0 };
     (void)err;
     if (s->skip) {
         s->skip--;
         return MAKI_OK;
     }
-    maki_jw_object(s->out);
-    maki_put_count(s->out, "seq", seen->seq);
-    if (maki_json_get(seen->json, MAKI_LIT("role"), &role)) {
-        maki_jw_key(s->out, MAKI_LIT("role"));
-        maki_jw_raw(s->out, role);
-    }
-    if (seen->seq) maki_put_count(s->out, "tokens", seen->row.tokens);
-    if (seen->seq) maki_put_number(s->out, "at", (double)seen->row.ts);
+    maki_json_get(seen->json, MAKI_LIT("role"), &role);
+    maki_jw_print(s->out, "{'seq':%i,'role':%v", seen->seq, role);
+    if (seen->seq)
+        maki_jw_print(s->out, "'tokens':%i,'at':%i", (uint64_t)seen->row.tokens, seen->row.ts);
     put_content(s->out, seen->json);
     maki_jw_end_object(s->out);
     return s->out->status;
@@ -207,16 +185,11 @@ maki_status maki_op_session_show(maki_call *call, maki_jw *out, maki_err *err)
     if (st == MAKI_OK) {
         uint64_t shown = limit < 0 ? 0 : (uint64_t)limit;
         showing s = { out, total.messages > shown ? total.messages - shown : 0 };
-        maki_jw_object(out);
-        maki_put_count(out, "messages", maki_log_last(maki_conv_log(conv)));
-        maki_put_count(out, "events", maki_log_events(maki_conv_log(conv)));
-        maki_put_count(out, "visible", total.messages);
-        maki_put_count(out, "tokens", total.tokens);
-        maki_jw_key(out, MAKI_LIT("view"));
-        maki_jw_array(out);
+        maki_jw_print(out, "{'messages':%i,'events':%i,'visible':%i,'tokens':%i,'view':[",
+                      maki_log_last(maki_conv_log(conv)), maki_log_events(maki_conv_log(conv)),
+                      total.messages, total.tokens);
         st = maki_conv_each(conv, view, show_message, &s, err);
-        maki_jw_end_array(out);
-        maki_jw_end_object(out);
+        maki_jw_print(out, "]}");
     }
     maki_conv_close(conv);
     return st;

@@ -7,6 +7,7 @@
 #include <maki/config.h>
 
 #include "base/err.h"
+#include "base/json_print.h"
 #include "base/made.h"
 #include "base/str.h"
 #include "ops/op.h"
@@ -63,21 +64,14 @@ static maki_status settings(const maki_call *call, const maki_config **out, maki
 
 void maki_put_session(maki_jw *out, const maki_session *s)
 {
-    maki_put_text(out, "id", maki_str_of(s->id));
-    maki_put_text(out, "agentId", maki_str_of(s->agent));
-    if (s->key[0]) maki_put_text(out, "sessionKey", maki_str_of(s->key));
-    if (s->channel[0]) maki_put_text(out, "channel", maki_str_of(s->channel));
-    maki_put_text(out, "state", s->archived ? MAKI_LIT("archived") : MAKI_LIT("active"));
-    maki_put_text(out, "model", maki_str_of(s->model));
-    maki_put_number(out, "createdAt", (double)s->created);
-    maki_put_count(out, "messageCount", s->messages);
-    maki_jw_key(out, MAKI_LIT("tokenUsage"));
-    maki_jw_object(out);
-    maki_put_count(out, "input", s->input);
-    maki_put_count(out, "output", s->output);
-    maki_jw_end_object(out);
-    maki_jw_key(out, MAKI_LIT("overrides"));
-    maki_jw_raw(out, s->overrides[0] ? maki_str_of(s->overrides) : MAKI_LIT("{}"));
+    maki_jw_print(out,
+                  "'id':%s,'agentId':%s,'sessionKey':%z,'channel':%z,'state':%z,'model':%s,"
+                  "'createdAt':%i,'messageCount':%i,'tokenUsage':{'input':%i,'output':%i},"
+                  "'overrides':%v",
+                  maki_str_of(s->id), maki_str_of(s->agent), s->key, s->channel,
+                  s->archived ? "archived" : "active", maki_str_of(s->model), s->created,
+                  s->messages, s->input, s->output,
+                  s->overrides[0] ? maki_str_of(s->overrides) : MAKI_LIT("{}"));
 }
 
 /* ---- session.resolve ------------------------------------------------------------------------------- */
@@ -140,11 +134,9 @@ maki_status maki_op_session_resolve(maki_call *call, maki_jw *out, maki_err *err
         st = maki_session_resolve(&call->m->env, home, &from, key, maki_in_bool(call, "new", false),
                                   &resolved, err);
     if (st != MAKI_OK) return st;
-    maki_jw_object(out);
-    maki_put_bool(out, "made", resolved.made);
+    maki_jw_print(out, "{'made':%b", resolved.made);
     maki_put_session(out, &resolved.session);
-    if (resolved.note[0]) maki_put_text(out, "note", maki_str_of(resolved.note));
-    maki_jw_end_object(out);
+    maki_jw_print(out, "'note':%z}", resolved.note);
     return MAKI_OK;
 }
 
@@ -304,12 +296,7 @@ maki_status maki_op_session_limit(maki_call *call, maki_jw *out, maki_err *err)
     st = maki_conv_limit_turns(conv, limit, preview, &limited, err);
     maki_conv_close(conv);
     if (st != MAKI_OK) return st;
-    maki_jw_object(out);
-    maki_put_count(out, "limit", limit);
-    maki_put_count(out, "turns", limited.turns);
-    maki_put_count(out, "left", limited.left);
-    maki_put_count(out, "event", limited.change.event);
-    maki_put_count(out, "removed", limited.change.removed);
-    maki_jw_end_object(out);
+    maki_jw_print(out, "{'limit':%i,'turns':%i,'left':%i,'event':%i,'removed':%i}", limit,
+                  limited.turns, limited.left, limited.change.event, limited.change.removed);
     return MAKI_OK;
 }

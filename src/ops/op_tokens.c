@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/json_print.h"
 #include "base/str.h"
 #include "base/text.h"
 #include "ops/op.h"
@@ -20,9 +21,7 @@ static size_t position(const maki_call *call, maki_str value)
 
 static maki_status answer_tokens(maki_jw *out, double tokens)
 {
-    maki_jw_object(out);
-    maki_put_number(out, "tokens", tokens);
-    maki_jw_end_object(out);
+    maki_jw_print(out, "{'tokens':%f}", tokens);
     return MAKI_OK;
 }
 
@@ -40,10 +39,8 @@ maki_status maki_op_tokens_context(maki_call *call, maki_jw *out, maki_err *err)
     maki_in(call, "events", &events);
     maki_status st = maki_usage_of(events, call->arena, &usage, err);
     if (st != MAKI_OK) return st;
-    maki_jw_object(out);
-    maki_put_number(out, "contextTokens", usage.context_tokens);
-    maki_put_number(out, "totalCost", usage.total_cost);
-    maki_jw_end_object(out);
+    maki_jw_print(out, "{'contextTokens':%f,'totalCost':%f}", usage.context_tokens,
+                  usage.total_cost);
     return MAKI_OK;
 }
 
@@ -276,23 +273,21 @@ static double error_of(const choice *c, const all_counts *all)
     return all->tools || (all->chat && (p->calls || p->results)) ? wrapping : 0;
 }
 
-static void put_parts(maki_jw *out, const one_count *one)
+static void put_message(maki_jw *out, const choice *c, const one_count *one)
 {
     const maki_part_counts *p = &one->parts;
-    maki_put_count(out, "text", p->text);
-    if (p->reasoning) maki_put_count(out, "reasoning", p->reasoning);
-    if (p->calls) maki_put_count(out, "calls", p->calls);
-    if (p->results) maki_put_count(out, "results", p->results);
-    if (p->images) maki_put_count(out, "images", p->images);
-    if (p->files) maki_put_count(out, "files", p->files);
-    if (one->overhead) maki_put_count(out, "overhead", one->overhead);
+    maki_jw_print(out,
+                  "{'tokens':%f,'text':%i,'reasoning':%I,'calls':%I,'results':%I,'images':%I,"
+                  "'files':%I,'overhead':%I}",
+                  with_factor(c, scaled_part(one)) + (double)fixed_part(one), p->text, p->reasoning,
+                  p->calls, p->results, p->images, p->files, one->overhead);
 }
 
 static void put_family(maki_jw *out, const choice *c)
 {
-    maki_put_text(out, "family", maki_str_of(c->family->name));
-    maki_put_text(out, "encoding", maki_str_of(maki_encoding_name(c->encoding)));
-    maki_put_number(out, "factor", maki_family_text_scale(c->family, &c->calibration));
+    maki_jw_print(out, "'family':%z,'encoding':%z,'factor':%f", c->family->name,
+                  maki_encoding_name(c->encoding),
+                  maki_family_text_scale(c->family, &c->calibration));
 }
 
 static void write_counts(maki_jw *out, const choice *c, const all_counts *all)
@@ -300,26 +295,15 @@ static void write_counts(maki_jw *out, const choice *c, const all_counts *all)
     double error = error_of(c, all);
     uint64_t scaled = scaled_part(&all->sum) + all->tools;
     uint64_t fixed = fixed_part(&all->sum) + all->reply;
-    maki_jw_object(out);
-    maki_put_number(out, "tokens", with_factor(c, scaled) + (double)fixed);
-    maki_put_bool(out, "exact", error == 0);
-    maki_put_number(out, "error", error);
+    maki_jw_print(out, "{'tokens':%f,'exact':%b,'error':%f", with_factor(c, scaled) + (double)fixed,
+                  error == 0, error);
     put_family(out, c);
-    maki_put_count(out, "counted", scaled);
-    maki_put_count(out, "fixed", fixed);
-    if (all->tools) maki_put_count(out, "tools", all->tools);
-    if (all->chat) maki_put_count(out, "reply", all->reply);
+    maki_jw_print(out, "'counted':%i,'fixed':%i,'tools':%I", scaled, fixed, all->tools);
+    if (all->chat) maki_jw_print(out, "'reply':%i", all->reply);
     if (all->each) {
-        maki_jw_key(out, MAKI_LIT("perMessage"));
-        maki_jw_array(out);
-        for (size_t i = 0; i < all->messages; i++) {
-            const one_count *one = &all->each[i];
-            maki_jw_object(out);
-            maki_put_number(out, "tokens",
-                            with_factor(c, scaled_part(one)) + (double)fixed_part(one));
-            put_parts(out, one);
-            maki_jw_end_object(out);
-        }
+        maki_jw_field_array(out, "perMessage");
+        for (size_t i = 0; i < all->messages; i++)
+            put_message(out, c, &all->each[i]);
         maki_jw_end_array(out);
     }
     maki_jw_end_object(out);
@@ -391,14 +375,9 @@ maki_status maki_op_tokens_encode(maki_call *call, maki_jw *out, maki_err *err)
         st = maki_tokenizer_of(call->m, chosen.encoding, &t, err);
     }
     if (st != MAKI_OK) return st;
-    maki_jw_object(out);
-    maki_jw_key(out, MAKI_LIT("tokens"));
-    maki_jw_array(out);
+    maki_jw_print(out, "{'tokens':[");
     st = maki_tokenizer_encode(t, text, put_ids, &ids, err);
-    maki_jw_end_array(out);
-    maki_put_count(out, "count", ids.n);
-    maki_put_text(out, "encoding", maki_str_of(maki_encoding_name(chosen.encoding)));
-    maki_jw_end_object(out);
+    maki_jw_print(out, "],'count':%i,'encoding':%z}", ids.n, maki_encoding_name(chosen.encoding));
     maki_tokenizer_close(own);
     return st;
 }
@@ -453,13 +432,11 @@ maki_status maki_op_tokens_decode(maki_call *call, maki_jw *out, maki_err *err)
     if (st == MAKI_OK) st = read_ids(call, chosen.encoding, array, &bytes, err);
     if (st == MAKI_OK) {
         bool valid = maki_utf8_valid(maki_buf_str(&bytes), &bad);
-        maki_jw_object(out);
-        maki_put_bool(out, "valid", valid);
+        maki_jw_print(out, "{'valid':%b", valid);
         if (valid) {
-            maki_put_text(out, "text", maki_buf_str(&bytes));
+            maki_jw_print(out, "'text':%s", maki_buf_str(&bytes));
         } else {
-            maki_put_count(out, "badByte", bad);
-            maki_jw_key(out, MAKI_LIT("bytes"));
+            maki_jw_print(out, "'badByte':%i,'bytes':", bad);
             put_base64(out, maki_buf_str(&bytes));
         }
         maki_jw_end_object(out);
@@ -473,18 +450,12 @@ maki_status maki_op_tokens_decode(maki_call *call, maki_jw *out, maki_err *err)
 static void put_family_row(maki_jw *out, const maki_family *family)
 {
     const char *pattern;
-    maki_jw_object(out);
-    maki_put_text(out, "family", maki_str_of(family->name));
-    maki_put_text(out, "encoding", maki_str_of(family->encoding));
-    maki_put_number(out, "factor", maki_family_text_scale(family, NULL));
-    maki_put_number(out, "error", maki_family_text_error(family, NULL));
-    maki_put_bool(out, "exact", maki_family_exact(family));
-    maki_jw_key(out, MAKI_LIT("models"));
-    maki_jw_array(out);
+    maki_jw_print(out, "{'family':%z,'encoding':%z,'factor':%f,'error':%f,'exact':%b,'models':[",
+                  family->name, family->encoding, maki_family_text_scale(family, NULL),
+                  maki_family_text_error(family, NULL), maki_family_exact(family));
     for (size_t i = 0; (pattern = maki_family_pattern(family, i)) != NULL; i++)
         maki_jw_string(out, maki_str_of(pattern));
-    maki_jw_end_array(out);
-    maki_jw_end_object(out);
+    maki_jw_print(out, "]}");
 }
 
 maki_status maki_op_tokens_models(maki_call *call, maki_jw *out, maki_err *err)
@@ -497,13 +468,10 @@ maki_status maki_op_tokens_models(maki_call *call, maki_jw *out, maki_err *err)
     if (chosen.model.len) {
         double error = maki_family_text_error(chosen.family, &chosen.calibration);
         put_family(out, &chosen);
-        maki_put_bool(out, "exact", error == 0);
-        maki_put_number(out, "error", error);
-        maki_put_count(out, "perMessage", chosen.family->per_message);
-        maki_put_count(out, "perReply", chosen.family->per_reply);
+        maki_jw_print(out, "'exact':%b,'error':%f,'perMessage':%i,'perReply':%i", error == 0, error,
+                      (uint64_t)chosen.family->per_message, (uint64_t)chosen.family->per_reply);
     } else {
-        maki_jw_key(out, MAKI_LIT("families"));
-        maki_jw_array(out);
+        maki_jw_field_array(out, "families");
         for (size_t i = 0; (family = maki_family_at(i)) != NULL; i++)
             put_family_row(out, family);
         maki_jw_end_array(out);
@@ -523,9 +491,7 @@ maki_status maki_op_tokens_calibrate(maki_call *call, maki_jw *out, maki_err *er
     bool used = maki_calibration_add(&chosen.calibration, chosen.family,
                                      maki_in_number(call, "counted", 0), reported);
     maki_in(call, "calibration", &all);
-    maki_jw_object(out);
-    maki_jw_key(out, MAKI_LIT("calibration"));
-    maki_jw_object(out);
+    maki_jw_print(out, "{'calibration':{");
     maki_json_iter iter = maki_json_items(all);
     while (maki_json_next(&iter, &item)) {
         maki_str key = { item.key.ptr - 1, item.key.len + 2 };
@@ -542,11 +508,9 @@ maki_status maki_op_tokens_calibrate(maki_call *call, maki_jw *out, maki_err *er
         out->after_key = true;
         maki_calibration_write(out, &chosen.calibration);
     }
-    maki_jw_end_object(out);
-    maki_put_bool(out, "used", used);
-    maki_put_number(out, "factor", maki_family_text_scale(chosen.family, &chosen.calibration));
-    maki_put_number(out, "error", maki_family_text_error(chosen.family, &chosen.calibration));
-    maki_put_count(out, "samples", chosen.calibration.samples);
-    maki_jw_end_object(out);
+    maki_jw_print(out, "},'used':%b,'factor':%f,'error':%f,'samples':%i}", used,
+                  maki_family_text_scale(chosen.family, &chosen.calibration),
+                  maki_family_text_error(chosen.family, &chosen.calibration),
+                  (uint64_t)chosen.calibration.samples);
     return MAKI_OK;
 }
