@@ -170,16 +170,13 @@ static bool find_end(reading *r, uint64_t *end)
 /* Valid UTF-8: `bytes` as they are, or with U+FFFD for each byte that is none. */
 static maki_str repair(reading *r, maki_str bytes)
 {
-    size_t bad;
-    if (maki_utf8_valid(bytes, &bad)) return bytes;
+    bool bad = true;
+    if (maki_utf8_valid(bytes, NULL)) return bytes;
     r->told->repaired = true;
     maki_buf out = maki_buf_new(r->arena->alloc, bytes.len * UNIT_BYTES + 1);
-    for (;;) {
-        if (maki_utf8_valid(bytes, &bad)) bad = bytes.len;
-        maki_buf_add(&out, maki_str_to(bytes, bad));
-        if (bad == bytes.len) break;
-        maki_buf_add(&out, MAKI_LIT("\xEF\xBF\xBD"));
-        bytes = maki_str_from(bytes, bad + 1);
+    while (bad) {
+        maki_buf_add(&out, maki_utf8_take(&bytes, &bad));
+        if (bad) maki_buf_add(&out, MAKI_LIT("\xEF\xBF\xBD"));
     }
     maki_str text = maki_arena_copy(r->arena, maki_buf_str(&out));
     if (out.status != MAKI_OK) r->arena->status = out.status;

@@ -466,6 +466,44 @@ uint64_t maki_json_whole_field(maki_str object, maki_str name)
     return whole;
 }
 
+static bool find_field(maki_str object, const char *name, maki_json_kind kind, maki_str *value)
+{
+    return maki_json_kind_of(object) == MAKI_JSON_OBJECT &&
+           maki_json_get(object, maki_str_of(name), value) && maki_json_kind_of(*value) == kind;
+}
+
+bool maki_json_string_field(maki_str object, const char *name, maki_str *string)
+{
+    return find_field(object, name, MAKI_JSON_STRING, string);
+}
+
+const char *maki_json_text_field(maki_str object, const char *name, char *out, size_t room)
+{
+    maki_str string;
+    bool there = maki_json_string_field(object, name, &string);
+    out[there ? maki_json_copy_text(string, out, room - 1) : 0] = '\0';
+    return out;
+}
+
+double maki_json_number_field(maki_str object, const char *name)
+{
+    maki_str number;
+    return find_field(object, name, MAKI_JSON_NUMBER, &number) ? maki_json_double(number) : 0;
+}
+
+bool maki_json_true_field(maki_str object, const char *name)
+{
+    maki_str value;
+    return find_field(object, name, MAKI_JSON_BOOL, &value) && maki_json_true(value);
+}
+
+bool maki_json_field_is(maki_str object, const char *name, const char *text)
+{
+    maki_str string;
+    return maki_json_string_field(object, name, &string) &&
+           maki_json_text_is(string, maki_str_of(text));
+}
+
 bool maki_json_true(maki_str value)
 {
     return value.len > 0 && value.ptr[0] == 't';

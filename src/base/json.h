@@ -29,6 +29,14 @@ bool maki_json_whole(maki_str value, uint64_t *out);
 /* The same of a field of an object; 0 when it has none that can be one. */
 uint64_t maki_json_whole_field(maki_str object, maki_str name);
 
+/* A field of an object (of anything else: none) by what it must be: a string as it stands, the text of one in
+ * out[room] ("" when there is none; what does not fit is cut), a number (0), true (false), a string of this text. */
+bool maki_json_string_field(maki_str object, const char *name, maki_str *string);
+const char *maki_json_text_field(maki_str object, const char *name, char *out, size_t room);
+double maki_json_number_field(maki_str object, const char *name);
+bool maki_json_true_field(maki_str object, const char *name);
+bool maki_json_field_is(maki_str object, const char *name, const char *text);
+
 /* What stands between the quotes, still escaped. */
 maki_str maki_json_inside(maki_str string);
 /* The text of a string: borrowed from the input when it has no escapes, else decoded into the

@@ -215,6 +215,18 @@ void maki_jw_string(maki_jw *w, maki_str text)
     quoted(w, text);
 }
 
+void maki_jw_repaired(maki_jw *w, maki_str text)
+{
+    bool bad = true;
+    maki_jw_begin_value(w);
+    maki_jw_bytes(w, MAKI_LIT("\""));
+    while (bad) {
+        maki_jw_escaped(w, maki_utf8_take(&text, &bad));
+        if (bad) maki_jw_bytes(w, MAKI_LIT("\xEF\xBF\xBD"));
+    }
+    maki_jw_bytes(w, MAKI_LIT("\""));
+}
+
 void maki_jw_raw(maki_jw *w, maki_str json)
 {
     maki_jw_begin_value(w);

@@ -39,6 +39,8 @@ void maki_jw_end_array(maki_jw *w);
 void maki_jw_key(maki_jw *w, maki_str key);
 
 void maki_jw_string(maki_jw *w, maki_str text); /* valid UTF-8, not yet escaped */
+void maki_jw_repaired(maki_jw *w,
+                      maki_str text); /* any bytes: those that are no UTF-8 become U+FFFD */
 void maki_jw_int(maki_jw *w, int64_t value);
 void maki_jw_double(maki_jw *w,
                     double value); /* shortest that reads back the same; null if not finite */

@@ -51,6 +51,24 @@ static inline const char *maki_str_last(maki_str text, char c)
     return NULL;
 }
 
+/* What *rest begins with up to `end`, and both taken off it; false: there was no `end`, the piece is all of it. */
+static inline bool maki_str_take(maki_str *rest, char end, maki_str *piece)
+{
+    const char *at = rest->len ? (const char *)memchr(rest->ptr, end, rest->len) : NULL;
+    *piece = maki_str_to(*rest, at ? (size_t)(at - rest->ptr) : rest->len);
+    *rest = maki_str_from(*rest, piece->len + (at != NULL));
+    return at != NULL;
+}
+
+/* Is there nothing in it but these characters? */
+static inline bool maki_str_only(maki_str text, const char *characters)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        if (!text.ptr[i] || !strchr(characters, text.ptr[i])) return false;
+    }
+    return true;
+}
+
 /* Does `text` contain `part`?  An empty part is in every text. */
 bool maki_str_has(maki_str text, maki_str part);
 /* The same, letters A-Z and a-z being equal. */

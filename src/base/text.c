@@ -146,6 +146,14 @@ bool maki_utf8_valid(maki_str text, size_t *bad_at)
     return false;
 }
 
+maki_str maki_utf8_take(maki_str *rest, bool *bad)
+{
+    maki_str text = *rest;
+    *bad = !maki_utf8_valid(text, &text.len);
+    *rest = maki_str_from(*rest, text.len + *bad);
+    return text;
+}
+
 maki_str maki_utf8_cut(maki_str text, size_t max)
 {
     if (text.len <= max) return text;

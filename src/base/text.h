@@ -14,6 +14,10 @@
  * NULL) is the first byte of the first bad sequence. */
 bool maki_utf8_valid(maki_str text, size_t *bad_at);
 
+/* Of any bytes: the valid text that *rest begins with, taken off it together with the byte behind it, which is none
+ * (*bad: there is such a byte). */
+maki_str maki_utf8_take(maki_str *rest, bool *bad);
+
 /* The longest prefix of at most `max` bytes that ends on a character boundary. */
 maki_str maki_utf8_cut(maki_str text, size_t max);
 

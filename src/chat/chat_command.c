@@ -21,12 +21,6 @@ maki_status maki_chat_ask(maki_chat *chat, const char *op, maki_str *answer, mak
     return st == MAKI_OK ? maki_json_check(maki_buf_str(&chat->reply), answer, err) : st;
 }
 
-static double number_of(maki_str answer, const char *name)
-{
-    maki_str value;
-    return maki_json_get(answer, maki_str_of(name), &value) ? maki_json_double(value) : 0;
-}
-
 maki_status maki_chat_status(maki_chat *chat, maki_str *answer, maki_err *err)
 {
     maki_jw w;
@@ -39,8 +33,10 @@ maki_status maki_chat_status(maki_chat *chat, maki_str *answer, maki_err *err)
     maki_status st = maki_jw_end(&w);
     if (st == MAKI_OK) st = maki_chat_ask(chat, "session.status", answer, err);
     if (st == MAKI_OK)
-        chat->figures = (maki_bar){ number_of(*answer, "tokens"), number_of(*answer, "window"),
-                                    number_of(*answer, "messagesCount"), chat->answering, true };
+        chat->figures =
+            (maki_bar){ maki_json_number_field(*answer, "tokens"),
+                        maki_json_number_field(*answer, "window"),
+                        maki_json_number_field(*answer, "messagesCount"), chat->answering, true };
     return st;
 }
 
@@ -50,18 +46,6 @@ void maki_chat_measure(maki_chat *chat)
     maki_err why;
     chat->figures.known = false;
     if (maki_chat_began(chat)) (void)!maki_chat_status(chat, &answer, &why);
-}
-
-/* A field's text in out[room]. */
-static const char *text_of(maki_str object, const char *name, char *out, size_t room)
-{
-    maki_str value;
-    size_t n = 0;
-    if (maki_json_get(object, maki_str_of(name), &value) &&
-        maki_json_kind_of(value) == MAKI_JSON_STRING)
-        n = maki_json_copy_text(value, out, room - 1);
-    out[n] = '\0';
-    return out;
 }
 
 /* ---- what is told ---------------------------------------------------------------------------------- */
@@ -77,27 +61,30 @@ static void tell_status(maki_chat *chat, maki_str answer)
     maki_str parts;
     maki_json_item item;
     maki_chat_print(chat, "%s of the window: %.0f of %.0f tokens\n",
-                    text_of(answer, "contextUsage", text, sizeof text), number_of(answer, "tokens"),
-                    number_of(answer, "window"));
+                    maki_json_text_field(answer, "contextUsage", text, sizeof text),
+                    maki_json_number_field(answer, "tokens"),
+                    maki_json_number_field(answer, "window"));
     if (maki_json_get(answer, MAKI_LIT("parts"), &parts)) {
         maki_json_iter iter = maki_json_items(parts);
         while (maki_json_next(&iter, &item)) {
-            double tokens = number_of(item.value, "tokens");
-            double messages = number_of(item.value, "messages");
+            double tokens = maki_json_number_field(item.value, "tokens");
+            double messages = maki_json_number_field(item.value, "messages");
             if (tokens == 0) continue;
             maki_chat_print(chat, "  %-15s %8.0f tokens",
-                            text_of(item.value, "part", text, sizeof text), tokens);
+                            maki_json_text_field(item.value, "part", text, sizeof text), tokens);
             if (messages > 0) /* the system prompt and the tools are none */
                 maki_chat_print(chat, " in %.0f message%s", messages, plural(messages));
             maki_chat_print(chat, "\n");
         }
     }
     maki_chat_print(chat, "%.0f messages in view, %.0f pinned; ",
-                    number_of(answer, "messagesCount"), number_of(answer, "pinned"));
+                    maki_json_number_field(answer, "messagesCount"),
+                    maki_json_number_field(answer, "pinned"));
     maki_chat_print(chat, "condensed or truncated %.0f times, last: %s\n",
-                    number_of(answer, "compressionCount"),
-                    text_of(answer, "lastCompression", text, sizeof text));
-    maki_chat_print(chat, "session %s, model %s\n", text_of(answer, "id", text, sizeof text),
+                    maki_json_number_field(answer, "compressionCount"),
+                    maki_json_text_field(answer, "lastCompression", text, sizeof text));
+    maki_chat_print(chat, "session %s, model %s\n",
+                    maki_json_text_field(answer, "id", text, sizeof text),
                     chat->answering[0] ? chat->answering : "not known");
 }
 
@@ -127,10 +114,11 @@ static void tell_moment(maki_chat *chat, maki_str answer, char letter)
     maki_str ranges = MAKI_LIT("[]");
     only[4] = messages[8] = tokens[6] = letter;
     maki_json_get(answer, maki_str_of(only), &ranges);
-    double count = number_of(answer, messages);
+    double count = maki_json_number_field(answer, messages);
     ranges_in(ranges, text, sizeof text);
     maki_chat_print(chat, "%c: %.0f message%s, %.0f tokens of o200k_base; only there: %s\n", letter,
-                    count, plural(count), number_of(answer, tokens), text[0] ? text : "nothing");
+                    count, plural(count), maki_json_number_field(answer, tokens),
+                    text[0] ? text : "nothing");
 }
 
 /* ---- commands -------------------------------------------------------------------------------------- */
@@ -163,12 +151,13 @@ static maki_status run_change(maki_chat *chat, const maki_command *command, maki
     double before = tokens_now(chat);
     maki_status st = run_op(chat, command, NULL, &answer, &told, err);
     if (st != MAKI_OK || told) return st;
-    double event = number_of(answer, "event"), removed = number_of(answer, "removed");
-    double undone = number_of(answer, "undone");
+    double event = maki_json_number_field(answer, "event"),
+           removed = maki_json_number_field(answer, "removed");
+    double undone = maki_json_number_field(answer, "undone");
     maki_chat_print(chat, "%s", command->row->done);
     if (undone > 0)
         maki_chat_print(chat, ": the %s of event %.0f",
-                        text_of(answer, "undoneType", type, sizeof type), undone);
+                        maki_json_text_field(answer, "undoneType", type, sizeof type), undone);
     if (removed > 0)
         maki_chat_print(chat, ", %.0f message%s out of view", removed, plural(removed));
     double after = tokens_now(chat);
@@ -201,7 +190,7 @@ static maki_status run_fork(maki_chat *chat, const maki_command *command, maki_e
     chat->name = NULL;
     if (!told)
         maki_chat_print(chat, "Forked at message %.0f; from here on it is a session of its own.\n",
-                        number_of(answer, "seq"));
+                        maki_json_number_field(answer, "seq"));
     maki_chat_measure(chat);
     return MAKI_OK;
 }
@@ -294,8 +283,8 @@ static maki_status tell_message(void *ctx, const maki_message *m, maki_err *err)
     char role[16], text[200];
     (void)err;
     if (m->seq == 0 || m->seq < l->from) return MAKI_OK;
-    text_of(m->json, "content", text, 80);
-    text_of(m->json, "role", role, sizeof role);
+    maki_json_text_field(m->json, "content", text, 80);
+    maki_json_text_field(m->json, "role", role, sizeof role);
     blank_controls(text);
     blank_controls(role);
     maki_chat_print(l->chat, "%6llu%s %-9s %s\n", (unsigned long long)m->seq,
@@ -332,7 +321,8 @@ static maki_status note_answered(void *ctx, const maki_message *m, maki_err *err
     bool *answered = ctx;
     char role[16];
     (void)err;
-    if (!m->hidden) *answered = strcmp(text_of(m->json, "role", role, sizeof role), "user") != 0;
+    if (!m->hidden)
+        *answered = strcmp(maki_json_text_field(m->json, "role", role, sizeof role), "user") != 0;
     return MAKI_OK;
 }
 

@@ -25,26 +25,28 @@ static void print_fork(maki_str answer, const cli_typed *typed)
     maki_str path;
     (void)typed;
     if (show_field(answer, "path", &path))
-        printf("Forked at message %.0f into %.*s.\n", show_number(answer, "seq"), (int)path.len,
-               path.ptr);
+        printf("Forked at message %.0f into %.*s.\n", maki_json_number_field(answer, "seq"),
+               (int)path.len, path.ptr);
 }
 
 static void print_change(maki_str answer, const cli_typed *typed)
 {
     const cli_style *s = &typed->style;
     maki_str type; /* a plain word */
-    double event = show_number(answer, "event"), removed = show_number(answer, "removed");
-    double kept = show_number(answer, "factsKept"), facts = kept + show_number(answer, "factsLost");
+    double event = maki_json_number_field(answer, "event"),
+           removed = maki_json_number_field(answer, "removed");
+    double kept = maki_json_number_field(answer, "factsKept"),
+           facts = kept + maki_json_number_field(answer, "factsLost");
     printf("%s%s%s", s->green, typed->shown.command->done, s->off);
     if (show_field(answer, "undoneType", &type))
         printf(": the %.*s of event %.0f", (int)type.len - 2, type.ptr + 1,
-               show_number(answer, "undone"));
+               maki_json_number_field(answer, "undone"));
     printf(" (event %.0f)", event);
     if (removed > 0) printf(": %.0f message%s out of view", removed, removed == 1 ? "" : "s");
     if (facts > 0) printf(", %.0f of %.0f facts kept", kept, facts);
     printf(", %.0f -> %.0f tokens. maki history undo %s %.0f takes it back.\n",
-           show_number(answer, "tokensBefore"), show_number(answer, "tokensAfter"),
-           typed->typed.conversation, event);
+           maki_json_number_field(answer, "tokensBefore"),
+           maki_json_number_field(answer, "tokensAfter"), typed->typed.conversation, event);
 }
 
 /* ---- sessions -------------------------------------------------------------------------------------- */
@@ -52,10 +54,8 @@ static void print_change(maki_str answer, const cli_typed *typed)
 static void print_note(maki_str answer)
 {
     char text[240];
-    maki_str note;
-    if (!show_string_field(answer, "note", &note)) return;
-    text[maki_json_copy_text(note, text, sizeof text - 1)] = '\0';
-    fprintf(stderr, "maki session: %s\n", text);
+    if (maki_json_text_field(answer, "note", text, sizeof text)[0])
+        fprintf(stderr, "maki session: %s\n", text);
 }
 
 static void print_ago(double ms)
@@ -75,20 +75,14 @@ static void print_ago(double ms)
 
 static void print_session(maki_str session, const cli_style *s)
 {
-    maki_str value;
-    char id[9] = "", model[28] = "";
-    if (show_string_field(session, "id", &value))
-        id[maki_json_copy_text(value, id, sizeof id - 1)] = '\0';
-    if (show_string_field(session, "model", &value))
-        model[maki_json_copy_text(value, model, sizeof model - 1)] = '\0';
-    printf("%s%-9s%s", s->cyan, id, s->off);
-    print_ago(show_number(session, "updatedAt"));
-    printf("%5.0f %9.0f  %-28s ", show_number(session, "messages"), show_number(session, "tokens"),
-           model);
-    if (show_string_field(session, "state", &value) &&
-        maki_json_text_is(value, MAKI_LIT("archived")))
-        printf("%s(archived)%s ", s->dim, s->off);
-    if (show_string_field(session, "title", &value)) show_text(value, 70);
+    char id[9], model[28];
+    printf("%s%-9s%s", s->cyan, maki_json_text_field(session, "id", id, sizeof id), s->off);
+    print_ago(maki_json_number_field(session, "updatedAt"));
+    printf("%5.0f %9.0f  %-28s ", maki_json_number_field(session, "messages"),
+           maki_json_number_field(session, "tokens"),
+           maki_json_text_field(session, "model", model, sizeof model));
+    if (maki_json_field_is(session, "state", "archived")) printf("%s(archived)%s ", s->dim, s->off);
+    show_string(session, "title", 70);
     printf("\n");
 }
 
@@ -110,8 +104,9 @@ static void print_sessions(maki_str answer, const cli_typed *typed)
     if (n == 0)
         printf("There are no sessions yet. `maki serve` records those of any agent; "
                "`maki demo` shows how.\n");
-    else if (show_number(answer, "all") > (double)n)
-        printf("%s%.0f more: --limit%s\n", s->dim, show_number(answer, "all") - (double)n, s->off);
+    else if (maki_json_number_field(answer, "all") > (double)n)
+        printf("%s%.0f more: --limit%s\n", s->dim,
+               maki_json_number_field(answer, "all") - (double)n, s->off);
 }
 
 /* ---- what a session is --------------------------------------------------------------------------------- */
@@ -119,7 +114,7 @@ static void print_sessions(maki_str answer, const cli_typed *typed)
 static void print_resolved(maki_str answer, const cli_typed *typed)
 {
     const cli_style *s = &typed->style;
-    maki_str made, overrides;
+    maki_str overrides;
     print_note(answer);
     printf("%s", s->bold);
     show_string(answer, "id", 128);
@@ -127,8 +122,8 @@ static void print_resolved(maki_str answer, const cli_typed *typed)
     show_string(answer, "sessionKey", 200);
     printf("  ");
     show_string(answer, "state", 20);
-    if (show_field(answer, "made", &made) && maki_json_true(made)) printf(", new");
-    printf(", %.0f messages", show_number(answer, "messageCount"));
+    if (maki_json_true_field(answer, "made")) printf(", new");
+    printf(", %.0f messages", maki_json_number_field(answer, "messageCount"));
     if (show_field(answer, "overrides", &overrides) && overrides.len > 2)
         printf("  %.*s", (int)overrides.len, overrides.ptr);
     printf("\n");
@@ -138,45 +133,44 @@ static void print_parts(maki_str answer, const cli_style *s)
 {
     maki_str parts;
     maki_json_item item;
-    double total = show_number(answer, "tokens");
+    double total = maki_json_number_field(answer, "tokens");
     if (!show_field(answer, "parts", &parts)) return;
     printf("\n%s%-16s%9s%10s%7s%s\n", s->dim, "part", "messages", "tokens", "share", s->off);
     maki_json_iter iter = maki_json_items(parts);
     while (maki_json_next(&iter, &item)) {
-        char name[24] = "";
-        maki_str part;
-        double tokens = show_number(item.value, "tokens");
+        char name[24];
+        double tokens = maki_json_number_field(item.value, "tokens");
         if (tokens <= 0) continue;
-        if (show_string_field(item.value, "part", &part))
-            name[maki_json_copy_text(part, name, sizeof name - 1)] = '\0';
-        printf("%-16s%9.0f%10.0f%6.0f%%\n", name, show_number(item.value, "messages"), tokens,
-               100 * tokens / total);
+        printf("%-16s%9.0f%10.0f%6.0f%%\n",
+               maki_json_text_field(item.value, "part", name, sizeof name),
+               maki_json_number_field(item.value, "messages"), tokens, 100 * tokens / total);
     }
 }
 
 static void print_status(maki_str answer, const cli_typed *typed)
 {
     const cli_style *s = &typed->style;
-    maki_str exact, model, used;
-    bool sure = show_field(answer, "exact", &exact) && maki_json_true(exact);
+    maki_str model, used;
+    bool sure = maki_json_true_field(answer, "exact");
     printf("%s%s%s  ", s->bold, typed->typed.conversation, s->off);
     show_string(answer, "sessionKey", 200);
     printf("\ncontext usage   %s", s->cyan);
     show_string(answer, "contextUsage", 20);
     printf("%s, %s%.0f of %.0f tokens for ", s->off, sure ? "" : "about ",
-           show_number(answer, "tokens"), show_number(answer, "window"));
-    if (show_string_field(answer, "countedFor", &model) && model.len > 2)
+           maki_json_number_field(answer, "tokens"), maki_json_number_field(answer, "window"));
+    if (maki_json_string_field(answer, "countedFor", &model) && model.len > 2)
         show_text(model, 90);
     else
         printf("a model that is not known yet");
     printf("\nmessages        %.0f in view of %.0f, %.0f pinned\n",
-           show_number(answer, "messagesCount"), show_number(answer, "messageCount"),
-           show_number(answer, "pinned"));
-    printf("compressions    %.0f, the last: ", show_number(answer, "compressionCount"));
+           maki_json_number_field(answer, "messagesCount"),
+           maki_json_number_field(answer, "messageCount"),
+           maki_json_number_field(answer, "pinned"));
+    printf("compressions    %.0f, the last: ", maki_json_number_field(answer, "compressionCount"));
     show_string(answer, "lastCompression", 40);
     if (show_field(answer, "tokenUsage", &used))
-        printf("\ntokens used     %.0f in, %.0f out", show_number(used, "input"),
-               show_number(used, "output"));
+        printf("\ntokens used     %.0f in, %.0f out", maki_json_number_field(used, "input"),
+               maki_json_number_field(used, "output"));
     printf("\n");
     print_parts(answer, s);
 }
@@ -184,8 +178,10 @@ static void print_status(maki_str answer, const cli_typed *typed)
 static void print_limit(maki_str answer, const cli_typed *typed)
 {
     const cli_style *s = &typed->style;
-    double limit = show_number(answer, "limit"), turns = show_number(answer, "turns"),
-           left = show_number(answer, "left"), event = show_number(answer, "event");
+    double limit = maki_json_number_field(answer, "limit"),
+           turns = maki_json_number_field(answer, "turns"),
+           left = maki_json_number_field(answer, "left"),
+           event = maki_json_number_field(answer, "event");
     if (limit <= 0)
         printf("No limit holds for it; it has %.0f turns in view.\n", turns);
     else if (left >= turns)
@@ -195,7 +191,7 @@ static void print_limit(maki_str answer, const cli_typed *typed)
     else
         printf("%sHidden%s: %.0f messages; %.0f of %.0f turns are left. maki history undo %s %.0f "
                "takes it back.\n",
-               s->green, s->off, show_number(answer, "removed"), left, turns,
+               s->green, s->off, maki_json_number_field(answer, "removed"), left, turns,
                typed->typed.conversation, event);
 }
 
@@ -203,24 +199,26 @@ static void print_run(maki_str answer, const cli_typed *typed)
 {
     const cli_style *s = &typed->style;
     maki_str within, facts;
-    char action[40] = "none";
-    if (show_string_field(answer, "action", &facts))
-        action[maki_json_copy_text(facts, action, sizeof action - 1)] = '\0';
+    char action[40];
+    maki_json_text_field(answer, "action", action, sizeof action);
     if (cli_is(action, "none")) {
         printf("There is nothing that may be hidden: %.0f tokens.\n",
-               show_number(answer, "tokensAfter"));
+               maki_json_number_field(answer, "tokensAfter"));
         return;
     }
     printf("%s%s%s: %.0f -> %.0f tokens (%.0f %% less), %.0f messages out of view, %.0f ms",
-           s->green, action, s->off, show_number(answer, "tokensBefore"),
-           show_number(answer, "tokensAfter"), 100 * show_number(answer, "reduction"),
-           show_number(answer, "messagesRemoved"), show_number(answer, "compressionTime"));
+           s->green, action, s->off, maki_json_number_field(answer, "tokensBefore"),
+           maki_json_number_field(answer, "tokensAfter"),
+           100 * maki_json_number_field(answer, "reduction"),
+           maki_json_number_field(answer, "messagesRemoved"),
+           maki_json_number_field(answer, "compressionTime"));
     if (show_field(answer, "factsKept", &facts))
-        printf(", %.0f facts kept and %.0f lost", show_number(answer, "factsKept"),
-               show_number(answer, "factsLost"));
+        printf(", %.0f facts kept and %.0f lost", maki_json_number_field(answer, "factsKept"),
+               maki_json_number_field(answer, "factsLost"));
     printf("\n");
     if (show_field(answer, "within", &within) && !maki_json_true(within))
-        printf("It is still over the %.0f tokens allowed.\n", show_number(answer, "allowed"));
+        printf("It is still over the %.0f tokens allowed.\n",
+               maki_json_number_field(answer, "allowed"));
     if (show_field(answer, "preview", &facts))
         printf("Nothing was changed: without --dry-run it would be.\n");
     else
@@ -244,7 +242,7 @@ static maki_status prepare_run(maki *m, const cli_typed *typed, maki_buf *input,
     if (st == MAKI_OK && show_field(status, "parts", &parts)) {
         maki_json_iter iter = maki_json_items(parts); /* the first two: system prompt and tools */
         for (int i = 0; i < 2 && maki_json_next(&iter, &item); i++)
-            other += show_number(item.value, "tokens");
+            other += maki_json_number_field(item.value, "tokens");
         if (!typed->typed.values[1]) show_field(status, "window", &window);
         input->len--; /* its closing brace */
         snprintf(more, sizeof more, "%s%.*s,\"otherTokens\":%.0f}",

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/json_write.h"
+#include "base/json_print.h"
 #include "cli.h"
 #include "config_reference.h"
 
@@ -45,13 +45,8 @@ static void print_problem_json(const maki_config_problem *p, bool first)
     if (!first) printf(",");
     fflush(stdout);
     maki_jw_init(&w, cli_stdout(), NULL);
-    maki_jw_object(&w);
-    maki_jw_field_bool(&w, "warning", p->warning);
-    if (p->file) maki_jw_field_string(&w, "file", maki_str_of(p->file));
-    if (p->line) maki_jw_field_count(&w, "line", p->line);
-    if (p->line) maki_jw_field_count(&w, "column", p->column);
-    maki_jw_field_string(&w, "message", p->words);
-    maki_jw_end_object(&w);
+    maki_jw_print(&w, "{'warning':%b,'file':%z,'line':%I,'column':%I,'message':%s}", p->warning,
+                  p->file, p->line, p->line ? p->column : 0, p->words);
     (void)!maki_jw_end(&w); /* the program tells it at its end */
 }
 

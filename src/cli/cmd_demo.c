@@ -10,7 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/json_write.h"
+#include "base/json.h"
+#include "base/json_print.h"
 #include "base/str.h"
 #include "cli.h"
 #include "http.h"
@@ -91,11 +92,8 @@ static void add_said(agent *a, const char *role, const char *call_id, const char
     maki_buf message = cli_buf();
     maki_jw w;
     maki_jw_init(&w, maki_buf_sink(&message), NULL);
-    maki_jw_object(&w);
-    maki_jw_field_string(&w, "role", maki_str_of(role));
-    if (call_id) maki_jw_field_string(&w, "tool_call_id", maki_str_of(call_id));
-    maki_jw_field_string(&w, "content", maki_str_of(text));
-    maki_jw_end_object(&w);
+    maki_jw_print(&w, "{'role':%z,'tool_call_id':%z,'content':%s}", role, call_id,
+                  maki_str_of(text));
     if (maki_jw_end(&w) == MAKI_OK) add_message(a, cli_text(&message));
     maki_buf_free(&message);
 }
@@ -128,7 +126,7 @@ static int ask_model(agent *a, const char *fields, char *call_id, maki_err *err)
 {
     maki_buf body = cli_buf();
     maki_buf answer = cli_buf();
-    maki_str whole, choices, message, calls, id;
+    maki_str whole, choices, message, calls;
     maki_buf_add(&body, MAKI_LIT("{\"model\":\"fake\",\"messages\":["));
     maki_buf_add(&body, cli_text(&a->messages));
     maki_buf_add(&body, MAKI_LIT("]}"));
@@ -145,9 +143,7 @@ static int ask_model(agent *a, const char *fields, char *call_id, maki_err *err)
             add_message(a, message);
             bool called = maki_json_get(message, MAKI_LIT("tool_calls"), &calls);
             iter = maki_json_items(called ? calls : MAKI_LIT("[]"));
-            if (maki_json_next(&iter, &item) && maki_json_get(item.value, MAKI_LIT("id"), &id)) {
-                call_id[maki_json_copy_text(id, call_id, 63)] = '\0';
-            }
+            if (maki_json_next(&iter, &item)) maki_json_text_field(item.value, "id", call_id, 64);
         }
     }
     maki_buf_free(&answer);

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "base/json_write.h"
+#include "base/json_print.h"
 #include "base/str.h"
 #include "cli.h"
 #include "show.h"
@@ -82,23 +82,20 @@ static int ask_model(maki *m, const char *model, measure *out)
 {
     maki_buf input = cli_buf(), room = cli_buf();
     maki_err err = { 0 };
-    maki_str answer, value;
+    maki_str answer;
     maki_jw w;
-    char name[40] = "";
+    char name[40];
     int code = 0;
     maki_jw_init(&w, maki_buf_sink(&input), &err);
-    maki_jw_object(&w);
-    maki_jw_field_string(&w, "model", maki_str_of(model));
-    maki_jw_end_object(&w);
+    maki_jw_print(&w, "{'model':%s}", maki_str_of(model));
     if (maki_jw_end(&w) != MAKI_OK ||
         cli_ask(m, "tokens.models", cli_text(&input), &room, &answer, &err) != MAKI_OK) {
         code = cli_fail("tokens --model", &err);
     } else {
-        if (show_string_field(answer, "encoding", &value))
-            name[maki_json_copy_text(value, name, sizeof name - 1)] = '\0';
+        maki_json_text_field(answer, "encoding", name, sizeof name);
         out->encoding = maki_encoding_named(name);
-        out->factor = show_number(answer, "factor");
-        out->error = show_number(answer, "error");
+        out->factor = maki_json_number_field(answer, "factor");
+        out->error = maki_json_number_field(answer, "error");
         out->exact = out->error == 0;
     }
     maki_buf_free(&input);
@@ -214,32 +211,32 @@ static void print_table(const token_files *files, const arguments *a, const meas
 static void print_json(const token_files *files, const arguments *a, const measure *how)
 {
     totals t = add_up(files, how);
-    bool first = true;
-    printf("{\"tokens\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"encoding\":\"%s\",\"exact\":%s",
-           t.tokens, t.bytes, maki_encoding_name(how->encoding), how->exact ? "true" : "false");
-    if (!how->exact) printf(",\"factor\":%g,\"error\":%g", how->factor, how->error);
-    if (a->messages) printf(",\"messages\":%" PRIu64, t.messages);
-    if (t.binary) printf(",\"binaryFiles\":%zu", t.binary);
-    printf(",\"files\":[");
+    maki_jw w;
+    maki_jw_init(&w, cli_stdout(), NULL);
+    maki_jw_print(&w, "{'tokens':%i,'bytes':%i,'encoding':%z,'exact':%b", t.tokens, t.bytes,
+                  maki_encoding_name(how->encoding), how->exact);
+    if (!how->exact) maki_jw_print(&w, "'factor':%f,'error':%f", how->factor, how->error);
+    if (a->messages) maki_jw_print(&w, "'messages':%i", t.messages);
+    maki_jw_print(&w, "'binaryFiles':%I,'files':[", t.binary);
     for (size_t i = 0; i < files->count; i++) {
         const token_file *file = &files->at[i];
+        const maki_err *err = &file->counted.err;
         if (file->counted.binary) continue;
-        printf("%s{\"file\":", first ? "" : ",");
-        token_name_json(stdout, file->name);
-        first = false;
-        if (file->counted.err.status != MAKI_OK) {
-            printf(",\"error\":{\"code\":\"%s\",\"message\":",
-                   maki_status_name(file->counted.err.status));
-            token_name_json(stdout, file->counted.err.msg);
-            printf("}}");
+        maki_jw_print(&w, "{'file':");
+        maki_jw_repaired(&w, maki_str_of(file->name));
+        if (err->status != MAKI_OK) {
+            maki_jw_print(&w, "'error':{'code':%z,'message':", maki_status_name(err->status));
+            maki_jw_repaired(&w, maki_str_of(err->msg)); /* it may name a file */
+            maki_jw_print(&w, "}}");
             continue;
         }
-        printf(",\"tokens\":%" PRIu64 ",\"bytes\":%" PRIu64, tokens_of(file, how),
-               file->counted.bytes);
-        if (a->messages) printf(",\"messages\":%" PRIu64, file->messages);
-        printf("}");
+        maki_jw_print(&w, "'tokens':%i,'bytes':%i", tokens_of(file, how), file->counted.bytes);
+        if (a->messages) maki_jw_print(&w, "'messages':%i", file->messages);
+        maki_jw_end_object(&w);
     }
-    printf("]}\n");
+    maki_jw_print(&w, "]}");
+    (void)!maki_jw_end(&w); /* the program tells it at its end */
+    printf("\n");
 }
 
 /* Tell what could not be read; returns the exit code of the first. */
@@ -529,12 +526,9 @@ static int decode_json(const arguments *a, id_reader *reader)
     maki_err err = { 0 };
     reader->json = &w;
     maki_jw_init(&w, maki_buf_sink(&input), &err);
-    maki_jw_object(&w);
-    maki_jw_field_string(&w, "encoding", maki_str_of(maki_encoding_name(reader->encoding)));
-    maki_jw_field_array(&w, "tokens");
+    maki_jw_print(&w, "{'encoding':%z,'tokens':[", maki_encoding_name(reader->encoding));
     int code = read_ids(a, reader);
-    maki_jw_end_array(&w);
-    maki_jw_end_object(&w);
+    maki_jw_print(&w, "]}");
     if (code == 0) {
         if (maki_jw_end(&w) != MAKI_OK || maki_open(NULL, &m, &err) != MAKI_OK ||
             maki_op(m, MAKI_LIT("tokens.decode"), cli_text(&input), cli_stdout(), &err) != MAKI_OK)

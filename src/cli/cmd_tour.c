@@ -77,7 +77,8 @@ static void drop(maki_str text)
 
 static void print_message(size_t number, maki_str message, const cli_style *s)
 {
-    maki_str role, ignored;
+    maki_str ignored;
+    char role[16];
     bool hidden = show_field(message, "condenseParent", &ignored) ||
                   show_field(message, "truncationParent", &ignored);
     bool made = show_field(message, "isSummary", &ignored) ||
@@ -90,10 +91,7 @@ static void print_message(size_t number, maki_str message, const cli_style *s)
            hidden ? "·"
            : made ? "▸"
                   : " ");
-    if (show_field(message, "role", &role)) {
-        char name[16];
-        printf("%-9.*s ", (int)maki_json_copy_text(role, name, sizeof name), name);
-    }
+    printf("%-9s ", maki_json_text_field(message, "role", role, sizeof role));
     show_content(message, 160);
     printf("%s\n", s->off);
 }

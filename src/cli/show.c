@@ -22,22 +22,10 @@ bool show_field(maki_str object, const char *name, maki_str *value)
            maki_json_get(object, (maki_str){ name, strlen(name) }, value);
 }
 
-bool show_string_field(maki_str object, const char *name, maki_str *value)
-{
-    return show_field(object, name, value) && maki_json_kind_of(*value) == MAKI_JSON_STRING;
-}
-
-double show_number(maki_str object, const char *name)
-{
-    maki_str value;
-    bool there = show_field(object, name, &value) && maki_json_kind_of(value) == MAKI_JSON_NUMBER;
-    return there ? maki_json_double(value) : 0;
-}
-
 void show_string(maki_str object, const char *name, size_t room)
 {
     maki_str value;
-    if (show_string_field(object, name, &value)) show_text(value, room);
+    if (maki_json_string_field(object, name, &value)) show_text(value, room);
 }
 
 static void in_brackets(const char *word, maki_str name)
@@ -50,10 +38,8 @@ static void in_brackets(const char *word, maki_str name)
 /* Thoughts are passed over: they are long and not meant to be read. */
 static bool is_thought(maki_str block)
 {
-    maki_str type;
-    return show_string_field(block, "type", &type) &&
-           (maki_json_text_is(type, MAKI_LIT("reasoning")) ||
-            maki_json_text_is(type, MAKI_LIT("thinking")));
+    return maki_json_field_is(block, "type", "reasoning") ||
+           maki_json_field_is(block, "type", "thinking");
 }
 
 static void show_block(maki_str block, size_t room)
@@ -61,14 +47,14 @@ static void show_block(maki_str block, size_t room)
     maki_str value;
     if (maki_json_kind_of(block) == MAKI_JSON_STRING) {
         show_text(block, room);
-    } else if (show_string_field(block, "text", &value)) {
+    } else if (maki_json_string_field(block, "text", &value)) {
         show_text(value, room);
-    } else if (show_string_field(block, "name", &value)) {
+    } else if (maki_json_string_field(block, "name", &value)) {
         in_brackets("calls ", value);
-    } else if (show_string_field(block, "content", &value)) {
+    } else if (maki_json_string_field(block, "content", &value)) {
         printf("[result] ");
         show_text(value, room);
-    } else if (show_string_field(block, "type", &value)) {
+    } else if (maki_json_string_field(block, "type", &value)) {
         in_brackets("", value);
     }
 }
@@ -78,7 +64,7 @@ void show_content(maki_str message, size_t room)
     maki_str content, calls, function, name;
     maki_json_item item;
     bool any = false;
-    if (show_string_field(message, "content", &content)) {
+    if (maki_json_string_field(message, "content", &content)) {
         show_text(content, room);
         any = content.len > 2;
     } else if (show_field(message, "content", &content)) {
@@ -94,7 +80,7 @@ void show_content(maki_str message, size_t room)
     maki_json_iter each = maki_json_items(calls);
     while (maki_json_next(&each, &item)) {
         if (!show_field(item.value, "function", &function)) continue;
-        if (!show_string_field(function, "name", &name)) continue;
+        if (!maki_json_string_field(function, "name", &name)) continue;
         if (any) printf(" ");
         in_brackets("calls ", name);
         any = true;
@@ -112,10 +98,8 @@ static void show_time(int64_t ms)
 
 void show_message(const maki_message *m, const cli_style *s, size_t room)
 {
-    maki_str role;
-    char name[12] = "";
-    if (show_string_field(m->json, "role", &role))
-        name[maki_json_copy_text(role, name, sizeof name - 1)] = '\0';
+    char name[12];
+    maki_json_text_field(m->json, "role", name, sizeof name);
     printf("%s", m->hidden ? s->dim : m->seq == 0 ? s->yellow : "");
     if (m->seq)
         printf("%6" PRIu64 " ", m->seq);

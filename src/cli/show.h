@@ -4,6 +4,7 @@
 
 #include <maki/maki.h>
 
+#include "base/json.h"
 #include "cli.h"
 
 /* At most `room` bytes of the text of a JSON string, without control characters. */
@@ -14,11 +15,8 @@ void show_content(maki_str message, size_t room);
 /* A message on a line: its number, time, role and tokens, and what it says; hidden ones dimmed. */
 void show_message(const maki_message *message, const cli_style *style, size_t room);
 
-/* A field of an object; false when it is not there, or is no string. */
+/* A field of an object; false when it is not there. */
 bool show_field(maki_str object, const char *name, maki_str *value);
-bool show_string_field(maki_str object, const char *name, maki_str *value);
-/* 0 when it is not there. */
-double show_number(maki_str object, const char *name);
 /* Print a string, if it is there. */
 void show_string(maki_str object, const char *name, size_t room);
 

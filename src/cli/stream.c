@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "answer.h"
+#include "base/str.h"
 #include "show.h"
 
 /* The value of an argument; NULL when it was not given. */
@@ -56,25 +57,21 @@ static maki_status print_event(void *ctx, uint64_t ev, maki_str json, maki_err *
     const listing *l = ctx;
     maki_json_iter iter = maki_json_items(json);
     maki_json_item item;
-    maki_str type;
     (void)err;
     if (l->json) {
         printf("%.*s\n", (int)json.len, json.ptr);
         return MAKI_OK;
     }
     printf("%s%6" PRIu64 " ", l->s.cyan, ev);
-    if (show_string_field(json, "type", &type)) show_text(type, 20);
+    show_string(json, "type", 20);
     printf("%s", l->s.off);
     while (maki_json_next(&iter, &item)) {
         static const char *const shown[] = { "at",   "hidden", "seq",      "to",     "toEv",
                                              "with", "target", "messages", "parent", "what" };
         for (size_t i = 0; i < sizeof shown / sizeof shown[0]; i++) {
-            if (item.key.len != strlen(shown[i]) ||
-                memcmp(item.key.ptr, shown[i], item.key.len) != 0) {
-                continue;
-            }
-            printf(" %s=%.*s", shown[i], (int)(item.value.len < 100 ? item.value.len : 100),
-                   item.value.ptr);
+            if (maki_json_key_is(item.key, maki_str_of(shown[i])))
+                printf(" %s=%.*s", shown[i], (int)(item.value.len < 100 ? item.value.len : 100),
+                       item.value.ptr);
         }
     }
     printf("\n");

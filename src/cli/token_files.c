@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 
 #include "base/err.h"
+#include "base/str.h"
+#include "base/text.h"
 #include "cli.h"
 
 static void *must(void *p)
@@ -95,60 +97,24 @@ void token_files_add(token_files *files, const char *path)
 
 /* ---- names ---------------------------------------------------------------------------------------- */
 
-/* The length of the character at s, 0 when it is not UTF-8. */
-static size_t char_len(const unsigned char *s)
-{
-    static const unsigned least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-    size_t len = s[0] < 0x80 ? 1 : s[0] < 0xC2 ? 0 : s[0] < 0xE0 ? 2 : s[0] < 0xF0 ? 3 : 4;
-    if (len <= 1) return len;
-    if (s[0] > 0xF4) return 0;
-    unsigned code = s[0] & (0x7Fu >> len);
-    for (size_t i = 1; i < len; i++) {
-        if ((s[i] & 0xC0) != 0x80) return 0;
-        code = code << 6 | (s[i] & 0x3Fu);
-    }
-    if (code < least[len] || code > 0x10FFFF || (code >= 0xD800 && code <= 0xDFFF)) return 0;
-    return len;
-}
-
 /* Would a terminal do something else than show it?  C1 controls, and marks that turn a line around. */
-static bool is_control(const unsigned char *s, size_t len)
+static bool is_control(uint32_t code)
 {
-    if (len == 1) return s[0] < 0x20 || s[0] == 0x7F;
-    if (len == 2) return s[0] == 0xC2 && s[1] < 0xA0;
-    if (len != 3 || s[0] != 0xE2) return false;
-    return (s[1] == 0x80 && s[2] >= 0xA8 && s[2] <= 0xAE) ||
-           (s[1] == 0x81 && s[2] >= 0xA6 && s[2] <= 0xAF);
+    return code < 0x20 || (code >= 0x7F && code < 0xA0) || (code >= 0x2028 && code <= 0x202E) ||
+           (code >= 0x2066 && code <= 0x206F);
 }
 
 void token_name_print(FILE *to, const char *name)
 {
-    const unsigned char *s = (const unsigned char *)name;
-    while (*s) {
-        size_t len = char_len(s);
-        if (len == 0 || is_control(s, len))
-            fputc('?', to);
-        else
-            fwrite(s, 1, len, to);
-        s += len ? len : 1;
+    maki_str rest = maki_str_of(name);
+    for (bool bad = true; bad;) {
+        maki_str text = maki_utf8_take(&rest, &bad);
+        for (size_t at = 0, len; at < text.len; at += len) {
+            if (is_control(maki_utf8_char(text, at, &len)))
+                fputc('?', to);
+            else
+                fwrite(text.ptr + at, 1, len, to);
+        }
+        if (bad) fputc('?', to);
     }
-}
-
-void token_name_json(FILE *to, const char *name)
-{
-    const unsigned char *s = (const unsigned char *)name;
-    fputc('"', to);
-    while (*s) {
-        size_t len = char_len(s);
-        if (len == 0)
-            fputs("\\ufffd", to);
-        else if (*s == '"' || *s == '\\')
-            fprintf(to, "\\%c", *s);
-        else if (len == 1 && is_control(s, len))
-            fprintf(to, "\\u%04x", *s);
-        else
-            fwrite(s, 1, len, to);
-        s += len ? len : 1;
-    }
-    fputc('"', to);
 }

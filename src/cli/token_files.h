@@ -23,9 +23,7 @@ typedef struct token_files {
 void token_files_add(token_files *files, const char *path);
 void token_files_free(token_files *files);
 
-/* A name for a person, or for JSON in quotes: bytes that are no UTF-8, and control characters, cannot do
- * harm there. */
+/* A name for a person: bytes that are no UTF-8, and control characters, cannot do harm there. */
 void token_name_print(FILE *to, const char *name);
-void token_name_json(FILE *to, const char *name);
 
 #endif

@@ -101,12 +101,12 @@ static maki_status count_field(counting *c, const char *field, const char *befor
         st = cli_ask(c->m, "tokens.count", cli_text(&c->input), &c->answer, &answer,
                      &c->file->counted.err);
     if (st != MAKI_OK) return st;
-    double error = show_number(answer, "error");
-    uint64_t reply = (uint64_t)show_number(answer, "reply");
-    c->file->counted.tokens += (uint64_t)show_number(answer, "counted");
-    c->file->fixed += (uint64_t)show_number(answer, "fixed") - reply;
+    double error = maki_json_number_field(answer, "error");
+    uint64_t reply = (uint64_t)maki_json_number_field(answer, "reply");
+    c->file->counted.tokens += (uint64_t)maki_json_number_field(answer, "counted");
+    c->file->fixed += (uint64_t)maki_json_number_field(answer, "fixed") - reply;
     if (reply) c->reply = reply;
-    c->request->factor = show_number(answer, "factor");
+    c->request->factor = maki_json_number_field(answer, "factor");
     if (error > c->request->error) c->request->error = error;
     if (show_field(answer, "exact", &exact)) c->request->exact &= maki_json_true(exact);
     return MAKI_OK;
@@ -158,14 +158,6 @@ static maki_status count_request(counting *c, maki_str object)
 
 /* ---- files -------------------------------------------------------------------------------------------- */
 
-static bool is_blank(maki_str row)
-{
-    for (size_t i = 0; i < row.len; i++) {
-        if (row.ptr[i] != ' ' && row.ptr[i] != '\t' && row.ptr[i] != '\r') return false;
-    }
-    return true;
-}
-
 /* The first row of a session's file, or whatever else is no message. */
 static bool is_header(maki_str value)
 {
@@ -177,12 +169,9 @@ static maki_status count_lines(counting *c, maki_str text)
 {
     maki_status st = MAKI_OK;
     for (uint64_t line = 1; text.len && st == MAKI_OK; line++) {
-        maki_str value, row = text;
-        const char *end = memchr(text.ptr, '\n', text.len);
-        if (end) row.len = (size_t)(end - text.ptr);
-        size_t step = end ? row.len + 1 : row.len;
-        text = (maki_str){ text.ptr + step, text.len - step };
-        if (is_blank(row)) continue;
+        maki_str value, row;
+        maki_str_take(&text, '\n', &row);
+        if (maki_str_only(row, " \t\r")) continue;
         st = maki_json_check(row, &value, &c->file->counted.err);
         if (st == MAKI_OK && !is_header(value)) st = count_message(c, value);
         if (st != MAKI_OK) {
@@ -198,11 +187,8 @@ static maki_status count_lines(counting *c, maki_str text)
 /* Is there more than one value?  Then it is one a line. */
 static bool is_lines(maki_str text, maki_err *err)
 {
-    maki_str value;
-    const char *end = memchr(text.ptr, '\n', text.len);
-    if (!end) return false;
-    return maki_json_check((maki_str){ text.ptr, (size_t)(end - text.ptr) }, &value, err) ==
-           MAKI_OK;
+    maki_str value, first;
+    return maki_str_take(&text, '\n', &first) && maki_json_check(first, &value, err) == MAKI_OK;
 }
 
 static maki_status count_text(counting *c, maki_str text)

@@ -116,8 +116,17 @@ void maki_turn_test_window(maki_turn_work *w); /* a reply came: was its request 
 /* All of them or none. */
 maki_status maki_turn_add_rows(maki_turn_work *w, const maki_str *rows, size_t count,
                                maki_err *err);
-maki_status maki_turn_add_row(maki_turn_work *w, maki_str row, maki_err *err);
 maki_status maki_turn_add_text(maki_turn_work *w, maki_str text, maki_err *err);
+/* A row made here: begin it, write to row->w, leave the object open, and end it, which puts in the time and adds it.
+ * `end` says how a reply ended, and that its model is to be named; NULL: it is no reply.  `st` is how it went so far;
+ * every begin needs its end. */
+typedef struct maki_turn_row {
+    maki_spool spool;
+    maki_jw w;
+} maki_turn_row;
+void maki_turn_row_begin(const maki_turn_work *w, maki_turn_row *row, maki_err *err);
+maki_status maki_turn_row_end(maki_turn_work *w, maki_turn_row *row, const char *end,
+                              maki_status st, maki_err *err);
 /* An event; the object in `made` is open still. */
 maki_status maki_turn_note(maki_turn_work *w, const char *type, maki_made *made, maki_err *err);
 /* After a request, however it ended (`st`, `why`): what came of it, its usage, and how it went. */

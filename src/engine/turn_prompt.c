@@ -8,6 +8,7 @@
 
 #include "assemble/prompt.h"
 #include "base/hash.h"
+#include "base/json_print.h"
 #include "base/made.h"
 #include "base/str.h"
 #include "base/text.h"
@@ -249,15 +250,8 @@ maki_status maki_turn_note_system(maki_turn_work *w, maki_err *err)
     maki_status st = hash_system(w, sha, err);
     if (st != MAKI_OK || strcmp(sha, w->turns->noted) == 0) return st;
     maki_made_begin(&made, &w->arena, err);
-    maki_jw_object(&made.w);
-    if (sha[0]) {
-        maki_jw_key(&made.w, MAKI_LIT("sha"));
-        maki_jw_string(&made.w, maki_str_of(sha));
-    }
-    maki_jw_key(&made.w, MAKI_LIT("tokens"));
-    maki_jw_int(&made.w, (int64_t)w->system_tokens);
-    maki_jw_key(&made.w, MAKI_LIT("toolTokens"));
-    maki_jw_int(&made.w, (int64_t)w->tool_tokens);
+    maki_jw_print(&made.w, "{'sha':%z,'tokens':%i,'toolTokens':%i", sha, w->system_tokens,
+                  w->tool_tokens);
     st = maki_turn_note(w, "system", &made, err);
     if (st == MAKI_OK) memcpy(w->turns->noted, sha, sizeof sha);
     return st;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/json_print.h"
 #include "base/made.h"
 #include "base/str.h"
 #include "engine/turn_inside.h"
@@ -13,24 +14,6 @@
 #include "wire/piece.h"
 
 enum { NEWEST = 64 << 10 /* bytes of events in which what was learnt is looked for */ };
-
-static int64_t now_of(const maki_turn_work *w)
-{
-    return w->options->env->clock->now_ms(w->options->env->clock);
-}
-
-static void put_text(maki_jw *w, const char *name, const char *text)
-{
-    if (!text[0]) return;
-    maki_jw_key(w, maki_str_of(name));
-    maki_jw_string(w, maki_str_of(text));
-}
-
-static void put_count(maki_jw *w, const char *name, uint64_t count)
-{
-    maki_jw_key(w, maki_str_of(name));
-    maki_jw_int(w, (int64_t)count);
-}
 
 /* ---- rows -------------------------------------------------------------------------------------------------- */
 
@@ -47,60 +30,48 @@ maki_status maki_turn_add_rows(maki_turn_work *w, const maki_str *rows, size_t c
     return st;
 }
 
-maki_status maki_turn_add_row(maki_turn_work *w, maki_str row, maki_err *err)
+void maki_turn_row_begin(const maki_turn_work *w, maki_turn_row *row, maki_err *err)
 {
-    return maki_turn_add_rows(w, &row, 1, err);
+    row->spool = maki_spool_new(w->options->env, MAKI_SPOOL_MEMORY);
+    maki_jw_init(&row->w, maki_spool_sink(&row->spool), err);
+}
+
+maki_status maki_turn_row_end(maki_turn_work *w, maki_turn_row *row, const char *end,
+                              maki_status st, maki_err *err)
+{
+    const maki_clock *clock = w->options->env->clock;
+    const char *model = w->result->sent.model;
+    maki_str text;
+    maki_jw_print(&row->w, "'createdAt':%i", clock->now_ms(clock));
+    if (end)
+        maki_jw_print(&row->w, "'meta':{'model':%z,'end':%z}", model[0] ? model : w->result->model,
+                      end);
+    maki_jw_end_object(&row->w);
+    maki_status written = maki_jw_end(&row->w);
+    if (st == MAKI_OK) st = written;
+    if (st == MAKI_OK) st = maki_spool_text(&row->spool, &text, err);
+    if (st == MAKI_OK) st = maki_turn_add_rows(w, &text, 1, err);
+    maki_spool_free(&row->spool);
+    return st;
 }
 
 maki_status maki_turn_add_text(maki_turn_work *w, maki_str text, maki_err *err)
 {
-    maki_jw out;
-    maki_str row;
-    maki_spool spool = maki_spool_new(w->options->env, MAKI_SPOOL_MEMORY);
-    maki_jw_init(&out, maki_spool_sink(&spool), err);
-    maki_jw_object(&out);
-    put_text(&out, "role", "user");
-    maki_jw_key(&out, MAKI_LIT("content"));
-    maki_jw_string(&out, text);
-    put_count(&out, "createdAt", (uint64_t)now_of(w));
-    maki_jw_end_object(&out);
-    maki_status st = maki_jw_end(&out);
-    if (st == MAKI_OK) st = maki_spool_text(&spool, &row, err);
-    if (st == MAKI_OK) st = maki_turn_add_row(w, row, err);
-    maki_spool_free(&spool);
-    return st;
-}
-
-/* createdAt and meta, into the open object. */
-static void put_origin(maki_turn_work *w, maki_jw *out, const char *end)
-{
-    const maki_send_result *sent = &w->result->sent;
-    put_count(out, "createdAt", (uint64_t)now_of(w));
-    maki_jw_key(out, MAKI_LIT("meta"));
-    maki_jw_object(out);
-    put_text(out, "model", sent->model[0] ? sent->model : w->result->model);
-    put_text(out, "end", end);
-    maki_jw_end_object(out);
+    maki_turn_row row;
+    maki_turn_row_begin(w, &row, err);
+    maki_jw_print(&row.w, "{'role':'user','content':%s", text);
+    return maki_turn_row_end(w, &row, NULL, MAKI_OK, err);
 }
 
 /* A row of the reply as it came, with when and by whom behind it. */
 static maki_status add_whole(maki_turn_work *w, maki_str row, maki_err *err)
 {
-    maki_made made;
-    maki_str fields, text;
-    maki_spool spool = maki_spool_new(w->options->env, MAKI_SPOOL_MEMORY);
-    maki_made_begin(&made, &w->arena, err);
-    maki_jw_object(&made.w);
-    put_origin(w, &made.w, "");
-    maki_jw_end_object(&made.w);
-    maki_status st = maki_made_end(&made, &w->arena, &fields, err);
-    if (st == MAKI_OK) st = maki_spool_add(&spool, maki_str_to(row, row.len - 1), err);
-    if (st == MAKI_OK) st = maki_spool_add(&spool, MAKI_LIT(","), err);
-    if (st == MAKI_OK) st = maki_spool_add(&spool, maki_str_from(fields, 1), err);
-    if (st == MAKI_OK) st = maki_spool_text(&spool, &text, err);
-    if (st == MAKI_OK) st = maki_turn_add_row(w, text, err);
-    maki_spool_free(&spool);
-    return st;
+    maki_turn_row out;
+    maki_turn_row_begin(w, &out, err);
+    maki_jw_object(&out.w);
+    maki_jw_begin_value(&out.w);
+    maki_jw_bytes(&out.w, maki_str_to(maki_str_from(row, 1), row.len - 2));
+    return maki_turn_row_end(w, &out, "", MAKI_OK, err);
 }
 
 /* ---- a reply that is not whole ------------------------------------------------------------------------------- */
@@ -138,28 +109,19 @@ static maki_status put_words(maki_jw *out, maki_str row, bool *any, maki_err *er
  * sure that whoever sends this row says that it is not whole. */
 static maki_status add_cut(maki_turn_work *w, maki_str row, maki_err *err)
 {
-    maki_jw out;
-    maki_str text;
+    maki_turn_row out;
     bool any = false;
-    maki_spool spool = maki_spool_new(w->options->env, MAKI_SPOOL_MEMORY);
-    maki_jw_init(&out, maki_spool_sink(&spool), err);
-    maki_jw_object(&out);
-    put_text(&out, "role", "assistant");
-    maki_jw_key(&out, MAKI_LIT("content"));
-    maki_jw_begin_value(&out);
-    maki_jw_bytes(&out, MAKI_LIT("\""));
-    maki_status st = put_words(&out, row, &any, err);
-    maki_jw_escaped(&out, MAKI_LIT("\n\n"));
-    maki_jw_escaped(&out, maki_str_of(line_of(w->end)));
-    maki_jw_bytes(&out, MAKI_LIT("\""));
-    put_origin(w, &out, w->end);
-    maki_jw_end_object(&out);
-    maki_status written = maki_jw_end(&out);
-    if (st == MAKI_OK) st = written;
-    if (st == MAKI_OK) st = maki_spool_text(&spool, &text, err);
-    if (st == MAKI_OK && any) st = maki_turn_add_row(w, text, err);
-    maki_spool_free(&spool);
-    return st;
+    maki_turn_row_begin(w, &out, err);
+    maki_jw_print(&out.w, "{'role':'assistant','content':");
+    maki_jw_begin_value(&out.w);
+    maki_jw_bytes(&out.w, MAKI_LIT("\""));
+    maki_status st = put_words(&out.w, row, &any, err);
+    maki_jw_escaped(&out.w, MAKI_LIT("\n\n"));
+    maki_jw_escaped(&out.w, maki_str_of(line_of(w->end)));
+    maki_jw_bytes(&out.w, MAKI_LIT("\""));
+    if (st != MAKI_OK || any) return maki_turn_row_end(w, &out, w->end, st, err);
+    maki_spool_free(&out.spool); /* nothing was said */
+    return MAKI_OK;
 }
 
 /* How the request ended, in the proxy's words and "cancelled", "length". */
@@ -281,34 +243,19 @@ maki_status maki_turn_record(maki_turn_work *w, maki_status st, const maki_err *
 
 /* ---- what was learnt ------------------------------------------------------------------------------------------- */
 
-static bool is_text(maki_str event, const char *name, maki_str text)
-{
-    maki_str value;
-    return maki_json_get(event, maki_str_of(name), &value) &&
-           maki_json_kind_of(value) == MAKI_JSON_STRING && maki_json_text_is(value, text);
-}
-
-static double number_in(maki_str event, const char *name)
-{
-    maki_str value;
-    bool there = maki_json_get(event, maki_str_of(name), &value) &&
-                 maki_json_kind_of(value) == MAKI_JSON_NUMBER;
-    return there ? maki_json_double(value) : 0;
-}
-
 /* A window that an error told counts until a larger request was taken. */
 static void recall_one(maki_turn_work *w, maki_str event)
 {
     maki_str calibration;
     maki_calibration one;
-    if (!is_text(event, "model", w->model)) return;
-    if (is_text(event, "type", MAKI_LIT("usage"))) {
+    if (!maki_json_field_is(event, "model", w->result->model)) return;
+    if (maki_json_field_is(event, "type", "usage")) {
         if (maki_json_get(event, MAKI_LIT("calibration"), &calibration) &&
             maki_calibration_parse(calibration, &one))
             w->calibration = one;
-        if (number_in(event, "input") > w->recalled) w->recalled = 0;
-    } else if (is_text(event, "upstream", maki_str_of(w->turns->provider.name))) {
-        double window = number_in(event, "window");
+        if (maki_json_number_field(event, "input") > w->recalled) w->recalled = 0;
+    } else if (maki_json_field_is(event, "upstream", w->turns->provider.name)) {
+        double window = maki_json_number_field(event, "window");
         if (window > 0) w->recalled = window;
     }
 }
@@ -316,23 +263,17 @@ static void recall_one(maki_turn_work *w, maki_str event)
 /* The newest `system` of the session wins over what this process noted: others may have written. */
 static void recall_system(maki_turn_work *w, maki_str event)
 {
-    maki_str sha;
-    char *noted = w->turns->noted;
-    if (!is_text(event, "type", MAKI_LIT("system"))) return;
-    noted[0] = '\0';
-    if (maki_json_get(event, MAKI_LIT("sha"), &sha) && maki_json_kind_of(sha) == MAKI_JSON_STRING)
-        noted[maki_json_copy_text(sha, noted, MAKI_SYSTEM_SHA - 1)] = '\0';
+    if (maki_json_field_is(event, "type", "system"))
+        maki_json_text_field(event, "sha", w->turns->noted, MAKI_SYSTEM_SHA);
 }
 
 maki_status maki_turn_recall(maki_turn_work *w, maki_err *err)
 {
     maki_buf rows = maki_buf_new(w->options->env->alloc, NEWEST);
     maki_status st = maki_log_newest_events(maki_conv_log(w->conv), NEWEST, &rows, err);
-    maki_str rest = maki_buf_str(&rows), event;
+    maki_str rest = maki_buf_str(&rows), row, event;
     while (st == MAKI_OK && rest.len) {
-        const char *newline = memchr(rest.ptr, '\n', rest.len);
-        maki_str row = maki_str_to(rest, newline ? (size_t)(newline - rest.ptr) : rest.len);
-        rest = maki_str_from(rest, newline ? row.len + 1 : row.len);
+        maki_str_take(&rest, '\n', &row);
         bool teaches = maki_str_has(row, MAKI_LIT("\"usage\"")) ||
                        maki_str_has(row, MAKI_LIT("\"window\"")) ||
                        maki_str_has(row, MAKI_LIT("\"system\""));

@@ -88,14 +88,6 @@ static maki_status run_row(maki *m, maki_str text, maki_sink out, maki_err *err)
     return st != MAKI_OK ? st : ended;
 }
 
-static bool blank(maki_str text)
-{
-    for (size_t i = 0; i < text.len; i++) {
-        if (!strchr(" \t\r", text.ptr[i]) || text.ptr[i] == '\0') return false;
-    }
-    return true;
-}
-
 /* Remembers that writing failed: then there is no use in going on. */
 typedef struct counted_sink {
     maki_sink to;
@@ -125,7 +117,7 @@ static maki_status end_row(line_reader *r, maki_err *err)
     maki_err error = { 0 };
     maki_status st = maki_spool_text(&r->row, &text, err);
     if (st != MAKI_OK) return st;
-    if (!blank(text)) {
+    if (!maki_str_only(text, " \t\r")) {
         st = run_row(r->m, text, (maki_sink){ counted_write, &r->sink }, &error);
         if (st != MAKI_OK && r->first == MAKI_OK) {
             r->first = st;
@@ -140,12 +132,11 @@ static maki_status end_row(line_reader *r, maki_err *err)
 static maki_status take_lines(line_reader *r, maki_str bytes, maki_err *err)
 {
     while (bytes.len) {
-        const char *newline = memchr(bytes.ptr, '\n', bytes.len);
-        size_t len = newline ? (size_t)(newline - bytes.ptr) : bytes.len;
-        maki_status st = maki_spool_add(&r->row, maki_str_to(bytes, len), err);
-        if (st == MAKI_OK && newline) st = end_row(r, err);
+        maki_str part;
+        bool ended = maki_str_take(&bytes, '\n', &part);
+        maki_status st = maki_spool_add(&r->row, part, err);
+        if (st == MAKI_OK && ended) st = end_row(r, err);
         if (st != MAKI_OK) return st;
-        bytes = maki_str_from(bytes, newline ? len + 1 : len);
     }
     return MAKI_OK;
 }

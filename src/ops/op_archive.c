@@ -80,13 +80,11 @@ static maki_status write_export(void *ctx, maki_str bytes, maki_err *err)
     lines_sink *s = ctx;
     (void)err;
     while (s->rows && bytes.len) {
-        const char *newline = memchr(bytes.ptr, '\n', bytes.len);
-        size_t n = newline ? (size_t)(newline - bytes.ptr) : bytes.len;
-        if (n > 0 && s->comma) maki_jw_bytes(s->out, MAKI_LIT(","));
-        if (n > 0) s->comma = false;
-        maki_jw_bytes(s->out, maki_str_to(bytes, n));
-        s->comma |= newline != NULL;
-        bytes = maki_str_from(bytes, newline ? n + 1 : n);
+        maki_str row;
+        bool ended = maki_str_take(&bytes, '\n', &row);
+        if (row.len && s->comma) maki_jw_bytes(s->out, MAKI_LIT(","));
+        s->comma = (s->comma && !row.len) || ended;
+        maki_jw_bytes(s->out, row);
     }
     maki_jw_bytes(s->out, bytes);
     return s->out->status;

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/json_print.h"
 #include "base/str.h"
 
 #define NAME(text)             \
@@ -82,7 +83,7 @@ static const struct field {
     { NAME("channel"), FORM_OPTIONAL, TEXT_AT(channel), false },
     { NAME("read"), FORM_READ, AT(read_messages), 0, true },
 };
-enum { FIELDS = COUNT(fields), KEY_FIELD = 2 };
+enum { FIELDS = COUNT(fields) };
 FOLLOWS(input, output);
 FOLLOWS(read_messages, read_events);
 
@@ -190,39 +191,20 @@ bool maki_entry_has_key(maki_str json, maki_str key)
 {
     maki_str value;
     if (!maki_str_has(json, key) && !memchr(json.ptr, '\\', json.len)) return false; /* most */
-    return maki_json_kind_of(json) == MAKI_JSON_OBJECT &&
-           maki_json_get(json, fields[KEY_FIELD].name, &value) &&
-           maki_json_kind_of(value) == MAKI_JSON_STRING && maki_json_text_is(value, key);
-}
-
-static void put_pair(maki_jw *out, bool object, const uint64_t pair[2])
-{
-    if (object) {
-        maki_jw_object(out);
-    } else {
-        maki_jw_array(out);
-    }
-    if (object) maki_jw_key(out, MAKI_LIT("input"));
-    maki_jw_int(out, (int64_t)pair[0]);
-    if (object) maki_jw_key(out, MAKI_LIT("output"));
-    maki_jw_int(out, (int64_t)pair[1]);
-    if (object) {
-        maki_jw_end_object(out);
-    } else {
-        maki_jw_end_array(out);
-    }
+    return maki_json_string_field(json, "sessionKey", &value) && maki_json_text_is(value, key);
 }
 
 static void put_field(maki_jw *out, const struct field *f, const maki_session *s)
 {
     const void *at = (const char *)s + f->at;
     const char *text = at;
+    const uint64_t *pair = at;
     if (f->form == FORM_OPTIONAL && !text[0]) return;
     maki_jw_key(out, f->name);
     switch (f->form) {
     case FORM_NUMBER: maki_jw_int(out, *(const int64_t *)at); break;
-    case FORM_USAGE: put_pair(out, true, at); break;
-    case FORM_READ: put_pair(out, false, at); break;
+    case FORM_USAGE: maki_jw_print(out, "{'input':%i,'output':%i}", pair[0], pair[1]); break;
+    case FORM_READ: maki_jw_print(out, "[%i,%i]", pair[0], pair[1]); break;
     case FORM_OBJECT: maki_jw_raw(out, text[0] ? maki_str_of(text) : MAKI_LIT("{}")); break;
     case FORM_STATE: maki_jw_string(out, maki_str_of(s->archived ? "archived" : "active")); break;
     default: maki_jw_string(out, maki_str_of(text)); break;

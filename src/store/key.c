@@ -12,11 +12,8 @@ static bool take_part(maki_str *rest, maki_str *part)
 {
     while (rest->len && rest->ptr[0] == ':')
         *rest = maki_str_from(*rest, 1);
-    const char *colon = memchr(rest->ptr, ':', rest->len);
-    size_t len = colon ? (size_t)(colon - rest->ptr) : rest->len;
-    *part = maki_str_to(*rest, len);
-    *rest = maki_str_from(*rest, len);
-    return len > 0;
+    maki_str_take(rest, ':', part);
+    return part->len > 0;
 }
 
 maki_status maki_session_key_parse(maki_str key, maki_arena *arena, maki_session_key *out,

@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "base/json_print.h"
 #include "base/made.h"
 #include "base/random.h"
 #include "base/str.h"
@@ -84,14 +85,10 @@ static maki_status header_of(const maki_session *s, maki_arena *arena, maki_str 
 {
     maki_made made;
     maki_made_begin(&made, arena, err);
-    maki_jw_object(&made.w);
-    maki_jw_field_text(&made.w, "type", "header");
-    maki_jw_field_count(&made.w, "version", 1);
-    maki_jw_field_text(&made.w, "sessionId", s->id);
-    maki_jw_field_count(&made.w, "createdAt", (uint64_t)s->created);
-    maki_jw_field_text(&made.w, "sessionKey", s->key);
-    maki_jw_field_text(&made.w, "channel", s->channel);
-    maki_jw_end_object(&made.w);
+    maki_jw_print(&made.w,
+                  "{'type':'header','version':1,'sessionId':%z,'createdAt':%i,'sessionKey':%z,"
+                  "'channel':%z}",
+                  s->id, s->created, s->key, s->channel);
     return maki_made_end(&made, arena, out, err);
 }
 

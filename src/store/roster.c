@@ -19,6 +19,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/files.h"
+#include "base/json_print.h"
 #include "base/str.h"
 #include "base/work.h"
 #include "log/lines.h"
@@ -112,9 +113,7 @@ static void note(pass *p, const char *what, const maki_err *why)
 
 static void put_head(pass *p)
 {
-    maki_jw_object(&p->out);
-    maki_jw_field_count(&p->out, "version", 1);
-    maki_jw_field_count(&p->out, "folder", is_settled(p) ? p->report->folder : 0);
+    maki_jw_print(&p->out, "{'version':1,'folder':%i", is_settled(p) ? p->report->folder : 0);
     if (p->whole) maki_entries_write_others(&p->out, &p->entries);
     maki_jw_field_object(&p->out, "entries");
 }

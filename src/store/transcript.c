@@ -26,10 +26,8 @@ enum {
 static void copy_field(maki_str object, const char *name, char *out, size_t room)
 {
     maki_str value;
-    if (!maki_json_get(object, maki_str_of(name), &value) ||
-        maki_json_kind_of(value) != MAKI_JSON_STRING || value.len > room)
-        return;
-    out[maki_json_copy_text(value, out, room - 1)] = '\0';
+    if (maki_json_string_field(object, name, &value) && value.len <= room)
+        out[maki_json_copy_text(value, out, room - 1)] = '\0';
 }
 
 /* ---- the header ------------------------------------------------------------------------------------ */
@@ -171,8 +169,7 @@ static void take_state(maki_session *s, maki_str event)
     if (maki_json_get(event, MAKI_LIT("overrides"), &value) &&
         maki_json_kind_of(value) == MAKI_JSON_OBJECT && value.len < sizeof s->overrides)
         snprintf(s->overrides, sizeof s->overrides, "%.*s", MAKI_PRINTED(value));
-    if (maki_json_get(event, MAKI_LIT("state"), &value) &&
-        maki_json_kind_of(value) == MAKI_JSON_STRING)
+    if (maki_json_string_field(event, "state", &value))
         s->archived = maki_json_text_is(value, MAKI_LIT("archived"));
 }
 

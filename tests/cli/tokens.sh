@@ -94,7 +94,7 @@ cp hello.txt "$evil"
 out=$(t count "$evil"); check 'a hostile name' 0 $?
 check 'control characters do not reach the terminal' 0 "$(echo "$out" | tail -n 2 | head -n 1 | LC_ALL=C grep -c "$(printf '[\001-\011\013-\037\177\377]')")"
 has 'they are shown as ?' 'a?[2Jb?c??d' "$out"
-has 'in JSON they are escaped' 'a\u001b[2Jb\u000ac\ufffd' "$(t count "$evil" --json)"
+has 'in JSON they are escaped' 'a\u001b[2Jb\nc�' "$(t count "$evil" --json)"
 cp hello.txt -- --json
 check 'a name like an option, after --' 2 "$(t count --json -- --json | tokens)"
 

@@ -166,8 +166,30 @@ static void test_deep(void)
     CHECK_STR(value, "[]");
 }
 
+static void test_fields_by_kind(void)
+{
+    maki_str object = MAKI_LIT("{\"s\":\"h\\u0065llo\",\"n\":2.5,\"t\":true,\"z\":null}"), string;
+    char text[5];
+    tap_row("a field by what it must be");
+    CHECK(maki_json_string_field(object, "s", &string));
+    CHECK_STR(string, "\"h\\u0065llo\"");
+    CHECK(!maki_json_string_field(object, "n", &string));
+    CHECK(!maki_json_string_field(object, "none", &string));
+    CHECK(!maki_json_string_field(MAKI_LIT("[]"), "s", &string));
+    CHECK_STR(maki_str_of(maki_json_text_field(object, "s", text, sizeof text)), "hell");
+    CHECK_STR(maki_str_of(maki_json_text_field(object, "z", text, sizeof text)), "");
+    CHECK(maki_json_number_field(object, "n") == 2.5);
+    CHECK(maki_json_number_field(object, "s") == 0);
+    CHECK(maki_json_true_field(object, "t"));
+    CHECK(!maki_json_true_field(object, "n"));
+    CHECK(maki_json_field_is(object, "s", "hello"));
+    CHECK(!maki_json_field_is(object, "s", "hell"));
+    CHECK(!maki_json_field_is(object, "t", "true"));
+}
+
 int main(void)
 {
+    test_fields_by_kind();
     test_check();
     test_items();
     test_get();

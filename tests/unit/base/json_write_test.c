@@ -339,8 +339,30 @@ static void test_fields(void)
     CHECK_EQ(fake_alloc_live(&fe), 0);
 }
 
+static void test_repaired(void)
+{
+    static const struct {
+        maki_str in;
+        const char *out;
+    } rows[] = {
+        { { "", 0 }, "\"\"" },
+        { { "a\n", 2 }, "\"a\\n\"" },
+        { { "\xFF", 1 }, "\"\xEF\xBF\xBD\"" },
+        { { "a\xE5\x90z\xC2", 5 }, "\"a\xEF\xBF\xBD\xEF\xBF\xBDz\xEF\xBF\xBD\"" },
+    };
+    tap_row("bytes that are no UTF-8 become U+FFFD, each of them");
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        paper p;
+        begin(&p);
+        maki_jw_repaired(&p.w, rows[i].in);
+        CHECK_TEXT(end(&p), maki_str_of(rows[i].out));
+        done(&p);
+    }
+}
+
 int main(void)
 {
+    test_repaired();
     test_fields();
     test_shapes();
     test_depth(2);

@@ -144,8 +144,29 @@ static void test_trim(void)
     }
 }
 
+static void test_take(void)
+{
+    maki_str rest = MAKI_LIT("one,,two"), piece;
+    tap_row("take: pieces, an empty one, and the last, which has no end");
+    CHECK(maki_str_take(&rest, ',', &piece));
+    CHECK_STR(piece, "one");
+    CHECK(maki_str_take(&rest, ',', &piece));
+    CHECK_STR(piece, "");
+    CHECK(!maki_str_take(&rest, ',', &piece));
+    CHECK_STR(piece, "two");
+    CHECK_EQ(rest.len, 0);
+    CHECK(!maki_str_take(&rest, ',', &piece));
+    CHECK_STR(piece, "");
+    tap_row("only");
+    CHECK(maki_str_only(MAKI_LIT(""), " \t"));
+    CHECK(maki_str_only(MAKI_LIT(" \t "), " \t"));
+    CHECK(!maki_str_only(MAKI_LIT(" \0"), " \t"));
+    CHECK(!maki_str_only(MAKI_LIT(" x"), " \t"));
+}
+
 int main(void)
 {
+    test_take();
     test_find();
     test_trim();
     test_compare();
