@@ -11,7 +11,7 @@
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/json_scan.h"
-#include "wire/row.h"
+#include "wire/piece.h"
 
 enum {
     DEPTH = 64,    /* JSON deeper than this counts by its bytes: each level is a walk over it */
@@ -222,7 +222,7 @@ static void add_arguments(canon *c, maki_str arguments)
 
 /* ---- messages ----------------------------------------------------------------------------------------- */
 
-static void add_content(canon *c, maki_str content, unsigned depth);
+static void add_pieces(canon *c, maki_pieces pieces, unsigned depth);
 
 static void add_call(canon *c, maki_str id, maki_str name, maki_str arguments)
 {
@@ -232,40 +232,25 @@ static void add_call(canon *c, maki_str id, maki_str name, maki_str arguments)
 }
 
 /* The same result twice in a row counts once: a client that resumes may repeat it. */
-static void add_result(canon *c, maki_str id, maki_str content, bool error, unsigned depth)
+static void add_result(canon *c, const maki_piece *result, unsigned depth)
 {
-    bool again = maki_is_string(id) && c->answered.len && maki_json_same_text(id, c->answered);
+    bool again = result->id.len && c->answered.len && maki_json_same_text(result->id, c->answered);
     if (again) return;
-    token_text(c, 'A', id);
-    if (error) token(c, 'E');
-    add_content(c, content, depth);
+    token_text(c, 'A', result->id);
+    if (result->error) token(c, 'E');
+    if (depth < DEPTH)
+        add_pieces(c, maki_pieces_in(result->content), depth);
+    else
+        add_value(c, result->content, DEPTH);
     token(c, 'Z');
-    c->answered = maki_is_string(id) ? id : (maki_str){ "", 0 };
+    c->answered = result->id;
 }
 
-/* The data, or where it is. */
-static void add_image(canon *c, maki_str data)
+/* The data, or where it is: escaped, without quotes. */
+static void add_image(canon *c, maki_str where)
 {
-    maki_str inside = maki_is_string(data) ? maki_json_inside(data) : data;
-    const char *comma = NULL;
-    if (maki_str_starts(inside, MAKI_LIT("data:"))) comma = memchr(inside.ptr, ',', inside.len);
-    if (comma) inside = maki_str_from(inside, (size_t)(comma - inside.ptr) + 1);
     token(c, 'P');
-    (void)maki_json_text_to(inside, (maki_sink){ add_all, c }, c->err);
-}
-
-static maki_str image_of(maki_str block)
-{
-    static const maki_str names[] = { { "data", 4 }, { "url", 3 }, { "file_id", 7 } };
-    maki_str source = maki_get(block, MAKI_LIT("source"));
-    if (source.len == 0) source = maki_get(block, MAKI_LIT("image_url"));
-    if (maki_is_string(source)) return source;
-    if (source.len == 0) source = block;
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        maki_str value = maki_get_string(source, names[i]);
-        if (value.len) return value;
-    }
-    return (maki_str){ "", 0 };
+    (void)maki_json_text_to(where, (maki_sink){ add_all, c }, c->err);
 }
 
 /* A block of a kind we do not know: its first fields, but for those that say nothing. */
@@ -291,74 +276,28 @@ static void add_other(canon *c, maki_str block, unsigned depth)
     add_entries(c, few, n, depth);
 }
 
-static bool one_of(maki_str type, const maki_str *names, size_t count)
+static void add_piece(canon *c, const maki_piece *piece, unsigned depth)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (maki_is_text(type, names[i])) return true;
-    }
-    return false;
+    bool document = maki_is_text(piece->type, MAKI_LIT("document"));
+    if (piece->kind == MAKI_PIECE_THINKING) return;
+    if (piece->kind != MAKI_PIECE_RESULT) c->answered = (maki_str){ "", 0 };
+    if (piece->kind == MAKI_PIECE_TEXT && !document)
+        add_text(c, piece->text);
+    else if (piece->kind == MAKI_PIECE_CALL)
+        add_call(c, piece->id, piece->name, piece->input);
+    else if (piece->kind == MAKI_PIECE_RESULT)
+        add_result(c, piece, depth);
+    else if (piece->kind == MAKI_PIECE_IMAGE)
+        add_image(c, piece->media.data.len ? piece->media.data : piece->media.url);
+    else
+        add_other(c, piece->block, depth);
 }
 
-static void add_block(canon *c, maki_str block, unsigned depth)
+static void add_pieces(canon *c, maki_pieces pieces, unsigned depth)
 {
-    static const maki_str texts[] = { { "text", 4 }, { "input_text", 10 }, { "output_text", 11 } };
-    static const maki_str thoughts[] = { { "thinking", 8 },
-                                         { "redacted_thinking", 17 },
-                                         { "reasoning", 9 } };
-    static const maki_str images[] = { { "image", 5 }, { "image_url", 9 }, { "input_image", 11 } };
-    maki_str type = maki_get_string(block, MAKI_LIT("type"));
-    maki_str text = maki_get_string(block, MAKI_LIT("text"));
-    bool result = maki_is_text(type, MAKI_LIT("tool_result"));
-    if (one_of(type, thoughts, 3)) return;
-    if (!result) c->answered = (maki_str){ "", 0 };
-    if (maki_is_string(block)) {
-        add_text(c, block);
-    } else if (text.len && (type.len == 0 || one_of(type, texts, 3))) {
-        add_text(c, text);
-    } else if (maki_is_text(type, MAKI_LIT("refusal"))) {
-        add_text(c, maki_get_string(block, MAKI_LIT("refusal")));
-    } else if (maki_is_text(type, MAKI_LIT("tool_use"))) {
-        add_call(c, maki_get(block, MAKI_LIT("id")), maki_get(block, MAKI_LIT("name")),
-                 maki_get(block, MAKI_LIT("input")));
-    } else if (result) {
-        add_result(c, maki_get(block, MAKI_LIT("tool_use_id")),
-                   maki_get(block, MAKI_LIT("content")),
-                   maki_json_true(maki_get(block, MAKI_LIT("is_error"))), depth);
-    } else if (one_of(type, images, 3)) {
-        add_image(c, image_of(block));
-    } else {
-        add_other(c, block, depth);
-    }
-}
-
-/* A string, blocks, one block, or nothing. */
-static void add_content(canon *c, maki_str content, unsigned depth)
-{
-    maki_json_iter iter = maki_json_items(content);
-    maki_json_item item;
-    if (c->status != MAKI_OK) return;
-    if (depth >= DEPTH) {
-        add_value(c, content, DEPTH);
-    } else if (maki_is_array(content)) {
-        while (c->status == MAKI_OK && maki_json_next(&iter, &item))
-            add_block(c, item.value, depth + 1);
-    } else if (maki_is_string(content) || maki_is_object(content)) {
-        add_block(c, content, depth + 1);
-    }
-}
-
-static void add_tool_calls(canon *c, maki_str calls)
-{
-    maki_json_iter iter = maki_json_items(calls);
-    maki_json_item item;
-    while (c->status == MAKI_OK && maki_is_array(calls) && maki_json_next(&iter, &item)) {
-        maki_str function = maki_get(item.value, MAKI_LIT("function")), arguments;
-        if (function.len == 0) function = maki_get(item.value, MAKI_LIT("custom"));
-        arguments = maki_get(function, MAKI_LIT("arguments"));
-        if (arguments.len == 0) arguments = maki_get(function, MAKI_LIT("input"));
-        add_call(c, maki_get(item.value, MAKI_LIT("id")), maki_get(function, MAKI_LIT("name")),
-                 arguments);
-    }
+    maki_piece piece;
+    while (c->status == MAKI_OK && maki_pieces_next(&pieces, &piece))
+        add_piece(c, &piece, depth + 1);
 }
 
 static void add_role(canon *c, maki_str role)
@@ -376,25 +315,10 @@ static void add_role(canon *c, maki_str role)
 
 static void add_message(canon *c, maki_str row)
 {
-    maki_str role = maki_get(row, MAKI_LIT("role")), content = maki_get(row, MAKI_LIT("content"));
-    maki_str refusal = maki_get_string(row, MAKI_LIT("refusal"));
-    maki_str call = maki_get(row, MAKI_LIT("function_call"));
-    maki_str images = maki_get(row, MAKI_LIT("images"));
-    maki_json_iter iter = maki_json_items(images);
-    maki_json_item item;
-    add_role(c, role);
-    if (maki_is_text(role, MAKI_LIT("tool")))
-        add_result(c, maki_get(row, MAKI_LIT("tool_call_id")), content, false, 0);
-    else
-        add_content(c, content, 0);
-    if (refusal.len) add_text(c, refusal);
-    while (maki_is_array(images) && maki_json_next(&iter, &item))
-        add_image(c, item.value);
-    add_tool_calls(c, maki_get(row, MAKI_LIT("tool_calls")));
-    if (call.len) {
-        add_call(c, (maki_str){ "", 0 }, maki_get(call, MAKI_LIT("name")),
-                 maki_get(call, MAKI_LIT("arguments")));
-    }
+    const maki_pieces pieces = maki_pieces_of(row);
+    add_role(c, pieces.role);
+    add_pieces(c, pieces, 0);
+    if (maki_is_string(pieces.refusal)) add_text(c, pieces.refusal);
     end_run(c);
 }
 
