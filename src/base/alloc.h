@@ -1,4 +1,4 @@
-/* alloc.h -- one object from an allocator, zeroed, and its way back. */
+/* alloc.h -- one object from an allocator, zeroed, and its way back; arrays that grow. */
 #ifndef MAKI_BASE_ALLOC_H
 #define MAKI_BASE_ALLOC_H
 
@@ -18,5 +18,17 @@ static inline void *maki_alloc_zeroed(const maki_alloc *alloc, size_t size)
 #define maki_new_with(alloc, type, bytes) \
     ((type *)maki_alloc_zeroed((alloc), sizeof(type) + (bytes)))
 #define maki_delete(alloc, p) ((void)(alloc)->resize((alloc), (p), sizeof *(p), 0))
+
+/* Space for one more of `count` things of `size` bytes in an array that doubles: where it is now, or NULL, and then it
+ * is what it was. */
+static inline void *maki_grown(const maki_alloc *alloc, void *array, size_t count, size_t *room,
+                               size_t size)
+{
+    size_t more = *room ? *room * 2 : 4;
+    if (count < *room) return array;
+    void *moved = alloc->resize(alloc, array, *room * size, more * size);
+    if (moved) *room = more;
+    return moved;
+}
 
 #endif

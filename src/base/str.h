@@ -69,6 +69,14 @@ static inline bool maki_str_only(maki_str text, const char *characters)
     return true;
 }
 
+/* The same; the piece. */
+static inline maki_str maki_str_cut(maki_str *rest, char end)
+{
+    maki_str piece;
+    maki_str_take(rest, end, &piece);
+    return piece;
+}
+
 /* Does `text` contain `part`?  An empty part is in every text. */
 bool maki_str_has(maki_str text, maki_str part);
 /* The same, letters A-Z and a-z being equal. */

@@ -9,5 +9,7 @@ maki_str maki_caller_id(const maki_http_head *head);
 /* The key it shows to the provider: Authorization, x-api-key and the like, or ?key= in `query`; len 0: none.
  * To be hashed at once, never to be kept. */
 maki_str maki_caller_credential(const maki_http_head *head, maki_str query);
+/* A parameter of a query string ("limit=5&agent=proxy"), as it stands; len 0 when it is not there. */
+maki_str maki_query_value(maki_str query, const char *name);
 
 #endif

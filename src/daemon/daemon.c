@@ -86,8 +86,8 @@ static void refuse(maki_daemon *d, maki_conn *conn, const maki_guard_answer *why
 static bool named_upstream(maki_daemon *d, const maki_http_head *head, const maki_route_path *path,
                            const maki_upstream **out)
 {
-    const maki_str *said = maki_http_field_named(head, MAKI_LIT("x-maki-upstream"));
-    maki_str name = path->upstream.len ? path->upstream : said ? *said : (maki_str){ "", 0 };
+    maki_str said = maki_http_value(head, "x-maki-upstream");
+    maki_str name = path->upstream.len ? path->upstream : said;
     *out = name.len ? maki_upstream_named(&d->options->upstreams, name) : NULL;
     return name.len == 0 || *out;
 }

@@ -2,13 +2,13 @@
 #include "daemon/engine.h"
 
 #include <event2/event.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/err.h"
 #include "base/str.h"
+#include "base/thread.h"
 
 enum { TICK_MS = 1000 };
 enum { START, HEAD, BYTES, END };
@@ -278,7 +278,6 @@ static maki_status begin(maki_engine *e, maki_err *err)
 maki_status maki_engine_open(const maki_env *env, const maki_engine_options *options,
                              maki_engine **out, maki_err *err)
 {
-    sigset_t all, old;
     maki_engine *e = maki_new(env->alloc, maki_engine);
     if (!e) return maki_fail_nomem(err);
     *e = (maki_engine){ .env = env, .options = *options, .proxy_options = *options->proxy };
@@ -287,13 +286,8 @@ maki_status maki_engine_open(const maki_env *env, const maki_engine_options *opt
     if (st == MAKI_OK && !e->nudge) st = maki_fail_nomem(err);
     if (st == MAKI_OK) st = maki_syncer_open(env, &e->syncer, err);
     if (st == MAKI_OK) st = begin(e, err);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old); /* signals are the loop's */
-    if (st == MAKI_OK) {
-        e->running = pthread_create(&e->thread, NULL, work, e) == 0;
-        if (!e->running) st = maki_fail(err, MAKI_NOMEM, "no thread could be started");
-    }
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    e->running = st == MAKI_OK && maki_thread_start(&e->thread, work, e);
+    if (st == MAKI_OK && !e->running) st = maki_fail(err, MAKI_NOMEM, "no thread could be started");
     if (st != MAKI_OK) {
         maki_engine_close(e);
         return st;

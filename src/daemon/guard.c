@@ -3,12 +3,6 @@
 
 #include "base/str.h"
 
-static maki_str field(const maki_http_head *head, maki_str name)
-{
-    const maki_str *value = maki_http_field_named(head, name);
-    return value ? *value : (maki_str){ "", 0 };
-}
-
 /* "localhost:4747" -> "localhost", "[::1]:4747" -> "[::1]" */
 static maki_str without_port(maki_str host)
 {
@@ -61,10 +55,10 @@ static bool is_our_origin(const maki_guard *guard, maki_str origin, maki_str hos
 /* A browser says so when a page of another site asks; following a link to our page is no harm. */
 static bool is_cross_site(const maki_http_head *head)
 {
-    if (!maki_http_same(field(head, MAKI_LIT("sec-fetch-site")), MAKI_LIT("cross-site"))) {
+    if (!maki_http_same(maki_http_value(head, "sec-fetch-site"), MAKI_LIT("cross-site"))) {
         return false;
     }
-    bool link = maki_http_same(field(head, MAKI_LIT("sec-fetch-mode")), MAKI_LIT("navigate"));
+    bool link = maki_http_same(maki_http_value(head, "sec-fetch-mode"), MAKI_LIT("navigate"));
     return !(link && maki_str_is(head->method, MAKI_LIT("GET")));
 }
 
@@ -81,8 +75,8 @@ static bool same_secret(maki_str given, maki_str token)
 maki_guard_answer maki_guard_check(const maki_guard *guard, const maki_http_head *head,
                                    maki_str path_token)
 {
-    maki_str host = field(head, MAKI_LIT("host")), origin = field(head, MAKI_LIT("origin"));
-    maki_str given = field(head, MAKI_LIT("x-maki-token"));
+    maki_str host = maki_http_value(head, "host"), origin = maki_http_value(head, "origin");
+    maki_str given = maki_http_value(head, "x-maki-token");
     bool old = head->minor == 0 && host.len == 0; /* no browser */
     if (!old && !is_our_host(guard, host)) {
         return (maki_guard_answer){ 421, "wrong_host",

@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "base/json_write.h"
 #include "base/str.h"
+#include "daemon/caller.h"
 #include "daemon/page.h"
 #include "daemon/routes.h"
 #include "wire/wire.h"
@@ -136,20 +137,6 @@ static void list_ops(maki_local_reply *reply)
 
 /* ---- sessions ---------------------------------------------------------------------------------------- */
 
-/* A parameter of a query string ("limit=5&agent=proxy"), as it stands; len 0 when it is not there. */
-static maki_str parameter(maki_str query, const char *name)
-{
-    size_t n = strlen(name);
-    while (query.len) {
-        const char *end = memchr(query.ptr, '&', query.len);
-        maki_str one = maki_str_to(query, end ? (size_t)(end - query.ptr) : query.len);
-        if (one.len > n && one.ptr[n] == '=' && memcmp(one.ptr, name, n) == 0)
-            return maki_str_from(one, n + 1);
-        query = maki_str_from(query, end ? one.len + 1 : one.len);
-    }
-    return query;
-}
-
 static bool is_number(maki_str text)
 {
     for (size_t i = 0; i < text.len; i++) {
@@ -162,7 +149,7 @@ static bool is_number(maki_str text)
 static void sessions_op(maki_local *local, const char *op, const char *field, maki_str text,
                         const maki_local_request *request, maki_local_reply *reply)
 {
-    maki_str limit = parameter(request->query, "limit");
+    maki_str limit = maki_query_value(request->query, "limit");
     maki_buf input = maki_buf_new(local->env.alloc, INPUT_MAX);
     maki_jw w;
     maki_err err = { 0 };
@@ -285,8 +272,8 @@ static void get(maki_local *local, const maki_local_request *request, maki_local
     else if (maki_str_is(path, MAKI_LIT("/maki/ops")))
         list_ops(reply);
     else if (maki_str_is(path, MAKI_LIT("/maki/sessions")))
-        sessions_op(local, "session.list", "agent", parameter(request->query, "agent"), request,
-                    reply);
+        sessions_op(local, "session.list", "agent", maki_query_value(request->query, "agent"),
+                    request, reply);
     else if (maki_str_starts(path, sessions))
         get_session(local, maki_str_from(path, sessions.len), request, reply);
     else

@@ -418,12 +418,6 @@ static const maki_guest_calls pass_calls = { on_body, on_body_end, on_drained, o
 
 /* ---- the beginning -------------------------------------------------------------------------------- */
 
-static maki_str field(const maki_http_head *head, maki_str name)
-{
-    const maki_str *value = maki_http_field_named(head, name);
-    return value ? *value : (maki_str){ "", 0 };
-}
-
 static maki_str keep(char **at, maki_str text)
 {
     maki_str kept = { *at, text.len };
@@ -437,11 +431,11 @@ static maki_exchange_in read_head(const maki_http_head *head, const maki_route_p
 {
     return (maki_exchange_in){ .protocol = route->protocol,
                                .path = path->path,
-                               .session = field(head, MAKI_LIT("x-maki-session")),
+                               .session = maki_http_value(head, "x-maki-session"),
                                .client_id = maki_caller_id(head),
                                .model = route->model,
                                .credential = maki_caller_credential(head, path->query),
-                               .agent = field(head, MAKI_LIT("user-agent")) };
+                               .agent = maki_http_value(head, "user-agent") };
 }
 
 /* A pass with its own copy of what is needed after the head is gone. */
@@ -503,7 +497,7 @@ void maki_pass_begin(maki_passes *all, maki_conn *conn, const maki_http_head *he
     p->upstream = upstream;
     p->named = named;
     p->record.in.upstream = maki_str_of(upstream->name);
-    p->record.coding = maki_coding_of(field(head, MAKI_LIT("content-encoding")));
+    p->record.coding = maki_coding_of(maki_http_value(head, "content-encoding"));
     p->chunked = head->chunked;
     p->has_body = head->chunked || head->has_length;
     p->promised = head->body_length;

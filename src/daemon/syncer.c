@@ -1,10 +1,9 @@
 /* syncer.c -- see syncer.h. */
 #include "daemon/syncer.h"
 
-#include <signal.h>
-
 #include "base/alloc.h"
 #include "base/err.h"
+#include "base/thread.h"
 
 enum { LOOK_MS = 60000, FDS = sizeof(((maki_exchange_sync *)0)->fds) / sizeof(int) };
 
@@ -49,15 +48,11 @@ static void *work(void *ctx)
 
 maki_status maki_syncer_open(const maki_env *env, maki_syncer **out, maki_err *err)
 {
-    sigset_t all, old;
     maki_syncer *s = maki_new(env->alloc, maki_syncer);
     if (!s) return maki_fail_nomem(err);
     *s = (maki_syncer){ .env = env };
     maki_status st = maki_queue_open(&s->queue, false, err);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old); /* signals are the loop's */
-    s->running = st == MAKI_OK && pthread_create(&s->thread, NULL, work, s) == 0;
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    s->running = st == MAKI_OK && maki_thread_start(&s->thread, work, s);
     if (st == MAKI_OK && !s->running) st = maki_fail(err, MAKI_NOMEM, "no thread could be started");
     if (st != MAKI_OK) {
         maki_syncer_close(s);

@@ -100,10 +100,8 @@ const maki_upstream *maki_upstream_for_model(const maki_upstreams *all, maki_str
     for (size_t i = 0; model.len && i < all->count; i++) {
         maki_str rest = maki_str_of(all->rows[i].models);
         while (rest.len) {
-            const char *comma = memchr(rest.ptr, ',', rest.len);
-            size_t n = comma ? (size_t)(comma - rest.ptr) : rest.len;
-            if (n && maki_str_like(maki_str_to(rest, n), model, false)) return &all->rows[i];
-            rest = maki_str_from(rest, comma ? n + 1 : n);
+            maki_str pattern = maki_str_cut(&rest, ',');
+            if (pattern.len && maki_str_like(pattern, model, false)) return &all->rows[i];
         }
     }
     return NULL;

@@ -1,9 +1,9 @@
 /* turn_prepare.c -- a summary that is prepared while the conversation goes on, by a thread (manage/prepare.h). */
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/str.h"
+#include "base/thread.h"
 #include "engine/turn_inside.h"
 #include "manage/prepare.h"
 
@@ -47,17 +47,6 @@ static void *prepare(void *ctx)
     return NULL;
 }
 
-/* Signals are for the caller's threads. */
-static bool start(maki_preparing *p)
-{
-    sigset_t all, old;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    p->runs = pthread_create(&p->thread, NULL, prepare, p) == 0;
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-    return p->runs;
-}
-
 bool maki_turns_settle(maki_turns *turns)
 {
     maki_preparing *p = &turns->preparing;
@@ -87,5 +76,6 @@ void maki_turn_prepare(maki_turn_work *w)
     memcpy(p->provider, w->result->provider, sizeof p->provider);
     memcpy(p->model, w->result->model, sizeof p->model);
     p->window = w->figures.window;
-    w->result->preparing = start(p);
+    p->runs = maki_thread_start(&p->thread, prepare, p);
+    w->result->preparing = p->runs;
 }

@@ -460,11 +460,9 @@ static void keep_key(fake_request *r, const maki_http_head *head)
 {
     static const char *const names[] = { "authorization", "x-api-key", "x-goog-api-key" };
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        const maki_str *value = maki_http_field_named(head, maki_str_of(names[i]));
-        maki_str bearer = MAKI_LIT("Bearer ");
-        if (!value) continue;
-        copy_text(r->key, sizeof r->key,
-                  maki_str_starts(*value, bearer) ? maki_str_from(*value, bearer.len) : *value);
+        maki_str value = maki_http_value(head, names[i]), bearer = MAKI_LIT("Bearer ");
+        if (maki_str_starts(value, bearer)) value = maki_str_from(value, bearer.len);
+        if (value.len) copy_text(r->key, sizeof r->key, value);
     }
 }
 
@@ -480,10 +478,10 @@ static void on_head(void *ctx, maki_conn *conn, const maki_http_head *head)
     maki_conn_keep(conn, r);
     copy_text(r->target, sizeof r->target, head->target);
     copy_text(r->method, sizeof r->method, head->method);
-    const maki_str *words = maki_http_field_named(head, MAKI_LIT("x-fake"));
-    if (words) copy_text(r->words, sizeof r->words, *words);
+    maki_str words = maki_http_value(head, "x-fake");
+    copy_text(r->words, sizeof r->words, words);
     keep_key(r, head);
-    r->unread = (r->mood.deed == FAKE_QUICK || r->mood.deed == FAKE_QUICK_STREAM) && !words;
+    r->unread = (r->mood.deed == FAKE_QUICK || r->mood.deed == FAKE_QUICK_STREAM) && !words.len;
     if (fake_record_head(&provider->record, head, &r->record_fd, &err) != MAKI_OK) {
         give_up(r, 500, err.msg);
     }

@@ -347,10 +347,7 @@ static int rewind_body(void *ctx, curl_off_t to, int origin)
 
 static maki_str take_line(maki_str *rest)
 {
-    const char *lf = memchr(rest->ptr, '\n', rest->len);
-    size_t len = lf ? (size_t)(lf - rest->ptr) : rest->len;
-    maki_str line = { rest->ptr, len };
-    *rest = maki_str_from(*rest, lf ? len + 1 : len);
+    maki_str line = maki_str_cut(rest, '\n');
     while (line.len && (line.ptr[line.len - 1] == '\r' || line.ptr[line.len - 1] == ' '))
         line.len--;
     return line;
@@ -376,11 +373,9 @@ static bool read_fields(maki_str rest, maki_http_head *out)
 /* "HTTP/1.1 200 OK" */
 static maki_str reason_of(maki_str line)
 {
-    const char *first = line.len ? memchr(line.ptr, ' ', line.len) : NULL;
-    if (!first) return (maki_str){ "", 0 };
-    maki_str rest = maki_str_from(line, (size_t)(first - line.ptr) + 1);
-    const char *second = memchr(rest.ptr, ' ', rest.len);
-    return second ? maki_str_from(rest, (size_t)(second - rest.ptr) + 1) : (maki_str){ "", 0 };
+    maki_str_cut(&line, ' ');
+    maki_str_cut(&line, ' ');
+    return line;
 }
 
 static bool head_is_whole(maki_call *call)

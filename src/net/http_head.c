@@ -49,12 +49,7 @@ static maki_str trim(maki_str text)
 static bool next_word(maki_str *list, maki_str *word)
 {
     while (list->len) {
-        const char *comma = memchr(list->ptr, ',', list->len);
-        size_t len = comma ? (size_t)(comma - list->ptr) : list->len;
-        *word = trim((maki_str){ list->ptr, len });
-        size_t step = comma ? len + 1 : len;
-        list->ptr += step;
-        list->len -= step;
+        *word = trim(maki_str_cut(list, ','));
         if (word->len) return true;
     }
     return false;
@@ -75,6 +70,12 @@ const maki_str *maki_http_field_named(const maki_http_head *head, maki_str name)
         if (maki_http_same(head->fields[i].name, name)) return &head->fields[i].value;
     }
     return NULL;
+}
+
+maki_str maki_http_value(const maki_http_head *head, const char *name)
+{
+    const maki_str *value = maki_http_field_named(head, maki_str_of(name));
+    return value ? *value : (maki_str){ "", 0 };
 }
 
 bool maki_http_hop_field(const maki_http_head *head, maki_str name)

@@ -42,6 +42,8 @@ maki_status maki_http_head_parse(maki_str bytes, size_t max, maki_http_head *out
 
 /* The value of the first field of this name, in any case; NULL when there is none. */
 const maki_str *maki_http_field_named(const maki_http_head *head, maki_str name);
+/* The value itself; len 0 when it is missing or empty. */
+maki_str maki_http_value(const maki_http_head *head, const char *name);
 
 /* Are these the same, ASCII letters in any case? */
 bool maki_http_same(maki_str a, maki_str b);

@@ -1,7 +1,6 @@
 /* journal.c -- see journal.h.  Putting back is in journal_read.c. */
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,6 +11,7 @@
 #include "base/err.h"
 #include "base/files.h"
 #include "base/str.h"
+#include "base/thread.h"
 #include "proxy/journal_inside.h"
 
 enum {
@@ -45,14 +45,10 @@ bool maki_journal_touch(maki_journal *j, journal_half *half, const unsigned char
     for (size_t i = half->touched_count; i > 0 && half->touched_count - i < LOOKED_BACK; i--) {
         if (memcmp(half->touched[i - 1], session, MAKI_SESSION_BYTES) == 0) return true;
     }
-    if (half->touched_count == half->touched_room) {
-        size_t room = half->touched_room ? half->touched_room * 2 : 64;
-        void *moved = alloc->resize(alloc, half->touched, half->touched_room * MAKI_SESSION_BYTES,
-                                    room * MAKI_SESSION_BYTES);
-        if (!moved) return false;
-        half->touched = moved;
-        half->touched_room = room;
-    }
+    void *moved = maki_grown(alloc, half->touched, half->touched_count, &half->touched_room,
+                             MAKI_SESSION_BYTES);
+    if (!moved) return false;
+    half->touched = moved;
     memcpy(half->touched[half->touched_count++], session, MAKI_SESSION_BYTES);
     return true;
 }
@@ -152,16 +148,6 @@ static maki_status empty_half(maki_journal *j, journal_half *half, maki_err *err
     return st;
 }
 
-static maki_status start_thread(maki_journal *j, maki_err *err)
-{
-    sigset_t all, old;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    j->running = pthread_create(&j->thread, NULL, work, j) == 0;
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-    return j->running ? MAKI_OK : maki_fail(err, MAKI_NOMEM, "no thread could be started");
-}
-
 /* Was the journal written since the machine started?  Whoever opened it noted that in a file, unsynced: a power
  * cut leaves an older note or none, and no start has the name of another. */
 static bool is_same_boot(const maki_journal *j, const char *path, maki_str boot)
@@ -205,7 +191,9 @@ static maki_status open_inside(maki_journal *j, maki_str boot, uint64_t *restore
     if (st == MAKI_OK) st = sync_path(j, j->folder, err);
     if (st == MAKI_OK && !same) note_boot(j, note, boot);
     j->generation++;
-    return st == MAKI_OK ? start_thread(j, err) : st;
+    if (st != MAKI_OK) return st;
+    j->running = maki_thread_start(&j->thread, work, j);
+    return j->running ? MAKI_OK : maki_fail(err, MAKI_NOMEM, "no thread could be started");
 }
 
 maki_status maki_journal_open(const maki_env *env, const maki_journal_options *options,

@@ -42,14 +42,9 @@ static maki_status add_range(maki_talk *t, uint64_t from, uint64_t to, maki_err 
         t->path[t->path_count - 1].to = to;
         return MAKI_OK;
     }
-    if (t->path_count == t->path_room) {
-        size_t room = t->path_room ? t->path_room * 2 : 4;
-        maki_span64 *moved =
-            alloc->resize(alloc, t->path, t->path_room * sizeof *moved, room * sizeof *moved);
-        if (!moved) return maki_fail_nomem(err);
-        t->path = moved;
-        t->path_room = room;
-    }
+    void *moved = maki_grown(alloc, t->path, t->path_count, &t->path_room, sizeof *t->path);
+    if (!moved) return maki_fail_nomem(err);
+    t->path = moved;
     t->path[t->path_count++] = (maki_span64){ from, to };
     return MAKI_OK;
 }

@@ -110,10 +110,8 @@ static size_t split_lines(maki_str text, maki_str lines[LINES_MOST])
 {
     size_t count = 0;
     while (text.len && count < LINES_MOST) {
-        const char *newline = memchr(text.ptr, '\n', text.len);
-        size_t n = newline ? (size_t)(newline - text.ptr) : text.len;
-        if (n) lines[count++] = maki_str_to(text, n);
-        text = maki_str_from(text, newline ? n + 1 : n);
+        maki_str line = maki_str_cut(&text, '\n');
+        if (line.len) lines[count++] = line;
     }
     return count;
 }

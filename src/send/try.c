@@ -40,12 +40,6 @@ static maki_status answer_of_caller(const maki_try *t, maki_err *err)
 
 /* ---- the reply ------------------------------------------------------------------------------------------- */
 
-static maki_str field_of(const maki_http_head *fields, const char *name)
-{
-    const maki_str *value = maki_http_field_named(fields, maki_str_of(name));
-    return value ? *value : (maki_str){ "", 0 };
-}
-
 /* A field may have any bytes, and goes on into events and logs, which are UTF-8. */
 static void copy_plain(char *out, size_t room, maki_str text)
 {
@@ -59,23 +53,24 @@ static void copy_plain(char *out, size_t room, maki_str text)
  * -requests and -tokens are not read: they tell when a bucket is full again, long after the next request may go. */
 static int64_t asked_in(const maki_http_head *fields, int status, int64_t now_ms)
 {
-    int64_t ms = maki_pause_asked(field_of(fields, "retry-after"),
-                                  field_of(fields, "retry-after-ms"), now_ms);
+    int64_t ms = maki_pause_asked(maki_http_value(fields, "retry-after"),
+                                  maki_http_value(fields, "retry-after-ms"), now_ms);
     if (ms >= 0 || status != 429) return ms;
-    return maki_pause_reset(field_of(fields, "x-ratelimit-reset"), now_ms);
+    return maki_pause_reset(maki_http_value(fields, "x-ratelimit-reset"), now_ms);
 }
 
 static maki_status on_head(void *ctx, int status, const maki_http_head *fields, maki_err *err)
 {
     maki_try *t = ctx;
     const maki_env *env = t->sender->options.env;
-    maki_str request_id = field_of(fields, "request-id"), type = field_of(fields, "content-type");
-    if (!request_id.len) request_id = field_of(fields, "x-request-id");
+    maki_str request_id = maki_http_value(fields, "request-id"),
+             type = maki_http_value(fields, "content-type");
+    if (!request_id.len) request_id = maki_http_value(fields, "x-request-id");
     copy_plain(t->result->request_id, sizeof t->result->request_id, request_id);
     t->result->http_status = status;
     t->asked_ms = asked_in(fields, status, env->clock->now_ms(env->clock));
-    t->final = maki_str_is(field_of(fields, "x-should-retry"), MAKI_LIT("false"));
-    t->urged = maki_str_is(field_of(fields, "x-should-retry"), MAKI_LIT("true"));
+    t->final = maki_str_is(maki_http_value(fields, "x-should-retry"), MAKI_LIT("false"));
+    t->urged = maki_str_is(maki_http_value(fields, "x-should-retry"), MAKI_LIT("true"));
     maki_status st =
         maki_wire_reply_open(env, t->sender->provider.protocol, status, type, &t->reply, err);
     if (st == MAKI_OK) maki_wire_reply_listen(t->reply, on_wire_piece, t);

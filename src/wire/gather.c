@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/err.h"
 #include "base/json_print.h"
 #include "base/json_scan.h"
@@ -56,25 +57,15 @@ static maki_gathered *find(const maki_gather *g, maki_str name)
     return NULL;
 }
 
-static bool grow(maki_gather *g)
-{
-    const maki_alloc *alloc = g->env->alloc;
-    size_t room = g->room ? g->room * 2 : 2, size = sizeof *g->fields;
-    if (g->count < g->room) return true;
-    void *moved = alloc->resize(alloc, g->fields, g->room * size, room * size);
-    if (!moved) return false;
-    g->fields = moved;
-    g->room = room;
-    return true;
-}
-
 /* The field of that name, made if need be; NULL: there are too many, or no memory. */
 static maki_gathered *field_of(maki_gather *g, maki_gather_kind kind, maki_str name)
 {
     const maki_alloc *alloc = g->env->alloc;
     maki_gathered *found = find(g, name);
     if (found || g->count == FIELDS_MOST || name.len == 0) return found;
-    char *copy = grow(g) ? alloc->resize(alloc, NULL, 0, name.len) : NULL;
+    void *fields = maki_grown(alloc, g->fields, g->count, &g->room, sizeof *g->fields);
+    if (fields) g->fields = fields;
+    char *copy = fields ? alloc->resize(alloc, NULL, 0, name.len) : NULL;
     if (!copy) {
         maki_note_failure(g->failure, maki_fail_nomem(g->failure->err));
         return NULL;

@@ -92,10 +92,9 @@ static bool match_line(const char *p, maki_str line)
 static bool matches(const char *pattern, maki_str text, bool by_line)
 {
     while (text.len) {
-        const char *newline = by_line ? memchr(text.ptr, '\n', text.len) : NULL;
-        size_t end = newline ? (size_t)(newline - text.ptr) : text.len;
-        if (match_line(pattern, maki_str_to(text, end))) return true;
-        text = maki_str_from(text, newline ? end + 1 : end);
+        maki_str line = by_line ? maki_str_cut(&text, '\n') : text;
+        if (match_line(pattern, line)) return true;
+        if (!by_line) return false;
     }
     return false;
 }

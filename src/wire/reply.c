@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/err.h"
 #include "base/json_print.h"
 #include "base/json_scan.h"
@@ -117,29 +118,12 @@ maki_part *maki_reply_part(maki_wire_reply *r, uint64_t index)
     return NULL;
 }
 
-/* Space for one more in an array that doubles; false: no memory. */
-static bool grow(maki_wire_reply *r, void **array, size_t count, size_t *room, size_t size)
-{
-    const maki_alloc *alloc = r->env->alloc;
-    size_t more = *room ? *room * 2 : 4;
-    if (count < *room) return true;
-    void *moved = alloc->resize(alloc, *array, *room * size, more * size);
-    if (!moved) {
-        maki_note_failure(&r->failure, maki_fail_nomem(r->failure.err));
-        return false;
-    }
-    *array = moved;
-    *room = more;
-    return true;
-}
-
 maki_part *maki_reply_new_part(maki_wire_reply *r, uint64_t index)
 {
     const maki_alloc *alloc = r->env->alloc;
-    void *parts = r->parts;
-    bool fits = grow(r, &parts, r->part_count, &r->part_room, sizeof *r->parts);
-    r->parts = parts;
-    maki_part *part = fits ? alloc->resize(alloc, NULL, 0, sizeof *part) : NULL;
+    void *parts = maki_grown(alloc, r->parts, r->part_count, &r->part_room, sizeof *r->parts);
+    if (parts) r->parts = parts;
+    maki_part *part = parts ? alloc->resize(alloc, NULL, 0, sizeof *part) : NULL;
     if (!part) {
         maki_note_failure(&r->failure, maki_fail_nomem(r->failure.err));
         return NULL;
@@ -203,11 +187,13 @@ void maki_reply_row(maki_wire_reply *r, maki_jw *w)
 
 void maki_reply_row_end(maki_wire_reply *r, maki_jw *w)
 {
-    void *rows = r->rows;
     maki_keep_end(&r->failure, w, MAKI_LIT(""));
-    bool fits = grow(r, &rows, r->row_count, &r->row_room, sizeof *r->rows);
-    r->rows = rows;
-    if (!fits || r->failure.status != MAKI_OK) return;
+    void *rows = maki_grown(r->env->alloc, r->rows, r->row_count, &r->row_room, sizeof *r->rows);
+    if (rows)
+        r->rows = rows;
+    else
+        maki_note_failure(&r->failure, maki_fail_nomem(r->failure.err));
+    if (r->failure.status != MAKI_OK) return;
     uint64_t start = r->row_count ? r->rows[r->row_count - 1].end : 0;
     r->rows[r->row_count++] = (struct maki_reply_row){ start, r->out.size };
 }
@@ -404,12 +390,10 @@ static void read_other(maki_wire_reply *r, maki_str text)
         r->garbage = r->garbage || !maki_str_starts(trimmed, MAKI_LIT("{")); /* else it is cut */
         return;
     }
-    while (!r->ending && r->failure.status == MAKI_OK) {
-        newline = memchr(text.ptr, '\n', text.len);
-        r->ending = !newline;
-        line = maki_str_to(text, newline ? (size_t)(newline - text.ptr) : text.len);
+    while (text.len && r->failure.status == MAKI_OK) {
+        r->ending = !memchr(text.ptr, '\n', text.len);
+        line = maki_str_cut(&text, '\n');
         if (maki_trim_space(line).len) one_event(r, line);
-        text = maki_str_from(text, newline ? line.len + 1 : line.len);
     }
 }
 

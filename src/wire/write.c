@@ -324,11 +324,8 @@ static void release(maki_wire_writer *wr)
 {
     maki_str rows = wr->held_count ? maki_keep_text(&wr->failure, &wr->held) : none;
     while (rows.len) {
-        const char *newline = memchr(rows.ptr, '\n', rows.len);
-        size_t n = (size_t)(newline - rows.ptr);
-        maki_pieces row = maki_pieces_of(maki_str_to(rows, n));
+        maki_pieces row = maki_pieces_of(maki_str_cut(&rows, '\n'));
         say(wr, &row);
-        rows = maki_str_from(rows, n + 1);
     }
     maki_spool_clear(&wr->held);
     wr->held_count = 0;
