@@ -38,9 +38,9 @@ static void block_start(maki_wire_reply *r, const maki_str *v)
 /* Texts, thinking and signatures grow under their own names, and so does what we do not know yet. */
 static void block_delta(maki_wire_reply *r, const maki_str *v)
 {
-    enum { KIND, JSON, CITATION, TAKEN, TEXT = TAKEN, THINKING, COUNT };
+    enum { JSON, CITATION, TEXT, THINKING, COUNT };
     static const maki_str names[] = {
-        { "type", 4 }, { "partial_json", 12 }, { "citation", 8 }, { "text", 4 }, { "thinking", 8 }
+        { "partial_json", 12 }, { "citation", 8 }, { "text", 4 }, { "thinking", 8 }
     };
     maki_part *part = maki_reply_part(r, maki_count_of(v[INDEX]));
     maki_str d[COUNT];
@@ -56,7 +56,7 @@ static void block_delta(maki_wire_reply *r, const maki_str *v)
         maki_gather_add(&part->fields, MAKI_GATHER_JSON, MAKI_LIT("input"), d[JSON]);
     if (d[CITATION].len)
         maki_gather_add(&part->fields, MAKI_GATHER_LIST, MAKI_LIT("citations"), d[CITATION]);
-    maki_gather_merge(&part->fields, v[DELTA], names, TAKEN);
+    maki_gather_merge(&part->fields, v[DELTA], "type partial_json citation");
 }
 
 static void event(maki_wire_reply *r, maki_str value)

@@ -256,18 +256,14 @@ static void add_image(canon *c, maki_str where)
 /* A block of a kind we do not know: its first fields, but for those that say nothing. */
 static void add_other(canon *c, maki_str block, unsigned depth)
 {
-    static const maki_str but[] = {
-        { "cache_control", 13 }, { "id", 2 }, { "status", 6 }, { "original", 8 }
-    };
     maki_json_iter iter = maki_json_items(block);
     maki_json_item item;
     entry few[FEW_KEYS];
     size_t n = 0;
     while (maki_json_next(&iter, &item) && n < FEW_KEYS) {
-        bool left_out = maki_json_kind_of(item.value) == MAKI_JSON_NULL;
-        for (size_t i = 0; i < sizeof but / sizeof but[0]; i++)
-            left_out = left_out || maki_json_key_is(item.key, but[i]);
-        if (left_out) continue;
+        if (maki_json_kind_of(item.value) == MAKI_JSON_NULL ||
+            maki_among(item.key, "cache_control id status original"))
+            continue;
         few[n] = (entry){ { item.key.ptr - 1, item.key.len + 2 }, item.value, n };
         n++;
     }

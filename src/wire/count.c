@@ -68,11 +68,10 @@ static maki_str name_of(maki_str model, maki_str said, char *room, size_t size)
 static maki_status unwrap(const maki_protocol_spec *protocol, maki_str *body, maki_err *err)
 {
     maki_str value;
-    if (!protocol->count_wraps[0]) return MAKI_OK;
+    if (!protocol->count_wraps) return MAKI_OK;
     maki_status st = maki_json_check(*body, &value, err);
     if (st != MAKI_OK) return st;
-    maki_str inner = maki_get_or(value, maki_str_of(protocol->count_wraps[0]),
-                                 maki_str_of(protocol->count_wraps[1]));
+    maki_str inner = maki_get_any(value, protocol->count_wraps);
     if (maki_is_object(inner)) *body = inner;
     return MAKI_OK;
 }

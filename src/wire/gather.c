@@ -102,18 +102,13 @@ void maki_gather_add(maki_gather *g, maki_gather_kind kind, maki_str name, maki_
     maki_keep_add(g->failure, &f->value, value);
 }
 
-static bool named(maki_str key, const maki_str *but, size_t count)
-{
-    return maki_name_of(key, but, count) < count;
-}
-
-void maki_gather_merge(maki_gather *g, maki_str object, const maki_str *but, size_t count)
+void maki_gather_merge(maki_gather *g, maki_str object, const char *but)
 {
     maki_json_iter iter = maki_json_items(object), items;
     maki_json_item item, one;
     while (iter.object && maki_json_next(&iter, &item)) {
         maki_json_kind kind = maki_json_kind_of(item.value);
-        if (kind == MAKI_JSON_NULL || named(item.key, but, count)) continue;
+        if (kind == MAKI_JSON_NULL || maki_among(item.key, but)) continue;
         items = maki_json_items(item.value);
         while (kind == MAKI_JSON_ARRAY && maki_json_next(&items, &one))
             maki_gather_add(g, MAKI_GATHER_LIST, item.key, one.value);
@@ -195,14 +190,14 @@ static void write_gathered(maki_gather *g, maki_jw *w, maki_gathered *f, maki_st
     maki_jw_bytes(w, close);
 }
 
-void maki_gather_write(maki_gather *g, maki_jw *w, const maki_str *but, size_t count)
+void maki_gather_write(maki_gather *g, maki_jw *w, const char *but)
 {
     maki_str start = maki_keep_text(g->failure, &g->start), there;
     maki_json_iter iter = maki_json_items(start);
     maki_json_item item;
     while (maki_json_next(&iter, &item)) {
         maki_gathered *f = find(g, item.key);
-        if (named(item.key, but, count)) continue;
+        if (maki_among(item.key, but)) continue;
         if (f)
             write_gathered(g, w, f, item.key, item.value);
         else
@@ -211,7 +206,7 @@ void maki_gather_write(maki_gather *g, maki_jw *w, const maki_str *but, size_t c
     for (size_t i = 0; i < g->count; i++) {
         maki_gathered *f = &g->fields[i];
         bool done = maki_is_object(start) && maki_json_get(start, name_of(f), &there);
-        if (!done && !named(name_of(f), but, count))
+        if (!done && !maki_among(name_of(f), but))
             write_gathered(g, w, f, name_of(f), (maki_str){ "", 0 });
     }
 }

@@ -37,7 +37,7 @@ void maki_gather_start(maki_gather *g, maki_str object);
  * string.  More than a hundred fields are not kept. */
 void maki_gather_add(maki_gather *g, maki_gather_kind kind, maki_str name, maki_str value);
 /* All fields of an object but those named, each by the kind of its value; null is nothing. */
-void maki_gather_merge(maki_gather *g, maki_str object, const maki_str *but, size_t count);
+void maki_gather_merge(maki_gather *g, maki_str object, const char *but);
 /* The same, values that are there already being replaced. */
 void maki_gather_replace(maki_gather *g, maki_str object);
 
@@ -49,6 +49,6 @@ bool maki_gather_any(const maki_gather *g, maki_str but);
 maki_str maki_gather_get(maki_gather *g, maki_str name);
 
 /* The fields, into an open object; those in `but` are left out. */
-void maki_gather_write(maki_gather *g, maki_jw *w, const maki_str *but, size_t count);
+void maki_gather_write(maki_gather *g, maki_jw *w, const char *but);
 
 #endif

@@ -40,7 +40,6 @@ static bool has_answers(maki_str content)
 
 static maki_status read_item(maki_reading *r, maki_str item, bool single)
 {
-    static const maki_str but[] = { { "role", 4 }, { "parts", 5 } };
     maki_gemini_ids ids = { 0 };
     maki_json_iter parts = maki_gemini_parts(item);
     maki_json_item part;
@@ -53,7 +52,7 @@ static maki_status read_item(maki_reading *r, maki_str item, bool single)
     while (maki_json_next(&parts, &part))
         maki_gemini_write_part(&w, part.value, &ids);
     maki_jw_end_array(&w);
-    maki_write_original(&w, item, but, 2);
+    maki_write_original(&w, item, "role parts");
     maki_jw_end_object(&w);
     return maki_reading_end(r, &w, single ? (maki_str){ "", 0 } : item);
 }
@@ -74,7 +73,6 @@ static maki_str candidate_of(maki_str value)
 /* Texts of a kind that follow each other are one; a signature ends it. */
 static void add_text(maki_wire_reply *r, maki_str part, maki_gemini_kind kind)
 {
-    static const maki_str but[] = { { "thought", 7 } };
     maki_part *open = r->part_count ? r->parts[0] : NULL;
     bool thought = kind == MAKI_GEMINI_THOUGHT;
     maki_reply_heard(r, thought ? MAKI_DELTA_REASONING : MAKI_DELTA_TEXT,
@@ -88,7 +86,7 @@ static void add_text(maki_wire_reply *r, maki_str part, maki_gemini_kind kind)
         if (!open) return;
         if (thought) maki_gather_start(&open->fields, MAKI_LIT("{\"thought\":true}"));
     }
-    maki_gather_merge(&open->fields, part, but, 1);
+    maki_gather_merge(&open->fields, part, "thought");
     if (maki_gemini_signature(part).len) maki_reply_flush(r, true);
 }
 
@@ -184,7 +182,7 @@ const maki_protocol_spec maki_gemini_protocol = {
     .field_count = sizeof fields / sizeof fields[0],
     .item = read_item,
     .counted = "totalTokens",
-    .count_wraps = { "generateContentRequest", "generate_content_request" },
+    .count_wraps = "generateContentRequest generate_content_request",
     .event = event,
     .whole = event,
     .finish = finish,

@@ -4,26 +4,14 @@
 #include "base/json_print.h"
 
 /* The names of a field; the second is the one with underscores. */
-typedef struct names {
-    maki_str camel, snake;
-} names;
-
-static const names call_names = { { "functionCall", 12 }, { "function_call", 13 } };
-static const names answer_names = { { "functionResponse", 16 }, { "function_response", 17 } };
-static const names data_names = { { "inlineData", 10 }, { "inline_data", 11 } };
-static const names file_names = { { "fileData", 8 }, { "file_data", 9 } };
-static const names mime_names = { { "mimeType", 8 }, { "mime_type", 9 } };
-static const names uri_names = { { "fileUri", 7 }, { "file_uri", 8 } };
-static const names signature_names = { { "thoughtSignature", 16 }, { "thought_signature", 17 } };
-
-static maki_str get(maki_str object, names name)
-{
-    return maki_get_or(object, name.camel, name.snake);
-}
+static const char call_names[] = "functionCall function_call";
+static const char answer_names[] = "functionResponse function_response";
+static const char data_names[] = "inlineData inline_data";
+static const char file_names[] = "fileData file_data";
 
 maki_str maki_gemini_signature(maki_str part)
 {
-    maki_str signature = get(part, signature_names);
+    maki_str signature = maki_get_any(part, "thoughtSignature thought_signature");
     return maki_is_string(signature) ? signature : (maki_str){ "", 0 };
 }
 
@@ -32,10 +20,12 @@ maki_gemini_kind maki_gemini_kind_of(maki_str part, maki_str *value)
     enum { TEXT, THOUGHT, FIRST };
     static const maki_gemini_kind kinds[] = { MAKI_GEMINI_CALL, MAKI_GEMINI_ANSWER,
                                               MAKI_GEMINI_DATA, MAKI_GEMINI_FILE };
-    const maki_str known[] = { { "text", 4 },    { "thought", 7 },   call_names.camel,
-                               call_names.snake, answer_names.camel, answer_names.snake,
-                               data_names.camel, data_names.snake,   file_names.camel,
-                               file_names.snake };
+    static const maki_str known[] = {
+        { "text", 4 },           { "thought", 7 },           { "functionCall", 12 },
+        { "function_call", 13 }, { "functionResponse", 16 }, { "function_response", 17 },
+        { "inlineData", 10 },    { "inline_data", 11 },      { "fileData", 8 },
+        { "file_data", 9 }
+    };
     enum { COUNT = sizeof known / sizeof known[0] };
     maki_str v[COUNT];
     maki_get_each(part, known, v, COUNT);
@@ -58,22 +48,20 @@ maki_json_iter maki_gemini_parts(maki_str content)
 
 /* ---- what is kept beside ------------------------------------------------------------------------------ */
 
-/* "original": the part without `key`, of whose object the fields `but` were taken. */
-static void write_beside(maki_jw *w, maki_str part, names key, const maki_str *but, size_t count)
+/* "original": the part without the field `names`, of whose object the fields `but` were taken. */
+static void write_beside(maki_jw *w, maki_str part, const char *names, const char *but)
 {
-    const maki_str both[] = { key.camel, key.snake };
-    maki_str inner = get(part, key);
-    bool more = maki_has_rest(inner, but, count);
-    if (!more && !maki_has_rest(part, both, 2)) return;
-    maki_jw_key(w, MAKI_LIT("original"));
-    maki_jw_object(w);
+    maki_str inner = maki_get_any(part, names), key = maki_str_of(names);
+    bool more = maki_has_rest(inner, but);
+    if (!more && !maki_has_rest(part, names)) return;
+    maki_jw_print(w, "'original':{");
     if (more) {
-        maki_jw_key(w, key.camel);
+        maki_jw_key(w, maki_str_cut(&key, ' '));
         maki_jw_object(w);
-        maki_write_rest(w, inner, but, count);
+        maki_write_rest(w, inner, but);
         maki_jw_end_object(w);
     }
-    maki_write_rest(w, part, both, 2);
+    maki_write_rest(w, part, names);
     maki_jw_end_object(w);
 }
 
@@ -81,9 +69,8 @@ static void write_beside(maki_jw *w, maki_str part, names key, const maki_str *b
 
 static void write_text(maki_jw *w, maki_str part, maki_str text, bool thought)
 {
-    static const maki_str but[] = { { "text", 4 }, { "thought", 7 } };
     maki_jw_print(w, thought ? "'type':'thinking','thinking':%v" : "'type':'text','text':%v", text);
-    maki_write_original(w, part, but, thought ? 2 : 1);
+    maki_write_original(w, part, thought ? "text thought" : "text");
 }
 
 static maki_str name_of(maki_str function)
@@ -96,12 +83,11 @@ static maki_str name_of(maki_str function)
  * for every request. */
 static void write_call(maki_jw *w, maki_str part, maki_str call, maki_gemini_ids *ids)
 {
-    static const maki_str but[] = { { "name", 4 }, { "args", 4 } };
     maki_str name = name_of(call), args = maki_get(call, MAKI_LIT("args"));
     maki_jw_print(w, "'type':'tool_use','id':");
     maki_write_call_id(w, name, maki_tally_next(&ids->calls, name));
     maki_jw_print(w, "'name':%v,'input':%v", name, args.len ? args : MAKI_LIT("{}"));
-    write_beside(w, part, call_names, but, 2);
+    write_beside(w, part, call_names, "name args");
 }
 
 static bool next_call(maki_json_iter *iter, maki_str *name, maki_str *id)
@@ -120,33 +106,25 @@ static bool next_call(maki_json_iter *iter, maki_str *name, maki_str *id)
 /* The one string in a response, and its name: {"output": "..."} and its like. */
 static bool only_text(maki_str response, maki_json_item *only)
 {
-    static const maki_str known[] = {
-        { "output", 6 }, { "result", 6 }, { "content", 7 }, { "error", 5 }
-    };
     maki_json_iter iter = maki_json_items(response);
     maki_json_item more;
     if (!iter.object || !maki_json_next(&iter, only) || maki_json_next(&iter, &more)) return false;
-    for (size_t i = 0; maki_is_string(only->value) && i < sizeof known / sizeof known[0]; i++) {
-        if (maki_json_key_is(only->key, known[i])) return true;
-    }
-    return false;
+    return maki_is_string(only->value) && maki_among(only->key, "output result content error");
 }
 
 /* What was not taken; where the one text stood there is a null. */
 static void write_answer_beside(maki_jw *w, maki_str part, maki_str answer,
                                 const maki_json_item *only)
 {
-    static const maki_str but[] = { { "response", 8 } };
-    const maki_str both[] = { answer_names.camel, answer_names.snake };
     maki_jw_print(w, "'original':{'functionResponse':{");
-    maki_write_rest(w, answer, but, 1);
+    maki_write_rest(w, answer, "response");
     if (only) {
         maki_jw_print(w, "'response':{");
         maki_write_field(w, only->key, MAKI_LIT("null"));
         maki_jw_end_object(w);
     }
     maki_jw_end_object(w);
-    maki_write_rest(w, part, both, 2);
+    maki_write_rest(w, part, answer_names);
     maki_jw_end_object(w);
 }
 
@@ -179,17 +157,16 @@ static bool block_of(maki_str mime, maki_str *type)
 
 static bool write_data(maki_jw *w, maki_str part, maki_str value, bool file)
 {
-    const maki_str but[] = {
-        mime_names.camel, mime_names.snake, { "data", 4 }, uri_names.camel, uri_names.snake
-    };
-    maki_str type, mime = get(value, mime_names);
-    maki_str data = file ? get(value, uri_names) : maki_get(value, MAKI_LIT("data"));
+    maki_str type, mime = maki_get_any(value, "mimeType mime_type");
+    maki_str data =
+        file ? maki_get_any(value, "fileUri file_uri") : maki_get(value, MAKI_LIT("data"));
     if (!maki_is_string(data) || !maki_is_string(mime) || !block_of(mime, &type)) return false;
     maki_jw_print(w,
                   file ? "'type':%v,'source':{'type':'url','media_type':%v,'url':%v}"
                        : "'type':%v,'source':{'type':'base64','media_type':%v,'data':%v}",
                   type, mime, data);
-    write_beside(w, part, file ? file_names : data_names, but, 5);
+    write_beside(w, part, file ? file_names : data_names,
+                 "mimeType mime_type data fileUri file_uri");
     return true;
 }
 
@@ -220,6 +197,6 @@ void maki_gemini_write_part(maki_jw *w, maki_str part, maki_gemini_ids *ids)
     case MAKI_GEMINI_FILE: known = write_data(w, part, value, kind == MAKI_GEMINI_FILE); break;
     case MAKI_GEMINI_OTHER: known = false; break;
     }
-    if (!known) maki_write_rest(w, part, NULL, 0);
+    if (!known) maki_write_rest(w, part, "");
     maki_jw_end_object(w);
 }

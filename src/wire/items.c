@@ -69,25 +69,22 @@ static bool is_empty(maki_str value)
 /* A text block; annotations and their like go along when there are any. */
 static void write_text(maki_jw *w, maki_str block, maki_str text)
 {
-    static const maki_str but[] = { { "type", 4 }, { "text", 4 } };
     maki_json_iter iter = maki_json_items(block);
     maki_json_item item;
     bool more = false;
     while (!more && maki_json_next(&iter, &item)) {
-        more = !maki_json_key_is(item.key, but[0]) && !maki_json_key_is(item.key, but[1]) &&
-               !is_empty(item.value);
+        more = !maki_among(item.key, "type text") && !is_empty(item.value);
     }
     maki_jw_print(w, "{'type':'text','text':%v", text);
-    if (more) maki_write_original(w, block, but, 2);
+    if (more) maki_write_original(w, block, "type text");
     maki_jw_end_object(w);
 }
 
 static void write_image(maki_jw *w, maki_str block, maki_str url)
 {
-    static const maki_str but[] = { { "type", 4 }, { "image_url", 9 }, { "detail", 6 } };
     maki_jw_print(w, "{'type':'image_url','image_url':{'url':%v,'detail':%v}", url,
                   maki_get_string(block, MAKI_LIT("detail")));
-    maki_write_original(w, block, but, 3);
+    maki_write_original(w, block, "type image_url detail");
     maki_jw_end_object(w);
 }
 
@@ -131,32 +128,25 @@ static void write_content(maki_jw *w, maki_str content, maki_str waiting)
 
 static void write_message(maki_jw *w, maki_str item, maki_str waiting)
 {
-    static const maki_str but[] = { { "role", 4 }, { "content", 7 } };
     maki_str role = maki_get_string(item, MAKI_LIT("role"));
     maki_jw_print(w, "{'role':%v", role.len ? role : MAKI_LIT("\"user\""));
     write_content(w, maki_get(item, MAKI_LIT("content")), waiting);
-    maki_write_original(w, item, but, 2);
+    maki_write_original(w, item, "role content");
     maki_jw_end_object(w);
-}
-
-/* The field with what the tool is called with: the first of these that is there. */
-static maki_str arguments_of(maki_str item, maki_str *value)
-{
-    static const maki_str names[] = {
-        { "arguments", 9 }, { "input", 5 }, { "action", 6 }, { "operation", 9 }
-    };
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        *value = maki_get(item, names[i]);
-        if (value->len) return names[i];
-    }
-    *value = MAKI_LIT("\"{}\"");
-    return names[0];
 }
 
 static void write_call(maki_jw *w, maki_str item, maki_str waiting)
 {
-    maki_str value, but[] = { { "call_id", 7 }, { "name", 4 }, arguments_of(item, &value) };
-    maki_str name = maki_get_string(item, MAKI_LIT("name"));
+    /* what the tool is called with is the first of these that is there */
+    static const char *const taken[] = { "arguments call_id name", "input call_id name",
+                                         "action call_id name", "operation call_id name" };
+    enum { TAKEN = sizeof taken / sizeof taken[0] };
+    maki_str value = { "", 0 }, name = maki_get_string(item, MAKI_LIT("name"));
+    size_t i = 0;
+    for (; i < TAKEN && !value.len; i++) {
+        maki_str fields = maki_str_of(taken[i]);
+        value = maki_get(item, maki_str_cut(&fields, ' '));
+    }
     maki_jw_print(w, "{'role':'assistant'");
     if (waiting.len)
         write_content(w, (maki_str){ "", 0 }, waiting);
@@ -164,19 +154,18 @@ static void write_call(maki_jw *w, maki_str item, maki_str waiting)
         maki_jw_print(w, "'content':null");
     maki_jw_print(w, "'tool_calls':[{'id':%v,'type':'function','function':{'name':%v,'arguments':",
                   maki_get(item, MAKI_LIT("call_id")), name.len ? name : type_of(item));
-    maki_write_quoted(w, value);
+    maki_write_quoted(w, value.len ? value : MAKI_LIT("\"{}\""));
     maki_jw_print(w, "}}]");
-    maki_write_original(w, item, but, 3);
+    maki_write_original(w, item, value.len ? taken[i - 1] : taken[0]);
     maki_jw_end_object(w);
 }
 
 static void write_output(maki_jw *w, maki_str item)
 {
-    static const maki_str but[] = { { "call_id", 7 }, { "output", 6 } };
     maki_str output = maki_get(item, MAKI_LIT("output"));
     maki_jw_print(w, "{'role':'tool','tool_call_id':%v", maki_get(item, MAKI_LIT("call_id")));
     write_content(w, output.len ? output : MAKI_LIT("\"\""), (maki_str){ "", 0 });
-    maki_write_original(w, item, but, 2);
+    maki_write_original(w, item, "call_id output");
     maki_jw_end_object(w);
 }
 

@@ -17,8 +17,6 @@ static const maki_field_row fields[] = {
 };
 enum { CHAT_FIELDS = 1, GENERATE_FIELDS = sizeof fields / sizeof fields[0] };
 
-static const maki_str call_fields[] = { { "tool_calls", 10 } };
-
 static maki_str name_of(maki_str call)
 {
     maki_str name = maki_get_string(maki_get(call, MAKI_LIT("function")), MAKI_LIT("name"));
@@ -36,7 +34,7 @@ static bool next_call(maki_json_iter *iter, maki_str *name, maki_str *id)
 
 static maki_json_iter calls_of(maki_str message)
 {
-    return maki_array_items(maki_get(message, call_fields[0]));
+    return maki_array_items(maki_get(message, MAKI_LIT("tool_calls")));
 }
 
 static bool wants_ids(maki_str message)
@@ -57,7 +55,7 @@ static void write_call(maki_jw *w, maki_str call, maki_tally *tally)
         maki_jw_key(w, MAKI_LIT("id"));
         maki_write_call_id(w, name_of(call), nth);
     }
-    maki_write_rest(w, call, NULL, 0);
+    maki_write_rest(w, call, "");
     maki_jw_end_object(w);
 }
 
@@ -69,9 +67,8 @@ static maki_status give_calls(maki_reading *r, maki_str message)
     maki_jw w;
     maki_reading_begin(r, &w);
     maki_jw_object(&w);
-    maki_write_rest(&w, message, call_fields, 1);
-    maki_jw_key(&w, call_fields[0]);
-    maki_jw_array(&w);
+    maki_write_rest(&w, message, "tool_calls");
+    maki_jw_print(&w, "'tool_calls':[");
     while (maki_json_next(&calls, &call))
         write_call(&w, call.value, &tally);
     maki_jw_end_array(&w);
@@ -105,7 +102,7 @@ static maki_status give_result(maki_reading *r, maki_str message)
     }
     maki_reading_begin(r, &w);
     maki_jw_object(&w);
-    maki_write_rest(&w, message, NULL, 0);
+    maki_write_rest(&w, message, "");
     maki_jw_key(&w, MAKI_LIT("tool_call_id"));
     maki_write_answered(&w, calls, next_call, &answer);
     maki_jw_end_object(&w);
@@ -167,11 +164,10 @@ static void hear_message(maki_wire_reply *r, maki_str message)
 
 static void chat_event(maki_wire_reply *r, maki_str value)
 {
-    static const maki_str but[] = { { "role", 4 } };
     maki_str message = maki_get(value, MAKI_LIT("message"));
     note(r, value);
     if (r->ear.fn) hear_message(r, message);
-    maki_gather_merge(&r->message, message, but, 1);
+    maki_gather_merge(&r->message, message, "role");
 }
 
 static void generate_event(maki_wire_reply *r, maki_str value)
@@ -188,8 +184,7 @@ static void generate_event(maki_wire_reply *r, maki_str value)
 
 static void finish(maki_wire_reply *r)
 {
-    const maki_str but[] = { content_name, call_fields[0] };
-    maki_str calls = maki_gather_get(&r->message, call_fields[0]);
+    maki_str calls = maki_gather_get(&r->message, MAKI_LIT("tool_calls"));
     maki_json_iter iter = maki_items_in(calls);
     maki_json_item call;
     maki_tally tally = { 0 };
@@ -198,7 +193,7 @@ static void finish(maki_wire_reply *r)
     maki_reply_row(r, &w);
     maki_jw_print(&w, "{'role':'assistant','content':%q",
                   maki_gather_get(&r->message, content_name));
-    maki_gather_write(&r->message, &w, but, 2);
+    maki_gather_write(&r->message, &w, "content tool_calls");
     if (calls.len) maki_jw_print(&w, "'tool_calls':[");
     while (maki_json_next(&iter, &call))
         write_call(&w, call.value, &tally);

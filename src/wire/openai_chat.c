@@ -41,15 +41,14 @@ static maki_part *call_of(maki_wire_reply *r, maki_str piece)
 
 static void add_call(maki_wire_reply *r, maki_str piece)
 {
-    static const maki_str but[] = { { "index", 5 }, { "id", 2 }, { "type", 4 }, { "function", 8 } };
     maki_part *part = call_of(r, piece);
-    maki_str function = maki_get(piece, but[3]);
+    maki_str function = maki_get(piece, MAKI_LIT("function"));
     if (!part) return;
     once(&part->fields, id_name, maki_get_string(piece, id_name));
     once(&part->fields, type_name, maki_get_string(piece, type_name));
-    maki_gather_merge(&part->fields, piece, but, 4);
+    maki_gather_merge(&part->fields, piece, "index id type function");
     once(&part->inner, name_name, maki_get_string(function, name_name));
-    maki_gather_merge(&part->inner, function, &name_name, 1);
+    maki_gather_merge(&part->inner, function, "name");
     maki_reply_heard_call(r, part, maki_get(function, name_name), maki_get_string(piece, id_name));
     maki_reply_heard_input(r, part, maki_get(function, MAKI_LIT("arguments")));
 }
@@ -105,12 +104,12 @@ static void add_audio(maki_wire_reply *r, maki_str audio)
 
 static void add_delta(maki_wire_reply *r, maki_str delta)
 {
-    enum { ROLE, CONTENT, CALLS, OLD_CALL, AUDIO, TAKEN };
-    enum { REASONING = TAKEN, OTHER_REASONING, REFUSAL, COUNT };
-    static const maki_str names[] = { { "role", 4 },        { "content", 7 },
-                                      { "tool_calls", 10 }, { "function_call", 13 },
-                                      { "audio", 5 },       { "reasoning_content", 17 },
-                                      { "reasoning", 9 },   { "refusal", 7 } };
+    enum { CONTENT, CALLS, OLD_CALL, AUDIO, REASONING, OTHER_REASONING, REFUSAL, COUNT };
+    static const maki_str names[] = {
+        { "content", 7 }, { "tool_calls", 10 },        { "function_call", 13 },
+        { "audio", 5 },   { "reasoning_content", 17 }, { "reasoning", 9 },
+        { "refusal", 7 }
+    };
     maki_str v[COUNT];
     maki_get_each(delta, names, v, COUNT);
     maki_reply_heard(r, MAKI_DELTA_REASONING, v[REASONING].len ? v[REASONING] : v[OTHER_REASONING]);
@@ -122,7 +121,7 @@ static void add_delta(maki_wire_reply *r, maki_str delta)
     if (v[CALLS].len) add_calls(r, v[CALLS]);
     if (v[OLD_CALL].len) add_old_call(r, v[OLD_CALL]);
     if (v[AUDIO].len) add_audio(r, v[AUDIO]);
-    maki_gather_merge(&r->message, delta, names, TAKEN);
+    maki_gather_merge(&r->message, delta, "role content tool_calls function_call audio");
 }
 
 /* The fields of a reply or a chunk that matter here, and of its first choice: only one can go on. */
@@ -184,7 +183,7 @@ static void whole(maki_wire_reply *r, maki_str value)
     }
     maki_reply_row(r, &w);
     maki_jw_print(&w, "{'role':'assistant'");
-    maki_write_rest(&w, message, NULL, 0);
+    maki_write_rest(&w, message, "");
     maki_jw_end_object(&w);
     maki_reply_row_end(r, &w);
 }
@@ -199,19 +198,19 @@ static void write_old_call(maki_wire_reply *r, maki_jw *w)
 
 static void finish(maki_wire_reply *r)
 {
-    const maki_str but[] = { { "role", 4 }, { "content", 7 }, old_name, old_arguments };
+    maki_str content = MAKI_LIT("content");
     maki_jw w;
-    bool any = maki_gather_any(&r->message, but[0]) || r->part_count > 0;
+    bool any = maki_gather_any(&r->message, MAKI_LIT("role")) || r->part_count > 0;
     maki_reply_flush(r, true);
     maki_str calls = maki_reply_blocks(r);
     if (!any) return;
     maki_reply_row(r, &w);
     maki_jw_print(&w, "{'role':'assistant'");
-    if (maki_gather_has(&r->message, but[1]))
-        maki_jw_print(&w, "'content':%q", maki_gather_get(&r->message, but[1]));
+    if (maki_gather_has(&r->message, content))
+        maki_jw_print(&w, "'content':%q", maki_gather_get(&r->message, content));
     else
         maki_jw_print(&w, "'content':null");
-    maki_gather_write(&r->message, &w, but, 4);
+    maki_gather_write(&r->message, &w, "role content function_call.name function_call.arguments");
     write_old_call(r, &w);
     if (calls.len) maki_jw_print(&w, "'tool_calls':[%v]", maki_str_to(calls, calls.len - 1));
     maki_jw_end_object(&w);

@@ -53,8 +53,8 @@ struct maki_protocol_spec {
     bool streams; /* unless the request says no */
     maki_status (*item)(maki_reading *r, maki_str item, bool single);
     maki_status (*last)(maki_reading *r); /* after the last; NULL: nothing to do */
-    const char *counted;        /* the field of count_tokens' answer; NULL: input_tokens */
-    const char *count_wraps[2]; /* a field of such a request that may have the one it is about */
+    const char *counted;     /* the field of count_tokens' answer; NULL: input_tokens */
+    const char *count_wraps; /* fields of such a request that may have the one it is about */
 
     /* ---- replies ---- */
     /* One event of a stream; the whole body of a reply that is none; when nothing more comes, the rows. */

@@ -22,13 +22,7 @@ enum { COMMON = sizeof common_fields / sizeof common_fields[0] };
 
 static uint64_t most_tokens(maki_str options)
 {
-    static const maki_str names[] = { { "num_predict", 11 },
-                                      { "maxOutputTokens", 15 },
-                                      { "max_output_tokens", 17 } };
-    uint64_t most = 0;
-    for (size_t i = 0; most == 0 && i < sizeof names / sizeof names[0]; i++)
-        most = maki_get_count(options, names[i]);
-    return most;
+    return maki_count_of(maki_get_any(options, "num_predict maxOutputTokens max_output_tokens"));
 }
 
 /* Claude Code names its session in metadata.user_id: "user_..._session_UUID", or a JSON text with a

@@ -147,10 +147,10 @@ static void write_part(maki_wire_reply *r, maki_part *part)
     maki_jw w;
     maki_keep_begin(&r->failure, maki_spool_sink(&r->blocks), &w);
     maki_jw_object(&w);
-    maki_gather_write(&part->fields, &w, NULL, 0);
+    maki_gather_write(&part->fields, &w, "");
     if (part->inner.count) {
         maki_jw_print(&w, "'function':{");
-        maki_gather_write(&part->inner, &w, NULL, 0);
+        maki_gather_write(&part->inner, &w, "");
         maki_jw_end_object(&w);
     }
     maki_jw_end_object(&w);
@@ -462,7 +462,7 @@ static maki_str tell_usage(maki_wire_reply *r)
     if (!r->usage.count) return (maki_str){ "", 0 };
     maki_keep_begin(&r->failure, maki_spool_sink(&r->usage_json), &w);
     maki_jw_object(&w);
-    maki_gather_write(&r->usage, &w, NULL, 0);
+    maki_gather_write(&r->usage, &w, "");
     maki_jw_end_object(&w);
     maki_keep_end(&r->failure, &w, MAKI_LIT(""));
     return maki_keep_text(&r->failure, &r->usage_json);

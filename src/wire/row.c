@@ -14,7 +14,19 @@ maki_str maki_get(maki_str object, maki_str name)
     return there ? value : (maki_str){ "", 0 };
 }
 
-size_t maki_name_of(maki_str key, const maki_str *names, size_t count)
+bool maki_among(maki_str key, const char *names)
+{
+    bool escaped = memchr(key.ptr, '\\', key.len) != NULL;
+    while (*names) {
+        maki_str name = { names, (size_t)(strchrnul(names, ' ') - names) };
+        if (escaped ? maki_json_key_is(key, name) : maki_str_is(key, name)) return true;
+        names += name.len + (names[name.len] == ' ');
+    }
+    return false;
+}
+
+/* Which of the names a key is, as it stands; `count`: none. */
+static size_t name_of(maki_str key, const maki_str *names, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         if (maki_str_is(key, names[i])) return i; /* names have no backslash: nor has the key */
@@ -31,7 +43,7 @@ void maki_get_fields(maki_json_iter *fields, const maki_str *names, maki_str *va
     for (size_t i = 0; i < count; i++)
         values[i] = (maki_str){ "", 0 };
     while (fields->object && maki_json_next(fields, &item)) {
-        size_t i = maki_name_of(item.key, names, count);
+        size_t i = name_of(item.key, names, count);
         if (i == count) continue;
         bool null = maki_json_kind_of(item.value) == MAKI_JSON_NULL;
         values[i] = null ? (maki_str){ "", 0 } : item.value;
@@ -44,10 +56,12 @@ void maki_get_each(maki_str object, const maki_str *names, maki_str *values, siz
     maki_get_fields(&fields, names, values, count);
 }
 
-maki_str maki_get_or(maki_str object, maki_str name, maki_str other)
+maki_str maki_get_any(maki_str object, const char *names)
 {
-    maki_str value = maki_get(object, name);
-    return value.len ? value : maki_get(object, other);
+    maki_str value = { "", 0 }, rest = maki_str_of(names);
+    while (rest.len && !value.len)
+        value = maki_get(object, maki_str_cut(&rest, ' '));
+    return value;
 }
 
 maki_str maki_get_string(maki_str object, maki_str name)
@@ -99,36 +113,31 @@ void maki_write_field(maki_jw *w, maki_str key, maki_str value)
     maki_jw_bytes(w, value);
 }
 
-static bool named(maki_str key, const maki_str *but, size_t count)
-{
-    return maki_name_of(key, but, count) < count;
-}
-
-void maki_write_rest(maki_jw *w, maki_str object, const maki_str *but, size_t count)
+void maki_write_rest(maki_jw *w, maki_str object, const char *but)
 {
     maki_json_iter iter = maki_json_items(object);
     maki_json_item item;
     while (iter.object && maki_json_next(&iter, &item)) {
-        if (!named(item.key, but, count)) maki_write_field(w, item.key, item.value);
+        if (!maki_among(item.key, but)) maki_write_field(w, item.key, item.value);
     }
 }
 
-bool maki_has_rest(maki_str object, const maki_str *but, size_t count)
+bool maki_has_rest(maki_str object, const char *but)
 {
     maki_json_iter iter = maki_json_items(object);
     maki_json_item item;
     while (iter.object && maki_json_next(&iter, &item)) {
-        if (!named(item.key, but, count)) return true;
+        if (!maki_among(item.key, but)) return true;
     }
     return false;
 }
 
-void maki_write_original(maki_jw *w, maki_str object, const maki_str *but, size_t count)
+void maki_write_original(maki_jw *w, maki_str object, const char *but)
 {
-    if (!maki_has_rest(object, but, count)) return;
+    if (!maki_has_rest(object, but)) return;
     maki_jw_key(w, MAKI_LIT("original"));
     maki_jw_object(w);
-    maki_write_rest(w, object, but, count);
+    maki_write_rest(w, object, but);
     maki_jw_end_object(w);
 }
 

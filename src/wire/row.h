@@ -10,16 +10,16 @@
 
 /* The value of a field; len 0 when it is missing or null. */
 maki_str maki_get(maki_str object, maki_str name);
-/* The same, for a field that has a second spelling (Google's: camelCase and snake_case). */
-maki_str maki_get_or(maki_str object, maki_str name, maki_str other);
+/* The same of the first of these fields that is there; lists of names are written with a space between them. */
+maki_str maki_get_any(maki_str object, const char *names);
 /* The same, when it is a string. */
 maki_str maki_get_string(maki_str object, maki_str name);
 /* Several fields in one walk: values[i] is what maki_get says of names[i]. */
 void maki_get_each(maki_str object, const maki_str *names, maki_str *values, size_t count);
 /* The same on the fields of an object that was entered (maki_json_enter), to their end. */
 void maki_get_fields(maki_json_iter *fields, const maki_str *names, maki_str *values, size_t count);
-/* Which of the names a key is, as it stands; `count`: none. */
-size_t maki_name_of(maki_str key, const maki_str *names, size_t count);
+/* Is a key, as it stands, one of these names? */
+bool maki_among(maki_str key, const char *names);
 /* A count: 0 when it is missing, no number or below 0. */
 uint64_t maki_get_count(maki_str object, maki_str name);
 uint64_t maki_count_of(maki_str number); /* of any value: 0 when it is no such number */
@@ -70,11 +70,11 @@ maki_sink maki_row_sink(maki_spool *spool);
 /* "key":value into the open object; the key is escaped, without quotes. */
 void maki_write_field(maki_jw *w, maki_str key, maki_str value);
 /* Has it fields that are not named here? */
-bool maki_has_rest(maki_str object, const maki_str *but, size_t count);
+bool maki_has_rest(maki_str object, const char *but);
 /* The fields of `object` but those named. */
-void maki_write_rest(maki_jw *w, maki_str object, const maki_str *but, size_t count);
+void maki_write_rest(maki_jw *w, maki_str object, const char *but);
 /* "original":{the same}, unless there are none. */
-void maki_write_original(maki_jw *w, maki_str object, const maki_str *but, size_t count);
+void maki_write_original(maki_jw *w, maki_str object, const char *but);
 /* Any JSON as the text of a string; a string stays what it is. */
 void maki_write_quoted(maki_jw *w, maki_str value);
 

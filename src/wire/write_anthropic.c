@@ -58,31 +58,16 @@ static maki_jw *blocks(maki_wire_writer *wr, maki_speaker by)
 /* The blocks of that API's own, and the fields it takes of them. */
 static const struct own_row {
     maki_str type;
-    maki_str fields[6];
+    const char *fields;
 } own_rows[] = {
-    { { "text", 4 },
-      { { "type", 4 }, { "text", 4 }, { "citations", 9 }, { "cache_control", 13 } } },
-    { { "image", 5 }, { { "type", 4 }, { "source", 6 }, { "cache_control", 13 } } },
-    { { "document", 8 },
-      { { "type", 4 },
-        { "source", 6 },
-        { "title", 5 },
-        { "context", 7 },
-        { "citations", 9 },
-        { "cache_control", 13 } } },
-    { { "thinking", 8 }, { { "type", 4 }, { "thinking", 8 }, { "signature", 9 } } },
-    { { "redacted_thinking", 17 }, { { "type", 4 }, { "data", 4 } } },
-    { { "search_result", 13 },
-      { { "type", 4 },
-        { "source", 6 },
-        { "title", 5 },
-        { "content", 7 },
-        { "citations", 9 },
-        { "cache_control", 13 } } },
-    { { "server_tool_use", 15 },
-      { { "type", 4 }, { "id", 2 }, { "name", 4 }, { "input", 5 }, { "cache_control", 13 } } },
-    { { "web_search_tool_result", 22 },
-      { { "type", 4 }, { "tool_use_id", 11 }, { "content", 7 }, { "cache_control", 13 } } },
+    { { "text", 4 }, "type text citations cache_control" },
+    { { "image", 5 }, "type source cache_control" },
+    { { "document", 8 }, "type source title context citations cache_control" },
+    { { "thinking", 8 }, "type thinking signature" },
+    { { "redacted_thinking", 17 }, "type data" },
+    { { "search_result", 13 }, "type source title content citations cache_control" },
+    { { "server_tool_use", 15 }, "type id name input cache_control" },
+    { { "web_search_tool_result", 22 }, "type tool_use_id content cache_control" },
 };
 
 static const struct own_row *own_of(const maki_piece *piece)
@@ -127,7 +112,7 @@ static void write_block(maki_jw *w, const maki_piece *piece)
     const struct own_row *own = own_of(piece);
     if (own) {
         maki_jw_object(w);
-        maki_put_known(w, piece->block, piece->text, own->fields, 6);
+        maki_put_known(w, piece->block, piece->text, own->fields);
         maki_jw_end_object(w);
     } else if (piece->kind == MAKI_PIECE_TEXT) {
         write_text(w, piece->text);

@@ -30,10 +30,9 @@ static void write_file(maki_jw *w, const maki_piece *piece)
 
 static void write_image(maki_jw *w, const maki_piece *piece)
 {
-    static const maki_str url[] = { { "url", 3 } };
     maki_jw_print(w, "{'type':'image_url','image_url':{'url':");
     maki_put_url(w, &piece->media);
-    maki_write_rest(w, maki_get(piece->block, MAKI_LIT("image_url")), url, 1); /* detail */
+    maki_write_rest(w, maki_get(piece->block, MAKI_LIT("image_url")), "url"); /* detail */
     maki_jw_print(w, "},'cache_control':%v}", piece->cache);
 }
 
@@ -101,9 +100,6 @@ static void write_function(maki_jw *w, const maki_asked *asked, maki_str input)
 
 static void keep_call(maki_wire_writer *wr, maki_piece *call)
 {
-    static const maki_str taken[] = {
-        { "id", 2 }, { "type", 4 }, { "function", 8 }, { "index", 5 }
-    };
     maki_asked *asked = maki_writer_asked(wr, call);
     maki_jw w;
     if (!asked) return;
@@ -114,7 +110,7 @@ static void keep_call(maki_wire_writer *wr, maki_piece *call)
     } else {
         maki_jw_print(&w, "{'id':%v,'type':'function','function':", asked->id);
         write_function(&w, asked, call->input);
-        if (call->field.len) maki_write_rest(&w, call->block, taken, 4);
+        if (call->field.len) maki_write_rest(&w, call->block, "id type function index");
         maki_jw_end_object(&w);
     }
     maki_keep_end(&wr->failure, &w, MAKI_LIT(","));

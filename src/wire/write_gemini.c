@@ -18,16 +18,16 @@ static void end(maki_wire_writer *wr)
 /* What Gemini said beside a part; other protocols keep other things there. */
 static void write_beside(maki_jw *w, const maki_piece *piece)
 {
-    static const maki_str names[] = { { "videoMetadata", 13 }, { "mediaResolution", 15 } };
     maki_jw_print(w, "'thoughtSignature':%v", maki_gemini_signature(piece->original));
-    if (piece->original.len) maki_put_known(w, piece->original, MAKI_LIT(""), names, 2);
+    if (piece->original.len)
+        maki_put_known(w, piece->original, MAKI_LIT(""), "videoMetadata mediaResolution");
 }
 
 /* And in the object that the part is about. */
 static void write_inside(maki_jw *w, const maki_piece *piece, maki_str key)
 {
     maki_str inner = maki_get(piece->original, key);
-    if (inner.len) maki_write_rest(w, inner, NULL, 0);
+    if (inner.len) maki_write_rest(w, inner, "");
 }
 
 static void write_text(maki_jw *w, const maki_piece *piece, bool thought)
@@ -125,12 +125,11 @@ static void write_response(maki_jw *w, const maki_piece *piece, maki_str own)
 static void result(maki_wire_writer *wr, maki_jw *w, const maki_asked *asked,
                    const maki_piece *piece)
 {
-    static const maki_str taken[] = { { "name", 4 }, { "response", 8 } };
     maki_str own = maki_get(piece->original, MAKI_LIT("functionResponse"));
     (void)wr;
     maki_jw_print(w, "{'functionResponse':{'name':%v", asked->name);
     write_response(w, piece, own);
-    maki_write_rest(w, own, taken, 2);
+    maki_write_rest(w, own, "name response");
     maki_jw_print(w, "}}");
 }
 

@@ -105,6 +105,5 @@ bool maki_put_object_in(maki_jw *w, maki_str string);
 void maki_put_text_of(maki_jw *w, maki_str content);
 /* Those fields of a block that are named here, as they are.  `known`: a value in it whose end was found already; len 0:
  * none. */
-void maki_put_known(maki_jw *w, maki_str block, maki_str known, const maki_str *names,
-                    size_t count);
+void maki_put_known(maki_jw *w, maki_str block, maki_str known, const char *names);
 #endif

@@ -22,13 +22,12 @@ void maki_put_url(maki_jw *w, const maki_media *media)
         maki_put_parts(w, data, 4);
 }
 
-void maki_put_known(maki_jw *w, maki_str block, maki_str known, const maki_str *names, size_t count)
+void maki_put_known(maki_jw *w, maki_str block, maki_str known, const char *names)
 {
     maki_json_iter iter = maki_json_items(block);
     maki_json_item item;
     while (maki_json_next_known(&iter, &item, known)) {
-        if (maki_name_of(item.key, names, count) < count &&
-            maki_json_kind_of(item.value) != MAKI_JSON_NULL)
+        if (maki_among(item.key, names) && maki_json_kind_of(item.value) != MAKI_JSON_NULL)
             maki_write_field(w, item.key, item.value);
     }
 }

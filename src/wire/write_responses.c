@@ -16,9 +16,9 @@ static bool takes(const maki_piece *piece, maki_speaker by)
 
 static void write_text(maki_jw *w, const maki_piece *piece, bool output)
 {
-    static const maki_str beside[] = { { "annotations", 11 }, { "logprobs", 8 } };
     maki_jw_print(w, "{'type':%z,'text':%v", output ? "output_text" : "input_text", piece->text);
-    if (output && piece->original.len) maki_put_known(w, piece->original, MAKI_LIT(""), beside, 2);
+    if (output && piece->original.len)
+        maki_put_known(w, piece->original, MAKI_LIT(""), "annotations logprobs");
     maki_jw_end_object(w);
 }
 
@@ -52,18 +52,16 @@ static void write_part(maki_jw *w, const maki_piece *piece, bool output)
  * there; items have a type. */
 static void write_beside(maki_jw *w, maki_str original)
 {
-    static const maki_str but[] = { { "id", 2 }, { "type", 4 } };
-    if (maki_get_string(original, but[1]).len) maki_write_rest(w, original, but, 2);
+    if (maki_get_string(original, MAKI_LIT("type")).len) maki_write_rest(w, original, "id type");
 }
 
 static void write_message(maki_wire_writer *wr, const maki_pieces *row, maki_speaker by,
                           bool string)
 {
-    static const maki_str beside[] = { { "type", 4 }, { "status", 6 }, { "phase", 5 } };
     maki_saying saying = maki_saying_of(wr, row);
     maki_piece piece;
     maki_jw_object(wr->w);
-    if (row->original.len) maki_put_known(wr->w, row->original, MAKI_LIT(""), beside, 3);
+    if (row->original.len) maki_put_known(wr->w, row->original, MAKI_LIT(""), "type status phase");
     maki_jw_print(wr->w, string ? "'role':%v,'content':" : "'role':%v,'content':[",
                   by == MAKI_BY_USER ? MAKI_LIT("\"user\"") : row->role);
     while (maki_saying_next(&saying, &piece)) {
