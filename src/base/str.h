@@ -3,6 +3,7 @@
 #define MAKI_BASE_STR_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
 #include <maki/str.h>
@@ -75,6 +76,29 @@ static inline maki_str maki_str_cut(maki_str *rest, char end)
     maki_str piece;
     maki_str_take(rest, end, &piece);
     return piece;
+}
+
+/* Digits alone, 18 at most; false, and *out is 0: it is no such number. */
+static inline bool maki_str_number(maki_str digits, uint64_t *out)
+{
+    uint64_t value = 0;
+    *out = 0;
+    if (digits.len == 0 || digits.len > 18) return false;
+    for (size_t i = 0; i < digits.len; i++) {
+        if (digits.ptr[i] < '0' || digits.ptr[i] > '9') return false;
+        value = value * 10 + (uint64_t)(digits.ptr[i] - '0');
+    }
+    *out = value;
+    return true;
+}
+
+/* A C string of `text`, as much of it as there is room for; false: that was not all. */
+static inline bool maki_str_copy(maki_str text, char *out, size_t room)
+{
+    size_t n = text.len < room ? text.len : room - 1;
+    if (n) memcpy(out, text.ptr, n);
+    out[n] = '\0';
+    return n == text.len;
 }
 
 /* Does `text` contain `part`?  An empty part is in every text. */

@@ -4,10 +4,9 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "base/str.h"
+#include "wire/piece.h"
 
 enum { TOOLS_DEEP = 8 }; /* levels of a list of tools that are looked through */
-
-/* ---- texts --------------------------------------------------------------------------------------- */
 
 static bool field_is(maki_str object, maki_str name, maki_str text)
 {
@@ -15,103 +14,42 @@ static bool field_is(maki_str object, maki_str name, maki_str text)
     return maki_json_get(object, name, &value) && maki_json_text_is(value, text);
 }
 
-static maki_str text_field(maki_str object, maki_str name, maki_arena *arena)
-{
-    maki_str value;
-    if (!maki_json_get(object, name, &value)) return (maki_str){ 0 };
-    if (maki_json_kind_of(value) != MAKI_JSON_STRING) return (maki_str){ 0 };
-    return maki_json_text(value, arena);
-}
-
-/* The text of a content: a string, or the last of its parts that is text. */
-static bool text_of(maki_str content, maki_arena *arena, maki_str *text)
-{
-    if (maki_json_kind_of(content) == MAKI_JSON_STRING) {
-        *text = maki_json_text(content, arena);
-        return true;
-    }
-    if (maki_json_kind_of(content) != MAKI_JSON_ARRAY) return false;
-    maki_json_iter iter = maki_json_items(content);
-    maki_json_item item;
-    maki_str value, last = { 0 };
-    bool found = false;
-    while (maki_json_next(&iter, &item)) {
-        if (maki_json_get(item.value, MAKI_LIT("text"), &value)) {
-            last = value;
-            found = true;
-        }
-    }
-    if (found && maki_json_kind_of(last) == MAKI_JSON_STRING) *text = maki_json_text(last, arena);
-    return found;
-}
-
-static void user_said(fake_ask *ask, maki_str content, maki_arena *arena)
-{
-    if (!text_of(content, arena, &ask->said)) return;
-    ask->has_result = false;
-    ask->result = (maki_str){ 0 };
-}
-
-static void tool_said(fake_ask *ask, maki_str content, maki_arena *arena)
-{
-    ask->has_result = true;
-    if (!text_of(content, arena, &ask->result)) ask->result = content;
-}
-
 /* ---- messages ------------------------------------------------------------------------------------ */
 
-static bool any_of(maki_str object, const maki_str *names, size_t count, maki_str *value)
+typedef struct asking {
+    fake_ask *ask;
+    maki_arena *arena;
+} asking;
+
+/* What a tool answered: its last text, or all there is. */
+static maki_str result_of(maki_str content, maki_arena *arena)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (maki_json_get(object, names[i], value)) return true;
+    maki_pieces pieces = maki_pieces_in(content);
+    maki_piece piece;
+    maki_str result = content;
+    while (maki_pieces_next(&pieces, &piece)) {
+        if (piece.kind == MAKI_PIECE_TEXT) result = maki_json_text(piece.text, arena);
     }
-    return false;
+    return maki_arena_copy(arena, result);
 }
 
-/* A result inside of a message: Anthropic's block, Gemini's part. */
-static void read_part(fake_ask *ask, maki_str part, maki_arena *arena)
+static maki_status read_message(void *ctx, const maki_wire_message *message, maki_err *err)
 {
-    static const maki_str inside[] = { { "output",
-                                         6 } }; /* what a function gave is usually called so */
-    maki_str value, response;
-    if (field_is(part, MAKI_LIT("type"), MAKI_LIT("tool_result")))
-        tool_said(ask, maki_json_get(part, MAKI_LIT("content"), &value) ? value : MAKI_LIT("\"\""),
-                  arena);
-    if (maki_json_get(part, MAKI_LIT("functionResponse"), &response) &&
-        maki_json_get(response, MAKI_LIT("response"), &response))
-        tool_said(ask, any_of(response, inside, 1, &value) ? value : response, arena);
-}
-
-/* A message or an item of any protocol: a search that knows them all. */
-static void read_message(fake_ask *ask, maki_str message, maki_arena *arena)
-{
-    static const maki_str contents[] = { { "content", 7 }, { "parts", 5 }, { "output", 6 } };
-    maki_str content, type = { "", 0 }, role = { "", 0 };
-    maki_json_item part;
-    if (!any_of(message, contents, 3, &content)) return;
-    maki_json_get(message, MAKI_LIT("role"), &role);
-    maki_json_get(message, MAKI_LIT("type"), &type);
-    bool output = maki_is_string(type) && maki_str_ends(type, MAKI_LIT("_call_output\""));
-    if (output || maki_is_text(role, MAKI_LIT("tool"))) {
-        tool_said(ask, content, arena);
-    } else if (maki_is_text(role, MAKI_LIT("user")) || (!role.len && !type.len)) {
-        user_said(ask, content, arena);
-        maki_json_iter iter = maki_json_items(content);
-        while (maki_is_array(content) && maki_json_next(&iter, &part))
-            read_part(ask, part.value, arena);
+    asking *a = ctx;
+    maki_pieces pieces = maki_pieces_of(message->row);
+    maki_piece piece;
+    bool result = false; /* it counts, whatever else the message says */
+    (void)err;
+    while (pieces.by == MAKI_BY_USER && maki_pieces_next(&pieces, &piece)) {
+        if (piece.kind == MAKI_PIECE_TEXT) {
+            a->ask->said = maki_arena_copy(a->arena, maki_json_text(piece.text, a->arena));
+            a->ask->has_result = result;
+        } else if (piece.kind == MAKI_PIECE_RESULT) {
+            a->ask->has_result = result = true;
+            a->ask->result = result_of(piece.content, a->arena);
+        }
     }
-}
-
-static void read_messages(fake_ask *ask, maki_str name, maki_arena *arena)
-{
-    maki_str list;
-    maki_json_item item;
-    if (!name.len || !maki_json_get(ask->body, name, &list)) return;
-    if (maki_is_string(list))
-        user_said(ask, list, arena); /* Responses: the input may be one text */
-    maki_json_iter iter = maki_json_items(list);
-    while (!maki_is_string(list) && maki_json_next(&iter, &item))
-        read_message(ask, item.value, arena);
+    return MAKI_OK;
 }
 
 /* ---- options --------------------------------------------------------------------------------------- */
@@ -139,24 +77,17 @@ static bool wants_json(maki_str body)
     return maki_json_get(body, MAKI_LIT("format"), &format) && format.len > 2;
 }
 
-static bool flag(maki_str object, maki_str name, bool otherwise)
-{
-    maki_str value;
-    return maki_json_get(object, name, &value) ? maki_json_true(value) : otherwise;
-}
-
 static void read_options(fake_ask *ask)
 {
     maki_str value;
-    const maki_protocol_spec *spec = maki_protocol_of(ask->protocol);
-    if (!spec->model_in_path) ask->stream = flag(ask->body, MAKI_LIT("stream"), spec->streams);
     if (inner(ask->body, MAKI_LIT("stream_options"), MAKI_LIT("include_usage"), &value)) {
         ask->wants_usage = maki_json_true(value);
     }
     if (inner(ask->body, MAKI_LIT("thinking"), MAKI_LIT("type"), &value)) {
         ask->thinks = !maki_json_text_is(value, MAKI_LIT("disabled"));
     }
-    if (flag(ask->body, MAKI_LIT("think"), false)) ask->thinks = true;
+    if (maki_json_get(ask->body, MAKI_LIT("think"), &value) && maki_json_true(value))
+        ask->thinks = true;
     ask->wants_json = wants_json(ask->body);
 }
 
@@ -186,22 +117,23 @@ static uint64_t seed_of(maki_str body)
     return hash;
 }
 
-maki_status fake_ask_read(maki_protocol protocol, maki_str target, maki_str body, maki_arena *arena,
-                          fake_ask *out, maki_err *err)
+maki_status fake_ask_read(const maki_env *env, maki_protocol protocol, maki_str target,
+                          maki_str body, maki_arena *arena, fake_ask *out, maki_err *err)
 {
-    const maki_protocol_spec *spec = maki_protocol_of(protocol);
     fake_ask ask = { .protocol = protocol, .model = MAKI_LIT("fake"), .seed = seed_of(body) };
+    asking a = { &ask, arena };
+    maki_wire_request request = { .stream = maki_protocol_of(protocol)->streams };
     maki_status st = maki_json_check(body, &ask.body, err);
     if (st == MAKI_OK && maki_json_kind_of(ask.body) != MAKI_JSON_OBJECT) {
         st = maki_fail(err, MAKI_INVALID, "the body is not a JSON object");
     }
     if (st != MAKI_OK) return st;
 
-    maki_str model = text_field(ask.body, MAKI_LIT("model"), arena);
-    if (model.len) ask.model = model;
-    if (spec->model_in_path) read_target(&ask, target);
-    ask.said = text_field(ask.body, MAKI_LIT("prompt"), arena);
-    read_messages(&ask, maki_str_of(spec->messages), arena);
+    /* what of it cannot be read was not said */
+    (void)!maki_wire_read(env, protocol, body, NULL, read_message, &a, &request, NULL, NULL);
+    if (request.model.len) ask.model = maki_json_text(request.model, arena);
+    ask.stream = request.stream;
+    if (maki_protocol_of(protocol)->model_in_path) read_target(&ask, target);
     read_options(&ask);
     *out = ask;
     return MAKI_OK;

@@ -28,8 +28,8 @@ typedef struct fake_ask {
 
 /* Read a request.  `target` has its path and query; model and streaming stand there in Gemini's.
  * MAKI_INVALID: the body is no JSON object. */
-maki_status fake_ask_read(maki_protocol protocol, maki_str target, maki_str body, maki_arena *arena,
-                          fake_ask *out, maki_err *err);
+maki_status fake_ask_read(const maki_env *env, maki_protocol protocol, maki_str target,
+                          maki_str body, maki_arena *arena, fake_ask *out, maki_err *err);
 
 /* The definition of a tool that was offered; false when there is none of that name. */
 bool fake_ask_tool(const fake_ask *ask, maki_str name, maki_str *definition);

@@ -25,8 +25,7 @@ static const struct plain_word {
 
 static bool ends_word(char c)
 {
-    return c == ',' || c == ' ' || c == '\n' || c == '\r' || c == '\t' || c == '"' || c == '<' ||
-           c == '\\';
+    return memchr(", \n\r\t\"<\\", c, 8) != NULL;
 }
 
 static maki_str take_word(maki_str *rest)
@@ -37,18 +36,6 @@ static maki_str take_word(maki_str *rest)
     maki_str word = maki_str_to(*rest, n);
     *rest = maki_str_from(*rest, n);
     return word;
-}
-
-static bool read_number(maki_str digits, uint64_t *out)
-{
-    uint64_t value = 0;
-    if (digits.len == 0 || digits.len > 18) return false;
-    for (size_t i = 0; i < digits.len; i++) {
-        if (digits.ptr[i] < '0' || digits.ptr[i] > '9') return false;
-        value = value * 10 + (uint64_t)(digits.ptr[i] - '0');
-    }
-    *out = value;
-    return true;
 }
 
 /* A JSON object at the beginning of `text`: the braces are matched, then it is checked. */
@@ -123,7 +110,7 @@ static bool read_valued(maki_str word, fake_mood *mood)
         if (!maki_str_starts(word, name)) continue;
         value = maki_str_from(word, name.len);
         if (row->flag) *(bool *)(void *)(base + row->flag) = true;
-        if (row->number) return read_number(value, (uint64_t *)(void *)(base + row->number));
+        if (row->number) return maki_str_number(value, (uint64_t *)(void *)(base + row->number));
         *(maki_str *)(void *)(base + row->text) = value;
         return value.len > 0;
     }

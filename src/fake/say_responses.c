@@ -116,22 +116,17 @@ static void parts(events *e, const char *type, const char *place, const fake_ask
         part(e, type, place, ask, index, shape, piece);
 }
 
-static void item_begins(events *e, int64_t index)
+/* `what`: it was added, or is done. */
+static void item(events *e, const char *what, int64_t index)
 {
-    begin(e, "response.output_item.added");
-    fake_write(e->out, ",'output_index':%n,'item':", index);
-}
-
-static void item_ends(events *e, int64_t index)
-{
-    begin(e, "response.output_item.done");
+    begin(e, what);
     fake_write(e->out, ",'output_index':%n,'item':", index);
 }
 
 static void reason(events *e, const fake_ask *ask, const fake_answer *answer, int64_t index)
 {
     static const char place[] = ",'item_id':'rs_%x','output_index':%n,'summary_index':0";
-    item_begins(e, index);
+    item(e, "response.output_item.added", index);
     fake_write(e->out, "{'id':'rs_%x','type':'reasoning','summary':[]}", ask->seed);
     end(e);
     part(e, "response.reasoning_summary_part.added", place, ask, index,
@@ -140,7 +135,7 @@ static void reason(events *e, const fake_ask *ask, const fake_answer *answer, in
           answer->reasoning);
     part(e, "response.reasoning_summary_text.done", place, ask, index, ",'text':%t",
          answer->reasoning);
-    item_ends(e, index);
+    item(e, "response.output_item.done", index);
     reasoning_item(e->out, ask, answer);
     end(e);
 }
@@ -149,7 +144,7 @@ static void message(events *e, const fake_ask *ask, const fake_answer *answer, i
 {
     static const char place[] = ",'item_id':'msg_%x','output_index':%n,'content_index':0";
     static const char whole[] = ",'part':{'type':'output_text','annotations':[],'text':%t}";
-    item_begins(e, index);
+    item(e, "response.output_item.added", index);
     fake_write(e->out,
                "{'id':'msg_%x','type':'message','status':'in_progress','role':'assistant',"
                "'content':[]}",
@@ -161,7 +156,7 @@ static void message(events *e, const fake_ask *ask, const fake_answer *answer, i
     part(e, "response.output_text.done", place, ask, index, ",'logprobs':[],'text':%t",
          answer->text);
     part(e, "response.content_part.done", place, ask, index, whole, answer->text);
-    item_ends(e, index);
+    item(e, "response.output_item.done", index);
     message_item(e->out, ask, answer);
     end(e);
 }
@@ -171,7 +166,7 @@ static void call(events *e, const fake_ask *ask, const fake_answer *answer, int6
     bool custom = answer->custom;
     const char *place =
         custom ? ",'item_id':'ctc_%x','output_index':%n" : ",'item_id':'fc_%x','output_index':%n";
-    item_begins(e, index);
+    item(e, "response.output_item.added", index);
     call_item(e->out, ask, answer, true);
     end(e);
     parts(e,
@@ -181,7 +176,7 @@ static void call(events *e, const fake_ask *ask, const fake_answer *answer, int6
     part(e,
          custom ? "response.custom_tool_call_input.done" : "response.function_call_arguments.done",
          place, ask, index, custom ? ",'input':%t" : ",'arguments':%t", answer->arguments);
-    item_ends(e, index);
+    item(e, "response.output_item.done", index);
     call_item(e->out, ask, answer, false);
     end(e);
 }

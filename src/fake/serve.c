@@ -45,13 +45,6 @@ static maki_str path_of(const fake_request *r)
     return (maki_str){ r->target, strcspn(r->target, "?") };
 }
 
-static void copy_text(char *out, size_t room, maki_str text)
-{
-    size_t n = text.len < room ? text.len : room - 1;
-    memcpy(out, text.ptr, n);
-    out[n] = '\0';
-}
-
 /* ---- life ---------------------------------------------------------------------------------------- */
 
 static fake_request *request_new(fake_provider *provider, maki_conn *conn)
@@ -360,7 +353,7 @@ static void answer_conversation(fake_request *r, const fake_ask *ask, maki_arena
 static bool is_over(fake_provider *provider, maki_str words, uint64_t first)
 {
     char asked[sizeof provider->met[0].words];
-    copy_text(asked, sizeof asked, words);
+    maki_str_copy(words, asked, sizeof asked);
     for (size_t i = 0; i < FAKE_MET; i++) {
         struct fake_met *met = &provider->met[i];
         if (!met->words[0]) memcpy(met->words, asked, sizeof asked);
@@ -391,7 +384,8 @@ static void answer_post(fake_request *r, maki_protocol protocol, maki_str body)
     fake_ask ask;
     maki_err err;
     maki_arena arena = maki_arena_new(r->provider->env->alloc, DECODED_MOST);
-    if (fake_ask_read(protocol, maki_str_of(r->target), body, &arena, &ask, &err) != MAKI_OK) {
+    if (fake_ask_read(r->provider->env, protocol, maki_str_of(r->target), body, &arena, &ask,
+                      &err) != MAKI_OK) {
         answer_error(r, FAKE_BAD, err.msg);
     } else if (choose_mood(r, &ask) && !answer_mood(r)) {
         answer_conversation(r, &ask, &arena);
@@ -462,7 +456,7 @@ static void keep_key(fake_request *r, const maki_http_head *head)
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         maki_str value = maki_http_value(head, names[i]), bearer = MAKI_LIT("Bearer ");
         if (maki_str_starts(value, bearer)) value = maki_str_from(value, bearer.len);
-        if (value.len) copy_text(r->key, sizeof r->key, value);
+        if (value.len) maki_str_copy(value, r->key, sizeof r->key);
     }
 }
 
@@ -476,10 +470,10 @@ static void on_head(void *ctx, maki_conn *conn, const maki_http_head *head)
         return;
     }
     maki_conn_keep(conn, r);
-    copy_text(r->target, sizeof r->target, head->target);
-    copy_text(r->method, sizeof r->method, head->method);
+    maki_str_copy(head->target, r->target, sizeof r->target);
+    maki_str_copy(head->method, r->method, sizeof r->method);
     maki_str words = maki_http_value(head, "x-fake");
-    copy_text(r->words, sizeof r->words, words);
+    maki_str_copy(words, r->words, sizeof r->words);
     keep_key(r, head);
     r->unread = (r->mood.deed == FAKE_QUICK || r->mood.deed == FAKE_QUICK_STREAM) && !words.len;
     if (fake_record_head(&provider->record, head, &r->record_fd, &err) != MAKI_OK) {
