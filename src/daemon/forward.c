@@ -32,17 +32,6 @@ size_t maki_forward_request(const maki_http_head *head, maki_str *lines)
     return count;
 }
 
-/* A length, if the value is one. */
-static bool read_length(maki_str value, uint64_t *length)
-{
-    *length = 0;
-    for (size_t i = 0; i < value.len; i++) {
-        if (value.ptr[i] < '0' || value.ptr[i] > '9') return false;
-        *length = *length * 10 + (uint64_t)(value.ptr[i] - '0');
-    }
-    return value.len > 0 && value.len <= 18;
-}
-
 maki_forward_reply maki_forward_lines(const maki_http_head *fields, maki_buf *out)
 {
     maki_forward_reply reply = { .type = { "", 0 } };
@@ -51,7 +40,8 @@ maki_forward_reply maki_forward_lines(const maki_http_head *fields, maki_buf *ou
         const maki_http_field *field = &fields->fields[i];
         if (maki_http_hop_field(fields, field->name)) continue;
         if (maki_http_same(field->name, MAKI_LIT("content-length"))) {
-            if (chunked || reply.has_length || !read_length(field->value, &reply.length)) continue;
+            if (chunked || reply.has_length || !maki_str_number(field->value, &reply.length))
+                continue;
             reply.has_length = true;
         }
         if (maki_http_same(field->name, MAKI_LIT("content-type"))) reply.type = field->value;

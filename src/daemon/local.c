@@ -7,9 +7,10 @@
 #include <maki/maki.h>
 
 #include "base/alloc.h"
+#include "base/ascii.h"
 #include "base/err.h"
 #include "base/json.h"
-#include "base/json_write.h"
+#include "base/json_print.h"
 #include "base/str.h"
 #include "daemon/caller.h"
 #include "daemon/page.h"
@@ -49,8 +50,7 @@ void maki_local_close(maki_local *local)
 {
     if (!local) return;
     maki_close(local->m);
-    const maki_alloc *alloc = local->env.alloc;
-    maki_delete(alloc, local);
+    maki_delete(local->env.alloc, local);
 }
 
 /* ---- answers ----------------------------------------------------------------------------------------- */
@@ -61,18 +61,14 @@ static void answer_status(maki_local_reply *reply, maki_status st)
     reply->type = "application/json";
 }
 
-/* {"error": {"code", "message"}} in place of what was written. */
+/* In place of what was written. */
 static void answer_error(maki_local_reply *reply, const maki_err *error)
 {
     maki_jw w;
     maki_spool_clear(reply->body);
     maki_jw_init(&w, maki_spool_sink(reply->body), NULL);
-    maki_jw_object(&w);
-    maki_jw_field_object(&w, "error");
-    maki_jw_field_string(&w, "code", maki_str_of(maki_status_name(error->status)));
-    maki_jw_field_string(&w, "message", maki_str_of(error->msg));
-    maki_jw_end_object(&w);
-    maki_jw_end_object(&w);
+    maki_jw_print(&w, "{'error':{'code':%z,'message':%s}}", maki_status_name(error->status),
+                  maki_str_of(error->msg));
     answer_status(reply, error->status);
     if (maki_jw_end(&w) != MAKI_OK) maki_spool_clear(reply->body); /* the status says it all */
 }
@@ -123,14 +119,12 @@ static void list_ops(maki_local_reply *reply)
     maki_jw w;
     maki_err err = { 0 };
     maki_jw_init(&w, maki_spool_sink(reply->body), &err);
-    maki_jw_object(&w);
-    maki_jw_field_array(&w, "ops");
+    maki_jw_print(&w, "{'ops':[");
     for (size_t i = 0; i < maki_op_count(); i++) {
         maki_jw_begin_value(&w);
         if (maki_op_describe(maki_op_at(i), maki_jw_sink(&w), &err) != MAKI_OK) break;
     }
-    maki_jw_end_array(&w);
-    maki_jw_end_object(&w);
+    maki_jw_print(&w, "]}");
     answer_status(reply, MAKI_OK);
     if (maki_jw_end(&w) != MAKI_OK) answer_error(reply, &err);
 }
@@ -140,7 +134,7 @@ static void list_ops(maki_local_reply *reply)
 static bool is_number(maki_str text)
 {
     for (size_t i = 0; i < text.len; i++) {
-        if (text.ptr[i] < '0' || text.ptr[i] > '9') return false;
+        if (!maki_is_digit(text.ptr[i])) return false;
     }
     return text.len > 0 && text.len < 10;
 }
@@ -155,13 +149,8 @@ static void sessions_op(maki_local *local, const char *op, const char *field, ma
     maki_err err = { 0 };
     maki_jw_init(&w, maki_buf_sink(&input), &err);
     maki_jw_object(&w);
-    if (text.len) {
-        maki_jw_field_string(&w, field, text);
-    }
-    if (is_number(limit)) {
-        maki_jw_field_raw(&w, "limit", limit);
-    }
-    maki_jw_end_object(&w);
+    if (text.len) maki_jw_field_string(&w, field, text);
+    maki_jw_print(&w, "'limit':%v}", is_number(limit) ? limit : MAKI_LIT(""));
     if (maki_jw_end(&w) != MAKI_OK)
         answer_error(reply, &err);
     else
@@ -174,9 +163,7 @@ static bool is_id(maki_str text)
 {
     for (size_t i = 0; i < text.len; i++) {
         char c = text.ptr[i];
-        bool ok = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                  c == '-' || c == '_' || c == ':' || (c == '.' && i > 0);
-        if (!ok) return false;
+        if (!maki_is_word(c) && c != '-' && c != ':' && !(c == '.' && i > 0)) return false;
     }
     return text.len > 0 && text.len < NAME_MAX_LEN;
 }
@@ -218,21 +205,14 @@ static void get_metrics(maki_local *local, maki_local_reply *reply)
         answer_error(reply, &err);
 }
 
-/* {"ok":true,"version":"...","recording":true}; "why" says why it is not. */
 static void get_health(maki_local *local, maki_local_reply *reply)
 {
     maki_err err = { 0 }, why;
     maki_jw w;
     bool on = maki_recording_is_on(local->options.recording, &why);
     maki_jw_init(&w, maki_spool_sink(reply->body), &err);
-    maki_jw_object(&w);
-    maki_jw_field_bool(&w, "ok", true);
-    maki_jw_field_string(&w, "version", maki_str_of(maki_version()));
-    maki_jw_field_bool(&w, "recording", on);
-    if (!on) {
-        maki_jw_field_string(&w, "why", maki_str_of(why.msg));
-    }
-    maki_jw_end_object(&w);
+    maki_jw_print(&w, "{'ok':true,'version':%z,'recording':%b,'why':%z}", maki_version(), on,
+                  on ? NULL : why.msg);
     if (maki_jw_end(&w) != MAKI_OK) answer_error(reply, &err);
 }
 

@@ -18,8 +18,7 @@ typedef enum kind {
     HOST,
     ORIGIN,
     FD,
-    MS32,
-    MS64,
+    MS,
     SIZE,
     BYTES,
     LEVEL
@@ -44,13 +43,13 @@ static const option_row rows[] = {
     { { "--max-connections N", AT(server.connections), "clients at a time" }, SIZE, "serve.limits.connections" },
     { { "--max-head BYTES", AT(server.head_bytes), "of one request's head" }, BYTES, "serve.limits.head" },
     { { "--max-body BYTES", AT(server.body_bytes), "of one request's body, packed or not" }, BYTES, "serve.limits.body" },
-    { { "--idle-timeout TIME", AT(server.idle_ms), "a connection without a request is closed" }, MS32, "serve.timeouts.idle" },
-    { { "--head-timeout TIME", AT(server.head_ms), "a head must have come" }, MS32, "serve.timeouts.head" },
-    { { "--body-timeout TIME", AT(server.body_ms), "no byte of a body came" }, MS32, "serve.timeouts.body" },
-    { { "--write-timeout TIME", AT(server.write_ms), "a client took nothing" }, MS32, "serve.timeouts.write" },
-    { { "--connect-timeout TIME", AT(client.connect_ms), "to reach an upstream" }, MS32, "serve.timeouts.connect" },
-    { { "--upstream-timeout TIME", AT(client.idle_ms), "an upstream sent nothing" }, MS32, "serve.timeouts.upstream" },
-    { { "--stop-timeout TIME", AT(stop_ms), "to finish what is running when told to stop" }, MS64, "serve.timeouts.stop" },
+    { { "--idle-timeout TIME", AT(server.idle_ms), "a connection without a request is closed" }, MS, "serve.timeouts.idle" },
+    { { "--head-timeout TIME", AT(server.head_ms), "a head must have come" }, MS, "serve.timeouts.head" },
+    { { "--body-timeout TIME", AT(server.body_ms), "no byte of a body came" }, MS, "serve.timeouts.body" },
+    { { "--write-timeout TIME", AT(server.write_ms), "a client took nothing" }, MS, "serve.timeouts.write" },
+    { { "--connect-timeout TIME", AT(client.connect_ms), "to reach an upstream" }, MS, "serve.timeouts.connect" },
+    { { "--upstream-timeout TIME", AT(client.idle_ms), "an upstream sent nothing" }, MS, "serve.timeouts.upstream" },
+    { { "--stop-timeout TIME", AT(stop_ms), "to finish what is running when told to stop" }, MS, "serve.timeouts.stop" },
     { { "--ca-file FILE", AT(client.ca_file), "certificates to trust instead of the system's" }, TEXT, "serve.ca_file" },
     { { "--log-level LEVEL", AT(log_level), "debug, info, warn or error" }, LEVEL, "log.level" },
     { { "--ready-fd N", AT(ready_fd), "write the address there, instead of to standard output" }, FD, NULL },
@@ -67,6 +66,26 @@ static bool add_name(const char **names, size_t *count, size_t most, const char 
     return true;
 }
 
+static bool read_number(kind of, maki_str text, double *n)
+{
+    switch (of) {
+    case SIZE: return maki_amount_integer(text, n) && *n >= 1;
+    case BYTES: return maki_amount_bytes(text, n) && *n > 0;
+    case FD: return maki_amount_integer(text, n) && *n >= 0 && *n <= 65535;
+    default: return maki_amount_time(text, n);
+    }
+}
+
+static void put_number(kind of, void *place, double n)
+{
+    switch (of) {
+    case SIZE: *(size_t *)place = (size_t)n; break;
+    case BYTES: *(uint64_t *)place = (uint64_t)n; break;
+    case FD: *(int *)place = (int)n; break;
+    default: *(uint32_t *)place = (uint32_t)n; break;
+    }
+}
+
 static bool read_value(maki_daemon_options *o, const option_row *row, const char *value)
 {
     char *place = (char *)o + row->option.at;
@@ -79,28 +98,12 @@ static bool read_value(maki_daemon_options *o, const option_row *row, const char
     case TEXT:
     case SECRET: *(const char **)(void *)place = value; return value[0] != '\0';
     case LEVEL: return maki_level_named(text, (maki_level *)(void *)place);
-    case SIZE:
-        if (!maki_amount_integer(text, &n) || n < 1) return false;
-        *(size_t *)(void *)place = (size_t)n;
-        return true;
-    case BYTES:
-        if (!maki_amount_bytes(text, &n) || n == 0) return false;
-        *(uint64_t *)(void *)place = (uint64_t)n;
-        return true;
-    case MS32:
-        if (!maki_amount_time(text, &n)) return false;
-        *(uint32_t *)(void *)place = (uint32_t)n;
-        return true;
-    case MS64:
-        if (!maki_amount_time(text, &n)) return false;
-        *(uint64_t *)(void *)place = (uint64_t)n;
-        return true;
-    case FD:
-        if (!maki_amount_integer(text, &n) || n < 0 || n > 65535) return false;
-        *(int *)(void *)place = (int)n;
-        return true;
     case CONFIG: return value[0] != '\0'; /* it was read before all others */
-    default: return false;                /* UPSTREAM tells its own reasons */
+    case UPSTREAM: return false;          /* it tells its own reasons */
+    default:
+        if (!read_number(row->kind, text, &n)) return false;
+        put_number(row->kind, place, n);
+        return true;
     }
 }
 
@@ -206,7 +209,6 @@ static maki_status take_secret(maki_daemon_options *o, const option_row *row, ma
 static maki_status take_setting(maki_daemon_options *o, const option_row *row, maki_err *err)
 {
     char *place = (char *)o + row->option.at;
-    int64_t n = maki_config_integer(o->config, row->setting);
     switch (row->kind) {
     case LISTEN:
     case HOST:
@@ -222,12 +224,7 @@ static maki_status take_setting(maki_daemon_options *o, const option_row *row, m
         (void)maki_level_named(maki_config_text(o->config, row->setting),
                                (maki_level *)(void *)place);
         break;
-    case SIZE: *(size_t *)(void *)place = (size_t)n; break;
-    case BYTES:
-    case MS64: *(uint64_t *)(void *)place = (uint64_t)n; break;
-    case MS32: *(uint32_t *)(void *)place = (uint32_t)n; break;
-    case CONFIG:
-    case FD: break;
+    default: put_number(row->kind, place, (double)maki_config_integer(o->config, row->setting));
     }
     return MAKI_OK;
 }
@@ -243,6 +240,29 @@ static maki_status take_settings(maki_daemon_options *o, const bool given[ROW_CO
     return st;
 }
 
+/* "127.0.0.1:4747" and "[::1]:0" are this machine alone. */
+static bool is_loopback(const char *address)
+{
+    return strncmp(address, "127.", 4) == 0 || strncmp(address, "[::1]:", 6) == 0;
+}
+
+/* What goes together and what does not: beyond this machine only with a token. */
+static maki_status check(maki_daemon_options *o, maki_err *err)
+{
+    if (o->token && o->token[0] == '\0') o->token = NULL;
+    for (size_t i = 0; i < o->listen_count; i++) {
+        if (is_loopback(o->listen[i])) continue;
+        if (!o->token)
+            return maki_fail(err, MAKI_DENIED,
+                             "%.60s can be reached from other machines: that needs a token; "
+                             "set MAKI_TOKEN, serve.token or --token",
+                             o->listen[i]);
+        o->guard.any_address = true; /* the address itself is a name under which we are reached */
+    }
+    o->guard.token = o->token;
+    return MAKI_OK;
+}
+
 maki_status maki_daemon_options_read(const maki_env *env, char *const *environment, int argc,
                                      char **argv, maki_daemon_options *o, maki_err *err)
 {
@@ -256,45 +276,13 @@ maki_status maki_daemon_options_read(const maki_env *env, char *const *environme
     maki_status st = maki_config_open(&config, &o->config, err);
     if (st == MAKI_OK) st = take_settings(o, given, err);
     if (st == MAKI_OK) st = read_command_line(o, argc, argv, err);
-    return st == MAKI_OK ? maki_daemon_options_check(o, err) : st;
+    return st == MAKI_OK ? check(o, err) : st;
 }
 
 void maki_daemon_options_free(maki_daemon_options *o)
 {
     maki_config_close(o->config);
     o->config = NULL;
-}
-
-/* "127.0.0.1:4747" and "[::1]:0" are this machine alone. */
-static bool is_loopback(const char *address)
-{
-    return strncmp(address, "127.", 4) == 0 || strncmp(address, "[::1]:", 6) == 0;
-}
-
-/* The address itself is a name under which we are reached. */
-static void guard_address(maki_daemon_options *o, const char *address)
-{
-    if (strncmp(address, "0.0.0.0:", 8) == 0 || strncmp(address, "[::]:", 5) == 0) {
-        o->guard.any_address = true;
-    } else if (!is_loopback(address)) {
-        o->guard.any_address = true; /* it is an address in figures: one of them */
-    }
-}
-
-maki_status maki_daemon_options_check(maki_daemon_options *o, maki_err *err)
-{
-    if (o->token && o->token[0] == '\0') o->token = NULL;
-    for (size_t i = 0; i < o->listen_count; i++) {
-        if (!is_loopback(o->listen[i]) && !o->token) {
-            return maki_fail(err, MAKI_DENIED,
-                             "%.60s can be reached from other machines: that needs a token; "
-                             "set MAKI_TOKEN, serve.token or --token",
-                             o->listen[i]);
-        }
-        guard_address(o, o->listen[i]);
-    }
-    o->guard.token = o->token;
-    return MAKI_OK;
 }
 
 void maki_daemon_options_help(maki_sink out)

@@ -21,7 +21,7 @@ typedef struct maki_daemon_options {
     const char *token;
     int ready_fd; /* the address is written there when connections are taken; -1: to standard output */
     size_t descriptors; /* that the process may have open; 0: as many as it likes */
-    uint64_t stop_ms;
+    uint32_t stop_ms;
     maki_level log_level;
     bool help;
     maki_guard guard;
@@ -36,8 +36,6 @@ maki_status maki_daemon_options_read(const maki_env *env, char *const *environme
                                      char **argv, maki_daemon_options *out, maki_err *err)
     MAKI_MUST_CHECK;
 void maki_daemon_options_free(maki_daemon_options *options);
-/* What goes together and what does not: beyond this machine only with a token. */
-maki_status maki_daemon_options_check(maki_daemon_options *options, maki_err *err);
 void maki_daemon_options_help(maki_sink out);
 
 #endif

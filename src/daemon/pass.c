@@ -434,8 +434,7 @@ static maki_exchange_in read_head(const maki_http_head *head, const maki_route_p
                                .session = maki_http_value(head, "x-maki-session"),
                                .client_id = maki_caller_id(head),
                                .model = route->model,
-                               .credential = maki_caller_credential(head, path->query),
-                               .agent = maki_http_value(head, "user-agent") };
+                               .credential = maki_caller_credential(head, path->query) };
 }
 
 /* A pass with its own copy of what is needed after the head is gone. */
@@ -443,7 +442,7 @@ static pass *pass_new(maki_passes *all, const maki_exchange_in *in, maki_str tar
 {
     const maki_alloc *alloc = all->env->alloc;
     size_t size = sizeof(pass) + target.len + in->path.len + in->session.len + in->client_id.len +
-                  in->model.len + in->credential.len + in->agent.len;
+                  in->model.len + in->credential.len;
     pass *p = alloc->resize(alloc, NULL, 0, size);
     if (!p) return NULL;
     memset(p, 0, sizeof *p);
@@ -456,8 +455,7 @@ static pass *pass_new(maki_passes *all, const maki_exchange_in *in, maki_str tar
                                        .session = keep(&at, in->session),
                                        .client_id = keep(&at, in->client_id),
                                        .model = keep(&at, in->model),
-                                       .credential = keep(&at, in->credential),
-                                       .agent = keep(&at, in->agent) };
+                                       .credential = keep(&at, in->credential) };
     p->body = maki_spool_new(all->env, MAKI_SPOOL_MEMORY);
     p->record.body = &p->body;
     p->record.on_took = on_took;

@@ -5,7 +5,7 @@
 #include <sys/statvfs.h>
 
 #include "base/buf.h"
-#include "base/json_write.h"
+#include "base/json_print.h"
 #include "base/str.h"
 
 enum {
@@ -28,19 +28,12 @@ static bool is_the_machine(maki_status status)
            status == MAKI_NOMEM;
 }
 
-/* {"type":"recording","on":false,"why":"..."} */
 static void tell(maki_recording *r, bool on, const maki_err *why)
 {
     maki_jw w;
     maki_buf json = maki_buf_new(r->env->alloc, TOLD_MAX);
     maki_jw_init(&w, maki_buf_sink(&json), NULL);
-    maki_jw_object(&w);
-    maki_jw_field_string(&w, "type", MAKI_LIT("recording"));
-    maki_jw_field_bool(&w, "on", on);
-    if (!on) {
-        maki_jw_field_string(&w, "why", maki_str_of(why->msg));
-    }
-    maki_jw_end_object(&w);
+    maki_jw_print(&w, "{'type':'recording','on':%b,'why':%z}", on, on ? NULL : why->msg);
     if (maki_jw_end(&w) == MAKI_OK && r->tell) r->tell(r->tell_ctx, maki_buf_str(&json));
     maki_buf_free(&json);
 }

@@ -26,19 +26,12 @@ static bool is_name(maki_str name)
     return name.len > 0 && name.len < sizeof((maki_upstream *)0)->name;
 }
 
-static bool copy(char *out, size_t room, maki_str text)
-{
-    if (text.len >= room) return false;
-    memcpy(out, text.ptr, text.len);
-    out[text.len] = '\0';
-    return true;
-}
-
 static bool set_url(maki_upstream *row, maki_str url)
 {
     maki_url parts;
-    return maki_url_split(url, &parts) && copy(row->origin, sizeof row->origin, parts.origin) &&
-           copy(row->path, sizeof row->path, parts.path);
+    return maki_url_split(url, &parts) &&
+           maki_str_copy(parts.origin, row->origin, sizeof row->origin) &&
+           maki_str_copy(parts.path, row->path, sizeof row->path);
 }
 
 static maki_str word_of(maki_str *rest)
@@ -71,10 +64,10 @@ maki_status maki_upstreams_add(maki_upstreams *all, maki_str line, maki_err *err
     if (!set_url(&row, maki_str_from(first, name.len + 1))) {
         return wrong(err, "the upstream's URL is none of http or https");
     }
-    (void)copy(row.name, sizeof row.name, name);
+    (void)maki_str_copy(name, row.name, sizeof row.name);
     while ((more = word_of(&line)).len) {
         bool models = maki_str_starts(more, MAKI_LIT("models="));
-        if (!models || !copy(row.models, sizeof row.models, maki_str_from(more, 7))) {
+        if (!models || !maki_str_copy(maki_str_from(more, 7), row.models, sizeof row.models)) {
             return wrong(err, "after the URL only models=PATTERN may follow");
         }
     }

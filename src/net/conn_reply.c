@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/json_write.h"
+#include "base/json_print.h"
 #include "base/str.h"
 
 const char *maki_http_reason(int status)
@@ -153,12 +153,6 @@ void maki_conn_send(maki_conn *conn, maki_str bytes)
     conn_flush(conn);
 }
 
-static void forget_request(maki_conn *conn)
-{
-    conn->open = false;
-    conn->kept = NULL;
-}
-
 void maki_conn_end(maki_conn *conn)
 {
     if (conn->framing == MAKI_FRAME_CHUNKED && !conn->head_only) {
@@ -166,7 +160,8 @@ void maki_conn_end(maki_conn *conn)
     }
     if (maki_conn_waiting(conn) > 0) conn_flush(conn);
     if (conn->reply_left > 0) conn->keep_alive = false; /* fewer than promised */
-    forget_request(conn);
+    conn->open = false;
+    conn->kept = NULL;
     conn_request_over(conn);
 }
 
@@ -183,7 +178,8 @@ void maki_conn_answer(maki_conn *conn, int status, maki_str fields, maki_str bod
 
 void maki_conn_drop(maki_conn *conn)
 {
-    forget_request(conn);
+    conn->open = false;
+    conn->kept = NULL;
     conn_linger(conn);
 }
 
@@ -211,12 +207,7 @@ void maki_conn_fail(maki_conn *conn, int status, const char *type, const char *m
     maki_buf body = maki_buf_new(conn->server->env->alloc, 4096);
     maki_jw w;
     maki_jw_init(&w, maki_buf_sink(&body), NULL);
-    maki_jw_object(&w);
-    maki_jw_field_object(&w, "error");
-    maki_jw_field_string(&w, "type", maki_str_of(type));
-    maki_jw_field_string(&w, "message", maki_str_of(message));
-    maki_jw_end_object(&w);
-    maki_jw_end_object(&w);
+    maki_jw_print(&w, "{'error':{'type':%z,'message':%s}}", type, maki_str_of(message));
     bool whole = maki_jw_end(&w) == MAKI_OK;
     maki_buf_add_byte(&body, '\n');
     maki_str text = whole ? maki_buf_str(&body) : MAKI_LIT("{\"error\":{}}\n");

@@ -297,9 +297,8 @@ static maki_status find_conversation(maki_exchange *x, const reading *r, uint32_
     return st;
 }
 
-/* `key` leads to `point` from now on. */
-static maki_status put_key(maki_exchange *x, const unsigned char *key, const maki_point *point,
-                           uint32_t kin, maki_err *err)
+maki_status maki_exchange_know_key(maki_exchange *x, const unsigned char key[MAKI_PREFIX_LEN],
+                                   const maki_point *point, uint32_t kin, maki_err *err)
 {
     maki_prefix entry = { .seq = point->seq & MAKI_PREFIX_NUMBER,
                           .ev = point->ev & MAKI_PREFIX_NUMBER,
@@ -313,31 +312,12 @@ static maki_status put_key(maki_exchange *x, const unsigned char *key, const mak
     return maki_prefixes_put(&x->proxy->prefixes, entry, err);
 }
 
-static maki_status put(maki_exchange *x, const unsigned char *prefix, const maki_point *point,
-                       uint32_t kin, maki_err *err)
+maki_status maki_exchange_know(maki_exchange *x, const unsigned char prefix[MAKI_PREFIX_LEN],
+                               const maki_point *point, uint32_t kin, maki_err *err)
 {
     unsigned char key[MAKI_PREFIX_LEN];
     maki_status st = maki_prefix_key(x, prefix, key, err);
-    return st == MAKI_OK ? put_key(x, key, point, kin, err) : st;
-}
-
-maki_status maki_exchange_know_id(maki_exchange *x, maki_str id, const maki_point *point,
-                                  maki_err *err)
-{
-    unsigned char key[MAKI_PREFIX_LEN];
-    maki_status st = maki_reference_key(x, "reply", id, key, err);
-    return st == MAKI_OK ? put_key(x, key, point, 0, err) : st;
-}
-
-maki_status maki_exchange_know_kept(maki_exchange *x, const maki_point *point, maki_err *err)
-{
-    return put_key(x, x->kept_key, point, 0, err);
-}
-
-maki_status maki_exchange_know(maki_exchange *x, const unsigned char prefix[MAKI_PREFIX_LEN],
-                               const maki_point *point, maki_err *err)
-{
-    return put(x, prefix, point, 0, err);
+    return st == MAKI_OK ? maki_exchange_know_key(x, key, point, kin, err) : st;
 }
 
 /* A new conversation. */
@@ -353,8 +333,8 @@ static maki_status new_talk(maki_exchange *x, found *f, maki_err *err)
     st = maki_proxy_talk(p, f->session, true, maki_str_of(x->name), &f->talk, err);
     if (st != MAKI_OK) return st;
     memcpy(x->session, f->session, sizeof x->session);
-    if (x->named) st = put(x, root, &beginning, 1, err);
-    if (st == MAKI_OK && x->kept) st = maki_exchange_know_kept(x, &beginning, err);
+    if (x->named) st = maki_exchange_know(x, root, &beginning, 1, err);
+    if (st == MAKI_OK && x->kept) st = maki_exchange_know_key(x, x->kept_key, &beginning, 0, err);
     return st;
 }
 
@@ -474,7 +454,8 @@ static maki_status know_rows(reading *r, maki_talk *talk, const found *f, uint32
         st = maki_talk_row(talk, point.seq, &tokens, &point.trace, err);
         point.tokens += tokens;
         if (st == MAKI_OK)
-            st = put(r->x, prefix_at(r, f->messages + 1 + i), &point, f->spoke ? 0 : kin, err);
+            st = maki_exchange_know(r->x, prefix_at(r, f->messages + 1 + i), &point,
+                                    f->spoke ? 0 : kin, err);
     }
     return st;
 }

@@ -42,7 +42,6 @@ typedef struct maki_exchange_in {
     maki_str model;     /* from the path (Gemini); len 0: it is in the body */
     maki_str
         credential; /* Authorization, x-api-key, ?key=: hashed at once, kept nowhere; len 0: none */
-    maki_str agent; /* User-Agent */
 } maki_exchange_in;
 
 /* On MAKI_OK the caller owns *out and ends it with maki_exchange_close(). */

@@ -65,9 +65,11 @@ void maki_proxy_discard(maki_proxy *proxy, maki_talk *talk);
 maki_status maki_prefix_key(const maki_exchange *x, const unsigned char prefix[MAKI_PREFIX_LEN],
                             unsigned char out[MAKI_PREFIX_LEN], maki_err *err);
 
-/* The reply too is known from now on: the prefix ends at `point`. */
+/* From now on a prefix, or a key of the table, leads to `point`.  `kin`: prefixes.h. */
 maki_status maki_exchange_know(maki_exchange *x, const unsigned char prefix[MAKI_PREFIX_LEN],
-                               const maki_point *point, maki_err *err);
+                               const maki_point *point, uint32_t kin, maki_err *err);
+maki_status maki_exchange_know_key(maki_exchange *x, const unsigned char key[MAKI_PREFIX_LEN],
+                                   const maki_point *point, uint32_t kin, maki_err *err);
 
 /* The key of what a later request may name: `what` is "reply" (previous_response_id) or "conversation". */
 maki_status maki_reference_key(const maki_exchange *x, const char *what, maki_str id,
@@ -76,12 +78,6 @@ maki_status maki_reference_key(const maki_exchange *x, const char *what, maki_st
  * client did not wait for the end of the connection. */
 void maki_exchange_write_said(maki_exchange *x, const unsigned char (*prefixes)[MAKI_PREFIX_LEN],
                               size_t count);
-
-/* A request that names the reply with this id, a JSON string, goes on from `point`. */
-maki_status maki_exchange_know_id(maki_exchange *x, maki_str id, const maki_point *point,
-                                  maki_err *err);
-/* The conversation that the provider keeps (x->kept) ends at `point`. */
-maki_status maki_exchange_know_kept(maki_exchange *x, const maki_point *point, maki_err *err);
 
 /* A row for the log: `message`, a JSON object, with `fields` (",\"createdAt\":...") before its closing
  * brace, in one line. */

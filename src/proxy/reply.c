@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/err.h"
 #include "base/json.h"
-#include "base/json_write.h"
+#include "base/json_print.h"
 #include "base/str.h"
 #include "history/exchange_event.h"
 #include "proxy/proxy_inside.h"
@@ -158,17 +158,12 @@ static maki_status row_fields(maki_exchange *x, const maki_wire_said *said, cons
 {
     maki_jw w;
     maki_jw_init(&w, maki_buf_sink(out), err);
-    maki_jw_object(&w);
-    maki_jw_field_count(&w, "createdAt",
-                        (uint64_t)x->proxy->env.clock->now_ms(x->proxy->env.clock));
-    maki_jw_field_object(&w, "meta");
-    if (said->model.len)
-        maki_jw_field_raw(&w, "model", said->model);
-    else
-        maki_jw_field_text(&w, "model", x->model);
-    if (strcmp(end, "complete") != 0) maki_jw_field_text(&w, "end", end);
-    maki_jw_end_object(&w);
-    maki_jw_end_object(&w);
+    maki_jw_print(&w,
+                  said->model.len ? "{'createdAt':%i,'meta':{'model':%v"
+                                  : "{'createdAt':%i,'meta':{'model':%S",
+                  x->proxy->env.clock->now_ms(x->proxy->env.clock),
+                  said->model.len ? said->model : maki_str_of(x->model));
+    maki_jw_print(&w, "'end':%z}}", strcmp(end, "complete") != 0 ? end : NULL);
     maki_status st = maki_jw_end(&w);
     if (st != MAKI_OK) return st;
     out->ptr[0] = ','; /* for the brace: these come after other fields */
@@ -209,12 +204,15 @@ static maki_status know_reply(maki_exchange *x, maki_talk *talk, const maki_wire
             st = maki_canon_next(&x->proxy->env, x->prefix, said->rows[i], x->prefix, err);
         if (st != MAKI_OK) break;
         point.tokens += tokens;
-        if (!x->by_reference) st = maki_exchange_know(x, x->prefix, &point, err);
+        if (!x->by_reference) st = maki_exchange_know(x, x->prefix, &point, 0, err);
     }
-    if (st == MAKI_OK && said->row_count && said->id.len &&
-        maki_protocol_of(x->protocol)->goes_on_by_id)
-        st = maki_exchange_know_id(x, said->id, &point, err);
-    if (st == MAKI_OK && said->row_count && x->kept) st = maki_exchange_know_kept(x, &point, err);
+    if (st != MAKI_OK || !said->row_count) return st;
+    if (said->id.len && maki_protocol_of(x->protocol)->goes_on_by_id) {
+        unsigned char key[MAKI_PREFIX_LEN];
+        st = maki_reference_key(x, "reply", said->id, key, err);
+        if (st == MAKI_OK) st = maki_exchange_know_key(x, key, &point, 0, err);
+    }
+    if (st == MAKI_OK && x->kept) st = maki_exchange_know_key(x, x->kept_key, &point, 0, err);
     return st;
 }
 
