@@ -10,8 +10,7 @@
 /* The characters of a token (RFC 9110, 5.6.2). */
 static bool is_token_char(unsigned char c)
 {
-    if ((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')) return true;
-    return c != 0 && strchr("!#$%&'*+-.^_`|~", c) != NULL;
+    return maki_is_alnum((char)c) || (c != 0 && strchr("!#$%&'*+-.^_`|~", c) != NULL);
 }
 
 static bool is_token(maki_str text)
@@ -160,16 +159,9 @@ static maki_status parse_field(maki_str line, maki_http_head *out, maki_err *err
 
 static maki_status read_length(maki_str value, maki_http_head *out, maki_err *err)
 {
-    uint64_t length = 0;
-    if (value.len == 0 || value.len > 18) {
+    uint64_t length;
+    if (!maki_str_number(value, &length))
         return maki_fail(err, MAKI_INVALID, "the length of the body is not a number");
-    }
-    for (size_t i = 0; i < value.len; i++) {
-        if (value.ptr[i] < '0' || value.ptr[i] > '9') {
-            return maki_fail(err, MAKI_INVALID, "the length of the body is not a number");
-        }
-        length = length * 10 + (uint64_t)(value.ptr[i] - '0');
-    }
     if (out->has_length && out->body_length != length) {
         return maki_fail(err, MAKI_INVALID, "two lengths of the body");
     }

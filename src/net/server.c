@@ -2,6 +2,7 @@
 #include "net/server_inside.h"
 
 #include <errno.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
@@ -137,17 +138,12 @@ static void name_address(evutil_socket_t fd, char *bound, size_t room)
 {
     struct sockaddr_storage got;
     socklen_t len = sizeof got;
-    char text[INET6_ADDRSTRLEN] = "?";
-    if (!bound || getsockname(fd, (struct sockaddr *)&got, &len) != 0) return;
-    if (got.ss_family == AF_INET6) {
-        const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)&got;
-        evutil_inet_ntop(AF_INET6, &in6->sin6_addr, text, sizeof text);
-        snprintf(bound, room, "[%s]:%d", text, ntohs(in6->sin6_port));
-    } else {
-        const struct sockaddr_in *in = (const struct sockaddr_in *)&got;
-        evutil_inet_ntop(AF_INET, &in->sin_addr, text, sizeof text);
-        snprintf(bound, room, "%s:%d", text, ntohs(in->sin_port));
-    }
+    char host[INET6_ADDRSTRLEN], port[8];
+    if (!bound || getsockname(fd, (struct sockaddr *)&got, &len) != 0 ||
+        getnameinfo((struct sockaddr *)&got, len, host, sizeof host, port, sizeof port,
+                    NI_NUMERICHOST | NI_NUMERICSERV) != 0)
+        return;
+    snprintf(bound, room, got.ss_family == AF_INET6 ? "[%s]:%s" : "%s:%s", host, port);
 }
 
 /* ADDRESS:PORT; libevent's own reader takes no port 0. */

@@ -127,8 +127,7 @@ static struct maki_kept_window *kept(maki_sender *s, maki_str model)
 static void keep(maki_sender *s, maki_str model, uint64_t tokens)
 {
     struct maki_kept_window *place = &s->windows[s->window_count % MAKI_WINDOWS_KEPT];
-    if (model.len >= sizeof place->model) return;
-    snprintf(place->model, sizeof place->model, "%.*s", (int)model.len, model.ptr);
+    if (!maki_str_copy(model, place->model, sizeof place->model)) return;
     place->tokens = tokens;
     s->window_count++;
 }

@@ -30,20 +30,12 @@ static int64_t amount(const char *text, double unit)
     return value * unit < 1e15 ? (int64_t)ceil(value * unit) : (int64_t)1e15;
 }
 
-/* As a string that ends with NUL; one too long is none. */
-static bool copy(maki_str text, char *out, size_t room)
-{
-    if (text.len == 0 || text.len >= room) return false;
-    snprintf(out, room, "%.*s", (int)text.len, text.ptr);
-    return true;
-}
-
 int64_t maki_pause_asked(maki_str after, maki_str after_ms, int64_t now_ms)
 {
     char text[64];
     int64_t ms = -1;
-    if (copy(after_ms, text, sizeof text)) ms = amount(text, 1);
-    if (ms >= 0 || !copy(after, text, sizeof text)) return ms;
+    if (maki_str_copy(after_ms, text, sizeof text)) ms = amount(text, 1);
+    if (ms >= 0 || !maki_str_copy(after, text, sizeof text)) return ms;
     ms = amount(text, 1000);
     if (ms >= 0) return ms;
     time_t date = curl_getdate(text, NULL);
@@ -114,7 +106,7 @@ int64_t maki_pause_reset(maki_str text, int64_t now_ms)
 {
     char number[64];
     int64_t span = maki_pause_span(text);
-    if (span >= 0 || !copy(text, number, sizeof number)) return span;
+    if (span >= 0 || !maki_str_copy(text, number, sizeof number)) return span;
     int64_t value = amount(number, 1);
     if (value < 1000000000) return value < 0 ? -1 : value * 1000;
     if (value < 1000000000000) value *= 1000;

@@ -183,15 +183,13 @@ maki_status maki_provider_from_config(const maki_config *config, maki_str agent,
 maki_status maki_provider_set_url(maki_provider *p, maki_str url, maki_err *err)
 {
     maki_url parts;
-    if (!maki_url_split(url, &parts) || parts.origin.len >= sizeof p->origin ||
-        parts.path.len >= sizeof p->path) {
+    if (!maki_url_split(url, &parts) || !maki_str_copy(parts.origin, p->origin, sizeof p->origin) ||
+        !maki_str_copy(parts.path, p->path, sizeof p->path)) {
         return maki_fail(err, MAKI_INVALID,
                          "llm.%s.base_url is no address; write http://... or https://..., without "
                          "a password or a query",
                          p->name);
     }
-    snprintf(p->origin, sizeof p->origin, "%.*s", (int)parts.origin.len, parts.origin.ptr);
-    snprintf(p->path, sizeof p->path, "%.*s", (int)parts.path.len, parts.path.ptr);
     return MAKI_OK;
 }
 
@@ -209,8 +207,7 @@ void maki_provider_path(const maki_provider *p, maki_str version, maki_str path,
 {
     maki_str base = maki_str_of(p->path), v1 = MAKI_LIT("/v1");
     /* Paths without a version (Ollama's own) stand beside /v1, which people copy from OpenAI's clients. */
-    bool ends = base.len >= v1.len && maki_str_is(maki_str_from(base, base.len - v1.len), v1);
-    if (!version.len && ends) base.len -= v1.len;
+    if (!version.len && maki_str_ends(base, v1)) base.len -= v1.len;
     maki_buf_add(out, base);
     if (!has_version(base)) maki_buf_add(out, version);
     maki_buf_add(out, path);

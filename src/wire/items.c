@@ -13,8 +13,7 @@ static maki_str type_of(maki_str item)
 
 static bool ends_with(maki_str string, maki_str end)
 {
-    maki_str text = maki_is_string(string) ? maki_json_inside(string) : string;
-    return text.len >= end.len && maki_str_is(maki_str_from(text, text.len - end.len), end);
+    return maki_str_ends(maki_is_string(string) ? maki_json_inside(string) : string, end);
 }
 
 static bool is_message(maki_str item)

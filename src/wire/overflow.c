@@ -9,6 +9,7 @@
 
 #include "base/ascii.h"
 #include "base/str.h"
+#include "wire/row.h"
 
 static const struct pattern_row {
     unsigned where; /* it counts where this is known */
@@ -44,11 +45,6 @@ static const struct pattern_row {
 
 static const char cerebras_words[] = "Please reduce the length of the messages or completion";
 
-static bool word_char(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
 static bool space_char(char c)
 {
     return c == ' ' || (c >= '\t' && c <= '\r');
@@ -58,8 +54,8 @@ static bool space_char(char c)
 static bool match_part(const char *p, size_t n, maki_str text, size_t at, size_t *end)
 {
     for (size_t i = 0; i < n; i++) {
-        bool before = at > 0 && word_char(text.ptr[at - 1]);
-        bool here = at < text.len && word_char(text.ptr[at]);
+        bool before = at > 0 && maki_is_word(text.ptr[at - 1]);
+        bool here = at < text.len && maki_is_word(text.ptr[at]);
         if (p[i] == '<' || p[i] == '>') {
             if (before == here) return false;
         } else if (p[i] == ' ') {
@@ -111,69 +107,40 @@ bool maki_overflow_says(maki_str words, unsigned known)
 
 /* ---- the reference ------------------------------------------------------------------------------------ */
 
-static bool field(maki_str object, const char *name, maki_str *value)
-{
-    return maki_json_get(object, maki_str_of(name), value) &&
-           maki_json_kind_of(*value) != MAKI_JSON_NULL;
-}
-
-static bool nested(maki_str object, const char *outer, const char *inner, maki_str *value)
-{
-    maki_str middle;
-    return field(object, outer, &middle) && field(middle, inner, value);
-}
-
 static bool is_400(maki_str error)
 {
-    maki_str status;
-    if (!field(error, "status", &status) && !field(error, "code", &status) &&
-        !nested(error, "error", "status", &status) &&
-        !nested(error, "response", "status", &status)) {
-        return false;
-    }
-    if (maki_json_kind_of(status) == MAKI_JSON_STRING) {
-        return maki_json_text_is(status, MAKI_LIT("400"));
-    }
-    return maki_json_kind_of(status) == MAKI_JSON_NUMBER && maki_json_double(status) == 400;
+    maki_str status = maki_get_any(error, "status code");
+    if (!status.len) status = maki_get(maki_get(error, MAKI_LIT("error")), MAKI_LIT("status"));
+    if (!status.len) status = maki_get(maki_get(error, MAKI_LIT("response")), MAKI_LIT("status"));
+    if (maki_is_string(status)) return maki_json_text_is(status, MAKI_LIT("400"));
+    return status.len && maki_json_kind_of(status) == MAKI_JSON_NUMBER &&
+           maki_json_double(status) == 400;
 }
 
-/* A non-empty string as text, else nothing. */
-static maki_str text_of(maki_str value, maki_arena *arena)
+/* The field `message` as text; a string that is empty, or anything else, is nothing. */
+static maki_str message_of(maki_str error, maki_arena *arena)
 {
-    if (maki_json_kind_of(value) != MAKI_JSON_STRING) return (maki_str){ "", 0 };
-    return maki_json_text(value, arena);
+    maki_str message = maki_get_string(error, MAKI_LIT("message"));
+    return message.len ? maki_json_text(message, arena) : message;
 }
 
 static bool openai_overflow(maki_str error, maki_arena *arena)
 {
-    maki_str value, message = { "", 0 };
     if (!is_400(error)) return false;
-    if (field(error, "message", &value)) message = text_of(value, arena);
-    if (message.len == 0 && nested(error, "error", "message", &value)) {
-        message = text_of(value, arena);
-    }
+    maki_str message = message_of(error, arena);
+    if (!message.len) message = message_of(maki_get(error, MAKI_LIT("error")), arena);
     return maki_overflow_says(message, MAKI_OVERFLOW_REFUSED);
 }
 
 static bool anthropic_overflow(maki_str error, maki_arena *arena)
 {
-    maki_str inner, type, message;
-    if (!nested(error, "error", "error", &inner) || !field(inner, "type", &type)) return false;
-    if (maki_json_kind_of(type) != MAKI_JSON_STRING ||
-        !maki_json_text_is(type, MAKI_LIT("invalid_request_error"))) {
-        return false;
-    }
-    if (!field(inner, "message", &message)) return false;
-    return maki_overflow_says(text_of(message, arena), MAKI_OVERFLOW_ANTHROPIC);
+    maki_str inner = maki_get(maki_get(error, MAKI_LIT("error")), MAKI_LIT("error"));
+    return maki_is_text(maki_get(inner, MAKI_LIT("type")), MAKI_LIT("invalid_request_error")) &&
+           maki_overflow_says(message_of(inner, arena), MAKI_OVERFLOW_ANTHROPIC);
 }
 
 bool maki_is_overflow(maki_str error, maki_arena *arena)
 {
-    maki_str name;
-    if (maki_json_kind_of(error) != MAKI_JSON_OBJECT) return false;
-    if (field(error, "name", &name) && maki_json_kind_of(name) == MAKI_JSON_STRING &&
-        maki_json_text_is(name, MAKI_LIT("LengthFinishReasonError"))) {
-        return true;
-    }
-    return openai_overflow(error, arena) || anthropic_overflow(error, arena);
+    return maki_is_text(maki_get(error, MAKI_LIT("name")), MAKI_LIT("LengthFinishReasonError")) ||
+           openai_overflow(error, arena) || anthropic_overflow(error, arena);
 }

@@ -23,8 +23,7 @@ static maki_media media_at(maki_str url)
     const char *comma = url.len ? memchr(url.ptr, ',', url.len) : NULL;
     if (!comma || !maki_str_starts(url, scheme)) return (maki_media){ .url = url };
     maki_str head = { url.ptr + scheme.len, (size_t)(comma - url.ptr) - scheme.len };
-    if (head.len < base64.len || !maki_str_is(maki_str_from(head, head.len - base64.len), base64))
-        return (maki_media){ .url = url };
+    if (!maki_str_ends(head, base64)) return (maki_media){ .url = url };
     return (maki_media){ .type = maki_str_to(head, head.len - base64.len),
                          .data = maki_str_from(url, (size_t)(comma - url.ptr) + 1) };
 }

@@ -121,8 +121,7 @@ static bool is_item(const maki_piece *piece)
     maki_str end = MAKI_LIT("_call");
     if (piece->kind == MAKI_PIECE_THINKING)
         return maki_get_string(piece->block, MAKI_LIT("encrypted_content")).len > 2;
-    return piece->kind == MAKI_PIECE_OTHER && name.len > end.len &&
-           maki_str_is(maki_str_from(name, name.len - end.len), end);
+    return piece->kind == MAKI_PIECE_OTHER && name.len > end.len && maki_str_ends(name, end);
 }
 
 static void say(maki_wire_writer *wr, const maki_pieces *row, maki_speaker by)
