@@ -77,8 +77,8 @@ static void refuse(maki_daemon *d, maki_conn *conn, const maki_guard_answer *why
 {
     MAKI_COUNT(&d->metrics, refused_total, 1);
     maki_kv values[] = { MAKI_KV_S("why", maki_str_of(why->type)) };
-    maki_log_event(d->logger, MAKI_DEBUG, "refused", values,
-                   1); /* by the thousand, if somebody likes */
+    /* by the thousand, if somebody likes */
+    maki_log_event(d->logger, MAKI_DEBUG, "refused", values, 1);
     maki_conn_fail(conn, why->status, why->type, why->words);
 }
 

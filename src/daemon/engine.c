@@ -160,8 +160,8 @@ static void do_start(maki_engine *e, maki_record *r)
         r->exchange = NULL;
     }
     note(r, st, &err);
-    atomic_store(&r->taken,
-                 true); /* a small body may go from now on: the loop looks now and then */
+    /* a small body may go from now on: the loop looks now and then */
+    atomic_store(&r->taken, true);
     if (large) maki_queue_put(e->options.loop, &r->took);
 }
 

@@ -65,8 +65,8 @@ typedef struct maki_engine_options {
     /* Told before maki_engine_open returns that conversations could not be opened for want of room, and why. */
     void (*on_full)(void *ctx, const maki_err *err);
     void *on_full_ctx;
-    maki_item *
-        opened; /* handed to the loop when they are open at last; the caller's, who outlives the engine */
+    /* handed to the loop when they are open at last; the caller's, who outlives the engine */
+    maki_item *opened;
 } maki_engine_options;
 
 maki_status maki_engine_open(const maki_env *env, const maki_engine_options *options,

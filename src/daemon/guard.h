@@ -13,8 +13,8 @@ enum { MAKI_GUARD_NAMES = 16 };
 typedef struct maki_guard {
     const char *token; /* NULL: none is asked for */
     bool any_address;  /* bound to all addresses: any address in figures is ours */
-    const char
-        *hosts[MAKI_GUARD_NAMES]; /* besides localhost, 127.0.0.1 and [::1]; without a port */
+    /* besides localhost, 127.0.0.1 and [::1]; without a port */
+    const char *hosts[MAKI_GUARD_NAMES];
     size_t host_count;
     const char *origins[MAKI_GUARD_NAMES]; /* "https://example.com": allowed besides our own */
     size_t origin_count;

@@ -38,8 +38,8 @@ maki_status maki_local_open(const maki_env *env, const maki_local_options *optio
         return st;
     }
     maki_use_config(local->m, options->config);
-    maki_deny_paths(
-        local->m); /* who may talk to the daemon need not be able to read its user's files */
+    /* who may talk to the daemon need not be able to read its user's files */
+    maki_deny_paths(local->m);
     if (options->logger)
         maki_use_log(local->m, options->logger->sink, maki_level_name(options->logger->least));
     *out = local;

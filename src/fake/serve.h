@@ -17,8 +17,8 @@ typedef struct fake_provider {
     struct event_base *base;
     fake_mood mood; /* unless the request says otherwise */
     fake_record record;
-    maki_buf
-        quick[FAKE_CONVERSATIONS]; /* quick answers, made when first asked for; zeroed: not yet */
+    /* quick answers, made when first asked for; zeroed: not yet */
+    maki_buf quick[FAKE_CONVERSATIONS];
     struct fake_met {
         char words[96];
         uint64_t times;

@@ -439,8 +439,8 @@ static void set_options(maki_client *c, maki_call *call)
     curl_easy_setopt(e, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(e, CURLOPT_PATH_AS_IS, 1L);
 #if LIBCURL_VERSION_NUM >= 0x075700
-    curl_easy_setopt(e, CURLOPT_QUICK_EXIT,
-                     1L); /* a call that is cancelled does not wait for DNS */
+    /* a call that is cancelled does not wait for DNS */
+    curl_easy_setopt(e, CURLOPT_QUICK_EXIT, 1L);
 #endif
     curl_easy_setopt(e, CURLOPT_TCP_NODELAY, 1L);
     curl_easy_setopt(e, CURLOPT_TCP_KEEPALIVE, 1L);

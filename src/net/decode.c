@@ -90,8 +90,8 @@ static maki_status decode_zstd(maki_str packed, uint64_t max, maki_sink out, mak
     maki_status st = MAKI_OK;
     ZSTD_DCtx *ctx = ZSTD_createDCtx();
     if (!ctx) return maki_fail_nomem(err);
-    ZSTD_DCtx_setParameter(ctx, ZSTD_d_windowLogMax,
-                           ZSTD_WINDOW); /* it is memory, for one request */
+    /* it is memory, for one request */
+    ZSTD_DCtx_setParameter(ctx, ZSTD_d_windowLogMax, ZSTD_WINDOW);
     ZSTD_inBuffer in = { packed.ptr, packed.len, 0 };
     bool full = false; /* more may wait inside, though all input is taken */
     while (st == MAKI_OK && (in.pos < in.size || full)) {

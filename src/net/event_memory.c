@@ -75,8 +75,8 @@ void maki_event_memory_use(void)
 {
     void *region = maki_reserve(REGION);
     if (!region) return;
-    maki_huge_pages(region, REGION,
-                    false); /* a descriptor more is a page more, not two megabytes */
+    /* a descriptor more is a page more, not two megabytes */
+    maki_huge_pages(region, REGION, false);
     small.start = small.unused = region;
     small.end = small.start + REGION / sizeof(block);
     event_set_mem_functions(get, resize, give_back);

@@ -136,14 +136,24 @@ static maki_status open_half(maki_journal *j, size_t i, maki_err *err)
     return MAKI_OK;
 }
 
+static maki_status sync_half(maki_journal *j, const journal_half *half, maki_err *err)
+{
+    bool synced = j->env.files->sync(j->env.files, half->fd) == 0;
+    return synced ? MAKI_OK : maki_fail_errno(err, "syncing the journal");
+}
+
+/* A piece of zeros at `at`: what stands there, and after it, does not count. */
+static maki_status write_end(maki_journal *j, const journal_half *half, uint64_t at, maki_err *err)
+{
+    static const char zeros[sizeof(journal_piece)];
+    return maki_file_write_at(j->env.files, half->fd, at, (maki_str){ zeros, sizeof zeros }, err);
+}
+
 /* Nothing in it counts from now on. */
 static maki_status empty_half(maki_journal *j, journal_half *half, maki_err *err)
 {
-    static const char zeros[sizeof(journal_piece)];
-    const maki_files *files = j->env.files;
-    maki_status st = maki_file_write_at(files, half->fd, 0, (maki_str){ zeros, sizeof zeros }, err);
-    if (st == MAKI_OK && files->sync(files, half->fd) < 0)
-        st = maki_fail_errno(err, "syncing the journal");
+    maki_status st = write_end(j, half, 0, err);
+    if (st == MAKI_OK) st = sync_half(j, half, err);
     half->end = 0;
     return st;
 }
@@ -317,8 +327,7 @@ static maki_status write_pieces(maki_journal *j, maki_err *err)
     if (st == MAKI_OK) st = seal(j, half, err);
     if (st == MAKI_OK)
         st = maki_file_write_at(files, half->fd, half->end, maki_buf_str(&j->writing), err);
-    if (st == MAKI_OK && files->sync(files, half->fd) < 0)
-        st = maki_fail_errno(err, "syncing the journal");
+    if (st == MAKI_OK) st = sync_half(j, half, err);
     if (st == MAKI_OK) half->end += j->writing.len;
     return st;
 }
@@ -346,16 +355,13 @@ static maki_status sync_instead(maki_journal *j, maki_err *err)
 /* Is there room for all of it, and can it be written?  A piece that could not be written whole is gone then. */
 static maki_status try_again(maki_journal *j, maki_err *err)
 {
-    static const char zeros[sizeof(journal_piece)];
-    const maki_files *files = j->env.files;
     journal_half *half = &j->halves[j->current];
     maki_status st = MAKI_OK;
     for (size_t i = 0; i < 2 && st == MAKI_OK; i++)
         st = make_room(&j->halves[i], err);
-    if (st == MAKI_OK && half->end + sizeof zeros <= JOURNAL_SIZE)
-        st = maki_file_write_at(files, half->fd, half->end, (maki_str){ zeros, sizeof zeros }, err);
-    if (st == MAKI_OK && files->sync(files, half->fd) < 0)
-        st = maki_fail_errno(err, "syncing the journal");
+    if (st == MAKI_OK && half->end + sizeof(journal_piece) <= JOURNAL_SIZE)
+        st = write_end(j, half, half->end, err);
+    if (st == MAKI_OK) st = sync_half(j, half, err);
     return st;
 }
 

@@ -49,8 +49,8 @@ struct maki_journal {
     bool ending;
 
     atomic_bool off; /* it cannot be written: nothing is added */
-    atomic_bool
-        broken; /* a log could not be synced: nothing is added any more, nothing written over */
+    /* a log could not be synced: nothing is added any more, nothing written over */
+    atomic_bool broken;
     pthread_t thread; /* that syncs logs */
     bool running;
 };

@@ -68,16 +68,23 @@ static maki_status put_back(maki_journal *j, const journal_piece *piece, maki_st
     return st;
 }
 
+static bool read_head(const maki_journal *j, const journal_half *half, uint64_t at,
+                      journal_piece *piece)
+{
+    size_t got = 0;
+    return maki_file_read_at(j->env.files, half->fd, at, piece, sizeof *piece, &got, NULL) ==
+               MAKI_OK &&
+           got == sizeof *piece && piece->head_check == journal_head_check(piece);
+}
+
 /* The piece at `at`, its bytes appended to `bytes`; false when there is none (any more). */
 static bool read_piece(const maki_journal *j, const journal_half *half, uint64_t at,
                        journal_piece *piece, maki_buf *bytes)
 {
     const maki_files *files = j->env.files;
     size_t got = 0;
-    if (maki_file_read_at(files, half->fd, at, piece, sizeof *piece, &got, NULL) != MAKI_OK ||
-        got != sizeof *piece || piece->generation == 0 ||
-        piece->head_check != journal_head_check(piece) || piece->length > MAKI_JOURNAL_MOST ||
-        piece->part > MAKI_LOG_EVENTS)
+    if (!read_head(j, half, at, piece) || piece->generation == 0 ||
+        piece->length > MAKI_JOURNAL_MOST || piece->part > MAKI_LOG_EVENTS)
         return false;
     maki_buf_clear(bytes);
     char *room = maki_buf_room(bytes, piece->length);
@@ -91,11 +98,7 @@ static bool read_piece(const maki_journal *j, const journal_half *half, uint64_t
 static uint64_t generation_of(const maki_journal *j, const journal_half *half)
 {
     journal_piece piece;
-    size_t got = 0;
-    if (maki_file_read_at(j->env.files, half->fd, 0, &piece, sizeof piece, &got, NULL) != MAKI_OK ||
-        got != sizeof piece || piece.head_check != journal_head_check(&piece))
-        return 0;
-    return piece.generation;
+    return read_head(j, half, 0, &piece) ? piece.generation : 0;
 }
 
 static maki_status restore_half(maki_journal *j, journal_half *half, uint64_t generation, bool make,

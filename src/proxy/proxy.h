@@ -40,8 +40,8 @@ typedef struct maki_exchange_in {
     maki_str session;   /* x-maki-session; len 0: none */
     maki_str client_id; /* the client's own id of the conversation, from a header; len 0: none */
     maki_str model;     /* from the path (Gemini); len 0: it is in the body */
-    maki_str
-        credential; /* Authorization, x-api-key, ?key=: hashed at once, kept nowhere; len 0: none */
+    /* Authorization, x-api-key, ?key=: hashed at once, kept nowhere; len 0: none */
+    maki_str credential;
 } maki_exchange_in;
 
 /* On MAKI_OK the caller owns *out and ends it with maki_exchange_close(). */

@@ -274,8 +274,8 @@ maki_status maki_provider_head(const maki_provider *p, uint64_t body_length, mak
                          p->name);
     }
     add_line(out, "Content-Type: ", MAKI_LIT("application/json"));
-    add_line(out, "Accept: ",
-             MAKI_LIT("application/json")); /* as their own clients say it, of streams too */
+    /* as their own clients say it, of streams too */
+    add_line(out, "Accept: ", MAKI_LIT("application/json"));
     add_line(out, "User-Agent: ", MAKI_LIT("maki/" MAKI_VERSION));
     if (spec->head) add_line(out, spec->head, MAKI_LIT(""));
     if (p->key.len)

@@ -60,8 +60,8 @@ typedef struct maki_send_request {
     unsigned retries;             /* after the first try; 0: none */
     bool (*cancelled)(void *ctx); /* asked 20 times a second; NULL: never */
     void *cancelled_ctx;
-    double
-        counted; /* the request's tokens as they were counted, before any factor; 0: they were not */
+    /* the request's tokens as they were counted, before any factor; 0: they were not */
+    double counted;
     maki_calibration *calibration; /* learns from the reply's usage, with `counted`; may be NULL */
 } maki_send_request;
 

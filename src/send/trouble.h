@@ -31,8 +31,8 @@ typedef struct maki_trouble {
     int http_status; /* 0: there was none, or it said that all is well */
     uint64_t window; /* of an overflow: the window that it tells; 0: none */
     int64_t wait_ms; /* until another try, as the error's own body says it; below 0: it does not */
-    char words
-        [MAKI_TROUBLE_WORDS]; /* of the provider or the network, shortened, the key masked; "": none */
+    /* of the provider or the network, shortened, the key masked; "": none */
+    char words[MAKI_TROUBLE_WORDS];
 } maki_trouble;
 
 /* Read an error: the status of the reply, and the JSON value that it or its stream has (len 0: none). */

@@ -1,16 +1,6 @@
 /* anthropic.c -- Anthropic's messages: kept verbatim. */
 #include "wire/protocol.h"
 
-/* ---- requests ----------------------------------------------------------------------------------------- */
-
-static const maki_field_row fields[] = {
-    { { "system", 6 }, MAKI_FIELD_SYSTEM },
-    { { "max_tokens", 10 }, MAKI_FIELD_MAX_TOKENS },
-    { { "metadata", 8 }, MAKI_FIELD_METADATA },
-};
-
-/* ---- replies ------------------------------------------------------------------------------------------ */
-
 /* The fields of an event that matter here. */
 enum { TYPE, INDEX, DELTA, BLOCK, MESSAGE, USAGE, FIELDS };
 
@@ -131,8 +121,9 @@ const maki_protocol_spec maki_anthropic_protocol = {
     .key_line = "x-api-key: ",
     .head = "anthropic-version: 2023-06-01",
     .messages = "messages",
-    .fields = fields,
-    .field_count = sizeof fields / sizeof fields[0],
+    .fields = { [MAKI_FIELD_SYSTEM] = "system",
+                [MAKI_FIELD_MAX_TOKENS] = "max_tokens",
+                [MAKI_FIELD_METADATA] = "metadata" },
     .item = maki_verbatim_item,
     .event = event,
     .whole = whole,

@@ -4,15 +4,6 @@
 
 /* ---- requests ----------------------------------------------------------------------------------------- */
 
-static const maki_field_row fields[] = {
-    { { "systemInstruction", 17 }, MAKI_FIELD_SYSTEM },
-    { { "system_instruction", 18 }, MAKI_FIELD_SYSTEM },
-    { { "generationConfig", 16 }, MAKI_FIELD_OPTIONS },
-    { { "generation_config", 17 }, MAKI_FIELD_OPTIONS },
-    { { "cachedContent", 13 }, MAKI_FIELD_REFERENCE },
-    { { "cached_content", 14 }, MAKI_FIELD_REFERENCE },
-};
-
 /* Answers find their call in the model's last content, after the answers that came since. */
 static void look_back(const maki_reading *r, maki_gemini_ids *ids)
 {
@@ -178,8 +169,9 @@ const maki_protocol_spec maki_gemini_protocol = {
     .key_line = "x-goog-api-key: ",
     .window = { "GET", "/v1beta", "/models/", true, read_window },
     .messages = "contents",
-    .fields = fields,
-    .field_count = sizeof fields / sizeof fields[0],
+    .fields = { [MAKI_FIELD_SYSTEM] = "systemInstruction system_instruction",
+                [MAKI_FIELD_OPTIONS] = "generationConfig generation_config",
+                [MAKI_FIELD_REFERENCE] = "cachedContent cached_content" },
     .item = read_item,
     .counted = "totalTokens",
     .count_wraps = "generateContentRequest generate_content_request",

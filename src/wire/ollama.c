@@ -10,13 +10,6 @@
 
 /* ---- requests ----------------------------------------------------------------------------------------- */
 
-static const maki_field_row fields[] = {
-    { { "options", 7 }, MAKI_FIELD_OPTIONS },   { { "system", 6 }, MAKI_FIELD_SYSTEM },
-    { { "context", 7 }, MAKI_FIELD_REFERENCE }, { { "prompt", 6 }, MAKI_FIELD_PROMPT },
-    { { "images", 6 }, MAKI_FIELD_IMAGES },
-};
-enum { CHAT_FIELDS = 1, GENERATE_FIELDS = sizeof fields / sizeof fields[0] };
-
 static maki_str name_of(maki_str call)
 {
     maki_str name = maki_get_string(maki_get(call, MAKI_LIT("function")), MAKI_LIT("name"));
@@ -243,8 +236,7 @@ const maki_protocol_spec maki_ollama_protocol = {
     .window = { "POST", "", "/api/show", false, read_window },
     .pull = "ollama pull",
     .messages = "messages",
-    .fields = fields,
-    .field_count = CHAT_FIELDS,
+    .fields = { [MAKI_FIELD_OPTIONS] = "options" },
     .streams = true,
     .item = read_item,
     .event = chat_event,
@@ -261,8 +253,11 @@ const maki_protocol_spec maki_generate_protocol = {
     .version = "",
     .target = "/api/generate",
     .messages = "",
-    .fields = fields,
-    .field_count = GENERATE_FIELDS,
+    .fields = { [MAKI_FIELD_OPTIONS] = "options",
+                [MAKI_FIELD_SYSTEM] = "system",
+                [MAKI_FIELD_REFERENCE] = "context",
+                [MAKI_FIELD_PROMPT] = "prompt",
+                [MAKI_FIELD_IMAGES] = "images" },
     .streams = true,
     .last = read_prompt,
     .event = generate_event,

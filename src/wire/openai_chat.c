@@ -3,17 +3,6 @@
 
 #include "wire/protocol.h"
 
-/* ---- requests ----------------------------------------------------------------------------------------- */
-
-static const maki_field_row fields[] = {
-    { { "max_tokens", 10 }, MAKI_FIELD_MAX_TOKENS },
-    { { "max_completion_tokens", 21 }, MAKI_FIELD_MAX_TOKENS },
-    { { "metadata", 8 }, MAKI_FIELD_METADATA },
-    { { "prompt_cache_key", 16 }, MAKI_FIELD_CLIENT_ID },
-};
-
-/* ---- replies ------------------------------------------------------------------------------------------ */
-
 static const maki_str id_name = { "id", 2 }, name_name = { "name", 4 }, type_name = { "type", 4 };
 
 /* A value that comes once; servers repeat it, or send an empty one with every piece. */
@@ -237,8 +226,9 @@ const maki_protocol_spec maki_chat_protocol = {
     .version = "/v1",
     .target = "/chat/completions",
     .messages = "messages",
-    .fields = fields,
-    .field_count = sizeof fields / sizeof fields[0],
+    .fields = { [MAKI_FIELD_MAX_TOKENS] = "max_tokens max_completion_tokens",
+                [MAKI_FIELD_METADATA] = "metadata",
+                [MAKI_FIELD_CLIENT_ID] = "prompt_cache_key" },
     .item = maki_verbatim_item,
     .event = event,
     .whole = whole,

@@ -4,16 +4,6 @@
 
 /* ---- requests ----------------------------------------------------------------------------------------- */
 
-static const maki_field_row fields[] = {
-    { { "instructions", 12 }, MAKI_FIELD_SYSTEM },
-    { { "max_output_tokens", 17 }, MAKI_FIELD_MAX_TOKENS },
-    { { "metadata", 8 }, MAKI_FIELD_METADATA },
-    { { "prompt_cache_key", 16 }, MAKI_FIELD_CLIENT_ID },
-    { { "previous_response_id", 20 }, MAKI_FIELD_PREVIOUS },
-    { { "conversation", 12 }, MAKI_FIELD_CONVERSATION },
-    { { "prompt", 6 }, MAKI_FIELD_REFERENCE },
-};
-
 /* Reasoning that nothing of the model's follows gets a row of its own.  Reading cannot go on after it: in
  * another body something might follow. */
 static maki_status give_waiting(maki_reading *r)
@@ -279,8 +269,13 @@ const maki_protocol_spec maki_responses_protocol = {
     .version = "/v1",
     .target = "/responses",
     .messages = "input",
-    .fields = fields,
-    .field_count = sizeof fields / sizeof fields[0],
+    .fields = { [MAKI_FIELD_SYSTEM] = "instructions",
+                [MAKI_FIELD_MAX_TOKENS] = "max_output_tokens",
+                [MAKI_FIELD_METADATA] = "metadata",
+                [MAKI_FIELD_CLIENT_ID] = "prompt_cache_key",
+                [MAKI_FIELD_PREVIOUS] = "previous_response_id",
+                [MAKI_FIELD_CONVERSATION] = "conversation",
+                [MAKI_FIELD_REFERENCE] = "prompt" },
     .item = read_item,
     .last = give_waiting,
     .event = event,

@@ -31,11 +31,11 @@ typedef struct maki_media {
 
 typedef struct maki_piece {
     maki_piece_kind kind;
-    maki_str
-        block; /* the block, or the item of tool_calls, that says it; len 0: a field of the row */
+    /* the block, or the item of tool_calls, that says it; len 0: a field of the row */
+    maki_str block;
     maki_str type; /* of that block, a JSON string; len 0: it has none */
-    maki_str
-        field; /* THINKING: the field of the row it stands in; CALL: "tool_calls", if it has a function */
+    /* THINKING: the field of the row it stands in; CALL: "tool_calls", if it has a function */
+    maki_str field;
     maki_str text;     /* TEXT, THINKING: a JSON string; len 0: it is in no words */
     maki_media media;  /* IMAGE, FILE */
     maki_str id;       /* CALL, RESULT: which call; a JSON string, len 0: not said */

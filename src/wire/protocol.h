@@ -48,9 +48,9 @@ struct maki_protocol_spec {
 
     /* ---- requests, read ---- */
     const char *messages; /* the field that has them; "": no such field */
-    const maki_field_row *fields;
-    size_t field_count;
-    bool streams; /* unless the request says no */
+    const char
+        *fields[MAKI_FIELDS]; /* the names of each; model, tools and stream are so called by all */
+    bool streams;             /* unless the request says no */
     maki_status (*item)(maki_reading *r, maki_str item, bool single);
     maki_status (*last)(maki_reading *r); /* after the last; NULL: nothing to do */
     const char *counted;     /* the field of count_tokens' answer; NULL: input_tokens */

@@ -12,14 +12,6 @@
 
 /* ---- fields ------------------------------------------------------------------------------------------- */
 
-/* Those that all have; the others are in the protocol's descriptor. */
-static const maki_field_row common_fields[] = {
-    { { "model", 5 }, MAKI_FIELD_MODEL },
-    { { "tools", 5 }, MAKI_FIELD_TOOLS },
-    { { "stream", 6 }, MAKI_FIELD_STREAM },
-};
-enum { COMMON = sizeof common_fields / sizeof common_fields[0] };
-
 static uint64_t most_tokens(maki_str options)
 {
     return maki_count_of(maki_get_any(options, "num_predict maxOutputTokens max_output_tokens"));
@@ -44,15 +36,10 @@ static maki_str session_in(maki_str user_id)
 
 static maki_str client_id_in(maki_str metadata)
 {
-    static const maki_str names[] = {
-        { "session_id", 10 }, { "sessionId", 9 }, { "conversation_id", 15 }, { "thread_id", 9 }
-    };
     maki_str id = maki_get_string(metadata, MAKI_LIT("user_id"));
     if (id.len) id = session_in(id);
-    for (size_t i = 0; id.len == 0 && i < sizeof names / sizeof names[0]; i++) {
-        maki_str value = maki_get_string(metadata, names[i]);
-        if (value.len > 2) id = maki_json_inside(value);
-    }
+    maki_str other = maki_get_any(metadata, "session_id sessionId conversation_id thread_id");
+    if (!id.len && maki_is_string(other) && other.len > 2) id = maki_json_inside(other);
     return id;
 }
 
@@ -100,23 +87,21 @@ static maki_status take(maki_reading *r, maki_field what, maki_str value)
     case MAKI_FIELD_REFERENCE: m->by_reference = m->by_reference || value.len > 0; break;
     case MAKI_FIELD_PROMPT: r->prompt = value; break;
     case MAKI_FIELD_IMAGES: r->images = value; break;
+    case MAKI_FIELDS: break;
     }
     return MAKI_OK;
 }
 
-static const maki_field_row *field_named(maki_str key, const maki_field_row *rows, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (maki_json_key_is(key, rows[i].name)) return &rows[i];
-    }
-    return NULL;
-}
-
 static maki_status take_field(maki_reading *r, maki_str key, maki_str value)
 {
-    const maki_field_row *row = field_named(key, common_fields, COMMON);
-    if (!row) row = field_named(key, r->protocol->fields, r->protocol->field_count);
-    return row ? take(r, row->field, value) : MAKI_OK;
+    static const char *const all[MAKI_FIELDS] = {
+        [MAKI_FIELD_MODEL] = "model", [MAKI_FIELD_TOOLS] = "tools", [MAKI_FIELD_STREAM] = "stream"
+    };
+    for (maki_field f = 0; f < MAKI_FIELDS; f++) {
+        const char *names = all[f] ? all[f] : r->protocol->fields[f];
+        if (names && maki_among(key, names)) return take(r, f, value);
+    }
+    return MAKI_OK;
 }
 
 /* ---- messages ----------------------------------------------------------------------------------------- */

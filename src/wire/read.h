@@ -24,13 +24,9 @@ typedef enum maki_field {
     MAKI_FIELD_PREVIOUS,     /* likewise, and this is the reply it ended with */
     MAKI_FIELD_CONVERSATION, /* likewise, by the name of the whole */
     MAKI_FIELD_PROMPT,
-    MAKI_FIELD_IMAGES
+    MAKI_FIELD_IMAGES,
+    MAKI_FIELDS
 } maki_field;
-
-typedef struct maki_field_row {
-    maki_str name;
-    maki_field field;
-} maki_field_row;
 
 typedef struct maki_reading {
     const maki_env *env;

@@ -31,26 +31,26 @@ typedef struct maki_render_extra {
 /* All texts are UTF-8, not escaped, and borrowed; len 0 is none. */
 typedef struct maki_request {
     maki_protocol protocol; /* one that can be written: not NONE, not GENERATE */
-    maki_str
-        provider; /* "openai", "deepseek", "zai" ...: decides what becomes of reasoning; len 0: the model does */
+    /* "openai", "deepseek", "zai" ...: decides what becomes of reasoning; len 0: the model does */
+    maki_str provider;
     maki_str model; /* Gemini has it in the path, and only its spelling follows from it */
-    uint64_t
-        max_tokens;  /* of the answer; 0: the provider's own limit (Anthropic wants one: 8192) */
+    /* of the answer; 0: the provider's own limit (Anthropic wants one: 8192) */
+    uint64_t max_tokens;
     uint64_t window; /* Ollama: num_ctx, which it would else cut to a few thousand; 0: not said */
     bool stream;     /* Gemini has it in the path */
     const maki_str *system; /* texts, one after the other; system messages of the log follow */
     size_t system_count;
     maki_render_extra before; /* found memories: right before the newest message of the user */
-    maki_str
-        tools; /* JSON, an array of definitions in any provider's shape (token/tool_list.h); a tool that
+    /* JSON, an array of definitions in any provider's shape (token/tool_list.h); a tool that
                      * only another provider runs (its web search) is left out */
+    maki_str tools;
     maki_str tool_choice; /* "auto", "none", "required" or the name of a tool */
     bool functions;       /* chat: the older form, "functions" and "function_call" */
     maki_thinking thinking;
     bool has_temperature;
     double temperature;
-    bool
-        async; /* the sink may be called from a second thread (base/async_writer.h), which is faster for a long body */
+    /* the sink may be called from a second thread (base/async_writer.h), which is faster for a long body */
+    bool async;
 } maki_request;
 
 /* MAKI_INVALID: no such level; names those there are. */

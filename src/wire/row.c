@@ -18,7 +18,7 @@ bool maki_among(maki_str key, const char *names)
 {
     bool escaped = memchr(key.ptr, '\\', key.len) != NULL;
     while (*names) {
-        maki_str name = { names, (size_t)(strchrnul(names, ' ') - names) };
+        maki_str name = { names, strcspn(names, " ") };
         if (escaped ? maki_json_key_is(key, name) : maki_str_is(key, name)) return true;
         names += name.len + (names[name.len] == ' ');
     }

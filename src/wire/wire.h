@@ -43,8 +43,8 @@ const char *maki_protocol_name(maki_protocol protocol);
 typedef struct maki_wire_message {
     maki_str row;  /* a JSON object with a role, in the shape of the log, on one line */
     bool verbatim; /* it is a span of the body */
-    bool
-        system; /* a system or developer message before any other: no part of a conversation's identity */
+    /* a system or developer message before any other: no part of a conversation's identity */
+    bool system;
     size_t end; /* offset in the body right after it */
 } maki_wire_message;
 
@@ -57,15 +57,15 @@ typedef struct maki_wire_request {
     maki_str model;  /* a string */
     maki_str system; /* the field outside the messages: system, instructions, systemInstruction */
     maki_str tools;
-    maki_str
-        client_id; /* by which the client itself names the conversation (prompt_cache_key, the session
+    /* by which the client itself names the conversation (prompt_cache_key, the session
                          * in metadata.user_id ...): the escaped text, without quotes */
+    maki_str client_id;
     bool stream;
     bool by_reference; /* previous_response_id or the like: the messages are not all here */
-    maki_str
-        reference; /* the id of the reply that it goes on from, a string; len 0: none is named */
-    maki_str
-        conversation; /* the id of the one that the provider keeps and that it goes on with, a string */
+    /* the id of the reply that it goes on from, a string; len 0: none is named */
+    maki_str reference;
+    /* the id of the one that the provider keeps and that it goes on with, a string */
+    maki_str conversation;
     uint64_t max_tokens; /* 0: not said */
     uint64_t messages;   /* those before `from` included */
 } maki_wire_request;
@@ -157,8 +157,8 @@ typedef enum maki_delta_kind {
 typedef struct maki_wire_delta {
     maki_delta_kind kind;
     uint32_t call; /* CALL, INPUT: which one, from 0 in the order in which they began */
-    maki_str
-        value; /* a JSON string: the text, the call's name; INPUT may come as an object, then it is whole */
+    /* a JSON string: the text, the call's name; INPUT may come as an object, then it is whole */
+    maki_str value;
     maki_str id; /* CALL: a JSON string; len 0: the provider gives none */
 } maki_wire_delta;
 

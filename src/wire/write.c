@@ -51,11 +51,6 @@ void maki_wire_writer_close(maki_wire_writer *wr)
 
 /* ---- what waits ---------------------------------------------------------------------------------------- */
 
-void maki_writer_item(maki_wire_writer *wr, maki_spool *spool, maki_jw *w)
-{
-    maki_keep_begin(&wr->failure, maki_spool_sink(spool), w);
-}
-
 void maki_writer_add_text(maki_wire_writer *wr, maki_spool *spool, bool first, maki_str string)
 {
     if (!first) maki_keep_add(&wr->failure, spool, MAKI_LIT("\\n"));
@@ -222,7 +217,7 @@ static void write_early(maki_wire_writer *wr)
 static void keep_early(maki_wire_writer *wr, maki_asked *asked, const maki_piece *result)
 {
     maki_jw w;
-    maki_writer_item(wr, &wr->early, &w);
+    maki_keep_begin(&wr->failure, maki_spool_sink(&wr->early), &w);
     asked->at = wr->early.size;
     wr->shape->result(wr, &w, asked, result);
     maki_keep_end(&wr->failure, &w, none);

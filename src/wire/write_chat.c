@@ -86,7 +86,7 @@ static void keep_text(maki_wire_writer *wr, const maki_piece *piece)
     }
     if (wr->from_string) maki_keep_add(&wr->failure, &wr->content, MAKI_LIT("},"));
     wr->from_string = false;
-    maki_writer_item(wr, &wr->content, &w);
+    maki_keep_begin(&wr->failure, maki_spool_sink(&wr->content), &w);
     write_text(&w, piece->text, piece->cache);
     maki_keep_end(&wr->failure, &w, MAKI_LIT(","));
 }
@@ -104,7 +104,7 @@ static void keep_call(maki_wire_writer *wr, maki_piece *call)
     maki_jw w;
     if (!asked) return;
     asked->call_at = wr->calls.size;
-    maki_writer_item(wr, &wr->calls, &w);
+    maki_keep_begin(&wr->failure, maki_spool_sink(&wr->calls), &w);
     if (wr->style.functions) {
         write_function(&w, asked, call->input);
     } else {

@@ -81,8 +81,6 @@ bool maki_saying_next(maki_saying *saying, maki_piece *out);
 maki_asked *maki_writer_asked(maki_wire_writer *wr, maki_piece *call);
 /* Merging shapes: see to it that a message of this speaker is open. */
 void maki_writer_begin(maki_wire_writer *wr, maki_speaker by);
-/* What one writes with the other into a spool: begin, write a value, end with what comes after it. */
-void maki_writer_item(maki_wire_writer *wr, maki_spool *spool, maki_jw *w);
 
 /* Add to a text that is put together in a spool: the text of a string, a newline before it unless it is the first. */
 void maki_writer_add_text(maki_wire_writer *wr, maki_spool *spool, bool first, maki_str string);

@@ -16,7 +16,7 @@ static void keep_call(maki_wire_writer *wr, maki_piece *call)
     maki_asked *asked = maki_writer_asked(wr, call);
     maki_jw w;
     if (!asked) return;
-    maki_writer_item(wr, &wr->calls, &w);
+    maki_keep_begin(&wr->failure, maki_spool_sink(&wr->calls), &w);
     maki_jw_print(&w, "{'id':%v,'function':{'name':%v,'arguments':", asked->id, asked->name);
     maki_put_input(&w, call->input);
     maki_jw_print(&w, "}}");
