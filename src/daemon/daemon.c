@@ -25,7 +25,8 @@
 enum {
     TRIM_SECONDS = 2, /* how long memory that is not used may stay ours */
     OUR_FILES = 512,  /* descriptors for conversations, the journal, large bodies */
-    UPSTREAM_LEAST = 64
+    UPSTREAM_LEAST = 64,
+    EVENTS = 4
 };
 
 struct maki_daemon {
@@ -33,7 +34,8 @@ struct maki_daemon {
     const maki_daemon_options *options;
     const maki_logger *logger;
     struct event_base *base;
-    struct event *arrived, *on_term, *on_int, *stop_timer, *trim;
+    struct event *stop_timer, *events[EVENTS]; /* the others, which are always awaited */
+    size_t event_count;
     uint64_t trimmed;       /* requests when memory was last given back, */
     size_t trimmed_clients; /* and connections */
     bool trim_again;
@@ -271,6 +273,14 @@ static maki_status find_home(maki_daemon *d, maki_err *err)
     return MAKI_OK;
 }
 
+static bool await(maki_daemon *d, evutil_socket_t fd, short what, event_callback_fn fn,
+                  const struct timeval *often)
+{
+    struct event *event = event_new(d->base, fd, (short)(what | EV_PERSIST), fn, d);
+    if (event) d->events[d->event_count++] = event;
+    return event && event_add(event, often) == 0;
+}
+
 static maki_status open_events(maki_daemon *d, maki_err *err)
 {
     d->base = event_base_new();
@@ -278,18 +288,12 @@ static maki_status open_events(maki_daemon *d, maki_err *err)
     maki_status st = maki_queue_open(&d->queue, true, err);
     if (st != MAKI_OK) return st;
     d->queue_open = true;
-    d->arrived = event_new(d->base, d->queue.fd, EV_READ | EV_PERSIST, on_arrived, d);
-    d->on_term = evsignal_new(d->base, SIGTERM, on_signal, d);
-    d->on_int = evsignal_new(d->base, SIGINT, on_signal, d);
     d->stop_timer = evtimer_new(d->base, on_stop_timer, d);
-    d->trim = event_new(d->base, -1, EV_PERSIST, on_trim, d);
     struct timeval often = { .tv_sec = TRIM_SECONDS };
-    if (!d->arrived || !d->on_term || !d->on_int || !d->stop_timer || !d->trim ||
-        event_add(d->trim, &often) != 0 || event_add(d->arrived, NULL) != 0 ||
-        evsignal_add(d->on_term, NULL) != 0 || evsignal_add(d->on_int, NULL) != 0) {
-        return maki_fail_nomem(err);
-    }
-    return MAKI_OK;
+    bool all = d->stop_timer && await(d, d->queue.fd, EV_READ, on_arrived, NULL) &&
+               await(d, SIGTERM, EV_SIGNAL, on_signal, NULL) &&
+               await(d, SIGINT, EV_SIGNAL, on_signal, NULL) && await(d, -1, 0, on_trim, &often);
+    return all ? MAKI_OK : maki_fail_nomem(err);
 }
 
 static maki_status open_server(maki_daemon *d, maki_err *err)
@@ -403,11 +407,6 @@ void maki_daemon_run(maki_daemon *d)
     event_base_dispatch(d->base);
 }
 
-static void free_event(struct event *event)
-{
-    if (event) event_free(event);
-}
-
 /* First whoever makes work, then whoever does it; what they still had for the loop is run in between, so that everything is
  * freed where it was made. */
 void maki_daemon_close(maki_daemon *d)
@@ -421,11 +420,9 @@ void maki_daemon_close(maki_daemon *d)
     maki_api_close(d->api);
     maki_broadcast_close(d->broadcast);
     if (d->queue_open) maki_queue_close(&d->queue);
-    free_event(d->arrived);
-    free_event(d->on_term);
-    free_event(d->on_int);
-    free_event(d->stop_timer);
-    free_event(d->trim);
+    while (d->event_count)
+        event_free(d->events[--d->event_count]);
+    if (d->stop_timer) event_free(d->stop_timer);
     if (d->base) event_base_free(d->base);
     maki_delete(d->env->alloc, d);
 }

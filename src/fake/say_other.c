@@ -120,18 +120,6 @@ static int gemini_embed_batch(maki_buf *out, maki_str body)
 
 /* ---- lists and counts ------------------------------------------------------------------------------ */
 
-/* OpenAI's and Anthropic's in one: the path is the same. */
-static int models(maki_buf *out, maki_str body)
-{
-    (void)body;
-    fake_write(out,
-               "{'object':'list','data':[{'id':'fake','object':'model','type':'model',"
-               "'display_name':'Fake','created':%n,'created_at':'2025-10-09T08:53:20Z',"
-               "'owned_by':'maki'}],'has_more':false,'first_id':'fake','last_id':'fake'}\n",
-               FAKE_CREATED);
-    return 200;
-}
-
 static int count_tokens(maki_buf *out, maki_str body)
 {
     fake_write(out, "{'input_tokens':%n}\n", (int64_t)(body.len / 4 + 1));
@@ -146,7 +134,11 @@ static int gemini_count(maki_buf *out, maki_str body)
     return 200;
 }
 
-/* What is always the same. */
+/* What is always the same.  OpenAI's and Anthropic's models are one: so is the path. */
+static const char models[] =
+    "{'object':'list','data':[{'id':'fake','object':'model','type':'model',"
+    "'display_name':'Fake','created':1760000000,'created_at':'2025-10-09T08:53:20Z',"
+    "'owned_by':'maki'}],'has_more':false,'first_id':'fake','last_id':'fake'}\n";
 static const char gemini_models[] =
     "{'models':[{'name':'models/fake','version':'1','displayName':'Fake',"
     "'inputTokenLimit':1048576,'outputTokenLimit':65536,"
@@ -185,7 +177,7 @@ static const struct other_row {
     { "GET", "/v1beta/models", NULL, gemini_models },
     { "GET", "/v1beta/models/fake", NULL, gemini_model },
     { "GET", "/api/v0/models", NULL, lmstudio_models },
-    { "GET", "/models", models, NULL },
+    { "GET", "/models", NULL, models },
     { "GET", "/api/tags", NULL, ollama_tags },
     { "POST", "/api/show", NULL, ollama_show },
     { "GET", "/api/version", NULL, ollama_version },

@@ -171,13 +171,13 @@ static void start(fake_request *r, int status, const char *fields, bool stream)
         reply.framing = MAKI_FRAME_LENGTH;
         reply.length = r->total + 1000;
     }
-    int n = snprintf(lines, sizeof lines, "%s", fields);
     if (r->mood.deed == FAKE_SHORT) {
         reply.framing = MAKI_FRAME_CLOSE;
         reply.says_length = true;
-        n = snprintf(lines, sizeof lines, "%sContent-Length: %zu\r\n", fields, r->reply.len / 2);
+        snprintf(lines, sizeof lines, "%sContent-Length: %zu\r\n", fields, r->reply.len / 2);
+        fields = lines;
     }
-    reply.fields = (maki_str){ lines, (size_t)n };
+    reply.fields = maki_str_of(fields);
     maki_conn_start(r->conn, &reply);
 }
 

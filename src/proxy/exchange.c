@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/err.h"
+#include "base/hash.h"
 #include "base/json.h"
 #include "base/str.h"
 #include "base/text.h"
@@ -203,11 +204,23 @@ static bool goes_on(const maki_exchange *x, const reading *r, const maki_prefix 
     return message == r->count && now - (int64_t)entry->used < RETRY_S;
 }
 
+/* The key of a prefix in the table: it belongs to the scope. */
+static maki_status prefix_key(const maki_exchange *x, const unsigned char prefix[MAKI_PREFIX_LEN],
+                              unsigned char out[MAKI_PREFIX_LEN], maki_err *err)
+{
+    unsigned char both[2 * MAKI_PREFIX_LEN], sha[MAKI_SHA256_LEN];
+    memcpy(both, x->scope, MAKI_PREFIX_LEN);
+    memcpy(both + MAKI_PREFIX_LEN, prefix, MAKI_PREFIX_LEN);
+    maki_status st = maki_sha256_of((maki_str){ (const char *)both, sizeof both }, sha, err);
+    if (st == MAKI_OK) memcpy(out, sha, MAKI_PREFIX_LEN);
+    return st;
+}
+
 static maki_status look_up(maki_exchange *x, const unsigned char *prefix, maki_prefix *entry,
                            bool *is, maki_err *err)
 {
     unsigned char key[MAKI_PREFIX_LEN];
-    maki_status st = maki_prefix_key(x, prefix, key, err);
+    maki_status st = prefix_key(x, prefix, key, err);
     return st == MAKI_OK ? maki_prefixes_find(&x->proxy->prefixes, key, entry, is, err) : st;
 }
 
@@ -316,7 +329,7 @@ maki_status maki_exchange_know(maki_exchange *x, const unsigned char prefix[MAKI
                                const maki_point *point, uint32_t kin, maki_err *err)
 {
     unsigned char key[MAKI_PREFIX_LEN];
-    maki_status st = maki_prefix_key(x, prefix, key, err);
+    maki_status st = prefix_key(x, prefix, key, err);
     return st == MAKI_OK ? maki_exchange_know_key(x, key, point, kin, err) : st;
 }
 

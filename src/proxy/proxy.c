@@ -7,7 +7,6 @@
 #include "base/alloc.h"
 #include "base/err.h"
 #include "base/files.h"
-#include "base/hash.h"
 #include "base/platform.h"
 #include "base/str.h"
 #include "history/tally.h"
@@ -154,17 +153,6 @@ void maki_proxy_discard(maki_proxy *p, maki_talk *talk)
 }
 
 /* ---- small things ------------------------------------------------------------------------------------ */
-
-maki_status maki_prefix_key(const maki_exchange *x, const unsigned char prefix[MAKI_PREFIX_LEN],
-                            unsigned char out[MAKI_PREFIX_LEN], maki_err *err)
-{
-    unsigned char both[2 * MAKI_PREFIX_LEN], sha[MAKI_SHA256_LEN];
-    memcpy(both, x->scope, MAKI_PREFIX_LEN);
-    memcpy(both + MAKI_PREFIX_LEN, prefix, MAKI_PREFIX_LEN);
-    maki_status st = maki_sha256_of((maki_str){ (const char *)both, sizeof both }, sha, err);
-    if (st == MAKI_OK) memcpy(out, sha, MAKI_PREFIX_LEN);
-    return st;
-}
 
 maki_status maki_reference_key(const maki_exchange *x, const char *what, maki_str id,
                                unsigned char out[MAKI_PREFIX_LEN], maki_err *err)

@@ -61,10 +61,6 @@ maki_status maki_proxy_talk(maki_proxy *proxy, const unsigned char session[MAKI_
 /* One that was made for an exchange that could not be recorded: nothing of it stays. */
 void maki_proxy_discard(maki_proxy *proxy, maki_talk *talk);
 
-/* The key of a prefix in the table: it belongs to the scope. */
-maki_status maki_prefix_key(const maki_exchange *x, const unsigned char prefix[MAKI_PREFIX_LEN],
-                            unsigned char out[MAKI_PREFIX_LEN], maki_err *err);
-
 /* From now on a prefix, or a key of the table, leads to `point`.  `kin`: prefixes.h. */
 maki_status maki_exchange_know(maki_exchange *x, const unsigned char prefix[MAKI_PREFIX_LEN],
                                const maki_point *point, uint32_t kin, maki_err *err);

@@ -34,12 +34,14 @@ static const maki_window_query lmstudio = { "GET", "", "/api/v0/models", false, 
 
 /* ---- asking ---------------------------------------------------------------------------------------------- */
 
-/* A question: its target and body, and how its answer is read. */
+/* A question, how its answer is read, and the answer. */
 typedef struct question {
     const maki_window_query *query;
     maki_buf target, body;
     bool (*cancelled)(void *ctx);
     void *cancelled_ctx;
+    int status; /* of the answer */
+    maki_buf answer;
 } question;
 
 static maki_status make_question(const maki_provider *p, maki_str model, question *q, maki_err *err)
@@ -55,27 +57,21 @@ static maki_status make_question(const maki_provider *p, maki_str model, questio
     return maki_jw_end(&w);
 }
 
-typedef struct answer {
-    int status;
-    maki_buf text;
-} answer;
-
 static maki_status on_head(void *ctx, int status, const maki_http_head *fields, maki_err *err)
 {
-    answer *a = ctx;
     (void)fields, (void)err;
-    a->status = status;
+    ((question *)ctx)->status = status;
     return MAKI_OK;
 }
 
 static maki_status on_bytes(void *ctx, maki_str bytes, maki_err *err)
 {
-    answer *a = ctx;
-    maki_buf_add(&a->text, bytes);
-    return maki_buf_status(&a->text, err);
+    question *q = ctx;
+    maki_buf_add(&q->answer, bytes);
+    return maki_buf_status(&q->answer, err);
 }
 
-static maki_status put(maki_sender *s, question *q, answer *a, maki_err *err)
+static maki_status put(maki_sender *s, question *q, maki_err *err)
 {
     maki_buf head = maki_buf_new(s->options.env->alloc, MAKI_HEAD_MAX);
     maki_link_end end;
@@ -93,7 +89,7 @@ static maki_status put(maki_sender *s, question *q, answer *a, maki_err *err)
                               .cancelled_ctx = q->cancelled_ctx,
                               .on_head = on_head,
                               .on_bytes = on_bytes,
-                              .ctx = a };
+                              .ctx = q };
     if (st == MAKI_OK) st = maki_link_run(s->link, &request, &end, err);
     maki_head_wipe(&head);
     return st;
@@ -103,13 +99,12 @@ static maki_status put(maki_sender *s, question *q, answer *a, maki_err *err)
 static maki_status ask(maki_sender *s, maki_str model, question *q, uint64_t *tokens, bool *told,
                        maki_err *err)
 {
-    answer a = { .text = maki_buf_new(s->options.env->alloc, ANSWER_MOST) };
     maki_str json;
-    maki_status st = put(s, q, &a, err);
-    *told = st == MAKI_OK && a.status == 200 &&
-            maki_json_check(maki_buf_str(&a.text), &json, NULL) == MAKI_OK && maki_is_object(json);
+    maki_status st = put(s, q, err);
+    *told = st == MAKI_OK && q->status == 200 &&
+            maki_json_check(maki_buf_str(&q->answer), &json, NULL) == MAKI_OK &&
+            maki_is_object(json);
     *tokens = *told ? q->query->read(json, model) : 0;
-    maki_buf_free(&a.text);
     bool ours = st == MAKI_NOMEM || st == MAKI_INVALID || st == MAKI_CANCELLED;
     return ours ? st : MAKI_OK;
 }
@@ -140,6 +135,7 @@ maki_status maki_sender_window(maki_sender *s, maki_str model, bool (*cancelled)
     question q = { .query = lm ? &lmstudio : &maki_protocol_of(s->provider.protocol)->window,
                    .target = maki_buf_new(alloc, MAKI_TARGET_MAX),
                    .body = maki_buf_new(alloc, MAKI_TARGET_MAX),
+                   .answer = maki_buf_new(alloc, ANSWER_MOST),
                    .cancelled = cancelled,
                    .cancelled_ctx = cancelled_ctx };
     bool told = false;
@@ -154,5 +150,6 @@ maki_status maki_sender_window(maki_sender *s, maki_str model, bool (*cancelled)
     if (told) keep(s, model, *tokens);
     maki_buf_free(&q.target);
     maki_buf_free(&q.body);
+    maki_buf_free(&q.answer);
     return st;
 }

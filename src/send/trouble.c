@@ -43,58 +43,51 @@ static parts parts_of(maki_str error)
 
 /* ---- what it means -------------------------------------------------------------------------------------- */
 
-/* By the word that providers use (code, status or type; in a stream it is all there is), or by HTTP's status.  To teach
- * Maki an error: a row here, or, when only the message tells that the context is full, in wire/overflow.c; where a
+/* By the words that providers use (code, status or type; in a stream they are all there is), or by HTTP's status.  To
+ * teach Maki an error: a word here, or, when only the message tells that the context is full, in wire/overflow.c; where a
  * number or a pause stands in it, a row of hint.c. */
-static const struct meaning_row {
-    const char *word; /* NULL: any */
-    int from, to;     /* of the status; 0: any */
+static const struct word_row {
     maki_trouble_kind kind;
-} meaning_rows[] = {
-    { "context_length_exceeded", 0, 0, MAKI_TROUBLE_OVERFLOW },
-    { "exceed_context_size_error", 0, 0, MAKI_TROUBLE_OVERFLOW },
-    { "request_too_large", 0, 0, MAKI_TROUBLE_OVERFLOW },
-    { "insufficient_quota", 0, 0, MAKI_TROUBLE_QUOTA },
-    { "billing_error", 0, 0, MAKI_TROUBLE_QUOTA },
-    { NULL, 401, 401, MAKI_TROUBLE_KEY },
-    { NULL, 402, 402, MAKI_TROUBLE_QUOTA },
-    { NULL, 403, 403, MAKI_TROUBLE_DENIED },
-    { NULL, 404, 404, MAKI_TROUBLE_UNKNOWN },
-    { NULL, 408, 409, MAKI_TROUBLE_BUSY }, /* somebody holds a lock for a moment */
-    { NULL, 413, 413, MAKI_TROUBLE_OVERFLOW },
-    { NULL, 429, 429, MAKI_TROUBLE_LIMIT },
-    { NULL, 500, 999, MAKI_TROUBLE_BUSY },
-    { NULL, 400, 499, MAKI_TROUBLE_REQUEST },
-    { NULL, 300, 399, MAKI_TROUBLE_UNKNOWN }, /* it is somewhere else */
-    { "authentication_error", 0, 0, MAKI_TROUBLE_KEY },
-    { "invalid_api_key", 0, 0, MAKI_TROUBLE_KEY },
-    { "UNAUTHENTICATED", 0, 0, MAKI_TROUBLE_KEY },
-    { "permission_error", 0, 0, MAKI_TROUBLE_DENIED },
-    { "PERMISSION_DENIED", 0, 0, MAKI_TROUBLE_DENIED },
-    { "not_found_error", 0, 0, MAKI_TROUBLE_UNKNOWN },
-    { "model_not_found", 0, 0, MAKI_TROUBLE_UNKNOWN },
-    { "NOT_FOUND", 0, 0, MAKI_TROUBLE_UNKNOWN },
-    { "rate_limit_error", 0, 0, MAKI_TROUBLE_LIMIT },
-    { "rate_limit_exceeded", 0, 0, MAKI_TROUBLE_LIMIT },
-    { "RESOURCE_EXHAUSTED", 0, 0, MAKI_TROUBLE_LIMIT },
-    { "overloaded_error", 0, 0, MAKI_TROUBLE_BUSY },
-    { "api_error", 0, 0, MAKI_TROUBLE_BUSY },
-    { "timeout_error", 0, 0, MAKI_TROUBLE_BUSY },
-    { "server_error", 0, 0, MAKI_TROUBLE_BUSY },
-    { "INTERNAL", 0, 0, MAKI_TROUBLE_BUSY },
-    { "UNAVAILABLE", 0, 0, MAKI_TROUBLE_BUSY },
-    { "DEADLINE_EXCEEDED", 0, 0, MAKI_TROUBLE_BUSY },
-    { "invalid_request_error", 0, 0, MAKI_TROUBLE_REQUEST },
-    { "INVALID_ARGUMENT", 0, 0, MAKI_TROUBLE_REQUEST },
+    const char *words;
+} word_rows[] = {
+    { MAKI_TROUBLE_OVERFLOW,
+      "context_length_exceeded exceed_context_size_error request_too_large" },
+    { MAKI_TROUBLE_QUOTA, "insufficient_quota billing_error" },
+    { MAKI_TROUBLE_KEY, "authentication_error invalid_api_key UNAUTHENTICATED" },
+    { MAKI_TROUBLE_DENIED, "permission_error PERMISSION_DENIED" },
+    { MAKI_TROUBLE_UNKNOWN, "not_found_error model_not_found NOT_FOUND" },
+    { MAKI_TROUBLE_LIMIT, "rate_limit_error rate_limit_exceeded RESOURCE_EXHAUSTED" },
+    { MAKI_TROUBLE_BUSY, "overloaded_error api_error timeout_error server_error" },
+    { MAKI_TROUBLE_BUSY, "INTERNAL UNAVAILABLE DEADLINE_EXCEEDED" },
+    { MAKI_TROUBLE_REQUEST, "invalid_request_error INVALID_ARGUMENT" },
 };
 
-static maki_trouble_kind row_of(maki_str word, int status)
+/* The first that fits counts. */
+static const struct status_row {
+    int from, to;
+    maki_trouble_kind kind;
+} status_rows[] = {
+    { 401, 401, MAKI_TROUBLE_KEY },      { 402, 402, MAKI_TROUBLE_QUOTA },
+    { 403, 403, MAKI_TROUBLE_DENIED },   { 404, 404, MAKI_TROUBLE_UNKNOWN },
+    { 408, 409, MAKI_TROUBLE_BUSY }, /* somebody holds a lock for a moment */
+    { 413, 413, MAKI_TROUBLE_OVERFLOW }, { 429, 429, MAKI_TROUBLE_LIMIT },
+    { 500, 999, MAKI_TROUBLE_BUSY },     { 400, 499, MAKI_TROUBLE_REQUEST },
+    { 300, 399, MAKI_TROUBLE_UNKNOWN }, /* it is somewhere else */
+};
+
+static maki_trouble_kind kind_of_word(maki_str word)
 {
-    for (size_t i = 0; i < sizeof meaning_rows / sizeof meaning_rows[0]; i++) {
-        const struct meaning_row *row = &meaning_rows[i];
-        if (row->word ? maki_is_text(word, maki_str_of(row->word))
-                      : status >= row->from && status <= row->to)
-            return row->kind;
+    for (size_t i = 0; maki_is_string(word) && i < sizeof word_rows / sizeof word_rows[0]; i++) {
+        if (maki_among(maki_json_inside(word), word_rows[i].words)) return word_rows[i].kind;
+    }
+    return MAKI_TROUBLE_NONE;
+}
+
+static maki_trouble_kind kind_of_status(int status)
+{
+    for (size_t i = 0; i < sizeof status_rows / sizeof status_rows[0]; i++) {
+        if (status >= status_rows[i].from && status <= status_rows[i].to)
+            return status_rows[i].kind;
     }
     return MAKI_TROUBLE_NONE;
 }
@@ -106,9 +99,9 @@ static maki_trouble_kind meaning_of(const parts *p, int status)
     const maki_str words[] = { p->code, p->status, p->type };
     maki_trouble_kind kind = MAKI_TROUBLE_NONE;
     for (size_t i = 0; kind == MAKI_TROUBLE_NONE && i < sizeof words / sizeof words[0]; i++)
-        kind = row_of(words[i], 0);
+        kind = kind_of_word(words[i]);
     bool telling = kind == MAKI_TROUBLE_QUOTA || kind == MAKI_TROUBLE_OVERFLOW;
-    return status && !telling ? row_of((maki_str){ "", 0 }, status) : kind;
+    return status && !telling ? kind_of_status(status) : kind;
 }
 
 /* Does the message say that the context is full, whatever the status was? */

@@ -100,37 +100,23 @@ static void copy_json(char *out, size_t room, maki_str string)
 }
 
 static const struct stop_row {
-    const char *word;
     maki_stop stop;
+    const char *words;
 } stop_rows[] = {
-    { "end_turn", MAKI_STOP_END },
-    { "stop_sequence", MAKI_STOP_END },
-    { "stop", MAKI_STOP_END },
-    { "STOP", MAKI_STOP_END },
-    { "completed", MAKI_STOP_END },
-    { "tool_use", MAKI_STOP_CALLS },
-    { "tool_calls", MAKI_STOP_CALLS },
-    { "function_call", MAKI_STOP_CALLS },
-    { "max_tokens", MAKI_STOP_LENGTH },
-    { "length", MAKI_STOP_LENGTH },
-    { "max_output_tokens", MAKI_STOP_LENGTH },
-    { "MAX_TOKENS", MAKI_STOP_LENGTH },
-    { "model_context_window_exceeded", MAKI_STOP_LENGTH },
-    { "refusal", MAKI_STOP_REFUSED },
-    { "content_filter", MAKI_STOP_REFUSED },
-    { "SAFETY", MAKI_STOP_REFUSED },
-    { "RECITATION", MAKI_STOP_REFUSED },
-    { "PROHIBITED_CONTENT", MAKI_STOP_REFUSED },
-    { "BLOCKLIST", MAKI_STOP_REFUSED },
-    { "SPII", MAKI_STOP_REFUSED },
+    { MAKI_STOP_END, "end_turn stop_sequence stop STOP completed" },
+    { MAKI_STOP_CALLS, "tool_use tool_calls function_call" },
+    { MAKI_STOP_LENGTH, "max_tokens length max_output_tokens MAX_TOKENS" },
+    { MAKI_STOP_LENGTH, "model_context_window_exceeded" },
+    { MAKI_STOP_REFUSED,
+      "refusal content_filter SAFETY RECITATION PROHIBITED_CONTENT BLOCKLIST SPII" },
 };
 
 /* Some protocols have no word of their own for calls. */
-static maki_stop stop_of(const char *word, unsigned calls)
+static maki_stop stop_of(maki_str word, unsigned calls)
 {
-    if (!word[0]) return MAKI_STOP_NONE;
+    if (!word.len) return MAKI_STOP_NONE;
     for (size_t i = 0; i < sizeof stop_rows / sizeof stop_rows[0]; i++) {
-        if (strcmp(word, stop_rows[i].word) != 0) continue;
+        if (!maki_among(word, stop_rows[i].words)) continue;
         bool end = stop_rows[i].stop == MAKI_STOP_END;
         return end && calls ? MAKI_STOP_CALLS : stop_rows[i].stop;
     }
@@ -146,7 +132,7 @@ static void note(maki_try *t)
     copy_json(r->id, sizeof r->id, said->id);
     copy_json(r->model, sizeof r->model, said->model);
     copy_json(r->stop_word, sizeof r->stop_word, said->stop);
-    r->stop = stop_of(r->stop_word, r->calls);
+    r->stop = stop_of(maki_str_of(r->stop_word), r->calls);
     r->usage = said->usage;
     r->garbage = said->garbage;
     bool number = cost.len && maki_json_kind_of(cost) == MAKI_JSON_NUMBER;
