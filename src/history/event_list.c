@@ -9,23 +9,12 @@
 #include "base/str.h"
 #include "history/tally.h"
 
-static const struct {
-    const char *name;
-    maki_event_type type;
-} types[] = {
-    { "fork", MAKI_EVENT_FORK },         { "condense", MAKI_EVENT_CONDENSE },
-    { "truncate", MAKI_EVENT_TRUNCATE }, { "trim", MAKI_EVENT_TRIM },
-    { "prune", MAKI_EVENT_PRUNE },       { "pin", MAKI_EVENT_PIN },
-    { "unpin", MAKI_EVENT_UNPIN },       { "rewind", MAKI_EVENT_REWIND },
-    { "undo", MAKI_EVENT_UNDO },         { "damage", MAKI_EVENT_DAMAGE },
-};
+#define NAMED(NAME, name) #name,
+static const char *const names[] = { "", MAKI_EVENT_MAP(NAMED) };
 
 const char *maki_event_name(maki_event_type type)
 {
-    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
-        if (types[i].type == type) return types[i].name;
-    }
-    return "";
+    return names[type];
 }
 
 /* The fields of an event that are read, found in one pass over it. */
@@ -72,8 +61,8 @@ static void read_fields(maki_str event, maki_str fields[FIELDS])
 static maki_event_type type_of(maki_str type)
 {
     if (type.len == 0 || maki_json_kind_of(type) != MAKI_JSON_STRING) return MAKI_EVENT_OTHER;
-    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
-        if (maki_json_text_is(type, maki_str_of(types[i].name))) return types[i].type;
+    for (size_t i = 1; i < sizeof names / sizeof names[0]; i++) {
+        if (maki_json_text_is(type, maki_str_of(names[i]))) return (maki_event_type)i;
     }
     return MAKI_EVENT_OTHER;
 }

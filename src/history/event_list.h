@@ -11,18 +11,25 @@ typedef struct maki_span64 {
     uint64_t from, to; /* both included */
 } maki_span64;
 
+/* Events that change the view, by the words that they have for it.  A new one is a row here, what it does to the view
+ * (timeline.c), and who appends it; its own fields are read in event_list.c. */
+#define MAKI_EVENT_MAP(X) \
+    X(FORK, fork)         \
+    X(CONDENSE, condense) \
+    X(TRUNCATE, truncate) \
+    X(TRIM, trim)         \
+    X(PRUNE, prune)       \
+    X(PIN, pin)           \
+    X(UNPIN, unpin)       \
+    X(REWIND, rewind)     \
+    X(UNDO, undo)         \
+    X(DAMAGE, damage)
+
 typedef enum maki_event_type {
     MAKI_EVENT_OTHER, /* does not change the view */
-    MAKI_EVENT_FORK,
-    MAKI_EVENT_CONDENSE,
-    MAKI_EVENT_TRUNCATE,
-    MAKI_EVENT_TRIM,
-    MAKI_EVENT_PRUNE,
-    MAKI_EVENT_PIN,
-    MAKI_EVENT_UNPIN,
-    MAKI_EVENT_REWIND,
-    MAKI_EVENT_UNDO,
-    MAKI_EVENT_DAMAGE
+#define MAKI_EVENT_ENUM(NAME, name) MAKI_EVENT_##NAME,
+    MAKI_EVENT_MAP(MAKI_EVENT_ENUM)
+#undef MAKI_EVENT_ENUM
 } maki_event_type;
 
 /* The word that events have for it; MAKI_EVENT_OTHER has none. */

@@ -1,17 +1,12 @@
-/* import_formats.c -- the formats that can be imported: a row each, which is in the file of its reader.
- *
- * A new format is a file with its row, and its name in this list. */
+/* import_formats.c -- the formats that can be imported, found by their names (import_inside.h lists them). */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/err.h"
 #include "history/import_inside.h"
 
-static const maki_import_format *const formats[] = {
-    &maki_import_roo,    &maki_import_openai,   &maki_import_anthropic,
-    &maki_import_seed,   &maki_import_pi,       &maki_import_codex,
-    &maki_import_claude, &maki_import_opencode, &maki_import_plain,
-};
+#define LISTED(name) &maki_import_##name,
+static const maki_import_format *const formats[] = { MAKI_IMPORT_MAP(LISTED) };
 
 const maki_import_format *maki_import_format_at(size_t i)
 {

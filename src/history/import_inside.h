@@ -147,9 +147,13 @@ maki_status maki_import_item(maki_importing *im, maki_str item, maki_str line, b
 /* Roo's UI messages (import_array.c). */
 maki_status maki_import_ui(maki_importing *im, int fd, maki_err *err);
 
-extern const maki_import_format maki_import_roo, maki_import_openai, maki_import_anthropic,
-    maki_import_plain, maki_import_seed, maki_import_pi, maki_import_claude, maki_import_codex,
-    maki_import_opencode;
+/* The formats, in the order in which a source is tried: maki_import_NAME is the row, in the file of its reader.  A new
+ * one is that file, a name here, and the file's in src/meson.build. */
+#define MAKI_IMPORT_MAP(X) \
+    X(roo) X(openai) X(anthropic) X(seed) X(pi) X(codex) X(claude) X(opencode) X(plain)
+#define MAKI_DECLARE(name) extern const maki_import_format maki_import_##name;
+MAKI_IMPORT_MAP(MAKI_DECLARE)
+#undef MAKI_DECLARE
 
 /* import_tags.c: messages with the tags of roo. */
 typedef struct maki_tags maki_tags;

@@ -11,7 +11,6 @@
 #include "base/err.h"
 #include "base/files.h"
 
-_Static_assert(sizeof(maki_row) == 64, "a record has 64 bytes");
 _Static_assert(sizeof(maki_index_header) == 128, "the header has 128 bytes");
 
 static const char magic[8] = { 'M', 'A', 'K', 'I', 'I', 'D', 'X', '1' };

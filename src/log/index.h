@@ -17,18 +17,27 @@ enum {
     MAKI_FAMILY_LEN = 16 /* the longest name of a token family, with its NUL */
 };
 
+/* What a record keeps of a row besides where it stands, its tokens and its hashes: what the facts function says (log.h).
+ * A new one is a row here, the size below, and its value in history/facts.c; indexes of before are made again. */
+/* clang-format off */
+#define MAKI_FACT_MAP(X)  \
+    X(int64_t, ts)        \
+    X(uint32_t, flags)    \
+    X(uint32_t, call_seq) /* the message whose calls this one answers; 0: none */
+/* clang-format on */
+#define MAKI_FACT_FIELD(type, name) type name;
+
 /* One row, as it stands in the file (little-endian machines only). */
 typedef struct maki_row {
     uint64_t offset; /* in the messages file */
     uint32_t length; /* without the newline */
     uint32_t tokens;
     uint64_t tokens_so_far; /* of rows 1 to this one */
-    int64_t ts;
-    uint32_t flags;    /* what the facts function said */
-    uint32_t call_seq; /* the message whose calls this one answers; 0: none */
+    MAKI_FACT_MAP(MAKI_FACT_FIELD)
     unsigned char chain[MAKI_CHAIN_LEN];
     uint64_t xxh3; /* of the row */
 } maki_row;
+_Static_assert(sizeof(maki_row) == 64, "a record has 64 bytes");
 
 /* What the index says about itself: 128 bytes before the records. */
 typedef struct maki_index_header {

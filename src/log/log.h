@@ -28,12 +28,9 @@
 
 typedef struct maki_log maki_log;
 
-/* What is kept of a row besides where it stands and its tokens. */
 typedef struct maki_facts {
-    int64_t ts;
-    uint32_t flags;
-    uint32_t call_seq;
-    maki_hint hint; /* not kept: for the tokens function */
+    MAKI_FACT_MAP(MAKI_FACT_FIELD) /* kept in the record (index.h) */
+    maki_hint hint;                /* not kept: for the tokens function */
 } maki_facts;
 
 /* Look at row `seq`.  MAKI_INVALID when it cannot be a message: then it is not appended; a row that

@@ -33,12 +33,9 @@ uint64_t maki_log_next_seq(const maki_log *log)
 maki_status maki_log_make_record(maki_log *log, maki_str row, uint64_t at, const maki_facts *facts,
                                  maki_row *out, maki_err *err)
 {
-    *out = (maki_row){ .offset = at,
-                       .length = (uint32_t)row.len,
-                       .ts = facts->ts,
-                       .flags = facts->flags,
-                       .call_seq = facts->call_seq,
-                       .xxh3 = maki_row_hash(row) };
+    *out = (maki_row){ .offset = at, .length = (uint32_t)row.len, .xxh3 = maki_row_hash(row) };
+#define KEEP(type, name) out->name = facts->name;
+    MAKI_FACT_MAP(KEEP)
     return maki_chain_next(log->new_head, row, out->chain, err);
 }
 

@@ -84,11 +84,15 @@ static maki_status chain_from_stored(checking *c, const pair *p, unsigned char o
 
 static bool same_facts(const checking *c, const pair *p)
 {
-    const maki_row *a = &p->made, *b = &p->stored;
+    maki_row made = p->made;
+    const maki_row *stored = &p->stored;
+    bool same = true;
     if (!c->same_facts) return true;
-    return a->tokens == b->tokens && a->ts == b->ts && a->flags == b->flags &&
-           b->tokens_so_far == p->stored_before.tokens_so_far + a->tokens &&
-           (c->shifted || a->call_seq == b->call_seq);
+    if (c->shifted) made.call_seq = stored->call_seq;
+#define COMPARE(type, name) same = same && made.name == stored->name;
+    MAKI_FACT_MAP(COMPARE)
+    return same && made.tokens == stored->tokens &&
+           stored->tokens_so_far == p->stored_before.tokens_so_far + made.tokens;
 }
 
 static maki_status compare(checking *c, const pair *p, maki_err *err)
