@@ -517,7 +517,7 @@ const maki_op_row maki_op_table[] = {
     LOGGED("request.build", request_build,
          "What would be sent of a conversation: the whole body of a request.", "read",
          FIELDS(CONVERSATION,
-                { "protocol", "string", "anthropic, openai, responses, ollama or gemini", 1 },
+                { "protocol", "string", "one that `llm.*.protocol` may name", 1 },
                 { "model", "string", "", 1 },
                 { "provider", "string", "openai, deepseek, zai ...: what becomes of reasoning; by the model by default", 0 },
                 { "maxTokens", "count", "of the answer", 0 },
