@@ -215,8 +215,8 @@ static void keep(draft *w, size_t kind, uint64_t worth)
 {
     void *moved = maki_arena_grow(w->arena, w->lines, w->count, &w->room, sizeof *w->lines);
     maki_str text = maki_arena_copy(w->arena, maki_buf_str(&w->text));
+    if (moved) w->lines = moved;         /* in any case: `room` is that of the new place */
     if (!moved || text.len == 0) return; /* the arena remembers */
-    w->lines = moved;
     w->lines[w->count++] = (line){ .text = text,
                                    .tokens = maki_tokenizer_count(w->tokenizer, text) + 3,
                                    .worth = worth,
