@@ -313,34 +313,33 @@ static uint64_t seq_at(maki_conv *conv, const maki_view *view, uint64_t n)
     return seq ? seq : view->items[item].made->before;
 }
 
-static void add_hidden(maki_buf *out, const stretch *s)
+static void add_span(maki_buf *out, bool first, maki_span64 span)
 {
     char text[80];
+    snprintf(text, sizeof text, "%s[%" PRIu64 ",%" PRIu64 "]", first ? "" : ",", span.from,
+             span.to);
+    maki_buf_add(out, maki_str_of(text));
+}
+
+void maki_decided_hidden(maki_decided *d, const maki_span64 *spans, size_t count,
+                         const maki_span64 *made, size_t made_count)
+{
+    char text[40];
+    size_t own = 0, above = 0;
+    maki_buf *out = &d->fields;
     maki_buf_add(out, MAKI_LIT("\"hidden\":["));
-    for (size_t i = 0; i < s->count; i++) {
-        snprintf(text, sizeof text, "%s[%" PRIu64 ",%" PRIu64 "]", i ? "," : "", s->spans[i].from,
-                 s->spans[i].to);
-        maki_buf_add(out, maki_str_of(text));
-    }
+    for (size_t i = 0; i < count; i++)
+        add_span(out, i == 0, spans[i]);
     maki_buf_add(out, MAKI_LIT("],\"hiddenEvents\":["));
-    const char *before = "";
-    size_t above = 0;
-    for (size_t i = 0; i < s->made_count; i++) {
-        if (s->made[i].from) {
-            above++;
-            continue;
-        }
-        snprintf(text, sizeof text, "%s%" PRIu64, before, s->made[i].to);
+    for (size_t i = 0; i < made_count; i++) {
+        if (made[i].from) continue;
+        snprintf(text, sizeof text, "%s%" PRIu64, own++ ? "," : "", made[i].to);
         maki_buf_add(out, maki_str_of(text));
-        before = ",";
     }
-    before = "],\"hiddenAbove\":[";
-    for (size_t i = 0; above && i < s->made_count; i++) {
-        if (!s->made[i].from) continue;
-        snprintf(text, sizeof text, "%s[%" PRIu64 ",%" PRIu64 "]", before, s->made[i].from,
-                 s->made[i].to);
-        maki_buf_add(out, maki_str_of(text));
-        before = ",";
+    for (size_t i = 0; i < made_count; i++) {
+        if (!made[i].from) continue;
+        if (above == 0) maki_buf_add(out, MAKI_LIT("],\"hiddenAbove\":["));
+        add_span(out, above++ == 0, made[i]);
     }
     maki_buf_add(out, MAKI_LIT("]"));
 }
@@ -626,7 +625,7 @@ static maki_status decide_condense(maki_conv *conv, const maki_view *view, void 
                            "the summary is not shorter than what it stands for");
     }
     out->type = "condense";
-    add_hidden(&out->fields, &s);
+    maki_decided_hidden(out, s.spans, s.count, s.made, s.made_count);
     maki_decided_number(out, "messages", s.rows);
     add_message(out, message, tokens, what.before);
     return add_summary(conv, out, &c->summary, err);
@@ -729,7 +728,7 @@ static maki_status decide_truncate(maki_conv *conv, const maki_view *view, void 
     if (st == MAKI_OK) st = maki_conv_message_tokens(conv, marker, &tokens, err);
     if (st != MAKI_OK) return st;
     out->type = "truncate";
-    add_hidden(&out->fields, &s);
+    maki_decided_hidden(out, s.spans, s.count, s.made, s.made_count);
     maki_decided_number(out, "messages", s.rows + s.before);
     add_message(out, marker, tokens, seq_at(conv, view, s.to));
     return MAKI_OK;

@@ -29,6 +29,12 @@ void maki_decided_number(maki_decided *d, const char *name, uint64_t value);
 /* Tokens, and the family they were counted in: an event tells for itself. */
 void maki_decided_tokens(maki_decided *d, uint64_t tokens);
 
+/* What it hides: messages in order, and made messages: forks up, and the event there. */
+void maki_decided_hidden(maki_decided *d, const maki_span64 *spans, size_t count,
+                         const maki_span64 *made, size_t made_count);
+/* shorten.c: what events after number `ev` shorten in this view, as a prune; type NULL: nothing. */
+void maki_decided_edits(maki_decided *d, const maki_conv *conv, const maki_view *view, uint64_t ev);
+
 /* JSON without newlines, which may stand between its tokens only; a copy in the arena if it has any. */
 maki_status maki_one_line(maki_str json, maki_arena *arena, maki_str *out, maki_err *err);
 /* A cut between a call and its results would leave the call without them: cut before the call. */

@@ -169,11 +169,16 @@ maki_status maki_conv_pin(maki_conv *conv, const unsigned char *expect, uint64_t
 /* Back to the moment (seq, ev); ev MAKI_NOW: the events that had happened at message `seq`. */
 maki_status maki_conv_rewind(maki_conv *conv, const unsigned char *expect, uint64_t seq,
                              uint64_t ev, maki_change *out, maki_err *err);
-/* Make event `ev` void; 0: the newest that counts and is not an undo.  MAKI_REFUSED WOULD_HIDE when
- * that would hide a first or pinned message or part a pair: undo what came after it first (0 passes
+/* Make event `ev` void; 0: the newest that counts and is not an undo, with all others of its run.  MAKI_REFUSED
+ * WOULD_HIDE when that would hide a first or pinned message or part a pair: undo what came after it first (0 passes
  * over such an event and takes the next older one). */
 maki_status maki_conv_undo(maki_conv *conv, const unsigned char *expect, uint64_t ev,
                            maki_change *out, maki_err *err);
+/* Make all that hides or shortens among the events [first, last] of a run void, with one event. */
+maki_status maki_conv_undo_run(maki_conv *conv, uint64_t first, uint64_t last, maki_change *out,
+                               maki_err *err);
+/* How many of those counted in the view last asked for. */
+uint64_t maki_conv_counting(const maki_conv *conv, uint64_t first, uint64_t last);
 /* Back to before message `seq`, and on with `message` in its place (len 0: without it). */
 maki_status maki_conv_edit(maki_conv *conv, const unsigned char *expect, uint64_t seq,
                            maki_str message, maki_change *out, maki_err *err);

@@ -227,6 +227,20 @@ static maki_status add_event(reading *r, uint64_t ev, maki_event_type type, cons
     return st;
 }
 
+/* The record of a run: which events were its own. */
+static void note_run(maki_events *list, maki_str event)
+{
+    maki_str of;
+    uint64_t first = maki_json_whole_field(event, MAKI_LIT("first"));
+    uint64_t last = maki_json_whole_field(event, MAKI_LIT("last"));
+    if (!maki_json_get(event, MAKI_LIT("of"), &of) || !maki_json_text_is(of, MAKI_LIT("manage")))
+        return;
+    for (size_t i = list->count; first && i > 0 && list->at[i - 1].ev >= first; i--) {
+        maki_event *e = &list->at[i - 1];
+        if (e->ev <= last && maki_event_makes_room(e->type)) e->run = first;
+    }
+}
+
 static maki_status read_event(void *ctx, uint64_t ev, maki_str row, uint64_t at, maki_err *err)
 {
     reading *r = ctx;
@@ -239,6 +253,8 @@ static maki_status read_event(void *ctx, uint64_t ev, maki_str row, uint64_t at,
     maki_event_type type = type_of(fields[TYPE]);
     maki_status st = type == MAKI_EVENT_OTHER ? MAKI_OK : add_event(r, ev, type, fields, err);
     if (st != MAKI_OK) return st;
+    if (type == MAKI_EVENT_OTHER && maki_json_text_is(fields[TYPE], MAKI_LIT("manifest")))
+        note_run(r->out, event);
     if (type != MAKI_EVENT_OTHER && fields[MESSAGE].len) {
         maki_event *e = &r->out->at[r->out->count - 1];
         e->made_at = at + (uint64_t)(fields[MESSAGE].ptr - row.ptr);

@@ -32,6 +32,12 @@ typedef enum maki_event_type {
 #undef MAKI_EVENT_ENUM
 } maki_event_type;
 
+/* What a run (manage/) may do. */
+static inline bool maki_event_makes_room(maki_event_type type)
+{
+    return type >= MAKI_EVENT_CONDENSE && type <= MAKI_EVENT_PRUNE;
+}
+
 /* The word that events have for it; MAKI_EVENT_OTHER has none. */
 const char *maki_event_name(maki_event_type type);
 
@@ -72,8 +78,9 @@ typedef struct maki_event {
     size_t trim_count;
     uint64_t seq;             /* pin, unpin, damage */
     uint64_t to, to_ev, with; /* rewind: the moment, and the message of an edit */
-    uint64_t target;          /* undo */
-    bool dead;                /* void, or left out by a rewind */
+    uint64_t target;          /* undo: that event, or, of a run, those from it to `to` */
+    uint64_t run; /* condense, truncate, trim, prune: the first event of its run; 0: of none */
+    bool dead;    /* void, or left out by a rewind */
 } maki_event;
 
 /* The events of one log that may change its view, in order. */

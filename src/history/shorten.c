@@ -103,6 +103,29 @@ static void end_edits(maki_decided *out, uint64_t tokens)
     maki_decided_tokens(out, tokens);
 }
 
+/* The event of our own log that a trim is of; NULL: it is of a parent. */
+static const maki_event *event_of(const maki_events *events, const maki_trim *trim)
+{
+    for (size_t i = events->count; i > 0; i--) {
+        const maki_event *e = &events->at[i - 1];
+        if (e->trim_count && trim >= e->trims && trim < e->trims + e->trim_count) return e;
+    }
+    return NULL;
+}
+
+void maki_decided_edits(maki_decided *d, const maki_conv *conv, const maki_view *view, uint64_t ev)
+{
+    uint64_t saved = 0;
+    for (size_t i = 0; i < view->trim_count && maki_buf_status(&d->fields, NULL) == MAKI_OK; i++) {
+        const maki_event *e = event_of(&conv->events, view->trims[i]);
+        if (!e || e->ev <= ev || !maki_view_has(view, view->trims[i]->seq)) continue;
+        if (!d->type) begin_edits(d);
+        add_edit(&d->fields, view->trims[i]);
+        saved += view->trims[i]->tokens;
+    }
+    if (d->type) end_edits(d, saved);
+}
+
 typedef struct prune_ctx {
     const maki_trim *edits;
     size_t count;

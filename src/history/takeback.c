@@ -280,10 +280,11 @@ static bool in_ranges(const ranges *rows, uint64_t seq)
 
 /* What was hidden was chosen for the view of its time.  With an older event void, or one that was
  * void back, it may hide what must stay: then the undo is refused. */
-static maki_status check_hidden(maki_conv *conv, const ranges *rows, uint64_t target, maki_err *err)
+static maki_status check_hidden(maki_conv *conv, const ranges *rows, uint64_t target, uint64_t to,
+                                maki_err *err)
 {
     const maki_view *view;
-    maki_view_at at = { .seq = MAKI_NOW, .ev = MAKI_NOW, .undo = target };
+    maki_view_at at = { .seq = MAKI_NOW, .ev = MAKI_NOW, .undo = target, .undo_to = to };
     bool first = true, broken = false;
     maki_status st = maki_conv_view_at(conv, &at, &view, err);
     if (st == MAKI_OK) st = first_is_there(conv, view, rows, &first, err);
@@ -307,12 +308,12 @@ static maki_status check_hidden(maki_conv *conv, const ranges *rows, uint64_t ta
                        first ? "part a tool call from its result" : "hide the first message");
 }
 
-static maki_status check_undo(maki_conv *conv, uint64_t target, maki_err *err)
+static maki_status check_undo(maki_conv *conv, uint64_t target, uint64_t to, maki_err *err)
 {
     maki_arena arena = maki_arena_new(conv->env.alloc, (size_t)MAKI_ROW_MAX);
     ranges rows = { 0 };
     const maki_view *view;
-    maki_view_at at = { .seq = MAKI_NOW, .ev = MAKI_NOW, .undo = target, .hiding = MAKI_ROWS_ONLY };
+    maki_view_at at = { MAKI_NOW, MAKI_NOW, target, to, MAKI_ROWS_ONLY };
     maki_status st = maki_conv_view_at(conv, &at, &view, err);
     if (st == MAKI_OK) {
         rows.at = maki_arena_array(&arena, view->count, sizeof *rows.at);
@@ -321,7 +322,7 @@ static maki_status check_undo(maki_conv *conv, uint64_t target, maki_err *err)
     for (size_t i = 0; st == MAKI_OK && i < view->count; i++) {
         rows.at[rows.count++] = (maki_span64){ view->items[i].from, view->items[i].to };
     }
-    if (st == MAKI_OK) st = check_hidden(conv, &rows, target, err);
+    if (st == MAKI_OK) st = check_hidden(conv, &rows, target, to, err);
     maki_arena_free(&arena);
     return st;
 }
@@ -331,15 +332,36 @@ static bool undoable(const maki_event *e)
     return e->type != MAKI_EVENT_FORK && e->type != MAKI_EVENT_DAMAGE;
 }
 
-static void make_void(maki_decided *out, uint64_t ev, maki_event_type type)
+static void make_void(maki_decided *out, uint64_t ev, uint64_t to, maki_event_type type)
 {
     out->type = "undo";
     out->undone = ev;
-    out->undone_type = maki_event_name(type);
+    out->undone_type = to > ev ? "run" : maki_event_name(type);
     maki_decided_number(out, "target", ev);
+    if (to > ev) maki_decided_number(out, "to", to);
 }
 
-/* The newest that counts; one that cannot be undone before an older one is passed over. */
+uint64_t maki_conv_counting(const maki_conv *conv, uint64_t first, uint64_t last)
+{
+    uint64_t n = 0;
+    for (size_t i = conv->events.count; i > 0 && conv->events.at[i - 1].ev >= first; i--) {
+        const maki_event *e = &conv->events.at[i - 1];
+        n += e->ev <= last && !e->dead && maki_event_makes_room(e->type);
+    }
+    return n;
+}
+
+/* The last event of the run that event i belongs to; itself when it belongs to none. */
+static uint64_t run_end(const maki_events *events, size_t i)
+{
+    uint64_t run = events->at[i].run, last = events->at[i].ev;
+    for (size_t k = i; run && k < events->count; k++) {
+        if (events->at[k].run == run) last = events->at[k].ev;
+    }
+    return last;
+}
+
+/* The newest that counts, with all of its run; one that cannot be undone before an older one is passed over. */
 static maki_status undo_newest(maki_conv *conv, maki_decided *out, maki_err *err)
 {
     const maki_view *view;
@@ -347,10 +369,10 @@ static maki_status undo_newest(maki_conv *conv, maki_decided *out, maki_err *err
     for (size_t i = conv->events.count; i > 0; i--) {
         const maki_event *e = &conv->events.at[i - 1];
         if (e->dead || !undoable(e) || e->type == MAKI_EVENT_UNDO) continue;
-        uint64_t target = e->ev;
+        uint64_t target = e->run ? e->run : e->ev, to = run_end(&conv->events, i - 1);
         maki_event_type type = e->type;
-        st = check_undo(conv, target, err);
-        if (st == MAKI_OK) make_void(out, target, type);
+        st = check_undo(conv, target, to, err);
+        if (st == MAKI_OK) make_void(out, target, to, type);
         if (st != MAKI_REFUSED) return st;
         maki_status again = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, err); /* as it is */
         if (again != MAKI_OK) return again;
@@ -358,31 +380,45 @@ static maki_status undo_newest(maki_conv *conv, maki_decided *out, maki_err *err
     return st;
 }
 
+typedef struct undo_ctx {
+    uint64_t ev, to; /* `to`: those of a run */
+} undo_ctx;
+
 static maki_status decide_undo(maki_conv *conv, const maki_view *view, void *ctx, maki_decided *out,
                                maki_err *err)
 {
-    uint64_t ev = *(const uint64_t *)ctx;
+    const undo_ctx *u = ctx;
     const maki_event *target = NULL;
+    bool run = u->to > u->ev;
     (void)view;
-    if (ev == 0) return undo_newest(conv, out, err);
+    if (u->ev == 0) return undo_newest(conv, out, err);
     for (size_t i = 0; i < conv->events.count; i++) {
         const maki_event *e = &conv->events.at[i];
-        if (e->ev == ev && undoable(e)) target = e;
+        if (e->ev == u->ev && undoable(e)) target = e;
     }
-    if (!target) {
-        return maki_refuse(err, "NOTHING_TO_DO", "event %" PRIu64 " cannot be undone", ev);
+    if (!target && !run) {
+        return maki_refuse(err, "NOTHING_TO_DO", "event %" PRIu64 " cannot be undone", u->ev);
     }
-    if (target->dead) {
-        return maki_refuse(err, "NOTHING_TO_DO", "event %" PRIu64 " does not count any more", ev);
+    if (run ? maki_conv_counting(conv, u->ev, u->to) == 0 : target->dead) {
+        return maki_refuse(err, "NOTHING_TO_DO", "event %" PRIu64 " does not count any more",
+                           u->ev);
     }
-    make_void(out, ev, target->type);
-    return check_undo(conv, ev, err);
+    make_void(out, u->ev, u->to, run ? MAKI_EVENT_OTHER : target->type);
+    return check_undo(conv, u->ev, u->to, err);
 }
 
 maki_status maki_conv_undo(maki_conv *conv, const unsigned char *expect, uint64_t ev,
                            maki_change *out, maki_err *err)
 {
-    return maki_conv_change(conv, expect, decide_undo, &ev, out, err);
+    undo_ctx ctx = { .ev = ev };
+    return maki_conv_change(conv, expect, decide_undo, &ctx, out, err);
+}
+
+maki_status maki_conv_undo_run(maki_conv *conv, uint64_t first, uint64_t last, maki_change *out,
+                               maki_err *err)
+{
+    undo_ctx ctx = { first, last };
+    return maki_conv_change(conv, NULL, decide_undo, &ctx, out, err);
 }
 
 /* ---- expand ---------------------------------------------------------------------------------------- */
@@ -419,8 +455,8 @@ static maki_status decide_expand(maki_conv *conv, const maki_view *view, void *c
         const maki_event *e = &conv->events.at[i - 1];
         if (!touches(view, e, seq)) continue;
         if (e->type == MAKI_EVENT_PRUNE) return maki_decide_restore(view, seq, out, err);
-        make_void(out, e->ev, e->type);
-        return check_undo(conv, out->undone, err);
+        make_void(out, e->ev, e->ev, e->type);
+        return check_undo(conv, out->undone, out->undone, err);
     }
     /* A parent's events cannot be undone from here; its texts can be shown whole all the same. */
     size_t above = maki_view_trims_from(view, seq);

@@ -180,12 +180,11 @@ static void apply(building *b, maki_log *log, const maki_event *event)
     }
 }
 
-static maki_event *event_of(maki_events *events, uint64_t ev)
+/* Does an undo {target, to} make this event void? */
+static bool is_undone(const maki_event *e, uint64_t target, uint64_t to)
 {
-    for (size_t i = events->count; i > 0 && events->at[i - 1].ev >= ev; i--) {
-        if (events->at[i - 1].ev == ev) return &events->at[i - 1];
-    }
-    return NULL;
+    if (to <= target) return e->ev == target;
+    return e->ev >= target && e->ev <= to && maki_event_makes_room(e->type);
 }
 
 /* Newest to oldest: which events count at this moment, and which messages are in at all.  The ranges
@@ -194,14 +193,14 @@ static uint64_t walk_back(building *b, maki_log *log, maki_events *events, const
 {
     uint64_t base = maki_log_base(log), top = at->seq, ev = at->ev;
     for (size_t i = 0; i < events->count; i++)
-        events->at[i].dead = events->at[i].ev == at->undo;
+        events->at[i].dead = is_undone(&events->at[i], at->undo, at->undo_to);
     for (size_t i = events->count; i > 0; i--) {
         maki_event *e = &events->at[i - 1];
         if (e->ev > ev) {
             e->dead = true; /* after the moment, or between a rewind and where it went back to */
         } else if (e->type == MAKI_EVENT_UNDO && !e->dead) {
-            maki_event *target = event_of(events, e->target);
-            if (target) target->dead = true;
+            for (size_t k = i - 1; k > 0 && events->at[k - 1].ev >= e->target; k--)
+                events->at[k - 1].dead |= is_undone(&events->at[k - 1], e->target, e->to);
         } else if (e->type == MAKI_EVENT_REWIND && !e->dead) {
             uint64_t from = e->at > base ? e->at + 1 : base + 1;
             if (b && from <= top) {

@@ -3,7 +3,8 @@
  * A moment is (seq, ev): the messages up to seq, the events up to ev.  The view there is a pure
  * function of both files up to that point:
  *
- *   - undo {target} makes an earlier event void; undoing the undo makes it count again;
+ *   - undo {target} makes an earlier event void; undoing the undo makes it count again; with `to` it does so to
+ *     all that hide or shorten from the one event to the other: those of a run that made room;
  *   - rewind {to, toEv} brings back the view of an earlier moment; what came between is left out, and
  *     the conversation goes on after it;
  *   - condense and truncate hide messages and put in one of their own, which they carry;
@@ -34,8 +35,8 @@ typedef struct maki_view {
 
 /* Which view is asked for. */
 typedef struct maki_view_at {
-    uint64_t seq, ev; /* the moment */
-    uint64_t undo;    /* as if this event were void; 0: none */
+    uint64_t seq, ev;       /* the moment */
+    uint64_t undo, undo_to; /* as if an undo {target, to} counted; 0: none */
     enum {
         MAKI_HIDING,   /* as it is */
         MAKI_UNHIDDEN, /* every message in its place, made ones too */

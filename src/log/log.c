@@ -359,7 +359,7 @@ maki_status maki_log_open(const maki_env *env, const char *path, const maki_log_
     log->env = *env;
     log->options = *options;
     if (log->options.max_row_bytes == 0) log->options.max_row_bytes = MAKI_ROW_MAX;
-    log->messages_fd = log->events_fd = log->index.fd = -1;
+    log->messages_fd = log->events_fd = log->shared_fd = log->index.fd = -1;
     log->index.env = &log->env;
     log->rows = maki_buf_new(env->alloc, (size_t)log->options.max_row_bytes + BLOCK);
     log->events = maki_buf_new(env->alloc, EVENT_MAX);
@@ -384,6 +384,7 @@ void maki_log_close(maki_log *log)
     maki_buf_free(&log->rows);
     maki_buf_free(&log->events);
     if (log->events_fd >= 0) files->close(files, log->events_fd);
+    if (log->shared_fd >= 0) files->close(files, log->shared_fd);
     if (log->messages_fd >= 0) files->close(files, log->messages_fd);
     alloc->resize(alloc, log, sizeof *log, 0);
 }

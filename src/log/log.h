@@ -161,6 +161,19 @@ bool maki_log_lazy(const maki_log *log);
 /* Make everything committed so far durable, whatever the class. */
 maki_status maki_log_sync(maki_log *log, maki_err *err);
 
+/* ---- a dry run ------------------------------------------------------------------------------------- */
+
+/* Where a dry run began. */
+typedef struct maki_log_mark {
+    uint64_t events_end, ev;
+    unsigned char sum[MAKI_CHAIN_LEN];
+    bool rehearse, read_only;
+} maki_log_mark;
+/* Until maki_log_rehearse_end this handle is as if it had been opened with options.rehearse; then its events of
+ * that time are gone.  One may stand in another.  MAKI_DENIED: it could not be done in earnest. */
+maki_status maki_log_rehearse(maki_log *log, maki_log_mark *mark, maki_err *err);
+void maki_log_rehearse_end(maki_log *log, const maki_log_mark *mark);
+
 /* ---- for verify.c --------------------------------------------------------------------------------- */
 
 /* chain = SHA-256(before, bytes), cut to MAKI_CHAIN_LEN; `out` may be `before`. */

@@ -16,6 +16,7 @@ struct maki_log {
     maki_env env;
     maki_log_options options;
     int messages_fd, events_fd;
+    int shared_fd;  /* the events file, while events_fd is the copy of a rehearsal; else -1 */
     bool read_only; /* messages and events are not written by this handle */
     bool denied;    /* nor may they be */
     bool apart;     /* events_fd is the copy of a rehearsal */
@@ -108,6 +109,7 @@ maki_status maki_log_cut_tail(maki_log *log, int fd, uint64_t end, maki_err *err
 /* Write, sync and publish the group; the lock stays. */
 maki_status maki_log_finish(maki_log *log, maki_err *err);
 void maki_log_forget_group(maki_log *log);
+maki_status maki_log_writable(const maki_log *log, maki_err *err);
 /* In the index: how many events there are.  Fewer than there are is no harm. */
 void maki_log_note_events(maki_log *log);
 

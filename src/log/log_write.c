@@ -29,7 +29,7 @@ void maki_log_forget_group(maki_log *log)
     log->new_tokens = log->tokens;
 }
 
-static maki_status writable(const maki_log *log, maki_err *err)
+maki_status maki_log_writable(const maki_log *log, maki_err *err)
 {
     if (!log->read_only) return MAKI_OK;
     return maki_fail(err, MAKI_DENIED, "%s may not be written", log->path);
@@ -38,7 +38,8 @@ static maki_status writable(const maki_log *log, maki_err *err)
 static maki_status begin(maki_log *log, maki_settling what, const unsigned char *expect,
                          maki_err *err)
 {
-    maki_status st = log->options.rehearse ? maki_log_set_apart(log, err) : writable(log, err);
+    maki_status st =
+        log->options.rehearse ? maki_log_set_apart(log, err) : maki_log_writable(log, err);
     if (st == MAKI_OK && !log->options.rehearse) st = maki_log_take_lock(log, err);
     if (st == MAKI_OK && log->locked && !maki_log_untouched(log)) {
         st = maki_log_check_names(log, err);
@@ -130,7 +131,7 @@ maki_status maki_log_add_row(maki_log *log, maki_str row, uint64_t *seq, maki_er
         if (st != MAKI_OK) return st;
     }
     uint64_t number = maki_log_next_seq(log);
-    maki_status st = writable(log, err); /* a rehearsal is of events alone */
+    maki_status st = maki_log_writable(log, err); /* a rehearsal is of events alone */
     if (st == MAKI_OK)
         st = log->options.facts(log->options.facts_ctx, log, number, row, &facts, err);
     if (st == MAKI_OK) st = add_line(log, row, &facts, err);
@@ -171,7 +172,7 @@ maki_status maki_log_add_event(maki_log *log, const char *type, maki_str fields,
 
 static maki_status sync_file(maki_log *log, int fd, maki_err *err)
 {
-    if (log->options.durability != MAKI_SYNC) return MAKI_OK;
+    if (log->options.durability != MAKI_SYNC || log->apart) return MAKI_OK;
     if (log->env.files->sync(log->env.files, fd) < 0) return maki_fail_errno(err, "syncing");
     return MAKI_OK;
 }
@@ -203,7 +204,7 @@ static maki_status write_group(maki_log *log, maki_err *err)
     if (!log->seals_rows) st = write_events(log, err);
     if (st == MAKI_OK) st = write_rows(log, err);
     if (st == MAKI_OK && log->seals_rows) st = write_events(log, err);
-    if (st == MAKI_OK && new_file && log->options.durability == MAKI_SYNC) {
+    if (st == MAKI_OK && new_file && log->options.durability == MAKI_SYNC && !log->apart) {
         st = maki_folder_sync(&log->env, log->path, err);
     }
     return st;
@@ -253,7 +254,7 @@ static void tell_written(maki_log *log, uint64_t from)
 {
     maki_log_wrote_fn fn = log->options.wrote;
     uint64_t to = maki_log_published_end(log);
-    if (!fn) return;
+    if (!fn || log->apart) return;
     maki_str rows = { to - from == log->rows.len ? log->rows.ptr : NULL, (size_t)(to - from) };
     if (to > from) fn(log->options.wrote_ctx, MAKI_LOG_MESSAGES, from, rows);
     if (log->events.len)

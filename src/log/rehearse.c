@@ -3,6 +3,8 @@
  * A rehearsal reads the messages and the index like any reader.  Its events file is a copy without a name,
  * made when the first event is added: it takes no lock, holds nothing in memory, and is gone when the log is
  * closed or the process killed. */
+#include <string.h>
+
 #include "base/block.h"
 #include "base/err.h"
 #include "base/files.h"
@@ -37,8 +39,37 @@ maki_status maki_log_set_apart(maki_log *log, maki_err *err)
         files->close(files, fd);
         return st;
     }
-    if (log->events_fd >= 0) files->close(files, log->events_fd);
+    log->shared_fd = log->events_fd;
     log->events_fd = fd;
     log->apart = true;
     return MAKI_OK;
+}
+
+maki_status maki_log_rehearse(maki_log *log, maki_log_mark *mark, maki_err *err)
+{
+    maki_status st = log->options.rehearse ? MAKI_OK : maki_log_writable(log, err);
+    if (st != MAKI_OK) return st;
+    *mark = (maki_log_mark){ .events_end = log->events_end,
+                             .ev = log->ev,
+                             .rehearse = log->options.rehearse,
+                             .read_only = log->read_only };
+    memcpy(mark->sum, log->sum, MAKI_CHAIN_LEN);
+    log->options.rehearse = log->read_only = true;
+    return MAKI_OK;
+}
+
+void maki_log_rehearse_end(maki_log *log, const maki_log_mark *mark)
+{
+    if (log->apart && !mark->rehearse) {
+        log->env.files->close(log->env.files, log->events_fd);
+        log->events_fd = log->shared_fd;
+        log->shared_fd = -1;
+        log->apart = false;
+    }
+    log->events_end = mark->events_end;
+    log->ev = mark->ev;
+    memcpy(log->sum, mark->sum, MAKI_CHAIN_LEN);
+    log->options.rehearse = mark->rehearse;
+    log->read_only = mark->read_only;
+    maki_log_forget_group(log);
 }

@@ -3,10 +3,17 @@
 
 #include "base/err.h"
 #include "base/str.h"
+#include "history/plan.h"
 #include "manage/figures.h"
 #include "manage/past.h"
 #include "manage/steps.h"
 #include "manage/thresholds.h"
+
+static int64_t now_of(maki_conv *conv)
+{
+    const maki_clock *clock = maki_log_env(maki_conv_log(conv))->clock;
+    return clock->now_ms(clock);
+}
 
 /* ---- is it time? -------------------------------------------------------------------------------------------- */
 
@@ -53,7 +60,7 @@ static maki_status decide(maki_manage_work *work, bool *acts, maki_err *err)
     if (st != MAKI_OK) return st;
     out->reason = reason_of(in, out->tokens_before, out->allowed);
     if (out->reason == MAKI_REASON_THRESHOLD && !in->force)
-        st = maki_past_waits(work->conv, out->tokens_before, &out->waits, err);
+        st = maki_past_waits(work->conv, out->tokens_before, in, &out->waits, err);
     *acts = out->reason != MAKI_REASON_NONE && !out->waits;
     maki_kv values[] = { MAKI_KV_I("total_tokens", out->tokens_before),
                          MAKI_KV_I("context_window", in->window),
@@ -150,54 +157,93 @@ static bool has_failed(const maki_manage_in *in, const maki_manage_report *out)
     return out->reason != MAKI_REASON_FORCED && is_due(in, out->tokens_after);
 }
 
-/* A cancelled run leaves what is in view as it was. */
-static maki_status take_back(maki_manage_work *work, uint64_t before, maki_err *err)
+/* The steps, tried on a plan. */
+static maki_status try_steps(maki_manage_work *work, maki_err *err)
 {
-    uint64_t undone = 0, last = maki_log_events(maki_conv_log(work->conv));
-    maki_status st = maki_past_take_back(work->conv, before, last, &undone, err);
-    work->report->tokens_after = work->report->tokens_before;
-    work->report->action = MAKI_STEP_NONE;
-    return st == MAKI_OK ? maki_fail(err, MAKI_CANCELLED, "the run was cancelled") : st;
+    maki_status st = maki_manage_steps(work, err);
+    return st == MAKI_OK && maki_manage_over(work) ? maki_manage_trim(work, err) : st;
+}
+
+/* The numbers of the events as they were written. */
+static void renumber(maki_manage_report *out, const maki_plan *plan)
+{
+    for (size_t i = 0; i < out->taken_count; i++) {
+        maki_taken *taken = &out->taken[i];
+        taken->event = taken->event && !taken->undone ? maki_plan_event(plan, taken->event) : 0;
+    }
+}
+
+/* A run that was stopped, failed or saved nothing leaves its record alone. */
+static maki_status give_up(maki_manage_work *work, maki_plan *plan, maki_status why, maki_err *err)
+{
+    maki_manage_report *out = work->report;
+    maki_plan_drop(plan);
+    renumber(out, plan);
+    out->tokens_after = out->tokens_before;
+    out->messages_removed = 0;
+    out->action = MAKI_STEP_NONE;
+    out->failed = why != MAKI_CANCELLED;
+    maki_status st = maki_past_record(work->conv, NULL, out, why, why == MAKI_OK ? err : NULL);
+    return why == MAKI_OK ? st : why;
 }
 
 static maki_status run(maki_manage_work *work, maki_err *err)
 {
     const maki_manage_in *in = work->in;
     maki_manage_report *out = work->report;
-    maki_log *log = maki_conv_log(work->conv);
-    uint64_t before = maki_log_events(log);
+    maki_plan plan;
     maki_str session = maki_conv_id(work->conv);
     maki_kv values[] = { MAKI_KV_N("usage", out->tokens_before / in->window),
                          MAKI_KV_S("reason", maki_str_of(maki_reason_name(out->reason))),
                          MAKI_KV_S("session", session) };
     maki_log_event(in->logger, MAKI_INFO, "compress_start", values, 3);
-    maki_status st = maki_manage_steps(work, err);
-    if (st == MAKI_OK && maki_manage_over(work)) st = maki_manage_trim(work, err);
-    if (st == MAKI_CANCELLED) return take_back(work, before, err);
-    if (st != MAKI_OK) return st;
+    maki_status st = maki_plan_begin(&plan, work->conv, err);
+    if (st == MAKI_OK) st = try_steps(work, err);
+    out->ms = now_of(work->conv) - work->began;
     out->failed = has_failed(in, out);
-    log_end(in, out, session);
-    return maki_past_note(work->conv, before, out, err);
+    if (st != MAKI_OK || out->tokens_after >= out->tokens_before) {
+        st = give_up(work, &plan, st, err);
+    } else {
+        st = maki_past_record(work->conv, &plan, out, MAKI_OK, err);
+        renumber(out, &plan);
+    }
+    maki_plan_end(&plan);
+    if (st == MAKI_OK) log_end(in, out, session);
+    return st;
+}
+
+/* Decide, and do what has to be done.  MAKI_CONFLICT: somebody else changed the view in the meantime. */
+static maki_status try_once(maki_manage_work *work, maki_err *err)
+{
+    const maki_manage_in *in = work->in;
+    bool acts = false;
+    maki_summary_usage usage = work->report->usage;
+    *work->report =
+        (maki_manage_report){ .allowed = maki_figures_allowed(in->window, in->max_tokens),
+                              .target = maki_figures_target(in->window, in->max_tokens),
+                              .usage = usage };
+    maki_status st = decide(work, &acts, err);
+    return st == MAKI_OK && acts ? run(work, err) : st;
 }
 
 maki_status maki_manage_conversation(maki_conv *conv, const maki_manage_in *in,
                                      maki_manage_report *out, maki_err *err)
 {
-    const maki_clock *clock = maki_log_env(maki_conv_log(conv))->clock;
-    int64_t began = clock->now_ms(clock);
-    bool acts = false;
+    enum { TRIES = 8 };
     maki_manage_in own = *in;
     stoppable summarizer = { { in->summarizer && in->summarizer->usable, run_stoppable, NULL },
                              in };
-    maki_manage_work work = { .conv = conv, .in = &own, .report = out };
+    maki_status st = MAKI_CONFLICT;
+    int64_t began = now_of(conv);
     own.summarizer = &summarizer.base;
-    *out = (maki_manage_report){ .allowed = maki_figures_allowed(in->window, in->max_tokens),
-                                 .target = maki_figures_target(in->window, in->max_tokens) };
+    *out = (maki_manage_report){ 0 };
     if (!(in->window >= 1) || in->other_tokens < 0)
         return maki_fail(err, MAKI_INVALID, "the window must be a number of tokens");
-    maki_status st = decide(&work, &acts, err);
-    if (st == MAKI_OK && acts) st = run(&work, err);
-    out->within = !maki_manage_over(&work);
-    out->ms = clock->now_ms(clock) - began;
+    for (int i = 0; st == MAKI_CONFLICT && i < TRIES; i++) {
+        maki_manage_work work = { .conv = conv, .in = &own, .report = out, .began = began };
+        st = try_once(&work, err);
+        out->within = !maki_manage_over(&work);
+    }
+    out->ms = now_of(conv) - began;
     return st;
 }

@@ -4,7 +4,8 @@
  * a quarter of the window), allowed is 90 % of the window less that.  First, system and pinned messages stay, a call and
  * its result are never parted.  Every run ends: each step hides something or is the last of its kind.
  *
- * A run leaves a note in the log (past.h).  One that failed -- nothing saved, or still at the threshold -- is not
+ * A run is tried first and written once: at most one event of each kind, and its record (past.h).  One that was
+ * stopped, failed or saved nothing leaves its record alone.  One that failed -- nothing saved, or still at the threshold -- is not
  * repeated before what is sent has grown by a tenth; unless it is over what is allowed, or forced. */
 #ifndef MAKI_MANAGE_MANAGE_H
 #define MAKI_MANAGE_MANAGE_H
@@ -24,8 +25,8 @@ typedef struct maki_manage_in {
     const maki_policy *policy;
     const maki_summarizer *summarizer;
     const maki_logger *logger; /* context_check, compress_start ...; or NULL */
-    /* Asked between steps and while messages are summarised; true stops the run with MAKI_CANCELLED, and what it
-     * did is taken back.  Or NULL. */
+    /* Asked between steps and while messages are summarised; true stops the run with MAKI_CANCELLED.
+     * Or NULL. */
     bool (*cancelled)(void *ctx);
     void *cancel_ctx;
 } maki_manage_in;
@@ -38,7 +39,7 @@ enum {
 /* A step that was taken. */
 typedef struct maki_taken {
     maki_step_kind kind;
-    uint64_t event;   /* 0: it was refused */
+    uint64_t event;   /* in which it was written; 0: it was refused or is undone */
     bool undone;      /* it saved too little */
     char refused[40]; /* why: a code */
 } maki_taken;
@@ -67,7 +68,7 @@ typedef struct maki_manage_report {
     bool within; /* what is in view fits */
     bool waits;  /* it was time, but the last run failed and little has come since */
     bool failed;
-    uint64_t run; /* the event of its note, for maki_past_undo; 0: there was no run */
+    uint64_t run; /* the event of its record, for maki_past_undo; 0: there was no run */
 } maki_manage_report;
 
 /* MAKI_OK also when nothing had to be done, or when it does not fit after all (`within`).  MAKI_INVALID: the figures

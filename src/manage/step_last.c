@@ -2,6 +2,10 @@
  *
  * Tool output and messages go before the first message, which says what it is all about.  Pinned and system
  * messages are not touched: when they alone are too much, the run says so. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/err.h"
 #include "base/json.h"
 #include "history/facts.h"
 #include "history/weave.h"
@@ -88,6 +92,25 @@ static bool longest_text(const maki_view *view, uint64_t seq, maki_str row, uint
     return *units > SHORTEST;
 }
 
+/* Keep the beginning of a text and a shorter end. */
+static maki_status cut_middle(maki_manage_work *r, uint64_t seq, uint32_t block, maki_str row,
+                              uint64_t kept, maki_change *change, maki_err *err)
+{
+    char note[120];
+    maki_str string = { "", 0 };
+    (void)maki_weave_place(row, block, 0, &string);
+    uint64_t whole = maki_json_units(maki_json_inside(string));
+    maki_cut cut = { kept * 3 / 4, whole - kept / 4, { note, 0 } };
+    maki_trim edit = { .seq = seq, .block = block, .cuts = &cut, .cut_count = 1 };
+    if (cut.from >= cut.to) return maki_refuse(err, "NOTHING_TO_DO", "it is as short already");
+    cut.text.len =
+        (size_t)snprintf(note, sizeof note,
+                         "\"\\n\\n[... %" PRIu64 " of %" PRIu64 " characters trimmed ...]\\n\\n\"",
+                         cut.to - cut.from, whole);
+    maki_status st = maki_conv_prune_saves(r->conv, row, &edit, err);
+    return st == MAKI_OK ? maki_conv_prune(r->conv, NULL, &edit, 1, change, err) : st;
+}
+
 /* Shorten one message by as much as is too much, and a little more. */
 static maki_status shorten(maki_manage_work *r, const largest *l, maki_buf *row, maki_took *took,
                            maki_err *err)
@@ -107,8 +130,7 @@ static maki_status shorten(maki_manage_work *r, const largest *l, maki_buf *row,
     double share = (r->report->tokens_after - r->report->allowed) / (double)l->tokens;
     uint64_t kept = share < 0.9 ? (uint64_t)((double)units * (0.95 - share)) : SHORTEST;
     if (kept < SHORTEST) kept = SHORTEST;
-    st = maki_conv_trim(r->conv, NULL, l->seq, block, (uint32_t)(kept * 3 / 4),
-                        (uint32_t)(kept / 4), &change, err);
+    st = cut_middle(r, l->seq, block, maki_buf_str(row), kept, &change, err);
     if (st == MAKI_REFUSED) return MAKI_OK; /* not this one */
     if (st != MAKI_OK) return st;
     if (took) maki_took_event(took, &change);

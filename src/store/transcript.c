@@ -179,7 +179,8 @@ static maki_status take_event(void *ctx, maki_str row, uint64_t at, maki_err *er
     reading *r = ctx;
     maki_str event;
     bool usage = is_type(row, "usage"), state = is_type(row, "session");
-    bool summary = is_type(row, "condense") || is_type(row, "prepared");
+    bool summary =
+        maki_str_has(row, MAKI_LIT("\"summarizer\":{")); /* a summary, or the record of a run */
     maki_str of;
     (void)at;
     (void)err;

@@ -138,6 +138,14 @@ bool model_take_event(model *m, maki_str row)
     if (e->type == MODEL_TRIM) take_trim(e);
     if (e->type == MODEL_PRUNE && maki_json_get(event, MAKI_LIT("edits"), &edits))
         take_edits(e, edits);
+    maki_str of;
+    uint64_t last = number_of(event, "last");
+    bool record = maki_json_get(event, MAKI_LIT("of"), &of) &&
+                  maki_json_text_is(of, MAKI_LIT("manage")) && number_of(event, "first") > 0;
+    for (uint64_t ev = number_of(event, "first"); record && ev <= last && ev < e->ev; ev++) {
+        m->events[ev - 1]->run = number_of(event, "first");
+        m->events[ev - 1]->run_to = last;
+    }
     m->events[m->event_count++] = e;
     return e->ev == m->event_count && e->at == model_last(m);
 }
@@ -160,7 +168,10 @@ static void count_events(const model *m, uint64_t now, bool counts[MODEL_EVENTS]
         for (size_t k = i; counts[i - 1] && k < m->event_count; k++) {
             const model_event *later = m->events[k];
             if (!counts[k]) continue;
-            if (later->type == MODEL_UNDO && later->target == e->ev) counts[i - 1] = false;
+            bool room = e->type == MODEL_HIDING || e->type == MODEL_TRIM || e->type == MODEL_PRUNE;
+            bool run = later->to && room && later->target <= e->ev && e->ev <= later->to;
+            bool it = later->to ? run : later->target == e->ev;
+            if (later->type == MODEL_UNDO && it) counts[i - 1] = false;
             if (later->type == MODEL_REWIND && later->to_ev < e->ev) counts[i - 1] = false;
         }
     }

@@ -80,6 +80,7 @@ typedef struct model_event {
     model_trim *trims; /* one, or of a prune any number */
     size_t trim_count;
     uint64_t tokens, seq, block, head, tail, to, to_ev, with, target;
+    uint64_t run, run_to; /* the events of its run; 0: it is of none */
 } model_event;
 
 struct model {

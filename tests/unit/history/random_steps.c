@@ -326,14 +326,17 @@ static bool do_rewind_time(run *r)
     return rewind_to(r, got, MAKI_NOW);
 }
 
-/* Would this event, undone, hide what may not be hidden? */
-static bool would_break(run *r, uint64_t target)
+/* Would this event, or those of a run up to `to`, undone, hide what may not be hidden? */
+static bool would_break(run *r, uint64_t target, uint64_t to)
 {
     static model_view view, rows;
     model *m = run_model(r);
-    model_event undo = {
-        .type = MODEL_UNDO, .of = m, .ev = m->event_count + 1, .at = model_last(m), .target = target
-    };
+    model_event undo = { .type = MODEL_UNDO,
+                         .of = m,
+                         .ev = m->event_count + 1,
+                         .at = model_last(m),
+                         .target = target,
+                         .to = to };
     if (m->event_count == MODEL_EVENTS) return false;
     m->events[m->event_count++] = &undo;
     model_see(m, UINT64_MAX, UINT64_MAX, true, &view);
@@ -350,13 +353,21 @@ static bool changes_rows(run *r, uint64_t target)
     return e->type == MODEL_REWIND || (e->type == MODEL_UNDO && changes_rows(r, e->target));
 }
 
+/* The last event of a run that has more than one; 0: it has not. */
+static uint64_t run_end_of(const model_event *e)
+{
+    return e->run_to > e->run ? e->run_to : 0;
+}
+
 uint64_t run_newest_that_counts(run *r, bool can)
 {
     model *m = run_model(r);
     for (uint64_t ev = m->event_count; ev > 0; ev--) {
-        model_type type = m->events[ev - 1]->type;
-        if (type == MODEL_UNDO || type == MODEL_FORK || type == MODEL_OTHER) continue;
-        if (model_counts(m, ev, UINT64_MAX) && !(can && would_break(r, ev))) return ev;
+        const model_event *e = m->events[ev - 1];
+        if (e->type == MODEL_UNDO || e->type == MODEL_FORK || e->type == MODEL_OTHER) continue;
+        uint64_t target = e->run ? e->run : ev;
+        if (model_counts(m, ev, UINT64_MAX) && !(can && would_break(r, target, run_end_of(e))))
+            return ev;
     }
     return 0;
 }
@@ -365,10 +376,11 @@ bool run_undo(run *r, uint64_t ev, maki_status *out)
 {
     model *m = run_model(r);
     uint64_t events = m->event_count, tokens = model_tokens(&r->view);
-    uint64_t target = ev ? ev : run_newest_that_counts(r, true);
-    bool can = target && m->events[target - 1]->type != MODEL_FORK &&
-               m->events[target - 1]->type != MODEL_OTHER && model_counts(m, target, UINT64_MAX) &&
-               !would_break(r, target);
+    uint64_t newest = ev ? ev : run_newest_that_counts(r, true);
+    const model_event *e = newest ? m->events[newest - 1] : NULL;
+    uint64_t target = e && !ev && e->run ? e->run : newest, to = e && !ev ? run_end_of(e) : 0;
+    bool can = e && e->type != MODEL_FORK && e->type != MODEL_OTHER &&
+               model_counts(m, newest, UINT64_MAX) && !would_break(r, target, to);
     maki_change c;
     maki_err err = { 0 };
     maki_status st = maki_conv_undo(run_conv(r), NULL, ev, &c, &err);
@@ -380,8 +392,9 @@ bool run_undo(run *r, uint64_t ev, maki_status *out)
     }
     *out = st;
     if (!run_check_change(r, st, &c, &err, events, tokens)) return false;
-    MUST(st != MAKI_OK || m->events[events]->target == target, "undid %llu, not %llu",
-         (unsigned long long)m->events[events]->target, (unsigned long long)target);
+    MUST(st != MAKI_OK || (m->events[events]->target == target && m->events[events]->to == to),
+         "undid %llu, not %llu", (unsigned long long)m->events[events]->target,
+         (unsigned long long)target);
     return true;
 }
 

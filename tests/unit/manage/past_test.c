@@ -234,7 +234,7 @@ static void check_cancel(const folder *f)
     talk(conv, 20);
     double before = tokens_of(conv);
     maki_status st = MAKI_CANCELLED;
-    tap_row("cancelled anywhere, a run leaves what is in view as it was");
+    tap_row("cancelled anywhere, a run leaves what is in view as it was, and its record alone");
     for (int most = 0; st == MAKI_CANCELLED && most < 1000; most++) {
         patience p = { 0, most };
         maki_manage_report r;
@@ -242,9 +242,12 @@ static void check_cancel(const folder *f)
         maki_manage_in in = in_window(conv, 80, &offline);
         in.cancelled = impatient;
         in.cancel_ctx = &p;
+        uint64_t events = events_of(conv);
         st = maki_manage_conversation(conv, &in, &r, &err);
         if (st != MAKI_CANCELLED) break;
-        CHECK(tokens_of(conv) == before && r.tokens_after == before && r.run == 0);
+        CHECK(tokens_of(conv) == before && r.tokens_after == before && !r.waits);
+        CHECK_EQ(events_of(conv), events + 1);
+        CHECK_EQ(r.run, events + 1);
         CHECK_CSTR(maki_step_name(r.action), "none");
         CHECK(p.asked == most + 1);
     }
@@ -271,6 +274,7 @@ static void check_undo(const folder *f)
     double first = tokens_of(conv);
     maki_manage_report one = manage(conv, &in);
     CHECK(one.taken_count > 2 && one.run);
+    CHECK_EQ(events_of(conv), 2); /* a truncation, however often it was taken, and the record */
     talk(conv, 20);
     double second = tokens_of(conv), came = second - one.tokens_after;
     in = in_window(conv, 80, &offline);
@@ -281,7 +285,7 @@ static void check_undo(const folder *f)
     CHECK(undone.tokens_after == second && tokens_of(conv) == second);
     CHECK_STATUS(maki_past_undo(conv, 0, &undone, &err), MAKI_OK, &err);
     CHECK_EQ(undone.run, one.run);
-    CHECK(undone.events >= 2);
+    CHECK_EQ(undone.events, 1);
     CHECK_DOUBLE(tokens_of(conv), first + came);
     CHECK_STATUS(maki_past_undo(conv, 0, &undone, &err), MAKI_REFUSED, NULL);
     CHECK_STATUS(maki_past_undo(conv, one.run, &undone, &err), MAKI_REFUSED, NULL);
@@ -343,7 +347,59 @@ static void check_faults(const folder *f)
     maki_conv_close(conv);
 }
 
-/* Runs of one trim each, more than are remembered at once. */
+/* A record of a run whose events are those after number `before`. */
+static uint64_t note_run(maki_conv *conv, uint64_t before)
+{
+    char fields[200];
+    maki_change change;
+    maki_err err = { 0 };
+    int n = snprintf(fields, sizeof fields,
+                     "\"of\":\"manage\",\"reason\":\"forced\",\"action\":\"trim\","
+                     "\"tokensBefore\":2,\"tokensAfter\":1,\"failed\":false,\"first\":%llu,"
+                     "\"last\":%llu",
+                     (unsigned long long)before + 1, (unsigned long long)events_of(conv));
+    CHECK_STATUS(maki_conv_note(conv, "manifest", (maki_str){ fields, (size_t)n }, &change, &err),
+                 MAKI_OK, &err);
+    return change.event;
+}
+
+/* Runs of former versions wrote an event for each step, and undid some of them. */
+static void check_former_runs(const folder *f)
+{
+    maki_conv *conv = open_talk(folder_file(f, "former.jsonl"), false);
+    maki_err err = { 0 };
+    maki_change change;
+    maki_past_undone undone;
+    talk(conv, 10);
+    double whole = tokens_of(conv);
+    for (int round = 0; round < 2; round++) {
+        uint64_t before = events_of(conv);
+        CHECK_STATUS(maki_conv_trim(conv, NULL, 3, 0, 20, 20, &change, &err), MAKI_OK, &err);
+        CHECK_STATUS(maki_conv_undo(conv, NULL, change.event, &change, &err), MAKI_OK, &err);
+        CHECK_STATUS(maki_conv_trim(conv, NULL, 4, 0, 20, 20, &change, &err), MAKI_OK, &err);
+        CHECK_STATUS(maki_conv_truncate(conv, NULL, 0.5, &change, &err), MAKI_OK, &err);
+        CHECK_STATUS(maki_conv_truncate(conv, NULL, 0.5, &change, &err), MAKI_OK, &err);
+        uint64_t record = note_run(conv, before);
+        double made = tokens_of(conv);
+        if (round == 0) {
+            tap_row("a run of a former version is taken back as a whole");
+            CHECK_STATUS(maki_past_undo(conv, record, &undone, &err), MAKI_OK, &err);
+            CHECK(undone.run == record && undone.events == 3);
+        } else {
+            tap_row("also by the undo of the newest; and that can be undone");
+            CHECK_STATUS(maki_conv_undo(conv, NULL, 0, &change, &err), MAKI_OK, &err);
+            CHECK_CSTR(change.undone_type, "run");
+        }
+        CHECK_EQ(events_of(conv), record + 1);
+        CHECK_DOUBLE(tokens_of(conv), whole);
+        if (round == 0) continue;
+        CHECK_STATUS(maki_conv_undo(conv, NULL, change.event, &change, &err), MAKI_OK, &err);
+        CHECK_DOUBLE(tokens_of(conv), made);
+    }
+    maki_conv_close(conv);
+}
+
+/* Runs of one trim each. */
 static void check_many_runs(folder *f)
 {
     enum { RUNS = 70 };
@@ -355,11 +411,10 @@ static void check_many_runs(folder *f)
     talk(conv, RUNS / 2);
     double whole = tokens_of(conv);
     for (uint64_t seq = 1; seq <= RUNS; seq++) {
-        maki_manage_report report = { .reason = MAKI_REASON_FORCED, .action = MAKI_STEP_TRIM };
         uint64_t before = events_of(conv);
         CHECK_STATUS(maki_conv_trim(conv, NULL, seq, 0, 20, 20, &change, &err), MAKI_OK, &err);
-        CHECK_STATUS(maki_past_note(conv, before, &report, &err), MAKI_OK, &err);
-        if (seq == 1) first = report.run;
+        uint64_t record = note_run(conv, before);
+        if (seq == 1) first = record;
     }
     tap_row("the oldest of many runs is taken back by its number, once");
     CHECK_STATUS(maki_past_undo(conv, first, &undone, &err), MAKI_OK, &err);
@@ -387,6 +442,7 @@ int main(void)
     check_rehearsal(&f);
     check_cancel(&f);
     check_undo(&f);
+    check_former_runs(&f);
     check_many_runs(&f);
     check_faults(&f);
     maki_buf_free(&lines);
