@@ -206,7 +206,8 @@ static void keep_result(maki_chat *chat, const maki_turn_result *result)
 {
     if (result->path[0]) snprintf(chat->path, sizeof chat->path, "%s", result->path);
     if (result->model[0]) snprintf(chat->answering, sizeof chat->answering, "%s", result->model);
-    if (result->window > 0) chat->window = result->window;
+    chat->figures = (maki_bar){ result->context, result->window, (double)result->visible,
+                                chat->answering, result->visible > 0 };
 }
 
 /* Once for each: an agent that was not told its rules behaves like one that has none. */
@@ -255,7 +256,7 @@ static maki_status answer(maki_chat *chat, maki_str text, maki_err *err)
     maki_showing_begin(&chat->showing, &calls);
     maki_status st = maki_turn(chat->turns, &request, &calls, &chat->result, err);
     keep_result(chat, &chat->result);
-    if (chat->showing.form != MAKI_SHOWING_PLAIN) maki_chat_measure(chat);
+    if (!chat->figures.known) maki_chat_measure(chat); /* it ended before anything was counted */
     maki_status shown =
         maki_showing_end(&chat->showing, st, err, &chat->result, &chat->figures, &ended);
     if (st != MAKI_OK || shown == MAKI_OK) return st;

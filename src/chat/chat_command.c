@@ -28,7 +28,6 @@ maki_status maki_chat_status(maki_chat *chat, maki_str *answer, maki_err *err)
     maki_jw_init(&w, maki_buf_sink(&chat->input), err);
     maki_jw_object(&w);
     maki_jw_field_string(&w, "conversation", maki_str_of(chat->path));
-    if (chat->window > 0) maki_jw_field_number(&w, "window", chat->window);
     maki_jw_end_object(&w);
     maki_status st = maki_jw_end(&w);
     if (st == MAKI_OK) st = maki_chat_ask(chat, "session.status", answer, err);
@@ -134,23 +133,19 @@ static maki_status run_op(maki_chat *chat, const maki_command *command, const ch
     return st;
 }
 
-/* Below 0: not known. */
-static double tokens_now(maki_chat *chat)
-{
-    maki_chat_measure(chat);
-    return chat->figures.known ? chat->figures.tokens : -1;
-}
-
-/* What a step did; its tokens are those of /status before and after it, not those of the operation, which knows
- * neither the model nor the prompt. */
+/* What a step did, and what there is now. */
 static maki_status run_change(maki_chat *chat, const maki_command *command, maki_err *err)
 {
     char type[24];
     maki_str answer;
     bool told;
-    double before = tokens_now(chat);
     maki_status st = run_op(chat, command, NULL, &answer, &told, err);
-    if (st != MAKI_OK || told) return st;
+    if (st != MAKI_OK) return st;
+    double before = maki_json_number_field(answer, "tokensBefore");
+    double after = maki_json_number_field(answer, "tokensAfter");
+    chat->figures.tokens = after;
+    chat->figures.messages = maki_json_number_field(answer, "visible");
+    if (told) return MAKI_OK;
     double event = maki_json_number_field(answer, "event"),
            removed = maki_json_number_field(answer, "removed");
     double undone = maki_json_number_field(answer, "undone");
@@ -160,10 +155,8 @@ static maki_status run_change(maki_chat *chat, const maki_command *command, maki
                         maki_json_text_field(answer, "undoneType", type, sizeof type), undone);
     if (removed > 0)
         maki_chat_print(chat, ", %.0f message%s out of view", removed, plural(removed));
-    double after = tokens_now(chat);
-    if (before >= 0 && after >= 0)
-        maki_chat_print(chat, "%s %.0f -> %.0f tokens", undone > 0 ? "," : ":", before, after);
-    maki_chat_print(chat, " (event %.0f; /undo takes it back)\n", event);
+    maki_chat_print(chat, "%s %.0f -> %.0f tokens (event %.0f; /undo takes it back)\n",
+                    undone > 0 ? "," : ":", before, after, event);
     return MAKI_OK;
 }
 
@@ -253,8 +246,6 @@ static maki_status run_model(maki_chat *chat, const maki_command *command, maki_
     if (command->count) {
         snprintf(chat->provider, sizeof chat->provider, "%s", provider.name);
         snprintf(chat->model, sizeof chat->model, "%.*s", MAKI_PRINTED(model));
-        chat->window = 0; /* the next turn tells it */
-        if (chat->figures.known) maki_chat_measure(chat);
     }
     snprintf(chat->answering, sizeof chat->answering, "%.*s", MAKI_PRINTED(model));
     maki_chat_print(chat, "%s of %s answers.\n", chat->answering, provider.name);

@@ -21,7 +21,6 @@ struct maki_chat {
     const char *name; /* that the session was called by; NULL: by none, or it is another one now */
     char provider[64], model[MAKI_MODEL_MAX]; /* "": as configured */
     char answering[MAKI_MODEL_MAX];           /* the model of the last turn, or who would answer */
-    double window;                            /* of the last turn; 0: not known */
     maki_showing showing;
     maki_bar figures;        /* since the last turn or step */
     maki_turn_result result; /* of the last turn */

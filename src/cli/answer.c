@@ -225,35 +225,6 @@ static void print_run(maki_str answer, const cli_typed *typed)
         printf("maki history undo-run %s takes it back.\n", typed->typed.conversation);
 }
 
-/* A run goes by the model's own window and by what is sent besides the messages, as session.status tells them. */
-static maki_status prepare_run(maki *m, const cli_typed *typed, maki_buf *input, maki_err *err)
-{
-    maki_op_shown shown = { .group = "session", .op = maki_op_find(MAKI_LIT("session.status")) };
-    maki_buf about = cli_buf(), room = cli_buf();
-    maki_str status, parts, window = MAKI_LIT("");
-    maki_json_item item;
-    char more[100];
-    double other = 0;
-    shown.command = shown.op->commands;
-    maki_op_typed asked = { .conversation = typed->typed.conversation,
-                            .values = { NULL, typed->typed.values[1] } };
-    maki_status st = maki_op_command_input(&shown, &asked, maki_buf_sink(&about), err);
-    if (st == MAKI_OK) st = cli_ask(m, shown.op->name, cli_text(&about), &room, &status, err);
-    if (st == MAKI_OK && show_field(status, "parts", &parts)) {
-        maki_json_iter iter = maki_json_items(parts); /* the first two: system prompt and tools */
-        for (int i = 0; i < 2 && maki_json_next(&iter, &item); i++)
-            other += maki_json_number_field(item.value, "tokens");
-        if (!typed->typed.values[1]) show_field(status, "window", &window);
-        input->len--; /* its closing brace */
-        snprintf(more, sizeof more, "%s%.*s,\"otherTokens\":%.0f}",
-                 window.len ? ",\"contextWindow\":" : "", (int)window.len, window.ptr, other);
-        maki_buf_add(input, (maki_str){ more, strlen(more) });
-    }
-    maki_buf_free(&about);
-    maki_buf_free(&room);
-    return st;
-}
-
 /* ---- the table ------------------------------------------------------------------------------------- */
 
 const answer_row *answer_find(const char *name)
@@ -267,7 +238,7 @@ const answer_row *answer_find(const char *name)
         { .name = "import", .run = stream_import },
         { .name = "limit", .print = print_limit },
         { .name = "log", .run = stream_log },
-        { .name = "run", .print = print_run, .prepare = prepare_run },
+        { .name = "run", .print = print_run },
         { .name = "session", .print = print_resolved },
         { .name = "sessions", .print = print_sessions },
         { .name = "show", .run = stream_show },

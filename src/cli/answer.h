@@ -14,8 +14,6 @@ typedef struct cli_typed {
 typedef struct answer_row {
     const char *name;
     void (*print)(maki_str answer, const cli_typed *typed);
-    maki_status (*prepare)(maki *m, const cli_typed *typed, maki_buf *input,
-                           maki_err *err); /* or NULL */
     int (*run)(
         maki *m,
         const cli_typed *typed); /* instead: it goes through a whole conversation; the exit code */

@@ -92,7 +92,6 @@ static int run_op(cli_handle *h, const answer_row *row, const cli_typed *typed)
     maki_status st =
         maki_op_command_input(&typed->shown, &typed->typed, maki_buf_sink(&input), &err);
     bool wrong = st != MAKI_OK;
-    if (st == MAKI_OK && row->prepare) st = row->prepare(h->m, typed, &input, &err);
     if (st == MAKI_OK)
         st = cli_ask(h->m, typed->shown.op->name, cli_text(&input), &room, &answer, &err);
     if (typed->typed.json && room.len) printf("%.*s\n", (int)room.len, room.ptr);

@@ -144,8 +144,8 @@ static maki_status ask(maki_turn_work *w, maki_err *err)
         if (!is_overflow(st, err)) return st;
         maki_turn_hear_window(w);
         if (w->result->overflows++ == OVERFLOWS_MOST) return st;
-        double most = w->shrunk > 0 ? w->shrunk : w->figures.window / w->factor;
-        w->shrunk = w->counted < most ? w->counted : most;
+        double most = w->shrunk > 0 ? w->shrunk : w->figures.window;
+        w->shrunk = w->result->tokens < most ? w->result->tokens : most;
     }
 }
 
@@ -197,6 +197,7 @@ maki_status maki_turn(maki_turns *turns, const maki_turn_request *request,
                          .reply = maki_spool_new(env, MAKI_SPOOL_MEMORY) };
     *result = (maki_turn_result){ 0 };
     maki_status st = take_steps(&w, err ? err : &own);
+    maki_turn_tell_context(&w);
     maki_conv_close(w.conv);
     maki_spool_free(&w.body);
     maki_spool_free(&w.reply);

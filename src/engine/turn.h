@@ -129,10 +129,12 @@ typedef struct maki_turn_result {
     double cost;           /* of all requests and summaries, as far as providers say it */
     maki_send_result sent; /* of the last request */
     char provider[64], model[MAKI_MODEL_MAX];
-    double window, allowed;                         /* tokens */
-    double tokens;                                  /* of the last request, as counted */
-    double system_tokens;                           /* those of its system prompt */
-    bool has_bootstrap;                             /* the agent has a workspace: */
+    double window, allowed; /* tokens */
+    double tokens;          /* of the last request, as counted */
+    double system_tokens;   /* those of its system prompt */
+    double context;     /* of what the next request would begin with, as session.status counts */
+    uint64_t visible;   /* messages in view then; 0: not known */
+    bool has_bootstrap; /* the agent has a workspace: */
     maki_boot_told bootstrap[MAKI_BOOTSTRAP_COUNT]; /* what became of its files */
     maki_manage_report managed; /* the last run that did something; reason NONE: there was none */
     unsigned runs;              /* that did something */

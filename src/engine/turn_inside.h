@@ -74,8 +74,7 @@ typedef struct maki_turn_work {
     maki_str *system; /* texts of the prompt: ours, the caller's */
     size_t system_count;
     uint64_t system_tokens, tool_tokens; /* as we count */
-    double
-        shrunk; /* the window in our tokens, after the provider found it too long; 0: it did not */
+    double shrunk;    /* the window, after the provider found it too long; 0: it did not */
     double counted;   /* of the request at hand, as we count */
     maki_status told; /* what on_managing answered */
     maki_err told_err;
@@ -106,6 +105,8 @@ maki_status maki_turn_note_system(maki_turn_work *w, maki_err *err);
 maki_status maki_turn_choose(maki_turn_work *w, maki_err *err);
 maki_status maki_turn_measure(maki_turn_work *w, maki_err *err);
 maki_status maki_turn_make_room(maki_turn_work *w, maki_err *err);
+/* At the end: what there is now. */
+void maki_turn_tell_context(maki_turn_work *w);
 
 /* turn_window.c: windows that errors told. */
 void maki_turn_use_told(maki_turn_work *w); /* what was told before, as soon as there are figures */

@@ -13,8 +13,6 @@
 #include "history/exchange_event.h"
 #include "wire/piece.h"
 
-enum { NEWEST = 64 << 10 /* bytes of events in which what was learnt is looked for */ };
-
 /* ---- rows -------------------------------------------------------------------------------------------------- */
 
 maki_status maki_turn_add_rows(maki_turn_work *w, const maki_str *rows, size_t count, maki_err *err)
@@ -203,7 +201,8 @@ static maki_status note_usage(maki_turn_work *w, maki_err *err)
                                       .usage = &sent->usage,
                                       .cost = sent->has_cost ? &sent->cost : NULL,
                                       .calibration = sent->calibrated ? &w->calibration : NULL,
-                                      .counted = (uint64_t)w->counted });
+                                      .counted = (uint64_t)w->counted,
+                                      .window = (uint64_t)w->figures.window });
     return maki_turn_note(w, "usage", &made, err);
 }
 
@@ -243,44 +242,13 @@ maki_status maki_turn_record(maki_turn_work *w, maki_status st, const maki_err *
 
 /* ---- what was learnt ------------------------------------------------------------------------------------------- */
 
-/* A window that an error told counts until a larger request was taken. */
-static void recall_one(maki_turn_work *w, maki_str event)
-{
-    maki_str calibration;
-    maki_calibration one;
-    if (!maki_json_field_is(event, "model", w->result->model)) return;
-    if (maki_json_field_is(event, "type", "usage")) {
-        if (maki_json_get(event, MAKI_LIT("calibration"), &calibration) &&
-            maki_calibration_parse(calibration, &one))
-            w->calibration = one;
-        if (maki_json_number_field(event, "input") > w->recalled) w->recalled = 0;
-    } else if (maki_json_field_is(event, "upstream", w->turns->provider.name)) {
-        double window = maki_json_number_field(event, "window");
-        if (window > 0) w->recalled = window;
-    }
-}
-
-/* The newest `system` of the session wins over what this process noted: others may have written. */
-static void recall_system(maki_turn_work *w, maki_str event)
-{
-    if (maki_json_field_is(event, "type", "system"))
-        maki_json_text_field(event, "sha", w->turns->noted, MAKI_SYSTEM_SHA);
-}
-
 maki_status maki_turn_recall(maki_turn_work *w, maki_err *err)
 {
-    maki_buf rows = maki_buf_new(w->options->env->alloc, NEWEST);
-    maki_status st = maki_log_newest_events(maki_conv_log(w->conv), NEWEST, &rows, err);
-    maki_str rest = maki_buf_str(&rows), row, event;
-    while (st == MAKI_OK && rest.len) {
-        maki_str_take(&rest, '\n', &row);
-        bool teaches = maki_str_has(row, MAKI_LIT("\"usage\"")) ||
-                       maki_str_has(row, MAKI_LIT("\"window\"")) ||
-                       maki_str_has(row, MAKI_LIT("\"system\""));
-        if (!teaches || maki_json_check(row, &event, NULL) != MAKI_OK) continue;
-        recall_system(w, event);
-        recall_one(w, event);
-    }
-    maki_buf_free(&rows);
+    maki_exchange_recalled recalled;
+    maki_status st = maki_exchange_recall(maki_conv_log(w->conv), w->model, w->turns->provider.name,
+                                          &recalled, err);
+    w->calibration = recalled.calibration;
+    w->recalled = recalled.told;
+    if (recalled.has_sha) memcpy(w->turns->noted, recalled.sha, MAKI_SYSTEM_SHA);
     return st;
 }

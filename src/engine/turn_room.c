@@ -1,7 +1,6 @@
 /* turn_room.c -- who is asked, how much it reads, and what of the session is sent.
  *
- * Sessions are counted in o200k_base; the scale of the model (token/family.h) turns its window into our tokens, so
- * every figure of a run is in the same unit. */
+ * Sessions are counted in o200k_base; the scale of the model (token/family.h) makes tokens of the model of that. */
 #include <stdio.h>
 #include <string.h>
 
@@ -49,15 +48,6 @@ maki_status maki_turn_choose(maki_turn_work *w, maki_err *err)
 
 /* ---- how much ---------------------------------------------------------------------------------------------------- */
 
-static bool asks_for_window(const maki_figures *figures)
-{
-    static const char *const known[] = { "caller", "profile", "provider" };
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-        if (strcmp(figures->window_from, known[i]) == 0) return false;
-    }
-    return true;
-}
-
 /* Where nobody has said it, the provider is asked: it knows what it loaded. */
 static maki_status find_figures(maki_turn_work *w, maki_err *err)
 {
@@ -70,7 +60,7 @@ static maki_status find_figures(maki_turn_work *w, maki_err *err)
                            .window = w->request->window,
                            .max_tokens = (double)w->max_tokens };
     maki_status st = maki_figures_of(&in, &w->figures, err);
-    if (st != MAKI_OK || !asks_for_window(&w->figures)) return st;
+    if (st != MAKI_OK || maki_figures_known(&w->figures)) return st;
     st = maki_sender_window(w->turns->sender, w->model, maki_turn_cancelled, w, &window, err);
     if (st != MAKI_OK || window == 0) return st;
     in.window = (double)window;
@@ -149,11 +139,12 @@ static maki_manage_in run_of(maki_turn_work *w, const maki_summarizer *by)
     bool three =
         (w->policy.flags & MAKI_POLICY_KEEP_THREE) && !f->keep_set; /* whatever the model */
     double reserved = f->max_tokens > 0 ? f->max_tokens : MAKI_RESERVED_OUTPUT;
-    return (maki_manage_in){ .window = w->shrunk > 0 ? w->shrunk : f->window / w->factor,
-                             .max_tokens = reserved / w->factor,
+    return (maki_manage_in){ .scale = w->factor,
+                             .window = w->shrunk > 0 ? w->shrunk : f->window,
+                             .max_tokens = reserved,
                              .other_tokens = maki_turn_other(w),
                              .threshold = f->threshold,
-                             .threshold_tokens = f->threshold_tokens / w->factor,
+                             .threshold_tokens = f->threshold_tokens,
                              .force = w->shrunk > 0,
                              .keep = three ? 0 : f->keep,
                              .policy = &w->policy,
@@ -168,8 +159,6 @@ static maki_status tell(maki_turn_work *w, const maki_manage_report *report, mak
     maki_turn_result *r = w->result;
     if (report->run == 0) return MAKI_OK;
     r->managed = *report;
-    r->managed.tokens_before *= w->factor; /* like all that the result tells: the model's tokens */
-    r->managed.tokens_after *= w->factor;
     r->runs++;
     r->cost += report->usage.cost;
     r->has_cost |= report->usage.cost > 0;
@@ -180,16 +169,15 @@ static maki_status tell(maki_turn_work *w, const maki_manage_report *report, mak
 static maki_status check_fits(const maki_turn_work *w, const maki_manage_report *report,
                               maki_err *err)
 {
-    double window = w->window / w->factor;
     if (w->shrunk > 0 && report->tokens_after >= report->tokens_before)
         return maki_refuse(err, MAKI_SEND_OVERFLOW,
                            "%.40s finds %.0f tokens too many, and nothing more can be left out",
-                           w->turns->provider.name, report->tokens_before * w->factor);
-    if (report->tokens_after <= window) return MAKI_OK;
+                           w->turns->provider.name, report->tokens_before);
+    if (report->tokens_after <= w->window) return MAKI_OK;
     return maki_refuse(err, MAKI_SEND_OVERFLOW,
                        "%.0f tokens are left after making room, but the window of %.60s has %.0f: "
                        "make the message or the system prompt shorter",
-                       report->tokens_after * w->factor, w->result->model, w->window);
+                       report->tokens_after, w->result->model, w->window);
 }
 
 maki_status maki_turn_make_room(maki_turn_work *w, maki_err *err)
@@ -203,7 +191,17 @@ maki_status maki_turn_make_room(maki_turn_work *w, maki_err *err)
         return w->told;
     }
     if (st == MAKI_OK) st = tell(w, &report, err);
-    w->counted = report.tokens_after;
-    w->result->tokens = report.tokens_after * w->factor;
+    w->counted = report.counted;
+    w->result->tokens = report.tokens_after;
     return st == MAKI_OK ? check_fits(w, &report, err) : st;
+}
+
+void maki_turn_tell_context(maki_turn_work *w)
+{
+    maki_view_totals now;
+    bool measured = w->figures.window >= 1;
+    if (!measured || maki_conv_total_now(w->conv, &now, NULL) != MAKI_OK) return;
+    w->result->context = maki_scaled_tokens((double)now.tokens + maki_turn_other(w),
+                                            maki_family_scale(w->family, &w->calibration));
+    w->result->visible = now.messages;
 }

@@ -89,6 +89,7 @@ static maki_status try_once(maki_conv *conv, const unsigned char *expect, maki_d
     out->undone_type = d.undone_type;
     memcpy(out->head, maki_log_head(conv->log), MAKI_CHAIN_LEN);
     out->removed = before.messages > after.messages ? before.messages - after.messages : 0;
+    out->visible = after.messages;
     out->tokens_before = before.tokens;
     out->tokens_after = after.tokens;
     return MAKI_OK;

@@ -105,6 +105,7 @@ typedef struct maki_change {
     uint64_t seq;   /* the newest message afterwards */
     unsigned char head[MAKI_CHAIN_LEN];
     uint64_t removed;        /* messages hidden */
+    uint64_t visible;        /* in view afterwards */
     uint64_t undone;         /* the event that was made void; 0: none was */
     const char *undone_type; /* its type; a constant */
     uint64_t tokens_before, tokens_after;
@@ -179,6 +180,8 @@ maki_status maki_conv_undo_run(maki_conv *conv, uint64_t first, uint64_t last, m
                                maki_err *err);
 /* How many of those counted in the view last asked for. */
 uint64_t maki_conv_counting(const maki_conv *conv, uint64_t first, uint64_t last);
+/* How many condenses and truncations did; *last is the newest of them. */
+uint64_t maki_conv_compressions(const maki_conv *conv, uint64_t *last);
 /* Back to before message `seq`, and on with `message` in its place (len 0: without it). */
 maki_status maki_conv_edit(maki_conv *conv, const unsigned char *expect, uint64_t seq,
                            maki_str message, maki_change *out, maki_err *err);

@@ -1,6 +1,11 @@
 /* exchange_event.c -- see exchange_event.h. */
 #include "history/exchange_event.h"
 
+#include <stdio.h>
+
+#include "base/json.h"
+#include "base/str.h"
+
 void maki_exchange_event_write(maki_jw *w, const maki_exchange_event *e)
 {
     maki_jw_print(w,
@@ -25,8 +30,107 @@ void maki_usage_event_write(maki_jw *w, const maki_usage_event *e)
                   "'model':%z,'input':%i,'output':%i,'cacheRead':%i,'cacheWrite':%i,"
                   "'reasoning':%i",
                   e->model, u->input, u->output, u->cache_read, u->cache_write, u->reasoning);
+    maki_jw_print(w, "'window':%I", e->window);
     if (e->cost) maki_jw_print(w, "'cost':%f", *e->cost);
     if (!e->calibration) return;
     maki_jw_print(w, "'counted':%i,'calibration':", e->counted);
     maki_calibration_write(w, e->calibration);
+}
+
+/* ---- read again --------------------------------------------------------------------------------------- */
+
+enum { NEWEST = 64 << 10 /* bytes of events that nearly always say it all */ };
+
+typedef struct recall {
+    maki_exchange_recalled *out;
+    const char *upstream; /* "": any */
+    bool model;           /* that of the newest usage is looked for, and nothing else */
+    bool found;           /* an exchange */
+} recall;
+
+static void recall_usage(recall *r, maki_str event)
+{
+    maki_exchange_recalled *out = r->out;
+    maki_str taught;
+    maki_calibration one;
+    r->found = true;
+    if (r->model) maki_json_text_field(event, "model", out->model, sizeof out->model);
+    if (r->model || !maki_json_field_is(event, "model", out->model)) return;
+    if (maki_json_get(event, MAKI_LIT("calibration"), &taught) &&
+        maki_calibration_parse(taught, &one))
+        out->calibration = one;
+    if (maki_json_number_field(event, "window") > 0)
+        out->window = maki_json_number_field(event, "window");
+    if (maki_json_number_field(event, "input") > out->told) out->told = 0;
+}
+
+/* A window that an error told counts until a larger request was taken. */
+static void recall_request(recall *r, maki_str event)
+{
+    maki_exchange_recalled *out = r->out;
+    bool theirs = !r->upstream[0] || maki_json_field_is(event, "upstream", r->upstream);
+    r->found = true;
+    out->system = maki_json_number_field(event, "systemTokens");
+    out->tools = maki_json_number_field(event, "toolTokens");
+    if (theirs && maki_json_number_field(event, "window") > 0 &&
+        maki_json_field_is(event, "model", out->model))
+        out->told = maki_json_number_field(event, "window");
+}
+
+/* The newest wins over what anybody remembers: others may have written. */
+static void recall_system(recall *r, maki_str event)
+{
+    maki_exchange_recalled *out = r->out;
+    maki_str tokens;
+    out->has_sha = true;
+    maki_json_text_field(event, "sha", out->sha, sizeof out->sha);
+    if (maki_json_get(event, MAKI_LIT("tokens"), &tokens))
+        out->system = maki_json_number_field(event, "tokens");
+    if (maki_json_get(event, MAKI_LIT("toolTokens"), &tokens))
+        out->tools = maki_json_number_field(event, "toolTokens");
+}
+
+static maki_status recall_row(void *ctx, uint64_t ev, maki_str row, uint64_t at, maki_err *err)
+{
+    recall *r = ctx;
+    maki_str event;
+    (void)ev;
+    (void)at;
+    (void)err;
+    bool says = maki_str_has(row, MAKI_LIT("\"usage\"")) ||
+                (!r->model && (maki_str_has(row, MAKI_LIT("\"exchange\"")) ||
+                               maki_str_has(row, MAKI_LIT("\"system\""))));
+    if (!says || maki_json_check(row, &event, NULL) != MAKI_OK) return MAKI_OK;
+    if (maki_json_field_is(event, "type", "usage")) recall_usage(r, event);
+    if (r->model) return MAKI_OK;
+    if (maki_json_field_is(event, "type", "system")) recall_system(r, event);
+    if (maki_json_field_is(event, "of", "exchange")) recall_request(r, event);
+    return MAKI_OK;
+}
+
+/* The newest events; where they say nothing of an exchange, all of them. */
+static maki_status recall_all(maki_log *log, recall *r, maki_err *err)
+{
+    maki_buf rows = maki_buf_new(maki_log_env(log)->alloc, NEWEST);
+    maki_status st = maki_log_newest_events(log, NEWEST, &rows, err);
+    maki_str rest = maki_buf_str(&rows), row;
+    uint64_t seen = 0;
+    while (st == MAKI_OK && rest.len) {
+        maki_str_take(&rest, '\n', &row);
+        st = recall_row(r, ++seen, row, 0, err);
+    }
+    maki_buf_free(&rows);
+    if (st != MAKI_OK || r->found || seen == maki_log_events(log)) return st;
+    return maki_log_each_event(log, recall_row, r, err);
+}
+
+maki_status maki_exchange_recall(maki_log *log, maki_str model, const char *upstream,
+                                 maki_exchange_recalled *out, maki_err *err)
+{
+    recall r = { .out = out, .upstream = upstream, .model = model.len == 0 };
+    *out = (maki_exchange_recalled){ .window = 0 };
+    snprintf(out->model, sizeof out->model, "%.*s", MAKI_PRINTED(model));
+    maki_status st = r.model ? recall_all(log, &r, err) : MAKI_OK;
+    r.model = r.found = false;
+    return st == MAKI_OK ? recall_all(log, &r, err) : st;
 }

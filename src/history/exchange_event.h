@@ -4,6 +4,8 @@
 #define MAKI_HISTORY_EXCHANGE_EVENT_H
 
 #include "base/json_print.h"
+#include "base/limits.h"
+#include "log/log.h"
 #include "token/family.h"
 #include "wire/wire.h"
 
@@ -38,8 +40,26 @@ typedef struct maki_usage_event {
     const double *cost;                  /* NULL: not said */
     const maki_calibration *calibration; /* what it taught; NULL: nothing */
     uint64_t counted; /* with calibration: the request's tokens before any factor */
+    uint64_t window;  /* that the model was taken to have; 0: not said */
 } maki_usage_event;
 
 void maki_usage_event_write(maki_jw *w, const maki_usage_event *event);
+
+/* ---- read again --------------------------------------------------------------------------------------- */
+
+/* What the newest events say of exchanges with a model. */
+typedef struct maki_exchange_recalled {
+    char model[MAKI_MODEL_MAX];   /* that is meant; "": none was asked for, and there is no usage */
+    maki_calibration calibration; /* what its replies taught */
+    double window;                /* that it was taken to have; 0: not said */
+    double told;          /* that an error told, until a larger request was taken; 0: none */
+    double system, tools; /* tokens of the newest request's, as the index counts */
+    bool has_sha;
+    char sha[65]; /* of the newest system prompt */
+} maki_exchange_recalled;
+
+/* `model` len 0: that of the newest usage; `upstream`, unless it is "", is who told a window. */
+maki_status maki_exchange_recall(maki_log *log, maki_str model, const char *upstream,
+                                 maki_exchange_recalled *out, maki_err *err);
 
 #endif

@@ -351,6 +351,18 @@ uint64_t maki_conv_counting(const maki_conv *conv, uint64_t first, uint64_t last
     return n;
 }
 
+uint64_t maki_conv_compressions(const maki_conv *conv, uint64_t *last)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i < conv->events.count; i++) {
+        const maki_event *e = &conv->events.at[i];
+        if (e->dead || (e->type != MAKI_EVENT_CONDENSE && e->type != MAKI_EVENT_TRUNCATE)) continue;
+        *last = e->ev;
+        n++;
+    }
+    return n;
+}
+
 /* The last event of the run that event i belongs to; itself when it belongs to none. */
 static uint64_t run_end(const maki_events *events, size_t i)
 {

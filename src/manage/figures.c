@@ -267,6 +267,15 @@ maki_status maki_figures_of(const maki_figures_in *in, maki_figures *out, maki_e
     return guard_window(in, out, err);
 }
 
+bool maki_figures_known(const maki_figures *figures)
+{
+    static const char *const known[] = { "caller", "profile", "provider" };
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        if (strcmp(figures->window_from, known[i]) == 0) return true;
+    }
+    return false;
+}
+
 double maki_figures_allowed(double window, double max_tokens)
 {
     double wanted = max_tokens > 0 ? max_tokens : MAKI_RESERVED_OUTPUT;

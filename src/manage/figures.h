@@ -53,6 +53,9 @@ typedef struct maki_figures {
     char profile[MAKI_PROFILE_MAX];
 } maki_figures;
 
+/* Somebody has said the window: the provider need not be asked. */
+bool maki_figures_known(const maki_figures *figures);
+
 /* MAKI_REFUSED WINDOW_TOO_SMALL: it is under window.minimum. */
 maki_status maki_figures_of(const maki_figures_in *in, maki_figures *out, maki_err *err);
 

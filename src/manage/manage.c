@@ -8,11 +8,18 @@
 #include "manage/past.h"
 #include "manage/steps.h"
 #include "manage/thresholds.h"
+#include "token/family.h"
 
 static int64_t now_of(maki_conv *conv)
 {
     const maki_clock *clock = maki_log_env(maki_conv_log(conv))->clock;
     return clock->now_ms(clock);
+}
+
+/* Inside a run tokens are those of the index; what is told are the model's. */
+static double told(const maki_manage_in *in, double counted)
+{
+    return maki_scaled_tokens(counted, in->scale);
 }
 
 /* ---- is it time? -------------------------------------------------------------------------------------------- */
@@ -62,8 +69,8 @@ static maki_status decide(maki_manage_work *work, bool *acts, maki_err *err)
     if (out->reason == MAKI_REASON_THRESHOLD && !in->force)
         st = maki_past_waits(work->conv, out->tokens_before, in, &out->waits, err);
     *acts = out->reason != MAKI_REASON_NONE && !out->waits;
-    maki_kv values[] = { MAKI_KV_I("total_tokens", out->tokens_before),
-                         MAKI_KV_I("context_window", in->window),
+    maki_kv values[] = { MAKI_KV_I("total_tokens", told(in, out->tokens_before)),
+                         MAKI_KV_I("context_window", told(in, in->window)),
                          MAKI_KV_N("usage", out->tokens_before / in->window),
                          MAKI_KV_I("messages", messages),
                          MAKI_KV_S("action", maki_str_of(*acts ? "compress" : "none")),
@@ -142,7 +149,7 @@ static void log_end(const maki_manage_in *in, const maki_manage_report *out, mak
 {
     maki_kv values[] = {
         MAKI_KV_N("reduction", maki_reduction(out->tokens_before, out->tokens_after)),
-        MAKI_KV_I("tokens_after", out->tokens_after),
+        MAKI_KV_I("tokens_after", told(in, out->tokens_after)),
         MAKI_KV_S("action", maki_str_of(maki_step_name(out->action))), MAKI_KV_S("session", session)
     };
     log_condenses(in, out, session);
@@ -183,7 +190,8 @@ static maki_status give_up(maki_manage_work *work, maki_plan *plan, maki_status 
     out->messages_removed = 0;
     out->action = MAKI_STEP_NONE;
     out->failed = why != MAKI_CANCELLED;
-    maki_status st = maki_past_record(work->conv, NULL, out, why, why == MAKI_OK ? err : NULL);
+    maki_status st =
+        maki_past_record(work->conv, NULL, work->in, out, why, why == MAKI_OK ? err : NULL);
     return why == MAKI_OK ? st : why;
 }
 
@@ -204,7 +212,7 @@ static maki_status run(maki_manage_work *work, maki_err *err)
     if (st != MAKI_OK || out->tokens_after >= out->tokens_before) {
         st = give_up(work, &plan, st, err);
     } else {
-        st = maki_past_record(work->conv, &plan, out, MAKI_OK, err);
+        st = maki_past_record(work->conv, &plan, in, out, MAKI_OK, err);
         renumber(out, &plan);
     }
     maki_plan_end(&plan);
@@ -215,35 +223,55 @@ static maki_status run(maki_manage_work *work, maki_err *err)
 /* Decide, and do what has to be done.  MAKI_CONFLICT: somebody else changed the view in the meantime. */
 static maki_status try_once(maki_manage_work *work, maki_err *err)
 {
-    const maki_manage_in *in = work->in;
     bool acts = false;
     maki_summary_usage usage = work->report->usage;
     *work->report =
-        (maki_manage_report){ .allowed = maki_figures_allowed(in->window, in->max_tokens),
-                              .target = maki_figures_target(in->window, in->max_tokens),
-                              .usage = usage };
+        (maki_manage_report){ .allowed = work->allowed, .target = work->target, .usage = usage };
     maki_status st = decide(work, &acts, err);
     return st == MAKI_OK && acts ? run(work, err) : st;
+}
+
+/* The figures of a run, as the index counts. */
+static maki_manage_in counted_in(const maki_manage_in *in, const maki_summarizer *summarizer)
+{
+    maki_manage_in own = *in;
+    own.scale = in->scale > 0 ? in->scale : 1;
+    own.window /= own.scale;
+    own.max_tokens /= own.scale;
+    own.threshold_tokens /= own.scale;
+    own.summarizer = summarizer;
+    return own;
 }
 
 maki_status maki_manage_conversation(maki_conv *conv, const maki_manage_in *in,
                                      maki_manage_report *out, maki_err *err)
 {
     enum { TRIES = 8 };
-    maki_manage_in own = *in;
     stoppable summarizer = { { in->summarizer && in->summarizer->usable, run_stoppable, NULL },
                              in };
+    maki_manage_in own = counted_in(in, &summarizer.base);
+    double allowed = maki_figures_allowed(in->window, in->max_tokens);
+    double target = maki_figures_target(in->window, in->max_tokens);
     maki_status st = MAKI_CONFLICT;
     int64_t began = now_of(conv);
-    own.summarizer = &summarizer.base;
     *out = (maki_manage_report){ 0 };
     if (!(in->window >= 1) || in->other_tokens < 0)
         return maki_fail(err, MAKI_INVALID, "the window must be a number of tokens");
     for (int i = 0; st == MAKI_CONFLICT && i < TRIES; i++) {
-        maki_manage_work work = { .conv = conv, .in = &own, .report = out, .began = began };
+        maki_manage_work work = { .conv = conv,
+                                  .in = &own,
+                                  .report = out,
+                                  .began = began,
+                                  .allowed = allowed / own.scale,
+                                  .target = target / own.scale };
         st = try_once(&work, err);
         out->within = !maki_manage_over(&work);
     }
     out->ms = now_of(conv) - began;
+    out->counted = out->tokens_after;
+    out->tokens_before = told(&own, out->tokens_before);
+    out->tokens_after = told(&own, out->tokens_after);
+    out->allowed = allowed;
+    out->target = target;
     return st;
 }

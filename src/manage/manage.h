@@ -1,6 +1,6 @@
 /* manage.h -- make room in a conversation when it is time, by the steps of a policy.
  *
- * The engine's own rules (rules_maki): what is sent is counted exactly, reserved is min(max_tokens or 8192,
+ * The engine's own rules (rules_maki): what is sent is counted, reserved is min(max_tokens or 8192,
  * a quarter of the window), allowed is 90 % of the window less that.  First, system and pinned messages stay, a call and
  * its result are never parted.  Every run ends: each step hides something or is the last of its kind.
  *
@@ -15,9 +15,11 @@
 #include "manage/policy.h"
 
 typedef struct maki_manage_in {
+    double scale; /* tokens of the model for one of the index; 0: 1 */
     double window;
-    double max_tokens;       /* reserved for the answer; 0: 8192 */
-    double other_tokens;     /* sent besides the messages: system prompt, tools, memories */
+    double max_tokens; /* reserved for the answer; 0: 8192 */
+    double
+        other_tokens; /* sent besides the messages: system prompt, tools, memories; as the index counts */
     double threshold;        /* percent of the window from which it is time; over 100: never */
     double threshold_tokens; /* the same in tokens; 0: none; the lower one counts */
     bool force;              /* now, whatever the figures */
@@ -56,7 +58,8 @@ const char *maki_reason_name(maki_manage_reason reason);
 typedef struct maki_manage_report {
     maki_manage_reason reason;
     maki_step_kind action;              /* the last step that had an effect */
-    double tokens_before, tokens_after; /* with other_tokens */
+    double tokens_before, tokens_after; /* with other_tokens, of the model */
+    double counted;                     /* tokens_after as the index counts */
     double allowed, target;             /* tokens that may be sent; that a run comes down to */
     uint64_t messages_removed;
     maki_summary_usage usage; /* of summarisers, also of those whose summary was not used */

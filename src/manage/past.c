@@ -9,6 +9,7 @@
 #include "base/json_print.h"
 #include "base/made.h"
 #include "base/str.h"
+#include "token/family.h"
 
 #define GROWN 0.1 /* a failed run is tried again when what is sent has changed by this share */
 
@@ -49,13 +50,16 @@ static bool read_record(maki_str row, record *out)
     return true;
 }
 
-static void write_record(maki_jw *w, const maki_manage_report *r, maki_status why)
+static void write_record(maki_jw *w, const maki_manage_in *in, const maki_manage_report *r,
+                         maki_status why)
 {
     maki_jw_print(w,
                   "{'of':'manage','reason':%z,'action':%z,'tokensBefore':%i,'tokensAfter':%i,"
                   "'messagesRemoved':%i,'ms':%i",
-                  maki_reason_name(r->reason), maki_step_name(r->action), (int64_t)r->tokens_before,
-                  (int64_t)r->tokens_after, r->messages_removed, r->ms);
+                  maki_reason_name(r->reason), maki_step_name(r->action),
+                  (int64_t)maki_scaled_tokens(r->tokens_before, in->scale),
+                  (int64_t)maki_scaled_tokens(r->tokens_after, in->scale), r->messages_removed,
+                  r->ms);
     maki_summary_usage_write(w, &r->usage);
     if (r->survey.measured)
         maki_jw_print(w, "'factsKept':%i,'factsLost':%i", r->survey.kept, r->survey.lost);
@@ -66,15 +70,15 @@ static void write_record(maki_jw *w, const maki_manage_report *r, maki_status wh
     maki_jw_end_object(w);
 }
 
-maki_status maki_past_record(maki_conv *conv, maki_plan *plan, maki_manage_report *report,
-                             maki_status why, maki_err *err)
+maki_status maki_past_record(maki_conv *conv, maki_plan *plan, const maki_manage_in *in,
+                             maki_manage_report *report, maki_status why, maki_err *err)
 {
     maki_made made;
     maki_str json;
     maki_change change = { 0 };
     maki_arena arena = maki_arena_new(maki_log_env(maki_conv_log(conv))->alloc, RECORD_MOST);
     maki_made_begin(&made, &arena, err);
-    write_record(&made.w, report, why);
+    write_record(&made.w, in, report, why);
     maki_status st = maki_made_end(&made, &arena, &json, err);
     if (st == MAKI_OK && plan)
         st = maki_plan_write(plan, "manifest", maki_json_inside(json), &change.event, err);
@@ -117,7 +121,7 @@ static maki_status take_undo(maki_conv *conv, newest *n, const maki_manage_in *i
     if (st == MAKI_OK) st = maki_conv_total(conv, view, &then, err);
     if (st != MAKI_OK) return st;
     n->run.failed = true;
-    n->run.tokens = (double)then.tokens + in->other_tokens;
+    n->run.tokens = maki_scaled_tokens((double)then.tokens + in->other_tokens, in->scale);
     return MAKI_OK;
 }
 
@@ -137,6 +141,7 @@ maki_status maki_past_waits(maki_conv *conv, double tokens, const maki_manage_in
     }
     maki_buf_free(&rows);
     if (st == MAKI_OK) st = take_undo(conv, &found, in, err);
+    tokens = maki_scaled_tokens(tokens, in->scale);
     *out = found.run.failed && fabs(tokens - found.run.tokens) < GROWN * found.run.tokens;
     return st;
 }

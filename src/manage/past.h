@@ -10,8 +10,8 @@
 
 /* Write what was planned, and the record of it; without a plan the record alone: of a run that ended as `why` says.
  * Sets report->run.  MAKI_CONFLICT as maki_plan_write says. */
-maki_status maki_past_record(maki_conv *conv, maki_plan *plan, maki_manage_report *report,
-                             maki_status why, maki_err *err);
+maki_status maki_past_record(maki_conv *conv, maki_plan *plan, const maki_manage_in *in,
+                             maki_manage_report *report, maki_status why, maki_err *err);
 
 /* Did the newest run fail, or did somebody take it back, and is what is sent about what it was then?  Looks at the
  * newest events only: a record behind many others is forgotten, which costs one more try.  After the newest view was

@@ -63,6 +63,11 @@ const maki_policy *maki_policy_named(maki_str name)
     return NULL;
 }
 
+double maki_policy_threshold(const maki_policy *policy, double general)
+{
+    return policy->from > 0 ? 100 * policy->from : general;
+}
+
 const char *maki_step_name(maki_step_kind kind)
 {
     return kinds[kind].name;

@@ -92,6 +92,9 @@ const maki_policy *maki_policy_named(maki_str name);
 /* The i-th from 0; NULL after the last. */
 const maki_policy *maki_policy_at(size_t i);
 
+/* The percent of the window from which on it is time: its own, else the general threshold. */
+double maki_policy_threshold(const maki_policy *policy, double general);
+
 const char *maki_step_name(maki_step_kind kind); /* "none" and "trim" too */
 unsigned maki_step_needs(maki_step_kind kind);   /* config/policy_steps.h */
 /* False when there is none of that name. */

@@ -252,7 +252,7 @@ static maki_status obstacle(maki_manage_work *r, const maki_step *step, const ch
     const maki_view *view;
     double bound = 0, goal = r->report->tokens_after - maki_step_target(r, step);
     *code = NULL;
-    if (r->in->window < step->min_window) *code = "WINDOW_TOO_SMALL";
+    if (r->in->window * r->in->scale < step->min_window) *code = "WINDOW_TOO_SMALL";
     if (step->min_messages) {
         maki_status st = maki_conv_view(r->conv, MAKI_NOW, MAKI_NOW, &view, err);
         if (st != MAKI_OK) return st;

@@ -24,8 +24,9 @@ typedef struct maki_manage_work {
     const maki_manage_in *in;
     maki_manage_report *report; /* tokens_after is kept true */
     int64_t began;
-    bool failed;     /* the step before */
-    maki_taken more; /* the last step of a run that took more than can be told */
+    double allowed, target; /* of the report, as the index counts */
+    bool failed;            /* the step before */
+    maki_taken more;        /* the last step of a run that took more than can be told */
     /* Steps that must reach the target and have not yet: */
     uint64_t pending[MAKI_PENDING_MOST];
     size_t pending_count;

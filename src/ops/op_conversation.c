@@ -1,5 +1,4 @@
 /* op_conversation.c -- history.* on a conversation: each appends an event and tells what it did. */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -8,9 +7,8 @@
 #include "base/json_print.h"
 #include "base/str.h"
 #include "history/tally.h"
-#include "ops/op.h"
+#include "ops/context.h"
 #include "ops/parts.h"
-#include "token/family.h"
 
 enum { KEEP = 3, TRIM_UNITS = 1500 };
 
@@ -87,12 +85,13 @@ static void put_head(maki_jw *out, const unsigned char head[MAKI_CHAIN_LEN])
     maki_jw_field_text(out, "head", hex);
 }
 
-static void write_change(maki_jw *out, const maki_change *c)
+static void write_change(maki_jw *out, const maki_change *c, const maki_context_use *use)
 {
     maki_jw_print(out, "{'event':%i,'seq':%i", c->event, c->seq);
     put_head(out, c->head);
-    maki_jw_print(out, "'removed':%i,'tokensBefore':%i,'tokensAfter':%i", c->removed,
-                  c->tokens_before, c->tokens_after);
+    maki_jw_print(out, "'removed':%i,'visible':%i,'tokensBefore':%f,'tokensAfter':%f", c->removed,
+                  c->visible, maki_context_tokens(use, (double)c->tokens_before),
+                  maki_context_tokens(use, (double)c->tokens_after));
     if (c->undone)
         maki_jw_print(out, "'undone':%i,'undoneType':%s", c->undone, maki_str_of(c->undone_type));
     if (c->survey.measured) {
@@ -111,12 +110,14 @@ static maki_status run_change(maki_call *call, change_fn fn, maki_jw *out, maki_
     unsigned char room[MAKI_CHAIN_LEN];
     const unsigned char *expect;
     maki_conv *conv = NULL;
+    maki_context_use use;
     maki_change change;
     maki_status st = expect_field(call, room, &expect, err);
     if (st == MAKI_OK) st = maki_field_conversation(call, false, &conv, err);
+    if (st == MAKI_OK) st = maki_context_use_read(call, conv, &use, err);
     if (st == MAKI_OK) st = fn(call, conv, expect, &change, err);
     maki_conv_close(conv);
-    if (st == MAKI_OK) write_change(out, &change);
+    if (st == MAKI_OK) write_change(out, &change, &use);
     return st;
 }
 
@@ -287,14 +288,9 @@ maki_status maki_op_history_status(maki_call *call, maki_jw *out, maki_err *err)
     maki_conv *conv = NULL;
     const maki_view *view;
     maki_view_totals total;
-    maki_str model;
-    double scale = 1, error = 0; /* of the model that was named */
-    if (maki_in(call, "model", &model)) {
-        const maki_family *family = maki_family_of(maki_json_text(model, call->arena));
-        scale = maki_family_scale(family, NULL);
-        error = maki_family_error(family, NULL);
-    }
+    maki_context_use use;
     maki_status st = maki_field_looked_at(call, &conv, err);
+    if (st == MAKI_OK) st = maki_context_use_read(call, conv, &use, err);
     if (st == MAKI_OK) st = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, err);
     if (st == MAKI_OK) st = maki_conv_total(conv, view, &total, err);
     if (st == MAKI_OK) {
@@ -302,9 +298,9 @@ maki_status maki_op_history_status(maki_call *call, maki_jw *out, maki_err *err)
         maki_jw_print(out, "{'messages':%i,'events':%i", maki_log_last(log), maki_log_events(log));
         put_head(out, maki_log_head(log));
         maki_jw_print(out,
-                      "'visible':%i,'tokens':%i,'family':%z,'exact':%b,'pinned':%i,'readOnly':%b}",
-                      total.messages, (uint64_t)ceil((double)total.tokens * scale), MAKI_FAMILY,
-                      error == 0, view->pin_count, maki_log_read_only(log));
+                      "'visible':%i,'tokens':%f,'family':%z,'exact':%b,'pinned':%i,'readOnly':%b}",
+                      total.messages, maki_context_tokens(&use, (double)total.tokens), MAKI_FAMILY,
+                      use.exact, view->pin_count, maki_log_read_only(log));
     }
     maki_conv_close(conv);
     return st;

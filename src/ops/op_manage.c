@@ -5,18 +5,18 @@
 
 #include "base/err.h"
 #include "base/str.h"
-#include "manage/figures.h"
 #include "manage/manage.h"
 #include "manage/past.h"
 #include "manage/policy_config.h"
 #include "manage/prepare.h"
 #include "manage/thresholds.h"
 #include "manage/window.h"
-#include "ops/op.h"
+#include "ops/context.h"
 #include "ops/parts.h"
 #include "reference/decide.h"
 #include "reference/prune.h"
 #include "reference/run.h"
+#include "token/family.h"
 
 static maki_status positive(const maki_call *call, const char *name, maki_err *err)
 {
@@ -160,20 +160,17 @@ static void write_taken(maki_jw *out, const maki_manage_report *report, bool pre
 }
 
 /* What the run went by, so that a person sees why. */
-static void write_figures(maki_jw *out, const maki_figures *figures)
+static void write_figures(maki_jw *out, const maki_figures *figures, const maki_policy *policy)
 {
     maki_put_number(out, "contextWindow", figures->window);
     maki_put_text(out, "windowFrom", maki_str_of(figures->window_from));
-    if (figures->threshold <= MAKI_THRESHOLD_MAX)
-        maki_put_number(out, "threshold", figures->threshold);
-    if (figures->threshold_tokens > 0)
-        maki_put_number(out, "thresholdTokens", figures->threshold_tokens);
+    maki_put_threshold(out, figures, policy);
     if (figures->model[0]) maki_put_text(out, "model", maki_str_of(figures->model));
     if (figures->small) maki_put_bool(out, "windowSmall", true);
     if (figures->threshold_invalid) maki_put_bool(out, "thresholdInvalid", true);
 }
 
-static void write_report(maki_jw *out, const maki_figures *figures,
+static void write_report(maki_jw *out, const maki_figures *figures, const maki_policy *policy,
                          const maki_manage_report *report, bool preview)
 {
     maki_jw_object(out);
@@ -195,7 +192,7 @@ static void write_report(maki_jw *out, const maki_figures *figures,
         maki_put_bool(out, "preview", true);
     else if (report->run)
         maki_put_count(out, "run", report->run);
-    write_figures(out, figures);
+    write_figures(out, figures, policy);
     write_taken(out, report, preview);
     maki_jw_end_object(out);
 }
@@ -232,14 +229,19 @@ static maki_status read_figures(const maki_call *call, maki_figures_in *out, mak
     return maki_arena_status(call->arena, err);
 }
 
-static maki_manage_in run_of(const maki_call *call, const maki_figures *figures,
+static maki_manage_in run_of(const maki_call *call, const maki_context_use *use,
                              const maki_policy *policy)
 {
+    maki_str value;
+    const maki_figures *figures = &use->figures;
+    double other = maki_context_other(use);
+    if (maki_in(call, "otherTokens", &value)) other = maki_json_double(value) / use->scale;
     bool three =
         (policy->flags & MAKI_POLICY_KEEP_THREE) && !figures->keep_set; /* whatever the model */
-    return (maki_manage_in){ .window = figures->window,
+    return (maki_manage_in){ .scale = use->scale,
+                             .window = figures->window,
                              .max_tokens = figures->max_tokens,
-                             .other_tokens = maki_in_number(call, "otherTokens", 0),
+                             .other_tokens = other,
                              .threshold = figures->threshold,
                              .threshold_tokens = figures->threshold_tokens,
                              .force = maki_in_bool(call, "force", false),
@@ -253,22 +255,26 @@ static maki_manage_in run_of(const maki_call *call, const maki_figures *figures,
 /* All that a run needs, read from a call.  Points into itself: do not copy. */
 typedef struct asked_run {
     maki_policy policy;
-    maki_figures figures;
+    maki_context_use use;
     maki_chosen_summarizer by;
     maki_manage_in in;
 } asked_run;
 
-static maki_status read_run(const maki_call *call, asked_run *out, maki_err *err)
+static maki_status read_run(const maki_call *call, maki_conv *conv, asked_run *out, maki_err *err)
 {
     maki_figures_in said;
     maki_status st = read_figures(call, &said, err);
     if (st == MAKI_OK) st = policy_field(call, said.agent, &out->policy, err);
-    if (st == MAKI_OK) st = maki_figures_of(&said, &out->figures, err);
+    if (st == MAKI_OK) st = maki_context_use_of(conv, &said, &out->use, err);
     if (st != MAKI_OK) return st;
+    if (out->use.refused.status != MAKI_OK) {
+        if (err) *err = out->use.refused;
+        return out->use.refused.status;
+    }
     bool task = out->policy.flags & MAKI_POLICY_TASKS;
-    maki_str profile = maki_str_of(out->figures.profile);
+    maki_str profile = maki_str_of(out->use.figures.profile);
     st = maki_choose_summarizer(call, profile, task, &out->by, err);
-    out->in = run_of(call, &out->figures, &out->policy);
+    out->in = run_of(call, &out->use, &out->policy);
     out->in.summarizer = &out->by.measured;
     return st;
 }
@@ -279,12 +285,11 @@ maki_status maki_op_manage_run_conversation(maki_call *call, maki_jw *out, maki_
     maki_manage_report report;
     maki_conv *conv = NULL;
     bool preview = maki_in_bool(call, "preview", false);
-    maki_status st = read_run(call, &run, err);
-    if (st != MAKI_OK) return st;
-    st = preview ? maki_field_rehearsal(call, &conv, err)
-                 : maki_field_conversation(call, false, &conv, err);
+    maki_status st = preview ? maki_field_rehearsal(call, &conv, err)
+                             : maki_field_conversation(call, false, &conv, err);
+    if (st == MAKI_OK) st = read_run(call, conv, &run, err);
     if (st == MAKI_OK) st = maki_manage_conversation(conv, &run.in, &report, err);
-    if (st == MAKI_OK) write_report(out, &run.figures, &report, preview);
+    if (st == MAKI_OK) write_report(out, &run.use.figures, &run.policy, &report, preview);
     maki_conv_close(conv);
     return st;
 }
@@ -310,14 +315,17 @@ maki_status maki_op_manage_prepare(maki_call *call, maki_jw *out, maki_err *err)
     maki_prepare_report report = { 0 };
     maki_conv *conv = NULL;
     maki_view_totals totals = { 0 };
-    maki_status st = read_run(call, &run, err);
-    if (st != MAKI_OK) return st;
-    st = maki_field_conversation(call, false, &conv, err);
+    maki_status st = maki_field_conversation(call, false, &conv, err);
+    if (st == MAKI_OK) st = read_run(call, conv, &run, err);
     if (st == MAKI_OK) st = maki_conv_total_now(conv, &totals, err);
-    double sent = (double)totals.tokens + run.in.other_tokens;
-    double percent = st == MAKI_OK ? 100 * sent / run.in.window : 0;
+    if (st != MAKI_OK) {
+        maki_conv_close(conv);
+        return st;
+    }
+    double sent = maki_scaled_tokens((double)totals.tokens + run.in.other_tokens, run.in.scale);
+    double percent = 100 * sent / run.in.window;
     bool due = run.in.force || maki_prepare_due(&run.by.settings, percent, run.in.threshold);
-    if (st == MAKI_OK && due)
+    if (due)
         st = maki_prepare(&call->m->env, maki_log_path(maki_conv_log(conv)),
                           run.in.keep ? run.in.keep : MAKI_CONDENSE_KEEP, &run.by.measured, &report,
                           err);
@@ -329,8 +337,10 @@ maki_status maki_op_manage_prepare(maki_call *call, maki_jw *out, maki_err *err)
 maki_status maki_op_manage_undo(maki_call *call, maki_jw *out, maki_err *err)
 {
     maki_past_undone undone;
+    maki_context_use use;
     maki_conv *conv = NULL;
     maki_status st = maki_field_conversation(call, false, &conv, err);
+    if (st == MAKI_OK) st = maki_context_use_read(call, conv, &use, err);
     if (st == MAKI_OK)
         st = maki_past_undo(conv, (uint64_t)maki_in_number(call, "run", 0), &undone, err);
     maki_conv_close(conv);
@@ -338,8 +348,8 @@ maki_status maki_op_manage_undo(maki_call *call, maki_jw *out, maki_err *err)
     maki_jw_object(out);
     maki_put_count(out, "run", undone.run);
     maki_put_count(out, "events", undone.events);
-    maki_put_number(out, "tokensBefore", undone.tokens_before);
-    maki_put_number(out, "tokensAfter", undone.tokens_after);
+    maki_put_number(out, "tokensBefore", maki_context_tokens(&use, undone.tokens_before));
+    maki_put_number(out, "tokensAfter", maki_context_tokens(&use, undone.tokens_after));
     maki_jw_end_object(out);
     return MAKI_OK;
 }

@@ -1,16 +1,15 @@
 /* op_session_status.c -- session.status: how full a session's window is, and with what.
  *
  * Sums of the index, row by row of the view; no message is read and nothing grows with the history. */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/str.h"
 #include "history/facts.h"
-#include "manage/figures.h"
-#include "ops/op.h"
+#include "manage/policy_config.h"
+#include "ops/context.h"
 #include "ops/parts.h"
-#include "store/resolve.h"
+#include "store/context_use.h"
 #include "token/family.h"
 
 enum part {
@@ -31,78 +30,22 @@ static const char *const part_names[PARTS] = { "system",      "tools",     "syst
                                                "toolResults", "summaries", "markers",
                                                "other" };
 
-/* ---- what the events say --------------------------------------------------------------------------- */
+/* ---- the last compression ---------------------------------------------------------------------------- */
 
-/* An event that hid something behind a summary or a marker, or an undo. */
-typedef struct step {
-    uint64_t ev, target; /* target 0: it compressed */
+typedef struct moment {
+    uint64_t ev;
     int64_t ts;
-    bool dead;
-} step;
-
-typedef struct noticed {
-    maki_arena *arena;
-    step *steps;
-    size_t count, room;
-    double system, tools;         /* tokens of the newest request's, in o200k_base */
-    const char *model;            /* that it is counted for */
-    maki_calibration calibration; /* what its replies taught */
-} noticed;
-
-static bool is_word(maki_str text, const char *word)
-{
-    return maki_json_text_is(text, maki_str_of(word));
-}
-
-static void learn(noticed *n, maki_str event)
-{
-    maki_str model, taught;
-    maki_calibration one;
-    if (maki_field(event, "model", &model) && maki_json_kind_of(model) == MAKI_JSON_STRING &&
-        is_word(model, n->model) && maki_field(event, "calibration", &taught) &&
-        maki_calibration_parse(taught, &one))
-        n->calibration = one;
-}
+} moment;
 
 static maki_status on_event(void *ctx, uint64_t ev, maki_str row, uint64_t at, maki_err *err)
 {
-    noticed *n = ctx;
-    maki_str event, type;
+    moment *m = ctx;
+    maki_str event;
     (void)at;
-    if (maki_json_check(row, &event, NULL) != MAKI_OK || !maki_field(event, "type", &type) ||
-        maki_json_kind_of(type) != MAKI_JSON_STRING)
-        return MAKI_OK; /* maki verify tells */
-    if (is_word(type, "system")) {
-        n->system = maki_field_number(event, "tokens", 0);
-        n->tools = maki_field_number(event, "toolTokens", 0);
-    }
-    if (is_word(type, "usage")) learn(n, event);
-    bool undo = is_word(type, "undo");
-    if (!undo && !is_word(type, "condense") && !is_word(type, "truncate")) return MAKI_OK;
-    void *moved = maki_arena_grow(n->arena, n->steps, n->count, &n->room, sizeof *n->steps);
-    if (!moved) return maki_arena_status(n->arena, err);
-    n->steps = moved;
-    n->steps[n->count++] = (step){ ev, undo ? maki_json_whole_field(event, MAKI_LIT("target")) : 0,
-                                   (int64_t)maki_field_number(event, "ts", 0), false };
+    (void)err;
+    if (ev == m->ev && maki_json_check(row, &event, NULL) == MAKI_OK)
+        m->ts = (int64_t)maki_field_number(event, "ts", 0);
     return MAKI_OK;
-}
-
-/* How many compressions count, and when the last was: an undo that counts makes its target void. */
-static uint64_t compressions(noticed *n, int64_t *last)
-{
-    uint64_t count = 0;
-    *last = 0;
-    for (size_t i = n->count; i > 0; i--) {
-        const step *s = &n->steps[i - 1];
-        if (s->dead) continue;
-        if (s->target == 0) {
-            if (count++ == 0) *last = s->ts;
-            continue;
-        }
-        for (size_t k = 0; k < i; k++)
-            n->steps[k].dead = n->steps[k].dead || n->steps[k].ev == s->target;
-    }
-    return count;
 }
 
 /* "2 minutes ago" */
@@ -126,10 +69,8 @@ static void say_ago(int64_t ms, char *out, size_t room)
 typedef struct counting {
     maki_conv *conv;
     const maki_view *view;
-    double scale; /* tokens of the model for one of ours */
-    bool estimated;
     uint64_t messages[PARTS];
-    double tokens[PARTS];
+    double tokens[PARTS]; /* as the index counts */
 } counting;
 
 static enum part part_of_row(const maki_row *row)
@@ -238,67 +179,38 @@ static maki_status count_view(counting *c, maki_err *err)
 
 /* ---- the answer ------------------------------------------------------------------------------------ */
 
-/* The model it is counted for: the field, else that of the newest reply. */
-static void read_model(const maki_call *call, const maki_session *s, char out[MAKI_MODEL_MAX])
+/* Their whole numbers add up to that of all. */
+static double put_parts(maki_jw *out, const counting *c, double scale)
 {
-    maki_str value;
-    snprintf(out, MAKI_MODEL_MAX, "%s", s->model);
-    if (maki_in(call, "model", &value))
-        out[maki_json_copy_text(value, out, MAKI_MODEL_MAX - 1)] = '\0';
-}
-
-/* By what its replies taught, like a turn does: so both tell the same. */
-static void choose_scale(const noticed *n, counting *c)
-{
-    if (!n->model[0]) return;
-    const maki_family *family = maki_family_of(maki_str_of(n->model));
-    c->scale = maki_family_scale(family, &n->calibration);
-    c->estimated = maki_family_error(family, &n->calibration) > 0;
-}
-
-static double put_parts(maki_jw *out, counting *c)
-{
-    double total = 0;
+    double counted = 0, before = 0, total = 0;
     maki_jw_key(out, MAKI_LIT("parts"));
     maki_jw_array(out);
-    for (size_t i = 0; i < PARTS; i++) {
-        double tokens = ceil(c->tokens[i] * c->scale);
-        total += tokens;
+    for (size_t i = 0; i < PARTS; i++, before = total) {
+        counted += c->tokens[i];
+        total = maki_scaled_tokens(counted, scale);
         maki_jw_object(out);
         maki_put_text(out, "part", maki_str_of(part_names[i]));
         maki_put_count(out, "messages", c->messages[i]);
-        maki_put_number(out, "tokens", tokens);
+        maki_put_number(out, "tokens", total - before);
         maki_jw_end_object(out);
     }
     maki_jw_end_array(out);
     return total;
 }
 
-/* A window that a run would refuse is told all the same. */
-static double window_of(const maki_call *call, const maki_session *s, const char *model)
-{
-    maki_figures figures;
-    maki_figures_in in = { .config = call->m->config,
-                           .model = maki_str_of(model),
-                           .agent = maki_str_of(s->agent),
-                           .window = maki_in_number(call, "window", 0) };
-    (void)maki_figures_of(&in, &figures, NULL);
-    return figures.window;
-}
-
-static void put_status(const maki_call *call, maki_jw *out, counting *c, noticed *n,
-                       const maki_session *s, const char *model)
+static void put_status(const maki_call *call, maki_jw *out, const counting *c,
+                       const maki_context_use *use, const maki_policy *policy, uint64_t count,
+                       const moment *last)
 {
     char ago[40] = "never", percent[24];
-    int64_t last;
-    uint64_t count = compressions(n, &last), visible = 0;
-    double window = window_of(call, s, model);
-    if (count) say_ago((int64_t)maki_field_now(call) - last, ago, sizeof ago);
+    uint64_t visible = 0;
+    double window = use->figures.window;
+    if (count) say_ago((int64_t)maki_field_now(call) - last->ts, ago, sizeof ago);
     for (size_t i = 0; i < PARTS; i++)
         visible += c->messages[i];
     maki_jw_object(out);
-    maki_put_session(out, s);
-    double tokens = put_parts(out, c);
+    maki_put_session(out, &use->session);
+    double tokens = put_parts(out, c, use->scale);
     snprintf(percent, sizeof percent, "%.0f%%", 100 * tokens / window);
     maki_put_text(out, "contextUsage", maki_str_of(percent));
     maki_put_count(out, "messagesCount", visible);
@@ -306,30 +218,33 @@ static void put_status(const maki_call *call, maki_jw *out, counting *c, noticed
     maki_put_text(out, "lastCompression", maki_str_of(ago));
     maki_put_number(out, "tokens", tokens);
     maki_put_number(out, "window", window);
-    maki_put_text(out, "countedFor", maki_str_of(model));
-    maki_put_bool(out, "exact", !c->estimated);
+    maki_put_text(out, "countedFor", maki_str_of(use->figures.model));
+    maki_put_bool(out, "exact", use->exact);
     maki_put_count(out, "pinned", c->view->pin_count);
+    maki_put_threshold(out, &use->figures, policy);
     maki_jw_end_object(out);
 }
 
 maki_status maki_op_session_status(maki_call *call, maki_jw *out, maki_err *err)
 {
-    char path[MAKI_PATH_MAX], model[MAKI_MODEL_MAX];
-    maki_session s;
-    noticed n = { .arena = call->arena, .model = model };
-    counting c = { .scale = 1 };
-    maki_status st = maki_field_path(call, "conversation", path, err);
-    if (st == MAKI_OK) st = maki_field_looked_at(call, &c.conv, err);
-    if (st == MAKI_OK) st = maki_session_get(&call->m->env, path, &s, err);
-    if (st == MAKI_OK) read_model(call, &s, model);
-    if (st == MAKI_OK) st = maki_log_each_event(maki_conv_log(c.conv), on_event, &n, err);
+    maki_context_use use;
+    maki_policy policy;
+    moment last = { 0 };
+    counting c = { .conv = NULL };
+    maki_status st = maki_field_looked_at(call, &c.conv, err);
+    if (st == MAKI_OK) st = maki_context_use_read(call, c.conv, &use, err);
+    if (st == MAKI_OK)
+        st = maki_policy_from_config(call->m->config, maki_str_of(use.session.agent), "maki",
+                                     call->arena, &policy, err);
     if (st == MAKI_OK) st = maki_conv_view(c.conv, MAKI_NOW, MAKI_NOW, &c.view, err);
     if (st == MAKI_OK) st = count_view(&c, err);
+    uint64_t count = st == MAKI_OK ? maki_conv_compressions(c.conv, &last.ev) : 0;
+    if (count) st = maki_log_each_event(maki_conv_log(c.conv), on_event, &last, err);
     if (st == MAKI_OK) {
-        choose_scale(&n, &c);
-        c.tokens[PART_SYSTEM] = n.system; /* the newest request's */
-        c.tokens[PART_TOOLS] = n.tools;
-        put_status(call, out, &c, &n, &s, model);
+        c.tokens[PART_SYSTEM] = use.system;
+        c.tokens[PART_TOOLS] = use.tools;
+        c.tokens[PART_OTHER] += use.reply;
+        put_status(call, out, &c, &use, &policy, count, &last);
     }
     maki_conv_close(c.conv);
     return st;

@@ -75,8 +75,9 @@
     { "seq", "count", "the newest message", 1 },                                                   \
     { "head", "string", "the chain there", 1 },                                                    \
     { "removed", "count", "messages no longer in view", 1 },                                       \
-    { "tokensBefore", "count", "of the messages in view, in o200k_base", 1 },                      \
-    { "tokensAfter", "count", "the same afterwards", 1 }
+    { "visible", "count", "messages in view afterwards", 1 },                                      \
+    { "tokensBefore", "number", "of all that is sent, as session.status counts", 1 },              \
+    { "tokensAfter", "number", "the same afterwards", 1 }
 #define CHANGE FIELDS(CHANGED)
 #define UNDONE(required)                                                                           \
     { "undone", "count", "the event that is void now", required },                                 \
@@ -315,11 +316,11 @@ const maki_op_row maki_op_table[] = {
     LOGGED("history.status", history_status,
          "How large a conversation and its view are.", "read",
          FIELDS(CONVERSATION,
-                { "model", "string", "count as for this model", 0 }),
+                { "model", "string", "count for this model; that of the newest reply unless told", 0 }),
          FIELDS({ "messages", "count", "in the log", 1 }, { "events", "count", "", 1 },
                 { "head", "string", "the chain after the newest message", 1 },
                 { "visible", "count", "messages in view", 1 },
-                { "tokens", "count", "of the view", 1 },
+                { "tokens", "number", "of all that is sent, as session.status counts", 1 },
                 { "family", "string", "the vocabulary they were counted in", 1 },
                 { "exact", "boolean", "not estimated", 1 }, { "pinned", "count", "", 1 },
                 { "readOnly", "boolean", "", 1 }),
@@ -615,6 +616,8 @@ const maki_op_row maki_op_table[] = {
                 { "window", "number", "", 1 },
                 { "countedFor", "string", "the model; \"\": none is known", 1 },
                 { "exact", "boolean", "not estimated", 1 }, { "pinned", "count", "", 1 },
+                { "threshold", "number", "percent of the window from which room is made", 0 },
+                { "thresholdTokens", "number", "the same in tokens; the lower counts", 0 },
                 { "parts", "array", "[{part, messages, tokens}]: system, tools, systemMessages, user, assistant, toolCalls, toolResults, summaries, markers, other", 1 },
                 SESSION_FIELDS),
          COMMANDS({ "session chat", "status", "how full the window is, and with what", "status", NULL,

@@ -280,6 +280,11 @@ double maki_family_error(const maki_family *family, const maki_calibration *stat
     return state && state->samples ? state->error : family->error;
 }
 
+double maki_scaled_tokens(double counted, double scale)
+{
+    return ceil(counted * scale - 1e-6); /* 100 at 1.1 are 110 */
+}
+
 double maki_family_text_scale(const maki_family *family, const maki_calibration *state)
 {
     bool taught = state && state->samples;

@@ -71,6 +71,8 @@ bool maki_calibration_add(maki_calibration *state, const maki_family *family, do
  * samples, else by the family.  `state` may be NULL. */
 double maki_family_scale(const maki_family *family, const maki_calibration *state);
 double maki_family_error(const maki_family *family, const maki_calibration *state);
+/* `counted` tokens of o200k_base at that scale, as a whole number: what is shown, written and compared. */
+double maki_scaled_tokens(double counted, double scale);
 /* The same for a text that was counted in the family's own encoding. */
 double maki_family_text_scale(const maki_family *family, const maki_calibration *state);
 double maki_family_text_error(const maki_family *family, const maki_calibration *state);

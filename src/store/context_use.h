@@ -1,0 +1,34 @@
+/* context_use.h -- how much of its model's window a conversation takes: the one place that works it out, so that
+ * commands, operations, runs, log lines and the chat report the same figure.
+ *
+ * Who it is counted for: the model that the caller says, that of the newest usage, that of the newest reply, else the
+ * configured one.  Its tokens are those of the index times the family's scale, calibrated by what its replies reported.
+ * Sent besides the messages are the system prompt and the tools, as last sent, and what begins a reply. */
+#ifndef MAKI_STORE_CONTEXT_USE_H
+#define MAKI_STORE_CONTEXT_USE_H
+
+#include "history/conversation.h"
+#include "manage/figures.h"
+#include "manage/policy.h"
+#include "store/session.h"
+
+typedef struct maki_context_use {
+    maki_session session;
+    maki_figures figures; /* of the model: window, threshold ... */
+    maki_err refused;     /* what a run says to that window; MAKI_OK: nothing */
+    double scale;         /* tokens of the model for one of the index */
+    bool exact;
+    double system, tools, reply; /* tokens of the index, besides the messages */
+} maki_context_use;
+
+/* `said` is what the caller says; its model and agent may be empty. */
+maki_status maki_context_use_of(maki_conv *conv, const maki_figures_in *said, maki_context_use *out,
+                                maki_err *err);
+static inline double maki_context_other(const maki_context_use *use)
+{
+    return use->system + use->tools + use->reply;
+}
+/* Tokens of the model in all, with a view of so many of the index. */
+double maki_context_tokens(const maki_context_use *use, double view);
+
+#endif
