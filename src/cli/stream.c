@@ -66,8 +66,31 @@ static maki_status print_event(void *ctx, uint64_t ev, maki_str json, maki_err *
     show_string(json, "type", 20);
     printf("%s", l->s.off);
     while (maki_json_next(&iter, &item)) {
-        static const char *const shown[] = { "at",   "hidden", "seq",      "to",     "toEv",
-                                             "with", "target", "messages", "parent", "what" };
+        static const char *const shown[] = {
+            "at",
+            "hidden",
+            "seq",
+            "to",
+            "toEv",
+            "with",
+            "target",
+            "messages",
+            "parent",
+            "what",
+            "of",
+            "reason",
+            "action",
+            "failed",
+            "cancelled",
+            "cost",
+            "tokensBefore",
+            "tokensAfter",
+            "factsKept",
+            "factsLost",
+            "summarizer",
+            "ms",
+            "messagesRemoved",
+        };
         for (size_t i = 0; i < sizeof shown / sizeof shown[0]; i++) {
             if (maki_json_key_is(item.key, maki_str_of(shown[i])))
                 printf(" %s=%.*s", shown[i], (int)(item.value.len < 100 ? item.value.len : 100),
