@@ -37,7 +37,8 @@ double maki_step_target(const maki_manage_work *r, const maki_step *step)
 
 void maki_took_event(maki_took *took, const maki_change *change)
 {
-    if (took->count < MAKI_TOOK_MOST) took->events[took->count++] = change->event;
+    took->count++;
+    took->event = change->event;
     took->removed += change->removed;
 }
 
@@ -131,22 +132,19 @@ static void note_refused(maki_taken *taken, const char *code)
     snprintf(taken->refused, sizeof taken->refused, "%.39s", code[0] ? code : "REFUSED");
 }
 
-/* Newest first: each is then the newest that counts. */
-static maki_status take_back(maki_manage_work *r, const uint64_t *events, size_t count,
-                             maki_err *err)
+/* As it was when the plan began, which stands in that of the run. */
+static maki_status take_back(maki_manage_work *r, maki_plan *plan, maki_err *err)
 {
-    maki_change change;
-    maki_status st = MAKI_OK;
-    for (size_t i = count; st == MAKI_OK && i > 0; i--)
-        st = maki_conv_undo(r->conv, NULL, events[i - 1], &change, err);
-    return st == MAKI_OK ? count_again(r, err) : st;
+    maki_plan_drop(plan);
+    return count_again(r, err);
 }
 
 /* The report as it is, before the first of steps that may have to be taken back. */
-static void remember_report(maki_manage_work *r, const maki_taken *taken)
+static void remember_report(maki_manage_work *r, const maki_plan *before, const maki_taken *taken)
 {
     const maki_manage_report *report = r->report;
-    if (r->pending_count) return;
+    if (r->pending) return;
+    r->before = *before;
     r->unpended.action = report->action;
     r->unpended.removed = report->messages_removed;
     r->unpended.survey = report->survey;
@@ -154,22 +152,13 @@ static void remember_report(maki_manage_work *r, const maki_taken *taken)
     r->pending_from = taken == &r->more ? report->taken_count : (size_t)(taken - report->taken);
 }
 
-/* Remember a step that may have to be taken back. */
-static void suspend(maki_manage_work *r, const maki_step *step, const maki_took *took)
-{
-    r->pending_target = maki_step_target(r, step);
-    for (size_t i = 0; i < took->count && r->pending_count < MAKI_PENDING_MOST; i++)
-        r->pending[r->pending_count++] = took->events[i];
-}
-
 /* Steps that together had to reach the target have been taken: they stay if they have. */
 static maki_status settle(maki_manage_work *r, maki_err *err)
 {
-    maki_status st = MAKI_OK;
-    size_t count = r->pending_count;
-    r->pending_count = 0;
-    if (count == 0 || r->report->tokens_after <= r->pending_target) return MAKI_OK;
-    st = take_back(r, r->pending, count, err);
+    bool pending = r->pending;
+    r->pending = false;
+    if (!pending || r->report->tokens_after <= r->pending_target) return MAKI_OK;
+    maki_status st = take_back(r, &r->before, err);
     for (size_t i = r->pending_from; i < r->report->taken_count; i++)
         r->report->taken[i].undone = r->report->taken[i].event != 0;
     r->report->action = r->unpended.action;
@@ -182,15 +171,16 @@ static maki_status settle(maki_manage_work *r, maki_err *err)
 
 /* What a step that was not refused has done. */
 static maki_status judge(maki_manage_work *r, const maki_step *step, const maki_took *took,
-                         double before, maki_taken *taken, bool *progress, maki_err *err)
+                         maki_plan *plan, double before, maki_taken *taken, bool *progress,
+                         maki_err *err)
 {
-    taken->event = took->count ? took->events[took->count - 1] : 0;
+    taken->event = took->event;
     maki_status st = count_again(r, err);
     if (st != MAKI_OK) return st;
     r->failed = maki_reduction(before, r->report->tokens_after) < step->min_saving;
     if (r->failed) {
         taken->undone = true;
-        return take_back(r, took->events, took->count, err);
+        return take_back(r, plan, err);
     }
     *progress = r->report->tokens_after < before;
     if (*progress && step->kind != MAKI_STEP_LAST) /* which tells itself what helped */
@@ -200,7 +190,10 @@ static maki_status judge(maki_manage_work *r, const maki_step *step, const maki_
         r->report->survey = took->survey;
         r->report->fell_back = took->fell_back;
     }
-    if (step->must_reach) suspend(r, step, took);
+    if (step->must_reach) {
+        r->pending = true;
+        r->pending_target = maki_step_target(r, step);
+    }
     return MAKI_OK;
 }
 
@@ -211,16 +204,18 @@ static maki_status take(maki_manage_work *r, const maki_step *step, bool *progre
     maki_err why = { 0 };
     maki_taken *taken = note(r, step->kind);
     double before = r->report->tokens_after;
+    maki_plan plan;
     *progress = false;
-    if (step->must_reach) remember_report(r, taken);
-    maki_status st = act(r, step, &took, &why);
+    maki_status st = maki_plan_begin(&plan, r->conv, &why);
+    if (st == MAKI_OK && step->must_reach) remember_report(r, &plan, taken);
+    if (st == MAKI_OK) st = act(r, step, &took, &why);
     r->failed = st != MAKI_OK;
     if (st == MAKI_REFUSED && took.count == 0) {
         note_refused(taken, why.code);
         return MAKI_OK;
     }
     if (st == MAKI_OK || st == MAKI_REFUSED)
-        return judge(r, step, &took, before, taken, progress, err);
+        return judge(r, step, &took, &plan, before, taken, progress, err);
     if (err) *err = why;
     return st;
 }
@@ -258,7 +253,7 @@ static maki_status obstacle(maki_manage_work *r, const maki_step *step, const ch
         if (st != MAKI_OK) return st;
         if (maki_view_messages(view) < step->min_messages) *code = "NOT_ENOUGH_MESSAGES";
     }
-    if (*code || !step->must_reach || r->pending_count) return MAKI_OK;
+    if (*code || !step->must_reach || r->pending) return MAKI_OK;
     maki_status st = maki_pruning_bound(r, step, &bound, err);
     if (bound < goal) *code = "TARGET_TOO_FAR";
     return st;

@@ -2,17 +2,15 @@
 #ifndef MAKI_MANAGE_STEPS_H
 #define MAKI_MANAGE_STEPS_H
 
+#include "history/plan.h"
 #include "manage/manage.h"
 
-enum {
-    MAKI_TOOK_MOST = 16,                                 /* events of one step */
-    MAKI_PENDING_MOST = MAKI_TOOK_MOST * MAKI_STEPS_MOST /* of all */
-};
+enum { MAKI_TOOK_MOST = 16 /* events of one step */ };
 
 /* What a step did. */
 typedef struct maki_took {
-    uint64_t events[MAKI_TOOK_MOST];
-    size_t count;
+    size_t count;       /* events, */
+    uint64_t event;     /* the last of them */
     uint64_t removed;   /* messages hidden */
     maki_survey survey; /* of a summary */
     maki_err fell_back; /* why another summariser made it; MAKI_OK: none did */
@@ -28,8 +26,8 @@ typedef struct maki_manage_work {
     bool failed;            /* the step before */
     maki_taken more;        /* the last step of a run that took more than can be told */
     /* Steps that must reach the target and have not yet: */
-    uint64_t pending[MAKI_PENDING_MOST];
-    size_t pending_count;
+    bool pending;
+    maki_plan before;    /* them */
     size_t pending_from; /* the first of them in report->taken */
     double pending_target;
     struct { /* what the report said before them */
