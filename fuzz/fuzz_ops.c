@@ -94,9 +94,9 @@ static run run_op(maki_str name, maki_str input, size_t fail_at)
     counted_alloc counted = { .alloc = { counted_resize }, .fail_at = fail_at };
     static const maki_files no_files = { .open = no_open, .temp = no_temp };
     maki_env system = maki_env_system();
-    maki_options options = { sizeof options,
-                             { &counted.alloc, &clock, &random.random, &no_files },
-                             MEMORY_MAX };
+    maki_options options = {
+        sizeof options, { &counted.alloc, &clock, &random.random, &no_files }, MEMORY_MAX, NULL
+    };
     run r = { .answer = maki_buf_new(system.alloc, ANSWER_MAX) };
     maki *m = NULL;
 

@@ -6,6 +6,7 @@
 #include <maki/conversation.h>
 #include <maki/env.h>
 #include <maki/json.h>
+#include <maki/model.h>
 #include <maki/op.h>
 #include <maki/status.h>
 #include <maki/str.h>

@@ -13,6 +13,7 @@
 
 #include <maki/config.h>
 #include <maki/env.h>
+#include <maki/model.h>
 
 typedef struct maki maki;
 
@@ -20,8 +21,13 @@ typedef struct maki_options {
     size_t size;       /* sizeof this struct: lets old callers meet new libraries */
     maki_env env;      /* the outside world; maki_env_system() for the real one */
     size_t max_memory; /* what one operation may hold besides its input; more is MAKI_TOOBIG */
+    const char *home;  /* the state folder, copied; NULL: maki_home */
 } maki_options;
 #define MAKI_MAX_MEMORY ((size_t)1 << 30)
+
+/* The state folder of this user, where sessions are: $MAKI_HOME, $XDG_DATA_HOME/maki or ~/.local/share/maki.  False, and ""
+ * in `out`: there is no home, or its path is too long. */
+MAKI_API bool maki_home(char *out, size_t room);
 
 /* On MAKI_OK the caller owns *out and ends it with maki_close(); on failure *out is untouched.
  * `options` may be NULL for the real outside world and the default limit. */
@@ -32,6 +38,9 @@ MAKI_API void maki_close(maki *m); /* accepts NULL */
 /* The settings for operations on conversations, borrowed until maki_close.  NULL, and before this is called: the
  * defaults.  Pure operations do not look at them. */
 MAKI_API void maki_use_config(maki *m, const maki_config *config);
+/* Who is asked for summaries where the configuration names a provider; borrowed until maki_close.  NULL, and before this is
+ * called: nobody can be, and summaries are written without a model. */
+MAKI_API void maki_use_model(maki *m, const maki_model *model);
 /* Where lines about what is done go, one event each, key=value.  `level` is the least that is written: "debug",
  * "info", "warn" or "error"; NULL: log.level of the configuration. */
 MAKI_API void maki_use_log(maki *m, maki_sink sink, const char *level);

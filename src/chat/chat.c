@@ -92,19 +92,21 @@ static bool interrupted(void *ctx)
 
 static maki_status open_engine(maki_chat *chat, maki_err *err)
 {
-    maki_options how = { sizeof how, *chat->env, MAKI_MAX_MEMORY };
+    (void)maki_home(chat->home, sizeof chat->home); /* without one a path may still be named */
+    maki_options how = { sizeof how, *chat->env, MAKI_MAX_MEMORY, chat->home };
     maki_status st = maki_open(&how, &chat->m, err);
     if (st != MAKI_OK) return st;
     maki_use_config(chat->m, chat->config);
     maki_watch_cancel(chat->m, interrupted, NULL);
-    maki_home(chat->home, sizeof chat->home);
     maki_turns_options options = { .env = chat->env,
                                    .config = chat->config,
                                    .home = chat->home,
                                    .logger = open_log(chat),
                                    .durability = MAKI_SYNC,
                                    .background = true };
-    return maki_turns_open(&options, &chat->turns, err);
+    st = maki_turns_open(&options, &chat->turns, err);
+    if (st == MAKI_OK) maki_use_model(chat->m, maki_turns_model(chat->turns));
+    return st;
 }
 
 maki_status maki_chat_new_path(maki_chat *chat, char out[MAKI_PATH_MAX], maki_err *err)
@@ -133,8 +135,7 @@ static maki_status find_key(maki_chat *chat, const char *name, maki_err *err)
     if (n < 0 || (size_t)n >= sizeof chat->key)
         return maki_fail(err, MAKI_INVALID, "the session's name is longer than %d bytes",
                          MAKI_KEY_MAX - 1);
-    maki_status st =
-        maki_conversation_path(chat->env, chat->key, chat->path, sizeof chat->path, err);
+    maki_status st = maki_conversation_path(chat->m, chat->key, chat->path, sizeof chat->path, err);
     if (st != MAKI_NOTFOUND) return st;
     chat->path[0] = '\0';
     return MAKI_OK;
@@ -146,7 +147,7 @@ static maki_status find_session(maki_chat *chat, const char *name, maki_err *err
 {
     size_t n = strlen(name);
     bool file = n > 6 && strcmp(name + n - 6, ".jsonl") == 0;
-    maki_status st = maki_conversation_path(chat->env, name, chat->path, sizeof chat->path, err);
+    maki_status st = maki_conversation_path(chat->m, name, chat->path, sizeof chat->path, err);
     if (st != MAKI_OK && st != MAKI_NOTFOUND) return st;
     if (st == MAKI_OK && (file || maki_chat_began(chat))) return MAKI_OK;
     if (strchr(name, '/'))

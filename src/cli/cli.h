@@ -69,12 +69,16 @@ void cli_watch_counting(maki *m, cli_watch *watch);
 typedef struct cli_handle {
     maki *m;
     maki_config *config;
+    maki_sink log; /* `write` NULL: nobody reads it */
+    maki_model model;
     cli_watch watch;
 } cli_handle;
 /* Says what is wrong (all mistakes of maki.yaml), and returns the exit code then; else 0.  `h` stays where it is until
  * cli_close. */
 int cli_open(cli_handle *h, const char *doing);
 void cli_close(cli_handle *h);
+/* The providers of the configuration are asked where it says so (model.c); cli_open has done it. */
+void cli_use_model(cli_handle *h);
 /* Ctrl-C takes back the run that is under way; the second time it ends the program. */
 void cli_cancel_on_interrupt(cli_handle *h);
 /* A mistake of maki.yaml as one line on standard error. */

@@ -386,7 +386,7 @@ static int run(int argc, char **argv)
                           p.given_url ? p.given_url : getenv("MAKI_URL"));
     }
     char home[PATH_MAX - 16];
-    if (!cli_home(home, sizeof home)) {
+    if (!maki_home(home, sizeof home)) {
         return cli_misuse("connect", "there is no folder to write to: set MAKI_HOME or HOME", "");
     }
     snprintf(p.folder, sizeof p.folder, "%s/connect", home);

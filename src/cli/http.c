@@ -69,20 +69,6 @@ bool cli_url_of_daemon(const char *given, cli_url *out)
     return cli_url_read(given ? given : own && *own ? own : CLI_DAEMON_URL, out);
 }
 
-bool cli_home(char *out, size_t room)
-{
-    const char *own = getenv("MAKI_HOME"), *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
-    int n = -1;
-    if (own && *own) {
-        n = snprintf(out, room, "%s", own);
-    } else if (data && *data) {
-        n = snprintf(out, room, "%s/maki", data);
-    } else if (home && *home) {
-        n = snprintf(out, room, "%s/.local/share/maki", home);
-    }
-    return n > 0 && (size_t)n < room;
-}
-
 /* ---- asking -------------------------------------------------------------------------------------- */
 
 static int open_socket(const cli_url *url, maki_err *err)
@@ -167,7 +153,7 @@ int cli_http(const cli_url *url, const char *method, const char *path, const cha
 /* ---- programs beside this one -------------------------------------------------------------------- */
 
 /* As they are built they stand beside this program, installed in a folder of their own. */
-static bool path_beside(const char *name, char *out, size_t room)
+bool cli_path_beside(const char *name, char *out, size_t room)
 {
     char self[PATH_MAX];
     char *slash = maki_program_path(self, sizeof self) ? strrchr(self, '/') : NULL;
@@ -183,7 +169,7 @@ static bool path_beside(const char *name, char *out, size_t room)
 int cli_become(const char *command, const char *name, char **argv)
 {
     char path[PATH_MAX];
-    if (path_beside(name, path, sizeof path)) execv(path, argv);
+    if (cli_path_beside(name, path, sizeof path)) execv(path, argv);
     fprintf(stderr, "maki %s: %s is neither beside this program nor in %s (%s); make builds it\n",
             command, name, MAKI_LIBEXEC, strerror(errno));
     return maki_status_exit(MAKI_NOTFOUND);
@@ -222,7 +208,7 @@ pid_t cli_start_beside(const char *const argv[], cli_url *listens, maki_err *err
 {
     char path[PATH_MAX];
     int pipes[2];
-    if (!path_beside(argv[0], path, sizeof path)) {
+    if (!cli_path_beside(argv[0], path, sizeof path)) {
         fail(err, MAKI_NOTFOUND, argv[0], "it is not beside the maki command; build it with make");
         return -1;
     }

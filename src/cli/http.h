@@ -29,6 +29,9 @@ bool cli_url_of_daemon(const char *given, cli_url *out);
 int cli_http(const cli_url *url, const char *method, const char *path, const char *fields,
              maki_str body, maki_buf *answer, maki_err *err);
 
+/* The file `name` beside this program, or where such files are installed. */
+bool cli_path_beside(const char *name, char *out, size_t room);
+
 /* Go on as the program `name` beside this one; returns only when that fails: the exit code, after saying so. */
 int cli_become(const char *command, const char *name, char **argv);
 
@@ -36,9 +39,5 @@ int cli_become(const char *command, const char *name, char **argv);
  * it ends when we do.  Returns its process id, or -1 with words in *err. */
 pid_t cli_start_beside(const char *const argv[], cli_url *listens, maki_err *err);
 void cli_stop(pid_t pid); /* accepts -1 */
-
-/* The folder of Maki's own state: $MAKI_HOME, $XDG_DATA_HOME/maki or ~/.local/share/maki.  False when there
- * is no home at all. */
-bool cli_home(char *out, size_t room);
 
 #endif

@@ -50,7 +50,8 @@ static void open_log(cli_handle *h)
     maki_config_value level;
     if (maki_config_find_value(h->config, "log.level", &level) &&
         level.source != MAKI_CONFIG_DEFAULT)
-        maki_use_log(h->m, (maki_sink){ write_stderr, NULL }, NULL);
+        h->log.write = write_stderr;
+    if (h->log.write) maki_use_log(h->m, h->log, NULL);
 }
 
 int cli_open(cli_handle *h, const char *doing)
@@ -65,6 +66,7 @@ int cli_open(cli_handle *h, const char *doing)
     }
     maki_use_config(h->m, h->config);
     open_log(h);
+    cli_use_model(h);
     cli_watch_counting(h->m, &h->watch);
     return 0;
 }

@@ -1,12 +1,12 @@
 /* daemon.c -- see daemon.h. */
 #include "daemon/daemon.h"
-#include "store/session.h"
 
 #include <event2/event.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include <maki/op.h>
 
 #include "base/alloc.h"
 #include "base/err.h"
@@ -258,18 +258,15 @@ static void on_signal(evutil_socket_t fd, short what, void *ctx)
 
 /* ---- open ----------------------------------------------------------------------------------------- */
 
-/* Where conversations are kept.  Names of sessions are looked for there by everything in this process. */
+/* Where conversations are kept, and looked for by their names. */
 static maki_status find_home(maki_daemon *d, maki_err *err)
 {
     if (d->options->home)
         snprintf(d->home, sizeof d->home, "%s", d->options->home);
-    else
-        maki_home(d->home, sizeof d->home);
-    if (d->home[0] != '/' && !d->options->home)
+    else if (!maki_home(d->home, sizeof d->home))
         return maki_fail(err, MAKI_INVALID, "there is no home folder; give --home DIR");
     if (strlen(d->home) + MAKI_ID_MAX >= sizeof d->home)
         return maki_fail(err, MAKI_INVALID, "the path of the home folder is too long");
-    if (setenv("MAKI_HOME", d->home, 1) != 0) return maki_fail_errno(err, "setting MAKI_HOME");
     return MAKI_OK;
 }
 

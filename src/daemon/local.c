@@ -15,6 +15,7 @@
 #include "daemon/caller.h"
 #include "daemon/page.h"
 #include "daemon/routes.h"
+#include "send/model_send.h"
 #include "wire/wire.h"
 
 enum { INPUT_MAX = 1 << 16, NAME_MAX_LEN = 128 };
@@ -23,12 +24,14 @@ struct maki_local {
     maki_env env;
     maki_local_options options;
     maki *m;
+    maki_model_send sends;
+    maki_model model; /* the providers of the configuration */
 };
 
 maki_status maki_local_open(const maki_env *env, const maki_local_options *options,
                             maki_local **out, maki_err *err)
 {
-    maki_options how = { sizeof how, *env, MAKI_MAX_MEMORY };
+    maki_options how = { sizeof how, *env, MAKI_MAX_MEMORY, options->home };
     maki_local *local = maki_new(env->alloc, maki_local);
     if (!local) return maki_fail_nomem(err);
     *local = (maki_local){ .env = *env, .options = *options };
@@ -37,7 +40,12 @@ maki_status maki_local_open(const maki_env *env, const maki_local_options *optio
         maki_local_close(local);
         return st;
     }
+    local->sends = (maki_model_send){ .env = &local->env,
+                                      .config = options->config,
+                                      .logger = options->logger };
+    local->model = maki_model_sending(&local->sends);
     maki_use_config(local->m, options->config);
+    maki_use_model(local->m, &local->model);
     /* who may talk to the daemon need not be able to read its user's files */
     maki_deny_paths(local->m);
     if (options->logger)

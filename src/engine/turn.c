@@ -23,12 +23,20 @@ maki_status maki_turns_open(const maki_turns_options *options, maki_turns **out,
     if (!t) return maki_fail_nomem(err);
     memset(t, 0, sizeof *t);
     t->options = *options;
-    if (options->home)
-        snprintf(t->home, sizeof t->home, "%s", options->home);
-    else
-        maki_home(t->home, sizeof t->home);
+    snprintf(t->home, sizeof t->home, "%s", options->home);
+    t->sends = (maki_model_send){ .env = options->env,
+                                  .config = options->config,
+                                  .logger = options->logger,
+                                  .sleep = options->sleep,
+                                  .sleep_ctx = options->sleep_ctx };
+    t->model = maki_model_sending(&t->sends);
     *out = t;
     return MAKI_OK;
+}
+
+const maki_model *maki_turns_model(const maki_turns *t)
+{
+    return &t->model;
 }
 
 void maki_turns_close(maki_turns *t)

@@ -28,6 +28,7 @@
 #define MAKI_ENGINE_TURN_H
 
 #include <maki/config.h>
+#include <maki/model.h>
 
 #include "assemble/request.h"
 #include "assemble/workspace.h"
@@ -46,7 +47,7 @@ typedef struct maki_turns_options {
      * prepares a summary, all of it, and the configuration, the logger and `sleep` too. */
     const maki_env *env;
     const maki_config *config;
-    const char *home;           /* the state folder; NULL: maki_home */
+    const char *home;           /* the state folder */
     const maki_logger *logger;  /* or NULL */
     maki_durability durability; /* MAKI_SYNC, unless it is a test */
     bool background; /* prepare summaries in a thread, where summary.background says so */
@@ -57,6 +58,8 @@ typedef struct maki_turns_options {
 
 maki_status maki_turns_open(const maki_turns_options *options, maki_turns **out, maki_err *err)
     MAKI_MUST_CHECK;
+/* The providers of the configuration, as whoever makes room in a session may ask them; as long as `turns` lives. */
+const maki_model *maki_turns_model(const maki_turns *turns);
 /* Stops a summary that is being prepared.  Accepts NULL. */
 void maki_turns_close(maki_turns *turns);
 /* Wait for the summary that is being prepared; true: one was. */

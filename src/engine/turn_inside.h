@@ -6,9 +6,10 @@
 #include <stdatomic.h>
 
 #include "base/made.h"
-#include "engine/summarist.h"
 #include "engine/turn.h"
+#include "manage/choose_summarizer.h"
 #include "manage/figures.h"
+#include "send/model_send.h"
 
 enum { MAKI_SYSTEM_SHA = 65 };
 
@@ -18,6 +19,7 @@ typedef struct maki_preparing {
     bool runs; /* the thread has to be joined */
     atomic_bool stop, done;
     const maki_turns_options *options;
+    const maki_model *asked; /* for summaries */
     char path[MAKI_PATH_MAX], agent[MAKI_ID_MAX], profile[MAKI_PROFILE_MAX];
     char provider[64], model[MAKI_MODEL_MAX]; /* who answers the conversation */
     double window;
@@ -37,6 +39,8 @@ enum { MAKI_TOLD_KEPT = 8 };
 struct maki_turns {
     maki_turns_options options;
     char home[MAKI_PATH_MAX];
+    maki_model_send sends;
+    maki_model model; /* for summaries: `sends` */
     /* The provider asked last: its connections are kept. */
     maki_sender *sender;
     maki_provider provider;
@@ -70,7 +74,7 @@ typedef struct maki_turn_work {
     double window;   /* before an error told a smaller one */
     double recalled; /* what the session's events say that an error told; 0: nothing */
     maki_policy policy;
-    maki_summarist by;
+    maki_summarizer_choice by;
     maki_str *system; /* texts of the prompt: ours, the caller's */
     size_t system_count;
     uint64_t system_tokens, tool_tokens; /* as we count */

@@ -26,19 +26,22 @@ static void log_end(const maki_preparing *p, maki_status st, const maki_prepare_
 static void *prepare(void *ctx)
 {
     maki_preparing *p = ctx;
-    maki_summarist by;
+    maki_summarizer_choice by;
     maki_prepare_report report = { 0 };
     maki_err err = { 0 };
-    maki_summarist_in in = { .options = p->options,
-                             .agent = maki_str_of(p->agent),
-                             .profile = maki_str_of(p->profile),
-                             .task = p->task,
-                             .provider = maki_str_of(p->provider),
-                             .model = maki_str_of(p->model),
-                             .window = p->window,
-                             .cancelled = is_stopped,
-                             .cancelled_ctx = p };
-    maki_status st = maki_summarist_choose(&in, &by, &err);
+    maki_summarizer_in in = { .env = p->options->env,
+                              .config = p->options->config,
+                              .model = p->asked,
+                              .logger = p->options->logger,
+                              .agent = maki_str_of(p->agent),
+                              .profile = maki_str_of(p->profile),
+                              .task = p->task,
+                              .provider = maki_str_of(p->provider),
+                              .answering = maki_str_of(p->model),
+                              .window = p->window,
+                              .cancelled = is_stopped,
+                              .cancelled_ctx = p };
+    maki_status st = maki_summarizer_choose(&in, &by, &err);
     if (st == MAKI_OK)
         st = maki_prepare(p->options->env, p->path, p->keep, &by.measured, &report, &err);
     p->made = st == MAKI_OK && report.made;
@@ -65,6 +68,7 @@ void maki_turn_prepare(maki_turn_work *w)
         !maki_prepare_due(&w->by.settings, percent, w->figures.threshold))
         return;
     p->options = &w->turns->options;
+    p->asked = &w->turns->model;
     p->keep = w->figures.keep ? w->figures.keep : MAKI_CONDENSE_KEEP;
     p->task = w->policy.flags & MAKI_POLICY_TASKS;
     p->made = false;

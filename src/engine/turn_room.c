@@ -102,16 +102,19 @@ maki_status maki_turn_measure(maki_turn_work *w, maki_err *err)
     maki_turn_use_told(w);
     w->result->window = w->figures.window;
     w->result->allowed = maki_figures_allowed(w->figures.window, w->figures.max_tokens);
-    maki_summarist_in in = { .options = w->options,
-                             .agent = maki_str_of(w->agent),
-                             .profile = maki_str_of(w->figures.profile),
-                             .task = task,
-                             .provider = maki_str_of(w->turns->provider.name),
-                             .model = w->model,
-                             .window = w->figures.window,
-                             .cancelled = w->calls->cancelled ? maki_turn_cancelled : NULL,
-                             .cancelled_ctx = w };
-    return maki_summarist_choose(&in, &w->by, err);
+    maki_summarizer_in in = { .env = w->options->env,
+                              .config = w->options->config,
+                              .model = &w->turns->model,
+                              .logger = w->options->logger,
+                              .agent = maki_str_of(w->agent),
+                              .profile = maki_str_of(w->figures.profile),
+                              .task = task,
+                              .provider = maki_str_of(w->turns->provider.name),
+                              .answering = w->model,
+                              .window = w->figures.window,
+                              .cancelled = w->calls->cancelled ? maki_turn_cancelled : NULL,
+                              .cancelled_ctx = w };
+    return maki_summarizer_choose(&in, &w->by, err);
 }
 
 /* ---- making room ---------------------------------------------------------------------------------------------------- */

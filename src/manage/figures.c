@@ -260,6 +260,8 @@ maki_status maki_figures_of(const maki_figures_in *in, maki_figures *out, maki_e
     who w = who_of(in);
     *out = (maki_figures){ .max_tokens = max_tokens_of(in, &w) };
     copy_name(w.model, out->model);
+    copy_name(w.agent, out->agent);
+    copy_name(w.provider, out->provider);
     copy_name(w.profile, out->profile);
     find_window(&w, in->window, out);
     find_threshold(in, &w, out);

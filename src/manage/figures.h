@@ -50,6 +50,7 @@ typedef struct maki_figures {
     bool threshold_invalid;       /* the profile's is out of range, and the general one counts */
     double profile_threshold;     /* that one */
     char model[MAKI_PROFILE_MAX]; /* "" when nobody says */
+    char agent[MAKI_PROFILE_MAX], provider[MAKI_PROFILE_MAX];
     char profile[MAKI_PROFILE_MAX];
 } maki_figures;
 

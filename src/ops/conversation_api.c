@@ -51,7 +51,7 @@ maki_status maki_conversation_open(maki *m, const char *path, maki_open_mode mod
     maki_conversation *c = alloc->resize(alloc, NULL, 0, sizeof *c);
     if (!c) return maki_fail_nomem(err);
     *c = (maki_conversation){ .alloc = alloc, .env = m->env };
-    maki_status st = maki_conversation_path(&m->env, path, c->path, sizeof c->path, err);
+    maki_status st = maki_conversation_path(m, path, c->path, sizeof c->path, err);
     if (st == MAKI_OK) st = maki_conv_open(&m->env, c->path, &how, &c->conv, err);
     if (st != MAKI_OK) {
         maki_conversation_close(c);
@@ -199,7 +199,7 @@ maki_status maki_conversation_import(maki *m, const char *source, const char *pa
     maki_import_options options = { .format = format };
     maki_import_report report = { 0 };
     maki_conv_options how = { .create = true, .durability = MAKI_LAZY, .threads = m->threads };
-    maki_status st = maki_conversation_path(&m->env, path, file, sizeof file, err);
+    maki_status st = maki_conversation_path(m, path, file, sizeof file, err);
     if (st != MAKI_OK) return st;
     if (stat(file, &there) == 0 && there.st_size > 0) {
         return maki_fail(err, MAKI_CONFLICT, "%.150s is there already; an import makes a new one",
@@ -265,7 +265,7 @@ maki_status maki_conversation_verify(maki *m, const char *path, bool repair,
                                  .threads = m->threads,
                                  .progress = m->counting,
                                  .progress_ctx = m->counting_ctx };
-    maki_status st = maki_conversation_path(&m->env, path, file, sizeof file, err);
+    maki_status st = maki_conversation_path(m, path, file, sizeof file, err);
     if (st == MAKI_OK) {
         st = repair ? maki_log_fsck(&m->env, file, &options, true, tell, &t, &verified, err)
                     : maki_log_verify(&m->env, file, &options, tell, &t, &verified, err);

@@ -2,8 +2,7 @@
  *
  * A path of a messages file, or of a folder with messages.jsonl in it; else a task by its id under
  * contexts/running and contexts/completed; else a session by its id, its key or the beginning of its id under
- * the state folder ($MAKI_HOME, $XDG_DATA_HOME/maki or ~/.local/share/maki).  A name with a slash is only
- * ever a path. */
+ * the handle's state folder.  A name with a slash is only ever a path. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -133,15 +132,14 @@ static maki_status find_key(const maki_env *env, const char *state, const char *
     return st == MAKI_NOMEM ? maki_fail_nomem(err) : st;
 }
 
-static maki_status find_session(const maki_env *env, const char *name, char *path, size_t room,
+static maki_status find_session(const maki *m, const char *name, char *path, size_t room,
                                 maki_err *err)
 {
-    char state[3000];
+    const char *state = m->home;
     looking l = { name, path, room, 0 };
     bool found = false;
-    maki_home(state, sizeof state);
     if (each_agent(state, has_id, &l)) return MAKI_OK;
-    maki_status st = find_key(env, state, name, path, room, &found, err);
+    maki_status st = find_key(&m->env, state, name, path, room, &found, err);
     if (st != MAKI_OK || found) return st;
     if (strlen(name) >= ABBREVIATED) each_agent(state, has_beginning, &l);
     if (l.found > 1)
@@ -152,7 +150,7 @@ static maki_status find_session(const maki_env *env, const char *name, char *pat
                      name);
 }
 
-maki_status maki_conversation_path(const maki_env *env, const char *name, char *path, size_t room,
+maki_status maki_conversation_path(const maki *m, const char *name, char *path, size_t room,
                                    maki_err *err)
 {
     size_t n = strlen(name);
@@ -166,5 +164,5 @@ maki_status maki_conversation_path(const maki_env *env, const char *name, char *
     if (name[0] == '.' || n >= MAKI_KEY_MAX)
         return maki_fail(err, MAKI_INVALID, "%.80s cannot be the name of a conversation", name);
     if (find_task(name, path, room)) return MAKI_OK;
-    return find_session(env, name, path, room, err);
+    return find_session(m, name, path, room, err);
 }

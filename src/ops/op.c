@@ -2,6 +2,7 @@
 #include "ops/op.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <maki/maki.h>
@@ -19,7 +20,7 @@ const char *maki_version(void)
 
 maki_status maki_open(const maki_options *options, maki **out, maki_err *err)
 {
-    maki_options defaults = { sizeof defaults, maki_env_system(), MAKI_MAX_MEMORY };
+    maki_options defaults = { sizeof defaults, maki_env_system(), MAKI_MAX_MEMORY, NULL };
     if (!options) options = &defaults;
     if (options->size != sizeof *options) {
         return maki_fail(err, MAKI_UNSUPPORTED, "maki_options of %zu bytes, this library's has %zu",
@@ -29,6 +30,10 @@ maki_status maki_open(const maki_options *options, maki **out, maki_err *err)
     maki *m = alloc->resize(alloc, NULL, 0, sizeof *m);
     if (!m) return maki_fail_nomem(err);
     *m = (maki){ .env = options->env, .max_memory = options->max_memory };
+    if (options->home)
+        snprintf(m->home, sizeof m->home, "%s", options->home);
+    else
+        (void)maki_home(m->home, sizeof m->home);
     *out = m;
     return MAKI_OK;
 }
@@ -44,6 +49,11 @@ void maki_close(maki *m)
 void maki_use_config(maki *m, const maki_config *config)
 {
     m->config = config;
+}
+
+void maki_use_model(maki *m, const maki_model *model)
+{
+    m->model = model;
 }
 
 void maki_use_log(maki *m, maki_sink sink, const char *level)

@@ -19,11 +19,13 @@ enum { MAKI_TOKENIZERS = 8 }; /* at most this many vocabularies */
 struct maki {
     maki_env env;
     size_t max_memory;
+    char home[MAKI_PATH_MAX];                    /* the state folder; "": there is none */
     maki_tokenizer *tokenizers[MAKI_TOKENIZERS]; /* by vocabulary; opened when first asked for */
     maki_status (*counting)(void *ctx, uint64_t done, uint64_t total); /* maki_watch_counting */
     void *counting_ctx;
     size_t threads;               /* maki_set_threads */
     const maki_config *config;    /* maki_use_config; NULL: the defaults */
+    const maki_model *model;      /* maki_use_model; NULL: nobody can be asked */
     maki_logger logger;           /* maki_use_log; sink.write NULL: nobody reads */
     bool (*cancelled)(void *ctx); /* maki_watch_cancel; or NULL */
     void *cancel_ctx;
@@ -123,7 +125,7 @@ maki_status maki_field_summarizer(const maki_call *call, const char *name,
 /* ---- conversations ------------------------------------------------------------------------------ */
 
 /* The messages file that a name means (name.c). */
-maki_status maki_conversation_path(const maki_env *env, const char *name, char *path, size_t room,
+maki_status maki_conversation_path(const maki *m, const char *name, char *path, size_t room,
                                    maki_err *err);
 /* Open the conversation that the call names. */
 maki_status maki_field_conversation(const maki_call *call, bool create, maki_conv **out,

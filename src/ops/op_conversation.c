@@ -22,7 +22,7 @@ maki_status maki_field_path(const maki_call *call, const char *name, char path[M
     size_t n = maki_json_copy_text(string, text, sizeof text - 1);
     text[n] = '\0';
     if (strlen(text) != n) return maki_fail(err, MAKI_INVALID, "%s contains a NUL character", name);
-    return maki_conversation_path(&call->m->env, text, path, MAKI_PATH_MAX, err);
+    return maki_conversation_path(call->m, text, path, MAKI_PATH_MAX, err);
 }
 
 /* Open the conversation that the call names; the rest of the options is the handle's. */
@@ -133,7 +133,7 @@ static maki_status do_condense(const maki_call *call, maki_conv *conv, const uns
 {
     maki_chosen_summarizer by;
     double keep = maki_in_number(call, "keepCount", KEEP);
-    maki_status st = maki_choose_summarizer(call, MAKI_LIT(""), false, &by, err);
+    maki_status st = maki_summarizer_of(call, conv, &by, err);
     if (st != MAKI_OK) return st;
     return maki_conv_condense(conv, expect, (size_t)keep, &by.measured, out, err);
 }

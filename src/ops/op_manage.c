@@ -264,16 +264,16 @@ static maki_status read_run(const maki_call *call, maki_conv *conv, asked_run *o
 {
     maki_figures_in said;
     maki_status st = read_figures(call, &said, err);
-    if (st == MAKI_OK) st = policy_field(call, said.agent, &out->policy, err);
     if (st == MAKI_OK) st = maki_context_use_of(conv, &said, &out->use, err);
+    if (st == MAKI_OK)
+        st = policy_field(call, maki_str_of(out->use.figures.agent), &out->policy, err);
     if (st != MAKI_OK) return st;
     if (out->use.refused.status != MAKI_OK) {
         if (err) *err = out->use.refused;
         return out->use.refused.status;
     }
     bool task = out->policy.flags & MAKI_POLICY_TASKS;
-    maki_str profile = maki_str_of(out->use.figures.profile);
-    st = maki_choose_summarizer(call, profile, task, &out->by, err);
+    st = maki_choose_summarizer(call, &out->use.figures, task, &out->by, err);
     out->in = run_of(call, &out->use, &out->policy);
     out->in.summarizer = &out->by.measured;
     return st;
@@ -324,7 +324,7 @@ maki_status maki_op_manage_prepare(maki_call *call, maki_jw *out, maki_err *err)
     }
     double sent = maki_scaled_tokens((double)totals.tokens + run.in.other_tokens, run.in.scale);
     double percent = 100 * sent / run.in.window;
-    bool due = run.in.force || maki_prepare_due(&run.by.settings, percent, run.in.threshold);
+    bool due = run.in.force || maki_prepare_due(&run.by.choice.settings, percent, run.in.threshold);
     if (due)
         st = maki_prepare(&call->m->env, maki_log_path(maki_conv_log(conv)),
                           run.in.keep ? run.in.keep : MAKI_CONDENSE_KEEP, &run.by.measured, &report,

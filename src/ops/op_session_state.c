@@ -23,8 +23,9 @@ maki_status maki_field_home(const maki_call *call, char out[MAKI_PATH_MAX], maki
 {
     maki_str value;
     if (!maki_in(call, "home", &value)) {
-        maki_home(out, MAKI_PATH_MAX);
-        return MAKI_OK;
+        memcpy(out, call->m->home, MAKI_PATH_MAX);
+        return out[0] ? MAKI_OK
+                      : maki_fail(err, MAKI_INVALID, "there is no home folder; set MAKI_HOME");
     }
     out[maki_json_copy_text(value, out, MAKI_PATH_MAX - 1)] = '\0';
     return out[0] ? MAKI_OK : maki_fail(err, MAKI_INVALID, "home is empty");

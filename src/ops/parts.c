@@ -2,6 +2,8 @@
 #include "ops/parts.h"
 
 #include "base/str.h"
+#include "manage/policy_config.h"
+#include "store/context_use.h"
 #include "summary/measure.h"
 
 maki_status maki_parts_read(const maki_call *call, maki_msgs list, maki_parts *out, maki_err *err)
@@ -27,19 +29,42 @@ maki_status maki_parts_read(const maki_call *call, maki_msgs list, maki_parts *o
     return st;
 }
 
-maki_status maki_choose_summarizer(const maki_call *call, maki_str profile, bool task,
+maki_status maki_choose_summarizer(const maki_call *call, const maki_figures *figures, bool task,
                                    maki_chosen_summarizer *out, maki_err *err)
 {
-    const maki_config *config = call->m->config;
+    const maki *m = call->m;
+    maki_summarizer_in in = { .env = &m->env,
+                              .config = m->config,
+                              .model = m->model,
+                              .logger = maki_logger_of(m),
+                              .agent = maki_str_of(figures->agent),
+                              .profile = maki_str_of(figures->profile),
+                              .task = task,
+                              .provider = maki_str_of(figures->provider),
+                              .answering = maki_str_of(figures->model),
+                              .window = figures->window,
+                              .cancelled = m->cancelled,
+                              .cancelled_ctx = m->cancel_ctx };
     maki_status st = maki_field_summarizer(call, "summarizer", &out->told, err);
-    out->settings = maki_summary_defaults;
-    if (st == MAKI_OK && config)
-        st = maki_summary_settings_read(config, profile, task, &out->settings, err);
+    if (st == MAKI_OK && out->told.spec.len) in.model = NULL;
+    if (st == MAKI_OK) st = maki_summarizer_choose(&in, &out->choice, err);
+    out->measured =
+        out->told.spec.len ? maki_summarizer_measured(&out->told.base) : out->choice.measured;
+    return st;
+}
+
+maki_status maki_summarizer_of(const maki_call *call, maki_conv *conv, maki_chosen_summarizer *out,
+                               maki_err *err)
+{
+    maki_context_use use;
+    maki_policy policy;
+    maki_figures_in said = { .config = call->m->config, .logger = maki_logger_of(call->m) };
+    maki_status st = maki_context_use_of(conv, &said, &use, err);
+    if (st == MAKI_OK)
+        st = maki_policy_from_config(said.config, maki_str_of(use.figures.agent), "maki",
+                                     call->arena, &policy, err);
     if (st != MAKI_OK) return st;
-    out->how = maki_summary_offline(&out->settings);
-    out->offline = maki_summarizer_offline_with(&out->how);
-    out->measured = maki_summarizer_measured(out->told.spec.len ? &out->told.base : &out->offline);
-    return MAKI_OK;
+    return maki_choose_summarizer(call, &use.figures, policy.flags & MAKI_POLICY_TASKS, out, err);
 }
 
 void maki_put_number(maki_jw *out, const char *name, double value)

@@ -2,9 +2,10 @@
 #ifndef MAKI_OPS_PARTS_H
 #define MAKI_OPS_PARTS_H
 
+#include "manage/choose_summarizer.h"
+#include "manage/figures.h"
 #include "ops/op.h"
 #include "store/session.h"
-#include "summary/summary_settings.h"
 
 /* Everything a condense needs, read from the fields of a call.  Points into itself: do not copy. */
 typedef struct maki_parts {
@@ -15,16 +16,18 @@ typedef struct maki_parts {
 } maki_parts;
 maki_status maki_parts_read(const maki_call *call, maki_msgs list, maki_parts *out, maki_err *err);
 
-/* Who summarises a conversation: the one told in the call, else the offline one as the configuration wants it.
- * What the summary keeps is measured.  Points into itself: do not copy. */
+/* Who summarises a conversation: the one told in the call, else as is configured (manage/choose_summarizer.h).  What the
+ * summary keeps is measured.  Points into itself: do not copy. */
 typedef struct maki_chosen_summarizer {
     maki_told_summarizer told;
-    maki_summary_settings settings;
-    maki_offline how;
-    maki_summarizer offline, measured; /* the last is the one to use */
+    maki_summarizer_choice choice;
+    maki_summarizer measured; /* the one to use */
 } maki_chosen_summarizer;
-maki_status maki_choose_summarizer(const maki_call *call, maki_str profile, bool task,
+maki_status maki_choose_summarizer(const maki_call *call, const maki_figures *figures, bool task,
                                    maki_chosen_summarizer *out, maki_err *err);
+/* The same for a conversation of which the call says no figures. */
+maki_status maki_summarizer_of(const maki_call *call, maki_conv *conv, maki_chosen_summarizer *out,
+                               maki_err *err);
 /* The field `home`, else the state folder. */
 maki_status maki_field_home(const maki_call *call, char out[MAKI_PATH_MAX], maki_err *err);
 /* The messages file of the conversation that the call names. */
@@ -38,7 +41,6 @@ void maki_put_number(maki_jw *out, const char *name, double value);
 void maki_put_count(maki_jw *out, const char *name, uint64_t value);
 void maki_put_bool(maki_jw *out, const char *name, bool value);
 void maki_put_text(maki_jw *out, const char *name, maki_str text);
-/* factsKept, factsLost and the first ones lost. */
 
 /* {"messages": [...]} */
 void maki_answer_messages(maki_jw *out, maki_msgs list);

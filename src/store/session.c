@@ -7,17 +7,23 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include <maki/op.h>
+
 #include "base/err.h"
 
-void maki_home(char *out, size_t room)
+bool maki_home(char *out, size_t room)
 {
     const char *own = getenv("MAKI_HOME"), *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
+    int n = -1;
     if (own && own[0])
-        snprintf(out, room, "%s", own);
+        n = snprintf(out, room, "%s", own);
     else if (data && data[0])
-        snprintf(out, room, "%s/maki", data);
-    else
-        snprintf(out, room, "%s/.local/share/maki", home ? home : "");
+        n = snprintf(out, room, "%s/maki", data);
+    else if (home && home[0])
+        n = snprintf(out, room, "%s/.local/share/maki", home);
+    bool found = n > 0 && (size_t)n < room;
+    if (!found) out[0] = '\0';
+    return found;
 }
 
 bool maki_id_ok(const char *id)

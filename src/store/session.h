@@ -19,9 +19,6 @@ enum { MAKI_CHANNEL_MAX = 64, MAKI_OVERRIDES_MAX = 400 };
 
 #define MAKI_AGENT_DEFAULT "default"
 
-/* $MAKI_HOME, else $XDG_DATA_HOME/maki, else ~/.local/share/maki. */
-void maki_home(char *out, size_t room);
-
 bool maki_id_ok(const char *id);
 
 /* home/agents/{agent}/{inside}, made with its parents (0700) if it is not there; `inside` may be "". */

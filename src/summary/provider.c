@@ -192,7 +192,8 @@ static maki_status call_model(asking *a, maki_prompt prompt, maki_str head, maki
     maki_model_usage usage = { 0 };
     prompt_text text = { head, prompt.after, &a->portions.text };
     maki_model_request request = {
-        .model = how->settings->model,
+        .name = how->name,
+        .window = how->window,
         .system = prompt.system,
         .prompt = { head.len + a->portions.text.size + prompt.after.len, read_prompt, &text },
         .prompt_tokens = a->portions.tokens + maki_tokenizer_count(a->tokenizer, prompt.system) +
@@ -354,7 +355,7 @@ static maki_status ask_model(asking *a, const maki_summary_request *request, mak
                              maki_err *err)
 {
     const maki_env *env = a->how->env;
-    a->family = maki_family_of(a->how->settings->model);
+    a->family = maki_family_of(a->how->name.model);
     a->deadline = now_of(a) + a->how->settings->timeout_ms;
     a->message = maki_spool_new(env, MAKI_SPOOL_MEMORY);
     a->summaries = maki_spool_new(env, MAKI_SPOOL_MEMORY);
@@ -385,7 +386,7 @@ static maki_status run(const maki_summarizer *self, const maki_summary_request *
     asking a = { .how = self->ctx, .out = out };
     maki_err why = { 0 };
     *out = (maki_summary){ .text = { "", 0 } };
-    maki_str model = a.how->settings->model;
+    maki_str model = a.how->name.model;
     snprintf(out->usage.model, sizeof out->usage.model, "%.*s", MAKI_PRINTED(model));
     maki_status st = ask_model(&a, request, arena, &why);
     if (st == MAKI_OK) return MAKI_OK;

@@ -9,12 +9,14 @@
 #ifndef MAKI_SUMMARY_PROVIDER_H
 #define MAKI_SUMMARY_PROVIDER_H
 
-#include "summary/model.h"
+#include <maki/model.h>
+
 #include "summary/summary_settings.h"
 
 typedef struct maki_model_summary {
     const maki_env *env;
     const maki_model *model;
+    maki_model_name name;
     const maki_summary_settings *settings;
     uint64_t window;              /* of the model that summarises, in its tokens */
     bool (*cancelled)(void *ctx); /* asked between pieces; or NULL */

@@ -282,7 +282,7 @@ static test_case read_case(maki_str object)
 /* Run the case in `fe`; the answer is in *out, which lives in ordinary memory. */
 static maki_status run(const test_case *c, fake_env *fe, maki_buf *out, maki_err *err)
 {
-    maki_options options = { sizeof options, fe->env, MAKI_MAX_MEMORY };
+    maki_options options = { sizeof options, fe->env, MAKI_MAX_MEMORY, NULL };
     maki *m = NULL;
     maki_status st = maki_open(&options, &m, err);
     if (st != MAKI_OK) return st;

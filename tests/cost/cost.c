@@ -434,7 +434,7 @@ static void prepare_op(cost_state *s, const struct op_input *input)
 {
     static const maki_clock clock = { still };
     static const maki_random random = { zeros };
-    maki_options options = { sizeof options, s->env, MAKI_MAX_MEMORY };
+    maki_options options = { sizeof options, s->env, MAKI_MAX_MEMORY, NULL };
     maki_jw w;
     options.env.clock = &clock;
     options.env.random = &random;

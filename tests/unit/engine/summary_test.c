@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "engine/model_send.h"
 #include "engine_kit.h"
+#include "send/model_send.h"
 #include "tap.h"
 
 #define SMALL_THRESHOLD "autoCondenseContextPercent: 50\n"
@@ -137,13 +137,12 @@ static bool is_true(void *ctx)
 static maki_status ask_model(engine_kit *kit, const char *prompt, maki_model_request *request,
                              maki_buf *reply, maki_model_usage *usage)
 {
-    maki_provider provider = { .protocol = MAKI_WIRE_CHAT, .model = MAKI_LIT("fake") };
     maki_str text = maki_str_of(prompt);
-    maki_model_send how = { .env = &kit->env, .provider = &provider, .sleep = kit->options.sleep };
+    maki_model_send how = { .env = &kit->env,
+                            .config = kit->options.config,
+                            .sleep = kit->options.sleep };
     maki_model model = maki_model_sending(&how);
-    snprintf(provider.name, sizeof provider.name, "openai");
-    CHECK_STATUS(maki_provider_set_url(&provider, maki_str_of(kit->url), &kit->err), MAKI_OK,
-                 &kit->err);
+    request->name.provider = MAKI_LIT("openai");
     request->prompt = (maki_model_text){ text.len, read_text, &text };
     maki_buf_clear(reply);
     return model.complete(&model, request, maki_buf_sink(reply), usage, &kit->err);

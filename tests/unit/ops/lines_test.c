@@ -30,7 +30,7 @@ static int file_with(maki_str text)
 
 static maki_status run_lines(fake_env *fe, maki_str text, maki_buf *answers, maki_err *err)
 {
-    maki_options options = { sizeof options, fe->env, MAKI_MAX_MEMORY };
+    maki_options options = { sizeof options, fe->env, MAKI_MAX_MEMORY, NULL };
     maki *m = NULL;
     int fd = file_with(text);
     maki_status st = maki_open(&options, &m, err);

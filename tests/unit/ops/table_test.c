@@ -183,7 +183,7 @@ int main(int argc, char **argv)
     maki *m = NULL;
     maki_err err = { 0 };
     fake_env_init(&fe);
-    maki_options options = { sizeof options, fe.env, MAKI_MAX_MEMORY };
+    maki_options options = { sizeof options, fe.env, MAKI_MAX_MEMORY, NULL };
     if (maki_open(&options, &m, &err) != MAKI_OK) return 1;
 
     if (argc == 3 && strcmp(argv[1], "--update") == 0) update_folder = argv[2];

@@ -6,9 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <maki/model.h>
+
 #include "base/err.h"
 #include "fake_env.h"
-#include "summary/model.h"
 
 typedef enum fake_mood {
     FAKE_ANSWERS,
@@ -120,7 +121,7 @@ static inline maki_status fake_complete(const maki_model *self, const maki_model
 {
     fake_model *m = self->ctx;
     m->calls++;
-    snprintf(m->name, sizeof m->name, "%.*s", (int)r->model.len, r->model.ptr);
+    snprintf(m->name, sizeof m->name, "%.*s", (int)r->name.model.len, r->name.model.ptr);
     snprintf(m->system, sizeof m->system, "%.*s", (int)r->system.len, r->system.ptr);
     fake_read(m, r);
     m->prompt_tokens = r->prompt_tokens;
@@ -132,9 +133,19 @@ static inline maki_status fake_complete(const maki_model *self, const maki_model
     return fake_mood_reply(m, m->calls >= m->bad_from ? m->mood : FAKE_ANSWERS, reply, usage, err);
 }
 
+static inline maki_status fake_find(const maki_model *self, const maki_model_name *name,
+                                    maki_model_found *out, maki_err *err)
+{
+    (void)self, (void)err;
+    *out = (maki_model_found){ .window = 100000 };
+    snprintf(out->model, sizeof out->model, "%.*s", (int)name->model.len, name->model.ptr);
+    return MAKI_OK;
+}
+
 static inline void fake_model_init(fake_model *m, fake_mood mood)
 {
-    *m = (fake_model){ .model = { fake_complete, m }, .mood = mood };
+    *m = (fake_model){ .model = { .find = fake_find, .complete = fake_complete, .ctx = m },
+                       .mood = mood };
 }
 
 static inline void fake_model_free(fake_model *m)

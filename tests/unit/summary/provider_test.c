@@ -29,8 +29,12 @@ static void kit_open(kit *k, fake_mood mood)
     fake_model_init(&k->model, mood);
     k->model.fe = &k->fe;
     k->settings = maki_summary_defaults;
-    k->how = (maki_model_summary){ &k->fe.env, &k->model.model, &k->settings,
-                                   100000,     fake_cancelled,  &k->model };
+    k->how = (maki_model_summary){ .env = &k->fe.env,
+                                   .model = &k->model.model,
+                                   .settings = &k->settings,
+                                   .window = 100000,
+                                   .cancelled = fake_cancelled,
+                                   .cancelled_ctx = &k->model };
     k->arena = maki_arena_new(k->fe.env.alloc, MOST);
 }
 
@@ -165,7 +169,7 @@ static void test_prompts(void)
         k.settings.prompt = maki_str_of(prompts[i].prompt);
         k.settings.has_lang = prompts[i].lang >= 0;
         if (k.settings.has_lang) k.settings.lang = (maki_lang)prompts[i].lang;
-        k.settings.model = MAKI_LIT("small-model");
+        k.how.name.model = MAKI_LIT("small-model");
         CHECK_STATUS(summarise(&k, prompts[i].talk), MAKI_OK, &k.err);
         CHECK(strstr(k.model.system, prompts[i].system) != NULL);
         CHECK(asked(&k, prompts[i].before));
@@ -303,7 +307,7 @@ static void test_parts(void)
         char *talk = make_talk(parts[i].messages, parts[i].units);
         tap_row("parts: %s", parts[i].name);
         kit_open(&k, FAKE_ANSWERS);
-        k.settings.model = MAKI_LIT("gpt-4o"); /* counted exactly */
+        k.how.name.model = MAKI_LIT("gpt-4o"); /* counted exactly */
         k.how.window = parts[i].window;
         k.model.reply =
             "the summary of part %d has quite some words in it, so that many do not fit at once";

@@ -5,7 +5,7 @@
 #include "fake_model.h"
 #include "talk.h"
 
-#include "summary/provider.h"
+#include "manage/choose_summarizer.h"
 
 typedef enum what {
     PROVIDER,
@@ -128,18 +128,20 @@ static void test_acts(config_kit *kit)
         int64_t timeout;
     } asked[] = {
         { "summary.model, summary.max_tokens and summary.timeout reach the model",
-          "summary: {model: tiny, max_tokens: 900, timeout: 7s}", "Pending Tasks", "tiny", 900,
-          7000 },
-        { "summary.prompt and language reach the model", "summary: {prompt: brief}\nlanguage: zh",
+          "llm: {x: {base_url: \"http://localhost\"}}\nsummary: {provider: x, model: tiny, max_tokens: 900, timeout: 7s}",
+          "Pending Tasks", "tiny", 900, 7000 },
+        { "summary.prompt and language reach the model",
+          "llm: {x: {base_url: \"http://localhost\"}}\nsummary: {provider: x, prompt: brief}\nlanguage: zh",
           "下一步", "", 4096, 120000 },
-        { "profiles.*.condenseModel reaches the model", "profiles: {p: {condenseModel: mini}}",
+        { "profiles.*.condenseModel reaches the model",
+          "llm: {x: {base_url: \"http://localhost\"}}\nsummary: {provider: x}\nprofiles: {p: {condenseModel: mini}}",
           "Pending Tasks", "mini", 4096, 120000 },
     };
     for (size_t i = 0; i < COUNT(asked); i++) {
         fake_model model;
         maki_env env = maki_env_system();
         maki_arena arena = maki_arena_new(env.alloc, 1 << 26);
-        maki_summary_settings s;
+        maki_summarizer_choice by;
         maki_str lines = maki_str_of(talk);
         maki_summary_request request = talk_request(&lines);
         maki_summary summary;
@@ -147,11 +149,13 @@ static void test_acts(config_kit *kit)
         tap_row("%s", asked[i].name);
         fake_model_init(&model, FAKE_ANSWERS);
         CHECK_STATUS(config_text(kit, asked[i].file), MAKI_OK, &kit->err);
-        CHECK_STATUS(maki_summary_settings_read(kit->config, MAKI_LIT("p"), false, &s, &err),
-                     MAKI_OK, &err);
-        maki_model_summary how = { &env, &model.model, &s, 100000, NULL, NULL };
-        maki_summarizer by = maki_summarizer_provider(&how);
-        CHECK_STATUS(by.run(&by, &request, &arena, &summary, &err), MAKI_OK, &err);
+        maki_summarizer_in in = {
+            .env = &env, .config = kit->config, .model = &model.model, .profile = MAKI_LIT("p")
+        };
+        CHECK_STATUS(maki_summarizer_choose(&in, &by, &err), MAKI_OK, &err);
+        CHECK_STATUS(by.measured.run(&by.measured, &request, &arena, &summary, &err), MAKI_OK,
+                     &err);
+        CHECK(summary.survey.measured);
         CHECK(strstr(model.system, asked[i].system) != NULL);
         CHECK_CSTR(model.name, asked[i].model);
         CHECK_EQ(model.max_tokens, asked[i].max_tokens);

@@ -1,0 +1,86 @@
+/* model.h -- a model that answers one request with one text, as a table of functions handed in (maki_use_model).
+ *
+ * Maki asks it for summaries where the setting summary.provider names one; when it cannot be asked or fails, the summary is
+ * written without a model.  The request is read by the callee as it sends it, so it may be larger than memory and may be
+ * read again for another attempt; the reply is handed over as it comes. */
+#ifndef MAKI_MODEL_H
+#define MAKI_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <maki/config.h>
+#include <maki/env.h>
+
+/* Which model is asked.  Texts are borrowed for the call; len 0: not said. */
+typedef struct maki_model_name {
+    maki_str agent;    /* whose conversation it is: its own settings win */
+    maki_str provider; /* one of `llm` in the configuration */
+    maki_str model;    /* len 0: the provider's own */
+} maki_model_name;
+
+/* What is known of it without asking it. */
+typedef struct maki_model_found {
+    char model[96];
+    uint64_t window; /* tokens that it reads; 0: not known */
+} maki_model_found;
+
+/* A text that is read in pieces: up to `room` bytes from `at` on; *got 0 only at its end. */
+typedef struct maki_model_text {
+    uint64_t size;
+    maki_status (*read)(const void *ctx, uint64_t at, char *out, size_t room, size_t *got,
+                        maki_err *err);
+    const void *ctx;
+} maki_model_text;
+
+typedef struct maki_model_request {
+    maki_model_name name;
+    maki_str system;        /* instructions, not escaped; len 0: none */
+    maki_model_text prompt; /* the one user message: UTF-8, not escaped */
+    uint64_t prompt_tokens; /* as we count, instructions included */
+    uint64_t max_tokens;    /* of the reply */
+    uint64_t window;        /* that the model reads; 0: not known */
+    int64_t timeout_ms;     /* for all of it */
+    /* To be asked while waiting; true: end with MAKI_CANCELLED.  NULL: nobody cancels. */
+    bool (*cancelled)(void *ctx);
+    void *cancelled_ctx;
+} maki_model_request;
+
+typedef struct maki_model_usage {
+    uint64_t input_tokens, output_tokens; /* 0: unknown */
+    double cost;                          /* in dollars; 0: unknown, or none */
+    bool cut;                             /* the reply ended at max_tokens, not by itself */
+} maki_model_usage;
+
+typedef struct maki_model maki_model;
+struct maki_model {
+    /* Can it be asked?  If not, the words say what is missing (MAKI_NOTFOUND: no provider of that name, or it has no
+     * model). */
+    maki_status (*find)(const maki_model *self, const maki_model_name *name, maki_model_found *out,
+                        maki_err *err);
+    /* How much it reads, as its provider says when asked; 0: it does not say. */
+    maki_status (*window)(const maki_model *self, const maki_model_name *name,
+                          bool (*cancelled)(void *ctx), void *cancelled_ctx, uint64_t *tokens,
+                          maki_err *err);
+    /* Hands the reply's text to `reply` piece by piece, UTF-8 that may be cut anywhere, and fills in *usage as far as it
+     * knows, also when it fails.  When `reply` does not answer MAKI_OK it stops and answers with that status.
+     * MAKI_UPSTREAM, MAKI_TIMEOUT ... with words when the model cannot be had. */
+    maki_status (*complete)(const maki_model *self, const maki_model_request *request,
+                            maki_sink reply, maki_model_usage *usage, maki_err *err);
+    void *ctx;
+};
+
+/* ---- the providers of a configuration, as such a table -------------------------------------------------------- */
+
+/* maki-send.so has one function, called by this name, so that only a program that asks a provider loads what speaks HTTP.
+ * `version` is the caller's maki_version(): another one is refused.  The configuration is borrowed as long as the model is
+ * used; lines of the log go to `log`, or nowhere when its `write` is NULL.  Nothing to close. */
+#define MAKI_SEND_MODULE "maki-send.so"
+#define MAKI_SEND_OPEN   "maki_send_open"
+typedef maki_status maki_send_open_fn(const char *version, const maki_env *env,
+                                      const maki_config *config, maki_sink log, maki_model *out,
+                                      maki_err *err);
+MAKI_API maki_send_open_fn maki_send_open;
+
+#endif
