@@ -602,6 +602,20 @@ static maki_status add_summary(maki_conv *conv, maki_decided *out, const maki_su
     return MAKI_OK;
 }
 
+void maki_conv_note_unused(maki_conv *conv, const maki_summary_usage *usage)
+{
+    maki_made made;
+    maki_str fields;
+    maki_change ignored;
+    if (!usage->model[0]) return;
+    maki_made_begin(&made, &conv->arena, NULL);
+    maki_jw_object(&made.w);
+    maki_summary_usage_write(&made.w, usage);
+    maki_jw_end_object(&made.w);
+    if (maki_made_end(&made, &conv->arena, &fields, NULL) == MAKI_OK)
+        (void)!maki_conv_note(conv, "usage", maki_json_inside(fields), &ignored, NULL);
+}
+
 static maki_status decide_condense(maki_conv *conv, const maki_view *view, void *ctx,
                                    maki_decided *out, maki_err *err)
 {
@@ -640,6 +654,7 @@ static maki_status condense(maki_conv *conv, const unsigned char *expect, conden
     out->usage = c->summary.usage;
     out->survey = c->summary.survey;
     out->fell_back = c->summary.fell_back;
+    if (st != MAKI_OK) maki_conv_note_unused(conv, &out->usage);
     maki_buf_free(&c->text);
     return st;
 }

@@ -130,6 +130,9 @@ maki_status maki_conv_soft_trim(maki_conv *conv, const unsigned char *expect, si
                                 uint64_t most, const maki_summarizer *summarizer, maki_change *out,
                                 maki_err *err);
 
+/* An event `usage` for a summary that was paid for and then not used, as far as it can be written. */
+void maki_conv_note_unused(maki_conv *conv, const maki_summary_usage *usage);
+
 /* What a condense would hide.  The cover is a hash of which messages those are, what was done to them and
  * what of them stays: as long as it is the same, a summary of them holds. */
 typedef struct maki_covered {

@@ -285,6 +285,7 @@ maki_status maki_prepare(const maki_env *env, const char *path, size_t keep,
     if (st == MAKI_OK) st = maki_prepared_find(conv, keep, &already, err);
     out->event = already.event;
     if (st == MAKI_OK && !already.event) st = prepare(conv, keep, summarizer, &arena, out, err);
+    if (!out->made && conv) maki_conv_note_unused(conv, &out->usage);
     maki_conv_close(conv);
     maki_arena_free(&arena);
     return st;

@@ -32,25 +32,22 @@ static bool has(kit *k, const char *part)
     return false;
 }
 
-/* A session under `home`, with a long talk in it; its id. */
-static void make_session(kit *k, char id[64])
+/* A session with a talk of so many messages; its id. */
+static void make_session(kit *k, const char *sender, int messages, const char *words, char id[64])
 {
     static char input[40000];
     maki_str value, whole;
-    tap_row("a session is made under the folder of the options, whatever $MAKI_HOME says");
-    CHECK_STATUS(run(k, "session.resolve", "{\"channel\":\"telegram\",\"sender\":\"さくら\"}"),
-                 MAKI_OK, &k->err);
+    snprintf(input, sizeof input, "{\"channel\":\"telegram\",\"sender\":\"%s\"}", sender);
+    CHECK_STATUS(run(k, "session.resolve", input), MAKI_OK, &k->err);
     CHECK_STATUS(maki_json_check(maki_buf_str(&k->answer), &whole, &k->err), MAKI_OK, &k->err);
     id[0] = '\0';
     if (maki_json_get(whole, MAKI_LIT("id"), &value)) id[maki_json_copy_text(value, id, 63)] = '\0';
     CHECK(strlen(id) > 8);
     size_t n = (size_t)snprintf(input, sizeof input, "{\"conversation\":\"%s\",\"messages\":[", id);
-    for (int i = 0; i < 40; i++)
-        n += (size_t)snprintf(
-            input + n, sizeof input - n,
-            "%s{\"role\":\"%s\",\"content\":\"%d: please roll the nori, 海苔を巻く, "
-            "with care and in src/roll_%d.c as it was said before\"}",
-            i ? "," : "", i % 2 ? "assistant" : "user", i, i);
+    for (int i = 0; i < messages; i++)
+        n += (size_t)snprintf(input + n, sizeof input - n,
+                              "%s{\"role\":\"%s\",\"content\":\"%d%s\"}", i ? "," : "",
+                              i % 2 ? "assistant" : "user", i, words);
     snprintf(input + n, sizeof input - n, "]}");
     CHECK_STATUS(run(k, "history.append", input), MAKI_OK, &k->err);
 }
@@ -103,6 +100,24 @@ static void test_asking(kit *k, const char *id)
     }
 }
 
+/* The summary has more tokens than the few words it is of. */
+static void test_unused(kit *k)
+{
+    char id[64], input[100];
+    tap_row("a summary that is not used counts in the session's usage");
+    make_session(k, "つばき", 6, "", id);
+    fake_model_init(&k->model, FAKE_ANSWERS);
+    k->model.reply = "some more words than those";
+    maki_use_model(k->m, &k->model.model);
+    snprintf(input, sizeof input, "{\"conversation\":\"%s\"}", id);
+    CHECK_STATUS(run(k, "history.condense", input), MAKI_REFUSED, &k->err);
+    CHECK_CSTR(k->err.code, "CONTEXT_GREW");
+    CHECK_STATUS(run(k, "session.list", "{\"limit\":5}"), MAKI_OK, &k->err);
+    CHECK(k->model.calls > 0);
+    CHECK(has(k, "\"output\":7}"));
+    fake_model_free(&k->model);
+}
+
 int main(void)
 {
     kit k = { .answer = maki_buf_new(maki_env_system().alloc, 1 << 24) };
@@ -116,12 +131,17 @@ int main(void)
                              k.config.here.path };
     CHECK_STATUS(maki_open(&options, &k.m, &k.err), MAKI_OK, &k.err);
     maki_use_config(k.m, k.config.config);
-    make_session(&k, id);
+    tap_row("a session is made under the folder of the options, whatever $MAKI_HOME says");
+    make_session(
+        &k, "さくら", 40,
+        ": please roll the nori, 海苔を巻く, with care and in src/roll.c as it was said before",
+        id);
     snprintf(agents, sizeof agents, "%s/agents/default/sessions/%s.jsonl", k.config.here.path, id);
     FILE *file = fopen(agents, "r");
     CHECK(file != NULL);
     if (file) fclose(file);
     test_asking(&k, id);
+    test_unused(&k);
     maki_close(k.m);
     config_kit_close(&k.config);
     maki_buf_free(&k.answer);
