@@ -26,7 +26,7 @@ size_t maki_merge(const maki_table *table, const unsigned char *bytes, size_t n,
     }
 }
 
-/* ---- long spans ---------------------------------------------------------------------------------- */
+/* ---- long spans: joining windows ----------------------------------------------------------------- */
 
 typedef struct joining {
     const maki_table *table;
@@ -36,15 +36,9 @@ typedef struct joining {
     size_t start;      /* where the last held token begins, or the next window if none is held */
     size_t held;       /* tokens in m->held ... */
     size_t held_bytes; /* ... and their length */
-    size_t kept;       /* tokens out of the last window */
-    size_t least;      /* the shortest window that may be right here */
+    size_t taken;      /* tokens out of the last window */
     uint64_t total;    /* tokens that are certain, and given out */
 } joining;
-
-static size_t longer(size_t window)
-{
-    return window < MAKI_MERGE_MAX / 4 ? window * 4 : MAKI_MERGE_MAX;
-}
 
 static size_t length_of(const maki_table *table, uint32_t id)
 {
@@ -75,7 +69,6 @@ static void settle(joining *j, size_t end)
         j->held_bytes -= len;
         count++;
     }
-    if (count) j->least = MAKI_MERGE_WINDOW;
     give(j, held, count);
     memmove(held, held + count, (j->held - count) * sizeof held[0]);
     j->held -= count;
@@ -110,22 +103,23 @@ typedef enum outcome { TAKEN, TOO_SHORT, DIFFERS } outcome;
 /* Hold the tokens of a window, except those at its end, which what follows may change. */
 static outcome take_window(joining *j, const uint32_t *ids, size_t n, size_t from, size_t size)
 {
-    size_t margin = size < MAKI_MERGE_MAX ? size / 6 : j->table->reach, end = 0, taken = 0;
+    size_t margin = size < MAKI_MERGE_MAX ? size / 6 : j->table->reach, end = 0;
     size_t next = j->held ? join_window(j, ids, n, from) : 0;
     if (j->held && next == 0) return DIFFERS;
+    j->taken = 0;
     for (size_t i = 0; i < n; i++) {
         size_t len = length_of(j->table, ids[i]);
         if (end + len > size - margin) break;
         if (i >= next) {
+            assert(j->held < 2 * MAKI_MERGE_MAX);
             j->m->held[j->held++] = ids[i];
             j->held_bytes += len;
             j->start = from + end;
-            taken++;
+            j->taken++;
         }
         end += len;
     }
-    j->kept = taken;
-    if (taken == 0) return TOO_SHORT;
+    if (j->taken == 0) return TOO_SHORT;
     settle(j, from + size);
     return TAKEN;
 }
@@ -140,13 +134,12 @@ static bool take_rest(joining *j, const uint32_t *ids, size_t n, size_t from)
     return true;
 }
 
-/* What is held is wrong: go back to the last token that is certain, with longer windows. */
+/* What is held is wrong: go back to the last token that is certain. */
 static void go_back(joining *j)
 {
-    assert(j->held > 0 && j->least < MAKI_MERGE_MAX);
+    assert(j->held > 0);
     j->start -= j->held_bytes - last_length(j);
     j->held = j->held_bytes = 0;
-    j->least = longer(j->least);
 }
 
 /* Two windows that overlap. */
@@ -158,27 +151,52 @@ static bool take_two(joining *j, maki_merge_two_fn *two, const unsigned char *by
            take_window(j, j->m->second.ids, counts[1], from + STRIDE, MAKI_MERGE_WINDOW) == TAKEN;
 }
 
+/* ---- long spans: how long a window is ------------------------------------------------------------ */
+
+typedef struct window {
+    size_t size, least; /* least: the shortest that may be right where we are */
+} window;
+
+static size_t longer(size_t size)
+{
+    assert(size < MAKI_MERGE_MAX); /* a window of that length has tokens that are certain */
+    return size < MAKI_MERGE_MAX / 4 ? size * 4 : MAKI_MERGE_MAX;
+}
+
+/* The next window after one that gave `taken` tokens and made some certain, or not. */
+static void window_taken(window *w, size_t taken, bool certain)
+{
+    if (certain) w->least = MAKI_MERGE_WINDOW;
+    if (taken > MANY) w->size /= 2;
+    if (w->size < w->least) w->size = w->least;
+}
+
+/* The next window after one of no use.  True: what is held is wrong, it begins again before that. */
+static bool window_failed(window *w, outcome got)
+{
+    bool wrong = got == DIFFERS && w->size > w->least;
+    w->size = longer(wrong ? w->least : w->size);
+    if (wrong) w->least = w->size;
+    return wrong;
+}
+
 uint64_t maki_merge_long(maki_merger merge, const maki_table *table, const unsigned char *bytes,
                          size_t len, maki_merging *m, maki_merged_fn *ids, void *ctx)
 {
-    joining j = { .table = table, .m = m, .ids = ids, .ctx = ctx, .least = MAKI_MERGE_WINDOW };
-    size_t window = MAKI_MERGE_WINDOW;
+    joining j = { .table = table, .m = m, .ids = ids, .ctx = ctx };
+    window w = { MAKI_MERGE_WINDOW, MAKI_MERGE_WINDOW };
     for (;;) {
-        while (merge.two && window == MAKI_MERGE_WINDOW &&
+        while (merge.two && w.size == MAKI_MERGE_WINDOW &&
                len - j.start > STRIDE + MAKI_MERGE_WINDOW)
             if (!take_two(&j, merge.two, bytes)) break;
-        size_t room = len - j.start, size = room < window ? room : window;
+        uint64_t certain = j.total;
+        size_t left = len - j.start, size = left < w.size ? left : w.size;
         size_t n = merge.one(table, bytes + j.start, size, m);
-        if (size == room && take_rest(&j, m->ids, n, j.start)) return j.total;
-        outcome got = size == room ? DIFFERS : take_window(&j, m->ids, n, j.start, size);
-        if (got == TAKEN) {
-            if (j.kept > MANY) window /= 2;
-            if (window < j.least) window = j.least;
-        } else if (got == TOO_SHORT || window <= j.least) {
-            window = longer(window);
-        } else {
+        if (size == left && take_rest(&j, m->ids, n, j.start)) return j.total;
+        outcome got = size == left ? DIFFERS : take_window(&j, m->ids, n, j.start, size);
+        if (got == TAKEN)
+            window_taken(&w, j.taken, j.total > certain);
+        else if (window_failed(&w, got))
             go_back(&j);
-            window = j.least;
-        }
     }
 }
