@@ -5,6 +5,7 @@
  * A position in an error is the byte at which the text can no longer become right. */
 #include "base/json_scan.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
@@ -55,6 +56,7 @@ void maki_json_scan_resume(maki_json_scan *s, const maki_json_scan_options *opti
     maki_json_scan_init(s, options);
     s->at = at;
     for (; *open; open++, s->depth++) {
+        assert(s->depth < s->options.max_depth);
         s->in_object = *open == '{';
         s->is_object[s->depth / 64] |= (uint64_t)s->in_object << (s->depth % 64);
     }
@@ -124,6 +126,7 @@ static maki_status container_ends(maki_json_scan *s, bool object, uint64_t at, m
     if (s->in_object != object) {
         return wrong(at, object ? "'}' inside an array" : "']' inside an object", err);
     }
+    assert(s->depth > 0); /* only inside a container can its end come */
     s->depth--;
     s->in_object = inside_object(s);
     uint64_t start = reported(s, s->depth) ? s->open[s->depth].start : 0;

@@ -1,6 +1,7 @@
 /* json_write.c -- see json_write.h. */
 #include "base/json_write.h"
 
+#include <assert.h>
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
@@ -95,6 +96,7 @@ static void open_container(maki_jw *w, char c)
 
 static void close_container(maki_jw *w, char c)
 {
+    assert(w->depth > 0);
     w->depth--;
     w->has_items |= (uint64_t)1 << (w->depth % 64); /* at least the one that ends here */
     byte(w, c);

@@ -1,6 +1,7 @@
 /* queue.c -- see queue.h. */
 #include "base/queue.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <time.h>
 #include <unistd.h>
@@ -24,6 +25,7 @@ maki_status maki_queue_open(maki_queue *q, bool with_fd, maki_err *err)
 
 void maki_queue_close(maki_queue *q)
 {
+    assert(q->waiting == 0); /* its consumers have ended */
     if (q->fd >= 0) {
         close(q->fd);
         close(q->bell);

@@ -3,6 +3,7 @@
  * Pieces stand in a ring and wait in a queue; a piece takes a millisecond, so nobody waits for a lock. */
 #include "base/work.h"
 
+#include <assert.h>
 #include <stdatomic.h>
 
 #include "base/alloc.h"
@@ -109,6 +110,7 @@ static bool is_done(maki_work *work, const piece *p, bool wait)
 void maki_work_wait(maki_work *work, uint64_t ticket)
 {
     const piece *p = &work->pieces[ticket % MAKI_WORK_PIECES];
+    assert(ticket < work->next_ticket);
     if (ticket + MAKI_WORK_PIECES < work->next_ticket) return;
     while (!is_done(work, p, false)) {
         maki_item *item = maki_queue_one(&work->todo, false);

@@ -1,6 +1,7 @@
 /* conn_reply.c -- see server.h: what is sent on a connection. */
 #include "net/server_inside.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -120,7 +121,7 @@ static void put_framing(maki_conn *conn, const maki_reply *reply)
 void maki_conn_start(maki_conn *conn, const maki_reply *reply)
 {
     char line[32];
-    if (conn->started) return;
+    assert(!conn->started);
     conn->started = true;
     choose_framing(conn, reply);
     conn->keep_alive = will_stay(conn);
@@ -139,6 +140,7 @@ void maki_conn_start(maki_conn *conn, const maki_reply *reply)
 void maki_conn_send(maki_conn *conn, maki_str bytes)
 {
     char head[20];
+    assert(conn->started);
     if (bytes.len == 0 || conn->head_only || conn->framing == MAKI_FRAME_NONE) return;
     if (conn->framing == MAKI_FRAME_LENGTH) {
         if (bytes.len > conn->reply_left) bytes.len = (size_t)conn->reply_left; /* no byte more */
