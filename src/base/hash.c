@@ -10,11 +10,9 @@
 
 _Static_assert(sizeof(SHA256_CTX) <= sizeof((maki_sha256){ 0 }.state), "it must hold a SHA256_CTX");
 
-maki_status maki_sha256_open(maki_sha256 *hash, maki_err *err)
+void maki_sha256_begin(maki_sha256 *hash)
 {
-    (void)err;
     SHA256_Init((SHA256_CTX *)hash->state);
-    return MAKI_OK;
 }
 
 void maki_sha256_add(maki_sha256 *hash, maki_str bytes)
@@ -27,19 +25,12 @@ void maki_sha256_finish(maki_sha256 *hash, unsigned char out[MAKI_SHA256_LEN])
     SHA256_Final(out, (SHA256_CTX *)hash->state);
 }
 
-void maki_sha256_close(maki_sha256 *hash)
+void maki_sha256_of(maki_str bytes, unsigned char out[MAKI_SHA256_LEN])
 {
-    (void)hash; /* it holds nothing */
-}
-
-maki_status maki_sha256_of(maki_str bytes, unsigned char out[MAKI_SHA256_LEN], maki_err *err)
-{
-    maki_sha256 hash = { 0 };
-    maki_status st = maki_sha256_open(&hash, err);
-    if (st != MAKI_OK) return st;
+    maki_sha256 hash;
+    maki_sha256_begin(&hash);
     maki_sha256_add(&hash, bytes);
     maki_sha256_finish(&hash, out);
-    return MAKI_OK;
 }
 
 void maki_hex(const unsigned char *bytes, size_t n, char *out)
@@ -50,4 +41,20 @@ void maki_hex(const unsigned char *bytes, size_t n, char *out)
         out[2 * i + 1] = digits[bytes[i] & 15];
     }
     out[2 * n] = '\0';
+}
+
+static int digit(char c)
+{
+    if (c >= '0' && c <= '9') return c - '0';
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+bool maki_unhex(const char *digits, size_t n, unsigned char *out)
+{
+    for (size_t i = 0; i < n; i++) {
+        int high = digit(digits[2 * i]), low = digit(digits[2 * i + 1]);
+        if (high < 0 || low < 0) return false;
+        out[i] = (unsigned char)(high << 4 | low);
+    }
+    return true;
 }

@@ -183,22 +183,25 @@ static inline bool is_low(uint32_t unit)
 static const char escape_codes[128] = { ['b'] = '\b', ['f'] = '\f', ['n'] = '\n',  ['r'] = '\r',
                                         ['t'] = '\t', ['"'] = '"',  ['\\'] = '\\', ['/'] = '/' };
 
-/* The character at text.ptr[at], escaped or not: its code (a lone surrogate as it is) and length. */
-static uint32_t char_at(maki_str text, size_t at, size_t *len)
+uint32_t maki_json_escape_code(maki_str text, size_t *len)
 {
-    const char *p = text.ptr + at;
-    if (*p != '\\') return maki_utf8_char(text, at, len);
-    if (p[1] != 'u') {
-        *len = 2;
-        return (uint32_t)escape_codes[p[1] & 127];
-    }
+    const char *p = text.ptr;
+    *len = 2;
+    if (p[1] != 'u') return (uint32_t)escape_codes[p[1] & 127];
     uint32_t unit = hex4(p + 2);
     *len = 6;
-    if (!is_high(unit) || text.len - at < 12 || p[6] != '\\' || p[7] != 'u') return unit;
+    if (!is_high(unit) || text.len < 12 || p[6] != '\\' || p[7] != 'u') return unit;
     uint32_t low = hex4(p + 8);
     if (!is_low(low)) return unit;
     *len = 12;
     return 0x10000 + ((unit - 0xD800) << 10) + (low - 0xDC00);
+}
+
+/* The character at text.ptr[at], escaped or not: its code (a lone surrogate as it is) and length. */
+static uint32_t char_at(maki_str text, size_t at, size_t *len)
+{
+    return text.ptr[at] == '\\' ? maki_json_escape_code(maki_str_from(text, at), len)
+                                : maki_utf8_char(text, at, len);
 }
 
 size_t maki_json_copy_text(maki_str string, char *out, size_t room)

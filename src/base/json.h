@@ -39,6 +39,9 @@ bool maki_json_field_is(maki_str object, const char *name, const char *text);
 
 /* What stands between the quotes, still escaped. */
 maki_str maki_json_inside(maki_str string);
+/* The code of the escape at text.ptr[0], and its length in bytes: 2, 6, or 12 for a pair of surrogates.  A lone
+ * surrogate is answered as it is. */
+uint32_t maki_json_escape_code(maki_str text, size_t *len);
 /* The text of a string: borrowed from the input when it has no escapes, else decoded into the
  * arena (empty with the arena's status set when there is no room).  Lone surrogates become U+FFFD. */
 maki_str maki_json_text(maki_str string, maki_arena *arena);

@@ -222,14 +222,13 @@ maki_status maki_turn_prompt(maki_turn_work *w, maki_err *err)
 /* ---- what the session says of it ------------------------------------------------------------------------------------ */
 
 /* Of the texts and the tools, each behind its length. */
-static maki_status hash_system(const maki_turn_work *w, char out[MAKI_SYSTEM_SHA], maki_err *err)
+static void hash_system(const maki_turn_work *w, char out[MAKI_SYSTEM_SHA])
 {
     unsigned char sha[MAKI_SHA256_LEN];
     maki_sha256 hash;
     out[0] = '\0';
-    if (w->system_count == 0 && w->request->tools.len == 0) return MAKI_OK;
-    maki_status st = maki_sha256_open(&hash, err);
-    if (st != MAKI_OK) return st;
+    if (w->system_count == 0 && w->request->tools.len == 0) return;
+    maki_sha256_begin(&hash);
     for (size_t i = 0; i <= w->system_count; i++) {
         maki_str text = i < w->system_count ? w->system[i] : w->request->tools;
         char length[24];
@@ -239,7 +238,6 @@ static maki_status hash_system(const maki_turn_work *w, char out[MAKI_SYSTEM_SHA
     }
     maki_sha256_finish(&hash, sha);
     maki_hex(sha, sizeof sha, out);
-    return MAKI_OK;
 }
 
 /* As the proxy notes it: session.status, and with it the page and the chat, reports these tokens. */
@@ -247,12 +245,12 @@ maki_status maki_turn_note_system(maki_turn_work *w, maki_err *err)
 {
     char sha[MAKI_SYSTEM_SHA];
     maki_made made;
-    maki_status st = hash_system(w, sha, err);
-    if (st != MAKI_OK || strcmp(sha, w->turns->noted) == 0) return st;
+    hash_system(w, sha);
+    if (strcmp(sha, w->turns->noted) == 0) return MAKI_OK;
     maki_made_begin(&made, &w->arena, err);
     maki_jw_print(&made.w, "{'sha':%z,'tokens':%i,'toolTokens':%i", sha, w->system_tokens,
                   w->tool_tokens);
-    st = maki_turn_note(w, "system", &made, err);
+    maki_status st = maki_turn_note(w, "system", &made, err);
     if (st == MAKI_OK) memcpy(w->turns->noted, sha, sizeof sha);
     return st;
 }

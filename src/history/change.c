@@ -464,13 +464,11 @@ static void hash_trim(maki_sha256 *hash, const maki_trim *trim)
 }
 
 /* Numbers suffice: a row or an event never changes. */
-static maki_status cover_of(const maki_view *part, const stretch *s,
-                            unsigned char cover[MAKI_COVER_LEN], maki_err *err)
+static void cover_of(const maki_view *part, const stretch *s, unsigned char cover[MAKI_COVER_LEN])
 {
     maki_sha256 hash;
     unsigned char whole[MAKI_SHA256_LEN];
-    maki_status st = maki_sha256_open(&hash, err);
-    if (st != MAKI_OK) return st;
+    maki_sha256_begin(&hash);
     for (size_t i = 0; i < part->count; i++) {
         const maki_view_item *item = &part->items[i];
         hash_numbers(&hash, item->up, item->from, item->from ? item->to : item->made->ev);
@@ -482,7 +480,6 @@ static maki_status cover_of(const maki_view *part, const stretch *s,
     }
     maki_sha256_finish(&hash, whole);
     memcpy(cover, whole, MAKI_COVER_LEN);
-    return MAKI_OK;
 }
 
 static maki_status describe(maki_conv *conv, const maki_view *view, const stretch *s,
@@ -492,7 +489,8 @@ static maki_status describe(maki_conv *conv, const maki_view *view, const stretc
     *out = (maki_covered){ .before = seq_at(conv, view, s->to),
                            .messages = s->rows,
                            .tokens = s->tokens };
-    return st == MAKI_OK ? cover_of(part, s, out->cover, err) : st;
+    if (st == MAKI_OK) cover_of(part, s, out->cover);
+    return st;
 }
 
 static maki_status summarise(maki_conv *conv, const maki_view *part, const maki_covered *what,

@@ -13,7 +13,7 @@
 #include "history/facts.h"
 #include "history/weave.h"
 
-enum { PATH_MOST = 4096, DEEPEST = 32 /* forks of forks */, ARENA_MAX = 256 << 20 };
+enum { DEEPEST = 32 /* forks of forks */, ARENA_MAX = 256 << 20 };
 
 static maki_status open_log(maki_conv *conv, const char *path, const maki_conv_options *options,
                             maki_err *err)
@@ -120,7 +120,7 @@ static maki_status open_parent(maki_conv *conv, const maki_conv_options *options
                                maki_err *err)
 {
     fork_facts fork = { 0 };
-    char path[PATH_MOST];
+    char path[MAKI_PATH_MAX];
     maki_row row;
     maki_err why = { 0 };
     maki_status st = maki_log_each_event(conv->log, read_fork, &fork, err);

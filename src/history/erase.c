@@ -6,9 +6,10 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/limits.h"
 #include "log/index.h"
 
-enum { PATH_MOST = 4096, NAME_MOST = PATH_MOST + 40 };
+enum { NAME_MOST = MAKI_PATH_MAX + 40 };
 
 /* Former versions kept an index for each of these beside messages.idx. */
 static const char *const former[] = { "cl100k_base", "claude", "chars4" };
@@ -63,7 +64,7 @@ static maki_status erase(const maki_env *env, const char *path, bool aside, maki
     erasing e = { .env = env, .status = MAKI_OK, .err = err };
     char name[NAME_MOST], events[NAME_MOST];
     size_t len = strlen(path), end = strlen(".jsonl");
-    if (len <= end || len >= PATH_MOST || strcmp(path + len - end, ".jsonl") != 0)
+    if (len <= end || len >= MAKI_PATH_MAX || strcmp(path + len - end, ".jsonl") != 0)
         return maki_fail(err, MAKI_INVALID, "a messages file is a path that ends with .jsonl");
     int stem = (int)(len - end);
     const char *slash = strrchr(path, '/');

@@ -25,8 +25,7 @@ enum {
     ARENA_MAX = 1 << 30,
     FIELDS_MAX = 1 << 28,
     TELL_EVERY = 1 << 20,
-    BEGINNING = 1 << 20, /* how much of a source decides on its format */
-    PATH_MOST = 4096
+    BEGINNING = 1 << 20 /* how much of a source decides on its format */
 };
 
 /* ---- groups ---------------------------------------------------------------------------------------- */
@@ -400,13 +399,13 @@ static maki_status open_ui(const maki_env *env, const char *path, const char *ui
 {
     const maki_files *files = env->files;
     static const char api[] = "api_conversation_history.json";
-    char beside[PATH_MOST];
+    char beside[MAKI_PATH_MAX];
     const char *slash = path ? strrchr(path, '/') : NULL;
     int folder = slash ? (int)(slash - path) + 1 : 0;
     bool told = ui_path != NULL;
     *fd = -1;
     if (!told) {
-        if (!path || strcmp(path + folder, api) != 0 || folder > PATH_MOST - 40) return MAKI_OK;
+        if (!path || strcmp(path + folder, api) != 0 || folder > MAKI_PATH_MAX - 40) return MAKI_OK;
         snprintf(beside, sizeof beside, "%.*sui_messages.json", folder, path);
         ui_path = beside;
     }

@@ -30,24 +30,22 @@ uint64_t maki_row_hasher_end(const maki_row_hasher *hasher)
     return XXH3_64bits_digest((const XXH3_state_t *)(const void *)hasher->state);
 }
 
-maki_status maki_chain_next(const unsigned char before[MAKI_CHAIN_LEN], maki_str bytes,
-                            unsigned char out[MAKI_CHAIN_LEN], maki_err *err)
+void maki_chain_next(const unsigned char before[MAKI_CHAIN_LEN], maki_str bytes,
+                     unsigned char out[MAKI_CHAIN_LEN])
 {
     unsigned char whole[MAKI_SHA256_LEN];
-    maki_sha256 hash = { 0 };
-    maki_status st = maki_sha256_open(&hash, err);
-    if (st != MAKI_OK) return st;
+    maki_sha256 hash;
+    maki_sha256_begin(&hash);
     maki_sha256_add(&hash, (maki_str){ (const char *)before, MAKI_CHAIN_LEN });
     maki_sha256_add(&hash, bytes);
     maki_sha256_finish(&hash, whole);
     memcpy(out, whole, MAKI_CHAIN_LEN);
-    return MAKI_OK;
 }
 
-static int hex_digit(char c)
+bool maki_chain_of(maki_str string, unsigned char out[MAKI_CHAIN_LEN])
 {
-    if (c >= '0' && c <= '9') return c - '0';
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+    return string.len == 2 * MAKI_CHAIN_LEN + 2 && string.ptr[0] == '"' &&
+           maki_unhex(string.ptr + 1, MAKI_CHAIN_LEN, out);
 }
 
 bool maki_event_sum(maki_str row, maki_str *covered, unsigned char sum[MAKI_CHAIN_LEN])
@@ -57,12 +55,8 @@ bool maki_event_sum(maki_str row, maki_str *covered, unsigned char sum[MAKI_CHAI
     size_t tail = key.len + 2 * MAKI_CHAIN_LEN + 2;
     if (row.len < tail || memcmp(row.ptr + row.len - 2, "\"}", 2) != 0) return false;
     const char *at = row.ptr + row.len - tail;
-    if (memcmp(at, key.ptr, key.len) != 0) return false;
-    for (size_t i = 0; i < MAKI_CHAIN_LEN; i++) {
-        int high = hex_digit(at[key.len + 2 * i]), low = hex_digit(at[key.len + 2 * i + 1]);
-        if (high < 0 || low < 0) return false;
-        sum[i] = (unsigned char)(high << 4 | low);
-    }
+    if (memcmp(at, key.ptr, key.len) != 0 || !maki_unhex(at + key.len, MAKI_CHAIN_LEN, sum))
+        return false;
     *covered = maki_str_to(row, row.len - tail);
     return true;
 }

@@ -11,7 +11,7 @@
 #include "base/err.h"
 #include "base/files.h"
 
-enum { BLOCK = 1 << 16, PATH_MOST = 4096, ASIDE_MOST = 1000 };
+enum { BLOCK = 1 << 16, ASIDE_MOST = 1000 };
 
 /* Hand out the whole lines of `text`, whose first byte stands at `at`; *used is one past the last. */
 static maki_status each_whole(maki_str text, size_t seen, uint64_t at, maki_line_fn fn, void *ctx,
@@ -92,7 +92,7 @@ maki_status maki_lines_aside(const maki_env *env, int fd, const char *path, uint
                              uint64_t to, char name[MAKI_ASIDE_LEN], maki_err *err)
 {
     const maki_files *files = env->files;
-    char aside[PATH_MOST + 32];
+    char aside[MAKI_PATH_MAX + 32];
     int out = make_aside(files, path, aside, sizeof aside);
     if (out < 0) return maki_fail_errno(err, "making a file for what is damaged");
     maki_status st = copy(env, fd, from, to, out, err);
@@ -111,7 +111,7 @@ maki_status maki_lines_aside(const maki_env *env, int fd, const char *path, uint
 maki_status maki_folder_sync(const maki_env *env, const char *path, maki_err *err)
 {
     const maki_files *files = env->files;
-    char folder[PATH_MOST + 1];
+    char folder[MAKI_PATH_MAX + 1];
     const char *slash = strrchr(path, '/');
     int n = slash ? (int)(slash - path) : 0;
     snprintf(folder, sizeof folder, "%.*s", n ? n : 1, slash ? (n ? path : "/") : ".");

@@ -177,8 +177,10 @@ void maki_log_rehearse_end(maki_log *log, const maki_log_mark *mark);
 /* ---- for verify.c --------------------------------------------------------------------------------- */
 
 /* chain = SHA-256(before, bytes), cut to MAKI_CHAIN_LEN; `out` may be `before`. */
-maki_status maki_chain_next(const unsigned char before[MAKI_CHAIN_LEN], maki_str bytes,
-                            unsigned char out[MAKI_CHAIN_LEN], maki_err *err);
+void maki_chain_next(const unsigned char before[MAKI_CHAIN_LEN], maki_str bytes,
+                     unsigned char out[MAKI_CHAIN_LEN]);
+/* A JSON value that is a chain as it is written, 32 hexadecimal digits; false: it is not. */
+bool maki_chain_of(maki_str string, unsigned char out[MAKI_CHAIN_LEN]);
 uint64_t maki_row_hash(maki_str row);
 /* The same in pieces. */
 typedef struct maki_row_hasher {

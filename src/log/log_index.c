@@ -67,7 +67,7 @@ static maki_status rebuild(maki_log *log, bool private_one, uint64_t *end, maki_
 {
     const maki_files *files = log->env.files;
     maki_index_header header;
-    char temp[PATH_MOST + 8];
+    char temp[MAKI_PATH_MAX + 8];
     maki_index_close(&log->index);
     maki_index_header_init(&header, log->options.family, log->base, log->start);
     snprintf(temp, sizeof temp, "%s.new", log->index_path);

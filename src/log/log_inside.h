@@ -2,10 +2,10 @@
 #ifndef MAKI_LOG_LOG_INSIDE_H
 #define MAKI_LOG_LOG_INSIDE_H
 
+#include "base/limits.h"
 #include "log/log.h"
 
 enum {
-    PATH_MOST = 4096,
     BLOCK = 1 << 20,     /* read and written at a time */
     ROWS_AT_ONCE = 1024, /* records given to the index at a time */
     KEPT = 1 << 16,      /* bytes that a buffer keeps between groups */
@@ -49,7 +49,7 @@ struct maki_log {
     uint64_t told, to_tell; /* bytes, for options.progress */
 
     /* From here on nothing is zeroed at open: memory that is not used is not touched either. */
-    char path[PATH_MOST], events_path[PATH_MOST], index_path[PATH_MOST];
+    char path[MAKI_PATH_MAX], events_path[MAKI_PATH_MAX], index_path[MAKI_PATH_MAX];
     maki_row records[ROWS_AT_ONCE];
 };
 
@@ -83,8 +83,8 @@ maki_status maki_log_catch_up(maki_log *log, uint64_t *end, maki_err *err);
 /* The number of the row that comes next, those waiting included. */
 uint64_t maki_log_next_seq(const maki_log *log);
 /* The record of a row that stands, or will stand, at `at`; its tokens are not in it yet. */
-maki_status maki_log_make_record(maki_log *log, maki_str row, uint64_t at, const maki_facts *facts,
-                                 maki_row *out, maki_err *err);
+maki_row maki_log_make_record(const maki_log *log, maki_str row, uint64_t at,
+                              const maki_facts *facts);
 /* Count a row here and keep its record until the next are published. */
 maki_status maki_log_add_record(maki_log *log, maki_str row, const maki_row *record,
                                 const maki_hint *hint, maki_err *err);

@@ -30,13 +30,14 @@ uint64_t maki_log_next_seq(const maki_log *log)
 }
 
 /* The record of a row that stands, or will stand, at `at`; its tokens are not in it yet. */
-maki_status maki_log_make_record(maki_log *log, maki_str row, uint64_t at, const maki_facts *facts,
-                                 maki_row *out, maki_err *err)
+maki_row maki_log_make_record(const maki_log *log, maki_str row, uint64_t at,
+                              const maki_facts *facts)
 {
-    *out = (maki_row){ .offset = at, .length = (uint32_t)row.len, .xxh3 = maki_row_hash(row) };
-#define KEEP(type, name) out->name = facts->name;
+    maki_row record = { .offset = at, .length = (uint32_t)row.len, .xxh3 = maki_row_hash(row) };
+#define KEEP(type, name) record.name = facts->name;
     MAKI_FACT_MAP(KEEP)
-    return maki_chain_next(log->new_head, row, out->chain, err);
+    maki_chain_next(log->new_head, row, record.chain);
+    return record;
 }
 
 /* One by one: count it here and keep the record until the next are published. */
@@ -136,17 +137,16 @@ static maki_status take_line(void *ctx, maki_str line, uint64_t at, maki_err *er
 {
     maki_log *log = ctx;
     maki_facts facts = { 0 };
-    maki_row record;
     maki_status st =
         log->options.facts(log->options.facts_ctx, log, maki_log_next_seq(log), line, &facts, err);
     if (st == MAKI_INVALID)
         facts = (maki_facts){ .flags = MAKI_ROW_BAD };
     else if (st != MAKI_OK)
         return st;
-    st = maki_log_make_record(log, line, at, &facts, &record, err);
-    if (st == MAKI_OK && log->intake)
+    maki_row record = maki_log_make_record(log, line, at, &facts);
+    if (log->intake) {
         st = maki_log_add_to_batch(log, line, &record, &facts.hint, err);
-    if (st == MAKI_OK && !log->intake) {
+    } else {
         st = maki_log_add_record(log, line, &record, &facts.hint, err);
         log->written_end = at + line.len + 1;
         if (st == MAKI_OK && log->record_count == ROWS_AT_ONCE) st = maki_log_publish(log, err);

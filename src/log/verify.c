@@ -201,7 +201,7 @@ static maki_status read_header_chain(checking *c, maki_err *err)
     }
     if (st == MAKI_OK) {
         maki_str text = { room, got ? got - 1 : 0 };
-        st = maki_chain_next(c->header_chain, text, c->header_chain, err);
+        maki_chain_next(c->header_chain, text, c->header_chain);
     }
     maki_buf_free(&row);
     return st;

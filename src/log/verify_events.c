@@ -20,13 +20,8 @@ typedef struct chaining {
 
 static bool head_of(maki_str event, unsigned char out[MAKI_CHAIN_LEN])
 {
-    char text[80];
-    maki_str head, covered;
-    if (!maki_json_get(event, MAKI_LIT("head"), &head) || head.len != 2 * MAKI_CHAIN_LEN + 2) {
-        return false;
-    }
-    snprintf(text, sizeof text, ",\"sum\":%.*s}", (int)head.len, head.ptr);
-    return maki_event_sum(maki_str_of(text), &covered, out);
+    maki_str head;
+    return maki_json_get(event, MAKI_LIT("head"), &head) && maki_chain_of(head, out);
 }
 
 /* The chain after message `at`, as the file has it or, with `stored`, the index on disk. */
@@ -87,8 +82,7 @@ static maki_status check_event(void *ctx, maki_str row, uint64_t offset, maki_er
     if (offset >= ch->c->events_size) return MAKI_CANCELLED;
     ch->ev++;
     bool summed = maki_event_sum(row, &covered, sum);
-    maki_status st = summed ? maki_chain_next(ch->sum, covered, due, err) : MAKI_OK;
-    if (st != MAKI_OK) return st;
+    if (summed) maki_chain_next(ch->sum, covered, due);
     bool right = summed && (ch->broken || memcmp(sum, due, MAKI_CHAIN_LEN) == 0) &&
                  maki_line_object(row, &event) && maki_event_whole(event, "ev", &ev) &&
                  ev == ch->ev && maki_event_whole(event, "at", &at) && head_of(event, head);

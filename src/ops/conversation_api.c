@@ -6,6 +6,7 @@
 #include <maki/maki.h>
 
 #include "base/err.h"
+#include "base/limits.h"
 #include "base/str.h"
 #include "history/conversation.h"
 #include "history/erase.h"
@@ -22,7 +23,7 @@ struct maki_conversation {
     maki_conv *conv;
     maki_conv *beside; /* a second look at the same files, made when it is needed */
     maki_env env;
-    char path[4096];
+    char path[MAKI_PATH_MAX];
 };
 
 void maki_watch_counting(maki *m, maki_status (*fn)(void *ctx, uint64_t done, uint64_t total),
@@ -193,7 +194,7 @@ maki_status maki_conversation_import(maki *m, const char *source, const char *pa
                                      const char *format, const maki_import_hooks *hooks,
                                      maki_imported *out, maki_err *err)
 {
-    char file[4096];
+    char file[MAKI_PATH_MAX];
     struct stat there;
     maki_conv *conv = NULL;
     maki_import_options options = { .format = format };
@@ -251,7 +252,7 @@ maki_status maki_conversation_verify(maki *m, const char *path, bool repair,
                                      void (*fn)(void *ctx, const maki_damage *damage), void *ctx,
                                      maki_proof *out, maki_err *err)
 {
-    char file[4096];
+    char file[MAKI_PATH_MAX];
     telling t = { fn, ctx };
     maki_verified verified = { 0 };
     maki_fact_state state = { .alloc = m->env.alloc };

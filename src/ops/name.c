@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "base/err.h"
+#include "base/limits.h"
 #include "base/str.h"
 #include "ops/op.h"
 #include "store/key.h"
@@ -61,7 +62,7 @@ typedef bool (*agent_fn)(void *ctx, const char *agent);
 
 static bool each_agent(const char *state, agent_fn fn, void *ctx)
 {
-    char agents[4096], agent[4400];
+    char agents[MAKI_PATH_MAX], agent[MAKI_PATH_MAX + 304];
     struct dirent *entry;
     bool stop = false;
     snprintf(agents, sizeof agents, "%s/agents", state);

@@ -61,13 +61,9 @@ static maki_status expect_field(const maki_call *call, unsigned char room[MAKI_C
                                 const unsigned char **head, maki_err *err)
 {
     maki_str value;
-    char text[2 * MAKI_CHAIN_LEN + 12];
-    maki_str covered;
     *head = NULL;
     if (!maki_in(call, "expect", &value)) return MAKI_OK;
-    snprintf(text, sizeof text, ",\"sum\":%.*s}", (int)(value.len < 40 ? value.len : 40),
-             value.ptr);
-    if (!maki_event_sum(maki_str_of(text), &covered, room)) {
+    if (!maki_chain_of(value, room)) {
         return maki_fail(err, MAKI_INVALID, "expect must be 32 hexadecimal digits, at byte %zu",
                          (size_t)(value.ptr - call->base));
     }

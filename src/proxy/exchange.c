@@ -205,23 +205,22 @@ static bool goes_on(const maki_exchange *x, const reading *r, const maki_prefix 
 }
 
 /* The key of a prefix in the table: it belongs to the scope. */
-static maki_status prefix_key(const maki_exchange *x, const unsigned char prefix[MAKI_PREFIX_LEN],
-                              unsigned char out[MAKI_PREFIX_LEN], maki_err *err)
+static void prefix_key(const maki_exchange *x, const unsigned char prefix[MAKI_PREFIX_LEN],
+                       unsigned char out[MAKI_PREFIX_LEN])
 {
     unsigned char both[2 * MAKI_PREFIX_LEN], sha[MAKI_SHA256_LEN];
     memcpy(both, x->scope, MAKI_PREFIX_LEN);
     memcpy(both + MAKI_PREFIX_LEN, prefix, MAKI_PREFIX_LEN);
-    maki_status st = maki_sha256_of((maki_str){ (const char *)both, sizeof both }, sha, err);
-    if (st == MAKI_OK) memcpy(out, sha, MAKI_PREFIX_LEN);
-    return st;
+    maki_sha256_of((maki_str){ (const char *)both, sizeof both }, sha);
+    memcpy(out, sha, MAKI_PREFIX_LEN);
 }
 
 static maki_status look_up(maki_exchange *x, const unsigned char *prefix, maki_prefix *entry,
                            bool *is, maki_err *err)
 {
     unsigned char key[MAKI_PREFIX_LEN];
-    maki_status st = prefix_key(x, prefix, key, err);
-    return st == MAKI_OK ? maki_prefixes_find(&x->proxy->prefixes, key, entry, is, err) : st;
+    prefix_key(x, prefix, key);
+    return maki_prefixes_find(&x->proxy->prefixes, key, entry, is, err);
 }
 
 /* Open the conversation at a point.  NOTFOUND: it is gone, or has lost the rows in question. */
@@ -329,8 +328,8 @@ maki_status maki_exchange_know(maki_exchange *x, const unsigned char prefix[MAKI
                                const maki_point *point, uint32_t kin, maki_err *err)
 {
     unsigned char key[MAKI_PREFIX_LEN];
-    maki_status st = prefix_key(x, prefix, key, err);
-    return st == MAKI_OK ? maki_exchange_know_key(x, key, point, kin, err) : st;
+    prefix_key(x, prefix, key);
+    return maki_exchange_know_key(x, key, point, kin, err);
 }
 
 /* A new conversation. */

@@ -129,8 +129,7 @@ static maki_status keep_blob(const maki_env *env, const char *folder, maki_str b
 {
     unsigned char sha[MAKI_SHA256_LEN];
     char path[MAKI_PATH_MAX];
-    maki_status st = maki_sha256_of(bytes, sha, err);
-    if (st != MAKI_OK) return st;
+    maki_sha256_of(bytes, sha);
     maki_hex(sha, sizeof sha, name);
     snprintf(path, sizeof path, "%s/%s.json", folder, name);
     int fd = env->files->open(env->files, path, O_RDONLY | O_CLOEXEC, 0);

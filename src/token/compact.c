@@ -30,35 +30,6 @@ typedef struct out_run {
 
 /* ---- escapes --------------------------------------------------------------------------------------- */
 
-static uint32_t hex4(const char *p)
-{
-    uint32_t value = 0;
-    for (int i = 0; i < 4; i++) {
-        char c = p[i];
-        value = value << 4 | (uint32_t)(c <= '9' ? c - '0' : (c | 32) - 'a' + 10);
-    }
-    return value;
-}
-
-uint32_t maki_json_escape_code(maki_str text, size_t *len)
-{
-    static const char letters[] = "bfnrt";
-    static const char codes[] = "\b\f\n\r\t";
-    const char *p = text.ptr;
-    *len = 2;
-    if (p[1] != 'u') {
-        const char *letter = strchr(letters, p[1]);
-        return (uint32_t)(letter ? codes[letter - letters] : p[1]);
-    }
-    uint32_t unit = hex4(p + 2);
-    *len = 6;
-    if (unit < 0xD800 || unit > 0xDBFF || text.len < 12 || p[6] != '\\' || p[7] != 'u') return unit;
-    uint32_t low = hex4(p + 8);
-    if (low < 0xDC00 || low > 0xDFFF) return unit;
-    *len = 12;
-    return 0x10000 + ((unit - 0xD800) << 10) + (low - 0xDC00);
-}
-
 /* A character inside a string that JSON.stringify prints.  Returns the length. */
 static size_t spell(uint32_t code, char out[8])
 {

@@ -14,10 +14,6 @@
 /* `value` has passed maki_json_check. */
 maki_status maki_json_compact(maki_str value, maki_sink sink, maki_err *err) MAKI_MUST_CHECK;
 
-/* The code of the escape at text.ptr[0], and its length in bytes: 2, 6, or 12 for a pair of
- * surrogates.  A lone surrogate is answered as it is. */
-uint32_t maki_json_escape_code(maki_str text, size_t *len);
-
 /* A JSON number as JavaScript prints it ("null" when it is too large for a double).  Returns its
  * length; at most 32. */
 size_t maki_json_number_text(maki_str number, char out[32]);

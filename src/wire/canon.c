@@ -81,8 +81,7 @@ static void add_text(canon *c, maki_str string)
 {
     if (c->status != MAKI_OK) return;
     if (!c->in_run) {
-        c->status = maki_sha256_open(&c->run, c->err);
-        if (c->status != MAKI_OK) return;
+        maki_sha256_begin(&c->run);
         c->in_run = true;
         c->run_said = false;
     }
@@ -323,8 +322,7 @@ maki_status maki_canon_next(const maki_env *env, const unsigned char before[MAKI
 {
     unsigned char digest[MAKI_SHA256_LEN];
     canon c = { .env = env, .err = err };
-    maki_status st = maki_sha256_open(&c.all, err);
-    if (st != MAKI_OK) return st;
+    maki_sha256_begin(&c.all);
     maki_sha256_add(&c.all, (maki_str){ (const char *)before, MAKI_PREFIX_LEN });
     add_message(&c, row);
     maki_sha256_finish(&c.all, digest);

@@ -169,7 +169,7 @@ static bool match_digest(matching *m, maki_str digest, maki_str got)
     maki_arena arena = maki_arena_new(env.alloc, MOST);
     maki_str want;
     if (maki_json_kind_of(got) != MAKI_JSON_STRING) return differ(m, "a long text", got);
-    maki_sha256_of(maki_json_text(got, &arena), hash, NULL);
+    maki_sha256_of(maki_json_text(got, &arena), hash);
     maki_hex(hash, sizeof hash, hex);
     maki_arena_free(&arena);
     return (maki_json_get(digest, MAKI_LIT("sha256"), &want) &&
