@@ -827,11 +827,13 @@ maki_status maki_conv_append(maki_conv *conv, const unsigned char *expect, const
     *out = (maki_change){ 0 };
     maki_status st = maki_log_begin_rows(conv->log, expect, err);
     if (st != MAKI_OK) goto done;
+    conv->facts.checked = conv->checked;
     for (size_t i = 0; st == MAKI_OK && i < count; i++) {
         maki_str line;
         st = maki_one_line(messages[i], &arena, &line, err);
         if (st == MAKI_OK) st = maki_log_add_row(conv->log, line, &out->seq, err);
     }
+    conv->facts.checked = false; /* rows that others wrote are not */
     if (st == MAKI_OK)
         st = maki_log_commit(conv->log, err);
     else

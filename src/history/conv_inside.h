@@ -13,6 +13,7 @@ struct maki_conv {
     maki_conv *parent; /* of a fork, or NULL */
     uint64_t fork_seq, fork_ev;
     maki_fact_state facts;
+    bool checked; /* as in maki_conv_options */
 
     maki_tally tally;
 

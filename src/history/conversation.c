@@ -19,6 +19,7 @@ static maki_status open_log(maki_conv *conv, const char *path, const maki_conv_o
                             maki_err *err)
 {
     conv->facts.alloc = conv->env.alloc;
+    conv->checked = options->checked;
     maki_tally_init(&conv->tally, &conv->env);
     conv->tally.lent = options->tokenizer;
     maki_log_options log = { .create = options->create,

@@ -26,6 +26,7 @@ typedef struct maki_conv_options {
     bool looks;    /* to read; indexes that are missing are kept where they may be (log.h) */
     bool rehearse; /* what is done to it is seen by this handle alone, and gone with it */
     bool repair;
+    bool checked; /* messages that are appended have passed maki_json_check: it is not done again */
     maki_durability durability;
     maki_str header; /* of a new session's file; len 0: none */
     size_t threads;  /* that count when there is much: 0: one a core; 1: only the caller's */

@@ -254,11 +254,11 @@ maki_status maki_facts_of(void *ctx, maki_log *log, uint64_t seq, maki_str row, 
                           maki_err *err)
 {
     maki_fact_state *state = ctx;
-    maki_str object, id;
+    maki_str object = row, id;
     maki_status st = look_back(state, log, seq, err);
     if (st != MAKI_OK) return st;
     move_on(state, seq, row);
-    st = maki_json_check(row, &object, err);
+    if (!state->checked) st = maki_json_check(row, &object, err);
     if (st == MAKI_TOOBIG) {
         return maki_fail(err, MAKI_INVALID, "message %llu is nested too deep",
                          (unsigned long long)seq);

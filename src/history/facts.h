@@ -24,6 +24,7 @@ typedef struct maki_fact_state {
     uint64_t last_seq, last_hash; /* the row looked at last; what is remembered belongs to it */
     uint64_t hash_before;         /* of the row before it */
     bool last_bad;                /* it was no message: perhaps it was not added */
+    bool checked;                 /* the next rows are JSON values that were checked */
     const maki_alloc *alloc;
 } maki_fact_state;
 

@@ -40,7 +40,7 @@ static maki_status open_named(const maki_call *call, maki_conv_options options, 
 maki_status maki_field_conversation(const maki_call *call, bool create, maki_conv **out,
                                     maki_err *err)
 {
-    maki_conv_options options = { .create = create, .durability = MAKI_SYNC };
+    maki_conv_options options = { .create = create, .checked = true, .durability = MAKI_SYNC };
     return open_named(call, options, out, err);
 }
 
