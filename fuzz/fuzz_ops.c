@@ -73,9 +73,33 @@ static int no_open(const maki_files *self, const char *path, int flags, mode_t m
     return -1;
 }
 
-static int no_temp(const maki_files *self, const char *folder)
+static int no_temp(const maki_files *self)
 {
+    return no_open(self, NULL, 0, 0);
+}
+
+static int no_stat(const maki_files *self, int fd, const char *path, struct stat *out)
+{
+    (void)fd, (void)out;
+    return no_open(self, path, 0, 0);
+}
+
+static int no_mkdir(const maki_files *self, const char *path, mode_t mode)
+{
+    return no_open(self, path, 0, mode);
+}
+
+static int no_list(const maki_files *self, const char *folder,
+                   bool (*name)(void *ctx, const char *name), void *ctx)
+{
+    (void)name, (void)ctx;
     return no_open(self, folder, 0, 0);
+}
+
+static int no_resolve(const maki_files *self, const char *path, char *out)
+{
+    (void)out;
+    return no_open(self, path, 0, 0);
 }
 
 /* ---- one run ------------------------------------------------------------------------------- */
@@ -92,7 +116,12 @@ static run run_op(maki_str name, maki_str input, size_t fail_at)
     static const maki_clock clock = { still };
     counting_random random = { { count_up }, 0 };
     counted_alloc counted = { .alloc = { counted_resize }, .fail_at = fail_at };
-    static const maki_files no_files = { .open = no_open, .temp = no_temp };
+    static const maki_files no_files = { .open = no_open,
+                                         .temp = no_temp,
+                                         .stat = no_stat,
+                                         .mkdir = no_mkdir,
+                                         .list = no_list,
+                                         .resolve = no_resolve };
     maki_env system = maki_env_system();
     maki_options options = {
         sizeof options, { &counted.alloc, &clock, &random.random, &no_files }, MEMORY_MAX, NULL

@@ -7,7 +7,9 @@
 #ifndef MAKI_ENV_H
 #define MAKI_ENV_H
 
+#include <stdbool.h>
 #include <stdint.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include <maki/status.h>
@@ -35,13 +37,12 @@ struct maki_random {
 typedef struct maki_files maki_files;
 struct maki_files {
     int (*open)(const maki_files *self, const char *path, int flags, mode_t mode);
-    int (*temp)(const maki_files *self, const char *folder); /* an open, already unlinked file */
+    int (*temp)(const maki_files *self); /* an open file without a name, to read and write */
     int (*close)(const maki_files *self, int fd);
     ssize_t (*read)(const maki_files *self, int fd, void *out, size_t n);
     ssize_t (*pread)(const maki_files *self, int fd, void *out, size_t n, off_t at);
     ssize_t (*write)(const maki_files *self, int fd, const void *bytes, size_t n);
     int (*sync)(const maki_files *self, int fd); /* fdatasync */
-    off_t (*size)(const maki_files *self, int fd);
     int (*rename)(const maki_files *self, const char *from, const char *to);
     int (*unlink)(const maki_files *self, const char *path);
     void *(*map)(const maki_files *self, int fd, size_t n); /* read-only; NULL is a failure */
@@ -49,10 +50,17 @@ struct maki_files {
     ssize_t (*pwrite)(const maki_files *self, int fd, const void *bytes, size_t n, off_t at);
     int (*truncate)(const maki_files *self, int fd, off_t size);
     int (*lock)(const maki_files *self, int fd, int how); /* flock: LOCK_EX, LOCK_UN ... */
-    int (*same)(const maki_files *self, int fd,
-                const char *path); /* 1 when fd is that file, 0 not */
-    off_t (*named_size)(const maki_files *self,
-                        int fd); /* its size; -1 and ENOENT when no name leads to it any more */
+    int (*dup)(const maki_files *self, int fd);
+    int (*allocate)(const maki_files *self, int fd, off_t size); /* as posix_fallocate, from 0 */
+    /* As fstatat: `path` from the open folder `fd`, or from AT_FDCWD.  `path` NULL: of `fd` itself. */
+    int (*stat)(const maki_files *self, int fd, const char *path, struct stat *out);
+    int (*mkdir)(const maki_files *self, const char *path, mode_t mode);
+    /* Each name in a folder but . and .., until `name` answers false. */
+    int (*list)(const maki_files *self, const char *folder,
+                bool (*name)(void *ctx, const char *name), void *ctx);
+    /* As realpath, into PATH_MAX bytes; ~ at its beginning is the home folder of the user. */
+    int (*resolve)(const maki_files *self, const char *path, char *out);
+    int64_t (*space)(const maki_files *self, const char *folder); /* bytes free for us, or -1 */
 };
 
 typedef struct maki_env {

@@ -4,9 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/buf.h"
 #include "base/err.h"
@@ -27,20 +25,15 @@ maki_status maki_workspace_open(const maki_env *env, maki_str path, maki_workspa
                                 maki_err *err)
 {
     char given[PATH_MAX], resolved[PATH_MAX];
-    struct stat st;
-    const char *home = getenv("HOME");
-    bool tilde =
-        home && (maki_str_is(path, MAKI_LIT("~")) || maki_str_starts(path, MAKI_LIT("~/")));
-    maki_str rest = tilde ? maki_str_from(path, 1) : path;
-    int n = snprintf(given, sizeof given, "%s%.*s", tilde ? home : "", (int)rest.len, rest.ptr);
+    int n = snprintf(given, sizeof given, "%.*s", MAKI_PRINTED(path));
     if (n < 0 || (size_t)n >= sizeof given)
         return maki_fail(err, MAKI_INVALID, "the path of the workspace is too long");
-    if (!realpath(given, resolved)) {
+    if (env->files->resolve(env->files, given, resolved) != 0) {
         char doing[160];
         snprintf(doing, sizeof doing, "the workspace %.120s", given);
         return maki_fail_errno(err, doing);
     }
-    if (stat(resolved, &st) != 0 || !S_ISDIR(st.st_mode))
+    if (!maki_file_is(env->files, resolved, S_IFDIR))
         return maki_fail(err, MAKI_INVALID, "the workspace %.120s is no folder", given);
     out->env = env;
     snprintf(out->path, sizeof out->path, "%s", resolved);
@@ -93,15 +86,15 @@ static int open_file(const maki_workspace *ws, const char *name, maki_boot_told 
     const maki_files *files = ws->env->files;
     struct stat st;
     snprintf(path, sizeof path, "%s/%s", ws->path, name);
-    if (!realpath(path, resolved)) return unread_errno(told);
+    if (files->resolve(files, path, resolved) != 0) return unread_errno(told);
     if (!is_inside(ws, resolved))
         return unread(told, "it is a link that leads out of the workspace");
-    if (lstat(resolved, &st) != 0) return unread_errno(told);
+    if (files->stat(files, AT_FDCWD, resolved, &st) != 0) return unread_errno(told);
     if (not_a_file(st.st_mode)) return unread(told, not_a_file(st.st_mode));
     int fd =
         files->open(files, resolved, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY, 0);
     if (fd < 0) return unread_errno(told);
-    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
+    if (files->stat(files, fd, NULL, &st) == 0 && S_ISREG(st.st_mode)) {
         told->bytes = (uint64_t)st.st_size;
         return fd;
     }

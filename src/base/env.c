@@ -1,12 +1,14 @@
 /* env.c -- the real outside world: libc, the system clock, getrandom, POSIX files. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
-#include <sys/random.h>
-#include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -55,10 +57,12 @@ static int posix_open(const maki_files *self, const char *path, int flags, mode_
     return open(path, flags | O_CLOEXEC, mode);
 }
 
-static int posix_temp(const maki_files *self, const char *folder)
+static int posix_temp(const maki_files *self)
 {
     char path[MAKI_PATH_MAX];
+    const char *folder = getenv("TMPDIR");
     (void)self;
+    if (!folder || !folder[0]) folder = "/tmp";
     int fd = maki_unnamed_file(folder);
     if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT)) return fd;
     if (snprintf(path, sizeof path, "%s/maki.XXXXXX", folder) >= (int)sizeof path) {
@@ -98,13 +102,6 @@ static int posix_sync(const maki_files *self, int fd)
 {
     (void)self;
     return fdatasync(fd);
-}
-
-static off_t posix_size(const maki_files *self, int fd)
-{
-    struct stat st;
-    (void)self;
-    return fstat(fd, &st) < 0 ? -1 : st.st_size;
 }
 
 static int posix_rename(const maki_files *self, const char *from, const char *to)
@@ -150,23 +147,67 @@ static int posix_lock(const maki_files *self, int fd, int how)
     return flock(fd, how);
 }
 
-static int posix_same(const maki_files *self, int fd, const char *path)
+static int posix_dup(const maki_files *self, int fd)
 {
-    struct stat open_one, named;
     (void)self;
-    if (fstat(fd, &open_one) < 0) return -1;
-    if (stat(path, &named) < 0) return errno == ENOENT ? 0 : -1;
-    return open_one.st_ino == named.st_ino && open_one.st_dev == named.st_dev;
+    return fcntl(fd, F_DUPFD_CLOEXEC, 0);
 }
 
-static off_t posix_named_size(const maki_files *self, int fd)
+static int posix_allocate(const maki_files *self, int fd, off_t size)
 {
-    struct stat st;
     (void)self;
-    if (fstat(fd, &st) < 0) return -1;
-    if (st.st_nlink > 0) return st.st_size;
-    errno = ENOENT;
-    return -1;
+    return maki_allocate(fd, size);
+}
+
+static int posix_stat(const maki_files *self, int fd, const char *path, struct stat *out)
+{
+    (void)self;
+    return path ? fstatat(fd, path, out, 0) : fstat(fd, out);
+}
+
+static int posix_mkdir(const maki_files *self, const char *path, mode_t mode)
+{
+    (void)self;
+    return mkdir(path, mode);
+}
+
+static int posix_list(const maki_files *self, const char *folder,
+                      bool (*name)(void *ctx, const char *name), void *ctx)
+{
+    DIR *dir = opendir(folder);
+    struct dirent *entry = NULL;
+    (void)self;
+    if (!dir) return -1;
+    do {
+        errno = 0;
+        entry = readdir(dir);
+    } while (entry && (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
+                       name(ctx, entry->d_name)));
+    int failed = entry ? 0 : errno;
+    closedir(dir);
+    errno = failed;
+    return failed ? -1 : 0;
+}
+
+static int posix_resolve(const maki_files *self, const char *path, char *out)
+{
+    char whole[PATH_MAX];
+    const char *home = getenv("HOME");
+    bool tilde = home && path[0] == '~' && (path[1] == '/' || path[1] == '\0');
+    (void)self;
+    int n = snprintf(whole, sizeof whole, "%s%s", tilde ? home : "", path + tilde);
+    if (n < 0 || (size_t)n >= sizeof whole) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    return realpath(whole, out) ? 0 : -1;
+}
+
+static int64_t posix_space(const maki_files *self, const char *folder)
+{
+    struct statvfs disk;
+    (void)self;
+    return statvfs(folder, &disk) != 0 ? -1 : (int64_t)(disk.f_bavail * disk.f_frsize);
 }
 
 maki_env maki_env_system(void)
@@ -182,7 +223,6 @@ maki_env maki_env_system(void)
         .pread = posix_pread,
         .write = posix_write,
         .sync = posix_sync,
-        .size = posix_size,
         .rename = posix_rename,
         .unlink = posix_unlink,
         .map = posix_map,
@@ -190,8 +230,13 @@ maki_env maki_env_system(void)
         .pwrite = posix_pwrite,
         .truncate = posix_truncate,
         .lock = posix_lock,
-        .same = posix_same,
-        .named_size = posix_named_size,
+        .dup = posix_dup,
+        .allocate = posix_allocate,
+        .stat = posix_stat,
+        .mkdir = posix_mkdir,
+        .list = posix_list,
+        .resolve = posix_resolve,
+        .space = posix_space,
     };
     return (maki_env){ &alloc, &clock, &random, &files };
 }

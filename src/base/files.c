@@ -4,9 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/err.h"
 #include "base/limits.h"
@@ -128,8 +126,42 @@ maki_sink maki_fd_sink_of(maki_fd_sink *target)
     return (maki_sink){ fd_write, target };
 }
 
-const char *maki_temp_folder(void)
+off_t maki_file_size(const maki_files *files, int fd)
 {
-    const char *folder = getenv("TMPDIR");
-    return folder && folder[0] ? folder : "/tmp";
+    struct stat st;
+    return files->stat(files, fd, NULL, &st) != 0 ? -1 : st.st_size;
+}
+
+off_t maki_file_named_size(const maki_files *files, int fd)
+{
+    struct stat st;
+    if (files->stat(files, fd, NULL, &st) != 0) return -1;
+    if (st.st_nlink > 0) return st.st_size;
+    errno = ENOENT;
+    return -1;
+}
+
+int maki_file_same(const maki_files *files, int fd, const char *path)
+{
+    struct stat open_one, named;
+    if (files->stat(files, fd, NULL, &open_one) != 0) return -1;
+    if (files->stat(files, AT_FDCWD, path, &named) != 0) return errno == ENOENT ? 0 : -1;
+    return open_one.st_ino == named.st_ino && open_one.st_dev == named.st_dev;
+}
+
+bool maki_file_is(const maki_files *files, const char *path, mode_t kind)
+{
+    struct stat st;
+    return files->stat(files, AT_FDCWD, path, &st) == 0 && (st.st_mode & S_IFMT) == kind;
+}
+
+bool maki_file_exists(const maki_files *files, const char *path)
+{
+    struct stat st;
+    return files->stat(files, AT_FDCWD, path, &st) == 0;
+}
+
+int64_t maki_file_changed_ms(const struct stat *st)
+{
+    return (int64_t)st->st_mtim.tv_sec * 1000 + st->st_mtim.tv_nsec / 1000000;
 }

@@ -2,6 +2,7 @@
 #ifndef MAKI_BASE_FILES_H
 #define MAKI_BASE_FILES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <maki/env.h>
@@ -22,8 +23,16 @@ maki_status maki_file_read_at(const maki_files *files, int fd, uint64_t at, void
 maki_status maki_file_replace(const maki_env *env, const char *path, maki_str bytes, maki_err *err)
     MAKI_MUST_CHECK;
 
-/* Where files without a name are made: $TMPDIR, else /tmp. */
-const char *maki_temp_folder(void);
+/* -1 and errno: it cannot be told. */
+off_t maki_file_size(const maki_files *files, int fd);
+/* The same, and ENOENT when no name leads to the file any more. */
+off_t maki_file_named_size(const maki_files *files, int fd);
+/* 1 when `fd` is the file of that name, 0 when it is not. */
+int maki_file_same(const maki_files *files, int fd, const char *path);
+/* Is something of this kind (S_IFREG, S_IFDIR) there? */
+bool maki_file_is(const maki_files *files, const char *path, mode_t kind);
+bool maki_file_exists(const maki_files *files, const char *path);
+int64_t maki_file_changed_ms(const struct stat *st); /* since 1970 */
 
 /* The same for bytes that come in pieces, of any length: begin, write to `fd`, then commit or give up.
  * `path` is borrowed and must live as long. */

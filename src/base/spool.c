@@ -46,7 +46,7 @@ void maki_spool_free(maki_spool *s)
 static maki_status move_to_file(maki_spool *s, maki_err *err)
 {
     const maki_files *files = s->env->files;
-    s->fd = files->temp(files, maki_temp_folder());
+    s->fd = files->temp(files);
     if (s->fd < 0) return maki_fail_errno(err, "making a temporary file for a large input");
     maki_status st = maki_file_write_at(files, s->fd, 0, maki_buf_str(&s->head), err);
     if (st != MAKI_OK) {

@@ -114,8 +114,8 @@ maki_status maki_chat_new_path(maki_chat *chat, char out[MAKI_PATH_MAX], maki_er
     char id[MAKI_UUID_LEN + 1], folder[MAKI_PATH_MAX];
     maki_status st = maki_uuid(chat->env->random, id, err);
     if (st == MAKI_OK)
-        st = maki_agent_folder(chat->home, MAKI_AGENT_DEFAULT, "sessions", folder, sizeof folder,
-                               err);
+        st = maki_agent_folder(chat->env->files, chat->home, MAKI_AGENT_DEFAULT, "sessions", folder,
+                               sizeof folder, err);
     if (st == MAKI_OK)
         st = maki_session_file(chat->home, MAKI_AGENT_DEFAULT, id, out, MAKI_PATH_MAX, err);
     return st;

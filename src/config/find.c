@@ -1,7 +1,6 @@
 /* find.c -- which file is the configuration, and its bytes. */
 #include <errno.h>
 #include <fcntl.h>
-#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/err.h"

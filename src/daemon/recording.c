@@ -2,7 +2,6 @@
 #include "daemon/recording.h"
 
 #include <stdio.h>
-#include <sys/statvfs.h>
 
 #include "base/buf.h"
 #include "base/json_print.h"
@@ -70,17 +69,14 @@ void maki_recording_note(maki_recording *r, const maki_err *err)
     maki_recording_learn(r, err);
 }
 
-static bool has_room(const char *folder)
-{
-    struct statvfs disk;
-    return statvfs(folder, &disk) != 0 || disk.f_bavail * disk.f_frsize >= ROOM;
-}
-
 void maki_recording_learn(maki_recording *r, const maki_err *err)
 {
     bool is_on = r->why.status == MAKI_OK; /* nobody else writes it */
     bool works = err->status == MAKI_OK;
-    if (works && r->why.status == MAKI_FULL && !has_room(r->folder)) return;
+    if (works && r->why.status == MAKI_FULL) {
+        int64_t space = r->env->files->space(r->env->files, r->folder);
+        if (space >= 0 && space < ROOM) return;
+    }
     if (!works && !is_the_machine(err->status))
         log_failure(r, err);
     else if (works != is_on)

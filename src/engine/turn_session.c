@@ -1,9 +1,9 @@
 /* turn_session.c -- which session a turn belongs to, what holds for it, and the user's rows. */
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/err.h"
+#include "base/files.h"
 #include "base/str.h"
 #include "base/text.h"
 #include "engine/turn_inside.h"
@@ -69,7 +69,7 @@ maki_status maki_turn_resolve(maki_turn_work *w, maki_err *err)
     if (strlen(path) >= sizeof w->result->path)
         return maki_fail(err, MAKI_INVALID, "the path of the session is too long");
     snprintf(w->result->path, sizeof w->result->path, "%s", path);
-    w->result->made = access(path, F_OK) != 0;
+    w->result->made = !maki_file_exists(w->options->env->files, path);
     bool session = maki_session_place_of(path, &place);
     return set_agent(w, session ? maki_str_of(place.agent) : MAKI_LIT(""), err);
 }

@@ -355,8 +355,7 @@ static maki_status spool(const maki_env *env, int fd, int *out, maki_err *err)
 {
     enum { PART = 1 << 16 };
     const maki_files *files = env->files;
-    const char *folder = getenv("TMPDIR");
-    *out = files->temp(files, folder && folder[0] ? folder : "/tmp");
+    *out = files->temp(files);
     if (*out < 0) return maki_fail_errno(err, "making a temporary file");
     char *part = env->alloc->resize(env->alloc, NULL, 0, PART);
     maki_status st = part ? MAKI_OK : maki_fail_nomem(err);

@@ -51,7 +51,7 @@ maki_status maki_index_refresh(maki_index *index, maki_err *err)
         header.events_check != XXH3_64bits(&header.events, sizeof header.events)) {
         return maki_fail(err, MAKI_CORRUPT, "the index is damaged or of another version");
     }
-    off_t size = files->size(files, index->fd);
+    off_t size = maki_file_size(files, index->fd);
     if (size < 0) return maki_fail_errno(err, "asking the size of the index");
     uint64_t room = (uint64_t)size < sizeof header ? 0 : (uint64_t)size - sizeof header;
     if (header.count > room / sizeof(maki_row)) {
@@ -92,8 +92,8 @@ maki_status maki_index_create(maki_index *index, const maki_env *env, const char
 {
     const maki_files *files = env->files;
     *index = (maki_index){ .env = env, .fd = -1, .own = path == NULL, .header = *header };
-    index->fd = path ? files->open(files, path, O_RDWR | O_CREAT | O_TRUNC, 0600)
-                     : files->temp(files, maki_temp_folder());
+    index->fd =
+        path ? files->open(files, path, O_RDWR | O_CREAT | O_TRUNC, 0600) : files->temp(files);
     if (index->fd < 0) return maki_fail_errno(err, "making the index");
     maki_str bytes = { (const char *)&index->header, sizeof index->header };
     maki_status st = maki_file_write_at(files, index->fd, 0, bytes, err);

@@ -183,9 +183,9 @@ static maki_status read_parent(maki_log *log, maki_err *err)
 maki_status maki_log_check_names(const maki_log *log, maki_err *err)
 {
     const maki_files *files = log->env.files;
-    int same = files->same(files, log->messages_fd, log->path);
+    int same = maki_file_same(files, log->messages_fd, log->path);
     if (same == 1 && log->events_fd >= 0) {
-        same = files->same(files, log->events_fd, log->events_path);
+        same = maki_file_same(files, log->events_fd, log->events_path);
     }
     if (same == 1) return MAKI_OK;
     if (same < 0) return maki_fail_errno(err, "looking at the files of the log");
@@ -228,7 +228,7 @@ static bool index_stands(maki_log *log)
 {
     const maki_files *files = log->env.files;
     if (log->index.fd < 0) return false;
-    if (!log->index.own && files->same(files, log->index.fd, log->index_path) != 1) return false;
+    if (!log->index.own && maki_file_same(files, log->index.fd, log->index_path) != 1) return false;
     return maki_index_refresh(&log->index, NULL) == MAKI_OK &&
            maki_log_load_head(log, NULL) == MAKI_OK;
 }
@@ -250,7 +250,7 @@ maki_status maki_log_settle(maki_log *log, maki_settling what, maki_err *err)
     if (st == MAKI_OK && what == MAKI_SETTLE_FRESH) st = read_parent(log, err);
     if (st == MAKI_OK && looks) st = maki_log_look_at_events(log, err);
     if (st != MAKI_OK) return st;
-    off_t size = files->size(files, log->messages_fd);
+    off_t size = maki_file_size(files, log->messages_fd);
     if (size < 0) return maki_fail_errno(err, "asking the size of the messages");
     bool current = what != MAKI_SETTLE_FRESH && index_stands(log) &&
                    maki_log_published_end(log) == (uint64_t)size;
@@ -274,8 +274,8 @@ bool maki_log_untouched(const maki_log *log)
     const maki_files *files = log->env.files;
     if (log->options.durability != MAKI_REPLY || log->index.fd < 0 || log->events_fd < 0)
         return false;
-    return files->named_size(files, log->messages_fd) == (off_t)maki_log_published_end(log) &&
-           files->named_size(files, log->events_fd) == (off_t)log->events_end;
+    return maki_file_named_size(files, log->messages_fd) == (off_t)maki_log_published_end(log) &&
+           maki_file_named_size(files, log->events_fd) == (off_t)log->events_end;
 }
 
 /* ---- opening ------------------------------------------------------------------------------------------------ */
@@ -284,7 +284,7 @@ bool maki_log_untouched(const maki_log *log)
 static maki_status write_header(maki_log *log, bool *wrote, maki_err *err)
 {
     const maki_files *files = log->env.files;
-    off_t size = files->size(files, log->messages_fd);
+    off_t size = maki_file_size(files, log->messages_fd);
     *wrote = false;
     if (size < 0) return maki_fail_errno(err, "asking the size of the messages");
     if (log->options.header.len == 0 || size > 0) return MAKI_OK;
@@ -382,7 +382,7 @@ void maki_log_close(maki_log *log)
 /* Rows that were published are still there; *size is that of the file. */
 static maki_status check_size(const maki_log *log, uint64_t *size, maki_err *err)
 {
-    off_t is = log->env.files->size(log->env.files, log->messages_fd);
+    off_t is = maki_file_size(log->env.files, log->messages_fd);
     if (is < 0) return maki_fail_errno(err, "asking the size of the messages");
     *size = (uint64_t)is;
     return *size < maki_log_published_end(log) ? maki_log_shorter(log, *size, err) : MAKI_OK;

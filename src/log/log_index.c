@@ -176,7 +176,7 @@ static maki_status add_to_shared(maki_log *log, uint64_t *end)
     if (st != MAKI_OK) return st;
     maki_index_close(&log->index);
     log->index = shared;
-    off_t size = files->size(files, log->messages_fd);
+    off_t size = maki_file_size(files, log->messages_fd);
     st = size < 0 ? MAKI_IO : check_index(log, (uint64_t)size, NULL);
     if (st == MAKI_OK && log->index.header.end > (uint64_t)size) st = MAKI_CORRUPT;
     return st == MAKI_OK ? maki_log_catch_up(log, end, NULL) : st;
@@ -225,7 +225,7 @@ maki_status maki_log_ready_index(maki_log *log, uint64_t *end, maki_err *err)
     }
     /* asked after the index was read, which tells only of rows that are there: one that is written
      * just now must not look like one that is gone */
-    off_t size = files->size(files, log->messages_fd);
+    off_t size = maki_file_size(files, log->messages_fd);
     if (size < 0) return maki_fail_errno(err, "asking the size of the messages");
     if (st == MAKI_OK) st = check_index(log, (uint64_t)size, &why);
     if (st == MAKI_NOMEM) {

@@ -182,7 +182,7 @@ maki_status maki_log_catch_up(maki_log *log, uint64_t *end, maki_err *err)
 {
     maki_status st = maki_log_load_head(log, err);
     if (st != MAKI_OK) return st;
-    off_t size = log->env.files->size(log->env.files, log->messages_fd);
+    off_t size = maki_file_size(log->env.files, log->messages_fd);
     if (size < 0) return maki_fail_errno(err, "asking the size of the messages");
     log->to_tell = (uint64_t)size;
     log->told = log->written_end;

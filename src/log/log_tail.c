@@ -47,7 +47,7 @@ maki_status maki_log_read_tail(maki_log *log, uint64_t *end, maki_err *err)
     memcpy(last.sum, log->sum, MAKI_CHAIN_LEN);
     *end = log->events_end;
     if (log->events_fd < 0) return MAKI_OK;
-    off_t size = log->env.files->size(log->env.files, log->events_fd);
+    off_t size = maki_file_size(log->env.files, log->events_fd);
     if (size < 0) return maki_fail_errno(err, "asking the size of the events");
     if ((uint64_t)size < log->events_end) {
         return maki_fail(err, MAKI_CORRUPT, "the events file was cut short while in use");
@@ -101,7 +101,7 @@ static maki_status keep_tail(maki_log *log, int fd, uint64_t end, uint64_t size,
 maki_status maki_log_cut_tail(maki_log *log, int fd, uint64_t end, maki_err *err)
 {
     const maki_files *files = log->env.files;
-    off_t size = files->size(files, fd);
+    off_t size = maki_file_size(files, fd);
     if (size < 0) return maki_fail_errno(err, "asking the size of a file");
     if ((uint64_t)size <= end) return MAKI_OK;
     bool events = fd == log->events_fd;

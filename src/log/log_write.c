@@ -214,10 +214,10 @@ static maki_status write_group(maki_log *log, maki_err *err)
 static void roll_back(maki_log *log, uint64_t end)
 {
     const maki_files *files = log->env.files;
-    if (log->rows_begun && files->size(files, log->messages_fd) > (off_t)end) {
+    if (log->rows_begun && maki_file_size(files, log->messages_fd) > (off_t)end) {
         (void)!files->truncate(files, log->messages_fd, (off_t)end);
     }
-    if (log->events_fd >= 0 && files->size(files, log->events_fd) > (off_t)log->events_end) {
+    if (log->events_fd >= 0 && maki_file_size(files, log->events_fd) > (off_t)log->events_end) {
         (void)!files->truncate(files, log->events_fd, (off_t)log->events_end);
     }
     maki_log_forget_group(log);

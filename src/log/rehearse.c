@@ -30,7 +30,7 @@ maki_status maki_log_set_apart(maki_log *log, maki_err *err)
 {
     const maki_files *files = log->env.files;
     if (log->apart) return MAKI_OK;
-    int fd = files->temp(files, maki_temp_folder());
+    int fd = files->temp(files);
     if (fd < 0) return maki_fail_errno(err, "making a temporary file to rehearse in");
     maki_block block = maki_block_new(log->env.alloc, BLOCK);
     maki_status st = block.at ? copy_events(log, fd, block.at, err) : maki_fail_nomem(err);

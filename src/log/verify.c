@@ -63,7 +63,7 @@ bool maki_verify_excused(const checking *c, uint64_t ev, uint64_t at)
 
 maki_status maki_file_size_of(const maki_env *env, int fd, uint64_t *out, maki_err *err)
 {
-    off_t size = env->files->size(env->files, fd);
+    off_t size = maki_file_size(env->files, fd);
     if (size < 0) return maki_fail_errno(err, "asking the size of a file");
     *out = (uint64_t)size;
     return MAKI_OK;

@@ -1,7 +1,7 @@
 /* conversation_api.c -- <maki/conversation.h> on top of history/conversation.h. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include <maki/maki.h>
 
@@ -202,7 +202,7 @@ maki_status maki_conversation_import(maki *m, const char *source, const char *pa
     maki_conv_options how = { .create = true, .durability = MAKI_LAZY, .threads = m->threads };
     maki_status st = maki_conversation_path(m, path, file, sizeof file, err);
     if (st != MAKI_OK) return st;
-    if (stat(file, &there) == 0 && there.st_size > 0) {
+    if (m->env.files->stat(m->env.files, AT_FDCWD, file, &there) == 0 && there.st_size > 0) {
         return maki_fail(err, MAKI_CONFLICT, "%.150s is there already; an import makes a new one",
                          file);
     }

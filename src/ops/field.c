@@ -1,9 +1,9 @@
 /* field.c -- reading the input of an operation; errors name the field and its byte. */
 #include <math.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/err.h"
+#include "base/files.h"
 #include "base/nearest.h"
 #include "base/str.h"
 #include "base/text.h"
@@ -177,7 +177,7 @@ static maki_status check_name(const maki_call *call, const maki_op_field *field,
         size_t n = maki_json_copy_text(value, name, sizeof name - 1);
         name[n] = '\0';
         path = n == sizeof name - 1 || strlen(name) != n || name[0] == '.' || strchr(name, '/') ||
-               strstr(name, ".jsonl") || access(name, F_OK) == 0;
+               strstr(name, ".jsonl") || maki_file_exists(call->m->env.files, name);
     }
     return path ? maki_fail(err, MAKI_DENIED,
                             "%s names a file: here a conversation is named by its session id or "

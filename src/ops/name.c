@@ -3,13 +3,11 @@
  * A path of a messages file, or of a folder with messages.jsonl in it; else a task by its id under
  * contexts/running and contexts/completed; else a session by its id, its key or the beginning of its id under
  * the handle's state folder.  A name with a slash is only ever a path. */
-#include <dirent.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/err.h"
+#include "base/files.h"
 #include "base/limits.h"
 #include "base/str.h"
 #include "ops/op.h"
@@ -19,94 +17,63 @@
 
 enum { ABBREVIATED = 4 /* characters of an id that may stand for all of it */ };
 
-static bool is_folder(const char *path)
+static bool is_file(const maki_files *files, const char *path)
 {
-    struct stat st;
-    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+    return maki_file_is(files, path, S_IFREG);
 }
 
-static bool is_file(const char *path)
-{
-    struct stat st;
-    return stat(path, &st) == 0 && S_ISREG(st.st_mode);
-}
-
-static bool ends_with(const char *name, const char *end)
-{
-    size_t n = strlen(name), m = strlen(end);
-    return n >= m && strcmp(name + n - m, end) == 0;
-}
-
-static bool find_task(const char *id, char *path, size_t room)
+static bool find_task(const maki_files *files, const char *id, char *path, size_t room)
 {
     static const char *const folders[] = { "contexts/running", "contexts/completed" };
     for (size_t i = 0; i < 2; i++) {
         snprintf(path, room, "%s/%s/messages.jsonl", folders[i], id);
-        if (is_file(path)) return true;
+        if (is_file(files, path)) return true;
     }
     return false;
-}
-
-static bool find_in_agent(const char *agent, const char *id, char *path, size_t room)
-{
-    char other[MAKI_ID_MAX];
-    snprintf(path, room, "%s/sessions/%s.jsonl", agent, id);
-    if (is_file(path)) return true;
-    if (!maki_name_other(maki_str_of(id), other, sizeof other)) return false;
-    snprintf(path, room, "%s/sessions/%s.jsonl", agent, other);
-    return is_file(path);
-}
-
-/* Called with the folder of each agent; true stops. */
-typedef bool (*agent_fn)(void *ctx, const char *agent);
-
-static bool each_agent(const char *state, agent_fn fn, void *ctx)
-{
-    char agents[MAKI_PATH_MAX], agent[MAKI_PATH_MAX + 304];
-    struct dirent *entry;
-    bool stop = false;
-    snprintf(agents, sizeof agents, "%s/agents", state);
-    DIR *folder = opendir(agents);
-    while (folder && !stop && (entry = readdir(folder)) != NULL) {
-        if (entry->d_name[0] == '.') continue;
-        snprintf(agent, sizeof agent, "%s/%s", agents, entry->d_name);
-        stop = fn(ctx, agent);
-    }
-    if (folder) closedir(folder);
-    return stop;
 }
 
 typedef struct looking {
+    const maki_files *files;
     const char *name;
     char *path;
     size_t room;
-    size_t found; /* by their beginning */
+    char agents[MAKI_PATH_MAX], sessions[MAKI_PATH_MAX + 304]; /* folders */
+    bool is_id;                                                /* a file of exactly this name */
+    size_t found;                                              /* by their beginning */
 } looking;
 
-/* The session with this id. */
-static bool has_id(void *ctx, const char *agent)
+/* The session with this id in the agent's folder; false stops. */
+static bool look_for_id(void *ctx, const char *agent)
 {
     looking *l = ctx;
-    return find_in_agent(agent, l->name, l->path, l->room);
+    char other[MAKI_ID_MAX];
+    if (agent[0] == '.') return true;
+    snprintf(l->path, l->room, "%s/%s/sessions/%s.jsonl", l->agents, agent, l->name);
+    l->is_id = is_file(l->files, l->path);
+    if (l->is_id || !maki_name_other(maki_str_of(l->name), other, sizeof other)) return !l->is_id;
+    snprintf(l->path, l->room, "%s/%s/sessions/%s.jsonl", l->agents, agent, other);
+    l->is_id = is_file(l->files, l->path);
+    return !l->is_id;
+}
+
+static bool look_at_file(void *ctx, const char *file)
+{
+    looking *l = ctx;
+    maki_str stem;
+    if (maki_name_of_file(file, &stem) && maki_str_starts(stem, maki_str_of(l->name)) &&
+        l->found++ == 0)
+        snprintf(l->path, l->room, "%s/%s", l->sessions, file);
+    return true;
 }
 
 /* Sessions whose ids begin so: the path of the first, and how many there are. */
-static bool has_beginning(void *ctx, const char *agent)
+static bool look_for_beginning(void *ctx, const char *agent)
 {
     looking *l = ctx;
-    char folder[4500];
-    struct dirent *entry;
-    maki_str stem;
-    snprintf(folder, sizeof folder, "%s/sessions", agent);
-    DIR *dir = opendir(folder);
-    while (dir && (entry = readdir(dir)) != NULL) {
-        if (!maki_name_of_file(entry->d_name, &stem) ||
-            !maki_str_starts(stem, maki_str_of(l->name)))
-            continue;
-        if (l->found++ == 0) snprintf(l->path, l->room, "%s/%s", folder, entry->d_name);
-    }
-    if (dir) closedir(dir);
-    return false;
+    if (agent[0] == '.') return true;
+    snprintf(l->sessions, sizeof l->sessions, "%s/%s/sessions", l->agents, agent);
+    (void)l->files->list(l->files, l->sessions, look_at_file, l);
+    return true;
 }
 
 /* The active session that has this key. */
@@ -136,13 +103,15 @@ static maki_status find_key(const maki_env *env, const char *state, const char *
 static maki_status find_session(const maki *m, const char *name, char *path, size_t room,
                                 maki_err *err)
 {
-    const char *state = m->home;
-    looking l = { name, path, room, 0 };
+    const maki_files *files = m->env.files;
+    looking l = { .files = files, .name = name, .path = path, .room = room };
     bool found = false;
-    if (each_agent(state, has_id, &l)) return MAKI_OK;
-    maki_status st = find_key(&m->env, state, name, path, room, &found, err);
+    snprintf(l.agents, sizeof l.agents, "%s/agents", m->home);
+    (void)files->list(files, l.agents, look_for_id, &l);
+    if (l.is_id) return MAKI_OK;
+    maki_status st = find_key(&m->env, m->home, name, path, room, &found, err);
     if (st != MAKI_OK || found) return st;
-    if (strlen(name) >= ABBREVIATED) each_agent(state, has_beginning, &l);
+    if (strlen(name) >= ABBREVIATED) (void)files->list(files, l.agents, look_for_beginning, &l);
     if (l.found > 1)
         return maki_fail(err, MAKI_INVALID, "several ids begin with %.80s: give more of it", name);
     if (l.found == 1) return MAKI_OK;
@@ -154,16 +123,19 @@ static maki_status find_session(const maki *m, const char *name, char *path, siz
 maki_status maki_conversation_path(const maki *m, const char *name, char *path, size_t room,
                                    maki_err *err)
 {
+    const maki_files *files = m->env.files;
     size_t n = strlen(name);
     if (n == 0 || n + 40 > room) return maki_fail(err, MAKI_INVALID, "that is not a path");
     snprintf(path, room, "%s", name);
-    if (is_folder(name)) {
+    if (maki_file_is(files, name, S_IFDIR)) {
         snprintf(path, room, "%s/messages.jsonl", name);
         return MAKI_OK;
     }
-    if (ends_with(name, ".jsonl") || strchr(name, '/') || is_file(name)) return MAKI_OK;
+    if (maki_str_ends(maki_str_of(name), MAKI_LIT(".jsonl")) || strchr(name, '/') ||
+        is_file(files, name))
+        return MAKI_OK;
     if (name[0] == '.' || n >= MAKI_KEY_MAX)
         return maki_fail(err, MAKI_INVALID, "%.80s cannot be the name of a conversation", name);
-    if (find_task(name, path, room)) return MAKI_OK;
+    if (find_task(files, name, path, room)) return MAKI_OK;
     return find_session(m, name, path, room, err);
 }

@@ -119,10 +119,11 @@ static void *work(void *ctx)
 /* ---- opening ----------------------------------------------------------------------------------------- */
 
 /* A file that does not grow is synced faster. */
-static maki_status make_room(journal_half *half, maki_err *err)
+static maki_status make_room(const maki_files *files, const journal_half *half, maki_err *err)
 {
-    errno = posix_fallocate(half->fd, 0, JOURNAL_SIZE);
-    return errno == 0 ? MAKI_OK : maki_fail_errno(err, "making room for the journal");
+    return files->allocate(files, half->fd, JOURNAL_SIZE) == 0
+               ? MAKI_OK
+               : maki_fail_errno(err, "making room for the journal");
 }
 
 static maki_status open_half(maki_journal *j, size_t i, maki_err *err)
@@ -132,7 +133,7 @@ static maki_status open_half(maki_journal *j, size_t i, maki_err *err)
     snprintf(path, sizeof path, "%s/journal.%zu", j->folder, i);
     j->halves[i].fd = files->open(files, path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (j->halves[i].fd < 0) return maki_fail_errno(err, "opening the journal");
-    (void)!make_room(&j->halves[i], NULL); /* where there is none, it grows */
+    (void)!make_room(files, &j->halves[i], NULL); /* where there is none, it grows */
     return MAKI_OK;
 }
 
@@ -358,7 +359,7 @@ static maki_status try_again(maki_journal *j, maki_err *err)
     journal_half *half = &j->halves[j->current];
     maki_status st = MAKI_OK;
     for (size_t i = 0; i < 2 && st == MAKI_OK; i++)
-        st = make_room(&j->halves[i], err);
+        st = make_room(files, &j->halves[i], err);
     if (st == MAKI_OK && half->end + sizeof(journal_piece) <= JOURNAL_SIZE)
         st = write_end(j, half, half->end, err);
     if (st == MAKI_OK) st = sync_half(j, half, err);

@@ -54,7 +54,7 @@ static maki_status put_back(maki_journal *j, const journal_piece *piece, maki_st
     int fd = files->open(files, path, O_RDWR | O_CLOEXEC | create, 0600);
     if (fd < 0 && errno == ENOENT && !create) return MAKI_OK;
     if (fd < 0) return maki_fail_errno(err, "opening a log to put back what it lacks");
-    off_t size = files->size(files, fd);
+    off_t size = maki_file_size(files, fd);
     if (size < 0) st = maki_fail_errno(err, "asking the size of a log");
     uint64_t has = size < 0 ? 0 : (uint64_t)size;
     if (st == MAKI_OK && has >= piece->at && has < piece->at + bytes.len &&

@@ -73,7 +73,7 @@ static uint64_t read_header(const maki_env *env, int fd)
         header.version != 1 ||
         header.check != XXH3_64bits(&header, offsetof(table_header, check)) ||
         header.room < AT_ONCE || (header.room & (header.room - 1)) != 0 ||
-        env->files->size(env->files, fd) < (off_t)offset_of(header.room))
+        maki_file_size(env->files, fd) < (off_t)offset_of(header.room))
         return 0;
     return header.room;
 }

@@ -34,11 +34,13 @@ static maki_str boot_id(const maki_env *env, char out[BOOT_MAX])
 static maki_status open_parts(maki_proxy *p, const char *home, maki_err *err)
 {
     char folder[MAKI_PATH_MAX], secret[MAKI_PATH_MAX + 16], boot[BOOT_MAX];
-    maki_status st =
-        maki_agent_folder(home, "proxy", "sessions", p->sessions, sizeof p->sessions, err);
+    maki_status st = maki_agent_folder(p->env.files, home, "proxy", "sessions", p->sessions,
+                                       sizeof p->sessions, err);
     if (st == MAKI_OK)
-        st = maki_agent_folder(home, "proxy", "blobs", p->blobs, sizeof p->blobs, err);
-    if (st == MAKI_OK) st = maki_agent_folder(home, "proxy", "", folder, sizeof folder, err);
+        st =
+            maki_agent_folder(p->env.files, home, "proxy", "blobs", p->blobs, sizeof p->blobs, err);
+    if (st == MAKI_OK)
+        st = maki_agent_folder(p->env.files, home, "proxy", "", folder, sizeof folder, err);
     if (st != MAKI_OK) return st;
     snprintf(p->table, sizeof p->table, "%s/prefixes", folder);
     snprintf(secret, sizeof secret, "%s/secret", folder);

@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/err.h"
@@ -325,16 +324,17 @@ maki_status maki_talk_commit(maki_talk *t, maki_err *err)
 
 maki_status maki_talk_files(maki_talk *t, int fds[3], maki_err *err)
 {
+    const maki_files *table = t->env->files;
     maki_log_files files = maki_log_inside(maki_conv_log(t->conv));
     char folder[MAKI_PATH_MAX];
     fds[0] = fds[1] = fds[2] = -1;
     if (!t->direct) return MAKI_OK;
-    if (files.events_fd >= 0) fds[0] = fcntl(files.events_fd, F_DUPFD_CLOEXEC, 0);
-    fds[1] = fcntl(files.messages_fd, F_DUPFD_CLOEXEC, 0);
+    if (files.events_fd >= 0) fds[0] = table->dup(table, files.events_fd);
+    fds[1] = table->dup(table, files.messages_fd);
     if (t->made) {
         const char *path = maki_log_path(maki_conv_log(t->conv));
         snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(path, '/') - path), path);
-        fds[2] = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        fds[2] = table->open(table, folder, O_RDONLY | O_DIRECTORY, 0);
     }
     bool lacks = (files.events_fd >= 0 && fds[0] < 0) || fds[1] < 0 || (t->made && fds[2] < 0);
     if (lacks)

@@ -1,13 +1,9 @@
 /* names.c -- see names.h. */
 #include "store/names.h"
 
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/err.h"
 #include "base/sort.h"
@@ -66,36 +62,29 @@ maki_name *maki_names_find(const maki_names *names, maki_str text)
                         : NULL;
 }
 
-static maki_status add(maki_names *names, maki_str stem, maki_err *err)
+/* False: no memory. */
+static bool add(void *ctx, const char *file)
 {
+    maki_names *names = ctx;
+    maki_str stem;
+    if (!maki_name_of_file(file, &stem)) return true;
     void *moved =
         maki_arena_grow(&names->arena, names->at, names->count, &names->room, sizeof *names->at);
     char *copy = maki_arena_get(&names->arena, stem.len + 1);
-    if (!moved || !copy) return maki_arena_status(&names->arena, err);
+    if (!moved || !copy) return false;
     memcpy(copy, stem.ptr, stem.len);
     names->at = moved;
     names->at[names->count++] = (maki_name){ { copy, stem.len }, false };
-    return MAKI_OK;
+    return true;
 }
 
-maki_status maki_names_read(maki_names *names, const maki_env *env, int folder_fd, maki_err *err)
+maki_status maki_names_read(maki_names *names, const maki_env *env, const char *folder,
+                            maki_err *err)
 {
-    struct dirent *entry;
-    maki_str stem;
-    maki_status st = MAKI_OK;
     *names = (maki_names){ .arena = maki_arena_new(env->alloc, NAMES_MEMORY) };
-    int fd = openat(folder_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
-    if (!dir) {
-        st = maki_fail_errno(err, "reading the folder of the sessions");
-        if (fd >= 0) close(fd);
-        return st;
-    }
-    for (errno = 0; st == MAKI_OK && (entry = readdir(dir)) != NULL; errno = 0) {
-        if (maki_name_of_file(entry->d_name, &stem)) st = add(names, stem, err);
-    }
-    if (st == MAKI_OK && errno) st = maki_fail_errno(err, "reading the folder of the sessions");
-    closedir(dir);
+    if (env->files->list(env->files, folder, add, names) != 0)
+        return maki_fail_errno(err, "reading the folder of the sessions");
+    maki_status st = maki_arena_status(&names->arena, err);
     if (st != MAKI_OK || !names->count) return st;
     return maki_sort(names->at, names->count, sizeof *names->at, stands_before, &names->arena, err);
 }

@@ -17,9 +17,10 @@ typedef struct maki_names {
     size_t count, room;
 } maki_names;
 
-/* All of an open folder.  Names that cannot be ids (hidden, too long, not UTF-8, with control characters) are
+/* All of a folder.  Names that cannot be ids (hidden, too long, not UTF-8, with control characters) are
  * passed over.  Given back by maki_names_free, also after a failure. */
-maki_status maki_names_read(maki_names *names, const maki_env *env, int folder_fd, maki_err *err);
+maki_status maki_names_read(maki_names *names, const maki_env *env, const char *folder,
+                            maki_err *err);
 void maki_names_free(maki_names *names); /* accepts a zeroed one */
 
 /* NULL: there is none. */

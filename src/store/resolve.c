@@ -129,7 +129,7 @@ static maki_status make_session(const maki_env *env, const char *home, maki_sess
     maki_status st = maki_uuid(env->random, s->id, err);
     if (st == MAKI_OK) st = header_of(s, &arena, &how.header, err);
     if (st == MAKI_OK)
-        st = maki_agent_folder(home, s->agent, "sessions", folder, sizeof folder, err);
+        st = maki_agent_folder(env->files, home, s->agent, "sessions", folder, sizeof folder, err);
     if (st == MAKI_OK) st = maki_session_file(home, s->agent, s->id, path, sizeof path, err);
     if (st == MAKI_OK) st = maki_conv_open(env, path, &how, &conv, err);
     maki_conv_close(conv);
@@ -220,7 +220,7 @@ maki_status maki_session_resolve(const maki_env *env, const char *home, const ma
         memcpy(out->note, report.note, sizeof out->note);
         if (st != MAKI_OK || found) return st;
     }
-    st = maki_agent_folder(home, from->agent, "", folder, sizeof folder, err);
+    st = maki_agent_folder(env->files, home, from->agent, "", folder, sizeof folder, err);
     if (st != MAKI_OK) return st;
     if (maki_roster_take(&lock, env, home, from->agent, MAKI_ROSTER_WAIT, &why) == MAKI_OK)
         where.held = &lock;

@@ -11,9 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/arena.h"
 #include "base/buf.h"
@@ -167,9 +165,9 @@ static void change(pass *p, const maki_session *s, maki_str old)
 /* Is the view still the one that was read?  Somebody else who wrote it meanwhile has put it right already. */
 static bool is_same(const pass *p)
 {
-    struct stat st;
-    if (p->view_fd >= 0) return p->env->files->same(p->env->files, p->view_fd, p->view) == 1;
-    return lstat(p->view, &st) != 0;
+    const maki_files *files = p->env->files;
+    if (p->view_fd >= 0) return maki_file_same(files, p->view_fd, p->view) == 1;
+    return !maki_file_exists(files, p->view);
 }
 
 /* What is damaged is not thrown away: somebody may have had fields of his own in it. */
@@ -236,11 +234,13 @@ static bool look(const pass *p, const char *id, looked *l)
     struct stat st;
     snprintf(file, sizeof file, "%s.jsonl", id);
     l->known = true;
-    l->there = fstatat(p->folder_fd, file, &st, 0) == 0 && S_ISREG(st.st_mode);
-    if (!l->there) return false;
+    l->size = 0;
+    l->changed = 0;
+    if (p->env->files->stat(p->env->files, p->folder_fd, file, &st) != 0)
+        return l->there = errno != ENOENT; /* one that cannot be looked at now is read */
     l->size = (uint64_t)st.st_size;
-    l->changed = (int64_t)st.st_mtim.tv_sec * 1000 + st.st_mtim.tv_nsec / 1000000;
-    return true;
+    l->changed = maki_file_changed_ms(&st);
+    return l->there = S_ISREG(st.st_mode);
 }
 
 /* Has no entry before taken the file of this name?  The list of names tells, when there is one. */
@@ -268,7 +268,7 @@ static bool is_fresh(const pass *p, const maki_session *s, const looked *l)
 {
     if (s->read_messages != l->size || s->updated != l->changed) return false;
     bool close = p->in->key || (p->in->about && strcmp(p->in->about, s->id) == 0);
-    return !close || !maki_transcript_has_events(p->folder, s);
+    return !close || !maki_transcript_has_events(p->env, p->folder, s);
 }
 
 static bool same_facts(const maki_session *a, const maki_session *b)
@@ -425,10 +425,11 @@ static maki_status open_view(pass *p, maki_err *err)
     if (p->view_fd < 0 && errno == ENOENT) return MAKI_OK;
     if (p->view_fd < 0) {
         read = maki_fail_errno(&why, "opening it");
-    } else if (fstat(p->view_fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+    } else if (p->env->files->stat(p->env->files, p->view_fd, NULL, &st) != 0 ||
+               !S_ISREG(st.st_mode)) {
         read = maki_fail(&why, MAKI_IO, "it is not a file; move it away");
     } else {
-        int64_t written = (int64_t)st.st_mtim.tv_sec * 1000 + st.st_mtim.tv_nsec / 1000000;
+        int64_t written = maki_file_changed_ms(&st);
         int64_t since = now_ms(p) - written; /* below 0: the clock was set back */
         p->leave = since >= 0 && since < OFTEN;
         read = read_text(p, &st, &why);
@@ -445,7 +446,7 @@ static maki_status run(pass *p, maki_err *err)
 {
     maki_status st = open_view(p, err);
     p->by_names = !p->whole || p->entries.folder == 0 || p->entries.folder != p->report->folder;
-    if (st == MAKI_OK && p->by_names) st = maki_names_read(&p->names, p->env, p->folder_fd, err);
+    if (st == MAKI_OK && p->by_names) st = maki_names_read(&p->names, p->env, p->folder, err);
     if (st != MAKI_OK) return st;
     p->report->made_again = !p->whole && (p->view_fd >= 0 || p->names.count > 0);
     if (p->whole) st = take_entries(p, err);
@@ -464,7 +465,7 @@ static void end(pass *p)
     maki_buf_free(&p->text);
     maki_buf_free(&p->made);
     if (p->view_fd >= 0) p->env->files->close(p->env->files, p->view_fd);
-    close(p->folder_fd);
+    p->env->files->close(p->env->files, p->folder_fd);
 }
 
 maki_status maki_roster_each(const maki_env *env, const maki_roster_in *in, maki_roster_report *out,
@@ -476,15 +477,16 @@ maki_status maki_roster_each(const maki_env *env, const maki_roster_in *in, maki
                .view_fd = -1,
                .text = maki_buf_new(env->alloc, VIEW_MAX),
                .made = maki_buf_new(env->alloc, VIEW_MAX) };
+    const maki_files *files = env->files;
     struct stat st;
     *out = (maki_roster_report){ 0 };
     if (!maki_id_ok(in->agent)) return MAKI_OK;
     snprintf(p.folder, sizeof p.folder, "%s/agents/%s/sessions", in->home, in->agent);
-    p.folder_fd = open(p.folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    p.folder_fd = files->open(files, p.folder, O_RDONLY | O_DIRECTORY, 0);
     if (p.folder_fd < 0 && (errno == ENOENT || errno == ENOTDIR)) return MAKI_OK;
-    if (p.folder_fd < 0 || fstat(p.folder_fd, &st) != 0) {
+    if (p.folder_fd < 0 || files->stat(files, p.folder_fd, NULL, &st) != 0) {
         maki_status failed = maki_fail_errno(err, "opening the folder of the sessions");
-        if (p.folder_fd >= 0) close(p.folder_fd);
+        if (p.folder_fd >= 0) files->close(files, p.folder_fd);
         return failed;
     }
     out->folder = (uint64_t)st.st_mtim.tv_sec * 1000000 + (uint64_t)st.st_mtim.tv_nsec / 1000;

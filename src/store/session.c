@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include <maki/op.h>
 
@@ -34,26 +33,26 @@ bool maki_id_ok(const char *id)
 }
 
 /* Make every folder on the way. */
-static maki_status make_folders(char *path, maki_err *err)
+static maki_status make_folders(const maki_files *files, char *path, maki_err *err)
 {
     for (char *slash = path + 1;; slash++) {
         if (*slash && *slash != '/') continue;
         char kept = *slash;
         *slash = '\0';
-        int failed = mkdir(path, 0700) != 0 && errno != EEXIST;
+        int failed = files->mkdir(files, path, 0700) != 0 && errno != EEXIST;
         *slash = kept;
         if (failed) return maki_fail_errno(err, "making the state folder");
         if (!kept) return MAKI_OK;
     }
 }
 
-maki_status maki_agent_folder(const char *home, const char *agent, const char *inside, char *out,
-                              size_t room, maki_err *err)
+maki_status maki_agent_folder(const maki_files *files, const char *home, const char *agent,
+                              const char *inside, char *out, size_t room, maki_err *err)
 {
     if (!maki_id_ok(agent)) return maki_fail(err, MAKI_INVALID, "that is not the name of an agent");
     int n = snprintf(out, room, "%s/agents/%s%s%s", home, agent, inside[0] ? "/" : "", inside);
     if (n < 0 || (size_t)n >= room) return maki_fail(err, MAKI_INVALID, "the path is too long");
-    return make_folders(out, err);
+    return make_folders(files, out, err);
 }
 
 maki_status maki_session_file(const char *home, const char *agent, const char *id, char *out,

@@ -22,8 +22,8 @@ enum { MAKI_CHANNEL_MAX = 64, MAKI_OVERRIDES_MAX = 400 };
 bool maki_id_ok(const char *id);
 
 /* home/agents/{agent}/{inside}, made with its parents (0700) if it is not there; `inside` may be "". */
-maki_status maki_agent_folder(const char *home, const char *agent, const char *inside, char *out,
-                              size_t room, maki_err *err);
+maki_status maki_agent_folder(const maki_files *files, const char *home, const char *agent,
+                              const char *inside, char *out, size_t room, maki_err *err);
 
 /* The messages file of a session.  MAKI_INVALID: these are not ids. */
 maki_status maki_session_file(const char *home, const char *agent, const char *id, char *out,

@@ -1,7 +1,6 @@
 /* sessions.c -- see sessions.h. */
 #include "store/sessions.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,33 +8,39 @@
 #include "base/err.h"
 #include "store/transcript.h"
 
-static maki_status each_of_agent(const maki_env *env, const char *home, const char *agent,
-                                 maki_session_fn fn, void *ctx, char *note, maki_err *err)
+typedef struct walk {
+    const maki_env *env;
+    maki_roster_in in;
+    char *note;
+    maki_status status;
+    maki_err *err;
+} walk;
+
+/* False: it failed. */
+static bool walk_agent(void *ctx, const char *agent)
 {
-    maki_roster_in in = { .home = home, .agent = agent, .fn = fn, .ctx = ctx };
+    walk *w = ctx;
     maki_roster_report report;
-    maki_status st = maki_roster_each(env, &in, &report, err);
-    if (note && report.note[0]) memcpy(note, report.note, sizeof report.note);
-    return st;
+    w->in.agent = agent;
+    w->status = maki_roster_each(w->env, &w->in, &report, w->err);
+    if (w->note && report.note[0]) memcpy(w->note, report.note, sizeof report.note);
+    return w->status == MAKI_OK;
 }
 
 maki_status maki_sessions_each(const maki_env *env, const char *home, const char *agent,
                                maki_session_fn fn, void *ctx, char note[200], maki_err *err)
 {
     char folder[MAKI_PATH_MAX];
-    struct dirent *entry;
-    maki_status st = MAKI_OK;
+    walk w = { env, { .home = home, .fn = fn, .ctx = ctx }, note, MAKI_OK, err };
     if (note) note[0] = '\0';
-    if (agent) return each_of_agent(env, home, agent, fn, ctx, note, err);
+    if (agent) {
+        (void)walk_agent(&w, agent);
+        return w.status;
+    }
     snprintf(folder, sizeof folder, "%s/agents", home);
-    DIR *dir = opendir(folder);
-    if (!dir && errno == ENOENT) return MAKI_OK; /* nobody has begun yet */
-    if (!dir) return maki_fail_errno(err, "reading the folder of the agents");
-    for (errno = 0; st == MAKI_OK && (entry = readdir(dir)) != NULL; errno = 0)
-        st = each_of_agent(env, home, entry->d_name, fn, ctx, note, err);
-    if (st == MAKI_OK && errno) st = maki_fail_errno(err, "reading the folder of the agents");
-    closedir(dir);
-    return st;
+    if (env->files->list(env->files, folder, walk_agent, &w) == 0 || errno == ENOENT)
+        return w.status; /* no folder: nobody has begun yet */
+    return maki_fail_errno(err, "reading the folder of the agents");
 }
 
 /* ---- the newest ------------------------------------------------------------------------------------ */
@@ -68,7 +73,7 @@ static void look_closer(const maki_env *env, const char *home, maki_session *s)
     char folder[MAKI_PATH_MAX + MAKI_ID_MAX];
     maki_session seen = *s;
     snprintf(folder, sizeof folder, "%s/agents/%s/sessions", home, s->agent);
-    if (maki_transcript_has_events(folder, s) &&
+    if (maki_transcript_has_events(env, folder, s) &&
         maki_transcript_read(env, folder, &seen, NULL) == MAKI_OK)
         *s = seen;
 }

@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/err.h"
 #include "base/files.h"
@@ -215,28 +214,28 @@ static maki_status read_events(const maki_env *env, const char *folder, maki_ses
     return st;
 }
 
-static uint64_t size_of(const char *path)
-{
-    struct stat st;
-    return stat(path, &st) == 0 ? (uint64_t)st.st_size : 0;
-}
-
-bool maki_transcript_has_events(const char *folder, const maki_session *s)
+static uint64_t size_of_events(const maki_env *env, const char *folder, const char *id)
 {
     char path[MAKI_PATH_MAX];
-    events_path(folder, s->id, path);
-    return size_of(path) != s->read_events;
+    struct stat st;
+    events_path(folder, id, path);
+    if (env->files->stat(env->files, AT_FDCWD, path, &st) == 0) return (uint64_t)st.st_size;
+    return errno == ENOENT ? 0 : UINT64_MAX; /* not known: it has more than was read */
+}
+
+bool maki_transcript_has_events(const maki_env *env, const char *folder, const maki_session *s)
+{
+    return size_of_events(env, folder, s->id) != s->read_events;
 }
 
 /* ---- all of it ------------------------------------------------------------------------------------- */
 
 /* A file that became shorter is not the one that was read. */
-static void forget_if_shorter(const char *folder, uint64_t size, maki_session *s)
+static void forget_if_shorter(const maki_env *env, const char *folder, uint64_t size,
+                              maki_session *s)
 {
-    char path[MAKI_PATH_MAX];
-    events_path(folder, s->id, path);
-    if (size >= s->read_messages && size_of(path) >= s->read_events) return;
-    maki_session_forget(s);
+    if (size < s->read_messages || size_of_events(env, folder, s->id) < s->read_events)
+        maki_session_forget(s);
 }
 
 maki_status maki_transcript_read(const maki_env *env, const char *folder, maki_session *s,
@@ -248,12 +247,12 @@ maki_status maki_transcript_read(const maki_env *env, const char *folder, maki_s
     snprintf(path, sizeof path, "%s/%s.jsonl", folder, s->id);
     int fd = env->files->open(env->files, path, O_RDONLY | O_NONBLOCK, 0); /* it may be a pipe */
     if (fd < 0) return maki_fail_errno(err, "reading a session");
-    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+    if (env->files->stat(env->files, fd, NULL, &st) != 0 || !S_ISREG(st.st_mode)) {
         env->files->close(env->files, fd);
         return maki_fail(err, MAKI_NOTFOUND, "%s is not a file", s->id);
     }
-    forget_if_shorter(folder, (uint64_t)st.st_size, s);
-    s->updated = (int64_t)st.st_mtim.tv_sec * 1000 + st.st_mtim.tv_nsec / 1000000;
+    forget_if_shorter(env, folder, (uint64_t)st.st_size, s);
+    s->updated = maki_file_changed_ms(&st);
     maki_status read = read_rows(env, folder, fd, (uint64_t)st.st_size, s, &model, err);
     env->files->close(env->files, fd);
     return read == MAKI_OK ? read_events(env, folder, s, model, err) : read;

@@ -16,7 +16,7 @@ maki_status maki_transcript_read(const maki_env *env, const char *folder, maki_s
                                  maki_err *err);
 
 /* Is there more in its events file than was read? */
-bool maki_transcript_has_events(const char *folder, const maki_session *s);
+bool maki_transcript_has_events(const maki_env *env, const char *folder, const maki_session *s);
 
 /* Tokens of all its rows in o200k_base, as the index says; 0 without one. */
 uint64_t maki_transcript_tokens(const maki_env *env, const char *folder, const char *id);

@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <maki/token.h>
 
@@ -71,12 +70,12 @@ static ssize_t read_full(const maki_files *files, int fd, char *out, size_t n, u
 static int open_file(const maki_env *env, const maki_token_file *file)
 {
     int flags = O_RDONLY | O_CLOEXEC | O_NOCTTY;
-    return file->path ? env->files->open(env->files, file->path, flags, 0) : STDIN_FILENO;
+    return file->path ? env->files->open(env->files, file->path, flags, 0) : 0;
 }
 
 static void close_file(const maki_env *env, int fd)
 {
-    if (fd > STDIN_FILENO) env->files->close(env->files, fd);
+    if (fd > 0) env->files->close(env->files, fd);
 }
 
 static bool is_binary(const char *bytes, size_t n)

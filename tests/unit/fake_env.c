@@ -188,11 +188,11 @@ static int fake_open(const maki_files *self, const char *path, int flags, mode_t
     return fd;
 }
 
-static int fake_temp(const maki_files *self, const char *folder)
+static int fake_temp(const maki_files *self)
 {
     const struct fake_files_table *t = table_of(self);
     if (file_strikes(t->fake)) return -1;
-    int fd = t->real->temp(t->real, folder);
+    int fd = t->real->temp(t->real);
     if (fd >= 0) t->fake->live_fds++;
     return fd;
 }
@@ -223,28 +223,33 @@ static ssize_t fake_write(const maki_files *self, int fd, const void *bytes, siz
     return transfer_strikes(t->fake, &n) ? -1 : t->real->write(t->real, fd, bytes, n);
 }
 
-static int fake_sync(const maki_files *self, int fd)
-{
-    const struct fake_files_table *t = table_of(self);
-    return file_strikes(t->fake) ? -1 : t->real->sync(t->real, fd);
-}
+/* What is only counted: the real one, or a failure. */
+#define COUNTED(type, name, args, ...)                                           \
+    static type fake_##name args                                                 \
+    {                                                                            \
+        const struct fake_files_table *t = table_of(self);                       \
+        return file_strikes(t->fake) ? -1 : t->real->name(t->real, __VA_ARGS__); \
+    }
+/* clang-format off */
+COUNTED(int, sync, (const maki_files *self, int fd), fd)
+COUNTED(int, rename, (const maki_files *self, const char *from, const char *to), from, to)
+COUNTED(int, unlink, (const maki_files *self, const char *path), path)
+COUNTED(int, truncate, (const maki_files *self, int fd, off_t size), fd, size)
+COUNTED(int, lock, (const maki_files *self, int fd, int how), fd, how)
+COUNTED(int, allocate, (const maki_files *self, int fd, off_t size), fd, size)
+COUNTED(int, stat, (const maki_files *self, int fd, const char *path, struct stat *out), fd, path, out)
+COUNTED(int, mkdir, (const maki_files *self, const char *path, mode_t mode), path, mode)
+COUNTED(int, list, (const maki_files *self, const char *folder, bool (*name)(void *, const char *), void *ctx), folder, name, ctx)
+COUNTED(int, resolve, (const maki_files *self, const char *path, char *out), path, out)
+COUNTED(int64_t, space, (const maki_files *self, const char *folder), folder)
+/* clang-format on */
 
-static off_t fake_size(const maki_files *self, int fd)
+static int fake_dup(const maki_files *self, int fd)
 {
     const struct fake_files_table *t = table_of(self);
-    return file_strikes(t->fake) ? -1 : t->real->size(t->real, fd);
-}
-
-static int fake_rename(const maki_files *self, const char *from, const char *to)
-{
-    const struct fake_files_table *t = table_of(self);
-    return file_strikes(t->fake) ? -1 : t->real->rename(t->real, from, to);
-}
-
-static int fake_unlink(const maki_files *self, const char *path)
-{
-    const struct fake_files_table *t = table_of(self);
-    return file_strikes(t->fake) ? -1 : t->real->unlink(t->real, path);
+    int copy = file_strikes(t->fake) ? -1 : t->real->dup(t->real, fd);
+    if (copy >= 0) t->fake->live_fds++;
+    return copy;
 }
 
 static void *fake_map(const maki_files *self, int fd, size_t n)
@@ -267,30 +272,6 @@ static ssize_t fake_pwrite(const maki_files *self, int fd, const void *bytes, si
 {
     const struct fake_files_table *t = table_of(self);
     return transfer_strikes(t->fake, &n) ? -1 : t->real->pwrite(t->real, fd, bytes, n, at);
-}
-
-static int fake_truncate(const maki_files *self, int fd, off_t size)
-{
-    const struct fake_files_table *t = table_of(self);
-    return file_strikes(t->fake) ? -1 : t->real->truncate(t->real, fd, size);
-}
-
-static int fake_lock(const maki_files *self, int fd, int how)
-{
-    const struct fake_files_table *t = table_of(self);
-    return file_strikes(t->fake) ? -1 : t->real->lock(t->real, fd, how);
-}
-
-static int fake_same(const maki_files *self, int fd, const char *path)
-{
-    const struct fake_files_table *t = table_of(self);
-    return file_strikes(t->fake) ? -1 : t->real->same(t->real, fd, path);
-}
-
-static off_t fake_named_size(const maki_files *self, int fd)
-{
-    const struct fake_files_table *t = table_of(self);
-    return file_strikes(t->fake) ? -1 : t->real->named_size(t->real, fd);
 }
 
 void fake_files_fail_at(fake_env *fe, size_t nth, int errno_value)
@@ -335,7 +316,6 @@ void fake_env_init(fake_env *fe)
                    .pread = fake_pread,
                    .write = fake_write,
                    .sync = fake_sync,
-                   .size = fake_size,
                    .rename = fake_rename,
                    .unlink = fake_unlink,
                    .map = fake_map,
@@ -343,8 +323,13 @@ void fake_env_init(fake_env *fe)
                    .pwrite = fake_pwrite,
                    .truncate = fake_truncate,
                    .lock = fake_lock,
-                   .same = fake_same,
-                   .named_size = fake_named_size },
+                   .dup = fake_dup,
+                   .allocate = fake_allocate,
+                   .stat = fake_stat,
+                   .mkdir = fake_mkdir,
+                   .list = fake_list,
+                   .resolve = fake_resolve,
+                   .space = fake_space },
         .real = maki_env_system().files,
         .fake = fe,
     };

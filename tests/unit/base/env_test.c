@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/files.h"
 #include "folder.h"
 #include "tap.h"
 
@@ -42,6 +44,14 @@ static void test_random(const maki_random *random)
     free(bytes);
 }
 
+/* -1 stops at the first. */
+static bool count_name(void *ctx, const char *name)
+{
+    int *names = ctx;
+    CHECK(name[0] == 'a' || name[0] == 'b');
+    return ++*names != 0;
+}
+
 static void test_files(const maki_files *files, const folder *f)
 {
     static const char *const names[] = { "plain",  "with space",     "日本語.json",
@@ -55,7 +65,7 @@ static void test_files(const maki_files *files, const folder *f)
         CHECK(fcntl(fd, F_GETFD) & FD_CLOEXEC); /* asked for or not */
         CHECK_EQ(files->write(files, fd, "0123456789", 10), 10);
         CHECK_EQ(files->sync(files, fd), 0);
-        CHECK_EQ(files->size(files, fd), 10);
+        CHECK_EQ(maki_file_size(files, fd), 10);
         CHECK_EQ(files->pread(files, fd, got, 4, 3), 4);
         CHECK(memcmp(got, "3456", 4) == 0);
         CHECK_EQ(files->read(files, fd, got, 4), 0); /* pread moved nothing; we are at the end */
@@ -101,35 +111,83 @@ static void test_files(const maki_files *files, const folder *f)
     CHECK_EQ(files->lock(files, other, LOCK_EX | LOCK_NB), 0);
 
     tap_row("files: is an open file still the one of that name?");
-    CHECK_EQ(files->same(files, fd, folder_file(f, "길이")), 1);
-    CHECK_EQ(files->same(files, other, folder_file(f, "길이")), 1);
+    CHECK_EQ(maki_file_same(files, fd, folder_file(f, "길이")), 1);
+    CHECK_EQ(maki_file_same(files, other, folder_file(f, "길이")), 1);
     folder_write(folder_file(f, "別"), MAKI_LIT("x"));
-    CHECK_EQ(files->same(files, fd, folder_file(f, "別")), 0);
+    CHECK_EQ(maki_file_same(files, fd, folder_file(f, "別")), 0);
     CHECK_EQ(files->unlink(files, folder_file(f, "別")), 0);
     CHECK_EQ(files->unlink(files, folder_file(f, "길이")), 0);
-    CHECK_EQ(files->same(files, fd, folder_file(f, "길이")), 0);
-    CHECK_EQ(files->same(files, -1, f->path), -1);
+    CHECK_EQ(maki_file_same(files, fd, folder_file(f, "길이")), 0);
+    CHECK_EQ(maki_file_same(files, -1, f->path), -1);
     files->close(files, other);
     files->close(files, fd);
 
     tap_row("files: a temporary file has no name, and only its owner may read it");
     struct stat st;
-    fd = files->temp(files, f->path);
+    setenv("TMPDIR", folder_file(f, "nowhere"), 1);
+    CHECK_EQ(files->temp(files), -1);
+    setenv("TMPDIR", f->path, 1);
+    fd = files->temp(files);
+    unsetenv("TMPDIR");
     if (CHECK(fd >= 0)) {
         CHECK_EQ(folder_count(f), 0);
         CHECK(fcntl(fd, F_GETFD) & FD_CLOEXEC);
         CHECK_EQ(fstat(fd, &st), 0);
         CHECK_EQ(st.st_mode & 0777, 0600);
         CHECK_EQ(files->write(files, fd, "日本", 6), 6);
-        CHECK_EQ(files->size(files, fd), 6);
+        CHECK_EQ(maki_file_size(files, fd), 6);
         CHECK_EQ(files->close(files, fd), 0);
     }
+
+    tap_row("files: folders");
+    CHECK_EQ(files->mkdir(files, folder_file(f, "ordner"), 0700), 0);
+    CHECK_EQ(files->mkdir(files, folder_file(f, "ordner"), 0700), -1);
+    CHECK_EQ(errno, EEXIST);
+    CHECK(maki_file_is(files, folder_file(f, "ordner"), S_IFDIR));
+    CHECK(!maki_file_is(files, folder_file(f, "ordner"), S_IFREG));
+    CHECK(maki_file_exists(files, folder_file(f, "ordner")));
+    CHECK(!maki_file_exists(files, folder_file(f, "keiner")));
+    folder_write(folder_file(f, "ordner/a"), MAKI_LIT("x"));
+    folder_write(folder_file(f, "ordner/b"), MAKI_LIT("yz"));
+    int seen = 0;
+    CHECK_EQ(files->list(files, folder_file(f, "ordner"), count_name, &seen), 0);
+    CHECK_EQ(seen, 2);
+    seen = -1;
+    CHECK_EQ(files->list(files, folder_file(f, "ordner"), count_name, &seen), 0);
+    CHECK_EQ(seen, 0); /* stopped by the first */
+    CHECK_EQ(files->list(files, folder_file(f, "keiner"), count_name, &seen), -1);
+    CHECK_EQ(errno, ENOENT);
+    fd = files->open(files, folder_file(f, "ordner"), O_RDONLY | O_DIRECTORY, 0);
+    CHECK_EQ(files->stat(files, fd, "b", &st), 0);
+    CHECK_EQ(st.st_size, 2);
+    other = files->dup(files, fd);
+    CHECK_EQ(maki_file_same(files, other, folder_file(f, "ordner")), 1);
+    files->close(files, other);
+    files->close(files, fd);
+
+    tap_row("files: a path without links, ~ being the home folder");
+    char resolved[PATH_MAX], home[PATH_MAX];
+    snprintf(home, sizeof home, "%s", getenv("HOME") ? getenv("HOME") : "");
+    setenv("HOME", f->path, 1);
+    CHECK_EQ(files->resolve(files, "~/ordner/../ordner/a", resolved), 0);
+    setenv("HOME", home, 1);
+    CHECK(strcmp(strrchr(resolved, 'o'), "ordner/a") == 0);
+    CHECK_EQ(files->resolve(files, folder_file(f, "keiner"), resolved), -1);
+    CHECK_EQ(errno, ENOENT);
+
+    tap_row("files: what is kept free for a file, and what is free");
+    fd = files->open(files, folder_file(f, "ordner/a"), O_RDWR, 0);
+    CHECK_EQ(files->allocate(files, fd, 8192), 0);
+    CHECK_EQ(maki_file_size(files, fd), 8192);
+    CHECK_EQ(files->allocate(files, -1, 1), -1);
+    files->close(files, fd);
+    CHECK(files->space(files, f->path) >= 0);
+    CHECK_EQ(files->space(files, folder_file(f, "keiner")), -1);
 
     tap_row("files: failures answer like the system calls");
     char byte = 0;
     CHECK_EQ(files->open(files, folder_file(f, "없음"), O_RDONLY, 0), -1);
     CHECK_EQ(errno, ENOENT);
-    CHECK_EQ(files->temp(files, folder_file(f, "nowhere")), -1);
     CHECK_EQ(files->close(files, -1), -1);
     CHECK_EQ(files->read(files, -1, &byte, 1), -1);
     CHECK_EQ(files->pread(files, -1, &byte, 1, 0), -1);
@@ -138,7 +196,7 @@ static void test_files(const maki_files *files, const folder *f)
     CHECK_EQ(files->pwrite(files, -1, &byte, 1, 0), -1);
     CHECK_EQ(files->truncate(files, -1, 0), -1);
     CHECK_EQ(files->lock(files, -1, LOCK_EX), -1);
-    CHECK_EQ(files->size(files, -1), -1);
+    CHECK_EQ(maki_file_size(files, -1), -1);
     CHECK_EQ(errno, EBADF);
     CHECK(files->map(files, -1, 1) == NULL);
 }

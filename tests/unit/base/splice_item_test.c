@@ -14,7 +14,7 @@ enum { MOST = 1 << 24 };
 
 static int file_with(const maki_env *env, maki_str text)
 {
-    int fd = env->files->temp(env->files, "/tmp");
+    int fd = env->files->temp(env->files);
     size_t done = 0;
     while (done < text.len) {
         ssize_t n = pwrite(fd, text.ptr + done, text.len - done, (off_t)done);

@@ -46,10 +46,10 @@ static int disk_open(const maki_files *self, const char *path, int flags, mode_t
     return d->under->open(d->under, path, flags, mode);
 }
 
-static int disk_temp(const maki_files *self, const char *where)
+static int disk_temp(const maki_files *self)
 {
     logs_disk *d = disk_of(self);
-    return dead(d) ? -1 : d->under->temp(d->under, where);
+    return dead(d) ? -1 : d->under->temp(d->under);
 }
 
 static int disk_close(const maki_files *self, int fd)
@@ -102,12 +102,6 @@ static int disk_sync(const maki_files *self, int fd)
     return 0; /* the tests kill processes, not machines */
 }
 
-static off_t disk_size(const maki_files *self, int fd)
-{
-    logs_disk *d = disk_of(self);
-    return dead(d) ? -1 : d->under->size(d->under, fd);
-}
-
 static int disk_rename(const maki_files *self, const char *from, const char *to)
 {
     logs_disk *d = disk_of(self);
@@ -131,16 +125,10 @@ static int disk_lock(const maki_files *self, int fd, int how)
     return disk_of(self)->under->lock(disk_of(self)->under, fd, how);
 }
 
-static int disk_same(const maki_files *self, int fd, const char *path)
+static int disk_stat(const maki_files *self, int fd, const char *path, struct stat *out)
 {
     logs_disk *d = disk_of(self);
-    return dead(d) ? -1 : d->under->same(d->under, fd, path);
-}
-
-static off_t disk_named_size(const maki_files *self, int fd)
-{
-    logs_disk *d = disk_of(self);
-    return dead(d) ? -1 : d->under->named_size(d->under, fd);
+    return dead(d) ? -1 : d->under->stat(d->under, fd, path, out);
 }
 
 static void disk_init(logs_disk *d, const maki_files *under)
@@ -153,14 +141,12 @@ static void disk_init(logs_disk *d, const maki_files *under)
                    .pread = disk_pread,
                    .write = disk_write,
                    .sync = disk_sync,
-                   .size = disk_size,
                    .rename = disk_rename,
                    .unlink = disk_unlink,
                    .pwrite = disk_pwrite,
                    .truncate = disk_truncate,
                    .lock = disk_lock,
-                   .same = disk_same,
-                   .named_size = disk_named_size },
+                   .stat = disk_stat },
         .under = under,
     };
 }

@@ -18,7 +18,7 @@ enum { MOST = 1 << 26 };
 static int file_with(maki_str text)
 {
     maki_env env = maki_env_system();
-    int fd = env.files->temp(env.files, "/tmp");
+    int fd = env.files->temp(env.files);
     while (text.len) {
         ssize_t n = write(fd, text.ptr, text.len);
         if (n <= 0) break;

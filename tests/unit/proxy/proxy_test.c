@@ -1,5 +1,5 @@
 /* proxy_test.c -- which conversation a request belongs to, and what the log holds afterwards. */
-#include "proxy/proxy.h"
+#include "proxy/proxy_inside.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -68,6 +68,13 @@ static maki_str opt(const char *text)
     return text ? maki_str_of(text) : (maki_str){ "", 0 };
 }
 
+static void close_files(const maki_proxy *p, const maki_exchange_sync *sync)
+{
+    for (size_t i = 0; i < COUNT(sync->fds); i++) {
+        if (sync->fds[i] >= 0) p->env.files->close(p->env.files, sync->fds[i]);
+    }
+}
+
 static maki_status say_with(maki_proxy *p, const turn *t, bool loose, maki_err *err)
 {
     static char body[1 << 16], reply[1 << 14];
@@ -91,9 +98,7 @@ static maki_status say_with(maki_proxy *p, const turn *t, bool loose, maki_err *
         st = maki_exchange_reply(x, (maki_str){ reply + i, 1 }, err);
     if (st == MAKI_OK) st = maki_exchange_end(x, MAKI_EXCHANGE_DONE, &sync, err);
     if (st == MAKI_OK && sync.journal) st = maki_proxy_sync(p, err);
-    for (size_t i = 0; i < 3; i++) {
-        if (sync.fds[i] >= 0) close(sync.fds[i]);
-    }
+    close_files(p, &sync);
     maki_exchange_close(x);
     return st;
 }
@@ -306,9 +311,7 @@ static void check_goes_on_early(void)
         for (size_t k = 0; k < 2; k++) {
             CHECK_STATUS(maki_exchange_end(x[k], ends[i], &sync, &err), MAKI_OK, &err);
             CHECK(sync.journal);
-            for (size_t fd = 0; fd < COUNT(sync.fds); fd++) {
-                if (sync.fds[fd] >= 0) close(sync.fds[fd]);
-            }
+            close_files(p, &sync);
             maki_exchange_close(x[k]);
         }
         check_views(f.path, "u:始めて|a:はい\nu:始めて|a:はい|u:続けて|a:うん", 6);
@@ -605,9 +608,7 @@ static void check_no_descriptors(void)
         CHECK_EQ(setrlimit(RLIMIT_NOFILE, &usual), 0);
         CHECK(st != MAKI_OK || (sync.fds[0] >= 0 && sync.fds[1] >= 0 && sync.fds[2] >= 0));
         CHECK(i < 7 || st == MAKI_OK);
-        for (size_t k = 0; k < 3; k++) {
-            if (sync.fds[k] >= 0) close(sync.fds[k]);
-        }
+        close_files(p, &sync);
         maki_exchange_close(x);
     }
     maki_proxy_close(p);
@@ -640,9 +641,7 @@ static void check_closed_between(void)
     CHECK_STATUS(maki_exchange_reply(x, maki_str_of(reply), &err), MAKI_OK, &err);
     CHECK_STATUS(maki_exchange_end(x, MAKI_EXCHANGE_DONE, &sync, &err), MAKI_OK, &err);
     CHECK(sync.fds[1] >= 0 || messages_synced > 0);
-    for (size_t i = 0; i < 3; i++) {
-        if (sync.fds[i] >= 0) close(sync.fds[i]);
-    }
+    close_files(p, &sync);
     maki_exchange_close(x);
     maki_proxy_close(p);
     folder_close(&f);
