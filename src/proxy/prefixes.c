@@ -47,7 +47,7 @@ static uint64_t offset_of(uint64_t place)
     return (place + 1) * sizeof(maki_prefix);
 }
 
-/* ---- making and opening ------------------------------------------------------------------------------ */
+/* ---- the file ------------------------------------------------------------------------------ */
 
 static maki_status write_header(const maki_env *env, int fd, uint64_t room, maki_err *err)
 {
@@ -68,17 +68,19 @@ static uint64_t read_header(const maki_env *env, int fd)
 {
     table_header header;
     size_t got = 0;
-    if (maki_file_read_at(env->files, fd, 0, &header, sizeof header, &got, NULL) != MAKI_OK ||
+    off_t size = maki_file_size(env->files, fd);
+    if (size < 0 ||
+        maki_file_read_at(env->files, fd, 0, &header, sizeof header, &got, NULL) != MAKI_OK ||
         got != sizeof header || memcmp(header.magic, magic, sizeof magic) != 0 ||
         header.version != 1 ||
         header.check != XXH3_64bits(&header, offsetof(table_header, check)) ||
         header.room < AT_ONCE || (header.room & (header.room - 1)) != 0 ||
-        maki_file_size(env->files, fd) < (off_t)offset_of(header.room))
+        (uint64_t)size / sizeof header <= header.room)
         return 0;
     return header.room;
 }
 
-/* Called with every entry that is whole. */
+/* Called with every place that is taken, by an entry or by what is left of one. */
 typedef maki_status (*entry_fn)(void *ctx, const maki_prefix *entry, maki_err *err);
 
 static maki_status each_entry(maki_prefixes *t, entry_fn fn, void *ctx, maki_err *err)
@@ -90,7 +92,7 @@ static maki_status each_entry(maki_prefixes *t, entry_fn fn, void *ctx, maki_err
         st =
             maki_file_read_at(t->env->files, t->fd, offset_of(place), some, sizeof some, &got, err);
         for (size_t i = 0; st == MAKI_OK && i < got / sizeof some[0]; i++) {
-            if (some[i].check && some[i].check == check_of(&some[i])) st = fn(ctx, &some[i], err);
+            if (some[i].check) st = fn(ctx, &some[i], err);
         }
     }
     return st;
@@ -118,25 +120,6 @@ static maki_status open_file(const maki_env *env, const char *path, int flags, i
                          "another maki serve uses this folder; stop it, or give --home");
     errno = reason;
     return maki_fail_errno(err, "locking the table of prefixes");
-}
-
-maki_status maki_prefixes_open(maki_prefixes *t, const maki_env *env, const char *path,
-                               maki_err *err)
-{
-    *t = (maki_prefixes){ .env = env, .path = path, .fd = -1 };
-    maki_status st = open_file(env, path, O_CREAT, &t->fd, err);
-    if (st != MAKI_OK) return st;
-    t->room = read_header(env, t->fd);
-    if (t->room == 0) { /* new, or not to be trusted */
-        t->room = FIRST_ROOM;
-        if (env->files->truncate(env->files, t->fd, 0) != 0)
-            st = maki_fail_errno(err, "emptying the table of prefixes");
-        if (st == MAKI_OK) st = write_header(env, t->fd, t->room, err);
-    } else {
-        st = each_entry(t, count_entry, &t->count, err);
-    }
-    if (st != MAKI_OK) maki_prefixes_close(t);
-    return st;
 }
 
 void maki_prefixes_close(maki_prefixes *t)
@@ -201,7 +184,8 @@ static maki_status put(maki_prefixes *t, const maki_prefix *entry, maki_err *err
 
 static maki_status copy_entry(void *ctx, const maki_prefix *entry, maki_err *err)
 {
-    return is_dropped(entry) ? MAKI_OK : put(ctx, entry, err);
+    bool whole = entry->check == check_of(entry);
+    return whole && !is_dropped(entry) ? put(ctx, entry, err) : MAKI_OK;
 }
 
 /* Write it anew with twice the room, beside it, then in its place. */
@@ -227,9 +211,34 @@ static maki_status grow(maki_prefixes *t, maki_err *err)
     return MAKI_OK;
 }
 
+static bool is_half_full(const maki_prefixes *t)
+{
+    return t->count * 2 >= t->room;
+}
+
+maki_status maki_prefixes_open(maki_prefixes *t, const maki_env *env, const char *path,
+                               maki_err *err)
+{
+    *t = (maki_prefixes){ .env = env, .path = path, .fd = -1 };
+    maki_status st = open_file(env, path, O_CREAT, &t->fd, err);
+    if (st != MAKI_OK) return st;
+    t->room = read_header(env, t->fd);
+    if (t->room == 0) { /* new, or not to be trusted */
+        t->room = FIRST_ROOM;
+        if (env->files->truncate(env->files, t->fd, 0) != 0)
+            st = maki_fail_errno(err, "emptying the table of prefixes");
+        if (st == MAKI_OK) st = write_header(env, t->fd, t->room, err);
+    } else {
+        st = each_entry(t, count_entry, &t->count, err);
+        if (st == MAKI_OK && is_half_full(t)) st = grow(t, err);
+    }
+    if (st != MAKI_OK) maki_prefixes_close(t);
+    return st;
+}
+
 maki_status maki_prefixes_put(maki_prefixes *t, maki_prefix entry, maki_err *err)
 {
-    maki_status st = t->count * 2 >= t->room ? grow(t, err) : MAKI_OK;
+    maki_status st = is_half_full(t) ? grow(t, err) : MAKI_OK;
     entry.check = check_of(&entry);
     return st == MAKI_OK ? put(t, &entry, err) : st;
 }

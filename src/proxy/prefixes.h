@@ -37,7 +37,8 @@ typedef struct maki_prefixes {
     const maki_env *env;
     const char *path; /* borrowed */
     int fd;           /* -1: not open */
-    uint64_t count, room;
+    uint64_t count;   /* places that are taken */
+    uint64_t room;
 } maki_prefixes;
 
 /* Open the table at `path`, or make one.  MAKI_CONFLICT: another daemon uses it. */
