@@ -1,4 +1,4 @@
-/* change_inside.h -- how a change is made, for change.c, takeback.c and shorten.c.
+/* change_inside.h -- how a change is made, for change.c, conv_*.c, takeback.c and shorten.c.
  *
  * A change reads the view, decides, and appends one event under the lock, naming the head it decided on.
  * When somebody wrote in between, and the caller did not say which head it expects, it reads and decides

@@ -1,4 +1,4 @@
-/* conversation.c -- opening and seeing a conversation; see conversation.h.  Changes are in change.c. */
+/* conversation.c -- opening and seeing a conversation; see conversation.h.  Changes are in change.c, conv_*.c. */
 #include "history/conversation.h"
 
 #include <inttypes.h>

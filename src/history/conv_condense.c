@@ -1,0 +1,352 @@
+/* conv_condense.c -- the middle of a conversation behind a summary; see conversation.h.
+ *
+ * The summariser may take long, and somebody may write meanwhile: its summary is kept and used when the change is
+ * decided again, as long as it stands for the same messages. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/hash.h"
+#include "base/made.h"
+#include "base/str.h"
+#include "base/text.h"
+#include "history/hide.h"
+#include "history/make.h"
+
+enum {
+    SUMMARY_MAX = 1 << 28,
+    SUMMARY_LEAST = 200 /* bytes of a summary that is cut to fit */
+};
+
+typedef struct condense_ctx {
+    size_t keep;
+    const maki_summarizer *summarizer;
+    bool soft;     /* the summary is a system message, and */
+    uint64_t most; /* is cut when the view would have more tokens; 0: never */
+    /* The summary of an earlier try, which was too late: still good if it is about the same. */
+    bool tried;
+    uint64_t to; /* where what it covers ends, as a position */
+    unsigned char cover[MAKI_COVER_LEN];
+    maki_buf text;
+    maki_summary summary; /* but for its text */
+} condense_ctx;
+
+typedef struct source {
+    maki_conv *conv;
+    const maki_view *view;
+    maki_message_fn fn;
+    void *ctx;
+} source;
+
+static maki_status pass_json(void *ctx, const maki_seen *seen, maki_err *err)
+{
+    source *s = ctx;
+    return s->fn(s->ctx, seen->json, err);
+}
+
+static maki_status each_message(const void *from, maki_message_fn fn, void *ctx, maki_err *err)
+{
+    source s = *(const source *)from;
+    s.fn = fn;
+    s.ctx = ctx;
+    return maki_conv_each(s.conv, s.view, pass_json, &s, err);
+}
+
+/* The part of a view at positions [from, to). */
+static maki_status part_of(const maki_view *view, uint64_t from, uint64_t to, maki_arena *arena,
+                           maki_view *out, maki_err *err)
+{
+    uint64_t n = 0;
+    *out = *view;
+    out->count = 0;
+    out->items = maki_arena_array(arena, view->count, sizeof *out->items);
+    if (!out->items) return maki_arena_status(arena, err);
+    for (size_t i = 0; i < view->count; i++) {
+        maki_view_item item = view->items[i];
+        uint64_t here = item.from ? item.to - item.from + 1 : 1;
+        uint64_t a = n < from ? from - n : 0, b = n + here > to ? to - n : here;
+        if (n < to && n + here > from && a < b) {
+            if (item.from) {
+                item.to = item.from + b - 1;
+                item.from += a;
+            }
+            out->items[out->count++] = item;
+        }
+        n += here;
+    }
+    return MAKI_OK;
+}
+
+/* What a condense hides that leaves the last `keep`, or, with `to`, what stands before that position. */
+static maki_status choose_hidden(maki_conv *conv, const maki_view *view, size_t keep, uint64_t to,
+                                 maki_hiding *s, maki_err *err)
+{
+    uint64_t all = maki_view_messages(view);
+    *s = (maki_hiding){ .to = all > keep ? all - keep : 0 };
+    if (to && to < s->to) s->to = to;
+    maki_status st = maki_view_lead(view, &s->from, err);
+    if (st == MAKI_OK) st = maki_hiding_settle(view, all, s->from, &s->to, err);
+    if (st != MAKI_OK) return st;
+    if (s->to < s->from + 2) {
+        return maki_refuse(err, "NOT_ENOUGH_MESSAGES",
+                           "%" PRIu64 " visible messages are too few to condense", all);
+    }
+    st = maki_hiding_gather(conv, view, s, false, err);
+    if (st == MAKI_OK && s->rows == 0)
+        st = maki_refuse(err, "CONDENSED_RECENTLY", "nothing has been said since the last summary");
+    return st;
+}
+
+static void hash_numbers(maki_sha256 *hash, uint64_t a, uint64_t b, uint64_t c)
+{
+    char text[80];
+    snprintf(text, sizeof text, "%" PRIu64 " %" PRIu64 " %" PRIu64 "\n", a, b, c);
+    maki_sha256_add(hash, maki_str_of(text));
+}
+
+static void hash_trim(maki_sha256 *hash, const maki_trim *trim)
+{
+    hash_numbers(hash, trim->seq, (uint64_t)trim->block << 32 | trim->part, trim->restores);
+    hash_numbers(hash, trim->head, trim->tail, trim->cut_count);
+    for (size_t i = 0; i < trim->cut_count; i++)
+        hash_numbers(hash, trim->cuts[i].from, trim->cuts[i].to, trim->cuts[i].text.len);
+}
+
+/* Numbers suffice: a row or an event never changes. */
+static void cover_of(const maki_view *part, const maki_hiding *s,
+                     unsigned char cover[MAKI_COVER_LEN])
+{
+    maki_sha256 hash;
+    unsigned char whole[MAKI_SHA256_LEN];
+    maki_sha256_begin(&hash);
+    for (size_t i = 0; i < part->count; i++) {
+        const maki_view_item *item = &part->items[i];
+        hash_numbers(&hash, item->up, item->from, item->from ? item->to : item->made->ev);
+    }
+    for (size_t i = 0; i < s->count; i++)
+        hash_numbers(&hash, UINT64_MAX, s->spans[i].from, s->spans[i].to);
+    for (size_t i = 0; i < part->trim_count; i++) {
+        if (maki_view_has(part, part->trims[i]->seq)) hash_trim(&hash, part->trims[i]);
+    }
+    maki_sha256_finish(&hash, whole);
+    memcpy(cover, whole, MAKI_COVER_LEN);
+}
+
+static maki_status describe(maki_conv *conv, const maki_view *view, const maki_hiding *s,
+                            maki_view *part, maki_covered *out, maki_err *err)
+{
+    maki_status st = part_of(view, s->from, s->to, &conv->arena, part, err);
+    *out = (maki_covered){ .before = maki_hiding_seq(conv, view, s->to),
+                           .messages = s->rows,
+                           .tokens = s->tokens };
+    if (st == MAKI_OK) cover_of(part, s, out->cover);
+    return st;
+}
+
+static maki_status summarise(maki_conv *conv, const maki_view *part, const maki_covered *what,
+                             const maki_summarizer *summarizer, maki_arena *arena,
+                             maki_summary *out, maki_err *err)
+{
+    maki_err why = { 0 };
+    source from = { .conv = conv, .view = part };
+    maki_summary_request request = {
+        .each = each_message, .source = &from, .tokens = what->tokens, .cover = what->cover
+    };
+    if (!summarizer || !summarizer->usable) {
+        return maki_refuse(err, "HANDLER_INVALID", "there is no summariser that can be called");
+    }
+    maki_status st = summarizer->run(summarizer, &request, arena, out, &why);
+    if (st == MAKI_NOMEM || st == MAKI_CORRUPT || st == MAKI_IO || st == MAKI_CANCELLED) {
+        if (err) *err = why;
+        return st;
+    }
+    if (st != MAKI_OK) return maki_refuse(err, "SUMMARIZER_FAILED", "the summariser: %s", why.msg);
+    out->text = maki_str_trim(out->text);
+    if (out->text.len) return MAKI_OK;
+    return maki_refuse(err, "SUMMARY_EMPTY", "the summariser answered with nothing");
+}
+
+/* The message that a summary becomes, and its tokens. */
+static maki_status make_summary(maki_conv *conv, const condense_ctx *c, maki_str text, double ts,
+                                maki_str *out, uint64_t *tokens, maki_err *err)
+{
+    maki_arena *arena = &conv->arena;
+    maki_summary_parts parts = { .text = text, .ts = ts };
+    maki_status st = MAKI_OK;
+    if (c->soft) {
+        text = maki_arena_print(arena, MAKI_SOFT_SUMMARY "%.*s", (int)text.len, text.ptr);
+        st = maki_make_text(MAKI_LIT("system"), text, arena, out, err);
+    } else {
+        st = maki_make_id(conv->env.random, arena, &parts.id, err);
+        if (st == MAKI_OK) st = maki_make_summary(&parts, arena, out, err);
+    }
+    return st == MAKI_OK ? maki_conv_message_tokens(conv, *out, tokens, err) : st;
+}
+
+/* The same within its tokens: the summary's beginning, to the end of a line. */
+static maki_status make_fitting(maki_conv *conv, const condense_ctx *c, uint64_t most,
+                                maki_str text, double ts, maki_str *out, uint64_t *tokens,
+                                maki_err *err)
+{
+    maki_status st = make_summary(conv, c, text, ts, out, tokens, err);
+    while (st == MAKI_OK && *tokens > most && text.len > SUMMARY_LEAST) {
+        size_t room = (size_t)((double)text.len * 0.9 * (double)most / (double)*tokens);
+        text = maki_utf8_cut(text, room > SUMMARY_LEAST ? room : SUMMARY_LEAST);
+        const char *line = maki_str_last(text, '\n');
+        if (line && (size_t)(line - text.ptr) > text.len / 2)
+            text = maki_str_to(text, (size_t)(line - text.ptr));
+        st = make_summary(conv, c, text, ts, out, tokens, err);
+    }
+    return st;
+}
+
+/* The tokens that a summary may have, so that the view is within its own. */
+static maki_status room_of(maki_conv *conv, const maki_view *view, const condense_ctx *c,
+                           const maki_hiding *s, uint64_t *most, maki_err *err)
+{
+    maki_view_totals all = { 0 };
+    *most = UINT64_MAX;
+    if (!c->most) return MAKI_OK;
+    maki_status st = maki_conv_total(conv, view, &all, err);
+    uint64_t stays = all.tokens > s->tokens ? all.tokens - s->tokens : 0;
+    *most = c->most > stays ? c->most - stays : 0;
+    return st;
+}
+
+/* The summary of what was chosen, kept in *c: asked for once, however often the condense is decided. */
+static maki_status summarise_once(maki_conv *conv, const maki_view *part, const maki_covered *what,
+                                  condense_ctx *c, maki_err *err)
+{
+    maki_summary_usage usage = c->summary.usage;
+    maki_summary summary = { 0 };
+    if (c->tried && memcmp(what->cover, c->cover, MAKI_COVER_LEN) == 0) return MAKI_OK;
+    maki_status st = summarise(conv, part, what, c->summarizer, &conv->arena, &summary, err);
+    maki_summary_usage_add(&usage, &summary.usage);
+    c->summary = summary;
+    c->summary.usage = usage;
+    if (st != MAKI_OK) return st;
+    maki_buf_clear(&c->text);
+    maki_buf_add(&c->text, summary.text);
+    memcpy(c->cover, what->cover, MAKI_COVER_LEN);
+    c->tried = true;
+    return maki_buf_status(&c->text, err);
+}
+
+/* What became of facts, and what the summary took. */
+static maki_status add_summary(maki_conv *conv, maki_decided *out, const maki_summary *summary,
+                               maki_err *err)
+{
+    maki_made made;
+    maki_str fields;
+    maki_made_begin(&made, &conv->arena, err);
+    maki_jw_object(&made.w);
+    maki_summary_usage_write(&made.w, &summary->usage);
+    if (summary->survey.measured) maki_survey_write(&made.w, &summary->survey);
+    maki_jw_end_object(&made.w);
+    maki_status st = maki_made_end(&made, &conv->arena, &fields, err);
+    if (st != MAKI_OK) return st;
+    maki_buf_add(&out->fields, MAKI_LIT(","));
+    maki_buf_add(&out->fields, maki_json_inside(fields));
+    return MAKI_OK;
+}
+
+void maki_conv_note_unused(maki_conv *conv, const maki_summary_usage *usage)
+{
+    maki_made made;
+    maki_str fields;
+    maki_change ignored;
+    if (!usage->model[0]) return;
+    maki_made_begin(&made, &conv->arena, NULL);
+    maki_jw_object(&made.w);
+    maki_summary_usage_write(&made.w, usage);
+    maki_jw_end_object(&made.w);
+    if (maki_made_end(&made, &conv->arena, &fields, NULL) == MAKI_OK)
+        (void)!maki_conv_note(conv, "usage", maki_json_inside(fields), &ignored, NULL);
+}
+
+static maki_status decide_condense(maki_conv *conv, const maki_view *view, void *ctx,
+                                   maki_decided *out, maki_err *err)
+{
+    condense_ctx *c = ctx;
+    uint64_t tokens = 0, most = 0;
+    maki_hiding s;
+    maki_view part;
+    maki_covered what;
+    maki_str message;
+    double ts = 0;
+    maki_status st = choose_hidden(conv, view, c->keep, c->tried ? c->to : 0, &s, err);
+    if (st == MAKI_OK) st = describe(conv, view, &s, &part, &what, err);
+    if (st == MAKI_OK) st = summarise_once(conv, &part, &what, c, err);
+    c->to = s.to;
+    if (st == MAKI_OK) st = maki_hiding_time(conv, view, s.to, &ts, err);
+    if (st == MAKI_OK) st = room_of(conv, view, c, &s, &most, err);
+    if (st == MAKI_OK)
+        st = make_fitting(conv, c, most, maki_buf_str(&c->text), ts, &message, &tokens, err);
+    if (st != MAKI_OK) return st;
+    if (tokens >= s.tokens) {
+        return maki_refuse(err, "CONTEXT_GREW",
+                           "the summary is not shorter than what it stands for");
+    }
+    out->type = "condense";
+    maki_decided_hidden(out, s.spans, s.count, s.synthetic, s.synthetic_count);
+    maki_decided_number(out, "messages", s.rows);
+    maki_hiding_message(out, message, tokens, what.before);
+    return add_summary(conv, out, &c->summary, err);
+}
+
+static maki_status condense(maki_conv *conv, const unsigned char *expect, condense_ctx *c,
+                            maki_change *out, maki_err *err)
+{
+    c->text = maki_buf_new(conv->env.alloc, SUMMARY_MAX);
+    maki_status st = maki_conv_change(conv, expect, decide_condense, c, out, err);
+    out->usage = c->summary.usage;
+    out->survey = c->summary.survey;
+    out->fell_back = c->summary.fell_back;
+    if (st != MAKI_OK) maki_conv_note_unused(conv, &out->usage);
+    maki_buf_free(&c->text);
+    return st;
+}
+
+maki_status maki_conv_condense(maki_conv *conv, const unsigned char *expect, size_t keep,
+                               const maki_summarizer *summarizer, maki_change *out, maki_err *err)
+{
+    condense_ctx ctx = { .keep = keep, .summarizer = summarizer };
+    return condense(conv, expect, &ctx, out, err);
+}
+
+maki_status maki_conv_soft_trim(maki_conv *conv, const unsigned char *expect, size_t keep,
+                                uint64_t most, const maki_summarizer *summarizer, maki_change *out,
+                                maki_err *err)
+{
+    condense_ctx ctx = { .keep = keep, .summarizer = summarizer, .soft = true, .most = most };
+    return condense(conv, expect, &ctx, out, err);
+}
+
+/* The newest view, what of it a condense would hide, and that part alone. */
+static maki_status look_ahead(maki_conv *conv, size_t keep, maki_view *part, maki_covered *out,
+                              maki_err *err)
+{
+    const maki_view *view;
+    maki_hiding s;
+    maki_status st = maki_log_refresh(conv->log, err);
+    if (st == MAKI_OK) st = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, err);
+    if (st == MAKI_OK) st = choose_hidden(conv, view, keep, 0, &s, err);
+    return st == MAKI_OK ? describe(conv, view, &s, part, out, err) : st;
+}
+
+maki_status maki_conv_covered(maki_conv *conv, size_t keep, maki_covered *out, maki_err *err)
+{
+    maki_view part;
+    return look_ahead(conv, keep, &part, out, err);
+}
+
+maki_status maki_conv_summarise(maki_conv *conv, size_t keep, const maki_summarizer *summarizer,
+                                maki_arena *arena, maki_covered *out, maki_summary *summary,
+                                maki_err *err)
+{
+    maki_view part;
+    *summary = (maki_summary){ 0 };
+    maki_status st = look_ahead(conv, keep, &part, out, err);
+    return st == MAKI_OK ? summarise(conv, &part, out, summarizer, arena, summary, err) : st;
+}

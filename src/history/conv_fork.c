@@ -1,0 +1,67 @@
+/* conv_fork.c -- a new conversation that begins as another did; see conversation.h. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/hash.h"
+#include "base/made.h"
+#include "base/str.h"
+#include "history/change_inside.h"
+
+maki_str maki_conv_id(const maki_conv *conv)
+{
+    maki_str p = maki_str_of(maki_log_path(conv->log));
+    maki_str task = MAKI_LIT("/messages.jsonl");
+    bool folder = p.len > task.len && maki_str_is(maki_str_from(p, p.len - task.len), task);
+    size_t end = p.len - (folder ? task.len : strlen(".jsonl"));
+    size_t start = end;
+    while (start > 0 && p.ptr[start - 1] != '/')
+        start--;
+    return (maki_str){ p.ptr + start, end - start };
+}
+
+maki_status maki_conv_fork(maki_conv *conv, uint64_t seq, uint64_t ev, const char *path,
+                           maki_err *err)
+{
+    char chain[2 * MAKI_CHAIN_LEN + 1];
+    maki_conv *child = NULL;
+    maki_change ignored;
+    maki_row row;
+    maki_made made;
+    maki_str fields;
+    const maki_view *view;
+    maki_status st = maki_log_refresh(conv->log, err);
+    if (st == MAKI_OK) st = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, err);
+    if (st == MAKI_OK) st = maki_settle_cut(conv, &seq, err);
+    if (st != MAKI_OK) return st;
+    if (seq == 0 || seq > maki_log_last(conv->log)) {
+        return maki_fail(err, MAKI_NOTFOUND, "there is no message %" PRIu64 " to fork at", seq);
+    }
+    if (st == MAKI_OK) st = maki_log_row(maki_conv_level(conv, seq)->log, seq, &row, err);
+    if (st != MAKI_OK) return st;
+    if (ev == MAKI_NOW) ev = maki_events_at(&conv->events, seq);
+    maki_hex(row.chain, MAKI_CHAIN_LEN, chain);
+
+    maki_conv_options options = { .create = true, .durability = MAKI_SYNC };
+    st = maki_conv_open(&conv->env, path, &options, &child, err);
+    if (st != MAKI_OK) return st;
+    if (maki_log_last(child->log) > 0 || maki_log_events(child->log) > 0) {
+        st = maki_fail(err, MAKI_CONFLICT, "%s is there already", path);
+    }
+    maki_made_begin(&made, &child->arena, err);
+    maki_jw_object(&made.w);
+    maki_jw_key(&made.w, MAKI_LIT("parent"));
+    maki_jw_string(&made.w, maki_conv_id(conv));
+    maki_jw_key(&made.w, MAKI_LIT("seq"));
+    maki_jw_int(&made.w, (int64_t)seq);
+    maki_jw_key(&made.w, MAKI_LIT("parentEv"));
+    maki_jw_int(&made.w, (int64_t)ev);
+    maki_jw_key(&made.w, MAKI_LIT("chain"));
+    maki_jw_string(&made.w, maki_str_of(chain));
+    maki_jw_end_object(&made.w);
+    maki_status built = maki_made_end(&made, &child->arena, &fields, err);
+    if (st == MAKI_OK) st = built;
+    if (st == MAKI_OK) st = maki_conv_note(child, "fork", maki_json_inside(fields), &ignored, err);
+    maki_conv_close(child);
+    return st;
+}

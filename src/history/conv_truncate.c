@@ -1,0 +1,71 @@
+/* conv_truncate.c -- the oldest messages behind a marker; see conversation.h. */
+#include "base/err.h"
+#include "history/hide.h"
+#include "history/make.h"
+
+/* How much goes behind a marker: a share of the messages, or all but the last `keep`. */
+typedef struct truncate_ctx {
+    double fraction;
+    bool by_keep;
+    uint64_t keep;
+    bool clear; /* summaries too */
+} truncate_ctx;
+
+static uint64_t cut_of(const truncate_ctx *t, uint64_t lead, uint64_t all)
+{
+    double share = t->fraction > 1 ? 1 : t->fraction > 0 ? t->fraction : 0;
+    if (!t->by_keep) return lead + (uint64_t)((double)(all - lead) * share) / 2 * 2;
+    return all > lead + t->keep ? all - t->keep : lead;
+}
+
+static maki_status decide_truncate(maki_conv *conv, const maki_view *view, void *ctx,
+                                   maki_decided *out, maki_err *err)
+{
+    uint64_t all = maki_view_messages(view), tokens = 0;
+    maki_hiding s = { 0 };
+    const truncate_ctx *t = ctx;
+    maki_str marker;
+    maki_str id;
+    double ts = 0;
+    maki_status st = maki_view_lead(view, &s.from, err);
+    if (st != MAKI_OK) return st;
+    s.to = cut_of(t, s.from, all);
+    if (s.to >= all) s.to = all > s.from ? all - 1 : s.from;
+    st = maki_hiding_settle(view, all, s.from, &s.to, err);
+    if (st == MAKI_OK) st = maki_hiding_gather(conv, view, &s, !t->clear, err);
+    if (st != MAKI_OK) return st;
+    if (s.rows == 0) {
+        return maki_refuse(err, "NOT_ENOUGH_MESSAGES", "there is nothing that may be hidden");
+    }
+    st = maki_make_id(conv->env.random, &conv->arena, &id, err);
+    if (st == MAKI_OK) st = maki_hiding_time(conv, view, s.to, &ts, err);
+    if (st == MAKI_OK) st = maki_make_marker(s.rows + s.before, id, ts, &conv->arena, &marker, err);
+    if (st == MAKI_OK) st = maki_conv_message_tokens(conv, marker, &tokens, err);
+    if (st != MAKI_OK) return st;
+    out->type = "truncate";
+    maki_decided_hidden(out, s.spans, s.count, s.synthetic, s.synthetic_count);
+    maki_decided_number(out, "messages", s.rows + s.before);
+    maki_hiding_message(out, marker, tokens, maki_hiding_seq(conv, view, s.to));
+    return MAKI_OK;
+}
+
+maki_status maki_conv_truncate(maki_conv *conv, const unsigned char *expect, double fraction,
+                               maki_change *out, maki_err *err)
+{
+    truncate_ctx ctx = { .fraction = fraction };
+    return maki_conv_change(conv, expect, decide_truncate, &ctx, out, err);
+}
+
+maki_status maki_conv_window(maki_conv *conv, const unsigned char *expect, uint64_t keep,
+                             maki_change *out, maki_err *err)
+{
+    truncate_ctx ctx = { .by_keep = true, .keep = keep };
+    return maki_conv_change(conv, expect, decide_truncate, &ctx, out, err);
+}
+
+maki_status maki_conv_clear(maki_conv *conv, const unsigned char *expect, uint64_t keep,
+                            maki_change *out, maki_err *err)
+{
+    truncate_ctx ctx = { .by_keep = true, .keep = keep, .clear = true };
+    return maki_conv_change(conv, expect, decide_truncate, &ctx, out, err);
+}

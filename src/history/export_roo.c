@@ -1,0 +1,172 @@
+/* export_roo.c -- the tagged array of roo; see export.h.
+ *
+ * The view is made once more with events that hide nothing: that gives every message in its place,
+ * rewinds and undos respected.  What each event hides becomes tags, found in one sweep over the rows. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "history/export_inside.h"
+
+enum { ARENA_MAX = 1 << 30 };
+
+typedef struct exporting {
+    export_tags tags;
+    maki_buf row;
+    maki_jw w;
+    bool at_start; /* of a row that is being copied */
+} exporting;
+
+static void write_tag(maki_jw *w, const char *name, maki_str value)
+{
+    maki_jw_bytes(w, MAKI_LIT(",\""));
+    maki_jw_bytes(w, maki_str_of(name));
+    maki_jw_bytes(w, MAKI_LIT("\":"));
+    maki_jw_bytes(w, value);
+}
+
+/* A message with its tags after its own fields.  Fields of those names that it has already, null or
+ * empty, are left out then. */
+static void write_tagged(maki_jw *w, maki_str json, const export_tags_of *t)
+{
+    maki_json_iter iter = maki_json_items(json);
+    maki_json_item item;
+    const char *end = json.ptr + 1;
+    bool kept = false;
+    maki_jw_begin_value(w);
+    maki_jw_bytes(w, MAKI_LIT("{"));
+    while (maki_json_next(&iter, &item)) {
+        const char *stop = item.value.ptr + item.value.len;
+        bool cut = false;
+        for (size_t k = 0; k < EXPORT_KINDS; k++) {
+            cut |= t->kind[k] && maki_json_key_is(item.key, maki_str_of(export_kinds[k].tag));
+        }
+        if (!cut) {
+            const char *from = kept ? end : item.start;
+            maki_jw_bytes(w, (maki_str){ from, (size_t)(stop - from) });
+            kept = true;
+        }
+        end = stop;
+    }
+    for (size_t k = 0; k < EXPORT_KINDS; k++) {
+        if (t->kind[k]) write_tag(w, export_kinds[k].tag, t->kind[k]->id);
+    }
+    maki_jw_bytes(w, MAKI_LIT("}"));
+}
+
+/* Rows as they stand in the file, cut anywhere. */
+static maki_status copy_rows(void *ctx, maki_str bytes, maki_err *err)
+{
+    exporting *x = ctx;
+    (void)err;
+    while (bytes.len) {
+        const char *newline = memchr(bytes.ptr, '\n', bytes.len);
+        size_t n = newline ? (size_t)(newline - bytes.ptr) : bytes.len;
+        if (x->at_start) maki_jw_begin_value(&x->w);
+        x->at_start = newline != NULL;
+        maki_jw_bytes(&x->w, maki_str_to(bytes, n));
+        bytes = maki_str_from(bytes, newline ? n + 1 : n);
+    }
+    return x->w.status;
+}
+
+static maki_status write_rows(exporting *x, maki_log *log, uint64_t from, uint64_t to,
+                              const export_tags_of *t, maki_err *err)
+{
+    if (!t->kind[0] && !t->kind[1]) {
+        x->at_start = true;
+        return maki_log_copy(log, from, to, (maki_sink){ copy_rows, x }, err);
+    }
+    maki_status st = MAKI_OK;
+    for (uint64_t seq = from; st == MAKI_OK && seq <= to; seq++) {
+        maki_buf_clear(&x->row);
+        st = maki_log_read(log, seq, &x->row, err);
+        if (st == MAKI_OK) write_tagged(&x->w, maki_buf_str(&x->row), t);
+    }
+    return st;
+}
+
+/* Rows that are no JSON are in nobody's array. */
+static maki_status good_until(maki_log *log, uint64_t from, uint64_t *to, maki_err *err)
+{
+    for (uint64_t seq = from; seq <= *to; seq++) {
+        maki_row row;
+        maki_status st = maki_log_row(log, seq, &row, err);
+        if (st != MAKI_OK) return st;
+        if (row.flags & MAKI_ROW_BAD) *to = seq - 1;
+    }
+    return MAKI_OK;
+}
+
+static maki_status write_range(exporting *x, const maki_view_item *item, maki_err *err)
+{
+    maki_status st = MAKI_OK;
+    for (uint64_t seq = item->from; st == MAKI_OK && seq <= item->to;) {
+        export_tags_of t;
+        uint64_t until = 0;
+        st = export_tags_row(&x->tags, seq, &t, &until, err);
+        if (st != MAKI_OK) break;
+        if (until > item->to) until = item->to;
+        uint64_t good = until;
+        st = good_until(item->log, seq, &good, err);
+        if (st == MAKI_OK && good >= seq) st = write_rows(x, item->log, seq, good, &t, err);
+        seq = good == until ? until + 1 : good + 2;
+    }
+    return st;
+}
+
+static maki_status write_synthetic(exporting *x, const maki_view_item *item, maki_err *err)
+{
+    const maki_event *e = item->made;
+    unsigned kind = e->type == MAKI_EVENT_TRUNCATE;
+    export_tags_of t = export_tags_synthetic(&x->tags, item->up, e->ev);
+    maki_str id, json;
+    maki_buf_clear(&x->row);
+    maki_status st = maki_log_event_bytes(item->log, e->made_at, e->made_len, &x->row, err);
+    if (st != MAKI_OK) return st;
+    if (!export_string(maki_buf_str(&x->row), export_kinds[kind].id,
+                       &id)) { /* not by us: it needs one */
+        char more[120];
+        x->row.len--;
+        snprintf(more, sizeof more, ",\"%s\":true,\"%s\":\"maki-%u-%" PRIu64 "\"}",
+                 export_kinds[kind].flag, export_kinds[kind].id, (unsigned)item->up, e->ev);
+        maki_buf_add(&x->row, maki_str_of(more));
+        st = maki_buf_status(&x->row, err);
+    }
+    json = maki_buf_str(&x->row);
+    if (st == MAKI_OK && (t.kind[0] || t.kind[1]))
+        write_tagged(&x->w, json, &t);
+    else if (st == MAKI_OK)
+        maki_jw_raw(&x->w, json);
+    return st;
+}
+
+static maki_status write_all(exporting *x, maki_conv *conv, maki_sink sink, maki_err *err)
+{
+    const maki_view *view;
+    maki_view_at at = { .seq = MAKI_NOW, .ev = MAKI_NOW, .hiding = MAKI_UNHIDDEN };
+    maki_status st = maki_conv_view_at(conv, &at, &view, err);
+    if (st == MAKI_OK) st = export_tags_read(&x->tags, conv, err);
+    if (st != MAKI_OK) return st;
+    maki_jw_init(&x->w, sink, err);
+    maki_jw_array(&x->w);
+    for (size_t i = 0; st == MAKI_OK && i < view->count; i++) {
+        const maki_view_item *item = &view->items[i];
+        st = item->from ? write_range(x, item, err) : write_synthetic(x, item, err);
+    }
+    maki_jw_end_array(&x->w);
+    maki_status written = maki_jw_end(&x->w);
+    return st == MAKI_OK ? written : st;
+}
+
+maki_status export_roo(maki_conv *conv, maki_sink sink, maki_err *err)
+{
+    maki_arena arena = maki_arena_new(conv->env.alloc, ARENA_MAX);
+    exporting x = { .tags = { .arena = &arena },
+                    .row = maki_buf_new(conv->env.alloc, (size_t)MAKI_ROW_MAX) };
+    maki_status st = write_all(&x, conv, sink, err);
+    maki_buf_free(&x.row);
+    maki_arena_free(&arena);
+    return st;
+}

@@ -1,0 +1,212 @@
+/* hide.c -- what of a view goes behind a summary or a marker; see hide.h. */
+#include "history/hide.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/str.h"
+
+/* ---- positions in a view ------------------------------------------------------------------------------ */
+
+/* Message number `n` of a view, from 0: its item, and its seq (0 when it is synthetic). */
+static bool locate(const maki_view *view, uint64_t n, size_t *item, uint64_t *seq)
+{
+    for (size_t i = 0; i < view->count; i++) {
+        const maki_view_item *it = &view->items[i];
+        uint64_t here = it->from ? it->to - it->from + 1 : 1;
+        if (n < here) {
+            *item = i;
+            *seq = it->from ? it->from + n : 0;
+            return true;
+        }
+        n -= here;
+    }
+    return false;
+}
+
+enum { SYNTHETIC = 1u << 30 }; /* in place of the flags of a row */
+
+static maki_status flags_at(const maki_view *view, uint64_t n, uint32_t *flags, maki_err *err)
+{
+    size_t item = 0;
+    uint64_t seq = 0;
+    maki_row row;
+    *flags = SYNTHETIC;
+    if (!locate(view, n, &item, &seq) || seq == 0) return MAKI_OK;
+    maki_status st = maki_log_row(view->items[item].log, seq, &row, err);
+    if (st == MAKI_OK) *flags = row.flags;
+    return st;
+}
+
+maki_status maki_view_lead(const maki_view *view, uint64_t *lead, maki_err *err)
+{
+    bool found = false; /* the first other one */
+    uint64_t messages = maki_view_messages(view);
+    maki_status st = MAKI_OK;
+    for (*lead = 0; *lead < messages; ++*lead) {
+        uint32_t flags = 0;
+        st = flags_at(view, *lead, &flags, err);
+        if (st != MAKI_OK) break;
+        if (found && !(flags & MAKI_FACT_ANSWERS)) break;
+        if (flags != SYNTHETIC && (flags & MAKI_FACT_ROLE) != MAKI_ROLE_SYSTEM) found = true;
+    }
+    return st;
+}
+
+maki_status maki_hiding_settle(const maki_view *view, uint64_t messages, uint64_t least,
+                               uint64_t *n, maki_err *err)
+{
+    uint32_t flags = 0;
+    maki_status st = MAKI_OK;
+    if (*n == messages && *n > least) {
+        st = flags_at(view, *n - 1, &flags, err);
+        if (flags & (MAKI_FACT_CALLS | MAKI_FACT_ANSWERS)) --*n;
+    }
+    while (st == MAKI_OK && *n > least) {
+        uint32_t before = 0;
+        st = flags_at(view, *n, &flags, err);
+        if (st == MAKI_OK) st = flags_at(view, *n - 1, &before, err);
+        bool inside =
+            (flags & (MAKI_FACT_ANSWERS | SYNTHETIC)) || (flags & before & MAKI_FACT_CALLS);
+        if (*n == messages || !inside) break;
+        --*n;
+    }
+    return st;
+}
+
+/* ---- what is hidden ------------------------------------------------------------------------ */
+
+static maki_status hide_row(maki_conv *conv, maki_hiding *s, const maki_view *view, uint64_t seq,
+                            const maki_row *row, maki_err *err)
+{
+    maki_arena *arena = &conv->arena;
+    s->rows++;
+    s->tokens += row->tokens;
+    for (size_t i = maki_view_trims_from(view, seq);
+         i < view->trim_count && view->trims[i]->seq == seq; i++) {
+        int64_t saved = 0;
+        maki_status st = maki_conv_trim_tokens(conv, view->trims[i], &saved, err);
+        if (st != MAKI_OK) return st;
+        if (saved > 0 && (uint64_t)saved > s->tokens) saved = (int64_t)s->tokens;
+        s->tokens -= (uint64_t)saved;
+    }
+    if (s->count && s->spans[s->count - 1].to + 1 == seq) {
+        s->spans[s->count - 1].to = seq;
+        return MAKI_OK;
+    }
+    void *moved = maki_arena_grow(arena, s->spans, s->count, &s->room, sizeof *s->spans);
+    if (!moved) return maki_arena_status(arena, err);
+    s->spans = moved;
+    s->spans[s->count++] = (maki_span64){ seq, seq };
+    return MAKI_OK;
+}
+
+static maki_status hide_synthetic(maki_conv *conv, maki_hiding *s, const maki_view_item *item,
+                                  maki_err *err)
+{
+    maki_arena *arena = &conv->arena;
+    uint64_t tokens = 0;
+    maki_status st = maki_conv_made_tokens(conv, item, &tokens, err);
+    if (st != MAKI_OK) return st;
+    void *moved = maki_arena_grow(arena, s->synthetic, s->synthetic_count, &s->synthetic_room,
+                                  sizeof *s->synthetic);
+    if (!moved) return maki_arena_status(arena, err);
+    s->synthetic = moved;
+    s->synthetic[s->synthetic_count++] = (maki_span64){ item->up, item->made->ev };
+    s->tokens += tokens;
+    return MAKI_OK;
+}
+
+/* A call and its results, as they stand in the view, stay or go together. */
+typedef struct group {
+    bool open;
+    bool answered; /* its results have begun: another call is another group */
+    bool stays;
+} group;
+
+/* Must the message at position n stay?  System and pinned ones do, and the calls and results that
+ * belong to a pinned one. */
+static maki_status must_stay(const maki_view *view, uint64_t n, uint64_t seq, const maki_row *row,
+                             group *g, bool *stays, maki_err *err)
+{
+    bool answers = row->flags & MAKI_FACT_ANSWERS, calls = row->flags & MAKI_FACT_CALLS;
+    *stays = (row->flags & MAKI_FACT_ROLE) == MAKI_ROLE_SYSTEM || maki_view_pinned(view, seq);
+    if (g->open && (answers || (calls && !g->answered))) { /* it goes on */
+        *stays = *stays || g->stays;
+        g->answered = answers;
+        return MAKI_OK;
+    }
+    *g = (group){ .open = calls && !answers };
+    bool answered = false;
+    for (uint64_t k = n + 1; g->open && view->pin_count && !*stays; k++) {
+        size_t item = 0;
+        uint32_t flags = 0;
+        maki_status st = flags_at(view, k, &flags, err);
+        if (st != MAKI_OK) return st;
+        bool more = (flags & MAKI_FACT_ANSWERS) || ((flags & MAKI_FACT_CALLS) && !answered);
+        if (!more || !locate(view, k, &item, &seq)) break;
+        answered = answered || (flags & MAKI_FACT_ANSWERS);
+        *stays = maki_view_pinned(view, seq);
+    }
+    g->stays = *stays;
+    return MAKI_OK;
+}
+
+maki_status maki_hiding_gather(maki_conv *conv, const maki_view *view, maki_hiding *s,
+                               bool keep_summaries, maki_err *err)
+{
+    maki_status st = MAKI_OK;
+    uint64_t n = 0;
+    group g = { 0 };
+    for (size_t i = 0; st == MAKI_OK && i < view->count && n < s->to; i++) {
+        const maki_view_item *item = &view->items[i];
+        uint64_t here = item->from ? item->to - item->from + 1 : 1;
+        if (item->from == 0) g.open = false;
+        /* a new marker stands for the older ones too, so that they do not pile up */
+        bool marker = item->from == 0 && item->made->type == MAKI_EVENT_TRUNCATE;
+        if (item->from == 0 && n >= s->from && (marker || !keep_summaries)) {
+            st = hide_synthetic(conv, s, item, err);
+            if (marker) s->before += item->made->messages;
+        }
+        for (uint64_t k = n < s->from ? s->from - n : 0;
+             st == MAKI_OK && item->from && k < here && n + k < s->to; k++) {
+            maki_row row;
+            bool stays = false;
+            uint64_t seq = item->from + k;
+            st = maki_log_row(item->log, seq, &row, err);
+            if (st == MAKI_OK) st = must_stay(view, n + k, seq, &row, &g, &stays, err);
+            if (st == MAKI_OK && !stays) st = hide_row(conv, s, view, seq, &row, err);
+        }
+        n += here;
+    }
+    return st;
+}
+
+uint64_t maki_hiding_seq(maki_conv *conv, const maki_view *view, uint64_t n)
+{
+    size_t item = 0;
+    uint64_t seq = 0;
+    if (!locate(view, n, &item, &seq)) return maki_log_last(conv->log) + 1;
+    return seq ? seq : view->items[item].made->before;
+}
+
+void maki_hiding_message(maki_decided *out, maki_str message, uint64_t tokens, uint64_t before)
+{
+    maki_decided_number(out, "before", before);
+    maki_decided_tokens(out, tokens);
+    maki_buf_add(&out->fields, MAKI_LIT(",\"message\":"));
+    maki_buf_add(&out->fields, message);
+}
+
+maki_status maki_hiding_time(maki_conv *conv, const maki_view *view, uint64_t n, double *ts,
+                             maki_err *err)
+{
+    size_t item = 0;
+    uint64_t seq = 0;
+    maki_row row = { 0 };
+    maki_status st = MAKI_OK;
+    if (locate(view, n, &item, &seq) && seq)
+        st = maki_log_row(view->items[item].log, seq, &row, err);
+    *ts = row.ts ? (double)row.ts - 1 : (double)conv->env.clock->now_ms(conv->env.clock);
+    return st;
+}
