@@ -96,7 +96,6 @@ static void check_log(run *r, unsigned which)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     run r = { .j = { .env = maki_env_system() } };
-    uint64_t restored[2] = { 0 };
     for (int i = 0; i < 2; i++)
         MUST((r.j.halves[i].fd = r.j.env.files->temp(r.j.env.files)) >= 0);
     fuzz_path("");
@@ -111,8 +110,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     bool make = size && data[0] & 1;
     for (int again = 0; again < 2; again++)
-        MUST(maki_journal_restore(&r.j, make, &restored[again], NULL) == MAKI_OK);
-    if (!r.forged) MUST(restored[1] <= restored[0]);
+        MUST(maki_journal_restore(&r.j, make, NULL, NULL) == MAKI_OK);
     for (unsigned which = 0; which < LOGS; which++)
         check_log(&r, which);
     for (int i = 0; i < 2; i++) {

@@ -248,5 +248,8 @@ maki_status maki_prefixes_drop(maki_prefixes *t, const maki_prefix *entry, maki_
     maki_prefix dropped = { .used = entry->used };
     memcpy(dropped.prefix, entry->prefix, sizeof dropped.prefix);
     dropped.check = check_of(&dropped);
-    return put(t, &dropped, err);
+    maki_prefix there;
+    bool found;
+    maki_status st = maki_prefixes_find(t, entry->prefix, &there, &found, err);
+    return found ? put(t, &dropped, err) : st; /* what is not there takes no place */
 }
