@@ -359,7 +359,7 @@ static maki_status try_again(maki_journal *j, maki_err *err)
     journal_half *half = &j->halves[j->current];
     maki_status st = MAKI_OK;
     for (size_t i = 0; i < 2 && st == MAKI_OK; i++)
-        st = make_room(files, &j->halves[i], err);
+        st = make_room(j->env.files, &j->halves[i], err);
     if (st == MAKI_OK && half->end + sizeof(journal_piece) <= JOURNAL_SIZE)
         st = write_end(j, half, half->end, err);
     if (st == MAKI_OK) st = sync_half(j, half, err);
