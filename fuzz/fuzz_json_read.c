@@ -1,8 +1,7 @@
 /* fuzz_json_read.c -- the scanner and the walker agree with each other, with themselves and with RFC 8259.
  *
- * The input is the text.  It is scanned whole, in pieces, byte by byte and from a file that gives a
- * few bytes at a time, with both kinds of kernels: status, message and spans must not differ.  What
- * is right is then walked with base/json.h. */
+ * The input is the text.  It is scanned whole, in pieces and byte by byte, with both kinds of
+ * kernels: status, message and spans must not differ.  What is right is then walked with base/json.h. */
 #include "fuzz.h"
 
 #include <math.h>
@@ -90,34 +89,6 @@ static void scan_pieces(maki_str text, maki_json_scan_options options, fuzz_chan
     if (o->status == MAKI_OK) o->status = maki_json_scan_end(&scan, &o->err);
 }
 
-typedef struct short_file {
-    maki_files files;
-    maki_str text;
-    fuzz_chance chance;
-} short_file;
-
-static ssize_t short_pread(const maki_files *self, int fd, void *out, size_t n, off_t at)
-{
-    short_file *file = (short_file *)(uintptr_t)self;
-    size_t left = file->text.len - (size_t)at;
-    size_t want = 1 + fuzz_draw(&file->chance, 30);
-    (void)fd;
-    if (want > n) want = n;
-    if (want > left) want = left;
-    memcpy(out, file->text.ptr + at, want);
-    return (ssize_t)want;
-}
-
-static void scan_file(maki_str text, maki_json_scan_options options, fuzz_chance chance, outcome *o)
-{
-    maki_env env = maki_env_system();
-    short_file file = { *env.files, text, chance };
-    file.files.pread = short_pread;
-    env.files = &file.files;
-    begin(o, &options);
-    o->status = maki_json_scan_file(&env, -1, &options, &o->err);
-}
-
 static void compare_scans(maki_str text, maki_json_scan_options options, fuzz_chance chance)
 {
     options.kernels = maki_text_kernels_plain();
@@ -130,8 +101,6 @@ static void compare_scans(maki_str text, maki_json_scan_options options, fuzz_ch
     scan_pieces(text, options, chance, 1, &got);
     must_be_same(&expected, &got);
     scan_pieces(text, options, chance, 2 + text.len / 3, &got);
-    must_be_same(&expected, &got);
-    scan_file(text, options, chance, &got);
     must_be_same(&expected, &got);
 }
 

@@ -6,10 +6,8 @@
 #include "base/json_scan.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <string.h>
 
-#include "base/block.h"
 #include "base/err.h"
 #include "base/str.h"
 
@@ -443,26 +441,5 @@ maki_status maki_json_scan_text(maki_str text, const maki_json_scan_options *opt
     maki_json_scan_init(&scan, options);
     maki_status st = maki_json_scan_push(&scan, text, err);
     if (st == MAKI_OK) st = maki_json_scan_end(&scan, err);
-    return st;
-}
-
-maki_status maki_json_scan_file(const maki_env *env, int fd, const maki_json_scan_options *options,
-                                maki_err *err)
-{
-    maki_json_scan scan;
-    maki_status st = MAKI_OK;
-    maki_json_scan_init(&scan, options);
-    maki_block block = maki_block_new(env->alloc, MAKI_JSON_FILE_BLOCK);
-    if (!block.at) return maki_fail_nomem(err);
-    while (st == MAKI_OK) {
-        uint64_t at = scan.at + scan.pending_len;
-        ssize_t got = env->files->pread(env->files, fd, block.at, block.size, (off_t)at);
-        if (got < 0 && errno == EINTR) continue;
-        if (got < 0) st = maki_fail_errno(err, "reading JSON");
-        if (got <= 0) break;
-        st = maki_json_scan_push(&scan, (maki_str){ block.at, (size_t)got }, err);
-    }
-    if (st == MAKI_OK) st = maki_json_scan_end(&scan, err);
-    maki_block_free(env->alloc, &block);
     return st;
 }

@@ -17,10 +17,9 @@
 #include "base/text.h"
 
 enum {
-    MAKI_JSON_DEPTH = 512,         /* the depth limit unless told otherwise */
-    MAKI_JSON_DEPTH_MAX = 4096,    /* the most it can be set to */
-    MAKI_JSON_REPORT_MAX = 8,      /* the deepest report_depth */
-    MAKI_JSON_FILE_BLOCK = 1 << 18 /* how much of a file is looked at a time */
+    MAKI_JSON_DEPTH = 512,      /* the depth limit unless told otherwise */
+    MAKI_JSON_DEPTH_MAX = 4096, /* the most it can be set to */
+    MAKI_JSON_REPORT_MAX = 8    /* the deepest report_depth */
 };
 
 /* Where a value stands: bytes [start, end) from the beginning of the text. */
@@ -76,8 +75,5 @@ maki_status maki_json_scan_end(maki_json_scan *scan, maki_err *err) MAKI_MUST_CH
 /* All of `text` at once. */
 maki_status maki_json_scan_text(maki_str text, const maki_json_scan_options *options, maki_err *err)
     MAKI_MUST_CHECK;
-/* All of a file from its beginning, MAKI_JSON_FILE_BLOCK bytes at a time. */
-maki_status maki_json_scan_file(const maki_env *env, int fd, const maki_json_scan_options *options,
-                                maki_err *err) MAKI_MUST_CHECK;
 
 #endif

@@ -126,21 +126,10 @@ void maki_msg_begin(maki_made *made, const char *role, maki_arena *arena, maki_e
     maki_jw_field_string(&made->w, "role", maki_str_of(role));
 }
 
-maki_status maki_msg_set_content(maki_msg *msg, maki_str content, maki_arena *arena, maki_err *err)
+void maki_msg_set_content(maki_msg *msg, maki_str content)
 {
-    maki_edit *edit = maki_arena_get(arena, sizeof *edit);
-    if (!edit) return maki_arena_status(arena, err);
-    if (msg->edit_count) { /* changed already: the place is the same */
-        *edit = msg->edits[0];
-        edit->text = content;
-    } else {
-        uint64_t at = (uint64_t)(msg->content.ptr - msg->raw.ptr);
-        *edit = (maki_edit){ at, at + msg->content.len, content };
-    }
-    msg->edits = edit;
-    msg->edit_count = 1;
+    if (!msg->old_content) msg->old_content = msg->content.ptr;
     msg->content = content;
-    return MAKI_OK;
 }
 
 maki_status maki_msgs_read(maki_str array, maki_where where, maki_arena *arena, maki_msgs *out,
@@ -185,30 +174,10 @@ static bool changed(const maki_tag *tag)
     return tag->value.ptr != tag->before.ptr;
 }
 
-/* The edits that take the old fields of changed tags out of `m`: at most two, in order. */
-static size_t cut_tags(const maki_msg *m, maki_edit cuts[2])
+/* Does this field hold the old value of a tag that changed? */
+static bool is_old(const maki_tag *tag, maki_str value)
 {
-    const maki_tag *tags[] = { &m->condense_parent, &m->truncation_parent };
-    maki_json_iter iter = maki_json_items(m->raw);
-    maki_json_item item;
-    const char *base = m->raw.ptr;
-    size_t n = 0;
-    uint64_t previous_end = 0;
-    bool kept = false, pending = false;
-    while (maki_json_next(&iter, &item)) {
-        uint64_t start = (uint64_t)(item.start - base);
-        uint64_t end = (uint64_t)(item.value.ptr + item.value.len - base);
-        bool cut = false;
-        for (size_t t = 0; t < 2; t++) {
-            cut |= changed(tags[t]) && tags[t]->before.len && tags[t]->before.ptr == item.value.ptr;
-        }
-        if (pending) cuts[n - 1].end = start; /* the cut before this item reaches up to it */
-        pending = cut && !kept;
-        if (cut) cuts[n++] = maki_splice_cut(previous_end, start, end, 0, kept);
-        kept |= !cut;
-        previous_end = end;
-    }
-    return n;
+    return tag->before.len && tag->before.ptr == value.ptr && changed(tag);
 }
 
 static void add_tag(maki_jw *w, const maki_tag *tag, maki_str key)
@@ -220,27 +189,35 @@ static void add_tag(maki_jw *w, const maki_tag *tag, maki_str key)
     maki_jw_bytes(w, tag->value);
 }
 
+static void put(maki_jw *w, const char *from, const char *to)
+{
+    maki_jw_bytes(w, (maki_str){ from, (size_t)(to - from) });
+}
+
 void maki_msg_write(maki_jw *w, const maki_msg *m)
 {
-    maki_edit cuts[2];
-    size_t cut_count = 0, c = 0, e = 0, at = 0;
-    bool retag = changed(&m->condense_parent) || changed(&m->truncation_parent);
-    if (!retag && m->edit_count == 0) {
+    const maki_tag *condense = &m->condense_parent, *truncation = &m->truncation_parent;
+    maki_json_iter iter = maki_json_items(m->raw);
+    maki_json_item item;
+    const char *end = NULL; /* of the field before */
+    bool kept = false;
+    if (!changed(condense) && !changed(truncation) && !m->old_content) {
         maki_jw_raw(w, m->raw);
         return;
     }
-    if (retag) cut_count = cut_tags(m, cuts);
     maki_jw_begin_value(w);
-    while (c < cut_count || e < m->edit_count) {
-        bool tag_first = e == m->edit_count || (c < cut_count && cuts[c].start < m->edits[e].start);
-        const maki_edit *edit = tag_first ? &cuts[c++] : &m->edits[e++];
-        maki_jw_bytes(w, (maki_str){ m->raw.ptr + at, (size_t)edit->start - at });
-        maki_jw_bytes(w, edit->text);
-        at = (size_t)edit->end;
+    while (maki_json_next(&iter, &item)) {
+        if (!end) put(w, m->raw.ptr, item.start);
+        if (!is_old(condense, item.value) && !is_old(truncation, item.value)) {
+            put(w, kept ? end : item.start, item.value.ptr);
+            maki_jw_bytes(w, item.value.ptr == m->old_content ? m->content : item.value);
+            kept = true;
+        }
+        end = item.value.ptr + item.value.len;
     }
-    maki_jw_bytes(w, (maki_str){ m->raw.ptr + at, m->raw.len - 1 - at });
-    add_tag(w, &m->condense_parent, MAKI_LIT("condenseParent"));
-    add_tag(w, &m->truncation_parent, MAKI_LIT("truncationParent"));
+    put(w, end, m->raw.ptr + m->raw.len - 1);
+    add_tag(w, condense, MAKI_LIT("condenseParent"));
+    add_tag(w, truncation, MAKI_LIT("truncationParent"));
     maki_jw_bytes(w, MAKI_LIT("}"));
 }
 

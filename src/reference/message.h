@@ -1,7 +1,7 @@
 /* message.h -- one message of a conversation, as facts about its bytes.
  *
  * A message keeps the JSON it came with; nothing is re-serialised.  What operations change is kept
- * beside it (the two tags, and edits of its bytes) and is woven in when it is written, so unknown
+ * beside it (the two tags and the content) and is woven in when it is written, so unknown
  * fields, spacing and number spellings survive everything.
  *
  * Shapes: Anthropic (content a string or blocks), OpenAI (tool_calls, role tool), and anything else
@@ -10,7 +10,6 @@
 #define MAKI_REFERENCE_MESSAGE_H
 
 #include "base/made.h"
-#include "base/splice.h"
 #include "history/blocks.h"
 
 /* condenseParent or truncationParent: the id of the summary or marker that hides this message. */
@@ -32,8 +31,8 @@ typedef struct maki_msg {
     maki_str truncation_id; /* likewise */
     maki_tag condense_parent;
     maki_tag truncation_parent;
-    const maki_edit *edits; /* changes inside raw, by offset, in order; never of a tag */
-    size_t edit_count;
+    const char
+        *old_content; /* where the content stands in raw that `content` is instead of; or NULL */
 } maki_msg;
 
 /* A list of messages.  Lists share messages: taking some of them copies pointers only. */
@@ -61,7 +60,7 @@ maki_status maki_msg_made(maki_str json, maki_arena *arena, maki_msg **out, maki
 void maki_msg_begin(maki_made *made, const char *role, maki_arena *arena, maki_err *err);
 maki_status maki_msg_end(maki_made *made, maki_arena *arena, maki_msg **out, maki_err *err);
 /* Another content; its other bytes stay. */
-maki_status maki_msg_set_content(maki_msg *msg, maki_str content, maki_arena *arena, maki_err *err);
+void maki_msg_set_content(maki_msg *msg, maki_str content);
 
 maki_status maki_msgs_add(maki_msgs *list, maki_msg *msg, maki_arena *arena, maki_err *err);
 /* The messages [from, to) of a list; shares its memory. */

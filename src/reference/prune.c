@@ -167,7 +167,8 @@ static maki_status set_text(maki_msg *m, maki_str json_string, maki_arena *arena
         maki_status st = maki_made_end(&made, arena, &content, err);
         if (st != MAKI_OK) return st;
     }
-    return maki_msg_set_content(m, content, arena, err);
+    maki_msg_set_content(m, content);
+    return MAKI_OK;
 }
 
 /* The length of the texts of `m` joined by newlines. */
@@ -290,6 +291,6 @@ maki_status maki_prune_tools(maki_msgs list, double window_tokens, const maki_pr
         s->hard_clear && total / chars >= s->hard_ratio && prunable_chars >= s->min_prunable_chars;
     if (st == MAKI_OK && hard) st = hard_clear(list, can, from, to, s, total, chars, arena, err);
     for (size_t i = from; i < to; i++)
-        *changed += list.at[i]->edit_count > 0;
+        *changed += list.at[i]->old_content != NULL;
     return st == MAKI_OK ? maki_arena_status(arena, err) : st;
 }

@@ -179,7 +179,8 @@ maki_status maki_repair_results(maki_msgs history, maki_msg *message, maki_arena
     if (!copy) return st == MAKI_OK ? maki_arena_status(arena, err) : st;
     *copy = *message;
     *out = copy;
-    return maki_msg_set_content(copy, content, arena, err);
+    maki_msg_set_content(copy, content);
+    return MAKI_OK;
 }
 
 /* ---- pairs of a whole list ------------------------------------------------------------------- */
