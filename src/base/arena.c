@@ -119,3 +119,15 @@ void *maki_arena_grow(maki_arena *arena, void *items, size_t count, size_t *room
     *room = more;
     return moved;
 }
+
+maki_status maki_arena_add(maki_arena *arena, void *items, size_t *count, size_t *room,
+                           const void *item, size_t size, maki_err *err)
+{
+    void *array;
+    memcpy(&array, items, sizeof array);
+    array = maki_arena_grow(arena, array, *count, room, size);
+    if (!array) return maki_arena_status(arena, err);
+    memcpy((char *)array + (*count)++ * size, item, size);
+    memcpy(items, &array, sizeof array);
+    return MAKI_OK;
+}

@@ -154,6 +154,62 @@ bool maki_json_get(maki_str object, maki_str name, maki_str *value)
 
 /* ---- strings ------------------------------------------------------------------------------- */
 
+bool maki_json_key_in(maki_str key, const char *names)
+{
+    maki_str name;
+    while (maki_words_next(&names, &name)) {
+        if (maki_json_key_is(key, name)) return true;
+    }
+    return false;
+}
+
+maki_str maki_json_field(maki_str object, const char *name)
+{
+    maki_str value = { "", 0 };
+    (void)maki_json_get(object, maki_str_of(name), &value);
+    return value;
+}
+
+maki_str maki_json_string(maki_str object, const char *name)
+{
+    return maki_json_first(object, name, MAKI_JSON_STRING);
+}
+
+maki_str maki_json_first(maki_str object, const char *names, maki_json_kind kind)
+{
+    maki_str name, value;
+    while (maki_words_next(&names, &name)) {
+        if (maki_json_get(object, name, &value) && maki_json_kind_of(value) == kind) return value;
+    }
+    return (maki_str){ "", 0 };
+}
+
+double maki_json_number(maki_str object, const char *name, double instead)
+{
+    maki_str value = maki_json_first(object, name, MAKI_JSON_NUMBER);
+    return value.len ? maki_json_double(value) : instead;
+}
+
+bool maki_json_field_in(maki_str object, const char *name, const char *texts)
+{
+    maki_str value = maki_json_string(object, name);
+    return value.len && maki_json_text_in(value, texts);
+}
+
+bool maki_json_flag(maki_str object, const char *name)
+{
+    return maki_json_true(maki_json_field(object, name));
+}
+
+bool maki_json_text_in(maki_str string, const char *texts)
+{
+    maki_str text;
+    while (maki_words_next(&texts, &text)) {
+        if (maki_json_text_is(string, text)) return true;
+    }
+    return false;
+}
+
 maki_str maki_json_inside(maki_str string)
 {
     return (maki_str){ string.ptr + 1, string.len - 2 };

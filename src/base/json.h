@@ -20,8 +20,21 @@ bool maki_json_next_known(maki_json_iter *iter, maki_json_item *item, maki_str k
 bool maki_json_enter(maki_json_iter *iter, maki_json_iter *fields);
 maki_str maki_json_leave(maki_json_iter *iter, const maki_json_iter *fields);
 
-/* Is an escaped key this name? */
+/* Is an escaped key this name?  Is it one of the names between the bars of a list? */
 bool maki_json_key_is(maki_str key, maki_str name);
+bool maki_json_key_in(maki_str key, const char *names);
+/* The value of a field, of a field that is a string, of the first of several ("text|content") of a kind; len 0: there is
+ * none. */
+maki_str maki_json_field(maki_str object, const char *name);
+maki_str maki_json_string(maki_str object, const char *name);
+maki_str maki_json_first(maki_str object, const char *names, maki_json_kind kind);
+/* A field that is a number, or what stands instead. */
+double maki_json_number(maki_str object, const char *name, double instead);
+/* Is a field a string of one of these texts?  Is it true? */
+bool maki_json_field_in(maki_str object, const char *name, const char *texts);
+bool maki_json_flag(maki_str object, const char *name);
+/* Is the text of this string one of those between the bars? */
+bool maki_json_text_in(maki_str string, const char *texts);
 
 /* A number that can be a count or a seq: from 0 to under 9e15, where a double is still exact; what is
  * behind its point does not count.  False: it is none, and *out is as it was. */

@@ -112,11 +112,9 @@ static const char *read_plain(maki_jw *w, maki_str *key, const char *shape)
     return shape + value.len;
 }
 
-void maki_jw_print(maki_jw *w, const char *shape, ...)
+void maki_jw_print_args(maki_jw *w, const char *shape, va_list *args)
 {
-    va_list args;
     maki_str key = { "", 0 };
-    va_start(args, shape);
     while (*shape) {
         switch (*shape) {
         case ',': shape++; break;
@@ -132,12 +130,19 @@ void maki_jw_print(maki_jw *w, const char *shape, ...)
         case ']': maki_jw_end_array(w), shape++; break;
         case '\'': shape = read_spelled(w, &key, shape); break;
         case '%':
-            write_argument(w, &key, shape[1], &args);
+            write_argument(w, &key, shape[1], args);
             shape += 2;
             break;
         default: shape = read_plain(w, &key, shape); break;
         }
     }
-    va_end(args);
     write_key(w, &key);
+}
+
+void maki_jw_print(maki_jw *w, const char *shape, ...)
+{
+    va_list args;
+    va_start(args, shape);
+    maki_jw_print_args(w, shape, &args);
+    va_end(args);
 }

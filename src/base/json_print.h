@@ -14,8 +14,11 @@
 #ifndef MAKI_BASE_JSON_PRINT_H
 #define MAKI_BASE_JSON_PRINT_H
 
+#include <stdarg.h>
+
 #include "base/json_write.h"
 
 void maki_jw_print(maki_jw *w, const char *shape, ...);
+void maki_jw_print_args(maki_jw *w, const char *shape, va_list *args);
 
 #endif

@@ -211,6 +211,15 @@ void maki_jw_key(maki_jw *w, maki_str key)
     w->after_key = true;
 }
 
+void maki_jw_raw_key(maki_jw *w, maki_str escaped)
+{
+    maki_jw_begin_value(w);
+    byte(w, '"');
+    maki_jw_bytes(w, escaped);
+    maki_jw_bytes(w, MAKI_LIT("\":"));
+    w->after_key = true;
+}
+
 void maki_jw_string(maki_jw *w, maki_str text)
 {
     maki_jw_begin_value(w);

@@ -37,6 +37,7 @@ void maki_jw_end_object(maki_jw *w);
 void maki_jw_array(maki_jw *w);
 void maki_jw_end_array(maki_jw *w);
 void maki_jw_key(maki_jw *w, maki_str key);
+void maki_jw_raw_key(maki_jw *w, maki_str escaped); /* what stands between the quotes of a key */
 
 void maki_jw_string(maki_jw *w, maki_str text); /* valid UTF-8, not yet escaped */
 void maki_jw_repaired(maki_jw *w,

@@ -14,3 +14,15 @@ maki_status maki_made_end(maki_made *made, maki_arena *arena, maki_str *json, ma
     maki_buf_free(&made->buf);
     return st;
 }
+
+maki_status maki_made_print(maki_arena *arena, maki_str *json, maki_err *err, const char *shape,
+                            ...)
+{
+    maki_made made;
+    va_list args;
+    maki_made_begin(&made, arena, err);
+    va_start(args, shape);
+    maki_jw_print_args(&made.w, shape, &args);
+    va_end(args);
+    return maki_made_end(&made, arena, json, err);
+}

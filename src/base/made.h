@@ -4,7 +4,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
-#include "base/json_write.h"
+#include "base/json_print.h"
 
 typedef struct maki_made {
     maki_buf buf;
@@ -14,5 +14,8 @@ typedef struct maki_made {
 /* Write to made->w between the two; every begin needs its end, which frees what begin took. */
 void maki_made_begin(maki_made *made, maki_arena *arena, maki_err *err);
 maki_status maki_made_end(maki_made *made, maki_arena *arena, maki_str *json, maki_err *err);
+/* The same by example (json_print.h). */
+maki_status maki_made_print(maki_arena *arena, maki_str *json, maki_err *err, const char *shape,
+                            ...);
 
 #endif

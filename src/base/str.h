@@ -101,6 +101,16 @@ static inline bool maki_str_copy(maki_str text, char *out, size_t room)
     return n == text.len;
 }
 
+/* The next of the words between the bars of a list, "user|assistant"; false after the last. */
+static inline bool maki_words_next(const char **words, maki_str *word)
+{
+    *word = (maki_str){ *words, strcspn(*words, "|") };
+    *words += word->len + ((*words)[word->len] == '|');
+    return word->len > 0;
+}
+
+/* Is `text` one of them? */
+bool maki_str_in(maki_str text, const char *words);
 /* Does `text` contain `part`?  An empty part is in every text. */
 bool maki_str_has(maki_str text, maki_str part);
 /* The same, letters A-Z and a-z being equal. */

@@ -230,6 +230,15 @@ size_t maki_utf8_put(uint32_t code, char out[4])
 
 /* ---- borrowed strings ---------------------------------------------------------------------- */
 
+bool maki_str_in(maki_str text, const char *words)
+{
+    maki_str word;
+    while (maki_words_next(&words, &word)) {
+        if (maki_str_is(text, word)) return true;
+    }
+    return false;
+}
+
 bool maki_str_has(maki_str text, maki_str part)
 {
     return part.len == 0 || (text.len && memmem(text.ptr, text.len, part.ptr, part.len));

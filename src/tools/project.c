@@ -10,33 +10,20 @@
 
 /* ---- who may be seen ------------------------------------------------------------------------- */
 
-typedef struct phase_row {
-    const char *phase;
-    const char *categories[8];
-} phase_row;
-
-static const phase_row phases[] = {
-    { "planning", { "search", "analyze", "estimate", "readFile" } },
-    { "executing",
-      { "readFile", "writeFile", "deleteFile", "execute", "modify", "test", "deploy" } },
-    { "reflecting", { "evaluate", "test", "compare", "measure" } },
-    { "verifying", { "verify", "audit", "approve" } },
+static const struct {
+    const char *phase, *categories;
+} phases[] = {
+    { "planning", "search|analyze|estimate|readFile" },
+    { "executing", "readFile|writeFile|deleteFile|execute|modify|test|deploy" },
+    { "reflecting", "evaluate|test|compare|measure" },
+    { "verifying", "verify|audit|approve" },
 };
-
-static bool string_field(maki_str object, maki_str name, maki_str *value)
-{
-    return maki_json_get(object, name, value) && maki_json_kind_of(*value) == MAKI_JSON_STRING;
-}
 
 static bool in_phase(maki_str tool, maki_str phase)
 {
-    maki_str category;
-    if (!string_field(tool, MAKI_LIT("category"), &category)) return false;
     for (size_t p = 0; p < sizeof phases / sizeof phases[0]; p++) {
-        if (!maki_str_is(phase, maki_str_of(phases[p].phase))) continue;
-        for (size_t c = 0; phases[p].categories[c]; c++) {
-            if (maki_json_text_is(category, maki_str_of(phases[p].categories[c]))) return true;
-        }
+        if (maki_str_is(phase, maki_str_of(phases[p].phase)))
+            return maki_json_field_in(tool, "category", phases[p].categories);
     }
     return false;
 }
@@ -55,10 +42,8 @@ static bool granted(maki_str permissions, maki_str word, maki_arena *arena)
 
 static bool permitted(maki_str tool, maki_str permissions, maki_arena *arena)
 {
-    maki_str required;
+    maki_json_iter iter = maki_json_items(maki_json_field(tool, "requiredPermissions"));
     maki_json_item item;
-    if (!maki_json_get(tool, MAKI_LIT("requiredPermissions"), &required)) return true;
-    maki_json_iter iter = maki_json_items(required);
     while (maki_json_next(&iter, &item)) {
         if (maki_json_kind_of(item.value) != MAKI_JSON_STRING) return false;
         if (!granted(permissions, maki_json_text(item.value, arena), arena)) return false;
@@ -85,14 +70,10 @@ static const char *describe(maki_str tool_name, maki_str argument)
     return "Production: listed values only";
 }
 
-static bool object_field(maki_str object, maki_str name, maki_str *value)
+static maki_str object_or(maki_str object, const char *name, maki_str instead)
 {
-    maki_str found;
-    if (!maki_json_get(object, name, &found) || maki_json_kind_of(found) != MAKI_JSON_OBJECT) {
-        return false;
-    }
-    *value = found;
-    return true;
+    maki_str value = maki_json_first(object, name, MAKI_JSON_OBJECT);
+    return value.len ? value : instead;
 }
 
 /* The rule for an argument, by its escaped name. */
@@ -108,17 +89,9 @@ static bool find_rule(maki_str rules, maki_str argument, maki_json_item *rule)
     return false;
 }
 
-static void write_key(maki_jw *w, maki_str escaped)
-{
-    maki_jw_begin_value(w);
-    maki_jw_bytes(w, (maki_str){ escaped.ptr - 1, escaped.len + 2 });
-    maki_jw_bytes(w, MAKI_LIT(":"));
-    w->after_key = true;
-}
-
 static void write_restricted(maki_jw *w, maki_str tool_name, const maki_json_item *rule)
 {
-    write_key(w, rule->key);
+    maki_jw_raw_key(w, rule->key);
     maki_jw_print(w, "{'type':'string','enum':%v,'description':%z}", rule->value,
                   describe(tool_name, rule->key));
 }
@@ -133,7 +106,7 @@ static void write_properties(maki_jw *w, maki_str tool_name, maki_str properties
         if (find_rule(rules, item.key, &rule)) {
             write_restricted(w, tool_name, &rule);
         } else {
-            write_key(w, item.key);
+            maki_jw_raw_key(w, item.key);
             maki_jw_raw(w, item.value);
         }
     }
@@ -165,7 +138,7 @@ static maki_status with_field(maki_str object, maki_str name, maki_str value, ma
     maki_jw_object(&made.w);
     while (maki_json_next(&iter, &item)) {
         bool same = maki_json_key_is(item.key, name);
-        write_key(&made.w, item.key);
+        maki_jw_raw_key(&made.w, item.key);
         maki_jw_raw(&made.w, same ? value : item.value);
         there |= same;
     }
@@ -180,11 +153,9 @@ static maki_status with_field(maki_str object, maki_str name, maki_str value, ma
 static maki_status restrict_tool(maki_projected *tool, maki_str name, maki_str rules,
                                  maki_arena *arena, maki_err *err)
 {
-    maki_str parameters = MAKI_LIT("{\"type\":\"object\"}"), properties = MAKI_LIT("{}");
+    maki_str parameters = object_or(tool->raw, "parameters", MAKI_LIT("{\"type\":\"object\"}"));
+    maki_str properties = object_or(parameters, "properties", MAKI_LIT("{}"));
     maki_made made;
-    if (object_field(tool->raw, MAKI_LIT("parameters"), &parameters)) {
-        object_field(parameters, MAKI_LIT("properties"), &properties);
-    }
     maki_made_begin(&made, arena, err);
     write_properties(&made.w, name, properties, rules);
     maki_status st = maki_made_end(&made, arena, &properties, err);
@@ -202,8 +173,7 @@ static maki_status make_safe(maki_projected *tool, maki_str enums, maki_arena *a
 {
     maki_json_iter iter = maki_json_items(enums);
     maki_json_item rule;
-    maki_str name;
-    if (!string_field(tool->raw, MAKI_LIT("name"), &name)) return MAKI_OK;
+    maki_str name = maki_json_string(tool->raw, "name");
     while (maki_json_next(&iter, &rule)) {
         maki_str rule_name = { rule.key.ptr - 1, rule.key.len + 2 };
         if (!maki_json_same_text(name, rule_name)) continue;
@@ -266,19 +236,15 @@ static maki_status read_tools(maki_str array, maki_arena *arena, maki_projection
 {
     maki_json_iter iter = maki_json_items(array);
     maki_json_item item;
-    maki_str value;
     out->all = maki_arena_array(arena, maki_json_count(array), sizeof *out->all);
     if (!out->all) return maki_arena_status(arena, err);
     for (size_t i = 0; maki_json_next(&iter, &item); i++) {
-        if (!string_field(item.value, MAKI_LIT("name"), &value)) {
+        if (!maki_json_string(item.value, "name").len) {
             return maki_fail(err, MAKI_INVALID, "tools[%zu]: must be an object with a name", i);
         }
         maki_projected *tool = &out->all[out->count++];
         tool->raw = tool->shown = item.value;
-        if (maki_json_get(item.value, MAKI_LIT("priority"), &value) &&
-            maki_json_kind_of(value) == MAKI_JSON_NUMBER) {
-            tool->priority = maki_json_double(value);
-        }
+        tool->priority = maki_json_number(item.value, "priority", tool->priority);
     }
     return MAKI_OK;
 }
