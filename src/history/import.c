@@ -123,14 +123,15 @@ maki_status maki_import_row(maki_importing *im, maki_str row, bool *added, maki_
 
 maki_status maki_import_made_row(maki_importing *im, bool *added, maki_err *err)
 {
-    maki_status st = maki_buf_status(&im->row, err);
-    return st == MAKI_OK ? maki_import_row(im, maki_buf_str(&im->row), added, err) : st;
+    maki_str row;
+    maki_status st = maki_draft_end(&im->row, &row, err);
+    return st == MAKI_OK ? maki_import_row(im, row, added, err) : st;
 }
 
 maki_status maki_import_event(maki_importing *im, const char *type, maki_err *err)
 {
-    maki_str fields = maki_buf_str(&im->fields);
-    maki_status st = maki_buf_status(&im->fields, err);
+    maki_str fields;
+    maki_status st = maki_draft_end(&im->fields, &fields, err);
     if (st == MAKI_OK) st = flatten(im, &fields, err);
     if (st == MAKI_OK && im->event_bytes > GROUP_EVENT_BYTES) st = commit(im, err);
     if (st == MAKI_OK) st = begin(im, err);
@@ -145,96 +146,81 @@ maki_status maki_import_tokens(maki_importing *im, maki_str message, maki_err *e
 {
     uint32_t tokens = 0;
     maki_status st = maki_tally_read(&im->conv->tally, 0, message, NULL, &tokens, err);
-    maki_import_number(&im->fields, ",\"tokens\":", tokens);
-    maki_buf_add(&im->fields, MAKI_LIT(",\"family\":\"" MAKI_FAMILY "\""));
+    maki_jw_print(&im->fields.w, "'tokens':%i,'family':%z", (uint64_t)tokens, MAKI_FAMILY);
     return st;
 }
 
-maki_status maki_import_condense(maki_importing *im, uint64_t before, maki_str message,
-                                 maki_err *err)
+maki_status maki_import_condense(maki_importing *im, uint64_t before, maki_err *err)
 {
-    maki_buf *f = &im->fields;
+    maki_jw *w = maki_draft_begin(&im->fields);
     maki_span64 all = { 1, before - 1 };
-    maki_buf_clear(f);
-    maki_buf_add(f, MAKI_LIT("\"hidden\":"));
-    maki_import_spans(f, &all, before > 1);
-    maki_buf_add(f, MAKI_LIT(",\"hiddenEvents\":["));
-    if (im->now.made) maki_import_number(f, "", im->now.made);
-    maki_import_number(f, "],\"messages\":", before - 1);
-    maki_import_number(f, ",\"before\":", before);
-    maki_status st = maki_import_tokens(im, message, err);
-    maki_buf_add(f, MAKI_LIT(",\"imported\":true,\"message\":"));
-    maki_buf_add(f, message);
+    maki_str message;
+    maki_status st = maki_draft_end(&im->row, &message, err);
+    if (st != MAKI_OK) return st;
+    maki_jw_print(w, "'hidden':");
+    maki_import_spans(w, &all, before > 1);
+    maki_jw_print(w, "'hiddenEvents':[");
+    if (im->now.made) maki_jw_int(w, (int64_t)im->now.made);
+    maki_jw_print(w, "],'messages':%i,'before':%i", before - 1, before);
+    st = maki_import_tokens(im, message, err);
+    maki_jw_print(w, "'imported':true,'message':%v", message);
     if (st == MAKI_OK) st = maki_import_event(im, "condense", err);
     if (st == MAKI_OK) im->now.made = im->now.ev;
     return st;
 }
 
-/* ---- JSON by hand ---------------------------------------------------------------------------------------- */
+/* ---- JSON being made ------------------------------------------------------------------------------------- */
 
-void maki_import_number(maki_buf *out, const char *text, uint64_t n)
+void maki_draft_open(maki_draft *draft, const maki_alloc *alloc, size_t max)
 {
-    char digits[24];
-    snprintf(digits, sizeof digits, "%" PRIu64, n);
-    maki_buf_add(out, maki_str_of(text));
-    maki_buf_add(out, maki_str_of(digits));
+    draft->text = maki_buf_new(alloc, max);
+    maki_draft_begin(draft);
 }
 
-void maki_import_spans(maki_buf *out, const maki_span64 *spans, size_t count)
+maki_jw *maki_draft_begin(maki_draft *draft)
 {
-    maki_buf_add(out, MAKI_LIT("["));
-    for (size_t i = 0; i < count; i++) {
-        maki_import_number(out, i ? ",[" : "[", spans[i].from);
-        maki_import_number(out, ",", spans[i].to);
-        maki_buf_add(out, MAKI_LIT("]"));
-    }
-    maki_buf_add(out, MAKI_LIT("]"));
+    maki_buf_clear(&draft->text);
+    maki_jw_init(&draft->w, maki_buf_sink(&draft->text), NULL);
+    return &draft->w;
 }
 
-void maki_import_fields(maki_buf *out, maki_str object, const maki_str *but, size_t count)
+maki_status maki_draft_end(maki_draft *draft, maki_str *text, maki_err *err)
+{
+    (void)!maki_jw_end(&draft->w); /* it fails as the buffer does */
+    *text = maki_buf_str(&draft->text);
+    return maki_buf_status(&draft->text, err);
+}
+
+void maki_import_spans(maki_jw *w, const maki_span64 *spans, size_t count)
+{
+    maki_jw_array(w);
+    for (size_t i = 0; i < count; i++)
+        maki_jw_print(w, "[%i,%i]", spans[i].from, spans[i].to);
+    maki_jw_end_array(w);
+}
+
+void maki_import_fields(maki_jw *w, maki_str object, const char *but)
 {
     maki_json_iter iter = maki_json_items(object);
     maki_json_item item;
     while (maki_json_next(&iter, &item)) {
-        bool named = false;
-        for (size_t i = 0; !named && i < count; i++)
-            named = maki_json_key_is(item.key, but[i]);
-        if (named) continue;
-        maki_buf_add(out, MAKI_LIT(",\""));
-        maki_buf_add(out, item.key);
-        maki_buf_add(out, MAKI_LIT("\":"));
-        maki_buf_add(out, item.value);
+        if (maki_json_key_in(item.key, but)) continue;
+        maki_jw_raw_key(w, item.key);
+        maki_jw_raw(w, item.value);
     }
 }
 
-void maki_import_original(maki_buf *out, maki_str line, const maki_str *but, size_t count)
+void maki_import_original(maki_jw *w, maki_str line, const char *but)
 {
-    maki_buf_add(out, MAKI_LIT(",\"original\":{"));
-    size_t at = out->len;
-    maki_import_fields(out, line, but, count);
-    if (out->status == MAKI_OK && out->len > at) { /* without the first comma */
-        memmove(out->ptr + at, out->ptr + at + 1, out->len - at - 1);
-        out->len--;
-    }
-    maki_buf_add(out, MAKI_LIT("}"));
+    maki_jw_field_object(w, "original");
+    maki_import_fields(w, line, but);
+    maki_jw_end_object(w);
 }
 
-bool maki_import_id(maki_str object, maki_str name, maki_str *id)
+bool maki_import_id(maki_str object, const char *name, maki_str *id)
 {
-    return maki_json_get(object, name, id) && maki_json_kind_of(*id) == MAKI_JSON_STRING &&
-           id->len > 2;
-}
-
-bool maki_import_is(maki_str object, maki_str name, maki_str text)
-{
-    maki_str value;
-    return maki_import_id(object, name, &value) && maki_json_text_is(value, text);
-}
-
-bool maki_import_true(maki_str object, maki_str name)
-{
-    maki_str value;
-    return maki_json_get(object, name, &value) && maki_json_true(value);
+    *id = maki_json_string(object, name);
+    return id->len > 2;
 }
 
 bool maki_import_object(maki_importing *im, maki_str text, maki_str *object, maki_status *st,
@@ -294,14 +280,13 @@ static maki_status look_at(maki_importing *im, maki_err *err)
 
 static maki_status note(maki_importing *im, maki_err *err)
 {
-    maki_buf_clear(&im->fields);
-    maki_buf_add(&im->fields, MAKI_LIT("\"of\":\"import\",\"format\":\""));
-    maki_buf_add(&im->fields, maki_str_of(im->report->format));
-    maki_import_number(&im->fields, "\",\"messages\":", im->report->messages);
-    maki_import_number(&im->fields, ",\"skipped\":", im->report->skipped);
-    maki_import_number(&im->fields, ",\"other\":", im->report->other);
-    maki_buf_add(&im->fields, maki_buf_str(&im->notes));
-    maki_status st = maki_buf_status(&im->notes, err);
+    const maki_import_report *r = im->report;
+    maki_jw *w = maki_draft_begin(&im->fields);
+    maki_str notes;
+    maki_status st = maki_draft_end(&im->notes, &notes, err);
+    maki_jw_print(w, "'of':'import','format':%z,'messages':%i,'skipped':%i,'other':%i", r->format,
+                  r->messages, r->skipped, r->other);
+    if (notes.len) maki_jw_raw(w, notes);
     return st == MAKI_OK ? maki_import_event(im, "manifest", err) : st;
 }
 
@@ -333,19 +318,19 @@ static maki_status run(const maki_env *env, int fd, int ui_fd, maki_conv *into,
                           .log = log,
                           .options = options,
                           .report = report,
-                          .row = maki_buf_new(alloc, (size_t)MAKI_ROW_MAX),
-                          .fields = maki_buf_new(alloc, FIELDS_MAX),
                           .flat = maki_buf_new(alloc, (size_t)MAKI_ROW_MAX),
-                          .notes = maki_buf_new(alloc, FIELDS_MAX),
                           .arena = maki_arena_new(alloc, ARENA_MAX) };
+    maki_draft_open(&im.row, alloc, (size_t)MAKI_ROW_MAX);
+    maki_draft_open(&im.fields, alloc, FIELDS_MAX);
+    maki_draft_open(&im.notes, alloc, FIELDS_MAX);
     maki_status st = maki_source_open(&im.src, env, fd, err);
     if (st == MAKI_OK) st = read_all(&im, ui_fd, err);
     if (im.open) maki_log_abort(log);
     maki_source_close(&im.src);
-    maki_buf_free(&im.row);
-    maki_buf_free(&im.fields);
+    maki_buf_free(&im.row.text);
+    maki_buf_free(&im.fields.text);
     maki_buf_free(&im.flat);
-    maki_buf_free(&im.notes);
+    maki_buf_free(&im.notes.text);
     maki_arena_free(&im.arena);
     return st;
 }

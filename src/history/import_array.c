@@ -19,10 +19,7 @@ static maki_status system_row(maki_importing *im, maki_str content, maki_err *er
     }
     maki_json_kind kind = maki_json_kind_of(value);
     if (kind != MAKI_JSON_STRING && kind != MAKI_JSON_ARRAY) return MAKI_OK;
-    maki_buf_clear(&im->row);
-    maki_buf_add(&im->row, MAKI_LIT("{\"role\":\"system\",\"content\":"));
-    maki_buf_add(&im->row, value);
-    maki_buf_add(&im->row, MAKI_LIT("}"));
+    maki_jw_print(maki_draft_begin(&im->row), "{'role':'system','content':%v}", value);
     return maki_import_made_row(im, &added, err);
 }
 
@@ -30,14 +27,14 @@ static maki_status system_row(maki_importing *im, maki_str content, maki_err *er
 static void note_field(maki_importing *im, maki_str key, maki_str value, bool *any)
 {
     enum { SMALL = 4096 };
+    maki_jw *w = &im->notes.w;
     maki_str checked;
     if (value.len > SMALL || maki_json_check(value, &checked, NULL) != MAKI_OK) return;
     if (maki_json_check(key, &checked, NULL) != MAKI_OK || key.ptr[0] != '"') return;
-    maki_buf_add(&im->notes, *any ? MAKI_LIT(",") : MAKI_LIT(",\"body\":{"));
-    maki_buf_add(&im->notes, key);
-    maki_buf_add(&im->notes, MAKI_LIT(":"));
-    maki_buf_add(&im->notes, value);
+    if (!*any) maki_jw_field_object(w, "body");
     *any = true;
+    maki_jw_raw_key(w, maki_json_inside(key));
+    maki_jw_raw(w, value);
 }
 
 /* Find the messages of a body and say what `system` says. */
@@ -61,20 +58,20 @@ static maki_status find_messages(maki_importing *im, uint64_t *at, maki_err *err
         bool good = full.len && maki_json_check(full, &checked, NULL) == MAKI_OK;
         name[good ? maki_json_copy_text(full, name, sizeof name - 1) : 0] = '\0';
         st = maki_source_peek(src, &next, err);
-        bool list = next == '[' && (strcmp(name, "messages") == 0 || strcmp(name, "input") == 0);
+        bool list = next == '[' && maki_str_in(maki_str_of(name), "messages|input");
         if (st == MAKI_OK && list && *at == 0) {
             *at = maki_source_told(src);
             st = maki_source_skip(src, err);
         } else if (st == MAKI_OK && next != '\0') {
             st = maki_source_item(src, &item, &more, err);
-            bool system = strcmp(name, "system") == 0 || strcmp(name, "instructions") == 0;
+            bool system = maki_str_in(maki_str_of(name), "system|instructions");
             if (st == MAKI_OK && more && system)
                 st = system_row(im, item, err);
             else if (st == MAKI_OK && more && full.len)
                 note_field(im, full, item, &any);
         }
     }
-    if (any) maki_buf_add(&im->notes, MAKI_LIT("}"));
+    if (any) maki_jw_end_object(&im->notes.w);
     return st;
 }
 
@@ -128,7 +125,7 @@ static maki_status add_message(void *ctx, maki_str object, maki_err *err)
     messages *m = ctx;
     maki_str role;
     bool added = false, known = false;
-    if (!maki_import_id(object, MAKI_LIT("role"), &role)) {
+    if (!maki_import_id(object, "role", &role)) {
         maki_status st = maki_import_item(m->im, object, object, &known, err);
         if (st != MAKI_OK || known) return st;
     }
@@ -156,24 +153,17 @@ static bool is_cut(const maki_sight *s)
 
 static bool is_roo(const maki_sight *s)
 {
-    static const char *const tags[] = { "condenseParent", "truncationParent", "isSummary",
-                                        "isTruncationMarker" };
     bool role = maki_sight_has(s, "role");
     if (!role && !s->type[0] && !is_cut(s)) return false;
-    for (size_t i = 0; i < sizeof tags / sizeof tags[0]; i++) {
-        if (maki_sight_has(s, tags[i])) return true;
-    }
-    return role && maki_sight_has(s, "ts");
+    return maki_sight_has(s, "condenseParent|truncationParent|isSummary|isTruncationMarker") ||
+           (role && maki_sight_has(s, "ts"));
 }
 
 static bool is_openai(const maki_sight *s)
 {
-    static const char *const roles[] = { "system", "developer", "tool" };
     if (!maki_sight_has(s, "role") && !is_cut(s)) return s->type[0] != '\0';
-    for (size_t i = 0; i < sizeof roles / sizeof roles[0]; i++) {
-        if (strcmp(s->role, roles[i]) == 0) return true;
-    }
-    return maki_sight_has(s, "tool_calls") || maki_sight_has(s, "tool_call_id");
+    return maki_str_in(maki_str_of(s->role), "system|developer|tool") ||
+           maki_sight_has(s, "tool_calls|tool_call_id");
 }
 
 const maki_import_format maki_import_roo = { "roo", NULL, is_roo, read_messages };
@@ -190,9 +180,7 @@ static maki_status ui_element(maki_importing *im, maki_str text, maki_err *err)
         maki_import_skip(im, "a UI message is broken");
         return MAKI_OK;
     }
-    maki_buf_clear(&im->fields);
-    maki_buf_add(&im->fields, MAKI_LIT("\"of\":\"ui\",\"ui\":"));
-    maki_buf_add(&im->fields, value);
+    maki_jw_print(maki_draft_begin(&im->fields), "'of':'ui','ui':%v", value);
     return maki_import_event(im, "manifest", err);
 }
 

@@ -9,10 +9,10 @@
 #include "base/err.h"
 #include "history/import_inside.h"
 
-bool maki_sight_has(const maki_sight *s, const char *key)
+bool maki_sight_has(const maki_sight *s, const char *keys)
 {
     for (size_t i = 0; i < s->count; i++) {
-        if (maki_str_is(s->keys[i], maki_str_of(key))) return true;
+        if (maki_str_in(s->keys[i], keys)) return true;
     }
     return false;
 }
@@ -70,8 +70,7 @@ static void see_field(maki_sight *s, maki_str key, maki_str value, size_t at)
         copy(s->type, sizeof s->type, value);
     if (value.ptr[0] == '"' && maki_str_is(key, MAKI_LIT("role")))
         copy(s->role, sizeof s->role, value);
-    bool list = maki_str_is(key, MAKI_LIT("messages")) || maki_str_is(key, MAKI_LIT("input"));
-    if (list && value.ptr[0] == '[') s->messages = at;
+    if (maki_str_in(key, "messages|input") && value.ptr[0] == '[') s->messages = at;
 }
 
 /* Look at the object at i. */
@@ -97,20 +96,12 @@ static maki_sight see(maki_str t, size_t i)
 
 /* ---- arrays ----------------------------------------------------------------------------------------- */
 
-static const maki_import_format *line_format(const maki_sight *s)
+static const maki_import_format *format_of(const maki_sight *s, bool element)
 {
     const maki_import_format *f;
     for (size_t i = 0; (f = maki_import_format_at(i)) != NULL; i++) {
-        if (f->line && f->line(s)) return f;
-    }
-    return NULL;
-}
-
-static const maki_import_format *element_format(const maki_sight *s)
-{
-    const maki_import_format *f;
-    for (size_t i = 0; (f = maki_import_format_at(i)) != NULL; i++) {
-        if (f->element && f->element(s)) return f;
+        bool (*tells)(const maki_sight *) = element ? f->element : f->line;
+        if (tells && tells(s)) return f;
     }
     return NULL;
 }
@@ -125,7 +116,7 @@ static const maki_import_format *array_format(maki_str t, size_t i)
         i = space(t, i);
         if (i >= t.len || t.ptr[i] != '{') break;
         maki_sight s = see(t, i);
-        const maki_import_format *f = element_format(&s);
+        const maki_import_format *f = format_of(&s, true);
         if (f) return f;
         bool cut = s.end == 0 && maki_sight_has(&s, "content"); /* what tells comes after it */
         if (!maki_sight_has(&s, "role") && !s.type[0] && !cut) break;
@@ -151,7 +142,7 @@ static const maki_import_format *object_format(maki_str t, const maki_sight *s)
     }
     if (s->end == 0 && (system || maki_sight_has(s, "max_tokens")))
         return &maki_import_anthropic; /* a body that begins long */
-    return line_format(s);
+    return format_of(s, false);
 }
 
 static maki_status unknown(const char *saw, const char *more, maki_err *err)

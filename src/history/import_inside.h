@@ -3,6 +3,8 @@
 #ifndef MAKI_HISTORY_IMPORT_INSIDE_H
 #define MAKI_HISTORY_IMPORT_INSIDE_H
 
+#include "base/buf.h"
+#include "base/json_print.h"
 #include "base/str.h"
 #include "history/import.h"
 
@@ -40,6 +42,15 @@ maki_status maki_source_skip(maki_source *src, maki_err *err);
 
 /* ---- import.c: rows and events into the log ------------------------------------------------------ */
 
+/* JSON being made. */
+typedef struct maki_draft {
+    maki_buf text;
+    maki_jw w;
+} maki_draft;
+void maki_draft_open(maki_draft *draft, const maki_alloc *alloc, size_t max);
+maki_jw *maki_draft_begin(maki_draft *draft); /* forgets what is there */
+maki_status maki_draft_end(maki_draft *draft, maki_str *text, maki_err *err);
+
 /* A place in the conversation: after which row and which event. */
 typedef struct maki_place {
     uint64_t seq, ev;
@@ -55,10 +66,10 @@ typedef struct maki_importing {
     const maki_import_options *options;
     maki_import_report *report;
     maki_source src;
-    maki_buf row;    /* a row being made */
-    maki_buf fields; /* of an event being made */
-    maki_buf flat;   /* a row without newlines */
-    maki_buf notes;  /* fields of the note that ends the import */
+    maki_draft row;    /* a row being made */
+    maki_draft fields; /* of an event being made */
+    maki_draft notes;  /* fields of the note that ends the import */
+    maki_buf flat;     /* a row without newlines */
     maki_arena arena;
     maki_place now;
     uint64_t in_group, told; /* rows of the open group; bytes when progress was told last */
@@ -82,25 +93,19 @@ void maki_import_skip(maki_importing *im, const char *why);
  * *st. */
 bool maki_import_object(maki_importing *im, maki_str text, maki_str *object, maki_status *st,
                         maki_err *err);
-/* A condense event: `message` (a whole object) stands before row `before`, rows 1 to before - 1 and the
+/* A condense event: the message in im->row stands before row `before`, rows 1 to before - 1 and the
  * summary that held are hidden. */
-maki_status maki_import_condense(maki_importing *im, uint64_t before, maki_str message,
-                                 maki_err *err);
-/* `,"tokens":...` of a message that an event makes, into im->fields. */
+maki_status maki_import_condense(maki_importing *im, uint64_t before, maki_err *err);
+/* The fields `tokens` and `family` of a message that an event makes. */
 maki_status maki_import_tokens(maki_importing *im, maki_str message, maki_err *err);
 
-/* JSON, put together by hand. */
-void maki_import_number(maki_buf *out, const char *text, uint64_t n);          /* text, then n */
-void maki_import_spans(maki_buf *out, const maki_span64 *spans, size_t count); /* [[1,2],[4,4]] */
-/* The fields of `object` but those named, each with a comma before it. */
-void maki_import_fields(maki_buf *out, maki_str object, const maki_str *but, size_t count);
-/* `"original":{...}`, the line without the fields named, with a comma before it. */
-void maki_import_original(maki_buf *out, maki_str line, const maki_str *but, size_t count);
-/* A string field, as a JSON string; false when it is missing, no string or empty. */
-bool maki_import_id(maki_str object, maki_str name, maki_str *id);
-bool maki_import_is(maki_str object, maki_str name,
-                    maki_str text); /* a string field with this text */
-bool maki_import_true(maki_str object, maki_str name);
+void maki_import_spans(maki_jw *w, const maki_span64 *spans, size_t count); /* [[1,2],[4,4]] */
+/* The fields of `object` but those named, "role|content". */
+void maki_import_fields(maki_jw *w, maki_str object, const char *but);
+/* The field `original`: the line without the fields named. */
+void maki_import_original(maki_jw *w, maki_str line, const char *but);
+/* A string field that is not empty, as a JSON string. */
+bool maki_import_id(maki_str object, const char *name, maki_str *id);
 
 /* ---- the formats: a row of import_formats.c each ----------------------------------------------------- */
 
@@ -113,7 +118,7 @@ typedef struct maki_sight {
     size_t end;              /* one past it; 0: the beginning ends inside */
     size_t messages;         /* where the list in `messages` or `input` begins; 0: none */
 } maki_sight;
-bool maki_sight_has(const maki_sight *s, const char *key);
+bool maki_sight_has(const maki_sight *s, const char *keys); /* one of "role|ts" */
 
 struct maki_import_format {
     const char *name;

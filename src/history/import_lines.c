@@ -27,8 +27,7 @@ static maki_status read(maki_importing *im, maki_err *err)
             im->report->other++;
             maki_str object;
             if (!maki_import_object(im, line, &object, &st, err)) continue;
-            maki_buf_add(&im->notes, MAKI_LIT(",\"header\":"));
-            maki_buf_add(&im->notes, object);
+            maki_jw_print(&im->notes.w, "'header':%v", object);
             continue;
         }
         st = maki_import_add_line(im, line, &added, err);

@@ -64,20 +64,8 @@ static maki_status note_row(noted *n, uint64_t seq, maki_arena *arena, maki_err 
         n->spans[n->count - 1].to = seq;
         return MAKI_OK;
     }
-    void *moved = maki_arena_grow(arena, n->spans, n->count, &n->room, sizeof *n->spans);
-    if (!moved) return maki_arena_status(arena, err);
-    n->spans = moved;
-    n->spans[n->count++] = (maki_span64){ seq, seq };
-    return MAKI_OK;
-}
-
-static maki_status note_event(noted *n, uint64_t ev, maki_arena *arena, maki_err *err)
-{
-    void *moved = maki_arena_grow(arena, n->evs, n->ev_count, &n->ev_room, sizeof *n->evs);
-    if (!moved) return maki_arena_status(arena, err);
-    n->evs = moved;
-    n->evs[n->ev_count++] = ev;
-    return MAKI_OK;
+    maki_span64 one = { seq, seq };
+    return maki_arena_add(arena, &n->spans, &n->count, &n->room, &one, sizeof one, err);
 }
 
 /* ---- one message ---------------------------------------------------------------------------------------- */
@@ -117,35 +105,34 @@ static void read_tags(maki_str object, tagged *t)
 }
 
 /* The message without its tags, all else as it stood. */
-static void without_tags(maki_str object, maki_buf *out)
+static void without_tags(maki_str object, maki_jw *w)
 {
     maki_json_iter iter = maki_json_items(object);
     maki_json_item item;
     const char *end = object.ptr + 1; /* of the item before */
     bool kept = false, first = true;
-    maki_buf_clear(out);
     while (maki_json_next(&iter, &item)) {
         const char *stop = item.value.ptr + item.value.len;
-        if (first) maki_buf_add(out, (maki_str){ object.ptr, (size_t)(item.start - object.ptr) });
+        if (first) maki_jw_bytes(w, (maki_str){ object.ptr, (size_t)(item.start - object.ptr) });
         first = false;
         if (!is_tag(item, CONDENSE) && !is_tag(item, TRUNCATE)) {
             const char *from = kept ? end : item.start;
-            maki_buf_add(out, (maki_str){ from, (size_t)(stop - from) });
+            maki_jw_bytes(w, (maki_str){ from, (size_t)(stop - from) });
             kept = true;
         }
         end = stop;
     }
-    maki_buf_add(out, (maki_str){ end, (size_t)(object.ptr + object.len - end) });
+    maki_jw_bytes(w, (maki_str){ end, (size_t)(object.ptr + object.len - end) });
 }
 
 /* ---- events ------------------------------------------------------------------------------------------------ */
 
-static void add_evs(maki_buf *out, const noted *n)
+static void write_evs(maki_jw *w, const char *name, const noted *n)
 {
-    maki_buf_add(out, MAKI_LIT("["));
+    maki_jw_field_array(w, name);
     for (size_t i = 0; i < n->ev_count; i++)
-        maki_import_number(out, i ? "," : "", n->evs[i]);
-    maki_buf_add(out, MAKI_LIT("]"));
+        maki_jw_int(w, (int64_t)n->evs[i]);
+    maki_jw_end_array(w);
 }
 
 static uint64_t rows_of(const noted *n)
@@ -160,23 +147,17 @@ static uint64_t rows_of(const noted *n)
 static maki_status write_event(maki_importing *im, int kind, noted *n, maki_str message,
                                maki_err *err)
 {
-    maki_buf *f = &im->fields;
-    maki_buf_clear(f);
-    maki_buf_add(f, MAKI_LIT("\"id\":"));
-    maki_buf_add(f, n->id);
-    maki_buf_add(f, MAKI_LIT(",\"hidden\":"));
-    maki_import_spans(f, n->spans, n->count);
-    maki_buf_add(f, MAKI_LIT(",\"hiddenEvents\":"));
-    add_evs(f, n);
-    maki_import_number(f, ",\"messages\":", rows_of(n));
+    maki_jw *w = maki_draft_begin(&im->fields);
+    maki_jw_print(w, "'id':%v,'hidden':", n->id);
+    maki_import_spans(w, n->spans, n->count);
+    write_evs(w, "hiddenEvents", n);
+    maki_jw_field_count(w, "messages", rows_of(n));
     if (message.len) {
-        maki_import_number(f, ",\"before\":", im->now.seq + 1);
+        maki_jw_field_count(w, "before", im->now.seq + 1);
         maki_status st = maki_import_tokens(im, message, err);
         if (st != MAKI_OK) return st;
-        maki_buf_add(f, MAKI_LIT(",\"message\":"));
-        maki_buf_add(f, message);
     }
-    maki_buf_add(f, MAKI_LIT(",\"imported\":true"));
+    maki_jw_print(w, "'message':%v,'imported':true", message);
     n->present = true;
     n->count = n->ev_count = 0;
     return maki_import_event(im, kinds[kind].type, err);
@@ -199,7 +180,9 @@ static maki_status made(maki_tags *tags, maki_importing *im, const tagged *t, ma
         noted *n = NULL;
         if (t->tag[k].len == 0) continue;
         st = note_of(tags, k, t->tag[k], &im->arena, &n, err);
-        if (st == MAKI_OK) st = note_event(n, ev, &im->arena, err);
+        if (st == MAKI_OK)
+            st =
+                maki_arena_add(&im->arena, &n->evs, &n->ev_count, &n->ev_room, &ev, sizeof ev, err);
     }
     return st;
 }
@@ -214,12 +197,11 @@ maki_status maki_tags_row(maki_tags *tags, maki_importing *im, maki_str object, 
     bool event = (t.flag[0] && t.id[0].len) || (t.flag[1] && t.id[1].len);
     if (any || event) im->report->format = maki_import_roo.name;
     if (any) {
-        without_tags(object, &im->row);
-        maki_status st = maki_buf_status(&im->row, err);
+        without_tags(object, maki_draft_begin(&im->row));
+        maki_status st = maki_draft_end(&im->row, &object, err);
         if (st != MAKI_OK) return st;
-        object = maki_buf_str(&im->row);
     }
-    if (event && maki_import_id(object, MAKI_LIT("role"), &role)) {
+    if (event && maki_import_id(object, "role", &role)) {
         return made(tags, im, &t, object, err);
     }
     maki_status st = maki_import_row(im, object, &added, err);
@@ -234,6 +216,7 @@ maki_status maki_tags_row(maki_tags *tags, maki_importing *im, maki_str object, 
 
 maki_status maki_tags_end(maki_tags *tags, maki_importing *im, maki_err *err)
 {
+    maki_jw *w = &im->notes.w;
     maki_status st = MAKI_OK;
     bool any = false;
     for (int k = 0; k < 2; k++) {
@@ -244,19 +227,14 @@ maki_status maki_tags_end(maki_tags *tags, maki_importing *im, maki_err *err)
                 st = write_event(im, k, n, (maki_str){ 0 }, err);
                 continue;
             }
-            maki_buf_add(&im->notes, any ? MAKI_LIT(",") : MAKI_LIT(",\"orphans\":["));
+            if (!any) maki_jw_field_array(w, "orphans");
             any = true;
-            maki_buf_add(&im->notes, MAKI_LIT("{\"tag\":\""));
-            maki_buf_add(&im->notes, maki_str_of(kinds[k].tag_field));
-            maki_buf_add(&im->notes, MAKI_LIT("\",\"id\":"));
-            maki_buf_add(&im->notes, n->id);
-            maki_buf_add(&im->notes, MAKI_LIT(",\"rows\":"));
-            maki_import_spans(&im->notes, n->spans, n->count);
-            maki_buf_add(&im->notes, MAKI_LIT(",\"events\":"));
-            add_evs(&im->notes, n);
-            maki_buf_add(&im->notes, MAKI_LIT("}"));
+            maki_jw_print(w, "{'tag':%z,'id':%v,'rows':", kinds[k].tag_field, n->id);
+            maki_import_spans(w, n->spans, n->count);
+            write_evs(w, "events", n);
+            maki_jw_end_object(w);
         }
     }
-    if (any) maki_buf_add(&im->notes, MAKI_LIT("]"));
+    if (any) maki_jw_end_array(w);
     return st;
 }

@@ -61,8 +61,7 @@ static uint64_t hash_of(maki_str id)
 static maki_status remember(tree *t, maki_str line, maki_place place, bool row, maki_err *err)
 {
     maki_str id;
-    maki_str name = t->claude ? MAKI_LIT("uuid") : MAKI_LIT("id");
-    if (!maki_import_id(line, name, &id)) return MAKI_OK;
+    if (!maki_import_id(line, t->claude ? "uuid" : "id", &id)) return MAKI_OK;
     maki_status st = make_room(t, err);
     if (st != MAKI_OK) return st;
     uint64_t hash = hash_of(id);
@@ -75,7 +74,7 @@ static maki_status remember(tree *t, maki_str line, maki_place place, bool row, 
 static const spot *find(const tree *t, maki_str object, const char *name)
 {
     maki_str id;
-    if (t->room == 0 || !maki_import_id(object, maki_str_of(name), &id)) return NULL;
+    if (t->room == 0 || !maki_import_id(object, name, &id)) return NULL;
     const spot *s = spot_of(t->spots, t->room, hash_of(id));
     return s->hash ? s : NULL;
 }
@@ -84,14 +83,14 @@ static const spot *find(const tree *t, maki_str object, const char *name)
  * when it does not say or names a line that is not there. */
 static maki_place from(const tree *t, maki_str line)
 {
+    const char *parent = t->claude ? "parentUuid" : "parentId";
     maki_str value;
-    const spot *s = find(t, line, t->claude ? "parentUuid" : "parentId");
+    const spot *s = find(t, line, parent);
     if (!s && t->claude) s = find(t, line, "logicalParentUuid");
     if (s) return (maki_place){ s->seq, s->ev, s->made };
-    bool root =
-        maki_json_get(line, t->claude ? MAKI_LIT("parentUuid") : MAKI_LIT("parentId"), &value) &&
-        maki_json_kind_of(value) == MAKI_JSON_NULL &&
-        !maki_import_id(line, MAKI_LIT("logicalParentUuid"), &value);
+    bool root = maki_json_get(line, maki_str_of(parent), &value) &&
+                maki_json_kind_of(value) == MAKI_JSON_NULL &&
+                !maki_import_id(line, "logicalParentUuid", &value);
     return root ? (maki_place){ 0 } : t->im->now;
 }
 
@@ -99,10 +98,8 @@ static maki_status go_to(tree *t, maki_place place, maki_err *err)
 {
     maki_importing *im = t->im;
     if (place.seq == im->now.seq && place.ev == im->now.ev) return MAKI_OK;
-    maki_buf_clear(&im->fields);
-    maki_import_number(&im->fields, "\"to\":", place.seq);
-    maki_import_number(&im->fields, ",\"toEv\":", place.ev);
-    maki_buf_add(&im->fields, MAKI_LIT(",\"imported\":true"));
+    maki_jw_print(maki_draft_begin(&im->fields), "'to':%i,'toEv':%i,'imported':true", place.seq,
+                  place.ev);
     maki_status st = maki_import_event(im, "rewind", err);
     im->now.made = place.made;
     return st;
@@ -110,177 +107,148 @@ static maki_status go_to(tree *t, maki_place place, maki_err *err)
 
 /* ---- what lines hold --------------------------------------------------------------------------------- */
 
-static const maki_str message_field[] = { { "message", 7 }, { "role", 4 }, { "toolCallId", 10 } };
-
 /* A block in Anthropic's names: toolCall becomes tool_use, an image gets its source. */
-static void add_block(maki_buf *out, maki_str block)
+static void write_block(maki_jw *w, maki_str block)
 {
-    static const maki_str call[] = { { "type", 4 }, { "arguments", 9 } };
-    static const maki_str image[] = { { "type", 4 }, { "data", 4 }, { "mimeType", 8 } };
-    maki_str value, data;
-    if (maki_import_is(block, MAKI_LIT("type"), MAKI_LIT("toolCall"))) {
-        maki_buf_add(out, MAKI_LIT("{\"type\":\"tool_use\""));
-        maki_import_fields(out, block, call, 2);
-        maki_buf_add(out, MAKI_LIT(",\"input\":"));
-        bool has = maki_json_get(block, MAKI_LIT("arguments"), &value);
-        maki_buf_add(out, has ? value : MAKI_LIT("{}"));
-        maki_buf_add(out, MAKI_LIT("}"));
-    } else if (maki_import_is(block, MAKI_LIT("type"), MAKI_LIT("image")) &&
-               maki_import_id(block, MAKI_LIT("data"), &data) &&
-               maki_import_id(block, MAKI_LIT("mimeType"), &value)) {
-        maki_buf_add(out, MAKI_LIT("{\"type\":\"image\""));
-        maki_import_fields(out, block, image, 3);
-        maki_buf_add(out, MAKI_LIT(",\"source\":{\"type\":\"base64\",\"media_type\":"));
-        maki_buf_add(out, value);
-        maki_buf_add(out, MAKI_LIT(",\"data\":"));
-        maki_buf_add(out, data);
-        maki_buf_add(out, MAKI_LIT("}}"));
+    maki_str type, data;
+    if (maki_json_field_in(block, "type", "toolCall")) {
+        maki_str arguments = maki_json_field(block, "arguments");
+        maki_jw_print(w, "{'type':'tool_use'");
+        maki_import_fields(w, block, "type|arguments");
+        maki_jw_print(w, "'input':%v}", arguments.len ? arguments : MAKI_LIT("{}"));
+    } else if (maki_json_field_in(block, "type", "image") && maki_import_id(block, "data", &data) &&
+               maki_import_id(block, "mimeType", &type)) {
+        maki_jw_print(w, "{'type':'image'");
+        maki_import_fields(w, block, "type|data|mimeType");
+        maki_jw_print(w, "'source':{'type':'base64','media_type':%v,'data':%v}}", type, data);
     } else {
-        maki_buf_add(out, block);
+        maki_jw_raw(w, block);
     }
 }
 
-static void add_content(maki_buf *out, maki_str content)
+/* The field `content`. */
+static void write_content(maki_jw *w, maki_str content)
 {
     maki_json_iter iter = maki_json_items(content);
     maki_json_item item;
-    bool any = false;
-    maki_buf_add(out, MAKI_LIT(",\"content\":"));
-    if (content.len == 0 || content.ptr[0] != '[') {
-        maki_buf_add(out, content.len ? content : MAKI_LIT("null"));
+    if (maki_json_kind_of(content) != MAKI_JSON_ARRAY) {
+        maki_jw_field_raw(w, "content", content.len ? content : MAKI_LIT("null"));
         return;
     }
-    maki_buf_add(out, MAKI_LIT("["));
-    while (maki_json_next(&iter, &item)) {
-        if (any) maki_buf_add(out, MAKI_LIT(","));
-        any = true;
-        add_block(out, item.value);
-    }
-    maki_buf_add(out, MAKI_LIT("]"));
+    maki_jw_field_array(w, "content");
+    while (maki_json_next(&iter, &item))
+        write_block(w, item.value);
+    maki_jw_end_array(w);
 }
 
-/* What was run in the shell, as the user's words. */
-static void add_shell(maki_buf *out, maki_str message)
+/* A string put together from texts that are escaped already. */
+static void write_joined(maki_jw *w, const maki_str *parts, size_t count)
+{
+    maki_jw_key(w, MAKI_LIT("content"));
+    maki_jw_begin_value(w);
+    for (size_t i = 0; i < count; i++)
+        maki_jw_bytes(w, parts[i]);
+}
+
+/* What stands between the quotes of a string field. */
+static maki_str inside_of(maki_str object, const char *name)
 {
     maki_str text;
-    maki_buf_add(out, MAKI_LIT(",\"content\":\"$ "));
-    if (maki_import_id(message, MAKI_LIT("command"), &text))
-        maki_buf_add(out, maki_json_inside(text));
-    maki_buf_add(out, MAKI_LIT("\\n"));
-    if (maki_import_id(message, MAKI_LIT("output"), &text))
-        maki_buf_add(out, maki_json_inside(text));
-    maki_buf_add(out, MAKI_LIT("\""));
+    return maki_import_id(object, name, &text) ? maki_json_inside(text) : (maki_str){ "", 0 };
 }
 
-/* A message of Pi: its own fields, with our names for roles and blocks. */
-static void pi_message(maki_buf *out, maki_str line, maki_str message)
+/* A command that a person ran: as words of theirs. */
+static void write_shell(maki_jw *w, maki_str message)
 {
-    static const maki_str but[] = { { "role", 4 }, { "content", 7 }, { "toolCallId", 10 } };
-    static const maki_str shell[] = { { "role", 4 } };
-    maki_str role = MAKI_LIT("\"user\""), id, content = { "", 0 };
-    bool has_role = maki_import_id(message, MAKI_LIT("role"), &role);
-    bool result = has_role && maki_json_text_is(role, MAKI_LIT("toolResult"));
-    bool run = has_role && maki_json_text_is(role, MAKI_LIT("bashExecution"));
-    bool said = has_role && (maki_json_text_is(role, MAKI_LIT("custom")) ||
-                             maki_json_text_is(role, MAKI_LIT("hookMessage")));
-    maki_buf_clear(out);
-    maki_buf_add(out, MAKI_LIT("{\"role\":"));
-    maki_buf_add(out, result ? MAKI_LIT("\"tool\"") : run || said ? MAKI_LIT("\"user\"") : role);
-    if (result && maki_import_id(message, MAKI_LIT("toolCallId"), &id)) {
-        maki_buf_add(out, MAKI_LIT(",\"tool_call_id\":"));
-        maki_buf_add(out, id);
-    }
-    maki_json_get(message, MAKI_LIT("content"), &content);
+    const maki_str parts[] = { MAKI_LIT("\"$ "), inside_of(message, "command"), MAKI_LIT("\\n"),
+                               inside_of(message, "output"), MAKI_LIT("\"") };
+    write_joined(w, parts, 5);
+}
+
+/* A message of Pi: its own fields in OpenAI's or Anthropic's names, the line's as `original`; left open. */
+static void pi_message(maki_jw *w, maki_str line, maki_str message)
+{
+    maki_str role, id = { "", 0 }, written = MAKI_LIT("\"user\"");
+    bool has_role = maki_import_id(message, "role", &role);
+    bool result = has_role && maki_json_text_in(role, "toolResult");
+    bool run = has_role && maki_json_text_in(role, "bashExecution");
+    bool said = has_role && maki_json_text_in(role, "custom|hookMessage");
+    if (result) (void)maki_import_id(message, "toolCallId", &id);
+    if (result)
+        written = MAKI_LIT("\"tool\"");
+    else if (has_role && !run && !said)
+        written = role;
+    maki_jw_print(w, "{'role':%v,'tool_call_id':%v", written, id);
     if (run)
-        add_shell(out, message);
+        write_shell(w, message);
     else
-        add_content(out, content);
-    maki_import_fields(out, message, run ? shell : but, run ? 1 : result ? 3 : 2);
-    maki_import_original(out, line, message_field, 1);
-    if (out->status == MAKI_OK && (result || run || said)) { /* the role goes along */
-        out->len--;
-        maki_buf_add(out, out->ptr[out->len - 1] == '{' ? MAKI_LIT("\"role\":")
-                                                        : MAKI_LIT(",\"role\":"));
-        maki_buf_add(out, role);
-        maki_buf_add(out, MAKI_LIT("}"));
-    }
-    maki_buf_add(out, MAKI_LIT("}"));
+        write_content(w, maki_json_field(message, "content"));
+    maki_import_fields(w, message,
+                       run      ? "role"
+                       : result ? "role|content|toolCallId"
+                                : "role|content");
+    maki_jw_field_object(w, "original");
+    maki_import_fields(w, line, "message");
+    if (result || run || said) maki_jw_field_raw(w, "role", role);
+    maki_jw_end_object(w);
 }
 
-/* A message of Claude Code: its bytes, and the line around it. */
-static void claude_message(maki_buf *out, maki_str line, maki_str message)
+/* A message of Claude Code as it is, with the time of its line, and the line's fields as `original`; left open. */
+static void claude_message(maki_jw *w, maki_str line, maki_str message)
 {
-    maki_str value;
-    maki_buf_clear(out);
-    size_t inside = message.len - 1;
-    maki_buf_add(out, maki_str_to(message, inside));
-    if (!maki_json_get(message, MAKI_LIT("timestamp"), &value) &&
-        maki_json_get(line, MAKI_LIT("timestamp"), &value)) {
-        maki_buf_add(out, MAKI_LIT(",\"timestamp\":"));
-        maki_buf_add(out, value);
-    }
-    maki_import_original(out, line, message_field, 1);
-    maki_buf_add(out, MAKI_LIT("}"));
+    maki_jw_object(w);
+    maki_jw_raw(w, (maki_str){ message.ptr + 1, message.len - 2 });
+    if (!maki_json_field(message, "timestamp").len)
+        maki_jw_print(w, "'timestamp':%v", maki_json_field(line, "timestamp"));
+    maki_import_original(w, line, "message");
 }
 
-/* {"role":"user","content":"<summary>...","isSummary":true,...}: the summary in a string field. */
-static void summary_message(maki_buf *out, maki_str line, maki_str field, bool condense)
+/* A summary of Pi, of a branch that was left or of what was before; left open. */
+static void summary_message(maki_jw *w, maki_str line)
 {
-    maki_str text, id, role;
-    maki_buf_clear(out);
-    maki_buf_add(out, MAKI_LIT("{\"role\":\"user\",\"content\":\"<summary>\\n"));
-    if (maki_import_id(line, field, &text)) maki_buf_add(out, maki_json_inside(text));
-    maki_buf_add(out, MAKI_LIT("\\n</summary>\""));
-    if (maki_json_get(line, MAKI_LIT("timestamp"), &role)) {
-        maki_buf_add(out, MAKI_LIT(",\"timestamp\":"));
-        maki_buf_add(out, role);
-    }
-    if (condense) {
-        maki_buf_add(out, MAKI_LIT(",\"isSummary\":true,\"condenseId\":"));
-        maki_buf_add(out,
-                     maki_import_id(line, MAKI_LIT("id"), &id) ? id : MAKI_LIT("\"compaction\""));
-    }
-    maki_import_original(out, line, &field, 1);
-    maki_buf_add(out, MAKI_LIT("}"));
+    const maki_str parts[] = { MAKI_LIT("\"<summary>\\n"), inside_of(line, "summary"),
+                               MAKI_LIT("\\n</summary>\"") };
+    maki_jw_print(w, "{'role':'user'");
+    write_joined(w, parts, 3);
+    maki_jw_print(w, "'timestamp':%v", maki_json_field(line, "timestamp"));
 }
-
-/* ---- Pi ------------------------------------------------------------------------------------------------- */
 
 static maki_status pi_compaction(tree *t, maki_str line, maki_err *err)
 {
     maki_importing *im = t->im;
+    maki_jw *w = maki_draft_begin(&im->row);
+    maki_str id;
     const spot *kept = find(t, line, "firstKeptEntryId");
     uint64_t before = im->now.seq + 1;
     if (kept) before = kept->row ? kept->seq : kept->seq + 1u;
-    summary_message(&im->row, line, MAKI_LIT("summary"), true);
-    maki_status st = maki_buf_status(&im->row, err);
-    return st == MAKI_OK ? maki_import_condense(im, before, maki_buf_str(&im->row), err) : st;
+    summary_message(w, line);
+    maki_jw_print(w, "'isSummary':true,'condenseId':%v",
+                  maki_import_id(line, "id", &id) ? id : MAKI_LIT("\"compaction\""));
+    maki_import_original(w, line, "summary");
+    maki_jw_end_object(w);
+    return maki_import_condense(im, before, err);
 }
 
 static maki_status pi_line(void *ctx, maki_str line, maki_err *err)
 {
     tree *t = ctx;
     maki_importing *im = t->im;
-    maki_str message = { "", 0 }, type = { "", 0 };
+    maki_str message = maki_json_field(line, "message"), type;
     maki_place place = from(t, line);
     bool added = false;
-    if (!maki_import_id(line, MAKI_LIT("type"), &type)) {
+    if (!maki_import_id(line, "type", &type)) {
         im->report->other++;
         return MAKI_OK;
     }
-    bool plain = maki_json_text_is(type, MAKI_LIT("message")) &&
-                 maki_json_get(line, MAKI_LIT("message"), &message) &&
-                 maki_json_kind_of(message) == MAKI_JSON_OBJECT;
-    bool custom = maki_json_text_is(type, MAKI_LIT("custom_message"));
-    bool branch = maki_json_text_is(type, MAKI_LIT("branch_summary"));
-    bool compaction = maki_json_text_is(type, MAKI_LIT("compaction"));
+    bool plain =
+        maki_json_text_in(type, "message") && maki_json_kind_of(message) == MAKI_JSON_OBJECT;
+    bool custom = maki_json_text_in(type, "custom_message");
+    bool branch = maki_json_text_in(type, "branch_summary");
+    bool compaction = maki_json_text_in(type, "compaction");
     if (!plain && !custom && !branch && !compaction) {
         im->report->other++;
-        if (maki_json_text_is(type, MAKI_LIT("session"))) {
-            if (im->line == 1) {
-                maki_buf_add(&im->notes, MAKI_LIT(",\"header\":"));
-                maki_buf_add(&im->notes, line);
-            }
+        if (maki_json_text_in(type, "session")) {
+            if (im->line == 1) maki_jw_print(&im->notes.w, "'header':%v", line);
             return MAKI_OK;
         }
         t->leaf = place;
@@ -291,18 +259,13 @@ static maki_status pi_line(void *ctx, maki_str line, maki_err *err)
     if (compaction) {
         st = pi_compaction(t, line, err);
     } else {
-        static const maki_str content_field = { "content", 7 };
-        maki_str content = { "", 0 };
-        if (plain) pi_message(&im->row, line, message);
-        if (branch) summary_message(&im->row, line, MAKI_LIT("summary"), false);
-        if (custom) {
-            maki_json_get(line, MAKI_LIT("content"), &content);
-            maki_buf_clear(&im->row);
-            maki_buf_add(&im->row, MAKI_LIT("{\"role\":\"user\""));
-            add_content(&im->row, content);
-            maki_import_original(&im->row, line, &content_field, 1);
-            maki_buf_add(&im->row, MAKI_LIT("}"));
-        }
+        maki_jw *w = maki_draft_begin(&im->row);
+        if (plain) pi_message(w, line, message);
+        if (branch) summary_message(w, line);
+        if (custom) maki_jw_print(w, "{'role':'user'");
+        if (custom) write_content(w, maki_json_field(line, "content"));
+        if (!plain) maki_import_original(w, line, custom ? "content" : "summary");
+        maki_jw_end_object(w);
         st = maki_import_made_row(im, &added, err);
     }
     t->leaf = im->now;
@@ -313,12 +276,10 @@ static maki_status pi_line(void *ctx, maki_str line, maki_err *err)
 
 static bool has_results(maki_str message)
 {
-    maki_str content;
+    maki_json_iter iter = maki_json_items(maki_json_field(message, "content"));
     maki_json_item item;
-    if (!maki_json_get(message, MAKI_LIT("content"), &content)) return false;
-    maki_json_iter iter = maki_json_items(content);
     while (maki_json_next(&iter, &item)) {
-        if (maki_import_is(item.value, MAKI_LIT("type"), MAKI_LIT("tool_result"))) return true;
+        if (maki_json_field_in(item.value, "type", "tool_result")) return true;
     }
     return false;
 }
@@ -333,51 +294,34 @@ static bool branches(const tree *t, maki_str message, maki_place place, uint64_t
     return !(has_results(message) || (message_id && message_id == t->last_message));
 }
 
-static maki_status claude_condense(tree *t, maki_str line, maki_str message, maki_err *err)
-{
-    maki_importing *im = t->im;
-    maki_str id;
-    claude_message(&im->row, line, message);
-    if (maki_buf_status(&im->row, NULL) == MAKI_OK) {
-        im->row.len--;
-        maki_buf_add(&im->row, MAKI_LIT(",\"isSummary\":true,\"condenseId\":"));
-        bool has = maki_import_id(line, MAKI_LIT("uuid"), &id);
-        maki_buf_add(&im->row, has ? id : MAKI_LIT("\"compact\""));
-        maki_buf_add(&im->row, MAKI_LIT("}"));
-    }
-    maki_status st = maki_buf_status(&im->row, err);
-    if (st != MAKI_OK) return st;
-    return maki_import_condense(im, im->now.seq + 1, maki_buf_str(&im->row), err);
-}
-
 static maki_status claude_line(void *ctx, maki_str line, maki_err *err)
 {
     tree *t = ctx;
     maki_importing *im = t->im;
-    maki_str message, role, id;
+    maki_str message = maki_json_field(line, "message"), id;
     maki_place place = from(t, line);
     bool added = false;
-    bool is_message = (maki_import_is(line, MAKI_LIT("type"), MAKI_LIT("user")) ||
-                       maki_import_is(line, MAKI_LIT("type"), MAKI_LIT("assistant"))) &&
-                      maki_json_get(line, MAKI_LIT("message"), &message) &&
-                      maki_json_kind_of(message) == MAKI_JSON_OBJECT &&
-                      maki_import_id(message, MAKI_LIT("role"), &role);
-    if (!is_message) {
+    if (!maki_json_field_in(line, "type", "user|assistant") ||
+        maki_json_kind_of(message) != MAKI_JSON_OBJECT || !maki_import_id(message, "role", &id)) {
         im->report->other++;
         return remember(t, line, place, false, err);
     }
-    uint64_t message_id = maki_import_id(message, MAKI_LIT("id"), &id) ? hash_of(id) : 0;
+    uint64_t message_id = maki_import_id(message, "id", &id) ? hash_of(id) : 0;
     maki_status st = MAKI_OK;
     if (branches(t, message, place, message_id)) st = go_to(t, place, err);
     if (st != MAKI_OK) return st;
-    if (maki_import_true(line, MAKI_LIT("isCompactSummary"))) {
-        st = claude_condense(t, line, message, err);
+    maki_jw *w = maki_draft_begin(&im->row);
+    claude_message(w, line, message);
+    if (maki_json_flag(line, "isCompactSummary")) {
+        maki_jw_print(w, "'isSummary':true,'condenseId':%v}",
+                      maki_import_id(line, "uuid", &id) ? id : MAKI_LIT("\"compact\""));
+        st = maki_import_condense(im, im->now.seq + 1, err);
     } else {
-        claude_message(&im->row, line, message);
+        maki_jw_end_object(w);
         st = maki_import_made_row(im, &added, err);
     }
     if (message_id) t->last_message = message_id;
-    if (!maki_import_true(line, MAKI_LIT("isSidechain"))) t->leaf = im->now;
+    if (!maki_json_flag(line, "isSidechain")) t->leaf = im->now;
     return st == MAKI_OK ? remember(t, line, im->now, added, err) : st;
 }
 
@@ -410,12 +354,9 @@ static bool is_pi(const maki_sight *s)
 
 static bool is_claude(const maki_sight *s)
 {
-    static const char *const types[] = { "user", "assistant", "system", "summary" };
-    bool session = maki_sight_has(s, "uuid") || maki_sight_has(s, "sessionId");
-    for (size_t i = 0; session && i < sizeof types / sizeof types[0]; i++) {
-        if (strcmp(s->type, types[i]) == 0) return true;
-    }
-    return maki_sight_has(s, "leafUuid");
+    bool session = maki_sight_has(s, "uuid|sessionId");
+    return (session && maki_str_in(maki_str_of(s->type), "user|assistant|system|summary")) ||
+           maki_sight_has(s, "leafUuid");
 }
 
 const maki_import_format maki_import_pi = { "pi", is_pi, NULL, read_pi };
