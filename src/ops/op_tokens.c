@@ -449,12 +449,12 @@ maki_status maki_op_tokens_decode(maki_call *call, maki_jw *out, maki_err *err)
 
 static void put_family_row(maki_jw *out, const maki_family *family)
 {
-    const char *pattern;
+    maki_str pattern;
     maki_jw_print(out, "{'family':%z,'encoding':%z,'factor':%f,'error':%f,'exact':%b,'models':[",
                   family->name, family->encoding, maki_family_text_scale(family, NULL),
                   maki_family_text_error(family, NULL), maki_family_exact(family));
-    for (size_t i = 0; (pattern = maki_family_pattern(family, i)) != NULL; i++)
-        maki_jw_string(out, maki_str_of(pattern));
+    for (size_t i = 0; maki_family_pattern(family, i, &pattern); i++)
+        maki_jw_string(out, pattern);
     maki_jw_print(out, "]}");
 }
 

@@ -15,25 +15,14 @@ double maki_estimate_tokens(maki_str escaped)
     return (double)((maki_json_units(escaped) + 3) / 4);
 }
 
-/* The type of a block; a bare string is a text. */
-static bool is_type(maki_str item, maki_str type)
-{
-    maki_str value;
-    return maki_json_get(item, MAKI_LIT("type"), &value) &&
-           maki_json_kind_of(value) == MAKI_JSON_STRING && maki_json_text_is(value, type);
-}
-
 /* The text of a text block, still escaped; empty for everything else. */
 static maki_str text_of(maki_str item)
 {
     maki_str text = item;
-    if (maki_json_kind_of(item) != MAKI_JSON_STRING) {
-        if (!is_type(item, MAKI_LIT("text")) || !maki_json_get(item, MAKI_LIT("text"), &text)) {
-            return (maki_str){ "", 0 };
-        }
-    }
-    return maki_json_kind_of(text) == MAKI_JSON_STRING ? maki_json_inside(text)
-                                                       : (maki_str){ "", 0 };
+    if (maki_json_kind_of(item) != MAKI_JSON_STRING)
+        text = maki_json_field_in(item, "type", "text") ? maki_json_string(item, "text")
+                                                        : (maki_str){ "", 0 };
+    return text.len ? maki_json_inside(text) : text;
 }
 
 static maki_status count_chars4(const maki_counter *self, const maki_str *items, size_t n,
@@ -61,20 +50,16 @@ static maki_status count_fixed(const maki_counter *self, const maki_str *items, 
 
 static double image_tokens(maki_str block)
 {
-    maki_str source, data;
-    if (!maki_json_get(block, MAKI_LIT("source"), &source) ||
-        !maki_json_get(source, MAKI_LIT("data"), &data) ||
-        maki_json_kind_of(data) != MAKI_JSON_STRING) {
-        return unknown_image;
-    }
+    maki_str data = maki_json_string(maki_json_field(block, "source"), "data");
+    if (!data.len) return unknown_image;
     return ceil(sqrt((double)maki_json_units(maki_json_inside(data))));
 }
 
 /* A value inside a template string: `${block[name]}`. */
-static void add_printed(maki_text_count *c, maki_str block, maki_str name)
+static void add_printed(maki_text_count *c, maki_str block, const char *name)
 {
-    maki_str value;
-    if (!maki_json_get(block, name, &value))
+    maki_str value = maki_json_field(block, name);
+    if (!value.len)
         maki_text_count_bytes(c, MAKI_LIT("undefined"));
     else if (maki_json_kind_of(value) == MAKI_JSON_STRING)
         maki_text_count_json_text(c, value);
@@ -95,10 +80,10 @@ static bool is_truthy(maki_str value)
 
 static void add_tool_use(maki_text_count *c, maki_str block)
 {
-    maki_str input;
+    maki_str input = maki_json_field(block, "input");
     maki_text_count_bytes(c, MAKI_LIT("Tool: "));
-    add_printed(c, block, MAKI_LIT("name"));
-    if (!maki_json_get(block, MAKI_LIT("input"), &input)) return;
+    add_printed(c, block, "name");
+    if (!input.len) return;
     maki_text_count_bytes(c, MAKI_LIT("\nArguments: "));
     maki_text_count_compact(c, input);
 }
@@ -107,27 +92,25 @@ static void add_tool_use(maki_text_count *c, maki_str block)
 static void add_result_item(maki_text_count *c, maki_str item)
 {
     maki_text_count_bytes(c, MAKI_LIT("\n"));
-    if (is_type(item, MAKI_LIT("text"))) {
+    if (maki_json_field_in(item, "type", "text")) {
         maki_text_count_json_text(c, text_of(item));
-    } else if (is_type(item, MAKI_LIT("image"))) {
+    } else if (maki_json_field_in(item, "type", "image")) {
         maki_text_count_bytes(c, MAKI_LIT("[Image content]"));
     } else {
         maki_text_count_bytes(c, MAKI_LIT("[Unsupported content block: "));
-        add_printed(c, item, MAKI_LIT("type"));
+        add_printed(c, item, "type");
         maki_text_count_bytes(c, MAKI_LIT("]"));
     }
 }
 
 static void add_tool_result(maki_text_count *c, maki_str block)
 {
-    maki_str content = MAKI_LIT("null"), is_error;
+    maki_str content = maki_json_field(block, "content");
     maki_text_count_bytes(c, MAKI_LIT("Tool Result ("));
-    add_printed(c, block, MAKI_LIT("tool_use_id"));
+    add_printed(c, block, "tool_use_id");
     maki_text_count_bytes(c, MAKI_LIT(")"));
-    if (maki_json_get(block, MAKI_LIT("is_error"), &is_error) && is_truthy(is_error)) {
+    if (is_truthy(maki_json_field(block, "is_error")))
         maki_text_count_bytes(c, MAKI_LIT("\n[Error]"));
-    }
-    maki_json_get(block, MAKI_LIT("content"), &content);
     if (maki_json_kind_of(content) == MAKI_JSON_STRING) {
         maki_text_count_bytes(c, MAKI_LIT("\n"));
         maki_text_count_json_text(c, content);
@@ -143,25 +126,17 @@ static maki_status count_item(maki_tokenizer *t, maki_str item, double *tokens, 
 {
     uint64_t counted = 0;
     maki_text_count c;
-    maki_str type = MAKI_LIT("\"text\""), text = item; /* what a bare string is */
-    if (maki_json_kind_of(item) != MAKI_JSON_STRING) {
-        text = MAKI_LIT("\"\"");
-        bool typed = maki_json_get(item, MAKI_LIT("type"), &type);
-        if (!typed || maki_json_kind_of(type) != MAKI_JSON_STRING) return MAKI_OK;
-    }
-    if (maki_json_text_is(type, MAKI_LIT("image"))) {
+    if (maki_json_field_in(item, "type", "image")) {
         *tokens += image_tokens(item);
         return MAKI_OK;
     }
     maki_text_count_begin(&c, t, err);
-    if (maki_json_text_is(type, MAKI_LIT("tool_use"))) {
+    if (maki_json_field_in(item, "type", "tool_use"))
         add_tool_use(&c, item);
-    } else if (maki_json_text_is(type, MAKI_LIT("tool_result"))) {
+    else if (maki_json_field_in(item, "type", "tool_result"))
         add_tool_result(&c, item);
-    } else if (maki_json_text_is(type, MAKI_LIT("text"))) {
-        maki_json_get(item, MAKI_LIT("text"), &text);
-        if (maki_json_kind_of(text) == MAKI_JSON_STRING) maki_text_count_json_text(&c, text);
-    }
+    else
+        maki_text_count_json_text(&c, text_of(item));
     maki_status st = maki_text_count_end(&c, &counted);
     *tokens += (double)counted;
     return st;

@@ -6,6 +6,7 @@
 
 #include "base/ascii.h"
 #include "base/json.h"
+#include "base/json_print.h"
 #include "base/str.h"
 
 /* ---- the table ------------------------------------------------------------------------------------ */
@@ -61,84 +62,41 @@ static const maki_family families[] = {
 
 /* The longest pattern that fits wins; a * stands for anything at its end. */
 static const struct model_row {
-    const char *pattern, *family;
+    const char *patterns, *family;
     maki_image_rule image; /* where it is not the family's */
     bool own_image;
 } models[] = {
-    { "gpt-5*",                "openai-o200k", TILES(70, 140), true },
-    { "gpt-5-mini*",           "openai-o200k", PATCHES(1.62), true },
-    { "gpt-5-nano*",           "openai-o200k", PATCHES(2.46), true },
-    { "gpt-4o*",               "openai-o200k", TILES(85, 170), false },
-    { "gpt-4o-mini*",          "openai-o200k", TILES(2833, 5667), true },
-    { "chatgpt-4o*",           "openai-o200k", TILES(85, 170), false },
-    { "gpt-4.1*",              "openai-o200k", TILES(85, 170), false },
-    { "gpt-4.1-mini*",         "openai-o200k", PATCHES(1.62), true },
-    { "gpt-4.1-nano*",         "openai-o200k", PATCHES(2.46), true },
-    { "gpt-4.5*",              "openai-o200k", TILES(85, 170), false },
-    { "gpt-oss*",              "openai-o200k", TILES(85, 170), false },
-    { "o1",                    "openai-o200k", TILES(75, 150), true },
-    { "o1-*",                  "openai-o200k", TILES(75, 150), true },
-    { "o3",                    "openai-o200k", TILES(75, 150), true },
-    { "o3-*",                  "openai-o200k", TILES(75, 150), true },
-    { "o4",                    "openai-o200k", TILES(75, 150), true },
-    { "o4-*",                  "openai-o200k", TILES(75, 150), true },
-    { "o4-mini*",              "openai-o200k", PATCHES(1.72), true },
-    { "codex*",                "openai-o200k", TILES(85, 170), false },
+    { "gpt-5*", "openai-o200k", TILES(70, 140), true },
+    { "gpt-5-mini*", "openai-o200k", PATCHES(1.62), true },
+    { "gpt-5-nano*", "openai-o200k", PATCHES(2.46), true },
+    { "gpt-4o*", "openai-o200k", TILES(85, 170), false },
+    { "gpt-4o-mini*", "openai-o200k", TILES(2833, 5667), true },
+    { "chatgpt-4o*|gpt-4.1*", "openai-o200k", TILES(85, 170), false },
+    { "gpt-4.1-mini*", "openai-o200k", PATCHES(1.62), true },
+    { "gpt-4.1-nano*", "openai-o200k", PATCHES(2.46), true },
+    { "gpt-4.5*|gpt-oss*", "openai-o200k", TILES(85, 170), false },
+    { "o1|o1-*|o3|o3-*|o4|o4-*", "openai-o200k", TILES(75, 150), true },
+    { "o4-mini*", "openai-o200k", PATCHES(1.72), true },
+    { "codex*", "openai-o200k", TILES(85, 170), false },
     { "computer-use-preview*", "openai-o200k", TILES(65, 129), true },
-    { "o200k_base",            "openai-o200k", TILES(85, 170), false },
-    { "gpt-4",                 "openai-cl100k", TILES(85, 170), false },
-    { "gpt-4-*",               "openai-cl100k", TILES(85, 170), false },
-    { "gpt-3.5*",              "openai-cl100k", TILES(85, 170), false },
-    { "gpt-35*",               "openai-cl100k", TILES(85, 170), false },
-    { "text-embedding-3*",     "openai-cl100k", TILES(85, 170), false },
-    { "text-embedding-ada-002*", "openai-cl100k", TILES(85, 170), false },
-    { "davinci-002*",          "openai-cl100k", TILES(85, 170), false },
-    { "babbage-002*",          "openai-cl100k", TILES(85, 170), false },
-    { "cl100k_base",           "openai-cl100k", TILES(85, 170), false },
-    { "claude*",               "claude", AREA, false },
-    { "claude-opus-4-7*",      "claude-4.7", AREA, false },
-    { "claude-opus-4.7*",      "claude-4.7", AREA, false },
-    { "claude-opus-4-8*",      "claude-4.7", AREA, false },
-    { "claude-opus-4.8*",      "claude-4.7", AREA, false },
-    { "claude-opus-5*",        "claude-4.7", AREA, false },
-    { "claude-sonnet-5*",      "claude-4.7", AREA, false },
-    { "claude-haiku-5*",       "claude-4.7", AREA, false },
-    { "claude-1*",             "claude-2", AREA, false },
-    { "claude-2*",             "claude-2", AREA, false },
-    { "claude-v1*",            "claude-2", AREA, false },
-    { "claude-v2*",            "claude-2", AREA, false },
-    { "claude-instant*",       "claude-2", AREA, false },
-    { "gemini*",               "gemini", GEMINI, false },
-    { "gemma*",                "gemini", GEMINI, false },
-    { "palm*",                 "gemini", GEMINI, false },
-    { "llama*",                "llama-3", AREA, false },
-    { "meta-llama*",           "llama-3", AREA, false },
-    { "llama-2*",              "llama-2", AREA, false },
-    { "llama2*",               "llama-2", AREA, false },
-    { "meta-llama-2*",         "llama-2", AREA, false },
-    { "codellama*",            "llama-2", AREA, false },
-    { "tinyllama*",            "llama-2", AREA, false },
-    { "vicuna*",               "llama-2", AREA, false },
-    { "mistral-7b*",           "llama-2", AREA, false },
-    { "mixtral*",              "llama-2", AREA, false },
-    { "qwen*",                 "qwen", AREA, false },
-    { "qwq*",                  "qwen", AREA, false },
-    { "qvq*",                  "qwen", AREA, false },
-    { "mistral*",              "mistral", AREA, false },
-    { "ministral*",            "mistral", AREA, false },
-    { "magistral*",            "mistral", AREA, false },
-    { "devstral*",             "mistral", AREA, false },
-    { "codestral*",            "mistral", AREA, false },
-    { "pixtral*",              "mistral", AREA, false },
-    { "open-mistral*",         "mistral", AREA, false },
-    { "deepseek*",             "deepseek", AREA, false },
-    { "command*",              "cohere", AREA, false },
-    { "c4ai*",                 "cohere", AREA, false },
-    { "aya*",                  "cohere", AREA, false },
-    { "kimi*",                 "other", AREA, false },
-    { "moonshot*",             "other", AREA, false },
-    { "glm*",                  "other", AREA, false },
-    { "grok*",                 "other", TILES(85, 170), true },
+    { "o200k_base", "openai-o200k", TILES(85, 170), false },
+    { "gpt-4|gpt-4-*|gpt-3.5*|gpt-35*|text-embedding-3*|text-embedding-ada-002*|"
+      "davinci-002*|babbage-002*|cl100k_base", "openai-cl100k", TILES(85, 170), false },
+    { "claude*", "claude", AREA, false },
+    { "claude-opus-4-7*|claude-opus-4.7*|claude-opus-4-8*|claude-opus-4.8*|claude-opus-5*|"
+      "claude-sonnet-5*|claude-haiku-5*", "claude-4.7", AREA, false },
+    { "claude-1*|claude-2*|claude-v1*|claude-v2*|claude-instant*", "claude-2", AREA, false },
+    { "gemini*|gemma*|palm*", "gemini", GEMINI, false },
+    { "llama*|meta-llama*", "llama-3", AREA, false },
+    { "llama-2*|llama2*|meta-llama-2*|codellama*|tinyllama*|vicuna*|mistral-7b*|mixtral*",
+      "llama-2", AREA, false },
+    { "qwen*|qwq*|qvq*", "qwen", AREA, false },
+    { "mistral*|ministral*|magistral*|devstral*|codestral*|pixtral*|open-mistral*",
+      "mistral", AREA, false },
+    { "deepseek*", "deepseek", AREA, false },
+    { "command*|c4ai*|aya*", "cohere", AREA, false },
+    { "kimi*|moonshot*|glm*", "other", AREA, false },
+    { "grok*", "other", TILES(85, 170), true },
 };
 /* clang-format on */
 
@@ -172,12 +130,15 @@ bool maki_family_exact(const maki_family *family)
     return family->error == 0 || strcmp(family->encoding, "o200k_base") != 0;
 }
 
-const char *maki_family_pattern(const maki_family *family, size_t i)
+bool maki_family_pattern(const maki_family *family, size_t i, maki_str *out)
 {
     for (size_t k = 0; k < MODELS; k++) {
-        if (strcmp(models[k].family, family->name) == 0 && i-- == 0) return models[k].pattern;
+        const char *patterns = models[k].patterns;
+        while (strcmp(models[k].family, family->name) == 0 && maki_words_next(&patterns, out)) {
+            if (i-- == 0) return true;
+        }
     }
-    return NULL;
+    return false;
 }
 
 /* ---- names ------------------------------------------------------------------------------------------ */
@@ -214,9 +175,14 @@ static const struct model_row *find(maki_str model)
         text[i] = maki_lower(model.ptr[i]);
     size_t start = name_start(text, len);
     maki_str name = { text + start, len - start };
+    size_t best_len = 0;
     for (size_t i = 0; i < MODELS; i++) {
-        if (!fits(name, maki_str_of(models[i].pattern))) continue;
-        if (!best || strlen(models[i].pattern) >= strlen(best->pattern)) best = &models[i];
+        maki_str pattern;
+        for (const char *patterns = models[i].patterns; maki_words_next(&patterns, &pattern);) {
+            if (pattern.len < best_len || !fits(name, pattern)) continue;
+            best = &models[i];
+            best_len = pattern.len;
+        }
     }
     return best;
 }
@@ -297,12 +263,9 @@ double maki_family_text_error(const maki_family *family, const maki_calibration 
     return !taught && maki_family_exact(family) ? 0 : maki_family_error(family, state);
 }
 
-static bool number_in(maki_str object, maki_str name, double least, double most, double *out)
+static bool number_in(maki_str object, const char *name, double least, double most, double *out)
 {
-    maki_str value;
-    if (!maki_json_get(object, name, &value)) return false;
-    if (maki_json_kind_of(value) != MAKI_JSON_NUMBER) return false;
-    *out = maki_json_double(value);
+    *out = maki_json_number(object, name, NAN);
     return *out >= least && *out <= most;
 }
 
@@ -310,10 +273,10 @@ bool maki_calibration_parse(maki_str json, maki_calibration *out)
 {
     double samples = 0;
     maki_calibration state = { 0 };
-    if (!number_in(json, MAKI_LIT("factor"), factor_least, factor_most, &state.factor))
+    if (!number_in(json, "factor", factor_least, factor_most, &state.factor) ||
+        !number_in(json, "error", 0, factor_most, &state.error) ||
+        !number_in(json, "samples", 0, 1e15, &samples))
         return false;
-    if (!number_in(json, MAKI_LIT("error"), 0, factor_most, &state.error)) return false;
-    if (!number_in(json, MAKI_LIT("samples"), 0, 1e15, &samples)) return false;
     state.samples = (uint64_t)samples;
     *out = state;
     return true;
@@ -321,12 +284,6 @@ bool maki_calibration_parse(maki_str json, maki_calibration *out)
 
 void maki_calibration_write(maki_jw *w, const maki_calibration *state)
 {
-    maki_jw_object(w);
-    maki_jw_key(w, MAKI_LIT("factor"));
-    maki_jw_double(w, state->factor);
-    maki_jw_key(w, MAKI_LIT("error"));
-    maki_jw_double(w, state->error);
-    maki_jw_key(w, MAKI_LIT("samples"));
-    maki_jw_int(w, (int64_t)state->samples);
-    maki_jw_end_object(w);
+    maki_jw_print(w, "{'factor':%f,'error':%f,'samples':%i}", state->factor, state->error,
+                  state->samples);
 }

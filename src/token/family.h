@@ -50,8 +50,8 @@ const maki_family *maki_family_named(maki_str name);
 bool maki_family_exact(const maki_family *family);
 /* The family of a vocabulary: itself, exact. */
 const maki_family *maki_family_of_encoding(const maki_encoding *encoding);
-/* The i-th name pattern of a family ("gpt-4o*"), NULL after the last. */
-const char *maki_family_pattern(const maki_family *family, size_t i);
+/* The i-th name pattern of a family ("gpt-4o*"); false after the last. */
+bool maki_family_pattern(const maki_family *family, size_t i, maki_str *out);
 
 /* ---- calibration --------------------------------------------------------------------------------- */
 

@@ -4,40 +4,18 @@
 #include "base/json.h"
 #include "base/str.h"
 
-/* A field of that kind; len 0: there is none. */
-static maki_str field(maki_str object, maki_str name, maki_json_kind kind)
-{
-    maki_str value;
-    bool there = maki_json_kind_of(object) == MAKI_JSON_OBJECT &&
-                 maki_json_get(object, name, &value) && maki_json_kind_of(value) == kind;
-    return there ? value : (maki_str){ "", 0 };
-}
-
-static maki_str first_field(maki_str object, const maki_str *names, size_t count,
-                            maki_json_kind kind)
-{
-    maki_str value = { "", 0 };
-    for (size_t i = 0; value.len == 0 && i < count; i++)
-        value = field(object, names[i], kind);
-    return value;
-}
-
 static maki_tool read_tool(maki_str given)
 {
-    static const maki_str schemas[] = { { "input_schema", 12 },
-                                        { "parameters", 10 },
-                                        { "parametersJsonSchema", 20 },
-                                        { "inputSchema", 11 } };
-    maki_str body = field(given, MAKI_LIT("function"), MAKI_JSON_OBJECT);
+    maki_str body = maki_json_first(given, "function", MAKI_JSON_OBJECT);
     if (!body.len && maki_json_kind_of(given) == MAKI_JSON_OBJECT) body = given;
     maki_tool tool = { .given = given, .body = body };
-    tool.name = field(body, MAKI_LIT("name"), MAKI_JSON_STRING);
-    tool.about = field(body, MAKI_LIT("description"), MAKI_JSON_STRING);
-    tool.schema = first_field(body, schemas, 4, MAKI_JSON_OBJECT);
-    tool.type = field(given, MAKI_LIT("type"), MAKI_JSON_STRING);
-    if (!body.len || !maki_json_get(body, MAKI_LIT("strict"), &tool.strict) ||
-        maki_json_kind_of(tool.strict) == MAKI_JSON_NULL)
-        tool.strict.len = 0;
+    tool.name = maki_json_string(body, "name");
+    tool.about = maki_json_string(body, "description");
+    tool.schema = maki_json_first(body, "input_schema|parameters|parametersJsonSchema|inputSchema",
+                                  MAKI_JSON_OBJECT);
+    tool.type = maki_json_string(given, "type");
+    tool.strict = maki_json_field(body, "strict");
+    if (maki_json_kind_of(tool.strict) == MAKI_JSON_NULL) tool.strict.len = 0;
     return tool;
 }
 
@@ -51,8 +29,6 @@ maki_tool_list maki_tools_of(maki_str tools)
 
 bool maki_tools_next(maki_tool_list *list, maki_tool *out)
 {
-    static const maki_str lists[] = { { "functionDeclarations", 20 },
-                                      { "function_declarations", 21 } };
     maki_json_item item;
     for (;;) {
         if (maki_json_next(&list->inner, &item)) {
@@ -61,7 +37,8 @@ bool maki_tools_next(maki_tool_list *list, maki_tool *out)
             return true;
         }
         if (!maki_json_next(&list->outer, &item)) return false;
-        maki_str declared = first_field(item.value, lists, 2, MAKI_JSON_ARRAY);
+        maki_str declared = maki_json_first(
+            item.value, "functionDeclarations|function_declarations", MAKI_JSON_ARRAY);
         *out = read_tool(item.value);
         if (!declared.len) return true;
         list->inner = maki_json_items(declared);
@@ -81,7 +58,6 @@ maki_str maki_tool_schema(const maki_tool *tool)
 
 bool maki_tool_is_hosted(const maki_tool *tool)
 {
-    maki_str name;
-    return tool->body.len && !maki_json_get(tool->body, MAKI_LIT("name"), &name) &&
-           !tool->type.len && !tool->schema.len;
+    return tool->body.len && !maki_json_field(tool->body, "name").len && !tool->type.len &&
+           !tool->schema.len;
 }

@@ -21,13 +21,6 @@ typedef struct sum {
     maki_err *err;
 } sum;
 
-static maki_str field(maki_str object, maki_str name)
-{
-    maki_str value = { "", 0 };
-    if (!maki_json_get(object, name, &value)) return (maki_str){ "", 0 };
-    return value;
-}
-
 /* A text without the full stop at its end; nothing when it is no string. */
 static maki_str without_stop(maki_str string)
 {
@@ -88,21 +81,19 @@ static maki_status add_schema(sum *s, maki_str schema, unsigned depth);
 
 static maki_status add_property(sum *s, const maki_json_item *property, unsigned depth)
 {
-    maki_str schema = property->value, values;
+    maki_str schema = property->value, values = maki_json_field(schema, "enum");
     s->tokens += PROPERTY;
-    maki_status st = add_line(s, property->key, field(schema, MAKI_LIT("type")),
-                              field(schema, MAKI_LIT("description")));
-    if (st == MAKI_OK && maki_json_get(schema, MAKI_LIT("enum"), &values)) {
-        st = add_enum(s, values);
-    }
+    maki_status st = add_line(s, property->key, maki_json_field(schema, "type"),
+                              maki_json_field(schema, "description"));
+    if (st == MAKI_OK && values.len) st = add_enum(s, values);
     if (st == MAKI_OK) st = add_schema(s, schema, depth + 1);
-    if (st == MAKI_OK) st = add_schema(s, field(schema, MAKI_LIT("items")), depth + 1);
+    if (st == MAKI_OK) st = add_schema(s, maki_json_field(schema, "items"), depth + 1);
     return st;
 }
 
 static maki_status add_schema(sum *s, maki_str schema, unsigned depth)
 {
-    maki_str properties = field(schema, MAKI_LIT("properties"));
+    maki_str properties = maki_json_field(schema, "properties");
     maki_json_iter iter = maki_json_items(properties);
     maki_json_item item;
     maki_status st = MAKI_OK;

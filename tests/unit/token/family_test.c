@@ -111,9 +111,8 @@ static void test_table(void)
 
     tap_row("every pattern belongs to a family, and finds it");
     for (size_t i = 0; (family = maki_family_at(i)) != NULL; i++) {
-        const char *pattern;
-        for (size_t k = 0; (pattern = maki_family_pattern(family, k)) != NULL; k++) {
-            maki_str name = maki_str_of(pattern);
+        maki_str name;
+        for (size_t k = 0; maki_family_pattern(family, k, &name); k++) {
             if (name.ptr[name.len - 1] == '*') name.len--;
             CHECK_CSTR(maki_family_of(name)->name, family->name);
         }
