@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <sys/file.h>
 
@@ -203,28 +204,32 @@ static maki_status drop_index(mending *m, maki_err *err)
 
 /* ---- repairing: telling it ------------------------------------------------------------------------------------------- */
 
-static maki_status add_damage(maki_log *log, const char *fields, maki_err *err)
+static maki_status add_event(maki_log *log, maki_err *err, const char *type, const char *fields,
+                             ...) MAKI_PRINTF(4, 5);
+static maki_status add_event(maki_log *log, maki_err *err, const char *type, const char *fields,
+                             ...)
 {
-    return maki_log_add_event(log, "damage", maki_str_of(fields), NULL, err);
+    char text[500];
+    va_list args;
+    va_start(args, fields);
+    vsnprintf(text, sizeof text, fields, args);
+    va_end(args);
+    return maki_log_add_event(log, type, maki_str_of(text), NULL, err);
 }
 
 static maki_status tell_events(mending *m, maki_log *log, maki_err *err)
 {
-    char text[500];
     if (m->bad_ev == 0) return MAKI_OK;
-    snprintf(text, sizeof text,
-             "\"what\":\"events\",\"event\":%" PRIu64 ",\"offset\":%" PRIu64 ",\"length\":%" PRIu64
-             ",\"kept\":\"%s\"",
-             m->bad_ev, m->bad_at, m->aside_len, m->aside);
-    return add_damage(log, text, err);
+    return add_event(log, err, "damage",
+                     "\"what\":\"events\",\"event\":%" PRIu64 ",\"offset\":%" PRIu64
+                     ",\"length\":%" PRIu64 ",\"kept\":\"%s\"",
+                     m->bad_ev, m->bad_at, m->aside_len, m->aside);
 }
 
 static maki_status tell_lost(mending *m, maki_log *log, maki_err *err)
 {
-    char text[80];
     if (m->lost == 0) return MAKI_OK;
-    snprintf(text, sizeof text, "\"what\":\"lost\",\"events\":%" PRIu64, m->lost);
-    return add_damage(log, text, err);
+    return add_event(log, err, "damage", "\"what\":\"lost\",\"events\":%" PRIu64, m->lost);
 }
 
 static maki_status tell_breaks(mending *m, maki_log *log, maki_err *err)
@@ -232,10 +237,9 @@ static maki_status tell_breaks(mending *m, maki_log *log, maki_err *err)
     const fault *breaks = (const fault *)(const void *)m->breaks.ptr;
     maki_status st = MAKI_OK;
     for (size_t i = 0; st == MAKI_OK && i < m->breaks.len / sizeof(fault); i++) {
-        char text[200];
-        snprintf(text, sizeof text, "\"what\":\"newline\",\"offset\":%" PRIu64 ",\"byte\":%u",
-                 breaks[i].offset, breaks[i].byte);
-        st = add_damage(log, text, err);
+        st =
+            add_event(log, err, "damage", "\"what\":\"newline\",\"offset\":%" PRIu64 ",\"byte\":%u",
+                      breaks[i].offset, breaks[i].byte);
     }
     return st;
 }
@@ -245,12 +249,11 @@ static maki_status tell_rows(mending *m, maki_log *log, maki_err *err)
     const fault *rows = (const fault *)(const void *)m->rows.ptr;
     maki_status st = MAKI_OK;
     for (size_t i = 0; st == MAKI_OK && i < m->rows.len / sizeof(fault); i++) {
-        char text[200];
         if (i && rows[i].seq == rows[i - 1].seq) continue; /* bad and changed */
-        snprintf(text, sizeof text,
-                 "\"what\":\"row\",\"seq\":%" PRIu64 ",\"from\":%" PRIu64 ",\"offset\":%" PRIu64,
-                 rows[i].seq, rows[i].seq, rows[i].offset);
-        st = add_damage(log, text, err);
+        st = add_event(log, err, "damage",
+                       "\"what\":\"row\",\"seq\":%" PRIu64 ",\"from\":%" PRIu64
+                       ",\"offset\":%" PRIu64,
+                       rows[i].seq, rows[i].seq, rows[i].offset);
         if (st == MAKI_OK && i % EVENTS_AT_ONCE == EVENTS_AT_ONCE - 1) {
             st = maki_log_commit(log, err);
             if (st == MAKI_OK) st = maki_log_begin(log, NULL, err);
@@ -273,11 +276,8 @@ static maki_status look_before(void *ctx, uint64_t ev, maki_str row, uint64_t of
     (void)offset;
     (void)err;
     if (!maki_line_object(row, &event) || !maki_event_whole(event, "at", &at)) return MAKI_OK;
-    maki_str what;
-    if (maki_event_is(event, MAKI_LIT("damage")) && maki_json_get(event, MAKI_LIT("what"), &what) &&
-        maki_json_text_is(what, MAKI_LIT("gone"))) {
+    if (maki_json_field_in(event, "type", "damage") && maki_json_field_in(event, "what", "gone"))
         b->rows = 0;
-    }
     if (at > b->last && at - b->last > b->rows) b->rows = at - b->last;
     if (b->rows == 0) b->ev = ev;
     return MAKI_OK;
@@ -285,28 +285,23 @@ static maki_status look_before(void *ctx, uint64_t ev, maki_str row, uint64_t of
 
 static maki_status tell_gone(mending *m, maki_log *log, uint64_t indexed, maki_err *err)
 {
-    char text[200];
     before_gone b = { .last = maki_log_last(log) };
     if (!m->gone) return MAKI_OK;
     maki_status st = maki_log_each_event(log, look_before, &b, err);
     if (st != MAKI_OK) return st;
     if (indexed > b.last && indexed - b.last > b.rows) b.rows = indexed - b.last;
-    snprintf(text, sizeof text, "\"what\":\"gone\",\"from\":%" PRIu64 ",\"rows\":%" PRIu64,
-             b.last + 1, b.rows);
-    st = add_damage(log, text, err);
+    st = add_event(log, err, "damage", "\"what\":\"gone\",\"from\":%" PRIu64 ",\"rows\":%" PRIu64,
+                   b.last + 1, b.rows);
     if (st != MAKI_OK) return st;
     /* Else what was done to the messages that are gone would be done to new ones of their numbers. */
-    snprintf(text, sizeof text, "\"to\":%" PRIu64 ",\"toEv\":%" PRIu64, b.last, b.ev);
-    return maki_log_add_event(log, "rewind", maki_str_of(text), NULL, err);
+    return add_event(log, err, "rewind", "\"to\":%" PRIu64 ",\"toEv\":%" PRIu64, b.last, b.ev);
 }
 
 static maki_status tell_heads(mending *m, maki_log *log, maki_err *err)
 {
-    char text[200];
     if (!m->heads && !m->header) return MAKI_OK;
-    snprintf(text, sizeof text, "\"what\":\"%s\",\"from\":%" PRIu64, m->header ? "header" : "head",
-             m->header ? 0 : m->head_at);
-    return add_damage(log, text, err);
+    return add_event(log, err, "damage", "\"what\":\"%s\",\"from\":%" PRIu64,
+                     m->header ? "header" : "head", m->header ? 0 : m->head_at);
 }
 
 /* How far the index on disk went. */

@@ -155,17 +155,14 @@ static maki_status read_header(maki_log *log, maki_err *err)
 static maki_status read_fork(void *ctx, maki_str line, uint64_t at, maki_err *err)
 {
     maki_log *log = ctx;
-    maki_str event, type, value;
+    maki_str event;
     (void)at;
-    if (maki_json_check(line, &event, err) != MAKI_OK) return MAKI_CANCELLED;
-    if (maki_json_get(event, MAKI_LIT("type"), &type) &&
-        maki_json_kind_of(type) == MAKI_JSON_STRING && maki_json_text_is(type, MAKI_LIT("fork"))) {
-        if (!maki_json_get(event, MAKI_LIT("seq"), &value) || !maki_json_whole(value, &log->base) ||
-            !maki_json_get(event, MAKI_LIT("chain"), &value) || !maki_chain_of(value, log->start)) {
-            return maki_fail(err, MAKI_CORRUPT, "the fork event does not tell where it forks");
-        }
-    }
-    return MAKI_CANCELLED;
+    if (maki_json_check(line, &event, err) != MAKI_OK || !maki_json_field_in(event, "type", "fork"))
+        return MAKI_CANCELLED;
+    if (maki_json_whole(maki_json_field(event, "seq"), &log->base) &&
+        maki_chain_of(maki_json_field(event, "chain"), log->start))
+        return MAKI_CANCELLED;
+    return maki_fail(err, MAKI_CORRUPT, "the fork event does not tell where it forks");
 }
 
 static maki_status read_parent(maki_log *log, maki_err *err)

@@ -25,8 +25,10 @@ typedef struct known {
     uint64_t ev, from, seq;
 } known;
 
-maki_status maki_verify_report(checking *c, maki_finding finding, maki_err *err)
+maki_status maki_verify_report(checking *c, maki_found found, const char *file, uint64_t offset,
+                               uint64_t seq, uint64_t ev, const char *what, maki_err *err)
 {
+    maki_finding finding = { found, file, offset, seq, ev, what };
     c->result.findings++;
     return c->fn ? c->fn(c->ctx, &finding, err) : MAKI_OK;
 }
@@ -107,13 +109,6 @@ bool maki_event_whole(maki_str object, const char *name, uint64_t *out)
     return maki_json_get(object, maki_str_of(name), &value) && maki_json_whole(value, out);
 }
 
-bool maki_event_is(maki_str event, maki_str name)
-{
-    maki_str type;
-    return maki_json_get(event, MAKI_LIT("type"), &type) &&
-           maki_json_kind_of(type) == MAKI_JSON_STRING && maki_json_text_is(type, name);
-}
-
 bool maki_line_object(maki_str row, maki_str *object)
 {
     return maki_json_check(row, object, NULL) == MAKI_OK &&
@@ -133,7 +128,7 @@ static maki_status gather(void *ctx, maki_str row, uint64_t at, maki_err *err)
     if (at >= g->c->events_size) return MAKI_CANCELLED;
     if (!maki_str_has(row, MAKI_LIT("\"damage\"")) || !maki_line_object(row, &event))
         return MAKI_OK;
-    if (!maki_event_is(event, MAKI_LIT("damage"))) return MAKI_OK;
+    if (!maki_json_field_in(event, "type", "damage")) return MAKI_OK;
     g->c->result.damage++;
     (void)maki_event_whole(event, "seq", &k.seq);
     (void)maki_event_whole(event, "from", &k.from);
@@ -171,17 +166,12 @@ static maki_status check_rows(checking *c, maki_err *err)
         st = maki_index_get(c->files.index, n, &row, err);
         if (st != MAKI_OK || !(row.flags & MAKI_ROW_BAD)) continue;
         if (maki_verify_known_row(c, maki_log_base(c->log) + n)) continue;
-        st = maki_verify_report(c,
-                                (maki_finding){ MAKI_FOUND_BAD, "messages", row.offset,
-                                                maki_log_base(c->log) + n, 0,
-                                                "this row is not a message" },
-                                err);
+        st = maki_verify_report(c, MAKI_FOUND_BAD, "messages", row.offset,
+                                maki_log_base(c->log) + n, 0, "this row is not a message", err);
     }
     if (st == MAKI_OK && rows_end(c) < c->messages_size) {
-        st = maki_verify_report(c,
-                                (maki_finding){ MAKI_FOUND_TORN, "messages", rows_end(c), 0, 0,
-                                                "bytes after the last newline" },
-                                err);
+        st = maki_verify_report(c, MAKI_FOUND_TORN, "messages", rows_end(c), 0, 0,
+                                "bytes after the last newline", err);
     }
     return st;
 }

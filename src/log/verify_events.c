@@ -50,13 +50,11 @@ static maki_status check_head(chaining *ch, maki_str event, uint64_t at, const u
     if (at > last) {
         if (ch->gone || (c->sound && c->stored.header.end > c->messages_size)) return MAKI_OK;
         ch->gone = true;
-        return maki_verify_report(
-            c,
-            (maki_finding){ MAKI_FOUND_GONE, "messages", c->messages_size, last + 1, ch->ev,
-                            "messages that this event was written after are gone" },
-            err);
+        return maki_verify_report(c, MAKI_FOUND_GONE, "messages", c->messages_size, last + 1,
+                                  ch->ev, "messages that this event was written after are gone",
+                                  err);
     }
-    if (ch->ev == 1 && at == 0 && maki_event_is(event, MAKI_LIT("fork"))) {
+    if (ch->ev == 1 && at == 0 && maki_json_field_in(event, "type", "fork")) {
         memcpy(due, c->header_chain, MAKI_CHAIN_LEN); /* written before there was a parent */
     } else {
         st = chain_at(c, at, false, due, err);
@@ -66,11 +64,8 @@ static maki_status check_head(chaining *ch, maki_str event, uint64_t at, const u
         st = chain_at(c, at, true, due, err); /* then a row before it was told already */
         if (st != MAKI_OK || memcmp(head, due, MAKI_CHAIN_LEN) == 0) return st;
     }
-    return maki_verify_report(
-        c,
-        (maki_finding){ MAKI_FOUND_HEAD, "events", offset, at, ch->ev,
-                        "the messages before this event are not those of then" },
-        err);
+    return maki_verify_report(c, MAKI_FOUND_HEAD, "events", offset, at, ch->ev,
+                              "the messages before this event are not those of then", err);
 }
 
 static maki_status check_event(void *ctx, maki_str row, uint64_t offset, maki_err *err)
@@ -89,10 +84,8 @@ static maki_status check_event(void *ctx, maki_str row, uint64_t offset, maki_er
     if (summed) memcpy(ch->sum, sum, MAKI_CHAIN_LEN);
     ch->broken = !summed;
     if (right) return check_head(ch, event, at, head, offset, err);
-    return maki_verify_report(ch->c,
-                              (maki_finding){ MAKI_FOUND_EVENT, "events", offset, 0, ch->ev,
-                                              "this event is not what was written" },
-                              err);
+    return maki_verify_report(ch->c, MAKI_FOUND_EVENT, "events", offset, 0, ch->ev,
+                              "this event is not what was written", err);
 }
 
 /* There was no events file when we opened the log: has somebody written the first event since? */
@@ -112,16 +105,12 @@ maki_status maki_verify_events(checking *c, maki_err *err)
     maki_status st = maki_verify_each_event(c, check_event, &ch, &end, err);
     c->result.events = ch.ev;
     if (st == MAKI_OK && end < c->events_size) {
-        st = maki_verify_report(
-            c,
-            (maki_finding){ MAKI_FOUND_TORN, "events", end, 0, 0, "bytes after the last newline" },
-            err);
+        st = maki_verify_report(c, MAKI_FOUND_TORN, "events", end, 0, 0,
+                                "bytes after the last newline", err);
     }
     if (st == MAKI_OK && c->sound && c->stored.header.events > ch.ev && !made_meanwhile(c)) {
-        st = maki_verify_report(c,
-                                (maki_finding){ MAKI_FOUND_LOST, "events", end, 0, ch.ev + 1,
-                                                "this event and those after it are gone" },
-                                err);
+        st = maki_verify_report(c, MAKI_FOUND_LOST, "events", end, 0, ch.ev + 1,
+                                "this event and those after it are gone", err);
     }
     return st;
 }

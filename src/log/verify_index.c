@@ -10,8 +10,7 @@
 static maki_status report_index(checking *c, uint64_t offset, uint64_t seq, const char *what,
                                 maki_err *err)
 {
-    return maki_verify_report(c, (maki_finding){ MAKI_FOUND_INDEX, "index", offset, seq, 0, what },
-                              err);
+    return maki_verify_report(c, MAKI_FOUND_INDEX, "index", offset, seq, 0, what, err);
 }
 
 /* The header as it must be, count, end and family taken from the one on disk. */
@@ -53,10 +52,8 @@ static maki_status check_header(checking *c, const char *family, maki_err *err)
     c->sound = true;
     c->same_facts = strncmp(is->family, family, MAKI_FAMILY_LEN) == 0;
     if (memcmp(is->start, made->start, MAKI_CHAIN_LEN) == 0) return MAKI_OK;
-    return maki_verify_report(c,
-                              (maki_finding){ MAKI_FOUND_CHANGED, "messages", 0, 0, 0,
-                                              "the header row is not what was written" },
-                              err);
+    return maki_verify_report(c, MAKI_FOUND_CHANGED, "messages", 0, 0, 0,
+                              "the header row is not what was written", err);
 }
 
 /* ---- the index: its records ----------------------------------------------------------------------------------- */
@@ -107,10 +104,8 @@ static maki_status compare(checking *c, const pair *p, maki_err *err)
     bool chained = memcmp(chain, p->stored.chain, MAKI_CHAIN_LEN) == 0;
     if (!hash && !chained) {
         if (maki_verify_known_row(c, seq)) return MAKI_OK;
-        return maki_verify_report(c,
-                                  (maki_finding){ MAKI_FOUND_CHANGED, "messages", p->made.offset,
-                                                  seq, 0, "this row is not what was written" },
-                                  err);
+        return maki_verify_report(c, MAKI_FOUND_CHANGED, "messages", p->made.offset, seq, 0,
+                                  "this row is not what was written", err);
     }
     if (!hash) return report_index(c, at, seq, "the hash of this row is wrong", err);
     if (!chained) return report_index(c, at, seq, "the chain of this row is wrong", err);
@@ -152,24 +147,17 @@ static maki_status compare_offset(checking *c, pair *p, maki_err *err)
     if (st != MAKI_OK) return st;
     if (!there) {
         p->m = c->stored.header.count + 1; /* nothing more can be compared */
-        return maki_verify_report(
-            c,
-            (maki_finding){ MAKI_FOUND_GONE, "messages", p->made.offset, seq, 0,
-                            "from here on rows were taken out, put in or replaced" },
-            err);
+        return maki_verify_report(c, MAKI_FOUND_GONE, "messages", p->made.offset, seq, 0,
+                                  "from here on rows were taken out, put in or replaced", err);
     }
     if (split) {
         p->n++;
-        return maki_verify_report(c,
-                                  (maki_finding){ MAKI_FOUND_SPLIT, "messages", p->made.offset - 1,
-                                                  seq, 0, "a newline where none was written" },
-                                  err);
+        return maki_verify_report(c, MAKI_FOUND_SPLIT, "messages", p->made.offset - 1, seq, 0,
+                                  "a newline where none was written", err);
     }
     p->m++;
-    return maki_verify_report(c,
-                              (maki_finding){ MAKI_FOUND_JOINED, "messages", p->stored.offset - 1,
-                                              seq, 0, "the newline of this row is not there" },
-                              err);
+    return maki_verify_report(c, MAKI_FOUND_JOINED, "messages", p->stored.offset - 1, seq, 0,
+                              "the newline of this row is not there", err);
 }
 
 static maki_status check_records(checking *c, maki_err *err)
@@ -214,11 +202,9 @@ static maki_status check_end(checking *c, maki_err *err)
                             err);
     }
     if (is->end <= c->messages_size) return MAKI_OK;
-    return maki_verify_report(c,
-                              (maki_finding){ MAKI_FOUND_GONE, "messages", c->messages_size,
-                                              maki_log_base(c->log) + maki_verify_row_count(c) + 1,
-                                              0, "messages from this one on are gone" },
-                              err);
+    return maki_verify_report(c, MAKI_FOUND_GONE, "messages", c->messages_size,
+                              maki_log_base(c->log) + maki_verify_row_count(c) + 1, 0,
+                              "messages from this one on are gone", err);
 }
 
 maki_status maki_verify_index(checking *c, const char *family, maki_err *err)

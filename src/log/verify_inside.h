@@ -27,7 +27,9 @@ typedef struct checking {
     bool shifted;    /* its rows have other numbers than the file's */
 } checking;
 
-maki_status maki_verify_report(checking *c, maki_finding finding, maki_err *err);
+/* A maki_finding. */
+maki_status maki_verify_report(checking *c, maki_found found, const char *file, uint64_t offset,
+                               uint64_t seq, uint64_t ev, const char *what, maki_err *err);
 /* A damage event tells of it already: of this row; of event `ev`, written after message `at`. */
 bool maki_verify_known_row(const checking *c, uint64_t seq);
 bool maki_verify_excused(const checking *c, uint64_t ev, uint64_t at);
@@ -35,9 +37,8 @@ uint64_t maki_verify_row_count(const checking *c);
 maki_status maki_verify_each_event(checking *c, maki_line_fn fn, void *ctx, uint64_t *end,
                                    maki_err *err);
 
-/* A whole number of an event; its type; a line that is an object. */
+/* A whole number of an event; a line that is an object. */
 bool maki_event_whole(maki_str object, const char *name, uint64_t *out);
-bool maki_event_is(maki_str event, maki_str type);
 bool maki_line_object(maki_str row, maki_str *object);
 maki_status maki_file_size_of(const maki_env *env, int fd, uint64_t *out, maki_err *err);
 
