@@ -3,6 +3,7 @@
  * A result is read line by line.  What counts as an error depends on the tool: words in a file that was
  * read say nothing, words in the output of a failed command say all there is.  An error is solved when the
  * same command, or any use of the same file, succeeds later. */
+#include <math.h>
 #include <string.h>
 
 #include "base/ascii.h"
@@ -107,31 +108,14 @@ static uint64_t call_command(maki_digest *d, maki_str command, maki_str tool)
 
 /* ---- task lists --------------------------------------------------------------------------------------- */
 
-static bool any_string(maki_str object, const char *const *names, size_t n, maki_str *value)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (maki_block_string(object, maki_str_of(names[i]), value)) return true;
-    }
-    return false;
-}
-
 static void task_item(maki_digest *d, maki_str item)
 {
-    static const char *const texts[] = {
-        "content", "step", "text", "title", "task", "description"
-    };
-    static const char *const ended[] = { "completed", "done", "cancelled", "complete", "finished" };
     char room[512];
-    maki_str text, status;
-    bool open = true;
-    if (maki_json_kind_of(item) != MAKI_JSON_OBJECT ||
-        !any_string(item, texts, sizeof texts / sizeof *texts, &text))
-        return;
-    bool told = maki_block_string(item, MAKI_LIT("status"), &status);
-    for (size_t i = 0; told && i < sizeof ended / sizeof *ended; i++)
-        open &= !maki_json_text_is(status, maki_str_of(ended[i]));
-    if (maki_json_get(item, MAKI_LIT("completed"), &status)) open &= !maki_json_true(status);
-    if (open) maki_digest_task(d, text_of(text, room, sizeof room), MAKI_TASK_LIST);
+    maki_str text =
+        maki_json_first(item, "content|step|text|title|task|description", MAKI_JSON_STRING);
+    bool ended = maki_json_flag(item, "completed") ||
+                 maki_json_field_in(item, "status", "completed|done|cancelled|complete|finished");
+    if (text.len && !ended) maki_digest_task(d, text_of(text, room, sizeof room), MAKI_TASK_LIST);
 }
 
 static void task_line(void *ctx, maki_str line, bool more)
@@ -303,23 +287,19 @@ static void read_content(maki_digest *d, maki_str content)
 /* Some agents wrap what a command wrote: {"output": "...", "metadata": {"exit_code": 1}}. */
 static bool read_wrapped(maki_digest *d, maki_str content)
 {
-    maki_str value, output, meta, code;
+    maki_str value;
     if (maki_json_kind_of(content) != MAKI_JSON_STRING ||
         !maki_str_starts(content, MAKI_LIT("\"{\\\"output\\\"")))
         return false;
     maki_str text = text_of(content, d->args, sizeof d->args);
-    if (maki_json_check(text, &value, NULL) != MAKI_OK ||
-        !maki_block_string(value, MAKI_LIT("output"), &output))
-        return false;
+    if (maki_json_check(text, &value, NULL) != MAKI_OK) return false;
+    maki_str output = maki_json_string(value, "output");
+    if (!output.len) return false;
     maki_feed_string(&d->feed, output, take_line, d);
-    if (maki_json_get(value, MAKI_LIT("metadata"), &meta) &&
-        maki_json_kind_of(meta) == MAKI_JSON_OBJECT &&
-        maki_json_get(meta, MAKI_LIT("exit_code"), &code) &&
-        maki_json_kind_of(code) == MAKI_JSON_NUMBER) {
-        double n = maki_json_double(code);
-        d->outcome.has_code = true;
-        d->outcome.code = n >= 0 && n < 1e6 ? (uint32_t)n : 1;
-    }
+    double code = maki_json_number(maki_json_field(value, "metadata"), "exit_code", NAN);
+    if (isnan(code)) return true;
+    d->outcome.has_code = true;
+    d->outcome.code = code >= 0 && code < 1e6 ? (uint32_t)code : 1;
     return true;
 }
 
@@ -380,12 +360,10 @@ static void end_run(maki_digest *d, uint64_t link, bool is_error)
 /* A file's tool says in its first line that it failed. */
 static bool says_failed(const maki_digest *d)
 {
-    static const char *const openings[] = { "error",  "<error",      "<tool_use_error",
-                                            "failed", "エラー",      "错误",
-                                            "오류",   "no such file" };
-    maki_str first = { d->outcome.first, d->outcome.first_len };
-    for (size_t i = 0; i < sizeof openings / sizeof *openings; i++) {
-        if (maki_str_find_nocase(first, maki_str_of(openings[i])) == 0 && first.len) return true;
+    const char *openings = "error|<error|<tool_use_error|failed|エラー|错误|오류|no such file";
+    maki_str first = { d->outcome.first, d->outcome.first_len }, opening;
+    while (maki_words_next(&openings, &opening)) {
+        if (maki_str_find_nocase(first, opening) == 0 && first.len) return true;
     }
     return false;
 }

@@ -34,8 +34,6 @@ typedef struct draft {
 
 /* ---- making lines --------------------------------------------------------------------------------- */
 
-#define TEXT(str) (int)(str).len, (str).ptr /* for %.*s */
-
 /* Add to the line that is being made. */
 static void put(draft *w, const char *format, ...) MAKI_PRINTF(2, 3);
 static void put(draft *w, const char *format, ...)
@@ -58,13 +56,13 @@ static const char *label(const draft *w, maki_label which)
 
 static void put_quoted(draft *w, maki_str text)
 {
-    put(w, "%s%.*s%s", maki_quote(w->lang, false), TEXT(text), maki_quote(w->lang, true));
+    put(w, "%s%.*s%s", maki_quote(w->lang, false), MAKI_PRINTED(text), maki_quote(w->lang, true));
 }
 
 /* " (more)", if there is more. */
 static void put_more(draft *w, const maki_note *note)
 {
-    if (note->more_len) put(w, " (%.*s)", TEXT(maki_note_more(note)));
+    if (note->more_len) put(w, " (%.*s)", MAKI_PRINTED(maki_note_more(note)));
 }
 
 /* A note as a line; false: it is none of this kind. */
@@ -94,13 +92,13 @@ static bool point_line(draft *w, const maki_note *point)
     maki_str text = maki_note_text(point);
     const maki_digest *d = w->d;
     if (holds(&d->goal, text) || holds(&d->request, text) || holds(&d->answer, text)) return false;
-    put(w, "%.*s", TEXT(text));
+    put(w, "%.*s", MAKI_PRINTED(text));
     return true;
 }
 
 static bool name_line(draft *w, const maki_note *name)
 {
-    put(w, "%.*s", TEXT(maki_note_text(name)));
+    put(w, "%.*s", MAKI_PRINTED(maki_note_text(name)));
     return name->count >= 2;
 }
 
@@ -108,7 +106,7 @@ static bool file_line(draft *w, const maki_note *file)
 {
     static const maki_label uses[] = { MAKI_LABEL_READ, MAKI_LABEL_EDITED, MAKI_LABEL_WRITTEN };
     const char *comma = ": ";
-    put(w, "%.*s", TEXT(maki_note_text(file)));
+    put(w, "%.*s", MAKI_PRINTED(maki_note_text(file)));
     for (size_t i = 0; i < MAKI_NOTE_TALLIES; i++) {
         if (file->tally[i] == 0) continue;
         put(w, "%s%s %u", comma, label(w, uses[i]), file->tally[i]);
@@ -122,14 +120,14 @@ static bool file_line(draft *w, const maki_note *file)
 
 static bool mentioned_line(draft *w, const maki_note *file)
 {
-    put(w, "%.*s", TEXT(maki_note_text(file)));
+    put(w, "%.*s", MAKI_PRINTED(maki_note_text(file)));
     return file->state == MAKI_FILE_MENTIONED;
 }
 
 static bool code_line(draft *w, const maki_note *code)
 {
     maki_str language = code->len ? maki_note_text(code) : MAKI_LIT("?");
-    put(w, "%.*s %u %s", TEXT(language), code->tally[0], label(w, MAKI_LABEL_LINES));
+    put(w, "%.*s %u %s", MAKI_PRINTED(language), code->tally[0], label(w, MAKI_LABEL_LINES));
     put_more(w, code);
     return true;
 }
@@ -139,8 +137,8 @@ static void put_error(draft *w, const maki_note *error)
 {
     const maki_note *from = error->link ? maki_notes_find(&w->d->runs, error->link) : NULL;
     if (!from && error->link) from = maki_notes_find(&w->d->files, error->link);
-    if (from) put(w, "`%.*s`: ", TEXT(maki_note_text(from)));
-    put(w, "%.*s", TEXT(maki_note_text(error)));
+    if (from) put(w, "`%.*s`: ", MAKI_PRINTED(maki_note_text(from)));
+    put(w, "%.*s", MAKI_PRINTED(maki_note_text(error)));
 }
 
 static bool error_line(draft *w, const maki_note *error)
@@ -152,29 +150,30 @@ static bool error_line(draft *w, const maki_note *error)
 static bool solved_line(draft *w, const maki_note *error)
 {
     put_error(w, error);
-    if (error->more_len) put(w, " → %.*s", TEXT(maki_note_more(error)));
+    if (error->more_len) put(w, " → %.*s", MAKI_PRINTED(maki_note_more(error)));
     return error->state == MAKI_ERROR_SOLVED;
 }
 
 static bool command_line(draft *w, const maki_note *run)
 {
-    put(w, "`%.*s`: %u %s", TEXT(maki_note_text(run)), run->count, label(w, MAKI_LABEL_RUNS));
+    put(w, "`%.*s`: %u %s", MAKI_PRINTED(maki_note_text(run)), run->count,
+        label(w, MAKI_LABEL_RUNS));
     if (run->state == MAKI_RUN_FINE) put(w, ", %s", label(w, MAKI_LABEL_OK));
     if (run->state == MAKI_RUN_FAILED) put(w, ", %s", label(w, MAKI_LABEL_NOT_OK));
     if (run->tally[0]) put(w, " (exit %u)", run->tally[0] - 1);
-    if (run->more_len) put(w, "; %.*s", TEXT(maki_note_more(run)));
+    if (run->more_len) put(w, "; %.*s", MAKI_PRINTED(maki_note_more(run)));
     return true;
 }
 
 static bool task_line(draft *w, const maki_note *task)
 {
-    put(w, "[ ] %.*s", TEXT(maki_note_text(task)));
+    put(w, "[ ] %.*s", MAKI_PRINTED(maki_note_text(task)));
     return task->state == MAKI_TASK_OPEN && task->kind != MAKI_TASK_QUESTION;
 }
 
 static bool question_line(draft *w, const maki_note *task)
 {
-    put(w, "[ ] %s: %.*s", label(w, MAKI_LABEL_QUESTION), TEXT(maki_note_text(task)));
+    put(w, "[ ] %s: %.*s", label(w, MAKI_LABEL_QUESTION), MAKI_PRINTED(maki_note_text(task)));
     return task->state == MAKI_TASK_OPEN && task->kind == MAKI_TASK_QUESTION;
 }
 
@@ -213,14 +212,14 @@ enum { KINDS = sizeof kinds / sizeof kinds[0] };
 /* What was made becomes a line; weightier ones are worth more, then newer ones. */
 static void keep(draft *w, size_t kind, uint64_t worth)
 {
-    void *moved = maki_arena_grow(w->arena, w->lines, w->count, &w->room, sizeof *w->lines);
     maki_str text = maki_arena_copy(w->arena, maki_buf_str(&w->text));
-    if (moved) w->lines = moved;         /* in any case: `room` is that of the new place */
-    if (!moved || text.len == 0) return; /* the arena remembers */
-    w->lines[w->count++] = (line){ .text = text,
-                                   .tokens = maki_tokenizer_count(w->tokenizer, text) + 3,
-                                   .worth = worth,
-                                   .kind = kind };
+    line one = { .text = text,
+                 .tokens = maki_tokenizer_count(w->tokenizer, text) + 3,
+                 .worth = worth,
+                 .kind = kind };
+    if (text.len == 0) return;
+    (void)maki_arena_add(w->arena, &w->lines, &w->count, &w->room, &one, sizeof one,
+                         NULL); /* the arena remembers a failure */
 }
 
 static void make_kind(draft *w, size_t k)

@@ -27,29 +27,9 @@ static const struct block_type {
     { "reasoning", MAKI_SAID_MEDIUM, NULL },
 };
 
-/* A string field, or an empty span. */
-static maki_str string_of(maki_str object, const char *name)
-{
-    maki_str value;
-    return maki_block_string(object, maki_str_of(name), &value) ? value : (maki_str){ "", 0 };
-}
-
-static maki_str value_of(maki_str object, const char *name)
-{
-    maki_str value = { "", 0 };
-    (void)maki_json_get(object, maki_str_of(name), &value);
-    return value;
-}
-
-static bool is_set(maki_str object, const char *name)
-{
-    maki_str flag = value_of(object, name);
-    return flag.len && maki_json_true(flag);
-}
-
 static const struct block_type *type_of(maki_str block)
 {
-    maki_str type = string_of(block, "type");
+    maki_str type = maki_json_string(block, "type");
     for (size_t i = 0; type.len && i < sizeof types / sizeof types[0]; i++) {
         if (maki_json_text_is(type, maki_str_of(types[i].type))) return &types[i];
     }
@@ -62,19 +42,19 @@ bool maki_said_part_of(maki_str block, maki_said_part *out)
     if (maki_json_kind_of(block) == MAKI_JSON_STRING) return true;
     const struct block_type *type = type_of(block);
     if (!type) {
-        out->value = string_of(block, "text");
+        out->value = maki_json_string(block, "text");
         return out->value.len > 0;
     }
     out->kind = type->kind;
     out->note = type->note;
     if (type->kind == MAKI_SAID_CALL) {
-        out->id = string_of(block, "id");
-        out->name = string_of(block, "name");
-        out->value = value_of(block, "input");
+        out->id = maki_json_string(block, "id");
+        out->name = maki_json_string(block, "name");
+        out->value = maki_json_field(block, "input");
     } else if (type->kind == MAKI_SAID_RESULT) {
-        out->id = string_of(block, "tool_use_id");
-        out->value = value_of(block, "content");
-        out->failed = is_set(block, "is_error");
+        out->id = maki_json_string(block, "tool_use_id");
+        out->value = maki_json_field(block, "content");
+        out->failed = maki_json_flag(block, "is_error");
     }
     return type->kind != MAKI_SAID_MEDIUM || type->note;
 }
@@ -83,14 +63,14 @@ bool maki_message_parts_of(maki_str json, maki_message_parts *out)
 {
     *out = (maki_message_parts){ .json = json };
     if (maki_json_kind_of(json) != MAKI_JSON_OBJECT) return false;
-    out->role_text = string_of(json, "role");
+    out->role_text = maki_json_string(json, "role");
     if (out->role_text.len == 0) return false;
     out->role = maki_role_of(out->role_text);
-    out->is_summary = is_set(json, "isSummary");
-    out->content = value_of(json, "content");
+    out->is_summary = maki_json_flag(json, "isSummary");
+    out->content = maki_json_field(json, "content");
     if (out->role == MAKI_ROLE_TOOL) return true;
     if (out->content.len) out->blocks = maki_content_blocks(out->content);
-    maki_str calls = value_of(json, "tool_calls");
+    maki_str calls = maki_json_field(json, "tool_calls");
     if (calls.len) out->calls = maki_json_items(calls);
     return true;
 }
@@ -102,7 +82,7 @@ bool maki_message_parts_next(maki_message_parts *parts, maki_said_part *out)
     if (parts->role == MAKI_ROLE_TOOL) { /* OpenAI's result: the message is one */
         *out = (maki_said_part){ .kind = MAKI_SAID_RESULT,
                                  .value = parts->content,
-                                 .id = string_of(parts->json, "tool_call_id") };
+                                 .id = maki_json_string(parts->json, "tool_call_id") };
         bool first = !parts->done;
         parts->done = true;
         return first;
@@ -113,12 +93,12 @@ bool maki_message_parts_next(maki_message_parts *parts, maki_said_part *out)
     /* [{"id", "function": {"name", "arguments": "..."}}] */
     while (maki_json_next(&parts->calls, &item)) {
         if (maki_json_kind_of(item.value) != MAKI_JSON_OBJECT) continue;
-        function = value_of(item.value, "function");
+        function = maki_json_field(item.value, "function");
         if (function.len == 0 || maki_json_kind_of(function) != MAKI_JSON_OBJECT) continue;
         *out = (maki_said_part){ .kind = MAKI_SAID_CALL,
-                                 .value = value_of(function, "arguments"),
-                                 .id = string_of(item.value, "id"),
-                                 .name = string_of(function, "name") };
+                                 .value = maki_json_field(function, "arguments"),
+                                 .id = maki_json_string(item.value, "id"),
+                                 .name = maki_json_string(function, "name") };
         return true;
     }
     return false;

@@ -57,10 +57,10 @@ static void solve_errors_like(maki_digest *d, const maki_sketch *said, maki_str 
 
 static bool is_question(maki_str s)
 {
-    static const char *const ends[] = { "?", "？", "か。", "吗。", "까." };
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-        size_t n = strlen(ends[i]);
-        if (s.len > n && memcmp(s.ptr + s.len - n, ends[i], n) == 0) return true;
+    const char *ends = "?|？|か。|吗。|까.";
+    maki_str end;
+    while (maki_words_next(&ends, &end)) {
+        if (s.len > end.len && maki_str_ends(s, end)) return true;
     }
     return false;
 }
@@ -187,12 +187,7 @@ static void fence_opens(maki_digest *d, maki_str info)
     info = maki_utf8_cut(maki_str_trim(info), sizeof r->language - 1);
     memcpy(r->language, info.ptr, info.len);
     r->language[info.len] = '\0';
-    static const char *const output[] = {
-        "", "text", "txt", "console", "log", "sh", "bash", "shell"
-    };
-    r->shows_output = false;
-    for (size_t i = 0; i < sizeof output / sizeof *output; i++)
-        r->shows_output |= strcmp(r->language, output[i]) == 0;
+    r->shows_output = info.len == 0 || maki_str_in(info, "text|txt|console|log|sh|bash|shell");
     r->fenced = true;
     r->code_lines = 0;
 }

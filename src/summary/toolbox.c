@@ -3,32 +3,26 @@
 
 #include <string.h>
 
+#include "base/ascii.h"
 #include "base/str.h"
 #include "base/text.h"
 
 /* ---- names ------------------------------------------------------------------------------------- */
 
 static const struct {
-    const char *word; /* as part of the name, in small letters without separators */
     maki_tool_kind kind;
-} words[] = {
+    const char *words; /* as part of the name, in small letters without separators */
+} kinds[] = {
     /* the first that fits counts: "TodoWrite" is no file, "web_search" reads none */
-    { "todo", MAKI_TOOL_TODO },         { "updateplan", MAKI_TOOL_TODO },
-    { "web", MAKI_TOOL_OTHER },         { "fetch", MAKI_TOOL_OTHER },
-    { "edit", MAKI_TOOL_EDIT },         { "replace", MAKI_TOOL_EDIT },
-    { "patch", MAKI_TOOL_EDIT },        { "applydiff", MAKI_TOOL_EDIT },
-    { "insert", MAKI_TOOL_EDIT },       { "modify", MAKI_TOOL_EDIT },
-    { "write", MAKI_TOOL_WRITE },       { "createfile", MAKI_TOOL_WRITE },
-    { "savefile", MAKI_TOOL_WRITE },    { "delete", MAKI_TOOL_DELETE },
-    { "removefile", MAKI_TOOL_DELETE }, { "bash", MAKI_TOOL_RUN },
-    { "shell", MAKI_TOOL_RUN },         { "exec", MAKI_TOOL_RUN },
-    { "command", MAKI_TOOL_RUN },       { "terminal", MAKI_TOOL_RUN },
-    { "runtests", MAKI_TOOL_RUN },      { "grep", MAKI_TOOL_SEARCH },
-    { "glob", MAKI_TOOL_SEARCH },       { "search", MAKI_TOOL_SEARCH },
-    { "find", MAKI_TOOL_SEARCH },       { "list", MAKI_TOOL_SEARCH },
-    { "read", MAKI_TOOL_READ },         { "view", MAKI_TOOL_READ },
-    { "openfile", MAKI_TOOL_READ },     { "cat", MAKI_TOOL_READ },
-    { "run", MAKI_TOOL_RUN },
+    { MAKI_TOOL_TODO, "todo|updateplan" },
+    { MAKI_TOOL_OTHER, "web|fetch" },
+    { MAKI_TOOL_EDIT, "edit|replace|patch|applydiff|insert|modify" },
+    { MAKI_TOOL_WRITE, "write|createfile|savefile" },
+    { MAKI_TOOL_DELETE, "delete|removefile" },
+    { MAKI_TOOL_RUN, "bash|shell|exec|command|terminal|runtests" },
+    { MAKI_TOOL_SEARCH, "grep|glob|search|find|list" },
+    { MAKI_TOOL_READ, "read|view|openfile|cat" },
+    { MAKI_TOOL_RUN, "run" },
 };
 
 maki_tool_kind maki_tool_kind_of(maki_str name)
@@ -36,12 +30,13 @@ maki_tool_kind maki_tool_kind_of(maki_str name)
     char plain[64];
     size_t n = 0;
     for (size_t i = 0; i < name.len && n < sizeof plain; i++) {
-        char c = name.ptr[i];
-        if (c >= 'A' && c <= 'Z') c = (char)(c + 32);
-        if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) plain[n++] = c;
+        if (maki_is_alnum(name.ptr[i])) plain[n++] = maki_lower(name.ptr[i]);
     }
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        if (maki_str_has((maki_str){ plain, n }, maki_str_of(words[i].word))) return words[i].kind;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        maki_str word;
+        for (const char *words = kinds[i].words; maki_words_next(&words, &word);) {
+            if (maki_str_has((maki_str){ plain, n }, word)) return kinds[i].kind;
+        }
     }
     return MAKI_TOOL_OTHER;
 }
@@ -51,35 +46,19 @@ maki_tool_kind maki_tool_kind_of(maki_str name)
 enum { PATH, PATHS, COMMAND, PATCH, TODOS, FIELDS };
 
 static const struct {
-    const char *key;
     unsigned char field, kinds; /* bits of maki_json_kind */
+    const char *names;
 } keys[] = {
 #define STRING (1u << MAKI_JSON_STRING)
 #define ARRAY  (1u << MAKI_JSON_ARRAY)
-    { "path", PATH, STRING },
-    { "file_path", PATH, STRING },
-    { "filePath", PATH, STRING },
-    { "filepath", PATH, STRING },
-    { "filename", PATH, STRING },
-    { "file", PATH, STRING },
-    { "target_file", PATH, STRING },
-    { "notebook_path", PATH, STRING },
-    { "absolute_path", PATH, STRING },
-    { "relative_workspace_path", PATH, STRING },
-    { "uri", PATH, STRING },
-    { "paths", PATHS, ARRAY },
-    { "files", PATHS, ARRAY },
-    { "command", COMMAND, STRING | ARRAY },
-    { "cmd", COMMAND, STRING | ARRAY },
-    { "script", COMMAND, STRING },
-    { "patch", PATCH, STRING },
-    { "diff", PATCH, STRING },
-    { "input", PATCH, STRING },
-    { "patchText", PATCH, STRING },
-    { "todos", TODOS, STRING | ARRAY },
-    { "plan", TODOS, STRING | ARRAY },
-    { "todo_list", TODOS, STRING | ARRAY },
-    { "tasks", TODOS, STRING | ARRAY },
+    { PATH, STRING,
+      "path|file_path|filePath|filepath|filename|file|target_file|notebook_path|absolute_path|"
+      "relative_workspace_path|uri" },
+    { PATHS, ARRAY, "paths|files" },
+    { COMMAND, STRING | ARRAY, "command|cmd" },
+    { COMMAND, STRING, "script" },
+    { PATCH, STRING, "patch|diff|input|patchText" },
+    { TODOS, STRING | ARRAY, "todos|plan|todo_list|tasks" },
 };
 enum { KEYS = sizeof keys / sizeof *keys };
 
@@ -98,9 +77,8 @@ maki_tool_args maki_tool_args_of(maki_str input)
     while (maki_json_kind_of(input) == MAKI_JSON_OBJECT && maki_json_next(&iter, &item)) {
         unsigned kind = 1u << maki_json_kind_of(item.value);
         for (size_t i = 0; i < KEYS; i++) {
-            bool fits =
-                (keys[i].kinds & kind) && maki_json_key_is(item.key, maki_str_of(keys[i].key));
-            if (fits) *field_of(&args, keys[i].field) = item.value;
+            if ((keys[i].kinds & kind) && maki_json_key_in(item.key, keys[i].names))
+                *field_of(&args, keys[i].field) = item.value;
         }
     }
     return args;
@@ -129,10 +107,11 @@ maki_tool_args maki_tool_args_cut(maki_str head)
 {
     maki_tool_args args = { 0 };
     for (size_t i = 0; i < KEYS; i++) {
-        maki_str value;
+        maki_str name, value;
         if (!(keys[i].kinds & STRING) || keys[i].field == TODOS) continue;
-        if (cut_string(head, maki_str_of(keys[i].key), &value))
-            *field_of(&args, keys[i].field) = value;
+        for (const char *names = keys[i].names; maki_words_next(&names, &name);) {
+            if (cut_string(head, name, &value)) *field_of(&args, keys[i].field) = value;
+        }
     }
     return args;
 }
@@ -140,19 +119,19 @@ maki_tool_args maki_tool_args_cut(maki_str head)
 maki_tool_kind maki_tool_kind_by(maki_tool_kind kind, maki_tool_args *args)
 {
     static const struct {
-        maki_str verb;
+        const char *verbs;
         maki_tool_kind kind;
-    } verbs[] = {
-        { { "view", 4 }, MAKI_TOOL_READ },         { { "create", 6 }, MAKI_TOOL_WRITE },
-        { { "str_replace", 11 }, MAKI_TOOL_EDIT }, { { "insert", 6 }, MAKI_TOOL_EDIT },
-        { { "undo_edit", 9 }, MAKI_TOOL_EDIT },
+    } kinds_of[] = {
+        { "view", MAKI_TOOL_READ },
+        { "create", MAKI_TOOL_WRITE },
+        { "str_replace|insert|undo_edit", MAKI_TOOL_EDIT },
     };
     if (args->path.len == 0 || args->command.len == 0) return kind;
     if (maki_json_kind_of(args->command) != MAKI_JSON_STRING) return kind;
-    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
-        if (!maki_json_text_is(args->command, verbs[i].verb)) continue;
+    for (size_t i = 0; i < sizeof kinds_of / sizeof *kinds_of; i++) {
+        if (!maki_json_text_in(args->command, kinds_of[i].verbs)) continue;
         args->command = (maki_str){ "", 0 };
-        return verbs[i].kind;
+        return kinds_of[i].kind;
     }
     return kind;
 }
@@ -211,12 +190,12 @@ bool maki_command_covers(maki_str whole, maki_str part)
 
 bool maki_command_shows(maki_str name)
 {
-    static const char *const shows[] = { "cat ",       "grep ", "rg ",   "sed ",    "head ",
-                                         "tail ",      "ls",    "find ", "git log", "git diff",
-                                         "awk ",       "less ", "echo ", "wc ",     "git show",
-                                         "git status", "tree",  "jq " };
-    for (size_t i = 0; i < sizeof shows / sizeof *shows; i++) {
-        if (maki_str_starts(name, maki_str_of(shows[i]))) return true;
+    const char *words =
+        "cat |grep |rg |sed |head |tail |ls|find |git log|git diff|awk |less |echo |wc |"
+        "git show|git status|tree|jq ";
+    maki_str word;
+    while (maki_words_next(&words, &word)) {
+        if (maki_str_starts(name, word)) return true;
     }
     return false;
 }
