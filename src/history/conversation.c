@@ -54,22 +54,16 @@ typedef struct fork_facts {
 static maki_status read_fork(void *ctx, uint64_t ev, maki_str row, uint64_t at, maki_err *err)
 {
     fork_facts *fork = ctx;
-    maki_str event, type, value;
+    maki_str event;
     (void)at;
     (void)err;
-    if (ev > 1 || maki_json_check(row, &event, NULL) != MAKI_OK) return MAKI_CANCELLED;
-    if (!maki_json_get(event, MAKI_LIT("type"), &type) ||
-        !maki_json_text_is(type, MAKI_LIT("fork"))) {
+    if (ev > 1 || maki_json_check(row, &event, NULL) != MAKI_OK ||
+        !maki_json_field_in(event, "type", "fork"))
         return MAKI_CANCELLED;
-    }
-    if (maki_json_get(event, MAKI_LIT("parent"), &value)) {
-        fork->parent[maki_json_copy_text(value, fork->parent, sizeof fork->parent - 1)] = '\0';
-    }
-    if (maki_json_get(event, MAKI_LIT("seq"), &value))
-        fork->seq = (uint64_t)maki_json_double(value);
-    if (maki_json_get(event, MAKI_LIT("parentEv"), &value)) {
-        fork->ev = (uint64_t)maki_json_double(value);
-    }
+    maki_str parent = maki_json_string(event, "parent");
+    if (parent.len) (void)maki_json_copy_text(parent, fork->parent, sizeof fork->parent - 1);
+    fork->seq = maki_json_whole_field(event, MAKI_LIT("seq"));
+    fork->ev = maki_json_whole_field(event, MAKI_LIT("parentEv"));
     fork->found = true;
     return MAKI_CANCELLED;
 }

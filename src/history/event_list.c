@@ -138,9 +138,8 @@ static maki_status read_cuts(maki_json_iter *items, maki_arena *arena, maki_trim
         if (!maki_json_next(items, &item) || maki_json_kind_of(item.value) != MAKI_JSON_STRING)
             break;
         cut.text = maki_arena_copy(arena, item.value);
-        cuts = maki_arena_grow(arena, cuts, trim->cut_count, &room, sizeof cut);
-        if (!cuts) return maki_arena_status(arena, err);
-        cuts[trim->cut_count++] = cut;
+        if (maki_arena_add(arena, &cuts, &trim->cut_count, &room, &cut, sizeof cut, err) != MAKI_OK)
+            break;
     }
     trim->cuts = cuts;
     return maki_arena_status(arena, err);

@@ -5,49 +5,20 @@
 #include "base/random.h"
 #include "base/str.h"
 
-static void string_field(maki_jw *w, const char *key, maki_str text)
-{
-    maki_jw_key(w, maki_str_of(key));
-    maki_jw_string(w, text);
-}
-
 maki_status maki_make_text(maki_str role, maki_str text, maki_arena *arena, maki_str *json,
                            maki_err *err)
 {
-    maki_made made;
-    maki_made_begin(&made, arena, err);
-    maki_jw_object(&made.w);
-    string_field(&made.w, "role", role);
-    string_field(&made.w, "content", text);
-    maki_jw_end_object(&made.w);
-    return maki_made_end(&made, arena, json, err);
+    return maki_made_print(arena, json, err, "{'role':%s,'content':%s}", role, text);
 }
 
 maki_status maki_make_marker(size_t hidden, maki_str id, double ts, maki_arena *arena,
                              maki_str *json, maki_err *err)
 {
-    maki_made made;
     maki_str text = maki_arena_print(arena, "[Truncation: %zu messages hidden]", hidden);
-    maki_made_begin(&made, arena, err);
-    maki_jw_object(&made.w);
-    string_field(&made.w, "role", MAKI_LIT("user"));
-    string_field(&made.w, "content", text);
-    maki_jw_key(&made.w, MAKI_LIT("ts"));
-    maki_jw_double(&made.w, ts);
-    maki_jw_key(&made.w, MAKI_LIT("isTruncationMarker"));
-    maki_jw_bool(&made.w, true);
-    maki_jw_key(&made.w, MAKI_LIT("truncationId"));
-    maki_jw_raw(&made.w, id);
-    maki_jw_end_object(&made.w);
-    return maki_made_end(&made, arena, json, err);
-}
-
-static void text_block(maki_jw *w, const char *type, maki_str text)
-{
-    maki_jw_object(w);
-    string_field(w, "type", maki_str_of(type));
-    string_field(w, "text", text);
-    maki_jw_end_object(w);
+    return maki_made_print(arena, json, err,
+                           "{'role':'user','content':%s,'ts':%f,'isTruncationMarker':true,"
+                           "'truncationId':%v}",
+                           text, ts, id);
 }
 
 maki_status maki_make_summary(const maki_summary_parts *parts, maki_arena *arena, maki_str *json,
@@ -56,24 +27,14 @@ maki_status maki_make_summary(const maki_summary_parts *parts, maki_arena *arena
     maki_made made;
     maki_jw *w = &made.w;
     maki_made_begin(&made, arena, err);
-    maki_jw_object(w);
-    string_field(w, "role", MAKI_LIT("assistant"));
-    maki_jw_key(w, MAKI_LIT("content"));
-    maki_jw_array(w);
-    text_block(w, "reasoning", MAKI_LIT(MAKI_SUMMARY_REASONING));
+    maki_jw_print(w, "{'role':'assistant','content':[{'type':'reasoning','text':%z}",
+                  MAKI_SUMMARY_REASONING);
     for (size_t i = 0; i < parts->reasoning_count; i++)
         maki_jw_raw(w, parts->reasoning[i]);
-    text_block(w, "text", parts->text);
+    maki_jw_print(w, "{'type':'text','text':%s}", parts->text);
     for (size_t i = 0; i < parts->call_count; i++)
         maki_jw_raw(w, parts->calls[i]);
-    maki_jw_end_array(w);
-    maki_jw_key(w, MAKI_LIT("ts"));
-    maki_jw_double(w, parts->ts);
-    maki_jw_key(w, MAKI_LIT("isSummary"));
-    maki_jw_bool(w, true);
-    maki_jw_key(w, MAKI_LIT("condenseId"));
-    maki_jw_raw(w, parts->id);
-    maki_jw_end_object(&made.w);
+    maki_jw_print(w, "],'ts':%f,'isSummary':true,'condenseId':%v}", parts->ts, parts->id);
     return maki_made_end(&made, arena, json, err);
 }
 

@@ -19,16 +19,12 @@ typedef struct building {
 static void insert_item(building *b, size_t at, maki_view_item item)
 {
     maki_view *v = b->view;
+    if (b->status == MAKI_OK)
+        b->status =
+            maki_arena_add(b->arena, &v->items, &v->count, &v->room, &item, sizeof item, b->err);
     if (b->status != MAKI_OK) return;
-    void *moved = maki_arena_grow(b->arena, v->items, v->count, &v->room, sizeof item);
-    if (!moved) {
-        b->status = maki_arena_status(b->arena, b->err);
-        return;
-    }
-    v->items = moved;
-    memmove(v->items + at + 1, v->items + at, (v->count - at) * sizeof item);
+    memmove(v->items + at + 1, v->items + at, (v->count - 1 - at) * sizeof item);
     v->items[at] = item;
-    v->count++;
 }
 
 static void remove_item(building *b, size_t at)
@@ -110,13 +106,9 @@ static void add_pin(building *b, uint64_t seq)
 {
     maki_view *v = b->view;
     if (maki_view_pinned(v, seq)) return;
-    void *moved = maki_arena_grow(b->arena, v->pins, v->pin_count, &v->pin_room, sizeof seq);
-    if (!moved) {
-        b->status = maki_arena_status(b->arena, b->err);
-        return;
-    }
-    v->pins = moved;
-    v->pins[v->pin_count++] = seq;
+    if (b->status == MAKI_OK)
+        b->status = maki_arena_add(b->arena, &v->pins, &v->pin_count, &v->pin_room, &seq,
+                                   sizeof seq, b->err);
 }
 
 static void remove_pin(maki_view *v, uint64_t seq)
@@ -129,14 +121,9 @@ static void remove_pin(maki_view *v, uint64_t seq)
 static void add_trim(building *b, const maki_trim *trim)
 {
     maki_view *v = b->view;
-    if (b->status != MAKI_OK) return;
-    void *moved = maki_arena_grow(b->arena, v->trims, v->trim_count, &v->trim_room, sizeof trim);
-    if (!moved) {
-        b->status = maki_arena_status(b->arena, b->err);
-        return;
-    }
-    v->trims = moved;
-    v->trims[v->trim_count++] = trim;
+    if (b->status == MAKI_OK)
+        b->status = maki_arena_add(b->arena, &v->trims, &v->trim_count, &v->trim_room, &trim,
+                                   sizeof trim, b->err);
 }
 
 static bool by_text(const void *a, const void *b)

@@ -22,11 +22,8 @@ static bool own_text(maki_str block, maki_str *string)
 /* Item `n` of a tool result's list, from 1; with 0, the first that has a text. */
 static bool part_of(maki_str block, uint32_t n, maki_str *value)
 {
-    maki_str list, item;
-    if (maki_json_kind_of(block) != MAKI_JSON_OBJECT ||
-        !maki_json_get(block, MAKI_LIT("content"), &list))
-        return false;
-    maki_blocks items = maki_content_blocks(list);
+    maki_blocks items = maki_content_blocks(maki_json_field(block, "content"));
+    maki_str item;
     for (uint32_t i = 1; maki_blocks_next(&items, &item); i++) {
         bool text = own_text(item, value);
         if (n == 0 && text) return true;
@@ -39,9 +36,8 @@ static bool part_of(maki_str block, uint32_t n, maki_str *value)
 
 bool maki_weave_place(maki_str row, uint32_t n, uint32_t part, maki_str *value)
 {
-    maki_str content, block;
-    if (!maki_json_get(row, MAKI_LIT("content"), &content)) return false;
-    maki_blocks blocks = maki_content_blocks(content);
+    maki_blocks blocks = maki_content_blocks(maki_json_field(row, "content"));
+    maki_str block;
     for (uint32_t i = 0; maki_blocks_next(&blocks, &block); i++) {
         if (i != n) continue;
         if (part) return part_of(block, part, value);

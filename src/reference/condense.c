@@ -38,22 +38,13 @@ static void write_content(maki_jw *w, const maki_msg *msg, bool drop_images)
 
 void maki_condense_request_write(maki_jw *w, const maki_condense_request *request)
 {
-    maki_jw_object(w);
-    maki_jw_field_string(w, "system", request->system);
-    maki_jw_field_array(w, "messages");
+    maki_jw_print(w, "{'system':%s,'messages':[", request->system);
     for (size_t i = 0; i < request->messages.count; i++) {
-        maki_jw_object(w);
-        maki_jw_field_raw(w, "role", request->messages.at[i]->role_text);
-        maki_jw_key(w, MAKI_LIT("content"));
+        maki_jw_print(w, "{'role':%v,'content':", request->messages.at[i]->role_text);
         write_content(w, request->messages.at[i], request->drop_images);
         maki_jw_end_object(w);
     }
-    maki_jw_object(w);
-    maki_jw_field_string(w, "role", MAKI_LIT("user"));
-    maki_jw_field_string(w, "content", maki_str_of(instruction));
-    maki_jw_end_object(w);
-    maki_jw_end_array(w);
-    maki_jw_end_object(w);
+    maki_jw_print(w, "{'role':'user','content':%z}]}", instruction);
 }
 
 static maki_status each_message(const void *source, maki_message_fn fn, void *ctx, maki_err *err)

@@ -20,11 +20,7 @@ typedef struct blocks {
 
 static maki_status add(blocks *list, maki_str block, maki_arena *arena, maki_err *err)
 {
-    void *at = maki_arena_grow(arena, list->at, list->count, &list->room, sizeof(maki_str));
-    if (!at) return maki_arena_status(arena, err);
-    list->at = at;
-    list->at[list->count++] = block;
-    return MAKI_OK;
+    return maki_arena_add(arena, &list->at, &list->count, &list->room, &block, sizeof block, err);
 }
 
 /* The tool_use blocks of the messages just before the tail, by id, the newest first. */
@@ -48,11 +44,11 @@ static maki_status find_calls(maki_msgs list, size_t from, size_t to, maki_arena
         maki_str block, id;
         if (list.at[i - 1]->role != MAKI_ROLE_ASSISTANT) continue;
         while (st == MAKI_OK && maki_next_block(&all, "tool_use", "id", &block, &id)) {
-            void *at = maki_arena_grow(arena, out->at, out->count, &out->room, sizeof *out->at);
-            if (!at) return maki_arena_status(arena, err);
-            out->at = at;
-            out->at[out->count] = (found_call){ block, list.at[i - 1] };
-            st = maki_idset_add(&out->ids, id, out->count++, arena, err);
+            found_call one = { block, list.at[i - 1] };
+            st = maki_idset_add(&out->ids, id, out->count, arena, err);
+            if (st == MAKI_OK)
+                st =
+                    maki_arena_add(arena, &out->at, &out->count, &out->room, &one, sizeof one, err);
         }
     }
     return st;

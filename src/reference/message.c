@@ -111,21 +111,6 @@ maki_status maki_msg_made(maki_str json, maki_arena *arena, maki_msg **out, maki
     return maki_msg_read(json, (maki_where){ "made", json.ptr }, 0, arena, out, err);
 }
 
-maki_status maki_msg_end(maki_made *made, maki_arena *arena, maki_msg **out, maki_err *err)
-{
-    maki_str json;
-    maki_jw_end_object(&made->w);
-    maki_status st = maki_made_end(made, arena, &json, err);
-    return st == MAKI_OK ? maki_msg_made(json, arena, out, err) : st;
-}
-
-void maki_msg_begin(maki_made *made, const char *role, maki_arena *arena, maki_err *err)
-{
-    maki_made_begin(made, arena, err);
-    maki_jw_object(&made->w);
-    maki_jw_field_string(&made->w, "role", maki_str_of(role));
-}
-
 void maki_msg_set_content(maki_msg *msg, maki_str content)
 {
     if (!msg->old_content) msg->old_content = msg->content.ptr;
@@ -150,11 +135,7 @@ maki_status maki_msgs_read(maki_str array, maki_where where, maki_arena *arena, 
 
 maki_status maki_msgs_add(maki_msgs *list, maki_msg *msg, maki_arena *arena, maki_err *err)
 {
-    void *at = maki_arena_grow(arena, list->at, list->count, &list->room, sizeof(maki_msg *));
-    if (!at) return maki_arena_status(arena, err);
-    list->at = at;
-    list->at[list->count++] = msg;
-    return MAKI_OK;
+    return maki_arena_add(arena, &list->at, &list->count, &list->room, &msg, sizeof msg, err);
 }
 
 maki_msgs maki_msgs_slice(maki_msgs list, size_t from, size_t to)

@@ -56,9 +56,6 @@ maki_status maki_msg_read(maki_str object, maki_where where, size_t index, maki_
 
 /* Read a message that was made here. */
 maki_status maki_msg_made(maki_str json, maki_arena *arena, maki_msg **out, maki_err *err);
-/* Make one: its role, then fields written to made->w, then the rest. */
-void maki_msg_begin(maki_made *made, const char *role, maki_arena *arena, maki_err *err);
-maki_status maki_msg_end(maki_made *made, maki_arena *arena, maki_msg **out, maki_err *err);
 /* Another content; its other bytes stay. */
 void maki_msg_set_content(maki_msg *msg, maki_str content);
 

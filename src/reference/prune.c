@@ -30,10 +30,10 @@ maki_prune_level maki_prune_level_of(double tokens, double window)
 
 /* ---- sizes ---------------------------------------------------------------------------------- */
 
-static uint64_t string_units(maki_str object, maki_str name)
+static uint64_t string_units(maki_str object, const char *name)
 {
-    maki_str value;
-    return maki_block_string(object, name, &value) ? maki_json_units(maki_json_inside(value)) : 0;
+    maki_str value = maki_json_string(object, name);
+    return value.len ? maki_json_units(maki_json_inside(value)) : 0;
 }
 
 /* The text of a block: a string itself, or a text block's; false for others. */
@@ -60,7 +60,7 @@ static uint64_t content_units(const maki_msg *m)
         } else if (maki_block_is(block, MAKI_LIT("image"))) {
             units += IMAGE_CHARS;
         } else if (maki_block_is(block, MAKI_LIT("thinking"))) {
-            units += string_units(block, MAKI_LIT("thinking"));
+            units += string_units(block, "thinking");
         }
     }
     return units;
@@ -70,12 +70,9 @@ static uint64_t call_units(const maki_msg *m)
 {
     maki_json_iter calls = maki_msg_calls(m);
     maki_json_item call;
-    maki_str function;
     uint64_t units = 0;
-    while (maki_json_next(&calls, &call)) {
-        if (!maki_json_get(call.value, MAKI_LIT("function"), &function)) continue;
-        units += string_units(function, MAKI_LIT("arguments"));
-    }
+    while (maki_json_next(&calls, &call))
+        units += string_units(maki_json_field(call.value, "function"), "arguments");
     return units;
 }
 
@@ -88,54 +85,37 @@ static double size_of(const maki_msg *m)
 
 /* ---- which results --------------------------------------------------------------------------- */
 
-/* Blank patterns say nothing. */
-static bool has_pattern(maki_str patterns, maki_arena *arena)
+/* Is the name like one of the patterns?  Blank ones say nothing; without any it is `otherwise`. */
+static bool listed(maki_str patterns, maki_str name, bool otherwise, maki_arena *arena)
 {
     maki_json_iter iter = maki_json_items(patterns);
     maki_json_item item;
-    while (maki_json_next(&iter, &item)) {
-        if (maki_json_kind_of(item.value) == MAKI_JSON_STRING &&
-            maki_str_trim(maki_json_text(item.value, arena)).len) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool listed(maki_str patterns, maki_str name, maki_arena *arena)
-{
-    maki_json_iter iter = maki_json_items(patterns);
-    maki_json_item item;
+    bool is = otherwise;
     while (maki_json_next(&iter, &item)) {
         if (maki_json_kind_of(item.value) != MAKI_JSON_STRING) continue;
         maki_str pattern = maki_str_trim(maki_json_text(item.value, arena));
-        if (pattern.len && maki_str_like(pattern, name, true)) return true;
+        if (!pattern.len) continue;
+        if (maki_str_like(pattern, name, true)) return true;
+        is = false;
     }
-    return false;
+    return is;
 }
 
 /* The tool that made result `at`: its own field, else the call with its id before it. */
 static maki_str tool_name(maki_msgs list, size_t at, maki_arena *arena)
 {
-    maki_str name, id, own, function;
+    maki_str name = maki_json_first(list.at[at]->raw, "tool_name|name", MAKI_JSON_STRING);
+    maki_str id = maki_json_string(list.at[at]->raw, "tool_call_id");
     maki_json_item call;
-    if (maki_block_string(list.at[at]->raw, MAKI_LIT("tool_name"), &name) ||
-        maki_block_string(list.at[at]->raw, MAKI_LIT("name"), &name)) {
-        return maki_str_trim(maki_json_text(name, arena));
-    }
-    if (!maki_block_string(list.at[at]->raw, MAKI_LIT("tool_call_id"), &id)) return MAKI_LIT("");
-    for (size_t i = at; i > 0; i--) {
+    for (size_t i = at; !name.len && id.len && i > 0; i--) {
         maki_json_iter calls = maki_msg_calls(list.at[i - 1]);
-        while (maki_json_next(&calls, &call)) {
-            if (maki_block_string(call.value, MAKI_LIT("id"), &own) &&
-                maki_json_same_text(own, id) &&
-                maki_json_get(call.value, MAKI_LIT("function"), &function) &&
-                maki_block_string(function, MAKI_LIT("name"), &name)) {
-                return maki_str_trim(maki_json_text(name, arena));
-            }
+        while (!name.len && maki_json_next(&calls, &call)) {
+            maki_str own = maki_json_string(call.value, "id");
+            if (own.len && maki_json_same_text(own, id))
+                name = maki_json_string(maki_json_field(call.value, "function"), "name");
         }
     }
-    return MAKI_LIT("");
+    return name.len ? maki_str_trim(maki_json_text(name, arena)) : name;
 }
 
 static bool prunable(maki_msgs list, size_t at, const maki_prune_settings *s, maki_arena *arena)
@@ -145,8 +125,7 @@ static bool prunable(maki_msgs list, size_t at, const maki_prune_settings *s, ma
     if (maki_msg_has_block(m, "image")) return false;
     if (s->allow.len == 0 && s->deny.len == 0) return true;
     maki_str name = tool_name(list, at, arena);
-    if (listed(s->deny, name, arena)) return false;
-    return !has_pattern(s->allow, arena) || listed(s->allow, name, arena);
+    return !listed(s->deny, name, false, arena) && listed(s->allow, name, true, arena);
 }
 
 /* ---- changing them --------------------------------------------------------------------------- */
@@ -154,21 +133,11 @@ static bool prunable(maki_msgs list, size_t at, const maki_prune_settings *s, ma
 /* Give `m` a new text; a list of blocks becomes one text block. */
 static maki_status set_text(maki_msg *m, maki_str json_string, maki_arena *arena, maki_err *err)
 {
-    maki_str content = json_string;
-    maki_made made;
-    if (m->content.ptr[0] == '[') {
-        maki_made_begin(&made, arena, err);
-        maki_jw_array(&made.w);
-        maki_jw_object(&made.w);
-        maki_jw_field_string(&made.w, "type", MAKI_LIT("text"));
-        maki_jw_field_raw(&made.w, "text", json_string);
-        maki_jw_end_object(&made.w);
-        maki_jw_end_array(&made.w);
-        maki_status st = maki_made_end(&made, arena, &content, err);
-        if (st != MAKI_OK) return st;
-    }
-    maki_msg_set_content(m, content);
-    return MAKI_OK;
+    maki_status st = MAKI_OK;
+    if (m->content.ptr[0] == '[')
+        st = maki_made_print(arena, &json_string, err, "[{'type':'text','text':%v}]", json_string);
+    if (st == MAKI_OK) maki_msg_set_content(m, json_string);
+    return st;
 }
 
 /* The length of the texts of `m` joined by newlines. */

@@ -20,11 +20,9 @@ typedef struct calls {
 
 static maki_status add_call(calls *c, maki_str id, maki_arena *arena, maki_err *err)
 {
-    void *at = maki_arena_grow(arena, c->ids, c->count, &c->room, sizeof(maki_str));
-    if (!at) return maki_arena_status(arena, err);
-    c->ids = at;
-    c->ids[c->count] = id;
-    return maki_idset_add(&c->set, id, c->count++, arena, err);
+    size_t place = c->count;
+    maki_status st = maki_arena_add(arena, &c->ids, &c->count, &c->room, &id, sizeof id, err);
+    return st == MAKI_OK ? maki_idset_add(&c->set, id, place, arena, err) : st;
 }
 
 static maki_status calls_before(maki_msgs history, maki_arena *arena, calls *out, maki_err *err)
@@ -134,24 +132,15 @@ static void write_renamed(maki_jw *w, const block_plan *plan)
     maki_jw_bytes(w, maki_str_from(plan->block, at + id.len));
 }
 
-static void write_missing(maki_jw *w, maki_str id)
-{
-    maki_jw_object(w);
-    maki_jw_field_string(w, "type", MAKI_LIT("tool_result"));
-    maki_jw_field_raw(w, "tool_use_id", id);
-    maki_jw_field_string(w, "content", maki_str_of(missing));
-    maki_jw_end_object(w);
-}
-
 static maki_status write_content(const repair *r, maki_arena *arena, maki_str *json, maki_err *err)
 {
     maki_made made;
     maki_made_begin(&made, arena, err);
     maki_jw_array(&made.w);
     for (size_t i = 0; i < r->calls.count; i++) {
-        if (!maki_idset_has(&r->calls.used, r->calls.ids[i], NULL)) {
-            write_missing(&made.w, r->calls.ids[i]);
-        }
+        if (maki_idset_has(&r->calls.used, r->calls.ids[i], NULL)) continue;
+        maki_jw_print(&made.w, "{'type':'tool_result','tool_use_id':%v,'content':%z}",
+                      r->calls.ids[i], missing);
     }
     for (size_t i = 0; i < r->count; i++) {
         if (r->blocks[i].fate == STAYS) maki_jw_raw(&made.w, r->blocks[i].block);
@@ -204,11 +193,10 @@ static maki_status results_in(maki_msgs list, size_t from, size_t to, maki_arena
 
 static maki_status make_result(maki_str call_id, maki_arena *arena, maki_msg **out, maki_err *err)
 {
-    maki_made made;
-    maki_msg_begin(&made, "tool", arena, err);
-    maki_jw_field_raw(&made.w, "tool_call_id", call_id);
-    maki_jw_field_string(&made.w, "content", maki_str_of(missing));
-    return maki_msg_end(&made, arena, out, err);
+    maki_str json;
+    maki_status st = maki_made_print(
+        arena, &json, err, "{'role':'tool','tool_call_id':%v,'content':%z}", call_id, missing);
+    return st == MAKI_OK ? maki_msg_made(json, arena, out, err) : st;
 }
 
 /* The answers to the calls of list.at[at], whose span reaches to `to`. */

@@ -10,32 +10,25 @@
 /* ---- events --------------------------------------------------------------------------------- */
 
 /* event[field][id] of an event that says `say`. */
-static maki_str context_id(maki_str event, maki_str say, maki_str field, maki_str id)
+static maki_str context_id(maki_str event, const char *say, const char *field, const char *id)
 {
-    maki_str said, context, value;
-    if (!maki_block_string(event, MAKI_LIT("say"), &said) || !maki_json_text_is(said, say) ||
-        !maki_json_get(event, field, &context) || !maki_block_string(context, id, &value) ||
-        value.len <= 2) {
-        return (maki_str){ "", 0 };
-    }
-    return value;
+    maki_str value = maki_json_string(maki_json_field(event, field), id);
+    return maki_json_field_in(event, "say", say) && value.len > 2 ? value : (maki_str){ "", 0 };
 }
 
 static maki_status read_event(maki_str object, maki_where where, size_t index, maki_ui_event *e,
                               maki_err *err)
 {
-    maki_str ts;
+    maki_str ts = maki_json_field(object, "ts");
     size_t at = (size_t)(object.ptr - where.base);
     if (maki_json_kind_of(object) != MAKI_JSON_OBJECT) {
         return maki_fail(err, MAKI_INVALID, "%s[%zu]: an event must be an object, at byte %zu",
                          where.list, index, at);
     }
     e->raw = object;
-    e->condense_id = context_id(object, MAKI_LIT("condense_context"), MAKI_LIT("contextCondense"),
-                                MAKI_LIT("condenseId"));
-    e->truncation_id = context_id(object, MAKI_LIT("sliding_window_truncation"),
-                                  MAKI_LIT("contextTruncation"), MAKI_LIT("truncationId"));
-    if (!maki_json_get(object, MAKI_LIT("ts"), &ts)) return MAKI_OK;
+    e->condense_id = context_id(object, "condense_context", "contextCondense", "condenseId");
+    e->truncation_id =
+        context_id(object, "sliding_window_truncation", "contextTruncation", "truncationId");
     if (maki_json_kind_of(ts) == MAKI_JSON_NULL) return MAKI_OK;
     if (maki_json_kind_of(ts) != MAKI_JSON_NUMBER) {
         return maki_fail(err, MAKI_INVALID, "%s[%zu].ts: must be a number, at byte %zu", where.list,

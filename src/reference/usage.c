@@ -3,21 +3,11 @@
 
 #include "base/str.h"
 
-static double number(maki_str object, maki_str name)
+/* An event of the type `say`, or of none. */
+static bool says(maki_str event, const char *what)
 {
-    maki_str value;
-    if (!maki_json_get(object, name, &value)) return 0;
-    return maki_json_kind_of(value) == MAKI_JSON_NUMBER ? maki_json_double(value) : 0;
-}
-
-static bool says(maki_str event, maki_str what)
-{
-    maki_str type, said;
-    if (maki_block_string(event, MAKI_LIT("type"), &type) &&
-        !maki_json_text_is(type, MAKI_LIT("say"))) {
-        return false;
-    }
-    return maki_block_string(event, MAKI_LIT("say"), &said) && maki_json_text_is(said, what);
+    return (!maki_json_string(event, "type").len || maki_json_field_in(event, "type", "say")) &&
+           maki_json_field_in(event, "say", what);
 }
 
 /* What a request used stands as JSON inside the event's text. */
@@ -29,19 +19,18 @@ static maki_status add_request(maki_str event, maki_arena *arena, maki_usage *su
     maki_status st = maki_arena_status(arena, err);
     if (st != MAKI_OK) return st;
     if (maki_json_check(json, &used, NULL) != MAKI_OK) return MAKI_OK;
-    double tokens = number(used, MAKI_LIT("tokensIn")) + number(used, MAKI_LIT("tokensOut"));
+    double tokens = maki_json_number(used, "tokensIn", 0) + maki_json_number(used, "tokensOut", 0);
     if (tokens != 0) sum->context_tokens = tokens;
-    sum->total_cost += number(used, MAKI_LIT("cost"));
+    sum->total_cost += maki_json_number(used, "cost", 0);
     return MAKI_OK;
 }
 
 static void add_condense(maki_str event, maki_usage *sum)
 {
-    maki_str context;
-    if (!maki_json_get(event, MAKI_LIT("contextCondense"), &context)) return;
-    double tokens = number(context, MAKI_LIT("newContextTokens"));
+    maki_str context = maki_json_field(event, "contextCondense");
+    double tokens = maki_json_number(context, "newContextTokens", 0);
     if (tokens != 0) sum->context_tokens = tokens;
-    sum->total_cost += number(context, MAKI_LIT("cost"));
+    sum->total_cost += maki_json_number(context, "cost", 0);
 }
 
 maki_status maki_usage_of(maki_str events, maki_arena *arena, maki_usage *out, maki_err *err)
@@ -51,9 +40,9 @@ maki_status maki_usage_of(maki_str events, maki_arena *arena, maki_usage *out, m
     maki_usage sum = { 0 };
     maki_status st = MAKI_OK;
     while (st == MAKI_OK && maki_json_next(&iter, &item)) { /* later ones replace earlier ones */
-        if (says(item.value, MAKI_LIT("api_req_started"))) {
+        if (says(item.value, "api_req_started")) {
             st = add_request(item.value, arena, &sum, err);
-        } else if (says(item.value, MAKI_LIT("condense_context"))) {
+        } else if (says(item.value, "condense_context")) {
             add_condense(item.value, &sum);
         }
     }

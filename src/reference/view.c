@@ -36,11 +36,11 @@ maki_status maki_view_effective(maki_msgs list, maki_arena *arena, maki_msgs *ou
 /* The user message that opens a view which has lost its first one. */
 static maki_status make_continue(double ts, maki_arena *arena, maki_msg **out, maki_err *err)
 {
-    maki_made made;
-    maki_msg_begin(&made, "user", arena, err);
-    maki_jw_field_string(&made.w, "content", MAKI_LIT("Go on from the summary that follows."));
-    maki_jw_field_number(&made.w, "ts", ts);
-    return maki_msg_end(&made, arena, out, err);
+    maki_str json;
+    maki_status st = maki_made_print(
+        arena, &json, err,
+        "{'role':'user','content':'Go on from the summary that follows.','ts':%f}", ts);
+    return st == MAKI_OK ? maki_msg_made(json, arena, out, err) : st;
 }
 
 maki_status maki_view_since_summary(maki_msgs list, double now, maki_arena *arena, maki_msgs *out,
