@@ -4,26 +4,22 @@
 #include <math.h>
 #include <strings.h>
 
+#include "base/ascii.h"
 #include "base/str.h"
 
 #include <maki/json.h>
 
 bool maki_amount_flag(maki_str text, double *out)
 {
-    static const struct flag_word {
-        maki_str word;
-        bool value;
-    } words[] = {
-        { { "true", 4 }, true },   { { "yes", 3 }, true }, { { "on", 2 }, true },
-        { { "false", 5 }, false }, { { "no", 2 }, false }, { { "off", 3 }, false },
-    };
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        maki_str word = words[i].word;
-        if (text.len != word.len || strncasecmp(text.ptr, word.ptr, word.len) != 0) continue;
-        *out = words[i].value;
-        return true;
-    }
-    return false;
+    char low[8];
+    maki_str word = { low, text.len };
+    if (text.len > sizeof low) return false;
+    for (size_t i = 0; i < text.len; i++)
+        low[i] = maki_lower(text.ptr[i]);
+    bool yes = maki_str_in(word, "true|yes|on");
+    if (!yes && !maki_str_in(word, "false|no|off")) return false;
+    *out = yes;
+    return true;
 }
 
 /* The digits at the start, single _ between them; what follows is left in *rest. */

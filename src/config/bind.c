@@ -54,11 +54,9 @@ maki_value *maki_config_value_at(const maki_config *config, maki_str path)
 
 static void append(maki_config *config, const maki_value *value)
 {
-    maki_value *grown = maki_arena_grow(&config->arena, config->values, config->count,
-                                        &config->room, sizeof *grown);
-    if (!grown) return;
-    config->values = grown;
-    grown[config->count++] = *value;
+    /* the arena remembers a failure */
+    (void)maki_arena_add(&config->arena, &config->values, &config->count, &config->room, value,
+                         sizeof *value, NULL);
 }
 
 /* Two names for one setting are fine as long as they agree. */

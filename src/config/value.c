@@ -47,13 +47,10 @@ static maki_str amount_words(maki_config_type type, double n, maki_arena *arena)
 
 static maki_str choice_words(const char *choices, maki_arena *arena)
 {
-    maki_str words = { "", 0 };
-    while (*choices) {
-        int n = (int)strcspn(choices, "|");
-        words = maki_arena_print(arena, "%.*s%s%.*s", MAKI_PRINTED(words), words.len ? ", " : "", n,
-                                 choices);
-        choices += n + (choices[n] == '|');
-    }
+    maki_str words = { "", 0 }, choice;
+    while (maki_words_next(&choices, &choice))
+        words = maki_arena_print(arena, "%.*s%s%.*s", MAKI_PRINTED(words), words.len ? ", " : "",
+                                 MAKI_PRINTED(choice));
     return words;
 }
 
@@ -98,14 +95,12 @@ static maki_str wrong(const maki_config_setting *row, maki_str text, const char 
 
 static maki_str read_choice(maki_value *value, maki_str text, maki_arena *arena)
 {
-    const char *at = value->row->choices;
+    const char *choices = value->row->choices;
     maki_nearest nearest = maki_nearest_to(text);
-    while (*at) {
-        maki_str choice = { at, strcspn(at, "|") };
-        if (maki_str_is(choice, text)) return right;
+    maki_str choice;
+    if (maki_str_in(text, choices)) return right;
+    while (maki_words_next(&choices, &choice))
         maki_nearest_offer(&nearest, choice);
-        at += choice.len + (at[choice.len] == '|');
-    }
     if (!nearest.found.len) return wrong(value->row, text, "", arena);
     maki_str hint = maki_arena_print(arena, "; did you mean %.*s?", MAKI_PRINTED(nearest.found));
     return wrong(value->row, text, hint.ptr, arena);

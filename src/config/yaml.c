@@ -61,14 +61,8 @@ static maki_str copy(builder *b, const yaml_char_t *text, size_t len)
 
 bool maki_yaml_is_null(const maki_yaml_node *node)
 {
-    static const maki_str words[] = {
-        { "", 0 }, { "~", 1 }, { "null", 4 }, { "Null", 4 }, { "NULL", 4 }
-    };
-    if (node->kind != MAKI_YAML_SCALAR || node->quoted) return false;
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        if (maki_str_is(node->text, words[i])) return true;
-    }
-    return false;
+    return node->kind == MAKI_YAML_SCALAR && !node->quoted &&
+           (node->text.len == 0 || maki_str_in(node->text, "~|null|Null|NULL"));
 }
 
 /* ---- building ---------------------------------------------------------------------------------------- */
