@@ -13,10 +13,8 @@ static inline void *maki_alloc_zeroed(const maki_alloc *alloc, size_t size)
     return p ? memset(p, 0, size) : NULL;
 }
 
-/* A zeroed object of a type, or NULL; the same with bytes behind it; and giving it back. */
+/* A zeroed object of a type, or NULL; and giving it back. */
 #define maki_new(alloc, type) ((type *)maki_alloc_zeroed((alloc), sizeof(type)))
-#define maki_new_with(alloc, type, bytes) \
-    ((type *)maki_alloc_zeroed((alloc), sizeof(type) + (bytes)))
 #define maki_delete(alloc, p) ((void)(alloc)->resize((alloc), (p), sizeof *(p), 0))
 
 /* Space for one more of `count` things of `size` bytes in an array that doubles: where it is now, or NULL, and then it

@@ -395,55 +395,27 @@ maki_status maki_conv_each(maki_conv *conv, const maki_view *view, maki_seen_fn 
 /* ---- writing a view: whole ranges at a time ------------------------------------------------------------------ */
 
 typedef struct writing {
-    maki_sink sink;
+    maki_jw w;
     bool array;
-    bool any;     /* something was written */
     bool pending; /* a row has ended: a comma is due when another one comes */
-    size_t fill;
     char out[1 << 16];
 } writing;
-
-static maki_status flush(writing *w, maki_err *err)
-{
-    maki_status st =
-        w->fill ? w->sink.write(w->sink.ctx, (maki_str){ w->out, w->fill }, err) : MAKI_OK;
-    w->fill = 0;
-    return st;
-}
-
-static maki_status put(writing *w, maki_str bytes, maki_err *err)
-{
-    while (bytes.len) {
-        size_t room = sizeof w->out - w->fill;
-        size_t n = bytes.len < room ? bytes.len : room;
-        memcpy(w->out + w->fill, bytes.ptr, n);
-        w->fill += n;
-        bytes = maki_str_from(bytes, n);
-        if (w->fill == sizeof w->out) {
-            maki_status st = flush(w, err);
-            if (st != MAKI_OK) return st;
-        }
-    }
-    return MAKI_OK;
-}
 
 /* Rows with their newlines, cut anywhere; in an array the newlines become commas. */
 static maki_status put_rows(void *ctx, maki_str bytes, maki_err *err)
 {
     writing *w = ctx;
-    if (!w->array) return put(w, bytes, err);
-    while (bytes.len) {
+    (void)err; /* the writer has it */
+    while (w->array && bytes.len) {
         const char *newline = memchr(bytes.ptr, '\n', bytes.len);
         size_t n = newline ? (size_t)(newline - bytes.ptr) : bytes.len;
-        maki_status st = MAKI_OK;
-        if (n > 0 && w->pending) st = put(w, MAKI_LIT(","), err);
-        if (n > 0) w->pending = false;
-        if (st == MAKI_OK) st = put(w, maki_str_to(bytes, n), err);
-        if (st != MAKI_OK) return st;
-        if (newline) w->pending = true;
+        if (n > 0 && w->pending) maki_jw_bytes(&w->w, MAKI_LIT(","));
+        maki_jw_bytes(&w->w, maki_str_to(bytes, n));
+        w->pending = newline || (w->pending && n == 0);
         bytes = maki_str_from(bytes, newline ? n + 1 : n);
     }
-    return MAKI_OK;
+    maki_jw_bytes(&w->w, bytes);
+    return w->w.status;
 }
 
 static maki_status put_seen(void *ctx, const maki_seen *seen, maki_err *err)
@@ -485,18 +457,18 @@ maki_status maki_conv_write(maki_conv *conv, const maki_view *view, bool array, 
     maki_status st = MAKI_OK;
     writing *w = conv->env.alloc->resize(conv->env.alloc, NULL, 0, sizeof *w);
     if (!w) return maki_fail_nomem(err);
-    w->sink = sink;
+    maki_jw_init(&w->w, sink, err);
+    maki_jw_use(&w->w, w->out, sizeof w->out);
     w->array = array;
-    w->any = w->pending = false;
-    w->fill = 0;
-    if (array) st = put(w, MAKI_LIT("["), err);
+    w->pending = false;
+    if (array) maki_jw_bytes(&w->w, MAKI_LIT("["));
     for (size_t i = 0; st == MAKI_OK && i < view->count; i++) {
         maki_view_item item = view->items[i];
         st =
             item.from ? write_range(w, conv, view, item, err) : write_one(w, conv, view, item, err);
     }
-    if (st == MAKI_OK && array) st = put(w, MAKI_LIT("]"), err);
-    if (st == MAKI_OK) st = flush(w, err);
+    if (array) maki_jw_bytes(&w->w, MAKI_LIT("]"));
+    if (st == MAKI_OK) st = maki_jw_end(&w->w);
     conv->env.alloc->resize(conv->env.alloc, w, sizeof *w, 0);
     return st;
 }

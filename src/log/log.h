@@ -49,7 +49,7 @@ typedef void (*maki_log_wrote_fn)(void *ctx, maki_log_part part, uint64_t at, ma
 
 typedef enum maki_durability {
     MAKI_SYNC,  /* durable when commit returns */
-    MAKI_REPLY, /* written when commit returns; durable after maki_log_sync, once an exchange */
+    MAKI_REPLY, /* written when commit returns; durable when who hears of it (`wrote`) syncs */
     MAKI_LAZY   /* the same, for many rows: published as they are written; synced at the end */
 } maki_durability;
 
@@ -158,8 +158,6 @@ maki_status maki_log_commit(maki_log *log, maki_err *err) MAKI_MUST_CHECK;
 void maki_log_abort(maki_log *log);
 /* Rows are published as they are written: a group may have any number of them. */
 bool maki_log_lazy(const maki_log *log);
-/* Make everything committed so far durable, whatever the class. */
-maki_status maki_log_sync(maki_log *log, maki_err *err);
 
 /* ---- a dry run ------------------------------------------------------------------------------------- */
 

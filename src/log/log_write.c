@@ -303,17 +303,6 @@ maki_status maki_log_commit(maki_log *log, maki_err *err)
     return st;
 }
 
-maki_status maki_log_sync(maki_log *log, maki_err *err)
-{
-    const maki_files *files = log->env.files;
-    if (log->events_fd >= 0 && files->sync(files, log->events_fd) < 0) {
-        return maki_fail_errno(err, "syncing the events");
-    }
-    if (files->sync(files, log->messages_fd) < 0)
-        return maki_fail_errno(err, "syncing the messages");
-    return MAKI_OK;
-}
-
 void maki_log_abort(maki_log *log)
 {
     if (!log->locked) return;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/ascii.h"
+#include "base/json_write.h"
 #include "base/str.h"
 #include "summary/message_parts.h"
 
@@ -16,35 +17,17 @@ enum {
 /* ---- the text on its way out ------------------------------------------------------------------------ */
 
 typedef struct page {
-    maki_sink out;
-    maki_err *err;
-    maki_status status; /* the first failure sticks */
+    maki_jw w; /* the first failure sticks */
     maki_letters
         *letters; /* of what is said: NULL while it is not people or the model who say it */
     bool any;     /* something was written */
-    size_t fill;
-    char waiting[4096];
     uint64_t run; /* characters that may be data, the first of them in `held` */
     char held[DATA_RUN];
 } page;
 
-static void flush(page *p)
-{
-    if (p->fill && p->status == MAKI_OK)
-        p->status = p->out.write(p->out.ctx, (maki_str){ p->waiting, p->fill }, p->err);
-    p->fill = 0;
-}
-
 static void put(page *p, maki_str bytes)
 {
-    while (bytes.len) {
-        size_t room = sizeof p->waiting - p->fill;
-        size_t n = bytes.len < room ? bytes.len : room;
-        memcpy(p->waiting + p->fill, bytes.ptr, n);
-        p->fill += n;
-        bytes = maki_str_from(bytes, n);
-        if (p->fill == sizeof p->waiting) flush(p);
-    }
+    maki_jw_bytes(&p->w, bytes);
 }
 
 static void end_run(page *p)
@@ -69,7 +52,7 @@ static bool may_be_data(char c)
 static maki_status add(void *ctx, maki_str text, maki_err *err)
 {
     page *p = ctx;
-    (void)err; /* p->err is told */
+    (void)err; /* p->w.err is told */
     if (p->letters) maki_letters_add(p->letters, text);
     for (size_t i = 0; i < text.len; i++) {
         char c = text.ptr[i];
@@ -83,13 +66,13 @@ static maki_status add(void *ctx, maki_str text, maki_err *err)
         if (((unsigned char)c < 0x20 && c != '\n' && c != '\t') || c == 0x7f) c = ' ';
         put(p, (maki_str){ &c, 1 });
     }
-    return p->status;
+    return p->w.status;
 }
 
 static void add_string(page *p, maki_str string)
 {
     maki_sink sink = { add, p };
-    (void)maki_json_text_to(maki_json_inside(string), sink, p->err); /* p->status has it */
+    (void)maki_json_text_to(maki_json_inside(string), sink, p->w.err); /* p->w.status has it */
 }
 
 /* A string as its text, anything else as JSON. */
@@ -98,7 +81,7 @@ static void add_value(page *p, maki_str value)
     if (maki_json_kind_of(value) == MAKI_JSON_STRING)
         add_string(p, value);
     else
-        (void)add(p, value, p->err);
+        (void)add(p, value, p->w.err);
 }
 
 /* "[label]: ", and what belongs to it until end_line. */
@@ -141,9 +124,9 @@ static void render_call(page *p, const char *label, const maki_said_part *call)
     if (input.len && maki_json_kind_of(input) == MAKI_JSON_OBJECT) {
         maki_json_iter iter = maki_json_items(input);
         for (const char *gap = ""; maki_json_next(&iter, &item); gap = "\n") {
-            (void)add(p, maki_str_of(gap), p->err);
-            (void)maki_json_text_to(item.key, (maki_sink){ add, p }, p->err);
-            (void)add(p, MAKI_LIT(": "), p->err);
+            (void)add(p, maki_str_of(gap), p->w.err);
+            (void)maki_json_text_to(item.key, (maki_sink){ add, p }, p->w.err);
+            (void)add(p, MAKI_LIT(": "), p->w.err);
             add_value(p, item.value);
         }
     } else if (input.len) {
@@ -188,10 +171,13 @@ static void render_result(page *p, const maki_said_part *result)
 maki_status maki_message_text(maki_str json, maki_letters *letters, maki_sink out, maki_err *err)
 {
     char label[NAME_MOST] = "summary";
-    page p = { .out = out, .err = err, .status = MAKI_OK };
+    page p;
     maki_message_parts parts;
     maki_said_part part;
     if (!maki_message_parts_of(json, &parts)) return MAKI_OK;
+    maki_jw_init(&p.w, out, err);
+    p.any = false;
+    p.run = 0;
     if (!parts.is_summary) copy_name(parts.role_text, label);
     bool said = parts.role == MAKI_ROLE_USER || parts.role == MAKI_ROLE_ASSISTANT;
     while (maki_message_parts_next(&parts, &part)) {
@@ -199,6 +185,5 @@ maki_status maki_message_text(maki_str json, maki_letters *letters, maki_sink ou
         render_part(&p, label, &part);
     }
     if (p.any) put(&p, MAKI_LIT("\n"));
-    flush(&p);
-    return p.status;
+    return maki_jw_end(&p.w);
 }
