@@ -15,12 +15,9 @@ enum { PROMPT_MOST = 32 << 20, TOOLS_MOST = 1 << 20 };
 
 maki_status maki_prompt_mode_named(maki_str name, maki_prompt_mode *out, maki_err *err)
 {
-    static const char *const names[] = { "full", "minimal", "none" };
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (!maki_str_is(name, maki_str_of(names[i]))) continue;
-        *out = (maki_prompt_mode)i;
-        return MAKI_OK;
-    }
+    size_t mode = maki_str_place(name, "full|minimal|none");
+    if (mode != SIZE_MAX) *out = (maki_prompt_mode)mode;
+    if (mode != SIZE_MAX) return MAKI_OK;
     return maki_fail(err, MAKI_INVALID, "the mode of a prompt is full, minimal or none, not %.*s",
                      name.len < 60 ? (int)name.len : 60, name.ptr);
 }
@@ -30,8 +27,7 @@ maki_status maki_prompt_mode_named(maki_str name, maki_prompt_mode *out, maki_er
 static void add_section(maki_buf *out, const maki_prompt_section *section,
                         const maki_prompt_part *part)
 {
-    if (out->len) maki_buf_add(out, MAKI_LIT("\n\n"));
-    maki_buf_add(out, MAKI_LIT("## "));
+    maki_buf_add(out, out->len ? MAKI_LIT("\n\n## ") : MAKI_LIT("## "));
     maki_buf_add(out, maki_str_of(section->title));
     if (part->file) {
         maki_buf_add(out, MAKI_LIT(" ("));

@@ -98,12 +98,9 @@ static const char *const level_names[] = { "debug", "info", "warn", "error" };
 
 bool maki_level_named(maki_str name, maki_level *out)
 {
-    for (size_t i = 0; i < sizeof level_names / sizeof level_names[0]; i++) {
-        if (!maki_str_is(name, maki_str_of(level_names[i]))) continue;
-        *out = (maki_level)i;
-        return true;
-    }
-    return false;
+    size_t level = maki_str_place(name, "debug|info|warn|error");
+    if (level != SIZE_MAX) *out = (maki_level)level;
+    return level != SIZE_MAX;
 }
 
 const char *maki_level_name(maki_level level)

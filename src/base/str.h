@@ -104,13 +104,15 @@ static inline bool maki_str_copy(maki_str text, char *out, size_t room)
 /* The next of the words between the bars of a list, "user|assistant"; false after the last. */
 static inline bool maki_words_next(const char **words, maki_str *word)
 {
-    *word = (maki_str){ *words, strcspn(*words, "|") };
-    *words += word->len + ((*words)[word->len] == '|');
+    const char *end = strchrnul(*words, '|');
+    *word = (maki_str){ *words, (size_t)(end - *words) };
+    *words = end + (*end == '|');
     return word->len > 0;
 }
 
-/* Is `text` one of them? */
+/* Is `text` one of them?  Which one, from 0 on: SIZE_MAX if it is none. */
 bool maki_str_in(maki_str text, const char *words);
+size_t maki_str_place(maki_str text, const char *words);
 /* Does `text` contain `part`?  An empty part is in every text. */
 bool maki_str_has(maki_str text, maki_str part);
 /* The same, letters A-Z and a-z being equal. */

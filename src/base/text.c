@@ -232,11 +232,16 @@ size_t maki_utf8_put(uint32_t code, char out[4])
 
 bool maki_str_in(maki_str text, const char *words)
 {
+    return maki_str_place(text, words) != SIZE_MAX;
+}
+
+size_t maki_str_place(maki_str text, const char *words)
+{
     maki_str word;
-    while (maki_words_next(&words, &word)) {
-        if (maki_str_is(text, word)) return true;
+    for (size_t i = 0; maki_words_next(&words, &word); i++) {
+        if (maki_str_is(text, word)) return i;
     }
-    return false;
+    return SIZE_MAX;
 }
 
 bool maki_str_has(maki_str text, maki_str part)

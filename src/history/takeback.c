@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/made.h"
 #include "base/str.h"
 #include "history/change_inside.h"
 
@@ -28,11 +29,9 @@ typedef struct event_place {
 static maki_status find_event(void *ctx, uint64_t ev, maki_str row, uint64_t at, maki_err *err)
 {
     event_place *place = ctx;
-    maki_str value;
     (void)at;
     (void)err;
-    if (ev != place->ev) return MAKI_OK;
-    if (maki_json_get(row, MAKI_LIT("at"), &value)) (void)maki_json_whole(value, &place->at);
+    if (ev == place->ev) (void)maki_json_whole(maki_json_field(row, "at"), &place->at);
     return MAKI_OK;
 }
 
@@ -165,7 +164,7 @@ static maki_status role_at(maki_conv *conv, uint64_t seq, maki_arena *arena, mak
 {
     maki_row row;
     maki_log *log = log_of(conv, seq);
-    maki_str message, role;
+    maki_str message;
     maki_status st = maki_log_row(log, seq, &row, err);
     if (st != MAKI_OK) return st;
     *out = MAKI_LIT("\"user\"");
@@ -185,11 +184,9 @@ static maki_status role_at(maki_conv *conv, uint64_t seq, maki_arena *arena, mak
     maki_buf bytes = maki_buf_new(conv->env.alloc, (size_t)MAKI_ROW_MAX);
     st = maki_log_read(log, seq, &bytes, err);
     if (st == MAKI_OK) st = maki_json_check(maki_buf_str(&bytes), &message, err);
-    if (st == MAKI_OK && maki_json_get(message, MAKI_LIT("role"), &role) &&
-        maki_json_kind_of(role) == MAKI_JSON_STRING) {
-        *out = maki_arena_copy(arena, role);
-        st = maki_arena_status(arena, err);
-    }
+    maki_str role = st == MAKI_OK ? maki_json_string(message, "role") : *out;
+    if (st == MAKI_OK && role.len) *out = maki_arena_copy(arena, role);
+    if (st == MAKI_OK) st = maki_arena_status(arena, err);
     maki_buf_free(&bytes);
     return st;
 }
@@ -198,21 +195,13 @@ maki_status maki_conv_edit_text(maki_conv *conv, const unsigned char *expect, ui
                                 maki_str text, maki_change *out, maki_err *err)
 {
     maki_arena arena = maki_arena_new(conv->env.alloc, MAKI_ROW_MAX);
-    maki_buf message = maki_buf_new(conv->env.alloc, (size_t)MAKI_ROW_MAX);
-    maki_str role;
+    maki_str role, message;
     maki_status st = MAKI_OK;
     if (seq == 0) st = maki_fail(err, MAKI_INVALID, "messages are counted from 1");
     if (st == MAKI_OK) st = role_at(conv, seq, &arena, &role, err);
-    if (st == MAKI_OK) {
-        maki_buf_add(&message, MAKI_LIT("{\"role\":"));
-        maki_buf_add(&message, role);
-        maki_buf_add(&message, MAKI_LIT(",\"content\":"));
-        maki_buf_add(&message, text);
-        maki_buf_add(&message, MAKI_LIT("}"));
-        st = maki_buf_status(&message, err);
-    }
-    if (st == MAKI_OK) st = maki_conv_edit(conv, expect, seq, maki_buf_str(&message), out, err);
-    maki_buf_free(&message);
+    if (st == MAKI_OK)
+        st = maki_made_print(&arena, &message, err, "{'role':%v,'content':%v}", role, text);
+    if (st == MAKI_OK) st = maki_conv_edit(conv, expect, seq, message, out, err);
     maki_arena_free(&arena);
     return st;
 }

@@ -125,11 +125,9 @@ void maki_cues_init(maki_cues *cues)
     *cues = (maki_cues){ .count = 0 };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         for (size_t lang = 0; lang < MAKI_LANGS; lang++) {
-            const char *at = rows[i].phrases[lang], *end = at;
-            for (; at && *end; at = end + 1) {
-                end = strchrnul(at, '|');
-                add_phrase(cues, rows[i].bits, (maki_str){ at, (size_t)(end - at) });
-            }
+            const char *phrases = rows[i].phrases[lang];
+            for (maki_str phrase; phrases && maki_words_next(&phrases, &phrase);)
+                add_phrase(cues, rows[i].bits, phrase);
         }
     }
 }

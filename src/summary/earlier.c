@@ -26,8 +26,9 @@ static bool quoted(maki_str line, maki_str *inside)
     for (size_t lang = 0; lang < MAKI_LANGS; lang++) {
         maki_str open = maki_str_of(maki_quote((maki_lang)lang, false));
         maki_str close = maki_str_of(maki_quote((maki_lang)lang, true));
-        if (line.len < open.len + close.len || !maki_str_starts(line, open)) continue;
-        if (memcmp(line.ptr + line.len - close.len, close.ptr, close.len) != 0) continue;
+        if (line.len < open.len + close.len || !maki_str_starts(line, open) ||
+            !maki_str_ends(line, close))
+            continue;
         *inside = (maki_str){ line.ptr + open.len, line.len - open.len - close.len };
         return true;
     }

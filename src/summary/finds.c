@@ -16,30 +16,20 @@ static bool is_word_char(char c)
 
 /* ---- paths ----------------------------------------------------------------------------------- */
 
-/* Is `word` one of the words of a list that has a space around each? */
-static bool listed(maki_str word, const char *list)
-{
-    const char *at = list;
-    if (word.len == 0) return false;
-    while ((at = strstr(at, " ")) != NULL) {
-        at++;
-        if (strncmp(at, word.ptr, word.len) == 0 && at[word.len] == ' ') return true;
-    }
-    return false;
-}
-
 static const char extensions[] =
-    " c h cc cpp cxx hpp hh rs go py pyi ipynb js ts tsx jsx mjs cjs json jsonl json5 yaml yml toml md "
-    "mdx rst txt sh bash zsh fish ps1 bat sql html htm css scss sass less java kt kts swift rb php cs fs "
-    "scala clj ex exs erl hs ml lua pl r jl dart vue svelte astro xml ini cfg conf lock log csv tsv proto "
-    "graphql gql tf hcl nix cmake mk gradle properties svg png jpg jpeg gif webp pdf zip gz tar wasm so a "
-    "patch diff db sqlite tex tmpl hbs ejs snap service env ";
+    "c|h|cc|cpp|cxx|hpp|hh|rs|go|py|pyi|ipynb|js|ts|tsx|jsx|mjs|cjs|json|jsonl|json5|yaml|yml|"
+    "toml|md|mdx|rst|txt|sh|bash|zsh|fish|ps1|bat|sql|html|htm|css|scss|sass|less|java|kt|kts|"
+    "swift|rb|php|cs|fs|scala|clj|ex|exs|erl|hs|ml|lua|pl|r|jl|dart|vue|svelte|astro|xml|ini|cfg|"
+    "conf|lock|log|csv|tsv|proto|graphql|gql|tf|hcl|nix|cmake|mk|gradle|properties|svg|png|jpg|"
+    "jpeg|gif|webp|pdf|zip|gz|tar|wasm|so|a|patch|diff|db|sqlite|tex|tmpl|hbs|ejs|snap|service|"
+    "env";
 static const char folders[] =
-    " src lib libs test tests spec docs doc bin app apps pkg cmd internal include scripts packages web "
-    "build config public server client api tools examples assets migrations components ";
+    "src|lib|libs|test|tests|spec|docs|doc|bin|app|apps|pkg|cmd|internal|include|scripts|"
+    "packages|web|build|config|public|server|client|api|tools|examples|assets|migrations|"
+    "components";
 static const char no_files[] =
-    " Node.js Next.js Vue.js Nuxt.js Three.js D3.js Express.js React.js node.js process.env "
-    "import.meta.env ";
+    "Node.js|Next.js|Vue.js|Nuxt.js|Three.js|D3.js|Express.js|React.js|node.js|process.env|"
+    "import.meta.env";
 
 static maki_str extension_of(maki_str word)
 {
@@ -52,7 +42,7 @@ static maki_str extension_of(maki_str word)
 static bool has_extension(maki_str word)
 {
     maki_str ext = extension_of(word);
-    if (ext.len == 0 || ext.len > 10 || !listed(ext, extensions)) return false;
+    if (ext.len == 0 || ext.len > 10 || !maki_str_in(ext, extensions)) return false;
     bool letter = false; /* "3.14.c" is no name */
     for (size_t i = 0; i < word.len - ext.len - 1; i++)
         letter |= !maki_is_digit(word.ptr[i]) && word.ptr[i] != '.';
@@ -61,10 +51,10 @@ static bool has_extension(maki_str word)
 
 static bool is_host(maki_str first)
 {
-    static const char *const ends[] = { ".com", ".org", ".net", ".io", ".dev", ".jp", ".cn" };
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-        size_t n = strlen(ends[i]);
-        if (first.len > n && memcmp(first.ptr + first.len - n, ends[i], n) == 0) return true;
+    const char *ends = ".com|.org|.net|.io|.dev|.jp|.cn";
+    maki_str end;
+    while (maki_words_next(&ends, &end)) {
+        if (first.len > end.len && maki_str_ends(first, end)) return true;
     }
     return false;
 }
@@ -79,7 +69,7 @@ static bool is_slashed_path(maki_str word, size_t slashes)
         return false;
     if (has_extension(word)) return true;
     bool rooted = first == 0 || word.ptr[0] == '.' || word.ptr[0] == '~';
-    return slashes >= 2 && (rooted || listed(maki_str_to(word, first), folders));
+    return slashes >= 2 && (rooted || maki_str_in(maki_str_to(word, first), folders));
 }
 
 bool maki_is_path(maki_str word)
@@ -90,8 +80,8 @@ bool maki_is_path(maki_str word)
         slashes += word.ptr[i] == '/';
     if (maki_str_has(word, MAKI_LIT("//"))) return false;
     if (slashes) return is_slashed_path(word, slashes);
-    if (listed(word, " Makefile Dockerfile Gemfile Cargo.lock .env .gitignore ")) return true;
-    return has_extension(word) && !listed(word, no_files);
+    if (maki_str_in(word, "Makefile|Dockerfile|Gemfile|Cargo.lock|.env|.gitignore")) return true;
+    return has_extension(word) && !maki_str_in(word, no_files);
 }
 
 /* ---- names and numbers ----------------------------------------------------------------------- */

@@ -61,8 +61,7 @@ static void judge_open(maki_judged *out, maki_buf *list, maki_fact kind, const m
     for (size_t i = 0; i < notes->count; i++) {
         maki_str text = maki_note_text(&notes->at[i]), mark = MAKI_LIT("…");
         if (notes->at[i].state != open) continue;
-        if (text.len > mark.len && memcmp(text.ptr + text.len - mark.len, mark.ptr, mark.len) == 0)
-            text.len -= mark.len;
+        if (text.len > mark.len && maki_str_ends(text, mark)) text.len -= mark.len;
         judge(out, list, kind, text, maki_str_has(summary, text));
     }
 }

@@ -3,7 +3,6 @@
 
 #include "base/str.h"
 
-static const char *const names[] = { "standard", "brief", "task" };
 enum { STANDARD, BRIEF, TASK, BUILT_IN };
 
 /* The headings of the standard one are those of wording.c, so that the next summary can read this one. */
@@ -165,9 +164,8 @@ static maki_prompt built_in(size_t n, maki_lang lang, bool given)
 maki_prompt maki_prompt_of(maki_str wish, maki_lang lang, bool given)
 {
     const maki_str mark = MAKI_LIT("{messages}");
-    for (size_t i = 0; i < BUILT_IN; i++) {
-        if (maki_str_is(wish, maki_str_of(names[i]))) return built_in(i, lang, given);
-    }
+    size_t n = maki_str_place(wish, "standard|brief|task");
+    if (n < BUILT_IN) return built_in(n, lang, given);
     size_t at = maki_str_find_nocase(wish, mark);
     maki_prompt own = { .system = { "", 0 }, .before = maki_str_to(wish, at), .after = { "", 0 } };
     if (at < wish.len) own.after = maki_str_from(wish, at + mark.len);

@@ -73,15 +73,9 @@ static maki_status read_profile(const maki_config *config, maki_str profile,
 
 static void read_language(const maki_config *config, maki_summary_settings *out)
 {
-    static const char *const names[MAKI_LANGS] = {
-        [MAKI_EN] = "en", [MAKI_JA] = "ja", [MAKI_ZH] = "zh", [MAKI_KO] = "ko"
-    };
-    maki_str wish = maki_config_text(config, "language");
-    for (size_t i = 0; i < MAKI_LANGS; i++) {
-        if (!maki_str_is(wish, maki_str_of(names[i]))) continue;
-        out->has_lang = true;
-        out->lang = (maki_lang)i;
-    }
+    size_t lang = maki_str_place(maki_config_text(config, "language"), "en|ja|zh|ko");
+    out->has_lang = lang != SIZE_MAX;
+    if (out->has_lang) out->lang = (maki_lang)lang;
 }
 
 static maki_str read_prompt(const maki_config *config, bool task)
