@@ -104,9 +104,9 @@ static inline bool maki_str_copy(maki_str text, char *out, size_t room)
 /* The next of the words between the bars of a list, "user|assistant"; false after the last. */
 static inline bool maki_words_next(const char **words, maki_str *word)
 {
-    const char *end = strchrnul(*words, '|');
-    *word = (maki_str){ *words, (size_t)(end - *words) };
-    *words = end + (*end == '|');
+    const char *bar = strchr(*words, '|');
+    *word = (maki_str){ *words, bar ? (size_t)(bar - *words) : strlen(*words) };
+    *words += word->len + (bar != NULL);
     return word->len > 0;
 }
 
