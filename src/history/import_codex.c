@@ -18,11 +18,16 @@ static maki_str string_or(maki_str object, const char *name, maki_str instead)
     return value.len ? value : instead;
 }
 
-/* The end of a row: its time and the line without what was taken over, the item's `but` fields. */
+static void write_time(maki_jw *w, maki_str line)
+{
+    maki_jw_print(w, "'timestamp':%v", maki_json_string(line, "timestamp"));
+}
+
+/* The end of a row: the line without what was taken over, the item's `but` fields. */
 static void end_row(maki_jw *w, maki_str line, maki_str item, const char *but)
 {
     bool wrapped = line.ptr != item.ptr;
-    maki_jw_print(w, "'timestamp':%v,'original':{", maki_json_string(line, "timestamp"));
+    maki_jw_field_object(w, "original");
     if (wrapped) {
         maki_import_fields(w, line, "payload");
         maki_jw_print(w, "'payload':{");
@@ -58,6 +63,7 @@ static void write_message(maki_jw *w, maki_str item, maki_str line)
 {
     maki_jw_print(w, "{'role':%v,'content':", string_or(item, "role", MAKI_LIT("\"user\"")));
     write_blocks(w, maki_json_field(item, "content"));
+    write_time(w, line);
     end_row(w, line, item, "role|content");
 }
 
@@ -83,6 +89,7 @@ static void write_call(maki_jw *w, maki_str item, maki_str line, const char *arg
                   string_or(item, "call_id", id), string_or(item, "name", name));
     write_quoted(w, value.len ? value : MAKI_LIT("{}"));
     maki_jw_print(w, "}}]");
+    write_time(w, line);
     end_row(w, line, item, but);
 }
 
@@ -98,6 +105,7 @@ static void write_output(maki_jw *w, maki_str item, maki_str line)
         write_blocks(w, content);
     else
         maki_jw_string(w, output);
+    write_time(w, line);
     end_row(w, line, item, object ? "call_id" : "call_id|output");
 }
 
@@ -111,6 +119,7 @@ static void write_reasoning(maki_jw *w, maki_str item, maki_str line)
         if (text.len) maki_jw_print(w, "{'type':'reasoning','text':%v}", text);
     }
     maki_jw_end_array(w);
+    write_time(w, line);
     end_row(w, line, item, "summary");
 }
 
@@ -148,6 +157,7 @@ static maki_status compacted(maki_importing *im, maki_str line, maki_str payload
     snprintf(id, sizeof id, "compacted-%" PRIu64, im->line);
     maki_jw_print(w, "{'role':'user','content':%v",
                   string_or(payload, "message", MAKI_LIT("\"\"")));
+    write_time(w, line);
     maki_jw_print(w, "'isSummary':true,'condenseId':%z", id);
     end_row(w, line, payload, "message");
     return maki_import_condense(im, im->now.seq + 1, err);
