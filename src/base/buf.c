@@ -1,6 +1,8 @@
 /* buf.c -- doubling, up to the ceiling and not a byte further. */
 #include "base/buf.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/err.h"
@@ -55,6 +57,19 @@ void maki_buf_add(maki_buf *buf, maki_str bytes)
 void maki_buf_add_byte(maki_buf *buf, char byte)
 {
     maki_buf_add(buf, (maki_str){ &byte, 1 });
+}
+
+void maki_buf_print(maki_buf *buf, const char *fmt, ...)
+{
+    va_list args, again;
+    va_start(args, fmt);
+    va_copy(again, args);
+    int n = vsnprintf(NULL, 0, fmt, args);
+    char *at = n < 0 ? NULL : maki_buf_room(buf, (size_t)n + 1); /* with its NUL */
+    if (at) vsnprintf(at, (size_t)n + 1, fmt, again);
+    if (at) buf->len += (size_t)n;
+    va_end(again);
+    va_end(args);
 }
 
 void maki_buf_clear(maki_buf *buf)

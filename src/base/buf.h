@@ -22,6 +22,7 @@ void maki_buf_free(maki_buf *buf); /* accepts one that was zeroed or freed */
 
 void maki_buf_add(maki_buf *buf, maki_str bytes);
 void maki_buf_add_byte(maki_buf *buf, char byte);
+void maki_buf_print(maki_buf *buf, const char *fmt, ...) MAKI_PRINTF(2, 3); /* printf into it */
 void maki_buf_clear(maki_buf *buf); /* forgets the bytes and the failure, keeps the memory */
 /* Room for `n` more bytes at the end, to be written there and added to buf->len; NULL on failure. */
 char *maki_buf_room(maki_buf *buf, size_t n);

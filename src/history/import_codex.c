@@ -127,8 +127,9 @@ maki_status maki_import_item(maki_importing *im, maki_str item, maki_str line, b
                              maki_err *err)
 {
     maki_jw *w = maki_draft_begin(&im->row);
+    maki_str type = maki_json_string(item, "type");
     bool added = false;
-#define IS(texts) maki_json_field_in(item, "type", texts)
+#define IS(texts) (type.len && maki_json_text_in(type, texts))
     *known = true;
     if (IS("message"))
         write_message(w, item, line);
@@ -259,17 +260,18 @@ static maki_status add_part(rows *r, maki_str part, maki_err *err)
 {
     maki_str text = maki_json_string(part, "text"), url = maki_json_string(part, "url");
     maki_str name = maki_json_string(part, "filename");
-    maki_str mime = maki_json_string(part, "mime");
-    bool said = text.len && maki_json_field_in(part, "type", "text|reasoning");
-    bool file = maki_json_field_in(part, "type", "file");
+    maki_str mime = maki_json_string(part, "mime"), type = maki_json_string(part, "type");
+    if (!type.len) return MAKI_OK;
+    bool said = text.len && maki_json_text_in(type, "text|reasoning");
+    bool file = maki_json_text_in(type, "file");
     bool image = file && url.len && maki_str_starts(mime, MAKI_LIT("\"image/"));
     maki_jw *w = &r->calls.w;
     maki_status st = MAKI_OK;
-    if (maki_json_field_in(part, "type", "tool")) add_tool(r, part);
+    if (maki_json_text_in(type, "tool")) add_tool(r, part);
     if (!said && !image && !(file && name.len)) return MAKI_OK;
     if (r->results.w.written) st = put_rows(r, err); /* words after results begin the next reply */
     if (said)
-        maki_jw_print(w, "{'type':%v,'text':%v}", maki_json_string(part, "type"), text);
+        maki_jw_print(w, "{'type':%v,'text':%v}", type, text);
     else if (image)
         maki_jw_print(w, "{'type':'image_url','image_url':{'url':%v}}", url);
     else

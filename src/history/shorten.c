@@ -78,14 +78,10 @@ maki_status maki_conv_trim(maki_conv *conv, const unsigned char *expect, uint64_
 
 static void add_edit(maki_buf *out, const maki_trim *edit)
 {
-    char text[120];
-    snprintf(text, sizeof text, "%s[%" PRIu64 ",%u,%u,%u", out->ptr[out->len - 1] == '[' ? "" : ",",
-             edit->seq, edit->block, edit->part, edit->tokens);
-    maki_buf_add(out, maki_str_of(text));
+    maki_buf_print(out, "%s[%" PRIu64 ",%u,%u,%u", out->ptr[out->len - 1] == '[' ? "" : ",",
+                   edit->seq, edit->block, edit->part, edit->tokens);
     for (size_t i = 0; i < edit->cut_count; i++) {
-        snprintf(text, sizeof text, ",%" PRIu64 ",%" PRIu64 ",", edit->cuts[i].from,
-                 edit->cuts[i].to);
-        maki_buf_add(out, maki_str_of(text));
+        maki_buf_print(out, ",%" PRIu64 ",%" PRIu64 ",", edit->cuts[i].from, edit->cuts[i].to);
         maki_buf_add(out, edit->cuts[i].text);
     }
     maki_buf_add_byte(out, ']');

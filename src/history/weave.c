@@ -77,13 +77,10 @@ static void write_cuts(maki_str text, const maki_trim *trim, maki_buf *out)
 
 static void write_ends(maki_str text, const maki_trim *trim, maki_buf *out)
 {
-    char note[120];
     uint64_t units = maki_json_units(text), kept = (uint64_t)trim->head + trim->tail;
-    snprintf(note, sizeof note,
-             "\\n\\n[... %" PRIu64 " of %" PRIu64 " characters trimmed ...]\\n\\n",
-             kept < units ? units - kept : 0, units);
     maki_buf_add(out, maki_json_head(text, trim->head));
-    maki_buf_add(out, maki_str_of(note));
+    maki_buf_print(out, "\\n\\n[... %" PRIu64 " of %" PRIu64 " characters trimmed ...]\\n\\n",
+                   kept < units ? units - kept : 0, units);
     maki_buf_add(out, maki_json_tail(text, trim->tail));
 }
 

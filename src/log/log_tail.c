@@ -74,17 +74,15 @@ static maki_status keep_tail(maki_log *log, int fd, uint64_t end, uint64_t size,
     bool events = fd == log->events_fd;
     uint64_t torn = size - end;
     size_t got = 0;
-    char text[400], name[MAKI_ASIDE_LEN];
+    char name[MAKI_ASIDE_LEN];
     maki_status st = MAKI_OK;
-    snprintf(text, sizeof text,
-             "\"what\":\"torn\",\"file\":\"%s\",\"offset\":%" PRIu64 ",\"length\":%" PRIu64,
-             events ? "events" : "messages", end, torn);
-    maki_buf_add(fields, maki_str_of(text));
+    maki_buf_print(fields,
+                   "\"what\":\"torn\",\"file\":\"%s\",\"offset\":%" PRIu64 ",\"length\":%" PRIu64,
+                   events ? "events" : "messages", end, torn);
     if (torn > KEPT_MAX) {
         st = maki_lines_aside(&log->env, fd, events ? log->events_path : log->path, end, size, name,
                               err);
-        snprintf(text, sizeof text, ",\"kept\":\"%s\"", name);
-        maki_buf_add(fields, maki_str_of(text));
+        maki_buf_print(fields, ",\"kept\":\"%s\"", name);
         return st == MAKI_OK ? maki_buf_status(fields, err) : st;
     }
     char *bytes = log->env.alloc->resize(log->env.alloc, NULL, 0, (size_t)torn);

@@ -142,7 +142,7 @@ maki_status maki_log_add_row(maki_log *log, maki_str row, uint64_t *seq, maki_er
 maki_status maki_log_add_event(maki_log *log, const char *type, maki_str fields, uint64_t *ev,
                                maki_err *err)
 {
-    char head[2 * MAKI_CHAIN_LEN + 1], sum[2 * MAKI_CHAIN_LEN + 1], text[200];
+    char head[2 * MAKI_CHAIN_LEN + 1], sum[2 * MAKI_CHAIN_LEN + 1];
     uint64_t number = log->ev + log->events_added + 1;
     size_t start = log->events.len;
     assert(log->locked || log->options.rehearse);
@@ -151,20 +151,18 @@ maki_status maki_log_add_event(maki_log *log, const char *type, maki_str fields,
     if (log->events_added == 0) memcpy(log->new_sum, log->sum, MAKI_CHAIN_LEN);
     if (log->record_count || log->rows_begun) log->seals_rows = true;
     maki_hex(log->new_head, MAKI_CHAIN_LEN, head);
-    snprintf(text, sizeof text,
-             "{\"ev\":%" PRIu64 ",\"at\":%" PRIu64 ",\"ts\":%" PRId64
-             ",\"type\":\"%s\",\"head\":\"%s\"%s",
-             number, maki_log_next_seq(log) - 1, log->env.clock->now_ms(log->env.clock), type, head,
-             fields.len ? "," : "");
-    maki_buf_add(&log->events, maki_str_of(text));
+    maki_buf_print(&log->events,
+                   "{\"ev\":%" PRIu64 ",\"at\":%" PRIu64 ",\"ts\":%" PRId64
+                   ",\"type\":\"%s\",\"head\":\"%s\"%s",
+                   number, maki_log_next_seq(log) - 1, log->env.clock->now_ms(log->env.clock), type,
+                   head, fields.len ? "," : "");
     maki_buf_add(&log->events, fields);
     st = maki_buf_status(&log->events, err);
     if (st != MAKI_OK) return st;
     maki_str covered = maki_str_from(maki_buf_str(&log->events), start);
     maki_chain_next(log->new_sum, covered, log->new_sum);
     maki_hex(log->new_sum, MAKI_CHAIN_LEN, sum);
-    snprintf(text, sizeof text, ",\"sum\":\"%s\"}\n", sum);
-    maki_buf_add(&log->events, maki_str_of(text));
+    maki_buf_print(&log->events, ",\"sum\":\"%s\"}\n", sum);
     log->events_added++;
     if (ev) *ev = number;
     return maki_buf_status(&log->events, err);

@@ -34,21 +34,6 @@ typedef struct draft {
 
 /* ---- making lines --------------------------------------------------------------------------------- */
 
-/* Add to the line that is being made. */
-static void put(draft *w, const char *format, ...) MAKI_PRINTF(2, 3);
-static void put(draft *w, const char *format, ...)
-{
-    enum { LONGEST = 2048 }; /* notes and labels are shorter */
-    char *at = maki_buf_room(&w->text, LONGEST);
-    if (!at) return; /* the buffer's failure stays: it is looked at in the end */
-    va_list args;
-    va_start(args, format);
-    int n = vsnprintf(at, LONGEST, format, args);
-    va_end(args);
-    assert(n >= 0 && n < LONGEST);
-    w->text.len += (size_t)n;
-}
-
 static const char *label(const draft *w, maki_label which)
 {
     return maki_label_text(w->lang, which);
@@ -56,13 +41,14 @@ static const char *label(const draft *w, maki_label which)
 
 static void put_quoted(draft *w, maki_str text)
 {
-    put(w, "%s%.*s%s", maki_quote(w->lang, false), MAKI_PRINTED(text), maki_quote(w->lang, true));
+    maki_buf_print(&w->text, "%s%.*s%s", maki_quote(w->lang, false), MAKI_PRINTED(text),
+                   maki_quote(w->lang, true));
 }
 
 /* " (more)", if there is more. */
 static void put_more(draft *w, const maki_note *note)
 {
-    if (note->more_len) put(w, " (%.*s)", MAKI_PRINTED(maki_note_more(note)));
+    if (note->more_len) maki_buf_print(&w->text, " (%.*s)", MAKI_PRINTED(maki_note_more(note)));
 }
 
 /* A note as a line; false: it is none of this kind. */
@@ -71,8 +57,8 @@ typedef bool (*line_fn)(draft *w, const maki_note *note);
 static bool counts_line(draft *w, const maki_note *none)
 {
     (void)none;
-    put(w, "%llu, %llu", (unsigned long long)w->d->messages + w->d->before,
-        (unsigned long long)w->d->tool_calls + w->d->calls_before);
+    maki_buf_print(&w->text, "%llu, %llu", (unsigned long long)w->d->messages + w->d->before,
+                   (unsigned long long)w->d->tool_calls + w->d->calls_before);
     return true;
 }
 
@@ -92,13 +78,13 @@ static bool point_line(draft *w, const maki_note *point)
     maki_str text = maki_note_text(point);
     const maki_digest *d = w->d;
     if (holds(&d->goal, text) || holds(&d->request, text) || holds(&d->answer, text)) return false;
-    put(w, "%.*s", MAKI_PRINTED(text));
+    maki_buf_print(&w->text, "%.*s", MAKI_PRINTED(text));
     return true;
 }
 
 static bool name_line(draft *w, const maki_note *name)
 {
-    put(w, "%.*s", MAKI_PRINTED(maki_note_text(name)));
+    maki_buf_print(&w->text, "%.*s", MAKI_PRINTED(maki_note_text(name)));
     return name->count >= 2;
 }
 
@@ -106,28 +92,31 @@ static bool file_line(draft *w, const maki_note *file)
 {
     static const maki_label uses[] = { MAKI_LABEL_READ, MAKI_LABEL_EDITED, MAKI_LABEL_WRITTEN };
     const char *comma = ": ";
-    put(w, "%.*s", MAKI_PRINTED(maki_note_text(file)));
+    maki_buf_print(&w->text, "%.*s", MAKI_PRINTED(maki_note_text(file)));
     for (size_t i = 0; i < MAKI_NOTE_TALLIES; i++) {
         if (file->tally[i] == 0) continue;
-        put(w, "%s%s %u", comma, label(w, uses[i]), file->tally[i]);
+        maki_buf_print(&w->text, "%s%s %u", comma, label(w, uses[i]), file->tally[i]);
         comma = ", ";
     }
-    if (file->state == MAKI_FILE_FAILED) put(w, "%s%s", comma, label(w, MAKI_LABEL_FAILED));
-    if (file->state == MAKI_FILE_DELETED) put(w, "%s%s", comma, label(w, MAKI_LABEL_DELETED));
+    if (file->state == MAKI_FILE_FAILED)
+        maki_buf_print(&w->text, "%s%s", comma, label(w, MAKI_LABEL_FAILED));
+    if (file->state == MAKI_FILE_DELETED)
+        maki_buf_print(&w->text, "%s%s", comma, label(w, MAKI_LABEL_DELETED));
     put_more(w, file);
     return file->state != MAKI_FILE_MENTIONED;
 }
 
 static bool mentioned_line(draft *w, const maki_note *file)
 {
-    put(w, "%.*s", MAKI_PRINTED(maki_note_text(file)));
+    maki_buf_print(&w->text, "%.*s", MAKI_PRINTED(maki_note_text(file)));
     return file->state == MAKI_FILE_MENTIONED;
 }
 
 static bool code_line(draft *w, const maki_note *code)
 {
     maki_str language = code->len ? maki_note_text(code) : MAKI_LIT("?");
-    put(w, "%.*s %u %s", MAKI_PRINTED(language), code->tally[0], label(w, MAKI_LABEL_LINES));
+    maki_buf_print(&w->text, "%.*s %u %s", MAKI_PRINTED(language), code->tally[0],
+                   label(w, MAKI_LABEL_LINES));
     put_more(w, code);
     return true;
 }
@@ -137,8 +126,8 @@ static void put_error(draft *w, const maki_note *error)
 {
     const maki_note *from = error->link ? maki_notes_find(&w->d->runs, error->link) : NULL;
     if (!from && error->link) from = maki_notes_find(&w->d->files, error->link);
-    if (from) put(w, "`%.*s`: ", MAKI_PRINTED(maki_note_text(from)));
-    put(w, "%.*s", MAKI_PRINTED(maki_note_text(error)));
+    if (from) maki_buf_print(&w->text, "`%.*s`: ", MAKI_PRINTED(maki_note_text(from)));
+    maki_buf_print(&w->text, "%.*s", MAKI_PRINTED(maki_note_text(error)));
 }
 
 static bool error_line(draft *w, const maki_note *error)
@@ -150,30 +139,32 @@ static bool error_line(draft *w, const maki_note *error)
 static bool solved_line(draft *w, const maki_note *error)
 {
     put_error(w, error);
-    if (error->more_len) put(w, " → %.*s", MAKI_PRINTED(maki_note_more(error)));
+    if (error->more_len) maki_buf_print(&w->text, " → %.*s", MAKI_PRINTED(maki_note_more(error)));
     return error->state == MAKI_ERROR_SOLVED;
 }
 
 static bool command_line(draft *w, const maki_note *run)
 {
-    put(w, "`%.*s`: %u %s", MAKI_PRINTED(maki_note_text(run)), run->count,
-        label(w, MAKI_LABEL_RUNS));
-    if (run->state == MAKI_RUN_FINE) put(w, ", %s", label(w, MAKI_LABEL_OK));
-    if (run->state == MAKI_RUN_FAILED) put(w, ", %s", label(w, MAKI_LABEL_NOT_OK));
-    if (run->tally[0]) put(w, " (exit %u)", run->tally[0] - 1);
-    if (run->more_len) put(w, "; %.*s", MAKI_PRINTED(maki_note_more(run)));
+    maki_buf_print(&w->text, "`%.*s`: %u %s", MAKI_PRINTED(maki_note_text(run)), run->count,
+                   label(w, MAKI_LABEL_RUNS));
+    if (run->state == MAKI_RUN_FINE) maki_buf_print(&w->text, ", %s", label(w, MAKI_LABEL_OK));
+    if (run->state == MAKI_RUN_FAILED)
+        maki_buf_print(&w->text, ", %s", label(w, MAKI_LABEL_NOT_OK));
+    if (run->tally[0]) maki_buf_print(&w->text, " (exit %u)", run->tally[0] - 1);
+    if (run->more_len) maki_buf_print(&w->text, "; %.*s", MAKI_PRINTED(maki_note_more(run)));
     return true;
 }
 
 static bool task_line(draft *w, const maki_note *task)
 {
-    put(w, "[ ] %.*s", MAKI_PRINTED(maki_note_text(task)));
+    maki_buf_print(&w->text, "[ ] %.*s", MAKI_PRINTED(maki_note_text(task)));
     return task->state == MAKI_TASK_OPEN && task->kind != MAKI_TASK_QUESTION;
 }
 
 static bool question_line(draft *w, const maki_note *task)
 {
-    put(w, "[ ] %s: %.*s", label(w, MAKI_LABEL_QUESTION), MAKI_PRINTED(maki_note_text(task)));
+    maki_buf_print(&w->text, "[ ] %s: %.*s", label(w, MAKI_LABEL_QUESTION),
+                   MAKI_PRINTED(maki_note_text(task)));
     return task->state == MAKI_TASK_OPEN && task->kind == MAKI_TASK_QUESTION;
 }
 

@@ -6,32 +6,24 @@
 
 /* What types of blocks are; a type that is not here is a text if it has one. */
 static const struct block_type {
-    const char *type;
+    const char *types;
     maki_part_kind kind;
     const char *note; /* of a medium; NULL: a thought */
 } types[] = {
-    { "tool_use", MAKI_SAID_CALL, NULL },
-    { "server_tool_use", MAKI_SAID_CALL, NULL },
+    { "tool_use|server_tool_use", MAKI_SAID_CALL, NULL },
     { "tool_result", MAKI_SAID_RESULT, NULL },
-    { "image", MAKI_SAID_MEDIUM, MAKI_IMAGE_PLACEHOLDER },
-    { "image_url", MAKI_SAID_MEDIUM, MAKI_IMAGE_PLACEHOLDER },
-    { "input_image", MAKI_SAID_MEDIUM, MAKI_IMAGE_PLACEHOLDER },
-    { "input_audio", MAKI_SAID_MEDIUM, "[A sound stood here]" },
-    { "audio", MAKI_SAID_MEDIUM, "[A sound stood here]" },
-    { "document", MAKI_SAID_MEDIUM, "[A document stood here]" },
-    { "file", MAKI_SAID_MEDIUM, "[A document stood here]" },
-    { "input_file", MAKI_SAID_MEDIUM, "[A document stood here]" },
+    { "image|image_url|input_image", MAKI_SAID_MEDIUM, MAKI_IMAGE_PLACEHOLDER },
+    { "input_audio|audio", MAKI_SAID_MEDIUM, "[A sound stood here]" },
+    { "document|file|input_file", MAKI_SAID_MEDIUM, "[A document stood here]" },
     { "video", MAKI_SAID_MEDIUM, "[A film stood here]" },
-    { "thinking", MAKI_SAID_MEDIUM, NULL },
-    { "redacted_thinking", MAKI_SAID_MEDIUM, NULL },
-    { "reasoning", MAKI_SAID_MEDIUM, NULL },
+    { "thinking|redacted_thinking|reasoning", MAKI_SAID_MEDIUM, NULL },
 };
 
 static const struct block_type *type_of(maki_str block)
 {
     maki_str type = maki_json_string(block, "type");
     for (size_t i = 0; type.len && i < sizeof types / sizeof types[0]; i++) {
-        if (maki_json_text_is(type, maki_str_of(types[i].type))) return &types[i];
+        if (maki_json_text_in(type, types[i].types)) return &types[i];
     }
     return NULL;
 }

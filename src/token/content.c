@@ -117,9 +117,10 @@ typedef struct counting {
     maki_part_counts *parts;
     maki_err *err;
     unsigned depth;
+    uint64_t *text; /* what texts are added to: those of a result are its own */
 } counting;
 
-static maki_status count_block(counting *c, maki_str block, uint64_t *text);
+static maki_status count_block(counting *c, maki_str block);
 
 /* A string as its text, anything else as compact JSON; nothing as nothing. */
 static maki_status add_value(counting *c, maki_str value, uint64_t *sum)
@@ -140,16 +141,19 @@ static maki_status add_blocks(counting *c, maki_str value, uint64_t *sum)
     maki_json_iter iter = maki_json_items(value);
     maki_json_item item;
     maki_status st = MAKI_OK;
+    uint64_t *outer = c->text;
     bool blocks = kind == MAKI_JSON_ARRAY || kind == MAKI_JSON_OBJECT;
     if (!blocks || c->depth >= NESTED) return add_value(c, value, sum);
     c->depth++;
+    c->text = sum;
     if (kind == MAKI_JSON_OBJECT) {
-        st = count_block(c, value, sum);
+        st = count_block(c, value);
     } else {
         while (st == MAKI_OK && maki_json_next(&iter, &item))
-            st = count_block(c, item.value, sum);
+            st = count_block(c, item.value);
     }
     c->depth--;
+    c->text = outer;
     return st;
 }
 
@@ -176,15 +180,14 @@ static double bytes_of(maki_str string)
 
 /* ---- the kinds of blocks -------------------------------------------------------------------------------- */
 
-static maki_status count_text(counting *c, const fields *f, uint64_t *text)
+static maki_status count_text(counting *c, const fields *f)
 {
-    return add_value(c, f->at[TEXT], text);
+    return add_value(c, f->at[TEXT], c->text);
 }
 
-static maki_status count_reasoning(counting *c, const fields *f, uint64_t *text)
+static maki_status count_reasoning(counting *c, const fields *f)
 {
     uint64_t *sum = &c->parts->reasoning;
-    (void)text;
     maki_status st = add_value(c, f->at[THINKING], sum);
     if (st == MAKI_OK) st = add_value(c, f->at[TEXT], sum);
     if (st == MAKI_OK) st = add_blocks(c, f->at[SUMMARY], sum);
@@ -196,17 +199,15 @@ static maki_status count_reasoning(counting *c, const fields *f, uint64_t *text)
     return st;
 }
 
-static maki_status count_call(counting *c, const fields *f, uint64_t *text)
+static maki_status count_call(counting *c, const fields *f)
 {
     uint64_t *sum = &c->parts->calls;
-    (void)text;
     maki_status st = add_value(c, f->at[NAME], sum);
     return st == MAKI_OK ? add_value(c, f->at[INPUT], sum) : st;
 }
 
-static maki_status count_result(counting *c, const fields *f, uint64_t *text)
+static maki_status count_result(counting *c, const fields *f)
 {
-    (void)text;
     return add_blocks(c, f->at[CONTENT], &c->parts->results);
 }
 
@@ -222,11 +223,10 @@ static maki_status add_image(counting *c, maki_str data, const maki_image_rule *
     return MAKI_OK;
 }
 
-static maki_status count_image(counting *c, const fields *f, uint64_t *text)
+static maki_status count_image(counting *c, const fields *f)
 {
     maki_str link = f->at[IMAGE_URL], data = f->at[DATA], detail = f->at[DETAIL];
     const maki_image_rule *rule = &maki_image_anthropic;
-    (void)text;
     if (maki_json_kind_of(f->at[SOURCE]) == MAKI_JSON_OBJECT) {
         data = fields_of(f->at[SOURCE]).at[DATA];
     } else if (link.len) {
@@ -248,12 +248,11 @@ static maki_status add_pages(counting *c, maki_str data)
     return add_guessed(c, PER_PAGE * (pages > 1 ? pages : 1));
 }
 
-static maki_status count_document(counting *c, const fields *f, uint64_t *text)
+static maki_status count_document(counting *c, const fields *f)
 {
     uint64_t *sum = &c->parts->files;
     fields source = fields_of(f->at[SOURCE]);
     maki_str kind = source.at[TYPE], data = source.at[DATA];
-    (void)text;
     maki_status st = add_value(c, f->at[TITLE], sum);
     if (st != MAKI_OK) return st;
     if (is_string(kind) && maki_json_text_is(kind, MAKI_LIT("text")))
@@ -264,11 +263,10 @@ static maki_status count_document(counting *c, const fields *f, uint64_t *text)
     return add_pages(c, data);
 }
 
-static maki_status count_audio(counting *c, const fields *f, uint64_t *text)
+static maki_status count_audio(counting *c, const fields *f)
 {
     const double per_second = 10;
     maki_str data = f->at[DATA];
-    (void)text;
     if (f->at[AUDIO].len) data = fields_of(f->at[AUDIO]).at[DATA];
     double seconds = is_string(data) ? maki_audio_seconds(base64_of(data)) : 1;
     return add_guessed(c, per_second * seconds);
@@ -293,7 +291,7 @@ static maki_status count_inline(counting *c, maki_str value)
 
 static const struct kind_row {
     maki_str type;
-    maki_status (*count)(counting *c, const fields *f, uint64_t *text);
+    maki_status (*count)(counting *c, const fields *f);
 } kind_rows[] = {
     { { "text", 4 }, count_text },
     { { "input_text", 10 }, count_text },
@@ -324,27 +322,27 @@ static const struct kind_row {
     { { "audio", 5 }, count_audio },
 };
 
-static maki_status count_block(counting *c, maki_str block, uint64_t *text)
+static maki_status count_block(counting *c, maki_str block)
 {
-    if (maki_json_kind_of(block) != MAKI_JSON_OBJECT) return add_value(c, block, text);
+    if (maki_json_kind_of(block) != MAKI_JSON_OBJECT) return add_value(c, block, c->text);
     fields f = fields_of(block);
     for (size_t i = 0; is_string(f.at[TYPE]) && i < sizeof kind_rows / sizeof kind_rows[0]; i++) {
         if (maki_json_text_is(f.at[TYPE], kind_rows[i].type)) {
-            return kind_rows[i].count(c, &f, text);
+            return kind_rows[i].count(c, &f);
         }
     }
     if (f.at[INLINE_DATA].len) return count_inline(c, f.at[INLINE_DATA]);
     if (f.at[FUNCTION].len) {
         fields call = fields_of(f.at[FUNCTION]);
-        return count_call(c, &call, text);
+        return count_call(c, &call);
     }
     if (f.at[RESPONSE].len) {
         fields result = fields_of(f.at[RESPONSE]);
-        return count_result(c, &result, text);
+        return count_result(c, &result);
     }
-    if (!f.at[TYPE].len && f.at[TEXT].len) return count_text(c, &f, text);
+    if (!f.at[TYPE].len && f.at[TEXT].len) return count_text(c, &f);
     c->parts->guessed = true;
-    return add_value(c, block, text);
+    return add_value(c, block, c->text);
 }
 
 /* ---- messages -------------------------------------------------------------------------------------------- */
@@ -372,7 +370,7 @@ maki_status maki_count_calls(const maki_content_rules *rules, maki_str calls,
     while (st == MAKI_OK && !iter.object && maki_json_next(&iter, &item)) {
         fields f = fields_of(item.value);
         if (f.at[FUNCTION].len) f = fields_of(f.at[FUNCTION]);
-        st = count_call(&c, &f, &parts->calls);
+        st = count_call(&c, &f);
     }
     return st;
 }

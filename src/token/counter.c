@@ -126,14 +126,15 @@ static maki_status count_item(maki_tokenizer *t, maki_str item, double *tokens, 
 {
     uint64_t counted = 0;
     maki_text_count c;
-    if (maki_json_field_in(item, "type", "image")) {
+    maki_str type = maki_json_string(item, "type");
+    if (type.len && maki_json_text_in(type, "image")) {
         *tokens += image_tokens(item);
         return MAKI_OK;
     }
     maki_text_count_begin(&c, t, err);
-    if (maki_json_field_in(item, "type", "tool_use"))
+    if (type.len && maki_json_text_in(type, "tool_use"))
         add_tool_use(&c, item);
-    else if (maki_json_field_in(item, "type", "tool_result"))
+    else if (type.len && maki_json_text_in(type, "tool_result"))
         add_tool_result(&c, item);
     else
         maki_text_count_json_text(&c, text_of(item));
