@@ -135,7 +135,11 @@ maki_status maki_msgs_read(maki_str array, maki_where where, maki_arena *arena, 
 
 maki_status maki_msgs_add(maki_msgs *list, maki_msg *msg, maki_arena *arena, maki_err *err)
 {
-    return maki_arena_add(arena, &list->at, &list->count, &list->room, &msg, sizeof msg, err);
+    void *at = maki_arena_grow(arena, list->at, list->count, &list->room, sizeof(maki_msg *));
+    if (!at) return maki_arena_status(arena, err);
+    list->at = at;
+    list->at[list->count++] = msg;
+    return MAKI_OK;
 }
 
 maki_msgs maki_msgs_slice(maki_msgs list, size_t from, size_t to)
@@ -178,25 +182,30 @@ static void put(maki_jw *w, const char *from, const char *to)
 void maki_msg_write(maki_jw *w, const maki_msg *m)
 {
     const maki_tag *condense = &m->condense_parent, *truncation = &m->truncation_parent;
+    bool inside = condense->before.len || truncation->before.len || m->old_content, kept = false;
+    const char *done = m->raw.ptr, *end = done; /* what is written; the end of the field before */
     maki_json_iter iter = maki_json_items(m->raw);
     maki_json_item item;
-    const char *end = NULL; /* of the field before */
-    bool kept = false;
     if (!changed(condense) && !changed(truncation) && !m->old_content) {
         maki_jw_raw(w, m->raw);
         return;
     }
     maki_jw_begin_value(w);
-    while (maki_json_next(&iter, &item)) {
-        if (!end) put(w, m->raw.ptr, item.start);
-        if (!is_old(condense, item.value) && !is_old(truncation, item.value)) {
-            put(w, kept ? end : item.start, item.value.ptr);
-            maki_jw_bytes(w, item.value.ptr == m->old_content ? m->content : item.value);
-            kept = true;
+    for (; inside && maki_json_next(&iter, &item); end = item.value.ptr + item.value.len) {
+        if (is_old(condense, item.value) || is_old(truncation, item.value)) {
+            if (done) put(w, done, kept ? end : item.start);
+            done =
+                kept ? item.value.ptr + item.value.len : NULL; /* else up to the next that stays */
+            continue;
         }
-        end = item.value.ptr + item.value.len;
+        if (!done) done = item.start;
+        kept = true;
+        if (item.value.ptr != m->old_content) continue;
+        put(w, done, item.value.ptr);
+        maki_jw_bytes(w, m->content);
+        done = item.value.ptr + item.value.len;
     }
-    put(w, end, m->raw.ptr + m->raw.len - 1);
+    put(w, done ? done : end, m->raw.ptr + m->raw.len - 1);
     add_tag(w, condense, MAKI_LIT("condenseParent"));
     add_tag(w, truncation, MAKI_LIT("truncationParent"));
     maki_jw_bytes(w, MAKI_LIT("}"));

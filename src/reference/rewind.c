@@ -10,25 +10,28 @@
 /* ---- events --------------------------------------------------------------------------------- */
 
 /* event[field][id] of an event that says `say`. */
-static maki_str context_id(maki_str event, const char *say, const char *field, const char *id)
+static maki_str context_id(maki_str event, maki_str said, const char *say, const char *field,
+                           const char *id)
 {
-    maki_str value = maki_json_string(maki_json_field(event, field), id);
-    return maki_json_field_in(event, "say", say) && value.len > 2 ? value : (maki_str){ "", 0 };
+    maki_str value = { "", 0 };
+    if (said.len && maki_json_text_is(said, maki_str_of(say)))
+        value = maki_json_string(maki_json_field(event, field), id);
+    return value.len > 2 ? value : (maki_str){ "", 0 };
 }
 
 static maki_status read_event(maki_str object, maki_where where, size_t index, maki_ui_event *e,
                               maki_err *err)
 {
-    maki_str ts = maki_json_field(object, "ts");
+    maki_str ts = maki_json_field(object, "ts"), said = maki_json_string(object, "say");
     size_t at = (size_t)(object.ptr - where.base);
     if (maki_json_kind_of(object) != MAKI_JSON_OBJECT) {
         return maki_fail(err, MAKI_INVALID, "%s[%zu]: an event must be an object, at byte %zu",
                          where.list, index, at);
     }
     e->raw = object;
-    e->condense_id = context_id(object, "condense_context", "contextCondense", "condenseId");
+    e->condense_id = context_id(object, said, "condense_context", "contextCondense", "condenseId");
     e->truncation_id =
-        context_id(object, "sliding_window_truncation", "contextTruncation", "truncationId");
+        context_id(object, said, "sliding_window_truncation", "contextTruncation", "truncationId");
     if (maki_json_kind_of(ts) == MAKI_JSON_NULL) return MAKI_OK;
     if (maki_json_kind_of(ts) != MAKI_JSON_NUMBER) {
         return maki_fail(err, MAKI_INVALID, "%s[%zu].ts: must be a number, at byte %zu", where.list,
