@@ -9,6 +9,12 @@ static inline char maki_lower(char c)
     return (char)(c >= 'A' && c <= 'Z' ? c + 32 : c);
 }
 
+/* White space of JSON. */
+static inline bool maki_is_space(char c)
+{
+    return c == ' ' || c == '\n' || c == '\t' || c == '\r';
+}
+
 static inline bool maki_is_digit(char c)
 {
     return c >= '0' && c <= '9';
@@ -27,6 +33,11 @@ static inline bool maki_is_lower(char c)
 static inline bool maki_is_alnum(char c)
 {
     return maki_is_digit(c) || maki_is_upper(c) || maki_is_lower(c);
+}
+
+static inline bool maki_is_hex(char c)
+{
+    return maki_is_digit(c) || (maki_lower(c) >= 'a' && maki_lower(c) <= 'f');
 }
 
 /* Of a name in code. */

@@ -1,5 +1,6 @@
 /* json.c -- see <maki/json.h> and json.h. */
 #include "base/json.h"
+#include "base/ascii.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,19 +10,14 @@
 #include "base/str.h"
 #include "base/text.h"
 
-static inline bool is_space(char c)
-{
-    return c == ' ' || c == '\n' || c == '\t' || c == '\r';
-}
-
 maki_status maki_json_check(maki_str text, maki_str *value, maki_err *err)
 {
     maki_json_scan_options options = { 0 };
     maki_status st = maki_json_scan_text(text, &options, err);
     if (st != MAKI_OK) return st;
-    while (is_space(text.ptr[0]))
+    while (maki_is_space(text.ptr[0]))
         text = maki_str_from(text, 1);
-    while (is_space(text.ptr[text.len - 1]))
+    while (maki_is_space(text.ptr[text.len - 1]))
         text.len--;
     *value = text;
     return MAKI_OK;
@@ -65,7 +61,7 @@ static const char *skip_value(const char *p, const char *end)
 {
     if (*p == '"') return skip_string(p, end);
     if (*p == '{' || *p == '[') return skip_container(p, end);
-    while (p < end && *p != ',' && *p != '}' && *p != ']' && !is_space(*p))
+    while (p < end && *p != ',' && *p != '}' && *p != ']' && !maki_is_space(*p))
         p++;
     return p;
 }
@@ -82,7 +78,7 @@ maki_json_iter maki_json_items(maki_str container)
 bool maki_json_next_known(maki_json_iter *iter, maki_json_item *item, maki_str known)
 {
     const char *p = iter->at;
-    while (p < iter->end && (is_space(*p) || *p == ','))
+    while (p < iter->end && (maki_is_space(*p) || *p == ','))
         p++;
     iter->at = p;
     if (p >= iter->end || *p == '}') return false; /* '}': see maki_json_enter */
@@ -91,7 +87,7 @@ bool maki_json_next_known(maki_json_iter *iter, maki_json_item *item, maki_str k
         const char *after = skip_string(p, iter->end);
         item->key = (maki_str){ p + 1, (size_t)(after - p) - 2 };
         p = after;
-        while (is_space(*p) || *p == ':')
+        while (maki_is_space(*p) || *p == ':')
             p++;
     }
     iter->at = p == known.ptr ? p + known.len : skip_value(p, iter->end);
@@ -106,7 +102,7 @@ bool maki_json_next(maki_json_iter *iter, maki_json_item *item)
 
 bool maki_json_enter(maki_json_iter *iter, maki_json_iter *fields)
 {
-    while (iter->at < iter->end && (is_space(*iter->at) || *iter->at == ','))
+    while (iter->at < iter->end && (maki_is_space(*iter->at) || *iter->at == ','))
         iter->at++;
     if (iter->at >= iter->end || *iter->at != '{') return false;
     *fields = (maki_json_iter){ .at = iter->at + 1, .end = iter->end, .object = true };

@@ -4,6 +4,7 @@
  * strings, escapes and all, which is where the speed comes from: most of a chat log is string content.
  * A position in an error is the byte at which the text can no longer become right. */
 #include "base/json_scan.h"
+#include "base/ascii.h"
 
 #include <assert.h>
 #include <string.h>
@@ -206,20 +207,10 @@ static maki_status between(maki_json_scan *s, char c, uint64_t at, maki_err *err
     }
 }
 
-static inline bool is_hex(char c)
-{
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
-
-static inline bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* The number state after `c`, or DONE when c does not belong to the number. */
 static enum state number_step(enum state state, char c)
 {
-    bool digit = is_digit(c);
+    bool digit = maki_is_digit(c);
     switch (state) {
     case MINUS: return c == '0' ? ZERO : digit ? INTEGER : DONE;
     case ZERO: return c == '.' ? POINT : c == 'e' || c == 'E' ? EXPONENT : DONE;
@@ -252,7 +243,7 @@ static size_t in_number(maki_json_scan *s, const char *p, size_t n, uint64_t at,
 {
     enum state state = s->state;
     for (size_t i = 0; i < n; i++) {
-        if (state == INTEGER && is_digit(p[i])) continue;
+        if (state == INTEGER && maki_is_digit(p[i])) continue;
         enum state next = number_step(state, p[i]);
         if (next == DONE) {
             s->state = state;
@@ -308,7 +299,7 @@ static maki_status in_escape(maki_json_scan *s, char c, uint64_t at, maki_err *e
 
 static maki_status in_hex(maki_json_scan *s, char c, uint64_t at, maki_err *err)
 {
-    if (!is_hex(c)) return wrong(at, "\\u needs four hexadecimal digits", err);
+    if (!maki_is_hex(c)) return wrong(at, "\\u needs four hexadecimal digits", err);
     if (++s->literal_at == 4) s->state = STRING;
     return MAKI_OK;
 }
@@ -327,11 +318,6 @@ static size_t in_literal(maki_json_scan *s, const char *p, size_t n, uint64_t at
     }
     if (i < n) *st = wrong(at + i, "only true, false or null fit here", err);
     return i;
-}
-
-static inline bool is_space(char c)
-{
-    return c == ' ' || c == '\n' || c == '\t' || c == '\r';
 }
 
 /* White space between tokens. */
@@ -360,7 +346,7 @@ static maki_status walk(maki_json_scan *s, const char *p, size_t n, maki_err *er
         char c = p[i];
         uint64_t at = s->at + i;
         if (s->state < STRING) {
-            st = is_space(c) ? in_space(s, c, at, err) : between(s, c, at, err);
+            st = maki_is_space(c) ? in_space(s, c, at, err) : between(s, c, at, err);
         } else if (s->state == ESCAPE) {
             st = in_escape(s, c, at, err);
         } else if (s->state == HEX) {

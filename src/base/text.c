@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/ascii.h"
 #include "base/str.h"
 
 /* ---- plain kernels ------------------------------------------------------------------------- */
@@ -249,17 +250,11 @@ bool maki_str_has(maki_str text, maki_str part)
     return part.len == 0 || (text.len && memmem(text.ptr, text.len, part.ptr, part.len));
 }
 
-static inline unsigned char lower(unsigned char c)
-{
-    return c >= 'A' && c <= 'Z' ? (unsigned char)(c + 32) : c;
-}
-
 size_t maki_str_find_nocase(maki_str text, maki_str part)
 {
     for (size_t i = 0; i + part.len <= text.len; i++) {
         size_t k = 0;
-        while (k < part.len &&
-               lower((unsigned char)text.ptr[i + k]) == lower((unsigned char)part.ptr[k])) {
+        while (k < part.len && maki_lower(text.ptr[i + k]) == maki_lower(part.ptr[k])) {
             k++;
         }
         if (k == part.len) return i;
@@ -271,12 +266,12 @@ bool maki_str_like(maki_str pattern, maki_str text, bool nocase)
 {
     size_t p = 0, t = 0, star = pattern.len, mark = 0;
     while (t < text.len) {
-        unsigned char a = p < pattern.len ? (unsigned char)pattern.ptr[p] : 0;
-        unsigned char b = (unsigned char)text.ptr[t];
+        char a = p < pattern.len ? pattern.ptr[p] : 0;
+        char b = text.ptr[t];
         if (p < pattern.len && a == '*') {
             star = p++;
             mark = t;
-        } else if (p < pattern.len && (nocase ? lower(a) == lower(b) : a == b)) {
+        } else if (p < pattern.len && (nocase ? maki_lower(a) == maki_lower(b) : a == b)) {
             p++, t++;
         } else if (star < pattern.len) {
             p = star + 1;

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/ascii.h"
 #include "base/json.h"
 #include "base/str.h"
 #include "history/facts.h"
@@ -19,11 +20,6 @@ void maki_tally_close(maki_tally *tally)
         maki_tokenizer_close(tally->tokenizers[i]);
         tally->tokenizers[i] = NULL;
     }
-}
-
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
 maki_status maki_spoken_count(maki_tokenizer *t, const maki_spoken *said, uint64_t *tokens,
@@ -51,9 +47,9 @@ static maki_status count(maki_tally *tally, size_t worker, const maki_spoken *sa
 maki_status maki_tally_message(maki_tally *tally, size_t worker, maki_str message, uint64_t *tokens,
                                maki_err *err)
 {
-    while (message.len && is_space(message.ptr[0]))
+    while (message.len && maki_is_space(message.ptr[0]))
         message = maki_str_from(message, 1);
-    while (message.len && is_space(message.ptr[message.len - 1]))
+    while (message.len && maki_is_space(message.ptr[message.len - 1]))
         message.len--;
     maki_spoken said = maki_spoken_of(message);
     return count(tally, worker, &said, tokens, err);

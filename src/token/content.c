@@ -290,36 +290,18 @@ static maki_status count_inline(counting *c, maki_str value)
 }
 
 static const struct kind_row {
-    maki_str type;
+    const char *types;
     maki_status (*count)(counting *c, const fields *f);
 } kind_rows[] = {
-    { { "text", 4 }, count_text },
-    { { "input_text", 10 }, count_text },
-    { { "output_text", 11 }, count_text },
-    { { "summary_text", 12 }, count_text },
-    { { "reasoning_text", 14 }, count_text },
-    { { "refusal", 7 }, count_text },
-    { { "thinking", 8 }, count_reasoning },
-    { { "reasoning", 9 }, count_reasoning },
-    { { "redacted_thinking", 17 }, count_reasoning },
-    { { "tool_use", 8 }, count_call },
-    { { "server_tool_use", 15 }, count_call },
-    { { "mcp_tool_use", 12 }, count_call },
-    { { "function_call", 13 }, count_call },
-    { { "custom_tool_call", 16 }, count_call },
-    { { "tool_result", 11 }, count_result },
-    { { "mcp_tool_result", 15 }, count_result },
-    { { "web_search_tool_result", 22 }, count_result },
-    { { "function_call_output", 20 }, count_result },
-    { { "custom_tool_call_output", 23 }, count_result },
-    { { "image", 5 }, count_image },
-    { { "image_url", 9 }, count_image },
-    { { "input_image", 11 }, count_image },
-    { { "document", 8 }, count_document },
-    { { "file", 4 }, count_document },
-    { { "input_file", 10 }, count_document },
-    { { "input_audio", 11 }, count_audio },
-    { { "audio", 5 }, count_audio },
+    { "text|input_text|output_text|summary_text|reasoning_text|refusal", count_text },
+    { "tool_use|server_tool_use|mcp_tool_use|function_call|custom_tool_call", count_call },
+    { "tool_result|mcp_tool_result|web_search_tool_result|function_call_output|"
+      "custom_tool_call_output",
+      count_result },
+    { "thinking|reasoning|redacted_thinking", count_reasoning },
+    { "image|image_url|input_image", count_image },
+    { "document|file|input_file", count_document },
+    { "input_audio|audio", count_audio },
 };
 
 static maki_status count_block(counting *c, maki_str block)
@@ -327,9 +309,7 @@ static maki_status count_block(counting *c, maki_str block)
     if (maki_json_kind_of(block) != MAKI_JSON_OBJECT) return add_value(c, block, c->text);
     fields f = fields_of(block);
     for (size_t i = 0; is_string(f.at[TYPE]) && i < sizeof kind_rows / sizeof kind_rows[0]; i++) {
-        if (maki_json_text_is(f.at[TYPE], kind_rows[i].type)) {
-            return kind_rows[i].count(c, &f);
-        }
+        if (maki_json_text_in(f.at[TYPE], kind_rows[i].types)) return kind_rows[i].count(c, &f);
     }
     if (f.at[INLINE_DATA].len) return count_inline(c, f.at[INLINE_DATA]);
     if (f.at[FUNCTION].len) {

@@ -12,33 +12,23 @@ const maki_image_rule maki_image_gemini = { MAKI_IMAGE_GEMINI, 0, 0, 0 };
 
 /* ---- the rules -------------------------------------------------------------------------------------- */
 
-static double larger(double a, double b)
-{
-    return a > b ? a : b;
-}
-
-static double smaller(double a, double b)
-{
-    return a < b ? a : b;
-}
-
 static uint64_t by_area(double width, double height)
 {
     const double edge = 1568, per_token = 750, most = 1600;
-    double scale = smaller(1, edge / larger(width, height));
+    double scale = fmin(1, edge / fmax(width, height));
     double tokens = ceil(width * scale * (height * scale) / per_token);
-    return (uint64_t)smaller(tokens, most);
+    return (uint64_t)fmin(tokens, most);
 }
 
 static uint64_t by_tiles(const maki_image_rule *rule, double width, double height)
 {
     const double box = 2048, short_side = 768, tile = 512;
-    double scale = smaller(1, box / larger(width, height));
+    double scale = fmin(1, box / fmax(width, height));
     width *= scale;
     height *= scale;
-    scale = smaller(1, short_side / smaller(width, height));
-    double across = larger(1, ceil(floor(width * scale) / tile));
-    double down = larger(1, ceil(floor(height * scale) / tile));
+    scale = fmin(1, short_side / fmin(width, height));
+    double across = fmax(1, ceil(floor(width * scale) / tile));
+    double down = fmax(1, ceil(floor(height * scale) / tile));
     return rule->base + rule->tile * (uint64_t)(across * down);
 }
 
@@ -50,19 +40,19 @@ static uint64_t by_patches(const maki_image_rule *rule, double width, double hei
         /* shrunk to that many, then a little more, so that whole patches fit in one direction */
         double scale = sqrt(side * side * most / (width * height));
         double across = width * scale / side, down = height * scale / side;
-        scale *= smaller(larger(1, floor(across)) / across, larger(1, floor(down)) / down);
-        patches = larger(1, ceil(width * scale / side - 1e-9)) *
-                  larger(1, ceil(height * scale / side - 1e-9));
+        scale *= fmin(fmax(1, floor(across)) / across, fmax(1, floor(down)) / down);
+        patches = fmax(1, ceil(width * scale / side - 1e-9)) *
+                  fmax(1, ceil(height * scale / side - 1e-9));
     }
-    return (uint64_t)ceil(smaller(patches, most) * rule->factor);
+    return (uint64_t)ceil(fmin(patches, most) * rule->factor);
 }
 
 static uint64_t by_gemini(double width, double height)
 {
     const double per_tile = 258, small = 384, least = 256, most = 768;
     if (width <= small && height <= small) return (uint64_t)per_tile;
-    double unit = floor(smaller(width, height) / 1.5);
-    unit = smaller(larger(unit, least), most);
+    double unit = floor(fmin(width, height) / 1.5);
+    unit = fmin(fmax(unit, least), most);
     return (uint64_t)(per_tile * ceil(width / unit) * ceil(height / unit));
 }
 
