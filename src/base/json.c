@@ -166,11 +166,6 @@ maki_str maki_json_field(maki_str object, const char *name)
     return value;
 }
 
-maki_str maki_json_string(maki_str object, const char *name)
-{
-    return maki_json_first(object, name, MAKI_JSON_STRING);
-}
-
 maki_str maki_json_first(maki_str object, const char *names, maki_json_kind kind)
 {
     maki_str name, value;
@@ -180,21 +175,45 @@ maki_str maki_json_first(maki_str object, const char *names, maki_json_kind kind
     return (maki_str){ "", 0 };
 }
 
+maki_str maki_json_string(maki_str object, const char *name)
+{
+    maki_str value = maki_json_field(object, name);
+    return maki_json_kind_of(value) == MAKI_JSON_STRING ? value : (maki_str){ "", 0 };
+}
+
+bool maki_json_string_field(maki_str object, const char *name, maki_str *string)
+{
+    *string = maki_json_string(object, name);
+    return string->len > 0;
+}
+
+const char *maki_json_text_field(maki_str object, const char *name, char *out, size_t room)
+{
+    maki_str string = maki_json_string(object, name);
+    out[string.len ? maki_json_copy_text(string, out, room - 1) : 0] = '\0';
+    return out;
+}
+
 double maki_json_number(maki_str object, const char *name, double instead)
 {
     maki_str value = maki_json_first(object, name, MAKI_JSON_NUMBER);
     return value.len ? maki_json_double(value) : instead;
 }
 
+double maki_json_number_field(maki_str object, const char *name)
+{
+    return maki_json_number(object, name, 0);
+}
+
+bool maki_json_true_field(maki_str object, const char *name)
+{
+    return maki_json_true(maki_json_field(object, name));
+}
+
 bool maki_json_field_in(maki_str object, const char *name, const char *texts)
 {
     maki_str value = maki_json_string(object, name);
     return value.len && maki_json_text_in(value, texts);
-}
-
-bool maki_json_flag(maki_str object, const char *name)
-{
-    return maki_json_true(maki_json_field(object, name));
 }
 
 bool maki_json_text_in(maki_str string, const char *texts)
@@ -519,44 +538,6 @@ uint64_t maki_json_whole_field(maki_str object, maki_str name)
     uint64_t whole = 0;
     if (maki_json_get(object, name, &value)) (void)maki_json_whole(value, &whole);
     return whole;
-}
-
-static bool find_field(maki_str object, const char *name, maki_json_kind kind, maki_str *value)
-{
-    return maki_json_kind_of(object) == MAKI_JSON_OBJECT &&
-           maki_json_get(object, maki_str_of(name), value) && maki_json_kind_of(*value) == kind;
-}
-
-bool maki_json_string_field(maki_str object, const char *name, maki_str *string)
-{
-    return find_field(object, name, MAKI_JSON_STRING, string);
-}
-
-const char *maki_json_text_field(maki_str object, const char *name, char *out, size_t room)
-{
-    maki_str string;
-    bool there = maki_json_string_field(object, name, &string);
-    out[there ? maki_json_copy_text(string, out, room - 1) : 0] = '\0';
-    return out;
-}
-
-double maki_json_number_field(maki_str object, const char *name)
-{
-    maki_str number;
-    return find_field(object, name, MAKI_JSON_NUMBER, &number) ? maki_json_double(number) : 0;
-}
-
-bool maki_json_true_field(maki_str object, const char *name)
-{
-    maki_str value;
-    return find_field(object, name, MAKI_JSON_BOOL, &value) && maki_json_true(value);
-}
-
-bool maki_json_field_is(maki_str object, const char *name, const char *text)
-{
-    maki_str string;
-    return maki_json_string_field(object, name, &string) &&
-           maki_json_text_is(string, maki_str_of(text));
 }
 
 bool maki_json_true(maki_str value)

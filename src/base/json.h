@@ -23,16 +23,19 @@ maki_str maki_json_leave(maki_json_iter *iter, const maki_json_iter *fields);
 /* Is an escaped key this name?  Is it one of the names between the bars of a list? */
 bool maki_json_key_is(maki_str key, maki_str name);
 bool maki_json_key_in(maki_str key, const char *names);
-/* The value of a field, of a field that is a string, of the first of several ("text|content") of a kind; len 0: there is
- * none. */
+/* A field of an object (of anything else: none) as it stands, and the first of several ("text|content") of a kind; len 0:
+ * there is none. */
 maki_str maki_json_field(maki_str object, const char *name);
-maki_str maki_json_string(maki_str object, const char *name);
 maki_str maki_json_first(maki_str object, const char *names, maki_json_kind kind);
-/* A field that is a number, or what stands instead. */
+/* By what it must be: a string, the text of one in out[room] ("" when there is none; what does not fit is cut), a
+ * number (or what stands instead, 0), true (false), a string of one of these texts ("user|tool"). */
+maki_str maki_json_string(maki_str object, const char *name);
+bool maki_json_string_field(maki_str object, const char *name, maki_str *string);
+const char *maki_json_text_field(maki_str object, const char *name, char *out, size_t room);
 double maki_json_number(maki_str object, const char *name, double instead);
-/* Is a field a string of one of these texts?  Is it true? */
+double maki_json_number_field(maki_str object, const char *name);
+bool maki_json_true_field(maki_str object, const char *name);
 bool maki_json_field_in(maki_str object, const char *name, const char *texts);
-bool maki_json_flag(maki_str object, const char *name);
 /* Is the text of this string one of those between the bars? */
 bool maki_json_text_in(maki_str string, const char *texts);
 
@@ -41,14 +44,6 @@ bool maki_json_text_in(maki_str string, const char *texts);
 bool maki_json_whole(maki_str value, uint64_t *out);
 /* The same of a field of an object; 0 when it has none that can be one. */
 uint64_t maki_json_whole_field(maki_str object, maki_str name);
-
-/* A field of an object (of anything else: none) by what it must be: a string as it stands, the text of one in
- * out[room] ("" when there is none; what does not fit is cut), a number (0), true (false), a string of this text. */
-bool maki_json_string_field(maki_str object, const char *name, maki_str *string);
-const char *maki_json_text_field(maki_str object, const char *name, char *out, size_t room);
-double maki_json_number_field(maki_str object, const char *name);
-bool maki_json_true_field(maki_str object, const char *name);
-bool maki_json_field_is(maki_str object, const char *name, const char *text);
 
 /* What stands between the quotes, still escaped. */
 maki_str maki_json_inside(maki_str string);

@@ -81,7 +81,7 @@ static void print_session(maki_str session, const cli_style *s)
     printf("%5.0f %9.0f  %-28s ", maki_json_number_field(session, "messages"),
            maki_json_number_field(session, "tokens"),
            maki_json_text_field(session, "model", model, sizeof model));
-    if (maki_json_field_is(session, "state", "archived")) printf("%s(archived)%s ", s->dim, s->off);
+    if (maki_json_field_in(session, "state", "archived")) printf("%s(archived)%s ", s->dim, s->off);
     show_string(session, "title", 70);
     printf("\n");
 }

@@ -38,8 +38,8 @@ static void in_brackets(const char *word, maki_str name)
 /* Thoughts are passed over: they are long and not meant to be read. */
 static bool is_thought(maki_str block)
 {
-    return maki_json_field_is(block, "type", "reasoning") ||
-           maki_json_field_is(block, "type", "thinking");
+    return maki_json_field_in(block, "type", "reasoning") ||
+           maki_json_field_in(block, "type", "thinking");
 }
 
 static void show_block(maki_str block, size_t room)

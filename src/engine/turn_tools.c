@@ -27,7 +27,7 @@ static maki_status add_result(maki_turn_work *w, const maki_piece *call, maki_st
                               maki_err *err)
 {
     maki_turn_row row;
-    bool block = maki_block_is(call->block, MAKI_LIT("tool_use"));
+    bool block = maki_json_field_in(call->block, "type", "tool_use");
     maki_turn_row_begin(w, &row, err);
     if (block)
         maki_jw_print(&row.w, "{'role':'user','content':[{'type':'tool_result','tool_use_id':%v",

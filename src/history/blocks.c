@@ -36,14 +36,3 @@ bool maki_blocks_next(maki_blocks *blocks, maki_str *block)
     *block = item.value;
     return true;
 }
-
-bool maki_block_string(maki_str block, maki_str name, maki_str *value)
-{
-    return maki_json_get(block, name, value) && maki_json_kind_of(*value) == MAKI_JSON_STRING;
-}
-
-bool maki_block_is(maki_str block, maki_str type)
-{
-    maki_str value;
-    return maki_block_string(block, MAKI_LIT("type"), &value) && maki_json_text_is(value, type);
-}

@@ -25,9 +25,4 @@ typedef struct maki_blocks {
 maki_blocks maki_content_blocks(maki_str content);
 bool maki_blocks_next(maki_blocks *blocks, maki_str *block);
 
-/* Is it an object of this type?  A string never is. */
-bool maki_block_is(maki_str block, maki_str type);
-/* A string field of a block, as a JSON string; false when it is missing or not a string. */
-bool maki_block_string(maki_str block, maki_str name, maki_str *value);
-
 #endif

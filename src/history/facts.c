@@ -151,7 +151,7 @@ static bool note_calls(maki_fact_state *state, const fields *f, uint64_t seq)
     maki_json_iter iter = maki_json_items(f->calls);
     while (maki_json_next(&iter, &call)) {
         any = true;
-        if (maki_block_string(call.value, MAKI_LIT("id"), &id)) remember(state, id, seq);
+        if (maki_json_string_field(call.value, "id", &id)) remember(state, id, seq);
     }
     return any;
 }

@@ -312,7 +312,7 @@ static maki_status claude_line(void *ctx, maki_str line, maki_err *err)
     if (st != MAKI_OK) return st;
     maki_jw *w = maki_draft_begin(&im->row);
     claude_message(w, line, message);
-    if (maki_json_flag(line, "isCompactSummary")) {
+    if (maki_json_true_field(line, "isCompactSummary")) {
         maki_jw_print(w, "'isSummary':true,'condenseId':%v}",
                       maki_import_id(line, "uuid", &id) ? id : MAKI_LIT("\"compact\""));
         st = maki_import_condense(im, im->now.seq + 1, err);
@@ -321,7 +321,7 @@ static maki_status claude_line(void *ctx, maki_str line, maki_err *err)
         st = maki_import_made_row(im, &added, err);
     }
     if (message_id) t->last_message = message_id;
-    if (!maki_json_flag(line, "isSidechain")) t->leaf = im->now;
+    if (!maki_json_true_field(line, "isSidechain")) t->leaf = im->now;
     return st == MAKI_OK ? remember(t, line, im->now, added, err) : st;
 }
 

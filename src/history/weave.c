@@ -15,8 +15,8 @@ static bool own_text(maki_str block, maki_str *string)
 {
     *string = block;
     if (maki_json_kind_of(block) == MAKI_JSON_STRING) return true;
-    return maki_block_string(block, MAKI_LIT("text"), string) ||
-           maki_block_string(block, MAKI_LIT("content"), string);
+    return maki_json_string_field(block, "text", string) ||
+           maki_json_string_field(block, "content", string);
 }
 
 /* Item `n` of a tool result's list, from 1; with 0, the first that has a text. */

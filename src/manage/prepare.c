@@ -40,8 +40,8 @@ static bool read_note(uint64_t ev, maki_str row, maki_str *event, note *out)
     if (!maki_str_has(row, MAKI_LIT("\"type\":\"prepared\"")))
         return false; /* nearly all of them */
     if (maki_json_check(row, event, NULL) != MAKI_OK) return false;
-    if (!maki_block_is(*event, MAKI_LIT("prepared"))) return false;
-    if (!maki_block_string(*event, MAKI_LIT("cover"), &cover)) return false;
+    if (!maki_json_field_in(*event, "type", "prepared")) return false;
+    if (!maki_json_string_field(*event, "cover", &cover)) return false;
     if (maki_json_inside(cover).len != HEX) return false;
     *out = (note){ .ev = ev,
                    .before = maki_json_whole_field(*event, MAKI_LIT("before")),
@@ -147,7 +147,7 @@ static maki_status look(void *ctx, uint64_t ev, maki_str row, uint64_t at, maki_
     note one;
     (void)at;
     if (!read_note(ev, row, &event, &one) || memcmp(one.cover, s->cover, HEX) != 0) return MAKI_OK;
-    if (!maki_block_string(event, MAKI_LIT("summary"), &text)) return MAKI_OK;
+    if (!maki_json_string_field(event, "summary", &text)) return MAKI_OK;
     s->event = ev;
     s->summary.text = maki_arena_copy(s->arena, maki_json_text(text, s->arena)); /* the row goes */
     read_survey(event, &s->summary.survey);

@@ -58,12 +58,12 @@ static void remember_call(maki_pruning *p, maki_str id, maki_str name, maki_str 
 static maki_status remember_openai(maki_pruning *p, maki_str call, maki_err *err)
 {
     maki_str id, function, name, arguments, input = { "", 0 };
-    if (!maki_block_string(call, MAKI_LIT("id"), &id) ||
+    if (!maki_json_string_field(call, "id", &id) ||
         !maki_json_get(call, MAKI_LIT("function"), &function) ||
-        !maki_block_string(function, MAKI_LIT("name"), &name))
+        !maki_json_string_field(function, "name", &name))
         return MAKI_OK;
     maki_arena arena = maki_arena_new(p->arena.alloc, 4 * INPUT_MOST);
-    bool has = maki_block_string(function, MAKI_LIT("arguments"), &arguments);
+    bool has = maki_json_string_field(function, "arguments", &arguments);
     if (has && arguments.len <= INPUT_MOST) {
         maki_str text = maki_json_text(arguments, &arena);
         if (maki_json_check(text, &input, NULL) != MAKI_OK) input = (maki_str){ "", 0 };
@@ -82,9 +82,9 @@ static maki_status remember_calls(maki_pruning *p, maki_str row, maki_err *err)
     if (maki_json_get(row, MAKI_LIT("content"), &content)) {
         maki_blocks blocks = maki_content_blocks(content);
         while (maki_blocks_next(&blocks, &block)) {
-            if (!maki_block_is(block, MAKI_LIT("tool_use")) ||
-                !maki_block_string(block, MAKI_LIT("id"), &id) ||
-                !maki_block_string(block, MAKI_LIT("name"), &name))
+            if (!maki_json_field_in(block, "type", "tool_use") ||
+                !maki_json_string_field(block, "id", &id) ||
+                !maki_json_string_field(block, "name", &name))
                 continue;
             if (!maki_json_get(block, MAKI_LIT("input"), &input)) input = (maki_str){ "", 0 };
             remember_call(p, id, name, input);
@@ -100,7 +100,7 @@ static maki_status remember_calls(maki_pruning *p, maki_str row, maki_err *err)
 static const maki_made_call *call_of(const maki_pruning *p, maki_str object, const char *field)
 {
     maki_str id;
-    if (!maki_block_string(object, maki_str_of(field), &id)) return NULL;
+    if (!maki_json_string_field(object, field, &id)) return NULL;
     uint64_t hash = hash_text(id);
     for (size_t i = 0; i < MAKI_CALLS_MOST; i++) { /* from the newest back */
         size_t at = (p->next_call + MAKI_CALLS_MOST - 1 - i) % MAKI_CALLS_MOST;
@@ -113,8 +113,9 @@ static const maki_made_call *call_of(const maki_pruning *p, maki_str object, con
 
 static bool is_image(maki_str block)
 {
-    return maki_block_is(block, MAKI_LIT("image")) || maki_block_is(block, MAKI_LIT("image_url")) ||
-           maki_block_is(block, MAKI_LIT("input_image"));
+    return maki_json_field_in(block, "type", "image") ||
+           maki_json_field_in(block, "type", "image_url") ||
+           maki_json_field_in(block, "type", "input_image");
 }
 
 static bool has_image(maki_str content)
@@ -146,7 +147,7 @@ static maki_status offer_list(maki_pruning *p, maki_piece of, maki_str list, mak
     of.with_image = has_image(list);
     for (uint32_t i = 1; st == MAKI_OK && maki_blocks_next(&items, &item); i++) {
         maki_piece piece = of;
-        bool is_text = maki_block_string(item, MAKI_LIT("text"), &text);
+        bool is_text = maki_json_string_field(item, "text", &text);
         if (!is_text && !is_image(item)) continue;
         piece.part = is_text && first ? 0 : i;
         first = first && !is_text;
@@ -159,11 +160,10 @@ static maki_status offer_block(maki_pruning *p, maki_piece piece, maki_str block
 {
     maki_str value, failed;
     if (maki_json_kind_of(block) == MAKI_JSON_STRING) return offer(p, &piece, block, err);
-    if (maki_block_is(block, MAKI_LIT("text")) &&
-        maki_block_string(block, MAKI_LIT("text"), &value))
+    if (maki_json_field_in(block, "type", "text") && maki_json_string_field(block, "text", &value))
         return offer(p, &piece, value, err);
     if (is_image(block)) return offer(p, &piece, block, err);
-    if (!maki_block_is(block, MAKI_LIT("tool_result")) ||
+    if (!maki_json_field_in(block, "type", "tool_result") ||
         !maki_json_get(block, MAKI_LIT("content"), &value))
         return MAKI_OK;
     piece.result = true;

@@ -30,7 +30,7 @@ static bool text_of(maki_str block, maki_str *string)
         return true;
     }
     return maki_json_kind_of(block) == MAKI_JSON_OBJECT &&
-           maki_block_string(block, MAKI_LIT("text"), string);
+           maki_json_string_field(block, "text", string);
 }
 
 /* The first text that a person wrote: agents put things of their own, in angle brackets, before it. */
@@ -120,10 +120,9 @@ static void put_block(maki_jw *out, maki_str block)
     size_t n = 0;
     bool object = maki_json_kind_of(block) == MAKI_JSON_OBJECT;
     if (object) maki_json_get(block, MAKI_LIT("type"), &type);
-    if (text_of(block, &string) ||
-        (object && maki_block_string(block, MAKI_LIT("thinking"), &string)))
+    if (text_of(block, &string) || (object && maki_json_string_field(block, "thinking", &string)))
         n = maki_json_copy_text(string, text, sizeof text);
-    if (object) (void)maki_block_string(block, MAKI_LIT("name"), &name);
+    if (object) (void)maki_json_string_field(block, "name", &name);
     maki_jw_print(out, "{'type':%v,'text':%S,'name':%v}", type, (maki_str){ text, n }, name);
 }
 

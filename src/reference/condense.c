@@ -29,7 +29,7 @@ static void write_content(maki_jw *w, const maki_msg *msg, bool drop_images)
     }
     maki_jw_array(w);
     while (maki_blocks_next(&blocks, &block)) {
-        if (maki_block_is(block, MAKI_LIT("image")))
+        if (maki_json_field_in(block, "type", "image"))
             block = MAKI_LIT("{\"type\":\"text\",\"text\":\"" MAKI_IMAGE_PLACEHOLDER "\"}");
         maki_jw_raw(w, block);
     }

@@ -230,8 +230,8 @@ bool maki_next_block(maki_blocks *blocks, const char *type, const char *id_name,
                      maki_str *id)
 {
     while (maki_blocks_next(blocks, block)) {
-        if (!maki_block_is(*block, maki_str_of(type))) continue;
-        if (!id_name || maki_block_string(*block, maki_str_of(id_name), id)) return true;
+        if (!maki_json_field_in(*block, "type", type)) continue;
+        if (!id_name || maki_json_string_field(*block, id_name, id)) return true;
     }
     return false;
 }

@@ -41,8 +41,8 @@ static bool block_text(maki_str block, maki_str *escaped)
 {
     maki_str text = block;
     bool plain = maki_json_kind_of(block) == MAKI_JSON_STRING;
-    if (!plain && (!maki_block_is(block, MAKI_LIT("text")) ||
-                   !maki_block_string(block, MAKI_LIT("text"), &text))) {
+    if (!plain && (!maki_json_field_in(block, "type", "text") ||
+                   !maki_json_string_field(block, "text", &text))) {
         return false;
     }
     *escaped = maki_json_inside(text);
@@ -57,9 +57,9 @@ static uint64_t content_units(const maki_msg *m)
     while (maki_blocks_next(&blocks, &block)) {
         if (block_text(block, &text)) {
             units += maki_json_units(text);
-        } else if (maki_block_is(block, MAKI_LIT("image"))) {
+        } else if (maki_json_field_in(block, "type", "image")) {
             units += IMAGE_CHARS;
-        } else if (maki_block_is(block, MAKI_LIT("thinking"))) {
+        } else if (maki_json_field_in(block, "type", "thinking")) {
             units += string_units(block, "thinking");
         }
     }

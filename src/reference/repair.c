@@ -67,9 +67,9 @@ static maki_status look(maki_str content, repair *r, maki_arena *arena, maki_err
     if (!r->blocks) return maki_arena_status(arena, err);
     while (st == MAKI_OK && maki_blocks_next(&blocks, &r->blocks[r->count].block)) {
         block_plan *plan = &r->blocks[r->count++];
-        plan->result = maki_block_is(plan->block, MAKI_LIT("tool_result"));
+        plan->result = maki_json_field_in(plan->block, "type", "tool_result");
         if (!plan->result) continue;
-        if (!maki_block_string(plan->block, MAKI_LIT("tool_use_id"), &plan->old_id)) {
+        if (!maki_json_string_field(plan->block, "tool_use_id", &plan->old_id)) {
             plan->old_id = MAKI_LIT("\"\"");
         }
         if (maki_idset_has(&seen, plan->old_id, NULL)) {
@@ -176,7 +176,7 @@ maki_status maki_repair_results(maki_msgs history, maki_msg *message, maki_arena
 
 static bool result_id(const maki_msg *m, maki_str *id)
 {
-    return m->role == MAKI_ROLE_TOOL && maki_block_string(m->raw, MAKI_LIT("tool_call_id"), id);
+    return m->role == MAKI_ROLE_TOOL && maki_json_string_field(m->raw, "tool_call_id", id);
 }
 
 /* The results in [from, to) by their ids, the first of each. */
@@ -211,7 +211,7 @@ static maki_status answer_calls(maki_msgs list, size_t at, size_t to, maki_arena
         maki_str id;
         size_t found = 0;
         maki_msg *result = NULL;
-        if (!maki_block_string(call.value, MAKI_LIT("id"), &id)) continue;
+        if (!maki_json_string_field(call.value, "id", &id)) continue;
         if (maki_idset_has(&answered, id, NULL)) continue;
         if (maki_idset_has(&results, id, &found)) {
             result = list.at[found];

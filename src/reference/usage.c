@@ -14,7 +14,7 @@ static bool says(maki_str event, const char *what)
 static maki_status add_request(maki_str event, maki_arena *arena, maki_usage *sum, maki_err *err)
 {
     maki_str text, used;
-    if (!maki_block_string(event, MAKI_LIT("text"), &text)) return MAKI_OK;
+    if (!maki_json_string_field(event, "text", &text)) return MAKI_OK;
     maki_str json = maki_json_text(text, arena);
     maki_status st = maki_arena_status(arena, err);
     if (st != MAKI_OK) return st;

@@ -113,7 +113,7 @@ static void task_item(maki_digest *d, maki_str item)
     char room[512];
     maki_str text =
         maki_json_first(item, "content|step|text|title|task|description", MAKI_JSON_STRING);
-    bool ended = maki_json_flag(item, "completed") ||
+    bool ended = maki_json_true_field(item, "completed") ||
                  maki_json_field_in(item, "status", "completed|done|cancelled|complete|finished");
     if (text.len && !ended) maki_digest_task(d, text_of(text, room, sizeof room), MAKI_TASK_LIST);
 }
@@ -153,7 +153,7 @@ static uint64_t call_paths(maki_digest *d, maki_str paths, maki_str tool, maki_t
     while (maki_json_next(&iter, &item)) {
         maki_str path = item.value;
         bool object = maki_json_kind_of(path) == MAKI_JSON_OBJECT;
-        if (object && !maki_block_string(item.value, MAKI_LIT("path"), &path)) continue;
+        if (object && !maki_json_string_field(item.value, "path", &path)) continue;
         if (maki_json_kind_of(path) != MAKI_JSON_STRING) continue;
         key = touch(d, text_of(path, room, sizeof room), tool, kind);
     }

@@ -46,7 +46,7 @@ bool maki_said_part_of(maki_str block, maki_said_part *out)
     } else if (type->kind == MAKI_SAID_RESULT) {
         out->id = maki_json_string(block, "tool_use_id");
         out->value = maki_json_field(block, "content");
-        out->failed = maki_json_flag(block, "is_error");
+        out->failed = maki_json_true_field(block, "is_error");
     }
     return type->kind != MAKI_SAID_MEDIUM || type->note;
 }
@@ -58,7 +58,7 @@ bool maki_message_parts_of(maki_str json, maki_message_parts *out)
     out->role_text = maki_json_string(json, "role");
     if (out->role_text.len == 0) return false;
     out->role = maki_role_of(out->role_text);
-    out->is_summary = maki_json_flag(json, "isSummary");
+    out->is_summary = maki_json_true_field(json, "isSummary");
     out->content = maki_json_field(json, "content");
     if (out->role == MAKI_ROLE_TOOL) return true;
     if (out->content.len) out->blocks = maki_content_blocks(out->content);

@@ -163,9 +163,9 @@ static maki_status look(void *ctx, const maki_seen *seen, maki_err *err)
     if (maki_json_get(seen->json, MAKI_LIT("content"), &content)) {
         maki_blocks blocks = maki_content_blocks(content);
         while (maki_blocks_next(&blocks, &block)) {
-            if (maki_block_is(block, MAKI_LIT("tool_use")) && call_count < CALLS_MOST)
+            if (maki_json_field_in(block, "type", "tool_use") && call_count < CALLS_MOST)
                 calls[call_count++] = hash_of(block, "id");
-            if (maki_block_is(block, MAKI_LIT("tool_result")) && result_count < CALLS_MOST)
+            if (maki_json_field_in(block, "type", "tool_result") && result_count < CALLS_MOST)
                 results[result_count++] = hash_of(block, "tool_use_id");
         }
     }

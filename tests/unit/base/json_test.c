@@ -182,9 +182,9 @@ static void test_fields_by_kind(void)
     CHECK(maki_json_number_field(object, "s") == 0);
     CHECK(maki_json_true_field(object, "t"));
     CHECK(!maki_json_true_field(object, "n"));
-    CHECK(maki_json_field_is(object, "s", "hello"));
-    CHECK(!maki_json_field_is(object, "s", "hell"));
-    CHECK(!maki_json_field_is(object, "t", "true"));
+    CHECK(maki_json_field_in(object, "s", "hello"));
+    CHECK(!maki_json_field_in(object, "s", "hell"));
+    CHECK(!maki_json_field_in(object, "t", "true"));
 }
 
 int main(void)

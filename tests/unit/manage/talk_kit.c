@@ -210,8 +210,9 @@ static maki_status look(void *ctx, const maki_seen *seen, maki_err *err)
     if (maki_json_get(seen->json, MAKI_LIT("content"), &content)) {
         maki_blocks blocks = maki_content_blocks(content);
         while (maki_blocks_next(&blocks, &block)) {
-            if (maki_block_is(block, MAKI_LIT("tool_use"))) id_in(block, "id", call);
-            if (maki_block_is(block, MAKI_LIT("tool_result"))) id_in(block, "tool_use_id", answer);
+            if (maki_json_field_in(block, "type", "tool_use")) id_in(block, "id", call);
+            if (maki_json_field_in(block, "type", "tool_result"))
+                id_in(block, "tool_use_id", answer);
         }
     }
     if (maki_json_get(seen->json, MAKI_LIT("tool_calls"), &calls)) {
