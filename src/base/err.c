@@ -52,11 +52,7 @@ static void scrub(char *msg)
 {
     size_t n = strlen(msg);
     size_t bad = 0;
-    for (size_t i = 0; i < n; i++) {
-        unsigned char c = (unsigned char)msg[i];
-        if (c < 0x20 || c == 0x7F) msg[i] = ' ';
-        if (c == 0xC2 && (msg[i + 1] & 0xE0) == 0x80) msg[i] = msg[i + 1] = ' '; /* U+0080-9F */
-    }
+    maki_utf8_one_line(msg, n);
     size_t cut = maki_utf8_unfinished((maki_str){ msg, n });
     while (!maki_utf8_valid((maki_str){ msg, n }, &bad)) {
         if (n - bad == cut) { /* the format was cut inside a character: end before it */

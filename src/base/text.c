@@ -176,6 +176,16 @@ size_t maki_utf8_unfinished(maki_str text)
     return 0;
 }
 
+void maki_utf8_one_line(char *text, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        unsigned char c = (unsigned char)text[i];
+        if (c < 0x20 || c == 0x7F) text[i] = ' ';
+        if (c == 0xC2 && i + 1 < n && (text[i + 1] & 0xE0) == 0x80)
+            text[i] = text[i + 1] = ' '; /* U+0080-9F */
+    }
+}
+
 uint64_t maki_utf16_len(maki_str text)
 {
     enum { AT_ONCE = 124 }; /* two a byte at most: the sum of a run fits into one */

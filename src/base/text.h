@@ -24,6 +24,9 @@ maki_str maki_utf8_cut(maki_str text, size_t max);
 /* How many bytes at the end of `text` are the beginning of a character that needs more: 0 to 3. */
 size_t maki_utf8_unfinished(maki_str text);
 
+/* Control characters, which would break a line or the terminal that shows it, become spaces. */
+void maki_utf8_one_line(char *text, size_t n);
+
 /* The length in units.  `text` is valid. */
 uint64_t maki_utf16_len(maki_str text);
 

@@ -9,17 +9,6 @@
 #include "base/str.h"
 #include "base/text.h"
 
-/* Control characters would break the line, or the terminal that shows it. */
-static maki_str scrub(maki_str words, char *at)
-{
-    for (size_t i = 0; i < words.len; i++) {
-        unsigned char c = (unsigned char)at[i];
-        if (c < 0x20 || c == 0x7f) at[i] = ' ';
-        if (c == 0xc2 && i + 1 < words.len && (at[i + 1] & 0xe0) == 0x80) at[i] = at[i + 1] = ' ';
-    }
-    return words;
-}
-
 static maki_str print(maki_arena *arena, const char *fmt, va_list args)
 {
     va_list again;
@@ -28,7 +17,9 @@ static maki_str print(maki_arena *arena, const char *fmt, va_list args)
     char *at = n < 0 ? NULL : maki_arena_get(arena, (size_t)n + 1);
     if (at) vsnprintf(at, (size_t)n + 1, fmt, again);
     va_end(again);
-    return at ? scrub((maki_str){ at, (size_t)n }, at) : (maki_str){ "", 0 };
+    if (!at) return (maki_str){ "", 0 };
+    maki_utf8_one_line(at, (size_t)n);
+    return (maki_str){ at, (size_t)n };
 }
 
 void maki_problem_note(maki_problems *all, bool warning, maki_spot at, const char *fmt, ...)

@@ -289,10 +289,7 @@ static bool go(const maki_place *at, maki_str segment, maki_place *out)
 
 static bool is_number(maki_str text)
 {
-    for (size_t i = 0; i < text.len; i++) {
-        if (text.ptr[i] < '0' || text.ptr[i] > '9') return false;
-    }
-    return text.len > 0;
+    return text.len > 0 && maki_str_only(text, "0123456789");
 }
 
 static bool go_by_name(const maki_place *at, maki_str name, maki_place *out)

@@ -3,6 +3,7 @@
 
 #include "base/json_write.h"
 #include "base/str.h"
+#include "base/text.h"
 #include "config/config_inside.h"
 
 static const maki_str mask = { "********", 8 };
@@ -37,12 +38,10 @@ static maki_str without_password(maki_str text, maki_arena *arena)
 /* Line ends and other control characters as spaces. */
 static maki_str on_one_line(maki_str text, maki_arena *arena)
 {
-    char *line = maki_arena_get(arena, text.len + 1);
+    char *line = maki_arena_get(arena, text.len);
     if (!line) return (maki_str){ "", 0 };
-    for (size_t i = 0; i < text.len; i++) {
-        unsigned char c = (unsigned char)text.ptr[i];
-        line[i] = c < 0x20 || c == 0x7f ? ' ' : text.ptr[i];
-    }
+    if (text.len) memcpy(line, text.ptr, text.len);
+    maki_utf8_one_line(line, text.len);
     return maki_str_trim((maki_str){ line, text.len });
 }
 

@@ -166,16 +166,12 @@ static maki_status count_after(const maki_condense_in *in, const maki_kept *kept
                                double output_tokens, maki_arena *arena, double *tokens,
                                maki_err *err)
 {
-    maki_msgs list = { 0 };
+    maki_msgs list = kept->tail;
     maki_status st = MAKI_OK;
-    if (output_tokens == 0)
-        st = maki_msgs_add(&list, summary, arena, err); /* its size is unknown */
-    for (size_t i = 0; st == MAKI_OK && i < kept->tail.count; i++) {
-        st = maki_msgs_add(&list, kept->tail.at[i], arena, err);
-    }
-    if (st == MAKI_OK) {
+    if (output_tokens == 0) /* its size is unknown */
+        st = maki_msgs_with(kept->tail, 0, summary, arena, &list, err);
+    if (st == MAKI_OK)
         st = maki_count_messages(in->counter, &in->system_prompt, 1, list, arena, tokens, err);
-    }
     *tokens += output_tokens;
     return st;
 }
@@ -183,17 +179,11 @@ static maki_status count_after(const maki_condense_in *in, const maki_kept *kept
 static maki_status insert(const maki_condense_in *in, const maki_kept *kept, maki_msg *summary,
                           maki_arena *arena, maki_msgs *out, maki_err *err)
 {
-    maki_msgs list = { 0 };
-    maki_status st = MAKI_OK;
-    for (size_t i = 0; st == MAKI_OK && i < in->messages.count; i++) {
-        if (i == kept->start) st = maki_msgs_add(&list, summary, arena, err);
-        if (st == MAKI_OK) st = maki_msgs_add(&list, in->messages.at[i], arena, err);
-    }
+    maki_status st = maki_msgs_with(in->messages, kept->start, summary, arena, out, err);
     for (size_t i = 1; st == MAKI_OK && i < kept->start; i++) {
         maki_tag *tag = &in->messages.at[i]->condense_parent;
         if (tag->value.len == 0) tag->value = summary->condense_id;
     }
-    *out = list;
     return st;
 }
 

@@ -18,11 +18,6 @@ typedef struct blocks {
     size_t room;
 } blocks;
 
-static maki_status add(blocks *list, maki_str block, maki_arena *arena, maki_err *err)
-{
-    return maki_arena_add(arena, &list->at, &list->count, &list->room, &block, sizeof block, err);
-}
-
 /* The tool_use blocks of the messages just before the tail, by id, the newest first. */
 typedef struct found_call {
     maki_str block;
@@ -61,7 +56,7 @@ static maki_status add_reasoning(const maki_msg *msg, blocks *list, maki_arena *
     maki_str block;
     maki_status st = MAKI_OK;
     while (st == MAKI_OK && maki_next_block(&all, "reasoning", NULL, &block, NULL))
-        st = add(list, block, arena, err);
+        st = maki_arena_add(arena, &list->at, &list->count, &list->room, &block, sizeof block, err);
     return st;
 }
 
@@ -83,7 +78,9 @@ maki_status maki_keep(maki_msgs list, size_t keep, maki_arena *arena, maki_kept 
             if (maki_idset_has(&taken, id, NULL) || !maki_idset_has(&before.ids, id, &place))
                 continue;
             st = maki_idset_add(&taken, id, 0, arena, err);
-            if (st == MAKI_OK) st = add(&calls, before.at[place].block, arena, err);
+            if (st == MAKI_OK)
+                st = maki_arena_add(arena, &calls.at, &calls.count, &calls.room,
+                                    &before.at[place].block, sizeof(maki_str), err);
             if (st == MAKI_OK) st = add_reasoning(before.at[place].msg, &reasoning, arena, err);
         }
     }

@@ -142,6 +142,19 @@ maki_status maki_msgs_add(maki_msgs *list, maki_msg *msg, maki_arena *arena, mak
     return MAKI_OK;
 }
 
+maki_status maki_msgs_with(maki_msgs list, size_t at, maki_msg *msg, maki_arena *arena,
+                           maki_msgs *out, maki_err *err)
+{
+    maki_msgs with = { 0 };
+    maki_status st = MAKI_OK;
+    for (size_t i = 0; st == MAKI_OK && i <= list.count; i++) {
+        if (i == at) st = maki_msgs_add(&with, msg, arena, err);
+        if (st == MAKI_OK && i < list.count) st = maki_msgs_add(&with, list.at[i], arena, err);
+    }
+    *out = with;
+    return st;
+}
+
 maki_msgs maki_msgs_slice(maki_msgs list, size_t from, size_t to)
 {
     if (to > list.count) to = list.count;

@@ -60,6 +60,9 @@ maki_status maki_msg_made(maki_str json, maki_arena *arena, maki_msg **out, maki
 void maki_msg_set_content(maki_msg *msg, maki_str content);
 
 maki_status maki_msgs_add(maki_msgs *list, maki_msg *msg, maki_arena *arena, maki_err *err);
+/* A list with `msg` before the one at `at`. */
+maki_status maki_msgs_with(maki_msgs list, size_t at, maki_msg *msg, maki_arena *arena,
+                           maki_msgs *out, maki_err *err);
 /* The messages [from, to) of a list; shares its memory. */
 maki_msgs maki_msgs_slice(maki_msgs list, size_t from, size_t to);
 

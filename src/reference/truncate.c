@@ -45,13 +45,8 @@ maki_status maki_truncate(maki_msgs list, double fraction, double now, const mak
     double ts = (timed ? list.at[boundary]->ts : now) - 1;
     st = maki_make_marker(out->removed, out->id, ts, arena, &json, err);
     if (st == MAKI_OK) st = maki_msg_made(json, arena, &marker, err);
+    if (st == MAKI_OK) st = maki_msgs_with(list, boundary, marker, arena, &result, err);
     nth = 0;
-    for (size_t i = 0; st == MAKI_OK && i < list.count; i++) {
-        maki_msg *m = list.at[i];
-        if (i == boundary) st = maki_msgs_add(&result, marker, arena, err);
-        if (st == MAKI_OK) st = maki_msgs_add(&result, m, arena, err);
-    }
-    if (st == MAKI_OK && boundary == list.count) st = maki_msgs_add(&result, marker, arena, err);
     if (st != MAKI_OK) return st;
     for (size_t i = 0; i < boundary; i++) { /* last: a failure above has changed nothing */
         if (visible(list.at[i]) && nth++ > 0) list.at[i]->truncation_parent.value = out->id;

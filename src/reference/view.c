@@ -62,13 +62,7 @@ maki_status maki_view_since_summary(maki_msgs list, double now, maki_arena *aren
         maki_status st = make_continue(ts, arena, &first, err);
         if (st != MAKI_OK) return st;
     }
-    maki_msgs whole = { 0 };
-    maki_status st = maki_msgs_add(&whole, first, arena, err);
-    for (size_t i = 0; st == MAKI_OK && i < since.count; i++) {
-        st = maki_msgs_add(&whole, since.at[i], arena, err);
-    }
-    *out = whole;
-    return st;
+    return maki_msgs_with(since, 0, first, arena, out, err);
 }
 
 static bool orphan(const maki_idset *parents, const maki_tag *tag)

@@ -49,10 +49,7 @@ static bool is_plain_number(maki_str number)
 {
     size_t digits = number.len - (number.ptr[0] == '-');
     if (digits > 15 || (number.ptr[0] == '-' && number.ptr[1] == '0')) return false;
-    for (size_t i = number.len - digits; i < number.len; i++) {
-        if (number.ptr[i] < '0' || number.ptr[i] > '9') return false;
-    }
-    return true;
+    return maki_str_only(maki_str_from(number, number.len - digits), "0123456789");
 }
 
 /* The fewest digits that read back as `value` (positive), without zeros at their end, and the place of
