@@ -2,6 +2,7 @@
  *
  * Messages are written as they are for a request (render.h), but nothing is made: a call that has no result
  * yet has none here either. */
+#include "base/json_print.h"
 #include "history/export.h"
 #include "history/render.h"
 
@@ -12,12 +13,9 @@ static maki_status write_body(maki_conv *conv, const maki_view *view, maki_proto
     bool system = false, any;
     maki_status st = maki_render_system(conv, view, protocol, NULL, &system, err);
     if (st == MAKI_OK && system) {
-        maki_jw_object(w);
-        maki_jw_key(w, MAKI_LIT("system"));
-        maki_jw_array(w);
+        maki_jw_print(w, "{'system':[");
         st = maki_render_system(conv, view, protocol, w, &system, err);
-        maki_jw_end_array(w);
-        maki_jw_key(w, MAKI_LIT("messages"));
+        maki_jw_print(w, "],'messages':");
     }
     maki_jw_array(w);
     if (st == MAKI_OK) st = maki_render(conv, view, &style, (maki_render_extra){ 0 }, w, &any, err);
