@@ -216,6 +216,12 @@ bool maki_json_field_in(maki_str object, const char *name, const char *texts)
     return value.len && maki_json_text_in(value, texts);
 }
 
+bool maki_json_field_is(maki_str object, const char *name, const char *text)
+{
+    maki_str value = maki_json_string(object, name);
+    return value.len && maki_json_text_is(value, maki_str_of(text));
+}
+
 bool maki_json_text_in(maki_str string, const char *texts)
 {
     maki_str text;

@@ -36,6 +36,8 @@ double maki_json_number(maki_str object, const char *name, double instead);
 double maki_json_number_field(maki_str object, const char *name);
 bool maki_json_true_field(maki_str object, const char *name);
 bool maki_json_field_in(maki_str object, const char *name, const char *texts);
+bool maki_json_field_is(maki_str object, const char *name,
+                        const char *text); /* of this very text */
 /* Is the text of this string one of those between the bars? */
 bool maki_json_text_in(maki_str string, const char *texts);
 
