@@ -36,8 +36,8 @@ static maki_str words_of(maki_str message)
     maki_blocks blocks = maki_content_blocks(content);
     while (maki_blocks_next(&blocks, &block)) {
         if (block.ptr[0] == '"') return block;
-        bool words = maki_block_is(block, MAKI_LIT("text")) &&
-                     maki_block_string(block, MAKI_LIT("text"), &text);
+        bool words = maki_json_field_in(block, "type", "text") &&
+                     maki_json_string_field(block, "text", &text);
         if (words) return text;
     }
     return MAKI_LIT("\"\"");
