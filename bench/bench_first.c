@@ -40,7 +40,7 @@ static double ask(maki_sender *sender)
 {
     double first = 0;
     maki_send_request request = { .stream = true, .body = maki_send_text(&body) };
-    maki_send_calls calls = { .ctx = &first, .on_delta = on_delta };
+    maki_send_callbacks calls = { .ctx = &first, .on_delta = on_delta };
     maki_send_result result;
     maki_err err = { 0 };
     double began = bench_now_us();

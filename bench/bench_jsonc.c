@@ -24,7 +24,7 @@ int main(int argc, char **argv)
 {
     uint64_t rows = 0, fields = 0;
     char *line = NULL;
-    size_t room = 0;
+    size_t capacity = 0;
     ssize_t n = 0;
     if (argc != 2) {
         fprintf(stderr, "usage: bench_jsonc FILE\n");
@@ -37,7 +37,7 @@ int main(int argc, char **argv)
         return 1;
     }
     setvbuf(file, NULL, _IOFBF, 1 << 18);
-    while ((n = getline(&line, &room, file)) > 0) {
+    while ((n = getline(&line, &capacity, file)) > 0) {
         uint64_t count = fields_of(tokener, line, (size_t)n);
         if (count == UINT64_MAX) {
             fprintf(stderr, "bench_jsonc: row %" PRIu64 " is not JSON\n", rows);

@@ -23,7 +23,7 @@
 #include "bench_peak.h"
 #include "history/conversation.h"
 
-enum { ROW = 1000, GROUP = 1000, PATH_MOST = 1024, TEXT_MOST = 1100 };
+enum { ROW = 1000, GROUP = 1000, PATH_MAX = 1024, TEXT_MAX = 1100 };
 
 static int stop(const char *what, const maki_err *err)
 {
@@ -34,7 +34,7 @@ static int stop(const char *what, const maki_err *err)
 /* ---- messages ---------------------------------------------------------------------------------- */
 
 /* Four in turn: a question, a call, its result, an answer; about 1 KB each. */
-static maki_str message(char text[TEXT_MOST], uint64_t number)
+static maki_str message(char text[TEXT_MAX], uint64_t number)
 {
     static const char words[] =
         "The cause is a race between the writer and the index; 索引と書き込み. ";
@@ -70,24 +70,24 @@ static maki_str message(char text[TEXT_MOST], uint64_t number)
 
 /* ---- conversations ------------------------------------------------------------------------------- */
 
-static maki_conv *open_conv(const char *folder, const char *name, maki_durability durability)
+static maki_conv *open_conv(const char *directory, const char *name, maki_durability durability)
 {
-    char path[PATH_MOST];
+    char path[PATH_MAX];
     maki_env env = maki_env_system();
     maki_conv *conv = NULL;
     maki_err err = { 0 };
     maki_conv_options options = { .create = true, .durability = durability };
-    snprintf(path, sizeof path, "%s/%s", folder, name);
+    snprintf(path, sizeof path, "%s/%s", directory, name);
     if (maki_conv_open(&env, path, &options, &conv, &err) != MAKI_OK) stop(path, &err);
     return conv;
 }
 
-static void remove_conv(const char *folder, const char *stem)
+static void remove_conv(const char *directory, const char *stem)
 {
     static const char *const ends[] = { ".jsonl", ".events.jsonl", ".idx" };
-    char path[PATH_MOST];
+    char path[PATH_MAX];
     for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
-        snprintf(path, sizeof path, "%s/%s%s", folder, stem, ends[i]);
+        snprintf(path, sizeof path, "%s/%s%s", directory, stem, ends[i]);
         unlink(path);
     }
 }
@@ -113,14 +113,14 @@ static double median(double *times, size_t n)
 
 /* ---- the works ----------------------------------------------------------------------------------- */
 
-static int make(const char *folder, uint64_t messages)
+static int make(const char *directory, uint64_t messages)
 {
-    static char texts[GROUP][TEXT_MOST];
+    static char texts[GROUP][TEXT_MAX];
     maki_str rows[GROUP];
     maki_err err = { 0 };
     maki_change change;
     maki_status st = MAKI_OK;
-    maki_conv *conv = open_conv(folder, "messages.jsonl", MAKI_LAZY);
+    maki_conv *conv = open_conv(directory, "messages.jsonl", MAKI_LAZY);
     if (!conv) return 1;
     double began = now_us();
     uint64_t at = maki_log_last(maki_conv_log(conv)), first = at;
@@ -151,7 +151,7 @@ static int append_one(maki_conv *conv, maki_str row, double *us)
 
 static int write_one(int fd, maki_str row, off_t at, double *us)
 {
-    char line[TEXT_MOST];
+    char line[TEXT_MAX];
     memcpy(line, row.ptr, row.len);
     line[row.len] = '\n';
     double began = now_us();
@@ -166,14 +166,14 @@ static void print_medians(const char *ours, double *a, const char *peer, double 
            bench_peak_kb());
 }
 
-static int sync_appends(const char *folder, size_t count, double *ours, double *peer)
+static int sync_appends(const char *directory, size_t count, double *ours, double *peer)
 {
-    char path[PATH_MOST], text[TEXT_MOST];
+    char path[PATH_MAX], text[TEXT_MAX];
     int bad = 0;
-    remove_conv(folder, "sync");
-    snprintf(path, sizeof path, "%s/bare", folder);
+    remove_conv(directory, "sync");
+    snprintf(path, sizeof path, "%s/bare", directory);
     int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    maki_conv *conv = open_conv(folder, "sync.jsonl", MAKI_SYNC);
+    maki_conv *conv = open_conv(directory, "sync.jsonl", MAKI_SYNC);
     if (fd < 0 || !conv) return stop(path, NULL);
     off_t at = 0;
     for (size_t i = 0; !bad && i < count; i++) {
@@ -186,18 +186,18 @@ static int sync_appends(const char *folder, size_t count, double *ours, double *
     maki_conv_close(conv);
     close(fd);
     unlink(path);
-    remove_conv(folder, "sync");
+    remove_conv(directory, "sync");
     if (!bad) print_medians("append_us", ours, "bare_us", peer, count);
     return bad;
 }
 
-static int append_ends(const char *folder, size_t count, double *last, double *first)
+static int append_ends(const char *directory, size_t count, double *last, double *first)
 {
-    char text[TEXT_MOST];
+    char text[TEXT_MAX];
     int bad = 0;
-    remove_conv(folder, "new");
-    maki_conv *old = open_conv(folder, "messages.jsonl", MAKI_LAZY);
-    maki_conv *new = open_conv(folder, "new.jsonl", MAKI_LAZY);
+    remove_conv(directory, "new");
+    maki_conv *old = open_conv(directory, "messages.jsonl", MAKI_LAZY);
+    maki_conv *new = open_conv(directory, "new.jsonl", MAKI_LAZY);
     if (!old || !new) return 1;
     uint64_t at = maki_log_last(maki_conv_log(old));
     for (size_t i = 0; !bad && i < count; i++) {
@@ -208,7 +208,7 @@ static int append_ends(const char *folder, size_t count, double *last, double *f
     }
     maki_conv_close(old);
     maki_conv_close(new);
-    remove_conv(folder, "new");
+    remove_conv(directory, "new");
     if (!bad) print_medians("last_us", last, "first_us", first, count);
     return bad;
 }
@@ -229,7 +229,7 @@ static maki_status add_event(maki_log *log, const char *type, const char *fields
 
 static maki_status add_past(maki_conv *conv, size_t notes, maki_err *err)
 {
-    char text[TEXT_MOST], fields[100];
+    char text[TEXT_MAX], fields[100];
     maki_log *log = maki_conv_log(conv);
     maki_status st = maki_log_begin(log, NULL, err);
     for (size_t i = 0; st == MAKI_OK && i < GROUP; i++)
@@ -244,18 +244,18 @@ static maki_status add_past(maki_conv *conv, size_t notes, maki_err *err)
     return st == MAKI_OK ? maki_log_commit(log, err) : st;
 }
 
-static int open_viewed(const char *folder, const char *stem, size_t notes, viewed *out)
+static int open_viewed(const char *directory, const char *stem, size_t notes, viewed *out)
 {
-    char path[PATH_MOST];
+    char path[PATH_MAX];
     maki_env env = maki_env_system();
     maki_err err = { 0 };
     maki_conv_options reading = { .read_only = true };
-    remove_conv(folder, stem);
+    remove_conv(directory, stem);
     snprintf(path, sizeof path, "%s.jsonl", stem);
-    out->writer = open_conv(folder, path, MAKI_LAZY);
+    out->writer = open_conv(directory, path, MAKI_LAZY);
     if (!out->writer) return 1;
     maki_status st = add_past(out->writer, notes, &err);
-    snprintf(path, sizeof path, "%s/%s.jsonl", folder, stem);
+    snprintf(path, sizeof path, "%s/%s.jsonl", directory, stem);
     if (st == MAKI_OK) st = maki_conv_open(&env, path, &reading, &out->reader, &err);
     return st == MAKI_OK ? 0 : stop(path, &err);
 }
@@ -273,12 +273,13 @@ static int view_again(viewed *v, double *us)
     return st == MAKI_OK ? 0 : stop("a view", &err);
 }
 
-static int views(const char *folder, size_t count, double *with, double *alone)
+static int views(const char *directory, size_t count, double *with, double *alone)
 {
     viewed many = { 0 }, few = { 0 };
     double first;
-    int bad = open_viewed(folder, "many", NOTES, &many) || open_viewed(folder, "few", 0, &few) ||
-              view_again(&many, &first) || view_again(&few, &first);
+    int bad = open_viewed(directory, "many", NOTES, &many) ||
+              open_viewed(directory, "few", 0, &few) || view_again(&many, &first) ||
+              view_again(&few, &first);
     for (size_t i = 0; !bad && i < count; i++) {
         if (i % 2 == 0) bad = view_again(&many, &with[i]);
         if (!bad) bad = view_again(&few, &alone[i]);
@@ -288,8 +289,8 @@ static int views(const char *folder, size_t count, double *with, double *alone)
     maki_conv_close(many.writer);
     maki_conv_close(few.reader);
     maki_conv_close(few.writer);
-    remove_conv(folder, "many");
-    remove_conv(folder, "few");
+    remove_conv(directory, "many");
+    remove_conv(directory, "few");
     if (!bad) print_medians("view_us", with, "view_alone_us", alone, count);
     return bad;
 }

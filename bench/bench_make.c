@@ -22,7 +22,7 @@
 #include "base/str.h"
 #include "base/text.h"
 
-enum { SIZE_LEAST = 50, SIZE_MEDIAN = 800, SIZE_MOST = 200000, TEXT_MAX = 1 << 20 };
+enum { SIZE_MIN = 50, SIZE_MEDIAN = 800, SIZE_MAX = 200000, TEXT_MAX = 1 << 20 };
 
 /* ---- chance -------------------------------------------------------------------------------- */
 
@@ -45,8 +45,8 @@ static size_t draw_size(chance *c)
     for (int i = 0; i < 12; i++)
         z += draw(c, 1u << 20) / (double)(1 << 20);
     double size = floor(SIZE_MEDIAN * exp2(2.0 * z));
-    if (size < SIZE_LEAST) size = SIZE_LEAST;
-    return size > SIZE_MOST ? SIZE_MOST : (size_t)size;
+    if (size < SIZE_MIN) size = SIZE_MIN;
+    return size > SIZE_MAX ? SIZE_MAX : (size_t)size;
 }
 
 /* ---- words --------------------------------------------------------------------------------- */

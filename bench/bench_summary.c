@@ -34,11 +34,11 @@ static void stop(const char *words)
 static size_t add_lines(maki_buf *out, const char *path, size_t most)
 {
     char *line = NULL;
-    size_t room = 0, rows = 0;
+    size_t capacity = 0, rows = 0;
     FILE *file = fopen(path, "rb");
     if (!file) stop(path);
     for (;;) {
-        ssize_t n = getline(&line, &room, file);
+        ssize_t n = getline(&line, &capacity, file);
         if (n <= 0 || out->len + (size_t)n > most) break;
         maki_buf_add(out, (maki_str){ line, (size_t)n });
         rows++;

@@ -46,7 +46,7 @@ static double middle(double *values)
 }
 
 /* `memory` NULL: with one of its own. */
-static maki_tokenizer *open_tokenizer(const char *name, maki_token_memory *memory)
+static maki_tokenizer *open_tokenizer(const char *name, maki_token_cache *memory)
 {
     maki_env env = maki_env_system();
     maki_tokenizer_options options = MAKI_TOKENIZER_OPTIONS_INIT;
@@ -58,12 +58,12 @@ static maki_tokenizer *open_tokenizer(const char *name, maki_token_memory *memor
     return t;
 }
 
-static maki_token_memory *open_memory(const char *name)
+static maki_token_cache *open_memory(const char *name)
 {
     maki_env env = maki_env_system();
-    maki_token_memory *memory = NULL;
+    maki_token_cache *memory = NULL;
     maki_err err = { 0 };
-    if (maki_token_memory_open(&env, maki_encoding_named(name), &memory, &err) != MAKI_OK)
+    if (maki_token_cache_open(&env, maki_encoding_named(name), &memory, &err) != MAKI_OK)
         stop(err.msg);
     return memory;
 }
@@ -120,7 +120,7 @@ static void measure(job *jobs, size_t count, bool encode, double *first, double 
     double bytes = (double)jobs[0].text.len;
     for (size_t i = 0; i < count; i++) {
         jobs[i].encode = encode;
-        maki_tokenizer_forget(jobs[i].tokenizer);
+        maki_tokenizer_clear_cache(jobs[i].tokenizer);
     }
     *first = bytes / seconds_of(jobs, count) / 1e6;
     *warm = bytes / seconds_of(jobs, count) / 1e6;
@@ -129,7 +129,7 @@ static void measure(job *jobs, size_t count, bool encode, double *first, double 
 /* Two threads that learn from each other, each with every second document. */
 static void measure_two(const char *name, maki_str text, double *first, double *warm)
 {
-    maki_token_memory *memory = open_memory(name);
+    maki_token_cache *memory = open_memory(name);
     job two[2];
     for (size_t i = 0; i < 2; i++)
         two[i] =
@@ -137,7 +137,7 @@ static void measure_two(const char *name, maki_str text, double *first, double *
     measure(two, 2, false, first, warm);
     for (size_t i = 0; i < 2; i++)
         maki_tokenizer_close(two[i].tokenizer);
-    maki_token_memory_close(memory);
+    maki_token_cache_close(memory);
 }
 
 static maki_str read_file(const char *path)
@@ -209,7 +209,7 @@ static double milliseconds(maki_tokenizer *t, maki_str text)
 {
     double times[TIMES];
     for (size_t i = 0; i < TIMES; i++) {
-        maki_tokenizer_forget(t);
+        maki_tokenizer_clear_cache(t);
         double began = now();
         if (maki_tokenizer_count(t, text) == 0) stop("no tokens");
         times[i] = (now() - began) * 1e3;

@@ -6,7 +6,7 @@
 
 #include <fcntl.h>
 
-enum { ROWS = 9, TYPE_MOST = 20 };
+enum { ROWS = 9, TYPE_MAX = 20 };
 
 static void add_rows(maki_conv *conv)
 {
@@ -39,7 +39,7 @@ static maki_buf text_of(maki_conv *conv)
 /* False: it is no event. */
 static bool add_event(maki_conv *conv, maki_str line)
 {
-    char type[TYPE_MOST];
+    char type[TYPE_MAX];
     maki_env env = maki_env_system();
     maki_str value;
     size_t n = 0;

@@ -7,7 +7,7 @@
 #include "history/export.h"
 #include "history/facts.h"
 #include "history/import.h"
-#include "history/tally.h"
+#include "history/token_counter.h"
 #include "log/verify.h"
 
 static void must_be_json(maki_conv *conv, maki_export_format format)
@@ -25,17 +25,17 @@ static void must_verify(void)
 {
     maki_env env = maki_env_system();
     maki_fact_state facts = { .alloc = env.alloc };
-    maki_tally tally;
-    maki_tally_init(&tally, &env);
+    maki_token_counter tally;
+    maki_token_counter_init(&tally, &env);
     maki_log_options options = { .family = MAKI_FAMILY,
                                  .facts = maki_facts_of,
                                  .facts_ctx = &facts,
-                                 .tokens = maki_tally_row,
+                                 .tokens = maki_token_counter_row,
                                  .tokens_ctx = &tally,
                                  .threads = 1 };
     MUST(maki_log_verify(&env, fuzz_path("talk.jsonl"), &options, NULL, NULL, NULL, NULL) ==
          MAKI_OK);
-    maki_tally_close(&tally);
+    maki_token_counter_close(&tally);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -7,9 +7,9 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "proxy/journal_inside.h"
+#include "proxy/journal_internal.h"
 
-enum { LOGS = 4, LOG_MOST = 4096 };
+enum { LOGS = 4, LOG_MAX = 4096 };
 
 typedef struct run {
     maki_journal j;
@@ -43,7 +43,7 @@ static void add_piece(run *r, const uint8_t *op, bool forged)
     } piece = { .head = { .generation = op[4] % 4,
                           .length = op[3],
                           .part = which % 2,
-                          .at = (uint64_t)(op[1] | op[2] << 8) % LOG_MOST,
+                          .at = (uint64_t)(op[1] | op[2] << 8) % LOG_MAX,
                           .session = { (unsigned char)(which / 2) } } };
     for (size_t i = 0; i < op[3]; i++)
         piece.bytes[i] = (char)(byte_of(which, piece.head.at + i) ^ (forged ? op[5] : 0));
@@ -59,8 +59,8 @@ static void add_piece(run *r, const uint8_t *op, bool forged)
 static void cut_log(run *r, const uint8_t *op)
 {
     unsigned which = op[0] % LOGS;
-    char bytes[LOG_MOST];
-    size_t has = (size_t)(op[1] | op[2] << 8) % LOG_MOST;
+    char bytes[LOG_MAX];
+    size_t has = (size_t)(op[1] | op[2] << 8) % LOG_MAX;
     for (size_t i = 0; i < has; i++)
         bytes[i] = byte_of(which, i);
     int fd = open(path_of(r, which), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -99,7 +99,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (int i = 0; i < 2; i++)
         MUST((r.j.halves[i].fd = r.j.env.files->temp(r.j.env.files)) >= 0);
     fuzz_path("");
-    snprintf(r.j.sessions, sizeof r.j.sessions, "%s", fuzz_folder);
+    snprintf(r.j.sessions, sizeof r.j.sessions, "%s", fuzz_directory);
     for (size_t i = 1; i + 7 <= size; i += 7) {
         switch (data[i] % 4) {
         case 0: add_piece(&r, data + i + 1, false); break;
@@ -118,7 +118,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         close(half->fd);
         if (half->touched)
             r.j.env.alloc->resize(r.j.env.alloc, half->touched,
-                                  half->touched_room * MAKI_SESSION_BYTES, 0);
+                                  half->touched_capacity * MAKI_SESSION_BYTES, 0);
     }
     fuzz_remove_talk();
     return 0;

@@ -89,11 +89,11 @@ static int no_mkdir(const maki_files *self, const char *path, mode_t mode)
     return no_open(self, path, 0, mode);
 }
 
-static int no_list(const maki_files *self, const char *folder,
+static int no_list(const maki_files *self, const char *directory,
                    bool (*name)(void *ctx, const char *name), void *ctx)
 {
     (void)name, (void)ctx;
-    return no_open(self, folder, 0, 0);
+    return no_open(self, directory, 0, 0);
 }
 
 static int no_resolve(const maki_files *self, const char *path, char *out)

@@ -59,7 +59,7 @@ static void forge(run *r, const uint8_t *op)
 {
     struct {
         char magic[8];
-        uint64_t version, room;
+        uint64_t version, capacity;
         unsigned char reserved[32];
         uint64_t check;
     } header = { "makipfx", 1, (uint64_t)1 << op[0] % 64, { 0 }, 0 };

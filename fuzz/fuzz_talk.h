@@ -10,17 +10,17 @@
 #include "base/str.h"
 #include "history/conversation.h"
 
-static char fuzz_folder[40]; /* empty: not made */
+static char fuzz_directory[40]; /* empty: not made */
 
 static inline const char *fuzz_path(const char *name)
 {
     static char path[100];
-    if (!fuzz_folder[0]) {
+    if (!fuzz_directory[0]) {
         bool memory = access("/dev/shm", W_OK) == 0;
-        strcpy(fuzz_folder, memory ? "/dev/shm/maki-fuzz-XXXXXX" : "/tmp/maki-fuzz-XXXXXX");
-        MUST(mkdtemp(fuzz_folder));
+        strcpy(fuzz_directory, memory ? "/dev/shm/maki-fuzz-XXXXXX" : "/tmp/maki-fuzz-XXXXXX");
+        MUST(mkdtemp(fuzz_directory));
     }
-    snprintf(path, sizeof path, "%s/%s", fuzz_folder, name);
+    snprintf(path, sizeof path, "%s/%s", fuzz_directory, name);
     return path;
 }
 
@@ -29,8 +29,8 @@ static inline void fuzz_remove_talk(void)
     static const char *const names[] = { "talk.jsonl", "talk.events.jsonl", "talk.idx" };
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         unlink(fuzz_path(names[i]));
-    MUST(rmdir(fuzz_folder) == 0);
-    fuzz_folder[0] = '\0';
+    MUST(rmdir(fuzz_directory) == 0);
+    fuzz_directory[0] = '\0';
 }
 
 static inline maki_conv *fuzz_open_talk(bool create)

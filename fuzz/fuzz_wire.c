@@ -119,7 +119,7 @@ static void reply(const maki_env *env, maki_protocol protocol, maki_str type, ma
     maki_wire_said said;
     int status = bytes.len % 7 == 6 ? 500 : 200;
     MUST(maki_wire_reply_open(env, protocol, status, type, &r, NULL) == MAKI_OK);
-    maki_wire_reply_listen(r, hear, out);
+    maki_wire_reply_on_delta(r, hear, out);
     while (bytes.len) {
         size_t some = most ? 1 + fuzz_draw(chance, most) : bytes.len;
         if (some > bytes.len) some = bytes.len;

@@ -46,14 +46,14 @@ static int not_hidden(const struct dirent *entry)
 }
 
 /* Gives how many files ran, or -1 when the folder or a file cannot be read. */
-static int run_folder(const char *folder)
+static int run_directory(const char *directory)
 {
     struct dirent **entries = NULL;
-    int count = scandir(folder, &entries, not_hidden, by_name);
+    int count = scandir(directory, &entries, not_hidden, by_name);
     int ran = 0;
     for (int i = 0; i < count; i++) {
         char path[4096];
-        int n = snprintf(path, sizeof path, "%s/%s", folder, entries[i]->d_name);
+        int n = snprintf(path, sizeof path, "%s/%s", directory, entries[i]->d_name);
         if (ran >= 0 && n < (int)sizeof path && run_file(path)) {
             ran++;
         } else {
@@ -71,7 +71,7 @@ int main(int argc, char **argv)
     int failed = argc < 2;
     printf("1..%d\n", argc - 1);
     for (int i = 1; i < argc; i++) {
-        int ran = run_folder(argv[i]);
+        int ran = run_directory(argv[i]);
         if (ran > 0) {
             printf("ok %d - %s: %d files\n", i, argv[i], ran);
         } else {

@@ -65,7 +65,8 @@ MAKI_API const maki_config_part *maki_config_part_at(size_t index); /* NULL behi
 MAKI_API void maki_config_named_default(size_t index, const char **path, const char **initial);
 /* What a value must be, in words: "a number from 0.05 to 1", "one of ask, always, never".  As much of it
  * as fits; returns the bytes written without the NUL. */
-MAKI_API size_t maki_config_wanted(const maki_config_setting *setting, char *out, size_t room);
+MAKI_API size_t maki_config_expected(const maki_config_setting *setting, char *out,
+                                     size_t capacity);
 
 /* ---- reading ---------------------------------------------------------------------------------------- */
 

@@ -21,7 +21,7 @@ typedef enum maki_open_mode {
     MAKI_OPEN,        /* to read and write; MAKI_NOTFOUND when it is not there */
     MAKI_OPEN_CREATE, /* the same, made if it is not there */
     MAKI_OPEN_READ,   /* never writes, not even an index */
-    MAKI_OPEN_LOOK /* to read: an index that is missing is made and kept where that may be done; never
+    MAKI_OPEN_READ_SHARED /* to read: an index that is missing is made and kept where that may be done; never
                     * waits for who writes */
 } maki_open_mode;
 
@@ -50,10 +50,10 @@ MAKI_API maki_status maki_conversation_append(maki_conversation *c, maki_str mes
                                               maki_err *err);
 
 /* A moment: the messages up to seq, the events up to ev. */
-typedef struct maki_moment {
+typedef struct maki_revision {
     uint64_t seq, ev;
-} maki_moment;
-#define MAKI_LATEST ((maki_moment){ UINT64_MAX, UINT64_MAX })
+} maki_revision;
+#define MAKI_LATEST ((maki_revision){ UINT64_MAX, UINT64_MAX })
 
 /* One message.  `json` and everything it points to are valid until the callback returns. */
 typedef struct maki_message {
@@ -69,7 +69,7 @@ typedef maki_status (*maki_each_message)(void *ctx, const maki_message *message,
 
 /* Go through the view at a moment, or, with `all`, through every message of the log, those outside
  * the view marked hidden.  In constant memory; not MAKI_OK from the callback stops. */
-MAKI_API maki_status maki_conversation_each(maki_conversation *c, maki_moment at, bool all,
+MAKI_API maki_status maki_conversation_each(maki_conversation *c, maki_revision at, bool all,
                                             maki_each_message fn, void *ctx, maki_err *err);
 
 /* Each event as it stands in the file, in order. */
@@ -90,7 +90,7 @@ typedef struct maki_token_total {
 MAKI_API maki_status maki_conversation_tokens(maki_conversation *c, uint64_t from, uint64_t to,
                                               maki_token_total *out, maki_err *err);
 /* Of the view at a moment, with what events made and shortened. */
-MAKI_API maki_status maki_conversation_view_tokens(maki_conversation *c, maki_moment at,
+MAKI_API maki_status maki_conversation_view_tokens(maki_conversation *c, maki_revision at,
                                                    maki_token_total *out, maki_err *err);
 /* Tokens of a model ("claude-sonnet-4-5") for one of o200k_base, as is usual for it. */
 MAKI_API double maki_model_scale(const char *model);
@@ -148,7 +148,7 @@ MAKI_API maki_status maki_conversation_verify(maki *m, const char *path, bool re
                                               void *ctx, maki_proof *out, maki_err *err);
 
 /* Write the view at a moment: JSON lines, or one array. */
-MAKI_API maki_status maki_conversation_write(maki_conversation *c, maki_moment at, bool array,
+MAKI_API maki_status maki_conversation_write(maki_conversation *c, maki_revision at, bool array,
                                              maki_sink out, maki_err *err);
 
 #endif

@@ -56,11 +56,11 @@ struct maki_files {
     int (*stat)(const maki_files *self, int fd, const char *path, struct stat *out);
     int (*mkdir)(const maki_files *self, const char *path, mode_t mode);
     /* Each name in a folder but . and .., until `name` answers false. */
-    int (*list)(const maki_files *self, const char *folder,
+    int (*list)(const maki_files *self, const char *directory,
                 bool (*name)(void *ctx, const char *name), void *ctx);
     /* As realpath, into PATH_MAX bytes; ~ at its beginning is the home folder of the user. */
     int (*resolve)(const maki_files *self, const char *path, char *out);
-    int64_t (*space)(const maki_files *self, const char *folder); /* bytes free for us, or -1 */
+    int64_t (*space)(const maki_files *self, const char *directory); /* bytes free for us, or -1 */
 };
 
 typedef struct maki_env {

@@ -50,7 +50,7 @@ MAKI_API bool maki_json_get(maki_str object, maki_str name, maki_str *value);
 
 /* The text of a string into out[room]: as much of it as fits without cutting a character.  Returns
  * the bytes written.  Lone surrogates become U+FFFD. */
-MAKI_API size_t maki_json_copy_text(maki_str string, char *out, size_t room);
+MAKI_API size_t maki_json_copy_text(maki_str string, char *out, size_t capacity);
 /* Is the text of this string exactly `text`? */
 MAKI_API bool maki_json_text_is(maki_str string, maki_str text);
 

@@ -29,7 +29,7 @@ typedef struct maki_model_found {
 /* A text that is read in pieces: up to `room` bytes from `at` on; *got 0 only at its end. */
 typedef struct maki_model_text {
     uint64_t size;
-    maki_status (*read)(const void *ctx, uint64_t at, char *out, size_t room, size_t *got,
+    maki_status (*read)(const void *ctx, uint64_t at, char *out, size_t capacity, size_t *got,
                         maki_err *err);
     const void *ctx;
 } maki_model_text;

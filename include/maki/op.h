@@ -27,7 +27,7 @@ typedef struct maki_options {
 
 /* The state folder of this user, where sessions are: $MAKI_HOME, $XDG_DATA_HOME/maki or ~/.local/share/maki.  False, and ""
  * in `out`: there is no home, or its path is too long. */
-MAKI_API bool maki_home(char *out, size_t room);
+MAKI_API bool maki_home(char *out, size_t capacity);
 
 /* On MAKI_OK the caller owns *out and ends it with maki_close(); on failure *out is untouched.
  * `options` may be NULL for the real outside world and the default limit. */
@@ -123,23 +123,23 @@ MAKI_API size_t maki_op_count(void);
 MAKI_API const maki_op_info *maki_op_at(size_t index);    /* in the order of their names */
 MAKI_API const maki_op_info *maki_op_find(maki_str name); /* NULL when there is none */
 /* The name nearest to a mistyped one, or NULL when none is near. */
-MAKI_API const char *maki_op_nearest(maki_str name);
+MAKI_API const char *maki_op_suggest(maki_str name);
 /* {"name", "help", "forms": [{"chosenBy", "class", "effect", "input", "output", "example", "answer"}]} */
 MAKI_API maki_status maki_op_describe(const maki_op_info *op, maki_sink out, maki_err *err);
 
 /* ---- operations as people type them --------------------------------------------------------- */
 
 /* A command of a group, and the operation it calls. */
-typedef struct maki_op_shown {
+typedef struct maki_op_bound_command {
     const char *group;
     const maki_op_info *op;
     const maki_op_command *command;
-} maki_op_shown;
+} maki_op_bound_command;
 /* The commands of a group, in the order of their operations, from 0; false behind the last. */
-MAKI_API bool maki_op_command_at(const char *group, size_t index, maki_op_shown *out);
-MAKI_API bool maki_op_command_find(const char *group, maki_str name, maki_op_shown *out);
+MAKI_API bool maki_op_command_at(const char *group, size_t index, maki_op_bound_command *out);
+MAKI_API bool maki_op_command_find(const char *group, maki_str name, maki_op_bound_command *out);
 /* Is its first word a conversation, though its arguments do not list it? */
-MAKI_API bool maki_op_command_names(const maki_op_shown *shown);
+MAKI_API bool maki_op_command_names(const maki_op_bound_command *shown);
 /* The field of an argument, in the form that the command calls: that with a conversation, if there is one. */
 MAKI_API const maki_op_field *maki_op_command_field(const maki_op_info *op, const char *name);
 
@@ -151,10 +151,11 @@ typedef struct maki_op_typed {
     bool json;                             /* --json: the answer as it is */
 } maki_op_typed;
 /* Words and options behind the command's name.  MAKI_INVALID says what is missing or unknown. */
-MAKI_API maki_status maki_op_command_read(const maki_op_shown *shown, int argc, char **argv,
+MAKI_API maki_status maki_op_command_read(const maki_op_bound_command *shown, int argc, char **argv,
                                           maki_op_typed *out, maki_err *err);
 /* The input of its operation. */
-MAKI_API maki_status maki_op_command_input(const maki_op_shown *shown, const maki_op_typed *typed,
-                                           maki_sink out, maki_err *err);
+MAKI_API maki_status maki_op_command_input(const maki_op_bound_command *shown,
+                                           const maki_op_typed *typed, maki_sink out,
+                                           maki_err *err);
 
 #endif

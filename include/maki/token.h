@@ -43,13 +43,13 @@ MAKI_API maki_status maki_encoding_decode(const maki_encoding *encoding, const u
 /* ---- counting and encoding ----------------------------------------------------------------------- */
 
 typedef struct maki_tokenizer maki_tokenizer;
-typedef struct maki_token_memory maki_token_memory;
+typedef struct maki_token_cache maki_token_cache;
 
 typedef struct maki_tokenizer_options {
     size_t size;    /* sizeof this struct */
     bool special;   /* "<|endoftext|>" and its like are one token; else they are plain text */
     bool no_memory; /* do without the memory of pieces, whatever the length of the text */
-    maki_token_memory *memory; /* count with this one, which others use as well; NULL: its own */
+    maki_token_cache *memory; /* count with this one, which others use as well; NULL: its own */
 } maki_tokenizer_options;
 #define MAKI_TOKENIZER_OPTIONS_INIT                        \
     {                                                      \
@@ -59,9 +59,9 @@ typedef struct maki_tokenizer_options {
 /* A memory of pieces for the tokenizers of several threads, which then learn from each other; counts
  * stay exact.  It must live as long as they.  Encoding uses a memory of its own.  On processors where it
  * cannot be shared each tokenizer goes on as if it had none of these. */
-MAKI_API maki_status maki_token_memory_open(const maki_env *env, const maki_encoding *encoding,
-                                            maki_token_memory **out, maki_err *err) MAKI_MUST_CHECK;
-MAKI_API void maki_token_memory_close(maki_token_memory *memory); /* accepts NULL */
+MAKI_API maki_status maki_token_cache_open(const maki_env *env, const maki_encoding *encoding,
+                                           maki_token_cache **out, maki_err *err) MAKI_MUST_CHECK;
+MAKI_API void maki_token_cache_close(maki_token_cache *memory); /* accepts NULL */
 
 /* On MAKI_OK the caller owns *out.  `options` may be NULL. */
 MAKI_API maki_status maki_tokenizer_open(const maki_env *env, const maki_encoding *encoding,
@@ -69,7 +69,7 @@ MAKI_API maki_status maki_tokenizer_open(const maki_env *env, const maki_encodin
                                          maki_tokenizer **out, maki_err *err) MAKI_MUST_CHECK;
 MAKI_API void maki_tokenizer_close(maki_tokenizer *tokenizer); /* accepts NULL */
 /* Forget the pieces seen so far, as if it were new. */
-MAKI_API void maki_tokenizer_forget(maki_tokenizer *tokenizer);
+MAKI_API void maki_tokenizer_clear_cache(maki_tokenizer *tokenizer);
 
 /* The tokens of a text. */
 MAKI_API uint64_t maki_tokenizer_count(maki_tokenizer *tokenizer, maki_str text);
@@ -89,7 +89,7 @@ MAKI_API size_t maki_token_cut(maki_str text);
  * of the last part.  Zeroed is empty; end gives the memory back, whatever it answers. */
 typedef struct maki_token_stream {
     char *held;
-    size_t len, room;
+    size_t len, capacity;
     uint64_t tokens; /* so far */
 } maki_token_stream;
 MAKI_API maki_status maki_token_stream_add(maki_token_stream *stream, maki_tokenizer *tokenizer,

@@ -11,7 +11,7 @@
 #include "base/str.h"
 #include "token/tool_list.h"
 
-enum { PROMPT_MOST = 32 << 20, TOOLS_MOST = 1 << 20 };
+enum { PROMPT_MAX = 32 << 20, TOOLS_MAX = 1 << 20 };
 
 maki_status maki_prompt_mode_named(maki_str name, maki_prompt_mode *out, maki_err *err)
 {
@@ -42,7 +42,7 @@ static void add_section(maki_buf *out, const maki_prompt_section *section,
 static maki_status build(const maki_prompt_parts *in, size_t from, size_t to, maki_arena *arena,
                          maki_str *text, maki_err *err)
 {
-    maki_buf out = maki_buf_new(arena->alloc, PROMPT_MOST);
+    maki_buf out = maki_buf_new(arena->alloc, PROMPT_MAX);
     for (size_t i = from; i < to; i++) {
         const maki_prompt_section *section = &maki_prompt_sections[i];
         if (in->parts[i].text.len && maki_section_in(section, in->mode))
@@ -70,7 +70,7 @@ static void add_name(maki_buf *out, maki_str name)
 
 maki_status maki_prompt_tools(maki_str tools, maki_arena *arena, maki_str *text, maki_err *err)
 {
-    maki_buf out = maki_buf_new(arena->alloc, TOOLS_MOST);
+    maki_buf out = maki_buf_new(arena->alloc, TOOLS_MAX);
     maki_tool_list list = maki_tools_of(tools);
     for (maki_tool tool; maki_tools_next(&list, &tool);)
         add_name(&out, tool.name);
@@ -79,18 +79,18 @@ maki_status maki_prompt_tools(maki_str tools, maki_arena *arena, maki_str *text,
 
 /* ---- the time ---------------------------------------------------------------------------------------------------- */
 
-void maki_prompt_moment(int64_t now_ms, maki_moment how, char out[MAKI_MOMENT_MAX])
+void maki_prompt_timestamp(int64_t now_ms, maki_timestamp_mode how, char out[MAKI_TIMESTAMP_MAX])
 {
     time_t seconds = (time_t)(now_ms / 1000);
     struct tm tm;
     char zone[16] = "";
     out[0] = '\0';
-    if (how == MAKI_MOMENT_OFF || !localtime_r(&seconds, &tm)) return;
+    if (how == MAKI_TIMESTAMP_OFF || !localtime_r(&seconds, &tm)) return;
     long minutes = tm.tm_gmtoff / 60;
     if (minutes)
         snprintf(zone, sizeof zone, "%c%02ld:%02ld", minutes < 0 ? '-' : '+',
                  labs(minutes) / 60 % 100, labs(minutes) % 60);
-    size_t n = strftime(out, MAKI_MOMENT_MAX,
-                        how == MAKI_MOMENT_DATE ? "%Y-%m-%d" : "%Y-%m-%d %H:%M", &tm);
-    snprintf(out + n, MAKI_MOMENT_MAX - n, " (UTC%s)", zone);
+    size_t n = strftime(out, MAKI_TIMESTAMP_MAX,
+                        how == MAKI_TIMESTAMP_DATE ? "%Y-%m-%d" : "%Y-%m-%d %H:%M", &tm);
+    snprintf(out + n, MAKI_TIMESTAMP_MAX - n, " (UTC%s)", zone);
 }

@@ -30,9 +30,13 @@ maki_status maki_prompt_build(const maki_prompt_parts *in, maki_arena *arena, ma
 maki_status maki_prompt_tools(maki_str tools, maki_arena *arena, maki_str *text, maki_err *err)
     MAKI_MUST_CHECK;
 
-typedef enum maki_moment { MAKI_MOMENT_OFF, MAKI_MOMENT_DATE, MAKI_MOMENT_TIME } maki_moment;
-/* "2026-01-27 (UTC+09:00)", by the time zone of this process; "" for MAKI_MOMENT_OFF. */
-enum { MAKI_MOMENT_MAX = 40 };
-void maki_prompt_moment(int64_t now_ms, maki_moment how, char out[MAKI_MOMENT_MAX]);
+typedef enum maki_timestamp_mode {
+    MAKI_TIMESTAMP_OFF,
+    MAKI_TIMESTAMP_DATE,
+    MAKI_TIMESTAMP_TIME
+} maki_timestamp_mode;
+/* "2026-01-27 (UTC+09:00)", by the time zone of this process; "" for MAKI_TIMESTAMP_OFF. */
+enum { MAKI_TIMESTAMP_MAX = 40 };
+void maki_prompt_timestamp(int64_t now_ms, maki_timestamp_mode how, char out[MAKI_TIMESTAMP_MAX]);
 
 #endif

@@ -103,7 +103,7 @@ static size_t write_tools(const writing *wr, maki_jw *w, bool ours)
     size_t count = 0;
     while (maki_tools_next(&list, &tool)) {
         bool runs = wr->how->runs && wr->how->runs(&tool) && tool.body.len;
-        if (maki_tool_is_ours(&tool) != ours || (!ours && !runs)) continue;
+        if (maki_tool_is_function(&tool) != ours || (!ours && !runs)) continue;
         count++;
         if (w && ours)
             wr->how->tool(w, &wr->request, &tool);

@@ -13,7 +13,7 @@
 #define MAKI_ASSEMBLE_REQUEST_H
 
 #include "history/render.h"
-#include "wire/request.h"
+#include "wire/request_fields.h"
 
 /* MAKI_UNSUPPORTED: a request cannot be written in it; names those there are. */
 maki_status maki_request_protocol(maki_str name, maki_protocol *out, maki_err *err);

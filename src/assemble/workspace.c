@@ -16,7 +16,7 @@ enum {
     UNIT_BYTES = 3, /* of UTF-8 at most, for one unit: four bytes are two units */
     SLACK = 4,      /* bytes of a character that lies across the edge */
     BLOCK = 4096,
-    BLANKS_MOST = 1 << 20 /* of white space at the end of a file that is passed over */
+    BLANKS_MAX = 1 << 20 /* of white space at the end of a file that is passed over */
 };
 
 /* ---- the folder ------------------------------------------------------------------------------------------------ */
@@ -49,14 +49,14 @@ const char *maki_boot_state_name(maki_boot_state state)
 
 /* ---- may it be read? ------------------------------------------------------------------------------------------- */
 
-static int unread(maki_boot_told *told, const char *why)
+static int unread(maki_boot_report *told, const char *why)
 {
-    told->state = MAKI_BOOT_UNREAD;
+    told->state = MAKI_BOOT_UNREADABLE;
     snprintf(told->why, sizeof told->why, "%s", why);
     return -1;
 }
 
-static int unread_errno(maki_boot_told *told)
+static int unread_errno(maki_boot_report *told)
 {
     if (errno != ENOENT) return unread(told, strerror(errno));
     told->state = MAKI_BOOT_MISSING;
@@ -80,7 +80,7 @@ static const char *not_a_file(mode_t mode)
 
 /* A descriptor and its size, or -1 with the reason told.  Looked at before it is opened, for opening a pipe already
  * means something to who writes into it; and again afterwards, for it may have been exchanged. */
-static int open_file(const maki_workspace *ws, const char *name, maki_boot_told *told)
+static int open_file(const maki_workspace *ws, const char *name, maki_boot_report *told)
 {
     char path[PATH_MAX + 32], resolved[PATH_MAX];
     const maki_files *files = ws->env->files;
@@ -108,7 +108,7 @@ typedef struct reading {
     const maki_files *files;
     int fd;
     maki_arena *arena;
-    maki_boot_told *told;
+    maki_boot_report *told;
 } reading;
 
 /* Bytes [from, to) in the arena.  False: they are not to be had, and it is told. */
@@ -140,7 +140,7 @@ static bool is_blank(char c)
 static bool find_end(reading *r, uint64_t *end)
 {
     char block[BLOCK];
-    uint64_t least = r->told->bytes > BLANKS_MOST ? r->told->bytes - BLANKS_MOST : 0;
+    uint64_t least = r->told->bytes > BLANKS_MAX ? r->told->bytes - BLANKS_MAX : 0;
     for (*end = r->told->bytes; *end > least;) {
         maki_err why = { .msg = "" };
         uint64_t from = *end > BLOCK ? *end - BLOCK : 0;
@@ -254,16 +254,16 @@ static void get_text(reading *r, uint64_t max_units, maki_str *text)
 }
 
 maki_status maki_workspace_read(const maki_workspace *ws, const maki_bootstrap_file *file,
-                                uint64_t max_units, maki_arena *arena, maki_boot_told *told,
+                                uint64_t max_units, maki_arena *arena, maki_boot_report *told,
                                 maki_str *text, maki_err *err)
 {
-    *told = (maki_boot_told){ .name = file->name };
+    *told = (maki_boot_report){ .name = file->name };
     *text = (maki_str){ "", 0 };
     reading r = { ws->env->files, open_file(ws, file->name, told), arena, told };
     if (r.fd < 0) return MAKI_OK;
     get_text(&r, max_units, text);
     r.files->close(r.files, r.fd);
-    if (told->state == MAKI_BOOT_UNREAD) *text = (maki_str){ "", 0 };
+    if (told->state == MAKI_BOOT_UNREADABLE) *text = (maki_str){ "", 0 };
     told->units = maki_utf16_len(*text);
     return maki_arena_status(arena, err);
 }

@@ -26,10 +26,10 @@ maki_status maki_workspace_open(const maki_env *env, maki_str path, maki_workspa
                                 maki_err *err) MAKI_MUST_CHECK;
 
 typedef enum maki_boot_state {
-    MAKI_BOOT_UNASKED, /* the mode does not want it */
+    MAKI_BOOT_NOT_REQUESTED, /* the mode does not want it */
     MAKI_BOOT_MISSING,
-    MAKI_BOOT_UNREAD,   /* `why` */
-    MAKI_BOOT_LEFT_OUT, /* there is no room for any of it */
+    MAKI_BOOT_UNREADABLE, /* `why` */
+    MAKI_BOOT_LEFT_OUT,   /* there is no room for any of it */
     MAKI_BOOT_EMPTY,
     MAKI_BOOT_WHOLE,
     MAKI_BOOT_TRIMMED
@@ -37,19 +37,19 @@ typedef enum maki_boot_state {
 const char *maki_boot_state_name(maki_boot_state state);
 
 /* What became of a file; plain data. */
-typedef struct maki_boot_told {
+typedef struct maki_boot_report {
     const char *name;
     maki_boot_state state;
     bool repaired;  /* not all of what was read is UTF-8 */
     uint64_t bytes; /* of the file */
     uint64_t units; /* that go into the prompt */
     char why[100];  /* UNREAD, LEFT_OUT: in words; else "" */
-} maki_boot_told;
+} maki_boot_report;
 
 /* Read `file`, at most about max_units of it (0: it is only looked at), without white space at its end.  *text is in the arena; len 0: there is
  * none.  Fails only for want of memory. */
 maki_status maki_workspace_read(const maki_workspace *ws, const maki_bootstrap_file *file,
-                                uint64_t max_units, maki_arena *arena, maki_boot_told *told,
+                                uint64_t max_units, maki_arena *arena, maki_boot_report *told,
                                 maki_str *text, maki_err *err) MAKI_MUST_CHECK;
 
 #endif

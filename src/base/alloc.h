@@ -19,13 +19,13 @@ static inline void *maki_alloc_zeroed(const maki_alloc *alloc, size_t size)
 
 /* Space for one more of `count` things of `size` bytes in an array that doubles: where it is now, or NULL, and then it
  * is what it was. */
-static inline void *maki_grown(const maki_alloc *alloc, void *array, size_t count, size_t *room,
+static inline void *maki_grown(const maki_alloc *alloc, void *array, size_t count, size_t *capacity,
                                size_t size)
 {
-    size_t more = *room ? *room * 2 : 4;
-    if (count < *room) return array;
-    void *moved = alloc->resize(alloc, array, *room * size, more * size);
-    if (moved) *room = more;
+    size_t more = *capacity ? *capacity * 2 : 4;
+    if (count < *capacity) return array;
+    void *moved = alloc->resize(alloc, array, *capacity * size, more * size);
+    if (moved) *capacity = more;
     return moved;
 }
 

@@ -109,23 +109,23 @@ maki_status maki_arena_status(const maki_arena *arena, maki_err *err)
                      arena->max >> 20);
 }
 
-void *maki_arena_grow(maki_arena *arena, void *items, size_t count, size_t *room, size_t size)
+void *maki_arena_grow(maki_arena *arena, void *items, size_t count, size_t *capacity, size_t size)
 {
-    if (count < *room) return items;
-    size_t more = *room ? *room * 2 : 16;
+    if (count < *capacity) return items;
+    size_t more = *capacity ? *capacity * 2 : 16;
     void *moved = maki_arena_array(arena, more, size);
     if (!moved) return NULL;
     if (count) memcpy(moved, items, count * size);
-    *room = more;
+    *capacity = more;
     return moved;
 }
 
-maki_status maki_arena_add(maki_arena *arena, void *items, size_t *count, size_t *room,
+maki_status maki_arena_add(maki_arena *arena, void *items, size_t *count, size_t *capacity,
                            const void *item, size_t size, maki_err *err)
 {
     void *array;
     memcpy(&array, items, sizeof array);
-    array = maki_arena_grow(arena, array, *count, room, size);
+    array = maki_arena_grow(arena, array, *count, capacity, size);
     if (!array) return maki_arena_status(arena, err);
     memcpy((char *)array + (*count)++ * size, item, size);
     memcpy(items, &array, sizeof array);

@@ -35,10 +35,10 @@ maki_status maki_arena_status(const maki_arena *arena, maki_err *err);
 
 /* Make room for element `count` in an array that doubles: returns the array (moved if it had to
  * grow) or NULL with the status set; `items` may be NULL when *room is 0. */
-void *maki_arena_grow(maki_arena *arena, void *items, size_t count, size_t *room, size_t size);
+void *maki_arena_grow(maki_arena *arena, void *items, size_t count, size_t *capacity, size_t size);
 /* Put a copy of the `size` bytes at `item` behind the *count elements of such an array; `items` is where the pointer to
  * the first of them stands. */
-maki_status maki_arena_add(maki_arena *arena, void *items, size_t *count, size_t *room,
+maki_status maki_arena_add(maki_arena *arena, void *items, size_t *count, size_t *capacity,
                            const void *item, size_t size, maki_err *err);
 
 #endif

@@ -1,6 +1,6 @@
 /* async_writer.c -- see async_writer.h.
  *
- * Never more than one buffer is pending: with two, the owner, who helps while it waits (work.h), could write the
+ * Never more than one buffer is pending: with two, the owner, who helps while it waits (thread_pool.h), could write the
  * second before the first. */
 #include "base/async_writer.h"
 
@@ -17,7 +17,7 @@ static void write_pending(void *ctx, size_t worker)
 static maki_status wait_pending(maki_async_writer *a, maki_err *err)
 {
     if (!a->pending) return MAKI_OK;
-    maki_work_wait(a->work, a->ticket);
+    maki_thread_pool_wait(a->work, a->ticket);
     a->pending = false;
     if (a->status != MAKI_OK && err) *err = a->err;
     return a->status;
@@ -27,9 +27,10 @@ static maki_status wait_pending(maki_async_writer *a, maki_err *err)
 static void start(maki_async_writer *a)
 {
     a->async = false;
-    if (maki_work_cores() < 2) return;
+    if (maki_thread_pool_cores() < 2) return;
     a->buffers[1] = maki_block_new(a->alloc, MAKI_ASYNC_BUFFER);
-    if (a->buffers[1].at && maki_work_open(a->alloc, 2, &a->work, NULL) != MAKI_OK) a->work = NULL;
+    if (a->buffers[1].at && maki_thread_pool_open(a->alloc, 2, &a->work, NULL) != MAKI_OK)
+        a->work = NULL;
 }
 
 static maki_status write_buffer(void *ctx, maki_str bytes, maki_err *err)
@@ -44,7 +45,7 @@ static maki_status write_buffer(void *ctx, maki_str bytes, maki_err *err)
     a->bytes = bytes;
     a->err = (maki_err){ 0 };
     a->pending = true;
-    a->ticket = maki_work_add(a->work, write_pending, a);
+    a->ticket = maki_thread_pool_add(a->work, write_pending, a);
     a->current = 1 - a->current;
     maki_jw_use(a->w, a->buffers[a->current].at, MAKI_ASYNC_BUFFER);
     return MAKI_OK;
@@ -64,7 +65,7 @@ maki_status maki_async_writer_begin(maki_async_writer *a, const maki_alloc *allo
 maki_status maki_async_writer_end(maki_async_writer *a, maki_status st, maki_err *err)
 {
     maki_status written = wait_pending(a, st == MAKI_OK ? err : NULL);
-    maki_work_close(a->work);
+    maki_thread_pool_close(a->work);
     for (size_t i = 0; i < 2; i++)
         maki_block_free(a->alloc, &a->buffers[i]);
     return st == MAKI_OK ? written : st;

@@ -16,7 +16,7 @@
 
 #include "base/block.h"
 #include "base/json_write.h"
-#include "base/work.h"
+#include "base/thread_pool.h"
 
 enum { MAKI_ASYNC_FROM = 4 << 20, MAKI_ASYNC_BUFFER = 1 << 20 };
 
@@ -24,8 +24,8 @@ typedef struct maki_async_writer {
     const maki_alloc *alloc;
     maki_sink sink;
     maki_jw *w;
-    maki_work *work; /* NULL: no second thread */
-    bool async;      /* there may be one */
+    maki_thread_pool *work; /* NULL: no second thread */
+    bool async;             /* there may be one */
     uint64_t written;
     maki_block buffers[2];
     size_t current; /* the buffer that `w` fills */

@@ -17,9 +17,9 @@ maki_buf maki_buf_new(const maki_alloc *alloc, size_t max)
 
 void maki_buf_free(maki_buf *buf)
 {
-    if (buf->ptr) buf->alloc->resize(buf->alloc, buf->ptr, buf->room, 0);
+    if (buf->ptr) buf->alloc->resize(buf->alloc, buf->ptr, buf->capacity, 0);
     buf->ptr = NULL;
-    buf->len = buf->room = 0;
+    buf->len = buf->capacity = 0;
 }
 
 static char *fail(maki_buf *buf, maki_status status)
@@ -28,19 +28,19 @@ static char *fail(maki_buf *buf, maki_status status)
     return NULL;
 }
 
-char *maki_buf_room(maki_buf *buf, size_t n)
+char *maki_buf_reserve(maki_buf *buf, size_t n)
 {
     size_t need = 0;
     if (buf->status != MAKI_OK) return NULL;
     if (!maki_size_add(buf->len, n, &need) || need > buf->max) return fail(buf, MAKI_TOOBIG);
-    if (need > buf->room) {
-        size_t room = buf->room > buf->max / 2 ? buf->max : buf->room * 2;
-        if (room < SMALLEST) room = SMALLEST < buf->max ? SMALLEST : buf->max;
-        if (room < need) room = need;
-        char *moved = buf->alloc->resize(buf->alloc, buf->ptr, buf->room, room);
+    if (need > buf->capacity) {
+        size_t capacity = buf->capacity > buf->max / 2 ? buf->max : buf->capacity * 2;
+        if (capacity < SMALLEST) capacity = SMALLEST < buf->max ? SMALLEST : buf->max;
+        if (capacity < need) capacity = need;
+        char *moved = buf->alloc->resize(buf->alloc, buf->ptr, buf->capacity, capacity);
         if (!moved) return fail(buf, MAKI_NOMEM);
         buf->ptr = moved;
-        buf->room = room;
+        buf->capacity = capacity;
     }
     return buf->ptr ? buf->ptr + buf->len : NULL; /* NULL for no room in an empty buffer */
 }
@@ -48,7 +48,7 @@ char *maki_buf_room(maki_buf *buf, size_t n)
 void maki_buf_add(maki_buf *buf, maki_str bytes)
 {
     if (bytes.len == 0) return;
-    char *at = maki_buf_room(buf, bytes.len);
+    char *at = maki_buf_reserve(buf, bytes.len);
     if (!at) return;
     memcpy(at, bytes.ptr, bytes.len);
     buf->len += bytes.len;
@@ -65,7 +65,7 @@ void maki_buf_print(maki_buf *buf, const char *fmt, ...)
     va_start(args, fmt);
     va_copy(again, args);
     int n = vsnprintf(NULL, 0, fmt, args);
-    char *at = n < 0 ? NULL : maki_buf_room(buf, (size_t)n + 1); /* with its NUL */
+    char *at = n < 0 ? NULL : maki_buf_reserve(buf, (size_t)n + 1); /* with its NUL */
     if (at) vsnprintf(at, (size_t)n + 1, fmt, again);
     if (at) buf->len += (size_t)n;
     va_end(again);

@@ -12,7 +12,7 @@ typedef struct maki_buf {
     const maki_alloc *alloc;
     char *ptr;
     size_t len;
-    size_t room;
+    size_t capacity;
     size_t max;
     maki_status status;
 } maki_buf;
@@ -25,7 +25,7 @@ void maki_buf_add_byte(maki_buf *buf, char byte);
 void maki_buf_print(maki_buf *buf, const char *fmt, ...) MAKI_PRINTF(2, 3); /* printf into it */
 void maki_buf_clear(maki_buf *buf); /* forgets the bytes and the failure, keeps the memory */
 /* Room for `n` more bytes at the end, to be written there and added to buf->len; NULL on failure. */
-char *maki_buf_room(maki_buf *buf, size_t n);
+char *maki_buf_reserve(maki_buf *buf, size_t n);
 
 /* The bytes so far, borrowed until the next call that changes the buffer. */
 maki_str maki_buf_str(const maki_buf *buf);

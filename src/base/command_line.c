@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "base/nearest.h"
 #include "base/str.h"
+#include "base/suggest.h"
 
 enum { HELP_COLUMN = 28 };
 
@@ -24,9 +24,9 @@ static maki_str name_of(const maki_option *option)
 
 static maki_status refuse(const maki_option_list *o, maki_str name, maki_err *err)
 {
-    maki_nearest nearest = maki_nearest_to(name);
+    maki_suggest nearest = maki_suggest_for(name);
     for (size_t i = 0; i < o->count; i++)
-        maki_nearest_offer(&nearest, name_of(row_at(o, i)));
+        maki_suggest_candidate(&nearest, name_of(row_at(o, i)));
     int len = (int)(name.len < 60 ? name.len : 60);
     return maki_fail(err, MAKI_INVALID, "unknown option %.*s%s%.*s; see %s --help", len, name.ptr,
                      nearest.found.len ? ": did you mean " : "", (int)nearest.found.len,

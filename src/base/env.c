@@ -39,11 +39,11 @@ static int64_t system_now_ms(const maki_clock *self)
 
 static maki_status system_fill(const maki_random *self, void *out, size_t n, maki_err *err)
 {
-    enum { GETENTROPY_MOST = 256 };
+    enum { GETENTROPY_MAX = 256 };
     unsigned char *at = out;
     (void)self;
     while (n) {
-        size_t part = n < GETENTROPY_MOST ? n : GETENTROPY_MOST;
+        size_t part = n < GETENTROPY_MAX ? n : GETENTROPY_MAX;
         if (getentropy(at, part) != 0) return maki_fail_errno(err, "getting random bytes");
         at += part;
         n -= part;
@@ -60,12 +60,12 @@ static int posix_open(const maki_files *self, const char *path, int flags, mode_
 static int posix_temp(const maki_files *self)
 {
     char path[MAKI_PATH_MAX];
-    const char *folder = getenv("TMPDIR");
+    const char *directory = getenv("TMPDIR");
     (void)self;
-    if (!folder || !folder[0]) folder = "/tmp";
-    int fd = maki_unnamed_file(folder);
+    if (!directory || !directory[0]) directory = "/tmp";
+    int fd = maki_unnamed_file(directory);
     if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT)) return fd;
-    if (snprintf(path, sizeof path, "%s/maki.XXXXXX", folder) >= (int)sizeof path) {
+    if (snprintf(path, sizeof path, "%s/maki.XXXXXX", directory) >= (int)sizeof path) {
         errno = ENAMETOOLONG;
         return -1;
     }
@@ -171,10 +171,10 @@ static int posix_mkdir(const maki_files *self, const char *path, mode_t mode)
     return mkdir(path, mode);
 }
 
-static int posix_list(const maki_files *self, const char *folder,
+static int posix_list(const maki_files *self, const char *directory,
                       bool (*name)(void *ctx, const char *name), void *ctx)
 {
-    DIR *dir = opendir(folder);
+    DIR *dir = opendir(directory);
     struct dirent *entry = NULL;
     (void)self;
     if (!dir) return -1;
@@ -203,11 +203,11 @@ static int posix_resolve(const maki_files *self, const char *path, char *out)
     return realpath(whole, out) ? 0 : -1;
 }
 
-static int64_t posix_space(const maki_files *self, const char *folder)
+static int64_t posix_space(const maki_files *self, const char *directory)
 {
     struct statvfs disk;
     (void)self;
-    return statvfs(folder, &disk) != 0 ? -1 : (int64_t)(disk.f_bavail * disk.f_frsize);
+    return statvfs(directory, &disk) != 0 ? -1 : (int64_t)(disk.f_bavail * disk.f_frsize);
 }
 
 maki_env maki_env_system(void)

@@ -52,7 +52,7 @@ maki_status maki_file_read_at(const maki_files *files, int fd, uint64_t at, void
 }
 
 /* The rename itself must survive a power cut too. */
-static maki_status sync_folder(const maki_files *files, char *path, maki_err *err)
+static maki_status sync_directory(const maki_files *files, char *path, maki_err *err)
 {
     char *slash = strrchr(path, '/');
     if (slash) slash[slash == path ? 1 : 0] = '\0';
@@ -74,9 +74,9 @@ maki_status maki_replace_begin(maki_replacing *r, const maki_env *env, const cha
     if (st != MAKI_OK) return st;
     /* Not named after the file: a name may be as long as the file system allows. */
     const char *slash = strrchr(path, '/');
-    int folder = slash ? (int)(slash + 1 - path) : 0;
-    if (strlen(path) >= sizeof r->temp ||
-        snprintf(r->temp, sizeof r->temp, "%.*s%s.tmp", folder, path, id) >= (int)sizeof r->temp) {
+    int directory = slash ? (int)(slash + 1 - path) : 0;
+    if (strlen(path) >= sizeof r->temp || snprintf(r->temp, sizeof r->temp, "%.*s%s.tmp", directory,
+                                                   path, id) >= (int)sizeof r->temp) {
         return maki_fail(err, MAKI_TOOBIG, "the path is longer than %d bytes", MAKI_PATH_MAX);
     }
     r->fd = env->files->open(env->files, r->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -100,7 +100,7 @@ maki_status maki_replace_commit(maki_replacing *r, maki_err *err)
     r->fd = -1;
     if (st == MAKI_OK && files->rename(files, r->temp, r->path) < 0)
         st = maki_fail_errno(err, "renaming a temporary file");
-    if (st == MAKI_OK) return sync_folder(files, r->temp, err);
+    if (st == MAKI_OK) return sync_directory(files, r->temp, err);
     files->unlink(files, r->temp);
     return st;
 }

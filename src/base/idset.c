@@ -3,20 +3,20 @@
 
 static struct maki_idset_slot *slot_of(const maki_idset *set, maki_str id, uint64_t hash)
 {
-    size_t i = (size_t)hash & (set->room - 1);
+    size_t i = (size_t)hash & (set->capacity - 1);
     while (set->slots[i].id.len &&
            (set->slots[i].hash != hash || !maki_json_same_text(set->slots[i].id, id))) {
-        i = (i + 1) & (set->room - 1);
+        i = (i + 1) & (set->capacity - 1);
     }
     return &set->slots[i];
 }
 
 static maki_status grow(maki_idset *set, maki_arena *arena, maki_err *err)
 {
-    maki_idset larger = { .room = set->room ? set->room * 2 : 16, .count = set->count };
-    larger.slots = maki_arena_array(arena, larger.room, sizeof *larger.slots);
+    maki_idset larger = { .capacity = set->capacity ? set->capacity * 2 : 16, .count = set->count };
+    larger.slots = maki_arena_array(arena, larger.capacity, sizeof *larger.slots);
     if (!larger.slots) return maki_arena_status(arena, err);
-    for (size_t i = 0; i < set->room; i++) {
+    for (size_t i = 0; i < set->capacity; i++) {
         struct maki_idset_slot *slot = &set->slots[i];
         if (slot->id.len) *slot_of(&larger, slot->id, slot->hash) = *slot;
     }
@@ -28,7 +28,7 @@ maki_status maki_idset_add(maki_idset *set, maki_str id, size_t value, maki_aren
                            maki_err *err)
 {
     if (id.len == 0) return MAKI_OK;
-    if (set->count * 2 >= set->room) {
+    if (set->count * 2 >= set->capacity) {
         maki_status st = grow(set, arena, err);
         if (st != MAKI_OK) return st;
     }

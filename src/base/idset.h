@@ -13,7 +13,7 @@ typedef struct maki_idset {
         uint64_t hash;
         size_t value;
     } * slots;
-    size_t room; /* a power of two, or 0 */
+    size_t capacity; /* a power of two, or 0 */
     size_t count;
 } maki_idset;
 

@@ -187,10 +187,10 @@ bool maki_json_string_field(maki_str object, const char *name, maki_str *string)
     return string->len > 0;
 }
 
-const char *maki_json_text_field(maki_str object, const char *name, char *out, size_t room)
+const char *maki_json_text_field(maki_str object, const char *name, char *out, size_t capacity)
 {
     maki_str string = maki_json_string(object, name);
-    out[string.len ? maki_json_copy_text(string, out, room - 1) : 0] = '\0';
+    out[string.len ? maki_json_copy_text(string, out, capacity - 1) : 0] = '\0';
     return out;
 }
 
@@ -281,14 +281,14 @@ static uint32_t char_at(maki_str text, size_t at, size_t *len)
                                 : maki_utf8_char(text, at, len);
 }
 
-size_t maki_json_copy_text(maki_str string, char *out, size_t room)
+size_t maki_json_copy_text(maki_str string, char *out, size_t capacity)
 {
     maki_str escaped = maki_json_inside(string);
     size_t n = 0;
     for (size_t at = 0, len = 0; at < escaped.len; at += len) {
         char bytes[4];
         size_t put = maki_utf8_put(char_at(escaped, at, &len), bytes);
-        if (put > room - n) break;
+        if (put > capacity - n) break;
         memcpy(out + n, bytes, put);
         n += put;
     }
@@ -321,10 +321,10 @@ bool maki_json_text_is(maki_str string, maki_str text)
 }
 
 /* The escapes from `at` on, decoded into out[room]; *at moves past those for which there was room. */
-static size_t decode_escapes(maki_str escaped, size_t *at, char *out, size_t room)
+static size_t decode_escapes(maki_str escaped, size_t *at, char *out, size_t capacity)
 {
     size_t n = 0, len = 0;
-    while (*at < escaped.len && escaped.ptr[*at] == '\\' && room - n >= 4) {
+    while (*at < escaped.len && escaped.ptr[*at] == '\\' && capacity - n >= 4) {
         char code = escape_codes[escaped.ptr[*at + 1] & 127];
         len = 2;
         if (code)

@@ -31,7 +31,7 @@ maki_str maki_json_first(maki_str object, const char *names, maki_json_kind kind
  * number (or what stands instead, 0), true (false), a string of one of these texts ("user|tool"). */
 maki_str maki_json_string(maki_str object, const char *name);
 bool maki_json_string_field(maki_str object, const char *name, maki_str *string);
-const char *maki_json_text_field(maki_str object, const char *name, char *out, size_t room);
+const char *maki_json_text_field(maki_str object, const char *name, char *out, size_t capacity);
 double maki_json_number(maki_str object, const char *name, double instead);
 double maki_json_number_field(maki_str object, const char *name);
 bool maki_json_true_field(maki_str object, const char *name);

@@ -12,7 +12,7 @@ static void write_spelled(maki_jw *w, maki_str spelled)
     size_t colon = spelled.ptr[spelled.len - 1] == ':', last = spelled.len - 1 - colon;
     maki_jw_begin_value(w);
     if (spelled.len <= w->size - w->fill) {
-        char *at = (w->room ? w->room : w->waiting) + w->fill;
+        char *at = (w->capacity ? w->capacity : w->waiting) + w->fill;
         memcpy(at, spelled.ptr, spelled.len);
         at[0] = at[last] = '"';
         w->fill += spelled.len;

@@ -19,9 +19,9 @@ void maki_jw_init(maki_jw *w, maki_sink sink, maki_err *err)
     w->size = sizeof w->waiting;
 }
 
-void maki_jw_use(maki_jw *w, char *room, size_t size)
+void maki_jw_use(maki_jw *w, char *capacity, size_t size)
 {
-    w->room = room;
+    w->capacity = capacity;
     w->size = size;
 }
 
@@ -30,14 +30,14 @@ static void hand_on(maki_jw *w, maki_str bytes)
     if (w->status == MAKI_OK && bytes.len) w->status = w->sink.write(w->sink.ctx, bytes, w->err);
 }
 
-static inline char *room_of(maki_jw *w)
+static inline char *capacity_of(maki_jw *w)
 {
-    return w->room ? w->room : w->waiting;
+    return w->capacity ? w->capacity : w->waiting;
 }
 
 static void flush(maki_jw *w)
 {
-    hand_on(w, (maki_str){ room_of(w), w->fill });
+    hand_on(w, (maki_str){ capacity_of(w), w->fill });
     w->fill = 0;
 }
 
@@ -45,18 +45,18 @@ static void flush(maki_jw *w)
 static void overflow(maki_jw *w, maki_str bytes)
 {
     size_t left = w->size - w->fill;
-    if (w->room) { /* fill it up */
-        memcpy(w->room + w->fill, bytes.ptr, left);
+    if (w->capacity) { /* fill it up */
+        memcpy(w->capacity + w->fill, bytes.ptr, left);
         w->fill += left;
         bytes = (maki_str){ bytes.ptr + left, bytes.len - left };
     }
     flush(w);
     if (bytes.len > w->size) {
-        size_t whole = w->room ? bytes.len / w->size * w->size : bytes.len;
+        size_t whole = w->capacity ? bytes.len / w->size * w->size : bytes.len;
         hand_on(w, (maki_str){ bytes.ptr, whole });
         bytes = (maki_str){ bytes.ptr + whole, bytes.len - whole };
     }
-    memcpy(room_of(w), bytes.ptr, bytes.len);
+    memcpy(capacity_of(w), bytes.ptr, bytes.len);
     w->fill = bytes.len;
 }
 
@@ -67,14 +67,14 @@ void maki_jw_bytes(maki_jw *w, maki_str bytes)
         overflow(w, bytes);
         return;
     }
-    if (bytes.len) memcpy(room_of(w) + w->fill, bytes.ptr, bytes.len);
+    if (bytes.len) memcpy(capacity_of(w) + w->fill, bytes.ptr, bytes.len);
     w->fill += bytes.len;
 }
 
 static inline void byte(maki_jw *w, char c)
 {
     if (w->fill == w->size) flush(w);
-    room_of(w)[w->fill++] = c;
+    capacity_of(w)[w->fill++] = c;
     w->written++;
 }
 

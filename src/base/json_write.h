@@ -22,7 +22,7 @@ typedef struct maki_jw {
     uint64_t has_items; /* a bit for each open container: does it need a comma? */
     bool after_key;
     size_t fill;
-    char *room; /* where bytes wait instead of below, handed on in whole rooms; NULL: below */
+    char *capacity; /* where bytes wait instead of below, handed on in whole rooms; NULL: below */
     size_t size;
     char waiting[4096];
 } maki_jw;
@@ -30,7 +30,7 @@ typedef struct maki_jw {
 void maki_jw_init(maki_jw *w, maki_sink sink, maki_err *err);
 /* For a long text: let bytes wait in `room`, which stays the caller's.  The sink gets all of it at a time, so a file is
  * written page by page. */
-void maki_jw_use(maki_jw *w, char *room, size_t size);
+void maki_jw_use(maki_jw *w, char *capacity, size_t size);
 
 void maki_jw_object(maki_jw *w);
 void maki_jw_end_object(maki_jw *w);

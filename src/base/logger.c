@@ -20,12 +20,12 @@ static void add(line *l, const char *fmt, ...) MAKI_PRINTF(2, 3);
 
 static void add(line *l, const char *fmt, ...)
 {
-    size_t room = sizeof l->text - 1 - l->len; /* the newline always fits */
+    size_t capacity = sizeof l->text - 1 - l->len; /* the newline always fits */
     va_list args;
     va_start(args, fmt);
-    int n = vsnprintf(l->text + l->len, room, fmt, args);
+    int n = vsnprintf(l->text + l->len, capacity, fmt, args);
     va_end(args);
-    if (n > 0) l->len += (size_t)n < room ? (size_t)n : room - 1;
+    if (n > 0) l->len += (size_t)n < capacity ? (size_t)n : capacity - 1;
 }
 
 /* Spellings under which keys travel.  A false alarm costs a log value, a miss costs a key. */

@@ -18,9 +18,9 @@ int maki_pipe(int ends[2])
     return pipe2(ends, O_CLOEXEC | O_NONBLOCK);
 }
 
-int maki_unnamed_file(const char *folder)
+int maki_unnamed_file(const char *directory)
 {
-    return open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    return open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 }
 
 int maki_allocate(int fd, int64_t size)
@@ -66,9 +66,9 @@ void maki_free_pages_back(void)
 }
 #endif
 
-bool maki_program_path(char *out, size_t room)
+bool maki_program_path(char *out, size_t capacity)
 {
-    ssize_t n = readlink("/proc/self/exe", out, room - 1);
+    ssize_t n = readlink("/proc/self/exe", out, capacity - 1);
     out[n > 0 ? n : 0] = '\0';
     return n > 0;
 }
@@ -90,9 +90,9 @@ int maki_pipe(int ends[2])
     return 0;
 }
 
-int maki_unnamed_file(const char *folder)
+int maki_unnamed_file(const char *directory)
 {
-    (void)folder;
+    (void)directory;
     errno = EOPNOTSUPP;
     return -1;
 }
@@ -128,9 +128,9 @@ void *maki_reserve(size_t size)
     return NULL;
 }
 
-bool maki_program_path(char *out, size_t room)
+bool maki_program_path(char *out, size_t capacity)
 {
-    (void)room;
+    (void)capacity;
     out[0] = '\0';
     return false;
 }

@@ -22,7 +22,7 @@
 int maki_pipe(int ends[2]);
 
 /* An open file without a name in `folder`; -1 with EOPNOTSUPP where there are none. */
-int maki_unnamed_file(const char *folder);
+int maki_unnamed_file(const char *directory);
 /* The file takes up `size` bytes of the disk.  0, or -1 and errno. */
 int maki_allocate(int fd, int64_t size);
 
@@ -40,7 +40,7 @@ void maki_map_blocks_from(int bytes);
 void maki_free_pages_back(void);
 
 /* The file of this program; false where it cannot be told. */
-bool maki_program_path(char *out, size_t room);
+bool maki_program_path(char *out, size_t capacity);
 /* This process ends when the one that started it does. */
 void maki_end_with_parent(void);
 

@@ -74,9 +74,9 @@ static bool move_to_memory(maki_spool *s, size_t more)
         return false;
     s->head.max = MAKI_SPOOL_RESCUE;
     if (s->fd >= 0) {
-        char *room = maki_buf_room(&s->head, (size_t)s->size);
-        if (!room ||
-            maki_file_read_at(s->env->files, s->fd, 0, room, (size_t)s->size, &got, NULL) !=
+        char *capacity = maki_buf_reserve(&s->head, (size_t)s->size);
+        if (!capacity ||
+            maki_file_read_at(s->env->files, s->fd, 0, capacity, (size_t)s->size, &got, NULL) !=
                 MAKI_OK ||
             got < s->size) {
             maki_buf_free(&s->head);
@@ -134,20 +134,20 @@ maki_status maki_spool_text(maki_spool *s, maki_str *text, maki_err *err)
     return MAKI_OK;
 }
 
-maki_status maki_spool_read(const maki_spool *s, uint64_t at, char *out, size_t room, size_t *got,
-                            maki_err *err)
+maki_status maki_spool_read(const maki_spool *s, uint64_t at, char *out, size_t capacity,
+                            size_t *got, maki_err *err)
 {
     *got = 0;
     if (at >= s->size) return MAKI_OK;
-    if (room > s->size - at) room = (size_t)(s->size - at);
+    if (capacity > s->size - at) capacity = (size_t)(s->size - at);
     if (s->fd < 0) {
-        memcpy(out, s->head.ptr + at, room);
-        *got = room;
+        memcpy(out, s->head.ptr + at, capacity);
+        *got = capacity;
         return MAKI_OK;
     }
     ssize_t n;
     do {
-        n = s->env->files->pread(s->env->files, s->fd, out, room, (off_t)at);
+        n = s->env->files->pread(s->env->files, s->fd, out, capacity, (off_t)at);
     } while (n < 0 && errno == EINTR);
     if (n < 0) return maki_fail_errno(err, "reading a temporary file");
     *got = (size_t)n;

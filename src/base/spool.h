@@ -37,7 +37,7 @@ maki_sink maki_spool_sink(maki_spool *spool); /* adds; the spool must not move w
 /* All bytes so far, borrowed until the next call. */
 maki_status maki_spool_text(maki_spool *spool, maki_str *text, maki_err *err);
 /* Up to `room` bytes from `at` on; *got 0: there are none. */
-maki_status maki_spool_read(const maki_spool *spool, uint64_t at, char *out, size_t room,
+maki_status maki_spool_read(const maki_spool *spool, uint64_t at, char *out, size_t capacity,
                             size_t *got, maki_err *err);
 
 #endif

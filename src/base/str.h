@@ -93,9 +93,9 @@ static inline bool maki_str_number(maki_str digits, uint64_t *out)
 }
 
 /* A C string of `text`, as much of it as there is room for; false: that was not all. */
-static inline bool maki_str_copy(maki_str text, char *out, size_t room)
+static inline bool maki_str_copy(maki_str text, char *out, size_t capacity)
 {
-    size_t n = text.len < room ? text.len : room - 1;
+    size_t n = text.len < capacity ? text.len : capacity - 1;
     if (n) memcpy(out, text.ptr, n);
     out[n] = '\0';
     return n == text.len;

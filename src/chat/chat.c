@@ -10,8 +10,8 @@
 #include "base/err.h"
 #include "base/random.h"
 #include "base/str.h"
-#include "chat/bar.h"
-#include "chat/chat_inside.h"
+#include "chat/chat_internal.h"
+#include "chat/status_bar.h"
 #include "chat/terminal.h"
 #include "ops/op.h"
 
@@ -53,7 +53,7 @@ void maki_chat_fail(maki_chat *chat, const maki_err *err)
 {
     keep_code(chat, err);
     if (err->status == MAKI_IO && maki_terminal_reader_gone()) return; /* it knows */
-    maki_showing_error(&chat->showing, err);
+    maki_output_error(&chat->showing, err);
     if (err->status == MAKI_NOTFOUND && is_unset(chat)) maki_chat_note(chat, "\n%s", setup);
 }
 
@@ -111,11 +111,11 @@ static maki_status open_engine(maki_chat *chat, maki_err *err)
 
 maki_status maki_chat_new_path(maki_chat *chat, char out[MAKI_PATH_MAX], maki_err *err)
 {
-    char id[MAKI_UUID_LEN + 1], folder[MAKI_PATH_MAX];
+    char id[MAKI_UUID_LEN + 1], directory[MAKI_PATH_MAX];
     maki_status st = maki_uuid(chat->env->random, id, err);
     if (st == MAKI_OK)
-        st = maki_agent_folder(chat->env->files, chat->home, MAKI_AGENT_DEFAULT, "sessions", folder,
-                               sizeof folder, err);
+        st = maki_agent_directory(chat->env->files, chat->home, MAKI_AGENT_DEFAULT, "sessions",
+                                  directory, sizeof directory, err);
     if (st == MAKI_OK)
         st = maki_session_file(chat->home, MAKI_AGENT_DEFAULT, id, out, MAKI_PATH_MAX, err);
     return st;
@@ -174,11 +174,11 @@ maki_status maki_chat_open(const maki_env *env, const maki_chat_options *options
 {
     maki_chat *chat = maki_new(env->alloc, maki_chat);
     if (!chat) return maki_fail_nomem(err);
-    maki_showing_form form = options->json            ? MAKI_SHOWING_JSON
-                             : maki_terminal_styled() ? MAKI_SHOWING_TERMINAL
-                                                      : MAKI_SHOWING_PLAIN;
+    maki_output_form form = options->json            ? MAKI_OUTPUT_JSON
+                            : maki_terminal_styled() ? MAKI_OUTPUT_TERMINAL
+                                                     : MAKI_OUTPUT_PLAIN;
     chat->env = env;
-    chat->showing = maki_showing_new(env->files, form);
+    chat->showing = maki_output_new(env->files, form);
     chat->input = maki_buf_new(env->alloc, MAKI_CHAT_ANSWER_MAX);
     chat->reply = maki_buf_new(env->alloc, MAKI_CHAT_ANSWER_MAX);
     maki_status st = open_all(chat, options, err);
@@ -207,15 +207,15 @@ static void keep_result(maki_chat *chat, const maki_turn_result *result)
 {
     if (result->path[0]) snprintf(chat->path, sizeof chat->path, "%s", result->path);
     if (result->model[0]) snprintf(chat->answering, sizeof chat->answering, "%s", result->model);
-    chat->figures = (maki_bar){ result->context, result->window, (double)result->visible,
-                                chat->answering, result->visible > 0 };
+    chat->figures = (maki_status_bar){ result->context, result->window, (double)result->visible,
+                                       chat->answering, result->visible > 0 };
 }
 
 /* Once for each: an agent that was not told its rules behaves like one that has none. */
 static void tell_unread(maki_chat *chat)
 {
     for (unsigned i = 0; i < MAKI_BOOTSTRAP_COUNT; i++) {
-        const maki_boot_told *told = &chat->result.bootstrap[i];
+        const maki_boot_report *told = &chat->result.bootstrap[i];
         bool bad = told->why[0] != '\0';
         if ((bad || told->repaired) && !(chat->unread & 1u << i))
             maki_chat_note(chat,
@@ -231,8 +231,8 @@ static void tell_end(maki_chat *chat, maki_status st, const maki_err *err)
     tell_unread(chat);
     bool stopped = maki_terminal_take_interrupt(); /* even if it came too late to stop anything */
     if (st == MAKI_OK) {
-        maki_showing_stop(&chat->showing, chat->result.stop);
-    } else if (chat->showing.form == MAKI_SHOWING_JSON) {
+        maki_output_stop(&chat->showing, chat->result.stop);
+    } else if (chat->showing.form == MAKI_OUTPUT_JSON) {
         keep_code(chat, err); /* the line of the end told it */
     } else if (st == MAKI_CANCELLED && stopped) {
         maki_chat_note(chat, chat->result.last > chat->result.asked
@@ -247,19 +247,19 @@ static void tell_end(maki_chat *chat, maki_status st, const maki_err *err)
 /* The turn, and its answer as it comes. */
 static maki_status answer(maki_chat *chat, maki_str text, maki_err *err)
 {
-    maki_turn_calls calls;
+    maki_turn_callbacks calls;
     maki_err ended;
     maki_turn_request request = { .path = chat->path[0] ? chat->path : NULL,
                                   .key = chat->key,
                                   .text = text,
                                   .provider = maki_str_of(chat->provider),
                                   .model = maki_str_of(chat->model) };
-    maki_showing_begin(&chat->showing, &calls);
+    maki_output_begin(&chat->showing, &calls);
     maki_status st = maki_turn(chat->turns, &request, &calls, &chat->result, err);
     keep_result(chat, &chat->result);
     if (!chat->figures.known) maki_chat_measure(chat); /* it ended before anything was counted */
     maki_status shown =
-        maki_showing_end(&chat->showing, st, err, &chat->result, &chat->figures, &ended);
+        maki_output_end(&chat->showing, st, err, &chat->result, &chat->figures, &ended);
     if (st != MAKI_OK || shown == MAKI_OK) return st;
     *err = ended;
     return shown;
@@ -269,7 +269,7 @@ void maki_chat_turn(maki_chat *chat, maki_str text)
 {
     maki_err err;
     maki_terminal_take_interrupt();
-    bool terminal = chat->showing.form == MAKI_SHOWING_TERMINAL;
+    bool terminal = chat->showing.form == MAKI_OUTPUT_TERMINAL;
     if (terminal) maki_terminal_echo(false);
     maki_status st = answer(chat, text, &err);
     if (terminal) maki_terminal_echo(true);
@@ -291,7 +291,7 @@ void maki_chat_line(maki_chat *chat, maki_str line, bool *go_on)
 {
     while (line.len && isspace((unsigned char)line.ptr[line.len - 1]))
         line.len--;
-    if (maki_command_is(line)) {
+    if (maki_slash_command_is(line)) {
         maki_chat_command(chat, line);
     } else if (line.len) {
         maki_chat_say(chat, line);
@@ -326,9 +326,9 @@ void maki_chat_greet(maki_chat *chat)
 
 void maki_chat_part(maki_chat *chat)
 {
-    maki_session_place place;
+    maki_session_location place;
     if (!maki_chat_began(chat)) return;
-    bool session = maki_session_place_of(chat->path, &place);
+    bool session = maki_session_location_of(chat->path, &place);
     bool plain = chat->name && !chat->name[strcspn(chat->name, " \t\"'\\$`&|;<>()*?[]#~!")];
     maki_chat_note(chat, "maki chat --session %s goes on with it.\n",
                    plain     ? chat->name
@@ -341,8 +341,9 @@ void maki_chat_part(maki_chat *chat)
 maki_editor_bar maki_chat_bar(maki_chat *chat)
 {
     if (chat->figures.known)
-        return (maki_editor_bar){ maki_bar_text(&chat->figures, chat->bar),
-                                  maki_terminal_coloured() ? maki_bar_colour(&chat->figures) : "" };
+        return (maki_editor_bar){ maki_status_bar_text(&chat->figures, chat->bar),
+                                  maki_terminal_coloured() ? maki_status_bar_colour(&chat->figures)
+                                                           : "" };
     int n = snprintf(chat->bar, sizeof chat->bar, "a new conversation%s%s",
                      chat->answering[0] ? " · " : "", chat->answering);
     return (maki_editor_bar){ { chat->bar, (size_t)n }, "\033[2m" };

@@ -12,9 +12,9 @@
 #define MAKI_CHAT_CHAT_H
 
 #include "chat/chat_options.h"
-#include "chat/command.h"
 #include "chat/editor.h"
-#include "chat/showing.h"
+#include "chat/output.h"
+#include "chat/slash_command.h"
 
 typedef struct maki_chat maki_chat;
 

@@ -5,7 +5,7 @@
 #include "base/err.h"
 #include "base/json_write.h"
 #include "base/str.h"
-#include "chat/chat_inside.h"
+#include "chat/chat_internal.h"
 #include "chat/terminal.h"
 
 /* ---- operations ------------------------------------------------------------------------------------ */
@@ -32,10 +32,10 @@ maki_status maki_chat_status(maki_chat *chat, maki_str *answer, maki_err *err)
     maki_status st = maki_jw_end(&w);
     if (st == MAKI_OK) st = maki_chat_ask(chat, "session.status", answer, err);
     if (st == MAKI_OK)
-        chat->figures =
-            (maki_bar){ maki_json_number_field(*answer, "tokens"),
-                        maki_json_number_field(*answer, "window"),
-                        maki_json_number_field(*answer, "messagesCount"), chat->answering, true };
+        chat->figures = (maki_status_bar){ maki_json_number_field(*answer, "tokens"),
+                                           maki_json_number_field(*answer, "window"),
+                                           maki_json_number_field(*answer, "messagesCount"),
+                                           chat->answering, true };
     return st;
 }
 
@@ -88,7 +88,7 @@ static void tell_status(maki_chat *chat, maki_str answer)
 }
 
 /* [[2,6],[9,9]] as "2-6, 9"; as much of it as there is room for. */
-static const char *ranges_in(maki_str ranges, char *out, size_t room)
+static const char *ranges_in(maki_str ranges, char *out, size_t capacity)
 {
     maki_json_item pair, number;
     size_t used = 0;
@@ -97,12 +97,12 @@ static const char *ranges_in(maki_str ranges, char *out, size_t room)
         maki_json_iter ends = maki_json_items(pair.value);
         double from = maki_json_next(&ends, &number) ? maki_json_double(number.value) : 0;
         double to = maki_json_next(&ends, &number) ? maki_json_double(number.value) : from;
-        if (room - used < 64) {
-            snprintf(out + used, room - used, " ...");
+        if (capacity - used < 64) {
+            snprintf(out + used, capacity - used, " ...");
             break;
         }
-        used += (size_t)snprintf(out + used, room - used, "%s%.0f", used ? ", " : "", from);
-        if (to > from) used += (size_t)snprintf(out + used, room - used, "-%.0f", to);
+        used += (size_t)snprintf(out + used, capacity - used, "%s%.0f", used ? ", " : "", from);
+        if (to > from) used += (size_t)snprintf(out + used, capacity - used, "-%.0f", to);
     }
     return out;
 }
@@ -123,18 +123,18 @@ static void tell_moment(maki_chat *chat, maki_str answer, char letter)
 /* ---- commands -------------------------------------------------------------------------------------- */
 
 /* `path`, if not NULL, is the field of that name.  *told: it was shown as JSON. */
-static maki_status run_op(maki_chat *chat, const maki_command *command, const char *path,
+static maki_status run_op(maki_chat *chat, const maki_slash_command *command, const char *path,
                           maki_str *answer, bool *told, maki_err *err)
 {
     maki_buf_clear(&chat->input);
-    maki_command_input(command, chat->path, path, &chat->input);
+    maki_slash_command_input(command, chat->path, path, &chat->input);
     maki_status st = maki_chat_ask(chat, command->op->name, answer, err);
-    *told = st == MAKI_OK && maki_showing_answer(&chat->showing, command->row->name, *answer);
+    *told = st == MAKI_OK && maki_output_answer(&chat->showing, command->row->name, *answer);
     return st;
 }
 
 /* What a step did, and what there is now. */
-static maki_status run_change(maki_chat *chat, const maki_command *command, maki_err *err)
+static maki_status run_change(maki_chat *chat, const maki_slash_command *command, maki_err *err)
 {
     char type[24];
     maki_str answer;
@@ -160,7 +160,7 @@ static maki_status run_change(maki_chat *chat, const maki_command *command, maki
     return MAKI_OK;
 }
 
-static maki_status run_diff(maki_chat *chat, const maki_command *command, maki_err *err)
+static maki_status run_diff(maki_chat *chat, const maki_slash_command *command, maki_err *err)
 {
     maki_str answer;
     bool told;
@@ -171,7 +171,7 @@ static maki_status run_diff(maki_chat *chat, const maki_command *command, maki_e
     return MAKI_OK;
 }
 
-static maki_status run_fork(maki_chat *chat, const maki_command *command, maki_err *err)
+static maki_status run_fork(maki_chat *chat, const maki_slash_command *command, maki_err *err)
 {
     char path[MAKI_PATH_MAX];
     maki_str answer;
@@ -188,17 +188,17 @@ static maki_status run_fork(maki_chat *chat, const maki_command *command, maki_e
     return MAKI_OK;
 }
 
-static maki_status run_status(maki_chat *chat, const maki_command *command, maki_err *err)
+static maki_status run_status(maki_chat *chat, const maki_slash_command *command, maki_err *err)
 {
     maki_str answer;
     maki_status st = maki_chat_status(chat, &answer, err);
-    if (st == MAKI_OK && !maki_showing_answer(&chat->showing, command->row->name, answer))
+    if (st == MAKI_OK && !maki_output_answer(&chat->showing, command->row->name, answer))
         tell_status(chat, answer);
     return st;
 }
 
 /* One whose answer needs no words of the chat. */
-static maki_status run_other(maki_chat *chat, const maki_command *command, maki_err *err)
+static maki_status run_other(maki_chat *chat, const maki_slash_command *command, maki_err *err)
 {
     maki_str answer;
     bool told;
@@ -207,22 +207,22 @@ static maki_status run_other(maki_chat *chat, const maki_command *command, maki_
     return st;
 }
 
-static maki_status run_help(maki_chat *chat, const maki_command *command, maki_err *err)
+static maki_status run_help(maki_chat *chat, const maki_slash_command *command, maki_err *err)
 {
-    maki_command one;
-    char takes[MAKI_COMMAND_TAKES];
+    maki_slash_command one;
+    char takes[MAKI_SLASH_COMMAND_FIELDS];
     (void)command;
     (void)err;
-    for (size_t i = 0; maki_command_at(i, &one); i++)
+    for (size_t i = 0; maki_slash_command_at(i, &one); i++)
         maki_chat_print(chat, "  /%-9s %-18s %s\n", one.row->name,
-                        maki_command_takes(one.row, takes), one.row->help);
+                        maki_slash_command_has_field(one.row, takes), one.row->help);
     maki_chat_print(
         chat, "Ctrl-C stops an answer.  A line that ends with a backslash goes on in the next.\n"
               "A space before the slash sends the line as a message.\n");
     return MAKI_OK;
 }
 
-static maki_status run_quit(maki_chat *chat, const maki_command *command, maki_err *err)
+static maki_status run_quit(maki_chat *chat, const maki_slash_command *command, maki_err *err)
 {
     (void)command;
     (void)err;
@@ -231,7 +231,7 @@ static maki_status run_quit(maki_chat *chat, const maki_command *command, maki_e
 }
 
 /* The provider has to be one that can be asked; whether it has the model only it knows. */
-static maki_status run_model(maki_chat *chat, const maki_command *command, maki_err *err)
+static maki_status run_model(maki_chat *chat, const maki_slash_command *command, maki_err *err)
 {
     maki_provider provider;
     maki_str name = command->count == 2 ? command->arguments[0] : maki_str_of(chat->provider);
@@ -286,7 +286,7 @@ static maki_status tell_message(void *ctx, const maki_message *m, maki_err *err)
     return MAKI_OK;
 }
 
-static maki_status run_log(maki_chat *chat, const maki_command *command, maki_err *err)
+static maki_status run_log(maki_chat *chat, const maki_slash_command *command, maki_err *err)
 {
     enum { USUALLY = 20 };
     maki_conversation *c = NULL;
@@ -296,7 +296,7 @@ static maki_status run_log(maki_chat *chat, const maki_command *command, maki_er
         for (size_t i = 0; i < command->arguments[0].len; i++)
             most = most * 10 + (uint64_t)(command->arguments[0].ptr[i] - '0');
     }
-    maki_status st = maki_conversation_open(chat->m, chat->path, MAKI_OPEN_LOOK, &c, err);
+    maki_status st = maki_conversation_open(chat->m, chat->path, MAKI_OPEN_READ_SHARED, &c, err);
     if (st != MAKI_OK) return st;
     uint64_t last = maki_conversation_last(c);
     listing l = { chat, last > most ? last - most + 1 : 1 };
@@ -318,7 +318,7 @@ static maki_status note_answered(void *ctx, const maki_message *m, maki_err *err
 }
 
 /* After a failure, or an answer that was stopped before it began: what was asked is in the session, without an answer. */
-static maki_status run_retry(maki_chat *chat, const maki_command *command, maki_err *err)
+static maki_status run_retry(maki_chat *chat, const maki_slash_command *command, maki_err *err)
 {
     (void)command;
     maki_conversation *c = NULL;
@@ -340,7 +340,7 @@ static maki_status run_retry(maki_chat *chat, const maki_command *command, maki_
 /* By how the answer of a command is shown. */
 static const struct answer_row {
     const char *answer;
-    maki_status (*run)(maki_chat *chat, const maki_command *command, maki_err *err);
+    maki_status (*run)(maki_chat *chat, const maki_slash_command *command, maki_err *err);
     bool conversation; /* it is about one: something was said before */
 } answers[] = {
     { "change", run_change, true }, { "diff", run_diff, true },  { "fork", run_fork, true },
@@ -349,7 +349,7 @@ static const struct answer_row {
     { NULL, run_other, true }, /* any other */
 };
 
-static maki_status run(maki_chat *chat, const maki_command *command, maki_err *err)
+static maki_status run(maki_chat *chat, const maki_slash_command *command, maki_err *err)
 {
     const struct answer_row *row = answers;
     while (row->answer && strcmp(row->answer, command->row->answer) != 0)
@@ -361,10 +361,10 @@ static maki_status run(maki_chat *chat, const maki_command *command, maki_err *e
 
 void maki_chat_command(maki_chat *chat, maki_str line)
 {
-    maki_command command;
+    maki_slash_command command;
     maki_err err;
     maki_terminal_take_interrupt();
-    maki_status st = maki_command_parse(line, &command, &err);
+    maki_status st = maki_slash_command_parse(line, &command, &err);
     if (st == MAKI_OK) st = run(chat, &command, &err);
     maki_terminal_take_interrupt(); /* it stopped the command, or came too late */
     if (st != MAKI_OK) maki_chat_fail(chat, &err);

@@ -17,10 +17,10 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "base/text.h"
-#include "chat/flow.h"
 #include "chat/terminal.h"
+#include "chat/text_wrap.h"
 
-enum { HISTORY_MOST = 1000, LINE_MAX_BYTES = 64 << 20 };
+enum { HISTORY_MAX = 1000, LINE_MAX_BYTES = 64 << 20 };
 
 /* What is pasted has a mark before and behind it, if the terminal is asked for that (xterm, "bracketed paste"). */
 enum { ESCAPE = 033, MARK_LEN = 5 };
@@ -93,7 +93,7 @@ static maki_str cut_to(maki_str text, unsigned width)
     unsigned used = 0;
     size_t at = 0, len = 0;
     for (; at < text.len; at += len) {
-        used += maki_flow_columns(maki_utf8_char(text, at, &len));
+        used += maki_text_wrap_columns(maki_utf8_char(text, at, &len));
         if (used >= width) break;
     }
     return maki_str_to(text, at);
@@ -128,7 +128,7 @@ static void leave_line(maki_editor *e)
 /* The terminal has laid its lines out anew, or somebody else had it meanwhile (Ctrl-Z): begin at the prompt again. */
 static void follow_size(maki_editor *e)
 {
-    maki_terminal_settle();
+    maki_terminal_drain();
     const LineInfoW *line = el_wline(e->el);
     place cursor = place_of(e, line->buffer, line->cursor, maki_terminal_width());
     move_to(cursor, (place){ 0, 0 });
@@ -245,7 +245,7 @@ static maki_status set_up(maki_editor *e, maki_err *err)
     e->el = el_init("maki", stdin, stdout, stderr);
     e->history = history_init();
     if (!e->el || !e->history) return maki_fail_nomem(err);
-    history(e->history, &event, H_SETSIZE, HISTORY_MOST);
+    history(e->history, &event, H_SETSIZE, HISTORY_MAX);
     history(e->history, &event, H_SETUNIQUE, 1);
     el_set(e->el, EL_CLIENTDATA, e);
     el_set(e->el, EL_EDITOR, "emacs");

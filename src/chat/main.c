@@ -32,9 +32,9 @@ static int fail(const maki_err *err)
 /* More of standard input into `buf`; false at its end. */
 static bool read_more(maki_buf *buf)
 {
-    char *room = maki_buf_room(buf, CHUNK);
+    char *capacity = maki_buf_reserve(buf, CHUNK);
     ssize_t n = -1;
-    while (room && (n = read(STDIN_FILENO, room, CHUNK)) < 0 && errno == EINTR) {
+    while (capacity && (n = read(STDIN_FILENO, capacity, CHUNK)) < 0 && errno == EINTR) {
         if (maki_terminal_interrupted()) break; /* nobody is answering: it ends the program */
     }
     if (n > 0) buf->len += (size_t)n;

@@ -7,19 +7,19 @@
 #include "base/str.h"
 #include "base/text.h"
 
-enum { REPLACEMENT = 0xfffd, RULE = 0x2500, RULE_MOST = 60, INDENT_MOST = 40, TAB = 4 };
+enum { REPLACEMENT = 0xfffd, RULE = 0x2500, RULE_MAX = 60, INDENT_MAX = 40, TAB = 4 };
 
 typedef enum kind { UNCLEAR, TEXT, HEADING, BULLET, NUMBER, QUOTE, TABLE, LINE, FENCE } kind;
 
 void maki_markdown_begin(maki_markdown *md, maki_sink sink, unsigned width, bool styled)
 {
-    *md = (maki_markdown){ .flow = maki_flow_new(sink, width, styled) };
-    md->phrase = maki_phrase_new(&md->flow, MAKI_LOOK_PLAIN);
+    *md = (maki_markdown){ .flow = maki_text_wrap_new(sink, width, styled) };
+    md->phrase = maki_inline_new(&md->flow, MAKI_LOOK_PLAIN);
 }
 
 void maki_markdown_resize(maki_markdown *md, unsigned width)
 {
-    md->flow.width = width < MAKI_FLOW_LEAST ? MAKI_FLOW_LEAST : width;
+    md->flow.width = width < MAKI_TEXT_WRAP_MIN ? MAKI_TEXT_WRAP_MIN : width;
 }
 
 /* ---- what a line is ------------------------------------------------------------------------------- */
@@ -106,33 +106,33 @@ static kind kind_of(const maki_markdown *md, bool whole)
 static void begin_indent(maki_markdown *md)
 {
     for (int i = 0; i < md->indent; i++)
-        maki_flow_begin(&md->flow, MAKI_LIT(" "), false);
+        maki_text_wrap_begin(&md->flow, MAKI_LIT(" "), false);
 }
 
 /* The marks of the block before end with it. */
 static void begin_block(maki_markdown *md, unsigned look)
 {
-    md->phrase = maki_phrase_new(&md->flow, look);
+    md->phrase = maki_inline_new(&md->flow, look);
 }
 
 static void say_head(maki_markdown *md)
 {
     for (size_t i = 0; i < md->head_len; i++)
-        maki_phrase_char(&md->phrase, md->head[i]);
+        maki_inline_char(&md->phrase, md->head[i]);
 }
 
 static void begin_number(maki_markdown *md)
 {
     for (size_t i = 0; i < md->head_len; i++) {
         char digit = (char)md->head[i];
-        maki_flow_begin(&md->flow, (maki_str){ &digit, 1 }, false);
+        maki_text_wrap_begin(&md->flow, (maki_str){ &digit, 1 }, false);
     }
 }
 
 static void write_rule(maki_markdown *md, unsigned columns)
 {
     for (unsigned i = 0; i < columns && i < md->flow.width - md->flow.hang_width; i++)
-        maki_flow_raw(&md->flow, RULE, MAKI_LOOK_DIM);
+        maki_text_wrap_raw(&md->flow, RULE, MAKI_LOOK_DIM);
 }
 
 static void begin_code(maki_markdown *md)
@@ -144,15 +144,15 @@ static void begin_code(maki_markdown *md)
     write_rule(md, 2);
     while (n < md->head_len && is_space(md->head[n]))
         n++;
-    if (n < md->head_len) maki_flow_raw(&md->flow, ' ', MAKI_LOOK_DIM);
+    if (n < md->head_len) maki_text_wrap_raw(&md->flow, ' ', MAKI_LOOK_DIM);
     for (; n < md->head_len; n++)
-        maki_flow_raw(&md->flow, md->head[n], MAKI_LOOK_DIM);
+        maki_text_wrap_raw(&md->flow, md->head[n], MAKI_LOOK_DIM);
 }
 
 /* A bar, and the line begins again behind it. */
 static void begin_quote(maki_markdown *md)
 {
-    maki_flow_begin(&md->flow, MAKI_LIT("│ "), true);
+    maki_text_wrap_begin(&md->flow, MAKI_LIT("│ "), true);
     md->quotes++;
     md->indent = -1;
 }
@@ -165,7 +165,7 @@ static void begin_line(maki_markdown *md, kind line)
     case HEADING: begin_block(md, MAKI_LOOK_HEADING); break;
     case BULLET:
         begin_block(md, MAKI_LOOK_PLAIN);
-        maki_flow_begin(&md->flow, MAKI_LIT("• "), false);
+        maki_text_wrap_begin(&md->flow, MAKI_LIT("• "), false);
         break;
     case NUMBER:
         begin_block(md, MAKI_LOOK_PLAIN);
@@ -176,10 +176,10 @@ static void begin_line(maki_markdown *md, kind line)
         md->state = MAKI_MARKDOWN_BEGIN;
         break;
     case TABLE:
-        maki_flow_raw(&md->flow, '|', MAKI_LOOK_PLAIN);
+        maki_text_wrap_raw(&md->flow, '|', MAKI_LOOK_PLAIN);
         md->state = MAKI_MARKDOWN_TABLE;
         break;
-    case LINE: write_rule(md, RULE_MOST); break;
+    case LINE: write_rule(md, RULE_MAX); break;
     case FENCE:
         begin_code(md);
         md->state = MAKI_MARKDOWN_CODE;
@@ -193,7 +193,7 @@ static void on_begin(maki_markdown *md, uint32_t code)
 {
     if (is_space(code) && md->head_len == 0) {
         int wide = code == '\t' ? TAB : 1;
-        if (md->indent + wide <= INDENT_MOST) md->indent += wide;
+        if (md->indent + wide <= INDENT_MAX) md->indent += wide;
         return;
     }
     md->head[md->head_len++] = code;
@@ -205,7 +205,7 @@ static void on_begin(maki_markdown *md, uint32_t code)
 
 static void next_line(maki_markdown *md)
 {
-    maki_flow_line(&md->flow);
+    maki_text_wrap_line(&md->flow);
     md->began = true;
     md->blank = false;
     md->indent = 0;
@@ -220,14 +220,14 @@ static void empty_line(maki_markdown *md)
         next_line(md);
         return;
     }
-    if (md->began && !md->blank) maki_flow_line(&md->flow);
+    if (md->began && !md->blank) maki_text_wrap_line(&md->flow);
     md->blank = true;
     md->indent = 0;
 }
 
 static void end_text(maki_markdown *md)
 {
-    maki_phrase_settle(&md->phrase);
+    maki_inline_flush(&md->phrase);
     if (md->phrase.base) begin_block(md, MAKI_LOOK_PLAIN); /* a heading is one line */
     next_line(md);
     md->state = MAKI_MARKDOWN_BEGIN;
@@ -272,7 +272,7 @@ static bool may_end_code(const maki_markdown *md, bool whole)
 static void say_code(maki_markdown *md)
 {
     for (size_t i = 0; i < md->head_len; i++)
-        maki_flow_raw(&md->flow, md->head[i], MAKI_LOOK_CODE);
+        maki_text_wrap_raw(&md->flow, md->head[i], MAKI_LOOK_CODE);
     md->head_len = 0;
     md->state = MAKI_MARKDOWN_CODE;
 }
@@ -341,10 +341,10 @@ static void on_char(maki_markdown *md, uint32_t code)
     }
     switch (md->state) {
     case MAKI_MARKDOWN_BEGIN: on_begin(md, code); break;
-    case MAKI_MARKDOWN_TEXT: maki_phrase_char(&md->phrase, code); break;
-    case MAKI_MARKDOWN_TABLE: maki_flow_raw(&md->flow, code, MAKI_LOOK_PLAIN); break;
+    case MAKI_MARKDOWN_TEXT: maki_inline_char(&md->phrase, code); break;
+    case MAKI_MARKDOWN_TABLE: maki_text_wrap_raw(&md->flow, code, MAKI_LOOK_PLAIN); break;
     case MAKI_MARKDOWN_CODE_BEGIN: on_code_begin(md, code); break;
-    case MAKI_MARKDOWN_CODE: maki_flow_raw(&md->flow, code, MAKI_LOOK_CODE); break;
+    case MAKI_MARKDOWN_CODE: maki_text_wrap_raw(&md->flow, code, MAKI_LOOK_CODE); break;
     }
 }
 
@@ -367,7 +367,7 @@ maki_status maki_markdown_add(maki_markdown *md, maki_str piece, maki_err *err)
 {
     for (size_t i = 0; i < piece.len; i++)
         on_byte(md, piece.ptr[i]);
-    return maki_flow_flush(&md->flow, err);
+    return maki_text_wrap_flush(&md->flow, err);
 }
 
 maki_status maki_markdown_end(maki_markdown *md, maki_err *err)
@@ -379,5 +379,5 @@ maki_status maki_markdown_end(maki_markdown *md, maki_err *err)
         md->state == MAKI_MARKDOWN_TABLE || md->head_len || md->quotes)
         on_newline(md);
     if (code && md->state == MAKI_MARKDOWN_CODE_BEGIN) end_code(md);
-    return maki_flow_flush(&md->flow, err);
+    return maki_text_wrap_flush(&md->flow, err);
 }

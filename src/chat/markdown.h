@@ -13,8 +13,8 @@
 #ifndef MAKI_CHAT_MARKDOWN_H
 #define MAKI_CHAT_MARKDOWN_H
 
-#include "chat/flow.h"
-#include "chat/phrase.h"
+#include "chat/inline_markdown.h"
+#include "chat/text_wrap.h"
 
 enum { MAKI_MARKDOWN_HEAD = 256 };
 
@@ -27,8 +27,8 @@ typedef enum maki_markdown_state {
 } maki_markdown_state;
 
 typedef struct maki_markdown {
-    maki_flow flow;
-    maki_phrase phrase;
+    maki_text_wrap flow;
+    maki_inline phrase;
     maki_markdown_state state;
     char part[4]; /* the beginning of a character */
     size_t part_len;

@@ -92,7 +92,7 @@ static void hold_signals(sigset_t *before)
     sigprocmask(SIG_BLOCK, &ours, before);
 }
 
-void maki_terminal_settle(void)
+void maki_terminal_drain(void)
 {
     struct pollfd in = { .fd = STDIN_FILENO, .events = POLLIN };
     struct timespec quiet = { 0, SETTLE_MS * 1000000 };

@@ -24,7 +24,7 @@ typedef enum maki_terminal_event {
 maki_terminal_event maki_terminal_wait(void);
 /* Wait until the size stays as it is, which it does while nobody drags the window: what is drawn in between would
  * stand in the wrong place.  Input and Ctrl-C end the waiting, and stay to be taken. */
-void maki_terminal_settle(void);
+void maki_terminal_drain(void);
 /* Is there input already? */
 bool maki_terminal_has_input(void);
 

@@ -90,7 +90,7 @@ bool cli_is(const char *arg, const char *name);
 maki_buf cli_buf(void);
 maki_str cli_text(const maki_buf *buf);
 /* Run an operation; what it answers stands in `room`, and on MAKI_OK *answer is it, checked. */
-maki_status cli_ask(maki *m, const char *op, maki_str input, maki_buf *room, maki_str *answer,
+maki_status cli_ask(maki *m, const char *op, maki_str input, maki_buf *capacity, maki_str *answer,
                     maki_err *err);
 
 #endif

@@ -5,7 +5,7 @@
 static int run_chat(int argc, char **argv)
 {
     (void)argc;
-    return cli_become("chat", "maki-chat", argv);
+    return cli_exec("chat", "maki-chat", argv);
 }
 
 const cli_command cli_chat = { .name = "chat",

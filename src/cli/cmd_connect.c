@@ -29,20 +29,20 @@ static const char notes[] = "\n"
                             "  maki connect codex -- exec \"fix the failing test\"\n"
                             "  maki connect opencode --model qwen3-coder --print\n";
 
-enum { WORDS_MOST = 12 };
+enum { WORDS_MAX = 12 };
 
 /* In every text, {url} is the daemon's address, {model} what --model says and {folder} our own folder. */
 typedef struct agent_row {
     const char *name; /* of the agent, and of its command */
     const char *install;
-    const char *variables[WORDS_MOST]; /* NAME=VALUE */
-    const char *arguments[WORDS_MOST]; /* before the user's own */
-    const char *model_variables[WORDS_MOST];
-    const char *model_arguments[WORDS_MOST]; /* with --model, after `arguments` */
-    const char *file;                        /* to be written below {folder}; NULL: none */
-    const char *text, *model_text;           /* what is in it, without and with --model */
-    bool (*wanted)(void);      /* is the file, and what names it, needed?  NULL: yes */
-    const char *file_variable; /* NAME=VALUE that names it; NULL: an argument does */
+    const char *variables[WORDS_MAX]; /* NAME=VALUE */
+    const char *arguments[WORDS_MAX]; /* before the user's own */
+    const char *model_variables[WORDS_MAX];
+    const char *model_arguments[WORDS_MAX]; /* with --model, after `arguments` */
+    const char *file;                       /* to be written below {folder}; NULL: none */
+    const char *text, *model_text;          /* what is in it, without and with --model */
+    bool (*wanted)(void);                   /* is the file, and what names it, needed?  NULL: yes */
+    const char *file_variable;              /* NAME=VALUE that names it; NULL: an argument does */
 } agent_row;
 
 /* Gemini CLI takes another address only with a key, and only its settings can choose that.  Somebody
@@ -128,9 +128,9 @@ typedef struct plan {
     const char *given_url;
     const char *model; /* NULL: the agent's own choice */
     bool print;
-    char folder[PATH_MAX];
-    char *variables[2 * WORDS_MOST + 1]; /* NAME=VALUE, ended by NULL */
-    char **arguments;                    /* the command and all it is given, ended by NULL */
+    char directory[PATH_MAX];
+    char *variables[2 * WORDS_MAX + 1]; /* NAME=VALUE, ended by NULL */
+    char **arguments;                   /* the command and all it is given, ended by NULL */
     size_t variable_count, argument_count;
 } plan;
 
@@ -149,7 +149,7 @@ static char *filled(const plan *p, const char *shape)
             fputs(p->model ? p->model : "", out);
             shape += 7;
         } else if (strncmp(shape, "{folder}", 8) == 0) {
-            fputs(p->folder, out);
+            fputs(p->directory, out);
             shape += 8;
         } else {
             fputc(*shape++, out);
@@ -161,19 +161,19 @@ static char *filled(const plan *p, const char *shape)
 
 static void add_variables(plan *p, const char *const *shapes)
 {
-    for (size_t i = 0; i < WORDS_MOST && shapes[i]; i++)
+    for (size_t i = 0; i < WORDS_MAX && shapes[i]; i++)
         p->variables[p->variable_count++] = filled(p, shapes[i]);
 }
 
 static void add_arguments(plan *p, const char *const *shapes)
 {
-    for (size_t i = 0; i < WORDS_MOST && shapes[i]; i++)
+    for (size_t i = 0; i < WORDS_MAX && shapes[i]; i++)
         p->arguments[p->argument_count++] = filled(p, shapes[i]);
 }
 
 static void make_plan(plan *p, int given, char **own)
 {
-    p->arguments = calloc(2 * WORDS_MOST + (size_t)given + 2, sizeof *p->arguments);
+    p->arguments = calloc(2 * WORDS_MAX + (size_t)given + 2, sizeof *p->arguments);
     if (!p->arguments) exit(maki_status_exit(MAKI_NOMEM));
     p->arguments[p->argument_count++] = filled(p, p->agent->name);
     add_variables(p, p->agent->variables);
@@ -199,7 +199,7 @@ static void free_plan(plan *p)
 /* ---- our own file -------------------------------------------------------------------------------- */
 
 /* Every folder on the way to `path`. */
-static bool make_folders(char *path)
+static bool make_directories(char *path)
 {
     for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
@@ -219,10 +219,10 @@ static bool write_file(plan *p)
     if (agent->file_variable) {
         p->variables[p->variable_count++] = filled(p, agent->file_variable);
     }
-    snprintf(path, sizeof path, "%s/%s", p->folder, agent->file);
+    snprintf(path, sizeof path, "%s/%s", p->directory, agent->file);
     snprintf(fresh, sizeof fresh, "%s.%d", path, (int)getpid());
     char *text = filled(p, p->model ? agent->model_text : agent->text);
-    FILE *out = make_folders(path) ? fopen(fresh, "we") : NULL;
+    FILE *out = make_directories(path) ? fopen(fresh, "we") : NULL;
     bool good = out && fputs(text, out) >= 0;
     if (out && fclose(out) != 0) good = false;
     good = good && rename(fresh, path) == 0;
@@ -389,7 +389,7 @@ static int run(int argc, char **argv)
     if (!maki_home(home, sizeof home)) {
         return cli_misuse("connect", "there is no folder to write to: set MAKI_HOME or HOME", "");
     }
-    snprintf(p.folder, sizeof p.folder, "%s/connect", home);
+    snprintf(p.directory, sizeof p.directory, "%s/connect", home);
     make_plan(&p, argc - at, argv + at);
     code = write_file(&p) ? p.print ? print_plan(&p) : run_plan(&p) : maki_status_exit(MAKI_IO);
     free_plan(&p);

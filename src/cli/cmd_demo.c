@@ -38,10 +38,10 @@ typedef struct demo_turn {
     const char *reply;
 } demo_turn;
 
-enum { TURNS_MOST = 3 };
+enum { TURNS_MAX = 3 };
 static const struct demo_talk {
     const char *title, *system;
-    demo_turn turns[TURNS_MOST];
+    demo_turn turns[TURNS_MAX];
 } talks[] = {
     { "English: a crash at login",
       "You are a careful programmer. Read before you write.",
@@ -181,7 +181,7 @@ static int play_talk(agent *a, maki_err *err)
     printf("%s%s%s\n", a->style.bold, a->talk->title, a->style.off);
     a->messages = cli_buf();
     add_said(a, "system", NULL, a->talk->system);
-    for (size_t i = 0; status == 200 && i < TURNS_MOST && a->talk->turns[i].user; i++)
+    for (size_t i = 0; status == 200 && i < TURNS_MAX && a->talk->turns[i].user; i++)
         status = play_turn(a, &a->talk->turns[i], err);
     maki_buf_free(&a->messages);
     printf("\n");
@@ -209,7 +209,7 @@ static bool start_daemon(stage *s, maki_err *err)
     snprintf(upstream, sizeof upstream, "demo=%s", s->provider.text);
     const char *argv[] = { "maki-serve", "--listen",    "127.0.0.1:0", "--upstream",
                            upstream,     "--log-level", "warn",        NULL };
-    s->daemon = cli_start_beside(argv, &s->address, err);
+    s->daemon = cli_start_sibling(argv, &s->address, err);
     return s->daemon > 0;
 }
 
@@ -219,10 +219,10 @@ static bool set_stage(stage *s, maki_err *err)
     const char *expected[] = { "maki-fake-provider", "--port", DEMO_PORT, NULL };
     const char *anywhere[] = { "maki-fake-provider", NULL };
     if (answers(&s->address, "/maki/health")) {
-        s->fake = cli_start_beside(expected, &s->provider, err);
+        s->fake = cli_start_sibling(expected, &s->provider, err);
         if (s->fake > 0 && answers(&s->address, "/u/demo/v1/models")) return true;
     }
-    if (s->fake < 0) s->fake = cli_start_beside(anywhere, &s->provider, err);
+    if (s->fake < 0) s->fake = cli_start_sibling(anywhere, &s->provider, err);
     return s->fake > 0 && start_daemon(s, err);
 }
 

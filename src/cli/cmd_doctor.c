@@ -27,10 +27,10 @@ static void tell(const char *what, maki_status st, const char *detail)
 
 static maki_status run_op(maki *m, const char *op, const char *input, maki_err *err)
 {
-    maki_buf room = cli_buf();
+    maki_buf capacity = cli_buf();
     maki_str answer;
-    maki_status st = cli_ask(m, op, (maki_str){ input, strlen(input) }, &room, &answer, err);
-    maki_buf_free(&room);
+    maki_status st = cli_ask(m, op, (maki_str){ input, strlen(input) }, &capacity, &answer, err);
+    maki_buf_free(&capacity);
     return st;
 }
 
@@ -99,7 +99,7 @@ static void try_conversation(maki *m)
 
 static int run(int argc, char **argv)
 {
-    char folder[] = "/tmp/maki-doctor-XXXXXX";
+    char directory[] = "/tmp/maki-doctor-XXXXXX";
     static const char *const made[] = { "talk.jsonl", "talk.events.jsonl", "talk.idx" };
     maki *m = NULL;
     maki_err err = { 0 };
@@ -109,13 +109,13 @@ static int run(int argc, char **argv)
     if (maki_open(NULL, &m, &err) != MAKI_OK) return cli_fail("doctor", &err);
     printf("maki %s\n", maki_version());
     try_operations(m);
-    if (!mkdtemp(folder) || chdir(folder) != 0) {
+    if (!mkdtemp(directory) || chdir(directory) != 0) {
         tell("a temporary folder", MAKI_IO, "/tmp may not be written");
     } else {
         try_conversation(m);
         for (size_t i = 0; i < sizeof made / sizeof made[0]; i++)
             unlink(made[i]);
-        if (chdir("/") == 0) rmdir(folder);
+        if (chdir("/") == 0) rmdir(directory);
     }
     maki_close(m);
     return worst;

@@ -1,12 +1,12 @@
 /* cmd_group.c -- maki history and maki session: commands that are a column of the table of operations (<maki/op.h>).
  *
- * The row says which words and options there are and how the answer is shown (answer.h); nothing here knows a command
+ * The row says which words and options there are and how the answer is shown (answer_print.h); nothing here knows a command
  * by its name. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "answer.h"
+#include "answer_print.h"
 #include "cli.h"
 
 enum { COLUMN = 39, WIDTH = 110 };
@@ -14,7 +14,7 @@ enum { COLUMN = 39, WIDTH = 110 };
 /* ---- help ------------------------------------------------------------------------------------------ */
 
 /* "maki history pin PATH SEQ": the words. */
-static int print_words(const maki_op_shown *shown)
+static int print_words(const maki_op_bound_command *shown)
 {
     const maki_op_argument *a = shown->command->arguments;
     int n = printf("maki %s %s", shown->group, shown->command->name);
@@ -26,7 +26,7 @@ static int print_words(const maki_op_shown *shown)
     return n;
 }
 
-static void print_command(const maki_op_shown *shown)
+static void print_command(const maki_op_bound_command *shown)
 {
     const maki_op_argument *a = shown->command->arguments;
     int at = COLUMN;
@@ -42,7 +42,7 @@ static void print_command(const maki_op_shown *shown)
 
 static void print_commands(const char *group)
 {
-    maki_op_shown shown;
+    maki_op_bound_command shown;
     for (size_t i = 0; maki_op_command_at(group, i, &shown); i++)
         print_command(&shown);
 }
@@ -85,7 +85,7 @@ static const char session_notes[] =
 
 static int run_op(cli_handle *h, const answer_row *row, const cli_typed *typed)
 {
-    maki_buf input = cli_buf(), room = cli_buf();
+    maki_buf input = cli_buf(), capacity = cli_buf();
     maki_err err = { 0 };
     maki_str answer;
     int code = 0;
@@ -93,20 +93,20 @@ static int run_op(cli_handle *h, const answer_row *row, const cli_typed *typed)
         maki_op_command_input(&typed->shown, &typed->typed, maki_buf_sink(&input), &err);
     bool wrong = st != MAKI_OK;
     if (st == MAKI_OK)
-        st = cli_ask(h->m, typed->shown.op->name, cli_text(&input), &room, &answer, &err);
-    if (typed->typed.json && room.len) printf("%.*s\n", (int)room.len, room.ptr);
+        st = cli_ask(h->m, typed->shown.op->name, cli_text(&input), &capacity, &answer, &err);
+    if (typed->typed.json && capacity.len) printf("%.*s\n", (int)capacity.len, capacity.ptr);
     if (st != MAKI_OK)
         code = wrong ? cli_wrong(typed->shown.group, &err) : cli_fail(typed->shown.group, &err);
     else if (!typed->typed.json)
         row->print(answer, typed);
     maki_buf_free(&input);
-    maki_buf_free(&room);
+    maki_buf_free(&capacity);
     return code;
 }
 
 static int no_command(const char *group, const char *name)
 {
-    maki_op_shown shown;
+    maki_op_bound_command shown;
     fprintf(stderr, "maki %s: %s%s; these are: ", group,
             name ? "there is no subcommand " : "a subcommand is missing", name ? name : "");
     for (size_t i = 0; maki_op_command_at(group, i, &shown); i++)

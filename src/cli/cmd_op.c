@@ -105,7 +105,7 @@ static int help_of(const char *name)
 {
     const maki_op_info *op = maki_op_find(maki_str_of(name));
     if (op) return print_op(op);
-    const char *near = maki_op_nearest(maki_str_of(name));
+    const char *near = maki_op_suggest(maki_str_of(name));
     fprintf(stderr, "maki op: there is no operation %.60s%s%s; see maki op --list\n", name,
             near ? "; did you mean " : "", near ? near : "");
     return maki_status_exit(MAKI_NOTFOUND);

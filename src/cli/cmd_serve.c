@@ -7,7 +7,7 @@
 static int run_serve(int argc, char **argv)
 {
     (void)argc;
-    return cli_become("serve", "maki-serve", argv);
+    return cli_exec("serve", "maki-serve", argv);
 }
 
 /* The daemon has the table of its options, so it tells the help as well. */

@@ -12,7 +12,7 @@
 #include "base/json_print.h"
 #include "base/str.h"
 #include "cli.h"
-#include "show.h"
+#include "message_print.h"
 #include "token_files.h"
 #include "token_messages.h"
 
@@ -80,7 +80,7 @@ static int parse(int argc, char **argv, arguments *a)
 /* What the operation tokens.models says of the model. */
 static int ask_model(maki *m, const char *model, measure *out)
 {
-    maki_buf input = cli_buf(), room = cli_buf();
+    maki_buf input = cli_buf(), capacity = cli_buf();
     maki_err err = { 0 };
     maki_str answer;
     maki_jw w;
@@ -89,7 +89,7 @@ static int ask_model(maki *m, const char *model, measure *out)
     maki_jw_init(&w, maki_buf_sink(&input), &err);
     maki_jw_print(&w, "{'model':%s}", maki_str_of(model));
     if (maki_jw_end(&w) != MAKI_OK ||
-        cli_ask(m, "tokens.models", cli_text(&input), &room, &answer, &err) != MAKI_OK) {
+        cli_ask(m, "tokens.models", cli_text(&input), &capacity, &answer, &err) != MAKI_OK) {
         code = cli_fail("tokens --model", &err);
     } else {
         maki_json_text_field(answer, "encoding", name, sizeof name);
@@ -99,7 +99,7 @@ static int ask_model(maki *m, const char *model, measure *out)
         out->exact = out->error == 0;
     }
     maki_buf_free(&input);
-    maki_buf_free(&room);
+    maki_buf_free(&capacity);
     return code;
 }
 

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "cli.h"
-#include "show.h"
+#include "message_print.h"
 
 static const char usage[] =
     "maki tour    a sample conversation, condensed, truncated and rewound in the terminal\n"
@@ -49,7 +49,7 @@ static maki_str ask(maki *m, const char *op, const char *field, const char *fmt,
 static maki_str ask(maki *m, const char *op, const char *field, const char *fmt, ...)
 {
     char *input = NULL;
-    maki_buf room = cli_buf();
+    maki_buf capacity = cli_buf();
     maki_err err = { 0 };
     maki_str whole, value;
     va_list args;
@@ -57,13 +57,13 @@ static maki_str ask(maki *m, const char *op, const char *field, const char *fmt,
     int n = vasprintf(&input, fmt, args);
     va_end(args);
     if (n < 0) exit(maki_status_exit(MAKI_NOMEM));
-    maki_status st = cli_ask(m, op, (maki_str){ input, (size_t)n }, &room, &whole, &err);
+    maki_status st = cli_ask(m, op, (maki_str){ input, (size_t)n }, &capacity, &whole, &err);
     free(input);
     if (st != MAKI_OK || !maki_json_get(whole, (maki_str){ field, strlen(field) }, &value)) {
         exit(cli_fail("tour", &err));
     }
     char *copy = strndup(value.ptr, value.len);
-    maki_buf_free(&room);
+    maki_buf_free(&capacity);
     if (!copy) exit(maki_status_exit(MAKI_NOMEM));
     return (maki_str){ copy, strlen(copy) };
 }

@@ -54,7 +54,7 @@ static void print_setting(const maki_config_setting *s)
     if (s->type == MAKI_CONFIG_SAME) {
         printf(" another name of `%s` | |", s->choices);
     } else {
-        (void)maki_config_wanted(s, wanted, sizeof wanted);
+        (void)maki_config_expected(s, wanted, sizeof wanted);
         printf(" %s |", wanted);
         print_default(s);
     }

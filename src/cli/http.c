@@ -153,20 +153,20 @@ int cli_http(const cli_url *url, const char *method, const char *path, const cha
 /* ---- programs beside this one -------------------------------------------------------------------- */
 
 /* As they are built they stand beside this program, installed in a folder of their own. */
-bool cli_path_beside(const char *name, char *out, size_t room)
+bool cli_path_beside(const char *name, char *out, size_t capacity)
 {
     char self[PATH_MAX];
     char *slash = maki_program_path(self, sizeof self) ? strrchr(self, '/') : NULL;
     if (slash) {
         *slash = '\0';
-        int len = snprintf(out, room, "%s/%s", self, name);
-        if (len > 0 && (size_t)len < room && access(out, X_OK) == 0) return true;
+        int len = snprintf(out, capacity, "%s/%s", self, name);
+        if (len > 0 && (size_t)len < capacity && access(out, X_OK) == 0) return true;
     }
-    int len = snprintf(out, room, "%s/%s", MAKI_LIBEXEC, name);
-    return len > 0 && (size_t)len < room && access(out, X_OK) == 0;
+    int len = snprintf(out, capacity, "%s/%s", MAKI_LIBEXEC, name);
+    return len > 0 && (size_t)len < capacity && access(out, X_OK) == 0;
 }
 
-int cli_become(const char *command, const char *name, char **argv)
+int cli_exec(const char *command, const char *name, char **argv)
 {
     char path[PATH_MAX];
     if (cli_path_beside(name, path, sizeof path)) execv(path, argv);
@@ -204,7 +204,7 @@ static bool read_address(int fd, cli_url *listens)
     return false;
 }
 
-pid_t cli_start_beside(const char *const argv[], cli_url *listens, maki_err *err)
+pid_t cli_start_sibling(const char *const argv[], cli_url *listens, maki_err *err)
 {
     char path[PATH_MAX];
     int pipes[2];

@@ -30,14 +30,14 @@ int cli_http(const cli_url *url, const char *method, const char *path, const cha
              maki_str body, maki_buf *answer, maki_err *err);
 
 /* The file `name` beside this program, or where such files are installed. */
-bool cli_path_beside(const char *name, char *out, size_t room);
+bool cli_path_beside(const char *name, char *out, size_t capacity);
 
 /* Go on as the program `name` beside this one; returns only when that fails: the exit code, after saying so. */
-int cli_become(const char *command, const char *name, char **argv);
+int cli_exec(const char *command, const char *name, char **argv);
 
 /* A program beside this one that says where it listens ("listening on http://...").  argv[0] is its name;
  * it ends when we do.  Returns its process id, or -1 with words in *err. */
-pid_t cli_start_beside(const char *const argv[], cli_url *listens, maki_err *err);
+pid_t cli_start_sibling(const char *const argv[], cli_url *listens, maki_err *err);
 void cli_stop(pid_t pid); /* accepts -1 */
 
 #endif

@@ -78,12 +78,12 @@ maki_str cli_text(const maki_buf *buf)
     return maki_buf_str(buf);
 }
 
-maki_status cli_ask(maki *m, const char *op, maki_str input, maki_buf *room, maki_str *answer,
+maki_status cli_ask(maki *m, const char *op, maki_str input, maki_buf *capacity, maki_str *answer,
                     maki_err *err)
 {
-    maki_buf_clear(room);
-    maki_status st = maki_op(m, (maki_str){ op, strlen(op) }, input, maki_buf_sink(room), err);
-    return st == MAKI_OK ? maki_json_check(cli_text(room), answer, err) : st;
+    maki_buf_clear(capacity);
+    maki_status st = maki_op(m, (maki_str){ op, strlen(op) }, input, maki_buf_sink(capacity), err);
+    return st == MAKI_OK ? maki_json_check(cli_text(capacity), answer, err) : st;
 }
 
 /* ---- standard output ------------------------------------------------------------------------------- */

@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "answer.h"
+#include "answer_print.h"
 #include "base/str.h"
-#include "show.h"
+#include "message_print.h"
 
 /* The value of an argument; NULL when it was not given. */
 static const char *value_of(const cli_typed *typed, const char *field)
@@ -113,7 +113,8 @@ int stream_log(maki *m, const cli_typed *typed)
     listing l = { .s = typed->style, .json = typed->typed.json };
     maki_conversation *c = NULL;
     maki_err err = { 0 };
-    maki_status st = maki_conversation_open(m, typed->typed.conversation, MAKI_OPEN_LOOK, &c, &err);
+    maki_status st =
+        maki_conversation_open(m, typed->typed.conversation, MAKI_OPEN_READ_SHARED, &c, &err);
     if (st == MAKI_OK) st = maki_conversation_each(c, MAKI_LATEST, true, print_message, &l, &err);
     if (st == MAKI_OK && maki_conversation_events(c) > 0) {
         if (!l.json) printf("\n%sevents%s\n", l.s.bold, l.s.off);
@@ -125,13 +126,14 @@ int stream_log(maki *m, const cli_typed *typed)
 int stream_view(maki *m, const cli_typed *typed)
 {
     listing l = { .s = typed->style, .json = typed->typed.json };
-    maki_moment at = MAKI_LATEST;
+    maki_revision at = MAKI_LATEST;
     maki_conversation *c = NULL;
     maki_err err = { 0 };
     int code = number_of(typed, "seq", &at.seq);
     if (code == 0) code = number_of(typed, "ev", &at.ev);
     if (code) return code;
-    maki_status st = maki_conversation_open(m, typed->typed.conversation, MAKI_OPEN_LOOK, &c, &err);
+    maki_status st =
+        maki_conversation_open(m, typed->typed.conversation, MAKI_OPEN_READ_SHARED, &c, &err);
     if (st == MAKI_OK) st = maki_conversation_each(c, at, false, print_message, &l, &err);
     return end_listing(typed, c, st, &err);
 }
@@ -166,12 +168,12 @@ int stream_append(maki *m, const cli_typed *typed)
     maki_conversation *c = NULL;
     maki_err err = { 0 };
     char *line = NULL;
-    size_t room = 0, number = 0;
+    size_t capacity = 0, number = 0;
     uint64_t seq = 0;
     ssize_t n;
     maki_status st =
         maki_conversation_open(m, typed->typed.conversation, MAKI_OPEN_CREATE, &c, &err);
-    while (st == MAKI_OK && (n = getline(&line, &room, stdin)) > 0) {
+    while (st == MAKI_OK && (n = getline(&line, &capacity, stdin)) > 0) {
         maki_str text = { line, (size_t)n };
         number++;
         while (text.len && isspace((unsigned char)text.ptr[text.len - 1]))
@@ -195,7 +197,8 @@ int stream_export(maki *m, const cli_typed *typed)
     maki_err err = { 0 };
     if (!format) format = "roo";
     maki_sink out = cli_stdout();
-    maki_status st = maki_conversation_open(m, typed->typed.conversation, MAKI_OPEN_LOOK, &c, &err);
+    maki_status st =
+        maki_conversation_open(m, typed->typed.conversation, MAKI_OPEN_READ_SHARED, &c, &err);
     if (st == MAKI_OK) st = maki_conversation_export(c, format, out, &err);
     if (st == MAKI_OK && !cli_is(format, "lines")) st = out.write(out.ctx, MAKI_LIT("\n"), &err);
     maki_conversation_close(c);

@@ -21,9 +21,9 @@ static void *must(void *p)
 
 static token_file *add(token_files *files, const char *path)
 {
-    if (files->count == files->room) {
-        files->room = files->room * 2 + 16;
-        files->at = must(realloc(files->at, files->room * sizeof files->at[0]));
+    if (files->count == files->capacity) {
+        files->capacity = files->capacity * 2 + 16;
+        files->at = must(realloc(files->at, files->capacity * sizeof files->at[0]));
     }
     token_file *file = &files->at[files->count++];
     *file = (token_file){ .name = must(strdup(path)) };

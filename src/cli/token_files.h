@@ -15,7 +15,7 @@ typedef struct token_file {
 
 typedef struct token_files {
     token_file *at;
-    size_t count, room;
+    size_t count, capacity;
 } token_files;
 
 /* Add what a path names: a file, or all files of a folder, in the order of their names.  .git is passed

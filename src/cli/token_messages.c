@@ -15,7 +15,7 @@
 #include "base/json_write.h"
 #include "base/str.h"
 #include "cli.h"
-#include "show.h"
+#include "message_print.h"
 
 /* ---- the text of a file -------------------------------------------------------------------------- */
 

@@ -4,13 +4,13 @@
  * deep a walk can go, so aliases cannot make it longer than STEPS_MOST. */
 #include <string.h>
 
-#include "base/nearest.h"
 #include "base/sort.h"
 #include "base/str.h"
-#include "config/config_inside.h"
+#include "base/suggest.h"
+#include "config/config_internal.h"
 #include "config/expand.h"
 
-enum { STEPS_MOST = 20000, NAME_MOST = 200, KEYS_SHOWN = 8 };
+enum { STEPS_MAX = 20000, NAME_MAX = 200, KEYS_SHOWN = 8 };
 
 typedef struct binder {
     maki_config *config;
@@ -20,22 +20,22 @@ typedef struct binder {
     size_t steps;
 } binder;
 
-static void bind_node(binder *b, const maki_place *at, const maki_yaml_node *node);
+static void bind_node(binder *b, const maki_setting_path *at, const maki_yaml_node *node);
 
 /* Steps that are written where they are used: the name of their preset is that place. */
-static bool is_inline(const maki_place *at)
+static bool is_inline(const maki_setting_path *at)
 {
-    maki_place place;
+    maki_setting_path place;
     if (at->count == 0 || !maki_str_starts(at->pattern, MAKI_LIT("policies."))) return false;
-    if (!maki_place_of(at->names[0], &place)) return false;
-    const maki_config_setting *row = maki_place_setting(&place);
+    if (!maki_setting_path_of(at->names[0], &place)) return false;
+    const maki_config_setting *row = maki_setting_path_setting(&place);
     return row && row->type == MAKI_CONFIG_POLICY;
 }
 
 /* As it stands in the file. */
-static maki_str written(binder *b, const maki_place *at)
+static maki_str written(binder *b, const maki_setting_path *at)
 {
-    maki_str path = maki_place_path(at, at->pattern, b->arena);
+    maki_str path = maki_setting_path_path(at, at->pattern, b->arena);
     if (is_inline(at) && path.len) return maki_str_from(path, strlen("policies."));
     if (!at->editor.len) return path;
     if (!path.len) return at->editor;
@@ -55,7 +55,7 @@ maki_value *maki_config_value_at(const maki_config *config, maki_str path)
 static void append(maki_config *config, const maki_value *value)
 {
     /* the arena remembers a failure */
-    (void)maki_arena_add(&config->arena, &config->values, &config->count, &config->room, value,
+    (void)maki_arena_add(&config->arena, &config->values, &config->count, &config->capacity, value,
                          sizeof *value, NULL);
 }
 
@@ -81,9 +81,10 @@ static void keep(binder *b, const maki_value *value)
 }
 
 /* A value for the row at this place. */
-static maki_value new_value(maki_arena *arena, const maki_place *at, const maki_config_setting *row)
+static maki_value new_value(maki_arena *arena, const maki_setting_path *at,
+                            const maki_config_setting *row)
 {
-    maki_value value = { .path = maki_place_path(at, maki_str_of(row->path), arena),
+    maki_value value = { .path = maki_setting_path_path(at, maki_str_of(row->path), arena),
                          .row = row,
                          .name_count = at->count };
     value.written = value.path;
@@ -93,9 +94,9 @@ static maki_value new_value(maki_arena *arena, const maki_place *at, const maki_
 }
 
 /* The same from the file, and where this is another name for the row that it names. */
-static maki_value value_for(binder *b, const maki_place *at, maki_spot spot)
+static maki_value value_for(binder *b, const maki_setting_path *at, maki_text_position spot)
 {
-    const maki_config_setting *row = maki_place_setting(at);
+    const maki_config_setting *row = maki_setting_path_setting(at);
     if (row->type == MAKI_CONFIG_SAME) row = maki_setting_named(maki_str_of(row->choices));
     maki_value value = new_value(b->arena, at, row);
     value.written = written(b, at);
@@ -107,15 +108,15 @@ static maki_value value_for(binder *b, const maki_place *at, maki_spot spot)
 /* ---- mistakes ------------------------------------------------------------------------------------------ */
 
 /* "enabled, base_dir, compression_threshold ..." */
-static maki_str keys_here(binder *b, const maki_place *at)
+static maki_str keys_here(binder *b, const maki_setting_path *at)
 {
     maki_str words = { "", 0 }, key;
     size_t n = 0;
-    for (; n < KEYS_SHOWN && maki_place_key(at, n, &key); n++) {
+    for (; n < KEYS_SHOWN && maki_setting_path_key(at, n, &key); n++) {
         words = maki_arena_print(b->arena, "%.*s%s%.*s", MAKI_PRINTED(words), n ? ", " : "",
                                  MAKI_PRINTED(key));
     }
-    if (!maki_place_key(at, n, &key)) return words;
+    if (!maki_setting_path_key(at, n, &key)) return words;
     return maki_arena_print(b->arena, "%.*s ...", MAKI_PRINTED(words));
 }
 
@@ -125,27 +126,27 @@ static const char *elsewhere(maki_str key)
     const maki_config_setting *row;
     for (size_t i = 0; (row = maki_setting_at(i)) != NULL; i++) {
         const char *dot = strrchr(row->path, '.');
-        if (dot && maki_name_distance(maki_str_of(dot + 1), key) == 0) return row->path;
+        if (dot && maki_edit_distance(maki_str_of(dot + 1), key) == 0) return row->path;
     }
     return NULL;
 }
 
-static maki_str nearest_key(const maki_place *at, maki_str key)
+static maki_str nearest_key(const maki_setting_path *at, maki_str key)
 {
-    maki_nearest nearest = maki_nearest_to(key);
+    maki_suggest nearest = maki_suggest_for(key);
     maki_str other;
-    for (size_t n = 0; maki_place_key(at, n, &other); n++)
-        maki_nearest_offer(&nearest, other);
+    for (size_t n = 0; maki_setting_path_key(at, n, &other); n++)
+        maki_suggest_candidate(&nearest, other);
     return nearest.found;
 }
 
 /* The part of a key with dots that is not known, and the place it would be at. */
-static maki_str unknown_part(const maki_place *from, maki_str key, maki_place *at)
+static maki_str unknown_part(const maki_setting_path *from, maki_str key, maki_setting_path *at)
 {
-    maki_place next;
+    maki_setting_path next;
     *at = *from;
     for (size_t i = 1; i + 1 < key.len; i++) {
-        if (key.ptr[i] != '.' || !maki_place_step(at, maki_str_to(key, i), &next)) continue;
+        if (key.ptr[i] != '.' || !maki_setting_path_step(at, maki_str_to(key, i), &next)) continue;
         *at = next;
         key = maki_str_from(key, i + 1);
         i = 0;
@@ -153,9 +154,9 @@ static maki_str unknown_part(const maki_place *from, maki_str key, maki_place *a
     return key;
 }
 
-static void tell_unknown(binder *b, const maki_place *from, const maki_yaml_item *item)
+static void tell_unknown(binder *b, const maki_setting_path *from, const maki_yaml_item *item)
 {
-    maki_place place, *at = &place;
+    maki_setting_path place, *at = &place;
     maki_str part = unknown_part(from, item->key, at), here = written(b, at);
     maki_str key = maki_problem_quote(b->arena, part, 60), near = nearest_key(at, part), name = key;
     const char *other = near.len ? NULL : elsewhere(part);
@@ -176,19 +177,19 @@ static const char *kind_words(const maki_yaml_node *node)
                                           : "a single value";
 }
 
-static void tell_kind(binder *b, const maki_place *at, const maki_yaml_node *node)
+static void tell_kind(binder *b, const maki_setting_path *at, const maki_yaml_node *node)
 {
-    const maki_config_setting *row = maki_place_setting(at);
+    const maki_config_setting *row = maki_setting_path_setting(at);
     maki_str name = written(b, at);
     if (row && row->type != MAKI_CONFIG_SAME) {
-        maki_str wanted = maki_value_wanted(row, b->arena);
+        maki_str wanted = maki_value_expected(row, b->arena);
         maki_problem_add(b->problems, node->at, "%.*s must be %.*s, not %s", MAKI_PRINTED(name),
                          MAKI_PRINTED(wanted), kind_words(node));
         return;
     }
     maki_str keys = keys_here(b, at);
-    bool list = maki_place_has(at, "#");
-    if (!keys.len && maki_place_has(at, "*")) keys = MAKI_LIT("NAME: ...");
+    bool list = maki_setting_path_has(at, "#");
+    if (!keys.len && maki_setting_path_has(at, "*")) keys = MAKI_LIT("NAME: ...");
     maki_problem_add(b->problems, node->at, "%.*s must be %s%s%.*s%s, not %s", MAKI_PRINTED(name),
                      list ? "a list of mappings" : "a mapping", keys.len ? " (" : "",
                      MAKI_PRINTED(keys), keys.len ? ")" : "", kind_words(node));
@@ -196,7 +197,7 @@ static void tell_kind(binder *b, const maki_place *at, const maki_yaml_node *nod
 
 /* ---- the walk ------------------------------------------------------------------------------------------ */
 
-static void tell_fault(binder *b, maki_spot spot, const maki_value *value, maki_str fault)
+static void tell_fault(binder *b, maki_text_position spot, const maki_value *value, maki_str fault)
 {
     bool hidden = value->row->type == MAKI_CONFIG_SECRET;
     maki_problem_add(b->problems, spot, "%.*s %.*s", MAKI_PRINTED(value->written),
@@ -204,7 +205,8 @@ static void tell_fault(binder *b, maki_spot spot, const maki_value *value, maki_
 }
 
 /* The text with its variables; false: it was a mistake, and is noted. */
-static bool expand(binder *b, maki_spot spot, maki_value *value, maki_str text, maki_str *out)
+static bool expand(binder *b, maki_text_position spot, maki_value *value, maki_str text,
+                   maki_str *out)
 {
     maki_expanded got = maki_expand(text, b->environment, b->arena);
     maki_str name = value->written;
@@ -224,9 +226,9 @@ static bool expand(binder *b, maki_spot spot, maki_value *value, maki_str text, 
     return true;
 }
 
-static void bind_scalar(binder *b, const maki_place *at, const maki_yaml_node *node)
+static void bind_scalar(binder *b, const maki_setting_path *at, const maki_yaml_node *node)
 {
-    if (!maki_place_setting(at)) {
+    if (!maki_setting_path_setting(at)) {
         tell_kind(b, at, node);
         return;
     }
@@ -260,14 +262,14 @@ static bool read_item(binder *b, maki_value *value, const maki_yaml_node *node, 
     return fault.len == 0;
 }
 
-static void bind_texts(binder *b, const maki_place *at, const maki_yaml_node *node)
+static void bind_texts(binder *b, const maki_setting_path *at, const maki_yaml_node *node)
 {
     maki_value value = value_for(b, at, node->at);
     size_t n = 0;
     for (const maki_yaml_item *i = node->first; i; i = i->next)
         n++;
     maki_str *items = maki_arena_array(b->arena, n, sizeof *items);
-    if (!items || (b->steps += n) > STEPS_MOST) return;
+    if (!items || (b->steps += n) > STEPS_MAX) return;
     for (const maki_yaml_item *i = node->first; i; i = i->next) {
         if (read_item(b, &value, i->value, &items[value.count])) value.count++;
     }
@@ -276,40 +278,40 @@ static void bind_texts(binder *b, const maki_place *at, const maki_yaml_node *no
 }
 
 /* A policy that is written where it is used: a preset with the name of that place. */
-static void bind_policy(binder *b, const maki_place *at, const maki_yaml_node *node)
+static void bind_policy(binder *b, const maki_setting_path *at, const maki_yaml_node *node)
 {
     maki_value value = value_for(b, at, node->at);
-    maki_place steps;
+    maki_setting_path steps;
     value.text = value.path;
     keep(b, &value);
-    maki_place presets = { .pattern = MAKI_LIT("policies") };
-    if (maki_place_step(&presets, value.path, &steps)) bind_node(b, &steps, node);
+    maki_setting_path presets = { .pattern = MAKI_LIT("policies") };
+    if (maki_setting_path_step(&presets, value.path, &steps)) bind_node(b, &steps, node);
 }
 
-static void bind_list(binder *b, const maki_place *at, const maki_yaml_node *node)
+static void bind_list(binder *b, const maki_setting_path *at, const maki_yaml_node *node)
 {
-    const maki_config_setting *row = maki_place_setting(at);
+    const maki_config_setting *row = maki_setting_path_setting(at);
     size_t n = 0;
     if (row && maki_value_is_list(row)) {
         bind_texts(b, at, node);
     } else if (row && row->type == MAKI_CONFIG_POLICY) {
         bind_policy(b, at, node);
-    } else if (!maki_place_has(at, "#")) {
+    } else if (!maki_setting_path_has(at, "#")) {
         tell_kind(b, at, node);
     } else {
         for (const maki_yaml_item *i = node->first; i; i = i->next, n++) {
-            maki_place next;
+            maki_setting_path next;
             maki_str name = maki_arena_print(b->arena, "%zu", n);
-            if (maki_place_step(at, name, &next)) bind_node(b, &next, i->value);
+            if (maki_setting_path_step(at, name, &next)) bind_node(b, &next, i->value);
         }
     }
 }
 
 /* Names become parts of paths, of session keys and of lines in the log. */
-static const char *name_fault(const maki_place *at)
+static const char *name_fault(const maki_setting_path *at)
 {
     maki_str name = at->names[at->count - 1];
-    if (name.len > NAME_MOST) return "is too long for a name: 200 bytes at most";
+    if (name.len > NAME_MAX) return "is too long for a name: 200 bytes at most";
     for (size_t i = 0; i < name.len; i++) {
         unsigned char c = (unsigned char)name.ptr[i];
         if (c < 0x20 || c == 0x7f) return "has a control character in its name";
@@ -320,10 +322,10 @@ static const char *name_fault(const maki_place *at)
     return dots ? "is no name" : NULL;
 }
 
-static void bind_pair(binder *b, const maki_place *at, const maki_yaml_item *item)
+static void bind_pair(binder *b, const maki_setting_path *at, const maki_yaml_item *item)
 {
-    maki_place next;
-    if (!maki_place_step(at, item->key, &next)) {
+    maki_setting_path next;
+    if (!maki_setting_path_step(at, item->key, &next)) {
         tell_unknown(b, at, item);
         return;
     }
@@ -336,15 +338,15 @@ static void bind_pair(binder *b, const maki_place *at, const maki_yaml_item *ite
     maki_problem_add(b->problems, item->key_at, "%.*s %s", MAKI_PRINTED(name), fault);
 }
 
-static void bind_node(binder *b, const maki_place *at, const maki_yaml_node *node)
+static void bind_node(binder *b, const maki_setting_path *at, const maki_yaml_node *node)
 {
-    if (++b->steps > STEPS_MOST) return; /* told at the end */
+    if (++b->steps > STEPS_MAX) return;  /* told at the end */
     if (maki_yaml_is_null(node)) return; /* as if it were not there */
     if (node->kind == MAKI_YAML_SCALAR) {
         bind_scalar(b, at, node);
     } else if (node->kind == MAKI_YAML_LIST) {
         bind_list(b, at, node);
-    } else if (!maki_place_has(at, NULL) || maki_place_has(at, "#")) {
+    } else if (!maki_setting_path_has(at, NULL) || maki_setting_path_has(at, "#")) {
         tell_kind(b, at, node);
     } else {
         for (const maki_yaml_item *i = node->first; i; i = i->next)
@@ -356,7 +358,7 @@ void maki_config_bind(maki_config *config, const maki_yaml_node *top, char *cons
                       maki_problems *problems)
 {
     binder b = { config, problems, &config->arena, environment, 0 };
-    maki_place start = { .pattern = { "", 0 } };
+    maki_setting_path start = { .pattern = { "", 0 } };
     if (maki_yaml_is_null(top)) return;
     if (top->kind != MAKI_YAML_MAP) {
         maki_problem_add(problems, top->at,
@@ -365,10 +367,10 @@ void maki_config_bind(maki_config *config, const maki_yaml_node *top, char *cons
         return;
     }
     bind_node(&b, &start, top);
-    if (b.steps > STEPS_MOST) {
+    if (b.steps > STEPS_MAX) {
         maki_problem_add(problems, top->at,
                          "with its aliases written out, the file has more than %d values",
-                         STEPS_MOST);
+                         STEPS_MAX);
     }
 }
 
@@ -403,7 +405,7 @@ void maki_config_bind_environment(maki_config *config, char *const *environment,
         maki_str fault = maki_value_read(&value, text, MAKI_VALUE_VARIABLE, &config->arena);
         if (fault.len) {
             binder b = { config, problems, &config->arena, environment, 0 };
-            tell_fault(&b, (maki_spot){ 0, 0 }, &value, fault);
+            tell_fault(&b, (maki_text_position){ 0, 0 }, &value, fault);
         } else {
             override(config, &value);
         }
@@ -413,8 +415,9 @@ void maki_config_bind_environment(maki_config *config, char *const *environment,
 
 /* ---- under it: the defaults ---------------------------------------------------------------------------- */
 
-static void bind_default(maki_config *config, const maki_place *at, const maki_config_setting *row,
-                         const char *initial, char *const *environment)
+static void bind_default(maki_config *config, const maki_setting_path *at,
+                         const maki_config_setting *row, const char *initial,
+                         char *const *environment)
 {
     maki_arena *arena = &config->arena;
     maki_value value = new_value(arena, at, row);
@@ -446,16 +449,16 @@ maki_status maki_config_bind_defaults(maki_config *config, char *const *environm
 {
     const maki_config_setting *row;
     const char *path, *initial;
-    maki_place at;
+    maki_setting_path at;
     for (size_t i = 0; (row = maki_setting_at(i)) != NULL; i++) {
         if (!row->initial || strpbrk(row->path, "*#")) continue;
-        if (maki_place_of(maki_str_of(row->path), &at)) {
+        if (maki_setting_path_of(maki_str_of(row->path), &at)) {
             bind_default(config, &at, row, row->initial, environment);
         }
     }
     for (size_t i = 0; maki_config_named_default(i, &path, &initial), path; i++) {
-        if (!maki_place_of(maki_str_of(path), &at)) continue;
-        bind_default(config, &at, maki_place_setting(&at), initial, environment);
+        if (!maki_setting_path_of(maki_str_of(path), &at)) continue;
+        bind_default(config, &at, maki_setting_path_setting(&at), initial, environment);
     }
     for (size_t i = 0; (row = maki_setting_at(i)) != NULL; i++)
         rank_values(config, row, i);

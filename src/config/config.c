@@ -3,7 +3,7 @@
 
 #include "base/err.h"
 #include "base/str.h"
-#include "config/config_inside.h"
+#include "config/config_internal.h"
 
 /* ---- open and close ------------------------------------------------------------------------------------ */
 
@@ -47,7 +47,7 @@ static maki_status fill(maki_config *config, const maki_config_options *options,
     for (size_t i = 0; i < config->count; i++)
         config->values[i].shown = maki_value_show(&config->values[i], &config->arena);
     st = maki_arena_status(&config->arena, err);
-    return st == MAKI_OK ? maki_problems_tell(&problems, options, err) : st;
+    return st == MAKI_OK ? maki_problems_report(&problems, options, err) : st;
 }
 
 maki_status maki_config_open(const maki_config_options *options, maki_config **out, maki_err *err)
@@ -73,11 +73,11 @@ const char *maki_config_file(const maki_config *config)
 /* The value at a path, or, in *fallback, the default that every name of this row has. */
 static const maki_value *ask(const maki_config *config, const char *path, maki_value *fallback)
 {
-    maki_place at;
+    maki_setting_path at;
     const maki_value *value = maki_config_value_at(config, maki_str_of(path));
     if (value) return value;
     const maki_config_setting *row =
-        maki_place_of(maki_str_of(path), &at) ? maki_place_setting(&at) : NULL;
+        maki_setting_path_of(maki_str_of(path), &at) ? maki_setting_path_setting(&at) : NULL;
     if (row && row->type == MAKI_CONFIG_SAME && at.count == 0)
         return ask(config, row->choices, fallback);
     if (!row || !row->initial) return NULL;
@@ -148,7 +148,7 @@ maki_status maki_config_secret(const maki_config *config, const char *path, maki
 /* ---- names --------------------------------------------------------------------------------------------- */
 
 /* The name that a value has in the place of the star behind `at`; false: it lies elsewhere. */
-static bool name_behind(const maki_place *at, const maki_value *value, maki_str *name)
+static bool name_behind(const maki_setting_path *at, const maki_value *value, maki_str *name)
 {
     maki_str path = maki_str_of(value->row->path);
     if (value->name_count <= at->count || !maki_str_starts(path, at->pattern)) return false;
@@ -164,8 +164,8 @@ static bool name_behind(const maki_place *at, const maki_value *value, maki_str 
 bool maki_config_next_name(const maki_config *config, const char *path, size_t *cursor,
                            maki_str *name)
 {
-    maki_place at;
-    if (!maki_place_of(maki_str_of(path), &at)) return false;
+    maki_setting_path at;
+    if (!maki_setting_path_of(maki_str_of(path), &at)) return false;
     for (; *cursor < config->count; ++*cursor) {
         maki_str other;
         bool before = false;

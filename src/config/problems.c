@@ -22,13 +22,14 @@ static maki_str print(maki_arena *arena, const char *fmt, va_list args)
     return (maki_str){ at, (size_t)n };
 }
 
-void maki_problem_note(maki_problems *all, bool warning, maki_spot at, const char *fmt, ...)
+void maki_problem_note(maki_problems *all, bool warning, maki_text_position at, const char *fmt,
+                       ...)
 {
     va_list args;
     if (!warning) all->mistakes++;
-    if (all->count == MAKI_PROBLEMS_MOST) return;
+    if (all->count == MAKI_PROBLEMS_MAX) return;
     maki_config_problem *rows =
-        maki_arena_grow(all->arena, all->rows, all->count, &all->room, sizeof *rows);
+        maki_arena_grow(all->arena, all->rows, all->count, &all->capacity, sizeof *rows);
     if (!rows) return;
     all->rows = rows;
     va_start(args, fmt);
@@ -61,8 +62,8 @@ static maki_status first_mistake(const maki_problems *all, maki_err *err)
     return maki_fail(err, MAKI_INVALID, "%zu mistakes in the configuration", all->mistakes);
 }
 
-maki_status maki_problems_tell(maki_problems *all, const maki_config_options *options,
-                               maki_err *err)
+maki_status maki_problems_report(maki_problems *all, const maki_config_options *options,
+                                 maki_err *err)
 {
     if (all->count) {
         maki_status st =

@@ -1,14 +1,14 @@
 /* rules.c -- settings that must agree with each other. */
 #include <string.h>
 
-#include "base/nearest.h"
 #include "base/str.h"
-#include "config/config_inside.h"
+#include "base/suggest.h"
+#include "config/config_internal.h"
 
-static const maki_value *at_path(const maki_config *config, maki_arena *arena, const char *folder,
-                                 maki_str name, const char *key)
+static const maki_value *at_path(const maki_config *config, maki_arena *arena,
+                                 const char *directory, maki_str name, const char *key)
 {
-    maki_str path = maki_arena_print(arena, "%s.%.*s.%s", folder, MAKI_PRINTED(name), key);
+    maki_str path = maki_arena_print(arena, "%s.%.*s.%s", directory, MAKI_PRINTED(name), key);
     return maki_config_value_at(config, path);
 }
 
@@ -20,30 +20,31 @@ static bool is_at(const maki_value *value, const char *pattern)
 /* ---- names that must be known ------------------------------------------------------------------------- */
 
 /* Offer all names of a folder ("policies"); true: `name` is one of them. */
-static bool offer_names(const maki_config *config, const char *folder, maki_str name,
-                        maki_nearest *nearest)
+static bool offer_names(const maki_config *config, const char *directory, maki_str name,
+                        maki_suggest *nearest)
 {
     maki_str other;
-    for (size_t cursor = 0; maki_config_next_name(config, folder, &cursor, &other);) {
+    for (size_t cursor = 0; maki_config_next_name(config, directory, &cursor, &other);) {
         if (maki_str_is(other, name)) return true;
-        maki_nearest_offer(nearest, other);
+        maki_suggest_candidate(nearest, other);
     }
     return false;
 }
 
 static void check_reference(const maki_config *config, maki_problems *problems,
-                            const maki_value *value, const char *folder, const char *const *known)
+                            const maki_value *value, const char *directory,
+                            const char *const *known)
 {
-    maki_nearest nearest = maki_nearest_to(value->text);
+    maki_suggest nearest = maki_suggest_for(value->text);
     for (size_t i = 0; known[i]; i++) {
         if (maki_str_is(maki_str_of(known[i]), value->text)) return;
-        maki_nearest_offer(&nearest, maki_str_of(known[i]));
+        maki_suggest_candidate(&nearest, maki_str_of(known[i]));
     }
-    if (offer_names(config, folder, value->text, &nearest)) return;
+    if (offer_names(config, directory, value->text, &nearest)) return;
     maki_str shown = maki_problem_quote(problems->arena, value->text, 40);
     maki_str near = nearest.found;
     maki_problem_add(problems, value->at, "%.*s: there is no \"%.*s\" under %s%s%.*s%s",
-                     MAKI_PRINTED(value->written), MAKI_PRINTED(shown), folder,
+                     MAKI_PRINTED(value->written), MAKI_PRINTED(shown), directory,
                      near.len ? "; did you mean " : "", MAKI_PRINTED(near) ? near.ptr : "",
                      near.len ? "?" : "");
 }

@@ -256,10 +256,10 @@ const maki_config_setting *maki_setting_named(maki_str path)
 
 /* ---- places ------------------------------------------------------------------------------------------ */
 
-enum { SPLIT_MOST = 8 /* dots of a key: more of them are a name */ };
+enum { SPLIT_MAX = 8 /* dots of a key: more of them are a name */ };
 
 /* What of the row's path lies behind the place: its next segment; len 0: nothing. */
-static maki_str segment_behind(const maki_place *at, const maki_config_setting *row)
+static maki_str segment_behind(const maki_setting_path *at, const maki_config_setting *row)
 {
     maki_str path = maki_str_of(row->path);
     if (at->editor.len && !row->editor) return (maki_str){ "", 0 };
@@ -273,13 +273,13 @@ static maki_str segment_behind(const maki_place *at, const maki_config_setting *
 }
 
 /* The place behind `at` whose segment is exactly this one. */
-static bool go(const maki_place *at, maki_str segment, maki_place *out)
+static bool go(const maki_setting_path *at, maki_str segment, maki_setting_path *out)
 {
     const maki_config_setting *row;
     for (size_t i = 0; (row = maki_setting_at(i)) != NULL; i++) {
         maki_str behind = segment_behind(at, row);
         if (behind.len == 0 || !maki_str_is(behind, segment)) continue;
-        maki_place next = *at; /* `out` may be `at` */
+        maki_setting_path next = *at; /* `out` may be `at` */
         next.pattern = (maki_str){ row->path, (size_t)(behind.ptr + behind.len - row->path) };
         *out = next;
         return true;
@@ -292,22 +292,22 @@ static bool is_number(maki_str text)
     return text.len > 0 && maki_str_only(text, "0123456789");
 }
 
-static bool go_by_name(const maki_place *at, maki_str name, maki_place *out)
+static bool go_by_name(const maki_setting_path *at, maki_str name, maki_setting_path *out)
 {
-    if (name.len == 0 || at->count == MAKI_PLACE_NAMES) return false;
+    if (name.len == 0 || at->count == MAKI_SETTING_PATH_NAMES) return false;
     bool found = go(at, MAKI_LIT("*"), out) || (is_number(name) && go(at, MAKI_LIT("#"), out));
     if (found) out->names[out->count++] = name;
     return found;
 }
 
 /* One segment: a key of the table, an editor's prefix at the top, or a name. */
-static bool go_one(const maki_place *at, maki_str key, maki_place *out)
+static bool go_one(const maki_setting_path *at, maki_str key, maki_setting_path *out)
 {
     bool sign = maki_str_is(key, MAKI_LIT("*")) || maki_str_is(key, MAKI_LIT("#"));
     if (!sign && go(at, key, out)) return true;
     if (at->pattern.len == 0 && !at->editor.len &&
         (maki_str_is(key, MAKI_LIT("rooCode")) || maki_str_is(key, MAKI_LIT("roo-code")))) {
-        *out = (maki_place){ .pattern = { "", 0 }, .editor = key };
+        *out = (maki_setting_path){ .pattern = { "", 0 }, .editor = key };
         return true;
     }
     return go_by_name(at, key, out);
@@ -321,42 +321,43 @@ static size_t dots(maki_str key)
     return n;
 }
 
-bool maki_place_step(const maki_place *at, maki_str key, maki_place *out)
+bool maki_setting_path_step(const maki_setting_path *at, maki_str key, maki_setting_path *out)
 {
-    maki_place from = *at, next;
-    if (dots(key) == 0 || dots(key) > SPLIT_MOST) return go_one(&from, key, out);
+    maki_setting_path from = *at, next;
+    if (dots(key) == 0 || dots(key) > SPLIT_MAX) return go_one(&from, key, out);
     for (size_t i = 1; i + 1 < key.len; i++) {
         if (key.ptr[i] != '.' || !go_one(&from, maki_str_to(key, i), &next)) continue;
-        if (maki_place_step(&next, maki_str_from(key, i + 1), out)) return true;
+        if (maki_setting_path_step(&next, maki_str_from(key, i + 1), out)) return true;
     }
     return go_by_name(&from, key, out);
 }
 
-bool maki_place_of(maki_str path, maki_place *out)
+bool maki_setting_path_of(maki_str path, maki_setting_path *out)
 {
-    maki_place top = { .pattern = { "", 0 } };
-    return maki_place_step(&top, path, out);
+    maki_setting_path top = { .pattern = { "", 0 } };
+    return maki_setting_path_step(&top, path, out);
 }
 
-const maki_config_setting *maki_place_setting(const maki_place *at)
+const maki_config_setting *maki_setting_path_setting(const maki_setting_path *at)
 {
     return maki_setting_named(at->pattern);
 }
 
-bool maki_place_has(const maki_place *at, const char *segment)
+bool maki_setting_path_has(const maki_setting_path *at, const char *segment)
 {
-    maki_place ignored;
+    maki_setting_path ignored;
     maki_str key;
     if (segment) return go(at, maki_str_of(segment), &ignored);
-    return maki_place_has(at, "*") || maki_place_has(at, "#") || maki_place_key(at, 0, &key);
+    return maki_setting_path_has(at, "*") || maki_setting_path_has(at, "#") ||
+           maki_setting_path_key(at, 0, &key);
 }
 
-maki_str maki_place_path(const maki_place *at, maki_str pattern, maki_arena *arena)
+maki_str maki_setting_path_path(const maki_setting_path *at, maki_str pattern, maki_arena *arena)
 {
-    size_t room = pattern.len + 1, fill = 0, used = 0;
+    size_t capacity = pattern.len + 1, fill = 0, used = 0;
     for (size_t i = 0; i < at->count; i++)
-        room += at->names[i].len;
-    char *text = maki_arena_get(arena, room);
+        capacity += at->names[i].len;
+    char *text = maki_arena_get(arena, capacity);
     if (!text) return (maki_str){ "", 0 };
     for (size_t i = 0; i < pattern.len; i++) {
         bool star = pattern.ptr[i] == '*' || pattern.ptr[i] == '#';
@@ -370,7 +371,7 @@ maki_str maki_place_path(const maki_place *at, maki_str pattern, maki_arena *are
     return (maki_str){ text, fill };
 }
 
-bool maki_place_key(const maki_place *at, size_t n, maki_str *key)
+bool maki_setting_path_key(const maki_setting_path *at, size_t n, maki_str *key)
 {
     const maki_config_setting *row;
     maki_str last = { "", 0 };

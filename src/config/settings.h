@@ -12,31 +12,31 @@
 
 #include "base/arena.h"
 
-enum { MAKI_PLACE_NAMES = 2 };
+enum { MAKI_SETTING_PATH_NAMES = 2 };
 
-typedef struct maki_place {
+typedef struct maki_setting_path {
     maki_str pattern; /* of a row; empty: the top */
-    maki_str names[MAKI_PLACE_NAMES];
+    maki_str names[MAKI_SETTING_PATH_NAMES];
     size_t count;
     maki_str editor; /* rooCode or roo-code stood first; len 0: not */
-} maki_place;
+} maki_setting_path;
 
 /* From `at` by `key`; false: there is nothing of that name. */
-bool maki_place_step(const maki_place *at, maki_str key, maki_place *out);
+bool maki_setting_path_step(const maki_setting_path *at, maki_str key, maki_setting_path *out);
 /* The place of a whole path. */
-bool maki_place_of(maki_str path, maki_place *out);
+bool maki_setting_path_of(maki_str path, maki_setting_path *out);
 
 /* The row that ends here, or NULL. */
-const maki_config_setting *maki_place_setting(const maki_place *at);
+const maki_config_setting *maki_setting_path_setting(const maki_setting_path *at);
 /* Does this segment lie behind it: "*", any name; "#", the places of a list; NULL: does anything? */
-bool maki_place_has(const maki_place *at, const char *segment);
+bool maki_setting_path_has(const maki_setting_path *at, const char *segment);
 
 /* `pattern`, the place's own or that of a row with the same stars, with the place's names in it:
  * "agents.default.maxTurns".  A NUL stands behind it. */
-maki_str maki_place_path(const maki_place *at, maki_str pattern, maki_arena *arena);
+maki_str maki_setting_path_path(const maki_setting_path *at, maki_str pattern, maki_arena *arena);
 
 /* The n-th key that may stand here, without repetition; false behind the last. */
-bool maki_place_key(const maki_place *at, size_t n, maki_str *key);
+bool maki_setting_path_key(const maki_setting_path *at, size_t n, maki_str *key);
 
 /* All rows, one after the other; NULL behind the last. */
 const maki_config_setting *maki_setting_at(size_t index);

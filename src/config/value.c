@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/nearest.h"
 #include "base/str.h"
+#include "base/suggest.h"
 #include "config/amount.h"
 
-enum { QUOTED_MOST = 40 /* characters of a wrong value that are shown */ };
+enum { QUOTED_MAX = 40 /* characters of a wrong value that are shown */ };
 
 static const maki_str right = { "", 0 };
 
@@ -54,7 +54,7 @@ static maki_str choice_words(const char *choices, maki_arena *arena)
     return words;
 }
 
-maki_str maki_value_wanted(const maki_config_setting *row, maki_arena *arena)
+maki_str maki_value_expected(const maki_config_setting *row, maki_arena *arena)
 {
     const char *type = types[row->type].words;
     if (row->type == MAKI_CONFIG_CHOICE) {
@@ -71,22 +71,22 @@ maki_str maki_value_wanted(const maki_config_setting *row, maki_arena *arena)
                             MAKI_PRINTED(high), row->inherits ? ", or -1" : "");
 }
 
-size_t maki_config_wanted(const maki_config_setting *setting, char *out, size_t room)
+size_t maki_config_expected(const maki_config_setting *setting, char *out, size_t capacity)
 {
     maki_env env = maki_env_system();
     maki_arena arena = maki_arena_new(env.alloc, 1 << 16);
-    maki_str words = maki_value_wanted(setting, &arena);
-    int n = snprintf(out, room, "%.*s", MAKI_PRINTED(words));
+    maki_str words = maki_value_expected(setting, &arena);
+    int n = snprintf(out, capacity, "%.*s", MAKI_PRINTED(words));
     maki_arena_free(&arena);
-    return n < 0 ? 0 : (size_t)n < room ? (size_t)n : room - 1;
+    return n < 0 ? 0 : (size_t)n < capacity ? (size_t)n : capacity - 1;
 }
 
 /* "must be ..., not "x"" and what may help. */
 static maki_str wrong(const maki_config_setting *row, maki_str text, const char *hint,
                       maki_arena *arena)
 {
-    maki_str wanted = maki_value_wanted(row, arena);
-    maki_str shown = maki_problem_quote(arena, text, QUOTED_MOST);
+    maki_str wanted = maki_value_expected(row, arena);
+    maki_str shown = maki_problem_quote(arena, text, QUOTED_MAX);
     return maki_arena_print(arena, "must be %.*s, not \"%.*s\"%s", MAKI_PRINTED(wanted),
                             MAKI_PRINTED(shown), hint);
 }
@@ -96,11 +96,11 @@ static maki_str wrong(const maki_config_setting *row, maki_str text, const char 
 static maki_str read_choice(maki_value *value, maki_str text, maki_arena *arena)
 {
     const char *choices = value->row->choices;
-    maki_nearest nearest = maki_nearest_to(text);
+    maki_suggest nearest = maki_suggest_for(text);
     maki_str choice;
     if (maki_str_in(text, choices)) return right;
     while (maki_words_next(&choices, &choice))
-        maki_nearest_offer(&nearest, choice);
+        maki_suggest_candidate(&nearest, choice);
     if (!nearest.found.len) return wrong(value->row, text, "", arena);
     maki_str hint = maki_arena_print(arena, "; did you mean %.*s?", MAKI_PRINTED(nearest.found));
     return wrong(value->row, text, hint.ptr, arena);

@@ -10,14 +10,14 @@ typedef struct maki_value {
     maki_str written; /* as it stands in the file: another name, a prefix */
     const maki_config_setting *row;
     size_t rank; /* of the row in the table */
-    maki_str names[MAKI_PLACE_NAMES];
+    maki_str names[MAKI_SETTING_PATH_NAMES];
     size_t name_count;
     maki_str text;
     double number; /* 0 or 1, an amount in bytes or milliseconds */
     const maki_str *items;
     size_t count;
     maki_config_source source;
-    maki_spot at;
+    maki_text_position at;
     maki_str variable; /* of MAKI_CONFIG_ENVIRONMENT */
     maki_str missing;  /* a secret's variable that is not set; len 0: all are */
     maki_str shown;    /* for people: on one line, without secrets */
@@ -36,9 +36,9 @@ maki_str maki_value_read(maki_value *value, maki_str text, maki_value_form form,
 maki_str maki_value_check_item(const maki_config_setting *row, maki_str item, maki_arena *arena);
 
 /* "a number from 0.05 to 1", "one of ask, always, never" */
-maki_str maki_value_wanted(const maki_config_setting *row, maki_arena *arena);
+maki_str maki_value_expected(const maki_config_setting *row, maki_arena *arena);
 bool maki_value_same(const maki_value *a, const maki_value *b);
-/* What may be shown of it (show.c). */
+/* What may be shown of it (config_print.c). */
 maki_str maki_value_show(const maki_value *value, maki_arena *arena);
 bool maki_value_is_list(const maki_config_setting *row);
 

@@ -26,19 +26,19 @@ typedef struct builder {
     bool stop; /* a mistake after which the rest makes no sense */
 } builder;
 
-static maki_spot spot_of(yaml_mark_t mark)
+static maki_text_position spot_of(yaml_mark_t mark)
 {
-    return (maki_spot){ mark.line + 1, mark.column + 1 };
+    return (maki_text_position){ mark.line + 1, mark.column + 1 };
 }
 
 /* Lines and columns of a byte of a text that libyaml has not read. */
-static maki_spot spot_at(maki_str bytes, size_t at)
+static maki_text_position spot_at(maki_str bytes, size_t at)
 {
-    maki_spot spot = { 1, 1 };
+    maki_text_position spot = { 1, 1 };
     for (size_t i = 0; i < at && i < bytes.len; i++) {
         unsigned char c = (unsigned char)bytes.ptr[i];
         if (c == '\n') {
-            spot = (maki_spot){ spot.line + 1, 1 };
+            spot = (maki_text_position){ spot.line + 1, 1 };
         } else if ((c & 0xc0) != 0x80) {
             spot.column++;
         }
@@ -75,7 +75,8 @@ static const maki_yaml_item *same_key(const maki_yaml_node *map, maki_str key)
     return item;
 }
 
-static maki_yaml_item *add_item(builder *b, maki_yaml_node *parent, maki_str key, maki_spot at)
+static maki_yaml_item *add_item(builder *b, maki_yaml_node *parent, maki_str key,
+                                maki_text_position at)
 {
     maki_yaml_item *item = maki_arena_get(b->arena, sizeof *item);
     if (!item) return &b->dropped;
@@ -218,7 +219,8 @@ static bool is_text(maki_str bytes, maki_problems *problems)
     size_t bad = 0;
     if (bytes.len >= 2 && (maki_str_starts(bytes, MAKI_LIT("\xff\xfe")) ||
                            maki_str_starts(bytes, MAKI_LIT("\xfe\xff")))) {
-        maki_problem_add(problems, (maki_spot){ 1, 1 }, "this is UTF-16; save the file as UTF-8");
+        maki_problem_add(problems, (maki_text_position){ 1, 1 },
+                         "this is UTF-16; save the file as UTF-8");
         return false;
     }
     if (maki_utf8_valid(bytes, &bad)) return true;
@@ -229,7 +231,7 @@ static bool is_text(maki_str bytes, maki_problems *problems)
 }
 
 /* The line of a spot, and from it on. */
-static maki_str line_at(maki_str bytes, maki_spot spot, maki_str *from)
+static maki_str line_at(maki_str bytes, maki_text_position spot, maki_str *from)
 {
     size_t line = 1, i = 0;
     while (i < bytes.len && line < spot.line)
@@ -278,7 +280,7 @@ static void tell_syntax(const yaml_parser_t *parser, maki_str bytes, maki_proble
                          "no YAML: %s; remove the character", problem);
         return;
     }
-    maki_spot at = spot_of(parser->problem_mark);
+    maki_text_position at = spot_of(parser->problem_mark);
     maki_str from, line = line_at(bytes, at, &from);
     const char *context = parser->context ? parser->context : "", *more = hint(problem, line, from);
     bool elsewhere = parser->context && parser->context_mark.line + 1 != at.line;
@@ -320,8 +322,8 @@ maki_status maki_yaml_read(maki_str bytes, maki_problems *problems, maki_yaml_no
     yaml_parser_t parser;
     *top = NULL;
     if (bytes.len > MAKI_YAML_BYTES) {
-        maki_problem_add(problems, (maki_spot){ 0, 0 }, "more than %d KB: that is no configuration",
-                         MAKI_YAML_BYTES >> 10);
+        maki_problem_add(problems, (maki_text_position){ 0, 0 },
+                         "more than %d KB: that is no configuration", MAKI_YAML_BYTES >> 10);
         return MAKI_OK;
     }
     if (!is_text(bytes, problems)) return MAKI_OK;

@@ -18,14 +18,14 @@ typedef struct maki_yaml_node maki_yaml_node;
 /* An item of a list, or a pair of a mapping. */
 typedef struct maki_yaml_item {
     maki_str key;
-    maki_spot key_at;
+    maki_text_position key_at;
     maki_yaml_node *value;
     struct maki_yaml_item *next;
 } maki_yaml_item;
 
 struct maki_yaml_node {
     maki_yaml_kind kind;
-    maki_spot at;
+    maki_text_position at;
     maki_str text; /* of a scalar; a NUL stands behind it */
     bool quoted;   /* it is text even if it looks like a number */
     bool open;     /* its end has not been read yet */

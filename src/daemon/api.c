@@ -13,7 +13,7 @@ enum { SEND_AHEAD = 256 << 10, PIECE = 32 << 10, WORKERS = 4 };
 
 typedef struct worker {
     maki_api *api;
-    maki_local *local;
+    maki_api_routes *local;
     pthread_t thread;
     bool running;
 } worker;
@@ -28,13 +28,13 @@ struct maki_api {
 
 /* One request.  The loop's, except between `put` and `run_answered`, when it is a worker's. */
 typedef struct job {
-    maki_guest guest;
+    maki_request_handler guest;
     maki_item item;
     maki_api *api;
     maki_conn *conn; /* NULL: gone.  Always the loop's. */
     maki_spool body, answer;
-    maki_local_request request; /* spans into `text` */
-    maki_local_reply reply;
+    maki_api_routes_request request; /* spans into `text` */
+    maki_api_routes_reply reply;
     uint64_t sent;
     size_t size;
     char text[];
@@ -50,7 +50,7 @@ static maki_str keep_text(char **at, maki_str text)
     return kept;
 }
 
-static job *job_new(maki_api *api, maki_conn *conn, const maki_local_request *request)
+static job *job_new(maki_api *api, maki_conn *conn, const maki_api_routes_request *request)
 {
     const maki_alloc *alloc = api->env->alloc;
     size_t size = sizeof(job) + request->method.len + request->path.len + request->query.len +
@@ -61,11 +61,11 @@ static job *job_new(maki_api *api, maki_conn *conn, const maki_local_request *re
     j->body = maki_spool_new(api->env, MAKI_SPOOL_MEMORY);
     j->answer = maki_spool_new(api->env, MAKI_SPOOL_MEMORY);
     char *at = j->text;
-    j->request = (maki_local_request){ .method = keep_text(&at, request->method),
-                                       .path = keep_text(&at, request->path),
-                                       .query = keep_text(&at, request->query),
-                                       .type = keep_text(&at, request->type),
-                                       .accept = keep_text(&at, request->accept) };
+    j->request = (maki_api_routes_request){ .method = keep_text(&at, request->method),
+                                            .path = keep_text(&at, request->path),
+                                            .query = keep_text(&at, request->query),
+                                            .type = keep_text(&at, request->type),
+                                            .accept = keep_text(&at, request->accept) };
     return j;
 }
 
@@ -127,7 +127,7 @@ static void run_answered(maki_item *item)
 
 /* ---- what comes ----------------------------------------------------------------------------------- */
 
-static void on_body(maki_guest *guest, maki_conn *conn, maki_str bytes)
+static void on_body(maki_request_handler *guest, maki_conn *conn, maki_str bytes)
 {
     job *j = (job *)guest;
     maki_err err;
@@ -143,19 +143,19 @@ static void hand_over(job *j)
     maki_queue_put(&j->api->queue, &j->item);
 }
 
-static void on_body_end(maki_guest *guest, maki_conn *conn)
+static void on_body_end(maki_request_handler *guest, maki_conn *conn)
 {
     (void)conn;
     hand_over((job *)guest);
 }
 
-static void on_drained(maki_guest *guest, maki_conn *conn)
+static void on_drained(maki_request_handler *guest, maki_conn *conn)
 {
     (void)conn;
     send_some((job *)guest); /* the answer has begun: so the job is ours again */
 }
 
-static void on_gone(maki_guest *guest, maki_conn *conn, maki_status why)
+static void on_gone(maki_request_handler *guest, maki_conn *conn, maki_status why)
 {
     job *j = (job *)guest;
     (void)why;
@@ -164,7 +164,8 @@ static void on_gone(maki_guest *guest, maki_conn *conn, maki_status why)
     if (ours) job_free(j); /* else a worker has it, and it comes back */
 }
 
-static const maki_guest_calls job_calls = { on_body, on_body_end, on_drained, on_gone };
+static const maki_request_handler_callbacks job_calls = { on_body, on_body_end, on_drained,
+                                                          on_gone };
 
 static maki_str field(const maki_http_head *head, maki_str name)
 {
@@ -175,11 +176,11 @@ static maki_str field(const maki_http_head *head, maki_str name)
 void maki_api_begin(maki_api *api, maki_conn *conn, const maki_http_head *head,
                     const maki_route_path *path)
 {
-    maki_local_request request = { .method = head->method,
-                                   .path = path->path,
-                                   .query = path->query,
-                                   .type = field(head, MAKI_LIT("content-type")),
-                                   .accept = field(head, MAKI_LIT("accept")) };
+    maki_api_routes_request request = { .method = head->method,
+                                        .path = path->path,
+                                        .query = path->query,
+                                        .type = field(head, MAKI_LIT("content-type")),
+                                        .accept = field(head, MAKI_LIT("accept")) };
     job *j = job_new(api, conn, &request);
     if (!j) {
         maki_conn_fail(conn, 500, "no_memory", "out of memory");
@@ -192,7 +193,7 @@ void maki_api_begin(maki_api *api, maki_conn *conn, const maki_http_head *head,
 void maki_api_answer(maki_api *api, maki_conn *conn, maki_str method, maki_str path, maki_str type,
                      maki_spool *body)
 {
-    maki_local_request request = {
+    maki_api_routes_request request = {
         .method = method, .path = path, .query = { "", 0 }, .type = type, .accept = { "", 0 }
     };
     job *j = job_new(api, conn, &request);
@@ -212,11 +213,11 @@ void maki_api_answer(maki_api *api, maki_conn *conn, maki_str method, maki_str p
 static void answer(const worker *w, job *j)
 {
     maki_err err;
-    j->reply = (maki_local_reply){
+    j->reply = (maki_api_routes_reply){
         .status = 500, .type = "application/json", .fields = "", .body = &j->answer
     };
     if (maki_spool_text(&j->body, &j->request.body, &err) == MAKI_OK)
-        maki_local_answer(w->local, &j->request, &j->reply);
+        maki_api_routes_answer(w->local, &j->request, &j->reply);
     maki_queue_put(w->api->loop, &j->item);
 }
 
@@ -239,7 +240,7 @@ maki_status maki_api_open(const maki_env *env, const maki_api_options *options, 
     for (size_t i = 0; st == MAKI_OK && i < WORKERS; i++) {
         worker *w = &api->workers[i];
         w->api = api;
-        st = maki_local_open(env, options->local, &w->local, err);
+        st = maki_api_routes_open(env, options->local, &w->local, err);
         w->running = st == MAKI_OK && maki_thread_start(&w->thread, work, w);
         if (st == MAKI_OK && !w->running)
             st = maki_fail(err, MAKI_NOMEM, "no thread could be started");
@@ -267,7 +268,7 @@ void maki_api_close(maki_api *api)
     if (!api) return;
     maki_api_stop(api);
     for (size_t i = 0; i < WORKERS; i++)
-        maki_local_close(api->workers[i].local);
+        maki_api_routes_close(api->workers[i].local);
     maki_queue_close(&api->queue);
     maki_delete(api->env->alloc, api);
 }

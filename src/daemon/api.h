@@ -1,4 +1,4 @@
-/* api.h -- requests that are answered here, by a few worker threads (local.h says what is answered).
+/* api.h -- requests that are answered here, by a few worker threads (api_routes.h says what is answered).
  *
  * The loop collects a request, a worker answers it into a spool, the loop sends that as fast as the client takes it.
  * A long operation holds up one worker, not the short ones that come after it. */
@@ -6,15 +6,15 @@
 #define MAKI_DAEMON_API_H
 
 #include "base/queue.h"
+#include "daemon/api_routes.h"
 #include "daemon/broadcast.h"
-#include "daemon/guest.h"
-#include "daemon/local.h"
+#include "daemon/request_handler.h"
 #include "daemon/routes.h"
 
 typedef struct maki_api maki_api;
 
 typedef struct maki_api_options {
-    const maki_local_options *local;
+    const maki_api_routes_options *local;
     maki_queue *loop;
     maki_broadcast *broadcast;
 } maki_api_options;

@@ -8,7 +8,7 @@
 #include "base/err.h"
 
 typedef struct listener {
-    maki_guest guest;
+    maki_request_handler guest;
     maki_broadcast *all;
     maki_conn *conn;
     struct listener *next, *before;
@@ -42,20 +42,20 @@ static void forget(listener *l)
     maki_delete(all->env->alloc, l);
 }
 
-static void on_gone(maki_guest *guest, maki_conn *conn, maki_status why)
+static void on_gone(maki_request_handler *guest, maki_conn *conn, maki_status why)
 {
     (void)conn, (void)why;
     forget((listener *)guest);
 }
 
-static const maki_guest_calls listener_calls = { .on_gone = on_gone };
+static const maki_request_handler_callbacks listener_calls = { .on_gone = on_gone };
 
 /* To everybody who keeps up. */
 static void send_all(maki_broadcast *all, maki_str text)
 {
     for (listener *l = all->first, *next; l; l = next) {
         next = l->next;
-        if (maki_conn_waiting(l->conn) + text.len > MAKI_BROADCAST_WAITING) {
+        if (maki_conn_waiting(l->conn) + text.len > MAKI_BROADCAST_PENDING_MAX) {
             maki_conn_drop(l->conn);
             forget(l);
         } else {
@@ -78,7 +78,7 @@ static void run_news(maki_item *item)
     alloc->resize(alloc, n, sizeof *n + n->len, 0);
 }
 
-void maki_broadcast_tell(void *ctx, maki_str json)
+void maki_broadcast_send(void *ctx, maki_str json)
 {
     maki_broadcast *all = ctx;
     const maki_alloc *alloc = all->env->alloc;

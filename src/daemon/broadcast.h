@@ -6,16 +6,16 @@
 #define MAKI_DAEMON_BROADCAST_H
 
 #include "base/queue.h"
-#include "daemon/guest.h"
 #include "daemon/metrics.h"
+#include "daemon/request_handler.h"
 
 struct event_base;
 
 typedef struct maki_broadcast maki_broadcast;
 
 enum {
-    MAKI_BROADCAST_WAITING = 256 << 10, /* bytes that may wait for one listener */
-    MAKI_BROADCAST_PING_S = 15          /* a comment, so that dead connections are noticed */
+    MAKI_BROADCAST_PENDING_MAX = 256 << 10, /* bytes that may wait for one listener */
+    MAKI_BROADCAST_PING_S = 15              /* a comment, so that dead connections are noticed */
 };
 
 maki_status maki_broadcast_open(const maki_env *env, struct event_base *base, maki_queue *loop,
@@ -29,6 +29,6 @@ void maki_broadcast_end(maki_broadcast *all);
 /* From now on this connection gets events: its answer begins here.  False: out of memory, nothing was done. */
 bool maki_broadcast_add(maki_broadcast *all, maki_conn *conn, maki_str fields);
 /* One JSON object, copied; from any thread.  `ctx` is the broadcast. */
-void maki_broadcast_tell(void *ctx, maki_str json);
+void maki_broadcast_send(void *ctx, maki_str json);
 
 #endif

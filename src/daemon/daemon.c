@@ -14,18 +14,18 @@
 #include "base/str.h"
 #include "daemon/api.h"
 #include "daemon/broadcast.h"
-#include "daemon/engine.h"
-#include "daemon/guest.h"
+#include "daemon/forwarding.h"
 #include "daemon/metrics.h"
-#include "daemon/pass.h"
-#include "daemon/recording.h"
+#include "daemon/recorder.h"
+#include "daemon/recording_state.h"
+#include "daemon/request_handler.h"
 #include "daemon/routes.h"
 #include "store/session.h"
 
 enum {
     TRIM_SECONDS = 2, /* how long memory that is not used may stay ours */
     OUR_FILES = 512,  /* descriptors for conversations, the journal, large bodies */
-    UPSTREAM_LEAST = 64,
+    UPSTREAM_MIN = 64,
     EVENTS = 4
 };
 
@@ -43,13 +43,13 @@ struct maki_daemon {
     bool queue_open;
     maki_server *server;
     maki_client *client;
-    maki_engine *engine;
+    maki_recorder *engine;
     maki_broadcast *broadcast;
     maki_api *api;
     maki_metrics metrics;
-    maki_recording recording;
+    maki_recording_state recording;
     maki_item opened; /* the engine has a place for conversations at last */
-    maki_passes passes;
+    maki_forwarding passes;
     char home[512];
     char address[96];
     bool stopping, server_empty;
@@ -69,8 +69,8 @@ static size_t for_connections(const maki_daemon *d)
 static void share_descriptors(maki_daemon *d)
 {
     size_t all = for_connections(d), clients = maki_server_connections(d->server);
-    bool enough = clients + UPSTREAM_LEAST < all;
-    maki_client_limit(d->client, enough ? all - clients : UPSTREAM_LEAST);
+    bool enough = clients + UPSTREAM_MIN < all;
+    maki_client_limit(d->client, enough ? all - clients : UPSTREAM_MIN);
 }
 
 /* ---- requests ------------------------------------------------------------------------------------- */
@@ -118,7 +118,7 @@ static void hand_on(maki_daemon *d, maki_conn *conn, const maki_http_head *head,
         return;
     }
     if (!named) upstream = maki_upstream_named(&d->options->upstreams, maki_str_of(route.upstream));
-    maki_pass_begin(&d->passes, conn, head, path, &route, upstream, named);
+    maki_forwarding_begin(&d->passes, conn, head, path, &route, upstream, named);
 }
 
 static void on_head(void *ctx, maki_conn *conn, const maki_http_head *head)
@@ -141,28 +141,28 @@ static void on_head(void *ctx, maki_conn *conn, const maki_http_head *head)
 
 static void on_body(void *ctx, maki_conn *conn, maki_str bytes)
 {
-    maki_guest *guest = maki_conn_kept(conn);
+    maki_request_handler *guest = maki_conn_kept(conn);
     (void)ctx;
     if (guest && guest->calls->on_body) guest->calls->on_body(guest, conn, bytes);
 }
 
 static void on_body_end(void *ctx, maki_conn *conn)
 {
-    maki_guest *guest = maki_conn_kept(conn);
+    maki_request_handler *guest = maki_conn_kept(conn);
     (void)ctx;
     if (guest && guest->calls->on_body_end) guest->calls->on_body_end(guest, conn);
 }
 
 static void on_drained(void *ctx, maki_conn *conn)
 {
-    maki_guest *guest = maki_conn_kept(conn);
+    maki_request_handler *guest = maki_conn_kept(conn);
     (void)ctx;
     if (guest && guest->calls->on_drained) guest->calls->on_drained(guest, conn);
 }
 
 static void on_gone(void *ctx, maki_conn *conn, maki_status why)
 {
-    maki_guest *guest = maki_conn_kept(conn);
+    maki_request_handler *guest = maki_conn_kept(conn);
     (void)ctx;
     if (guest && guest->calls->on_gone) guest->calls->on_gone(guest, conn, why);
 }
@@ -295,17 +295,17 @@ static maki_status open_events(maki_daemon *d, maki_err *err)
 
 static maki_status open_server(maki_daemon *d, maki_err *err)
 {
-    maki_server_calls calls = { .ctx = d,
-                                .on_head = on_head,
-                                .on_body = on_body,
-                                .on_body_end = on_body_end,
-                                .on_drained = on_drained,
-                                .on_gone = on_gone,
-                                .on_trouble = on_trouble,
-                                .on_empty = on_empty_server };
+    maki_server_callbacks calls = { .ctx = d,
+                                    .on_head = on_head,
+                                    .on_body = on_body,
+                                    .on_body_end = on_body_end,
+                                    .on_drained = on_drained,
+                                    .on_gone = on_gone,
+                                    .on_trouble = on_trouble,
+                                    .on_empty = on_empty_server };
     char bound[80];
     maki_server_limits limits = d->options->server;
-    size_t most = for_connections(d) - UPSTREAM_LEAST;
+    size_t most = for_connections(d) - UPSTREAM_MIN;
     if (limits.connections > most) limits.connections = most;
     maki_status st = maki_server_open(d->env, d->base, &limits, &calls, &d->server, err);
     for (size_t i = 0; i < d->options->listen_count && st == MAKI_OK; i++) {
@@ -318,46 +318,46 @@ static maki_status open_server(maki_daemon *d, maki_err *err)
 static void on_full_disk(void *ctx, const maki_err *err)
 {
     maki_daemon *d = ctx;
-    maki_recording_learn(&d->recording, err);
+    maki_recording_state_learn(&d->recording, err);
 }
 
 static void run_opened(maki_item *item)
 {
     static const maki_err well = { .status = MAKI_OK };
-    maki_recording_learn(&MAKI_ITEM_OF(item, maki_daemon, opened)->recording, &well);
+    maki_recording_state_learn(&MAKI_ITEM_OF(item, maki_daemon, opened)->recording, &well);
 }
 
 static maki_status open_threads(maki_daemon *d, maki_err *err)
 {
     maki_proxy_options proxy = { .home = d->home, .logger = d->logger };
-    maki_engine_options engine = { .proxy = &proxy,
-                                   .base = d->base,
-                                   .loop = &d->queue,
-                                   .on_full = on_full_disk,
-                                   .on_full_ctx = d,
-                                   .opened = &d->opened };
-    maki_local_options local = { .home = d->home,
-                                 .config = d->options->config,
-                                 .logger = d->logger,
-                                 .metrics = &d->metrics,
-                                 .recording = &d->recording,
-                                 .address = d->address };
+    maki_recorder_options engine = { .proxy = &proxy,
+                                     .base = d->base,
+                                     .loop = &d->queue,
+                                     .on_full = on_full_disk,
+                                     .on_full_ctx = d,
+                                     .opened = &d->opened };
+    maki_api_routes_options local = { .home = d->home,
+                                      .config = d->options->config,
+                                      .logger = d->logger,
+                                      .metrics = &d->metrics,
+                                      .recording = &d->recording,
+                                      .address = d->address };
     maki_api_options api = { .local = &local, .loop = &d->queue };
     maki_status st =
         maki_broadcast_open(d->env, d->base, &d->queue, &d->metrics, &d->broadcast, err);
-    proxy.tell = maki_broadcast_tell;
+    proxy.tell = maki_broadcast_send;
     proxy.tell_ctx = d->broadcast;
     d->opened = (maki_item){ .run = run_opened };
-    d->recording = (maki_recording){ .env = d->env,
-                                     .logger = d->logger,
-                                     .metrics = &d->metrics,
-                                     .folder = d->home,
-                                     .tell = maki_broadcast_tell,
-                                     .tell_ctx = d->broadcast };
-    maki_recording_init(&d->recording);
+    d->recording = (maki_recording_state){ .env = d->env,
+                                           .logger = d->logger,
+                                           .metrics = &d->metrics,
+                                           .directory = d->home,
+                                           .tell = maki_broadcast_send,
+                                           .tell_ctx = d->broadcast };
+    maki_recording_state_init(&d->recording);
     engine.body_max = d->options->server.body_bytes;
     api.broadcast = d->broadcast;
-    if (st == MAKI_OK) st = maki_engine_open(d->env, &engine, &d->engine, err);
+    if (st == MAKI_OK) st = maki_recorder_open(d->env, &engine, &d->engine, err);
     if (st == MAKI_OK) st = maki_api_open(d->env, &api, &d->api, err);
     return st;
 }
@@ -380,16 +380,16 @@ maki_status maki_daemon_open(const maki_env *env, const maki_daemon_options *opt
         maki_daemon_close(d);
         return st;
     }
-    d->passes = (maki_passes){ .env = env,
-                               .client = d->client,
-                               .engine = d->engine,
-                               .api = d->api,
-                               .upstreams = &options->upstreams,
-                               .metrics = &d->metrics,
-                               .recording = &d->recording,
-                               .logger = logger,
-                               .on_empty = on_empty_passes,
-                               .ctx = d };
+    d->passes = (maki_forwarding){ .env = env,
+                                   .client = d->client,
+                                   .engine = d->engine,
+                                   .api = d->api,
+                                   .upstreams = &options->upstreams,
+                                   .metrics = &d->metrics,
+                                   .recording = &d->recording,
+                                   .logger = logger,
+                                   .on_empty = on_empty_passes,
+                                   .ctx = d };
     *out = d;
     return MAKI_OK;
 }
@@ -411,7 +411,7 @@ void maki_daemon_close(maki_daemon *d)
     if (!d) return;
     maki_server_close(d->server);
     if (d->api) maki_api_stop(d->api);
-    maki_engine_close(d->engine);
+    maki_recorder_close(d->engine);
     if (d->queue_open) run_arrived(d);
     maki_client_close(d->client);
     maki_api_close(d->api);

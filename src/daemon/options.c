@@ -92,7 +92,7 @@ static bool read_value(maki_daemon_options *o, const option_row *row, const char
     maki_str text = maki_str_of(value);
     double n = 0;
     switch (row->kind) {
-    case LISTEN: return add_name(o->listen, &o->listen_count, MAKI_LISTEN_MOST, value);
+    case LISTEN: return add_name(o->listen, &o->listen_count, MAKI_LISTEN_MAX, value);
     case HOST: return add_name(o->guard.hosts, &o->guard.host_count, MAKI_GUARD_NAMES - 1, value);
     case ORIGIN: return add_name(o->guard.origins, &o->guard.origin_count, MAKI_GUARD_NAMES, value);
     case TEXT:

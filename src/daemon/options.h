@@ -11,11 +11,11 @@
 #include "net/client.h"
 #include "net/server.h"
 
-enum { MAKI_LISTEN_MOST = 4 };
+enum { MAKI_LISTEN_MAX = 4 };
 
 typedef struct maki_daemon_options {
     maki_config *config; /* texts below are borrowed from it, or from the command line */
-    const char *listen[MAKI_LISTEN_MOST];
+    const char *listen[MAKI_LISTEN_MAX];
     size_t listen_count;
     const char *home; /* NULL: $MAKI_HOME, $XDG_DATA_HOME/maki or ~/.local/share/maki */
     const char *token;

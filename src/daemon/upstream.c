@@ -51,7 +51,7 @@ static maki_upstream *place_of(maki_upstreams *all, maki_str name)
     for (size_t i = 0; i < all->count; i++) {
         if (maki_str_is(maki_str_of(all->rows[i].name), name)) return &all->rows[i];
     }
-    return all->count < MAKI_UPSTREAMS_MOST ? &all->rows[all->count++] : NULL;
+    return all->count < MAKI_UPSTREAMS_MAX ? &all->rows[all->count++] : NULL;
 }
 
 maki_status maki_upstreams_add(maki_upstreams *all, maki_str line, maki_err *err)
@@ -72,7 +72,7 @@ maki_status maki_upstreams_add(maki_upstreams *all, maki_str line, maki_err *err
         }
     }
     maki_upstream *place = place_of(all, name);
-    if (!place) return maki_fail(err, MAKI_TOOBIG, "more than %d upstreams", MAKI_UPSTREAMS_MOST);
+    if (!place) return maki_fail(err, MAKI_TOOBIG, "more than %d upstreams", MAKI_UPSTREAMS_MAX);
     *place = row;
     all->by_model = false;
     for (size_t i = 0; i < all->count; i++)

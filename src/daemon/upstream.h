@@ -12,7 +12,7 @@
 
 #include "base/buf.h"
 
-enum { MAKI_UPSTREAMS_MOST = 32 };
+enum { MAKI_UPSTREAMS_MAX = 32 };
 
 typedef struct maki_upstream {
     char name[32];
@@ -22,7 +22,7 @@ typedef struct maki_upstream {
 } maki_upstream;
 
 typedef struct maki_upstreams {
-    maki_upstream rows[MAKI_UPSTREAMS_MOST];
+    maki_upstream rows[MAKI_UPSTREAMS_MAX];
     size_t count;
     bool by_model; /* some have patterns */
 } maki_upstreams;

@@ -6,11 +6,11 @@
 
 #include "base/err.h"
 #include "base/str.h"
-#include "engine/turn_inside.h"
+#include "engine/turn_internal.h"
 
 enum {
-    SMALL = 64 << 20,   /* memory for the small things of a turn */
-    OVERFLOWS_MOST = 3, /* requests that may follow one that was too long */
+    SMALL = 64 << 20,  /* memory for the small things of a turn */
+    OVERFLOWS_MAX = 3, /* requests that may follow one that was too long */
     ROUNDS_USUAL = 50
 };
 
@@ -44,7 +44,7 @@ void maki_turns_close(maki_turns *t)
     if (!t) return;
     const maki_alloc *alloc = t->options.env->alloc;
     atomic_store(&t->preparing.stop, true);
-    (void)maki_turns_settle(t);
+    (void)maki_turns_wait(t);
     maki_sender_close(t->sender);
     maki_tokenizer_close(t->tokenizer);
     alloc->resize(alloc, t, sizeof *t, 0);
@@ -52,7 +52,7 @@ void maki_turns_close(maki_turns *t)
 
 bool maki_turn_cancelled(void *work)
 {
-    const maki_turn_calls *calls = ((const maki_turn_work *)work)->calls;
+    const maki_turn_callbacks *calls = ((const maki_turn_work *)work)->calls;
     return calls->cancelled && calls->cancelled(calls->ctx);
 }
 
@@ -68,14 +68,14 @@ static maki_status keep_row(void *ctx, maki_str row, bool whole, maki_err *err)
 
 static maki_status pass_delta(void *ctx, const maki_delta *piece, maki_err *err)
 {
-    const maki_turn_calls *calls = ((const maki_turn_work *)ctx)->calls;
+    const maki_turn_callbacks *calls = ((const maki_turn_work *)ctx)->calls;
     return calls->on_delta(calls->ctx, piece, err);
 }
 
 static maki_status pass_retry(void *ctx, unsigned nth, uint32_t pause_ms, const maki_err *why,
                               maki_err *err)
 {
-    const maki_turn_calls *calls = ((const maki_turn_work *)ctx)->calls;
+    const maki_turn_callbacks *calls = ((const maki_turn_work *)ctx)->calls;
     return calls->on_retry(calls->ctx, nth, pause_ms, why, err);
 }
 
@@ -122,10 +122,10 @@ static maki_status send(maki_turn_work *w, maki_err *err)
                                   .cancelled_ctx = w,
                                   .counted = w->counted,
                                   .calibration = &w->calibration };
-    maki_send_calls calls = { .ctx = w,
-                              .on_delta = w->calls->on_delta ? pass_delta : NULL,
-                              .on_row = keep_row,
-                              .on_retry = w->calls->on_retry ? pass_retry : NULL };
+    maki_send_callbacks calls = { .ctx = w,
+                                  .on_delta = w->calls->on_delta ? pass_delta : NULL,
+                                  .on_row = keep_row,
+                                  .on_retry = w->calls->on_retry ? pass_retry : NULL };
     maki_spool_clear(&w->reply);
     w->result->requests++;
     maki_status st = maki_send(w->turns->sender, &request, &calls, &w->result->sent, &why);
@@ -144,14 +144,14 @@ static bool is_overflow(maki_status st, const maki_err *err)
 static maki_status ask(maki_turn_work *w, maki_err *err)
 {
     for (;;) {
-        maki_status st = maki_turn_make_room(w, err);
+        maki_status st = maki_turn_manage(w, err);
         if (st == MAKI_OK) st = write_request(w, err);
         if (st != MAKI_OK) return st;
         st = send(w, err);
         if (st == MAKI_OK) maki_turn_test_window(w);
         if (!is_overflow(st, err)) return st;
-        maki_turn_hear_window(w);
-        if (w->result->overflows++ == OVERFLOWS_MOST) return st;
+        maki_turn_learn_window(w);
+        if (w->result->overflows++ == OVERFLOWS_MAX) return st;
         double most = w->shrunk > 0 ? w->shrunk : w->figures.window;
         w->shrunk = w->result->tokens < most ? w->result->tokens : most;
     }
@@ -175,11 +175,11 @@ static maki_status answer(maki_turn_work *w, maki_err *err)
 
 static maki_status take_steps(maki_turn_work *w, maki_err *err)
 {
-    maki_status st = maki_turn_resolve(w, err);       /* the session, made if it is new */
-    if (st == MAKI_OK) st = maki_turn_choose(w, err); /* who is asked */
-    if (st == MAKI_OK) st = maki_turn_open(w, err);   /* what holds for the session */
-    if (st == MAKI_OK) st = maki_turn_prompt(w, err); /* bootstrap files, system prompt */
-    if (st == MAKI_OK) st = maki_turn_take(w, err);   /* the message is durable from here on */
+    maki_status st = maki_turn_resolve(w, err);        /* the session, made if it is new */
+    if (st == MAKI_OK) st = maki_turn_choose(w, err);  /* who is asked */
+    if (st == MAKI_OK) st = maki_turn_open(w, err);    /* what holds for the session */
+    if (st == MAKI_OK) st = maki_turn_prompt(w, err);  /* bootstrap files, system prompt */
+    if (st == MAKI_OK) st = maki_turn_receive(w, err); /* the message is durable from here on */
     if (st == MAKI_OK) st = maki_turn_limit_session(w, err); /* turn limits */
     if (st == MAKI_OK) st = maki_turn_measure(w, err);       /* window, policy, summariser */
     if (st == MAKI_OK) st = maki_turn_note_system(w, err);   /* if it is another than before */
@@ -189,9 +189,9 @@ static maki_status take_steps(maki_turn_work *w, maki_err *err)
 }
 
 maki_status maki_turn(maki_turns *turns, const maki_turn_request *request,
-                      const maki_turn_calls *calls, maki_turn_result *result, maki_err *err)
+                      const maki_turn_callbacks *calls, maki_turn_result *result, maki_err *err)
 {
-    static const maki_turn_calls none = { 0 };
+    static const maki_turn_callbacks none = { 0 };
     const maki_env *env = turns->options.env;
     maki_err own = { .msg = "" };
     maki_turn_work w = { .turns = turns,

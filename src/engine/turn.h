@@ -5,7 +5,7 @@
  *     st = maki_turns_open(&options, &turns, &err);
  *     ...
  *     maki_turn_request request = { .key = "agent:default:cli:main", .text = MAKI_LIT("海苔とは?") };
- *     maki_turn_calls calls = { .ctx = me, .on_delta = print };
+ *     maki_turn_callbacks calls = { .ctx = me, .on_delta = print };
  *     maki_turn_result result;
  *     st = maki_turn(turns, &request, &calls, &result, &err);
  *     ...
@@ -24,8 +24,8 @@
  * a file that cannot be read is told in the result and to the model, and does not stop the turn.
  *
  * Memory does not grow with the session.  A maki_turns belongs to one thread at a time; callbacks come in it. */
-#ifndef MAKI_ENGINE_TURN_H
-#define MAKI_ENGINE_TURN_H
+#ifndef MAKI_RECORDER_TURN_H
+#define MAKI_RECORDER_TURN_H
 
 #include <maki/config.h>
 #include <maki/model.h>
@@ -63,7 +63,7 @@ const maki_model *maki_turns_model(const maki_turns *turns);
 /* Stops a summary that is being prepared.  Accepts NULL. */
 void maki_turns_close(maki_turns *turns);
 /* Wait for the summary that is being prepared; true: one was. */
-bool maki_turns_settle(maki_turns *turns);
+bool maki_turns_wait(maki_turns *turns);
 
 /* ---- asking ----------------------------------------------------------------------------------------------- */
 
@@ -98,7 +98,7 @@ typedef struct maki_turn_call {
 } maki_turn_call;
 
 /* All may be NULL.  Not MAKI_OK ends the turn with that status. */
-typedef struct maki_turn_calls {
+typedef struct maki_turn_callbacks {
     void *ctx; /* the first argument of each */
     maki_status (*on_delta)(void *ctx, const maki_delta *piece, maki_err *err);
     maki_status (*on_retry)(void *ctx, unsigned nth, uint32_t pause_ms, const maki_err *why,
@@ -112,7 +112,7 @@ typedef struct maki_turn_calls {
     /* A row was added to the session: the user's, a reply, a result. */
     maki_status (*on_row)(void *ctx, uint64_t seq, maki_str row, maki_err *err);
     bool (*cancelled)(void *ctx); /* asked 20 times a second */
-} maki_turn_calls;
+} maki_turn_callbacks;
 
 /* Plain data, filled as far as it came, also when the turn failed. */
 typedef struct maki_turn_result {
@@ -138,7 +138,7 @@ typedef struct maki_turn_result {
     double context;     /* of what the next request would begin with, as session.status counts */
     uint64_t visible;   /* messages in view then; 0: not known */
     bool has_bootstrap; /* the agent has a workspace: */
-    maki_boot_told bootstrap[MAKI_BOOTSTRAP_COUNT]; /* what became of its files */
+    maki_boot_report bootstrap[MAKI_BOOTSTRAP_COUNT]; /* what became of its files */
     maki_manage_report managed; /* the last run that did something; reason NONE: there was none */
     unsigned runs;              /* that did something */
     uint64_t limited;           /* messages hidden by a turn limit */
@@ -149,6 +149,6 @@ typedef struct maki_turn_result {
  * CONTEXT_OVERFLOW when nothing more can be left out, WINDOW_TOO_SMALL, NOTHING_TO_SEND; MAKI_NOTFOUND when no
  * provider or model is configured.  What was said before the failure is in the session. */
 maki_status maki_turn(maki_turns *turns, const maki_turn_request *request,
-                      const maki_turn_calls *calls, maki_turn_result *result, maki_err *err);
+                      const maki_turn_callbacks *calls, maki_turn_result *result, maki_err *err);
 
 #endif

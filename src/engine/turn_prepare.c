@@ -4,7 +4,7 @@
 
 #include "base/str.h"
 #include "base/thread.h"
-#include "engine/turn_inside.h"
+#include "engine/turn_internal.h"
 #include "manage/prepare.h"
 
 static bool is_stopped(void *ctx)
@@ -50,7 +50,7 @@ static void *prepare(void *ctx)
     return NULL;
 }
 
-bool maki_turns_settle(maki_turns *turns)
+bool maki_turns_wait(maki_turns *turns)
 {
     maki_preparing *p = &turns->preparing;
     if (!p->runs) return false;
@@ -63,7 +63,7 @@ void maki_turn_prepare(maki_turn_work *w)
 {
     maki_preparing *p = &w->turns->preparing;
     double percent = 100 * w->result->tokens / w->figures.window;
-    if (p->runs && atomic_load(&p->done)) (void)maki_turns_settle(w->turns);
+    if (p->runs && atomic_load(&p->done)) (void)maki_turns_wait(w->turns);
     if (!w->options->background || p->runs ||
         !maki_prepare_due(&w->by.settings, percent, w->figures.threshold))
         return;

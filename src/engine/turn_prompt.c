@@ -8,22 +8,22 @@
 
 #include "assemble/prompt.h"
 #include "base/hash.h"
+#include "base/json_build.h"
 #include "base/json_print.h"
-#include "base/made.h"
 #include "base/str.h"
 #include "base/text.h"
-#include "engine/turn_inside.h"
+#include "engine/turn_internal.h"
 
 enum {
     SETTING_MAX = MAKI_ID_MAX + 80,
-    ROOM_LEAST = 64 /* units: what is left of the limit of all files is not worth a file */
+    CAPACITY_MIN = 64 /* units: what is left of the limit of all files is not worth a file */
 };
 
 /* One prompt being made. */
 typedef struct making {
     maki_turn_work *w;
     maki_workspace workspace;
-    maki_str folder; /* its path as the model is told it: UTF-8 in any case */
+    maki_str directory; /* its path as the model is told it: UTF-8 in any case */
     maki_prompt_parts in;
 } making;
 
@@ -53,7 +53,7 @@ static bool is_set(const maki_turn_work *w, const char *name)
 
 /* ---- files ------------------------------------------------------------------------------------------------------ */
 
-static void warn(const maki_turn_work *w, const maki_boot_told *told)
+static void warn(const maki_turn_work *w, const maki_boot_report *told)
 {
     maki_str why = told->repaired ? MAKI_LIT("it is not UTF-8 throughout") : maki_str_of(told->why);
     maki_kv values[] = { MAKI_KV_S("agent", maki_str_of(w->agent)),
@@ -63,16 +63,16 @@ static void warn(const maki_turn_work *w, const maki_boot_told *told)
 }
 
 /* What stands in the place of a text: the model should not take silence for consent. */
-static maki_str stand_in(making *m, const maki_bootstrap_file *file, const maki_boot_told *told)
+static maki_str stand_in(making *m, const maki_bootstrap_file *file, const maki_boot_report *told)
 {
-    maki_str folder = m->folder.len > 1 ? m->folder : (maki_str){ "", 0 };
+    maki_str directory = m->directory.len > 1 ? m->directory : (maki_str){ "", 0 };
     if (told->state == MAKI_BOOT_MISSING && file->expected)
-        return maki_arena_print(&m->w->arena, "[MISSING] Expected at: %.*s/%s", (int)folder.len,
-                                folder.ptr, file->name);
+        return maki_arena_print(&m->w->arena, "[MISSING] Expected at: %.*s/%s", (int)directory.len,
+                                directory.ptr, file->name);
     if (told->why[0])
         return maki_arena_print(&m->w->arena, "[%s] %.*s/%s: %s",
-                                told->state == MAKI_BOOT_UNREAD ? "UNREADABLE" : "LEFT OUT",
-                                (int)folder.len, folder.ptr, file->name, told->why);
+                                told->state == MAKI_BOOT_UNREADABLE ? "UNREADABLE" : "LEFT OUT",
+                                (int)directory.len, directory.ptr, file->name, told->why);
     return (maki_str){ "", 0 };
 }
 
@@ -94,13 +94,13 @@ static maki_status read_files(making *m, maki_err *err)
     bool limited = left > 0;
     for (size_t i = 0; i < MAKI_BOOTSTRAP_COUNT; i++) {
         const maki_bootstrap_file *file = &maki_bootstrap_files[i];
-        maki_boot_told *told = &w->result->bootstrap[i];
+        maki_boot_report *told = &w->result->bootstrap[i];
         uint64_t most = each ? each : file->max_units;
         maki_prompt_at at;
         maki_str text;
         told->name = file->name;
         if (!maki_bootstrap_section(file, m->in.mode, &at)) continue;
-        if (limited && most > left) most = left < ROOM_LEAST ? 0 : left;
+        if (limited && most > left) most = left < CAPACITY_MIN ? 0 : left;
         maki_status st =
             maki_workspace_read(&m->workspace, file, most, &w->arena, told, &text, err);
         if (st != MAKI_OK) return st;
@@ -133,23 +133,23 @@ static maki_status put_rest(making *m, maki_err *err)
 {
     maki_turn_work *w = m->w;
     const maki_clock *clock = w->options->env->clock;
-    char moment[MAKI_MOMENT_MAX];
+    char moment[MAKI_TIMESTAMP_MAX];
     maki_str how = text_of(w, "timestamp"), tools = { "", 0 };
     maki_status st = maki_prompt_tools(w->request->tools, &w->arena, &tools, err);
     if (st != MAKI_OK) return st;
     put(m, MAKI_AT_TOOLING, tools);
     put(m, MAKI_AT_GUIDELINES,
         is_set(w, "guidelines") ? text_of(w, "guidelines") : maki_str_of(usual_guidelines));
-    put(m, MAKI_AT_WORKSPACE, m->folder);
+    put(m, MAKI_AT_WORKSPACE, m->directory);
     put(m, MAKI_AT_RUNTIME,
         maki_arena_print(&w->arena, "agent=%s | model=%s", w->agent, w->result->model));
     put(m, MAKI_AT_THINKING, maki_str_of(thinking_name(w->thinking)));
     put(m, MAKI_AT_CHANNEL, maki_str_of(w->turns->session.channel));
-    maki_prompt_moment(clock->now_ms(clock),
-                       maki_str_is(how, MAKI_LIT("off"))    ? MAKI_MOMENT_OFF
-                       : maki_str_is(how, MAKI_LIT("time")) ? MAKI_MOMENT_TIME
-                                                            : MAKI_MOMENT_DATE,
-                       moment);
+    maki_prompt_timestamp(clock->now_ms(clock),
+                          maki_str_is(how, MAKI_LIT("off"))    ? MAKI_TIMESTAMP_OFF
+                          : maki_str_is(how, MAKI_LIT("time")) ? MAKI_TIMESTAMP_TIME
+                                                               : MAKI_TIMESTAMP_DATE,
+                          moment);
     put(m, MAKI_AT_TIMESTAMP, maki_arena_copy(&w->arena, maki_str_of(moment)));
     return maki_arena_status(&w->arena, err);
 }
@@ -199,8 +199,8 @@ static maki_status open_workspace(making *m, maki_err *err)
     maki_str given = text_of(m->w, "workspace");
     if (given.len == 0) return MAKI_OK;
     maki_status st = maki_workspace_open(m->w->options->env, given, &m->workspace, err);
-    m->folder = maki_str_of(m->workspace.path);
-    if (!maki_utf8_valid(m->folder, NULL)) m->folder = given;
+    m->directory = maki_str_of(m->workspace.path);
+    if (!maki_utf8_valid(m->directory, NULL)) m->directory = given;
     return st;
 }
 
@@ -210,10 +210,10 @@ maki_status maki_turn_prompt(maki_turn_work *w, maki_err *err)
     maki_str text = { "", 0 }, moment = { "", 0 };
     maki_status st = open_workspace(&m, err);
     if (st != MAKI_OK) return st;
-    if (m.folder.len || is_set(w, "guidelines")) {
+    if (m.directory.len || is_set(w, "guidelines")) {
         st = choose_mode(&m, err);
         if (st == MAKI_OK) st = put_rest(&m, err);
-        if (st == MAKI_OK && m.folder.len) st = read_files(&m, err);
+        if (st == MAKI_OK && m.directory.len) st = read_files(&m, err);
         if (st == MAKI_OK) st = maki_prompt_build(&m.in, &w->arena, &text, &moment, err);
     }
     return st == MAKI_OK ? set_system(w, text, moment, err) : st;
@@ -244,10 +244,10 @@ static void hash_system(const maki_turn_work *w, char out[MAKI_SYSTEM_SHA])
 maki_status maki_turn_note_system(maki_turn_work *w, maki_err *err)
 {
     char sha[MAKI_SYSTEM_SHA];
-    maki_made made;
+    maki_json_build made;
     hash_system(w, sha);
     if (strcmp(sha, w->turns->noted) == 0) return MAKI_OK;
-    maki_made_begin(&made, &w->arena, err);
+    maki_json_build_begin(&made, &w->arena, err);
     maki_jw_print(&made.w, "{'sha':%z,'tokens':%i,'toolTokens':%i", sha, w->system_tokens,
                   w->tool_tokens);
     maki_status st = maki_turn_note(w, "system", &made, err);

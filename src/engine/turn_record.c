@@ -6,12 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/json_build.h"
 #include "base/json_print.h"
-#include "base/made.h"
 #include "base/str.h"
-#include "engine/turn_inside.h"
+#include "engine/turn_internal.h"
 #include "history/exchange_event.h"
-#include "wire/piece.h"
+#include "wire/content_part.h"
 
 /* ---- rows -------------------------------------------------------------------------------------------------- */
 
@@ -92,11 +92,11 @@ static maki_status add_escaped(void *ctx, maki_str bytes, maki_err *err)
 /* The words of a row, into the string that is open.  They may end in half an escaped character. */
 static maki_status put_words(maki_jw *out, maki_str row, bool *any, maki_err *err)
 {
-    maki_pieces pieces = maki_pieces_of(row);
-    maki_piece piece;
+    maki_content_parts pieces = maki_content_parts_of(row);
+    maki_content_part piece;
     maki_status st = MAKI_OK;
-    while (st == MAKI_OK && maki_pieces_next(&pieces, &piece)) {
-        if (piece.kind != MAKI_PIECE_TEXT || maki_blank(piece.text)) continue;
+    while (st == MAKI_OK && maki_content_parts_next(&pieces, &piece)) {
+        if (piece.kind != MAKI_CONTENT_TEXT || maki_blank(piece.text)) continue;
         *any = true;
         st = maki_json_text_to(maki_json_inside(piece.text), (maki_sink){ add_escaped, out }, err);
     }
@@ -133,12 +133,13 @@ static const char *end_of(const maki_turn_work *w, maki_status st)
 
 /* ---- events -------------------------------------------------------------------------------------------------- */
 
-maki_status maki_turn_note(maki_turn_work *w, const char *type, maki_made *made, maki_err *err)
+maki_status maki_turn_note(maki_turn_work *w, const char *type, maki_json_build *made,
+                           maki_err *err)
 {
     maki_str fields;
     maki_change change;
     maki_jw_end_object(&made->w);
-    maki_status st = maki_made_end(made, &w->arena, &fields, err);
+    maki_status st = maki_json_build_end(made, &w->arena, &fields, err);
     if (st != MAKI_OK) return st;
     fields = maki_str_to(maki_str_from(fields, 1), fields.len - 2);
     return maki_conv_note(w->conv, type, fields, &change, err);
@@ -151,8 +152,8 @@ static void put_bootstrap(maki_jw *out, const void *ctx)
     uint64_t trimmed = 0;
     maki_jw_print(out, "'bootstrap':[");
     for (size_t i = 0; i < MAKI_BOOTSTRAP_COUNT; i++) {
-        const maki_boot_told *told = &r->bootstrap[i];
-        if (told->state == MAKI_BOOT_UNASKED) continue;
+        const maki_boot_report *told = &r->bootstrap[i];
+        if (told->state == MAKI_BOOT_NOT_REQUESTED) continue;
         trimmed += told->state == MAKI_BOOT_TRIMMED;
         maki_jw_print(out, "{'file':%z,'state':%z,'chars':%I,'bytes':%I,'why':%z}", told->name,
                       maki_boot_state_name(told->state), told->units, told->bytes, told->why);
@@ -164,8 +165,8 @@ static maki_status note_exchange(maki_turn_work *w, const maki_err *why, maki_er
 {
     const maki_turn_result *r = w->result;
     const maki_send_result *sent = &r->sent;
-    maki_made made;
-    maki_made_begin(&made, &w->arena, err);
+    maki_json_build made;
+    maki_json_build_begin(&made, &w->arena, err);
     maki_jw_object(&made.w);
     maki_exchange_event_write(
         &made.w,
@@ -192,9 +193,9 @@ static maki_status note_exchange(maki_turn_work *w, const maki_err *why, maki_er
 static maki_status note_usage(maki_turn_work *w, maki_err *err)
 {
     const maki_send_result *sent = &w->result->sent;
-    maki_made made;
+    maki_json_build made;
     if (!sent->usage.known) return MAKI_OK;
-    maki_made_begin(&made, &w->arena, err);
+    maki_json_build_begin(&made, &w->arena, err);
     maki_jw_object(&made.w);
     maki_usage_event_write(
         &made.w, &(maki_usage_event){ .model = w->result->model,

@@ -6,12 +6,12 @@
 #include "base/files.h"
 #include "base/str.h"
 #include "base/text.h"
-#include "engine/turn_inside.h"
+#include "engine/turn_internal.h"
 #include "store/key.h"
 #include "store/limit.h"
 #include "store/resolve.h"
 #include "store/transcript.h"
-#include "wire/row.h"
+#include "wire/json_row.h"
 
 enum { SETTING_MAX = MAKI_ID_MAX + 80 };
 
@@ -62,7 +62,7 @@ static maki_status resolve_key(maki_turn_work *w, maki_err *err)
 maki_status maki_turn_resolve(maki_turn_work *w, maki_err *err)
 {
     const char *path = w->request->path;
-    maki_session_place place;
+    maki_session_location place;
     if (!path && !w->request->key)
         return maki_fail(err, MAKI_INVALID, "a turn needs a session: its path or its key");
     if (!path) return resolve_key(w, err);
@@ -70,7 +70,7 @@ maki_status maki_turn_resolve(maki_turn_work *w, maki_err *err)
         return maki_fail(err, MAKI_INVALID, "the path of the session is too long");
     snprintf(w->result->path, sizeof w->result->path, "%s", path);
     w->result->made = !maki_file_exists(w->options->env->files, path);
-    bool session = maki_session_place_of(path, &place);
+    bool session = maki_session_location_of(path, &place);
     return set_agent(w, session ? maki_str_of(place.agent) : MAKI_LIT(""), err);
 }
 
@@ -80,8 +80,8 @@ maki_status maki_turn_resolve(maki_turn_work *w, maki_err *err)
 static maki_status read_session(maki_turn_work *w, maki_err *err)
 {
     maki_turns *t = w->turns;
-    maki_session_place place;
-    (void)maki_session_place_of(w->result->path, &place);
+    maki_session_location place;
+    (void)maki_session_location_of(w->result->path, &place);
     if (strcmp(t->path, w->result->path) != 0) {
         t->session = (maki_session){ .created = 0 };
         t->noted[0] = '\0';
@@ -89,7 +89,7 @@ static maki_status read_session(maki_turn_work *w, maki_err *err)
         memcpy(t->session.id, place.id, sizeof t->session.id);
         memcpy(t->path, w->result->path, sizeof t->path);
     }
-    maki_status st = maki_transcript_read(w->options->env, place.folder, &t->session, err);
+    maki_status st = maki_transcript_read(w->options->env, place.directory, &t->session, err);
     if (st != MAKI_OK) t->path[0] = '\0';
     return st;
 }
@@ -134,7 +134,7 @@ maki_status maki_turn_open(maki_turn_work *w, maki_err *err)
 
 /* ---- the user's rows ----------------------------------------------------------------------------------------------- */
 
-maki_status maki_turn_take(maki_turn_work *w, maki_err *err)
+maki_status maki_turn_receive(maki_turn_work *w, maki_err *err)
 {
     const maki_turn_request *q = w->request;
     maki_status st = MAKI_OK;

@@ -5,9 +5,9 @@
 #include "base/err.h"
 #include "base/json_print.h"
 #include "base/str.h"
-#include "engine/turn_inside.h"
+#include "engine/turn_internal.h"
 #include "history/blocks.h"
-#include "wire/piece.h"
+#include "wire/content_part.h"
 
 enum { RESULT_MAX = 64 << 20, CALL_MAX = 64 << 20 };
 
@@ -23,8 +23,8 @@ maki_status maki_turn_each_reply(maki_turn_work *w, maki_reply_row_fn fn, maki_e
 
 /* ---- results ----------------------------------------------------------------------------------------------------- */
 
-static maki_status add_result(maki_turn_work *w, const maki_piece *call, maki_str text, bool failed,
-                              maki_err *err)
+static maki_status add_result(maki_turn_work *w, const maki_content_part *call, maki_str text,
+                              bool failed, maki_err *err)
 {
     maki_turn_row row;
     bool block = maki_json_field_in(call->block, "type", "tool_use");
@@ -45,7 +45,7 @@ static maki_status add_result(maki_turn_work *w, const maki_piece *call, maki_st
 
 /* ---- running ------------------------------------------------------------------------------------------------------- */
 
-static maki_status run_call(maki_turn_work *w, const maki_piece *piece, maki_err *err)
+static maki_status run_call(maki_turn_work *w, const maki_content_part *piece, maki_err *err)
 {
     bool failed = false;
     maki_buf text = maki_buf_new(w->options->env->alloc, RESULT_MAX);
@@ -70,11 +70,11 @@ static maki_status run_call(maki_turn_work *w, const maki_piece *piece, maki_err
 
 static maki_status run_row(maki_turn_work *w, maki_str row, maki_err *err)
 {
-    maki_pieces pieces = maki_pieces_of(row);
-    maki_piece piece;
+    maki_content_parts pieces = maki_content_parts_of(row);
+    maki_content_part piece;
     maki_status st = MAKI_OK;
-    while (st == MAKI_OK && maki_pieces_next(&pieces, &piece)) {
-        if (piece.kind == MAKI_PIECE_CALL && piece.name.len) st = run_call(w, &piece, err);
+    while (st == MAKI_OK && maki_content_parts_next(&pieces, &piece)) {
+        if (piece.kind == MAKI_CONTENT_CALL && piece.name.len) st = run_call(w, &piece, err);
     }
     return st;
 }

@@ -9,15 +9,15 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "engine/turn_inside.h"
+#include "engine/turn_internal.h"
 
 enum { LEAST = 1024 }; /* no model that anybody talks to has less */
 
-static maki_told_window *find(maki_turn_work *w)
+static maki_reported_window *find(maki_turn_work *w)
 {
     maki_turns *t = w->turns;
-    for (size_t i = 0; i < MAKI_TOLD_KEPT; i++) {
-        maki_told_window *kept = &t->told[i];
+    for (size_t i = 0; i < MAKI_REPORTED_WINDOWS; i++) {
+        maki_reported_window *kept = &t->told[i];
         if (kept->tokens > 0 && strcmp(kept->provider, t->provider.name) == 0 &&
             maki_str_is(w->model, maki_str_of(kept->model)))
             return kept;
@@ -28,9 +28,10 @@ static maki_told_window *find(maki_turn_work *w)
 static void keep(maki_turn_work *w, double tokens)
 {
     maki_turns *t = w->turns;
-    maki_told_window *place = find(w);
+    maki_reported_window *place = find(w);
     if (w->model.len >= sizeof place->model) return;
-    if (!place) place = &t->told[t->told_count++ % MAKI_TOLD_KEPT]; /* the oldest gives way */
+    if (!place)
+        place = &t->told[t->told_count++ % MAKI_REPORTED_WINDOWS]; /* the oldest gives way */
     snprintf(place->provider, sizeof place->provider, "%s", t->provider.name);
     snprintf(place->model, sizeof place->model, "%.*s", (int)w->model.len, w->model.ptr);
     place->tokens = tokens;
@@ -41,18 +42,18 @@ static bool use(maki_turn_work *w, double tokens)
     if (tokens < LEAST || tokens >= w->figures.window) return false;
     w->figures.window = tokens;
     w->result->window = tokens;
-    w->result->allowed = maki_figures_allowed(tokens, w->figures.max_tokens);
+    w->result->allowed = maki_run_limits_allowed(tokens, w->figures.max_tokens);
     return true;
 }
 
-void maki_turn_use_told(maki_turn_work *w)
+void maki_turn_use_reported(maki_turn_work *w)
 {
-    const maki_told_window *kept = find(w);
+    const maki_reported_window *kept = find(w);
     w->window = w->figures.window;
     (void)use(w, kept ? kept->tokens : w->recalled);
 }
 
-void maki_turn_hear_window(maki_turn_work *w)
+void maki_turn_learn_window(maki_turn_work *w)
 {
     double tokens = (double)w->result->sent.window;
     if (use(w, tokens)) keep(w, tokens);
@@ -60,10 +61,10 @@ void maki_turn_hear_window(maki_turn_work *w)
 
 void maki_turn_test_window(maki_turn_work *w)
 {
-    maki_told_window *kept = find(w);
+    maki_reported_window *kept = find(w);
     if ((double)w->result->sent.usage.input <= w->figures.window) return;
     if (kept) kept->tokens = 0;
     w->figures.window = w->window;
     w->result->window = w->window;
-    w->result->allowed = maki_figures_allowed(w->window, w->figures.max_tokens);
+    w->result->allowed = maki_run_limits_allowed(w->window, w->figures.max_tokens);
 }

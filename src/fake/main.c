@@ -11,7 +11,7 @@
 #include "base/command_line.h"
 #include "base/files.h"
 #include "base/str.h"
-#include "fake/serve.h"
+#include "fake/fake_server.h"
 
 static const char usage[] =
     "maki-fake-provider [--port N] [--mood MOOD] [--record FOLDER]\n"
@@ -26,17 +26,17 @@ static const char notes[] =
     "  What is in a.c?  fake:tool:read_file {\"path\":\"a.c\"}\n";
 
 typedef struct request {
-    const char *port, *mood, *record;
+    const char *port, *scenario, *record;
     bool help;
 } request;
 
 static const maki_option flags[] = {
     { "--port N", offsetof(request, port),
       "where to listen on 127.0.0.1 (0, the default: any free port)" },
-    { "--mood MOOD", offsetof(request, mood),
+    { "--mood MOOD", offsetof(request, scenario),
       "what to do when a request does not say: text, think, slow:MS, cut:N,\n"
       "huge:BYTES, 429, 500, overflow, garbage, long, short, silent, quick ...\n"
-      "(src/fake/mood.h has them all)" },
+      "(src/fake/scenario.h has them all)" },
     { "--record FOLDER", offsetof(request, record),
       "keep every request there: NNNNNN.head and NNNNNN.body" },
     { "--help", offsetof(request, help), NULL },
@@ -73,7 +73,7 @@ static maki_status serve(fake_provider *provider, const char *port, maki_err *er
     maki_server *server = NULL;
     struct event *term = evsignal_new(provider->base, SIGTERM, on_signal, provider->base);
     struct event *interrupt = evsignal_new(provider->base, SIGINT, on_signal, provider->base);
-    maki_server_calls calls = fake_provider_calls(provider);
+    maki_server_callbacks calls = fake_provider_calls(provider);
     maki_server_limits limits = MAKI_SERVER_LIMITS_INIT;
     limits.idle_ms = 3600 * 1000; /* clients keep connections longer than a test waits */
     limits.body_bytes = (uint64_t)8 << 30;
@@ -106,12 +106,12 @@ int main(int argc, char **argv)
 
     if (maki_options_read(&list, &o, NULL, 0, &words, &err) != MAKI_OK) return misuse(err.msg, "");
     if (o.help) return print_help(&list, &env);
-    if (o.mood && !fake_mood_read(maki_str_of(o.mood), &provider.mood, &unknown)) {
-        return misuse("there is no mood ", o.mood);
+    if (o.scenario && !fake_scenario_read(maki_str_of(o.scenario), &provider.scenario, &unknown)) {
+        return misuse("there is no mood ", o.scenario);
     }
     if (o.record)
         mkdir(o.record, 0700); /* there already, or the first request says what is wrong */
-    provider.record = (fake_record){ .env = &env, .folder = o.record };
+    provider.record = (fake_record){ .env = &env, .directory = o.record };
     provider.base = event_base_new();
     if (!provider.base) {
         fprintf(stderr, "maki-fake-provider: cannot make an event loop\n");

@@ -8,15 +8,15 @@
 
 #include "base/err.h"
 #include "base/hash.h"
-#include "base/made.h"
+#include "base/json_build.h"
 #include "base/str.h"
 #include "base/text.h"
 #include "history/hide.h"
-#include "history/make.h"
+#include "history/synthetic.h"
 
 enum {
     SUMMARY_MAX = 1 << 28,
-    SUMMARY_LEAST = 200 /* bytes of a summary that is cut to fit */
+    SUMMARY_MIN = 200 /* bytes of a summary that is cut to fit */
 };
 
 typedef struct condense_ctx {
@@ -176,10 +176,10 @@ static maki_status make_summary(maki_conv *conv, const condense_ctx *c, maki_str
     maki_status st = MAKI_OK;
     if (c->soft) {
         text = maki_arena_print(arena, MAKI_SOFT_SUMMARY "%.*s", (int)text.len, text.ptr);
-        st = maki_make_text(MAKI_LIT("system"), text, arena, out, err);
+        st = maki_synthetic_text(MAKI_LIT("system"), text, arena, out, err);
     } else {
-        st = maki_make_id(conv->env.random, arena, &parts.id, err);
-        if (st == MAKI_OK) st = maki_make_summary(&parts, arena, out, err);
+        st = maki_synthetic_id(conv->env.random, arena, &parts.id, err);
+        if (st == MAKI_OK) st = maki_synthetic_summary(&parts, arena, out, err);
     }
     return st == MAKI_OK ? maki_conv_message_tokens(conv, *out, tokens, err) : st;
 }
@@ -190,9 +190,9 @@ static maki_status make_fitting(maki_conv *conv, const condense_ctx *c, uint64_t
                                 maki_err *err)
 {
     maki_status st = make_summary(conv, c, text, ts, out, tokens, err);
-    while (st == MAKI_OK && *tokens > most && text.len > SUMMARY_LEAST) {
-        size_t room = (size_t)((double)text.len * 0.9 * (double)most / (double)*tokens);
-        text = maki_utf8_cut(text, room > SUMMARY_LEAST ? room : SUMMARY_LEAST);
+    while (st == MAKI_OK && *tokens > most && text.len > SUMMARY_MIN) {
+        size_t capacity = (size_t)((double)text.len * 0.9 * (double)most / (double)*tokens);
+        text = maki_utf8_cut(text, capacity > SUMMARY_MIN ? capacity : SUMMARY_MIN);
         const char *line = maki_str_last(text, '\n');
         if (line && (size_t)(line - text.ptr) > text.len / 2)
             text = maki_str_to(text, (size_t)(line - text.ptr));
@@ -202,8 +202,8 @@ static maki_status make_fitting(maki_conv *conv, const condense_ctx *c, uint64_t
 }
 
 /* The tokens that a summary may have, so that the view is within its own. */
-static maki_status room_of(maki_conv *conv, const maki_view *view, const condense_ctx *c,
-                           const maki_hiding *s, uint64_t *most, maki_err *err)
+static maki_status capacity_of(maki_conv *conv, const maki_view *view, const condense_ctx *c,
+                               const maki_hiding *s, uint64_t *most, maki_err *err)
 {
     maki_view_totals all = { 0 };
     *most = UINT64_MAX;
@@ -237,14 +237,14 @@ static maki_status summarise_once(maki_conv *conv, const maki_view *part, const 
 static maki_status add_summary(maki_conv *conv, maki_decided *out, const maki_summary *summary,
                                maki_err *err)
 {
-    maki_made made;
+    maki_json_build made;
     maki_str fields;
-    maki_made_begin(&made, &conv->arena, err);
+    maki_json_build_begin(&made, &conv->arena, err);
     maki_jw_object(&made.w);
     maki_summary_usage_write(&made.w, &summary->usage);
     if (summary->survey.measured) maki_survey_write(&made.w, &summary->survey);
     maki_jw_end_object(&made.w);
-    maki_status st = maki_made_end(&made, &conv->arena, &fields, err);
+    maki_status st = maki_json_build_end(&made, &conv->arena, &fields, err);
     if (st != MAKI_OK) return st;
     maki_buf_add(&out->fields, MAKI_LIT(","));
     maki_buf_add(&out->fields, maki_json_inside(fields));
@@ -253,15 +253,15 @@ static maki_status add_summary(maki_conv *conv, maki_decided *out, const maki_su
 
 void maki_conv_note_unused(maki_conv *conv, const maki_summary_usage *usage)
 {
-    maki_made made;
+    maki_json_build made;
     maki_str fields;
     maki_change ignored;
     if (!usage->model[0]) return;
-    maki_made_begin(&made, &conv->arena, NULL);
+    maki_json_build_begin(&made, &conv->arena, NULL);
     maki_jw_object(&made.w);
     maki_summary_usage_write(&made.w, usage);
     maki_jw_end_object(&made.w);
-    if (maki_made_end(&made, &conv->arena, &fields, NULL) == MAKI_OK)
+    if (maki_json_build_end(&made, &conv->arena, &fields, NULL) == MAKI_OK)
         (void)!maki_conv_note(conv, "usage", maki_json_inside(fields), &ignored, NULL);
 }
 
@@ -280,7 +280,7 @@ static maki_status decide_condense(maki_conv *conv, const maki_view *view, void 
     if (st == MAKI_OK) st = summarise_once(conv, &part, &what, c, err);
     c->to = s.to;
     if (st == MAKI_OK) st = maki_hiding_time(conv, view, s.to, &ts, err);
-    if (st == MAKI_OK) st = room_of(conv, view, c, &s, &most, err);
+    if (st == MAKI_OK) st = capacity_of(conv, view, c, &s, &most, err);
     if (st == MAKI_OK)
         st = make_fitting(conv, c, most, maki_buf_str(&c->text), ts, &message, &tokens, err);
     if (st != MAKI_OK) return st;

@@ -4,16 +4,16 @@
 
 #include "base/err.h"
 #include "base/hash.h"
-#include "base/made.h"
+#include "base/json_build.h"
 #include "base/str.h"
-#include "history/change_inside.h"
+#include "history/change_internal.h"
 
 maki_str maki_conv_id(const maki_conv *conv)
 {
     maki_str p = maki_str_of(maki_log_path(conv->log));
     maki_str task = MAKI_LIT("/messages.jsonl");
-    bool folder = p.len > task.len && maki_str_is(maki_str_from(p, p.len - task.len), task);
-    size_t end = p.len - (folder ? task.len : strlen(".jsonl"));
+    bool directory = p.len > task.len && maki_str_is(maki_str_from(p, p.len - task.len), task);
+    size_t end = p.len - (directory ? task.len : strlen(".jsonl"));
     size_t start = end;
     while (start > 0 && p.ptr[start - 1] != '/')
         start--;
@@ -27,12 +27,12 @@ maki_status maki_conv_fork(maki_conv *conv, uint64_t seq, uint64_t ev, const cha
     maki_conv *child = NULL;
     maki_change ignored;
     maki_row row;
-    maki_made made;
+    maki_json_build made;
     maki_str fields;
     const maki_view *view;
     maki_status st = maki_log_refresh(conv->log, err);
     if (st == MAKI_OK) st = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, err);
-    if (st == MAKI_OK) st = maki_settle_cut(conv, &seq, err);
+    if (st == MAKI_OK) st = maki_adjust_cut(conv, &seq, err);
     if (st != MAKI_OK) return st;
     if (seq == 0 || seq > maki_log_last(conv->log)) {
         return maki_fail(err, MAKI_NOTFOUND, "there is no message %" PRIu64 " to fork at", seq);
@@ -48,7 +48,7 @@ maki_status maki_conv_fork(maki_conv *conv, uint64_t seq, uint64_t ev, const cha
     if (maki_log_last(child->log) > 0 || maki_log_events(child->log) > 0) {
         st = maki_fail(err, MAKI_CONFLICT, "%s is there already", path);
     }
-    maki_made_begin(&made, &child->arena, err);
+    maki_json_build_begin(&made, &child->arena, err);
     maki_jw_object(&made.w);
     maki_jw_key(&made.w, MAKI_LIT("parent"));
     maki_jw_string(&made.w, maki_conv_id(conv));
@@ -59,7 +59,7 @@ maki_status maki_conv_fork(maki_conv *conv, uint64_t seq, uint64_t ev, const cha
     maki_jw_key(&made.w, MAKI_LIT("chain"));
     maki_jw_string(&made.w, maki_str_of(chain));
     maki_jw_end_object(&made.w);
-    maki_status built = maki_made_end(&made, &child->arena, &fields, err);
+    maki_status built = maki_json_build_end(&made, &child->arena, &fields, err);
     if (st == MAKI_OK) st = built;
     if (st == MAKI_OK) st = maki_conv_note(child, "fork", maki_json_inside(fields), &ignored, err);
     maki_conv_close(child);

@@ -1,7 +1,7 @@
 /* conv_truncate.c -- the oldest messages behind a marker; see conversation.h. */
 #include "base/err.h"
 #include "history/hide.h"
-#include "history/make.h"
+#include "history/synthetic.h"
 
 /* How much goes behind a marker: a share of the messages, or all but the last `keep`. */
 typedef struct truncate_ctx {
@@ -37,9 +37,10 @@ static maki_status decide_truncate(maki_conv *conv, const maki_view *view, void 
     if (s.rows == 0) {
         return maki_refuse(err, "NOT_ENOUGH_MESSAGES", "there is nothing that may be hidden");
     }
-    st = maki_make_id(conv->env.random, &conv->arena, &id, err);
+    st = maki_synthetic_id(conv->env.random, &conv->arena, &id, err);
     if (st == MAKI_OK) st = maki_hiding_time(conv, view, s.to, &ts, err);
-    if (st == MAKI_OK) st = maki_make_marker(s.rows + s.before, id, ts, &conv->arena, &marker, err);
+    if (st == MAKI_OK)
+        st = maki_synthetic_marker(s.rows + s.before, id, ts, &conv->arena, &marker, err);
     if (st == MAKI_OK) st = maki_conv_message_tokens(conv, marker, &tokens, err);
     if (st != MAKI_OK) return st;
     out->type = "truncate";

@@ -9,9 +9,9 @@
 #include "base/files.h"
 #include "base/spool.h"
 #include "base/str.h"
-#include "history/conv_inside.h"
+#include "history/apply_trims.h"
+#include "history/conv_internal.h"
 #include "history/facts.h"
-#include "history/weave.h"
 
 enum { DEEPEST = 32 /* forks of forks */, ARENA_MAX = 256 << 20 };
 
@@ -20,7 +20,7 @@ static maki_status open_log(maki_conv *conv, const char *path, const maki_conv_o
 {
     conv->facts.alloc = conv->env.alloc;
     conv->checked = options->checked;
-    maki_tally_init(&conv->tally, &conv->env);
+    maki_token_counter_init(&conv->tally, &conv->env);
     conv->tally.lent = options->tokenizer;
     maki_log_options log = { .create = options->create,
                              .read_only = options->read_only,
@@ -31,7 +31,7 @@ static maki_status open_log(maki_conv *conv, const char *path, const maki_conv_o
                              .family = MAKI_FAMILY,
                              .facts = maki_facts_of,
                              .facts_ctx = &conv->facts,
-                             .tokens = maki_tally_row,
+                             .tokens = maki_token_counter_row,
                              .tokens_ctx = &conv->tally,
                              .threads = options->threads,
                              .progress = options->progress,
@@ -74,16 +74,16 @@ static bool safe_id(const char *id)
     return id[0] && id[0] != '.' && !strchr(id, '/') && strlen(id) < 200;
 }
 
-static maki_status parent_path(const char *child, const char *id, char *out, size_t room,
+static maki_status parent_path(const char *child, const char *id, char *out, size_t capacity,
                                maki_err *err)
 {
     if (!safe_id(id)) return maki_fail(err, MAKI_CORRUPT, "the name of the parent is not a name");
     const char *slash = strrchr(child, '/');
-    int folder = slash ? (int)(slash - child) + 1 : 0;
-    if (strcmp(child + folder, "messages.jsonl") == 0) {
-        snprintf(out, room, "%.*s../%s/messages.jsonl", folder, child, id);
+    int directory = slash ? (int)(slash - child) + 1 : 0;
+    if (strcmp(child + directory, "messages.jsonl") == 0) {
+        snprintf(out, capacity, "%.*s../%s/messages.jsonl", directory, child, id);
     } else {
-        snprintf(out, room, "%.*s%s.jsonl", folder, child, id);
+        snprintf(out, capacity, "%.*s%s.jsonl", directory, child, id);
     }
     return MAKI_OK;
 }
@@ -153,7 +153,7 @@ void maki_conv_close(maki_conv *conv)
     const maki_alloc *alloc = conv->env.alloc;
     maki_conv_close(conv->parent);
     maki_log_close(conv->log);
-    maki_tally_close(&conv->tally);
+    maki_token_counter_close(&conv->tally);
     maki_arena_free(&conv->arena);
     maki_arena_free(&conv->events_arena);
     alloc->resize(alloc, conv, sizeof *conv, 0);
@@ -304,7 +304,7 @@ typedef struct passing {
 /* A message: in memory, many at a time; or, when it is long, in a file of our own that is mapped. */
 static maki_status read_row(passing *p, const maki_view_item *item, maki_seen *seen, maki_err *err)
 {
-    if (seen->row.length <= MAKI_WINDOW_MOST)
+    if (seen->row.length <= MAKI_LOG_WINDOW_MAX)
         return maki_log_read_on(item->log, seen->seq, &seen->row, &p->window, &seen->json, err);
     maki_buf_clear(&p->row);
     maki_spool_clear(&p->long_row);
@@ -335,7 +335,7 @@ static maki_status apply_trims(passing *p, maki_seen *seen, maki_err *err)
     if (count == 0) return MAKI_OK;
     maki_buf_clear(&p->shorter);
     maki_status st =
-        maki_weave(seen->json, p->view->trims + first, count, &p->places, &p->shorter, err);
+        maki_apply_trims(seen->json, p->view->trims + first, count, &p->places, &p->shorter, err);
     seen->json = maki_buf_str(&p->shorter);
     return st;
 }
@@ -361,7 +361,7 @@ static maki_status pass_made(passing *p, const maki_view_item *item, maki_err *e
     maki_status st = maki_log_event_bytes(item->log, e->made_at, e->made_len, &p->row, err);
     maki_seen seen = { .ev = e->ev, .json = maki_buf_str(&p->row) };
     uint64_t tokens = 0;
-    if (st == MAKI_OK) st = maki_conv_made_tokens(p->conv, item, &tokens, err);
+    if (st == MAKI_OK) st = maki_conv_synthetic_tokens(p->conv, item, &tokens, err);
     seen.row.tokens = (uint32_t)tokens;
     return st == MAKI_OK ? p->fn(p->ctx, &seen, err) : st;
 }

@@ -112,7 +112,7 @@ typedef struct maki_change {
     uint64_t tokens_before, tokens_after;
     /* Of a condense; the usage also when it failed after all. */
     maki_summary_usage usage;
-    maki_survey survey;
+    maki_fact_coverage survey;
     maki_err fell_back; /* as in maki_summary */
 } maki_change;
 
@@ -125,7 +125,7 @@ maki_status maki_conv_append(maki_conv *conv, const unsigned char *expect, const
  * the summariser works, its summary is used all the same: more than `keep` stay then. */
 maki_status maki_conv_condense(maki_conv *conv, const unsigned char *expect, size_t keep,
                                const maki_summarizer *summarizer, maki_change *out, maki_err *err);
-/* The same with the summary as a system message after MAKI_SOFT_SUMMARY (make.h), cut when the view would
+/* The same with the summary as a system message after MAKI_SOFT_SUMMARY (synthetic.h), cut when the view would
  * have more than `most` tokens (0: never). */
 maki_status maki_conv_soft_trim(maki_conv *conv, const unsigned char *expect, size_t keep,
                                 uint64_t most, const maki_summarizer *summarizer, maki_change *out,

@@ -9,7 +9,7 @@
 #include "base/limits.h"
 #include "log/index.h"
 
-enum { NAME_MOST = MAKI_PATH_MAX + 40 };
+enum { NAME_MAX = MAKI_PATH_MAX + 40 };
 
 /* Former versions kept an index for each of these beside messages.idx. */
 static const char *const former[] = { "cl100k_base", "claude", "chars4" };
@@ -34,7 +34,7 @@ static bool take(erasing *e, const char *name)
 /* What repairs of this file put aside: they are numbered from 1. */
 static void take_aside(erasing *e, const char *path)
 {
-    char name[NAME_MOST + 20];
+    char name[NAME_MAX + 20];
     int n = 1;
     do
         snprintf(name, sizeof name, "%s.damaged-%d", path, n++);
@@ -43,7 +43,7 @@ static void take_aside(erasing *e, const char *path)
 
 static void take_index(erasing *e, const char *path)
 {
-    char name[NAME_MOST + 20];
+    char name[NAME_MAX + 20];
     snprintf(name, sizeof name, "%s.new", path);
     take(e, name);
     take(e, path);
@@ -62,15 +62,15 @@ static bool counts_in(const maki_env *env, const char *name, const char *family)
 static maki_status erase(const maki_env *env, const char *path, bool aside, maki_err *err)
 {
     erasing e = { .env = env, .status = MAKI_OK, .err = err };
-    char name[NAME_MOST], events[NAME_MOST];
+    char name[NAME_MAX], events[NAME_MAX];
     size_t len = strlen(path), end = strlen(".jsonl");
     if (len <= end || len >= MAKI_PATH_MAX || strcmp(path + len - end, ".jsonl") != 0)
         return maki_fail(err, MAKI_INVALID, "a messages file is a path that ends with .jsonl");
     int stem = (int)(len - end);
     const char *slash = strrchr(path, '/');
-    int folder = slash ? (int)(slash - path) + 1 : 0;
-    bool task = strcmp(path + folder, "messages.jsonl") == 0;
-    snprintf(events, sizeof events, "%.*s%s", task ? folder : stem, path,
+    int directory = slash ? (int)(slash - path) + 1 : 0;
+    bool task = strcmp(path + directory, "messages.jsonl") == 0;
+    snprintf(events, sizeof events, "%.*s%s", task ? directory : stem, path,
              task ? "events.jsonl" : ".events.jsonl");
     for (size_t i = 0; i < sizeof former / sizeof former[0]; i++) {
         snprintf(name, sizeof name, "%.*s.idx.%s", stem, path, former[i]);

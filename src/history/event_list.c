@@ -7,7 +7,7 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "base/str.h"
-#include "history/tally.h"
+#include "history/token_counter.h"
 
 #define NAMED(NAME, name) #name,
 static const char *const names[] = { "", MAKI_EVENT_MAP(NAMED) };
@@ -130,7 +130,7 @@ static maki_status read_cuts(maki_json_iter *items, maki_arena *arena, maki_trim
                              maki_err *err)
 {
     maki_json_item item;
-    size_t room = 0;
+    size_t capacity = 0;
     maki_cut *cuts = NULL, cut;
     while (maki_json_next(items, &item)) {
         cut.from = whole(item.value);
@@ -138,7 +138,8 @@ static maki_status read_cuts(maki_json_iter *items, maki_arena *arena, maki_trim
         if (!maki_json_next(items, &item) || maki_json_kind_of(item.value) != MAKI_JSON_STRING)
             break;
         cut.text = maki_arena_copy(arena, item.value);
-        if (maki_arena_add(arena, &cuts, &trim->cut_count, &room, &cut, sizeof cut, err) != MAKI_OK)
+        if (maki_arena_add(arena, &cuts, &trim->cut_count, &capacity, &cut, sizeof cut, err) !=
+            MAKI_OK)
             break;
     }
     trim->cuts = cuts;
@@ -203,7 +204,8 @@ static maki_status add_event(reading *r, uint64_t ev, maki_event_type type, cons
                              maki_err *err)
 {
     maki_events *list = r->out;
-    void *moved = maki_arena_grow(r->arena, list->at, list->count, &list->room, sizeof(maki_event));
+    void *moved =
+        maki_arena_grow(r->arena, list->at, list->count, &list->capacity, sizeof(maki_event));
     if (!moved) return maki_arena_status(r->arena, err);
     list->at = moved;
     maki_event *e = &list->at[list->count];
@@ -236,7 +238,7 @@ static void note_run(maki_events *list, maki_str event)
         return;
     for (size_t i = list->count; first && i > 0 && list->at[i - 1].ev >= first; i--) {
         maki_event *e = &list->at[i - 1];
-        if (e->ev <= last && maki_event_makes_room(e->type)) e->run = first;
+        if (e->ev <= last && maki_event_makes_capacity(e->type)) e->run = first;
     }
 }
 

@@ -33,7 +33,7 @@ typedef enum maki_event_type {
 } maki_event_type;
 
 /* What a run (manage/) may do. */
-static inline bool maki_event_makes_room(maki_event_type type)
+static inline bool maki_event_makes_capacity(maki_event_type type)
 {
     return type >= MAKI_EVENT_CONDENSE && type <= MAKI_EVENT_PRUNE;
 }
@@ -50,7 +50,7 @@ typedef struct maki_cut {
 /* A text of one message, or a block without one, that is shown shorter than it is. */
 typedef struct maki_trim {
     uint64_t seq;
-    uint32_t block, part; /* where (weave.h) */
+    uint32_t block, part; /* where (apply_trims.h) */
     uint32_t head, tail;  /* of a trim event: the units that stay, a note between them */
     const maki_cut *cuts; /* of a prune event, in order */
     size_t cut_count;     /* 0: by head and tail */
@@ -86,7 +86,7 @@ typedef struct maki_event {
 /* The events of one log that may change its view, in order. */
 typedef struct maki_events {
     maki_event *at;
-    size_t count, room;
+    size_t count, capacity;
     uint64_t ev, end; /* read up to this event of any kind, and where it ends in the file */
 } maki_events;
 /* Read those that have come since they were last read; *events starts out zeroed.  After a failure both are only

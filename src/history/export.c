@@ -3,7 +3,7 @@
 
 #include "base/err.h"
 #include "base/str.h"
-#include "history/export_inside.h"
+#include "history/export_internal.h"
 
 static const char *const names[] = { "roo", "lines", "openai", "anthropic" };
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "history/export_inside.h"
+#include "history/export_internal.h"
 
 enum { ARENA_MAX = 1 << 30 };
 

@@ -1,11 +1,11 @@
-/* export_tags.c -- what each event hides, as tags of the messages; see export_inside.h. */
+/* export_tags.c -- what each event hides, as tags of the messages; see export_internal.h. */
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/err.h"
 #include "base/sort.h"
 #include "base/str.h"
-#include "history/export_inside.h"
+#include "history/export_internal.h"
 
 const export_kind export_kinds[EXPORT_KINDS] = {
     { "condense", "isSummary", "condenseId", "condenseParent" },
@@ -20,7 +20,7 @@ bool export_string(maki_str object, const char *name, maki_str *value)
 
 static maki_status add_tag(export_tags *x, export_tag t, maki_err *err)
 {
-    void *moved = maki_arena_grow(x->arena, x->list, x->count, &x->room, sizeof t);
+    void *moved = maki_arena_grow(x->arena, x->list, x->count, &x->capacity, sizeof t);
     if (!moved) return maki_arena_status(x->arena, err);
     x->list = moved;
     x->list[x->count++] = t;
@@ -166,7 +166,7 @@ maki_status export_tags_row(export_tags *x, uint64_t seq, export_tags_of *out, u
     *until = UINT64_MAX;
     for (; x->next < x->count && x->list[x->next].from && x->list[x->next].from <= seq; x->next++) {
         void *moved =
-            maki_arena_grow(x->arena, x->open, x->open_count, &x->open_room, sizeof *x->open);
+            maki_arena_grow(x->arena, x->open, x->open_count, &x->open_capacity, sizeof *x->open);
         if (!moved) return maki_arena_status(x->arena, err);
         x->open = moved;
         x->open[x->open_count++] = x->next;

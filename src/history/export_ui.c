@@ -1,7 +1,7 @@
 /* export_ui.c -- the UI messages of roo; see export.h. */
 #include "base/str.h"
 #include "history/blocks.h"
-#include "history/export_inside.h"
+#include "history/export_internal.h"
 
 typedef struct ui {
     maki_conv *conv;

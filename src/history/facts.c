@@ -58,10 +58,10 @@ static fields fields_of(maki_str row)
     return f;
 }
 
-maki_spoken maki_spoken_of(maki_str message)
+maki_countable maki_countable_of(maki_str message)
 {
     fields f = fields_of(message);
-    return (maki_spoken){ f.role, f.content, f.calls, f.images };
+    return (maki_countable){ f.role, f.content, f.calls, f.images };
 }
 
 /* Where content and calls stand in the row; of one with images beside them, which are rare, nothing is told. */
@@ -80,11 +80,11 @@ static maki_hint hint_of(maki_str row, const fields *f)
     return hint;
 }
 
-bool maki_spoken_hinted(maki_str row, const maki_hint *hint, maki_spoken *out)
+bool maki_countable_hinted(maki_str row, const maki_hint *hint, maki_countable *out)
 {
     if (!hint || !(hint->at[1] | hint->at[3])) return false;
-    *out = (maki_spoken){ .content = { row.ptr + hint->at[0], hint->at[1] },
-                          .calls = { row.ptr + hint->at[2], hint->at[3] } };
+    *out = (maki_countable){ .content = { row.ptr + hint->at[0], hint->at[1] },
+                             .calls = { row.ptr + hint->at[2], hint->at[3] } };
     return true;
 }
 
@@ -124,10 +124,10 @@ static void remember(maki_fact_state *state, maki_str id, uint64_t seq)
 static uint32_t caller_of(const maki_fact_state *state, maki_str id, uint64_t seq)
 {
     uint64_t hash = maki_json_text_hash(id);
-    size_t room = sizeof state->calls / sizeof state->calls[0];
-    size_t n = state->next < room ? state->next : room;
+    size_t capacity = sizeof state->calls / sizeof state->calls[0];
+    size_t n = state->next < capacity ? state->next : capacity;
     for (size_t back = 1; back <= n; back++) { /* the newest first: ids may be used again */
-        size_t i = (state->next - back) % room;
+        size_t i = (state->next - back) % capacity;
         if (state->calls[i].seq + (uint64_t)LOOK_BACK < seq) return 0;
         if (state->calls[i].hash == hash) return state->calls[i].seq;
     }

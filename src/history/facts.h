@@ -1,5 +1,5 @@
 /* facts.h -- what the engine needs to know of a message without reading it again.  Its tokens are
- * counted apart (tally.h). */
+ * counted apart (token_counter.h). */
 #ifndef MAKI_HISTORY_FACTS_H
 #define MAKI_HISTORY_FACTS_H
 
@@ -33,12 +33,12 @@ maki_status maki_facts_of(void *ctx, maki_log *log, uint64_t seq, maki_str row, 
                           maki_err *err);
 
 /* The parts of a message that have tokens: JSON values, len 0 for what is not there. */
-typedef struct maki_spoken {
+typedef struct maki_countable {
     maki_str role, content, calls, images;
-} maki_spoken;
+} maki_countable;
 /* `message` is a JSON object that was checked. */
-maki_spoken maki_spoken_of(maki_str message);
+maki_countable maki_countable_of(maki_str message);
 /* The same from what maki_facts_of said about the row, but for the role; false when it said nothing. */
-bool maki_spoken_hinted(maki_str row, const maki_hint *hint, maki_spoken *out);
+bool maki_countable_hinted(maki_str row, const maki_hint *hint, maki_countable *out);
 
 #endif

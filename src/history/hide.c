@@ -94,7 +94,7 @@ static maki_status hide_row(maki_conv *conv, maki_hiding *s, const maki_view *vi
         s->spans[s->count - 1].to = seq;
         return MAKI_OK;
     }
-    void *moved = maki_arena_grow(arena, s->spans, s->count, &s->room, sizeof *s->spans);
+    void *moved = maki_arena_grow(arena, s->spans, s->count, &s->capacity, sizeof *s->spans);
     if (!moved) return maki_arena_status(arena, err);
     s->spans = moved;
     s->spans[s->count++] = (maki_span64){ seq, seq };
@@ -106,9 +106,9 @@ static maki_status hide_synthetic(maki_conv *conv, maki_hiding *s, const maki_vi
 {
     maki_arena *arena = &conv->arena;
     uint64_t tokens = 0;
-    maki_status st = maki_conv_made_tokens(conv, item, &tokens, err);
+    maki_status st = maki_conv_synthetic_tokens(conv, item, &tokens, err);
     if (st != MAKI_OK) return st;
-    void *moved = maki_arena_grow(arena, s->synthetic, s->synthetic_count, &s->synthetic_room,
+    void *moved = maki_arena_grow(arena, s->synthetic, s->synthetic_count, &s->synthetic_capacity,
                                   sizeof *s->synthetic);
     if (!moved) return maki_arena_status(arena, err);
     s->synthetic = moved;

@@ -5,14 +5,14 @@
 #ifndef MAKI_HISTORY_HIDE_H
 #define MAKI_HISTORY_HIDE_H
 
-#include "history/change_inside.h"
+#include "history/change_internal.h"
 
 typedef struct maki_hiding {
     uint64_t from, to; /* positions [from, to) */
     maki_span64 *spans;
-    size_t count, room;
+    size_t count, capacity;
     maki_span64 *synthetic; /* summaries and markers among them: forks up, and their event */
-    size_t synthetic_count, synthetic_room;
+    size_t synthetic_count, synthetic_capacity;
     uint64_t rows;   /* messages hidden, synthetic ones left out */
     uint64_t before; /* and those that markers among them hid before */
     uint64_t tokens;

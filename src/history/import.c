@@ -15,8 +15,8 @@
 #include "base/err.h"
 #include "base/files.h"
 #include "base/json.h"
-#include "history/conv_inside.h"
-#include "history/import_inside.h"
+#include "history/conv_internal.h"
+#include "history/import_internal.h"
 
 enum {
     GROUP_ROWS = 1000,
@@ -36,7 +36,7 @@ static maki_status begin(maki_importing *im, maki_err *err)
     if (im->open) return MAKI_OK;
     memcpy(head, maki_log_head(im->log), MAKI_CHAIN_LEN);
     maki_status st = maki_log_begin(im->log, head, err);
-    im->group_at = maki_source_told(&im->src);
+    im->group_at = maki_source_position(&im->src);
     im->open = st == MAKI_OK;
     return st;
 }
@@ -52,12 +52,12 @@ static maki_status commit(maki_importing *im, maki_err *err)
 static bool group_is_full(const maki_importing *im)
 {
     if (!maki_log_lazy(im->log)) return im->in_group == GROUP_ROWS;
-    return maki_source_told(&im->src) - im->group_at >= GROUP_BYTES;
+    return maki_source_position(&im->src) - im->group_at >= GROUP_BYTES;
 }
 
 static maki_status tell(maki_importing *im, maki_err *err)
 {
-    uint64_t done = maki_source_told(&im->src);
+    uint64_t done = maki_source_position(&im->src);
     if (!im->options->progress || done - im->told < TELL_EVERY) return MAKI_OK;
     im->told = done;
     maki_status st =
@@ -70,7 +70,7 @@ static maki_status tell(maki_importing *im, maki_err *err)
 void maki_import_skip(maki_importing *im, const char *why)
 {
     maki_import_report *r = im->report;
-    if (r->skipped < MAKI_IMPORT_TOLD) r->skipped_at[r->skipped] = im->line;
+    if (r->skipped < MAKI_IMPORT_WARNINGS_MAX) r->skipped_at[r->skipped] = im->line;
     r->skipped++;
     if (im->options->skipped) im->options->skipped(im->options->ctx, im->line, why);
 }
@@ -121,7 +121,7 @@ maki_status maki_import_row(maki_importing *im, maki_str row, bool *added, maki_
     return st == MAKI_OK ? maki_import_add_line(im, row, added, err) : st;
 }
 
-maki_status maki_import_made_row(maki_importing *im, bool *added, maki_err *err)
+maki_status maki_import_synthetic_row(maki_importing *im, bool *added, maki_err *err)
 {
     maki_str row;
     maki_status st = maki_draft_end(&im->row, &row, err);
@@ -145,7 +145,7 @@ maki_status maki_import_event(maki_importing *im, const char *type, maki_err *er
 maki_status maki_import_tokens(maki_importing *im, maki_str message, maki_err *err)
 {
     uint32_t tokens = 0;
-    maki_status st = maki_tally_read(&im->conv->tally, 0, message, NULL, &tokens, err);
+    maki_status st = maki_token_counter_read(&im->conv->tally, 0, message, NULL, &tokens, err);
     maki_jw_print(&im->fields.w, "'tokens':%i,'family':%z", (uint64_t)tokens, MAKI_FAMILY);
     return st;
 }
@@ -385,12 +385,13 @@ static maki_status open_ui(const maki_env *env, const char *path, const char *ui
     static const char api[] = "api_conversation_history.json";
     char beside[MAKI_PATH_MAX];
     const char *slash = path ? strrchr(path, '/') : NULL;
-    int folder = slash ? (int)(slash - path) + 1 : 0;
+    int directory = slash ? (int)(slash - path) + 1 : 0;
     bool told = ui_path != NULL;
     *fd = -1;
     if (!told) {
-        if (!path || strcmp(path + folder, api) != 0 || folder > MAKI_PATH_MAX - 40) return MAKI_OK;
-        snprintf(beside, sizeof beside, "%.*sui_messages.json", folder, path);
+        if (!path || strcmp(path + directory, api) != 0 || directory > MAKI_PATH_MAX - 40)
+            return MAKI_OK;
+        snprintf(beside, sizeof beside, "%.*sui_messages.json", directory, path);
         ui_path = beside;
     }
     *fd = files->open(files, ui_path, O_RDONLY, 0);

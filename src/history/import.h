@@ -49,7 +49,7 @@ typedef struct maki_import_options {
     void *ctx;
 } maki_import_options;
 
-enum { MAKI_IMPORT_TOLD = 8 };
+enum { MAKI_IMPORT_WARNINGS_MAX = 8 };
 
 typedef struct maki_import_report {
     const char *format; /* a constant */
@@ -57,7 +57,7 @@ typedef struct maki_import_report {
     uint64_t events;    /* written about them */
     uint64_t skipped;   /* lines that could not be read */
     uint64_t other;     /* lines that were understood and are no messages: titles, settings ... */
-    uint64_t skipped_at[MAKI_IMPORT_TOLD]; /* the numbers of the first ones */
+    uint64_t skipped_at[MAKI_IMPORT_WARNINGS_MAX]; /* the numbers of the first ones */
 } maki_import_report;
 
 /* Read the file at `path` (a pipe is copied to a temporary file first).  MAKI_UNSUPPORTED: what was asked for or

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "history/import_inside.h"
+#include "history/import_internal.h"
 
 /* ---- bodies ------------------------------------------------------------------------------------------ */
 
@@ -20,7 +20,7 @@ static maki_status system_row(maki_importing *im, maki_str content, maki_err *er
     maki_json_kind kind = maki_json_kind_of(value);
     if (kind != MAKI_JSON_STRING && kind != MAKI_JSON_ARRAY) return MAKI_OK;
     maki_jw_print(maki_draft_begin(&im->row), "{'role':'system','content':%v}", value);
-    return maki_import_made_row(im, &added, err);
+    return maki_import_synthetic_row(im, &added, err);
 }
 
 /* A field of the body other than the messages goes into the note, if it is small and whole. */
@@ -60,7 +60,7 @@ static maki_status find_messages(maki_importing *im, uint64_t *at, maki_err *err
         st = maki_source_peek(src, &next, err);
         bool list = next == '[' && maki_str_in(maki_str_of(name), "messages|input");
         if (st == MAKI_OK && list && *at == 0) {
-            *at = maki_source_told(src);
+            *at = maki_source_position(src);
             st = maki_source_skip(src, err);
         } else if (st == MAKI_OK && next != '\0') {
             st = maki_source_item(src, &item, &more, err);
@@ -146,24 +146,25 @@ static maki_status read_messages(maki_importing *im, maki_err *err)
 }
 
 /* An element that was cut off after a long content may be a message too. */
-static bool is_cut(const maki_sight *s)
+static bool is_cut(const maki_import_probe *s)
 {
-    return s->end == 0 && maki_sight_has(s, "content");
+    return s->end == 0 && maki_import_probe_has(s, "content");
 }
 
-static bool is_roo(const maki_sight *s)
+static bool is_roo(const maki_import_probe *s)
 {
-    bool role = maki_sight_has(s, "role");
+    bool role = maki_import_probe_has(s, "role");
     if (!role && !s->type[0] && !is_cut(s)) return false;
-    return maki_sight_has(s, "condenseParent|truncationParent|isSummary|isTruncationMarker") ||
-           (role && maki_sight_has(s, "ts"));
+    return maki_import_probe_has(s,
+                                 "condenseParent|truncationParent|isSummary|isTruncationMarker") ||
+           (role && maki_import_probe_has(s, "ts"));
 }
 
-static bool is_openai(const maki_sight *s)
+static bool is_openai(const maki_import_probe *s)
 {
-    if (!maki_sight_has(s, "role") && !is_cut(s)) return s->type[0] != '\0';
+    if (!maki_import_probe_has(s, "role") && !is_cut(s)) return s->type[0] != '\0';
     return maki_str_in(maki_str_of(s->role), "system|developer|tool") ||
-           maki_sight_has(s, "tool_calls|tool_call_id");
+           maki_import_probe_has(s, "tool_calls|tool_call_id");
 }
 
 const maki_import_format maki_import_roo = { "roo", NULL, is_roo, read_messages };

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "history/import_inside.h"
+#include "history/import_internal.h"
 
 /* ---- items ------------------------------------------------------------------------------------------ */
 
@@ -146,7 +146,7 @@ maki_status maki_import_item(maki_importing *im, maki_str item, maki_str line, b
     else
         *known = false;
 #undef IS
-    return *known ? maki_import_made_row(im, &added, err) : MAKI_OK;
+    return *known ? maki_import_synthetic_row(im, &added, err) : MAKI_OK;
 }
 
 /* ---- Codex ---------------------------------------------------------------------------------------------- */
@@ -186,16 +186,17 @@ static maki_status read(maki_importing *im, maki_err *err)
     return maki_import_lines(im, codex_line, im, err);
 }
 
-static bool is_codex(const maki_sight *s)
+static bool is_codex(const maki_import_probe *s)
 {
     maki_str type = maki_str_of(s->type);
-    if (maki_sight_has(s, "payload") &&
+    if (maki_import_probe_has(s, "payload") &&
         maki_str_in(type, "session_meta|response_item|event_msg|turn_context|compacted"))
         return true;
     if (maki_str_in(type, "message|function_call|function_call_output|reasoning") &&
-        !maki_sight_has(s, "parentId"))
+        !maki_import_probe_has(s, "parentId"))
         return true;
-    return maki_sight_has(s, "instructions") && maki_sight_has(s, "timestamp") && !s->type[0];
+    return maki_import_probe_has(s, "instructions") && maki_import_probe_has(s, "timestamp") &&
+           !s->type[0];
 }
 
 const maki_import_format maki_import_codex = { "codex", is_codex, NULL, read };
@@ -222,7 +223,7 @@ static maki_status put_row(rows *r, maki_str role, maki_draft *blocks, maki_err 
     maki_jw_end_object(w);
     maki_draft_begin(blocks);
     r->any = true;
-    return st == MAKI_OK ? maki_import_made_row(r->im, &added, err) : st;
+    return st == MAKI_OK ? maki_import_synthetic_row(r->im, &added, err) : st;
 }
 
 static maki_status put_rows(rows *r, maki_err *err)
@@ -312,9 +313,9 @@ static maki_status read_opencode(maki_importing *im, maki_err *err)
     return maki_import_elements(im, opencode_element, im, err);
 }
 
-static bool is_opencode(const maki_sight *s)
+static bool is_opencode(const maki_import_probe *s)
 {
-    return maki_sight_has(s, "info") && maki_sight_has(s, "parts");
+    return maki_import_probe_has(s, "info") && maki_import_probe_has(s, "parts");
 }
 
 const maki_import_format maki_import_opencode = { "opencode", NULL, is_opencode, read_opencode };

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "history/import_inside.h"
+#include "history/import_internal.h"
 
-bool maki_sight_has(const maki_sight *s, const char *keys)
+bool maki_import_probe_has(const maki_import_probe *s, const char *keys)
 {
     for (size_t i = 0; i < s->count; i++) {
         if (maki_str_in(s->keys[i], keys)) return true;
@@ -53,17 +53,17 @@ static size_t pass(maki_str t, size_t i)
     return t.len;
 }
 
-static void copy(char *out, size_t room, maki_str string)
+static void copy(char *out, size_t capacity, maki_str string)
 {
     size_t n = string.len > 2 ? string.len - 2 : 0;
-    if (n > room - 1) n = room - 1;
+    if (n > capacity - 1) n = capacity - 1;
     memcpy(out, string.ptr + 1, n);
     out[n] = '\0';
 }
 
-static void see_field(maki_sight *s, maki_str key, maki_str value, size_t at)
+static void see_field(maki_import_probe *s, maki_str key, maki_str value, size_t at)
 {
-    if (s->count == MAKI_SIGHT_KEYS) return;
+    if (s->count == MAKI_IMPORT_PROBE_KEYS) return;
     key = (maki_str){ key.ptr + 1, key.len - 2 };
     s->keys[s->count++] = key;
     if (value.ptr[0] == '"' && maki_str_is(key, MAKI_LIT("type")))
@@ -74,9 +74,9 @@ static void see_field(maki_sight *s, maki_str key, maki_str value, size_t at)
 }
 
 /* Look at the object at i. */
-static maki_sight see(maki_str t, size_t i)
+static maki_import_probe see(maki_str t, size_t i)
 {
-    maki_sight s = { 0 };
+    maki_import_probe s = { 0 };
     i++;
     for (;;) {
         i = space(t, i);
@@ -96,11 +96,11 @@ static maki_sight see(maki_str t, size_t i)
 
 /* ---- arrays ----------------------------------------------------------------------------------------- */
 
-static const maki_import_format *format_of(const maki_sight *s, bool element)
+static const maki_import_format *format_of(const maki_import_probe *s, bool element)
 {
     const maki_import_format *f;
     for (size_t i = 0; (f = maki_import_format_at(i)) != NULL; i++) {
-        bool (*tells)(const maki_sight *) = element ? f->element : f->line;
+        bool (*tells)(const maki_import_probe *) = element ? f->element : f->line;
         if (tells && tells(s)) return f;
     }
     return NULL;
@@ -115,11 +115,12 @@ static const maki_import_format *array_format(maki_str t, size_t i)
     for (int n = 0; n < 64; n++) {
         i = space(t, i);
         if (i >= t.len || t.ptr[i] != '{') break;
-        maki_sight s = see(t, i);
+        maki_import_probe s = see(t, i);
         const maki_import_format *f = format_of(&s, true);
         if (f) return f;
-        bool cut = s.end == 0 && maki_sight_has(&s, "content"); /* what tells comes after it */
-        if (!maki_sight_has(&s, "role") && !s.type[0] && !cut) break;
+        bool cut =
+            s.end == 0 && maki_import_probe_has(&s, "content"); /* what tells comes after it */
+        if (!maki_import_probe_has(&s, "role") && !s.type[0] && !cut) break;
         any = true;
         maki_str object = { t.ptr + i, (s.end ? s.end : t.len) - i };
         blocks |= maki_str_has(object, MAKI_LIT("\"tool_use\"")) ||
@@ -133,14 +134,14 @@ static const maki_import_format *array_format(maki_str t, size_t i)
 
 /* ---- objects --------------------------------------------------------------------------------------------- */
 
-static const maki_import_format *object_format(maki_str t, const maki_sight *s)
+static const maki_import_format *object_format(maki_str t, const maki_import_probe *s)
 {
-    bool system = maki_sight_has(s, "system");
+    bool system = maki_import_probe_has(s, "system");
     if (s->messages) {
         const maki_import_format *f = array_format(t, s->messages);
         return f == &maki_import_openai && system ? &maki_import_anthropic : f;
     }
-    if (s->end == 0 && (system || maki_sight_has(s, "max_tokens")))
+    if (s->end == 0 && (system || maki_import_probe_has(s, "max_tokens")))
         return &maki_import_anthropic; /* a body that begins long */
     return format_of(s, false);
 }
@@ -152,7 +153,7 @@ static maki_status unknown(const char *saw, const char *more, maki_err *err)
                      maki_import_names(names));
 }
 
-static maki_status unknown_object(const maki_sight *s, maki_err *err)
+static maki_status unknown_object(const maki_import_probe *s, maki_err *err)
 {
     char names[100] = "";
     size_t n = 0;
@@ -164,7 +165,7 @@ static maki_status unknown_object(const maki_sight *s, maki_err *err)
 
 maki_status maki_import_detect(maki_str t, bool all, const maki_import_format **out, maki_err *err)
 {
-    maki_sight first = { 0 };
+    maki_import_probe first = { 0 };
     size_t i = space(t, 0);
     if (i >= t.len) return unknown(all ? "the source is empty" : "white space only", "", err);
     if (t.ptr[i] == '[') {
@@ -175,7 +176,7 @@ maki_status maki_import_detect(maki_str t, bool all, const maki_import_format **
         i = space(t, i);
         if (i >= t.len) break;
         if (t.ptr[i] == '{') {
-            maki_sight s = see(t, i);
+            maki_import_probe s = see(t, i);
             if (!first.count) first = s;
             *out = object_format(t, &s);
             if (*out) return MAKI_OK;

@@ -1,9 +1,9 @@
-/* import_formats.c -- the formats that can be imported, found by their names (import_inside.h lists them). */
+/* import_formats.c -- the formats that can be imported, found by their names (import_internal.h lists them). */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/err.h"
-#include "history/import_inside.h"
+#include "history/import_internal.h"
 
 #define LISTED(name) &maki_import_##name,
 static const maki_import_format *const formats[] = { MAKI_IMPORT_MAP(LISTED) };

@@ -1,7 +1,7 @@
 /* import_lines.c -- JSON lines that are messages already, with or without a header. */
 #include <string.h>
 
-#include "history/import_inside.h"
+#include "history/import_internal.h"
 
 static bool blank(maki_str *line)
 {
@@ -35,15 +35,15 @@ static maki_status read(maki_importing *im, maki_err *err)
     return st;
 }
 
-static bool is_message(const maki_sight *s)
+static bool is_message(const maki_import_probe *s)
 {
-    bool cut = s->end == 0 && maki_sight_has(s, "content");
-    return (maki_sight_has(s, "role") || cut) && !maki_sight_has(s, "uuid");
+    bool cut = s->end == 0 && maki_import_probe_has(s, "content");
+    return (maki_import_probe_has(s, "role") || cut) && !maki_import_probe_has(s, "uuid");
 }
 
 const maki_import_format maki_import_plain = { "lines", is_message, NULL, read };
 
-static bool is_header(const maki_sight *s)
+static bool is_header(const maki_import_probe *s)
 {
     return strcmp(s->type, "header") == 0;
 }

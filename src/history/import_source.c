@@ -1,10 +1,10 @@
-/* import_source.c -- lines and JSON items of a file of any size; see import_inside.h. */
+/* import_source.c -- lines and JSON items of a file of any size; see import_internal.h. */
 #include <string.h>
 
 #include "base/err.h"
 #include "base/files.h"
 #include "base/text.h"
-#include "history/import_inside.h"
+#include "history/import_internal.h"
 
 enum { BLOCK = 1 << 20 };
 
@@ -32,7 +32,7 @@ void maki_source_seek(maki_source *src, uint64_t at)
     src->ended = false;
 }
 
-uint64_t maki_source_told(const maki_source *src)
+uint64_t maki_source_position(const maki_source *src)
 {
     return src->at + src->pos;
 }
@@ -48,10 +48,10 @@ static maki_status fill(maki_source *src, maki_err *err)
         src->at += src->pos;
         src->pos = 0;
     }
-    char *room = maki_buf_room(text, BLOCK);
-    if (!room) return maki_buf_status(text, err);
-    maki_status st =
-        maki_file_read_at(src->env->files, src->fd, src->at + text->len, room, BLOCK, &got, err);
+    char *capacity = maki_buf_reserve(text, BLOCK);
+    if (!capacity) return maki_buf_status(text, err);
+    maki_status st = maki_file_read_at(src->env->files, src->fd, src->at + text->len, capacity,
+                                       BLOCK, &got, err);
     if (st != MAKI_OK) return st;
     text->len += got;
     src->ended = got < BLOCK;

@@ -6,7 +6,7 @@
  * undoing the newest brings back what stood there before it. */
 #include "base/idset.h"
 #include "base/json.h"
-#include "history/import_inside.h"
+#include "history/import_internal.h"
 
 enum { CONDENSE, TRUNCATE };
 
@@ -20,16 +20,16 @@ typedef struct noted {
     maki_str id;
     bool present; /* its summary or marker has come */
     maki_span64 *spans;
-    size_t count, room;
+    size_t count, capacity;
     uint64_t *evs;
-    size_t ev_count, ev_room;
+    size_t ev_count, ev_capacity;
 } noted;
 
 struct maki_tags {
     struct {
         maki_idset ids; /* numbers in list */
         noted *list;
-        size_t count, room;
+        size_t count, capacity;
     } of[2];
 };
 
@@ -45,7 +45,7 @@ static maki_status note_of(maki_tags *tags, int kind, maki_str id, maki_arena *a
     size_t i = 0;
     if (!maki_idset_has(&tags->of[kind].ids, id, &i)) {
         noted *list = maki_arena_grow(arena, tags->of[kind].list, tags->of[kind].count,
-                                      &tags->of[kind].room, sizeof *list);
+                                      &tags->of[kind].capacity, sizeof *list);
         if (!list) return maki_arena_status(arena, err);
         tags->of[kind].list = list;
         i = tags->of[kind].count++;
@@ -65,7 +65,7 @@ static maki_status note_row(noted *n, uint64_t seq, maki_arena *arena, maki_err 
         return MAKI_OK;
     }
     maki_span64 one = { seq, seq };
-    return maki_arena_add(arena, &n->spans, &n->count, &n->room, &one, sizeof one, err);
+    return maki_arena_add(arena, &n->spans, &n->count, &n->capacity, &one, sizeof one, err);
 }
 
 /* ---- one message ---------------------------------------------------------------------------------------- */
@@ -181,8 +181,8 @@ static maki_status made(maki_tags *tags, maki_importing *im, const tagged *t, ma
         if (t->tag[k].len == 0) continue;
         st = note_of(tags, k, t->tag[k], &im->arena, &n, err);
         if (st == MAKI_OK)
-            st =
-                maki_arena_add(&im->arena, &n->evs, &n->ev_count, &n->ev_room, &ev, sizeof ev, err);
+            st = maki_arena_add(&im->arena, &n->evs, &n->ev_count, &n->ev_capacity, &ev, sizeof ev,
+                                err);
     }
     return st;
 }

@@ -8,7 +8,7 @@
 
 #include "base/err.h"
 #include "base/json.h"
-#include "history/import_inside.h"
+#include "history/import_internal.h"
 
 /* ---- where lines are ------------------------------------------------------------------------------- */
 
@@ -21,34 +21,34 @@ typedef struct spot {
 typedef struct tree {
     maki_importing *im;
     spot *spots;
-    size_t room, count;
+    size_t capacity, count;
     bool claude;
-    maki_place leaf;       /* of the line that decides on the view at the end */
-    uint64_t last_message; /* Claude: the hash of the message id of the newest row */
+    maki_import_position leaf; /* of the line that decides on the view at the end */
+    uint64_t last_message;     /* Claude: the hash of the message id of the newest row */
 } tree;
 
-static spot *spot_of(spot *spots, size_t room, uint64_t hash)
+static spot *spot_of(spot *spots, size_t capacity, uint64_t hash)
 {
-    size_t i = (size_t)(hash * 0x9E3779B97F4A7C15u >> 20) & (room - 1);
+    size_t i = (size_t)(hash * 0x9E3779B97F4A7C15u >> 20) & (capacity - 1);
     while (spots[i].hash && spots[i].hash != hash)
-        i = (i + 1) & (room - 1);
+        i = (i + 1) & (capacity - 1);
     return &spots[i];
 }
 
-static maki_status make_room(tree *t, maki_err *err)
+static maki_status make_capacity(tree *t, maki_err *err)
 {
     const maki_alloc *alloc = t->im->env->alloc;
-    size_t room = t->room ? t->room * 2 : 1024;
-    if (t->count * 4 < t->room * 3) return MAKI_OK;
-    spot *larger = alloc->resize(alloc, NULL, 0, room * sizeof *larger);
+    size_t capacity = t->capacity ? t->capacity * 2 : 1024;
+    if (t->count * 4 < t->capacity * 3) return MAKI_OK;
+    spot *larger = alloc->resize(alloc, NULL, 0, capacity * sizeof *larger);
     if (!larger) return maki_fail_nomem(err);
-    memset(larger, 0, room * sizeof *larger);
-    for (size_t i = 0; i < t->room; i++) {
-        if (t->spots[i].hash) *spot_of(larger, room, t->spots[i].hash) = t->spots[i];
+    memset(larger, 0, capacity * sizeof *larger);
+    for (size_t i = 0; i < t->capacity; i++) {
+        if (t->spots[i].hash) *spot_of(larger, capacity, t->spots[i].hash) = t->spots[i];
     }
-    if (t->spots) alloc->resize(alloc, t->spots, t->room * sizeof *larger, 0);
+    if (t->spots) alloc->resize(alloc, t->spots, t->capacity * sizeof *larger, 0);
     t->spots = larger;
-    t->room = room;
+    t->capacity = capacity;
     return MAKI_OK;
 }
 
@@ -58,14 +58,15 @@ static uint64_t hash_of(maki_str id)
     return hash ? hash : 1;
 }
 
-static maki_status remember(tree *t, maki_str line, maki_place place, bool row, maki_err *err)
+static maki_status remember(tree *t, maki_str line, maki_import_position place, bool row,
+                            maki_err *err)
 {
     maki_str id;
     if (!maki_import_id(line, t->claude ? "uuid" : "id", &id)) return MAKI_OK;
-    maki_status st = make_room(t, err);
+    maki_status st = make_capacity(t, err);
     if (st != MAKI_OK) return st;
     uint64_t hash = hash_of(id);
-    spot *s = spot_of(t->spots, t->room, hash);
+    spot *s = spot_of(t->spots, t->capacity, hash);
     if (s->hash == 0) t->count++;
     *s = (spot){ hash, (uint32_t)place.seq, (uint32_t)place.ev, (uint32_t)place.made, row };
     return MAKI_OK;
@@ -74,27 +75,27 @@ static maki_status remember(tree *t, maki_str line, maki_place place, bool row, 
 static const spot *find(const tree *t, maki_str object, const char *name)
 {
     maki_str id;
-    if (t->room == 0 || !maki_import_id(object, name, &id)) return NULL;
-    const spot *s = spot_of(t->spots, t->room, hash_of(id));
+    if (t->capacity == 0 || !maki_import_id(object, name, &id)) return NULL;
+    const spot *s = spot_of(t->spots, t->capacity, hash_of(id));
     return s->hash ? s : NULL;
 }
 
 /* The place a line goes on from: that of its parent, the beginning when it has none, and where we are
  * when it does not say or names a line that is not there. */
-static maki_place from(const tree *t, maki_str line)
+static maki_import_position from(const tree *t, maki_str line)
 {
     const char *parent = t->claude ? "parentUuid" : "parentId";
     maki_str value;
     const spot *s = find(t, line, parent);
     if (!s && t->claude) s = find(t, line, "logicalParentUuid");
-    if (s) return (maki_place){ s->seq, s->ev, s->made };
+    if (s) return (maki_import_position){ s->seq, s->ev, s->made };
     bool root = maki_json_get(line, maki_str_of(parent), &value) &&
                 maki_json_kind_of(value) == MAKI_JSON_NULL &&
                 !maki_import_id(line, "logicalParentUuid", &value);
-    return root ? (maki_place){ 0 } : t->im->now;
+    return root ? (maki_import_position){ 0 } : t->im->now;
 }
 
-static maki_status go_to(tree *t, maki_place place, maki_err *err)
+static maki_status go_to(tree *t, maki_import_position place, maki_err *err)
 {
     maki_importing *im = t->im;
     if (place.seq == im->now.seq && place.ev == im->now.ev) return MAKI_OK;
@@ -234,7 +235,7 @@ static maki_status pi_line(void *ctx, maki_str line, maki_err *err)
     tree *t = ctx;
     maki_importing *im = t->im;
     maki_str message = maki_json_field(line, "message"), type;
-    maki_place place = from(t, line);
+    maki_import_position place = from(t, line);
     bool added = false;
     if (!maki_import_id(line, "type", &type)) {
         im->report->other++;
@@ -266,7 +267,7 @@ static maki_status pi_line(void *ctx, maki_str line, maki_err *err)
         if (custom) write_content(w, maki_json_field(line, "content"));
         if (!plain) maki_import_original(w, line, custom ? "content" : "summary");
         maki_jw_end_object(w);
-        st = maki_import_made_row(im, &added, err);
+        st = maki_import_synthetic_row(im, &added, err);
     }
     t->leaf = im->now;
     return st == MAKI_OK ? remember(t, line, im->now, added, err) : st;
@@ -286,9 +287,10 @@ static bool has_results(maki_str message)
 
 /* Is it a new branch?  The parts of one reply, and the results of calls made side by side, hang on
  * different lines of the same turn: they go on where the conversation is. */
-static bool branches(const tree *t, maki_str message, maki_place place, uint64_t message_id)
+static bool branches(const tree *t, maki_str message, maki_import_position place,
+                     uint64_t message_id)
 {
-    const maki_place *now = &t->im->now;
+    const maki_import_position *now = &t->im->now;
     if (place.ev != now->ev) return true;
     if (place.seq == now->seq) return false;
     return !(has_results(message) || (message_id && message_id == t->last_message));
@@ -299,7 +301,7 @@ static maki_status claude_line(void *ctx, maki_str line, maki_err *err)
     tree *t = ctx;
     maki_importing *im = t->im;
     maki_str message = maki_json_field(line, "message"), id;
-    maki_place place = from(t, line);
+    maki_import_position place = from(t, line);
     bool added = false;
     if (!maki_json_field_in(line, "type", "user|assistant") ||
         maki_json_kind_of(message) != MAKI_JSON_OBJECT || !maki_import_id(message, "role", &id)) {
@@ -318,7 +320,7 @@ static maki_status claude_line(void *ctx, maki_str line, maki_err *err)
         st = maki_import_condense(im, im->now.seq + 1, err);
     } else {
         maki_jw_end_object(w);
-        st = maki_import_made_row(im, &added, err);
+        st = maki_import_synthetic_row(im, &added, err);
     }
     if (message_id) t->last_message = message_id;
     if (!maki_json_true_field(line, "isSidechain")) t->leaf = im->now;
@@ -333,7 +335,7 @@ static maki_status read(maki_importing *im, maki_import_object_fn fn, maki_err *
     tree t = { .im = im, .claude = fn == claude_line };
     maki_status st = maki_import_lines(im, fn, &t, err);
     if (st == MAKI_OK) st = go_to(&t, t.leaf, err);
-    if (t.spots) alloc->resize(alloc, t.spots, t.room * sizeof *t.spots, 0);
+    if (t.spots) alloc->resize(alloc, t.spots, t.capacity * sizeof *t.spots, 0);
     return st;
 }
 
@@ -347,16 +349,16 @@ static maki_status read_claude(maki_importing *im, maki_err *err)
     return read(im, claude_line, err);
 }
 
-static bool is_pi(const maki_sight *s)
+static bool is_pi(const maki_import_probe *s)
 {
     return strcmp(s->type, "session") == 0;
 }
 
-static bool is_claude(const maki_sight *s)
+static bool is_claude(const maki_import_probe *s)
 {
-    bool session = maki_sight_has(s, "uuid|sessionId");
+    bool session = maki_import_probe_has(s, "uuid|sessionId");
     return (session && maki_str_in(maki_str_of(s->type), "user|assistant|system|summary")) ||
-           maki_sight_has(s, "leafUuid");
+           maki_import_probe_has(s, "leafUuid");
 }
 
 const maki_import_format maki_import_pi = { "pi", is_pi, NULL, read_pi };

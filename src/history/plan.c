@@ -1,4 +1,4 @@
-/* plan.c -- see plan.h.  What is tried are events of a dry run (log/rehearse.c), so every step is the real one. */
+/* plan.c -- see plan.h.  What is tried are events of a dry run (log/dry_run.c), so every step is the real one. */
 #include "history/plan.h"
 
 #include <inttypes.h>
@@ -8,9 +8,9 @@
 #include "base/json.h"
 #include "base/sort.h"
 #include "base/str.h"
-#include "history/change_inside.h"
+#include "history/change_internal.h"
 
-enum { ARENA_MOST = 1 << 28 };
+enum { ARENA_MAX = 1 << 28 };
 
 /* A condense or truncate that counts. */
 struct maki_planned {
@@ -23,10 +23,10 @@ struct maki_planned {
 
 maki_status maki_plan_begin(maki_plan *plan, maki_conv *conv, maki_err *err)
 {
-    *plan = (maki_plan){ .conv = conv, .arena = maki_arena_new(conv->env.alloc, ARENA_MOST) };
+    *plan = (maki_plan){ .conv = conv, .arena = maki_arena_new(conv->env.alloc, ARENA_MAX) };
     maki_status st = maki_log_refresh(conv->log, err);
     if (st == MAKI_OK) st = maki_conv_load_events(conv, err);
-    if (st == MAKI_OK) st = maki_log_rehearse(conv->log, &plan->mark, err);
+    if (st == MAKI_OK) st = maki_log_dry_run(conv->log, &plan->mark, err);
     plan->changes = conv->events.count;
     plan->end = conv->events.end;
     plan->tries = st == MAKI_OK;
@@ -38,7 +38,7 @@ void maki_plan_drop(maki_plan *plan)
     maki_events *events = plan->tries ? &plan->conv->events : NULL;
     if (!plan->tries) return;
     plan->tries = false;
-    maki_log_rehearse_end(plan->conv->log, &plan->mark);
+    maki_log_dry_run_end(plan->conv->log, &plan->mark);
     if (events->count < plan->changes) return; /* they were dropped: they will be read again */
     events->count = plan->changes;
     events->ev = plan->mark.ev;
@@ -90,7 +90,7 @@ static maki_status keep_rest(void *ctx, uint64_t ev, maki_str row, uint64_t at, 
     maki_json_item item;
     (void)at;
     if (!one || one->by) return MAKI_OK;
-    maki_buf rest = maki_buf_new(plan->arena.alloc, ARENA_MOST);
+    maki_buf rest = maki_buf_new(plan->arena.alloc, ARENA_MAX);
     maki_status st = maki_json_check(row, &event, err);
     maki_json_iter iter = maki_json_items(st == MAKI_OK ? event : MAKI_LIT("{}"));
     while (maki_json_next(&iter, &item)) {
@@ -185,7 +185,7 @@ static maki_status settle(maki_plan *plan, maki_str *edits, maki_err *err)
 {
     maki_conv *conv = plan->conv;
     const maki_view *view;
-    maki_decided d = { .fields = maki_buf_new(conv->env.alloc, ARENA_MOST) };
+    maki_decided d = { .fields = maki_buf_new(conv->env.alloc, ARENA_MAX) };
     maki_status st = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, err);
     if (st == MAKI_OK) st = gather(plan, err);
     for (size_t i = 0; st == MAKI_OK && i < plan->count; i++) {

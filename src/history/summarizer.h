@@ -10,8 +10,8 @@
 #include "base/limits.h"
 
 enum {
-    MAKI_COVER_LEN = 16,  /* of the hash of what a summary is about */
-    MAKI_LOST_ROOM = 1000 /* of the lost facts that are told by name */
+    MAKI_COVER_LEN = 16,       /* of the hash of what a summary is about */
+    MAKI_LOST_FACTS_MAX = 1000 /* of the lost facts that are told by name */
 };
 
 typedef maki_status (*maki_message_fn)(void *ctx, maki_str json, maki_err *err);
@@ -25,12 +25,12 @@ typedef struct maki_summary_request {
 } maki_summary_request;
 
 /* How many facts of the messages the summary still holds (summary/measure.h). */
-typedef struct maki_survey {
+typedef struct maki_fact_coverage {
     bool measured;
     uint64_t kept, lost;
     size_t list_len;
-    char list[MAKI_LOST_ROOM]; /* the first ones lost, JSON strings with commas between them */
-} maki_survey;
+    char list[MAKI_LOST_FACTS_MAX]; /* the first ones lost, JSON strings with commas between them */
+} maki_fact_coverage;
 
 /* What models took for summaries, all requests together, also those whose summary was not used. */
 typedef struct maki_summary_usage {
@@ -43,7 +43,7 @@ void maki_summary_usage_add(maki_summary_usage *sum, const maki_summary_usage *m
 typedef struct maki_summary {
     maki_str text; /* not escaped; in the arena handed to the summariser */
     maki_summary_usage usage;
-    maki_survey survey;
+    maki_fact_coverage survey;
     maki_err fell_back; /* why another wrote it than was asked; status MAKI_OK: none did */
 } maki_summary;
 
@@ -58,6 +58,6 @@ struct maki_summarizer {
 /* The fields of events and answers, into the object that is open: "cost", and when a model was asked
  * "summarizer": {"model", "input", "output"}; "factsKept", "factsLost" and "lost". */
 void maki_summary_usage_write(maki_jw *w, const maki_summary_usage *usage);
-void maki_survey_write(maki_jw *w, const maki_survey *survey);
+void maki_survey_write(maki_jw *w, const maki_fact_coverage *survey);
 
 #endif

@@ -20,8 +20,8 @@ static void insert_item(building *b, size_t at, maki_view_item item)
 {
     maki_view *v = b->view;
     if (b->status == MAKI_OK)
-        b->status =
-            maki_arena_add(b->arena, &v->items, &v->count, &v->room, &item, sizeof item, b->err);
+        b->status = maki_arena_add(b->arena, &v->items, &v->count, &v->capacity, &item, sizeof item,
+                                   b->err);
     if (b->status != MAKI_OK) return;
     memmove(v->items + at + 1, v->items + at, (v->count - 1 - at) * sizeof item);
     v->items[at] = item;
@@ -107,7 +107,7 @@ static void add_pin(building *b, uint64_t seq)
     maki_view *v = b->view;
     if (maki_view_pinned(v, seq)) return;
     if (b->status == MAKI_OK)
-        b->status = maki_arena_add(b->arena, &v->pins, &v->pin_count, &v->pin_room, &seq,
+        b->status = maki_arena_add(b->arena, &v->pins, &v->pin_count, &v->pin_capacity, &seq,
                                    sizeof seq, b->err);
 }
 
@@ -122,7 +122,7 @@ static void add_trim(building *b, const maki_trim *trim)
 {
     maki_view *v = b->view;
     if (b->status == MAKI_OK)
-        b->status = maki_arena_add(b->arena, &v->trims, &v->trim_count, &v->trim_room, &trim,
+        b->status = maki_arena_add(b->arena, &v->trims, &v->trim_count, &v->trim_capacity, &trim,
                                    sizeof trim, b->err);
 }
 
@@ -171,7 +171,7 @@ static void apply(building *b, maki_log *log, const maki_event *event)
 static bool is_undone(const maki_event *e, uint64_t target, uint64_t to)
 {
     if (to <= target) return e->ev == target;
-    return e->ev >= target && e->ev <= to && maki_event_makes_room(e->type);
+    return e->ev >= target && e->ev <= to && maki_event_makes_capacity(e->type);
 }
 
 /* Newest to oldest: which events count at this moment, and which messages are in at all.  The ranges

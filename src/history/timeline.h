@@ -26,11 +26,11 @@ typedef struct maki_view_item {
 
 typedef struct maki_view {
     maki_view_item *items;
-    size_t count, room;
+    size_t count, capacity;
     const maki_trim **trims; /* those that count, one for a text, by seq, block and part */
-    size_t trim_count, trim_room;
+    size_t trim_count, trim_capacity;
     uint64_t *pins;
-    size_t pin_count, pin_room;
+    size_t pin_count, pin_capacity;
 } maki_view;
 
 /* Which view is asked for. */

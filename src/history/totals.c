@@ -2,8 +2,8 @@
  *
  * A sum over messages is two records of an index.  What events made (summaries, markers, trims) has its tokens
  * in the event; where they are not those of o200k_base (events of former versions) they are counted each time. */
-#include "history/conv_inside.h"
-#include "history/weave.h"
+#include "history/apply_trims.h"
+#include "history/conv_internal.h"
 
 maki_conv *maki_conv_level(maki_conv *conv, uint64_t seq)
 {
@@ -17,11 +17,11 @@ maki_conv *maki_conv_level(maki_conv *conv, uint64_t seq)
 maki_status maki_conv_message_tokens(maki_conv *conv, maki_str message, uint64_t *tokens,
                                      maki_err *err)
 {
-    return maki_tally_message(&conv->tally, 0, message, tokens, err);
+    return maki_token_counter_message(&conv->tally, 0, message, tokens, err);
 }
 
-maki_status maki_conv_made_tokens(maki_conv *conv, const maki_view_item *item, uint64_t *tokens,
-                                  maki_err *err)
+maki_status maki_conv_synthetic_tokens(maki_conv *conv, const maki_view_item *item,
+                                       uint64_t *tokens, maki_err *err)
 {
     const maki_event *e = item->made;
     uint32_t n = 0;
@@ -29,7 +29,8 @@ maki_status maki_conv_made_tokens(maki_conv *conv, const maki_view_item *item, u
     if (e->counted) return MAKI_OK;
     maki_buf json = maki_buf_new(conv->env.alloc, (size_t)MAKI_ROW_MAX);
     maki_status st = maki_log_event_bytes(item->log, e->made_at, e->made_len, &json, err);
-    if (st == MAKI_OK) st = maki_tally_read(&conv->tally, 0, maki_buf_str(&json), NULL, &n, err);
+    if (st == MAKI_OK)
+        st = maki_token_counter_read(&conv->tally, 0, maki_buf_str(&json), NULL, &n, err);
     maki_buf_free(&json);
     *tokens = n;
     return st;
@@ -48,9 +49,10 @@ maki_status maki_conv_trim_tokens(maki_conv *conv, const maki_trim *trim, int64_
     maki_buf places = whole, shorter = whole;
     maki_status st = maki_log_row(log, trim->seq, &row, err);
     if (st == MAKI_OK) st = maki_log_read(log, trim->seq, &whole, err);
-    if (st == MAKI_OK) st = maki_weave(maki_buf_str(&whole), &trim, 1, &places, &shorter, err);
     if (st == MAKI_OK)
-        st = maki_tally_read(&conv->tally, 0, maki_buf_str(&shorter), NULL, &after, err);
+        st = maki_apply_trims(maki_buf_str(&whole), &trim, 1, &places, &shorter, err);
+    if (st == MAKI_OK)
+        st = maki_token_counter_read(&conv->tally, 0, maki_buf_str(&shorter), NULL, &after, err);
     maki_buf_free(&whole);
     maki_buf_free(&places);
     maki_buf_free(&shorter);
@@ -86,7 +88,7 @@ maki_status maki_conv_total(maki_conv *conv, const maki_view *view, maki_view_to
         if (item->from) {
             st = range_tokens(item->log, item->from, item->to, &tokens, err);
         } else {
-            st = maki_conv_made_tokens(conv, item, &n, err);
+            st = maki_conv_synthetic_tokens(conv, item, &n, err);
             tokens += n;
         }
     }

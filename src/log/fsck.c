@@ -10,7 +10,7 @@
 #include "base/files.h"
 #include "base/json.h"
 #include "base/str.h"
-#include "log/verify_inside.h"
+#include "log/verify_internal.h"
 
 enum { KNOWN_MAX = 1 << 24, EVENTS_AT_ONCE = 1000 };
 
@@ -149,7 +149,7 @@ static maki_status check_fork(mending *m, maki_err *err)
     if (st != MAKI_OK) return st;
     bool fork = maki_log_base(log) > 0;
     if (!fork &&
-        maki_index_open(&index, m->env, maki_log_inside(log).index_path, false, NULL) == MAKI_OK) {
+        maki_index_open(&index, m->env, maki_log_paths(log).index_path, false, NULL) == MAKI_OK) {
         fork = index.header.base > 0;
     }
     maki_index_close(&index);
@@ -170,7 +170,7 @@ static maki_status move_events(mending *m, maki_err *err)
     uint64_t size = 0;
     maki_status st = open_rows(m, &log, err);
     if (st != MAKI_OK) return st;
-    const char *path = maki_log_inside(log).events_path;
+    const char *path = maki_log_paths(log).events_path;
     st = open_locked(m->env, m->path, &lock, err);
     if (st == MAKI_OK) events = files->open(files, path, O_RDWR, 0);
     if (st == MAKI_OK && events < 0) st = maki_fail_errno(err, "opening the events");
@@ -195,7 +195,7 @@ static maki_status drop_index(mending *m, maki_err *err)
     maki_log *log = NULL;
     maki_status st = open_rows(m, &log, err);
     if (st != MAKI_OK) return st;
-    if (files->unlink(files, maki_log_inside(log).index_path) < 0 && errno != ENOENT) {
+    if (files->unlink(files, maki_log_paths(log).index_path) < 0 && errno != ENOENT) {
         st = maki_fail_errno(err, "removing the old index");
     }
     maki_log_close(log);
@@ -311,7 +311,7 @@ static uint64_t last_indexed(mending *m)
     maki_log *log = NULL;
     uint64_t last = 0;
     if (open_rows(m, &log, NULL) != MAKI_OK) return 0;
-    if (maki_index_open(&index, m->env, maki_log_inside(log).index_path, false, NULL) == MAKI_OK) {
+    if (maki_index_open(&index, m->env, maki_log_paths(log).index_path, false, NULL) == MAKI_OK) {
         last = index.header.base + index.header.count;
     }
     maki_index_close(&index);

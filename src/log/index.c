@@ -53,8 +53,8 @@ maki_status maki_index_refresh(maki_index *index, maki_err *err)
     }
     off_t size = maki_file_size(files, index->fd);
     if (size < 0) return maki_fail_errno(err, "asking the size of the index");
-    uint64_t room = (uint64_t)size < sizeof header ? 0 : (uint64_t)size - sizeof header;
-    if (header.count > room / sizeof(maki_row)) {
+    uint64_t capacity = (uint64_t)size < sizeof header ? 0 : (uint64_t)size - sizeof header;
+    if (header.count > capacity / sizeof(maki_row)) {
         return maki_fail(err, MAKI_CORRUPT, "the index is cut short");
     }
     index->header = header;

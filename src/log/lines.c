@@ -11,11 +11,11 @@
 #include "base/err.h"
 #include "base/files.h"
 
-enum { BLOCK = 1 << 16, ASIDE_MOST = 1000 };
+enum { BLOCK = 1 << 16, ASIDE_MAX = 1000 };
 
 /* Hand out the whole lines of `text`, whose first byte stands at `at`; *used is one past the last. */
-static maki_status each_whole(maki_str text, size_t seen, uint64_t at, maki_line_fn fn, void *ctx,
-                              size_t *used, maki_err *err)
+static maki_status each_whole(maki_str text, size_t seen, uint64_t at, maki_log_line_fn fn,
+                              void *ctx, size_t *used, maki_err *err)
 {
     *used = 0;
     for (;;) {
@@ -29,7 +29,7 @@ static maki_status each_whole(maki_str text, size_t seen, uint64_t at, maki_line
 }
 
 maki_status maki_lines_each(const maki_env *env, int fd, uint64_t from, uint64_t max_line,
-                            maki_line_fn fn, void *ctx, uint64_t *end, maki_err *err)
+                            maki_log_line_fn fn, void *ctx, uint64_t *end, maki_err *err)
 {
     maki_buf text = maki_buf_new(env->alloc, (size_t)max_line + BLOCK + 1);
     maki_status st = MAKI_OK;
@@ -37,9 +37,9 @@ maki_status maki_lines_each(const maki_env *env, int fd, uint64_t from, uint64_t
     *end = from;
     while (st == MAKI_OK) {
         size_t got = 0, used = 0, seen = text.len;
-        char *room = maki_buf_room(&text, BLOCK);
-        if (!room) break;
-        st = maki_file_read_at(env->files, fd, at + text.len, room, BLOCK, &got, err);
+        char *capacity = maki_buf_reserve(&text, BLOCK);
+        if (!capacity) break;
+        st = maki_file_read_at(env->files, fd, at + text.len, capacity, BLOCK, &got, err);
         if (st != MAKI_OK || got == 0) break;
         text.len += got;
         st = each_whole(maki_buf_str(&text), seen, at, fn, ctx, &used, err);
@@ -78,10 +78,10 @@ static maki_status copy(const maki_env *env, int from_fd, uint64_t from, uint64_
 }
 
 /* The first of `path`.damaged-1, -2 ... that is not there yet. */
-static int make_aside(const maki_files *files, const char *path, char *aside, size_t room)
+static int make_aside(const maki_files *files, const char *path, char *aside, size_t capacity)
 {
-    for (int n = 1; n <= ASIDE_MOST; n++) {
-        snprintf(aside, room, "%s.damaged-%d", path, n);
+    for (int n = 1; n <= ASIDE_MAX; n++) {
+        snprintf(aside, capacity, "%s.damaged-%d", path, n);
         int fd = files->open(files, aside, O_RDWR | O_CREAT | O_EXCL, 0600);
         if (fd >= 0 || errno != EEXIST) return fd;
     }
@@ -98,7 +98,7 @@ maki_status maki_lines_aside(const maki_env *env, int fd, const char *path, uint
     maki_status st = copy(env, fd, from, to, out, err);
     if (st == MAKI_OK && files->sync(files, out) < 0) st = maki_fail_errno(err, "syncing");
     files->close(files, out);
-    if (st == MAKI_OK) st = maki_folder_sync(env, path, err);
+    if (st == MAKI_OK) st = maki_directory_sync(env, path, err);
     if (st != MAKI_OK) {
         files->unlink(files, aside); /* a copy: the bytes are still where they were */
         return st;
@@ -108,14 +108,14 @@ maki_status maki_lines_aside(const maki_env *env, int fd, const char *path, uint
     return MAKI_OK;
 }
 
-maki_status maki_folder_sync(const maki_env *env, const char *path, maki_err *err)
+maki_status maki_directory_sync(const maki_env *env, const char *path, maki_err *err)
 {
     const maki_files *files = env->files;
-    char folder[MAKI_PATH_MAX + 1];
+    char directory[MAKI_PATH_MAX + 1];
     const char *slash = strrchr(path, '/');
     int n = slash ? (int)(slash - path) : 0;
-    snprintf(folder, sizeof folder, "%.*s", n ? n : 1, slash ? (n ? path : "/") : ".");
-    int fd = files->open(files, folder, O_RDONLY | O_DIRECTORY, 0);
+    snprintf(directory, sizeof directory, "%.*s", n ? n : 1, slash ? (n ? path : "/") : ".");
+    int fd = files->open(files, directory, O_RDONLY | O_DIRECTORY, 0);
     if (fd < 0 && (errno == EACCES || errno == EPERM)) return MAKI_OK; /* enter, but not look at */
     if (fd < 0) return maki_fail_errno(err, "opening the folder");
     maki_status st = MAKI_OK;

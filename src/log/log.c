@@ -13,7 +13,7 @@
 #include "base/json.h"
 #include "base/str.h"
 #include "log/lines.h"
-#include "log/log_inside.h"
+#include "log/log_internal.h"
 
 /* ---- small questions ------------------------------------------------------------------------------ */
 
@@ -62,7 +62,7 @@ bool maki_log_lazy(const maki_log *log)
     return log->options.durability == MAKI_LAZY;
 }
 
-maki_log_files maki_log_inside(maki_log *log)
+maki_log_files maki_log_paths(maki_log *log)
 {
     return (maki_log_files){ log->messages_fd, log->events_fd,  log->header_len,
                              log->events_path, log->index_path, &log->index };
@@ -79,17 +79,17 @@ static maki_status name_files(maki_log *log, const char *path, maki_err *err)
     }
     int stem = (int)(p.len - suffix.len);
     const char *slash = strrchr(path, '/');
-    int folder = slash ? (int)(slash - path) + 1 : 0;
+    int directory = slash ? (int)(slash - path) + 1 : 0;
     maki_str events = MAKI_LIT(".events.jsonl");
-    if (strcmp(path + folder, "events.jsonl") == 0 ||
+    if (strcmp(path + directory, "events.jsonl") == 0 ||
         (p.len > events.len && maki_str_is(maki_str_from(p, p.len - events.len), events))) {
         return maki_fail(err, MAKI_INVALID,
                          "that is an events file; name the messages file beside it");
     }
-    bool task = strcmp(path + folder, "messages.jsonl") == 0;
+    bool task = strcmp(path + directory, "messages.jsonl") == 0;
     snprintf(log->path, sizeof log->path, "%s", path);
     if (task)
-        snprintf(log->events_path, sizeof log->events_path, "%.*sevents.jsonl", folder, path);
+        snprintf(log->events_path, sizeof log->events_path, "%.*sevents.jsonl", directory, path);
     else
         snprintf(log->events_path, sizeof log->events_path, "%.*s.events.jsonl", stem, path);
     snprintf(log->index_path, sizeof log->index_path, "%.*s.idx", stem, path);
@@ -196,7 +196,7 @@ void maki_log_unlock(maki_log *log)
     log->locked = false;
 }
 
-maki_status maki_log_take_lock(maki_log *log, maki_err *err)
+maki_status maki_log_lock(maki_log *log, maki_err *err)
 {
     const maki_files *files = log->env.files;
     while (files->lock(files, log->messages_fd, LOCK_EX) < 0) {
@@ -208,7 +208,7 @@ maki_status maki_log_take_lock(maki_log *log, maki_err *err)
 
 static maki_status lock(maki_log *log, maki_err *err)
 {
-    maki_status st = maki_log_take_lock(log, err);
+    maki_status st = maki_log_lock(log, err);
     if (st == MAKI_OK) st = maki_log_check_names(log, err);
     if (st != MAKI_OK) maki_log_unlock(log);
     return st;
@@ -230,7 +230,7 @@ static bool index_stands(maki_log *log)
            maki_log_load_head(log, NULL) == MAKI_OK;
 }
 
-maki_status maki_log_look_at_events(maki_log *log, maki_err *err)
+maki_status maki_log_refresh_events(maki_log *log, maki_err *err)
 {
     uint64_t end = 0;
     maki_status st = maki_log_open_events(log, false, err);
@@ -238,24 +238,24 @@ maki_status maki_log_look_at_events(maki_log *log, maki_err *err)
 }
 
 /* Under the lock: everything is taken in and nothing is torn. */
-maki_status maki_log_settle(maki_log *log, maki_settling what, maki_err *err)
+maki_status maki_log_recover(maki_log *log, maki_recovery what, maki_err *err)
 {
     const maki_files *files = log->env.files;
     uint64_t end = 0;
-    bool looks = what != MAKI_SETTLE_ROWS || log->events_fd >= 0;
-    maki_status st = what == MAKI_SETTLE_FRESH ? maki_log_open_events(log, false, err) : MAKI_OK;
-    if (st == MAKI_OK && what == MAKI_SETTLE_FRESH) st = read_parent(log, err);
-    if (st == MAKI_OK && looks) st = maki_log_look_at_events(log, err);
+    bool looks = what != MAKI_RECOVER_ROWS || log->events_fd >= 0;
+    maki_status st = what == MAKI_RECOVER_OPEN ? maki_log_open_events(log, false, err) : MAKI_OK;
+    if (st == MAKI_OK && what == MAKI_RECOVER_OPEN) st = read_parent(log, err);
+    if (st == MAKI_OK && looks) st = maki_log_refresh_events(log, err);
     if (st != MAKI_OK) return st;
     off_t size = maki_file_size(files, log->messages_fd);
     if (size < 0) return maki_fail_errno(err, "asking the size of the messages");
-    bool current = what != MAKI_SETTLE_FRESH && index_stands(log) &&
+    bool current = what != MAKI_RECOVER_OPEN && index_stands(log) &&
                    maki_log_published_end(log) == (uint64_t)size;
     if (!looks && (!current || log->index.header.events > log->ev)) {
-        st = maki_log_look_at_events(log, err); /* somebody was here */
+        st = maki_log_refresh_events(log, err); /* somebody was here */
     }
     if (st == MAKI_OK)
-        st = current ? maki_log_check_events(log, err) : maki_log_ready_index(log, &end, err);
+        st = current ? maki_log_check_events(log, err) : maki_log_open_index(log, &end, err);
     /* events first: the next event is written where a torn one stands */
     if (st == MAKI_OK && log->events_fd >= 0)
         st = maki_log_cut_tail(log, log->events_fd, log->events_end, err);
@@ -310,7 +310,7 @@ static maki_status open_to_read(maki_log *log, maki_err *err)
         return st == MAKI_OK || st == MAKI_CORRUPT ? maki_log_rebuild(log, &end, err) : st;
     }
     if (st == MAKI_OK) st = maki_log_read_tail(log, &end, err);
-    return st == MAKI_OK ? maki_log_ready_index(log, &end, err) : st;
+    return st == MAKI_OK ? maki_log_open_index(log, &end, err) : st;
 }
 
 static maki_status open_to_write(maki_log *log, maki_err *err)
@@ -319,11 +319,11 @@ static maki_status open_to_write(maki_log *log, maki_err *err)
     maki_status st = lock(log, err);
     if (st == MAKI_OK) st = write_header(log, &wrote, err);
     if (st == MAKI_OK) st = read_header(log, err);
-    if (st == MAKI_OK) st = maki_log_settle(log, MAKI_SETTLE_FRESH, err);
+    if (st == MAKI_OK) st = maki_log_recover(log, MAKI_RECOVER_OPEN, err);
     if (st == MAKI_OK && !wrote) { /* all there was may have been half a header */
         st = write_header(log, &wrote, err);
         if (st == MAKI_OK && wrote) st = read_header(log, err);
-        if (st == MAKI_OK && wrote) st = maki_log_settle(log, MAKI_SETTLE_FRESH, err);
+        if (st == MAKI_OK && wrote) st = maki_log_recover(log, MAKI_RECOVER_OPEN, err);
     }
     maki_log_unlock(log);
     return st;
@@ -397,11 +397,11 @@ maki_status maki_log_refresh(maki_log *log, maki_err *err)
         st = check_size(log, &size, err);
         if (st != MAKI_OK) return st;
         if (log->index.own) return maki_log_catch_up(log, &end, err);
-        return log->read_only ? maki_log_take_in(log, size, &end, err) : MAKI_OK;
+        return log->read_only ? maki_log_index_new_rows(log, size, &end, err) : MAKI_OK;
     }
-    if (log->read_only) return maki_log_ready_index(log, &end, err);
+    if (log->read_only) return maki_log_open_index(log, &end, err);
     st = lock(log, err); /* the shared index is written by one process at a time */
-    if (st == MAKI_OK) st = maki_log_settle(log, MAKI_SETTLE_ALL, err);
+    if (st == MAKI_OK) st = maki_log_recover(log, MAKI_RECOVER_ALL, err);
     maki_log_unlock(log);
     return st;
 }

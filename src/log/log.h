@@ -24,7 +24,7 @@
 #include "base/arena.h"
 #include "base/block.h"
 #include "base/buf.h"
-#include "log/intake.h"
+#include "log/batch_counter.h"
 
 typedef struct maki_log maki_log;
 
@@ -78,7 +78,9 @@ typedef struct maki_log_options {
     void *wrote_ctx;
 } maki_log_options;
 #define MAKI_ROW_MAX ((uint64_t)512 << 20)
-enum { MAKI_MUCH = 1 << 20 }; /* bytes of rows that are worth threads of our own to count */
+enum {
+    MAKI_THREADS_WORTHWHILE = 1 << 20
+}; /* bytes of rows that are worth threads of our own to count */
 
 /* Open the log whose messages file is `path`, bring its index up to date and cut a torn last row
  * (with a `damage` event that keeps what was cut).  Where nothing may be written it is opened for
@@ -116,8 +118,8 @@ typedef struct maki_log_window {
     uint64_t at; /* in the file */
     size_t len;
 } maki_log_window;
-enum { MAKI_WINDOW_MOST = 256 << 10 };
-/* Like maki_log_read, for a row of at most MAKI_WINDOW_MOST bytes and its record; *out is borrowed until the next
+enum { MAKI_LOG_WINDOW_MAX = 256 << 10 };
+/* Like maki_log_read, for a row of at most MAKI_LOG_WINDOW_MAX bytes and its record; *out is borrowed until the next
  * call. */
 maki_status maki_log_read_on(maki_log *log, uint64_t seq, const maki_row *row,
                              maki_log_window *window, maki_str *out, maki_err *err);
@@ -169,8 +171,8 @@ typedef struct maki_log_mark {
 } maki_log_mark;
 /* Until maki_log_rehearse_end this handle is as if it had been opened with options.rehearse; then its events of
  * that time are gone.  One may stand in another.  MAKI_DENIED: it could not be done in earnest. */
-maki_status maki_log_rehearse(maki_log *log, maki_log_mark *mark, maki_err *err);
-void maki_log_rehearse_end(maki_log *log, const maki_log_mark *mark);
+maki_status maki_log_dry_run(maki_log *log, maki_log_mark *mark, maki_err *err);
+void maki_log_dry_run_end(maki_log *log, const maki_log_mark *mark);
 
 /* ---- for verify.c --------------------------------------------------------------------------------- */
 
@@ -194,7 +196,7 @@ typedef struct maki_log_files {
     const char *events_path, *index_path;
     maki_index *index;
 } maki_log_files;
-maki_log_files maki_log_inside(maki_log *log);
+maki_log_files maki_log_paths(maki_log *log);
 /* The part of an event row that its sum covers, and the sum; false when the row has none. */
 bool maki_event_sum(maki_str row, maki_str *covered, unsigned char sum[MAKI_CHAIN_LEN]);
 

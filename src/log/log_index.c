@@ -1,5 +1,5 @@
 /* log_index.c -- the index of a log that is opened: does it belong to it, does it go as far; see
- * log_inside.h.
+ * log_internal.h.
  *
  * A writer has the lock and puts the shared index right.  A reader takes no lock that anybody would wait
  * for: when rows stand after the end of the index (a killed writer left them, or another program wrote
@@ -16,7 +16,7 @@
 #include "base/err.h"
 #include "base/files.h"
 #include "log/lines.h"
-#include "log/log_inside.h"
+#include "log/log_internal.h"
 
 static maki_status drop(void *ctx, maki_str bytes, maki_err *err)
 {
@@ -102,7 +102,7 @@ maki_status maki_log_check_events(maki_log *log, maki_err *err)
     bool fewer = log->index.header.events > log->ev;
     if (!fewer || log->options.repair || log->options.from_rows) return MAKI_OK;
     if (!log->locked) { /* a writer may have been faster than our look at the events */
-        maki_status st = maki_log_look_at_events(log, err);
+        maki_status st = maki_log_refresh_events(log, err);
         if (st != MAKI_OK || log->index.header.events <= log->ev) return st;
     }
     return maki_fail(err, MAKI_CORRUPT, "%" PRIu64 " of %" PRIu64 " events are gone; see maki fsck",
@@ -182,7 +182,7 @@ static maki_status add_to_shared(maki_log *log, uint64_t *end)
     return st == MAKI_OK ? maki_log_catch_up(log, end, NULL) : st;
 }
 
-maki_status maki_log_take_in(maki_log *log, uint64_t size, uint64_t *end, maki_err *err)
+maki_status maki_log_index_new_rows(maki_log *log, uint64_t size, uint64_t *end, maki_err *err)
 {
     bool more = false;
     maki_status st = maki_log_load_head(log, err);
@@ -213,7 +213,7 @@ maki_status maki_log_rebuild(maki_log *log, uint64_t *end, maki_err *err)
 }
 
 /* Open or make the index and take in new rows. */
-maki_status maki_log_ready_index(maki_log *log, uint64_t *end, maki_err *err)
+maki_status maki_log_open_index(maki_log *log, uint64_t *end, maki_err *err)
 {
     const maki_files *files = log->env.files;
     maki_err why = { 0 };
@@ -237,6 +237,6 @@ maki_status maki_log_ready_index(maki_log *log, uint64_t *end, maki_err *err)
     if (st != MAKI_OK || gone) return maki_log_rebuild(log, end, err);
     st = maki_log_check_events(log, err);
     if (st != MAKI_OK) return st;
-    if (log->read_only) return maki_log_take_in(log, (uint64_t)size, end, err);
+    if (log->read_only) return maki_log_index_new_rows(log, (uint64_t)size, end, err);
     return maki_log_catch_up(log, end, err);
 }

@@ -7,7 +7,7 @@
 #include "base/files.h"
 #include "base/str.h"
 #include "log/lines.h"
-#include "log/log_inside.h"
+#include "log/log_internal.h"
 
 maki_status maki_log_row(maki_log *log, uint64_t seq, maki_row *out, maki_err *err)
 {
@@ -31,12 +31,12 @@ maki_status maki_log_read(maki_log *log, uint64_t seq, maki_buf *out, maki_err *
     if (st != MAKI_OK) return st;
     if (row.length == 0) /* an empty line, or a record that lies */
         return maki_row_hash(MAKI_LIT("")) == row.xxh3 ? MAKI_OK : changed(seq, err);
-    char *room = maki_buf_room(out, row.length);
-    if (!room) return maki_buf_status(out, err);
-    st = maki_file_read_at(log->env.files, log->messages_fd, row.offset, room, row.length, &got,
+    char *capacity = maki_buf_reserve(out, row.length);
+    if (!capacity) return maki_buf_status(out, err);
+    st = maki_file_read_at(log->env.files, log->messages_fd, row.offset, capacity, row.length, &got,
                            err);
     if (st != MAKI_OK) return st;
-    if (got < row.length || maki_row_hash((maki_str){ room, got }) != row.xxh3) {
+    if (got < row.length || maki_row_hash((maki_str){ capacity, got }) != row.xxh3) {
         return changed(seq, err);
     }
     out->len += got;
@@ -58,7 +58,7 @@ static size_t next_size(const maki_log_window *w, const maki_log *log, const mak
 {
     bool on = w->log == log && row->offset >= w->at && row->offset - w->at <= w->len + 1;
     size_t size = on ? 2 * w->len : WINDOW_FIRST;
-    if (size > MAKI_WINDOW_MOST) size = MAKI_WINDOW_MOST;
+    if (size > MAKI_LOG_WINDOW_MAX) size = MAKI_LOG_WINDOW_MAX;
     return size > row->length ? size : row->length;
 }
 
@@ -218,10 +218,10 @@ maki_status maki_log_event_bytes(maki_log *log, uint64_t at, uint64_t len, maki_
                                  maki_err *err)
 {
     size_t got = 0;
-    char *room = maki_buf_room(out, (size_t)len);
-    if (!room) return maki_buf_status(out, err);
+    char *capacity = maki_buf_reserve(out, (size_t)len);
+    if (!capacity) return maki_buf_status(out, err);
     maki_status st =
-        maki_file_read_at(log->env.files, log->events_fd, at, room, (size_t)len, &got, err);
+        maki_file_read_at(log->env.files, log->events_fd, at, capacity, (size_t)len, &got, err);
     if (st == MAKI_OK && got < len)
         st = maki_fail(err, MAKI_CORRUPT, "the events file was cut short");
     if (st == MAKI_OK) out->len += got;

@@ -1,11 +1,11 @@
 /* log_rows.c -- rows on their way into the index, one by one or, when there are many, in batches that are counted on all
- * cores; see log_inside.h. */
+ * cores; see log_internal.h. */
 #include <string.h>
 
 #include "base/err.h"
 #include "base/files.h"
 #include "log/lines.h"
-#include "log/log_inside.h"
+#include "log/log_internal.h"
 
 /* ---- taking rows into the index --------------------------------------------------------------------- */
 
@@ -25,7 +25,7 @@ maki_status maki_log_publish(maki_log *log, maki_err *err)
 /* The number of the row that comes next, those waiting included. */
 uint64_t maki_log_next_seq(const maki_log *log)
 {
-    size_t waiting = log->intake ? maki_intake_rows(log->intake) : 0;
+    size_t waiting = log->intake ? maki_batch_counter_rows(log->intake) : 0;
     return maki_log_last(log) + log->record_count + waiting + 1;
 }
 
@@ -77,12 +77,12 @@ static maki_status publish_batch(maki_log *log, maki_batch *batch, maki_err *err
 }
 
 /* Hand over what has been filled, writing it when it is new; publish what has been counted, or all. */
-maki_status maki_log_pass_batches(maki_log *log, bool all, maki_err *err)
+maki_status maki_log_flush_batches(maki_log *log, bool all, maki_err *err)
 {
     maki_status st = MAKI_OK;
-    const maki_batch *filled = maki_intake_filled(log->intake);
+    const maki_batch *filled = maki_batch_counter_filled(log->intake);
     bool writes = filled && log->intake_writes;
-    maki_intake_pass(log->intake);
+    maki_batch_counter_pass(log->intake);
     if (writes) { /* the workers only read it */
         maki_str bytes = { filled->bytes.at, filled->len };
         st = maki_file_write_at(log->env.files, log->messages_fd, log->written_end, bytes, err);
@@ -90,7 +90,7 @@ maki_status maki_log_pass_batches(maki_log *log, bool all, maki_err *err)
     }
     while (st == MAKI_OK) {
         maki_batch *batch = NULL;
-        st = maki_intake_take(log->intake, all, &batch, err);
+        st = maki_batch_counter_take(log->intake, all, &batch, err);
         if (st != MAKI_OK || !batch) break;
         st = publish_batch(log, batch, err);
     }
@@ -101,32 +101,33 @@ maki_status maki_log_add_to_batch(maki_log *log, maki_str row, const maki_row *r
                                   const maki_hint *hint, maki_err *err)
 {
     maki_status st = MAKI_OK;
-    if (!maki_intake_fits(log->intake, record->offset, row.len))
-        st = maki_log_pass_batches(log, false, err);
-    if (st == MAKI_OK) st = maki_intake_add(log->intake, row, record, hint, err);
+    if (!maki_batch_counter_fits(log->intake, record->offset, row.len))
+        st = maki_log_flush_batches(log, false, err);
+    if (st == MAKI_OK) st = maki_batch_counter_add(log->intake, row, record, hint, err);
     if (st == MAKI_OK) memcpy(log->new_head, record->chain, MAKI_CHAIN_LEN);
     return st;
 }
 
 void maki_log_end_batches(maki_log *log)
 {
-    maki_intake_close(log->intake);
+    maki_batch_counter_close(log->intake);
     log->intake = NULL;
 }
 
 /* From here on rows go in batches, if there is more than one thread for it. */
 maki_status maki_log_begin_batches(maki_log *log, bool writes, maki_err *err)
 {
-    size_t threads = log->options.threads ? log->options.threads : maki_work_cores();
+    size_t threads = log->options.threads ? log->options.threads : maki_thread_pool_cores();
     log->intake_writes = writes;
     if (threads == 1 || log->intake) return MAKI_OK;
-    return maki_intake_open(log->env.alloc, threads, log->options.tokens, log->options.tokens_ctx,
-                            &log->intake, err);
+    return maki_batch_counter_open(log->env.alloc, threads, log->options.tokens,
+                                   log->options.tokens_ctx, &log->intake, err);
 }
 
 static maki_status tell(maki_log *log, uint64_t done, maki_err *err)
 {
-    if (!log->options.progress || log->to_tell < MAKI_MUCH || done < log->told + MAKI_MUCH)
+    if (!log->options.progress || log->to_tell < MAKI_THREADS_WORTHWHILE ||
+        done < log->told + MAKI_THREADS_WORTHWHILE)
         return MAKI_OK;
     log->told = done;
     maki_status st = log->options.progress(log->options.progress_ctx, done, log->to_tell);
@@ -186,13 +187,14 @@ maki_status maki_log_catch_up(maki_log *log, uint64_t *end, maki_err *err)
     if (size < 0) return maki_fail_errno(err, "asking the size of the messages");
     log->to_tell = (uint64_t)size;
     log->told = log->written_end;
-    if ((uint64_t)size > log->written_end + MAKI_MUCH) st = maki_log_begin_batches(log, false, err);
+    if ((uint64_t)size > log->written_end + MAKI_THREADS_WORTHWHILE)
+        st = maki_log_begin_batches(log, false, err);
     if (st == MAKI_OK) {
         st = maki_lines_each(&log->env, log->messages_fd, log->written_end,
                              log->options.max_row_bytes, take_line, log, end, err);
     }
     if (st == MAKI_OK && log->intake) {
-        st = maki_log_pass_batches(log, true, err);
+        st = maki_log_flush_batches(log, true, err);
         log->written_end = *end;
     }
     maki_log_end_batches(log);

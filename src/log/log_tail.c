@@ -1,4 +1,4 @@
-/* log_tail.c -- the end of a log's files: events that have come, and rows or events that are torn; see log_inside.h. */
+/* log_tail.c -- the end of a log's files: events that have come, and rows or events that are torn; see log_internal.h. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "base/files.h"
 #include "base/str.h"
 #include "log/lines.h"
-#include "log/log_inside.h"
+#include "log/log_internal.h"
 
 /* ---- events: the tail --------------------------------------------------------------------------------- */
 
@@ -108,7 +108,7 @@ maki_status maki_log_cut_tail(maki_log *log, int fd, uint64_t end, maki_err *err
     if (st == MAKI_OK) st = maki_log_add_event(log, "damage", maki_buf_str(&fields), NULL, err);
     maki_buf_free(&fields);
     if (st != MAKI_OK) {
-        maki_log_forget_group(log);
+        maki_log_discard_group(log);
         return st;
     }
     st = maki_log_finish(log, err); /* a torn event is written over */

@@ -13,11 +13,11 @@
 #include "base/hash.h"
 #include "base/str.h"
 #include "log/lines.h"
-#include "log/log_inside.h"
+#include "log/log_internal.h"
 
 /* ---- writing ---------------------------------------------------------------------------------------------------- */
 
-void maki_log_forget_group(maki_log *log)
+void maki_log_discard_group(maki_log *log)
 {
     maki_log_end_batches(log);
     maki_buf_clear(&log->rows);
@@ -36,15 +36,15 @@ maki_status maki_log_writable(const maki_log *log, maki_err *err)
     return maki_fail(err, MAKI_DENIED, "%s may not be written", log->path);
 }
 
-static maki_status begin(maki_log *log, maki_settling what, const unsigned char *expect,
+static maki_status begin(maki_log *log, maki_recovery what, const unsigned char *expect,
                          maki_err *err)
 {
     maki_status st =
-        log->options.rehearse ? maki_log_set_apart(log, err) : maki_log_writable(log, err);
-    if (st == MAKI_OK && !log->options.rehearse) st = maki_log_take_lock(log, err);
+        log->options.rehearse ? maki_log_save_tail(log, err) : maki_log_writable(log, err);
+    if (st == MAKI_OK && !log->options.rehearse) st = maki_log_lock(log, err);
     if (st == MAKI_OK && log->locked && !maki_log_untouched(log)) {
         st = maki_log_check_names(log, err);
-        if (st == MAKI_OK) st = maki_log_settle(log, what, err);
+        if (st == MAKI_OK) st = maki_log_recover(log, what, err);
     }
     if (st == MAKI_OK && expect && memcmp(expect, log->head, MAKI_CHAIN_LEN) != 0) {
         st = maki_fail(err, MAKI_CONFLICT,
@@ -54,18 +54,18 @@ static maki_status begin(maki_log *log, maki_settling what, const unsigned char 
         maki_log_unlock(log);
         return st;
     }
-    maki_log_forget_group(log);
+    maki_log_discard_group(log);
     return MAKI_OK;
 }
 
 maki_status maki_log_begin(maki_log *log, const unsigned char *expect, maki_err *err)
 {
-    return begin(log, MAKI_SETTLE_ALL, expect, err);
+    return begin(log, MAKI_RECOVER_ALL, expect, err);
 }
 
 maki_status maki_log_begin_rows(maki_log *log, const unsigned char *expect, maki_err *err)
 {
-    return begin(log, MAKI_SETTLE_ROWS, expect, err);
+    return begin(log, MAKI_RECOVER_ROWS, expect, err);
 }
 
 /* Write the waiting rows; under MAKI_LAZY they are published at once, so that a long import does not
@@ -99,7 +99,7 @@ static maki_status write_long(maki_log *log, maki_str row, maki_err *err)
 /* A row of the group, after those that wait; a long one has none before it. */
 static maki_status add_line(maki_log *log, maki_str row, const maki_facts *facts, maki_err *err)
 {
-    const maki_batch *batch = log->intake ? maki_intake_filled(log->intake) : NULL;
+    const maki_batch *batch = log->intake ? maki_batch_counter_filled(log->intake) : NULL;
     uint64_t at = log->written_end + log->rows.len + (batch ? batch->len : 0);
     maki_row record = maki_log_make_record(log, row, at, facts);
     if (log->intake) return maki_log_add_to_batch(log, row, &record, &facts->hint, err);
@@ -203,7 +203,7 @@ static maki_status write_group(maki_log *log, maki_err *err)
     if (st == MAKI_OK) st = write_rows(log, err);
     if (st == MAKI_OK && log->seals_rows) st = write_events(log, err);
     if (st == MAKI_OK && new_file && log->options.durability == MAKI_SYNC && !log->apart) {
-        st = maki_folder_sync(&log->env, log->path, err);
+        st = maki_directory_sync(&log->env, log->path, err);
     }
     return st;
 }
@@ -218,7 +218,7 @@ static void roll_back(maki_log *log, uint64_t end)
     if (log->events_fd >= 0 && maki_file_size(files, log->events_fd) > (off_t)log->events_end) {
         (void)!files->truncate(files, log->events_fd, (off_t)log->events_end);
     }
-    maki_log_forget_group(log);
+    maki_log_discard_group(log);
     log->written_end = end;
 }
 
@@ -262,7 +262,7 @@ static void tell_written(maki_log *log, uint64_t from)
 /* Write, sync and publish the group; the lock stays. */
 maki_status maki_log_finish(maki_log *log, maki_err *err)
 {
-    maki_status st = log->intake ? maki_log_pass_batches(log, true, err) : MAKI_OK;
+    maki_status st = log->intake ? maki_log_flush_batches(log, true, err) : MAKI_OK;
     maki_log_end_batches(log);
     uint64_t end = maki_log_published_end(log);
     if (st == MAKI_OK) st = write_group(log, err);
@@ -278,7 +278,7 @@ maki_status maki_log_finish(maki_log *log, maki_err *err)
         memcpy(log->sum, log->new_sum, MAKI_CHAIN_LEN);
         if (log->options.durability != MAKI_REPLY && !log->read_only) maki_log_note_events(log);
     }
-    maki_log_forget_group(log);
+    maki_log_discard_group(log);
     return MAKI_OK;
 }
 
@@ -287,7 +287,7 @@ static void give_back(maki_buf *buf)
 {
     size_t max = buf->max;
     const maki_alloc *alloc = buf->alloc;
-    if (buf->room <= KEPT) return;
+    if (buf->capacity <= KEPT) return;
     maki_buf_free(buf);
     *buf = maki_buf_new(alloc, max);
 }

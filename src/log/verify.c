@@ -16,7 +16,7 @@
 #include "base/files.h"
 #include "base/json.h"
 #include "base/str.h"
-#include "log/verify_inside.h"
+#include "log/verify_internal.h"
 
 enum { KNOWN_MAX = 1 << 24 };
 
@@ -136,13 +136,13 @@ static maki_status gather(void *ctx, maki_str row, uint64_t at, maki_err *err)
     return maki_buf_status(&g->c->damages, err);
 }
 
-maki_status maki_verify_each_event(checking *c, maki_line_fn fn, void *ctx, uint64_t *end,
+maki_status maki_verify_each_event(checking *c, maki_log_line_fn fn, void *ctx, uint64_t *end,
                                    maki_err *err)
 {
     *end = 0;
     if (c->files.events_fd < 0) return MAKI_OK;
     maki_status st =
-        maki_lines_each(c->env, c->files.events_fd, 0, MAKI_EVENT_MOST, fn, ctx, end, err);
+        maki_lines_each(c->env, c->files.events_fd, 0, MAKI_EVENT_SCAN_MAX, fn, ctx, end, err);
     return st == MAKI_CANCELLED ? MAKI_OK : st;
 }
 
@@ -184,13 +184,13 @@ static maki_status read_header_chain(checking *c, maki_err *err)
     size_t got = 0, len = (size_t)c->files.header_len;
     if (len == 0) return MAKI_OK;
     maki_buf row = maki_buf_new(c->env->alloc, len);
-    char *room = maki_buf_room(&row, len);
+    char *capacity = maki_buf_reserve(&row, len);
     maki_status st = maki_buf_status(&row, err);
     if (st == MAKI_OK) {
-        st = maki_file_read_at(c->env->files, c->files.messages_fd, 0, room, len, &got, err);
+        st = maki_file_read_at(c->env->files, c->files.messages_fd, 0, capacity, len, &got, err);
     }
     if (st == MAKI_OK) {
-        maki_str text = { room, got ? got - 1 : 0 };
+        maki_str text = { capacity, got ? got - 1 : 0 };
         maki_chain_next(c->header_chain, text, c->header_chain);
     }
     maki_buf_free(&row);
@@ -205,7 +205,7 @@ static maki_status open_checking(checking *c, const maki_log_options *options, m
     rows.header = (maki_str){ "", 0 };
     maki_status st = maki_log_open(c->env, c->path, &rows, &c->log, err);
     if (st != MAKI_OK) return st;
-    c->files = maki_log_inside(c->log);
+    c->files = maki_log_paths(c->log);
     st = sample(c, err);
     /* rows that came between opening and the moment belong to it */
     if (st == MAKI_OK) st = maki_log_refresh(c->log, err);

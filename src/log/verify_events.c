@@ -6,7 +6,7 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "base/str.h"
-#include "log/verify_inside.h"
+#include "log/verify_internal.h"
 
 /* ---- the events ----------------------------------------------------------------------------------------------- */
 

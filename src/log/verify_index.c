@@ -3,7 +3,7 @@
 
 #include "base/err.h"
 #include "base/files.h"
-#include "log/verify_inside.h"
+#include "log/verify_internal.h"
 
 /* ---- the index: its header --------------------------------------------------------------------------------- */
 

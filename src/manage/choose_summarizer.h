@@ -1,7 +1,7 @@
 /* choose_summarizer.h -- who writes the summaries of a conversation: a model, or nobody but this program.
  *
  * The one place that decides it, for turns, operations and commands, by `summary.*` of the configuration: a provider's
- * model that can be asked, else offline.  A model that fails is made up for by the offline summary (summary/provider.h).
+ * model that can be asked, else offline.  A model that fails is made up for by the offline summary (summary/model_summarizer.h).
  *
  * How much its model reads: as is known of the model that answers if it is the same, as configured, as its provider says
  * (asked when the first summary is written, so that runs without one ask nobody), else the table of models. */
@@ -9,7 +9,7 @@
 #define MAKI_MANAGE_CHOOSE_SUMMARIZER_H
 
 #include "base/logger.h"
-#include "summary/provider.h"
+#include "summary/model_summarizer.h"
 
 /* Whose summaries; all of it is borrowed as long as the choice lives. */
 typedef struct maki_summarizer_in {

@@ -4,8 +4,8 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "history/plan.h"
-#include "manage/figures.h"
-#include "manage/past.h"
+#include "manage/run_history.h"
+#include "manage/run_limits.h"
 #include "manage/steps.h"
 #include "manage/thresholds.h"
 #include "token/family.h"
@@ -67,7 +67,7 @@ static maki_status decide(maki_manage_work *work, bool *acts, maki_err *err)
     if (st != MAKI_OK) return st;
     out->reason = reason_of(in, out->tokens_before, out->allowed);
     if (out->reason == MAKI_REASON_THRESHOLD && !in->force)
-        st = maki_past_waits(work->conv, out->tokens_before, in, &out->waits, err);
+        st = maki_run_history_backoff(work->conv, out->tokens_before, in, &out->waits, err);
     *acts = out->reason != MAKI_REASON_NONE && !out->waits;
     maki_kv values[] = { MAKI_KV_I("total_tokens", told(in, out->tokens_before)),
                          MAKI_KV_I("context_window", told(in, in->window)),
@@ -133,7 +133,7 @@ static maki_status run_stoppable(const maki_summarizer *self, const maki_summary
 static void log_condenses(const maki_manage_in *in, const maki_manage_report *out, maki_str session)
 {
     for (size_t i = 0; i < out->taken_count; i++) {
-        const maki_taken *taken = &out->taken[i];
+        const maki_step_result *taken = &out->taken[i];
         if (!(maki_step_needs(taken->kind) & MAKI_STEP_SUMMARISES) ||
             (!taken->undone && !taken->refused[0]))
             continue;
@@ -175,7 +175,7 @@ static maki_status try_steps(maki_manage_work *work, maki_err *err)
 static void renumber(maki_manage_report *out, const maki_plan *plan)
 {
     for (size_t i = 0; i < out->taken_count; i++) {
-        maki_taken *taken = &out->taken[i];
+        maki_step_result *taken = &out->taken[i];
         taken->event = taken->event && !taken->undone ? maki_plan_event(plan, taken->event) : 0;
     }
 }
@@ -191,7 +191,7 @@ static maki_status give_up(maki_manage_work *work, maki_plan *plan, maki_status 
     out->action = MAKI_STEP_NONE;
     out->failed = why != MAKI_CANCELLED;
     maki_status st =
-        maki_past_record(work->conv, NULL, work->in, out, why, why == MAKI_OK ? err : NULL);
+        maki_run_history_record(work->conv, NULL, work->in, out, why, why == MAKI_OK ? err : NULL);
     return why == MAKI_OK ? st : why;
 }
 
@@ -212,7 +212,7 @@ static maki_status run(maki_manage_work *work, maki_err *err)
     if (st != MAKI_OK || out->tokens_after >= out->tokens_before) {
         st = give_up(work, &plan, st, err);
     } else {
-        st = maki_past_record(work->conv, &plan, in, out, MAKI_OK, err);
+        st = maki_run_history_record(work->conv, &plan, in, out, MAKI_OK, err);
         renumber(out, &plan);
     }
     maki_plan_end(&plan);
@@ -250,8 +250,8 @@ maki_status maki_manage_conversation(maki_conv *conv, const maki_manage_in *in,
     stoppable summarizer = { { in->summarizer && in->summarizer->usable, run_stoppable, NULL },
                              in };
     maki_manage_in own = counted_in(in, &summarizer.base);
-    double allowed = maki_figures_allowed(in->window, in->max_tokens);
-    double target = maki_figures_target(in->window, in->max_tokens);
+    double allowed = maki_run_limits_allowed(in->window, in->max_tokens);
+    double target = maki_run_limits_target(in->window, in->max_tokens);
     maki_status st = MAKI_CONFLICT;
     int64_t began = now_of(conv);
     *out = (maki_manage_report){ 0 };

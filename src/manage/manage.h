@@ -4,7 +4,7 @@
  * a quarter of the window), allowed is 90 % of the window less that.  First, system and pinned messages stay, a call and
  * its result are never parted.  Every run ends: each step hides something or is the last of its kind.
  *
- * A run is tried first and written once: at most one event of each kind, and its record (past.h).  One that was
+ * A run is tried first and written once: at most one event of each kind, and its record (run_history.h).  One that was
  * stopped, failed or saved nothing leaves its record alone.  One that failed -- nothing saved, or still at the threshold -- is not
  * repeated before what is sent has grown by a tenth; unless it is over what is allowed, or forced. */
 #ifndef MAKI_MANAGE_MANAGE_H
@@ -34,17 +34,17 @@ typedef struct maki_manage_in {
 } maki_manage_in;
 
 enum {
-    MAKI_TAKEN_MOST = 32,
+    MAKI_STEP_RESULTS_MAX = 32,
     MAKI_CONDENSE_KEEP = 3 /* messages that a condense leaves when nobody says how many */
 };
 
 /* A step that was taken. */
-typedef struct maki_taken {
+typedef struct maki_step_result {
     maki_step_kind kind;
     uint64_t event;   /* in which it was written; 0: it was refused or is undone */
     bool undone;      /* it saved too little */
     char refused[40]; /* why: a code */
-} maki_taken;
+} maki_step_result;
 
 /* Why there was a run. */
 typedef enum maki_manage_reason {
@@ -62,16 +62,16 @@ typedef struct maki_manage_report {
     double counted;                     /* tokens_after as the index counts */
     double allowed, target;             /* tokens that may be sent; that a run comes down to */
     uint64_t messages_removed;
-    maki_summary_usage usage; /* of summarisers, also of those whose summary was not used */
-    maki_survey survey;       /* of the last condense that stayed: facts kept and lost */
+    maki_summary_usage usage;  /* of summarisers, also of those whose summary was not used */
+    maki_fact_coverage survey; /* of the last condense that stayed: facts kept and lost */
     maki_err fell_back; /* why another summariser than the one asked wrote it; MAKI_OK: none did */
-    maki_taken taken[MAKI_TAKEN_MOST];
+    maki_step_result taken[MAKI_STEP_RESULTS_MAX];
     size_t taken_count;
     int64_t ms;
     bool within; /* what is in view fits */
     bool waits;  /* it was time, but the last run failed and little has come since */
     bool failed;
-    uint64_t run; /* the event of its record, for maki_past_undo; 0: there was no run */
+    uint64_t run; /* the event of its record, for maki_run_history_undo; 0: there was no run */
 } maki_manage_report;
 
 /* MAKI_OK also when nothing had to be done, or when it does not fit after all (`within`).  MAKI_INVALID: the figures

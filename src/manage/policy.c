@@ -21,7 +21,7 @@ static const struct kind_row {
 #define OVER   MAKI_WHEN_OVER
 #define CHARS                                                                                  \
     .max_chars = MAKI_PRUNE_MAX, .head_chars = MAKI_PRUNE_HEAD, .tail_chars = MAKI_PRUNE_TAIL, \
-    .min_prunable_chars = MAKI_PRUNE_LEAST, .hard_clear = true,                                \
+    .min_prunable_chars = MAKI_PRUNE_MIN, .hard_clear = true,                                  \
     .placeholder = { MAKI_PRUNE_PLACEHOLDER, sizeof MAKI_PRUNE_PLACEHOLDER - 1 }
 
 /* In `maki` a prune that does not reach the target is taken back before the condense.  What it left out

@@ -24,7 +24,7 @@
 #define MAKI_PRUNE_MAX         4000 /* longer ones are shortened */
 #define MAKI_PRUNE_HEAD        1500
 #define MAKI_PRUNE_TAIL        1500
-#define MAKI_PRUNE_LEAST       50000 /* cleared only when they are this long together */
+#define MAKI_PRUNE_MIN         50000 /* cleared only when they are this long together */
 #define MAKI_PRUNE_PLACEHOLDER "[Old tool result content cleared]"
 
 /* The rows of config/policy_steps.h. */
@@ -50,7 +50,7 @@ typedef struct maki_step {
     maki_step_kind kind;
     unsigned when;
     double from, below; /* shares of the window: only from the one on, only below the other */
-    double target;      /* share of the window to come down to; else that of the run (figures.h) */
+    double target; /* share of the window to come down to; else that of the run (run_limits.h) */
     /* Newest messages that stay; for condense else the profile's, else 3.  Pruning counts assistant
      * messages (else 3): they and all behind them stay as they are. */
     size_t keep;
@@ -69,7 +69,7 @@ typedef struct maki_step {
     size_t allow_count, deny_count;
 } maki_step;
 
-enum { MAKI_STEPS_MOST = 16 };
+enum { MAKI_STEPS_MAX = 16 };
 
 /* What is special about a policy. */
 enum {
@@ -84,7 +84,7 @@ typedef struct maki_policy {
     double from;
     bool over; /* not at that share, only over it */
     size_t step_count;
-    maki_step steps[MAKI_STEPS_MOST];
+    maki_step steps[MAKI_STEPS_MAX];
 } maki_policy;
 
 /* "maki", "roo", "clawdbot" or "files"; NULL when there is none of that name. */

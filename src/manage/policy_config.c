@@ -7,19 +7,19 @@
 #include "base/err.h"
 #include "base/str.h"
 
-enum { PATH_MOST = 600 }; /* names have at most 200 bytes */
+enum { PATH_MAX = 600 }; /* names have at most 200 bytes */
 
 /* A path of the configuration, "policies.mine.0.keep". */
 typedef struct place {
     const maki_config *config;
-    char path[PATH_MOST];
+    char path[PATH_MAX];
     size_t len; /* of what stands before the key */
 } place;
 
-static place place_of(const maki_config *config, const char *folder, maki_str name)
+static place place_of(const maki_config *config, const char *directory, maki_str name)
 {
     place at = { .config = config };
-    snprintf(at.path, sizeof at.path, "%s.%.*s.", folder, (int)name.len, name.ptr);
+    snprintf(at.path, sizeof at.path, "%s.%.*s.", directory, (int)name.len, name.ptr);
     at.len = strlen(at.path);
     return at;
 }
@@ -79,10 +79,10 @@ static maki_status read_names(place *at, const char *key, maki_arena *arena, con
                               size_t *count, maki_err *err)
 {
     maki_str name, *names = NULL;
-    size_t room = 0;
+    size_t capacity = 0;
     at_key(at, key);
     for (*count = 0; maki_config_entry(at->config, at->path, *count, &name); ++*count) {
-        names = maki_arena_grow(arena, names, *count, &room, sizeof name);
+        names = maki_arena_grow(arena, names, *count, &capacity, sizeof name);
         if (!names) return maki_arena_status(arena, err);
         names[*count] = name;
     }
@@ -94,9 +94,9 @@ static maki_status read_placeholder(place *at, maki_step *step, maki_err *err)
 {
     if (!is_set(at, "placeholder")) return MAKI_OK;
     maki_str text = maki_config_text(at->config, at->path);
-    if (text.len > MAKI_PLACEHOLDER_MOST)
+    if (text.len > MAKI_PLACEHOLDER_MAX)
         return maki_fail(err, MAKI_INVALID, "%.120s has %zu bytes; %d at most", at->path, text.len,
-                         MAKI_PLACEHOLDER_MOST);
+                         MAKI_PLACEHOLDER_MAX);
     if (maki_str_trim(text).len) step->placeholder = text; /* a blank one says nothing */
     return MAKI_OK;
 }
@@ -158,9 +158,9 @@ static maki_status read_policy(const maki_config *config, maki_str name, maki_ar
     for (size_t cursor = 0;
          st == MAKI_OK && maki_config_next_name(config, steps.path, &cursor, &number);) {
         place at = place_of(config, steps.path, number);
-        if (out->step_count == MAKI_STEPS_MOST)
+        if (out->step_count == MAKI_STEPS_MAX)
             return maki_fail(err, MAKI_INVALID, "%.120s has more than %d steps", steps.path,
-                             MAKI_STEPS_MOST);
+                             MAKI_STEPS_MAX);
         st = read_step(&at, arena, &out->steps[out->step_count++], err);
     }
     out->from = least_from(out);

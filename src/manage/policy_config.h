@@ -7,7 +7,7 @@
 #include "base/arena.h"
 #include "manage/policy.h"
 
-enum { MAKI_PLACEHOLDER_MOST = 500 /* bytes */ };
+enum { MAKI_PLACEHOLDER_MAX = 500 /* bytes */ };
 
 /* The policy of an agent's conversations: `agents.AGENT.policy`, else `policy`, else clawdbot with the values
  * of `agents.AGENT.pruning` when that is enabled, else `usual` (maki; files for tasks).  `agent` may be empty,

@@ -5,15 +5,15 @@
 
 #include "base/err.h"
 #include "base/hash.h"
-#include "base/made.h"
+#include "base/json_build.h"
 #include "base/str.h"
 #include "summary/measure.h"
 #include "token/content.h"
 
 enum {
     HEX = 2 * MAKI_COVER_LEN,
-    NOTES_MOST = 8,         /* of the newest ones that are looked at */
-    WORKING_MOST = 32 << 20 /* one summary, and the note of it */
+    NOTES_MAX = 8,         /* of the newest ones that are looked at */
+    WORKING_MAX = 32 << 20 /* one summary, and the note of it */
 };
 
 #define LOWER_MARK 10.0 /* percent below the threshold */
@@ -53,7 +53,7 @@ static bool read_note(uint64_t ev, maki_str row, maki_str *event, note *out)
 
 /* The newest notes, oldest of them first. */
 typedef struct notes {
-    note at[NOTES_MOST];
+    note at[NOTES_MAX];
     size_t count;
 } notes;
 
@@ -65,7 +65,7 @@ static maki_status gather(void *ctx, uint64_t ev, maki_str row, uint64_t at, mak
     (void)at;
     (void)err;
     if (!read_note(ev, row, &event, &one)) return MAKI_OK;
-    if (n->count == NOTES_MOST) memmove(n->at, n->at + 1, --n->count * sizeof n->at[0]);
+    if (n->count == NOTES_MAX) memmove(n->at, n->at + 1, --n->count * sizeof n->at[0]);
     n->at[n->count++] = one;
     return MAKI_OK;
 }
@@ -128,12 +128,12 @@ typedef struct search {
     maki_summary summary;
 } search;
 
-static void read_survey(maki_str event, maki_survey *out)
+static void read_survey(maki_str event, maki_fact_coverage *out)
 {
     maki_str lost;
-    *out = (maki_survey){ .measured = true,
-                          .kept = maki_json_whole_field(event, MAKI_LIT("factsKept")),
-                          .lost = maki_json_whole_field(event, MAKI_LIT("factsLost")) };
+    *out = (maki_fact_coverage){ .measured = true,
+                                 .kept = maki_json_whole_field(event, MAKI_LIT("factsKept")),
+                                 .lost = maki_json_whole_field(event, MAKI_LIT("factsLost")) };
     if (!maki_json_get(event, MAKI_LIT("lost"), &lost)) return;
     if (maki_json_kind_of(lost) != MAKI_JSON_ARRAY || lost.len - 2 > sizeof out->list) return;
     out->list_len = lost.len - 2;
@@ -212,11 +212,11 @@ static maki_status write_note(maki_conv *conv, const maki_covered *what, uint64_
                               maki_err *err)
 {
     char cover[HEX + 1];
-    maki_made made;
+    maki_json_build made;
     maki_str fields;
     maki_change change = { 0 };
     maki_hex(what->cover, MAKI_COVER_LEN, cover);
-    maki_made_begin(&made, arena, err);
+    maki_json_build_begin(&made, arena, err);
     maki_jw_object(&made.w);
     maki_jw_key(&made.w, MAKI_LIT("cover"));
     maki_jw_string(&made.w, maki_str_of(cover));
@@ -228,7 +228,7 @@ static maki_status write_note(maki_conv *conv, const maki_covered *what, uint64_
     maki_jw_key(&made.w, MAKI_LIT("summary"));
     maki_jw_string(&made.w, summary->text);
     maki_jw_end_object(&made.w);
-    maki_status st = maki_made_end(&made, arena, &fields, err);
+    maki_status st = maki_json_build_end(&made, arena, &fields, err);
     if (st == MAKI_OK)
         st = maki_conv_note(conv, "prepared", maki_json_inside(fields), &change, err);
     *event = change.event;
@@ -277,7 +277,7 @@ maki_status maki_prepare(const maki_env *env, const char *path, size_t keep,
                          const maki_summarizer *summarizer, maki_prepare_report *out, maki_err *err)
 {
     maki_conv_options options = { .durability = MAKI_SYNC, .threads = 1 };
-    maki_arena arena = maki_arena_new(env->alloc, WORKING_MOST);
+    maki_arena arena = maki_arena_new(env->alloc, WORKING_MAX);
     maki_prepared already = { 0 };
     maki_conv *conv = NULL;
     *out = (maki_prepare_report){ 0 };

@@ -22,7 +22,7 @@ typedef struct maki_prepare_report {
     uint64_t event; /* the note that holds; 0: none */
     maki_summary_usage
         usage; /* told here and in the note, not again by the condense that uses it */
-    maki_survey survey;
+    maki_fact_coverage survey;
     maki_err
         fell_back; /* a summary that another had to write is not kept: the model is asked again */
 } maki_prepare_report;

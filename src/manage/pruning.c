@@ -6,15 +6,15 @@
 #include <stdio.h>
 
 #include "base/err.h"
-#include "base/made.h"
+#include "base/json_build.h"
 #include "base/str.h"
 #include "history/blocks.h"
 #include "history/facts.h"
 
 enum {
-    ARENA_MAX = 16 << 20, /* of one event: more than MAKI_EDITS_MOST texts ever need */
-    TEXT_MOST = 1200,     /* of one text that is put in, in bytes */
-    INPUT_MOST = 1 << 14  /* longer arguments are not those of a read */
+    ARENA_MAX = 16 << 20, /* of one event: more than MAKI_EDITS_MAX texts ever need */
+    TEXT_MAX = 1200,      /* of one text that is put in, in bytes */
+    INPUT_MAX = 1 << 14   /* longer arguments are not those of a read */
 };
 
 /* ---- calls -------------------------------------------------------------------------------------- */
@@ -26,7 +26,7 @@ static uint64_t hash_text(maki_str string)
 }
 
 /* What the call is about, from its arguments, a JSON object. */
-static void read_input(maki_made_call *call, maki_str input)
+static void read_input(maki_json_build_call *call, maki_str input)
 {
     maki_tool_args args = maki_tool_args_of(input);
     size_t arguments = maki_json_count(input) - (args.path.len > 0);
@@ -44,12 +44,12 @@ static void read_input(maki_made_call *call, maki_str input)
 
 static void remember_call(maki_pruning *p, maki_str id, maki_str name, maki_str input)
 {
-    maki_made_call *call = &p->calls[p->next_call++ % MAKI_CALLS_MOST];
-    *call = (maki_made_call){ .id = hash_text(id) };
+    maki_json_build_call *call = &p->calls[p->next_call++ % MAKI_CALLS_MAX];
+    *call = (maki_json_build_call){ .id = hash_text(id) };
     call->name_len = maki_json_copy_text(name, call->name, sizeof call->name);
     maki_str plain = { call->name, call->name_len };
     call->kind = maki_tool_kind_of(plain);
-    if (input.len == 0 || input.len > INPUT_MOST) return;
+    if (input.len == 0 || input.len > INPUT_MAX) return;
     call->input = maki_row_hash(input) ^ maki_row_hash(plain);
     if (maki_json_kind_of(input) == MAKI_JSON_OBJECT) read_input(call, input);
 }
@@ -62,9 +62,9 @@ static maki_status remember_openai(maki_pruning *p, maki_str call, maki_err *err
         !maki_json_get(call, MAKI_LIT("function"), &function) ||
         !maki_json_string_field(function, "name", &name))
         return MAKI_OK;
-    maki_arena arena = maki_arena_new(p->arena.alloc, 4 * INPUT_MOST);
+    maki_arena arena = maki_arena_new(p->arena.alloc, 4 * INPUT_MAX);
     bool has = maki_json_string_field(function, "arguments", &arguments);
-    if (has && arguments.len <= INPUT_MOST) {
+    if (has && arguments.len <= INPUT_MAX) {
         maki_str text = maki_json_text(arguments, &arena);
         if (maki_json_check(text, &input, NULL) != MAKI_OK) input = (maki_str){ "", 0 };
     }
@@ -97,13 +97,14 @@ static maki_status remember_calls(maki_pruning *p, maki_str row, maki_err *err)
     return st;
 }
 
-static const maki_made_call *call_of(const maki_pruning *p, maki_str object, const char *field)
+static const maki_json_build_call *call_of(const maki_pruning *p, maki_str object,
+                                           const char *field)
 {
     maki_str id;
     if (!maki_json_string_field(object, field, &id)) return NULL;
     uint64_t hash = hash_text(id);
-    for (size_t i = 0; i < MAKI_CALLS_MOST; i++) { /* from the newest back */
-        size_t at = (p->next_call + MAKI_CALLS_MOST - 1 - i) % MAKI_CALLS_MOST;
+    for (size_t i = 0; i < MAKI_CALLS_MAX; i++) { /* from the newest back */
+        size_t at = (p->next_call + MAKI_CALLS_MAX - 1 - i) % MAKI_CALLS_MAX;
         if (p->calls[at].id == hash) return &p->calls[at];
     }
     return NULL;
@@ -128,7 +129,7 @@ static bool has_image(maki_str content)
     return false;
 }
 
-static maki_status offer(maki_pruning *p, maki_piece *piece, maki_str value, maki_err *err)
+static maki_status offer(maki_pruning *p, maki_pruning_part *piece, maki_str value, maki_err *err)
 {
     piece->value = value;
     piece->image = maki_json_kind_of(value) != MAKI_JSON_STRING;
@@ -138,7 +139,7 @@ static maki_status offer(maki_pruning *p, maki_piece *piece, maki_str value, mak
 }
 
 /* The texts and images of a tool result that is a list. */
-static maki_status offer_list(maki_pruning *p, maki_piece of, maki_str list, maki_err *err)
+static maki_status offer_list(maki_pruning *p, maki_pruning_part of, maki_str list, maki_err *err)
 {
     maki_blocks items = maki_content_blocks(list);
     maki_str item, text;
@@ -146,7 +147,7 @@ static maki_status offer_list(maki_pruning *p, maki_piece of, maki_str list, mak
     maki_status st = MAKI_OK;
     of.with_image = has_image(list);
     for (uint32_t i = 1; st == MAKI_OK && maki_blocks_next(&items, &item); i++) {
-        maki_piece piece = of;
+        maki_pruning_part piece = of;
         bool is_text = maki_json_string_field(item, "text", &text);
         if (!is_text && !is_image(item)) continue;
         piece.part = is_text && first ? 0 : i;
@@ -156,7 +157,8 @@ static maki_status offer_list(maki_pruning *p, maki_piece of, maki_str list, mak
     return st;
 }
 
-static maki_status offer_block(maki_pruning *p, maki_piece piece, maki_str block, maki_err *err)
+static maki_status offer_block(maki_pruning *p, maki_pruning_part piece, maki_str block,
+                               maki_err *err)
 {
     maki_str value, failed;
     if (maki_json_kind_of(block) == MAKI_JSON_STRING) return offer(p, &piece, block, err);
@@ -177,7 +179,7 @@ static maki_status offer_row(maki_pruning *p, const maki_seen *seen, maki_err *e
 {
     maki_str content, block;
     unsigned role = seen->row.flags & MAKI_FACT_ROLE;
-    maki_piece piece = { .row = seen->json, .seq = seen->seq, .at = p->at };
+    maki_pruning_part piece = { .row = seen->json, .seq = seen->seq, .at = p->at };
     maki_status st = MAKI_OK;
     if (!maki_json_get(seen->json, MAKI_LIT("content"), &content)) return MAKI_OK;
     piece.old = p->at >= p->lead && p->at < p->tail && role != MAKI_ROLE_SYSTEM &&
@@ -197,7 +199,7 @@ static maki_status see(void *ctx, const maki_seen *seen, maki_err *err)
 {
     maki_pruning *p = ctx;
     maki_status st = MAKI_OK;
-    if (p->enough || p->count == MAKI_EDITS_MOST) return MAKI_CANCELLED;
+    if (p->enough || p->count == MAKI_EDITS_MAX) return MAKI_CANCELLED;
     if (seen->seq && !(seen->row.flags & MAKI_ROW_BAD)) {
         if (seen->row.flags & MAKI_FACT_CALLS) st = remember_calls(p, seen->json, err);
         if (st == MAKI_OK) st = offer_row(p, seen, err);
@@ -239,7 +241,7 @@ static maki_status range_of(maki_pruning *p, maki_err *err)
     return st;
 }
 
-maki_status maki_pruning_bound(maki_manage_work *work, const maki_step *step, double *tokens,
+maki_status maki_pruning_limit(maki_manage_work *work, const maki_step *step, double *tokens,
                                maki_err *err)
 {
     maki_pruning p = { .work = work, .step = step };
@@ -263,19 +265,19 @@ maki_status maki_pruning_bound(maki_manage_work *work, const maki_step *step, do
 
 maki_status maki_pruning_text(maki_pruning *p, maki_str *out, maki_err *err, const char *fmt, ...)
 {
-    char text[TEXT_MOST];
-    maki_made made;
+    char text[TEXT_MAX];
+    maki_json_build made;
     va_list args;
     va_start(args, fmt);
     int n = vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
-    assert(n >= 0 && n < TEXT_MOST); /* what is told in it is cut before */
-    maki_made_begin(&made, &p->arena, err);
+    assert(n >= 0 && n < TEXT_MAX); /* what is told in it is cut before */
+    maki_json_build_begin(&made, &p->arena, err);
     maki_jw_string(&made.w, (maki_str){ text, (size_t)n });
-    return maki_made_end(&made, &p->arena, out, err);
+    return maki_json_build_end(&made, &p->arena, out, err);
 }
 
-maki_status maki_pruning_add(maki_pruning *p, const maki_piece *piece, const maki_cut *cuts,
+maki_status maki_pruning_add(maki_pruning *p, const maki_pruning_part *piece, const maki_cut *cuts,
                              size_t count, maki_err *err)
 {
     maki_cut *copy = maki_arena_array(&p->arena, count, sizeof *copy);
@@ -289,7 +291,7 @@ maki_status maki_pruning_add(maki_pruning *p, const maki_piece *piece, const mak
         copy[i] = cuts[i];
     maki_status st = maki_conv_prune_saves(p->work->conv, piece->row, &edit, err);
     uint32_t now = piece->trim ? piece->trim->tokens : 0;
-    if (st != MAKI_OK || edit.tokens <= now || p->count == MAKI_EDITS_MOST) return st;
+    if (st != MAKI_OK || edit.tokens <= now || p->count == MAKI_EDITS_MAX) return st;
     p->saved += edit.tokens - now;
     p->edits[p->count++] = edit;
     return MAKI_OK;
@@ -309,15 +311,16 @@ static maki_status walk(maki_pruning *p, maki_err *err)
     return st == MAKI_CANCELLED ? MAKI_OK : st;
 }
 
-static maki_status open_pruning(maki_manage_work *work, const maki_step *step, maki_piece_fn fn,
-                                void *ctx, maki_pruning **out, maki_err *err)
+static maki_status open_pruning(maki_manage_work *work, const maki_step *step,
+                                maki_pruning_part_fn fn, void *ctx, maki_pruning **out,
+                                maki_err *err)
 {
     const maki_alloc *alloc = maki_log_env(maki_conv_log(work->conv))->alloc;
     maki_pruning *p = alloc->resize(alloc, NULL, 0, sizeof *p);
-    maki_trim *edits = alloc->resize(alloc, NULL, 0, MAKI_EDITS_MOST * sizeof *edits);
+    maki_trim *edits = alloc->resize(alloc, NULL, 0, MAKI_EDITS_MAX * sizeof *edits);
     if (!p || !edits) {
         if (p) alloc->resize(alloc, p, sizeof *p, 0);
-        if (edits) alloc->resize(alloc, edits, MAKI_EDITS_MOST * sizeof *edits, 0);
+        if (edits) alloc->resize(alloc, edits, MAKI_EDITS_MAX * sizeof *edits, 0);
         return maki_fail_nomem(err);
     }
     *p = (maki_pruning){ .work = work, .step = step, .fn = fn, .ctx = ctx, .edits = edits };
@@ -330,12 +333,12 @@ static void close_pruning(maki_pruning *p)
 {
     const maki_alloc *alloc = p->arena.alloc;
     maki_arena_free(&p->arena);
-    alloc->resize(alloc, p->edits, MAKI_EDITS_MOST * sizeof *p->edits, 0);
+    alloc->resize(alloc, p->edits, MAKI_EDITS_MAX * sizeof *p->edits, 0);
     alloc->resize(alloc, p, sizeof *p, 0);
 }
 
-maki_status maki_pruning_look(maki_manage_work *work, const maki_step *step, maki_piece_fn fn,
-                              void *ctx, maki_err *err)
+maki_status maki_pruning_scan(maki_manage_work *work, const maki_step *step,
+                              maki_pruning_part_fn fn, void *ctx, maki_err *err)
 {
     maki_pruning *p = NULL;
     maki_status st = open_pruning(work, step, fn, ctx, &p, err);
@@ -345,20 +348,20 @@ maki_status maki_pruning_look(maki_manage_work *work, const maki_step *step, mak
     return st;
 }
 
-maki_status maki_pruning_run(maki_manage_work *work, const maki_step *step, maki_piece_fn fn,
-                             void *ctx, maki_took *took, maki_err *err)
+maki_status maki_pruning_run(maki_manage_work *work, const maki_step *step, maki_pruning_part_fn fn,
+                             void *ctx, maki_step_effect *took, maki_err *err)
 {
     maki_pruning *p = NULL;
     bool more = true;
     maki_status st = open_pruning(work, step, fn, ctx, &p, err);
     if (st != MAKI_OK) return st;
-    while (st == MAKI_OK && more && took->count < MAKI_TOOK_MOST) {
+    while (st == MAKI_OK && more && took->count < MAKI_STEP_EFFECT_MAX) {
         maki_change change;
         st = walk(p, err);
-        more = p->count == MAKI_EDITS_MOST && !p->enough;
+        more = p->count == MAKI_EDITS_MAX && !p->enough;
         if (st != MAKI_OK || p->count == 0) break;
         st = maki_conv_prune(work->conv, NULL, p->edits, p->count, &change, err);
-        if (st == MAKI_OK) maki_took_event(took, &change);
+        if (st == MAKI_OK) maki_step_effect_event(took, &change);
         if (st == MAKI_OK) st = maki_manage_count(work, &work->report->tokens_after, err);
         maki_arena_free(&p->arena); /* the event has the texts now */
         p->arena = maki_arena_new(p->arena.alloc, ARENA_MAX);

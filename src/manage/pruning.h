@@ -11,16 +11,16 @@
 
 #include "base/arena.h"
 #include "manage/steps.h"
-#include "summary/toolbox.h"
+#include "summary/tool_kind.h"
 
 enum {
-    MAKI_EDITS_MOST = 512, /* of one event */
-    MAKI_CALLS_MOST = 64,  /* calls that are remembered until their results come */
-    MAKI_CUTS_MOST = 16    /* of one text */
+    MAKI_EDITS_MAX = 512, /* of one event */
+    MAKI_CALLS_MAX = 64,  /* calls that are remembered until their results come */
+    MAKI_CUTS_MAX = 16    /* of one text */
 };
 
 /* A call of a tool, as far as its result needs it. */
-typedef struct maki_made_call {
+typedef struct maki_json_build_call {
     uint64_t id;    /* a hash */
     uint64_t path;  /* a hash of the file, or files, it is about; 0: none */
     uint64_t input; /* a hash of the name and all arguments */
@@ -28,31 +28,32 @@ typedef struct maki_made_call {
     bool only_path; /* no argument besides the path: the whole file */
     char name[64], file[160];
     size_t name_len, file_len;
-} maki_made_call;
+} maki_json_build_call;
 
 /* A piece of a message: a text, or an image. */
-typedef struct maki_piece {
+typedef struct maki_pruning_part {
     maki_str row; /* the whole message */
     uint64_t seq, at;
     uint32_t block, part; /* weave.h */
     maki_str value;       /* a JSON string; of an image its block */
     bool image;
-    bool result;                /* of a tool, */
-    bool failed;                /* which says that it failed, */
-    bool with_image;            /* or has images besides texts */
-    const maki_made_call *call; /* that it answers, when it is known */
-    bool old;                   /* it may be shortened */
-    const maki_trim *trim;      /* how it is shown now; NULL: whole */
-} maki_piece;
+    bool result;                      /* of a tool, */
+    bool failed;                      /* which says that it failed, */
+    bool with_image;                  /* or has images besides texts */
+    const maki_json_build_call *call; /* that it answers, when it is known */
+    bool old;                         /* it may be shortened */
+    const maki_trim *trim;            /* how it is shown now; NULL: whole */
+} maki_pruning_part;
 
 typedef struct maki_pruning maki_pruning;
 /* Look at a piece of the view, old or not.  May call maki_pruning_add. */
-typedef maki_status (*maki_piece_fn)(maki_pruning *p, const maki_piece *piece, maki_err *err);
+typedef maki_status (*maki_pruning_part_fn)(maki_pruning *p, const maki_pruning_part *piece,
+                                            maki_err *err);
 
 struct maki_pruning {
     maki_manage_work *work;
     const maki_step *step;
-    maki_piece_fn fn;
+    maki_pruning_part_fn fn;
     void *ctx;
     const maki_view *view;
     uint64_t lead, tail; /* positions from, to which messages are old */
@@ -62,27 +63,27 @@ struct maki_pruning {
     bool enough;      /* nothing more is wanted */
     double saved;     /* by the edits */
     maki_arena arena; /* cuts and texts of the edits */
-    maki_made_call calls[MAKI_CALLS_MOST];
+    maki_json_build_call calls[MAKI_CALLS_MAX];
     size_t next_call;
 };
 
 /* Take the cuts of a piece into the table, if they save more than is saved now.  Their texts are of
  * maki_pruning_text. */
-maki_status maki_pruning_add(maki_pruning *p, const maki_piece *piece, const maki_cut *cuts,
+maki_status maki_pruning_add(maki_pruning *p, const maki_pruning_part *piece, const maki_cut *cuts,
                              size_t count, maki_err *err);
 /* A text to put in: a JSON string, at most a kilobyte; lives as long as the edits. */
 maki_status maki_pruning_text(maki_pruning *p, maki_str *out, maki_err *err, const char *fmt, ...)
     MAKI_PRINTF(4, 5);
 
 /* Look at all pieces of the view without changing anything. */
-maki_status maki_pruning_look(maki_manage_work *work, const maki_step *step, maki_piece_fn fn,
-                              void *ctx, maki_err *err);
+maki_status maki_pruning_scan(maki_manage_work *work, const maki_step *step,
+                              maki_pruning_part_fn fn, void *ctx, maki_err *err);
 /* Look at all pieces and write what was added, with as few events as it takes. */
-maki_status maki_pruning_run(maki_manage_work *work, const maki_step *step, maki_piece_fn fn,
-                             void *ctx, maki_took *took, maki_err *err);
+maki_status maki_pruning_run(maki_manage_work *work, const maki_step *step, maki_pruning_part_fn fn,
+                             void *ctx, maki_step_effect *took, maki_err *err);
 
 /* An upper bound of what pruning tool output can save, from the index alone. */
-maki_status maki_pruning_bound(maki_manage_work *work, const maki_step *step, double *tokens,
+maki_status maki_pruning_limit(maki_manage_work *work, const maki_step *step, double *tokens,
                                maki_err *err);
 
 #endif

@@ -11,8 +11,8 @@
 #include "manage/pruning.h"
 
 enum {
-    LINES_MOST = 40, /* longer code shrinks */
-    FENCE_LEAST = 3,
+    LINES_MAX = 40, /* longer code shrinks */
+    FENCE_MIN = 3,
     FIRST_UNITS = 80, /* of the first line that are told */
     NAME_UNITS = 120  /* of the file's name and the language */
 };
@@ -76,7 +76,7 @@ static bool read_fence(maki_str line, fence *out)
         n++;
     *out = (fence){ line.ptr[0], n, without_spaces(maki_str_from(line, n)) };
     bool inside = out->sign == '`' && memchr(out->info.ptr, '`', out->info.len);
-    return n >= FENCE_LEAST && !inside;
+    return n >= FENCE_MIN && !inside;
 }
 
 static bool closes(const fence *open, maki_str line)
@@ -168,18 +168,19 @@ static maki_str language_of(maki_str info)
 }
 
 /* Some units of escaped text as plain text. */
-static maki_str plain(maki_str escaped, uint64_t units, char *out, size_t room)
+static maki_str plain(maki_str escaped, uint64_t units, char *out, size_t capacity)
 {
     char quoted[FIRST_UNITS * 12 + NAME_UNITS * 6];
     maki_str head = maki_json_head(escaped, units);
     if (head.len + 2 > sizeof quoted) head.len = 0;
     quoted[0] = quoted[head.len + 1] = '"';
     memcpy(quoted + 1, head.ptr, head.len);
-    return (maki_str){ out, maki_json_copy_text((maki_str){ quoted, head.len + 2 }, out, room) };
+    return (maki_str){ out,
+                       maki_json_copy_text((maki_str){ quoted, head.len + 2 }, out, capacity) };
 }
 
-static maki_status tell(maki_pruning *p, const maki_piece *piece, const code *c, maki_str *out,
-                        maki_err *err)
+static maki_status tell(maki_pruning *p, const maki_pruning_part *piece, const code *c,
+                        maki_str *out, maki_err *err)
 {
     char names[3][4 * NAME_UNITS];
     maki_str file = path_in(c->info);
@@ -195,17 +196,17 @@ static maki_status tell(maki_pruning *p, const maki_piece *piece, const code *c,
         language.len ? ", " : "", c->lines, (int)first.len, first.ptr, piece->seq);
 }
 
-static maki_status shrink(maki_pruning *p, const maki_piece *piece, maki_err *err)
+static maki_status shrink(maki_pruning *p, const maki_pruning_part *piece, maki_err *err)
 {
-    maki_cut cuts[MAKI_CUTS_MOST];
+    maki_cut cuts[MAKI_CUTS_MAX];
     size_t count = 0, at = 0;
     maki_str before = { "", 0 };
     code c;
     maki_status st = MAKI_OK;
     if (!piece->old || piece->image || piece->result) return MAKI_OK;
     maki_str text = maki_json_inside(piece->value);
-    while (st == MAKI_OK && count < MAKI_CUTS_MOST && next_code(text, &at, &before, &c)) {
-        if (c.lines <= LINES_MOST) continue;
+    while (st == MAKI_OK && count < MAKI_CUTS_MAX && next_code(text, &at, &before, &c)) {
+        if (c.lines <= LINES_MAX) continue;
         maki_cut *cut = &cuts[count++];
         cut->from = maki_json_units(maki_str_to(text, c.from));
         cut->to = maki_json_units(maki_str_to(text, c.to));
@@ -215,8 +216,8 @@ static maki_status shrink(maki_pruning *p, const maki_piece *piece, maki_err *er
     return maki_pruning_add(p, piece, cuts, count, err);
 }
 
-maki_status maki_step_shrink_code(maki_manage_work *work, const maki_step *step, maki_took *took,
-                                  maki_err *err)
+maki_status maki_step_shrink_code(maki_manage_work *work, const maki_step *step,
+                                  maki_step_effect *took, maki_err *err)
 {
     maki_status st = maki_pruning_run(work, step, shrink, NULL, took, err);
     if (st == MAKI_OK && took->count == 0)

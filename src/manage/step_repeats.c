@@ -42,7 +42,7 @@ static copy *find(copies *c, uint64_t key)
 }
 
 /* Remember the newest; what was seen least lately makes room. */
-static void remember(copies *c, uint64_t key, const maki_piece *piece, uint64_t units)
+static void remember(copies *c, uint64_t key, const maki_pruning_part *piece, uint64_t units)
 {
     copy *place = find(c, key), *set = c->places[key % SETS];
     for (size_t i = 0; !place && i < WAYS; i++) {
@@ -68,18 +68,18 @@ static uint64_t key_of(key_kind kind, uint64_t hash, uint64_t units)
     return key ? key : 1;
 }
 
-static bool is_reading(const maki_piece *piece)
+static bool is_reading(const maki_pruning_part *piece)
 {
     return piece->call && piece->call->kind == MAKI_TOOL_READ && piece->call->path &&
            !piece->failed && piece->part == 0;
 }
 
-static uint64_t units_of(const maki_piece *piece)
+static uint64_t units_of(const maki_pruning_part *piece)
 {
     return piece->image ? 0 : maki_json_units(maki_json_inside(piece->value));
 }
 
-static maki_status note_copy(maki_pruning *p, const maki_piece *piece, maki_err *err)
+static maki_status note_copy(maki_pruning *p, const maki_pruning_part *piece, maki_err *err)
 {
     copies *c = p->ctx;
     uint64_t units = units_of(piece);
@@ -99,14 +99,14 @@ static maki_status note_copy(maki_pruning *p, const maki_piece *piece, maki_err 
 
 /* ---- older copies ------------------------------------------------------------------------------------------ */
 
-static const copy *newer(copies *c, uint64_t key, const maki_piece *piece)
+static const copy *newer(copies *c, uint64_t key, const maki_pruning_part *piece)
 {
     const copy *found = find(c, key);
     return found && found->at > piece->at ? found : NULL;
 }
 
 /* A later reading of the same file that holds about as much. */
-static const copy *newer_reading(copies *c, const maki_piece *piece, uint64_t units)
+static const copy *newer_reading(copies *c, const maki_pruning_part *piece, uint64_t units)
 {
     if (!is_reading(piece)) return NULL;
     const copy *same = newer(c, key_of(KEY_INPUT, piece->call->input, 0), piece);
@@ -115,8 +115,8 @@ static const copy *newer_reading(copies *c, const maki_piece *piece, uint64_t un
     return best && best->units * MUCH_LESS >= units ? best : NULL;
 }
 
-static maki_status point(maki_pruning *p, const maki_piece *piece, const copy *to, uint64_t units,
-                         const char *what, maki_str name, maki_err *err)
+static maki_status point(maki_pruning *p, const maki_pruning_part *piece, const copy *to,
+                         uint64_t units, const char *what, maki_str name, maki_err *err)
 {
     maki_cut cut = { 0, units, { "", 0 } };
     maki_status st = maki_pruning_text(p, &cut.text, err,
@@ -126,7 +126,7 @@ static maki_status point(maki_pruning *p, const maki_piece *piece, const copy *t
     return st == MAKI_OK ? maki_pruning_add(p, piece, &cut, 1, err) : st;
 }
 
-static maki_status point_to_newer(maki_pruning *p, const maki_piece *piece, maki_err *err)
+static maki_status point_to_newer(maki_pruning *p, const maki_pruning_part *piece, maki_err *err)
 {
     copies *c = p->ctx;
     maki_str none = { "", 0 };
@@ -154,14 +154,14 @@ static maki_status point_to_newer(maki_pruning *p, const maki_piece *piece, maki
     return point(p, piece, to, units, "The same output came again later", none, err);
 }
 
-maki_status maki_step_prune_repeats(maki_manage_work *work, const maki_step *step, maki_took *took,
-                                    maki_err *err)
+maki_status maki_step_prune_repeats(maki_manage_work *work, const maki_step *step,
+                                    maki_step_effect *took, maki_err *err)
 {
     const maki_alloc *alloc = maki_log_env(maki_conv_log(work->conv))->alloc;
     copies *c = alloc->resize(alloc, NULL, 0, sizeof *c);
     if (!c) return maki_fail_nomem(err);
     memset(c, 0, sizeof *c);
-    maki_status st = maki_pruning_look(work, step, note_copy, c, err);
+    maki_status st = maki_pruning_scan(work, step, note_copy, c, err);
     if (st == MAKI_OK) st = maki_pruning_run(work, step, point_to_newer, c, took, err);
     alloc->resize(alloc, c, sizeof *c, 0);
     if (st == MAKI_OK && took->count == 0)

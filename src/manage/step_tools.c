@@ -22,7 +22,7 @@ static bool listed(const maki_str *patterns, size_t count, maki_str name)
 }
 
 /* An output of a tool that the step may touch.  One with images is left to prune_repeats. */
-static bool prunable(const maki_step *step, const maki_piece *piece)
+static bool prunable(const maki_step *step, const maki_pruning_part *piece)
 {
     maki_str name = { "", 0 };
     if (!piece->old || !piece->result || piece->image || piece->with_image) return false;
@@ -31,7 +31,7 @@ static bool prunable(const maki_step *step, const maki_piece *piece)
     return step->allow_count == 0 || listed(step->allow, step->allow_count, name);
 }
 
-static uint64_t units_of(const maki_piece *piece)
+static uint64_t units_of(const maki_pruning_part *piece)
 {
     return maki_json_units(maki_json_inside(piece->value));
 }
@@ -47,7 +47,7 @@ static uint64_t shown(const maki_trim *trim, uint64_t units)
     return gone < units ? units - gone : 0;
 }
 
-static maki_status shorten(maki_pruning *p, const maki_piece *piece, maki_err *err)
+static maki_status shorten(maki_pruning *p, const maki_pruning_part *piece, maki_err *err)
 {
     tools *t = p->ctx;
     const maki_step *step = p->step;
@@ -69,7 +69,7 @@ static maki_status shorten(maki_pruning *p, const maki_piece *piece, maki_err *e
 
 /* ---- clearing ------------------------------------------------------------------------------------------ */
 
-static maki_status clear(maki_pruning *p, const maki_piece *piece, maki_err *err)
+static maki_status clear(maki_pruning *p, const maki_pruning_part *piece, maki_err *err)
 {
     const maki_step *step = p->step;
     double target = maki_step_target(p->work, step);
@@ -81,8 +81,8 @@ static maki_status clear(maki_pruning *p, const maki_piece *piece, maki_err *err
     return st == MAKI_OK ? maki_pruning_add(p, piece, &cut, 1, err) : st;
 }
 
-maki_status maki_step_prune_tools(maki_manage_work *work, const maki_step *step, maki_took *took,
-                                  maki_err *err)
+maki_status maki_step_prune_tools(maki_manage_work *work, const maki_step *step,
+                                  maki_step_effect *took, maki_err *err)
 {
     tools t = { 0 };
     maki_status st = maki_pruning_run(work, step, shorten, &t, took, err);

@@ -8,7 +8,7 @@
 #include "manage/pruning.h"
 #include "manage/thresholds.h"
 
-enum { AGAIN_MOST = 24 }; /* halvings of one step: more than any conversation has */
+enum { AGAIN_MAX = 24 }; /* halvings of one step: more than any conversation has */
 
 maki_status maki_manage_count(maki_manage_work *r, double *tokens, maki_err *err)
 {
@@ -35,7 +35,7 @@ double maki_step_target(const maki_manage_work *r, const maki_step *step)
     return step->target > 0 ? step->target * r->in->window : r->report->target;
 }
 
-void maki_took_event(maki_took *took, const maki_change *change)
+void maki_step_effect_event(maki_step_effect *took, const maki_change *change)
 {
     took->count++;
     took->event = change->event;
@@ -51,17 +51,17 @@ static size_t keep_of(const maki_manage_work *r, const maki_step *step)
 
 /* What a step that hides messages answers. */
 static maki_status hidden(maki_manage_work *r, maki_status st, const maki_change *change,
-                          maki_took *took)
+                          maki_step_effect *took)
 {
     maki_summary_usage_add(&r->report->usage, &change->usage);
     if (st != MAKI_OK) return st;
-    maki_took_event(took, change);
+    maki_step_effect_event(took, change);
     took->survey = change->survey;
     took->fell_back = change->fell_back;
     return MAKI_OK;
 }
 
-maki_status maki_step_condense(maki_manage_work *r, const maki_step *step, maki_took *took,
+maki_status maki_step_condense(maki_manage_work *r, const maki_step *step, maki_step_effect *took,
                                maki_err *err)
 {
     maki_change change = { 0 };
@@ -71,7 +71,7 @@ maki_status maki_step_condense(maki_manage_work *r, const maki_step *step, maki_
     return hidden(r, st, &change, took);
 }
 
-maki_status maki_step_soft_trim(maki_manage_work *r, const maki_step *step, maki_took *took,
+maki_status maki_step_soft_trim(maki_manage_work *r, const maki_step *step, maki_step_effect *took,
                                 maki_err *err)
 {
     maki_change change = { 0 };
@@ -82,7 +82,7 @@ maki_status maki_step_soft_trim(maki_manage_work *r, const maki_step *step, maki
     return hidden(r, st, &change, took);
 }
 
-maki_status maki_step_hard_clear(maki_manage_work *r, const maki_step *step, maki_took *took,
+maki_status maki_step_hard_clear(maki_manage_work *r, const maki_step *step, maki_step_effect *took,
                                  maki_err *err)
 {
     maki_change change = { 0 };
@@ -90,7 +90,7 @@ maki_status maki_step_hard_clear(maki_manage_work *r, const maki_step *step, mak
     return hidden(r, st, &change, took);
 }
 
-maki_status maki_step_window(maki_manage_work *r, const maki_step *step, maki_took *took,
+maki_status maki_step_window(maki_manage_work *r, const maki_step *step, maki_step_effect *took,
                              maki_err *err)
 {
     maki_change change = { 0 };
@@ -98,7 +98,7 @@ maki_status maki_step_window(maki_manage_work *r, const maki_step *step, maki_to
     return hidden(r, st, &change, took);
 }
 
-maki_status maki_step_truncate(maki_manage_work *r, const maki_step *step, maki_took *took,
+maki_status maki_step_truncate(maki_manage_work *r, const maki_step *step, maki_step_effect *took,
                                maki_err *err)
 {
     maki_change change = { 0 };
@@ -107,9 +107,11 @@ maki_status maki_step_truncate(maki_manage_work *r, const maki_step *step, maki_
     return hidden(r, st, &change, took);
 }
 
-static maki_status act(maki_manage_work *r, const maki_step *step, maki_took *took, maki_err *err)
+static maki_status act(maki_manage_work *r, const maki_step *step, maki_step_effect *took,
+                       maki_err *err)
 {
-    typedef maki_status (*step_fn)(maki_manage_work *, const maki_step *, maki_took *, maki_err *);
+    typedef maki_status (*step_fn)(maki_manage_work *, const maki_step *, maki_step_effect *,
+                                   maki_err *);
 #define FN(kind, name, fn, ...) [MAKI_STEP_##kind] = fn,
     static const step_fn fns[MAKI_STEP_KINDS] = { MAKI_STEP_MAP(FN) };
 #undef FN
@@ -118,16 +120,17 @@ static maki_status act(maki_manage_work *r, const maki_step *step, maki_took *to
 
 /* ---- taking one --------------------------------------------------------------------------------------------- */
 
-static maki_taken *note(maki_manage_work *r, maki_step_kind kind)
+static maki_step_result *note(maki_manage_work *r, maki_step_kind kind)
 {
     maki_manage_report *report = r->report;
-    maki_taken *taken =
-        report->taken_count < MAKI_TAKEN_MOST ? &report->taken[report->taken_count++] : &r->more;
-    *taken = (maki_taken){ .kind = kind };
+    maki_step_result *taken = report->taken_count < MAKI_STEP_RESULTS_MAX
+                                  ? &report->taken[report->taken_count++]
+                                  : &r->more;
+    *taken = (maki_step_result){ .kind = kind };
     return taken;
 }
 
-static void note_refused(maki_taken *taken, const char *code)
+static void note_refused(maki_step_result *taken, const char *code)
 {
     snprintf(taken->refused, sizeof taken->refused, "%.39s", code[0] ? code : "REFUSED");
 }
@@ -140,7 +143,8 @@ static maki_status take_back(maki_manage_work *r, maki_plan *plan, maki_err *err
 }
 
 /* The report as it is, before the first of steps that may have to be taken back. */
-static void remember_report(maki_manage_work *r, const maki_plan *before, const maki_taken *taken)
+static void remember_report(maki_manage_work *r, const maki_plan *before,
+                            const maki_step_result *taken)
 {
     const maki_manage_report *report = r->report;
     if (r->pending) return;
@@ -170,8 +174,8 @@ static maki_status settle(maki_manage_work *r, maki_err *err)
 }
 
 /* What a step that was not refused has done. */
-static maki_status judge(maki_manage_work *r, const maki_step *step, const maki_took *took,
-                         maki_plan *plan, double before, maki_taken *taken, bool *progress,
+static maki_status judge(maki_manage_work *r, const maki_step *step, const maki_step_effect *took,
+                         maki_plan *plan, double before, maki_step_result *taken, bool *progress,
                          maki_err *err)
 {
     taken->event = took->event;
@@ -200,9 +204,9 @@ static maki_status judge(maki_manage_work *r, const maki_step *step, const maki_
 /* Take a step.  *progress: less is in view.  Refused is not a failure of the run. */
 static maki_status take(maki_manage_work *r, const maki_step *step, bool *progress, maki_err *err)
 {
-    maki_took took = { .count = 0 };
+    maki_step_effect took = { .count = 0 };
     maki_err why = { 0 };
-    maki_taken *taken = note(r, step->kind);
+    maki_step_result *taken = note(r, step->kind);
     double before = r->report->tokens_after;
     maki_plan plan;
     *progress = false;
@@ -254,7 +258,7 @@ static maki_status obstacle(maki_manage_work *r, const maki_step *step, const ch
         if (maki_view_messages(view) < step->min_messages) *code = "NOT_ENOUGH_MESSAGES";
     }
     if (*code || !step->must_reach || r->pending) return MAKI_OK;
-    maki_status st = maki_pruning_bound(r, step, &bound, err);
+    maki_status st = maki_pruning_limit(r, step, &bound, err);
     if (bound < goal) *code = "TARGET_TOO_FAR";
     return st;
 }
@@ -274,8 +278,7 @@ static maki_status take_if(maki_manage_work *r, const maki_step *step, maki_err 
     }
     st = take(r, step, &progress, err);
     bool again = step->when & MAKI_WHEN_OVER;
-    for (int i = 1; st == MAKI_OK && again && progress && maki_manage_over(r) && i < AGAIN_MOST;
-         i++)
+    for (int i = 1; st == MAKI_OK && again && progress && maki_manage_over(r) && i < AGAIN_MAX; i++)
         st = take(r, step, &progress, err);
     return st;
 }

@@ -5,16 +5,16 @@
 #include "history/plan.h"
 #include "manage/manage.h"
 
-enum { MAKI_TOOK_MOST = 16 /* events of one step */ };
+enum { MAKI_STEP_EFFECT_MAX = 16 /* events of one step */ };
 
 /* What a step did. */
-typedef struct maki_took {
-    size_t count;       /* events, */
-    uint64_t event;     /* the last of them */
-    uint64_t removed;   /* messages hidden */
-    maki_survey survey; /* of a summary */
-    maki_err fell_back; /* why another summariser made it; MAKI_OK: none did */
-} maki_took;
+typedef struct maki_step_effect {
+    size_t count;              /* events, */
+    uint64_t event;            /* the last of them */
+    uint64_t removed;          /* messages hidden */
+    maki_fact_coverage survey; /* of a summary */
+    maki_err fell_back;        /* why another summariser made it; MAKI_OK: none did */
+} maki_step_effect;
 
 /* A run under way. */
 typedef struct maki_manage_work {
@@ -24,7 +24,7 @@ typedef struct maki_manage_work {
     int64_t began;
     double allowed, target; /* of the report, as the index counts */
     bool failed;            /* the step before */
-    maki_taken more;        /* the last step of a run that took more than can be told */
+    maki_step_result more;  /* the last step of a run that took more than can be told */
     /* Steps that must reach the target and have not yet: */
     bool pending;
     maki_plan before;    /* them */
@@ -33,7 +33,7 @@ typedef struct maki_manage_work {
     struct { /* what the report said before them */
         maki_step_kind action;
         uint64_t removed;
-        maki_survey survey;
+        maki_fact_coverage survey;
         maki_err fell_back;
     } unpended;
 } maki_manage_work;
@@ -44,7 +44,7 @@ bool maki_manage_over(const maki_manage_work *work); /* than allowed */
 /* Tokens that a step comes down to: its own target, else the run's. */
 double maki_step_target(const maki_manage_work *work, const maki_step *step);
 /* An event of a step. */
-void maki_took_event(maki_took *took, const maki_change *change);
+void maki_step_effect_event(maki_step_effect *took, const maki_change *change);
 
 /* All steps of the policy, in order, those whose time it is. */
 maki_status maki_manage_steps(maki_manage_work *work, maki_err *err);
@@ -52,8 +52,9 @@ maki_status maki_manage_steps(maki_manage_work *work, maki_err *err);
 maki_status maki_manage_trim(maki_manage_work *work, maki_err *err);
 
 /* What each step does.  MAKI_REFUSED: nothing, and why. */
-#define MAKI_STEP_FN(kind, name, fn, ...) \
-    maki_status fn(maki_manage_work *work, const maki_step *step, maki_took *took, maki_err *err);
+#define MAKI_STEP_FN(kind, name, fn, ...)                                                 \
+    maki_status fn(maki_manage_work *work, const maki_step *step, maki_step_effect *took, \
+                   maki_err *err);
 MAKI_STEP_MAP(MAKI_STEP_FN)
 #undef MAKI_STEP_FN
 

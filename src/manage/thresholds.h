@@ -3,7 +3,7 @@
 #define MAKI_MANAGE_THRESHOLDS_H
 
 #define MAKI_RESERVED_OUTPUT   8192.0 /* kept free for the answer unless the caller says how much */
-#define MAKI_THRESHOLD_USUAL   75.0   /* percent of the window */
+#define MAKI_THRESHOLD_DEFAULT 75.0   /* percent of the window */
 #define MAKI_THRESHOLD_MIN     5.0    /* a profile's threshold counts from here */
 #define MAKI_THRESHOLD_MAX     100.0  /* to here, in percent */
 #define MAKI_THRESHOLD_INHERIT (-1.0)

@@ -20,10 +20,10 @@
 #include "net/url.h"
 
 enum {
-    HEAD_MOST = 65536,    /* of a reply */
+    HEAD_MAX = 65536,     /* of a reply */
     RECEIVE_BYTES = 2048, /* curl's buffer, one a call */
     UPLOAD_BYTES = 16384, /* the least that curl takes; only for bodies that are not whole */
-    POOL_MOST = 256,      /* calls kept for later */
+    POOL_MAX = 256,       /* calls kept for later */
     SWEEP_SECONDS = 1,
 };
 
@@ -40,21 +40,21 @@ struct maki_client {
     maki_client_limits limits;
     CURLM *multi;
     struct event *timer, *sweep;
-    maki_call *first; /* running */
-    maki_call *pool;  /* at rest */
+    maki_client_call *first; /* running */
+    maki_client_call *pool;  /* at rest */
     size_t pooled;
     unsigned inside; /* curl is at work */
     size_t doomed;   /* calls that were cancelled meanwhile */
     size_t starved;  /* calls whose socket cannot be watched */
     watch *watches;  /* by descriptor */
-    size_t watch_room;
+    size_t watch_capacity;
 };
 
-struct maki_call {
+struct maki_client_call {
     maki_client *client;
-    maki_call *next, *before;
+    maki_client_call *next, *before;
     CURL *easy;
-    maki_call_calls calls;
+    maki_client_callbacks calls;
     struct curl_slist *lines; /* in `block` */
     char *block;              /* the request's head, as curl wants it: one piece of memory */
     size_t block_size, line_count;
@@ -74,7 +74,7 @@ static int64_t now_s(void)
 
 /* ---- the end of a call ---------------------------------------------------------------------------- */
 
-static void free_call(maki_call *call)
+static void free_call(maki_client_call *call)
 {
     const maki_alloc *alloc = call->client->env->alloc;
     curl_easy_cleanup(call->easy);
@@ -83,7 +83,7 @@ static void free_call(maki_call *call)
     maki_delete(alloc, call);
 }
 
-static void link_call(maki_call *call)
+static void link_call(maki_client_call *call)
 {
     maki_client *c = call->client;
     call->before = NULL;
@@ -92,7 +92,7 @@ static void link_call(maki_call *call)
     c->first = call;
 }
 
-static void unlink_call(maki_call *call)
+static void unlink_call(maki_client_call *call)
 {
     if (call->before) call->before->next = call->next;
     if (call->next) call->next->before = call->before;
@@ -101,7 +101,7 @@ static void unlink_call(maki_call *call)
 }
 
 /* Out of curl's hands, and at rest for the next request. */
-static void retire(maki_call *call)
+static void retire(maki_client_call *call)
 {
     maki_client *c = call->client;
     const maki_alloc *alloc = c->env->alloc;
@@ -110,7 +110,7 @@ static void retire(maki_call *call)
     c->starved -= call->starved;
     call->starved = false;
     unlink_call(call);
-    if (c->pooled == POOL_MOST) {
+    if (c->pooled == POOL_MAX) {
         free_call(call);
         return;
     }
@@ -132,9 +132,9 @@ static maki_status status_of(CURLcode code)
     }
 }
 
-static void finish(maki_call *call, CURLcode code)
+static void finish(maki_client_call *call, CURLcode code)
 {
-    maki_call_calls calls = call->calls;
+    maki_client_callbacks calls = call->calls;
     maki_status st = call->failed != MAKI_OK ? call->failed : status_of(code);
     char words[CURL_ERROR_SIZE];
     if (st == MAKI_OK && !call->head_done) st = MAKI_UPSTREAM;
@@ -145,7 +145,7 @@ static void finish(maki_call *call, CURLcode code)
 
 static void retire_doomed(maki_client *c)
 {
-    for (maki_call *call = c->first, *next; call && c->doomed; call = next) {
+    for (maki_client_call *call = c->first, *next; call && c->doomed; call = next) {
         next = call->next;
         if (!call->cancelled) continue;
         c->doomed--;
@@ -156,7 +156,7 @@ static void retire_doomed(maki_client *c)
 /* Nothing would ever come of these.  (Told of it, curl would give up every other call too.) */
 static void finish_starved(maki_client *c)
 {
-    for (maki_call *call = c->first; call && c->starved;) {
+    for (maki_client_call *call = c->first; call && c->starved;) {
         if (!call->starved) {
             call = call->next;
             continue;
@@ -178,7 +178,7 @@ static void reap(maki_client *c)
     if (c->doomed) retire_doomed(c);
     if (c->starved) finish_starved(c);
     while ((msg = curl_multi_info_read(c->multi, &left))) {
-        maki_call *call;
+        maki_client_call *call;
         CURLcode code = msg->data.result;
         if (msg->msg != CURLMSG_DONE) continue;
         curl_easy_getinfo(msg->easy_handle, CURLINFO_PRIVATE, (char **)&call);
@@ -205,16 +205,16 @@ static void act(maki_client *c, curl_socket_t fd, int what)
 static watch *watch_of(maki_client *c, curl_socket_t fd)
 {
     const maki_alloc *alloc = c->env->alloc;
-    size_t need = (size_t)fd + 1, room = c->watch_room ? c->watch_room : 64;
-    while (room < need)
-        room *= 2;
-    if (room > c->watch_room) {
-        watch *moved =
-            alloc->resize(alloc, c->watches, c->watch_room * sizeof *moved, room * sizeof *moved);
+    size_t need = (size_t)fd + 1, capacity = c->watch_capacity ? c->watch_capacity : 64;
+    while (capacity < need)
+        capacity *= 2;
+    if (capacity > c->watch_capacity) {
+        watch *moved = alloc->resize(alloc, c->watches, c->watch_capacity * sizeof *moved,
+                                     capacity * sizeof *moved);
         if (!moved) return NULL;
-        memset(moved + c->watch_room, 0, (room - c->watch_room) * sizeof *moved);
+        memset(moved + c->watch_capacity, 0, (capacity - c->watch_capacity) * sizeof *moved);
         c->watches = moved;
-        c->watch_room = room;
+        c->watch_capacity = capacity;
     }
     return &c->watches[fd];
 }
@@ -238,7 +238,7 @@ static void on_socket(evutil_socket_t fd, short what, void *ctx)
 
 static int starve(maki_client *c, CURL *easy)
 {
-    maki_call *call = NULL;
+    maki_client_call *call = NULL;
     curl_easy_getinfo(easy, CURLINFO_PRIVATE, (char **)&call);
     if (call && !call->starved) c->starved++;
     if (call) call->starved = true;
@@ -268,7 +268,7 @@ static int watch_socket(CURL *easy, curl_socket_t fd, int what, void *ctx, void 
 static int close_socket(void *ctx, curl_socket_t fd)
 {
     maki_client *c = ctx;
-    if ((size_t)fd < c->watch_room) unwatch(&c->watches[fd]);
+    if ((size_t)fd < c->watch_capacity) unwatch(&c->watches[fd]);
     return close(fd);
 }
 
@@ -293,7 +293,7 @@ static void on_sweep(evutil_socket_t fd, short what, void *ctx)
     maki_client *c = ctx;
     int64_t limit = c->limits.idle_ms / 1000, now = now_s();
     (void)fd, (void)what;
-    for (maki_call *call = c->first; call;) {
+    for (maki_client_call *call = c->first; call;) {
         if (!call->in_multi || call->reply_paused || call->need_paused ||
             now - call->active <= limit) {
             call = call->next;
@@ -307,7 +307,7 @@ static void on_sweep(evutil_socket_t fd, short what, void *ctx)
 }
 
 /* A failure of ours: 0 makes curl end the call. */
-static size_t refuse(maki_call *call, maki_status st, const char *words)
+static size_t refuse(maki_client_call *call, maki_status st, const char *words)
 {
     call->failed = st;
     snprintf(call->words, sizeof call->words, "%s", words);
@@ -319,12 +319,12 @@ static size_t refuse(maki_call *call, maki_status st, const char *words)
 /* curl's callbacks; a call that was cancelled refuses them all. */
 static size_t give_body(char *out, size_t size, size_t count, void *ctx)
 {
-    maki_call *call = ctx;
+    maki_client_call *call = ctx;
     bool end = false;
     if (call->cancelled) return CURL_READFUNC_ABORT;
     size_t n = call->calls.on_need(call->calls.ctx, call->at, out, size * count, &end);
     if (call->cancelled) return CURL_READFUNC_ABORT;
-    if (n == MAKI_CALL_LOST) {
+    if (n == MAKI_CLIENT_CALL_LOST) {
         (void)refuse(call, MAKI_IO, "the body of the request could not be read again");
         return CURL_READFUNC_ABORT;
     }
@@ -337,7 +337,7 @@ static size_t give_body(char *out, size_t size, size_t count, void *ctx)
 /* The connection was dead: it is sent again on another. */
 static int rewind_body(void *ctx, curl_off_t to, int origin)
 {
-    maki_call *call = ctx;
+    maki_client_call *call = ctx;
     if (origin != SEEK_SET || to < 0) return CURL_SEEKFUNC_FAIL;
     call->at = (uint64_t)to;
     return CURL_SEEKFUNC_OK;
@@ -378,7 +378,7 @@ static maki_str reason_of(maki_str line)
     return line;
 }
 
-static bool head_is_whole(maki_call *call)
+static bool head_is_whole(maki_client_call *call)
 {
     maki_http_head fields;
     long status = 0;
@@ -399,7 +399,7 @@ static bool head_is_whole(maki_call *call)
 
 static size_t take_head_line(char *at, size_t size, size_t count, void *ctx)
 {
-    maki_call *call = ctx;
+    maki_client_call *call = ctx;
     maki_str line = { at, size * count };
     maki_err err;
     call->active = now_s();
@@ -418,7 +418,7 @@ static size_t take_head_line(char *at, size_t size, size_t count, void *ctx)
 
 static size_t take_bytes(char *at, size_t size, size_t count, void *ctx)
 {
-    maki_call *call = ctx;
+    maki_client_call *call = ctx;
     size_t n = size * count;
     call->active = now_s();
     if (call->cancelled) return n == 0; /* anything but n */
@@ -429,7 +429,7 @@ static size_t take_bytes(char *at, size_t size, size_t count, void *ctx)
 /* ---- making a call -------------------------------------------------------------------------------- */
 
 /* What is the same for every call of a handle. */
-static void set_options(maki_client *c, maki_call *call)
+static void set_options(maki_client *c, maki_client_call *call)
 {
     CURL *e = call->easy;
     curl_easy_setopt(e, CURLOPT_PRIVATE, call);
@@ -460,10 +460,10 @@ static void set_options(maki_client *c, maki_call *call)
     if (c->limits.ca_file) curl_easy_setopt(e, CURLOPT_CAINFO, c->limits.ca_file);
 }
 
-static maki_call *new_call(maki_client *c)
+static maki_client_call *new_call(maki_client *c)
 {
     const maki_alloc *alloc = c->env->alloc;
-    maki_call *call = c->pool;
+    maki_client_call *call = c->pool;
     if (call) {
         c->pool = call->next;
         c->pooled--;
@@ -508,7 +508,7 @@ static char *put_line(char **at, maki_str line)
     return start;
 }
 
-static void link_line(maki_call *call, char *text)
+static void link_line(maki_client_call *call, char *text)
 {
     struct curl_slist *node = &call->lines[call->line_count++];
     *node = (struct curl_slist){ .data = text };
@@ -516,7 +516,8 @@ static void link_line(maki_call *call, char *text)
 }
 
 /* The lines in one block: curl takes a list as it is, without a copy. */
-static maki_status write_lines(maki_call *call, const maki_str *lines, size_t count, maki_err *err)
+static maki_status write_lines(maki_client_call *call, const maki_str *lines, size_t count,
+                               maki_err *err)
 {
     const maki_alloc *alloc = call->client->env->alloc;
     size_t nodes = (count + OWN_COUNT + 1) * sizeof(struct curl_slist), need = nodes;
@@ -540,17 +541,17 @@ static maki_status write_lines(maki_call *call, const maki_str *lines, size_t co
 }
 
 maki_status maki_client_prepare(maki_client *c, maki_str method, const maki_str *lines,
-                                size_t line_count, const maki_call_calls *calls, maki_call **out,
-                                maki_err *err)
+                                size_t line_count, const maki_client_callbacks *calls,
+                                maki_client_call **out, maki_err *err)
 {
     char name[32];
     if (method.len >= sizeof name) {
         return maki_fail(err, MAKI_UNSUPPORTED, "a method with a name of %zu bytes", method.len);
     }
-    maki_call *call = new_call(c);
+    maki_client_call *call = new_call(c);
     if (!call) return maki_fail_nomem(err);
     call->calls = *calls;
-    call->head = maki_buf_new(c->env->alloc, HEAD_MOST);
+    call->head = maki_buf_new(c->env->alloc, HEAD_MAX);
     call->at = 0;
     call->head_done = call->need_paused = call->reply_paused = call->cancelled = false;
     call->failed = MAKI_OK;
@@ -567,18 +568,18 @@ maki_status maki_client_prepare(maki_client *c, maki_str method, const maki_str 
     return MAKI_OK;
 }
 
-static void set_body(maki_call *call, const maki_call_where *where)
+static void set_body(maki_client_call *call, const maki_client_call_where *where)
 {
     static char chunked[] = "Transfer-Encoding: chunked";
     CURL *e = call->easy;
-    bool whole = where->kind == MAKI_CALL_WHOLE;
-    if (where->kind == MAKI_CALL_NO_BODY) {
+    bool whole = where->kind == MAKI_CLIENT_CALL_WHOLE;
+    if (where->kind == MAKI_CLIENT_CALL_NO_BODY) {
         curl_easy_setopt(e, CURLOPT_HTTPGET, 1L); /* also ends an earlier NOBODY */
         if (call->is_head) curl_easy_setopt(e, CURLOPT_NOBODY, 1L);
         return;
     }
     curl_off_t size = whole ? (curl_off_t)where->body.len : (curl_off_t)where->length;
-    if (where->kind == MAKI_CALL_CHUNKED) {
+    if (where->kind == MAKI_CLIENT_CALL_CHUNKED) {
         link_line(call, chunked);
         size = -1;
     }
@@ -587,7 +588,8 @@ static void set_body(maki_call *call, const maki_call_where *where)
     curl_easy_setopt(e, CURLOPT_POSTFIELDSIZE_LARGE, size);
 }
 
-maki_status maki_call_start(maki_call *call, const maki_call_where *where, maki_err *err)
+maki_status maki_client_call_start(maki_client_call *call, const maki_client_call_where *where,
+                                   maki_err *err)
 {
     CURL *e = call->easy;
     /* A proxy of the environment is used for https alone: it tunnels, so it sees and changes nothing.  It
@@ -606,7 +608,7 @@ maki_status maki_call_start(maki_call *call, const maki_call_where *where, maki_
 
 /* ---- steering a call ------------------------------------------------------------------------------ */
 
-static void set_pauses(maki_call *call)
+static void set_pauses(maki_client_call *call)
 {
     maki_client *c = call->client;
     int mask = (call->reply_paused ? CURLPAUSE_RECV : 0) | (call->need_paused ? CURLPAUSE_SEND : 0);
@@ -616,7 +618,7 @@ static void set_pauses(maki_call *call)
     if (c->inside == 0 && c->doomed) retire_doomed(c);
 }
 
-void maki_call_more(maki_call *call)
+void maki_client_call_more(maki_client_call *call)
 {
     if (!call->need_paused) return;
     call->need_paused = false;
@@ -624,14 +626,14 @@ void maki_call_more(maki_call *call)
     set_pauses(call);
 }
 
-void maki_call_pause(maki_call *call)
+void maki_client_call_pause(maki_client_call *call)
 {
     if (call->reply_paused) return;
     call->reply_paused = true;
     set_pauses(call);
 }
 
-void maki_call_resume(maki_call *call)
+void maki_client_call_resume(maki_client_call *call)
 {
     if (!call->reply_paused) return;
     call->reply_paused = false;
@@ -639,7 +641,7 @@ void maki_call_resume(maki_call *call)
     set_pauses(call);
 }
 
-void maki_call_cancel(maki_call *call)
+void maki_client_call_cancel(maki_client_call *call)
 {
     if (!call || call->cancelled) return;
     call->cancelled = true;
@@ -690,15 +692,15 @@ void maki_client_close(maki_client *c)
     while (c->first)
         retire(c->first);
     while (c->pool) {
-        maki_call *call = c->pool;
+        maki_client_call *call = c->pool;
         c->pool = call->next;
         free_call(call);
     }
     if (c->multi) curl_multi_cleanup(c->multi);
-    for (size_t i = 0; i < c->watch_room; i++)
+    for (size_t i = 0; i < c->watch_capacity; i++)
         unwatch(&c->watches[i]);
     if (c->watches)
-        c->env->alloc->resize(c->env->alloc, c->watches, c->watch_room * sizeof *c->watches, 0);
+        c->env->alloc->resize(c->env->alloc, c->watches, c->watch_capacity * sizeof *c->watches, 0);
     if (c->timer) event_free(c->timer);
     if (c->sweep) event_free(c->sweep);
     curl_global_cleanup();

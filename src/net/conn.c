@@ -1,10 +1,10 @@
 /* conn.c -- see server.h: what comes on a connection.
  *
- * A connection is always in one phase (server_inside.h); `step` takes what it can from the input and answers
+ * A connection is always in one phase (server_internal.h); `step` takes what it can from the input and answers
  * whether it is worth to be called again.  Callbacks may end the request, pause it, or close the
  * connection at any point: each is followed by a look at the phase, and the memory goes when the
  * outermost of our functions returns. */
-#include "net/server_inside.h"
+#include "net/server_internal.h"
 
 #include <string.h>
 #include <sys/socket.h>
@@ -209,7 +209,7 @@ static bool hand_on_body(maki_conn *conn, maki_str part)
         conn_refuse(conn, 413, "the body is longer than this server takes");
         return false;
     }
-    if (!conn->open && conn->body_seen > DISCARD_MOST) {
+    if (!conn->open && conn->body_seen > DISCARD_MAX) {
         conn_linger(conn);
         return false;
     }
@@ -269,7 +269,7 @@ static void read_long_body(maki_conn *conn)
 void conn_request_over(maki_conn *conn)
 {
     bool wanted = conn->phase == CONN_WAIT ||
-                  (!conn->expects && (conn->chunked || conn->body_left <= DISCARD_MOST));
+                  (!conn->expects && (conn->chunked || conn->body_left <= DISCARD_MAX));
     if (!conn->keep_alive || conn->server->stopping || !wanted) {
         conn_linger(conn);
         return;
@@ -327,7 +327,7 @@ static void on_read(struct bufferevent *bev, void *ctx)
 static void on_write(struct bufferevent *bev, void *ctx)
 {
     maki_conn *conn = ctx;
-    const maki_server_calls *calls = &conn->server->calls;
+    const maki_server_callbacks *calls = &conn->server->calls;
     if (conn->stuck && maki_conn_waiting(conn) == 0) {
         conn->stuck = false;
         bufferevent_disable(bev, EV_WRITE);

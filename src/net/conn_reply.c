@@ -1,5 +1,5 @@
 /* conn_reply.c -- see server.h: what is sent on a connection. */
-#include "net/server_inside.h"
+#include "net/server_internal.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -96,7 +96,7 @@ static bool will_stay(const maki_conn *conn)
 {
     if (!conn->keep_alive || conn->server->stopping) return false;
     if (conn->phase == CONN_WAIT) return true;
-    return !conn->expects && (conn->chunked || conn->body_left <= DISCARD_MOST);
+    return !conn->expects && (conn->chunked || conn->body_left <= DISCARD_MAX);
 }
 
 static void put_framing(maki_conn *conn, const maki_reply *reply)

@@ -1,5 +1,5 @@
 /* server.c -- see server.h: listening, the limits on time and number, the end. */
-#include "net/server_inside.h"
+#include "net/server_internal.h"
 
 #include <errno.h>
 #include <netdb.h>
@@ -16,7 +16,7 @@
 enum {
     SWEEP_MS = 250,      /* how late a limit on time may be noticed */
     RETRY_MS = 200,      /* after accept failed */
-    REFUSED_MOST = 128,  /* connections over the limit that are told so; more are just closed */
+    REFUSED_MAX = 128,   /* connections over the limit that are told so; more are just closed */
     STOP_LINGER_MS = 250 /* instead of linger_ms, while stopping */
 };
 
@@ -53,7 +53,7 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd, struc
 {
     maki_server *s = ctx;
     (void)listener, (void)from, (void)from_len;
-    maki_conn *conn = s->count < s->limits.connections + REFUSED_MOST ? conn_new(s, fd) : NULL;
+    maki_conn *conn = s->count < s->limits.connections + REFUSED_MAX ? conn_new(s, fd) : NULL;
     if (!conn) {
         evutil_closesocket(fd);
         return;
@@ -115,7 +115,7 @@ static void on_sweep(evutil_socket_t fd, short what, void *ctx)
 /* ---- open and close ------------------------------------------------------------------------------- */
 
 maki_status maki_server_open(const maki_env *env, struct event_base *base,
-                             const maki_server_limits *limits, const maki_server_calls *calls,
+                             const maki_server_limits *limits, const maki_server_callbacks *calls,
                              maki_server **out, maki_err *err)
 {
     maki_server *s = maki_new(env->alloc, maki_server);
@@ -134,7 +134,7 @@ maki_status maki_server_open(const maki_env *env, struct event_base *base,
 }
 
 /* The address we got, as ADDRESS:PORT. */
-static void name_address(evutil_socket_t fd, char *bound, size_t room)
+static void name_address(evutil_socket_t fd, char *bound, size_t capacity)
 {
     struct sockaddr_storage got;
     socklen_t len = sizeof got;
@@ -143,7 +143,7 @@ static void name_address(evutil_socket_t fd, char *bound, size_t room)
         getnameinfo((struct sockaddr *)&got, len, host, sizeof host, port, sizeof port,
                     NI_NUMERICHOST | NI_NUMERICSERV) != 0)
         return;
-    snprintf(bound, room, got.ss_family == AF_INET6 ? "[%s]:%s" : "%s:%s", host, port);
+    snprintf(bound, capacity, got.ss_family == AF_INET6 ? "[%s]:%s" : "%s:%s", host, port);
 }
 
 /* ADDRESS:PORT; libevent's own reader takes no port 0. */
@@ -169,7 +169,7 @@ static bool parse_address(const char *text, struct sockaddr_storage *to, int *le
     return true;
 }
 
-maki_status maki_server_listen(maki_server *s, const char *address, char *bound, size_t room,
+maki_status maki_server_listen(maki_server *s, const char *address, char *bound, size_t capacity,
                                maki_err *err)
 {
     struct sockaddr_storage to;
@@ -192,7 +192,7 @@ maki_status maki_server_listen(maki_server *s, const char *address, char *bound,
     if (!l) return maki_fail_errno(err, "listening");
     evconnlistener_set_error_cb(l, on_accept_error);
     s->listeners[s->listener_count++] = l;
-    name_address(evconnlistener_get_fd(l), bound, room);
+    name_address(evconnlistener_get_fd(l), bound, capacity);
     return MAKI_OK;
 }
 

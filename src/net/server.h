@@ -26,7 +26,7 @@
  *         maki_conn_end(conn);
  *     }
  *
- *     maki_server_calls calls = { .ctx = me, .on_head = on_head };
+ *     maki_server_callbacks calls = { .ctx = me, .on_head = on_head };
  *     maki_server *server;
  *     st = maki_server_open(&env, base, NULL, &calls, &server, &err);
  *     if (st == MAKI_OK) st = maki_server_listen(server, "127.0.0.1:0", address, sizeof address, &err);
@@ -63,7 +63,7 @@ typedef struct maki_server_limits {
       .backlog = 4096 }
 /* clang-format on */
 
-typedef struct maki_server_calls {
+typedef struct maki_server_callbacks {
     void *ctx; /* the first argument of each; all but on_head may be NULL */
     /* A request.  `head` and what it points to are valid during the call. */
     void (*on_head)(void *ctx, maki_conn *conn, const maki_http_head *head);
@@ -79,18 +79,18 @@ typedef struct maki_server_calls {
     void (*on_trouble)(void *ctx, const char *words);
     /* After maki_server_stop: the last connection is closed. */
     void (*on_empty)(void *ctx);
-} maki_server_calls;
+} maki_server_callbacks;
 
 /* ---- the server -------------------------------------------------------------------------------------- */
 
 /* `limits` NULL: the usual ones.  `calls` is copied.  `env` and `base` are borrowed until the end. */
 maki_status maki_server_open(const maki_env *env, struct event_base *base,
-                             const maki_server_limits *limits, const maki_server_calls *calls,
+                             const maki_server_limits *limits, const maki_server_callbacks *calls,
                              maki_server **out, maki_err *err) MAKI_MUST_CHECK;
 /* Take connections at ADDRESS:PORT ("127.0.0.1:4747", "[::1]:0"; port 0: any that is free).  May be
  * called for several.  `bound` (may be NULL) gets the address in the same form, with the real port. */
-maki_status maki_server_listen(maki_server *server, const char *address, char *bound, size_t room,
-                               maki_err *err);
+maki_status maki_server_listen(maki_server *server, const char *address, char *bound,
+                               size_t capacity, maki_err *err);
 /* Take no more connections and no more requests; idle connections are closed now, others after the
  * request they are at.  on_empty tells when all are gone (at once when there is none). */
 void maki_server_stop(maki_server *server);

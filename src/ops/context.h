@@ -6,9 +6,9 @@
 #include "store/context_use.h"
 
 /* By the fields `model` and `window` of the call, which need not be there. */
-maki_status maki_context_use_read(const maki_call *call, maki_conv *conv, maki_context_use *out,
+maki_status maki_context_use_read(const maki_op_call *call, maki_conv *conv, maki_context_use *out,
                                   maki_err *err);
 /* "threshold", in percent, and "thresholdTokens": those that a run goes by; what it never does is left out. */
-void maki_put_threshold(maki_jw *out, const maki_figures *figures, const maki_policy *policy);
+void maki_put_threshold(maki_jw *out, const maki_run_limits *figures, const maki_policy *policy);
 
 #endif

@@ -13,7 +13,7 @@
 #include "history/export.h"
 #include "history/facts.h"
 #include "history/import.h"
-#include "history/tally.h"
+#include "history/token_counter.h"
 #include "log/verify.h"
 #include "ops/op.h"
 #include "token/family.h"
@@ -44,7 +44,7 @@ maki_status maki_conversation_open(maki *m, const char *path, maki_open_mode mod
     const maki_alloc *alloc = m->env.alloc;
     maki_conv_options how = { .create = mode == MAKI_OPEN_CREATE,
                               .read_only = mode == MAKI_OPEN_READ,
-                              .looks = mode == MAKI_OPEN_LOOK,
+                              .looks = mode == MAKI_OPEN_READ_SHARED,
                               .durability = MAKI_SYNC,
                               .threads = m->threads,
                               .progress = m->counting,
@@ -120,7 +120,7 @@ static maki_status look_beside(maki_conversation *c, const maki_view **all, maki
     return st;
 }
 
-maki_status maki_conversation_each(maki_conversation *c, maki_moment at, bool all,
+maki_status maki_conversation_each(maki_conversation *c, maki_revision at, bool all,
                                    maki_each_message fn, void *ctx, maki_err *err)
 {
     passing p = { .fn = fn, .ctx = ctx };
@@ -153,8 +153,8 @@ maki_status maki_conversation_each_event(maki_conversation *c, maki_each_event f
     return maki_log_each_event(maki_conv_log(c->conv), pass_event, &p, err);
 }
 
-maki_status maki_conversation_write(maki_conversation *c, maki_moment at, bool array, maki_sink out,
-                                    maki_err *err)
+maki_status maki_conversation_write(maki_conversation *c, maki_revision at, bool array,
+                                    maki_sink out, maki_err *err)
 {
     const maki_view *view;
     maki_status st = maki_conv_view(c->conv, at.seq, at.ev, &view, err);
@@ -172,7 +172,7 @@ maki_status maki_conversation_tokens(maki_conversation *c, uint64_t from, uint64
     return st;
 }
 
-maki_status maki_conversation_view_tokens(maki_conversation *c, maki_moment at,
+maki_status maki_conversation_view_tokens(maki_conversation *c, maki_revision at,
                                           maki_token_total *out, maki_err *err)
 {
     maki_view_totals total = { 0 };
@@ -256,12 +256,12 @@ maki_status maki_conversation_verify(maki *m, const char *path, bool repair,
     telling t = { fn, ctx };
     maki_verified verified = { 0 };
     maki_fact_state state = { .alloc = m->env.alloc };
-    maki_tally tally;
-    maki_tally_init(&tally, &m->env);
+    maki_token_counter tally;
+    maki_token_counter_init(&tally, &m->env);
     maki_log_options options = { .family = MAKI_FAMILY,
                                  .facts = maki_facts_of,
                                  .facts_ctx = &state,
-                                 .tokens = maki_tally_row,
+                                 .tokens = maki_token_counter_row,
                                  .tokens_ctx = &tally,
                                  .threads = m->threads,
                                  .progress = m->counting,
@@ -271,7 +271,7 @@ maki_status maki_conversation_verify(maki *m, const char *path, bool repair,
         st = repair ? maki_log_fsck(&m->env, file, &options, true, tell, &t, &verified, err)
                     : maki_log_verify(&m->env, file, &options, tell, &t, &verified, err);
     }
-    maki_tally_close(&tally);
+    maki_token_counter_close(&tally);
     *out = (maki_proof){ verified.messages, verified.events, verified.findings, verified.damage };
     return st;
 }

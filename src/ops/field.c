@@ -4,13 +4,13 @@
 
 #include "base/err.h"
 #include "base/files.h"
-#include "base/nearest.h"
 #include "base/str.h"
+#include "base/suggest.h"
 #include "base/text.h"
 #include "ops/op.h"
 #include "store/session.h"
 
-static size_t position(const maki_call *call, maki_str value)
+static size_t position(const maki_op_call *call, maki_str value)
 {
     return (size_t)(value.ptr - call->base);
 }
@@ -34,7 +34,7 @@ maki_str maki_field_string(maki_str object, const char *name)
 }
 
 /* Is it there, be it null? */
-static bool present(const maki_call *call, maki_str name, maki_str *value)
+static bool present(const maki_op_call *call, maki_str name, maki_str *value)
 {
     bool found = false;
     for (size_t i = 0; i < call->item_count; i++) { /* of two the last counts */
@@ -45,40 +45,40 @@ static bool present(const maki_call *call, maki_str name, maki_str *value)
     return found;
 }
 
-bool maki_in(const maki_call *call, const char *name, maki_str *value)
+bool maki_in(const maki_op_call *call, const char *name, maki_str *value)
 {
     return present(call, maki_str_of(name), value) && maki_json_kind_of(*value) != MAKI_JSON_NULL;
 }
 
-double maki_in_number(const maki_call *call, const char *name, double otherwise)
+double maki_in_number(const maki_op_call *call, const char *name, double otherwise)
 {
     maki_str value;
     return maki_in(call, name, &value) ? maki_json_double(value) : otherwise;
 }
 
-bool maki_in_bool(const maki_call *call, const char *name, bool otherwise)
+bool maki_in_bool(const maki_op_call *call, const char *name, bool otherwise)
 {
     maki_str value;
     return maki_in(call, name, &value) ? maki_json_true(value) : otherwise;
 }
 
-maki_str maki_in_string(const maki_call *call, const char *name)
+maki_str maki_in_string(const maki_op_call *call, const char *name)
 {
     maki_str value;
     return maki_in(call, name, &value) ? value : MAKI_LIT("\"\"");
 }
 
 /* Walk the input once: it may hold a whole history, and operations ask for many fields. */
-maki_status maki_fields_note(maki_call *call, maki_err *err)
+maki_status maki_fields_note(maki_op_call *call, maki_err *err)
 {
     maki_json_iter iter = maki_json_items(call->input);
-    size_t room = 0;
+    size_t capacity = 0;
     maki_json_item *items = NULL, item;
     if (call->noted == call->input.ptr) return MAKI_OK;
     call->items = NULL;
     call->item_count = 0;
     while (maki_json_next(&iter, &item)) {
-        items = maki_arena_grow(call->arena, items, call->item_count, &room, sizeof item);
+        items = maki_arena_grow(call->arena, items, call->item_count, &capacity, sizeof item);
         if (!items) return maki_arena_status(call->arena, err);
         items[call->item_count++] = item;
     }
@@ -87,7 +87,7 @@ maki_status maki_fields_note(maki_call *call, maki_err *err)
     return MAKI_OK;
 }
 
-double maki_field_now(const maki_call *call)
+double maki_field_now(const maki_op_call *call)
 {
     const maki_clock *clock = call->m->env.clock;
     maki_str value;
@@ -98,7 +98,7 @@ double maki_field_now(const maki_call *call)
     return (double)clock->now_ms(clock);
 }
 
-maki_status maki_field_messages(const maki_call *call, const char *name, maki_msgs *out,
+maki_status maki_field_messages(const maki_op_call *call, const char *name, maki_msgs *out,
                                 maki_err *err)
 {
     maki_str value;
@@ -107,7 +107,7 @@ maki_status maki_field_messages(const maki_call *call, const char *name, maki_ms
     return maki_msgs_read(value, (maki_where){ name, call->base }, call->arena, out, err);
 }
 
-maki_status maki_field_want(const maki_call *call, maki_str value, const char *name,
+maki_status maki_field_want(const maki_op_call *call, maki_str value, const char *name,
                             maki_json_kind kind, maki_err *err)
 {
     maki_json_kind is = maki_json_kind_of(value);
@@ -119,7 +119,7 @@ maki_status maki_field_want(const maki_call *call, maki_str value, const char *n
         is == kind ? "one this large" : maki_json_kind_name(is), position(call, value));
 }
 
-maki_status maki_field_nested(const maki_call *call, maki_str object, const char *outer,
+maki_status maki_field_nested(const maki_op_call *call, maki_str object, const char *outer,
                               const char *name, double *number, maki_err *err)
 {
     maki_str value;
@@ -150,7 +150,7 @@ static bool is_type(const maki_op_field *field, maki_str type)
     return maki_str_is(type, maki_str_of(field->type));
 }
 
-static maki_status check_type(const maki_call *call, const maki_op_field *field, maki_str value,
+static maki_status check_type(const maki_op_call *call, const maki_op_field *field, maki_str value,
                               maki_err *err)
 {
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
@@ -166,7 +166,7 @@ static maki_status check_type(const maki_call *call, const maki_op_field *field,
 }
 
 /* Callers that may name no file: a bare name, too, is one when something of that name is where we were started. */
-static maki_status check_name(const maki_call *call, const maki_op_field *field, maki_str value,
+static maki_status check_name(const maki_op_call *call, const maki_op_field *field, maki_str value,
                               maki_err *err)
 {
     char name[MAKI_ID_MAX];
@@ -193,12 +193,12 @@ static const maki_op_field *find_field(const maki_op_field *fields, maki_str key
     return fields->name ? fields : NULL;
 }
 
-static maki_status refuse_unknown(const maki_call *call, const char *op,
+static maki_status refuse_unknown(const maki_op_call *call, const char *op,
                                   const maki_op_field *fields, maki_str key, maki_err *err)
 {
-    maki_nearest nearest = maki_nearest_to(key);
+    maki_suggest nearest = maki_suggest_for(key);
     for (; fields->name; fields++)
-        maki_nearest_offer(&nearest, maki_str_of(fields->name));
+        maki_suggest_candidate(&nearest, maki_str_of(fields->name));
     int len = (int)maki_utf8_cut(key, 60).len;
     if (nearest.found.len)
         return maki_fail(err, MAKI_INVALID,
@@ -208,7 +208,7 @@ static maki_status refuse_unknown(const maki_call *call, const char *op,
                      len, key.ptr, position(call, key) - 1, op);
 }
 
-maki_status maki_fields_check(maki_call *call, const char *op, const maki_op_field *fields,
+maki_status maki_fields_check(maki_op_call *call, const char *op, const maki_op_field *fields,
                               maki_err *err)
 {
     bool step = call->outer.len > 0;
@@ -235,7 +235,8 @@ maki_status maki_fields_check(maki_call *call, const char *op, const maki_op_fie
     return st;
 }
 
-maki_status maki_form_choose(maki_call *call, const maki_op_row *row, size_t *form, maki_err *err)
+maki_status maki_form_choose(maki_op_call *call, const maki_op_row *row, size_t *form,
+                             maki_err *err)
 {
     const maki_op_info *op = &row->info;
     maki_str value;

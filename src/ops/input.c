@@ -9,7 +9,7 @@
 #include "base/spool.h"
 #include "base/str.h"
 #include "ops/op.h"
-#include "ops/parts.h"
+#include "ops/op_common.h"
 
 enum { READ_BLOCK = 1 << 16 };
 
@@ -60,7 +60,7 @@ static maki_status find_row(maki_str text, const maki_op_row **row, maki_str *in
     if (st != MAKI_OK) return st;
     *row = maki_op_row_find(name);
     if (!*row) {
-        const char *nearest = maki_op_nearest(name);
+        const char *nearest = maki_op_suggest(name);
         return maki_fail(err, MAKI_NOTFOUND, "there is no operation %.*s%s%s",
                          (int)(name.len < 80 ? name.len : 80), name.ptr,
                          nearest ? "; did you mean " : "", nearest ? nearest : "");

@@ -9,9 +9,9 @@
 
 #include "base/err.h"
 #include "base/json_print.h"
-#include "base/nearest.h"
 #include "base/str.h"
-#include "ops/parts.h"
+#include "base/suggest.h"
+#include "ops/op_common.h"
 
 const char *maki_version(void)
 {
@@ -121,14 +121,14 @@ const maki_op_info *maki_op_find(maki_str name)
     return row ? &row->info : NULL;
 }
 
-const char *maki_op_nearest(maki_str name)
+const char *maki_op_suggest(maki_str name)
 {
-    maki_nearest nearest = { .name = name, .least = 6 };
+    maki_suggest nearest = { .name = name, .least = 6 };
     for (size_t i = 0; i < maki_op_table_count; i++) {
         const char *other = maki_op_table[i].info.name;
         const char *dot = strchr(other, '.');
         if (dot && maki_str_is(name, maki_str_of(dot + 1))) return other; /* "truncate" */
-        maki_nearest_offer(&nearest, maki_str_of(other));
+        maki_suggest_candidate(&nearest, maki_str_of(other));
     }
     return nearest.found.ptr;
 }
@@ -198,7 +198,7 @@ maki_status maki_op_run_checked(maki *m, const maki_op_row *row, const char *bas
     maki_err error = { 0 };
     watched_sink watched = { .to = out };
     maki_arena arena = maki_arena_new(m->env.alloc, m->max_memory);
-    maki_call call = { .m = m, .arena = &arena, .base = base, .input = value };
+    maki_op_call call = { .m = m, .arena = &arena, .base = base, .input = value };
     maki_jw w;
 
     maki_jw_init(&w, (maki_sink){ watched_write, &watched }, &error);
@@ -225,7 +225,7 @@ maki_status maki_op(maki *m, maki_str name, maki_str input, maki_sink out, maki_
     maki_err error = { 0 };
     maki_str value;
     if (!row) {
-        const char *nearest = maki_op_nearest(name);
+        const char *nearest = maki_op_suggest(name);
         maki_fail(&error, MAKI_NOTFOUND, "there is no operation %.*s%s%s; see maki op --list",
                   (int)(name.len < 80 ? name.len : 80), name.ptr, nearest ? "; did you mean " : "",
                   nearest ? nearest : "");

@@ -9,25 +9,25 @@
 #include "base/json_print.h"
 #include "base/str.h"
 #include "ops/op.h"
-#include "ops/parts.h"
+#include "ops/op_common.h"
 
-enum { NAME_MOST = 4096, FINDINGS_TOLD = 100 };
+enum { NAME_MAX = 4096, FINDINGS_TOLD = 100 };
 
 /* A string field as a C string; false when it has a NUL or is too long. */
-static maki_status name_field(const maki_call *call, const char *field, char out[NAME_MOST],
+static maki_status name_field(const maki_op_call *call, const char *field, char out[NAME_MAX],
                               maki_err *err)
 {
     maki_str string = maki_in_string(call, field);
-    size_t n = maki_json_copy_text(string, out, NAME_MOST - 1);
+    size_t n = maki_json_copy_text(string, out, NAME_MAX - 1);
     out[n] = '\0';
-    if (strlen(out) == n && string.len < NAME_MOST) return MAKI_OK;
+    if (strlen(out) == n && string.len < NAME_MAX) return MAKI_OK;
     return maki_fail(err, MAKI_INVALID, "%s is not a name, at byte %zu", field,
                      (size_t)(string.ptr - call->base));
 }
 
-static maki_status open_named(const maki_call *call, maki_conversation **out, maki_err *err)
+static maki_status open_named(const maki_op_call *call, maki_conversation **out, maki_err *err)
 {
-    char name[NAME_MOST];
+    char name[NAME_MAX];
     maki_status st = name_field(call, "conversation", name, err);
     return st == MAKI_OK ? maki_conversation_open(call->m, name, MAKI_OPEN, out, err) : st;
 }
@@ -52,7 +52,7 @@ static maki_status write_event(void *ctx, uint64_t ev, maki_str json, maki_err *
     return out->status;
 }
 
-maki_status maki_op_history_log(maki_call *call, maki_jw *out, maki_err *err)
+maki_status maki_op_history_log(maki_op_call *call, maki_jw *out, maki_err *err)
 {
     maki_conversation *c = NULL;
     maki_status st = open_named(call, &c, err);
@@ -90,9 +90,9 @@ static maki_status write_export(void *ctx, maki_str bytes, maki_err *err)
     return s->out->status;
 }
 
-maki_status maki_op_history_export(maki_call *call, maki_jw *out, maki_err *err)
+maki_status maki_op_history_export(maki_op_call *call, maki_jw *out, maki_err *err)
 {
-    char format[NAME_MOST];
+    char format[NAME_MAX];
     maki_str given;
     maki_conversation *c = NULL;
     maki_status st = name_field(call, "format", format, err);
@@ -111,9 +111,9 @@ maki_status maki_op_history_export(maki_call *call, maki_jw *out, maki_err *err)
     return st;
 }
 
-maki_status maki_op_history_import(maki_call *call, maki_jw *out, maki_err *err)
+maki_status maki_op_history_import(maki_op_call *call, maki_jw *out, maki_err *err)
 {
-    char name[NAME_MOST], source[NAME_MOST], format[NAME_MOST];
+    char name[NAME_MAX], source[NAME_MAX], format[NAME_MAX];
     maki_str given;
     maki_imported got;
     bool named = maki_in(call, "format", &given);
@@ -147,9 +147,9 @@ static void add_finding(void *ctx, const maki_damage *d)
     (void)!maki_jw_end(&w); /* the buffer remembers */
 }
 
-static maki_status prove(maki_call *call, bool repair, maki_jw *out, maki_err *err)
+static maki_status prove(maki_op_call *call, bool repair, maki_jw *out, maki_err *err)
 {
-    char name[NAME_MOST];
+    char name[NAME_MAX];
     maki_proof proof = { 0 };
     findings f = { .json = maki_buf_new(call->m->env.alloc, 1 << 20) };
     maki_status st = name_field(call, "conversation", name, err);
@@ -170,12 +170,12 @@ static maki_status prove(maki_call *call, bool repair, maki_jw *out, maki_err *e
     return st;
 }
 
-maki_status maki_op_history_verify(maki_call *call, maki_jw *out, maki_err *err)
+maki_status maki_op_history_verify(maki_op_call *call, maki_jw *out, maki_err *err)
 {
     return prove(call, false, out, err);
 }
 
-maki_status maki_op_history_fsck(maki_call *call, maki_jw *out, maki_err *err)
+maki_status maki_op_history_fsck(maki_op_call *call, maki_jw *out, maki_err *err)
 {
     return prove(call, maki_in_bool(call, "repair", false), out, err);
 }

@@ -9,14 +9,14 @@
 #include "base/time.h"
 #include "memory/rank.h"
 #include "ops/op.h"
-#include "ops/parts.h"
+#include "ops/op_common.h"
 #include "store/key.h"
 #include "tools/project.h"
 #include "wire/overflow.h"
 
 /* ---- provider, session, memory -------------------------------------------------------------------- */
 
-maki_status maki_op_provider_is_overflow(maki_call *call, maki_jw *out, maki_err *err)
+maki_status maki_op_provider_is_overflow(maki_op_call *call, maki_jw *out, maki_err *err)
 {
     maki_str error = MAKI_LIT("null");
     maki_json_get(call->input, MAKI_LIT("error"), &error);
@@ -27,7 +27,7 @@ maki_status maki_op_provider_is_overflow(maki_call *call, maki_jw *out, maki_err
     return MAKI_OK;
 }
 
-maki_status maki_op_session_parse_key(maki_call *call, maki_jw *out, maki_err *err)
+maki_status maki_op_session_parse_key(maki_op_call *call, maki_jw *out, maki_err *err)
 {
     maki_session_key key;
     maki_str text = maki_json_text(maki_in_string(call, "key"), call->arena);
@@ -38,7 +38,7 @@ maki_status maki_op_session_parse_key(maki_call *call, maki_jw *out, maki_err *e
     return MAKI_OK;
 }
 
-maki_status maki_op_memory_hybrid_score(maki_call *call, maki_jw *out, maki_err *err)
+maki_status maki_op_memory_hybrid_score(maki_op_call *call, maki_jw *out, maki_err *err)
 {
     (void)err;
     double score =
@@ -51,7 +51,7 @@ maki_status maki_op_memory_hybrid_score(maki_call *call, maki_jw *out, maki_err 
 
 /* ---- prompt --------------------------------------------------------------------------------------- */
 
-maki_status maki_op_prompt_truncate_file(maki_call *call, maki_jw *out, maki_err *err)
+maki_status maki_op_prompt_truncate_file(maki_op_call *call, maki_jw *out, maki_err *err)
 {
     maki_str content = maki_json_inside(maki_in_string(call, "content"));
     (void)err;
@@ -61,7 +61,7 @@ maki_status maki_op_prompt_truncate_file(maki_call *call, maki_jw *out, maki_err
     return MAKI_OK;
 }
 
-maki_status maki_op_prompt_bootstrap_limit(maki_call *call, maki_jw *out, maki_err *err)
+maki_status maki_op_prompt_bootstrap_limit(maki_op_call *call, maki_jw *out, maki_err *err)
 {
     maki_str name = maki_json_text(maki_in_string(call, "file"), call->arena);
     maki_status st = maki_arena_status(call->arena, err);
@@ -75,7 +75,7 @@ maki_status maki_op_prompt_bootstrap_limit(maki_call *call, maki_jw *out, maki_e
     return MAKI_OK;
 }
 
-maki_status maki_op_prompt_sections(maki_call *call, maki_jw *out, maki_err *err)
+maki_status maki_op_prompt_sections(maki_op_call *call, maki_jw *out, maki_err *err)
 {
     static const char *const modes[] = { "full", "minimal", "none" };
     maki_str wanted = maki_in_string(call, "mode");
@@ -98,7 +98,7 @@ maki_status maki_op_prompt_sections(maki_call *call, maki_jw *out, maki_err *err
 
 /* ---- budget --------------------------------------------------------------------------------------- */
 
-maki_status maki_op_budget_allocate(maki_call *call, maki_jw *out, maki_err *err)
+maki_status maki_op_budget_allocate(maki_op_call *call, maki_jw *out, maki_err *err)
 {
     double budget = maki_budget_of(maki_in_number(call, "maxTokens", 0));
     (void)err;
@@ -110,7 +110,7 @@ maki_status maki_op_budget_allocate(maki_call *call, maki_jw *out, maki_err *err
     return MAKI_OK;
 }
 
-static maki_status read_item(const maki_call *call, maki_str object, maki_budget_item *out,
+static maki_status read_item(const maki_op_call *call, maki_str object, maki_budget_item *out,
                              maki_err *err)
 {
     maki_status st = maki_field_want(call, object, "items[]", MAKI_JSON_OBJECT, err);
@@ -125,7 +125,7 @@ static maki_status read_item(const maki_call *call, maki_str object, maki_budget
     return st;
 }
 
-maki_status maki_op_budget_fit(maki_call *call, maki_jw *out, maki_err *err)
+maki_status maki_op_budget_fit(maki_op_call *call, maki_jw *out, maki_err *err)
 {
     maki_str array;
     maki_json_item item;
@@ -153,7 +153,7 @@ maki_status maki_op_budget_fit(maki_call *call, maki_jw *out, maki_err *err)
 enum { URGENT_WITHIN_MS = 60 * 60 * 1000 };
 
 /* Urgent when the task says so, else when its deadline is less than an hour away. */
-static maki_status read_urgency(const maki_call *call, bool *urgent, maki_err *err)
+static maki_status read_urgency(const maki_op_call *call, bool *urgent, maki_err *err)
 {
     maki_str task, value;
     double deadline = 0;
@@ -177,7 +177,7 @@ static maki_status read_urgency(const maki_call *call, bool *urgent, maki_err *e
     return maki_arena_status(call->arena, err);
 }
 
-static maki_status read_runtime(const maki_call *call, maki_project_in *in, maki_err *err)
+static maki_status read_runtime(const maki_op_call *call, maki_project_in *in, maki_err *err)
 {
     maki_str runtime, value;
     maki_status st = MAKI_OK;
@@ -215,7 +215,7 @@ static void write_projection(maki_jw *out, const maki_projection *p)
     maki_jw_print(out, "]}");
 }
 
-maki_status maki_op_tools_project(maki_call *call, maki_jw *out, maki_err *err)
+maki_status maki_op_tools_project(maki_op_call *call, maki_jw *out, maki_err *err)
 {
     maki_project_in in = { .phase = { "", 0 } };
     maki_projection projection;

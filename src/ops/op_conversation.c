@@ -6,15 +6,15 @@
 #include "base/hash.h"
 #include "base/json_print.h"
 #include "base/str.h"
-#include "history/tally.h"
+#include "history/token_counter.h"
 #include "ops/context.h"
-#include "ops/parts.h"
+#include "ops/op_common.h"
 
 enum { KEEP = 3, TRIM_UNITS = 1500 };
 
 /* ---- opening --------------------------------------------------------------------------------------- */
 
-maki_status maki_field_path(const maki_call *call, const char *name, char path[MAKI_PATH_MAX],
+maki_status maki_field_path(const maki_op_call *call, const char *name, char path[MAKI_PATH_MAX],
                             maki_err *err)
 {
     char text[MAKI_PATH_MAX];
@@ -26,7 +26,7 @@ maki_status maki_field_path(const maki_call *call, const char *name, char path[M
 }
 
 /* Open the conversation that the call names; the rest of the options is the handle's. */
-static maki_status open_named(const maki_call *call, maki_conv_options options, maki_conv **out,
+static maki_status open_named(const maki_op_call *call, maki_conv_options options, maki_conv **out,
                               maki_err *err)
 {
     char path[MAKI_PATH_MAX];
@@ -37,37 +37,39 @@ static maki_status open_named(const maki_call *call, maki_conv_options options, 
     return st == MAKI_OK ? maki_conv_open(&call->m->env, path, &options, out, err) : st;
 }
 
-maki_status maki_field_conversation(const maki_call *call, bool create, maki_conv **out,
+maki_status maki_field_conversation(const maki_op_call *call, bool create, maki_conv **out,
                                     maki_err *err)
 {
     maki_conv_options options = { .create = create, .checked = true, .durability = MAKI_SYNC };
     return open_named(call, options, out, err);
 }
 
-maki_status maki_field_looked_at(const maki_call *call, maki_conv **out, maki_err *err)
+maki_status maki_field_conversation_read_only(const maki_op_call *call, maki_conv **out,
+                                              maki_err *err)
 {
     maki_conv_options options = { .looks = true, .durability = MAKI_SYNC };
     return open_named(call, options, out, err);
 }
 
-maki_status maki_field_rehearsal(const maki_call *call, maki_conv **out, maki_err *err)
+maki_status maki_field_conversation_dry_run(const maki_op_call *call, maki_conv **out,
+                                            maki_err *err)
 {
     maki_conv_options options = { .rehearse = true, .durability = MAKI_LAZY };
     return open_named(call, options, out, err);
 }
 
 /* The head the caller expects, or NULL in *head. */
-static maki_status expect_field(const maki_call *call, unsigned char room[MAKI_CHAIN_LEN],
+static maki_status expect_field(const maki_op_call *call, unsigned char capacity[MAKI_CHAIN_LEN],
                                 const unsigned char **head, maki_err *err)
 {
     maki_str value;
     *head = NULL;
     if (!maki_in(call, "expect", &value)) return MAKI_OK;
-    if (!maki_chain_of(value, room)) {
+    if (!maki_chain_of(value, capacity)) {
         return maki_fail(err, MAKI_INVALID, "expect must be 32 hexadecimal digits, at byte %zu",
                          (size_t)(value.ptr - call->base));
     }
-    *head = room;
+    *head = capacity;
     return MAKI_OK;
 }
 
@@ -98,17 +100,17 @@ static void write_change(maki_jw *out, const maki_change *c, const maki_context_
 }
 
 /* One change of an opened conversation. */
-typedef maki_status (*change_fn)(const maki_call *call, maki_conv *conv,
+typedef maki_status (*change_fn)(const maki_op_call *call, maki_conv *conv,
                                  const unsigned char *expect, maki_change *out, maki_err *err);
 
-static maki_status run_change(maki_call *call, change_fn fn, maki_jw *out, maki_err *err)
+static maki_status run_change(maki_op_call *call, change_fn fn, maki_jw *out, maki_err *err)
 {
-    unsigned char room[MAKI_CHAIN_LEN];
+    unsigned char capacity[MAKI_CHAIN_LEN];
     const unsigned char *expect;
     maki_conv *conv = NULL;
     maki_context_use use;
     maki_change change;
-    maki_status st = expect_field(call, room, &expect, err);
+    maki_status st = expect_field(call, capacity, &expect, err);
     if (st == MAKI_OK) st = maki_field_conversation(call, false, &conv, err);
     if (st == MAKI_OK) st = maki_context_use_read(call, conv, &use, err);
     if (st == MAKI_OK) st = fn(call, conv, expect, &change, err);
@@ -117,15 +119,15 @@ static maki_status run_change(maki_call *call, change_fn fn, maki_jw *out, maki_
     return st;
 }
 
-static uint64_t seq_field(const maki_call *call)
+static uint64_t seq_field(const maki_op_call *call)
 {
     return (uint64_t)maki_in_number(call, "seq", 0);
 }
 
 /* ---- the changes ----------------------------------------------------------------------------------------- */
 
-static maki_status do_condense(const maki_call *call, maki_conv *conv, const unsigned char *expect,
-                               maki_change *out, maki_err *err)
+static maki_status do_condense(const maki_op_call *call, maki_conv *conv,
+                               const unsigned char *expect, maki_change *out, maki_err *err)
 {
     maki_chosen_summarizer by;
     double keep = maki_in_number(call, "keepCount", KEEP);
@@ -134,14 +136,14 @@ static maki_status do_condense(const maki_call *call, maki_conv *conv, const uns
     return maki_conv_condense(conv, expect, (size_t)keep, &by.measured, out, err);
 }
 
-static maki_status do_truncate(const maki_call *call, maki_conv *conv, const unsigned char *expect,
-                               maki_change *out, maki_err *err)
+static maki_status do_truncate(const maki_op_call *call, maki_conv *conv,
+                               const unsigned char *expect, maki_change *out, maki_err *err)
 {
     return maki_conv_truncate(conv, expect, maki_in_number(call, "fraction", 0.5), out, err);
 }
 
 /* To a message (kept), or to a time, or to an event. */
-static maki_status do_rewind(const maki_call *call, maki_conv *conv, const unsigned char *expect,
+static maki_status do_rewind(const maki_op_call *call, maki_conv *conv, const unsigned char *expect,
                              maki_change *out, maki_err *err)
 {
     maki_str value;
@@ -161,13 +163,13 @@ static maki_status do_rewind(const maki_call *call, maki_conv *conv, const unsig
     return maki_conv_rewind(conv, expect, seq, ev, out, err);
 }
 
-static maki_status do_undo(const maki_call *call, maki_conv *conv, const unsigned char *expect,
+static maki_status do_undo(const maki_op_call *call, maki_conv *conv, const unsigned char *expect,
                            maki_change *out, maki_err *err)
 {
     return maki_conv_undo(conv, expect, (uint64_t)maki_in_number(call, "ev", 0), out, err);
 }
 
-static maki_status do_edit(const maki_call *call, maki_conv *conv, const unsigned char *expect,
+static maki_status do_edit(const maki_op_call *call, maki_conv *conv, const unsigned char *expect,
                            maki_change *out, maki_err *err)
 {
     maki_str message = { "", 0 }, text;
@@ -179,31 +181,31 @@ static maki_status do_edit(const maki_call *call, maki_conv *conv, const unsigne
     return maki_conv_edit(conv, expect, seq_field(call), message, out, err);
 }
 
-static maki_status do_delete(const maki_call *call, maki_conv *conv, const unsigned char *expect,
+static maki_status do_delete(const maki_op_call *call, maki_conv *conv, const unsigned char *expect,
                              maki_change *out, maki_err *err)
 {
     return maki_conv_edit(conv, expect, seq_field(call), (maki_str){ "", 0 }, out, err);
 }
 
-static maki_status do_expand(const maki_call *call, maki_conv *conv, const unsigned char *expect,
+static maki_status do_expand(const maki_op_call *call, maki_conv *conv, const unsigned char *expect,
                              maki_change *out, maki_err *err)
 {
     return maki_conv_expand(conv, expect, seq_field(call), out, err);
 }
 
-static maki_status do_pin(const maki_call *call, maki_conv *conv, const unsigned char *expect,
+static maki_status do_pin(const maki_op_call *call, maki_conv *conv, const unsigned char *expect,
                           maki_change *out, maki_err *err)
 {
     return maki_conv_pin(conv, expect, seq_field(call), true, out, err);
 }
 
-static maki_status do_unpin(const maki_call *call, maki_conv *conv, const unsigned char *expect,
+static maki_status do_unpin(const maki_op_call *call, maki_conv *conv, const unsigned char *expect,
                             maki_change *out, maki_err *err)
 {
     return maki_conv_pin(conv, expect, seq_field(call), false, out, err);
 }
 
-static maki_status do_trim(const maki_call *call, maki_conv *conv, const unsigned char *expect,
+static maki_status do_trim(const maki_op_call *call, maki_conv *conv, const unsigned char *expect,
                            maki_change *out, maki_err *err)
 {
     uint32_t block = (uint32_t)maki_in_number(call, "block", 0);
@@ -212,10 +214,10 @@ static maki_status do_trim(const maki_call *call, maki_conv *conv, const unsigne
     return maki_conv_trim(conv, expect, seq_field(call), block, head, tail, out, err);
 }
 
-#define CHANGE_OP(name, fn)                                        \
-    maki_status name(maki_call *call, maki_jw *out, maki_err *err) \
-    {                                                              \
-        return run_change(call, fn, out, err);                     \
+#define CHANGE_OP(name, fn)                                           \
+    maki_status name(maki_op_call *call, maki_jw *out, maki_err *err) \
+    {                                                                 \
+        return run_change(call, fn, out, err);                        \
     }
 
 CHANGE_OP(maki_op_history_condense_conversation, do_condense)
@@ -229,14 +231,14 @@ CHANGE_OP(maki_op_history_pin, do_pin)
 CHANGE_OP(maki_op_history_unpin, do_unpin)
 CHANGE_OP(maki_op_history_trim, do_trim)
 
-maki_status maki_op_history_append(maki_call *call, maki_jw *out, maki_err *err)
+maki_status maki_op_history_append(maki_op_call *call, maki_jw *out, maki_err *err)
 {
-    unsigned char room[MAKI_CHAIN_LEN];
+    unsigned char capacity[MAKI_CHAIN_LEN];
     const unsigned char *expect;
     maki_conv *conv = NULL;
     maki_change change;
     maki_msgs list;
-    maki_status st = expect_field(call, room, &expect, err);
+    maki_status st = expect_field(call, capacity, &expect, err);
     if (st == MAKI_OK) st = maki_field_messages(call, "messages", &list, err);
     if (st != MAKI_OK) return st;
     maki_str *rows = maki_arena_array(call->arena, list.count, sizeof *rows);
@@ -254,7 +256,7 @@ maki_status maki_op_history_append(maki_call *call, maki_jw *out, maki_err *err)
     return MAKI_OK;
 }
 
-maki_status maki_op_history_fork(maki_call *call, maki_jw *out, maki_err *err)
+maki_status maki_op_history_fork(maki_op_call *call, maki_jw *out, maki_err *err)
 {
     char path[MAKI_PATH_MAX];
     maki_conv *conv = NULL;
@@ -279,13 +281,13 @@ maki_status maki_op_history_fork(maki_call *call, maki_jw *out, maki_err *err)
 
 /* ---- seeing ------------------------------------------------------------------------------------------------ */
 
-maki_status maki_op_history_status(maki_call *call, maki_jw *out, maki_err *err)
+maki_status maki_op_history_status(maki_op_call *call, maki_jw *out, maki_err *err)
 {
     maki_conv *conv = NULL;
     const maki_view *view;
     maki_view_totals total;
     maki_context_use use;
-    maki_status st = maki_field_looked_at(call, &conv, err);
+    maki_status st = maki_field_conversation_read_only(call, &conv, err);
     if (st == MAKI_OK) st = maki_context_use_read(call, conv, &use, err);
     if (st == MAKI_OK) st = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, err);
     if (st == MAKI_OK) st = maki_conv_total(conv, view, &total, err);
@@ -302,7 +304,7 @@ maki_status maki_op_history_status(maki_call *call, maki_jw *out, maki_err *err)
     return st;
 }
 
-maki_status maki_op_history_effective_conversation(maki_call *call, maki_jw *out, maki_err *err)
+maki_status maki_op_history_effective_conversation(maki_op_call *call, maki_jw *out, maki_err *err)
 {
     maki_conv *conv = NULL;
     const maki_view *view;
@@ -310,7 +312,7 @@ maki_status maki_op_history_effective_conversation(maki_call *call, maki_jw *out
     uint64_t seq = MAKI_NOW, ev = MAKI_NOW;
     if (maki_in(call, "seq", &value)) seq = (uint64_t)maki_json_double(value);
     if (maki_in(call, "ev", &value)) ev = (uint64_t)maki_json_double(value);
-    maki_status st = maki_field_looked_at(call, &conv, err);
+    maki_status st = maki_field_conversation_read_only(call, &conv, err);
     if (st == MAKI_OK) st = maki_conv_view(conv, seq, ev, &view, err);
     if (st == MAKI_OK) {
         maki_jw_print(out, "{'messages':");
@@ -324,7 +326,7 @@ maki_status maki_op_history_effective_conversation(maki_call *call, maki_jw *out
 
 /* ---- diff ----------------------------------------------------------------------------------------------- */
 
-static maki_status moment_field(const maki_call *call, const char *name, uint64_t *seq,
+static maki_status moment_field(const maki_op_call *call, const char *name, uint64_t *seq,
                                 uint64_t *ev, maki_err *err)
 {
     maki_str object;
@@ -377,14 +379,14 @@ static void write_only_made(maki_jw *out, const char *name, const maki_view *vie
     maki_jw_end_array(out);
 }
 
-maki_status maki_op_history_diff(maki_call *call, maki_jw *out, maki_err *err)
+maki_status maki_op_history_diff(maki_op_call *call, maki_jw *out, maki_err *err)
 {
     maki_conv *left = NULL, *right = NULL;
     const maki_view *a = NULL, *b = NULL;
     maki_view_totals total_a, total_b;
     uint64_t seq = 0, ev = 0;
-    maki_status st = maki_field_looked_at(call, &left, err);
-    if (st == MAKI_OK) st = maki_field_looked_at(call, &right, err);
+    maki_status st = maki_field_conversation_read_only(call, &left, err);
+    if (st == MAKI_OK) st = maki_field_conversation_read_only(call, &right, err);
     if (st == MAKI_OK) st = moment_field(call, "a", &seq, &ev, err);
     if (st == MAKI_OK) st = maki_conv_view(left, seq, ev, &a, err);
     if (st == MAKI_OK) st = moment_field(call, "b", &seq, &ev, err);

@@ -5,7 +5,7 @@
 #include "base/json_print.h"
 #include "base/str.h"
 #include "ops/op.h"
-#include "ops/parts.h"
+#include "ops/op_common.h"
 #include "reference/keep.h"
 #include "reference/repair.h"
 #include "reference/rewind.h"
@@ -14,35 +14,35 @@
 
 /* ---- from messages to messages: each also a step of history.sequence --------------------------- */
 
-static maki_status effective(maki_call *call, maki_msgs *list, maki_err *err)
+static maki_status effective(maki_op_call *call, maki_msgs *list, maki_err *err)
 {
     return maki_view_effective(*list, call->arena, list, err);
 }
 
-static maki_status cleanup(maki_call *call, maki_msgs *list, maki_err *err)
+static maki_status cleanup(maki_op_call *call, maki_msgs *list, maki_err *err)
 {
     size_t cleaned = 0;
     return maki_view_cleanup(*list, call->arena, &cleaned, err);
 }
 
-static maki_status since_summary(maki_call *call, maki_msgs *list, maki_err *err)
+static maki_status since_summary(maki_op_call *call, maki_msgs *list, maki_err *err)
 {
     return maki_view_since_summary(*list, maki_field_now(call), call->arena, list, err);
 }
 
-static maki_status request(maki_call *call, maki_msgs *list, maki_err *err)
+static maki_status request(maki_op_call *call, maki_msgs *list, maki_err *err)
 {
     maki_status st = effective(call, list, err);
     return st == MAKI_OK ? since_summary(call, list, err) : st;
 }
 
-static maki_status repair_pairs(maki_call *call, maki_msgs *list, maki_err *err)
+static maki_status repair_pairs(maki_op_call *call, maki_msgs *list, maki_err *err)
 {
     return maki_repair_pairs(*list, call->arena, list, err);
 }
 
 /* The least of the limits that are set. */
-static maki_status limit_turns(maki_call *call, maki_msgs *list, maki_err *err)
+static maki_status limit_turns(maki_op_call *call, maki_msgs *list, maki_err *err)
 {
     maki_str per_provider, provider = maki_in_string(call, "provider");
     double limits[] = { maki_in_number(call, "global", 0), 0, maki_in_number(call, "perUser", 0) };
@@ -65,9 +65,9 @@ static maki_status limit_turns(maki_call *call, maki_msgs *list, maki_err *err)
     return maki_arena_status(call->arena, err);
 }
 
-typedef maki_status (*messages_fn)(maki_call *call, maki_msgs *list, maki_err *err);
+typedef maki_status (*messages_fn)(maki_op_call *call, maki_msgs *list, maki_err *err);
 
-static maki_status answer_with(maki_call *call, messages_fn fn, maki_jw *out, maki_err *err)
+static maki_status answer_with(maki_op_call *call, messages_fn fn, maki_jw *out, maki_err *err)
 {
     maki_msgs list;
     maki_status st = maki_field_messages(call, "messages", &list, err);
@@ -76,10 +76,10 @@ static maki_status answer_with(maki_call *call, messages_fn fn, maki_jw *out, ma
     return st;
 }
 
-#define MESSAGES_OP(name, fn)                                      \
-    maki_status name(maki_call *call, maki_jw *out, maki_err *err) \
-    {                                                              \
-        return answer_with(call, fn, out, err);                    \
+#define MESSAGES_OP(name, fn)                                         \
+    maki_status name(maki_op_call *call, maki_jw *out, maki_err *err) \
+    {                                                                 \
+        return answer_with(call, fn, out, err);                       \
     }
 
 MESSAGES_OP(maki_op_history_effective, effective)
@@ -99,7 +99,7 @@ static void write_blocks(maki_jw *out, const char *name, const maki_str *blocks,
     maki_jw_end_array(out);
 }
 
-maki_status maki_op_history_keep(maki_call *call, maki_jw *out, maki_err *err)
+maki_status maki_op_history_keep(maki_op_call *call, maki_jw *out, maki_err *err)
 {
     double keep = maki_in_number(call, "keepCount", 3);
     maki_kept kept = { 0 };
@@ -115,16 +115,16 @@ maki_status maki_op_history_keep(maki_call *call, maki_jw *out, maki_err *err)
     return MAKI_OK;
 }
 
-static maki_status condense(maki_call *call, maki_msgs list, maki_condensed *out, maki_err *err)
+static maki_status condense(maki_op_call *call, maki_msgs list, maki_condensed *out, maki_err *err)
 {
-    maki_parts parts;
-    maki_status st = maki_parts_read(call, list, &parts, err);
+    maki_condense_fields parts;
+    maki_status st = maki_condense_fields_read(call, list, &parts, err);
     *out = (maki_condensed){ .messages = list, .summary = { "", 0 } };
     if (st == MAKI_OK) st = maki_condense(&parts.condense, call->arena, out, err);
     return st;
 }
 
-maki_status maki_op_history_condense(maki_call *call, maki_jw *out, maki_err *err)
+maki_status maki_op_history_condense(maki_op_call *call, maki_jw *out, maki_err *err)
 {
     maki_msgs list;
     maki_condensed result = { 0 };
@@ -150,14 +150,14 @@ maki_status maki_op_history_condense(maki_call *call, maki_jw *out, maki_err *er
     return st;
 }
 
-static maki_status truncate(maki_call *call, maki_msgs list, maki_truncated *out, maki_err *err)
+static maki_status truncate(maki_op_call *call, maki_msgs list, maki_truncated *out, maki_err *err)
 {
     double fraction = maki_in_number(call, "fraction", MAKI_HIDE_FRACTION);
     return maki_truncate(list, fraction, maki_field_now(call), call->m->env.random, call->arena,
                          out, err);
 }
 
-maki_status maki_op_history_truncate(maki_call *call, maki_jw *out, maki_err *err)
+maki_status maki_op_history_truncate(maki_op_call *call, maki_jw *out, maki_err *err)
 {
     maki_msgs list;
     maki_truncated result = { 0 };
@@ -172,7 +172,7 @@ maki_status maki_op_history_truncate(maki_call *call, maki_jw *out, maki_err *er
 
 /* ---- rewind, repair of results ------------------------------------------------------------------ */
 
-maki_status maki_op_history_rewind(maki_call *call, maki_jw *out, maki_err *err)
+maki_status maki_op_history_rewind(maki_op_call *call, maki_jw *out, maki_err *err)
 {
     maki_str ui, by = maki_in_string(call, "by");
     maki_rewind_in in = { .value = maki_in_number(call, "value", 0),
@@ -199,7 +199,7 @@ maki_status maki_op_history_rewind(maki_call *call, maki_jw *out, maki_err *err)
     return MAKI_OK;
 }
 
-maki_status maki_op_history_repair_results(maki_call *call, maki_jw *out, maki_err *err)
+maki_status maki_op_history_repair_results(maki_op_call *call, maki_jw *out, maki_err *err)
 {
     maki_str object;
     maki_msgs history;
@@ -220,7 +220,7 @@ maki_status maki_op_history_repair_results(maki_call *call, maki_jw *out, maki_e
 
 /* ---- sequence ------------------------------------------------------------------------------------ */
 
-static maki_status append(maki_call *call, maki_msgs *list, maki_err *err)
+static maki_status append(maki_op_call *call, maki_msgs *list, maki_err *err)
 {
     maki_msgs more;
     maki_status st = maki_field_messages(call, "messages", &more, err);
@@ -237,7 +237,7 @@ static size_t slice_place(double at, double count)
     return at < 0 ? 0 : (size_t)(at < count ? at : count);
 }
 
-static maki_status slice(maki_call *call, maki_msgs *list, maki_err *err)
+static maki_status slice(maki_op_call *call, maki_msgs *list, maki_err *err)
 {
     double count = (double)list->count;
     size_t from = slice_place(maki_in_number(call, "start", 0), count);
@@ -247,7 +247,7 @@ static maki_status slice(maki_call *call, maki_msgs *list, maki_err *err)
     return MAKI_OK;
 }
 
-static maki_status drop(maki_call *call, maki_msgs *list, bool summaries, maki_err *err)
+static maki_status drop(maki_op_call *call, maki_msgs *list, bool summaries, maki_err *err)
 {
     maki_msgs rest = { 0 };
     maki_status st = MAKI_OK;
@@ -260,12 +260,12 @@ static maki_status drop(maki_call *call, maki_msgs *list, bool summaries, maki_e
     return st;
 }
 
-static maki_status drop_markers(maki_call *call, maki_msgs *list, maki_err *err)
+static maki_status drop_markers(maki_op_call *call, maki_msgs *list, maki_err *err)
 {
     return drop(call, list, false, err);
 }
 
-static maki_status drop_summaries(maki_call *call, maki_msgs *list, maki_err *err)
+static maki_status drop_summaries(maki_op_call *call, maki_msgs *list, maki_err *err)
 {
     return drop(call, list, true, err);
 }
@@ -277,9 +277,11 @@ typedef struct step_result {
     char error[32]; /* a code, or empty */
 } step_result;
 
-typedef maki_status (*step_fn)(maki_call *call, maki_msgs *list, step_result *told, maki_err *err);
+typedef maki_status (*step_fn)(maki_op_call *call, maki_msgs *list, step_result *told,
+                               maki_err *err);
 
-static maki_status truncate_step(maki_call *call, maki_msgs *list, step_result *told, maki_err *err)
+static maki_status truncate_step(maki_op_call *call, maki_msgs *list, step_result *told,
+                                 maki_err *err)
 {
     maki_truncated result = { 0 };
     maki_status st = truncate(call, *list, &result, err);
@@ -290,7 +292,8 @@ static maki_status truncate_step(maki_call *call, maki_msgs *list, step_result *
 }
 
 /* A refused condense changes nothing and the sequence goes on, as a conversation would. */
-static maki_status condense_step(maki_call *call, maki_msgs *list, step_result *told, maki_err *err)
+static maki_status condense_step(maki_op_call *call, maki_msgs *list, step_result *told,
+                                 maki_err *err)
 {
     maki_condensed result = { 0 };
     maki_err why = { 0 };
@@ -332,7 +335,7 @@ static const struct step_row *find_step(maki_str name)
     return NULL;
 }
 
-static maki_status run_step(maki_call *call, maki_msgs *list, step_result *told, maki_err *err)
+static maki_status run_step(maki_op_call *call, maki_msgs *list, step_result *told, maki_err *err)
 {
     maki_str op;
     maki_status st = maki_fields_note(call, err);
@@ -363,7 +366,7 @@ static void write_step_result(maki_jw *out, const step_result *told)
         maki_jw_print(out, "{'error':%z}", told->error);
 }
 
-maki_status maki_op_history_sequence(maki_call *call, maki_jw *out, maki_err *err)
+maki_status maki_op_history_sequence(maki_op_call *call, maki_jw *out, maki_err *err)
 {
     maki_str array;
     maki_msgs list;
@@ -375,7 +378,7 @@ maki_status maki_op_history_sequence(maki_call *call, maki_jw *out, maki_err *er
     maki_status st = maki_field_messages(call, "messages", &list, err);
     maki_json_iter iter = maki_json_items(array);
     while (st == MAKI_OK && maki_json_next(&iter, &item)) {
-        maki_call step = *call;
+        maki_op_call step = *call;
         step.input = item.value;
         step.outer = call->input;
         st = run_step(&step, &list, &told[n++], err);

@@ -6,19 +6,19 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "manage/manage.h"
-#include "manage/past.h"
 #include "manage/policy_config.h"
 #include "manage/prepare.h"
+#include "manage/run_history.h"
 #include "manage/thresholds.h"
 #include "manage/window.h"
 #include "ops/context.h"
-#include "ops/parts.h"
+#include "ops/op_common.h"
 #include "reference/decide.h"
 #include "reference/prune.h"
 #include "reference/run.h"
 #include "token/family.h"
 
-static maki_status positive(const maki_call *call, const char *name, maki_err *err)
+static maki_status positive(const maki_op_call *call, const char *name, maki_err *err)
 {
     maki_str value;
     if (!maki_in(call, name, &value) || maki_json_double(value) > 0) return MAKI_OK;
@@ -29,7 +29,7 @@ static maki_status positive(const maki_call *call, const char *name, maki_err *e
 /* ---- manage ----------------------------------------------------------------------------------- */
 
 /* The profile in use: currentProfileId, else what the field `otherwise` says (NULL: nothing). */
-static maki_str profile_field(const maki_call *call, const char *otherwise)
+static maki_str profile_field(const maki_op_call *call, const char *otherwise)
 {
     maki_str value;
     bool said = maki_in(call, "currentProfileId", &value);
@@ -37,7 +37,7 @@ static maki_str profile_field(const maki_call *call, const char *otherwise)
     return maki_json_text(maki_in_string(call, name), call->arena);
 }
 
-static maki_status read_decide(const maki_call *call, maki_str profile, maki_decide_in *out,
+static maki_status read_decide(const maki_op_call *call, maki_str profile, maki_decide_in *out,
                                maki_err *err)
 {
     maki_str thresholds, own;
@@ -47,7 +47,7 @@ static maki_status read_decide(const maki_call *call, maki_str profile, maki_dec
         .window = maki_in_number(call, "contextWindow", MAKI_WINDOW_DEFAULT),
         .max_tokens = maki_in_number(call, "maxTokens", 0),
         .auto_condense = maki_in_bool(call, "autoCondenseContext", true),
-        .threshold = maki_in_number(call, "autoCondenseContextPercent", MAKI_THRESHOLD_USUAL),
+        .threshold = maki_in_number(call, "autoCondenseContextPercent", MAKI_THRESHOLD_DEFAULT),
     };
     maki_status st = positive(call, "contextWindow", err);
     if (st != MAKI_OK || !maki_in(call, "profileThresholds", &thresholds)) return st;
@@ -60,7 +60,7 @@ static maki_status read_decide(const maki_call *call, maki_str profile, maki_dec
     return st;
 }
 
-maki_status maki_op_manage_check(maki_call *call, maki_jw *out, maki_err *err)
+maki_status maki_op_manage_check(maki_op_call *call, maki_jw *out, maki_err *err)
 {
     maki_decide_in in;
     maki_status st = read_decide(call, profile_field(call, NULL), &in, err);
@@ -104,10 +104,10 @@ static void write_run(maki_jw *out, const maki_run_report *r)
     maki_jw_end_object(out);
 }
 
-maki_status maki_op_manage_run(maki_call *call, maki_jw *out, maki_err *err)
+maki_status maki_op_manage_run(maki_op_call *call, maki_jw *out, maki_err *err)
 {
     maki_msgs list;
-    maki_parts parts;
+    maki_condense_fields parts;
     maki_run_in in = { .min_reduction = maki_in_number(call, "minReduction", 0) };
     maki_run_report report;
     maki_str policy;
@@ -118,7 +118,7 @@ maki_status maki_op_manage_run(maki_call *call, maki_jw *out, maki_err *err)
                          (size_t)(policy.ptr - call->base));
     }
     maki_status st = maki_field_messages(call, "messages", &list, err);
-    if (st == MAKI_OK) st = maki_parts_read(call, list, &parts, err);
+    if (st == MAKI_OK) st = maki_condense_fields_read(call, list, &parts, err);
     if (st == MAKI_OK) st = read_decide(call, profile_field(call, NULL), &in.decide, err);
     if (st != MAKI_OK) return st;
     in.condense = parts.condense;
@@ -130,7 +130,7 @@ maki_status maki_op_manage_run(maki_call *call, maki_jw *out, maki_err *err)
 /* ---- the same on a conversation ------------------------------------------------------------------ */
 
 /* The policy of that name, else the one that the configuration gives to this agent. */
-static maki_status policy_field(const maki_call *call, maki_str agent, maki_policy *out,
+static maki_status policy_field(const maki_op_call *call, maki_str agent, maki_policy *out,
                                 maki_err *err)
 {
     maki_str value;
@@ -148,7 +148,7 @@ static void write_taken(maki_jw *out, const maki_manage_report *report, bool pre
     maki_jw_key(out, MAKI_LIT("steps"));
     maki_jw_array(out);
     for (size_t i = 0; i < report->taken_count; i++) {
-        const maki_taken *taken = &report->taken[i];
+        const maki_step_result *taken = &report->taken[i];
         maki_jw_object(out);
         maki_put_text(out, "step", maki_str_of(maki_step_name(taken->kind)));
         if (taken->event && !preview) maki_put_count(out, "event", taken->event);
@@ -160,7 +160,7 @@ static void write_taken(maki_jw *out, const maki_manage_report *report, bool pre
 }
 
 /* What the run went by, so that a person sees why. */
-static void write_figures(maki_jw *out, const maki_figures *figures, const maki_policy *policy)
+static void write_figures(maki_jw *out, const maki_run_limits *figures, const maki_policy *policy)
 {
     maki_put_number(out, "contextWindow", figures->window);
     maki_put_text(out, "windowFrom", maki_str_of(figures->window_from));
@@ -170,7 +170,7 @@ static void write_figures(maki_jw *out, const maki_figures *figures, const maki_
     if (figures->threshold_invalid) maki_put_bool(out, "thresholdInvalid", true);
 }
 
-static void write_report(maki_jw *out, const maki_figures *figures, const maki_policy *policy,
+static void write_report(maki_jw *out, const maki_run_limits *figures, const maki_policy *policy,
                          const maki_manage_report *report, bool preview)
 {
     maki_jw_object(out);
@@ -197,19 +197,19 @@ static void write_report(maki_jw *out, const maki_figures *figures, const maki_p
     maki_jw_end_object(out);
 }
 
-static maki_str text_field(const maki_call *call, const char *name)
+static maki_str text_field(const maki_op_call *call, const char *name)
 {
     return maki_json_text(maki_in_string(call, name), call->arena);
 }
 
-/* What the call says about the figures; the rest is found by maki_figures_of. */
-static maki_status read_figures(const maki_call *call, maki_figures_in *out, maki_err *err)
+/* What the call says about the figures; the rest is found by maki_run_limits_of. */
+static maki_status read_figures(const maki_op_call *call, maki_run_limits_in *out, maki_err *err)
 {
     maki_str value;
     maki_decide_in said; /* the fields that a decision about a list has too */
     maki_status st = read_decide(call, profile_field(call, "model"), &said, err);
     if (st != MAKI_OK) return st;
-    *out = (maki_figures_in){
+    *out = (maki_run_limits_in){
         .config = call->m->config,
         .logger = maki_logger_of(call->m),
         .model = text_field(call, "model"),
@@ -229,11 +229,11 @@ static maki_status read_figures(const maki_call *call, maki_figures_in *out, mak
     return maki_arena_status(call->arena, err);
 }
 
-static maki_manage_in run_of(const maki_call *call, const maki_context_use *use,
+static maki_manage_in run_of(const maki_op_call *call, const maki_context_use *use,
                              const maki_policy *policy)
 {
     maki_str value;
-    const maki_figures *figures = &use->figures;
+    const maki_run_limits *figures = &use->figures;
     double other = maki_context_other(use);
     if (maki_in(call, "otherTokens", &value)) other = maki_json_double(value) / use->scale;
     bool three =
@@ -260,9 +260,10 @@ typedef struct asked_run {
     maki_manage_in in;
 } asked_run;
 
-static maki_status read_run(const maki_call *call, maki_conv *conv, asked_run *out, maki_err *err)
+static maki_status read_run(const maki_op_call *call, maki_conv *conv, asked_run *out,
+                            maki_err *err)
 {
-    maki_figures_in said;
+    maki_run_limits_in said;
     maki_status st = read_figures(call, &said, err);
     if (st == MAKI_OK) st = maki_context_use_of(conv, &said, &out->use, err);
     if (st == MAKI_OK)
@@ -279,13 +280,13 @@ static maki_status read_run(const maki_call *call, maki_conv *conv, asked_run *o
     return st;
 }
 
-maki_status maki_op_manage_run_conversation(maki_call *call, maki_jw *out, maki_err *err)
+maki_status maki_op_manage_run_conversation(maki_op_call *call, maki_jw *out, maki_err *err)
 {
     asked_run run;
     maki_manage_report report;
     maki_conv *conv = NULL;
     bool preview = maki_in_bool(call, "preview", false);
-    maki_status st = preview ? maki_field_rehearsal(call, &conv, err)
+    maki_status st = preview ? maki_field_conversation_dry_run(call, &conv, err)
                              : maki_field_conversation(call, false, &conv, err);
     if (st == MAKI_OK) st = read_run(call, conv, &run, err);
     if (st == MAKI_OK) st = maki_manage_conversation(conv, &run.in, &report, err);
@@ -309,7 +310,7 @@ static void write_prepared(maki_jw *out, double percent, bool due,
     maki_jw_end_object(out);
 }
 
-maki_status maki_op_manage_prepare(maki_call *call, maki_jw *out, maki_err *err)
+maki_status maki_op_manage_prepare(maki_op_call *call, maki_jw *out, maki_err *err)
 {
     asked_run run;
     maki_prepare_report report = { 0 };
@@ -334,15 +335,15 @@ maki_status maki_op_manage_prepare(maki_call *call, maki_jw *out, maki_err *err)
     return st;
 }
 
-maki_status maki_op_manage_undo(maki_call *call, maki_jw *out, maki_err *err)
+maki_status maki_op_manage_undo(maki_op_call *call, maki_jw *out, maki_err *err)
 {
-    maki_past_undone undone;
+    maki_run_undone undone;
     maki_context_use use;
     maki_conv *conv = NULL;
     maki_status st = maki_field_conversation(call, false, &conv, err);
     if (st == MAKI_OK) st = maki_context_use_read(call, conv, &use, err);
     if (st == MAKI_OK)
-        st = maki_past_undo(conv, (uint64_t)maki_in_number(call, "run", 0), &undone, err);
+        st = maki_run_history_undo(conv, (uint64_t)maki_in_number(call, "run", 0), &undone, err);
     maki_conv_close(conv);
     if (st != MAKI_OK) return st;
     maki_jw_object(out);
@@ -354,7 +355,7 @@ maki_status maki_op_manage_undo(maki_call *call, maki_jw *out, maki_err *err)
     return MAKI_OK;
 }
 
-maki_status maki_op_manage_accept(maki_call *call, maki_jw *out, maki_err *err)
+maki_status maki_op_manage_accept(maki_op_call *call, maki_jw *out, maki_err *err)
 {
     double before = maki_in_number(call, "tokensBefore", 0);
     double after = maki_in_number(call, "tokensAfter", 0);
@@ -371,7 +372,7 @@ maki_status maki_op_manage_accept(maki_call *call, maki_jw *out, maki_err *err)
 
 /* ---- prune ------------------------------------------------------------------------------------- */
 
-maki_status maki_op_prune_level(maki_call *call, maki_jw *out, maki_err *err)
+maki_status maki_op_prune_level(maki_op_call *call, maki_jw *out, maki_err *err)
 {
     static const char *const names[] = { "none", "soft_trim", "hard_clear" };
     double window = maki_in_number(call, "contextWindow", 0);
@@ -392,7 +393,7 @@ maki_status maki_op_prune_level(maki_call *call, maki_jw *out, maki_err *err)
 
 enum { KEEP_LAST = 3 };
 
-maki_status maki_op_prune_hard_clear(maki_call *call, maki_jw *out, maki_err *err)
+maki_status maki_op_prune_hard_clear(maki_op_call *call, maki_jw *out, maki_err *err)
 {
     double keep = maki_in_number(call, "keepLast", KEEP_LAST);
     maki_msgs list;
@@ -422,14 +423,14 @@ static void write_soft_trimmed(maki_jw *out, maki_str summary, maki_msgs kept)
     maki_jw_end_object(out);
 }
 
-maki_status maki_op_prune_soft_trim(maki_call *call, maki_jw *out, maki_err *err)
+maki_status maki_op_prune_soft_trim(maki_op_call *call, maki_jw *out, maki_err *err)
 {
     double keep = maki_in_number(call, "keepLast", KEEP_LAST);
     maki_msgs list;
-    maki_parts parts;
+    maki_condense_fields parts;
     maki_summary summary = { .text = { "", 0 } };
     maki_status st = maki_field_messages(call, "messages", &list, err);
-    if (st == MAKI_OK) st = maki_parts_read(call, list, &parts, err);
+    if (st == MAKI_OK) st = maki_condense_fields_read(call, list, &parts, err);
     if (st != MAKI_OK) return st;
     if (keep >= (double)list.count) { /* nothing is old: nothing to summarise */
         maki_answer_messages(out, list);
@@ -455,7 +456,7 @@ maki_status maki_op_prune_soft_trim(maki_call *call, maki_jw *out, maki_err *err
 }
 
 /* A number of the settings: whole and not negative; absent keeps what is there. */
-static maki_status whole_setting(const maki_call *call, maki_str object, const char *outer,
+static maki_status whole_setting(const maki_op_call *call, maki_str object, const char *outer,
                                  const char *name, double *value, maki_err *err)
 {
     maki_status st = maki_field_nested(call, object, outer, name, value, err);
@@ -463,7 +464,7 @@ static maki_status whole_setting(const maki_call *call, maki_str object, const c
     return st;
 }
 
-static maki_status ratio_setting(const maki_call *call, maki_str object, const char *name,
+static maki_status ratio_setting(const maki_op_call *call, maki_str object, const char *name,
                                  double *value, maki_err *err)
 {
     maki_status st = maki_field_nested(call, object, "settings", name, value, err);
@@ -471,8 +472,8 @@ static maki_status ratio_setting(const maki_call *call, maki_str object, const c
     return st;
 }
 
-static maki_status read_hard_clear(const maki_call *call, maki_str settings, maki_prune_settings *s,
-                                   maki_err *err)
+static maki_status read_hard_clear(const maki_op_call *call, maki_str settings,
+                                   maki_prune_settings *s, maki_err *err)
 {
     maki_str hard, value;
     maki_status st = MAKI_OK;
@@ -489,8 +490,8 @@ static maki_status read_hard_clear(const maki_call *call, maki_str settings, mak
     return st == MAKI_OK ? maki_arena_status(call->arena, err) : st;
 }
 
-static maki_status read_soft_trim(const maki_call *call, maki_str settings, maki_prune_settings *s,
-                                  maki_err *err)
+static maki_status read_soft_trim(const maki_op_call *call, maki_str settings,
+                                  maki_prune_settings *s, maki_err *err)
 {
     maki_str soft;
     const char *outer = "settings.softTrim";
@@ -501,8 +502,8 @@ static maki_status read_soft_trim(const maki_call *call, maki_str settings, maki
     return st;
 }
 
-static maki_status read_patterns(const maki_call *call, maki_str settings, maki_prune_settings *s,
-                                 maki_err *err)
+static maki_status read_patterns(const maki_op_call *call, maki_str settings,
+                                 maki_prune_settings *s, maki_err *err)
 {
     maki_str tools;
     maki_status st = MAKI_OK;
@@ -516,7 +517,7 @@ static maki_status read_patterns(const maki_call *call, maki_str settings, maki_
     return st;
 }
 
-maki_status maki_op_prune_tools(maki_call *call, maki_jw *out, maki_err *err)
+maki_status maki_op_prune_tools(maki_op_call *call, maki_jw *out, maki_err *err)
 {
     maki_prune_settings s = maki_prune_defaults;
     maki_str settings = MAKI_LIT("{}");
@@ -548,7 +549,7 @@ maki_status maki_op_prune_tools(maki_call *call, maki_jw *out, maki_err *err)
 
 /* ---- window, profile ----------------------------------------------------------------------------- */
 
-maki_status maki_op_window_resolve(maki_call *call, maki_jw *out, maki_err *err)
+maki_status maki_op_window_resolve(maki_op_call *call, maki_jw *out, maki_err *err)
 {
     maki_str id;
     double model = maki_in_number(call, "model", 0);
@@ -565,7 +566,7 @@ maki_status maki_op_window_resolve(maki_call *call, maki_jw *out, maki_err *err)
     return MAKI_OK;
 }
 
-maki_status maki_op_window_guard(maki_call *call, maki_jw *out, maki_err *err)
+maki_status maki_op_window_guard(maki_op_call *call, maki_jw *out, maki_err *err)
 {
     double tokens = maki_in_number(call, "tokens", 0);
     (void)err;
@@ -576,7 +577,7 @@ maki_status maki_op_window_guard(maki_call *call, maki_jw *out, maki_err *err)
     return MAKI_OK;
 }
 
-maki_status maki_op_profile_strategy(maki_call *call, maki_jw *out, maki_err *err)
+maki_status maki_op_profile_strategy(maki_op_call *call, maki_jw *out, maki_err *err)
 {
     maki_str id = maki_json_text(maki_in_string(call, "modelId"), call->arena);
     maki_status st = maki_arena_status(call->arena, err);

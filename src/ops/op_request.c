@@ -6,13 +6,13 @@
 #include "ops/op.h"
 
 /* A string field as its text, in the arena; len 0 when it is not there. */
-static maki_str text_field(const maki_call *call, const char *name)
+static maki_str text_field(const maki_op_call *call, const char *name)
 {
     return maki_json_text(maki_in_string(call, name), call->arena);
 }
 
 /* `system`: a string, or an array of them. */
-static maki_status read_system(const maki_call *call, maki_request *out, maki_err *err)
+static maki_status read_system(const maki_op_call *call, maki_request *out, maki_err *err)
 {
     maki_str value;
     maki_json_item item;
@@ -33,7 +33,7 @@ static maki_status read_system(const maki_call *call, maki_request *out, maki_er
     return MAKI_OK;
 }
 
-static maki_status read_before(const maki_call *call, maki_request *out, maki_err *err)
+static maki_status read_before(const maki_op_call *call, maki_request *out, maki_err *err)
 {
     maki_msgs list = { 0 };
     maki_str given;
@@ -47,7 +47,7 @@ static maki_status read_before(const maki_call *call, maki_request *out, maki_er
     return st;
 }
 
-static maki_status read_style(const maki_call *call, maki_request *out, maki_err *err)
+static maki_status read_style(const maki_op_call *call, maki_request *out, maki_err *err)
 {
     maki_str style = text_field(call, "toolStyle"), thinking = text_field(call, "thinking");
     out->functions = maki_str_is(style, MAKI_LIT("functions"));
@@ -56,7 +56,7 @@ static maki_status read_style(const maki_call *call, maki_request *out, maki_err
     return thinking.len ? maki_thinking_named(thinking, &out->thinking, err) : MAKI_OK;
 }
 
-static maki_status read_request(const maki_call *call, maki_request *out, maki_err *err)
+static maki_status read_request(const maki_op_call *call, maki_request *out, maki_err *err)
 {
     maki_str value;
     *out = (maki_request){ .provider = text_field(call, "provider"),
@@ -75,13 +75,13 @@ static maki_status read_request(const maki_call *call, maki_request *out, maki_e
     return st == MAKI_OK ? maki_arena_status(call->arena, err) : st;
 }
 
-maki_status maki_op_request_build(maki_call *call, maki_jw *out, maki_err *err)
+maki_status maki_op_request_build(maki_op_call *call, maki_jw *out, maki_err *err)
 {
     maki_request request;
     maki_conv *conv = NULL;
     const maki_view *view;
     maki_status st = read_request(call, &request, err);
-    if (st == MAKI_OK) st = maki_field_looked_at(call, &conv, err);
+    if (st == MAKI_OK) st = maki_field_conversation_read_only(call, &conv, err);
     if (st == MAKI_OK) st = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, err);
     if (st == MAKI_OK) {
         maki_jw_print(out, "{'request':");

@@ -6,13 +6,13 @@
 #include "base/str.h"
 #include "history/blocks.h"
 #include "ops/op.h"
-#include "ops/parts.h"
+#include "ops/op_common.h"
 #include "store/sessions.h"
 #include "store/transcript.h"
 
 enum {
     LIST_USUAL = 50,
-    LIST_MOST = 1000,
+    LIST_MAX = 1000,
     SHOW_USUAL = 200,
     EXCERPT = 400, /* bytes of a message's text that are shown */
     TITLE_MAX = 160,
@@ -34,7 +34,7 @@ static bool text_of(maki_str block, maki_str *string)
 }
 
 /* The first text that a person wrote: agents put things of their own, in angle brackets, before it. */
-static bool title_of(maki_str row, char *out, size_t room)
+static bool title_of(maki_str row, char *out, size_t capacity)
 {
     maki_str role, content, block, string;
     if (!maki_json_get(row, MAKI_LIT("role"), &role) ||
@@ -44,14 +44,14 @@ static bool title_of(maki_str row, char *out, size_t room)
     maki_blocks blocks = maki_content_blocks(content);
     while (maki_blocks_next(&blocks, &block)) {
         if (!text_of(block, &string)) continue;
-        out[maki_json_copy_text(string, out, room - 1)] = '\0';
+        out[maki_json_copy_text(string, out, capacity - 1)] = '\0';
         if (out[0] && out[0] != '<') return true;
     }
     return false;
 }
 
 /* What it is about.  What cannot be read has no title. */
-static void read_title(const maki_call *call, const char *path, char out[TITLE_MAX])
+static void read_title(const maki_op_call *call, const char *path, char out[TITLE_MAX])
 {
     maki_conv *conv = NULL;
     maki_conv_options options = { .read_only = true, .threads = 1 };
@@ -74,22 +74,22 @@ static void read_title(const maki_call *call, const char *path, char out[TITLE_M
 
 /* ---- session.list -------------------------------------------------------------------------------------- */
 
-static void put_session(const maki_call *call, maki_jw *out, const maki_session *s,
+static void put_session(const maki_op_call *call, maki_jw *out, const maki_session *s,
                         const char *home)
 {
     char path[MAKI_PATH_MAX], title[TITLE_MAX] = "";
-    maki_session_place place = { .folder = "" };
+    maki_session_location place = { .directory = "" };
     snprintf(path, sizeof path, "%s/agents/%s/sessions/%s.jsonl", home, s->agent, s->id);
-    (void)maki_session_place_of(path, &place);
+    (void)maki_session_location_of(path, &place);
     read_title(call, path, title);
     maki_jw_object(out);
     maki_put_session(out, s);
     maki_jw_print(out, "'title':%s,'updatedAt':%i,'messages':%i,'tokens':%i}", maki_str_of(title),
                   s->updated, s->messages,
-                  maki_transcript_tokens(&call->m->env, place.folder, s->id));
+                  maki_transcript_tokens(&call->m->env, place.directory, s->id));
 }
 
-maki_status maki_op_session_list(maki_call *call, maki_jw *out, maki_err *err)
+maki_status maki_op_session_list(maki_op_call *call, maki_jw *out, maki_err *err)
 {
     char home[MAKI_PATH_MAX], agent[MAKI_ID_MAX];
     maki_session_list list;
@@ -99,7 +99,7 @@ maki_status maki_op_session_list(maki_call *call, maki_jw *out, maki_err *err)
     if (one) agent[maki_json_copy_text(value, agent, sizeof agent - 1)] = '\0';
     maki_status st = maki_field_home(call, home, err);
     if (st != MAKI_OK) return st;
-    size_t most = limit < 1 ? 1 : limit > LIST_MOST ? LIST_MOST : (size_t)limit;
+    size_t most = limit < 1 ? 1 : limit > LIST_MAX ? LIST_MAX : (size_t)limit;
     st = maki_sessions_newest(&call->m->env, home, one ? agent : NULL, most, &list, err);
     if (st != MAKI_OK) return st;
     maki_jw_print(out, "{'sessions':[");
@@ -172,13 +172,13 @@ static maki_status show_message(void *ctx, const maki_seen *seen, maki_err *err)
     return s->out->status;
 }
 
-maki_status maki_op_session_show(maki_call *call, maki_jw *out, maki_err *err)
+maki_status maki_op_session_show(maki_op_call *call, maki_jw *out, maki_err *err)
 {
     maki_conv *conv = NULL;
     const maki_view *view;
     maki_view_totals total;
     double limit = maki_in_number(call, "limit", SHOW_USUAL);
-    maki_status st = maki_field_looked_at(call, &conv, err);
+    maki_status st = maki_field_conversation_read_only(call, &conv, err);
     if (st == MAKI_OK) st = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, err);
     if (st == MAKI_OK) st = maki_conv_total(conv, view, &total, err);
     if (st == MAKI_OK) {

@@ -7,11 +7,11 @@
 #include <maki/config.h>
 
 #include "base/err.h"
+#include "base/json_build.h"
 #include "base/json_print.h"
-#include "base/made.h"
 #include "base/str.h"
 #include "ops/op.h"
-#include "ops/parts.h"
+#include "ops/op_common.h"
 #include "store/limit.h"
 #include "store/resolve.h"
 
@@ -19,7 +19,7 @@ enum { PART_MAX = 256 /* of an origin: a channel, a sender */ };
 
 /* ---- fields ---------------------------------------------------------------------------------------- */
 
-maki_status maki_field_home(const maki_call *call, char out[MAKI_PATH_MAX], maki_err *err)
+maki_status maki_field_home(const maki_op_call *call, char out[MAKI_PATH_MAX], maki_err *err)
 {
     maki_str value;
     if (!maki_in(call, "home", &value)) {
@@ -32,7 +32,7 @@ maki_status maki_field_home(const maki_call *call, char out[MAKI_PATH_MAX], maki
 }
 
 /* A short text; "" when it is not there. */
-static maki_status short_field(const maki_call *call, const char *name, char out[PART_MAX],
+static maki_status short_field(const maki_op_call *call, const char *name, char out[PART_MAX],
                                maki_err *err)
 {
     maki_str value;
@@ -51,7 +51,7 @@ static maki_status short_field(const maki_call *call, const char *name, char out
 }
 
 /* The handle's settings, else those in force: *own is what the caller closes then. */
-static maki_status settings(const maki_call *call, const maki_config **out, maki_config **own,
+static maki_status settings(const maki_op_call *call, const maki_config **out, maki_config **own,
                             maki_err *err)
 {
     maki_config_options options = { .size = sizeof options,
@@ -82,7 +82,7 @@ typedef struct origin_text {
     char agent[PART_MAX], channel[PART_MAX], sender[PART_MAX], group[PART_MAX], thread[PART_MAX];
 } origin_text;
 
-static maki_status read_origin(const maki_call *call, origin_text *t, maki_origin *out,
+static maki_status read_origin(const maki_op_call *call, origin_text *t, maki_origin *out,
                                maki_err *err)
 {
     maki_status st = short_field(call, "agent", t->agent, err);
@@ -96,7 +96,7 @@ static maki_status read_origin(const maki_call *call, origin_text *t, maki_origi
 }
 
 /* The field `scope`, else agents.AGENT.scope. */
-static maki_status read_scope(const maki_call *call, const char *agent, maki_scope *out,
+static maki_status read_scope(const maki_op_call *call, const char *agent, maki_scope *out,
                               maki_err *err)
 {
     char path[PART_MAX + 32];
@@ -120,7 +120,7 @@ static maki_status read_scope(const maki_call *call, const char *agent, maki_sco
     return MAKI_OK;
 }
 
-maki_status maki_op_session_resolve(maki_call *call, maki_jw *out, maki_err *err)
+maki_status maki_op_session_resolve(maki_op_call *call, maki_jw *out, maki_err *err)
 {
     char home[MAKI_PATH_MAX], key[MAKI_KEY_MAX];
     origin_text text;
@@ -144,7 +144,7 @@ maki_status maki_op_session_resolve(maki_call *call, maki_jw *out, maki_err *err
 /* ---- session.set ----------------------------------------------------------------------------------- */
 
 /* A field of the overrides as it shall be: what the call says (null takes it away), else as it was. */
-static void put_override(const maki_call *call, maki_jw *w, const char *name, maki_str before)
+static void put_override(const maki_op_call *call, maki_jw *w, const char *name, maki_str before)
 {
     maki_str value;
     bool said = maki_json_get(call->input, maki_str_of(name), &value);
@@ -155,14 +155,14 @@ static void put_override(const maki_call *call, maki_jw *w, const char *name, ma
 }
 
 /* All overrides as they shall be.  Those of other programs stay. */
-static maki_status new_overrides(const maki_call *call, const maki_session *now, maki_str *out,
+static maki_status new_overrides(const maki_op_call *call, const maki_session *now, maki_str *out,
                                  maki_err *err)
 {
-    maki_made made;
+    maki_json_build made;
     maki_json_item item;
     maki_str before = now->overrides[0] ? maki_str_of(now->overrides) : MAKI_LIT("{}");
     maki_json_iter iter = maki_json_items(before);
-    maki_made_begin(&made, call->arena, err);
+    maki_json_build_begin(&made, call->arena, err);
     maki_jw_object(&made.w);
     put_override(call, &made.w, "thinking", before);
     put_override(call, &made.w, "maxTokens", before);
@@ -175,10 +175,10 @@ static maki_status new_overrides(const maki_call *call, const maki_session *now,
         maki_jw_bytes(&made.w, item.value);
     }
     maki_jw_end_object(&made.w);
-    return maki_made_end(&made, call->arena, out, err);
+    return maki_json_build_end(&made, call->arena, out, err);
 }
 
-static maki_status check_thinking(const maki_call *call, maki_err *err)
+static maki_status check_thinking(const maki_op_call *call, maki_err *err)
 {
     static const char *const levels[] = { "off", "minimal", "low", "medium", "high" };
     maki_str value;
@@ -191,7 +191,7 @@ static maki_status check_thinking(const maki_call *call, maki_err *err)
                      (size_t)(value.ptr - call->base));
 }
 
-static maki_status state_field(const maki_call *call, int *archived, maki_err *err)
+static maki_status state_field(const maki_op_call *call, int *archived, maki_err *err)
 {
     maki_str value;
     *archived = -1;
@@ -202,7 +202,7 @@ static maki_status state_field(const maki_call *call, int *archived, maki_err *e
                      (size_t)(value.ptr - call->base));
 }
 
-maki_status maki_op_session_set(maki_call *call, maki_jw *out, maki_err *err)
+maki_status maki_op_session_set(maki_op_call *call, maki_jw *out, maki_err *err)
 {
     char path[MAKI_PATH_MAX];
     maki_session s;
@@ -256,8 +256,8 @@ static double number_at(const maki_config *config, const char *before, const cha
     return maki_config_number(config, path);
 }
 
-static maki_status read_limits(const maki_call *call, const maki_session *s, maki_turn_limits *out,
-                               maki_err *err)
+static maki_status read_limits(const maki_op_call *call, const maki_session *s,
+                               maki_turn_limits *out, maki_err *err)
 {
     char provider[PART_MAX];
     maki_config *own = NULL;
@@ -275,7 +275,7 @@ static maki_status read_limits(const maki_call *call, const maki_session *s, mak
     return MAKI_OK;
 }
 
-maki_status maki_op_session_limit(maki_call *call, maki_jw *out, maki_err *err)
+maki_status maki_op_session_limit(maki_op_call *call, maki_jw *out, maki_err *err)
 {
     char path[MAKI_PATH_MAX];
     maki_conv *conv = NULL;
@@ -288,7 +288,7 @@ maki_status maki_op_session_limit(maki_call *call, maki_jw *out, maki_err *err)
     if (st == MAKI_OK) st = read_limits(call, &s, &limits, err);
     bool preview = maki_in_bool(call, "preview", false);
     if (st == MAKI_OK)
-        st = preview ? maki_field_looked_at(call, &conv, err)
+        st = preview ? maki_field_conversation_read_only(call, &conv, err)
                      : maki_field_conversation(call, false, &conv, err);
     if (st != MAKI_OK) return st;
     bool said = maki_in(call, "limit", &value);

@@ -8,7 +8,7 @@
 #include "history/facts.h"
 #include "manage/policy_config.h"
 #include "ops/context.h"
-#include "ops/parts.h"
+#include "ops/op_common.h"
 #include "store/context_use.h"
 #include "token/family.h"
 
@@ -49,17 +49,17 @@ static maki_status on_event(void *ctx, uint64_t ev, maki_str row, uint64_t at, m
 }
 
 /* "2 minutes ago" */
-static void say_ago(int64_t ms, char *out, size_t room)
+static void say_ago(int64_t ms, char *out, size_t capacity)
 {
     static const struct {
         int64_t ms;
         const char *name;
     } units[] = { { 86400000, "day" }, { 3600000, "hour" }, { 60000, "minute" } };
-    snprintf(out, room, "just now");
+    snprintf(out, capacity, "just now");
     for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
         long long n = (long long)(ms / units[i].ms);
         if (n < 1) continue;
-        snprintf(out, room, "%lld %s%s ago", n, units[i].name, n == 1 ? "" : "s");
+        snprintf(out, capacity, "%lld %s%s ago", n, units[i].name, n == 1 ? "" : "s");
         return;
     }
 }
@@ -110,7 +110,7 @@ static maki_status seen_tokens(counting *c, maki_view_item item, maki_view_total
 {
     maki_view one = *c->view;
     one.items = &item;
-    one.count = one.room = 1;
+    one.count = one.capacity = 1;
     return maki_conv_total(c->conv, &one, out, err);
 }
 
@@ -198,7 +198,7 @@ static double put_parts(maki_jw *out, const counting *c, double scale)
     return total;
 }
 
-static void put_status(const maki_call *call, maki_jw *out, const counting *c,
+static void put_status(const maki_op_call *call, maki_jw *out, const counting *c,
                        const maki_context_use *use, const maki_policy *policy, uint64_t count,
                        const moment *last)
 {
@@ -225,13 +225,13 @@ static void put_status(const maki_call *call, maki_jw *out, const counting *c,
     maki_jw_end_object(out);
 }
 
-maki_status maki_op_session_status(maki_call *call, maki_jw *out, maki_err *err)
+maki_status maki_op_session_status(maki_op_call *call, maki_jw *out, maki_err *err)
 {
     maki_context_use use;
     maki_policy policy;
     moment last = { 0 };
     counting c = { .conv = NULL };
-    maki_status st = maki_field_looked_at(call, &c.conv, err);
+    maki_status st = maki_field_conversation_read_only(call, &c.conv, err);
     if (st == MAKI_OK) st = maki_context_use_read(call, c.conv, &use, err);
     if (st == MAKI_OK)
         st = maki_policy_from_config(call->m->config, maki_str_of(use.session.agent), "maki",

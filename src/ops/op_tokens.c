@@ -7,14 +7,14 @@
 #include "base/str.h"
 #include "base/text.h"
 #include "ops/op.h"
-#include "ops/parts.h"
+#include "ops/op_common.h"
 #include "reference/usage.h"
 #include "token/content.h"
 #include "token/family.h"
 #include "token/text_count.h"
 #include "token/tools_count.h"
 
-static size_t position(const maki_call *call, maki_str value)
+static size_t position(const maki_op_call *call, maki_str value)
 {
     return (size_t)(value.ptr - call->base);
 }
@@ -25,14 +25,14 @@ static maki_status answer_tokens(maki_jw *out, double tokens)
     return MAKI_OK;
 }
 
-maki_status maki_op_tokens_estimate(maki_call *call, maki_jw *out, maki_err *err)
+maki_status maki_op_tokens_estimate(maki_op_call *call, maki_jw *out, maki_err *err)
 {
     (void)err;
     maki_str text = maki_json_inside(maki_in_string(call, "text"));
     return answer_tokens(out, maki_estimate_tokens(text));
 }
 
-maki_status maki_op_tokens_context(maki_call *call, maki_jw *out, maki_err *err)
+maki_status maki_op_tokens_context(maki_op_call *call, maki_jw *out, maki_err *err)
 {
     maki_str events;
     maki_usage usage;
@@ -55,7 +55,8 @@ typedef struct choice {
     maki_calibration calibration; /* no samples: none */
 } choice;
 
-static maki_status read_encoding(const maki_call *call, maki_str name, choice *out, maki_err *err)
+static maki_status read_encoding(const maki_op_call *call, maki_str name, choice *out,
+                                 maki_err *err)
 {
     maki_str text = maki_json_text(name, call->arena);
     const maki_encoding *encoding;
@@ -72,7 +73,7 @@ static maki_status read_encoding(const maki_call *call, maki_str name, choice *o
 }
 
 /* The entry of the model in `calibration`, if there is one. */
-static maki_status read_calibration(const maki_call *call, maki_str model, maki_calibration *out,
+static maki_status read_calibration(const maki_op_call *call, maki_str model, maki_calibration *out,
                                     maki_err *err)
 {
     maki_str all, entry = { 0 };
@@ -89,7 +90,7 @@ static maki_status read_calibration(const maki_call *call, maki_str model, maki_
                      position(call, entry));
 }
 
-static maki_status read_choice(const maki_call *call, choice *out, maki_err *err)
+static maki_status read_choice(const maki_op_call *call, choice *out, maki_err *err)
 {
     maki_str model, encoding;
     *out = (choice){ .encoding = maki_encoding_named("o200k_base") };
@@ -113,7 +114,8 @@ static maki_status read_choice(const maki_call *call, choice *out, maki_err *err
 /* ---- tokens.count --------------------------------------------------------------------------------- */
 
 /* By the reference's rules. */
-static maki_status count_reference(maki_call *call, maki_str content, maki_jw *out, maki_err *err)
+static maki_status count_reference(maki_op_call *call, maki_str content, maki_jw *out,
+                                   maki_err *err)
 {
     maki_counter counter;
     maki_str block;
@@ -122,8 +124,8 @@ static maki_status count_reference(maki_call *call, maki_str content, maki_jw *o
     maki_json_kind kind = maki_json_kind_of(content);
     maki_status st = maki_field_counter(call, "o200k", &counter, err);
     if (st != MAKI_OK) return st;
-    size_t room = kind == MAKI_JSON_ARRAY ? maki_json_count(content) : 1;
-    maki_str *items = maki_arena_array(call->arena, room, sizeof *items);
+    size_t capacity = kind == MAKI_JSON_ARRAY ? maki_json_count(content) : 1;
+    maki_str *items = maki_arena_array(call->arena, capacity, sizeof *items);
     if (!items) return maki_arena_status(call->arena, err);
     maki_blocks blocks = maki_content_blocks(content);
     while (maki_blocks_next(&blocks, &block))
@@ -205,8 +207,9 @@ static maki_status count_message(const choice *c, const maki_content_rules *rule
     return st;
 }
 
-static maki_status count_messages(maki_call *call, const choice *c, const maki_content_rules *rules,
-                                  maki_str messages, all_counts *all, maki_err *err)
+static maki_status count_messages(maki_op_call *call, const choice *c,
+                                  const maki_content_rules *rules, maki_str messages,
+                                  all_counts *all, maki_err *err)
 {
     maki_json_iter iter = maki_json_items(messages);
     maki_json_item item;
@@ -233,7 +236,7 @@ static maki_status count_messages(maki_call *call, const choice *c, const maki_c
     return st;
 }
 
-static maki_status count_all(maki_call *call, const choice *c, all_counts *all, maki_err *err)
+static maki_status count_all(maki_op_call *call, const choice *c, all_counts *all, maki_err *err)
 {
     maki_str value;
     maki_content_rules rules = { .image = c->image };
@@ -309,7 +312,7 @@ static void write_counts(maki_jw *out, const choice *c, const all_counts *all)
     maki_jw_end_object(out);
 }
 
-maki_status maki_op_tokens_count(maki_call *call, maki_jw *out, maki_err *err)
+maki_status maki_op_tokens_count(maki_op_call *call, maki_jw *out, maki_err *err)
 {
     static const char *const ours[] = { "text",  "messages", "system", "tools",
                                         "model", "encoding", "detail" };
@@ -358,7 +361,7 @@ static maki_status put_ids(void *ctx, const uint32_t *ids, size_t n, maki_err *e
     return list->out->status;
 }
 
-maki_status maki_op_tokens_encode(maki_call *call, maki_jw *out, maki_err *err)
+maki_status maki_op_tokens_encode(maki_op_call *call, maki_jw *out, maki_err *err)
 {
     choice chosen;
     maki_tokenizer *t = NULL, *own = NULL;
@@ -382,7 +385,7 @@ maki_status maki_op_tokens_encode(maki_call *call, maki_jw *out, maki_err *err)
     return st;
 }
 
-static maki_status read_ids(const maki_call *call, const maki_encoding *encoding, maki_str array,
+static maki_status read_ids(const maki_op_call *call, const maki_encoding *encoding, maki_str array,
                             maki_buf *bytes, maki_err *err)
 {
     maki_json_iter iter = maki_json_items(array);
@@ -421,7 +424,7 @@ static void put_base64(maki_jw *out, maki_str bytes)
     maki_jw_bytes(out, MAKI_LIT("\""));
 }
 
-maki_status maki_op_tokens_decode(maki_call *call, maki_jw *out, maki_err *err)
+maki_status maki_op_tokens_decode(maki_op_call *call, maki_jw *out, maki_err *err)
 {
     choice chosen;
     maki_str array;
@@ -458,7 +461,7 @@ static void put_family_row(maki_jw *out, const maki_family *family)
     maki_jw_print(out, "]}");
 }
 
-maki_status maki_op_tokens_models(maki_call *call, maki_jw *out, maki_err *err)
+maki_status maki_op_tokens_models(maki_op_call *call, maki_jw *out, maki_err *err)
 {
     choice chosen;
     const maki_family *family;
@@ -480,7 +483,7 @@ maki_status maki_op_tokens_models(maki_call *call, maki_jw *out, maki_err *err)
     return MAKI_OK;
 }
 
-maki_status maki_op_tokens_calibrate(maki_call *call, maki_jw *out, maki_err *err)
+maki_status maki_op_tokens_calibrate(maki_op_call *call, maki_jw *out, maki_err *err)
 {
     choice chosen;
     maki_str all = MAKI_LIT("{}"), model = maki_in_string(call, "model");

@@ -1,6 +1,6 @@
 /* exchange.c -- a request: which conversation it goes on with, and what of it is new.
  *
- * The body is read twice, each time from the longest place that is known (known.h): once for the prefixes of its
+ * The body is read twice, each time from the longest place that is known (body_cache.h): once for the prefixes of its
  * messages, and, when it is known where they leave what is recorded, once more for the rows that are new.  So
  * what is held is 16 bytes a message, whatever their length. */
 #include <inttypes.h>
@@ -13,8 +13,8 @@
 #include "base/json.h"
 #include "base/str.h"
 #include "base/text.h"
-#include "proxy/proxy_inside.h"
-#include "proxy/system.h"
+#include "proxy/proxy_internal.h"
+#include "proxy/system_prompt.h"
 
 enum {
     RETRY_S = 600, /* an identical request in this time is a retry, though no reply was seen */
@@ -26,9 +26,9 @@ enum {
 /* ---- begin ------------------------------------------------------------------------------------------- */
 
 /* As much as there is room for.  A path may have any bytes, events are UTF-8: a question mark for what is not. */
-static void copy_name(maki_str text, char *out, size_t room)
+static void copy_name(maki_str text, char *out, size_t capacity)
 {
-    size_t n = text.len < room - 1 ? text.len : room - 1, bad;
+    size_t n = text.len < capacity - 1 ? text.len : capacity - 1, bad;
     if (n) memcpy(out, text.ptr, n);
     out[n] = '\0';
     while (!maki_utf8_valid((maki_str){ out, n }, &bad))
@@ -36,11 +36,11 @@ static void copy_name(maki_str text, char *out, size_t room)
 }
 
 /* "agent:proxy:NAME" as a JSON string; what has no place in a key is left out. */
-static void key_of_name(maki_str name, char *out, size_t room)
+static void key_of_name(maki_str name, char *out, size_t capacity)
 {
-    int n = snprintf(out, room, "\"agent:proxy:");
+    int n = snprintf(out, capacity, "\"agent:proxy:");
     size_t at = (size_t)n;
-    for (size_t i = 0; i < name.len && at + 2 < room; i++) {
+    for (size_t i = 0; i < name.len && at + 2 < capacity; i++) {
         unsigned char c = (unsigned char)name.ptr[i];
         if (c > ' ' && c < 127 && c != '"' && c != '\\') out[at++] = (char)c;
     }
@@ -90,14 +90,14 @@ maki_status maki_exchange_begin(maki_proxy *p, const maki_exchange_in *in, maki_
 
 typedef struct reading {
     maki_exchange *x;
-    maki_known_mark base;                      /* where it began; mark.at 0: at the beginning */
+    maki_body_cache_mark base;                 /* where it began; mark.at 0: at the beginning */
     unsigned char session[MAKI_SESSION_BYTES]; /* of that place */
     maki_buf prefixes;                         /* P of each message after `from` */
     maki_buf leading;                          /* system messages before the others */
     uint64_t count; /* messages that count, those before `from` included */
     unsigned char prefix[MAKI_PREFIX_LEN];
-    maki_wire_mark mark;                     /* right after the message */
-    maki_known_mark marks[MAKI_KNOWN_MARKS]; /* after the last messages, a ring */
+    maki_wire_mark mark;                               /* right after the message */
+    maki_body_cache_mark marks[MAKI_BODY_CACHE_MARKS]; /* after the last messages, a ring */
     size_t mark_count;
     maki_wire_request request;
 } reading;
@@ -115,20 +115,21 @@ static maki_status read_message(void *ctx, const maki_wire_message *message, mak
     maki_buf_add(&r->prefixes, (maki_str){ (const char *)r->prefix, sizeof r->prefix });
     r->count++;
     if (r->mark.at == message->end) {
-        maki_known_mark *kept = &r->marks[r->mark_count++ % MAKI_KNOWN_MARKS];
-        *kept = (maki_known_mark){ .mark = r->mark, .messages = r->count };
+        maki_body_cache_mark *kept = &r->marks[r->mark_count++ % MAKI_BODY_CACHE_MARKS];
+        *kept = (maki_body_cache_mark){ .mark = r->mark, .messages = r->count };
         memcpy(kept->prefix, r->prefix, sizeof kept->prefix);
     }
     return maki_buf_status(&r->prefixes, err);
 }
 
 /* Read the body from `from` on. */
-static maki_status read_body(reading *r, maki_str body, const maki_known_mark *from, maki_err *err)
+static maki_status read_body(reading *r, maki_str body, const maki_body_cache_mark *from,
+                             maki_err *err)
 {
     const maki_env *env = &r->x->proxy->env;
     maki_buf_clear(&r->prefixes);
     maki_buf_clear(&r->leading);
-    r->base = from ? *from : (maki_known_mark){ .messages = 0 };
+    r->base = from ? *from : (maki_body_cache_mark){ .messages = 0 };
     r->count = r->base.messages;
     r->mark_count = 0;
     memcpy(r->prefix, r->base.prefix, sizeof r->prefix);
@@ -175,7 +176,7 @@ typedef struct found {
     uint64_t messages; /* of the request that are in the log */
     bool spoke;        /* a reply that passed through here is among them */
     bool any;
-    maki_talk *talk;                        /* open; NULL: none yet */
+    maki_live_conversation *talk;           /* open; NULL: none yet */
     unsigned char gone[MAKI_SESSION_BYTES]; /* a session that is not there any more */
 } found;
 
@@ -225,10 +226,11 @@ static maki_status look_up(maki_exchange *x, const unsigned char *prefix, maki_p
 
 /* Open the conversation at a point.  NOTFOUND: it is gone, or has lost the rows in question. */
 static maki_status open_at(maki_exchange *x, const unsigned char *session, const maki_point *point,
-                           maki_talk **talk, maki_err *err)
+                           maki_live_conversation **talk, maki_err *err)
 {
-    maki_status st = maki_proxy_talk(x->proxy, session, false, (maki_str){ "", 0 }, talk, err);
-    return st == MAKI_OK ? maki_talk_has(*talk, point, err) : st;
+    maki_status st =
+        maki_proxy_open_conversation(x->proxy, session, false, (maki_str){ "", 0 }, talk, err);
+    return st == MAKI_OK ? maki_live_has(*talk, point, err) : st;
 }
 
 /* An entry is believed when the log has that very message.  The table is not synced with the logs, so after a
@@ -342,7 +344,7 @@ static maki_status new_talk(maki_exchange *x, found *f, maki_err *err)
     if (st != MAKI_OK) return st;
     f->session[6] = (unsigned char)((f->session[6] & 0x0f) | 0x40); /* a UUID, version 4 */
     f->session[8] = (unsigned char)((f->session[8] & 0x3f) | 0x80);
-    st = maki_proxy_talk(p, f->session, true, maki_str_of(x->name), &f->talk, err);
+    st = maki_proxy_open_conversation(p, f->session, true, maki_str_of(x->name), &f->talk, err);
     if (st != MAKI_OK) return st;
     memcpy(x->session, f->session, sizeof x->session);
     if (x->named) st = maki_exchange_know(x, root, &beginning, 1, err);
@@ -352,7 +354,7 @@ static maki_status new_talk(maki_exchange *x, found *f, maki_err *err)
 
 /* Read the body and open the conversation it goes on with.  `from` is where reading may begin: NOTFOUND
  * when that conversation is gone. */
-static maki_status recognise(reading *r, maki_str body, const maki_known_mark *from, found *f,
+static maki_status recognise(reading *r, maki_str body, const maki_body_cache_mark *from, found *f,
                              maki_err *err)
 {
     maki_exchange *x = r->x;
@@ -374,7 +376,7 @@ static maki_status recognise(reading *r, maki_str body, const maki_known_mark *f
 
 typedef struct writing {
     maki_exchange *x;
-    maki_talk *talk;
+    maki_live_conversation *talk;
     maki_spool row;
     uint64_t message; /* the number of the one that comes next */
     uint64_t known;   /* those up to this one are in the log */
@@ -388,11 +390,11 @@ static maki_status write_message(void *ctx, const maki_wire_message *message, ma
     uint64_t seq;
     if (message->system || w->message++ < w->known) return MAKI_OK;
     maki_status st = maki_proxy_row(&w->row, message->row, maki_str_of(w->fields), &row, err);
-    return st == MAKI_OK ? maki_talk_add(w->talk, row, &seq, err) : st;
+    return st == MAKI_OK ? maki_live_add(w->talk, row, &seq, err) : st;
 }
 
-static maki_status write_rows(reading *r, maki_str body, maki_talk *talk, uint64_t known,
-                              maki_err *err)
+static maki_status write_rows(reading *r, maki_str body, maki_live_conversation *talk,
+                              uint64_t known, maki_err *err)
 {
     maki_proxy *p = r->x->proxy;
     maki_wire_request request;
@@ -415,7 +417,8 @@ static uint64_t system_as_sent(const reading *r)
 }
 
 /* Note the system prompt and the tools, if they changed; *seen is what is in force then. */
-static maki_status write_system(reading *r, maki_talk *talk, maki_system_seen *seen, maki_err *err)
+static maki_status write_system(reading *r, maki_live_conversation *talk, maki_system_seen *seen,
+                                maki_err *err)
 {
     maki_proxy *p = r->x->proxy;
     maki_system_now now = system_of(r);
@@ -428,34 +431,34 @@ static maki_status write_system(reading *r, maki_talk *talk, maki_system_seen *s
     maki_buf fields = maki_buf_new(p->env.alloc, FIELDS_MAX);
     maki_status st = maki_system_keep(&p->env, p->blobs, p->tokenizer, &now, seen, &fields, err);
     if (st == MAKI_OK && fields.len)
-        st = maki_talk_note(talk, "system", maki_buf_str(&fields), err);
+        st = maki_live_note(talk, "system", maki_buf_str(&fields), err);
     maki_buf_free(&fields);
     return st;
 }
 
 /* One group: back to where the client goes on, the system prompt, the rows that are new. */
-static maki_status write_group(reading *r, maki_str body, maki_talk *talk, const found *f,
-                               maki_err *err)
+static maki_status write_group(reading *r, maki_str body, maki_live_conversation *talk,
+                               const found *f, maki_err *err)
 {
     maki_system_seen seen;
-    maki_status st = maki_talk_begin(talk, &f->point, err);
+    maki_status st = maki_live_begin(talk, &f->point, err);
     if (st != MAKI_OK) return st;
     st = write_system(r, talk, &seen, err);
     if (st == MAKI_OK && r->count > f->messages) st = write_rows(r, body, talk, f->messages, err);
     if (st != MAKI_OK) {
-        maki_talk_abort(talk);
+        maki_live_abort(talk);
         return st;
     }
-    st = maki_talk_commit(talk, err);
+    st = maki_live_commit(talk, err);
     if (st == MAKI_OK) talk->system = seen;
     return st;
 }
 
 /* Put the new rows into the table, so that the next request finds them. */
-static maki_status know_rows(reading *r, maki_talk *talk, const found *f, uint32_t kin,
+static maki_status know_rows(reading *r, maki_live_conversation *talk, const found *f, uint32_t kin,
                              maki_err *err)
 {
-    maki_point tip = maki_talk_tip(talk);
+    maki_point tip = maki_live_tip(talk);
     uint64_t count = r->count - f->messages, first = tip.seq - count + 1;
     maki_point point = { first, tip.ev, f->point.tokens, 0 };
     maki_status st = MAKI_OK;
@@ -463,7 +466,7 @@ static maki_status know_rows(reading *r, maki_talk *talk, const found *f, uint32
     if (r->x->by_reference) return MAKI_OK;
     for (uint64_t i = 0; st == MAKI_OK && i < count; i++) {
         point.seq = first + i;
-        st = maki_talk_row(talk, point.seq, &tokens, &point.trace, err);
+        st = maki_live_row(talk, point.seq, &tokens, &point.trace, err);
         point.tokens += tokens;
         if (st == MAKI_OK)
             st = maki_exchange_know(r->x, prefix_at(r, f->messages + 1 + i), &point,
@@ -474,17 +477,17 @@ static maki_status know_rows(reading *r, maki_talk *talk, const found *f, uint32
 
 /* Keep places in it for the next body: the one that it was read from, and those after messages whose
  * rows are known here. */
-static void know_body(reading *r, maki_str body, maki_talk *talk, const found *f)
+static void know_body(reading *r, maki_str body, maki_live_conversation *talk, const found *f)
 {
     maki_exchange *x = r->x;
-    maki_known_mark marks[MAKI_KNOWN_MARKS + 1];
+    maki_body_cache_mark marks[MAKI_BODY_CACHE_MARKS + 1];
     maki_point tip = x->tip;
     uint64_t tokens;
-    size_t n = MAKI_KNOWN_MARKS + 1;
+    size_t n = MAKI_BODY_CACHE_MARKS + 1;
     /* without a reply it would be read as a whole in any case */
     size_t have = f->spoke && !x->by_reference ? r->mark_count : 0;
-    for (size_t i = have; n > 1 && i > 0 && r->mark_count - i < MAKI_KNOWN_MARKS; i--) {
-        maki_known_mark mark = r->marks[(i - 1) % MAKI_KNOWN_MARKS];
+    for (size_t i = have; n > 1 && i > 0 && r->mark_count - i < MAKI_BODY_CACHE_MARKS; i--) {
+        maki_body_cache_mark mark = r->marks[(i - 1) % MAKI_BODY_CACHE_MARKS];
         if (mark.messages < f->messages) break;
         mark.point = tip;
         mark.point.seq = tip.seq - (r->count - mark.messages);
@@ -493,17 +496,18 @@ static void know_body(reading *r, maki_str body, maki_talk *talk, const found *f
         mark.persona = persona_of(r);
         memcpy(mark.scope, x->scope, sizeof mark.scope);
         mark.spoke = f->spoke;
-        if (maki_talk_row(talk, mark.point.seq, &tokens, &mark.point.trace, NULL) != MAKI_OK) break;
+        if (maki_live_row(talk, mark.point.seq, &tokens, &mark.point.trace, NULL) != MAKI_OK) break;
         tip.tokens -= tokens < tip.tokens ? tokens : tip.tokens;
         marks[--n] = mark;
     }
     if (r->base.mark.at && n > 1) marks[--n] = r->base;
-    size_t count = MAKI_KNOWN_MARKS + 1 - n;
-    if (count > MAKI_KNOWN_MARKS) { /* the oldest falls off */
-        count = MAKI_KNOWN_MARKS;
+    size_t count = MAKI_BODY_CACHE_MARKS + 1 - n;
+    if (count > MAKI_BODY_CACHE_MARKS) { /* the oldest falls off */
+        count = MAKI_BODY_CACHE_MARKS;
         n++;
     }
-    maki_known_add(x->proxy->known, x->near, body, x->session, marks + n, count, &x->body_hash);
+    maki_body_cache_add(x->proxy->known, x->near, body, x->session, marks + n, count,
+                        &x->body_hash);
 }
 
 /* ---- the request --------------------------------------------------------------------------------------- */
@@ -516,14 +520,14 @@ static void copy_model(maki_exchange *x, maki_str model)
 
 /* Was the beginning of the body passed over, though something in it is needed?  Or was it known from
  * somebody else's conversation? */
-static bool passed_over(const reading *r, const maki_talk *talk)
+static bool passed_over(const reading *r, const maki_live_conversation *talk)
 {
     if (memcmp(r->base.scope, r->x->scope, sizeof r->base.scope) != 0) return true;
     return r->base.leading && talk->system.as_sent != system_as_sent(r);
 }
 
-static maki_status record_in(reading *r, maki_str body, const found *f, maki_talk *talk,
-                             maki_err *err)
+static maki_status record_in(reading *r, maki_str body, const found *f,
+                             maki_live_conversation *talk, maki_err *err)
 {
     maki_exchange *x = r->x;
     maki_status st = MAKI_OK;
@@ -534,7 +538,7 @@ static maki_status record_in(reading *r, maki_str body, const found *f, maki_tal
         st = write_group(r, body, talk, f, err);
         if (st == MAKI_OK) st = know_rows(r, talk, f, kin_of(r), err);
         if (st != MAKI_OK) return st;
-        x->tip = maki_talk_tip(talk);
+        x->tip = maki_live_tip(talk);
     } /* else it is a retry: where it branches off is written with the reply */
     know_body(r, body, talk, f);
     x->system_tokens = talk->system.system_tokens;
@@ -546,13 +550,14 @@ static maki_status record(reading *r, maki_str body, maki_err *err)
 {
     maki_exchange *x = r->x;
     found f;
-    const maki_known_mark *from = maki_known_find(x->proxy->known, x->near, body, r->session);
+    const maki_body_cache_mark *from =
+        maki_body_cache_find(x->proxy->known, x->near, body, r->session);
     if (from && !from->spoke) from = NULL; /* it is short, and what it is for has to be known */
     maki_status st = recognise(r, body, from, &f, err);
     if (from && (st == MAKI_NOTFOUND || (st == MAKI_OK && passed_over(r, f.talk))))
         st = recognise(r, body, NULL, &f, err);
     if (st == MAKI_OK) st = record_in(r, body, &f, f.talk, err);
-    if (st != MAKI_OK && f.talk && maki_talk_is_blank(f.talk)) maki_proxy_discard(x->proxy, f.talk);
+    if (st != MAKI_OK && f.talk && maki_live_is_blank(f.talk)) maki_proxy_discard(x->proxy, f.talk);
     return st;
 }
 

@@ -12,7 +12,7 @@
 #include "base/files.h"
 #include "base/str.h"
 #include "base/thread.h"
-#include "proxy/journal_inside.h"
+#include "proxy/journal_internal.h"
 
 enum {
     WAITING_MAX = 4 << 20,
@@ -45,7 +45,7 @@ bool maki_journal_touch(maki_journal *j, journal_half *half, const unsigned char
     for (size_t i = half->touched_count; i > 0 && half->touched_count - i < LOOKED_BACK; i--) {
         if (memcmp(half->touched[i - 1], session, MAKI_SESSION_BYTES) == 0) return true;
     }
-    void *moved = maki_grown(alloc, half->touched, half->touched_count, &half->touched_room,
+    void *moved = maki_grown(alloc, half->touched, half->touched_count, &half->touched_capacity,
                              MAKI_SESSION_BYTES);
     if (!moved) return false;
     half->touched = moved;
@@ -119,7 +119,7 @@ static void *work(void *ctx)
 /* ---- opening ----------------------------------------------------------------------------------------- */
 
 /* A file that does not grow is synced faster. */
-static maki_status make_room(const maki_files *files, const journal_half *half, maki_err *err)
+static maki_status make_capacity(const maki_files *files, const journal_half *half, maki_err *err)
 {
     return files->allocate(files, half->fd, JOURNAL_SIZE) == 0
                ? MAKI_OK
@@ -130,10 +130,10 @@ static maki_status open_half(maki_journal *j, size_t i, maki_err *err)
 {
     const maki_files *files = j->env.files;
     char path[MAKI_PATH_MAX + 64];
-    snprintf(path, sizeof path, "%s/journal.%zu", j->folder, i);
+    snprintf(path, sizeof path, "%s/journal.%zu", j->directory, i);
     j->halves[i].fd = files->open(files, path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (j->halves[i].fd < 0) return maki_fail_errno(err, "opening the journal");
-    (void)!make_room(files, &j->halves[i], NULL); /* where there is none, it grows */
+    (void)!make_capacity(files, &j->halves[i], NULL); /* where there is none, it grows */
     return MAKI_OK;
 }
 
@@ -190,7 +190,7 @@ static void note_boot(const maki_journal *j, const char *path, maki_str boot)
 static maki_status open_inside(maki_journal *j, maki_str boot, uint64_t *restored, maki_err *err)
 {
     char note[MAKI_PATH_MAX + 64];
-    snprintf(note, sizeof note, "%s/journal.boot", j->folder);
+    snprintf(note, sizeof note, "%s/journal.boot", j->directory);
     maki_status st = open_half(j, 0, err);
     if (st == MAKI_OK) st = open_half(j, 1, err);
     bool same = st == MAKI_OK && is_same_boot(j, note, boot);
@@ -199,7 +199,7 @@ static maki_status open_inside(maki_journal *j, maki_str boot, uint64_t *restore
         st = sync_logs(j, &j->halves[i], err);
         if (st == MAKI_OK) st = empty_half(j, &j->halves[i], err);
     }
-    if (st == MAKI_OK) st = sync_path(j, j->folder, err);
+    if (st == MAKI_OK) st = sync_path(j, j->directory, err);
     if (st == MAKI_OK && !same) note_boot(j, note, boot);
     j->generation++;
     if (st != MAKI_OK) return st;
@@ -219,7 +219,7 @@ maki_status maki_journal_open(const maki_env *env, const maki_journal_options *o
     pthread_cond_init(&j->changed, NULL);
     j->waiting = maki_buf_new(env->alloc, WAITING_MAX);
     j->writing = maki_buf_new(env->alloc, WAITING_MAX);
-    snprintf(j->folder, sizeof j->folder, "%s", options->folder);
+    snprintf(j->directory, sizeof j->directory, "%s", options->directory);
     snprintf(j->sessions, sizeof j->sessions, "%s", options->sessions);
     maki_str boot =
         maki_str_to(options->boot, options->boot.len < BOOT_MAX ? options->boot.len : BOOT_MAX);
@@ -240,7 +240,7 @@ static void close_half(maki_journal *j, journal_half *half)
         (void)!empty_half(j, half, NULL);
     if (half->fd >= 0) j->env.files->close(j->env.files, half->fd);
     if (half->touched)
-        alloc->resize(alloc, half->touched, half->touched_room * MAKI_SESSION_BYTES, 0);
+        alloc->resize(alloc, half->touched, half->touched_capacity * MAKI_SESSION_BYTES, 0);
 }
 
 void maki_journal_close(maki_journal *j)
@@ -269,22 +269,23 @@ void maki_journal_close(maki_journal *j)
 bool maki_journal_add(maki_journal *j, const unsigned char session[MAKI_SESSION_BYTES],
                       maki_log_part part, uint64_t at, maki_str bytes)
 {
-    if (bytes.len > MAKI_JOURNAL_MOST || !is_on(j)) return false;
+    if (bytes.len > MAKI_JOURNAL_MAX || !is_on(j)) return false;
     journal_piece piece = { .length = (uint32_t)bytes.len, .part = (uint32_t)part, .at = at };
     memcpy(piece.session, session, sizeof piece.session);
     piece.check = XXH3_64bits(bytes.ptr, bytes.len);
     size_t size = sizeof piece + journal_padded(bytes.len);
     pthread_mutex_lock(&j->lock);
-    char *room = j->waiting.len + size <= WAITING_MAX ? maki_buf_room(&j->waiting, size) : NULL;
-    if (room) {
-        memset(room + size - 8, 0, 8); /* what fills it up */
-        memcpy(room, &piece, sizeof piece);
-        memcpy(room + sizeof piece, bytes.ptr, bytes.len);
+    char *capacity =
+        j->waiting.len + size <= WAITING_MAX ? maki_buf_reserve(&j->waiting, size) : NULL;
+    if (capacity) {
+        memset(capacity + size - 8, 0, 8); /* what fills it up */
+        memcpy(capacity, &piece, sizeof piece);
+        memcpy(capacity + sizeof piece, bytes.ptr, bytes.len);
         j->waiting.len += size;
     }
     j->waiting.status = MAKI_OK; /* for want of memory this one is not added: the next may be */
     pthread_mutex_unlock(&j->lock);
-    return room != NULL;
+    return capacity != NULL;
 }
 
 /* ---- syncing ----------------------------------------------------------------------------------------- */
@@ -359,7 +360,7 @@ static maki_status try_again(maki_journal *j, maki_err *err)
     journal_half *half = &j->halves[j->current];
     maki_status st = MAKI_OK;
     for (size_t i = 0; i < 2 && st == MAKI_OK; i++)
-        st = make_room(j->env.files, &j->halves[i], err);
+        st = make_capacity(j->env.files, &j->halves[i], err);
     if (st == MAKI_OK && half->end + sizeof(journal_piece) <= JOURNAL_SIZE)
         st = write_end(j, half, half->end, err);
     if (st == MAKI_OK) st = sync_half(j, half, err);

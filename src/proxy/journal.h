@@ -24,11 +24,11 @@
 
 typedef struct maki_journal maki_journal;
 
-enum { MAKI_JOURNAL_MOST = 256 << 10 }; /* bytes of one piece; a log that gets more syncs itself */
+enum { MAKI_JOURNAL_MAX = 256 << 10 }; /* bytes of one piece; a log that gets more syncs itself */
 
 typedef struct maki_journal_options {
-    const char *folder;   /* its own */
-    const char *sessions; /* of the logs */
+    const char *directory; /* its own */
+    const char *sessions;  /* of the logs */
     /* Which start of the machine this is; len 0: nobody knows.  A log that is missing though the machine has not
      * stopped since was deleted: it is not made anew. */
     maki_str boot;

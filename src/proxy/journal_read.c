@@ -9,8 +9,8 @@
 
 #include "base/err.h"
 #include "base/files.h"
-#include "proxy/journal_inside.h"
-#include "proxy/talk.h"
+#include "proxy/journal_internal.h"
+#include "proxy/live_conversation.h"
 
 uint64_t journal_head_check(const journal_piece *piece)
 {
@@ -18,11 +18,12 @@ uint64_t journal_head_check(const journal_piece *piece)
 }
 
 void maki_journal_path(const maki_journal *j, const unsigned char *session, maki_log_part part,
-                       char *out, size_t room)
+                       char *out, size_t capacity)
 {
     char id[37];
     maki_session_text(session, id);
-    snprintf(out, room, "%s/%s%s.jsonl", j->sessions, id, part == MAKI_LOG_EVENTS ? ".events" : "");
+    snprintf(out, capacity, "%s/%s%s.jsonl", j->sessions, id,
+             part == MAKI_LOG_EVENTS ? ".events" : "");
 }
 
 /* Is `bytes`, as far as the file reaches, what stands there? */
@@ -84,12 +85,12 @@ static bool read_piece(const maki_journal *j, const journal_half *half, uint64_t
     const maki_files *files = j->env.files;
     size_t got = 0;
     if (!read_head(j, half, at, piece) || piece->generation == 0 ||
-        piece->length > MAKI_JOURNAL_MOST || piece->part > MAKI_LOG_EVENTS)
+        piece->length > MAKI_JOURNAL_MAX || piece->part > MAKI_LOG_EVENTS)
         return false;
     maki_buf_clear(bytes);
-    char *room = maki_buf_room(bytes, piece->length);
-    if (!room || maki_file_read_at(files, half->fd, at + sizeof *piece, room, piece->length, &got,
-                                   NULL) != MAKI_OK)
+    char *capacity = maki_buf_reserve(bytes, piece->length);
+    if (!capacity || maki_file_read_at(files, half->fd, at + sizeof *piece, capacity, piece->length,
+                                       &got, NULL) != MAKI_OK)
         return false;
     bytes->len += got;
     return got == piece->length && piece->check == XXH3_64bits(bytes->ptr, bytes->len);
@@ -104,7 +105,7 @@ static uint64_t generation_of(const maki_journal *j, const journal_half *half)
 static maki_status restore_half(maki_journal *j, journal_half *half, uint64_t generation, bool make,
                                 uint64_t *restored, maki_err *err)
 {
-    maki_buf bytes = maki_buf_new(j->env.alloc, MAKI_JOURNAL_MOST);
+    maki_buf bytes = maki_buf_new(j->env.alloc, MAKI_JOURNAL_MAX);
     journal_piece piece;
     maki_status st = MAKI_OK;
     uint64_t at = 0;

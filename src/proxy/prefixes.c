@@ -16,12 +16,12 @@
 
 _Static_assert(sizeof(maki_prefix) == 64, "a record is a line of the cache");
 
-enum { FIRST_ROOM = 4096, AT_ONCE = 4, COPY = 256 };
+enum { FIRST_CAPACITY = 4096, AT_ONCE = 4, COPY = 256 };
 
 /* The first record of the file. */
 typedef struct table_header {
     char magic[8];
-    uint64_t version, room;
+    uint64_t version, capacity;
     unsigned char reserved[32];
     uint64_t check; /* of all that stands before */
 } table_header;
@@ -35,11 +35,11 @@ static uint32_t check_of(const maki_prefix *entry)
     return check ? check : 1;
 }
 
-static uint64_t place_of(uint64_t room, const unsigned char *prefix)
+static uint64_t place_of(uint64_t capacity, const unsigned char *prefix)
 {
     uint64_t hash;
     memcpy(&hash, prefix, sizeof hash); /* it is a hash already */
-    return hash & (room - 1);
+    return hash & (capacity - 1);
 }
 
 static uint64_t offset_of(uint64_t place)
@@ -49,14 +49,14 @@ static uint64_t offset_of(uint64_t place)
 
 /* ---- the file ------------------------------------------------------------------------------ */
 
-static maki_status write_header(const maki_env *env, int fd, uint64_t room, maki_err *err)
+static maki_status write_header(const maki_env *env, int fd, uint64_t capacity, maki_err *err)
 {
-    table_header header = { .version = 1, .room = room };
+    table_header header = { .version = 1, .capacity = capacity };
     static const maki_prefix last;
     memcpy(header.magic, magic, sizeof magic);
     header.check = XXH3_64bits(&header, offsetof(table_header, check));
     /* the last place first: from then on the file has its length, zeros in between */
-    maki_status st = maki_file_write_at(env->files, fd, offset_of(room - 1),
+    maki_status st = maki_file_write_at(env->files, fd, offset_of(capacity - 1),
                                         (maki_str){ (const char *)&last, sizeof last }, err);
     if (st != MAKI_OK) return st;
     return maki_file_write_at(env->files, fd, 0, (maki_str){ (const char *)&header, sizeof header },
@@ -74,10 +74,10 @@ static uint64_t read_header(const maki_env *env, int fd)
         got != sizeof header || memcmp(header.magic, magic, sizeof magic) != 0 ||
         header.version != 1 ||
         header.check != XXH3_64bits(&header, offsetof(table_header, check)) ||
-        header.room < AT_ONCE || (header.room & (header.room - 1)) != 0 ||
-        (uint64_t)size / sizeof header <= header.room)
+        header.capacity < AT_ONCE || (header.capacity & (header.capacity - 1)) != 0 ||
+        (uint64_t)size / sizeof header <= header.capacity)
         return 0;
-    return header.room;
+    return header.capacity;
 }
 
 /* Called with every place that is taken, by an entry or by what is left of one. */
@@ -87,7 +87,7 @@ static maki_status each_entry(maki_prefixes *t, entry_fn fn, void *ctx, maki_err
 {
     maki_prefix some[COPY];
     maki_status st = MAKI_OK;
-    for (uint64_t place = 0; st == MAKI_OK && place < t->room; place += COPY) {
+    for (uint64_t place = 0; st == MAKI_OK && place < t->capacity; place += COPY) {
         size_t got = 0;
         st =
             maki_file_read_at(t->env->files, t->fd, offset_of(place), some, sizeof some, &got, err);
@@ -135,10 +135,10 @@ static maki_status find_place(maki_prefixes *t, const unsigned char *prefix, uin
                               maki_prefix *out, maki_err *err)
 {
     maki_prefix some[AT_ONCE];
-    uint64_t from = place_of(t->room, prefix);
-    for (uint64_t looked = 0; looked < t->room; looked += AT_ONCE) {
-        uint64_t first = (from + looked) & (t->room - 1);
-        size_t n = t->room - first < AT_ONCE ? (size_t)(t->room - first) : AT_ONCE, got = 0;
+    uint64_t from = place_of(t->capacity, prefix);
+    for (uint64_t looked = 0; looked < t->capacity; looked += AT_ONCE) {
+        uint64_t first = (from + looked) & (t->capacity - 1);
+        size_t n = t->capacity - first < AT_ONCE ? (size_t)(t->capacity - first) : AT_ONCE, got = 0;
         maki_status st = maki_file_read_at(t->env->files, t->fd, offset_of(first), some,
                                            n * sizeof some[0], &got, err);
         if (st != MAKI_OK) return st;
@@ -193,11 +193,13 @@ static maki_status grow(maki_prefixes *t, maki_err *err)
 {
     const maki_files *files = t->env->files;
     char beside[MAKI_PATH_MAX];
-    maki_prefixes larger = { .env = t->env, .path = t->path, .fd = -1, .room = t->room * 2 };
+    maki_prefixes larger = {
+        .env = t->env, .path = t->path, .fd = -1, .capacity = t->capacity * 2
+    };
     snprintf(beside, sizeof beside, "%s.new", t->path);
     files->unlink(files, beside);
     maki_status st = open_file(t->env, beside, O_CREAT | O_EXCL, &larger.fd, err);
-    if (st == MAKI_OK) st = write_header(t->env, larger.fd, larger.room, err);
+    if (st == MAKI_OK) st = write_header(t->env, larger.fd, larger.capacity, err);
     if (st == MAKI_OK) st = each_entry(t, copy_entry, &larger, err);
     if (st == MAKI_OK && files->rename(files, beside, t->path) != 0)
         st = maki_fail_errno(err, "replacing the table of prefixes");
@@ -213,7 +215,7 @@ static maki_status grow(maki_prefixes *t, maki_err *err)
 
 static bool is_half_full(const maki_prefixes *t)
 {
-    return t->count * 2 >= t->room;
+    return t->count * 2 >= t->capacity;
 }
 
 maki_status maki_prefixes_open(maki_prefixes *t, const maki_env *env, const char *path,
@@ -222,12 +224,12 @@ maki_status maki_prefixes_open(maki_prefixes *t, const maki_env *env, const char
     *t = (maki_prefixes){ .env = env, .path = path, .fd = -1 };
     maki_status st = open_file(env, path, O_CREAT, &t->fd, err);
     if (st != MAKI_OK) return st;
-    t->room = read_header(env, t->fd);
-    if (t->room == 0) { /* new, or not to be trusted */
-        t->room = FIRST_ROOM;
+    t->capacity = read_header(env, t->fd);
+    if (t->capacity == 0) { /* new, or not to be trusted */
+        t->capacity = FIRST_CAPACITY;
         if (env->files->truncate(env->files, t->fd, 0) != 0)
             st = maki_fail_errno(err, "emptying the table of prefixes");
-        if (st == MAKI_OK) st = write_header(env, t->fd, t->room, err);
+        if (st == MAKI_OK) st = write_header(env, t->fd, t->capacity, err);
     } else {
         st = each_entry(t, count_entry, &t->count, err);
         if (st == MAKI_OK && is_half_full(t)) st = grow(t, err);

@@ -38,7 +38,7 @@ typedef struct maki_prefixes {
     const char *path; /* borrowed */
     int fd;           /* -1: not open */
     uint64_t count;   /* places that are taken */
-    uint64_t room;
+    uint64_t capacity;
 } maki_prefixes;
 
 /* Open the table at `path`, or make one.  MAKI_CONFLICT: another daemon uses it. */

@@ -9,12 +9,12 @@
 #include "base/files.h"
 #include "base/platform.h"
 #include "base/str.h"
-#include "history/tally.h"
-#include "proxy/proxy_inside.h"
+#include "history/token_counter.h"
+#include "proxy/proxy_internal.h"
 #include "store/session.h"
 
 enum {
-    OPEN_MOST = 64,
+    OPEN_MAX = 64,
     IDLE_MS = 60000, /* a conversation that was not used for so long is closed */
     TOLD_MAX = 2048,
     BOOT_MAX = 64
@@ -33,25 +33,26 @@ static maki_str boot_id(const maki_env *env, char out[BOOT_MAX])
 
 static maki_status open_parts(maki_proxy *p, const char *home, maki_err *err)
 {
-    char folder[MAKI_PATH_MAX], secret[MAKI_PATH_MAX + 16], boot[BOOT_MAX];
-    maki_status st = maki_agent_folder(p->env.files, home, "proxy", "sessions", p->sessions,
-                                       sizeof p->sessions, err);
+    char directory[MAKI_PATH_MAX], secret[MAKI_PATH_MAX + 16], boot[BOOT_MAX];
+    maki_status st = maki_agent_directory(p->env.files, home, "proxy", "sessions", p->sessions,
+                                          sizeof p->sessions, err);
+    if (st == MAKI_OK)
+        st = maki_agent_directory(p->env.files, home, "proxy", "blobs", p->blobs, sizeof p->blobs,
+                                  err);
     if (st == MAKI_OK)
         st =
-            maki_agent_folder(p->env.files, home, "proxy", "blobs", p->blobs, sizeof p->blobs, err);
-    if (st == MAKI_OK)
-        st = maki_agent_folder(p->env.files, home, "proxy", "", folder, sizeof folder, err);
+            maki_agent_directory(p->env.files, home, "proxy", "", directory, sizeof directory, err);
     if (st != MAKI_OK) return st;
-    snprintf(p->table, sizeof p->table, "%s/prefixes", folder);
-    snprintf(secret, sizeof secret, "%s/secret", folder);
+    snprintf(p->table, sizeof p->table, "%s/prefixes", directory);
+    snprintf(secret, sizeof secret, "%s/secret", directory);
     st = maki_prefixes_open(&p->prefixes, &p->env, p->table, err);
     if (st == MAKI_OK) st = maki_secret_read(&p->env, secret, p->secret, err);
-    maki_journal_options journal = { .folder = folder,
+    maki_journal_options journal = { .directory = directory,
                                      .sessions = p->sessions,
                                      .boot = boot_id(&p->env, boot),
                                      .logger = p->options.logger };
     if (st == MAKI_OK) st = maki_journal_open(&p->env, &journal, &p->journal, NULL, err);
-    if (st == MAKI_OK) st = maki_known_open(&p->env, &p->known, err);
+    if (st == MAKI_OK) st = maki_body_cache_open(&p->env, &p->known, err);
     if (st == MAKI_OK)
         st = maki_tokenizer_open(&p->env, maki_encoding_named(MAKI_FAMILY), NULL, &p->tokenizer,
                                  err);
@@ -64,7 +65,7 @@ maki_status maki_proxy_open(const maki_env *env, const maki_proxy_options *optio
     maki_proxy *p = maki_new(env->alloc, maki_proxy);
     if (!p) return maki_fail_nomem(err);
     *p = (maki_proxy){ .env = *env, .options = *options, .prefixes.fd = -1 };
-    if (p->options.open_most == 0) p->options.open_most = OPEN_MOST;
+    if (p->options.open_most == 0) p->options.open_most = OPEN_MAX;
     size_t size = p->options.open_most * sizeof p->talks[0];
     p->talks = env->alloc->resize(env->alloc, NULL, 0, size);
     maki_status st = p->talks ? open_parts(p, options->home, err) : maki_fail_nomem(err);
@@ -78,7 +79,7 @@ maki_status maki_proxy_open(const maki_env *env, const maki_proxy_options *optio
 
 static void close_talk(maki_proxy *p, size_t i)
 {
-    maki_talk_close(p->talks[i]);
+    maki_live_close(p->talks[i]);
     p->talks[i] = p->talks[--p->talk_count];
 }
 
@@ -90,7 +91,7 @@ void maki_proxy_close(maki_proxy *p)
         close_talk(p, p->talk_count - 1);
     if (p->talks) alloc->resize(alloc, p->talks, p->options.open_most * sizeof p->talks[0], 0);
     maki_tokenizer_close(p->tokenizer);
-    maki_known_close(p->known);
+    maki_body_cache_close(p->known);
     maki_journal_close(p->journal);
     maki_prefixes_close(&p->prefixes);
     maki_delete(alloc, p);
@@ -112,7 +113,7 @@ void maki_proxy_tick(maki_proxy *p)
 /* ---- conversations that are open --------------------------------------------------------------------- */
 
 /* Room for one more: the one that was not used for longest goes. */
-static void make_room(maki_proxy *p)
+static void make_capacity(maki_proxy *p)
 {
     size_t oldest = 0;
     if (p->talk_count < p->options.open_most) return;
@@ -122,8 +123,10 @@ static void make_room(maki_proxy *p)
     close_talk(p, oldest);
 }
 
-maki_status maki_proxy_talk(maki_proxy *p, const unsigned char session[MAKI_SESSION_BYTES],
-                            bool create, maki_str key, maki_talk **out, maki_err *err)
+maki_status maki_proxy_open_conversation(maki_proxy *p,
+                                         const unsigned char session[MAKI_SESSION_BYTES],
+                                         bool create, maki_str key, maki_live_conversation **out,
+                                         maki_err *err)
 {
     int64_t now = p->env.clock->now_ms(p->env.clock);
     for (size_t i = 0; i < p->talk_count; i++) {
@@ -132,25 +135,25 @@ maki_status maki_proxy_talk(maki_proxy *p, const unsigned char session[MAKI_SESS
         *out = p->talks[i];
         return MAKI_OK;
     }
-    maki_talk_options options = { .folder = p->sessions,
+    maki_live_options options = { .directory = p->sessions,
                                   .create = create,
                                   .key = key,
                                   .tokenizer = p->tokenizer,
                                   .journal = p->journal };
-    make_room(p);
-    maki_status st = maki_talk_open(&p->env, session, &options, out, err);
+    make_capacity(p);
+    maki_status st = maki_live_open(&p->env, session, &options, out, err);
     if (st != MAKI_OK) return st;
     (*out)->used = now;
     p->talks[p->talk_count++] = *out;
     return MAKI_OK;
 }
 
-void maki_proxy_discard(maki_proxy *p, maki_talk *talk)
+void maki_proxy_discard(maki_proxy *p, maki_live_conversation *talk)
 {
     size_t i = 0;
     while (p->talks[i] != talk)
         i++;
-    maki_talk_discard(talk);
+    maki_live_discard(talk);
     p->talks[i] = p->talks[--p->talk_count];
 }
 
@@ -190,7 +193,7 @@ maki_status maki_proxy_row(maki_spool *out, maki_str message, maki_str fields, m
     return st == MAKI_OK ? maki_spool_text(out, row, err) : st;
 }
 
-void maki_proxy_tell(maki_proxy *p, const char *fmt, ...)
+void maki_proxy_log(maki_proxy *p, const char *fmt, ...)
 {
     char text[TOLD_MAX];
     va_list args;

@@ -7,10 +7,10 @@
 
 #include "base/err.h"
 #include "base/str.h"
-#include "history/make.h"
+#include "history/synthetic.h"
 #include "reference/keep.h"
 #include "reference/view.h"
-#include "summary/prompt.h"
+#include "summary/summary_prompt.h"
 
 enum { KEEP = 3 }; /* the last messages stay as they are */
 
@@ -212,7 +212,7 @@ maki_status maki_condense(const maki_condense_in *in, maki_arena *arena, maki_co
     maki_status st = choose(in, arena, &kept, &source, err);
     if (st == MAKI_OK) st = make_request(in, source, arena, out, err);
     if (st == MAKI_OK) st = summarise(in, arena, out, &output_tokens, err);
-    if (st == MAKI_OK) st = maki_make_id(in->random, arena, &out->id, err);
+    if (st == MAKI_OK) st = maki_synthetic_id(in->random, arena, &out->id, err);
     if (st == MAKI_OK) {
         double first_ts = kept.tail.at[0]->has_ts ? kept.tail.at[0]->ts : in->now;
         parts = (maki_summary_parts){ .text = out->summary,
@@ -222,7 +222,7 @@ maki_status maki_condense(const maki_condense_in *in, maki_arena *arena, maki_co
                                       .call_count = kept.call_count,
                                       .id = out->id,
                                       .ts = first_ts - 1 };
-        st = maki_make_summary(&parts, arena, &json, err);
+        st = maki_synthetic_summary(&parts, arena, &json, err);
     }
     if (st == MAKI_OK) st = maki_msg_made(json, arena, &summary, err);
     if (st == MAKI_OK) {

@@ -15,7 +15,7 @@ maki_kept maki_keep_plain(maki_msgs list, size_t keep)
 typedef struct blocks {
     maki_str *at;
     size_t count;
-    size_t room;
+    size_t capacity;
 } blocks;
 
 /* The tool_use blocks of the messages just before the tail, by id, the newest first. */
@@ -26,7 +26,7 @@ typedef struct found_call {
 
 typedef struct calls_before {
     found_call *at;
-    size_t count, room;
+    size_t count, capacity;
     maki_idset ids; /* id -> its place */
 } calls_before;
 
@@ -42,8 +42,8 @@ static maki_status find_calls(maki_msgs list, size_t from, size_t to, maki_arena
             found_call one = { block, list.at[i - 1] };
             st = maki_idset_add(&out->ids, id, out->count, arena, err);
             if (st == MAKI_OK)
-                st =
-                    maki_arena_add(arena, &out->at, &out->count, &out->room, &one, sizeof one, err);
+                st = maki_arena_add(arena, &out->at, &out->count, &out->capacity, &one, sizeof one,
+                                    err);
         }
     }
     return st;
@@ -56,7 +56,8 @@ static maki_status add_reasoning(const maki_msg *msg, blocks *list, maki_arena *
     maki_str block;
     maki_status st = MAKI_OK;
     while (st == MAKI_OK && maki_next_block(&all, "reasoning", NULL, &block, NULL))
-        st = maki_arena_add(arena, &list->at, &list->count, &list->room, &block, sizeof block, err);
+        st = maki_arena_add(arena, &list->at, &list->count, &list->capacity, &block, sizeof block,
+                            err);
     return st;
 }
 
@@ -79,7 +80,7 @@ maki_status maki_keep(maki_msgs list, size_t keep, maki_arena *arena, maki_kept 
                 continue;
             st = maki_idset_add(&taken, id, 0, arena, err);
             if (st == MAKI_OK)
-                st = maki_arena_add(arena, &calls.at, &calls.count, &calls.room,
+                st = maki_arena_add(arena, &calls.at, &calls.count, &calls.capacity,
                                     &before.at[place].block, sizeof(maki_str), err);
             if (st == MAKI_OK) st = add_reasoning(before.at[place].msg, &reasoning, arena, err);
         }

@@ -135,7 +135,7 @@ maki_status maki_msgs_read(maki_str array, maki_where where, maki_arena *arena, 
 
 maki_status maki_msgs_add(maki_msgs *list, maki_msg *msg, maki_arena *arena, maki_err *err)
 {
-    void *at = maki_arena_grow(arena, list->at, list->count, &list->room, sizeof(maki_msg *));
+    void *at = maki_arena_grow(arena, list->at, list->count, &list->capacity, sizeof(maki_msg *));
     if (!at) return maki_arena_status(arena, err);
     list->at = at;
     list->at[list->count++] = msg;

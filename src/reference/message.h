@@ -9,7 +9,7 @@
 #ifndef MAKI_REFERENCE_MESSAGE_H
 #define MAKI_REFERENCE_MESSAGE_H
 
-#include "base/made.h"
+#include "base/json_build.h"
 #include "history/blocks.h"
 
 /* condenseParent or truncationParent: the id of the summary or marker that hides this message. */
@@ -39,7 +39,7 @@ typedef struct maki_msg {
 typedef struct maki_msgs {
     maki_msg **at;
     size_t count;
-    size_t room;
+    size_t capacity;
 } maki_msgs;
 
 /* What an error names: "messages[3].role ... at byte 120". */

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "base/made.h"
+#include "base/json_build.h"
 #include "base/str.h"
 #include "manage/policy.h"
 
@@ -13,7 +13,7 @@ const maki_prune_settings maki_prune_defaults = {
     .keep_last_assistants = 3,
     .soft_ratio = 0.3,
     .hard_ratio = 0.5,
-    .min_prunable_chars = MAKI_PRUNE_LEAST,
+    .min_prunable_chars = MAKI_PRUNE_MIN,
     .soft_max_chars = MAKI_PRUNE_MAX,
     .soft_head_chars = MAKI_PRUNE_HEAD,
     .soft_tail_chars = MAKI_PRUNE_TAIL,
@@ -135,7 +135,8 @@ static maki_status set_text(maki_msg *m, maki_str json_string, maki_arena *arena
 {
     maki_status st = MAKI_OK;
     if (m->content.ptr[0] == '[')
-        st = maki_made_print(arena, &json_string, err, "[{'type':'text','text':%v}]", json_string);
+        st = maki_json_build_print(arena, &json_string, err, "[{'type':'text','text':%v}]",
+                                   json_string);
     if (st == MAKI_OK) maki_msg_set_content(m, json_string);
     return st;
 }
@@ -181,7 +182,7 @@ static maki_status soft_trim(maki_msg *m, const maki_prune_settings *s, maki_are
 {
     uint64_t units = joined_units(m);
     uint64_t head = (uint64_t)s->soft_head_chars, tail = (uint64_t)s->soft_tail_chars;
-    maki_made made;
+    maki_json_build made;
     maki_str text, note;
     *trimmed = (double)units > s->soft_max_chars && head + tail < units;
     if (!*trimmed) return MAKI_OK;
@@ -190,14 +191,14 @@ static maki_status soft_trim(maki_msg *m, const maki_prune_settings *s, maki_are
                             "of %llu chars.]\"",
                             (unsigned long long)head, (unsigned long long)tail,
                             (unsigned long long)units);
-    maki_made_begin(&made, arena, err);
+    maki_json_build_begin(&made, arena, err);
     maki_jw_begin_value(&made.w);
     maki_jw_bytes(&made.w, MAKI_LIT("\""));
     write_range(&made.w, m, 0, head);
     maki_jw_bytes(&made.w, MAKI_LIT("\\n...\\n"));
     write_range(&made.w, m, units - tail, units);
     maki_jw_bytes(&made.w, note);
-    maki_status st = maki_made_end(&made, arena, &text, err);
+    maki_status st = maki_json_build_end(&made, arena, &text, err);
     if (st == MAKI_OK) st = set_text(m, text, arena, err);
     return st;
 }

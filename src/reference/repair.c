@@ -13,7 +13,7 @@ static const char missing[] =
 typedef struct calls {
     maki_str *ids; /* JSON strings, in call order */
     size_t count;
-    size_t room;
+    size_t capacity;
     maki_idset set;  /* id -> its number */
     maki_idset used; /* those that have their result */
 } calls;
@@ -21,7 +21,7 @@ typedef struct calls {
 static maki_status add_call(calls *c, maki_str id, maki_arena *arena, maki_err *err)
 {
     size_t place = c->count;
-    maki_status st = maki_arena_add(arena, &c->ids, &c->count, &c->room, &id, sizeof id, err);
+    maki_status st = maki_arena_add(arena, &c->ids, &c->count, &c->capacity, &id, sizeof id, err);
     return st == MAKI_OK ? maki_idset_add(&c->set, id, place, arena, err) : st;
 }
 
@@ -134,8 +134,8 @@ static void write_renamed(maki_jw *w, const block_plan *plan)
 
 static maki_status write_content(const repair *r, maki_arena *arena, maki_str *json, maki_err *err)
 {
-    maki_made made;
-    maki_made_begin(&made, arena, err);
+    maki_json_build made;
+    maki_json_build_begin(&made, arena, err);
     maki_jw_array(&made.w);
     for (size_t i = 0; i < r->calls.count; i++) {
         if (maki_idset_has(&r->calls.used, r->calls.ids[i], NULL)) continue;
@@ -147,7 +147,7 @@ static maki_status write_content(const repair *r, maki_arena *arena, maki_str *j
         if (r->blocks[i].fate == RENAMED) write_renamed(&made.w, &r->blocks[i]);
     }
     maki_jw_end_array(&made.w);
-    return maki_made_end(&made, arena, json, err);
+    return maki_json_build_end(&made, arena, json, err);
 }
 
 maki_status maki_repair_results(maki_msgs history, maki_msg *message, maki_arena *arena,
@@ -194,7 +194,7 @@ static maki_status results_in(maki_msgs list, size_t from, size_t to, maki_arena
 static maki_status make_result(maki_str call_id, maki_arena *arena, maki_msg **out, maki_err *err)
 {
     maki_str json;
-    maki_status st = maki_made_print(
+    maki_status st = maki_json_build_print(
         arena, &json, err, "{'role':'tool','tool_call_id':%v,'content':%z}", call_id, missing);
     return st == MAKI_OK ? maki_msg_made(json, arena, out, err) : st;
 }

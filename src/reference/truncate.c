@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#include "history/make.h"
+#include "history/synthetic.h"
 
 static bool visible(const maki_msg *m)
 {
@@ -32,7 +32,7 @@ maki_status maki_truncate(maki_msgs list, double fraction, double now, const mak
     for (size_t i = 0; i < list.count; i++)
         count += visible(list.at[i]);
     out->removed = how_many(count, fraction);
-    maki_status st = maki_make_id(random, arena, &out->id, err);
+    maki_status st = maki_synthetic_id(random, arena, &out->id, err);
     if (st != MAKI_OK || out->removed == 0) return st;
 
     for (size_t i = 0; i < list.count; i++) { /* the first one that stays after those that go */
@@ -43,7 +43,7 @@ maki_status maki_truncate(maki_msgs list, double fraction, double now, const mak
     }
     bool timed = boundary < list.count && list.at[boundary]->has_ts;
     double ts = (timed ? list.at[boundary]->ts : now) - 1;
-    st = maki_make_marker(out->removed, out->id, ts, arena, &json, err);
+    st = maki_synthetic_marker(out->removed, out->id, ts, arena, &json, err);
     if (st == MAKI_OK) st = maki_msg_made(json, arena, &marker, err);
     if (st == MAKI_OK) st = maki_msgs_with(list, boundary, marker, arena, &result, err);
     nth = 0;

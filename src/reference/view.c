@@ -37,7 +37,7 @@ maki_status maki_view_effective(maki_msgs list, maki_arena *arena, maki_msgs *ou
 static maki_status make_continue(double ts, maki_arena *arena, maki_msg **out, maki_err *err)
 {
     maki_str json;
-    maki_status st = maki_made_print(
+    maki_status st = maki_json_build_print(
         arena, &json, err,
         "{'role':'user','content':'Go on from the summary that follows.','ts':%f}", ts);
     return st == MAKI_OK ? maki_msg_made(json, arena, out, err) : st;

@@ -158,7 +158,7 @@ static maki_status complete(const maki_model *self, const maki_model_request *as
     maki_provider provider;
     maki_sender *sender = NULL;
     maki_spool body = maki_spool_new(how->env, MAKI_SPOOL_MEMORY);
-    maki_send_calls calls = { .ctx = &c, .on_delta = on_delta };
+    maki_send_callbacks calls = { .ctx = &c, .on_delta = on_delta };
     maki_send_result result = { .stop = MAKI_STOP_NONE };
     maki_status st = open_sender(how, &asked->name, &provider, &sender, err);
     maki_str model = asked->name.model;

@@ -12,7 +12,7 @@
 #include "wire/protocol.h"
 
 enum {
-    ANSWER_MOST = 4 << 20,
+    ANSWER_MAX = 4 << 20,
     ASK_MS = 15000 /* a window is worth no longer wait */
 };
 
@@ -20,12 +20,12 @@ enum {
 
 static uint64_t read_lmstudio(maki_str answer, maki_str model)
 {
-    maki_json_iter iter = maki_array_items(maki_get(answer, MAKI_LIT("data")));
+    maki_json_iter iter = maki_array_items(maki_member(answer, MAKI_LIT("data")));
     maki_json_item item;
     while (maki_json_next(&iter, &item)) {
-        if (!maki_is_text(maki_get_string(item.value, MAKI_LIT("id")), model)) continue;
-        uint64_t loaded = maki_get_count(item.value, MAKI_LIT("loaded_context_length"));
-        return loaded ? loaded : maki_get_count(item.value, MAKI_LIT("max_context_length"));
+        if (!maki_is_text(maki_member_string(item.value, MAKI_LIT("id")), model)) continue;
+        uint64_t loaded = maki_member_count(item.value, MAKI_LIT("loaded_context_length"));
+        return loaded ? loaded : maki_member_count(item.value, MAKI_LIT("max_context_length"));
     }
     return 0;
 }
@@ -74,23 +74,23 @@ static maki_status on_bytes(void *ctx, maki_str bytes, maki_err *err)
 static maki_status put(maki_sender *s, question *q, maki_err *err)
 {
     maki_buf head = maki_buf_new(s->options.env->alloc, MAKI_HEAD_MAX);
-    maki_link_end end;
+    maki_blocking_client_end end;
     maki_str body = maki_buf_str(&q->body);
     maki_status st = maki_provider_head(&s->provider, body.len, &head, err);
     if (st == MAKI_OK) st = maki_buf_status(&q->target, err);
     if (st == MAKI_OK) st = maki_buf_status(&q->body, err);
-    maki_link_ask request = { .method = q->query->method,
-                              .origin = s->provider.origin,
-                              .target = q->target.ptr,
-                              .lines = maki_buf_str(&head),
-                              .body = maki_send_text(&body),
-                              .total_ms = ASK_MS,
-                              .cancelled = q->cancelled,
-                              .cancelled_ctx = q->cancelled_ctx,
-                              .on_head = on_head,
-                              .on_bytes = on_bytes,
-                              .ctx = q };
-    if (st == MAKI_OK) st = maki_link_run(s->link, &request, &end, err);
+    maki_blocking_client_ask request = { .method = q->query->method,
+                                         .origin = s->provider.origin,
+                                         .target = q->target.ptr,
+                                         .lines = maki_buf_str(&head),
+                                         .body = maki_send_text(&body),
+                                         .total_ms = ASK_MS,
+                                         .cancelled = q->cancelled,
+                                         .cancelled_ctx = q->cancelled_ctx,
+                                         .on_head = on_head,
+                                         .on_bytes = on_bytes,
+                                         .ctx = q };
+    if (st == MAKI_OK) st = maki_blocking_client_run(s->link, &request, &end, err);
     maki_head_wipe(&head);
     return st;
 }
@@ -111,9 +111,9 @@ static maki_status ask(maki_sender *s, maki_str model, question *q, uint64_t *to
 
 /* ---- keeping --------------------------------------------------------------------------------------------- */
 
-static struct maki_kept_window *kept(maki_sender *s, maki_str model)
+static struct maki_cached_window *kept(maki_sender *s, maki_str model)
 {
-    for (size_t i = 0; i < s->window_count && i < MAKI_WINDOWS_KEPT; i++) {
+    for (size_t i = 0; i < s->window_count && i < MAKI_CACHED_WINDOWS; i++) {
         if (maki_str_is(maki_str_of(s->windows[i].model), model)) return &s->windows[i];
     }
     return NULL;
@@ -121,7 +121,7 @@ static struct maki_kept_window *kept(maki_sender *s, maki_str model)
 
 static void keep(maki_sender *s, maki_str model, uint64_t tokens)
 {
-    struct maki_kept_window *place = &s->windows[s->window_count % MAKI_WINDOWS_KEPT];
+    struct maki_cached_window *place = &s->windows[s->window_count % MAKI_CACHED_WINDOWS];
     if (!maki_str_copy(model, place->model, sizeof place->model)) return;
     place->tokens = tokens;
     s->window_count++;
@@ -135,12 +135,12 @@ maki_status maki_sender_window(maki_sender *s, maki_str model, bool (*cancelled)
     question q = { .query = lm ? &lmstudio : &maki_protocol_of(s->provider.protocol)->window,
                    .target = maki_buf_new(alloc, MAKI_TARGET_MAX),
                    .body = maki_buf_new(alloc, MAKI_TARGET_MAX),
-                   .answer = maki_buf_new(alloc, ANSWER_MOST),
+                   .answer = maki_buf_new(alloc, ANSWER_MAX),
                    .cancelled = cancelled,
                    .cancelled_ctx = cancelled_ctx };
     bool told = false;
     if (!model.len) model = s->provider.model;
-    const struct maki_kept_window *known = kept(s, model);
+    const struct maki_cached_window *known = kept(s, model);
     maki_str configured = s->provider.model;
     bool own = s->provider.window && (!configured.len || maki_str_is(model, configured));
     *tokens = own ? s->provider.window : known ? known->tokens : 0;

@@ -6,8 +6,8 @@
 #include <stdio.h>
 
 #include "base/err.h"
-#include "base/nearest.h"
 #include "base/str.h"
+#include "base/suggest.h"
 #include "net/url.h"
 #include "wire/protocol.h"
 
@@ -148,12 +148,12 @@ static void read_rest(const maki_config *config, maki_str agent, maki_provider *
 /* A name that has no address may be a slip. */
 static maki_status tell_unknown(const maki_config *config, maki_str name, maki_err *err)
 {
-    maki_nearest nearest = maki_nearest_to(name);
+    maki_suggest nearest = maki_suggest_for(name);
     maki_str other;
     for (size_t i = 0; i < sizeof provider_rows / sizeof provider_rows[0]; i++)
-        maki_nearest_offer(&nearest, maki_str_of(provider_rows[i].name));
+        maki_suggest_candidate(&nearest, maki_str_of(provider_rows[i].name));
     for (size_t at = 0; maki_config_next_name(config, "llm", &at, &other);) {
-        if (text_of(config, "llm", other, "base_url").len) maki_nearest_offer(&nearest, other);
+        if (text_of(config, "llm", other, "base_url").len) maki_suggest_candidate(&nearest, other);
     }
     bool near = nearest.found.len > 0;
     return maki_fail(err, MAKI_INVALID, "nobody knows where %.*s is%s%.*s%s; set llm.%.*s.base_url",

@@ -7,9 +7,9 @@
 
 #include "base/err.h"
 #include "base/str.h"
-#include "send/pause.h"
+#include "send/attempt.h"
+#include "send/backoff.h"
 #include "send/sender.h"
-#include "send/try.h"
 
 enum {
     CONNECT_MS = 10000,
@@ -20,35 +20,35 @@ enum {
 
 /* ---- bodies ---------------------------------------------------------------------------------------------- */
 
-static maki_status read_spool(void *ctx, uint64_t at, char *out, size_t room, size_t *got,
+static maki_status read_spool(void *ctx, uint64_t at, char *out, size_t capacity, size_t *got,
                               maki_err *err)
 {
-    return maki_spool_read(ctx, at, out, room, got, err);
+    return maki_spool_read(ctx, at, out, capacity, got, err);
 }
 
-maki_link_body maki_send_spool(maki_spool *spool)
+maki_blocking_client_body maki_send_spool(maki_spool *spool)
 {
-    return (maki_link_body){ read_spool, spool, spool->size };
+    return (maki_blocking_client_body){ read_spool, spool, spool->size };
 }
 
-static maki_status read_text(void *ctx, uint64_t at, char *out, size_t room, size_t *got,
+static maki_status read_text(void *ctx, uint64_t at, char *out, size_t capacity, size_t *got,
                              maki_err *err)
 {
     const maki_str *text = ctx;
     (void)err;
     *got = at < text->len ? text->len - (size_t)at : 0;
-    if (*got > room) *got = room;
+    if (*got > capacity) *got = capacity;
     memcpy(out, text->ptr + at, *got);
     return MAKI_OK;
 }
 
-maki_link_body maki_send_text(const maki_str *text)
+maki_blocking_client_body maki_send_text(const maki_str *text)
 {
     union {
         const maki_str *in;
         void *out;
     } ctx = { text }; /* only read */
-    return (maki_link_body){ read_text, ctx.out, text->len };
+    return (maki_blocking_client_body){ read_text, ctx.out, text->len };
 }
 
 /* ---- a sender's life ------------------------------------------------------------------------------------- */
@@ -62,7 +62,7 @@ static void sleep_ms(void *ctx, uint32_t ms)
 
 void maki_head_wipe(maki_buf *head)
 {
-    if (head->ptr) explicit_bzero(head->ptr, head->room);
+    if (head->ptr) explicit_bzero(head->ptr, head->capacity);
     maki_buf_free(head);
 }
 
@@ -81,7 +81,7 @@ maki_status maki_sender_open(const maki_send_options *options, maki_sender **out
                                       s->provider.timeout_ms ? s->provider.timeout_ms : IDLE_MS,
                                   .idle_most = KEPT,
                                   .ca_file = s->provider.ca_file };
-    maki_status st = maki_link_open(options->env, &limits, &s->link, err);
+    maki_status st = maki_blocking_client_open(options->env, &limits, &s->link, err);
     if (st != MAKI_OK) {
         alloc->resize(alloc, s, sizeof *s, 0);
         return st;
@@ -94,35 +94,36 @@ void maki_sender_close(maki_sender *s)
 {
     if (!s) return;
     const maki_alloc *alloc = s->options.env->alloc;
-    maki_link_close(s->link);
+    maki_blocking_client_close(s->link);
     alloc->resize(alloc, s, sizeof *s, 0);
 }
 
 /* ---- pauses ---------------------------------------------------------------------------------------------- */
 
 /* A provider that urges is believed, but what is too long stays so. */
-static bool may_pass(const maki_try *t)
+static bool may_pass(const maki_attempt *t)
 {
-    bool urged = t->urged && t->trouble.http_status && t->trouble.kind != MAKI_TROUBLE_OVERFLOW;
-    return urged || maki_trouble_passes(&t->trouble);
+    bool urged =
+        t->urged && t->trouble.http_status && t->trouble.kind != MAKI_PROVIDER_ERROR_OVERFLOW;
+    return urged || maki_provider_error_is_transient(&t->trouble);
 }
 
 /* May it be tried again, and after how long? */
-static bool another(maki_try *t, unsigned nth, uint32_t *pause, maki_err *err)
+static bool another(maki_attempt *t, unsigned nth, uint32_t *pause, maki_err *err)
 {
     const maki_random *random = t->sender->options.env->random;
     if (t->reached || t->final || !may_pass(t) || nth >= t->request->retries) return false;
-    if (t->asked_ms > MAKI_PAUSE_ASKED_MOST) {
+    if (t->asked_ms > MAKI_BACKOFF_RETRY_AFTER_MAX) {
         snprintf(t->trouble.words, sizeof t->trouble.words, "it asks to wait for %lld s",
                  (long long)(t->asked_ms / 1000));
-        maki_trouble_tell(&t->trouble, &t->sender->provider, t->model, err);
+        maki_provider_error_fail(&t->trouble, &t->sender->provider, t->model, err);
         return false;
     }
     *pause = (uint32_t)t->asked_ms;
-    return t->asked_ms > 0 || maki_pause_random(random, nth, pause, err) == MAKI_OK;
+    return t->asked_ms > 0 || maki_backoff_random(random, nth, pause, err) == MAKI_OK;
 }
 
-static maki_status wait_for(const maki_try *t, uint32_t ms, maki_err *err)
+static maki_status wait_for(const maki_attempt *t, uint32_t ms, maki_err *err)
 {
     const maki_send_options *o = &t->sender->options;
     const maki_send_request *q = t->request;
@@ -136,7 +137,7 @@ static maki_status wait_for(const maki_try *t, uint32_t ms, maki_err *err)
     }
 }
 
-static maki_status pause_for(const maki_try *t, unsigned nth, uint32_t ms, const maki_err *why,
+static maki_status pause_for(const maki_attempt *t, unsigned nth, uint32_t ms, const maki_err *why,
                              maki_err *err)
 {
     const maki_kv values[] = { MAKI_KV_S("provider", maki_str_of(t->sender->provider.name)),
@@ -154,7 +155,7 @@ static maki_status pause_for(const maki_try *t, unsigned nth, uint32_t ms, const
 
 /* ---- the end --------------------------------------------------------------------------------------------- */
 
-static void learn(const maki_try *t)
+static void learn(const maki_attempt *t)
 {
     const maki_send_request *q = t->request;
     maki_send_result *r = t->result;
@@ -163,7 +164,7 @@ static void learn(const maki_try *t)
                                          (double)r->usage.input);
 }
 
-static void log_end(const maki_try *t, maki_status st, const maki_err *err)
+static void log_end(const maki_attempt *t, maki_status st, const maki_err *err)
 {
     const maki_send_result *r = t->result;
     const maki_kv values[] = { MAKI_KV_S("provider", maki_str_of(t->sender->provider.name)),
@@ -184,43 +185,43 @@ static void log_end(const maki_try *t, maki_status st, const maki_err *err)
 }
 
 /* The last try: its rows, and what it taught. */
-static maki_status settle(maki_try *t, maki_status st, maki_err *err)
+static maki_status settle(maki_attempt *t, maki_status st, maki_err *err)
 {
     const maki_clock *clock = t->sender->options.env->clock;
     maki_err others; /* what is wrong with part of a reply does not hide why it is a part */
-    maki_status given = maki_try_rows(t, st == MAKI_OK, st == MAKI_OK ? err : &others);
+    maki_status given = maki_attempt_rows(t, st == MAKI_OK, st == MAKI_OK ? err : &others);
     if (st == MAKI_OK) {
         learn(t);
         st = given;
     }
     t->result->total_ms = clock->now_ms(clock) - t->began;
     log_end(t, st, err);
-    maki_try_close(t);
+    maki_attempt_close(t);
     return st;
 }
 
 maki_status maki_send(maki_sender *s, const maki_send_request *request,
-                      const maki_send_calls *calls, maki_send_result *result, maki_err *err)
+                      const maki_send_callbacks *calls, maki_send_result *result, maki_err *err)
 {
-    static const maki_send_calls none = { 0 };
+    static const maki_send_callbacks none = { 0 };
     const maki_clock *clock = s->options.env->clock;
     maki_err own = { .msg = "" };
     maki_str model = request->model.len ? request->model : s->provider.model;
-    maki_try t = { .sender = s,
-                   .request = request,
-                   .calls = calls ? calls : &none,
-                   .result = result,
-                   .model = model,
-                   .began = clock->now_ms(clock) };
+    maki_attempt t = { .sender = s,
+                       .request = request,
+                       .calls = calls ? calls : &none,
+                       .result = result,
+                       .model = model,
+                       .began = clock->now_ms(clock) };
     if (!err) err = &own;
     *result = (maki_send_result){ .first_ms = -1 };
     for (unsigned nth = 0;; nth++) {
-        maki_try now = t;
+        maki_attempt now = t;
         uint32_t pause = 0;
-        maki_status st = maki_try_run(&now, err);
+        maki_status st = maki_attempt_run(&now, err);
         if (st == MAKI_OK || !another(&now, nth, &pause, err)) return settle(&now, st, err);
         maki_err why = *err;
-        maki_try_close(&now);
+        maki_attempt_close(&now);
         st = pause_for(&now, nth + 1, pause, &why, err);
         if (st != MAKI_OK) return settle(&now, st, err);
         result->retried++;

@@ -5,7 +5,7 @@
  *     st = maki_sender_open(&options, &sender, &err);
  *     ...
  *     maki_send_request request = { .stream = true, .body = maki_send_spool(&spool) };
- *     maki_send_calls calls = { .ctx = me, .on_delta = print, .on_row = append };
+ *     maki_send_callbacks calls = { .ctx = me, .on_delta = print, .on_row = append };
  *     maki_send_result result;
  *     st = maki_send(sender, &request, &calls, &result, &err);
  *     if (st == MAKI_REFUSED && strcmp(err.code, MAKI_SEND_OVERFLOW) == 0) ... make room, try again
@@ -13,18 +13,18 @@
  *     maki_sender_close(sender);
  *
  * A sender is the connections to one provider, kept between requests.  It belongs to one thread at a time; maki_send
- * blocks that thread and calls back in it.  Sockets: net/client on a loop of its own (send/link.h).
+ * blocks that thread and calls back in it.  Sockets: net/client on a loop of its own (send/blocking_client.h).
  *
- * Requests are sent again, after a pause (send/pause.h), when the provider is busy (408, 429, 5xx), asks for
+ * Requests are sent again, after a pause (send/backoff.h), when the provider is busy (408, 429, 5xx), asks for
  * it, or the connection breaks; never after a piece has reached the caller, never when the request itself is
- * the trouble (send/trouble.h).  Long bodies and replies wait in files, so memory does not grow with either. */
+ * the trouble (send/provider_error.h).  Long bodies and replies wait in files, so memory does not grow with either. */
 #ifndef MAKI_SEND_SEND_H
 #define MAKI_SEND_SEND_H
 
 #include "base/logger.h"
 #include "base/spool.h"
-#include "send/hear.h"
-#include "send/link.h"
+#include "send/blocking_client.h"
+#include "send/delta_decoder.h"
 #include "send/provider.h"
 #include "token/family.h"
 
@@ -48,17 +48,18 @@ void maki_sender_close(maki_sender *sender); /* accepts NULL */
 
 /* ---- asking ----------------------------------------------------------------------------------------------- */
 
-maki_link_body maki_send_spool(maki_spool *spool);   /* borrowed, and not added to meanwhile */
-maki_link_body maki_send_text(const maki_str *text); /* borrowed, the maki_str too */
+maki_blocking_client_body maki_send_spool(
+    maki_spool *spool); /* borrowed, and not added to meanwhile */
+maki_blocking_client_body maki_send_text(const maki_str *text); /* borrowed, the maki_str too */
 
 enum { MAKI_SEND_RETRIES = 4 }; /* a good number of them */
 
 typedef struct maki_send_request {
-    maki_str model;               /* for Gemini's path, errors and the log; len 0: the provider's */
-    bool stream;                  /* as the body says it; in Gemini's protocol the path does */
-    maki_link_body body;          /* JSON in the provider's protocol */
-    unsigned retries;             /* after the first try; 0: none */
-    bool (*cancelled)(void *ctx); /* asked 20 times a second; NULL: never */
+    maki_str model; /* for Gemini's path, errors and the log; len 0: the provider's */
+    bool stream;    /* as the body says it; in Gemini's protocol the path does */
+    maki_blocking_client_body body; /* JSON in the provider's protocol */
+    unsigned retries;               /* after the first try; 0: none */
+    bool (*cancelled)(void *ctx);   /* asked 20 times a second; NULL: never */
     void *cancelled_ctx;
     /* the request's tokens as they were counted, before any factor; 0: they were not */
     double counted;
@@ -66,7 +67,7 @@ typedef struct maki_send_request {
 } maki_send_request;
 
 /* All may be NULL.  Not MAKI_OK ends the request with that status. */
-typedef struct maki_send_calls {
+typedef struct maki_send_callbacks {
     void *ctx; /* the first argument of each */
     /* Text, reasoning and calls, as soon as they come; of a reply that is no stream at its end. */
     maki_status (*on_delta)(void *ctx, const maki_delta *piece, maki_err *err);
@@ -76,7 +77,7 @@ typedef struct maki_send_calls {
     /* Another try, the `nth` after the first, follows after this pause; `why` is what the last one ended with. */
     maki_status (*on_retry)(void *ctx, unsigned nth, uint32_t pause_ms, const maki_err *why,
                             maki_err *err);
-} maki_send_calls;
+} maki_send_callbacks;
 
 typedef enum maki_stop {
     MAKI_STOP_NONE,    /* it did not say, or did not end */
@@ -113,7 +114,7 @@ typedef struct maki_send_result {
  * MAKI_DENIED: the key; MAKI_NOTFOUND: the model; MAKI_INVALID: the request; MAKI_UPSTREAM, MAKI_TIMEOUT: the
  * provider or the way to it; MAKI_TOOBIG: the reply; MAKI_CANCELLED; or what a callback answered. */
 maki_status maki_send(maki_sender *sender, const maki_send_request *request,
-                      const maki_send_calls *calls, maki_send_result *result, maki_err *err);
+                      const maki_send_callbacks *calls, maki_send_result *result, maki_err *err);
 
 /* ---- windows ---------------------------------------------------------------------------------------------- */
 

@@ -5,7 +5,7 @@
 #include "send/send.h"
 
 enum {
-    MAKI_WINDOWS_KEPT = 8,
+    MAKI_CACHED_WINDOWS = 8,
     MAKI_HEAD_MAX = 32 << 10, /* of a request */
     MAKI_TARGET_MAX = 2048
 };
@@ -13,12 +13,12 @@ enum {
 struct maki_sender {
     maki_send_options options;
     maki_provider provider;
-    maki_link *link;
-    struct maki_kept_window {
+    maki_blocking_client *link;
+    struct maki_cached_window {
         char model[128];
         uint64_t tokens;
-    } windows[MAKI_WINDOWS_KEPT]; /* what the provider told; the oldest gives way */
-    size_t window_count;          /* that were ever kept */
+    } windows[MAKI_CACHED_WINDOWS]; /* what the provider told; the oldest gives way */
+    size_t window_count;            /* that were ever kept */
 };
 
 /* Take back a head with its key. */

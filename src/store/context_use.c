@@ -11,17 +11,17 @@
 /* ---- the window ------------------------------------------------------------------------------------ */
 
 /* What a provider said counts where nobody else has; what an error told, where it is less. */
-static void find_window(const maki_figures_in *said, const maki_exchange_recalled *recalled,
+static void find_window(const maki_run_limits_in *said, const maki_exchange_recalled *recalled,
                         maki_context_use *out)
 {
-    maki_figures_in in = *said;
-    maki_status st = maki_figures_of(&in, &out->figures, &out->refused);
-    bool asked = recalled->window > 0 && !maki_figures_known(&out->figures);
+    maki_run_limits_in in = *said;
+    maki_status st = maki_run_limits_of(&in, &out->figures, &out->refused);
+    bool asked = recalled->window > 0 && !maki_run_limits_known(&out->figures);
     double window = asked ? recalled->window : out->figures.window;
     bool told = recalled->told > 0 && recalled->told < window;
     if (asked || told) {
         in.window = told ? recalled->told : window;
-        st = maki_figures_of(&in, &out->figures, &out->refused);
+        st = maki_run_limits_of(&in, &out->figures, &out->refused);
         out->figures.window_from = "provider";
     }
     if (st == MAKI_OK) out->refused = (maki_err){ .status = MAKI_OK };
@@ -34,12 +34,12 @@ static maki_str first_of(maki_str a, const char *b, const char *c)
     return a.len ? a : maki_str_of(b[0] ? b : c);
 }
 
-maki_status maki_context_use_of(maki_conv *conv, const maki_figures_in *said, maki_context_use *out,
-                                maki_err *err)
+maki_status maki_context_use_of(maki_conv *conv, const maki_run_limits_in *said,
+                                maki_context_use *out, maki_err *err)
 {
     maki_log *log = maki_conv_log(conv);
     maki_exchange_recalled recalled;
-    maki_figures_in in = *said;
+    maki_run_limits_in in = *said;
     maki_str most;
     *out = (maki_context_use){ .scale = 1, .exact = true };
     maki_status st = maki_session_get(maki_log_env(log), maki_log_path(log), &out->session, err);

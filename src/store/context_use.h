@@ -8,22 +8,22 @@
 #define MAKI_STORE_CONTEXT_USE_H
 
 #include "history/conversation.h"
-#include "manage/figures.h"
 #include "manage/policy.h"
+#include "manage/run_limits.h"
 #include "store/session.h"
 
 typedef struct maki_context_use {
     maki_session session;
-    maki_figures figures; /* of the model: window, threshold ... */
-    maki_err refused;     /* what a run says to that window; MAKI_OK: nothing */
-    double scale;         /* tokens of the model for one of the index */
+    maki_run_limits figures; /* of the model: window, threshold ... */
+    maki_err refused;        /* what a run says to that window; MAKI_OK: nothing */
+    double scale;            /* tokens of the model for one of the index */
     bool exact;
     double system, tools, reply; /* tokens of the index, besides the messages */
 } maki_context_use;
 
 /* `said` is what the caller says; its model and agent may be empty. */
-maki_status maki_context_use_of(maki_conv *conv, const maki_figures_in *said, maki_context_use *out,
-                                maki_err *err);
+maki_status maki_context_use_of(maki_conv *conv, const maki_run_limits_in *said,
+                                maki_context_use *out, maki_err *err);
 static inline double maki_context_other(const maki_context_use *use)
 {
     return use->system + use->tools + use->reply;

@@ -21,14 +21,14 @@
 
 bool maki_entries_read(maki_str text, maki_entries *out)
 {
-    *out = (maki_entries){ .folder = 0 };
+    *out = (maki_entries){ .directory = 0 };
     if (maki_json_check(text, &out->top, NULL) != MAKI_OK) return false;
     maki_json_iter iter = maki_json_items(out->top);
     maki_json_item item;
     while (iter.object && maki_json_next(&iter, &item)) {
         if (maki_json_key_is(item.key, MAKI_LIT("entries"))) out->all = item.value;
         if (maki_json_key_is(item.key, MAKI_LIT("folder")))
-            (void)maki_json_whole(item.value, &out->folder);
+            (void)maki_json_whole(item.value, &out->directory);
     }
     return out->all.len && maki_json_kind_of(out->all) == MAKI_JSON_OBJECT;
 }
@@ -67,8 +67,8 @@ typedef enum form {
 static const struct field {
     maki_str name;
     form form;
-    size_t at, room; /* in maki_session */
-    bool needed;     /* to trust the entry */
+    size_t at, capacity; /* in maki_session */
+    bool needed;         /* to trust the entry */
 } fields[] = {
     { NAME("id"), FORM_FILE, TEXT_AT(id), false },
     { NAME("agentId"), FORM_FILE, TEXT_AT(agent), false },
@@ -97,13 +97,13 @@ static size_t field_of(maki_str key, size_t next)
     return f;
 }
 
-static bool read_text(maki_str value, char *out, size_t room)
+static bool read_text(maki_str value, char *out, size_t capacity)
 {
-    if (maki_json_kind_of(value) != MAKI_JSON_STRING || value.len > room) return false;
+    if (maki_json_kind_of(value) != MAKI_JSON_STRING || value.len > capacity) return false;
     maki_str inside = maki_json_inside(value);
     size_t n = inside.len;
     if (memchr(inside.ptr, '\\', inside.len))
-        n = maki_json_copy_text(value, out, room - 1);
+        n = maki_json_copy_text(value, out, capacity - 1);
     else
         memcpy(out, inside.ptr, inside.len); /* most are plain, and there are thousands */
     out[n] = '\0';
@@ -149,9 +149,9 @@ static bool read_state(maki_str value, bool *archived)
     return *archived || maki_json_text_is(value, MAKI_LIT("active"));
 }
 
-static bool read_object(maki_str value, char *out, size_t room)
+static bool read_object(maki_str value, char *out, size_t capacity)
 {
-    if (maki_json_kind_of(value) != MAKI_JSON_OBJECT || value.len >= room) return false;
+    if (maki_json_kind_of(value) != MAKI_JSON_OBJECT || value.len >= capacity) return false;
     memcpy(out, value.ptr, value.len);
     out[value.len > 2 ? value.len : 0] = '\0';
     return true;
@@ -162,11 +162,11 @@ static bool read_field(const struct field *f, maki_str value, maki_session *s)
     void *out = (char *)s + f->at;
     switch (f->form) {
     case FORM_TEXT:
-    case FORM_OPTIONAL: return read_text(value, out, f->room);
+    case FORM_OPTIONAL: return read_text(value, out, f->capacity);
     case FORM_NUMBER: return read_number(value, out);
     case FORM_USAGE:
     case FORM_READ: return read_pair(value, out);
-    case FORM_OBJECT: return read_object(value, out, f->room);
+    case FORM_OBJECT: return read_object(value, out, f->capacity);
     case FORM_STATE: return read_state(value, out);
     default: return true;
     }

@@ -18,7 +18,7 @@
 typedef struct maki_entries {
     maki_str top; /* the whole object */
     maki_str all; /* the object `entries`: each item is one entry */
-    uint64_t folder;
+    uint64_t directory;
 } maki_entries;
 
 /* False: that is no JSON, or no view. */

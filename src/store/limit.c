@@ -11,13 +11,13 @@ enum { TRIES = 8 };
 
 bool maki_session_from_channel(const maki_session *s)
 {
-    char room[MAKI_KEY_MAX];
+    char capacity[MAKI_KEY_MAX];
     const char *rest = s->key;
     if (s->channel[0]) return true;
     if (strcmp(s->agent, "proxy") == 0) return false; /* whatever its clients call themselves */
-    snprintf(room, sizeof room, "agent:%s:", s->agent);
-    if (strncmp(rest, room, strlen(room)) != 0) return false;
-    const char *colon = strchr(rest + strlen(room), ':');
+    snprintf(capacity, sizeof capacity, "agent:%s:", s->agent);
+    if (strncmp(rest, capacity, strlen(capacity)) != 0) return false;
+    const char *colon = strchr(rest + strlen(capacity), ':');
     return colon && colon[1];
 }
 

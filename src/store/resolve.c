@@ -6,8 +6,8 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "base/json_build.h"
 #include "base/json_print.h"
-#include "base/made.h"
 #include "base/random.h"
 #include "base/str.h"
 #include "base/text.h"
@@ -83,22 +83,22 @@ maki_status maki_origin_key(const maki_origin *from, maki_scope scope, char out[
 
 static maki_status header_of(const maki_session *s, maki_arena *arena, maki_str *out, maki_err *err)
 {
-    maki_made made;
-    maki_made_begin(&made, arena, err);
+    maki_json_build made;
+    maki_json_build_begin(&made, arena, err);
     maki_jw_print(&made.w,
                   "{'type':'header','version':1,'sessionId':%z,'createdAt':%i,'sessionKey':%z,"
                   "'channel':%z}",
                   s->id, s->created, s->key, s->channel);
-    return maki_made_end(&made, arena, out, err);
+    return maki_json_build_end(&made, arena, out, err);
 }
 
 /* {"overrides":...,"state":...}, without the braces; len 0: there is nothing to note. */
-static maki_str state_of(const maki_session_change *to, char *out, size_t room)
+static maki_str state_of(const maki_session_change *to, char *out, size_t capacity)
 {
     int n = 0;
-    if (to->overrides) n = snprintf(out, room, "\"overrides\":%s", to->overrides);
+    if (to->overrides) n = snprintf(out, capacity, "\"overrides\":%s", to->overrides);
     if (to->archived >= 0)
-        n += snprintf(out + n, room - (size_t)n, "%s\"state\":\"%s\"", n ? "," : "",
+        n += snprintf(out + n, capacity - (size_t)n, "%s\"state\":\"%s\"", n ? "," : "",
                       to->archived ? "archived" : "active");
     return (maki_str){ out, (size_t)n };
 }
@@ -122,42 +122,44 @@ static maki_status note_state(const maki_env *env, const char *path, const maki_
 static maki_status make_session(const maki_env *env, const char *home, maki_session *s,
                                 maki_err *err)
 {
-    char path[MAKI_PATH_MAX], folder[MAKI_PATH_MAX];
+    char path[MAKI_PATH_MAX], directory[MAKI_PATH_MAX];
     maki_arena arena = maki_arena_new(env->alloc, SMALL);
     maki_conv_options how = { .create = true, .durability = MAKI_SYNC, .threads = 1 };
     maki_conv *conv = NULL;
     maki_status st = maki_uuid(env->random, s->id, err);
     if (st == MAKI_OK) st = header_of(s, &arena, &how.header, err);
     if (st == MAKI_OK)
-        st = maki_agent_folder(env->files, home, s->agent, "sessions", folder, sizeof folder, err);
+        st = maki_agent_directory(env->files, home, s->agent, "sessions", directory,
+                                  sizeof directory, err);
     if (st == MAKI_OK) st = maki_session_file(home, s->agent, s->id, path, sizeof path, err);
     if (st == MAKI_OK) st = maki_conv_open(env, path, &how, &conv, err);
     maki_conv_close(conv);
     maki_arena_free(&arena);
     maki_session_change overrides = { s->overrides[0] ? s->overrides : NULL, -1 };
     if (st == MAKI_OK) st = note_state(env, path, &overrides, err);
-    if (st == MAKI_OK) st = maki_transcript_read(env, folder, s, err);
+    if (st == MAKI_OK) st = maki_transcript_read(env, directory, s, err);
     return st;
 }
 
 /* ---- resolving ------------------------------------------------------------------------------------- */
 
-static void put_view_right(const maki_env *env, maki_roster_in where, const char *about, char *note)
+static void put_view_right(const maki_env *env, maki_session_index_in where, const char *about,
+                           char *note)
 {
-    maki_roster_report report;
+    maki_session_index_report report;
     where.about = about;
-    if (maki_roster_each(env, &where, &report, NULL) == MAKI_OK && report.note[0])
+    if (maki_session_index_each(env, &where, &report, NULL) == MAKI_OK && report.note[0])
         memcpy(note, report.note, sizeof report.note);
 }
 
 /* Archive all that have the key but *s.  There is more than one when an earlier try broke off, or files were copied. */
-static maki_status archive_others(const maki_env *env, const maki_roster_in *where,
+static maki_status archive_others(const maki_env *env, const maki_session_index_in *where,
                                   const maki_session *s, maki_err *err)
 {
     maki_session_change archived = { NULL, 1 };
     char path[MAKI_PATH_MAX], last[MAKI_ID_MAX] = "";
     for (;;) {
-        maki_roster_report report;
+        maki_session_index_report report;
         maki_session oldest;
         bool found = false;
         maki_status st = maki_session_with_key(env, where, s->key, &oldest, &found, &report, err);
@@ -174,11 +176,11 @@ static maki_status archive_others(const maki_env *env, const maki_roster_in *whe
 
 /* Under the lock, when it could be had: look again, and only then make one.  What there was is archived last: should
  * anything fail before that, it is found as before, with all that was set for it. */
-static maki_status make_or_find(const maki_env *env, const maki_roster_in *where,
+static maki_status make_or_find(const maki_env *env, const maki_session_index_in *where,
                                 const maki_origin *from, const char *key, bool fresh,
                                 maki_resolved *out, maki_err *err)
 {
-    maki_roster_report report;
+    maki_session_index_report report;
     maki_session before = { 0 };
     bool found = false;
     maki_status st = maki_session_with_key(env, where, key, &before, &found, &report, err);
@@ -204,11 +206,11 @@ static maki_status make_or_find(const maki_env *env, const maki_roster_in *where
 maki_status maki_session_resolve(const maki_env *env, const char *home, const maki_origin *from,
                                  const char *key, bool fresh, maki_resolved *out, maki_err *err)
 {
-    maki_roster_in where = { .home = home, .agent = from->agent };
-    maki_roster_report report;
-    maki_roster_lock lock = { 0 };
+    maki_session_index_in where = { .home = home, .agent = from->agent };
+    maki_session_index_report report;
+    maki_session_index_lock lock = { 0 };
     maki_err why = { 0 };
-    char folder[MAKI_PATH_MAX];
+    char directory[MAKI_PATH_MAX];
     bool found = false;
     *out = (maki_resolved){ .made = false };
     if (strlen(from->channel) >= MAKI_CHANNEL_MAX)
@@ -220,23 +222,24 @@ maki_status maki_session_resolve(const maki_env *env, const char *home, const ma
         memcpy(out->note, report.note, sizeof out->note);
         if (st != MAKI_OK || found) return st;
     }
-    st = maki_agent_folder(env->files, home, from->agent, "", folder, sizeof folder, err);
+    st = maki_agent_directory(env->files, home, from->agent, "", directory, sizeof directory, err);
     if (st != MAKI_OK) return st;
-    if (maki_roster_take(&lock, env, home, from->agent, MAKI_ROSTER_WAIT, &why) == MAKI_OK)
+    if (maki_session_index_lock_acquire(&lock, env, home, from->agent, MAKI_SESSION_INDEX_WAIT,
+                                        &why) == MAKI_OK)
         where.held = &lock;
     else
         where.wait_ms = 1; /* it was waited for */
     st = make_or_find(env, &where, from, key, fresh, out, err);
-    maki_roster_release(&lock, env);
+    maki_session_index_lock_release(&lock, env);
     return st;
 }
 
 /* ---- what holds for a session ---------------------------------------------------------------------- */
 
-static maki_status check_key_is_free(const maki_env *env, const maki_roster_in *where,
+static maki_status check_key_is_free(const maki_env *env, const maki_session_index_in *where,
                                      const maki_session *s, maki_err *err)
 {
-    maki_roster_report report;
+    maki_session_index_report report;
     maki_session other;
     bool found = false;
     if (!s->key[0]) return MAKI_OK;
@@ -245,20 +248,20 @@ static maki_status check_key_is_free(const maki_env *env, const maki_roster_in *
     return maki_refuse(err, "KEY_TAKEN", "%.60s has its key now; archive that one first", other.id);
 }
 
-static maki_status read_place(const maki_env *env, const maki_session_place *place,
+static maki_status read_place(const maki_env *env, const maki_session_location *place,
                               maki_session *out, maki_err *err)
 {
     memcpy(out->agent, place->agent, sizeof out->agent);
     memcpy(out->id, place->id, sizeof out->id);
     maki_session_forget(out);
-    return maki_transcript_read(env, place->folder, out, err);
+    return maki_transcript_read(env, place->directory, out, err);
 }
 
 maki_status maki_session_get(const maki_env *env, const char *path, maki_session *out,
                              maki_err *err)
 {
-    maki_session_place place;
-    (void)maki_session_place_of(path, &place);
+    maki_session_location place;
+    (void)maki_session_location_of(path, &place);
     return read_place(env, &place, out, err);
 }
 
@@ -266,9 +269,9 @@ maki_status maki_session_set(const maki_env *env, const char *path, const maki_s
                              maki_session *out, maki_err *err)
 {
     char note[200];
-    maki_session_place place;
-    bool session = maki_session_place_of(path, &place);
-    maki_roster_in where = { .home = place.home, .agent = place.agent };
+    maki_session_location place;
+    bool session = maki_session_location_of(path, &place);
+    maki_session_index_in where = { .home = place.home, .agent = place.agent };
     if (to->overrides && strlen(to->overrides) >= MAKI_OVERRIDES_MAX)
         return maki_fail(err, MAKI_INVALID, "overrides are longer than %d bytes",
                          MAKI_OVERRIDES_MAX - 1);
@@ -276,7 +279,7 @@ maki_status maki_session_set(const maki_env *env, const char *path, const maki_s
     if (st == MAKI_OK && session && to->archived == 0 && out->archived)
         st = check_key_is_free(env, &where, out, err);
     if (st == MAKI_OK) st = note_state(env, path, to, err);
-    if (st == MAKI_OK) st = maki_transcript_read(env, place.folder, out, err);
+    if (st == MAKI_OK) st = maki_transcript_read(env, place.directory, out, err);
     if (st == MAKI_OK && session) put_view_right(env, where, place.id, note);
     return st;
 }

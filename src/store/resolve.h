@@ -28,7 +28,7 @@ maki_status maki_origin_key(const maki_origin *from, maki_scope scope, char out[
 typedef struct maki_resolved {
     maki_session session;
     bool made;      /* it is new */
-    char note[200]; /* about the view (roster.h) */
+    char note[200]; /* about the view (session_index.h) */
 } maki_resolved;
 
 /* The active session with this key, or a new one.  With `fresh` a new one takes the key, with the same overrides, and

@@ -10,17 +10,17 @@
 
 #include "base/err.h"
 
-bool maki_home(char *out, size_t room)
+bool maki_home(char *out, size_t capacity)
 {
     const char *own = getenv("MAKI_HOME"), *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
     int n = -1;
     if (own && own[0])
-        n = snprintf(out, room, "%s", own);
+        n = snprintf(out, capacity, "%s", own);
     else if (data && data[0])
-        n = snprintf(out, room, "%s/maki", data);
+        n = snprintf(out, capacity, "%s/maki", data);
     else if (home && home[0])
-        n = snprintf(out, room, "%s/.local/share/maki", home);
-    bool found = n > 0 && (size_t)n < room;
+        n = snprintf(out, capacity, "%s/.local/share/maki", home);
+    bool found = n > 0 && (size_t)n < capacity;
     if (!found) out[0] = '\0';
     return found;
 }
@@ -33,7 +33,7 @@ bool maki_id_ok(const char *id)
 }
 
 /* Make every folder on the way. */
-static maki_status make_folders(const maki_files *files, char *path, maki_err *err)
+static maki_status make_directories(const maki_files *files, char *path, maki_err *err)
 {
     for (char *slash = path + 1;; slash++) {
         if (*slash && *slash != '/') continue;
@@ -46,47 +46,47 @@ static maki_status make_folders(const maki_files *files, char *path, maki_err *e
     }
 }
 
-maki_status maki_agent_folder(const maki_files *files, const char *home, const char *agent,
-                              const char *inside, char *out, size_t room, maki_err *err)
+maki_status maki_agent_directory(const maki_files *files, const char *home, const char *agent,
+                                 const char *inside, char *out, size_t capacity, maki_err *err)
 {
     if (!maki_id_ok(agent)) return maki_fail(err, MAKI_INVALID, "that is not the name of an agent");
-    int n = snprintf(out, room, "%s/agents/%s%s%s", home, agent, inside[0] ? "/" : "", inside);
-    if (n < 0 || (size_t)n >= room) return maki_fail(err, MAKI_INVALID, "the path is too long");
-    return make_folders(files, out, err);
+    int n = snprintf(out, capacity, "%s/agents/%s%s%s", home, agent, inside[0] ? "/" : "", inside);
+    if (n < 0 || (size_t)n >= capacity) return maki_fail(err, MAKI_INVALID, "the path is too long");
+    return make_directories(files, out, err);
 }
 
 maki_status maki_session_file(const char *home, const char *agent, const char *id, char *out,
-                              size_t room, maki_err *err)
+                              size_t capacity, maki_err *err)
 {
     if (!maki_id_ok(agent) || !maki_id_ok(id))
         return maki_fail(err, MAKI_INVALID, "that is not the id of a session");
-    int n = snprintf(out, room, "%s/agents/%s/sessions/%s.jsonl", home, agent, id);
-    if (n < 0 || (size_t)n >= room) return maki_fail(err, MAKI_INVALID, "the path is too long");
+    int n = snprintf(out, capacity, "%s/agents/%s/sessions/%s.jsonl", home, agent, id);
+    if (n < 0 || (size_t)n >= capacity) return maki_fail(err, MAKI_INVALID, "the path is too long");
     return MAKI_OK;
 }
 
 /* Take the last part off a path, into `name` if it fits; false when there is none. */
-static bool take_last(char *path, char *name, size_t room)
+static bool take_last(char *path, char *name, size_t capacity)
 {
     char *slash = strrchr(path, '/');
-    if (!slash || slash == path || strlen(slash + 1) >= room) return false;
-    snprintf(name, room, "%s", slash + 1);
+    if (!slash || slash == path || strlen(slash + 1) >= capacity) return false;
+    snprintf(name, capacity, "%s", slash + 1);
     *slash = '\0';
     return true;
 }
 
-bool maki_session_place_of(const char *path, maki_session_place *out)
+bool maki_session_location_of(const char *path, maki_session_location *out)
 {
     char name[MAKI_ID_MAX + 16], sessions[16], agents[16];
-    *out = (maki_session_place){ .folder = "." };
+    *out = (maki_session_location){ .directory = "." };
     const char *slash = strrchr(path, '/');
     if (slash && slash - path < MAKI_PATH_MAX)
-        snprintf(out->folder, sizeof out->folder, "%.*s", (int)(slash - path), path);
+        snprintf(out->directory, sizeof out->directory, "%.*s", (int)(slash - path), path);
     snprintf(name, sizeof name, "%s", slash ? slash + 1 : path);
     size_t n = strlen(name), end = strlen(".jsonl");
     if (n > end && strcmp(name + n - end, ".jsonl") == 0) name[n - end] = '\0';
     snprintf(out->id, sizeof out->id, "%.127s", name);
-    memcpy(out->home, out->folder, sizeof out->home);
+    memcpy(out->home, out->directory, sizeof out->home);
     bool session = take_last(out->home, sessions, sizeof sessions) &&
                    take_last(out->home, out->agent, sizeof out->agent) &&
                    take_last(out->home, agents, sizeof agents) &&

@@ -2,7 +2,7 @@
  *
  * State lives in one folder:
  *
- *     agents/{agentId}/sessions.json                 a view of all of them (roster.h)
+ *     agents/{agentId}/sessions.json                 a view of all of them (session_index.h)
  *     agents/{agentId}/sessions/{sessionId}.jsonl    what was said, with its events and index beside it
  *
  * An id never becomes a path unchecked: it is letters, digits, '-', '_' and '.', not at the beginning. */
@@ -22,20 +22,20 @@ enum { MAKI_CHANNEL_MAX = 64, MAKI_OVERRIDES_MAX = 400 };
 bool maki_id_ok(const char *id);
 
 /* home/agents/{agent}/{inside}, made with its parents (0700) if it is not there; `inside` may be "". */
-maki_status maki_agent_folder(const maki_files *files, const char *home, const char *agent,
-                              const char *inside, char *out, size_t room, maki_err *err);
+maki_status maki_agent_directory(const maki_files *files, const char *home, const char *agent,
+                                 const char *inside, char *out, size_t capacity, maki_err *err);
 
 /* The messages file of a session.  MAKI_INVALID: these are not ids. */
 maki_status maki_session_file(const char *home, const char *agent, const char *id, char *out,
-                              size_t room, maki_err *err);
+                              size_t capacity, maki_err *err);
 
 /* The other way: whose messages file is this?  False: it is not under agents/{agent}/sessions; then `id` is what
  * its name says all the same, and the others are "". */
-typedef struct maki_session_place {
+typedef struct maki_session_location {
     char home[MAKI_PATH_MAX], agent[MAKI_ID_MAX], id[MAKI_ID_MAX];
-    char folder[MAKI_PATH_MAX]; /* that the file is in */
-} maki_session_place;
-bool maki_session_place_of(const char *path, maki_session_place *out);
+    char directory[MAKI_PATH_MAX]; /* that the file is in */
+} maki_session_location;
+bool maki_session_location_of(const char *path, maki_session_location *out);
 
 /* What sessions.json has of a session.  All of it is derived from the session's files. */
 typedef struct maki_session {

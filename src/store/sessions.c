@@ -10,7 +10,7 @@
 
 typedef struct walk {
     const maki_env *env;
-    maki_roster_in in;
+    maki_session_index_in in;
     char *note;
     maki_status status;
     maki_err *err;
@@ -20,9 +20,9 @@ typedef struct walk {
 static bool walk_agent(void *ctx, const char *agent)
 {
     walk *w = ctx;
-    maki_roster_report report;
+    maki_session_index_report report;
     w->in.agent = agent;
-    w->status = maki_roster_each(w->env, &w->in, &report, w->err);
+    w->status = maki_session_index_each(w->env, &w->in, &report, w->err);
     if (w->note && report.note[0]) memcpy(w->note, report.note, sizeof report.note);
     return w->status == MAKI_OK;
 }
@@ -30,15 +30,15 @@ static bool walk_agent(void *ctx, const char *agent)
 maki_status maki_sessions_each(const maki_env *env, const char *home, const char *agent,
                                maki_session_fn fn, void *ctx, char note[200], maki_err *err)
 {
-    char folder[MAKI_PATH_MAX];
+    char directory[MAKI_PATH_MAX];
     walk w = { env, { .home = home, .fn = fn, .ctx = ctx }, note, MAKI_OK, err };
     if (note) note[0] = '\0';
     if (agent) {
         (void)walk_agent(&w, agent);
         return w.status;
     }
-    snprintf(folder, sizeof folder, "%s/agents", home);
-    if (env->files->list(env->files, folder, walk_agent, &w) == 0 || errno == ENOENT)
+    snprintf(directory, sizeof directory, "%s/agents", home);
+    if (env->files->list(env->files, directory, walk_agent, &w) == 0 || errno == ENOENT)
         return w.status; /* no folder: nobody has begun yet */
     return maki_fail_errno(err, "reading the folder of the agents");
 }
@@ -70,11 +70,11 @@ static maki_status keep_newest(void *ctx, const maki_session *session, maki_err 
 /* Events that came without a message do not show in a file's time: those that are told are looked at. */
 static void look_closer(const maki_env *env, const char *home, maki_session *s)
 {
-    char folder[MAKI_PATH_MAX + MAKI_ID_MAX];
+    char directory[MAKI_PATH_MAX + MAKI_ID_MAX];
     maki_session seen = *s;
-    snprintf(folder, sizeof folder, "%s/agents/%s/sessions", home, s->agent);
-    if (maki_transcript_has_events(env, folder, s) &&
-        maki_transcript_read(env, folder, &seen, NULL) == MAKI_OK)
+    snprintf(directory, sizeof directory, "%s/agents/%s/sessions", home, s->agent);
+    if (maki_transcript_has_events(env, directory, s) &&
+        maki_transcript_read(env, directory, &seen, NULL) == MAKI_OK)
         *s = seen;
 }
 
@@ -82,7 +82,7 @@ maki_status maki_sessions_newest(const maki_env *env, const char *home, const ch
                                  size_t most, maki_session_list *out, maki_err *err)
 {
     collecting c = { out, most };
-    *out = (maki_session_list){ .room = most };
+    *out = (maki_session_list){ .capacity = most };
     out->at = env->alloc->resize(env->alloc, NULL, 0, most * sizeof(maki_session));
     if (!out->at) return maki_fail_nomem(err);
     maki_status st = maki_sessions_each(env, home, agent, keep_newest, &c, out->note, err);
@@ -94,7 +94,8 @@ maki_status maki_sessions_newest(const maki_env *env, const char *home, const ch
 
 void maki_session_list_free(const maki_env *env, maki_session_list *list)
 {
-    if (list->at) env->alloc->resize(env->alloc, list->at, list->room * sizeof(maki_session), 0);
+    if (list->at)
+        env->alloc->resize(env->alloc, list->at, list->capacity * sizeof(maki_session), 0);
     *list = (maki_session_list){ 0 };
 }
 
@@ -121,16 +122,16 @@ static maki_status choose(void *ctx, const maki_session *session, maki_err *err)
     return MAKI_OK;
 }
 
-maki_status maki_session_with_key(const maki_env *env, const maki_roster_in *where, const char *key,
-                                  maki_session *out, bool *found, maki_roster_report *report,
-                                  maki_err *err)
+maki_status maki_session_with_key(const maki_env *env, const maki_session_index_in *where,
+                                  const char *key, maki_session *out, bool *found,
+                                  maki_session_index_report *report, maki_err *err)
 {
     choosing c = { out, false };
-    maki_roster_in in = *where;
+    maki_session_index_in in = *where;
     in.key = key;
     in.fn = choose;
     in.ctx = &c;
-    maki_status st = maki_roster_each(env, &in, report, err);
+    maki_status st = maki_session_index_each(env, &in, report, err);
     *found = st == MAKI_OK && c.found;
     return st;
 }

@@ -2,9 +2,9 @@
 #ifndef MAKI_STORE_SESSIONS_H
 #define MAKI_STORE_SESSIONS_H
 
-#include "store/roster.h"
+#include "store/session_index.h"
 
-/* Each session of an agent (NULL: of all), in no order.  `note` (or NULL) gets what roster.h has to say of a
+/* Each session of an agent (NULL: of all), in no order.  `note` (or NULL) gets what session_index.h has to say of a
  * view, the last of them when there are several; "": nothing. */
 maki_status maki_sessions_each(const maki_env *env, const char *home, const char *agent,
                                maki_session_fn fn, void *ctx, char note[200], maki_err *err);
@@ -12,7 +12,7 @@ maki_status maki_sessions_each(const maki_env *env, const char *home, const char
 /* The newest of them, for people. */
 typedef struct maki_session_list {
     maki_session *at; /* newest first */
-    size_t count, room;
+    size_t count, capacity;
     uint64_t all; /* how many there are */
     char note[200];
 } maki_session_list;
@@ -22,9 +22,9 @@ maki_status maki_sessions_newest(const maki_env *env, const char *home, const ch
 void maki_session_list_free(const maki_env *env, maki_session_list *list);
 
 /* The active session that has this key.  Of several (copied files, two that began at once) the oldest: a
- * conversation that has begun goes on.  *found tells whether there is one; *report is roster.h's. */
-maki_status maki_session_with_key(const maki_env *env, const maki_roster_in *where, const char *key,
-                                  maki_session *out, bool *found, maki_roster_report *report,
-                                  maki_err *err);
+ * conversation that has begun goes on.  *found tells whether there is one; *report is session_index.h's. */
+maki_status maki_session_with_key(const maki_env *env, const maki_session_index_in *where,
+                                  const char *key, maki_session *out, bool *found,
+                                  maki_session_index_report *report, maki_err *err);
 
 #endif

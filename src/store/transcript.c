@@ -22,11 +22,11 @@ enum {
 #define EVENT_MAX ((uint64_t)512 << 20)
 
 /* The text of a string field, if it is one that fits. */
-static void copy_field(maki_str object, const char *name, char *out, size_t room)
+static void copy_field(maki_str object, const char *name, char *out, size_t capacity)
 {
     maki_str value;
-    if (maki_json_string_field(object, name, &value) && value.len <= room)
-        out[maki_json_copy_text(value, out, room - 1)] = '\0';
+    if (maki_json_string_field(object, name, &value) && value.len <= capacity)
+        out[maki_json_copy_text(value, out, capacity - 1)] = '\0';
 }
 
 /* ---- the header ------------------------------------------------------------------------------------ */
@@ -75,11 +75,12 @@ static maki_status count_rows(const maki_env *env, int fd, uint64_t from, uint64
 }
 
 /* The index knows the count of a file that it covers to its end. */
-static bool count_by_index(const maki_env *env, const char *folder, uint64_t size, maki_session *s)
+static bool count_by_index(const maki_env *env, const char *directory, uint64_t size,
+                           maki_session *s)
 {
     char path[MAKI_PATH_MAX];
     maki_index index;
-    snprintf(path, sizeof path, "%s/%s.idx", folder, s->id);
+    snprintf(path, sizeof path, "%s/%s.idx", directory, s->id);
     if (maki_index_open(&index, env, path, false, NULL) != MAKI_OK) return false;
     bool whole = index.header.count > 0 && index.header.end == size;
     if (whole) s->messages = index.header.count;
@@ -126,14 +127,14 @@ static maki_status read_model(const maki_env *env, int fd, uint64_t from, uint64
     return st;
 }
 
-static maki_status read_rows(const maki_env *env, const char *folder, int fd, uint64_t size,
+static maki_status read_rows(const maki_env *env, const char *directory, int fd, uint64_t size,
                              maki_session *s, bool *model, maki_err *err)
 {
     uint64_t from = s->read_messages, rows = 0;
     bool header = false;
     maki_status st = from == 0 ? read_header(env, fd, s, &header, err) : MAKI_OK;
     if (st != MAKI_OK || size == from) return st;
-    if (!count_by_index(env, folder, size, s)) {
+    if (!count_by_index(env, directory, size, s)) {
         st = count_rows(env, fd, from, &rows, &s->read_messages, err);
         s->messages += rows - (header && rows ? 1 : 0);
     }
@@ -195,17 +196,17 @@ static maki_status take_event(void *ctx, maki_str row, uint64_t at, maki_err *er
     return MAKI_OK;
 }
 
-static void events_path(const char *folder, const char *id, char out[MAKI_PATH_MAX])
+static void events_path(const char *directory, const char *id, char out[MAKI_PATH_MAX])
 {
-    snprintf(out, MAKI_PATH_MAX, "%s/%s.events.jsonl", folder, id);
+    snprintf(out, MAKI_PATH_MAX, "%s/%s.events.jsonl", directory, id);
 }
 
-static maki_status read_events(const maki_env *env, const char *folder, maki_session *s, bool model,
-                               maki_err *err)
+static maki_status read_events(const maki_env *env, const char *directory, maki_session *s,
+                               bool model, maki_err *err)
 {
     char path[MAKI_PATH_MAX];
     reading r = { s, model };
-    events_path(folder, s->id, path);
+    events_path(directory, s->id, path);
     int fd = env->files->open(env->files, path, O_RDONLY | O_NONBLOCK, 0);
     if (fd < 0) return errno == ENOENT ? MAKI_OK : maki_fail_errno(err, "reading events");
     maki_status st =
@@ -214,56 +215,56 @@ static maki_status read_events(const maki_env *env, const char *folder, maki_ses
     return st;
 }
 
-static uint64_t size_of_events(const maki_env *env, const char *folder, const char *id)
+static uint64_t size_of_events(const maki_env *env, const char *directory, const char *id)
 {
     char path[MAKI_PATH_MAX];
     struct stat st;
-    events_path(folder, id, path);
+    events_path(directory, id, path);
     if (env->files->stat(env->files, AT_FDCWD, path, &st) == 0) return (uint64_t)st.st_size;
     return errno == ENOENT ? 0 : UINT64_MAX; /* not known: it has more than was read */
 }
 
-bool maki_transcript_has_events(const maki_env *env, const char *folder, const maki_session *s)
+bool maki_transcript_has_events(const maki_env *env, const char *directory, const maki_session *s)
 {
-    return size_of_events(env, folder, s->id) != s->read_events;
+    return size_of_events(env, directory, s->id) != s->read_events;
 }
 
 /* ---- all of it ------------------------------------------------------------------------------------- */
 
 /* A file that became shorter is not the one that was read. */
-static void forget_if_shorter(const maki_env *env, const char *folder, uint64_t size,
+static void forget_if_shorter(const maki_env *env, const char *directory, uint64_t size,
                               maki_session *s)
 {
-    if (size < s->read_messages || size_of_events(env, folder, s->id) < s->read_events)
+    if (size < s->read_messages || size_of_events(env, directory, s->id) < s->read_events)
         maki_session_forget(s);
 }
 
-maki_status maki_transcript_read(const maki_env *env, const char *folder, maki_session *s,
+maki_status maki_transcript_read(const maki_env *env, const char *directory, maki_session *s,
                                  maki_err *err)
 {
     char path[MAKI_PATH_MAX];
     struct stat st;
     bool model = false;
-    snprintf(path, sizeof path, "%s/%s.jsonl", folder, s->id);
+    snprintf(path, sizeof path, "%s/%s.jsonl", directory, s->id);
     int fd = env->files->open(env->files, path, O_RDONLY | O_NONBLOCK, 0); /* it may be a pipe */
     if (fd < 0) return maki_fail_errno(err, "reading a session");
     if (env->files->stat(env->files, fd, NULL, &st) != 0 || !S_ISREG(st.st_mode)) {
         env->files->close(env->files, fd);
         return maki_fail(err, MAKI_NOTFOUND, "%s is not a file", s->id);
     }
-    forget_if_shorter(env, folder, (uint64_t)st.st_size, s);
+    forget_if_shorter(env, directory, (uint64_t)st.st_size, s);
     s->updated = maki_file_changed_ms(&st);
-    maki_status read = read_rows(env, folder, fd, (uint64_t)st.st_size, s, &model, err);
+    maki_status read = read_rows(env, directory, fd, (uint64_t)st.st_size, s, &model, err);
     env->files->close(env->files, fd);
-    return read == MAKI_OK ? read_events(env, folder, s, model, err) : read;
+    return read == MAKI_OK ? read_events(env, directory, s, model, err) : read;
 }
 
-uint64_t maki_transcript_tokens(const maki_env *env, const char *folder, const char *id)
+uint64_t maki_transcript_tokens(const maki_env *env, const char *directory, const char *id)
 {
     char path[MAKI_PATH_MAX];
     maki_index index;
     maki_row last = { 0 };
-    snprintf(path, sizeof path, "%s/%s.idx", folder, id);
+    snprintf(path, sizeof path, "%s/%s.idx", directory, id);
     if (maki_index_open(&index, env, path, false, NULL) != MAKI_OK) return 0;
     if (index.header.count) (void)!maki_index_get(&index, index.header.count, &last, NULL);
     maki_index_close(&index);

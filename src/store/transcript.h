@@ -12,13 +12,13 @@
 
 /* Bring *s up to date with its files in `folder`, which s->id names.  s->read_messages and s->read_events say
  * how far it is already; 0: nothing is known but agent and id.  MAKI_NOTFOUND: there is no such file. */
-maki_status maki_transcript_read(const maki_env *env, const char *folder, maki_session *s,
+maki_status maki_transcript_read(const maki_env *env, const char *directory, maki_session *s,
                                  maki_err *err);
 
 /* Is there more in its events file than was read? */
-bool maki_transcript_has_events(const maki_env *env, const char *folder, const maki_session *s);
+bool maki_transcript_has_events(const maki_env *env, const char *directory, const maki_session *s);
 
 /* Tokens of all its rows in o200k_base, as the index says; 0 without one. */
-uint64_t maki_transcript_tokens(const maki_env *env, const char *folder, const char *id);
+uint64_t maki_transcript_tokens(const maki_env *env, const char *directory, const char *id);
 
 #endif

@@ -10,23 +10,24 @@ maki_status maki_digest_new(maki_arena *arena, maki_digest **out, maki_err *err)
     maki_digest *d = maki_arena_get(arena, sizeof *d);
     if (!d) return maki_arena_status(arena, err);
     const struct {
-        maki_notes *set;
-        size_t room, text, more;
+        maki_text_set *set;
+        size_t capacity, text, more;
     } sets[] = {
-        { &d->files, 512, MAKI_FIND_MOST, 64 },
+        { &d->files, 512, MAKI_ENTITY_MAX, 64 },
         { &d->runs, 128, 160, 160 },
         { &d->errors, 128, 300, 300 },
         { &d->tasks, 256, 400, 0 },
         { &d->decisions, 64, 500, 0 },
         { &d->points, 256, 400, 0 },
         { &d->names, 512, 64, 0 },
-        { &d->code, 32, 24, MAKI_FIND_MOST },
+        { &d->code, 32, 24, MAKI_ENTITY_MAX },
         { &d->outcome.errors, 16, 300, 0 },
     };
     maki_status st = MAKI_OK;
     for (size_t i = 0; st == MAKI_OK && i < sizeof sets / sizeof *sets; i++)
-        st = maki_notes_init(sets[i].set, arena, sets[i].room, sets[i].text, sets[i].more, err);
-    maki_cues_init(&d->cues);
+        st = maki_text_set_init(sets[i].set, arena, sets[i].capacity, sets[i].text, sets[i].more,
+                                err);
+    maki_keywords_init(&d->cues);
     d->arena = arena;
     d->facts = maki_arena_array(arena, MAKI_DIGEST_FACTS, sizeof *d->facts);
     d->fact_slots = maki_arena_array(arena, FACT_SLOTS, sizeof *d->fact_slots);
@@ -39,7 +40,7 @@ maki_status maki_digest_new(maki_arena *arena, maki_digest **out, maki_err *err)
 
 void maki_digest_fact(maki_digest *d, maki_fact kind, maki_str text)
 {
-    uint64_t key = maki_note_key(text) ^ (uint64_t)kind << 1;
+    uint64_t key = maki_text_item_key(text) ^ (uint64_t)kind << 1;
     size_t s = (size_t)key % FACT_SLOTS;
     while (d->fact_slots[s] && d->fact_slots[s] != key)
         s = (s + 1) % FACT_SLOTS;
@@ -51,10 +52,10 @@ void maki_digest_fact(maki_digest *d, maki_fact kind, maki_str text)
 void maki_digest_found(void *ctx, maki_fact kind, maki_str text)
 {
     maki_digest *d = ctx;
-    maki_notes *set = kind == MAKI_FACT_PATH ? &d->files : &d->names;
+    maki_text_set *set = kind == MAKI_FACT_PATH ? &d->files : &d->names;
     maki_digest_fact(d, kind, text);
     if (kind == MAKI_FACT_NUMBER) return;
-    maki_note *note = maki_notes_add(set, maki_note_key(text), text, 1, d->messages);
+    maki_text_item *note = maki_text_set_add(set, maki_text_item_key(text), text, 1, d->messages);
     if (kind == MAKI_FACT_NAME) note->weight = note->count;
 }
 
@@ -62,33 +63,35 @@ void maki_digest_task(maki_digest *d, maki_str text, uint8_t kind)
 {
     text = maki_str_trim(text);
     if (text.len < 3) return;
-    maki_note *note = maki_notes_add(&d->tasks, maki_note_key(text), text, 1, d->messages);
+    maki_text_item *note =
+        maki_text_set_add(&d->tasks, maki_text_item_key(text), text, 1, d->messages);
     note->kind = kind;
     note->state = MAKI_TASK_OPEN;
     note->weight = kind == MAKI_TASK_NEXT ? 1 : 4;
-    note->sketch = maki_sketch_of(maki_note_text(note));
+    note->sketch = maki_simhash_of(maki_text_item_text(note));
 }
 
 void maki_digest_decision(maki_digest *d, maki_str text, bool by_user)
 {
-    maki_notes_add(&d->decisions, maki_note_key(text), text, by_user ? 2 : 1, d->messages);
+    maki_text_set_add(&d->decisions, maki_text_item_key(text), text, by_user ? 2 : 1, d->messages);
 }
 
 void maki_digest_point(maki_digest *d, maki_str text, uint32_t weight)
 {
     enum { LONGEST = 400 }; /* bytes: nothing is quoted in part */
     if (text.len <= LONGEST && weight)
-        maki_notes_add(&d->points, maki_note_key(text), text, weight, d->messages);
+        maki_text_set_add(&d->points, maki_text_item_key(text), text, weight, d->messages);
 }
 
 void maki_digest_error(maki_digest *d, maki_str line, uint64_t link, uint32_t weight)
 {
     if (line.len == 0) return;
-    maki_note *e = maki_notes_add(&d->errors, maki_note_key(line), line, weight, d->messages);
+    maki_text_item *e =
+        maki_text_set_add(&d->errors, maki_text_item_key(line), line, weight, d->messages);
     e->state = MAKI_ERROR_OPEN;
     e->link = link;
     e->more_len = 0;
-    e->sketch = maki_sketch_of(maki_note_text(e));
+    e->sketch = maki_simhash_of(maki_text_item_text(e));
 }
 
 /* ---- the walk ---------------------------------------------------------------------------------------- */
@@ -118,7 +121,7 @@ void maki_digest_end(maki_digest *d)
 {
     enum { RECENT = 8 }; /* messages */
     for (size_t i = 0; i < d->tasks.count; i++) {
-        maki_note *t = &d->tasks.at[i];
+        maki_text_item *t = &d->tasks.at[i];
         if (t->kind == MAKI_TASK_NEXT && t->last + RECENT < d->messages)
             t->state = MAKI_TASK_CLOSED;
     }

@@ -11,13 +11,13 @@
 #ifndef MAKI_SUMMARY_DIGEST_H
 #define MAKI_SUMMARY_DIGEST_H
 
-#include "summary/cue.h"
-#include "summary/feed.h"
-#include "summary/finds.h"
+#include "summary/entities.h"
+#include "summary/keywords.h"
+#include "summary/line_reader.h"
 #include "summary/message_parts.h"
-#include "summary/notes.h"
-#include "summary/toolbox.h"
-#include "summary/wording.h"
+#include "summary/summary_words.h"
+#include "summary/text_set.h"
+#include "summary/tool_kind.h"
 
 typedef struct maki_digest maki_digest;
 
@@ -68,21 +68,21 @@ typedef struct maki_found_fact {
 } maki_found_fact;
 
 /* The text that is being read. */
-typedef struct maki_reading {
+typedef struct maki_digest_reader {
     maki_role role;
     bool fenced;         /* inside a code block */
     bool shows_output;   /* that block holds output, not code */
     uint32_t code_lines; /* of it */
     char language[24];
-    char file[MAKI_FIND_MOST]; /* the path that stood last before it */
+    char file[MAKI_ENTITY_MAX]; /* the path that stood last before it */
     size_t file_len;
     bool ignored; /* what the client puts into messages itself */
     maki_said said;
-} maki_reading;
+} maki_digest_reader;
 
 /* The result that is being read. */
 typedef struct maki_outcome {
-    maki_notes errors; /* lines that tell of errors, the first ones */
+    maki_text_set errors; /* lines that tell of errors, the first ones */
     char last[300], counts[160];
     size_t last_len, counts_len, lines;
     char first[300];
@@ -93,10 +93,10 @@ typedef struct maki_outcome {
 } maki_outcome;
 
 struct maki_digest {
-    maki_cues cues;
-    maki_feed feed;
+    maki_keywords cues;
+    maki_line_reader feed;
     maki_letters letters;
-    maki_notes files, runs, errors, tasks, decisions, points, names, code;
+    maki_text_set files, runs, errors, tasks, decisions, points, names, code;
     maki_found_fact *facts; /* the paths, names and numbers that were met, each once */
     size_t fact_count;
     uint64_t *fact_slots;                    /* their keys: open addressing, 0 is empty */
@@ -105,7 +105,7 @@ struct maki_digest {
     uint32_t messages, tool_calls; /* so far; the number of the message at hand */
     uint32_t before, calls_before; /* those that earlier summaries stand for */
     maki_said goal, request, answer;
-    maki_reading reading;
+    maki_digest_reader reading;
     maki_outcome outcome;
     uint64_t edited; /* the file changed last */
     uint32_t edited_in;
@@ -119,7 +119,7 @@ struct maki_digest {
 
 /* A path, name or number is met: kept as a fact if it is new. */
 void maki_digest_fact(maki_digest *d, maki_fact kind, maki_str text);
-/* A maki_find_fn (ctx is the digest): that, and notes paths and names. */
+/* A maki_entity_fn (ctx is the digest): that, and notes paths and names. */
 void maki_digest_found(void *ctx, maki_fact kind, maki_str text);
 /* A sentence worth quoting: how much it weighs. */
 void maki_digest_point(maki_digest *d, maki_str text, uint32_t weight);
@@ -130,12 +130,12 @@ void maki_digest_error(maki_digest *d, maki_str line, uint64_t link, uint32_t we
 
 /* prose.c: a text that a person or the model wrote. */
 void maki_digest_text(maki_digest *d, maki_role role, maki_str string);
-/* calls.c: a call, and its result. */
+/* tool_calls.c: a call, and its result. */
 void maki_digest_call(maki_digest *d, const maki_said_part *call);
 void maki_digest_result(maki_digest *d, const maki_said_part *result);
 /* Mark what a run or a file had to complain of as solved; `link` 0: nothing. */
 void maki_digest_solved(maki_digest *d, uint64_t link);
-/* earlier.c: a summary of what came before. */
+/* previous_summary.c: a summary of what came before. */
 void maki_digest_earlier(maki_digest *d, maki_str string);
 
 #endif

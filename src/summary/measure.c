@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "summary/offline.h"
 
-enum { WORKING_MOST = 16 << 20, FACT_SHOWN = 120 /* bytes of a fact that is told by name */ };
+enum { WORKING_MAX = 16 << 20, FACT_SHOWN = 120 /* bytes of a fact that is told by name */ };
 
 /* ---- judging ------------------------------------------------------------------------------------------ */
 
@@ -32,8 +32,8 @@ static bool stands_in(maki_str summary, maki_str text)
 
 static void name_one(maki_buf *list, maki_str text)
 {
-    char room[FACT_SHOWN * 6 + 2]; /* as JSON every byte may become six */
-    maki_buf one = { .ptr = room, .room = sizeof room, .max = sizeof room };
+    char capacity[FACT_SHOWN * 6 + 2]; /* as JSON every byte may become six */
+    maki_buf one = { .ptr = capacity, .capacity = sizeof capacity, .max = sizeof capacity };
     maki_jw w;
     maki_jw_init(&w, maki_buf_sink(&one), NULL);
     maki_jw_string(&w, maki_utf8_cut(text, FACT_SHOWN));
@@ -55,11 +55,11 @@ static void judge(maki_judged *out, maki_buf *list, maki_fact kind, maki_str tex
 }
 
 /* Notes that are open; lines are compared without the mark of a cut. */
-static void judge_open(maki_judged *out, maki_buf *list, maki_fact kind, const maki_notes *notes,
+static void judge_open(maki_judged *out, maki_buf *list, maki_fact kind, const maki_text_set *notes,
                        uint8_t open, maki_str summary)
 {
     for (size_t i = 0; i < notes->count; i++) {
-        maki_str text = maki_note_text(&notes->at[i]), mark = MAKI_LIT("…");
+        maki_str text = maki_text_item_text(&notes->at[i]), mark = MAKI_LIT("…");
         if (notes->at[i].state != open) continue;
         if (text.len > mark.len && maki_str_ends(text, mark)) text.len -= mark.len;
         judge(out, list, kind, text, maki_str_has(summary, text));
@@ -70,10 +70,10 @@ static void judge_open(maki_judged *out, maki_buf *list, maki_fact kind, const m
 maki_status maki_digest_judge(const maki_digest *d, maki_str summary, maki_judged *out,
                               maki_err *err)
 {
-    maki_survey *survey = &out->survey;
+    maki_fact_coverage *survey = &out->survey;
     *out = (maki_judged){ .survey = { .measured = true } };
     maki_buf list = { .ptr = survey->list,
-                      .room = sizeof survey->list,
+                      .capacity = sizeof survey->list,
                       .max = sizeof survey->list };
     judge_open(out, &list, MAKI_FACT_ERROR, &d->errors, MAKI_ERROR_OPEN, summary);
     judge_open(out, &list, MAKI_FACT_TASK, &d->tasks, MAKI_TASK_OPEN, summary);
@@ -125,7 +125,7 @@ static maki_status run(const maki_summarizer *self, const maki_summary_request *
                        maki_arena *arena, maki_summary *out, maki_err *err)
 {
     const maki_summarizer *of = self->ctx;
-    maki_arena working = maki_arena_new(arena->alloc, WORKING_MOST);
+    maki_arena working = maki_arena_new(arena->alloc, WORKING_MAX);
     watcher w = { .request = request };
     watcher *source = &w;
     maki_summary_request watched = *request;

@@ -14,7 +14,7 @@
 
 typedef struct maki_judged {
     uint64_t kept[MAKI_FACT_KINDS], lost[MAKI_FACT_KINDS];
-    maki_survey survey; /* all kinds together */
+    maki_fact_coverage survey; /* all kinds together */
 } maki_judged;
 
 /* Look up in `summary`, which is valid UTF-8, what an ended digest met. */

@@ -2,7 +2,7 @@
 #include "summary/message_parts.h"
 
 #include "base/str.h"
-#include "history/make.h"
+#include "history/synthetic.h"
 
 /* What types of blocks are; a type that is not here is a text if it has one. */
 static const struct block_type {

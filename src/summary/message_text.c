@@ -11,7 +11,7 @@
 
 enum {
     DATA_RUN = 400, /* characters of base64 in a row: no word, path or hash is that long */
-    NAME_MOST = 80
+    NAME_MAX = 80
 };
 
 /* ---- the text on its way out ------------------------------------------------------------------------ */
@@ -103,9 +103,9 @@ static void end_line(page *p)
 /* ---- blocks ----------------------------------------------------------------------------------------- */
 
 /* A name from outside, on one line. */
-static void copy_name(maki_str string, char out[NAME_MOST])
+static void copy_name(maki_str string, char out[NAME_MAX])
 {
-    size_t n = string.len ? maki_json_copy_text(string, out, NAME_MOST - 1) : 0;
+    size_t n = string.len ? maki_json_copy_text(string, out, NAME_MAX - 1) : 0;
     out[n] = '\0';
     for (size_t i = 0; i < n; i++) {
         if ((unsigned char)out[i] < 0x20) out[i] = ' ';
@@ -115,7 +115,7 @@ static void copy_name(maki_str string, char out[NAME_MOST])
 /* An object as lines "name: value"; OpenAI's arguments come as a string. */
 static void render_call(page *p, const char *label, const maki_said_part *call)
 {
-    char tool[NAME_MOST + 8] = " calls ";
+    char tool[NAME_MAX + 8] = " calls ";
     maki_str input = call->value;
     maki_json_item item;
     p->letters = NULL;
@@ -170,7 +170,7 @@ static void render_result(page *p, const maki_said_part *result)
 
 maki_status maki_message_text(maki_str json, maki_letters *letters, maki_sink out, maki_err *err)
 {
-    char label[NAME_MOST] = "summary";
+    char label[NAME_MAX] = "summary";
     page p;
     maki_message_parts parts;
     maki_said_part part;

@@ -8,7 +8,7 @@
 
 #include <maki/env.h>
 
-#include "summary/wording.h"
+#include "summary/summary_words.h"
 
 /* `json` is a message that was checked, in either shape.  The letters of what was said are added to
  * *letters.  A message that says nothing writes nothing; any other ends with an empty line. */

@@ -5,19 +5,19 @@
 
 #include "base/str.h"
 #include "history/facts.h"
-#include "history/tally.h"
-#include "summary/compose.h"
+#include "history/token_counter.h"
 #include "summary/measure.h"
+#include "summary/summary_writer.h"
 #include "token/content.h"
 
-enum { WORKING_MOST = 16 << 20, TEXT_MOST = 1 << 20, BUDGET_MOST = 8000, SHORT = 1000 };
+enum { WORKING_MAX = 16 << 20, TEXT_MAX = 1 << 20, BUDGET_MAX = 8000, SHORT = 1000 };
 
 uint64_t maki_offline_budget(uint64_t tokens, double ratio)
 {
     uint64_t wanted = (uint64_t)((double)tokens * (ratio > 0 && ratio < 1 ? 1 - ratio : 0.25));
     uint64_t most = tokens * 9 / 100;
     if (most < SHORT) most = SHORT;
-    if (most > BUDGET_MOST) most = BUDGET_MOST;
+    if (most > BUDGET_MAX) most = BUDGET_MAX;
     return wanted < most ? wanted : most;
 }
 
@@ -34,8 +34,8 @@ static maki_status take(void *ctx, maki_str json, maki_err *err)
     uint64_t tokens = 0;
     maki_digest_add(w->digest, json);
     if (!w->count || maki_json_kind_of(json) != MAKI_JSON_OBJECT) return MAKI_OK;
-    maki_spoken said = maki_spoken_of(json);
-    maki_status st = maki_spoken_count(w->tokenizer, &said, &tokens, err);
+    maki_countable said = maki_countable_of(json);
+    maki_status st = maki_countable_count(w->tokenizer, &said, &tokens, err);
     w->tokens += tokens;
     return st;
 }
@@ -66,8 +66,8 @@ static maki_status run(const maki_summarizer *self, const maki_summary_request *
     static const maki_offline usual = MAKI_OFFLINE_INIT;
     const maki_offline *how = self->ctx ? self->ctx : &usual;
     maki_env env = { .alloc = arena->alloc };
-    maki_arena working = maki_arena_new(arena->alloc, WORKING_MOST);
-    maki_buf text = maki_buf_new(arena->alloc, TEXT_MOST);
+    maki_arena working = maki_arena_new(arena->alloc, WORKING_MAX);
+    maki_buf text = maki_buf_new(arena->alloc, TEXT_MAX);
     maki_tokenizer *own = NULL;
     maki_status st = MAKI_OK;
     if (!how->tokenizer) st = maki_tokenizer_open(&env, maki_encoding_at(0), NULL, &own, err);

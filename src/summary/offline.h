@@ -10,7 +10,7 @@
 #include <maki/token.h>
 
 #include "history/summarizer.h"
-#include "summary/wording.h"
+#include "summary/summary_words.h"
 
 typedef struct maki_offline {
     double ratio;              /* the share of tokens to save: 0.75 saves three quarters */

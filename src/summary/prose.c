@@ -8,12 +8,12 @@
 #include "base/text.h"
 #include "summary/digest.h"
 
-enum { SENTENCE_LEAST = 8 };
+enum { SENTENCE_MIN = 8 };
 
 static void found(void *ctx, maki_fact what, maki_str text)
 {
     maki_digest *d = ctx;
-    maki_reading *r = &d->reading;
+    maki_digest_reader *r = &d->reading;
     maki_digest_found(d, what, text);
     if (what != MAKI_FACT_PATH) return;
     memcpy(r->file, text.ptr, text.len);
@@ -24,34 +24,34 @@ static void found(void *ctx, maki_fact what, maki_str text)
 
 static void close_task(maki_digest *d, maki_str text)
 {
-    maki_note *note = maki_notes_find(&d->tasks, maki_note_key(maki_str_trim(text)));
+    maki_text_item *note = maki_text_set_find(&d->tasks, maki_text_item_key(maki_str_trim(text)));
     if (note) note->state = MAKI_TASK_CLOSED;
 }
 
 /* "The cache headers are done": tasks of which the sentence repeats half the words are closed. */
-static void close_tasks_like(maki_digest *d, const maki_sketch *said)
+static void close_tasks_like(maki_digest *d, const maki_simhash *said)
 {
     for (size_t i = 0; i < d->tasks.count; i++) {
-        maki_note *t = &d->tasks.at[i];
-        unsigned shared = maki_sketch_shared(&t->sketch, said);
+        maki_text_item *t = &d->tasks.at[i];
+        unsigned shared = maki_simhash_similarity(&t->sketch, said);
         bool said_so = t->kind == MAKI_TASK_SAID || t->kind == MAKI_TASK_NEXT;
         if (said_so && t->last < d->messages && shared >= 2 &&
-            shared * 2 >= maki_sketch_shared(&t->sketch, &t->sketch))
+            shared * 2 >= maki_simhash_similarity(&t->sketch, &t->sketch))
             t->state = MAKI_TASK_CLOSED;
     }
 }
 
 /* "The TypeError in items is fixed": errors of which it repeats a third of the words are solved. */
-static void solve_errors_like(maki_digest *d, const maki_sketch *said, maki_str sentence)
+static void solve_errors_like(maki_digest *d, const maki_simhash *said, maki_str sentence)
 {
     for (size_t i = 0; i < d->errors.count; i++) {
-        maki_note *e = &d->errors.at[i];
-        unsigned shared = maki_sketch_shared(&e->sketch, said);
+        maki_text_item *e = &d->errors.at[i];
+        unsigned shared = maki_simhash_similarity(&e->sketch, said);
         if (e->state != MAKI_ERROR_OPEN || shared < 3 ||
-            shared * 3 < maki_sketch_shared(&e->sketch, &e->sketch))
+            shared * 3 < maki_simhash_similarity(&e->sketch, &e->sketch))
             continue;
         e->state = MAKI_ERROR_SOLVED;
-        maki_notes_set_more(&d->errors, e, sentence);
+        maki_text_set_set_more(&d->errors, e, sentence);
     }
 }
 
@@ -67,29 +67,29 @@ static bool is_question(maki_str s)
 
 static void settle(maki_digest *d, maki_str s, unsigned cues)
 {
-    if (!(cues & MAKI_CUE_DONE) || (cues & (MAKI_CUE_NOT | MAKI_CUE_OPEN))) return;
-    maki_sketch said = maki_sketch_of(s);
+    if (!(cues & MAKI_KEYWORD_DONE) || (cues & (MAKI_KEYWORD_NOT | MAKI_KEYWORD_OPEN))) return;
+    maki_simhash said = maki_simhash_of(s);
     close_tasks_like(d, &said);
-    if (cues & MAKI_CUE_FIXED) solve_errors_like(d, &said, s);
+    if (cues & MAKI_KEYWORD_FIXED) solve_errors_like(d, &said, s);
 }
 
 static void look_at_sentence(maki_digest *d, maki_str s)
 {
     size_t known = d->fact_count;
-    maki_finds(s, found, d);
+    maki_entities_in(s, found, d);
     s = maki_str_trim(s);
-    if (s.len < SENTENCE_LEAST) return;
-    unsigned cues = maki_cues_in(&d->cues, s);
+    if (s.len < SENTENCE_MIN) return;
+    unsigned cues = maki_keywords_in(&d->cues, s);
     bool question = is_question(s), user = d->reading.role == MAKI_ROLE_USER;
     bool quoted = false;
     if (question) {
         maki_digest_task(d, s, MAKI_TASK_QUESTION);
-    } else if (cues & MAKI_CUE_OPEN) {
+    } else if (cues & MAKI_KEYWORD_OPEN) {
         maki_digest_task(d, s, MAKI_TASK_SAID);
         quoted = true;
-    } else if (cues & MAKI_CUE_NEXT) {
+    } else if (cues & MAKI_KEYWORD_NEXT) {
         maki_digest_task(d, s, MAKI_TASK_NEXT);
-    } else if (cues & MAKI_CUE_DECISION) {
+    } else if (cues & MAKI_KEYWORD_DECISION) {
         maki_digest_decision(d, s, user);
         quoted = true;
     }
@@ -105,9 +105,9 @@ static void say(maki_said *said, maki_str text)
     text = maki_str_trim(text);
     if (said->full || text.len == 0) return;
     if (said->len && said->len + 1 < sizeof said->at) said->at[said->len++] = ' ';
-    size_t room = sizeof said->at - said->len;
-    said->full = text.len > room;
-    said->len += maki_line_copy(said->at + said->len, room, text);
+    size_t capacity = sizeof said->at - said->len;
+    said->full = text.len > capacity;
+    said->len += maki_line_copy(said->at + said->len, capacity, text);
 }
 
 /* The length of the sentence that begins at text[0]. */
@@ -169,7 +169,7 @@ static void look_at_prose(maki_digest *d, maki_str line)
     bool markup = line.len == 0 || line.ptr[0] == '|' || line.ptr[0] == '<';
     if (!markup) say(&d->reading.said, line);
     if (markup || look_at_box(d, line)) {
-        maki_finds(line, found, d);
+        maki_entities_in(line, found, d);
         return;
     }
     while (line.len) {
@@ -183,7 +183,7 @@ static void look_at_prose(maki_digest *d, maki_str line)
 
 static void fence_opens(maki_digest *d, maki_str info)
 {
-    maki_reading *r = &d->reading;
+    maki_digest_reader *r = &d->reading;
     info = maki_utf8_cut(maki_str_trim(info), sizeof r->language - 1);
     memcpy(r->language, info.ptr, info.len);
     r->language[info.len] = '\0';
@@ -195,20 +195,23 @@ static void fence_opens(maki_digest *d, maki_str info)
 /* What is noted of a block: its file, its language and how long it is. */
 static void fence_closes(maki_digest *d)
 {
-    maki_reading *r = &d->reading;
+    maki_digest_reader *r = &d->reading;
     r->fenced = false;
     if (r->shows_output || r->code_lines < 3) return;
     maki_str file = { r->file, r->file_len };
-    uint64_t key = maki_note_key(file) ^ (maki_note_key(maki_str_of(r->language)) + r->code_lines);
-    maki_note *note = maki_notes_add(&d->code, key, maki_str_of(r->language), 1, d->messages);
-    maki_notes_set_more(&d->code, note, file);
+    uint64_t key =
+        maki_text_item_key(file) ^ (maki_text_item_key(maki_str_of(r->language)) + r->code_lines);
+    maki_text_item *note =
+        maki_text_set_add(&d->code, key, maki_str_of(r->language), 1, d->messages);
+    maki_text_set_set_more(&d->code, note, file);
     note->tally[0] = r->code_lines;
 }
 
 static void pasted_error(maki_digest *d, maki_str line)
 {
-    unsigned cues = maki_cues_in(&d->cues, line);
-    if (d->reading.role != MAKI_ROLE_USER || !(cues & MAKI_CUE_SHOUT) || (cues & MAKI_CUE_NO_ERROR))
+    unsigned cues = maki_keywords_in(&d->cues, line);
+    if (d->reading.role != MAKI_ROLE_USER || !(cues & MAKI_KEYWORD_SHOUT) ||
+        (cues & MAKI_KEYWORD_NO_ERROR))
         return;
     maki_digest_error(d, maki_str_trim(line), 0, 4);
 }
@@ -216,7 +219,7 @@ static void pasted_error(maki_digest *d, maki_str line)
 static void take_line(void *ctx, maki_str line, bool more)
 {
     maki_digest *d = ctx;
-    maki_reading *r = &d->reading;
+    maki_digest_reader *r = &d->reading;
     maki_str start = maki_str_trim(line);
     (void)more;
     if (r->ignored) return;
@@ -244,7 +247,7 @@ static void take_line(void *ctx, maki_str line, bool more)
 static void answer_questions(maki_digest *d, maki_role role)
 {
     for (size_t i = 0; i < d->tasks.count; i++) {
-        maki_note *t = &d->tasks.at[i];
+        maki_text_item *t = &d->tasks.at[i];
         bool other = t->kind == MAKI_TASK_QUESTION && t->tally[0] != (uint32_t)role;
         if (other && t->last < d->messages) t->state = MAKI_TASK_CLOSED;
     }
@@ -254,19 +257,19 @@ static void answer_questions(maki_digest *d, maki_role role)
 static void sign_questions(maki_digest *d, maki_role role)
 {
     for (size_t i = 0; i < d->tasks.count; i++) {
-        maki_note *t = &d->tasks.at[i];
+        maki_text_item *t = &d->tasks.at[i];
         if (t->kind == MAKI_TASK_QUESTION && t->last == d->messages) t->tally[0] = (uint32_t)role;
     }
 }
 
 void maki_digest_text(maki_digest *d, maki_role role, maki_str string)
 {
-    enum { REQUEST_LEAST = 12 }; /* bytes: "go on" is no request */
-    maki_reading *r = &d->reading;
+    enum { REQUEST_MIN = 12 }; /* bytes: "go on" is no request */
+    maki_digest_reader *r = &d->reading;
     if (role != MAKI_ROLE_USER && role != MAKI_ROLE_ASSISTANT) return;
-    *r = (maki_reading){ .role = role };
+    *r = (maki_digest_reader){ .role = role };
     answer_questions(d, role);
-    maki_feed_string(&d->feed, string, take_line, d);
+    maki_line_reader_string(&d->feed, string, take_line, d);
     if (r->fenced) fence_closes(d);
     sign_questions(d, role);
     if (r->said.len == 0) return;
@@ -274,7 +277,7 @@ void maki_digest_text(maki_digest *d, maki_role role, maki_str string)
         d->answer = r->said;
     } else if (d->goal.len == 0) {
         d->goal = r->said;
-    } else if (r->said.len >= REQUEST_LEAST || d->request.len == 0) {
+    } else if (r->said.len >= REQUEST_MIN || d->request.len == 0) {
         d->request = r->said;
     }
 }

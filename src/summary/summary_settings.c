@@ -9,7 +9,7 @@
 
 #define TASK_RATIO 0.65 /* the middle of 30 to 40 % is left */
 
-enum { PATH_MOST = 400 };
+enum { PATH_MAX = 400 };
 
 const maki_summary_settings maki_summary_defaults = { .provider = { "", 0 },
                                                       .model = { "", 0 },
@@ -20,12 +20,12 @@ const maki_summary_settings maki_summary_defaults = { .provider = { "", 0 },
                                                       .background = true };
 
 /* "profiles.NAME.field" */
-static maki_status path_of(char out[PATH_MOST], const char *outer, maki_str name, const char *field,
+static maki_status path_of(char out[PATH_MAX], const char *outer, maki_str name, const char *field,
                            maki_err *err)
 {
     int n =
-        snprintf(out, PATH_MOST, "%s.%.*s.%s", outer, (int)(name.len % PATH_MOST), name.ptr, field);
-    if (n > 0 && n < PATH_MOST && name.len < PATH_MOST) return MAKI_OK;
+        snprintf(out, PATH_MAX, "%s.%.*s.%s", outer, (int)(name.len % PATH_MAX), name.ptr, field);
+    if (n > 0 && n < PATH_MAX && name.len < PATH_MAX) return MAKI_OK;
     return maki_fail(err, MAKI_INVALID, "a name of %zu bytes is too long for a setting", name.len);
 }
 
@@ -44,7 +44,7 @@ static bool wants_key(const maki_config *config, const char *path)
 /* Without its key a provider is not asked. */
 static maki_status read_provider(const maki_config *config, maki_str *out, maki_err *err)
 {
-    char path[PATH_MOST];
+    char path[PATH_MAX];
     maki_str name = maki_config_text(config, "summary.provider"), key = { "", 0 };
     if (name.len == 0) name = maki_config_text(config, "llm.provider");
     *out = (maki_str){ "", 0 };
@@ -60,7 +60,7 @@ static maki_status read_provider(const maki_config *config, maki_str *out, maki_
 static maki_status read_profile(const maki_config *config, maki_str profile,
                                 maki_summary_settings *out, maki_err *err)
 {
-    char path[PATH_MOST];
+    char path[PATH_MAX];
     if (profile.len == 0) return MAKI_OK;
     maki_status st = path_of(path, "profiles", profile, "condenseModel", err);
     if (st != MAKI_OK) return st;

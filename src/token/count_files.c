@@ -11,15 +11,15 @@
 #include <maki/token.h>
 
 #include "base/err.h"
-#include "base/work.h"
+#include "base/thread_pool.h"
 
 enum {
-    PIECE = 1 << 20,       /* read at once */
-    PART = 4 << 20,        /* of a large file */
-    WINDOW = 64 << 10,     /* looked at before an edge */
-    HEAD = 8192,           /* looked at to tell a binary file */
-    MANY = 4 << 20,        /* more cores are not worth it below */
-    HELD_MOST = 256 << 20, /* without a place to cut; more is refused */
+    PIECE = 1 << 20,      /* read at once */
+    PART = 4 << 20,       /* of a large file */
+    WINDOW = 64 << 10,    /* looked at before an edge */
+    HEAD = 8192,          /* looked at to tell a binary file */
+    MANY = 4 << 20,       /* more cores are not worth it below */
+    HELD_MAX = 256 << 20, /* without a place to cut; more is refused */
 };
 
 /* What one worker counts with, opened when it has something to count. */
@@ -32,8 +32,8 @@ typedef struct counting {
     const maki_env *env;
     const maki_encoding *encoding;
     const maki_token_files_options *options;
-    maki_token_memory *memory; /* of all workers; NULL: each has its own */
-    counter counters[MAKI_WORK_MOST];
+    maki_token_cache *memory; /* of all workers; NULL: each has its own */
+    counter counters[MAKI_THREADS_MAX];
     atomic_uint_least64_t done; /* bytes read so far */
     uint64_t total;             /* 0: not known */
 } counting;
@@ -130,9 +130,9 @@ static maki_status count_range(range *r, bool skip, maki_ids_fn fn, void *ctx, u
             return MAKI_OK;
         }
         st = maki_token_stream_add(&stream, t, piece, fn, ctx, err);
-        if (st == MAKI_OK && stream.len > HELD_MOST)
+        if (st == MAKI_OK && stream.len > HELD_MAX)
             st = maki_fail(err, MAKI_TOOBIG, "more than %d MB without a place to cut",
-                           HELD_MOST >> 20);
+                           HELD_MAX >> 20);
         if (st != MAKI_OK) break;
     }
     maki_status ended = maki_token_stream_end(&stream, t, fn, ctx, st == MAKI_OK ? err : NULL);
@@ -164,7 +164,7 @@ static void find_edges(range *r, const unit *u)
 /* ---- a worker ---------------------------------------------------------------------------------------- */
 
 static maki_status counter_open(const maki_env *env, const maki_encoding *encoding, bool special,
-                                maki_token_memory *memory, counter *out, maki_err *err)
+                                maki_token_cache *memory, counter *out, maki_err *err)
 {
     maki_tokenizer_options how = MAKI_TOKENIZER_OPTIONS_INIT;
     if (out->tokenizer) return MAKI_OK;
@@ -231,17 +231,17 @@ static uint64_t parts_of(const counting *c, maki_token_file *file)
 }
 
 /* Hand out the units from `first` on, and add up what comes back. */
-static void run_units(unit *units, uint64_t count, maki_work *work)
+static void run_units(unit *units, uint64_t count, maki_thread_pool *work)
 {
     for (uint64_t i = 0; i < count; i++) {
         if (work)
-            units[i].ticket = maki_work_add(work, do_unit, &units[i]);
+            units[i].ticket = maki_thread_pool_add(work, do_unit, &units[i]);
         else
             do_unit(&units[i], 0);
     }
     for (uint64_t i = 0; i < count; i++) {
         unit *u = &units[i];
-        if (work) maki_work_wait(work, u->ticket);
+        if (work) maki_thread_pool_wait(work, u->ticket);
         u->file->tokens += u->tokens;
         u->file->bytes += u->bytes;
         u->file->binary |= u->binary;
@@ -257,7 +257,7 @@ maki_status maki_token_count_files(const maki_env *env, const maki_encoding *enc
     const maki_alloc *alloc = env->alloc;
     uint64_t count = 0, made = 0;
     bool known = true;
-    maki_work *work = NULL;
+    maki_thread_pool *work = NULL;
     for (size_t i = 0; i < n; i++) {
         c.total += files[i]->size;
         known = known && (files[i]->size || files[i]->err.status != MAKI_OK);
@@ -272,15 +272,15 @@ maki_status maki_token_count_files(const maki_env *env, const maki_encoding *enc
                 (unit){ .counting = &c, .file = files[i], .part = k, .split = parts > 1 };
     }
     /* both only save time: without them everything is counted all the same */
-    if (made > 1 && c.total >= MANY && maki_work_open(alloc, 0, &work, NULL) != MAKI_OK)
+    if (made > 1 && c.total >= MANY && maki_thread_pool_open(alloc, 0, &work, NULL) != MAKI_OK)
         work = NULL;
-    if (work && maki_token_memory_open(env, encoding, &c.memory, NULL) != MAKI_OK) c.memory = NULL;
+    if (work && maki_token_cache_open(env, encoding, &c.memory, NULL) != MAKI_OK) c.memory = NULL;
     if (!known) c.total = 0;
     run_units(units, made, work);
-    maki_work_close(work);
-    for (size_t i = 0; i < MAKI_WORK_MOST; i++)
+    maki_thread_pool_close(work);
+    for (size_t i = 0; i < MAKI_THREADS_MAX; i++)
         counter_close(env, &c.counters[i]);
-    maki_token_memory_close(c.memory);
+    maki_token_cache_close(c.memory);
     if (units) alloc->resize(alloc, units, count * sizeof *units, 0);
     return MAKI_OK;
 }

@@ -19,6 +19,6 @@ struct maki_encoding {
 };
 
 /* The special token that begins at `at`, longest first, or NULL. */
-const maki_special *maki_special_at(const maki_encoding *encoding, const char *at, size_t room);
+const maki_special *maki_special_at(const maki_encoding *encoding, const char *at, size_t capacity);
 
 #endif

@@ -11,7 +11,7 @@
 
 /* ---- the table ------------------------------------------------------------------------------------ */
 
-enum { NAME_MOST = 160 }; /* longer names are cut before they are looked up */
+enum { NAME_MAX = 160 }; /* longer names are cut before they are looked up */
 
 /* Factors and errors of gemini to cohere were measured: the makers' own tokenizers beside o200k_base on 96
  * documents of 16 KB, English, source code, JSON, Japanese, Chinese and others, each in its share of the
@@ -155,7 +155,7 @@ static bool fits(maki_str name, maki_str pattern)
 
 static const struct model_row *find(maki_str model)
 {
-    char text[NAME_MOST];
+    char text[NAME_MAX];
     const struct model_row *best = NULL;
     size_t len = model.len < sizeof text ? model.len : sizeof text;
     for (size_t i = 0; i < len; i++)

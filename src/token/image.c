@@ -59,7 +59,7 @@ static uint64_t by_gemini(double width, double height)
 uint64_t maki_image_tokens(const maki_image_rule *rule, maki_image_size size, bool low_detail)
 {
     double width = size.width, height = size.height;
-    if (size.width == 0 || size.height == 0) width = height = MAKI_IMAGE_USUAL;
+    if (size.width == 0 || size.height == 0) width = height = MAKI_IMAGE_DEFAULT;
     switch (rule->kind) {
     case MAKI_IMAGE_AREA: return by_area(width, height);
     case MAKI_IMAGE_TILES: return low_detail ? rule->base : by_tiles(rule, width, height);

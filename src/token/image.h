@@ -35,9 +35,9 @@ typedef struct maki_image_size {
     uint32_t width, height; /* 0: not known */
 } maki_image_size;
 
-/* The tokens of an image.  A size that is not known counts as MAKI_IMAGE_USUAL square. */
+/* The tokens of an image.  A size that is not known counts as MAKI_IMAGE_DEFAULT square. */
 uint64_t maki_image_tokens(const maki_image_rule *rule, maki_image_size size, bool low_detail);
-enum { MAKI_IMAGE_USUAL = 1024 };
+enum { MAKI_IMAGE_DEFAULT = 1024 };
 
 /* The size that the header of a PNG, JPEG, GIF or WebP tells; false when it is none of them or is cut
  * off.  `base64` is what stands in a JSON string: escapes and white space are stepped over. */

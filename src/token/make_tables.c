@@ -68,11 +68,11 @@ static char *read_all(const char *path, size_t *len)
 {
     FILE *file = fopen(path, "rb");
     if (!file) die("cannot read %s: run scripts/setup", path);
-    size_t room = 1 << 16, n = 0, got;
-    char *text = malloc(room);
-    while (text && (got = fread(text + n, 1, room - n - 1, file)) > 0) {
+    size_t capacity = 1 << 16, n = 0, got;
+    char *text = malloc(capacity);
+    while (text && (got = fread(text + n, 1, capacity - n - 1, file)) > 0) {
         n += got;
-        if (n + 1 == room) text = realloc(text, room *= 2);
+        if (n + 1 == capacity) text = realloc(text, capacity *= 2);
     }
     if (!text) die("out of memory");
     fclose(file);
@@ -111,7 +111,7 @@ static void add_token(vocabulary *v, const char *word, size_t len)
     v->bytes_len += made;
 }
 
-static vocabulary room_for(size_t text_len)
+static vocabulary capacity_for(size_t text_len)
 {
     vocabulary v = { 0 };
     v.tokens = get((text_len / 2 + 1) * sizeof v.tokens[0]);
@@ -123,7 +123,7 @@ static vocabulary read_tiktoken(const char *path)
 {
     size_t len;
     char *text = read_all(path, &len), *line = text;
-    vocabulary v = room_for(len);
+    vocabulary v = capacity_for(len);
     while (*line) {
         char *space = strchr(line, ' '), *end = strchr(line, '\n');
         if (!space || !end || space > end)
@@ -141,7 +141,7 @@ static vocabulary read_claude(const char *path)
     size_t len;
     char *text = read_all(path, &len), *at = strstr(text, "\"bpe_ranks\""), *after;
     if (!at || !(at = strchr(at, '!'))) die("%s has no bpe_ranks", path);
-    vocabulary v = room_for(len);
+    vocabulary v = capacity_for(len);
     v.first_id = (uint32_t)strtoul(at + 1, &after, 10);
     while (*after == ' ') {
         char *word = after + 1;

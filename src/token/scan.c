@@ -1,5 +1,5 @@
 /* scan.c -- see scan.h. */
-#include "token/pieces.h"
+#include "token/scan_rules.h"
 
 #define SCAN(name, piece)                                                                 \
     void name(const maki_table *table, const unsigned char *at, const unsigned char *end, \

@@ -2,7 +2,7 @@
  *
  * A window of 64 bytes that begins with a piece is made into masks, one bit a byte for each class of
  * ASCII characters; from those come, by a few shifts, the places where pieces begin, all at once and
- * without a branch.  What that cannot tell is left to pieces.h: characters above ASCII, contractions, a
+ * without a branch.  What that cannot tell is left to scan_rules.h: characters above ASCII, contractions, a
  * slash after a newline, blank lines with white space in them, pieces longer than a window, and the
  * last bytes of a text. */
 #include "token/scan.h"
@@ -11,7 +11,7 @@
 
 #include <immintrin.h>
 
-#include "token/pieces.h"
+#include "token/scan_rules.h"
 
 #define AVX2        __attribute__((target("avx2,bmi,bmi2,lzcnt")))
 #define AVX2_INLINE AVX2 static inline __attribute__((always_inline))
@@ -110,7 +110,7 @@ AVX2_INLINE uint64_t sure(uint64_t white, uint64_t high)
     return known & _bzhi_u64(~0ull, run + 1);
 }
 
-/* The first of what needs pieces.h, or 0. */
+/* The first of what needs scan_rules.h, or 0. */
 AVX2_INLINE uint64_t irregular(const window *w, uint64_t letter, uint64_t blank, uint64_t newline,
                                pattern kind)
 {

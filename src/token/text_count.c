@@ -87,11 +87,11 @@ static size_t find_backslash(const char *at)
 
 /* Copy text from *from on without its escapes, up to `end` or until `room` is full but for 8 bytes at
  * most.  Lines of code have an escape every thirty bytes, so there are no calls in here. */
-static size_t unescape(const char **from, const char *end, char *out, size_t room)
+static size_t unescape(const char **from, const char *end, char *out, size_t capacity)
 {
     const char *p = *from;
     size_t n = 0;
-    while (p < end && room - n >= 8) {
+    while (p < end && capacity - n >= 8) {
         size_t plain = 0;
         if (end - p >= 8) {
             plain = find_backslash(p);
@@ -103,7 +103,7 @@ static size_t unescape(const char **from, const char *end, char *out, size_t roo
             out[n++] = *p++;
             continue;
         }
-        if (room - n < 8) break;
+        if (capacity - n < 8) break;
         char letter = letters[(unsigned char)p[1]];
         if (letter) {
             out[n++] = letter;

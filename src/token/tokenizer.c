@@ -1,6 +1,6 @@
 /* tokenizer.c -- see <maki/token.h>.
  *
- * A text is cut into spans (scan.h), a span is looked up (recall.h) or merged (merge.h). */
+ * A text is cut into spans (scan.h), a span is looked up (span_cache.h) or merged (merge.h). */
 #include <maki/token.h>
 
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "base/str.h"
 #include "token/encoding.h"
 #include "token/merge.h"
-#include "token/recall.h"
+#include "token/span_cache.h"
 
 enum {
     SOME = 32,       /* spans looked up together */
@@ -37,21 +37,21 @@ struct maki_tokenizer {
     maki_status status; /* of ids_fn */
     uint64_t seen;      /* short spans so far */
     /* what was seen before; NULL: nothing */
-    maki_recall *shared;          /* that of the memory shared with others */
-    maki_recall *recall;          /* that in use: `own` or `shared` */
-    maki_recall own;              /* with `ids` */
-    maki_recall_middles *middles; /* with `recall` */
-    maki_recalled_ids *ids;
+    maki_span_cache *shared;    /* that of the memory shared with others */
+    maki_span_cache *recall;    /* that in use: `own` or `shared` */
+    maki_span_cache own;        /* with `ids` */
+    maki_medium_cache *middles; /* with `recall` */
+    maki_cached_ids *ids;
     size_t out_n;
     uint32_t out[OUT]; /* from here on not zeroed at open */
     maki_merging merging;
 };
 
 /* The memory that tokenizers share. */
-struct maki_token_memory {
+struct maki_token_cache {
     const maki_alloc *alloc;
     const maki_encoding *encoding;
-    maki_recall recall; /* used by many threads, see recall.h */
+    maki_span_cache recall; /* used by many threads, see span_cache.h */
 };
 
 /* ---- open and close -------------------------------------------------------------------------------- */
@@ -89,7 +89,7 @@ maki_status maki_tokenizer_open(const maki_env *env, const maki_encoding *encodi
     t->alloc = env->alloc;
     t->special = chosen.special;
     t->remembers = !chosen.no_memory;
-    if (chosen.memory && maki_recall_shares()) t->shared = &chosen.memory->recall;
+    if (chosen.memory && maki_span_cache_is_shareable()) t->shared = &chosen.memory->recall;
     choose(t);
     *out = t;
     return MAKI_OK;
@@ -99,51 +99,53 @@ void maki_tokenizer_close(maki_tokenizer *t)
 {
     if (!t) return;
     const maki_alloc *alloc = t->alloc;
-    maki_recall_drop(&t->own, alloc);
+    maki_span_cache_free(&t->own, alloc);
     if (t->middles) alloc->resize(alloc, t->middles, sizeof *t->middles, 0);
-    if (t->ids) alloc->resize(alloc, t->ids, sizeof *t->ids * MAKI_PLACES, 0);
+    if (t->ids) alloc->resize(alloc, t->ids, sizeof *t->ids * MAKI_CACHE_SLOTS, 0);
     maki_delete(alloc, t);
 }
 
 static void forget_ids(maki_tokenizer *t)
 {
-    if (t->ids) memset(t->ids, 0xff, sizeof *t->ids * MAKI_PLACES); /* MAKI_NO_TOKEN everywhere */
+    if (t->ids)
+        memset(t->ids, 0xff, sizeof *t->ids * MAKI_CACHE_SLOTS); /* MAKI_NO_TOKEN everywhere */
 }
 
-void maki_tokenizer_forget(maki_tokenizer *t)
+void maki_tokenizer_clear_cache(maki_tokenizer *t)
 {
-    maki_recall_forget(&t->own);
+    maki_span_cache_clear(&t->own);
     if (t->middles) memset(t->middles, 0, sizeof *t->middles);
     forget_ids(t);
 }
 
-maki_status maki_token_memory_open(const maki_env *env, const maki_encoding *encoding,
-                                   maki_token_memory **out, maki_err *err)
+maki_status maki_token_cache_open(const maki_env *env, const maki_encoding *encoding,
+                                  maki_token_cache **out, maki_err *err)
 {
     if (!encoding) return maki_fail(err, MAKI_INVALID, "there is no such encoding");
-    maki_token_memory *memory = maki_new(env->alloc, maki_token_memory);
+    maki_token_cache *memory = maki_new(env->alloc, maki_token_cache);
     if (!memory) return maki_fail(err, MAKI_NOMEM, "out of memory");
-    *memory = (maki_token_memory){ .alloc = env->alloc, .encoding = encoding };
-    if (maki_recall_shares() && !maki_recall_get(&memory->recall, MAKI_SET_BITS, env->alloc)) {
-        maki_token_memory_close(memory);
+    *memory = (maki_token_cache){ .alloc = env->alloc, .encoding = encoding };
+    if (maki_span_cache_is_shareable() &&
+        !maki_span_cache_init(&memory->recall, MAKI_SET_BITS, env->alloc)) {
+        maki_token_cache_close(memory);
         return maki_fail(err, MAKI_NOMEM, "out of memory");
     }
     *out = memory;
     return MAKI_OK;
 }
 
-void maki_token_memory_close(maki_token_memory *memory)
+void maki_token_cache_close(maki_token_cache *memory)
 {
     if (!memory) return;
-    maki_recall_drop(&memory->recall, memory->alloc);
+    maki_span_cache_free(&memory->recall, memory->alloc);
     maki_delete(memory->alloc, memory);
 }
 
 /* The places to use, got when it pays by now.  Those that others use as well have no ids beside them. */
-static maki_recall *places_for(maki_tokenizer *t, bool ids)
+static maki_span_cache *places_for(maki_tokenizer *t, bool ids)
 {
     if (!ids && t->shared) return t->shared;
-    if (!t->own.places && !maki_recall_get(&t->own, MAKI_SET_BITS, t->alloc)) return NULL;
+    if (!t->own.places && !maki_span_cache_init(&t->own, MAKI_SET_BITS, t->alloc)) return NULL;
     return &t->own;
 }
 
@@ -162,7 +164,7 @@ static void prepare(maki_tokenizer *t)
     }
     t->recall = places_for(t, ids);
     if (t->recall && ids && !t->ids) {
-        t->ids = alloc->resize(alloc, NULL, 0, sizeof *t->ids * MAKI_PLACES);
+        t->ids = alloc->resize(alloc, NULL, 0, sizeof *t->ids * MAKI_CACHE_SLOTS);
         forget_ids(t);
     }
 }
@@ -172,39 +174,39 @@ static void prepare(maki_tokenizer *t)
 static uint64_t count_span(maki_tokenizer *t, const unsigned char *at, size_t len)
 {
     const maki_table *table = t->encoding->table;
-    t->seen += len <= MAKI_SHORT;
+    t->seen += len <= MAKI_SHORT_MAX;
     if (len <= WHOLE) return t->merge.one(table, at, len, &t->merging);
     return maki_merge_long(t->merge, table, at, len, &t->merging, NULL, NULL);
 }
 
 /* The count of a short span and its place; it is learnt if need be. */
-static uint64_t count_short(maki_tokenizer *t, const maki_question *q, const unsigned char *at,
+static uint64_t count_short(maki_tokenizer *t, const maki_span_query *q, const unsigned char *at,
                             size_t len, size_t *place)
 {
-    maki_recalled_ids *ids = t->recall == &t->own ? t->ids : NULL;
-    uint64_t count = maki_recall_find(t->recall, ids, q, place);
+    maki_cached_ids *ids = t->recall == &t->own ? t->ids : NULL;
+    uint64_t count = maki_span_cache_lookup(t->recall, ids, q, place);
     if (count) return count;
     count = count_span(t, at, len);
-    *place = maki_recall_learn(t->recall, ids, q, t->merging.ids, count);
+    *place = maki_span_cache_insert(t->recall, ids, q, t->merging.ids, count);
     return count;
 }
 
 static uint64_t count_middle(maki_tokenizer *t, const unsigned char *at, size_t len)
 {
     bool known;
-    unsigned char *count = maki_recall_middle(t->middles, at, len, &known);
+    unsigned char *count = maki_medium_cache_lookup(t->middles, at, len, &known);
     if (!known) *count = (unsigned char)count_span(t, at, len);
     return *count;
 }
 
 /* Ask for all short ones of these spans. */
 static inline void ask(maki_tokenizer *t, const unsigned char *at, const unsigned char *const *ends,
-                       size_t n, bool ids, maki_question *questions)
+                       size_t n, bool ids, maki_span_query *questions)
 {
     for (size_t i = 0; i < n; i++) {
         size_t len = (size_t)(ends[i] - at);
-        if (len <= MAKI_SHORT) {
-            questions[i] = maki_recall_ask(t->recall, at, len, t->end);
+        if (len <= MAKI_SHORT_MAX) {
+            questions[i] = maki_span_cache_query(t->recall, at, len, t->end);
             if (ids) __builtin_prefetch(&t->ids[questions[i].set]);
         }
         at = ends[i];
@@ -214,17 +216,17 @@ static inline void ask(maki_tokenizer *t, const unsigned char *at, const unsigne
 static uint64_t count_some(maki_tokenizer *t, const unsigned char *at,
                            const unsigned char *const *ends, size_t n)
 {
-    maki_question questions[SOME];
+    maki_span_query questions[SOME];
     uint64_t tokens = 0, count;
     size_t place;
     ask(t, at, ends, n, false, questions);
     for (size_t i = 0; i < n; i++) {
         size_t len = (size_t)(ends[i] - at);
-        const maki_question *q = &questions[i];
-        if (len > MAKI_SHORT) {
-            tokens += len <= MAKI_MIDDLE ? count_middle(t, at, len) : count_span(t, at, len);
+        const maki_span_query *q = &questions[i];
+        if (len > MAKI_SHORT_MAX) {
+            tokens += len <= MAKI_MEDIUM_MAX ? count_middle(t, at, len) : count_span(t, at, len);
         } else {
-            count = maki_recall_first(t->recall, q);
+            count = maki_span_cache_lookup_first(t->recall, q);
             tokens += count ? count : count_short(t, q, at, len, &place);
         }
         at = ends[i];
@@ -261,7 +263,7 @@ static void add_ids(void *ctx, const uint32_t *ids, size_t n)
 {
     maki_tokenizer *t = ctx;
     while (n) {
-        size_t room = OUT - t->out_n, some = n < room ? n : room;
+        size_t capacity = OUT - t->out_n, some = n < capacity ? n : capacity;
         memcpy(t->out + t->out_n, ids, some * sizeof ids[0]);
         t->out_n += some;
         ids += some;
@@ -273,7 +275,7 @@ static void add_ids(void *ctx, const uint32_t *ids, size_t n)
 static void encode_span(maki_tokenizer *t, const unsigned char *at, size_t len)
 {
     const maki_table *table = t->encoding->table;
-    t->seen += len <= MAKI_SHORT;
+    t->seen += len <= MAKI_SHORT_MAX;
     if (len > WHOLE) {
         maki_merge_long(t->merge, table, at, len, &t->merging, add_ids, t);
     } else {
@@ -281,20 +283,20 @@ static void encode_span(maki_tokenizer *t, const unsigned char *at, size_t len)
     }
 }
 
-static inline void encode_short(maki_tokenizer *t, const maki_question *q, const unsigned char *at,
-                                size_t len)
+static inline void encode_short(maki_tokenizer *t, const maki_span_query *q,
+                                const unsigned char *at, size_t len)
 {
     size_t place = q->set;
-    uint64_t count = maki_recall_first(t->recall, q);
+    uint64_t count = maki_span_cache_lookup_first(t->recall, q);
     if (!count) count = count_short(t, q, at, len, &place);
-    maki_recalled_ids *known = &t->ids[place];
+    maki_cached_ids *known = &t->ids[place];
     if (known->ids[0] == MAKI_NO_TOKEN) { /* too many, or it was only counted */
         encode_span(t, at, len);
-        if (count <= MAKI_RECALLED_IDS)
+        if (count <= MAKI_CACHED_IDS)
             memcpy(known->ids, t->merging.ids, count * sizeof known->ids[0]);
         return;
     }
-    if (OUT - t->out_n < MAKI_RECALLED_IDS) flush_ids(t);
+    if (OUT - t->out_n < MAKI_CACHED_IDS) flush_ids(t);
     memcpy(t->out + t->out_n, known->ids,
            sizeof known->ids); /* perhaps too many: overwritten next */
     t->out_n += count;
@@ -303,11 +305,11 @@ static inline void encode_short(maki_tokenizer *t, const maki_question *q, const
 static void encode_some(maki_tokenizer *t, const unsigned char *at,
                         const unsigned char *const *ends, size_t n)
 {
-    maki_question questions[SOME];
+    maki_span_query questions[SOME];
     ask(t, at, ends, n, true, questions);
     for (size_t i = 0; i < n; i++) {
         size_t len = (size_t)(ends[i] - at);
-        if (len <= MAKI_SHORT) {
+        if (len <= MAKI_SHORT_MAX) {
             encode_short(t, &questions[i], at, len);
         } else {
             encode_span(t, at, len);
@@ -422,15 +424,15 @@ static maki_status add_whole(maki_token_stream *stream, maki_tokenizer *t, maki_
 static maki_status hold(maki_token_stream *stream, const maki_alloc *alloc, maki_str part,
                         maki_err *err)
 {
-    size_t need = stream->len + part.len, room = stream->room ? stream->room : 4096;
+    size_t need = stream->len + part.len, capacity = stream->capacity ? stream->capacity : 4096;
     if (need < part.len) return maki_fail(err, MAKI_TOOBIG, "a text of %zu bytes", part.len);
-    while (room < need)
-        room = room > SIZE_MAX / 2 ? need : room * 2;
-    if (room > stream->room) {
-        char *held = alloc->resize(alloc, stream->held, stream->room, room);
+    while (capacity < need)
+        capacity = capacity > SIZE_MAX / 2 ? need : capacity * 2;
+    if (capacity > stream->capacity) {
+        char *held = alloc->resize(alloc, stream->held, stream->capacity, capacity);
         if (!held) return maki_fail(err, MAKI_NOMEM, "out of memory");
         stream->held = held;
-        stream->room = room;
+        stream->capacity = capacity;
     }
     if (part.len) memcpy(stream->held + stream->len, part.ptr, part.len);
     stream->len = need;
@@ -482,8 +484,8 @@ maki_status maki_token_stream_end(maki_token_stream *stream, maki_tokenizer *t, 
     maki_status st = MAKI_OK;
     if (stream->len)
         st = add_whole(stream, t, (maki_str){ stream->held, stream->len }, fn, ctx, err);
-    if (stream->held) t->alloc->resize(t->alloc, stream->held, stream->room, 0);
+    if (stream->held) t->alloc->resize(t->alloc, stream->held, stream->capacity, 0);
     stream->held = NULL;
-    stream->len = stream->room = 0;
+    stream->len = stream->capacity = 0;
     return st;
 }

@@ -45,7 +45,7 @@ bool maki_tools_next(maki_tool_list *list, maki_tool *out)
     }
 }
 
-bool maki_tool_is_ours(const maki_tool *tool)
+bool maki_tool_is_function(const maki_tool *tool)
 {
     bool function = tool->type.len == 0 || maki_json_text_is(tool->type, MAKI_LIT("function"));
     return tool->name.len > 2 && (tool->schema.len > 0 || function);
@@ -56,7 +56,7 @@ maki_str maki_tool_schema(const maki_tool *tool)
     return tool->schema.len ? tool->schema : MAKI_LIT("{\"type\":\"object\",\"properties\":{}}");
 }
 
-bool maki_tool_is_hosted(const maki_tool *tool)
+bool maki_tool_is_provider_defined(const maki_tool *tool)
 {
     return tool->body.len && !maki_json_field(tool->body, "name").len && !tool->type.len &&
            !tool->schema.len;

@@ -37,8 +37,8 @@ bool maki_tools_next(maki_tool_list *list, maki_tool *out);
 /* Its schema, or one for no arguments. */
 maki_str maki_tool_schema(const maki_tool *tool);
 /* Does the caller run it?  Else the provider does. */
-bool maki_tool_is_ours(const maki_tool *tool);
+bool maki_tool_is_function(const maki_tool *tool);
 /* Is it one of Gemini's own, like {"googleSearch": {}}, which is no definition? */
-bool maki_tool_is_hosted(const maki_tool *tool);
+bool maki_tool_is_provider_defined(const maki_tool *tool);
 
 #endif

@@ -131,7 +131,7 @@ maki_status maki_count_tools(maki_tokenizer *t, const maki_family *family, maki_
     maki_status st = MAKI_OK;
     bool lines = family->tools != MAKI_TOOLS_JSON, any = false;
     while (st == MAKI_OK && maki_tools_next(&list, &tool)) {
-        if (!tool.body.len || maki_tool_is_hosted(&tool)) continue;
+        if (!tool.body.len || maki_tool_is_provider_defined(&tool)) continue;
         any = true;
         st = lines ? add_lines(&s, &tool, family->tools == MAKI_TOOLS_LINES_7 ? 7 : 10)
                    : add_json(&s, &tool);

@@ -3,8 +3,8 @@
 
 #include "base/err.h"
 #include "base/json.h"
+#include "base/json_build.h"
 #include "base/json_print.h"
-#include "base/made.h"
 #include "base/sort.h"
 #include "base/str.h"
 
@@ -132,9 +132,9 @@ static maki_status with_field(maki_str object, maki_str name, maki_str value, ma
 {
     maki_json_iter iter = maki_json_items(object);
     maki_json_item item;
-    maki_made made;
+    maki_json_build made;
     bool there = false;
-    maki_made_begin(&made, arena, err);
+    maki_json_build_begin(&made, arena, err);
     maki_jw_object(&made.w);
     while (maki_json_next(&iter, &item)) {
         bool same = maki_json_key_is(item.key, name);
@@ -147,7 +147,7 @@ static maki_status with_field(maki_str object, maki_str name, maki_str value, ma
         maki_jw_raw(&made.w, value);
     }
     maki_jw_end_object(&made.w);
-    return maki_made_end(&made, arena, out, err);
+    return maki_json_build_end(&made, arena, out, err);
 }
 
 static maki_status restrict_tool(maki_projected *tool, maki_str name, maki_str rules,
@@ -155,10 +155,10 @@ static maki_status restrict_tool(maki_projected *tool, maki_str name, maki_str r
 {
     maki_str parameters = object_or(tool->raw, "parameters", MAKI_LIT("{\"type\":\"object\"}"));
     maki_str properties = object_or(parameters, "properties", MAKI_LIT("{}"));
-    maki_made made;
-    maki_made_begin(&made, arena, err);
+    maki_json_build made;
+    maki_json_build_begin(&made, arena, err);
     write_properties(&made.w, name, properties, rules);
-    maki_status st = maki_made_end(&made, arena, &properties, err);
+    maki_status st = maki_json_build_end(&made, arena, &properties, err);
     if (st == MAKI_OK) {
         st = with_field(parameters, MAKI_LIT("properties"), properties, arena, &parameters, err);
     }

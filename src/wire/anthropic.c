@@ -6,10 +6,10 @@ enum { TYPE, INDEX, DELTA, BLOCK, MESSAGE, USAGE, FIELDS };
 
 static void note_message(maki_wire_reply *r, maki_str message)
 {
-    maki_reply_note(r, MAKI_NOTE_ID, maki_get_string(message, MAKI_LIT("id")));
-    maki_reply_note(r, MAKI_NOTE_MODEL, maki_get_string(message, MAKI_LIT("model")));
-    maki_reply_note(r, MAKI_NOTE_STOP, maki_get_string(message, MAKI_LIT("stop_reason")));
-    maki_reply_usage(r, maki_get(message, MAKI_LIT("usage")));
+    maki_reply_note(r, MAKI_NOTE_ID, maki_member_string(message, MAKI_LIT("id")));
+    maki_reply_note(r, MAKI_NOTE_MODEL, maki_member_string(message, MAKI_LIT("model")));
+    maki_reply_note(r, MAKI_NOTE_STOP, maki_member_string(message, MAKI_LIT("stop_reason")));
+    maki_reply_usage(r, maki_member(message, MAKI_LIT("usage")));
 }
 
 static void block_start(maki_wire_reply *r, const maki_str *v)
@@ -18,11 +18,11 @@ static void block_start(maki_wire_reply *r, const maki_str *v)
     maki_part *part = object ? maki_reply_new_part(r, maki_count_of(v[INDEX])) : NULL;
     r->garbage |= !object;
     if (!part) return;
-    maki_reply_heard(r, MAKI_DELTA_TEXT, maki_get(v[BLOCK], MAKI_LIT("text")));
-    if (maki_is_object(maki_get(v[BLOCK], MAKI_LIT("input"))))
-        maki_reply_heard_call(r, part, maki_get(v[BLOCK], MAKI_LIT("name")),
-                              maki_get(v[BLOCK], MAKI_LIT("id")));
-    maki_gather_start(&part->fields, v[BLOCK]);
+    maki_reply_delta(r, MAKI_DELTA_TEXT, maki_member(v[BLOCK], MAKI_LIT("text")));
+    if (maki_is_object(maki_member(v[BLOCK], MAKI_LIT("input"))))
+        maki_reply_delta_call(r, part, maki_member(v[BLOCK], MAKI_LIT("name")),
+                              maki_member(v[BLOCK], MAKI_LIT("id")));
+    maki_json_assembler_start(&part->fields, v[BLOCK]);
 }
 
 /* Texts, thinking and signatures grow under their own names, and so does what we do not know yet. */
@@ -38,15 +38,16 @@ static void block_delta(maki_wire_reply *r, const maki_str *v)
         r->garbage = true;
         return;
     }
-    maki_get_each(v[DELTA], names, d, COUNT);
-    maki_reply_heard(r, MAKI_DELTA_TEXT, d[TEXT]);
-    maki_reply_heard(r, MAKI_DELTA_REASONING, d[THINKING]);
-    maki_reply_heard_input(r, part, d[JSON]);
+    maki_member_each(v[DELTA], names, d, COUNT);
+    maki_reply_delta(r, MAKI_DELTA_TEXT, d[TEXT]);
+    maki_reply_delta(r, MAKI_DELTA_REASONING, d[THINKING]);
+    maki_reply_delta_input(r, part, d[JSON]);
     if (maki_is_string(d[JSON]))
-        maki_gather_add(&part->fields, MAKI_GATHER_JSON, MAKI_LIT("input"), d[JSON]);
+        maki_json_assembler_add(&part->fields, MAKI_ASSEMBLE_JSON, MAKI_LIT("input"), d[JSON]);
     if (d[CITATION].len)
-        maki_gather_add(&part->fields, MAKI_GATHER_LIST, MAKI_LIT("citations"), d[CITATION]);
-    maki_gather_merge(&part->fields, v[DELTA], "type partial_json citation");
+        maki_json_assembler_add(&part->fields, MAKI_ASSEMBLE_LIST, MAKI_LIT("citations"),
+                                d[CITATION]);
+    maki_json_assembler_merge(&part->fields, v[DELTA], "type partial_json citation");
 }
 
 static void event(maki_wire_reply *r, maki_str value)
@@ -54,7 +55,7 @@ static void event(maki_wire_reply *r, maki_str value)
     static const maki_str names[] = { { "type", 4 },           { "index", 5 },   { "delta", 5 },
                                       { "content_block", 13 }, { "message", 7 }, { "usage", 5 } };
     maki_str v[FIELDS];
-    maki_get_each(value, names, v, FIELDS);
+    maki_member_each(value, names, v, FIELDS);
 #define IS(text) maki_is_text(v[TYPE], MAKI_LIT(text))
     if (IS("content_block_delta")) {
         block_delta(r, v);
@@ -67,7 +68,7 @@ static void event(maki_wire_reply *r, maki_str value)
     } else if (IS("message_start")) {
         note_message(r, v[MESSAGE]);
     } else if (IS("message_delta")) {
-        maki_reply_note(r, MAKI_NOTE_STOP, maki_get_string(v[DELTA], MAKI_LIT("stop_reason")));
+        maki_reply_note(r, MAKI_NOTE_STOP, maki_member_string(v[DELTA], MAKI_LIT("stop_reason")));
         maki_reply_usage(r, v[USAGE]);
     } else if (IS("error")) {
         maki_reply_note(r, MAKI_NOTE_ERROR, value);
@@ -79,9 +80,9 @@ static void event(maki_wire_reply *r, maki_str value)
 
 static void whole(maki_wire_reply *r, maki_str value)
 {
-    maki_json_iter iter = maki_array_items(maki_get(value, MAKI_LIT("content")));
+    maki_json_iter iter = maki_array_items(maki_member(value, MAKI_LIT("content")));
     maki_json_item item;
-    if (maki_is_text(maki_get(value, MAKI_LIT("type")), MAKI_LIT("error"))) {
+    if (maki_is_text(maki_member(value, MAKI_LIT("type")), MAKI_LIT("error"))) {
         maki_reply_note(r, MAKI_NOTE_ERROR, value);
         return;
     }
@@ -104,11 +105,11 @@ static void finish(maki_wire_reply *r)
 /* Its input is without what came from the cache. */
 static maki_wire_usage usage(maki_str u)
 {
-    maki_wire_usage out = { .cache_read = maki_get_count(u, MAKI_LIT("cache_read_input_tokens")),
+    maki_wire_usage out = { .cache_read = maki_member_count(u, MAKI_LIT("cache_read_input_tokens")),
                             .cache_write =
-                                maki_get_count(u, MAKI_LIT("cache_creation_input_tokens")),
-                            .output = maki_get_count(u, MAKI_LIT("output_tokens")) };
-    out.input = maki_get_count(u, MAKI_LIT("input_tokens")) + out.cache_read + out.cache_write;
+                                maki_member_count(u, MAKI_LIT("cache_creation_input_tokens")),
+                            .output = maki_member_count(u, MAKI_LIT("output_tokens")) };
+    out.input = maki_member_count(u, MAKI_LIT("input_tokens")) + out.cache_read + out.cache_write;
     return out;
 }
 

@@ -11,14 +11,14 @@
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/json_scan.h"
-#include "wire/piece.h"
+#include "wire/content_part.h"
 
 enum {
     DEPTH = 64,    /* JSON deeper than this counts by its bytes: each level is a walk over it */
     FEW_KEYS = 16, /* sorted on the stack */
-    KEYS_MOST = 1 << 16,    /* objects with more are not sorted: nobody writes them anew */
+    KEYS_MAX = 1 << 16,     /* objects with more are not sorted: nobody writes them anew */
     TEXT_MEMORY = 64 << 10, /* of arguments: longer ones wait in a file */
-    TEXT_MOST = 64 << 20    /* longer ones are text, whatever is in them */
+    TEXT_MAX = 64 << 20     /* longer ones are text, whatever is in them */
 };
 
 typedef struct canon {
@@ -118,12 +118,12 @@ static void sort(entry *entries, size_t n)
     }
 }
 
-static size_t read_entries(maki_str object, entry *entries, size_t room)
+static size_t read_entries(maki_str object, entry *entries, size_t capacity)
 {
     maki_json_iter iter = maki_json_items(object);
     maki_json_item item;
     size_t n = 0;
-    for (; maki_json_next(&iter, &item) && n < room; n++)
+    for (; maki_json_next(&iter, &item) && n < capacity; n++)
         entries[n] = (entry){ { item.key.ptr - 1, item.key.len + 2 }, item.value, n };
     return n;
 }
@@ -145,7 +145,7 @@ static void add_object(canon *c, maki_str object, unsigned depth)
     entry few[FEW_KEYS], *entries = few;
     size_t n = maki_json_count(object), bytes = n * sizeof *entries;
     token(c, '{');
-    if (n > KEYS_MOST) {
+    if (n > KEYS_MAX) {
         maki_sha256_add(&c->all, object);
         return;
     }
@@ -202,7 +202,7 @@ static void add_arguments(canon *c, maki_str arguments)
     static const maki_json_scan_options plain = { 0 };
     maki_str text;
     if (arguments.len == 0 || maki_is_text(arguments, MAKI_LIT(""))) arguments = MAKI_LIT("{}");
-    if (!maki_is_string(arguments) || arguments.len > TEXT_MOST || c->status != MAKI_OK) {
+    if (!maki_is_string(arguments) || arguments.len > TEXT_MAX || c->status != MAKI_OK) {
         add_value(c, arguments, 0);
         return;
     }
@@ -221,7 +221,7 @@ static void add_arguments(canon *c, maki_str arguments)
 
 /* ---- messages ----------------------------------------------------------------------------------------- */
 
-static void add_pieces(canon *c, maki_pieces pieces, unsigned depth);
+static void add_pieces(canon *c, maki_content_parts pieces, unsigned depth);
 
 static void add_call(canon *c, maki_str id, maki_str name, maki_str arguments)
 {
@@ -231,14 +231,14 @@ static void add_call(canon *c, maki_str id, maki_str name, maki_str arguments)
 }
 
 /* The same result twice in a row counts once: a client that resumes may repeat it. */
-static void add_result(canon *c, const maki_piece *result, unsigned depth)
+static void add_result(canon *c, const maki_content_part *result, unsigned depth)
 {
     bool again = result->id.len && c->answered.len && maki_json_same_text(result->id, c->answered);
     if (again) return;
     token_text(c, 'A', result->id);
     if (result->error) token(c, 'E');
     if (depth < DEPTH)
-        add_pieces(c, maki_pieces_in(result->content), depth);
+        add_pieces(c, maki_content_parts_in(result->content), depth);
     else
         add_value(c, result->content, DEPTH);
     token(c, 'Z');
@@ -271,27 +271,27 @@ static void add_other(canon *c, maki_str block, unsigned depth)
     add_entries(c, few, n, depth);
 }
 
-static void add_piece(canon *c, const maki_piece *piece, unsigned depth)
+static void add_piece(canon *c, const maki_content_part *piece, unsigned depth)
 {
     bool document = maki_is_text(piece->type, MAKI_LIT("document"));
-    if (piece->kind == MAKI_PIECE_THINKING) return;
-    if (piece->kind != MAKI_PIECE_RESULT) c->answered = (maki_str){ "", 0 };
-    if (piece->kind == MAKI_PIECE_TEXT && !document)
+    if (piece->kind == MAKI_CONTENT_THINKING) return;
+    if (piece->kind != MAKI_CONTENT_RESULT) c->answered = (maki_str){ "", 0 };
+    if (piece->kind == MAKI_CONTENT_TEXT && !document)
         add_text(c, piece->text);
-    else if (piece->kind == MAKI_PIECE_CALL)
+    else if (piece->kind == MAKI_CONTENT_CALL)
         add_call(c, piece->id, piece->name, piece->input);
-    else if (piece->kind == MAKI_PIECE_RESULT)
+    else if (piece->kind == MAKI_CONTENT_RESULT)
         add_result(c, piece, depth);
-    else if (piece->kind == MAKI_PIECE_IMAGE)
+    else if (piece->kind == MAKI_CONTENT_IMAGE)
         add_image(c, piece->media.data.len ? piece->media.data : piece->media.url);
     else
         add_other(c, piece->block, depth);
 }
 
-static void add_pieces(canon *c, maki_pieces pieces, unsigned depth)
+static void add_pieces(canon *c, maki_content_parts pieces, unsigned depth)
 {
-    maki_piece piece;
-    while (c->status == MAKI_OK && maki_pieces_next(&pieces, &piece))
+    maki_content_part piece;
+    while (c->status == MAKI_OK && maki_content_parts_next(&pieces, &piece))
         add_piece(c, &piece, depth + 1);
 }
 
@@ -310,7 +310,7 @@ static void add_role(canon *c, maki_str role)
 
 static void add_message(canon *c, maki_str row)
 {
-    const maki_pieces pieces = maki_pieces_of(row);
+    const maki_content_parts pieces = maki_content_parts_of(row);
     add_role(c, pieces.role);
     add_pieces(c, pieces, 0);
     if (maki_is_string(pieces.refusal)) add_text(c, pieces.refusal);

@@ -17,7 +17,7 @@ typedef struct counting {
 static maki_status count_content(counting *c, maki_str content, uint64_t *sum, maki_err *err)
 {
     maki_part_counts parts = { 0 };
-    maki_str inside = maki_get(content, MAKI_LIT("parts"));
+    maki_str inside = maki_member(content, MAKI_LIT("parts"));
     if (content.len == 0) return MAKI_OK;
     maki_status st = maki_count_content(&c->rules, inside.len ? inside : content, &parts, err);
     *sum += maki_part_counts_sum(&parts);
@@ -29,10 +29,10 @@ static maki_status count_row(void *ctx, const maki_wire_message *message, maki_e
 {
     counting *c = ctx;
     maki_part_counts parts = { 0 };
-    maki_str content = maki_get(message->row, MAKI_LIT("content"));
-    maki_str calls = maki_get(message->row, MAKI_LIT("tool_calls"));
+    maki_str content = maki_member(message->row, MAKI_LIT("content"));
+    maki_str calls = maki_member(message->row, MAKI_LIT("tool_calls"));
     maki_status st = maki_count_content(&c->rules, content, &parts, err);
-    maki_str images = maki_get(message->row, MAKI_LIT("images"));
+    maki_str images = maki_member(message->row, MAKI_LIT("images"));
     if (st == MAKI_OK && maki_is_array(calls)) st = maki_count_calls(&c->rules, calls, &parts, err);
     if (st == MAKI_OK && maki_is_array(images))
         st = maki_count_images(&c->rules, images, &parts, err);
@@ -58,10 +58,10 @@ static void scale(const counting *c, maki_wire_tokens *out)
 }
 
 /* The model's name as text. */
-static maki_str name_of(maki_str model, maki_str said, char *room, size_t size)
+static maki_str name_of(maki_str model, maki_str said, char *capacity, size_t size)
 {
     if (model.len || said.len == 0) return model;
-    return (maki_str){ room, maki_json_copy_text(said, room, size) };
+    return (maki_str){ capacity, maki_json_copy_text(said, capacity, size) };
 }
 
 /* A request to count tokens may wrap the one it is about. */
@@ -71,7 +71,7 @@ static maki_status unwrap(const maki_protocol_spec *protocol, maki_str *body, ma
     if (!protocol->count_wraps) return MAKI_OK;
     maki_status st = maki_json_check(*body, &value, err);
     if (st != MAKI_OK) return st;
-    maki_str inner = maki_get_any(value, protocol->count_wraps);
+    maki_str inner = maki_member_any(value, protocol->count_wraps);
     if (maki_is_object(inner)) *body = inner;
     return MAKI_OK;
 }

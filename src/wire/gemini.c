@@ -5,13 +5,13 @@
 /* ---- requests ----------------------------------------------------------------------------------------- */
 
 /* Answers find their call in the model's last content, after the answers that came since. */
-static void look_back(const maki_reading *r, maki_gemini_ids *ids)
+static void look_back(const maki_request_reader *r, maki_gemini_ids *ids)
 {
-    maki_json_iter turn = maki_reading_turn(r);
+    maki_json_iter turn = maki_request_reader_last_turn(r);
     maki_json_item content, part;
     if (!maki_json_next(&turn, &content)) return;
     ids->asked = maki_gemini_parts(content.value);
-    while (ids->answered < MAKI_ANSWERS_MOST && maki_json_next(&turn, &content)) {
+    while (ids->answered < MAKI_RESULTS_MAX && maki_json_next(&turn, &content)) {
         maki_json_iter parts = maki_gemini_parts(content.value);
         while (maki_json_next(&parts, &part))
             maki_gemini_pass(part.value, ids);
@@ -29,23 +29,23 @@ static bool has_answers(maki_str content)
     return false;
 }
 
-static maki_status read_item(maki_reading *r, maki_str item, bool single)
+static maki_status read_item(maki_request_reader *r, maki_str item, bool single)
 {
     maki_gemini_ids ids = { 0 };
     maki_json_iter parts = maki_gemini_parts(item);
     maki_json_item part;
     maki_jw w;
-    if (!maki_is_object(item)) return maki_reading_wrong(r, "must be an object with parts");
-    bool model = maki_is_text(maki_get(item, MAKI_LIT("role")), MAKI_LIT("model"));
+    if (!maki_is_object(item)) return maki_request_reader_fail(r, "must be an object with parts");
+    bool model = maki_is_text(maki_member(item, MAKI_LIT("role")), MAKI_LIT("model"));
     if (!model && has_answers(item)) look_back(r, &ids);
-    maki_reading_begin(r, &w);
+    maki_request_reader_begin(r, &w);
     maki_jw_print(&w, "{'role':%z,'content':[", model ? "assistant" : "user");
     while (maki_json_next(&parts, &part))
         maki_gemini_write_part(&w, part.value, &ids);
     maki_jw_end_array(&w);
     maki_write_original(&w, item, "role parts");
     maki_jw_end_object(&w);
-    return maki_reading_end(r, &w, single ? (maki_str){ "", 0 } : item);
+    return maki_request_reader_end(r, &w, single ? (maki_str){ "", 0 } : item);
 }
 
 /* ---- replies ------------------------------------------------------------------------------------------ */
@@ -53,10 +53,10 @@ static maki_status read_item(maki_reading *r, maki_str item, bool single)
 /* The first of the candidates: only one can go on. */
 static maki_str candidate_of(maki_str value)
 {
-    maki_json_iter iter = maki_array_items(maki_get(value, MAKI_LIT("candidates")));
+    maki_json_iter iter = maki_array_items(maki_member(value, MAKI_LIT("candidates")));
     maki_json_item item;
     while (maki_json_next(&iter, &item)) {
-        if (maki_get_count(item.value, MAKI_LIT("index")) == 0) return item.value;
+        if (maki_member_count(item.value, MAKI_LIT("index")) == 0) return item.value;
     }
     return (maki_str){ "", 0 };
 }
@@ -66,8 +66,8 @@ static void add_text(maki_wire_reply *r, maki_str part, maki_gemini_kind kind)
 {
     maki_part *open = r->part_count ? r->parts[0] : NULL;
     bool thought = kind == MAKI_GEMINI_THOUGHT;
-    maki_reply_heard(r, thought ? MAKI_DELTA_REASONING : MAKI_DELTA_TEXT,
-                     maki_get(part, MAKI_LIT("text")));
+    maki_reply_delta(r, thought ? MAKI_DELTA_REASONING : MAKI_DELTA_TEXT,
+                     maki_member(part, MAKI_LIT("text")));
     if (open && open->index != (uint64_t)kind) {
         maki_reply_flush(r, true);
         open = NULL;
@@ -75,9 +75,9 @@ static void add_text(maki_wire_reply *r, maki_str part, maki_gemini_kind kind)
     if (!open) {
         open = maki_reply_new_part(r, (uint64_t)kind);
         if (!open) return;
-        if (thought) maki_gather_start(&open->fields, MAKI_LIT("{\"thought\":true}"));
+        if (thought) maki_json_assembler_start(&open->fields, MAKI_LIT("{\"thought\":true}"));
     }
-    maki_gather_merge(&open->fields, part, "thought");
+    maki_json_assembler_merge(&open->fields, part, "thought");
     if (maki_gemini_signature(part).len) maki_reply_flush(r, true);
 }
 
@@ -92,29 +92,29 @@ static void add_part(maki_wire_reply *r, maki_str part)
     }
     maki_reply_flush(r, true);
     if (kind == MAKI_GEMINI_CALL) {
-        maki_reply_heard_call(r, NULL, maki_get(value, MAKI_LIT("name")), (maki_str){ "", 0 });
-        maki_reply_heard_input(r, NULL, maki_get(value, MAKI_LIT("args")));
+        maki_reply_delta_call(r, NULL, maki_member(value, MAKI_LIT("name")), (maki_str){ "", 0 });
+        maki_reply_delta_input(r, NULL, maki_member(value, MAKI_LIT("args")));
     }
     maki_reply_block(r, part);
 }
 
 static void note(maki_wire_reply *r, maki_str value, maki_str candidate)
 {
-    maki_str stop = maki_get_string(candidate, MAKI_LIT("finishReason"));
-    maki_str feedback = maki_get(value, MAKI_LIT("promptFeedback"));
-    if (!stop.len) stop = maki_get_string(feedback, MAKI_LIT("blockReason"));
+    maki_str stop = maki_member_string(candidate, MAKI_LIT("finishReason"));
+    maki_str feedback = maki_member(value, MAKI_LIT("promptFeedback"));
+    if (!stop.len) stop = maki_member_string(feedback, MAKI_LIT("blockReason"));
     if (stop.len) r->complete = true;
-    maki_reply_note_first(r, MAKI_NOTE_ID, maki_get_string(value, MAKI_LIT("responseId")));
-    maki_reply_note_first(r, MAKI_NOTE_MODEL, maki_get_string(value, MAKI_LIT("modelVersion")));
+    maki_reply_note_first(r, MAKI_NOTE_ID, maki_member_string(value, MAKI_LIT("responseId")));
+    maki_reply_note_first(r, MAKI_NOTE_MODEL, maki_member_string(value, MAKI_LIT("modelVersion")));
     maki_reply_note(r, MAKI_NOTE_STOP, stop);
-    if (maki_get(value, MAKI_LIT("error")).len) maki_reply_note(r, MAKI_NOTE_ERROR, value);
-    maki_reply_usage(r, maki_get(value, MAKI_LIT("usageMetadata")));
+    if (maki_member(value, MAKI_LIT("error")).len) maki_reply_note(r, MAKI_NOTE_ERROR, value);
+    maki_reply_usage(r, maki_member(value, MAKI_LIT("usageMetadata")));
 }
 
 static void event(maki_wire_reply *r, maki_str value)
 {
     maki_str candidate = candidate_of(value);
-    maki_json_iter parts = maki_gemini_parts(maki_get(candidate, MAKI_LIT("content")));
+    maki_json_iter parts = maki_gemini_parts(maki_member(candidate, MAKI_LIT("content")));
     maki_json_item part;
     note(r, value, candidate);
     while (maki_json_next(&parts, &part)) {
@@ -141,18 +141,18 @@ static void finish(maki_wire_reply *r)
 /* Its output is without thoughts. */
 static maki_wire_usage usage(maki_str u)
 {
-    maki_wire_usage out = { .input = maki_get_count(u, MAKI_LIT("promptTokenCount")) +
-                                     maki_get_count(u, MAKI_LIT("toolUsePromptTokenCount")),
-                            .cache_read = maki_get_count(u, MAKI_LIT("cachedContentTokenCount")),
-                            .reasoning = maki_get_count(u, MAKI_LIT("thoughtsTokenCount")) };
-    out.output = maki_get_count(u, MAKI_LIT("candidatesTokenCount")) + out.reasoning;
+    maki_wire_usage out = { .input = maki_member_count(u, MAKI_LIT("promptTokenCount")) +
+                                     maki_member_count(u, MAKI_LIT("toolUsePromptTokenCount")),
+                            .cache_read = maki_member_count(u, MAKI_LIT("cachedContentTokenCount")),
+                            .reasoning = maki_member_count(u, MAKI_LIT("thoughtsTokenCount")) };
+    out.output = maki_member_count(u, MAKI_LIT("candidatesTokenCount")) + out.reasoning;
     return out;
 }
 
 static uint64_t read_window(maki_str answer, maki_str model)
 {
     (void)model;
-    return maki_get_count(answer, MAKI_LIT("inputTokenLimit"));
+    return maki_member_count(answer, MAKI_LIT("inputTokenLimit"));
 }
 
 const maki_protocol_spec maki_gemini_protocol = {

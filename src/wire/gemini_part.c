@@ -11,7 +11,7 @@ static const char file_names[] = "fileData file_data";
 
 maki_str maki_gemini_signature(maki_str part)
 {
-    maki_str signature = maki_get_any(part, "thoughtSignature thought_signature");
+    maki_str signature = maki_member_any(part, "thoughtSignature thought_signature");
     return maki_is_string(signature) ? signature : (maki_str){ "", 0 };
 }
 
@@ -28,7 +28,7 @@ maki_gemini_kind maki_gemini_kind_of(maki_str part, maki_str *value)
     };
     enum { COUNT = sizeof known / sizeof known[0] };
     maki_str v[COUNT];
-    maki_get_each(part, known, v, COUNT);
+    maki_member_each(part, known, v, COUNT);
     for (size_t i = FIRST; i < COUNT; i++) {
         *value = v[i];
         if (maki_is_object(v[i])) return kinds[(i - FIRST) / 2];
@@ -40,7 +40,7 @@ maki_gemini_kind maki_gemini_kind_of(maki_str part, maki_str *value)
 
 maki_json_iter maki_gemini_parts(maki_str content)
 {
-    maki_str parts = maki_get(content, MAKI_LIT("parts"));
+    maki_str parts = maki_member(content, MAKI_LIT("parts"));
     if (maki_is_array(parts)) return maki_json_items(parts);
     if (!maki_is_object(parts)) return (maki_json_iter){ 0 };
     return (maki_json_iter){ .at = parts.ptr, .end = parts.ptr + parts.len };
@@ -51,7 +51,7 @@ maki_json_iter maki_gemini_parts(maki_str content)
 /* "original": the part without the field `names`, of whose object the fields `but` were taken. */
 static void write_beside(maki_jw *w, maki_str part, const char *names, const char *but)
 {
-    maki_str inner = maki_get_any(part, names), key = maki_str_of(names);
+    maki_str inner = maki_member_any(part, names), key = maki_str_of(names);
     bool more = maki_has_rest(inner, but);
     if (!more && !maki_has_rest(part, names)) return;
     maki_jw_print(w, "'original':{");
@@ -75,7 +75,7 @@ static void write_text(maki_jw *w, maki_str part, maki_str text, bool thought)
 
 static maki_str name_of(maki_str function)
 {
-    maki_str name = maki_get_string(function, MAKI_LIT("name"));
+    maki_str name = maki_member_string(function, MAKI_LIT("name"));
     return name.len ? name : MAKI_LIT("\"tool\"");
 }
 
@@ -83,9 +83,9 @@ static maki_str name_of(maki_str function)
  * for every request. */
 static void write_call(maki_jw *w, maki_str part, maki_str call, maki_gemini_ids *ids)
 {
-    maki_str name = name_of(call), args = maki_get(call, MAKI_LIT("args"));
+    maki_str name = name_of(call), args = maki_member(call, MAKI_LIT("args"));
     maki_jw_print(w, "'type':'tool_use','id':");
-    maki_write_call_id(w, name, maki_tally_next(&ids->calls, name));
+    maki_write_call_id(w, name, maki_name_counter_next(&ids->calls, name));
     maki_jw_print(w, "'name':%v,'input':%v", name, args.len ? args : MAKI_LIT("{}"));
     write_beside(w, part, call_names, "name args");
 }
@@ -97,7 +97,7 @@ static bool next_call(maki_json_iter *iter, maki_str *name, maki_str *id)
     while (maki_json_next(iter, &item)) {
         if (maki_gemini_kind_of(item.value, &call) != MAKI_GEMINI_CALL) continue;
         *name = name_of(call);
-        *id = maki_get_string(call, MAKI_LIT("id"));
+        *id = maki_member_string(call, MAKI_LIT("id"));
         return true;
     }
     return false;
@@ -130,13 +130,13 @@ static void write_answer_beside(maki_jw *w, maki_str part, maki_str answer,
 
 static void write_answer(maki_jw *w, maki_str part, maki_str answer, maki_gemini_ids *ids)
 {
-    maki_str response = maki_get(answer, MAKI_LIT("response"));
+    maki_str response = maki_member(answer, MAKI_LIT("response"));
     maki_json_item only;
     bool text = only_text(response, &only);
-    maki_answer to = { .id = maki_get_string(answer, MAKI_LIT("id")),
+    maki_answer to = { .id = maki_member_string(answer, MAKI_LIT("id")),
                        .name = name_of(answer),
                        .made = true };
-    to.same = maki_tally_next(&ids->answers, to.name);
+    to.same = maki_name_counter_next(&ids->answers, to.name);
     to.nth = ids->answered++;
     maki_jw_print(w, "'type':'tool_result','tool_use_id':");
     maki_write_answered(w, ids->asked, next_call, &to);
@@ -157,9 +157,9 @@ static bool block_of(maki_str mime, maki_str *type)
 
 static bool write_data(maki_jw *w, maki_str part, maki_str value, bool file)
 {
-    maki_str type, mime = maki_get_any(value, "mimeType mime_type");
+    maki_str type, mime = maki_member_any(value, "mimeType mime_type");
     maki_str data =
-        file ? maki_get_any(value, "fileUri file_uri") : maki_get(value, MAKI_LIT("data"));
+        file ? maki_member_any(value, "fileUri file_uri") : maki_member(value, MAKI_LIT("data"));
     if (!maki_is_string(data) || !maki_is_string(mime) || !block_of(mime, &type)) return false;
     maki_jw_print(w,
                   file ? "'type':%v,'source':{'type':'url','media_type':%v,'url':%v}"
@@ -174,7 +174,7 @@ void maki_gemini_pass(maki_str part, maki_gemini_ids *ids)
 {
     maki_str answer;
     if (maki_gemini_kind_of(part, &answer) != MAKI_GEMINI_ANSWER) return;
-    maki_tally_next(&ids->answers, name_of(answer));
+    maki_name_counter_next(&ids->answers, name_of(answer));
     ids->answered++;
 }
 

@@ -13,11 +13,11 @@
 #ifndef MAKI_WIRE_GEMINI_PART_H
 #define MAKI_WIRE_GEMINI_PART_H
 
-#include "wire/row.h"
+#include "wire/json_row.h"
 
 /* What was met so far in a content, or in the contents since the model spoke. */
 typedef struct maki_gemini_ids {
-    maki_tally calls, answers;
+    maki_name_counter calls, answers;
     uint32_t answered;
     maki_json_iter asked; /* the parts of the model's last content */
 } maki_gemini_ids;

@@ -12,7 +12,7 @@
 
 static maki_str name_of(maki_str call)
 {
-    maki_str name = maki_get_string(maki_get(call, MAKI_LIT("function")), MAKI_LIT("name"));
+    maki_str name = maki_member_string(maki_member(call, MAKI_LIT("function")), MAKI_LIT("name"));
     return name.len ? name : MAKI_LIT("\"tool\"");
 }
 
@@ -21,13 +21,13 @@ static bool next_call(maki_json_iter *iter, maki_str *name, maki_str *id)
     maki_json_item call;
     if (!maki_json_next(iter, &call)) return false;
     *name = name_of(call.value);
-    *id = maki_get_string(call.value, MAKI_LIT("id"));
+    *id = maki_member_string(call.value, MAKI_LIT("id"));
     return true;
 }
 
 static maki_json_iter calls_of(maki_str message)
 {
-    return maki_array_items(maki_get(message, MAKI_LIT("tool_calls")));
+    return maki_array_items(maki_member(message, MAKI_LIT("tool_calls")));
 }
 
 static bool wants_ids(maki_str message)
@@ -40,11 +40,11 @@ static bool wants_ids(maki_str message)
     return false;
 }
 
-static void write_call(maki_jw *w, maki_str call, maki_tally *tally)
+static void write_call(maki_jw *w, maki_str call, maki_name_counter *tally)
 {
-    uint32_t nth = maki_tally_next(tally, name_of(call));
+    uint32_t nth = maki_name_counter_next(tally, name_of(call));
     maki_jw_object(w);
-    if (maki_get_string(call, MAKI_LIT("id")).len == 0) {
+    if (maki_member_string(call, MAKI_LIT("id")).len == 0) {
         maki_jw_key(w, MAKI_LIT("id"));
         maki_write_call_id(w, name_of(call), nth);
     }
@@ -52,13 +52,13 @@ static void write_call(maki_jw *w, maki_str call, maki_tally *tally)
     maki_jw_end_object(w);
 }
 
-static maki_status give_calls(maki_reading *r, maki_str message)
+static maki_status give_calls(maki_request_reader *r, maki_str message)
 {
     maki_json_iter calls = calls_of(message);
     maki_json_item call;
-    maki_tally tally = { 0 };
+    maki_name_counter tally = { 0 };
     maki_jw w;
-    maki_reading_begin(r, &w);
+    maki_request_reader_begin(r, &w);
     maki_jw_object(&w);
     maki_write_rest(&w, message, "tool_calls");
     maki_jw_print(&w, "'tool_calls':[");
@@ -66,60 +66,60 @@ static maki_status give_calls(maki_reading *r, maki_str message)
         write_call(&w, call.value, &tally);
     maki_jw_end_array(&w);
     maki_jw_end_object(&w);
-    return maki_reading_end(r, &w, message);
+    return maki_request_reader_end(r, &w, message);
 }
 
 static bool is_result(maki_str message)
 {
-    return maki_is_text(maki_get(message, MAKI_LIT("role")), MAKI_LIT("tool"));
+    return maki_is_text(maki_member(message, MAKI_LIT("role")), MAKI_LIT("tool"));
 }
 
 static maki_str tool_of(maki_str message)
 {
-    maki_str name = maki_get_string(message, MAKI_LIT("tool_name"));
-    return name.len ? name : maki_get_string(message, MAKI_LIT("name"));
+    maki_str name = maki_member_string(message, MAKI_LIT("tool_name"));
+    return name.len ? name : maki_member_string(message, MAKI_LIT("name"));
 }
 
-static maki_status give_result(maki_reading *r, maki_str message)
+static maki_status give_result(maki_request_reader *r, maki_str message)
 {
-    maki_json_iter turn = maki_reading_turn(r), calls = { 0 };
+    maki_json_iter turn = maki_request_reader_last_turn(r), calls = { 0 };
     maki_json_item before;
     maki_answer answer = { .name = tool_of(message) };
     maki_jw w;
     if (maki_json_next(&turn, &before)) calls = calls_of(before.value);
-    while (answer.nth < MAKI_ANSWERS_MOST && maki_json_next(&turn, &before)) {
+    while (answer.nth < MAKI_RESULTS_MAX && maki_json_next(&turn, &before)) {
         maki_str name = tool_of(before.value);
         if (!is_result(before.value)) continue;
         answer.nth++;
         answer.same += answer.name.len && name.len && maki_json_same_text(name, answer.name);
     }
-    maki_reading_begin(r, &w);
+    maki_request_reader_begin(r, &w);
     maki_jw_object(&w);
     maki_write_rest(&w, message, "");
     maki_jw_key(&w, MAKI_LIT("tool_call_id"));
     maki_write_answered(&w, calls, next_call, &answer);
     maki_jw_end_object(&w);
-    return maki_reading_end(r, &w, message);
+    return maki_request_reader_end(r, &w, message);
 }
 
-static maki_status read_item(maki_reading *r, maki_str item, bool single)
+static maki_status read_item(maki_request_reader *r, maki_str item, bool single)
 {
-    if (single) return maki_reading_alone(r);
-    if (is_result(item) && maki_get_string(item, MAKI_LIT("tool_call_id")).len == 0)
+    if (single) return maki_request_reader_wrong_type(r);
+    if (is_result(item) && maki_member_string(item, MAKI_LIT("tool_call_id")).len == 0)
         return give_result(r, item);
-    return wants_ids(item) ? give_calls(r, item) : maki_reading_give(r, item);
+    return wants_ids(item) ? give_calls(r, item) : maki_request_reader_emit(r, item);
 }
 
-static maki_status read_prompt(maki_reading *r)
+static maki_status read_prompt(maki_request_reader *r)
 {
     maki_jw w;
     if (r->prompt.len == 0 || r->prompt.len == 2) return MAKI_OK; /* it only loads the model */
     if (!maki_is_string(r->prompt))
         return maki_fail(r->err, MAKI_INVALID, "prompt must be a string");
-    maki_reading_begin(r, &w);
+    maki_request_reader_begin(r, &w);
     maki_jw_print(&w, "{'role':'user','content':%v,'images':%v}", r->prompt,
                   maki_is_array(r->images) ? r->images : MAKI_LIT(""));
-    return maki_reading_end(r, &w, (maki_str){ "", 0 });
+    return maki_request_reader_end(r, &w, (maki_str){ "", 0 });
 }
 
 /* ---- replies ------------------------------------------------------------------------------------------ */
@@ -131,13 +131,13 @@ static void note(maki_wire_reply *r, maki_str value)
     static const maki_str counts[] = { { "prompt_eval_count", 17 },    { "eval_count", 10 },
                                        { "total_duration", 14 },       { "load_duration", 13 },
                                        { "prompt_eval_duration", 20 }, { "eval_duration", 13 } };
-    if (maki_json_true(maki_get(value, MAKI_LIT("done")))) r->complete = true;
-    maki_reply_note_first(r, MAKI_NOTE_MODEL, maki_get_string(value, MAKI_LIT("model")));
-    maki_reply_note(r, MAKI_NOTE_STOP, maki_get_string(value, MAKI_LIT("done_reason")));
-    if (maki_get(value, MAKI_LIT("error")).len) maki_reply_note(r, MAKI_NOTE_ERROR, value);
+    if (maki_json_true(maki_member(value, MAKI_LIT("done")))) r->complete = true;
+    maki_reply_note_first(r, MAKI_NOTE_MODEL, maki_member_string(value, MAKI_LIT("model")));
+    maki_reply_note(r, MAKI_NOTE_STOP, maki_member_string(value, MAKI_LIT("done_reason")));
+    if (maki_member(value, MAKI_LIT("error")).len) maki_reply_note(r, MAKI_NOTE_ERROR, value);
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
-        maki_str count = maki_get(value, counts[i]);
-        if (count.len) maki_gather_add(&r->usage, MAKI_GATHER_VALUE, counts[i], count);
+        maki_str count = maki_member(value, counts[i]);
+        if (count.len) maki_json_assembler_add(&r->usage, MAKI_ASSEMBLE_VALUE, counts[i], count);
     }
 }
 
@@ -145,48 +145,48 @@ static void hear_message(maki_wire_reply *r, maki_str message)
 {
     maki_json_iter calls = calls_of(message);
     maki_json_item call;
-    maki_reply_heard(r, MAKI_DELTA_REASONING, maki_get(message, MAKI_LIT("thinking")));
-    maki_reply_heard(r, MAKI_DELTA_TEXT, maki_get(message, content_name));
+    maki_reply_delta(r, MAKI_DELTA_REASONING, maki_member(message, MAKI_LIT("thinking")));
+    maki_reply_delta(r, MAKI_DELTA_TEXT, maki_member(message, content_name));
     while (maki_json_next(&calls, &call)) {
-        maki_str function = maki_get(call.value, MAKI_LIT("function"));
-        maki_reply_heard_call(r, NULL, name_of(call.value),
-                              maki_get_string(call.value, MAKI_LIT("id")));
-        maki_reply_heard_input(r, NULL, maki_get(function, MAKI_LIT("arguments")));
+        maki_str function = maki_member(call.value, MAKI_LIT("function"));
+        maki_reply_delta_call(r, NULL, name_of(call.value),
+                              maki_member_string(call.value, MAKI_LIT("id")));
+        maki_reply_delta_input(r, NULL, maki_member(function, MAKI_LIT("arguments")));
     }
 }
 
 static void chat_event(maki_wire_reply *r, maki_str value)
 {
-    maki_str message = maki_get(value, MAKI_LIT("message"));
+    maki_str message = maki_member(value, MAKI_LIT("message"));
     note(r, value);
     if (r->ear.fn) hear_message(r, message);
-    maki_gather_merge(&r->message, message, "role");
+    maki_json_assembler_merge(&r->message, message, "role");
 }
 
 static void generate_event(maki_wire_reply *r, maki_str value)
 {
-    maki_str text = maki_get_string(value, MAKI_LIT("response"));
-    maki_str thinking = maki_get_string(value, MAKI_LIT("thinking"));
+    maki_str text = maki_member_string(value, MAKI_LIT("response"));
+    maki_str thinking = maki_member_string(value, MAKI_LIT("thinking"));
     note(r, value);
-    maki_reply_heard(r, MAKI_DELTA_TEXT, text);
-    maki_reply_heard(r, MAKI_DELTA_REASONING, thinking);
-    if (text.len) maki_gather_add(&r->message, MAKI_GATHER_TEXT, content_name, text);
+    maki_reply_delta(r, MAKI_DELTA_TEXT, text);
+    maki_reply_delta(r, MAKI_DELTA_REASONING, thinking);
+    if (text.len) maki_json_assembler_add(&r->message, MAKI_ASSEMBLE_TEXT, content_name, text);
     if (thinking.len)
-        maki_gather_add(&r->message, MAKI_GATHER_TEXT, MAKI_LIT("thinking"), thinking);
+        maki_json_assembler_add(&r->message, MAKI_ASSEMBLE_TEXT, MAKI_LIT("thinking"), thinking);
 }
 
 static void finish(maki_wire_reply *r)
 {
-    maki_str calls = maki_gather_get(&r->message, MAKI_LIT("tool_calls"));
+    maki_str calls = maki_json_assembler_get(&r->message, MAKI_LIT("tool_calls"));
     maki_json_iter iter = maki_items_in(calls);
     maki_json_item call;
-    maki_tally tally = { 0 };
+    maki_name_counter tally = { 0 };
     maki_jw w;
-    if (!maki_gather_any(&r->message, (maki_str){ "", 0 })) return;
+    if (!maki_json_assembler_any(&r->message, (maki_str){ "", 0 })) return;
     maki_reply_row(r, &w);
     maki_jw_print(&w, "{'role':'assistant','content':%q",
-                  maki_gather_get(&r->message, content_name));
-    maki_gather_write(&r->message, &w, "content tool_calls");
+                  maki_json_assembler_get(&r->message, content_name));
+    maki_json_assembler_write(&r->message, &w, "content tool_calls");
     if (calls.len) maki_jw_print(&w, "'tool_calls':[");
     while (maki_json_next(&iter, &call))
         write_call(&w, call.value, &tally);
@@ -196,8 +196,8 @@ static void finish(maki_wire_reply *r)
 
 static maki_wire_usage usage(maki_str u)
 {
-    return (maki_wire_usage){ .input = maki_get_count(u, MAKI_LIT("prompt_eval_count")),
-                              .output = maki_get_count(u, MAKI_LIT("eval_count")) };
+    return (maki_wire_usage){ .input = maki_member_count(u, MAKI_LIT("prompt_eval_count")),
+                              .output = maki_member_count(u, MAKI_LIT("eval_count")) };
 }
 
 /* ---- windows ------------------------------------------------------------------------------------------ */
@@ -216,8 +216,8 @@ static uint64_t num_ctx_in(maki_str parameters)
 /* num_ctx where the model's file sets it, else the model's own length. */
 static uint64_t read_window(maki_str answer, maki_str model)
 {
-    maki_str info = maki_get(answer, MAKI_LIT("model_info")), end = MAKI_LIT(".context_length");
-    uint64_t tokens = num_ctx_in(maki_get(answer, MAKI_LIT("parameters")));
+    maki_str info = maki_member(answer, MAKI_LIT("model_info")), end = MAKI_LIT(".context_length");
+    uint64_t tokens = num_ctx_in(maki_member(answer, MAKI_LIT("parameters")));
     maki_json_iter iter = maki_json_items(info);
     maki_json_item field;
     (void)model;

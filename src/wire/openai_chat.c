@@ -6,23 +6,23 @@
 static const maki_str id_name = { "id", 2 }, name_name = { "name", 4 }, type_name = { "type", 4 };
 
 /* A value that comes once; servers repeat it, or send an empty one with every piece. */
-static void once(maki_gather *g, maki_str name, maki_str value)
+static void once(maki_json_assembler *g, maki_str name, maki_str value)
 {
-    if (value.len > 2) maki_gather_add(g, MAKI_GATHER_VALUE, name, value);
+    if (value.len > 2) maki_json_assembler_add(g, MAKI_ASSEMBLE_VALUE, name, value);
 }
 
 /* The call that a piece belongs to.  Its index says so, but some servers send none, or 0 for all calls: an id
  * that is not the call's own begins another. */
 static maki_part *call_of(maki_wire_reply *r, maki_str piece)
 {
-    maki_str index = maki_get(piece, MAKI_LIT("index")), id = maki_get_string(piece, id_name);
+    maki_str index = maki_member(piece, MAKI_LIT("index")), id = maki_member_string(piece, id_name);
     maki_part *part = NULL;
     if (index.len)
         part = maki_reply_part(r, maki_count_of(index));
     else if (r->part_count)
         part = r->parts[r->part_count - 1];
     if (part && id.len > 2) {
-        maki_str own = maki_gather_get(&part->fields, id_name);
+        maki_str own = maki_json_assembler_get(&part->fields, id_name);
         if (own.len && !maki_json_same_text(own, id)) part = NULL;
     }
     return part ? part : maki_reply_new_part(r, maki_count_of(index));
@@ -31,15 +31,16 @@ static maki_part *call_of(maki_wire_reply *r, maki_str piece)
 static void add_call(maki_wire_reply *r, maki_str piece)
 {
     maki_part *part = call_of(r, piece);
-    maki_str function = maki_get(piece, MAKI_LIT("function"));
+    maki_str function = maki_member(piece, MAKI_LIT("function"));
     if (!part) return;
-    once(&part->fields, id_name, maki_get_string(piece, id_name));
-    once(&part->fields, type_name, maki_get_string(piece, type_name));
-    maki_gather_merge(&part->fields, piece, "index id type function");
-    once(&part->inner, name_name, maki_get_string(function, name_name));
-    maki_gather_merge(&part->inner, function, "name");
-    maki_reply_heard_call(r, part, maki_get(function, name_name), maki_get_string(piece, id_name));
-    maki_reply_heard_input(r, part, maki_get(function, MAKI_LIT("arguments")));
+    once(&part->fields, id_name, maki_member_string(piece, id_name));
+    once(&part->fields, type_name, maki_member_string(piece, type_name));
+    maki_json_assembler_merge(&part->fields, piece, "index id type function");
+    once(&part->inner, name_name, maki_member_string(function, name_name));
+    maki_json_assembler_merge(&part->inner, function, "name");
+    maki_reply_delta_call(r, part, maki_member(function, name_name),
+                          maki_member_string(piece, id_name));
+    maki_reply_delta_input(r, part, maki_member(function, MAKI_LIT("arguments")));
 }
 
 static void add_calls(maki_wire_reply *r, maki_str calls)
@@ -57,12 +58,13 @@ static const maki_str old_arguments = { "function_call.arguments", 23 };
 
 static void add_old_call(maki_wire_reply *r, maki_str call)
 {
-    maki_str arguments = maki_get_string(call, MAKI_LIT("arguments"));
-    maki_str name = maki_get_string(call, name_name);
+    maki_str arguments = maki_member_string(call, MAKI_LIT("arguments"));
+    maki_str name = maki_member_string(call, name_name);
     once(&r->message, old_name, name);
-    maki_reply_heard_call(r, NULL, name, (maki_str){ "", 0 });
-    maki_reply_heard_input(r, NULL, arguments);
-    if (arguments.len) maki_gather_add(&r->message, MAKI_GATHER_TEXT, old_arguments, arguments);
+    maki_reply_delta_call(r, NULL, name, (maki_str){ "", 0 });
+    maki_reply_delta_input(r, NULL, arguments);
+    if (arguments.len)
+        maki_json_assembler_add(&r->message, MAKI_ASSEMBLE_TEXT, old_arguments, arguments);
 }
 
 /* Content may come as blocks (Mistral's): their texts are the content. */
@@ -71,24 +73,25 @@ static void add_blocks(maki_wire_reply *r, maki_str blocks)
     maki_json_iter iter = maki_json_items(blocks);
     maki_json_item item;
     while (maki_json_next(&iter, &item)) {
-        maki_str text = maki_get_string(item.value, MAKI_LIT("text"));
-        maki_reply_heard(r, MAKI_DELTA_TEXT, text);
+        maki_str text = maki_member_string(item.value, MAKI_LIT("text"));
+        maki_reply_delta(r, MAKI_DELTA_TEXT, text);
         if (text.len)
-            maki_gather_add(&r->message, MAKI_GATHER_TEXT, MAKI_LIT("content"), text);
+            maki_json_assembler_add(&r->message, MAKI_ASSEMBLE_TEXT, MAKI_LIT("content"), text);
         else
-            maki_gather_add(&r->message, MAKI_GATHER_LIST, MAKI_LIT("content_parts"), item.value);
+            maki_json_assembler_add(&r->message, MAKI_ASSEMBLE_LIST, MAKI_LIT("content_parts"),
+                                    item.value);
     }
 }
 
 /* Sound is not kept; its id is, which is how a client sends it back. */
 static void add_audio(maki_wire_reply *r, maki_str audio)
 {
-    maki_str id = maki_get_string(audio, id_name);
+    maki_str id = maki_member_string(audio, id_name);
     char json[512];
     if (id.len == 0 || id.len > sizeof json - 16) return;
     int n = snprintf(json, sizeof json, "{\"id\":%.*s}", (int)id.len, id.ptr);
-    maki_gather_add(&r->message, MAKI_GATHER_VALUE, MAKI_LIT("audio"),
-                    (maki_str){ json, (size_t)n });
+    maki_json_assembler_add(&r->message, MAKI_ASSEMBLE_VALUE, MAKI_LIT("audio"),
+                            (maki_str){ json, (size_t)n });
 }
 
 static void add_delta(maki_wire_reply *r, maki_str delta)
@@ -100,17 +103,17 @@ static void add_delta(maki_wire_reply *r, maki_str delta)
         { "refusal", 7 }
     };
     maki_str v[COUNT];
-    maki_get_each(delta, names, v, COUNT);
-    maki_reply_heard(r, MAKI_DELTA_REASONING, v[REASONING].len ? v[REASONING] : v[OTHER_REASONING]);
-    maki_reply_heard(r, MAKI_DELTA_TEXT, v[CONTENT]);
-    maki_reply_heard(r, MAKI_DELTA_TEXT, v[REFUSAL]);
+    maki_member_each(delta, names, v, COUNT);
+    maki_reply_delta(r, MAKI_DELTA_REASONING, v[REASONING].len ? v[REASONING] : v[OTHER_REASONING]);
+    maki_reply_delta(r, MAKI_DELTA_TEXT, v[CONTENT]);
+    maki_reply_delta(r, MAKI_DELTA_TEXT, v[REFUSAL]);
     if (maki_is_string(v[CONTENT]))
-        maki_gather_add(&r->message, MAKI_GATHER_TEXT, names[CONTENT], v[CONTENT]);
+        maki_json_assembler_add(&r->message, MAKI_ASSEMBLE_TEXT, names[CONTENT], v[CONTENT]);
     if (maki_is_array(v[CONTENT])) add_blocks(r, v[CONTENT]);
     if (v[CALLS].len) add_calls(r, v[CALLS]);
     if (v[OLD_CALL].len) add_old_call(r, v[OLD_CALL]);
     if (v[AUDIO].len) add_audio(r, v[AUDIO]);
-    maki_gather_merge(&r->message, delta, "role content tool_calls function_call audio");
+    maki_json_assembler_merge(&r->message, delta, "role content tool_calls function_call audio");
 }
 
 /* The fields of a reply or a chunk that matter here, and of its first choice: only one can go on. */
@@ -128,13 +131,13 @@ static void read_said(maki_str value, said *s)
         { "index", 5 }, { "delta", 5 }, { "message", 7 }, { "finish_reason", 13 }, { "usage", 5 }
     };
     maki_json_item item;
-    maki_get_each(value, top, s->top, TOP);
-    maki_get_each((maki_str){ "", 0 }, choice, s->choice, CHOICE);
+    maki_member_each(value, top, s->top, TOP);
+    maki_member_each((maki_str){ "", 0 }, choice, s->choice, CHOICE);
     maki_json_iter iter = maki_json_items(s->top[CHOICES]);
     while (maki_is_array(s->top[CHOICES]) && maki_json_next(&iter, &item)) {
-        maki_get_each(item.value, choice, s->choice, CHOICE);
+        maki_member_each(item.value, choice, s->choice, CHOICE);
         if (maki_count_of(s->choice[INDEX]) == 0) return;
-        maki_get_each((maki_str){ "", 0 }, choice, s->choice, CHOICE);
+        maki_member_each((maki_str){ "", 0 }, choice, s->choice, CHOICE);
     }
 }
 
@@ -143,7 +146,7 @@ static void note(maki_wire_reply *r, maki_str value, said *s)
     read_said(value, s);
     maki_str usage = s->top[USAGE], stop = s->choice[STOP];
     if (!usage.len) usage = s->choice[CHOICE_USAGE];
-    if (!usage.len && s->top[GROQ].len) usage = maki_get(s->top[GROQ], MAKI_LIT("usage"));
+    if (!usage.len && s->top[GROQ].len) usage = maki_member(s->top[GROQ], MAKI_LIT("usage"));
     if (stop.len) r->complete = true;
     maki_reply_note_first(r, MAKI_NOTE_ID, s->top[ID]);
     maki_reply_note_first(r, MAKI_NOTE_MODEL, s->top[MODEL]);
@@ -166,7 +169,7 @@ static void whole(maki_wire_reply *r, maki_str value)
     note(r, value, &s);
     maki_str message = s.choice[MESSAGE];
     if (!maki_is_object(message)) return;
-    if (maki_get_string(message, MAKI_LIT("role")).len > 0) {
+    if (maki_member_string(message, MAKI_LIT("role")).len > 0) {
         maki_reply_row_is(r, message);
         return;
     }
@@ -179,27 +182,28 @@ static void whole(maki_wire_reply *r, maki_str value)
 
 static void write_old_call(maki_wire_reply *r, maki_jw *w)
 {
-    maki_str name = maki_gather_get(&r->message, old_name);
+    maki_str name = maki_json_assembler_get(&r->message, old_name);
     if (name.len)
         maki_jw_print(w, "'function_call':{'name':%v,'arguments':%q}", name,
-                      maki_gather_get(&r->message, old_arguments));
+                      maki_json_assembler_get(&r->message, old_arguments));
 }
 
 static void finish(maki_wire_reply *r)
 {
     maki_str content = MAKI_LIT("content");
     maki_jw w;
-    bool any = maki_gather_any(&r->message, MAKI_LIT("role")) || r->part_count > 0;
+    bool any = maki_json_assembler_any(&r->message, MAKI_LIT("role")) || r->part_count > 0;
     maki_reply_flush(r, true);
     maki_str calls = maki_reply_blocks(r);
     if (!any) return;
     maki_reply_row(r, &w);
     maki_jw_print(&w, "{'role':'assistant'");
-    if (maki_gather_has(&r->message, content))
-        maki_jw_print(&w, "'content':%q", maki_gather_get(&r->message, content));
+    if (maki_json_assembler_has(&r->message, content))
+        maki_jw_print(&w, "'content':%q", maki_json_assembler_get(&r->message, content));
     else
         maki_jw_print(&w, "'content':null");
-    maki_gather_write(&r->message, &w, "role content function_call.name function_call.arguments");
+    maki_json_assembler_write(&r->message, &w,
+                              "role content function_call.name function_call.arguments");
     write_old_call(r, &w);
     if (calls.len) maki_jw_print(&w, "'tool_calls':[%v]", maki_str_to(calls, calls.len - 1));
     maki_jw_end_object(&w);
@@ -208,14 +212,14 @@ static void finish(maki_wire_reply *r)
 
 static maki_wire_usage usage(maki_str u)
 {
-    maki_str input = maki_get(u, MAKI_LIT("prompt_tokens_details"));
-    maki_str output = maki_get(u, MAKI_LIT("completion_tokens_details"));
-    maki_wire_usage out = { .input = maki_get_count(u, MAKI_LIT("prompt_tokens")),
-                            .output = maki_get_count(u, MAKI_LIT("completion_tokens")),
-                            .cache_read = maki_get_count(input, MAKI_LIT("cached_tokens")),
-                            .reasoning = maki_get_count(output, MAKI_LIT("reasoning_tokens")) };
+    maki_str input = maki_member(u, MAKI_LIT("prompt_tokens_details"));
+    maki_str output = maki_member(u, MAKI_LIT("completion_tokens_details"));
+    maki_wire_usage out = { .input = maki_member_count(u, MAKI_LIT("prompt_tokens")),
+                            .output = maki_member_count(u, MAKI_LIT("completion_tokens")),
+                            .cache_read = maki_member_count(input, MAKI_LIT("cached_tokens")),
+                            .reasoning = maki_member_count(output, MAKI_LIT("reasoning_tokens")) };
     if (out.cache_read == 0) /* DeepSeek's name for it */
-        out.cache_read = maki_get_count(u, MAKI_LIT("prompt_cache_hit_tokens"));
+        out.cache_read = maki_member_count(u, MAKI_LIT("prompt_cache_hit_tokens"));
     return out;
 }
 

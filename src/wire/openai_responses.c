@@ -1,45 +1,45 @@
-/* openai_responses.c -- OpenAI's Responses API: a list of items (items.h). */
-#include "wire/items.h"
+/* openai_responses.c -- OpenAI's Responses API: a list of items (response_items.h). */
 #include "wire/protocol.h"
+#include "wire/response_items.h"
 
 /* ---- requests ----------------------------------------------------------------------------------------- */
 
 /* Reasoning that nothing of the model's follows gets a row of its own.  Reading cannot go on after it: in
  * another body something might follow. */
-static maki_status give_waiting(maki_reading *r)
+static maki_status give_waiting(maki_request_reader *r)
 {
     maki_str waiting;
     maki_jw w;
     maki_status st = maki_spool_text(&r->waiting, &waiting, r->err);
     if (st != MAKI_OK || waiting.len == 0) return st;
-    maki_reading_begin(r, &w);
+    maki_request_reader_begin(r, &w);
     maki_item_waited(&w, waiting);
     maki_spool_clear(&r->waiting);
-    return maki_reading_end(r, &w, (maki_str){ "", 0 });
+    return maki_request_reader_end(r, &w, (maki_str){ "", 0 });
 }
 
-static maki_status keep_waiting(maki_reading *r, maki_str item)
+static maki_status keep_waiting(maki_request_reader *r, maki_str item)
 {
     maki_status st = maki_spool_add(&r->waiting, item, r->err);
     return st == MAKI_OK ? maki_spool_add(&r->waiting, MAKI_LIT(","), r->err) : st;
 }
 
-static maki_status give_text(maki_reading *r, maki_str text)
+static maki_status give_text(maki_request_reader *r, maki_str text)
 {
     maki_jw w;
-    maki_reading_begin(r, &w);
+    maki_request_reader_begin(r, &w);
     maki_jw_print(&w, "{'role':'user','content':%v}", text);
-    return maki_reading_end(r, &w, (maki_str){ "", 0 });
+    return maki_request_reader_end(r, &w, (maki_str){ "", 0 });
 }
 
-static maki_status read_item(maki_reading *r, maki_str item, bool single)
+static maki_status read_item(maki_request_reader *r, maki_str item, bool single)
 {
     maki_str waiting = { "", 0 };
     maki_status st = MAKI_OK;
     maki_jw w;
     if (single && maki_is_string(item)) return give_text(r, item);
-    if (single) return maki_reading_alone(r);
-    if (!maki_is_object(item)) return maki_reading_wrong(r, "must be an object");
+    if (single) return maki_request_reader_wrong_type(r);
+    if (!maki_is_object(item)) return maki_request_reader_fail(r, "must be an object");
     if (maki_item_waits(item)) return keep_waiting(r, item);
     if (maki_item_reference(item)) r->mark.by_reference = true;
     if (maki_item_assistant(item))
@@ -47,10 +47,10 @@ static maki_status read_item(maki_reading *r, maki_str item, bool single)
     else
         st = give_waiting(r);
     if (st != MAKI_OK) return st;
-    maki_reading_begin(r, &w);
+    maki_request_reader_begin(r, &w);
     maki_item_row(&w, item, waiting);
     maki_spool_clear(&r->waiting);
-    return maki_reading_end(r, &w, item);
+    return maki_request_reader_end(r, &w, item);
 }
 
 /* ---- replies ------------------------------------------------------------------------------------------ */
@@ -80,30 +80,30 @@ static const struct piece_row {
 
 static uint64_t index_of(maki_str value)
 {
-    return maki_get_count(value, MAKI_LIT("output_index"));
+    return maki_member_count(value, MAKI_LIT("output_index"));
 }
 
 static void item_added(maki_wire_reply *r, maki_str value)
 {
-    maki_str item = maki_get(value, MAKI_LIT("item"));
+    maki_str item = maki_member(value, MAKI_LIT("item"));
     maki_part *part = maki_reply_part(r, index_of(value));
     if (!maki_is_object(item)) return;
     if (!part) part = maki_reply_new_part(r, index_of(value));
     if (!part) return;
-    if (maki_get(item, MAKI_LIT("call_id")).len)
-        maki_reply_heard_call(r, part, maki_get(item, MAKI_LIT("name")),
-                              maki_get(item, MAKI_LIT("call_id")));
-    maki_gather_start(&part->fields, item);
+    if (maki_member(item, MAKI_LIT("call_id")).len)
+        maki_reply_delta_call(r, part, maki_member(item, MAKI_LIT("name")),
+                              maki_member(item, MAKI_LIT("call_id")));
+    maki_json_assembler_start(&part->fields, item);
 }
 
 /* The item as a whole: its pieces are not needed any more. */
 static void item_done(maki_wire_reply *r, maki_str value)
 {
     maki_part *part = maki_reply_part(r, index_of(value));
-    if (!maki_is_object(maki_get(value, MAKI_LIT("item")))) return;
+    if (!maki_is_object(maki_member(value, MAKI_LIT("item")))) return;
     if (part) {
-        maki_gather_free(&part->fields);
-        maki_gather_free(&part->inner);
+        maki_json_assembler_free(&part->fields);
+        maki_json_assembler_free(&part->inner);
     }
     item_added(r, value);
     part = maki_reply_part(r, index_of(value));
@@ -113,14 +113,15 @@ static void item_done(maki_wire_reply *r, maki_str value)
 
 static void item_piece(maki_wire_reply *r, const struct piece_row *row, maki_str value)
 {
-    maki_str delta = maki_get_string(value, MAKI_LIT("delta"));
+    maki_str delta = maki_member_string(value, MAKI_LIT("delta"));
     maki_part *part = maki_reply_part(r, index_of(value));
     if (!part || delta.len == 0) return;
     if (row->kind == MAKI_DELTA_INPUT)
-        maki_reply_heard_input(r, part, delta);
+        maki_reply_delta_input(r, part, delta);
     else
-        maki_reply_heard(r, row->kind, delta);
-    maki_gather_add(row->inner ? &part->inner : &part->fields, MAKI_GATHER_TEXT, row->field, delta);
+        maki_reply_delta(r, row->kind, delta);
+    maki_json_assembler_add(row->inner ? &part->inner : &part->fields, MAKI_ASSEMBLE_TEXT,
+                            row->field, delta);
 }
 
 static void note(maki_wire_reply *r, maki_str response)
@@ -128,7 +129,7 @@ static void note(maki_wire_reply *r, maki_str response)
     enum { ID, MODEL, ERROR, USAGE, COUNT };
     static const maki_str names[] = { { "id", 2 }, { "model", 5 }, { "error", 5 }, { "usage", 5 } };
     maki_str v[COUNT];
-    maki_get_each(response, names, v, COUNT);
+    maki_member_each(response, names, v, COUNT);
     maki_reply_note_first(r, MAKI_NOTE_ID, v[ID]);
     maki_reply_note_first(r, MAKI_NOTE_MODEL, v[MODEL]);
     maki_reply_note(r, MAKI_NOTE_ERROR, v[ERROR]);
@@ -138,15 +139,15 @@ static void note(maki_wire_reply *r, maki_str response)
 /* Why it ended; before the end the status says nothing. */
 static maki_str stop_of(maki_str response)
 {
-    maki_str details = maki_get(response, MAKI_LIT("incomplete_details"));
-    maki_str reason = maki_get_string(details, MAKI_LIT("reason"));
-    return reason.len ? reason : maki_get_string(response, MAKI_LIT("status"));
+    maki_str details = maki_member(response, MAKI_LIT("incomplete_details"));
+    maki_str reason = maki_member_string(details, MAKI_LIT("reason"));
+    return reason.len ? reason : maki_member_string(response, MAKI_LIT("status"));
 }
 
 /* The response as a whole; its items, unless they came one by one. */
 static void whole(maki_wire_reply *r, maki_str response)
 {
-    maki_json_iter iter = maki_array_items(maki_get(response, MAKI_LIT("output")));
+    maki_json_iter iter = maki_array_items(maki_member(response, MAKI_LIT("output")));
     maki_json_item item;
     note(r, response);
     maki_reply_note(r, MAKI_NOTE_STOP, stop_of(response));
@@ -157,8 +158,8 @@ static void whole(maki_wire_reply *r, maki_str response)
 
 static void event(maki_wire_reply *r, maki_str value)
 {
-    maki_str type = maki_get_string(value, MAKI_LIT("type"));
-    maki_str response = maki_get(value, MAKI_LIT("response"));
+    maki_str type = maki_member_string(value, MAKI_LIT("type"));
+    maki_str response = maki_member(value, MAKI_LIT("response"));
     for (size_t i = 0; i < sizeof piece_rows / sizeof piece_rows[0]; i++) {
         if (!maki_is_text(type, piece_rows[i].event)) continue;
         item_piece(r, &piece_rows[i], value);
@@ -195,19 +196,19 @@ static void put_together(maki_wire_reply *r, maki_part *part, maki_str field)
     };
     maki_spool list = maki_spool_new(r->env, 32 << 10);
     maki_jw w;
-    maki_keep_begin(&r->failure, maki_spool_sink(&list), &w);
+    maki_sticky_begin(&r->failure, maki_spool_sink(&list), &w);
     maki_jw_array(&w);
     for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++) {
-        maki_str text = maki_gather_get(&part->inner, blocks[i].gathered);
+        maki_str text = maki_json_assembler_get(&part->inner, blocks[i].gathered);
         if (text.len == 0 || !maki_str_is(blocks[i].field, field)) continue;
         maki_jw_print(&w, "{'type':%s", blocks[i].type);
         maki_jw_key(&w, blocks[i].text);
         maki_jw_print(&w, "%q}", text);
     }
     maki_jw_end_array(&w);
-    maki_keep_end(&r->failure, &w, MAKI_LIT(""));
-    maki_str json = maki_keep_text(&r->failure, &list);
-    if (json.len > 2) maki_gather_add(&part->fields, MAKI_GATHER_VALUE, field, json);
+    maki_sticky_end(&r->failure, &w, MAKI_LIT(""));
+    maki_str json = maki_sticky_text(&r->failure, &list);
+    if (json.len > 2) maki_json_assembler_add(&part->fields, MAKI_ASSEMBLE_VALUE, field, json);
     maki_spool_free(&list);
 }
 
@@ -218,7 +219,7 @@ static void end_items(maki_wire_reply *r)
         if (part->inner.count == 0) continue;
         put_together(r, part, MAKI_LIT("content"));
         put_together(r, part, MAKI_LIT("summary"));
-        maki_gather_free(&part->inner);
+        maki_json_assembler_free(&part->inner);
     }
     maki_reply_flush(r, true);
 }
@@ -234,16 +235,16 @@ static void finish(maki_wire_reply *r)
     while (maki_json_next(&items, &item)) {
         if (!maki_is_object(item.value)) continue;
         if (maki_item_waits(item.value)) {
-            maki_keep_add(&r->failure, &waiting, item.value);
-            maki_keep_add(&r->failure, &waiting, MAKI_LIT(","));
+            maki_sticky_add(&r->failure, &waiting, item.value);
+            maki_sticky_add(&r->failure, &waiting, MAKI_LIT(","));
             continue;
         }
         maki_reply_row(r, &w);
-        maki_item_row(&w, item.value, maki_keep_text(&r->failure, &waiting));
+        maki_item_row(&w, item.value, maki_sticky_text(&r->failure, &waiting));
         maki_reply_row_end(r, &w);
         maki_spool_clear(&waiting);
     }
-    maki_str waited = maki_keep_text(&r->failure, &waiting);
+    maki_str waited = maki_sticky_text(&r->failure, &waiting);
     if (waited.len) {
         maki_reply_row(r, &w);
         maki_item_waited(&w, waited);
@@ -254,12 +255,13 @@ static void finish(maki_wire_reply *r)
 
 static maki_wire_usage usage(maki_str u)
 {
-    maki_str input = maki_get(u, MAKI_LIT("input_tokens_details"));
-    maki_str output = maki_get(u, MAKI_LIT("output_tokens_details"));
-    return (maki_wire_usage){ .input = maki_get_count(u, MAKI_LIT("input_tokens")),
-                              .output = maki_get_count(u, MAKI_LIT("output_tokens")),
-                              .cache_read = maki_get_count(input, MAKI_LIT("cached_tokens")),
-                              .reasoning = maki_get_count(output, MAKI_LIT("reasoning_tokens")) };
+    maki_str input = maki_member(u, MAKI_LIT("input_tokens_details"));
+    maki_str output = maki_member(u, MAKI_LIT("output_tokens_details"));
+    return (maki_wire_usage){ .input = maki_member_count(u, MAKI_LIT("input_tokens")),
+                              .output = maki_member_count(u, MAKI_LIT("output_tokens")),
+                              .cache_read = maki_member_count(input, MAKI_LIT("cached_tokens")),
+                              .reasoning =
+                                  maki_member_count(output, MAKI_LIT("reasoning_tokens")) };
 }
 
 const maki_protocol_spec maki_responses_protocol = {

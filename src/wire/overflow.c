@@ -9,7 +9,7 @@
 
 #include "base/ascii.h"
 #include "base/str.h"
-#include "wire/row.h"
+#include "wire/json_row.h"
 
 static const struct pattern_row {
     unsigned where; /* it counts where this is known */
@@ -109,9 +109,11 @@ bool maki_overflow_says(maki_str words, unsigned known)
 
 static bool is_400(maki_str error)
 {
-    maki_str status = maki_get_any(error, "status code");
-    if (!status.len) status = maki_get(maki_get(error, MAKI_LIT("error")), MAKI_LIT("status"));
-    if (!status.len) status = maki_get(maki_get(error, MAKI_LIT("response")), MAKI_LIT("status"));
+    maki_str status = maki_member_any(error, "status code");
+    if (!status.len)
+        status = maki_member(maki_member(error, MAKI_LIT("error")), MAKI_LIT("status"));
+    if (!status.len)
+        status = maki_member(maki_member(error, MAKI_LIT("response")), MAKI_LIT("status"));
     if (maki_is_string(status)) return maki_json_text_is(status, MAKI_LIT("400"));
     return status.len && maki_json_kind_of(status) == MAKI_JSON_NUMBER &&
            maki_json_double(status) == 400;
@@ -120,7 +122,7 @@ static bool is_400(maki_str error)
 /* The field `message` as text; a string that is empty, or anything else, is nothing. */
 static maki_str message_of(maki_str error, maki_arena *arena)
 {
-    maki_str message = maki_get_string(error, MAKI_LIT("message"));
+    maki_str message = maki_member_string(error, MAKI_LIT("message"));
     return message.len ? maki_json_text(message, arena) : message;
 }
 
@@ -128,19 +130,20 @@ static bool openai_overflow(maki_str error, maki_arena *arena)
 {
     if (!is_400(error)) return false;
     maki_str message = message_of(error, arena);
-    if (!message.len) message = message_of(maki_get(error, MAKI_LIT("error")), arena);
+    if (!message.len) message = message_of(maki_member(error, MAKI_LIT("error")), arena);
     return maki_overflow_says(message, MAKI_OVERFLOW_REFUSED);
 }
 
 static bool anthropic_overflow(maki_str error, maki_arena *arena)
 {
-    maki_str inner = maki_get(maki_get(error, MAKI_LIT("error")), MAKI_LIT("error"));
-    return maki_is_text(maki_get(inner, MAKI_LIT("type")), MAKI_LIT("invalid_request_error")) &&
+    maki_str inner = maki_member(maki_member(error, MAKI_LIT("error")), MAKI_LIT("error"));
+    return maki_is_text(maki_member(inner, MAKI_LIT("type")), MAKI_LIT("invalid_request_error")) &&
            maki_overflow_says(message_of(inner, arena), MAKI_OVERFLOW_ANTHROPIC);
 }
 
 bool maki_is_overflow(maki_str error, maki_arena *arena)
 {
-    return maki_is_text(maki_get(error, MAKI_LIT("name")), MAKI_LIT("LengthFinishReasonError")) ||
+    return maki_is_text(maki_member(error, MAKI_LIT("name")),
+                        MAKI_LIT("LengthFinishReasonError")) ||
            openai_overflow(error, arena) || anthropic_overflow(error, arena);
 }

@@ -9,8 +9,8 @@
 #include "token/tool_list.h"
 #include "wire/read.h"
 #include "wire/reply.h"
-#include "wire/request.h"
-#include "wire/write_inside.h"
+#include "wire/request_fields.h"
+#include "wire/write_internal.h"
 
 /* A path of the API, as a pattern: a star stands for one segment or a part of it. */
 typedef struct maki_api_path {
@@ -51,8 +51,8 @@ struct maki_protocol_spec {
     const char
         *fields[MAKI_FIELDS]; /* the names of each; model, tools and stream are so called by all */
     bool streams;             /* unless the request says no */
-    maki_status (*item)(maki_reading *r, maki_str item, bool single);
-    maki_status (*last)(maki_reading *r); /* after the last; NULL: nothing to do */
+    maki_status (*item)(maki_request_reader *r, maki_str item, bool single);
+    maki_status (*last)(maki_request_reader *r); /* after the last; NULL: nothing to do */
     const char *counted;     /* the field of count_tokens' answer; NULL: input_tokens */
     const char *count_wraps; /* fields of such a request that may have the one it is about */
 

@@ -14,7 +14,7 @@
 
 static uint64_t most_tokens(maki_str options)
 {
-    return maki_count_of(maki_get_any(options, "num_predict maxOutputTokens max_output_tokens"));
+    return maki_count_of(maki_member_any(options, "num_predict maxOutputTokens max_output_tokens"));
 }
 
 /* Claude Code names its session in metadata.user_id: "user_..._session_UUID", or a JSON text with a
@@ -36,9 +36,9 @@ static maki_str session_in(maki_str user_id)
 
 static maki_str client_id_in(maki_str metadata)
 {
-    maki_str id = maki_get_string(metadata, MAKI_LIT("user_id"));
+    maki_str id = maki_member_string(metadata, MAKI_LIT("user_id"));
     if (id.len) id = session_in(id);
-    maki_str other = maki_get_any(metadata, "session_id sessionId conversation_id thread_id");
+    maki_str other = maki_member_any(metadata, "session_id sessionId conversation_id thread_id");
     if (!id.len && maki_is_string(other) && other.len > 2) id = maki_json_inside(other);
     return id;
 }
@@ -50,7 +50,7 @@ static maki_str client_id_in(maki_str metadata)
         (place).len = (value).len;                                          \
     } while (0)
 
-static maki_status take(maki_reading *r, maki_field what, maki_str value)
+static maki_status take(maki_request_reader *r, maki_field what, maki_str value)
 {
     maki_wire_mark *m = &r->mark;
     maki_str id = { "", 0 };
@@ -81,7 +81,7 @@ static maki_status take(maki_reading *r, maki_field what, maki_str value)
         break;
     case MAKI_FIELD_CONVERSATION:
         m->by_reference = m->by_reference || value.len > 0;
-        id = maki_is_string(value) ? value : maki_get(value, MAKI_LIT("id"));
+        id = maki_is_string(value) ? value : maki_member(value, MAKI_LIT("id"));
         if (maki_is_string(id)) PLACE(m->conversation, id);
         break;
     case MAKI_FIELD_REFERENCE: m->by_reference = m->by_reference || value.len > 0; break;
@@ -92,7 +92,7 @@ static maki_status take(maki_reading *r, maki_field what, maki_str value)
     return MAKI_OK;
 }
 
-static maki_status take_field(maki_reading *r, maki_str key, maki_str value)
+static maki_status take_field(maki_request_reader *r, maki_str key, maki_str value)
 {
     static const char *const all[MAKI_FIELDS] = {
         [MAKI_FIELD_MODEL] = "model", [MAKI_FIELD_TOOLS] = "tools", [MAKI_FIELD_STREAM] = "stream"
@@ -106,34 +106,34 @@ static maki_status take_field(maki_reading *r, maki_str key, maki_str value)
 
 /* ---- messages ----------------------------------------------------------------------------------------- */
 
-maki_status maki_reading_wrong(maki_reading *r, const char *why)
+maki_status maki_request_reader_fail(maki_request_reader *r, const char *why)
 {
     return maki_fail(r->err, MAKI_INVALID, "%s[%llu] %s", r->protocol->messages,
                      (unsigned long long)r->mark.messages, why);
 }
 
-maki_status maki_reading_alone(maki_reading *r)
+maki_status maki_request_reader_wrong_type(maki_request_reader *r)
 {
-    return maki_reading_wrong(r, "must stand in an array");
+    return maki_request_reader_fail(r, "must stand in an array");
 }
 
-maki_status maki_verbatim_item(maki_reading *r, maki_str item, bool single)
+maki_status maki_verbatim_item(maki_request_reader *r, maki_str item, bool single)
 {
-    return single ? maki_reading_alone(r) : maki_reading_give(r, item);
+    return single ? maki_request_reader_wrong_type(r) : maki_request_reader_emit(r, item);
 }
 
-maki_json_iter maki_reading_turn(const maki_reading *r)
+maki_json_iter maki_request_reader_last_turn(const maki_request_reader *r)
 {
     if (r->mark.turn == 0) return (maki_json_iter){ 0 };
     return (maki_json_iter){ .at = r->body.ptr + r->mark.turn, .end = r->body.ptr + r->mark.at };
 }
 
 /* `item` is the span of the body that the row stands for; len 0: reading cannot go on after it. */
-static maki_status give(maki_reading *r, maki_str row, maki_str item)
+static maki_status give(maki_request_reader *r, maki_str row, maki_str item)
 {
     maki_wire_mark *m = &r->mark;
-    maki_str role = maki_get_string(row, MAKI_LIT("role"));
-    if (role.len == 0) return maki_reading_wrong(r, "must be an object with a role");
+    maki_str role = maki_member_string(row, MAKI_LIT("role"));
+    if (role.len == 0) return maki_request_reader_fail(r, "must be an object with a role");
     bool system = maki_json_text_is(role, MAKI_LIT("system")) ||
                   maki_json_text_is(role, MAKI_LIT("developer"));
     if (!system) m->began = true;
@@ -151,22 +151,22 @@ static maki_status give(maki_reading *r, maki_str row, maki_str item)
     return r->fn(r->ctx, &message, r->err);
 }
 
-maki_status maki_reading_give(maki_reading *r, maki_str row)
+maki_status maki_request_reader_emit(maki_request_reader *r, maki_str row)
 {
     maki_jw w;
     if (!memchr(row.ptr, '\n', row.len)) return give(r, row, row);
-    maki_reading_begin(r, &w);
+    maki_request_reader_begin(r, &w);
     maki_jw_raw(&w, row);
-    return maki_reading_end(r, &w, row);
+    return maki_request_reader_end(r, &w, row);
 }
 
-void maki_reading_begin(maki_reading *r, maki_jw *w)
+void maki_request_reader_begin(maki_request_reader *r, maki_jw *w)
 {
     maki_spool_clear(&r->row);
     maki_jw_init(w, maki_row_sink(&r->row), r->err);
 }
 
-maki_status maki_reading_end(maki_reading *r, maki_jw *w, maki_str item)
+maki_status maki_request_reader_end(maki_request_reader *r, maki_jw *w, maki_str item)
 {
     maki_str row;
     maki_status st = maki_jw_end(w);
@@ -183,7 +183,7 @@ static void skip_between(maki_json_iter *c, const char *what)
 }
 
 /* The items of the array with the messages, from wherever `c` stands in it to its end. */
-static maki_status read_items(maki_reading *r, maki_json_iter *c)
+static maki_status read_items(maki_request_reader *r, maki_json_iter *c)
 {
     maki_json_item item;
     maki_status st = MAKI_OK;
@@ -197,7 +197,7 @@ static maki_status read_items(maki_reading *r, maki_json_iter *c)
     return st;
 }
 
-static maki_status read_messages(maki_reading *r, maki_json_iter *c)
+static maki_status read_messages(maki_request_reader *r, maki_json_iter *c)
 {
     maki_json_item value;
     if (r->found) return maki_fail(r->err, MAKI_INVALID, "%s stands twice", r->protocol->messages);
@@ -211,7 +211,7 @@ static maki_status read_messages(maki_reading *r, maki_json_iter *c)
 }
 
 /* The fields of the body from wherever `c` stands to its end. */
-static maki_status read_fields(maki_reading *r, maki_json_iter *c)
+static maki_status read_fields(maki_request_reader *r, maki_json_iter *c)
 {
     maki_str messages = maki_str_of(r->protocol->messages);
     maki_json_item key, value;
@@ -230,7 +230,7 @@ static maki_status read_fields(maki_reading *r, maki_json_iter *c)
 }
 
 /* Is it JSON, the bytes before the mark being known to be? */
-static maki_status check(maki_reading *r)
+static maki_status check(maki_request_reader *r)
 {
     static const maki_json_scan_options plain = { 0 };
     maki_json_scan scan;
@@ -245,7 +245,7 @@ static maki_status check(maki_reading *r)
     return st;
 }
 
-static maki_status walk(maki_reading *r)
+static maki_status walk(maki_request_reader *r)
 {
     maki_str text = r->body;
     maki_status st = check(r);
@@ -265,7 +265,7 @@ static maki_status walk(maki_reading *r)
 }
 
 /* Are the messages there, or a reason why not? */
-static maki_status finish(maki_reading *r)
+static maki_status finish(maki_request_reader *r)
 {
     const maki_protocol_spec *p = r->protocol;
     if (p->messages[0] && !r->found && !r->mark.by_reference)
@@ -276,7 +276,7 @@ static maki_status finish(maki_reading *r)
 #define AT(place) \
     ((place).len ? (maki_str){ r->body.ptr + (place).at, (place).len } : (maki_str){ "", 0 })
 
-static maki_wire_request request_of(const maki_reading *r)
+static maki_wire_request request_of(const maki_request_reader *r)
 {
     const maki_wire_mark *m = &r->mark;
     return (maki_wire_request){ .model = AT(m->model),
@@ -295,15 +295,15 @@ maki_status maki_wire_read(const maki_env *env, maki_protocol protocol, maki_str
                            const maki_wire_mark *from, maki_wire_message_fn fn, void *ctx,
                            maki_wire_request *out, maki_wire_mark *mark, maki_err *err)
 {
-    maki_reading r = { .env = env,
-                       .protocol = maki_protocol_of(protocol),
-                       .body = body,
-                       .fn = fn,
-                       .ctx = ctx,
-                       .err = err,
-                       .told = mark,
-                       .row = maki_spool_new(env, MAKI_SPOOL_MEMORY),
-                       .waiting = maki_spool_new(env, MAKI_SPOOL_MEMORY) };
+    maki_request_reader r = { .env = env,
+                              .protocol = maki_protocol_of(protocol),
+                              .body = body,
+                              .fn = fn,
+                              .ctx = ctx,
+                              .err = err,
+                              .told = mark,
+                              .row = maki_spool_new(env, MAKI_SPOOL_MEMORY),
+                              .waiting = maki_spool_new(env, MAKI_SPOOL_MEMORY) };
     r.mark.stream = r.protocol->streams; /* unless it says no */
     if (from && from->at) r.mark = *from;
     if (mark) *mark = r.mark;

@@ -28,7 +28,7 @@ typedef enum maki_field {
     MAKI_FIELDS
 } maki_field;
 
-typedef struct maki_reading {
+typedef struct maki_request_reader {
     const maki_env *env;
     const maki_protocol_spec *protocol;
     maki_str body;
@@ -41,24 +41,24 @@ typedef struct maki_reading {
     maki_spool waiting;   /* Responses: items that go into the next row, each followed by a comma */
     maki_str prompt, images; /* generate's */
     bool found;              /* the field with the messages was there */
-} maki_reading;
+} maki_request_reader;
 
 /* A row made with `w` instead of a span of the body. */
-void maki_reading_begin(maki_reading *r, maki_jw *w);
-maki_status maki_reading_end(maki_reading *r, maki_jw *w, maki_str item);
+void maki_request_reader_begin(maki_request_reader *r, maki_jw *w);
+maki_status maki_request_reader_end(maki_request_reader *r, maki_jw *w, maki_str item);
 /* A row that stands in the body. */
-maki_status maki_reading_give(maki_reading *r, maki_str row);
+maki_status maki_request_reader_emit(maki_request_reader *r, maki_str row);
 
 /* Where an item stands, for errors: "messages[3]". */
-maki_status maki_reading_wrong(maki_reading *r, const char *why);
+maki_status maki_request_reader_fail(maki_request_reader *r, const char *why);
 
 /* The same for one that does not stand in an array. */
-maki_status maki_reading_alone(maki_reading *r);
+maki_status maki_request_reader_wrong_type(maki_request_reader *r);
 
 /* The last assistant message and what follows it before the mark, as the items of an array. */
-maki_json_iter maki_reading_turn(const maki_reading *r);
+maki_json_iter maki_request_reader_last_turn(const maki_request_reader *r);
 
 /* An item of the array (or what stands there instead, `single`) that is a row as it is. */
-maki_status maki_verbatim_item(maki_reading *r, maki_str item, bool single);
+maki_status maki_verbatim_item(maki_request_reader *r, maki_str item, bool single);
 
 #endif

@@ -15,7 +15,7 @@ enum {
     BODY_MEMORY = 64 << 10, /* of a body, a line, rows: more goes into a file */
     KEEP_BUFFER = 2 << 10,  /* what a stream at rest may keep */
     SLICE = 64 << 10,       /* fed at a time, so that little is lost with a long event */
-    PARTS_MOST = 4096,      /* that are not whole yet */
+    PARTS_MAX = 4096,       /* that are not whole yet */
     ERROR_TEXT = 4 << 10,   /* of an error that is no JSON */
     DEPTH = 500             /* of an event, so that its row is not too deep for the log */
 };
@@ -34,10 +34,10 @@ maki_status maki_wire_reply_open(const maki_env *env, maki_protocol protocol, in
                             .http_status = http_status,
                             .sse = maki_sse_new(env->alloc, EVENT_MAX),
                             .body = maki_spool_new(env, BODY_MEMORY),
-                            .message = maki_gather_new(env, &r->failure, &r->held),
+                            .message = maki_json_assembler_new(env, &r->failure, &r->held),
                             .blocks = maki_spool_new(env, BODY_MEMORY),
-                            .facts = maki_gather_new(env, &r->failure, &r->noted),
-                            .usage = maki_gather_new(env, &r->failure, &r->noted),
+                            .facts = maki_json_assembler_new(env, &r->failure, &r->noted),
+                            .usage = maki_json_assembler_new(env, &r->failure, &r->noted),
                             .out = maki_spool_new(env, BODY_MEMORY),
                             .usage_json = maki_spool_new(env, BODY_MEMORY) };
     bool error = http_status >= 400; /* its body is one value, whatever the type says */
@@ -49,8 +49,8 @@ maki_status maki_wire_reply_open(const maki_env *env, maki_protocol protocol, in
 
 static void free_part(maki_wire_reply *r, maki_part *part)
 {
-    maki_gather_free(&part->fields);
-    maki_gather_free(&part->inner);
+    maki_json_assembler_free(&part->fields);
+    maki_json_assembler_free(&part->inner);
     r->env->alloc->resize(r->env->alloc, part, sizeof *part, 0);
 }
 
@@ -60,10 +60,10 @@ static void forget(maki_wire_reply *r)
     const maki_alloc *alloc = r->env->alloc;
     for (size_t i = 0; i < r->part_count; i++)
         free_part(r, r->parts[i]);
-    if (r->parts) alloc->resize(alloc, r->parts, r->part_room * sizeof *r->parts, 0);
+    if (r->parts) alloc->resize(alloc, r->parts, r->part_capacity * sizeof *r->parts, 0);
     r->parts = NULL;
-    r->part_count = r->part_room = 0;
-    maki_gather_free(&r->message);
+    r->part_count = r->part_capacity = 0;
+    maki_json_assembler_free(&r->message);
     maki_spool_free(&r->blocks);
 }
 
@@ -74,12 +74,12 @@ void maki_wire_reply_close(maki_wire_reply *r)
     forget(r);
     maki_sse_free(&r->sse);
     maki_spool_free(&r->body);
-    maki_gather_free(&r->facts);
-    maki_gather_free(&r->usage);
+    maki_json_assembler_free(&r->facts);
+    maki_json_assembler_free(&r->usage);
     maki_spool_free(&r->out);
     maki_spool_free(&r->usage_json);
     if (r->told) alloc->resize(alloc, r->told, r->row_count * sizeof *r->told, 0);
-    if (r->rows) alloc->resize(alloc, r->rows, r->row_room * sizeof *r->rows, 0);
+    if (r->rows) alloc->resize(alloc, r->rows, r->row_capacity * sizeof *r->rows, 0);
     alloc->resize(alloc, r, sizeof *r, 0);
 }
 
@@ -94,18 +94,18 @@ static void give_up(maki_wire_reply *r)
 
 void maki_reply_note(maki_wire_reply *r, maki_str name, maki_str value)
 {
-    if (value.len) maki_gather_add(&r->facts, MAKI_GATHER_VALUE, name, value);
+    if (value.len) maki_json_assembler_add(&r->facts, MAKI_ASSEMBLE_VALUE, name, value);
 }
 
 void maki_reply_note_first(maki_wire_reply *r, maki_str name, maki_str string)
 {
-    if (maki_is_string(string) && !maki_gather_has(&r->facts, name))
-        maki_gather_add(&r->facts, MAKI_GATHER_VALUE, name, string);
+    if (maki_is_string(string) && !maki_json_assembler_has(&r->facts, name))
+        maki_json_assembler_add(&r->facts, MAKI_ASSEMBLE_VALUE, name, string);
 }
 
 void maki_reply_usage(maki_wire_reply *r, maki_str usage)
 {
-    if (maki_is_object(usage)) maki_gather_replace(&r->usage, usage);
+    if (maki_is_object(usage)) maki_json_assembler_replace(&r->usage, usage);
 }
 
 /* ---- parts -------------------------------------------------------------------------------------------- */
@@ -121,16 +121,16 @@ maki_part *maki_reply_part(maki_wire_reply *r, uint64_t index)
 maki_part *maki_reply_new_part(maki_wire_reply *r, uint64_t index)
 {
     const maki_alloc *alloc = r->env->alloc;
-    void *parts = maki_grown(alloc, r->parts, r->part_count, &r->part_room, sizeof *r->parts);
+    void *parts = maki_grown(alloc, r->parts, r->part_count, &r->part_capacity, sizeof *r->parts);
     if (parts) r->parts = parts;
     maki_part *part = parts ? alloc->resize(alloc, NULL, 0, sizeof *part) : NULL;
     if (!part) {
-        maki_note_failure(&r->failure, maki_fail_nomem(r->failure.err));
+        maki_sticky_set(&r->failure, maki_fail_nomem(r->failure.err));
         return NULL;
     }
     *part = (maki_part){ .index = index,
-                         .fields = maki_gather_new(r->env, &r->failure, &r->held),
-                         .inner = maki_gather_new(r->env, &r->failure, &r->held) };
+                         .fields = maki_json_assembler_new(r->env, &r->failure, &r->held),
+                         .inner = maki_json_assembler_new(r->env, &r->failure, &r->held) };
     r->held += sizeof *part;
     return r->parts[r->part_count++] = part;
 }
@@ -138,23 +138,23 @@ maki_part *maki_reply_new_part(maki_wire_reply *r, uint64_t index)
 void maki_reply_block(maki_wire_reply *r, maki_str value)
 {
     r->held += value.len;
-    maki_keep_add(&r->failure, &r->blocks, value);
-    maki_keep_add(&r->failure, &r->blocks, MAKI_LIT(","));
+    maki_sticky_add(&r->failure, &r->blocks, value);
+    maki_sticky_add(&r->failure, &r->blocks, MAKI_LIT(","));
 }
 
 static void write_part(maki_wire_reply *r, maki_part *part)
 {
     maki_jw w;
-    maki_keep_begin(&r->failure, maki_spool_sink(&r->blocks), &w);
+    maki_sticky_begin(&r->failure, maki_spool_sink(&r->blocks), &w);
     maki_jw_object(&w);
-    maki_gather_write(&part->fields, &w, "");
+    maki_json_assembler_write(&part->fields, &w, "");
     if (part->inner.count) {
         maki_jw_print(&w, "'function':{");
-        maki_gather_write(&part->inner, &w, "");
+        maki_json_assembler_write(&part->inner, &w, "");
         maki_jw_end_object(&w);
     }
     maki_jw_end_object(&w);
-    maki_keep_end(&r->failure, &w, MAKI_LIT(","));
+    maki_sticky_end(&r->failure, &w, MAKI_LIT(","));
 }
 
 void maki_reply_flush(maki_wire_reply *r, bool all)
@@ -170,7 +170,7 @@ void maki_reply_flush(maki_wire_reply *r, bool all)
 
 maki_str maki_reply_blocks(maki_wire_reply *r)
 {
-    return maki_keep_text(&r->failure, &r->blocks);
+    return maki_sticky_text(&r->failure, &r->blocks);
 }
 
 maki_json_iter maki_items_in(maki_str items)
@@ -182,17 +182,18 @@ maki_json_iter maki_items_in(maki_str items)
 
 void maki_reply_row(maki_wire_reply *r, maki_jw *w)
 {
-    maki_keep_begin(&r->failure, maki_row_sink(&r->out), w);
+    maki_sticky_begin(&r->failure, maki_row_sink(&r->out), w);
 }
 
 void maki_reply_row_end(maki_wire_reply *r, maki_jw *w)
 {
-    maki_keep_end(&r->failure, w, MAKI_LIT(""));
-    void *rows = maki_grown(r->env->alloc, r->rows, r->row_count, &r->row_room, sizeof *r->rows);
+    maki_sticky_end(&r->failure, w, MAKI_LIT(""));
+    void *rows =
+        maki_grown(r->env->alloc, r->rows, r->row_count, &r->row_capacity, sizeof *r->rows);
     if (rows)
         r->rows = rows;
     else
-        maki_note_failure(&r->failure, maki_fail_nomem(r->failure.err));
+        maki_sticky_set(&r->failure, maki_fail_nomem(r->failure.err));
     if (r->failure.status != MAKI_OK) return;
     uint64_t start = r->row_count ? r->rows[r->row_count - 1].end : 0;
     r->rows[r->row_count++] = (struct maki_reply_row){ start, r->out.size };
@@ -224,7 +225,7 @@ static void one_event(maki_wire_reply *r, maki_str text)
         r->garbage = r->garbage || !r->ending;
     } else {
         r->protocol->event(r, text);
-        if (r->held > MAKI_WIRE_ROW_MAX || r->part_count > PARTS_MOST)
+        if (r->held > MAKI_WIRE_ROW_MAX || r->part_count > PARTS_MAX)
             give_up(r); /* again with every event: facts may still come */
     }
 }
@@ -254,8 +255,8 @@ static maki_str skip_event(maki_wire_reply *r, maki_str bytes)
 /* A long event leaves its buffers behind. */
 static void rest(maki_sse *sse)
 {
-    if (sse->data.len == 0 && sse->data.room > KEEP_BUFFER) maki_buf_free(&sse->data);
-    if (sse->line.len == 0 && sse->line.room > KEEP_BUFFER) maki_buf_free(&sse->line);
+    if (sse->data.len == 0 && sse->data.capacity > KEEP_BUFFER) maki_buf_free(&sse->data);
+    if (sse->line.len == 0 && sse->line.capacity > KEEP_BUFFER) maki_buf_free(&sse->line);
 }
 
 static void add_events(maki_wire_reply *r, maki_str bytes)
@@ -266,7 +267,7 @@ static void add_events(maki_wire_reply *r, maki_str bytes)
         bytes = maki_str_from(bytes, slice.len);
         maki_status st = maki_sse_feed(&r->sse, slice, on_event, r, r->failure.err);
         if (st != MAKI_TOOBIG || r->failure.status != MAKI_OK) {
-            maki_note_failure(&r->failure, st);
+            maki_sticky_set(&r->failure, st);
             continue;
         }
         maki_sse_free(&r->sse);
@@ -280,9 +281,9 @@ static void add_events(maki_wire_reply *r, maki_str bytes)
 /* The line at hand is whole. */
 static void end_line(maki_wire_reply *r)
 {
-    maki_str line = maki_keep_text(&r->failure, &r->body);
+    maki_str line = maki_sticky_text(&r->failure, &r->body);
     if (maki_trim_space(line).len) one_event(r, line);
-    if (r->body.head.room > KEEP_BUFFER)
+    if (r->body.head.capacity > KEEP_BUFFER)
         maki_spool_free(&r->body);
     else
         maki_spool_clear(&r->body);
@@ -297,7 +298,7 @@ static void add_lines(maki_wire_reply *r, maki_str bytes)
             give_up(r);
             maki_spool_clear(&r->body);
         } else {
-            maki_keep_add(&r->failure, &r->body, maki_str_to(bytes, n));
+            maki_sticky_add(&r->failure, &r->body, maki_str_to(bytes, n));
         }
         if (newline) end_line(r);
         bytes = maki_str_from(bytes, newline ? n + 1 : n);
@@ -315,7 +316,7 @@ maki_status maki_wire_reply_add(maki_wire_reply *r, maki_str bytes, maki_err *er
         give_up(r);
         maki_spool_free(&r->body);
     } else {
-        maki_keep_add(&r->failure, &r->body, bytes);
+        maki_sticky_add(&r->failure, &r->body, bytes);
     }
     return r->failure.status;
 }
@@ -350,7 +351,7 @@ static void read_array(maki_wire_reply *r, maki_str text)
     if (st == MAKI_INVALID || st == MAKI_TOOBIG)
         r->garbage = true; /* those before were read */
     else
-        maki_note_failure(&r->failure, st);
+        maki_sticky_set(&r->failure, st);
 }
 
 /* An error that is no JSON: the beginning of its text. */
@@ -361,9 +362,9 @@ static void note_text(maki_wire_reply *r, maki_str text)
     size_t good = 0;
     text = maki_str_to(text, text.len < ERROR_TEXT ? text.len : ERROR_TEXT);
     if (!maki_utf8_valid(text, &good)) text.len = good;
-    maki_keep_begin(&r->failure, maki_buf_sink(&json), &w);
+    maki_sticky_begin(&r->failure, maki_buf_sink(&json), &w);
     maki_jw_print(&w, "{'status':%i,'message':%s}", (int64_t)r->http_status, text);
-    maki_keep_end(&r->failure, &w, MAKI_LIT(""));
+    maki_sticky_end(&r->failure, &w, MAKI_LIT(""));
     maki_reply_note(r, MAKI_NOTE_ERROR, maki_buf_str(&json));
     maki_buf_free(&json);
 }
@@ -399,7 +400,7 @@ static void read_other(maki_wire_reply *r, maki_str text)
 
 static void read_whole(maki_wire_reply *r)
 {
-    maki_str text = maki_keep_text(&r->failure, &r->body), value = text;
+    maki_str text = maki_sticky_text(&r->failure, &r->body), value = text;
     if (r->failure.status != MAKI_OK || r->given_up) return;
     bool json = is_json(&value);
     if (r->http_status >= 400 && json) {
@@ -437,7 +438,7 @@ static void flush(maki_wire_reply *r)
 static void tell_rows(maki_wire_reply *r, maki_wire_said *out)
 {
     const maki_alloc *alloc = r->env->alloc;
-    maki_str text = maki_keep_text(&r->failure, &r->out);
+    maki_str text = maki_sticky_text(&r->failure, &r->out);
     if (r->failure.status != MAKI_OK || r->row_count == 0) return;
     if (r->out.size > MAKI_WIRE_ROW_MAX) {
         r->garbage = true;
@@ -445,7 +446,7 @@ static void tell_rows(maki_wire_reply *r, maki_wire_said *out)
     }
     r->told = alloc->resize(alloc, NULL, 0, r->row_count * sizeof *r->told);
     if (!r->told) {
-        maki_note_failure(&r->failure, maki_fail_nomem(r->failure.err));
+        maki_sticky_set(&r->failure, maki_fail_nomem(r->failure.err));
         return;
     }
     for (size_t i = 0; i < r->row_count; i++) {
@@ -460,12 +461,12 @@ static maki_str tell_usage(maki_wire_reply *r)
 {
     maki_jw w;
     if (!r->usage.count) return (maki_str){ "", 0 };
-    maki_keep_begin(&r->failure, maki_spool_sink(&r->usage_json), &w);
+    maki_sticky_begin(&r->failure, maki_spool_sink(&r->usage_json), &w);
     maki_jw_object(&w);
-    maki_gather_write(&r->usage, &w, "");
+    maki_json_assembler_write(&r->usage, &w, "");
     maki_jw_end_object(&w);
-    maki_keep_end(&r->failure, &w, MAKI_LIT(""));
-    return maki_keep_text(&r->failure, &r->usage_json);
+    maki_sticky_end(&r->failure, &w, MAKI_LIT(""));
+    return maki_sticky_text(&r->failure, &r->usage_json);
 }
 
 bool maki_wire_reply_is_complete(const maki_wire_reply *r)
@@ -482,12 +483,12 @@ maki_status maki_wire_reply_end(maki_wire_reply *r, maki_wire_said *out, maki_er
     tell_rows(r, out);
     bool heard = r->ear.any; /* while it came */
     for (size_t i = 0; !heard && i < out->row_count; i++)
-        maki_reply_heard_row(r, out->rows[i]);
+        maki_reply_delta_row(r, out->rows[i]);
     out->usage_json = tell_usage(r);
-    out->model = maki_gather_get(&r->facts, MAKI_NOTE_MODEL);
-    out->id = maki_gather_get(&r->facts, MAKI_NOTE_ID);
-    out->stop = maki_gather_get(&r->facts, MAKI_NOTE_STOP);
-    out->error = maki_gather_get(&r->facts, MAKI_NOTE_ERROR);
+    out->model = maki_json_assembler_get(&r->facts, MAKI_NOTE_MODEL);
+    out->id = maki_json_assembler_get(&r->facts, MAKI_NOTE_ID);
+    out->stop = maki_json_assembler_get(&r->facts, MAKI_NOTE_STOP);
+    out->error = maki_json_assembler_get(&r->facts, MAKI_NOTE_ERROR);
     out->complete = r->complete;
     out->garbage = r->garbage;
     if (maki_is_object(out->usage_json)) out->usage = r->protocol->usage(out->usage_json);

@@ -1,6 +1,6 @@
 /* reply.h -- a reply that is being put together: what the files of the protocols work on.
  *
- * Nothing here answers a status: the first failure sticks to the reply (keep.h).
+ * Nothing here answers a status: the first failure sticks to the reply (sticky_error.h).
  *
  * reply.c takes the bytes apart into events (or keeps a whole body); the protocol's file gathers what they
  * say and, at the end, writes the rows. */
@@ -8,8 +8,8 @@
 #define MAKI_WIRE_REPLY_H
 
 #include "net/sse.h"
-#include "wire/gather.h"
-#include "wire/row.h"
+#include "wire/json_assembler.h"
+#include "wire/json_row.h"
 #include "wire/wire.h"
 
 /* Something with an index of its own that comes in pieces: a block, a call, an item. */
@@ -17,14 +17,14 @@ typedef struct maki_part {
     uint64_t index;
     bool done;
     uint32_t call; /* the number under which it is heard as a call, counted from 1; 0: it is not */
-    maki_gather fields;
-    maki_gather inner; /* chat: the function of a call */
+    maki_json_assembler fields;
+    maki_json_assembler inner; /* chat: the function of a call */
 } maki_part;
 
 struct maki_wire_reply {
     const maki_env *env;
     const maki_protocol_spec *protocol;
-    maki_failure failure; /* nothing is gathered or heard after it */
+    maki_sticky_error failure; /* nothing is gathered or heard after it */
     int http_status;
     enum { MAKI_FORM_WHOLE, MAKI_FORM_EVENTS, MAKI_FORM_LINES } form;
 
@@ -34,14 +34,14 @@ struct maki_wire_reply {
     bool line_start; /* while skipping: right after a line's end */
     bool ending;     /* what comes now may be cut */
 
-    uint64_t held;       /* bytes gathered of the message */
-    uint64_t noted;      /* and besides it */
-    maki_gather message; /* fields of the message */
-    maki_part **parts;   /* what is still coming, in order */
-    size_t part_count, part_room;
-    maki_spool blocks; /* what is whole, a comma after each */
-    maki_gather facts; /* model, id, stop, error: as values */
-    maki_gather usage; /* the fields of usage, newest values */
+    uint64_t held;               /* bytes gathered of the message */
+    uint64_t noted;              /* and besides it */
+    maki_json_assembler message; /* fields of the message */
+    maki_part **parts;           /* what is still coming, in order */
+    size_t part_count, part_capacity;
+    maki_spool blocks;         /* what is whole, a comma after each */
+    maki_json_assembler facts; /* model, id, stop, error: as values */
+    maki_json_assembler usage; /* the fields of usage, newest values */
     bool complete, garbage, given_up;
 
     struct {
@@ -55,7 +55,7 @@ struct maki_wire_reply {
     struct maki_reply_row {
         uint64_t start, end;
     } * rows;
-    size_t row_count, row_room;
+    size_t row_count, row_capacity;
     maki_spool usage_json;
     maki_str *told; /* rows, as spans */
 };
@@ -85,15 +85,15 @@ maki_str maki_reply_blocks(maki_wire_reply *r);
 /* The same as something to walk. */
 maki_json_iter maki_items_in(maki_str items);
 
-/* ---- pieces, for who listens (heard.c); values that are no strings or empty say nothing ----------------- */
+/* ---- pieces, for who listens (deltas.c); values that are no strings or empty say nothing ----------------- */
 
-void maki_reply_heard(maki_wire_reply *r, maki_delta_kind kind, maki_str value);
+void maki_reply_delta(maki_wire_reply *r, maki_delta_kind kind, maki_str value);
 /* A call: `part` remembers it; NULL when it comes whole.  The first name counts. */
-void maki_reply_heard_call(maki_wire_reply *r, maki_part *part, maki_str name, maki_str id);
+void maki_reply_delta_call(maki_wire_reply *r, maki_part *part, maki_str name, maki_str id);
 /* What it is given: a piece of text, or (part NULL: of the newest call) an object. */
-void maki_reply_heard_input(maki_wire_reply *r, const maki_part *part, maki_str value);
+void maki_reply_delta_input(maki_wire_reply *r, const maki_part *part, maki_str value);
 /* All that a row says. */
-void maki_reply_heard_row(maki_wire_reply *r, maki_str row);
+void maki_reply_delta_row(maki_wire_reply *r, maki_str row);
 
 /* ---- rows --------------------------------------------------------------------------------------------- */
 

@@ -165,7 +165,7 @@ typedef struct maki_wire_delta {
 /* Spans are valid during the call.  Not MAKI_OK stops: maki_wire_reply_add and _end answer it. */
 typedef maki_status (*maki_wire_delta_fn)(void *ctx, const maki_wire_delta *piece, maki_err *err);
 /* Hear the pieces, from the next bytes on.  A reply that is no stream says them when it ends. */
-void maki_wire_reply_listen(maki_wire_reply *reply, maki_wire_delta_fn fn, void *ctx);
+void maki_wire_reply_on_delta(maki_wire_reply *reply, maki_wire_delta_fn fn, void *ctx);
 
 /* Bytes of any length, cut anywhere.  What cannot be understood is noted, not an error: only memory, files
  * and listeners fail, and then the reply can only be closed. */

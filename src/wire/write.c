@@ -10,9 +10,9 @@
 #include "base/err.h"
 
 enum {
-    HELD_MOST = 64,           /* rows that may stand between a call and its result */
+    HELD_MAX = 64,            /* rows that may stand between a call and its result */
     WAITING_MEMORY = 1 << 20, /* of each spool */
-    TURN_MOST = 32 << 20      /* memory for the ids of one turn */
+    TURN_MAX = 32 << 20       /* memory for the ids of one turn */
 };
 
 static const maki_str none = { "", 0 };
@@ -31,7 +31,7 @@ maki_status maki_wire_writer_open(const maki_env *env, const maki_wire_style *st
     *wr = (maki_wire_writer){
         .env = env, .style = *style, .writing = writing, .shape = &writing->shape, .w = w
     };
-    wr->arena = maki_arena_new(env->alloc, TURN_MOST);
+    wr->arena = maki_arena_new(env->alloc, TURN_MAX);
     maki_spool *spools[] = { &wr->early, &wr->held, &wr->content, &wr->calls, &wr->thoughts };
     for (size_t i = 0; i < sizeof spools / sizeof spools[0]; i++)
         *spools[i] = maki_spool_new(env, WAITING_MEMORY);
@@ -53,13 +53,13 @@ void maki_wire_writer_close(maki_wire_writer *wr)
 
 void maki_writer_add_text(maki_wire_writer *wr, maki_spool *spool, bool first, maki_str string)
 {
-    if (!first) maki_keep_add(&wr->failure, spool, MAKI_LIT("\\n"));
-    maki_keep_add(&wr->failure, spool, maki_json_inside(string));
+    if (!first) maki_sticky_add(&wr->failure, spool, MAKI_LIT("\\n"));
+    maki_sticky_add(&wr->failure, spool, maki_json_inside(string));
 }
 
 void maki_writer_put_items(maki_wire_writer *wr, const char *name, maki_spool *spool)
 {
-    maki_str items = maki_keep_text(&wr->failure, spool);
+    maki_str items = maki_sticky_text(&wr->failure, spool);
     if (items.len) {
         maki_jw_key(wr->w, maki_str_of(name));
         maki_jw_print(wr->w, "[%v]", maki_str_to(items, items.len - 1));
@@ -83,7 +83,7 @@ static void end_message(maki_wire_writer *wr)
 
 void maki_writer_begin(maki_wire_writer *wr, maki_speaker by)
 {
-    const maki_pieces beginning = {
+    const maki_content_parts beginning = {
         .by = MAKI_BY_USER,
         .single = MAKI_LIT("\"[The conversation goes on from here]\""),
     };
@@ -103,16 +103,16 @@ static void begin_turn(maki_wire_writer *wr)
 {
     if (wr->calling) return;
     maki_arena_free(&wr->arena);
-    wr->arena = maki_arena_new(wr->env->alloc, TURN_MOST);
+    wr->arena = maki_arena_new(wr->env->alloc, TURN_MAX);
     wr->asked = NULL;
-    wr->asked_count = wr->asked_room = wr->next = 0;
+    wr->asked_count = wr->asked_capacity = wr->next = 0;
     maki_spool_clear(&wr->early);
     maki_spool_clear(&wr->calls);
     wr->calling = true;
     wr->turns++;
 }
 
-/* The id that a call without one gets, as in reading (row.h). */
+/* The id that a call without one gets, as in reading (json_row.h). */
 static maki_str made_id(maki_wire_writer *wr, maki_str name)
 {
     unsigned same = 0;
@@ -150,12 +150,12 @@ static maki_str own_id(maki_wire_writer *wr, maki_str id, maki_str name)
                             (unsigned long long)maki_json_text_hash(out));
 }
 
-maki_asked *maki_writer_asked(maki_wire_writer *wr, maki_piece *call)
+maki_asked *maki_writer_asked(maki_wire_writer *wr, maki_content_part *call)
 {
     begin_turn(wr);
     if (call->name.len == 0) call->name = MAKI_LIT("\"tool\"");
     if (call->id.len <= 2) call->id = made_id(wr, call->name);
-    maki_asked *moved = maki_arena_grow(&wr->arena, wr->asked, wr->asked_count, &wr->asked_room,
+    maki_asked *moved = maki_arena_grow(&wr->arena, wr->asked, wr->asked_count, &wr->asked_capacity,
                                         sizeof(maki_asked));
     if (!moved) return NULL;
     wr->asked = moved;
@@ -164,7 +164,7 @@ maki_asked *maki_writer_asked(maki_wire_writer *wr, maki_piece *call)
     asked->id = own_id(wr, call->id, call->name);
     asked->said_id = maki_arena_copy(&wr->arena, call->id);
     asked->name = maki_arena_copy(&wr->arena, call->name);
-    asked->type = maki_arena_copy(&wr->arena, maki_get_string(call->original, MAKI_LIT("type")));
+    asked->type = maki_arena_copy(&wr->arena, maki_member_string(call->original, MAKI_LIT("type")));
     if (maki_arena_status(&wr->arena, NULL) != MAKI_OK) return NULL;
     wr->asked_count++;
     return asked;
@@ -173,7 +173,7 @@ maki_asked *maki_writer_asked(maki_wire_writer *wr, maki_piece *call)
 /* ---- results ------------------------------------------------------------------------------------------- */
 
 /* The call that a result answers: by its id, else by its name, else the next.  NULL: none of this turn. */
-static maki_asked *asked_by(maki_wire_writer *wr, const maki_piece *result)
+static maki_asked *asked_by(maki_wire_writer *wr, const maki_content_part *result)
 {
     for (size_t i = 0; i < wr->asked_count; i++) {
         size_t at = (wr->next + i) % wr->asked_count; /* they mostly come in order */
@@ -206,7 +206,7 @@ static void write_early(maki_wire_writer *wr)
 {
     while (is_waiting(wr) && wr->asked[wr->next].answered) {
         maki_asked *asked = &wr->asked[wr->next];
-        maki_str early = maki_keep_text(&wr->failure, &wr->early);
+        maki_str early = maki_sticky_text(&wr->failure, &wr->early);
         if (early.len == 0) return;
         before_result(wr, asked);
         maki_jw_raw(wr->w, (maki_str){ early.ptr + asked->at, (size_t)asked->len });
@@ -214,17 +214,17 @@ static void write_early(maki_wire_writer *wr)
     }
 }
 
-static void keep_early(maki_wire_writer *wr, maki_asked *asked, const maki_piece *result)
+static void keep_early(maki_wire_writer *wr, maki_asked *asked, const maki_content_part *result)
 {
     maki_jw w;
-    maki_keep_begin(&wr->failure, maki_spool_sink(&wr->early), &w);
+    maki_sticky_begin(&wr->failure, maki_spool_sink(&wr->early), &w);
     asked->at = wr->early.size;
     wr->shape->result(wr, &w, asked, result);
-    maki_keep_end(&wr->failure, &w, none);
+    maki_sticky_end(&wr->failure, &w, none);
     asked->len = wr->early.size - asked->at;
 }
 
-static void answer(maki_wire_writer *wr, maki_asked *asked, const maki_piece *result)
+static void answer(maki_wire_writer *wr, maki_asked *asked, const maki_content_part *result)
 {
     if (asked->answered) return; /* once is enough */
     asked->answered = true;
@@ -239,13 +239,13 @@ static void answer(maki_wire_writer *wr, maki_asked *asked, const maki_piece *re
 }
 
 /* Write the results in a row.  Does it say anything else? */
-static bool take_results(maki_wire_writer *wr, const maki_pieces *row)
+static bool take_results(maki_wire_writer *wr, const maki_content_parts *row)
 {
-    maki_pieces pieces = *row;
-    maki_piece piece;
+    maki_content_parts pieces = *row;
+    maki_content_part piece;
     bool more = false;
-    while (maki_pieces_next(&pieces, &piece)) {
-        maki_asked *asked = piece.kind == MAKI_PIECE_RESULT ? asked_by(wr, &piece) : NULL;
+    while (maki_content_parts_next(&pieces, &piece)) {
+        maki_asked *asked = piece.kind == MAKI_CONTENT_RESULT ? asked_by(wr, &piece) : NULL;
         if (asked)
             answer(wr, asked, &piece);
         else
@@ -257,8 +257,8 @@ static bool take_results(maki_wire_writer *wr, const maki_pieces *row)
 /* Nobody will answer the rest. */
 static void end_turn(maki_wire_writer *wr)
 {
-    static const maki_piece interrupted = {
-        .kind = MAKI_PIECE_RESULT,
+    static const maki_content_part interrupted = {
+        .kind = MAKI_CONTENT_RESULT,
         .content = { "\"[No result: the call was interrupted]\"", 39 },
     };
     write_early(wr);
@@ -276,25 +276,25 @@ static void end_turn(maki_wire_writer *wr)
 
 /* ---- rows ---------------------------------------------------------------------------------------------- */
 
-maki_saying maki_saying_of(maki_wire_writer *wr, const maki_pieces *row)
+maki_turn_text maki_turn_text_of(maki_wire_writer *wr, const maki_content_parts *row)
 {
-    return (maki_saying){ .wr = wr, .row = *row };
+    return (maki_turn_text){ .wr = wr, .row = *row };
 }
 
-bool maki_saying_next(maki_saying *s, maki_piece *out)
+bool maki_turn_text_next(maki_turn_text *s, maki_content_part *out)
 {
     for (;;) {
-        if (s->inner && maki_pieces_next(&s->result, out)) return true;
+        if (s->inner && maki_content_parts_next(&s->result, out)) return true;
         s->inner = false;
-        if (!maki_pieces_next(&s->row, out)) return false;
-        if (out->kind != MAKI_PIECE_RESULT) return true;
+        if (!maki_content_parts_next(&s->row, out)) return false;
+        if (out->kind != MAKI_CONTENT_RESULT) return true;
         if (asked_by(s->wr, out)) continue;
-        s->result = maki_pieces_in(out->content);
+        s->result = maki_content_parts_in(out->content);
         s->inner = true;
     }
 }
 
-static void say(maki_wire_writer *wr, const maki_pieces *row)
+static void say(maki_wire_writer *wr, const maki_content_parts *row)
 {
     maki_speaker by = row->by;
     if (by == MAKI_BY_NOBODY) return;
@@ -310,16 +310,16 @@ static void hold(maki_wire_writer *wr, maki_str row)
     maki_sink line = maki_row_sink(&wr->held);
     if (wr->failure.status == MAKI_OK)
         wr->failure.status = line.write(line.ctx, row, wr->failure.err);
-    maki_keep_add(&wr->failure, &wr->held, MAKI_LIT("\n"));
+    maki_sticky_add(&wr->failure, &wr->held, MAKI_LIT("\n"));
     wr->held_count++;
 }
 
 /* What stood between a call and its result. */
 static void release(maki_wire_writer *wr)
 {
-    maki_str rows = wr->held_count ? maki_keep_text(&wr->failure, &wr->held) : none;
+    maki_str rows = wr->held_count ? maki_sticky_text(&wr->failure, &wr->held) : none;
     while (rows.len) {
-        maki_pieces row = maki_pieces_of(maki_str_cut(&rows, '\n'));
+        maki_content_parts row = maki_content_parts_of(maki_str_cut(&rows, '\n'));
         say(wr, &row);
     }
     maki_spool_clear(&wr->held);
@@ -328,13 +328,13 @@ static void release(maki_wire_writer *wr)
 
 static void add(maki_wire_writer *wr, maki_str json)
 {
-    const maki_pieces row = maki_pieces_of(json);
+    const maki_content_parts row = maki_content_parts_of(json);
     bool same_turn = row.by == MAKI_BY_ASSISTANT && wr->calling && wr->held_count == 0;
     if (!is_waiting(wr) || same_turn) {
         say(wr, &row);
         return;
     }
-    if (maki_pieces_call(&row) || wr->held_count == HELD_MOST) {
+    if (maki_content_parts_call(&row) || wr->held_count == HELD_MAX) {
         end_turn(wr);
         release(wr);
         say(wr, &row);
@@ -372,7 +372,7 @@ maki_status maki_wire_writer_end(maki_wire_writer *wr, bool *any, maki_err *err)
 
 bool maki_wire_is_system(maki_str row)
 {
-    return maki_pieces_of(row).by == MAKI_BY_SYSTEM;
+    return maki_content_parts_of(row).by == MAKI_BY_SYSTEM;
 }
 
 bool maki_wire_system_apart(maki_protocol protocol)
@@ -384,10 +384,10 @@ bool maki_wire_system_apart(maki_protocol protocol)
 void maki_wire_write_system(maki_jw *w, maki_protocol protocol, maki_str row)
 {
     bool blocks = maki_protocol_of(protocol)->writing->system_blocks;
-    maki_pieces pieces = maki_pieces_of(row);
-    maki_piece piece;
-    while (maki_pieces_next(&pieces, &piece)) {
-        if (piece.kind != MAKI_PIECE_TEXT || maki_blank(piece.text)) continue;
+    maki_content_parts pieces = maki_content_parts_of(row);
+    maki_content_part piece;
+    while (maki_content_parts_next(&pieces, &piece)) {
+        if (piece.kind != MAKI_CONTENT_TEXT || maki_blank(piece.text)) continue;
         if (blocks)
             maki_jw_print(w, "{'type':'text','text':%v,'cache_control':%v}", piece.text,
                           piece.cache);

@@ -2,7 +2,7 @@
  *
  * Rows of any shape go in one after the other; what comes out is an array of messages (or contents, or
  * items) that the protocol accepts.  What a protocol said itself is written as it was; the rest is put into
- * its shape (piece.h has the pieces; one file write_PROTOCOL.c has the shape).
+ * its shape (content_part.h has the pieces; one file write_PROTOCOL.c has the shape).
  *
  * Whatever order the rows are in, on the way out
  *   - every result stands right after its call, in the order of the calls; what stood between them follows.
@@ -22,7 +22,7 @@
 #define MAKI_WIRE_WRITE_H
 
 #include "base/json_write.h"
-#include "wire/request.h"
+#include "wire/request_fields.h"
 
 typedef struct maki_wire_style {
     maki_protocol protocol; /* not NONE, not GENERATE */

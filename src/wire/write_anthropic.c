@@ -3,8 +3,8 @@
 #include "wire/protocol.h"
 
 enum {
-    LONE_MOST = 32 << 10, /* a longer string is not kept back to see what follows */
-    MAX_TOKENS = 8192     /* a limit must be said */
+    LONE_MAX = 32 << 10, /* a longer string is not kept back to see what follows */
+    MAX_TOKENS = 8192    /* a limit must be said */
 };
 
 /* ---- messages ------------------------------------------------------------------------------------------- */
@@ -29,7 +29,7 @@ static void end(maki_wire_writer *wr)
         maki_jw_print(wr->w, "]}");
         return;
     }
-    maki_str string = maki_keep_text(&wr->failure, &wr->content);
+    maki_str string = maki_sticky_text(&wr->failure, &wr->content);
     if (string.len == 0) return;
     write_head(wr);
     maki_jw_print(wr->w, "%v}", string);
@@ -45,7 +45,7 @@ static maki_jw *blocks(maki_wire_writer *wr, maki_speaker by)
 {
     maki_writer_begin(wr, by);
     if (!wr->lone) return wr->w;
-    maki_str string = maki_keep_text(&wr->failure, &wr->content);
+    maki_str string = maki_sticky_text(&wr->failure, &wr->content);
     wr->lone = false;
     write_head(wr);
     maki_jw_array(wr->w);
@@ -70,7 +70,7 @@ static const struct own_row {
     { { "web_search_tool_result", 22 }, "type tool_use_id content cache_control" },
 };
 
-static const struct own_row *own_of(const maki_piece *piece)
+static const struct own_row *own_of(const maki_content_part *piece)
 {
     maki_str type = piece->type;
     for (size_t i = 0; type.len && i < sizeof own_rows / sizeof own_rows[0]; i++) {
@@ -80,26 +80,26 @@ static const struct own_row *own_of(const maki_piece *piece)
 }
 
 /* Does that API take it?  A thought only with the signature it came with. */
-static bool takes(const maki_piece *piece)
+static bool takes(const maki_content_part *piece)
 {
     switch (piece->kind) {
-    case MAKI_PIECE_TEXT: return !maki_blank(piece->text);
-    case MAKI_PIECE_IMAGE:
-    case MAKI_PIECE_FILE: return true;
-    case MAKI_PIECE_THINKING: {
-        bool hidden = maki_get_string(piece->block, MAKI_LIT("data")).len > 2;
+    case MAKI_CONTENT_TEXT: return !maki_blank(piece->text);
+    case MAKI_CONTENT_IMAGE:
+    case MAKI_CONTENT_FILE: return true;
+    case MAKI_CONTENT_THINKING: {
+        bool hidden = maki_member_string(piece->block, MAKI_LIT("data")).len > 2;
         return own_of(piece) &&
-               (hidden || maki_get_string(piece->block, MAKI_LIT("signature")).len > 2);
+               (hidden || maki_member_string(piece->block, MAKI_LIT("signature")).len > 2);
     }
-    case MAKI_PIECE_OTHER: return own_of(piece) != NULL;
+    case MAKI_CONTENT_OTHER: return own_of(piece) != NULL;
     default: return false;
     }
 }
 
-static void write_media(maki_jw *w, const maki_piece *piece)
+static void write_media(maki_jw *w, const maki_content_part *piece)
 {
     const maki_media *media = &piece->media;
-    const char *type = piece->kind == MAKI_PIECE_IMAGE ? "image" : "document";
+    const char *type = piece->kind == MAKI_CONTENT_IMAGE ? "image" : "document";
     if (media->data.len)
         maki_jw_print(w, "{'type':%z,'source':{'type':'base64','media_type':%q,'data':%q}}", type,
                       media->type, media->data);
@@ -107,21 +107,21 @@ static void write_media(maki_jw *w, const maki_piece *piece)
         maki_jw_print(w, "{'type':%z,'source':{'type':'url','url':%q}}", type, media->url);
 }
 
-static void write_block(maki_jw *w, const maki_piece *piece)
+static void write_block(maki_jw *w, const maki_content_part *piece)
 {
     const struct own_row *own = own_of(piece);
     if (own) {
         maki_jw_object(w);
         maki_put_known(w, piece->block, piece->text, own->fields);
         maki_jw_end_object(w);
-    } else if (piece->kind == MAKI_PIECE_TEXT) {
+    } else if (piece->kind == MAKI_CONTENT_TEXT) {
         write_text(w, piece->text);
     } else {
         write_media(w, piece);
     }
 }
 
-static void write_call(maki_wire_writer *wr, maki_piece *call)
+static void write_call(maki_wire_writer *wr, maki_content_part *call)
 {
     maki_asked *asked = maki_writer_asked(wr, call);
     if (!asked) return;
@@ -134,21 +134,21 @@ static void write_call(maki_wire_writer *wr, maki_piece *call)
 /* ---- rows ----------------------------------------------------------------------------------------------- */
 
 /* A message that is one string stays one, unless more of its speaker follows. */
-static bool keep_lone(maki_wire_writer *wr, const maki_piece *piece, maki_speaker by)
+static bool keep_lone(maki_wire_writer *wr, const maki_content_part *piece, maki_speaker by)
 {
-    bool bare = piece->kind == MAKI_PIECE_TEXT && piece->block.len == 0;
-    if (!bare || wr->open == by || piece->text.len > LONE_MOST) return false;
+    bool bare = piece->kind == MAKI_CONTENT_TEXT && piece->block.len == 0;
+    if (!bare || wr->open == by || piece->text.len > LONE_MAX) return false;
     maki_writer_begin(wr, by);
-    maki_keep_add(&wr->failure, &wr->content, piece->text);
+    maki_sticky_add(&wr->failure, &wr->content, piece->text);
     return true;
 }
 
-static void say(maki_wire_writer *wr, const maki_pieces *row, maki_speaker by)
+static void say(maki_wire_writer *wr, const maki_content_parts *row, maki_speaker by)
 {
-    maki_saying saying = maki_saying_of(wr, row);
-    maki_piece piece;
-    while (maki_saying_next(&saying, &piece)) {
-        if (piece.kind == MAKI_PIECE_CALL)
+    maki_turn_text saying = maki_turn_text_of(wr, row);
+    maki_content_part piece;
+    while (maki_turn_text_next(&saying, &piece)) {
+        if (piece.kind == MAKI_CONTENT_CALL)
             write_call(wr, &piece);
         else if (takes(&piece) && !keep_lone(wr, &piece, by))
             write_block(blocks(wr, by), &piece);
@@ -157,15 +157,15 @@ static void say(maki_wire_writer *wr, const maki_pieces *row, maki_speaker by)
 
 static void write_inner(maki_jw *w, maki_str content)
 {
-    maki_pieces pieces = maki_pieces_in(content);
-    maki_piece piece;
+    maki_content_parts pieces = maki_content_parts_in(content);
+    maki_content_part piece;
     bool any = false;
     if (maki_is_string(content)) {
         if (!maki_blank(content)) maki_jw_print(w, "'content':%v", content);
         return;
     }
-    while (maki_pieces_next(&pieces, &piece)) {
-        if (piece.kind == MAKI_PIECE_THINKING || !takes(&piece)) continue;
+    while (maki_content_parts_next(&pieces, &piece)) {
+        if (piece.kind == MAKI_CONTENT_THINKING || !takes(&piece)) continue;
         if (!any) maki_jw_print(w, "'content':[");
         any = true;
         write_block(w, &piece);
@@ -174,7 +174,7 @@ static void write_inner(maki_jw *w, maki_str content)
 }
 
 static void result(maki_wire_writer *wr, maki_jw *w, const maki_asked *asked,
-                   const maki_piece *piece)
+                   const maki_content_part *piece)
 {
     (void)wr;
     maki_jw_print(w, "{'type':'tool_result','tool_use_id':%v", asked->id);
@@ -260,7 +260,7 @@ static void write_tool(maki_jw *w, const maki_request *r, const maki_tool *tool)
     (void)r;
     maki_jw_print(w, "{'name':%v,'description':%v,'input_schema':%v,'cache_control':%v}",
                   tool->name, tool->about, maki_tool_schema(tool),
-                  maki_get(tool->given, MAKI_LIT("cache_control")));
+                  maki_member(tool->given, MAKI_LIT("cache_control")));
 }
 
 static bool runs(const maki_tool *tool)

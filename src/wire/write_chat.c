@@ -8,31 +8,31 @@
 
 /* ---- parts of content ----------------------------------------------------------------------------------- */
 
-static bool is_block(const maki_piece *piece, maki_str type)
+static bool is_block(const maki_content_part *piece, maki_str type)
 {
     return maki_is_text(piece->type, type);
 }
 
-static bool takes(const maki_piece *piece, maki_speaker by)
+static bool takes(const maki_content_part *piece, maki_speaker by)
 {
-    if (piece->kind == MAKI_PIECE_TEXT) return !maki_blank(piece->text);
+    if (piece->kind == MAKI_CONTENT_TEXT) return !maki_blank(piece->text);
     if (by == MAKI_BY_ASSISTANT) return false;
-    return piece->kind == MAKI_PIECE_IMAGE || piece->kind == MAKI_PIECE_FILE ||
+    return piece->kind == MAKI_CONTENT_IMAGE || piece->kind == MAKI_CONTENT_FILE ||
            is_block(piece, MAKI_LIT("input_audio")) || is_block(piece, MAKI_LIT("file"));
 }
 
-static void write_file(maki_jw *w, const maki_piece *piece)
+static void write_file(maki_jw *w, const maki_content_part *piece)
 {
     maki_jw_print(w, "{'type':'file','file':{'filename':'document.pdf','file_data':");
     maki_put_url(w, &piece->media);
     maki_jw_print(w, "}}");
 }
 
-static void write_image(maki_jw *w, const maki_piece *piece)
+static void write_image(maki_jw *w, const maki_content_part *piece)
 {
     maki_jw_print(w, "{'type':'image_url','image_url':{'url':");
     maki_put_url(w, &piece->media);
-    maki_write_rest(w, maki_get(piece->block, MAKI_LIT("image_url")), "url"); /* detail */
+    maki_write_rest(w, maki_member(piece->block, MAKI_LIT("image_url")), "url"); /* detail */
     maki_jw_print(w, "},'cache_control':%v}", piece->cache);
 }
 
@@ -41,14 +41,14 @@ static void write_text(maki_jw *w, maki_str text, maki_str cache)
     maki_jw_print(w, "{'type':'text','text':%v,'cache_control':%v}", text, cache);
 }
 
-static void write_part(maki_jw *w, const maki_piece *piece)
+static void write_part(maki_jw *w, const maki_content_part *piece)
 {
     bool own = is_block(piece, MAKI_LIT("file")) || is_block(piece, MAKI_LIT("input_audio"));
-    if (piece->kind == MAKI_PIECE_TEXT)
+    if (piece->kind == MAKI_CONTENT_TEXT)
         write_text(w, piece->text, piece->cache);
     else if (own)
         maki_jw_raw(w, piece->block);
-    else if (piece->kind == MAKI_PIECE_IMAGE)
+    else if (piece->kind == MAKI_CONTENT_IMAGE)
         write_image(w, piece);
     else
         write_file(w, piece);
@@ -57,7 +57,7 @@ static void write_part(maki_jw *w, const maki_piece *piece)
 /* ---- the assistant -------------------------------------------------------------------------------------- */
 
 /* The field in which a thought goes back; len 0: it does not. */
-static maki_str thought_as(const maki_wire_writer *wr, const maki_piece *piece)
+static maki_str thought_as(const maki_wire_writer *wr, const maki_content_part *piece)
 {
     static const maki_str content = { "reasoning_content", 17 }, nowhere = { "", 0 };
     if (piece->text.len <= 2 || wr->style.reasoning == MAKI_REASONING_REFUSED) return nowhere;
@@ -66,7 +66,7 @@ static maki_str thought_as(const maki_wire_writer *wr, const maki_piece *piece)
     return ollamas ? nowhere : piece->field;
 }
 
-static void keep_thought(maki_wire_writer *wr, const maki_piece *piece)
+static void keep_thought(maki_wire_writer *wr, const maki_content_part *piece)
 {
     maki_str as = thought_as(wr, piece);
     if (as.len == 0 || (wr->thought_as.len && !maki_str_is(wr->thought_as, as))) return;
@@ -75,20 +75,20 @@ static void keep_thought(maki_wire_writer *wr, const maki_piece *piece)
 }
 
 /* The text goes in as it stands while it is the only one, else as parts. */
-static void keep_text(maki_wire_writer *wr, const maki_piece *piece)
+static void keep_text(maki_wire_writer *wr, const maki_content_part *piece)
 {
     maki_jw w;
     if (maki_blank(piece->text)) return;
     if (wr->parts++ == 0 && piece->block.len == 0) {
         wr->from_string = true;
-        maki_keep_add(&wr->failure, &wr->content, piece->text);
+        maki_sticky_add(&wr->failure, &wr->content, piece->text);
         return;
     }
-    if (wr->from_string) maki_keep_add(&wr->failure, &wr->content, MAKI_LIT("},"));
+    if (wr->from_string) maki_sticky_add(&wr->failure, &wr->content, MAKI_LIT("},"));
     wr->from_string = false;
-    maki_keep_begin(&wr->failure, maki_spool_sink(&wr->content), &w);
+    maki_sticky_begin(&wr->failure, maki_spool_sink(&wr->content), &w);
     write_text(&w, piece->text, piece->cache);
-    maki_keep_end(&wr->failure, &w, MAKI_LIT(","));
+    maki_sticky_end(&wr->failure, &w, MAKI_LIT(","));
 }
 
 static void write_function(maki_jw *w, const maki_asked *asked, maki_str input)
@@ -98,13 +98,13 @@ static void write_function(maki_jw *w, const maki_asked *asked, maki_str input)
     maki_jw_end_object(w);
 }
 
-static void keep_call(maki_wire_writer *wr, maki_piece *call)
+static void keep_call(maki_wire_writer *wr, maki_content_part *call)
 {
     maki_asked *asked = maki_writer_asked(wr, call);
     maki_jw w;
     if (!asked) return;
     asked->call_at = wr->calls.size;
-    maki_keep_begin(&wr->failure, maki_spool_sink(&wr->calls), &w);
+    maki_sticky_begin(&wr->failure, maki_spool_sink(&wr->calls), &w);
     if (wr->style.functions) {
         write_function(&w, asked, call->input);
     } else {
@@ -113,19 +113,19 @@ static void keep_call(maki_wire_writer *wr, maki_piece *call)
         if (call->field.len) maki_write_rest(&w, call->block, "id type function index");
         maki_jw_end_object(&w);
     }
-    maki_keep_end(&wr->failure, &w, MAKI_LIT(","));
+    maki_sticky_end(&wr->failure, &w, MAKI_LIT(","));
     asked->call_len = wr->calls.size - asked->call_at - 1;
 }
 
-static void keep_row(maki_wire_writer *wr, const maki_pieces *row)
+static void keep_row(maki_wire_writer *wr, const maki_content_parts *row)
 {
-    maki_saying saying = maki_saying_of(wr, row);
-    maki_piece piece;
-    while (maki_saying_next(&saying, &piece)) {
+    maki_turn_text saying = maki_turn_text_of(wr, row);
+    maki_content_part piece;
+    while (maki_turn_text_next(&saying, &piece)) {
         switch (piece.kind) {
-        case MAKI_PIECE_TEXT: keep_text(wr, &piece); break;
-        case MAKI_PIECE_CALL: keep_call(wr, &piece); break;
-        case MAKI_PIECE_THINKING: keep_thought(wr, &piece); break;
+        case MAKI_CONTENT_TEXT: keep_text(wr, &piece); break;
+        case MAKI_CONTENT_CALL: keep_call(wr, &piece); break;
+        case MAKI_CONTENT_THINKING: keep_thought(wr, &piece); break;
         default: break;
         }
     }
@@ -133,7 +133,7 @@ static void keep_row(maki_wire_writer *wr, const maki_pieces *row)
 
 static void write_content(maki_wire_writer *wr)
 {
-    maki_str content = maki_keep_text(&wr->failure, &wr->content);
+    maki_str content = maki_sticky_text(&wr->failure, &wr->content);
     if (content.len == 0) {
         maki_jw_print(wr->w, "'content':null");
     } else if (wr->from_string) {
@@ -150,7 +150,7 @@ static void write_content(maki_wire_writer *wr)
 
 /* The beginning of a message of what was kept: all but its calls.  `row`: the one row it comes from, or
  * NULL. */
-static void write_kept(maki_wire_writer *wr, const maki_pieces *row)
+static void write_kept(maki_wire_writer *wr, const maki_content_parts *row)
 {
     wr->any = true;
     maki_jw_print(wr->w, "{'role':'assistant'");
@@ -160,7 +160,7 @@ static void write_kept(maki_wire_writer *wr, const maki_pieces *row)
                       row->audio);
     if (wr->thought_as.len) {
         maki_jw_key(wr->w, wr->thought_as);
-        maki_jw_print(wr->w, "%q", maki_keep_text(&wr->failure, &wr->thoughts));
+        maki_jw_print(wr->w, "%q", maki_sticky_text(&wr->failure, &wr->thoughts));
     }
     maki_spool_clear(&wr->content);
     maki_spool_clear(&wr->thoughts);
@@ -181,13 +181,13 @@ static void called(maki_wire_writer *wr)
 static void before_result(maki_wire_writer *wr, const maki_asked *asked)
 {
     if (!wr->style.functions) return;
-    maki_str calls = maki_keep_text(&wr->failure, &wr->calls);
+    maki_str calls = maki_sticky_text(&wr->failure, &wr->calls);
     write_kept(wr, NULL); /* the text goes with the first */
     if (calls.len) calls = (maki_str){ calls.ptr + asked->call_at, (size_t)asked->call_len };
     maki_jw_print(wr->w, "'function_call':%v}", calls);
 }
 
-static void say_assistant(maki_wire_writer *wr, const maki_pieces *row)
+static void say_assistant(maki_wire_writer *wr, const maki_content_parts *row)
 {
     keep_row(wr, row);
     if (wr->calling) return; /* until all calls are here */
@@ -198,26 +198,26 @@ static void say_assistant(maki_wire_writer *wr, const maki_pieces *row)
 
 /* ---- the others ----------------------------------------------------------------------------------------- */
 
-static void say(maki_wire_writer *wr, const maki_pieces *row, maki_speaker by)
+static void say(maki_wire_writer *wr, const maki_content_parts *row, maki_speaker by)
 {
-    maki_saying saying = maki_saying_of(wr, row);
-    maki_piece piece;
+    maki_turn_text saying = maki_turn_text_of(wr, row);
+    maki_content_part piece;
     size_t count = 0;
     bool string = true; /* the content is but one */
     if (by == MAKI_BY_ASSISTANT) {
         say_assistant(wr, row);
         return;
     }
-    while (maki_saying_next(&saying, &piece)) {
+    while (maki_turn_text_next(&saying, &piece)) {
         if (takes(&piece, by))
-            string = count++ == 0 && !piece.block.len && piece.kind == MAKI_PIECE_TEXT;
+            string = count++ == 0 && !piece.block.len && piece.kind == MAKI_CONTENT_TEXT;
     }
     if (count == 0) return;
-    saying = maki_saying_of(wr, row);
+    saying = maki_turn_text_of(wr, row);
     if (by != MAKI_BY_SYSTEM) wr->any = true;
     maki_jw_print(wr->w, string ? "{'role':%v,'content':" : "{'role':%v,'content':[",
                   by == MAKI_BY_SYSTEM ? row->role : MAKI_LIT("\"user\""));
-    while (maki_saying_next(&saying, &piece)) {
+    while (maki_turn_text_next(&saying, &piece)) {
         if (!takes(&piece, by)) continue;
         if (string)
             maki_jw_raw(wr->w, piece.text);
@@ -234,17 +234,17 @@ static void say(maki_wire_writer *wr, const maki_pieces *row, maki_speaker by)
 /* A string, or parts of text: that API takes no images there. */
 static void write_result(maki_jw *w, maki_str content)
 {
-    maki_pieces pieces = maki_pieces_in(content);
-    maki_piece piece;
+    maki_content_parts pieces = maki_content_parts_in(content);
+    maki_content_part piece;
     bool any = false;
     if (!maki_is_array(content)) {
         maki_put_text_of(w, content);
         return;
     }
     maki_jw_array(w);
-    while (maki_pieces_next(&pieces, &piece)) {
-        bool image = piece.kind == MAKI_PIECE_IMAGE;
-        if (piece.kind != MAKI_PIECE_TEXT && !image) continue;
+    while (maki_content_parts_next(&pieces, &piece)) {
+        bool image = piece.kind == MAKI_CONTENT_IMAGE;
+        if (piece.kind != MAKI_CONTENT_TEXT && !image) continue;
         write_text(w, image ? MAKI_LIT("\"[image]\"") : piece.text, piece.cache);
         any = true;
     }
@@ -253,7 +253,7 @@ static void write_result(maki_jw *w, maki_str content)
 }
 
 static void result(maki_wire_writer *wr, maki_jw *w, const maki_asked *asked,
-                   const maki_piece *piece)
+                   const maki_content_part *piece)
 {
     if (wr->style.functions) {
         maki_jw_print(w, "{'role':'function','name':%v,'content':", asked->name);

@@ -16,7 +16,7 @@ static void end(maki_wire_writer *wr)
 /* ---- parts ---------------------------------------------------------------------------------------------- */
 
 /* What Gemini said beside a part; other protocols keep other things there. */
-static void write_beside(maki_jw *w, const maki_piece *piece)
+static void write_beside(maki_jw *w, const maki_content_part *piece)
 {
     maki_jw_print(w, "'thoughtSignature':%v", maki_gemini_signature(piece->original));
     if (piece->original.len)
@@ -24,13 +24,13 @@ static void write_beside(maki_jw *w, const maki_piece *piece)
 }
 
 /* And in the object that the part is about. */
-static void write_inside(maki_jw *w, const maki_piece *piece, maki_str key)
+static void write_inside(maki_jw *w, const maki_content_part *piece, maki_str key)
 {
-    maki_str inner = maki_get(piece->original, key);
+    maki_str inner = maki_member(piece->original, key);
     if (inner.len) maki_write_rest(w, inner, "");
 }
 
-static void write_text(maki_jw *w, const maki_piece *piece, bool thought)
+static void write_text(maki_jw *w, const maki_content_part *piece, bool thought)
 {
     maki_jw_print(w, "{'thought':%v,'text':%v", thought ? MAKI_LIT("true") : MAKI_LIT(""),
                   piece->text);
@@ -38,7 +38,7 @@ static void write_text(maki_jw *w, const maki_piece *piece, bool thought)
     maki_jw_end_object(w);
 }
 
-static void write_media(maki_jw *w, const maki_piece *piece)
+static void write_media(maki_jw *w, const maki_content_part *piece)
 {
     const maki_media *media = &piece->media;
     bool data = media->data.len > 0;
@@ -53,14 +53,14 @@ static void write_media(maki_jw *w, const maki_piece *piece)
 
 /* Gemini 3 refuses the first call of a turn without a signature; this is what it takes for one that it did
  * not make. */
-static void write_signature(maki_wire_writer *wr, const maki_piece *call)
+static void write_signature(maki_wire_writer *wr, const maki_content_part *call)
 {
     bool has = maki_gemini_signature(call->original).len > 0;
     if (!has && wr->style.sign_calls && wr->asked_count == 1)
         maki_jw_print(wr->w, "'thoughtSignature':'skip_thought_signature_validator'");
 }
 
-static void write_call(maki_wire_writer *wr, maki_piece *call)
+static void write_call(maki_wire_writer *wr, maki_content_part *call)
 {
     maki_asked *asked = maki_writer_asked(wr, call);
     if (!asked) return;
@@ -76,41 +76,41 @@ static void write_call(maki_wire_writer *wr, maki_piece *call)
 
 /* ---- rows ----------------------------------------------------------------------------------------------- */
 
-static bool takes(const maki_piece *piece)
+static bool takes(const maki_content_part *piece)
 {
     switch (piece->kind) {
-    case MAKI_PIECE_TEXT: return !maki_blank(piece->text);
-    case MAKI_PIECE_IMAGE:
-    case MAKI_PIECE_FILE: return true;
-    case MAKI_PIECE_THINKING:
+    case MAKI_CONTENT_TEXT: return !maki_blank(piece->text);
+    case MAKI_CONTENT_IMAGE:
+    case MAKI_CONTENT_FILE: return true;
+    case MAKI_CONTENT_THINKING:
         return piece->text.len > 2 && maki_gemini_signature(piece->original).len > 0;
     /* a part of its own that we do not know: blocks of the others have a type */
-    case MAKI_PIECE_OTHER: return maki_is_object(piece->block) && !piece->type.len;
+    case MAKI_CONTENT_OTHER: return maki_is_object(piece->block) && !piece->type.len;
     default: return false;
     }
 }
 
-static void say(maki_wire_writer *wr, const maki_pieces *row, maki_speaker by)
+static void say(maki_wire_writer *wr, const maki_content_parts *row, maki_speaker by)
 {
-    maki_saying saying = maki_saying_of(wr, row);
-    maki_piece piece;
-    while (maki_saying_next(&saying, &piece)) {
-        if (piece.kind == MAKI_PIECE_CALL) write_call(wr, &piece);
+    maki_turn_text saying = maki_turn_text_of(wr, row);
+    maki_content_part piece;
+    while (maki_turn_text_next(&saying, &piece)) {
+        if (piece.kind == MAKI_CONTENT_CALL) write_call(wr, &piece);
         if (!takes(&piece)) continue;
         maki_writer_begin(wr, by);
-        if (piece.kind == MAKI_PIECE_OTHER)
+        if (piece.kind == MAKI_CONTENT_OTHER)
             maki_jw_raw(wr->w, piece.block);
-        else if (piece.kind == MAKI_PIECE_IMAGE || piece.kind == MAKI_PIECE_FILE)
+        else if (piece.kind == MAKI_CONTENT_IMAGE || piece.kind == MAKI_CONTENT_FILE)
             write_media(wr->w, &piece);
         else
-            write_text(wr->w, &piece, piece.kind == MAKI_PIECE_THINKING);
+            write_text(wr->w, &piece, piece.kind == MAKI_CONTENT_THINKING);
     }
 }
 
 /* The object that a tool answered with: as it was where that is known, else its text under a name. */
-static void write_response(maki_jw *w, const maki_piece *piece, maki_str own)
+static void write_response(maki_jw *w, const maki_content_part *piece, maki_str own)
 {
-    maki_json_iter iter = maki_json_items(maki_get(own, MAKI_LIT("response")));
+    maki_json_iter iter = maki_json_items(maki_member(own, MAKI_LIT("response")));
     maki_json_item only;
     maki_jw_key(w, MAKI_LIT("response"));
     bool named = iter.object && maki_json_next(&iter, &only);
@@ -123,9 +123,9 @@ static void write_response(maki_jw *w, const maki_piece *piece, maki_str own)
 }
 
 static void result(maki_wire_writer *wr, maki_jw *w, const maki_asked *asked,
-                   const maki_piece *piece)
+                   const maki_content_part *piece)
 {
-    maki_str own = maki_get(piece->original, MAKI_LIT("functionResponse"));
+    maki_str own = maki_member(piece->original, MAKI_LIT("functionResponse"));
     (void)wr;
     maki_jw_print(w, "{'functionResponse':{'name':%v", asked->name);
     write_response(w, piece, own);

@@ -11,20 +11,20 @@ static void keep_text(maki_wire_writer *wr, maki_str text)
     if (!maki_blank(text)) maki_writer_add_text(wr, &wr->content, wr->parts++ == 0, text);
 }
 
-static void keep_call(maki_wire_writer *wr, maki_piece *call)
+static void keep_call(maki_wire_writer *wr, maki_content_part *call)
 {
     maki_asked *asked = maki_writer_asked(wr, call);
     maki_jw w;
     if (!asked) return;
-    maki_keep_begin(&wr->failure, maki_spool_sink(&wr->calls), &w);
+    maki_sticky_begin(&wr->failure, maki_spool_sink(&wr->calls), &w);
     maki_jw_print(&w, "{'id':%v,'function':{'name':%v,'arguments':", asked->id, asked->name);
     maki_put_input(&w, call->input);
     maki_jw_print(&w, "}}");
-    maki_keep_end(&wr->failure, &w, MAKI_LIT(","));
+    maki_sticky_end(&wr->failure, &w, MAKI_LIT(","));
 }
 
 /* Its own thoughts go back to it. */
-static void keep_thought(maki_wire_writer *wr, const maki_piece *piece)
+static void keep_thought(maki_wire_writer *wr, const maki_content_part *piece)
 {
     if (!maki_str_is(piece->field, MAKI_LIT("thinking")) || piece->text.len <= 2) return;
     maki_writer_add_text(wr, &wr->thoughts, wr->thought_as.len == 0, piece->text);
@@ -35,9 +35,9 @@ static void write_kept(maki_wire_writer *wr)
 {
     wr->any = true;
     maki_jw_print(wr->w, "{'role':'assistant','content':%q",
-                  maki_keep_text(&wr->failure, &wr->content));
+                  maki_sticky_text(&wr->failure, &wr->content));
     if (wr->thought_as.len)
-        maki_jw_print(wr->w, "'thinking':%q", maki_keep_text(&wr->failure, &wr->thoughts));
+        maki_jw_print(wr->w, "'thinking':%q", maki_sticky_text(&wr->failure, &wr->thoughts));
     if (wr->calling) maki_writer_put_items(wr, "tool_calls", &wr->calls);
     maki_jw_end_object(wr->w);
     maki_spool_clear(&wr->content);
@@ -47,14 +47,14 @@ static void write_kept(maki_wire_writer *wr)
     wr->thought_as = (maki_str){ "", 0 };
 }
 
-static void say_assistant(maki_wire_writer *wr, const maki_pieces *row)
+static void say_assistant(maki_wire_writer *wr, const maki_content_parts *row)
 {
-    maki_saying saying = maki_saying_of(wr, row);
-    maki_piece piece;
-    while (maki_saying_next(&saying, &piece)) {
-        if (piece.kind == MAKI_PIECE_TEXT) keep_text(wr, piece.text);
-        if (piece.kind == MAKI_PIECE_CALL) keep_call(wr, &piece);
-        if (piece.kind == MAKI_PIECE_THINKING) keep_thought(wr, &piece);
+    maki_turn_text saying = maki_turn_text_of(wr, row);
+    maki_content_part piece;
+    while (maki_turn_text_next(&saying, &piece)) {
+        if (piece.kind == MAKI_CONTENT_TEXT) keep_text(wr, piece.text);
+        if (piece.kind == MAKI_CONTENT_CALL) keep_call(wr, &piece);
+        if (piece.kind == MAKI_CONTENT_THINKING) keep_thought(wr, &piece);
     }
     if (!wr->calling && (wr->parts || wr->thought_as.len)) write_kept(wr);
 }
@@ -62,28 +62,28 @@ static void say_assistant(maki_wire_writer *wr, const maki_pieces *row)
 /* ---- the others ----------------------------------------------------------------------------------------- */
 
 /* A file cannot be sent, nor an image that is not here: that it was there is said. */
-static maki_str words_of(const maki_piece *piece)
+static maki_str words_of(const maki_content_part *piece)
 {
-    if (piece->kind == MAKI_PIECE_TEXT && !maki_blank(piece->text))
+    if (piece->kind == MAKI_CONTENT_TEXT && !maki_blank(piece->text))
         return maki_json_inside(piece->text);
-    if (piece->kind == MAKI_PIECE_FILE) return MAKI_LIT("[file]");
-    bool image = piece->kind == MAKI_PIECE_IMAGE && !piece->media.data.len;
+    if (piece->kind == MAKI_CONTENT_FILE) return MAKI_LIT("[file]");
+    bool image = piece->kind == MAKI_CONTENT_IMAGE && !piece->media.data.len;
     return image ? MAKI_LIT("[image]") : (maki_str){ "", 0 };
 }
 
-static bool has_bytes(const maki_piece *piece)
+static bool has_bytes(const maki_content_part *piece)
 {
-    return piece->kind == MAKI_PIECE_IMAGE && piece->media.data.len > 0;
+    return piece->kind == MAKI_CONTENT_IMAGE && piece->media.data.len > 0;
 }
 
-static void write_words(maki_wire_writer *wr, const maki_pieces *row)
+static void write_words(maki_wire_writer *wr, const maki_content_parts *row)
 {
-    maki_saying saying = maki_saying_of(wr, row);
-    maki_piece piece;
+    maki_turn_text saying = maki_turn_text_of(wr, row);
+    maki_content_part piece;
     bool any = false;
     maki_jw_begin_value(wr->w);
     maki_jw_bytes(wr->w, MAKI_LIT("\""));
-    while (maki_saying_next(&saying, &piece)) {
+    while (maki_turn_text_next(&saying, &piece)) {
         maki_str words = words_of(&piece);
         if (any && words.len) maki_jw_bytes(wr->w, MAKI_LIT("\\n"));
         maki_jw_bytes(wr->w, words);
@@ -92,27 +92,27 @@ static void write_words(maki_wire_writer *wr, const maki_pieces *row)
     maki_jw_bytes(wr->w, MAKI_LIT("\""));
 }
 
-static void write_images(maki_wire_writer *wr, const maki_pieces *row)
+static void write_images(maki_wire_writer *wr, const maki_content_parts *row)
 {
-    maki_saying saying = maki_saying_of(wr, row);
-    maki_piece piece;
+    maki_turn_text saying = maki_turn_text_of(wr, row);
+    maki_content_part piece;
     maki_jw_print(wr->w, "'images':[");
-    while (maki_saying_next(&saying, &piece)) {
+    while (maki_turn_text_next(&saying, &piece)) {
         if (has_bytes(&piece)) maki_jw_print(wr->w, "%q", piece.media.data);
     }
     maki_jw_end_array(wr->w);
 }
 
-static void say(maki_wire_writer *wr, const maki_pieces *row, maki_speaker by)
+static void say(maki_wire_writer *wr, const maki_content_parts *row, maki_speaker by)
 {
-    maki_saying saying = maki_saying_of(wr, row);
-    maki_piece piece;
+    maki_turn_text saying = maki_turn_text_of(wr, row);
+    maki_content_part piece;
     bool words = false, images = false;
     if (by == MAKI_BY_ASSISTANT) {
         say_assistant(wr, row);
         return;
     }
-    while (maki_saying_next(&saying, &piece)) {
+    while (maki_turn_text_next(&saying, &piece)) {
         words |= words_of(&piece).len > 0;
         images |= has_bytes(&piece);
     }
@@ -125,7 +125,7 @@ static void say(maki_wire_writer *wr, const maki_pieces *row, maki_speaker by)
 }
 
 static void result(maki_wire_writer *wr, maki_jw *w, const maki_asked *asked,
-                   const maki_piece *piece)
+                   const maki_content_part *piece)
 {
     (void)wr;
     maki_jw_print(w, "{'role':'tool','tool_name':%v,'tool_call_id':%v,'content':", asked->name,

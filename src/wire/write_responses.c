@@ -1,4 +1,4 @@
-/* write_responses.c -- items of OpenAI's Responses API, as items.c reads them.
+/* write_responses.c -- items of OpenAI's Responses API, as response_items.c reads them.
  *
  * Requests are made to be answered without what the provider keeps (`store` is false), so ids of items are
  * left out: they would name something that is not there, or ask for reasoning that is not sent.  Reasoning
@@ -7,14 +7,14 @@
 
 /* ---- content -------------------------------------------------------------------------------------------- */
 
-static bool takes(const maki_piece *piece, maki_speaker by)
+static bool takes(const maki_content_part *piece, maki_speaker by)
 {
-    if (piece->kind == MAKI_PIECE_TEXT) return !maki_blank(piece->text);
+    if (piece->kind == MAKI_CONTENT_TEXT) return !maki_blank(piece->text);
     return by != MAKI_BY_ASSISTANT &&
-           (piece->kind == MAKI_PIECE_IMAGE || piece->kind == MAKI_PIECE_FILE);
+           (piece->kind == MAKI_CONTENT_IMAGE || piece->kind == MAKI_CONTENT_FILE);
 }
 
-static void write_text(maki_jw *w, const maki_piece *piece, bool output)
+static void write_text(maki_jw *w, const maki_content_part *piece, bool output)
 {
     maki_jw_print(w, "{'type':%z,'text':%v", output ? "output_text" : "input_text", piece->text);
     if (output && piece->original.len)
@@ -22,13 +22,13 @@ static void write_text(maki_jw *w, const maki_piece *piece, bool output)
     maki_jw_end_object(w);
 }
 
-static void write_media(maki_jw *w, const maki_piece *piece)
+static void write_media(maki_jw *w, const maki_content_part *piece)
 {
-    maki_str own = maki_get(piece->block, MAKI_LIT("image_url"));
-    if (piece->kind == MAKI_PIECE_IMAGE) {
+    maki_str own = maki_member(piece->block, MAKI_LIT("image_url"));
+    if (piece->kind == MAKI_CONTENT_IMAGE) {
         maki_jw_print(w, "{'type':'input_image','image_url':");
         maki_put_url(w, &piece->media);
-        maki_jw_print(w, "'detail':%v}", maki_get_string(own, MAKI_LIT("detail")));
+        maki_jw_print(w, "'detail':%v}", maki_member_string(own, MAKI_LIT("detail")));
         return;
     }
     maki_jw_print(w, piece->media.data.len
@@ -38,9 +38,9 @@ static void write_media(maki_jw *w, const maki_piece *piece)
     maki_jw_end_object(w);
 }
 
-static void write_part(maki_jw *w, const maki_piece *piece, bool output)
+static void write_part(maki_jw *w, const maki_content_part *piece, bool output)
 {
-    if (piece->kind == MAKI_PIECE_TEXT)
+    if (piece->kind == MAKI_CONTENT_TEXT)
         write_text(w, piece, output);
     else
         write_media(w, piece);
@@ -52,19 +52,19 @@ static void write_part(maki_jw *w, const maki_piece *piece, bool output)
  * there; items have a type. */
 static void write_beside(maki_jw *w, maki_str original)
 {
-    if (maki_get_string(original, MAKI_LIT("type")).len) maki_write_rest(w, original, "id type");
+    if (maki_member_string(original, MAKI_LIT("type")).len) maki_write_rest(w, original, "id type");
 }
 
-static void write_message(maki_wire_writer *wr, const maki_pieces *row, maki_speaker by,
+static void write_message(maki_wire_writer *wr, const maki_content_parts *row, maki_speaker by,
                           bool string)
 {
-    maki_saying saying = maki_saying_of(wr, row);
-    maki_piece piece;
+    maki_turn_text saying = maki_turn_text_of(wr, row);
+    maki_content_part piece;
     maki_jw_object(wr->w);
     if (row->original.len) maki_put_known(wr->w, row->original, MAKI_LIT(""), "type status phase");
     maki_jw_print(wr->w, string ? "'role':%v,'content':" : "'role':%v,'content':[",
                   by == MAKI_BY_USER ? MAKI_LIT("\"user\"") : row->role);
-    while (maki_saying_next(&saying, &piece)) {
+    while (maki_turn_text_next(&saying, &piece)) {
         if (!takes(&piece, by)) continue;
         if (string)
             maki_jw_raw(wr->w, piece.text);
@@ -96,7 +96,7 @@ static const struct call_row *row_of(maki_str type)
     return row;
 }
 
-static void write_call(maki_wire_writer *wr, maki_piece *call)
+static void write_call(maki_wire_writer *wr, maki_content_part *call)
 {
     maki_asked *asked = maki_writer_asked(wr, call);
     if (!asked) return;
@@ -115,31 +115,31 @@ static void write_call(maki_wire_writer *wr, maki_piece *call)
 }
 
 /* Items that are blocks in the row: reasoning, and calls of tools that the provider runs itself. */
-static bool is_item(const maki_piece *piece)
+static bool is_item(const maki_content_part *piece)
 {
     maki_str name = piece->type.len ? maki_json_inside(piece->type) : piece->type;
     maki_str end = MAKI_LIT("_call");
-    if (piece->kind == MAKI_PIECE_THINKING)
-        return maki_get_string(piece->block, MAKI_LIT("encrypted_content")).len > 2;
-    return piece->kind == MAKI_PIECE_OTHER && name.len > end.len && maki_str_ends(name, end);
+    if (piece->kind == MAKI_CONTENT_THINKING)
+        return maki_member_string(piece->block, MAKI_LIT("encrypted_content")).len > 2;
+    return piece->kind == MAKI_CONTENT_OTHER && name.len > end.len && maki_str_ends(name, end);
 }
 
-static void say(maki_wire_writer *wr, const maki_pieces *row, maki_speaker by)
+static void say(maki_wire_writer *wr, const maki_content_parts *row, maki_speaker by)
 {
-    maki_saying saying = maki_saying_of(wr, row);
-    maki_piece piece;
+    maki_turn_text saying = maki_turn_text_of(wr, row);
+    maki_content_part piece;
     size_t parts = 0;
     bool string = true, calls = false;
-    while (maki_saying_next(&saying, &piece)) {
-        calls |= piece.kind == MAKI_PIECE_CALL;
+    while (maki_turn_text_next(&saying, &piece)) {
+        calls |= piece.kind == MAKI_CONTENT_CALL;
         if (is_item(&piece)) maki_jw_raw(wr->w, piece.block);
         if (takes(&piece, by))
-            string = parts++ == 0 && !piece.block.len && piece.kind == MAKI_PIECE_TEXT;
+            string = parts++ == 0 && !piece.block.len && piece.kind == MAKI_CONTENT_TEXT;
     }
     if (parts) write_message(wr, row, by, string);
-    saying = maki_saying_of(wr, row);
-    while (calls && maki_saying_next(&saying, &piece)) {
-        if (piece.kind == MAKI_PIECE_CALL) write_call(wr, &piece);
+    saying = maki_turn_text_of(wr, row);
+    while (calls && maki_turn_text_next(&saying, &piece)) {
+        if (piece.kind == MAKI_CONTENT_CALL) write_call(wr, &piece);
     }
 }
 
@@ -158,20 +158,20 @@ static void write_type(maki_jw *w, const maki_asked *asked, maki_str own)
 }
 
 static void result(maki_wire_writer *wr, maki_jw *w, const maki_asked *asked,
-                   const maki_piece *piece)
+                   const maki_content_part *piece)
 {
-    maki_pieces pieces = maki_pieces_in(piece->content);
-    maki_piece part;
+    maki_content_parts pieces = maki_content_parts_in(piece->content);
+    maki_content_part part;
     bool array = maki_is_array(piece->content);
     (void)wr;
     maki_jw_object(w);
-    write_type(w, asked, maki_get_string(piece->original, MAKI_LIT("type")));
+    write_type(w, asked, maki_member_string(piece->original, MAKI_LIT("type")));
     maki_jw_print(w, "'call_id':%v,'output':", asked->id);
     if (array)
         maki_jw_array(w);
     else
         maki_put_text_of(w, piece->content);
-    while (array && maki_pieces_next(&pieces, &part)) {
+    while (array && maki_content_parts_next(&pieces, &part)) {
         if (takes(&part, MAKI_BY_USER)) write_part(w, &part, false);
     }
     if (array) maki_jw_end_array(w);

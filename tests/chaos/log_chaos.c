@@ -21,7 +21,7 @@
 #include "base/str.h"
 #include "folder.h"
 #include "history/facts.h"
-#include "history/tally.h"
+#include "history/token_counter.h"
 #include "log/verify.h"
 #include "tap.h"
 
@@ -31,26 +31,26 @@ enum {
 };
 
 typedef struct place {
-    folder f;
+    directory f;
     char path[512];
 } place;
 
 static maki_fact_state facts; /* of this process */
-static maki_tally tally;
+static maki_token_counter tally;
 
 static maki_log_options options_of(bool read_only)
 {
     maki_env env = maki_env_system();
     facts = (maki_fact_state){ .alloc = env.alloc };
-    maki_tally_close(&tally);
-    maki_tally_init(&tally, &env);
+    maki_token_counter_close(&tally);
+    maki_token_counter_init(&tally, &env);
     return (maki_log_options){ .create = !read_only,
                                .read_only = read_only,
                                .durability = MAKI_SYNC,
                                .family = MAKI_FAMILY,
                                .facts = maki_facts_of,
                                .facts_ctx = &facts,
-                               .tokens = maki_tally_row,
+                               .tokens = maki_token_counter_row,
                                .tokens_ctx = &tally };
 }
 
@@ -290,9 +290,9 @@ static void test_kills(size_t kills, uint64_t seed)
     tap_random random = { seed };
     ack known = { 0 };
     size_t torn = 0;
-    folder_open(&p.f);
+    directory_open(&p.f);
     snprintf(p.path, sizeof p.path, "%s/messages.jsonl", p.f.path);
-    folder_write(p.path, MAKI_LIT(""));
+    directory_write(p.path, MAKI_LIT(""));
     tap_row(
         "%zu writers killed anywhere: what was acknowledged is there, and readers saw only that",
         kills);
@@ -326,7 +326,7 @@ static void test_kills(size_t kills, uint64_t seed)
     printf("# %" PRIu64 " rows, %" PRIu64 " events, %zu kills left more events than acknowledged\n",
            known.last, known.events, torn);
     if (kills > 10) CHECK(known.last > 0);
-    folder_close(&p.f);
+    directory_close(&p.f);
 }
 
 /* ---- writers that race ------------------------------------------------------------------------------- */
@@ -357,7 +357,7 @@ static void count_up(const place *p, size_t count)
         if (st == MAKI_OK) st = maki_log_commit(log, &err);
         if (st != MAKI_OK) die("racer: commit", &err);
         done++;
-        if (done % 100 == 0) unlink(folder_file(&p->f, "messages.idx")); /* it is made again */
+        if (done % 100 == 0) unlink(directory_file(&p->f, "messages.idx")); /* it is made again */
     }
     maki_log_close(log);
     maki_buf_free(&buf);
@@ -367,9 +367,9 @@ static void count_up(const place *p, size_t count)
 static void test_races(size_t count, uint64_t seed)
 {
     place p;
-    folder_open(&p.f);
+    directory_open(&p.f);
     snprintf(p.path, sizeof p.path, "%s/messages.jsonl", p.f.path);
-    folder_write(p.path, MAKI_LIT(""));
+    directory_write(p.path, MAKI_LIT(""));
     tap_row("two writers of %zu rows each, a reader beside them: no update is lost", count);
     reader r = start_reader(&p, seed | 1, true);
     pid_t writers[2];
@@ -385,7 +385,7 @@ static void test_races(size_t count, uint64_t seed)
     CHECK_EQ(found.last, 2 * count);
     CHECK_EQ(found.events, 2 * ((count + 4) / 5));
     verify_all(&p);
-    folder_close(&p.f);
+    directory_close(&p.f);
 }
 
 int main(int argc, char **argv)
@@ -395,6 +395,6 @@ int main(int argc, char **argv)
     printf("# seed %" PRIu64 "\n", seed);
     test_races(400, seed);
     test_kills(kills, seed);
-    maki_tally_close(&tally);
+    maki_token_counter_close(&tally);
     return tap_end();
 }

@@ -20,16 +20,16 @@
 #include "base/str.h"
 #include "engine_kit.h"
 #include "tap.h"
-#include "wire/piece.h"
+#include "wire/content_part.h"
 
 #define CUT_LINE "[The answer ends here: it was cut off]"
 
 enum {
     SESSION_KILLS = 25, /* then another session begins */
     ECHO = 200,         /* bytes of a message that the provider repeats */
-    WORDS_MOST = 30,    /* of a child before it is killed */
-    CHILD_MOST = 100,   /* more turns than it has time for */
-    NUMBERS = SESSION_KILLS * CHILD_MOST
+    WORDS_MAX = 30,     /* of a child before it is killed */
+    CHILD_MAX = 100,    /* more turns than it has time for */
+    NUMBERS = SESSION_KILLS * CHILD_MAX
 };
 
 /* What a child says. */
@@ -70,10 +70,10 @@ static const char *message_of(uint32_t n)
     for (uint32_t i = 0; i < 30 + n * 13 % 60; i++)
         len += snprintf(text + len, sizeof text - (size_t)len, "roll nori %" PRIu32 " around rice ",
                         n * 7 + i);
-    const char *mood = n % 5 == 1   ? "fake:cut:420,chunk:60"
-                       : n % 5 == 3 ? "fake:tool:read_file {\"path\":\"海.txt\"}"
-                                    : "fake:chunk:90";
-    snprintf(text + len, sizeof text - (size_t)len, "%s", mood);
+    const char *scenario = n % 5 == 1   ? "fake:cut:420,chunk:60"
+                           : n % 5 == 3 ? "fake:tool:read_file {\"path\":\"海.txt\"}"
+                                        : "fake:chunk:90";
+    snprintf(text + len, sizeof text - (size_t)len, "%s", scenario);
     return text;
 }
 
@@ -121,7 +121,7 @@ static void talk(chaos *c)
 /* Listen until it is time, kill, and hear the rest. */
 static void kill_one(chaos *c, pid_t child, int ear)
 {
-    uint64_t left = 1 + tap_below(&c->random, WORDS_MOST);
+    uint64_t left = 1 + tap_below(&c->random, WORDS_MAX);
     word w;
     ssize_t got;
     while ((got = read(ear, &w, sizeof w)) != 0) {
@@ -173,12 +173,12 @@ static bool number_in(maki_str text, const char *before, uint32_t *n)
 static maki_status look_at(void *ctx, const maki_seen *seen, maki_err *err)
 {
     finding *f = ctx;
-    maki_pieces pieces = maki_pieces_of(seen->json);
-    maki_piece piece;
-    bool answers = maki_pieces_of(seen->json).by == MAKI_BY_ASSISTANT;
+    maki_content_parts pieces = maki_content_parts_of(seen->json);
+    maki_content_part piece;
+    bool answers = maki_content_parts_of(seen->json).by == MAKI_BY_ASSISTANT;
     (void)err;
-    while (maki_pieces_next(&pieces, &piece)) {
-        if (piece.kind != MAKI_PIECE_TEXT || piece.text.len < 3) continue;
+    while (maki_content_parts_next(&pieces, &piece)) {
+        if (piece.kind != MAKI_CONTENT_TEXT || piece.text.len < 3) continue;
         if (!answers && !number_in(maki_json_inside(piece.text), "turn ", &f->last)) continue;
         if (f->last < f->first || f->last - f->first >= NUMBERS) continue;
         (answers ? f->answered : f->asked)[f->last - f->first] = true;
@@ -244,12 +244,12 @@ static void check_session(chaos *c)
 static maki_status look_at_sent(void *ctx, const maki_wire_message *message, maki_err *err)
 {
     chaos *c = ctx;
-    maki_pieces pieces = maki_pieces_of(message->row);
-    maki_piece piece;
+    maki_content_parts pieces = maki_content_parts_of(message->row);
+    maki_content_part piece;
     (void)err;
-    if (maki_pieces_of(message->row).by != MAKI_BY_ASSISTANT) return MAKI_OK;
-    while (maki_pieces_next(&pieces, &piece)) {
-        if (piece.kind != MAKI_PIECE_TEXT || piece.text.len < 3) continue;
+    if (maki_content_parts_of(message->row).by != MAKI_BY_ASSISTANT) return MAKI_OK;
+    while (maki_content_parts_next(&pieces, &piece)) {
+        if (piece.kind != MAKI_CONTENT_TEXT || piece.text.len < 3) continue;
         maki_str text = maki_json_inside(piece.text);
         if (!maki_str_starts(text, MAKI_LIT("You said: turn "))) continue;
         bool whole = text.len == strlen("You said: ") + ECHO;
@@ -323,7 +323,7 @@ int main(int argc, char **argv)
         run_child(&c);
         check_session(&c);
         check_sent(&c);
-        c.next += CHILD_MOST; /* numbers that no other child has used */
+        c.next += CHILD_MAX; /* numbers that no other child has used */
     }
     CHECK(c.answered > 0 && c.checked > c.answered && c.whole > 0 && c.cut > 0);
     printf("# %zu turns answered, %zu requests checked: %zu whole answers in them, %zu cut\n",

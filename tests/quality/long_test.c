@@ -17,9 +17,9 @@
 #include "base/str.h"
 #include "folder.h"
 #include "history/blocks.h"
-#include "history/tally.h"
-#include "manage/figures.h"
+#include "history/token_counter.h"
 #include "manage/manage.h"
+#include "manage/run_limits.h"
 #include "summary/offline.h"
 #include "tap.h"
 
@@ -29,8 +29,8 @@ enum {
     OTHER = 1200,       /* system prompt and tools */
     RECOUNT_EVERY = 50, /* requests: then each message is counted again */
     TURNS_A_RUN = 20,   /* at least, on average */
-    LEAST_SAVED = 70,   /* percent of the tokens that would be sent without Maki */
-    CALLS_MOST = 8,
+    MIN_SAVED = 70,     /* percent of the tokens that would be sent without Maki */
+    CALLS_MAX = 8,
     FILES = 12
 };
 
@@ -39,10 +39,10 @@ typedef struct play {
     maki_conv *conv;
     const maki_policy *policy;
     tap_random random;
-    maki_buf row;          /* that is written now */
-    maki_buf view, before; /* what is sent now; what was sent last */
-    maki_tally tally;      /* to count again */
-    maki_row_hasher said;  /* of all rows, with their newlines */
+    maki_buf row;             /* that is written now */
+    maki_buf view, before;    /* what is sent now; what was sent last */
+    maki_token_counter tally; /* to count again */
+    maki_row_hasher said;     /* of all rows, with their newlines */
     uint64_t next_call;
     uint64_t requests, runs, failed_runs, recounted;
     uint64_t sent, whole;   /* tokens: with Maki; of everything each time */
@@ -129,7 +129,7 @@ static void append(play *p)
 /* Looks at a view as a provider does. */
 typedef struct looking {
     play *p;
-    uint64_t calls[CALLS_MOST]; /* hashes of the ids in the message before */
+    uint64_t calls[CALLS_MAX]; /* hashes of the ids in the message before */
     size_t call_count;
     uint64_t broken, tokens;
     bool counts;
@@ -158,14 +158,14 @@ static maki_status look(void *ctx, const maki_seen *seen, maki_err *err)
 {
     looking *l = ctx;
     maki_str content, block;
-    uint64_t calls[CALLS_MOST], results[CALLS_MOST], tokens = 0;
+    uint64_t calls[CALLS_MAX], results[CALLS_MAX], tokens = 0;
     size_t call_count = 0, result_count = 0;
     if (maki_json_get(seen->json, MAKI_LIT("content"), &content)) {
         maki_blocks blocks = maki_content_blocks(content);
         while (maki_blocks_next(&blocks, &block)) {
-            if (maki_json_field_in(block, "type", "tool_use") && call_count < CALLS_MOST)
+            if (maki_json_field_in(block, "type", "tool_use") && call_count < CALLS_MAX)
                 calls[call_count++] = hash_of(block, "id");
-            if (maki_json_field_in(block, "type", "tool_result") && result_count < CALLS_MOST)
+            if (maki_json_field_in(block, "type", "tool_result") && result_count < CALLS_MAX)
                 results[result_count++] = hash_of(block, "tool_use_id");
         }
     }
@@ -175,7 +175,7 @@ static maki_status look(void *ctx, const maki_seen *seen, maki_err *err)
     maki_buf_add(&l->p->view, seen->json);
     maki_buf_add_byte(&l->p->view, '\n');
     if (!l->counts) return MAKI_OK;
-    maki_status st = maki_tally_message(&l->p->tally, 0, seen->json, &tokens, err);
+    maki_status st = maki_token_counter_message(&l->p->tally, 0, seen->json, &tokens, err);
     l->tokens += tokens;
     return st;
 }
@@ -326,7 +326,7 @@ static void check_everything(play *p)
 
 static void judge(play *p)
 {
-    uint64_t allowed = (uint64_t)maki_figures_allowed(WINDOW, 0);
+    uint64_t allowed = (uint64_t)maki_run_limits_allowed(WINDOW, 0);
     double saved = 100 - 100 * (double)p->sent / (double)p->whole;
     double a_run = (double)TURNS / (double)(p->runs ? p->runs : 1);
     printf("# policy %s: %d turns, %" PRIu64 " requests, %" PRIu64 " messages, %" PRIu64
@@ -346,8 +346,8 @@ static void judge(play *p)
     CHECK(p->over == 0 && p->largest <= allowed);
     tap_row("no call is parted from its result");
     CHECK_EQ(p->broken, 0);
-    tap_row("at least %d %% fewer tokens are sent", LEAST_SAVED);
-    CHECK(saved >= LEAST_SAVED);
+    tap_row("at least %d %% fewer tokens are sent", MIN_SAVED);
+    CHECK(saved >= MIN_SAVED);
     tap_row("between steps a request begins with the one before");
     CHECK_EQ(p->moved, 0);
     tap_row("there are at least %d turns for a step", TURNS_A_RUN);
@@ -359,31 +359,32 @@ static void judge(play *p)
 int main(int argc, char **argv)
 {
     static play p;
-    folder f;
+    directory f;
     maki_err err = { 0 };
     maki_conv_options options = { .create = true, .durability = MAKI_LAZY, .threads = 1 };
-    folder_open(&f);
+    directory_open(&f);
     p.env = maki_env_system();
     p.policy = maki_policy_named(maki_str_of(argc > 1 ? argv[1] : "maki"));
     p.random.state = 2000;
     p.row = maki_buf_new(p.env.alloc, 1 << 20);
     p.view = maki_buf_new(p.env.alloc, 16 << 20);
     p.before = maki_buf_new(p.env.alloc, 16 << 20);
-    maki_tally_init(&p.tally, &p.env);
+    maki_token_counter_init(&p.tally, &p.env);
     maki_row_hasher_begin(&p.said);
     tap_row("%d turns are played", TURNS);
     if (CHECK(p.policy != NULL) &&
-        CHECK_STATUS(maki_conv_open(&p.env, folder_file(&f, "長い.jsonl"), &options, &p.conv, &err),
-                     MAKI_OK, &err)) {
+        CHECK_STATUS(
+            maki_conv_open(&p.env, directory_file(&f, "長い.jsonl"), &options, &p.conv, &err),
+            MAKI_OK, &err)) {
         for (int i = 0; i < TURNS; i++)
             turn(&p);
         judge(&p);
     }
     maki_conv_close(p.conv);
-    maki_tally_close(&p.tally);
+    maki_token_counter_close(&p.tally);
     maki_buf_free(&p.row);
     maki_buf_free(&p.view);
     maki_buf_free(&p.before);
-    folder_close(&f);
+    directory_close(&f);
     return tap_end();
 }

@@ -23,17 +23,18 @@ enum { ROOM = 64 << 20 };
 
 static maki_env env;
 
-static maki_status read_file(const char *folder, const char *name, const char *end, maki_buf *out)
+static maki_status read_file(const char *directory, const char *name, const char *end,
+                             maki_buf *out)
 {
     char path[512];
     maki_err err = { 0 };
-    snprintf(path, sizeof path, "%s/%s%s", folder, name, end);
+    snprintf(path, sizeof path, "%s/%s%s", directory, name, end);
     *out = maki_buf_new(env.alloc, ROOM);
     FILE *file = fopen(path, "rb");
     if (!CHECK(file != NULL)) return MAKI_NOTFOUND;
     for (;;) {
-        char *room = maki_buf_room(out, 1 << 16);
-        size_t n = room ? fread(room, 1, 1 << 16, file) : 0;
+        char *capacity = maki_buf_reserve(out, 1 << 16);
+        size_t n = capacity ? fread(capacity, 1, 1 << 16, file) : 0;
         if (n == 0) break;
         out->len += n;
     }
@@ -72,7 +73,7 @@ static maki_status count_one(void *ctx, maki_str json, maki_err *err)
 {
     counted *c = ctx;
     uint64_t tokens = 0;
-    maki_spoken said = maki_spoken_of(json);
+    maki_countable said = maki_countable_of(json);
     maki_status st =
         maki_count_message(c->tokenizer, said.role, said.content, said.calls, &tokens, err);
     c->tokens += tokens;
@@ -131,7 +132,7 @@ static maki_status judge(maki_str rows, maki_str text, maki_arena *arena, maki_j
     return maki_digest_judge(digest, text, out, err);
 }
 
-static void check_sample(const char *folder, const char *name, maki_tokenizer *tokenizer)
+static void check_sample(const char *directory, const char *name, maki_tokenizer *tokenizer)
 {
     maki_arena arena = maki_arena_new(env.alloc, ROOM);
     maki_buf file, key;
@@ -139,8 +140,8 @@ static void check_sample(const char *folder, const char *name, maki_tokenizer *t
     counted all = { .tokenizer = tokenizer };
     maki_str text = { "", 0 };
     maki_judged judged = { .survey = { .measured = false } };
-    if (read_file(folder, name, ".jsonl", &file) != MAKI_OK) return;
-    if (read_file(folder, name, ".key", &key) != MAKI_OK) return;
+    if (read_file(directory, name, ".jsonl", &file) != MAKI_OK) return;
+    if (read_file(directory, name, ".key", &key) != MAKI_OK) return;
     maki_str rows = maki_buf_str(&file);
     tap_row("%s: the summary is made", name);
     CHECK_STATUS(each_line(&rows, count_one, &all, &err), MAKI_OK, &err);
@@ -176,13 +177,13 @@ static void check_sample(const char *folder, const char *name, maki_tokenizer *t
     maki_arena_free(&arena);
 }
 
-static int show(const char *folder, const char *name)
+static int show(const char *directory, const char *name)
 {
     maki_arena arena = maki_arena_new(env.alloc, ROOM);
     maki_buf file;
     maki_str text = { "", 0 };
     maki_err err = { 0 };
-    maki_status st = read_file(folder, name, ".jsonl", &file);
+    maki_status st = read_file(directory, name, ".jsonl", &file);
     if (st == MAKI_OK) st = summarise(maki_buf_str(&file), &arena, &text, &err);
     printf("%.*s", (int)text.len, text.ptr);
     maki_buf_free(&file);

@@ -11,9 +11,9 @@ enum { TEXT_AROUND = 60, IDS_AROUND = 6 };
 
 void ids_add(id_list *list, const uint32_t *more, size_t n)
 {
-    if (list->count + n > list->room) {
-        list->room = 2 * (list->count + n) + 16;
-        list->ids = realloc(list->ids, list->room * sizeof *list->ids);
+    if (list->count + n > list->capacity) {
+        list->capacity = 2 * (list->count + n) + 16;
+        list->ids = realloc(list->ids, list->capacity * sizeof *list->ids);
         if (!list->ids) abort();
     }
     if (n) memcpy(list->ids + list->count, more, n * sizeof *more);

@@ -9,7 +9,7 @@
 /* Zeroed is empty.  Out of memory ends the program. */
 typedef struct id_list {
     uint32_t *ids;
-    size_t count, room;
+    size_t count, capacity;
 } id_list;
 
 void ids_add(id_list *list, const uint32_t *more, size_t n);

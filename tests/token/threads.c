@@ -13,7 +13,7 @@ enum { THREADS = 4, ROUNDS = 20, TEXT = 100000 };
 typedef struct worker {
     pthread_t thread;
     maki_str text;
-    maki_token_memory *memory[3]; /* NULL: its own */
+    maki_token_cache *memory[3]; /* NULL: its own */
     uint64_t counted[3], again[3];
     uint64_t sum[3]; /* of the ids, each times its place */
 } worker;
@@ -74,7 +74,7 @@ static maki_str mixed_text(void)
     return (maki_str){ text, n };
 }
 
-static void check_threads(const worker *alone, maki_token_memory *const memory[3])
+static void check_threads(const worker *alone, maki_token_cache *const memory[3])
 {
     worker workers[THREADS] = { 0 };
     for (size_t i = 0; i < THREADS; i++) {
@@ -96,12 +96,12 @@ static void check_threads(const worker *alone, maki_token_memory *const memory[3
 static void check_memory(const worker *alone)
 {
     maki_env env = maki_env_system();
-    maki_token_memory *memory[3] = { NULL };
+    maki_token_cache *memory[3] = { NULL };
     maki_tokenizer_options options = MAKI_TOKENIZER_OPTIONS_INIT;
     maki_tokenizer *t = NULL;
     maki_err err = { 0 };
     for (size_t k = 0; k < 3; k++)
-        CHECK_STATUS(maki_token_memory_open(&env, maki_encoding_at(k), &memory[k], &err), MAKI_OK,
+        CHECK_STATUS(maki_token_cache_open(&env, maki_encoding_at(k), &memory[k], &err), MAKI_OK,
                      &err);
     check_threads(alone, memory);
 
@@ -109,15 +109,15 @@ static void check_memory(const worker *alone)
     options.memory = memory[0];
     CHECK_STATUS(maki_tokenizer_open(&env, maki_encoding_at(1), &options, &t, &err), MAKI_INVALID,
                  &err);
-    CHECK_STATUS(maki_token_memory_open(&env, NULL, &memory[0], &err), MAKI_INVALID, &err);
+    CHECK_STATUS(maki_token_cache_open(&env, NULL, &memory[0], &err), MAKI_INVALID, &err);
     for (size_t k = 0; k < 3; k++)
-        maki_token_memory_close(memory[k]);
+        maki_token_cache_close(memory[k]);
 }
 
 int main(void)
 {
     static worker alone;
-    static maki_token_memory *const none[3];
+    static maki_token_cache *const none[3];
     maki_str text = mixed_text();
     alone.text = text;
     work(&alone);

@@ -239,9 +239,9 @@ COUNTED(int, lock, (const maki_files *self, int fd, int how), fd, how)
 COUNTED(int, allocate, (const maki_files *self, int fd, off_t size), fd, size)
 COUNTED(int, stat, (const maki_files *self, int fd, const char *path, struct stat *out), fd, path, out)
 COUNTED(int, mkdir, (const maki_files *self, const char *path, mode_t mode), path, mode)
-COUNTED(int, list, (const maki_files *self, const char *folder, bool (*name)(void *, const char *), void *ctx), folder, name, ctx)
+COUNTED(int, list, (const maki_files *self, const char *directory, bool (*name)(void *, const char *), void *ctx), directory, name, ctx)
 COUNTED(int, resolve, (const maki_files *self, const char *path, char *out), path, out)
-COUNTED(int64_t, space, (const maki_files *self, const char *folder), folder)
+COUNTED(int64_t, space, (const maki_files *self, const char *directory), directory)
 /* clang-format on */
 
 static int fake_dup(const maki_files *self, int fd)

@@ -15,7 +15,7 @@ static void need(int ok, const char *what)
     abort();
 }
 
-void folder_open(folder *f)
+void directory_open(directory *f)
 {
     const char *base = getenv("TMPDIR");
     snprintf(f->path, sizeof f->path, "%s/maki-test.XXXXXX", base && *base ? base : "/tmp");
@@ -30,12 +30,12 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
     return remove(path);
 }
 
-void folder_close(folder *f)
+void directory_close(directory *f)
 {
     need(nftw(f->path, remove_one, 16, FTW_DEPTH | FTW_PHYS) == 0, f->path);
 }
 
-size_t folder_count(const folder *f)
+size_t directory_count(const directory *f)
 {
     size_t n = 0;
     DIR *dir = opendir(f->path);
@@ -46,14 +46,14 @@ size_t folder_count(const folder *f)
     return n;
 }
 
-const char *folder_file(const folder *f, const char *name)
+const char *directory_file(const directory *f, const char *name)
 {
     static char path[1024];
     snprintf(path, sizeof path, "%s/%s", f->path, name);
     return path;
 }
 
-maki_str folder_read(const char *path)
+maki_str directory_read(const char *path)
 {
     FILE *file = fopen(path, "rb");
     if (!file) return (maki_str){ NULL, 0 };
@@ -66,7 +66,7 @@ maki_str folder_read(const char *path)
     return (maki_str){ bytes, n };
 }
 
-void folder_write(const char *path, maki_str bytes)
+void directory_write(const char *path, maki_str bytes)
 {
     FILE *file = fopen(path, "wb");
     need(file && fwrite(bytes.ptr, 1, bytes.len, file) == bytes.len && fclose(file) == 0, path);

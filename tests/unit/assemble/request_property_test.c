@@ -7,27 +7,27 @@
 
 #include "../history/exchange.h"
 #include "assemble/request.h"
-#include "wire/piece.h"
+#include "wire/content_part.h"
 
-enum { CALLS_MOST = 400, TURN_MOST = 4 };
+enum { CALLS_MAX = 400, TURN_MAX = 4 };
 
 /* ---- what is said, as lines ---------------------------------------------------------------------------------- */
 
 /* Calls are known by their number, results by the call they answer. */
 typedef struct saying {
     maki_buf lines;
-    char ids[CALLS_MOST][80];
+    char ids[CALLS_MAX][80];
     size_t calls;
     bool system_is_user;
 } saying;
 
 static void add_text(maki_buf *out, maki_str content)
 {
-    maki_pieces pieces = maki_pieces_in(content);
-    maki_piece piece;
+    maki_content_parts pieces = maki_content_parts_in(content);
+    maki_content_part piece;
     size_t n = 0;
-    while (maki_pieces_next(&pieces, &piece)) {
-        if (piece.kind != MAKI_PIECE_TEXT) continue;
+    while (maki_content_parts_next(&pieces, &piece)) {
+        if (piece.kind != MAKI_CONTENT_TEXT) continue;
         if (n++) maki_buf_add(out, MAKI_LIT("\\n"));
         maki_buf_add(out, maki_json_inside(piece.text));
     }
@@ -58,21 +58,21 @@ static size_t call_of(const saying *s, maki_str id)
     for (size_t i = s->calls; i > 0; i--) {
         if (strcmp(s->ids[i - 1], text) == 0) return i - 1;
     }
-    return CALLS_MOST;
+    return CALLS_MAX;
 }
 
-static void add_piece(saying *s, const maki_piece *piece)
+static void add_piece(saying *s, const maki_content_part *piece)
 {
     switch (piece->kind) {
-    case MAKI_PIECE_TEXT:
+    case MAKI_CONTENT_TEXT:
         maki_buf_add(&s->lines, MAKI_LIT("text "));
         maki_buf_add(&s->lines, piece->text);
         break;
-    case MAKI_PIECE_IMAGE:
+    case MAKI_CONTENT_IMAGE:
         maki_buf_add(&s->lines, MAKI_LIT("image "));
         maki_buf_add(&s->lines, piece->media.data);
         break;
-    case MAKI_PIECE_CALL: {
+    case MAKI_CONTENT_CALL: {
         size_t n = maki_json_copy_text(piece->id, s->ids[s->calls], sizeof s->ids[0] - 1);
         s->ids[s->calls][n] = '\0';
         maki_buf_add(&s->lines, MAKI_LIT("call"));
@@ -81,7 +81,7 @@ static void add_piece(saying *s, const maki_piece *piece)
         add_input(&s->lines, piece->input);
         break;
     }
-    case MAKI_PIECE_RESULT:
+    case MAKI_CONTENT_RESULT:
         maki_buf_add(&s->lines, MAKI_LIT("result"));
         add_number(&s->lines, call_of(s, piece->id));
         add_text(&s->lines, piece->content);
@@ -94,13 +94,13 @@ static void add_piece(saying *s, const maki_piece *piece)
 static void add_row(saying *s, maki_str row)
 {
     static const char *const names[] = { "?", "system ", "user ", "assistant " };
-    maki_pieces pieces = maki_pieces_of(row);
-    maki_piece piece;
+    maki_content_parts pieces = maki_content_parts_of(row);
+    maki_content_part piece;
     maki_speaker by = pieces.by;
     if (by == MAKI_BY_SYSTEM && s->system_is_user) by = MAKI_BY_USER;
-    while (maki_pieces_next(&pieces, &piece)) {
-        if (piece.kind == MAKI_PIECE_THINKING) continue;
-        if (piece.kind == MAKI_PIECE_TEXT && maki_blank(piece.text)) continue;
+    while (maki_content_parts_next(&pieces, &piece)) {
+        if (piece.kind == MAKI_CONTENT_THINKING) continue;
+        if (piece.kind == MAKI_CONTENT_TEXT && maki_blank(piece.text)) continue;
         maki_buf_add(&s->lines, maki_str_of(names[by]));
         add_piece(s, &piece);
     }
@@ -223,8 +223,8 @@ static void write_result(maker *m, maki_buf *out, size_t call, const char *text)
 /* A turn of calls: answered in any order, with words in between, twice, or not at all. */
 static void turn(maker *m)
 {
-    size_t count = 1 + chance(m, TURN_MOST), first = m->next, order[TURN_MOST];
-    const char *texts[TURN_MOST] = { 0 };
+    size_t count = 1 + chance(m, TURN_MAX), first = m->next, order[TURN_MAX];
+    const char *texts[TURN_MAX] = { 0 };
     write_calls(m, (shape)chance(m, SHAPES), count);
     for (size_t i = 0; i < count; i++) {
         size_t at = chance(m, i + 1);
@@ -256,7 +256,7 @@ static void make(maker *m)
 {
     size_t turns = 1 + chance(m, 12);
     plain(m, "user", true);
-    for (size_t i = 0; i < turns && m->next + TURN_MOST < CALLS_MOST; i++) {
+    for (size_t i = 0; i < turns && m->next + TURN_MAX < CALLS_MAX; i++) {
         size_t kind = chance(m, 5);
         if (kind == 0) plain(m, "system", true);
         if (kind == 1) plain(m, "assistant", true);
@@ -321,21 +321,22 @@ static bool check_seed(uint64_t seed)
     maki_env env = maki_env_system();
     maki_conv *conv = NULL;
     maki_err err = { 0 };
-    folder f;
+    directory f;
     maker m = { .random = { seed * 0x9E3779B97F4A7C15u },
                 .log = maki_buf_new(env.alloc, 1 << 24),
                 .said = maki_buf_new(env.alloc, 1 << 24) };
     make(&m);
-    folder_open(&f);
-    folder_write(folder_file(&f, "talk.jsonl"), maki_buf_str(&m.log));
-    bool good = CHECK_STATUS(
-        maki_conv_open(&env, folder_file(&f, "talk.jsonl"), &options, &conv, &err), MAKI_OK, &err);
+    directory_open(&f);
+    directory_write(directory_file(&f, "talk.jsonl"), maki_buf_str(&m.log));
+    bool good =
+        CHECK_STATUS(maki_conv_open(&env, directory_file(&f, "talk.jsonl"), &options, &conv, &err),
+                     MAKI_OK, &err);
     for (size_t i = 0; good && i < COUNT(all); i++)
         good = check_protocol(&env, conv, all[i], maki_buf_str(&m.said));
     if (!good)
         printf("# seed %llu\n# log\n%.*s", (unsigned long long)seed, (int)m.log.len, m.log.ptr);
     maki_conv_close(conv);
-    folder_close(&f);
+    directory_close(&f);
     maki_buf_free(&m.log);
     maki_buf_free(&m.said);
     return good;

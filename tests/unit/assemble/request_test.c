@@ -8,24 +8,24 @@
 #include "fake_env.h"
 #include "request_rows.h"
 
-static maki_str q(const char *text, char *out, size_t room)
+static maki_str q(const char *text, char *out, size_t capacity)
 {
     size_t n = text ? strlen(text) : 0;
-    if (n >= room) abort();
+    if (n >= capacity) abort();
     for (size_t i = 0; i < n; i++)
         out[i] = text[i] == '\'' ? '"' : text[i];
     return (maki_str){ out, n };
 }
 
 /* A conversation of these lines. */
-static maki_conv *talk_of(const maki_env *env, const folder *f, maki_str lines)
+static maki_conv *talk_of(const maki_env *env, const directory *f, maki_str lines)
 {
     static const maki_conv_options options = { .read_only = true };
     maki_conv *conv = NULL;
     maki_err err = { 0 };
-    folder_write(folder_file(f, "talk.jsonl"), lines);
-    CHECK_STATUS(maki_conv_open(env, folder_file(f, "talk.jsonl"), &options, &conv, &err), MAKI_OK,
-                 &err);
+    directory_write(directory_file(f, "talk.jsonl"), lines);
+    CHECK_STATUS(maki_conv_open(env, directory_file(f, "talk.jsonl"), &options, &conv, &err),
+                 MAKI_OK, &err);
     return conv;
 }
 
@@ -42,14 +42,14 @@ static bool check_body(maki_str lines, const maki_request *request, const char *
     maki_env env = maki_env_system();
     maki_buf out = maki_buf_new(env.alloc, 1 << 20);
     maki_err err = { 0 };
-    folder f;
-    folder_open(&f);
+    directory f;
+    directory_open(&f);
     maki_conv *conv = talk_of(&env, &f, lines);
     bool good = CHECK_STATUS(build(conv, request, &out, &err), MAKI_OK, &err);
     if (good) good = CHECK_TEXT(maki_buf_str(&out), q(want, text, sizeof text));
     if (!good) printf("# got:  %.*s\n# want: %s\n", (int)out.len, out.len ? out.ptr : "", want);
     maki_conv_close(conv);
-    folder_close(&f);
+    directory_close(&f);
     maki_buf_free(&out);
     return good;
 }
@@ -492,13 +492,13 @@ static void test_refused(void)
         for (size_t p = 0; p < COUNT(protocols); p++) {
             maki_request request = { .protocol = protocols[p].protocol, .model = { "m", 1 } };
             maki_buf out = maki_buf_new(env.alloc, 1 << 20);
-            folder f;
-            folder_open(&f);
+            directory f;
+            directory_open(&f);
             maki_conv *conv = talk_of(&env, &f, q(nothing[i], lines, sizeof lines));
             CHECK_STATUS(build(conv, &request, &out, &err), MAKI_REFUSED, &err);
             CHECK_CSTR(err.code, "NOTHING_TO_SEND");
             maki_conv_close(conv);
-            folder_close(&f);
+            directory_close(&f);
             maki_buf_free(&out);
         }
     }
@@ -512,10 +512,10 @@ static void test_refused(void)
 }
 
 /* A conversation of `count` messages that are `size` bytes each, calls and their results among them. */
-static void write_long(const folder *f, size_t count, size_t size)
+static void write_long(const directory *f, size_t count, size_t size)
 {
     static char block[1 << 16];
-    FILE *file = fopen(folder_file(f, "talk.jsonl"), "wb");
+    FILE *file = fopen(directory_file(f, "talk.jsonl"), "wb");
     if (!file) abort();
     memset(block, 'x', sizeof block);
     for (size_t i = 0; i < count; i++) {
@@ -547,12 +547,12 @@ static void test_memory(size_t megabytes)
     size_t size = megabytes << 20;
     maki_env env = maki_env_system();
     maki_err err = { 0 };
-    folder f;
-    folder_open(&f);
+    directory f;
+    directory_open(&f);
     write_long(&f, 2, size);
     maki_conv_options options = { .read_only = false };
     maki_conv *made = NULL; /* the index is there afterwards: making it is not what is measured */
-    CHECK_STATUS(maki_conv_open(&env, folder_file(&f, "talk.jsonl"), &options, &made, &err),
+    CHECK_STATUS(maki_conv_open(&env, directory_file(&f, "talk.jsonl"), &options, &made, &err),
                  MAKI_OK, &err);
     maki_conv_close(made);
     for (size_t p = 0; p < COUNT(protocols); p++) {
@@ -565,8 +565,9 @@ static void test_memory(size_t megabytes)
         options.read_only = true;
         tap_row("%s: %zu MB in a message and in a call, in constant memory", protocols[p].name,
                 megabytes);
-        CHECK_STATUS(maki_conv_open(&fe.env, folder_file(&f, "talk.jsonl"), &options, &conv, &err),
-                     MAKI_OK, &err);
+        CHECK_STATUS(
+            maki_conv_open(&fe.env, directory_file(&f, "talk.jsonl"), &options, &conv, &err),
+            MAKI_OK, &err);
         CHECK_STATUS(maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, &err), MAKI_OK, &err);
         CHECK_STATUS(
             maki_request_write(conv, view, &request, (maki_sink){ count_bytes, &sum }, &err),
@@ -577,7 +578,7 @@ static void test_memory(size_t megabytes)
         CHECK_EQ(fake_alloc_live(&fe), 0);
         CHECK_EQ(fake_files_live(&fe), 0);
     }
-    folder_close(&f);
+    directory_close(&f);
 }
 
 /* A body of 12 MB, written by one thread and by two, is the same. */
@@ -585,8 +586,8 @@ static void test_async(void)
 {
     maki_env env = maki_env_system();
     maki_err err = { 0 };
-    folder f;
-    folder_open(&f);
+    directory f;
+    directory_open(&f);
     write_long(&f, 600, 20000);
     for (size_t p = 0; p < COUNT(protocols); p++) {
         maki_conv_options options = { .read_only = true };
@@ -598,8 +599,9 @@ static void test_async(void)
                                      .model = { "m", 1 },
                                      .async = i == 1 };
             maki_conv *conv = NULL;
-            CHECK_STATUS(maki_conv_open(&env, folder_file(&f, "talk.jsonl"), &options, &conv, &err),
-                         MAKI_OK, &err);
+            CHECK_STATUS(
+                maki_conv_open(&env, directory_file(&f, "talk.jsonl"), &options, &conv, &err),
+                MAKI_OK, &err);
             CHECK_STATUS(build(conv, &request, &bodies[i], &err), MAKI_OK, &err);
             maki_conv_close(conv);
         }
@@ -608,7 +610,7 @@ static void test_async(void)
         maki_buf_free(&bodies[0]);
         maki_buf_free(&bodies[1]);
     }
-    folder_close(&f);
+    directory_close(&f);
 }
 
 /* Each allocation, and each call of a file, fails once. */
@@ -617,8 +619,8 @@ static void test_faults(void)
     static char text[1 << 14];
     maki_env env = maki_env_system();
     maki_err err = { 0 };
-    folder f;
-    folder_open(&f);
+    directory f;
+    directory_open(&f);
     maki_conv_close(talk_of(&env, &f, q(message_rows[2].lines, text, sizeof text)));
     for (size_t kind = 0; kind < 2 * COUNT(protocols); kind++) {
         bool files = kind % 2;
@@ -636,7 +638,7 @@ static void test_faults(void)
             else
                 fake_alloc_fail_at(&fe, nth);
             maki_status st =
-                maki_conv_open(&fe.env, folder_file(&f, "talk.jsonl"), &options, &conv, &err);
+                maki_conv_open(&fe.env, directory_file(&f, "talk.jsonl"), &options, &conv, &err);
             if (st == MAKI_OK) st = build(conv, &request, &out, &err);
             maki_conv_close(conv);
             bool failed = files ? fake_files_failed(&fe) : fake_alloc_failed(&fe);
@@ -647,7 +649,7 @@ static void test_faults(void)
             if (!failed) break;
         }
     }
-    folder_close(&f);
+    directory_close(&f);
 }
 
 int main(int argc, char **argv)

@@ -18,35 +18,35 @@
 
 enum { MEMORY = 8 << 20 };
 
-typedef struct room {
-    folder files;
+typedef struct capacity {
+    directory files;
     fake_env fe;
     maki_workspace ws;
     maki_arena arena;
-    maki_boot_told told;
+    maki_boot_report told;
     maki_str text;
     maki_err err;
-} room;
+} capacity;
 
-static void begin(room *r)
+static void begin(capacity *r)
 {
     fake_env_init(&r->fe);
-    folder_open(&r->files);
+    directory_open(&r->files);
     r->arena = maki_arena_new(r->fe.env.alloc, MEMORY);
     r->err = (maki_err){ .msg = "" };
     CHECK_STATUS(maki_workspace_open(&r->fe.env, maki_str_of(r->files.path), &r->ws, &r->err),
                  MAKI_OK, &r->err);
 }
 
-static void end(room *r)
+static void end(capacity *r)
 {
     maki_arena_free(&r->arena);
     CHECK_EQ(fake_alloc_live(&r->fe), 0);
     CHECK_EQ(fake_files_live(&r->fe), 0);
-    folder_close(&r->files);
+    directory_close(&r->files);
 }
 
-static void read_agents(room *r, uint64_t most)
+static void read_agents(capacity *r, uint64_t most)
 {
     CHECK_STATUS(maki_workspace_read(&r->ws, maki_bootstrap_find(MAKI_LIT("AGENTS.md")), most,
                                      &r->arena, &r->told, &r->text, &r->err),
@@ -90,8 +90,8 @@ static const struct text_row {
       MAKI_LIT(
           "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD"
           "\n\n[...truncated...]\n\n\xEF\xBF\xBD\xEF\xBF\xBD") },
-    { "NUL bytes: no text", MAKI_LIT("a\0b"), 10, MAKI_BOOT_UNREAD, false, MAKI_LIT("") },
-    { "UTF-16: no text", MAKI_LIT("\xff\xfe\x41\0\x42\0"), 10, MAKI_BOOT_UNREAD, false,
+    { "NUL bytes: no text", MAKI_LIT("a\0b"), 10, MAKI_BOOT_UNREADABLE, false, MAKI_LIT("") },
+    { "UTF-16: no text", MAKI_LIT("\xff\xfe\x41\0\x42\0"), 10, MAKI_BOOT_UNREADABLE, false,
       MAKI_LIT("") },
 };
 
@@ -99,17 +99,17 @@ static void texts(void)
 {
     for (size_t i = 0; i < COUNT(text_rows); i++) {
         const struct text_row *row = &text_rows[i];
-        static room r;
+        static capacity r;
         tap_row("%s", row->name);
         begin(&r);
-        folder_write(folder_file(&r.files, "AGENTS.md"), row->bytes);
+        directory_write(directory_file(&r.files, "AGENTS.md"), row->bytes);
         read_agents(&r, row->most);
         CHECK_CSTR(maki_boot_state_name(r.told.state), maki_boot_state_name(row->state));
         CHECK_EQ(r.told.repaired, row->repaired);
         CHECK_TEXT(r.text, row->text);
         CHECK_EQ(r.told.bytes, row->bytes.len);
         CHECK_EQ(r.told.why[0] != '\0',
-                 row->state == MAKI_BOOT_UNREAD || row->state == MAKI_BOOT_LEFT_OUT);
+                 row->state == MAKI_BOOT_UNREADABLE || row->state == MAKI_BOOT_LEFT_OUT);
         end(&r);
     }
 }
@@ -142,7 +142,7 @@ static maki_str by_operation(maki_arena *arena, maki_str text, uint64_t most)
 
 static void same_as_operation(void)
 {
-    static room r;
+    static capacity r;
     tap_random random = { 42 };
     tap_row("any text of any length is cut as prompt.truncate_file cuts it");
     begin(&r);
@@ -153,7 +153,7 @@ static void same_as_operation(void)
         while (chars--)
             add_char(&bytes, &random);
         maki_buf_add(&bytes, MAKI_LIT("."));
-        folder_write(folder_file(&r.files, "AGENTS.md"), maki_buf_str(&bytes));
+        directory_write(directory_file(&r.files, "AGENTS.md"), maki_buf_str(&bytes));
         read_agents(&r, most);
         maki_str want = by_operation(&r.arena, maki_buf_str(&bytes), most);
         bool same = CHECK_TEXT(r.text, want);
@@ -167,7 +167,7 @@ static void same_as_operation(void)
 
 /* ---- what is no file of the workspace ------------------------------------------------------------------------- */
 
-static void check_unread(room *r, maki_boot_state state, const char *why)
+static void check_unread(capacity *r, maki_boot_state state, const char *why)
 {
     read_agents(r, 100);
     CHECK_CSTR(maki_boot_state_name(r->told.state), maki_boot_state_name(state));
@@ -176,62 +176,62 @@ static void check_unread(room *r, maki_boot_state state, const char *why)
     end(r);
 }
 
-static void link_to(room *r, const char *target)
+static void link_to(capacity *r, const char *target)
 {
     char copy[300]; /* it may be borrowed from folder_file */
     snprintf(copy, sizeof copy, "%s", target);
-    CHECK_EQ(symlink(copy, folder_file(&r->files, "AGENTS.md")), 0);
+    CHECK_EQ(symlink(copy, directory_file(&r->files, "AGENTS.md")), 0);
 }
 
 static void hostile(void)
 {
-    static room r, outside;
+    static capacity r, outside;
     tap_row("there is none");
     begin(&r);
     check_unread(&r, MAKI_BOOT_MISSING, "");
     tap_row("a folder");
     begin(&r);
-    CHECK_EQ(mkdir(folder_file(&r.files, "AGENTS.md"), 0700), 0);
-    check_unread(&r, MAKI_BOOT_UNREAD, "it is a folder, not a file");
+    CHECK_EQ(mkdir(directory_file(&r.files, "AGENTS.md"), 0700), 0);
+    check_unread(&r, MAKI_BOOT_UNREADABLE, "it is a folder, not a file");
     tap_row("a pipe that nobody writes into is not waited for");
     begin(&r);
-    CHECK_EQ(mkfifo(folder_file(&r.files, "AGENTS.md"), 0600), 0);
-    check_unread(&r, MAKI_BOOT_UNREAD, "it is a pipe, not a file");
+    CHECK_EQ(mkfifo(directory_file(&r.files, "AGENTS.md"), 0600), 0);
+    check_unread(&r, MAKI_BOOT_UNREADABLE, "it is a pipe, not a file");
     tap_row("a link out of the workspace is not followed");
     begin(&r);
     begin(&outside);
-    folder_write(folder_file(&outside.files, "id_rsa"), MAKI_LIT("秘密の鍵"));
-    link_to(&r, folder_file(&outside.files, "id_rsa"));
-    check_unread(&r, MAKI_BOOT_UNREAD, "it is a link that leads out of the workspace");
+    directory_write(directory_file(&outside.files, "id_rsa"), MAKI_LIT("秘密の鍵"));
+    link_to(&r, directory_file(&outside.files, "id_rsa"));
+    check_unread(&r, MAKI_BOOT_UNREADABLE, "it is a link that leads out of the workspace");
     tap_row("nor one by way of its parent, whose name begins like the workspace's");
     begin(&r);
     char beside[300], target[300];
     snprintf(beside, sizeof beside, "%s-beside", r.files.path);
-    folder_write(beside, MAKI_LIT("秘密"));
+    directory_write(beside, MAKI_LIT("秘密"));
     snprintf(target, sizeof target, "../%s-beside", strrchr(r.files.path, '/') + 1);
     link_to(&r, target);
-    check_unread(&r, MAKI_BOOT_UNREAD, "it is a link that leads out of the workspace");
+    check_unread(&r, MAKI_BOOT_UNREADABLE, "it is a link that leads out of the workspace");
     unlink(beside);
     tap_row("a device is not opened");
     begin(&r);
     link_to(&r, "/dev/zero");
-    check_unread(&r, MAKI_BOOT_UNREAD, "it is a link that leads out of the workspace");
+    check_unread(&r, MAKI_BOOT_UNREADABLE, "it is a link that leads out of the workspace");
     tap_row("a link to nothing is a missing file, one to itself is told");
     begin(&r);
     link_to(&r, "nowhere");
     check_unread(&r, MAKI_BOOT_MISSING, "");
     begin(&r);
     link_to(&r, "AGENTS.md");
-    check_unread(&r, MAKI_BOOT_UNREAD, strerror(ELOOP));
+    check_unread(&r, MAKI_BOOT_UNREADABLE, strerror(ELOOP));
     end(&outside);
 }
 
 static void link_inside(void)
 {
-    static room r;
+    static capacity r;
     tap_row("a link within the workspace is followed, and a workspace may be one");
     begin(&r);
-    folder_write(folder_file(&r.files, "CLAUDE.md"), MAKI_LIT("规则: 先问"));
+    directory_write(directory_file(&r.files, "CLAUDE.md"), MAKI_LIT("规则: 先问"));
     link_to(&r, "CLAUDE.md");
     char other[300];
     snprintf(other, sizeof other, "%s-link", r.files.path);
@@ -246,15 +246,15 @@ static void link_inside(void)
 
 /* ---- the folder -------------------------------------------------------------------------------------------------- */
 
-static void folders(void)
+static void directories(void)
 {
-    static room r;
+    static capacity r;
     tap_row("~/ is the home folder");
     begin(&r);
     char home[300] = "", name[300];
     snprintf(home, sizeof home, "%s", getenv("HOME") ? getenv("HOME") : "");
     setenv("HOME", r.files.path, 1);
-    CHECK_EQ(mkdir(folder_file(&r.files, "仕事"), 0700), 0);
+    CHECK_EQ(mkdir(directory_file(&r.files, "仕事"), 0700), 0);
     CHECK_STATUS(maki_workspace_open(&r.fe.env, MAKI_LIT("~/仕事"), &r.ws, &r.err), MAKI_OK,
                  &r.err);
     snprintf(name, sizeof name, "%s", strrchr(r.ws.path, '/'));
@@ -264,10 +264,10 @@ static void folders(void)
     CHECK_STATUS(maki_workspace_open(&r.fe.env, MAKI_LIT("/no/such"), &r.ws, &r.err), MAKI_NOTFOUND,
                  &r.err);
     CHECK(strstr(r.err.msg, "the workspace /no/such: No such file") != NULL);
-    folder_write(folder_file(&r.files, "file"), MAKI_LIT("x"));
-    CHECK_STATUS(
-        maki_workspace_open(&r.fe.env, maki_str_of(folder_file(&r.files, "file")), &r.ws, &r.err),
-        MAKI_INVALID, &r.err);
+    directory_write(directory_file(&r.files, "file"), MAKI_LIT("x"));
+    CHECK_STATUS(maki_workspace_open(&r.fe.env, maki_str_of(directory_file(&r.files, "file")),
+                                     &r.ws, &r.err),
+                 MAKI_INVALID, &r.err);
     end(&r);
 }
 
@@ -275,13 +275,13 @@ static void folders(void)
 
 static void huge(void)
 {
-    static room r;
+    static capacity r;
     static const char head[] = "はじめの規則\n", tail[] = "\nおわりの規則";
     off_t size = (off_t)1 << 30;
     char filler[70000];
     tap_row("a file of a gigabyte is read at its ends");
     begin(&r);
-    int fd = open(folder_file(&r.files, "AGENTS.md"), O_WRONLY | O_CREAT, 0600);
+    int fd = open(directory_file(&r.files, "AGENTS.md"), O_WRONLY | O_CREAT, 0600);
     memset(filler, 'x', sizeof filler);
     CHECK_EQ(ftruncate(fd, size), 0); /* a hole: NUL bytes that nobody may look at */
     CHECK_EQ(pwrite(fd, filler, sizeof filler, 0), sizeof filler);
@@ -302,17 +302,17 @@ static void huge(void)
 
 static void faults(void)
 {
-    static room r;
+    static capacity r;
     tap_row("a disk that fails is told, and memory that runs out too");
     begin(&r);
-    folder_write(folder_file(&r.files, "AGENTS.md"), MAKI_LIT("規則\xff規則"));
+    directory_write(directory_file(&r.files, "AGENTS.md"), MAKI_LIT("規則\xff規則"));
     for (size_t nth = 1;; nth++) {
         fake_files_fail_at(&r.fe, nth, EIO);
         read_agents(&r, 100);
         bool injected = fake_files_failed(&r.fe);
         CHECK_EQ(fake_files_live(&r.fe), 0);
         if (!injected) break;
-        bool told = r.told.state == MAKI_BOOT_UNREAD;
+        bool told = r.told.state == MAKI_BOOT_UNREADABLE;
         CHECK(told ||
               r.told.state == MAKI_BOOT_WHOLE); /* that it could not be closed does not matter */
         CHECK_EQ(r.text.len > 0, !told);
@@ -383,14 +383,14 @@ static void tools(void)
 
 static void moments(void)
 {
-    char out[MAKI_MOMENT_MAX];
+    char out[MAKI_TIMESTAMP_MAX];
     tap_row("the date and the time in the zone of the process");
     setenv("TZ", "JST-9", 1);
-    maki_prompt_moment(1769470200000, MAKI_MOMENT_TIME, out); /* 2026-01-26T23:30Z */
+    maki_prompt_timestamp(1769470200000, MAKI_TIMESTAMP_TIME, out); /* 2026-01-26T23:30Z */
     CHECK_CSTR(out, "2026-01-27 08:30 (UTC+09:00)");
-    maki_prompt_moment(1769470200000, MAKI_MOMENT_DATE, out);
+    maki_prompt_timestamp(1769470200000, MAKI_TIMESTAMP_DATE, out);
     CHECK_CSTR(out, "2026-01-27 (UTC+09:00)");
-    maki_prompt_moment(1769470200000, MAKI_MOMENT_OFF, out);
+    maki_prompt_timestamp(1769470200000, MAKI_TIMESTAMP_OFF, out);
     CHECK_CSTR(out, "");
 }
 
@@ -400,7 +400,7 @@ int main(void)
     same_as_operation();
     hostile();
     link_inside();
-    folders();
+    directories();
     huge();
     faults();
     building();

@@ -110,7 +110,7 @@ static void test_sticks(void)
 {
     fake_env fe;
     maki_err err;
-    size_t room = 0;
+    size_t capacity = 0;
     fake_env_init(&fe);
 
     tap_row("the first failure sticks, whatever could follow");
@@ -121,8 +121,8 @@ static void test_sticks(void)
     CHECK(maki_arena_array(&arena, SIZE_MAX, 2) == NULL); /* TOOBIG does not replace NOMEM */
     CHECK_STR(maki_arena_copy(&arena, MAKI_LIT("日本語")), "");
     CHECK_STR(maki_arena_print(&arena, "%d", 1), "");
-    CHECK(maki_arena_grow(&arena, NULL, 0, &room, 4) == NULL);
-    CHECK_EQ(room, 0);
+    CHECK(maki_arena_grow(&arena, NULL, 0, &capacity, 4) == NULL);
+    CHECK_EQ(capacity, 0);
     CHECK_STATUS(maki_arena_status(&arena, &err), MAKI_NOMEM, &err);
     CHECK_CSTR(err.msg, "out of memory");
     CHECK_EQ(fake_alloc_live(&fe), 0);
@@ -173,25 +173,25 @@ static void test_grow(void)
     fake_env_init(&fe);
     maki_arena arena = maki_arena_new(fe.env.alloc, MB);
     uint32_t *items = NULL;
-    size_t room = 0;
+    size_t capacity = 0;
 
     tap_row("an array that grows keeps its elements");
     for (uint32_t n = 0; n < 1000; n++) {
-        items = maki_arena_grow(&arena, items, n, &room, sizeof *items);
+        items = maki_arena_grow(&arena, items, n, &capacity, sizeof *items);
         if (!CHECK(items != NULL)) break;
-        CHECK(room > n);
+        CHECK(capacity > n);
         items[n] = n * 3;
     }
     for (uint32_t n = 0; n < 1000; n++)
         CHECK_EQ(items[n], n * 3);
 
     tap_row("growing does nothing while there is room");
-    CHECK(maki_arena_grow(&arena, items, 1000, &room, sizeof *items) == items);
+    CHECK(maki_arena_grow(&arena, items, 1000, &capacity, sizeof *items) == items);
 
     tap_row("growing past the ceiling fails and leaves the room as it was");
-    room = SIZE_MAX / 4;
-    CHECK(maki_arena_grow(&arena, items, room, &room, 16) == NULL);
-    CHECK_EQ(room, SIZE_MAX / 4);
+    capacity = SIZE_MAX / 4;
+    CHECK(maki_arena_grow(&arena, items, capacity, &capacity, 16) == NULL);
+    CHECK_EQ(capacity, SIZE_MAX / 4);
     CHECK_STATUS(maki_arena_status(&arena, NULL), MAKI_TOOBIG, NULL);
     maki_arena_free(&arena);
     CHECK_EQ(fake_alloc_live(&fe), 0);
@@ -202,9 +202,9 @@ static maki_status use(const maki_env *env, maki_err *err)
 {
     maki_arena arena = maki_arena_new(env->alloc, 16 * MB);
     int *items = NULL;
-    size_t room = 0;
+    size_t capacity = 0;
     for (size_t n = 0; n < 500; n++) {
-        int *moved = maki_arena_grow(&arena, items, n, &room, sizeof *items);
+        int *moved = maki_arena_grow(&arena, items, n, &capacity, sizeof *items);
         if (!moved) break;
         items = moved;
         items[n] = 1;

@@ -56,7 +56,7 @@ static void test_sticks(void)
     maki_buf_add(&buf, MAKI_LIT("語です")); /* 9 bytes too many */
     maki_buf_add(&buf, MAKI_LIT("x"));      /* would fit, but comes too late */
     maki_buf_add_byte(&buf, 'y');
-    CHECK(maki_buf_room(&buf, 1) == NULL);
+    CHECK(maki_buf_reserve(&buf, 1) == NULL);
     CHECK_STR(maki_buf_str(&buf), "日本");
     CHECK_STATUS(maki_buf_status(&buf, &err), MAKI_TOOBIG, &err);
     CHECK_CSTR(err.msg, "more than 10 bytes in one buffer");
@@ -75,13 +75,13 @@ static void test_sticks(void)
     tap_row("sizes that wrap are too big, not small");
     buf = maki_buf_new(fe.env.alloc, SIZE_MAX);
     maki_buf_add_byte(&buf, 'a');
-    CHECK(maki_buf_room(&buf, SIZE_MAX) == NULL);
+    CHECK(maki_buf_reserve(&buf, SIZE_MAX) == NULL);
     CHECK_STATUS(maki_buf_status(&buf, NULL), MAKI_TOOBIG, NULL);
     maki_buf_free(&buf);
 
     tap_row("a size that the allocator does not have is out of memory");
     buf = maki_buf_new(fe.env.alloc, SIZE_MAX);
-    CHECK(maki_buf_room(&buf, SIZE_MAX - 8) == NULL);
+    CHECK(maki_buf_reserve(&buf, SIZE_MAX - 8) == NULL);
     CHECK_STATUS(maki_buf_status(&buf, &err), MAKI_NOMEM, &err);
     maki_buf_free(&buf);
 
@@ -91,14 +91,14 @@ static void test_sticks(void)
     CHECK_STR(maki_buf_str(&zeroed), "");
 }
 
-static void test_room(void)
+static void test_capacity(void)
 {
     fake_env fe;
     fake_env_init(&fe);
     maki_buf buf = maki_buf_new(fe.env.alloc, 1000);
     tap_row("room to write into");
     for (char c = 'a'; c <= 'e'; c++) {
-        char *at = maki_buf_room(&buf, 150);
+        char *at = maki_buf_reserve(&buf, 150);
         if (!CHECK(at != NULL)) break;
         memset(at, c, 150);
         buf.len += 150;
@@ -107,14 +107,14 @@ static void test_room(void)
     for (size_t i = 0; i < 750; i++)
         CHECK_EQ(buf.ptr[i], "abcde"[i / 150]);
     tap_row("room that is not used adds nothing");
-    CHECK(maki_buf_room(&buf, 100) == buf.ptr + 750);
+    CHECK(maki_buf_reserve(&buf, 100) == buf.ptr + 750);
     CHECK_EQ(maki_buf_str(&buf).len, 750);
-    CHECK(maki_buf_room(&buf, 0) != NULL);
+    CHECK(maki_buf_reserve(&buf, 0) != NULL);
     maki_buf_free(&buf);
 
     tap_row("no room asked of an empty buffer is no failure");
     buf = maki_buf_new(fe.env.alloc, 0);
-    (void)maki_buf_room(&buf, 0);
+    (void)maki_buf_reserve(&buf, 0);
     CHECK_STATUS(maki_buf_status(&buf, NULL), MAKI_OK, NULL);
     maki_buf_free(&buf);
 }
@@ -234,7 +234,7 @@ int main(void)
     test_to_arena();
     test_limits();
     test_sticks();
-    test_room();
+    test_capacity();
     test_text();
     test_faults();
     return tap_end();

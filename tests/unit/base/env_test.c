@@ -52,12 +52,12 @@ static bool count_name(void *ctx, const char *name)
     return ++*names != 0;
 }
 
-static void test_files(const maki_files *files, const folder *f)
+static void test_files(const maki_files *files, const directory *f)
 {
     static const char *const names[] = { "plain",  "with space",     "日本語.json",
                                          "한국어", "👩\u200D🚀.jsonl", "عربي" };
     for (size_t i = 0; i < COUNT(names); i++) {
-        const char *path = folder_file(f, names[i]);
+        const char *path = directory_file(f, names[i]);
         char got[16] = "";
         tap_row("files: write, read and remove %s", names[i]);
         int fd = files->open(files, path, O_RDWR | O_CREAT | O_EXCL, 0600);
@@ -84,17 +84,17 @@ static void test_files(const maki_files *files, const folder *f)
 
     tap_row("files: rename replaces");
     char from[512];
-    snprintf(from, sizeof from, "%s", folder_file(f, "古い"));
-    folder_write(from, MAKI_LIT("new"));
-    folder_write(folder_file(f, "target"), MAKI_LIT("old"));
-    CHECK_EQ(files->rename(files, from, folder_file(f, "target")), 0);
-    maki_str now = folder_read(folder_file(f, "target"));
+    snprintf(from, sizeof from, "%s", directory_file(f, "古い"));
+    directory_write(from, MAKI_LIT("new"));
+    directory_write(directory_file(f, "target"), MAKI_LIT("old"));
+    CHECK_EQ(files->rename(files, from, directory_file(f, "target")), 0);
+    maki_str now = directory_read(directory_file(f, "target"));
     CHECK_STR(now, "new");
     free((void *)(uintptr_t)now.ptr);
-    CHECK_EQ(files->unlink(files, folder_file(f, "target")), 0);
+    CHECK_EQ(files->unlink(files, directory_file(f, "target")), 0);
 
     tap_row("files: cut shorter, and longer with zeros");
-    int fd = files->open(files, folder_file(f, "길이"), O_RDWR | O_CREAT, 0600);
+    int fd = files->open(files, directory_file(f, "길이"), O_RDWR | O_CREAT, 0600);
     char four[4] = "....";
     CHECK_EQ(files->write(files, fd, "abcdef", 6), 6);
     CHECK_EQ(files->truncate(files, fd, 2), 0);
@@ -103,7 +103,7 @@ static void test_files(const maki_files *files, const folder *f)
     CHECK(memcmp(four, "ab\0\0", 4) == 0);
 
     tap_row("files: a lock belongs to one open file at a time");
-    int other = files->open(files, folder_file(f, "길이"), O_RDWR, 0);
+    int other = files->open(files, directory_file(f, "길이"), O_RDWR, 0);
     CHECK_EQ(files->lock(files, fd, LOCK_EX | LOCK_NB), 0);
     CHECK_EQ(files->lock(files, other, LOCK_EX | LOCK_NB), -1);
     CHECK_EQ(errno, EWOULDBLOCK);
@@ -111,26 +111,26 @@ static void test_files(const maki_files *files, const folder *f)
     CHECK_EQ(files->lock(files, other, LOCK_EX | LOCK_NB), 0);
 
     tap_row("files: is an open file still the one of that name?");
-    CHECK_EQ(maki_file_same(files, fd, folder_file(f, "길이")), 1);
-    CHECK_EQ(maki_file_same(files, other, folder_file(f, "길이")), 1);
-    folder_write(folder_file(f, "別"), MAKI_LIT("x"));
-    CHECK_EQ(maki_file_same(files, fd, folder_file(f, "別")), 0);
-    CHECK_EQ(files->unlink(files, folder_file(f, "別")), 0);
-    CHECK_EQ(files->unlink(files, folder_file(f, "길이")), 0);
-    CHECK_EQ(maki_file_same(files, fd, folder_file(f, "길이")), 0);
+    CHECK_EQ(maki_file_same(files, fd, directory_file(f, "길이")), 1);
+    CHECK_EQ(maki_file_same(files, other, directory_file(f, "길이")), 1);
+    directory_write(directory_file(f, "別"), MAKI_LIT("x"));
+    CHECK_EQ(maki_file_same(files, fd, directory_file(f, "別")), 0);
+    CHECK_EQ(files->unlink(files, directory_file(f, "別")), 0);
+    CHECK_EQ(files->unlink(files, directory_file(f, "길이")), 0);
+    CHECK_EQ(maki_file_same(files, fd, directory_file(f, "길이")), 0);
     CHECK_EQ(maki_file_same(files, -1, f->path), -1);
     files->close(files, other);
     files->close(files, fd);
 
     tap_row("files: a temporary file has no name, and only its owner may read it");
     struct stat st;
-    setenv("TMPDIR", folder_file(f, "nowhere"), 1);
+    setenv("TMPDIR", directory_file(f, "nowhere"), 1);
     CHECK_EQ(files->temp(files), -1);
     setenv("TMPDIR", f->path, 1);
     fd = files->temp(files);
     unsetenv("TMPDIR");
     if (CHECK(fd >= 0)) {
-        CHECK_EQ(folder_count(f), 0);
+        CHECK_EQ(directory_count(f), 0);
         CHECK(fcntl(fd, F_GETFD) & FD_CLOEXEC);
         CHECK_EQ(fstat(fd, &st), 0);
         CHECK_EQ(st.st_mode & 0777, 0600);
@@ -140,28 +140,28 @@ static void test_files(const maki_files *files, const folder *f)
     }
 
     tap_row("files: folders");
-    CHECK_EQ(files->mkdir(files, folder_file(f, "ordner"), 0700), 0);
-    CHECK_EQ(files->mkdir(files, folder_file(f, "ordner"), 0700), -1);
+    CHECK_EQ(files->mkdir(files, directory_file(f, "ordner"), 0700), 0);
+    CHECK_EQ(files->mkdir(files, directory_file(f, "ordner"), 0700), -1);
     CHECK_EQ(errno, EEXIST);
-    CHECK(maki_file_is(files, folder_file(f, "ordner"), S_IFDIR));
-    CHECK(!maki_file_is(files, folder_file(f, "ordner"), S_IFREG));
-    CHECK(maki_file_exists(files, folder_file(f, "ordner")));
-    CHECK(!maki_file_exists(files, folder_file(f, "keiner")));
-    folder_write(folder_file(f, "ordner/a"), MAKI_LIT("x"));
-    folder_write(folder_file(f, "ordner/b"), MAKI_LIT("yz"));
+    CHECK(maki_file_is(files, directory_file(f, "ordner"), S_IFDIR));
+    CHECK(!maki_file_is(files, directory_file(f, "ordner"), S_IFREG));
+    CHECK(maki_file_exists(files, directory_file(f, "ordner")));
+    CHECK(!maki_file_exists(files, directory_file(f, "keiner")));
+    directory_write(directory_file(f, "ordner/a"), MAKI_LIT("x"));
+    directory_write(directory_file(f, "ordner/b"), MAKI_LIT("yz"));
     int seen = 0;
-    CHECK_EQ(files->list(files, folder_file(f, "ordner"), count_name, &seen), 0);
+    CHECK_EQ(files->list(files, directory_file(f, "ordner"), count_name, &seen), 0);
     CHECK_EQ(seen, 2);
     seen = -1;
-    CHECK_EQ(files->list(files, folder_file(f, "ordner"), count_name, &seen), 0);
+    CHECK_EQ(files->list(files, directory_file(f, "ordner"), count_name, &seen), 0);
     CHECK_EQ(seen, 0); /* stopped by the first */
-    CHECK_EQ(files->list(files, folder_file(f, "keiner"), count_name, &seen), -1);
+    CHECK_EQ(files->list(files, directory_file(f, "keiner"), count_name, &seen), -1);
     CHECK_EQ(errno, ENOENT);
-    fd = files->open(files, folder_file(f, "ordner"), O_RDONLY | O_DIRECTORY, 0);
+    fd = files->open(files, directory_file(f, "ordner"), O_RDONLY | O_DIRECTORY, 0);
     CHECK_EQ(files->stat(files, fd, "b", &st), 0);
     CHECK_EQ(st.st_size, 2);
     other = files->dup(files, fd);
-    CHECK_EQ(maki_file_same(files, other, folder_file(f, "ordner")), 1);
+    CHECK_EQ(maki_file_same(files, other, directory_file(f, "ordner")), 1);
     files->close(files, other);
     files->close(files, fd);
 
@@ -172,21 +172,21 @@ static void test_files(const maki_files *files, const folder *f)
     CHECK_EQ(files->resolve(files, "~/ordner/../ordner/a", resolved), 0);
     setenv("HOME", home, 1);
     CHECK(strcmp(strrchr(resolved, 'o'), "ordner/a") == 0);
-    CHECK_EQ(files->resolve(files, folder_file(f, "keiner"), resolved), -1);
+    CHECK_EQ(files->resolve(files, directory_file(f, "keiner"), resolved), -1);
     CHECK_EQ(errno, ENOENT);
 
     tap_row("files: what is kept free for a file, and what is free");
-    fd = files->open(files, folder_file(f, "ordner/a"), O_RDWR, 0);
+    fd = files->open(files, directory_file(f, "ordner/a"), O_RDWR, 0);
     CHECK_EQ(files->allocate(files, fd, 8192), 0);
     CHECK_EQ(maki_file_size(files, fd), 8192);
     CHECK_EQ(files->allocate(files, -1, 1), -1);
     files->close(files, fd);
     CHECK(files->space(files, f->path) >= 0);
-    CHECK_EQ(files->space(files, folder_file(f, "keiner")), -1);
+    CHECK_EQ(files->space(files, directory_file(f, "keiner")), -1);
 
     tap_row("files: failures answer like the system calls");
     char byte = 0;
-    CHECK_EQ(files->open(files, folder_file(f, "없음"), O_RDONLY, 0), -1);
+    CHECK_EQ(files->open(files, directory_file(f, "없음"), O_RDONLY, 0), -1);
     CHECK_EQ(errno, ENOENT);
     CHECK_EQ(files->close(files, -1), -1);
     CHECK_EQ(files->read(files, -1, &byte, 1), -1);
@@ -204,13 +204,13 @@ static void test_files(const maki_files *files, const folder *f)
 int main(void)
 {
     maki_env env = maki_env_system();
-    folder f;
-    folder_open(&f);
+    directory f;
+    directory_open(&f);
     tap_row("the clock counts milliseconds since 1970");
     CHECK(env.clock->now_ms(env.clock) > 1700000000000); /* this test was written later */
     test_alloc(env.alloc);
     test_random(env.random);
     test_files(env.files, &f);
-    folder_close(&f);
+    directory_close(&f);
     return tap_end();
 }

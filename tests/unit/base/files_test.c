@@ -17,7 +17,7 @@
 
 static bool holds(const char *path, maki_str want)
 {
-    maki_str got = folder_read(path);
+    maki_str got = directory_read(path);
     bool same = got.ptr && maki_str_is(got, want);
     free((void *)(uintptr_t)got.ptr);
     return same;
@@ -35,14 +35,14 @@ static const char *const names[] = { "plain.json",
                                      "👨\u200D👩\u200D👧.jsonl",
                                      TEN TEN TEN TEN TEN TEN TEN TEN };
 
-static void test_names(const folder *f)
+static void test_names(const directory *f)
 {
     fake_env fe;
     fake_env_init(&fe);
     for (size_t i = 0; i < COUNT(names); i++) {
         maki_err err;
         struct stat st;
-        const char *path = folder_file(f, names[i]);
+        const char *path = directory_file(f, names[i]);
         tap_row("made, then replaced, mode 0600: %s", names[i]);
         CHECK_STATUS(maki_file_replace(&fe.env, path, MAKI_LIT("first"), &err), MAKI_OK, &err);
         CHECK(holds(path, MAKI_LIT("first")));
@@ -50,19 +50,19 @@ static void test_names(const folder *f)
         CHECK_STATUS(maki_file_replace(&fe.env, path, MAKI_LIT("둘째"), &err), MAKI_OK, &err);
         CHECK(holds(path, MAKI_LIT("둘째")));
         CHECK(stat(path, &st) == 0 && (st.st_mode & 0777) == 0600);
-        CHECK_EQ(folder_count(f), 1);
+        CHECK_EQ(directory_count(f), 1);
         CHECK_EQ(fake_files_live(&fe), 0);
         unlink(path);
     }
 }
 
-static void test_contents(const folder *f)
+static void test_contents(const directory *f)
 {
     fake_env fe;
     fake_env_init(&fe);
     fake_files_short(&fe, 5);
     fake_files_interrupt(&fe, 3);
-    const char *path = folder_file(f, "content");
+    const char *path = directory_file(f, "content");
     for (size_t i = 0; i < sample_count; i++) {
         maki_err err;
         tap_row("with short and interrupted writes: %s", samples[i].name);
@@ -74,7 +74,7 @@ static void test_contents(const folder *f)
 
 /* With the n-th file call failing for each n, the old or the new content is there and nothing else,
  * and no other file is left.  `old` NULL: there was no file. */
-static void test_faults(const folder *f)
+static void test_faults(const directory *f)
 {
     static const struct {
         const char *name, *old;
@@ -90,7 +90,7 @@ static void test_faults(const folder *f)
     fake_env_init(&fe);
     fake_files_short(&fe, 4); /* so that several writes can fail */
     char path[512];
-    snprintf(path, sizeof path, "%s", folder_file(f, "état 🍣.json"));
+    snprintf(path, sizeof path, "%s", directory_file(f, "état 🍣.json"));
     maki_str fresh = MAKI_LIT("新しい内容");
     for (size_t i = 0; i < COUNT(rows); i++) {
         tap_row("every file call fails in turn: %s", rows[i].name);
@@ -100,7 +100,7 @@ static void test_faults(const folder *f)
         for (;; nth++) {
             maki_err err = { 0 };
             unlink(path);
-            if (rows[i].old) folder_write(path, maki_str_of(rows[i].old));
+            if (rows[i].old) directory_write(path, maki_str_of(rows[i].old));
             fake_files_fail_at(&fe, nth, rows[i].code);
             maki_status st = maki_file_replace(&fe.env, path, fresh, &err);
             bool failed = fake_files_failed(&fe);
@@ -111,7 +111,7 @@ static void test_faults(const folder *f)
                 rows[i].old ? holds(path, maki_str_of(rows[i].old)) : access(path, F_OK) != 0;
             CHECK(is_new || is_old);
             CHECK(is_new || st != MAKI_OK);
-            CHECK_EQ(folder_count(f), is_old && !rows[i].old ? 0 : 1);
+            CHECK_EQ(directory_count(f), is_old && !rows[i].old ? 0 : 1);
             CHECK_EQ(fake_files_live(&fe), 0);
             saw_old |= is_old;
             unheard += failed && st == MAKI_OK;
@@ -126,22 +126,22 @@ static void test_faults(const folder *f)
     unlink(path);
 }
 
-static void test_refused(const folder *f)
+static void test_refused(const directory *f)
 {
     fake_env fe;
     maki_err err;
     char path[512];
     fake_env_init(&fe);
-    snprintf(path, sizeof path, "%s", folder_file(f, "file"));
+    snprintf(path, sizeof path, "%s", directory_file(f, "file"));
 
     tap_row("no random bytes: nothing is touched");
     fake_random_fail_at(&fe, 1);
     CHECK_STATUS(maki_file_replace(&fe.env, path, MAKI_LIT("x"), &err), MAKI_IO, &err);
-    CHECK_EQ(folder_count(f), 0);
+    CHECK_EQ(directory_count(f), 0);
     fake_random_fail_at(&fe, 0);
 
     tap_row("no such folder");
-    const char *deep = folder_file(f, "nowhere/file");
+    const char *deep = directory_file(f, "nowhere/file");
     CHECK_STATUS(maki_file_replace(&fe.env, deep, MAKI_LIT("x"), &err), MAKI_NOTFOUND, &err);
 
     tap_row("a path that is too long");
@@ -161,10 +161,10 @@ static void test_refused(const folder *f)
     tap_row("a file system that cannot sync folders will do, one that fails to will not");
     fake_files_fail_at(&fe, 0, 0);
     CHECK_STATUS(maki_file_replace(&fe.env, path, MAKI_LIT("x"), &err), MAKI_OK, &err);
-    size_t sync_folder = fe.files.calls - 1; /* the last but one; then it is closed */
-    fake_files_fail_at(&fe, sync_folder, EINVAL);
+    size_t sync_directory = fe.files.calls - 1; /* the last but one; then it is closed */
+    fake_files_fail_at(&fe, sync_directory, EINVAL);
     CHECK_STATUS(maki_file_replace(&fe.env, path, MAKI_LIT("x"), &err), MAKI_OK, &err);
-    fake_files_fail_at(&fe, sync_folder, EIO);
+    fake_files_fail_at(&fe, sync_directory, EIO);
     CHECK_STATUS(maki_file_replace(&fe.env, path, MAKI_LIT("x"), &err), MAKI_IO, &err);
     fake_files_fail_at(&fe, 0, 0);
     unlink(path);
@@ -172,12 +172,12 @@ static void test_refused(const folder *f)
     tap_row("a folder cannot be replaced by a file");
     mkdir(path, 0700);
     CHECK(maki_file_replace(&fe.env, path, MAKI_LIT("x"), &err) != MAKI_OK);
-    CHECK_EQ(folder_count(f), 1);
+    CHECK_EQ(directory_count(f), 1);
     rmdir(path);
     CHECK_EQ(fake_files_live(&fe), 0);
 }
 
-static void test_relative(const folder *f)
+static void test_relative(const directory *f)
 {
     fake_env fe;
     maki_err err;
@@ -185,17 +185,17 @@ static void test_relative(const folder *f)
     tap_row("a path without a folder");
     if (!CHECK(chdir(f->path) == 0)) return;
     CHECK_STATUS(maki_file_replace(&fe.env, "ここ", MAKI_LIT("x"), &err), MAKI_OK, &err);
-    CHECK(holds(folder_file(f, "ここ"), MAKI_LIT("x")));
+    CHECK(holds(directory_file(f, "ここ"), MAKI_LIT("x")));
     unlink("ここ");
     CHECK(chdir("/") == 0);
 }
 
-static void test_write(const folder *f)
+static void test_write(const directory *f)
 {
     fake_env fe;
     maki_err err;
     fake_env_init(&fe);
-    const char *path = folder_file(f, "sink");
+    const char *path = directory_file(f, "sink");
     int fd = fe.env.files->open(fe.env.files, path, O_RDWR | O_CREAT, 0600);
     maki_fd_sink target = { fe.env.files, fd };
     maki_sink sink = maki_fd_sink_of(&target);
@@ -216,7 +216,7 @@ static void test_write(const folder *f)
     unlink(path);
 }
 
-static void test_write_at(const folder *f)
+static void test_write_at(const directory *f)
 {
     fake_env fe;
     maki_err err;
@@ -224,7 +224,7 @@ static void test_write_at(const folder *f)
     size_t n = 0;
     fake_env_init(&fe);
     const maki_files *files = fe.env.files;
-    int fd = files->open(files, folder_file(f, "at"), O_RDWR | O_CREAT, 0600);
+    int fd = files->open(files, directory_file(f, "at"), O_RDWR | O_CREAT, 0600);
 
     tap_row("written and read at a place, with short and interrupted calls");
     fake_files_short(&fe, 2);
@@ -258,13 +258,13 @@ static void test_write_at(const folder *f)
     CHECK_EQ(nth, 11); /* five writes and five reads of two bytes */
     fake_files_fail_at(&fe, 0, 0);
     files->close(files, fd);
-    unlink(folder_file(f, "at"));
+    unlink(directory_file(f, "at"));
 }
 
 int main(void)
 {
-    folder f;
-    folder_open(&f);
+    directory f;
+    directory_open(&f);
     test_names(&f);
     test_contents(&f);
     test_faults(&f);
@@ -272,6 +272,6 @@ int main(void)
     test_relative(&f);
     test_write(&f);
     test_write_at(&f);
-    folder_close(&f);
+    directory_close(&f);
     return tap_end();
 }

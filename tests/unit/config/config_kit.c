@@ -7,14 +7,14 @@
 void config_kit_open(config_kit *kit)
 {
     *kit = (config_kit){ .config = NULL };
-    folder_open(&kit->here);
+    directory_open(&kit->here);
     snprintf(kit->path, sizeof kit->path, "%s/設定.yaml", kit->here.path);
 }
 
 void config_kit_close(config_kit *kit)
 {
     maki_config_close(kit->config);
-    folder_close(&kit->here);
+    directory_close(&kit->here);
 }
 
 static void note(void *ctx, const maki_config_problem *p)
@@ -33,7 +33,7 @@ maki_status config_read(config_kit *kit, const maki_env *env, char *const *envir
     kit->config = NULL;
     kit->problems[0] = '\0';
     kit->err = (maki_err){ .status = MAKI_OK };
-    folder_write(kit->path, text);
+    directory_write(kit->path, text);
     return maki_config_open(&options, &kit->config, &kit->err);
 }
 

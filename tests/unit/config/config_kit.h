@@ -7,7 +7,7 @@
 #include "folder.h"
 
 typedef struct config_kit {
-    folder here;
+    directory here;
     char path[300];
     char problems[8000]; /* "2:3: words\n" each; warnings begin with "warning " */
     maki_err err;

@@ -246,7 +246,7 @@ static void write_days(const char *path, int days)
 {
     char text[80];
     int n = snprintf(text, sizeof text, "context_storage: {cleanup_days: %d}\n", days);
-    folder_write(path, (maki_str){ text, (size_t)n });
+    directory_write(path, (maki_str){ text, (size_t)n });
 }
 
 static void check_found(const char *name, const char *file, char *const *environment,
@@ -265,10 +265,10 @@ static void check_found(const char *name, const char *file, char *const *environ
 
 static void run_places(void)
 {
-    folder f;
+    directory f;
     char xdg[300], home[300], named[300], path[400], back[1000];
     if (!CHECK(getcwd(back, sizeof back) != NULL)) return;
-    folder_open(&f);
+    directory_open(&f);
     if (!CHECK(chdir(f.path) == 0)) return;
     check_found("no file at all", NULL, NULL, MAKI_OK, 30);
     snprintf(path, sizeof path, "%s/.config", f.path), mkdir(path, 0700);
@@ -296,7 +296,7 @@ static void run_places(void)
     check_found("a folder", "x", NULL, MAKI_IO, 0);
     check_found("a file without end", "/dev/zero", NULL, MAKI_INVALID, 0);
     CHECK(chdir(back) == 0);
-    folder_close(&f);
+    directory_close(&f);
 }
 
 /* ---- what may be written --------------------------------------------------------------------------------- */

@@ -10,36 +10,36 @@
 #include "tap.h"
 
 /* "agents.*.maxTurns" with a name that has a dot in it, a # as 0. */
-static void concrete(const char *pattern, char *out, size_t room)
+static void concrete(const char *pattern, char *out, size_t capacity)
 {
     size_t n = 0;
     for (; *pattern; pattern++) {
         const char one[] = { *pattern, '\0' };
         const char *part = *pattern == '*' ? "gpt-3.5-エージェント" : *pattern == '#' ? "0" : one;
-        n += (size_t)snprintf(out + n, room - n, "%s", part);
+        n += (size_t)snprintf(out + n, capacity - n, "%s", part);
     }
 }
 
 /* A value that the row takes. */
-static void sample(const maki_config_setting *row, char *out, size_t room)
+static void sample(const maki_config_setting *row, char *out, size_t capacity)
 {
     switch (row->type) {
-    case MAKI_CONFIG_FLAG: snprintf(out, room, "yes"); break;
+    case MAKI_CONFIG_FLAG: snprintf(out, capacity, "yes"); break;
     case MAKI_CONFIG_INTEGER:
-        snprintf(out, room, "%s", row->initial ? row->initial : "1000");
+        snprintf(out, capacity, "%s", row->initial ? row->initial : "1000");
         break;
-    case MAKI_CONFIG_NUMBER: snprintf(out, room, "%g", (row->min + row->max) / 2); break;
+    case MAKI_CONFIG_NUMBER: snprintf(out, capacity, "%g", (row->min + row->max) / 2); break;
     case MAKI_CONFIG_CHOICE:
-        snprintf(out, room, "%.*s", (int)strcspn(row->choices, "|"), row->choices);
+        snprintf(out, capacity, "%.*s", (int)strcspn(row->choices, "|"), row->choices);
         break;
-    case MAKI_CONFIG_LIST: snprintf(out, room, "[甲, b*]"); break;
-    case MAKI_CONFIG_BYTES: snprintf(out, room, "512k"); break;
-    case MAKI_CONFIG_TIME: snprintf(out, room, "90s"); break;
-    case MAKI_CONFIG_URL: snprintf(out, room, "http://127.0.0.1:1/v1"); break;
-    case MAKI_CONFIG_ADDRESSES: snprintf(out, room, "['127.0.0.1:1', '[::1]:0']"); break;
-    case MAKI_CONFIG_POLICY: snprintf(out, room, "roo"); break;
+    case MAKI_CONFIG_LIST: snprintf(out, capacity, "[甲, b*]"); break;
+    case MAKI_CONFIG_BYTES: snprintf(out, capacity, "512k"); break;
+    case MAKI_CONFIG_TIME: snprintf(out, capacity, "90s"); break;
+    case MAKI_CONFIG_URL: snprintf(out, capacity, "http://127.0.0.1:1/v1"); break;
+    case MAKI_CONFIG_ADDRESSES: snprintf(out, capacity, "['127.0.0.1:1', '[::1]:0']"); break;
+    case MAKI_CONFIG_POLICY: snprintf(out, capacity, "roo"); break;
     default:
-        snprintf(out, room, strstr(row->path, "provider") ? "openai" : "日本語 中文 한국어 🍣");
+        snprintf(out, capacity, strstr(row->path, "provider") ? "openai" : "日本語 中文 한국어 🍣");
         break;
     }
 }

@@ -210,7 +210,7 @@ static void run_refused(const char *path, const char *config, maki_daemon_option
     maki_err err = { 0 };
     for (size_t i = 0; i < COUNT(refused); i++) {
         tap_row("refused: %s", refused[i].words);
-        folder_write(path, (maki_str){ refused[i].text, strlen(refused[i].text) });
+        directory_write(path, (maki_str){ refused[i].text, strlen(refused[i].text) });
         CHECK_STATUS(read_args(no_variables, args, got, &err), refused[i].status, &err);
         CHECK(strstr(err.msg, refused[i].words) != NULL);
         maki_daemon_options_free(got);
@@ -221,23 +221,23 @@ int main(void)
 {
     static maki_daemon_options got;
     maki_err err;
-    folder here;
+    directory here;
     char path[300], config[320];
     run_rows(&got);
     run_values(&got);
     run_defaults(&got);
 
-    folder_open(&here);
+    directory_open(&here);
     snprintf(path, sizeof path, "%s/maki.yaml", here.path);
     snprintf(config, sizeof config, "--config=%s", path);
     tap_row("everything from the file");
-    folder_write(path, (maki_str){ file, sizeof file - 1 });
+    directory_write(path, (maki_str){ file, sizeof file - 1 });
     const char *const args[] = { config, NULL };
     CHECK_STATUS(read_args(no_variables, args, &got, &err), MAKI_OK, &err);
     check_file_values(&got);
     maki_daemon_options_free(&got);
     run_over(config, &got);
     run_refused(path, config, &got);
-    folder_close(&here);
+    directory_close(&here);
     return tap_end();
 }

@@ -98,7 +98,7 @@ int main(void)
     }
     tap_row("too many");
     maki_status st = MAKI_OK;
-    for (int i = 0; i < MAKI_UPSTREAMS_MOST && st == MAKI_OK; i++) {
+    for (int i = 0; i < MAKI_UPSTREAMS_MAX && st == MAKI_OK; i++) {
         char line[] = "u00=http://h";
         line[1] = (char)('a' + i / 10);
         line[2] = (char)('0' + i % 10);

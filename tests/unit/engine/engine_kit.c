@@ -11,7 +11,7 @@
 #include "../send/send_kit.h"
 #include "base/str.h"
 #include "tap.h"
-#include "wire/piece.h"
+#include "wire/content_part.h"
 
 const char *const kit_providers[] = { "anthropic", "openai", "responses", "ollama", "gemini" };
 const maki_str kit_tools = MAKI_LIT(
@@ -29,9 +29,9 @@ maki_protocol engine_kit_protocol(const char *provider)
     return MAKI_WIRE_NONE;
 }
 
-static void add(char *out, size_t room, maki_str text)
+static void add(char *out, size_t capacity, maki_str text)
 {
-    size_t used = strlen(out), left = room - used - 1;
+    size_t used = strlen(out), left = capacity - used - 1;
     size_t n = text.len < left ? text.len : left;
     memcpy(out + used, text.ptr, n);
     out[used + n] = '\0';
@@ -116,13 +116,13 @@ static void write_config(engine_kit *kit, const char *path, const char *more)
     snprintf(text + n, sizeof text - (size_t)n,
              "  nowhere:\n    base_url: http://127.0.0.1:1\n    model: fake\n%s",
              more ? more : "summary:\n  provider: offline\n");
-    folder_write(path, maki_str_of(text));
+    directory_write(path, maki_str_of(text));
 }
 
 void engine_kit_configure(engine_kit *kit, const char *more)
 {
     char path[300];
-    snprintf(path, sizeof path, "%s", folder_file(&kit->files, "maki.yaml"));
+    snprintf(path, sizeof path, "%s", directory_file(&kit->files, "maki.yaml"));
     write_config(kit, path, more);
     maki_config_options options = { .size = sizeof options, .env = kit->env, .file = path };
     maki_turns_close(kit->turns);
@@ -137,15 +137,15 @@ void engine_kit_configure(engine_kit *kit, const char *more)
 bool engine_kit_open(engine_kit *kit, int argc, char **argv, const char *more)
 {
     memset(kit, 0, sizeof *kit);
-    folder_open(&kit->files);
-    snprintf(kit->record, sizeof kit->record, "%s", folder_file(&kit->files, "record"));
+    directory_open(&kit->files);
+    snprintf(kit->record, sizeof kit->record, "%s", directory_file(&kit->files, "record"));
     kit->env = maki_env_system();
     kit->answer = "海苔 = nori 🍙";
     kit->options = (maki_turns_options){
         .env = &kit->env, .home = kit->files.path, .durability = MAKI_LAZY, .sleep = sleep_fast
     };
-    kit->calls =
-        (maki_turn_calls){ kit, on_delta, on_retry, on_managing, on_call, on_row, is_cancelled };
+    kit->calls = (maki_turn_callbacks){ kit,     on_delta, on_retry,    on_managing,
+                                        on_call, on_row,   is_cancelled };
     signal(SIGPIPE, SIG_IGN);
     tap_row("the fake provider runs");
     kit->program = argc >= 2 ? argv[1] : "";
@@ -174,7 +174,7 @@ void engine_kit_close(engine_kit *kit)
     maki_turns_close(kit->turns);
     maki_config_close(kit->config);
     stop_provider(kit);
-    folder_close(&kit->files);
+    directory_close(&kit->files);
 }
 
 /* ---- turns ------------------------------------------------------------------------------------------------- */
@@ -183,7 +183,7 @@ const char *engine_kit_session(engine_kit *kit, const char *name)
 {
     char file[128];
     snprintf(file, sizeof file, "%s.jsonl", name);
-    return folder_file(&kit->files, file);
+    return directory_file(&kit->files, file);
 }
 
 maki_status engine_kit_say(engine_kit *kit, const char *session, const char *provider,
@@ -204,7 +204,7 @@ maki_status engine_kit_say(engine_kit *kit, const char *session, const char *pro
 /* A file as a text that ends with NUL; "": there is none. */
 static char *text_in(const char *path)
 {
-    maki_str text = folder_read(path);
+    maki_str text = directory_read(path);
     char *out = calloc(text.len + 1, 1);
     if (out && text.ptr) memcpy(out, text.ptr, text.len);
     free((void *)(uintptr_t)text.ptr);
@@ -248,17 +248,17 @@ char *engine_kit_kept(const engine_kit *kit, unsigned nth, const char *part)
 
 /* ---- pairs --------------------------------------------------------------------------------------------------- */
 
-enum { OPEN_MOST = 64 };
+enum { OPEN_MAX = 64 };
 
 typedef struct pairing {
-    char open[OPEN_MOST][128]; /* ids of calls without a result */
+    char open[OPEN_MAX][128]; /* ids of calls without a result */
     size_t count;
     bool bad;
 } pairing;
 
 static void take_call(pairing *p, maki_str id)
 {
-    if (p->count == OPEN_MOST) return;
+    if (p->count == OPEN_MAX) return;
     snprintf(p->open[p->count++], sizeof p->open[0], "%.*s", (int)id.len, id.ptr);
 }
 
@@ -276,13 +276,13 @@ static void take_result(pairing *p, maki_str id)
 static maki_status take_row(void *ctx, const maki_wire_message *message, maki_err *err)
 {
     pairing *p = ctx;
-    maki_pieces pieces = maki_pieces_of(message->row);
-    maki_piece piece;
+    maki_content_parts pieces = maki_content_parts_of(message->row);
+    maki_content_part piece;
     (void)err;
-    while (maki_pieces_next(&pieces, &piece)) {
-        if (piece.kind == MAKI_PIECE_CALL) take_call(p, piece.id);
-        if (piece.kind == MAKI_PIECE_RESULT) take_result(p, piece.id);
-        if (piece.kind == MAKI_PIECE_TEXT && pieces.by == MAKI_BY_USER && p->count) p->bad = true;
+    while (maki_content_parts_next(&pieces, &piece)) {
+        if (piece.kind == MAKI_CONTENT_CALL) take_call(p, piece.id);
+        if (piece.kind == MAKI_CONTENT_RESULT) take_result(p, piece.id);
+        if (piece.kind == MAKI_CONTENT_TEXT && pieces.by == MAKI_BY_USER && p->count) p->bad = true;
     }
     return MAKI_OK;
 }

@@ -18,7 +18,7 @@ typedef struct engine_kit {
     const char *program;
     pid_t pid;
     char url[64];
-    folder files;
+    directory files;
     char record[300]; /* where the provider keeps its requests */
     maki_env env;
     maki_config *config;
@@ -26,7 +26,7 @@ typedef struct engine_kit {
     maki_turns_options options;
     /* The next turn. */
     maki_turn_request request;
-    maki_turn_calls calls;
+    maki_turn_callbacks calls;
     /* What came of the last one. */
     maki_turn_result result;
     maki_err err;

@@ -61,7 +61,7 @@ static bool fails(faulty *f, bool files)
 static void use_workspace(engine_kit *kit)
 {
     char more[400];
-    folder_write(folder_file(&kit->files, "AGENTS.md"), MAKI_LIT("規則\xff一つ"));
+    directory_write(directory_file(&kit->files, "AGENTS.md"), MAKI_LIT("規則\xff一つ"));
     snprintf(more, sizeof more,
              "summary:\n  provider: offline\nagents:\n  default:\n    workspace: %s\n",
              kit->files.path);

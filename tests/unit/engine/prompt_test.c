@@ -34,7 +34,7 @@ static void put_file(const char *name, const char *text)
 {
     char path[400];
     snprintf(path, sizeof path, "%s/%s", workspace, name);
-    folder_write(path, maki_str_of(text));
+    directory_write(path, maki_str_of(text));
 }
 
 static void drop_file(const char *name)
@@ -275,9 +275,9 @@ static void strange_files(engine_kit *kit)
     CHECK_EQ(mkfifo(path, 0600), 0);
     snprintf(path, sizeof path, "%s/USER.md", workspace);
     CHECK_EQ(mkdir(path, 0700), 0);
-    folder_write(folder_file(&kit->files, "id_rsa"), MAKI_LIT("秘密の鍵"));
+    directory_write(directory_file(&kit->files, "id_rsa"), MAKI_LIT("秘密の鍵"));
     snprintf(path, sizeof path, "%s/AGENTS.md", workspace);
-    CHECK_EQ(symlink(folder_file(&kit->files, "id_rsa"), path), 0);
+    CHECK_EQ(symlink(directory_file(&kit->files, "id_rsa"), path), 0);
     put_file("TOOLS.md", "bad \xff byte");
     body = say(kit, "strange", "openai");
     CHECK(has(body, "/SOUL.md: it is a pipe, not a file"));
@@ -398,7 +398,7 @@ int main(int argc, char **argv)
     static engine_kit kit;
     setenv("TZ", "JST-9", 1);
     if (!engine_kit_open(&kit, argc, argv, NULL)) return tap_end();
-    snprintf(workspace, sizeof workspace, "%s", folder_file(&kit.files, "仕事"));
+    snprintf(workspace, sizeof workspace, "%s", directory_file(&kit.files, "仕事"));
     CHECK_EQ(mkdir(workspace, 0700), 0);
     fill_workspace();
     configure(&kit, "");

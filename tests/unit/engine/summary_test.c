@@ -116,13 +116,13 @@ static void fallback(engine_kit *kit)
 
 /* ---- the model alone -------------------------------------------------------------------------------------------- */
 
-static maki_status read_text(const void *ctx, uint64_t at, char *out, size_t room, size_t *got,
+static maki_status read_text(const void *ctx, uint64_t at, char *out, size_t capacity, size_t *got,
                              maki_err *err)
 {
     maki_str text = *(const maki_str *)ctx;
     (void)err;
     *got = text.len - (size_t)at;
-    if (*got > room) *got = room;
+    if (*got > capacity) *got = capacity;
     if (*got > 7) *got = 7; /* cuts characters */
     memcpy(out, text.ptr + at, *got);
     return MAKI_OK;
@@ -188,7 +188,7 @@ static void in_advance(engine_kit *kit)
         strcat(words, "海苔を巻く nori ");
     for (int n = 0; n < 40 && !kit->result.runs; n++) {
         CHECK_STATUS(engine_kit_say(kit, session, "anthropic", words), MAKI_OK, &kit->err);
-        prepared |= maki_turns_settle(kit->turns);
+        prepared |= maki_turns_wait(kit->turns);
     }
     CHECK(prepared);
     CHECK(kit->result.runs == 1);

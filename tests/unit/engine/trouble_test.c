@@ -226,14 +226,14 @@ static void larger_than_the_window(engine_kit *kit)
 static void retried(engine_kit *kit)
 {
     static const struct row {
-        const char *mood, *code;
+        const char *scenario, *code;
     } rows[] = { { "fake:429,first:2", "RATE_LIMITED RATE_LIMITED " },
                  { "fake:500,first:1", "UPSTREAM " } };
     for (size_t i = 0; i < COUNT(rows); i++) {
-        tap_row("%s: tried again", rows[i].mood);
-        CHECK_STATUS(
-            engine_kit_say(kit, engine_kit_session(kit, rows[i].code), "anthropic", rows[i].mood),
-            MAKI_OK, &kit->err);
+        tap_row("%s: tried again", rows[i].scenario);
+        CHECK_STATUS(engine_kit_say(kit, engine_kit_session(kit, rows[i].code), "anthropic",
+                                    rows[i].scenario),
+                     MAKI_OK, &kit->err);
         CHECK_CSTR(kit->retries, rows[i].code);
         CHECK_EQ(kit->result.requests, 1);
         CHECK_EQ(kit->result.rows, 2);

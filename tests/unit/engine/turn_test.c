@@ -171,7 +171,7 @@ static maki_status is_written(void *ctx, const maki_delta *piece, maki_err *err)
 {
     engine_kit *kit = ctx;
     (void)piece, (void)err;
-    maki_str file = folder_read(kit->request.path);
+    maki_str file = directory_read(kit->request.path);
     CHECK(file.len && file.ptr[file.len - 1] == '\n');
     free((void *)(uintptr_t)file.ptr);
     return MAKI_OK;
@@ -179,7 +179,7 @@ static maki_status is_written(void *ctx, const maki_delta *piece, maki_err *err)
 
 static void durable(engine_kit *kit)
 {
-    maki_turn_calls before = kit->calls;
+    maki_turn_callbacks before = kit->calls;
     tap_row("the message stands in the session before the first word of the answer");
     kit->calls.on_delta = is_written;
     CHECK_STATUS(engine_kit_say(kit, engine_kit_session(kit, "durable"), "gemini", "まず書く"),
@@ -321,7 +321,7 @@ static maki_status say_again(void *ctx, const maki_turn_call *call, maki_buf *re
 
 static void rounds(engine_kit *kit)
 {
-    maki_turn_calls before = kit->calls;
+    maki_turn_callbacks before = kit->calls;
     tap_row("rounds of tools have an end; others may write while a tool runs");
     kit->calls.on_call = say_again;
     kit->request.tools = kit_tools;
@@ -344,7 +344,7 @@ int main(int argc, char **argv)
     static engine_kit kit;
     if (!engine_kit_open(&kit, argc, argv, NULL)) return tap_end();
     for (size_t i = 0; i < KIT_PROVIDERS; i++) {
-        maki_turn_calls calls = kit.calls;
+        maki_turn_callbacks calls = kit.calls;
         plain_turn(&kit, kit_providers[i]);
         second_turn(&kit, kit_providers[i]);
         tool_turn(&kit, kit_providers[i]);

@@ -15,7 +15,7 @@
 #include "tap.h"
 
 /* The names in a folder, sorted, one a line. */
-static void list(const folder *f, char *out, size_t room)
+static void list(const directory *f, char *out, size_t capacity)
 {
     struct dirent **names = NULL;
     int n = scandir(f->path, &names, NULL, alphasort);
@@ -23,7 +23,7 @@ static void list(const folder *f, char *out, size_t room)
     out[0] = '\0';
     for (int i = 0; i < n; i++) {
         if (names[i]->d_name[0] != '.')
-            len += (size_t)snprintf(out + len, room - len, "%s\n", names[i]->d_name);
+            len += (size_t)snprintf(out + len, capacity - len, "%s\n", names[i]->d_name);
         free(names[i]);
     }
     free(names);
@@ -64,7 +64,7 @@ static void make(fake_env *fe, const char *path)
     make_former(fe, path, "%.*s.%s.idx", "cl100k_base");
 }
 
-static const char *in(const folder *f, const char *name)
+static const char *in(const directory *f, const char *name)
 {
     static char path[600];
     snprintf(path, sizeof path, "%s/%s", f->path, name);
@@ -75,14 +75,14 @@ static void test_all(const char *name, const char *events)
 {
     static const char *const others[] = { "talk.claude.jsonl", "talk2.jsonl", "tal.jsonl" };
     fake_env fe;
-    folder f;
+    directory f;
     maki_err err = { 0 };
     char before[4000], after[4000], text[600];
     fake_env_init(&fe);
-    folder_open(&f);
+    directory_open(&f);
     for (size_t i = 0; i < 3; i++)
         make(&fe, in(&f, others[i]));
-    folder_write(in(&f, "talk.txt"), MAKI_LIT("メモ"));
+    directory_write(in(&f, "talk.txt"), MAKI_LIT("メモ"));
     list(&f, before, sizeof before);
     make(&fe, in(&f, name));
     int stem = (int)(strlen(name) - strlen(".jsonl"));
@@ -90,10 +90,10 @@ static void test_all(const char *name, const char *events)
                                         ".jsonl.damaged-2" };
     for (size_t i = 0; i < 4; i++) {
         snprintf(text, sizeof text, "%.*s%s", stem, name, left[i]);
-        folder_write(in(&f, text), MAKI_LIT("残り"));
+        directory_write(in(&f, text), MAKI_LIT("残り"));
     }
     snprintf(text, sizeof text, "%s.damaged-1", events);
-    folder_write(in(&f, text), MAKI_LIT("残り"));
+    directory_write(in(&f, text), MAKI_LIT("残り"));
     list(&f, after, sizeof after);
     CHECK(strcmp(before, after) != 0);
 
@@ -104,7 +104,7 @@ static void test_all(const char *name, const char *events)
     tap_row("%s: one that came to nothing leaves what was put aside", name);
     make(&fe, in(&f, name));
     snprintf(text, sizeof text, "%s.damaged-1", name);
-    folder_write(in(&f, text), MAKI_LIT("前のもの"));
+    directory_write(in(&f, text), MAKI_LIT("前のもの"));
     maki_conv_unmake(&fe.env, in(&f, name));
     CHECK_EQ(unlink(in(&f, text)), 0);
     list(&f, after, sizeof after);
@@ -112,7 +112,7 @@ static void test_all(const char *name, const char *events)
     tap_row("%s: again is no failure", name);
     CHECK_STATUS(maki_conv_erase(&fe.env, in(&f, name), &err), MAKI_OK, &err);
     CHECK_EQ(fake_alloc_live(&fe), 0);
-    folder_close(&f);
+    directory_close(&f);
 }
 
 static void test_faults(void)
@@ -120,10 +120,10 @@ static void test_faults(void)
     tap_row("a file call failing in turn: told, and the next time it all goes");
     for (size_t nth = 1;; nth++) {
         fake_env fe;
-        folder f;
+        directory f;
         maki_err err = { 0 };
         fake_env_init(&fe);
-        folder_open(&f);
+        directory_open(&f);
         make(&fe, in(&f, "talk.jsonl"));
         fake_files_fail_at(&fe, nth, EIO);
         maki_status st = maki_conv_erase(&fe.env, in(&f, "talk.jsonl"), &err);
@@ -131,8 +131,8 @@ static void test_faults(void)
         fake_files_fail_at(&fe, 0, 0);
         CHECK(st == MAKI_OK || (injected && st == MAKI_IO));
         CHECK_STATUS(maki_conv_erase(&fe.env, in(&f, "talk.jsonl"), &err), MAKI_OK, &err);
-        CHECK_EQ(folder_count(&f), 0);
-        folder_close(&f);
+        CHECK_EQ(directory_count(&f), 0);
+        directory_close(&f);
         if (!injected) break;
     }
     maki_env env = maki_env_system();

@@ -15,16 +15,16 @@
 #include "tap.h"
 
 /* Import `source` into a conversation of its own folder.  The caller closes both. */
-static inline maki_status exchange_in(const maki_env *env, const folder *f, const char *name,
+static inline maki_status exchange_in(const maki_env *env, const directory *f, const char *name,
                                       maki_str source, const maki_import_options *options,
                                       maki_conv **conv, maki_import_report *report, maki_err *err)
 {
     static const maki_conv_options fresh = { .create = true, .durability = MAKI_LAZY };
     char path[400];
-    snprintf(path, sizeof path, "%s", folder_file(f, name));
-    folder_write(path, source);
+    snprintf(path, sizeof path, "%s", directory_file(f, name));
+    directory_write(path, source);
     *conv = NULL;
-    maki_status st = maki_conv_open(env, folder_file(f, "in.jsonl"), &fresh, conv, err);
+    maki_status st = maki_conv_open(env, directory_file(f, "in.jsonl"), &fresh, conv, err);
     if (st != MAKI_OK) return st;
     return maki_import(env, path, *conv, options, report, err);
 }

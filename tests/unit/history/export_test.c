@@ -5,10 +5,10 @@
 #include "fake_env.h"
 #include "reference/view.h"
 
-static maki_str q(const char *text, char *out, size_t room)
+static maki_str q(const char *text, char *out, size_t capacity)
 {
     size_t n = strlen(text);
-    if (n >= room) abort();
+    if (n >= capacity) abort();
     for (size_t i = 0; i <= n; i++)
         out[i] = text[i] == '\'' ? '"' : text[i];
     return (maki_str){ out, n };
@@ -44,11 +44,11 @@ static bool check_roo(const maki_env *env, maki_str array, const char *why)
     maki_err err = { 0 };
     bool good = CHECK_STATUS(effective(array, &arena, &want, &err), MAKI_OK, &err);
     for (int turn = 0; good && turn < 2; turn++) {
-        folder f;
+        directory f;
         maki_conv *conv = NULL;
         maki_import_report report;
         maki_buf *view = turn ? &again : &got;
-        folder_open(&f);
+        directory_open(&f);
         good = CHECK_STATUS(exchange_in(env, &f, "source", turn ? maki_buf_str(&out) : array, &roo,
                                         &conv, &report, &err),
                             MAKI_OK, &err);
@@ -62,7 +62,7 @@ static bool check_roo(const maki_env *env, maki_str array, const char *why)
                    CHECK(exchange_equal(x, y));
         }
         maki_conv_close(conv);
-        folder_close(&f);
+        directory_close(&f);
     }
     if (!good) {
         printf("# %s\n# in:  %.*s\n# out: %.*s\n", why, (int)array.len, array.ptr, (int)out.len,
@@ -202,7 +202,7 @@ static void test_random(void)
 static void test_ui(void)
 {
     maki_env env = maki_env_system();
-    folder f;
+    directory f;
     maki_conv *conv = NULL;
     maki_import_report report;
     maki_err err = { 0 };
@@ -217,8 +217,8 @@ static void test_ui(void)
           "'contextCondense':{'condenseId':'C','summary':'S','cost':0.5}}]",
           ui, sizeof ui);
     tap_row("UI messages beside roo's file come along and come back as they were");
-    folder_open(&f);
-    folder_write(folder_file(&f, "ui_messages.json"), ui_text);
+    directory_open(&f);
+    directory_write(directory_file(&f, "ui_messages.json"), ui_text);
     CHECK_STATUS(exchange_in(&env, &f, "api_conversation_history.json", api_text, NULL, &conv,
                              &report, &err),
                  MAKI_OK, &err);
@@ -226,10 +226,10 @@ static void test_ui(void)
     CHECK_STATUS(maki_export_ui(conv, maki_buf_sink(&out), &err), MAKI_OK, &err);
     CHECK_TEXT(maki_buf_str(&out), ui_text);
     maki_conv_close(conv);
-    folder_close(&f);
+    directory_close(&f);
 
     tap_row("without them, each condense and truncation is told");
-    folder_open(&f);
+    directory_open(&f);
     maki_buf_clear(&out);
     CHECK_STATUS(exchange_in(&env, &f, "x.json", api_text, NULL, &conv, &report, &err), MAKI_OK,
                  &err);
@@ -237,7 +237,7 @@ static void test_ui(void)
     CHECK(strstr(out.ptr ? out.ptr : "",
                  "\"contextCondense\":{\"condenseId\":\"C\",\"summary\":\"S\"") != NULL);
     maki_conv_close(conv);
-    folder_close(&f);
+    directory_close(&f);
     maki_buf_free(&out);
 }
 
@@ -246,7 +246,7 @@ static void test_ui(void)
 static void test_own(void)
 {
     maki_env env = maki_env_system();
-    folder f;
+    directory f;
     maki_conv *conv = NULL, *fork = NULL;
     maki_err err = { 0 };
     maki_change change;
@@ -254,9 +254,9 @@ static void test_own(void)
     maki_buf out = maki_buf_new(env.alloc, 1 << 20), view = out, again = out;
     char path[300];
     tap_row("truncations, a rewind and a fork of ours, as tags");
-    folder_open(&f);
-    CHECK_STATUS(maki_conv_open(&env, folder_file(&f, "a.jsonl"), &options, &conv, &err), MAKI_OK,
-                 &err);
+    directory_open(&f);
+    CHECK_STATUS(maki_conv_open(&env, directory_file(&f, "a.jsonl"), &options, &conv, &err),
+                 MAKI_OK, &err);
     for (int i = 0; i < 12; i++) {
         char text[80];
         snprintf(text, sizeof text, "{\"role\":\"%s\",\"content\":\"%d\"}",
@@ -267,20 +267,20 @@ static void test_own(void)
         if (i == 9)
             CHECK_STATUS(maki_conv_rewind(conv, NULL, 9, MAKI_NOW, &change, &err), MAKI_OK, &err);
     }
-    snprintf(path, sizeof path, "%s", folder_file(&f, "b.jsonl"));
+    snprintf(path, sizeof path, "%s", directory_file(&f, "b.jsonl"));
     CHECK_STATUS(maki_conv_fork(conv, 12, MAKI_NOW, path, &err), MAKI_OK, &err);
     CHECK_STATUS(maki_conv_open(&env, path, &options, &fork, &err), MAKI_OK, &err);
     CHECK_STATUS(maki_conv_truncate(fork, NULL, 0.5, &change, &err), MAKI_OK, &err);
     maki_conv *both[] = { conv, fork };
     for (int i = 0; i < 2; i++) {
-        folder g;
+        directory g;
         maki_conv *back = NULL;
         maki_import_report report;
         maki_import_options roo = { .format = "roo" };
         maki_buf_clear(&out);
         maki_buf_clear(&view);
         maki_buf_clear(&again);
-        folder_open(&g);
+        directory_open(&g);
         CHECK_STATUS(maki_export(both[i], MAKI_EXPORT_ROO, maki_buf_sink(&out), &err), MAKI_OK,
                      &err);
         CHECK_STATUS(exchange_view(both[i], &view, &err), MAKI_OK, &err);
@@ -289,7 +289,7 @@ static void test_own(void)
         CHECK_STATUS(exchange_view(back, &again, &err), MAKI_OK, &err);
         CHECK_TEXT(maki_buf_str(&again), maki_buf_str(&view));
         maki_conv_close(back);
-        folder_close(&g);
+        directory_close(&g);
     }
     maki_buf_clear(&out);
     CHECK_STATUS(maki_export_ui(conv, maki_buf_sink(&out), &err), MAKI_OK, &err);
@@ -302,7 +302,7 @@ static void test_own(void)
     CHECK_EQ(lines, 12);
     maki_conv_close(fork);
     maki_conv_close(conv);
-    folder_close(&f);
+    directory_close(&f);
     maki_buf_free(&out);
     maki_buf_free(&view);
     maki_buf_free(&again);
@@ -368,13 +368,13 @@ static void test_chat(void)
     static char text[1 << 14], want[1 << 14];
     maki_env env = maki_env_system();
     for (size_t i = 0; i < COUNT(chat_rows); i++) {
-        folder f;
+        directory f;
         maki_conv *conv = NULL;
         maki_import_report report;
         maki_err err = { 0 };
         maki_import_options lines = { .format = "lines" };
         tap_row("chat: %s", chat_rows[i].name);
-        folder_open(&f);
+        directory_open(&f);
         maki_str source = q(chat_rows[i].lines, text, sizeof text);
         CHECK_STATUS(exchange_in(&env, &f, "s", source, &lines, &conv, &report, &err), MAKI_OK,
                      &err);
@@ -389,7 +389,7 @@ static void test_chat(void)
             maki_buf_free(&out);
         }
         maki_conv_close(conv);
-        folder_close(&f);
+        directory_close(&f);
     }
 }
 
@@ -398,11 +398,11 @@ static void test_faults(void)
 {
     static char text[1 << 14];
     maki_env env = maki_env_system();
-    folder f;
+    directory f;
     maki_conv *conv = NULL;
     maki_import_report report;
     maki_err err = { 0 };
-    folder_open(&f);
+    directory_open(&f);
     CHECK_STATUS(exchange_in(&env, &f, "s", q(roo_rows[5].array, text, sizeof text), NULL, &conv,
                              &report, &err),
                  MAKI_OK, &err);
@@ -417,7 +417,7 @@ static void test_faults(void)
             conv = NULL;
             fake_alloc_fail_at(&fe, nth);
             maki_status st =
-                maki_conv_open(&fe.env, folder_file(&f, "in.jsonl"), &options, &conv, &err);
+                maki_conv_open(&fe.env, directory_file(&f, "in.jsonl"), &options, &conv, &err);
             if (st == MAKI_OK) {
                 st = format < 4
                          ? maki_export(conv, (maki_export_format)format, maki_buf_sink(&out), &err)
@@ -431,7 +431,7 @@ static void test_faults(void)
             if (!failed) break;
         }
     }
-    folder_close(&f);
+    directory_close(&f);
 }
 
 int main(void)

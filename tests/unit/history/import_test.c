@@ -8,10 +8,10 @@
 #include "exchange.h"
 #include "fake_env.h"
 
-static maki_str q(const char *text, char *out, size_t room)
+static maki_str q(const char *text, char *out, size_t capacity)
 {
     size_t n = strlen(text);
-    if (n >= room) abort();
+    if (n >= capacity) abort();
     for (size_t i = 0; i <= n; i++)
         out[i] = text[i] == '\'' ? '"' : text[i];
     return (maki_str){ out, n };
@@ -265,15 +265,15 @@ static const import_row rows[] = {
 };
 
 /* A second reading of the same files gives the same view: the log holds all of it. */
-static void check_again(const folder *f, maki_str view)
+static void check_again(const directory *f, maki_str view)
 {
     maki_env env = maki_env_system();
     maki_conv *conv = NULL;
     maki_err err = { 0 };
     maki_conv_options options = { .read_only = true };
     maki_buf out = maki_buf_new(env.alloc, 1 << 24);
-    CHECK_STATUS(maki_conv_open(&env, folder_file(f, "in.jsonl"), &options, &conv, &err), MAKI_OK,
-                 &err);
+    CHECK_STATUS(maki_conv_open(&env, directory_file(f, "in.jsonl"), &options, &conv, &err),
+                 MAKI_OK, &err);
     if (conv) CHECK_STATUS(exchange_view(conv, &out, &err), MAKI_OK, &err);
     CHECK_TEXT(maki_buf_str(&out), view);
     maki_conv_close(conv);
@@ -286,14 +286,14 @@ static void test_formats(void)
     maki_env env = maki_env_system();
     for (size_t i = 0; i < COUNT(rows); i++) {
         const import_row *r = &rows[i];
-        folder f;
+        directory f;
         maki_conv *conv = NULL;
         maki_import_report report;
         maki_err err = { 0 };
         maki_buf out = maki_buf_new(env.alloc, 1 << 24);
         maki_str view = q(r->view, want, sizeof want);
         tap_row("%s", r->name);
-        folder_open(&f);
+        directory_open(&f);
         maki_str text = q(r->source, source, sizeof source);
         for (size_t k = 0; k + 1 < text.len; k++) { /* \' inside strings is \" */
             if (source[k] == '\\' && source[k + 1] == '\'') source[k + 1] = '"';
@@ -312,7 +312,7 @@ static void test_formats(void)
         maki_conv_close(conv);
         if (st == MAKI_OK) check_again(&f, view);
         maki_buf_free(&out);
-        folder_close(&f);
+        directory_close(&f);
     }
 }
 
@@ -335,19 +335,19 @@ static void test_unknown(void)
     };
     maki_env env = maki_env_system();
     for (size_t i = 0; i < COUNT(unknown); i++) {
-        folder f;
+        directory f;
         maki_conv *conv = NULL;
         maki_import_report report;
         maki_err err = { 0 };
         tap_row("unknown: %s", unknown[i].name);
-        folder_open(&f);
+        directory_open(&f);
         CHECK_STATUS(exchange_in(&env, &f, "source", maki_str_of(unknown[i].source), NULL, &conv,
                                  &report, &err),
                      MAKI_UNSUPPORTED, &err);
         CHECK(strstr(err.msg, unknown[i].words) != NULL);
         CHECK(strstr(err.msg, "understood are") != NULL);
         maki_conv_close(conv);
-        folder_close(&f);
+        directory_close(&f);
     }
 }
 
@@ -379,7 +379,7 @@ static maki_status on_progress(void *ctx, uint64_t done, uint64_t total, uint64_
 static void test_told(void)
 {
     maki_env env = maki_env_system();
-    folder f;
+    directory f;
     maki_conv *conv = NULL;
     maki_import_report report;
     maki_err err = { 0 };
@@ -394,7 +394,7 @@ static void test_told(void)
     }
     maki_buf_add(&source, MAKI_LIT("{\"role\":"));
     tap_row("skipped lines are told by number, progress grows to the end");
-    folder_open(&f);
+    directory_open(&f);
     maki_status st =
         exchange_in(&env, &f, "source", maki_buf_str(&source), &options, &conv, &report, &err);
     CHECK_STATUS(st, MAKI_OK, &err);
@@ -407,29 +407,29 @@ static void test_told(void)
     CHECK_EQ(t.done, source.len);
     CHECK_EQ(t.messages, 4999);
     maki_conv_close(conv);
-    folder_close(&f);
+    directory_close(&f);
 
     tap_row("progress may stop the import");
-    folder_open(&f);
+    directory_open(&f);
     t = (told){ .answer = MAKI_CANCELLED };
     st = exchange_in(&env, &f, "source", maki_buf_str(&source), &options, &conv, &report, &err);
     CHECK_STATUS(st, MAKI_CANCELLED, &err);
     maki_conv_close(conv);
-    folder_close(&f);
+    directory_close(&f);
 
     tap_row("a synced log takes it too, and a conversation with messages refuses");
-    folder_open(&f);
+    directory_open(&f);
     maki_conv_options synced = { .create = true };
-    folder_write(folder_file(&f, "source"), maki_buf_str(&source));
+    directory_write(directory_file(&f, "source"), maki_buf_str(&source));
     char path[300];
-    snprintf(path, sizeof path, "%s", folder_file(&f, "source"));
-    CHECK_STATUS(maki_conv_open(&env, folder_file(&f, "in.jsonl"), &synced, &conv, &err), MAKI_OK,
-                 &err);
+    snprintf(path, sizeof path, "%s", directory_file(&f, "source"));
+    CHECK_STATUS(maki_conv_open(&env, directory_file(&f, "in.jsonl"), &synced, &conv, &err),
+                 MAKI_OK, &err);
     CHECK_STATUS(maki_import(&env, path, conv, NULL, &report, &err), MAKI_OK, &err);
     CHECK_EQ(report.messages, 4999);
     CHECK_STATUS(maki_import(&env, path, conv, NULL, &report, &err), MAKI_INVALID, &err);
     maki_conv_close(conv);
-    folder_close(&f);
+    directory_close(&f);
     maki_buf_free(&source);
 }
 
@@ -456,7 +456,7 @@ static void test_far(void)
     maki_env env = maki_env_system();
     for (size_t i = 0; i < COUNT(far); i++) {
         static char before[200], after[400];
-        folder f;
+        directory f;
         maki_conv *conv = NULL;
         maki_import_report report;
         maki_err err = { 0 };
@@ -464,7 +464,7 @@ static void test_far(void)
         maki_str start = q(far[i].before, before, sizeof before);
         char what = before[start.len - 1];
         tap_row("far away: %s", far[i].name);
-        folder_open(&f);
+        directory_open(&f);
         maki_buf_add(&source, maki_str_to(start, start.len - 1));
         for (int k = 0; what == '%' && k < 100; k++) {
             maki_buf_add(&source, k ? MAKI_LIT(",{\"role\":\"user\",\"content\":\"y\"}")
@@ -481,7 +481,7 @@ static void test_far(void)
         CHECK_EQ(report.skipped, 0);
         maki_conv_close(conv);
         maki_buf_free(&source);
-        folder_close(&f);
+        directory_close(&f);
     }
 }
 
@@ -489,27 +489,27 @@ static void test_pipe(void)
 {
     maki_env env = maki_env_system();
     static const maki_conv_options fresh = { .create = true, .durability = MAKI_LAZY };
-    folder f;
+    directory f;
     maki_conv *conv = NULL;
     maki_import_report report;
     maki_err err = { 0 };
     int ends[2];
     char path[40];
     tap_row("a pipe is read to its end");
-    folder_open(&f);
+    directory_open(&f);
     if (!CHECK(pipe(ends) == 0)) return;
     maki_str text =
         MAKI_LIT("{\"messages\":[{\"role\":\"user\",\"content\":\"x\"}],\"system\":\"s\"}");
     CHECK(write(ends[1], text.ptr, text.len) == (ssize_t)text.len);
     close(ends[1]);
-    CHECK_STATUS(maki_conv_open(&env, folder_file(&f, "in.jsonl"), &fresh, &conv, &err), MAKI_OK,
+    CHECK_STATUS(maki_conv_open(&env, directory_file(&f, "in.jsonl"), &fresh, &conv, &err), MAKI_OK,
                  &err);
     snprintf(path, sizeof path, "/dev/fd/%d", ends[0]);
     CHECK_STATUS(maki_import(&env, path, conv, NULL, &report, &err), MAKI_OK, &err);
     CHECK_EQ(report.messages, 2);
     close(ends[0]);
     maki_conv_close(conv);
-    folder_close(&f);
+    directory_close(&f);
 }
 
 /* Long rows, cut by blocks and short reads in every way. */
@@ -519,12 +519,12 @@ static void test_blocks(void)
     maki_err err = { 0 };
     fake_env_init(&fe);
     for (int array = 0; array < 2; array++) {
-        folder f;
+        directory f;
         maki_conv *conv = NULL;
         maki_import_report report;
         maki_buf source = maki_buf_new(fe.env.alloc, 1 << 26), view = source;
         tap_row("rows larger than a block come through whole: %s", array ? "array" : "lines");
-        folder_open(&f);
+        directory_open(&f);
         if (array) maki_buf_add_byte(&source, '[');
         for (int i = 0; i < 4; i++) {
             if (i) maki_buf_add_byte(&source, array ? ',' : '\n');
@@ -549,7 +549,7 @@ static void test_blocks(void)
         maki_conv_close(conv);
         maki_buf_free(&source);
         maki_buf_free(&view);
-        folder_close(&f);
+        directory_close(&f);
         CHECK_EQ(fake_alloc_live(&fe), 0);
         CHECK_EQ(fake_files_live(&fe), 0);
     }
@@ -569,12 +569,12 @@ static void test_faults(void)
             tap_row("each %s fails: %s", files ? "call" : "allocation", rows[chosen[i]].name);
             for (size_t nth = 1;; nth++) {
                 fake_env fe;
-                folder f;
+                directory f;
                 maki_conv *conv = NULL;
                 maki_import_report report;
                 maki_err err = { 0 };
                 fake_env_init(&fe);
-                folder_open(&f);
+                directory_open(&f);
                 if (files)
                     fake_files_fail_at(&fe, nth, EIO);
                 else
@@ -589,7 +589,7 @@ static void test_faults(void)
                     CHECK_STATUS(st, MAKI_OK, &err);
                 CHECK_EQ(fake_alloc_live(&fe), 0);
                 CHECK_EQ(fake_files_live(&fe), 0);
-                folder_close(&f);
+                directory_close(&f);
                 if (!failed || nth > 2000) break;
             }
         }
@@ -606,7 +606,7 @@ static void test_noise(void)
     tap_random random = { 7 };
     tap_row("sources with bytes changed, cut and doubled by chance");
     for (int turn = 0; turn < 1500; turn++) {
-        folder f;
+        directory f;
         maki_conv *conv = NULL;
         maki_import_report report = { 0 };
         maki_err err = { 0 };
@@ -618,7 +618,7 @@ static void test_noise(void)
         if (tap_below(&random, 3) == 0) text.len = tap_below(&random, text.len);
         maki_import_options options = { .format = formats[tap_below(&random, COUNT(formats))] };
         if (tap_below(&random, 2)) options.format = NULL;
-        folder_open(&f);
+        directory_open(&f);
         maki_status st = exchange_in(&env, &f, "source", text, &options, &conv, &report, &err);
         CHECK(st == MAKI_OK || st == MAKI_UNSUPPORTED);
         maki_buf out = maki_buf_new(env.alloc, 1 << 24);
@@ -640,7 +640,7 @@ static void test_noise(void)
         }
         maki_buf_free(&out);
         maki_conv_close(conv);
-        folder_close(&f);
+        directory_close(&f);
     }
 }
 

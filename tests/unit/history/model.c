@@ -168,8 +168,9 @@ static void count_events(const model *m, uint64_t now, bool counts[MODEL_EVENTS]
         for (size_t k = i; counts[i - 1] && k < m->event_count; k++) {
             const model_event *later = m->events[k];
             if (!counts[k]) continue;
-            bool room = e->type == MODEL_HIDING || e->type == MODEL_TRIM || e->type == MODEL_PRUNE;
-            bool run = later->to && room && later->target <= e->ev && e->ev <= later->to;
+            bool capacity =
+                e->type == MODEL_HIDING || e->type == MODEL_TRIM || e->type == MODEL_PRUNE;
+            bool run = later->to && capacity && later->target <= e->ev && e->ev <= later->to;
             bool it = later->to ? run : later->target == e->ev;
             if (later->type == MODEL_UNDO && it) counts[i - 1] = false;
             if (later->type == MODEL_REWIND && later->to_ev < e->ev) counts[i - 1] = false;

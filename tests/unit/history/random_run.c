@@ -205,7 +205,7 @@ static bool check_sum(run *r, const maki_view *view)
     maki_status st = maki_conv_total(run_conv(r), view, &total, &err);
     for (size_t i = 0; st == MAKI_OK && i < r->view.count; i++) {
         uint64_t tokens = 0;
-        st = maki_tally_message(&r->anew, 0, model_json(&r->view, i), &tokens, &err);
+        st = maki_token_counter_message(&r->anew, 0, model_json(&r->view, i), &tokens, &err);
         sum += tokens;
     }
     MUST(st == MAKI_OK, "tokens: %s", err.msg);

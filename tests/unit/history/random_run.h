@@ -22,7 +22,7 @@
 #include "fake_env.h"
 #include "folder.h"
 #include "history/conversation.h"
-#include "history/tally.h"
+#include "history/token_counter.h"
 #include "model.h"
 #include "random_rows.h"
 #include "tap.h"
@@ -40,7 +40,7 @@ typedef struct run {
     tap_random random;
     maki_env env;
     fake_env fake;
-    folder *folder;
+    directory *directory;
     model models[RUN_CONVS];
     maki_conv *convs[RUN_CONVS];
     size_t conv_count, now; /* the one that is worked on */
@@ -50,7 +50,7 @@ typedef struct run {
     row_maker maker;
     bool undone_rewind; /* then the rows themselves may be out of order */
     size_t checks;
-    maki_tally anew;
+    maki_token_counter anew;
     maki_buf text, wanted;
     char steps[RUN_STEPS_TEXT];
     size_t steps_len;

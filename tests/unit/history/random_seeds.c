@@ -8,7 +8,7 @@
 #include "log/verify.h"
 #include "random_run.h"
 
-enum { ROWS_OF_TAP = 10, STEPS_LEAST = 6, STEPS_MORE = 34 };
+enum { ROWS_OF_TAP = 10, STEPS_MIN = 6, STEPS_MORE = 34 };
 
 /* Small pieces of memory come and go all the time: a long quarantine only costs page faults. */
 const char *__asan_default_options(void);
@@ -104,10 +104,10 @@ static bool rebuild_index(run *r, size_t which)
 {
     const char *path = run_index_path(&r->models[which]);
     run_close(r, which);
-    maki_str before = folder_read(path);
+    maki_str before = directory_read(path);
     unlink(path);
     bool opened = run_open(r, which);
-    maki_str after = folder_read(run_index_path(&r->models[which]));
+    maki_str after = directory_read(run_index_path(&r->models[which]));
     bool same = before.ptr && after.ptr && maki_str_is(before, after);
     free((void *)(uintptr_t)before.ptr);
     free((void *)(uintptr_t)after.ptr);
@@ -120,19 +120,19 @@ static bool proved(run *r, size_t which)
 {
     maki_env env = maki_env_system();
     maki_fact_state facts = { .alloc = env.alloc };
-    maki_tally counter;
-    maki_tally_init(&counter, &env);
+    maki_token_counter counter;
+    maki_token_counter_init(&counter, &env);
     maki_log_options options = { .family = MAKI_FAMILY,
                                  .facts = maki_facts_of,
                                  .facts_ctx = &facts,
-                                 .tokens = maki_tally_row,
+                                 .tokens = maki_token_counter_row,
                                  .tokens_ctx = &counter };
     maki_err err = { 0 };
     char path[600];
     const char *index = run_index_path(&r->models[which]);
     snprintf(path, sizeof path, "%.*s.jsonl", (int)(strlen(index) - strlen(".idx")), index);
     maki_status st = maki_log_verify(&env, path, &options, NULL, NULL, NULL, &err);
-    maki_tally_close(&counter);
+    maki_token_counter_close(&counter);
     MUST(st == MAKI_OK, "verify of c%zu: %s", which, err.msg);
     return true;
 }
@@ -154,7 +154,7 @@ static bool finish(run *r)
 
 static bool all_steps(run *r, run_step *step)
 {
-    size_t steps = STEPS_LEAST + run_chance(r, STEPS_MORE);
+    size_t steps = STEPS_MIN + run_chance(r, STEPS_MORE);
     if (!run_open(r, 0) || !run_check_now(r)) return false;
     for (size_t i = run_chance(r, 4); i > 0; i--) {
         run_tell(r, "first: ");
@@ -172,11 +172,11 @@ static bool all_steps(run *r, run_step *step)
     return finish(r);
 }
 
-static bool run_seed(run *r, folder *f, uint64_t seed, run_step *step)
+static bool run_seed(run *r, directory *f, uint64_t seed, run_step *step)
 {
     r->seed = seed;
     r->random = (tap_random){ seed * 0x9E3779B97F4A7C15u | 1 };
-    r->folder = f;
+    r->directory = f;
     fake_env_init(&r->fake);
     fake_random_seed(&r->fake, seed);
     r->env = maki_env_system();
@@ -189,12 +189,12 @@ static bool run_seed(run *r, folder *f, uint64_t seed, run_step *step)
     r->maker.clock = 1700000000000;
     r->undone_rewind = false;
     r->checks = 0;
-    maki_tally_init(&r->anew, &r->env);
+    maki_token_counter_init(&r->anew, &r->env);
     r->steps[0] = '\0';
     memset(&r->models[0], 0, sizeof r->models[0]);
     snprintf(r->models[0].path, sizeof r->models[0].path, "%s/c0.jsonl", f->path);
     bool ok = all_steps(r, step);
-    maki_tally_close(&r->anew);
+    maki_token_counter_close(&r->anew);
     /* the indexes of other families stay: the next seed must find that they are not its own */
     for (size_t i = 0; i < RUN_CONVS; i++) {
         static const char *const names[] = { ".jsonl", ".events.jsonl", ".idx" };
@@ -211,12 +211,12 @@ static bool run_seed(run *r, folder *f, uint64_t seed, run_step *step)
 
 bool run_seeds(run *r, int argc, char **argv, const char *program, uint64_t seeds, run_step *step)
 {
-    folder f;
+    directory f;
     uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
     uint64_t count = argc > 2 ? strtoull(argv[2], NULL, 10) : argc > 1 ? 1 : seeds;
     uint64_t part = count < ROWS_OF_TAP ? count : count / ROWS_OF_TAP;
     if (!getenv("TMPDIR") && access("/dev/shm", W_OK) == 0) setenv("TMPDIR", "/dev/shm", 1);
-    folder_open(&f);
+    directory_open(&f);
     r->program = program;
     r->text = maki_buf_new(maki_env_system().alloc, 64 << 20);
     r->maker.random = &r->random;
@@ -236,6 +236,6 @@ bool run_seeds(run *r, int argc, char **argv, const char *program, uint64_t seed
     maki_buf_free(&r->maker.text);
     maki_buf_free(&r->wanted);
     free_bigs();
-    folder_close(&f);
+    directory_close(&f);
     return argc == 1;
 }

@@ -481,7 +481,7 @@ static bool do_fork(run *r)
     model *c = &r->models[child];
     memset(c, 0, sizeof *c);
     c->parent = m;
-    snprintf(c->path, sizeof c->path, "%s/c%zu.jsonl", r->folder->path, child);
+    snprintf(c->path, sizeof c->path, "%s/c%zu.jsonl", r->directory->path, child);
     run_tell(r, "fork seq=%llu", (unsigned long long)seq);
     c->base = settled(r, seq);
     maki_status st = maki_conv_fork(run_conv(r), seq, MAKI_NOW, c->path, &err);

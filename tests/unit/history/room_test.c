@@ -12,11 +12,11 @@
 
 enum { SEEDS = 2000 };
 
-static maki_tally exact; /* counts anew, in the default family */
+static maki_token_counter exact; /* counts anew, in the default family */
 
 static struct {
     size_t managed, within, taken_back, kinds[MAKI_STEP_KINDS];
-} room; /* over all seeds */
+} capacity; /* over all seeds */
 
 static double some_share(run *r)
 {
@@ -63,7 +63,8 @@ static bool check_exact(run *r, const maki_manage_report *report, double other)
     maki_err err = { 0 };
     for (size_t i = 0; i < r->view.count; i++) {
         uint64_t tokens = 0;
-        maki_status st = maki_tally_message(&exact, 0, model_json(&r->view, i), &tokens, &err);
+        maki_status st =
+            maki_token_counter_message(&exact, 0, model_json(&r->view, i), &tokens, &err);
         MUST(st == MAKI_OK, "counting anew: %s", err.msg);
         sum += tokens;
     }
@@ -89,7 +90,7 @@ static bool take_back(run *r, uint64_t events, uint64_t before)
     }
     if (!run_check_now(r)) return false;
     MUST(maki_row_hash(maki_buf_str(&r->wanted)) == before, "the run left something behind");
-    room.taken_back++;
+    capacity.taken_back++;
     return true;
 }
 
@@ -127,7 +128,7 @@ static bool check_once(run *r, uint64_t events)
     return true;
 }
 
-static bool make_room(run *r)
+static bool make_capacity(run *r)
 {
     static model_view before;
     for (size_t i = run_chance(r, 4) ? 0 : 3 + run_chance(r, 6); i > 0; i--) {
@@ -155,41 +156,41 @@ static bool make_room(run *r)
     run_tell(r, "manage %s window=%g -> %s %s", policy.name, in.window, maki_status_name(st),
              maki_step_name(report.action));
     for (size_t i = 0; i < report.taken_count; i++) {
-        const maki_taken *taken = &report.taken[i];
+        const maki_step_result *taken = &report.taken[i];
         run_tell(r, " %s%s%s", maki_step_name(taken->kind), taken->undone ? "-" : ":",
                  taken->refused);
-        if (taken->event && !taken->undone) room.kinds[taken->kind]++;
+        if (taken->event && !taken->undone) capacity.kinds[taken->kind]++;
     }
     run_tell(r, "\n");
     MUST(st == MAKI_OK, "manage: %s", err.msg);
     if (!run_check_now(r) || !check_once(r, events) || !check_exact(r, &report, in.other_tokens) ||
         !check_pinned(r, &before))
         return false;
-    room.managed++;
-    room.within += report.within;
+    capacity.managed++;
+    capacity.within += report.within;
     return run_chance(r, 2) ? true : take_back(r, events, hash);
 }
 
 static bool one_step(run *r)
 {
-    return run_chance(r, 4) ? run_ordinary_step(r) : make_room(r);
+    return run_chance(r, 4) ? run_ordinary_step(r) : make_capacity(r);
 }
 
 int main(int argc, char **argv)
 {
     static run r;
     maki_env env = maki_env_system();
-    maki_tally_init(&exact, &env);
+    maki_token_counter_init(&exact, &env);
     if (run_seeds(&r, argc, argv, "room_test", SEEDS, one_step)) {
-        tap_row("%zu runs that make room, %zu within, %zu taken back", room.managed, room.within,
-                room.taken_back);
+        tap_row("%zu runs that make room, %zu within, %zu taken back", capacity.managed,
+                capacity.within, capacity.taken_back);
         CHECK(r.reached.stuck < 20);
-        CHECK(room.managed > 5000 && room.within > 3000 && room.taken_back > 1000);
+        CHECK(capacity.managed > 5000 && capacity.within > 3000 && capacity.taken_back > 1000);
         for (size_t i = MAKI_STEP_NONE + 1; i < MAKI_STEP_TRIM; i++) {
-            printf("# %s %zu\n", maki_step_name((maki_step_kind)i), room.kinds[i]);
-            CHECK(room.kinds[i] > 100);
+            printf("# %s %zu\n", maki_step_name((maki_step_kind)i), capacity.kinds[i]);
+            CHECK(capacity.kinds[i] > 100);
         }
     }
-    maki_tally_close(&exact);
+    maki_token_counter_close(&exact);
     return tap_end();
 }

@@ -13,7 +13,7 @@
 #include "exchange.h"
 #include "fake_env.h"
 #include "folder.h"
-#include "history/conv_inside.h"
+#include "history/conv_internal.h"
 #include "history/conversation.h"
 #include "history/import.h"
 #include "log/verify.h"
@@ -62,36 +62,38 @@ static const struct {
 static void test_known(void)
 {
     maki_env env = maki_env_system();
-    maki_tally tally;
+    maki_token_counter tally;
     maki_err err = { 0 };
     uint32_t tokens = 0;
     tap_row("messages, as an index counts them, and by four characters a token");
-    maki_tally_init(&tally, &env);
+    maki_token_counter_init(&tally, &env);
     for (size_t i = 0; i < COUNT(known); i++) {
         uint64_t estimate = 0;
         maki_str row = maki_str_of(known[i].row);
-        maki_spoken said = maki_spoken_of(row);
-        CHECK_STATUS(maki_tally_row(&tally, i % 3, row, NULL, &tokens, &err), MAKI_OK, &err);
-        CHECK_STATUS(maki_spoken_count(NULL, &said, &estimate, &err), MAKI_OK, &err);
+        maki_countable said = maki_countable_of(row);
+        CHECK_STATUS(maki_token_counter_row(&tally, i % 3, row, NULL, &tokens, &err), MAKI_OK,
+                     &err);
+        CHECK_STATUS(maki_countable_count(NULL, &said, &estimate, &err), MAKI_OK, &err);
         if (!CHECK_EQ(tokens, known[i].tokens) || !CHECK_EQ(estimate, known[i].chars4))
             printf("# %s\n", known[i].row);
     }
     tokens = 9;
-    CHECK_STATUS(maki_tally_read(&tally, 0, MAKI_LIT("no JSON"), NULL, &tokens, &err), MAKI_OK,
-                 &err);
-    CHECK_EQ(tokens, 0);
-    CHECK_STATUS(maki_tally_read(&tally, 0, MAKI_LIT(" {\"role\":\"user\"} "), NULL, &tokens, &err),
+    CHECK_STATUS(maki_token_counter_read(&tally, 0, MAKI_LIT("no JSON"), NULL, &tokens, &err),
                  MAKI_OK, &err);
+    CHECK_EQ(tokens, 0);
+    CHECK_STATUS(
+        maki_token_counter_read(&tally, 0, MAKI_LIT(" {\"role\":\"user\"} "), NULL, &tokens, &err),
+        MAKI_OK, &err);
     CHECK_EQ(tokens, 4);
-    maki_tally_close(&tally);
-    maki_tally_close(&tally);
+    maki_token_counter_close(&tally);
+    maki_token_counter_close(&tally);
 }
 
 /* ---- views ----------------------------------------------------------------------------------------------- */
 
 /* The slow way: go through the view and count each message. */
 typedef struct slow {
-    maki_tally tally;
+    maki_token_counter tally;
     uint64_t tokens, told;
 } slow;
 
@@ -99,7 +101,7 @@ static maki_status count_seen(void *ctx, const maki_seen *seen, maki_err *err)
 {
     slow *s = ctx;
     uint32_t tokens = 0;
-    maki_status st = maki_tally_read(&s->tally, 0, seen->json, NULL, &tokens, err);
+    maki_status st = maki_token_counter_read(&s->tally, 0, seen->json, NULL, &tokens, err);
     s->tokens += tokens;
     s->told += seen->row.tokens;
     return st;
@@ -111,10 +113,10 @@ static uint64_t slow_total(maki_conv *conv)
     maki_err err = { 0 };
     const maki_view *view;
     slow s = { .tokens = 0 };
-    maki_tally_init(&s.tally, &env);
+    maki_token_counter_init(&s.tally, &env);
     CHECK_STATUS(maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, &err), MAKI_OK, &err);
     CHECK_STATUS(maki_conv_each(conv, view, count_seen, &s, &err), MAKI_OK, &err);
-    maki_tally_close(&s.tally);
+    maki_token_counter_close(&s.tally);
     return s.tokens;
 }
 
@@ -158,11 +160,11 @@ static void test_views(void)
     maki_summarizer tiny = { .usable = true, .run = tiny_summary };
     maki_change c;
     maki_err err = { 0 };
-    folder f;
+    directory f;
     char path[400], child[400];
-    folder_open(&f);
-    snprintf(path, sizeof path, "%s", folder_file(&f, "talk.jsonl"));
-    snprintf(child, sizeof child, "%s", folder_file(&f, "child.jsonl"));
+    directory_open(&f);
+    snprintf(path, sizeof path, "%s", directory_file(&f, "talk.jsonl"));
+    snprintf(child, sizeof child, "%s", directory_file(&f, "child.jsonl"));
     maki_conv *conv = open_conv(&env, path, (maki_conv_options){ .create = true });
 
     tap_row("a view is what its messages add up to, whatever was done");
@@ -211,19 +213,19 @@ static void test_views(void)
     CHECK_EQ(c.tokens_after, total_of(conv));
     const maki_view *view;
     slow s = { .tokens = 0 };
-    maki_tally_init(&s.tally, &env);
+    maki_token_counter_init(&s.tally, &env);
     CHECK_STATUS(maki_conv_everything(conv, &view, &err), MAKI_OK, &err);
     CHECK_STATUS(maki_conv_each(conv, view, count_seen, &s, &err), MAKI_OK, &err);
     CHECK_EQ(s.told, s.tokens);
-    maki_tally_close(&s.tally);
+    maki_token_counter_close(&s.tally);
     CHECK_STATUS(maki_conv_undo(conv, NULL, 0, &c, &err), MAKI_OK, &err);
     maki_conv_close(conv);
 
     tap_row("events tell the family of their tokens");
-    maki_str events = folder_read(folder_file(&f, "talk.events.jsonl"));
+    maki_str events = directory_read(directory_file(&f, "talk.events.jsonl"));
     CHECK(maki_str_has(events, MAKI_LIT(",\"family\":\"o200k_base\"")));
     free((void *)(uintptr_t)events.ptr);
-    folder_close(&f);
+    directory_close(&f);
 }
 
 /* Events from when there was only the estimate do not say so. */
@@ -232,11 +234,11 @@ static void test_old_events(void)
     maki_env env = maki_env_system();
     maki_change c;
     maki_err err = { 0 };
-    folder f;
+    directory f;
     tap_row("what old events estimated is counted");
-    folder_open(&f);
+    directory_open(&f);
     maki_conv *conv =
-        open_conv(&env, folder_file(&f, "old.jsonl"), (maki_conv_options){ .create = true });
+        open_conv(&env, directory_file(&f, "old.jsonl"), (maki_conv_options){ .create = true });
     for (size_t i = 0; i < COUNT(talk); i++)
         say(conv, talk[i]);
     CHECK_STATUS(maki_conv_note(conv, "trim",
@@ -257,7 +259,7 @@ static void test_old_events(void)
     CHECK(c.tokens_after < c.tokens_before);
     CHECK_EQ(total_of(conv), slow_total(conv));
     maki_conv_close(conv);
-    folder_close(&f);
+    directory_close(&f);
 }
 
 /* ---- a long source ------------------------------------------------------------------------------------- */
@@ -322,12 +324,12 @@ static void test_public(const char *source)
     maki_imported got;
     maki_token_total all, view;
     maki_err err = { 0 };
-    folder f;
+    directory f;
     char path[400];
     uint64_t most = 0;
     tap_row("<maki/conversation.h>: sums, threads and progress");
-    folder_open(&f);
-    snprintf(path, sizeof path, "%s", folder_file(&f, "x.jsonl"));
+    directory_open(&f);
+    snprintf(path, sizeof path, "%s", directory_file(&f, "x.jsonl"));
     if (!CHECK_STATUS(maki_open(NULL, &m, &err), MAKI_OK, &err)) return;
     maki_set_threads(m, 2);
     maki_watch_counting(m, note_counting, &most);
@@ -344,7 +346,7 @@ static void test_public(const char *source)
     CHECK(maki_model_scale("claude-sonnet-4-5") > 1.1);
 
     tap_row("an index that has to be made again tells how far it is");
-    unlink(folder_file(&f, "x.idx"));
+    unlink(directory_file(&f, "x.idx"));
     most = 0;
     c = NULL;
     CHECK_STATUS(maki_conversation_open(m, path, MAKI_OPEN, &c, &err), MAKI_OK, &err);
@@ -354,7 +356,7 @@ static void test_public(const char *source)
     maki_watch_counting(m, NULL, NULL);
     CHECK_STATUS(maki_conversation_verify(m, path, false, NULL, NULL, &proof, &err), MAKI_OK, &err);
     maki_close(m);
-    folder_close(&f);
+    directory_close(&f);
 }
 
 /* ---- imports ---------------------------------------------------------------------------------------------------- */
@@ -371,9 +373,9 @@ static void note_skipped(void *ctx, uint64_t line, const char *why)
     if (t->count < COUNT(t->lines)) t->lines[t->count++] = line;
 }
 
-static bool same_file(const folder *f, const char *a, const char *b)
+static bool same_file(const directory *f, const char *a, const char *b)
 {
-    maki_str x = folder_read(folder_file(f, a)), y = folder_read(folder_file(f, b));
+    maki_str x = directory_read(directory_file(f, a)), y = directory_read(directory_file(f, b));
     bool same = x.ptr && y.ptr && maki_str_is(x, y);
     free((void *)(uintptr_t)x.ptr);
     free((void *)(uintptr_t)y.ptr);
@@ -384,8 +386,8 @@ static void test_imports(const char *source, size_t broken)
 {
     static told one, more;
     fake_env fe;
-    folder f;
-    folder_open(&f);
+    directory f;
+    directory_open(&f);
     fake_env_init(&fe); /* its clock stands still: events are the same bytes */
     maki_env env = maki_env_system();
     env.clock = fe.env.clock;
@@ -399,7 +401,7 @@ static void test_imports(const char *source, size_t broken)
         t->count = 0;
         tap_row("an import counted by %zu: the same files, the same lines skipped", threads);
         snprintf(name, sizeof name, "t%zu.jsonl", threads);
-        snprintf(path, sizeof path, "%s", folder_file(&f, name));
+        snprintf(path, sizeof path, "%s", directory_file(&f, name));
         maki_conv *conv = open_conv(
             &env, path,
             (maki_conv_options){ .create = true, .durability = MAKI_LAZY, .threads = threads });
@@ -422,25 +424,25 @@ static void test_imports(const char *source, size_t broken)
     }
 
     tap_row("they verify, and the index comes back the same when it is made again");
-    maki_tally tally;
+    maki_token_counter tally;
     maki_fact_state facts = { .alloc = env.alloc };
-    maki_tally_init(&tally, &env);
+    maki_token_counter_init(&tally, &env);
     maki_log_options options = { .family = MAKI_FAMILY,
                                  .facts = maki_facts_of,
                                  .facts_ctx = &facts,
-                                 .tokens = maki_tally_row,
+                                 .tokens = maki_token_counter_row,
                                  .tokens_ctx = &tally };
     maki_err err = { 0 };
     CHECK_STATUS(
-        maki_log_verify(&env, folder_file(&f, "t3.jsonl"), &options, NULL, NULL, NULL, &err),
+        maki_log_verify(&env, directory_file(&f, "t3.jsonl"), &options, NULL, NULL, NULL, &err),
         MAKI_OK, &err);
-    maki_tally_close(&tally);
-    unlink(folder_file(&f, "t3.idx"));
+    maki_token_counter_close(&tally);
+    unlink(directory_file(&f, "t3.idx"));
     maki_conv *conv =
-        open_conv(&env, folder_file(&f, "t3.jsonl"), (maki_conv_options){ .threads = 2 });
+        open_conv(&env, directory_file(&f, "t3.jsonl"), (maki_conv_options){ .threads = 2 });
     maki_conv_close(conv);
     CHECK(same_file(&f, "t1.idx", "t3.idx"));
-    folder_close(&f);
+    directory_close(&f);
 }
 
 /* An allocator for several threads, whose n-th call fails. */
@@ -472,17 +474,17 @@ static void test_import_memory(const char *source)
     env.alloc = &a.table;
     tap_row("an import by three threads survives every failing allocation");
     for (size_t nth = 1;; nth++) {
-        folder f;
+        directory f;
         maki_conv *conv = NULL;
         maki_import_report report;
         maki_err err = { 0 };
         maki_conv_options options = { .create = true, .durability = MAKI_LAZY, .threads = 3 };
         maki_import_options how = { .format = "lines" };
-        folder_open(&f);
+        directory_open(&f);
         a.calls = 0;
         a.fail_at = nth;
         a.failed = false;
-        maki_status st = maki_conv_open(&env, folder_file(&f, "x.jsonl"), &options, &conv, &err);
+        maki_status st = maki_conv_open(&env, directory_file(&f, "x.jsonl"), &options, &conv, &err);
         if (st == MAKI_OK) st = maki_import(&env, source, conv, &how, &report, &err);
         maki_conv_close(conv);
         bool failed = a.failed;
@@ -493,11 +495,11 @@ static void test_import_memory(const char *source)
         /* what is there is whole rows, and another handle goes on with it */
         conv = NULL;
         options.create = false;
-        st = maki_conv_open(&env, folder_file(&f, "x.jsonl"), &options, &conv, &err);
+        st = maki_conv_open(&env, directory_file(&f, "x.jsonl"), &options, &conv, &err);
         CHECK(st == MAKI_OK || st == MAKI_NOTFOUND);
         if (conv) CHECK_EQ(maki_log_events(maki_conv_log(conv)), done ? 1 : 0);
         maki_conv_close(conv);
-        folder_close(&f);
+        directory_close(&f);
         if (!failed) break;
         if (nth > 60) nth += nth / 10; /* later ones are much the same */
     }
@@ -514,13 +516,13 @@ static void test_skipped_between(void)
         "{\"content\":\"none here\"}\n"
         "{\"role\":\"user\",\"content\":[{\"type\":\"tool_result\",\"tool_use_id\":\"a\",\"content\":"
         "\"x\"}]}\n";
-    folder f;
+    directory f;
     maki_conv *conv = NULL;
     maki_import_report report;
     maki_err err = { 0 };
     maki_row row;
     tap_row("a result finds its call over lines that were skipped");
-    folder_open(&f);
+    directory_open(&f);
     maki_import_options lines = { .format = "lines" };
     CHECK_STATUS(exchange_in(&env, &f, "source", maki_str_of(source), &lines, &conv, &report, &err),
                  MAKI_OK, &err);
@@ -529,30 +531,30 @@ static void test_skipped_between(void)
     CHECK_STATUS(maki_log_row(maki_conv_log(conv), 2, &row, &err), MAKI_OK, &err);
     CHECK_EQ(row.call_seq, 1);
     maki_conv_close(conv);
-    folder_close(&f);
+    directory_close(&f);
 }
 
 int main(void)
 {
-    folder f;
+    directory f;
     size_t broken = 0, few = 0;
     char big[400], small[400];
     test_known();
     test_views();
     test_old_events();
     test_skipped_between();
-    folder_open(&f);
-    snprintf(big, sizeof big, "%s", folder_file(&f, "big"));
-    snprintf(small, sizeof small, "%s", folder_file(&f, "small"));
+    directory_open(&f);
+    snprintf(big, sizeof big, "%s", directory_file(&f, "big"));
+    snprintf(small, sizeof small, "%s", directory_file(&f, "small"));
     maki_str source = make_source(6 << 20, &broken);
-    folder_write(big, source);
+    directory_write(big, source);
     free((void *)(uintptr_t)source.ptr);
     source = make_source(5 << 19, &few);
-    folder_write(small, source);
+    directory_write(small, source);
     free((void *)(uintptr_t)source.ptr);
     test_imports(big, broken);
     test_import_memory(small);
     test_public(big);
-    folder_close(&f);
+    directory_close(&f);
     return tap_end();
 }

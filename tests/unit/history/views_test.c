@@ -57,15 +57,15 @@ static size_t reads_of_one_more(fake_env *fe, maki_conv *writer, maki_conv *read
 int main(void)
 {
     fake_env fe;
-    folder f;
+    directory f;
     maki_env env = maki_env_system();
     maki_conv *writer = NULL, *reader = NULL;
     maki_conv_options writing = { .create = true, .durability = MAKI_LAZY };
     maki_conv_options reading = { .read_only = true };
     maki_err err = { 0 };
     fake_env_init(&fe);
-    folder_open(&f);
-    const char *path = folder_file(&f, "話.jsonl");
+    directory_open(&f);
+    const char *path = directory_file(&f, "話.jsonl");
     CHECK_STATUS(maki_conv_open(&env, path, &writing, &writer, &err), MAKI_OK, &err);
     for (int i = 0; i < ROWS; i++)
         say(writer, "こんにちは 👋");
@@ -100,6 +100,6 @@ int main(void)
     maki_conv_close(reader);
     maki_conv_close(writer);
     CHECK_EQ(fake_alloc_live(&fe), 0);
-    folder_close(&f);
+    directory_close(&f);
     return tap_end();
 }

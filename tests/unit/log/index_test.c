@@ -74,12 +74,12 @@ static void test_records(logs *l)
     CHECK_EQ(reader.header.end, 21100);
 
     tap_row("cut short while in use: told, by get and by refresh");
-    maki_str whole = folder_read(l->index);
+    maki_str whole = directory_read(l->index);
     logs_cut(l->index, whole.len - 64);
     CHECK(is_row(&reader, 1));
     CHECK_STATUS(maki_index_get(&reader, 210, &row, &err), MAKI_CORRUPT, &err);
     CHECK_STATUS(maki_index_refresh(&reader, &err), MAKI_CORRUPT, &err);
-    folder_write(l->index, whole);
+    directory_write(l->index, whole);
     CHECK_STATUS(maki_index_refresh(&reader, &err), MAKI_OK, &err);
     CHECK(is_row(&reader, 210));
 
@@ -87,7 +87,7 @@ static void test_records(logs *l)
     char *bytes = (char *)(uintptr_t)whole.ptr;
     for (unsigned bit = 8; bit < 64; bit++) {
         bytes[offsetof(maki_index_header, count) + bit / 8] ^= (char)(1 << bit % 8);
-        folder_write(l->index, whole);
+        directory_write(l->index, whole);
         CHECK_STATUS(maki_index_refresh(&reader, &err), MAKI_CORRUPT, &err);
         bytes[offsetof(maki_index_header, count) + bit / 8] ^= (char)(1 << bit % 8);
     }
@@ -98,7 +98,7 @@ static void test_records(logs *l)
             i >= offsetof(maki_index_header, count) && i < offsetof(maki_index_header, base);
         if (counted) continue;
         bytes[i] ^= 0x10;
-        folder_write(l->index, whole);
+        directory_write(l->index, whole);
         CHECK_STATUS(maki_index_refresh(&reader, &err), MAKI_CORRUPT, &err);
         bytes[i] ^= 0x10;
     }
@@ -115,13 +115,13 @@ static void test_private(logs *l)
     maki_err err = { 0 };
     unsigned char start[MAKI_CHAIN_LEN] = { 0 };
     tap_row("a private index is seen by nobody");
-    size_t files = folder_count(&l->f);
+    size_t files = directory_count(&l->f);
     maki_index_header_init(&header, "x", 0, start);
     CHECK_STATUS(maki_index_create(&index, &l->env, NULL, &header, &err), MAKI_OK, &err);
     CHECK(index.own);
     add(&index, 1, 3);
     CHECK(is_row(&index, 2));
-    CHECK_EQ(folder_count(&l->f), files);
+    CHECK_EQ(directory_count(&l->f), files);
     maki_index_close(&index);
 }
 
@@ -147,15 +147,15 @@ static void test_short(logs *l)
     fake_files_interrupt(&l->fe, 0);
     CHECK_STATUS(maki_index_open(&index, &l->env, l->index, true, &err), MAKI_OK, &err);
     l->disk.full = true;
-    for (l->disk.room = 0; l->disk.room < 64; l->disk.room++) {
-        uint64_t room = l->disk.room;
+    for (l->disk.capacity = 0; l->disk.capacity < 64; l->disk.capacity++) {
+        uint64_t capacity = l->disk.capacity;
         maki_row row = row_of(71);
         CHECK_STATUS(maki_index_add(&index, &row, 1, 7200, &err), MAKI_FULL, &err);
         CHECK_EQ(index.header.count, 70);
         CHECK_STATUS(maki_index_refresh(&index, &err), MAKI_OK, &err);
         CHECK_EQ(index.header.count, 70);
         CHECK(is_row(&index, 70));
-        l->disk.room = room;
+        l->disk.capacity = capacity;
     }
     l->disk.full = false;
     maki_index_close(&index);

@@ -136,7 +136,7 @@ static void test_clean(void)
     CHECK_STATUS(work(&l, &done, &tried, &err), MAKI_OK, &err);
     CHECK_EQ(done, STEPS);
     CHECK(whole(&l, done, tried, false));
-    CHECK_EQ(folder_count(&l.f), 3);
+    CHECK_EQ(directory_count(&l.f), 3);
     logs_close(&l);
 }
 

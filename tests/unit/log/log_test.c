@@ -69,10 +69,10 @@ static void test_append(void)
     }
 
     tap_row("the folder of a new file is synced with it");
-    CHECK(l.disk.folder_syncs > 0);
-    size_t syncs = l.disk.folder_syncs;
+    CHECK(l.disk.directory_syncs > 0);
+    size_t syncs = l.disk.directory_syncs;
     CHECK_STATUS(logs_append(log, "message 4", &err), MAKI_OK, &err);
-    CHECK_EQ(l.disk.folder_syncs, syncs);
+    CHECK_EQ(l.disk.directory_syncs, syncs);
 
     tap_row("an expected head that has moved is a conflict and writes nothing");
     uint64_t size = logs_size(l.path);
@@ -173,7 +173,7 @@ static void test_read_on(void)
             CHECK(maki_str_is(bytes, logs_row(seq % 3 == 0 ? long_text : "短い short")));
         }
     }
-    CHECK(window.block.size <= MAKI_WINDOW_MOST + 2 * MAKI_PAGE);
+    CHECK(window.block.size <= MAKI_LOG_WINDOW_MAX + 2 * MAKI_PAGE);
     maki_log_window_free(&window);
     tap_row("a row that was cut off is found");
     CHECK_STATUS(maki_log_row(log, 20, &row, &err), MAKI_OK, &err);
@@ -200,7 +200,7 @@ static void test_copy(void)
     }
     maki_buf out = maki_buf_new(maki_env_system().alloc, 64 << 20);
     CHECK_STATUS(maki_log_copy(log, 1, 20, (maki_sink){ keep_bytes, &out }, &err), MAKI_OK, &err);
-    maki_str file = folder_read(l.path);
+    maki_str file = directory_read(l.path);
     CHECK(maki_str_is(maki_buf_str(&out), file));
     maki_buf_clear(&out);
     CHECK_STATUS(maki_log_copy(log, 4, 4, (maki_sink){ keep_bytes, &out }, &err), MAKI_OK, &err);
@@ -450,12 +450,12 @@ static void test_torn_more(void)
     size_t n = 300000;
     char *tail = malloc(n);
     memset(tail, 'z', n);
-    size_t files = folder_count(&l.f);
+    size_t files = directory_count(&l.f);
     logs_add_bytes(l.path, (maki_str){ tail, n });
     log = logs_get(&l);
-    CHECK_EQ(folder_count(&l.f), files + 1);
+    CHECK_EQ(directory_count(&l.f), files + 1);
     CHECK(last_event_has(log, "messages.jsonl.damaged-1"));
-    maki_str kept = folder_read(folder_file(&l.f, "messages.jsonl.damaged-1"));
+    maki_str kept = directory_read(directory_file(&l.f, "messages.jsonl.damaged-1"));
     CHECK_TEXT(kept, ((maki_str){ tail, n }));
     free((void *)(uintptr_t)kept.ptr);
     maki_log_close(log);
@@ -464,7 +464,7 @@ static void test_torn_more(void)
     uint64_t size = logs_size(l.path);
     logs_add_bytes(l.path, MAKI_LIT("{\"torn"));
     l.disk.full = true;
-    l.disk.room = 20;
+    l.disk.capacity = 20;
     maki_log_options options = logs_options(&l);
     log = NULL;
     CHECK_STATUS(maki_log_open(&l.env, l.path, &options, &log, &err), MAKI_FULL, &err);
@@ -490,12 +490,12 @@ static void test_torn_more(void)
 
 static void put_index(const char *path, const void *bytes, size_t n)
 {
-    folder_write(path, (maki_str){ bytes, n });
+    directory_write(path, (maki_str){ bytes, n });
 }
 
 static void spoil_index(const logs *l, size_t how)
 {
-    maki_str old = folder_read(l->index);
+    maki_str old = directory_read(l->index);
     char *bytes = malloc(old.len + 64);
     memcpy(bytes, old.ptr, old.len);
     switch (how) {
@@ -575,7 +575,7 @@ static void test_spoilt_index(void)
         log = logs_get(&l);
         check_rows(log, 6);
         maki_log_close(log);
-        CHECK_EQ(folder_count(&l.f), 2);
+        CHECK_EQ(directory_count(&l.f), 2);
         logs_close(&l);
     }
 }
@@ -594,8 +594,8 @@ static void test_other_index(void)
     log = logs_get(&other);
     fill(log, 11, 15);
     maki_log_close(log);
-    maki_str bytes = folder_read(other.index);
-    folder_write(l.index, bytes);
+    maki_str bytes = directory_read(other.index);
+    directory_write(l.index, bytes);
     log = logs_get(&l);
     check_rows(log, 5);
     maki_log_close(log);
@@ -613,14 +613,14 @@ static void test_other_index(void)
 
     tap_row(
         "a stale index is brought up to date by a writer; a reader sees the rows and leaves it");
-    bytes = folder_read(l.index);
+    bytes = directory_read(l.index);
     log = logs_get(&l);
     fill(log, 6, 8);
     maki_log_close(log);
-    folder_write(l.index, bytes);
+    directory_write(l.index, bytes);
     maki_log *reader = logs_read(&l);
     check_rows(reader, 8);
-    maki_str left = folder_read(l.index);
+    maki_str left = directory_read(l.index);
     CHECK(left.len == bytes.len && memcmp(left.ptr, bytes.ptr, left.len) == 0);
     free((void *)(uintptr_t)left.ptr);
     log = logs_get(&l);
@@ -658,9 +658,9 @@ static void test_behind(void)
                 const char *file = events ? l.events : l.path;
                 tap_row("%s %s while a %s has the log open: reported",
                         events ? "events" : "messages", what[how], reads ? "reader" : "writer");
-                maki_str bytes = folder_read(file);
+                maki_str bytes = directory_read(file);
                 if (how == 0) unlink(file);
-                if (how == 1) unlink(file), folder_write(file, bytes);
+                if (how == 1) unlink(file), directory_write(file, bytes);
                 if (how == 2) logs_cut(file, bytes.len - 3);
                 CHECK_STATUS(maki_log_refresh(log, &err), MAKI_CORRUPT, &err);
                 CHECK_STATUS(maki_log_begin(log, NULL, &err), reads ? MAKI_DENIED : MAKI_CORRUPT,
@@ -695,10 +695,10 @@ static void test_behind(void)
     maki_log_close(log);
 
     tap_row("a row that was changed is reported when it is read");
-    maki_str bytes = folder_read(l.path);
+    maki_str bytes = directory_read(l.path);
     char *spoiled = (char *)(uintptr_t)bytes.ptr;
     *strchr(spoiled, '1') = '7';
-    folder_write(l.path, bytes);
+    directory_write(l.path, bytes);
     log = logs_get(&l);
     maki_buf row = maki_buf_new(l.env.alloc, 1000);
     CHECK_STATUS(maki_log_read(log, 1, &row, &err), MAKI_CORRUPT, &err);
@@ -824,7 +824,7 @@ static void test_looks_faults(void)
         }
     }
     tap_row("a full disk: a look keeps what it cannot write to itself");
-    for (uint64_t room = 0; room < 400; room += 13) {
+    for (uint64_t capacity = 0; capacity < 400; capacity += 13) {
         logs l;
         maki_err err = { 0 };
         maki_log *log = NULL;
@@ -834,7 +834,7 @@ static void test_looks_faults(void)
         maki_log_close(log);
         logs_add_bytes(l.path, MAKI_LIT("{\"role\":\"user\",\"content\":\"4\"}\n"));
         l.disk.full = true;
-        l.disk.room = room;
+        l.disk.capacity = capacity;
         maki_status st = look(&l, &log, &err); /* its own file may be on the same disk */
         CHECK(st == MAKI_OK || st == MAKI_FULL);
         if (st == MAKI_OK) check_rows(log, 4);
@@ -856,10 +856,10 @@ static void test_full(void)
     fill(log, 1, 3);
     tap_row("on a full disk a group is there whole or not at all, wherever the space ends");
     uint64_t rows = 3, events = 0;
-    for (uint64_t room = 0; room < 500; room += 7) {
+    for (uint64_t capacity = 0; capacity < 500; capacity += 7) {
         uint64_t size = logs_size(l.path), events_size = logs_size(l.events);
         l.disk.full = true;
-        l.disk.room = room;
+        l.disk.capacity = capacity;
         maki_status st = maki_log_begin(log, NULL, &err);
         if (st == MAKI_OK) {
             st = maki_log_add_event(log, "usage", MAKI_LIT("\"n\":1"), NULL, &err);
@@ -936,7 +936,7 @@ static void test_long(void)
             CHECK_STATUS(add_long(log, row, false, &err), MAKI_OK, &err);
             CHECK_EQ(logs_size(l.path), size);
             l.disk.full = true;
-            l.disk.room = LONG / 2;
+            l.disk.capacity = LONG / 2;
             CHECK_STATUS(add_long(log, row, true, &err), MAKI_FULL, &err);
             l.disk.full = false;
             CHECK_EQ(logs_size(l.path), size);
@@ -1057,7 +1057,7 @@ static void test_rows_alone(void)
         CHECK_STATUS(maki_log_begin(other, NULL, &err), MAKI_OK, &err);
         CHECK_STATUS(maki_log_add_event(other, "usage", MAKI_LIT(""), NULL, &err), MAKI_OK, &err);
         CHECK_STATUS(maki_log_commit(other, &err), MAKI_OK, &err);
-        if (!noted) maki_index_note_events(maki_log_inside(other).index, 0, &err);
+        if (!noted) maki_index_note_events(maki_log_paths(other).index, 0, &err);
         CHECK_STATUS(maki_log_begin_rows(one, NULL, &err), MAKI_OK, &err);
         CHECK_STATUS(maki_log_add_row(one, logs_row("b"), NULL, &err), MAKI_OK, &err);
         CHECK_STATUS(maki_log_commit(one, &err), MAKI_OK, &err);

@@ -78,12 +78,12 @@ static ssize_t disk_pwrite(const maki_files *self, int fd, const void *bytes, si
         errno = EIO;
         return -1;
     }
-    if (d->full && d->room == 0) {
+    if (d->full && d->capacity == 0) {
         errno = ENOSPC;
         return -1;
     }
-    if (d->full && n > d->room) n = (size_t)d->room;
-    if (d->full) d->room -= n;
+    if (d->full && n > d->capacity) n = (size_t)d->capacity;
+    if (d->full) d->capacity -= n;
     return d->under->pwrite(d->under, fd, bytes, n, at);
 }
 
@@ -98,7 +98,7 @@ static int disk_sync(const maki_files *self, int fd)
     logs_disk *d = disk_of(self);
     struct stat st;
     if (change_dies(d)) return -1;
-    if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode)) d->folder_syncs++;
+    if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode)) d->directory_syncs++;
     return 0; /* the tests kill processes, not machines */
 }
 
@@ -160,7 +160,7 @@ void logs_open(logs *l, const char *name)
     disk_init(&l->disk, l->fe.env.files);
     l->env = l->fe.env;
     l->env.files = &l->disk.table;
-    folder_open(&l->f);
+    directory_open(&l->f);
     bool task = strcmp(name, "messages.jsonl") == 0;
     int stem = (int)(strlen(name) - strlen(".jsonl"));
     snprintf(l->path, sizeof l->path, "%s/%s", l->f.path, name);
@@ -171,23 +171,23 @@ void logs_open(logs *l, const char *name)
 
 void logs_close(logs *l)
 {
-    maki_tally_close(&l->tally);
+    maki_token_counter_close(&l->tally);
     CHECK_EQ(fake_alloc_live(&l->fe), 0);
     CHECK_EQ(fake_files_live(&l->fe), 0);
-    folder_close(&l->f);
+    directory_close(&l->f);
 }
 
 maki_log_options logs_options(logs *l)
 {
     l->facts = (maki_fact_state){ .alloc = l->env.alloc };
-    maki_tally_close(&l->tally);
-    maki_tally_init(&l->tally, &l->env);
+    maki_token_counter_close(&l->tally);
+    maki_token_counter_init(&l->tally, &l->env);
     return (maki_log_options){ .create = true,
                                .durability = MAKI_SYNC,
                                .family = MAKI_FAMILY,
                                .facts = maki_facts_of,
                                .facts_ctx = &l->facts,
-                               .tokens = maki_tally_row,
+                               .tokens = maki_token_counter_row,
                                .tokens_ctx = &l->tally };
 }
 

@@ -13,30 +13,30 @@
 #include "fake_env.h"
 #include "folder.h"
 #include "history/facts.h"
-#include "history/tally.h"
+#include "history/token_counter.h"
 #include "log/log.h"
 
 /* A disk with a fault of its own, over the real one.  Zeroed, it has none. */
 typedef struct logs_disk {
     maki_files table; /* must be first */
     const maki_files *under;
-    size_t changes;      /* calls so far that would change a file */
-    size_t dies_at;      /* from this change on every call fails with EIO: a killed process */
-    bool half;           /* the write that dies leaves half of its bytes */
-    uint64_t room;       /* bytes that may still be written before ENOSPC */
-    bool full;           /* `room` counts */
-    int denies;          /* what opening for writing or making a file answers; 0: nothing */
-    size_t folder_syncs; /* how often a folder was synced */
+    size_t changes;         /* calls so far that would change a file */
+    size_t dies_at;         /* from this change on every call fails with EIO: a killed process */
+    bool half;              /* the write that dies leaves half of its bytes */
+    uint64_t capacity;      /* bytes that may still be written before ENOSPC */
+    bool full;              /* `room` counts */
+    int denies;             /* what opening for writing or making a file answers; 0: nothing */
+    size_t directory_syncs; /* how often a folder was synced */
 } logs_disk;
 
 typedef struct logs {
     fake_env fe;
     maki_env env; /* that of `fe`, with `disk` between */
     logs_disk disk;
-    folder f;
+    directory f;
     char path[512], events[512], index[512];
     maki_fact_state facts;
-    maki_tally tally;
+    maki_token_counter tally;
 } logs;
 
 /* `name` is that of the messages file. */

@@ -33,7 +33,7 @@ static maki_status verify(logs *l, seen *s, maki_verified *out, maki_err *err)
     maki_log_options options = logs_options(l);
     *s = (seen){ 0 };
     maki_status st = maki_log_verify(&l->env, l->path, &options, see, s, out, err);
-    maki_tally_close(&l->tally);
+    maki_token_counter_close(&l->tally);
     return st;
 }
 
@@ -42,7 +42,7 @@ static maki_status fsck(logs *l, bool repair, seen *s, maki_err *err)
     maki_log_options options = logs_options(l);
     *s = (seen){ 0 };
     maki_status st = maki_log_fsck(&l->env, l->path, &options, repair, see, s, NULL, err);
-    maki_tally_close(&l->tally);
+    maki_token_counter_close(&l->tally);
     return st;
 }
 
@@ -100,7 +100,7 @@ static void fill(logs *l, maki_str header)
 static void flip_file(logs *l, const char *path, const char *name, bool every_bit,
                       tap_random *random)
 {
-    maki_str whole = folder_read(path);
+    maki_str whole = directory_read(path);
     char *bytes = (char *)(uintptr_t)whole.ptr;
     size_t missed = 0;
     tap_row("one changed bit in any byte of %s is found", name);
@@ -111,7 +111,7 @@ static void flip_file(logs *l, const char *path, const char *name, bool every_bi
             seen s;
             maki_err err = { 0 };
             bytes[i] ^= flip;
-            folder_write(path, whole);
+            directory_write(path, whole);
             maki_status st = verify(l, &s, NULL, &err);
             if (st != MAKI_CORRUPT || s.n == 0) {
                 if (missed++ < 5)
@@ -121,7 +121,7 @@ static void flip_file(logs *l, const char *path, const char *name, bool every_bi
         }
     }
     CHECK_EQ(missed, 0);
-    folder_write(path, whole);
+    directory_write(path, whole);
     check_whole(l);
     free(bytes);
 }
@@ -176,12 +176,12 @@ static void test_fork(void)
     flip_file(&l, l.index, "a fork's index", false, &random);
 
     tap_row("a fork whose first event is damaged is not repaired, and nothing is touched");
-    maki_str events = folder_read(l.events);
+    maki_str events = directory_read(l.events);
     ((char *)(uintptr_t)events.ptr)[20] ^= 1;
-    folder_write(l.events, events);
+    directory_write(l.events, events);
     seen s;
     CHECK_STATUS(fsck(&l, true, &s, &err), MAKI_CORRUPT, &err);
-    maki_str after = folder_read(l.events);
+    maki_str after = directory_read(l.events);
     CHECK_TEXT(after, events);
     free((void *)(uintptr_t)after.ptr);
     free((void *)(uintptr_t)events.ptr);
@@ -220,12 +220,12 @@ static const damage_row damages[] = {
 static void do_damage(const logs *l, const damage_row *d)
 {
     const char *path = d->file == 'm' ? l->path : d->file == 'e' ? l->events : l->index;
-    maki_str whole = folder_read(path);
+    maki_str whole = directory_read(path);
     char *bytes = (char *)(uintptr_t)whole.ptr;
     if (d->how == FLIP) {
         char *at = memmem(bytes, whole.len, d->find, strlen(d->find));
         if (CHECK(at != NULL)) at[strlen(d->find) - 1] = d->to;
-        folder_write(path, whole);
+        directory_write(path, whole);
     }
     if (d->how == CUT) logs_cut(path, whole.len - d->cut);
     if (d->how == ADD) logs_add_bytes(path, maki_str_of(d->find));
@@ -262,10 +262,10 @@ static void test_repairs(void)
         fill(&l, MAKI_LIT(""));
         CHECK_EQ(visible(&l), 6);
         do_damage(&l, d);
-        maki_str before = folder_read(l.path);
+        maki_str before = directory_read(l.path);
         CHECK_STATUS(fsck(&l, false, &s, &err), MAKI_CORRUPT, &err);
         CHECK(s.kinds[d->found] > 0);
-        maki_str after = folder_read(l.path);
+        maki_str after = directory_read(l.path);
         CHECK(maki_str_is(before, after));
         free((void *)(uintptr_t)before.ptr);
         free((void *)(uintptr_t)after.ptr);
@@ -295,21 +295,21 @@ static void test_moved_events(void)
     logs_open(&l, "messages.jsonl");
     tap_row("damaged events are kept in a file of their own, time after time");
     fill(&l, MAKI_LIT(""));
-    maki_str before = folder_read(l.events);
+    maki_str before = directory_read(l.events);
     char *second = strchr(before.ptr, '\n') + 1;
     *strchr(second, 'w') = 'W';
-    folder_write(l.events, before);
+    directory_write(l.events, before);
     CHECK_STATUS(fsck(&l, true, &s, &err), MAKI_OK, &err);
-    maki_str kept = folder_read(folder_file(&l.f, "events.jsonl.damaged-1"));
+    maki_str kept = directory_read(directory_file(&l.f, "events.jsonl.damaged-1"));
     CHECK_TEXT(kept, maki_str_from(before, (size_t)(second - before.ptr)));
-    maki_str now = folder_read(l.events);
+    maki_str now = directory_read(l.events);
     CHECK(maki_str_starts(now, (maki_str){ before.ptr, (size_t)(second - before.ptr) }));
     free((void *)(uintptr_t)kept.ptr);
     free((void *)(uintptr_t)now.ptr);
     free((void *)(uintptr_t)before.ptr);
     logs_add_bytes(l.events, MAKI_LIT("x\n"));
     CHECK_STATUS(fsck(&l, true, &s, &err), MAKI_OK, &err);
-    kept = folder_read(folder_file(&l.f, "events.jsonl.damaged-2"));
+    kept = directory_read(directory_file(&l.f, "events.jsonl.damaged-2"));
     CHECK_STR(kept, "x\n");
     free((void *)(uintptr_t)kept.ptr);
     check_whole(&l);

@@ -98,10 +98,10 @@ static maki_manage_report manage(maki_conv *conv, const char *policy, double win
     return report;
 }
 
-static void check_rows(fake_env *fe, const folder *f)
+static void check_rows(fake_env *fe, const directory *f)
 {
     tap_random random = { 5 };
-    maki_conv *conv = open_talk(&fe->env, folder_file(f, "rows.jsonl"));
+    maki_conv *conv = open_talk(&fe->env, directory_file(f, "rows.jsonl"));
     talk(conv, 30, 3000, &random);
 
     tap_row("while there is room nothing is done");
@@ -128,10 +128,10 @@ static void check_rows(fake_env *fe, const folder *f)
     maki_conv_close(conv);
 }
 
-static void check_small_window(fake_env *fe, const folder *f)
+static void check_small_window(fake_env *fe, const directory *f)
 {
     tap_random random = { 6 };
-    maki_conv *conv = open_talk(&fe->env, folder_file(f, "small.jsonl"));
+    maki_conv *conv = open_talk(&fe->env, directory_file(f, "small.jsonl"));
     talk(conv, 20, 500, &random);
     tap_row("a small window is not condensed: a summary would fill it");
     maki_manage_report r = manage(conv, "maki", 3000, 0);
@@ -142,7 +142,7 @@ static void check_small_window(fake_env *fe, const folder *f)
     maki_conv_close(conv);
 
     tap_row("one message larger than the window is shortened");
-    conv = open_talk(&fe->env, folder_file(f, "one.jsonl"));
+    conv = open_talk(&fe->env, directory_file(f, "one.jsonl"));
     talk(conv, 1, 100000, &random);
     append(conv, "{\"role\":\"user\",\"content\":\"続けて\"}");
     static char row[200000] =
@@ -165,9 +165,9 @@ static void check_random(fake_env *fe)
     size_t not_within = 0;
     tap_row("%d conversations with windows from 2,000 to 1,000,000", TIMES);
     for (int i = 0; i < TIMES; i++) {
-        folder f;
-        folder_open(&f);
-        maki_conv *conv = open_talk(&fe->env, folder_file(&f, "t.jsonl"));
+        directory f;
+        directory_open(&f);
+        maki_conv *conv = open_talk(&fe->env, directory_file(&f, "t.jsonl"));
         maki_change change;
         maki_err err = { 0 };
         uint64_t pinned = 1;
@@ -186,7 +186,7 @@ static void check_random(fake_env *fe)
             not_within += !r.within;
         }
         maki_conv_close(conv);
-        folder_close(&f);
+        directory_close(&f);
     }
     CHECK(not_within < TIMES); /* a pinned message may be too large for a small window */
 }
@@ -194,14 +194,14 @@ static void check_random(fake_env *fe)
 int main(void)
 {
     static fake_env fe;
-    folder f;
+    directory f;
     fake_env_init(&fe);
     fake_random_seed(&fe, 3);
-    folder_open(&f);
+    directory_open(&f);
     check_rows(&fe, &f);
     check_small_window(&fe, &f);
     check_random(&fe);
     CHECK_EQ(fake_alloc_live(&fe), 0);
-    folder_close(&f);
+    directory_close(&f);
     return tap_end();
 }

@@ -251,7 +251,7 @@ static void check_mistakes(void)
     CHECK(strstr(err.msg, "from (0.5) must be less than below (0.4)"));
 
     tap_row("more steps than there may be are told");
-    for (int i = 0; i <= MAKI_STEPS_MOST; i++)
+    for (int i = 0; i <= MAKI_STEPS_MAX; i++)
         strcat(yaml, "{step: window},");
     strcat(yaml, "]}\n");
     CHECK_STATUS(config_text(&kit, yaml), MAKI_OK, &kit.err);

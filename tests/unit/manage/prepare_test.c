@@ -102,7 +102,7 @@ static uint64_t visible(maki_conv *conv, uint64_t *tokens)
 }
 
 typedef struct kit {
-    folder here;
+    directory here;
     char path[300];
     maki_env env;
     maki_conv *conv;
@@ -115,8 +115,8 @@ typedef struct kit {
 static void kit_open(kit *k)
 {
     memset(k, 0, sizeof *k);
-    folder_open(&k->here);
-    snprintf(k->path, sizeof k->path, "%s", folder_file(&k->here, "talk.jsonl"));
+    directory_open(&k->here);
+    snprintf(k->path, sizeof k->path, "%s", directory_file(&k->here, "talk.jsonl"));
     k->env = maki_env_system();
     k->conv = open_talk(&k->env, k->path);
     append(k->conv, 1, ROWS);
@@ -127,7 +127,7 @@ static void kit_open(kit *k)
 static void kit_close(kit *k)
 {
     maki_conv_close(k->conv);
-    folder_close(&k->here);
+    directory_close(&k->here);
 }
 
 static maki_status prepare(kit *k)
@@ -391,7 +391,7 @@ static void test_killed(void)
     int how = 0;
     tap_row("one that is killed leaves nothing behind");
     kit_open(&k);
-    size_t files = folder_count(&k.here);
+    size_t files = directory_count(&k.here);
     fflush(stdout);
     pid_t child = fork();
     if (child == 0) {
@@ -399,7 +399,7 @@ static void test_killed(void)
         _exit(prepare(&k) == MAKI_OK ? 0 : 1);
     }
     CHECK(waitpid(child, &how, 0) == child && WIFSIGNALED(how));
-    CHECK_EQ(folder_count(&k.here), files);
+    CHECK_EQ(directory_count(&k.here), files);
     CHECK_EQ(visible(k.conv, NULL), ROWS);
     CHECK_EQ(maki_log_events(maki_conv_log(k.conv)), 0);
     CHECK_STATUS(prepare(&k), MAKI_OK, &k.err); /* the next one is not held up */

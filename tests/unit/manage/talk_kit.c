@@ -8,7 +8,7 @@
 #include "base/json.h"
 #include "base/str.h"
 #include "history/blocks.h"
-#include "history/tally.h"
+#include "history/token_counter.h"
 #include "summary/offline.h"
 #include "tap.h"
 
@@ -17,13 +17,13 @@ void talk_open(talk_kit *t)
     maki_err err = { 0 };
     maki_conv_options options = { .create = true, .durability = MAKI_LAZY, .threads = 1 };
     memset(t, 0, sizeof *t);
-    folder_open(&t->here);
+    directory_open(&t->here);
     fake_env_init(&t->fe);
     fake_random_seed(&t->fe, 11);
     t->row = maki_buf_new(maki_env_system().alloc, 64 << 20);
     t->view = t->row;
     CHECK_STATUS(
-        maki_conv_open(&t->fe.env, folder_file(&t->here, "t.jsonl"), &options, &t->conv, &err),
+        maki_conv_open(&t->fe.env, directory_file(&t->here, "t.jsonl"), &options, &t->conv, &err),
         MAKI_OK, &err);
 }
 
@@ -33,7 +33,7 @@ void talk_close(talk_kit *t)
     maki_buf_free(&t->row);
     maki_buf_free(&t->view);
     CHECK_EQ(fake_alloc_live(&t->fe), 0);
-    folder_close(&t->here);
+    directory_close(&t->here);
 }
 
 /* ---- saying --------------------------------------------------------------------------------------- */
@@ -157,18 +157,18 @@ bool talk_shows(talk_kit *t, const char *words)
 uint64_t talk_counted(talk_kit *t)
 {
     maki_env env = maki_env_system();
-    maki_tally tally;
+    maki_token_counter tally;
     maki_err err = { 0 };
     uint64_t sum = 0, one = 0;
-    maki_tally_init(&tally, &env);
+    maki_token_counter_init(&tally, &env);
     for (const char *line = talk_view(t), *end; (end = strchr(line, '\n')); line = end + 1) {
         maki_str json;
         maki_status st = maki_json_check((maki_str){ line, (size_t)(end - line) }, &json, &err);
-        if (st == MAKI_OK) st = maki_tally_message(&tally, 0, json, &one, &err);
+        if (st == MAKI_OK) st = maki_token_counter_message(&tally, 0, json, &one, &err);
         CHECK_STATUS(st, MAKI_OK, &err);
         sum += one;
     }
-    maki_tally_close(&tally);
+    maki_token_counter_close(&tally);
     return sum;
 }
 
@@ -269,7 +269,7 @@ const char *talk_steps(const maki_manage_report *report)
     size_t n = 0;
     text[0] = '\0';
     for (size_t i = 0; i < report->taken_count; i++) {
-        const maki_taken *taken = &report->taken[i];
+        const maki_step_result *taken = &report->taken[i];
         n += (size_t)snprintf(text + n, sizeof text - n, "%s%s%s%s%s", n ? " " : "",
                               maki_step_name(taken->kind), taken->undone ? "-" : "",
                               taken->refused[0] ? ":" : "", taken->refused);

@@ -7,7 +7,7 @@
 #include "manage/manage.h"
 
 typedef struct talk_kit {
-    folder here;
+    directory here;
     fake_env fe;
     maki_conv *conv;
     unsigned calls;

@@ -19,7 +19,7 @@
 #include "fake_env.h"
 #include "tap.h"
 
-enum { TURNS_MOST = 1000000, ANSWER_MOST = 1 << 20, LONG_BLOCK = 1 << 18, LONG_ANSWER = 1 << 25 };
+enum { TURNS_MAX = 1000000, ANSWER_MAX = 1 << 20, LONG_BLOCK = 1 << 18, LONG_ANSWER = 1 << 25 };
 
 /* ---- a server that echoes ------------------------------------------------------------------------- */
 
@@ -138,13 +138,13 @@ static void echo_open(echo *e, const maki_server_limits *limits)
     fake_env_init(&e->fe);
     e->base = event_base_new();
     e->body = maki_buf_new(e->fe.env.alloc, 1 << 24);
-    maki_server_calls calls = { .ctx = e,
-                                .on_head = on_head,
-                                .on_body = on_body,
-                                .on_body_end = on_body_end,
-                                .on_drained = on_drained,
-                                .on_gone = on_gone,
-                                .on_empty = on_empty };
+    maki_server_callbacks calls = { .ctx = e,
+                                    .on_head = on_head,
+                                    .on_body = on_body,
+                                    .on_body_end = on_body_end,
+                                    .on_drained = on_drained,
+                                    .on_gone = on_gone,
+                                    .on_empty = on_empty };
     CHECK_STATUS(maki_server_open(&e->fe.env, e->base, limits, &calls, &e->server, &err), MAKI_OK,
                  &err);
     CHECK_STATUS(maki_server_listen(e->server, "127.0.0.1:0", e->address, sizeof e->address, &err),
@@ -193,10 +193,10 @@ static void say(echo *e, int fd, maki_str text, size_t step)
 /* What comes back, until it is as long as `want` or the connection closes (then *closed). */
 static maki_str hear(echo *e, int fd, size_t want, bool *closed)
 {
-    static char got[ANSWER_MOST];
+    static char got[ANSWER_MAX];
     size_t n = 0;
     *closed = false;
-    for (size_t i = 0; i < TURNS_MOST && n < want && !*closed; i++) {
+    for (size_t i = 0; i < TURNS_MAX && n < want && !*closed; i++) {
         turn(e);
         ssize_t r = recv(fd, got + n, sizeof got - n, MSG_DONTWAIT);
         if (r > 0) n += (size_t)r;
@@ -293,7 +293,7 @@ static void run_refusals(void)
         echo_open(&e, &limits);
         int fd = dial(&e);
         say(&e, fd, refusals[i].sent, 1 << 20);
-        maki_str got = hear(&e, fd, ANSWER_MOST, &closed);
+        maki_str got = hear(&e, fd, ANSWER_MAX, &closed);
         CHECK(closed);
         CHECK(maki_str_starts(got, maki_str_of(refusals[i].line)));
         CHECK(maki_str_has(got, maki_str_of(refusals[i].word)));
@@ -311,10 +311,10 @@ static void run_gone(void)
     echo_open(&e, NULL);
     int fd = dial(&e);
     say(&e, fd, MAKI_LIT("GET /wait HTTP/1.1\r\nHost: a\r\n\r\n"), 1 << 20);
-    for (size_t i = 0; i < TURNS_MOST && e.heads == 0; i++)
+    for (size_t i = 0; i < TURNS_MAX && e.heads == 0; i++)
         turn(&e);
     close(fd);
-    for (size_t i = 0; i < TURNS_MOST && e.gone == 0; i++)
+    for (size_t i = 0; i < TURNS_MAX && e.gone == 0; i++)
         turn(&e);
     CHECK_EQ(e.gone, 1);
     CHECK_EQ(e.why, MAKI_CANCELLED);
@@ -331,7 +331,7 @@ static void run_pause(void)
     int fd = dial(&e);
     say(&e, fd, MAKI_LIT("POST /pause HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc"),
         1 << 20);
-    for (size_t i = 0; i < TURNS_MOST && !e.pause; i++)
+    for (size_t i = 0; i < TURNS_MAX && !e.pause; i++)
         turn(&e);
     for (size_t i = 0; i < 20; i++)
         turn(&e);
@@ -351,7 +351,7 @@ static void run_stop(void)
     echo_open(&e, NULL);
     int idle = dial(&e), busy = dial(&e);
     say(&e, busy, MAKI_LIT("GET /wait HTTP/1.1\r\nHost: a\r\n\r\n"), 1 << 20);
-    for (size_t i = 0; i < TURNS_MOST && (e.heads == 0 || maki_server_connections(e.server) < 2);
+    for (size_t i = 0; i < TURNS_MAX && (e.heads == 0 || maki_server_connections(e.server) < 2);
          i++)
         turn(&e);
     maki_server_stop(e.server);
@@ -365,7 +365,7 @@ static void run_stop(void)
     CHECK(closed);
     close(busy);
     close(idle);
-    for (size_t i = 0; i < TURNS_MOST && !e.empty; i++)
+    for (size_t i = 0; i < TURNS_MAX && !e.empty; i++)
         turn(&e);
     CHECK(e.empty);
     echo_close(&e);
@@ -380,7 +380,7 @@ static void run_too_many(void)
     limits.connections = 1;
     echo_open(&e, &limits);
     int first = dial(&e), second = dial(&e);
-    maki_str got = hear(&e, second, ANSWER_MOST, &closed);
+    maki_str got = hear(&e, second, ANSWER_MAX, &closed);
     CHECK(closed);
     CHECK(maki_str_starts(got, MAKI_LIT("HTTP/1.1 503 ")));
     close(first);

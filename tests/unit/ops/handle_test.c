@@ -66,7 +66,7 @@ static void undo(kit *k, const char *id)
 
 static const struct asking {
     const char *name, *op, *more;
-    fake_mood mood;
+    fake_scenario scenario;
     bool model, asked;
 } askings[] = {
     { "history.condense asks the model", "history.condense", "", FAKE_ANSWERS, true, true },
@@ -82,7 +82,7 @@ static void test_asking(kit *k, const char *id)
     for (size_t i = 0; i < sizeof askings / sizeof askings[0]; i++) {
         const struct asking *a = &askings[i];
         tap_row("%s", a->name);
-        fake_model_init(&k->model, a->mood);
+        fake_model_init(&k->model, a->scenario);
         k->model.reply = "the nori is to be rolled";
         maki_use_model(k->m, a->model ? &k->model.model : NULL);
         condense(k, id, a->op, a->more);
@@ -93,7 +93,7 @@ static void test_asking(kit *k, const char *id)
         snprintf(view, sizeof view, "{\"conversation\":\"%s\"}", id);
         CHECK_STATUS(run(k, "history.effective", view), MAKI_OK, &k->err);
         bool told = strstr(a->more, "told") != NULL;
-        bool own = a->asked && a->mood == FAKE_ANSWERS;
+        bool own = a->asked && a->scenario == FAKE_ANSWERS;
         CHECK(has(k, told ? "told" : own ? "the nori is to be rolled" : "Previous Conversation"));
         undo(k, id);
         fake_model_free(&k->model);

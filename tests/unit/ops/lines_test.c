@@ -155,17 +155,17 @@ static void test_sizes(void)
 
 /* A sink that is full after some bytes. */
 typedef struct small_sink {
-    size_t room;
+    size_t capacity;
 } small_sink;
 
 static maki_status small_write(void *ctx, maki_str bytes, maki_err *err)
 {
     small_sink *sink = ctx;
-    if (bytes.len > sink->room) {
+    if (bytes.len > sink->capacity) {
         if (err) *err = (maki_err){ .status = MAKI_FULL, .code = "FULL", .msg = "no space left" };
         return MAKI_FULL;
     }
-    sink->room -= bytes.len;
+    sink->capacity -= bytes.len;
     return MAKI_OK;
 }
 
@@ -174,14 +174,14 @@ static void test_full_sink(void)
     maki_str text = MAKI_LIT("{\"op\":\"window.guard\",\"input\":{\"tokens\":1}}\n"
                              "{\"op\":\"window.guard\",\"input\":{\"tokens\":2}}\n");
     tap_row("a sink that fails ends the run with its status");
-    for (size_t room = 0; room < 60; room++) {
-        small_sink sink = { room };
+    for (size_t capacity = 0; capacity < 60; capacity++) {
+        small_sink sink = { capacity };
         maki_err err = { 0 };
         maki *m = NULL;
         int fd = file_with(text);
         CHECK_STATUS(maki_open(NULL, &m, &err), MAKI_OK, &err);
         maki_status st = maki_op_lines(m, fd, (maki_sink){ small_write, &sink }, &err);
-        CHECK_STATUS(st, room < 56 ? MAKI_FULL : MAKI_OK, &err);
+        CHECK_STATUS(st, capacity < 56 ? MAKI_FULL : MAKI_OK, &err);
         maki_close(m);
         close(fd);
     }

@@ -91,16 +91,16 @@ static void run_manage(maki *m)
 
 static void end_talk(void)
 {
-    folder f;
-    if (getcwd(f.path, sizeof f.path) && chdir("/") == 0) folder_close(&f);
+    directory f;
+    if (getcwd(f.path, sizeof f.path) && chdir("/") == 0) directory_close(&f);
 }
 
-static const char *update_folder;
+static const char *update_directory;
 
 static void write_example(const maki_op_info *op, const maki_op_form *form, maki_str answer)
 {
     char path[400];
-    snprintf(path, sizeof path, "%s/%s%s", update_folder, op->name,
+    snprintf(path, sizeof path, "%s/%s%s", update_directory, op->name,
              form == op->forms ? "" : ".conversation");
     FILE *f = fopen(path, "w");
     if (!f) abort();
@@ -122,7 +122,7 @@ static void run_example(maki *m, const maki_op_info *op, const maki_op_form *for
         maki_op(m, maki_str_of(op->name), maki_str_of(form->example), maki_buf_sink(&answer), &err);
     CHECK_STATUS(st, MAKI_OK, &err);
     if (talk) end_talk();
-    if (update_folder)
+    if (update_directory)
         write_example(op, form, maki_buf_str(&answer));
     else
         CHECK_TEXT(maki_buf_str(&answer), maki_str_of(form->answer));
@@ -186,7 +186,7 @@ int main(int argc, char **argv)
     maki_options options = { sizeof options, fe.env, MAKI_MAX_MEMORY, NULL };
     if (maki_open(&options, &m, &err) != MAKI_OK) return 1;
 
-    if (argc == 3 && strcmp(argv[1], "--update") == 0) update_folder = argv[2];
+    if (argc == 3 && strcmp(argv[1], "--update") == 0) update_directory = argv[2];
     tap_row("the table is in the order of names");
     for (size_t i = 1; i < maki_op_count(); i++) {
         CHECK(strcmp(maki_op_at(i - 1)->name, maki_op_at(i)->name) < 0);
@@ -201,11 +201,11 @@ int main(int argc, char **argv)
     }
 
     tap_row("a slip finds the name that was meant");
-    CHECK_CSTR(maki_op_nearest(MAKI_LIT("history.truncat")), "history.truncate");
-    CHECK_CSTR(maki_op_nearest(MAKI_LIT("rewind")), "history.rewind");
-    CHECK_CSTR(maki_op_nearest(MAKI_LIT("prune.tool")), "prune.tools");
-    CHECK(maki_op_nearest(MAKI_LIT("巻き戻し、巻き戻し")) == NULL);
-    CHECK(maki_op_nearest(MAKI_LIT("")) == NULL);
+    CHECK_CSTR(maki_op_suggest(MAKI_LIT("history.truncat")), "history.truncate");
+    CHECK_CSTR(maki_op_suggest(MAKI_LIT("rewind")), "history.rewind");
+    CHECK_CSTR(maki_op_suggest(MAKI_LIT("prune.tool")), "prune.tools");
+    CHECK(maki_op_suggest(MAKI_LIT("巻き戻し、巻き戻し")) == NULL);
+    CHECK(maki_op_suggest(MAKI_LIT("")) == NULL);
 
     maki_close(m);
     tap_row("everything is given back");

@@ -11,11 +11,11 @@
 
 #include "fake_env.h"
 #include "folder.h"
-#include "proxy/talk.h"
+#include "proxy/live_conversation.h"
 #include "tap.h"
 
 static unsigned char sessions[3][MAKI_SESSION_BYTES] = { { 1 }, { 2 }, { 3 } };
-static folder journal_folder, log_folder;
+static directory journal_directory, log_directory;
 static fake_env fe;
 
 static const char *boot = ""; /* which start of the machine it is; "": nobody knows */
@@ -35,8 +35,8 @@ static maki_status try_open(maki_journal **j, uint64_t *restored, maki_err *err)
 {
     static maki_logger logger;
     logger = (maki_logger){ fe.env.clock, { keep_line, NULL }, MAKI_DEBUG };
-    maki_journal_options options = { .folder = journal_folder.path,
-                                     .sessions = log_folder.path,
+    maki_journal_options options = { .directory = journal_directory.path,
+                                     .sessions = log_directory.path,
                                      .boot = { boot, strlen(boot) },
                                      .logger = &logger };
     return maki_journal_open(&fe.env, &options, j, restored, err);
@@ -55,13 +55,13 @@ static const char *path_of(size_t i, const char *end)
     char name[80];
     maki_session_text(sessions[i], name);
     strcat(name, end);
-    return folder_file(&log_folder, name);
+    return directory_file(&log_directory, name);
 }
 
 /* The file afterwards, as text; "" when there is none. */
 static void check_file(size_t i, const char *end, const char *want)
 {
-    maki_str got = folder_read(path_of(i, end));
+    maki_str got = directory_read(path_of(i, end));
     CHECK_TEXT(got.ptr ? got : MAKI_LIT(""), ((maki_str){ want, strlen(want) }));
     char *owned = NULL;
     memcpy(&owned, &got.ptr, sizeof owned);
@@ -104,7 +104,7 @@ static void check_restore(void)
     uint64_t restored = 0;
     tap_row(
         "what is gone is put back, what is half there is completed, what was not synced is not there");
-    folder_write(path_of(1, ".jsonl"), MAKI_LIT("ab\nd"));
+    directory_write(path_of(1, ".jsonl"), MAKI_LIT("ab\nd"));
     cut_power(three_pieces);
     maki_journal *j = open_journal(&restored);
     CHECK_EQ(restored, 4);
@@ -121,8 +121,8 @@ static void check_restore(void)
     maki_journal_close(j);
 
     tap_row("a log that went on differently is left alone, and so is one with a gap");
-    folder_write(path_of(0, ".jsonl"), MAKI_LIT("another beginning\n"));
-    folder_write(path_of(1, ".jsonl"), MAKI_LIT("a"));
+    directory_write(path_of(0, ".jsonl"), MAKI_LIT("another beginning\n"));
+    directory_write(path_of(1, ".jsonl"), MAKI_LIT("a"));
     unlink(path_of(0, ".events.jsonl"));
     cut_power(three_pieces);
     j = open_journal(&restored);
@@ -141,7 +141,7 @@ static void check_restore(void)
 static void torn(maki_journal *j)
 {
     three_pieces(j);
-    FILE *f = fopen(folder_file(&journal_folder, "journal.0"), "r+");
+    FILE *f = fopen(directory_file(&journal_directory, "journal.0"), "r+");
     if (!f || fseek(f, -9, SEEK_END) != 0) _exit(1);
     /* the file is as long as it may be: look for the last piece and break it */
     char text[4096];
@@ -158,7 +158,7 @@ static void check_torn(void)
     tap_row("a piece that is damaged ends the journal");
     unlink(path_of(0, ".jsonl"));
     unlink(path_of(0, ".events.jsonl"));
-    folder_write(path_of(1, ".jsonl"), MAKI_LIT("ab\n"));
+    directory_write(path_of(1, ".jsonl"), MAKI_LIT("ab\n"));
     cut_power(torn);
     maki_journal *j = open_journal(&restored);
     CHECK_EQ(restored, 3);
@@ -196,7 +196,7 @@ static void check_many(void)
     maki_journal *j = open_journal(&restored);
     CHECK_EQ(restored, 10);
     CHECK(stat(path_of(2, ".jsonl"), &st) == 0 && st.st_size == (off_t)ROUNDS * PIECE);
-    maki_str all = folder_read(path_of(2, ".jsonl"));
+    maki_str all = directory_read(path_of(2, ".jsonl"));
     bool same = all.len == (size_t)ROUNDS * PIECE;
     for (size_t i = 0; same && i < all.len; i += PIECE)
         same = all.ptr[i] == 'a' + (char)(i / PIECE % 26) && all.ptr[i + PIECE - 1] == '\n';
@@ -206,7 +206,7 @@ static void check_many(void)
     free(owned);
 
     tap_row("a piece that is too long is refused: its log syncs itself");
-    static char large[MAKI_JOURNAL_MOST + 1];
+    static char large[MAKI_JOURNAL_MAX + 1];
     CHECK(
         !maki_journal_add(j, sessions[0], MAKI_LOG_MESSAGES, 0, (maki_str){ large, sizeof large }));
     maki_journal_close(j);
@@ -297,7 +297,7 @@ static void check_full(void)
     uint64_t restored = 0;
     tap_row("off while the disk is full, on again when there is room: said once each way");
     told[0] = '\0';
-    folder_write(path_of(0, ".jsonl"), MAKI_LIT("{\"a\": 1}\n{\"b\":\"満杯\"}\n"));
+    directory_write(path_of(0, ".jsonl"), MAKI_LIT("{\"a\": 1}\n{\"b\":\"満杯\"}\n"));
     cut_power(full_for_a_while);
     maki_journal *j = open_journal(&restored);
     CHECK_EQ(restored, 1); /* what came after: the rest was synced in the log */
@@ -314,7 +314,7 @@ static void check_deleted(void)
         "a session that was deleted stays so: the machine did not stop, nothing can be missing");
     unlink(path_of(0, ".jsonl"));
     unlink(path_of(0, ".events.jsonl"));
-    folder_write(path_of(1, ".jsonl"), MAKI_LIT("ab\nd"));
+    directory_write(path_of(1, ".jsonl"), MAKI_LIT("ab\nd"));
     boot = "5a0d";
     cut_power(three_pieces); /* they are not there: somebody deleted them meanwhile */
     maki_journal *j = open_journal(&restored);
@@ -340,7 +340,7 @@ static void check_faults(void)
     tap_row(
         "neither the journal nor the log can be written: it is said, and the journal stays off");
     maki_journal *j = open_journal(NULL);
-    folder_write(path_of(0, ".jsonl"), MAKI_LIT("x\n"));
+    directory_write(path_of(0, ".jsonl"), MAKI_LIT("x\n"));
     add(j, 0, MAKI_LOG_MESSAGES, 0, "x\n");
     break_disk(true, true);
     CHECK_STATUS(maki_journal_sync(j, &err), MAKI_FULL, &err);
@@ -370,8 +370,8 @@ static void check_faults(void)
 int main(void)
 {
     fake_env_init(&fe);
-    folder_open(&journal_folder);
-    folder_open(&log_folder);
+    directory_open(&journal_directory);
+    directory_open(&log_directory);
     check_restore();
     check_torn();
     check_many();
@@ -379,7 +379,7 @@ int main(void)
     check_deleted();
     check_faults();
     CHECK_EQ(fake_files_live(&fe), 0);
-    folder_close(&journal_folder);
-    folder_close(&log_folder);
+    directory_close(&journal_directory);
+    directory_close(&log_directory);
     return tap_end();
 }

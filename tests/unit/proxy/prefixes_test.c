@@ -99,14 +99,14 @@ static void check_damage(fake_env *fe, const char *path)
     uint64_t first;
     maki_prefix hit = entry_of(1);
     memcpy(&first, hit.prefix, sizeof first);
-    off_t at = (off_t)(((first & (t.room - 1)) + 1) * sizeof hit);
+    off_t at = (off_t)(((first & (t.capacity - 1)) + 1) * sizeof hit);
     CHECK_EQ(pwrite(t.fd, "x", 1, at + 40), 1);
     CHECK(!finds(&t, 1));
     CHECK_EQ(count_found(&t, 100), 99);
     maki_prefixes_close(&t);
 
     tap_row("a file that is not a table is begun anew");
-    folder_write(path, MAKI_LIT("日本語 not a table"));
+    directory_write(path, MAKI_LIT("日本語 not a table"));
     CHECK_STATUS(maki_prefixes_open(&t, &fe->env, path, &err), MAKI_OK, &err);
     CHECK_EQ(t.count, 0);
     CHECK_STATUS(maki_prefixes_put(&t, entry_of(3), &err), MAKI_OK, &err);
@@ -141,14 +141,14 @@ static void check_faults(fake_env *fe, const char *path)
 int main(void)
 {
     static fake_env fe;
-    folder f;
+    directory f;
     char path[300];
     fake_env_init(&fe);
-    folder_open(&f);
-    strcpy(path, folder_file(&f, "prefixes"));
+    directory_open(&f);
+    strcpy(path, directory_file(&f, "prefixes"));
     check_many(&fe, path);
     check_damage(&fe, path);
     check_faults(&fe, path);
-    folder_close(&f);
+    directory_close(&f);
     return tap_end();
 }

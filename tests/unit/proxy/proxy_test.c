@@ -1,5 +1,5 @@
 /* proxy_test.c -- which conversation a request belongs to, and what the log holds afterwards. */
-#include "proxy/proxy_inside.h"
+#include "proxy/proxy_internal.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -256,10 +256,10 @@ static maki_proxy *open_proxy(fake_env *fe, const char *home)
 static void run_scene(const scene *s, bool again)
 {
     static fake_env fe;
-    folder f;
+    directory f;
     fake_env_init(&fe);
     fake_random_seed(&fe, 11);
-    folder_open(&f);
+    directory_open(&f);
     tap_row("%s%s", s->name, again ? ", with a restart before each" : "");
     maki_proxy *p = open_proxy(&fe, f.path);
     for (size_t i = 0; p && i < COUNT(s->turns) && s->turns[i].messages; i++) {
@@ -272,7 +272,7 @@ static void run_scene(const scene *s, bool again)
     check_views(f.path, s->views, s->rows);
     maki_proxy_close(p);
     CHECK_EQ(fake_alloc_live(&fe), 0);
-    folder_close(&f);
+    directory_close(&f);
 }
 
 /* A client may go on as soon as it understood a stream's last event, before the connection has ended. */
@@ -290,10 +290,10 @@ static void check_goes_on_early(void)
         maki_exchange *x[2] = { NULL, NULL };
         maki_exchange_sync sync;
         maki_err err = { 0 };
-        folder f;
+        directory f;
         fake_env_init(&fe);
         fake_random_seed(&fe, 11);
-        folder_open(&f);
+        directory_open(&f);
         tap_row("the next request comes before the reply's end, %s",
                 i ? "and the client left" : "which comes");
         maki_proxy *p = open_proxy(&fe, f.path);
@@ -320,17 +320,17 @@ static void check_goes_on_early(void)
         maki_proxy_close(p);
         CHECK_EQ(fake_alloc_live(&fe), 0);
         CHECK_EQ(fake_files_live(&fe), 0);
-        folder_close(&f);
+        directory_close(&f);
     }
 }
 
 static void check_time(void)
 {
     static fake_env fe;
-    folder f;
+    directory f;
     fake_env_init(&fe);
     fake_random_seed(&fe, 12);
-    folder_open(&f);
+    directory_open(&f);
     tap_row("after ten minutes the same first words are a new conversation");
     maki_proxy *p = open_proxy(&fe, f.path);
     say(p, SAY("u:hi", "one"));
@@ -349,7 +349,7 @@ static void check_time(void)
     CHECK_STATUS(say_with(p, &t, false, &err), MAKI_INVALID, &err);
     check_views(f.path, "u:hi|a:one\nu:hi|a:two|u:次|a:three", 6);
     maki_proxy_close(p);
-    folder_close(&f);
+    directory_close(&f);
 }
 
 /* ---- the Responses API, whose requests may name the reply they go on from -------------------------------- */
@@ -390,10 +390,10 @@ static void check_kept_conversations(void)
                              *const same = "\"conversation\":{\"id\":\"conv_1\"}",
                              *const other = "\"conversation\":\"conv_2\"";
     static fake_env fe;
-    folder f;
+    directory f;
     fake_env_init(&fe);
     fake_random_seed(&fe, 25);
-    folder_open(&f);
+    directory_open(&f);
     maki_proxy *p = open_proxy(&fe, f.path);
     tap_row("requests that name a conversation go on from its end");
     respond(p, first, "你好", "r1", "好");
@@ -420,16 +420,16 @@ static void check_kept_conversations(void)
 
     maki_proxy_close(p);
     CHECK_EQ(fake_alloc_live(&fe), 0);
-    folder_close(&f);
+    directory_close(&f);
 }
 
 static void check_references(void)
 {
     static fake_env fe;
-    folder f;
+    directory f;
     fake_env_init(&fe);
     fake_random_seed(&fe, 21);
-    folder_open(&f);
+    directory_open(&f);
     maki_proxy *p = open_proxy(&fe, f.path);
     tap_row("a request that names a reply goes on from it");
     respond(p, NULL, "한국어로", "r1", "네");
@@ -445,7 +445,7 @@ static void check_references(void)
     check_views(f.path, "u:?|a:!\nu:한국어로|a:네|u:다른 것|a:셋", 8);
     maki_proxy_close(p);
     CHECK_EQ(fake_alloc_live(&fe), 0);
-    folder_close(&f);
+    directory_close(&f);
 }
 
 /* ---- when the power goes ------------------------------------------------------------------------------- */
@@ -500,10 +500,10 @@ static off_t length_of(const char *home, bool events)
 static void check_lost_rows(void)
 {
     static fake_env fe;
-    folder f;
+    directory f;
     fake_env_init(&fe);
     fake_random_seed(&fe, 22);
-    folder_open(&f);
+    directory_open(&f);
     tap_row("a table that knows more than the log: it goes on from what the log still has");
     maki_proxy *p = open_proxy(&fe, f.path);
     say(p, SAY("u:a", "1"));
@@ -517,17 +517,17 @@ static void check_lost_rows(void)
     check_views(f.path, "u:a|a:1|u:b|a:2|u:続き|a:3|u:d|a:4", 8);
     maki_proxy_close(p);
     CHECK_EQ(fake_alloc_live(&fe), 0);
-    folder_close(&f);
+    directory_close(&f);
 }
 
 /* The log was cut and has grown again: where the table says that a message is, another one is. */
 static void check_regrown(void)
 {
     static fake_env fe;
-    folder f;
+    directory f;
     fake_env_init(&fe);
     fake_random_seed(&fe, 24);
-    folder_open(&f);
+    directory_open(&f);
     tap_row("rows that were lost, and others in their place: the table is not believed");
     maki_proxy *p = open_proxy(&fe, f.path);
     say(p, SAY("u:やあ", "1"));
@@ -553,7 +553,7 @@ static void check_regrown(void)
     check_views(f.path, "u:やあ|a:1|u:b|a:2|u:e|a:5", 6);
     maki_proxy_close(p);
     CHECK_EQ(fake_alloc_live(&fe), 0);
-    folder_close(&f);
+    directory_close(&f);
 }
 
 static size_t messages_synced;
@@ -590,10 +590,10 @@ static void check_no_descriptors(void)
 {
     static fake_env fe;
     struct rlimit usual, few;
-    folder f;
+    directory f;
     fake_env_init(&fe);
     fake_random_seed(&fe, 23);
-    folder_open(&f);
+    directory_open(&f);
     tap_row("what has no descriptor to be synced by is told");
     maki_proxy *p = open_proxy(&fe, f.path);
     CHECK_EQ(getrlimit(RLIMIT_NOFILE, &usual), 0);
@@ -613,7 +613,7 @@ static void check_no_descriptors(void)
     }
     maki_proxy_close(p);
     CHECK_EQ(fake_alloc_live(&fe), 0);
-    folder_close(&f);
+    directory_close(&f);
 }
 
 /* A message that is too long for the journal, in a conversation that is closed before its reply comes. */
@@ -621,7 +621,7 @@ static void check_closed_between(void)
 {
     static const char reply[] = "{\"choices\":[{\"index\":0,\"message\":{\"role\":\"assistant\","
                                 "\"content\":\"ok\"},\"finish_reason\":\"stop\"}]}";
-    folder f;
+    directory f;
     maki_proxy *p = NULL;
     maki_exchange *x = NULL;
     maki_exchange_sync sync;
@@ -630,7 +630,7 @@ static void check_closed_between(void)
     maki_files files = *env.files;
     files.sync = counting_sync;
     env.files = &files;
-    folder_open(&f);
+    directory_open(&f);
     tap_row("what is not in the journal is synced, though others had to be opened meanwhile");
     maki_proxy_options options = { .home = f.path, .open_most = 1 };
     CHECK_STATUS(maki_proxy_open(&env, &options, &p, &err), MAKI_OK, &err);
@@ -644,7 +644,7 @@ static void check_closed_between(void)
     close_files(p, &sync);
     maki_exchange_close(x);
     maki_proxy_close(p);
-    folder_close(&f);
+    directory_close(&f);
 }
 
 /* ---- anything goes --------------------------------------------------------------------------------------- */
@@ -658,11 +658,11 @@ static void check_random(void)
     static char said[TALKS][LONGEST][24], body[2000];
     size_t count[TALKS] = { 0 };
     tap_random random = { 77 };
-    folder f;
+    directory f;
     maki_err err = { 0 };
     fake_env_init(&fe);
     fake_random_seed(&fe, 22);
-    folder_open(&f);
+    directory_open(&f);
     maki_proxy_options options = { .home = f.path, .open_most = 2 };
     maki_proxy *p = NULL;
     CHECK_STATUS(maki_proxy_open(&fe.env, &options, &p, &err), MAKI_OK, &err);
@@ -701,7 +701,7 @@ static void check_random(void)
         CHECK_CSTR(views[k], mine[k]);
     maki_proxy_close(p);
     CHECK_EQ(fake_alloc_live(&fe), 0);
-    folder_close(&f);
+    directory_close(&f);
 }
 
 /* Many turns, many conversations at once, few of them open: each goes on where it was. */
@@ -710,12 +710,12 @@ static void check_many(void)
     enum { TALKS = 40, TURNS = 12 };
     static fake_env fe;
     static char said[TALKS][2000];
-    folder f;
+    directory f;
     maki_proxy *p = NULL;
     maki_err err = { 0 };
     fake_env_init(&fe);
     fake_random_seed(&fe, 13);
-    folder_open(&f);
+    directory_open(&f);
     tap_row("%d conversations in turns, four open at a time", TALKS);
     maki_proxy_options options = { .home = f.path, .open_most = 4 };
     CHECK_STATUS(maki_proxy_open(&fe.env, &options, &p, &err), MAKI_OK, &err);
@@ -728,14 +728,14 @@ static void check_many(void)
             sprintf(said[k] + strlen(said[k]), "|a:%s", reply);
         }
     }
-    char folder_path[400];
-    snprintf(folder_path, sizeof folder_path, "%s/agents/proxy/sessions", f.path);
-    folder sessions;
-    snprintf(sessions.path, sizeof sessions.path, "%.250s", folder_path);
-    CHECK_EQ(folder_count(&sessions), TALKS * 3); /* messages, events, index */
+    char directory_path[400];
+    snprintf(directory_path, sizeof directory_path, "%s/agents/proxy/sessions", f.path);
+    directory sessions;
+    snprintf(sessions.path, sizeof sessions.path, "%.250s", directory_path);
+    CHECK_EQ(directory_count(&sessions), TALKS * 3); /* messages, events, index */
     maki_proxy_close(p);
     CHECK_EQ(fake_alloc_live(&fe), 0);
-    folder_close(&f);
+    directory_close(&f);
 }
 
 /* Each allocation fails in turn: the exchange says so, nothing leaks, and the next one works. */
@@ -744,13 +744,13 @@ static void check_nomem(void)
     static fake_env fe;
     tap_row("each allocation fails in turn");
     for (size_t nth = 1;; nth++) {
-        folder f;
+        directory f;
         maki_proxy *p = NULL;
         maki_err err = { 0 };
         turn second = SAY("u:a|a:1|u:b", "2");
         fake_env_init(&fe);
         fake_random_seed(&fe, 14);
-        folder_open(&f);
+        directory_open(&f);
         p = open_proxy(&fe, f.path);
         say(p, SAY("u:a", "1"));
         fake_alloc_fail_at(&fe, nth);
@@ -762,7 +762,7 @@ static void check_nomem(void)
         say(p, second);
         maki_proxy_close(p);
         CHECK_EQ(fake_alloc_live(&fe), 0);
-        folder_close(&f);
+        directory_close(&f);
         if (!injected) break;
     }
 }
@@ -779,19 +779,19 @@ static ssize_t full_pwrite(const maki_files *self, int fd, const void *bytes, si
 
 /* The disk is full from the n-th write on: the exchange says so, and when there is room the conversation goes on from its
  * end and from before. */
-static void check_no_room(void)
+static void check_no_capacity(void)
 {
     static fake_env fe;
     tap_row("the disk is full after each write in turn");
     for (size_t nth = 1;; nth++) {
-        folder f;
+        directory f;
         maki_err err = { 0 };
         turn second = SAY("u:a|a:1|u:b", "2"), third = SAY("u:a|a:1|u:枝", "3");
         fake_env_init(&fe);
         true_pwrite = fe.files_table.table.pwrite;
         fe.files_table.table.pwrite = full_pwrite;
         fake_random_seed(&fe, 15);
-        folder_open(&f);
+        directory_open(&f);
         maki_proxy *p = open_proxy(&fe, f.path);
         say(p, SAY("u:a", "1"));
         writes = 0;
@@ -807,7 +807,7 @@ static void check_no_room(void)
         maki_proxy_close(p);
         CHECK_EQ(fake_alloc_live(&fe), 0);
         CHECK_EQ(fake_files_live(&fe), 0);
-        folder_close(&f);
+        directory_close(&f);
         if (!full) break;
     }
 }
@@ -829,6 +829,6 @@ int main(void)
     check_random();
     check_many();
     check_nomem();
-    check_no_room();
+    check_no_capacity();
     return tap_end();
 }

@@ -36,13 +36,13 @@ static void check_scope(void)
     CHECK(memcmp(a, b, sizeof a) != 0);
 }
 
-static void check_secret(fake_env *fe, const folder *f)
+static void check_secret(fake_env *fe, const directory *f)
 {
     unsigned char first[MAKI_SECRET_LEN], again[MAKI_SECRET_LEN];
     char path[300];
     struct stat st;
     maki_err err = { 0 };
-    strcpy(path, folder_file(f, "secret"));
+    strcpy(path, directory_file(f, "secret"));
     fake_random_seed(fe, 7);
 
     tap_row("a secret is made once, for its owner alone");
@@ -59,7 +59,7 @@ static void check_secret(fake_env *fe, const folder *f)
     CHECK(memcmp(first, again, sizeof first) == 0);
 
     tap_row("half a secret is replaced");
-    folder_write(path, MAKI_LIT("short"));
+    directory_write(path, MAKI_LIT("short"));
     CHECK_STATUS(maki_secret_read(&fe->env, path, again, &err), MAKI_OK, &err);
     CHECK(memcmp(first, again, sizeof first) != 0);
 }
@@ -67,11 +67,11 @@ static void check_secret(fake_env *fe, const folder *f)
 int main(void)
 {
     static fake_env fe;
-    folder f;
+    directory f;
     fake_env_init(&fe);
-    folder_open(&f);
+    directory_open(&f);
     check_scope();
     check_secret(&fe, &f);
-    folder_close(&f);
+    directory_close(&f);
     return tap_end();
 }

@@ -39,14 +39,14 @@ static void check_whole(const send_kit *kit, maki_status st, const char *want)
     CHECK(kit->result.first_ms >= 0);
 }
 
-static void run_texts(send_kit *kit, maki_protocol protocol, bool stream, const char *mood)
+static void run_texts(send_kit *kit, maki_protocol protocol, bool stream, const char *scenario)
 {
     for (size_t i = 0; i < COUNT(texts); i++) {
         tap_row("%s%s, %s: %s", maki_protocol_name(protocol), stream ? ", a stream" : "",
-                mood[0] ? mood : "text", texts[i].said);
-        send_kit_is(kit, protocol, mood);
+                scenario[0] ? scenario : "text", texts[i].said);
+        send_kit_is(kit, protocol, scenario);
         check_whole(kit, send_kit_ask(kit, stream, 0, texts[i].said), texts[i].want);
-        bool pieces = stream && strcmp(mood, "huge:4000") != 0;
+        bool pieces = stream && strcmp(scenario, "huge:4000") != 0;
         if (pieces) CHECK(kit->pieces > 1);
     }
 }

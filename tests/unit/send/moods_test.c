@@ -11,7 +11,7 @@ static const maki_protocol protocols[] = { MAKI_WIRE_ANTHROPIC, MAKI_WIRE_CHAT, 
                                            MAKI_WIRE_OLLAMA, MAKI_WIRE_GEMINI };
 
 /* clang-format off */
-static const struct mood_row { const char *mood; maki_status status; const char *code; const char *words; } moods[] = {
+static const struct scenario_row { const char *scenario; maki_status status; const char *code; const char *words; } scenarios[] = {
     { "429",       MAKI_REFUSED,  "RATE_LIMITED",     "try again later" },
     { "500",       MAKI_UPSTREAM, "UPSTREAM",         "try again later" },
     { "busy",      MAKI_UPSTREAM, "UPSTREAM",         "try again later" },
@@ -27,12 +27,12 @@ static const struct mood_row { const char *mood; maki_status status; const char 
 };
 /* clang-format on */
 
-static void run_moods(send_kit *kit, maki_protocol protocol)
+static void run_scenarios(send_kit *kit, maki_protocol protocol)
 {
-    for (size_t i = 0; i < COUNT(moods); i++) {
-        const struct mood_row *row = &moods[i];
-        tap_row("%s: %s", maki_protocol_name(protocol), row->mood);
-        send_kit_is(kit, protocol, row->mood);
+    for (size_t i = 0; i < COUNT(scenarios); i++) {
+        const struct scenario_row *row = &scenarios[i];
+        tap_row("%s: %s", maki_protocol_name(protocol), row->scenario);
+        send_kit_is(kit, protocol, row->scenario);
         CHECK_STATUS(send_kit_ask(kit, true, 0, "hello"), row->status, &kit->err);
         CHECK_CSTR(kit->err.code, row->code);
         if (!CHECK(strstr(kit->err.msg, row->words) != NULL)) printf("# %s\n", kit->err.msg);
@@ -42,10 +42,11 @@ static void run_moods(send_kit *kit, maki_protocol protocol)
 }
 
 /* A reply that ends too early: what came of it is there, and said to be a part. */
-static void run_parts(send_kit *kit, maki_protocol protocol, const char *mood, const char *words)
+static void run_parts(send_kit *kit, maki_protocol protocol, const char *scenario,
+                      const char *words)
 {
-    tap_row("%s: %s, in the middle", maki_protocol_name(protocol), mood);
-    send_kit_is(kit, protocol, mood);
+    tap_row("%s: %s, in the middle", maki_protocol_name(protocol), scenario);
+    send_kit_is(kit, protocol, scenario);
     CHECK_STATUS(send_kit_ask(kit, true, 3, "海苔を巻いて食べたいです"), MAKI_UPSTREAM, &kit->err);
     CHECK(strstr(kit->err.msg, words) != NULL);
     CHECK(kit->pieces > 0);
@@ -210,7 +211,7 @@ int main(int argc, char **argv)
     static send_kit kit;
     if (send_kit_open(&kit, argc, argv)) {
         for (size_t i = 0; i < COUNT(protocols); i++) {
-            run_moods(&kit, protocols[i]);
+            run_scenarios(&kit, protocols[i]);
             run_parts(&kit, protocols[i], events[i], "try again later");
             run_enough(&kit, protocols[i]);
         }

@@ -4,13 +4,13 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "send/pause.h"
+#include "send/backoff.h"
 #include "send_kit.h"
 #include "tap.h"
 
 /* The clock of the tests says 1700000000000: Tue, 14 Nov 2023 22:13:20 GMT. */
 /* clang-format off */
-static const struct retry_row { const char *mood; unsigned retries; maki_status status; unsigned retried; const char *pauses; } rows[] = {
+static const struct retry_row { const char *scenario; unsigned retries; maki_status status; unsigned retried; const char *pauses; } rows[] = {
     { "429,first:2",                        4, MAKI_OK,       2, "429:1000 429:1000 " },
     { "429,first:1,after:7",                4, MAKI_OK,       1, "429:7000 " },
     { "429,first:1,afterms:350",            4, MAKI_OK,       1, "429:350 " },
@@ -41,8 +41,8 @@ static void run_rows(send_kit *kit)
 {
     for (size_t i = 0; i < COUNT(rows); i++) {
         const struct retry_row *row = &rows[i];
-        tap_row("%s, %u retries", row->mood, row->retries);
-        send_kit_is(kit, MAKI_WIRE_ANTHROPIC, row->mood);
+        tap_row("%s, %u retries", row->scenario, row->retries);
+        send_kit_is(kit, MAKI_WIRE_ANTHROPIC, row->scenario);
         CHECK_STATUS(send_kit_ask(kit, true, row->retries, "hello"), row->status, &kit->err);
         CHECK_EQ(kit->result.retried, row->retried);
         CHECK_CSTR(kit->retries, row->pauses);

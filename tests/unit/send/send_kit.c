@@ -13,9 +13,9 @@
 
 /* ---- the provider ------------------------------------------------------------------------------------- */
 
-static void add(char *out, size_t room, maki_str text)
+static void add(char *out, size_t capacity, maki_str text)
 {
-    size_t used = strlen(out), left = room - used - 1;
+    size_t used = strlen(out), left = capacity - used - 1;
     size_t n = text.len < left ? text.len : left;
     memcpy(out + used, text.ptr, n);
     out[used + n] = '\0';
@@ -82,15 +82,15 @@ void send_kit_close(send_kit *kit)
     waitpid(kit->pid, NULL, 0);
 }
 
-void send_kit_is(send_kit *kit, maki_protocol protocol, const char *mood)
+void send_kit_is(send_kit *kit, maki_protocol protocol, const char *scenario)
 {
-    snprintf(kit->mood_line, sizeof kit->mood_line, "x-fake: %s", mood);
-    kit->mood = maki_str_of(kit->mood_line);
+    snprintf(kit->scenario_line, sizeof kit->scenario_line, "x-fake: %s", scenario);
+    kit->scenario = maki_str_of(kit->scenario_line);
     kit->provider = (maki_provider){ .protocol = protocol,
                                      .key = MAKI_LIT(KIT_KEY),
                                      .model = MAKI_LIT("fake"),
-                                     .headers = mood[0] ? &kit->mood : NULL,
-                                     .header_count = mood[0] ? 1 : 0 };
+                                     .headers = scenario[0] ? &kit->scenario : NULL,
+                                     .header_count = scenario[0] ? 1 : 0 };
     snprintf(kit->provider.name, sizeof kit->provider.name, "%s", maki_protocol_name(protocol));
     CHECK_STATUS(maki_provider_set_url(&kit->provider, maki_str_of(kit->url), &kit->err), MAKI_OK,
                  &kit->err);
@@ -184,7 +184,7 @@ maki_status send_kit_ask_with(send_kit *kit, maki_sender *sender, bool stream, u
                                   .retries = retries,
                                   .cancelled = is_cancelled,
                                   .cancelled_ctx = kit };
-    maki_send_calls calls = { kit, kit->deaf ? NULL : on_delta, on_row, on_retry };
+    maki_send_callbacks calls = { kit, kit->deaf ? NULL : on_delta, on_row, on_retry };
     forget(kit);
     maki_status st = maki_send(sender, &request, &calls, &kit->result, &kit->err);
     CHECK(!strstr(kit->err.msg, KIT_KEY) && !strstr(kit->log, KIT_KEY));

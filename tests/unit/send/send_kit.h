@@ -15,8 +15,8 @@ typedef struct send_kit {
     fake_env fe;
     maki_provider provider;
     maki_send_options options;
-    maki_str mood; /* of the header x-fake, "x-fake: 429" */
-    char mood_line[300];
+    maki_str scenario; /* of the header x-fake, "x-fake: 429" */
+    char scenario_line[300];
     /* What the last request gave. */
     maki_send_result result;
     maki_err err;
@@ -40,7 +40,7 @@ bool send_kit_open(send_kit *kit, int argc, char **argv);
 void send_kit_close(send_kit *kit);
 
 /* The provider for this protocol, in this mood. */
-void send_kit_is(send_kit *kit, maki_protocol protocol, const char *mood);
+void send_kit_is(send_kit *kit, maki_protocol protocol, const char *scenario);
 
 /* The body of a request in which a user says `text`. */
 const char *send_kit_body(maki_protocol protocol, bool stream, const char *text);

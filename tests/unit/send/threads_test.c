@@ -33,7 +33,7 @@ static void *talk(void *ctx)
     maki_send_options options = { .env = &t->env, .provider = t->provider };
     maki_str body = maki_str_of(send_kit_body(t->provider->protocol, true, "hello"));
     maki_send_request request = { .stream = true, .body = maki_send_text(&body), .retries = 1 };
-    maki_send_calls calls = { .ctx = t, .on_row = on_row };
+    maki_send_callbacks calls = { .ctx = t, .on_row = on_row };
     maki_send_result result;
     t->status = maki_sender_open(&options, &sender, &t->err);
     for (int i = 0; t->status == MAKI_OK && i < REQUESTS; i++)

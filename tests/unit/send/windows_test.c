@@ -58,12 +58,12 @@ static void run_any_model(send_kit *kit)
     kit->provider.window = 0;
 }
 
-static void run_unreachable(send_kit *kit, const char *mood)
+static void run_unreachable(send_kit *kit, const char *scenario)
 {
     maki_sender *sender = NULL;
     uint64_t tokens = 1;
-    tap_row("a provider that cannot say it just now: %s", mood);
-    send_kit_is(kit, MAKI_WIRE_OLLAMA, mood);
+    tap_row("a provider that cannot say it just now: %s", scenario);
+    send_kit_is(kit, MAKI_WIRE_OLLAMA, scenario);
     CHECK_STATUS(maki_sender_open(&kit->options, &sender, &kit->err), MAKI_OK, &kit->err);
     CHECK_STATUS(maki_sender_window(sender, MAKI_LIT("fake"), NULL, NULL, &tokens, &kit->err),
                  MAKI_OK, &kit->err);

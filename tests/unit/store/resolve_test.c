@@ -161,7 +161,7 @@ static void test_resolve(kit *k)
     tap_row("a new session: a transcript with the seed's header");
     maki_resolved first = resolve(k, "さくら", false);
     CHECK(first.made && strlen(first.session.id) == 36);
-    maki_str text = folder_read(path_of(k, first.session.id));
+    maki_str text = directory_read(path_of(k, first.session.id));
     char want[400];
     snprintf(want, sizeof want,
              "{\"type\":\"header\",\"version\":1,\"sessionId\":\"%s\",\"createdAt\":1700000000000,"
@@ -187,7 +187,7 @@ static void test_resolve(kit *k)
     for (struct dirent *entry; (entry = readdir(dir));)
         CHECK(strspn(entry->d_name, "0123456789abcdef-.jsonlevtidx") == strlen(entry->d_name));
     closedir(dir);
-    CHECK_EQ(folder_count(&k->home), 1);
+    CHECK_EQ(directory_count(&k->home), 1);
 }
 
 static void test_fresh(kit *k)
@@ -335,7 +335,7 @@ static void test_fresh_faults(void)
 /* No lock is held while a model answers: one is held by nobody but during a call of ours. */
 static void test_no_lock_between(kit *k)
 {
-    maki_roster_lock lock = { 0 };
+    maki_session_index_lock lock = { 0 };
     maki_err err = { 0 };
     maki_conv *mine = NULL, *other = NULL;
     maki_conv_options how = { .durability = MAKI_REPLY, .threads = 1 };
@@ -351,9 +351,10 @@ static void test_no_lock_between(kit *k)
     CHECK_STATUS(maki_conv_open(&k->fe.env, path_of(k, r.session.id), &how, &other, &err), MAKI_OK,
                  &err);
     CHECK_STATUS(maki_conv_append(other, NULL, &question, 1, &change, &err), MAKI_OK, &err);
-    CHECK_STATUS(maki_roster_take(&lock, &k->fe.env, k->home.path, "default", 0, &err), MAKI_OK,
-                 &err);
-    maki_roster_release(&lock, &k->fe.env);
+    CHECK_STATUS(
+        maki_session_index_lock_acquire(&lock, &k->fe.env, k->home.path, "default", 0, &err),
+        MAKI_OK, &err);
+    maki_session_index_lock_release(&lock, &k->fe.env);
     CHECK_STATUS(maki_conv_append(mine, NULL, &answer, 1, &change, &err), MAKI_OK, &err);
     CHECK_EQ(change.seq, 3);
     maki_conv_close(mine);

@@ -13,7 +13,7 @@ void kit_open(kit *k)
     char path[300];
     fake_env_init(&k->fe);
     fake_random_seed(&k->fe, 7);
-    folder_open(&k->home);
+    directory_open(&k->home);
     snprintf(path, sizeof path, "%s/agents", k->home.path);
     if (mkdir(path, 0700) != 0) abort();
     snprintf(path, sizeof path, "%s/agents/default", k->home.path);
@@ -26,7 +26,7 @@ void kit_open(kit *k)
 
 void kit_close(kit *k)
 {
-    folder_close(&k->home);
+    directory_close(&k->home);
 }
 
 static void write_file(const kit *k, const char *id, const char *end, const char *text,
@@ -80,12 +80,12 @@ static int by_text(const void *a, const void *b)
 void kit_read(kit *k, kit_all *out)
 {
     static lines l;
-    maki_roster_in in = {
+    maki_session_index_in in = {
         .home = k->home.path, .agent = "default", .wait_ms = 20, .fn = add_line, .ctx = &l
     };
     l.count = 0;
     memset(out, 0, sizeof *out);
-    out->status = maki_roster_each(&k->fe.env, &in, &out->report, &out->err);
+    out->status = maki_session_index_each(&k->fe.env, &in, &out->report, &out->err);
     qsort(l.at, l.count, LINE, by_text);
     for (size_t i = 0; i < l.count; i++)
         strncat(out->text, l.at[i], sizeof out->text - strlen(out->text) - 1);

@@ -4,11 +4,11 @@
 
 #include "fake_env.h"
 #include "folder.h"
-#include "store/roster.h"
+#include "store/session_index.h"
 
 typedef struct kit {
     fake_env fe; /* its clock is years behind that of the files: a view may always be written */
-    folder home;
+    directory home;
     char sessions[300], view[300], lock[300];
 } kit;
 
@@ -26,7 +26,7 @@ typedef struct kit_all {
     char text[16384];
     maki_status status;
     maki_err err;
-    maki_roster_report report;
+    maki_session_index_report report;
 } kit_all;
 void kit_read(kit *k, kit_all *out);
 

@@ -11,7 +11,7 @@
 #include "base/err.h"
 #include "fake_env.h"
 
-typedef enum fake_mood {
+typedef enum fake_scenario {
     FAKE_ANSWERS,
     FAKE_FAILS,
     FAKE_SILENT_FAILURE, /* a status without words */
@@ -26,11 +26,11 @@ typedef enum fake_mood {
     FAKE_CANCELS, /* somebody cancels while it answers */
     FAKE_ECHO,    /* a reply as long as the request */
     FAKE_THINKS
-} fake_mood;
+} fake_scenario;
 
 typedef struct fake_model {
     maki_model model; /* hand this in */
-    fake_mood mood;
+    fake_scenario scenario;
     int bad_from; /* the mood is that of this call and later ones, FAKE_ANSWERS before; 0: always */
     const char *reply; /* "%d" in it becomes the number of the call */
     fake_env *fe;      /* of FAKE_LATE */
@@ -83,13 +83,14 @@ static inline maki_status fake_say(maki_sink reply, const char *text, size_t len
     return st;
 }
 
-static inline maki_status fake_mood_reply(fake_model *m, fake_mood mood, maki_sink reply,
-                                          maki_model_usage *usage, maki_err *err)
+static inline maki_status fake_scenario_reply(fake_model *m, fake_scenario scenario,
+                                              maki_sink reply, maki_model_usage *usage,
+                                              maki_err *err)
 {
     maki_status st = MAKI_OK;
     char text[2000];
     snprintf(text, sizeof text, m->reply ? m->reply : "summary %d", m->calls);
-    switch (mood) {
+    switch (scenario) {
     case FAKE_FAILS: return maki_fail(err, MAKI_UPSTREAM, "overloaded");
     case FAKE_SILENT_FAILURE: return MAKI_IO;
     case FAKE_EMPTY: return MAKI_OK;
@@ -130,7 +131,8 @@ static inline maki_status fake_complete(const maki_model *self, const maki_model
     if (r->prompt_tokens > m->most_tokens) m->most_tokens = r->prompt_tokens;
     *usage =
         (maki_model_usage){ .input_tokens = r->prompt_tokens, .output_tokens = 7, .cost = 0.25 };
-    return fake_mood_reply(m, m->calls >= m->bad_from ? m->mood : FAKE_ANSWERS, reply, usage, err);
+    return fake_scenario_reply(m, m->calls >= m->bad_from ? m->scenario : FAKE_ANSWERS, reply,
+                               usage, err);
 }
 
 static inline maki_status fake_find(const maki_model *self, const maki_model_name *name,
@@ -142,10 +144,10 @@ static inline maki_status fake_find(const maki_model *self, const maki_model_nam
     return MAKI_OK;
 }
 
-static inline void fake_model_init(fake_model *m, fake_mood mood)
+static inline void fake_model_init(fake_model *m, fake_scenario scenario)
 {
     *m = (fake_model){ .model = { .find = fake_find, .complete = fake_complete, .ctx = m },
-                       .mood = mood };
+                       .scenario = scenario };
 }
 
 static inline void fake_model_free(fake_model *m)

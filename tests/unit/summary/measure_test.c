@@ -119,7 +119,7 @@ static void test_bounds(void)
     CHECK_STATUS(judge(&request, MAKI_LIT("src/dir/f7.c"), &arena, &out, &err), MAKI_OK, &err);
     CHECK_EQ(out.survey.kept, 1);
     CHECK_EQ(out.survey.lost, MAKI_DIGEST_FACTS - 1);
-    CHECK(out.survey.list_len <= MAKI_LOST_ROOM);
+    CHECK(out.survey.list_len <= MAKI_LOST_FACTS_MAX);
     CHECK(fe.peak_bytes < 4 << 20);
     maki_arena_free(&arena);
 }

@@ -4,13 +4,13 @@
 #include "fake_env.h"
 #include "talk.h"
 
-#include "summary/cue.h"
-#include "summary/feed.h"
-#include "summary/finds.h"
-#include "summary/notes.h"
-#include "summary/sketch.h"
-#include "summary/toolbox.h"
-#include "summary/wording.h"
+#include "summary/entities.h"
+#include "summary/keywords.h"
+#include "summary/line_reader.h"
+#include "summary/simhash.h"
+#include "summary/summary_words.h"
+#include "summary/text_set.h"
+#include "summary/tool_kind.h"
 
 /* ---- paths, names, numbers ------------------------------------------------------------------------- */
 
@@ -48,7 +48,7 @@ static void test_finds(void)
     for (size_t i = 0; i < COUNT(find_rows); i++) {
         char out[512] = "";
         tap_row("finds in \"%s\"", find_rows[i].text);
-        maki_finds(maki_str_of(find_rows[i].text), put_find, out);
+        maki_entities_in(maki_str_of(find_rows[i].text), put_find, out);
         CHECK_CSTR(out, find_rows[i].found);
     }
 }
@@ -59,35 +59,38 @@ static const struct {
     const char *text;
     unsigned bits, of; /* which of these bits are expected */
 } cue_rows[] = {
-    { "We decided to use Redis.", MAKI_CUE_DECISION, MAKI_CUE_DECISION | MAKI_CUE_OPEN },
-    { "the undecided one", 0, MAKI_CUE_DECISION },
-    { "TODO: write it", MAKI_CUE_OPEN, MAKI_CUE_OPEN | MAKI_CUE_DONE },
-    { "The bug is fixed.", MAKI_CUE_FIXED, MAKI_CUE_FIXED | MAKI_CUE_NOT },
-    { "The bug is not fixed.", MAKI_CUE_NOT, MAKI_CUE_NOT },
-    { "TypeError: x is null", MAKI_CUE_ERROR | MAKI_CUE_SHOUT, MAKI_CUE_ERROR | MAKI_CUE_SHOUT },
-    { "terrors of the deep", 0, MAKI_CUE_ERROR },
-    { "make: *** [all] Error 2", MAKI_CUE_GENERIC, MAKI_CUE_GENERIC },
-    { "found 0 errors", MAKI_CUE_NO_ERROR, MAKI_CUE_NO_ERROR },
-    { "Exit code: 1", MAKI_CUE_EXIT, MAKI_CUE_EXIT },
-    { "方針を決定しました。", MAKI_CUE_DECISION, MAKI_CUE_DECISION },
-    { "まだ直っていません。", MAKI_CUE_OPEN | MAKI_CUE_NOT, MAKI_CUE_OPEN | MAKI_CUE_NOT },
-    { "次にテストを書きます。", MAKI_CUE_NEXT, MAKI_CUE_NEXT | MAKI_CUE_OPEN },
-    { "我们决定采用 Redis。", MAKI_CUE_DECISION, MAKI_CUE_DECISION },
-    { "待办：写文档", MAKI_CUE_OPEN, MAKI_CUE_OPEN },
-    { "问题已解决。", MAKI_CUE_FIXED, MAKI_CUE_FIXED | MAKI_CUE_NOT },
-    { "아직 남은 일", MAKI_CUE_OPEN, MAKI_CUE_OPEN },
-    { "빌드 오류: 3", MAKI_CUE_SHOUT, MAKI_CUE_SHOUT },
+    { "We decided to use Redis.", MAKI_KEYWORD_DECISION,
+      MAKI_KEYWORD_DECISION | MAKI_KEYWORD_OPEN },
+    { "the undecided one", 0, MAKI_KEYWORD_DECISION },
+    { "TODO: write it", MAKI_KEYWORD_OPEN, MAKI_KEYWORD_OPEN | MAKI_KEYWORD_DONE },
+    { "The bug is fixed.", MAKI_KEYWORD_FIXED, MAKI_KEYWORD_FIXED | MAKI_KEYWORD_NOT },
+    { "The bug is not fixed.", MAKI_KEYWORD_NOT, MAKI_KEYWORD_NOT },
+    { "TypeError: x is null", MAKI_KEYWORD_ERROR | MAKI_KEYWORD_SHOUT,
+      MAKI_KEYWORD_ERROR | MAKI_KEYWORD_SHOUT },
+    { "terrors of the deep", 0, MAKI_KEYWORD_ERROR },
+    { "make: *** [all] Error 2", MAKI_KEYWORD_GENERIC, MAKI_KEYWORD_GENERIC },
+    { "found 0 errors", MAKI_KEYWORD_NO_ERROR, MAKI_KEYWORD_NO_ERROR },
+    { "Exit code: 1", MAKI_KEYWORD_EXIT, MAKI_KEYWORD_EXIT },
+    { "方針を決定しました。", MAKI_KEYWORD_DECISION, MAKI_KEYWORD_DECISION },
+    { "まだ直っていません。", MAKI_KEYWORD_OPEN | MAKI_KEYWORD_NOT,
+      MAKI_KEYWORD_OPEN | MAKI_KEYWORD_NOT },
+    { "次にテストを書きます。", MAKI_KEYWORD_NEXT, MAKI_KEYWORD_NEXT | MAKI_KEYWORD_OPEN },
+    { "我们决定采用 Redis。", MAKI_KEYWORD_DECISION, MAKI_KEYWORD_DECISION },
+    { "待办：写文档", MAKI_KEYWORD_OPEN, MAKI_KEYWORD_OPEN },
+    { "问题已解决。", MAKI_KEYWORD_FIXED, MAKI_KEYWORD_FIXED | MAKI_KEYWORD_NOT },
+    { "아직 남은 일", MAKI_KEYWORD_OPEN, MAKI_KEYWORD_OPEN },
+    { "빌드 오류: 3", MAKI_KEYWORD_SHOUT, MAKI_KEYWORD_SHOUT },
     { "", 0, ~0u },
     { "ab", 0, ~0u },
 };
 
 static void test_cues(void)
 {
-    maki_cues cues;
-    maki_cues_init(&cues);
+    maki_keywords cues;
+    maki_keywords_init(&cues);
     for (size_t i = 0; i < COUNT(cue_rows); i++) {
         tap_row("phrases of \"%s\"", cue_rows[i].text);
-        CHECK_EQ(maki_cues_in(&cues, maki_str_of(cue_rows[i].text)) & cue_rows[i].of,
+        CHECK_EQ(maki_keywords_in(&cues, maki_str_of(cue_rows[i].text)) & cue_rows[i].of,
                  cue_rows[i].bits);
     }
 }
@@ -195,27 +198,28 @@ static void test_arguments(void)
 static void test_notes(void)
 {
     fake_env fe;
-    maki_notes notes;
+    maki_text_set notes;
     maki_err err = { 0 };
     fake_env_init(&fe);
     maki_arena arena = maki_arena_new(fe.env.alloc, 1 << 20);
     tap_row("a full set gives up its less important half");
-    CHECK_STATUS(maki_notes_init(&notes, &arena, 16, 32, 8, &err), MAKI_OK, &err);
+    CHECK_STATUS(maki_text_set_init(&notes, &arena, 16, 32, 8, &err), MAKI_OK, &err);
     for (uint32_t i = 0; i < 1000; i++) {
         char text[16];
         snprintf(text, sizeof text, "note %u", i);
         maki_str t = maki_str_of(text);
-        maki_notes_add(&notes, maki_note_key(t), t, i % 100 == 0 ? 5 : 1, i);
+        maki_text_set_add(&notes, maki_text_item_key(t), t, i % 100 == 0 ? 5 : 1, i);
         CHECK(notes.count <= 16);
     }
-    CHECK(maki_notes_find(&notes, maki_note_key(MAKI_LIT("note 999"))) != NULL);
-    CHECK(maki_notes_find(&notes, maki_note_key(MAKI_LIT("note 900"))) != NULL);
-    CHECK(maki_notes_find(&notes, maki_note_key(MAKI_LIT("note 901"))) == NULL);
+    CHECK(maki_text_set_find(&notes, maki_text_item_key(MAKI_LIT("note 999"))) != NULL);
+    CHECK(maki_text_set_find(&notes, maki_text_item_key(MAKI_LIT("note 900"))) != NULL);
+    CHECK(maki_text_set_find(&notes, maki_text_item_key(MAKI_LIT("note 901"))) == NULL);
     for (size_t i = 0; i < notes.count; i++)
-        CHECK(maki_notes_find(&notes, notes.at[i].key) == &notes.at[i]);
+        CHECK(maki_text_set_find(&notes, notes.at[i].key) == &notes.at[i]);
     tap_row("a text that is too long ends with a mark, not inside a character");
-    maki_note *note = maki_notes_add(&notes, 7, MAKI_LIT("日本語日本語日本語日本語日本語"), 1, 1);
-    CHECK_STR(maki_note_text(note), "日本語日本語日本語…");
+    maki_text_item *note =
+        maki_text_set_add(&notes, 7, MAKI_LIT("日本語日本語日本語日本語日本語"), 1, 1);
+    CHECK_STR(maki_text_item_text(note), "日本語日本語日本語…");
     maki_arena_free(&arena);
     CHECK_EQ(fake_alloc_live(&fe), 0);
 }
@@ -239,11 +243,11 @@ static void count_line(void *ctx, maki_str line, bool more)
 
 static void test_feed(void)
 {
-    static maki_feed feed;
+    static maki_line_reader feed;
     static char text[60002];
     lines l = { 0 };
     tap_row("lines of a JSON string");
-    maki_feed_string(&feed, MAKI_LIT("\"a\\nb\\n\\nc\\u3042\""), count_line, &l);
+    maki_line_reader_string(&feed, MAKI_LIT("\"a\\nb\\n\\nc\\u3042\""), count_line, &l);
     CHECK_EQ(l.count, 4);
     CHECK_EQ(l.bytes, 6);
     tap_row("a line without end comes in parts and no character is cut");
@@ -252,9 +256,9 @@ static void test_feed(void)
         memcpy(text + i, "あ", 3);
     text[60001] = '"';
     l = (lines){ 0 };
-    maki_feed_string(&feed, (maki_str){ text, sizeof text }, count_line, &l);
+    maki_line_reader_string(&feed, (maki_str){ text, sizeof text }, count_line, &l);
     CHECK_EQ(l.bytes, 60000);
-    CHECK(l.longest <= MAKI_FEED_LINE && !l.split);
+    CHECK(l.longest <= MAKI_LINE_READER_LINE && !l.split);
 }
 
 /* ---- terms and words ------------------------------------------------------------------------------------------ */
@@ -273,11 +277,11 @@ static const struct {
 static void test_sketches(void)
 {
     for (size_t i = 0; i < COUNT(sketch_rows); i++) {
-        maki_sketch a = maki_sketch_of(maki_str_of(sketch_rows[i].a));
-        maki_sketch b = maki_sketch_of(maki_str_of(sketch_rows[i].b));
+        maki_simhash a = maki_simhash_of(maki_str_of(sketch_rows[i].a));
+        maki_simhash b = maki_simhash_of(maki_str_of(sketch_rows[i].b));
         tap_row("terms of \"%s\"", sketch_rows[i].a);
-        CHECK_EQ(maki_sketch_shared(&a, &a), sketch_rows[i].terms);
-        CHECK_EQ(maki_sketch_shared(&a, &b), sketch_rows[i].shared);
+        CHECK_EQ(maki_simhash_similarity(&a, &a), sketch_rows[i].terms);
+        CHECK_EQ(maki_simhash_similarity(&a, &b), sketch_rows[i].shared);
     }
 }
 

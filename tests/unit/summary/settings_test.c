@@ -20,17 +20,17 @@ typedef enum what {
 } what;
 
 /* A setting as a text that can be compared. */
-static void shown(const maki_summary_settings *s, what which, char *out, size_t room)
+static void shown(const maki_summary_settings *s, what which, char *out, size_t capacity)
 {
     maki_str text = which == PROVIDER ? s->provider : which == MODEL ? s->model : s->prompt;
     switch (which) {
-    case MAX_TOKENS: snprintf(out, room, "%llu", (unsigned long long)s->max_tokens); break;
-    case TIMEOUT: snprintf(out, room, "%lld", (long long)s->timeout_ms); break;
-    case RATIO: snprintf(out, room, "%g", s->ratio); break;
-    case LANGUAGE: snprintf(out, room, "%d", s->has_lang ? (int)s->lang : -1); break;
-    case BACKGROUND: snprintf(out, room, "%d", s->background); break;
-    case PERCENT: snprintf(out, room, "%g", s->background_percent); break;
-    default: snprintf(out, room, "%.*s", (int)text.len, text.ptr); break;
+    case MAX_TOKENS: snprintf(out, capacity, "%llu", (unsigned long long)s->max_tokens); break;
+    case TIMEOUT: snprintf(out, capacity, "%lld", (long long)s->timeout_ms); break;
+    case RATIO: snprintf(out, capacity, "%g", s->ratio); break;
+    case LANGUAGE: snprintf(out, capacity, "%d", s->has_lang ? (int)s->lang : -1); break;
+    case BACKGROUND: snprintf(out, capacity, "%d", s->background); break;
+    case PERCENT: snprintf(out, capacity, "%g", s->background_percent); break;
+    default: snprintf(out, capacity, "%.*s", (int)text.len, text.ptr); break;
     }
 }
 

@@ -33,25 +33,25 @@ int main(void)
 {
     maki_env env = maki_env_system();
     maki_err err = { 0 };
-    folder f;
+    directory f;
     maki_str text = large_text();
     const maki_encoding *encoding = maki_encoding_named("o200k_base");
     maki_tokenizer *t = NULL;
     char large[300], spaces[300], small[300], binary[300], missing[300];
     uint64_t done = 0;
-    folder_open(&f);
-    strcpy(large, folder_file(&f, "大.txt"));
-    strcpy(spaces, folder_file(&f, "spaces"));
-    strcpy(small, folder_file(&f, "small"));
-    strcpy(binary, folder_file(&f, "binary"));
-    strcpy(missing, folder_file(&f, "missing"));
-    folder_write(large, text);
-    folder_write(small, MAKI_LIT("吾輩は猫である"));
-    folder_write(binary, (maki_str){ "a\0b", 3 });
+    directory_open(&f);
+    strcpy(large, directory_file(&f, "大.txt"));
+    strcpy(spaces, directory_file(&f, "spaces"));
+    strcpy(small, directory_file(&f, "small"));
+    strcpy(binary, directory_file(&f, "binary"));
+    strcpy(missing, directory_file(&f, "missing"));
+    directory_write(large, text);
+    directory_write(small, MAKI_LIT("吾輩は猫である"));
+    directory_write(binary, (maki_str){ "a\0b", 3 });
     if (maki_tokenizer_open(&env, encoding, NULL, &t, &err) != MAKI_OK) return 1;
     uint64_t want = maki_tokenizer_count(t, text);
     memset((char *)(uintptr_t)text.ptr, ' ', LARGE); /* no place to cut */
-    folder_write(spaces, text);
+    directory_write(spaces, text);
     uint64_t blanks = maki_tokenizer_count(t, text);
 
     maki_token_file files[] = { { .path = large, .size = LARGE },
@@ -87,6 +87,6 @@ int main(void)
     CHECK(done > 0);
     maki_tokenizer_close(t);
     free((char *)(uintptr_t)text.ptr);
-    folder_close(&f);
+    directory_close(&f);
     return tap_end();
 }

@@ -1,0 +1,61 @@
+/* suggest.c -- see suggest.h. */
+#include "base/suggest.h"
+
+#include <stdint.h>
+
+#include "base/str.h"
+#include "base/text.h"
+
+enum { NAME_MAX = 63 };
+
+/* The characters of a name, small letters; how many, or SIZE_MAX. */
+static size_t characters(maki_str name, uint32_t out[NAME_MAX])
+{
+    size_t n = 0;
+    if (!maki_utf8_valid(name, NULL)) return SIZE_MAX;
+    for (size_t at = 0, len = 0; at < name.len; at += len) {
+        if (n == NAME_MAX) return SIZE_MAX;
+        uint32_t c = maki_utf8_char(name, at, &len);
+        out[n++] = c >= 'A' && c <= 'Z' ? c + 32 : c;
+    }
+    return n;
+}
+
+size_t maki_edit_distance(maki_str a, maki_str b)
+{
+    uint32_t left[NAME_MAX], right[NAME_MAX];
+    size_t row[NAME_MAX + 1];
+    size_t m = characters(a, left), n = characters(b, right);
+    if (m == SIZE_MAX || n == SIZE_MAX) return SIZE_MAX;
+    for (size_t j = 0; j <= n; j++)
+        row[j] = j;
+    for (size_t i = 1; i <= m; i++) {
+        size_t corner = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= n; j++) {
+            size_t change = corner + (left[i - 1] != right[j - 1]);
+            size_t least = row[j] < row[j - 1] ? row[j] + 1 : row[j - 1] + 1;
+            corner = row[j];
+            row[j] = change < least ? change : least;
+        }
+    }
+    return row[n];
+}
+
+maki_suggest maki_suggest_for(maki_str name)
+{
+    uint32_t ignored[NAME_MAX];
+    size_t n = characters(name, ignored);
+    size_t slips = n < 2 || n == SIZE_MAX ? 0 : n < 4 ? 1 : n < 12 ? n / 3 + 1 : 5;
+    return (maki_suggest){ .name = name, .least = slips + 1 };
+}
+
+void maki_suggest_candidate(maki_suggest *nearest, maki_str candidate)
+{
+    size_t d = maki_edit_distance(nearest->name, candidate);
+    bool begun = nearest->name.len >= 3 && maki_str_starts(candidate, nearest->name);
+    if (begun && d > 1) d = 1; /* the beginning of a name is one that was not finished */
+    if (d >= nearest->least) return;
+    nearest->least = d;
+    nearest->found = candidate;
+}

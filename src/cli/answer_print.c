@@ -1,0 +1,252 @@
+/* answer_print.c -- see answer_print.h. */
+#include "answer_print.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "message_print.h"
+
+/* ---- any, and a change ----------------------------------------------------------------------------- */
+
+static void print_fields(maki_str answer, const cli_typed *typed)
+{
+    maki_json_iter iter = maki_json_items(answer);
+    maki_json_item item;
+    (void)typed;
+    while (maki_json_next(&iter, &item)) {
+        printf("%-14.*s %.*s\n", (int)item.key.len, item.key.ptr, (int)item.value.len,
+               item.value.ptr);
+    }
+}
+
+static void print_fork(maki_str answer, const cli_typed *typed)
+{
+    maki_str path;
+    (void)typed;
+    if (show_field(answer, "path", &path))
+        printf("Forked at message %.0f into %.*s.\n", maki_json_number_field(answer, "seq"),
+               (int)path.len, path.ptr);
+}
+
+static void print_change(maki_str answer, const cli_typed *typed)
+{
+    const cli_style *s = &typed->style;
+    maki_str type; /* a plain word */
+    double event = maki_json_number_field(answer, "event"),
+           removed = maki_json_number_field(answer, "removed");
+    double kept = maki_json_number_field(answer, "factsKept"),
+           facts = kept + maki_json_number_field(answer, "factsLost");
+    printf("%s%s%s", s->green, typed->shown.command->done, s->off);
+    if (show_field(answer, "undoneType", &type))
+        printf(": the %.*s of event %.0f", (int)type.len - 2, type.ptr + 1,
+               maki_json_number_field(answer, "undone"));
+    printf(" (event %.0f)", event);
+    if (removed > 0) printf(": %.0f message%s out of view", removed, removed == 1 ? "" : "s");
+    if (facts > 0) printf(", %.0f of %.0f facts kept", kept, facts);
+    printf(", %.0f -> %.0f tokens. maki history undo %s %.0f takes it back.\n",
+           maki_json_number_field(answer, "tokensBefore"),
+           maki_json_number_field(answer, "tokensAfter"), typed->typed.conversation, event);
+}
+
+/* ---- sessions -------------------------------------------------------------------------------------- */
+
+static void print_note(maki_str answer)
+{
+    char text[240];
+    if (maki_json_text_field(answer, "note", text, sizeof text)[0])
+        fprintf(stderr, "maki session: %s\n", text);
+}
+
+static void print_ago(double ms)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    double s = (double)now.tv_sec - ms / 1000;
+    if (s < 60)
+        printf("%10s  ", "just now");
+    else if (s < 3600)
+        printf("%6.0f min  ", s / 60);
+    else if (s < 86400)
+        printf("%8.0f h  ", s / 3600);
+    else
+        printf("%5.0f days  ", s / 86400);
+}
+
+static void print_session(maki_str session, const cli_style *s)
+{
+    char id[9], model[28];
+    printf("%s%-9s%s", s->cyan, maki_json_text_field(session, "id", id, sizeof id), s->off);
+    print_ago(maki_json_number_field(session, "updatedAt"));
+    printf("%5.0f %9.0f  %-28s ", maki_json_number_field(session, "messages"),
+           maki_json_number_field(session, "tokens"),
+           maki_json_text_field(session, "model", model, sizeof model));
+    if (maki_json_field_in(session, "state", "archived")) printf("%s(archived)%s ", s->dim, s->off);
+    show_string(session, "title", 70);
+    printf("\n");
+}
+
+static void print_sessions(maki_str answer, const cli_typed *typed)
+{
+    const cli_style *s = &typed->style;
+    maki_str sessions;
+    maki_json_item item;
+    size_t n = 0;
+    print_note(answer);
+    if (!show_field(answer, "sessions", &sessions)) return;
+    maki_json_iter iter = maki_json_items(sessions);
+    while (maki_json_next(&iter, &item)) {
+        if (n++ == 0)
+            printf("%s%-9s%10s  %5s %9s  %-28s %s%s\n", s->dim, "id", "last", "rows", "tokens",
+                   "model", "about", s->off);
+        print_session(item.value, s);
+    }
+    if (n == 0)
+        printf("There are no sessions yet. `maki serve` records those of any agent; "
+               "`maki demo` shows how.\n");
+    else if (maki_json_number_field(answer, "all") > (double)n)
+        printf("%s%.0f more: --limit%s\n", s->dim,
+               maki_json_number_field(answer, "all") - (double)n, s->off);
+}
+
+/* ---- what a session is --------------------------------------------------------------------------------- */
+
+static void print_resolved(maki_str answer, const cli_typed *typed)
+{
+    const cli_style *s = &typed->style;
+    maki_str overrides;
+    print_note(answer);
+    printf("%s", s->bold);
+    show_string(answer, "id", 128);
+    printf("%s  ", s->off);
+    show_string(answer, "sessionKey", 200);
+    printf("  ");
+    show_string(answer, "state", 20);
+    if (maki_json_true_field(answer, "made")) printf(", new");
+    printf(", %.0f messages", maki_json_number_field(answer, "messageCount"));
+    if (show_field(answer, "overrides", &overrides) && overrides.len > 2)
+        printf("  %.*s", (int)overrides.len, overrides.ptr);
+    printf("\n");
+}
+
+static void print_parts(maki_str answer, const cli_style *s)
+{
+    maki_str parts;
+    maki_json_item item;
+    double total = maki_json_number_field(answer, "tokens");
+    if (!show_field(answer, "parts", &parts)) return;
+    printf("\n%s%-16s%9s%10s%7s%s\n", s->dim, "part", "messages", "tokens", "share", s->off);
+    maki_json_iter iter = maki_json_items(parts);
+    while (maki_json_next(&iter, &item)) {
+        char name[24];
+        double tokens = maki_json_number_field(item.value, "tokens");
+        if (tokens <= 0) continue;
+        printf("%-16s%9.0f%10.0f%6.0f%%\n",
+               maki_json_text_field(item.value, "part", name, sizeof name),
+               maki_json_number_field(item.value, "messages"), tokens, 100 * tokens / total);
+    }
+}
+
+static void print_status(maki_str answer, const cli_typed *typed)
+{
+    const cli_style *s = &typed->style;
+    maki_str model, used;
+    bool sure = maki_json_true_field(answer, "exact");
+    printf("%s%s%s  ", s->bold, typed->typed.conversation, s->off);
+    show_string(answer, "sessionKey", 200);
+    printf("\ncontext usage   %s", s->cyan);
+    show_string(answer, "contextUsage", 20);
+    printf("%s, %s%.0f of %.0f tokens for ", s->off, sure ? "" : "about ",
+           maki_json_number_field(answer, "tokens"), maki_json_number_field(answer, "window"));
+    if (maki_json_string_field(answer, "countedFor", &model) && model.len > 2)
+        show_text(model, 90);
+    else
+        printf("a model that is not known yet");
+    printf("\nmessages        %.0f in view of %.0f, %.0f pinned\n",
+           maki_json_number_field(answer, "messagesCount"),
+           maki_json_number_field(answer, "messageCount"),
+           maki_json_number_field(answer, "pinned"));
+    printf("compressions    %.0f, the last: ", maki_json_number_field(answer, "compressionCount"));
+    show_string(answer, "lastCompression", 40);
+    if (show_field(answer, "tokenUsage", &used))
+        printf("\ntokens used     %.0f in, %.0f out", maki_json_number_field(used, "input"),
+               maki_json_number_field(used, "output"));
+    printf("\n");
+    print_parts(answer, s);
+}
+
+static void print_limit(maki_str answer, const cli_typed *typed)
+{
+    const cli_style *s = &typed->style;
+    double limit = maki_json_number_field(answer, "limit"),
+           turns = maki_json_number_field(answer, "turns"),
+           left = maki_json_number_field(answer, "left"),
+           event = maki_json_number_field(answer, "event");
+    if (limit <= 0)
+        printf("No limit holds for it; it has %.0f turns in view.\n", turns);
+    else if (left >= turns)
+        printf("%.0f turns in view, %.0f are allowed: nothing to hide.\n", turns, limit);
+    else if (event <= 0)
+        printf("%.0f turns in view, %.0f are allowed: %.0f would be left.\n", turns, limit, left);
+    else
+        printf("%sHidden%s: %.0f messages; %.0f of %.0f turns are left. maki history undo %s %.0f "
+               "takes it back.\n",
+               s->green, s->off, maki_json_number_field(answer, "removed"), left, turns,
+               typed->typed.conversation, event);
+}
+
+static void print_run(maki_str answer, const cli_typed *typed)
+{
+    const cli_style *s = &typed->style;
+    maki_str within, facts;
+    char action[40];
+    maki_json_text_field(answer, "action", action, sizeof action);
+    if (cli_is(action, "none")) {
+        printf("There is nothing that may be hidden: %.0f tokens.\n",
+               maki_json_number_field(answer, "tokensAfter"));
+        return;
+    }
+    printf("%s%s%s: %.0f -> %.0f tokens (%.0f %% less), %.0f messages out of view, %.0f ms",
+           s->green, action, s->off, maki_json_number_field(answer, "tokensBefore"),
+           maki_json_number_field(answer, "tokensAfter"),
+           100 * maki_json_number_field(answer, "reduction"),
+           maki_json_number_field(answer, "messagesRemoved"),
+           maki_json_number_field(answer, "compressionTime"));
+    if (show_field(answer, "factsKept", &facts))
+        printf(", %.0f facts kept and %.0f lost", maki_json_number_field(answer, "factsKept"),
+               maki_json_number_field(answer, "factsLost"));
+    printf("\n");
+    if (show_field(answer, "within", &within) && !maki_json_true(within))
+        printf("It is still over the %.0f tokens allowed.\n",
+               maki_json_number_field(answer, "allowed"));
+    if (show_field(answer, "preview", &facts))
+        printf("Nothing was changed: without --dry-run it would be.\n");
+    else
+        printf("maki history undo-run %s takes it back.\n", typed->typed.conversation);
+}
+
+/* ---- the table ------------------------------------------------------------------------------------- */
+
+const answer_row *answer_find(const char *name)
+{
+    static const answer_row rows[] = {
+        { .name = "append", .run = stream_append },
+        { .name = "change", .print = print_change },
+        { .name = "export", .run = stream_export },
+        { .name = "fields", .print = print_fields },
+        { .name = "fork", .print = print_fork },
+        { .name = "import", .run = stream_import },
+        { .name = "limit", .print = print_limit },
+        { .name = "log", .run = stream_log },
+        { .name = "run", .print = print_run },
+        { .name = "session", .print = print_resolved },
+        { .name = "sessions", .print = print_sessions },
+        { .name = "show", .run = stream_show },
+        { .name = "status", .print = print_status },
+        { .name = "view", .run = stream_view },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if (cli_is(rows[i].name, name)) return &rows[i];
+    }
+    return answer_find("fields");
+}

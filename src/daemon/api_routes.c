@@ -1,0 +1,297 @@
+/* api_routes.c -- see api_routes.h: the API under /maki/ and the page. */
+#include "daemon/api_routes.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <maki/maki.h>
+
+#include "base/alloc.h"
+#include "base/ascii.h"
+#include "base/err.h"
+#include "base/json.h"
+#include "base/json_print.h"
+#include "base/str.h"
+#include "daemon/client_identity.h"
+#include "daemon/page.h"
+#include "daemon/routes.h"
+#include "send/model_send.h"
+#include "wire/wire.h"
+
+enum { INPUT_MAX = 1 << 16, NAME_MAX_LEN = 128 };
+
+struct maki_api_routes {
+    maki_env env;
+    maki_api_routes_options options;
+    maki *m;
+    maki_model_send sends;
+    maki_model model; /* the providers of the configuration */
+};
+
+maki_status maki_api_routes_open(const maki_env *env, const maki_api_routes_options *options,
+                                 maki_api_routes **out, maki_err *err)
+{
+    maki_options how = { sizeof how, *env, MAKI_MAX_MEMORY, options->home };
+    maki_api_routes *local = maki_new(env->alloc, maki_api_routes);
+    if (!local) return maki_fail_nomem(err);
+    *local = (maki_api_routes){ .env = *env, .options = *options };
+    maki_status st = maki_open(&how, &local->m, err);
+    if (st != MAKI_OK) {
+        maki_api_routes_close(local);
+        return st;
+    }
+    local->sends = (maki_model_send){ .env = &local->env,
+                                      .config = options->config,
+                                      .logger = options->logger };
+    local->model = maki_model_sending(&local->sends);
+    maki_use_config(local->m, options->config);
+    maki_use_model(local->m, &local->model);
+    /* who may talk to the daemon need not be able to read its user's files */
+    maki_deny_paths(local->m);
+    if (options->logger)
+        maki_use_log(local->m, options->logger->sink, maki_level_name(options->logger->least));
+    *out = local;
+    return MAKI_OK;
+}
+
+void maki_api_routes_close(maki_api_routes *local)
+{
+    if (!local) return;
+    maki_close(local->m);
+    maki_delete(local->env.alloc, local);
+}
+
+/* ---- answers ----------------------------------------------------------------------------------------- */
+
+static void answer_status(maki_api_routes_reply *reply, maki_status st)
+{
+    reply->status = maki_status_http(st);
+    reply->type = "application/json";
+}
+
+/* In place of what was written. */
+static void answer_error(maki_api_routes_reply *reply, const maki_err *error)
+{
+    maki_jw w;
+    maki_spool_clear(reply->body);
+    maki_jw_init(&w, maki_spool_sink(reply->body), NULL);
+    maki_jw_print(&w, "{'error':{'code':%z,'message':%s}}", maki_status_name(error->status),
+                  maki_str_of(error->msg));
+    answer_status(reply, error->status);
+    if (maki_jw_end(&w) != MAKI_OK) maki_spool_clear(reply->body); /* the status says it all */
+}
+
+static void fail(maki_api_routes_reply *reply, maki_status status, const char *words)
+{
+    maki_err error = { 0 };
+    maki_fail(&error, status, "%s", words);
+    answer_error(reply, &error);
+}
+
+static void answer_text(maki_api_routes_reply *reply, const char *type, maki_str text)
+{
+    maki_err err = { 0 };
+    reply->status = 200;
+    reply->type = type;
+    if (maki_spool_add(reply->body, text, &err) != MAKI_OK) answer_error(reply, &err);
+}
+
+/* ---- operations -------------------------------------------------------------------------------------- */
+
+static void run_op(maki_api_routes *local, maki_str name, maki_str input,
+                   maki_api_routes_reply *reply)
+{
+    maki_err err = { 0 };
+    maki_status st = maki_op(local->m, name, input, maki_spool_sink(reply->body), &err);
+    answer_status(reply, st);
+    if (st != MAKI_OK && reply->body->size == 0) answer_error(reply, &err);
+}
+
+static void post_op(maki_api_routes *local, const maki_api_routes_request *request, maki_str name,
+                    maki_api_routes_reply *reply)
+{
+    maki_err err = { 0 };
+    maki_str body = request->body.len ? request->body : MAKI_LIT("{}");
+    if (!maki_op_find(name)) {
+        const char *near = maki_op_suggest(name);
+        maki_fail(&err, MAKI_NOTFOUND, "there is no operation %.*s%s%s; GET /maki/ops lists them",
+                  (int)(name.len < 60 ? name.len : 60), name.ptr, near ? "; did you mean " : "",
+                  near ? near : "");
+        answer_error(reply, &err);
+    } else {
+        run_op(local, name, body, reply);
+    }
+}
+
+static void list_ops(maki_api_routes_reply *reply)
+{
+    maki_jw w;
+    maki_err err = { 0 };
+    maki_jw_init(&w, maki_spool_sink(reply->body), &err);
+    maki_jw_print(&w, "{'ops':[");
+    for (size_t i = 0; i < maki_op_count(); i++) {
+        maki_jw_begin_value(&w);
+        if (maki_op_describe(maki_op_at(i), maki_jw_sink(&w), &err) != MAKI_OK) break;
+    }
+    maki_jw_print(&w, "]}");
+    answer_status(reply, MAKI_OK);
+    if (maki_jw_end(&w) != MAKI_OK) answer_error(reply, &err);
+}
+
+/* ---- sessions ---------------------------------------------------------------------------------------- */
+
+static bool is_number(maki_str text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        if (!maki_is_digit(text.ptr[i])) return false;
+    }
+    return text.len > 0 && text.len < 10;
+}
+
+/* {"FIELD": TEXT, "limit": N} for an operation about sessions. */
+static void sessions_op(maki_api_routes *local, const char *op, const char *field, maki_str text,
+                        const maki_api_routes_request *request, maki_api_routes_reply *reply)
+{
+    maki_str limit = maki_query_value(request->query, "limit");
+    maki_buf input = maki_buf_new(local->env.alloc, INPUT_MAX);
+    maki_jw w;
+    maki_err err = { 0 };
+    maki_jw_init(&w, maki_buf_sink(&input), &err);
+    maki_jw_object(&w);
+    if (text.len) maki_jw_field_string(&w, field, text);
+    maki_jw_print(&w, "'limit':%v}", is_number(limit) ? limit : MAKI_LIT(""));
+    if (maki_jw_end(&w) != MAKI_OK)
+        answer_error(reply, &err);
+    else
+        run_op(local, maki_str_of(op), maki_buf_str(&input), reply);
+    maki_buf_free(&input);
+}
+
+/* Letters, digits, '-', '_', '.' and ':' are all there is in an id or a key. */
+static bool is_id(maki_str text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.ptr[i];
+        if (!maki_is_word(c) && c != '-' && c != ':' && !(c == '.' && i > 0)) return false;
+    }
+    return text.len > 0 && text.len < NAME_MAX_LEN;
+}
+
+static void get_session(maki_api_routes *local, maki_str id, const maki_api_routes_request *request,
+                        maki_api_routes_reply *reply)
+{
+    if (is_id(id)) sessions_op(local, "session.show", "conversation", id, request, reply);
+    if (!is_id(id) || reply->status == maki_status_http(MAKI_DENIED))
+        fail(reply, MAKI_NOTFOUND, "there is no such session; GET /maki/sessions lists them");
+}
+
+/* ---- counting ---------------------------------------------------------------------------------------- */
+
+/* What upstream cannot count is counted here, in the form that its client expects. */
+static void count_tokens(maki_api_routes *local, const maki_api_routes_request *request,
+                         const maki_route *route, maki_api_routes_reply *reply)
+{
+    char text[MAKI_WIRE_COUNTED];
+    maki_wire_tokens tokens;
+    maki_err err = { 0 };
+    if (maki_wire_count(&local->env, route->protocol, request->body, route->model, &tokens, &err) !=
+        MAKI_OK) {
+        answer_error(reply, &err);
+        return;
+    }
+    size_t n = maki_wire_counted(route->protocol, tokens.all, text);
+    answer_text(reply, "application/json", (maki_str){ text, n });
+}
+
+/* ---- routes ------------------------------------------------------------------------------------------ */
+
+static void get_metrics(maki_api_routes *local, maki_api_routes_reply *reply)
+{
+    maki_err err = { 0 };
+    reply->status = 200;
+    reply->type = "text/plain; version=0.0.4; charset=utf-8";
+    if (maki_metrics_write(local->options.metrics, maki_spool_sink(reply->body), &err) != MAKI_OK)
+        answer_error(reply, &err);
+}
+
+static void get_health(maki_api_routes *local, maki_api_routes_reply *reply)
+{
+    maki_err err = { 0 }, why;
+    maki_jw w;
+    bool on = maki_recording_state_is_on(local->options.recording, &why);
+    maki_jw_init(&w, maki_spool_sink(reply->body), &err);
+    maki_jw_print(&w, "{'ok':true,'version':%z,'recording':%b,'why':%z}", maki_version(), on,
+                  on ? NULL : why.msg);
+    if (maki_jw_end(&w) != MAKI_OK) answer_error(reply, &err);
+}
+
+static void get_events(maki_api_routes_reply *reply)
+{
+    reply->events = true;
+    reply->type = "text/event-stream";
+    reply->fields = "Cache-Control: no-store\r\n";
+}
+
+/* True when it was one of ours. */
+static bool get_file(maki_str path, maki_api_routes_reply *reply)
+{
+    const maki_page_file *file = maki_page_find(path);
+    if (!file) return false;
+    reply->fields = "Cache-Control: no-cache\r\n"
+                    "X-Content-Type-Options: nosniff\r\n"
+                    "Referrer-Policy: no-referrer\r\n"
+                    "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src "
+                    "'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; "
+                    "frame-ancestors 'none'\r\n";
+    answer_text(reply, file->type, (maki_str){ file->start, (size_t)(file->end - file->start) });
+    return true;
+}
+
+static void get(maki_api_routes *local, const maki_api_routes_request *request,
+                maki_api_routes_reply *reply)
+{
+    static const maki_str sessions = { "/maki/sessions/", 15 };
+    maki_str path = request->path;
+    if (get_file(path, reply)) return;
+    if (maki_str_is(path, MAKI_LIT("/maki/health")))
+        get_health(local, reply);
+    else if (maki_str_is(path, MAKI_LIT("/maki/metrics")))
+        get_metrics(local, reply);
+    else if (maki_str_is(path, MAKI_LIT("/maki/events")))
+        get_events(reply);
+    else if (maki_str_is(path, MAKI_LIT("/maki/ops")))
+        list_ops(reply);
+    else if (maki_str_is(path, MAKI_LIT("/maki/sessions")))
+        sessions_op(local, "session.list", "agent", maki_query_value(request->query, "agent"),
+                    request, reply);
+    else if (maki_str_starts(path, sessions))
+        get_session(local, maki_str_from(path, sessions.len), request, reply);
+    else
+        fail(reply, MAKI_NOTFOUND,
+             "there is nothing at this path; / is the page, /maki/ops lists the operations");
+}
+
+void maki_api_routes_answer(maki_api_routes *local, const maki_api_routes_request *request,
+                            maki_api_routes_reply *reply)
+{
+    static const maki_str ops = { "/maki/ops/", 10 };
+    reply->status = 200;
+    reply->type = "application/json";
+    reply->fields = "";
+    reply->events = false;
+    bool reads = maki_str_is(request->method, MAKI_LIT("GET")) ||
+                 maki_str_is(request->method, MAKI_LIT("HEAD"));
+    bool posts = maki_str_is(request->method, MAKI_LIT("POST"));
+    maki_route route = maki_route_find(request->method, request->path, true, false);
+    if (posts && maki_str_starts(request->path, ops)) {
+        post_op(local, request, maki_str_from(request->path, ops.len), reply);
+    } else if (route.kind == MAKI_ROUTE_COUNT) {
+        count_tokens(local, request, &route, reply);
+    } else if (reads) {
+        get(local, request, reply);
+    } else {
+        fail(reply, MAKI_INVALID, "this path takes GET, or POST under /maki/ops/");
+        reply->status = 405;
+        reply->fields = "Allow: GET, HEAD\r\n";
+    }
+}

@@ -1,0 +1,46 @@
+/* forwarding.h -- requests that are handed on: client, upstream and engine, brought together.
+ *
+ *     client --head, body--> spool --> upstream          sent as it comes, read from the spool at curl's own pace
+ *                              `-----> engine            when it is whole
+ *     client <--reply, at once-- upstream
+ *                                 `--> engine --> disk --> and then the reply's last byte goes to the client
+ *
+ * Nothing is changed: bodies are the same bytes, heads the same lines in the same order (FORMATS, section 7, says
+ * which fields are not).  Whatever is slow makes the others wait, not memory grow: the client is not read when much of its body
+ * waits for upstream, and upstream is not read when much waits for the client or the engine.  Everything here is called
+ * in the loop's thread. */
+#ifndef MAKI_DAEMON_FORWARDING_H
+#define MAKI_DAEMON_FORWARDING_H
+
+#include "base/logger.h"
+#include "daemon/api.h"
+#include "daemon/metrics.h"
+#include "daemon/recorder.h"
+#include "daemon/recording_state.h"
+#include "daemon/request_handler.h"
+#include "daemon/routes.h"
+#include "daemon/upstream.h"
+#include "net/client.h"
+
+/* What all of them share. */
+typedef struct maki_forwarding {
+    const maki_env *env;
+    maki_client *client;
+    maki_recorder *engine;
+    maki_api *api;
+    const maki_upstreams *upstreams;
+    maki_metrics *metrics;
+    maki_recording_state *recording;
+    const maki_logger *logger;
+    size_t open;                 /* under way, being recorded included */
+    void (*on_empty)(void *ctx); /* open is 0 again */
+    void *ctx;
+} maki_forwarding;
+
+/* Take over this request, whose head has just come.  `named`: the client chose this upstream, by path or field; if not,
+ * the model may still decide otherwise. */
+void maki_forwarding_begin(maki_forwarding *all, maki_conn *conn, const maki_http_head *head,
+                           const maki_route_path *path, const maki_route *route,
+                           const maki_upstream *upstream, bool named);
+
+#endif

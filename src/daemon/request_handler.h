@@ -1,0 +1,21 @@
+/* request_handler.h -- what the daemon does with a request: whoever answers it keeps one of these as its first member. */
+#ifndef MAKI_DAEMON_REQUEST_HANDLER_H
+#define MAKI_DAEMON_REQUEST_HANDLER_H
+
+#include "net/server.h"
+
+typedef struct maki_request_handler maki_request_handler;
+
+/* As the server calls them (server.h). */
+typedef struct maki_request_handler_callbacks {
+    void (*on_body)(maki_request_handler *guest, maki_conn *conn, maki_str bytes);
+    void (*on_body_end)(maki_request_handler *guest, maki_conn *conn);
+    void (*on_drained)(maki_request_handler *guest, maki_conn *conn);
+    void (*on_gone)(maki_request_handler *guest, maki_conn *conn, maki_status why);
+} maki_request_handler_callbacks;
+
+struct maki_request_handler {
+    const maki_request_handler_callbacks *calls;
+};
+
+#endif

@@ -1,0 +1,210 @@
+/* turn_manage.c -- who is asked, how much it reads, and what of the session is sent.
+ *
+ * Sessions are counted in o200k_base; the scale of the model (token/family.h) makes tokens of the model of that. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/str.h"
+#include "engine/turn_internal.h"
+#include "manage/policy_config.h"
+#include "manage/thresholds.h"
+#include "token/content.h"
+#include "token/tools_count.h"
+
+/* ---- who ------------------------------------------------------------------------------------------------------- */
+
+static bool is_same(const maki_provider *a, const maki_provider *b)
+{
+    return strcmp(a->name, b->name) == 0 && maki_str_is(a->model, b->model) &&
+           a->max_tokens == b->max_tokens && a->window == b->window;
+}
+
+maki_status maki_turn_choose(maki_turn_work *w, maki_err *err)
+{
+    maki_turns *t = w->turns;
+    const maki_turns_options *o = w->options;
+    maki_provider provider;
+    maki_status st = maki_provider_from_config(
+        o->config, maki_str_of(w->agent), w->request->provider, w->request->model, &provider, err);
+    if (st != MAKI_OK) return st;
+    if (!t->sender || !is_same(&t->provider, &provider)) {
+        maki_sender_close(t->sender);
+        t->sender = NULL;
+        t->provider = provider;
+        maki_send_options options = { .env = o->env,
+                                      .provider = &t->provider,
+                                      .log = o->logger,
+                                      .sleep = o->sleep,
+                                      .sleep_ctx = o->sleep_ctx };
+        st = maki_sender_open(&options, &t->sender, err);
+    }
+    w->model = w->request->model.len ? w->request->model : t->provider.model;
+    w->family = maki_family_of(w->model);
+    snprintf(w->result->provider, sizeof w->result->provider, "%s", t->provider.name);
+    snprintf(w->result->model, sizeof w->result->model, "%.*s", (int)w->model.len, w->model.ptr);
+    return st;
+}
+
+/* ---- how much ---------------------------------------------------------------------------------------------------- */
+
+/* Where nobody has said it, the provider is asked: it knows what it loaded. */
+static maki_status find_figures(maki_turn_work *w, maki_err *err)
+{
+    uint64_t window = 0;
+    maki_run_limits_in in = { .config = w->options->config,
+                              .logger = w->options->logger,
+                              .model = w->model,
+                              .agent = maki_str_of(w->agent),
+                              .provider = maki_str_of(w->turns->provider.name),
+                              .window = w->request->window,
+                              .max_tokens = (double)w->max_tokens };
+    maki_status st = maki_run_limits_of(&in, &w->figures, err);
+    if (st != MAKI_OK || maki_run_limits_known(&w->figures)) return st;
+    st = maki_sender_window(w->turns->sender, w->model, maki_turn_cancelled, w, &window, err);
+    if (st != MAKI_OK || window == 0) return st;
+    in.window = (double)window;
+    return maki_run_limits_of(&in, &w->figures, err);
+}
+
+static maki_status open_tokenizer(maki_turn_work *w, maki_err *err)
+{
+    maki_turns *t = w->turns;
+    if (t->tokenizer) return MAKI_OK;
+    return maki_tokenizer_open(w->options->env, maki_encoding_named("o200k_base"), NULL,
+                               &t->tokenizer, err);
+}
+
+static maki_status count_others(maki_turn_work *w, maki_err *err)
+{
+    const maki_turn_request *q = w->request;
+    if (w->system_count == 0 && q->tools.len == 0) return MAKI_OK;
+    maki_status st = open_tokenizer(w, err);
+    for (size_t i = 0; st == MAKI_OK && i < w->system_count; i++)
+        w->system_tokens +=
+            maki_tokenizer_count(w->turns->tokenizer, w->system[i]) + MAKI_PER_MESSAGE;
+    if (st == MAKI_OK && q->tools.len)
+        st = maki_count_tools(w->turns->tokenizer, w->family, q->tools, &w->tool_tokens, err);
+    return st;
+}
+
+maki_status maki_turn_measure(maki_turn_work *w, maki_err *err)
+{
+    maki_status st = find_figures(w, err);
+    if (st == MAKI_OK) st = count_others(w, err);
+    if (st == MAKI_OK)
+        st = maki_policy_from_config(w->options->config, maki_str_of(w->agent), "maki", &w->arena,
+                                     &w->policy, err);
+    if (st != MAKI_OK) return st;
+    bool task = w->policy.flags & MAKI_POLICY_TASKS;
+    w->factor = maki_family_scale(w->family, &w->calibration);
+    w->result->system_tokens = (double)w->system_tokens * w->factor;
+    maki_turn_use_reported(w);
+    w->result->window = w->figures.window;
+    w->result->allowed = maki_run_limits_allowed(w->figures.window, w->figures.max_tokens);
+    maki_summarizer_in in = { .env = w->options->env,
+                              .config = w->options->config,
+                              .model = &w->turns->model,
+                              .logger = w->options->logger,
+                              .agent = maki_str_of(w->agent),
+                              .profile = maki_str_of(w->figures.profile),
+                              .task = task,
+                              .provider = maki_str_of(w->turns->provider.name),
+                              .answering = w->model,
+                              .window = w->figures.window,
+                              .cancelled = w->calls->cancelled ? maki_turn_cancelled : NULL,
+                              .cancelled_ctx = w };
+    return maki_summarizer_choose(&in, &w->by, err);
+}
+
+/* ---- making room ---------------------------------------------------------------------------------------------------- */
+
+/* The summariser of a run: who waits is told before it begins to write. */
+typedef struct told_summarizer {
+    maki_summarizer base;
+    maki_turn_work *work;
+} told_summarizer;
+
+static maki_status run_told(const maki_summarizer *self, const maki_summary_request *request,
+                            maki_arena *arena, maki_summary *out, maki_err *err)
+{
+    maki_turn_work *w = ((const told_summarizer *)self)->work;
+    const maki_summarizer *by = &w->by.measured;
+    w->told = w->calls->on_managing(w->calls->ctx, NULL, &w->told_err);
+    if (w->told != MAKI_OK) /* what else it says would be taken for a summariser that failed */
+        return maki_fail(err, MAKI_CANCELLED, "the caller does not want it");
+    return by->run(by, request, arena, out, err);
+}
+
+static maki_manage_in run_of(maki_turn_work *w, const maki_summarizer *by)
+{
+    const maki_run_limits *f = &w->figures;
+    bool three =
+        (w->policy.flags & MAKI_POLICY_KEEP_THREE) && !f->keep_set; /* whatever the model */
+    double reserved = f->max_tokens > 0 ? f->max_tokens : MAKI_RESERVED_OUTPUT;
+    return (maki_manage_in){ .scale = w->factor,
+                             .window = w->shrunk > 0 ? w->shrunk : f->window,
+                             .max_tokens = reserved,
+                             .other_tokens = maki_turn_other(w),
+                             .threshold = f->threshold,
+                             .threshold_tokens = f->threshold_tokens,
+                             .force = w->shrunk > 0,
+                             .keep = three ? 0 : f->keep,
+                             .policy = &w->policy,
+                             .summarizer = by,
+                             .logger = w->options->logger,
+                             .cancelled = w->calls->cancelled ? maki_turn_cancelled : NULL,
+                             .cancel_ctx = w };
+}
+
+static maki_status tell(maki_turn_work *w, const maki_manage_report *report, maki_err *err)
+{
+    maki_turn_result *r = w->result;
+    if (report->run == 0) return MAKI_OK;
+    r->managed = *report;
+    r->runs++;
+    r->cost += report->usage.cost;
+    r->has_cost |= report->usage.cost > 0;
+    return w->calls->on_managing ? w->calls->on_managing(w->calls->ctx, &r->managed, err) : MAKI_OK;
+}
+
+/* Nothing is sent that cannot be read. */
+static maki_status check_fits(const maki_turn_work *w, const maki_manage_report *report,
+                              maki_err *err)
+{
+    if (w->shrunk > 0 && report->tokens_after >= report->tokens_before)
+        return maki_refuse(err, MAKI_SEND_OVERFLOW,
+                           "%.40s finds %.0f tokens too many, and nothing more can be left out",
+                           w->turns->provider.name, report->tokens_before);
+    if (report->tokens_after <= w->window) return MAKI_OK;
+    return maki_refuse(err, MAKI_SEND_OVERFLOW,
+                       "%.0f tokens are left after making room, but the window of %.60s has %.0f: "
+                       "make the message or the system prompt shorter",
+                       report->tokens_after, w->result->model, w->window);
+}
+
+maki_status maki_turn_manage(maki_turn_work *w, maki_err *err)
+{
+    maki_manage_report report = { 0 };
+    told_summarizer told = { { w->by.measured.usable, run_told, NULL }, w };
+    maki_manage_in in = run_of(w, w->calls->on_managing ? &told.base : &w->by.measured);
+    maki_status st = maki_manage_conversation(w->conv, &in, &report, err);
+    if (st != MAKI_OK && w->told != MAKI_OK) {
+        if (err) *err = w->told_err;
+        return w->told;
+    }
+    if (st == MAKI_OK) st = tell(w, &report, err);
+    w->counted = report.counted;
+    w->result->tokens = report.tokens_after;
+    return st == MAKI_OK ? check_fits(w, &report, err) : st;
+}
+
+void maki_turn_tell_context(maki_turn_work *w)
+{
+    maki_view_totals now;
+    bool measured = w->figures.window >= 1;
+    if (!measured || maki_conv_total_now(w->conv, &now, NULL) != MAKI_OK) return;
+    w->result->context = maki_scaled_tokens((double)now.tokens + maki_turn_other(w),
+                                            maki_family_scale(w->family, &w->calibration));
+    w->result->visible = now.messages;
+}

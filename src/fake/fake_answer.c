@@ -1,0 +1,156 @@
+/* fake_answer.c -- decide what to say.
+ *
+ * A text answer repeats what the user said, in words of the user's language, so that a test can tell whose
+ * answer it holds; after a tool it repeats what the tool said. */
+#include "fake/fake_answer.h"
+
+#include "base/str.h"
+#include "base/text.h"
+#include "fake/fake_write.h"
+
+enum { ECHO_MAX = 200 }; /* bytes of what was said that are repeated */
+
+#define FILLER_64  "The fake provider goes on and on, as it was told to do, again. "
+#define FILLER_512 FILLER_64 FILLER_64 FILLER_64 FILLER_64 FILLER_64 FILLER_64 FILLER_64 FILLER_64
+const maki_str fake_filler = { FILLER_512 FILLER_512, 2 * (sizeof FILLER_512 - 1) };
+
+bool fake_next_piece(maki_str text, unsigned *nth, maki_str *piece)
+{
+    unsigned pieces = text.ptr == fake_filler.ptr ? 1 : 3;
+    if (text.len == 0 || *nth == pieces) return false;
+    *piece = fake_piece(text, (*nth)++, pieces);
+    return true;
+}
+
+typedef enum tongue { ENGLISH, JAPANESE, CHINESE, KOREAN } tongue;
+
+static const struct words {
+    const char *before, *after;           /* around what the user said */
+    const char *tool_before, *tool_after; /* around what the tool said */
+    const char *looking;                  /* before a call */
+    const char *reasoning;
+} words_of[] = {
+    [ENGLISH] = { "You said: ", "", "The tool says: ", "", "Let me look.",
+                  "The user wants an answer. I give one." },
+    [JAPANESE] = { "「", "」ですね。わかりました。🍣", "ツールの答えは「", "」です。",
+                   "確認します。", "ユーザーは答えを求めている。" },
+    [CHINESE] = { "你说的是“", "”，明白了。", "工具的回答是“", "”。", "我看一下。",
+                  "用户想要一个答案。" },
+    [KOREAN] = { "“", "”라고 하셨네요. 알겠습니다.", "도구의 답은 “", "”입니다.",
+                 "확인해 보겠습니다.", "사용자가 답을 원한다." },
+};
+
+/* Kana make a text Japanese, whatever else is in it; Chinese characters alone make it Chinese. */
+static tongue tongue_of(maki_str text)
+{
+    tongue found = ENGLISH;
+    for (size_t i = 0; i + 2 < text.len; i++) {
+        unsigned char a = (unsigned char)text.ptr[i], b = (unsigned char)text.ptr[i + 1];
+        if (a == 0xE3 && b >= 0x81 && b <= 0x83) return JAPANESE;
+        if (a >= 0xEA && a <= 0xED && (a > 0xEA || b >= 0xB0)) return KOREAN;
+        if (a >= 0xE4 && a <= 0xE9) found = CHINESE;
+    }
+    return found;
+}
+
+static maki_str shortened(maki_str text)
+{
+    if (text.len <= ECHO_MAX) return text;
+    size_t end = ECHO_MAX;
+    while (end > 0 && ((unsigned char)text.ptr[end] & 0xC0) == 0x80)
+        end--;
+    return maki_str_to(text, end);
+}
+
+static maki_str joined(const char *before, maki_str middle, const char *after, maki_arena *arena)
+{
+    return maki_arena_print(arena, "%s%.*s%s", before, (int)middle.len, middle.ptr, after);
+}
+
+/* %E6%B5%B7 as 海.  What is no UTF-8 then is not said: JSON could not carry it. */
+static maki_str decoded(maki_str text, maki_arena *arena)
+{
+    char *out = maki_arena_get(arena, text.len);
+    maki_str said = { out, out ? fake_unescape(text, out, text.len) : 0 };
+    return out && maki_utf8_valid(said, NULL) ? said : MAKI_LIT("?");
+}
+
+/* ---- the tool that reads files, whatever an agent calls it --------------------------------------- */
+
+static const char *const reading_tools[] = { "Read", "read_file", "read" };
+static const char *const path_parameters[] = { "file_path", "filePath", "absolute_path", "path" };
+
+/* Codex runs scripts, and its tools are functions in them. */
+static bool call_script(const fake_ask *ask, maki_str path, maki_arena *arena, fake_answer *out)
+{
+    maki_str definition;
+    if (ask->protocol != MAKI_WIRE_RESPONSES ||
+        !fake_ask_tool(ask, MAKI_LIT("exec"), &definition)) {
+        return false;
+    }
+    out->tool = MAKI_LIT("exec");
+    out->custom = true;
+    out->arguments = joined("const r = await tools.exec_command({cmd: \"cat '", path,
+                            "'\"}); text(r.output);", arena);
+    return true;
+}
+
+static void call_reader(const fake_ask *ask, maki_str path, maki_arena *arena, fake_answer *out)
+{
+    maki_str definition;
+    if (call_script(ask, path, arena, out)) return;
+    for (size_t i = 0; i < sizeof reading_tools / sizeof reading_tools[0]; i++) {
+        if (!fake_ask_tool(ask, maki_str_of(reading_tools[i]), &definition)) continue;
+        for (size_t k = 0; k < sizeof path_parameters / sizeof path_parameters[0]; k++) {
+            if (!fake_tool_takes(definition, maki_str_of(path_parameters[k]))) continue;
+            out->tool = maki_str_of(reading_tools[i]);
+            out->arguments = maki_arena_print(arena, "{\"%s\":\"%.*s\"}", path_parameters[k],
+                                              (int)path.len, path.ptr);
+            return;
+        }
+    }
+}
+
+/* ---- deciding ------------------------------------------------------------------------------------ */
+
+maki_status fake_answer_make(const fake_ask *ask, const fake_scenario *scenario, maki_arena *arena,
+                             fake_answer *out, maki_err *err)
+{
+    const struct words *words = &words_of[tongue_of(ask->said)];
+    fake_answer answer = { 0 };
+    if (scenario->think || ask->thinks) answer.reasoning = maki_str_of(words->reasoning);
+    if (!ask->has_result && scenario->deed == FAKE_TOOL) {
+        answer.tool = scenario->tool;
+        answer.arguments = scenario->arguments;
+    }
+    if (!ask->has_result && scenario->deed == FAKE_AGENT) {
+        call_reader(ask, scenario->arguments, arena, &answer);
+    }
+    if (answer.tool.len) {
+        answer.text = maki_str_of(words->looking);
+    } else if (ask->wants_json) {
+        answer.text = MAKI_LIT("{\"title\":\"A fake title\",\"complexity_reasoning\":\"simple\","
+                               "\"complexity_score\":10}");
+    } else if (scenario->huge) {
+        answer.text = fake_filler;
+    } else if (ask->has_result) {
+        answer.text = joined(words->tool_before, shortened(maki_str_trim(ask->result)),
+                             words->tool_after, arena);
+    } else {
+        answer.text = joined(words->before, shortened(ask->said), words->after, arena);
+    }
+    answer.stop = scenario->stop;
+    if (scenario->say.len) answer.text = decoded(scenario->say, arena);
+    *out = answer;
+    return maki_arena_status(arena, err);
+}
+
+int64_t fake_tokens_in(const fake_ask *ask)
+{
+    return (int64_t)(ask->body.len / 4 + 1);
+}
+
+int64_t fake_tokens_out(const fake_answer *answer)
+{
+    return (int64_t)((answer->reasoning.len + answer->text.len + answer->arguments.len) / 4 + 1);
+}

@@ -1,0 +1,82 @@
+/* fake_reply_gemini.c -- Gemini's generateContent: one object, a stream of events, or a stream that is one array. */
+#include "fake/fake_reply.h"
+#include "fake/fake_write.h"
+
+/* A stream of objects, framed one way or the other. */
+typedef struct objects {
+    maki_buf *out;
+    const fake_ask *ask;
+    const fake_answer *answer;
+    unsigned count;
+} objects;
+
+static void begin(objects *o)
+{
+    if (o->ask->stream && o->ask->array) {
+        fake_write(o->out, o->count ? "\n,\n" : "[");
+    } else if (o->ask->stream) {
+        fake_write(o->out, "data: ");
+    }
+    o->count++;
+    fake_write(o->out, "{'candidates':[{'content':{'parts':[");
+}
+
+static void end(objects *o, bool last)
+{
+    int64_t in = fake_tokens_in(o->ask), made = fake_tokens_out(o->answer);
+    fake_write(o->out,
+               "],'role':'model'}%r,'index':0}],'usageMetadata':{'promptTokenCount':%n,"
+               "'candidatesTokenCount':%n,'totalTokenCount':%n},'modelVersion':%t,"
+               "'responseId':'fake%x'}",
+               last ? MAKI_LIT(",\"finishReason\":\"STOP\"") : MAKI_LIT(""), in, made, in + made,
+               o->ask->model, o->ask->seed);
+    if (!o->ask->stream || !o->ask->array) fake_write(o->out, o->ask->stream ? "\n\n" : "\n");
+}
+
+static void text_parts(objects *o, const char *shape, maki_str text)
+{
+    unsigned nth = 0;
+    for (maki_str piece; fake_next_piece(text, &nth, &piece);) {
+        begin(o);
+        fake_write(o->out, shape, piece);
+        end(o, false);
+    }
+}
+
+static void call_part(maki_buf *out, const fake_answer *answer)
+{
+    fake_write(out, "{'functionCall':{'name':%t,'args':%r}}", answer->tool, answer->arguments);
+}
+
+static void stream(objects *o)
+{
+    text_parts(o, "{'text':%t,'thought':true}", o->answer->reasoning);
+    text_parts(o, "{'text':%t}", o->answer->text);
+    begin(o);
+    if (o->answer->tool.len) {
+        call_part(o->out, o->answer);
+    } else {
+        fake_write(o->out, "{'text':''}");
+    }
+    end(o, true);
+    if (o->ask->array) fake_write(o->out, "]\n");
+}
+
+void fake_say_gemini(maki_buf *out, const fake_ask *ask, const fake_answer *answer)
+{
+    objects o = { out, ask, answer, 0 };
+    if (ask->stream) {
+        stream(&o);
+        return;
+    }
+    begin(&o);
+    if (answer->reasoning.len) {
+        fake_write(out, "{'text':%t,'thought':true},", answer->reasoning);
+    }
+    fake_write(out, "{'text':%t}", answer->text);
+    if (answer->tool.len) {
+        fake_write(out, ",");
+        call_part(out, answer);
+    }
+    end(&o, true);
+}

@@ -1,0 +1,64 @@
+/* fake_reply_ollama.c -- Ollama's chat and generate: JSON lines. */
+#include "fake/fake_reply.h"
+#include "fake/fake_write.h"
+
+static void begin(maki_buf *out, const fake_ask *ask)
+{
+    fake_write(out, "{'model':%t,'created_at':'2025-10-09T08:53:20.000000Z'", ask->model);
+}
+
+/* A message, or for generate the fields that stand for one. */
+static void message(maki_buf *out, const fake_ask *ask, maki_str text, maki_str thinking,
+                    const fake_answer *call)
+{
+    if (ask->protocol == MAKI_WIRE_GENERATE) {
+        fake_write(out, ",'response':%t", text);
+        if (thinking.len) fake_write(out, ",'thinking':%t", thinking);
+        return;
+    }
+    fake_write(out, ",'message':{'role':'assistant','content':%t", text);
+    if (thinking.len) fake_write(out, ",'thinking':%t", thinking);
+    if (call && call->tool.len) {
+        fake_write(out, ",'tool_calls':[{'function':{'name':%t,'arguments':%r}}]", call->tool,
+                   call->arguments);
+    }
+    fake_write(out, "}");
+}
+
+static void end(maki_buf *out, const fake_ask *ask, const fake_answer *answer)
+{
+    fake_write(out,
+               ",'done_reason':'stop','done':true,'total_duration':1000000,'load_duration':1000,"
+               "'prompt_eval_count':%n,'prompt_eval_duration':1000,'eval_count':%n,"
+               "'eval_duration':1000}\n",
+               fake_tokens_in(ask), fake_tokens_out(answer));
+}
+
+static void line(maki_buf *out, const fake_ask *ask, maki_str text, maki_str thinking,
+                 const fake_answer *call)
+{
+    begin(out, ask);
+    message(out, ask, text, thinking, call);
+    fake_write(out, ",'done':false}\n");
+}
+
+void fake_say_ollama(maki_buf *out, const fake_ask *ask, const fake_answer *answer)
+{
+    static const maki_str none = { 0 };
+    if (!ask->stream) {
+        begin(out, ask);
+        message(out, ask, answer->text, answer->reasoning, answer);
+        end(out, ask, answer);
+        return;
+    }
+    unsigned thought = 0, said = 0;
+    maki_str piece;
+    while (fake_next_piece(answer->reasoning, &thought, &piece))
+        line(out, ask, none, piece, NULL);
+    while (fake_next_piece(answer->text, &said, &piece))
+        line(out, ask, piece, none, NULL);
+    if (answer->tool.len) line(out, ask, none, none, answer);
+    begin(out, ask);
+    message(out, ask, none, none, NULL);
+    end(out, ask, answer);
+}

@@ -1,0 +1,101 @@
+/* fake_write.c -- shapes into bytes. */
+#include "fake/fake_write.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/json_write.h"
+
+static void write_string(maki_buf *out, maki_str text)
+{
+    maki_jw w;
+    maki_jw_init(&w, maki_buf_sink(out), NULL);
+    maki_jw_string(&w, text);
+    if (maki_jw_end(&w) != MAKI_OK && out->status == MAKI_OK) out->status = MAKI_NOMEM;
+}
+
+static void write_number(maki_buf *out, const char *format, uint64_t value)
+{
+    char digits[24];
+    int n = snprintf(digits, sizeof digits, format, value);
+    maki_buf_add(out, (maki_str){ digits, (size_t)n });
+}
+
+void fake_vwrite(maki_buf *out, const char *shape, va_list args)
+{
+    for (;;) {
+        size_t plain = strcspn(shape, "'%");
+        maki_buf_add(out, (maki_str){ shape, plain });
+        shape += plain;
+        if (!*shape) return;
+        if (*shape++ == '\'') {
+            maki_buf_add_byte(out, '"');
+            continue;
+        }
+        switch (*shape++) {
+        case 't': write_string(out, va_arg(args, maki_str)); break;
+        case 'r': maki_buf_add(out, va_arg(args, maki_str)); break;
+        case 'n': write_number(out, "%" PRId64, (uint64_t)va_arg(args, int64_t)); break;
+        case 'x': write_number(out, "%016" PRIx64, va_arg(args, uint64_t)); break;
+        default: maki_buf_add_byte(out, '%'); break;
+        }
+    }
+}
+
+void fake_write(maki_buf *out, const char *shape, ...)
+{
+    va_list args;
+    va_start(args, shape);
+    fake_vwrite(out, shape, args);
+    va_end(args);
+}
+
+void fake_event(maki_buf *out, const char *name, const char *shape, ...)
+{
+    va_list args;
+    if (name) {
+        maki_buf_add(out, MAKI_LIT("event: "));
+        maki_buf_add(out, (maki_str){ name, strlen(name) });
+        maki_buf_add_byte(out, '\n');
+    }
+    maki_buf_add(out, MAKI_LIT("data: "));
+    va_start(args, shape);
+    fake_vwrite(out, shape, args);
+    va_end(args);
+    maki_buf_add(out, MAKI_LIT("\n\n"));
+}
+
+/* The nearest beginning of a character at or before `at`. */
+static size_t between(maki_str text, size_t at)
+{
+    while (at > 0 && at < text.len && ((unsigned char)text.ptr[at] & 0xC0) == 0x80)
+        at--;
+    return at;
+}
+
+maki_str fake_piece(maki_str text, unsigned nth, unsigned of)
+{
+    size_t from = between(text, text.len / of * nth);
+    size_t to = nth + 1 == of ? text.len : between(text, text.len / of * (nth + 1));
+    return (maki_str){ text.ptr + from, to - from };
+}
+
+static int digit_of(char c)
+{
+    return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+size_t fake_unescape(maki_str text, char *out, size_t capacity)
+{
+    size_t n = 0;
+    for (size_t i = 0; n < capacity && i < text.len; i++) {
+        int high = i + 2 < text.len ? digit_of(text.ptr[i + 1]) : -1;
+        int low = i + 2 < text.len ? digit_of(text.ptr[i + 2]) : -1;
+        bool escape = text.ptr[i] == '%' && high >= 0 && low >= 0;
+        out[n++] =
+            escape ? (char)(unsigned char)((unsigned)high << 4 | (unsigned)low) : text.ptr[i];
+        if (escape) i += 2;
+    }
+    return n;
+}

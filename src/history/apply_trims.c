@@ -1,0 +1,148 @@
+/* apply_trims.c -- see apply_trims.h. */
+#include "history/apply_trims.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/str.h"
+#include "history/blocks.h"
+
+/* ---- finding a text ------------------------------------------------------------------------------ */
+
+static bool own_text(maki_str block, maki_str *string)
+{
+    *string = block;
+    if (maki_json_kind_of(block) == MAKI_JSON_STRING) return true;
+    return maki_json_string_field(block, "text", string) ||
+           maki_json_string_field(block, "content", string);
+}
+
+/* Item `n` of a tool result's list, from 1; with 0, the first that has a text. */
+static bool part_of(maki_str block, uint32_t n, maki_str *value)
+{
+    maki_blocks items = maki_content_blocks(maki_json_field(block, "content"));
+    maki_str item;
+    for (uint32_t i = 1; maki_blocks_next(&items, &item); i++) {
+        bool text = own_text(item, value);
+        if (n == 0 && text) return true;
+        if (n != i) continue;
+        if (!text) *value = item;
+        return true;
+    }
+    return false;
+}
+
+bool maki_apply_trims_offset(maki_str row, uint32_t n, uint32_t part, maki_str *value)
+{
+    maki_blocks blocks = maki_content_blocks(maki_json_field(row, "content"));
+    maki_str block;
+    for (uint32_t i = 0; maki_blocks_next(&blocks, &block); i++) {
+        if (i != n) continue;
+        if (part) return part_of(block, part, value);
+        if (own_text(block, value) || part_of(block, 0, value)) return true;
+        *value = block;
+        return true;
+    }
+    return false;
+}
+
+/* ---- shortening it --------------------------------------------------------------------------------- */
+
+/* The stretch of escaped text that a cut takes out; none when it makes no sense. */
+static maki_str stretch_of(maki_str text, uint64_t units, uint64_t from, uint64_t to)
+{
+    if (from > to || to > units) return (maki_str){ text.ptr + text.len, 0 };
+    size_t begin = maki_json_head(text, from).len;
+    size_t end = text.len - maki_json_tail(text, units - to).len;
+    return (maki_str){ text.ptr + begin, end > begin ? end - begin : 0 };
+}
+
+static void write_cuts(maki_str text, const maki_trim *trim, maki_buf *out)
+{
+    uint64_t units = maki_json_units(text);
+    size_t done = 0;
+    for (size_t i = 0; i < trim->cut_count; i++) {
+        const maki_cut *cut = &trim->cuts[i];
+        maki_str gone = stretch_of(text, units, cut->from, cut->to);
+        size_t at = (size_t)(gone.ptr - text.ptr);
+        if (gone.len == 0 || at < done) continue;
+        maki_buf_add(out, (maki_str){ text.ptr + done, at - done });
+        maki_buf_add(out, maki_json_inside(cut->text));
+        done = at + gone.len;
+    }
+    maki_buf_add(out, maki_str_from(text, done));
+}
+
+static void write_ends(maki_str text, const maki_trim *trim, maki_buf *out)
+{
+    uint64_t units = maki_json_units(text), kept = (uint64_t)trim->head + trim->tail;
+    maki_buf_add(out, maki_json_head(text, trim->head));
+    maki_buf_print(out, "\\n\\n[... %" PRIu64 " of %" PRIu64 " characters trimmed ...]\\n\\n",
+                   kept < units ? units - kept : 0, units);
+    maki_buf_add(out, maki_json_tail(text, trim->tail));
+}
+
+/* What stands in the place of `value`. */
+static void write_shorter(maki_str value, const maki_trim *trim, maki_buf *out)
+{
+    if (maki_json_kind_of(value) == MAKI_JSON_STRING) {
+        maki_buf_add_byte(out, '"');
+        if (trim->cut_count)
+            write_cuts(maki_json_inside(value), trim, out);
+        else
+            write_ends(maki_json_inside(value), trim, out);
+        maki_buf_add_byte(out, '"');
+    } else if (trim->cut_count) {
+        maki_buf_add(out, MAKI_LIT("{\"type\":\"text\",\"text\":"));
+        maki_buf_add(out, trim->cuts[0].text);
+        maki_buf_add_byte(out, '}');
+    } else {
+        maki_buf_add(out, value);
+    }
+}
+
+typedef struct place {
+    size_t at, len;
+    const maki_trim *trim;
+} place;
+
+/* Add a place where it belongs: they come nearly in the order of the bytes. */
+static void insert_place(maki_buf *places, place one)
+{
+    place *capacity = (place *)(void *)maki_buf_reserve(places, sizeof one);
+    if (!capacity) return;
+    place *first = (place *)(void *)places->ptr;
+    while (capacity > first && capacity[-1].at > one.at) {
+        *capacity = capacity[-1];
+        capacity--;
+    }
+    *capacity = one;
+    places->len += sizeof one;
+}
+
+maki_status maki_apply_trims(maki_str row, const maki_trim *const *trims, size_t count,
+                             maki_buf *places, maki_buf *out, maki_err *err)
+{
+    maki_str value;
+    size_t done = 0;
+    maki_buf_clear(places);
+    for (size_t i = 0; i < count; i++) {
+        if (trims[i]->restores ||
+            !maki_apply_trims_offset(row, trims[i]->block, trims[i]->part, &value))
+            continue;
+        insert_place(places, (place){ (size_t)(value.ptr - row.ptr), value.len, trims[i] });
+    }
+    maki_status st = maki_buf_status(places, err);
+    if (st != MAKI_OK) return st;
+    const place *all = (const place *)(const void *)places->ptr;
+    for (size_t i = 0; i < places->len / sizeof(place); i++) {
+        if (all[i].at < done) continue; /* one text under two names: no writer does that */
+        maki_buf_add(out, (maki_str){ row.ptr + done, all[i].at - done });
+        write_shorter((maki_str){ row.ptr + all[i].at, all[i].len }, all[i].trim, out);
+        done = all[i].at + all[i].len;
+    }
+    maki_buf_add(out, maki_str_from(row, done));
+    return maki_buf_status(out, err);
+}

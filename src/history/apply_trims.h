@@ -1,0 +1,23 @@
+/* apply_trims.h -- a message as a view shows it: its bytes, with what trims put in the place of texts.
+ *
+ * A text is named by its block of the content and a part of that block:
+ *
+ *     part 0   the block's own text: a string, or its field text or content; of a tool result with a
+ *              list of blocks, the first text in it.  A block without any text is meant itself
+ *     part n   the n-th item of a tool result's list, counted from 1: its text, or itself
+ *
+ * The first text of a list is part 0, never its number, so that one text has one name. */
+#ifndef MAKI_HISTORY_APPLY_TRIMS_H
+#define MAKI_HISTORY_APPLY_TRIMS_H
+
+#include "base/buf.h"
+#include "history/timeline.h"
+
+/* The text, a JSON string, or the block itself, a JSON object; false when there is no such place. */
+bool maki_apply_trims_offset(maki_str row, uint32_t block, uint32_t part, maki_str *value);
+
+/* Add `row` to `out`, the texts that `trims` name shortened; `places` is room to work in. */
+maki_status maki_apply_trims(maki_str row, const maki_trim *const *trims, size_t count,
+                             maki_buf *places, maki_buf *out, maki_err *err);
+
+#endif

@@ -1,0 +1,47 @@
+/* conv_internal.h -- the inside of a conversation, for conversation.c, totals.c, change.c, trim.c and
+ * import.c. */
+#ifndef MAKI_HISTORY_CONV_INTERNAL_H
+#define MAKI_HISTORY_CONV_INTERNAL_H
+
+#include "history/conversation.h"
+#include "history/facts.h"
+#include "history/token_counter.h"
+
+struct maki_conv {
+    maki_env env;
+    maki_log *log;
+    maki_conv *parent; /* of a fork, or NULL */
+    uint64_t fork_seq, fork_ev;
+    maki_fact_state facts;
+    bool checked; /* as in maki_conv_options */
+
+    maki_token_counter tally;
+
+    maki_arena events_arena;
+    maki_events events; /* those read so far */
+    maki_arena arena;   /* the view last asked for */
+    maki_view view;
+};
+
+/* The conversation of the chain, this one or a parent, whose log has message `seq`. */
+maki_conv *maki_conv_level(maki_conv *conv, uint64_t seq);
+
+/* ---- totals.c ------------------------------------------------------------------------------------- */
+
+/* Tokens of a message that is to be made, or was; saved by a trim. */
+maki_status maki_conv_message_tokens(maki_conv *conv, maki_str message, uint64_t *tokens,
+                                     maki_err *err);
+maki_status maki_conv_synthetic_tokens(maki_conv *conv, const maki_view_item *item,
+                                       uint64_t *tokens, maki_err *err);
+maki_status maki_conv_trim_tokens(maki_conv *conv, const maki_trim *trim, int64_t *saved,
+                                  maki_err *err);
+
+/* ---- conversation.c -------------------------------------------------------------------------------- */
+
+/* See the events that have come. */
+maki_status maki_conv_load_events(maki_conv *conv, maki_err *err);
+/* Borrowed like the view of maki_conv_view, which it replaces. */
+maki_status maki_conv_view_at(maki_conv *conv, const maki_view_at *at, const maki_view **out,
+                              maki_err *err);
+
+#endif

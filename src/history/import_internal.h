@@ -1,0 +1,169 @@
+/* import_internal.h -- what the readers of the formats share: a source in blocks, and rows and events
+ * on their way into the log. */
+#ifndef MAKI_HISTORY_IMPORT_INTERNAL_H
+#define MAKI_HISTORY_IMPORT_INTERNAL_H
+
+#include "base/buf.h"
+#include "base/json_print.h"
+#include "base/str.h"
+#include "history/import.h"
+
+/* ---- import_source.c: a file, a block at a time ------------------------------------------------- */
+
+typedef struct maki_source {
+    const maki_env *env;
+    int fd;
+    uint64_t size;
+    maki_buf text; /* of the file from `at` on */
+    uint64_t at;
+    size_t pos; /* the next byte to look at, in text */
+    bool ended; /* the file has no more than text */
+} maki_source;
+
+maki_status maki_source_open(maki_source *src, const maki_env *env, int fd, maki_err *err);
+void maki_source_close(maki_source *src); /* leaves fd open; accepts one that was zeroed */
+void maki_source_seek(maki_source *src, uint64_t at);
+uint64_t maki_source_position(const maki_source *src); /* the place of pos in the file */
+
+/* The spans below are borrowed until the next call.  *more false: there was nothing left. */
+
+/* A line without its end. */
+maki_status maki_source_line(maki_source *src, maki_str *line, bool *more, maki_err *err);
+/* The next byte that is neither white space nor a comma or colon; '\0' at the end. */
+maki_status maki_source_peek(maki_source *src, char *byte, maki_err *err);
+/* Go into the container that begins here. */
+void maki_source_enter(maki_source *src);
+/* The next item of it (a key of an object is an item too); *more false after its end.  The brackets
+ * of the item fit, all else is unchecked.  An item that the end of the file cuts off is handed out
+ * as far as it goes. */
+maki_status maki_source_item(maki_source *src, maki_str *item, bool *more, maki_err *err);
+/* Pass over an item without keeping it. */
+maki_status maki_source_skip(maki_source *src, maki_err *err);
+
+/* ---- import.c: rows and events into the log ------------------------------------------------------ */
+
+/* JSON being made. */
+typedef struct maki_draft {
+    maki_buf text;
+    maki_jw w;
+} maki_draft;
+void maki_draft_open(maki_draft *draft, const maki_alloc *alloc, size_t max);
+maki_jw *maki_draft_begin(maki_draft *draft); /* forgets what is there */
+maki_status maki_draft_end(maki_draft *draft, maki_str *text, maki_err *err);
+
+/* A place in the conversation: after which row and which event. */
+typedef struct maki_import_position {
+    uint64_t seq, ev;
+    uint64_t made; /* the event of the summary that holds here; 0: none */
+} maki_import_position;
+
+typedef struct maki_import_format maki_import_format;
+typedef struct maki_importing {
+    const maki_import_format *format;
+    const maki_env *env;
+    maki_conv *conv;
+    maki_log *log;
+    const maki_import_options *options;
+    maki_import_report *report;
+    maki_source src;
+    maki_draft row;    /* a row being made */
+    maki_draft fields; /* of an event being made */
+    maki_draft notes;  /* fields of the note that ends the import */
+    maki_buf flat;     /* a row without newlines */
+    maki_arena arena;
+    maki_import_position now;
+    uint64_t in_group, told; /* rows of the open group; bytes when progress was told last */
+    uint64_t group_at;       /* where in the source the group began */
+    size_t event_bytes;
+    bool open;
+    uint64_t line; /* the number of the line or element at hand */
+} maki_importing;
+
+/* A row.  One that is no message is skipped (*added false).  im->now moves. */
+maki_status maki_import_row(maki_importing *im, maki_str row, bool *added, maki_err *err);
+/* The same of a line that nobody has looked at. */
+maki_status maki_import_add_line(maki_importing *im, maki_str row, bool *added, maki_err *err);
+/* The row in im->row. */
+maki_status maki_import_synthetic_row(maki_importing *im, bool *added, maki_err *err);
+/* An event with the fields in im->fields.  im->now moves. */
+maki_status maki_import_event(maki_importing *im, const char *type, maki_err *err);
+/* The line at hand is skipped, or is no message. */
+void maki_import_skip(maki_importing *im, const char *why);
+/* Check the line or element at hand; false: it was no JSON object and is skipped.  The status is in
+ * *st. */
+bool maki_import_object(maki_importing *im, maki_str text, maki_str *object, maki_status *st,
+                        maki_err *err);
+/* A condense event: the message in im->row stands before row `before`, rows 1 to before - 1 and the
+ * summary that held are hidden. */
+maki_status maki_import_condense(maki_importing *im, uint64_t before, maki_err *err);
+/* The fields `tokens` and `family` of a message that an event makes. */
+maki_status maki_import_tokens(maki_importing *im, maki_str message, maki_err *err);
+
+void maki_import_spans(maki_jw *w, const maki_span64 *spans, size_t count); /* [[1,2],[4,4]] */
+/* The fields of `object` but those named, "role|content". */
+void maki_import_fields(maki_jw *w, maki_str object, const char *but);
+/* The field `original`: the line without the fields named. */
+void maki_import_original(maki_jw *w, maki_str line, const char *but);
+/* A string field that is not empty, as a JSON string. */
+bool maki_import_id(maki_str object, const char *name, maki_str *id);
+
+/* ---- the formats: a row of import_formats.c each ----------------------------------------------------- */
+
+/* What is seen of an object at the beginning of a source, which may be cut off anywhere. */
+enum { MAKI_IMPORT_PROBE_KEYS = 64 };
+typedef struct maki_import_probe {
+    maki_str keys[MAKI_IMPORT_PROBE_KEYS]; /* of its first fields, as they are spelled */
+    size_t count;
+    char type[24], role[16]; /* what the fields of these names say */
+    size_t end;              /* one past it; 0: the beginning ends inside */
+    size_t messages;         /* where the list in `messages` or `input` begins; 0: none */
+} maki_import_probe;
+bool maki_import_probe_has(const maki_import_probe *s, const char *keys); /* one of "role|ts" */
+
+struct maki_import_format {
+    const char *name;
+    /* Does an object on a line of its own, or an element of an array, tell that the source is of this format?
+     * NULL: never. */
+    bool (*line)(const maki_import_probe *s);
+    bool (*element)(const maki_import_probe *s);
+    maki_status (*read)(maki_importing *im, maki_err *err);
+};
+/* In the order in which they are asked; NULL after the last. */
+const maki_import_format *maki_import_format_at(size_t i);
+/* MAKI_UNSUPPORTED names those there are. */
+maki_status maki_import_named(const char *name, const maki_import_format **out, maki_err *err);
+/* Their names, with commas. */
+enum { MAKI_IMPORT_NAMES = 120 };
+const char *maki_import_names(char out[MAKI_IMPORT_NAMES]);
+/* The format, from the beginning of a source (import_detect.c). */
+maki_status maki_import_detect(maki_str beginning, bool all, const maki_import_format **out,
+                               maki_err *err);
+
+/* What readers are made of: each line that is an object; each object of the array that the source is, or that a
+ * body has in `messages`. */
+typedef maki_status (*maki_import_object_fn)(void *ctx, maki_str object, maki_err *err);
+maki_status maki_import_lines(maki_importing *im, maki_import_object_fn fn, void *ctx,
+                              maki_err *err);
+maki_status maki_import_elements(maki_importing *im, maki_import_object_fn fn, void *ctx,
+                                 maki_err *err);
+/* An item of the Responses API as a row; *known false: it is none (import_codex.c). */
+maki_status maki_import_item(maki_importing *im, maki_str item, maki_str line, bool *known,
+                             maki_err *err);
+/* Roo's UI messages (import_array.c). */
+maki_status maki_import_ui(maki_importing *im, int fd, maki_err *err);
+
+/* The formats, in the order in which a source is tried: maki_import_NAME is the row, in the file of its reader.  A new
+ * one is that file, a name here, and the file's in src/meson.build. */
+#define MAKI_IMPORT_MAP(X) \
+    X(roo) X(openai) X(anthropic) X(seed) X(pi) X(codex) X(claude) X(opencode) X(plain)
+#define MAKI_DECLARE(name) extern const maki_import_format maki_import_##name;
+MAKI_IMPORT_MAP(MAKI_DECLARE)
+#undef MAKI_DECLARE
+
+/* import_tags.c: messages with the tags of roo. */
+typedef struct maki_tags maki_tags;
+maki_status maki_tags_open(maki_importing *im, maki_tags **out, maki_err *err);
+maki_status maki_tags_row(maki_tags *tags, maki_importing *im, maki_str object, maki_err *err);
+maki_status maki_tags_end(maki_tags *tags, maki_importing *im, maki_err *err);
+
+#endif

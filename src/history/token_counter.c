@@ -1,0 +1,81 @@
+/* token_counter.c -- see token_counter.h. */
+#include "history/token_counter.h"
+
+#include <string.h>
+
+#include "base/ascii.h"
+#include "base/json.h"
+#include "base/str.h"
+#include "history/facts.h"
+#include "token/content.h"
+
+void maki_token_counter_init(maki_token_counter *tally, const maki_env *env)
+{
+    *tally = (maki_token_counter){ .env = *env };
+}
+
+void maki_token_counter_close(maki_token_counter *tally)
+{
+    for (size_t i = 0; i < MAKI_THREADS_MAX; i++) {
+        maki_tokenizer_close(tally->tokenizers[i]);
+        tally->tokenizers[i] = NULL;
+    }
+}
+
+maki_status maki_countable_count(maki_tokenizer *t, const maki_countable *said, uint64_t *tokens,
+                                 maki_err *err)
+{
+    maki_content_rules rules = { .tokenizer = t };
+    maki_part_counts beside = { 0 };
+    maki_status st = maki_count_message(t, said->role, said->content, said->calls, tokens, err);
+    if (st != MAKI_OK || !said->images.len) return st;
+    st = maki_count_images(&rules, said->images, &beside, err);
+    *tokens += beside.images;
+    return st;
+}
+
+static maki_status count(maki_token_counter *tally, size_t worker, const maki_countable *said,
+                         uint64_t *tokens, maki_err *err)
+{
+    maki_tokenizer **t = worker == 0 && tally->lent ? &tally->lent : &tally->tokenizers[worker];
+    maki_status st = MAKI_OK;
+    if (!*t) st = maki_tokenizer_open(&tally->env, maki_encoding_named(MAKI_FAMILY), NULL, t, err);
+    if (st != MAKI_OK) return st;
+    return maki_countable_count(*t, said, tokens, err);
+}
+
+maki_status maki_token_counter_message(maki_token_counter *tally, size_t worker, maki_str message,
+                                       uint64_t *tokens, maki_err *err)
+{
+    while (message.len && maki_is_space(message.ptr[0]))
+        message = maki_str_from(message, 1);
+    while (message.len && maki_is_space(message.ptr[message.len - 1]))
+        message.len--;
+    maki_countable said = maki_countable_of(message);
+    return count(tally, worker, &said, tokens, err);
+}
+
+maki_status maki_token_counter_row(void *ctx, size_t worker, maki_str row, const maki_hint *hint,
+                                   uint32_t *tokens, maki_err *err)
+{
+    uint64_t n = 0;
+    maki_countable said;
+    maki_status st = maki_countable_hinted(row, hint, &said)
+                         ? count(ctx, worker, &said, &n, err)
+                         : maki_token_counter_message(ctx, worker, row, &n, err);
+    *tokens = n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
+    return st;
+}
+
+maki_status maki_token_counter_read(void *ctx, size_t worker, maki_str row, const maki_hint *hint,
+                                    uint32_t *tokens, maki_err *err)
+{
+    maki_str object;
+    maki_status st = maki_json_check(row, &object, NULL);
+    (void)hint; /* a file says nothing that could be trusted */
+    if (st != MAKI_OK || maki_json_kind_of(object) != MAKI_JSON_OBJECT) {
+        *tokens = 0;
+        return MAKI_OK;
+    }
+    return maki_token_counter_row(ctx, worker, object, NULL, tokens, err);
+}

@@ -1,0 +1,43 @@
+/* token_counter.h -- the tokens of messages as an index counts them.
+ *
+ * An index counts in o200k_base; token/family.h says what that is in the tokens of a model.  What an index
+ * says was counted by maki_token_counter_row, so that a row has the same tokens whoever counts it and when.
+ *
+ * Each worker (base/thread_pool.h) has a tokenizer of its own in it, opened when it first counts.  So who only
+ * reads has none, and a few messages do not pay for the memory of pieces that a tokenizer gets when it
+ * has seen many. */
+#ifndef MAKI_HISTORY_TOKEN_COUNTER_H
+#define MAKI_HISTORY_TOKEN_COUNTER_H
+
+#include <maki/token.h>
+
+#include "base/thread_pool.h"
+#include "history/facts.h"
+#include "log/batch_counter.h"
+
+/* The vocabulary of every index, and of the tokens in events that name it. */
+#define MAKI_FAMILY "o200k_base"
+
+typedef struct maki_token_counter {
+    maki_env env;
+    maki_tokenizer *tokenizers[MAKI_THREADS_MAX]; /* by worker */
+    maki_tokenizer *lent;                         /* somebody else's, for worker 0; or NULL */
+} maki_token_counter;
+
+void maki_token_counter_init(maki_token_counter *tally, const maki_env *env);
+void maki_token_counter_close(maki_token_counter *tally); /* accepts one that was zeroed */
+
+/* The tokens of a message, a JSON object that was checked; there may be white space around it. */
+maki_status maki_token_counter_message(maki_token_counter *tally, size_t worker, maki_str message,
+                                       uint64_t *tokens, maki_err *err) MAKI_MUST_CHECK;
+/* The same from its parts, in any vocabulary; tokenizer NULL: chars4, a token for every four UTF-16 units. */
+maki_status maki_countable_count(maki_tokenizer *tokenizer, const maki_countable *said,
+                                 uint64_t *tokens, maki_err *err) MAKI_MUST_CHECK;
+/* The same as a maki_tokens_fn, for rows that maki_facts_of took; ctx is a maki_token_counter. */
+maki_status maki_token_counter_row(void *ctx, size_t worker, maki_str row, const maki_hint *hint,
+                                   uint32_t *tokens, maki_err *err);
+/* The same for rows that a file only says are messages: one that is none has no tokens. */
+maki_status maki_token_counter_read(void *ctx, size_t worker, maki_str row, const maki_hint *hint,
+                                    uint32_t *tokens, maki_err *err);
+
+#endif

@@ -1,0 +1,184 @@
+/* step_last_resort.c -- the last resort: all but the newest hidden, then the largest texts in view shortened.
+ *
+ * Tool output and messages go before the first message, which says what it is all about.  Pinned and system
+ * messages are not touched: when they alone are too much, the run says so. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/err.h"
+#include "base/json.h"
+#include "history/apply_trims.h"
+#include "history/facts.h"
+#include "manage/steps.h"
+
+enum {
+    BLOCKS_MAX = 64, /* of a message that are looked at */
+    SHORTEST = 400   /* units: a text of this length is not shortened any more */
+};
+
+/* The message with the most tokens in view that was not found too short before. */
+typedef struct largest {
+    const maki_view *view;
+    uint64_t lead; /* messages at the front that are not meant */
+    uint64_t seq, tokens;
+    uint64_t below; /* only messages with fewer tokens than this */
+} largest;
+
+/* As it is shown. */
+static uint64_t shown_tokens(const maki_view *view, uint64_t seq, uint64_t tokens)
+{
+    for (size_t i = maki_view_trims_from(view, seq);
+         i < view->trim_count && view->trims[i]->seq == seq; i++) {
+        uint64_t saved = view->trims[i]->tokens;
+        tokens -= saved < tokens ? saved : tokens;
+    }
+    return tokens;
+}
+
+static void compare(largest *l, uint64_t seq, const maki_row *row)
+{
+    uint64_t tokens = shown_tokens(l->view, seq, row->tokens);
+    if (tokens <= l->tokens || tokens >= l->below) return;
+    if ((row->flags & MAKI_FACT_ROLE) == MAKI_ROLE_SYSTEM || (row->flags & MAKI_ROW_BAD)) return;
+    if (maki_view_pinned(l->view, seq)) return;
+    l->seq = seq;
+    l->tokens = tokens;
+}
+
+/* From the index alone. */
+static maki_status find_largest(largest *l, maki_err *err)
+{
+    uint64_t at = 0;
+    maki_status st = MAKI_OK;
+    for (size_t i = 0; i < l->view->count; i++) {
+        const maki_view_item *item = &l->view->items[i];
+        if (item->from == 0) at++;
+        for (uint64_t seq = item->from; seq && seq <= item->to && st == MAKI_OK; seq++, at++) {
+            maki_row row;
+            st = maki_log_row(item->log, seq, &row, err);
+            if (st == MAKI_OK && at >= l->lead) compare(l, seq, &row);
+        }
+    }
+    return st;
+}
+
+/* The units of a text that are shown. */
+static uint64_t shown_units(const maki_view *view, uint64_t seq, uint32_t block, uint64_t units)
+{
+    const maki_trim *trim = maki_view_trim(view, seq, block, 0);
+    if (!trim || trim->restores) return units;
+    if (trim->cut_count == 0) return (uint64_t)trim->head + trim->tail;
+    for (size_t i = 0; i < trim->cut_count; i++) {
+        uint64_t gone = trim->cuts[i].to - trim->cuts[i].from;
+        units -= gone < units ? gone : units;
+    }
+    return units;
+}
+
+/* The longest text of a row, as it is shown. */
+static bool longest_text(const maki_view *view, uint64_t seq, maki_str row, uint32_t *block,
+                         uint64_t *units)
+{
+    maki_str string;
+    *units = 0;
+    for (uint32_t i = 0; i < BLOCKS_MAX; i++) {
+        if (!maki_apply_trims_offset(row, i, 0, &string) ||
+            maki_json_kind_of(string) != MAKI_JSON_STRING)
+            continue;
+        uint64_t n = shown_units(view, seq, i, maki_json_units(maki_json_inside(string)));
+        if (n <= *units) continue;
+        *units = n;
+        *block = i;
+    }
+    return *units > SHORTEST;
+}
+
+/* Keep the beginning of a text and a shorter end. */
+static maki_status cut_middle(maki_manage_work *r, uint64_t seq, uint32_t block, maki_str row,
+                              uint64_t kept, maki_change *change, maki_err *err)
+{
+    char note[120];
+    maki_str string = { "", 0 };
+    (void)maki_apply_trims_offset(row, block, 0, &string);
+    uint64_t whole = maki_json_units(maki_json_inside(string));
+    maki_cut cut = { kept * 3 / 4, whole - kept / 4, { note, 0 } };
+    maki_trim edit = { .seq = seq, .block = block, .cuts = &cut, .cut_count = 1 };
+    if (cut.from >= cut.to) return maki_refuse(err, "NOTHING_TO_DO", "it is as short already");
+    cut.text.len =
+        (size_t)snprintf(note, sizeof note,
+                         "\"\\n\\n[... %" PRIu64 " of %" PRIu64 " characters trimmed ...]\\n\\n\"",
+                         cut.to - cut.from, whole);
+    maki_status st = maki_conv_prune_saves(r->conv, row, &edit, err);
+    return st == MAKI_OK ? maki_conv_prune(r->conv, NULL, &edit, 1, change, err) : st;
+}
+
+/* Shorten one message by as much as is too much, and a little more. */
+static maki_status shorten(maki_manage_work *r, const largest *l, maki_buf *row,
+                           maki_step_effect *took, maki_err *err)
+{
+    maki_change change;
+    uint32_t block = 0;
+    uint64_t units = 0;
+    maki_log *log = maki_conv_log(r->conv);
+    for (size_t i = 0; i < l->view->count; i++) {
+        const maki_view_item *item = &l->view->items[i];
+        if (item->from && l->seq >= item->from && l->seq <= item->to) log = item->log;
+    }
+    maki_buf_clear(row);
+    maki_status st = maki_log_read(log, l->seq, row, err);
+    if (st != MAKI_OK || !longest_text(l->view, l->seq, maki_buf_str(row), &block, &units))
+        return st;
+    double share = (r->report->tokens_after - r->report->allowed) / (double)l->tokens;
+    uint64_t kept = share < 0.9 ? (uint64_t)((double)units * (0.95 - share)) : SHORTEST;
+    if (kept < SHORTEST) kept = SHORTEST;
+    st = cut_middle(r, l->seq, block, maki_buf_str(row), kept, &change, err);
+    if (st == MAKI_REFUSED) return MAKI_OK; /* not this one */
+    if (st != MAKI_OK) return st;
+    if (took) maki_step_effect_event(took, &change);
+    r->report->action = MAKI_STEP_TRIM;
+    return maki_manage_count(r, &r->report->tokens_after, err);
+}
+
+static maki_status trim_largest(maki_manage_work *r, bool first_too, maki_step_effect *took,
+                                maki_err *err)
+{
+    maki_status st = MAKI_OK;
+    uint64_t below = UINT64_MAX;
+    maki_buf row = maki_buf_new(maki_log_env(maki_conv_log(r->conv))->alloc, (size_t)MAKI_ROW_MAX);
+    while (st == MAKI_OK && maki_manage_over(r)) {
+        largest l = { .below = below };
+        st = maki_conv_view(r->conv, MAKI_NOW, MAKI_NOW, &l.view, err);
+        if (st == MAKI_OK && !first_too) st = maki_view_lead(l.view, &l.lead, err);
+        if (st == MAKI_OK) st = find_largest(&l, err);
+        if (st != MAKI_OK || l.seq == 0) break;
+        below = l.tokens; /* each is tried once */
+        st = shorten(r, &l, &row, took, err);
+    }
+    maki_buf_free(&row);
+    return st;
+}
+
+static maki_status trim_until(maki_manage_work *r, maki_step_effect *took, maki_err *err)
+{
+    maki_status st = trim_largest(r, false, took, err);
+    return st == MAKI_OK ? trim_largest(r, true, took, err) : st;
+}
+
+maki_status maki_manage_trim(maki_manage_work *r, maki_err *err)
+{
+    return trim_until(r, NULL, err);
+}
+
+maki_status maki_step_last(maki_manage_work *r, const maki_step *step, maki_step_effect *took,
+                           maki_err *err)
+{
+    maki_change change;
+    maki_status st = maki_conv_window(r->conv, NULL, step->keep ? step->keep : 1, &change, err);
+    if (st == MAKI_OK) {
+        maki_step_effect_event(took, &change);
+        r->report->action = step->kind;
+    }
+    if (st == MAKI_OK || st == MAKI_REFUSED) /* refused: there is still the trimming */
+        st = maki_manage_count(r, &r->report->tokens_after, err);
+    return st == MAKI_OK ? trim_until(r, took, err) : st;
+}

@@ -1,0 +1,141 @@
+/* lookup.c -- which conversation a name means.
+ *
+ * A path of a messages file, or of a folder with messages.jsonl in it; else a task by its id under
+ * contexts/running and contexts/completed; else a session by its id, its key or the beginning of its id under
+ * the handle's state folder.  A name with a slash is only ever a path. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/files.h"
+#include "base/limits.h"
+#include "base/str.h"
+#include "ops/op.h"
+#include "store/key.h"
+#include "store/session_files.h"
+#include "store/sessions.h"
+
+enum { ABBREVIATED = 4 /* characters of an id that may stand for all of it */ };
+
+static bool is_file(const maki_files *files, const char *path)
+{
+    return maki_file_is(files, path, S_IFREG);
+}
+
+static bool find_task(const maki_files *files, const char *id, char *path, size_t capacity)
+{
+    static const char *const directories[] = { "contexts/running", "contexts/completed" };
+    for (size_t i = 0; i < 2; i++) {
+        snprintf(path, capacity, "%s/%s/messages.jsonl", directories[i], id);
+        if (is_file(files, path)) return true;
+    }
+    return false;
+}
+
+typedef struct looking {
+    const maki_files *files;
+    const char *name;
+    char *path;
+    size_t capacity;
+    char agents[MAKI_PATH_MAX], sessions[MAKI_PATH_MAX + 304]; /* folders */
+    bool is_id;                                                /* a file of exactly this name */
+    size_t found;                                              /* by their beginning */
+} looking;
+
+/* The session with this id in the agent's folder; false stops. */
+static bool look_for_id(void *ctx, const char *agent)
+{
+    looking *l = ctx;
+    char other[MAKI_ID_MAX];
+    if (agent[0] == '.') return true;
+    snprintf(l->path, l->capacity, "%s/%s/sessions/%s.jsonl", l->agents, agent, l->name);
+    l->is_id = is_file(l->files, l->path);
+    if (l->is_id || !maki_name_other(maki_str_of(l->name), other, sizeof other)) return !l->is_id;
+    snprintf(l->path, l->capacity, "%s/%s/sessions/%s.jsonl", l->agents, agent, other);
+    l->is_id = is_file(l->files, l->path);
+    return !l->is_id;
+}
+
+static bool look_at_file(void *ctx, const char *file)
+{
+    looking *l = ctx;
+    maki_str stem;
+    if (maki_name_of_file(file, &stem) && maki_str_starts(stem, maki_str_of(l->name)) &&
+        l->found++ == 0)
+        snprintf(l->path, l->capacity, "%s/%s", l->sessions, file);
+    return true;
+}
+
+/* Sessions whose ids begin so: the path of the first, and how many there are. */
+static bool look_for_beginning(void *ctx, const char *agent)
+{
+    looking *l = ctx;
+    if (agent[0] == '.') return true;
+    snprintf(l->sessions, sizeof l->sessions, "%s/%s/sessions", l->agents, agent);
+    (void)l->files->list(l->files, l->sessions, look_at_file, l);
+    return true;
+}
+
+/* The active session that has this key. */
+static maki_status find_key(const maki_env *env, const char *state, const char *name, char *path,
+                            size_t capacity, bool *found, maki_err *err)
+{
+    char agent[MAKI_ID_MAX];
+    maki_arena arena = maki_arena_new(env->alloc, 1 << 16);
+    maki_session_key key;
+    maki_session session;
+    maki_session_index_report report;
+    maki_session_index_in where = { .home = state, .agent = agent };
+    maki_status st = maki_session_key_parse(maki_str_of(name), &arena, &key, NULL);
+    bool is_key = st == MAKI_OK && key.agent_id.len < sizeof agent;
+    *found = false;
+    if (st != MAKI_NOMEM) st = MAKI_OK; /* what is no key is not one of a session */
+    if (is_key) {
+        snprintf(agent, sizeof agent, "%.*s", (int)key.agent_id.len, key.agent_id.ptr);
+        st = maki_session_with_key(env, &where, name, &session, found, &report, err);
+        if (*found)
+            snprintf(path, capacity, "%s/agents/%s/sessions/%s.jsonl", state, agent, session.id);
+    }
+    maki_arena_free(&arena);
+    return st == MAKI_NOMEM ? maki_fail_nomem(err) : st;
+}
+
+static maki_status find_session(const maki *m, const char *name, char *path, size_t capacity,
+                                maki_err *err)
+{
+    const maki_files *files = m->env.files;
+    looking l = { .files = files, .name = name, .path = path, .capacity = capacity };
+    bool found = false;
+    snprintf(l.agents, sizeof l.agents, "%s/agents", m->home);
+    (void)files->list(files, l.agents, look_for_id, &l);
+    if (l.is_id) return MAKI_OK;
+    maki_status st = find_key(&m->env, m->home, name, path, capacity, &found, err);
+    if (st != MAKI_OK || found) return st;
+    if (strlen(name) >= ABBREVIATED) (void)files->list(files, l.agents, look_for_beginning, &l);
+    if (l.found > 1)
+        return maki_fail(err, MAKI_INVALID, "several ids begin with %.80s: give more of it", name);
+    if (l.found == 1) return MAKI_OK;
+    return maki_fail(err, MAKI_NOTFOUND,
+                     "there is no conversation %.80s: not a path, a task, a session or its key",
+                     name);
+}
+
+maki_status maki_conversation_path(const maki *m, const char *name, char *path, size_t capacity,
+                                   maki_err *err)
+{
+    const maki_files *files = m->env.files;
+    size_t n = strlen(name);
+    if (n == 0 || n + 40 > capacity) return maki_fail(err, MAKI_INVALID, "that is not a path");
+    snprintf(path, capacity, "%s", name);
+    if (maki_file_is(files, name, S_IFDIR)) {
+        snprintf(path, capacity, "%s/messages.jsonl", name);
+        return MAKI_OK;
+    }
+    if (maki_str_ends(maki_str_of(name), MAKI_LIT(".jsonl")) || strchr(name, '/') ||
+        is_file(files, name))
+        return MAKI_OK;
+    if (name[0] == '.' || n >= MAKI_KEY_MAX)
+        return maki_fail(err, MAKI_INVALID, "%.80s cannot be the name of a conversation", name);
+    if (find_task(files, name, path, capacity)) return MAKI_OK;
+    return find_session(m, name, path, capacity, err);
+}

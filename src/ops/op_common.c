@@ -1,0 +1,122 @@
+/* op_common.c -- see op_common.h. */
+#include "ops/op_common.h"
+
+#include "base/str.h"
+#include "manage/policy_config.h"
+#include "store/context_use.h"
+#include "summary/measure.h"
+
+maki_status maki_condense_fields_read(const maki_op_call *call, maki_msgs list,
+                                      maki_condense_fields *out, maki_err *err)
+{
+    *out = (maki_condense_fields){ 0 };
+    maki_status st = maki_field_counter(call, "chars4", &out->counter, err);
+    if (st == MAKI_OK) st = maki_field_summarizer(call, "summarizer", &out->summarizer, err);
+    if (st == MAKI_OK)
+        st = maki_field_summarizer(call, "condensingSummarizer", &out->dedicated, err);
+    out->condense = (maki_condense_in){
+        .messages = list,
+        .system_prompt = maki_in_string(call, "systemPrompt"),
+        .tokens_before = maki_in_number(call, "prevContextTokens", 0),
+        .native_tools = maki_in_bool(call, "useNativeTools", false),
+        .supports_images = maki_in_bool(call, "supportsImages", false),
+        .custom_prompt = maki_in_string(call, "customPrompt"),
+        .summarizer = &out->summarizer.base,
+        .dedicated = &out->dedicated.base,
+        .counter = &out->counter,
+        .random = call->m->env.random,
+        .now = maki_field_now(call),
+    };
+    return st;
+}
+
+maki_status maki_choose_summarizer(const maki_op_call *call, const maki_run_limits *figures,
+                                   bool task, maki_chosen_summarizer *out, maki_err *err)
+{
+    const maki *m = call->m;
+    maki_summarizer_in in = { .env = &m->env,
+                              .config = m->config,
+                              .model = m->model,
+                              .logger = maki_logger_of(m),
+                              .agent = maki_str_of(figures->agent),
+                              .profile = maki_str_of(figures->profile),
+                              .task = task,
+                              .provider = maki_str_of(figures->provider),
+                              .answering = maki_str_of(figures->model),
+                              .window = figures->window,
+                              .cancelled = m->cancelled,
+                              .cancelled_ctx = m->cancel_ctx };
+    maki_status st = maki_field_summarizer(call, "summarizer", &out->told, err);
+    if (st == MAKI_OK && out->told.spec.len) in.model = NULL;
+    if (st == MAKI_OK) st = maki_summarizer_choose(&in, &out->choice, err);
+    out->measured =
+        out->told.spec.len ? maki_summarizer_measured(&out->told.base) : out->choice.measured;
+    return st;
+}
+
+maki_status maki_summarizer_of(const maki_op_call *call, maki_conv *conv,
+                               maki_chosen_summarizer *out, maki_err *err)
+{
+    maki_context_use use;
+    maki_policy policy;
+    maki_run_limits_in said = { .config = call->m->config, .logger = maki_logger_of(call->m) };
+    maki_status st = maki_context_use_of(conv, &said, &use, err);
+    if (st == MAKI_OK)
+        st = maki_policy_from_config(said.config, maki_str_of(use.figures.agent), "maki",
+                                     call->arena, &policy, err);
+    if (st != MAKI_OK) return st;
+    return maki_choose_summarizer(call, &use.figures, policy.flags & MAKI_POLICY_TASKS, out, err);
+}
+
+void maki_put_number(maki_jw *out, const char *name, double value)
+{
+    maki_jw_key(out, maki_str_of(name));
+    maki_jw_double(out, value);
+}
+
+void maki_put_count(maki_jw *out, const char *name, uint64_t value)
+{
+    maki_jw_key(out, maki_str_of(name));
+    maki_jw_int(out, (int64_t)value);
+}
+
+void maki_put_bool(maki_jw *out, const char *name, bool value)
+{
+    maki_jw_key(out, maki_str_of(name));
+    maki_jw_bool(out, value);
+}
+
+void maki_put_text(maki_jw *out, const char *name, maki_str text)
+{
+    maki_jw_key(out, maki_str_of(name));
+    maki_jw_string(out, text);
+}
+
+void maki_answer_messages(maki_jw *out, maki_msgs list)
+{
+    maki_jw_object(out);
+    maki_jw_key(out, MAKI_LIT("messages"));
+    maki_msgs_write(out, list);
+    maki_jw_end_object(out);
+}
+
+void maki_answer_error(maki_jw *out, const maki_err *error)
+{
+    maki_jw_key(out, MAKI_LIT("error"));
+    maki_jw_object(out);
+    maki_jw_key(out, MAKI_LIT("code"));
+    maki_jw_string(out, maki_str_of(error->code));
+    maki_jw_key(out, MAKI_LIT("message"));
+    maki_jw_string(out, maki_str_of(error->msg));
+    maki_jw_end_object(out);
+}
+
+maki_status maki_answer_failed(maki_sink out, const maki_err *error, maki_err *err)
+{
+    maki_jw w;
+    maki_jw_init(&w, out, err);
+    maki_jw_object(&w);
+    maki_answer_error(&w, error);
+    maki_jw_end_object(&w);
+    return maki_jw_end(&w);
+}

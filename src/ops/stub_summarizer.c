@@ -1,0 +1,127 @@
+/* stub_summarizer.c -- the stand-ins for the outside world that an input may name: a summariser that answers
+ * what it is told, and counters. */
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "ops/op.h"
+
+maki_status maki_field_counter(const maki_op_call *call, const char *otherwise, maki_counter *out,
+                               maki_err *err)
+{
+    maki_str spec, kind;
+    maki_str name = maki_str_of(otherwise);
+    if (maki_in(call, "counter", &spec) && maki_field(spec, "kind", &kind)) {
+        maki_status st = maki_field_want(call, kind, "counter.kind", MAKI_JSON_STRING, err);
+        if (st != MAKI_OK) return st;
+        name = maki_json_text(kind, call->arena);
+    }
+    if (maki_str_is(name, MAKI_LIT("chars4"))) {
+        *out = maki_counter_chars4();
+    } else if (maki_str_is(name, MAKI_LIT("o200k"))) {
+        maki_tokenizer *t = NULL;
+        maki_status st = maki_tokenizer_of(call->m, maki_encoding_named("o200k_base"), &t, err);
+        if (st != MAKI_OK) return st;
+        *out = maki_counter_o200k(t);
+    } else if (maki_str_is(name, MAKI_LIT("const"))) {
+        double value = 0;
+        maki_status st = maki_field_nested(call, spec, "counter", "value", &value, err);
+        if (st != MAKI_OK) return st;
+        *out = maki_counter_fixed(value);
+    } else {
+        return maki_fail(err, MAKI_INVALID, "counter.kind must be chars4, const or o200k");
+    }
+    return maki_arena_status(call->arena, err);
+}
+
+/* ---- the summariser -------------------------------------------------------------------------- */
+
+/* The last one of `usage` counts, as in a stream; without it the fields beside `chunks`. */
+static void read_usage(maki_str spec, maki_summary *out)
+{
+    maki_str usage = spec, list;
+    if (maki_field(spec, "usage", &list)) {
+        maki_json_iter iter = maki_json_items(list);
+        maki_json_item item;
+        while (maki_json_next(&iter, &item))
+            usage = item.value;
+    }
+    out->usage.cost = maki_field_number(usage, "cost", 0);
+    out->usage.output = maki_field_number(usage, "outputTokens", 0);
+}
+
+static maki_status told_run(const maki_summarizer *self, const maki_summary_request *request,
+                            maki_arena *arena, maki_summary *out, maki_err *err)
+{
+    maki_str spec = ((const maki_stub_summarizer *)self->ctx)->spec;
+    maki_str kind = maki_field_string(spec, "kind"), chunks;
+    (void)request;
+    read_usage(spec, out);
+    if (maki_json_text_is(kind, MAKI_LIT("throws"))) {
+        return maki_fail(err, MAKI_UPSTREAM, "told to fail");
+    }
+    if (!maki_field(spec, "chunks", &chunks)) return MAKI_OK;
+    maki_buf text = maki_buf_new(arena->alloc, arena->max);
+    maki_json_iter iter = maki_json_items(chunks);
+    maki_json_item chunk;
+    maki_buf_add(&text, MAKI_LIT("\"")); /* joined escaped: a character may span two chunks */
+    while (maki_json_next(&iter, &chunk))
+        maki_buf_add(&text, maki_json_inside(chunk.value));
+    maki_buf_add(&text, MAKI_LIT("\""));
+    maki_status st = maki_buf_status(&text, err);
+    if (st == MAKI_OK) {
+        maki_str joined = maki_arena_copy(arena, maki_buf_str(&text));
+        if (joined.len) out->text = maki_json_text(joined, arena);
+        st = maki_arena_status(arena, err);
+    }
+    maki_buf_free(&text);
+    return st;
+}
+
+static maki_status check_usage(const maki_op_call *call, maki_str usage, const char *name,
+                               maki_err *err)
+{
+    double ignored = 0;
+    maki_status st = maki_field_nested(call, usage, name, "cost", &ignored, err);
+    if (st == MAKI_OK) st = maki_field_nested(call, usage, name, "outputTokens", &ignored, err);
+    return st;
+}
+
+static maki_status check_spec(const maki_op_call *call, maki_str spec, const char *name,
+                              maki_err *err)
+{
+    maki_str value;
+    maki_json_item item;
+    maki_status st = check_usage(call, spec, name, err);
+    if (st == MAKI_OK && maki_field(spec, "kind", &value)) {
+        st = maki_field_want(call, value, "the kind of a summarizer", MAKI_JSON_STRING, err);
+    }
+    if (st == MAKI_OK && maki_field(spec, "usage", &value)) {
+        st = maki_field_want(call, value, "usage", MAKI_JSON_ARRAY, err);
+        maki_json_iter iter = maki_json_items(value);
+        while (st == MAKI_OK && maki_json_next(&iter, &item)) {
+            st = maki_field_want(call, item.value, "usage[]", MAKI_JSON_OBJECT, err);
+            if (st == MAKI_OK) st = check_usage(call, item.value, "usage[]", err);
+        }
+    }
+    if (st == MAKI_OK && maki_field(spec, "chunks", &value)) {
+        st = maki_field_want(call, value, "chunks", MAKI_JSON_ARRAY, err);
+        maki_json_iter iter = maki_json_items(value);
+        while (st == MAKI_OK && maki_json_next(&iter, &item)) {
+            st = maki_field_want(call, item.value, "chunks[]", MAKI_JSON_STRING, err);
+        }
+    }
+    return st;
+}
+
+maki_status maki_field_summarizer(const maki_op_call *call, const char *name,
+                                  maki_stub_summarizer *out, maki_err *err)
+{
+    maki_str spec;
+    *out = (maki_stub_summarizer){ .base = { .usable = false, .run = told_run, .ctx = out } };
+    if (!maki_in(call, name, &spec)) return MAKI_OK;
+    maki_status st = check_spec(call, spec, name, err);
+    if (st != MAKI_OK) return st;
+    out->spec = spec;
+    out->base.usable = !maki_json_text_is(maki_field_string(spec, "kind"), MAKI_LIT("invalid"));
+    return MAKI_OK;
+}

@@ -1,0 +1,141 @@
+/* body_cache.c -- see body_cache.h. */
+#include "proxy/body_cache.h"
+
+#include <string.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "base/alloc.h"
+#include "base/err.h"
+
+enum {
+    SETS = 128,
+    WAYS = 4, /* bodies with the same beginning (a system prompt that many conversations share) */
+    BEGINNING = 512 /* bytes by which a body is looked up */
+};
+
+struct maki_body_cache {
+    const maki_env *env;
+    maki_body_cache_body *sets[SETS]; /* WAYS of them, newest first; NULL: none yet */
+};
+
+maki_status maki_body_cache_open(const maki_env *env, maki_body_cache **out, maki_err *err)
+{
+    maki_body_cache *known = maki_new(env->alloc, maki_body_cache);
+    if (!known) return maki_fail_nomem(err);
+    *known = (maki_body_cache){ .env = env };
+    *out = known;
+    return MAKI_OK;
+}
+
+void maki_body_cache_close(maki_body_cache *known)
+{
+    if (!known) return;
+    const maki_alloc *alloc = known->env->alloc;
+    for (size_t i = 0; i < SETS; i++) {
+        if (known->sets[i]) alloc->resize(alloc, known->sets[i], WAYS * sizeof *known->sets[i], 0);
+    }
+    maki_delete(alloc, known);
+}
+
+static uint64_t key_of(const unsigned char *scope, maki_str body)
+{
+    uint64_t seed;
+    memcpy(&seed, scope, sizeof seed);
+    size_t n = body.len < BEGINNING ? body.len : BEGINNING;
+    uint64_t key = XXH3_64bits_withSeed(body.ptr, n, seed);
+    return key ? key : 1;
+}
+
+/* ---- finding ----------------------------------------------------------------------------------------- */
+
+typedef struct candidate {
+    const maki_body_cache_body *body;
+    const maki_body_cache_mark *mark;
+} candidate;
+
+/* The marks of all bodies with this key, shortest first. */
+static size_t candidates_of(const maki_body_cache_body *set, uint64_t key, size_t len,
+                            candidate out[WAYS * MAKI_BODY_CACHE_MARKS])
+{
+    size_t n = 0;
+    for (size_t i = 0; i < WAYS; i++) {
+        if (set[i].key != key) continue;
+        for (size_t k = 0; k < MAKI_BODY_CACHE_MARKS; k++) {
+            const maki_body_cache_mark *mark = &set[i].marks[k];
+            if (mark->mark.at == 0 || mark->mark.at > len) continue;
+            size_t at = n++;
+            for (; at > 0 && out[at - 1].mark->mark.at > mark->mark.at; at--)
+                out[at] = out[at - 1];
+            out[at] = (candidate){ &set[i], mark };
+        }
+    }
+    return n;
+}
+
+const maki_body_cache_mark *maki_body_cache_find(maki_body_cache *known,
+                                                 const unsigned char scope[MAKI_PREFIX_LEN],
+                                                 maki_str body,
+                                                 unsigned char session[MAKI_SESSION_BYTES])
+{
+    uint64_t key = key_of(scope, body);
+    const maki_body_cache_body *set = known->sets[key % SETS];
+    const maki_body_cache_mark *found = NULL;
+    candidate some[WAYS * MAKI_BODY_CACHE_MARKS];
+    XXH3_state_t state;
+    size_t at = 0, n = set ? candidates_of(set, key, body.len, some) : 0;
+    XXH3_64bits_reset(&state);
+    for (size_t i = 0; i < n; i++) {
+        const maki_body_cache_mark *mark = some[i].mark;
+        XXH3_64bits_update(&state, body.ptr + at, mark->mark.at - at);
+        at = mark->mark.at;
+        if (XXH3_64bits_digest(&state) != mark->hash) continue;
+        found = mark;
+        memcpy(session, some[i].body->session, MAKI_SESSION_BYTES);
+    }
+    return found;
+}
+
+/* ---- adding ------------------------------------------------------------------------------------------ */
+
+/* The place for a body: that of the same conversation, else the oldest; it becomes the newest. */
+static maki_body_cache_body *place_for(maki_body_cache *known, uint64_t key,
+                                       const unsigned char *session)
+{
+    const maki_alloc *alloc = known->env->alloc;
+    maki_body_cache_body **set = &known->sets[key % SETS];
+    size_t at = 0;
+    if (!*set) {
+        *set = alloc->resize(alloc, NULL, 0, WAYS * sizeof **set);
+        if (!*set) return NULL; /* it only saves time */
+        memset(*set, 0, WAYS * sizeof **set);
+    }
+    while (at < WAYS - 1 &&
+           !((*set)[at].key == key && memcmp((*set)[at].session, session, MAKI_SESSION_BYTES) == 0))
+        at++;
+    memmove(*set + 1, *set, at * sizeof **set);
+    return *set;
+}
+
+void maki_body_cache_add(maki_body_cache *known, const unsigned char scope[MAKI_PREFIX_LEN],
+                         maki_str body, const unsigned char session[MAKI_SESSION_BYTES],
+                         maki_body_cache_mark *marks, size_t count, uint64_t *all)
+{
+    uint64_t key = key_of(scope, body);
+    XXH3_state_t state;
+    size_t at = 0;
+    XXH3_64bits_reset(&state);
+    for (size_t i = 0; i < count; i++) { /* shortest first */
+        XXH3_64bits_update(&state, body.ptr + at, marks[i].mark.at - at);
+        at = marks[i].mark.at;
+        marks[i].hash = XXH3_64bits_digest(&state);
+    }
+    XXH3_64bits_update(&state, body.ptr + at, body.len - at);
+    *all = XXH3_64bits_digest(&state);
+    maki_body_cache_body *place = count ? place_for(known, key, session) : NULL;
+    if (!place) return;
+    *place = (maki_body_cache_body){ .key = key };
+    memcpy(place->session, session, MAKI_SESSION_BYTES);
+    memcpy(place->marks, marks, count * sizeof marks[0]);
+}

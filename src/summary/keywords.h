@@ -1,0 +1,53 @@
+/* keywords.h -- phrases that tell what a sentence or a line of output is about.
+ *
+ * English, Japanese, Chinese and Korean.  All phrases are looked for in one walk over the text, whatever
+ * their number.  Letters A-Z and a-z are equal; an English phrase begins and ends at the edge of a word. */
+#ifndef MAKI_SUMMARY_KEYWORDS_H
+#define MAKI_SUMMARY_KEYWORDS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <maki/str.h>
+
+/* Bits of an answer. */
+enum {
+    MAKI_KEYWORD_DECISION = 1,   /* something was settled */
+    MAKI_KEYWORD_OPEN = 2,       /* something remains to be done */
+    MAKI_KEYWORD_NEXT = 4,       /* what comes next: open only near the end of a conversation */
+    MAKI_KEYWORD_DONE = 8,       /* something was finished */
+    MAKI_KEYWORD_FIXED = 16,     /* a problem went away */
+    MAKI_KEYWORD_NOT = 32,       /* the sentence denies or doubts */
+    MAKI_KEYWORD_ERROR = 64,     /* a line of output that tells of an error */
+    MAKI_KEYWORD_NO_ERROR = 128, /* "0 errors" and the like */
+    MAKI_KEYWORD_COUNTS = 256,   /* "passed", "failed": with a number, how a run went */
+    MAKI_KEYWORD_GENERIC = 512,  /* an error line that only says that there were others */
+    MAKI_KEYWORD_SHOUT = 1024,   /* an error line even where nobody asked: "TypeError:", "panic:" */
+    MAKI_KEYWORD_EXIT = 2048     /* the exit code of a command */
+};
+
+enum { MAKI_KEYWORD_SLOTS = 1024, MAKI_KEYWORD_PHRASES = 320 };
+
+typedef struct maki_keyword {
+    maki_str text; /* in lower case */
+    unsigned bits;
+    bool goes_on_left, goes_on_right; /* may be part of a word */
+    uint16_t next;                    /* the number of the next phrase of the same slot; 0: none */
+} maki_keyword;
+
+/* Where to find the phrases that begin with three given bytes.  Made once, then read only. */
+typedef struct maki_keywords {
+    uint16_t first[MAKI_KEYWORD_SLOTS]; /* the number of a phrase, from 1; 0: none */
+    maki_keyword all[MAKI_KEYWORD_PHRASES];
+    size_t count;
+} maki_keywords;
+
+void maki_keywords_init(maki_keywords *cues);
+/* All bits of the phrases that stand in `text`, which is valid UTF-8. */
+unsigned maki_keywords_in(const maki_keywords *cues, maki_str text);
+/* The same; calls fn for each phrase with what stands before and after it. */
+typedef void (*maki_keyword_fn)(void *ctx, unsigned bits, maki_str before, maki_str after);
+unsigned maki_keywords_each(const maki_keywords *cues, maki_str text, maki_keyword_fn fn,
+                            void *ctx);
+
+#endif

@@ -1,0 +1,407 @@
+/* model_summarizer.c -- see model_summarizer.h. */
+#include "summary/model_summarizer.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/spool.h"
+#include "base/str.h"
+#include "base/text.h"
+#include "summary/message_text.h"
+#include "summary/summary_prompt.h"
+#include "token/family.h"
+
+enum {
+    WINDOW_UNKNOWN = 32000,
+    PORTION_MIN = 512,      /* tokens: less room than this is none */
+    REPLY_MIN = 1000,       /* tokens that a reply may always have */
+    REPLY_SLACK = 64 << 10, /* bytes of a reply besides the summary: what it thinks aloud */
+    HEAD_MAX = 1 << 20,     /* bytes of a prompt without the messages */
+    FRAME = 64,             /* tokens around the two messages of a request, and to spare */
+    ROUNDS = 8,             /* of making one summary of many */
+    SLICE = 4096            /* bytes of a text that is cut: how exactly portions are filled */
+};
+
+/* ---- portions -------------------------------------------------------------------------------------------- */
+
+/* Texts in order, gathered into portions of at most so many tokens.  A text is parted from the next rather than
+ * cut; one that fits no portion is cut where its tokens do not change by it, in any case between two characters. */
+typedef struct portions {
+    maki_tokenizer *tokenizer; /* borrowed */
+    uint64_t most;             /* tokens of a portion */
+    maki_spool text;           /* the portion that is being filled */
+    uint64_t tokens;           /* of it */
+    /* Called when the next text does not fit any more: to use the portion, which is empty afterwards. */
+    maki_status (*full)(void *ctx, maki_err *err);
+    void *ctx;
+} portions;
+
+/* Use the portion as if it were full. */
+static maki_status portions_end(portions *p, maki_err *err)
+{
+    maki_status st = p->full(p->ctx, err);
+    maki_spool_clear(&p->text);
+    p->tokens = 0;
+    return st;
+}
+
+/* `tokens` are those of `text`: at most p->most. */
+static maki_status add_whole(portions *p, maki_str text, uint64_t tokens, maki_err *err)
+{
+    maki_status st = MAKI_OK;
+    if (p->tokens && tokens > p->most - p->tokens) st = portions_end(p, err);
+    if (st == MAKI_OK) st = maki_spool_add(&p->text, text, err);
+    p->tokens += tokens;
+    return st;
+}
+
+/* The next slice of a text that is cut.  No byte has more than one token, so it fits a portion. */
+static maki_str slice_of(const portions *p, maki_str text)
+{
+    size_t most = p->most < SLICE ? (size_t)p->most : SLICE;
+    maki_str slice = maki_utf8_cut(text, most);
+    if (slice.len == text.len) return slice;
+    size_t exact = maki_token_cut(slice);
+    return exact ? maki_str_to(slice, exact) : slice;
+}
+
+/* `text` is valid UTF-8 that ends with a newline. */
+static maki_status portions_add(portions *p, maki_str text, maki_err *err)
+{
+    maki_status st = MAKI_OK;
+    uint64_t tokens = maki_tokenizer_count(p->tokenizer, text);
+    if (tokens <= p->most) return add_whole(p, text, tokens, err);
+    while (st == MAKI_OK && text.len) {
+        maki_str slice = slice_of(p, text);
+        st = add_whole(p, slice, maki_tokenizer_count(p->tokenizer, slice), err);
+        text = maki_str_from(text, slice.len);
+    }
+    return st;
+}
+
+/* One summary under way. */
+typedef struct asking {
+    const maki_model_summary *how;
+    const maki_family *family;
+    maki_tokenizer *tokenizer;
+    uint64_t max_tokens; /* of a reply */
+    int64_t deadline;
+    maki_letters letters; /* of the conversation so far: in which language to ask */
+    maki_spool message;   /* one message as text */
+    portions portions;
+    bool merging;         /* what is in portions are summaries */
+    maki_spool summaries; /* of portions that were full, a NUL behind each */
+    size_t count;         /* of them */
+    maki_buf reply;
+    maki_str text; /* of the reply: what counts of it */
+    maki_summary *out;
+    bool blamed; /* what failed is the model's doing: another summariser may do better */
+} asking;
+
+/* ---- going on or not ------------------------------------------------------------------------------------ */
+
+static int64_t now_of(const asking *a)
+{
+    return a->how->env->clock->now_ms(a->how->env->clock);
+}
+
+static maki_status go_on(asking *a, maki_err *err)
+{
+    const maki_model_summary *how = a->how;
+    if (how->cancelled && how->cancelled(how->cancelled_ctx))
+        return maki_fail(err, MAKI_CANCELLED, "the summary was cancelled");
+    if (now_of(a) < a->deadline) return MAKI_OK;
+    a->blamed = true;
+    return maki_fail(err, MAKI_TIMEOUT, "the model took longer than %lld ms to summarise",
+                     (long long)how->settings->timeout_ms);
+}
+
+/* ---- one request ---------------------------------------------------------------------------------------- */
+
+/* The prompt as it is sent: the messages are not copied into it. */
+typedef struct prompt_text {
+    maki_str head, tail;
+    const maki_spool *messages;
+} prompt_text;
+
+static size_t copy_from(maki_str text, uint64_t at, char *out, size_t capacity)
+{
+    size_t n = text.len - (size_t)at;
+    if (n > capacity) n = capacity;
+    memcpy(out, text.ptr + at, n);
+    return n;
+}
+
+static maki_status read_prompt(const void *ctx, uint64_t at, char *out, size_t capacity,
+                               size_t *got, maki_err *err)
+{
+    const prompt_text *t = ctx;
+    uint64_t middle = t->head.len + t->messages->size;
+    *got = 0;
+    if (at < t->head.len) {
+        *got = copy_from(t->head, at, out, capacity);
+    } else if (at < middle) {
+        return maki_spool_read(t->messages, at - t->head.len, out, capacity, got, err);
+    } else if (at < middle + t->tail.len) {
+        *got = copy_from(t->tail, at - middle, out, capacity);
+    }
+    return MAKI_OK;
+}
+
+static maki_status take_reply(void *ctx, maki_str bytes, maki_err *err)
+{
+    asking *a = ctx;
+    maki_status st = go_on(a, err);
+    if (st != MAKI_OK) return st;
+    maki_buf_add(&a->reply, bytes);
+    return maki_buf_status(&a->reply, err);
+}
+
+/* Models that think aloud before they answer mark it. */
+static maki_str without_thoughts(maki_str text)
+{
+    const maki_str end = MAKI_LIT("</think>");
+    text = maki_str_trim(text);
+    if (!maki_str_starts(text, MAKI_LIT("<think>"))) return text;
+    size_t at = maki_str_find_nocase(text, end);
+    return maki_str_trim(at < text.len ? maki_str_from(text, at + end.len) : MAKI_LIT(""));
+}
+
+/* Is it a summary of what was asked?  Sets a->text. */
+static maki_status judge(asking *a, const maki_model_usage *usage, maki_err *err)
+{
+    maki_str text = maki_buf_str(&a->reply);
+    text.len -= maki_utf8_unfinished(text);
+    if (!maki_utf8_valid(text, NULL) || memchr(text.ptr, '\0', text.len))
+        return maki_fail(err, MAKI_UPSTREAM, "the model's reply is no text");
+    a->text = without_thoughts(text);
+    if (a->text.len == 0)
+        return maki_refuse(err, "SUMMARY_EMPTY", "the model answered with nothing");
+    uint64_t tokens = maki_tokenizer_count(a->tokenizer, a->text);
+    if (usage->cut || tokens > a->max_tokens + a->max_tokens / 2) /* tokenizers differ */
+        return maki_fail(err, MAKI_TOOBIG, "the model's summary is longer than %llu tokens",
+                         (unsigned long long)a->max_tokens);
+    if (tokens < a->portions.tokens + (a->merging ? 1 : 0)) return MAKI_OK;
+    return maki_refuse(err, "CONTEXT_GREW", "the model's summary is not shorter than what it read");
+}
+
+static maki_status call_model(asking *a, maki_prompt prompt, maki_str head, maki_err *err)
+{
+    const maki_model_summary *how = a->how;
+    maki_model_usage usage = { 0 };
+    prompt_text text = { head, prompt.after, &a->portions.text };
+    maki_model_request request = {
+        .name = how->name,
+        .window = how->window,
+        .system = prompt.system,
+        .prompt = { head.len + a->portions.text.size + prompt.after.len, read_prompt, &text },
+        .prompt_tokens = a->portions.tokens + maki_tokenizer_count(a->tokenizer, prompt.system) +
+                         maki_tokenizer_count(a->tokenizer, head) +
+                         maki_tokenizer_count(a->tokenizer, prompt.after),
+        .max_tokens = a->max_tokens,
+        .timeout_ms = a->deadline - now_of(a),
+        .cancelled = how->cancelled,
+        .cancelled_ctx = how->cancelled_ctx,
+    };
+    maki_err why = { 0 };
+    maki_buf_clear(&a->reply);
+    maki_status st =
+        how->model->complete(how->model, &request, (maki_sink){ take_reply, a }, &usage, &why);
+    maki_summary_usage took = { .input = (double)usage.input_tokens,
+                                .output = (double)usage.output_tokens,
+                                .cost = usage.cost };
+    maki_summary_usage_add(&a->out->usage, &took);
+    if (st != MAKI_OK && why.status != st) maki_fail(&why, st, "the model could not be asked");
+    if (st == MAKI_OK) st = go_on(a, &why);
+    if (st == MAKI_OK) st = judge(a, &usage, &why);
+    a->blamed |= st != MAKI_OK && st != MAKI_NOMEM && st != MAKI_CANCELLED;
+    if (st != MAKI_OK && err) *err = why;
+    return st;
+}
+
+/* Ask for a summary of what is in portions. */
+static maki_status ask(asking *a, maki_err *err)
+{
+    const maki_summary_settings *s = a->how->settings;
+    maki_lang lang = s->has_lang ? s->lang : maki_letters_lang(&a->letters);
+    maki_prompt prompt = maki_prompt_of(s->prompt, lang, s->has_lang);
+    maki_buf head = maki_buf_new(a->how->env->alloc, HEAD_MAX);
+    maki_status st = go_on(a, err);
+    if (a->merging) maki_buf_add(&head, maki_prompt_merge(lang));
+    maki_buf_add(&head, prompt.before);
+    if (head.len && head.ptr[head.len - 1] != '\n') maki_buf_add(&head, MAKI_LIT("\n\n"));
+    if (st == MAKI_OK) st = maki_buf_status(&head, err);
+    if (st == MAKI_OK) st = call_model(a, prompt, maki_buf_str(&head), err);
+    maki_buf_free(&head);
+    return st;
+}
+
+/* ---- parts ---------------------------------------------------------------------------------------------- */
+
+/* A portion is full: its summary waits for those of the others. */
+static maki_status summarise_portion(void *ctx, maki_err *err)
+{
+    asking *a = ctx;
+    maki_status st = ask(a, err);
+    if (st == MAKI_OK) st = maki_spool_add(&a->summaries, MAKI_LIT("[summary]: "), err);
+    if (st == MAKI_OK) st = maki_spool_add(&a->summaries, a->text, err);
+    if (st == MAKI_OK) st = maki_spool_add(&a->summaries, (maki_str){ "\n\n", 3 }, err);
+    a->count++;
+    return st;
+}
+
+static maki_status take_message(void *ctx, maki_str json, maki_err *err)
+{
+    asking *a = ctx;
+    maki_str text;
+    maki_status st = go_on(a, err);
+    maki_spool_clear(&a->message);
+    if (st == MAKI_OK) st = maki_message_text(json, &a->letters, maki_spool_sink(&a->message), err);
+    if (st == MAKI_OK) st = maki_spool_text(&a->message, &text, err);
+    return st == MAKI_OK && text.len ? portions_add(&a->portions, text, err) : st;
+}
+
+/* The summaries so far into portions again. */
+static maki_status take_summaries(asking *a, maki_spool *from, maki_err *err)
+{
+    maki_str rest;
+    maki_status st = maki_spool_text(from, &rest, err);
+    while (st == MAKI_OK && rest.len) {
+        size_t n = (size_t)((const char *)memchr(rest.ptr, '\0', rest.len) - rest.ptr);
+        st = portions_add(&a->portions, maki_str_to(rest, n), err);
+        rest = maki_str_from(rest, n + 1);
+    }
+    return st;
+}
+
+static maki_status merge_once(asking *a, maki_err *err)
+{
+    maki_spool from = a->summaries;
+    size_t before = a->count;
+    a->summaries = maki_spool_new(a->how->env, MAKI_SPOOL_MEMORY);
+    a->count = 0;
+    a->merging = true;
+    maki_status st = take_summaries(a, &from, err);
+    maki_spool_free(&from);
+    if (st != MAKI_OK || a->count + 1 < before) return st;
+    a->blamed = true;
+    return maki_refuse(err, "CONTEXT_GREW", "the summaries of %zu parts do not fit its window",
+                       before);
+}
+
+/* All is read: the last portion, or one summary of all. */
+static maki_status finish(asking *a, maki_err *err)
+{
+    maki_status st = MAKI_OK;
+    if (a->portions.tokens == 0) {
+        a->blamed = true;
+        return maki_refuse(err, "SUMMARY_EMPTY", "there is no text to summarise");
+    }
+    for (int round = 0; st == MAKI_OK && a->count && round < ROUNDS; round++) {
+        st = portions_end(&a->portions, err);
+        if (st == MAKI_OK) st = merge_once(a, err);
+    }
+    if (st == MAKI_OK && a->count == 0) return ask(a, err);
+    a->blamed |= st == MAKI_OK;
+    return st != MAKI_OK ? st : maki_refuse(err, "CONTEXT_GREW", "it takes too many parts");
+}
+
+/* ---- room ------------------------------------------------------------------------------------------------ */
+
+/* Tokens of the longest prompt without messages: which language it will be is not known yet. */
+static uint64_t prompt_tokens(const asking *a)
+{
+    uint64_t most = 0;
+    for (size_t lang = 0; lang < MAKI_LANGS; lang++) {
+        maki_prompt prompt = maki_prompt_of(a->how->settings->prompt, (maki_lang)lang, true);
+        uint64_t n = maki_tokenizer_count(a->tokenizer, prompt.system) +
+                     maki_tokenizer_count(a->tokenizer, prompt.before) +
+                     maki_tokenizer_count(a->tokenizer, prompt.after) +
+                     maki_tokenizer_count(a->tokenizer, maki_prompt_merge((maki_lang)lang));
+        if (n > most) most = n;
+    }
+    return most + FRAME;
+}
+
+/* How long a reply may be: as is configured, but not much more than the share that should be left. */
+static uint64_t reply_tokens(const maki_summary_settings *s, uint64_t window, uint64_t tokens)
+{
+    uint64_t most = s->max_tokens < window / 4 ? s->max_tokens : window / 4;
+    uint64_t aim = (uint64_t)((double)tokens * (1 - s->ratio));
+    if (aim < REPLY_MIN) aim = REPLY_MIN;
+    return tokens && aim < most ? aim : most;
+}
+
+static maki_status make_capacity(asking *a, uint64_t tokens, maki_err *err)
+{
+    uint64_t window = a->how->window ? a->how->window : WINDOW_UNKNOWN;
+    a->max_tokens = reply_tokens(a->how->settings, window, tokens);
+    double scale = maki_family_text_scale(a->family, NULL) *
+                   (1 + maki_family_text_error(a->family, NULL)); /* its tokens for one of ours */
+    uint64_t capacity = (uint64_t)((double)(window - a->max_tokens) / scale),
+             taken = prompt_tokens(a);
+    a->reply = maki_buf_new(a->how->env->alloc, a->max_tokens * 8 + REPLY_SLACK);
+    a->portions.most = capacity > taken ? capacity - taken : 0;
+    if (a->portions.most >= PORTION_MIN) return MAKI_OK;
+    a->blamed = true;
+    return maki_refuse(err, "WINDOW_TOO_SMALL",
+                       "a window of %llu tokens leaves no room for what is to be summarised",
+                       (unsigned long long)window);
+}
+
+/* ---- the summariser --------------------------------------------------------------------------------------- */
+
+static maki_status ask_model(asking *a, const maki_summary_request *request, maki_arena *arena,
+                             maki_err *err)
+{
+    const maki_env *env = a->how->env;
+    a->family = maki_family_of(a->how->name.model);
+    a->deadline = now_of(a) + a->how->settings->timeout_ms;
+    a->message = maki_spool_new(env, MAKI_SPOOL_MEMORY);
+    a->summaries = maki_spool_new(env, MAKI_SPOOL_MEMORY);
+    maki_status st = maki_tokenizer_open(env, maki_encoding_named(a->family->encoding), NULL,
+                                         &a->tokenizer, err);
+    a->portions = (portions){ .tokenizer = a->tokenizer,
+                              .text = maki_spool_new(env, MAKI_SPOOL_MEMORY),
+                              .full = summarise_portion,
+                              .ctx = a };
+    if (st == MAKI_OK) st = make_capacity(a, request->tokens, err);
+    if (st == MAKI_OK) st = request->each(request->source, take_message, a, err);
+    if (st == MAKI_OK) st = finish(a, err);
+    if (st == MAKI_OK) {
+        a->out->text = maki_arena_copy(arena, a->text);
+        st = maki_arena_status(arena, err);
+    }
+    maki_spool_free(&a->message);
+    maki_spool_free(&a->summaries);
+    maki_spool_free(&a->portions.text);
+    maki_buf_free(&a->reply);
+    maki_tokenizer_close(a->tokenizer);
+    return st;
+}
+
+static maki_status run(const maki_summarizer *self, const maki_summary_request *request,
+                       maki_arena *arena, maki_summary *out, maki_err *err)
+{
+    asking a = { .how = self->ctx, .out = out };
+    maki_err why = { 0 };
+    *out = (maki_summary){ .text = { "", 0 } };
+    maki_str model = a.how->name.model;
+    snprintf(out->usage.model, sizeof out->usage.model, "%.*s", MAKI_PRINTED(model));
+    maki_status st = ask_model(&a, request, arena, &why);
+    if (st == MAKI_OK) return MAKI_OK;
+    if (!a.blamed || st == MAKI_CANCELLED || st == MAKI_NOMEM) {
+        if (err) *err = why;
+        return st;
+    }
+    maki_offline offline = maki_summary_offline(a.how->settings);
+    maki_summarizer other = maki_summarizer_offline_with(&offline);
+    out->fell_back = why;
+    return other.run(&other, request, arena, out, err);
+}
+
+maki_summarizer maki_summarizer_provider(const maki_model_summary *how)
+{
+    return (maki_summarizer){ .usable = how->model != NULL, .run = run, .ctx = how };
+}

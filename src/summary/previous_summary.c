@@ -1,0 +1,202 @@
+/* previous_summary.c -- a summary among the messages: what it says is carried on.
+ *
+ * Summaries of ours are read back label by label, so that an error it calls unresolved can still be solved
+ * by a later run, and counts go on.  One that a model wrote has the same headings but no labels: its files
+ * and tasks are taken, the rest is weighed sentence by sentence. */
+#include <string.h>
+
+#include "base/str.h"
+#include "base/text.h"
+#include "summary/digest.h"
+
+enum { CARRIED = 16 }; /* the weight of its sentences: they stand for many */
+
+static maki_str bullet(maki_str line)
+{
+    line = maki_str_trim(line);
+    if (maki_str_starts(line, MAKI_LIT("- ")) || maki_str_starts(line, MAKI_LIT("* ")))
+        line = maki_str_trim(maki_str_from(line, 2));
+    if (maki_str_starts(line, MAKI_LIT("[ ]"))) line = maki_str_trim(maki_str_from(line, 3));
+    return line;
+}
+
+/* Without the quotation marks around it, if it has some. */
+static bool quoted(maki_str line, maki_str *inside)
+{
+    for (size_t lang = 0; lang < MAKI_LANGS; lang++) {
+        maki_str open = maki_str_of(maki_quote((maki_lang)lang, false));
+        maki_str close = maki_str_of(maki_quote((maki_lang)lang, true));
+        if (line.len < open.len + close.len || !maki_str_starts(line, open) ||
+            !maki_str_ends(line, close))
+            continue;
+        *inside = (maki_str){ line.ptr + open.len, line.len - open.len - close.len };
+        return true;
+    }
+    return false;
+}
+
+static void set_said(maki_said *said, maki_str text)
+{
+    (void)quoted(text, &text);
+    said->len = maki_line_copy(said->at, sizeof said->at, text);
+}
+
+/* "path: read 3, edited 2": the path and what was done with it. */
+static void carry_file(maki_digest *d, maki_str line)
+{
+    size_t at = maki_str_find_nocase(line, MAKI_LIT(": "));
+    maki_str path = maki_str_to(line, at);
+    if (at == line.len || at > MAKI_ENTITY_MAX) {
+        maki_entities_in(line, maki_digest_found, d);
+        return;
+    }
+    maki_digest_found(d, MAKI_FACT_PATH, path);
+    maki_text_item *f = maki_text_set_find(&d->files, maki_text_item_key(path));
+    if (!f) return;
+    f->tally[0] += maki_label_number(line, MAKI_LABEL_READ);
+    f->tally[1] += maki_label_number(line, MAKI_LABEL_EDITED);
+    f->tally[2] += maki_label_number(line, MAKI_LABEL_WRITTEN);
+    f->state = MAKI_FILE_FINE;
+    f->weight = f->tally[1] + f->tally[2] ? 8 : 4;
+}
+
+/* "`command`: the rest"; *command is empty when there is none. */
+static maki_str split_command(maki_str line, maki_str *command)
+{
+    *command = (maki_str){ "", 0 };
+    if (line.len < 2 || line.ptr[0] != '`') return line;
+    size_t end = maki_str_find_nocase(line, MAKI_LIT("`: "));
+    if (end == line.len) return line;
+    *command = (maki_str){ line.ptr + 1, end - 1 };
+    return maki_str_from(line, end + 3);
+}
+
+static maki_text_item *carry_run(maki_digest *d, maki_str command)
+{
+    return maki_text_set_add(&d->runs, maki_text_item_key(command), command, 2, d->messages);
+}
+
+static void carry_error(maki_digest *d, maki_str line, uint8_t state)
+{
+    maki_str command, text = split_command(line, &command), fix = { "", 0 };
+    size_t arrow = maki_str_find_nocase(text, MAKI_LIT(" → "));
+    if (arrow < text.len && state == MAKI_ERROR_SOLVED) {
+        fix = maki_str_from(text, arrow + strlen(" → "));
+        text = maki_str_to(text, arrow);
+    }
+    uint64_t link = command.len ? maki_text_item_key(command) : 0; /* of a run or a file alike */
+    maki_digest_error(d, text, link, 4);
+    maki_text_item *e = maki_text_set_find(&d->errors, maki_text_item_key(text));
+    if (e) e->state = state;
+    if (e) maki_text_set_set_more(&d->errors, e, fix);
+    if (link && !maki_text_set_find(&d->files, link)) carry_run(d, command);
+}
+
+/* The number that a text begins with, after a comma or space if need be; 0: none. */
+static uint32_t take_number(maki_str *text)
+{
+    uint32_t n = 0;
+    while (text->len && (text->ptr[0] == ',' || text->ptr[0] == ' '))
+        *text = maki_str_from(*text, 1);
+    while (text->len && text->ptr[0] >= '0' && text->ptr[0] <= '9' && n < 100000000) {
+        n = n * 10 + (uint32_t)(text->ptr[0] - '0');
+        *text = maki_str_from(*text, 1);
+    }
+    return n;
+}
+
+/* "`npm test`: 3 runs, failed (exit 1); 2 failed, 8 passed" */
+static void carry_command(maki_digest *d, maki_str line)
+{
+    maki_str command, text = split_command(line, &command);
+    if (command.len == 0) return;
+    maki_text_item *run = carry_run(d, command);
+    size_t counts = maki_str_find_nocase(text, MAKI_LIT("; "));
+    maki_str number = text;
+    uint32_t runs = take_number(&number);
+    run->count += runs > 1 ? runs - 1 : 0;
+    if (counts < text.len) maki_text_set_set_more(&d->runs, run, maki_str_from(text, counts + 2));
+    run->state = MAKI_RUN_FINE;
+    for (size_t lang = 0; lang < MAKI_LANGS; lang++) {
+        maki_str failed = maki_str_of(maki_label_text((maki_lang)lang, MAKI_LABEL_NOT_OK));
+        if (maki_str_has(maki_str_to(text, counts), failed)) run->state = MAKI_RUN_FAILED;
+    }
+}
+
+/* A line under a label of ours; false when it says nothing to us. */
+static bool carry_labelled(maki_digest *d, maki_str line)
+{
+    maki_str inside = line;
+    switch (d->part) {
+    case MAKI_LABEL_DECISIONS:
+        if (quoted(line, &inside)) maki_digest_decision(d, inside, true);
+        return true;
+    case MAKI_LABEL_OPEN_ERRORS: carry_error(d, line, MAKI_ERROR_OPEN); return true;
+    case MAKI_LABEL_SOLVED: carry_error(d, line, MAKI_ERROR_SOLVED); return true;
+    case MAKI_LABEL_COMMANDS: carry_command(d, line); return true;
+    case MAKI_LABEL_CODE: return true; /* blocks of messages that nobody sees any more */
+    default: return false;
+    }
+}
+
+/* A line that begins with a label of ours: "First request: ...". */
+static bool carry_label(maki_digest *d, maki_label label, maki_str rest)
+{
+    switch (label) {
+    case MAKI_LABEL_MESSAGES:
+        d->before += take_number(&rest);
+        d->calls_before += take_number(&rest);
+        return true;
+    case MAKI_LABEL_FIRST:
+        if (d->goal.len == 0) set_said(&d->goal, rest);
+        return true;
+    case MAKI_LABEL_LAST: set_said(&d->request, rest); return true;
+    case MAKI_LABEL_ANSWER: return true; /* newer ones follow */
+    case MAKI_LABEL_NAMES: return true;  /* so do the names that matter now */
+    case MAKI_LABEL_MENTIONED: maki_entities_in(rest, maki_digest_found, d); return true;
+    case MAKI_LABEL_QUESTION: return true;
+    default: return false;
+    }
+}
+
+static void carry_line(maki_digest *d, maki_str line)
+{
+    if (line.len == 0) return;
+    if (d->section == MAKI_SEC_FILES) {
+        if (d->part != MAKI_LABEL_CODE) carry_file(d, line);
+    } else if (d->section == MAKI_SEC_PENDING) {
+        maki_digest_task(d, line, MAKI_TASK_SAID);
+    } else if (!carry_labelled(d, line)) {
+        maki_entities_in(line, maki_digest_found, d);
+        maki_digest_point(d, line, CARRIED);
+    }
+}
+
+static void take_line(void *ctx, maki_str line, bool more)
+{
+    maki_digest *d = ctx;
+    maki_str rest;
+    (void)more;
+    line = bullet(line);
+    maki_letters_add(&d->letters, line);
+    maki_section section = maki_heading_of(line, &rest);
+    if (section != MAKI_SECTIONS) {
+        d->section = section;
+        d->part = MAKI_LABELS;
+        line = rest;
+    }
+    maki_label label = maki_label_of(line, &rest);
+    if (label != MAKI_LABELS) {
+        d->part = label;
+        if (carry_label(d, label, rest)) return;
+        line = rest;
+    }
+    carry_line(d, line);
+}
+
+void maki_digest_earlier(maki_digest *d, maki_str string)
+{
+    d->section = MAKI_SEC_PREVIOUS;
+    d->part = MAKI_LABELS;
+    maki_line_reader_string(&d->feed, string, take_line, d);
+}

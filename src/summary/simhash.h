@@ -1,0 +1,21 @@
+/* simhash.h -- what a text is about, as 256 bits: to compare texts without knowing their language.
+ *
+ * One bit for each of its first 64 terms: words of three letters or more in lower case; of Chinese, Japanese
+ * and Korean text every pair of neighbouring characters, but pairs of hiragana, which are mostly grammar. */
+#ifndef MAKI_SUMMARY_SIMHASH_H
+#define MAKI_SUMMARY_SIMHASH_H
+
+#include <stdint.h>
+
+#include <maki/str.h>
+
+typedef struct maki_simhash {
+    uint64_t bits[4];
+} maki_simhash;
+
+/* `text` is valid UTF-8. */
+maki_simhash maki_simhash_of(maki_str text);
+/* How many terms two texts share; of a text and itself: how many it has. */
+unsigned maki_simhash_similarity(const maki_simhash *a, const maki_simhash *b);
+
+#endif

@@ -1,0 +1,373 @@
+/* summary_writer.c -- see summary_writer.h.
+ *
+ * Every kind of line is one row of `kinds`: where it is written, when it may choose, from which set it comes
+ * and how a note of that set becomes a line. */
+#include "summary/summary_writer.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "base/sort.h"
+#include "base/str.h"
+
+typedef struct line {
+    maki_str text;
+    uint64_t tokens;
+    uint64_t worth; /* which of its kind is chosen first */
+    size_t kind;
+    bool chosen;
+} line;
+
+typedef struct draft {
+    const maki_digest *d;
+    maki_tokenizer *tokenizer;
+    maki_arena *arena;
+    maki_lang lang;
+    maki_buf text; /* of the line that is being made */
+    line *lines;   /* kind by kind, in the order they are written */
+    size_t count, capacity;
+    line **by_worth, **chosen; /* the latter in the order they were chosen */
+    size_t chosen_count;
+} draft;
+
+/* ---- making lines --------------------------------------------------------------------------------- */
+
+static const char *label(const draft *w, maki_label which)
+{
+    return maki_label_text(w->lang, which);
+}
+
+static void put_quoted(draft *w, maki_str text)
+{
+    maki_buf_print(&w->text, "%s%.*s%s", maki_quote(w->lang, false), MAKI_PRINTED(text),
+                   maki_quote(w->lang, true));
+}
+
+/* " (more)", if there is more. */
+static void put_more(draft *w, const maki_text_item *note)
+{
+    if (note->more_len)
+        maki_buf_print(&w->text, " (%.*s)", MAKI_PRINTED(maki_text_item_more(note)));
+}
+
+/* A note as a line; false: it is none of this kind. */
+typedef bool (*line_fn)(draft *w, const maki_text_item *note);
+
+static bool counts_line(draft *w, const maki_text_item *none)
+{
+    (void)none;
+    maki_buf_print(&w->text, "%llu, %llu", (unsigned long long)w->d->messages + w->d->before,
+                   (unsigned long long)w->d->tool_calls + w->d->calls_before);
+    return true;
+}
+
+static bool decision_line(draft *w, const maki_text_item *decision)
+{
+    put_quoted(w, maki_text_item_text(decision));
+    return true;
+}
+
+static bool holds(const maki_said *said, maki_str text)
+{
+    return maki_str_has((maki_str){ said->at, said->len }, text);
+}
+
+static bool point_line(draft *w, const maki_text_item *point)
+{
+    maki_str text = maki_text_item_text(point);
+    const maki_digest *d = w->d;
+    if (holds(&d->goal, text) || holds(&d->request, text) || holds(&d->answer, text)) return false;
+    maki_buf_print(&w->text, "%.*s", MAKI_PRINTED(text));
+    return true;
+}
+
+static bool name_line(draft *w, const maki_text_item *name)
+{
+    maki_buf_print(&w->text, "%.*s", MAKI_PRINTED(maki_text_item_text(name)));
+    return name->count >= 2;
+}
+
+static bool file_line(draft *w, const maki_text_item *file)
+{
+    static const maki_label uses[] = { MAKI_LABEL_READ, MAKI_LABEL_EDITED, MAKI_LABEL_WRITTEN };
+    const char *comma = ": ";
+    maki_buf_print(&w->text, "%.*s", MAKI_PRINTED(maki_text_item_text(file)));
+    for (size_t i = 0; i < MAKI_TEXT_ITEM_COUNTERS; i++) {
+        if (file->tally[i] == 0) continue;
+        maki_buf_print(&w->text, "%s%s %u", comma, label(w, uses[i]), file->tally[i]);
+        comma = ", ";
+    }
+    if (file->state == MAKI_FILE_FAILED)
+        maki_buf_print(&w->text, "%s%s", comma, label(w, MAKI_LABEL_FAILED));
+    if (file->state == MAKI_FILE_DELETED)
+        maki_buf_print(&w->text, "%s%s", comma, label(w, MAKI_LABEL_DELETED));
+    put_more(w, file);
+    return file->state != MAKI_FILE_MENTIONED;
+}
+
+static bool mentioned_line(draft *w, const maki_text_item *file)
+{
+    maki_buf_print(&w->text, "%.*s", MAKI_PRINTED(maki_text_item_text(file)));
+    return file->state == MAKI_FILE_MENTIONED;
+}
+
+static bool code_line(draft *w, const maki_text_item *code)
+{
+    maki_str language = code->len ? maki_text_item_text(code) : MAKI_LIT("?");
+    maki_buf_print(&w->text, "%.*s %u %s", MAKI_PRINTED(language), code->tally[0],
+                   label(w, MAKI_LABEL_LINES));
+    put_more(w, code);
+    return true;
+}
+
+/* With where it came from, if that is known: "`npm test`: ". */
+static void put_error(draft *w, const maki_text_item *error)
+{
+    const maki_text_item *from = error->link ? maki_text_set_find(&w->d->runs, error->link) : NULL;
+    if (!from && error->link) from = maki_text_set_find(&w->d->files, error->link);
+    if (from) maki_buf_print(&w->text, "`%.*s`: ", MAKI_PRINTED(maki_text_item_text(from)));
+    maki_buf_print(&w->text, "%.*s", MAKI_PRINTED(maki_text_item_text(error)));
+}
+
+static bool error_line(draft *w, const maki_text_item *error)
+{
+    put_error(w, error);
+    return error->state == MAKI_ERROR_OPEN;
+}
+
+static bool solved_line(draft *w, const maki_text_item *error)
+{
+    put_error(w, error);
+    if (error->more_len)
+        maki_buf_print(&w->text, " → %.*s", MAKI_PRINTED(maki_text_item_more(error)));
+    return error->state == MAKI_ERROR_SOLVED;
+}
+
+static bool command_line(draft *w, const maki_text_item *run)
+{
+    maki_buf_print(&w->text, "`%.*s`: %u %s", MAKI_PRINTED(maki_text_item_text(run)), run->count,
+                   label(w, MAKI_LABEL_RUNS));
+    if (run->state == MAKI_RUN_FINE) maki_buf_print(&w->text, ", %s", label(w, MAKI_LABEL_OK));
+    if (run->state == MAKI_RUN_FAILED)
+        maki_buf_print(&w->text, ", %s", label(w, MAKI_LABEL_NOT_OK));
+    if (run->tally[0]) maki_buf_print(&w->text, " (exit %u)", run->tally[0] - 1);
+    if (run->more_len) maki_buf_print(&w->text, "; %.*s", MAKI_PRINTED(maki_text_item_more(run)));
+    return true;
+}
+
+static bool task_line(draft *w, const maki_text_item *task)
+{
+    maki_buf_print(&w->text, "[ ] %.*s", MAKI_PRINTED(maki_text_item_text(task)));
+    return task->state == MAKI_TASK_OPEN && task->kind != MAKI_TASK_QUESTION;
+}
+
+static bool question_line(draft *w, const maki_text_item *task)
+{
+    maki_buf_print(&w->text, "[ ] %s: %.*s", label(w, MAKI_LABEL_QUESTION),
+                   MAKI_PRINTED(maki_text_item_text(task)));
+    return task->state == MAKI_TASK_OPEN && task->kind == MAKI_TASK_QUESTION;
+}
+
+/* ---- kinds of lines --------------------------------------------------------------------------------- */
+
+/* In the order they are written.  `turn` says who chooses first, `share` how much of the budget, in percent,
+ * before the others had theirs. */
+static const struct kind {
+    maki_section section;
+    maki_label label; /* MAKI_LABELS: none */
+    bool joined;      /* one line, commas between */
+    unsigned char turn, share;
+    size_t set;   /* offset of its notes or of its maki_said; 0: `line` is called once */
+    line_fn line; /* NULL: a text that was said */
+} kinds[] = {
+#define FROM(field) offsetof(maki_digest, field)
+    { MAKI_SEC_PREVIOUS, MAKI_LABEL_MESSAGES, true, 0, 100, 0, counts_line },
+    { MAKI_SEC_PREVIOUS, MAKI_LABEL_FIRST, true, 1, 20, FROM(goal), NULL },
+    { MAKI_SEC_PREVIOUS, MAKI_LABEL_POINTS, false, 14, 20, FROM(points), point_line },
+    { MAKI_SEC_CURRENT, MAKI_LABEL_LAST, true, 2, 20, FROM(request), NULL },
+    { MAKI_SEC_CURRENT, MAKI_LABEL_ANSWER, true, 8, 15, FROM(answer), NULL },
+    { MAKI_SEC_CONCEPTS, MAKI_LABEL_DECISIONS, false, 6, 20, FROM(decisions), decision_line },
+    { MAKI_SEC_CONCEPTS, MAKI_LABEL_NAMES, true, 12, 6, FROM(names), name_line },
+    { MAKI_SEC_FILES, MAKI_LABELS, false, 5, 30, FROM(files), file_line },
+    { MAKI_SEC_FILES, MAKI_LABEL_MENTIONED, true, 7, 15, FROM(files), mentioned_line },
+    { MAKI_SEC_FILES, MAKI_LABEL_CODE, true, 13, 4, FROM(code), code_line },
+    { MAKI_SEC_PROBLEMS, MAKI_LABEL_OPEN_ERRORS, false, 3, 30, FROM(errors), error_line },
+    { MAKI_SEC_PROBLEMS, MAKI_LABEL_SOLVED, false, 11, 10, FROM(errors), solved_line },
+    { MAKI_SEC_PROBLEMS, MAKI_LABEL_COMMANDS, false, 9, 12, FROM(runs), command_line },
+    { MAKI_SEC_PENDING, MAKI_LABELS, false, 4, 30, FROM(tasks), task_line },
+    { MAKI_SEC_PENDING, MAKI_LABELS, false, 10, 10, FROM(tasks), question_line },
+#undef FROM
+};
+enum { KINDS = sizeof kinds / sizeof kinds[0] };
+
+/* What was made becomes a line; weightier ones are worth more, then newer ones. */
+static void keep(draft *w, size_t kind, uint64_t worth)
+{
+    maki_str text = maki_arena_copy(w->arena, maki_buf_str(&w->text));
+    line one = { .text = text,
+                 .tokens = maki_tokenizer_count(w->tokenizer, text) + 3,
+                 .worth = worth,
+                 .kind = kind };
+    if (text.len == 0) return;
+    (void)maki_arena_add(w->arena, &w->lines, &w->count, &w->capacity, &one, sizeof one,
+                         NULL); /* the arena remembers a failure */
+}
+
+static void make_kind(draft *w, size_t k)
+{
+    const void *from = (const char *)w->d + kinds[k].set;
+    const maki_said *said = from;
+    const maki_text_set *set = from;
+    if (kinds[k].set == 0 || !kinds[k].line) {
+        w->text.len = 0;
+        if (kinds[k].line)
+            kinds[k].line(w, NULL);
+        else if (said->len)
+            put_quoted(w, (maki_str){ said->at, said->len });
+        keep(w, k, 0);
+        return;
+    }
+    for (size_t i = 0; i < set->count && w->text.status == MAKI_OK; i++) {
+        const maki_text_item *note = &set->at[i];
+        w->text.len = 0;
+        if (kinds[k].line(w, note)) keep(w, k, (uint64_t)note->weight << 32 | note->last);
+    }
+}
+
+static bool worth_more(const void *a, const void *b)
+{
+    return (*(line *const *)a)->worth > (*(line *const *)b)->worth;
+}
+
+static maki_status make_lines(draft *w, maki_err *err)
+{
+    for (size_t k = 0; k < KINDS; k++)
+        make_kind(w, k);
+    w->by_worth = maki_arena_array(w->arena, w->count + 1, sizeof(line *));
+    w->chosen = maki_arena_array(w->arena, w->count + 1, sizeof(line *));
+    maki_status st = maki_buf_status(&w->text, err);
+    if (st == MAKI_OK) st = maki_arena_status(w->arena, err);
+    if (st != MAKI_OK) return st;
+    for (size_t i = 0; i < w->count; i++)
+        w->by_worth[i] = &w->lines[i];
+    return maki_sort(w->by_worth, w->count, sizeof(line *), worth_more, w->arena, err);
+}
+
+/* ---- choosing ---------------------------------------------------------------------------------------- */
+
+/* Choose of one kind while its share and the whole last.  A later line may fit where one did not. */
+static uint64_t choose(draft *w, size_t kind, uint64_t left, uint64_t share)
+{
+    for (size_t i = 0; i < w->count; i++) {
+        line *it = w->by_worth[i];
+        if (it->kind != kind || it->chosen || it->tokens > left || it->tokens > share) continue;
+        it->chosen = true;
+        w->chosen[w->chosen_count++] = it;
+        left -= it->tokens;
+        share -= it->tokens;
+    }
+    return left;
+}
+
+static void choose_all(draft *w, uint64_t budget)
+{
+    size_t order[KINDS];
+    uint64_t left = budget;
+    for (size_t k = 0; k < KINDS; k++)
+        order[kinds[k].turn] = k;
+    for (size_t i = 0; i < KINDS; i++)
+        left = choose(w, order[i], left, budget * kinds[order[i]].share / 100);
+    for (size_t i = 0; i < KINDS; i++)
+        left = choose(w, order[i], left, left);
+}
+
+/* ---- writing ------------------------------------------------------------------------------------------ */
+
+static void add(maki_buf *out, const char *text)
+{
+    maki_buf_add(out, maki_str_of(text));
+}
+
+/* "label: " or "label:" and the end of the line. */
+static void write_label(const draft *w, size_t kind, maki_buf *out)
+{
+    if (kinds[kind].label == MAKI_LABELS) return;
+    add(out, label(w, kinds[kind].label));
+    add(out, kinds[kind].joined ? ": " : ":\n");
+}
+
+/* The chosen lines of a kind, which begin at *i. */
+static bool write_kind(const draft *w, size_t kind, size_t *i, maki_buf *out)
+{
+    bool any = false, joined = kinds[kind].joined;
+    for (; *i < w->count && w->lines[*i].kind == kind; ++*i) {
+        if (!w->lines[*i].chosen) continue;
+        if (!any) write_label(w, kind, out);
+        if (joined) add(out, any ? ", " : "");
+        if (!joined) add(out, "- ");
+        maki_buf_add(out, w->lines[*i].text);
+        if (!joined) add(out, "\n");
+        any = true;
+    }
+    if (any && joined) add(out, "\n");
+    return any;
+}
+
+static void write_all(const draft *w, maki_buf *out)
+{
+    size_t i = 0, k = 0;
+    maki_buf_clear(out);
+    for (size_t s = 0; s < MAKI_SECTIONS; s++) {
+        bool any = false;
+        add(out, s ? "\n## " : "## ");
+        add(out, maki_heading(w->lang, (maki_section)s));
+        add(out, "\n");
+        for (; k < KINDS && kinds[k].section == (maki_section)s; k++)
+            any |= write_kind(w, k, &i, out);
+        if (!any) add(out, "-\n");
+    }
+}
+
+/* Prices of lines do not add up to the token: the last that were chosen go until the whole fits. */
+static void write_within(draft *w, uint64_t budget, maki_buf *out)
+{
+    write_all(w, out);
+    while (w->chosen_count && out->status == MAKI_OK &&
+           maki_tokenizer_count(w->tokenizer, maki_buf_str(out)) > budget) {
+        w->chosen[--w->chosen_count]->chosen = false;
+        write_all(w, out);
+    }
+}
+
+/* What headings and labels cost. */
+static uint64_t frame_tokens(draft *w, maki_buf *out)
+{
+    write_all(w, out);
+    for (size_t k = 0; k < KINDS; k++)
+        write_label(w, k, out);
+    return maki_tokenizer_count(w->tokenizer, maki_buf_str(out));
+}
+
+maki_status maki_summary_compose(const maki_digest *digest, maki_lang lang,
+                                 maki_tokenizer *tokenizer, uint64_t budget, maki_arena *arena,
+                                 maki_buf *out, maki_err *err)
+{
+    draft w = { .d = digest,
+                .tokenizer = tokenizer,
+                .arena = arena,
+                .lang = lang,
+                .text = maki_buf_new(arena->alloc, 1 << 16) };
+    maki_status st = make_lines(&w, err);
+    uint64_t frame = st == MAKI_OK ? frame_tokens(&w, out) : 0;
+    if (st == MAKI_OK) st = maki_buf_status(out, err);
+    if (st == MAKI_OK) {
+        choose_all(&w, budget > frame ? budget - frame : 0);
+        write_within(&w, budget, out);
+        st = maki_buf_status(out, err);
+    }
+    if (st == MAKI_OK) st = maki_buf_status(&w.text, err);
+    maki_buf_free(&w.text);
+    return st;
+}

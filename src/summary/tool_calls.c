@@ -1,0 +1,410 @@
+/* tool_calls.c -- tool calls and their results: files touched, commands run, errors met and solved.
+ *
+ * A result is read line by line.  What counts as an error depends on the tool: words in a file that was
+ * read say nothing, words in the output of a failed command say all there is.  An error is solved when the
+ * same command, or any use of the same file, succeeds later. */
+#include <math.h>
+#include <string.h>
+
+#include "base/ascii.h"
+#include "base/str.h"
+#include "base/text.h"
+#include "summary/digest.h"
+
+enum { COMMAND_MAX = 160, NAME_MAX = 64 };
+
+/* ---- calls ------------------------------------------------------------------------------------------ */
+
+/* One use of a file.  Gives its key. */
+static uint64_t touch(maki_digest *d, maki_str path, maki_str tool, maki_tool_kind kind)
+{
+    static const uint32_t weights[] = {
+        [MAKI_TOOL_READ] = 4, [MAKI_TOOL_EDIT] = 8, [MAKI_TOOL_WRITE] = 8, [MAKI_TOOL_DELETE] = 8
+    };
+    path = maki_str_trim(path);
+    if (path.len == 0 || path.len > MAKI_ENTITY_MAX) return 0;
+    maki_digest_fact(d, MAKI_FACT_PATH, path);
+    uint64_t key = maki_text_item_key(path);
+    maki_text_item *f = maki_text_set_add(&d->files, key, path, weights[kind], d->messages);
+    f->tally[0] += kind == MAKI_TOOL_READ;
+    f->tally[1] += kind == MAKI_TOOL_EDIT;
+    f->tally[2] += kind == MAKI_TOOL_WRITE;
+    f->state = kind == MAKI_TOOL_DELETE ? MAKI_FILE_DELETED : MAKI_FILE_FINE;
+    maki_text_set_set_more(&d->files, f, tool);
+    if (kind != MAKI_TOOL_READ) {
+        d->edited = key;
+        d->edited_in = d->messages;
+    }
+    return key;
+}
+
+/* The files that a patch names.  Gives the key of the last. */
+static uint64_t touch_patched(maki_digest *d, maki_str text, maki_str tool)
+{
+    static const struct {
+        const char *mark;
+        maki_tool_kind kind;
+    } marks[] = { { "*** Update File: ", MAKI_TOOL_EDIT },
+                  { "*** Add File: ", MAKI_TOOL_WRITE },
+                  { "*** Delete File: ", MAKI_TOOL_DELETE },
+                  { "+++ b/", MAKI_TOOL_EDIT } };
+    uint64_t key = 0;
+    while (text.len) {
+        const char *end = memchr(text.ptr, '\n', text.len);
+        maki_str line = maki_str_to(text, end ? (size_t)(end - text.ptr) : text.len);
+        for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+            maki_str mark = maki_str_of(marks[i].mark);
+            if (maki_str_starts(line, mark))
+                key = touch(d, maki_str_from(line, mark.len), tool, marks[i].kind);
+        }
+        text = maki_str_from(text, end ? line.len + 1 : line.len);
+    }
+    return key;
+}
+
+/* Commands are short; what is written by one is not, and may be cut. */
+static maki_str text_of(maki_str string, char *capacity, size_t most)
+{
+    return (maki_str){ capacity, maki_json_copy_text(string, capacity, most) };
+}
+
+/* The text of a command: a string, or the last of an array such as ["bash", "-lc", "make test"]. */
+static maki_str command_text(maki_str command, char *capacity, size_t most)
+{
+    maki_json_iter iter = maki_json_items(command);
+    maki_json_item item;
+    maki_str last = { "\"\"", 2 };
+    bool shell = false;
+    size_t n = 0;
+    if (maki_json_kind_of(command) == MAKI_JSON_STRING) return text_of(command, capacity, most);
+    while (maki_json_next(&iter, &item)) {
+        if (maki_json_kind_of(item.value) != MAKI_JSON_STRING) continue;
+        last = item.value;
+        shell |= maki_json_text_is(item.value, MAKI_LIT("-lc")) ||
+                 maki_json_text_is(item.value, MAKI_LIT("-c"));
+        if (n + 1 < most && n) capacity[n++] = ' ';
+        n += maki_json_copy_text(item.value, capacity + n, most - n);
+    }
+    return shell ? text_of(last, capacity, most) : (maki_str){ capacity, n };
+}
+
+static uint64_t call_command(maki_digest *d, maki_str command, maki_str tool)
+{
+    enum { ROOM = 1 << 14 };
+    char capacity[ROOM], name[COMMAND_MAX];
+    maki_str text = command_text(command, capacity, sizeof capacity);
+    if (maki_str_has(text, MAKI_LIT("*** Begin Patch"))) return touch_patched(d, text, tool);
+    size_t n = maki_command_name(text, name, sizeof name);
+    if (n == 0) return 0;
+    maki_entities_in((maki_str){ name, n }, maki_digest_found, d);
+    uint64_t key = maki_text_item_key((maki_str){ name, n });
+    maki_text_item *run = maki_text_set_add(&d->runs, key, (maki_str){ name, n }, 1, d->messages);
+    run->weight = maki_command_shows((maki_str){ name, n }) ? 1 : 4;
+    run->state = MAKI_RUN_UNKNOWN;
+    run->more_len = 0;
+    run->tally[0] = 0;
+    return key;
+}
+
+/* ---- task lists --------------------------------------------------------------------------------------- */
+
+static void task_item(maki_digest *d, maki_str item)
+{
+    char capacity[512];
+    maki_str text =
+        maki_json_first(item, "content|step|text|title|task|description", MAKI_JSON_STRING);
+    bool ended = maki_json_true_field(item, "completed") ||
+                 maki_json_field_in(item, "status", "completed|done|cancelled|complete|finished");
+    if (text.len && !ended)
+        maki_digest_task(d, text_of(text, capacity, sizeof capacity), MAKI_TASK_LIST);
+}
+
+static void task_line(void *ctx, maki_str line, bool more)
+{
+    line = maki_str_trim(line);
+    size_t at = maki_str_find_nocase(line, MAKI_LIT("[ ]"));
+    if (at == line.len) at = maki_str_find_nocase(line, MAKI_LIT("[-]"));
+    if (at < 4 && at + 3 < line.len && !more)
+        maki_digest_task(ctx, maki_str_from(line, at + 3), MAKI_TASK_LIST);
+}
+
+/* The newest list stands for all before it. */
+static void call_tasks(maki_digest *d, maki_str tasks)
+{
+    maki_json_iter iter = maki_json_items(tasks);
+    maki_json_item item;
+    for (size_t i = 0; i < d->tasks.count; i++) {
+        if (d->tasks.at[i].kind == MAKI_TASK_LIST) d->tasks.at[i].state = MAKI_TASK_CLOSED;
+    }
+    if (maki_json_kind_of(tasks) == MAKI_JSON_STRING)
+        maki_line_reader_string(&d->feed, tasks, task_line, d);
+    else
+        while (maki_json_next(&iter, &item))
+            task_item(d, item.value);
+}
+
+/* ---- one call ------------------------------------------------------------------------------------------- */
+
+static uint64_t call_paths(maki_digest *d, maki_str paths, maki_str tool, maki_tool_kind kind)
+{
+    maki_json_iter iter = maki_json_items(paths);
+    maki_json_item item;
+    char capacity[MAKI_ENTITY_MAX + 1];
+    uint64_t key = 0;
+    while (maki_json_next(&iter, &item)) {
+        maki_str path = item.value;
+        bool object = maki_json_kind_of(path) == MAKI_JSON_OBJECT;
+        if (object && !maki_json_string_field(item.value, "path", &path)) continue;
+        if (maki_json_kind_of(path) != MAKI_JSON_STRING) continue;
+        key = touch(d, text_of(path, capacity, sizeof capacity), tool, kind);
+    }
+    return key;
+}
+
+static bool touches(maki_tool_kind kind)
+{
+    return kind == MAKI_TOOL_READ || kind == MAKI_TOOL_EDIT || kind == MAKI_TOOL_WRITE ||
+           kind == MAKI_TOOL_DELETE;
+}
+
+/* What the call is about; gives the key of the file or run, 0 when there is none. */
+static uint64_t look_at_call(maki_digest *d, maki_tool_kind kind, maki_tool_args *args,
+                             maki_str tool)
+{
+    char capacity[MAKI_ENTITY_MAX + 1];
+    enum { PATCH_MAX = 1 << 14 };
+    char patch[PATCH_MAX];
+    if (kind == MAKI_TOOL_TODO && args->todos.len) call_tasks(d, args->todos);
+    if (kind == MAKI_TOOL_TODO) return 0;
+    bool run = kind == MAKI_TOOL_RUN || (kind == MAKI_TOOL_OTHER && args->path.len == 0);
+    if (run && args->command.len) return call_command(d, args->command, tool);
+    if (touches(kind) && args->path.len)
+        return touch(d, text_of(args->path, capacity, sizeof capacity), tool, kind);
+    if (touches(kind) && args->paths.len) return call_paths(d, args->paths, tool, kind);
+    if (touches(kind) && args->patch.len)
+        return touch_patched(d, text_of(args->patch, patch, sizeof patch), tool);
+    if (args->path.len) {
+        maki_str path = text_of(args->path, capacity, sizeof capacity);
+        if (maki_is_path(path)) maki_digest_found(d, MAKI_FACT_PATH, path);
+    }
+    return 0;
+}
+
+/* The arguments: an object, or (OpenAI) a string that holds one. */
+static maki_tool_args args_of(maki_digest *d, maki_str input)
+{
+    maki_str value;
+    if (input.len == 0) return (maki_tool_args){ 0 };
+    if (maki_json_kind_of(input) != MAKI_JSON_STRING) return maki_tool_args_of(input);
+    maki_str text = text_of(input, d->args, sizeof d->args);
+    if (maki_json_check(text, &value, NULL) == MAKI_OK) return maki_tool_args_of(value);
+    return maki_tool_args_cut(text);
+}
+
+void maki_digest_call(maki_digest *d, const maki_said_part *part)
+{
+    char capacity[NAME_MAX];
+    maki_str tool =
+        part->name.len ? text_of(part->name, capacity, sizeof capacity) : (maki_str){ "", 0 };
+    maki_tool_args args = args_of(d, part->value);
+    maki_tool_kind kind = maki_tool_kind_by(maki_tool_kind_of(tool), &args);
+    maki_open_call *call = &d->calls[d->next_call++ % MAKI_DIGEST_CALLS];
+    d->tool_calls++;
+    *call = (maki_open_call){ .kind = kind, .tool = maki_text_item_key(tool) };
+    if (part->id.len) call->id = maki_json_text_hash(part->id) | 1;
+    call->link = look_at_call(d, kind, &args, tool);
+    if (kind == MAKI_TOOL_OTHER && call->link) call->kind = MAKI_TOOL_RUN;
+    if (call->link == 0) call->link = call->tool;
+}
+
+/* ---- results ---------------------------------------------------------------------------------------------- */
+
+/* What stands around the phrases of a line of output. */
+typedef struct around {
+    bool
+        counts; /* a number right beside a word that counts: "2 failed", "passed: 10", "失敗 1 件" */
+    bool has_code;
+    uint32_t code;
+} around;
+
+static void look_around(void *ctx, unsigned bits, maki_str before, maki_str after)
+{
+    around *a = ctx;
+    size_t n = before.len, skip = 0;
+    if (bits & MAKI_KEYWORD_COUNTS) {
+        while (skip < after.len && (after.ptr[skip] == ':' || after.ptr[skip] == ' '))
+            skip++;
+        a->counts |= n >= 2 && before.ptr[n - 1] == ' ' && maki_is_digit(before.ptr[n - 2]);
+        a->counts |= skip && skip < after.len && maki_is_digit(after.ptr[skip]);
+    }
+    if (!(bits & MAKI_KEYWORD_EXIT) || a->has_code) return;
+    while (skip < 4 && skip < after.len && !maki_is_digit(after.ptr[skip]))
+        skip++;
+    for (n = 0; n < 6 && skip + n < after.len && maki_is_digit(after.ptr[skip + n]); n++)
+        a->code = a->code * 10 + (uint32_t)(after.ptr[skip + n] - '0');
+    a->has_code = n > 0;
+}
+
+static void take_line(void *ctx, maki_str line, bool more)
+{
+    maki_digest *d = ctx;
+    maki_outcome *o = &d->outcome;
+    around near = { 0 };
+    (void)more;
+    line = maki_str_trim(line);
+    if (line.len == 0) return;
+    if (o->lines++ == 0) o->first_len = maki_line_copy(o->first, sizeof o->first, line);
+    if (!o->of_run) return;
+    unsigned cues = maki_keywords_each(&d->cues, line, look_around, &near);
+    if (near.has_code) {
+        o->has_code = true;
+        o->code = near.code;
+        return;
+    }
+    o->last_len = maki_line_copy(o->last, sizeof o->last, line);
+    bool error = (cues & MAKI_KEYWORD_ERROR) && !(cues & MAKI_KEYWORD_NO_ERROR);
+    if (near.counts && !(cues & MAKI_KEYWORD_SHOUT)) {
+        o->counts_len = maki_line_copy(o->counts, sizeof o->counts, line);
+        o->shouts |= error;
+        return;
+    }
+    if (!error) return;
+    o->shouts |= (cues & MAKI_KEYWORD_SHOUT) || maki_str_starts(line, MAKI_LIT("FAIL"));
+    if (o->errors.count == o->errors.capacity) return;
+    maki_text_set_add(&o->errors, maki_text_item_key(line), line,
+                      cues & MAKI_KEYWORD_GENERIC ? 1 : 4, d->messages);
+}
+
+static void read_content(maki_digest *d, maki_str content)
+{
+    maki_blocks blocks = maki_content_blocks(content);
+    maki_str block;
+    maki_said_part part;
+    while (maki_blocks_next(&blocks, &block)) {
+        if (maki_said_part_of(block, &part) && part.kind == MAKI_SAID_TEXT)
+            maki_line_reader_string(&d->feed, part.value, take_line, d);
+    }
+}
+
+/* Some agents wrap what a command wrote: {"output": "...", "metadata": {"exit_code": 1}}. */
+static bool read_wrapped(maki_digest *d, maki_str content)
+{
+    maki_str value;
+    if (maki_json_kind_of(content) != MAKI_JSON_STRING ||
+        !maki_str_starts(content, MAKI_LIT("\"{\\\"output\\\"")))
+        return false;
+    maki_str text = text_of(content, d->args, sizeof d->args);
+    if (maki_json_check(text, &value, NULL) != MAKI_OK) return false;
+    maki_str output = maki_json_string(value, "output");
+    if (!output.len) return false;
+    maki_line_reader_string(&d->feed, output, take_line, d);
+    double code = maki_json_number(maki_json_field(value, "metadata"), "exit_code", NAN);
+    if (isnan(code)) return true;
+    d->outcome.has_code = true;
+    d->outcome.code = code >= 0 && code < 1e6 ? (uint32_t)code : 1;
+    return true;
+}
+
+/* Did the error come from this, or from a run that this one includes? */
+static bool comes_from(maki_digest *d, const maki_text_item *error, uint64_t link,
+                       const maki_text_item *run)
+{
+    if (error->link == link) return true;
+    maki_text_item *failed = run ? maki_text_set_find(&d->runs, error->link) : NULL;
+    return failed && maki_command_covers(maki_text_item_text(run), maki_text_item_text(failed));
+}
+
+void maki_digest_solved(maki_digest *d, uint64_t link)
+{
+    const maki_text_item *run = maki_text_set_find(&d->runs, link);
+    for (size_t i = 0; link && i < d->errors.count; i++) {
+        maki_text_item *e = &d->errors.at[i];
+        if (e->state != MAKI_ERROR_OPEN || !comes_from(d, e, link, run)) continue;
+        e->state = MAKI_ERROR_SOLVED;
+        maki_text_item *file =
+            d->edited_in >= e->last ? maki_text_set_find(&d->files, d->edited) : NULL;
+        if (file) maki_text_set_set_more(&d->errors, e, maki_text_item_text(file));
+    }
+}
+
+/* The lines of a failed run: those that say most, else the last that it wrote. */
+static void keep_errors(maki_digest *d, uint64_t link)
+{
+    maki_outcome *o = &d->outcome;
+    bool special = false;
+    for (size_t i = 0; i < o->errors.count; i++)
+        special |= o->errors.at[i].weight > 1;
+    for (size_t i = 0; i < o->errors.count; i++) {
+        const maki_text_item *line = &o->errors.at[i];
+        if (line->weight > 1 || !special)
+            maki_digest_error(d, maki_text_item_text(line), link, line->weight);
+    }
+    if (o->errors.count == 0) maki_digest_error(d, (maki_str){ o->last, o->last_len }, link, 4);
+}
+
+static void end_run(maki_digest *d, uint64_t link, bool is_error)
+{
+    maki_outcome *o = &d->outcome;
+    maki_text_item *run = maki_text_set_find(&d->runs, link);
+    bool shows = run && maki_command_shows(maki_text_item_text(run));
+    bool failed = o->has_code ? o->code != 0 : is_error || (o->shouts && !shows);
+    if (shows && !is_error) failed = false; /* "grep" that finds nothing ends with 1 */
+    if (run) {
+        run->state = failed ? MAKI_RUN_FAILED : MAKI_RUN_FINE;
+        run->tally[0] = o->has_code ? o->code + 1 : 0;
+        maki_text_set_set_more(&d->runs, run, (maki_str){ o->counts, o->counts_len });
+    }
+    if (failed) {
+        keep_errors(d, link);
+    } else {
+        maki_digest_solved(d, link);
+    }
+}
+
+/* A file's tool says in its first line that it failed. */
+static bool says_failed(const maki_digest *d)
+{
+    const char *openings = "error|<error|<tool_use_error|failed|エラー|错误|오류|no such file";
+    maki_str first = { d->outcome.first, d->outcome.first_len }, opening;
+    while (maki_words_next(&openings, &opening)) {
+        if (maki_str_find_nocase(first, opening) == 0 && first.len) return true;
+    }
+    return false;
+}
+
+static void end_other(maki_digest *d, const maki_open_call *call, bool is_error)
+{
+    maki_outcome *o = &d->outcome;
+    maki_text_item *file = touches(call->kind) ? maki_text_set_find(&d->files, call->link) : NULL;
+    if (is_error || says_failed(d)) {
+        if (file) file->state = MAKI_FILE_FAILED;
+        maki_digest_error(d, (maki_str){ o->first, o->first_len }, call->link, 4);
+    } else {
+        maki_digest_solved(d, call->link);
+    }
+}
+
+static maki_open_call find_call(const maki_digest *d, maki_str id)
+{
+    uint64_t key = id.len ? maki_json_text_hash(id) | 1 : 0;
+    for (size_t i = 0; key && i < MAKI_DIGEST_CALLS; i++) {
+        if (d->calls[i].id == key) return d->calls[i];
+    }
+    return (maki_open_call){ 0 };
+}
+
+void maki_digest_result(maki_digest *d, const maki_said_part *part)
+{
+    maki_outcome *o = &d->outcome;
+    maki_str content = part->value;
+    maki_open_call call = find_call(d, part->id);
+    maki_text_set lines = o->errors;
+    *o = (maki_outcome){ .errors = lines, .of_run = call.kind == MAKI_TOOL_RUN };
+    maki_text_set_clear(&o->errors);
+    if (content.len && !read_wrapped(d, content)) read_content(d, content);
+    if (call.kind == MAKI_TOOL_RUN) {
+        end_run(d, call.link, part->failed);
+    } else if (call.kind != MAKI_TOOL_TODO) {
+        end_other(d, &call, part->failed);
+    }
+}

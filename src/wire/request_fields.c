@@ -1,0 +1,68 @@
+/* request_fields.c -- what the files of the protocols ask of a request; see request_fields.h. */
+#include "wire/request_fields.h"
+
+#include "base/err.h"
+#include "base/str.h"
+
+static const char *const level_names[] = { "", "off", "minimal", "low", "medium", "high" };
+
+maki_status maki_thinking_named(maki_str name, maki_thinking *out, maki_err *err)
+{
+    for (size_t i = MAKI_THINKING_OFF; i <= MAKI_THINKING_HIGH; i++) {
+        if (!maki_str_is(name, maki_str_of(level_names[i]))) continue;
+        *out = (maki_thinking)i;
+        return MAKI_OK;
+    }
+    return maki_fail(
+        err, MAKI_INVALID,
+        "no level of thinking is called '%.*s'; there are off, minimal, low, medium, high",
+        (int)(name.len < 40 ? name.len : 40), name.ptr);
+}
+
+maki_str maki_thinking_level(const maki_request *r)
+{
+    return maki_str_of(level_names[r->thinking]);
+}
+
+maki_str maki_thinking_level_low(const maki_request *r)
+{
+    return r->thinking == MAKI_THINKING_MINIMAL ? MAKI_LIT("low") : maki_thinking_level(r);
+}
+
+bool maki_request_thinks(const maki_request *r)
+{
+    return r->thinking >= MAKI_THINKING_MINIMAL;
+}
+
+static bool begins(maki_str text, const char *const *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (maki_str_starts(text, maki_str_of(names[i]))) return true;
+    }
+    return false;
+}
+
+maki_reasoning maki_request_reasoning(const maki_request *r)
+{
+    static const char *const content[] = { "deepseek", "zai", "z.ai", "zhipu", "glm" };
+    static const char *const refused[] = { "openai", "azure", "gpt-", "chatgpt", "o1", "o3", "o4" };
+    maki_str who = r->provider.len ? r->provider : r->model;
+    if (begins(who, content, 5)) return MAKI_REASONING_CONTENT;
+    return begins(who, refused, 7) ? MAKI_REASONING_REFUSED : MAKI_REASONING_AS_IT_CAME;
+}
+
+bool maki_chooses(const maki_request *r, const char *word)
+{
+    return maki_str_is(r->tool_choice, maki_str_of(word));
+}
+
+bool maki_chooses_tool(const maki_request *r)
+{
+    return !maki_chooses(r, "auto") && !maki_chooses(r, "none") && !maki_chooses(r, "required");
+}
+
+bool maki_request_forces(const maki_request *r)
+{
+    return r->tools.len && r->tool_choice.len && !maki_chooses(r, "auto") &&
+           !maki_chooses(r, "none");
+}

@@ -1,0 +1,202 @@
+/* response_items.c -- see response_items.h. */
+#include "wire/response_items.h"
+
+#include "base/json_print.h"
+#include "wire/json_row.h"
+
+/* ---- kinds -------------------------------------------------------------------------------------------- */
+
+static maki_str type_of(maki_str item)
+{
+    return maki_member_string(item, MAKI_LIT("type"));
+}
+
+static bool ends_with(maki_str string, maki_str end)
+{
+    return maki_str_ends(maki_is_string(string) ? maki_json_inside(string) : string, end);
+}
+
+static bool is_message(maki_str item)
+{
+    maki_str type = type_of(item);
+    return type.len ? maki_json_text_is(type, MAKI_LIT("message"))
+                    : maki_member_string(item, MAKI_LIT("role")).len > 0;
+}
+
+static bool has_call_id(maki_str item)
+{
+    return maki_member_string(item, MAKI_LIT("call_id")).len > 0;
+}
+
+static bool is_call(maki_str item)
+{
+    return ends_with(type_of(item), MAKI_LIT("_call")) && has_call_id(item);
+}
+
+static bool is_output(maki_str item)
+{
+    return ends_with(type_of(item), MAKI_LIT("_output")) && has_call_id(item);
+}
+
+bool maki_item_waits(maki_str item)
+{
+    return maki_is_text(type_of(item), MAKI_LIT("reasoning"));
+}
+
+bool maki_item_reference(maki_str item)
+{
+    return maki_is_text(type_of(item), MAKI_LIT("item_reference"));
+}
+
+bool maki_item_assistant(maki_str item)
+{
+    maki_str role = maki_member_string(item, MAKI_LIT("role")), type = type_of(item);
+    if (role.len) return maki_json_text_is(role, MAKI_LIT("assistant"));
+    return !ends_with(type, MAKI_LIT("_output")) && !ends_with(type, MAKI_LIT("_response"));
+}
+
+/* ---- blocks ------------------------------------------------------------------------------------------- */
+
+static bool is_empty(maki_str value)
+{
+    maki_json_iter iter = maki_json_items(value);
+    maki_json_item item;
+    return maki_json_kind_of(value) == MAKI_JSON_NULL ||
+           (maki_is_array(value) && !maki_json_next(&iter, &item));
+}
+
+/* A text block; annotations and their like go along when there are any. */
+static void write_text(maki_jw *w, maki_str block, maki_str text)
+{
+    maki_json_iter iter = maki_json_items(block);
+    maki_json_item item;
+    bool more = false;
+    while (!more && maki_json_next(&iter, &item)) {
+        more = !maki_among(item.key, "type text") && !is_empty(item.value);
+    }
+    maki_jw_print(w, "{'type':'text','text':%v", text);
+    if (more) maki_write_original(w, block, "type text");
+    maki_jw_end_object(w);
+}
+
+static void write_image(maki_jw *w, maki_str block, maki_str url)
+{
+    maki_jw_print(w, "{'type':'image_url','image_url':{'url':%v,'detail':%v}", url,
+                  maki_member_string(block, MAKI_LIT("detail")));
+    maki_write_original(w, block, "type image_url detail");
+    maki_jw_end_object(w);
+}
+
+static void write_block(maki_jw *w, maki_str block)
+{
+    maki_str text = maki_member_string(block, MAKI_LIT("text"));
+    maki_str url = maki_member_string(block, MAKI_LIT("image_url"));
+    bool is_text = ends_with(type_of(block), MAKI_LIT("text"));
+    if (text.len && is_text)
+        write_text(w, block, text);
+    else if (url.len)
+        write_image(w, block, url);
+    else
+        maki_jw_raw(w, block);
+}
+
+/* What waited, then the content: a string, blocks, one block, or nothing. */
+static void write_content(maki_jw *w, maki_str content, maki_str waiting)
+{
+    maki_json_iter iter = maki_json_items(content);
+    maki_json_item item;
+    maki_jw_key(w, MAKI_LIT("content"));
+    if (waiting.len == 0 && maki_is_string(content)) {
+        maki_jw_raw(w, content);
+        return;
+    }
+    maki_jw_array(w);
+    if (waiting.len) maki_jw_raw(w, maki_str_to(waiting, waiting.len - 1));
+    if (maki_is_string(content)) {
+        write_text(w, MAKI_LIT("{}"), content);
+    } else if (maki_is_object(content)) {
+        write_block(w, content);
+    } else {
+        while (maki_json_next(&iter, &item))
+            write_block(w, item.value);
+    }
+    maki_jw_end_array(w);
+}
+
+/* ---- rows --------------------------------------------------------------------------------------------- */
+
+static void write_message(maki_jw *w, maki_str item, maki_str waiting)
+{
+    maki_str role = maki_member_string(item, MAKI_LIT("role"));
+    maki_jw_print(w, "{'role':%v", role.len ? role : MAKI_LIT("\"user\""));
+    write_content(w, maki_member(item, MAKI_LIT("content")), waiting);
+    maki_write_original(w, item, "role content");
+    maki_jw_end_object(w);
+}
+
+static void write_call(maki_jw *w, maki_str item, maki_str waiting)
+{
+    /* what the tool is called with is the first of these that is there */
+    static const char *const taken[] = { "arguments call_id name", "input call_id name",
+                                         "action call_id name", "operation call_id name" };
+    enum { TAKEN = sizeof taken / sizeof taken[0] };
+    maki_str value = { "", 0 }, name = maki_member_string(item, MAKI_LIT("name"));
+    size_t i = 0;
+    for (; i < TAKEN && !value.len; i++) {
+        maki_str fields = maki_str_of(taken[i]);
+        value = maki_member(item, maki_str_cut(&fields, ' '));
+    }
+    maki_jw_print(w, "{'role':'assistant'");
+    if (waiting.len)
+        write_content(w, (maki_str){ "", 0 }, waiting);
+    else
+        maki_jw_print(w, "'content':null");
+    maki_jw_print(w, "'tool_calls':[{'id':%v,'type':'function','function':{'name':%v,'arguments':",
+                  maki_member(item, MAKI_LIT("call_id")), name.len ? name : type_of(item));
+    maki_write_quoted(w, value.len ? value : MAKI_LIT("\"{}\""));
+    maki_jw_print(w, "}}]");
+    maki_write_original(w, item, value.len ? taken[i - 1] : taken[0]);
+    maki_jw_end_object(w);
+}
+
+static void write_output(maki_jw *w, maki_str item)
+{
+    maki_str output = maki_member(item, MAKI_LIT("output"));
+    maki_jw_print(w, "{'role':'tool','tool_call_id':%v", maki_member(item, MAKI_LIT("call_id")));
+    write_content(w, output.len ? output : MAKI_LIT("\"\""), (maki_str){ "", 0 });
+    maki_write_original(w, item, "call_id output");
+    maki_jw_end_object(w);
+}
+
+static void write_blocks(maki_jw *w, maki_str role, maki_str waiting, maki_str item)
+{
+    if (waiting.len) waiting.len--; /* without the last comma */
+    maki_jw_print(w, "{'role':%v,'content':[%v,%v]}", role, waiting, item);
+}
+
+void maki_item_waited(maki_jw *w, maki_str waiting)
+{
+    write_blocks(w, MAKI_LIT("\"assistant\""), waiting, (maki_str){ "", 0 });
+}
+
+/* Anything else: Codex, for one, has its tools in an item of role developer. */
+static void write_other(maki_jw *w, maki_str item, maki_str waiting)
+{
+    maki_str role = maki_member_string(item, MAKI_LIT("role"));
+    if (role.len == 0) {
+        role = maki_item_assistant(item) ? MAKI_LIT("\"assistant\"") : MAKI_LIT("\"user\"");
+    }
+    write_blocks(w, role, waiting, item);
+}
+
+void maki_item_row(maki_jw *w, maki_str item, maki_str waiting)
+{
+    if (is_message(item))
+        write_message(w, item, waiting);
+    else if (is_call(item))
+        write_call(w, item, waiting);
+    else if (is_output(item))
+        write_output(w, item);
+    else
+        write_other(w, item, waiting);
+}

@@ -1,0 +1,115 @@
+/* write_values.c -- values that several shapes write; see write_internal.h. */
+#include "wire/write_internal.h"
+
+#include "base/json_print.h"
+#include "base/json_scan.h"
+
+void maki_put_parts(maki_jw *w, const maki_str *parts, size_t count)
+{
+    maki_jw_begin_value(w);
+    maki_jw_bytes(w, MAKI_LIT("\""));
+    for (size_t i = 0; i < count; i++)
+        maki_jw_bytes(w, parts[i]);
+    maki_jw_bytes(w, MAKI_LIT("\""));
+}
+
+void maki_put_url(maki_jw *w, const maki_media *media)
+{
+    const maki_str data[] = { MAKI_LIT("data:"), media->type, MAKI_LIT(";base64,"), media->data };
+    if (media->url.len)
+        maki_put_parts(w, &media->url, 1);
+    else
+        maki_put_parts(w, data, 4);
+}
+
+void maki_put_known(maki_jw *w, maki_str block, maki_str known, const char *names)
+{
+    maki_json_iter iter = maki_json_items(block);
+    maki_json_item item;
+    while (maki_json_next_known(&iter, &item, known)) {
+        if (maki_among(item.key, names) && maki_json_kind_of(item.value) != MAKI_JSON_NULL)
+            maki_write_field(w, item.key, item.value);
+    }
+}
+
+/* ---- JSON in strings ------------------------------------------------------------------------------------ */
+
+/* The text of a string while it is checked.  What is short is kept, so that it is decoded once. */
+typedef struct looking {
+    maki_json_scan scan;
+    char first; /* that is no white space */
+    uint64_t size;
+    char text[32 << 10]; /* all of it, while size is not more */
+} looking;
+
+static maki_status look(void *ctx, maki_str bytes, maki_err *err)
+{
+    looking *l = ctx;
+    maki_str text = maki_trim_space(bytes);
+    if (!l->first && text.len) l->first = text.ptr[0];
+    if (l->size + bytes.len <= sizeof l->text) memcpy(l->text + l->size, bytes.ptr, bytes.len);
+    l->size += bytes.len;
+    return maki_json_scan_push(&l->scan, bytes, err);
+}
+
+static maki_status write_bytes(void *ctx, maki_str bytes, maki_err *err)
+{
+    maki_jw *w = ctx;
+    (void)err;
+    maki_jw_bytes(w, bytes);
+    return w->status;
+}
+
+bool maki_put_object_in(maki_jw *w, maki_str string)
+{
+    maki_str escaped = maki_json_inside(string);
+    looking l;
+    l.first = 0;
+    l.size = 0;
+    maki_json_scan_init(&l.scan, &(maki_json_scan_options){ 0 });
+    maki_status st = maki_json_text_to(escaped, (maki_sink){ look, &l }, NULL);
+    if (st == MAKI_OK) st = maki_json_scan_end(&l.scan, NULL);
+    if (st != MAKI_OK || l.first != '{') return false;
+    maki_jw_begin_value(w);
+    if (l.size <= sizeof l.text)
+        maki_jw_bytes(w, (maki_str){ l.text, (size_t)l.size });
+    else
+        (void)!maki_json_text_to(escaped, (maki_sink){ write_bytes, w }, NULL); /* `w` remembers */
+    return true;
+}
+
+void maki_put_input(maki_jw *w, maki_str input)
+{
+    if (maki_is_object(input)) {
+        maki_jw_raw(w, input);
+        return;
+    }
+    if (maki_is_string(input) && maki_put_object_in(w, input)) return;
+    bool blank = maki_is_string(input) && maki_blank(input);
+    maki_jw_print(w, "{'arguments':%v}", blank ? MAKI_LIT("") : input);
+}
+
+void maki_put_arguments(maki_jw *w, maki_str input)
+{
+    bool none = input.len == 0 || (maki_is_string(input) && maki_blank(input));
+    maki_write_quoted(w, none ? MAKI_LIT("{}") : input); /* an empty text is no JSON */
+}
+
+/* ---- texts ---------------------------------------------------------------------------------------------- */
+
+void maki_put_text_of(maki_jw *w, maki_str content)
+{
+    maki_content_parts pieces = maki_content_parts_in(content);
+    maki_content_part piece;
+    bool any = false;
+    maki_jw_begin_value(w);
+    maki_jw_bytes(w, MAKI_LIT("\""));
+    while (maki_content_parts_next(&pieces, &piece)) {
+        bool image = piece.kind == MAKI_CONTENT_IMAGE;
+        if (piece.kind != MAKI_CONTENT_TEXT && !image) continue;
+        if (any) maki_jw_bytes(w, MAKI_LIT("\\n"));
+        maki_jw_bytes(w, image ? MAKI_LIT("[image]") : maki_json_inside(piece.text));
+        any = true;
+    }
+    maki_jw_bytes(w, MAKI_LIT("\""));
+}

@@ -1,0 +1,145 @@
+/* thread_pool_test.c -- every piece is done once, by whoever there is, and waiting for one is enough. */
+#include "base/thread_pool.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "fake_env.h"
+#include "tap.h"
+
+enum { PIECES = 1000 };
+
+typedef struct part {
+    uint64_t number, result;
+    size_t worker;
+    atomic_size_t times;
+} part;
+
+static void add_up(void *ctx, size_t worker)
+{
+    part *p = ctx;
+    p->result = 0;
+    for (uint64_t i = 1; i <= p->number; i++)
+        p->result += i;
+    p->worker = worker;
+    atomic_fetch_add(&p->times, 1);
+}
+
+static bool is_done(part *p)
+{
+    return p->result == p->number * (p->number + 1) / 2 && atomic_load(&p->times) == 1;
+}
+
+static part parts[PIECES];
+
+static void prepare(void)
+{
+    memset(parts, 0, sizeof parts);
+    for (size_t i = 0; i < PIECES; i++)
+        parts[i].number = 1 + i * 7919 % 5000;
+}
+
+/* Pieces come faster than they are done: more than fit into the ring. */
+static void test_all(size_t workers)
+{
+    maki_env env = maki_env_system();
+    maki_thread_pool *work = NULL;
+    maki_err err = { 0 };
+    uint64_t tickets[PIECES];
+    size_t wrong = 0;
+    tap_row("%zu workers: every piece is done once", workers);
+    prepare();
+    if (!CHECK_STATUS(maki_thread_pool_open(env.alloc, workers, &work, &err), MAKI_OK, &err))
+        return;
+    CHECK(workers == 0 || maki_thread_pool_workers(work) == workers);
+    for (size_t i = 0; i < PIECES; i++)
+        tickets[i] = maki_thread_pool_add(work, add_up, &parts[i]);
+    for (size_t i = PIECES; i > 0; i--) { /* in any order */
+        maki_thread_pool_wait(work, tickets[i - 1]);
+        wrong += !is_done(&parts[i - 1]) || parts[i - 1].worker >= maki_thread_pool_workers(work);
+    }
+    CHECK_EQ(wrong, 0);
+    maki_thread_pool_wait(work, tickets[0]); /* again, long after */
+    maki_thread_pool_close(work);
+}
+
+/* A piece that waits until another thread has begun one: with two workers that takes two threads. */
+typedef struct meeting {
+    atomic_size_t *there;
+    size_t worker;
+} meeting;
+
+static void meet(void *ctx, size_t worker)
+{
+    meeting *m = ctx;
+    m->worker = worker;
+    atomic_fetch_add(m->there, 1);
+    while (atomic_load(m->there) < 2)
+        sched_yield();
+}
+
+static void test_side_by_side(void)
+{
+    maki_env env = maki_env_system();
+    maki_thread_pool *work = NULL;
+    maki_err err = { 0 };
+    atomic_size_t there = 0;
+    meeting a = { &there, 99 }, b = { &there, 99 };
+    tap_row("the owner works too while it waits");
+    if (!CHECK_STATUS(maki_thread_pool_open(env.alloc, 2, &work, &err), MAKI_OK, &err)) return;
+    uint64_t first = maki_thread_pool_add(work, meet, &a),
+             second = maki_thread_pool_add(work, meet, &b);
+    maki_thread_pool_wait(work, first);
+    maki_thread_pool_wait(work, second);
+    CHECK(a.worker + b.worker == 1);
+    maki_thread_pool_close(work);
+}
+
+static void test_left(void)
+{
+    maki_env env = maki_env_system();
+    maki_thread_pool *work = NULL;
+    maki_err err = { 0 };
+    size_t wrong = 0;
+    tap_row("closed with pieces waiting: each is done whole or not at all");
+    prepare();
+    if (!CHECK_STATUS(maki_thread_pool_open(env.alloc, 3, &work, &err), MAKI_OK, &err)) return;
+    for (size_t i = 0; i < MAKI_THREAD_POOL_TASKS; i++)
+        maki_thread_pool_add(work, add_up, &parts[i]);
+    maki_thread_pool_close(work);
+    for (size_t i = 0; i < MAKI_THREAD_POOL_TASKS; i++)
+        wrong += !is_done(&parts[i]) && atomic_load(&parts[i].times) != 0;
+    CHECK_EQ(wrong, 0);
+    maki_thread_pool_close(NULL);
+}
+
+static void test_memory(void)
+{
+    fake_env fe;
+    maki_thread_pool *work = NULL;
+    maki_err err = { 0 };
+    tap_row("out of memory");
+    fake_env_init(&fe);
+    fake_alloc_fail_at(&fe, 1);
+    CHECK_STATUS(maki_thread_pool_open(fe.env.alloc, 2, &work, &err), MAKI_NOMEM, &err);
+    CHECK(!work);
+    CHECK_STATUS(maki_thread_pool_open(fe.env.alloc, 100, &work, &err), MAKI_OK, &err);
+    CHECK_EQ(maki_thread_pool_workers(work), MAKI_THREADS_MAX);
+    maki_thread_pool_close(work);
+    CHECK_EQ(fake_alloc_live(&fe), 0);
+}
+
+int main(void)
+{
+    tap_row("this machine has some cores");
+    CHECK(maki_thread_pool_cores() >= 1 && maki_thread_pool_cores() <= MAKI_THREADS_MAX);
+    test_all(1);
+    test_all(2);
+    test_all(5);
+    test_all(0);
+    test_side_by_side();
+    test_left();
+    test_memory();
+    return tap_end();
+}

@@ -1,0 +1,666 @@
+/* session_index_test.c -- sessions.json is only a view: whatever happens to it, nothing is lost. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/json.h"
+#include "base/str.h"
+#include "store/session_files.h"
+#include "store/sessions.h"
+#include "store_kit.h"
+#include "tap.h"
+
+#define HEADER(id, at, key)                                                         \
+    "{\"type\":\"header\",\"version\":1,\"sessionId\":\"" id "\",\"createdAt\":" at \
+    ",\"sessionKey\":\"" key "\"}\n"
+#define USER \
+    "{\"role\":\"user\",\"content\":\"こんにちは\",\"createdAt\":1700000001000,\"meta\":{\"sender\":\"さくら\"}}\n"
+#define REPLY(m) "{\"role\":\"assistant\",\"content\":\"你好 🐟\",\"meta\":{\"model\":\"" m "\"}}\n"
+#define USAGE(i, o)                                                                              \
+    "{\"ev\":1,\"at\":2,\"ts\":1,\"type\":\"usage\",\"head\":\"\",\"input\":" i ",\"output\":" o \
+    "}\n"
+/* A summary that a model wrote, and one that none did. */
+#define SUMMARY(type, i, o)                                                         \
+    "{\"ev\":3,\"at\":2,\"ts\":1,\"type\":\"" type "\",\"head\":\"\",\"cost\":0.1," \
+    "\"summarizer\":{\"model\":\"s-1\",\"input\":" i ",\"output\":" o "}}\n"
+#define OFFLINE       "{\"ev\":4,\"at\":2,\"ts\":1,\"type\":\"condense\",\"head\":\"\",\"cost\":0}\n"
+#define STATE(fields) "{\"ev\":2,\"at\":2,\"ts\":1,\"type\":\"session\",\"head\":\"\"," fields "}\n"
+
+static void free_text(maki_str text)
+{
+    free((void *)(uintptr_t)text.ptr);
+}
+
+/* Four sessions, as the seed shows them and otherwise. */
+static void write_four(const kit *k)
+{
+    kit_session(k, "aaa",
+                HEADER("aaa", "1700000000000", "agent:default:telegram:さくら") USER REPLY("m-1"),
+                USAGE("100", "20") SUMMARY("prepared", "80", "9") USAGE("100", "3")
+                    SUMMARY("condense", "20", "18") OFFLINE);
+    kit_session(k, "bbb",
+                HEADER("bbb", "1700000000001", "agent:default:slack:C1") USER REPLY("m-1")
+                    USER REPLY("m-2"),
+                STATE("\"overrides\":{\"thinking\":\"high\",\"maxTokens\":4096}")
+                    STATE("\"state\":\"archived\""));
+    kit_session(k, "session-ccc", HEADER("ccc", "1700000000002", "agent:default:slack:C1"), NULL);
+    kit_session(k, "会議", USER, NULL);
+}
+static const char four[] =
+    "aaa agent:default:telegram:さくら 2 300 50 m-1 active -\n"
+    "bbb agent:default:slack:C1 4 0 0 m-2 archived {\"thinking\":\"high\",\"maxTokens\":4096}\n"
+    "session-ccc agent:default:slack:C1 0 0 0 - active -\n"
+    "会議 - 1 0 0 - active -\n";
+
+static void check_four(kit *k)
+{
+    kit_all all;
+    kit_read(k, &all);
+    CHECK_STATUS(all.status, MAKI_OK, &all.err);
+    CHECK_CSTR(all.text, four);
+}
+
+static bool is_whole(const kit *k)
+{
+    maki_str text = directory_read(k->view), value, entries;
+    bool good = text.ptr && maki_json_check(text, &value, NULL) == MAKI_OK &&
+                maki_json_get(value, MAKI_LIT("entries"), &entries) &&
+                maki_json_count(entries) == 4;
+    free_text(text);
+    return good;
+}
+
+static void test_made(kit *k)
+{
+    kit_all all;
+    maki_str text, entries, entry;
+    tap_row("made from the transcripts, and then read");
+    write_four(k);
+    kit_read(k, &all);
+    CHECK_CSTR(all.text, four);
+    CHECK_EQ(all.report.all, 4);
+    CHECK(all.report.made_again && all.report.written && !all.report.note[0]);
+    CHECK(is_whole(k));
+    kit_read(k, &all);
+    CHECK_CSTR(all.text, four);
+    CHECK(!all.report.made_again);
+    CHECK_EQ(all.report.changed, 0);
+
+    tap_row("an entry has the seed's fields");
+    text = directory_read(k->view);
+    if (CHECK(maki_json_get(text, MAKI_LIT("entries"), &entries) &&
+              maki_json_get(entries, MAKI_LIT("aaa"), &entry))) {
+        maki_str front = maki_str_to(entry, entry.len < 120 ? entry.len : 120);
+        CHECK(maki_str_has(
+            front, MAKI_LIT("{\"id\":\"aaa\",\"agentId\":\"default\",\"sessionKey\":\""
+                            "agent:default:telegram:さくら\",\"createdAt\":1700000000000,")));
+        CHECK(maki_str_has(entry, MAKI_LIT("\"model\":\"m-1\",\"messageCount\":2,\"tokenUsage\":"
+                                           "{\"input\":300,\"output\":50},\"overrides\":{},"
+                                           "\"state\":\"active\"")));
+    }
+    free_text(text);
+    struct stat st;
+    CHECK(stat(k->view, &st) == 0 && (st.st_mode & 0777) == 0600);
+}
+
+static void test_growth(kit *k)
+{
+    kit_all all;
+    tap_row("what was said since is added, and only that is read");
+    kit_append(k, "aaa", ".jsonl", USER REPLY("m-3"));
+    kit_append(k, "aaa", ".events.jsonl", USAGE("1000", "1"));
+    kit_read(k, &all);
+    CHECK_EQ(all.report.changed, 1);
+    CHECK(strstr(all.text, "aaa agent:default:telegram:さくら 4 1300 51 m-3 active -\n") != NULL);
+
+    tap_row("a half written row is not a message yet");
+    kit_append(k, "aaa", ".jsonl", "{\"role\":\"user\",\"con");
+    kit_read(k, &all);
+    CHECK(strstr(all.text, " 4 1300 51 m-3 ") != NULL);
+    kit_read(k, &all);
+    CHECK_EQ(all.report.changed, 0);
+    kit_append(k, "aaa", ".jsonl", "tent\":\"x\"}\n");
+    kit_read(k, &all);
+    CHECK(strstr(all.text, " 5 1300 51 m-3 ") != NULL);
+
+    tap_row("one that became shorter is read from its beginning");
+    write_four(k);
+    check_four(k);
+
+    tap_row("one that is gone is not there any more, and a new one is");
+    char path[400];
+    snprintf(path, sizeof path, "%s/aaa.jsonl", k->sessions);
+    unlink(path);
+    kit_session(k, "ddd", USER, NULL);
+    kit_read(k, &all);
+    CHECK(strstr(all.text, "aaa") == NULL && strstr(all.text, "ddd - 1") != NULL);
+    snprintf(path, sizeof path, "%s/ddd.jsonl", k->sessions);
+    unlink(path);
+    write_four(k);
+    check_four(k);
+}
+
+/* ---- damage ---------------------------------------------------------------------------------------- */
+
+/* What was put aside by the tests before. */
+static void remove_asides(const kit *k)
+{
+    char path[400];
+    for (int i = 1; i < 100; i++) {
+        snprintf(path, sizeof path, "%s.damaged-%d", k->view, i);
+        if (unlink(path) != 0) return;
+    }
+}
+
+static int no_sync(const maki_files *self, int fd)
+{
+    (void)self;
+    (void)fd;
+    return 0;
+}
+
+static void test_truncated(kit *k)
+{
+    maki_str whole = directory_read(k->view);
+    int (*sync_it)(const maki_files *, int) = k->fe.files_table.table.sync;
+    k->fe.files_table.table.sync = no_sync; /* a thousand views: the disk need not keep them */
+    tap_row("cut off after any byte: nothing is lost, and it is whole again");
+    bool good = true;
+    for (size_t n = 0; good && n < whole.len; n++) {
+        kit_all all;
+        directory_write(k->view, maki_str_to(whole, n));
+        kit_read(k, &all);
+        good = CHECK_CSTR(all.text, four) && CHECK(is_whole(k));
+        remove_asides(k);
+        if (!good) printf("# after %zu of %zu bytes\n", n, whole.len);
+    }
+    tap_row("a byte changed anywhere: every session is still there");
+    for (size_t n = 0; good && n < whole.len; n += 3) {
+        kit_all all;
+        char *text = malloc(whole.len);
+        memcpy(text, whole.ptr, whole.len);
+        text[n] = text[n] == '}' ? ']' : '}';
+        directory_write(k->view, (maki_str){ text, whole.len });
+        kit_read(k, &all);
+        good = CHECK_STATUS(all.status, MAKI_OK, &all.err) && CHECK_EQ(all.report.all, 4);
+        remove_asides(k);
+        if (!good) printf("# byte %zu\n", n);
+        free(text);
+    }
+    k->fe.files_table.table.sync = sync_it;
+    free_text(whole);
+    unlink(k->view);
+    check_four(k);
+}
+
+static const struct damage_row {
+    const char *name, *text;
+} damages[] = {
+    { "empty", "" },
+    { "white space", " \n\n " },
+    { "not JSON", "\x7f\x45LF\x02\x01" },
+    { "not UTF-8", "{\"entries\":{\"\xff\xfe\":{}}}" },
+    { "null", "null" },
+    { "an array", "[]" },
+    { "an array of entries at the top", "[{\"id\":\"aaa\"}]" },
+    { "an object without entries", "{}" },
+    { "entries that are an array", "{\"entries\":[{\"id\":\"aaa\"},{\"id\":\"bbb\"}]}" },
+    { "entries that are a text", "{\"entries\":\"aaa\"}" },
+    { "an entry that is a number", "{\"entries\":{\"aaa\":1,\"bbb\":null,\"会議\":[]}}" },
+    { "fields of wrong types",
+      "{\"entries\":{\"aaa\":{\"id\":7,\"sessionKey\":[],\"createdAt\":\"x\",\"updatedAt\":{},"
+      "\"model\":1,\"messageCount\":-3,\"tokenUsage\":7,\"overrides\":[],\"state\":\"dead\",\"read\":[]}}}" },
+    { "numbers that are too large",
+      "{\"entries\":{\"aaa\":{\"updatedAt\":1e300,\"messageCount\":99999999999999999999,\"read\":[1e9,2]}}}" },
+    { "an entry twice", "{\"entries\":{\"aaa\":{},\"aaa\":{}}}" },
+    { "entries twice", "{\"entries\":{\"aaa\":{}},\"entries\":{\"aaa\":{},\"bbb\":{}}}" },
+    { "entries of nobody",
+      "{\"entries\":{\"zzz\":{\"id\":\"zzz\"},\"../../x\":{},\"\":{},\"a\\u0000b\":{}}}" },
+    { "an id that is a path", "{\"entries\":{\"/etc/passwd\":{},\"..\":{},\"aaa/../bbb\":{}}}" },
+    { "something behind it", "{\"entries\":{}}{\"entries\":{}}" },
+    { "a folder's time that is none", "{\"folder\":-1,\"entries\":{}}" },
+};
+
+static void test_damage(kit *k)
+{
+    for (size_t i = 0; i < COUNT(damages); i++) {
+        kit_all all;
+        tap_row("sessions.json is damaged: %s", damages[i].name);
+        directory_write(k->view, maki_str_of(damages[i].text));
+        kit_read(k, &all);
+        CHECK_STATUS(all.status, MAKI_OK, &all.err);
+        CHECK_CSTR(all.text, four);
+        CHECK(is_whole(k));
+        check_four(k);
+    }
+    tap_row("an entry of two megabytes");
+    char *long_one = malloc(2100000);
+    int n = sprintf(long_one, "{\"entries\":{\"aaa\":{\"x\":\"");
+    memset(long_one + n, 'x', 2000000);
+    strcpy(long_one + n + 2000000, "\"}}}");
+    directory_write(k->view, maki_str_of(long_one));
+    free(long_one);
+    check_four(k);
+    CHECK(is_whole(k));
+}
+
+static void test_aside(kit *k)
+{
+    kit_all all;
+    char path[400];
+    tap_row("what was damaged is kept beside it, and that is said");
+    directory_write(k->view, MAKI_LIT("{\"mine\":\"precious\",\"entries\":{"));
+    remove_asides(k);
+    kit_read(k, &all);
+    CHECK(strstr(all.report.note, "sessions.json.damaged-1") != NULL);
+    snprintf(path, sizeof path, "%s.damaged-1", k->view);
+    maki_str kept = directory_read(path);
+    CHECK_STR(kept, "{\"mine\":\"precious\",\"entries\":{");
+    free_text(kept);
+    tap_row("an empty one is not");
+    directory_write(k->view, MAKI_LIT(""));
+    kit_read(k, &all);
+    CHECK(all.report.made_again && !all.report.note[0]);
+}
+
+static void test_in_its_place(kit *k)
+{
+    kit_all all;
+    tap_row("a folder in its place: it stays, the answer is right, and it is said");
+    unlink(k->view);
+    mkdir(k->view, 0700);
+    kit_read(k, &all);
+    CHECK_CSTR(all.text, four);
+    CHECK(!all.report.written && strstr(all.report.note, "move it away") != NULL);
+    CHECK(rmdir(k->view) == 0);
+    tap_row("a pipe in its place");
+    CHECK(mkfifo(k->view, 0600) == 0);
+    kit_read(k, &all);
+    CHECK_CSTR(all.text, four);
+    CHECK(unlink(k->view) == 0);
+    tap_row("a link to nowhere");
+    CHECK(symlink("/nonexistent/x", k->view) == 0);
+    kit_read(k, &all);
+    CHECK_CSTR(all.text, four);
+    CHECK(unlink(k->view) == 0);
+    check_four(k);
+}
+
+/* ---- others ---------------------------------------------------------------------------------------- */
+
+static void test_unknown_fields(kit *k)
+{
+    kit_all all;
+    tap_row("fields of other programs stay, at the top and in entries");
+    directory_write(
+        k->view,
+        MAKI_LIT(
+            "{ \"before\" : [1, 2],\n \"entries\": {\n"
+            "  \"aaa\": { \"label\": \"私の\", \"messageCount\": 1, \"x\\u0041\":{\"deep\":[]} },\n"
+            "  \"ccc\": { \"label\": \"old name\" } },\n \"after\": null }"));
+    kit_read(k, &all);
+    CHECK_CSTR(all.text, four);
+    maki_str text = directory_read(k->view);
+    CHECK(maki_str_has(text, MAKI_LIT("\"before\":[1, 2]")));
+    CHECK(maki_str_has(text, MAKI_LIT("\"after\":null")));
+    CHECK(maki_str_has(text, MAKI_LIT("\"label\": \"私の\"")));
+    CHECK(maki_str_has(text, MAKI_LIT("\"x\\u0041\":{\"deep\":[]}")));
+    CHECK(maki_str_has(text, MAKI_LIT("\"label\": \"old name\"")));
+    CHECK(is_whole(k));
+    free_text(text);
+    check_four(k);
+}
+
+/* What other programs have in it survives any failure, or is put aside. */
+static void test_unknown_fields_kept(kit *k)
+{
+    static char large[3 << 20];
+    bool injected = true;
+    tap_row("fields of other programs, with each allocation failing in turn");
+    for (size_t nth = 1; injected; nth++) {
+        kit_all all;
+        directory_write(k->view, MAKI_LIT("{\"theirs\":\"私の\",\"entries\":{},\"more\":[1]}"));
+        fake_alloc_fail_at(&k->fe, nth);
+        kit_read(k, &all);
+        injected = fake_alloc_failed(&k->fe);
+        fake_alloc_fail_at(&k->fe, 0);
+        maki_str text = directory_read(k->view);
+        bool good = CHECK(maki_str_has(text, MAKI_LIT("\"theirs\":\"私の\""))) &&
+                    CHECK(maki_str_has(text, MAKI_LIT("\"more\":[1]")));
+        if (!good) printf("# allocation %zu: %s\n", nth, all.err.msg);
+        free_text(text);
+    }
+    tap_row("megabytes of them stay too");
+    kit_all all;
+    size_t n = (size_t)sprintf(large, "{\"entries\":{}");
+    for (int i = 0; n + 2000 < sizeof large; i++)
+        n += (size_t)sprintf(large + n, ",\"field%d\":\"%01000d\"", i, i);
+    n += (size_t)sprintf(large + n, "}");
+    directory_write(k->view, (maki_str){ large, n });
+    kit_read(k, &all);
+    CHECK(all.report.written && !all.report.note[0]);
+    maki_str text = directory_read(k->view);
+    CHECK(text.len > n && maki_str_has(text, MAKI_LIT("\"field0\":")) &&
+          maki_str_has(text, MAKI_LIT("\"field3000\":")));
+    free_text(text);
+    unlink(k->view);
+    check_four(k);
+}
+
+static void test_locked(kit *k)
+{
+    kit_all all;
+    int ready[2], done[2];
+    char byte;
+    tap_row("locked by another process: right, not written, and that is said");
+    if (pipe(ready) != 0 || pipe(done) != 0) abort();
+    unlink(k->view);
+    pid_t child = fork();
+    if (child == 0) {
+        int fd = open(k->lock, O_RDWR | O_CREAT, 0600);
+        if (flock(fd, LOCK_EX) == 0) (void)!write(ready[1], "x", 1);
+        close(done[1]);
+        (void)!read(done[0], &byte, 1);
+        _exit(0);
+    }
+    close(done[0]);
+    CHECK_EQ(read(ready[0], &byte, 1), 1);
+    kit_read(k, &all);
+    CHECK_STATUS(all.status, MAKI_OK, &all.err);
+    CHECK_CSTR(all.text, four);
+    CHECK(!all.report.written && strstr(all.report.note, "another process") != NULL);
+    CHECK(access(k->view, F_OK) != 0);
+    close(done[1]);
+    waitpid(child, NULL, 0);
+    tap_row("and written when the lock is free again");
+    kit_read(k, &all);
+    CHECK(all.report.written);
+    close(ready[0]);
+    close(ready[1]);
+}
+
+static void test_often(kit *k)
+{
+    kit_all all;
+    struct stat st;
+    tap_row("it is written at most once a second");
+    check_four(k);
+    stat(k->view, &st);
+    int64_t written = (int64_t)st.st_mtim.tv_sec * 1000 + st.st_mtim.tv_nsec / 1000000;
+    int64_t before = k->fe.now_ms;
+    k->fe.now_ms = written + 900;
+    kit_append(k, "会議", ".jsonl", USER);
+    kit_read(k, &all);
+    CHECK_EQ(all.report.changed, 1);
+    CHECK(!all.report.written && !all.report.note[0] && strstr(all.text, "会議 - 2") != NULL);
+    k->fe.now_ms = written + 1000;
+    kit_read(k, &all);
+    CHECK(all.report.written);
+    k->fe.now_ms = before;
+    write_four(k);
+    check_four(k);
+}
+
+/* ---- the folder's time ----------------------------------------------------------------------------- */
+
+static void set_time(const char *path, time_t seconds)
+{
+    struct timespec times[2] = { { seconds, 0 }, { seconds, 0 } };
+    if (utimensat(AT_FDCWD, path, times, 0) != 0) abort();
+}
+
+static void test_directory_time(kit *k)
+{
+    kit_all all;
+    char path[400];
+    int64_t before = k->fe.now_ms;
+    tap_row("a folder that has not changed is not listed again");
+    set_time(k->sessions, 1600000000);
+    kit_read(k, &all); /* the fake clock is later: the time may be trusted */
+    CHECK(all.report.written);
+    maki_str text = directory_read(k->view);
+    CHECK(maki_str_has(text, MAKI_LIT("\"folder\":1600000000000000")));
+    free_text(text);
+    check_four(k);
+    snprintf(path, sizeof path, "%s/eee.jsonl", k->sessions);
+    directory_write(path, MAKI_LIT(USER));
+    set_time(k->sessions, 1600000000); /* as nobody does */
+    check_four(k);
+
+    tap_row("files that grew are noticed all the same");
+    kit_append(k, "会議", ".jsonl", USER);
+    kit_read(k, &all);
+    CHECK(strstr(all.text, "会議 - 2") != NULL && strstr(all.text, "eee") == NULL);
+    tap_row("and a file that is gone");
+    unlink(path);
+    snprintf(path, sizeof path, "%s/会議.jsonl", k->sessions);
+    unlink(path);
+    set_time(k->sessions, 1600000000);
+    kit_read(k, &all);
+    CHECK(strstr(all.text, "会議") == NULL && all.report.all == 3);
+    tap_row("a view that breaks off is not trusted about the folder");
+    write_four(k);
+    check_four(k);
+    text = directory_read(k->view);
+    for (size_t n = text.len - 3; n > 100; n -= 7) {
+        directory_write(k->view, maki_str_to(text, n));
+        set_time(k->sessions, 1600000000);
+        check_four(k);
+    }
+    free_text(text);
+    k->fe.now_ms = before;
+}
+
+/* ---- faults ---------------------------------------------------------------------------------------- */
+
+/* With the n-th call failing: the answer is right or an error, and the view is whole or not there. */
+static void run_faults(kit *k, bool files)
+{
+    static const int errors[] = { EIO, ENOSPC };
+    bool injected = true;
+    for (size_t nth = 1; injected; nth++) {
+        kit_all all;
+        if (nth % 2)
+            unlink(k->view);
+        else
+            directory_write(k->view, MAKI_LIT("{\"entries\":{\"aaa\":{\"mine\":1}}}"));
+        if (files)
+            fake_files_fail_at(&k->fe, nth, errors[nth % 2]);
+        else
+            fake_alloc_fail_at(&k->fe, nth);
+        kit_read(k, &all);
+        injected = files ? fake_files_failed(&k->fe) : fake_alloc_failed(&k->fe);
+        fake_files_fail_at(&k->fe, 0, 0);
+        fake_alloc_fail_at(&k->fe, 0);
+        bool good = CHECK(all.status == MAKI_OK || injected) &&
+                    CHECK_EQ(fake_files_live(&k->fe), 0) && CHECK_EQ(fake_alloc_live(&k->fe), 0);
+        if (!files && injected && all.status != MAKI_OK)
+            good = CHECK_STATUS(all.status, MAKI_NOMEM, &all.err);
+        maki_str text = directory_read(k->view), value;
+        if (text.ptr) good = CHECK(maki_json_check(text, &value, NULL) == MAKI_OK) && good;
+        free_text(text);
+        check_four(k);
+        if (!good) printf("# call %zu\n", nth);
+        if (!good) return;
+    }
+}
+
+static void test_faults(kit *k)
+{
+    tap_row("each call of the files failing in turn");
+    run_faults(k, true);
+    tap_row("each allocation failing in turn");
+    run_faults(k, false);
+    tap_row("short reads and interrupted ones");
+    unlink(k->view);
+    fake_files_short(&k->fe, 7);
+    fake_files_interrupt(&k->fe, 3);
+    check_four(k);
+    check_four(k);
+    fake_files_short(&k->fe, 0);
+    fake_files_interrupt(&k->fe, 0);
+    tap_row("no temporary file is left");
+    directory agent;
+    snprintf(agent.path, sizeof agent.path, "%s/agents/default", k->home.path);
+    remove_asides(k);
+    CHECK_EQ(directory_count(&agent), 3); /* sessions, sessions.json, sessions.lock */
+}
+
+/* ---- many ------------------------------------------------------------------------------------------ */
+
+typedef struct tally {
+    uint64_t count, messages, input;
+} tally;
+
+static maki_status add_up(void *ctx, const maki_session *s, maki_err *err)
+{
+    tally *t = ctx;
+    (void)err;
+    t->count++;
+    t->messages += s->messages;
+    t->input += s->input;
+    return MAKI_OK;
+}
+
+static maki_status nothing(void *ctx, const maki_session *s, maki_err *err)
+{
+    (void)ctx;
+    (void)s;
+    (void)err;
+    return MAKI_OK;
+}
+
+static void count_many(const kit *k, tally *t, maki_session_index_report *report)
+{
+    maki_env env = maki_env_system();
+    maki_err err = { 0 };
+    maki_session_index_in in = { .home = k->home.path, .agent = "default", .fn = add_up, .ctx = t };
+    *t = (tally){ 0 };
+    CHECK_STATUS(maki_session_index_each(&env, &in, report, &err), MAKI_OK, &err);
+}
+
+static void check_many(const kit *k, bool made_again)
+{
+    tally t;
+    maki_session_index_report report;
+    count_many(k, &t, &report);
+    CHECK_EQ(t.count, 10000);
+    CHECK_EQ(t.messages, 20000);
+    CHECK_EQ(t.input, 70000);
+    CHECK_EQ(report.made_again, made_again);
+}
+
+static void test_many(void)
+{
+    kit k;
+    kit_open(&k);
+    tap_row("ten thousand sessions: made again from the transcripts");
+    for (int i = 0; i < 10000; i++) {
+        char id[40];
+        snprintf(id, sizeof id, "%08x-0000-4000-8000-%012d", (unsigned)i * 2654435761u, i);
+        kit_session(&k, id,
+                    HEADER("x", "1700000000000", "agent:default:telegram:1") USER REPLY("m-1"),
+                    USAGE("7", "1"));
+    }
+    check_many(&k, true);
+    tap_row("and read from the view");
+    check_many(&k, false);
+    tap_row("emptied, cut in the middle, removed");
+    struct stat st;
+    maki_str whole = directory_read(k.view);
+    directory_write(k.view, MAKI_LIT(""));
+    set_time(k.view, 1600000000);
+    check_many(&k, true);
+    CHECK(stat(k.view, &st) == 0 && (size_t)st.st_size >= whole.len);
+    directory_write(k.view, maki_str_to(whole, whole.len / 2));
+    set_time(k.view, 1600000000);
+    check_many(&k, true);
+    unlink(k.view);
+    check_many(&k, true);
+    free_text(whole);
+    kit_close(&k);
+}
+
+static void test_no_files(void)
+{
+    kit k;
+    kit_all all;
+    char path[400];
+    maki_err err = { 0 };
+    kit_open(&k);
+    tap_row("pipes that are named like files of a session are passed over, and not waited for");
+    snprintf(path, sizeof path, "%s/管.jsonl", k.sessions);
+    if (mkfifo(path, 0600) != 0) abort();
+    kit_session(&k, "aaa", USER, NULL);
+    kit_session(&k, "bbb", USER, NULL);
+    snprintf(path, sizeof path, "%s/bbb.events.jsonl", k.sessions);
+    if (mkfifo(path, 0600) != 0) abort();
+    kit_read(&k, &all);
+    CHECK_STATUS(all.status, MAKI_OK, &all.err);
+    CHECK(strncmp(all.text, "aaa ", 4) == 0 && all.report.all == 1);
+    kit_close(&k);
+
+    tap_row("a folder of agents that cannot be read is not told as having none");
+    directory home;
+    maki_env env = maki_env_system();
+    directory_open(&home);
+    snprintf(path, sizeof path, "%s/agents", home.path);
+    CHECK_STATUS(maki_sessions_each(&env, home.path, NULL, nothing, NULL, NULL, &err), MAKI_OK,
+                 &err);
+    if (symlink("agents", path) != 0) abort(); /* to itself */
+    CHECK_STATUS(maki_sessions_each(&env, home.path, NULL, nothing, NULL, NULL, &err), MAKI_IO,
+                 &err);
+    directory_close(&home);
+}
+
+static void test_names(void)
+{
+    static const struct name_row {
+        const char *file;
+        bool good;
+    } rows[] = {
+        { "a.jsonl", true },
+        { "会議.jsonl", true },
+        { ".jsonl", false },
+        { ".a.jsonl", false },
+        { "a.events.jsonl", false },
+        { "a.idx", false },
+        { "a.jsonl.damaged-1", false },
+        { "a\nb.jsonl", false },
+        { "\xff.jsonl", false },
+    };
+    maki_str stem;
+    tap_row("which files are sessions");
+    for (size_t i = 0; i < COUNT(rows); i++)
+        CHECK_EQ(maki_name_of_file(rows[i].file, &stem), rows[i].good);
+}
+
+int main(void)
+{
+    kit k;
+    kit_open(&k);
+    test_made(&k);
+    test_growth(&k);
+    test_truncated(&k);
+    test_damage(&k);
+    test_aside(&k);
+    test_in_its_place(&k);
+    test_unknown_fields(&k);
+    test_unknown_fields_kept(&k);
+    test_locked(&k);
+    test_often(&k);
+    test_faults(&k);
+    test_directory_time(&k);
+    kit_close(&k);
+    test_names();
+    test_no_files();
+    test_many();
+    return tap_end();
+}
