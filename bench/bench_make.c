@@ -202,7 +202,7 @@ static void ascii_string(maki_jw *w, maki_str text)
     maki_jw_bytes(w, MAKI_LIT("\""));
     for (size_t at = 0; at < text.len; at += len) {
         char escape[16];
-        uint32_t code = maki_utf8_char(text, at, &len);
+        uint32_t code = maki_utf8_decode(text, at, &len);
         if (code < 0x80) {
             maki_jw_escaped(w, (maki_str){ text.ptr + at, 1 });
         } else if (code < 0x10000) {

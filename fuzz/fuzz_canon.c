@@ -30,7 +30,7 @@ static void write_text(maki_buf *out, maki_str escaped, fuzz_chance *chance)
             maki_buf_add(out, (maki_str){ escaped.ptr + at, len });
             continue;
         }
-        uint32_t code = maki_utf8_char(escaped, at, &len);
+        uint32_t code = maki_utf8_decode(escaped, at, &len);
         if (code < 0xD800 && fuzz_draw(chance, 5) == 0) {
             snprintf(escape, sizeof escape, "\\u%04x", (unsigned)code);
             maki_buf_add(out, (maki_str){ escape, 6 });

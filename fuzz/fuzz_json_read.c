@@ -91,7 +91,7 @@ static void scan_pieces(maki_str text, maki_json_scan_options options, fuzz_chan
 
 static void compare_scans(maki_str text, maki_json_scan_options options, fuzz_chance chance)
 {
-    options.kernels = maki_text_kernels_plain();
+    options.kernels = &maki_text_plain;
     scan_whole(text, options, &expected);
     scan_pieces(text, options, chance, 1, &got);
     must_be_same(&expected, &got);

@@ -128,7 +128,7 @@ static void add(void *ctx, const uint32_t *ids, size_t n)
 
 static void merged_by(maki_merger merge, const subject *s, maki_str part, const list *want)
 {
-    static maki_merging merging;
+    static maki_merge_scratch merging;
     static list have;
     const maki_table *table = s->encoding->table;
     const unsigned char *bytes = (const unsigned char *)part.ptr;
@@ -178,13 +178,13 @@ static void check(subject *s, maki_str text, fuzz_chance *chance)
     decode(s->encoding, encoded(s->special, text), text);
 }
 
-static maki_tokenizer *open_with(const maki_encoding *encoding, bool special, bool no_memory)
+static maki_tokenizer *open_with(const maki_encoding *encoding, bool special, bool no_cache)
 {
     maki_tokenizer_options options = MAKI_TOKENIZER_OPTIONS_INIT;
     maki_env env = maki_env_system();
     maki_tokenizer *t = NULL;
     options.special = special;
-    options.no_memory = no_memory;
+    options.no_cache = no_cache;
     MUST(maki_tokenizer_open(&env, encoding, &options, &t, NULL) == MAKI_OK);
     return t;
 }

@@ -46,9 +46,9 @@ typedef struct maki_tokenizer maki_tokenizer;
 typedef struct maki_token_cache maki_token_cache;
 
 typedef struct maki_tokenizer_options {
-    size_t size;    /* sizeof this struct */
-    bool special;   /* "<|endoftext|>" and its like are one token; else they are plain text */
-    bool no_memory; /* do without the memory of pieces, whatever the length of the text */
+    size_t size;   /* sizeof this struct */
+    bool special;  /* "<|endoftext|>" and its like are one token; else they are plain text */
+    bool no_cache; /* do without the memory of pieces, whatever the length of the text */
     maki_token_cache *memory; /* count with this one, which others use as well; NULL: its own */
 } maki_tokenizer_options;
 #define MAKI_TOKENIZER_OPTIONS_INIT                        \

@@ -15,7 +15,7 @@ enum { PROMPT_MAX = 32 << 20, TOOLS_MAX = 1 << 20 };
 
 maki_status maki_prompt_mode_named(maki_str name, maki_prompt_mode *out, maki_err *err)
 {
-    size_t mode = maki_str_place(name, "full|minimal|none");
+    size_t mode = maki_str_index(name, "full|minimal|none");
     if (mode != SIZE_MAX) *out = (maki_prompt_mode)mode;
     if (mode != SIZE_MAX) return MAKI_OK;
     return maki_fail(err, MAKI_INVALID, "the mode of a prompt is full, minimal or none, not %.*s",

@@ -168,7 +168,7 @@ static maki_str repair(reading *r, maki_str bytes)
     r->told->repaired = true;
     maki_buf out = maki_buf_new(r->arena->alloc, bytes.len * UNIT_BYTES + 1);
     while (bad) {
-        maki_buf_add(&out, maki_utf8_take(&bytes, &bad));
+        maki_buf_add(&out, maki_utf8_next_valid(&bytes, &bad));
         if (bad) maki_buf_add(&out, MAKI_LIT("\xEF\xBF\xBD"));
     }
     maki_str text = maki_arena_copy(r->arena, maki_buf_str(&out));
@@ -183,7 +183,7 @@ static maki_str head_of(maki_str text, uint64_t units)
     size_t at = 0;
     while (at < text.len) {
         size_t len;
-        uint64_t takes = maki_utf8_char(text, at, &len) > 0xFFFF ? 2 : 1;
+        uint64_t takes = maki_utf8_decode(text, at, &len) > 0xFFFF ? 2 : 1;
         if (takes > units) break;
         units -= takes;
         at += len;
@@ -198,7 +198,7 @@ static maki_str tail_of(maki_str text, uint64_t units)
     maki_str before = head_of(text, over);
     if (maki_utf16_len(before) == over) return maki_str_from(text, before.len);
     size_t len; /* the edge lies in a pair */
-    (void)maki_utf8_char(text, before.len, &len);
+    (void)maki_utf8_decode(text, before.len, &len);
     return maki_str_from(text, before.len + len);
 }
 
@@ -217,7 +217,7 @@ static bool get_ends(reading *r, uint64_t from, uint64_t end, uint64_t head, uin
     if (wide_tail > length) wide_tail = length;
     if (!get_bytes(r, from, from + wide_head, before) || !get_bytes(r, end - wide_tail, end, after))
         return false;
-    before->len -= maki_utf8_unfinished(*before);
+    before->len -= maki_utf8_incomplete(*before);
     for (int i = 0; i < 3 && continues(*after); i++)
         *after = maki_str_from(*after, 1);
     *before = head_of(repair(r, *before), head);

@@ -19,8 +19,8 @@ static inline void *maki_alloc_zeroed(const maki_alloc *alloc, size_t size)
 
 /* Space for one more of `count` things of `size` bytes in an array that doubles: where it is now, or NULL, and then it
  * is what it was. */
-static inline void *maki_grown(const maki_alloc *alloc, void *array, size_t count, size_t *capacity,
-                               size_t size)
+static inline void *maki_array_grow(const maki_alloc *alloc, void *array, size_t count,
+                                    size_t *capacity, size_t size)
 {
     size_t more = *capacity ? *capacity * 2 : 4;
     if (count < *capacity) return array;

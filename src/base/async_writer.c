@@ -47,7 +47,7 @@ static maki_status write_buffer(void *ctx, maki_str bytes, maki_err *err)
     a->pending = true;
     a->ticket = maki_thread_pool_add(a->work, write_pending, a);
     a->current = 1 - a->current;
-    maki_jw_use(a->w, a->buffers[a->current].at, MAKI_ASYNC_BUFFER);
+    maki_jw_set_buffer(a->w, a->buffers[a->current].at, MAKI_ASYNC_BUFFER);
     return MAKI_OK;
 }
 
@@ -58,7 +58,7 @@ maki_status maki_async_writer_begin(maki_async_writer *a, const maki_alloc *allo
     a->buffers[0] = maki_block_new(alloc, MAKI_ASYNC_BUFFER);
     if (!a->buffers[0].at) return maki_fail_nomem(err);
     maki_jw_init(w, (maki_sink){ write_buffer, a }, err);
-    maki_jw_use(w, a->buffers[0].at, MAKI_ASYNC_BUFFER);
+    maki_jw_set_buffer(w, a->buffers[0].at, MAKI_ASYNC_BUFFER);
     return MAKI_OK;
 }
 

@@ -43,13 +43,13 @@ maki_option_kind maki_options_next(maki_option_list *o, size_t *row, const char 
     if (o->at >= o->argc) return MAKI_OPTION_END;
     const char *arg = o->argv[o->at++];
     *value = arg;
-    if (o->words_only || arg[0] != '-' || arg[1] == '\0') return MAKI_OPTION_WORD;
+    if (o->words_only || arg[0] != '-' || arg[1] == '\0') return MAKI_OPTION_POSITIONAL;
     const char *equals = strncmp(arg, "--", 2) == 0 ? strchr(arg, '=') : NULL;
     maki_str name = { arg, equals ? (size_t)(equals - arg) : strlen(arg) };
     size_t i = 0;
     while (i < o->count && !maki_str_is(name, name_of(row_at(o, i))))
         i++;
-    if (i == o->count) return refuse(o, name, err), MAKI_OPTION_WRONG;
+    if (i == o->count) return refuse(o, name, err), MAKI_OPTION_INVALID;
     const maki_option *option = row_at(o, i);
     bool flag = !strchr(option->shape, ' ');
     *row = i;
@@ -58,7 +58,7 @@ maki_option_kind maki_options_next(maki_option_list *o, size_t *row, const char 
     if (flag == !*value) return MAKI_OPTION_NAMED;
     maki_fail(err, MAKI_INVALID, "%s: %s; see %s --help",
               flag ? "it takes no value" : "a value is missing", option->shape, o->command);
-    return MAKI_OPTION_WRONG;
+    return MAKI_OPTION_INVALID;
 }
 
 maki_status maki_options_read(maki_option_list *o, void *out, char **words, size_t most,
@@ -69,7 +69,7 @@ maki_status maki_options_read(maki_option_list *o, void *out, char **words, size
     maki_option_kind kind;
     *count = 0;
     while ((kind = maki_options_next(o, &row, &value, err)) != MAKI_OPTION_END) {
-        if (kind == MAKI_OPTION_WRONG) return MAKI_INVALID;
+        if (kind == MAKI_OPTION_INVALID) return MAKI_INVALID;
         if (kind == MAKI_OPTION_NAMED) {
             char *place = (char *)out + row_at(o, row)->at;
             if (value)

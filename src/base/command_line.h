@@ -33,9 +33,9 @@ typedef struct maki_option_list {
 
 typedef enum maki_option_kind {
     MAKI_OPTION_END,
-    MAKI_OPTION_WORD,  /* *value is it */
-    MAKI_OPTION_NAMED, /* *row is its row; *value NULL for a flag */
-    MAKI_OPTION_WRONG  /* *err says what */
+    MAKI_OPTION_POSITIONAL, /* *value is it */
+    MAKI_OPTION_NAMED,      /* *row is its row; *value NULL for a flag */
+    MAKI_OPTION_INVALID     /* *err says what */
 } maki_option_kind;
 
 /* The next of them.  Values are borrowed from argv. */

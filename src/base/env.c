@@ -63,7 +63,7 @@ static int posix_temp(const maki_files *self)
     const char *directory = getenv("TMPDIR");
     (void)self;
     if (!directory || !directory[0]) directory = "/tmp";
-    int fd = maki_unnamed_file(directory);
+    int fd = maki_open_unnamed(directory);
     if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT)) return fd;
     if (snprintf(path, sizeof path, "%s/maki.XXXXXX", directory) >= (int)sizeof path) {
         errno = ENAMETOOLONG;

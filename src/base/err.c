@@ -53,7 +53,7 @@ static void scrub(char *msg)
     size_t n = strlen(msg);
     size_t bad = 0;
     maki_utf8_one_line(msg, n);
-    size_t cut = maki_utf8_unfinished((maki_str){ msg, n });
+    size_t cut = maki_utf8_incomplete((maki_str){ msg, n });
     while (!maki_utf8_valid((maki_str){ msg, n }, &bad)) {
         if (n - bad == cut) { /* the format was cut inside a character: end before it */
             msg[bad] = '\0';

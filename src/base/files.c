@@ -65,11 +65,11 @@ static maki_status sync_directory(const maki_files *files, char *path, maki_err 
     return st;
 }
 
-maki_status maki_replace_begin(maki_replacing *r, const maki_env *env, const char *path,
+maki_status maki_replace_begin(maki_file_replacement *r, const maki_env *env, const char *path,
                                maki_err *err)
 {
     char id[MAKI_UUID_LEN + 1];
-    *r = (maki_replacing){ .env = env, .path = path, .fd = -1 };
+    *r = (maki_file_replacement){ .env = env, .path = path, .fd = -1 };
     maki_status st = maki_uuid(env->random, id, err);
     if (st != MAKI_OK) return st;
     /* Not named after the file: a name may be as long as the file system allows. */
@@ -83,7 +83,7 @@ maki_status maki_replace_begin(maki_replacing *r, const maki_env *env, const cha
     return r->fd < 0 ? maki_fail_errno(err, "creating a temporary file") : MAKI_OK;
 }
 
-void maki_replace_abort(maki_replacing *r)
+void maki_replace_abort(maki_file_replacement *r)
 {
     if (r->fd < 0) return;
     r->env->files->close(r->env->files, r->fd);
@@ -91,7 +91,7 @@ void maki_replace_abort(maki_replacing *r)
     r->fd = -1;
 }
 
-maki_status maki_replace_commit(maki_replacing *r, maki_err *err)
+maki_status maki_replace_commit(maki_file_replacement *r, maki_err *err)
 {
     const maki_files *files = r->env->files;
     maki_status st = MAKI_OK;
@@ -107,7 +107,7 @@ maki_status maki_replace_commit(maki_replacing *r, maki_err *err)
 
 maki_status maki_file_replace(const maki_env *env, const char *path, maki_str bytes, maki_err *err)
 {
-    maki_replacing r;
+    maki_file_replacement r;
     maki_status st = maki_replace_begin(&r, env, path, err);
     if (st == MAKI_OK) st = maki_file_write(env->files, r.fd, bytes, err);
     if (st == MAKI_OK) return maki_replace_commit(&r, err);
@@ -161,7 +161,7 @@ bool maki_file_exists(const maki_files *files, const char *path)
     return files->stat(files, AT_FDCWD, path, &st) == 0;
 }
 
-int64_t maki_file_changed_ms(const struct stat *st)
+int64_t maki_file_mtime_ms(const struct stat *st)
 {
     return (int64_t)st->st_mtim.tv_sec * 1000 + st->st_mtim.tv_nsec / 1000000;
 }

@@ -32,20 +32,20 @@ int maki_file_same(const maki_files *files, int fd, const char *path);
 /* Is something of this kind (S_IFREG, S_IFDIR) there? */
 bool maki_file_is(const maki_files *files, const char *path, mode_t kind);
 bool maki_file_exists(const maki_files *files, const char *path);
-int64_t maki_file_changed_ms(const struct stat *st); /* since 1970 */
+int64_t maki_file_mtime_ms(const struct stat *st); /* since 1970 */
 
 /* The same for bytes that come in pieces, of any length: begin, write to `fd`, then commit or give up.
  * `path` is borrowed and must live as long. */
-typedef struct maki_replacing {
+typedef struct maki_file_replacement {
     const maki_env *env;
     const char *path;
     int fd; /* of the temporary file; -1: none */
     char temp[MAKI_PATH_MAX];
-} maki_replacing;
-maki_status maki_replace_begin(maki_replacing *r, const maki_env *env, const char *path,
+} maki_file_replacement;
+maki_status maki_replace_begin(maki_file_replacement *r, const maki_env *env, const char *path,
                                maki_err *err) MAKI_MUST_CHECK;
-maki_status maki_replace_commit(maki_replacing *r, maki_err *err) MAKI_MUST_CHECK;
-void maki_replace_abort(maki_replacing *r); /* accepts one that was committed or aborted */
+maki_status maki_replace_commit(maki_file_replacement *r, maki_err *err) MAKI_MUST_CHECK;
+void maki_replace_abort(maki_file_replacement *r); /* accepts one that was committed or aborted */
 
 /* A sink that writes to a descriptor. */
 typedef struct maki_fd_sink {

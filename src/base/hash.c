@@ -10,17 +10,17 @@
 
 _Static_assert(sizeof(SHA256_CTX) <= sizeof((maki_sha256){ 0 }.state), "it must hold a SHA256_CTX");
 
-void maki_sha256_begin(maki_sha256 *hash)
+void maki_sha256_init(maki_sha256 *hash)
 {
     SHA256_Init((SHA256_CTX *)hash->state);
 }
 
-void maki_sha256_add(maki_sha256 *hash, maki_str bytes)
+void maki_sha256_update(maki_sha256 *hash, maki_str bytes)
 {
     SHA256_Update((SHA256_CTX *)hash->state, bytes.ptr, bytes.len);
 }
 
-void maki_sha256_finish(maki_sha256 *hash, unsigned char out[MAKI_SHA256_LEN])
+void maki_sha256_final(maki_sha256 *hash, unsigned char out[MAKI_SHA256_LEN])
 {
     SHA256_Final(out, (SHA256_CTX *)hash->state);
 }
@@ -28,9 +28,9 @@ void maki_sha256_finish(maki_sha256 *hash, unsigned char out[MAKI_SHA256_LEN])
 void maki_sha256_of(maki_str bytes, unsigned char out[MAKI_SHA256_LEN])
 {
     maki_sha256 hash;
-    maki_sha256_begin(&hash);
-    maki_sha256_add(&hash, bytes);
-    maki_sha256_finish(&hash, out);
+    maki_sha256_init(&hash);
+    maki_sha256_update(&hash, bytes);
+    maki_sha256_final(&hash, out);
 }
 
 void maki_hex(const unsigned char *bytes, size_t n, char *out)

@@ -13,9 +13,9 @@ typedef struct maki_sha256 {
     uint64_t state[16]; /* libcrypto's */
 } maki_sha256;
 
-void maki_sha256_begin(maki_sha256 *hash);
-void maki_sha256_add(maki_sha256 *hash, maki_str bytes);
-void maki_sha256_finish(maki_sha256 *hash, unsigned char out[MAKI_SHA256_LEN]);
+void maki_sha256_init(maki_sha256 *hash);
+void maki_sha256_update(maki_sha256 *hash, maki_str bytes);
+void maki_sha256_final(maki_sha256 *hash, unsigned char out[MAKI_SHA256_LEN]);
 
 /* Of one text. */
 void maki_sha256_of(maki_str bytes, unsigned char out[MAKI_SHA256_LEN]);

@@ -278,7 +278,7 @@ uint32_t maki_json_escape_code(maki_str text, size_t *len)
 static uint32_t char_at(maki_str text, size_t at, size_t *len)
 {
     return text.ptr[at] == '\\' ? maki_json_escape_code(maki_str_from(text, at), len)
-                                : maki_utf8_char(text, at, len);
+                                : maki_utf8_decode(text, at, len);
 }
 
 size_t maki_json_copy_text(maki_str string, char *out, size_t capacity)
@@ -287,7 +287,7 @@ size_t maki_json_copy_text(maki_str string, char *out, size_t capacity)
     size_t n = 0;
     for (size_t at = 0, len = 0; at < escaped.len; at += len) {
         char bytes[4];
-        size_t put = maki_utf8_put(char_at(escaped, at, &len), bytes);
+        size_t put = maki_utf8_encode(char_at(escaped, at, &len), bytes);
         if (put > capacity - n) break;
         memcpy(out + n, bytes, put);
         n += put;
@@ -313,7 +313,7 @@ bool maki_json_text_is(maki_str string, maki_str text)
     if (!memchr(escaped.ptr, '\\', escaped.len)) return escaped.len == text.len;
     for (size_t at = 0, len = 0; at < escaped.len; at += len) {
         char bytes[4];
-        size_t put = maki_utf8_put(char_at(escaped, at, &len), bytes);
+        size_t put = maki_utf8_encode(char_at(escaped, at, &len), bytes);
         if (put > text.len - n || memcmp(text.ptr + n, bytes, put) != 0) return false;
         n += put;
     }
@@ -330,7 +330,7 @@ static size_t decode_escapes(maki_str escaped, size_t *at, char *out, size_t cap
         if (code)
             out[n++] = code;
         else
-            n += maki_utf8_put(char_at(escaped, *at, &len), out + n);
+            n += maki_utf8_encode(char_at(escaped, *at, &len), out + n);
         *at += len;
     }
     return n;
@@ -414,7 +414,7 @@ static maki_str next_piece(maki_str escaped, size_t at)
     maki_str piece = maki_str_from(escaped, at);
     if (piece.len <= PIECE) return piece;
     piece.len = maki_text_kernels_best()->skip_string(piece.ptr, PIECE);
-    piece.len -= maki_utf8_unfinished(piece);
+    piece.len -= maki_utf8_incomplete(piece);
     return piece;
 }
 
@@ -529,7 +529,7 @@ double maki_json_double(maki_str number)
     return negative ? -value : value;
 }
 
-bool maki_json_whole(maki_str value, uint64_t *out)
+bool maki_json_uint(maki_str value, uint64_t *out)
 {
     if (value.len == 0 || maki_json_kind_of(value) != MAKI_JSON_NUMBER) return false;
     double d = maki_json_double(value);
@@ -538,11 +538,11 @@ bool maki_json_whole(maki_str value, uint64_t *out)
     return true;
 }
 
-uint64_t maki_json_whole_field(maki_str object, maki_str name)
+uint64_t maki_json_uint_field(maki_str object, maki_str name)
 {
     maki_str value;
     uint64_t whole = 0;
-    if (maki_json_get(object, name, &value)) (void)maki_json_whole(value, &whole);
+    if (maki_json_get(object, name, &value)) (void)maki_json_uint(value, &whole);
     return whole;
 }
 

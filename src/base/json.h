@@ -43,9 +43,9 @@ bool maki_json_text_in(maki_str string, const char *texts);
 
 /* A number that can be a count or a seq: from 0 to under 9e15, where a double is still exact; what is
  * behind its point does not count.  False: it is none, and *out is as it was. */
-bool maki_json_whole(maki_str value, uint64_t *out);
+bool maki_json_uint(maki_str value, uint64_t *out);
 /* The same of a field of an object; 0 when it has none that can be one. */
-uint64_t maki_json_whole_field(maki_str object, maki_str name);
+uint64_t maki_json_uint_field(maki_str object, maki_str name);
 
 /* What stands between the quotes, still escaped. */
 maki_str maki_json_inside(maki_str string);

@@ -373,7 +373,7 @@ static size_t finish_pending(maki_json_scan *s, maki_str piece, maki_status *st,
     while (s->pending_len < need && taken < piece.len) {
         s->pending[s->pending_len++] = (unsigned char)piece.ptr[taken++];
         maki_str so_far = { (const char *)s->pending, s->pending_len };
-        if (s->pending_len < need && maki_utf8_unfinished(so_far) < s->pending_len) {
+        if (s->pending_len < need && maki_utf8_incomplete(so_far) < s->pending_len) {
             *st = wrong(s->at, "invalid UTF-8", err); /* it cannot become a character any more */
             return taken;
         }
@@ -397,9 +397,9 @@ maki_status maki_json_scan_push(maki_json_scan *s, maki_str piece, maki_err *err
         piece = maki_str_from(piece, finish_pending(s, piece, &st, err));
         if (st != MAKI_OK || s->pending_len > 0) return st;
     }
-    size_t cut = maki_utf8_unfinished(piece);
+    size_t cut = maki_utf8_incomplete(piece);
     size_t whole = piece.len - cut;
-    size_t good = s->options.kernels->utf8_good(piece.ptr, whole);
+    size_t good = s->options.kernels->utf8_valid_len(piece.ptr, whole);
 
     st = walk(s, piece.ptr, good, err);
     if (st != MAKI_OK) return st;

@@ -19,7 +19,7 @@ void maki_jw_init(maki_jw *w, maki_sink sink, maki_err *err)
     w->size = sizeof w->waiting;
 }
 
-void maki_jw_use(maki_jw *w, char *capacity, size_t size)
+void maki_jw_set_buffer(maki_jw *w, char *capacity, size_t size)
 {
     w->capacity = capacity;
     w->size = size;
@@ -226,13 +226,13 @@ void maki_jw_string(maki_jw *w, maki_str text)
     quoted(w, text);
 }
 
-void maki_jw_repaired(maki_jw *w, maki_str text)
+void maki_jw_string_lossy(maki_jw *w, maki_str text)
 {
     bool bad = true;
     maki_jw_begin_value(w);
     maki_jw_bytes(w, MAKI_LIT("\""));
     while (bad) {
-        maki_jw_escaped(w, maki_utf8_take(&text, &bad));
+        maki_jw_escaped(w, maki_utf8_next_valid(&text, &bad));
         if (bad) maki_jw_bytes(w, MAKI_LIT("\xEF\xBF\xBD"));
     }
     maki_jw_bytes(w, MAKI_LIT("\""));

@@ -30,7 +30,7 @@ typedef struct maki_jw {
 void maki_jw_init(maki_jw *w, maki_sink sink, maki_err *err);
 /* For a long text: let bytes wait in `room`, which stays the caller's.  The sink gets all of it at a time, so a file is
  * written page by page. */
-void maki_jw_use(maki_jw *w, char *capacity, size_t size);
+void maki_jw_set_buffer(maki_jw *w, char *capacity, size_t size);
 
 void maki_jw_object(maki_jw *w);
 void maki_jw_end_object(maki_jw *w);
@@ -40,8 +40,8 @@ void maki_jw_key(maki_jw *w, maki_str key);
 void maki_jw_raw_key(maki_jw *w, maki_str escaped); /* what stands between the quotes of a key */
 
 void maki_jw_string(maki_jw *w, maki_str text); /* valid UTF-8, not yet escaped */
-void maki_jw_repaired(maki_jw *w,
-                      maki_str text); /* any bytes: those that are no UTF-8 become U+FFFD */
+void maki_jw_string_lossy(maki_jw *w,
+                          maki_str text); /* any bytes: those that are no UTF-8 become U+FFFD */
 void maki_jw_int(maki_jw *w, int64_t value);
 void maki_jw_double(maki_jw *w,
                     double value); /* shortest that reads back the same; null if not finite */

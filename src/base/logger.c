@@ -60,7 +60,7 @@ static void add_text(line *l, maki_str value)
         add(l, "***");
         return;
     }
-    maki_str cut = maki_utf8_cut(value, MAKI_LOG_VALUE_MAX);
+    maki_str cut = maki_utf8_truncate(value, MAKI_LOG_VALUE_MAX);
     bool plain = cut.len > 0;
     for (size_t i = 0; i < cut.len; i++) {
         unsigned char c = (unsigned char)cut.ptr[i];
@@ -96,9 +96,9 @@ static void add_time(line *l, int64_t ms)
 
 static const char *const level_names[] = { "debug", "info", "warn", "error" };
 
-bool maki_level_named(maki_str name, maki_level *out)
+bool maki_level_parse(maki_str name, maki_level *out)
 {
-    size_t level = maki_str_place(name, "debug|info|warn|error");
+    size_t level = maki_str_index(name, "debug|info|warn|error");
     if (level != SIZE_MAX) *out = (maki_level)level;
     return level != SIZE_MAX;
 }
@@ -121,7 +121,7 @@ void maki_log_event(const maki_logger *logger, maki_level level, const char *eve
         if (values[i].type == MAKI_KV_NUM) add(&l, "%g", values[i].number);
         if (values[i].type == MAKI_KV_STR) add_text(&l, values[i].str);
     }
-    l.len -= maki_utf8_unfinished((maki_str){ l.text, l.len }); /* if it was cut for its length */
+    l.len -= maki_utf8_incomplete((maki_str){ l.text, l.len }); /* if it was cut for its length */
     l.text[l.len++] = '\n';
     (void)logger->sink.write(logger->sink.ctx, (maki_str){ l.text, l.len }, NULL);
 }

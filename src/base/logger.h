@@ -17,7 +17,7 @@ enum { MAKI_LOG_VALUE_MAX = 120 };
 typedef enum maki_level { MAKI_DEBUG, MAKI_INFO, MAKI_WARN, MAKI_ERROR } maki_level;
 
 /* The level of a name: "debug", "info", "warn" or "error"; false, and *out untouched: it is none. */
-bool maki_level_named(maki_str name, maki_level *out);
+bool maki_level_parse(maki_str name, maki_level *out);
 const char *maki_level_name(maki_level level);
 
 typedef struct maki_logger {

@@ -18,7 +18,7 @@ int maki_pipe(int ends[2])
     return pipe2(ends, O_CLOEXEC | O_NONBLOCK);
 }
 
-int maki_unnamed_file(const char *directory)
+int maki_open_unnamed(const char *directory)
 {
     return open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 }
@@ -47,7 +47,7 @@ void maki_huge_pages(void *at, size_t size, bool wanted)
     (void)madvise(at, size, wanted ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
 }
 
-void *maki_reserve(size_t size)
+void *maki_reserve_pages(size_t size)
 {
     void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
                     -1, 0);
@@ -55,12 +55,12 @@ void *maki_reserve(size_t size)
 }
 
 #ifdef __GLIBC__
-void maki_map_blocks_from(int bytes)
+void maki_set_mmap_threshold(int bytes)
 {
     mallopt(M_MMAP_THRESHOLD, bytes);
 }
 
-void maki_free_pages_back(void)
+void maki_trim_heap(void)
 {
     malloc_trim(0);
 }
@@ -73,7 +73,7 @@ bool maki_program_path(char *out, size_t capacity)
     return n > 0;
 }
 
-void maki_end_with_parent(void)
+void maki_exit_with_parent(void)
 {
     prctl(PR_SET_PDEATHSIG, SIGTERM);
 }
@@ -90,7 +90,7 @@ int maki_pipe(int ends[2])
     return 0;
 }
 
-int maki_unnamed_file(const char *directory)
+int maki_open_unnamed(const char *directory)
 {
     (void)directory;
     errno = EOPNOTSUPP;
@@ -122,7 +122,7 @@ void maki_huge_pages(void *at, size_t size, bool wanted)
     (void)at, (void)size, (void)wanted;
 }
 
-void *maki_reserve(size_t size)
+void *maki_reserve_pages(size_t size)
 {
     (void)size;
     return NULL;
@@ -135,15 +135,15 @@ bool maki_program_path(char *out, size_t capacity)
     return false;
 }
 
-void maki_end_with_parent(void) {}
+void maki_exit_with_parent(void) {}
 
 #endif
 
 #if !MAKI_LINUX || !defined(__GLIBC__)
-void maki_map_blocks_from(int bytes)
+void maki_set_mmap_threshold(int bytes)
 {
     (void)bytes;
 }
 
-void maki_free_pages_back(void) {}
+void maki_trim_heap(void) {}
 #endif

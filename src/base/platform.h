@@ -22,7 +22,7 @@
 int maki_pipe(int ends[2]);
 
 /* An open file without a name in `folder`; -1 with EOPNOTSUPP where there are none. */
-int maki_unnamed_file(const char *directory);
+int maki_open_unnamed(const char *directory);
 /* The file takes up `size` bytes of the disk.  0, or -1 and errno. */
 int maki_allocate(int fd, int64_t size);
 
@@ -34,15 +34,15 @@ int64_t maki_monotonic_ms(void);
 /* Pages of 2 MB for these bytes, or never. */
 void maki_huge_pages(void *at, size_t size, bool wanted);
 /* Addresses whose pages are taken when they are first written to; NULL: none. */
-void *maki_reserve(size_t size);
+void *maki_reserve_pages(size_t size);
 /* Blocks of at least `bytes` are mapped, so that freeing one gives its pages back; and all other free pages now. */
-void maki_map_blocks_from(int bytes);
-void maki_free_pages_back(void);
+void maki_set_mmap_threshold(int bytes);
+void maki_trim_heap(void);
 
 /* The file of this program; false where it cannot be told. */
 bool maki_program_path(char *out, size_t capacity);
 /* This process ends when the one that started it does. */
-void maki_end_with_parent(void);
+void maki_exit_with_parent(void);
 
 /* The bytes of a file as read-only data: `name`, aligned for any table, and `name`_end, where a NUL follows.  The
  * compiler does not see the file: the build file has to say that it depends on it. */

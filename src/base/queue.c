@@ -41,7 +41,7 @@ static void ring(int fd)
 }
 
 /* Tells whether the consumer must be woken. */
-static bool append(maki_queue *q, maki_item *item)
+static bool append(maki_queue *q, maki_queue_item *item)
 {
     item->next = NULL;
     pthread_mutex_lock(&q->lock);
@@ -65,17 +65,17 @@ void maki_queue_wake(maki_queue *q)
     }
 }
 
-bool maki_queue_add(maki_queue *q, maki_item *item)
+bool maki_queue_push_no_wake(maki_queue *q, maki_queue_item *item)
 {
     return append(q, item);
 }
 
-void maki_queue_put(maki_queue *q, maki_item *item)
+void maki_queue_push(maki_queue *q, maki_queue_item *item)
 {
     if (append(q, item)) maki_queue_wake(q);
 }
 
-void maki_queue_end(maki_queue *q)
+void maki_queue_shutdown(maki_queue *q)
 {
     pthread_mutex_lock(&q->lock);
     q->closed = true;
@@ -84,20 +84,20 @@ void maki_queue_end(maki_queue *q)
 }
 
 /* With the lock. */
-static maki_item *take_all(maki_queue *q)
+static maki_queue_item *take_all(maki_queue *q)
 {
-    maki_item *first = q->first;
+    maki_queue_item *first = q->first;
     q->first = q->last = NULL;
     return first;
 }
 
-maki_item *maki_queue_take(maki_queue *q)
+maki_queue_item *maki_queue_take_all(maki_queue *q)
 {
     char rings[64];
     while (q->fd >= 0 && read(q->fd, rings, sizeof rings) == sizeof rings) {
     }
     pthread_mutex_lock(&q->lock);
-    maki_item *first = take_all(q);
+    maki_queue_item *first = take_all(q);
     pthread_mutex_unlock(&q->lock);
     return first;
 }
@@ -112,7 +112,7 @@ static struct timespec in_ms(uint32_t ms)
     return t;
 }
 
-maki_item *maki_queue_wait(maki_queue *q, uint32_t ms, bool *ended)
+maki_queue_item *maki_queue_wait_all(maki_queue *q, uint32_t ms, bool *ended)
 {
     struct timespec until = in_ms(ms);
     int rc = 0;
@@ -121,20 +121,20 @@ maki_item *maki_queue_wait(maki_queue *q, uint32_t ms, bool *ended)
     while (!q->first && !q->closed && rc == 0)
         rc = pthread_cond_timedwait(&q->filled, &q->lock, &until);
     q->waiting--;
-    maki_item *first = take_all(q);
+    maki_queue_item *first = take_all(q);
     *ended = q->closed && !first;
     pthread_mutex_unlock(&q->lock);
     return first;
 }
 
-maki_item *maki_queue_one(maki_queue *q, bool waits)
+maki_queue_item *maki_queue_pop(maki_queue *q, bool waits)
 {
     pthread_mutex_lock(&q->lock);
     q->waiting++;
     while (waits && !q->first && !q->closed)
         pthread_cond_wait(&q->filled, &q->lock);
     q->waiting--;
-    maki_item *item = q->first;
+    maki_queue_item *item = q->first;
     if (item) q->first = item->next;
     if (!q->first) q->last = NULL;
     pthread_mutex_unlock(&q->lock);

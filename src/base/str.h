@@ -112,7 +112,7 @@ static inline bool maki_words_next(const char **words, maki_str *word)
 
 /* Is `text` one of them?  Which one, from 0 on: SIZE_MAX if it is none. */
 bool maki_str_in(maki_str text, const char *words);
-size_t maki_str_place(maki_str text, const char *words);
+size_t maki_str_index(maki_str text, const char *words);
 /* Does `text` contain `part`?  An empty part is in every text. */
 bool maki_str_has(maki_str text, maki_str part);
 /* The same, letters A-Z and a-z being equal. */
@@ -120,7 +120,7 @@ bool maki_str_has_nocase(maki_str text, maki_str part);
 /* Where `part` first stands in `text`, letters A-Z and a-z being equal, or text.len. */
 size_t maki_str_find_nocase(maki_str text, maki_str part);
 /* Does `text` look like `pattern`, in which a star stands for any characters? */
-bool maki_str_like(maki_str pattern, maki_str text, bool nocase);
+bool maki_str_glob(maki_str pattern, maki_str text, bool nocase);
 /* Without white space, as JavaScript's trim() sees it, at both ends.  `text` is valid UTF-8. */
 maki_str maki_str_trim(maki_str text);
 

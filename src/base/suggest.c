@@ -15,7 +15,7 @@ static size_t characters(maki_str name, uint32_t out[NAME_MAX])
     if (!maki_utf8_valid(name, NULL)) return SIZE_MAX;
     for (size_t at = 0, len = 0; at < name.len; at += len) {
         if (n == NAME_MAX) return SIZE_MAX;
-        uint32_t c = maki_utf8_char(name, at, &len);
+        uint32_t c = maki_utf8_decode(name, at, &len);
         out[n++] = c >= 'A' && c <= 'Z' ? c + 32 : c;
     }
     return n;

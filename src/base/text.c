@@ -110,7 +110,7 @@ static size_t char_len(const unsigned char *s, size_t n)
     return n >= 4 && is_cont(s[3]) ? 4 : 0;
 }
 
-static size_t plain_utf8_good(const char *at, size_t n)
+static size_t plain_utf8_valid_len(const char *at, size_t n)
 {
     const unsigned char *s = (const unsigned char *)at;
     size_t i = 0;
@@ -133,7 +133,7 @@ const maki_text_kernels maki_text_plain = {
     .string_end = plain_string_end,
     .container_len = plain_container_len,
     .escaped_units = plain_escaped_units,
-    .utf8_good = plain_utf8_good,
+    .utf8_valid_len = plain_utf8_valid_len,
 };
 
 /* ---- on top of them ------------------------------------------------------------------------ */
@@ -141,13 +141,13 @@ const maki_text_kernels maki_text_plain = {
 bool maki_utf8_valid(maki_str text, size_t *bad_at)
 {
     if (text.len == 0) return true; /* it may point nowhere */
-    size_t good = maki_text_kernels_best()->utf8_good(text.ptr, text.len);
+    size_t good = maki_text_kernels_best()->utf8_valid_len(text.ptr, text.len);
     if (good == text.len) return true;
     if (bad_at) *bad_at = good;
     return false;
 }
 
-maki_str maki_utf8_take(maki_str *rest, bool *bad)
+maki_str maki_utf8_next_valid(maki_str *rest, bool *bad)
 {
     maki_str text = *rest;
     *bad = !maki_utf8_valid(text, &text.len);
@@ -155,7 +155,7 @@ maki_str maki_utf8_take(maki_str *rest, bool *bad)
     return text;
 }
 
-maki_str maki_utf8_cut(maki_str text, size_t max)
+maki_str maki_utf8_truncate(maki_str text, size_t max)
 {
     if (text.len <= max) return text;
     while (max > 0 && is_cont((unsigned char)text.ptr[max]))
@@ -163,7 +163,7 @@ maki_str maki_utf8_cut(maki_str text, size_t max)
     return maki_str_to(text, max);
 }
 
-size_t maki_utf8_unfinished(maki_str text)
+size_t maki_utf8_incomplete(maki_str text)
 {
     for (size_t back = 1; back <= 3 && back <= text.len; back++) {
         unsigned char c = (unsigned char)text.ptr[text.len - back];
@@ -205,7 +205,7 @@ uint64_t maki_utf16_len(maki_str text)
     return units;
 }
 
-uint32_t maki_utf8_char(maki_str text, size_t at, size_t *len)
+uint32_t maki_utf8_decode(maki_str text, size_t at, size_t *len)
 {
     const unsigned char *s = (const unsigned char *)text.ptr + at;
     if (s[0] < 0x80) return (*len = 1, s[0]);
@@ -217,7 +217,7 @@ uint32_t maki_utf8_char(maki_str text, size_t at, size_t *len)
             (s[0] & 0x07u) << 18 | (s[1] & 0x3Fu) << 12 | (s[2] & 0x3Fu) << 6 | (s[3] & 0x3Fu));
 }
 
-size_t maki_utf8_put(uint32_t code, char out[4])
+size_t maki_utf8_encode(uint32_t code, char out[4])
 {
     if (code > 0x10FFFF || (code >= 0xD800 && code <= 0xDFFF)) code = 0xFFFD;
     if (code < 0x80) return (out[0] = (char)code, 1);
@@ -243,10 +243,10 @@ size_t maki_utf8_put(uint32_t code, char out[4])
 
 bool maki_str_in(maki_str text, const char *words)
 {
-    return maki_str_place(text, words) != SIZE_MAX;
+    return maki_str_index(text, words) != SIZE_MAX;
 }
 
-size_t maki_str_place(maki_str text, const char *words)
+size_t maki_str_index(maki_str text, const char *words)
 {
     maki_str word;
     for (size_t i = 0; maki_words_next(&words, &word); i++) {
@@ -272,7 +272,7 @@ size_t maki_str_find_nocase(maki_str text, maki_str part)
     return text.len;
 }
 
-bool maki_str_like(maki_str pattern, maki_str text, bool nocase)
+bool maki_str_glob(maki_str pattern, maki_str text, bool nocase)
 {
     size_t p = 0, t = 0, star = pattern.len, mark = 0;
     while (t < text.len) {
@@ -307,7 +307,7 @@ static size_t space_len(maki_str text, size_t at)
     size_t len = 0;
     if (c == ' ' || (c >= 0x09 && c <= 0x0D)) return 1;
     if (c < 0xC2) return 0;
-    uint32_t code = maki_utf8_char(text, at, &len);
+    uint32_t code = maki_utf8_decode(text, at, &len);
     bool is = code == 0xA0 || code == 0x1680 || (code >= 0x2000 && code <= 0x200A) ||
               code == 0x2028 || code == 0x2029 || code == 0x202F || code == 0x205F ||
               code == 0x3000 || code == 0xFEFF;

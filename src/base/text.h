@@ -16,13 +16,13 @@ bool maki_utf8_valid(maki_str text, size_t *bad_at);
 
 /* Of any bytes: the valid text that *rest begins with, taken off it together with the byte behind it, which is none
  * (*bad: there is such a byte). */
-maki_str maki_utf8_take(maki_str *rest, bool *bad);
+maki_str maki_utf8_next_valid(maki_str *rest, bool *bad);
 
 /* The longest prefix of at most `max` bytes that ends on a character boundary. */
-maki_str maki_utf8_cut(maki_str text, size_t max);
+maki_str maki_utf8_truncate(maki_str text, size_t max);
 
 /* How many bytes at the end of `text` are the beginning of a character that needs more: 0 to 3. */
-size_t maki_utf8_unfinished(maki_str text);
+size_t maki_utf8_incomplete(maki_str text);
 
 /* Control characters, which would break a line or the terminal that shows it, become spaces. */
 void maki_utf8_one_line(char *text, size_t n);
@@ -31,10 +31,10 @@ void maki_utf8_one_line(char *text, size_t n);
 uint64_t maki_utf16_len(maki_str text);
 
 /* The character that starts at text.ptr[at] of valid text; *len is its length in bytes. */
-uint32_t maki_utf8_char(maki_str text, size_t at, size_t *len);
+uint32_t maki_utf8_decode(maki_str text, size_t at, size_t *len);
 
 /* Write `code` as UTF-8; returns 1 to 4.  A surrogate or a value too large becomes U+FFFD. */
-size_t maki_utf8_put(uint32_t code, char out[4]);
+size_t maki_utf8_encode(uint32_t code, char out[4]);
 
 /* The inner loops, in plain C and, where the processor has them, in AVX2.  Both answer the same,
  * which the tests check; callers take maki_text_kernels_best(). */
@@ -54,7 +54,7 @@ typedef struct maki_text_kernels {
     /* The length in units of what stands between the quotes of a JSON string that is right. */
     uint64_t (*escaped_units)(const char *at, size_t n);
     /* The length of the longest valid UTF-8 prefix, n if all is valid. */
-    size_t (*utf8_good)(const char *at, size_t n);
+    size_t (*utf8_valid_len)(const char *at, size_t n);
 } maki_text_kernels;
 
 /* The length of the JSON escape whose backslash is at[0]: 2 or 6, or 0 when it is bad or not whole. */
@@ -79,11 +79,6 @@ extern const maki_text_kernels maki_text_plain;
 #if defined(__x86_64__)
 extern const maki_text_kernels maki_text_avx2; /* where the processor has AVX2, BMI and POPCNT */
 #endif
-
-static inline const maki_text_kernels *maki_text_kernels_plain(void)
-{
-    return &maki_text_plain;
-}
 
 /* Asked for every short string, so it costs no call. */
 static inline const maki_text_kernels *maki_text_kernels_best(void)

@@ -306,7 +306,7 @@ AVX2 static inline __m256i utf8_errors(__m256i before, __m256i v)
     return _mm256_xor_si256(must, pair);
 }
 
-AVX2 static size_t avx2_utf8_good(const char *at, size_t n)
+AVX2 static size_t avx2_utf8_valid_len(const char *at, size_t n)
 {
     __m256i before = _mm256_setzero_si256();
     size_t i = 0;
@@ -327,7 +327,7 @@ AVX2 static size_t avx2_utf8_good(const char *at, size_t n)
     while (back < i && back < 3 && (at[i - 1 - back] & 0xC0) == 0x80)
         back++;
     i -= back < i ? back + 1 : back;
-    return i + maki_text_plain.utf8_good(at + i, n - i);
+    return i + maki_text_plain.utf8_valid_len(at + i, n - i);
 }
 
 const maki_text_kernels maki_text_avx2 = {
@@ -337,7 +337,7 @@ const maki_text_kernels maki_text_avx2 = {
     .string_end = avx2_string_end,
     .container_len = avx2_container_len,
     .escaped_units = avx2_escaped_units,
-    .utf8_good = avx2_utf8_good,
+    .utf8_valid_len = avx2_utf8_valid_len,
 };
 
 #endif

@@ -13,7 +13,7 @@
 #include "base/thread.h"
 
 typedef struct piece {
-    maki_item item;
+    maki_queue_item item;
     maki_thread_pool_fn fn;
     void *ctx;
     bool done; /* by the lock */
@@ -37,9 +37,9 @@ size_t maki_thread_pool_cores(void)
     return n > MAKI_THREADS_MAX ? MAKI_THREADS_MAX : n;
 }
 
-static void do_piece(maki_thread_pool *work, maki_item *item, size_t worker)
+static void do_piece(maki_thread_pool *work, maki_queue_item *item, size_t worker)
 {
-    piece *p = MAKI_ITEM_OF(item, piece, item);
+    piece *p = MAKI_CONTAINER_OF(item, piece, item);
     p->fn(p->ctx, worker);
     pthread_mutex_lock(&work->lock);
     p->done = true;
@@ -50,9 +50,9 @@ static void do_piece(maki_thread_pool *work, maki_item *item, size_t worker)
 static void *run(void *ctx)
 {
     maki_thread_pool *work = ctx;
-    maki_item *item;
+    maki_queue_item *item;
     size_t worker = atomic_fetch_add(&work->started, 1) + 1;
-    while ((item = maki_queue_one(&work->todo, true)))
+    while ((item = maki_queue_pop(&work->todo, true)))
         do_piece(work, item, worker);
     return NULL;
 }
@@ -82,8 +82,8 @@ maki_status maki_thread_pool_open(const maki_alloc *alloc, size_t workers, maki_
 void maki_thread_pool_close(maki_thread_pool *work)
 {
     if (!work) return;
-    (void)maki_queue_take(&work->todo); /* nobody begins these */
-    maki_queue_end(&work->todo);
+    (void)maki_queue_take_all(&work->todo); /* nobody begins these */
+    maki_queue_shutdown(&work->todo);
     for (size_t i = 0; i < work->thread_count; i++)
         pthread_join(work->threads[i], NULL);
     pthread_cond_destroy(&work->finished);
@@ -114,7 +114,7 @@ void maki_thread_pool_wait(maki_thread_pool *work, uint64_t ticket)
     assert(ticket < work->next_ticket);
     if (ticket + MAKI_THREAD_POOL_TASKS < work->next_ticket) return;
     while (!is_done(work, p, false)) {
-        maki_item *item = maki_queue_one(&work->todo, false);
+        maki_queue_item *item = maki_queue_pop(&work->todo, false);
         if (item)
             do_piece(work, item, 0);
         else
@@ -130,6 +130,6 @@ uint64_t maki_thread_pool_add(maki_thread_pool *work, maki_thread_pool_fn fn, vo
         maki_thread_pool_wait(work, ticket - MAKI_THREAD_POOL_TASKS);
     *p = (piece){ .fn = fn, .ctx = ctx };
     work->next_ticket++;
-    maki_queue_put(&work->todo, &p->item);
+    maki_queue_push(&work->todo, &p->item);
     return ticket;
 }

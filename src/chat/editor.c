@@ -93,7 +93,7 @@ static maki_str cut_to(maki_str text, unsigned width)
     unsigned used = 0;
     size_t at = 0, len = 0;
     for (; at < text.len; at += len) {
-        used += maki_text_wrap_columns(maki_utf8_char(text, at, &len));
+        used += maki_text_wrap_columns(maki_utf8_decode(text, at, &len));
         if (used >= width) break;
     }
     return maki_str_to(text, at);
@@ -294,7 +294,7 @@ static maki_str meant(maki_editor *e, maki_str text)
     while (text.len && (text.ptr[text.len - 1] == '\n' || text.ptr[text.len - 1] == '\r'))
         text.len--;
     for (size_t at = 0; at < text.len; at += len) {
-        uint32_t code = maki_utf8_char(text, at, &len);
+        uint32_t code = maki_utf8_decode(text, at, &len);
         if (code == SHOWN_NEWLINE) {
             maki_buf_add_byte(&e->line, '\n');
         } else if (code == SHOWN_TAB) {

@@ -355,8 +355,8 @@ static void on_byte(maki_markdown *md, char byte)
     size_t len = md->part_len;
     if (maki_utf8_valid(part, NULL)) {
         md->part_len = 0;
-        on_char(md, maki_utf8_char(part, 0, &len));
-    } else if (maki_utf8_unfinished(part) < len) {
+        on_char(md, maki_utf8_decode(part, 0, &len));
+    } else if (maki_utf8_incomplete(part) < len) {
         md->part_len = 0;
         on_char(md, REPLACEMENT);
         if (len > 1) on_byte(md, byte); /* what broke the character may begin the next */

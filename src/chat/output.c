@@ -58,7 +58,7 @@ static maki_status style_thought(maki_output *s, const void *what, maki_err *err
     size_t len = 0;
     follow_size(s);
     for (size_t at = 0; at < piece->text.len; at += len) {
-        uint32_t code = maki_utf8_char(piece->text, at, &len);
+        uint32_t code = maki_utf8_decode(piece->text, at, &len);
         if (code == '\n') {
             maki_text_wrap_line(&s->thoughts);
         } else {
@@ -89,7 +89,7 @@ static maki_status style_text(maki_output *s, const void *what, maki_err *err)
 static maki_status style_call(maki_output *s, const void *what, maki_err *err)
 {
     char line[120];
-    maki_str name = maki_utf8_cut(((const maki_delta *)what)->text, 80);
+    maki_str name = maki_utf8_truncate(((const maki_delta *)what)->text, 80);
     int n = snprintf(line, sizeof line, "\n\n`calls %.*s`\n", MAKI_PRINTED(name));
     maki_delta words = { .text = { line, (size_t)n } };
     return style_text(s, &words, err);

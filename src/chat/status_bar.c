@@ -33,7 +33,7 @@ maki_str maki_status_bar_text(const maki_status_bar *bar, char out[MAKI_STATUS_B
     char tokens[GROUPED_MAX], window[GROUPED_MAX], filled[GROUPED_MAX] = "", all[80] = "";
     double share = share_of(bar);
     int cells = share >= 1 ? CELLS : (int)(share * CELLS + 0.5);
-    maki_str model = maki_utf8_cut(maki_str_of(bar->model), MODEL_SHOWN);
+    maki_str model = maki_utf8_truncate(maki_str_of(bar->model), MODEL_SHOWN);
     if (bar->window > 0) {
         snprintf(filled, sizeof filled, "%.*s%.*s ", cells * CELL_BYTES, full,
                  (CELLS - cells) * CELL_BYTES, empty);

@@ -67,7 +67,7 @@ static void write_char(maki_text_wrap *flow, uint32_t code, unsigned look, unsig
 {
     char bytes[4];
     set_look(flow, look);
-    write_bytes(flow, bytes, maki_utf8_put(code, bytes));
+    write_bytes(flow, bytes, maki_utf8_encode(code, bytes));
     flow->column += width;
 }
 
@@ -110,7 +110,7 @@ void maki_text_wrap_begin(maki_text_wrap *flow, maki_str text, bool repeats)
 {
     size_t len = 0;
     for (size_t at = 0; at < text.len; at += len) {
-        uint32_t code = maki_utf8_char(text, at, &len);
+        uint32_t code = maki_utf8_decode(text, at, &len);
         unsigned width = maki_text_wrap_columns(code);
         maki_str kept = repeats ? (maki_str){ text.ptr + at, len } : (maki_str){ "  ", width };
         write_char(flow, code, MAKI_LOOK_DIM, width);

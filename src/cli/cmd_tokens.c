@@ -223,10 +223,10 @@ static void print_json(const token_files *files, const arguments *a, const measu
         const maki_err *err = &file->counted.err;
         if (file->counted.binary) continue;
         maki_jw_print(&w, "{'file':");
-        maki_jw_repaired(&w, maki_str_of(file->name));
+        maki_jw_string_lossy(&w, maki_str_of(file->name));
         if (err->status != MAKI_OK) {
             maki_jw_print(&w, "'error':{'code':%z,'message':", maki_status_name(err->status));
-            maki_jw_repaired(&w, maki_str_of(err->msg)); /* it may name a file */
+            maki_jw_string_lossy(&w, maki_str_of(err->msg)); /* it may name a file */
             maki_jw_print(&w, "}}");
             continue;
         }

@@ -178,7 +178,7 @@ int cli_exec(const char *command, const char *name, char **argv)
 /* In the child: its output to us, its end with ours. */
 static void become(const char *path, const char *const argv[], int out, pid_t parent)
 {
-    maki_end_with_parent();
+    maki_exit_with_parent();
     if (getppid() != parent) _exit(0);
     dup2(out, STDOUT_FILENO);
     execv(path, (char *const *)(size_t)argv);

@@ -108,9 +108,9 @@ void token_name_print(FILE *to, const char *name)
 {
     maki_str rest = maki_str_of(name);
     for (bool bad = true; bad;) {
-        maki_str text = maki_utf8_take(&rest, &bad);
+        maki_str text = maki_utf8_next_valid(&rest, &bad);
         for (size_t at = 0, len; at < text.len; at += len) {
-            if (is_control(maki_utf8_char(text, at, &len)))
+            if (is_control(maki_utf8_decode(text, at, &len)))
                 fputc('?', to);
             else
                 fwrite(text.ptr + at, 1, len, to);

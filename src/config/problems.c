@@ -80,7 +80,7 @@ maki_str maki_problem_quote(maki_arena *arena, maki_str text, size_t max)
     size_t at = 0, len = 0, n = 0;
     if (!maki_utf8_valid(text, NULL)) return MAKI_LIT("(no UTF-8)");
     for (; at < text.len && n < max; at += len, n++)
-        (void)maki_utf8_char(text, at, &len);
+        (void)maki_utf8_decode(text, at, &len);
     return maki_arena_print(arena, "%.*s%s", (int)at, text.ptr ? text.ptr : "",
                             at < text.len ? "..." : "");
 }

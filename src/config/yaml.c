@@ -242,7 +242,7 @@ static maki_str line_at(maki_str bytes, maki_text_position spot, maki_str *from)
     *from = rest;
     for (size_t column = 1; from->len && column < spot.column; column++) {
         size_t len = 1;
-        (void)maki_utf8_char(*from, 0, &len);
+        (void)maki_utf8_decode(*from, 0, &len);
         *from = maki_str_from(*from, len);
     }
     return rest;

@@ -29,7 +29,7 @@ struct maki_api {
 /* One request.  The loop's, except between `put` and `run_answered`, when it is a worker's. */
 typedef struct job {
     maki_request_handler guest;
-    maki_item item;
+    maki_queue_item item;
     maki_api *api;
     maki_conn *conn; /* NULL: gone.  Always the loop's. */
     maki_spool body, answer;
@@ -98,9 +98,9 @@ static void send_some(job *j)
     job_free(j);
 }
 
-static void run_answered(maki_item *item)
+static void run_answered(maki_queue_item *item)
 {
-    job *j = MAKI_ITEM_OF(item, job, item);
+    job *j = MAKI_CONTAINER_OF(item, job, item);
     char fields[512];
     if (!j->conn) {
         job_free(j);
@@ -139,8 +139,8 @@ static void on_body(maki_request_handler *guest, maki_conn *conn, maki_str bytes
 
 static void hand_over(job *j)
 {
-    j->item = (maki_item){ .run = run_answered };
-    maki_queue_put(&j->api->queue, &j->item);
+    j->item = (maki_queue_item){ .run = run_answered };
+    maki_queue_push(&j->api->queue, &j->item);
 }
 
 static void on_body_end(maki_request_handler *guest, maki_conn *conn)
@@ -218,15 +218,15 @@ static void answer(const worker *w, job *j)
     };
     if (maki_spool_text(&j->body, &j->request.body, &err) == MAKI_OK)
         maki_api_routes_answer(w->local, &j->request, &j->reply);
-    maki_queue_put(w->api->loop, &j->item);
+    maki_queue_push(w->api->loop, &j->item);
 }
 
 static void *work(void *ctx)
 {
     const worker *w = ctx;
-    maki_item *item;
-    while ((item = maki_queue_one(&w->api->queue, true)))
-        answer(w, MAKI_ITEM_OF(item, job, item));
+    maki_queue_item *item;
+    while ((item = maki_queue_pop(&w->api->queue, true)))
+        answer(w, MAKI_CONTAINER_OF(item, job, item));
     return NULL;
 }
 
@@ -255,7 +255,7 @@ maki_status maki_api_open(const maki_env *env, const maki_api_options *options, 
 
 void maki_api_stop(maki_api *api)
 {
-    maki_queue_end(&api->queue);
+    maki_queue_shutdown(&api->queue);
     for (size_t i = 0; i < WORKERS; i++) {
         worker *w = &api->workers[i];
         if (w->running) pthread_join(w->thread, NULL);

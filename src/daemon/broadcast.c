@@ -25,7 +25,7 @@ struct maki_broadcast {
 
 /* News on its way from the thread that tells to the loop. */
 typedef struct news {
-    maki_item item;
+    maki_queue_item item;
     maki_broadcast *all;
     size_t len;
     char text[];
@@ -70,9 +70,9 @@ static void on_ping(evutil_socket_t fd, short what, void *ctx)
     send_all(ctx, MAKI_LIT(": ping\n\n"));
 }
 
-static void run_news(maki_item *item)
+static void run_news(maki_queue_item *item)
 {
-    news *n = MAKI_ITEM_OF(item, news, item);
+    news *n = MAKI_CONTAINER_OF(item, news, item);
     const maki_alloc *alloc = n->all->env->alloc;
     send_all(n->all, (maki_str){ n->text, n->len });
     alloc->resize(alloc, n, sizeof *n + n->len, 0);
@@ -86,13 +86,13 @@ void maki_broadcast_send(void *ctx, maki_str json)
     if (atomic_load(&all->listeners) == 0) return;
     news *n = alloc->resize(alloc, NULL, 0, sizeof *n + len);
     if (!n) return; /* news may be missed */
-    n->item = (maki_item){ .run = run_news };
+    n->item = (maki_queue_item){ .run = run_news };
     n->all = all;
     n->len = len;
     memcpy(n->text, "data: ", 6);
     memcpy(n->text + 6, json.ptr, json.len);
     memcpy(n->text + 6 + json.len, "\n\n", 2);
-    maki_queue_put(all->loop, &n->item);
+    maki_queue_push(all->loop, &n->item);
 }
 
 bool maki_broadcast_add(maki_broadcast *all, maki_conn *conn, maki_str fields)

@@ -48,7 +48,7 @@ struct maki_daemon {
     maki_api *api;
     maki_metrics metrics;
     maki_recording_state recording;
-    maki_item opened; /* the engine has a place for conversations at last */
+    maki_queue_item opened; /* the engine has a place for conversations at last */
     maki_forwarding passes;
     char home[512];
     char address[96];
@@ -180,9 +180,9 @@ static void on_trouble(void *ctx, const char *words)
 
 static void run_arrived(maki_daemon *d)
 {
-    maki_item *item = maki_queue_take(&d->queue);
+    maki_queue_item *item = maki_queue_take_all(&d->queue);
     while (item) {
-        maki_item *next = item->next; /* running it may free it */
+        maki_queue_item *next = item->next; /* running it may free it */
         item->run(item);
         item = next;
     }
@@ -206,7 +206,7 @@ static void on_trim(evutil_socket_t fd, short what, void *ctx)
     d->trim_again = moved; /* once more when all is quiet: others let go a moment later */
     d->trimmed = requests;
     d->trimmed_clients = clients;
-    maki_free_pages_back();
+    maki_trim_heap();
 }
 
 /* ---- the end -------------------------------------------------------------------------------------- */
@@ -321,10 +321,10 @@ static void on_full_disk(void *ctx, const maki_err *err)
     maki_recording_state_learn(&d->recording, err);
 }
 
-static void run_opened(maki_item *item)
+static void run_opened(maki_queue_item *item)
 {
     static const maki_err well = { .status = MAKI_OK };
-    maki_recording_state_learn(&MAKI_ITEM_OF(item, maki_daemon, opened)->recording, &well);
+    maki_recording_state_learn(&MAKI_CONTAINER_OF(item, maki_daemon, opened)->recording, &well);
 }
 
 static maki_status open_threads(maki_daemon *d, maki_err *err)
@@ -347,7 +347,7 @@ static maki_status open_threads(maki_daemon *d, maki_err *err)
         maki_broadcast_open(d->env, d->base, &d->queue, &d->metrics, &d->broadcast, err);
     proxy.tell = maki_broadcast_send;
     proxy.tell_ctx = d->broadcast;
-    d->opened = (maki_item){ .run = run_opened };
+    d->opened = (maki_queue_item){ .run = run_opened };
     d->recording = (maki_recording_state){ .env = d->env,
                                            .logger = d->logger,
                                            .metrics = &d->metrics,

@@ -96,7 +96,7 @@ static void release(pass *p)
 
 static void on_recorded(maki_record *record)
 {
-    pass *p = MAKI_ITEM_OF(record, pass, record);
+    pass *p = MAKI_CONTAINER_OF(record, pass, record);
     p->recorded = true;
     if (record->err.status == MAKI_OK && record->sync.status != MAKI_OK) {
         maki_fail(&record->err, record->sync.status, "the log could not be synced to the disk");
@@ -108,7 +108,7 @@ static void on_recorded(maki_record *record)
 
 static void on_took(maki_record *record)
 {
-    free_body_if_used(MAKI_ITEM_OF(record, pass, record));
+    free_body_if_used(MAKI_CONTAINER_OF(record, pass, record));
 }
 
 /* ---- upstream's reply ----------------------------------------------------------------------------- */
@@ -128,7 +128,7 @@ static void resume_for(pass *p, uint8_t why)
 
 static void on_capacity(maki_record *record)
 {
-    resume_for(MAKI_ITEM_OF(record, pass, record), FOR_ENGINE);
+    resume_for(MAKI_CONTAINER_OF(record, pass, record), FOR_ENGINE);
 }
 
 /* A request to count tokens, which we can answer as well: it is whole and not packed. */

@@ -25,7 +25,7 @@ static size_t raise_limits(void)
  * what libevent keeps for ever does not hold its pages. */
 static void settle_memory(void)
 {
-    maki_map_blocks_from(32 << 10);
+    maki_set_mmap_threshold(32 << 10);
     maki_event_memory_use();
 }
 

@@ -97,7 +97,7 @@ static bool read_value(maki_daemon_options *o, const option_row *row, const char
     case ORIGIN: return add_name(o->guard.origins, &o->guard.origin_count, MAKI_GUARD_NAMES, value);
     case TEXT:
     case SECRET: *(const char **)(void *)place = value; return value[0] != '\0';
-    case LEVEL: return maki_level_named(text, (maki_level *)(void *)place);
+    case LEVEL: return maki_level_parse(text, (maki_level *)(void *)place);
     case CONFIG: return value[0] != '\0'; /* it was read before all others */
     case UPSTREAM: return false;          /* it tells its own reasons */
     default:
@@ -127,8 +127,8 @@ static maki_status read_command_line(maki_daemon_options *o, int argc, char **ar
     size_t i;
     const char *value;
     while (st == MAKI_OK && (is = maki_options_next(&list, &i, &value, err))) {
-        if (is == MAKI_OPTION_WRONG) return MAKI_INVALID;
-        if (is == MAKI_OPTION_WORD)
+        if (is == MAKI_OPTION_INVALID) return MAKI_INVALID;
+        if (is == MAKI_OPTION_POSITIONAL)
             return maki_fail(err, MAKI_INVALID, "%.60s is no option; see maki serve --help", value);
         st = read_option(o, &rows[i], value, err);
     }
@@ -221,7 +221,7 @@ static maki_status take_setting(maki_daemon_options *o, const option_row *row, m
         break;
     }
     case LEVEL:
-        (void)maki_level_named(maki_config_text(o->config, row->setting),
+        (void)maki_level_parse(maki_config_text(o->config, row->setting),
                                (maki_level *)(void *)place);
         break;
     default: put_number(row->kind, place, (double)maki_config_integer(o->config, row->setting));

@@ -15,7 +15,7 @@ enum { START, HEAD, BYTES, END };
 
 /* Bytes of a reply on their way. */
 typedef struct piece {
-    maki_item item;
+    maki_queue_item item;
     maki_record *record;
     size_t len;
     char bytes[];
@@ -47,29 +47,29 @@ static void on_nudge(evutil_socket_t fd, short what, void *ctx)
 }
 
 /* Waking a thread costs as much as handling a small request: so not for every message. */
-static void hand_over(maki_recorder *e, maki_item *item)
+static void hand_over(maki_recorder *e, maki_queue_item *item)
 {
-    if (!maki_queue_add(&e->queue, item) || e->nudged) return;
+    if (!maki_queue_push_no_wake(&e->queue, item) || e->nudged) return;
     e->nudged = true;
     event_active(e->nudge, 0, 0);
 }
 
-static void run_took(maki_item *item)
+static void run_took(maki_queue_item *item)
 {
-    maki_record *r = MAKI_ITEM_OF(item, maki_record, took);
+    maki_record *r = MAKI_CONTAINER_OF(item, maki_record, took);
     r->on_took(r);
 }
 
-static void run_capacity(maki_item *item)
+static void run_capacity(maki_queue_item *item)
 {
-    maki_record *r = MAKI_ITEM_OF(item, maki_record, capacity);
+    maki_record *r = MAKI_CONTAINER_OF(item, maki_record, capacity);
     r->told_full = false;
     r->on_capacity(r);
 }
 
-static void run_done(maki_item *item)
+static void run_done(maki_queue_item *item)
 {
-    maki_record *r = MAKI_ITEM_OF(item, maki_record, done);
+    maki_record *r = MAKI_CONTAINER_OF(item, maki_record, done);
     if (r->sync.status != MAKI_OK && r->err.status == MAKI_OK)
         maki_fail(&r->err, r->sync.status, "what was recorded could not be made durable");
     r->on_done(r);
@@ -80,12 +80,12 @@ void maki_recorder_start(maki_recorder *e, maki_record *r)
     r->err = (maki_err){ .status = MAKI_OK };
     r->exchange = NULL;
     r->told_full = false;
-    r->start = (maki_item){ .what = START };
-    r->head = (maki_item){ .what = HEAD };
-    r->end = (maki_item){ .what = END };
-    r->took = (maki_item){ .run = run_took };
-    r->capacity = (maki_item){ .run = run_capacity };
-    r->done = (maki_item){ .run = run_done };
+    r->start = (maki_queue_item){ .what = START };
+    r->head = (maki_queue_item){ .what = HEAD };
+    r->end = (maki_queue_item){ .what = END };
+    r->took = (maki_queue_item){ .run = run_took };
+    r->capacity = (maki_queue_item){ .run = run_capacity };
+    r->done = (maki_queue_item){ .run = run_done };
     hand_over(e, &r->start);
 }
 
@@ -105,7 +105,7 @@ bool maki_recorder_bytes(maki_recorder *e, maki_record *r, maki_str bytes)
         atomic_store(&r->lost, true);
         return true;
     }
-    p->item = (maki_item){ .what = BYTES };
+    p->item = (maki_queue_item){ .what = BYTES };
     p->record = r;
     p->len = bytes.len;
     memcpy(p->bytes, bytes.ptr, bytes.len);
@@ -162,7 +162,7 @@ static void do_start(maki_recorder *e, maki_record *r)
     note(r, st, &err);
     /* a small body may go from now on: the loop looks now and then */
     atomic_store(&r->taken, true);
-    if (large) maki_queue_put(e->options.loop, &r->took);
+    if (large) maki_queue_push(e->options.loop, &r->took);
 }
 
 static void do_head(maki_record *r)
@@ -184,7 +184,7 @@ static void do_bytes(maki_recorder *e, piece *p)
     }
     size_t left = atomic_fetch_sub(&r->waiting, p->len) - p->len;
     if (left < MAKI_RECORDER_BACKLOG_MAX / 2 && atomic_exchange(&r->full, false)) {
-        maki_queue_put(e->options.loop, &r->capacity);
+        maki_queue_push(e->options.loop, &r->capacity);
     }
     alloc->resize(alloc, p, sizeof *p + p->len, 0);
 }
@@ -205,21 +205,21 @@ static void do_end(maki_recorder *e, maki_record *r)
     if (maki_syncer_add(e->syncer, &r->sync)) e->syncer_sleeps = true;
 }
 
-static void run_item(maki_recorder *e, maki_item *item)
+static void run_item(maki_recorder *e, maki_queue_item *item)
 {
     switch (item->what) {
-    case START: do_start(e, MAKI_ITEM_OF(item, maki_record, start)); break;
-    case HEAD: do_head(MAKI_ITEM_OF(item, maki_record, head)); break;
-    case BYTES: do_bytes(e, MAKI_ITEM_OF(item, piece, item)); break;
-    default: do_end(e, MAKI_ITEM_OF(item, maki_record, end)); break;
+    case START: do_start(e, MAKI_CONTAINER_OF(item, maki_record, start)); break;
+    case HEAD: do_head(MAKI_CONTAINER_OF(item, maki_record, head)); break;
+    case BYTES: do_bytes(e, MAKI_CONTAINER_OF(item, piece, item)); break;
+    default: do_end(e, MAKI_CONTAINER_OF(item, maki_record, end)); break;
     }
 }
 
 /* One sync serves all exchanges that a batch ended, unless the next item keeps them waiting. */
-static void wake_syncer(maki_recorder *e, maki_item *next)
+static void wake_syncer(maki_recorder *e, maki_queue_item *next)
 {
     bool slow = next && next->what == START &&
-                MAKI_ITEM_OF(next, maki_record, start)->body->size > MAKI_RECORDER_CONSUMED;
+                MAKI_CONTAINER_OF(next, maki_record, start)->body->size > MAKI_RECORDER_CONSUMED;
     if (!e->syncer_sleeps || (next && !slow)) return;
     e->syncer_sleeps = false;
     maki_syncer_wake(e->syncer);
@@ -244,9 +244,9 @@ static void *work(void *ctx)
     bool ended = false;
     int64_t ticked = 0;
     while (!ended) {
-        maki_item *item = maki_queue_wait(&e->queue, TICK_MS, &ended);
+        maki_queue_item *item = maki_queue_wait_all(&e->queue, TICK_MS, &ended);
         while (item) {
-            maki_item *next = item->next; /* running it may give it away */
+            maki_queue_item *next = item->next; /* running it may give it away */
             run_item(e, item);
             wake_syncer(e, next);
             item = next;
@@ -256,7 +256,7 @@ static void *work(void *ctx)
             if (e->proxy)
                 maki_proxy_tick(e->proxy);
             else if (open_proxy(e) == MAKI_OK)
-                maki_queue_put(e->options.loop, e->options.opened);
+                maki_queue_push(e->options.loop, e->options.opened);
             ticked = now;
         }
     }
@@ -299,7 +299,7 @@ maki_status maki_recorder_open(const maki_env *env, const maki_recorder_options 
 void maki_recorder_close(maki_recorder *e)
 {
     if (!e) return;
-    maki_queue_end(&e->queue);
+    maki_queue_shutdown(&e->queue);
     if (e->running) pthread_join(e->thread, NULL);
     maki_syncer_close(e->syncer);
     maki_proxy_close(e->proxy);

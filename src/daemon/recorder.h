@@ -48,7 +48,7 @@ struct maki_record {
     atomic_size_t waiting; /* bytes of the reply that the engine has not seen */
     atomic_bool full;      /* on_room is wanted */
     atomic_bool lost;      /* some bytes could not be handed over */
-    maki_item start, head, end, took, capacity, done;
+    maki_queue_item start, head, end, took, capacity, done;
     maki_sync_job sync;
 };
 
@@ -66,7 +66,7 @@ typedef struct maki_recorder_options {
     void (*on_full)(void *ctx, const maki_err *err);
     void *on_full_ctx;
     /* handed to the loop when they are open at last; the caller's, who outlives the engine */
-    maki_item *opened;
+    maki_queue_item *opened;
 } maki_recorder_options;
 
 maki_status maki_recorder_open(const maki_env *env, const maki_recorder_options *options,

@@ -32,14 +32,14 @@ static void *work(void *ctx)
     maki_syncer *s = ctx;
     bool ended = false;
     while (!ended) {
-        maki_item *item = maki_queue_wait(&s->queue, LOOK_MS, &ended);
+        maki_queue_item *item = maki_queue_wait_all(&s->queue, LOOK_MS, &ended);
         maki_status st = item ? maki_proxy_sync(s->proxy, NULL) : MAKI_OK;
         while (item) {
-            maki_item *next = item->next; /* when it is done it is not ours any more */
-            maki_sync_job *job = MAKI_ITEM_OF(item, maki_sync_job, item);
+            maki_queue_item *next = item->next; /* when it is done it is not ours any more */
+            maki_sync_job *job = MAKI_CONTAINER_OF(item, maki_sync_job, item);
             job->status = st;
             sync_files(s, job);
-            maki_queue_put(job->to, job->done);
+            maki_queue_push(job->to, job->done);
             item = next;
         }
     }
@@ -72,9 +72,9 @@ bool maki_syncer_add(maki_syncer *s, maki_sync_job *job)
     bool any = job->sync.journal;
     for (size_t i = 0; i < FDS; i++)
         any = any || job->sync.fds[i] >= 0;
-    if (any) return maki_queue_add(&s->queue, &job->item);
+    if (any) return maki_queue_push_no_wake(&s->queue, &job->item);
     job->status = MAKI_OK;
-    maki_queue_put(job->to, job->done);
+    maki_queue_push(job->to, job->done);
     return false;
 }
 
@@ -86,7 +86,7 @@ void maki_syncer_wake(maki_syncer *s)
 void maki_syncer_close(maki_syncer *s)
 {
     if (!s) return;
-    maki_queue_end(&s->queue);
+    maki_queue_shutdown(&s->queue);
     if (s->running) pthread_join(s->thread, NULL);
     maki_queue_close(&s->queue);
     maki_delete(s->env->alloc, s);

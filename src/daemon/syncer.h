@@ -11,11 +11,11 @@
 typedef struct maki_syncer maki_syncer;
 
 typedef struct maki_sync_job {
-    maki_item item;
+    maki_queue_item item;
     maki_exchange_sync sync; /* owned by the job: closed when they are synced */
     maki_status status;      /* afterwards: how it went */
     maki_queue *to;          /* where `done` is put then */
-    maki_item *done;
+    maki_queue_item *done;
 } maki_sync_job;
 
 maki_status maki_syncer_open(const maki_env *env, maki_syncer **out, maki_err *err) MAKI_MUST_CHECK;

@@ -94,7 +94,7 @@ const maki_upstream *maki_upstream_for_model(const maki_upstreams *all, maki_str
         maki_str rest = maki_str_of(all->rows[i].models);
         while (rest.len) {
             maki_str pattern = maki_str_cut(&rest, ',');
-            if (pattern.len && maki_str_like(pattern, model, false)) return &all->rows[i];
+            if (pattern.len && maki_str_glob(pattern, model, false)) return &all->rows[i];
         }
     }
     return NULL;

@@ -228,15 +228,15 @@ static void hash_system(const maki_turn_work *w, char out[MAKI_SYSTEM_SHA])
     maki_sha256 hash;
     out[0] = '\0';
     if (w->system_count == 0 && w->request->tools.len == 0) return;
-    maki_sha256_begin(&hash);
+    maki_sha256_init(&hash);
     for (size_t i = 0; i <= w->system_count; i++) {
         maki_str text = i < w->system_count ? w->system[i] : w->request->tools;
         char length[24];
         snprintf(length, sizeof length, "%zu ", text.len);
-        maki_sha256_add(&hash, maki_str_of(length));
-        if (text.len) maki_sha256_add(&hash, text);
+        maki_sha256_update(&hash, maki_str_of(length));
+        if (text.len) maki_sha256_update(&hash, text);
     }
-    maki_sha256_finish(&hash, sha);
+    maki_sha256_final(&hash, sha);
     maki_hex(sha, sizeof sha, out);
 }
 

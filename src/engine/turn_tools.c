@@ -37,7 +37,7 @@ static maki_status add_result(maki_turn_work *w, const maki_content_part *call, 
     else
         maki_jw_print(&row.w, "{'role':'function','name':%v", call->name);
     maki_jw_key(&row.w, MAKI_LIT("content"));
-    maki_jw_repaired(&row.w, text); /* what a tool prints may be any bytes */
+    maki_jw_string_lossy(&row.w, text); /* what a tool prints may be any bytes */
     if (block && failed) maki_jw_field_bool(&row.w, "is_error", true);
     if (block) maki_jw_print(&row.w, "}]");
     return maki_turn_row_end(w, &row, NULL, MAKI_OK, err);

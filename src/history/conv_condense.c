@@ -102,7 +102,7 @@ static void hash_numbers(maki_sha256 *hash, uint64_t a, uint64_t b, uint64_t c)
 {
     char text[80];
     snprintf(text, sizeof text, "%" PRIu64 " %" PRIu64 " %" PRIu64 "\n", a, b, c);
-    maki_sha256_add(hash, maki_str_of(text));
+    maki_sha256_update(hash, maki_str_of(text));
 }
 
 static void hash_trim(maki_sha256 *hash, const maki_trim *trim)
@@ -119,7 +119,7 @@ static void cover_of(const maki_view *part, const maki_hiding *s,
 {
     maki_sha256 hash;
     unsigned char whole[MAKI_SHA256_LEN];
-    maki_sha256_begin(&hash);
+    maki_sha256_init(&hash);
     for (size_t i = 0; i < part->count; i++) {
         const maki_view_item *item = &part->items[i];
         hash_numbers(&hash, item->up, item->from, item->from ? item->to : item->made->ev);
@@ -129,7 +129,7 @@ static void cover_of(const maki_view *part, const maki_hiding *s,
     for (size_t i = 0; i < part->trim_count; i++) {
         if (maki_view_has(part, part->trims[i]->seq)) hash_trim(&hash, part->trims[i]);
     }
-    maki_sha256_finish(&hash, whole);
+    maki_sha256_final(&hash, whole);
     memcpy(cover, whole, MAKI_COVER_LEN);
 }
 
@@ -192,7 +192,7 @@ static maki_status make_fitting(maki_conv *conv, const condense_ctx *c, uint64_t
     maki_status st = make_summary(conv, c, text, ts, out, tokens, err);
     while (st == MAKI_OK && *tokens > most && text.len > SUMMARY_MIN) {
         size_t capacity = (size_t)((double)text.len * 0.9 * (double)most / (double)*tokens);
-        text = maki_utf8_cut(text, capacity > SUMMARY_MIN ? capacity : SUMMARY_MIN);
+        text = maki_utf8_truncate(text, capacity > SUMMARY_MIN ? capacity : SUMMARY_MIN);
         const char *line = maki_str_last(text, '\n');
         if (line && (size_t)(line - text.ptr) > text.len / 2)
             text = maki_str_to(text, (size_t)(line - text.ptr));

@@ -62,8 +62,8 @@ static maki_status read_fork(void *ctx, uint64_t ev, maki_str row, uint64_t at, 
         return MAKI_CANCELLED;
     maki_str parent = maki_json_string(event, "parent");
     if (parent.len) (void)maki_json_copy_text(parent, fork->parent, sizeof fork->parent - 1);
-    fork->seq = maki_json_whole_field(event, MAKI_LIT("seq"));
-    fork->ev = maki_json_whole_field(event, MAKI_LIT("parentEv"));
+    fork->seq = maki_json_uint_field(event, MAKI_LIT("seq"));
+    fork->ev = maki_json_uint_field(event, MAKI_LIT("parentEv"));
     fork->found = true;
     return MAKI_CANCELLED;
 }
@@ -458,7 +458,7 @@ maki_status maki_conv_write(maki_conv *conv, const maki_view *view, bool array, 
     writing *w = conv->env.alloc->resize(conv->env.alloc, NULL, 0, sizeof *w);
     if (!w) return maki_fail_nomem(err);
     maki_jw_init(&w->w, sink, err);
-    maki_jw_use(&w->w, w->out, sizeof w->out);
+    maki_jw_set_buffer(&w->w, w->out, sizeof w->out);
     w->array = array;
     w->pending = false;
     if (array) maki_jw_bytes(&w->w, MAKI_LIT("["));

@@ -71,7 +71,7 @@ static maki_event_type type_of(maki_str type)
 static uint64_t whole(maki_str value)
 {
     uint64_t n = 0;
-    (void)maki_json_whole(value, &n);
+    (void)maki_json_uint(value, &n);
     return n;
 }
 
@@ -232,8 +232,8 @@ static maki_status add_event(reading *r, uint64_t ev, maki_event_type type, cons
 static void note_run(maki_events *list, maki_str event)
 {
     maki_str of;
-    uint64_t first = maki_json_whole_field(event, MAKI_LIT("first"));
-    uint64_t last = maki_json_whole_field(event, MAKI_LIT("last"));
+    uint64_t first = maki_json_uint_field(event, MAKI_LIT("first"));
+    uint64_t last = maki_json_uint_field(event, MAKI_LIT("last"));
     if (!maki_json_get(event, MAKI_LIT("of"), &of) || !maki_json_text_is(of, MAKI_LIT("manage")))
         return;
     for (size_t i = list->count; first && i > 0 && list->at[i - 1].ev >= first; i--) {

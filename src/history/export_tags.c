@@ -54,15 +54,15 @@ static maki_status note_orphans(level *l, maki_str list, maki_err *err)
         while (st == MAKI_OK && maki_json_next(&spans, &item)) {
             maki_json_iter two = maki_json_items(item.value);
             t.from = t.to = 0;
-            if (maki_json_next(&two, &part)) (void)maki_json_whole(part.value, &t.from);
-            if (maki_json_next(&two, &part)) (void)maki_json_whole(part.value, &t.to);
+            if (maki_json_next(&two, &part)) (void)maki_json_uint(part.value, &t.from);
+            if (maki_json_next(&two, &part)) (void)maki_json_uint(part.value, &t.to);
             if (t.from) st = add_tag(l->x, t, err);
         }
         t.from = t.to = 0;
         t.up = l->up;
         while (st == MAKI_OK && maki_json_next(&made, &item)) {
             t.ev = 0;
-            (void)maki_json_whole(item.value, &t.ev);
+            (void)maki_json_uint(item.value, &t.ev);
             st = add_tag(l->x, t, err);
         }
     }

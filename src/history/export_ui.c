@@ -57,7 +57,7 @@ static maki_status tell(ui *u, uint64_t ev, maki_str event, unsigned kind, maki_
 {
     maki_jw *w = &u->w;
     maki_str message = { "{}", 2 }, value, id = MAKI_LIT("\"\"");
-    uint64_t seq = maki_json_whole_field(event, MAKI_LIT("at")), before = 0, after = 0;
+    uint64_t seq = maki_json_uint_field(event, MAKI_LIT("at")), before = 0, after = 0;
     maki_status st = tokens_at(u, seq, ev - 1, &before, err);
     if (st == MAKI_OK) st = tokens_at(u, seq, ev, &after, err);
     if (st != MAKI_OK) return st;
@@ -79,7 +79,7 @@ static maki_status tell(ui *u, uint64_t ev, maki_str event, unsigned kind, maki_
         maki_jw_raw(w, words_of(message));
         ui_number(w, "cost", 0);
     } else {
-        ui_number(w, "messagesRemoved", maki_json_whole_field(event, MAKI_LIT("messages")));
+        ui_number(w, "messagesRemoved", maki_json_uint_field(event, MAKI_LIT("messages")));
     }
     ui_number(w, "prevContextTokens", before);
     ui_number(w, "newContextTokens", after);

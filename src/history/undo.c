@@ -31,7 +31,7 @@ static maki_status find_event(void *ctx, uint64_t ev, maki_str row, uint64_t at,
     event_place *place = ctx;
     (void)at;
     (void)err;
-    if (ev == place->ev) (void)maki_json_whole(maki_json_field(row, "at"), &place->at);
+    if (ev == place->ev) (void)maki_json_uint(maki_json_field(row, "at"), &place->at);
     return MAKI_OK;
 }
 

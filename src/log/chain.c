@@ -35,10 +35,10 @@ void maki_chain_next(const unsigned char before[MAKI_CHAIN_LEN], maki_str bytes,
 {
     unsigned char whole[MAKI_SHA256_LEN];
     maki_sha256 hash;
-    maki_sha256_begin(&hash);
-    maki_sha256_add(&hash, (maki_str){ (const char *)before, MAKI_CHAIN_LEN });
-    maki_sha256_add(&hash, bytes);
-    maki_sha256_finish(&hash, whole);
+    maki_sha256_init(&hash);
+    maki_sha256_update(&hash, (maki_str){ (const char *)before, MAKI_CHAIN_LEN });
+    maki_sha256_update(&hash, bytes);
+    maki_sha256_final(&hash, whole);
     memcpy(out, whole, MAKI_CHAIN_LEN);
 }
 

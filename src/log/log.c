@@ -159,7 +159,7 @@ static maki_status read_fork(void *ctx, maki_str line, uint64_t at, maki_err *er
     (void)at;
     if (maki_json_check(line, &event, err) != MAKI_OK || !maki_json_field_in(event, "type", "fork"))
         return MAKI_CANCELLED;
-    if (maki_json_whole(maki_json_field(event, "seq"), &log->base) &&
+    if (maki_json_uint(maki_json_field(event, "seq"), &log->base) &&
         maki_chain_of(maki_json_field(event, "chain"), log->start))
         return MAKI_CANCELLED;
     return maki_fail(err, MAKI_CORRUPT, "the fork event does not tell where it forks");

@@ -106,7 +106,7 @@ static maki_status sample(checking *c, maki_err *err)
 bool maki_event_whole(maki_str object, const char *name, uint64_t *out)
 {
     maki_str value;
-    return maki_json_get(object, maki_str_of(name), &value) && maki_json_whole(value, out);
+    return maki_json_get(object, maki_str_of(name), &value) && maki_json_uint(value, out);
 }
 
 bool maki_line_object(maki_str row, maki_str *object)

@@ -44,9 +44,9 @@ static bool read_note(uint64_t ev, maki_str row, maki_str *event, note *out)
     if (!maki_json_string_field(*event, "cover", &cover)) return false;
     if (maki_json_inside(cover).len != HEX) return false;
     *out = (note){ .ev = ev,
-                   .before = maki_json_whole_field(*event, MAKI_LIT("before")),
-                   .covers = maki_json_whole_field(*event, MAKI_LIT("covers")),
-                   .tokens = maki_json_whole_field(*event, MAKI_LIT("tokens")) };
+                   .before = maki_json_uint_field(*event, MAKI_LIT("before")),
+                   .covers = maki_json_uint_field(*event, MAKI_LIT("covers")),
+                   .tokens = maki_json_uint_field(*event, MAKI_LIT("tokens")) };
     memcpy(out->cover, maki_json_inside(cover).ptr, HEX);
     return true;
 }
@@ -132,8 +132,8 @@ static void read_survey(maki_str event, maki_fact_coverage *out)
 {
     maki_str lost;
     *out = (maki_fact_coverage){ .measured = true,
-                                 .kept = maki_json_whole_field(event, MAKI_LIT("factsKept")),
-                                 .lost = maki_json_whole_field(event, MAKI_LIT("factsLost")) };
+                                 .kept = maki_json_uint_field(event, MAKI_LIT("factsKept")),
+                                 .lost = maki_json_uint_field(event, MAKI_LIT("factsLost")) };
     if (!maki_json_get(event, MAKI_LIT("lost"), &lost)) return;
     if (maki_json_kind_of(lost) != MAKI_JSON_ARRAY || lost.len - 2 > sizeof out->list) return;
     out->list_len = lost.len - 2;

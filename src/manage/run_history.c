@@ -42,10 +42,10 @@ static bool read_record(maki_str row, record *out)
         maki_json_check(row, &event, NULL) != MAKI_OK ||
         !text_is(event, "type", MAKI_LIT("manifest")) || !text_is(event, "of", MAKI_LIT("manage")))
         return false;
-    *out = (record){ .ev = maki_json_whole_field(event, MAKI_LIT("ev")),
-                     .first = maki_json_whole_field(event, MAKI_LIT("first")),
-                     .last = maki_json_whole_field(event, MAKI_LIT("last")),
-                     .tokens = (double)maki_json_whole_field(event, MAKI_LIT("tokensAfter")) };
+    *out = (record){ .ev = maki_json_uint_field(event, MAKI_LIT("ev")),
+                     .first = maki_json_uint_field(event, MAKI_LIT("first")),
+                     .last = maki_json_uint_field(event, MAKI_LIT("last")),
+                     .tokens = (double)maki_json_uint_field(event, MAKI_LIT("tokensAfter")) };
     out->failed = maki_json_get(event, MAKI_LIT("failed"), &failed) && maki_json_true(failed);
     return true;
 }
@@ -106,8 +106,8 @@ static void look(newest *n, maki_str row)
         maki_json_check(row, &event, NULL) != MAKI_OK)
         return;
     n->undone = true;
-    n->at = maki_json_whole_field(event, MAKI_LIT("at"));
-    n->ev = maki_json_whole_field(event, MAKI_LIT("ev"));
+    n->at = maki_json_uint_field(event, MAKI_LIT("at"));
+    n->ev = maki_json_uint_field(event, MAKI_LIT("ev"));
 }
 
 /* A run that a person took back counts as failed: else the next request would do it again at once. */

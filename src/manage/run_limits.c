@@ -251,7 +251,7 @@ static double max_tokens_of(const maki_run_limits_in *in, const who *w)
 
 static void copy_name(maki_str name, char out[MAKI_PROFILE_MAX])
 {
-    maki_str cut = maki_utf8_cut(name, MAKI_PROFILE_MAX - 1);
+    maki_str cut = maki_utf8_truncate(name, MAKI_PROFILE_MAX - 1);
     if (cut.len) memcpy(out, cut.ptr, cut.len);
     out[cut.len] = '\0';
 }

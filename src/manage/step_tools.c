@@ -16,7 +16,7 @@ typedef struct tools {
 static bool listed(const maki_str *patterns, size_t count, maki_str name)
 {
     for (size_t i = 0; i < count; i++) {
-        if (maki_str_like(patterns[i], name, true)) return true;
+        if (maki_str_glob(patterns[i], name, true)) return true;
     }
     return false;
 }

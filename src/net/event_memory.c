@@ -73,7 +73,7 @@ static void *resize(void *p, size_t size)
 
 void maki_event_memory_use(void)
 {
-    void *region = maki_reserve(REGION);
+    void *region = maki_reserve_pages(REGION);
     if (!region) return;
     /* a descriptor more is a page more, not two megabytes */
     maki_huge_pages(region, REGION, false);

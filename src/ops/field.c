@@ -199,7 +199,7 @@ static maki_status refuse_unknown(const maki_op_call *call, const char *op,
     maki_suggest nearest = maki_suggest_for(key);
     for (; fields->name; fields++)
         maki_suggest_candidate(&nearest, maki_str_of(fields->name));
-    int len = (int)maki_utf8_cut(key, 60).len;
+    int len = (int)maki_utf8_truncate(key, 60).len;
     if (nearest.found.len)
         return maki_fail(err, MAKI_INVALID,
                          "unknown field `%.*s`: did you mean `%s`? (at byte %zu)", len, key.ptr,

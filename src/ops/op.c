@@ -61,7 +61,7 @@ void maki_use_log(maki *m, maki_sink sink, const char *level)
     maki_str name = level ? maki_str_of(level) : MAKI_LIT("");
     if (!level && m->config) name = maki_config_text(m->config, "log.level");
     m->logger = (maki_logger){ m->env.clock, sink, MAKI_INFO };
-    (void)maki_level_named(name, &m->logger.least);
+    (void)maki_level_parse(name, &m->logger.least);
 }
 
 void maki_watch_cancel(maki *m, bool (*fn)(void *ctx), void *ctx)

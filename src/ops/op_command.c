@@ -103,8 +103,8 @@ maki_status maki_op_command_read(const maki_op_bound_command *shown, int argc, c
     snprintf(command, sizeof command, "maki %s", shown->group);
     maki_option_list list = { command, options, count, sizeof options[0], argc, argv, 0, false };
     while (st == MAKI_OK && (kind = maki_options_next(&list, &row, &value, err))) {
-        if (kind == MAKI_OPTION_WRONG) return MAKI_INVALID;
-        if (kind == MAKI_OPTION_WORD)
+        if (kind == MAKI_OPTION_INVALID) return MAKI_INVALID;
+        if (kind == MAKI_OPTION_POSITIONAL)
             st = take_word(shown, value, out, err);
         else if (row == 0)
             out->json = true;

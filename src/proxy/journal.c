@@ -45,8 +45,8 @@ bool maki_journal_touch(maki_journal *j, journal_half *half, const unsigned char
     for (size_t i = half->touched_count; i > 0 && half->touched_count - i < LOOKED_BACK; i--) {
         if (memcmp(half->touched[i - 1], session, MAKI_SESSION_BYTES) == 0) return true;
     }
-    void *moved = maki_grown(alloc, half->touched, half->touched_count, &half->touched_capacity,
-                             MAKI_SESSION_BYTES);
+    void *moved = maki_array_grow(alloc, half->touched, half->touched_count,
+                                  &half->touched_capacity, MAKI_SESSION_BYTES);
     if (!moved) return false;
     half->touched = moved;
     memcpy(half->touched[half->touched_count++], session, MAKI_SESSION_BYTES);

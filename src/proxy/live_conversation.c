@@ -41,7 +41,8 @@ static maki_status add_range(maki_live_conversation *t, uint64_t from, uint64_t 
         t->path[t->path_count - 1].to = to;
         return MAKI_OK;
     }
-    void *moved = maki_grown(alloc, t->path, t->path_count, &t->path_capacity, sizeof *t->path);
+    void *moved =
+        maki_array_grow(alloc, t->path, t->path_count, &t->path_capacity, sizeof *t->path);
     if (!moved) return maki_fail_nomem(err);
     t->path = moved;
     t->path[t->path_count++] = (maki_span64){ from, to };

@@ -95,7 +95,7 @@ static bool listed(maki_str patterns, maki_str name, bool otherwise, maki_arena 
         if (maki_json_kind_of(item.value) != MAKI_JSON_STRING) continue;
         maki_str pattern = maki_str_trim(maki_json_text(item.value, arena));
         if (!pattern.len) continue;
-        if (maki_str_like(pattern, name, true)) return true;
+        if (maki_str_glob(pattern, name, true)) return true;
         is = false;
     }
     return is;

@@ -23,7 +23,7 @@ static maki_status write_prompt(maki_jw *w, const maki_model_text *prompt, maki_
         st = prompt->read(prompt->ctx, at, piece + waiting, sizeof piece - waiting, &got, err);
         if (st != MAKI_OK || got == 0) break;
         maki_str text = { piece, waiting + got };
-        waiting = maki_utf8_unfinished(text);
+        waiting = maki_utf8_incomplete(text);
         text.len -= waiting;
         maki_jw_escaped(w, text);
         memmove(piece, text.ptr + text.len, waiting);

@@ -141,7 +141,7 @@ static maki_str read_words(maki_str message, char out[WORDS_READ], maki_str key)
 
 static void keep_words(maki_provider_error *t, maki_str text)
 {
-    maki_str cut = maki_utf8_cut(text, sizeof t->words - 1);
+    maki_str cut = maki_utf8_truncate(text, sizeof t->words - 1);
     memcpy(t->words, cut.ptr, cut.len);
     t->words[cut.len] = '\0';
 }
@@ -193,7 +193,7 @@ bool maki_provider_error_is_transient(const maki_provider_error *t)
 static maki_str shortened(const char *words)
 {
     enum { MOST = 90, NEAR = 20 };
-    maki_str all = maki_str_of(words), cut = maki_utf8_cut(all, MOST);
+    maki_str all = maki_str_of(words), cut = maki_utf8_truncate(all, MOST);
     if (cut.len == all.len) return all;
     for (size_t n = cut.len; n > 0 && n + NEAR > cut.len; n--) {
         if (cut.ptr[n - 1] == ' ') return maki_str_to(cut, n - 1);

@@ -28,7 +28,7 @@ bool maki_entries_read(maki_str text, maki_entries *out)
     while (iter.object && maki_json_next(&iter, &item)) {
         if (maki_json_key_is(item.key, MAKI_LIT("entries"))) out->all = item.value;
         if (maki_json_key_is(item.key, MAKI_LIT("folder")))
-            (void)maki_json_whole(item.value, &out->directory);
+            (void)maki_json_uint(item.value, &out->directory);
     }
     return out->all.len && maki_json_kind_of(out->all) == MAKI_JSON_OBJECT;
 }

@@ -240,7 +240,7 @@ static bool look(const pass *p, const char *id, looked *l)
     if (p->env->files->stat(p->env->files, p->directory_fd, file, &st) != 0)
         return l->there = errno != ENOENT; /* one that cannot be looked at now is read */
     l->size = (uint64_t)st.st_size;
-    l->changed = maki_file_changed_ms(&st);
+    l->changed = maki_file_mtime_ms(&st);
     return l->there = S_ISREG(st.st_mode);
 }
 
@@ -431,7 +431,7 @@ static maki_status open_view(pass *p, maki_err *err)
                !S_ISREG(st.st_mode)) {
         read = maki_fail(&why, MAKI_IO, "it is not a file; move it away");
     } else {
-        int64_t written = maki_file_changed_ms(&st);
+        int64_t written = maki_file_mtime_ms(&st);
         int64_t since = now_ms(p) - written; /* below 0: the clock was set back */
         p->leave = since >= 0 && since < OFTEN;
         read = read_text(p, &st, &why);

@@ -44,7 +44,7 @@ static maki_status read_header(const maki_env *env, int fd, maki_session *s, boo
     maki_str row = { text, end ? (size_t)(end - text) : 0 };
     *there = maki_str_starts(row, MAKI_LIT("{\"type\":\"header\""));
     if (*there && maki_json_check(row, &header, NULL) == MAKI_OK) {
-        s->created = (int64_t)maki_json_whole_field(header, MAKI_LIT("createdAt"));
+        s->created = (int64_t)maki_json_uint_field(header, MAKI_LIT("createdAt"));
         copy_field(header, "sessionKey", s->key, sizeof s->key);
         copy_field(header, "channel", s->channel, sizeof s->channel);
     }
@@ -159,8 +159,8 @@ static bool is_type(maki_str row, const char *type)
 
 static void take_usage(maki_session *s, maki_str of)
 {
-    s->input += maki_json_whole_field(of, MAKI_LIT("input"));
-    s->output += maki_json_whole_field(of, MAKI_LIT("output"));
+    s->input += maki_json_uint_field(of, MAKI_LIT("input"));
+    s->output += maki_json_uint_field(of, MAKI_LIT("output"));
 }
 
 static void take_state(maki_session *s, maki_str event)
@@ -253,7 +253,7 @@ maki_status maki_transcript_read(const maki_env *env, const char *directory, mak
         return maki_fail(err, MAKI_NOTFOUND, "%s is not a file", s->id);
     }
     forget_if_shorter(env, directory, (uint64_t)st.st_size, s);
-    s->updated = maki_file_changed_ms(&st);
+    s->updated = maki_file_mtime_ms(&st);
     maki_status read = read_rows(env, directory, fd, (uint64_t)st.st_size, s, &model, err);
     env->files->close(env->files, fd);
     return read == MAKI_OK ? read_events(env, directory, s, model, err) : read;

@@ -13,7 +13,7 @@ static size_t cut_at(maki_str line)
         char c = line.ptr[i - 1];
         if (c == ' ' || c == '\t') return i;
     }
-    return line.len - maki_utf8_unfinished(line);
+    return line.len - maki_utf8_incomplete(line);
 }
 
 static void hand_over(maki_line_reader *feed, size_t len, bool more)

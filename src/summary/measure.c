@@ -36,7 +36,7 @@ static void name_one(maki_buf *list, maki_str text)
     maki_buf one = { .ptr = capacity, .capacity = sizeof capacity, .max = sizeof capacity };
     maki_jw w;
     maki_jw_init(&w, maki_buf_sink(&one), NULL);
-    maki_jw_string(&w, maki_utf8_cut(text, FACT_SHOWN));
+    maki_jw_string(&w, maki_utf8_truncate(text, FACT_SHOWN));
     if (maki_jw_end(&w) != MAKI_OK || list->len + one.len + 1 > list->max) return;
     if (list->len) maki_buf_add_byte(list, ',');
     maki_buf_add(list, maki_buf_str(&one));

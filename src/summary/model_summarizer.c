@@ -60,7 +60,7 @@ static maki_status add_whole(portions *p, maki_str text, uint64_t tokens, maki_e
 static maki_str slice_of(const portions *p, maki_str text)
 {
     size_t most = p->most < SLICE ? (size_t)p->most : SLICE;
-    maki_str slice = maki_utf8_cut(text, most);
+    maki_str slice = maki_utf8_truncate(text, most);
     if (slice.len == text.len) return slice;
     size_t exact = maki_token_cut(slice);
     return exact ? maki_str_to(slice, exact) : slice;
@@ -172,7 +172,7 @@ static maki_str without_thoughts(maki_str text)
 static maki_status judge(asking *a, const maki_model_usage *usage, maki_err *err)
 {
     maki_str text = maki_buf_str(&a->reply);
-    text.len -= maki_utf8_unfinished(text);
+    text.len -= maki_utf8_incomplete(text);
     if (!maki_utf8_valid(text, NULL) || memchr(text.ptr, '\0', text.len))
         return maki_fail(err, MAKI_UPSTREAM, "the model's reply is no text");
     a->text = without_thoughts(text);

@@ -115,7 +115,7 @@ static size_t sentence_len(maki_str text)
 {
     size_t len = 0;
     for (size_t at = 0; at < text.len; at += len) {
-        uint32_t code = maki_utf8_char(text, at, &len);
+        uint32_t code = maki_utf8_decode(text, at, &len);
         size_t end = at + len;
         if (code == 0x3002 || code == 0xFF01 || code == 0xFF1F) return end;
         bool stop = code == '.' || code == '!' || code == '?';
@@ -184,7 +184,7 @@ static void look_at_prose(maki_digest *d, maki_str line)
 static void fence_opens(maki_digest *d, maki_str info)
 {
     maki_digest_reader *r = &d->reading;
-    info = maki_utf8_cut(maki_str_trim(info), sizeof r->language - 1);
+    info = maki_utf8_truncate(maki_str_trim(info), sizeof r->language - 1);
     memcpy(r->language, info.ptr, info.len);
     r->language[info.len] = '\0';
     r->shows_output = info.len == 0 || maki_str_in(info, "text|txt|console|log|sh|bash|shell");

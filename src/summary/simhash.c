@@ -51,7 +51,7 @@ maki_simhash maki_simhash_of(maki_str text)
     uint32_t word = empty, before = 0;
     size_t letters = 0, len = 0, terms = 0;
     for (size_t at = 0; at <= text.len && terms < TERMS; at += len) {
-        uint32_t code = at < text.len ? maki_utf8_char(text, at, &len) : 0;
+        uint32_t code = at < text.len ? maki_utf8_decode(text, at, &len) : 0;
         if (at == text.len) len = 1;
         uint32_t cjk = is_cjk(code) ? code : 0;
         if (is_letter(code)) {

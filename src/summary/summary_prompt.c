@@ -164,7 +164,7 @@ static maki_prompt built_in(size_t n, maki_lang lang, bool given)
 maki_prompt maki_prompt_of(maki_str wish, maki_lang lang, bool given)
 {
     const maki_str mark = MAKI_LIT("{messages}");
-    size_t n = maki_str_place(wish, "standard|brief|task");
+    size_t n = maki_str_index(wish, "standard|brief|task");
     if (n < BUILT_IN) return built_in(n, lang, given);
     size_t at = maki_str_find_nocase(wish, mark);
     maki_prompt own = { .system = { "", 0 }, .before = maki_str_to(wish, at), .after = { "", 0 } };

@@ -73,7 +73,7 @@ static maki_status read_profile(const maki_config *config, maki_str profile,
 
 static void read_language(const maki_config *config, maki_summary_settings *out)
 {
-    size_t lang = maki_str_place(maki_config_text(config, "language"), "en|ja|zh|ko");
+    size_t lang = maki_str_index(maki_config_text(config, "language"), "en|ja|zh|ko");
     out->has_lang = lang != SIZE_MAX;
     if (out->has_lang) out->lang = (maki_lang)lang;
 }

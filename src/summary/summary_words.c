@@ -142,7 +142,7 @@ void maki_letters_add(maki_letters *letters, maki_str text)
     bool inside = false;
     size_t len = 0;
     for (size_t at = 0; at < text.len; at += len) {
-        uint32_t code = maki_utf8_char(text, at, &len);
+        uint32_t code = maki_utf8_decode(text, at, &len);
         bool latin = (code | 32) >= 'a' && (code | 32) <= 'z';
         letters->words += latin && !inside;
         inside = latin;

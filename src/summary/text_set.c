@@ -42,7 +42,8 @@ size_t maki_line_copy(char *out, size_t capacity, maki_str text)
     size_t mark = sizeof ELLIPSIS - 1;
     text = maki_str_trim(text);
     bool whole = text.len <= capacity;
-    if (!whole) text = maki_str_trim(maki_utf8_cut(text, capacity > mark ? capacity - mark : 0));
+    if (!whole)
+        text = maki_str_trim(maki_utf8_truncate(text, capacity > mark ? capacity - mark : 0));
     for (size_t i = 0; i < text.len; i++)
         out[i] = (unsigned char)text.ptr[i] < 0x20 ? ' ' : text.ptr[i];
     if (whole || capacity < mark) return text.len;

@@ -93,7 +93,7 @@ static bool cut_string(maki_str head, maki_str key, maki_str *value)
         size_t at = key.len + 1;
         while (at < here.len && strchr("\": \t\r\n", here.ptr[at]) && here.ptr[at] != '\0') {
             if (here.ptr[at++] == '"' && at > key.len + 2) { /* the quote that opens the value */
-                size_t n = maki_text_kernels_plain()->skip_string(here.ptr + at, here.len - at);
+                size_t n = maki_text_plain.skip_string(here.ptr + at, here.len - at);
                 if (at + n >= here.len || here.ptr[at + n] != '"') return false;
                 *value = (maki_str){ here.ptr + at - 1, n + 2 };
                 return true;
@@ -160,7 +160,7 @@ size_t maki_command_name(maki_str command, char *out, size_t capacity)
         size_t at = maki_str_find_nocase(command, maki_str_of(ends[i]));
         if (at > 0) command = maki_str_to(command, at);
     }
-    command = maki_utf8_cut(maki_str_trim(command), capacity);
+    command = maki_utf8_truncate(maki_str_trim(command), capacity);
     size_t n = 0;
     for (size_t i = 0; i < command.len; i++) {
         char c = (unsigned char)command.ptr[i] < 0x20 ? ' ' : command.ptr[i];

@@ -39,7 +39,7 @@ static size_t spell(uint32_t code, char out[8])
     if (code == '"' || code == '\\') return (out[1] = (char)code, 2);
     if (code >= 0x08 && code <= 0x0D && code != 0x0B) return (out[1] = letters[code - 0x08], 2);
     if (code < 0x20 || lone) return (size_t)snprintf(out, 8, "\\u%04x", (unsigned)code);
-    return maki_utf8_put(code, out);
+    return maki_utf8_encode(code, out);
 }
 
 /* ---- numbers ---------------------------------------------------------------------------------------- */

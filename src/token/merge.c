@@ -10,7 +10,8 @@ enum {
     MANY = 8     /* tokens out of one window */
 };
 
-size_t maki_merge(const maki_table *table, const unsigned char *bytes, size_t n, maki_merging *m)
+size_t maki_merge(const maki_table *table, const unsigned char *bytes, size_t n,
+                  maki_merge_scratch *m)
 {
     assert(n > 0 && n <= MAKI_MERGE_MAX);
     maki_pairs pairs = maki_table_pairs(table);
@@ -30,7 +31,7 @@ size_t maki_merge(const maki_table *table, const unsigned char *bytes, size_t n,
 
 typedef struct joining {
     const maki_table *table;
-    maki_merging *m;
+    maki_merge_scratch *m;
     maki_merged_fn *ids;
     void *ctx;
     size_t start;      /* where the last held token begins, or the next window if none is held */
@@ -181,7 +182,7 @@ static bool window_failed(window *w, outcome got)
 }
 
 uint64_t maki_merge_long(maki_merger merge, const maki_table *table, const unsigned char *bytes,
-                         size_t len, maki_merging *m, maki_merged_fn *ids, void *ctx)
+                         size_t len, maki_merge_scratch *m, maki_merged_fn *ids, void *ctx)
 {
     joining j = { .table = table, .m = m, .ids = ids, .ctx = ctx };
     window w = { MAKI_MERGE_WINDOW, MAKI_MERGE_WINDOW };

@@ -23,26 +23,27 @@ enum {
 };
 
 /* Room for merging: ids that came out, and what is needed on the way. */
-typedef struct maki_merging {
+typedef struct maki_merge_scratch {
     uint32_t ids[MAKI_MERGE_MAX + MAKI_MERGE_PAD];
     uint32_t ranks[MAKI_MERGE_MAX + MAKI_MERGE_PAD]; /* of the pair that begins at each id */
     uint32_t held[2 * MAKI_MERGE_MAX]; /* tokens of a long span that are not certain yet */
-    struct maki_merging_second {       /* of a second window */
+    struct maki_merge_scratch_second { /* of a second window */
         uint32_t ids[MAKI_MERGE_WINDOW + MAKI_MERGE_PAD];
         uint32_t ranks[MAKI_MERGE_WINDOW + MAKI_MERGE_PAD];
     } second;
-} maki_merging;
+} maki_merge_scratch;
 
 /* The tokens of 1 to MAKI_MERGE_MAX bytes: how many, and which in m->ids. */
 typedef size_t maki_merge_fn(const maki_table *table, const unsigned char *bytes, size_t len,
-                             maki_merging *m);
+                             maki_merge_scratch *m);
 maki_merge_fn maki_merge;
 maki_merge_fn maki_merge_avx2; /* for processors that have AVX2 and BMI */
 
 /* Two windows of MAKI_MERGE_WINDOW bytes at once, which takes little longer than one: counts[0] ids in
  * m->ids, counts[1] in m->second.ids. */
 typedef void maki_merge_two_fn(const maki_table *table, const unsigned char *first,
-                               const unsigned char *second, maki_merging *m, size_t counts[2]);
+                               const unsigned char *second, maki_merge_scratch *m,
+                               size_t counts[2]);
 maki_merge_two_fn maki_merge_two_avx2;
 
 /* How this processor merges. */
@@ -54,7 +55,7 @@ typedef struct maki_merger {
 /* The same for any number of bytes.  `ids` gets the tokens, some at a time; it may be NULL. */
 typedef void maki_merged_fn(void *ctx, const uint32_t *ids, size_t n);
 uint64_t maki_merge_long(maki_merger merge, const maki_table *table, const unsigned char *bytes,
-                         size_t len, maki_merging *m, maki_merged_fn *ids, void *ctx);
+                         size_t len, maki_merge_scratch *m, maki_merged_fn *ids, void *ctx);
 
 /* ---- for merge.c and merge_avx2.c ------------------------------------------------------------------ */
 
@@ -72,7 +73,7 @@ static inline void maki_merge_begin(const maki_table *table, const unsigned char
 
 /* Merge every pair of this rank, from left to right; the first is at `at`.  A new pair has a higher
  * rank than the two tokens it is made of, so none can come before these. */
-static inline size_t maki_merge_rank(maki_pairs pairs, maki_merging *m, size_t n, size_t at,
+static inline size_t maki_merge_rank(maki_pairs pairs, maki_merge_scratch *m, size_t n, size_t at,
                                      uint32_t rank)
 {
     uint32_t *ids = m->ids, *ranks = m->ranks;

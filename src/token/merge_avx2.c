@@ -96,7 +96,7 @@ AVX2_INLINE size_t finish(lane *l)
 }
 
 AVX2 size_t maki_merge_avx2(const maki_table *table, const unsigned char *bytes, size_t n,
-                            maki_merging *m)
+                            maki_merge_scratch *m)
 {
     if (n > WIDTH) return maki_merge(table, bytes, n, m);
     maki_pairs pairs = maki_table_pairs(table);
@@ -108,7 +108,7 @@ AVX2 size_t maki_merge_avx2(const maki_table *table, const unsigned char *bytes,
 
 /* A step waits for the table most of the time; so two texts are merged in turns. */
 AVX2 void maki_merge_two_avx2(const maki_table *table, const unsigned char *first,
-                              const unsigned char *second, maki_merging *m, size_t counts[2])
+                              const unsigned char *second, maki_merge_scratch *m, size_t counts[2])
 {
     maki_pairs pairs = maki_table_pairs(table);
     lane a = begin(table, first, WIDTH, m->ids, m->ranks);

@@ -110,8 +110,8 @@ static size_t unescape(const char **from, const char *end, char *out, size_t cap
             p += 2;
         } else {
             size_t len = 0;
-            n += maki_utf8_put(maki_json_escape_code((maki_str){ p, (size_t)(end - p) }, &len),
-                               out + n);
+            n += maki_utf8_encode(maki_json_escape_code((maki_str){ p, (size_t)(end - p) }, &len),
+                                  out + n);
             p += len;
         }
     }

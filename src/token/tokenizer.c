@@ -44,7 +44,7 @@ struct maki_tokenizer {
     maki_cached_ids *ids;
     size_t out_n;
     uint32_t out[OUT]; /* from here on not zeroed at open */
-    maki_merging merging;
+    maki_merge_scratch merging;
 };
 
 /* The memory that tokenizers share. */
@@ -88,7 +88,7 @@ maki_status maki_tokenizer_open(const maki_env *env, const maki_encoding *encodi
     t->encoding = encoding;
     t->alloc = env->alloc;
     t->special = chosen.special;
-    t->remembers = !chosen.no_memory;
+    t->remembers = !chosen.no_cache;
     if (chosen.memory && maki_span_cache_is_shareable()) t->shared = &chosen.memory->recall;
     choose(t);
     *out = t;

@@ -38,23 +38,23 @@ static void end_run(canon *c)
     unsigned char digest[MAKI_SHA256_LEN];
     if (!c->in_run) return;
     c->in_run = false;
-    maki_sha256_finish(&c->run, digest);
+    maki_sha256_final(&c->run, digest);
     if (!c->run_said) return;
-    maki_sha256_add(&c->all, MAKI_LIT("\xFFT"));
-    maki_sha256_add(&c->all, (maki_str){ (const char *)digest, sizeof digest });
+    maki_sha256_update(&c->all, MAKI_LIT("\xFFT"));
+    maki_sha256_update(&c->all, (maki_str){ (const char *)digest, sizeof digest });
 }
 
 static void token(canon *c, char letter)
 {
     const char bytes[] = { '\xFF', letter };
     end_run(c);
-    maki_sha256_add(&c->all, (maki_str){ bytes, sizeof bytes });
+    maki_sha256_update(&c->all, (maki_str){ bytes, sizeof bytes });
 }
 
 static maki_status add_all(void *ctx, maki_str bytes, maki_err *err)
 {
     (void)err;
-    maki_sha256_add(&((canon *)ctx)->all, bytes);
+    maki_sha256_update(&((canon *)ctx)->all, bytes);
     return MAKI_OK;
 }
 
@@ -64,7 +64,7 @@ static maki_status add_run(void *ctx, maki_str bytes, maki_err *err)
     (void)err;
     for (size_t i = 0; !c->run_said && i < bytes.len; i++)
         c->run_said = !strchr(" \t\r\n", bytes.ptr[i]) || bytes.ptr[i] == '\0';
-    maki_sha256_add(&c->run, bytes);
+    maki_sha256_update(&c->run, bytes);
     return MAKI_OK;
 }
 
@@ -81,7 +81,7 @@ static void add_text(canon *c, maki_str string)
 {
     if (c->status != MAKI_OK) return;
     if (!c->in_run) {
-        maki_sha256_begin(&c->run);
+        maki_sha256_init(&c->run);
         c->in_run = true;
         c->run_said = false;
     }
@@ -146,7 +146,7 @@ static void add_object(canon *c, maki_str object, unsigned depth)
     size_t n = maki_json_count(object), bytes = n * sizeof *entries;
     token(c, '{');
     if (n > KEYS_MAX) {
-        maki_sha256_add(&c->all, object);
+        maki_sha256_update(&c->all, object);
         return;
     }
     if (n > FEW_KEYS) entries = alloc->resize(alloc, NULL, 0, bytes);
@@ -165,7 +165,7 @@ static void add_number(canon *c, maki_str number)
 {
     double value = maki_json_double(number) + 0.0; /* -0 becomes 0 */
     token(c, '#');
-    maki_sha256_add(&c->all, (maki_str){ (const char *)&value, sizeof value });
+    maki_sha256_update(&c->all, (maki_str){ (const char *)&value, sizeof value });
 }
 
 static void add_array(canon *c, maki_str array, unsigned depth)
@@ -183,7 +183,7 @@ static void add_value(canon *c, maki_str value, unsigned depth)
     if (c->status != MAKI_OK) return;
     if (depth == DEPTH) {
         token(c, 'x');
-        maki_sha256_add(&c->all, value);
+        maki_sha256_update(&c->all, value);
         return;
     }
     switch (maki_json_kind_of(value)) {
@@ -322,10 +322,10 @@ maki_status maki_canon_next(const maki_env *env, const unsigned char before[MAKI
 {
     unsigned char digest[MAKI_SHA256_LEN];
     canon c = { .env = env, .err = err };
-    maki_sha256_begin(&c.all);
-    maki_sha256_add(&c.all, (maki_str){ (const char *)before, MAKI_PREFIX_LEN });
+    maki_sha256_init(&c.all);
+    maki_sha256_update(&c.all, (maki_str){ (const char *)before, MAKI_PREFIX_LEN });
     add_message(&c, row);
-    maki_sha256_finish(&c.all, digest);
+    maki_sha256_final(&c.all, digest);
     if (c.status == MAKI_OK) memcpy(out, digest, MAKI_PREFIX_LEN);
     return c.status;
 }

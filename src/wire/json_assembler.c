@@ -65,7 +65,7 @@ static maki_assembled *field_of(maki_json_assembler *g, maki_json_assembler_kind
     const maki_alloc *alloc = g->env->alloc;
     maki_assembled *found = find(g, name);
     if (found || g->count == FIELDS_MAX || name.len == 0) return found;
-    void *fields = maki_grown(alloc, g->fields, g->count, &g->capacity, sizeof *g->fields);
+    void *fields = maki_array_grow(alloc, g->fields, g->count, &g->capacity, sizeof *g->fields);
     if (fields) g->fields = fields;
     char *copy = fields ? alloc->resize(alloc, NULL, 0, name.len) : NULL;
     if (!copy) {

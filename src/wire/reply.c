@@ -121,7 +121,8 @@ maki_part *maki_reply_part(maki_wire_reply *r, uint64_t index)
 maki_part *maki_reply_new_part(maki_wire_reply *r, uint64_t index)
 {
     const maki_alloc *alloc = r->env->alloc;
-    void *parts = maki_grown(alloc, r->parts, r->part_count, &r->part_capacity, sizeof *r->parts);
+    void *parts =
+        maki_array_grow(alloc, r->parts, r->part_count, &r->part_capacity, sizeof *r->parts);
     if (parts) r->parts = parts;
     maki_part *part = parts ? alloc->resize(alloc, NULL, 0, sizeof *part) : NULL;
     if (!part) {
@@ -189,7 +190,7 @@ void maki_reply_row_end(maki_wire_reply *r, maki_jw *w)
 {
     maki_sticky_end(&r->failure, w, MAKI_LIT(""));
     void *rows =
-        maki_grown(r->env->alloc, r->rows, r->row_count, &r->row_capacity, sizeof *r->rows);
+        maki_array_grow(r->env->alloc, r->rows, r->row_count, &r->row_capacity, sizeof *r->rows);
     if (rows)
         r->rows = rows;
     else

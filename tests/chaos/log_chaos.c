@@ -19,7 +19,7 @@
 
 #include "base/json.h"
 #include "base/str.h"
-#include "folder.h"
+#include "directory.h"
 #include "history/facts.h"
 #include "history/token_counter.h"
 #include "log/verify.h"

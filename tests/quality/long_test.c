@@ -15,7 +15,7 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/str.h"
-#include "folder.h"
+#include "directory.h"
 #include "history/blocks.h"
 #include "history/token_counter.h"
 #include "manage/manage.h"

@@ -23,14 +23,14 @@ typedef struct subject {
     unsigned differences;
 } subject;
 
-static maki_tokenizer *open_with(const maki_encoding *encoding, bool special, bool no_memory)
+static maki_tokenizer *open_with(const maki_encoding *encoding, bool special, bool no_cache)
 {
     maki_tokenizer_options options = MAKI_TOKENIZER_OPTIONS_INIT;
     maki_env env = maki_env_system();
     maki_tokenizer *t = NULL;
     maki_err err = { 0 };
     options.special = special;
-    options.no_memory = no_memory;
+    options.no_cache = no_cache;
     CHECK_STATUS(maki_tokenizer_open(&env, encoding, &options, &t, &err), MAKI_OK, &err);
     return t;
 }
@@ -54,7 +54,7 @@ static void same(subject *s, const char *how, maki_str text, const id_list *want
 /* Both ways to merge, on any bytes as if they were one piece. */
 static void check_merges(subject *s, maki_str text)
 {
-    static maki_merging merging;
+    static maki_merge_scratch merging;
     static id_list want, have;
     const unsigned char *bytes = (const unsigned char *)text.ptr;
     if (text.len == 0 || text.len > MAKI_MERGE_MAX || text.len > REFERENCE_MAX) return;

@@ -12,8 +12,8 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/str.h"
+#include "directory.h"
 #include "fake_env.h"
-#include "folder.h"
 #include "tap.h"
 
 enum { MEMORY = 8 << 20 };

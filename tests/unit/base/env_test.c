@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/files.h"
-#include "folder.h"
+#include "directory.h"
 #include "tap.h"
 
 static void test_alloc(const maki_alloc *alloc)

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "base/str.h"
+#include "directory.h"
 #include "fake_env.h"
-#include "folder.h"
 #include "samples.h"
 #include "tap.h"
 

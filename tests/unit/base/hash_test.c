@@ -47,11 +47,11 @@ static void test_known(void)
         check_digest(digest, row->hex);
         for (size_t cut = 0; cut <= row->text.len; cut++) {
             maki_sha256 hash;
-            maki_sha256_begin(&hash);
-            maki_sha256_add(&hash, maki_str_to(row->text, cut));
-            maki_sha256_add(&hash, (maki_str){ NULL, 0 });
-            maki_sha256_add(&hash, maki_str_from(row->text, cut));
-            maki_sha256_finish(&hash, digest);
+            maki_sha256_init(&hash);
+            maki_sha256_update(&hash, maki_str_to(row->text, cut));
+            maki_sha256_update(&hash, (maki_str){ NULL, 0 });
+            maki_sha256_update(&hash, maki_str_from(row->text, cut));
+            maki_sha256_final(&hash, digest);
             check_digest(digest, row->hex);
         }
     }
@@ -64,13 +64,13 @@ static void test_million(void)
     unsigned char digest[MAKI_SHA256_LEN];
     char piece[997];
     memset(piece, 'a', sizeof piece);
-    maki_sha256_begin(&hash);
+    maki_sha256_init(&hash);
     for (size_t left = 1000000; left > 0;) {
         size_t n = left < sizeof piece ? left : sizeof piece;
-        maki_sha256_add(&hash, (maki_str){ piece, n });
+        maki_sha256_update(&hash, (maki_str){ piece, n });
         left -= n;
     }
-    maki_sha256_finish(&hash, digest);
+    maki_sha256_final(&hash, digest);
     check_digest(digest, "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 

@@ -15,8 +15,8 @@
 
 #include "base/json_scan.h"
 #include "base/str.h"
+#include "directory.h"
 #include "fake_env.h"
-#include "folder.h"
 #include "tap.h"
 
 static size_t counts[3]; /* of y_, n_ and i_ */

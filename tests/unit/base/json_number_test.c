@@ -192,15 +192,15 @@ static void test_whole(void)
     for (size_t i = 0; i < COUNT(rows); i++) {
         uint64_t got = 4711;
         tap_row("%s as a count", rows[i].text);
-        CHECK_EQ(maki_json_whole(maki_str_of(rows[i].text), &got), rows[i].good);
+        CHECK_EQ(maki_json_uint(maki_str_of(rows[i].text), &got), rows[i].good);
         CHECK_EQ(got, rows[i].good ? rows[i].value : 4711);
     }
     tap_row("counts of an object");
     maki_str object = MAKI_LIT("{\"a\":12,\"b\":-1,\"数\":3}");
-    CHECK_EQ(maki_json_whole_field(object, MAKI_LIT("a")), 12);
-    CHECK_EQ(maki_json_whole_field(object, MAKI_LIT("b")), 0);
-    CHECK_EQ(maki_json_whole_field(object, MAKI_LIT("数")), 3);
-    CHECK_EQ(maki_json_whole_field(object, MAKI_LIT("c")), 0);
+    CHECK_EQ(maki_json_uint_field(object, MAKI_LIT("a")), 12);
+    CHECK_EQ(maki_json_uint_field(object, MAKI_LIT("b")), 0);
+    CHECK_EQ(maki_json_uint_field(object, MAKI_LIT("数")), 3);
+    CHECK_EQ(maki_json_uint_field(object, MAKI_LIT("c")), 0);
 }
 
 int main(void)

@@ -54,7 +54,7 @@ int main(void)
     tap_row("names wherever the writer's buffer ends");
     for (size_t size = 1; size < 40; size++) {
         char capacity[40];
-        maki_jw_use(&w, capacity, size);
+        maki_jw_set_buffer(&w, capacity, size);
         maki_jw_print(&w, "{'name':'海','other':[%q,true]}", MAKI_LIT("x"));
         is(&w, &out, "{\"name\":\"海\",\"other\":[\"x\",true]}");
     }

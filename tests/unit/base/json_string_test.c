@@ -121,7 +121,7 @@ static size_t spell(tap_random *random, uint32_t code, char *out)
     const char *upper = tap_below(random, 2) ? "\\u%04X" : "\\u%04x";
     if (code == '"' || code == '\\') return (size_t)sprintf(out, "\\%c", (char)code);
     if (code == '\n' && tap_below(random, 2)) return (size_t)sprintf(out, "\\n");
-    if (!must_escape && tap_below(random, 2)) return maki_utf8_put(code, out);
+    if (!must_escape && tap_below(random, 2)) return maki_utf8_encode(code, out);
     if (code <= 0xFFFF) return (size_t)sprintf(out, upper, code);
     size_t n = (size_t)sprintf(out, upper, 0xD800 + ((code - 0x10000) >> 10));
     return n + (size_t)sprintf(out + n, upper, 0xDC00 + ((code - 0x10000) & 0x3FF));

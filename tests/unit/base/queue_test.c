@@ -9,7 +9,7 @@
 enum { WRITERS = 4, EACH = 5000 };
 
 typedef struct numbered {
-    maki_item item;
+    maki_queue_item item;
     int writer, number;
 } numbered;
 
@@ -21,8 +21,8 @@ static void *write_items(void *ctx)
     numbered *mine = ctx;
     for (int i = 0; i < EACH; i++) {
         if (i % 3 == 0) {
-            maki_queue_put(&queue, &mine[i].item);
-        } else if (maki_queue_add(&queue, &mine[i].item)) {
+            maki_queue_push(&queue, &mine[i].item);
+        } else if (maki_queue_push_no_wake(&queue, &mine[i].item)) {
             maki_queue_wake(&queue);
         }
     }
@@ -45,11 +45,11 @@ static void join_writers(pthread_t *threads)
 }
 
 /* Take what is there; how many, each writer's in order. */
-static int count(maki_item *item, int *next)
+static int count(maki_queue_item *item, int *next)
 {
     int n = 0;
     for (; item; item = item->next, n++) {
-        numbered *got = MAKI_ITEM_OF(item, numbered, item);
+        numbered *got = MAKI_CONTAINER_OF(item, numbered, item);
         CHECK(got->number == next[got->writer]);
         next[got->writer] = got->number + 1;
     }
@@ -66,13 +66,13 @@ static void run_waiting(void)
     CHECK_STATUS(maki_queue_open(&queue, false, &err), MAKI_OK, &err);
     start_writers(threads);
     while (got < WRITERS * EACH)
-        got += count(maki_queue_wait(&queue, 60000, &ended), next);
+        got += count(maki_queue_wait_all(&queue, 60000, &ended), next);
     join_writers(threads);
     CHECK(!ended);
-    CHECK(maki_queue_wait(&queue, 1, &ended) == NULL);
+    CHECK(maki_queue_wait_all(&queue, 1, &ended) == NULL);
     CHECK(!ended);
-    maki_queue_end(&queue);
-    CHECK(maki_queue_wait(&queue, 60000, &ended) == NULL);
+    maki_queue_shutdown(&queue);
+    CHECK(maki_queue_wait_all(&queue, 60000, &ended) == NULL);
     CHECK(ended);
     maki_queue_close(&queue);
 }
@@ -88,7 +88,7 @@ static void run_descriptor(void)
     while (got < WRITERS * EACH) {
         struct pollfd ready = { .fd = queue.fd, .events = POLLIN };
         if (!CHECK(poll(&ready, 1, 60000) == 1)) break;
-        got += count(maki_queue_take(&queue), next);
+        got += count(maki_queue_take_all(&queue), next);
     }
     join_writers(threads);
     maki_queue_close(&queue);
@@ -101,7 +101,7 @@ static void *take_items(void *ctx)
 {
     int n = 0;
     (void)ctx;
-    while (maki_queue_one(&queue, true))
+    while (maki_queue_pop(&queue, true))
         n++;
     pthread_mutex_lock(&lock);
     taken += n;
@@ -119,7 +119,7 @@ static void run_pool(void)
         CHECK_EQ(pthread_create(&pool[i], NULL, take_items, NULL), 0);
     start_writers(threads);
     join_writers(threads);
-    maki_queue_end(&queue);
+    maki_queue_shutdown(&queue);
     for (size_t i = 0; i < COUNT(pool); i++)
         pthread_join(pool[i], NULL);
     CHECK_EQ(taken, WRITERS * EACH);

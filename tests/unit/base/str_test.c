@@ -132,7 +132,7 @@ static void test_trim(void)
     for (uint32_t code = 0; code <= 0x10FFFF; code++) {
         char text[9];
         if (code >= 0xD800 && code <= 0xDFFF) continue;
-        size_t len = maki_utf8_put(code, text);
+        size_t len = maki_utf8_encode(code, text);
         text[len] = 'x';
         memcpy(text + len + 1, text, len);
         maki_str got = maki_str_trim((maki_str){ text, 2 * len + 1 });

@@ -68,17 +68,17 @@ static void test_code_points(void)
         bool scalar = code <= 0x10FFFF && (code < 0xD800 || code > 0xDFFF);
         char bytes[4];
         size_t read = 0;
-        size_t len = maki_utf8_put(code, bytes);
+        size_t len = maki_utf8_encode(code, bytes);
         maki_str text = { bytes, len };
         CHECK_EQ(reference_char((const unsigned char *)bytes, len), len);
         CHECK(maki_utf8_valid(text, NULL));
-        CHECK_EQ(maki_utf8_char(text, 0, &read), scalar ? code : 0xFFFD);
+        CHECK_EQ(maki_utf8_decode(text, 0, &read), scalar ? code : 0xFFFD);
         CHECK_EQ(read, len);
         CHECK_EQ(maki_utf16_len(text), scalar && code > 0xFFFF ? 2 : 1);
     }
     tap_row("a value far too large becomes U+FFFD");
     char bytes[4];
-    CHECK_EQ(maki_utf8_put(UINT32_MAX, bytes), 3);
+    CHECK_EQ(maki_utf8_encode(UINT32_MAX, bytes), 3);
     CHECK_STR(((maki_str){ bytes, 3 }), "\uFFFD");
 }
 
@@ -92,10 +92,10 @@ static void test_samples(void)
             /* The longest valid prefix of the first max bytes ends where the cut must. */
             size_t here = max < text.len ? max : text.len;
             size_t whole = reference_good(text.ptr, here);
-            maki_str cut = maki_utf8_cut(text, max);
+            maki_str cut = maki_utf8_truncate(text, max);
             CHECK_EQ(cut.len, whole);
             CHECK(cut.ptr == text.ptr);
-            CHECK_EQ(maki_utf8_unfinished(maki_str_to(text, here)), here - whole);
+            CHECK_EQ(maki_utf8_incomplete(maki_str_to(text, here)), here - whole);
         }
     }
 }
@@ -127,7 +127,7 @@ static void test_unfinished(void)
 {
     for (size_t i = 0; i < COUNT(unfinished_rows); i++) {
         tap_row("unfinished: %s", unfinished_rows[i].name);
-        CHECK_EQ(maki_utf8_unfinished(unfinished_rows[i].text), unfinished_rows[i].bytes);
+        CHECK_EQ(maki_utf8_incomplete(unfinished_rows[i].text), unfinished_rows[i].bytes);
     }
 }
 
@@ -137,12 +137,12 @@ static void test_cut(void)
     maki_str family = MAKI_LIT("👨\u200D👩");
     static const size_t ends[] = { 0, 0, 0, 0, 4, 4, 4, 7, 7, 7, 7, 11, 11 };
     for (size_t max = 0; max < COUNT(ends); max++) {
-        CHECK_EQ(maki_utf8_cut(family, max).len, ends[max]);
+        CHECK_EQ(maki_utf8_truncate(family, max).len, ends[max]);
     }
     tap_row("a cut at the whole length or beyond is no cut");
-    CHECK_STR(maki_utf8_cut(MAKI_LIT("日本"), 6), "日本");
-    CHECK_STR(maki_utf8_cut(MAKI_LIT("日本"), SIZE_MAX), "日本");
-    CHECK_STR(maki_utf8_cut(MAKI_LIT(""), 0), "");
+    CHECK_STR(maki_utf8_truncate(MAKI_LIT("日本"), 6), "日本");
+    CHECK_STR(maki_utf8_truncate(MAKI_LIT("日本"), SIZE_MAX), "日本");
+    CHECK_STR(maki_utf8_truncate(MAKI_LIT(""), 0), "");
 }
 
 int main(void)

@@ -4,7 +4,7 @@
 
 #include <maki/config.h>
 
-#include "folder.h"
+#include "directory.h"
 
 typedef struct config_kit {
     directory here;

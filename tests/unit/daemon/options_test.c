@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "folder.h"
+#include "directory.h"
 #include "tap.h"
 
 static char *no_variables[] = { NULL };

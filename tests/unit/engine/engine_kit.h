@@ -4,8 +4,8 @@
 
 #include <sys/types.h>
 
+#include "directory.h"
 #include "engine/turn.h"
-#include "folder.h"
 
 /* The providers of the configuration, one a protocol. */
 extern const char *const kit_providers[];

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "directory.h"
 #include "fake_env.h"
-#include "folder.h"
 #include "history/conversation.h"
 #include "log/index.h"
 #include "tap.h"

@@ -9,7 +9,7 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/str.h"
-#include "folder.h"
+#include "directory.h"
 #include "history/export.h"
 #include "history/import.h"
 #include "tap.h"

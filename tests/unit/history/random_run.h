@@ -19,8 +19,8 @@
 #define MAKI_TESTS_RANDOM_RUN_H
 
 #include "base/str.h"
+#include "directory.h"
 #include "fake_env.h"
-#include "folder.h"
 #include "history/conversation.h"
 #include "history/token_counter.h"
 #include "model.h"

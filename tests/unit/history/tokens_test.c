@@ -10,9 +10,9 @@
 #include <maki/maki.h>
 
 #include "base/str.h"
+#include "directory.h"
 #include "exchange.h"
 #include "fake_env.h"
-#include "folder.h"
 #include "history/conv_internal.h"
 #include "history/conversation.h"
 #include "history/import.h"

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "directory.h"
 #include "fake_env.h"
-#include "folder.h"
 #include "history/conversation.h"
 #include "tap.h"
 

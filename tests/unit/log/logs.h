@@ -10,8 +10,8 @@
 #ifndef MAKI_TESTS_LOGS_H
 #define MAKI_TESTS_LOGS_H
 
+#include "directory.h"
 #include "fake_env.h"
-#include "folder.h"
 #include "history/facts.h"
 #include "history/token_counter.h"
 #include "log/log.h"

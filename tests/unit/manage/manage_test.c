@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "directory.h"
 #include "fake_env.h"
-#include "folder.h"
 #include "summary/offline.h"
 #include "talk_kit.h"
 #include "tap.h"

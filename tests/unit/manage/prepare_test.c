@@ -13,8 +13,8 @@
 
 #include "base/err.h"
 #include "base/str.h"
+#include "directory.h"
 #include "fake_env.h"
-#include "folder.h"
 #include "manage/manage.h"
 #include "tap.h"
 

@@ -10,8 +10,8 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "base/str.h"
+#include "directory.h"
 #include "fake_env.h"
-#include "folder.h"
 #include "summary/offline.h"
 #include "tap.h"
 

@@ -2,8 +2,8 @@
 #ifndef MAKI_TESTS_TALK_KIT_H
 #define MAKI_TESTS_TALK_KIT_H
 
+#include "directory.h"
 #include "fake_env.h"
-#include "folder.h"
 #include "manage/manage.h"
 
 typedef struct talk_kit {

@@ -9,8 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "directory.h"
 #include "fake_env.h"
-#include "folder.h"
 #include "proxy/live_conversation.h"
 #include "tap.h"
 

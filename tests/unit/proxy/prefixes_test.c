@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "directory.h"
 #include "fake_env.h"
-#include "folder.h"
 #include "tap.h"
 
 static void number(unsigned char out[16], uint64_t n)

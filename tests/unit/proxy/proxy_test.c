@@ -12,8 +12,8 @@
 
 #include "base/json.h"
 #include "base/str.h"
+#include "directory.h"
 #include "fake_env.h"
-#include "folder.h"
 #include "history/conversation.h"
 #include "tap.h"
 

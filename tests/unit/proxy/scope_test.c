@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 
 #include "base/hash.h"
+#include "directory.h"
 #include "fake_env.h"
-#include "folder.h"
 #include "tap.h"
 
 static void check_scope(void)

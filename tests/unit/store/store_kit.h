@@ -2,8 +2,8 @@
 #ifndef MAKI_TESTS_STORE_KIT_H
 #define MAKI_TESTS_STORE_KIT_H
 
+#include "directory.h"
 #include "fake_env.h"
-#include "folder.h"
 #include "store/session_index.h"
 
 typedef struct kit {

@@ -5,7 +5,7 @@
 #include <maki/token.h>
 
 #include "base/str.h"
-#include "folder.h"
+#include "directory.h"
 #include "tap.h"
 
 enum { LARGE = 9 << 20 };

@@ -1,4 +1,4 @@
-/* folder.h -- a fresh folder for the files of one test, gone when the test is over. */
+/* directory.h -- a fresh folder for the files of one test, gone when the test is over. */
 #ifndef MAKI_TESTS_DIRECTORY_H
 #define MAKI_TESTS_DIRECTORY_H
 

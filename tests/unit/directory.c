@@ -1,5 +1,5 @@
-/* folder.c -- see folder.h. */
-#include "folder.h"
+/* directory.c -- see directory.h. */
+#include "directory.h"
 
 #include <dirent.h>
 #include <ftw.h>
