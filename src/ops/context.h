@@ -5,10 +5,10 @@
 #include "ops/op.h"
 #include "store/context_use.h"
 
-/* By the fields `model` and `window` of the call, which need not be there. */
+/* By the fields `model` and `window` of the call, both optional. */
 maki_status maki_context_use_read(const maki_op_call *call, maki_conv *conv, maki_context_use *out,
                                   maki_err *err);
-/* "threshold", in percent, and "thresholdTokens": those that a run goes by; what it never does is left out. */
-void maki_put_threshold(maki_jw *out, const maki_run_limits *figures, const maki_policy *policy);
+/* "threshold", in percent, and "thresholdTokens": the limits of a run; one that never applies is left out. */
+void maki_put_threshold(maki_jw *out, const maki_run_limits *limits, const maki_policy *policy);
 
 #endif

@@ -1,4 +1,7 @@
-/* conversation_api.c -- <maki/conversation.h> on top of history/conversation.h. */
+/* conversation_api.c -- <maki/conversation.h> on top of history/conversation.h.
+ *
+ * Translates options, structs and callbacks between the two, so that the public ones can stay as they are.  A handle owns
+ * its conversation; a second one, read-only, is opened when the view at a revision and the whole log are needed at once. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,7 +24,7 @@
 struct maki_conversation {
     const maki_alloc *alloc;
     maki_conv *conv;
-    maki_conv *beside; /* a second look at the same files, made when it is needed */
+    maki_conv *second; /* the same files read-only; opened on first use */
     maki_env env;
     char path[MAKI_PATH_MAX];
 };
@@ -42,18 +45,18 @@ maki_status maki_conversation_open(maki *m, const char *path, maki_open_mode mod
                                    maki_conversation **out, maki_err *err)
 {
     const maki_alloc *alloc = m->env.alloc;
-    maki_conv_options how = { .create = mode == MAKI_OPEN_CREATE,
-                              .read_only = mode == MAKI_OPEN_READ,
-                              .looks = mode == MAKI_OPEN_READ_SHARED,
-                              .durability = MAKI_SYNC,
-                              .threads = m->threads,
-                              .progress = m->counting,
-                              .progress_ctx = m->counting_ctx };
+    maki_conv_options conv_options = { .create = mode == MAKI_OPEN_CREATE,
+                                       .read_only = mode == MAKI_OPEN_READ,
+                                       .looks = mode == MAKI_OPEN_READ_SHARED,
+                                       .durability = MAKI_SYNC,
+                                       .threads = m->threads,
+                                       .progress = m->counting,
+                                       .progress_ctx = m->counting_ctx };
     maki_conversation *c = alloc->resize(alloc, NULL, 0, sizeof *c);
     if (!c) return maki_fail_nomem(err);
     *c = (maki_conversation){ .alloc = alloc, .env = m->env };
     maki_status st = maki_conversation_path(m, path, c->path, sizeof c->path, err);
-    if (st == MAKI_OK) st = maki_conv_open(&m->env, c->path, &how, &c->conv, err);
+    if (st == MAKI_OK) st = maki_conv_open(&m->env, c->path, &conv_options, &c->conv, err);
     if (st != MAKI_OK) {
         maki_conversation_close(c);
         return st;
@@ -66,7 +69,7 @@ void maki_conversation_close(maki_conversation *c)
 {
     if (!c) return;
     maki_conv_close(c->conv);
-    maki_conv_close(c->beside);
+    maki_conv_close(c->second);
     c->alloc->resize(c->alloc, c, sizeof *c, 0);
 }
 
@@ -89,68 +92,69 @@ maki_status maki_conversation_append(maki_conversation *c, maki_str message, uin
     return st;
 }
 
-/* ---- going through it ---------------------------------------------------------------------------- */
+/* ---- visiting ---------------------------------------------------------------------------- */
 
-typedef struct passing {
+typedef struct message_visitor {
     const maki_view *view; /* what is visible */
     maki_each_message fn;
     void *ctx;
-} passing;
+} message_visitor;
 
-static maki_status pass(void *ctx, const maki_seen *seen, maki_err *err)
+static maki_status visit_message(void *ctx, const maki_seen *seen, maki_err *err)
 {
-    const passing *p = ctx;
+    const message_visitor *v = ctx;
     maki_message message = { .seq = seen->seq,
                              .ev = seen->ev,
                              .ts = seen->row.ts,
                              .tokens = seen->row.tokens,
-                             .hidden = seen->seq && !maki_view_has(p->view, seen->seq),
-                             .pinned = seen->seq && maki_view_pinned(p->view, seen->seq),
+                             .hidden = seen->seq && !maki_view_has(v->view, seen->seq),
+                             .pinned = seen->seq && maki_view_pinned(v->view, seen->seq),
                              .json = seen->json };
-    return p->fn(p->ctx, &message, err);
+    return v->fn(v->ctx, &message, err);
 }
 
-/* The view at a moment and everything there is, at once: two looks at the same files. */
-static maki_status look_beside(maki_conversation *c, const maki_view **all, maki_err *err)
+/* A handle holds one view at a time: another one for the view of everything. */
+static maki_status open_second(maki_conversation *c, const maki_view **all, maki_err *err)
 {
     maki_conv_options options = { .read_only = true };
     maki_status st = MAKI_OK;
-    if (!c->beside) st = maki_conv_open(&c->env, c->path, &options, &c->beside, err);
-    if (st == MAKI_OK) st = maki_conv_everything(c->beside, all, err);
+    if (!c->second) st = maki_conv_open(&c->env, c->path, &options, &c->second, err);
+    if (st == MAKI_OK) st = maki_conv_everything(c->second, all, err);
     return st;
 }
 
 maki_status maki_conversation_each(maki_conversation *c, maki_revision at, bool all,
                                    maki_each_message fn, void *ctx, maki_err *err)
 {
-    passing p = { .fn = fn, .ctx = ctx };
-    const maki_view *through;
-    maki_status st = maki_conv_view(c->conv, at.seq, at.ev, &p.view, err);
-    through = p.view;
-    if (st == MAKI_OK && all) st = look_beside(c, &through, err);
-    if (st == MAKI_OK) st = maki_conv_each(all ? c->beside : c->conv, through, pass, &p, err);
+    message_visitor v = { .fn = fn, .ctx = ctx };
+    const maki_view *visited;
+    maki_status st = maki_conv_view(c->conv, at.seq, at.ev, &v.view, err);
+    visited = v.view;
+    if (st == MAKI_OK && all) st = open_second(c, &visited, err);
+    if (st == MAKI_OK)
+        st = maki_conv_each(all ? c->second : c->conv, visited, visit_message, &v, err);
     return st;
 }
 
-typedef struct event_passing {
+typedef struct event_visitor {
     maki_each_event fn;
     void *ctx;
-} event_passing;
+} event_visitor;
 
-static maki_status pass_event(void *ctx, uint64_t ev, maki_str row, uint64_t at, maki_err *err)
+static maki_status visit_event(void *ctx, uint64_t ev, maki_str row, uint64_t offset, maki_err *err)
 {
-    const event_passing *p = ctx;
+    const event_visitor *v = ctx;
     maki_str event;
-    (void)at;
+    (void)offset;
     maki_status st = maki_json_check(row, &event, err);
-    return st == MAKI_OK ? p->fn(p->ctx, ev, event, err) : st;
+    return st == MAKI_OK ? v->fn(v->ctx, ev, event, err) : st;
 }
 
 maki_status maki_conversation_each_event(maki_conversation *c, maki_each_event fn, void *ctx,
                                          maki_err *err)
 {
-    event_passing p = { fn, ctx };
-    return maki_log_each_event(maki_conv_log(c->conv), pass_event, &p, err);
+    event_visitor v = { fn, ctx };
+    return maki_log_each_event(maki_conv_log(c->conv), visit_event, &v, err);
 }
 
 maki_status maki_conversation_write(maki_conversation *c, maki_revision at, bool array,
@@ -195,23 +199,25 @@ maki_status maki_conversation_import(maki *m, const char *source, const char *pa
                                      maki_imported *out, maki_err *err)
 {
     char file[MAKI_PATH_MAX];
-    struct stat there;
+    struct stat st_file;
     maki_conv *conv = NULL;
     maki_import_options options = { .format = format };
     maki_import_report report = { 0 };
-    maki_conv_options how = { .create = true, .durability = MAKI_LAZY, .threads = m->threads };
+    maki_conv_options conv_options = { .create = true,
+                                       .durability = MAKI_LAZY,
+                                       .threads = m->threads };
     maki_status st = maki_conversation_path(m, path, file, sizeof file, err);
     if (st != MAKI_OK) return st;
-    if (m->env.files->stat(m->env.files, AT_FDCWD, file, &there) == 0 && there.st_size > 0) {
-        return maki_fail(err, MAKI_CONFLICT, "%.150s is there already; an import makes a new one",
-                         file);
+    if (m->env.files->stat(m->env.files, AT_FDCWD, file, &st_file) == 0 && st_file.st_size > 0) {
+        return maki_fail(err, MAKI_CONFLICT,
+                         "%.150s exists already; an import creates a new conversation", file);
     }
     if (hooks) {
         options.progress = hooks->progress;
         options.skipped = hooks->skipped;
         options.ctx = hooks->ctx;
     }
-    st = maki_conv_open(&m->env, file, &how, &conv, err);
+    st = maki_conv_open(&m->env, file, &conv_options, &conv, err);
     if (st == MAKI_OK) st = maki_import(&m->env, source, conv, &options, &report, err);
     maki_conv_close(conv);
     if (st != MAKI_OK) {
@@ -226,25 +232,25 @@ maki_status maki_conversation_import(maki *m, const char *source, const char *pa
 maki_status maki_conversation_export(maki_conversation *c, const char *format, maki_sink out,
                                      maki_err *err)
 {
-    maki_export_format as;
+    maki_export_format known;
     if (strcmp(format, "roo-ui") == 0) return maki_export_ui(c->conv, out, err);
-    maki_status st = maki_export_named(maki_str_of(format), &as, err);
-    return st == MAKI_OK ? maki_export(c->conv, as, out, err) : st;
+    maki_status st = maki_export_named(maki_str_of(format), &known, err);
+    return st == MAKI_OK ? maki_export(c->conv, known, out, err) : st;
 }
 
-/* ---- proof --------------------------------------------------------------------------------------------- */
+/* ---- verifying --------------------------------------------------------------------------------------------- */
 
-typedef struct telling {
+typedef struct damage_visitor {
     void (*fn)(void *ctx, const maki_damage *damage);
     void *ctx;
-} telling;
+} damage_visitor;
 
-static maki_status tell(void *ctx, const maki_finding *f, maki_err *err)
+static maki_status visit_finding(void *ctx, const maki_finding *f, maki_err *err)
 {
-    const telling *t = ctx;
+    const damage_visitor *v = ctx;
     maki_damage damage = { f->file, f->offset, f->seq, f->ev, f->what };
     (void)err;
-    if (t->fn) t->fn(t->ctx, &damage);
+    if (v->fn) v->fn(v->ctx, &damage);
     return MAKI_OK;
 }
 
@@ -253,25 +259,27 @@ maki_status maki_conversation_verify(maki *m, const char *path, bool repair,
                                      maki_proof *out, maki_err *err)
 {
     char file[MAKI_PATH_MAX];
-    telling t = { fn, ctx };
+    damage_visitor visitor = { fn, ctx };
     maki_verified verified = { 0 };
     maki_fact_state state = { .alloc = m->env.alloc };
-    maki_token_counter tally;
-    maki_token_counter_init(&tally, &m->env);
+    maki_token_counter counter;
+    maki_token_counter_init(&counter, &m->env);
     maki_log_options options = { .family = MAKI_FAMILY,
                                  .facts = maki_facts_of,
                                  .facts_ctx = &state,
                                  .tokens = maki_token_counter_row,
-                                 .tokens_ctx = &tally,
+                                 .tokens_ctx = &counter,
                                  .threads = m->threads,
                                  .progress = m->counting,
                                  .progress_ctx = m->counting_ctx };
     maki_status st = maki_conversation_path(m, path, file, sizeof file, err);
     if (st == MAKI_OK) {
-        st = repair ? maki_log_fsck(&m->env, file, &options, true, tell, &t, &verified, err)
-                    : maki_log_verify(&m->env, file, &options, tell, &t, &verified, err);
+        st = repair ? maki_log_fsck(&m->env, file, &options, true, visit_finding, &visitor,
+                                    &verified, err)
+                    : maki_log_verify(&m->env, file, &options, visit_finding, &visitor, &verified,
+                                      err);
     }
-    maki_token_counter_close(&tally);
+    maki_token_counter_close(&counter);
     *out = (maki_proof){ verified.messages, verified.events, verified.findings, verified.damage };
     return st;
 }

@@ -1,5 +1,10 @@
-/* field.c -- reading the input of an operation; errors name the field and its byte. */
+/* field.c -- reading the input of an operation: an index of its fields, and checks against the row.
+ *
+ * The input has passed maki_json_check.  It may hold a whole history, so its fields are found in one walk and looked up
+ * in that index afterwards.  Errors name the field and its byte, counted from the start of what the caller sent. */
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/err.h"
@@ -21,23 +26,11 @@ bool maki_field(maki_str object, const char *name, maki_str *value)
            maki_json_kind_of(*value) != MAKI_JSON_NULL;
 }
 
-double maki_field_number(maki_str object, const char *name, double otherwise)
-{
-    maki_str value;
-    return maki_field(object, name, &value) ? maki_json_double(value) : otherwise;
-}
-
-maki_str maki_field_string(maki_str object, const char *name)
-{
-    maki_str value;
-    return maki_field(object, name, &value) ? value : MAKI_LIT("\"\"");
-}
-
-/* Is it there, be it null? */
-static bool present(const maki_op_call *call, maki_str name, maki_str *value)
+/* The value of a field, which may be null. */
+static bool find_value(const maki_op_call *call, maki_str name, maki_str *value)
 {
     bool found = false;
-    for (size_t i = 0; i < call->item_count; i++) { /* of two the last counts */
+    for (size_t i = 0; i < call->item_count; i++) { /* of duplicates the last counts */
         if (!maki_json_key_is(call->items[i].key, name)) continue;
         *value = call->items[i].value;
         found = true;
@@ -47,19 +40,20 @@ static bool present(const maki_op_call *call, maki_str name, maki_str *value)
 
 bool maki_in(const maki_op_call *call, const char *name, maki_str *value)
 {
-    return present(call, maki_str_of(name), value) && maki_json_kind_of(*value) != MAKI_JSON_NULL;
+    return find_value(call, maki_str_of(name), value) &&
+           maki_json_kind_of(*value) != MAKI_JSON_NULL;
 }
 
-double maki_in_number(const maki_op_call *call, const char *name, double otherwise)
+double maki_in_number(const maki_op_call *call, const char *name, double fallback)
 {
     maki_str value;
-    return maki_in(call, name, &value) ? maki_json_double(value) : otherwise;
+    return maki_in(call, name, &value) ? maki_json_double(value) : fallback;
 }
 
-bool maki_in_bool(const maki_op_call *call, const char *name, bool otherwise)
+bool maki_in_bool(const maki_op_call *call, const char *name, bool fallback)
 {
     maki_str value;
-    return maki_in(call, name, &value) ? maki_json_true(value) : otherwise;
+    return maki_in(call, name, &value) ? maki_json_true(value) : fallback;
 }
 
 maki_str maki_in_string(const maki_op_call *call, const char *name)
@@ -68,13 +62,32 @@ maki_str maki_in_string(const maki_op_call *call, const char *name)
     return maki_in(call, name, &value) ? value : MAKI_LIT("\"\"");
 }
 
-/* Walk the input once: it may hold a whole history, and operations ask for many fields. */
-maki_status maki_fields_note(maki_op_call *call, maki_err *err)
+maki_str maki_in_text(const maki_op_call *call, const char *name)
+{
+    return maki_json_text(maki_in_string(call, name), call->arena);
+}
+
+maki_status maki_in_cstring(const maki_op_call *call, const char *name, char *out, size_t capacity,
+                            maki_err *err)
+{
+    maki_str value = maki_in_string(call, name), text = maki_json_text(value, call->arena);
+    maki_status st = maki_arena_status(call->arena, err);
+    if (st != MAKI_OK) return st;
+    if (text.len >= capacity || memchr(text.ptr, '\0', text.len))
+        return maki_field_invalid(call, value, err,
+                                  "%s is longer than %zu bytes, or contains a NUL character", name,
+                                  capacity - 1);
+    memcpy(out, text.ptr, text.len);
+    out[text.len] = '\0';
+    return MAKI_OK;
+}
+
+maki_status maki_fields_index(maki_op_call *call, maki_err *err)
 {
     maki_json_iter iter = maki_json_items(call->input);
     size_t capacity = 0;
     maki_json_item *items = NULL, item;
-    if (call->noted == call->input.ptr) return MAKI_OK;
+    if (call->indexed == call->input.ptr) return MAKI_OK;
     call->items = NULL;
     call->item_count = 0;
     while (maki_json_next(&iter, &item)) {
@@ -83,7 +96,7 @@ maki_status maki_fields_note(maki_op_call *call, maki_err *err)
         items[call->item_count++] = item;
     }
     call->items = items;
-    call->noted = call->input.ptr;
+    call->indexed = call->input.ptr;
     return MAKI_OK;
 }
 
@@ -107,16 +120,26 @@ maki_status maki_field_messages(const maki_op_call *call, const char *name, maki
     return maki_msgs_read(value, (maki_where){ name, call->base }, call->arena, out, err);
 }
 
-maki_status maki_field_want(const maki_op_call *call, maki_str value, const char *name,
-                            maki_json_kind kind, maki_err *err)
+maki_status maki_field_invalid(const maki_op_call *call, maki_str value, maki_err *err,
+                               const char *fmt, ...)
 {
-    maki_json_kind is = maki_json_kind_of(value);
-    if (is == kind && (kind != MAKI_JSON_NUMBER || isfinite(maki_json_double(value)))) {
-        return MAKI_OK;
-    }
-    return maki_fail(
-        err, MAKI_INVALID, "%s must be %s, not %s, at byte %zu", name, maki_json_kind_name(kind),
-        is == kind ? "one this large" : maki_json_kind_name(is), position(call, value));
+    char reason[sizeof err->msg];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(reason, sizeof reason, fmt, args);
+    va_end(args);
+    return maki_fail(err, MAKI_INVALID, "%s, at byte %zu", reason, position(call, value));
+}
+
+maki_status maki_field_want(const maki_op_call *call, maki_str value, const char *name,
+                            maki_json_kind wanted, maki_err *err)
+{
+    maki_json_kind kind = maki_json_kind_of(value);
+    bool same = kind == wanted;
+    if (same && (kind != MAKI_JSON_NUMBER || isfinite(maki_json_double(value)))) return MAKI_OK;
+    return maki_field_invalid(call, value, err, "%s must be %s, not %s", name,
+                              maki_json_kind_name(wanted),
+                              same ? "one this large" : maki_json_kind_name(kind));
 }
 
 maki_status maki_field_nested(const maki_op_call *call, maki_str object, const char *outer,
@@ -159,14 +182,14 @@ static maki_status check_type(const maki_op_call *call, const maki_op_field *fie
         if (st != MAKI_OK || !is_type(field, MAKI_LIT("count"))) return st;
         double count = maki_json_double(value);
         if (count >= 0 && count == floor(count) && count <= 9007199254740992.0) return MAKI_OK;
-        return maki_fail(err, MAKI_INVALID, "%s must be a whole number of at least 0, at byte %zu",
-                         field->name, position(call, value));
+        return maki_field_invalid(call, value, err, "%s must be an integer of at least 0",
+                                  field->name);
     }
     return MAKI_OK; /* "any" */
 }
 
-/* Callers that may name no file: a bare name, too, is one when something of that name is where we were started. */
-static maki_status check_name(const maki_op_call *call, const maki_op_field *field, maki_str value,
+/* maki_deny_paths: a bare name is a path, too, when it exists in the working directory. */
+static maki_status check_path(const maki_op_call *call, const maki_op_field *field, maki_str value,
                               maki_err *err)
 {
     char name[MAKI_ID_MAX];
@@ -212,7 +235,7 @@ maki_status maki_fields_check(maki_op_call *call, const char *op, const maki_op_
                               maki_err *err)
 {
     bool step = call->outer.len > 0;
-    maki_status st = maki_fields_note(call, err);
+    maki_status st = maki_fields_index(call, err);
     for (size_t i = 0; st == MAKI_OK && i < call->item_count; i++) {
         const maki_json_item *item = &call->items[i];
         const maki_op_field *field = find_field(fields, item->key);
@@ -220,12 +243,12 @@ maki_status maki_fields_check(maki_op_call *call, const char *op, const maki_op_
         if (!field && !(step && maki_json_key_is(item->key, MAKI_LIT("op"))))
             st = refuse_unknown(call, op, fields, item->key, err);
         if (st == MAKI_OK && field && !null) st = check_type(call, field, item->value, err);
-        if (st == MAKI_OK && field && !null) st = check_name(call, field, item->value, err);
+        if (st == MAKI_OK && field && !null) st = check_path(call, field, item->value, err);
     }
     for (const maki_op_field *field = fields; st == MAKI_OK && field->name; field++) {
         maki_str value, name = maki_str_of(field->name);
-        bool any = is_type(field, MAKI_LIT("any")); /* null is a value of it */
-        bool there = any ? present(call, name, &value) : maki_in(call, field->name, &value);
+        bool any = is_type(field, MAKI_LIT("any")); /* which may be null */
+        bool there = any ? find_value(call, name, &value) : maki_in(call, field->name, &value);
         if (there || !field->required || (step && maki_str_is(name, MAKI_LIT("messages"))))
             continue;
         st = maki_fail(err, MAKI_INVALID,
@@ -242,19 +265,17 @@ maki_status maki_form_choose(maki_op_call *call, const maki_op_row *row, size_t 
     maki_str value;
     *form = 0;
     if (maki_json_kind_of(call->input) != MAKI_JSON_OBJECT) {
-        return maki_fail(err, MAKI_INVALID, "the input of %s must be an object, at byte %zu",
-                         op->name, position(call, call->input));
+        return maki_field_invalid(call, call->input, err, "the input of %s must be an object",
+                                  op->name);
     }
-    maki_status st = maki_fields_note(call, err);
+    maki_status st = maki_fields_index(call, err);
     if (st != MAKI_OK || op->form_count < 2) return st;
-    const char *one = op->forms[0].chosen_by, *other = op->forms[1].chosen_by;
-    bool first = maki_in(call, one, &value), second = maki_in(call, other, &value);
-    *form = second;
-    if (first != second) return MAKI_OK;
-    if (first)
-        return maki_fail(err, MAKI_INVALID, "give %s or %s, not both, at byte %zu", one, other,
-                         position(call, call->input));
+    const char *a = op->forms[0].chosen_by, *b = op->forms[1].chosen_by;
+    bool has_a = maki_in(call, a, &value), has_b = maki_in(call, b, &value);
+    *form = has_b;
+    if (has_a != has_b) return MAKI_OK;
+    if (has_a) return maki_field_invalid(call, call->input, err, "give %s or %s, not both", a, b);
     return maki_fail(err, MAKI_INVALID,
-                     "%s is missing from the input at byte %zu, or %s; see maki op %s --help", one,
-                     position(call, call->input), other, op->name);
+                     "%s is missing from the input at byte %zu, or %s; see maki op %s --help", a,
+                     position(call, call->input), b, op->name);
 }

@@ -1,6 +1,7 @@
-/* input.c -- operations whose input comes from a descriptor.
+/* input.c -- operations whose input is read from a descriptor: one input, or a row {"op", "input"} on each line.
  *
- * A megabyte is read into memory; what is larger goes on in a file of our own (spool.h). */
+ * A megabyte is read into memory; larger input goes to an unlinked file (spool.h).  Each row gets exactly one line of
+ * answer, in order, and a failing row does not stop the next one; only a failing sink does. */
 #include <errno.h>
 #include <string.h>
 
@@ -44,9 +45,9 @@ maki_status maki_op_read(maki *m, maki_str name, int fd, maki_sink out, maki_err
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
-/* A row {"op", "input"}: checked once, as a whole, so that positions count from the row's start. */
-static maki_status find_row(maki_str text, const maki_op_row **row, maki_str *input,
-                            maki_arena *arena, maki_err *err)
+/* Parse a row {"op", "input"}.  It is checked once, as a whole, so that positions count from the row's start. */
+static maki_status parse_row(maki_str text, const maki_op_row **row, maki_str *input,
+                             maki_arena *arena, maki_err *err)
 {
     maki_str value, op;
     maki_status st = maki_json_check(text, &value, err);
@@ -58,13 +59,8 @@ static maki_status find_row(maki_str text, const maki_op_row **row, maki_str *in
     maki_str name = maki_json_text(op, arena);
     st = maki_arena_status(arena, err);
     if (st != MAKI_OK) return st;
-    *row = maki_op_row_find(name);
-    if (!*row) {
-        const char *nearest = maki_op_suggest(name);
-        return maki_fail(err, MAKI_NOTFOUND, "there is no operation %.*s%s%s",
-                         (int)(name.len < 80 ? name.len : 80), name.ptr,
-                         nearest ? "; did you mean " : "", nearest ? nearest : "");
-    }
+    st = maki_op_row_named(name, row, err);
+    if (st != MAKI_OK) return st;
     if (maki_json_get(value, MAKI_LIT("input"), input)) return MAKI_OK;
     return maki_fail(err, MAKI_INVALID, "the row has no \"input\"");
 }
@@ -75,7 +71,7 @@ static maki_status run_row(maki *m, maki_str text, maki_sink out, maki_err *err)
     maki_str input;
     maki_err error = { 0 };
     maki_arena arena = maki_arena_new(m->env.alloc, m->max_memory);
-    maki_status st = find_row(text, &row, &input, &arena, &error);
+    maki_status st = parse_row(text, &row, &input, &arena, &error);
     maki_arena_free(&arena);
     if (st == MAKI_OK) {
         st = maki_op_run_checked(m, row, text.ptr, input, out, err);
@@ -88,48 +84,44 @@ static maki_status run_row(maki *m, maki_str text, maki_sink out, maki_err *err)
     return st != MAKI_OK ? st : ended;
 }
 
-/* Remembers that writing failed: then there is no use in going on. */
-typedef struct counted_sink {
+/* Records whether writing failed, which ends the run. */
+typedef struct checked_sink {
     maki_sink to;
     maki_status status;
-} counted_sink;
+} checked_sink;
 
-static maki_status counted_write(void *ctx, maki_str bytes, maki_err *err)
+static maki_status checked_write(void *ctx, maki_str bytes, maki_err *err)
 {
-    counted_sink *sink = ctx;
+    checked_sink *sink = ctx;
     maki_status st = sink->to.write(sink->to.ctx, bytes, err);
     if (sink->status == MAKI_OK) sink->status = st;
     return st;
 }
 
-typedef struct line_reader {
+typedef struct row_reader {
     maki *m;
     maki_spool row;
-    counted_sink sink;
-    maki_status first; /* the first status that is not OK */
-    maki_err first_err;
-} line_reader;
+    checked_sink sink;
+    maki_err first; /* the first failure of a row; MAKI_OK: none */
+} row_reader;
 
-/* The row is complete: run it.  Not MAKI_OK only when no further answer can be written. */
-static maki_status end_row(line_reader *r, maki_err *err)
+/* The row is complete: run it.  Fails only when no further answer can be written. */
+static maki_status end_row(row_reader *r, maki_err *err)
 {
     maki_str text;
     maki_err error = { 0 };
     maki_status st = maki_spool_text(&r->row, &text, err);
     if (st != MAKI_OK) return st;
     if (!maki_str_only(text, " \t\r")) {
-        st = run_row(r->m, text, (maki_sink){ counted_write, &r->sink }, &error);
-        if (st != MAKI_OK && r->first == MAKI_OK) {
-            r->first = st;
-            r->first_err = error;
-        }
+        st = run_row(r->m, text, (maki_sink){ checked_write, &r->sink }, &error);
+        if (st != MAKI_OK && r->first.status == MAKI_OK) r->first = error;
     }
     maki_spool_clear(&r->row);
     if (r->sink.status != MAKI_OK && err) *err = error;
     return r->sink.status;
 }
 
-static maki_status take_lines(line_reader *r, maki_str bytes, maki_err *err)
+static maki_status add_bytes(row_reader *r, maki_str bytes, maki_err *err)
 {
     while (bytes.len) {
         maki_str part;
@@ -145,17 +137,17 @@ maki_status maki_op_lines(maki *m, int fd, maki_sink out, maki_err *err)
 {
     char block[READ_BLOCK];
     size_t got = 1;
-    line_reader r = { .m = m,
-                      .row = maki_spool_new(&m->env, MAKI_SPOOL_MEMORY),
-                      .sink = { .to = out } };
+    row_reader r = { .m = m,
+                     .row = maki_spool_new(&m->env, MAKI_SPOOL_MEMORY),
+                     .sink = { .to = out } };
     maki_status st = MAKI_OK;
     while (st == MAKI_OK && got > 0) {
         st = read_block(&m->env, fd, block, &got, err);
-        if (st == MAKI_OK) st = take_lines(&r, (maki_str){ block, got }, err);
+        if (st == MAKI_OK) st = add_bytes(&r, (maki_str){ block, got }, err);
     }
     if (st == MAKI_OK && r.row.size > 0) st = end_row(&r, err); /* a last line without a newline */
     maki_spool_free(&r.row);
     if (st != MAKI_OK) return st;
-    if (r.first != MAKI_OK && err) *err = r.first_err;
-    return r.first;
+    if (r.first.status != MAKI_OK && err) *err = r.first;
+    return r.first.status;
 }

@@ -1,8 +1,9 @@
-/* lookup.c -- which conversation a name means.
+/* lookup.c -- from the name of a conversation to the path of its messages file.
  *
- * A path of a messages file, or of a folder with messages.jsonl in it; else a task by its id under
- * contexts/running and contexts/completed; else a session by its id, its key or the beginning of its id under
- * the handle's state folder.  A name with a slash is only ever a path. */
+ * In this order: the path of a messages file, or of a directory with messages.jsonl in it; a task by its id under
+ * contexts/running and contexts/completed; a session in the handle's state directory by its id, its key or a prefix of
+ * its id.  A name with a slash is always a path.  MAKI_NOTFOUND when nothing matches; a prefix of several ids is
+ * MAKI_INVALID.  Nothing is opened or created. */
 #include <stdio.h>
 #include <string.h>
 
@@ -15,7 +16,7 @@
 #include "store/session_files.h"
 #include "store/sessions.h"
 
-enum { ABBREVIATED = 4 /* characters of an id that may stand for all of it */ };
+enum { PREFIX_MIN = 4 /* characters of an id */ };
 
 static bool is_file(const maki_files *files, const char *path)
 {
@@ -32,20 +33,20 @@ static bool find_task(const maki_files *files, const char *id, char *path, size_
     return false;
 }
 
-typedef struct looking {
+typedef struct session_search {
     const maki_files *files;
     const char *name;
     char *path;
     size_t capacity;
-    char agents[MAKI_PATH_MAX], sessions[MAKI_PATH_MAX + 304]; /* folders */
-    bool is_id;                                                /* a file of exactly this name */
-    size_t found;                                              /* by their beginning */
-} looking;
+    char agents[MAKI_PATH_MAX], sessions[MAKI_PATH_MAX + 304]; /* directories */
+    bool is_id;                                                /* found by its whole id */
+    size_t matches;                                            /* of the prefix */
+} session_search;
 
-/* The session with this id in the agent's folder; false stops. */
-static bool look_for_id(void *ctx, const char *agent)
+/* Called for each agent: does it have a session of this id?  False stops the walk. */
+static bool match_id(void *ctx, const char *agent)
 {
-    looking *l = ctx;
+    session_search *l = ctx;
     char other[MAKI_ID_MAX];
     if (agent[0] == '.') return true;
     snprintf(l->path, l->capacity, "%s/%s/sessions/%s.jsonl", l->agents, agent, l->name);
@@ -56,23 +57,23 @@ static bool look_for_id(void *ctx, const char *agent)
     return !l->is_id;
 }
 
-static bool look_at_file(void *ctx, const char *file)
+static bool match_file_prefix(void *ctx, const char *file)
 {
-    looking *l = ctx;
+    session_search *l = ctx;
     maki_str stem;
     if (maki_name_of_file(file, &stem) && maki_str_starts(stem, maki_str_of(l->name)) &&
-        l->found++ == 0)
+        l->matches++ == 0)
         snprintf(l->path, l->capacity, "%s/%s", l->sessions, file);
     return true;
 }
 
-/* Sessions whose ids begin so: the path of the first, and how many there are. */
-static bool look_for_beginning(void *ctx, const char *agent)
+/* Called for each agent: counts the sessions whose ids have this prefix; the path is that of the first. */
+static bool match_prefix(void *ctx, const char *agent)
 {
-    looking *l = ctx;
+    session_search *l = ctx;
     if (agent[0] == '.') return true;
     snprintf(l->sessions, sizeof l->sessions, "%s/%s/sessions", l->agents, agent);
-    (void)l->files->list(l->files, l->sessions, look_at_file, l);
+    (void)l->files->list(l->files, l->sessions, match_file_prefix, l);
     return true;
 }
 
@@ -85,14 +86,14 @@ static maki_status find_key(const maki_env *env, const char *state, const char *
     maki_session_key key;
     maki_session session;
     maki_session_index_report report;
-    maki_session_index_in where = { .home = state, .agent = agent };
+    maki_session_index_in index = { .home = state, .agent = agent };
     maki_status st = maki_session_key_parse(maki_str_of(name), &arena, &key, NULL);
     bool is_key = st == MAKI_OK && key.agent_id.len < sizeof agent;
     *found = false;
-    if (st != MAKI_NOMEM) st = MAKI_OK; /* what is no key is not one of a session */
+    if (st != MAKI_NOMEM) st = MAKI_OK; /* not a key: found by something else, or not at all */
     if (is_key) {
         snprintf(agent, sizeof agent, "%.*s", (int)key.agent_id.len, key.agent_id.ptr);
-        st = maki_session_with_key(env, &where, name, &session, found, &report, err);
+        st = maki_session_with_key(env, &index, name, &session, found, &report, err);
         if (*found)
             snprintf(path, capacity, "%s/agents/%s/sessions/%s.jsonl", state, agent, session.id);
     }
@@ -104,17 +105,18 @@ static maki_status find_session(const maki *m, const char *name, char *path, siz
                                 maki_err *err)
 {
     const maki_files *files = m->env.files;
-    looking l = { .files = files, .name = name, .path = path, .capacity = capacity };
+    session_search l = { .files = files, .name = name, .path = path, .capacity = capacity };
     bool found = false;
     snprintf(l.agents, sizeof l.agents, "%s/agents", m->home);
-    (void)files->list(files, l.agents, look_for_id, &l);
+    (void)files->list(files, l.agents, match_id, &l);
     if (l.is_id) return MAKI_OK;
     maki_status st = find_key(&m->env, m->home, name, path, capacity, &found, err);
     if (st != MAKI_OK || found) return st;
-    if (strlen(name) >= ABBREVIATED) (void)files->list(files, l.agents, look_for_beginning, &l);
-    if (l.found > 1)
-        return maki_fail(err, MAKI_INVALID, "several ids begin with %.80s: give more of it", name);
-    if (l.found == 1) return MAKI_OK;
+    if (strlen(name) >= PREFIX_MIN) (void)files->list(files, l.agents, match_prefix, &l);
+    if (l.matches > 1)
+        return maki_fail(err, MAKI_INVALID,
+                         "several ids begin with %.80s: give more characters of the id", name);
+    if (l.matches == 1) return MAKI_OK;
     return maki_fail(err, MAKI_NOTFOUND,
                      "there is no conversation %.80s: not a path, a task, a session or its key",
                      name);
@@ -125,7 +127,8 @@ maki_status maki_conversation_path(const maki *m, const char *name, char *path, 
 {
     const maki_files *files = m->env.files;
     size_t n = strlen(name);
-    if (n == 0 || n + 40 > capacity) return maki_fail(err, MAKI_INVALID, "that is not a path");
+    if (n == 0 || n + 40 > capacity)
+        return maki_fail(err, MAKI_INVALID, "the name of a conversation is empty or too long");
     snprintf(path, capacity, "%s", name);
     if (maki_file_is(files, name, S_IFDIR)) {
         snprintf(path, capacity, "%s/messages.jsonl", name);

@@ -1,4 +1,8 @@
-/* op.c -- open a handle, find a row, run it, and see to it that there is always one whole answer. */
+/* op.c -- the handle, and running a row of the table.
+ *
+ * A call: the input is checked as JSON once, the row found, its form chosen and its fields checked; only then does the
+ * operation run.  There is always exactly one complete answer: an operation fails before it writes anything, or says with
+ * `answered` that its answer is complete; otherwise the error becomes the answer. */
 #include "ops/op.h"
 
 #include <assert.h>
@@ -115,6 +119,16 @@ const maki_op_row *maki_op_row_find(maki_str name)
     return NULL;
 }
 
+maki_status maki_op_row_named(maki_str name, const maki_op_row **out, maki_err *err)
+{
+    *out = maki_op_row_find(name);
+    if (*out) return MAKI_OK;
+    const char *nearest = maki_op_suggest(name);
+    return maki_fail(err, MAKI_NOTFOUND, "there is no operation %.*s%s%s; see maki op --list",
+                     (int)(name.len < 80 ? name.len : 80), name.ptr,
+                     nearest ? "; did you mean " : "", nearest ? nearest : "");
+}
+
 const maki_op_info *maki_op_find(maki_str name)
 {
     const maki_op_row *row = maki_op_row_find(name);
@@ -133,7 +147,7 @@ const char *maki_op_suggest(maki_str name)
     return nearest.found.ptr;
 }
 
-/* ---- telling what a row has -------------------------------------------------------------------- */
+/* ---- describing a row -------------------------------------------------------------------- */
 
 static void describe_fields(maki_jw *w, const char *name, const maki_op_field *fields)
 {
@@ -167,20 +181,17 @@ maki_status maki_op_describe(const maki_op_info *op, maki_sink out, maki_err *er
 
 /* ---- running --------------------------------------------------------------------------------- */
 
-/* Knows whether anything has gone out yet. */
+/* Records whether anything was written yet. */
 typedef struct watched_sink {
     maki_sink to;
     bool used;
-    bool failed;
 } watched_sink;
 
 static maki_status watched_write(void *ctx, maki_str bytes, maki_err *err)
 {
     watched_sink *sink = ctx;
     sink->used = true;
-    maki_status st = sink->to.write(sink->to.ctx, bytes, err);
-    if (st != MAKI_OK) sink->failed = true;
-    return st;
+    return sink->to.write(sink->to.ctx, bytes, err);
 }
 
 /* Answer with `error`, and return its status unless the sink fails too. */
@@ -207,30 +218,25 @@ maki_status maki_op_run_checked(maki *m, const maki_op_row *row, const char *bas
     if (st == MAKI_OK)
         st = maki_fields_check(&call, row->info.name, row->info.forms[form].input, &error);
     if (st == MAKI_OK) st = row->run[form](&call, &w, &error);
-    bool whole = st == MAKI_OK || call.answered;
-    if (whole) {
+    bool complete = st == MAKI_OK || call.answered;
+    if (complete) {
         maki_status ended = maki_jw_end(&w);
         if (ended != MAKI_OK) st = ended;
     }
     maki_arena_free(&arena);
     if (st == MAKI_OK) return MAKI_OK;
-    if (!whole && !watched.used) return answer_error(out, &error, err);
+    if (!complete && !watched.used) return answer_error(out, &error, err);
     if (err) *err = error;
     return st;
 }
 
 maki_status maki_op(maki *m, maki_str name, maki_str input, maki_sink out, maki_err *err)
 {
-    const maki_op_row *row = maki_op_row_find(name);
+    const maki_op_row *row;
     maki_err error = { 0 };
     maki_str value;
-    if (!row) {
-        const char *nearest = maki_op_suggest(name);
-        maki_fail(&error, MAKI_NOTFOUND, "there is no operation %.*s%s%s; see maki op --list",
-                  (int)(name.len < 80 ? name.len : 80), name.ptr, nearest ? "; did you mean " : "",
-                  nearest ? nearest : "");
-        return answer_error(out, &error, err);
-    }
-    if (maki_json_check(input, &value, &error) != MAKI_OK) return answer_error(out, &error, err);
+    maki_status st = maki_op_row_named(name, &row, &error);
+    if (st == MAKI_OK) st = maki_json_check(input, &value, &error);
+    if (st != MAKI_OK) return answer_error(out, &error, err);
     return maki_op_run_checked(m, row, input.ptr, value, out, err);
 }

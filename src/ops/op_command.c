@@ -1,4 +1,7 @@
-/* op_command.c -- operations as people type them: the column of commands, its words and options, and the input they make. */
+/* op_command.c -- operations as commands: find the command of a group, read its words and options, build the JSON input.
+ *
+ * In:   a row's column of commands, and argv.  Out: the input of the operation, or which argument is missing or unknown.
+ * The types of the row decide how an argument is written as JSON; nothing here knows a single command. */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -38,12 +41,12 @@ const maki_op_field *maki_op_command_field(const maki_op_info *op, const char *n
     return field->name ? field : NULL;
 }
 
-bool maki_op_command_names(const maki_op_bound_command *shown)
+bool maki_op_command_names(const maki_op_bound_command *bound)
 {
-    for (const maki_op_argument *a = shown->command->arguments; a->shape; a++) {
+    for (const maki_op_argument *a = bound->command->arguments; a->shape; a++) {
         if (strcmp(a->field, "conversation") == 0) return false;
     }
-    return strcmp(shown->group, "chat") != 0 && maki_op_command_field(shown->op, "conversation");
+    return strcmp(bound->group, "chat") != 0 && maki_op_command_field(bound->op, "conversation");
 }
 
 /* ---- what was typed -------------------------------------------------------------------------------- */
@@ -53,11 +56,11 @@ static bool is_word(const maki_op_argument *argument)
     return argument->shape[0] != '-' && argument->shape[0] != '=';
 }
 
-static maki_status take_word(const maki_op_bound_command *shown, const char *word,
-                             maki_op_typed *out, maki_err *err)
+static maki_status add_word(const maki_op_bound_command *bound, const char *word,
+                            maki_op_typed *out, maki_err *err)
 {
-    const maki_op_argument *a = shown->command->arguments;
-    if (maki_op_command_names(shown) && !out->conversation) {
+    const maki_op_argument *a = bound->command->arguments;
+    if (maki_op_command_names(bound) && !out->conversation) {
         out->conversation = word;
         return MAKI_OK;
     }
@@ -70,13 +73,13 @@ static maki_status take_word(const maki_op_bound_command *shown, const char *wor
     return maki_fail(err, MAKI_INVALID, "too many arguments: %.60s", word);
 }
 
-static maki_status check_words(const maki_op_bound_command *shown, const maki_op_typed *typed,
+static maki_status check_words(const maki_op_bound_command *bound, const maki_op_typed *typed,
                                maki_err *err)
 {
-    const maki_op_argument *a = shown->command->arguments;
-    if (maki_op_command_names(shown) && !typed->conversation)
+    const maki_op_argument *a = bound->command->arguments;
+    if (maki_op_command_names(bound) && !typed->conversation)
         return maki_fail(err, MAKI_INVALID, "missing: %s",
-                         strcmp(shown->group, "session") == 0 ? "ID" : "PATH");
+                         strcmp(bound->group, "session") == 0 ? "ID" : "PATH");
     for (size_t i = 0; a[i].shape; i++) {
         if (is_word(&a[i]) && a[i].shape[0] != '[' && !typed->values[i])
             return maki_fail(err, MAKI_INVALID, "missing: %s", a[i].shape);
@@ -84,12 +87,12 @@ static maki_status check_words(const maki_op_bound_command *shown, const maki_op
     return MAKI_OK;
 }
 
-maki_status maki_op_command_read(const maki_op_bound_command *shown, int argc, char **argv,
+maki_status maki_op_command_read(const maki_op_bound_command *bound, int argc, char **argv,
                                  maki_op_typed *out, maki_err *err)
 {
-    const maki_op_argument *a = shown->command->arguments;
+    const maki_op_argument *a = bound->command->arguments;
     maki_option options[MAKI_OP_ARGUMENTS + 1] = { { .shape = "--json" } };
-    size_t of[MAKI_OP_ARGUMENTS + 1], count = 1, row;
+    size_t argument_of[MAKI_OP_ARGUMENTS + 1], count = 1, row;
     const char *value;
     char command[40];
     maki_option_kind kind;
@@ -97,70 +100,71 @@ maki_status maki_op_command_read(const maki_op_bound_command *shown, int argc, c
     *out = (maki_op_typed){ .json = false };
     for (size_t i = 0; a[i].shape; i++) {
         if (a[i].shape[0] != '-') continue;
-        of[count] = i;
+        argument_of[count] = i;
         options[count++].shape = a[i].shape;
     }
-    snprintf(command, sizeof command, "maki %s", shown->group);
+    snprintf(command, sizeof command, "maki %s", bound->group);
     maki_option_list list = { command, options, count, sizeof options[0], argc, argv, 0, false };
     while (st == MAKI_OK && (kind = maki_options_next(&list, &row, &value, err))) {
         if (kind == MAKI_OPTION_INVALID) return MAKI_INVALID;
         if (kind == MAKI_OPTION_POSITIONAL)
-            st = take_word(shown, value, out, err);
+            st = add_word(bound, value, out, err);
         else if (row == 0)
             out->json = true;
         else
-            out->values[of[row]] = value ? value : "true";
+            out->values[argument_of[row]] = value ? value : "true";
     }
-    return st == MAKI_OK ? check_words(shown, out, err) : st;
+    return st == MAKI_OK ? check_words(bound, out, err) : st;
 }
 
-/* ---- the input that it makes ----------------------------------------------------------------------- */
+/* ---- building the input ----------------------------------------------------------------------- */
 
 static size_t digits(const char *text)
 {
     return strspn(text, "0123456789");
 }
 
-/* As JSON has it: without zeros before it. */
-static maki_str without_zeros(maki_str number)
+/* JSON allows no leading zeros. */
+static maki_str skip_zeros(maki_str number)
 {
     while (number.len > 1 && number.ptr[0] == '0' && isdigit((unsigned char)number.ptr[1]))
         number = maki_str_from(number, 1);
     return number;
 }
 
-static maki_status put_number(maki_jw *w, const char *value, maki_err *err)
+static maki_status write_number(maki_jw *w, const char *value, maki_err *err)
 {
     size_t n = digits(value);
     if (n && value[n] == '.') n += 1 + digits(value + n + 1);
     if (n == 0 || value[n] || value[n - 1] == '.')
         return maki_fail(err, MAKI_INVALID, "not a number: %.60s", value);
-    maki_jw_raw(w, without_zeros(maki_str_of(value)));
+    maki_jw_raw(w, skip_zeros(maki_str_of(value)));
     return MAKI_OK;
 }
 
 /* SEQ, or SEQ:EVENT. */
-static maki_status put_moment(maki_jw *w, const char *value, maki_err *err)
+static maki_status write_revision(maki_jw *w, const char *value, maki_err *err)
 {
     size_t n = digits(value), m = value[n] == ':' ? digits(value + n + 1) : 0;
     if (n == 0 || value[n + m + (m > 0)])
         return maki_fail(err, MAKI_INVALID, "not SEQ or SEQ:EVENT: %.60s", value);
     maki_jw_object(w);
-    maki_jw_field_raw(w, "seq", without_zeros((maki_str){ value, n }));
-    if (m) maki_jw_field_raw(w, "ev", without_zeros((maki_str){ value + n + 1, m }));
+    maki_jw_field_raw(w, "seq", skip_zeros((maki_str){ value, n }));
+    if (m) maki_jw_field_raw(w, "ev", skip_zeros((maki_str){ value + n + 1, m }));
     maki_jw_end_object(w);
     return MAKI_OK;
 }
 
-static maki_status put_value(maki_jw *w, const maki_op_argument *argument, const char *type,
-                             const char *value, maki_err *err)
+static maki_status write_value(maki_jw *w, const maki_op_argument *argument, const char *type,
+                               const char *value, maki_err *err)
 {
     if (strcmp(value, "default") == 0 && strstr(argument->shape, "|default")) {
         maki_jw_null(w);
         return MAKI_OK;
     }
-    if (strcmp(type, "count") == 0 || strcmp(type, "number") == 0) return put_number(w, value, err);
-    if (strcmp(type, "moment") == 0) return put_moment(w, value, err);
+    if (strcmp(type, "count") == 0 || strcmp(type, "number") == 0)
+        return write_number(w, value, err);
+    if (strcmp(type, "moment") == 0) return write_revision(w, value, err);
     if (strcmp(type, "boolean") == 0)
         maki_jw_raw(w, maki_str_of(value));
     else
@@ -168,25 +172,26 @@ static maki_status put_value(maki_jw *w, const maki_op_argument *argument, const
     return MAKI_OK;
 }
 
-static maki_status put_argument(maki_jw *w, const maki_op_info *op,
-                                const maki_op_argument *argument, const char *value, maki_err *err)
+static maki_status write_argument(maki_jw *w, const maki_op_info *op,
+                                  const maki_op_argument *argument, const char *value,
+                                  maki_err *err)
 {
     const char *type = maki_op_command_field(op, argument->field)->type;
     bool message = strcmp(type, "message") == 0;
     if (argument->shape[0] == '=') value = argument->shape + 1;
     if (!value) return MAKI_OK;
-    if (message && value[0] == '{') { /* else it is the field `text` */
+    if (message && value[0] == '{') { /* else it is the text alone */
         maki_jw_field_raw(w, argument->field, maki_str_of(value));
         return MAKI_OK;
     }
     maki_jw_key(w, message ? MAKI_LIT("text") : maki_str_of(argument->field));
-    return put_value(w, argument, type, value, err);
+    return write_value(w, argument, type, value, err);
 }
 
-maki_status maki_op_command_input(const maki_op_bound_command *shown, const maki_op_typed *typed,
+maki_status maki_op_command_input(const maki_op_bound_command *bound, const maki_op_typed *typed,
                                   maki_sink out, maki_err *err)
 {
-    const maki_op_argument *a = shown->command->arguments;
+    const maki_op_argument *a = bound->command->arguments;
     maki_status st = MAKI_OK;
     maki_jw w;
     maki_jw_init(&w, out, err);
@@ -195,7 +200,7 @@ maki_status maki_op_command_input(const maki_op_bound_command *shown, const maki
         maki_jw_field_string(&w, "conversation", maki_str_of(typed->conversation));
     for (size_t i = 0; st == MAKI_OK && a[i].shape; i++) {
         if (strcmp(a[i].field, "conversation") != 0)
-            st = put_argument(&w, shown->op, &a[i], typed->values[i], err);
+            st = write_argument(&w, bound->op, &a[i], typed->values[i], err);
     }
     if (st != MAKI_OK) return st;
     maki_jw_end_object(&w);

@@ -1,6 +1,10 @@
-/* op_common.c -- see op_common.h. */
+/* op_common.c -- the fields of a condense, which summarizer a call uses, and answers that are an error.
+ *
+ * A summarizer in the input wins over a model, and a model over the offline summary; what the summary keeps of the facts
+ * is measured in each case. */
 #include "ops/op_common.h"
 
+#include "base/json_print.h"
 #include "base/str.h"
 #include "manage/policy_config.h"
 #include "store/context_use.h"
@@ -30,7 +34,7 @@ maki_status maki_condense_fields_read(const maki_op_call *call, maki_msgs list,
     return st;
 }
 
-maki_status maki_choose_summarizer(const maki_op_call *call, const maki_run_limits *figures,
+maki_status maki_choose_summarizer(const maki_op_call *call, const maki_run_limits *limits,
                                    bool task, maki_chosen_summarizer *out, maki_err *err)
 {
     const maki *m = call->m;
@@ -38,19 +42,19 @@ maki_status maki_choose_summarizer(const maki_op_call *call, const maki_run_limi
                               .config = m->config,
                               .model = m->model,
                               .logger = maki_logger_of(m),
-                              .agent = maki_str_of(figures->agent),
-                              .profile = maki_str_of(figures->profile),
+                              .agent = maki_str_of(limits->agent),
+                              .profile = maki_str_of(limits->profile),
                               .task = task,
-                              .provider = maki_str_of(figures->provider),
-                              .answering = maki_str_of(figures->model),
-                              .window = figures->window,
+                              .provider = maki_str_of(limits->provider),
+                              .answering = maki_str_of(limits->model),
+                              .window = limits->window,
                               .cancelled = m->cancelled,
                               .cancelled_ctx = m->cancel_ctx };
-    maki_status st = maki_field_summarizer(call, "summarizer", &out->told, err);
-    if (st == MAKI_OK && out->told.spec.len) in.model = NULL;
+    maki_status st = maki_field_summarizer(call, "summarizer", &out->stub, err);
+    if (st == MAKI_OK && out->stub.spec.len) in.model = NULL;
     if (st == MAKI_OK) st = maki_summarizer_choose(&in, &out->choice, err);
     out->measured =
-        out->told.spec.len ? maki_summarizer_measured(&out->told.base) : out->choice.measured;
+        out->stub.spec.len ? maki_summarizer_measured(&out->stub.base) : out->choice.measured;
     return st;
 }
 
@@ -59,56 +63,27 @@ maki_status maki_summarizer_of(const maki_op_call *call, maki_conv *conv,
 {
     maki_context_use use;
     maki_policy policy;
-    maki_run_limits_in said = { .config = call->m->config, .logger = maki_logger_of(call->m) };
-    maki_status st = maki_context_use_of(conv, &said, &use, err);
+    maki_run_limits_in given = { .config = call->m->config, .logger = maki_logger_of(call->m) };
+    maki_status st = maki_context_use_of(conv, &given, &use, err);
     if (st == MAKI_OK)
-        st = maki_policy_from_config(said.config, maki_str_of(use.figures.agent), "maki",
+        st = maki_policy_from_config(given.config, maki_str_of(use.figures.agent), "maki",
                                      call->arena, &policy, err);
     if (st != MAKI_OK) return st;
     return maki_choose_summarizer(call, &use.figures, policy.flags & MAKI_POLICY_TASKS, out, err);
 }
 
-void maki_put_number(maki_jw *out, const char *name, double value)
+maki_status maki_answer_messages(maki_jw *out, maki_msgs list)
 {
-    maki_jw_key(out, maki_str_of(name));
-    maki_jw_double(out, value);
-}
-
-void maki_put_count(maki_jw *out, const char *name, uint64_t value)
-{
-    maki_jw_key(out, maki_str_of(name));
-    maki_jw_int(out, (int64_t)value);
-}
-
-void maki_put_bool(maki_jw *out, const char *name, bool value)
-{
-    maki_jw_key(out, maki_str_of(name));
-    maki_jw_bool(out, value);
-}
-
-void maki_put_text(maki_jw *out, const char *name, maki_str text)
-{
-    maki_jw_key(out, maki_str_of(name));
-    maki_jw_string(out, text);
-}
-
-void maki_answer_messages(maki_jw *out, maki_msgs list)
-{
-    maki_jw_object(out);
-    maki_jw_key(out, MAKI_LIT("messages"));
+    maki_jw_print(out, "{'messages':");
     maki_msgs_write(out, list);
     maki_jw_end_object(out);
+    return MAKI_OK;
 }
 
 void maki_answer_error(maki_jw *out, const maki_err *error)
 {
-    maki_jw_key(out, MAKI_LIT("error"));
-    maki_jw_object(out);
-    maki_jw_key(out, MAKI_LIT("code"));
-    maki_jw_string(out, maki_str_of(error->code));
-    maki_jw_key(out, MAKI_LIT("message"));
-    maki_jw_string(out, maki_str_of(error->msg));
-    maki_jw_end_object(out);
+    maki_jw_print(out, "'error':{'code':%s,'message':%s}", maki_str_of(error->code),
+                  maki_str_of(error->msg));
 }
 
 maki_status maki_answer_failed(maki_sink out, const maki_err *error, maki_err *err)

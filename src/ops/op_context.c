@@ -1,4 +1,5 @@
-/* op_context.c -- prompt.*, budget.*, tools.*, memory.*, provider.*, session.*. */
+/* op_context.c -- prompt.*, budget.*, tools.project, memory.hybrid_score, provider.is_overflow, session.parse_key: what
+ * goes into a context besides its messages.  Pure; each reads its fields, calls its stage and writes the answer. */
 #include <math.h>
 
 #include "assemble/bootstrap.h"
@@ -30,7 +31,7 @@ maki_status maki_op_provider_is_overflow(maki_op_call *call, maki_jw *out, maki_
 maki_status maki_op_session_parse_key(maki_op_call *call, maki_jw *out, maki_err *err)
 {
     maki_session_key key;
-    maki_str text = maki_json_text(maki_in_string(call, "key"), call->arena);
+    maki_str text = maki_in_text(call, "key");
     maki_status st = maki_arena_status(call->arena, err);
     if (st == MAKI_OK) st = maki_session_key_parse(text, call->arena, &key, err);
     if (st != MAKI_OK) return st;
@@ -63,7 +64,7 @@ maki_status maki_op_prompt_truncate_file(maki_op_call *call, maki_jw *out, maki_
 
 maki_status maki_op_prompt_bootstrap_limit(maki_op_call *call, maki_jw *out, maki_err *err)
 {
-    maki_str name = maki_json_text(maki_in_string(call, "file"), call->arena);
+    maki_str name = maki_in_text(call, "file");
     maki_status st = maki_arena_status(call->arena, err);
     if (st != MAKI_OK) return st;
     const maki_bootstrap_file *file = maki_bootstrap_find(name);
@@ -82,10 +83,8 @@ maki_status maki_op_prompt_sections(maki_op_call *call, maki_jw *out, maki_err *
     size_t mode = 0;
     while (mode < 3 && !maki_json_text_is(wanted, maki_str_of(modes[mode])))
         mode++;
-    if (mode == 3) {
-        return maki_fail(err, MAKI_INVALID, "mode must be full, minimal or none, at byte %zu",
-                         (size_t)(wanted.ptr - call->base));
-    }
+    if (mode == 3)
+        return maki_field_invalid(call, wanted, err, "mode must be full, minimal or none");
     maki_jw_print(out, "{'sections':[");
     for (size_t i = 0; i < MAKI_SECTION_COUNT; i++) {
         const maki_prompt_section *section = &maki_prompt_sections[i];
@@ -115,8 +114,7 @@ static maki_status read_item(const maki_op_call *call, maki_str object, maki_bud
 {
     maki_status st = maki_field_want(call, object, "items[]", MAKI_JSON_OBJECT, err);
     if (st == MAKI_OK && !maki_json_get(object, MAKI_LIT("id"), &out->id)) {
-        st = maki_fail(err, MAKI_INVALID, "items[].id is missing at byte %zu",
-                       (size_t)(object.ptr - call->base));
+        st = maki_field_invalid(call, object, err, "items[].id is missing");
     }
     if (st == MAKI_OK) {
         st = maki_field_nested(call, object, "items[]", "priority", &out->priority, err);
@@ -168,10 +166,9 @@ static maki_status read_urgency(const maki_op_call *call, bool *urgent, maki_err
         deadline = maki_json_double(value);
     } else if (maki_json_kind_of(value) != MAKI_JSON_STRING ||
                !maki_time_parse(maki_json_text(value, call->arena), &deadline)) {
-        return maki_fail(err, MAKI_INVALID,
-                         "task.deadline must be milliseconds or a time like 2026-01-27T09:30:00Z, "
-                         "at byte %zu",
-                         (size_t)(value.ptr - call->base));
+        return maki_field_invalid(call, value, err,
+                                  "task.deadline must be milliseconds or a time like "
+                                  "2026-01-27T09:30:00Z");
     }
     *urgent = deadline - maki_field_now(call) <= URGENT_WITHIN_MS;
     return maki_arena_status(call->arena, err);

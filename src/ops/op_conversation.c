@@ -1,4 +1,7 @@
-/* op_conversation.c -- history.* on a conversation: each appends an event and tells what it did. */
+/* op_conversation.c -- history.* on a conversation: changes, each one event and a report; status, view and diff.
+ *
+ * A change is decided on the newest head, or refused with CONFLICT when `expect` names another one.  What only reads opens
+ * the conversation read-only.  Answers never hold messages, except those of history.effective. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,7 +13,7 @@
 #include "ops/context.h"
 #include "ops/op_common.h"
 
-enum { KEEP = 3, TRIM_UNITS = 1500 };
+enum { KEEP_DEFAULT = 3, TRIM_DEFAULT = 1500 };
 
 /* ---- opening --------------------------------------------------------------------------------------- */
 
@@ -18,58 +21,38 @@ maki_status maki_field_path(const maki_op_call *call, const char *name, char pat
                             maki_err *err)
 {
     char text[MAKI_PATH_MAX];
-    maki_str string = maki_in_string(call, name);
-    size_t n = maki_json_copy_text(string, text, sizeof text - 1);
-    text[n] = '\0';
-    if (strlen(text) != n) return maki_fail(err, MAKI_INVALID, "%s contains a NUL character", name);
-    return maki_conversation_path(call->m, text, path, MAKI_PATH_MAX, err);
+    maki_status st = maki_in_cstring(call, name, text, sizeof text, err);
+    return st == MAKI_OK ? maki_conversation_path(call->m, text, path, MAKI_PATH_MAX, err) : st;
 }
 
-/* Open the conversation that the call names; the rest of the options is the handle's. */
-static maki_status open_named(const maki_op_call *call, maki_conv_options options, maki_conv **out,
-                              maki_err *err)
+maki_status maki_field_conversation(const maki_op_call *call, maki_access access, maki_conv **out,
+                                    maki_err *err)
 {
     char path[MAKI_PATH_MAX];
-    options.threads = call->m->threads;
-    options.progress = call->m->counting;
-    options.progress_ctx = call->m->counting_ctx;
+    maki_conv_options options = {
+        .create = access == MAKI_ACCESS_CREATE,
+        .checked = access == MAKI_ACCESS_CREATE || access == MAKI_ACCESS_WRITE,
+        .looks = access == MAKI_ACCESS_READ,
+        .rehearse = access == MAKI_ACCESS_DRY_RUN,
+        .durability = access == MAKI_ACCESS_DRY_RUN ? MAKI_LAZY : MAKI_SYNC,
+        .threads = call->m->threads,
+        .progress = call->m->counting,
+        .progress_ctx = call->m->counting_ctx,
+    };
     maki_status st = maki_field_path(call, "conversation", path, err);
     return st == MAKI_OK ? maki_conv_open(&call->m->env, path, &options, out, err) : st;
 }
 
-maki_status maki_field_conversation(const maki_op_call *call, bool create, maki_conv **out,
-                                    maki_err *err)
-{
-    maki_conv_options options = { .create = create, .checked = true, .durability = MAKI_SYNC };
-    return open_named(call, options, out, err);
-}
-
-maki_status maki_field_conversation_read_only(const maki_op_call *call, maki_conv **out,
-                                              maki_err *err)
-{
-    maki_conv_options options = { .looks = true, .durability = MAKI_SYNC };
-    return open_named(call, options, out, err);
-}
-
-maki_status maki_field_conversation_dry_run(const maki_op_call *call, maki_conv **out,
-                                            maki_err *err)
-{
-    maki_conv_options options = { .rehearse = true, .durability = MAKI_LAZY };
-    return open_named(call, options, out, err);
-}
-
-/* The head the caller expects, or NULL in *head. */
-static maki_status expect_field(const maki_op_call *call, unsigned char capacity[MAKI_CHAIN_LEN],
+/* The head that the caller expects: *head is `buffer`, or NULL when the field is missing. */
+static maki_status expect_field(const maki_op_call *call, unsigned char buffer[MAKI_CHAIN_LEN],
                                 const unsigned char **head, maki_err *err)
 {
     maki_str value;
     *head = NULL;
     if (!maki_in(call, "expect", &value)) return MAKI_OK;
-    if (!maki_chain_of(value, capacity)) {
-        return maki_fail(err, MAKI_INVALID, "expect must be 32 hexadecimal digits, at byte %zu",
-                         (size_t)(value.ptr - call->base));
-    }
-    *head = capacity;
+    if (!maki_chain_of(value, buffer))
+        return maki_field_invalid(call, value, err, "expect must be 32 hexadecimal digits");
+    *head = buffer;
     return MAKI_OK;
 }
 
@@ -105,13 +88,13 @@ typedef maki_status (*change_fn)(const maki_op_call *call, maki_conv *conv,
 
 static maki_status run_change(maki_op_call *call, change_fn fn, maki_jw *out, maki_err *err)
 {
-    unsigned char capacity[MAKI_CHAIN_LEN];
+    unsigned char buffer[MAKI_CHAIN_LEN];
     const unsigned char *expect;
     maki_conv *conv = NULL;
     maki_context_use use;
     maki_change change;
-    maki_status st = expect_field(call, capacity, &expect, err);
-    if (st == MAKI_OK) st = maki_field_conversation(call, false, &conv, err);
+    maki_status st = expect_field(call, buffer, &expect, err);
+    if (st == MAKI_OK) st = maki_field_conversation(call, MAKI_ACCESS_WRITE, &conv, err);
     if (st == MAKI_OK) st = maki_context_use_read(call, conv, &use, err);
     if (st == MAKI_OK) st = fn(call, conv, expect, &change, err);
     maki_conv_close(conv);
@@ -129,11 +112,11 @@ static uint64_t seq_field(const maki_op_call *call)
 static maki_status do_condense(const maki_op_call *call, maki_conv *conv,
                                const unsigned char *expect, maki_change *out, maki_err *err)
 {
-    maki_chosen_summarizer by;
-    double keep = maki_in_number(call, "keepCount", KEEP);
-    maki_status st = maki_summarizer_of(call, conv, &by, err);
+    maki_chosen_summarizer summarizer;
+    double keep = maki_in_number(call, "keepCount", KEEP_DEFAULT);
+    maki_status st = maki_summarizer_of(call, conv, &summarizer, err);
     if (st != MAKI_OK) return st;
-    return maki_conv_condense(conv, expect, (size_t)keep, &by.measured, out, err);
+    return maki_conv_condense(conv, expect, (size_t)keep, &summarizer.measured, out, err);
 }
 
 static maki_status do_truncate(const maki_op_call *call, maki_conv *conv,
@@ -142,7 +125,7 @@ static maki_status do_truncate(const maki_op_call *call, maki_conv *conv,
     return maki_conv_truncate(conv, expect, maki_in_number(call, "fraction", 0.5), out, err);
 }
 
-/* To a message (kept), or to a time, or to an event. */
+/* To a message, which stays, or to a time or an event. */
 static maki_status do_rewind(const maki_op_call *call, maki_conv *conv, const unsigned char *expect,
                              maki_change *out, maki_err *err)
 {
@@ -157,7 +140,8 @@ static maki_status do_rewind(const maki_op_call *call, maki_conv *conv, const un
         if (st != MAKI_OK) return st;
     } else if (!maki_in(call, "seq", &value)) {
         if (ev == MAKI_NOW)
-            return maki_fail(err, MAKI_INVALID, "seq, ev or value must say where to");
+            return maki_fail(err, MAKI_INVALID,
+                             "seq, ev or value is missing: one of them says how far back");
         seq = MAKI_NOW;
     }
     return maki_conv_rewind(conv, expect, seq, ev, out, err);
@@ -175,8 +159,8 @@ static maki_status do_edit(const maki_op_call *call, maki_conv *conv, const unsi
     maki_str message = { "", 0 }, text;
     bool whole = maki_in(call, "message", &message), only_text = maki_in(call, "text", &text);
     if (whole == only_text)
-        return maki_fail(err, MAKI_INVALID,
-                         "either message or text must say what stands there now");
+        return maki_fail(err, MAKI_INVALID, "give either message or text, not %s",
+                         whole ? "both" : "neither");
     if (only_text) return maki_conv_edit_text(conv, expect, seq_field(call), text, out, err);
     return maki_conv_edit(conv, expect, seq_field(call), message, out, err);
 }
@@ -209,8 +193,8 @@ static maki_status do_trim(const maki_op_call *call, maki_conv *conv, const unsi
                            maki_change *out, maki_err *err)
 {
     uint32_t block = (uint32_t)maki_in_number(call, "block", 0);
-    uint32_t head = (uint32_t)maki_in_number(call, "head", TRIM_UNITS);
-    uint32_t tail = (uint32_t)maki_in_number(call, "tail", TRIM_UNITS);
+    uint32_t head = (uint32_t)maki_in_number(call, "head", TRIM_DEFAULT);
+    uint32_t tail = (uint32_t)maki_in_number(call, "tail", TRIM_DEFAULT);
     return maki_conv_trim(conv, expect, seq_field(call), block, head, tail, out, err);
 }
 
@@ -233,19 +217,19 @@ CHANGE_OP(maki_op_history_trim, do_trim)
 
 maki_status maki_op_history_append(maki_op_call *call, maki_jw *out, maki_err *err)
 {
-    unsigned char capacity[MAKI_CHAIN_LEN];
+    unsigned char buffer[MAKI_CHAIN_LEN];
     const unsigned char *expect;
     maki_conv *conv = NULL;
     maki_change change;
     maki_msgs list;
-    maki_status st = expect_field(call, capacity, &expect, err);
+    maki_status st = expect_field(call, buffer, &expect, err);
     if (st == MAKI_OK) st = maki_field_messages(call, "messages", &list, err);
     if (st != MAKI_OK) return st;
     maki_str *rows = maki_arena_array(call->arena, list.count, sizeof *rows);
     if (!rows) return maki_arena_status(call->arena, err);
     for (size_t i = 0; i < list.count; i++)
         rows[i] = list.at[i]->raw;
-    st = maki_field_conversation(call, true, &conv, err);
+    st = maki_field_conversation(call, MAKI_ACCESS_CREATE, &conv, err);
     if (st == MAKI_OK) st = maki_conv_append(conv, expect, rows, list.count, &change, err);
     if (st == MAKI_OK) change.seq = maki_log_last(maki_conv_log(conv));
     maki_conv_close(conv);
@@ -262,14 +246,14 @@ maki_status maki_op_history_fork(maki_op_call *call, maki_jw *out, maki_err *err
     maki_conv *conv = NULL;
     maki_str value;
     maki_status st = maki_field_path(call, "path", path, err);
-    if (st == MAKI_OK) st = maki_field_conversation(call, false, &conv, err);
+    if (st == MAKI_OK) st = maki_field_conversation(call, MAKI_ACCESS_WRITE, &conv, err);
     if (st != MAKI_OK) return st;
     uint64_t seq =
         maki_in(call, "seq", &value) ? seq_field(call) : maki_log_last(maki_conv_log(conv));
     st = maki_conv_fork(conv, seq, MAKI_NOW, path, err);
     maki_conv_close(conv);
     conv = NULL;
-    /* where it really is: never between a call and its result */
+    /* the real point of the fork, which is never between a call and its result */
     maki_conv_options options = { .read_only = true };
     if (st == MAKI_OK) st = maki_conv_open(&call->m->env, path, &options, &conv, err);
     if (st == MAKI_OK) seq = maki_log_base(maki_conv_log(conv));
@@ -279,7 +263,7 @@ maki_status maki_op_history_fork(maki_op_call *call, maki_jw *out, maki_err *err
     return MAKI_OK;
 }
 
-/* ---- seeing ------------------------------------------------------------------------------------------------ */
+/* ---- reading ------------------------------------------------------------------------------------------------ */
 
 maki_status maki_op_history_status(maki_op_call *call, maki_jw *out, maki_err *err)
 {
@@ -287,7 +271,7 @@ maki_status maki_op_history_status(maki_op_call *call, maki_jw *out, maki_err *e
     const maki_view *view;
     maki_view_totals total;
     maki_context_use use;
-    maki_status st = maki_field_conversation_read_only(call, &conv, err);
+    maki_status st = maki_field_conversation(call, MAKI_ACCESS_READ, &conv, err);
     if (st == MAKI_OK) st = maki_context_use_read(call, conv, &use, err);
     if (st == MAKI_OK) st = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, err);
     if (st == MAKI_OK) st = maki_conv_total(conv, view, &total, err);
@@ -312,7 +296,7 @@ maki_status maki_op_history_effective_conversation(maki_op_call *call, maki_jw *
     uint64_t seq = MAKI_NOW, ev = MAKI_NOW;
     if (maki_in(call, "seq", &value)) seq = (uint64_t)maki_json_double(value);
     if (maki_in(call, "ev", &value)) ev = (uint64_t)maki_json_double(value);
-    maki_status st = maki_field_conversation_read_only(call, &conv, err);
+    maki_status st = maki_field_conversation(call, MAKI_ACCESS_READ, &conv, err);
     if (st == MAKI_OK) st = maki_conv_view(conv, seq, ev, &view, err);
     if (st == MAKI_OK) {
         maki_jw_print(out, "{'messages':");
@@ -326,8 +310,8 @@ maki_status maki_op_history_effective_conversation(maki_op_call *call, maki_jw *
 
 /* ---- diff ----------------------------------------------------------------------------------------------- */
 
-static maki_status moment_field(const maki_op_call *call, const char *name, uint64_t *seq,
-                                uint64_t *ev, maki_err *err)
+static maki_status revision_field(const maki_op_call *call, const char *name, uint64_t *seq,
+                                  uint64_t *ev, maki_err *err)
 {
     maki_str object;
     double s = -1, e = -1;
@@ -340,9 +324,9 @@ static maki_status moment_field(const maki_op_call *call, const char *name, uint
     return st;
 }
 
-/* The messages of `view` that `other` does not have, as ranges; then the made ones. */
-static void write_only(maki_jw *out, const char *name, const maki_view *view,
-                       const maki_view *other)
+/* The messages of `view` that `other` does not have, as ranges. */
+static void write_only_in(maki_jw *out, const char *name, const maki_view *view,
+                          const maki_view *other)
 {
     maki_jw_field_array(out, name);
     for (size_t i = 0; i < view->count; i++) {
@@ -358,7 +342,7 @@ static void write_only(maki_jw *out, const char *name, const maki_view *view,
     maki_jw_end_array(out);
 }
 
-static bool has_made(const maki_view *view, uint64_t ev)
+static bool has_synthetic(const maki_view *view, uint64_t ev)
 {
     for (size_t i = 0; i < view->count; i++) {
         if (view->items[i].from == 0 && view->items[i].made->ev == ev) return true;
@@ -366,13 +350,13 @@ static bool has_made(const maki_view *view, uint64_t ev)
     return false;
 }
 
-static void write_only_made(maki_jw *out, const char *name, const maki_view *view,
-                            const maki_view *other)
+static void write_only_synthetic(maki_jw *out, const char *name, const maki_view *view,
+                                 const maki_view *other)
 {
     maki_jw_field_array(out, name);
     for (size_t i = 0; i < view->count; i++) {
         const maki_view_item *item = &view->items[i];
-        if (item->from == 0 && !has_made(other, item->made->ev)) {
+        if (item->from == 0 && !has_synthetic(other, item->made->ev)) {
             maki_jw_int(out, (int64_t)item->made->ev);
         }
     }
@@ -385,20 +369,20 @@ maki_status maki_op_history_diff(maki_op_call *call, maki_jw *out, maki_err *err
     const maki_view *a = NULL, *b = NULL;
     maki_view_totals total_a, total_b;
     uint64_t seq = 0, ev = 0;
-    maki_status st = maki_field_conversation_read_only(call, &left, err);
-    if (st == MAKI_OK) st = maki_field_conversation_read_only(call, &right, err);
-    if (st == MAKI_OK) st = moment_field(call, "a", &seq, &ev, err);
+    maki_status st = maki_field_conversation(call, MAKI_ACCESS_READ, &left, err);
+    if (st == MAKI_OK) st = maki_field_conversation(call, MAKI_ACCESS_READ, &right, err);
+    if (st == MAKI_OK) st = revision_field(call, "a", &seq, &ev, err);
     if (st == MAKI_OK) st = maki_conv_view(left, seq, ev, &a, err);
-    if (st == MAKI_OK) st = moment_field(call, "b", &seq, &ev, err);
+    if (st == MAKI_OK) st = revision_field(call, "b", &seq, &ev, err);
     if (st == MAKI_OK) st = maki_conv_view(right, seq, ev, &b, err);
     if (st == MAKI_OK) st = maki_conv_total(left, a, &total_a, err);
     if (st == MAKI_OK) st = maki_conv_total(right, b, &total_b, err);
     if (st == MAKI_OK) {
         maki_jw_object(out);
-        write_only(out, "onlyA", a, b);
-        write_only_made(out, "madeOnlyA", a, b);
-        write_only(out, "onlyB", b, a);
-        write_only_made(out, "madeOnlyB", b, a);
+        write_only_in(out, "onlyA", a, b);
+        write_only_synthetic(out, "madeOnlyA", a, b);
+        write_only_in(out, "onlyB", b, a);
+        write_only_synthetic(out, "madeOnlyB", b, a);
         maki_jw_print(out, "'messagesA':%i,'messagesB':%i,'tokensA':%i,'tokensB':%i}",
                       total_a.messages, total_b.messages, total_a.tokens, total_b.tokens);
     }

@@ -1,4 +1,8 @@
-/* op_history.c -- history.*: the reference's functions on lists of messages. */
+/* op_history.c -- history.* on lists of messages: the reference's functions, and sequences of them.
+ *
+ * In:   messages as JSON, read into maki_msgs (reference/message.h).
+ * Out:  the list that results; untouched messages keep their bytes.
+ * A sequence shows its fields to each step, so a step is written as a call of the operation is. */
 #include <string.h>
 
 #include "base/err.h"
@@ -41,7 +45,7 @@ static maki_status repair_pairs(maki_op_call *call, maki_msgs *list, maki_err *e
     return maki_repair_pairs(*list, call->arena, list, err);
 }
 
-/* The least of the limits that are set. */
+/* The lowest of the limits that are set. */
 static maki_status limit_turns(maki_op_call *call, maki_msgs *list, maki_err *err)
 {
     maki_str per_provider, provider = maki_in_string(call, "provider");
@@ -57,11 +61,11 @@ static maki_status limit_turns(maki_op_call *call, maki_msgs *list, maki_err *er
             limits[1] = maki_json_double(value);
         }
     }
-    double least = 0;
+    double limit = 0;
     for (size_t i = 0; i < 3; i++) {
-        if (limits[i] >= 1 && (least == 0 || limits[i] < least)) least = limits[i];
+        if (limits[i] >= 1 && (limit == 0 || limits[i] < limit)) limit = limits[i];
     }
-    *list = maki_view_limit_turns(*list, (size_t)least);
+    *list = maki_view_limit_turns(*list, (size_t)limit);
     return maki_arena_status(call->arena, err);
 }
 
@@ -117,10 +121,10 @@ maki_status maki_op_history_keep(maki_op_call *call, maki_jw *out, maki_err *err
 
 static maki_status condense(maki_op_call *call, maki_msgs list, maki_condensed *out, maki_err *err)
 {
-    maki_condense_fields parts;
-    maki_status st = maki_condense_fields_read(call, list, &parts, err);
+    maki_condense_fields fields;
+    maki_status st = maki_condense_fields_read(call, list, &fields, err);
     *out = (maki_condensed){ .messages = list, .summary = { "", 0 } };
-    if (st == MAKI_OK) st = maki_condense(&parts.condense, call->arena, out, err);
+    if (st == MAKI_OK) st = maki_condense(&fields.condense, call->arena, out, err);
     return st;
 }
 
@@ -182,8 +186,7 @@ maki_status maki_op_history_rewind(maki_op_call *call, maki_jw *out, maki_err *e
     maki_rewound result = { 0 };
     in.by_index = maki_json_text_is(by, MAKI_LIT("index"));
     if (!in.by_index && !maki_json_text_is(by, MAKI_LIT("ts"))) {
-        return maki_fail(err, MAKI_INVALID, "by must be \"ts\" or \"index\", at byte %zu",
-                         (size_t)(by.ptr - call->base));
+        return maki_field_invalid(call, by, err, "by must be \"ts\" or \"index\"");
     }
     maki_in(call, "ui", &ui);
     maki_status st = maki_ui_read(ui, (maki_where){ "ui", call->base }, call->arena, &in.ui, err);
@@ -230,18 +233,18 @@ static maki_status append(maki_op_call *call, maki_msgs *list, maki_err *err)
     return st;
 }
 
-/* As in the reference's language: less than 0 counts from the end. */
-static size_t slice_place(double at, double count)
+/* As in JavaScript: a negative index counts from the end. */
+static size_t slice_index(double index, double count)
 {
-    if (at < 0) at += count;
-    return at < 0 ? 0 : (size_t)(at < count ? at : count);
+    if (index < 0) index += count;
+    return index < 0 ? 0 : (size_t)(index < count ? index : count);
 }
 
 static maki_status slice(maki_op_call *call, maki_msgs *list, maki_err *err)
 {
     double count = (double)list->count;
-    size_t from = slice_place(maki_in_number(call, "start", 0), count);
-    size_t to = slice_place(maki_in_number(call, "end", count), count);
+    size_t from = slice_index(maki_in_number(call, "start", 0), count);
+    size_t to = slice_index(maki_in_number(call, "end", count), count);
     (void)err;
     *list = maki_msgs_slice(*list, from, to > from ? to : from);
     return MAKI_OK;
@@ -270,48 +273,49 @@ static maki_status drop_summaries(maki_op_call *call, maki_msgs *list, maki_err 
     return drop(call, list, true, err);
 }
 
-/* What a step that is more than messages to messages tells. */
+/* What a step reports besides the messages. */
 typedef struct step_result {
     bool has_removed;
     size_t removed;
     char error[32]; /* a code, or empty */
 } step_result;
 
-typedef maki_status (*step_fn)(maki_op_call *call, maki_msgs *list, step_result *told,
+typedef maki_status (*step_fn)(maki_op_call *call, maki_msgs *list, step_result *result,
                                maki_err *err);
 
-static maki_status truncate_step(maki_op_call *call, maki_msgs *list, step_result *told,
+static maki_status truncate_step(maki_op_call *call, maki_msgs *list, step_result *result,
                                  maki_err *err)
 {
-    maki_truncated result = { 0 };
-    maki_status st = truncate(call, *list, &result, err);
+    maki_truncated truncated = { 0 };
+    maki_status st = truncate(call, *list, &truncated, err);
     if (st != MAKI_OK) return st;
-    *list = result.messages;
-    *told = (step_result){ .has_removed = true, .removed = result.removed };
+    *list = truncated.messages;
+    *result = (step_result){ .has_removed = true, .removed = truncated.removed };
     return MAKI_OK;
 }
 
 /* A refused condense changes nothing and the sequence goes on, as a conversation would. */
-static maki_status condense_step(maki_op_call *call, maki_msgs *list, step_result *told,
+static maki_status condense_step(maki_op_call *call, maki_msgs *list, step_result *result,
                                  maki_err *err)
 {
-    maki_condensed result = { 0 };
-    maki_err why = { 0 };
-    maki_status st = condense(call, *list, &result, &why);
-    *list = result.messages;
+    maki_condensed condensed = { 0 };
+    maki_err error = { 0 };
+    maki_status st = condense(call, *list, &condensed, &error);
+    *list = condensed.messages;
     if (st == MAKI_REFUSED) {
-        memcpy(told->error, why.code, sizeof told->error);
+        memcpy(result->error, error.code, sizeof result->error);
         return MAKI_OK;
     }
-    if (st != MAKI_OK && err) *err = why;
+    if (st != MAKI_OK && err) *err = error;
     return st;
 }
 
 static const struct step_row {
     const char *name;
     messages_fn fn;
-    step_fn telling;         /* instead: it has something to tell */
-    maki_op_field fields[3]; /* of those that are no operations: an operation has them in its row */
+    step_fn run_reporting; /* in place of `fn`: reports a result */
+    maki_op_field
+        fields[3]; /* of steps that are not operations; an operation has them in its row */
 } steps[] = {
     { "history.effective", effective, NULL, { { 0 } } },
     { "history.cleanup", cleanup, NULL, { { 0 } } },
@@ -335,35 +339,33 @@ static const struct step_row *find_step(maki_str name)
     return NULL;
 }
 
-static maki_status run_step(maki_op_call *call, maki_msgs *list, step_result *told, maki_err *err)
+static maki_status run_step(maki_op_call *call, maki_msgs *list, step_result *result, maki_err *err)
 {
     maki_str op;
-    maki_status st = maki_fields_note(call, err);
+    maki_status st = maki_fields_index(call, err);
     if (st != MAKI_OK) return st;
     if (maki_json_kind_of(call->input) != MAKI_JSON_OBJECT || !maki_in(call, "op", &op) ||
         maki_json_kind_of(op) != MAKI_JSON_STRING) {
-        return maki_fail(err, MAKI_INVALID,
-                         "a step must be an object with a string op, at byte %zu",
-                         (size_t)(call->input.ptr - call->base));
+        return maki_field_invalid(call, call->input, err,
+                                  "a step must be an object with a string op");
     }
     maki_str name = maki_json_text(op, call->arena);
     const struct step_row *step = find_step(name);
-    if (!step)
-        return maki_fail(err, MAKI_INVALID, "there is no step of that name, at byte %zu",
-                         (size_t)(op.ptr - call->base));
-    const maki_op_info *own = maki_op_find(name);
-    st = maki_fields_check(call, own ? own->name : "history.sequence",
-                           own ? own->forms[0].input : step->fields, err);
+    if (!step) return maki_field_invalid(call, op, err, "unknown step of history.sequence");
+    const maki_op_info *info = maki_op_find(name);
+    st = maki_fields_check(call, info ? info->name : "history.sequence",
+                           info ? info->forms[0].input : step->fields, err);
     if (st != MAKI_OK) return st;
-    return step->telling ? step->telling(call, list, told, err) : step->fn(call, list, err);
+    return step->run_reporting ? step->run_reporting(call, list, result, err)
+                               : step->fn(call, list, err);
 }
 
-static void write_step_result(maki_jw *out, const step_result *told)
+static void write_step_result(maki_jw *out, const step_result *result)
 {
-    if (told->has_removed)
-        maki_jw_print(out, "{'messagesRemoved':%i}", told->removed);
-    else if (told->error[0])
-        maki_jw_print(out, "{'error':%z}", told->error);
+    if (result->has_removed)
+        maki_jw_print(out, "{'messagesRemoved':%i}", result->removed);
+    else if (result->error[0])
+        maki_jw_print(out, "{'error':%z}", result->error);
 }
 
 maki_status maki_op_history_sequence(maki_op_call *call, maki_jw *out, maki_err *err)
@@ -373,22 +375,22 @@ maki_status maki_op_history_sequence(maki_op_call *call, maki_jw *out, maki_err 
     maki_json_item item;
     size_t n = 0;
     maki_in(call, "steps", &array);
-    step_result *told = maki_arena_array(call->arena, maki_json_count(array), sizeof *told);
-    if (!told) return maki_arena_status(call->arena, err);
+    step_result *results = maki_arena_array(call->arena, maki_json_count(array), sizeof *results);
+    if (!results) return maki_arena_status(call->arena, err);
     maki_status st = maki_field_messages(call, "messages", &list, err);
     maki_json_iter iter = maki_json_items(array);
     while (st == MAKI_OK && maki_json_next(&iter, &item)) {
         maki_op_call step = *call;
         step.input = item.value;
         step.outer = call->input;
-        st = run_step(&step, &list, &told[n++], err);
+        st = run_step(&step, &list, &results[n++], err);
     }
     if (st != MAKI_OK) return st;
     maki_jw_print(out, "{'messages':");
     maki_msgs_write(out, list);
     maki_jw_print(out, "'stepResults':[");
     for (size_t i = 0; i < n; i++)
-        write_step_result(out, &told[i]);
+        write_step_result(out, &results[i]);
     maki_jw_print(out, "]}");
     return MAKI_OK;
 }

@@ -1,15 +1,11 @@
-/* op_request.c -- request.build: what would be sent of a conversation. */
+/* op_request.c -- request.build: the body of the request that would be sent for a conversation.
+ *
+ * Reads the fields into a maki_request, opens the conversation read-only and streams its view (assemble/request.h). */
 #include "assemble/request.h"
 #include "base/err.h"
 #include "base/json_print.h"
 #include "base/str.h"
 #include "ops/op.h"
-
-/* A string field as its text, in the arena; len 0 when it is not there. */
-static maki_str text_field(const maki_op_call *call, const char *name)
-{
-    return maki_json_text(maki_in_string(call, name), call->arena);
-}
 
 /* `system`: a string, or an array of them. */
 static maki_status read_system(const maki_op_call *call, maki_request *out, maki_err *err)
@@ -17,13 +13,13 @@ static maki_status read_system(const maki_op_call *call, maki_request *out, maki
     maki_str value;
     maki_json_item item;
     if (!maki_in(call, "system", &value)) return MAKI_OK;
-    bool one = maki_json_kind_of(value) == MAKI_JSON_STRING;
-    size_t count = one ? 1 : maki_json_count(value);
+    bool single = maki_json_kind_of(value) == MAKI_JSON_STRING;
+    size_t count = single ? 1 : maki_json_count(value);
     maki_str *texts = maki_arena_array(call->arena, count + 1, sizeof *texts);
     if (!texts) return maki_arena_status(call->arena, err);
-    if (one) texts[0] = maki_json_text(value, call->arena);
+    if (single) texts[0] = maki_json_text(value, call->arena);
     maki_json_iter iter = maki_json_items(value);
-    for (size_t i = 0; !one && maki_json_next(&iter, &item); i++) {
+    for (size_t i = 0; !single && maki_json_next(&iter, &item); i++) {
         maki_status st = maki_field_want(call, item.value, "system", MAKI_JSON_STRING, err);
         if (st != MAKI_OK) return st;
         texts[i] = maki_json_text(item.value, call->arena);
@@ -33,7 +29,7 @@ static maki_status read_system(const maki_op_call *call, maki_request *out, maki
     return MAKI_OK;
 }
 
-static maki_status read_before(const maki_op_call *call, maki_request *out, maki_err *err)
+static maki_status read_extra(const maki_op_call *call, maki_request *out, maki_err *err)
 {
     maki_msgs list = { 0 };
     maki_str given;
@@ -49,7 +45,7 @@ static maki_status read_before(const maki_op_call *call, maki_request *out, maki
 
 static maki_status read_style(const maki_op_call *call, maki_request *out, maki_err *err)
 {
-    maki_str style = text_field(call, "toolStyle"), thinking = text_field(call, "thinking");
+    maki_str style = maki_in_text(call, "toolStyle"), thinking = maki_in_text(call, "thinking");
     out->functions = maki_str_is(style, MAKI_LIT("functions"));
     if (style.len && !out->functions && !maki_str_is(style, MAKI_LIT("tools")))
         return maki_fail(err, MAKI_INVALID, "toolStyle is tools or functions");
@@ -59,18 +55,18 @@ static maki_status read_style(const maki_op_call *call, maki_request *out, maki_
 static maki_status read_request(const maki_op_call *call, maki_request *out, maki_err *err)
 {
     maki_str value;
-    *out = (maki_request){ .provider = text_field(call, "provider"),
-                           .model = text_field(call, "model"),
+    *out = (maki_request){ .provider = maki_in_text(call, "provider"),
+                           .model = maki_in_text(call, "model"),
                            .max_tokens = (uint64_t)maki_in_number(call, "maxTokens", 0),
                            .window = (uint64_t)maki_in_number(call, "contextLength", 0),
                            .stream = maki_in_bool(call, "stream", false),
-                           .tool_choice = text_field(call, "toolChoice"),
+                           .tool_choice = maki_in_text(call, "toolChoice"),
                            .has_temperature = maki_in(call, "temperature", &value),
                            .temperature = maki_in_number(call, "temperature", 0) };
     if (maki_in(call, "tools", &value)) out->tools = value;
-    maki_status st = maki_request_protocol(text_field(call, "protocol"), &out->protocol, err);
+    maki_status st = maki_request_protocol(maki_in_text(call, "protocol"), &out->protocol, err);
     if (st == MAKI_OK) st = read_system(call, out, err);
-    if (st == MAKI_OK) st = read_before(call, out, err);
+    if (st == MAKI_OK) st = read_extra(call, out, err);
     if (st == MAKI_OK) st = read_style(call, out, err);
     return st == MAKI_OK ? maki_arena_status(call->arena, err) : st;
 }
@@ -81,7 +77,7 @@ maki_status maki_op_request_build(maki_op_call *call, maki_jw *out, maki_err *er
     maki_conv *conv = NULL;
     const maki_view *view;
     maki_status st = read_request(call, &request, err);
-    if (st == MAKI_OK) st = maki_field_conversation_read_only(call, &conv, err);
+    if (st == MAKI_OK) st = maki_field_conversation(call, MAKI_ACCESS_READ, &conv, err);
     if (st == MAKI_OK) st = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, err);
     if (st == MAKI_OK) {
         maki_jw_print(out, "{'request':");

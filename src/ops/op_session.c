@@ -1,4 +1,7 @@
-/* op_session.c -- session.list and session.show: which sessions there are, and what was said in one. */
+/* op_session.c -- session.list and session.show: the newest sessions, and an excerpt of each message of one.
+ *
+ * Everything is opened read-only.  A session that cannot be read is listed without a title; memory is bounded by the
+ * limit of the call, and by one message. */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,12 +14,12 @@
 #include "store/transcript.h"
 
 enum {
-    LIST_USUAL = 50,
+    LIST_DEFAULT = 50,
     LIST_MAX = 1000,
-    SHOW_USUAL = 200,
-    EXCERPT = 400, /* bytes of a message's text that are shown */
+    SHOW_DEFAULT = 200,
+    EXCERPT_MAX = 400, /* bytes of a block's text that are shown */
     TITLE_MAX = 160,
-    TITLE_ROWS = 8, /* messages in which a title is looked for */
+    TITLE_ROWS = 8, /* messages that are searched for a title */
     ROW_MAX = 64 << 20
 };
 
@@ -33,7 +36,7 @@ static bool text_of(maki_str block, maki_str *string)
            maki_json_string_field(block, "text", string);
 }
 
-/* The first text that a person wrote: agents put things of their own, in angle brackets, before it. */
+/* The first text that a person wrote.  Agents put their own before it, in angle brackets. */
 static bool title_of(maki_str row, char *out, size_t capacity)
 {
     maki_str role, content, block, string;
@@ -50,7 +53,7 @@ static bool title_of(maki_str row, char *out, size_t capacity)
     return false;
 }
 
-/* What it is about.  What cannot be read has no title. */
+/* The title of a conversation; "" when it cannot be read. */
 static void read_title(const maki_op_call *call, const char *path, char out[TITLE_MAX])
 {
     maki_conv *conv = NULL;
@@ -74,19 +77,19 @@ static void read_title(const maki_op_call *call, const char *path, char out[TITL
 
 /* ---- session.list -------------------------------------------------------------------------------------- */
 
-static void put_session(const maki_op_call *call, maki_jw *out, const maki_session *s,
-                        const char *home)
+static void write_session(const maki_op_call *call, maki_jw *out, const maki_session *s,
+                          const char *home)
 {
     char path[MAKI_PATH_MAX], title[TITLE_MAX] = "";
-    maki_session_location place = { .directory = "" };
+    maki_session_location location = { .directory = "" };
     snprintf(path, sizeof path, "%s/agents/%s/sessions/%s.jsonl", home, s->agent, s->id);
-    (void)maki_session_location_of(path, &place);
+    (void)maki_session_location_of(path, &location);
     read_title(call, path, title);
     maki_jw_object(out);
     maki_put_session(out, s);
     maki_jw_print(out, "'title':%s,'updatedAt':%i,'messages':%i,'tokens':%i}", maki_str_of(title),
                   s->updated, s->messages,
-                  maki_transcript_tokens(&call->m->env, place.directory, s->id));
+                  maki_transcript_tokens(&call->m->env, location.directory, s->id));
 }
 
 maki_status maki_op_session_list(maki_op_call *call, maki_jw *out, maki_err *err)
@@ -94,17 +97,17 @@ maki_status maki_op_session_list(maki_op_call *call, maki_jw *out, maki_err *err
     char home[MAKI_PATH_MAX], agent[MAKI_ID_MAX];
     maki_session_list list;
     maki_str value;
-    double limit = maki_in_number(call, "limit", LIST_USUAL);
-    bool one = maki_in(call, "agent", &value);
-    if (one) agent[maki_json_copy_text(value, agent, sizeof agent - 1)] = '\0';
+    double limit = maki_in_number(call, "limit", LIST_DEFAULT);
+    bool by_agent = maki_in(call, "agent", &value);
+    if (by_agent) agent[maki_json_copy_text(value, agent, sizeof agent - 1)] = '\0';
     maki_status st = maki_field_home(call, home, err);
     if (st != MAKI_OK) return st;
-    size_t most = limit < 1 ? 1 : limit > LIST_MAX ? LIST_MAX : (size_t)limit;
-    st = maki_sessions_newest(&call->m->env, home, one ? agent : NULL, most, &list, err);
+    size_t max = limit < 1 ? 1 : limit > LIST_MAX ? LIST_MAX : (size_t)limit;
+    st = maki_sessions_newest(&call->m->env, home, by_agent ? agent : NULL, max, &list, err);
     if (st != MAKI_OK) return st;
     maki_jw_print(out, "{'sessions':[");
     for (size_t i = 0; i < list.count; i++)
-        put_session(call, out, &list.at[i], home);
+        write_session(call, out, &list.at[i], home);
     maki_jw_print(out, "],'all':%i,'note':%z}", list.all, list.note);
     maki_session_list_free(&call->m->env, &list);
     return MAKI_OK;
@@ -112,10 +115,10 @@ maki_status maki_op_session_list(maki_op_call *call, maki_jw *out, maki_err *err
 
 /* ---- session.show -------------------------------------------------------------------------------------- */
 
-/* One block in a few words: its kind, and the beginning of its text. */
-static void put_block(maki_jw *out, maki_str block)
+/* One block: its type and the start of its text. */
+static void write_block(maki_jw *out, maki_str block)
 {
-    char text[EXCERPT];
+    char text[EXCERPT_MAX];
     maki_str type = MAKI_LIT("\"text\""), string, name = { "", 0 };
     size_t n = 0;
     bool object = maki_json_kind_of(block) == MAKI_JSON_OBJECT;
@@ -126,14 +129,14 @@ static void put_block(maki_jw *out, maki_str block)
     maki_jw_print(out, "{'type':%v,'text':%S,'name':%v}", type, (maki_str){ text, n }, name);
 }
 
-static void put_content(maki_jw *out, maki_str row)
+static void write_content(maki_jw *out, maki_str row)
 {
     maki_str content, calls, block;
     maki_jw_field_array(out, "blocks");
     if (maki_json_get(row, MAKI_LIT("content"), &content)) {
         maki_blocks blocks = maki_content_blocks(content);
         while (maki_blocks_next(&blocks, &block))
-            put_block(out, block);
+            write_block(out, block);
     }
     if (maki_json_get(row, MAKI_LIT("tool_calls"), &calls)) {
         maki_json_iter iter = maki_json_items(calls);
@@ -149,14 +152,14 @@ static void put_content(maki_jw *out, maki_str row)
     maki_jw_end_array(out);
 }
 
-typedef struct showing {
+typedef struct show_state {
     maki_jw *out;
-    uint64_t skip; /* messages of the view before the first that is shown */
-} showing;
+    uint64_t skip; /* messages of the view still to be skipped */
+} show_state;
 
-static maki_status show_message(void *ctx, const maki_seen *seen, maki_err *err)
+static maki_status write_message(void *ctx, const maki_seen *seen, maki_err *err)
 {
-    showing *s = ctx;
+    show_state *s = ctx;
     maki_str role = { "", 0 };
     (void)err;
     if (s->skip) {
@@ -167,7 +170,7 @@ static maki_status show_message(void *ctx, const maki_seen *seen, maki_err *err)
     maki_jw_print(s->out, "{'seq':%i,'role':%v", seen->seq, role);
     if (seen->seq)
         maki_jw_print(s->out, "'tokens':%i,'at':%i", (uint64_t)seen->row.tokens, seen->row.ts);
-    put_content(s->out, seen->json);
+    write_content(s->out, seen->json);
     maki_jw_end_object(s->out);
     return s->out->status;
 }
@@ -177,17 +180,17 @@ maki_status maki_op_session_show(maki_op_call *call, maki_jw *out, maki_err *err
     maki_conv *conv = NULL;
     const maki_view *view;
     maki_view_totals total;
-    double limit = maki_in_number(call, "limit", SHOW_USUAL);
-    maki_status st = maki_field_conversation_read_only(call, &conv, err);
+    double limit = maki_in_number(call, "limit", SHOW_DEFAULT);
+    maki_status st = maki_field_conversation(call, MAKI_ACCESS_READ, &conv, err);
     if (st == MAKI_OK) st = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, err);
     if (st == MAKI_OK) st = maki_conv_total(conv, view, &total, err);
     if (st == MAKI_OK) {
         uint64_t shown = limit < 0 ? 0 : (uint64_t)limit;
-        showing s = { out, total.messages > shown ? total.messages - shown : 0 };
+        show_state s = { out, total.messages > shown ? total.messages - shown : 0 };
         maki_jw_print(out, "{'messages':%i,'events':%i,'visible':%i,'tokens':%i,'view':[",
                       maki_log_last(maki_conv_log(conv)), maki_log_events(maki_conv_log(conv)),
                       total.messages, total.tokens);
-        st = maki_conv_each(conv, view, show_message, &s, err);
+        st = maki_conv_each(conv, view, write_message, &s, err);
         maki_jw_print(out, "]}");
     }
     maki_conv_close(conv);

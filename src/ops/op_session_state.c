@@ -1,5 +1,7 @@
-/* op_session_state.c -- session.resolve, session.set and session.limit: which session a message belongs to, what
- * holds for it, and how much of it is sent. */
+/* op_session_state.c -- session.resolve, session.set and session.limit: the session of a message, its overrides and
+ * state, and the limit of its turns.
+ *
+ * A field of the call wins over the configuration.  Overrides that other programs wrote stay byte for byte. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,44 +17,24 @@
 #include "store/limit.h"
 #include "store/resolve.h"
 
-enum { PART_MAX = 256 /* of an origin: a channel, a sender */ };
+enum { PART_MAX = 256 /* bytes of a channel, a sender ... with its NUL */ };
 
 /* ---- fields ---------------------------------------------------------------------------------------- */
 
 maki_status maki_field_home(const maki_op_call *call, char out[MAKI_PATH_MAX], maki_err *err)
 {
     maki_str value;
-    if (!maki_in(call, "home", &value)) {
-        memcpy(out, call->m->home, MAKI_PATH_MAX);
-        return out[0] ? MAKI_OK
-                      : maki_fail(err, MAKI_INVALID, "there is no home folder; set MAKI_HOME");
+    if (maki_in(call, "home", &value)) {
+        maki_status st = maki_in_cstring(call, "home", out, MAKI_PATH_MAX, err);
+        return st != MAKI_OK || out[0] ? st : maki_fail(err, MAKI_INVALID, "home is empty");
     }
-    out[maki_json_copy_text(value, out, MAKI_PATH_MAX - 1)] = '\0';
-    return out[0] ? MAKI_OK : maki_fail(err, MAKI_INVALID, "home is empty");
+    memcpy(out, call->m->home, MAKI_PATH_MAX);
+    return out[0] ? MAKI_OK : maki_fail(err, MAKI_INVALID, "no state directory; set MAKI_HOME");
 }
 
-/* A short text; "" when it is not there. */
-static maki_status short_field(const maki_op_call *call, const char *name, char out[PART_MAX],
+/* The handle's configuration, by default that of the user, which is *own then: the caller closes it. */
+static maki_status open_config(const maki_op_call *call, const maki_config **out, maki_config **own,
                                maki_err *err)
-{
-    maki_str value;
-    out[0] = '\0';
-    if (!maki_in(call, name, &value)) return MAKI_OK;
-    maki_str text = maki_json_text(value, call->arena);
-    maki_status st = maki_arena_status(call->arena, err);
-    if (st != MAKI_OK) return st;
-    if (text.len >= PART_MAX || memchr(text.ptr, '\0', text.len))
-        return maki_fail(err, MAKI_INVALID,
-                         "%s is longer than %d bytes, or has a NUL in it, at byte %zu", name,
-                         PART_MAX - 1, (size_t)(value.ptr - call->base));
-    memcpy(out, text.ptr, text.len);
-    out[text.len] = '\0';
-    return MAKI_OK;
-}
-
-/* The handle's settings, else those in force: *own is what the caller closes then. */
-static maki_status settings(const maki_op_call *call, const maki_config **out, maki_config **own,
-                            maki_err *err)
 {
     maki_config_options options = { .size = sizeof options,
                                     .env = call->m->env,
@@ -77,7 +59,7 @@ void maki_put_session(maki_jw *out, const maki_session *s)
 
 /* ---- session.resolve ------------------------------------------------------------------------------- */
 
-/* The parts of an origin, as texts. */
+/* Where a message comes from: the memory of a maki_origin. */
 typedef struct origin_text {
     char agent[PART_MAX], channel[PART_MAX], sender[PART_MAX], group[PART_MAX], thread[PART_MAX];
 } origin_text;
@@ -85,11 +67,11 @@ typedef struct origin_text {
 static maki_status read_origin(const maki_op_call *call, origin_text *t, maki_origin *out,
                                maki_err *err)
 {
-    maki_status st = short_field(call, "agent", t->agent, err);
-    if (st == MAKI_OK) st = short_field(call, "channel", t->channel, err);
-    if (st == MAKI_OK) st = short_field(call, "sender", t->sender, err);
-    if (st == MAKI_OK) st = short_field(call, "group", t->group, err);
-    if (st == MAKI_OK) st = short_field(call, "thread", t->thread, err);
+    maki_status st = maki_in_cstring(call, "agent", t->agent, PART_MAX, err);
+    if (st == MAKI_OK) st = maki_in_cstring(call, "channel", t->channel, PART_MAX, err);
+    if (st == MAKI_OK) st = maki_in_cstring(call, "sender", t->sender, PART_MAX, err);
+    if (st == MAKI_OK) st = maki_in_cstring(call, "group", t->group, PART_MAX, err);
+    if (st == MAKI_OK) st = maki_in_cstring(call, "thread", t->thread, PART_MAX, err);
     if (!t->agent[0]) snprintf(t->agent, sizeof t->agent, "%s", MAKI_AGENT_DEFAULT);
     *out = (maki_origin){ t->agent, t->channel, t->sender, t->group, t->thread };
     return st;
@@ -104,15 +86,14 @@ static maki_status read_scope(const maki_op_call *call, const char *agent, maki_
     const maki_config *config = NULL;
     maki_str value;
     if (maki_in(call, "scope", &value)) {
-        maki_str name = maki_json_text(value, call->arena);
+        if (maki_scope_named(maki_json_text(value, call->arena), out)) return MAKI_OK;
         maki_status read = maki_arena_status(call->arena, err);
-        if (read != MAKI_OK) return read;
-        if (maki_scope_named(name, out)) return MAKI_OK;
-        return maki_fail(err, MAKI_INVALID,
-                         "scope must be global, per-group or per-sender, at byte %zu",
-                         (size_t)(value.ptr - call->base));
+        return read != MAKI_OK
+                   ? read
+                   : maki_field_invalid(call, value, err,
+                                        "scope must be global, per-group or per-sender");
     }
-    maki_status st = settings(call, &config, &own, err);
+    maki_status st = open_config(call, &config, &own, err);
     if (st != MAKI_OK) return st;
     snprintf(path, sizeof path, "agents.%s.scope", agent);
     if (!maki_scope_named(maki_config_text(config, path), out)) *out = MAKI_SCOPE_SENDER;
@@ -143,52 +124,46 @@ maki_status maki_op_session_resolve(maki_op_call *call, maki_jw *out, maki_err *
 
 /* ---- session.set ----------------------------------------------------------------------------------- */
 
-/* A field of the overrides as it shall be: what the call says (null takes it away), else as it was. */
+/* The new value of an override: the field of the call (null removes it), by default the old value. */
 static void put_override(const maki_op_call *call, maki_jw *w, const char *name, maki_str before)
 {
     maki_str value;
-    bool said = maki_json_get(call->input, maki_str_of(name), &value);
-    if (!said && !maki_json_get(before, maki_str_of(name), &value)) return;
+    bool given = maki_json_get(call->input, maki_str_of(name), &value);
+    if (!given && !maki_json_get(before, maki_str_of(name), &value)) return;
     if (maki_json_kind_of(value) == MAKI_JSON_NULL) return;
     maki_jw_key(w, maki_str_of(name));
     maki_jw_raw(w, value);
 }
 
-/* All overrides as they shall be.  Those of other programs stay. */
+/* All overrides after the change, as JSON.  Those of other programs stay. */
 static maki_status new_overrides(const maki_op_call *call, const maki_session *now, maki_str *out,
                                  maki_err *err)
 {
-    maki_json_build made;
+    maki_json_build build;
     maki_json_item item;
     maki_str before = now->overrides[0] ? maki_str_of(now->overrides) : MAKI_LIT("{}");
     maki_json_iter iter = maki_json_items(before);
-    maki_json_build_begin(&made, call->arena, err);
-    maki_jw_object(&made.w);
-    put_override(call, &made.w, "thinking", before);
-    put_override(call, &made.w, "maxTokens", before);
+    maki_json_build_begin(&build, call->arena, err);
+    maki_jw_object(&build.w);
+    put_override(call, &build.w, "thinking", before);
+    put_override(call, &build.w, "maxTokens", before);
     while (maki_json_next(&iter, &item)) {
-        if (maki_json_key_is(item.key, MAKI_LIT("thinking")) ||
-            maki_json_key_is(item.key, MAKI_LIT("maxTokens")))
-            continue;
-        maki_jw_begin_value(&made.w);
-        maki_jw_bytes(&made.w, (maki_str){ item.start, (size_t)(item.value.ptr - item.start) });
-        maki_jw_bytes(&made.w, item.value);
+        if (maki_json_key_in(item.key, "thinking|maxTokens")) continue;
+        const char *end = item.value.ptr + item.value.len;
+        maki_jw_raw(&build.w, (maki_str){ item.start, (size_t)(end - item.start) });
     }
-    maki_jw_end_object(&made.w);
-    return maki_json_build_end(&made, call->arena, out, err);
+    maki_jw_end_object(&build.w);
+    return maki_json_build_end(&build, call->arena, out, err);
 }
 
 static maki_status check_thinking(const maki_op_call *call, maki_err *err)
 {
-    static const char *const levels[] = { "off", "minimal", "low", "medium", "high" };
     maki_str value;
-    if (!maki_in(call, "thinking", &value)) return MAKI_OK;
-    for (size_t i = 0; i < sizeof levels / sizeof levels[0]; i++) {
-        if (maki_json_text_is(value, maki_str_of(levels[i]))) return MAKI_OK;
-    }
-    return maki_fail(err, MAKI_INVALID,
-                     "thinking must be off, minimal, low, medium or high, at byte %zu",
-                     (size_t)(value.ptr - call->base));
+    if (!maki_in(call, "thinking", &value) ||
+        maki_json_text_in(value, "off|minimal|low|medium|high"))
+        return MAKI_OK;
+    return maki_field_invalid(call, value, err,
+                              "thinking must be off, minimal, low, medium or high");
 }
 
 static maki_status state_field(const maki_op_call *call, int *archived, maki_err *err)
@@ -198,8 +173,7 @@ static maki_status state_field(const maki_op_call *call, int *archived, maki_err
     if (!maki_in(call, "state", &value)) return MAKI_OK;
     *archived = maki_json_text_is(value, MAKI_LIT("archived"));
     if (*archived || maki_json_text_is(value, MAKI_LIT("active"))) return MAKI_OK;
-    return maki_fail(err, MAKI_INVALID, "state must be active or archived, at byte %zu",
-                     (size_t)(value.ptr - call->base));
+    return maki_field_invalid(call, value, err, "state must be active or archived");
 }
 
 maki_status maki_op_session_set(maki_op_call *call, maki_jw *out, maki_err *err)
@@ -233,7 +207,7 @@ maki_status maki_op_session_set(maki_op_call *call, maki_jw *out, maki_err *err)
 
 /* ---- session.limit --------------------------------------------------------------------------------- */
 
-/* Whose model it is, by its name; "" when that is not plain. */
+/* The provider of a model, by the start of its name; "": unknown. */
 static const char *provider_of(const char *model)
 {
     static const char *const known[][2] = {
@@ -248,8 +222,8 @@ static const char *provider_of(const char *model)
     return "";
 }
 
-static double number_at(const maki_config *config, const char *before, const char *name,
-                        const char *after)
+static double config_number(const maki_config *config, const char *before, const char *name,
+                            const char *after)
 {
     char path[PART_MAX + MAKI_ID_MAX];
     snprintf(path, sizeof path, "%s%s%s", before, name, after);
@@ -262,15 +236,15 @@ static maki_status read_limits(const maki_op_call *call, const maki_session *s,
     char provider[PART_MAX];
     maki_config *own = NULL;
     const maki_config *config = NULL;
-    maki_status st = short_field(call, "provider", provider, err);
-    if (st == MAKI_OK) st = settings(call, &config, &own, err);
+    maki_status st = maki_in_cstring(call, "provider", provider, PART_MAX, err);
+    if (st == MAKI_OK) st = open_config(call, &config, &own, err);
     if (st != MAKI_OK) return st;
     if (!provider[0]) snprintf(provider, sizeof provider, "%s", provider_of(s->model));
     const char *agent = s->agent[0] ? s->agent : MAKI_AGENT_DEFAULT;
     out->global = maki_config_number(config, "turnLimits.global");
     out->user = maki_config_number(config, "turnLimits.perUser");
-    if (provider[0]) out->provider = number_at(config, "turnLimits.perProvider.", provider, "");
-    out->agent = number_at(config, "agents.", agent, ".maxTurns");
+    if (provider[0]) out->provider = config_number(config, "turnLimits.perProvider.", provider, "");
+    out->agent = config_number(config, "agents.", agent, ".maxTurns");
     maki_config_close(own);
     return MAKI_OK;
 }
@@ -288,12 +262,12 @@ maki_status maki_op_session_limit(maki_op_call *call, maki_jw *out, maki_err *er
     if (st == MAKI_OK) st = read_limits(call, &s, &limits, err);
     bool preview = maki_in_bool(call, "preview", false);
     if (st == MAKI_OK)
-        st = preview ? maki_field_conversation_read_only(call, &conv, err)
-                     : maki_field_conversation(call, false, &conv, err);
+        st = maki_field_conversation(call, preview ? MAKI_ACCESS_READ : MAKI_ACCESS_WRITE, &conv,
+                                     err);
     if (st != MAKI_OK) return st;
-    bool said = maki_in(call, "limit", &value);
-    uint64_t limit = said ? (uint64_t)maki_json_double(value)
-                          : maki_turn_limit(&limits, maki_session_from_channel(&s));
+    bool given = maki_in(call, "limit", &value);
+    uint64_t limit = given ? (uint64_t)maki_json_double(value)
+                           : maki_turn_limit(&limits, maki_session_from_channel(&s));
     st = maki_conv_limit_turns(conv, limit, preview, &limited, err);
     maki_conv_close(conv);
     if (st != MAKI_OK) return st;

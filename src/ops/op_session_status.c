@@ -1,9 +1,13 @@
 /* op_session_status.c -- session.status: how full a session's window is, and with what.
  *
- * Sums of the index, row by row of the view; no message is read and nothing grows with the history. */
+ * In:   a conversation, opened read-only, and the fields `model` and `window`.
+ * Out:  the tokens and messages of each part (system prompt, calls, results, summaries ...), the limits and the last
+ *       compression.  The tokens of the parts add up to the total.
+ * Sums of the index over the rows of the view: no message is read, memory does not grow with the history. */
 #include <stdio.h>
 #include <string.h>
 
+#include "base/json_print.h"
 #include "base/str.h"
 #include "history/facts.h"
 #include "manage/policy_config.h"
@@ -32,24 +36,24 @@ static const char *const part_names[PARTS] = { "system",      "tools",     "syst
 
 /* ---- the last compression ---------------------------------------------------------------------------- */
 
-typedef struct moment {
+typedef struct last_event {
     uint64_t ev;
-    int64_t ts;
-} moment;
+    int64_t ts; /* of that event */
+} last_event;
 
-static maki_status on_event(void *ctx, uint64_t ev, maki_str row, uint64_t at, maki_err *err)
+static maki_status on_event(void *ctx, uint64_t ev, maki_str row, uint64_t offset, maki_err *err)
 {
-    moment *m = ctx;
+    last_event *last = ctx;
     maki_str event;
-    (void)at;
+    (void)offset;
     (void)err;
-    if (ev == m->ev && maki_json_check(row, &event, NULL) == MAKI_OK)
-        m->ts = (int64_t)maki_field_number(event, "ts", 0);
+    if (ev == last->ev && maki_json_check(row, &event, NULL) == MAKI_OK)
+        last->ts = (int64_t)maki_json_number(event, "ts", 0);
     return MAKI_OK;
 }
 
 /* "2 minutes ago" */
-static void say_ago(int64_t ms, char *out, size_t capacity)
+static void format_ago(int64_t ms, char *out, size_t capacity)
 {
     static const struct {
         int64_t ms;
@@ -64,7 +68,7 @@ static void say_ago(int64_t ms, char *out, size_t capacity)
     }
 }
 
-/* ---- what is in view ------------------------------------------------------------------------------- */
+/* ---- the parts of the view ------------------------------------------------------------------------------- */
 
 typedef struct counting {
     maki_conv *conv;
@@ -93,8 +97,8 @@ static void add(counting *c, enum part part, const maki_view_totals *total, doub
     c->tokens[part] += sign * (double)total->tokens;
 }
 
-/* Messages [from, to], all of one part. */
-static maki_status add_run(counting *c, enum part part, uint64_t from, uint64_t to, maki_err *err)
+/* The messages [from, to] of the log, all of one part. */
+static maki_status add_range(counting *c, enum part part, uint64_t from, uint64_t to, maki_err *err)
 {
     maki_view_totals total;
     maki_status st = maki_conv_tokens(c->conv, from, to, &total, err);
@@ -104,9 +108,9 @@ static maki_status add_run(counting *c, enum part part, uint64_t from, uint64_t 
     return MAKI_OK;
 }
 
-/* One item of the view, as it is seen: what was made, or a message that was shortened. */
-static maki_status seen_tokens(counting *c, maki_view_item item, maki_view_totals *out,
-                               maki_err *err)
+/* The tokens of one item as the model sees it: a synthetic message, or a trimmed one. */
+static maki_status visible_tokens(counting *c, maki_view_item item, maki_view_totals *out,
+                                  maki_err *err)
 {
     maki_view one = *c->view;
     one.items = &item;
@@ -114,37 +118,37 @@ static maki_status seen_tokens(counting *c, maki_view_item item, maki_view_total
     return maki_conv_total(c->conv, &one, out, err);
 }
 
-static maki_status add_made(counting *c, const maki_view_item *item, maki_err *err)
+static maki_status add_synthetic(counting *c, const maki_view_item *item, maki_err *err)
 {
     enum part part = item->made->type == MAKI_EVENT_CONDENSE ? PART_SUMMARIES : PART_MARKERS;
     maki_view_totals total;
-    maki_status st = seen_tokens(c, *item, &total, err);
+    maki_status st = visible_tokens(c, *item, &total, err);
     if (st != MAKI_OK) return st;
     c->messages[part]++;
     add(c, part, &total, 1);
     return MAKI_OK;
 }
 
-/* A message of which blocks are shortened counts as it is seen. */
+/* Trimmed messages count as the model sees them. */
 static maki_status correct_trims(counting *c, const maki_view_item *item, maki_err *err)
 {
     maki_status st = MAKI_OK;
-    uint64_t before = 0; /* several texts of one message stand one after the other */
+    uint64_t before = 0; /* the trims of one message follow each other */
     for (size_t i = maki_view_trims_from(c->view, item->from);
          st == MAKI_OK && i < c->view->trim_count && c->view->trims[i]->seq <= item->to; i++) {
         uint64_t seq = c->view->trims[i]->seq;
         if (seq == before) continue;
         before = seq;
         maki_view_item one = *item;
-        maki_view_totals whole, seen;
+        maki_view_totals full, trimmed;
         maki_row row;
         one.from = one.to = seq;
         st = maki_log_row(item->log, seq, &row, err);
-        if (st == MAKI_OK) st = maki_conv_tokens(c->conv, seq, seq, &whole, err);
-        if (st == MAKI_OK) st = seen_tokens(c, one, &seen, err);
+        if (st == MAKI_OK) st = maki_conv_tokens(c->conv, seq, seq, &full, err);
+        if (st == MAKI_OK) st = visible_tokens(c, one, &trimmed, err);
         if (st != MAKI_OK) break;
-        add(c, part_of_row(&row), &whole, -1);
-        add(c, part_of_row(&row), &seen, 1);
+        add(c, part_of_row(&row), &full, -1);
+        add(c, part_of_row(&row), &trimmed, 1);
     }
     return st;
 }
@@ -159,11 +163,11 @@ static maki_status add_rows(counting *c, const maki_view_item *item, maki_err *e
         st = maki_log_row(item->log, n, &row, err);
         if (st != MAKI_OK) return st;
         enum part here = part_of_row(&row);
-        if (n > item->from && here != part) st = add_run(c, part, from, n - 1, err);
+        if (n > item->from && here != part) st = add_range(c, part, from, n - 1, err);
         if (here != part) from = n;
         part = here;
     }
-    if (st == MAKI_OK) st = add_run(c, part, from, item->to, err);
+    if (st == MAKI_OK) st = add_range(c, part, from, item->to, err);
     return st == MAKI_OK && c->view->trim_count ? correct_trims(c, item, err) : st;
 }
 
@@ -172,55 +176,48 @@ static maki_status count_view(counting *c, maki_err *err)
     maki_status st = MAKI_OK;
     for (size_t i = 0; st == MAKI_OK && i < c->view->count; i++) {
         const maki_view_item *item = &c->view->items[i];
-        st = item->from ? add_rows(c, item, err) : add_made(c, item, err);
+        st = item->from ? add_rows(c, item, err) : add_synthetic(c, item, err);
     }
     return st;
 }
 
 /* ---- the answer ------------------------------------------------------------------------------------ */
 
-/* Their whole numbers add up to that of all. */
-static double put_parts(maki_jw *out, const counting *c, double scale)
+/* Each part is a difference of rounded running sums, so that the parts add up to the total. */
+static double write_parts(maki_jw *out, const counting *c, double scale)
 {
     double counted = 0, before = 0, total = 0;
-    maki_jw_key(out, MAKI_LIT("parts"));
-    maki_jw_array(out);
+    maki_jw_field_array(out, "parts");
     for (size_t i = 0; i < PARTS; i++, before = total) {
         counted += c->tokens[i];
         total = maki_scaled_tokens(counted, scale);
-        maki_jw_object(out);
-        maki_put_text(out, "part", maki_str_of(part_names[i]));
-        maki_put_count(out, "messages", c->messages[i]);
-        maki_put_number(out, "tokens", total - before);
-        maki_jw_end_object(out);
+        maki_jw_print(out, "{'part':%z,'messages':%i,'tokens':%f}", part_names[i], c->messages[i],
+                      total - before);
     }
     maki_jw_end_array(out);
     return total;
 }
 
-static void put_status(const maki_op_call *call, maki_jw *out, const counting *c,
-                       const maki_context_use *use, const maki_policy *policy, uint64_t count,
-                       const moment *last)
+static void write_status(const maki_op_call *call, maki_jw *out, const counting *c,
+                         const maki_context_use *use, const maki_policy *policy,
+                         uint64_t compressions, const last_event *last)
 {
     char ago[40] = "never", percent[24];
     uint64_t visible = 0;
     double window = use->figures.window;
-    if (count) say_ago((int64_t)maki_field_now(call) - last->ts, ago, sizeof ago);
+    if (compressions) format_ago((int64_t)maki_field_now(call) - last->ts, ago, sizeof ago);
     for (size_t i = 0; i < PARTS; i++)
         visible += c->messages[i];
     maki_jw_object(out);
     maki_put_session(out, &use->session);
-    double tokens = put_parts(out, c, use->scale);
+    double tokens = write_parts(out, c, use->scale);
     snprintf(percent, sizeof percent, "%.0f%%", 100 * tokens / window);
-    maki_put_text(out, "contextUsage", maki_str_of(percent));
-    maki_put_count(out, "messagesCount", visible);
-    maki_put_count(out, "compressionCount", count);
-    maki_put_text(out, "lastCompression", maki_str_of(ago));
-    maki_put_number(out, "tokens", tokens);
-    maki_put_number(out, "window", window);
-    maki_put_text(out, "countedFor", maki_str_of(use->figures.model));
-    maki_put_bool(out, "exact", use->exact);
-    maki_put_count(out, "pinned", c->view->pin_count);
+    maki_jw_print(out,
+                  "'contextUsage':%z,'messagesCount':%i,'compressionCount':%i,"
+                  "'lastCompression':%z,'tokens':%f,'window':%f,'countedFor':%s,'exact':%b,"
+                  "'pinned':%i",
+                  percent, visible, compressions, ago, tokens, window,
+                  maki_str_of(use->figures.model), use->exact, (uint64_t)c->view->pin_count);
     maki_put_threshold(out, &use->figures, policy);
     maki_jw_end_object(out);
 }
@@ -229,22 +226,22 @@ maki_status maki_op_session_status(maki_op_call *call, maki_jw *out, maki_err *e
 {
     maki_context_use use;
     maki_policy policy;
-    moment last = { 0 };
+    last_event last = { 0 };
     counting c = { .conv = NULL };
-    maki_status st = maki_field_conversation_read_only(call, &c.conv, err);
+    maki_status st = maki_field_conversation(call, MAKI_ACCESS_READ, &c.conv, err);
     if (st == MAKI_OK) st = maki_context_use_read(call, c.conv, &use, err);
     if (st == MAKI_OK)
         st = maki_policy_from_config(call->m->config, maki_str_of(use.session.agent), "maki",
                                      call->arena, &policy, err);
     if (st == MAKI_OK) st = maki_conv_view(c.conv, MAKI_NOW, MAKI_NOW, &c.view, err);
     if (st == MAKI_OK) st = count_view(&c, err);
-    uint64_t count = st == MAKI_OK ? maki_conv_compressions(c.conv, &last.ev) : 0;
-    if (count) st = maki_log_each_event(maki_conv_log(c.conv), on_event, &last, err);
+    uint64_t compressions = st == MAKI_OK ? maki_conv_compressions(c.conv, &last.ev) : 0;
+    if (compressions) st = maki_log_each_event(maki_conv_log(c.conv), on_event, &last, err);
     if (st == MAKI_OK) {
         c.tokens[PART_SYSTEM] = use.system;
         c.tokens[PART_TOOLS] = use.tools;
         c.tokens[PART_OTHER] += use.reply;
-        put_status(call, out, &c, &use, &policy, count, &last);
+        write_status(call, out, &c, &use, &policy, compressions, &last);
     }
     maki_conv_close(c.conv);
     return st;

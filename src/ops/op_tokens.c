@@ -1,4 +1,7 @@
-/* op_tokens.c -- tokens.*: counting, encoding, families of models, calibration. */
+/* op_tokens.c -- tokens.*: counting, encoding, families of models, calibration.
+ *
+ * `content` alone is counted by the reference's rules.  Any other field selects the count of a model: its family, encoding
+ * and calibration make a factor for text, and what is fixed (images, files, the chat format) is added to it. */
 #include <math.h>
 
 #include "base/buf.h"
@@ -13,11 +16,6 @@
 #include "token/family.h"
 #include "token/text_count.h"
 #include "token/tools_count.h"
-
-static size_t position(const maki_op_call *call, maki_str value)
-{
-    return (size_t)(value.ptr - call->base);
-}
 
 static maki_status answer_tokens(maki_jw *out, double tokens)
 {
@@ -46,16 +44,16 @@ maki_status maki_op_tokens_context(maki_op_call *call, maki_jw *out, maki_err *e
 
 /* ---- which tokenizer ------------------------------------------------------------------------------ */
 
-/* What `model` and `encoding` of a call mean. */
-typedef struct choice {
+/* The tokenizer that `model` and `encoding` of a call select. */
+typedef struct tokenizer_choice {
     const maki_family *family;
     const maki_encoding *encoding;
     const maki_image_rule *image; /* NULL: by the shape of each block */
-    maki_str model;               /* its text; len 0: none was named */
+    maki_str model;               /* its text; len 0: not given */
     maki_calibration calibration; /* no samples: none */
-} choice;
+} tokenizer_choice;
 
-static maki_status read_encoding(const maki_op_call *call, maki_str name, choice *out,
+static maki_status read_encoding(const maki_op_call *call, maki_str name, tokenizer_choice *out,
                                  maki_err *err)
 {
     maki_str text = maki_json_text(name, call->arena);
@@ -67,9 +65,8 @@ static maki_status read_encoding(const maki_op_call *call, maki_str name, choice
             return MAKI_OK;
         }
     }
-    return maki_fail(err, MAKI_INVALID,
-                     "encoding must be o200k_base, cl100k_base or claude, at byte %zu",
-                     position(call, name));
+    return maki_field_invalid(call, name, err,
+                              "encoding must be o200k_base, cl100k_base or claude");
 }
 
 /* The entry of the model in `calibration`, if there is one. */
@@ -85,15 +82,14 @@ static maki_status read_calibration(const maki_op_call *call, maki_str model, ma
         if (maki_json_same_text(key, model)) entry = item.value;
     }
     if (entry.len == 0 || maki_calibration_parse(entry, out)) return MAKI_OK;
-    return maki_fail(err, MAKI_INVALID,
-                     "an entry of calibration must be {factor, error, samples}, at byte %zu",
-                     position(call, entry));
+    return maki_field_invalid(call, entry, err,
+                              "an entry of calibration must be {factor, error, samples}");
 }
 
-static maki_status read_choice(const maki_op_call *call, choice *out, maki_err *err)
+static maki_status read_choice(const maki_op_call *call, tokenizer_choice *out, maki_err *err)
 {
     maki_str model, encoding;
-    *out = (choice){ .encoding = maki_encoding_named("o200k_base") };
+    *out = (tokenizer_choice){ .encoding = maki_encoding_named("o200k_base") };
     out->family = maki_family_of_encoding(out->encoding);
     if (maki_in(call, "model", &model)) {
         out->model = maki_json_text(model, call->arena);
@@ -113,7 +109,7 @@ static maki_status read_choice(const maki_op_call *call, choice *out, maki_err *
 
 /* ---- tokens.count --------------------------------------------------------------------------------- */
 
-/* By the reference's rules. */
+/* `content` by the reference's rules. */
 static maki_status count_reference(maki_op_call *call, maki_str content, maki_jw *out,
                                    maki_err *err)
 {
@@ -134,22 +130,22 @@ static maki_status count_reference(maki_op_call *call, maki_str content, maki_jw
     return st == MAKI_OK ? answer_tokens(out, tokens) : st;
 }
 
-/* One message, or a text that is none. */
-typedef struct one_count {
+/* The count of one message, or of a text outside of messages. */
+typedef struct message_count {
     maki_part_counts parts;
     uint64_t overhead;
-} one_count;
+} message_count;
 
 /* Everything that was counted. */
-typedef struct all_counts {
-    one_count sum;
+typedef struct total_count {
+    message_count sum;
     uint64_t tools, reply;
-    one_count *each; /* of the messages; NULL when nobody asks */
+    message_count *each; /* of the messages; NULL without `detail` */
     size_t messages;
-    bool chat; /* there were messages */
-} all_counts;
+    bool chat; /* there are messages */
+} total_count;
 
-static void add_one(one_count *sum, const one_count *one)
+static void add_count(message_count *sum, const message_count *one)
 {
     sum->parts.text += one->parts.text;
     sum->parts.reasoning += one->parts.reasoning;
@@ -161,31 +157,31 @@ static void add_one(one_count *sum, const one_count *one)
     sum->overhead += one->overhead;
 }
 
-/* What the factor is for, and what stays as it is. */
-static uint64_t scaled_part(const one_count *one)
+/* The tokens that the factor applies to, and those it does not. */
+static uint64_t scaled_part(const message_count *one)
 {
     const maki_part_counts *p = &one->parts;
     return p->text + p->reasoning + p->calls + p->results;
 }
 
-static uint64_t fixed_part(const one_count *one)
+static uint64_t fixed_part(const message_count *one)
 {
     return one->parts.images + one->parts.files + one->overhead;
 }
 
-static double with_factor(const choice *c, uint64_t scaled)
+static double with_factor(const tokenizer_choice *c, uint64_t scaled)
 {
     double factor = maki_family_text_scale(c->family, &c->calibration);
     return factor == 1 ? (double)scaled : ceil((double)scaled * factor);
 }
 
-static maki_status count_message(const choice *c, const maki_content_rules *rules, maki_str message,
-                                 one_count *out, maki_err *err)
+static maki_status count_message(const tokenizer_choice *c, const maki_content_rules *rules,
+                                 maki_str message, message_count *out, maki_err *err)
 {
     maki_str value;
     uint64_t tokens = 0;
     maki_status st = MAKI_OK;
-    *out = (one_count){ .overhead = c->family->per_message };
+    *out = (message_count){ .overhead = c->family->per_message };
     if (maki_field(message, "content", &value)) {
         st = maki_count_content(rules, value, &out->parts, err);
     }
@@ -207,9 +203,9 @@ static maki_status count_message(const choice *c, const maki_content_rules *rule
     return st;
 }
 
-static maki_status count_messages(maki_op_call *call, const choice *c,
+static maki_status count_messages(maki_op_call *call, const tokenizer_choice *c,
                                   const maki_content_rules *rules, maki_str messages,
-                                  all_counts *all, maki_err *err)
+                                  total_count *all, maki_err *err)
 {
     maki_json_iter iter = maki_json_items(messages);
     maki_json_item item;
@@ -222,21 +218,22 @@ static maki_status count_messages(maki_op_call *call, const choice *c,
         if (!all->each) return maki_arena_status(call->arena, err);
     }
     while (st == MAKI_OK && maki_json_next(&iter, &item)) {
-        one_count one;
+        message_count one;
         if (maki_json_kind_of(item.value) != MAKI_JSON_OBJECT) {
-            return maki_fail(err, MAKI_INVALID, "messages[%zu] must be an object, at byte %zu",
-                             all->messages, position(call, item.value));
+            return maki_field_invalid(call, item.value, err, "messages[%zu] must be an object",
+                                      all->messages);
         }
         st = count_message(c, rules, item.value, &one, err);
         if (st != MAKI_OK) return st;
-        add_one(&all->sum, &one);
+        add_count(&all->sum, &one);
         if (all->each) all->each[all->messages] = one;
         all->messages++;
     }
     return st;
 }
 
-static maki_status count_all(maki_op_call *call, const choice *c, all_counts *all, maki_err *err)
+static maki_status count_all(maki_op_call *call, const tokenizer_choice *c, total_count *all,
+                             maki_err *err)
 {
     maki_str value;
     maki_content_rules rules = { .image = c->image };
@@ -264,19 +261,19 @@ static maki_status count_all(maki_op_call *call, const choice *c, all_counts *al
     return st;
 }
 
-/* How far off the sum may be: the family's error; where that is none, what a guess or the wrapping of
- * calls, which nobody publishes, may cost. */
-static double error_of(const choice *c, const all_counts *all)
+/* The largest likely error of the sum: that of the family; where that is 0, of an estimate or of the wrapping of calls,
+ * which no provider publishes. */
+static double error_of(const tokenizer_choice *c, const total_count *all)
 {
-    const double guess = 0.25, wrapping = 0.05;
+    const double estimate = 0.25, wrapping = 0.05;
     const maki_part_counts *p = &all->sum.parts;
     double error = maki_family_text_error(c->family, &c->calibration);
     if (error > 0) return error;
-    if (p->guessed) return guess;
+    if (p->guessed) return estimate;
     return all->tools || (all->chat && (p->calls || p->results)) ? wrapping : 0;
 }
 
-static void put_message(maki_jw *out, const choice *c, const one_count *one)
+static void write_message(maki_jw *out, const tokenizer_choice *c, const message_count *one)
 {
     const maki_part_counts *p = &one->parts;
     maki_jw_print(out,
@@ -286,27 +283,27 @@ static void put_message(maki_jw *out, const choice *c, const one_count *one)
                   p->calls, p->results, p->images, p->files, one->overhead);
 }
 
-static void put_family(maki_jw *out, const choice *c)
+static void write_family(maki_jw *out, const tokenizer_choice *c)
 {
     maki_jw_print(out, "'family':%z,'encoding':%z,'factor':%f", c->family->name,
                   maki_encoding_name(c->encoding),
                   maki_family_text_scale(c->family, &c->calibration));
 }
 
-static void write_counts(maki_jw *out, const choice *c, const all_counts *all)
+static void write_counts(maki_jw *out, const tokenizer_choice *c, const total_count *all)
 {
     double error = error_of(c, all);
     uint64_t scaled = scaled_part(&all->sum) + all->tools;
     uint64_t fixed = fixed_part(&all->sum) + all->reply;
     maki_jw_print(out, "{'tokens':%f,'exact':%b,'error':%f", with_factor(c, scaled) + (double)fixed,
                   error == 0, error);
-    put_family(out, c);
+    write_family(out, c);
     maki_jw_print(out, "'counted':%i,'fixed':%i,'tools':%I", scaled, fixed, all->tools);
     if (all->chat) maki_jw_print(out, "'reply':%i", all->reply);
     if (all->each) {
         maki_jw_field_array(out, "perMessage");
         for (size_t i = 0; i < all->messages; i++)
-            put_message(out, c, &all->each[i]);
+            write_message(out, c, &all->each[i]);
         maki_jw_end_array(out);
     }
     maki_jw_end_object(out);
@@ -314,33 +311,32 @@ static void write_counts(maki_jw *out, const choice *c, const all_counts *all)
 
 maki_status maki_op_tokens_count(maki_op_call *call, maki_jw *out, maki_err *err)
 {
-    static const char *const ours[] = { "text",  "messages", "system", "tools",
-                                        "model", "encoding", "detail" };
-    maki_str value, content = maki_in_string(call, "content"); /* null is an empty one */
-    bool any = maki_json_get(call->input, MAKI_LIT("content"), &value), own = false;
-    choice chosen;
-    all_counts all = { 0 };
+    static const char *const selecting[] = { "text",  "messages", "system", "tools",
+                                             "model", "encoding", "detail" };
+    maki_str value, content = maki_in_string(call, "content"); /* null: empty */
+    bool any = maki_json_get(call->input, MAKI_LIT("content"), &value), by_model = false;
+    tokenizer_choice choice;
+    total_count all = { 0 };
     maki_json_kind kind = maki_json_kind_of(content);
     if (kind != MAKI_JSON_STRING && kind != MAKI_JSON_ARRAY) {
-        return maki_fail(err, MAKI_INVALID,
-                         "content must be a string or an array of blocks, at byte %zu",
-                         position(call, content));
+        return maki_field_invalid(call, content, err,
+                                  "content must be a string or an array of blocks");
     }
-    for (size_t i = 0; i < sizeof ours / sizeof ours[0]; i++) {
-        bool there = maki_in(call, ours[i], &value);
-        own |= there;
-        any |= there && i < 4;
+    for (size_t i = 0; i < sizeof selecting / sizeof selecting[0]; i++) {
+        bool given = maki_in(call, selecting[i], &value);
+        by_model |= given;
+        any |= given && i < 4;
     }
     if (!any) {
         return maki_fail(err, MAKI_INVALID,
                          "content is missing from the input at byte %zu, or text, messages, "
                          "system or tools; see maki op tokens.count --help",
-                         position(call, call->input));
+                         (size_t)(call->input.ptr - call->base));
     }
-    if (!own) return count_reference(call, content, out, err);
-    maki_status st = read_choice(call, &chosen, err);
-    if (st == MAKI_OK) st = count_all(call, &chosen, &all, err);
-    if (st == MAKI_OK) write_counts(out, &chosen, &all);
+    if (!by_model) return count_reference(call, content, out, err);
+    maki_status st = read_choice(call, &choice, err);
+    if (st == MAKI_OK) st = count_all(call, &choice, &all, err);
+    if (st == MAKI_OK) write_counts(out, &choice, &all);
     return st;
 }
 
@@ -351,10 +347,10 @@ typedef struct id_list {
     uint64_t n;
 } id_list;
 
-static maki_status put_ids(void *ctx, const uint32_t *ids, size_t n, maki_err *err)
+static maki_status write_ids(void *ctx, const uint32_t *ids, size_t n, maki_err *err)
 {
     id_list *list = ctx;
-    (void)err; /* the writer has its own */
+    (void)err; /* the writer reports its own failure */
     for (size_t i = 0; i < n; i++)
         maki_jw_int(list->out, ids[i]);
     list->n += n;
@@ -363,24 +359,24 @@ static maki_status put_ids(void *ctx, const uint32_t *ids, size_t n, maki_err *e
 
 maki_status maki_op_tokens_encode(maki_op_call *call, maki_jw *out, maki_err *err)
 {
-    choice chosen;
+    tokenizer_choice choice;
     maki_tokenizer *t = NULL, *own = NULL;
     maki_tokenizer_options options = MAKI_TOKENIZER_OPTIONS_INIT;
     id_list ids = { .out = out };
-    maki_status st = read_choice(call, &chosen, err);
-    maki_str text = maki_json_text(maki_in_string(call, "text"), call->arena);
+    maki_status st = read_choice(call, &choice, err);
+    maki_str text = maki_in_text(call, "text");
     if (st == MAKI_OK) st = maki_arena_status(call->arena, err);
     options.special = maki_in_bool(call, "special", false);
     if (st == MAKI_OK && options.special) {
-        st = maki_tokenizer_open(&call->m->env, chosen.encoding, &options, &own, err);
+        st = maki_tokenizer_open(&call->m->env, choice.encoding, &options, &own, err);
         t = own;
     } else if (st == MAKI_OK) {
-        st = maki_tokenizer_of(call->m, chosen.encoding, &t, err);
+        st = maki_tokenizer_of(call->m, choice.encoding, &t, err);
     }
     if (st != MAKI_OK) return st;
     maki_jw_print(out, "{'tokens':[");
-    st = maki_tokenizer_encode(t, text, put_ids, &ids, err);
-    maki_jw_print(out, "],'count':%i,'encoding':%z}", ids.n, maki_encoding_name(chosen.encoding));
+    st = maki_tokenizer_encode(t, text, write_ids, &ids, err);
+    maki_jw_print(out, "],'count':%i,'encoding':%z}", ids.n, maki_encoding_name(choice.encoding));
     maki_tokenizer_close(own);
     return st;
 }
@@ -393,11 +389,11 @@ static maki_status read_ids(const maki_op_call *call, const maki_encoding *encod
     for (size_t i = 0; maki_json_next(&iter, &item); i++) {
         bool number = maki_json_kind_of(item.value) == MAKI_JSON_NUMBER;
         double id = number ? maki_json_double(item.value) : -1;
-        bool whole = id >= 0 && id == floor(id) && id < (double)maki_encoding_size(encoding);
-        maki_str token = whole ? maki_encoding_token(encoding, (uint32_t)id) : (maki_str){ "", 0 };
+        bool is_id = id >= 0 && id == floor(id) && id < (double)maki_encoding_size(encoding);
+        maki_str token = is_id ? maki_encoding_token(encoding, (uint32_t)id) : (maki_str){ "", 0 };
         if (token.len == 0) {
-            return maki_fail(err, MAKI_INVALID, "tokens[%zu] is no token of %s, at byte %zu", i,
-                             maki_encoding_name(encoding), position(call, item.value));
+            return maki_field_invalid(call, item.value, err, "tokens[%zu] is not a token of %s", i,
+                                      maki_encoding_name(encoding));
         }
         maki_buf_add(bytes, token);
         maki_status st = maki_buf_status(bytes, err);
@@ -406,7 +402,7 @@ static maki_status read_ids(const maki_op_call *call, const maki_encoding *encod
     return MAKI_OK;
 }
 
-static void put_base64(maki_jw *out, maki_str bytes)
+static void write_base64(maki_jw *out, maki_str bytes)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     const unsigned char *p = (const unsigned char *)bytes.ptr;
@@ -426,13 +422,13 @@ static void put_base64(maki_jw *out, maki_str bytes)
 
 maki_status maki_op_tokens_decode(maki_op_call *call, maki_jw *out, maki_err *err)
 {
-    choice chosen;
+    tokenizer_choice choice;
     maki_str array;
     size_t bad = 0;
     maki_buf bytes = maki_buf_new(call->m->env.alloc, call->m->max_memory);
     maki_in(call, "tokens", &array);
-    maki_status st = read_choice(call, &chosen, err);
-    if (st == MAKI_OK) st = read_ids(call, chosen.encoding, array, &bytes, err);
+    maki_status st = read_choice(call, &choice, err);
+    if (st == MAKI_OK) st = read_ids(call, choice.encoding, array, &bytes, err);
     if (st == MAKI_OK) {
         bool valid = maki_utf8_valid(maki_buf_str(&bytes), &bad);
         maki_jw_print(out, "{'valid':%b", valid);
@@ -440,7 +436,7 @@ maki_status maki_op_tokens_decode(maki_op_call *call, maki_jw *out, maki_err *er
             maki_jw_print(out, "'text':%s", maki_buf_str(&bytes));
         } else {
             maki_jw_print(out, "'badByte':%i,'bytes':", bad);
-            put_base64(out, maki_buf_str(&bytes));
+            write_base64(out, maki_buf_str(&bytes));
         }
         maki_jw_end_object(out);
     }
@@ -450,7 +446,7 @@ maki_status maki_op_tokens_decode(maki_op_call *call, maki_jw *out, maki_err *er
 
 /* ---- tokens.models, tokens.calibrate ---------------------------------------------------------------- */
 
-static void put_family_row(maki_jw *out, const maki_family *family)
+static void write_family_row(maki_jw *out, const maki_family *family)
 {
     maki_str pattern;
     maki_jw_print(out, "{'family':%z,'encoding':%z,'factor':%f,'error':%f,'exact':%b,'models':[",
@@ -463,20 +459,20 @@ static void put_family_row(maki_jw *out, const maki_family *family)
 
 maki_status maki_op_tokens_models(maki_op_call *call, maki_jw *out, maki_err *err)
 {
-    choice chosen;
+    tokenizer_choice choice;
     const maki_family *family;
-    maki_status st = read_choice(call, &chosen, err);
+    maki_status st = read_choice(call, &choice, err);
     if (st != MAKI_OK) return st;
     maki_jw_object(out);
-    if (chosen.model.len) {
-        double error = maki_family_text_error(chosen.family, &chosen.calibration);
-        put_family(out, &chosen);
+    if (choice.model.len) {
+        double error = maki_family_text_error(choice.family, &choice.calibration);
+        write_family(out, &choice);
         maki_jw_print(out, "'exact':%b,'error':%f,'perMessage':%i,'perReply':%i", error == 0, error,
-                      (uint64_t)chosen.family->per_message, (uint64_t)chosen.family->per_reply);
+                      (uint64_t)choice.family->per_message, (uint64_t)choice.family->per_reply);
     } else {
         maki_jw_field_array(out, "families");
         for (size_t i = 0; (family = maki_family_at(i)) != NULL; i++)
-            put_family_row(out, family);
+            write_family_row(out, family);
         maki_jw_end_array(out);
     }
     maki_jw_end_object(out);
@@ -485,13 +481,13 @@ maki_status maki_op_tokens_models(maki_op_call *call, maki_jw *out, maki_err *er
 
 maki_status maki_op_tokens_calibrate(maki_op_call *call, maki_jw *out, maki_err *err)
 {
-    choice chosen;
+    tokenizer_choice choice;
     maki_str all = MAKI_LIT("{}"), model = maki_in_string(call, "model");
     maki_json_item item;
     double reported = maki_in_number(call, "reported", 0) - maki_in_number(call, "fixed", 0);
-    maki_status st = read_choice(call, &chosen, err);
+    maki_status st = read_choice(call, &choice, err);
     if (st != MAKI_OK) return st;
-    bool used = maki_calibration_add(&chosen.calibration, chosen.family,
+    bool used = maki_calibration_add(&choice.calibration, choice.family,
                                      maki_in_number(call, "counted", 0), reported);
     maki_in(call, "calibration", &all);
     maki_jw_print(out, "{'calibration':{");
@@ -504,16 +500,16 @@ maki_status maki_op_tokens_calibrate(maki_op_call *call, maki_jw *out, maki_err 
         maki_jw_bytes(out, MAKI_LIT(":"));
         maki_jw_bytes(out, item.value);
     }
-    if (chosen.calibration.samples) {
+    if (choice.calibration.samples) {
         maki_jw_begin_value(out);
         maki_jw_bytes(out, model);
         maki_jw_bytes(out, MAKI_LIT(":"));
         out->after_key = true;
-        maki_calibration_write(out, &chosen.calibration);
+        maki_calibration_write(out, &choice.calibration);
     }
     maki_jw_print(out, "},'used':%b,'factor':%f,'error':%f,'samples':%i}", used,
-                  maki_family_text_scale(chosen.family, &chosen.calibration),
-                  maki_family_text_error(chosen.family, &chosen.calibration),
-                  (uint64_t)chosen.calibration.samples);
+                  maki_family_text_scale(choice.family, &choice.calibration),
+                  maki_family_text_error(choice.family, &choice.calibration),
+                  (uint64_t)choice.calibration.samples);
     return MAKI_OK;
 }

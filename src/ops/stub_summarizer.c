@@ -1,15 +1,15 @@
-/* stub_summarizer.c -- the stand-ins for the outside world that an input may name: a summariser that answers
- * what it is told, and counters. */
+/* stub_summarizer.c -- the stubs that an input may define in place of a model: a summarizer whose answer stands in the
+ * input, and token counters of three kinds.  With them a pure operation depends on its input alone. */
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/str.h"
 #include "ops/op.h"
 
-maki_status maki_field_counter(const maki_op_call *call, const char *otherwise, maki_counter *out,
+maki_status maki_field_counter(const maki_op_call *call, const char *fallback, maki_counter *out,
                                maki_err *err)
 {
     maki_str spec, kind;
-    maki_str name = maki_str_of(otherwise);
+    maki_str name = maki_str_of(fallback);
     if (maki_in(call, "counter", &spec) && maki_field(spec, "kind", &kind)) {
         maki_status st = maki_field_want(call, kind, "counter.kind", MAKI_JSON_STRING, err);
         if (st != MAKI_OK) return st;
@@ -33,9 +33,9 @@ maki_status maki_field_counter(const maki_op_call *call, const char *otherwise, 
     return maki_arena_status(call->arena, err);
 }
 
-/* ---- the summariser -------------------------------------------------------------------------- */
+/* ---- the summarizer -------------------------------------------------------------------------- */
 
-/* The last one of `usage` counts, as in a stream; without it the fields beside `chunks`. */
+/* The last item of `usage` counts, as in a stream; without it the fields next to `chunks`. */
 static void read_usage(maki_str spec, maki_summary *out)
 {
     maki_str usage = spec, list;
@@ -45,20 +45,19 @@ static void read_usage(maki_str spec, maki_summary *out)
         while (maki_json_next(&iter, &item))
             usage = item.value;
     }
-    out->usage.cost = maki_field_number(usage, "cost", 0);
-    out->usage.output = maki_field_number(usage, "outputTokens", 0);
+    out->usage.cost = maki_json_number(usage, "cost", 0);
+    out->usage.output = maki_json_number(usage, "outputTokens", 0);
 }
 
-static maki_status told_run(const maki_summarizer *self, const maki_summary_request *request,
+static maki_status stub_run(const maki_summarizer *self, const maki_summary_request *request,
                             maki_arena *arena, maki_summary *out, maki_err *err)
 {
     maki_str spec = ((const maki_stub_summarizer *)self->ctx)->spec;
-    maki_str kind = maki_field_string(spec, "kind"), chunks;
+    maki_str chunks;
     (void)request;
     read_usage(spec, out);
-    if (maki_json_text_is(kind, MAKI_LIT("throws"))) {
-        return maki_fail(err, MAKI_UPSTREAM, "told to fail");
-    }
+    if (maki_json_field_is(spec, "kind", "throws"))
+        return maki_fail(err, MAKI_UPSTREAM, "the stub fails, as its kind says");
     if (!maki_field(spec, "chunks", &chunks)) return MAKI_OK;
     maki_buf text = maki_buf_new(arena->alloc, arena->max);
     maki_json_iter iter = maki_json_items(chunks);
@@ -117,11 +116,11 @@ maki_status maki_field_summarizer(const maki_op_call *call, const char *name,
                                   maki_stub_summarizer *out, maki_err *err)
 {
     maki_str spec;
-    *out = (maki_stub_summarizer){ .base = { .usable = false, .run = told_run, .ctx = out } };
+    *out = (maki_stub_summarizer){ .base = { .usable = false, .run = stub_run, .ctx = out } };
     if (!maki_in(call, name, &spec)) return MAKI_OK;
     maki_status st = check_spec(call, spec, name, err);
     if (st != MAKI_OK) return st;
     out->spec = spec;
-    out->base.usable = !maki_json_text_is(maki_field_string(spec, "kind"), MAKI_LIT("invalid"));
+    out->base.usable = !maki_json_field_is(spec, "kind", "invalid");
     return MAKI_OK;
 }

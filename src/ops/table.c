@@ -1,16 +1,16 @@
-/* table.c -- every operation there is: one row each, in the order of their names.
+/* table.c -- every operation: one row each, sorted by name.
  *
- * A row is all there is to say about an operation: the command, its help, the bindings and the
- * reference page are made from it.  To add one, write its function in the op_*.c of its group, add a
+ * A row says everything about an operation: the command, its help, the bindings and the
+ * reference page are generated from it.  To add one, write its function in the op_*.c of its group, add a
  * row here and an example in examples/NAME (its input and its answer, a line each), which a test runs. */
 #include "ops/op.h"
 
 /* clang-format off */
-/* In parentheses, so that one macro may hand them to another. */
+/* In parentheses, so that one macro can pass them to another. */
 #define FIELDS(...) ((const maki_op_field[]){ __VA_ARGS__, { 0 } })
 #define MESSAGES { "messages", "messages", "the messages, oldest first", 1 }
 #define RESULT   { "messages", "messages", "the messages that result", 1 }
-#define HOME     { "home", "path", "the state folder, in place of $MAKI_HOME", 0 }
+#define HOME     { "home", "path", "the state directory, in place of $MAKI_HOME", 0 }
 #define NOW      { "now", "number", "the time in ms instead of the clock", 0 }
 #define COUNTER  { "counter", "object", "{kind: chars4 | const with value | o200k}; chars4 by default", 0 }
 #define SUMMARIZER { "summarizer", "object", "{chunks, cost, outputTokens} or {kind: invalid | throws}", 0 }
@@ -20,7 +20,7 @@
     { "systemPrompt", "string", "counted with what is kept", 0 },                                  \
     { "useNativeTools", "boolean", "preserve the calls of kept results", 0 },                      \
     { "customPrompt", "string", "replaces the built-in instructions", 0 },                         \
-    { "supportsImages", "boolean", "the summariser sees images", 0 },                              \
+    { "supportsImages", "boolean", "the summarizer sees images", 0 },                              \
     SUMMARIZER,                                                                                    \
     { "condensingSummarizer", "object", "used first when it can be called", 0 },                   \
     COUNTER,                                                                                       \
@@ -35,12 +35,12 @@
     { "currentProfileId", "string", "the profile in use", 0 },                                     \
     { "lastMessageTokens", "number", "not yet in totalTokens", 0 }
 
-/* What became of the facts in the messages that a condense of a conversation hid. */
+/* Which facts of the hidden messages the summary of a condense keeps. */
 #define FACTS                                                                                      \
-    { "summarizer", "object", "{model, input, output} of the model that was asked", 0 },           \
-    { "factsKept", "count", "facts that the summary still holds", 0 },          \
-    { "factsLost", "count", "and those it does not", 0 },                                          \
-    { "lost", "array", "the first of these", 0 }
+    { "summarizer", "object", "{model, input, output} of the model that wrote it", 0 },           \
+    { "factsKept", "count", "facts that the summary keeps", 0 },          \
+    { "factsLost", "count", "facts that it loses", 0 },                                          \
+    { "lost", "array", "the first of those", 0 }
 
 /* `id` is the name with an underscore: it finds the function and the example.  `typed` is how people call it. */
 #define FORM(id, by, class, does, in, out)                                                         \
@@ -50,7 +50,7 @@
     { { title, words, (const maki_op_form[]){ FORM(id, NULL, class, does, in, out) }, 1, typed },  \
       { maki_op_##id, NULL } }
 #define PURE(title, id, words, in, out) ONE(title, id, words, "pure", "read", in, out, NONE)
-/* About all there is, not about one conversation. */
+/* About all sessions, not about one conversation. */
 #define SYSTEM(title, id, words, in, out, typed)                                                   \
     ONE(title, id, words, "system", "read", in, out, typed)
 #define LOGGED(title, id, words, does, in, out, typed)                                             \
@@ -80,13 +80,13 @@
     { "tokensAfter", "number", "the same afterwards", 1 }
 #define CHANGE FIELDS(CHANGED)
 #define UNDONE(required)                                                                           \
-    { "undone", "count", "the event that is void now", required },                                 \
+    { "undone", "count", "the event that was undone", required },                                 \
     { "undoneType", "string", "what it was: condense, truncate, rewind, pin ...", required }
 #define PROOF                                                                                      \
-    FIELDS({ "ok", "boolean", "nothing is wrong (any more)", 1 },                                  \
+    FIELDS({ "ok", "boolean", "no damage, or all of it is repaired", 1 },                                  \
            { "messages", "count", "", 1 }, { "events", "count", "", 1 },                           \
            { "found", "count", "damage found now", 1 },                                            \
-           { "earlier", "count", "damage noted earlier", 1 },                                      \
+           { "earlier", "count", "damage recorded earlier", 1 },                                      \
            { "findings", "array", "[{file, offset, seq, ev, what}], the first 100", 1 })
 #define SESSION_FIELDS                                                                             \
     { "id", "string", "", 1 }, { "agentId", "string", "", 1 },                                     \
@@ -97,7 +97,7 @@
     { "createdAt", "number", "ms", 1 }, { "messageCount", "count", "", 1 },                        \
     { "tokenUsage", "object", "{input, output} of all its requests, those for summaries included", 1 },                          \
     { "overrides", "object", "{thinking, maxTokens}", 1 }
-/* What a run on a conversation may be told; the rest it finds. */
+/* The options of a run on a conversation; the rest comes from the configuration and the model. */
 #define RUN_FIELDS                                                                                 \
     CONVERSATION, SUMMARIZER,                                                                      \
     { "contextWindow", "number", "else that of the model or the configuration", 0 },               \
@@ -113,11 +113,11 @@
     { "keepCount", "count", "newest messages that a condense leaves", 0 },                         \
     { "otherTokens", "number", "sent besides its messages", 0 },                                   \
     { "policy", "string", "maki (the default), roo, clawdbot, files or one of the configuration", 0 }, \
-    { "force", "boolean", "now, whatever the figures", 0 }
+    { "force", "boolean", "now, whatever the limits say", 0 }
 
 const maki_op_row maki_op_table[] = {
     PURE("budget.allocate", budget_allocate,
-         "The most tokens each layer of the context may have.",
+         "The maximum of tokens for each layer of the context.",
          FIELDS({ "maxTokens", "count", "the context window", 1 }),
          FIELDS({ "budget", "number", "90 % of the window", 1 },
                 { "layers", "object", "a ceiling for each layer; together they are more than the budget", 1 })),
@@ -129,14 +129,14 @@ const maki_op_row maki_op_table[] = {
          FIELDS({ "kept", "array", "their ids", 1 })),
 
     LOGGED("history.append", history_append,
-         "Append messages to a conversation, made if it is not there.", "append",
+         "Append messages to a conversation; created if missing.", "append",
          FIELDS(CONVERSATION, MESSAGES, EXPECT),
          FIELDS({ "seq", "count", "the newest message", 1 },
                 { "head", "string", "the chain there", 1 }),
          COMMANDS({ "history", "append", "messages from standard input, one JSON object a line", "append", NULL, ARGS({ 0 }) })),
 
     PURE("history.cleanup", history_cleanup,
-         "Take off tags that name no summary or marker in the list.",
+         "Remove tags that name no summary or marker in the list.",
          FIELDS(MESSAGES),
          FIELDS(RESULT)),
 
@@ -145,18 +145,18 @@ const maki_op_row maki_op_table[] = {
          "messages", FIELDS(MESSAGES,
                 CONDENSE_FIELDS,
                 { "prevContextTokens", "number", "the tokens now; the result must be less", 1 },
-                { "wantRequest", "boolean", "answer with the summariser's request too", 0 }),
+                { "wantRequest", "boolean", "answer with the summarizer's request too", 0 }),
          FIELDS(RESULT,
                 { "summary", "string", "its text", 1 },
-                { "cost", "number", "of the summariser", 1 },
+                { "cost", "number", "of the summarizer", 1 },
                 { "newContextTokens", "number", "what is left", 0 },
                 { "condenseId", "string", "the id in the tags", 0 },
-                { "summarizerCalled", "boolean", "so cost may have arisen", 1 },
+                { "summarizerCalled", "boolean", "it may have caused cost", 1 },
                 { "request", "object", "with wantRequest", 0 },
                 { "error", "object", "{code, message} when refused; the messages are unchanged then", 0 }),
          "append",
          FIELDS(CONVERSATION, { "keepCount", "count", "how many of the newest stay; 3 by default", 0 }, SUMMARIZER, EXPECT),
-         FIELDS(CHANGED, { "cost", "number", "of the summariser", 0 }, FACTS),
+         FIELDS(CHANGED, { "cost", "number", "of the summarizer", 0 }, FACTS),
          COMMANDS({ "history", "condense", "the middle behind a summary", "change", "Condensed", WITH_EXPECT({ "--keep N", "keepCount" }) },
                   { "chat", "condense", "the middle behind a summary", "change", "Condensed", ARGS({ "[KEEP]", "keepCount" }) })),
 
@@ -166,22 +166,22 @@ const maki_op_row maki_op_table[] = {
          COMMANDS({ "history", "delete", "back to before SEQ", "change", "Deleted", WITH_EXPECT({ "SEQ", "seq" }) })),
 
     LOGGED("history.diff", history_diff,
-         "What two moments of a conversation show differently.", "read",
+         "How the view differs between two revisions of a conversation.", "read",
          FIELDS(CONVERSATION, { "a", "moment", "{seq, ev}; the newest by default", 0 },
                 { "b", "moment", "{seq, ev}; the newest by default", 0 }),
          FIELDS({ "onlyA", "array", "[[from, to]] of messages", 1 },
-                { "madeOnlyA", "array", "events whose made message only a shows", 1 },
+                { "madeOnlyA", "array", "events whose synthetic message only a shows", 1 },
                 { "onlyB", "array", "", 1 }, { "madeOnlyB", "array", "", 1 },
                 { "messagesA", "count", "", 1 }, { "messagesB", "count", "", 1 },
                 { "tokensA", "count", "", 1 }, { "tokensB", "count", "", 1 }),
-         COMMANDS({ "history chat", "diff", "what two moments (SEQ or SEQ:EVENT) show differently", "diff", NULL,
+         COMMANDS({ "history chat", "diff", "how the view differs between two revisions (SEQ or SEQ:EVENT)", "diff", NULL,
                     ARGS({ "A", "a" }, { "[B]", "b" }) })),
 
     LOGGED("history.edit", history_edit,
          "Back to before a message, and on with another in its place.", "append",
          FIELDS(CONVERSATION, SEQ("the message"),
-                { "message", "message", "what stands there now", 0 },
-                { "text", "string", "or only its text: the role stays", 0 }, EXPECT), CHANGE,
+                { "message", "message", "the new message", 0 },
+                { "text", "string", "or only its new text: the role stays", 0 }, EXPECT), CHANGE,
          COMMANDS({ "history", "edit", "back to SEQ and on with TEXT in its place, of the same role; or with a message as JSON", "change", "Edited",
                     WITH_EXPECT({ "SEQ", "seq" }, { "TEXT", "message" }) })),
 
@@ -196,25 +196,25 @@ const maki_op_row maki_op_table[] = {
                     ARGS({ "--seq N", "seq" }, { "--ev N", "ev" }) })),
 
     LOGGED("history.expand", history_expand,
-         "Undo what hides or shortens a message.", "append",
+         "Undo what hides or trims a message.", "append",
          FIELDS(CONVERSATION, SEQ("the message"), EXPECT), FIELDS(CHANGED, UNDONE(0)),
-         COMMANDS({ "history chat", "expand", "undo what hides or shortens message SEQ", "change", "Expanded", WITH_EXPECT({ "SEQ", "seq" }) })),
+         COMMANDS({ "history chat", "expand", "undo what hides or trims message SEQ", "change", "Expanded", WITH_EXPECT({ "SEQ", "seq" }) })),
 
     LOGGED("history.export", history_export,
          "A conversation in the format of another program.", "read",
          FIELDS(CONVERSATION,
                 { "format", "string", "roo, roo-ui, lines, openai or anthropic; roo by default", 0 }),
-         FIELDS({ "format", "string", "", 1 }, { "export", "any", "what it looks like there", 1 }),
+         FIELDS({ "format", "string", "", 1 }, { "export", "any", "the conversation in that format", 1 }),
          COMMANDS({ "history", "export", "as another program has it", "export", NULL,
                     ARGS({ "--format roo|roo-ui|lines|openai|anthropic", "format" }) })),
 
     LOGGED("history.fork", history_fork,
-         "A new conversation that shares the past up to a message.", "append",
+         "A new conversation that shares the messages up to one.", "append",
          FIELDS(CONVERSATION, { "path", "path", "of the new one's messages file", 1 },
                 { "seq", "count", "the last message shared; the newest by default", 0 }),
          FIELDS({ "path", "string", "", 1 }, { "seq", "count", "", 1 }),
-         COMMANDS({ "history", "fork", "a new conversation that shares the past up to SEQ", "fork", "Forked", ARGS({ "NEW", "path" }, { "[SEQ]", "seq" }) },
-                  { "chat", "fork", "go on in a copy that shares the past", "fork", "Forked", ARGS({ "[SEQ]", "seq" }) })),
+         COMMANDS({ "history", "fork", "a new conversation that shares the messages up to SEQ", "fork", "Forked", ARGS({ "NEW", "path" }, { "[SEQ]", "seq" }) },
+                  { "chat", "fork", "go on in a copy that shares the messages so far", "fork", "Forked", ARGS({ "[SEQ]", "seq" }) })),
 
     LOGGED("history.fsck", history_fsck,
          "Find damage in a conversation and repair it; nothing is deleted.", "append",
@@ -224,10 +224,10 @@ const maki_op_row maki_op_table[] = {
     LOGGED("history.import", history_import,
          "A new conversation from a file of another program.", "append",
          FIELDS({ "source", "path", "the file", 1 }, CONVERSATION,
-                { "format", "string", "told from its first lines by default", 0 }),
+                { "format", "string", "detected from its first lines by default", 0 }),
          FIELDS({ "format", "string", "which it was", 1 }, { "messages", "count", "", 1 },
                 { "events", "count", "", 1 }, { "skipped", "count", "broken lines", 1 },
-                { "other", "count", "lines that are no messages", 1 }),
+                { "other", "count", "lines that are not messages", 1 }),
          COMMANDS({ "history", "import", "a new conversation from Roo Code, OpenAI or Anthropic arrays, Claude Code, Codex, opencode, Pi or Clawdbot", "import", NULL,
                     ARGS({ "SOURCE", "source" }, { "PATH", "conversation" }, { "--format NAME", "format" }) })),
 
@@ -237,12 +237,12 @@ const maki_op_row maki_op_table[] = {
                 { "keepCount", "count", "how many; 3 by default", 0 }),
          FIELDS({ "keepMessages", "messages", "the tail", 1 },
                 { "toolUseBlocksToPreserve", "array", "calls of kept results", 1 },
-                { "reasoningBlocksToPreserve", "array", "the reasoning beside them", 1 })),
+                { "reasoningBlocksToPreserve", "array", "the reasoning blocks next to them", 1 })),
 
     PURE("history.limit_turns", history_limit_turns,
-         "The newest turns, by the least of the limits.",
+         "The newest turns, by the lowest of the limits.",
          FIELDS(MESSAGES,
-                { "global", "count", "turns for everybody; 0 is no limit", 0 },
+                { "global", "count", "turns for all users; 0 is no limit", 0 },
                 { "perProvider", "object", "{provider: turns}", 0 },
                 { "perUser", "count", "turns for this user", 0 },
                 { "provider", "string", "the provider in use", 0 }),
@@ -269,7 +269,7 @@ const maki_op_row maki_op_table[] = {
          "Anthropic shape: the results of a new user message made to fit the calls before it.",
          FIELDS({ "history", "messages", "what came before", 1 },
                 { "message", "message", "the new user message", 1 }),
-         FIELDS({ "message", "message", "it, repaired", 1 })),
+         FIELDS({ "message", "message", "the repaired message", 1 })),
 
     PURE("history.request", history_request,
          "What is sent: the effective messages since the last summary.",
@@ -290,7 +290,7 @@ const maki_op_row maki_op_table[] = {
                 { "api", "messages", "the messages that stay", 1 },
                 { "apiWritten", "boolean", "did the messages change?", 1 }),
          "append",
-         FIELDS(CONVERSATION, { "seq", "count", "the message that is the newest then", 0 },
+         FIELDS(CONVERSATION, { "seq", "count", "the message that is the newest afterwards", 0 },
                 { "ev", "count", "or the event", 0 },
                 { "value", "number", "or the time in ms: to before the first message of that time", 0 },
                 { "includeTarget", "boolean", "with value: keep that message", 0 }, EXPECT),
@@ -316,22 +316,22 @@ const maki_op_row maki_op_table[] = {
     LOGGED("history.status", history_status,
          "How large a conversation and its view are.", "read",
          FIELDS(CONVERSATION,
-                { "model", "string", "count for this model; that of the newest reply unless told", 0 }),
+                { "model", "string", "count for this model; that of the newest reply by default", 0 }),
          FIELDS({ "messages", "count", "in the log", 1 }, { "events", "count", "", 1 },
                 { "head", "string", "the chain after the newest message", 1 },
                 { "visible", "count", "messages in view", 1 },
                 { "tokens", "number", "of all that is sent, as session.status counts", 1 },
-                { "family", "string", "the vocabulary they were counted in", 1 },
+                { "family", "string", "the encoding they were counted in", 1 },
                 { "exact", "boolean", "not estimated", 1 }, { "pinned", "count", "", 1 },
                 { "readOnly", "boolean", "", 1 }),
          COMMANDS({ "history", "status", "how large it and its view are", "fields", NULL,
                     ARGS({ "--model NAME", "model" }) })),
 
     LOGGED("history.trim", history_trim,
-         "Shorten one block of a message in view to its head and tail.", "append",
+         "Trim one block of a message in view to its head and tail.", "append",
          FIELDS(CONVERSATION, SEQ("the message"),
                 { "block", "count", "which block, from 0", 0 },
-                { "head", "count", "characters kept at its front; 1500 by default", 0 },
+                { "head", "count", "characters kept at its start; 1500 by default", 0 },
                 { "tail", "count", "characters kept at its end; 1500 by default", 0 }, EXPECT),
          CHANGE,
          COMMANDS({ "history", "trim", "one long block to head and tail", "change", "Trimmed",
@@ -351,10 +351,10 @@ const maki_op_row maki_op_table[] = {
          COMMANDS({ "history", "truncate", "half of it behind a marker", "change", "Truncated", WITH_EXPECT({ "--fraction F", "fraction" }) })),
 
     LOGGED("history.undo", history_undo,
-         "Make an event void; the newest that counts by default.", "append",
+         "Undo an event; the newest effective one by default.", "append",
          FIELDS(CONVERSATION, { "ev", "count", "the event", 0 }, EXPECT),
          FIELDS(CHANGED, UNDONE(1)),
-         COMMANDS({ "history chat", "undo", "make the newest step void, or that one; of an undo: redo", "change", "Undone", WITH_EXPECT({ "[EVENT]", "ev" }) })),
+         COMMANDS({ "history chat", "undo", "undo the newest step, or that one; of an undo: redo", "change", "Undone", WITH_EXPECT({ "[EVENT]", "ev" }) })),
 
     LOGGED("history.unpin", history_unpin,
          "A pinned message may be hidden again.", "append",
@@ -362,7 +362,7 @@ const maki_op_row maki_op_table[] = {
          COMMANDS({ "history session", "unpin", "it may be hidden again", "change", "Unpinned", WITH_EXPECT({ "SEQ", "seq" }) })),
 
     LOGGED("history.verify", history_verify,
-         "Prove that nothing in a conversation was changed.", "read",
+         "Verify that no byte of a conversation was changed.", "read",
          FIELDS(CONVERSATION), PROOF,
          NONE),
 
@@ -370,32 +370,32 @@ const maki_op_row maki_op_table[] = {
          "Did a condense save enough?",
          FIELDS({ "tokensBefore", "number", "before it", 1 },
                 { "tokensAfter", "number", "after it", 1 },
-                { "minReduction", "number", "the least share saved; 0.2 by default", 0 }),
+                { "minReduction", "number", "the minimum share saved; 0.2 by default", 0 }),
          FIELDS({ "accepted", "boolean", "", 1 },
                 { "reduction", "number", "the share saved", 1 })),
 
     PURE("manage.check", manage_check,
-         "Is it time to make room?",
+         "Is the context window full enough to manage it?",
          FIELDS(DECIDE_FIELDS),
-         FIELDS({ "result", "boolean", "it is", 1 },
+         FIELDS({ "result", "boolean", "manage it now", 1 },
                 { "tokens", "number", "with the last message", 1 },
                 { "allowedTokens", "number", "90 % of the window less the reserve", 1 },
                 { "contextPercent", "number", "of the window in use", 1 },
-                { "threshold", "number", "the one in force", 1 },
+                { "threshold", "number", "the effective one", 1 },
                 { "thresholdInvalid", "boolean", "the profile's was ignored", 1 })),
 
     LOGGED("manage.prepare", manage_prepare,
-         "Make the summary that the next condense will need, if it is nearly time; nothing is hidden yet.", "append",
+         "Write the summary that the next condense will need, if the threshold is near; hides nothing.", "append",
          FIELDS(RUN_FIELDS),
-         FIELDS({ "due", "boolean", "it was time", 1 },
+         FIELDS({ "due", "boolean", "the threshold is near", 1 },
                 { "contextPercent", "number", "of the window in use", 1 },
-                { "made", "boolean", "false: there was one already, or it was not time", 1 },
-                { "event", "count", "the note that holds it", 0 },
+                { "made", "boolean", "false: there is one already, or it is not due", 1 },
+                { "event", "count", "the event that holds it", 0 },
                 { "cost", "number", "", 1 }, FACTS),
          NONE),
 
     BOTH("manage.run", manage_run,
-         "Make room if it is time: condense, else truncate (policy roo); on a conversation by any policy.",
+         "Free space in the window if it is too full: condense, else truncate (policy roo); on a conversation by any policy.",
          "messages",
          FIELDS(MESSAGES,
                 DECIDE_FIELDS,
@@ -415,43 +415,43 @@ const maki_op_row maki_op_table[] = {
                 { "messagesRemoved", "count", "", 0 },
                 { "truncationId", "string", "", 0 }),
          "append",
-         FIELDS(RUN_FIELDS, { "preview", "boolean", "tell what would be done, and do nothing", 0 }),
+         FIELDS(RUN_FIELDS, { "preview", "boolean", "a dry run: report what would be done", 0 }),
          FIELDS({ "reason", "string", "none, threshold, over or forced", 1 },
-                { "action", "string", "the last step that was taken, or none", 1 },
+                { "action", "string", "the last step, or none", 1 },
                 { "tokensBefore", "number", "", 1 }, { "tokensAfter", "number", "", 1 },
                 { "reduction", "number", "the share saved", 1 },
                 { "messagesRemoved", "count", "", 1 },
                 { "compressionTime", "number", "milliseconds", 1 },
                 { "cost", "number", "", 1 }, FACTS,
-                { "allowed", "number", "the most that may be sent", 1 },
-                { "target", "number", "what a run comes down to", 1 },
-                { "within", "boolean", "what is in view fits", 1 },
-                { "waits", "boolean", "the last run failed and little has come since", 0 },
-                { "failed", "boolean", "nothing was saved, or it is still time", 0 },
-                { "preview", "boolean", "nothing was done", 0 },
+                { "allowed", "number", "the maximum that may be sent", 1 },
+                { "target", "number", "the tokens that a run aims for", 1 },
+                { "within", "boolean", "the view fits", 1 },
+                { "waits", "boolean", "the last run failed and the conversation has hardly grown since", 0 },
+                { "failed", "boolean", "nothing was saved, or the window is still too full", 0 },
+                { "preview", "boolean", "nothing was changed", 0 },
                 { "run", "count", "for manage.undo", 0 },
-                { "contextWindow", "number", "the window gone by", 1 },
-                { "windowFrom", "string", "who said it", 1 },
+                { "contextWindow", "number", "the window that was used", 1 },
+                { "windowFrom", "string", "where it comes from", 1 },
                 { "windowSmall", "boolean", "it is under window.warning", 0 },
                 { "threshold", "number", "in percent", 0 },
                 { "thresholdTokens", "number", "in tokens; the lower counts", 0 },
                 { "thresholdInvalid", "boolean", "the profile's was ignored", 0 },
                 { "model", "string", "", 0 },
                 { "steps", "array", "[{step, event, undone, refused}]", 1 }),
-         COMMANDS({ "session", "compact", "make room now", "run", NULL,
+         COMMANDS({ "session", "compact", "free space in the window now", "run", NULL,
                     ARGS({ "--policy NAME", "policy" }, { "--window TOKENS", "contextWindow" },
                          { "--dry-run", "preview" }, { "=true", "force" }) })),
 
     LOGGED("manage.undo", manage_undo,
-         "Take back all that a run of manage.run did; the newest by default.", "append",
+         "Undo all steps of a run of manage.run; the newest by default.", "append",
          FIELDS(CONVERSATION, { "run", "count", "the event `run` of its report", 0 }),
          FIELDS({ "run", "count", "which it was", 1 },
                 { "events", "count", "how many events were undone", 1 },
                 { "tokensBefore", "number", "", 1 }, { "tokensAfter", "number", "", 1 }),
-         COMMANDS({ "history", "undo-run", "all steps of the newest run that made room, or of that one", "fields", NULL, ARGS({ "[RUN]", "run" }) })),
+         COMMANDS({ "history", "undo-run", "undo all steps of the newest run, or of that one", "fields", NULL, ARGS({ "[RUN]", "run" }) })),
 
     PURE("memory.hybrid_score", memory_hybrid_score,
-         "One score from similarity and key words.",
+         "One score from similarity and keywords.",
          FIELDS({ "semantic", "number", "0 to 1", 0 },
                 { "keyword", "number", "0 to 1", 0 },
                 { "semanticWeight", "number", "0.7 by default", 0 },
@@ -467,7 +467,7 @@ const maki_op_row maki_op_table[] = {
                 { "keepMessages", "count", "", 1 })),
 
     PURE("prompt.bootstrap_limit", prompt_bootstrap_limit,
-         "The most characters of a bootstrap file.",
+         "The maximum of characters of a bootstrap file.",
          FIELDS({ "file", "string", "its name", 1 }),
          FIELDS({ "maxChars", "count", "", 1 })),
 
@@ -516,7 +516,7 @@ const maki_op_row maki_op_table[] = {
                 { "messagesChanged", "count", "", 1 })),
 
     LOGGED("request.build", request_build,
-         "What would be sent of a conversation: the whole body of a request.", "read",
+         "The body of the request that would be sent for a conversation.", "read",
          FIELDS(CONVERSATION,
                 { "protocol", "string", "one that `llm.*.protocol` may name", 1 },
                 { "model", "string", "", 1 },
@@ -525,7 +525,7 @@ const maki_op_row maki_op_table[] = {
                 { "contextLength", "count", "ollama: the window to load the model with", 0 },
                 { "stream", "boolean", "false by default", 0 },
                 { "system", "any", "the system prompt: a string, or several", 0 },
-                { "before", "messages", "found memories: right before the newest message of the user", 0 },
+                { "before", "messages", "retrieved memories: right before the newest message of the user", 0 },
                 { "tools", "array", "[{name, description, input_schema}], or in any provider's shape", 0 },
                 { "toolChoice", "string", "auto, none, required or the name of a tool", 0 },
                 { "toolStyle", "string", "tools, or functions: the older form of OpenAI's requests", 0 },
@@ -537,10 +537,10 @@ const maki_op_row maki_op_table[] = {
     LOGGED("session.limit", session_limit,
          "Hide the oldest turns of a session that has more than its limit.", "append",
          FIELDS(CONVERSATION,
-                { "provider", "string", "whose limit counts; by the model of the newest reply unless told", 0 },
+                { "provider", "string", "whose limit counts; that of the model of the newest reply by default", 0 },
                 { "limit", "count", "in place of the settings; 0 is none", 0 },
-                { "preview", "boolean", "only tell what would be left", 0 }),
-         FIELDS({ "limit", "count", "the one in force; 0: none", 1 },
+                { "preview", "boolean", "a dry run: report what would be left", 0 }),
+         FIELDS({ "limit", "count", "the effective one; 0: none", 1 },
                 { "turns", "count", "in view before", 1 }, { "left", "count", "in view now", 1 },
                 { "event", "count", "that hid them; 0: nothing had to be hidden", 1 },
                 { "removed", "count", "messages no longer in view", 1 }),
@@ -550,7 +550,7 @@ const maki_op_row maki_op_table[] = {
     SYSTEM("session.list", session_list,
          "The sessions there are, the newest first.",
          FIELDS({ "agent", "string", "of this agent only", 0 },
-                { "limit", "count", "at most so many; 50 by default", 0 },
+                { "limit", "count", "maximum; 50 by default", 0 },
                 HOME),
          FIELDS({ "sessions", "array", "[{id, agentId, sessionKey, channel, state, model, createdAt, messageCount, tokenUsage, overrides, title, updatedAt, messages, tokens}]", 1 },
                 { "all", "count", "how many there are", 1 },
@@ -565,58 +565,58 @@ const maki_op_row maki_op_table[] = {
                 { "mainKey", "string", "", 1 })),
 
     LOGGED("session.resolve", session_resolve,
-         "The session that a message of a channel belongs to; it is made if there is none.", "append",
+         "The session that a message of a channel belongs to; created if missing.", "append",
          FIELDS({ "channel", "string", "telegram, discord ...; not needed with scope global", 0 },
                 { "sender", "string", "who wrote it", 0 },
                 { "group", "string", "where, when that is a group", 0 },
-                { "thread", "string", "in a thread: the id of what it hangs on", 0 },
-                { "agent", "string", "\"default\" unless told", 0 },
-                { "scope", "string", "global, per-group or per-sender; agents.AGENT.scope unless told", 0 },
-                { "new", "boolean", "archive the one there is; a new one takes its key", 0 },
+                { "thread", "string", "in a thread: the id of its parent", 0 },
+                { "agent", "string", "\"default\" by default", 0 },
+                { "scope", "string", "global, per-group or per-sender; agents.AGENT.scope by default", 0 },
+                { "new", "boolean", "archive the present one; a new one gets its key", 0 },
                 HOME),
          FIELDS({ "made", "boolean", "it is new", 1 }, SESSION_FIELDS,
                 { "note", "string", "why its sessions.json could not be used or written", 0 }),
-         COMMANDS({ "session", "resolve", "the session of a message; made if there is none (--new: archive the one there is)", "session", NULL,
+         COMMANDS({ "session", "resolve", "the session of a message; created if missing (--new: archive the present one)", "session", NULL,
                     ARGS({ "--channel NAME", "channel" }, { "--sender ID", "sender" }, { "--group ID", "group" },
                          { "--thread PARENT", "thread" }, { "--agent NAME", "agent" },
                          { "--scope global|per-group|per-sender", "scope" }, { "--new", "new" }) })),
 
     LOGGED("session.set", session_set,
-         "What holds for a session from now on: overrides, archived or active.", "append",
+         "The overrides of a session, and whether it is archived.", "append",
          FIELDS(CONVERSATION,
                 { "thinking", "string", "off, minimal, low, medium or high; null takes it away", 0 },
                 { "maxTokens", "count", "the longest answer; null takes it away", 0 },
                 { "state", "string", "active or archived", 0 }),
          FIELDS(SESSION_FIELDS),
-         COMMANDS({ "session", "set", "what holds for this session; default: as the agent has it", "session", NULL,
+         COMMANDS({ "session", "set", "overrides of this session; default: the setting of the agent", "session", NULL,
                     ARGS({ "--thinking off|minimal|low|medium|high|default", "thinking" }, { "--max-tokens N|default", "maxTokens" },
                          { "--state active|archived", "state" }) })),
 
     LOGGED("session.show", session_show,
-         "What was said in a conversation, in a few words each.", "read",
+         "An excerpt of each message of a conversation.", "read",
          FIELDS(CONVERSATION,
-                { "limit", "count", "the newest so many of its view; 200 by default", 0 }),
+                { "limit", "count", "messages, the newest of the view; 200 by default", 0 }),
          FIELDS({ "messages", "count", "in the log", 1 }, { "events", "count", "", 1 },
                 { "visible", "count", "messages in view", 1 },
                 { "tokens", "count", "of the view", 1 },
                 { "view", "array", "[{seq, role, tokens, at, blocks: [{type, text, name}]}]", 1 }),
-         COMMANDS({ "session", "show", "what was said in one", "show", NULL, ARGS({ "--limit N", "limit" }) })),
+         COMMANDS({ "session", "show", "an excerpt of each message", "show", NULL, ARGS({ "--limit N", "limit" }) })),
 
     LOGGED("session.status", session_status,
          "How full the window of a session is, and with what.", "read",
          FIELDS(CONVERSATION,
-                { "model", "string", "count for this model; that of the newest reply unless told", 0 },
-                { "window", "number", "in tokens; the model's unless told", 0 },
+                { "model", "string", "count for this model; that of the newest reply by default", 0 },
+                { "window", "number", "in tokens; that of the model by default", 0 },
                 NOW),
          FIELDS({ "contextUsage", "string", "\"75%\" of the window", 1 },
                 { "messagesCount", "count", "in view", 1 },
-                { "compressionCount", "count", "summaries and truncations that count", 1 },
+                { "compressionCount", "count", "summaries and truncations in effect", 1 },
                 { "lastCompression", "string", "\"2 minutes ago\", \"never\"", 1 },
                 { "tokens", "number", "of all that is sent", 1 },
                 { "window", "number", "", 1 },
-                { "countedFor", "string", "the model; \"\": none is known", 1 },
+                { "countedFor", "string", "the model; \"\": unknown", 1 },
                 { "exact", "boolean", "not estimated", 1 }, { "pinned", "count", "", 1 },
-                { "threshold", "number", "percent of the window from which room is made", 0 },
+                { "threshold", "number", "percent of the window at which a run starts", 0 },
                 { "thresholdTokens", "number", "the same in tokens; the lower counts", 0 },
                 { "parts", "array", "[{part, messages, tokens}]: system, tools, systemMessages, user, assistant, toolCalls, toolResults, summaries, markers, other", 1 },
                 SESSION_FIELDS),
@@ -629,11 +629,11 @@ const maki_op_row maki_op_table[] = {
                 { "counted", "number", "what tokens.count answered as counted", 1 },
                 { "reported", "number", "the input tokens of the reply's usage, cached ones included", 1 },
                 { "fixed", "number", "what tokens.count answered as fixed; 0 by default", 0 },
-                { "calibration", "object", "{model: {factor, error, samples}}: what was learnt so far", 0 }),
-         FIELDS({ "calibration", "object", "what is known now", 1 },
-                { "used", "boolean", "false: the figures cannot be true and were passed over", 1 },
+                { "calibration", "object", "{model: {factor, error, samples}}: earlier results", 0 }),
+         FIELDS({ "calibration", "object", "the new result", 1 },
+                { "used", "boolean", "false: the numbers cannot be true and were skipped", 1 },
                 { "factor", "number", "", 1 },
-                { "error", "number", "the usual distance, as a share", 1 },
+                { "error", "number", "the mean error, as a share", 1 },
                 { "samples", "count", "", 1 })),
 
     PURE("tokens.context", tokens_context,
@@ -652,15 +652,15 @@ const maki_op_row maki_op_table[] = {
                 { "tools", "array", "definitions, in the shape of the provider", 0 },
                 { "model", "string", "whose tokens to count", 0 },
                 { "encoding", "string", "o200k_base (the default), cl100k_base or claude, whatever the model", 0 },
-                { "calibration", "object", "what tokens.calibrate learnt", 0 },
+                { "calibration", "object", "the result of tokens.calibrate", 0 },
                 { "detail", "boolean", "each message by its parts", 0 }),
          FIELDS({ "tokens", "number", "the factor times counted, rounded up, and fixed", 1 },
                 { "exact", "boolean", "it is what the provider counts", 0 },
-                { "error", "number", "the share it may be off", 0 },
+                { "error", "number", "the share it may be wrong by", 0 },
                 { "family", "string", "of the model", 0 },
-                { "encoding", "string", "the vocabulary it was counted in", 0 },
+                { "encoding", "string", "the encoding it was counted in", 0 },
                 { "factor", "number", "", 0 },
-                { "counted", "count", "tokens of text in that vocabulary", 0 },
+                { "counted", "count", "tokens of text in that encoding", 0 },
                 { "fixed", "count", "of images, files and the chat format: the factor is not for them", 0 },
                 { "tools", "count", "of counted: the definitions", 0 },
                 { "reply", "count", "of fixed: the beginning of the reply", 0 },
@@ -670,7 +670,7 @@ const maki_op_row maki_op_table[] = {
          "The text of tokens.",
          FIELDS({ "tokens", "array", "ids", 1 },
                 { "encoding", "string", "o200k_base by default", 0 },
-                { "model", "string", "the vocabulary of this model", 0 }),
+                { "model", "string", "the encoding of this model", 0 }),
          FIELDS({ "valid", "boolean", "it is UTF-8", 1 },
                 { "text", "string", "when it is", 0 },
                 { "bytes", "string", "base64, when it is not", 0 },
@@ -680,7 +680,7 @@ const maki_op_row maki_op_table[] = {
          "The tokens of a text, by their ids.",
          FIELDS({ "text", "string", "", 1 },
                 { "encoding", "string", "o200k_base by default", 0 },
-                { "model", "string", "the vocabulary of this model", 0 },
+                { "model", "string", "the encoding of this model", 0 },
                 { "special", "boolean", "<|endoftext|> and its like are one token; else plain text", 0 }),
          FIELDS({ "tokens", "array", "ids", 1 },
                 { "count", "count", "", 1 },
@@ -692,14 +692,14 @@ const maki_op_row maki_op_table[] = {
          FIELDS({ "tokens", "number", "", 1 })),
 
     PURE("tokens.models", tokens_models,
-         "How a model is counted: its family, vocabulary, factor and error; all families without one.",
+         "How a model is counted: its family, encoding, factor and error; all families without one.",
          FIELDS({ "model", "string", "any provider's spelling", 0 },
-                { "calibration", "object", "what tokens.calibrate learnt", 0 }),
+                { "calibration", "object", "the result of tokens.calibrate", 0 }),
          FIELDS({ "family", "string", "", 0 },
                 { "encoding", "string", "", 0 },
                 { "factor", "number", "", 0 },
                 { "exact", "boolean", "", 0 },
-                { "error", "number", "the share a count may be off", 0 },
+                { "error", "number", "the share a count may be wrong by", 0 },
                 { "perMessage", "count", "tokens around a message", 0 },
                 { "perReply", "count", "the beginning of the reply", 0 },
                 { "families", "array", "[{family, encoding, factor, error, exact, models}]", 0 })),

@@ -1,4 +1,4 @@
-/* handle_test.c -- what a handle is given: its state folder, and a model that operations ask for summaries. */
+/* handle_test.c -- what a handle is given: its state directory, and a model that writes the summaries of operations. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -131,7 +131,7 @@ int main(void)
                              k.config.here.path };
     CHECK_STATUS(maki_open(&options, &k.m, &k.err), MAKI_OK, &k.err);
     maki_use_config(k.m, k.config.config);
-    tap_row("a session is made under the folder of the options, whatever $MAKI_HOME says");
+    tap_row("a session is created in the state directory of the options, whatever $MAKI_HOME says");
     make_session(
         &k, "さくら", 40,
         ": please roll the nori, 海苔を巻く, with care and in src/roll.c as it was said before",

@@ -47,7 +47,7 @@ static const struct lines_row {
     const char *answers;
 } lines_rows[] = {
     { "nothing", "", MAKI_OK, "" },
-    { "blank lines are passed over", "\n \t\r\n\n", MAKI_OK, "" },
+    { "blank lines are skipped", "\n \t\r\n\n", MAKI_OK, "" },
     { "a last line without a newline",
       "{\"op\":\"tokens.estimate\",\"input\":{\"text\":\"吾輩は猫である\"}}", MAKI_OK,
       "{\"tokens\":2}\n" },
@@ -61,7 +61,7 @@ static const struct lines_row {
       MAKI_INVALID,
       "{\"error\":{\"code\":\"INVALID\",\"message\":\"not JSON at byte 6: the text ends too early\"}}\n"
       "{\"tokens\":1}\n"
-      "{\"error\":{\"code\":\"NOTFOUND\",\"message\":\"there is no operation nothing\"}}\n" },
+      "{\"error\":{\"code\":\"NOTFOUND\",\"message\":\"there is no operation nothing; see maki op --list\"}}\n" },
     { "a row without an op", "{\"input\":{}}\n", MAKI_INVALID,
       "{\"error\":{\"code\":\"INVALID\",\"message\":\"a row must be an object {\\\"op\\\": NAME, "
       "\\\"input\\\": {...}}\"}}\n" },
