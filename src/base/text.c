@@ -176,6 +176,18 @@ size_t maki_utf8_incomplete(maki_str text)
     return 0;
 }
 
+const char *maki_grouped(uint64_t value, char out[MAKI_GROUPED_MAX])
+{
+    char *at = out + MAKI_GROUPED_MAX;
+    *--at = '\0';
+    for (unsigned digits = 1;; digits++) {
+        *--at = (char)('0' + value % 10);
+        value /= 10;
+        if (value == 0) return at;
+        if (digits % 3 == 0) *--at = ',';
+    }
+}
+
 void maki_utf8_one_line(char *text, size_t n)
 {
     for (size_t i = 0; i < n; i++) {

@@ -24,6 +24,10 @@ maki_str maki_utf8_truncate(maki_str text, size_t max);
 /* How many bytes at the end of `text` are the beginning of a character that needs more: 0 to 3. */
 size_t maki_utf8_incomplete(maki_str text);
 
+/* 1234567 as "1,234,567", in `out`. */
+enum { MAKI_GROUPED_MAX = 32 };
+const char *maki_grouped(uint64_t value, char out[MAKI_GROUPED_MAX]);
+
 /* Control characters, which would break a line or the terminal that shows it, become spaces. */
 void maki_utf8_one_line(char *text, size_t n);
 

@@ -1,25 +1,17 @@
-/* status_bar.c -- see status_bar.h. */
+/* status_bar.c -- format the status bar; a share over 100 % is a full bar, an unknown window no bar. */
 #include "chat/status_bar.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #include "base/str.h"
 #include "base/text.h"
 
-enum { CELLS = 8, CELL_BYTES = 3, GROUPED_MAX = 32, MODEL_SHOWN = 100 };
+enum { CELLS = 8, CELL_BYTES = 3, MODEL_SHOWN = 100 };
 
-/* 1234567 as "1,234,567". */
-static const char *grouped(double value, char out[GROUPED_MAX])
+static const char *grouped(double value, char out[MAKI_GROUPED_MAX])
 {
-    char digits[24];
-    size_t n = (size_t)snprintf(digits, sizeof digits, "%.0f", value < 1e15 ? value : 1e15);
-    char *at = out;
-    for (size_t i = 0; i < n; i++) {
-        if (i && (n - i) % 3 == 0) *at++ = ',';
-        *at++ = digits[i];
-    }
-    *at = '\0';
-    return out;
+    return maki_grouped(value < 1e15 ? (uint64_t)rint(value) : 1000000000000000u, out);
 }
 
 static double share_of(const maki_status_bar *bar)
@@ -30,7 +22,8 @@ static double share_of(const maki_status_bar *bar)
 maki_str maki_status_bar_text(const maki_status_bar *bar, char out[MAKI_STATUS_BAR_MAX])
 {
     static const char full[] = "████████", empty[] = "░░░░░░░░";
-    char tokens[GROUPED_MAX], window[GROUPED_MAX], filled[GROUPED_MAX] = "", all[80] = "";
+    char tokens[MAKI_GROUPED_MAX], window[MAKI_GROUPED_MAX],
+        filled[CELLS * CELL_BYTES + 2] = "", all[80] = "";
     double share = share_of(bar);
     int cells = share >= 1 ? CELLS : (int)(share * CELLS + 0.5);
     maki_str model = maki_utf8_truncate(maki_str_of(bar->model), MODEL_SHOWN);

@@ -1,4 +1,4 @@
-/* answer_print.c -- see answer_print.h. */
+/* answer_print.c -- print the answer of an operation as lines and tables; the row "fields", a line for each field, is for any. */
 #include "answer_print.h"
 
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 #include "message_print.h"
 
-/* ---- any, and a change ----------------------------------------------------------------------------- */
+/* ---- fields, forks and changes ----------------------------------------------------------------------------- */
 
 static void print_fields(maki_str answer, const cli_typed *typed)
 {
@@ -32,7 +32,7 @@ static void print_fork(maki_str answer, const cli_typed *typed)
 static void print_change(maki_str answer, const cli_typed *typed)
 {
     const cli_style *s = &typed->style;
-    maki_str type; /* a plain word */
+    maki_str type; /* without escapes */
     double event = maki_json_number_field(answer, "event"),
            removed = maki_json_number_field(answer, "removed");
     double kept = maki_json_number_field(answer, "factsKept"),
@@ -44,14 +44,14 @@ static void print_change(maki_str answer, const cli_typed *typed)
     printf(" (event %.0f)", event);
     if (removed > 0) printf(": %.0f message%s out of view", removed, removed == 1 ? "" : "s");
     if (facts > 0) printf(", %.0f of %.0f facts kept", kept, facts);
-    printf(", %.0f -> %.0f tokens. maki history undo %s %.0f takes it back.\n",
+    printf(", %.0f -> %.0f tokens. maki history undo %s %.0f undoes it.\n",
            maki_json_number_field(answer, "tokensBefore"),
            maki_json_number_field(answer, "tokensAfter"), typed->typed.conversation, event);
 }
 
 /* ---- sessions -------------------------------------------------------------------------------------- */
 
-static void print_note(maki_str answer)
+static void print_warning(maki_str answer)
 {
     char text[240];
     if (maki_json_text_field(answer, "note", text, sizeof text)[0])
@@ -92,7 +92,7 @@ static void print_sessions(maki_str answer, const cli_typed *typed)
     maki_str sessions;
     maki_json_item item;
     size_t n = 0;
-    print_note(answer);
+    print_warning(answer);
     if (!show_field(answer, "sessions", &sessions)) return;
     maki_json_iter iter = maki_json_items(sessions);
     while (maki_json_next(&iter, &item)) {
@@ -109,13 +109,13 @@ static void print_sessions(maki_str answer, const cli_typed *typed)
                maki_json_number_field(answer, "all") - (double)n, s->off);
 }
 
-/* ---- what a session is --------------------------------------------------------------------------------- */
+/* ---- one session --------------------------------------------------------------------------------- */
 
-static void print_resolved(maki_str answer, const cli_typed *typed)
+static void print_session_state(maki_str answer, const cli_typed *typed)
 {
     const cli_style *s = &typed->style;
     maki_str overrides;
-    print_note(answer);
+    print_warning(answer);
     printf("%s", s->bold);
     show_string(answer, "id", 128);
     printf("%s  ", s->off);
@@ -151,17 +151,17 @@ static void print_status(maki_str answer, const cli_typed *typed)
 {
     const cli_style *s = &typed->style;
     maki_str model, used;
-    bool sure = maki_json_true_field(answer, "exact");
+    bool exact = maki_json_true_field(answer, "exact");
     printf("%s%s%s  ", s->bold, typed->typed.conversation, s->off);
     show_string(answer, "sessionKey", 200);
     printf("\ncontext usage   %s", s->cyan);
     show_string(answer, "contextUsage", 20);
-    printf("%s, %s%.0f of %.0f tokens for ", s->off, sure ? "" : "about ",
+    printf("%s, %s%.0f of %.0f tokens for ", s->off, exact ? "" : "about ",
            maki_json_number_field(answer, "tokens"), maki_json_number_field(answer, "window"));
     if (maki_json_string_field(answer, "countedFor", &model) && model.len > 2)
         show_text(model, 90);
     else
-        printf("a model that is not known yet");
+        printf("an unknown model");
     printf("\nmessages        %.0f in view of %.0f, %.0f pinned\n",
            maki_json_number_field(answer, "messagesCount"),
            maki_json_number_field(answer, "messageCount"),
@@ -183,14 +183,14 @@ static void print_limit(maki_str answer, const cli_typed *typed)
            left = maki_json_number_field(answer, "left"),
            event = maki_json_number_field(answer, "event");
     if (limit <= 0)
-        printf("No limit holds for it; it has %.0f turns in view.\n", turns);
+        printf("It has no limit, and %.0f turns in view.\n", turns);
     else if (left >= turns)
         printf("%.0f turns in view, %.0f are allowed: nothing to hide.\n", turns, limit);
     else if (event <= 0)
         printf("%.0f turns in view, %.0f are allowed: %.0f would be left.\n", turns, limit, left);
     else
         printf("%sHidden%s: %.0f messages; %.0f of %.0f turns are left. maki history undo %s %.0f "
-               "takes it back.\n",
+               "undoes it.\n",
                s->green, s->off, maki_json_number_field(answer, "removed"), left, turns,
                typed->typed.conversation, event);
 }
@@ -201,8 +201,8 @@ static void print_run(maki_str answer, const cli_typed *typed)
     maki_str within, facts;
     char action[40];
     maki_json_text_field(answer, "action", action, sizeof action);
-    if (cli_is(action, "none")) {
-        printf("There is nothing that may be hidden: %.0f tokens.\n",
+    if (cli_streq(action, "none")) {
+        printf("There is nothing to hide: %.0f tokens.\n",
                maki_json_number_field(answer, "tokensAfter"));
         return;
     }
@@ -220,9 +220,9 @@ static void print_run(maki_str answer, const cli_typed *typed)
         printf("It is still over the %.0f tokens allowed.\n",
                maki_json_number_field(answer, "allowed"));
     if (show_field(answer, "preview", &facts))
-        printf("Nothing was changed: without --dry-run it would be.\n");
+        printf("Dry run: nothing was changed.\n");
     else
-        printf("maki history undo-run %s takes it back.\n", typed->typed.conversation);
+        printf("maki history undo-run %s undoes it.\n", typed->typed.conversation);
 }
 
 /* ---- the table ------------------------------------------------------------------------------------- */
@@ -239,14 +239,14 @@ const answer_row *answer_find(const char *name)
         { .name = "limit", .print = print_limit },
         { .name = "log", .run = stream_log },
         { .name = "run", .print = print_run },
-        { .name = "session", .print = print_resolved },
+        { .name = "session", .print = print_session_state },
         { .name = "sessions", .print = print_sessions },
         { .name = "show", .run = stream_show },
         { .name = "status", .print = print_status },
         { .name = "view", .run = stream_view },
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        if (cli_is(rows[i].name, name)) return &rows[i];
+        if (cli_streq(rows[i].name, name)) return &rows[i];
     }
     return answer_find("fields");
 }

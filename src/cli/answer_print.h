@@ -1,10 +1,11 @@
-/* answer_print.h -- how the answer of a command is shown to a person: what the column `answer` of a command names. */
+/* answer_print.h -- how the answer of a command is printed for a person, by the column `answer` of its row in the table of
+ * operations. */
 #ifndef MAKI_CLI_ANSWER_PRINT_H
 #define MAKI_CLI_ANSWER_PRINT_H
 
 #include "cli.h"
 
-/* What was typed, and for which command. */
+/* The command line, and the command it is for. */
 typedef struct cli_typed {
     maki_op_bound_command shown;
     maki_op_typed typed;
@@ -14,14 +15,13 @@ typedef struct cli_typed {
 typedef struct answer_row {
     const char *name;
     void (*print)(maki_str answer, const cli_typed *typed);
-    int (*run)(
-        maki *m,
-        const cli_typed *typed); /* instead: it goes through a whole conversation; the exit code */
+    /* Instead of an operation, for a whole conversation (stream.c); returns the exit code. */
+    int (*run)(maki *m, const cli_typed *typed);
 } answer_row;
 
-const answer_row *answer_find(const char *name);
+const answer_row *answer_find(const char *name); /* the row "fields" for an unknown name */
 
-/* Those that stream (stream.c). */
+/* stream.c */
 int stream_append(maki *m, const cli_typed *typed);
 int stream_log(maki *m, const cli_typed *typed);
 int stream_view(maki *m, const cli_typed *typed);

@@ -1,4 +1,7 @@
-/* cli.h -- what the commands share.  They use the public headers, like any other program, and base. */
+/* cli.h -- what the commands share: their table, the library handle they open, errors, output.
+ *
+ * The commands use the public headers, like any other program, and src/base.  Each returns its exit code; main.c flushes
+ * standard output and turns a failed write into an exit code of its own. */
 #ifndef MAKI_CLI_CLI_H
 #define MAKI_CLI_CLI_H
 
@@ -14,18 +17,18 @@ typedef struct cli_command {
     const char *name;
     const char *help;                  /* one line */
     int (*run)(int argc, char **argv); /* argv[0] is the command's name; returns the exit code */
-    const char *usage; /* its help, up to the options; NULL: it tells it itself, by --help */
+    const char *usage; /* its help, up to the options; NULL: run() answers --help itself */
     const maki_option *options;
     size_t option_count;
-    const char *notes;            /* behind the options; or NULL */
+    const char *notes;            /* after the options; or NULL */
     void (*print_commands)(void); /* between usage and options: those of the table of operations */
 } cli_command;
 #define CLI_OPTIONS(table) .options = (table), .option_count = sizeof(table) / sizeof(table)[0]
 
-/* Read a command line by the command's options into the struct `out`; words go to the front of argv, at most `most`.
- * 0, or the exit code after saying what is wrong. */
-int cli_read(const cli_command *command, int argc, char **argv, void *out, size_t most,
-             size_t *count);
+/* Parse a command line by the command's options into the struct `out`.  Positional arguments move to the front of argv, at
+ * most `max` of them.  Returns 0, or the exit code after printing the error. */
+int cli_read_options(const cli_command *command, int argc, char **argv, void *out, size_t max,
+                     size_t *count);
 
 extern const cli_command cli_chat;
 extern const cli_command cli_config;
@@ -47,50 +50,56 @@ typedef struct cli_style {
 } cli_style;
 cli_style cli_style_of(int fd);
 
-/* Say what went wrong, and return the exit code of the status. */
+/* Print "maki DOING: message" to standard error; returns the exit code of the status. */
 int cli_fail(const char *doing, const maki_err *err);
-/* A mistake in how the command was called: say it, and where the help is.  Returns 2. */
+/* A usage error: print it, and where the help is.  Returns 2. */
 int cli_misuse(const char *command, const char *what, const char *detail);
-/* The same of a mistake that the library found. */
-int cli_wrong(const char *command, const maki_err *err);
+/* The same for a usage error that the library found. */
+int cli_misuse_err(const char *command, const maki_err *err);
 
-/* A sink to standard output; a closed pipe ends the program quietly, as it should. */
+/* A sink to standard output.  SIGPIPE ends the program: a closed pipe is no error to report. */
 maki_sink cli_stdout(void);
 
-/* Show on a terminal how far a conversation has been counted, when that takes more than a second.
- * `watch` lives as long as the handle. */
-typedef struct cli_watch {
-    struct timespec began;
+/* A progress bar on the terminal of standard error, once the work has taken a second; nothing elsewhere. */
+typedef struct cli_progress {
+    struct timespec next; /* when it may be drawn again; all zero: at once */
     bool shown;
-} cli_watch;
-void cli_watch_counting(maki *m, cli_watch *watch);
+} cli_progress;
+void cli_progress_start(cli_progress *progress);
+/* `label`, the bar (total 0: none, the size is not known) and `detail`. */
+void cli_progress_show(cli_progress *progress, const char *label, uint64_t done, uint64_t total,
+                       const char *detail);
+void cli_progress_clear(cli_progress *progress);
+/* The bar of a handle that counts tokens; `progress` lives as long as the handle. */
+void cli_progress_watch(maki *m, cli_progress *progress);
 
-/* A handle with the configuration in force.  Lines of the log go to standard error when log.level is set. */
+/* A library handle with the effective configuration.  Log lines go to standard error when log.level is set. */
 typedef struct cli_handle {
     maki *m;
     maki_config *config;
-    maki_sink log; /* `write` NULL: nobody reads it */
+    maki_sink log; /* `write` NULL: no log */
     maki_model model;
-    cli_watch watch;
+    cli_progress progress;
 } cli_handle;
-/* Says what is wrong (all mistakes of maki.yaml), and returns the exit code then; else 0.  `h` stays where it is until
- * cli_close. */
+/* Returns 0, or the exit code after printing the error (every error of maki.yaml).  `h` must not move until cli_close. */
 int cli_open(cli_handle *h, const char *doing);
 void cli_close(cli_handle *h);
-/* The providers of the configuration are asked where it says so (model.c); cli_open has done it. */
+/* Let operations call the providers of the configuration (model.c); cli_open does it. */
 void cli_use_model(cli_handle *h);
-/* Ctrl-C takes back the run that is under way; the second time it ends the program. */
+/* Ctrl-C cancels the running operation, which is undone; the second Ctrl-C ends the program. */
 void cli_cancel_on_interrupt(cli_handle *h);
-/* A mistake of maki.yaml as one line on standard error. */
+/* An error or a warning about maki.yaml, as one line on standard error. */
 void cli_print_problem(const maki_config_problem *problem);
 
-bool cli_is(const char *arg, const char *name);
+bool cli_streq(const char *a, const char *b);
+/* The page of all settings, docs/configuration.md, from their table (config_reference.c). */
+void cli_print_config_reference(void);
 
-/* A buffer that ends the program when memory runs out, once it is asked for its text: a command has nothing to lose. */
+/* A buffer, and its text: cli_text ends the program when memory ran out, for a command has nothing to lose. */
 maki_buf cli_buf(void);
 maki_str cli_text(const maki_buf *buf);
-/* Run an operation; what it answers stands in `room`, and on MAKI_OK *answer is it, checked. */
-maki_status cli_ask(maki *m, const char *op, maki_str input, maki_buf *capacity, maki_str *answer,
-                    maki_err *err);
+/* Run an operation; its output goes to `output`, and on MAKI_OK *answer is that, checked as JSON. */
+maki_status cli_run_op(maki *m, const char *op, maki_str input, maki_buf *output, maki_str *answer,
+                       maki_err *err);
 
 #endif

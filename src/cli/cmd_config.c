@@ -1,17 +1,19 @@
-/* cmd_config.c -- maki config: which settings are in force, and is the file right? */
+/* cmd_config.c -- maki config: show the effective settings, check maki.yaml, print the reference page.
+ *
+ * An invalid maki.yaml has no effective settings: show prints its errors and exits with 2, as every other command does. */
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/json_print.h"
+#include "base/text.h"
 #include "cli.h"
-#include "config_reference.h"
 
 static const char usage[] =
-    "maki config show [PATH]      the settings in force (those below PATH) and where each came from\n"
-    "maki config check [FILE]     is it right?  All mistakes with line, column and what was meant; exit 2\n"
-    "maki config reference        the page of all settings, docs/configuration.md\n"
+    "maki config show [PATH]      the effective settings, or those below PATH, and where each value came from\n"
+    "maki config check [FILE]     every error with its line, column and a suggestion; exit code 2 if there is one\n"
+    "maki config reference        the page of all settings (docs/configuration.md)\n"
     "\n";
 
 static const char notes[] = "\n"
@@ -28,16 +30,16 @@ typedef struct request {
 
 static const maki_option flags[] = {
     { "--config FILE", offsetof(request, file),
-      "this file, instead of $MAKI_CONFIG, ./maki.yaml or\n$XDG_CONFIG_HOME/maki/maki.yaml" },
-    { "--json", offsetof(request, json), "the answer as JSON" },
+      "default $MAKI_CONFIG, else ./maki.yaml, else\n$XDG_CONFIG_HOME/maki/maki.yaml" },
+    { "--json", offsetof(request, json), "print JSON" },
 };
 
 /* ---- problems ------------------------------------------------------------------------------------------ */
 
-typedef struct tally {
+typedef struct problems {
     const request *request;
-    size_t mistakes, warnings;
-} tally;
+    size_t errors, warnings;
+} problems;
 
 static void print_problem_json(const maki_config_problem *p, bool first)
 {
@@ -47,29 +49,29 @@ static void print_problem_json(const maki_config_problem *p, bool first)
     maki_jw_init(&w, cli_stdout(), NULL);
     maki_jw_print(&w, "{'warning':%b,'file':%z,'line':%I,'column':%I,'message':%s}", p->warning,
                   p->file, p->line, p->line ? p->column : 0, p->words);
-    (void)!maki_jw_end(&w); /* the program tells it at its end */
+    (void)!maki_jw_end(&w); /* main.c reports a failed write */
 }
 
 static void on_problem(void *ctx, const maki_config_problem *p)
 {
-    tally *t = ctx;
-    bool first = t->mistakes + t->warnings == 0;
-    bool check = cli_is(t->request->verb, "check");
+    problems *found = ctx;
+    bool first = found->errors + found->warnings == 0;
+    bool check = cli_streq(found->request->verb, "check");
     if (p->warning)
-        t->warnings++;
+        found->warnings++;
     else
-        t->mistakes++;
-    if (check && t->request->json)
+        found->errors++;
+    if (check && found->request->json)
         print_problem_json(p, first);
     else
         cli_print_problem(p);
 }
 
-static maki_status open_config(const request *r, tally *t, maki_config **out, maki_err *err)
+static maki_status open_config(const request *r, problems *found, maki_config **out, maki_err *err)
 {
     maki_config_options options = { sizeof options, maki_env_system(), r->file,
-                                    environ,        on_problem,        t };
-    *t = (tally){ .request = r };
+                                    environ,        on_problem,        found };
+    *found = (problems){ .request = r };
     return maki_config_open(&options, out, err);
 }
 
@@ -79,18 +81,19 @@ static int run_check(const request *r)
 {
     maki_config *config = NULL;
     maki_err err = { 0 };
-    tally t;
+    problems found;
     if (r->json) printf("{\"problems\":[");
-    maki_status st = open_config(r, &t, &config, &err);
+    maki_status st = open_config(r, &found, &config, &err);
     if (r->json) printf("],\"ok\":%s}\n", st == MAKI_OK ? "true" : "false");
     if (st != MAKI_OK) {
-        if (t.mistakes == 0) return cli_fail("config check", &err);
-        if (!r->json) fprintf(stderr, "%zu mistake%s\n", t.mistakes, t.mistakes == 1 ? "" : "s");
+        if (found.errors == 0) return cli_fail("config check", &err);
+        if (!r->json)
+            fprintf(stderr, "%zu mistake%s\n", found.errors, found.errors == 1 ? "" : "s");
         return maki_status_exit(st);
     }
     const char *file = maki_config_file(config);
     if (!r->json && file) printf("%s: ok\n", file);
-    if (!r->json && !file) printf("ok: there is no maki.yaml, all settings have their defaults\n");
+    if (!r->json && !file) printf("ok: no maki.yaml, so all settings have their defaults\n");
     maki_config_close(config);
     return 0;
 }
@@ -107,7 +110,7 @@ static void print_source(const maki_config_value *v, const char *file)
         printf("default");
 }
 
-/* How many columns of a terminal a text takes: characters of East Asia and emoji take two. */
+/* The width in columns of a terminal; East Asian characters and emoji take two. */
 static size_t columns(const char *text, size_t len)
 {
     size_t n = 0;
@@ -120,19 +123,16 @@ static size_t columns(const char *text, size_t len)
 
 static void print_padded(const char *text, size_t len, size_t width)
 {
-    size_t cut = len;
-    while (columns(text, cut) > width) {
-        do
-            cut--;
-        while (((unsigned char)text[cut] & 0xc0) == 0x80);
-    }
-    printf("%.*s%*s  ", (int)cut, text, (int)(width - columns(text, cut)), "");
+    size_t shown = len;
+    while (columns(text, shown) > width)
+        shown = maki_utf8_truncate((maki_str){ text, shown }, shown - 1).len;
+    printf("%.*s%*s  ", (int)shown, text, (int)(width - columns(text, shown)), "");
 }
 
 static void print_value(const maki_config_value *v, const char *file, bool table)
 {
     cli_style s = cli_style_of(STDOUT_FILENO);
-    if (!table) { /* for cut and awk */
+    if (!table) { /* for cut(1) and awk(1) */
         printf("%s\t%.*s\t", v->path, (int)v->text.len, v->text.ptr);
     } else {
         printf("%s", v->source == MAKI_CONFIG_DEFAULT ? s.dim : s.bold);
@@ -144,7 +144,7 @@ static void print_value(const maki_config_value *v, const char *file, bool table
     printf("\n");
 }
 
-/* PATH itself, or what lies below it. */
+/* `above` itself, or a setting below it; NULL: any. */
 static bool is_below(const char *path, const char *above)
 {
     size_t n = above ? strlen(above) : 0;
@@ -161,7 +161,7 @@ static int show_table(const maki_config *config, const request *r)
         shown++;
     }
     if (shown) return 0;
-    fprintf(stderr, "maki config show: nothing is set at %s; see maki config reference\n",
+    fprintf(stderr, "maki config show: unknown setting %s; see maki config reference\n",
             r->argument);
     return maki_status_exit(MAKI_NOTFOUND);
 }
@@ -170,9 +170,9 @@ static int run_show(const request *r)
 {
     maki_config *config = NULL;
     maki_err err = { 0 };
-    tally t;
-    maki_status st = open_config(r, &t, &config, &err);
-    if (st != MAKI_OK) return t.mistakes ? maki_status_exit(st) : cli_fail("config show", &err);
+    problems found;
+    maki_status st = open_config(r, &found, &config, &err);
+    if (st != MAKI_OK) return found.errors ? maki_status_exit(st) : cli_fail("config show", &err);
     int code = 0;
     if (r->json) {
         st = maki_config_write(config, cli_stdout(), &err);
@@ -191,25 +191,25 @@ static int run(int argc, char **argv)
 {
     request r = { 0 };
     size_t words;
-    int code = cli_read(&cli_config, argc, argv, &r, 2, &words);
+    int code = cli_read_options(&cli_config, argc, argv, &r, 2, &words);
     if (code) return code;
-    if (words == 0) return cli_misuse("config", "show, check or reference?", "");
+    if (words == 0) return cli_misuse("config", "missing: ", "show, check or reference");
     r.verb = argv[0];
     if (words > 1) r.argument = argv[1];
-    if (cli_is(r.verb, "show")) return run_show(&r);
-    if (cli_is(r.verb, "check")) {
+    if (cli_streq(r.verb, "show")) return run_show(&r);
+    if (cli_streq(r.verb, "check")) {
         if (r.argument) r.file = r.argument;
         return run_check(&r);
     }
-    if (cli_is(r.verb, "reference")) {
-        config_reference_print();
+    if (cli_streq(r.verb, "reference")) {
+        cli_print_config_reference();
         return 0;
     }
-    return cli_misuse("config", "show, check or reference, not ", r.verb);
+    return cli_misuse("config", "unknown subcommand ", r.verb);
 }
 
 const cli_command cli_config = { .name = "config",
-                                 .help = "which settings are in force; is maki.yaml right?",
+                                 .help = "show the effective settings; check maki.yaml",
                                  .run = run,
                                  .usage = usage,
                                  CLI_OPTIONS(flags),

@@ -1,8 +1,8 @@
 /* cmd_connect.c -- maki connect: start an agent pointed at the daemon.
  *
- * One row an agent says how it is told an address: by variables, by arguments, or by a file of ours that
- * an argument names.  Its own settings are never written, and its key stays where the agent has it.
- * What we write stands in the folder `connect` of Maki's own state; no secret is in it. */
+ * A row for each agent says how it gets a base URL: from environment variables, from arguments, or from a file that Maki writes
+ * and an argument or a variable names.  The agent's own settings are never written, and its key stays where it is.  The
+ * files are in the directory `connect` of Maki's state; they hold no secret. */
 #include <errno.h>
 #include <limits.h>
 #include <stddef.h>
@@ -12,15 +12,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/err.h"
+#include "base/files.h"
+#include "base/str.h"
 #include "cli.h"
 #include "http.h"
 
 static const char usage[] =
     "maki connect AGENT [--url URL] [--model NAME] [--print] [-- ARGUMENTS...]\n"
     "\n"
-    "Start an agent so that it talks through the daemon, which records its conversations.\n"
-    "AGENT is claude, codex, opencode, pi, qwen or gemini.  Nothing is written to its own settings;\n"
-    "its key is found where it always is.\n"
+    "Start an agent with the daemon as its base URL, so that its conversations are recorded.\n"
+    "AGENT is claude, codex, opencode, pi, qwen or gemini.  Its own settings are not changed, and it\n"
+    "takes its API key from where it always does.\n"
     "\n";
 
 static const char notes[] = "\n"
@@ -31,26 +34,27 @@ static const char notes[] = "\n"
 
 enum { WORDS_MAX = 12 };
 
-/* In every text, {url} is the daemon's address, {model} what --model says and {folder} our own folder. */
+/* In all strings {url} is the daemon's address, {model} the value of --model and {directory} the directory of Maki's files. */
 typedef struct agent_row {
     const char *name; /* of the agent, and of its command */
     const char *install;
     const char *variables[WORDS_MAX]; /* NAME=VALUE */
-    const char *arguments[WORDS_MAX]; /* before the user's own */
+    const char *arguments[WORDS_MAX]; /* before those of the command line */
     const char *model_variables[WORDS_MAX];
     const char *model_arguments[WORDS_MAX]; /* with --model, after `arguments` */
-    const char *file;                       /* to be written below {folder}; NULL: none */
-    const char *text, *model_text;          /* what is in it, without and with --model */
-    bool (*wanted)(void);                   /* is the file, and what names it, needed?  NULL: yes */
+    const char *file;                       /* to write, below {directory}; NULL: none */
+    const char *text, *model_text;          /* its content without and with --model */
+    bool (*needs_file)(void);               /* NULL: always */
     const char *file_variable;              /* NAME=VALUE that names it; NULL: an argument does */
 } agent_row;
 
-/* Gemini CLI takes another address only with a key, and only its settings can choose that.  Somebody
- * whose settings do keeps them; else it gets a home of ours, with settings that do. */
+/* Gemini CLI uses another base URL only when its settings select an API key.  If the user's settings do not, it gets a home
+ * directory of Maki's whose settings do. */
 static bool gemini_needs_home(void)
 {
     char path[PATH_MAX], text[65536];
-    const char *own = getenv("GEMINI_CLI_HOME"), *home = own && *own ? own : getenv("HOME");
+    const char *variable = getenv("GEMINI_CLI_HOME");
+    const char *home = variable && *variable ? variable : getenv("HOME");
     snprintf(path, sizeof path, "%s/.gemini/settings.json", home ? home : "");
     FILE *file = fopen(path, "re");
     if (!file) return true;
@@ -60,11 +64,11 @@ static bool gemini_needs_home(void)
     return !strstr(text, "\"gemini-api-key\"");
 }
 
-#define OPENCODE_OWN                                          \
+#define OPENCODE_PROVIDERS                                    \
     "\"anthropic\":{\"options\":{\"baseURL\":\"{url}/v1\"}}," \
     "\"openai\":{\"options\":{\"baseURL\":\"{url}/v1\"}},"    \
     "\"google\":{\"options\":{\"baseURL\":\"{url}/v1beta\"}}"
-#define PI_OWN                                                                            \
+#define PI_PROVIDERS                                                                      \
     "// Written by maki connect: the providers that pi knows, at the daemon's address.\n" \
     "export default function (pi) {\n"                                                    \
     "  pi.registerProvider(\"anthropic\", { baseUrl: \"{url}\" });\n"                     \
@@ -84,19 +88,20 @@ static const agent_row agents[] = {
       .model_arguments = { "-c", "model=\"{model}\"" } },
     { .name = "opencode",
       .install = "npm install -g opencode-ai",
-      .variables = { "OPENCODE_CONFIG_CONTENT={\"provider\":{" OPENCODE_OWN "}}" },
+      .variables = { "OPENCODE_CONFIG_CONTENT={\"provider\":{" OPENCODE_PROVIDERS "}}" },
       .model_variables = { "OPENCODE_CONFIG_CONTENT={\"model\":\"maki/{model}\",\"provider\":"
-                           "{" OPENCODE_OWN ",\"maki\":{\"npm\":\"@ai-sdk/openai-compatible\","
+                           "{" OPENCODE_PROVIDERS
+                           ",\"maki\":{\"npm\":\"@ai-sdk/openai-compatible\","
                            "\"name\":\"maki\",\"options\":{\"baseURL\":\"{url}/v1\","
                            "\"apiKey\":\"{env:OPENAI_API_KEY}\"},"
                            "\"models\":{\"{model}\":{\"name\":\"{model}\"}}}}}" } },
     { .name = "pi",
       .install = "npm install -g @earendil-works/pi-coding-agent",
-      .arguments = { "-e", "{folder}/pi.ts" },
+      .arguments = { "-e", "{directory}/pi.ts" },
       .model_arguments = { "--provider", "maki", "--model", "{model}" },
       .file = "pi.ts",
-      .text = PI_OWN "}\n",
-      .model_text = PI_OWN
+      .text = PI_PROVIDERS "}\n",
+      .model_text = PI_PROVIDERS
       "  pi.registerProvider(\"maki\", {\n"
       "    baseUrl: \"{url}/v1\", apiKey: \"OPENAI_API_KEY\", api: \"openai-completions\",\n"
       "    models: [{ id: \"{model}\", name: \"{model}\", reasoning: false, input: [\"text\"],\n"
@@ -116,13 +121,13 @@ static const agent_row agents[] = {
       .file = "gemini/.gemini/settings.json",
       .text = "{\"security\":{\"auth\":{\"selectedType\":\"gemini-api-key\"}}}\n",
       .model_text = "{\"security\":{\"auth\":{\"selectedType\":\"gemini-api-key\"}}}\n",
-      .wanted = gemini_needs_home,
-      .file_variable = "GEMINI_CLI_HOME={folder}/gemini" },
+      .needs_file = gemini_needs_home,
+      .file_variable = "GEMINI_CLI_HOME={directory}/gemini" },
 };
 
-/* ---- what is to be run --------------------------------------------------------------------------- */
+/* ---- the command line ---------------------------------------------------------------------------- */
 
-typedef struct plan {
+typedef struct launch {
     const agent_row *agent;
     cli_url url;
     const char *given_url;
@@ -132,62 +137,67 @@ typedef struct plan {
     char *variables[2 * WORDS_MAX + 1]; /* NAME=VALUE, ended by NULL */
     char **arguments;                   /* the command and all it is given, ended by NULL */
     size_t variable_count, argument_count;
-} plan;
+} launch;
 
-/* `shape` with its {words} filled in; the caller frees it. */
-static char *filled(const plan *p, const char *shape)
+/* A C string of the buffer, which the caller frees. */
+static char *copy_text(maki_buf *buf)
 {
-    char *text = NULL;
-    size_t len = 0;
-    FILE *out = open_memstream(&text, &len);
-    if (!out) exit(maki_status_exit(MAKI_NOMEM));
+    maki_str text = cli_text(buf);
+    char *copy = strndup(text.len ? text.ptr : "", text.len);
+    maki_buf_free(buf);
+    if (!copy) exit(maki_status_exit(MAKI_NOMEM));
+    return copy;
+}
+
+/* `shape` with its placeholders replaced; the caller frees it. */
+static char *expand(const launch *p, const char *shape)
+{
+    const struct {
+        const char *name, *value;
+    } placeholders[] = { { "{url}", p->url.text },
+                         { "{model}", p->model ? p->model : "" },
+                         { "{directory}", p->directory } };
+    maki_buf text = cli_buf();
     while (*shape) {
-        if (strncmp(shape, "{url}", 5) == 0) {
-            fputs(p->url.text, out);
-            shape += 5;
-        } else if (strncmp(shape, "{model}", 7) == 0) {
-            fputs(p->model ? p->model : "", out);
-            shape += 7;
-        } else if (strncmp(shape, "{folder}", 8) == 0) {
-            fputs(p->directory, out);
-            shape += 8;
-        } else {
-            fputc(*shape++, out);
-        }
+        size_t i = 0;
+        while (i < 3 && strncmp(shape, placeholders[i].name, strlen(placeholders[i].name)) != 0)
+            i++;
+        if (i < 3)
+            maki_buf_add(&text, maki_str_of(placeholders[i].value));
+        else
+            maki_buf_add_byte(&text, *shape);
+        shape += i < 3 ? strlen(placeholders[i].name) : 1;
     }
-    if (fclose(out) != 0 || !text) exit(maki_status_exit(MAKI_NOMEM));
-    return text;
+    return copy_text(&text);
 }
 
-static void add_variables(plan *p, const char *const *shapes)
+static void expand_all(const launch *p, const char *const *shapes, char **out, size_t *count)
 {
     for (size_t i = 0; i < WORDS_MAX && shapes[i]; i++)
-        p->variables[p->variable_count++] = filled(p, shapes[i]);
+        out[(*count)++] = expand(p, shapes[i]);
 }
 
-static void add_arguments(plan *p, const char *const *shapes)
+/* `extra`: the agent's arguments of our command line. */
+static void build_launch(launch *p, char **extra, int extra_count)
 {
-    for (size_t i = 0; i < WORDS_MAX && shapes[i]; i++)
-        p->arguments[p->argument_count++] = filled(p, shapes[i]);
-}
-
-static void make_plan(plan *p, int given, char **own)
-{
-    p->arguments = calloc(2 * WORDS_MAX + (size_t)given + 2, sizeof *p->arguments);
+    const agent_row *agent = p->agent;
+    p->arguments = calloc(2 * WORDS_MAX + (size_t)extra_count + 2, sizeof *p->arguments);
     if (!p->arguments) exit(maki_status_exit(MAKI_NOMEM));
-    p->arguments[p->argument_count++] = filled(p, p->agent->name);
-    add_variables(p, p->agent->variables);
-    add_arguments(p, p->agent->arguments);
-    if (p->model) add_variables(p, p->agent->model_variables); /* a later one of that name counts */
-    if (p->model) add_arguments(p, p->agent->model_arguments);
-    for (int i = 0; i < given; i++) {
-        char *copy = strdup(own[i]);
-        if (!copy) exit(maki_status_exit(MAKI_NOMEM));
-        p->arguments[p->argument_count++] = copy;
+    p->arguments[p->argument_count++] = expand(p, agent->name);
+    expand_all(p, agent->variables, p->variables, &p->variable_count);
+    expand_all(p, agent->arguments, p->arguments, &p->argument_count);
+    if (p->model) { /* a later variable of the same name replaces the earlier one */
+        expand_all(p, agent->model_variables, p->variables, &p->variable_count);
+        expand_all(p, agent->model_arguments, p->arguments, &p->argument_count);
+    }
+    for (int i = 0; i < extra_count; i++) {
+        maki_buf copy = cli_buf();
+        maki_buf_add(&copy, maki_str_of(extra[i]));
+        p->arguments[p->argument_count++] = copy_text(&copy);
     }
 }
 
-static void free_plan(plan *p)
+static void free_launch(launch *p)
 {
     for (size_t i = 0; i < p->variable_count; i++)
         free(p->variables[i]);
@@ -196,48 +206,47 @@ static void free_plan(plan *p)
     free(p->arguments);
 }
 
-/* ---- our own file -------------------------------------------------------------------------------- */
+/* ---- Maki's file --------------------------------------------------------------------------------- */
 
-/* Every folder on the way to `path`. */
+/* mkdir -p for the directory of `path`. */
 static bool make_directories(char *path)
 {
     for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
-        bool made = mkdir(path, 0700) == 0 || errno == EEXIST;
+        bool ok = mkdir(path, 0700) == 0 || errno == EEXIST;
         *slash = '/';
-        if (!made) return false;
+        if (!ok) return false;
     }
     return true;
 }
 
-/* Write the agent's file, if it has one.  Whole or not at all: an agent may be reading the last one. */
-static bool write_file(plan *p)
+/* Write the agent's file, if it has one, atomically: another agent may be reading the old one. */
+static bool write_file(launch *p)
 {
     const agent_row *agent = p->agent;
-    char path[PATH_MAX + 64], fresh[PATH_MAX + 80];
-    if (!agent->file || (agent->wanted && !agent->wanted())) return true;
+    char path[PATH_MAX + 64];
+    maki_env env = maki_env_system();
+    maki_err err = { 0 };
+    if (!agent->file || (agent->needs_file && !agent->needs_file())) return true;
     if (agent->file_variable) {
-        p->variables[p->variable_count++] = filled(p, agent->file_variable);
+        p->variables[p->variable_count++] = expand(p, agent->file_variable);
     }
     snprintf(path, sizeof path, "%s/%s", p->directory, agent->file);
-    snprintf(fresh, sizeof fresh, "%s.%d", path, (int)getpid());
-    char *text = filled(p, p->model ? agent->model_text : agent->text);
-    FILE *out = make_directories(path) ? fopen(fresh, "we") : NULL;
-    bool good = out && fputs(text, out) >= 0;
-    if (out && fclose(out) != 0) good = false;
-    good = good && rename(fresh, path) == 0;
-    if (!good) {
-        fprintf(stderr, "maki connect: cannot write %s: %s\n", path, strerror(errno));
-        unlink(fresh);
-    }
+    char *text = expand(p, p->model ? agent->model_text : agent->text);
+    bool ok = make_directories(path);
+    if (!ok)
+        maki_fail_errno(&err, path);
+    else
+        ok = maki_file_replace(&env, path, maki_str_of(text), &err) == MAKI_OK;
+    if (!ok) fprintf(stderr, "maki connect: cannot write %s\n", err.msg);
     free(text);
-    return good;
+    return ok;
 }
 
-/* ---- running it ---------------------------------------------------------------------------------- */
+/* ---- running ------------------------------------------------------------------------------------- */
 
-/* A word as a shell reads it. */
-static void print_word(const char *word)
+/* An argument, quoted for a shell if need be. */
+static void print_quoted(const char *word)
 {
     if (*word && strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                               "-_=./:@,+") == strlen(word)) {
@@ -246,47 +255,46 @@ static void print_word(const char *word)
     }
     putchar('\'');
     for (; *word; word++) {
-        if (*word == '\'') {
+        if (*word == '\'')
             fputs("'\\''", stdout);
-        } else {
+        else
             putchar(*word);
-        }
     }
     putchar('\'');
 }
 
-/* The value of NAME=VALUE is quoted, its name is not: in quotes it would be a command. */
+/* NAME='VALUE': with its name in quotes it would be a command, not a variable. */
 static void print_variable(const char *variable)
 {
     size_t name = strcspn(variable, "=") + 1;
     printf("%.*s", (int)name, variable);
-    print_word(variable + name);
+    print_quoted(variable + name);
     putchar(' ');
 }
 
-static bool replaced_later(const plan *p, size_t at)
+static bool is_replaced(const launch *p, size_t index)
 {
-    size_t name = strcspn(p->variables[at], "=") + 1;
-    for (size_t i = at + 1; i < p->variable_count; i++) {
-        if (strncmp(p->variables[at], p->variables[i], name) == 0) return true;
+    size_t name = strcspn(p->variables[index], "=") + 1;
+    for (size_t i = index + 1; i < p->variable_count; i++) {
+        if (strncmp(p->variables[index], p->variables[i], name) == 0) return true;
     }
     return false;
 }
 
-static int print_plan(const plan *p)
+static int print_launch(const launch *p)
 {
     for (size_t i = 0; i < p->variable_count; i++) {
-        if (!replaced_later(p, i)) print_variable(p->variables[i]);
+        if (!is_replaced(p, i)) print_variable(p->variables[i]);
     }
     for (size_t i = 0; i < p->argument_count; i++) {
         if (i) putchar(' ');
-        print_word(p->arguments[i]);
+        print_quoted(p->arguments[i]);
     }
     putchar('\n');
     return 0;
 }
 
-static bool on_path(const char *command)
+static bool is_on_path(const char *command)
 {
     char file[PATH_MAX];
     const char *path = getenv("PATH");
@@ -299,17 +307,17 @@ static bool on_path(const char *command)
     return false;
 }
 
-/* Is it the daemon that answers there? */
-static bool daemon_answers(const plan *p)
+static bool daemon_answers(const launch *p)
 {
     maki_buf answer = cli_buf();
     maki_err err = { 0 };
-    int status = cli_http(&p->url, "GET", "/maki/health", "", (maki_str){ "", 0 }, &answer, &err);
+    int status =
+        cli_http_request(&p->url, "GET", "/maki/health", "", (maki_str){ "", 0 }, &answer, &err);
     maki_buf_free(&answer);
     if (status == 200) return true;
     if (status) {
         fprintf(stderr,
-                "maki connect: what answers at %s is not Maki (HTTP %d at /maki/health)\n"
+                "maki connect: the server at %s is not Maki (HTTP %d at /maki/health)\n"
                 "Name the daemon with --url or MAKI_URL.\n",
                 p->url.text, status);
     } else {
@@ -321,9 +329,9 @@ static bool daemon_answers(const plan *p)
     return false;
 }
 
-static int run_plan(const plan *p)
+static int run_agent(const launch *p)
 {
-    if (!on_path(p->agent->name)) {
+    if (!is_on_path(p->agent->name)) {
         fprintf(stderr, "maki connect: %s is not on PATH; install it with: %s\n", p->agent->name,
                 p->agent->install);
         return maki_status_exit(MAKI_NOTFOUND);
@@ -341,13 +349,13 @@ static int run_plan(const plan *p)
 static const agent_row *find_agent(const char *name)
 {
     for (size_t i = 0; i < sizeof agents / sizeof agents[0]; i++) {
-        if (cli_is(agents[i].name, name)) return &agents[i];
+        if (cli_streq(agents[i].name, name)) return &agents[i];
     }
     return NULL;
 }
 
-/* What may stand in JSON, in a script and in a path without being anything else. */
-static bool model_is_plain(const char *name)
+/* It needs no quoting in JSON, in a script and in a path. */
+static bool is_model_name(const char *name)
 {
     return *name &&
            strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:/@+") ==
@@ -355,15 +363,15 @@ static bool model_is_plain(const char *name)
 }
 
 static const maki_option flags[] = {
-    { "--url URL", offsetof(plan, given_url), "the daemon ($MAKI_URL, else " CLI_DAEMON_URL ")" },
-    { "--model NAME", offsetof(plan, model),
-      "the model to ask for; without it, the agent's own choice" },
-    { "--print", offsetof(plan, print), "show what would be run, and do not run it" },
+    { "--url URL", offsetof(launch, given_url),
+      "the daemon; default $MAKI_URL, else " CLI_DAEMON_URL },
+    { "--model NAME", offsetof(launch, model), "the model; default: the agent's own choice" },
+    { "--print", offsetof(launch, print), "print the command line instead of running it" },
 };
 
 static int run(int argc, char **argv)
 {
-    plan p = { 0 };
+    launch p = { 0 };
     int at = 2;
     size_t words;
     if (argc < 2) return cli_misuse("connect", "which agent?", "");
@@ -372,13 +380,13 @@ static int run(int argc, char **argv)
         return cli_misuse("connect",
                           "no such agent (claude, codex, opencode, pi, qwen, gemini): ", argv[1]);
     }
-    while (at < argc && !cli_is(argv[at], "--"))
+    while (at < argc && !cli_streq(argv[at], "--"))
         at++;
-    int code = cli_read(&cli_connect, at - 1, argv + 1, &p, 1, &words);
+    int code = cli_read_options(&cli_connect, at - 1, argv + 1, &p, 1, &words);
     if (code || words) fprintf(stderr, "maki connect: the agent's own arguments come after --\n");
     if (code || words) return maki_status_exit(MAKI_INVALID);
     if (at < argc) at++;
-    if (p.model && !model_is_plain(p.model)) {
+    if (p.model && !is_model_name(p.model)) {
         return cli_misuse("connect", "not the name of a model: ", p.model);
     }
     if (!cli_url_of_daemon(p.given_url, &p.url)) {
@@ -387,12 +395,13 @@ static int run(int argc, char **argv)
     }
     char home[PATH_MAX - 16];
     if (!maki_home(home, sizeof home)) {
-        return cli_misuse("connect", "there is no folder to write to: set MAKI_HOME or HOME", "");
+        return cli_misuse("connect", "there is no directory to write to: set MAKI_HOME or HOME",
+                          "");
     }
     snprintf(p.directory, sizeof p.directory, "%s/connect", home);
-    make_plan(&p, argc - at, argv + at);
-    code = write_file(&p) ? p.print ? print_plan(&p) : run_plan(&p) : maki_status_exit(MAKI_IO);
-    free_plan(&p);
+    build_launch(&p, argv + at, argc - at);
+    code = write_file(&p) ? p.print ? print_launch(&p) : run_agent(&p) : maki_status_exit(MAKI_IO);
+    free_launch(&p);
     return code;
 }
 

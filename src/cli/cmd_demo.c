@@ -1,8 +1,8 @@
-/* cmd_demo.c -- maki demo: conversations arrive before your eyes, with no key and no model.
+/* cmd_demo.c -- maki demo: an agent holds three conversations through the daemon, with no key and no model.
  *
- * A sample agent works on three small tasks, in English, Japanese and Chinese.  It speaks to the daemon as
- * any agent does; behind the daemon stands the fake provider, which is told (header x-fake) what a model
- * would have said.  Everything else is real: the proxy, the recognising, the log. */
+ * The conversations are small tasks in English, Japanese and Chinese.  Requests go to the daemon like those of any agent; its
+ * upstream is the fake provider, whose replies are given in the header x-fake.  Everything else is real: the proxy, the
+ * session index, the log.  The programs that it starts end with it. */
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -19,30 +19,30 @@
 static const char usage[] =
     "maki demo [--url URL] [--once]\n"
     "\n"
-    "A sample agent holds three conversations through the daemon, with a provider that is fake: no key\n"
-    "is needed and nothing leaves this machine.  They are recorded like any other.\n"
+    "A sample agent holds three conversations through the daemon, with a fake provider: no key is needed\n"
+    "and nothing leaves this machine.  They are recorded like any other conversation.\n"
     "\n";
 
 static const char notes[] = "\n"
                             "Example:\n"
                             "  maki demo --once && maki session list\n";
 
-#define DEMO_PORT "4748" /* where the daemon expects the upstream `demo` */
+#define DEMO_PORT "4748" /* of the daemon's built-in upstream `demo` */
 
-/* ---- what is said -------------------------------------------------------------------------------- */
+/* ---- the script ---------------------------------------------------------------------------------- */
 
-/* A turn: what the user asks; with a tool, what the model says before it calls it and what it gets. */
+/* A turn: the user's message and the reply; with a tool, first the text before the call, the call and its result. */
 typedef struct demo_turn {
     const char *user;
-    const char *looking, *tool, *arguments, *result;
+    const char *text_before, *tool, *arguments, *result;
     const char *reply;
 } demo_turn;
 
-enum { TURNS_MAX = 3 };
-static const struct demo_talk {
+enum { TURNS_MAX = 3, CALL_ID_MAX = 64 };
+static const struct demo_conversation {
     const char *title, *system;
     demo_turn turns[TURNS_MAX];
-} talks[] = {
+} conversations[] = {
     { "English: a crash at login",
       "You are a careful programmer. Read before you write.",
       { { "The login page crashes for new users. Please find out why.",
@@ -77,112 +77,111 @@ static const struct demo_talk {
 typedef struct agent {
     cli_url daemon;
     cli_style style;
-    const struct demo_talk *talk;
+    const struct demo_conversation *conversation;
     maki_buf messages; /* JSON values separated by commas */
 } agent;
 
-static void add_message(agent *a, maki_str json)
+static void append_message(agent *a, maki_str json)
 {
     if (a->messages.len) maki_buf_add(&a->messages, MAKI_LIT(","));
     maki_buf_add(&a->messages, json);
 }
 
-static void add_said(agent *a, const char *role, const char *call_id, const char *text)
+static void append_text(agent *a, const char *role, const char *call_id, const char *text)
 {
     maki_buf message = cli_buf();
     maki_jw w;
     maki_jw_init(&w, maki_buf_sink(&message), NULL);
     maki_jw_print(&w, "{'role':%z,'tool_call_id':%z,'content':%s}", role, call_id,
                   maki_str_of(text));
-    if (maki_jw_end(&w) == MAKI_OK) add_message(a, cli_text(&message));
+    if (maki_jw_end(&w) == MAKI_OK) append_message(a, cli_text(&message));
     maki_buf_free(&message);
 }
 
-static void print_line(const agent *a, const char *who, const char *text)
+static void print_line(const agent *a, const char *role, const char *text)
 {
-    printf("  %s%-9s%s %.*s\n", a->style.dim, who, a->style.off, (int)strcspn(text, "\n"), text);
+    printf("  %s%-9s%s %.*s\n", a->style.dim, role, a->style.off, (int)strcspn(text, "\n"), text);
     fflush(stdout);
 }
 
-/* The header that tells the fake provider what to say, and which tool to call. */
-static char *told(const char *say, const char *tool, const char *arguments)
+/* The first value of an array; len 0: there is none. */
+static maki_str first_item(maki_str array)
 {
-    char *text = NULL;
-    size_t len = 0;
-    FILE *out = open_memstream(&text, &len);
-    if (!out) exit(maki_status_exit(MAKI_NOMEM));
-    fputs("Content-Type: application/json\r\nUser-Agent: maki-demo\r\nx-fake: say:", out);
-    for (const char *at = say; *at; at++)
-        fprintf(out, "%%%02X", (unsigned)(unsigned char)*at);
-    if (tool) fprintf(out, ",tool:%s %s", tool, arguments);
-    fputs("\r\n", out);
-    if (fclose(out) != 0 || !text) exit(maki_status_exit(MAKI_NOMEM));
-    return text;
+    maki_json_iter iter = maki_json_items(array);
+    maki_json_item item = { 0 };
+    return maki_json_next(&iter, &item) ? item.value : (maki_str){ "", 0 };
 }
 
-/* Send what was said so far, and take up the answer.  `call_id` (room for 64) gets the id of a call.
- * Returns the HTTP status, or 0 with words in *err. */
-static int ask_model(agent *a, const char *fields, char *call_id, maki_err *err)
+/* Header fields with the reply that the fake provider gives: a text, and the call of a tool. */
+static void print_fields(maki_buf *out, const char *reply, const demo_turn *call)
+{
+    maki_buf_print(out, "Content-Type: application/json\r\nUser-Agent: maki-demo\r\nx-fake: say:");
+    for (const char *c = reply; *c; c++)
+        maki_buf_print(out, "%%%02X", (unsigned)(unsigned char)*c);
+    if (call) maki_buf_print(out, ",tool:%s %s", call->tool, call->arguments);
+    maki_buf_add(out, (maki_str){ "\r\n", 3 }); /* and the end of the C string */
+}
+
+/* Send the messages so far, and append the reply.  `call_id` (CALL_ID_MAX bytes) gets the id of its call, or "".
+ * Returns the HTTP status, or 0 and *err. */
+static int send_request(agent *a, const char *fields, char *call_id, maki_err *err)
 {
     maki_buf body = cli_buf();
     maki_buf answer = cli_buf();
-    maki_str whole, choices, message, calls;
+    maki_str whole;
     maki_buf_add(&body, MAKI_LIT("{\"model\":\"fake\",\"messages\":["));
     maki_buf_add(&body, cli_text(&a->messages));
     maki_buf_add(&body, MAKI_LIT("]}"));
-    int status = cli_http(&a->daemon, "POST", "/u/demo/v1/chat/completions", fields,
-                          cli_text(&body), &answer, err);
+    int status = cli_http_request(&a->daemon, "POST", "/u/demo/v1/chat/completions", fields,
+                                  cli_text(&body), &answer, err);
     maki_buf_free(&body);
     call_id[0] = '\0';
-    if (status == 200 && maki_json_check(cli_text(&answer), &whole, err) == MAKI_OK &&
-        maki_json_get(whole, MAKI_LIT("choices"), &choices)) {
-        maki_json_iter iter = maki_json_items(choices);
-        maki_json_item item;
-        if (maki_json_next(&iter, &item) &&
-            maki_json_get(item.value, MAKI_LIT("message"), &message)) {
-            add_message(a, message);
-            bool called = maki_json_get(message, MAKI_LIT("tool_calls"), &calls);
-            iter = maki_json_items(called ? calls : MAKI_LIT("[]"));
-            if (maki_json_next(&iter, &item)) maki_json_text_field(item.value, "id", call_id, 64);
-        }
+    if (status == 200 && maki_json_check(cli_text(&answer), &whole, err) == MAKI_OK) {
+        maki_str message =
+            maki_json_field(first_item(maki_json_field(whole, "choices")), "message");
+        maki_str call = first_item(maki_json_field(message, "tool_calls"));
+        if (message.len) append_message(a, message);
+        maki_json_text_field(call, "id", call_id, CALL_ID_MAX);
     }
     maki_buf_free(&answer);
     return status;
 }
 
-/* Ask, and show the answer. */
-static int say(agent *a, const char *words, const demo_turn *call, char *call_id, maki_err *err)
+/* A request that is answered by `reply`, and its lines. */
+static int play_reply(agent *a, const char *reply, const demo_turn *call, char *call_id,
+                      maki_err *err)
 {
-    char *fields = told(words, call ? call->tool : NULL, call ? call->arguments : NULL);
-    int status = ask_model(a, fields, call_id, err);
-    free(fields);
-    if (status == 200) print_line(a, "assistant", words);
+    maki_buf fields = cli_buf();
+    print_fields(&fields, reply, call);
+    int status = send_request(a, cli_text(&fields).ptr, call_id, err);
+    maki_buf_free(&fields);
+    if (status == 200) print_line(a, "assistant", reply);
     if (status == 200 && call) print_line(a, "  calls", call->tool);
     return status;
 }
 
 static int play_turn(agent *a, const demo_turn *turn, maki_err *err)
 {
-    char call_id[64];
+    char call_id[CALL_ID_MAX];
     print_line(a, "user", turn->user);
-    add_said(a, "user", NULL, turn->user);
+    append_text(a, "user", NULL, turn->user);
     if (turn->tool) {
-        int status = say(a, turn->looking, turn, call_id, err);
+        int status = play_reply(a, turn->text_before, turn, call_id, err);
         if (status != 200) return status;
         print_line(a, "tool", turn->result);
-        add_said(a, "tool", call_id, turn->result);
+        append_text(a, "tool", call_id, turn->result);
     }
-    return say(a, turn->reply, NULL, call_id, err);
+    return play_reply(a, turn->reply, NULL, call_id, err);
 }
 
-static int play_talk(agent *a, maki_err *err)
+static int play_conversation(agent *a, maki_err *err)
 {
     int status = 200;
-    printf("%s%s%s\n", a->style.bold, a->talk->title, a->style.off);
+    printf("%s%s%s\n", a->style.bold, a->conversation->title, a->style.off);
     a->messages = cli_buf();
-    add_said(a, "system", NULL, a->talk->system);
-    for (size_t i = 0; status == 200 && i < TURNS_MAX && a->talk->turns[i].user; i++)
-        status = play_turn(a, &a->talk->turns[i], err);
+    append_text(a, "system", NULL, a->conversation->system);
+    for (size_t i = 0; status == 200 && i < TURNS_MAX && a->conversation->turns[i].user; i++)
+        status = play_turn(a, &a->conversation->turns[i], err);
     maki_buf_free(&a->messages);
     printf("\n");
     return status;
@@ -190,64 +189,66 @@ static int play_talk(agent *a, maki_err *err)
 
 /* ---- the daemon ---------------------------------------------------------------------------------- */
 
-typedef struct stage {
-    pid_t fake, daemon; /* what we started; -1: not */
-    cli_url provider, address;
-} stage;
+typedef struct servers {
+    pid_t provider_pid, daemon_pid; /* -1: not started here */
+    cli_url provider, daemon;
+} servers;
 
-static bool answers(const cli_url *url, const char *path)
+static bool is_answering(const cli_url *url, const char *path)
 {
     maki_buf answer = cli_buf();
-    int status = cli_http(url, "GET", path, "", (maki_str){ "", 0 }, &answer, &(maki_err){ 0 });
+    int status =
+        cli_http_request(url, "GET", path, "", (maki_str){ "", 0 }, &answer, &(maki_err){ 0 });
     maki_buf_free(&answer);
     return status == 200;
 }
 
-static bool start_daemon(stage *s, maki_err *err)
+static bool start_daemon(servers *s, maki_err *err)
 {
     char upstream[300];
     snprintf(upstream, sizeof upstream, "demo=%s", s->provider.text);
     const char *argv[] = { "maki-serve", "--listen",    "127.0.0.1:0", "--upstream",
                            upstream,     "--log-level", "warn",        NULL };
-    s->daemon = cli_start_sibling(argv, &s->address, err);
-    return s->daemon > 0;
+    s->daemon_pid = cli_start_sibling(argv, &s->daemon, err);
+    return s->daemon_pid > 0;
 }
 
-/* A daemon that runs hands /u/demo/ on to the provider, if that stands where it expects it. */
-static bool set_stage(stage *s, maki_err *err)
+/* A running daemon forwards /u/demo/ to port DEMO_PORT; if nothing can listen there, or no daemon runs, start one. */
+static bool start_servers(servers *s, maki_err *err)
 {
     const char *expected[] = { "maki-fake-provider", "--port", DEMO_PORT, NULL };
     const char *anywhere[] = { "maki-fake-provider", NULL };
-    if (answers(&s->address, "/maki/health")) {
-        s->fake = cli_start_sibling(expected, &s->provider, err);
-        if (s->fake > 0 && answers(&s->address, "/u/demo/v1/models")) return true;
+    if (is_answering(&s->daemon, "/maki/health")) {
+        s->provider_pid = cli_start_sibling(expected, &s->provider, err);
+        if (s->provider_pid > 0 && is_answering(&s->daemon, "/u/demo/v1/models")) return true;
     }
-    if (s->fake < 0) s->fake = cli_start_sibling(anywhere, &s->provider, err);
-    return s->fake > 0 && start_daemon(s, err);
+    if (s->provider_pid < 0) s->provider_pid = cli_start_sibling(anywhere, &s->provider, err);
+    return s->provider_pid > 0 && start_daemon(s, err);
 }
 
-/* Keep the page there until the user has seen it. */
-static void wait_for_user(const stage *s)
+/* Keep the daemon's page up until Ctrl-C. */
+static void wait_for_user(const servers *s)
 {
-    sigset_t ends;
+    sigset_t set;
     int number;
-    sigemptyset(&ends);
-    sigaddset(&ends, SIGINT);
-    sigaddset(&ends, SIGTERM);
-    sigprocmask(SIG_BLOCK, &ends, NULL);
-    printf("Look at %s/ now; Ctrl-C ends the daemon of the demo.\n", s->address.text);
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGTERM);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    printf("The conversations are at %s/ until Ctrl-C ends the daemon of the demo.\n",
+           s->daemon.text);
     fflush(stdout);
-    sigwait(&ends, &number);
+    sigwait(&set, &number);
 }
 
-static int play(stage *s, bool once, maki_err *err)
+static int play(servers *s, bool once, maki_err *err)
 {
-    agent a = { .daemon = s->address, .style = cli_style_of(STDOUT_FILENO) };
-    printf("The daemon: %s%s\nThe provider: %s (fake)\n\n", s->address.text,
-           s->daemon > 0 ? " (started for this demo)" : "", s->provider.text);
-    for (size_t i = 0; i < sizeof talks / sizeof talks[0]; i++) {
-        a.talk = &talks[i];
-        int status = play_talk(&a, err);
+    agent a = { .daemon = s->daemon, .style = cli_style_of(STDOUT_FILENO) };
+    printf("The daemon: %s%s\nThe provider: %s (fake)\n\n", s->daemon.text,
+           s->daemon_pid > 0 ? " (started for this demo)" : "", s->provider.text);
+    for (size_t i = 0; i < sizeof conversations / sizeof conversations[0]; i++) {
+        a.conversation = &conversations[i];
+        int status = play_conversation(&a, err);
         if (status == 0) return cli_fail("demo", err);
         if (status != 200) {
             fprintf(stderr, "maki demo: the daemon answered HTTP %d\n", status);
@@ -255,7 +256,7 @@ static int play(stage *s, bool once, maki_err *err)
         }
     }
     printf("Three conversations are in the log:  maki session list  |  maki session show ID\n");
-    if (s->daemon > 0 && !once && isatty(STDIN_FILENO)) wait_for_user(s);
+    if (s->daemon_pid > 0 && !once && isatty(STDIN_FILENO)) wait_for_user(s);
     return 0;
 }
 
@@ -266,27 +267,27 @@ typedef struct request {
 
 static const maki_option flags[] = {
     { "--url URL", offsetof(request, url),
-      "the daemon ($MAKI_URL, else " CLI_DAEMON_URL
-      ");\nwhen none answers, one is started for the demo" },
+      "the daemon; default $MAKI_URL, else " CLI_DAEMON_URL
+      "\nif none answers, one is started for the demo" },
     { "--once", offsetof(request, once),
-      "end when the conversations did, even if a daemon was started for them" },
+      "end after the conversations, and with them the daemon that was started" },
 };
 
 static int run(int argc, char **argv)
 {
-    stage s = { .fake = -1, .daemon = -1 };
+    servers s = { .provider_pid = -1, .daemon_pid = -1 };
     request r = { 0 };
     size_t words;
     maki_err err = { 0 };
-    int code = cli_read(&cli_demo, argc, argv, &r, 0, &words);
+    int code = cli_read_options(&cli_demo, argc, argv, &r, 0, &words);
     if (code) return code;
-    if (!cli_url_of_daemon(r.url, &s.address)) {
+    if (!cli_url_of_daemon(r.url, &s.daemon)) {
         return cli_misuse("demo", "the daemon's address is http://HOST:PORT, not ",
                           r.url ? r.url : getenv("MAKI_URL"));
     }
-    code = set_stage(&s, &err) ? play(&s, r.once, &err) : cli_fail("demo", &err);
-    cli_stop(s.daemon);
-    cli_stop(s.fake);
+    code = start_servers(&s, &err) ? play(&s, r.once, &err) : cli_fail("demo", &err);
+    cli_stop(s.daemon_pid);
+    cli_stop(s.provider_pid);
     return code;
 }
 

@@ -1,4 +1,7 @@
-/* cmd_doctor.c -- maki doctor: does Maki work on this machine? */
+/* cmd_doctor.c -- maki doctor: self test.
+ *
+ * Prints a line for each check and goes on after a failure; the exit code is that of the first.  What it writes is in a
+ * temporary directory, which is removed. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,29 +11,30 @@
 #include "cli.h"
 
 static const char usage[] =
-    "maki doctor    try everything once on this machine, in a temporary folder\n"
+    "maki doctor    self test: does Maki work on this machine?\n"
     "\n"
-    "Runs the example of every operation, writes a conversation, changes it, undoes it and verifies it.\n"
+    "Runs the example of every operation; writes a conversation in a temporary directory, changes it, undoes\n"
+    "the changes and verifies it.\n"
     "\n"
     "Example:\n"
     "  maki doctor\n";
 
-static int worst;
+static int exit_code; /* of the first failure */
 
-static void tell(const char *what, maki_status st, const char *detail)
+static void report(const char *what, maki_status st, const char *detail)
 {
     cli_style s = cli_style_of(STDOUT_FILENO);
     printf("%s%-6s%s %s%s%s\n", st == MAKI_OK ? s.green : s.yellow, st == MAKI_OK ? "ok" : "FAILED",
            s.off, what, detail[0] ? ": " : "", detail);
-    if (st != MAKI_OK && worst == 0) worst = maki_status_exit(st);
+    if (st != MAKI_OK && exit_code == 0) exit_code = maki_status_exit(st);
 }
 
 static maki_status run_op(maki *m, const char *op, const char *input, maki_err *err)
 {
-    maki_buf capacity = cli_buf();
+    maki_buf output = cli_buf();
     maki_str answer;
-    maki_status st = cli_ask(m, op, (maki_str){ input, strlen(input) }, &capacity, &answer, err);
-    maki_buf_free(&capacity);
+    maki_status st = cli_run_op(m, op, (maki_str){ input, strlen(input) }, &output, &answer, err);
+    maki_buf_free(&output);
     return st;
 }
 
@@ -43,11 +47,11 @@ static void try_operations(maki *m)
         maki_err err = { 0 };
         if (strcmp(op->forms[0].class_name, "pure") != 0) continue;
         maki_status st = run_op(m, op->name, op->forms[0].example, &err);
-        if (st != MAKI_OK) tell(op->name, st, err.msg);
+        if (st != MAKI_OK) report(op->name, st, err.msg);
         tried++;
     }
     snprintf(detail, sizeof detail, "%zu examples", tried);
-    tell("operations", MAKI_OK, detail);
+    report("operations", MAKI_OK, detail);
 }
 
 static double now_ms(void)
@@ -57,13 +61,13 @@ static double now_ms(void)
     return (double)t.tv_sec * 1000 + (double)t.tv_nsec / 1e6;
 }
 
-static maki_status append_some(maki *m, maki_err *err)
+static maki_status append_messages(maki *m, maki_err *err)
 {
     enum { COUNT = 12 };
     maki_conversation *c = NULL;
     char detail[80];
     maki_status st = maki_conversation_open(m, "talk.jsonl", MAKI_OPEN_CREATE, &c, err);
-    double began = now_ms();
+    double start = now_ms();
     for (int i = 0; st == MAKI_OK && i < COUNT; i++) {
         char message[600];
         int n = snprintf(message, sizeof message,
@@ -71,9 +75,9 @@ static maki_status append_some(maki *m, maki_err *err)
                          i % 2 ? "assistant" : "user", i, i, 1000 * (i + 1));
         st = maki_conversation_append(c, (maki_str){ message, (size_t)n }, NULL, err);
     }
-    snprintf(detail, sizeof detail, "%.2f ms for a durable message", (now_ms() - began) / COUNT);
+    snprintf(detail, sizeof detail, "%.2f ms for a durable message", (now_ms() - start) / COUNT);
     maki_conversation_close(c);
-    tell("append", st, st == MAKI_OK ? detail : err->msg);
+    report("append", st, st == MAKI_OK ? detail : err->msg);
     return st;
 }
 
@@ -88,39 +92,40 @@ static void try_conversation(maki *m)
     };
     maki_err err = { 0 };
     maki_proof proof;
-    if (append_some(m, &err) != MAKI_OK) return;
+    if (append_messages(m, &err) != MAKI_OK) return;
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
         maki_status st = run_op(m, steps[i][0], steps[i][1], &err);
-        tell(steps[i][0], st, st == MAKI_OK ? "" : err.msg);
+        report(steps[i][0], st, st == MAKI_OK ? "" : err.msg);
     }
     maki_status st = maki_conversation_verify(m, "talk.jsonl", false, NULL, NULL, &proof, &err);
-    tell("verify", st, st == MAKI_OK ? "" : err.msg);
+    report("verify", st, st == MAKI_OK ? "" : err.msg);
 }
 
 static int run(int argc, char **argv)
 {
     char directory[] = "/tmp/maki-doctor-XXXXXX";
-    static const char *const made[] = { "talk.jsonl", "talk.events.jsonl", "talk.idx" };
+    static const char *const files[] = { "talk.jsonl", "talk.events.jsonl", "talk.idx" };
     maki *m = NULL;
     maki_err err = { 0 };
     size_t words;
-    int code = cli_read(&cli_doctor, argc, argv, NULL, 0, &words);
+    int code = cli_read_options(&cli_doctor, argc, argv, NULL, 0, &words);
     if (code) return code;
     if (maki_open(NULL, &m, &err) != MAKI_OK) return cli_fail("doctor", &err);
     printf("maki %s\n", maki_version());
     try_operations(m);
     if (!mkdtemp(directory) || chdir(directory) != 0) {
-        tell("a temporary folder", MAKI_IO, "/tmp may not be written");
+        report("a temporary directory", MAKI_IO, "/tmp is not writable");
     } else {
         try_conversation(m);
-        for (size_t i = 0; i < sizeof made / sizeof made[0]; i++)
-            unlink(made[i]);
+        for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
+            unlink(files[i]);
         if (chdir("/") == 0) rmdir(directory);
     }
     maki_close(m);
-    return worst;
+    return exit_code;
 }
 
-const cli_command cli_doctor = {
-    .name = "doctor", .help = "does Maki work on this machine?", .run = run, .usage = usage
-};
+const cli_command cli_doctor = { .name = "doctor",
+                                 .help = "self test: does Maki work on this machine?",
+                                 .run = run,
+                                 .usage = usage };

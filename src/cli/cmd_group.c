@@ -1,7 +1,7 @@
-/* cmd_group.c -- maki history and maki session: commands that are a column of the table of operations (<maki/op.h>).
+/* cmd_group.c -- maki history and maki session: commands that are rows of the table of operations (<maki/op.h>).
  *
- * The row says which words and options there are and how the answer is shown (answer_print.h); nothing here knows a command
- * by its name. */
+ * A row has the arguments and options of the command and says how the answer is printed (answer_print.h); no command is
+ * treated by its name here. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,13 +13,13 @@ enum { COLUMN = 39, WIDTH = 110 };
 
 /* ---- help ------------------------------------------------------------------------------------------ */
 
-/* "maki history pin PATH SEQ": the words. */
-static int print_words(const maki_op_bound_command *shown)
+/* "maki history pin PATH SEQ"; returns its width. */
+static int print_synopsis(const maki_op_bound_command *shown)
 {
     const maki_op_argument *a = shown->command->arguments;
     int n = printf("maki %s %s", shown->group, shown->command->name);
     if (maki_op_command_names(shown))
-        n += printf(" %s", cli_is(shown->group, "session") ? "ID" : "PATH");
+        n += printf(" %s", cli_streq(shown->group, "session") ? "ID" : "PATH");
     for (; a->shape; a++) {
         if (a->shape[0] != '-' && a->shape[0] != '=') n += printf(" %s", a->shape);
     }
@@ -29,13 +29,14 @@ static int print_words(const maki_op_bound_command *shown)
 static void print_command(const maki_op_bound_command *shown)
 {
     const maki_op_argument *a = shown->command->arguments;
-    int at = COLUMN;
-    printf("%*s", COLUMN - print_words(shown), "");
-    at += printf("%s", shown->command->help);
+    int column = COLUMN;
+    printf("%*s", COLUMN - print_synopsis(shown), "");
+    column += printf("%s", shown->command->help);
     for (; a->shape; a++) {
-        if (a->shape[0] != '-' || cli_is(a->field, "expect")) continue; /* the notes tell it */
-        if (at + (int)strlen(a->shape) + 3 > WIDTH) at = printf("\n%*s", COLUMN - 1, "") - 1;
-        at += printf(" [%s]", a->shape);
+        if (a->shape[0] != '-' || cli_streq(a->field, "expect")) continue; /* the notes have it */
+        if (column + (int)strlen(a->shape) + 3 > WIDTH)
+            column = printf("\n%*s", COLUMN - 1, "") - 1;
+        column += printf(" [%s]", a->shape);
     }
     printf("\n");
 }
@@ -59,9 +60,10 @@ static void print_session(void)
 
 static const char history_notes[] =
     "\n"
-    "PATH is a messages file (it ends with .jsonl) or a folder with messages.jsonl in it.\n"
-    "Nothing is ever deleted: every step is an event that undo takes back.\n"
-    "--json prints the answer as JSON; --expect HEAD refuses when somebody else has written since.\n"
+    "PATH is a messages file (NAME.jsonl) or a directory that contains messages.jsonl; SEQ is the number of a\n"
+    "message, EVENT that of an event (`maki history log` shows both).  Nothing is ever deleted: every change is an\n"
+    "event, which undo reverts.  --json prints the answer as JSON.  --expect HEAD refuses a change (exit code 6)\n"
+    "when the conversation has changed since `maki history status` printed that head.\n"
     "\n"
     "Example:\n"
     "  echo '{\"role\":\"user\",\"content\":\"こんにちは\"}' | maki history append talk.jsonl\n"
@@ -71,8 +73,8 @@ static const char history_notes[] =
 
 static const char session_notes[] =
     "\n"
-    "ID is a session's id, or the beginning of one that is clear; its key (agent:AGENT:KEY); or a path.\n"
-    "What an agent said through `maki serve` is a session of agent \"proxy\".\n"
+    "ID is a session's id or an unambiguous prefix of it, its key (agent:AGENT:KEY), or a path.\n"
+    "Conversations that `maki serve` recorded are sessions of the agent \"proxy\".\n"
     "--json prints the answer as JSON.\n"
     "\n"
     "Example:\n"
@@ -85,30 +87,31 @@ static const char session_notes[] =
 
 static int run_op(cli_handle *h, const answer_row *row, const cli_typed *typed)
 {
-    maki_buf input = cli_buf(), capacity = cli_buf();
+    maki_buf input = cli_buf(), output = cli_buf();
     maki_err err = { 0 };
     maki_str answer;
     int code = 0;
     maki_status st =
         maki_op_command_input(&typed->shown, &typed->typed, maki_buf_sink(&input), &err);
-    bool wrong = st != MAKI_OK;
+    bool misuse = st != MAKI_OK;
     if (st == MAKI_OK)
-        st = cli_ask(h->m, typed->shown.op->name, cli_text(&input), &capacity, &answer, &err);
-    if (typed->typed.json && capacity.len) printf("%.*s\n", (int)capacity.len, capacity.ptr);
+        st = cli_run_op(h->m, typed->shown.op->name, cli_text(&input), &output, &answer, &err);
+    if (typed->typed.json && output.len) printf("%.*s\n", (int)output.len, output.ptr);
     if (st != MAKI_OK)
-        code = wrong ? cli_wrong(typed->shown.group, &err) : cli_fail(typed->shown.group, &err);
+        code =
+            misuse ? cli_misuse_err(typed->shown.group, &err) : cli_fail(typed->shown.group, &err);
     else if (!typed->typed.json)
         row->print(answer, typed);
     maki_buf_free(&input);
-    maki_buf_free(&capacity);
+    maki_buf_free(&output);
     return code;
 }
 
-static int no_command(const char *group, const char *name)
+static int report_unknown(const char *group, const char *name)
 {
     maki_op_bound_command shown;
-    fprintf(stderr, "maki %s: %s%s; these are: ", group,
-            name ? "there is no subcommand " : "a subcommand is missing", name ? name : "");
+    fprintf(stderr, "maki %s: %s%s; the subcommands are ", group,
+            name ? "unknown subcommand " : "a subcommand is missing", name ? name : "");
     for (size_t i = 0; maki_op_command_at(group, i, &shown); i++)
         fprintf(stderr, "%s%s", i ? ", " : "", shown.command->name);
     fprintf(stderr, "\nSee maki %s --help.\n", group);
@@ -120,11 +123,11 @@ static int run(int argc, char **argv)
     cli_typed typed = { .style = cli_style_of(STDOUT_FILENO) };
     maki_err err = { 0 };
     cli_handle h;
-    if (argc < 2) return no_command(argv[0], NULL);
+    if (argc < 2) return report_unknown(argv[0], NULL);
     if (!maki_op_command_find(argv[0], (maki_str){ argv[1], strlen(argv[1]) }, &typed.shown))
-        return no_command(argv[0], argv[1]);
+        return report_unknown(argv[0], argv[1]);
     if (maki_op_command_read(&typed.shown, argc - 2, argv + 2, &typed.typed, &err) != MAKI_OK)
-        return cli_wrong(argv[0], &err);
+        return cli_misuse_err(argv[0], &err);
     int code = cli_open(&h, argv[0]);
     if (code) return code;
     const answer_row *row = answer_find(typed.shown.command->answer);
@@ -134,15 +137,19 @@ static int run(int argc, char **argv)
     return code;
 }
 
-const cli_command cli_history = { .name = "history",
-                                  .help = "a conversation seen, changed and brought back",
-                                  .run = run,
-                                  .usage = "",
-                                  .print_commands = print_history,
-                                  .notes = history_notes };
-const cli_command cli_session = { .name = "session",
-                                  .help = "the conversations there are",
-                                  .run = run,
-                                  .usage = "",
-                                  .print_commands = print_session,
-                                  .notes = session_notes };
+const cli_command cli_history = {
+    .name = "history",
+    .help = "show and change a conversation on disk; every change can be undone",
+    .run = run,
+    .usage = "",
+    .print_commands = print_history,
+    .notes = history_notes
+};
+const cli_command cli_session = {
+    .name = "session",
+    .help = "list and manage sessions: the conversations of chats and agents",
+    .run = run,
+    .usage = "",
+    .print_commands = print_session,
+    .notes = session_notes
+};

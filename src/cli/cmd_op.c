@@ -1,4 +1,6 @@
-/* cmd_op.c -- maki op: any operation, JSON in, JSON out. */
+/* cmd_op.c -- maki op: any operation, JSON in, JSON out.
+ *
+ * The answer, an error too, goes to standard output; standard error has the error for a person, the exit code its class. */
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,14 +10,15 @@
 #include "cli.h"
 
 static const char usage[] =
-    "maki op NAME [JSON]        run an operation on JSON, or on standard input\n"
-    "maki op NAME --help        its fields, and an example\n"
-    "maki op --lines            rows {\"op\": NAME, \"input\": {...}} in, one answer a line out\n"
+    "maki op NAME [JSON]        run an operation; its input is JSON, or standard input\n"
+    "maki op NAME --help        its input and output fields, and an example\n"
+    "maki op --lines            standard input: a line {\"op\": NAME, \"input\": {...}} for each call;\n"
+    "                           output: a line with the answer of each\n"
     "maki op --list [--json]    all operations\n"
     "\n"
-    "The answer is one JSON object on standard output, also when it is an error\n"
-    "({\"error\": {\"code\", \"message\"}}).  The exit code tells: 0 ok, 2 malformed input, 3 refused,\n"
-    "4 too big, 5 no such operation; with --lines it is the first that is not 0.\n"
+    "The answer is one JSON object on standard output; an error is one too: {\"error\": {\"code\", \"message\"}}.\n"
+    "Exit codes: 0 ok, 2 invalid input, 3 refused, 4 too big, 5 not found, 6 conflict; with --lines, that of\n"
+    "the first call that failed.\n"
     "\n"
     "Example:\n"
     "  maki op prompt.truncate_file '{\"content\": \"あいうえおかきくけこさ\", \"maxChars\": 10}'\n"
@@ -67,7 +70,7 @@ static int print_list(bool json)
     return st == MAKI_OK ? 0 : cli_fail("op --list", &err);
 }
 
-/* Run with a handle; `json` NULL reads standard input. */
+/* `json` NULL: the input is standard input. */
 static int run_op(const char *name, const char *json)
 {
     cli_handle h;
@@ -76,9 +79,9 @@ static int run_op(const char *name, const char *json)
     maki_str op = { name, strlen(name) };
     int code = cli_open(&h, "op");
     if (code) return code;
-    if (cli_is(name, "manage.run")) cli_cancel_on_interrupt(&h);
+    if (cli_streq(name, "manage.run")) cli_cancel_on_interrupt(&h);
     if (!json && isatty(STDIN_FILENO)) {
-        fprintf(stderr, "Reading JSON from the terminal; end it with Ctrl-D.\n");
+        fprintf(stderr, "Reading JSON from the terminal; Ctrl-D ends it.\n");
     }
     maki_status st = json ? maki_op(h.m, op, (maki_str){ json, strlen(json) }, out, &err)
                           : maki_op_read(h.m, op, STDIN_FILENO, out, &err);
@@ -101,12 +104,12 @@ static int run_lines(void)
     return maki_status_exit(st);
 }
 
-static int help_of(const char *name)
+static int print_help_of(const char *name)
 {
     const maki_op_info *op = maki_op_find(maki_str_of(name));
     if (op) return print_op(op);
     const char *near = maki_op_suggest(maki_str_of(name));
-    fprintf(stderr, "maki op: there is no operation %.60s%s%s; see maki op --list\n", name,
+    fprintf(stderr, "maki op: unknown operation %.60s%s%s; see maki op --list\n", name,
             near ? "; did you mean " : "", near ? near : "");
     return maki_status_exit(MAKI_NOTFOUND);
 }
@@ -129,16 +132,16 @@ static int run(int argc, char **argv)
         fputs(usage, stderr);
         return maki_status_exit(MAKI_INVALID);
     }
-    int code = cli_read(&cli_op, argc, argv, &r, 2, &words);
+    int code = cli_read_options(&cli_op, argc, argv, &r, 2, &words);
     if (code) return code;
     if (r.help && words == 0) return fputs(usage, stdout) < 0;
     if (words && (r.list || r.lines)) return cli_misuse("op", "too many arguments: ", argv[0]);
     if (r.list) return print_list(r.json);
     if (r.lines) return run_lines();
     if (words == 0) return cli_misuse("op", "missing: ", "NAME");
-    return r.help ? help_of(argv[0]) : run_op(argv[0], words == 2 ? argv[1] : NULL);
+    return r.help ? print_help_of(argv[0]) : run_op(argv[0], words == 2 ? argv[1] : NULL);
 }
 
 const cli_command cli_op = {
-    .name = "op", .help = "any operation, JSON in, JSON out", .run = run, CLI_OPTIONS(flags)
+    .name = "op", .help = "run any operation, JSON in, JSON out", .run = run, CLI_OPTIONS(flags)
 };

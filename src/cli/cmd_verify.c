@@ -1,24 +1,26 @@
-/* cmd_verify.c -- maki verify and maki fsck: is a conversation what was written? */
+/* cmd_verify.c -- maki verify and maki fsck: check the hashes of conversations, and repair damage.
+ *
+ * Every path is checked, also after a failure; the exit code is the largest. */
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "cli.h"
 
 static const char verify_usage[] =
-    "maki verify PATH ...    prove that nothing in these conversations was changed\n"
+    "maki verify PATH ...    check that nothing in these conversations was changed\n"
     "\n"
-    "Every row, event and record is read and its hash made again; one changed byte is found.\n"
-    "Exit code 9 when anything was.  See maki fsck for what can be done then.\n"
+    "Every row, event and index record is read and its hash computed again: one changed byte is found.\n"
+    "The exit code is 9 when there is damage; maki fsck --repair repairs it.\n"
     "\n"
     "Example:\n"
     "  maki verify talk.jsonl\n";
 
 static const char fsck_usage[] =
-    "maki fsck PATH ...             what is wrong with these conversations\n"
-    "maki fsck --repair PATH ...    and make it right: nothing is deleted, what cannot stay is kept\n"
+    "maki fsck PATH ...             list the damage in these conversations\n"
+    "maki fsck --repair PATH ...    repair it; damaged bytes are kept in an event, nothing is deleted\n"
     "\n"
-    "A torn end is cut off, a damaged row is left out of views, the index is made again; each repair is\n"
-    "an event that says what was done and keeps what was taken.\n"
+    "A truncated last row is cut off, a damaged row is hidden from views, the index is rebuilt.  Each repair is\n"
+    "recorded as an event, with the bytes that were cut off.\n"
     "\n"
     "Example:\n"
     "  maki fsck --repair talk.jsonl\n";
@@ -32,7 +34,7 @@ static void print_damage(void *ctx, const maki_damage *d)
     printf(": %s\n", d->what);
 }
 
-static int check_one(maki *m, const char *command, char *path, bool repair)
+static int check_path(maki *m, const char *command, char *path, bool repair)
 {
     maki_proof proof = { 0 };
     maki_err err = { 0 };
@@ -45,7 +47,7 @@ static int check_one(maki *m, const char *command, char *path, bool repair)
            : proof.found > 0 ? "repaired"
                              : "ok",
            s.off, proof.messages, proof.events);
-    if (proof.earlier) printf(" (%" PRIu64 " tell of earlier damage)", proof.earlier);
+    if (proof.earlier) printf(" (%" PRIu64 " events record earlier damage)", proof.earlier);
     printf("\n");
     if (st != MAKI_OK && !repair) {
         fprintf(stderr, "maki %s: see maki fsck --repair %s\n", command, path);
@@ -53,21 +55,21 @@ static int check_one(maki *m, const char *command, char *path, bool repair)
     return maki_status_exit(st);
 }
 
-/* The two commands take the same words; only fsck has an option. */
+/* Both commands take paths; only fsck has an option. */
 static int check_all(const cli_command *command, int argc, char **argv)
 {
     maki *m = NULL;
     maki_err err = { 0 };
     bool repair = false;
-    cli_watch watch;
+    cli_progress watch;
     size_t paths;
-    int worst = cli_read(command, argc, argv, &repair, SIZE_MAX, &paths);
+    int worst = cli_read_options(command, argc, argv, &repair, SIZE_MAX, &paths);
     if (worst) return worst;
     if (paths == 0) return cli_misuse(command->name, "missing: ", "PATH");
     if (maki_open(NULL, &m, &err) != MAKI_OK) return cli_fail(command->name, &err);
-    cli_watch_counting(m, &watch);
+    cli_progress_watch(m, &watch);
     for (size_t i = 0; i < paths; i++) {
-        int code = check_one(m, command->name, argv[i], repair);
+        int code = check_path(m, command->name, argv[i], repair);
         if (code > worst) worst = code;
     }
     maki_close(m);
@@ -87,7 +89,7 @@ static int run_fsck(int argc, char **argv)
 static const maki_option fsck_options[] = { { "--repair", 0, NULL } };
 
 const cli_command cli_verify = { .name = "verify",
-                                 .help = "prove that a conversation was not changed",
+                                 .help = "check that a conversation was not changed",
                                  .run = run_verify,
                                  .usage = verify_usage };
 const cli_command cli_fsck = { .name = "fsck",

@@ -1,4 +1,4 @@
-/* http.c -- see http.h. */
+/* http.c -- an HTTP/1.0 client, whose responses come without chunks and end with the connection; and child processes. */
 #include "http.h"
 
 #include <ctype.h>
@@ -13,19 +13,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/err.h"
 #include "base/platform.h"
 #include "cli.h"
 
-static maki_status fail(maki_err *err, maki_status status, const char *doing, const char *why)
-{
-    *err = (maki_err){ .status = status };
-    snprintf(err->msg, sizeof err->msg, "%s: %s", doing, why);
-    return status;
-}
-
 /* ---- addresses ----------------------------------------------------------------------------------- */
 
-static bool safe(const char *text)
+static bool needs_no_quoting(const char *text)
 {
     for (; *text; text++) {
         if (!isalnum((unsigned char)*text) && !strchr("-._~:/[]", *text)) return false;
@@ -33,7 +27,7 @@ static bool safe(const char *text)
     return true;
 }
 
-bool cli_url_read(const char *text, cli_url *out)
+bool cli_url_parse(const char *text, cli_url *out)
 {
     cli_url url = { 0 };
     size_t len = strlen(text);
@@ -41,7 +35,7 @@ bool cli_url_read(const char *text, cli_url *out)
         len--;
     if (len >= sizeof url.text || strncmp(text, "http://", 7) != 0) return false;
     memcpy(url.text, text, len);
-    if (!safe(url.text)) return false;
+    if (!needs_no_quoting(url.text)) return false;
 
     const char *host = url.text + 7, *end = host;
     bool bracket = *host == '[';
@@ -65,24 +59,25 @@ bool cli_url_read(const char *text, cli_url *out)
 
 bool cli_url_of_daemon(const char *given, cli_url *out)
 {
-    const char *own = getenv("MAKI_URL");
-    return cli_url_read(given ? given : own && *own ? own : CLI_DAEMON_URL, out);
+    const char *variable = getenv("MAKI_URL");
+    if (!given && variable && *variable) given = variable;
+    return cli_url_parse(given ? given : CLI_DAEMON_URL, out);
 }
 
-/* ---- asking -------------------------------------------------------------------------------------- */
+/* ---- requests ------------------------------------------------------------------------------------ */
 
 static int open_socket(const cli_url *url, maki_err *err)
 {
     struct addrinfo hints = { .ai_socktype = SOCK_STREAM }, *found = NULL;
-    int fd = -1, why = getaddrinfo(url->host, url->port, &hints, &found);
-    if (why) {
-        fail(err, MAKI_UPSTREAM, url->text, gai_strerror(why));
+    int fd = -1, error = getaddrinfo(url->host, url->port, &hints, &found);
+    if (error) {
+        maki_fail(err, MAKI_UPSTREAM, "%s: %s", url->text, gai_strerror(error));
         return -1;
     }
     errno = 0;
-    for (struct addrinfo *at = found; at && fd < 0; at = at->ai_next) {
-        fd = socket(at->ai_family, at->ai_socktype | SOCK_CLOEXEC, at->ai_protocol);
-        if (fd >= 0 && connect(fd, at->ai_addr, at->ai_addrlen) != 0) {
+    for (struct addrinfo *a = found; a && fd < 0; a = a->ai_next) {
+        fd = socket(a->ai_family, a->ai_socktype | SOCK_CLOEXEC, a->ai_protocol);
+        if (fd >= 0 && connect(fd, a->ai_addr, a->ai_addrlen) != 0) {
             int cause = errno;
             close(fd);
             fd = -1;
@@ -90,7 +85,7 @@ static int open_socket(const cli_url *url, maki_err *err)
         }
     }
     freeaddrinfo(found);
-    if (fd < 0) fail(err, MAKI_UPSTREAM, url->text, strerror(errno));
+    if (fd < 0) maki_fail(err, MAKI_UPSTREAM, "%s: %s", url->text, strerror(errno));
     return fd;
 }
 
@@ -105,19 +100,19 @@ static bool send_all(int fd, maki_str bytes)
     return true;
 }
 
-static bool receive_all(int fd, maki_buf *answer)
+bool cli_read_all(int fd, maki_buf *out)
 {
-    char block[16384];
+    char block[1 << 16];
     for (;;) {
-        ssize_t n = recv(fd, block, sizeof block, 0);
+        ssize_t n = read(fd, block, sizeof block);
         if (n < 0 && errno == EINTR) continue;
         if (n <= 0) return n == 0;
-        maki_buf_add(answer, (maki_str){ block, (size_t)n });
+        maki_buf_add(out, (maki_str){ block, (size_t)n });
     }
 }
 
-/* Take the head off an answer; returns its status, 0 when it is none. */
-static int take_head(maki_buf *answer)
+/* Remove the head of a response; returns its status, 0 when it is not HTTP. */
+static int remove_head(maki_buf *answer)
 {
     maki_str all = cli_text(answer);
     char *end = memmem(all.ptr, all.len, "\r\n\r\n", 4);
@@ -128,9 +123,8 @@ static int take_head(maki_buf *answer)
     return status;
 }
 
-/* HTTP/1.0: the answer comes without chunks and ends with the connection. */
-int cli_http(const cli_url *url, const char *method, const char *path, const char *fields,
-             maki_str body, maki_buf *answer, maki_err *err)
+int cli_http_request(const cli_url *url, const char *method, const char *path, const char *fields,
+                     maki_str body, maki_buf *answer, maki_err *err)
 {
     char *head = NULL;
     int status = 0, fd = open_socket(url, err);
@@ -139,21 +133,21 @@ int cli_http(const cli_url *url, const char *method, const char *path, const cha
                      method, path, url->host, url->port, body.len, fields);
     if (n < 0) exit(maki_status_exit(MAKI_NOMEM));
     if (!send_all(fd, (maki_str){ head, (size_t)n }) || !send_all(fd, body) ||
-        !receive_all(fd, answer)) {
-        fail(err, MAKI_UPSTREAM, url->text, strerror(errno));
+        !cli_read_all(fd, answer)) {
+        maki_fail(err, MAKI_UPSTREAM, "%s: %s", url->text, strerror(errno));
     } else {
-        status = take_head(answer);
-        if (!status) fail(err, MAKI_UPSTREAM, url->text, "what came back is not HTTP");
+        status = remove_head(answer);
+        if (!status) maki_fail(err, MAKI_UPSTREAM, "%s: the response is not HTTP", url->text);
     }
     free(head);
     close(fd);
     return status;
 }
 
-/* ---- programs beside this one -------------------------------------------------------------------- */
+/* ---- sibling programs ---------------------------------------------------------------------------- */
 
-/* As they are built they stand beside this program, installed in a folder of their own. */
-bool cli_path_beside(const char *name, char *out, size_t capacity)
+/* The build directory has them all; installed they are in a directory of their own. */
+bool cli_sibling_path(const char *name, char *out, size_t capacity)
 {
     char self[PATH_MAX];
     char *slash = maki_program_path(self, sizeof self) ? strrchr(self, '/') : NULL;
@@ -169,14 +163,16 @@ bool cli_path_beside(const char *name, char *out, size_t capacity)
 int cli_exec(const char *command, const char *name, char **argv)
 {
     char path[PATH_MAX];
-    if (cli_path_beside(name, path, sizeof path)) execv(path, argv);
-    fprintf(stderr, "maki %s: %s is neither beside this program nor in %s (%s); make builds it\n",
-            command, name, MAKI_LIBEXEC, strerror(errno));
+    if (cli_sibling_path(name, path, sizeof path)) execv(path, argv);
+    fprintf(
+        stderr,
+        "maki %s: cannot run %s: it is neither in the directory of this program nor in %s (%s); make builds it\n",
+        command, name, MAKI_LIBEXEC, strerror(errno));
     return maki_status_exit(MAKI_NOTFOUND);
 }
 
-/* In the child: its output to us, its end with ours. */
-static void become(const char *path, const char *const argv[], int out, pid_t parent)
+/* In the child: standard output into the pipe, and no life after the parent. */
+static void exec_child(const char *path, const char *const argv[], int out, pid_t parent)
 {
     maki_exit_with_parent();
     if (getppid() != parent) _exit(0);
@@ -185,20 +181,20 @@ static void become(const char *path, const char *const argv[], int out, pid_t pa
     _exit(127);
 }
 
-/* The line that tells the address; what the program says later is not read. */
+/* The line with the address; later output is not read. */
 static bool read_address(int fd, cli_url *listens)
 {
-    char said[512], address[256];
+    char output[512], address[256];
     size_t len = 0;
-    while (len < sizeof said - 1) {
-        ssize_t n = read(fd, said + len, sizeof said - 1 - len);
+    while (len < sizeof output - 1) {
+        ssize_t n = read(fd, output + len, sizeof output - 1 - len);
         if (n < 0 && errno == EINTR) continue;
         if (n <= 0) return false;
         len += (size_t)n;
-        said[len] = '\0';
-        const char *line = strstr(said, "listening on ");
+        output[len] = '\0';
+        const char *line = strstr(output, "listening on ");
         if (line && strchr(line, '\n') && sscanf(line + 13, "%255s", address) == 1) {
-            return cli_url_read(address, listens);
+            return cli_url_parse(address, listens);
         }
     }
     return false;
@@ -208,24 +204,25 @@ pid_t cli_start_sibling(const char *const argv[], cli_url *listens, maki_err *er
 {
     char path[PATH_MAX];
     int pipes[2];
-    if (!cli_path_beside(argv[0], path, sizeof path)) {
-        fail(err, MAKI_NOTFOUND, argv[0], "it is not beside the maki command; build it with make");
+    if (!cli_sibling_path(argv[0], path, sizeof path)) {
+        maki_fail(err, MAKI_NOTFOUND,
+                  "%s: not in the directory of the maki command; make builds it", argv[0]);
         return -1;
     }
     if (pipe(pipes) != 0) {
-        fail(err, MAKI_IO, argv[0], strerror(errno));
+        maki_fail_errno(err, argv[0]);
         return -1;
     }
     pid_t parent = getpid(), pid = fork();
     if (pid == 0) {
         close(pipes[0]);
-        become(path, argv, pipes[1], parent);
+        exec_child(path, argv, pipes[1], parent);
     }
     close(pipes[1]);
     bool listening = pid > 0 && read_address(pipes[0], listens);
-    /* The reading end stays open: a program that says more must not be ended by it. */
+    /* The read end stays open, or a program that prints more would get SIGPIPE. */
     if (!listening) {
-        fail(err, MAKI_UPSTREAM, argv[0], "it did not start; what it says is above");
+        maki_fail(err, MAKI_UPSTREAM, "%s: did not start; its error is above", argv[0]);
         cli_stop(pid);
         close(pipes[0]);
         return -1;

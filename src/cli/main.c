@@ -1,4 +1,4 @@
-/* main.c -- maki: find the command and run it. */
+/* main.c -- maki: find the command in the table and run it; help, version, errors and standard output for all of them. */
 #include <errno.h>
 #include <signal.h>
 #include <stdint.h>
@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/err.h"
 #include "cli.h"
 
 static const cli_command *const commands[] = {
@@ -15,15 +16,15 @@ static const cli_command *const commands[] = {
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
 
-bool cli_is(const char *arg, const char *name)
+bool cli_streq(const char *a, const char *b)
 {
-    return strcmp(arg, name) == 0;
+    return strcmp(a, b) == 0;
 }
 
 cli_style cli_style_of(int fd)
 {
     const char *term = getenv("TERM");
-    bool plain = !isatty(fd) || getenv("NO_COLOR") || !term || cli_is(term, "dumb");
+    bool plain = !isatty(fd) || getenv("NO_COLOR") || !term || cli_streq(term, "dumb");
     if (plain) return (cli_style){ "", "", "", "", "", "" };
     return (cli_style){ "\033[1m", "\033[2m", "\033[32m", "\033[33m", "\033[36m", "\033[0m" };
 }
@@ -40,15 +41,15 @@ int cli_misuse(const char *command, const char *what, const char *detail)
     return maki_status_exit(MAKI_INVALID);
 }
 
-int cli_wrong(const char *command, const maki_err *err)
+int cli_misuse_err(const char *command, const maki_err *err)
 {
     fprintf(stderr, "maki %s: %s\n", command, err->msg);
     if (!strstr(err->msg, "--help")) fprintf(stderr, "See maki %s --help.\n", command);
     return maki_status_exit(err->status);
 }
 
-int cli_read(const cli_command *command, int argc, char **argv, void *out, size_t most,
-             size_t *count)
+int cli_read_options(const cli_command *command, int argc, char **argv, void *out, size_t max,
+                     size_t *count)
 {
     char name[40];
     maki_err err = { 0 };
@@ -60,8 +61,8 @@ int cli_read(const cli_command *command, int argc, char **argv, void *out, size_
                               .argc = argc,
                               .argv = argv,
                               .at = 1 };
-    maki_status st = maki_options_read(&list, out, argv, most, count, &err);
-    return st == MAKI_OK ? 0 : cli_wrong(command->name, &err);
+    maki_status st = maki_options_read(&list, out, argv, max, count, &err);
+    return st == MAKI_OK ? 0 : cli_misuse_err(command->name, &err);
 }
 
 /* ---- operations ------------------------------------------------------------------------------------ */
@@ -78,12 +79,12 @@ maki_str cli_text(const maki_buf *buf)
     return maki_buf_str(buf);
 }
 
-maki_status cli_ask(maki *m, const char *op, maki_str input, maki_buf *capacity, maki_str *answer,
-                    maki_err *err)
+maki_status cli_run_op(maki *m, const char *op, maki_str input, maki_buf *output, maki_str *answer,
+                       maki_err *err)
 {
-    maki_buf_clear(capacity);
-    maki_status st = maki_op(m, (maki_str){ op, strlen(op) }, input, maki_buf_sink(capacity), err);
-    return st == MAKI_OK ? maki_json_check(cli_text(capacity), answer, err) : st;
+    maki_buf_clear(output);
+    maki_status st = maki_op(m, (maki_str){ op, strlen(op) }, input, maki_buf_sink(output), err);
+    return st == MAKI_OK ? maki_json_check(cli_text(output), answer, err) : st;
 }
 
 /* ---- standard output ------------------------------------------------------------------------------- */
@@ -94,13 +95,7 @@ static maki_status write_stdout(void *ctx, maki_str bytes, maki_err *err)
     while (bytes.len) {
         ssize_t n = write(STDOUT_FILENO, bytes.ptr, bytes.len);
         if (n < 0 && errno == EINTR) continue;
-        if (n < 0) {
-            if (err) {
-                *err = (maki_err){ .status = errno == ENOSPC ? MAKI_FULL : MAKI_IO };
-                snprintf(err->msg, sizeof err->msg, "writing the answer: %s", strerror(errno));
-            }
-            return errno == ENOSPC ? MAKI_FULL : MAKI_IO;
-        }
+        if (n < 0) return maki_fail_errno(err, "writing the answer");
         bytes = (maki_str){ bytes.ptr + n, bytes.len - (size_t)n };
     }
     return MAKI_OK;
@@ -117,7 +112,7 @@ static int print_help(void)
     printf("%smaki%s %s -- a context engine for LLM agents\n"
            "Every word is kept; only what fits is sent.\n\n"
            "  maki COMMAND ...\n"
-           "  (maki --config FILE COMMAND ... takes another maki.yaml)\n\n",
+           "  (maki --config FILE COMMAND ... uses FILE in place of maki.yaml)\n\n",
            s.bold, s.off, maki_version());
     for (size_t i = 0; i < COMMAND_COUNT; i++) {
         printf("  %s%-8s%s %s\n", s.cyan, commands[i]->name, s.off, commands[i]->help);
@@ -128,37 +123,37 @@ static int print_help(void)
     return 0;
 }
 
-static const cli_command *find(const char *name)
+static const cli_command *find_command(const char *name)
 {
     for (size_t i = 0; i < COMMAND_COUNT; i++) {
-        if (cli_is(name, commands[i]->name)) return commands[i];
+        if (cli_streq(name, commands[i]->name)) return commands[i];
     }
     return NULL;
 }
 
-static int unknown(const char *name)
+static int report_unknown(const char *name)
 {
-    fprintf(stderr, "maki: there is no command %.60s; these are: ", name);
+    fprintf(stderr, "maki: unknown command %.60s; the commands are ", name);
     for (size_t i = 0; i < COMMAND_COUNT; i++)
         fprintf(stderr, "%s, ", commands[i]->name);
     fprintf(stderr, "help, version\n");
     return maki_status_exit(MAKI_INVALID);
 }
 
-/* What was printed may still wait: a full disk must not look like success. */
-static int end(int code)
+/* Output may still be buffered: a full disk must not look like success. */
+static int flush_output(int code)
 {
     if (fflush(stdout) == 0 && !ferror(stdout)) return code;
-    maki_err err = { .status = errno == ENOSPC ? MAKI_FULL : MAKI_IO };
-    snprintf(err.msg, sizeof err.msg, "writing the output: %s", strerror(errno));
+    maki_err err;
+    maki_fail_errno(&err, "writing the output");
     return code ? code : cli_fail("", &err);
 }
 
-/* Of a subcommand too; what stands behind -- is no option. */
-static bool asks_for_help(int argc, char **argv)
+/* Is --help among the arguments, those of a subcommand included?  After -- there are no options. */
+static bool has_help_option(int argc, char **argv)
 {
-    for (int i = 0; i < argc && !cli_is(argv[i], "--"); i++) {
-        if (cli_is(argv[i], "--help") || cli_is(argv[i], "-h")) return true;
+    for (int i = 0; i < argc && !cli_streq(argv[i], "--"); i++) {
+        if (cli_streq(argv[i], "--help") || cli_streq(argv[i], "-h")) return true;
     }
     return false;
 }
@@ -178,22 +173,22 @@ static void print_usage(const cli_command *command)
 static int run(int argc, char **argv)
 {
     const char *name = argc > 1 ? argv[1] : "help";
-    if (cli_is(name, "version") || cli_is(name, "--version") || cli_is(name, "-V")) {
+    if (cli_streq(name, "version") || cli_streq(name, "--version") || cli_streq(name, "-V")) {
         printf("maki %s\n", maki_version());
         return 0;
     }
-    bool help = cli_is(name, "help") || cli_is(name, "--help") || cli_is(name, "-h");
-    bool itself = argc == 3 && (cli_is(argv[2], "help") || cli_is(argv[2], "version") ||
-                                cli_is(argv[2], "--help"));
-    if (help && (argc < 3 || itself)) return print_help();
+    bool help = cli_streq(name, "help") || cli_streq(name, "--help") || cli_streq(name, "-h");
+    bool of_help = argc == 3 && (cli_streq(argv[2], "help") || cli_streq(argv[2], "version") ||
+                                 cli_streq(argv[2], "--help"));
+    if (help && (argc < 3 || of_help)) return print_help();
     if (help) name = argv[2];
-    const cli_command *command = find(name);
-    if (!command) return unknown(name);
+    const cli_command *command = find_command(name);
+    if (!command) return report_unknown(name);
     if (help && !command->usage) {
-        char *own[] = { argv[0], "--help", NULL };
-        return command->run(2, own);
+        char *help_argv[] = { argv[0], "--help", NULL };
+        return command->run(2, help_argv);
     }
-    if (command->usage && (help || asks_for_help(argc - 2, argv + 2))) {
+    if (command->usage && (help || has_help_option(argc - 2, argv + 2))) {
         print_usage(command);
         return 0;
     }
@@ -204,12 +199,11 @@ int main(int argc, char **argv)
 {
     signal(SIGPIPE, SIG_DFL);
     if (argc > 2 &&
-        cli_is(argv[1],
-               "--config")) { /* the same as in the environment, so also for what we start */
+        cli_streq(argv[1], "--config")) { /* by the environment: child processes see it too */
         if (setenv("MAKI_CONFIG", argv[2], 1) != 0) return maki_status_exit(MAKI_NOMEM);
         argv[2] = argv[0];
         argv += 2;
         argc -= 2;
     }
-    return end(run(argc, argv));
+    return flush_output(run(argc, argv));
 }

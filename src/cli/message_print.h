@@ -1,4 +1,4 @@
-/* message_print.h -- messages in a terminal: their text on one line, calls and results named. */
+/* message_print.h -- a message on one line of a terminal: its text, and the names of its calls and results. */
 #ifndef MAKI_CLI_MESSAGE_PRINT_H
 #define MAKI_CLI_MESSAGE_PRINT_H
 
@@ -7,17 +7,17 @@
 #include "base/json.h"
 #include "cli.h"
 
-/* At most `room` bytes of the text of a JSON string, without control characters. */
-void show_text(maki_str string, size_t capacity);
-/* The content of a message, at most `room` bytes of each block. */
-void show_content(maki_str message, size_t capacity);
+/* At most `max` bytes of the text of a JSON string, without control characters. */
+void show_text(maki_str string, size_t max);
+/* The content of a message, at most `max` bytes of each block. */
+void show_content(maki_str message, size_t max);
 
-/* A message on a line: its number, time, role and tokens, and what it says; hidden ones dimmed. */
-void show_message(const maki_message *message, const cli_style *style, size_t capacity);
+/* A line for a message: number, time, role, tokens and content.  Hidden messages are dimmed. */
+void show_message(const maki_message *message, const cli_style *style, size_t max);
 
-/* A field of an object; false when it is not there. */
+/* A field of an object; false when it is missing. */
 bool show_field(maki_str object, const char *name, maki_str *value);
-/* Print a string, if it is there. */
-void show_string(maki_str object, const char *name, size_t capacity);
+/* Print a field that is a string; nothing when it is missing. */
+void show_string(maki_str object, const char *name, size_t max);
 
 #endif

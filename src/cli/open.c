@@ -1,4 +1,6 @@
-/* open.c -- a handle of the library with the configuration in force; see cli.h. */
+/* open.c -- open the library with the effective configuration, its log, its providers and a progress bar.
+ *
+ * Everything is closed by cli_close, also when cli_open stops half way: maki.yaml is checked before any work begins. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -17,24 +19,24 @@ void cli_print_problem(const maki_config_problem *p)
             p->warning ? "warning:" : "error:", s.off, p->words.ptr);
 }
 
-/* Warnings are told by `maki config check`; here only what stops us. */
+/* Only errors: `maki config check` prints the warnings. */
 static void on_problem(void *ctx, const maki_config_problem *p)
 {
-    size_t *mistakes = ctx;
+    size_t *errors = ctx;
     if (p->warning) return;
-    ++*mistakes;
+    ++*errors;
     cli_print_problem(p);
 }
 
 static int open_config(maki_config **out, const char *doing)
 {
-    size_t mistakes = 0;
+    size_t errors = 0;
     maki_err err = { 0 };
     maki_config_options options = { sizeof options, maki_env_system(), NULL,
-                                    environ,        on_problem,        &mistakes };
+                                    environ,        on_problem,        &errors };
     maki_status st = maki_config_open(&options, out, &err);
     if (st == MAKI_OK) return 0;
-    return mistakes ? maki_status_exit(st) : cli_fail(doing, &err);
+    return errors ? maki_status_exit(st) : cli_fail(doing, &err);
 }
 
 static maki_status write_stderr(void *ctx, maki_str bytes, maki_err *err)
@@ -44,7 +46,7 @@ static maki_status write_stderr(void *ctx, maki_str bytes, maki_err *err)
     return fwrite(bytes.ptr, 1, bytes.len, stderr) == bytes.len ? MAKI_OK : MAKI_IO;
 }
 
-/* A person who runs a command sees its answer; the lines for machines come when they were asked for. */
+/* Log lines on standard error only when the configuration asks for them. */
 static void open_log(cli_handle *h)
 {
     maki_config_value level;
@@ -67,7 +69,7 @@ int cli_open(cli_handle *h, const char *doing)
     maki_use_config(h->m, h->config);
     open_log(h);
     cli_use_model(h);
-    cli_watch_counting(h->m, &h->watch);
+    cli_progress_watch(h->m, &h->progress);
     return 0;
 }
 

@@ -1,34 +1,66 @@
-/* progress.c -- how far a long count of tokens has come: on a terminal, once it has taken a second. */
+/* progress.c -- progress bars on the terminal of standard error.
+ *
+ * A bar appears when the work has taken a second and is drawn at most five times a second, and once more at the end. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #include "cli.h"
 
-enum { NEARLY = 2 << 20 }; /* bytes that are counted before anybody can read the bar */
+enum {
+    CELLS = 40,
+    COUNTED_UNSEEN = 2 << 20 /* bytes that are counted before a bar could be read */
+};
 
-static maki_status show(void *ctx, uint64_t done, uint64_t total)
+void cli_progress_start(cli_progress *progress)
 {
-    cli_watch *watch = ctx;
-    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &progress->next);
+    progress->next.tv_sec++;
+    progress->shown = false;
+}
+
+static bool is_due(cli_progress *progress)
+{
+    struct timespec now, *next = &progress->next;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    int64_t ms = (now.tv_sec - watch->began.tv_sec) * (int64_t)1000 +
-                 (now.tv_nsec - watch->began.tv_nsec) / 1000000;
-    if (done + NEARLY >= total) {
-        if (watch->shown) fprintf(stderr, "\r%70s\r", "");
-        watch->shown = false;
-    } else if (ms > 1000) {
-        int percent = (int)(done * 100 / total);
-        fprintf(stderr, "\r  counting tokens [%-40.*s] %3d %% ", percent * 40 / 100,
+    if (now.tv_sec < next->tv_sec || (now.tv_sec == next->tv_sec && now.tv_nsec < next->tv_nsec))
+        return false;
+    now.tv_nsec += 200000000;
+    *next = (struct timespec){ now.tv_sec + now.tv_nsec / 1000000000, now.tv_nsec % 1000000000 };
+    return true;
+}
+
+void cli_progress_show(cli_progress *progress, const char *label, uint64_t done, uint64_t total,
+                       const char *detail)
+{
+    bool ended = progress->shown && total && done >= total;
+    if (!isatty(STDERR_FILENO) || (!ended && !is_due(progress))) return;
+    int percent = total && done < total ? (int)(done * 100 / total) : 100;
+    fprintf(stderr, "\r  %s", label);
+    if (total)
+        fprintf(stderr, "[%-*.*s] %3d %%  ", CELLS, percent * CELLS / 100,
                 "########################################", percent);
-        watch->shown = true;
-    }
+    fprintf(stderr, "%s ", detail);
+    progress->shown = true;
+}
+
+void cli_progress_clear(cli_progress *progress)
+{
+    if (progress->shown) fprintf(stderr, "\r%79s\r", "");
+    progress->shown = false;
+}
+
+static maki_status on_counting(void *ctx, uint64_t done, uint64_t total)
+{
+    if (done + COUNTED_UNSEEN >= total)
+        cli_progress_clear(ctx);
+    else
+        cli_progress_show(ctx, "counting tokens ", done, total, "");
     return MAKI_OK;
 }
 
-void cli_watch_counting(maki *m, cli_watch *watch)
+void cli_progress_watch(maki *m, cli_progress *progress)
 {
-    watch->shown = false;
-    clock_gettime(CLOCK_MONOTONIC, &watch->began);
-    if (isatty(STDERR_FILENO)) maki_watch_counting(m, show, watch);
+    cli_progress_start(progress);
+    maki_watch_counting(m, on_counting, progress);
 }

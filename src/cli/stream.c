@@ -1,29 +1,33 @@
-/* stream.c -- commands that go through a whole conversation, a message at a time: log, effective, show, append, export, import. */
+/* stream.c -- the commands that read or write a whole conversation, a message at a time: log, effective, show, append, export,
+ * import.
+ *
+ * They call the library instead of an operation: no answer is ever held in memory as a whole, however long the
+ * conversation is. */
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "answer_print.h"
+#include "base/json.h"
 #include "base/str.h"
 #include "message_print.h"
 
-/* The value of an argument; NULL when it was not given. */
-static const char *value_of(const cli_typed *typed, const char *field)
+/* The value of an argument, or NULL. */
+static const char *argument_value(const cli_typed *typed, const char *field)
 {
     const maki_op_argument *a = typed->shown.command->arguments;
     for (size_t i = 0; a[i].shape; i++) {
-        if (cli_is(a[i].field, field)) return typed->typed.values[i];
+        if (cli_streq(a[i].field, field)) return typed->typed.values[i];
     }
     return NULL;
 }
 
-/* 0, or the exit code after saying that it is none. */
-static int number_of(const cli_typed *typed, const char *field, uint64_t *out)
+/* An optional number: 0, or the exit code after printing the error. */
+static int parse_number(const cli_typed *typed, const char *field, uint64_t *out)
 {
-    const char *value = value_of(typed, field);
+    const char *value = argument_value(typed, field);
     if (!value) return 0;
     if (!*value || strspn(value, "0123456789") != strlen(value))
         return cli_misuse(typed->shown.group, "not a number: ", value);
@@ -49,53 +53,29 @@ static maki_status print_message(void *ctx, const maki_message *m, maki_err *err
         printf("%.*s\n", (int)m->json.len, m->json.ptr);
     else
         show_message(m, &l->s, 120);
-    return ferror(stdout) ? MAKI_CANCELLED : MAKI_OK; /* said at the end */
+    return ferror(stdout) ? MAKI_CANCELLED : MAKI_OK; /* main.c reports it */
 }
 
 static maki_status print_event(void *ctx, uint64_t ev, maki_str json, maki_err *err)
 {
+    static const char fields[] = "at|hidden|seq|to|toEv|with|target|messages|parent|what|of|reason|"
+                                 "action|failed|cancelled|cost|tokensBefore|tokensAfter|factsKept|"
+                                 "factsLost|summarizer|ms|messagesRemoved";
     const listing *l = ctx;
     maki_json_iter iter = maki_json_items(json);
     maki_json_item item;
     (void)err;
     if (l->json) {
-        printf("%.*s\n", (int)json.len, json.ptr);
+        printf("%.*s\n", MAKI_PRINTED(json));
         return MAKI_OK;
     }
     printf("%s%6" PRIu64 " ", l->s.cyan, ev);
     show_string(json, "type", 20);
     printf("%s", l->s.off);
     while (maki_json_next(&iter, &item)) {
-        static const char *const shown[] = {
-            "at",
-            "hidden",
-            "seq",
-            "to",
-            "toEv",
-            "with",
-            "target",
-            "messages",
-            "parent",
-            "what",
-            "of",
-            "reason",
-            "action",
-            "failed",
-            "cancelled",
-            "cost",
-            "tokensBefore",
-            "tokensAfter",
-            "factsKept",
-            "factsLost",
-            "summarizer",
-            "ms",
-            "messagesRemoved",
-        };
-        for (size_t i = 0; i < sizeof shown / sizeof shown[0]; i++) {
-            if (maki_json_key_is(item.key, maki_str_of(shown[i])))
-                printf(" %s=%.*s", shown[i], (int)(item.value.len < 100 ? item.value.len : 100),
-                       item.value.ptr);
-        }
+        if (maki_json_key_in(item.key, fields))
+            printf(" %.*s=%.*s", MAKI_PRINTED(item.key),
+                   (int)(item.value.len < 100 ? item.value.len : 100), item.value.ptr);
     }
     printf("\n");
     return MAKI_OK;
@@ -126,32 +106,32 @@ int stream_log(maki *m, const cli_typed *typed)
 int stream_view(maki *m, const cli_typed *typed)
 {
     listing l = { .s = typed->style, .json = typed->typed.json };
-    maki_revision at = MAKI_LATEST;
+    maki_revision revision = MAKI_LATEST;
     maki_conversation *c = NULL;
     maki_err err = { 0 };
-    int code = number_of(typed, "seq", &at.seq);
-    if (code == 0) code = number_of(typed, "ev", &at.ev);
+    int code = parse_number(typed, "seq", &revision.seq);
+    if (code == 0) code = parse_number(typed, "ev", &revision.ev);
     if (code) return code;
     maki_status st =
         maki_conversation_open(m, typed->typed.conversation, MAKI_OPEN_READ_SHARED, &c, &err);
-    if (st == MAKI_OK) st = maki_conversation_each(c, at, false, print_message, &l, &err);
+    if (st == MAKI_OK) st = maki_conversation_each(c, revision, false, print_message, &l, &err);
     return end_listing(typed, c, st, &err);
 }
 
-/* The newest of the view, under a line about all of it. */
+/* A line about the conversation, and the newest messages of its view. */
 int stream_show(maki *m, const cli_typed *typed)
 {
     listing l = { .s = typed->style, .json = typed->typed.json };
     maki_conversation *c = NULL;
     maki_token_total total;
     maki_err err = { 0 };
-    uint64_t most = UINT64_MAX;
+    uint64_t max = UINT64_MAX;
     const char *id = typed->typed.conversation;
-    int code = number_of(typed, "limit", &most);
+    int code = parse_number(typed, "limit", &max);
     if (code) return code;
     maki_status st = maki_conversation_open(m, id, MAKI_OPEN_READ, &c, &err);
     if (st == MAKI_OK) st = maki_conversation_view_tokens(c, MAKI_LATEST, &total, &err);
-    if (st == MAKI_OK && total.messages > most) l.skip = total.messages - most;
+    if (st == MAKI_OK && total.messages > max) l.skip = total.messages - max;
     if (st == MAKI_OK && !l.json)
         printf("%s%s%s: %" PRIu64 " messages in view of %" PRIu64 ", %" PRIu64 " tokens, %" PRIu64
                " events\n",
@@ -192,7 +172,7 @@ int stream_append(maki *m, const cli_typed *typed)
 
 int stream_export(maki *m, const cli_typed *typed)
 {
-    const char *format = value_of(typed, "format");
+    const char *format = argument_value(typed, "format");
     maki_conversation *c = NULL;
     maki_err err = { 0 };
     if (!format) format = "roo";
@@ -200,24 +180,20 @@ int stream_export(maki *m, const cli_typed *typed)
     maki_status st =
         maki_conversation_open(m, typed->typed.conversation, MAKI_OPEN_READ_SHARED, &c, &err);
     if (st == MAKI_OK) st = maki_conversation_export(c, format, out, &err);
-    if (st == MAKI_OK && !cli_is(format, "lines")) st = out.write(out.ctx, MAKI_LIT("\n"), &err);
+    if (st == MAKI_OK && !cli_streq(format, "lines")) st = out.write(out.ctx, MAKI_LIT("\n"), &err);
     maki_conversation_close(c);
     return st == MAKI_OK ? 0 : cli_fail("history export", &err);
 }
 
-/* A bar on a terminal, nothing elsewhere. */
-static maki_status show_progress(void *ctx, uint64_t done, uint64_t total, uint64_t messages)
+static maki_status on_progress(void *ctx, uint64_t done, uint64_t total, uint64_t messages)
 {
-    bool *shown = ctx;
-    int percent = total ? (int)(done * 100 / total) : 100;
-    if (!isatty(STDERR_FILENO)) return MAKI_OK;
-    fprintf(stderr, "\r  [%-40.*s] %3d %%  %" PRIu64 " messages ", percent * 40 / 100,
-            "########################################", percent, messages);
-    *shown = true;
+    char detail[40];
+    snprintf(detail, sizeof detail, "%" PRIu64 " messages", messages);
+    cli_progress_show(ctx, "", done, total, detail);
     return MAKI_OK;
 }
 
-static void tell_skipped(void *ctx, uint64_t line, const char *why)
+static void on_skipped(void *ctx, uint64_t line, const char *why)
 {
     (void)ctx;
     fprintf(stderr, "maki history import: line %" PRIu64 " skipped: %s\n", line, why);
@@ -225,18 +201,18 @@ static void tell_skipped(void *ctx, uint64_t line, const char *why)
 
 int stream_import(maki *m, const cli_typed *typed)
 {
-    bool shown = false;
-    maki_import_hooks hooks = { show_progress, tell_skipped, &shown };
+    cli_progress progress = { .shown = false };
+    maki_import_hooks hooks = { on_progress, on_skipped, &progress };
     maki_imported got;
     maki_err err = { 0 };
     maki_status st =
-        maki_conversation_import(m, value_of(typed, "source"), typed->typed.conversation,
-                                 value_of(typed, "format"), &hooks, &got, &err);
-    if (shown) fputc('\n', stderr);
+        maki_conversation_import(m, argument_value(typed, "source"), typed->typed.conversation,
+                                 argument_value(typed, "format"), &hooks, &got, &err);
+    if (progress.shown) fputc('\n', stderr);
     if (st != MAKI_OK) return cli_fail("history import", &err);
     printf("Imported %" PRIu64 " messages (%s), %" PRIu64 " events", got.messages, got.format,
            got.events);
-    if (got.other) printf(", %" PRIu64 " other lines passed over", got.other);
+    if (got.other) printf(", %" PRIu64 " other lines skipped", got.other);
     if (got.skipped) printf(", %" PRIu64 " broken lines skipped", got.skipped);
     printf(".\n");
     return 0;

@@ -1,4 +1,4 @@
-/* token_files.c -- see token_files.h. */
+/* token_files.c -- walk directories with fts, in the order of names, and keep each file or its error. */
 #include "token_files.h"
 
 #include <errno.h>
@@ -12,30 +12,31 @@
 #include "base/text.h"
 #include "cli.h"
 
-static void *must(void *p)
+static void *check_memory(void *p)
 {
     if (p) return p;
     fputs("maki: out of memory\n", stderr);
     exit(maki_status_exit(MAKI_NOMEM));
 }
 
-static token_file *add(token_files *files, const char *path)
+static token_file *add_file(token_files *files, const char *path)
 {
     if (files->count == files->capacity) {
         files->capacity = files->capacity * 2 + 16;
-        files->at = must(realloc(files->at, files->capacity * sizeof files->at[0]));
+        files->items =
+            check_memory(realloc(files->items, files->capacity * sizeof files->items[0]));
     }
-    token_file *file = &files->at[files->count++];
-    *file = (token_file){ .name = must(strdup(path)) };
-    file->counted.path = cli_is(path, "-") ? NULL : file->name;
+    token_file *file = &files->items[files->count++];
+    *file = (token_file){ .name = check_memory(strdup(path)) };
+    file->counted.path = cli_streq(path, "-") ? NULL : file->name;
     return file;
 }
 
 void token_files_free(token_files *files)
 {
     for (size_t i = 0; i < files->count; i++)
-        free(files->at[i].name);
-    free(files->at);
+        free(files->items[i].name);
+    free(files->items);
     *files = (token_files){ 0 };
 }
 
@@ -46,28 +47,28 @@ static int by_name(const FTSENT **a, const FTSENT **b)
 
 static void add_entry(token_files *files, FTS *walk, FTSENT *entry)
 {
-    bool given = entry->fts_level == FTS_ROOTLEVEL;
+    bool named = entry->fts_level == FTS_ROOTLEVEL;
     token_file *file;
     switch (entry->fts_info) {
     case FTS_D:
-        if (!given && cli_is(entry->fts_name, ".git")) fts_set(walk, entry, FTS_SKIP);
+        if (!named && cli_streq(entry->fts_name, ".git")) fts_set(walk, entry, FTS_SKIP);
         break;
     case FTS_F:
-        file = add(files, entry->fts_path);
-        file->counted.size = (uint64_t)entry->fts_statp->st_size; /* 0: files of /proc say so */
-        file->counted.skip_binary = !given;
+        file = add_file(files, entry->fts_path);
+        file->counted.size = (uint64_t)entry->fts_statp->st_size; /* 0 for files of /proc */
+        file->counted.skip_binary = !named;
         break;
     case FTS_DNR:
     case FTS_ERR:
     case FTS_NS:
-        file = add(files, entry->fts_path);
+        file = add_file(files, entry->fts_path);
         errno = entry->fts_errno;
         maki_fail_errno(&file->counted.err, "");
         break;
     case FTS_DEFAULT:
     case FTS_SLNONE:
-    case FTS_SL: /* what was named is read whatever it is; in folders only files are */
-        if (given) add(files, entry->fts_path);
+    case FTS_SL: /* on the command line anything is read, in directories only files are */
+        if (named) add_file(files, entry->fts_path);
         break;
     default: break;
     }
@@ -75,10 +76,10 @@ static void add_entry(token_files *files, FTS *walk, FTSENT *entry)
 
 void token_files_add(token_files *files, const char *path)
 {
-    char *paths[] = { must(strdup(path)), NULL };
+    char *paths[] = { check_memory(strdup(path)), NULL };
     FTSENT *entry;
-    if (cli_is(path, "-")) {
-        add(files, path);
+    if (cli_streq(path, "-")) {
+        add_file(files, path);
         free(paths[0]);
         return;
     }
@@ -86,7 +87,7 @@ void token_files_add(token_files *files, const char *path)
         path[0] ? fts_open(paths, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, by_name) : NULL;
     if (!walk) {
         errno = path[0] ? errno : ENOENT;
-        maki_fail_errno(&add(files, path)->counted.err, "");
+        maki_fail_errno(&add_file(files, path)->counted.err, "");
     } else {
         while ((entry = fts_read(walk)) != NULL)
             add_entry(files, walk, entry);
@@ -97,7 +98,7 @@ void token_files_add(token_files *files, const char *path)
 
 /* ---- names ---------------------------------------------------------------------------------------- */
 
-/* Would a terminal do something else than show it?  C1 controls, and marks that turn a line around. */
+/* C0 and C1 controls, line separators and marks of text direction. */
 static bool is_control(uint32_t code)
 {
     return code < 0x20 || (code >= 0x7F && code < 0xA0) || (code >= 0x2028 && code <= 0x202E) ||
@@ -109,11 +110,11 @@ void token_name_print(FILE *to, const char *name)
     maki_str rest = maki_str_of(name);
     for (bool bad = true; bad;) {
         maki_str text = maki_utf8_next_valid(&rest, &bad);
-        for (size_t at = 0, len; at < text.len; at += len) {
-            if (is_control(maki_utf8_decode(text, at, &len)))
+        for (size_t i = 0, len; i < text.len; i += len) {
+            if (is_control(maki_utf8_decode(text, i, &len)))
                 fputc('?', to);
             else
-                fwrite(text.ptr + at, 1, len, to);
+                fwrite(text.ptr + i, 1, len, to);
         }
         if (bad) fputc('?', to);
     }

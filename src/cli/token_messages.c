@@ -1,6 +1,6 @@
-/* token_messages.c -- see token_messages.h.
+/* token_messages.c -- each message is counted by a call of the operation tokens.count, so memory grows with the longest one.
  *
- * Every message goes through the operation tokens.count by itself. */
+ * A file is mapped; what has no size (a pipe, /proc) is read. */
 #include "token_messages.h"
 
 #include <errno.h>
@@ -12,29 +12,19 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "base/json_write.h"
+#include "base/json_print.h"
 #include "base/str.h"
 #include "cli.h"
+#include "http.h"
 #include "message_print.h"
 
 /* ---- the text of a file -------------------------------------------------------------------------- */
 
 typedef struct text_of_file {
     maki_str text;
-    void *map;   /* it is mapped */
-    maki_buf in; /* it was read: what has no size */
+    void *map; /* NULL: it was read into `in` */
+    maki_buf in;
 } text_of_file;
-
-static bool read_all(int fd, maki_buf *in)
-{
-    static char block[1 << 16];
-    for (;;) {
-        ssize_t n = read(fd, block, sizeof block);
-        if (n < 0 && errno == EINTR) continue;
-        if (n <= 0) return n == 0;
-        maki_buf_add(in, (maki_str){ block, (size_t)n });
-    }
-}
 
 static bool open_text(const token_file *file, text_of_file *out)
 {
@@ -44,19 +34,19 @@ static bool open_text(const token_file *file, text_of_file *out)
     bool ok = fd >= 0;
     *out = (text_of_file){ .text = { "", 0 }, .in = cli_buf() };
     if (ok && !standard && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0) {
-        void *at = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-        if (at != MAP_FAILED) {
-            out->map = at;
-            out->text = (maki_str){ at, (size_t)st.st_size };
+        void *map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+        if (map != MAP_FAILED) {
+            out->map = map;
+            out->text = (maki_str){ map, (size_t)st.st_size };
         }
     }
     if (ok && !out->map) {
-        ok = read_all(fd, &out->in);
+        ok = cli_read_all(fd, &out->in);
         out->text = cli_text(&out->in);
     }
-    int why = errno;
+    int error = errno;
     if (fd > STDIN_FILENO) close(fd);
-    errno = why;
+    errno = error;
     return ok;
 }
 
@@ -77,10 +67,11 @@ typedef struct counting {
     token_file *file;
     token_request *request;
     maki_buf input, answer;
-    uint64_t reply; /* once a request */
+    uint64_t
+        reply; /* tokens of the beginning of the reply, which each call answers and a request has once */
 } counting;
 
-/* Run it on {..., "field": before value after} and add what it answers. */
+/* Call it with {..., "field": before value after} and add up its answer. */
 static maki_status count_field(counting *c, const char *field, const char *before, maki_str value,
                                const char *after)
 {
@@ -89,7 +80,7 @@ static maki_status count_field(counting *c, const char *field, const char *befor
     maki_buf_clear(&c->input);
     maki_jw_init(&w, maki_buf_sink(&c->input), &c->file->counted.err);
     maki_jw_object(&w);
-    if (c->field) maki_jw_field_string(&w, c->field, maki_str_of(c->name));
+    maki_jw_field_string(&w, c->field, maki_str_of(c->name));
     maki_jw_key(&w, maki_str_of(field));
     maki_jw_begin_value(&w);
     maki_jw_bytes(&w, maki_str_of(before));
@@ -98,8 +89,8 @@ static maki_status count_field(counting *c, const char *field, const char *befor
     maki_jw_end_object(&w);
     maki_status st = maki_jw_end(&w);
     if (st == MAKI_OK)
-        st = cli_ask(c->m, "tokens.count", cli_text(&c->input), &c->answer, &answer,
-                     &c->file->counted.err);
+        st = cli_run_op(c->m, "tokens.count", cli_text(&c->input), &c->answer, &answer,
+                        &c->file->counted.err);
     if (st != MAKI_OK) return st;
     double error = maki_json_number_field(answer, "error");
     uint64_t reply = (uint64_t)maki_json_number_field(answer, "reply");
@@ -112,7 +103,7 @@ static maki_status count_field(counting *c, const char *field, const char *befor
     return MAKI_OK;
 }
 
-static maki_status bad(counting *c, const char *what)
+static maki_status fail_invalid(counting *c, const char *what)
 {
     return maki_fail(&c->file->counted.err, MAKI_INVALID, "%s", what);
 }
@@ -120,7 +111,7 @@ static maki_status bad(counting *c, const char *what)
 static maki_status count_message(counting *c, maki_str message)
 {
     if (maki_json_kind_of(message) != MAKI_JSON_OBJECT)
-        return bad(c, "a message must be an object");
+        return fail_invalid(c, "a message must be an object");
     c->file->messages++;
     return count_field(c, "messages", "[", message, "]");
 }
@@ -139,10 +130,11 @@ static maki_status count_array(counting *c, maki_str array)
 static maki_status count_request(counting *c, maki_str object)
 {
     maki_str messages, value;
-    bool there =
+    bool found =
         show_field(object, "messages", &messages) || show_field(object, "contents", &messages);
-    if (!there || maki_json_kind_of(messages) != MAKI_JSON_ARRAY) {
-        return show_field(object, "role", &value) ? count_message(c, object) : bad(c, not_messages);
+    if (!found || maki_json_kind_of(messages) != MAKI_JSON_ARRAY) {
+        return show_field(object, "role", &value) ? count_message(c, object)
+                                                  : fail_invalid(c, not_messages);
     }
     maki_status st = count_array(c, messages);
     if (st == MAKI_OK && show_field(object, "system", &value) &&
@@ -158,7 +150,7 @@ static maki_status count_request(counting *c, maki_str object)
 
 /* ---- files -------------------------------------------------------------------------------------------- */
 
-/* The first row of a session's file, or whatever else is no message. */
+/* The first row of a session's file, or another object that is not a message. */
 static bool is_header(maki_str value)
 {
     maki_str role;
@@ -175,16 +167,15 @@ static maki_status count_lines(counting *c, maki_str text)
         st = maki_json_check(row, &value, &c->file->counted.err);
         if (st == MAKI_OK && !is_header(value)) st = count_message(c, value);
         if (st != MAKI_OK) {
-            char why[sizeof c->file->counted.err.msg];
-            memcpy(why, c->file->counted.err.msg, sizeof why);
-            snprintf(c->file->counted.err.msg, sizeof why, "line %llu: %.150s",
-                     (unsigned long long)line, why);
+            maki_err first = c->file->counted.err;
+            maki_fail(&c->file->counted.err, st, "line %llu: %.150s", (unsigned long long)line,
+                      first.msg);
         }
     }
     return st;
 }
 
-/* Is there more than one value?  Then it is one a line. */
+/* JSON lines: the first line is a value of its own. */
 static bool is_lines(maki_str text, maki_err *err)
 {
     maki_str value, first;
@@ -199,7 +190,7 @@ static maki_status count_text(counting *c, maki_str text)
         maki_json_kind kind = maki_json_kind_of(value);
         if (kind == MAKI_JSON_ARRAY) return count_array(c, value);
         if (kind == MAKI_JSON_OBJECT) return count_request(c, value);
-        return bad(c, not_messages);
+        return fail_invalid(c, not_messages);
     }
     if (is_lines(text, &line)) return count_lines(c, text);
     c->file->counted.err = whole;

@@ -184,7 +184,7 @@ has 'none' 'there is no conversation nope' "$(s show nope)"
 s show nope >/dev/null; check 'is not found' 5 $?
 has 'no id' 'missing: ID' "$(s show)"
 has 'no subcommand' 'limit, list, resolve, set, show, status' "$(s)"
-has 'an unknown one' 'there is no subcommand frobnicate' "$(s frobnicate)"
+has 'an unknown one' 'unknown subcommand frobnicate' "$(s frobnicate)"
 has 'not a number' 'not a number: many' "$(s list --limit many)"
 has 'help has an example' 'maki session show 7f3a' "$("$maki" session --help)"
 tap_end
