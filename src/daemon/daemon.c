@@ -1,4 +1,8 @@
-/* daemon.c -- see daemon.h. */
+/* daemon.c -- open the parts, connect them on one event loop, dispatch requests, stop in order.
+ *
+ * In:    request heads from the server; items that other threads put into the loop's queue; signals.
+ * Out:   each request goes to the API's threads, to an upstream (forwarding.h), or is refused.
+ * Always: a stop waits until every connection is closed and every exchange recorded, or `stop_ms` is over. */
 #include "daemon/daemon.h"
 
 #include <event2/event.h>
@@ -23,7 +27,7 @@
 #include "store/session.h"
 
 enum {
-    TRIM_SECONDS = 2, /* how long memory that is not used may stay ours */
+    TRIM_SECONDS = 2, /* after which unused memory goes back to the system */
     OUR_FILES = 512,  /* descriptors for conversations, the journal, large bodies */
     UPSTREAM_MIN = 64,
     EVENTS = 4
@@ -34,22 +38,22 @@ struct maki_daemon {
     const maki_daemon_options *options;
     const maki_logger *logger;
     struct event_base *base;
-    struct event *stop_timer, *events[EVENTS]; /* the others, which are always awaited */
+    struct event *stop_timer, *events[EVENTS]; /* `events`: those that are always pending */
     size_t event_count;
-    uint64_t trimmed;       /* requests when memory was last given back, */
-    size_t trimmed_clients; /* and connections */
+    uint64_t trimmed_requests; /* requests and connections when memory was last given back */
+    size_t trimmed_clients;
     bool trim_again;
     maki_queue queue; /* what other threads have for the loop */
     bool queue_open;
     maki_server *server;
     maki_client *client;
-    maki_recorder *engine;
+    maki_recorder *recorder;
     maki_broadcast *broadcast;
     maki_api *api;
     maki_metrics metrics;
     maki_recording_state recording;
-    maki_queue_item opened; /* the engine has a place for conversations at last */
-    maki_forwarding passes;
+    maki_queue_item opened; /* the recorder could open the conversations after all */
+    maki_forwarding forwarding;
     char home[512];
     char address[96];
     bool stopping, server_empty;
@@ -57,59 +61,60 @@ struct maki_daemon {
 
 /* ---- descriptors ---------------------------------------------------------------------------------- */
 
-/* Those that may be connections. */
-static size_t for_connections(const maki_daemon *d)
+/* How many may be connections. */
+static size_t connections_max(const maki_daemon *d)
 {
-    size_t all = d->options->descriptors ? d->options->descriptors : SIZE_MAX / 2;
-    return all - (all / 4 < OUR_FILES ? all / 4 : OUR_FILES);
+    size_t max = d->options->descriptors ? d->options->descriptors : SIZE_MAX / 2;
+    return max - (max / 4 < OUR_FILES ? max / 4 : OUR_FILES);
 }
 
-/* What clients leave is for upstreams: a request beyond that waits, instead of failing for want of a
- * descriptor, and files can be opened all the time. */
+/* What clients leave is for upstreams: a request beyond that waits, instead of failing for lack of a
+ * descriptor, and files can always be opened. */
 static void share_descriptors(maki_daemon *d)
 {
-    size_t all = for_connections(d), clients = maki_server_connections(d->server);
-    bool enough = clients + UPSTREAM_MIN < all;
-    maki_client_limit(d->client, enough ? all - clients : UPSTREAM_MIN);
+    size_t max = connections_max(d), clients = maki_server_connections(d->server);
+    bool enough = clients + UPSTREAM_MIN < max;
+    maki_client_limit(d->client, enough ? max - clients : UPSTREAM_MIN);
 }
 
 /* ---- requests ------------------------------------------------------------------------------------- */
 
-static void refuse(maki_daemon *d, maki_conn *conn, const maki_guard_answer *why)
+static void refuse(maki_daemon *d, maki_conn *conn, const maki_guard_answer *answer)
 {
     MAKI_COUNT(&d->metrics, refused_total, 1);
-    maki_kv values[] = { MAKI_KV_S("why", maki_str_of(why->type)) };
-    /* by the thousand, if somebody likes */
+    maki_kv values[] = { MAKI_KV_S("why", maki_str_of(answer->type)) };
+    /* DEBUG: a client can cause any number of them */
     maki_log_event(d->logger, MAKI_DEBUG, "refused", values, 1);
-    maki_conn_fail(conn, why->status, why->type, why->words);
+    maki_conn_fail(conn, answer->status, answer->type, answer->words);
 }
 
-/* The upstream that the client named, by path or field.  False: there is none of that name. */
+/* The upstream that the client named, by path or field.  False: it named an unknown one. */
 static bool named_upstream(maki_daemon *d, const maki_http_head *head, const maki_route_path *path,
                            const maki_upstream **out)
 {
-    maki_str said = maki_http_value(head, "x-maki-upstream");
-    maki_str name = path->upstream.len ? path->upstream : said;
+    maki_str field = maki_http_value(head, "x-maki-upstream");
+    maki_str name = path->upstream.len ? path->upstream : field;
     *out = name.len ? maki_upstream_named(&d->options->upstreams, name) : NULL;
     return name.len == 0 || *out;
 }
 
-static void hand_on(maki_daemon *d, maki_conn *conn, const maki_http_head *head,
-                    const maki_route_path *path)
+static void dispatch(maki_daemon *d, maki_conn *conn, const maki_http_head *head,
+                     const maki_route_path *path)
 {
     const maki_upstream *upstream;
     if (!named_upstream(d, head, path, &upstream)) {
         maki_conn_fail(conn, 404, "no_such_upstream",
-                       "there is no upstream of that name; --upstream NAME=URL makes one");
+                       "no upstream of that name; add it with --upstream NAME=URL");
         return;
     }
     bool named = upstream != NULL;
     bool anthropic = maki_http_field_named(head, MAKI_LIT("anthropic-version")) != NULL;
     maki_route route = maki_route_find(head->method, path->path, named, anthropic);
     if (route.kind == MAKI_ROUTE_NONE) {
-        maki_conn_fail(conn, 404, "not_found",
-                       "no provider's path that Maki knows; /u/NAME/... hands on any path to the "
-                       "upstream NAME, / tells how to connect");
+        maki_conn_fail(
+            conn, 404, "not_found",
+            "not a provider's path that Maki knows; /u/NAME/... forwards any path to the "
+            "upstream NAME, / says how to connect");
         return;
     }
     if (route.kind == MAKI_ROUTE_LOCAL) {
@@ -118,7 +123,7 @@ static void hand_on(maki_daemon *d, maki_conn *conn, const maki_http_head *head,
         return;
     }
     if (!named) upstream = maki_upstream_named(&d->options->upstreams, maki_str_of(route.upstream));
-    maki_forwarding_begin(&d->passes, conn, head, path, &route, upstream, named);
+    maki_forwarding_begin(&d->forwarding, conn, head, path, &route, upstream, named);
 }
 
 static void on_head(void *ctx, maki_conn *conn, const maki_http_head *head)
@@ -133,44 +138,44 @@ static void on_head(void *ctx, maki_conn *conn, const maki_http_head *head)
     if (guard.status) {
         refuse(d, conn, &guard);
     } else if (!split) {
-        maki_conn_fail(conn, 404, "not_found", "this target is no path");
+        maki_conn_fail(conn, 404, "not_found", "the request target is not a path");
     } else {
-        hand_on(d, conn, head, &path);
+        dispatch(d, conn, head, &path);
     }
 }
 
 static void on_body(void *ctx, maki_conn *conn, maki_str bytes)
 {
-    maki_request_handler *guest = maki_conn_kept(conn);
+    maki_request_handler *handler = maki_conn_kept(conn);
     (void)ctx;
-    if (guest && guest->calls->on_body) guest->calls->on_body(guest, conn, bytes);
+    if (handler && handler->calls->on_body) handler->calls->on_body(handler, conn, bytes);
 }
 
 static void on_body_end(void *ctx, maki_conn *conn)
 {
-    maki_request_handler *guest = maki_conn_kept(conn);
+    maki_request_handler *handler = maki_conn_kept(conn);
     (void)ctx;
-    if (guest && guest->calls->on_body_end) guest->calls->on_body_end(guest, conn);
+    if (handler && handler->calls->on_body_end) handler->calls->on_body_end(handler, conn);
 }
 
 static void on_drained(void *ctx, maki_conn *conn)
 {
-    maki_request_handler *guest = maki_conn_kept(conn);
+    maki_request_handler *handler = maki_conn_kept(conn);
     (void)ctx;
-    if (guest && guest->calls->on_drained) guest->calls->on_drained(guest, conn);
+    if (handler && handler->calls->on_drained) handler->calls->on_drained(handler, conn);
 }
 
 static void on_gone(void *ctx, maki_conn *conn, maki_status why)
 {
-    maki_request_handler *guest = maki_conn_kept(conn);
+    maki_request_handler *handler = maki_conn_kept(conn);
     (void)ctx;
-    if (guest && guest->calls->on_gone) guest->calls->on_gone(guest, conn, why);
+    if (handler && handler->calls->on_gone) handler->calls->on_gone(handler, conn, why);
 }
 
-static void on_trouble(void *ctx, const char *words)
+static void on_accept_failure(void *ctx, const char *reason)
 {
     maki_daemon *d = ctx;
-    maki_kv values[] = { MAKI_KV_S("why", maki_str_of(words)) };
+    maki_kv values[] = { MAKI_KV_S("why", maki_str_of(reason)) };
     if (MAKI_COUNT(&d->metrics, accept_failures_total, 1) % 100 == 0) {
         maki_log_event(d->logger, MAKI_ERROR, "accept_failed", values, 1);
     }
@@ -178,7 +183,7 @@ static void on_trouble(void *ctx, const char *words)
 
 /* ---- what other threads have for the loop --------------------------------------------------------- */
 
-static void run_arrived(maki_daemon *d)
+static void run_queue(maki_daemon *d)
 {
     maki_queue_item *item = maki_queue_take_all(&d->queue);
     while (item) {
@@ -188,23 +193,23 @@ static void run_arrived(maki_daemon *d)
     }
 }
 
-static void on_arrived(evutil_socket_t fd, short what, void *ctx)
+static void on_queue(evutil_socket_t fd, short what, void *ctx)
 {
     (void)fd, (void)what;
-    run_arrived(ctx);
+    run_queue(ctx);
 }
 
-/* Bodies come and go between what stays for long; free pages in between go back only when asked for. */
+/* Freed bodies leave holes between long-lived blocks; the allocator returns such pages only when it is asked to. */
 static void on_trim(evutil_socket_t fd, short what, void *ctx)
 {
     maki_daemon *d = ctx;
     uint64_t requests = atomic_load_explicit(&d->metrics.requests_total, memory_order_relaxed);
     size_t clients = maki_server_connections(d->server);
     (void)fd, (void)what;
-    bool moved = requests != d->trimmed || clients != d->trimmed_clients;
-    if (!moved && !d->trim_again) return;
-    d->trim_again = moved; /* once more when all is quiet: others let go a moment later */
-    d->trimmed = requests;
+    bool changed = requests != d->trimmed_requests || clients != d->trimmed_clients;
+    if (!changed && !d->trim_again) return;
+    d->trim_again = changed; /* once more when all is idle: other threads free a little later */
+    d->trimmed_requests = requests;
     d->trimmed_clients = clients;
     maki_trim_heap();
 }
@@ -212,28 +217,28 @@ static void on_trim(evutil_socket_t fd, short what, void *ctx)
 /* ---- the end -------------------------------------------------------------------------------------- */
 
 /* Stopping, and nothing is left: no connection, and nothing that is still being recorded. */
-static void end_if_over(maki_daemon *d)
+static void stop_if_idle(maki_daemon *d)
 {
-    if (d->stopping && d->server_empty && d->passes.open == 0) event_base_loopbreak(d->base);
+    if (d->stopping && d->server_empty && d->forwarding.open == 0) event_base_loopbreak(d->base);
 }
 
 static void on_empty_server(void *ctx)
 {
     maki_daemon *d = ctx;
     d->server_empty = true;
-    end_if_over(d);
+    stop_if_idle(d);
 }
 
-static void on_empty_passes(void *ctx)
+static void on_empty_forwarding(void *ctx)
 {
-    end_if_over(ctx);
+    stop_if_idle(ctx);
 }
 
 static void on_stop_timer(evutil_socket_t fd, short what, void *ctx)
 {
     maki_daemon *d = ctx;
     (void)fd, (void)what;
-    maki_kv values[] = { MAKI_KV_I("open", d->passes.open) };
+    maki_kv values[] = { MAKI_KV_I("open", d->forwarding.open) };
     maki_log_event(d->logger, MAKI_WARN, "stop_cut", values, 1);
     event_base_loopbreak(d->base);
 }
@@ -242,12 +247,12 @@ static void on_signal(evutil_socket_t fd, short what, void *ctx)
 {
     maki_daemon *d = ctx;
     (void)fd, (void)what;
-    if (d->stopping) { /* for the second time: at once */
+    if (d->stopping) { /* the second signal: at once */
         event_base_loopbreak(d->base);
         return;
     }
     d->stopping = true;
-    maki_kv values[] = { MAKI_KV_I("open", d->passes.open) };
+    maki_kv values[] = { MAKI_KV_I("open", d->forwarding.open) };
     maki_log_event(d->logger, MAKI_INFO, "stopping", values, 1);
     struct timeval limit = { .tv_sec = (time_t)(d->options->stop_ms / 1000),
                              .tv_usec = (suseconds_t)(d->options->stop_ms % 1000 * 1000) };
@@ -258,39 +263,40 @@ static void on_signal(evutil_socket_t fd, short what, void *ctx)
 
 /* ---- open ----------------------------------------------------------------------------------------- */
 
-/* Where conversations are kept, and looked for by their names. */
+/* The directory of the conversations. */
 static maki_status find_home(maki_daemon *d, maki_err *err)
 {
     if (d->options->home)
         snprintf(d->home, sizeof d->home, "%s", d->options->home);
     else if (!maki_home(d->home, sizeof d->home))
-        return maki_fail(err, MAKI_INVALID, "there is no home folder; give --home DIR");
+        return maki_fail(err, MAKI_INVALID, "no home directory; set --home DIR");
     if (strlen(d->home) + MAKI_ID_MAX >= sizeof d->home)
-        return maki_fail(err, MAKI_INVALID, "the path of the home folder is too long");
+        return maki_fail(err, MAKI_INVALID, "the path of the home directory is too long");
     return MAKI_OK;
 }
 
-static bool await(maki_daemon *d, evutil_socket_t fd, short what, event_callback_fn fn,
-                  const struct timeval *often)
+static bool add_event(maki_daemon *d, evutil_socket_t fd, short what, event_callback_fn callback,
+                      const struct timeval *interval)
 {
-    struct event *event = event_new(d->base, fd, (short)(what | EV_PERSIST), fn, d);
+    struct event *event = event_new(d->base, fd, (short)(what | EV_PERSIST), callback, d);
     if (event) d->events[d->event_count++] = event;
-    return event && event_add(event, often) == 0;
+    return event && event_add(event, interval) == 0;
 }
 
 static maki_status open_events(maki_daemon *d, maki_err *err)
 {
     d->base = event_base_new();
-    if (!d->base) return maki_fail(err, MAKI_IO, "no event loop could be made");
+    if (!d->base) return maki_fail(err, MAKI_IO, "cannot create an event loop");
     maki_status st = maki_queue_open(&d->queue, true, err);
     if (st != MAKI_OK) return st;
     d->queue_open = true;
     d->stop_timer = evtimer_new(d->base, on_stop_timer, d);
-    struct timeval often = { .tv_sec = TRIM_SECONDS };
-    bool all = d->stop_timer && await(d, d->queue.fd, EV_READ, on_arrived, NULL) &&
-               await(d, SIGTERM, EV_SIGNAL, on_signal, NULL) &&
-               await(d, SIGINT, EV_SIGNAL, on_signal, NULL) && await(d, -1, 0, on_trim, &often);
-    return all ? MAKI_OK : maki_fail_nomem(err);
+    struct timeval interval = { .tv_sec = TRIM_SECONDS };
+    bool ok = d->stop_timer && add_event(d, d->queue.fd, EV_READ, on_queue, NULL) &&
+              add_event(d, SIGTERM, EV_SIGNAL, on_signal, NULL) &&
+              add_event(d, SIGINT, EV_SIGNAL, on_signal, NULL) &&
+              add_event(d, -1, 0, on_trim, &interval);
+    return ok ? MAKI_OK : maki_fail_nomem(err);
 }
 
 static maki_status open_server(maki_daemon *d, maki_err *err)
@@ -301,12 +307,12 @@ static maki_status open_server(maki_daemon *d, maki_err *err)
                                     .on_body_end = on_body_end,
                                     .on_drained = on_drained,
                                     .on_gone = on_gone,
-                                    .on_trouble = on_trouble,
+                                    .on_trouble = on_accept_failure,
                                     .on_empty = on_empty_server };
     char bound[80];
     maki_server_limits limits = d->options->server;
-    size_t most = for_connections(d) - UPSTREAM_MIN;
-    if (limits.connections > most) limits.connections = most;
+    size_t max = connections_max(d) - UPSTREAM_MIN;
+    if (limits.connections > max) limits.connections = max;
     maki_status st = maki_server_open(d->env, d->base, &limits, &calls, &d->server, err);
     for (size_t i = 0; i < d->options->listen_count && st == MAKI_OK; i++) {
         st = maki_server_listen(d->server, d->options->listen[i], bound, sizeof bound, err);
@@ -323,19 +329,19 @@ static void on_full_disk(void *ctx, const maki_err *err)
 
 static void run_opened(maki_queue_item *item)
 {
-    static const maki_err well = { .status = MAKI_OK };
-    maki_recording_state_learn(&MAKI_CONTAINER_OF(item, maki_daemon, opened)->recording, &well);
+    static const maki_err ok = { .status = MAKI_OK };
+    maki_recording_state_learn(&MAKI_CONTAINER_OF(item, maki_daemon, opened)->recording, &ok);
 }
 
 static maki_status open_threads(maki_daemon *d, maki_err *err)
 {
     maki_proxy_options proxy = { .home = d->home, .logger = d->logger };
-    maki_recorder_options engine = { .proxy = &proxy,
-                                     .base = d->base,
-                                     .loop = &d->queue,
-                                     .on_full = on_full_disk,
-                                     .on_full_ctx = d,
-                                     .opened = &d->opened };
+    maki_recorder_options recorder = { .proxy = &proxy,
+                                       .base = d->base,
+                                       .loop = &d->queue,
+                                       .on_full = on_full_disk,
+                                       .on_full_ctx = d,
+                                       .opened = &d->opened };
     maki_api_routes_options local = { .home = d->home,
                                       .config = d->options->config,
                                       .logger = d->logger,
@@ -355,9 +361,9 @@ static maki_status open_threads(maki_daemon *d, maki_err *err)
                                            .tell = maki_broadcast_send,
                                            .tell_ctx = d->broadcast };
     maki_recording_state_init(&d->recording);
-    engine.body_max = d->options->server.body_bytes;
+    recorder.body_max = d->options->server.body_bytes;
     api.broadcast = d->broadcast;
-    if (st == MAKI_OK) st = maki_recorder_open(d->env, &engine, &d->engine, err);
+    if (st == MAKI_OK) st = maki_recorder_open(d->env, &recorder, &d->recorder, err);
     if (st == MAKI_OK) st = maki_api_open(d->env, &api, &d->api, err);
     return st;
 }
@@ -373,23 +379,23 @@ maki_status maki_daemon_open(const maki_env *env, const maki_daemon_options *opt
     d->logger = logger;
     maki_status st = find_home(d, err);
     if (st == MAKI_OK) st = open_events(d, err);
-    if (st == MAKI_OK) st = open_server(d, err); /* before the threads: they want the address */
+    if (st == MAKI_OK) st = open_server(d, err); /* before the threads: they need the address */
     if (st == MAKI_OK) st = maki_client_open(env, d->base, &options->client, &d->client, err);
     if (st == MAKI_OK) st = open_threads(d, err);
     if (st != MAKI_OK) {
         maki_daemon_close(d);
         return st;
     }
-    d->passes = (maki_forwarding){ .env = env,
-                                   .client = d->client,
-                                   .engine = d->engine,
-                                   .api = d->api,
-                                   .upstreams = &options->upstreams,
-                                   .metrics = &d->metrics,
-                                   .recording = &d->recording,
-                                   .logger = logger,
-                                   .on_empty = on_empty_passes,
-                                   .ctx = d };
+    d->forwarding = (maki_forwarding){ .env = env,
+                                       .client = d->client,
+                                       .recorder = d->recorder,
+                                       .api = d->api,
+                                       .upstreams = &options->upstreams,
+                                       .metrics = &d->metrics,
+                                       .recording = &d->recording,
+                                       .logger = logger,
+                                       .on_empty = on_empty_forwarding,
+                                       .ctx = d };
     *out = d;
     return MAKI_OK;
 }
@@ -404,15 +410,15 @@ void maki_daemon_run(maki_daemon *d)
     event_base_dispatch(d->base);
 }
 
-/* First whoever makes work, then whoever does it; what they still had for the loop is run in between, so that everything is
- * freed where it was made. */
+/* Stop the producers of work, then its consumers; run in between what they still queued for the loop, so that everything
+ * is freed by the thread that allocated it. */
 void maki_daemon_close(maki_daemon *d)
 {
     if (!d) return;
     maki_server_close(d->server);
     if (d->api) maki_api_stop(d->api);
-    maki_recorder_close(d->engine);
-    if (d->queue_open) run_arrived(d);
+    maki_recorder_close(d->recorder);
+    if (d->queue_open) run_queue(d);
     maki_client_close(d->client);
     maki_api_close(d->api);
     maki_broadcast_close(d->broadcast);

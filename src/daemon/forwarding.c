@@ -1,10 +1,27 @@
-/* forwarding.c -- see forwarding.h. */
+/* forwarding.c -- one transfer: a client's request, the upstream call that answers it, and its recording.
+ *
+ * In:    the request's head and body from the client's connection; the reply's head and body from upstream.
+ * Out:   the same bytes to the other side, and to the recorder.  The reply's end waits until the exchange is durable.
+ *
+ *     READING ---> LOOKUP ---.
+ *        |                   v
+ *        `------------> UPLOADING ---> REPLYING ---> FLUSHING
+ *
+ *     READING    the body comes; the call to upstream is prepared, not started
+ *     LOOKUP     the body is complete; the recorder's thread parses it for the model, which decides the upstream
+ *     UPLOADING  the call is started; the body is sent as it comes; no reply yet
+ *     REPLYING   the reply's head came; its bytes are forwarded (the body may still be coming: an early answer)
+ *     FLUSHING   upstream is done; the reply's end is held back until the recorder is done, too
+ *     CLOSED     from any other: the client has its answer or is gone, the call is over or cancelled
+ *
+ * Always: `conn` is NULL in CLOSED only; `call` is NULL in FLUSHING and CLOSED only; enter() asserts both, and the
+ *         arrows.  A transfer is freed when it is CLOSED and the recorder's thread does not use it.
+ * Never:  parses a body: the loop's thread only copies bytes. */
 #include "daemon/forwarding.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <maki/json.h>
 
 #include "base/err.h"
 #include "base/str.h"
@@ -12,420 +29,460 @@
 #include "daemon/forwarded_head.h"
 
 enum {
-    WHOLE_MAX = 60 << 10,   /* bodies up to this are sent when they are whole: curl copies them into
+    WHOLE_MAX =
+        60 << 10, /* bodies up to this are sent when they are complete: curl copies them into
                                * what it sends first (it does so below 64 KB), and needs no buffer */
-    UPLOAD_AHEAD = 8 << 20, /* bytes of a body that may wait for upstream */
+    UPLOAD_AHEAD = 8 << 20,   /* bytes of a body that may wait for upstream */
     CLIENT_AHEAD = 256 << 10, /* bytes of a reply that may wait for the client */
     FIELDS_MAX = 128 << 10,
 };
 
-/* Why upstream is not read at present. */
-enum { FOR_CLIENT = 1, FOR_ENGINE = 2 };
+typedef enum transfer_state {
+    READING,
+    LOOKUP,
+    UPLOADING,
+    REPLYING,
+    FLUSHING,
+    CLOSED
+} transfer_state;
 
-typedef struct pass {
-    maki_request_handler guest;
-    maki_forwarding *all;
-    maki_conn *conn;        /* NULL: the client has its answer, or is gone */
-    maki_client_call *call; /* NULL: upstream is done */
+/* What the recorder's thread has of the transfer.  IDLE: nothing (yet, or any more). */
+typedef enum recorder_state {
+    RECORDER_IDLE,
+    RECORDER_LOOKUP,
+    RECORDER_OPEN,
+    RECORDER_ENDING
+} recorder_state;
+
+/* What is held back until the exchange is durable.  A chunked reply has an end of its own. */
+typedef enum hold { HOLD_END, HOLD_LAST_BYTE, HOLD_ALL } hold;
+
+/* Why upstream is not read at present. */
+enum { FOR_CLIENT = 1, FOR_RECORDER = 2 };
+
+typedef struct transfer {
+    maki_request_handler handler;
+    maki_forwarding *shared;
+    maki_conn *conn;
+    maki_client_call *call;
     const maki_upstream *upstream;
+    transfer_state state;
+    recorder_state recorder;
+    maki_route_kind kind;
+    bool by_model;                   /* the model may decide the upstream */
+    bool body_complete;              /* all of the request's body is in `body` */
+    maki_client_call_body body_kind; /* NO_BODY, LENGTH or CHUNKED: as the client frames it */
+    uint64_t body_length;            /* with LENGTH */
     maki_spool body;
-    uint64_t uploaded;   /* bytes of it that curl has */
-    uint64_t promised;   /* its length, if it has one */
-    uint64_t reply_left; /* with `by_length` */
-    int64_t asked_ms;    /* when the request was whole */
+    uint64_t uploaded;   /* bytes of `body` that curl has */
+    int64_t complete_ms; /* when the body was complete */
     maki_str target;     /* in `text` */
     maki_record record;
-    maki_reply held; /* an answer without a body waits whole */
-    maki_buf held_fields;
-    maki_route_kind kind;
-    char last;      /* the reply's last byte, with `holds_last` */
-    uint8_t paused; /* FOR_CLIENT, FOR_ENGINE */
-    bool has_body, chunked, body_whole, started;
-    bool head_came, by_length, holds_last, holds_all;
-    bool named;               /* the client chose the upstream */
-    bool recording, recorded; /* the engine has it; and is done with it */
-    bool ended;               /* the engine was told the end */
+    uint8_t paused; /* FOR_CLIENT, FOR_RECORDER */
+    hold hold;
+    char last_byte;      /* with HOLD_LAST_BYTE, when reply_left is 0 */
+    uint64_t reply_left; /* with HOLD_LAST_BYTE: bytes to come */
+    maki_reply reply;    /* with HOLD_ALL */
+    maki_buf reply_fields;
     size_t size;
     char text[];
-} pass;
+} transfer;
 
 /* ---- life ----------------------------------------------------------------------------------------- */
 
-static void free_if_over(pass *p)
+static void enter(transfer *t, transfer_state next)
 {
-    maki_forwarding *all = p->all;
-    if (p->conn || p->call || (p->recording && !p->recorded)) return;
-    maki_spool_free(&p->body);
-    maki_buf_free(&p->held_fields);
-    explicit_bzero(p->text, p->size - sizeof *p); /* the key of the client was in it */
-    all->env->alloc->resize(all->env->alloc, p, p->size, 0);
-    all->open--;
-    MAKI_COUNT_DOWN(all->metrics, open_exchanges);
-    if (all->open == 0 && all->on_empty) all->on_empty(all->ctx);
+    static const unsigned arrows[] = { [READING] = 1 << LOOKUP | 1 << UPLOADING | 1 << CLOSED,
+                                       [LOOKUP] = 1 << UPLOADING | 1 << CLOSED,
+                                       [UPLOADING] = 1 << REPLYING | 1 << CLOSED,
+                                       [REPLYING] = 1 << FLUSHING | 1 << CLOSED,
+                                       [FLUSHING] = 1 << CLOSED,
+                                       [CLOSED] = 0 };
+    assert(arrows[t->state] & 1u << next);
+    assert((t->conn == NULL) == (next == CLOSED));
+    assert((t->call == NULL) == (next >= FLUSHING));
+    t->state = next;
 }
 
-/* The body stays while upstream may ask for it again or the engine has not read it. */
-static void free_body_if_used(pass *p)
+/* Cancel the call and leave the client's connection to the caller. */
+static maki_conn *close_transfer(transfer *t)
 {
-    if (!p->head_came || !p->body_whole || p->uploaded < p->body.size) return;
-    if (p->body.size && (!p->recording || atomic_load(&p->record.taken))) {
-        maki_spool_free(&p->body);
+    maki_conn *conn = t->conn;
+    t->conn = NULL;
+    maki_client_call_cancel(t->call);
+    t->call = NULL;
+    enter(t, CLOSED);
+    return conn;
+}
+
+static void free_if_unused(transfer *t)
+{
+    maki_forwarding *shared = t->shared;
+    if (t->state != CLOSED || t->recorder != RECORDER_IDLE) return;
+    maki_spool_free(&t->body);
+    maki_buf_free(&t->reply_fields);
+    explicit_bzero(t->text, t->size - sizeof *t); /* the key of the client was in it */
+    shared->env->alloc->resize(shared->env->alloc, t, t->size, 0);
+    shared->open--;
+    MAKI_COUNT_DOWN(shared->metrics, open_exchanges);
+    if (shared->open == 0 && shared->on_empty) shared->on_empty(shared->ctx);
+}
+
+/* The body stays while upstream may ask for it again or the recorder has not read it. */
+static void free_body_if_used(transfer *t)
+{
+    if (t->state < REPLYING || !t->body_complete || t->uploaded < t->body.size) return;
+    if (t->recorder == RECORDER_IDLE || atomic_load(&t->record.consumed)) maki_spool_free(&t->body);
+}
+
+static void end_recording(transfer *t, maki_exchange_end_kind kind)
+{
+    if (t->recorder != RECORDER_OPEN) return;
+    t->recorder = RECORDER_ENDING;
+    maki_recorder_end(t->shared->recorder, &t->record, kind);
+}
+
+/* ---- the reply's end ------------------------------------------------------------------------------ */
+
+/* The exchange is recorded, or is not to be: send what was held back. */
+static void flush_reply(transfer *t)
+{
+    maki_conn *conn = close_transfer(t);
+    if (t->hold == HOLD_ALL) maki_conn_start(conn, &t->reply);
+    if (t->hold == HOLD_LAST_BYTE && t->reply_left == 0) {
+        maki_conn_send(conn, (maki_str){ &t->last_byte, 1 });
     }
-}
-
-static void end_recording(pass *p, maki_exchange_end_kind kind)
-{
-    if (p->recording && !p->ended) {
-        p->ended = true;
-        maki_recorder_end(p->all->engine, &p->record, kind);
-    }
-}
-
-/* ---- the last byte -------------------------------------------------------------------------------- */
-
-/* The exchange is recorded, or is not to be: what was held back goes out. */
-static void release(pass *p)
-{
-    maki_conn *conn = p->conn;
-    if (!conn) return;
-    p->conn = NULL;
-    if (p->holds_all) maki_conn_start(conn, &p->held);
-    if (p->holds_last) maki_conn_send(conn, (maki_str){ &p->last, 1 });
     maki_conn_end(conn);
 }
 
 static void on_recorded(maki_record *record)
 {
-    pass *p = MAKI_CONTAINER_OF(record, pass, record);
-    p->recorded = true;
+    transfer *t = MAKI_CONTAINER_OF(record, transfer, record);
+    assert(t->recorder == RECORDER_ENDING && t->state >= FLUSHING);
+    t->recorder = RECORDER_IDLE;
     if (record->err.status == MAKI_OK && record->sync.status != MAKI_OK) {
         maki_fail(&record->err, record->sync.status, "the log could not be synced to the disk");
     }
-    maki_recording_state_note(p->all->recording, &record->err);
-    if (!p->call) release(p);
-    free_if_over(p);
+    maki_recording_state_note(t->shared->recording, &record->err);
+    if (t->state == FLUSHING) flush_reply(t);
+    free_if_unused(t);
 }
 
-static void on_took(maki_record *record)
+static void on_consumed(maki_record *record)
 {
-    free_body_if_used(MAKI_CONTAINER_OF(record, pass, record));
+    free_body_if_used(MAKI_CONTAINER_OF(record, transfer, record));
 }
 
 /* ---- upstream's reply ----------------------------------------------------------------------------- */
 
-static void pause_for(pass *p, uint8_t why)
+static void pause_for(transfer *t, uint8_t reason)
 {
-    if (p->paused == 0) maki_client_call_pause(p->call);
-    p->paused |= why;
+    if (t->paused == 0) maki_client_call_pause(t->call);
+    t->paused |= reason;
 }
 
-static void resume_for(pass *p, uint8_t why)
+static void resume_for(transfer *t, uint8_t reason)
 {
-    if (!(p->paused & why)) return;
-    p->paused &= (uint8_t)~why;
-    if (p->paused == 0 && p->call) maki_client_call_resume(p->call);
+    if (!(t->paused & reason)) return;
+    t->paused &= (uint8_t)~reason;
+    if (t->paused == 0 && t->call) maki_client_call_resume(t->call);
 }
 
 static void on_capacity(maki_record *record)
 {
-    resume_for(MAKI_CONTAINER_OF(record, pass, record), FOR_ENGINE);
+    resume_for(MAKI_CONTAINER_OF(record, transfer, record), FOR_RECORDER);
 }
 
-/* A request to count tokens, which we can answer as well: it is whole and not packed. */
-static bool can_count(const pass *p)
+/* A request to count tokens that we can answer as well: it is complete and not compressed. */
+static bool can_count(const transfer *t)
 {
-    return p->kind == MAKI_ROUTE_COUNT && p->body_whole && p->record.coding == MAKI_CODING_NONE;
+    return t->kind == MAKI_ROUTE_COUNT && t->body_complete && t->record.coding == MAKI_CODING_NONE;
 }
 
-/* Upstream cannot, we can: the request goes to the API thread, as if it had been sent to us. */
-static void count_here(pass *p)
+/* Upstream cannot count, we can: the request goes to the API's threads, as if it had been sent to us. */
+static void count_here(transfer *t)
 {
-    maki_conn *conn = p->conn;
-    p->conn = NULL;
-    maki_client_call_cancel(p->call);
-    p->call = NULL;
-    maki_api_answer(p->all->api, conn, MAKI_LIT("POST"), p->record.in.path,
-                    MAKI_LIT("application/json"), &p->body);
+    maki_api_answer(t->shared->api, close_transfer(t), MAKI_LIT("POST"), t->record.in.path,
+                    MAKI_LIT("application/json"), &t->body);
 }
 
-static maki_framing framing_of(const pass *p, int status, const maki_forward_reply *reply)
+static maki_framing framing_of(const transfer *t, int status, const maki_forward_reply *reply)
 {
-    bool none = status == 204 || status == 304 || status / 100 == 1;
-    if (none || (maki_conn_head_only(p->conn) && !reply->has_length)) return MAKI_FRAME_NONE;
+    bool bodyless = status == 204 || status == 304 || status / 100 == 1;
+    if (bodyless || (maki_conn_head_only(t->conn) && !reply->has_length)) return MAKI_FRAME_NONE;
     return reply->has_length ? MAKI_FRAME_LENGTH : MAKI_FRAME_CHUNKED;
 }
 
-/* Is there a byte of the body that could be held back?  If not, the whole answer is. */
-static bool has_no_bytes(const pass *p, const maki_reply *reply)
+/* A reply without a byte that could be held back is held back whole. */
+static hold hold_of(const transfer *t, const maki_reply *reply)
 {
-    return maki_conn_head_only(p->conn) || reply->framing == MAKI_FRAME_NONE ||
-           (reply->framing == MAKI_FRAME_LENGTH && reply->length == 0);
+    if (maki_conn_head_only(t->conn) || reply->framing == MAKI_FRAME_NONE) return HOLD_ALL;
+    if (reply->framing != MAKI_FRAME_LENGTH) return HOLD_END;
+    return reply->length ? HOLD_LAST_BYTE : HOLD_ALL;
 }
 
-static void tell_engine_head(pass *p, int status, maki_str type)
+static void record_reply_head(transfer *t, int status, maki_str type)
 {
-    if (p->kind != MAKI_ROUTE_RECORD) return;
-    if (p->recording) {
-        maki_recorder_head(p->all->engine, &p->record, status, type);
-    } else {
-        p->kind = MAKI_ROUTE_FORWARD; /* answered before it was whole: there is nothing to record */
-        MAKI_COUNT(p->all->metrics, unrecorded_total, 1);
+    if (t->recorder == RECORDER_OPEN) {
+        maki_recorder_head(t->shared->recorder, &t->record, status, type);
+    } else if (t->kind == MAKI_ROUTE_RECORD) {
+        t->kind =
+            MAKI_ROUTE_FORWARD; /* answered before it was complete: there is nothing to record */
+        MAKI_COUNT(t->shared->metrics, unrecorded_total, 1);
     }
 }
 
 static void on_reply_head(void *ctx, int status, maki_str reason, const maki_http_head *fields)
 {
-    pass *p = ctx;
-    maki_metrics *metrics = p->all->metrics;
-    p->head_came = true;
-    if (p->body_whole) {
-        int64_t now = p->all->env->clock->now_ms(p->all->env->clock);
-        MAKI_COUNT(metrics, first_byte_ms_total, now > p->asked_ms ? now - p->asked_ms : 0);
+    transfer *t = ctx;
+    const maki_env *env = t->shared->env;
+    maki_metrics *metrics = t->shared->metrics;
+    enter(t, REPLYING);
+    if (t->body_complete) {
+        int64_t now = env->clock->now_ms(env->clock);
+        MAKI_COUNT(metrics, first_byte_ms_total, now > t->complete_ms ? now - t->complete_ms : 0);
         MAKI_COUNT(metrics, first_byte_count_total, 1);
     }
-    if (can_count(p) && (status == 404 || status == 405 || status == 501)) {
-        count_here(p);
-        free_if_over(p);
+    if (can_count(t) && (status == 404 || status == 405 || status == 501)) {
+        count_here(t);
+        free_if_unused(t);
         return;
     }
-    maki_buf lines = maki_buf_new(p->all->env->alloc, FIELDS_MAX);
-    maki_forward_reply said = maki_forward_lines(fields, &lines);
+    maki_buf lines = maki_buf_new(env->alloc, FIELDS_MAX);
+    maki_forward_reply head = maki_forward_lines(fields, &lines);
     size_t fields_len = lines.len;
-    tell_engine_head(p, status, said.type);
-    maki_buf_add(&lines, reason); /* kept beside them, in case the answer is held */
+    record_reply_head(t, status, head.type);
+    maki_buf_add(&lines, reason); /* copied with them, in case the reply is held back */
     maki_reply reply = { .status = status,
                          .reason = maki_str_from(maki_buf_str(&lines), fields_len),
                          .fields = maki_str_to(maki_buf_str(&lines), fields_len),
-                         .framing = framing_of(p, status, &said),
-                         .length = said.length,
-                         .says_length = said.has_length };
-    p->by_length = reply.framing == MAKI_FRAME_LENGTH;
-    p->reply_left = said.length;
-    p->holds_all = has_no_bytes(p, &reply);
-    if (p->holds_all) {
-        p->held_fields = lines;
-        p->held = reply;
+                         .framing = framing_of(t, status, &head),
+                         .length = head.length,
+                         .says_length = head.has_length };
+    t->reply_left = head.length;
+    t->hold = hold_of(t, &reply);
+    if (t->hold == HOLD_ALL) {
+        t->reply_fields = lines;
+        t->reply = reply;
     } else {
-        maki_conn_start(p->conn, &reply);
+        maki_conn_start(t->conn, &reply);
         maki_buf_free(&lines);
     }
-    free_body_if_used(p);
+    free_body_if_used(t);
 }
 
 static void on_reply_bytes(void *ctx, maki_str bytes)
 {
-    pass *p = ctx;
-    MAKI_COUNT(p->all->metrics, reply_bytes_total, bytes.len);
-    free_body_if_used(p);
-    if (p->recording && !maki_recorder_bytes(p->all->engine, &p->record, bytes)) {
-        pause_for(p, FOR_ENGINE);
+    transfer *t = ctx;
+    assert(t->state == REPLYING);
+    MAKI_COUNT(t->shared->metrics, reply_bytes_total, bytes.len);
+    free_body_if_used(t);
+    if (t->recorder == RECORDER_OPEN &&
+        !maki_recorder_bytes(t->shared->recorder, &t->record, bytes)) {
+        pause_for(t, FOR_RECORDER);
     }
-    if (p->by_length) {
-        p->reply_left -= bytes.len < p->reply_left ? bytes.len : p->reply_left;
-        if (p->reply_left == 0 && !p->holds_last) {
-            p->holds_last = true;
-            p->last = bytes.ptr[bytes.len - 1];
-            bytes.len--;
-        }
+    if (t->hold == HOLD_LAST_BYTE && t->reply_left) {
+        t->reply_left -= bytes.len < t->reply_left ? bytes.len : t->reply_left;
+        if (t->reply_left == 0) t->last_byte = bytes.ptr[--bytes.len];
     }
-    maki_conn_send(p->conn, bytes);
-    if (maki_conn_waiting(p->conn) > CLIENT_AHEAD) pause_for(p, FOR_CLIENT);
+    maki_conn_send(t->conn, bytes);
+    if (maki_conn_waiting(t->conn) > CLIENT_AHEAD) pause_for(t, FOR_CLIENT);
 }
 
-/* ---- the end -------------------------------------------------------------------------------------- */
-
-/* Upstream failed: say so, or let the client see that the reply was cut. */
-static void answer_failure(pass *p, maki_status st, const char *words)
+/* Upstream failed: say so, or let the client see that the reply is truncated. */
+static void answer_failure(transfer *t, maki_status st, const char *reason)
 {
-    maki_conn *conn = p->conn;
+    maki_conn *conn = close_transfer(t);
     char message[400];
-    MAKI_COUNT(p->all->metrics, upstream_failures_total, 1);
-    p->conn = NULL;
+    MAKI_COUNT(t->shared->metrics, upstream_failures_total, 1);
     if (maki_conn_started(conn)) {
         maki_conn_drop(conn);
         return;
     }
-    snprintf(message, sizeof message, "upstream %s: %s", p->upstream->name, words);
+    snprintf(message, sizeof message, "upstream %s: %s", t->upstream->name, reason);
     maki_conn_fail(conn, st == MAKI_TIMEOUT ? 504 : 502,
                    st == MAKI_TIMEOUT ? "upstream_timeout" : "upstream_error", message);
 }
 
-static void log_upstream(const pass *p, maki_status st, const char *words)
+static void log_failure(const transfer *t, maki_status st, const char *reason)
 {
-    maki_kv values[] = { MAKI_KV_S("upstream", maki_str_of(p->upstream->name)),
+    maki_kv values[] = { MAKI_KV_S("upstream", maki_str_of(t->upstream->name)),
                          MAKI_KV_S("status", maki_str_of(maki_status_name(st))),
-                         MAKI_KV_S("why", maki_str_of(words)) };
-    maki_log_event(p->all->logger, MAKI_WARN, "upstream_failed", values, 3);
+                         MAKI_KV_S("why", maki_str_of(reason)) };
+    maki_log_event(t->shared->logger, MAKI_WARN, "upstream_failed", values, 3);
 }
 
-static void on_done(void *ctx, maki_status st, const char *words)
+static void on_call_done(void *ctx, maki_status st, const char *reason)
 {
-    pass *p = ctx;
-    p->call = NULL;
-    if (st == MAKI_OK) {
-        end_recording(p, MAKI_EXCHANGE_DONE);
-        if (!p->recording) release(p);
-    } else {
-        log_upstream(p, st, words);
-        end_recording(p, MAKI_EXCHANGE_CUT);
-        if (can_count(p) && !p->head_came) {
-            count_here(p);
+    transfer *t = ctx;
+    t->call = NULL;
+    if (st != MAKI_OK) {
+        log_failure(t, st, reason);
+        end_recording(t, MAKI_EXCHANGE_CUT);
+        if (t->state == UPLOADING && can_count(t)) {
+            count_here(t);
         } else {
-            answer_failure(p, st, words);
+            answer_failure(t, st, reason);
         }
+    } else if (t->recorder == RECORDER_OPEN) {
+        enter(t, FLUSHING);
+        end_recording(t, MAKI_EXCHANGE_DONE);
+    } else {
+        flush_reply(t);
     }
-    free_if_over(p);
+    free_if_unused(t);
 }
 
 /* ---- the request ---------------------------------------------------------------------------------- */
 
 /* curl asks for the body. */
-static size_t on_need(void *ctx, uint64_t at, char *out, size_t capacity, bool *end)
+static size_t on_need(void *ctx, uint64_t offset, char *out, size_t capacity, bool *end)
 {
-    pass *p = ctx;
+    transfer *t = ctx;
     size_t got = 0;
     maki_err err;
-    if (maki_spool_read(&p->body, at, out, capacity, &got, &err) != MAKI_OK)
+    if (maki_spool_read(&t->body, offset, out, capacity, &got, &err) != MAKI_OK)
         return MAKI_CLIENT_CALL_LOST;
-    p->uploaded = at + got;
-    *end = p->body_whole && p->uploaded >= p->body.size;
-    if (!p->body_whole && p->body.size - p->uploaded < UPLOAD_AHEAD / 2) maki_conn_resume(p->conn);
+    t->uploaded = offset + got;
+    *end = t->body_complete && t->uploaded >= t->body.size;
+    if (!t->body_complete && t->body.size - t->uploaded < UPLOAD_AHEAD / 2)
+        maki_conn_resume(t->conn);
     return got;
 }
 
-/* What the body says about its model; "" when it says nothing.  Only asked for when a pattern may decide. */
-static size_t model_of(pass *p, char *out, size_t capacity)
+static maki_status start_call(transfer *t, maki_err *err)
 {
-    maki_str text, value, model;
-    maki_err err;
-    if (p->record.in.model.len) {
-        size_t n = p->record.in.model.len < capacity ? p->record.in.model.len : capacity;
-        memcpy(out, p->record.in.model.ptr, n);
-        return n;
-    }
-    if (p->record.coding != MAKI_CODING_NONE || maki_spool_text(&p->body, &text, &err) != MAKI_OK ||
-        maki_json_check(text, &value, &err) != MAKI_OK ||
-        !maki_json_get(value, MAKI_LIT("model"), &model) ||
-        maki_json_kind_of(model) != MAKI_JSON_STRING) {
-        return 0;
-    }
-    return maki_json_copy_text(model, out, capacity);
-}
-
-static void choose_by_model(pass *p)
-{
-    char model[200];
-    size_t n = model_of(p, model, sizeof model);
-    const maki_upstream *found = maki_upstream_for_model(p->all->upstreams, (maki_str){ model, n });
-    if (found) p->upstream = found;
-    p->record.in.upstream = maki_str_of(p->upstream->name);
-}
-
-static maki_status start_call(pass *p, maki_err *err)
-{
-    maki_buf target = maki_buf_new(p->all->env->alloc, FIELDS_MAX);
-    maki_client_call_where where = { .origin = p->upstream->origin };
-    maki_upstream_target(p->upstream, p->target, &target);
+    maki_buf target = maki_buf_new(t->shared->env->alloc, FIELDS_MAX);
+    maki_client_call_where where = { .origin = t->upstream->origin,
+                                     .kind = t->body_kind,
+                                     .length = t->body_length };
+    maki_upstream_target(t->upstream, t->target, &target);
     maki_buf_add_byte(&target, '\0');
     where.target = target.ptr;
     /* with a body, even an empty one, curl would wait for that of the reply, which HEAD has not */
-    bool bare_head = maki_conn_head_only(p->conn) && p->body_whole && p->body.size == 0;
-    if (!p->has_body || bare_head) {
+    if (maki_conn_head_only(t->conn) && t->body_complete && t->body.size == 0) {
         where.kind = MAKI_CLIENT_CALL_NO_BODY;
-    } else if (p->body_whole && p->body.size <= WHOLE_MAX && !p->chunked) {
+    } else if (where.kind == MAKI_CLIENT_CALL_LENGTH && t->body_complete &&
+               t->body.size <= WHOLE_MAX) {
         where.kind = MAKI_CLIENT_CALL_WHOLE;
-        where.body = maki_buf_str(&p->body.head);
-        p->uploaded = p->body.size;
-    } else {
-        where.kind = p->chunked ? MAKI_CLIENT_CALL_CHUNKED : MAKI_CLIENT_CALL_LENGTH;
-        where.length = p->promised;
+        where.body = maki_buf_str(&t->body.head);
+        t->uploaded = t->body.size;
     }
     maki_status st = maki_buf_status(&target, err);
-    if (st == MAKI_OK) st = maki_client_call_start(p->call, &where, err);
+    if (st == MAKI_OK) st = maki_client_call_start(t->call, &where, err);
     maki_buf_free(&target);
-    p->started = st == MAKI_OK;
+    if (st == MAKI_OK) enter(t, UPLOADING);
     return st;
 }
 
-/* Our own failure, before anything went upstream. */
-static void give_up(pass *p, maki_status st, const maki_err *err)
+/* Our own failure. */
+static void fail_transfer(transfer *t, maki_status st, const maki_err *err)
 {
-    maki_conn *conn = p->conn;
-    p->conn = NULL;
-    maki_client_call_cancel(p->call);
-    p->call = NULL;
-    end_recording(p, MAKI_EXCHANGE_CUT);
+    maki_conn *conn = close_transfer(t);
+    end_recording(t, MAKI_EXCHANGE_CUT);
     maki_conn_fail(conn, maki_status_http(st), "internal", err->msg);
-    free_if_over(p);
+    free_if_unused(t);
 }
 
-static void on_body(maki_request_handler *guest, maki_conn *conn, maki_str bytes)
+static void choose_upstream(transfer *t, maki_str model)
 {
-    pass *p = (pass *)guest;
+    const maki_upstream *found = maki_upstream_for_model(t->shared->upstreams, model);
+    if (found) t->upstream = found;
+    t->record.in.upstream = maki_str_of(t->upstream->name);
+}
+
+/* The body is complete and its upstream known. */
+static void finish_request(transfer *t)
+{
     maki_err err;
-    maki_status st = maki_spool_add(&p->body, bytes, &err);
-    MAKI_COUNT(p->all->metrics, request_bytes_total, bytes.len);
-    bool waits = p->all->upstreams->by_model && !p->named;
-    bool large = p->chunked || p->promised > WHOLE_MAX;
-    if (st == MAKI_OK && !p->started && large && !waits) st = start_call(p, &err);
-    if (st != MAKI_OK) {
-        give_up(p, st, &err);
+    maki_status st = MAKI_OK;
+    if (t->kind == MAKI_ROUTE_RECORD) {
+        t->recorder = RECORDER_OPEN;
+        maki_recorder_start(t->shared->recorder, &t->record);
+    }
+    if (t->state < UPLOADING) {
+        st = start_call(t, &err);
+    } else {
+        maki_client_call_more(t->call);
+    }
+    if (st != MAKI_OK) fail_transfer(t, st, &err);
+}
+
+static void on_model(maki_record *record)
+{
+    transfer *t = MAKI_CONTAINER_OF(record, transfer, record);
+    assert(t->recorder == RECORDER_LOOKUP && (t->state == LOOKUP || t->state == CLOSED));
+    t->recorder = RECORDER_IDLE;
+    if (t->state == CLOSED) {
+        free_if_unused(t);
         return;
     }
-    if (p->started) maki_client_call_more(p->call);
-    if (p->started && p->body.size - p->uploaded > UPLOAD_AHEAD) maki_conn_pause(conn);
+    choose_upstream(t, (maki_str){ record->model, record->model_len });
+    finish_request(t);
 }
 
-static void on_body_end(maki_request_handler *guest, maki_conn *conn)
+static void on_body(maki_request_handler *handler, maki_conn *conn, maki_str bytes)
 {
-    pass *p = (pass *)guest;
+    transfer *t = (transfer *)handler;
     maki_err err;
-    (void)conn;
-    p->body_whole = true;
-    p->asked_ms = p->all->env->clock->now_ms(p->all->env->clock);
-    if (p->all->upstreams->by_model && !p->named) choose_by_model(p);
-    if (p->kind == MAKI_ROUTE_RECORD) {
-        p->recording = true;
-        maki_recorder_start(p->all->engine, &p->record);
+    assert(!t->body_complete && t->state != LOOKUP && t->state <= REPLYING);
+    maki_status st = maki_spool_add(&t->body, bytes, &err);
+    MAKI_COUNT(t->shared->metrics, request_bytes_total, bytes.len);
+    bool large = t->body_kind == MAKI_CLIENT_CALL_CHUNKED || t->body_length > WHOLE_MAX;
+    if (st == MAKI_OK && t->state == READING && large && !t->by_model) st = start_call(t, &err);
+    if (st != MAKI_OK) {
+        fail_transfer(t, st, &err);
+        return;
     }
-    maki_status st = MAKI_OK;
-    if (p->started) {
-        maki_client_call_more(p->call);
-    } else {
-        st = start_call(p, &err);
-    }
-    if (st != MAKI_OK) give_up(p, st, &err);
+    if (t->state == READING) return;
+    maki_client_call_more(t->call);
+    if (t->body.size - t->uploaded > UPLOAD_AHEAD) maki_conn_pause(conn);
 }
 
-static void on_drained(maki_request_handler *guest, maki_conn *conn)
+static void on_body_end(maki_request_handler *handler, maki_conn *conn)
+{
+    transfer *t = (transfer *)handler;
+    const maki_env *env = t->shared->env;
+    (void)conn;
+    t->body_complete = true;
+    t->complete_ms = env->clock->now_ms(env->clock);
+    if (t->by_model && t->record.in.model.len == 0) {
+        enter(t, LOOKUP);
+        t->recorder = RECORDER_LOOKUP;
+        maki_recorder_model(t->shared->recorder, &t->record);
+        return;
+    }
+    if (t->by_model) choose_upstream(t, t->record.in.model);
+    finish_request(t);
+}
+
+static void on_drained(maki_request_handler *handler, maki_conn *conn)
 {
     (void)conn;
-    resume_for((pass *)guest, FOR_CLIENT);
+    resume_for((transfer *)handler, FOR_CLIENT);
 }
 
-static void on_gone(maki_request_handler *guest, maki_conn *conn, maki_status why)
+static void on_gone(maki_request_handler *handler, maki_conn *conn, maki_status reason)
 {
-    pass *p = (pass *)guest;
-    (void)conn, (void)why;
-    MAKI_COUNT(p->all->metrics, client_gone_total, 1);
-    p->conn = NULL;
-    maki_client_call_cancel(p->call);
-    p->call = NULL;
-    end_recording(p, MAKI_EXCHANGE_CLIENT_GONE);
-    free_if_over(p);
+    transfer *t = (transfer *)handler;
+    (void)conn, (void)reason;
+    MAKI_COUNT(t->shared->metrics, client_gone_total, 1);
+    close_transfer(t);
+    end_recording(t, MAKI_EXCHANGE_CLIENT_GONE);
+    free_if_unused(t);
 }
 
-static const maki_request_handler_callbacks pass_calls = { on_body, on_body_end, on_drained,
-                                                           on_gone };
+static const maki_request_handler_callbacks callbacks = { on_body, on_body_end, on_drained,
+                                                          on_gone };
 
 /* ---- the beginning -------------------------------------------------------------------------------- */
 
-static maki_str keep(char **at, maki_str text)
+static maki_str copy_text(char **end, maki_str text)
 {
-    maki_str kept = { *at, text.len };
-    if (text.len) memcpy(*at, text.ptr, text.len); /* memcpy takes no NULL, not even for nothing */
-    *at += text.len;
-    return kept;
+    maki_str copy = { *end, text.len };
+    if (text.len) memcpy(*end, text.ptr, text.len); /* memcpy takes no NULL, not even for nothing */
+    *end += text.len;
+    return copy;
 }
 
 static maki_exchange_in read_head(const maki_http_head *head, const maki_route_path *path,
@@ -439,78 +496,81 @@ static maki_exchange_in read_head(const maki_http_head *head, const maki_route_p
                                .credential = maki_client_identity_credential(head, path->query) };
 }
 
-/* A pass with its own copy of what is needed after the head is gone. */
-static pass *pass_new(maki_forwarding *all, const maki_exchange_in *in, maki_str target)
+/* A transfer with its own copy of what is needed after the head is gone. */
+static transfer *transfer_new(maki_forwarding *shared, const maki_exchange_in *in, maki_str target)
 {
-    const maki_alloc *alloc = all->env->alloc;
-    size_t size = sizeof(pass) + target.len + in->path.len + in->session.len + in->client_id.len +
-                  in->model.len + in->credential.len;
-    pass *p = alloc->resize(alloc, NULL, 0, size);
-    if (!p) return NULL;
-    memset(p, 0, sizeof *p);
-    p->all = all;
-    p->size = size;
-    char *at = p->text;
-    p->target = keep(&at, target);
-    p->record.in = (maki_exchange_in){ .protocol = in->protocol,
-                                       .path = keep(&at, in->path),
-                                       .session = keep(&at, in->session),
-                                       .client_id = keep(&at, in->client_id),
-                                       .model = keep(&at, in->model),
-                                       .credential = keep(&at, in->credential) };
-    p->body = maki_spool_new(all->env, MAKI_SPOOL_MEMORY);
-    p->record.body = &p->body;
-    p->record.on_took = on_took;
-    p->record.on_capacity = on_capacity;
-    p->record.on_done = on_recorded;
-    return p;
+    const maki_alloc *alloc = shared->env->alloc;
+    size_t size = sizeof(transfer) + target.len + in->path.len + in->session.len +
+                  in->client_id.len + in->model.len + in->credential.len;
+    transfer *t = alloc->resize(alloc, NULL, 0, size);
+    if (!t) return NULL;
+    memset(t, 0, sizeof *t);
+    t->handler.calls = &callbacks;
+    t->shared = shared;
+    t->size = size;
+    char *end = t->text;
+    t->target = copy_text(&end, target);
+    t->body = maki_spool_new(shared->env, MAKI_SPOOL_MEMORY);
+    t->record = (maki_record){ .in = { .protocol = in->protocol,
+                                       .path = copy_text(&end, in->path),
+                                       .session = copy_text(&end, in->session),
+                                       .client_id = copy_text(&end, in->client_id),
+                                       .model = copy_text(&end, in->model),
+                                       .credential = copy_text(&end, in->credential) },
+                               .body = &t->body,
+                               .on_model = on_model,
+                               .on_consumed = on_consumed,
+                               .on_capacity = on_capacity,
+                               .on_done = on_recorded };
+    return t;
 }
 
-static maki_status prepare_call(pass *p, const maki_http_head *head, maki_err *err)
+static maki_status prepare_call(transfer *t, const maki_http_head *head, maki_err *err)
 {
     maki_str lines[MAKI_HTTP_FIELDS];
-    maki_client_callbacks calls = { .ctx = p,
+    maki_client_callbacks calls = { .ctx = t,
                                     .on_need = on_need,
                                     .on_head = on_reply_head,
                                     .on_bytes = on_reply_bytes,
-                                    .on_done = on_done };
+                                    .on_done = on_call_done };
     size_t count = maki_forward_request(head, lines);
-    return maki_client_prepare(p->all->client, head->method, lines, count, &calls, &p->call, err);
+    return maki_client_prepare(t->shared->client, head->method, lines, count, &calls, &t->call,
+                               err);
 }
 
-void maki_forwarding_begin(maki_forwarding *all, maki_conn *conn, const maki_http_head *head,
+void maki_forwarding_begin(maki_forwarding *shared, maki_conn *conn, const maki_http_head *head,
                            const maki_route_path *path, const maki_route *route,
                            const maki_upstream *upstream, bool named)
 {
     maki_exchange_in in = read_head(head, path, route);
     maki_err err;
-    pass *p = pass_new(all, &in, path->target);
-    if (!p) {
+    transfer *t = transfer_new(shared, &in, path->target);
+    if (!t) {
         maki_conn_fail(conn, 500, "internal", "out of memory");
         return;
     }
-    all->open++;
-    MAKI_COUNT(all->metrics, open_exchanges, 1);
-    p->guest.calls = &pass_calls;
-    p->conn = conn;
-    p->kind = route->kind;
-    p->upstream = upstream;
-    p->named = named;
-    p->record.in.upstream = maki_str_of(upstream->name);
-    p->record.coding = maki_coding_of(maki_http_value(head, "content-encoding"));
-    p->chunked = head->chunked;
-    p->has_body = head->chunked || head->has_length;
-    p->promised = head->body_length;
-    if (p->promised <=
-        MAKI_SPOOL_MEMORY) { /* at once, not by doubling; if it fails, adding tells */
-        (void)maki_buf_reserve(&p->body.head, (size_t)p->promised);
+    shared->open++;
+    MAKI_COUNT(shared->metrics, open_exchanges, 1);
+    t->conn = conn;
+    t->kind = route->kind;
+    t->upstream = upstream;
+    t->by_model = shared->upstreams->by_model && !named;
+    t->record.in.upstream = maki_str_of(upstream->name);
+    t->record.coding = maki_coding_of(maki_http_value(head, "content-encoding"));
+    t->body_kind = head->chunked      ? MAKI_CLIENT_CALL_CHUNKED
+                   : head->has_length ? MAKI_CLIENT_CALL_LENGTH
+                                      : MAKI_CLIENT_CALL_NO_BODY;
+    t->body_length = head->body_length;
+    if (t->body_length <=
+        MAKI_SPOOL_MEMORY) { /* at once, not by doubling; a failure shows when adding */
+        (void)maki_buf_reserve(&t->body.head, (size_t)t->body_length);
     }
-    maki_conn_keep(conn, &p->guest);
+    maki_conn_keep(conn, &t->handler);
     if (route->kind == MAKI_ROUTE_RECORD) {
-        MAKI_COUNT(all->metrics, exchanges_total, 1);
+        MAKI_COUNT(shared->metrics, exchanges_total, 1);
     } else {
-        MAKI_COUNT(all->metrics, passed_total, 1);
+        MAKI_COUNT(shared->metrics, passed_total, 1);
     }
-    maki_status st = prepare_call(p, head, &err);
-    if (st != MAKI_OK) give_up(p, st, &err);
+    maki_status st = prepare_call(t, head, &err);
+    if (st != MAKI_OK) fail_transfer(t, st, &err);
 }

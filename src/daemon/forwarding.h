@@ -1,14 +1,14 @@
-/* forwarding.h -- requests that are handed on: client, upstream and engine, brought together.
+/* forwarding.h -- requests that are forwarded: client, upstream and recorder, connected.
  *
- *     client --head, body--> spool --> upstream          sent as it comes, read from the spool at curl's own pace
- *                              `-----> engine            when it is whole
+ *     client --head, body--> spool --> upstream          sent as it comes, read from the spool when curl asks
+ *                              `-----> recorder          when it is complete
  *     client <--reply, at once-- upstream
- *                                 `--> engine --> disk --> and then the reply's last byte goes to the client
+ *                                 `--> recorder --> disk --> and then the reply's last byte goes to the client
  *
- * Nothing is changed: bodies are the same bytes, heads the same lines in the same order (FORMATS, section 7, says
- * which fields are not).  Whatever is slow makes the others wait, not memory grow: the client is not read when much of its body
- * waits for upstream, and upstream is not read when much waits for the client or the engine.  Everything here is called
- * in the loop's thread. */
+ * Nothing is changed: bodies are the same bytes, heads the same lines in the same order (FORMATS, section 7, lists the
+ * fields that are dropped or set).  Backpressure instead of growing buffers: the client is not read while much of its
+ * body waits for upstream, and upstream is not read while much waits for the client or the recorder.  Everything here is
+ * called on the loop's thread. */
 #ifndef MAKI_DAEMON_FORWARDING_H
 #define MAKI_DAEMON_FORWARDING_H
 
@@ -22,24 +22,24 @@
 #include "daemon/upstream.h"
 #include "net/client.h"
 
-/* What all of them share. */
+/* What all transfers share. */
 typedef struct maki_forwarding {
     const maki_env *env;
     maki_client *client;
-    maki_recorder *engine;
+    maki_recorder *recorder;
     maki_api *api;
     const maki_upstreams *upstreams;
     maki_metrics *metrics;
     maki_recording_state *recording;
     const maki_logger *logger;
-    size_t open;                 /* under way, being recorded included */
+    size_t open;                 /* transfers, including those that only wait to be recorded */
     void (*on_empty)(void *ctx); /* open is 0 again */
     void *ctx;
 } maki_forwarding;
 
 /* Take over this request, whose head has just come.  `named`: the client chose this upstream, by path or field; if not,
- * the model may still decide otherwise. */
-void maki_forwarding_begin(maki_forwarding *all, maki_conn *conn, const maki_http_head *head,
+ * the model that the body names may choose another. */
+void maki_forwarding_begin(maki_forwarding *shared, maki_conn *conn, const maki_http_head *head,
                            const maki_route_path *path, const maki_route *route,
                            const maki_upstream *upstream, bool named);
 

@@ -1,9 +1,17 @@
-/* recorder.c -- see recorder.h. */
+/* recorder.c -- one thread and its queue: what the loop forwards, in order, put into the proxy's conversations.
+ *
+ * In:    items of the loop: a body to look up the model in; an exchange's start, reply head, reply bytes and end.
+ * Out:   conversations on the disk; items for the loop's queue: model, consumed, capacity, done.
+ * Never: stops an exchange: a failure is noted in its record, and what can still be recorded is.
+ *
+ * `done` goes through the syncer's thread, which syncs once for all exchanges that a batch ended. */
 #include "daemon/recorder.h"
 
 #include <event2/event.h>
 #include <stdio.h>
 #include <string.h>
+
+#include <maki/json.h>
 
 #include "base/alloc.h"
 #include "base/err.h"
@@ -11,59 +19,66 @@
 #include "base/thread.h"
 
 enum { TICK_MS = 1000 };
-enum { START, HEAD, BYTES, END };
+enum { LOOKUP, START, HEAD, BYTES, END };
 
-/* Bytes of a reply on their way. */
-typedef struct piece {
+/* Bytes of a reply, queued. */
+typedef struct chunk {
     maki_queue_item item;
     maki_record *record;
     size_t len;
     char bytes[];
-} piece;
+} chunk;
 
 struct maki_recorder {
     const maki_env *env;
     maki_queue queue;
     maki_syncer *syncer;
-    bool syncer_sleeps; /* the thread's: and there is work for it */
-    maki_proxy *proxy;  /* the thread's, from its start to its end; NULL: there was no room yet, */
-    maki_err why;       /* as this says */
+    bool wake_syncer; /* the thread's: the syncer sleeps, and there is work for it */
+    maki_proxy *
+        proxy; /* the thread's, from its start to its end; NULL: not opened yet, the disk is full */
+    maki_err open_err; /* why `proxy` is NULL */
     maki_recorder_options options;
     maki_proxy_options proxy_options;
-    struct event *nudge; /* wakes the thread, once for all that a turn of the loop brought */
-    bool nudged;
+    struct event *wake; /* wakes the thread, once for all that an iteration of the loop queued */
+    bool wake_pending;
     pthread_t thread;
     bool running;
 };
 
 /* ---- the loop's side ------------------------------------------------------------------------------ */
 
-static void on_nudge(evutil_socket_t fd, short what, void *ctx)
+static void on_wake(evutil_socket_t fd, short what, void *ctx)
 {
-    maki_recorder *e = ctx;
+    maki_recorder *rec = ctx;
     (void)fd, (void)what;
-    e->nudged = false;
-    maki_queue_wake(&e->queue);
+    rec->wake_pending = false;
+    maki_queue_wake(&rec->queue);
 }
 
 /* Waking a thread costs as much as handling a small request: so not for every message. */
-static void hand_over(maki_recorder *e, maki_queue_item *item)
+static void enqueue(maki_recorder *rec, maki_queue_item *item)
 {
-    if (!maki_queue_push_no_wake(&e->queue, item) || e->nudged) return;
-    e->nudged = true;
-    event_active(e->nudge, 0, 0);
+    if (!maki_queue_push_no_wake(&rec->queue, item) || rec->wake_pending) return;
+    rec->wake_pending = true;
+    event_active(rec->wake, 0, 0);
 }
 
-static void run_took(maki_queue_item *item)
+static void run_model(maki_queue_item *item)
 {
-    maki_record *r = MAKI_CONTAINER_OF(item, maki_record, took);
-    r->on_took(r);
+    maki_record *r = MAKI_CONTAINER_OF(item, maki_record, lookup);
+    r->on_model(r);
+}
+
+static void run_consumed(maki_queue_item *item)
+{
+    maki_record *r = MAKI_CONTAINER_OF(item, maki_record, consumed_item);
+    r->on_consumed(r);
 }
 
 static void run_capacity(maki_queue_item *item)
 {
     maki_record *r = MAKI_CONTAINER_OF(item, maki_record, capacity);
-    r->told_full = false;
+    r->paused = false;
     r->on_capacity(r);
 }
 
@@ -75,94 +90,115 @@ static void run_done(maki_queue_item *item)
     r->on_done(r);
 }
 
-void maki_recorder_start(maki_recorder *e, maki_record *r)
+void maki_recorder_model(maki_recorder *rec, maki_record *r)
+{
+    r->lookup = (maki_queue_item){ .what = LOOKUP, .run = run_model };
+    enqueue(rec, &r->lookup);
+}
+
+void maki_recorder_start(maki_recorder *rec, maki_record *r)
 {
     r->err = (maki_err){ .status = MAKI_OK };
     r->exchange = NULL;
-    r->told_full = false;
+    r->paused = false;
     r->start = (maki_queue_item){ .what = START };
     r->head = (maki_queue_item){ .what = HEAD };
     r->end = (maki_queue_item){ .what = END };
-    r->took = (maki_queue_item){ .run = run_took };
+    r->consumed_item = (maki_queue_item){ .run = run_consumed };
     r->capacity = (maki_queue_item){ .run = run_capacity };
     r->done = (maki_queue_item){ .run = run_done };
-    hand_over(e, &r->start);
+    enqueue(rec, &r->start);
 }
 
-void maki_recorder_head(maki_recorder *e, maki_record *r, int status, maki_str type)
+void maki_recorder_head(maki_recorder *rec, maki_record *r, int status, maki_str type)
 {
     r->reply_status = status;
     snprintf(r->reply_type, sizeof r->reply_type, "%.*s", (int)(type.len < 79 ? type.len : 79),
              type.ptr);
-    hand_over(e, &r->head);
+    enqueue(rec, &r->head);
 }
 
-bool maki_recorder_bytes(maki_recorder *e, maki_record *r, maki_str bytes)
+bool maki_recorder_bytes(maki_recorder *rec, maki_record *r, maki_str bytes)
 {
-    const maki_alloc *alloc = e->env->alloc;
-    piece *p = alloc->resize(alloc, NULL, 0, sizeof *p + bytes.len);
-    if (!p) {
+    const maki_alloc *alloc = rec->env->alloc;
+    chunk *c = alloc->resize(alloc, NULL, 0, sizeof *c + bytes.len);
+    if (!c) {
         atomic_store(&r->lost, true);
         return true;
     }
-    p->item = (maki_queue_item){ .what = BYTES };
-    p->record = r;
-    p->len = bytes.len;
-    memcpy(p->bytes, bytes.ptr, bytes.len);
-    bool full = atomic_fetch_add(&r->waiting, bytes.len) + bytes.len > MAKI_RECORDER_BACKLOG_MAX;
-    if (full && !r->told_full) {
-        r->told_full = true;
-        atomic_store(&r->full, true); /* before the put: so the engine sees it */
+    c->item = (maki_queue_item){ .what = BYTES };
+    c->record = r;
+    c->len = bytes.len;
+    memcpy(c->bytes, bytes.ptr, bytes.len);
+    bool full = atomic_fetch_add(&r->pending, bytes.len) + bytes.len > MAKI_RECORDER_BACKLOG_MAX;
+    if (full && !r->paused) {
+        r->paused = true;
+        atomic_store(&r->full, true); /* before the item: so the recorder sees it */
     }
-    hand_over(e, &p->item);
+    enqueue(rec, &c->item);
     return !full;
 }
 
-void maki_recorder_end(maki_recorder *e, maki_record *r, maki_exchange_end_kind kind)
+void maki_recorder_end(maki_recorder *rec, maki_record *r, maki_exchange_end_kind kind)
 {
     r->end_kind = kind;
-    hand_over(e, &r->end);
+    enqueue(rec, &r->end);
 }
 
-/* ---- the engine's thread -------------------------------------------------------------------------- */
+/* ---- the recorder's thread ------------------------------------------------------------------------ */
 
-/* The first failure is told; the exchange goes on, for what can still be kept. */
-static void note(maki_record *r, maki_status st, const maki_err *err)
+/* The model that the body asks for; "" when it names none. */
+static void do_lookup(maki_recorder *rec, maki_record *r)
+{
+    maki_str text, value, model;
+    maki_err err;
+    r->model_len = 0;
+    if (r->coding == MAKI_CODING_NONE && maki_spool_text(r->body, &text, &err) == MAKI_OK &&
+        maki_json_check(text, &value, &err) == MAKI_OK &&
+        maki_json_get(value, MAKI_LIT("model"), &model) &&
+        maki_json_kind_of(model) == MAKI_JSON_STRING) {
+        r->model_len = maki_json_copy_text(model, r->model, sizeof r->model);
+    }
+    maki_queue_push(rec->options.loop, &r->lookup);
+}
+
+/* The first failure is reported; the exchange goes on, for what can still be recorded. */
+static void note_failure(maki_record *r, maki_status st, const maki_err *err)
 {
     if (st == MAKI_OK || r->err.status != MAKI_OK) return;
     r->err = *err;
     r->err.status = st;
 }
 
-static maki_status hand_request(maki_recorder *e, maki_record *r, maki_err *err)
+static maki_status record_request(maki_recorder *rec, maki_record *r, maki_err *err)
 {
     maki_str text;
     maki_status st = maki_spool_text(r->body, &text, err);
     if (st != MAKI_OK) return st;
     if (r->coding == MAKI_CODING_NONE) return maki_exchange_request(r->exchange, text, err);
-    maki_spool plain = maki_spool_new(e->env, MAKI_SPOOL_MEMORY);
-    st = maki_decompress(r->coding, text, e->options.body_max, maki_spool_sink(&plain), err);
+    maki_spool plain = maki_spool_new(rec->env, MAKI_SPOOL_MEMORY);
+    st = maki_decompress(r->coding, text, rec->options.body_max, maki_spool_sink(&plain), err);
     if (st == MAKI_OK) st = maki_spool_text(&plain, &text, err);
     if (st == MAKI_OK) st = maki_exchange_request(r->exchange, text, err);
     maki_spool_free(&plain);
     return st;
 }
 
-static void do_start(maki_recorder *e, maki_record *r)
+static void do_start(maki_recorder *rec, maki_record *r)
 {
     maki_err err = { .status = MAKI_OK };
     bool large = r->body->size > MAKI_RECORDER_CONSUMED;
-    maki_status st = e->proxy ? maki_exchange_begin(e->proxy, &r->in, &r->exchange, &err)
-                              : maki_fail(&err, e->why.status, "%s", e->why.msg);
+    maki_status st = rec->proxy ? maki_exchange_begin(rec->proxy, &r->in, &r->exchange, &err)
+                                : maki_fail(&err, rec->open_err.status, "%s", rec->open_err.msg);
     if (st == MAKI_OK) {
-        st = hand_request(e, r, &err);
+        st = record_request(rec, r, &err);
     } else {
         r->exchange = NULL;
     }
-    note(r, st, &err);
-    /* a small body may go from now on: the loop looks now and then */
-    atomic_store(&r->taken, true);
-    if (large) maki_queue_push(e->options.loop, &r->took);
+    note_failure(r, st, &err);
+    /* the loop frees a small body when it next checks */
+    atomic_store(&r->consumed, true);
+    if (large) maki_queue_push(rec->options.loop, &r->consumed_item);
 }
 
 static void do_head(maki_record *r)
@@ -171,92 +207,94 @@ static void do_head(maki_record *r)
     if (!r->exchange) return;
     maki_status st =
         maki_exchange_reply_head(r->exchange, r->reply_status, maki_str_of(r->reply_type), &err);
-    note(r, st, &err);
+    note_failure(r, st, &err);
 }
 
-static void do_bytes(maki_recorder *e, piece *p)
+static void do_bytes(maki_recorder *rec, chunk *c)
 {
-    const maki_alloc *alloc = e->env->alloc;
-    maki_record *r = p->record;
+    const maki_alloc *alloc = rec->env->alloc;
+    maki_record *r = c->record;
     maki_err err;
     if (r->exchange) {
-        note(r, maki_exchange_reply(r->exchange, (maki_str){ p->bytes, p->len }, &err), &err);
+        note_failure(r, maki_exchange_reply(r->exchange, (maki_str){ c->bytes, c->len }, &err),
+                     &err);
     }
-    size_t left = atomic_fetch_sub(&r->waiting, p->len) - p->len;
+    size_t left = atomic_fetch_sub(&r->pending, c->len) - c->len;
     if (left < MAKI_RECORDER_BACKLOG_MAX / 2 && atomic_exchange(&r->full, false)) {
-        maki_queue_push(e->options.loop, &r->capacity);
+        maki_queue_push(rec->options.loop, &r->capacity);
     }
-    alloc->resize(alloc, p, sizeof *p + p->len, 0);
+    alloc->resize(alloc, c, sizeof *c + c->len, 0);
 }
 
-static void do_end(maki_recorder *e, maki_record *r)
+static void do_end(maki_recorder *rec, maki_record *r)
 {
     maki_err err = { .status = MAKI_OK };
     r->sync = (maki_sync_job){ .sync = { { -1, -1, -1 }, false },
-                               .to = e->options.loop,
+                               .to = rec->options.loop,
                                .done = &r->done };
     if (r->exchange) {
-        note(r, maki_exchange_end(r->exchange, r->end_kind, &r->sync.sync, &err), &err);
+        note_failure(r, maki_exchange_end(r->exchange, r->end_kind, &r->sync.sync, &err), &err);
         maki_exchange_close(r->exchange);
     }
     if (atomic_load(&r->lost)) {
-        note(r, maki_fail_nomem(&err), &err);
+        note_failure(r, maki_fail_nomem(&err), &err);
     }
-    if (maki_syncer_add(e->syncer, &r->sync)) e->syncer_sleeps = true;
+    if (maki_syncer_add(rec->syncer, &r->sync)) rec->wake_syncer = true;
 }
 
-static void run_item(maki_recorder *e, maki_queue_item *item)
+static void run_item(maki_recorder *rec, maki_queue_item *item)
 {
     switch (item->what) {
-    case START: do_start(e, MAKI_CONTAINER_OF(item, maki_record, start)); break;
+    case LOOKUP: do_lookup(rec, MAKI_CONTAINER_OF(item, maki_record, lookup)); break;
+    case START: do_start(rec, MAKI_CONTAINER_OF(item, maki_record, start)); break;
     case HEAD: do_head(MAKI_CONTAINER_OF(item, maki_record, head)); break;
-    case BYTES: do_bytes(e, MAKI_CONTAINER_OF(item, piece, item)); break;
-    default: do_end(e, MAKI_CONTAINER_OF(item, maki_record, end)); break;
+    case BYTES: do_bytes(rec, MAKI_CONTAINER_OF(item, chunk, item)); break;
+    default: do_end(rec, MAKI_CONTAINER_OF(item, maki_record, end)); break;
     }
 }
 
-/* One sync serves all exchanges that a batch ended, unless the next item keeps them waiting. */
-static void wake_syncer(maki_recorder *e, maki_queue_item *next)
+/* One sync serves all exchanges that a batch ended, unless the next item takes long. */
+static void wake_syncer_before(maki_recorder *rec, maki_queue_item *next)
 {
     bool slow = next && next->what == START &&
                 MAKI_CONTAINER_OF(next, maki_record, start)->body->size > MAKI_RECORDER_CONSUMED;
-    if (!e->syncer_sleeps || (next && !slow)) return;
-    e->syncer_sleeps = false;
-    maki_syncer_wake(e->syncer);
+    if (!rec->wake_syncer || (next && !slow)) return;
+    rec->wake_syncer = false;
+    maki_syncer_wake(rec->syncer);
 }
 
-static maki_status open_proxy(maki_recorder *e)
+static maki_status open_proxy(maki_recorder *rec)
 {
-    maki_err why = { .status = MAKI_OK };
-    maki_status st = maki_proxy_open(e->env, &e->proxy_options, &e->proxy, &why);
-    e->why.status = st;
+    maki_err err = { .status = MAKI_OK };
+    maki_status st = maki_proxy_open(rec->env, &rec->proxy_options, &rec->proxy, &err);
+    rec->open_err.status = st;
     if (st == MAKI_OK)
-        maki_syncer_use(e->syncer, e->proxy);
+        maki_syncer_use(rec->syncer, rec->proxy);
     else
-        maki_fail(&e->why, st, "conversations cannot be kept in %s: %s", e->proxy_options.home,
-                  why.msg);
+        maki_fail(&rec->open_err, st, "conversations cannot be kept in %s: %s",
+                  rec->proxy_options.home, err.msg);
     return st;
 }
 
 static void *work(void *ctx)
 {
-    maki_recorder *e = ctx;
+    maki_recorder *rec = ctx;
     bool ended = false;
     int64_t ticked = 0;
     while (!ended) {
-        maki_queue_item *item = maki_queue_wait_all(&e->queue, TICK_MS, &ended);
+        maki_queue_item *item = maki_queue_wait_all(&rec->queue, TICK_MS, &ended);
         while (item) {
-            maki_queue_item *next = item->next; /* running it may give it away */
-            run_item(e, item);
-            wake_syncer(e, next);
+            maki_queue_item *next = item->next; /* running it may free it */
+            run_item(rec, item);
+            wake_syncer_before(rec, next);
             item = next;
         }
-        int64_t now = e->env->clock->now_ms(e->env->clock);
+        int64_t now = rec->env->clock->now_ms(rec->env->clock);
         if (now - ticked >= TICK_MS || now < ticked) {
-            if (e->proxy)
-                maki_proxy_tick(e->proxy);
-            else if (open_proxy(e) == MAKI_OK)
-                maki_queue_push(e->options.loop, e->options.opened);
+            if (rec->proxy)
+                maki_proxy_tick(rec->proxy);
+            else if (open_proxy(rec) == MAKI_OK)
+                maki_queue_push(rec->options.loop, rec->options.opened);
             ticked = now;
         }
     }
@@ -265,45 +303,46 @@ static void *work(void *ctx)
 
 /* ---- life ----------------------------------------------------------------------------------------- */
 
-/* A full disk is no reason not to hand on what comes; anything else is a mistake that somebody should see. */
-static maki_status begin(maki_recorder *e, maki_err *err)
+/* With a full disk requests are still forwarded; any other failure is a mistake that the user should see. */
+static maki_status open_proxy_first(maki_recorder *rec, maki_err *err)
 {
-    maki_status st = open_proxy(e);
+    maki_status st = open_proxy(rec);
     if (st == MAKI_OK) return MAKI_OK;
-    if (st != MAKI_FULL) return maki_fail(err, st, "%s", e->why.msg);
-    e->options.on_full(e->options.on_full_ctx, &e->why);
+    if (st != MAKI_FULL) return maki_fail(err, st, "%s", rec->open_err.msg);
+    rec->options.on_full(rec->options.on_full_ctx, &rec->open_err);
     return MAKI_OK;
 }
 
 maki_status maki_recorder_open(const maki_env *env, const maki_recorder_options *options,
                                maki_recorder **out, maki_err *err)
 {
-    maki_recorder *e = maki_new(env->alloc, maki_recorder);
-    if (!e) return maki_fail_nomem(err);
-    *e = (maki_recorder){ .env = env, .options = *options, .proxy_options = *options->proxy };
-    maki_status st = maki_queue_open(&e->queue, false, err);
-    e->nudge = event_new(options->base, -1, 0, on_nudge, e);
-    if (st == MAKI_OK && !e->nudge) st = maki_fail_nomem(err);
-    if (st == MAKI_OK) st = maki_syncer_open(env, &e->syncer, err);
-    if (st == MAKI_OK) st = begin(e, err);
-    e->running = st == MAKI_OK && maki_thread_start(&e->thread, work, e);
-    if (st == MAKI_OK && !e->running) st = maki_fail(err, MAKI_NOMEM, "no thread could be started");
+    maki_recorder *rec = maki_new(env->alloc, maki_recorder);
+    if (!rec) return maki_fail_nomem(err);
+    *rec = (maki_recorder){ .env = env, .options = *options, .proxy_options = *options->proxy };
+    maki_status st = maki_queue_open(&rec->queue, false, err);
+    rec->wake = event_new(options->base, -1, 0, on_wake, rec);
+    if (st == MAKI_OK && !rec->wake) st = maki_fail_nomem(err);
+    if (st == MAKI_OK) st = maki_syncer_open(env, &rec->syncer, err);
+    if (st == MAKI_OK) st = open_proxy_first(rec, err);
+    rec->running = st == MAKI_OK && maki_thread_start(&rec->thread, work, rec);
+    if (st == MAKI_OK && !rec->running)
+        st = maki_fail(err, MAKI_NOMEM, "cannot start the recorder's thread");
     if (st != MAKI_OK) {
-        maki_recorder_close(e);
+        maki_recorder_close(rec);
         return st;
     }
-    *out = e;
+    *out = rec;
     return MAKI_OK;
 }
 
-void maki_recorder_close(maki_recorder *e)
+void maki_recorder_close(maki_recorder *rec)
 {
-    if (!e) return;
-    maki_queue_shutdown(&e->queue);
-    if (e->running) pthread_join(e->thread, NULL);
-    maki_syncer_close(e->syncer);
-    maki_proxy_close(e->proxy);
-    maki_queue_close(&e->queue);
-    if (e->nudge) event_free(e->nudge);
-    maki_delete(e->env->alloc, e);
+    if (!rec) return;
+    maki_queue_shutdown(&rec->queue);
+    if (rec->running) pthread_join(rec->thread, NULL);
+    maki_syncer_close(rec->syncer);
+    maki_proxy_close(rec->proxy);
+    maki_queue_close(&rec->queue);
+    if (rec->wake) event_free(rec->wake);
+    maki_delete(rec->env->alloc, rec);
 }

@@ -1,4 +1,4 @@
-/* request_handler.h -- what the daemon does with a request: whoever answers it keeps one of these as its first member. */
+/* request_handler.h -- the callbacks of a request's owner: a struct that handles a request has this as its first member. */
 #ifndef MAKI_DAEMON_REQUEST_HANDLER_H
 #define MAKI_DAEMON_REQUEST_HANDLER_H
 
@@ -8,10 +8,10 @@ typedef struct maki_request_handler maki_request_handler;
 
 /* As the server calls them (server.h). */
 typedef struct maki_request_handler_callbacks {
-    void (*on_body)(maki_request_handler *guest, maki_conn *conn, maki_str bytes);
-    void (*on_body_end)(maki_request_handler *guest, maki_conn *conn);
-    void (*on_drained)(maki_request_handler *guest, maki_conn *conn);
-    void (*on_gone)(maki_request_handler *guest, maki_conn *conn, maki_status why);
+    void (*on_body)(maki_request_handler *handler, maki_conn *conn, maki_str bytes);
+    void (*on_body_end)(maki_request_handler *handler, maki_conn *conn);
+    void (*on_drained)(maki_request_handler *handler, maki_conn *conn);
+    void (*on_gone)(maki_request_handler *handler, maki_conn *conn, maki_status reason);
 } maki_request_handler_callbacks;
 
 struct maki_request_handler {

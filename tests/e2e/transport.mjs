@@ -193,11 +193,27 @@ test('the upstream by path, field, model and protocol', async (t) => {
   await go('/v1/messages', '{"model":"x"}', 'X-Maki-Upstream: local\r\n', 'mine');
   await go('/u/local/chat/completions?a=1', '{"model":"x"}', '', 'mine');
   await go('/u/openai/v1/anything', '{"model":"qwen"}', '', 'usual');
-  await go('/u/nobody/v1/messages', '{}', '', 'makes one"}}\n');
+  await go('/u/nobody/v1/messages', '{}', '', 'NAME=URL"}}\n');
   assert.deepEqual(mine.requests.map((r) => r.head.split('\r\n')[0]), [
     'POST /api/v1/chat/completions HTTP/1.1', 'POST /api/v1/messages HTTP/1.1', 'POST /api/v1/chat/completions?a=1 HTTP/1.1']);
   assert.equal(up.requests.length, 3);
   c.close();
+  await d.stop();
+});
+
+test('a client that goes away while the model of its request is looked up', async (t) => {
+  const { up, d } = await pair(t, (_, s) => s.write(ok('usual')), ['--upstream', 'local=http://127.0.0.1:1 models=qwen*']);
+  const body = `{"messages":["${'x'.repeat(8 << 20)}"],"model":"gpt-5"}`;
+  for (let i = 0; i < 4; i++) {
+    const c = new Client(d.port);
+    await new Promise((done) => c.socket.write(post('/v1/chat/completions', body), done));
+    c.close();
+  }
+  const c = new Client(d.port).send(post('/v1/chat/completions', '{"model":"gpt-5"}'));
+  await c.wait((x) => x.endsWith('usual'));
+  c.close();
+  await until(async () => (await d.metric('open_exchanges')) === 0, 'nothing is open');
+  assert.ok(up.requests.length >= 1);
   await d.stop();
 });
 
