@@ -265,7 +265,8 @@ static int view_again(viewed *v, double *us)
     const maki_view *view;
     maki_err err = { 0 };
     maki_change change;
-    maki_status st = maki_conv_note(v->writer, "usage", MAKI_LIT("\"input\":1"), &change, &err);
+    maki_status st =
+        maki_conv_add_event(v->writer, "usage", MAKI_LIT("\"input\":1"), &change, &err);
     double began = now_us();
     if (st == MAKI_OK) st = maki_log_refresh(maki_conv_log(v->reader), &err);
     if (st == MAKI_OK) st = maki_conv_view(v->reader, MAKI_NOW, MAKI_NOW, &view, &err);

@@ -142,11 +142,11 @@ maki_status maki_turn_note(maki_turn_work *w, const char *type, maki_json_build 
     maki_status st = maki_json_build_end(made, &w->arena, &fields, err);
     if (st != MAKI_OK) return st;
     fields = maki_str_to(maki_str_from(fields, 1), fields.len - 2);
-    return maki_conv_note(w->conv, type, fields, &change, err);
+    return maki_conv_add_event(w->conv, type, fields, &change, err);
 }
 
 /* What became of each file of the workspace that was asked for. */
-static void put_bootstrap(maki_jw *out, const void *ctx)
+static void write_bootstrap(maki_jw *out, const void *ctx)
 {
     const maki_turn_result *r = ctx;
     uint64_t trimmed = 0;
@@ -174,7 +174,7 @@ static maki_status note_exchange(maki_turn_work *w, const maki_err *why, maki_er
                                 .upstream = w->turns->provider.name,
                                 .model = r->model,
                                 .bytes = w->body.size,
-                                .put_bootstrap = r->has_bootstrap ? put_bootstrap : NULL,
+                                .write_bootstrap = r->has_bootstrap ? write_bootstrap : NULL,
                                 .ctx = r,
                                 .system_tokens = w->system_tokens,
                                 .tool_tokens = w->tool_tokens,
@@ -245,9 +245,9 @@ maki_status maki_turn_record(maki_turn_work *w, maki_status st, const maki_err *
 
 maki_status maki_turn_recall(maki_turn_work *w, maki_err *err)
 {
-    maki_exchange_recalled recalled;
-    maki_status st = maki_exchange_recall(maki_conv_log(w->conv), w->model, w->turns->provider.name,
-                                          &recalled, err);
+    maki_exchange_state recalled;
+    maki_status st = maki_exchange_state_read(maki_conv_log(w->conv), w->model,
+                                              w->turns->provider.name, &recalled, err);
     w->calibration = recalled.calibration;
     w->recalled = recalled.told;
     if (recalled.has_sha) memcpy(w->turns->noted, recalled.sha, MAKI_SYSTEM_SHA);

@@ -34,7 +34,7 @@ static bool part_of(maki_str block, uint32_t n, maki_str *value)
     return false;
 }
 
-bool maki_apply_trims_offset(maki_str row, uint32_t n, uint32_t part, maki_str *value)
+bool maki_apply_trims_find(maki_str row, uint32_t n, uint32_t part, maki_str *value)
 {
     maki_blocks blocks = maki_content_blocks(maki_json_field(row, "content"));
     maki_str block;
@@ -130,7 +130,7 @@ maki_status maki_apply_trims(maki_str row, const maki_trim *const *trims, size_t
     maki_buf_clear(places);
     for (size_t i = 0; i < count; i++) {
         if (trims[i]->restores ||
-            !maki_apply_trims_offset(row, trims[i]->block, trims[i]->part, &value))
+            !maki_apply_trims_find(row, trims[i]->block, trims[i]->part, &value))
             continue;
         insert_place(places, (place){ (size_t)(value.ptr - row.ptr), value.len, trims[i] });
     }

@@ -14,7 +14,7 @@
 #include "history/timeline.h"
 
 /* The text, a JSON string, or the block itself, a JSON object; false when there is no such place. */
-bool maki_apply_trims_offset(maki_str row, uint32_t block, uint32_t part, maki_str *value);
+bool maki_apply_trims_find(maki_str row, uint32_t block, uint32_t part, maki_str *value);
 
 /* Add `row` to `out`, the texts that `trims` name shortened; `places` is room to work in. */
 maki_status maki_apply_trims(maki_str row, const maki_trim *const *trims, size_t count,

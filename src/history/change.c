@@ -29,7 +29,7 @@ static maki_status check_moment(maki_conv *conv, const moment *then, maki_err *e
                      "the conversation was changed since it was read; read it again");
 }
 
-static maki_status write_decided(maki_conv *conv, const moment *then, const maki_decided *d,
+static maki_status write_decided(maki_conv *conv, const moment *then, const maki_decision *d,
                                  maki_change *out, maki_err *err)
 {
     maki_status st = maki_log_begin(conv->log, then->head, err);
@@ -54,7 +54,7 @@ static maki_status try_once(maki_conv *conv, const unsigned char *expect, maki_d
     moment now;
     const maki_view *view;
     maki_view_totals before, after;
-    maki_decided d = { .fields = maki_buf_new(conv->env.alloc, FIELDS_MAX) };
+    maki_decision d = { .fields = maki_buf_new(conv->env.alloc, FIELDS_MAX) };
     *out = (maki_change){ 0 };
     maki_status st = maki_log_refresh(conv->log, err);
     if (st != MAKI_OK) return st;
@@ -95,16 +95,16 @@ maki_status maki_conv_change(maki_conv *conv, const unsigned char *expect, maki_
     return st;
 }
 
-void maki_decided_number(maki_decided *d, const char *name, uint64_t value)
+void maki_decision_number(maki_decision *d, const char *name, uint64_t value)
 {
     char text[80];
     snprintf(text, sizeof text, "%s\"%s\":%" PRIu64, d->fields.len ? "," : "", name, value);
     maki_buf_add(&d->fields, maki_str_of(text));
 }
 
-void maki_decided_tokens(maki_decided *d, uint64_t tokens)
+void maki_decision_tokens(maki_decision *d, uint64_t tokens)
 {
-    maki_decided_number(d, "tokens", tokens);
+    maki_decision_number(d, "tokens", tokens);
     maki_buf_add(&d->fields, MAKI_LIT(",\"family\":\"" MAKI_FAMILY "\""));
 }
 
@@ -116,8 +116,8 @@ static void add_span(maki_buf *out, bool first, maki_span64 span)
     maki_buf_add(out, maki_str_of(text));
 }
 
-void maki_decided_hidden(maki_decided *d, const maki_span64 *spans, size_t count,
-                         const maki_span64 *made, size_t made_count)
+void maki_decision_hidden(maki_decision *d, const maki_span64 *spans, size_t count,
+                          const maki_span64 *made, size_t made_count)
 {
     char text[40];
     size_t own = 0, above = 0;
@@ -141,7 +141,7 @@ void maki_decided_hidden(maki_decided *d, const maki_span64 *spans, size_t count
 
 /* ---- pin ------------------------------------------------------------------------------------------- */
 
-maki_status maki_want_visible(const maki_view *view, uint64_t seq, maki_err *err)
+maki_status maki_require_visible(const maki_view *view, uint64_t seq, maki_err *err)
 {
     if (maki_view_has(view, seq)) return MAKI_OK;
     return maki_fail(err, MAKI_NOTFOUND, "message %" PRIu64 " is not in the view", seq);
@@ -152,19 +152,19 @@ typedef struct pin_ctx {
     bool pin;
 } pin_ctx;
 
-static maki_status decide_pin(maki_conv *conv, const maki_view *view, void *ctx, maki_decided *out,
+static maki_status decide_pin(maki_conv *conv, const maki_view *view, void *ctx, maki_decision *out,
                               maki_err *err)
 {
     const pin_ctx *p = ctx;
     (void)conv;
-    maki_status st = maki_want_visible(view, p->seq, err);
+    maki_status st = maki_require_visible(view, p->seq, err);
     if (st != MAKI_OK) return st;
     if (maki_view_pinned(view, p->seq) == p->pin) {
         return maki_refuse(err, "NOTHING_TO_DO", "message %" PRIu64 " is %s", p->seq,
                            p->pin ? "pinned already" : "not pinned");
     }
     out->type = p->pin ? "pin" : "unpin";
-    maki_decided_number(out, "seq", p->seq);
+    maki_decision_number(out, "seq", p->seq);
     return MAKI_OK;
 }
 
@@ -177,7 +177,7 @@ maki_status maki_conv_pin(maki_conv *conv, const unsigned char *expect, uint64_t
 
 /* ---- append, note ----------------------------------------------------------------------------------------- */
 
-maki_status maki_one_line(maki_str json, maki_arena *arena, maki_str *out, maki_err *err)
+maki_status maki_join_lines(maki_str json, maki_arena *arena, maki_str *out, maki_err *err)
 {
     *out = json;
     if (!memchr(json.ptr, '\n', json.len) && !memchr(json.ptr, '\r', json.len)) return MAKI_OK;
@@ -200,7 +200,7 @@ maki_status maki_conv_append(maki_conv *conv, const unsigned char *expect, const
     conv->facts.checked = conv->checked;
     for (size_t i = 0; st == MAKI_OK && i < count; i++) {
         maki_str line;
-        st = maki_one_line(messages[i], &arena, &line, err);
+        st = maki_join_lines(messages[i], &arena, &line, err);
         if (st == MAKI_OK) st = maki_log_add_row(conv->log, line, &out->seq, err);
     }
     conv->facts.checked = false; /* rows that others wrote are not */
@@ -214,8 +214,8 @@ done:
     return st;
 }
 
-maki_status maki_conv_note(maki_conv *conv, const char *type, maki_str fields, maki_change *out,
-                           maki_err *err)
+maki_status maki_conv_add_event(maki_conv *conv, const char *type, maki_str fields,
+                                maki_change *out, maki_err *err)
 {
     *out = (maki_change){ 0 };
     maki_status st = maki_log_begin(conv->log, NULL, err);

@@ -9,42 +9,43 @@
 #include "history/conv_internal.h"
 
 /* What a change decided: an event, and rows to come after it. */
-typedef struct maki_decided {
+typedef struct maki_decision {
     const char *type; /* NULL: only rows */
     maki_buf fields;
     const maki_str *rows;
     size_t row_count;
     uint64_t undone; /* the event that it makes void; 0: none */
     const char *undone_type;
-} maki_decided;
+} maki_decision;
 
 /* Decide on the present view.  May be called again when the head has moved. */
 typedef maki_status (*maki_decide_fn)(maki_conv *conv, const maki_view *view, void *ctx,
-                                      maki_decided *out, maki_err *err);
+                                      maki_decision *out, maki_err *err);
 maki_status maki_conv_change(maki_conv *conv, const unsigned char *expect, maki_decide_fn decide,
                              void *ctx, maki_change *out, maki_err *err);
 
 /* Fields of the event. */
-void maki_decided_number(maki_decided *d, const char *name, uint64_t value);
+void maki_decision_number(maki_decision *d, const char *name, uint64_t value);
 /* Tokens, and the family they were counted in: an event tells for itself. */
-void maki_decided_tokens(maki_decided *d, uint64_t tokens);
+void maki_decision_tokens(maki_decision *d, uint64_t tokens);
 
 /* What it hides: messages in order, and made messages: forks up, and the event there. */
-void maki_decided_hidden(maki_decided *d, const maki_span64 *spans, size_t count,
-                         const maki_span64 *made, size_t made_count);
+void maki_decision_hidden(maki_decision *d, const maki_span64 *spans, size_t count,
+                          const maki_span64 *made, size_t made_count);
 /* trim.c: what events after number `ev` shorten in this view, as a prune; type NULL: nothing. */
-void maki_decided_edits(maki_decided *d, const maki_conv *conv, const maki_view *view, uint64_t ev);
+void maki_decision_edits(maki_decision *d, const maki_conv *conv, const maki_view *view,
+                         uint64_t ev);
 
 /* JSON without newlines, which may stand between its tokens only; a copy in the arena if it has any. */
-maki_status maki_one_line(maki_str json, maki_arena *arena, maki_str *out, maki_err *err);
+maki_status maki_join_lines(maki_str json, maki_arena *arena, maki_str *out, maki_err *err);
 /* A cut between a call and its results would leave the call without them: cut before the call. */
 maki_status maki_adjust_cut(maki_conv *conv, uint64_t *seq, maki_err *err);
 /* MAKI_NOTFOUND unless message `seq` is in the view. */
-maki_status maki_want_visible(const maki_view *view, uint64_t seq, maki_err *err);
+maki_status maki_require_visible(const maki_view *view, uint64_t seq, maki_err *err);
 
 /* trim.c: show message `seq` whole again, whatever prunes say of it.  The event undoes nothing, so that
  * the other messages of a prune stay as they are. */
-maki_status maki_decide_restore(const maki_view *view, uint64_t seq, maki_decided *out,
+maki_status maki_decide_restore(const maki_view *view, uint64_t seq, maki_decision *out,
                                 maki_err *err);
 
 #endif

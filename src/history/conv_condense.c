@@ -39,7 +39,7 @@ typedef struct source {
     void *ctx;
 } source;
 
-static maki_status pass_json(void *ctx, const maki_seen *seen, maki_err *err)
+static maki_status pass_json(void *ctx, const maki_view_message *seen, maki_err *err)
 {
     source *s = ctx;
     return s->fn(s->ctx, seen->json, err);
@@ -82,17 +82,17 @@ static maki_status part_of(const maki_view *view, uint64_t from, uint64_t to, ma
 static maki_status choose_hidden(maki_conv *conv, const maki_view *view, size_t keep, uint64_t to,
                                  maki_hiding *s, maki_err *err)
 {
-    uint64_t all = maki_view_messages(view);
+    uint64_t all = maki_view_count(view);
     *s = (maki_hiding){ .to = all > keep ? all - keep : 0 };
     if (to && to < s->to) s->to = to;
     maki_status st = maki_view_lead(view, &s->from, err);
-    if (st == MAKI_OK) st = maki_hiding_settle(view, all, s->from, &s->to, err);
+    if (st == MAKI_OK) st = maki_hiding_adjust_end(view, all, s->from, &s->to, err);
     if (st != MAKI_OK) return st;
     if (s->to < s->from + 2) {
         return maki_refuse(err, "NOT_ENOUGH_MESSAGES",
                            "%" PRIu64 " visible messages are too few to condense", all);
     }
-    st = maki_hiding_gather(conv, view, s, false, err);
+    st = maki_hiding_collect(conv, view, s, false, err);
     if (st == MAKI_OK && s->rows == 0)
         st = maki_refuse(err, "CONDENSED_RECENTLY", "nothing has been said since the last summary");
     return st;
@@ -234,7 +234,7 @@ static maki_status summarise_once(maki_conv *conv, const maki_view *part, const 
 }
 
 /* What became of facts, and what the summary took. */
-static maki_status add_summary(maki_conv *conv, maki_decided *out, const maki_summary *summary,
+static maki_status add_summary(maki_conv *conv, maki_decision *out, const maki_summary *summary,
                                maki_err *err)
 {
     maki_json_build made;
@@ -242,7 +242,7 @@ static maki_status add_summary(maki_conv *conv, maki_decided *out, const maki_su
     maki_json_build_begin(&made, &conv->arena, err);
     maki_jw_object(&made.w);
     maki_summary_usage_write(&made.w, &summary->usage);
-    if (summary->survey.measured) maki_survey_write(&made.w, &summary->survey);
+    if (summary->survey.measured) maki_fact_coverage_write(&made.w, &summary->survey);
     maki_jw_end_object(&made.w);
     maki_status st = maki_json_build_end(&made, &conv->arena, &fields, err);
     if (st != MAKI_OK) return st;
@@ -251,7 +251,7 @@ static maki_status add_summary(maki_conv *conv, maki_decided *out, const maki_su
     return MAKI_OK;
 }
 
-void maki_conv_note_unused(maki_conv *conv, const maki_summary_usage *usage)
+void maki_conv_add_unused_usage(maki_conv *conv, const maki_summary_usage *usage)
 {
     maki_json_build made;
     maki_str fields;
@@ -262,11 +262,11 @@ void maki_conv_note_unused(maki_conv *conv, const maki_summary_usage *usage)
     maki_summary_usage_write(&made.w, usage);
     maki_jw_end_object(&made.w);
     if (maki_json_build_end(&made, &conv->arena, &fields, NULL) == MAKI_OK)
-        (void)!maki_conv_note(conv, "usage", maki_json_inside(fields), &ignored, NULL);
+        (void)!maki_conv_add_event(conv, "usage", maki_json_inside(fields), &ignored, NULL);
 }
 
 static maki_status decide_condense(maki_conv *conv, const maki_view *view, void *ctx,
-                                   maki_decided *out, maki_err *err)
+                                   maki_decision *out, maki_err *err)
 {
     condense_ctx *c = ctx;
     uint64_t tokens = 0, most = 0;
@@ -289,8 +289,8 @@ static maki_status decide_condense(maki_conv *conv, const maki_view *view, void 
                            "the summary is not shorter than what it stands for");
     }
     out->type = "condense";
-    maki_decided_hidden(out, s.spans, s.count, s.synthetic, s.synthetic_count);
-    maki_decided_number(out, "messages", s.rows);
+    maki_decision_hidden(out, s.spans, s.count, s.synthetic, s.synthetic_count);
+    maki_decision_number(out, "messages", s.rows);
     maki_hiding_message(out, message, tokens, what.before);
     return add_summary(conv, out, &c->summary, err);
 }
@@ -303,7 +303,7 @@ static maki_status condense(maki_conv *conv, const unsigned char *expect, conden
     out->usage = c->summary.usage;
     out->survey = c->summary.survey;
     out->fell_back = c->summary.fell_back;
-    if (st != MAKI_OK) maki_conv_note_unused(conv, &out->usage);
+    if (st != MAKI_OK) maki_conv_add_unused_usage(conv, &out->usage);
     maki_buf_free(&c->text);
     return st;
 }

@@ -61,7 +61,8 @@ maki_status maki_conv_fork(maki_conv *conv, uint64_t seq, uint64_t ev, const cha
     maki_jw_end_object(&made.w);
     maki_status built = maki_json_build_end(&made, &child->arena, &fields, err);
     if (st == MAKI_OK) st = built;
-    if (st == MAKI_OK) st = maki_conv_note(child, "fork", maki_json_inside(fields), &ignored, err);
+    if (st == MAKI_OK)
+        st = maki_conv_add_event(child, "fork", maki_json_inside(fields), &ignored, err);
     maki_conv_close(child);
     return st;
 }

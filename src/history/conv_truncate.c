@@ -19,9 +19,9 @@ static uint64_t cut_of(const truncate_ctx *t, uint64_t lead, uint64_t all)
 }
 
 static maki_status decide_truncate(maki_conv *conv, const maki_view *view, void *ctx,
-                                   maki_decided *out, maki_err *err)
+                                   maki_decision *out, maki_err *err)
 {
-    uint64_t all = maki_view_messages(view), tokens = 0;
+    uint64_t all = maki_view_count(view), tokens = 0;
     maki_hiding s = { 0 };
     const truncate_ctx *t = ctx;
     maki_str marker;
@@ -31,8 +31,8 @@ static maki_status decide_truncate(maki_conv *conv, const maki_view *view, void 
     if (st != MAKI_OK) return st;
     s.to = cut_of(t, s.from, all);
     if (s.to >= all) s.to = all > s.from ? all - 1 : s.from;
-    st = maki_hiding_settle(view, all, s.from, &s.to, err);
-    if (st == MAKI_OK) st = maki_hiding_gather(conv, view, &s, !t->clear, err);
+    st = maki_hiding_adjust_end(view, all, s.from, &s.to, err);
+    if (st == MAKI_OK) st = maki_hiding_collect(conv, view, &s, !t->clear, err);
     if (st != MAKI_OK) return st;
     if (s.rows == 0) {
         return maki_refuse(err, "NOT_ENOUGH_MESSAGES", "there is nothing that may be hidden");
@@ -44,8 +44,8 @@ static maki_status decide_truncate(maki_conv *conv, const maki_view *view, void 
     if (st == MAKI_OK) st = maki_conv_message_tokens(conv, marker, &tokens, err);
     if (st != MAKI_OK) return st;
     out->type = "truncate";
-    maki_decided_hidden(out, s.spans, s.count, s.synthetic, s.synthetic_count);
-    maki_decided_number(out, "messages", s.rows + s.before);
+    maki_decision_hidden(out, s.spans, s.count, s.synthetic, s.synthetic_count);
+    maki_decision_number(out, "messages", s.rows + s.before);
     maki_hiding_message(out, marker, tokens, maki_hiding_seq(conv, view, s.to));
     return MAKI_OK;
 }

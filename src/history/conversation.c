@@ -24,8 +24,8 @@ static maki_status open_log(maki_conv *conv, const char *path, const maki_conv_o
     conv->tally.lent = options->tokenizer;
     maki_log_options log = { .create = options->create,
                              .read_only = options->read_only,
-                             .looks = options->looks,
-                             .rehearse = options->rehearse,
+                             .share_index = options->share_index,
+                             .dry_run = options->dry_run,
                              .repair = options->repair,
                              .durability = options->durability,
                              .family = MAKI_FAMILY,
@@ -36,37 +36,13 @@ static maki_status open_log(maki_conv *conv, const char *path, const maki_conv_o
                              .threads = options->threads,
                              .progress = options->progress,
                              .progress_ctx = options->progress_ctx,
-                             .wrote = options->wrote,
-                             .wrote_ctx = options->wrote_ctx,
+                             .on_write = options->on_write,
+                             .on_write_ctx = options->on_write_ctx,
                              .header = options->header };
     return maki_log_open(&conv->env, path, &log, &conv->log, err);
 }
 
 /* ---- parents ---------------------------------------------------------------------------------------- */
-
-typedef struct fork_facts {
-    char parent[256];
-    uint64_t seq, ev;
-    unsigned char chain[MAKI_CHAIN_LEN];
-    bool found;
-} fork_facts;
-
-static maki_status read_fork(void *ctx, uint64_t ev, maki_str row, uint64_t at, maki_err *err)
-{
-    fork_facts *fork = ctx;
-    maki_str event;
-    (void)at;
-    (void)err;
-    if (ev > 1 || maki_json_check(row, &event, NULL) != MAKI_OK ||
-        !maki_json_field_in(event, "type", "fork"))
-        return MAKI_CANCELLED;
-    maki_str parent = maki_json_string(event, "parent");
-    if (parent.len) (void)maki_json_copy_text(parent, fork->parent, sizeof fork->parent - 1);
-    fork->seq = maki_json_uint_field(event, MAKI_LIT("seq"));
-    fork->ev = maki_json_uint_field(event, MAKI_LIT("parentEv"));
-    fork->found = true;
-    return MAKI_CANCELLED;
-}
 
 /* Ids are names of files or folders, never paths. */
 static bool safe_id(const char *id)
@@ -114,16 +90,14 @@ static maki_status open_conv(const maki_env *env, const char *path,
 static maki_status open_parent(maki_conv *conv, const maki_conv_options *options, int depth,
                                maki_err *err)
 {
-    fork_facts fork = { 0 };
+    const maki_log_fork *fork = maki_log_fork_of(conv->log);
     char path[MAKI_PATH_MAX];
     maki_row row;
     maki_err why = { 0 };
-    maki_status st = maki_log_each_event(conv->log, read_fork, &fork, err);
-    if (st != MAKI_OK && st != MAKI_CANCELLED) return st;
-    if (!fork.found) return MAKI_OK;
+    if (!fork->found) return MAKI_OK;
     if (depth >= DEEPEST)
         return maki_fail(err, MAKI_TOOBIG, "more than %d forks of forks", DEEPEST);
-    st = parent_path(maki_log_path(conv->log), fork.parent, path, sizeof path, err);
+    maki_status st = parent_path(maki_log_path(conv->log), fork->parent, path, sizeof path, err);
     if (st != MAKI_OK) return st;
     maki_conv_options reading = { .read_only = true,
                                   .threads = options->threads,
@@ -131,12 +105,12 @@ static maki_status open_parent(maki_conv *conv, const maki_conv_options *options
                                   .progress_ctx = options->progress_ctx };
     st = open_conv(&conv->env, path, &reading, depth + 1, &conv->parent, &why);
     if (st != MAKI_OK) {
-        return maki_fail(err, st, "the parent %.60s of this fork: %.100s", fork.parent, why.msg);
+        return maki_fail(err, st, "the parent %.60s of this fork: %.100s", fork->parent, why.msg);
     }
-    conv->fork_seq = fork.seq;
-    conv->fork_ev = fork.ev;
-    if (fork.seq > maki_log_base(conv->parent->log)) {
-        st = maki_log_row(conv->parent->log, fork.seq, &row, err);
+    conv->fork_seq = fork->seq;
+    conv->fork_ev = fork->ev;
+    if (fork->seq > maki_log_base(conv->parent->log)) {
+        st = maki_log_row(conv->parent->log, fork->seq, &row, err);
     }
     return st;
 }
@@ -198,7 +172,7 @@ static maki_status view_at(maki_conv *conv, maki_view_at at, bool then, const ma
     if (st == MAKI_OK && then) ev = maki_events_at(&conv->events, at.seq);
     if (then && ev < at.ev) at.ev = ev;
     if (st == MAKI_OK && conv->parent) { /* a moment before the fork is one of the parent */
-        uint64_t limit = maki_view_below(conv->log, &conv->events, &at);
+        uint64_t limit = maki_view_parent_end(conv->log, &conv->events, &at);
         maki_view_at above = { .seq = limit, .ev = conv->fork_ev, .hiding = at.hiding };
         st = view_at(conv->parent, above, limit < conv->fork_seq, &below, err);
     }
@@ -221,7 +195,7 @@ maki_status maki_conv_view(maki_conv *conv, uint64_t seq, uint64_t ev, const mak
     return view_at(conv, (maki_view_at){ .seq = seq, .ev = ev }, false, out, err);
 }
 
-void maki_conv_drop_view(maki_conv *conv)
+void maki_conv_free_view(maki_conv *conv)
 {
     for (; conv; conv = conv->parent) {
         fresh_view(conv);
@@ -230,13 +204,13 @@ void maki_conv_drop_view(maki_conv *conv)
     }
 }
 
-maki_status maki_conv_everything(maki_conv *conv, const maki_view **out, maki_err *err)
+maki_status maki_conv_all_messages(maki_conv *conv, const maki_view **out, maki_err *err)
 {
     const maki_view *below = NULL;
     maki_events none = { 0 };
     maki_view_at at = { .seq = maki_log_last(conv->log), .ev = MAKI_NOW };
     fresh_view(conv);
-    maki_status st = conv->parent ? maki_conv_everything(conv->parent, &below, err) : MAKI_OK;
+    maki_status st = conv->parent ? maki_conv_all_messages(conv->parent, &below, err) : MAKI_OK;
     if (st == MAKI_OK) {
         st = maki_view_make(conv->log, &none, below, &at, &conv->arena, &conv->view, err);
     }
@@ -294,7 +268,7 @@ maki_status maki_conv_seq_before(maki_conv *conv, int64_t ms, bool include, uint
 typedef struct passing {
     maki_conv *conv;
     const maki_view *view;
-    maki_seen_fn fn;
+    maki_view_message_fn fn;
     void *ctx;
     maki_buf row, places, shorter;
     maki_log_window window;
@@ -302,10 +276,12 @@ typedef struct passing {
 } passing;
 
 /* A message: in memory, many at a time; or, when it is long, in a file of our own that is mapped. */
-static maki_status read_row(passing *p, const maki_view_item *item, maki_seen *seen, maki_err *err)
+static maki_status read_row(passing *p, const maki_view_item *item, maki_view_message *seen,
+                            maki_err *err)
 {
     if (seen->row.length <= MAKI_LOG_WINDOW_MAX)
-        return maki_log_read_on(item->log, seen->seq, &seen->row, &p->window, &seen->json, err);
+        return maki_log_read_buffered(item->log, seen->seq, &seen->row, &p->window, &seen->json,
+                                      err);
     maki_buf_clear(&p->row);
     maki_spool_clear(&p->long_row);
     if (seen->row.length <= MAKI_SPOOL_MEMORY || seen->row.flags & MAKI_ROW_BAD) {
@@ -329,7 +305,7 @@ static size_t trims_of(const maki_view *view, uint64_t seq, size_t *first)
     return end - *first;
 }
 
-static maki_status apply_trims(passing *p, maki_seen *seen, maki_err *err)
+static maki_status apply_trims(passing *p, maki_view_message *seen, maki_err *err)
 {
     size_t first = 0, count = trims_of(p->view, seen->seq, &first);
     if (count == 0) return MAKI_OK;
@@ -344,7 +320,7 @@ static maki_status pass_rows(passing *p, const maki_view_item *item, maki_err *e
 {
     maki_status st = MAKI_OK;
     for (uint64_t seq = item->from; st == MAKI_OK && seq <= item->to; seq++) {
-        maki_seen seen = { .seq = seq };
+        maki_view_message seen = { .seq = seq };
         st = maki_log_row(item->log, seq, &seen.row, err);
         if (st == MAKI_OK) st = read_row(p, item, &seen, err);
         if (st != MAKI_OK) return st;
@@ -359,15 +335,15 @@ static maki_status pass_made(passing *p, const maki_view_item *item, maki_err *e
     const maki_event *e = item->made;
     maki_buf_clear(&p->row);
     maki_status st = maki_log_event_bytes(item->log, e->made_at, e->made_len, &p->row, err);
-    maki_seen seen = { .ev = e->ev, .json = maki_buf_str(&p->row) };
+    maki_view_message seen = { .ev = e->ev, .json = maki_buf_str(&p->row) };
     uint64_t tokens = 0;
     if (st == MAKI_OK) st = maki_conv_synthetic_tokens(p->conv, item, &tokens, err);
     seen.row.tokens = (uint32_t)tokens;
     return st == MAKI_OK ? p->fn(p->ctx, &seen, err) : st;
 }
 
-maki_status maki_conv_each(maki_conv *conv, const maki_view *view, maki_seen_fn fn, void *ctx,
-                           maki_err *err)
+maki_status maki_conv_each(maki_conv *conv, const maki_view *view, maki_view_message_fn fn,
+                           void *ctx, maki_err *err)
 {
     const maki_alloc *alloc = conv->env.alloc;
     maki_buf empty = maki_buf_new(alloc, (size_t)MAKI_ROW_MAX);
@@ -418,7 +394,7 @@ static maki_status put_rows(void *ctx, maki_str bytes, maki_err *err)
     return w->w.status;
 }
 
-static maki_status put_seen(void *ctx, const maki_seen *seen, maki_err *err)
+static maki_status put_seen(void *ctx, const maki_view_message *seen, maki_err *err)
 {
     maki_status st = put_rows(ctx, seen->json, err);
     return st == MAKI_OK ? put_rows(ctx, MAKI_LIT("\n"), err) : st;

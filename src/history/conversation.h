@@ -23,15 +23,15 @@ typedef struct maki_conv maki_conv;
 typedef struct maki_conv_options {
     bool create;
     bool read_only;
-    bool looks;    /* to read; indexes that are missing are kept where they may be (log.h) */
-    bool rehearse; /* what is done to it is seen by this handle alone, and gone with it */
+    bool share_index; /* read-only, but a missing or stale index is updated on disk (log.h) */
+    bool dry_run;     /* changes are visible to this handle alone and end with it */
     bool repair;
     bool checked; /* messages that are appended have passed maki_json_check: it is not done again */
     maki_durability durability;
     maki_str header; /* of a new session's file; len 0: none */
     size_t threads;  /* that count when there is much: 0: one a core; 1: only the caller's */
-    maki_log_wrote_fn wrote; /* as in log.h; or NULL */
-    void *wrote_ctx;
+    maki_log_write_fn on_write; /* as in log.h; or NULL */
+    void *on_write_ctx;
     maki_tokenizer *tokenizer;  /* of o200k_base, to count with in this thread; NULL: its own */
     maki_log_progress progress; /* of counting much while the caller waits; or NULL */
     void *progress_ctx;
@@ -54,9 +54,9 @@ maki_str maki_conv_id(const maki_conv *conv);
 maki_status maki_conv_view(maki_conv *conv, uint64_t seq, uint64_t ev, const maki_view **out,
                            maki_err *err);
 /* Give back the memory of the last view; for a conversation that stays open. */
-void maki_conv_drop_view(maki_conv *conv);
+void maki_conv_free_view(maki_conv *conv);
 /* All messages of the log and its parents, whatever was done to them. */
-maki_status maki_conv_everything(maki_conv *conv, const maki_view **out, maki_err *err);
+maki_status maki_conv_all_messages(maki_conv *conv, const maki_view **out, maki_err *err);
 
 /* The last message before the time `ms` (with `include`, at it or before).  One without a time is of that of
  * the one before it.  MAKI_REFUSED NO_TIMES: none has one. */
@@ -68,16 +68,17 @@ maki_status maki_conv_seq_before(maki_conv *conv, int64_t ms, bool include, uint
 maki_status maki_view_lead(const maki_view *view, uint64_t *lead, maki_err *err);
 
 /* One message of a view. */
-typedef struct maki_seen {
+typedef struct maki_view_message {
     uint64_t seq; /* 0: a made message */
     uint64_t ev;  /* of the event that made it */
     maki_row row; /* of a message of the log */
     maki_str json;
-} maki_seen;
-typedef maki_status (*maki_seen_fn)(void *ctx, const maki_seen *seen, maki_err *err);
+} maki_view_message;
+typedef maki_status (*maki_view_message_fn)(void *ctx, const maki_view_message *seen,
+                                            maki_err *err);
 /* Each message in order, trims applied.  In constant memory. */
-maki_status maki_conv_each(maki_conv *conv, const maki_view *view, maki_seen_fn fn, void *ctx,
-                           maki_err *err);
+maki_status maki_conv_each(maki_conv *conv, const maki_view *view, maki_view_message_fn fn,
+                           void *ctx, maki_err *err);
 /* As JSON lines, or as one array. */
 maki_status maki_conv_write(maki_conv *conv, const maki_view *view, bool array, maki_sink sink,
                             maki_err *err);
@@ -132,7 +133,7 @@ maki_status maki_conv_soft_trim(maki_conv *conv, const unsigned char *expect, si
                                 maki_err *err);
 
 /* An event `usage` for a summary that was paid for and then not used, as far as it can be written. */
-void maki_conv_note_unused(maki_conv *conv, const maki_summary_usage *usage);
+void maki_conv_add_unused_usage(maki_conv *conv, const maki_summary_usage *usage);
 
 /* What a condense would hide.  The cover is a hash of which messages those are, what was done to them and
  * what of them stays: as long as it is the same, a summary of them holds. */
@@ -163,12 +164,12 @@ maki_status maki_conv_trim(maki_conv *conv, const unsigned char *expect, uint64_
                            uint32_t block, uint32_t head, uint32_t tail, maki_change *out,
                            maki_err *err);
 /* Shorten any number of texts with one event.  Each edit has its place, its cuts and, as
- * maki_conv_prune_saves says, its tokens; pinned messages, those that are not in the view and edits that
+ * maki_conv_prune_savings says, its tokens; pinned messages, those that are not in the view and edits that
  * save nothing are passed over.  MAKI_REFUSED NOTHING_TO_DO when no edit is left. */
 maki_status maki_conv_prune(maki_conv *conv, const unsigned char *expect, const maki_trim *edits,
                             size_t count, maki_change *out, maki_err *err);
 /* The tokens that an edit saves of `row`, the whole message as it stands in the log. */
-maki_status maki_conv_prune_saves(maki_conv *conv, maki_str row, maki_trim *edit, maki_err *err);
+maki_status maki_conv_prune_savings(maki_conv *conv, maki_str row, maki_trim *edit, maki_err *err);
 maki_status maki_conv_pin(maki_conv *conv, const unsigned char *expect, uint64_t seq, bool pin,
                           maki_change *out, maki_err *err);
 /* Back to the moment (seq, ev); ev MAKI_NOW: the events that had happened at message `seq`. */
@@ -183,9 +184,9 @@ maki_status maki_conv_undo(maki_conv *conv, const unsigned char *expect, uint64_
 maki_status maki_conv_undo_run(maki_conv *conv, uint64_t first, uint64_t last, maki_change *out,
                                maki_err *err);
 /* How many of those counted in the view last asked for. */
-uint64_t maki_conv_counting(const maki_conv *conv, uint64_t first, uint64_t last);
+uint64_t maki_conv_active_events(const maki_conv *conv, uint64_t first, uint64_t last);
 /* How many condenses and truncations did; *last is the newest of them. */
-uint64_t maki_conv_compressions(const maki_conv *conv, uint64_t *last);
+uint64_t maki_conv_active_compressions(const maki_conv *conv, uint64_t *last);
 /* Back to before message `seq`, and on with `message` in its place (len 0: without it). */
 maki_status maki_conv_edit(maki_conv *conv, const unsigned char *expect, uint64_t seq,
                            maki_str message, maki_change *out, maki_err *err);
@@ -201,7 +202,7 @@ maki_status maki_conv_expand(maki_conv *conv, const unsigned char *expect, uint6
 maki_status maki_conv_fork(maki_conv *conv, uint64_t seq, uint64_t ev, const char *path,
                            maki_err *err);
 /* Note something that does not change the view. */
-maki_status maki_conv_note(maki_conv *conv, const char *type, maki_str fields, maki_change *out,
-                           maki_err *err);
+maki_status maki_conv_add_event(maki_conv *conv, const char *type, maki_str fields,
+                                maki_change *out, maki_err *err);
 
 #endif

@@ -92,7 +92,7 @@ maki_status maki_conv_erase(const maki_env *env, const char *path, maki_err *err
     return erase(env, path, true, err);
 }
 
-void maki_conv_unmake(const maki_env *env, const char *path)
+void maki_conv_erase_new(const maki_env *env, const char *path)
 {
     (void)!erase(env, path, false, NULL);
 }

@@ -17,6 +17,6 @@ maki_status maki_conv_erase(const maki_env *env, const char *path, maki_err *err
 
 /* Of one that was just made and came to nothing.  What was put aside stays: it is of an older one that had the
  * same name. */
-void maki_conv_unmake(const maki_env *env, const char *path);
+void maki_conv_erase_new(const maki_env *env, const char *path);
 
 #endif

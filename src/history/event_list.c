@@ -238,7 +238,7 @@ static void note_run(maki_events *list, maki_str event)
         return;
     for (size_t i = list->count; first && i > 0 && list->at[i - 1].ev >= first; i--) {
         maki_event *e = &list->at[i - 1];
-        if (e->ev <= last && maki_event_makes_capacity(e->type)) e->run = first;
+        if (e->ev <= last && maki_event_frees_context(e->type)) e->run = first;
     }
 }
 

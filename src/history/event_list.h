@@ -33,7 +33,7 @@ typedef enum maki_event_type {
 } maki_event_type;
 
 /* What a run (manage/) may do. */
-static inline bool maki_event_makes_capacity(maki_event_type type)
+static inline bool maki_event_frees_context(maki_event_type type)
 {
     return type >= MAKI_EVENT_CONDENSE && type <= MAKI_EVENT_PRUNE;
 }

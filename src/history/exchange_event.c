@@ -13,9 +13,9 @@ void maki_exchange_event_write(maki_jw *w, const maki_exchange_event *e)
                   "'bytes':%i",
                   maki_protocol_name(e->protocol), e->upstream, e->path, e->model, e->body,
                   e->bytes);
-    if (e->put_spans) e->put_spans(w, e->ctx);
+    if (e->write_spans) e->write_spans(w, e->ctx);
     maki_jw_print(w, "'systemTokens':%i,'toolTokens':%i", e->system_tokens, e->tool_tokens);
-    if (e->put_bootstrap) e->put_bootstrap(w, e->ctx);
+    if (e->write_bootstrap) e->write_bootstrap(w, e->ctx);
     maki_jw_print(w,
                   "'messageTokens':%i,'status':%i,'end':%z,'stop':%v,'stop':%z,'requestId':%z,"
                   "'error':%v,'error':%z,'window':%I,'firstMs':%i,'ms':%i",
@@ -42,7 +42,7 @@ void maki_usage_event_write(maki_jw *w, const maki_usage_event *e)
 enum { NEWEST = 64 << 10 /* bytes of events that nearly always say it all */ };
 
 typedef struct recall {
-    maki_exchange_recalled *out;
+    maki_exchange_state *out;
     const char *upstream; /* "": any */
     bool model;           /* that of the newest usage is looked for, and nothing else */
     bool found;           /* an exchange */
@@ -50,7 +50,7 @@ typedef struct recall {
 
 static void recall_usage(recall *r, maki_str event)
 {
-    maki_exchange_recalled *out = r->out;
+    maki_exchange_state *out = r->out;
     maki_str taught;
     maki_calibration one;
     r->found = true;
@@ -67,7 +67,7 @@ static void recall_usage(recall *r, maki_str event)
 /* A window that an error told counts until a larger request was taken. */
 static void recall_request(recall *r, maki_str event)
 {
-    maki_exchange_recalled *out = r->out;
+    maki_exchange_state *out = r->out;
     bool theirs = !r->upstream[0] || maki_json_field_is(event, "upstream", r->upstream);
     r->found = true;
     out->system = maki_json_number_field(event, "systemTokens");
@@ -80,7 +80,7 @@ static void recall_request(recall *r, maki_str event)
 /* The newest wins over what anybody remembers: others may have written. */
 static void recall_system(recall *r, maki_str event)
 {
-    maki_exchange_recalled *out = r->out;
+    maki_exchange_state *out = r->out;
     maki_str tokens;
     out->has_sha = true;
     maki_json_text_field(event, "sha", out->sha, sizeof out->sha);
@@ -124,11 +124,11 @@ static maki_status recall_all(maki_log *log, recall *r, maki_err *err)
     return maki_log_each_event(log, recall_row, r, err);
 }
 
-maki_status maki_exchange_recall(maki_log *log, maki_str model, const char *upstream,
-                                 maki_exchange_recalled *out, maki_err *err)
+maki_status maki_exchange_state_read(maki_log *log, maki_str model, const char *upstream,
+                                     maki_exchange_state *out, maki_err *err)
 {
     recall r = { .out = out, .upstream = upstream, .model = model.len == 0 };
-    *out = (maki_exchange_recalled){ .window = 0 };
+    *out = (maki_exchange_state){ .window = 0 };
     snprintf(out->model, sizeof out->model, "%.*s", MAKI_PRINTED(model));
     maki_status st = r.model ? recall_all(log, &r, err) : MAKI_OK;
     r.model = r.found = false;

@@ -16,8 +16,8 @@ typedef struct maki_exchange_event {
     const char *body; /* a hash of it */
     uint64_t bytes;
     /* Fields of their own place; `ctx` is handed to both. */
-    void (*put_spans)(maki_jw *w, const void *ctx);
-    void (*put_bootstrap)(maki_jw *w, const void *ctx);
+    void (*write_spans)(maki_jw *w, const void *ctx);
+    void (*write_bootstrap)(maki_jw *w, const void *ctx);
     const void *ctx;
     uint64_t system_tokens, tool_tokens, message_tokens;
     int status;
@@ -48,7 +48,7 @@ void maki_usage_event_write(maki_jw *w, const maki_usage_event *event);
 /* ---- read again --------------------------------------------------------------------------------------- */
 
 /* What the newest events say of exchanges with a model. */
-typedef struct maki_exchange_recalled {
+typedef struct maki_exchange_state {
     char model[MAKI_MODEL_MAX];   /* that is meant; "": none was asked for, and there is no usage */
     maki_calibration calibration; /* what its replies taught */
     double window;                /* that it was taken to have; 0: not said */
@@ -56,10 +56,10 @@ typedef struct maki_exchange_recalled {
     double system, tools; /* tokens of the newest request's, as the index counts */
     bool has_sha;
     char sha[65]; /* of the newest system prompt */
-} maki_exchange_recalled;
+} maki_exchange_state;
 
 /* `model` len 0: that of the newest usage; `upstream`, unless it is "", is who told a window. */
-maki_status maki_exchange_recall(maki_log *log, maki_str model, const char *upstream,
-                                 maki_exchange_recalled *out, maki_err *err);
+maki_status maki_exchange_state_read(maki_log *log, maki_str model, const char *upstream,
+                                     maki_exchange_state *out, maki_err *err);
 
 #endif

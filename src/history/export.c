@@ -61,7 +61,7 @@ maki_status maki_export(maki_conv *conv, maki_export_format format, maki_sink si
     const maki_alloc *alloc = conv->env.alloc;
     const maki_view *view;
     if (format == MAKI_EXPORT_LINES) {
-        maki_status st = maki_conv_everything(conv, &view, err);
+        maki_status st = maki_conv_all_messages(conv, &view, err);
         return st == MAKI_OK ? maki_conv_write(conv, view, false, sink, err) : st;
     }
     wide *o = alloc->resize(alloc, NULL, 0, sizeof *o);

@@ -70,21 +70,21 @@ static maki_hint hint_of(maki_str row, const fields *f)
     maki_hint hint = { { 0 } };
     if (f->images.len) return hint;
     if (f->content.len) {
-        hint.at[0] = (uint32_t)(f->content.ptr - row.ptr);
-        hint.at[1] = (uint32_t)f->content.len;
+        hint.values[0] = (uint32_t)(f->content.ptr - row.ptr);
+        hint.values[1] = (uint32_t)f->content.len;
     }
     if (f->calls.len) {
-        hint.at[2] = (uint32_t)(f->calls.ptr - row.ptr);
-        hint.at[3] = (uint32_t)f->calls.len;
+        hint.values[2] = (uint32_t)(f->calls.ptr - row.ptr);
+        hint.values[3] = (uint32_t)f->calls.len;
     }
     return hint;
 }
 
-bool maki_countable_hinted(maki_str row, const maki_hint *hint, maki_countable *out)
+bool maki_countable_from_hint(maki_str row, const maki_hint *hint, maki_countable *out)
 {
-    if (!hint || !(hint->at[1] | hint->at[3])) return false;
-    *out = (maki_countable){ .content = { row.ptr + hint->at[0], hint->at[1] },
-                             .calls = { row.ptr + hint->at[2], hint->at[3] } };
+    if (!hint || !(hint->values[1] | hint->values[3])) return false;
+    *out = (maki_countable){ .content = { row.ptr + hint->values[0], hint->values[1] },
+                             .calls = { row.ptr + hint->values[2], hint->values[3] } };
     return true;
 }
 

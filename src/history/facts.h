@@ -39,6 +39,6 @@ typedef struct maki_countable {
 /* `message` is a JSON object that was checked. */
 maki_countable maki_countable_of(maki_str message);
 /* The same from what maki_facts_of said about the row, but for the role; false when it said nothing. */
-bool maki_countable_hinted(maki_str row, const maki_hint *hint, maki_countable *out);
+bool maki_countable_from_hint(maki_str row, const maki_hint *hint, maki_countable *out);
 
 #endif

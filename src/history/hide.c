@@ -41,7 +41,7 @@ static maki_status flags_at(const maki_view *view, uint64_t n, uint32_t *flags, 
 maki_status maki_view_lead(const maki_view *view, uint64_t *lead, maki_err *err)
 {
     bool found = false; /* the first other one */
-    uint64_t messages = maki_view_messages(view);
+    uint64_t messages = maki_view_count(view);
     maki_status st = MAKI_OK;
     for (*lead = 0; *lead < messages; ++*lead) {
         uint32_t flags = 0;
@@ -53,8 +53,8 @@ maki_status maki_view_lead(const maki_view *view, uint64_t *lead, maki_err *err)
     return st;
 }
 
-maki_status maki_hiding_settle(const maki_view *view, uint64_t messages, uint64_t least,
-                               uint64_t *n, maki_err *err)
+maki_status maki_hiding_adjust_end(const maki_view *view, uint64_t messages, uint64_t least,
+                                   uint64_t *n, maki_err *err)
 {
     uint32_t flags = 0;
     maki_status st = MAKI_OK;
@@ -152,8 +152,8 @@ static maki_status must_stay(const maki_view *view, uint64_t n, uint64_t seq, co
     return MAKI_OK;
 }
 
-maki_status maki_hiding_gather(maki_conv *conv, const maki_view *view, maki_hiding *s,
-                               bool keep_summaries, maki_err *err)
+maki_status maki_hiding_collect(maki_conv *conv, const maki_view *view, maki_hiding *s,
+                                bool keep_summaries, maki_err *err)
 {
     maki_status st = MAKI_OK;
     uint64_t n = 0;
@@ -190,10 +190,10 @@ uint64_t maki_hiding_seq(maki_conv *conv, const maki_view *view, uint64_t n)
     return seq ? seq : view->items[item].made->before;
 }
 
-void maki_hiding_message(maki_decided *out, maki_str message, uint64_t tokens, uint64_t before)
+void maki_hiding_message(maki_decision *out, maki_str message, uint64_t tokens, uint64_t before)
 {
-    maki_decided_number(out, "before", before);
-    maki_decided_tokens(out, tokens);
+    maki_decision_number(out, "before", before);
+    maki_decision_tokens(out, tokens);
     maki_buf_add(&out->fields, MAKI_LIT(",\"message\":"));
     maki_buf_add(&out->fields, message);
 }

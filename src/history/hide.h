@@ -20,11 +20,11 @@ typedef struct maki_hiding {
 
 /* Move the end `n` back until no call is parted from its results, and to a message of the log: the summary will stand
  * right before it.  The call at the very end may still wait for results, so it stays too. */
-maki_status maki_hiding_settle(const maki_view *view, uint64_t messages, uint64_t least,
-                               uint64_t *n, maki_err *err);
+maki_status maki_hiding_adjust_end(const maki_view *view, uint64_t messages, uint64_t least,
+                                   uint64_t *n, maki_err *err);
 /* Fill in what is hidden from s->from to s->to; in the arena of the conversation. */
-maki_status maki_hiding_gather(maki_conv *conv, const maki_view *view, maki_hiding *s,
-                               bool keep_summaries, maki_err *err);
+maki_status maki_hiding_collect(maki_conv *conv, const maki_view *view, maki_hiding *s,
+                                bool keep_summaries, maki_err *err);
 
 /* The seq before which a synthetic message at position n must stand. */
 uint64_t maki_hiding_seq(maki_conv *conv, const maki_view *view, uint64_t n);
@@ -33,6 +33,6 @@ maki_status maki_hiding_time(maki_conv *conv, const maki_view *view, uint64_t n,
                              maki_err *err);
 
 /* Fields of the event: the message that stands for what is hidden, before message `before`. */
-void maki_hiding_message(maki_decided *out, maki_str message, uint64_t tokens, uint64_t before);
+void maki_hiding_message(maki_decision *out, maki_str message, uint64_t tokens, uint64_t before);
 
 #endif

@@ -13,12 +13,12 @@
 enum { ARENA_MAX = 1 << 28 };
 
 /* A condense or truncate that counts. */
-struct maki_planned {
+struct maki_planned_event {
     const maki_event *event; /* until it is written */
     const char *type;
     uint64_t ev, written;
-    maki_planned *by; /* that took the place of its message; NULL: it stays */
-    maki_str rest;    /* its fields but what it hides */
+    maki_planned_event *by; /* that took the place of its message; NULL: it stays */
+    maki_str rest;          /* its fields but what it hides */
 };
 
 maki_status maki_plan_begin(maki_plan *plan, maki_conv *conv, maki_err *err)
@@ -26,14 +26,14 @@ maki_status maki_plan_begin(maki_plan *plan, maki_conv *conv, maki_err *err)
     *plan = (maki_plan){ .conv = conv, .arena = maki_arena_new(conv->env.alloc, ARENA_MAX) };
     maki_status st = maki_log_refresh(conv->log, err);
     if (st == MAKI_OK) st = maki_conv_load_events(conv, err);
-    if (st == MAKI_OK) st = maki_log_dry_run(conv->log, &plan->mark, err);
+    if (st == MAKI_OK) st = maki_log_dry_run_begin(conv->log, &plan->mark, err);
     plan->changes = conv->events.count;
     plan->end = conv->events.end;
     plan->tries = st == MAKI_OK;
     return st;
 }
 
-void maki_plan_drop(maki_plan *plan)
+void maki_plan_rollback(maki_plan *plan)
 {
     maki_events *events = plan->tries ? &plan->conv->events : NULL;
     if (!plan->tries) return;
@@ -47,13 +47,13 @@ void maki_plan_drop(maki_plan *plan)
 
 void maki_plan_end(maki_plan *plan)
 {
-    maki_plan_drop(plan);
+    maki_plan_rollback(plan);
     maki_arena_free(&plan->arena);
 }
 
 /* ---- what was tried -------------------------------------------------------------------------------- */
 
-static maki_planned *find(const maki_plan *plan, uint64_t ev)
+static maki_planned_event *find(const maki_plan *plan, uint64_t ev)
 {
     for (size_t i = 0; i < plan->count; i++) {
         if (plan->hiding[i].ev == ev) return &plan->hiding[i];
@@ -62,7 +62,7 @@ static maki_planned *find(const maki_plan *plan, uint64_t ev)
 }
 
 /* The one that is written in its place. */
-static maki_planned *heir(maki_planned *one)
+static maki_planned_event *heir(maki_planned_event *one)
 {
     while (one->by)
         one = one->by;
@@ -85,7 +85,7 @@ static bool is_own(maki_str key)
 static maki_status keep_rest(void *ctx, uint64_t ev, maki_str row, uint64_t at, maki_err *err)
 {
     maki_plan *plan = ctx;
-    maki_planned *one = find(plan, ev);
+    maki_planned_event *one = find(plan, ev);
     maki_str event;
     maki_json_item item;
     (void)at;
@@ -116,10 +116,10 @@ static maki_status gather(maki_plan *plan, maki_err *err)
     for (size_t i = plan->changes; i < events->count; i++) {
         const maki_event *e = &events->at[i];
         if (e->dead || (e->type != MAKI_EVENT_CONDENSE && e->type != MAKI_EVENT_TRUNCATE)) continue;
-        maki_planned *one = &plan->hiding[plan->count++];
-        *one = (maki_planned){ .event = e, .type = maki_event_name(e->type), .ev = e->ev };
+        maki_planned_event *one = &plan->hiding[plan->count++];
+        *one = (maki_planned_event){ .event = e, .type = maki_event_name(e->type), .ev = e->ev };
         for (size_t k = 0; k < e->hidden_ev_count; k++) {
-            maki_planned *older = find(plan, e->hidden_evs[k]);
+            maki_planned_event *older = find(plan, e->hidden_evs[k]);
             if (older) older->by = one;
         }
     }
@@ -135,7 +135,7 @@ static bool before(const void *a, const void *b)
 }
 
 /* What `one` hides, and those whose place it took. */
-static maki_status write_hiding(maki_plan *plan, maki_planned *one, maki_decided *out,
+static maki_status write_hiding(maki_plan *plan, maki_planned_event *one, maki_decision *out,
                                 maki_err *err)
 {
     size_t count = 0, made_count = 0, n = 0;
@@ -167,13 +167,14 @@ static maki_status write_hiding(maki_plan *plan, maki_planned *one, maki_decided
         else
             spans[++n] = spans[i];
     }
-    maki_decided_hidden(out, spans, count ? n + 1 : 0, made, made_count);
+    maki_decision_hidden(out, spans, count ? n + 1 : 0, made, made_count);
     maki_buf_add(&out->fields, one->rest);
     return st;
 }
 
 /* The fields of an event, to stay. */
-static maki_status keep_fields(maki_plan *plan, const maki_decided *d, maki_str *out, maki_err *err)
+static maki_status keep_fields(maki_plan *plan, const maki_decision *d, maki_str *out,
+                               maki_err *err)
 {
     maki_status st = maki_buf_status(&d->fields, err);
     *out = maki_arena_copy(&plan->arena, maki_buf_str(&d->fields));
@@ -185,11 +186,11 @@ static maki_status settle(maki_plan *plan, maki_str *edits, maki_err *err)
 {
     maki_conv *conv = plan->conv;
     const maki_view *view;
-    maki_decided d = { .fields = maki_buf_new(conv->env.alloc, ARENA_MAX) };
+    maki_decision d = { .fields = maki_buf_new(conv->env.alloc, ARENA_MAX) };
     maki_status st = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, err);
     if (st == MAKI_OK) st = gather(plan, err);
     for (size_t i = 0; st == MAKI_OK && i < plan->count; i++) {
-        maki_planned *one = &plan->hiding[i];
+        maki_planned_event *one = &plan->hiding[i];
         if (one->by) continue;
         maki_buf_clear(&d.fields);
         st = write_hiding(plan, one, &d, err);
@@ -197,7 +198,7 @@ static maki_status settle(maki_plan *plan, maki_str *edits, maki_err *err)
     }
     maki_buf_clear(&d.fields);
     d.type = NULL;
-    if (st == MAKI_OK) maki_decided_edits(&d, conv, view, plan->mark.ev);
+    if (st == MAKI_OK) maki_decision_edits(&d, conv, view, plan->mark.ev);
     if (st == MAKI_OK) st = keep_fields(plan, &d, edits, err);
     maki_buf_free(&d.fields);
     return st;
@@ -227,14 +228,14 @@ maki_status maki_plan_write(maki_plan *plan, const char *type, maki_str fields, 
     maki_conv *conv = plan->conv;
     maki_str edits = { "", 0 };
     maki_status st = settle(plan, &edits, err);
-    maki_plan_drop(plan);
+    maki_plan_rollback(plan);
     if (st == MAKI_OK) st = maki_log_begin(conv->log, NULL, err);
     if (st != MAKI_OK) return st;
     st = maki_conv_load_events(conv, err);
     if (st == MAKI_OK && conv->events.count != plan->changes)
         st = maki_fail(err, MAKI_CONFLICT, "the conversation was changed since it was read");
     for (size_t i = 0; st == MAKI_OK && i < plan->count; i++) {
-        maki_planned *one = &plan->hiding[i];
+        maki_planned_event *one = &plan->hiding[i];
         if (!one->by) st = maki_log_add_event(conv->log, one->type, one->rest, &one->written, err);
     }
     if (st == MAKI_OK && edits.len)
@@ -247,6 +248,6 @@ maki_status maki_plan_write(maki_plan *plan, const char *type, maki_str fields, 
 
 uint64_t maki_plan_event(const maki_plan *plan, uint64_t ev)
 {
-    maki_planned *one = find(plan, ev);
+    maki_planned_event *one = find(plan, ev);
     return one ? heir(one)->written : plan->pruned;
 }

@@ -13,7 +13,7 @@
 
 #include "history/conversation.h"
 
-typedef struct maki_planned maki_planned;
+typedef struct maki_planned_event maki_planned_event;
 
 typedef struct maki_plan {
     maki_conv *conv;
@@ -22,7 +22,7 @@ typedef struct maki_plan {
     size_t changes; /* events that change the view, when it began, */
     uint64_t end;   /* and where they ended */
     maki_arena arena;
-    maki_planned *hiding; /* as they were tried */
+    maki_planned_event *hiding; /* as they were tried */
     size_t count;
     uint64_t pruned; /* the event that shortens; 0: none */
 } maki_plan;
@@ -35,7 +35,7 @@ maki_status maki_plan_write(maki_plan *plan, const char *type, maki_str fields, 
 /* The event in which what was tried as event `ev` was written. */
 uint64_t maki_plan_event(const maki_plan *plan, uint64_t ev);
 /* Back to how it was: what was not written is gone. */
-void maki_plan_drop(maki_plan *plan);
+void maki_plan_rollback(maki_plan *plan);
 void maki_plan_end(maki_plan *plan); /* accepts one that was zeroed */
 
 #endif

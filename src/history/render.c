@@ -4,7 +4,7 @@
 #include "history/facts.h"
 
 /* A row that is no JSON is not looked into. */
-static maki_str message_of(const maki_seen *seen)
+static maki_str message_of(const maki_view_message *seen)
 {
     return seen->row.flags & MAKI_ROW_BAD ? MAKI_LIT("{}") : seen->json;
 }
@@ -18,7 +18,7 @@ typedef struct prompting {
     bool over; /* the first message of somebody else came: the walk ends there */
 } prompting;
 
-static maki_status prompt_row(void *ctx, const maki_seen *seen, maki_err *err)
+static maki_status prompt_row(void *ctx, const maki_view_message *seen, maki_err *err)
 {
     prompting *p = ctx;
     maki_str row = message_of(seen);
@@ -78,7 +78,7 @@ static maki_status add_extra(rendering *r, maki_err *err)
     return st;
 }
 
-static maki_status render_row(void *ctx, const maki_seen *seen, maki_err *err)
+static maki_status render_row(void *ctx, const maki_view_message *seen, maki_err *err)
 {
     rendering *r = ctx;
     maki_status st = MAKI_OK;

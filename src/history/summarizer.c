@@ -22,7 +22,7 @@ void maki_summary_usage_write(maki_jw *w, const maki_summary_usage *usage)
     maki_jw_end_object(w);
 }
 
-void maki_survey_write(maki_jw *w, const maki_fact_coverage *survey)
+void maki_fact_coverage_write(maki_jw *w, const maki_fact_coverage *survey)
 {
     maki_jw_field_count(w, "factsKept", survey->kept);
     maki_jw_field_count(w, "factsLost", survey->lost);

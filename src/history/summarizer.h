@@ -58,6 +58,6 @@ struct maki_summarizer {
 /* The fields of events and answers, into the object that is open: "cost", and when a model was asked
  * "summarizer": {"model", "input", "output"}; "factsKept", "factsLost" and "lost". */
 void maki_summary_usage_write(maki_jw *w, const maki_summary_usage *usage);
-void maki_survey_write(maki_jw *w, const maki_fact_coverage *survey);
+void maki_fact_coverage_write(maki_jw *w, const maki_fact_coverage *survey);
 
 #endif

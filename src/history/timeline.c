@@ -171,7 +171,7 @@ static void apply(building *b, maki_log *log, const maki_event *event)
 static bool is_undone(const maki_event *e, uint64_t target, uint64_t to)
 {
     if (to <= target) return e->ev == target;
-    return e->ev >= target && e->ev <= to && maki_event_makes_capacity(e->type);
+    return e->ev >= target && e->ev <= to && maki_event_frees_context(e->type);
 }
 
 /* Newest to oldest: which events count at this moment, and which messages are in at all.  The ranges
@@ -203,7 +203,7 @@ static uint64_t walk_back(building *b, maki_log *log, maki_events *events, const
     return top < base ? top : base;
 }
 
-uint64_t maki_view_below(maki_log *log, maki_events *events, const maki_view_at *at)
+uint64_t maki_view_parent_end(maki_log *log, maki_events *events, const maki_view_at *at)
 {
     return walk_back(NULL, log, events, at);
 }
@@ -297,7 +297,7 @@ const maki_trim *maki_view_trim(const maki_view *view, uint64_t seq, uint32_t bl
     return NULL;
 }
 
-uint64_t maki_view_messages(const maki_view *view)
+uint64_t maki_view_count(const maki_view *view)
 {
     uint64_t n = 0;
     for (size_t i = 0; i < view->count; i++) {

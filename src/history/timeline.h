@@ -45,7 +45,7 @@ typedef struct maki_view_at {
 } maki_view_at;
 
 /* How far the view of a fork reaches into its parent: to its base, or less after a rewind. */
-uint64_t maki_view_below(maki_log *log, maki_events *events, const maki_view_at *at);
+uint64_t maki_view_parent_end(maki_log *log, maki_events *events, const maki_view_at *at);
 
 /* A view of `log`.  `below` is the view it grew out of (a fork's parent), or NULL.  Marks events as dead or
  * alive in it. */
@@ -54,7 +54,7 @@ maki_status maki_view_make(maki_log *log, maki_events *events, const maki_view *
                            maki_err *err);
 
 /* How many messages it has. */
-uint64_t maki_view_messages(const maki_view *view);
+uint64_t maki_view_count(const maki_view *view);
 
 bool maki_view_pinned(const maki_view *view, uint64_t seq);
 /* Is message `seq` in it? */

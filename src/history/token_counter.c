@@ -60,7 +60,7 @@ maki_status maki_token_counter_row(void *ctx, size_t worker, maki_str row, const
 {
     uint64_t n = 0;
     maki_countable said;
-    maki_status st = maki_countable_hinted(row, hint, &said)
+    maki_status st = maki_countable_from_hint(row, hint, &said)
                          ? count(ctx, worker, &said, &n, err)
                          : maki_token_counter_message(ctx, worker, row, &n, err);
     *tokens = n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;

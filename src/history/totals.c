@@ -82,7 +82,7 @@ maki_status maki_conv_total(maki_conv *conv, const maki_view *view, maki_view_to
 {
     maki_status st = MAKI_OK;
     uint64_t tokens = 0, n = 0;
-    *out = (maki_view_totals){ .messages = maki_view_messages(view) };
+    *out = (maki_view_totals){ .messages = maki_view_count(view) };
     for (size_t i = 0; st == MAKI_OK && i < view->count; i++) {
         const maki_view_item *item = &view->items[i];
         if (item->from) {

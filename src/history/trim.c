@@ -9,7 +9,7 @@
 #include "history/change_internal.h"
 
 /* What `row` saves when only this text of it is shortened. */
-maki_status maki_conv_prune_saves(maki_conv *conv, maki_str row, maki_trim *edit, maki_err *err)
+maki_status maki_conv_prune_savings(maki_conv *conv, maki_str row, maki_trim *edit, maki_err *err)
 {
     const maki_trim *one = edit;
     maki_buf places = maki_buf_new(conv->env.alloc, (size_t)MAKI_ROW_MAX), shorter = places;
@@ -30,26 +30,26 @@ static maki_status read_text(maki_conv *conv, const maki_trim *t, maki_buf *row,
 {
     maki_status st = maki_log_read(maki_conv_level(conv, t->seq)->log, t->seq, row, err);
     if (st != MAKI_OK) return st;
-    if (maki_apply_trims_offset(maki_buf_str(row), t->block, t->part, string) &&
+    if (maki_apply_trims_find(maki_buf_str(row), t->block, t->part, string) &&
         maki_json_kind_of(*string) == MAKI_JSON_STRING)
         return MAKI_OK;
     return maki_fail(err, MAKI_NOTFOUND, "message %" PRIu64 " has no text in block %u", t->seq,
                      t->block);
 }
 
-static maki_status decide_trim(maki_conv *conv, const maki_view *view, void *ctx, maki_decided *out,
-                               maki_err *err)
+static maki_status decide_trim(maki_conv *conv, const maki_view *view, void *ctx,
+                               maki_decision *out, maki_err *err)
 {
     maki_trim *t = ctx;
     maki_buf row = maki_buf_new(conv->env.alloc, (size_t)MAKI_ROW_MAX);
     maki_str string;
     uint64_t units = 0;
     t->tokens = 0;
-    maki_status st = maki_want_visible(view, t->seq, err);
+    maki_status st = maki_require_visible(view, t->seq, err);
     if (st == MAKI_OK) st = read_text(conv, t, &row, &string, err);
     if (st == MAKI_OK) units = maki_json_units(maki_json_inside(string));
     if (st == MAKI_OK && (uint64_t)t->head + t->tail < units)
-        st = maki_conv_prune_saves(conv, maki_buf_str(&row), t, err);
+        st = maki_conv_prune_savings(conv, maki_buf_str(&row), t, err);
     maki_buf_free(&row);
     if (st != MAKI_OK) return st;
     if (t->tokens == 0) {
@@ -58,11 +58,11 @@ static maki_status decide_trim(maki_conv *conv, const maki_view *view, void *ctx
                            units);
     }
     out->type = "trim";
-    maki_decided_number(out, "seq", t->seq);
-    maki_decided_number(out, "block", t->block);
-    maki_decided_number(out, "headUnits", t->head);
-    maki_decided_number(out, "tailUnits", t->tail);
-    maki_decided_tokens(out, t->tokens);
+    maki_decision_number(out, "seq", t->seq);
+    maki_decision_number(out, "block", t->block);
+    maki_decision_number(out, "headUnits", t->head);
+    maki_decision_number(out, "tailUnits", t->tail);
+    maki_decision_tokens(out, t->tokens);
     return MAKI_OK;
 }
 
@@ -87,16 +87,16 @@ static void add_edit(maki_buf *out, const maki_trim *edit)
     maki_buf_add_byte(out, ']');
 }
 
-static void begin_edits(maki_decided *out)
+static void begin_edits(maki_decision *out)
 {
     out->type = "prune";
     maki_buf_add(&out->fields, MAKI_LIT("\"edits\":["));
 }
 
-static void end_edits(maki_decided *out, uint64_t tokens)
+static void end_edits(maki_decision *out, uint64_t tokens)
 {
     maki_buf_add_byte(&out->fields, ']');
-    maki_decided_tokens(out, tokens);
+    maki_decision_tokens(out, tokens);
 }
 
 /* The event of our own log that a trim is of; NULL: it is of a parent. */
@@ -109,7 +109,8 @@ static const maki_event *event_of(const maki_events *events, const maki_trim *tr
     return NULL;
 }
 
-void maki_decided_edits(maki_decided *d, const maki_conv *conv, const maki_view *view, uint64_t ev)
+void maki_decision_edits(maki_decision *d, const maki_conv *conv, const maki_view *view,
+                         uint64_t ev)
 {
     uint64_t saved = 0;
     for (size_t i = 0; i < view->trim_count && maki_buf_status(&d->fields, NULL) == MAKI_OK; i++) {
@@ -128,7 +129,7 @@ typedef struct prune_ctx {
 } prune_ctx;
 
 static maki_status decide_prune(maki_conv *conv, const maki_view *view, void *ctx,
-                                maki_decided *out, maki_err *err)
+                                maki_decision *out, maki_err *err)
 {
     const prune_ctx *p = ctx;
     uint64_t saved = 0;
@@ -157,10 +158,10 @@ maki_status maki_conv_prune(maki_conv *conv, const unsigned char *expect, const 
 
 /* ---- whole again -------------------------------------------------------------------------------------- */
 
-maki_status maki_decide_restore(const maki_view *view, uint64_t seq, maki_decided *out,
+maki_status maki_decide_restore(const maki_view *view, uint64_t seq, maki_decision *out,
                                 maki_err *err)
 {
-    maki_status st = maki_want_visible(view, seq, err);
+    maki_status st = maki_require_visible(view, seq, err);
     if (st != MAKI_OK) return st;
     begin_edits(out);
     for (size_t i = maki_view_trims_from(view, seq);

@@ -103,7 +103,7 @@ maki_status maki_adjust_cut(maki_conv *conv, uint64_t *seq, maki_err *err)
 }
 
 static maki_status decide_rewind(maki_conv *conv, const maki_view *view, void *ctx,
-                                 maki_decided *out, maki_err *err)
+                                 maki_decision *out, maki_err *err)
 {
     const rewind_ctx *r = ctx;
     uint64_t last = maki_log_last(conv->log), seq = r->seq;
@@ -127,10 +127,10 @@ static maki_status decide_rewind(maki_conv *conv, const maki_view *view, void *c
         return maki_fail(err, MAKI_NOTFOUND, "there is no event %" PRIu64, ev);
     }
     out->type = "rewind";
-    maki_decided_number(out, "to", seq);
-    maki_decided_number(out, "toEv", ev);
+    maki_decision_number(out, "to", seq);
+    maki_decision_number(out, "toEv", ev);
     if (r->edit && r->message.len) {
-        maki_decided_number(out, "with", last + 1);
+        maki_decision_number(out, "with", last + 1);
         out->rows = &r->message;
         out->row_count = 1;
     }
@@ -152,7 +152,7 @@ maki_status maki_conv_edit(maki_conv *conv, const unsigned char *expect, uint64_
     maki_status st = MAKI_OK;
     if (seq == 0) st = maki_fail(err, MAKI_INVALID, "messages are counted from 1");
     ctx.seq = seq - 1;
-    if (st == MAKI_OK && message.len) st = maki_one_line(message, &arena, &ctx.message, err);
+    if (st == MAKI_OK && message.len) st = maki_join_lines(message, &arena, &ctx.message, err);
     if (st == MAKI_OK) st = maki_conv_change(conv, expect, decide_rewind, &ctx, out, err);
     maki_arena_free(&arena);
     return st;
@@ -321,26 +321,26 @@ static bool undoable(const maki_event *e)
     return e->type != MAKI_EVENT_FORK && e->type != MAKI_EVENT_DAMAGE;
 }
 
-static void make_void(maki_decided *out, uint64_t ev, uint64_t to, maki_event_type type)
+static void make_void(maki_decision *out, uint64_t ev, uint64_t to, maki_event_type type)
 {
     out->type = "undo";
     out->undone = ev;
     out->undone_type = to > ev ? "run" : maki_event_name(type);
-    maki_decided_number(out, "target", ev);
-    if (to > ev) maki_decided_number(out, "to", to);
+    maki_decision_number(out, "target", ev);
+    if (to > ev) maki_decision_number(out, "to", to);
 }
 
-uint64_t maki_conv_counting(const maki_conv *conv, uint64_t first, uint64_t last)
+uint64_t maki_conv_active_events(const maki_conv *conv, uint64_t first, uint64_t last)
 {
     uint64_t n = 0;
     for (size_t i = conv->events.count; i > 0 && conv->events.at[i - 1].ev >= first; i--) {
         const maki_event *e = &conv->events.at[i - 1];
-        n += e->ev <= last && !e->dead && maki_event_makes_capacity(e->type);
+        n += e->ev <= last && !e->dead && maki_event_frees_context(e->type);
     }
     return n;
 }
 
-uint64_t maki_conv_compressions(const maki_conv *conv, uint64_t *last)
+uint64_t maki_conv_active_compressions(const maki_conv *conv, uint64_t *last)
 {
     uint64_t n = 0;
     for (size_t i = 0; i < conv->events.count; i++) {
@@ -363,7 +363,7 @@ static uint64_t run_end(const maki_events *events, size_t i)
 }
 
 /* The newest that counts, with all of its run; one that cannot be undone before an older one is passed over. */
-static maki_status undo_newest(maki_conv *conv, maki_decided *out, maki_err *err)
+static maki_status undo_newest(maki_conv *conv, maki_decision *out, maki_err *err)
 {
     const maki_view *view;
     maki_status st = maki_refuse(err, "NOTHING_TO_DO", "there is nothing to undo");
@@ -385,8 +385,8 @@ typedef struct undo_ctx {
     uint64_t ev, to; /* `to`: those of a run */
 } undo_ctx;
 
-static maki_status decide_undo(maki_conv *conv, const maki_view *view, void *ctx, maki_decided *out,
-                               maki_err *err)
+static maki_status decide_undo(maki_conv *conv, const maki_view *view, void *ctx,
+                               maki_decision *out, maki_err *err)
 {
     const undo_ctx *u = ctx;
     const maki_event *target = NULL;
@@ -400,7 +400,7 @@ static maki_status decide_undo(maki_conv *conv, const maki_view *view, void *ctx
     if (!target && !run) {
         return maki_refuse(err, "NOTHING_TO_DO", "event %" PRIu64 " cannot be undone", u->ev);
     }
-    if (run ? maki_conv_counting(conv, u->ev, u->to) == 0 : target->dead) {
+    if (run ? maki_conv_active_events(conv, u->ev, u->to) == 0 : target->dead) {
         return maki_refuse(err, "NOTHING_TO_DO", "event %" PRIu64 " does not count any more",
                            u->ev);
     }
@@ -449,7 +449,7 @@ static bool touches(const maki_view *view, const maki_event *e, uint64_t seq)
 }
 
 static maki_status decide_expand(maki_conv *conv, const maki_view *view, void *ctx,
-                                 maki_decided *out, maki_err *err)
+                                 maki_decision *out, maki_err *err)
 {
     uint64_t seq = *(const uint64_t *)ctx;
     for (size_t i = conv->events.count; i > 0; i--) {

@@ -1,186 +1,194 @@
-/* batch_counter.c -- see batch_counter.h. */
+/* batch_counter.c -- a ring of batches, submitted to a thread pool and collected in order.
+ *
+ * The slots from `first` on are pending, `pending` of them; the next one is filled; the rest are free.  The ring has
+ * one slot for each worker and three more: one being filled, one the owner has collected, one to wait for.  A batch stays
+ * in its slot until the next call after it was collected; then its memory is used again. */
 #include "log/batch_counter.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/err.h"
 
-enum { RING_MAX = MAKI_THREADS_MAX + 3, HELD_MAX = RING_MAX * MAKI_BATCH_BYTES };
+enum { RING_MAX = MAKI_THREADS_MAX + 3, ALLOCATED_MAX = RING_MAX * MAKI_BATCH_BYTES };
 
 struct maki_batch_counter {
     const maki_alloc *alloc;
     maki_tokens_fn tokens;
     void *ctx;
-    maki_thread_pool *work;     /* NULL: the owner counts */
-    maki_batch *ring[RING_MAX]; /* made when first needed */
+    maki_thread_pool *pool;     /* NULL: single-threaded, the owner counts */
+    maki_batch *ring[RING_MAX]; /* allocated when first needed */
     size_t size;                /* of the ring */
-    size_t first, passed;       /* the oldest that was handed over, and how many were */
-    maki_batch *taken;          /* lent to the owner, to be used again */
-    size_t rows;                /* that have not come out */
-    size_t held;                /* bytes of all batches */
+    size_t first, pending;      /* the oldest submitted batch, and how many are pending */
+    maki_batch *collected;      /* borrowed by the owner until the next call; NULL: none */
+    size_t rows;                /* not collected yet */
+    size_t allocated;           /* bytes of all batches */
 };
 
-static maki_batch **filling(const maki_batch_counter *in)
+static maki_batch **current_slot(const maki_batch_counter *counter)
 {
-    return (maki_batch **)(uintptr_t)&in->ring[(in->first + in->passed) % in->size];
+    return (maki_batch **)(uintptr_t)&counter
+        ->ring[(counter->first + counter->pending) % counter->size];
 }
 
 maki_status maki_batch_counter_open(const maki_alloc *alloc, size_t workers, maki_tokens_fn tokens,
                                     void *ctx, maki_batch_counter **out, maki_err *err)
 {
-    maki_batch_counter *in = alloc->resize(alloc, NULL, 0, sizeof *in);
-    if (!in) return maki_fail_nomem(err);
-    *in = (maki_batch_counter){ .alloc = alloc, .tokens = tokens, .ctx = ctx, .size = 2 };
+    maki_batch_counter *counter = alloc->resize(alloc, NULL, 0, sizeof *counter);
+    if (!counter) return maki_fail_nomem(err);
+    *counter = (maki_batch_counter){ .alloc = alloc, .tokens = tokens, .ctx = ctx, .size = 2 };
     if (workers != 1) {
-        maki_status st = maki_thread_pool_open(alloc, workers, &in->work, err);
+        maki_status st = maki_thread_pool_open(alloc, workers, &counter->pool, err);
         if (st != MAKI_OK) {
-            maki_batch_counter_close(in);
+            maki_batch_counter_close(counter);
             return st;
         }
-        in->size = maki_thread_pool_workers(in->work) + 3;
+        counter->size = maki_thread_pool_workers(counter->pool) + 3;
     }
-    *out = in;
+    *out = counter;
     return MAKI_OK;
 }
 
-void maki_batch_counter_close(maki_batch_counter *in)
+void maki_batch_counter_close(maki_batch_counter *counter)
 {
-    if (!in) return;
-    const maki_alloc *alloc = in->alloc;
-    maki_thread_pool_close(in->work);
-    for (size_t i = 0; i < in->size; i++) {
-        maki_batch *batch = in->ring[i];
+    if (!counter) return;
+    const maki_alloc *alloc = counter->alloc;
+    maki_thread_pool_close(counter->pool);
+    for (size_t i = 0; i < counter->size; i++) {
+        maki_batch *batch = counter->ring[i];
         if (!batch) continue;
         maki_block_free(alloc, &batch->bytes);
         alloc->resize(alloc, batch, sizeof *batch, 0);
     }
-    alloc->resize(alloc, in, sizeof *in, 0);
+    alloc->resize(alloc, counter, sizeof *counter, 0);
 }
 
-size_t maki_batch_counter_rows(const maki_batch_counter *in)
+size_t maki_batch_counter_rows(const maki_batch_counter *counter)
 {
-    return in->rows;
+    return counter->rows;
 }
 
-const maki_batch *maki_batch_counter_filled(const maki_batch_counter *in)
+const maki_batch *maki_batch_counter_current(const maki_batch_counter *counter)
 {
-    const maki_batch *batch = in->passed < in->size ? *filling(in) : NULL;
-    return batch && batch != in->taken && batch->count ? batch : NULL;
+    const maki_batch *batch = counter->pending < counter->size ? *current_slot(counter) : NULL;
+    return batch && batch != counter->collected && batch->count ? batch : NULL;
 }
 
-bool maki_batch_counter_fits(const maki_batch_counter *in, uint64_t offset, size_t len)
+bool maki_batch_counter_fits(const maki_batch_counter *counter, uint64_t offset, size_t len)
 {
-    const maki_batch *batch = maki_batch_counter_filled(in);
-    if (!batch) return true; /* one that is too long for an empty batch gets a larger one */
+    const maki_batch *batch = maki_batch_counter_current(counter);
+    if (!batch) return true; /* an empty batch grows to fit */
     return batch->count < MAKI_BATCH_ROWS && batch->len + len + 1 <= batch->bytes.size &&
            batch->rows[0].offset + batch->len == offset;
 }
 
 /* ---- filling ------------------------------------------------------------------------------------ */
 
-/* What was lent is given back; a block for one long row is not kept. */
-static void give_back(maki_batch_counter *in)
+/* Make the collected batch free again; a block for one long row is released. */
+static void recycle_collected(maki_batch_counter *counter)
 {
-    maki_batch *batch = in->taken;
+    maki_batch *batch = counter->collected;
     if (!batch) return;
     batch->count = batch->len = 0;
     if (batch->bytes.size > MAKI_BATCH_BYTES) {
-        in->held -= batch->bytes.size;
-        maki_block_free(in->alloc, &batch->bytes);
+        counter->allocated -= batch->bytes.size;
+        maki_block_free(counter->alloc, &batch->bytes);
     }
-    in->taken = NULL;
+    counter->collected = NULL;
 }
 
-static maki_status make_capacity(maki_batch_counter *in, maki_batch *batch, size_t len,
+static maki_status reserve_bytes(maki_batch_counter *counter, maki_batch *batch, size_t len,
                                  maki_err *err)
 {
     size_t size = len > MAKI_BATCH_BYTES ? len : MAKI_BATCH_BYTES;
     if (batch->bytes.size >= size) return MAKI_OK;
-    in->held -= batch->bytes.size;
-    maki_block_free(in->alloc, &batch->bytes);
-    batch->bytes = maki_block_new(in->alloc, size);
+    counter->allocated -= batch->bytes.size;
+    maki_block_free(counter->alloc, &batch->bytes);
+    batch->bytes = maki_block_new(counter->alloc, size);
     if (!batch->bytes.at) {
         batch->bytes = (maki_block){ 0 };
         return maki_fail_nomem(err);
     }
-    in->held += size;
+    counter->allocated += size;
     return MAKI_OK;
 }
 
-maki_status maki_batch_counter_add(maki_batch_counter *in, maki_str row, const maki_row *record,
-                                   const maki_hint *hint, maki_err *err)
+maki_status maki_batch_counter_add(maki_batch_counter *counter, maki_str row,
+                                   const maki_row *record, const maki_hint *hint, maki_err *err)
 {
-    maki_batch **place = filling(in);
-    give_back(in);
-    if (!*place) {
-        maki_batch *batch = in->alloc->resize(in->alloc, NULL, 0, sizeof *batch);
+    maki_batch **slot = current_slot(counter);
+    assert(counter->pending < counter->size);
+    recycle_collected(counter);
+    if (!*slot) {
+        maki_batch *batch = counter->alloc->resize(counter->alloc, NULL, 0, sizeof *batch);
         if (!batch) return maki_fail_nomem(err);
         batch->bytes = (maki_block){ 0 };
         batch->count = batch->len = 0;
-        batch->of = in;
-        *place = batch;
+        batch->counter = counter;
+        *slot = batch;
     }
-    maki_batch *batch = *place;
+    maki_batch *batch = *slot;
     if (batch->count == 0) {
-        maki_status st = make_capacity(in, batch, row.len + 1, err);
+        maki_status st = reserve_bytes(counter, batch, row.len + 1, err);
         if (st != MAKI_OK) return st;
     }
     memcpy(batch->bytes.at + batch->len, row.ptr, row.len);
     batch->bytes.at[batch->len + row.len] = '\n';
     batch->len += row.len + 1;
+    assert(batch->count < MAKI_BATCH_ROWS && batch->len <= batch->bytes.size);
     batch->hints[batch->count] = *hint;
     batch->rows[batch->count++] = *record;
-    in->rows++;
+    counter->rows++;
     return MAKI_OK;
 }
 
 /* ---- counting ------------------------------------------------------------------------------------- */
 
-static void count(void *ctx, size_t worker)
+static void count_batch(void *ctx, size_t worker)
 {
     maki_batch *batch = ctx;
-    const maki_batch_counter *in = batch->of;
-    const char *at = batch->bytes.at;
+    const maki_batch_counter *counter = batch->counter;
+    const char *text = batch->bytes.at;
     batch->status = MAKI_OK;
     for (size_t i = 0; batch->status == MAKI_OK && i < batch->count; i++) {
         maki_row *row = &batch->rows[i];
-        maki_str text = { at, row->length };
+        maki_str bytes = { text, row->length };
         row->tokens = 0;
-        at += row->length + 1;
+        text += row->length + 1;
         if (row->flags & MAKI_ROW_BAD) continue;
-        batch->status =
-            in->tokens(in->ctx, worker, text, &batch->hints[i], &row->tokens, &batch->err);
+        batch->status = counter->tokens(counter->ctx, worker, bytes, &batch->hints[i], &row->tokens,
+                                        &batch->err);
     }
 }
 
-void maki_batch_counter_pass(maki_batch_counter *in)
+void maki_batch_counter_submit(maki_batch_counter *counter)
 {
-    if (!maki_batch_counter_filled(in)) return;
-    maki_batch *batch = *filling(in);
-    if (in->work)
-        batch->ticket = maki_thread_pool_add(in->work, count, batch);
+    if (!maki_batch_counter_current(counter)) return;
+    maki_batch *batch = *current_slot(counter);
+    if (counter->pool)
+        batch->ticket = maki_thread_pool_add(counter->pool, count_batch, batch);
     else
-        count(batch, 0);
-    in->passed++;
+        count_batch(batch, 0);
+    counter->pending++;
 }
 
-maki_status maki_batch_counter_take(maki_batch_counter *in, bool all, maki_batch **out,
-                                    maki_err *err)
+maki_status maki_batch_counter_collect(maki_batch_counter *counter, bool all, maki_batch **out,
+                                       maki_err *err)
 {
-    give_back(in);
+    recycle_collected(counter);
     *out = NULL;
-    bool must = all || in->passed == in->size || in->held > HELD_MAX;
-    if (in->passed == 0 || !must) return MAKI_OK;
-    maki_batch *batch = in->ring[in->first];
-    if (in->work) maki_thread_pool_wait(in->work, batch->ticket);
-    in->first = (in->first + 1) % in->size;
-    in->passed--;
+    bool needed = all || counter->pending == counter->size || counter->allocated > ALLOCATED_MAX;
+    if (counter->pending == 0 || !needed) return MAKI_OK;
+    maki_batch *batch = counter->ring[counter->first];
+    if (counter->pool) maki_thread_pool_wait(counter->pool, batch->ticket);
+    counter->first = (counter->first + 1) % counter->size;
+    counter->pending--;
     if (batch->status != MAKI_OK) {
         if (err) *err = batch->err;
         return batch->status;
     }
-    in->rows -= batch->count;
-    in->taken = batch;
+    counter->rows -= batch->count;
+    counter->collected = batch;
     *out = batch;
     return MAKI_OK;
 }

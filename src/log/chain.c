@@ -1,4 +1,5 @@
-/* chain.c -- the hashes of rows. */
+/* chain.c -- the hashes that prove a log: xxHash of a row, the SHA-256 chain over rows and events, and how both are
+ * written in hexadecimal. */
 #include <string.h>
 
 #define XXH_INLINE_ALL
@@ -13,7 +14,7 @@ uint64_t maki_row_hash(maki_str row)
     return XXH3_64bits(row.ptr, row.len);
 }
 
-_Static_assert(sizeof(XXH3_state_t) <= sizeof(maki_row_hasher), "room for xxHash's state");
+_Static_assert(sizeof(XXH3_state_t) <= sizeof(maki_row_hasher), "xxHash's state fits");
 
 void maki_row_hasher_begin(maki_row_hasher *hasher)
 {
@@ -33,29 +34,29 @@ uint64_t maki_row_hasher_end(const maki_row_hasher *hasher)
 void maki_chain_next(const unsigned char before[MAKI_CHAIN_LEN], maki_str bytes,
                      unsigned char out[MAKI_CHAIN_LEN])
 {
-    unsigned char whole[MAKI_SHA256_LEN];
+    unsigned char digest[MAKI_SHA256_LEN];
     maki_sha256 hash;
     maki_sha256_init(&hash);
     maki_sha256_update(&hash, (maki_str){ (const char *)before, MAKI_CHAIN_LEN });
     maki_sha256_update(&hash, bytes);
-    maki_sha256_final(&hash, whole);
-    memcpy(out, whole, MAKI_CHAIN_LEN);
+    maki_sha256_final(&hash, digest);
+    memcpy(out, digest, MAKI_CHAIN_LEN);
 }
 
-bool maki_chain_of(maki_str string, unsigned char out[MAKI_CHAIN_LEN])
+bool maki_chain_parse(maki_str string, unsigned char out[MAKI_CHAIN_LEN])
 {
     return string.len == 2 * MAKI_CHAIN_LEN + 2 && string.ptr[0] == '"' &&
            maki_unhex(string.ptr + 1, MAKI_CHAIN_LEN, out);
 }
 
-bool maki_event_sum(maki_str row, maki_str *covered, unsigned char sum[MAKI_CHAIN_LEN])
+bool maki_event_parse_sum(maki_str row, maki_str *covered, unsigned char sum[MAKI_CHAIN_LEN])
 {
     /* ...,"sum":"32 digits"} */
     maki_str key = MAKI_LIT(",\"sum\":\"");
     size_t tail = key.len + 2 * MAKI_CHAIN_LEN + 2;
     if (row.len < tail || memcmp(row.ptr + row.len - 2, "\"}", 2) != 0) return false;
-    const char *at = row.ptr + row.len - tail;
-    if (memcmp(at, key.ptr, key.len) != 0 || !maki_unhex(at + key.len, MAKI_CHAIN_LEN, sum))
+    const char *end = row.ptr + row.len - tail;
+    if (memcmp(end, key.ptr, key.len) != 0 || !maki_unhex(end + key.len, MAKI_CHAIN_LEN, sum))
         return false;
     *covered = maki_str_to(row, row.len - tail);
     return true;

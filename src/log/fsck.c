@@ -1,4 +1,7 @@
-/* fsck.c -- repairing a log: what a proof has found is made right and told by damage events; see verify.h. */
+/* fsck.c -- repairs a log: verify, collect the findings, repair the files, report the damage in events, verify again.
+ *
+ * The files are repaired in an order in which each step may be interrupted and repeated: newlines, events, index; then
+ * the log is opened for writing, which rebuilds the index and cuts torn ends, and the damage events are added. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -12,44 +15,47 @@
 #include "base/str.h"
 #include "log/verify_internal.h"
 
-enum { KNOWN_MAX = 1 << 24, EVENTS_AT_ONCE = 1000 };
+enum { FINDINGS_MAX = 1 << 24, EVENTS_PER_GROUP = 1000 };
 
-/* ---- repairing: what there is to do ----------------------------------------------------------------------------- */
+/* ---- what to repair ----------------------------------------------------------------------------- */
 
-typedef struct fault {
-    maki_found found;
+typedef struct row_fault {
+    maki_finding_kind kind;
     uint64_t seq, offset;
-    unsigned char byte; /* joined, split: what stood there */
-} fault;
+    unsigned char byte; /* joined, split: the byte that was there */
+} row_fault;
 
-typedef struct mending {
+typedef struct repair_state {
     const maki_env *env;
     const char *path;
     const maki_log_options *options;
-    maki_finding_fn fn; /* of the caller; only the first time */
+    maki_finding_fn fn; /* of the caller; for the first verify only */
     void *ctx;
-    maki_buf rows;           /* of fault: bad and changed rows */
-    maki_buf breaks;         /* of fault: joined and split ones */
-    bool header;             /* the header row was changed */
-    bool index;              /* it is wrong */
-    bool gone;               /* messages are gone */
-    uint64_t lost;           /* the first event that is gone; 0: none */
-    bool heads;              /* an event's head is wrong, though no row is known to be */
-    uint64_t head_at;        /* the first such event was written after this message */
-    uint64_t bad_ev, bad_at; /* the first bad event, and where; 0: none */
-    char aside[MAKI_ASIDE_LEN];
-    uint64_t aside_len;
-} mending;
+    maki_buf rows;               /* of row_fault: bad and changed rows */
+    maki_buf breaks;             /* of row_fault: joined and split ones */
+    bool header;                 /* the header row was changed */
+    bool index;                  /* the index is wrong */
+    bool gone;                   /* messages are missing */
+    uint64_t lost;               /* the first missing event; 0: none */
+    bool heads;                  /* the head of an event is wrong, though no row is known to be */
+    uint64_t head_at;            /* the message before the first such event */
+    uint64_t bad_ev, bad_offset; /* the first bad event; 0: none */
+    char quarantine[MAKI_QUARANTINE_NAME_LEN];
+    uint64_t quarantine_len;
+    maki_log_names names;
+    bool fork;
+    uint64_t indexed; /* the last message in the index on disk */
+} repair_state;
 
-static maki_status note(void *ctx, const maki_finding *f, maki_err *err)
+static maki_status on_finding(void *ctx, const maki_finding *finding, maki_err *err)
 {
-    mending *m = ctx;
-    fault t = { .found = f->found, .seq = f->seq, .offset = f->offset };
+    repair_state *m = ctx;
+    row_fault t = { .kind = finding->kind, .seq = finding->seq, .offset = finding->offset };
     maki_str bytes = { (const char *)&t, sizeof t };
-    switch (f->found) {
+    switch (finding->kind) {
     case MAKI_FOUND_BAD:
     case MAKI_FOUND_CHANGED:
-        if (f->seq == 0)
+        if (finding->seq == 0)
             m->header = true;
         else
             maki_buf_add(&m->rows, bytes);
@@ -59,58 +65,66 @@ static maki_status note(void *ctx, const maki_finding *f, maki_err *err)
     case MAKI_FOUND_SPLIT: maki_buf_add(&m->breaks, bytes); break;
     case MAKI_FOUND_GONE:
         m->gone = true;
-        m->index = true; /* it tells of rows that are not there */
+        m->index = true; /* it has records of missing rows */
         break;
     case MAKI_FOUND_LOST:
-        m->lost = f->ev;
+        m->lost = finding->ev;
         m->index = true;
         break;
     case MAKI_FOUND_HEAD:
-        if (!m->heads || f->seq < m->head_at) m->head_at = f->seq;
+        if (!m->heads || finding->seq < m->head_at) m->head_at = finding->seq;
         m->heads = true;
         break;
     case MAKI_FOUND_EVENT:
-        if (m->bad_ev == 0) m->bad_at = f->offset;
-        if (m->bad_ev == 0) m->bad_ev = f->ev;
+        if (m->bad_ev == 0) m->bad_offset = finding->offset;
+        if (m->bad_ev == 0) m->bad_ev = finding->ev;
         break;
     case MAKI_FOUND_INDEX: m->index = true; break;
-    case MAKI_FOUND_TORN: break; /* opening it is enough */
+    case MAKI_FOUND_TORN: break; /* opening the log repairs it */
     }
     maki_status st = maki_buf_status(&m->rows, err);
     if (st == MAKI_OK) st = maki_buf_status(&m->breaks, err);
-    return st == MAKI_OK && m->fn ? m->fn(m->ctx, f, err) : st;
+    return st == MAKI_OK && m->fn ? m->fn(m->ctx, finding, err) : st;
 }
 
-static maki_status look(mending *m, maki_verified *out, maki_err *err)
+static maki_status verify(repair_state *m, maki_verify_result *out, maki_err *err)
 {
     maki_buf_clear(&m->rows);
     m->header = m->index = m->gone = m->heads = false;
-    m->bad_ev = m->bad_at = m->head_at = m->lost = 0;
-    maki_status st = maki_log_verify(m->env, m->path, m->options, note, m, out, err);
+    m->bad_ev = m->bad_offset = m->head_at = m->lost = 0;
+    maki_status st = maki_log_verify(m->env, m->path, m->options, on_finding, m, out, err);
     m->fn = NULL;
     return st;
 }
 
-/* ---- repairing: the files ------------------------------------------------------------------------------------------ */
+/* ---- the files ------------------------------------------------------------------------------------------ */
 
-/* Where its files are, whatever state they are in. */
-static maki_status open_rows(mending *m, maki_log **log, maki_err *err)
+/* The paths of the files and what the old index says, whatever state they are in. */
+static maki_status read_old_index(repair_state *m, maki_err *err)
 {
-    maki_log_options rows = *m->options;
-    rows.from_rows = true;
-    rows.create = false;
-    return maki_log_open(m->env, m->path, &rows, log, err);
+    maki_index index = { .env = m->env, .fd = -1 };
+    maki_log_options options = *m->options;
+    maki_log *log = NULL;
+    options.messages_only = true;
+    options.create = false;
+    maki_status st = maki_log_open(m->env, m->path, &options, &log, err);
+    if (st == MAKI_OK) st = maki_log_name_files(m->path, &m->names, err);
+    if (st != MAKI_OK) return st;
+    m->fork = maki_log_base(log) > 0;
+    if (maki_index_open(&index, m->env, m->names.index, false, NULL) == MAKI_OK) {
+        m->fork = m->fork || index.header.base > 0;
+        m->indexed = index.header.base + index.header.count;
+    }
+    maki_index_close(&index);
+    maki_log_close(log);
+    return MAKI_OK;
 }
 
 static maki_status open_locked(const maki_env *env, const char *path, int *fd, maki_err *err)
 {
-    const maki_files *files = env->files;
-    *fd = files->open(files, path, O_RDWR, 0);
+    *fd = env->files->open(env->files, path, O_RDWR, 0);
     if (*fd < 0) return maki_fail_errno(err, "opening a file to repair it");
-    while (files->lock(files, *fd, LOCK_EX) < 0) {
-        if (errno != EINTR) return maki_fail_errno(err, "locking the messages");
-    }
-    return MAKI_OK;
+    return maki_file_lock(env, *fd, LOCK_EX, err);
 }
 
 static void close_locked(const maki_env *env, int fd)
@@ -120,17 +134,17 @@ static void close_locked(const maki_env *env, int fd)
     env->files->close(env->files, fd);
 }
 
-/* Put the newlines where the index has them; a damage event tells the bytes that stood there. */
-static maki_status mend_breaks(mending *m, maki_err *err)
+/* Restore the newlines where the index has them; damage events keep the bytes that were there. */
+static maki_status restore_newlines(repair_state *m, maki_err *err)
 {
     const maki_files *files = m->env->files;
     int fd = -1;
-    fault *breaks = (fault *)(void *)m->breaks.ptr;
+    row_fault *breaks = (row_fault *)(void *)m->breaks.ptr;
     maki_status st = open_locked(m->env, m->path, &fd, err);
-    for (size_t i = 0; st == MAKI_OK && i < m->breaks.len / sizeof(fault); i++) {
-        fault *t = &breaks[i];
+    for (size_t i = 0; st == MAKI_OK && i < m->breaks.len / sizeof(row_fault); i++) {
+        row_fault *t = &breaks[i];
         size_t got = 0;
-        maki_str byte = t->found == MAKI_FOUND_JOINED ? MAKI_LIT("\n") : MAKI_LIT(" ");
+        maki_str byte = t->kind == MAKI_FOUND_JOINED ? MAKI_LIT("\n") : MAKI_LIT(" ");
         st = maki_file_read_at(files, fd, t->offset, &t->byte, 1, &got, err);
         if (st == MAKI_OK) st = maki_file_write_at(files, fd, t->offset, byte, err);
     }
@@ -139,70 +153,38 @@ static maki_status mend_breaks(mending *m, maki_err *err)
     return st;
 }
 
-/* Does the fork depend on the event that is damaged? */
-static maki_status check_fork(mending *m, maki_err *err)
-{
-    maki_index index = { .env = m->env, .fd = -1 };
-    maki_log *log = NULL;
-    if (m->bad_ev != 1) return MAKI_OK;
-    maki_status st = open_rows(m, &log, err);
-    if (st != MAKI_OK) return st;
-    bool fork = maki_log_base(log) > 0;
-    if (!fork &&
-        maki_index_open(&index, m->env, maki_log_paths(log).index_path, false, NULL) == MAKI_OK) {
-        fork = index.header.base > 0;
-    }
-    maki_index_close(&index);
-    maki_log_close(log);
-    if (!fork) return MAKI_OK;
-    return maki_fail(
-        err, MAKI_CORRUPT,
-        "the event that tells where this fork began is damaged; bring the file back from "
-        "a copy");
-}
-
-/* Bad events and those after them go into a file of their own. */
-static maki_status move_events(mending *m, maki_err *err)
+/* Move bad events and those after them to a quarantine file. */
+static maki_status quarantine_events(repair_state *m, maki_err *err)
 {
     const maki_files *files = m->env->files;
-    maki_log *log = NULL;
+    const char *path = m->names.events;
     int lock = -1, events = -1;
     uint64_t size = 0;
-    maki_status st = open_rows(m, &log, err);
-    if (st != MAKI_OK) return st;
-    const char *path = maki_log_paths(log).events_path;
-    st = open_locked(m->env, m->path, &lock, err);
+    maki_status st = open_locked(m->env, m->path, &lock, err);
     if (st == MAKI_OK) events = files->open(files, path, O_RDWR, 0);
     if (st == MAKI_OK && events < 0) st = maki_fail_errno(err, "opening the events");
-    if (st == MAKI_OK) st = maki_file_size_of(m->env, events, &size, err);
+    if (st == MAKI_OK) st = maki_file_get_size(m->env, events, &size, err);
     if (st == MAKI_OK) {
-        st = maki_lines_aside(m->env, events, path, m->bad_at, size, m->aside, err);
+        st = maki_lines_quarantine(m->env, events, path, m->bad_offset, size, m->quarantine, err);
     }
-    m->aside_len = size - m->bad_at;
-    if (st == MAKI_OK && files->truncate(files, events, (off_t)m->bad_at) < 0) {
-        st = maki_fail_errno(err, "cutting damaged events off");
+    m->quarantine_len = size - m->bad_offset;
+    if (st == MAKI_OK && files->truncate(files, events, (off_t)m->bad_offset) < 0) {
+        st = maki_fail_errno(err, "truncating damaged events");
     }
     if (events >= 0) files->close(files, events);
     close_locked(m->env, lock);
-    maki_log_close(log);
     return st;
 }
 
-/* The index is derived: away with it, and who needs one makes it again. */
-static maki_status drop_index(mending *m, maki_err *err)
+/* The index is derived: the next writer rebuilds it. */
+static maki_status remove_index(repair_state *m, maki_err *err)
 {
     const maki_files *files = m->env->files;
-    maki_log *log = NULL;
-    maki_status st = open_rows(m, &log, err);
-    if (st != MAKI_OK) return st;
-    if (files->unlink(files, maki_log_paths(log).index_path) < 0 && errno != ENOENT) {
-        st = maki_fail_errno(err, "removing the old index");
-    }
-    maki_log_close(log);
-    return st;
+    if (files->unlink(files, m->names.index) == 0 || errno == ENOENT) return MAKI_OK;
+    return maki_fail_errno(err, "removing the old index");
 }
 
-/* ---- repairing: telling it ------------------------------------------------------------------------------------------- */
+/* ---- damage events ------------------------------------------------------------------------------------------- */
 
 static maki_status add_event(maki_log *log, maki_err *err, const char *type, const char *fields,
                              ...) MAKI_PRINTF(4, 5);
@@ -217,26 +199,11 @@ static maki_status add_event(maki_log *log, maki_err *err, const char *type, con
     return maki_log_add_event(log, type, maki_str_of(text), NULL, err);
 }
 
-static maki_status tell_events(mending *m, maki_log *log, maki_err *err)
+static maki_status add_newline_damage(repair_state *m, maki_log *log, maki_err *err)
 {
-    if (m->bad_ev == 0) return MAKI_OK;
-    return add_event(log, err, "damage",
-                     "\"what\":\"events\",\"event\":%" PRIu64 ",\"offset\":%" PRIu64
-                     ",\"length\":%" PRIu64 ",\"kept\":\"%s\"",
-                     m->bad_ev, m->bad_at, m->aside_len, m->aside);
-}
-
-static maki_status tell_lost(mending *m, maki_log *log, maki_err *err)
-{
-    if (m->lost == 0) return MAKI_OK;
-    return add_event(log, err, "damage", "\"what\":\"lost\",\"events\":%" PRIu64, m->lost);
-}
-
-static maki_status tell_breaks(mending *m, maki_log *log, maki_err *err)
-{
-    const fault *breaks = (const fault *)(const void *)m->breaks.ptr;
+    const row_fault *breaks = (const row_fault *)(const void *)m->breaks.ptr;
     maki_status st = MAKI_OK;
-    for (size_t i = 0; st == MAKI_OK && i < m->breaks.len / sizeof(fault); i++) {
+    for (size_t i = 0; st == MAKI_OK && i < m->breaks.len / sizeof(row_fault); i++) {
         st =
             add_event(log, err, "damage", "\"what\":\"newline\",\"offset\":%" PRIu64 ",\"byte\":%u",
                       breaks[i].offset, breaks[i].byte);
@@ -244,17 +211,17 @@ static maki_status tell_breaks(mending *m, maki_log *log, maki_err *err)
     return st;
 }
 
-static maki_status tell_rows(mending *m, maki_log *log, maki_err *err)
+static maki_status add_row_damage(repair_state *m, maki_log *log, maki_err *err)
 {
-    const fault *rows = (const fault *)(const void *)m->rows.ptr;
+    const row_fault *rows = (const row_fault *)(const void *)m->rows.ptr;
     maki_status st = MAKI_OK;
-    for (size_t i = 0; st == MAKI_OK && i < m->rows.len / sizeof(fault); i++) {
-        if (i && rows[i].seq == rows[i - 1].seq) continue; /* bad and changed */
+    for (size_t i = 0; st == MAKI_OK && i < m->rows.len / sizeof(row_fault); i++) {
+        if (i && rows[i].seq == rows[i - 1].seq) continue; /* both bad and changed */
         st = add_event(log, err, "damage",
                        "\"what\":\"row\",\"seq\":%" PRIu64 ",\"from\":%" PRIu64
                        ",\"offset\":%" PRIu64,
                        rows[i].seq, rows[i].seq, rows[i].offset);
-        if (st == MAKI_OK && i % EVENTS_AT_ONCE == EVENTS_AT_ONCE - 1) {
+        if (st == MAKI_OK && i % EVENTS_PER_GROUP == EVENTS_PER_GROUP - 1) {
             st = maki_log_commit(log, err);
             if (st == MAKI_OK) st = maki_log_begin(log, NULL, err);
         }
@@ -262,20 +229,21 @@ static maki_status tell_rows(mending *m, maki_log *log, maki_err *err)
     return st;
 }
 
-/* The last event before the first that knew a message which is gone, and how many messages are.  What
- * was gone when it was noted earlier is not counted again. */
-typedef struct before_gone {
+/* The last event before the first that was written after a missing message, and how many messages are missing.
+ * Those that an earlier damage event reports are not counted again. */
+typedef struct gone_state {
     uint64_t last, ev, rows;
-} before_gone;
+} gone_state;
 
-static maki_status look_before(void *ctx, uint64_t ev, maki_str row, uint64_t offset, maki_err *err)
+static maki_status on_event_before_gone(void *ctx, uint64_t ev, maki_str row, uint64_t offset,
+                                        maki_err *err)
 {
-    before_gone *b = ctx;
+    gone_state *b = ctx;
     maki_str event;
     uint64_t at = 0;
-    (void)offset;
-    (void)err;
-    if (!maki_line_object(row, &event) || !maki_event_whole(event, "at", &at)) return MAKI_OK;
+    (void)offset, (void)err;
+    if (!maki_line_parse_object(row, &event) || !maki_event_integer(event, "at", &at))
+        return MAKI_OK;
     if (maki_json_field_in(event, "type", "damage") && maki_json_field_in(event, "what", "gone"))
         b->rows = 0;
     if (at > b->last && at - b->last > b->rows) b->rows = at - b->last;
@@ -283,43 +251,38 @@ static maki_status look_before(void *ctx, uint64_t ev, maki_str row, uint64_t of
     return MAKI_OK;
 }
 
-static maki_status tell_gone(mending *m, maki_log *log, uint64_t indexed, maki_err *err)
+static maki_status add_gone(repair_state *m, maki_log *log, maki_err *err)
 {
-    before_gone b = { .last = maki_log_last(log) };
-    if (!m->gone) return MAKI_OK;
-    maki_status st = maki_log_each_event(log, look_before, &b, err);
+    gone_state b = { .last = maki_log_last(log) };
+    maki_status st = maki_log_each_event(log, on_event_before_gone, &b, err);
     if (st != MAKI_OK) return st;
-    if (indexed > b.last && indexed - b.last > b.rows) b.rows = indexed - b.last;
+    if (m->indexed > b.last && m->indexed - b.last > b.rows) b.rows = m->indexed - b.last;
     st = add_event(log, err, "damage", "\"what\":\"gone\",\"from\":%" PRIu64 ",\"rows\":%" PRIu64,
                    b.last + 1, b.rows);
     if (st != MAKI_OK) return st;
-    /* Else what was done to the messages that are gone would be done to new ones of their numbers. */
+    /* Without it, events about the missing messages would apply to new ones with their numbers. */
     return add_event(log, err, "rewind", "\"to\":%" PRIu64 ",\"toEv\":%" PRIu64, b.last, b.ev);
 }
 
-static maki_status tell_heads(mending *m, maki_log *log, maki_err *err)
+static maki_status add_damage(repair_state *m, maki_log *log, maki_err *err)
 {
-    if (!m->heads && !m->header) return MAKI_OK;
-    return add_event(log, err, "damage", "\"what\":\"%s\",\"from\":%" PRIu64,
-                     m->header ? "header" : "head", m->header ? 0 : m->head_at);
+    maki_status st = MAKI_OK;
+    if (m->bad_ev)
+        st = add_event(log, err, "damage",
+                       "\"what\":\"events\",\"event\":%" PRIu64 ",\"offset\":%" PRIu64
+                       ",\"length\":%" PRIu64 ",\"kept\":\"%s\"",
+                       m->bad_ev, m->bad_offset, m->quarantine_len, m->quarantine);
+    if (st == MAKI_OK && m->lost)
+        st = add_event(log, err, "damage", "\"what\":\"lost\",\"events\":%" PRIu64, m->lost);
+    if (st == MAKI_OK) st = add_newline_damage(m, log, err);
+    if (st == MAKI_OK) st = add_row_damage(m, log, err);
+    if (st == MAKI_OK && (m->heads || m->header))
+        st = add_event(log, err, "damage", "\"what\":\"%s\",\"from\":%" PRIu64,
+                       m->header ? "header" : "head", m->header ? 0 : m->head_at);
+    return st == MAKI_OK && m->gone ? add_gone(m, log, err) : st;
 }
 
-/* How far the index on disk went. */
-static uint64_t last_indexed(mending *m)
-{
-    maki_index index = { .env = m->env, .fd = -1 };
-    maki_log *log = NULL;
-    uint64_t last = 0;
-    if (open_rows(m, &log, NULL) != MAKI_OK) return 0;
-    if (maki_index_open(&index, m->env, maki_log_paths(log).index_path, false, NULL) == MAKI_OK) {
-        last = index.header.base + index.header.count;
-    }
-    maki_index_close(&index);
-    maki_log_close(log);
-    return last;
-}
-
-static maki_status tell(mending *m, uint64_t indexed, maki_err *err)
+static maki_status write_damage_events(repair_state *m, maki_err *err)
 {
     maki_log_options options = *m->options;
     maki_log *log = NULL;
@@ -328,46 +291,38 @@ static maki_status tell(mending *m, uint64_t indexed, maki_err *err)
     maki_status st = maki_log_open(m->env, m->path, &options, &log, err);
     if (st != MAKI_OK) return st;
     st = maki_log_begin(log, NULL, err);
-    if (st == MAKI_OK) {
-        st = tell_events(m, log, err);
-        if (st == MAKI_OK) st = tell_lost(m, log, err);
-        if (st == MAKI_OK) st = tell_breaks(m, log, err);
-        if (st == MAKI_OK) st = tell_rows(m, log, err);
-        if (st == MAKI_OK) st = tell_heads(m, log, err);
-        if (st == MAKI_OK) st = tell_gone(m, log, indexed, err);
-        if (st == MAKI_OK)
-            st = maki_log_commit(log, err);
-        else
-            maki_log_abort(log);
-    }
+    if (st == MAKI_OK) st = maki_log_end(log, add_damage(m, log, err), err);
     maki_log_close(log);
     return st;
 }
 
-static maki_status mend(mending *m, maki_err *err)
+static maki_status repair_files(repair_state *m, maki_err *err)
 {
-    maki_status st = check_fork(m, err);
+    maki_status st = read_old_index(m, err);
+    if (st == MAKI_OK && m->bad_ev == 1 && m->fork)
+        return maki_fail(err, MAKI_CORRUPT,
+                         "the event that says where this fork began is damaged; restore the file "
+                         "from a backup");
     if (st == MAKI_OK && m->breaks.len) {
-        st = mend_breaks(m, err);
-        if (st == MAKI_OK) st = look(m, NULL, err); /* the rows have their numbers again */
+        st = restore_newlines(m, err);
+        if (st == MAKI_OK) st = verify(m, NULL, err); /* the rows have their numbers again */
         if (st == MAKI_CORRUPT) st = MAKI_OK;
     }
-    uint64_t indexed = m->gone ? last_indexed(m) : 0;
-    if (st == MAKI_OK && m->bad_ev) st = move_events(m, err);
-    if (st == MAKI_OK && m->index) st = drop_index(m, err);
-    return st == MAKI_OK ? tell(m, indexed, err) : st;
+    if (st == MAKI_OK && m->bad_ev) st = quarantine_events(m, err);
+    if (st == MAKI_OK && m->index) st = remove_index(m, err);
+    return st == MAKI_OK ? write_damage_events(m, err) : st;
 }
 
 maki_status maki_log_fsck(const maki_env *env, const char *path, const maki_log_options *options,
-                          bool repair, maki_finding_fn fn, void *ctx, maki_verified *out,
+                          bool repair, maki_finding_fn fn, void *ctx, maki_verify_result *out,
                           maki_err *err)
 {
-    mending m = { .env = env, .path = path, .options = options, .fn = fn, .ctx = ctx };
-    m.rows = maki_buf_new(env->alloc, KNOWN_MAX);
-    m.breaks = maki_buf_new(env->alloc, KNOWN_MAX);
-    maki_status st = look(&m, out, err);
+    repair_state m = { .env = env, .path = path, .options = options, .fn = fn, .ctx = ctx };
+    m.rows = maki_buf_new(env->alloc, FINDINGS_MAX);
+    m.breaks = maki_buf_new(env->alloc, FINDINGS_MAX);
+    maki_status st = verify(&m, out, err);
     if (st == MAKI_CORRUPT && repair) {
-        st = mend(&m, err);
+        st = repair_files(&m, err);
         if (st == MAKI_OK) st = maki_log_verify(env, path, options, NULL, NULL, NULL, err);
     }
     maki_buf_free(&m.rows);

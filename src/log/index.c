@@ -1,6 +1,10 @@
-/* index.c -- see index.h. */
+/* index.c -- the records of an index in a file, read in blocks of 64 and written with pwrite.
+ *
+ * Order of a write: the records after the last one, then `count` and `end` in the header, which publishes them.  A
+ * process killed in between leaves records that nobody reads and the next writer overwrites. */
 #include "log/index.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -10,14 +14,15 @@
 
 #include "base/err.h"
 #include "base/files.h"
+#include "log/lines.h"
 
 _Static_assert(sizeof(maki_index_header) == 128, "the header has 128 bytes");
 
 static const char magic[8] = { 'M', 'A', 'K', 'I', 'I', 'D', 'X', '1' };
 enum { VERSION = 1, BLOCK_ROWS = 64 };
 
-/* Over what never changes while the index grows. */
-static uint64_t check_of(maki_index_header header)
+/* Of the fields that do not change while the index grows. */
+static uint64_t header_checksum(maki_index_header header)
 {
     header.count = header.end = header.view_hash = header.check = 0;
     header.events = header.events_check = 0;
@@ -35,44 +40,43 @@ void maki_index_header_init(maki_index_header *header, const char *family, uint6
     strncpy(header->family, family, sizeof header->family - 1);
     memcpy(header->start, start, MAKI_CHAIN_LEN);
     header->events_check = XXH3_64bits(&header->events, sizeof header->events);
-    header->check = check_of(*header);
+    header->check = header_checksum(*header);
 }
 
 maki_status maki_index_refresh(maki_index *index, maki_err *err)
 {
-    const maki_files *files = index->env->files;
     maki_index_header header;
     size_t got = 0;
-    maki_status st = maki_file_read_at(files, index->fd, 0, &header, sizeof header, &got, err);
+    maki_status st =
+        maki_file_read_at(index->env->files, index->fd, 0, &header, sizeof header, &got, err);
     if (st != MAKI_OK) return st;
     if (got < sizeof header || memcmp(header.magic, magic, sizeof magic) != 0 ||
         header.version != VERSION || header.row_size != sizeof(maki_row) ||
-        header.check != check_of(header) ||
+        header.check != header_checksum(header) ||
         header.events_check != XXH3_64bits(&header.events, sizeof header.events)) {
-        return maki_fail(err, MAKI_CORRUPT, "the index is damaged or of another version");
+        return maki_fail(err, MAKI_CORRUPT, "the index is corrupt or of another version");
     }
-    off_t size = maki_file_size(files, index->fd);
-    if (size < 0) return maki_fail_errno(err, "asking the size of the index");
-    uint64_t capacity = (uint64_t)size < sizeof header ? 0 : (uint64_t)size - sizeof header;
-    if (header.count > capacity / sizeof(maki_row)) {
-        return maki_fail(err, MAKI_CORRUPT, "the index is cut short");
-    }
+    uint64_t size = 0;
+    st = maki_file_get_size(index->env, index->fd, &size, err);
+    if (st != MAKI_OK) return st;
+    if (size < sizeof header || header.count > (size - sizeof header) / sizeof(maki_row))
+        return maki_fail(err, MAKI_CORRUPT, "the index is truncated");
     index->header = header;
     index->block_count = 0; /* the last block may have been partly filled */
     return MAKI_OK;
 }
 
-maki_status maki_index_note_events(maki_index *index, uint64_t events, maki_err *err)
+maki_status maki_index_store_event_count(maki_index *index, uint64_t events, maki_err *err)
 {
     struct {
         uint64_t events, check;
-    } noted = { events, XXH3_64bits(&events, sizeof events) };
-    maki_str bytes = { (const char *)&noted, sizeof noted };
+    } stored = { events, XXH3_64bits(&events, sizeof events) };
+    maki_str bytes = { (const char *)&stored, sizeof stored };
     maki_status st = maki_file_write_at(index->env->files, index->fd,
                                         offsetof(maki_index_header, events), bytes, err);
     if (st != MAKI_OK) return st;
-    index->header.events = noted.events;
-    index->header.events_check = noted.check;
+    index->header.events = stored.events;
+    index->header.events_check = stored.check;
     return MAKI_OK;
 }
 
@@ -91,10 +95,10 @@ maki_status maki_index_create(maki_index *index, const maki_env *env, const char
                               const maki_index_header *header, maki_err *err)
 {
     const maki_files *files = env->files;
-    *index = (maki_index){ .env = env, .fd = -1, .own = path == NULL, .header = *header };
+    *index = (maki_index){ .env = env, .fd = -1, .is_private = path == NULL, .header = *header };
     index->fd =
         path ? files->open(files, path, O_RDWR | O_CREAT | O_TRUNC, 0600) : files->temp(files);
-    if (index->fd < 0) return maki_fail_errno(err, "making the index");
+    if (index->fd < 0) return maki_fail_errno(err, "creating the index");
     maki_str bytes = { (const char *)&index->header, sizeof index->header };
     maki_status st = maki_file_write_at(files, index->fd, 0, bytes, err);
     if (st != MAKI_OK) maki_index_close(index);
@@ -112,28 +116,28 @@ maki_status maki_index_get(maki_index *index, uint64_t number, maki_row *out, ma
     if (number == 0 || number > index->header.count) {
         return maki_fail(err, MAKI_NOTFOUND, "there is no row %llu", (unsigned long long)number);
     }
-    bool here = index->block_count && number >= index->block_first &&
-                number < index->block_first + index->block_count;
-    if (!here) {
+    bool cached = index->block_count && number >= index->block_first &&
+                  number < index->block_first + index->block_count;
+    if (!cached) {
         uint64_t first = (number - 1) / BLOCK_ROWS * BLOCK_ROWS + 1;
         uint64_t left = index->header.count - first + 1;
-        size_t want = left < BLOCK_ROWS ? (size_t)left : BLOCK_ROWS, got = 0;
-        uint64_t at = sizeof(maki_index_header) + (first - 1) * sizeof(maki_row);
-        maki_status st = maki_file_read_at(index->env->files, index->fd, at, index->block,
-                                           want * sizeof(maki_row), &got, err);
+        size_t count = left < BLOCK_ROWS ? (size_t)left : BLOCK_ROWS, got = 0;
+        uint64_t offset = sizeof(maki_index_header) + (first - 1) * sizeof(maki_row);
+        maki_status st = maki_file_read_at(index->env->files, index->fd, offset, index->block,
+                                           count * sizeof(maki_row), &got, err);
         if (st != MAKI_OK) return st;
         index->block_first = first;
         index->block_count = got / sizeof(maki_row);
         if (number >= first + index->block_count) {
-            return maki_fail(err, MAKI_CORRUPT, "the index was cut short while in use");
+            return maki_fail(err, MAKI_CORRUPT, "the index was truncated while in use");
         }
     }
     *out = index->block[number - index->block_first];
     return MAKI_OK;
 }
 
-/* New rows join the block that was read last, if they follow on it: who appends looks at the newest ones. */
-static void join_block(maki_index *index, const maki_row *rows, size_t count)
+/* Append new records to the cached block if they follow on it: a writer reads the newest ones next. */
+static void cache_appended(maki_index *index, const maki_row *rows, size_t count)
 {
     uint64_t next = index->block_first + index->block_count;
     if (index->block_count == 0 || next != index->header.count + 1 ||
@@ -149,9 +153,10 @@ maki_status maki_index_add(maki_index *index, const maki_row *rows, size_t count
                            maki_err *err)
 {
     const maki_files *files = index->env->files;
-    uint64_t at = sizeof(maki_index_header) + index->header.count * sizeof(maki_row);
+    uint64_t offset = sizeof(maki_index_header) + index->header.count * sizeof(maki_row);
+    assert(count == 0 || end > rows[count - 1].offset);
     maki_str bytes = { (const char *)rows, count * sizeof(maki_row) };
-    maki_status st = maki_file_write_at(files, index->fd, at, bytes, err);
+    maki_status st = maki_file_write_at(files, index->fd, offset, bytes, err);
     if (st != MAKI_OK) return st;
     struct {
         uint64_t count, end;
@@ -159,7 +164,7 @@ maki_status maki_index_add(maki_index *index, const maki_row *rows, size_t count
     bytes = (maki_str){ (const char *)&published, sizeof published };
     st = maki_file_write_at(files, index->fd, offsetof(maki_index_header, count), bytes, err);
     if (st != MAKI_OK) return st;
-    join_block(index, rows, count);
+    cache_appended(index, rows, count);
     index->header.count = published.count;
     index->header.end = published.end;
     return MAKI_OK;

@@ -1,9 +1,9 @@
-/* index.h -- a record of 64 bytes for every row of a log: where it is and the facts that never change.
+/* index.h -- a record of 64 bytes for every row of a log: its offset and the facts that never change.
  *
- * Derived: it can be missing, stale or damaged without losing anything, and is made again from the
+ * Derived: it can be missing, stale or corrupt without any loss, and is rebuilt from the
  * log.  It is written with pwrite, the count last, and replaced only by rename, so that readers in
- * other processes always see whole records.  Records are read with pread in small blocks rather than
- * mapped: a map of a file that somebody shortens ends the process (docs/decisions/0002). */
+ * other processes always see whole records.  Records are read with pread in small blocks and not
+ * mapped: when another program truncates a mapped file, SIGBUS ends the process (docs/decisions/0002). */
 #ifndef MAKI_LOG_INDEX_H
 #define MAKI_LOG_INDEX_H
 
@@ -13,12 +13,12 @@
 #include <maki/env.h>
 
 enum {
-    MAKI_CHAIN_LEN = 16, /* bytes of SHA-256 kept for a row */
-    MAKI_FAMILY_LEN = 16 /* the longest name of a token family, with its NUL */
+    MAKI_CHAIN_LEN = 16, /* bytes of SHA-256 stored for a row */
+    MAKI_FAMILY_LEN = 16 /* capacity of the name of a token family, with its NUL */
 };
 
-/* What a record keeps of a row besides where it stands, its tokens and its hashes: what the facts function says (log.h).
- * A new one is a row here, the size below, and its value in history/facts.c; indexes of before are made again. */
+/* What a record has besides offset, length, tokens and hashes: the facts that the facts function returns (log.h).
+ * A new one is a row here, the size below, and its value in history/facts.c; older indexes are rebuilt. */
 /* clang-format off */
 #define MAKI_FACT_MAP(X)  \
     X(int64_t, ts)        \
@@ -27,7 +27,7 @@ enum {
 /* clang-format on */
 #define MAKI_FACT_FIELD(type, name) type name;
 
-/* One row, as it stands in the file (little-endian machines only). */
+/* The record of one row, as stored in the file (little-endian machines only). */
 typedef struct maki_row {
     uint64_t offset; /* in the messages file */
     uint32_t length; /* without the newline */
@@ -39,7 +39,7 @@ typedef struct maki_row {
 } maki_row;
 _Static_assert(sizeof(maki_row) == 64, "a record has 64 bytes");
 
-/* What the index says about itself: 128 bytes before the records. */
+/* The header: 128 bytes before the records. */
 typedef struct maki_index_header {
     char magic[8];
     uint32_t version;
@@ -50,37 +50,36 @@ typedef struct maki_index_header {
     uint64_t base;      /* seq of the last message before row 1: more than 0 in a fork */
     char family[MAKI_FAMILY_LEN];
     unsigned char start[MAKI_CHAIN_LEN]; /* the chain before row 1 */
-    uint64_t
-        events; /* how many there were when one was written last: fewer means that some are gone */
+    uint64_t events; /* their number after the last write; a shorter events file has lost some */
     uint64_t events_check; /* xxh3 of `events` */
     unsigned char reserved[24];
-    uint64_t check; /* xxh3 of all that stands before, what changes taken as 0 */
+    uint64_t check; /* xxh3 of all fields before it, those that change taken as 0 */
 } maki_index_header;
 
 typedef struct maki_index {
     const maki_env *env;
     int fd;
-    bool own; /* a private one in an unlinked file: nobody else sees it */
+    bool is_private; /* in an unlinked file, for this handle alone */
     maki_index_header header;
-    maki_row block[64];   /* the records read last */
+    maki_row block[64];   /* the records read last, a cache */
     uint64_t block_first; /* the number of block[0]; 0: none */
     size_t block_count;
 } maki_index;
 
-/* Note how many events there are.  Not synced; a smaller number than there are is harmless. */
-maki_status maki_index_note_events(maki_index *index, uint64_t events, maki_err *err);
+/* Store the number of events in the header.  Not synced; a number that is too small is harmless. */
+maki_status maki_index_store_event_count(maki_index *index, uint64_t events, maki_err *err);
 
-/* Start with these facts in *header: magic, version and check are filled in. */
+/* Initialize *header with these values; magic, version and check are filled in. */
 void maki_index_header_init(maki_index_header *header, const char *family, uint64_t base,
                             const unsigned char start[MAKI_CHAIN_LEN]);
 
-/* Open an index.  MAKI_NOTFOUND: there is none; MAKI_CORRUPT: it is not one of ours, or damaged. */
+/* Open an index.  MAKI_NOTFOUND: no such file; MAKI_CORRUPT: not an index, or damaged. */
 maki_status maki_index_open(maki_index *index, const maki_env *env, const char *path, bool write,
                             maki_err *err);
-/* An empty one at `path`, or, with `path` NULL, a private one. */
+/* Create an empty one at `path`, or, with `path` NULL, a private one. */
 maki_status maki_index_create(maki_index *index, const maki_env *env, const char *path,
                               const maki_index_header *header, maki_err *err);
-void maki_index_close(maki_index *index); /* accepts one that was zeroed with fd -1 */
+void maki_index_close(maki_index *index); /* accepts a zeroed one with fd -1 */
 
 /* Read the header again: another process may have added records. */
 maki_status maki_index_refresh(maki_index *index, maki_err *err);
@@ -88,7 +87,7 @@ maki_status maki_index_refresh(maki_index *index, maki_err *err);
 /* Record `number`, from 1 to header.count. */
 maki_status maki_index_get(maki_index *index, uint64_t number, maki_row *out, maki_err *err);
 
-/* Add records after the last; `end` is where the last of their rows ends.  Not synced. */
+/* Append records; `end` is where the last of their rows ends.  Not synced. */
 maki_status maki_index_add(maki_index *index, const maki_row *rows, size_t count, uint64_t end,
                            maki_err *err);
 

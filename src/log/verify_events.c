@@ -1,4 +1,5 @@
-/* verify_events.c -- is each event what was written, and the messages before it those it was written after; see verify.c. */
+/* verify_events.c -- verifies each event: its number, its sum, and that the messages before it are those it was written
+ * after.  When a sum is wrong the next one is taken as it is, so that one changed event is one finding. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,22 +11,22 @@
 
 /* ---- the events ----------------------------------------------------------------------------------------------- */
 
-typedef struct chaining {
-    checking *c;
+typedef struct event_chain {
+    verifier *c;
     uint64_t ev;
     unsigned char sum[MAKI_CHAIN_LEN]; /* of the event before */
-    bool broken;                       /* which is not known */
-    bool gone;                         /* told already */
-} chaining;
+    bool broken;                       /* unknown: it had none */
+    bool gone_reported;
+} event_chain;
 
-static bool head_of(maki_str event, unsigned char out[MAKI_CHAIN_LEN])
+static bool parse_head(maki_str event, unsigned char out[MAKI_CHAIN_LEN])
 {
     maki_str head;
-    return maki_json_get(event, MAKI_LIT("head"), &head) && maki_chain_of(head, out);
+    return maki_json_get(event, MAKI_LIT("head"), &head) && maki_chain_parse(head, out);
 }
 
 /* The chain after message `at`, as the file has it or, with `stored`, the index on disk. */
-static maki_status chain_at(checking *c, uint64_t at, bool stored,
+static maki_status chain_at(verifier *c, uint64_t at, bool stored,
                             unsigned char out[MAKI_CHAIN_LEN], maki_err *err)
 {
     maki_index *index = stored ? &c->stored : c->files.index;
@@ -39,30 +40,32 @@ static maki_status chain_at(checking *c, uint64_t at, bool stored,
 }
 
 /* `head` must be the chain after message `at`. */
-static maki_status check_head(chaining *ch, maki_str event, uint64_t at, const unsigned char *head,
-                              uint64_t offset, maki_err *err)
+static maki_status check_head(event_chain *ch, maki_str event, uint64_t at,
+                              const unsigned char *head, uint64_t offset, maki_err *err)
 {
-    checking *c = ch->c;
-    unsigned char due[MAKI_CHAIN_LEN];
+    verifier *c = ch->c;
+    unsigned char expected[MAKI_CHAIN_LEN];
     uint64_t last = maki_log_base(c->log) + maki_verify_row_count(c);
     maki_status st = MAKI_OK;
-    if (maki_verify_excused(c, ch->ev, at)) return MAKI_OK;
+    if (maki_verify_is_known_event(c, ch->ev, at)) return MAKI_OK;
     if (at > last) {
-        if (ch->gone || (c->sound && c->stored.header.end > c->messages_size)) return MAKI_OK;
-        ch->gone = true;
-        return maki_verify_report(c, MAKI_FOUND_GONE, "messages", c->messages_size, last + 1,
-                                  ch->ev, "messages that this event was written after are gone",
-                                  err);
+        if (ch->gone_reported || (c->index_valid && c->stored.header.end > c->messages_size))
+            return MAKI_OK;
+        ch->gone_reported = true;
+        return maki_verify_report(
+            c, MAKI_FOUND_GONE, "messages", c->messages_size, last + 1, ch->ev,
+            "messages that this event was written after are gone_reported", err);
     }
     if (ch->ev == 1 && at == 0 && maki_json_field_in(event, "type", "fork")) {
-        memcpy(due, c->header_chain, MAKI_CHAIN_LEN); /* written before there was a parent */
+        memcpy(expected, c->header_chain,
+               MAKI_CHAIN_LEN); /* written before the log knew its parent */
     } else {
-        st = chain_at(c, at, false, due, err);
+        st = chain_at(c, at, false, expected, err);
     }
-    if (st != MAKI_OK || memcmp(head, due, MAKI_CHAIN_LEN) == 0) return st;
-    if (c->sound && at - maki_log_base(c->log) <= c->stored.header.count) {
-        st = chain_at(c, at, true, due, err); /* then a row before it was told already */
-        if (st != MAKI_OK || memcmp(head, due, MAKI_CHAIN_LEN) == 0) return st;
+    if (st != MAKI_OK || memcmp(head, expected, MAKI_CHAIN_LEN) == 0) return st;
+    if (c->index_valid && at - maki_log_base(c->log) <= c->stored.header.count) {
+        st = chain_at(c, at, true, expected, err); /* then a row before it was reported already */
+        if (st != MAKI_OK || memcmp(head, expected, MAKI_CHAIN_LEN) == 0) return st;
     }
     return maki_verify_report(c, MAKI_FOUND_HEAD, "events", offset, at, ch->ev,
                               "the messages before this event are not those of then", err);
@@ -70,26 +73,26 @@ static maki_status check_head(chaining *ch, maki_str event, uint64_t at, const u
 
 static maki_status check_event(void *ctx, maki_str row, uint64_t offset, maki_err *err)
 {
-    chaining *ch = ctx;
-    unsigned char sum[MAKI_CHAIN_LEN], due[MAKI_CHAIN_LEN], head[MAKI_CHAIN_LEN];
+    event_chain *ch = ctx;
+    unsigned char sum[MAKI_CHAIN_LEN], expected[MAKI_CHAIN_LEN], head[MAKI_CHAIN_LEN];
     maki_str covered, event;
     uint64_t ev = 0, at = 0;
     if (offset >= ch->c->events_size) return MAKI_CANCELLED;
     ch->ev++;
-    bool summed = maki_event_sum(row, &covered, sum);
-    if (summed) maki_chain_next(ch->sum, covered, due);
-    bool right = summed && (ch->broken || memcmp(sum, due, MAKI_CHAIN_LEN) == 0) &&
-                 maki_line_object(row, &event) && maki_event_whole(event, "ev", &ev) &&
-                 ev == ch->ev && maki_event_whole(event, "at", &at) && head_of(event, head);
+    bool summed = maki_event_parse_sum(row, &covered, sum);
+    if (summed) maki_chain_next(ch->sum, covered, expected);
+    bool ok = summed && (ch->broken || memcmp(sum, expected, MAKI_CHAIN_LEN) == 0) &&
+              maki_line_parse_object(row, &event) && maki_event_integer(event, "ev", &ev) &&
+              ev == ch->ev && maki_event_integer(event, "at", &at) && parse_head(event, head);
     if (summed) memcpy(ch->sum, sum, MAKI_CHAIN_LEN);
     ch->broken = !summed;
-    if (right) return check_head(ch, event, at, head, offset, err);
+    if (ok) return check_head(ch, event, at, head, offset, err);
     return maki_verify_report(ch->c, MAKI_FOUND_EVENT, "events", offset, 0, ch->ev,
                               "this event is not what was written", err);
 }
 
-/* There was no events file when we opened the log: has somebody written the first event since? */
-static bool made_meanwhile(const checking *c)
+/* There was no events file when the log was opened: has the first event been written since? */
+static bool events_created_since(const verifier *c)
 {
     const maki_files *files = c->env->files;
     if (c->files.events_fd >= 0) return false;
@@ -98,9 +101,9 @@ static bool made_meanwhile(const checking *c)
     return fd >= 0;
 }
 
-maki_status maki_verify_events(checking *c, maki_err *err)
+maki_status maki_verify_events(verifier *c, maki_err *err)
 {
-    chaining ch = { .c = c };
+    event_chain ch = { .c = c };
     uint64_t end = 0;
     maki_status st = maki_verify_each_event(c, check_event, &ch, &end, err);
     c->result.events = ch.ev;
@@ -108,9 +111,10 @@ maki_status maki_verify_events(checking *c, maki_err *err)
         st = maki_verify_report(c, MAKI_FOUND_TORN, "events", end, 0, 0,
                                 "bytes after the last newline", err);
     }
-    if (st == MAKI_OK && c->sound && c->stored.header.events > ch.ev && !made_meanwhile(c)) {
+    if (st == MAKI_OK && c->index_valid && c->stored.header.events > ch.ev &&
+        !events_created_since(c)) {
         st = maki_verify_report(c, MAKI_FOUND_LOST, "events", end, 0, ch.ev + 1,
-                                "this event and those after it are gone", err);
+                                "this event and those after it are gone_reported", err);
     }
     return st;
 }

@@ -184,7 +184,7 @@ static void renumber(maki_manage_report *out, const maki_plan *plan)
 static maki_status give_up(maki_manage_work *work, maki_plan *plan, maki_status why, maki_err *err)
 {
     maki_manage_report *out = work->report;
-    maki_plan_drop(plan);
+    maki_plan_rollback(plan);
     renumber(out, plan);
     out->tokens_after = out->tokens_before;
     out->messages_removed = 0;

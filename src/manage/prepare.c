@@ -77,7 +77,7 @@ static uint64_t messages_from(const maki_view *view, uint64_t seq)
     for (size_t i = 0; i < view->count; i++) {
         const maki_view_item *item = &view->items[i];
         if (item->from && seq >= item->from && seq <= item->to)
-            return maki_view_messages(view) - before - (seq - item->from);
+            return maki_view_count(view) - before - (seq - item->from);
         before += item->from ? item->to - item->from + 1 : 1;
     }
     return 0;
@@ -224,13 +224,13 @@ static maki_status write_note(maki_conv *conv, const maki_covered *what, uint64_
     put_number(&made.w, MAKI_LIT("covers"), what->tokens);
     put_number(&made.w, MAKI_LIT("tokens"), tokens);
     maki_summary_usage_write(&made.w, &summary->usage);
-    maki_survey_write(&made.w, &summary->survey);
+    maki_fact_coverage_write(&made.w, &summary->survey);
     maki_jw_key(&made.w, MAKI_LIT("summary"));
     maki_jw_string(&made.w, summary->text);
     maki_jw_end_object(&made.w);
     maki_status st = maki_json_build_end(&made, arena, &fields, err);
     if (st == MAKI_OK)
-        st = maki_conv_note(conv, "prepared", maki_json_inside(fields), &change, err);
+        st = maki_conv_add_event(conv, "prepared", maki_json_inside(fields), &change, err);
     *event = change.event;
     return st;
 }
@@ -285,7 +285,7 @@ maki_status maki_prepare(const maki_env *env, const char *path, size_t keep,
     if (st == MAKI_OK) st = maki_prepared_find(conv, keep, &already, err);
     out->event = already.event;
     if (st == MAKI_OK && !already.event) st = prepare(conv, keep, summarizer, &arena, out, err);
-    if (!out->made && conv) maki_conv_note_unused(conv, &out->usage);
+    if (!out->made && conv) maki_conv_add_unused_usage(conv, &out->usage);
     maki_conv_close(conv);
     maki_arena_free(&arena);
     return st;

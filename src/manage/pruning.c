@@ -175,7 +175,7 @@ static maki_status offer_block(maki_pruning *p, maki_pruning_part piece, maki_st
     return offer_list(p, piece, value, err);
 }
 
-static maki_status offer_row(maki_pruning *p, const maki_seen *seen, maki_err *err)
+static maki_status offer_row(maki_pruning *p, const maki_view_message *seen, maki_err *err)
 {
     maki_str content, block;
     unsigned role = seen->row.flags & MAKI_FACT_ROLE;
@@ -195,7 +195,7 @@ static maki_status offer_row(maki_pruning *p, const maki_seen *seen, maki_err *e
     return st;
 }
 
-static maki_status see(void *ctx, const maki_seen *seen, maki_err *err)
+static maki_status see(void *ctx, const maki_view_message *seen, maki_err *err)
 {
     maki_pruning *p = ctx;
     maki_status st = MAKI_OK;
@@ -215,7 +215,7 @@ enum { KEEP = 3 };
 /* The position of the n-th last assistant message; 0 when there are fewer. */
 static maki_status tail_of(const maki_view *view, size_t n, uint64_t *tail, maki_err *err)
 {
-    uint64_t at = maki_view_messages(view);
+    uint64_t at = maki_view_count(view);
     *tail = 0;
     for (size_t i = view->count; i > 0; i--) {
         const maki_view_item *item = &view->items[i - 1];
@@ -289,7 +289,7 @@ maki_status maki_pruning_add(maki_pruning *p, const maki_pruning_part *piece, co
     if (!copy) return maki_arena_status(&p->arena, err);
     for (size_t i = 0; i < count; i++)
         copy[i] = cuts[i];
-    maki_status st = maki_conv_prune_saves(p->work->conv, piece->row, &edit, err);
+    maki_status st = maki_conv_prune_savings(p->work->conv, piece->row, &edit, err);
     uint32_t now = piece->trim ? piece->trim->tokens : 0;
     if (st != MAKI_OK || edit.tokens <= now || p->count == MAKI_EDITS_MAX) return st;
     p->saved += edit.tokens - now;

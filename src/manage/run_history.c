@@ -83,7 +83,7 @@ maki_status maki_run_history_record(maki_conv *conv, maki_plan *plan, const maki
     if (st == MAKI_OK && plan)
         st = maki_plan_write(plan, "manifest", maki_json_inside(json), &change.event, err);
     else if (st == MAKI_OK)
-        st = maki_conv_note(conv, "manifest", maki_json_inside(json), &change, err);
+        st = maki_conv_add_event(conv, "manifest", maki_json_inside(json), &change, err);
     if (st == MAKI_OK) report->run = change.event;
     maki_arena_free(&arena);
     return st;
@@ -115,7 +115,7 @@ static maki_status take_undo(maki_conv *conv, newest *n, const maki_manage_in *i
 {
     const maki_view *view;
     maki_view_totals then;
-    if (!n->undone || !n->run.first || maki_conv_counting(conv, n->run.first, n->run.last))
+    if (!n->undone || !n->run.first || maki_conv_active_events(conv, n->run.first, n->run.last))
         return MAKI_OK;
     maki_status st = maki_conv_view(conv, n->at, n->ev, &view, err);
     if (st == MAKI_OK) st = maki_conv_total(conv, view, &then, err);
@@ -162,7 +162,7 @@ static maki_status gather(void *ctx, uint64_t ev, maki_str row, uint64_t at, mak
     (void)at;
     (void)err;
     if ((!s->run || ev == s->run) && read_record(row, &one) && one.first &&
-        maki_conv_counting(s->conv, one.first, one.last))
+        maki_conv_active_events(s->conv, one.first, one.last))
         s->found = one;
     return MAKI_OK;
 }
@@ -185,7 +185,7 @@ maki_status maki_run_history_undo(maki_conv *conv, uint64_t run, maki_run_undone
                            run);
     if (st != MAKI_OK) return st;
     out->run = s.found.ev;
-    out->events = maki_conv_counting(conv, s.found.first, s.found.last);
+    out->events = maki_conv_active_events(conv, s.found.first, s.found.last);
     st = maki_conv_undo_run(conv, s.found.first, s.found.last, &change, err);
     out->tokens_before = (double)change.tokens_before;
     out->tokens_after = (double)change.tokens_after;

@@ -82,7 +82,7 @@ static bool longest_text(const maki_view *view, uint64_t seq, maki_str row, uint
     maki_str string;
     *units = 0;
     for (uint32_t i = 0; i < BLOCKS_MAX; i++) {
-        if (!maki_apply_trims_offset(row, i, 0, &string) ||
+        if (!maki_apply_trims_find(row, i, 0, &string) ||
             maki_json_kind_of(string) != MAKI_JSON_STRING)
             continue;
         uint64_t n = shown_units(view, seq, i, maki_json_units(maki_json_inside(string)));
@@ -99,7 +99,7 @@ static maki_status cut_middle(maki_manage_work *r, uint64_t seq, uint32_t block,
 {
     char note[120];
     maki_str string = { "", 0 };
-    (void)maki_apply_trims_offset(row, block, 0, &string);
+    (void)maki_apply_trims_find(row, block, 0, &string);
     uint64_t whole = maki_json_units(maki_json_inside(string));
     maki_cut cut = { kept * 3 / 4, whole - kept / 4, { note, 0 } };
     maki_trim edit = { .seq = seq, .block = block, .cuts = &cut, .cut_count = 1 };
@@ -108,7 +108,7 @@ static maki_status cut_middle(maki_manage_work *r, uint64_t seq, uint32_t block,
         (size_t)snprintf(note, sizeof note,
                          "\"\\n\\n[... %" PRIu64 " of %" PRIu64 " characters trimmed ...]\\n\\n\"",
                          cut.to - cut.from, whole);
-    maki_status st = maki_conv_prune_saves(r->conv, row, &edit, err);
+    maki_status st = maki_conv_prune_savings(r->conv, row, &edit, err);
     return st == MAKI_OK ? maki_conv_prune(r->conv, NULL, &edit, 1, change, err) : st;
 }
 

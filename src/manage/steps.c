@@ -138,7 +138,7 @@ static void note_refused(maki_step_result *taken, const char *code)
 /* As it was when the plan began, which stands in that of the run. */
 static maki_status take_back(maki_manage_work *r, maki_plan *plan, maki_err *err)
 {
-    maki_plan_drop(plan);
+    maki_plan_rollback(plan);
     return count_again(r, err);
 }
 
@@ -255,7 +255,7 @@ static maki_status obstacle(maki_manage_work *r, const maki_step *step, const ch
     if (step->min_messages) {
         maki_status st = maki_conv_view(r->conv, MAKI_NOW, MAKI_NOW, &view, err);
         if (st != MAKI_OK) return st;
-        if (maki_view_messages(view) < step->min_messages) *code = "NOT_ENOUGH_MESSAGES";
+        if (maki_view_count(view) < step->min_messages) *code = "NOT_ENOUGH_MESSAGES";
     }
     if (*code || !step->must_reach || r->pending) return MAKI_OK;
     maki_status st = maki_pruning_limit(r, step, &bound, err);

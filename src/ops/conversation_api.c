@@ -47,7 +47,7 @@ maki_status maki_conversation_open(maki *m, const char *path, maki_open_mode mod
     const maki_alloc *alloc = m->env.alloc;
     maki_conv_options conv_options = { .create = mode == MAKI_OPEN_CREATE,
                                        .read_only = mode == MAKI_OPEN_READ,
-                                       .looks = mode == MAKI_OPEN_READ_SHARED,
+                                       .share_index = mode == MAKI_OPEN_READ_SHARED,
                                        .durability = MAKI_SYNC,
                                        .threads = m->threads,
                                        .progress = m->counting,
@@ -100,7 +100,7 @@ typedef struct message_visitor {
     void *ctx;
 } message_visitor;
 
-static maki_status visit_message(void *ctx, const maki_seen *seen, maki_err *err)
+static maki_status visit_message(void *ctx, const maki_view_message *seen, maki_err *err)
 {
     const message_visitor *v = ctx;
     maki_message message = { .seq = seen->seq,
@@ -119,7 +119,7 @@ static maki_status open_second(maki_conversation *c, const maki_view **all, maki
     maki_conv_options options = { .read_only = true };
     maki_status st = MAKI_OK;
     if (!c->second) st = maki_conv_open(&c->env, c->path, &options, &c->second, err);
-    if (st == MAKI_OK) st = maki_conv_everything(c->second, all, err);
+    if (st == MAKI_OK) st = maki_conv_all_messages(c->second, all, err);
     return st;
 }
 
@@ -221,7 +221,7 @@ maki_status maki_conversation_import(maki *m, const char *source, const char *pa
     if (st == MAKI_OK) st = maki_import(&m->env, source, conv, &options, &report, err);
     maki_conv_close(conv);
     if (st != MAKI_OK) {
-        maki_conv_unmake(&m->env, file);
+        maki_conv_erase_new(&m->env, file);
         return st;
     }
     *out = (maki_imported){ report.format, report.messages, report.events, report.skipped,
@@ -260,7 +260,7 @@ maki_status maki_conversation_verify(maki *m, const char *path, bool repair,
 {
     char file[MAKI_PATH_MAX];
     damage_visitor visitor = { fn, ctx };
-    maki_verified verified = { 0 };
+    maki_verify_result verified = { 0 };
     maki_fact_state state = { .alloc = m->env.alloc };
     maki_token_counter counter;
     maki_token_counter_init(&counter, &m->env);

@@ -32,8 +32,8 @@ maki_status maki_field_conversation(const maki_op_call *call, maki_access access
     maki_conv_options options = {
         .create = access == MAKI_ACCESS_CREATE,
         .checked = access == MAKI_ACCESS_CREATE || access == MAKI_ACCESS_WRITE,
-        .looks = access == MAKI_ACCESS_READ,
-        .rehearse = access == MAKI_ACCESS_DRY_RUN,
+        .share_index = access == MAKI_ACCESS_READ,
+        .dry_run = access == MAKI_ACCESS_DRY_RUN,
         .durability = access == MAKI_ACCESS_DRY_RUN ? MAKI_LAZY : MAKI_SYNC,
         .threads = call->m->threads,
         .progress = call->m->counting,
@@ -50,7 +50,7 @@ static maki_status expect_field(const maki_op_call *call, unsigned char buffer[M
     maki_str value;
     *head = NULL;
     if (!maki_in(call, "expect", &value)) return MAKI_OK;
-    if (!maki_chain_of(value, buffer))
+    if (!maki_chain_parse(value, buffer))
         return maki_field_invalid(call, value, err, "expect must be 32 hexadecimal digits");
     *head = buffer;
     return MAKI_OK;
@@ -77,7 +77,7 @@ static void write_change(maki_jw *out, const maki_change *c, const maki_context_
         maki_jw_print(out, "'undone':%i,'undoneType':%s", c->undone, maki_str_of(c->undone_type));
     if (c->survey.measured) {
         maki_summary_usage_write(out, &c->usage);
-        maki_survey_write(out, &c->survey);
+        maki_fact_coverage_write(out, &c->survey);
     }
     maki_jw_end_object(out);
 }

@@ -171,7 +171,7 @@ static void write_report(maki_jw *out, const maki_run_limits *limits, const maki
                   maki_reduction(report->tokens_before, report->tokens_after),
                   report->messages_removed, report->ms);
     maki_summary_usage_write(out, &report->usage);
-    maki_survey_write(out, &report->survey);
+    maki_fact_coverage_write(out, &report->survey);
     maki_jw_print(out, "'allowed':%f,'target':%f,'within':%b", report->allowed, report->target,
                   report->within);
     if (report->waits) maki_jw_print(out, "'waits':true");
@@ -284,7 +284,7 @@ static void write_prepared(maki_jw *out, double percent, bool due,
     maki_jw_print(out, "{'due':%b,'contextPercent':%f,'made':%b,'event':%I", due, percent,
                   report->made, report->event);
     maki_summary_usage_write(out, &report->usage);
-    maki_survey_write(out, &report->survey);
+    maki_fact_coverage_write(out, &report->survey);
     maki_jw_end_object(out);
 }
 

@@ -157,7 +157,7 @@ typedef struct show_state {
     uint64_t skip; /* messages of the view still to be skipped */
 } show_state;
 
-static maki_status write_message(void *ctx, const maki_seen *seen, maki_err *err)
+static maki_status write_message(void *ctx, const maki_view_message *seen, maki_err *err)
 {
     show_state *s = ctx;
     maki_str role = { "", 0 };

@@ -235,7 +235,7 @@ maki_status maki_op_session_status(maki_op_call *call, maki_jw *out, maki_err *e
                                      call->arena, &policy, err);
     if (st == MAKI_OK) st = maki_conv_view(c.conv, MAKI_NOW, MAKI_NOW, &c.view, err);
     if (st == MAKI_OK) st = count_view(&c, err);
-    uint64_t compressions = st == MAKI_OK ? maki_conv_compressions(c.conv, &last.ev) : 0;
+    uint64_t compressions = st == MAKI_OK ? maki_conv_active_compressions(c.conv, &last.ev) : 0;
     if (compressions) st = maki_log_each_event(maki_conv_log(c.conv), on_event, &last, err);
     if (st == MAKI_OK) {
         c.tokens[PART_SYSTEM] = use.system;

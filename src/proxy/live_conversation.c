@@ -62,7 +62,7 @@ static maki_status load_path(maki_live_conversation *t, uint64_t seq, uint64_t e
     }
     if (st == MAKI_OK) st = maki_conv_total(t->conv, view, &totals, err);
     if (st == MAKI_OK) t->tokens = totals.tokens;
-    maki_conv_drop_view(t->conv); /* the path is what is needed while it stays open */
+    maki_conv_free_view(t->conv); /* the path is what is needed while it stays open */
     return st;
 }
 
@@ -142,14 +142,14 @@ maki_status maki_live_open(const maki_env *env, const unsigned char session[MAKI
     maki_conv_options how = { .create = options->create,
                               .durability = MAKI_REPLY,
                               .threads = 1,
-                              .wrote = wrote,
-                              .wrote_ctx = t,
+                              .on_write = wrote,
+                              .on_write_ctx = t,
                               .tokenizer = options->tokenizer };
     if (options->create) how.header = header_of(t, id, options->key, header);
     maki_status st = maki_conv_open(env, path, &how, &t->conv, err);
     if (st == MAKI_OK) st = load(t, err);
     if (st != MAKI_OK) {
-        if (options->create) maki_conv_unmake(env, path);
+        if (options->create) maki_conv_erase_new(env, path);
         maki_live_close(t);
         return st;
     }
@@ -188,7 +188,7 @@ bool maki_live_is_blank(const maki_live_conversation *t)
 
 void maki_live_discard(maki_live_conversation *t)
 {
-    maki_conv_unmake(t->env, maki_log_path(maki_conv_log(t->conv)));
+    maki_conv_erase_new(t->env, maki_log_path(maki_conv_log(t->conv)));
     maki_live_close(t);
 }
 

@@ -66,7 +66,7 @@ typedef struct noted {
 } noted;
 
 /* Which rows the request was made of. */
-static void put_spans(maki_jw *w, const void *ctx)
+static void write_spans(maki_jw *w, const void *ctx)
 {
     const noted *n = ctx;
     const maki_live_conversation *talk = n->talk;
@@ -123,7 +123,7 @@ static maki_status note_manifest(maki_exchange *x, maki_live_conversation *talk,
                                     .model = x->model,
                                     .body = hash,
                                     .bytes = x->body_bytes,
-                                    .put_spans = put_spans,
+                                    .write_spans = write_spans,
                                     .ctx = &n,
                                     .system_tokens = x->system_tokens,
                                     .tool_tokens = x->tool_tokens,

@@ -11,7 +11,7 @@
 /* ---- the window ------------------------------------------------------------------------------------ */
 
 /* What a provider said counts where nobody else has; what an error told, where it is less. */
-static void find_window(const maki_run_limits_in *said, const maki_exchange_recalled *recalled,
+static void find_window(const maki_run_limits_in *said, const maki_exchange_state *recalled,
                         maki_context_use *out)
 {
     maki_run_limits_in in = *said;
@@ -38,12 +38,12 @@ maki_status maki_context_use_of(maki_conv *conv, const maki_run_limits_in *said,
                                 maki_context_use *out, maki_err *err)
 {
     maki_log *log = maki_conv_log(conv);
-    maki_exchange_recalled recalled;
+    maki_exchange_state recalled;
     maki_run_limits_in in = *said;
     maki_str most;
     *out = (maki_context_use){ .scale = 1, .exact = true };
     maki_status st = maki_session_get(maki_log_env(log), maki_log_path(log), &out->session, err);
-    if (st == MAKI_OK) st = maki_exchange_recall(log, said->model, "", &recalled, err);
+    if (st == MAKI_OK) st = maki_exchange_state_read(log, said->model, "", &recalled, err);
     if (st != MAKI_OK) return st;
     in.model = first_of(said->model, recalled.model, out->session.model);
     if (in.agent.len == 0) in.agent = maki_str_of(out->session.agent);

@@ -113,7 +113,7 @@ static maki_status note_state(const maki_env *env, const char *path, const maki_
     maki_str text = state_of(to, fields, sizeof fields);
     if (!text.len) return MAKI_OK;
     maki_status st = maki_conv_open(env, path, &how, &conv, err);
-    if (st == MAKI_OK) st = maki_conv_note(conv, "session", text, &ignored, err);
+    if (st == MAKI_OK) st = maki_conv_add_event(conv, "session", text, &ignored, err);
     maki_conv_close(conv);
     return st;
 }

@@ -174,9 +174,9 @@ static bool is_same(const pass *p)
 /* What is damaged is not thrown away: somebody may have had fields of his own in it. */
 static maki_status put_aside(pass *p, maki_err *err)
 {
-    char name[MAKI_ASIDE_LEN];
+    char name[MAKI_QUARANTINE_NAME_LEN];
     if (p->view_fd < 0 || p->whole || p->text.len == 0) return MAKI_OK;
-    maki_status st = maki_lines_aside(p->env, p->view_fd, p->view, 0, p->text.len, name, err);
+    maki_status st = maki_lines_quarantine(p->env, p->view_fd, p->view, 0, p->text.len, name, err);
     if (st == MAKI_OK)
         snprintf(p->report->note, sizeof p->report->note,
                  "sessions.json was damaged and was made again; what it was is in %.100s", name);

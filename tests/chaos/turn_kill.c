@@ -170,7 +170,7 @@ static bool number_in(maki_str text, const char *before, uint32_t *n)
 
 /* Whatever the provider says after a question is its answer: it may speak of a tool that the turn before, which
  * was killed, had called. */
-static maki_status look_at(void *ctx, const maki_seen *seen, maki_err *err)
+static maki_status look_at(void *ctx, const maki_view_message *seen, maki_err *err)
 {
     finding *f = ctx;
     maki_content_parts pieces = maki_content_parts_of(seen->json);
@@ -195,7 +195,7 @@ static void check_rows(chaos *c, maki_conv *conv)
     if (c->acknowledged_count == 0) return;
     memset(&f, 0, sizeof f);
     f.first = c->acknowledged[0];
-    maki_status st = maki_conv_everything(conv, &all, &err);
+    maki_status st = maki_conv_all_messages(conv, &all, &err);
     if (st == MAKI_OK) st = maki_conv_each(conv, all, look_at, &f, &err);
     CHECK_STATUS(st, MAKI_OK, &err);
     for (size_t i = 0; i < c->acknowledged_count; i++) {

@@ -154,7 +154,7 @@ static bool answered(const looking *l, const uint64_t *results, size_t count)
     return true;
 }
 
-static maki_status look(void *ctx, const maki_seen *seen, maki_err *err)
+static maki_status look(void *ctx, const maki_view_message *seen, maki_err *err)
 {
     looking *l = ctx;
     maki_str content, block;
@@ -318,7 +318,7 @@ static void check_everything(play *p)
     maki_row_hasher kept;
     maki_err err = { 0 };
     maki_row_hasher_begin(&kept);
-    CHECK_STATUS(maki_conv_everything(p->conv, &view, &err), MAKI_OK, &err);
+    CHECK_STATUS(maki_conv_all_messages(p->conv, &view, &err), MAKI_OK, &err);
     CHECK_STATUS(maki_conv_write(p->conv, view, false, (maki_sink){ hash_bytes, &kept }, &err),
                  MAKI_OK, &err);
     CHECK(maki_row_hasher_end(&kept) == maki_row_hasher_end(&p->said));

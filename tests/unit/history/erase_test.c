@@ -105,7 +105,7 @@ static void test_all(const char *name, const char *events)
     make(&fe, in(&f, name));
     snprintf(text, sizeof text, "%s.damaged-1", name);
     directory_write(in(&f, text), MAKI_LIT("前のもの"));
-    maki_conv_unmake(&fe.env, in(&f, name));
+    maki_conv_erase_new(&fe.env, in(&f, name));
     CHECK_EQ(unlink(in(&f, text)), 0);
     list(&f, after, sizeof after);
     CHECK_CSTR(after, before);

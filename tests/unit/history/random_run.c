@@ -95,7 +95,7 @@ typedef struct walk {
     const char *wrong;
 } walk;
 
-static maki_status compare_seen(void *ctx, const maki_seen *seen, maki_err *err)
+static maki_status compare_seen(void *ctx, const maki_view_message *seen, maki_err *err)
 {
     walk *w = ctx;
     const model_view *view = &w->r->view;

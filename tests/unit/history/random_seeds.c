@@ -65,7 +65,7 @@ static bool check_everything(run *r)
         maki_buf_add(&r->wanted, model_row_at(m, s)->json);
         maki_buf_add_byte(&r->wanted, '\n');
     }
-    maki_status st = maki_conv_everything(run_conv(r), &view, &err);
+    maki_status st = maki_conv_all_messages(run_conv(r), &view, &err);
     MUST(st == MAKI_OK && run_write_view(r, view, false), "everything: %s", err.msg);
     MUST(maki_str_is(maki_buf_str(&r->text), maki_buf_str(&r->wanted)),
          "everything is not all rows");

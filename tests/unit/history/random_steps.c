@@ -193,7 +193,7 @@ static bool do_prune(run *r)
             at = to;
         }
         if (edit->cut_count == 0) continue;
-        maki_status st = maki_conv_prune_saves(run_conv(r), row->json, edit, &err);
+        maki_status st = maki_conv_prune_savings(run_conv(r), row->json, edit, &err);
         MUST(st == MAKI_OK, "what it saves: %s", err.msg);
         run_tell(r, " %llu.%u.%u(%zu)", (unsigned long long)row->seq, text->block, text->part,
                  edit->cut_count);
@@ -517,8 +517,8 @@ static bool do_note(run *r)
     maki_change c;
     maki_err err = { 0 };
     run_tell(r, "note\n");
-    maki_status st =
-        maki_conv_note(run_conv(r), "usage", MAKI_LIT("\"input\":5,\"seq\":1,\"to\":0"), &c, &err);
+    maki_status st = maki_conv_add_event(run_conv(r), "usage",
+                                         MAKI_LIT("\"input\":5,\"seq\":1,\"to\":0"), &c, &err);
     MUST(st == MAKI_OK, "note: %s", err.msg);
     return run_check_now(r);
 }

@@ -97,7 +97,7 @@ typedef struct slow {
     uint64_t tokens, told;
 } slow;
 
-static maki_status count_seen(void *ctx, const maki_seen *seen, maki_err *err)
+static maki_status count_seen(void *ctx, const maki_view_message *seen, maki_err *err)
 {
     slow *s = ctx;
     uint32_t tokens = 0;
@@ -214,7 +214,7 @@ static void test_views(void)
     const maki_view *view;
     slow s = { .tokens = 0 };
     maki_token_counter_init(&s.tally, &env);
-    CHECK_STATUS(maki_conv_everything(conv, &view, &err), MAKI_OK, &err);
+    CHECK_STATUS(maki_conv_all_messages(conv, &view, &err), MAKI_OK, &err);
     CHECK_STATUS(maki_conv_each(conv, view, count_seen, &s, &err), MAKI_OK, &err);
     CHECK_EQ(s.told, s.tokens);
     maki_token_counter_close(&s.tally);
@@ -241,17 +241,19 @@ static void test_old_events(void)
         open_conv(&env, directory_file(&f, "old.jsonl"), (maki_conv_options){ .create = true });
     for (size_t i = 0; i < COUNT(talk); i++)
         say(conv, talk[i]);
-    CHECK_STATUS(maki_conv_note(conv, "trim",
-                                MAKI_LIT("\"seq\":4,\"block\":0,\"headUnits\":40,\"tailUnits\":20,"
-                                         "\"tokens\":9999"),
-                                &c, &err),
-                 MAKI_OK, &err);
-    CHECK_STATUS(maki_conv_note(conv, "truncate",
-                                MAKI_LIT("\"hidden\":[[5,6]],\"hiddenEvents\":[],\"before\":7,"
-                                         "\"tokens\":12345,\"message\":{\"role\":\"user\","
-                                         "\"content\":\"[2 messages hidden]\"},\"messages\":2"),
-                                &c, &err),
-                 MAKI_OK, &err);
+    CHECK_STATUS(
+        maki_conv_add_event(conv, "trim",
+                            MAKI_LIT("\"seq\":4,\"block\":0,\"headUnits\":40,\"tailUnits\":20,"
+                                     "\"tokens\":9999"),
+                            &c, &err),
+        MAKI_OK, &err);
+    CHECK_STATUS(
+        maki_conv_add_event(conv, "truncate",
+                            MAKI_LIT("\"hidden\":[[5,6]],\"hiddenEvents\":[],\"before\":7,"
+                                     "\"tokens\":12345,\"message\":{\"role\":\"user\","
+                                     "\"content\":\"[2 messages hidden]\"},\"messages\":2"),
+                            &c, &err),
+        MAKI_OK, &err);
     CHECK_EQ(total_of(conv), slow_total(conv));
     /* condensing them counts what it hides as it is, not as it was estimated */
     maki_summarizer tiny = { .usable = true, .run = tiny_summary };

@@ -24,9 +24,9 @@ static void note(maki_conv *conv)
 {
     maki_change change;
     maki_err err = { 0 };
-    CHECK_STATUS(
-        maki_conv_note(conv, "usage", MAKI_LIT("\"model\":\"猫-1\",\"input\":12"), &change, &err),
-        MAKI_OK, &err);
+    CHECK_STATUS(maki_conv_add_event(conv, "usage", MAKI_LIT("\"model\":\"猫-1\",\"input\":12"),
+                                     &change, &err),
+                 MAKI_OK, &err);
 }
 
 static void pin(maki_conv *conv, uint64_t seq)
@@ -77,7 +77,7 @@ int main(void)
     size_t live = fake_alloc_live(&fe), reads = reads_of_one_more(&fe, writer, reader);
     for (int i = 0; i < NOTES; i++)
         note(writer);
-    CHECK_EQ(maki_view_messages(see(reader)), ROWS);
+    CHECK_EQ(maki_view_count(see(reader)), ROWS);
     CHECK_EQ(fake_alloc_live(&fe), live);
 
     tap_row("and are not read again: a view reads what came since the last one");
@@ -88,7 +88,7 @@ int main(void)
     CHECK_EQ(see(reader)->pin_count, 2);
     for (size_t nth = 1;; nth++) {
         const maki_view *view = NULL;
-        maki_conv_drop_view(reader);
+        maki_conv_free_view(reader);
         fake_alloc_fail_at(&fe, nth);
         maki_status st = maki_conv_view(reader, MAKI_NOW, MAKI_NOW, &view, &err);
         bool failed = fake_alloc_failed(&fe);

@@ -45,7 +45,7 @@ static maki_status meddle(meddler *m, maki_err *err)
     switch (m->what) {
     case CONDENSE: return maki_conv_condense(m->other, NULL, 2, &plain, &change, err);
     case PIN: return maki_conv_pin(m->other, NULL, 3, true, &change, err);
-    case NOTE: return maki_conv_note(m->other, "usage", MAKI_LIT(""), &change, err);
+    case NOTE: return maki_conv_add_event(m->other, "usage", MAKI_LIT(""), &change, err);
     default: return maki_conv_append(m->other, NULL, &row, 1, &change, err);
     }
 }

@@ -118,7 +118,7 @@ static void test_private(logs *l)
     size_t files = directory_count(&l->f);
     maki_index_header_init(&header, "x", 0, start);
     CHECK_STATUS(maki_index_create(&index, &l->env, NULL, &header, &err), MAKI_OK, &err);
-    CHECK(index.own);
+    CHECK(index.is_private);
     add(&index, 1, 3);
     CHECK(is_row(&index, 2));
     CHECK_EQ(directory_count(&l->f), files);

@@ -169,7 +169,8 @@ static void test_read_on(void)
         for (size_t k = 0; k < 8; k++) {
             uint64_t seq = orders[i][k];
             CHECK_STATUS(maki_log_row(log, seq, &row, &err), MAKI_OK, &err);
-            CHECK_STATUS(maki_log_read_on(log, seq, &row, &window, &bytes, &err), MAKI_OK, &err);
+            CHECK_STATUS(maki_log_read_buffered(log, seq, &row, &window, &bytes, &err), MAKI_OK,
+                         &err);
             CHECK(maki_str_is(bytes, logs_row(seq % 3 == 0 ? long_text : "短い short")));
         }
     }
@@ -178,7 +179,7 @@ static void test_read_on(void)
     tap_row("a row that was cut off is found");
     CHECK_STATUS(maki_log_row(log, 20, &row, &err), MAKI_OK, &err);
     logs_cut(l.path, row.offset + 5);
-    CHECK_STATUS(maki_log_read_on(log, 20, &row, &window, &bytes, &err), MAKI_CORRUPT, &err);
+    CHECK_STATUS(maki_log_read_buffered(log, 20, &row, &window, &bytes, &err), MAKI_CORRUPT, &err);
     maki_log_window_free(&window);
     free(long_text);
     maki_log_close(log);
@@ -749,7 +750,7 @@ static maki_status look(logs *l, maki_log **log, maki_err *err)
 {
     maki_log_options options = logs_options(l);
     options.create = false;
-    options.looks = true;
+    options.share_index = true;
     *log = NULL;
     return maki_log_open(&l->env, l->path, &options, log, err);
 }
@@ -1057,7 +1058,7 @@ static void test_rows_alone(void)
         CHECK_STATUS(maki_log_begin(other, NULL, &err), MAKI_OK, &err);
         CHECK_STATUS(maki_log_add_event(other, "usage", MAKI_LIT(""), NULL, &err), MAKI_OK, &err);
         CHECK_STATUS(maki_log_commit(other, &err), MAKI_OK, &err);
-        if (!noted) maki_index_note_events(maki_log_paths(other).index, 0, &err);
+        if (!noted) maki_index_store_event_count(maki_log_paths(other).index, 0, &err);
         CHECK_STATUS(maki_log_begin_rows(one, NULL, &err), MAKI_OK, &err);
         CHECK_STATUS(maki_log_add_row(one, logs_row("b"), NULL, &err), MAKI_OK, &err);
         CHECK_STATUS(maki_log_commit(one, &err), MAKI_OK, &err);

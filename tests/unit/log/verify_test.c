@@ -24,11 +24,11 @@ static maki_status see(void *ctx, const maki_finding *finding, maki_err *err)
     (void)err;
     s->n++;
     s->last = *finding;
-    s->kinds[finding->found]++;
+    s->kinds[finding->kind]++;
     return MAKI_OK;
 }
 
-static maki_status verify(logs *l, seen *s, maki_verified *out, maki_err *err)
+static maki_status verify(logs *l, seen *s, maki_verify_result *out, maki_err *err)
 {
     maki_log_options options = logs_options(l);
     *s = (seen){ 0 };
@@ -50,7 +50,7 @@ static void check_whole(logs *l)
 {
     seen s;
     maki_err err = { 0 };
-    maki_verified out;
+    maki_verify_result out;
     if (!CHECK_STATUS(verify(l, &s, &out, &err), MAKI_OK, &err)) {
         printf("# %s at %" PRIu64 " seq %" PRIu64 " ev %" PRIu64 ": %s\n", s.last.file,
                s.last.offset, s.last.seq, s.last.ev, s.last.what);
@@ -137,7 +137,7 @@ static void test_flips(void)
     check_whole(&l);
     seen s;
     maki_err err = { 0 };
-    maki_verified out;
+    maki_verify_result out;
     CHECK_STATUS(verify(&l, &s, &out, &err), MAKI_OK, &err);
     CHECK_EQ(out.messages, 6);
     CHECK_EQ(out.events, 3);
@@ -197,7 +197,7 @@ typedef struct damage_row {
     const char *find; /* FLIP: the last byte of the first place with this text; ADD: these bytes */
     char to;          /* FLIP: to this */
     uint64_t cut;     /* bytes */
-    maki_found found;
+    maki_finding_kind found;
     size_t visible; /* messages in the view after the repair */
 } damage_row;
 

@@ -25,7 +25,7 @@ static maki_conv *open_talk(const char *path, bool rehearse)
     maki_conv *conv = NULL;
     maki_err err = { 0 };
     maki_conv_options options = {
-        .create = !rehearse, .rehearse = rehearse, .durability = MAKI_LAZY, .threads = 1
+        .create = !rehearse, .dry_run = rehearse, .durability = MAKI_LAZY, .threads = 1
     };
     CHECK_STATUS(maki_conv_open(&fe.env, path, &options, &conv, &err), MAKI_OK, &err);
     return conv;
@@ -153,7 +153,7 @@ static void check_back_off(const directory *f)
         int n = snprintf(text, sizeof text, "\"of\":\"%0*d\"", (int)sizes[i], 0);
         for (int k = 0; k < 100 && sizes[i] * (size_t)(k + 1) < sizes[1] + 1; k++)
             CHECK_STATUS(
-                maki_conv_note(conv, "usage", (maki_str){ text, (size_t)n }, &change, &err),
+                maki_conv_add_event(conv, "usage", (maki_str){ text, (size_t)n }, &change, &err),
                 MAKI_OK, &err);
         r = manage(conv, &in);
         CHECK_EQ(r.waits, i == 0);
@@ -358,8 +358,9 @@ static uint64_t note_run(maki_conv *conv, uint64_t before)
                      "\"tokensBefore\":2,\"tokensAfter\":1,\"failed\":false,\"first\":%llu,"
                      "\"last\":%llu",
                      (unsigned long long)before + 1, (unsigned long long)events_of(conv));
-    CHECK_STATUS(maki_conv_note(conv, "manifest", (maki_str){ fields, (size_t)n }, &change, &err),
-                 MAKI_OK, &err);
+    CHECK_STATUS(
+        maki_conv_add_event(conv, "manifest", (maki_str){ fields, (size_t)n }, &change, &err),
+        MAKI_OK, &err);
     return change.event;
 }
 

@@ -196,7 +196,7 @@ static void id_in(maki_str object, const char *name, char out[64])
         out[maki_json_copy_text(value, out, 63)] = '\0';
 }
 
-static maki_status look(void *ctx, const maki_seen *seen, maki_err *err)
+static maki_status look(void *ctx, const maki_view_message *seen, maki_err *err)
 {
     looking *l = ctx;
     maki_str content, calls, block;

@@ -111,7 +111,7 @@ static void say(maki_proxy *p, turn t)
 
 /* ---- what the logs hold -------------------------------------------------------------------------------- */
 
-static maki_status add_message(void *ctx, const maki_seen *seen, maki_err *err)
+static maki_status add_message(void *ctx, const maki_view_message *seen, maki_err *err)
 {
     char *out = ctx, text[200];
     maki_str role, content;

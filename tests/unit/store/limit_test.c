@@ -85,7 +85,7 @@ typedef struct seen {
     uint64_t pin;
 } seen;
 
-static maki_status look(void *ctx, const maki_seen *m, maki_err *err)
+static maki_status look(void *ctx, const maki_view_message *m, maki_err *err)
 {
     seen *s = ctx;
     bool result = maki_str_has(m->json, MAKI_LIT("tool_result"));
