@@ -44,7 +44,7 @@ static void *prepare(void *ctx)
     maki_status st = maki_summarizer_choose(&in, &by, &err);
     if (st == MAKI_OK)
         st = maki_prepare(p->options->env, p->path, p->keep, &by.measured, &report, &err);
-    p->made = st == MAKI_OK && report.made;
+    p->made = st == MAKI_OK && report.written;
     log_end(p, st, &report, &err);
     atomic_store(&p->done, true);
     return NULL;

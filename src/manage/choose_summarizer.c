@@ -1,11 +1,13 @@
-/* choose_summarizer.c -- see choose_summarizer.h. */
+/* choose_summarizer.c -- find the model that the settings name, and put together the summarizer for it.
+ *
+ * What it returns points into itself (maki_summarizer_choice.self): it is filled in place and never copied. */
 #include "manage/choose_summarizer.h"
 
 #include "base/str.h"
 #include "manage/window.h"
 #include "summary/measure.h"
 
-/* The model that the settings name; false: it cannot be asked, which is logged. */
+/* The model that the settings name; false: it is not usable, which is logged. */
 static bool find_model(const maki_summarizer_in *in, maki_summarizer_choice *out)
 {
     maki_err why = { 0 };
@@ -27,16 +29,19 @@ static bool find_model(const maki_summarizer_in *in, maki_summarizer_choice *out
     return false;
 }
 
-static maki_status run(const maki_summarizer *self, const maki_summary_request *request,
-                       maki_arena *arena, maki_summary *out, maki_err *err)
+/* Find the window of the model once, then let it write. */
+static maki_status run_with_window(const maki_summarizer *self, const maki_summary_request *request,
+                                   maki_arena *arena, maki_summary *out, maki_err *err)
 {
     maki_summarizer_choice *c = ((const maki_summarizer_choice *)self->ctx)->self;
-    maki_model_summary *by = &c->by_model;
-    if (!by->window) {
-        maki_status st = by->model->window(by->model, &by->name, by->cancelled, by->cancelled_ctx,
-                                           &by->window, err);
+    maki_model_summary *model_summary = &c->by_model;
+    if (!model_summary->window) {
+        maki_status st = model_summary->model->window(
+            model_summary->model, &model_summary->name, model_summary->cancelled,
+            model_summary->cancelled_ctx, &model_summary->window, err);
         if (st == MAKI_NOMEM || st == MAKI_CANCELLED) return st;
-        if (!by->window) by->window = (uint64_t)maki_window_of_model(by->name.model);
+        if (!model_summary->window)
+            model_summary->window = (uint64_t)maki_window_of_model(model_summary->name.model);
     }
     return c->by_provider.run(&c->by_provider, request, arena, out, err);
 }
@@ -49,13 +54,13 @@ maki_status maki_summarizer_choose(const maki_summarizer_in *in, maki_summarizer
     if (in->config)
         st = maki_summary_settings_read(in->config, in->profile, in->task, &out->settings, err);
     if (st != MAKI_OK) return st;
-    out->how = maki_summary_offline(&out->settings);
+    out->offline = maki_summary_offline(&out->settings);
     out->by_model = (maki_model_summary){ .env = in->env,
                                           .model = in->model,
                                           .settings = &out->settings,
                                           .cancelled = in->cancelled,
                                           .cancelled_ctx = in->cancelled_ctx };
-    out->writer = maki_summarizer_offline_with(&out->how);
+    out->writer = maki_summarizer_offline_with(&out->offline);
     if (find_model(in, out)) {
         const maki_model_name *name = &out->by_model.name;
         bool same = maki_str_is(name->provider, in->provider) &&
@@ -63,7 +68,7 @@ maki_status maki_summarizer_choose(const maki_summarizer_in *in, maki_summarizer
         out->by_model.window = same ? (uint64_t)in->window : out->found.window;
         out->by_provider = maki_summarizer_provider(&out->by_model);
         out->self = out;
-        out->writer = (maki_summarizer){ out->by_provider.usable, run, out };
+        out->writer = (maki_summarizer){ out->by_provider.usable, run_with_window, out };
     }
     out->measured = maki_summarizer_measured(&out->writer);
     return MAKI_OK;

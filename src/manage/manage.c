@@ -1,4 +1,10 @@
-/* manage.c -- see manage.h. */
+/* manage.c -- one run: decide whether it is due, do its steps on a plan, then write the plan or drop it.
+ *
+ * In:     a conversation, its limits and a policy; all tokens are converted to those of the index at the beginning, and
+ *         back to the model's at the end.
+ * Out:    the report, and at most one group of events.
+ * Always: a view that another process changed meanwhile (MAKI_CONFLICT) starts the run again; a run that saved nothing
+ *         leaves the view as it was. */
 #include "manage/manage.h"
 
 #include "base/err.h"
@@ -10,19 +16,19 @@
 #include "manage/thresholds.h"
 #include "token/family.h"
 
-static int64_t now_of(maki_conv *conv)
+static int64_t now_ms(maki_conv *conv)
 {
     const maki_clock *clock = maki_log_env(maki_conv_log(conv))->clock;
     return clock->now_ms(clock);
 }
 
-/* Inside a run tokens are those of the index; what is told are the model's. */
-static double told(const maki_manage_in *in, double counted)
+/* Inside a run tokens are those of the index; what is logged and reported are the model's. */
+static double model_tokens(const maki_manage_in *in, double counted)
 {
     return maki_scaled_tokens(counted, in->scale);
 }
 
-/* ---- is it time? -------------------------------------------------------------------------------------------- */
+/* ---- is a run due? -------------------------------------------------------------------------------------------- */
 
 static bool is_due(const maki_manage_in *in, double tokens)
 {
@@ -46,7 +52,7 @@ static maki_manage_reason reason_of(const maki_manage_in *in, double tokens, dou
     return in->force ? MAKI_REASON_FORCED : MAKI_REASON_NONE;
 }
 
-static maki_status count_first(maki_manage_work *work, uint64_t *messages, maki_err *err)
+static maki_status count_before(maki_manage_work *work, uint64_t *messages, maki_err *err)
 {
     maki_view_totals totals;
     maki_status st = maki_conv_total_now(work->conv, &totals, err);
@@ -57,20 +63,20 @@ static maki_status count_first(maki_manage_work *work, uint64_t *messages, maki_
     return MAKI_OK;
 }
 
-/* Decide: the reason, and whether a failed run is still too near. */
+/* The reason for a run, and whether it backs off after one that failed. */
 static maki_status decide(maki_manage_work *work, bool *acts, maki_err *err)
 {
     const maki_manage_in *in = work->in;
     maki_manage_report *out = work->report;
     uint64_t messages = 0;
-    maki_status st = count_first(work, &messages, err);
+    maki_status st = count_before(work, &messages, err);
     if (st != MAKI_OK) return st;
     out->reason = reason_of(in, out->tokens_before, out->allowed);
     if (out->reason == MAKI_REASON_THRESHOLD && !in->force)
         st = maki_run_history_backoff(work->conv, out->tokens_before, in, &out->waits, err);
     *acts = out->reason != MAKI_REASON_NONE && !out->waits;
-    maki_kv values[] = { MAKI_KV_I("total_tokens", told(in, out->tokens_before)),
-                         MAKI_KV_I("context_window", told(in, in->window)),
+    maki_kv values[] = { MAKI_KV_I("total_tokens", model_tokens(in, out->tokens_before)),
+                         MAKI_KV_I("context_window", model_tokens(in, in->window)),
                          MAKI_KV_N("usage", out->tokens_before / in->window),
                          MAKI_KV_I("messages", messages),
                          MAKI_KV_S("action", maki_str_of(*acts ? "compress" : "none")),
@@ -79,52 +85,53 @@ static maki_status decide(maki_manage_work *work, bool *acts, maki_err *err)
     return st;
 }
 
-/* ---- a summariser that can be stopped ------------------------------------------------------------------------ */
+/* ---- a summarizer that can be cancelled ------------------------------------------------------------------------ */
 
-typedef struct stoppable {
+typedef struct cancellable {
     maki_summarizer base;
     const maki_manage_in *in;
-} stoppable;
+} cancellable;
 
-/* The messages of a request, and the function they go to in the end. */
-typedef struct relay {
+/* The messages of a request, and the function they are forwarded to. */
+typedef struct forwarding {
     const maki_manage_in *in;
     const maki_summary_request *request;
     maki_message_fn fn;
     void *ctx;
-} relay;
+} forwarding;
 
-static maki_status stop_here(const maki_manage_in *in, maki_err *err)
+static maki_status check_cancelled(const maki_manage_in *in, maki_err *err)
 {
     if (!in->cancelled || !in->cancelled(in->cancel_ctx)) return MAKI_OK;
     return maki_fail(err, MAKI_CANCELLED, "the run was cancelled");
 }
 
-static maki_status pass_message(void *ctx, maki_str json, maki_err *err)
+static maki_status forward_message(void *ctx, maki_str json, maki_err *err)
 {
-    const relay *r = ctx;
-    maki_status st = stop_here(r->in, err);
+    const forwarding *r = ctx;
+    maki_status st = check_cancelled(r->in, err);
     return st == MAKI_OK ? r->fn(r->ctx, json, err) : st;
 }
 
-static maki_status each_relayed(const void *source, maki_message_fn fn, void *ctx, maki_err *err)
+static maki_status forward_messages(const void *source, maki_message_fn fn, void *ctx,
+                                    maki_err *err)
 {
-    relay r = *(const relay *)source;
+    forwarding r = *(const forwarding *)source;
     r.fn = fn;
     r.ctx = ctx;
-    return r.request->each(r.request->source, pass_message, &r, err);
+    return r.request->each(r.request->source, forward_message, &r, err);
 }
 
-static maki_status run_stoppable(const maki_summarizer *self, const maki_summary_request *request,
-                                 maki_arena *arena, maki_summary *out, maki_err *err)
+static maki_status run_cancellable(const maki_summarizer *self, const maki_summary_request *request,
+                                   maki_arena *arena, maki_summary *out, maki_err *err)
 {
-    const stoppable *s = (const stoppable *)self;
-    relay r = { .in = s->in, .request = request };
-    maki_summary_request relayed = *request;
-    relayed.each = each_relayed;
-    relayed.source = &r;
-    maki_status st = stop_here(s->in, err);
-    return st == MAKI_OK ? s->in->summarizer->run(s->in->summarizer, &relayed, arena, out, err)
+    const cancellable *s = (const cancellable *)self;
+    forwarding r = { .in = s->in, .request = request };
+    maki_summary_request forwarded = *request;
+    forwarded.each = forward_messages;
+    forwarded.source = &r;
+    maki_status st = check_cancelled(s->in, err);
+    return st == MAKI_OK ? s->in->summarizer->run(s->in->summarizer, &forwarded, arena, out, err)
                          : st;
 }
 
@@ -149,7 +156,7 @@ static void log_end(const maki_manage_in *in, const maki_manage_report *out, mak
 {
     maki_kv values[] = {
         MAKI_KV_N("reduction", maki_reduction(out->tokens_before, out->tokens_after)),
-        MAKI_KV_I("tokens_after", told(in, out->tokens_after)),
+        MAKI_KV_I("tokens_after", model_tokens(in, out->tokens_after)),
         MAKI_KV_S("action", maki_str_of(maki_step_name(out->action))), MAKI_KV_S("session", session)
     };
     log_condenses(in, out, session);
@@ -157,15 +164,15 @@ static void log_end(const maki_manage_in *in, const maki_manage_report *out, mak
                    out->failed ? "compress_insufficient" : "compress_done", values, 4);
 }
 
-/* Nothing was saved, it does not fit, or it is still time. */
+/* Nothing was saved, it does not fit, or a run is still due. */
 static bool has_failed(const maki_manage_in *in, const maki_manage_report *out)
 {
     if (out->tokens_after >= out->tokens_before || out->tokens_after > out->allowed) return true;
     return out->reason != MAKI_REASON_FORCED && is_due(in, out->tokens_after);
 }
 
-/* The steps, tried on a plan. */
-static maki_status try_steps(maki_manage_work *work, maki_err *err)
+/* The steps of the policy, then the trimming of the largest messages while it does not fit. */
+static maki_status run_steps(maki_manage_work *work, maki_err *err)
 {
     maki_status st = maki_manage_steps(work, err);
     return st == MAKI_OK && maki_manage_over(work) ? maki_manage_trim(work, err) : st;
@@ -180,8 +187,9 @@ static void renumber(maki_manage_report *out, const maki_plan *plan)
     }
 }
 
-/* A run that was stopped, failed or saved nothing leaves its record alone. */
-static maki_status give_up(maki_manage_work *work, maki_plan *plan, maki_status why, maki_err *err)
+/* Of a run that was cancelled, failed or saved nothing only the record is written. */
+static maki_status record_failure(maki_manage_work *work, maki_plan *plan, maki_status why,
+                                  maki_err *err)
 {
     maki_manage_report *out = work->report;
     maki_plan_rollback(plan);
@@ -206,11 +214,11 @@ static maki_status run(maki_manage_work *work, maki_err *err)
                          MAKI_KV_S("session", session) };
     maki_log_event(in->logger, MAKI_INFO, "compress_start", values, 3);
     maki_status st = maki_plan_begin(&plan, work->conv, err);
-    if (st == MAKI_OK) st = try_steps(work, err);
-    out->ms = now_of(work->conv) - work->began;
+    if (st == MAKI_OK) st = run_steps(work, err);
+    out->ms = now_ms(work->conv) - work->began;
     out->failed = has_failed(in, out);
     if (st != MAKI_OK || out->tokens_after >= out->tokens_before) {
-        st = give_up(work, &plan, st, err);
+        st = record_failure(work, &plan, st, err);
     } else {
         st = maki_run_history_record(work->conv, &plan, in, out, MAKI_OK, err);
         renumber(out, &plan);
@@ -220,8 +228,8 @@ static maki_status run(maki_manage_work *work, maki_err *err)
     return st;
 }
 
-/* Decide, and do what has to be done.  MAKI_CONFLICT: somebody else changed the view in the meantime. */
-static maki_status try_once(maki_manage_work *work, maki_err *err)
+/* Decide and run.  MAKI_CONFLICT: another process changed the view in the meantime. */
+static maki_status decide_and_run(maki_manage_work *work, maki_err *err)
 {
     bool acts = false;
     maki_summary_usage usage = work->report->usage;
@@ -231,8 +239,8 @@ static maki_status try_once(maki_manage_work *work, maki_err *err)
     return st == MAKI_OK && acts ? run(work, err) : st;
 }
 
-/* The figures of a run, as the index counts. */
-static maki_manage_in counted_in(const maki_manage_in *in, const maki_summarizer *summarizer)
+/* The input with its tokens in those of the index. */
+static maki_manage_in scale_input(const maki_manage_in *in, const maki_summarizer *summarizer)
 {
     maki_manage_in own = *in;
     own.scale = in->scale > 0 ? in->scale : 1;
@@ -246,31 +254,31 @@ static maki_manage_in counted_in(const maki_manage_in *in, const maki_summarizer
 maki_status maki_manage_conversation(maki_conv *conv, const maki_manage_in *in,
                                      maki_manage_report *out, maki_err *err)
 {
-    enum { TRIES = 8 };
-    stoppable summarizer = { { in->summarizer && in->summarizer->usable, run_stoppable, NULL },
-                             in };
-    maki_manage_in own = counted_in(in, &summarizer.base);
+    enum { ATTEMPTS_MAX = 8 };
+    cancellable summarizer = { { in->summarizer && in->summarizer->usable, run_cancellable, NULL },
+                               in };
+    maki_manage_in own = scale_input(in, &summarizer.base);
     double allowed = maki_run_limits_allowed(in->window, in->max_tokens);
     double target = maki_run_limits_target(in->window, in->max_tokens);
     maki_status st = MAKI_CONFLICT;
-    int64_t began = now_of(conv);
+    int64_t began = now_ms(conv);
     *out = (maki_manage_report){ 0 };
     if (!(in->window >= 1) || in->other_tokens < 0)
         return maki_fail(err, MAKI_INVALID, "the window must be a number of tokens");
-    for (int i = 0; st == MAKI_CONFLICT && i < TRIES; i++) {
+    for (int i = 0; st == MAKI_CONFLICT && i < ATTEMPTS_MAX; i++) {
         maki_manage_work work = { .conv = conv,
                                   .in = &own,
                                   .report = out,
                                   .began = began,
                                   .allowed = allowed / own.scale,
                                   .target = target / own.scale };
-        st = try_once(&work, err);
+        st = decide_and_run(&work, err);
         out->within = !maki_manage_over(&work);
     }
-    out->ms = now_of(conv) - began;
+    out->ms = now_ms(conv) - began;
     out->counted = out->tokens_after;
-    out->tokens_before = told(&own, out->tokens_before);
-    out->tokens_after = told(&own, out->tokens_after);
+    out->tokens_before = model_tokens(&own, out->tokens_before);
+    out->tokens_after = model_tokens(&own, out->tokens_after);
     out->allowed = allowed;
     out->target = target;
     return st;

@@ -1,12 +1,13 @@
-/* manage.h -- make room in a conversation when it is time, by the steps of a policy.
+/* manage.h -- reduce what is sent of a conversation when it nears its window, by the steps of a policy.
  *
  * The engine's own rules (rules_maki): what is sent is counted, reserved is min(max_tokens or 8192,
- * a quarter of the window), allowed is 90 % of the window less that.  First, system and pinned messages stay, a call and
- * its result are never parted.  Every run ends: each step hides something or is the last of its kind.
+ * a quarter of the window), allowed is 90 % of the window less that.  The first message, system messages and pinned ones
+ * stay; a call and its result are never separated.  Every run ends: each step hides something or is the last of its kind.
  *
- * A run is tried first and written once: at most one event of each kind, and its record (run_history.h).  One that was
- * stopped, failed or saved nothing leaves its record alone.  One that failed -- nothing saved, or still at the threshold -- is not
- * repeated before what is sent has grown by a tenth; unless it is over what is allowed, or forced. */
+ * A run is a dry run first (history/plan.h) and is written once: at most one event of each kind, and its record
+ * (run_history.h).  A run that was cancelled, failed or saved nothing writes only its record.  One that failed (nothing
+ * saved, or still at the threshold) backs off: it is not repeated before the tokens sent have changed by a tenth, unless
+ * they are over what is allowed, or the run is forced. */
 #ifndef MAKI_MANAGE_MANAGE_H
 #define MAKI_MANAGE_MANAGE_H
 
@@ -19,15 +20,15 @@ typedef struct maki_manage_in {
     double window;
     double max_tokens; /* reserved for the answer; 0: 8192 */
     double
-        other_tokens; /* sent besides the messages: system prompt, tools, memories; as the index counts */
-    double threshold;        /* percent of the window from which it is time; over 100: never */
+        other_tokens; /* sent in addition to the messages: system prompt, tools, memories; as the index counts */
+    double threshold;        /* percent of the window at which a run begins; over 100: never */
     double threshold_tokens; /* the same in tokens; 0: none; the lower one counts */
-    bool force;              /* now, whatever the figures */
+    bool force;              /* now, at any fill level */
     size_t keep; /* newest messages that a condense leaves when its step does not say; 0: 3 */
     const maki_policy *policy;
     const maki_summarizer *summarizer;
     const maki_logger *logger; /* context_check, compress_start ...; or NULL */
-    /* Asked between steps and while messages are summarised; true stops the run with MAKI_CANCELLED.
+    /* Called between steps and while messages are summarised; true ends the run with MAKI_CANCELLED.
      * Or NULL. */
     bool (*cancelled)(void *ctx);
     void *cancel_ctx;
@@ -35,10 +36,10 @@ typedef struct maki_manage_in {
 
 enum {
     MAKI_STEP_RESULTS_MAX = 32,
-    MAKI_CONDENSE_KEEP = 3 /* messages that a condense leaves when nobody says how many */
+    MAKI_CONDENSE_KEEP = 3 /* default number of messages that a condense leaves */
 };
 
-/* A step that was taken. */
+/* A step that was run. */
 typedef struct maki_step_result {
     maki_step_kind kind;
     uint64_t event;   /* in which it was written; 0: it was refused or is undone */
@@ -60,22 +61,23 @@ typedef struct maki_manage_report {
     maki_step_kind action;              /* the last step that had an effect */
     double tokens_before, tokens_after; /* with other_tokens, of the model */
     double counted;                     /* tokens_after as the index counts */
-    double allowed, target;             /* tokens that may be sent; that a run comes down to */
+    double allowed, target;             /* tokens that may be sent; that a run reduces to */
     uint64_t messages_removed;
     maki_summary_usage usage;  /* of summarisers, also of those whose summary was not used */
     maki_fact_coverage survey; /* of the last condense that stayed: facts kept and lost */
-    maki_err fell_back; /* why another summariser than the one asked wrote it; MAKI_OK: none did */
+    maki_err fell_back;        /* why the fallback summarizer wrote it; MAKI_OK: it did not */
     maki_step_result taken[MAKI_STEP_RESULTS_MAX];
     size_t taken_count;
     int64_t ms;
-    bool within; /* what is in view fits */
-    bool waits;  /* it was time, but the last run failed and little has come since */
+    bool within; /* what is in view is within `allowed` */
+    bool
+        waits; /* the threshold is reached, but the last run failed and little has changed since: back-off */
     bool failed;
     uint64_t run; /* the event of its record, for maki_run_history_undo; 0: there was no run */
 } maki_manage_report;
 
-/* MAKI_OK also when nothing had to be done, or when it does not fit after all (`within`).  MAKI_INVALID: the figures
- * cannot be. */
+/* MAKI_OK also when nothing had to be done, or when it still does not fit (`within`).  MAKI_INVALID: the window or
+ * other_tokens are out of range. */
 maki_status maki_manage_conversation(maki_conv *conv, const maki_manage_in *in,
                                      maki_manage_report *out, maki_err *err);
 

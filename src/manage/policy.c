@@ -1,4 +1,6 @@
-/* policy.c -- see policy.h.  The presets are those of the reference systems, and our own. */
+/* policy.c -- the table of step kinds, and the preset policies: our own and those of the reference systems.
+ *
+ * Kinds come from config/policy_steps.h; a preset is a row of `presets`. */
 #include "manage/policy.h"
 
 #include "base/str.h"
@@ -24,10 +26,10 @@ static const struct kind_row {
     .min_prunable_chars = MAKI_PRUNE_MIN, .hard_clear = true,                                  \
     .placeholder = { MAKI_PRUNE_PLACEHOLDER, sizeof MAKI_PRUNE_PLACEHOLDER - 1 }
 
-/* In `maki` a prune that does not reach the target is taken back before the condense.  What it left out
- * would be behind the summary anyway, so it would save nothing there; but the summariser reads the view,
- * and would be told of outputs that it cannot see.  And a prune now and a condense a few turns later would
- * change the prefix twice, where a provider's cache could have been warm in between. */
+/* In `maki` a prune that does not reach the target is undone before the condense.  The summary replaces the
+ * pruned messages anyway, so the prune would save nothing; and the summarizer reads the view, where the pruned
+ * output is missing.  A prune now and a condense a few turns later would also change the prefix twice, and
+ * lose the provider's cache twice. */
 /* clang-format off */
 static const maki_policy presets[] = {
     { .name = "maki", .step_count = 7, .steps = {

@@ -1,8 +1,8 @@
-/* policy.h -- how room is made, as data: an ordered list of steps.
+/* policy.h -- how a conversation is reduced, as data: an ordered list of steps.
  *
- * A step says what it does, when it is taken, and its amounts.  None deletes: each appends events that can
+ * A step says what it does, when it runs, and its amounts.  None deletes: each appends events that can
  * be undone and expanded.  The first message, system messages and pinned ones survive every step, and a
- * call is never parted from its result.
+ * call is never separated from its result.
  *
  * The presets are rows of policy.c; a configuration adds others or replaces them (policy_config.h). */
 #ifndef MAKI_MANAGE_POLICY_H
@@ -16,7 +16,7 @@
 
 #include "config/policy_steps.h"
 
-/* The figures of the presets and of the reference's functions. */
+/* The amounts of the presets and of the reference's functions. */
 #define MAKI_PRUNE_SOFT_FROM 0.3 /* of the window: summarise the old messages */
 #define MAKI_PRUNE_HARD_FROM 0.5 /* of the window: leave them out */
 #define MAKI_PRUNE_TARGET    0.2 /* of the window, after a soft trim */
@@ -24,7 +24,7 @@
 #define MAKI_PRUNE_MAX         4000 /* longer ones are shortened */
 #define MAKI_PRUNE_HEAD        1500
 #define MAKI_PRUNE_TAIL        1500
-#define MAKI_PRUNE_MIN         50000 /* cleared only when they are this long together */
+#define MAKI_PRUNE_MIN         50000 /* the least total length at which they are cleared */
 #define MAKI_PRUNE_PLACEHOLDER "[Old tool result content cleared]"
 
 /* The rows of config/policy_steps.h. */
@@ -33,39 +33,41 @@ typedef enum maki_step_kind {
 #define MAKI_STEP_KIND(kind, ...) MAKI_STEP_##kind,
     MAKI_STEP_MAP(MAKI_STEP_KIND)
 #undef MAKI_STEP_KIND
-        MAKI_STEP_TRIM, /* of no policy: what a run does when its steps were not enough */
+        MAKI_STEP_TRIM, /* in no policy: what a run does when its steps were not enough */
     MAKI_STEP_KINDS
 } maki_step_kind;
 
-/* When a step is taken; all bits must hold, none of them is always. */
+/* When a step runs; all bits must hold, 0 is always. */
 enum {
     MAKI_WHEN_NEEDED = 1, /* the target is not reached yet */
     MAKI_WHEN_FAILED = 2, /* the step before was refused, or saved too little */
-    /* More than allowed is in view; then again, until that is over or nothing is left to hide. */
+    /* More than allowed is in view; repeated until it fits or nothing is left to hide. */
     MAKI_WHEN_OVER = 4
 };
 
-/* Amounts that are 0 are not set: the step does without them, or has the default that is told. */
+/* An amount of 0 is not set: the step ignores it, or has the default named here. */
 typedef struct maki_step {
     maki_step_kind kind;
     unsigned when;
-    double from, below; /* shares of the window: only from the one on, only below the other */
-    double target; /* share of the window to come down to; else that of the run (run_limits.h) */
-    /* Newest messages that stay; for condense else the profile's, else 3.  Pruning counts assistant
-     * messages (else 3): they and all behind them stay as they are. */
+    double from,
+        below; /* shares of the window in use: the step runs from the one, and below the other */
+    double target; /* share of the window to reduce to; else that of the run (run_limits.h) */
+    /* Newest messages that stay; default for condense: the profile's, else 3.  Pruning counts assistant
+     * messages (default 3): they and all after them stay as they are. */
     size_t keep;
     size_t min_messages; /* with fewer in view it does nothing */
-    double min_saving;   /* a share: one that saves less has failed, and is taken back */
-    double min_window;   /* in smaller windows it is left out, which counts as failed */
-    double share;        /* truncate; else a half */
-    /* A step that prunes is taken back, with those before it, unless they reach the target. */
+    double min_saving;   /* a share: a step that saves less has failed, and is undone */
+    double min_window;   /* in smaller windows it is skipped, which counts as failed */
+    double share;        /* of truncate; default a half */
+    /* A step that prunes is undone, with those before it, unless they reach the target. */
     bool must_reach;
     /* prune_tools, in UTF-16 units */
     uint64_t max_chars, head_chars, tail_chars;
-    uint64_t min_prunable_chars;  /* all together; shorter output is not cleared */
-    bool hard_clear;              /* may clear at all */
-    maki_str placeholder;         /* in place of what is cleared; not escaped */
-    const maki_str *allow, *deny; /* names of tools with '*'; deny wins, no allow is all */
+    uint64_t min_prunable_chars; /* all together; shorter output is not cleared */
+    bool hard_clear;             /* may clear at all */
+    maki_str placeholder;        /* in place of what is cleared; not escaped */
+    const maki_str *allow,
+        *deny; /* patterns of tool names with '*'; deny wins, without `allow` all are */
     size_t allow_count, deny_count;
 } maki_step;
 
@@ -73,31 +75,31 @@ enum { MAKI_STEPS_MAX = 16 };
 
 /* What is special about a policy. */
 enum {
-    MAKI_POLICY_TASKS = 1,     /* of tasks: their prompt, and figures as context_storage has them */
-    MAKI_POLICY_KEEP_THREE = 2 /* a condense leaves 3 messages, whatever suits the model */
+    MAKI_POLICY_TASKS = 1,     /* of tasks: their prompt, and the amounts of context_storage */
+    MAKI_POLICY_KEEP_THREE = 2 /* a condense leaves 3 messages, for every model */
 };
 
 typedef struct maki_policy {
     const char *name;
     unsigned flags;
-    /* A share of the window from which on it is time, in place of the general threshold; 0: that. */
+    /* The share of the window at which a run begins; 0: the general threshold. */
     double from;
-    bool over; /* not at that share, only over it */
+    bool over; /* not at that share, only above it */
     size_t step_count;
     maki_step steps[MAKI_STEPS_MAX];
 } maki_policy;
 
-/* "maki", "roo", "clawdbot" or "files"; NULL when there is none of that name. */
+/* "maki", "roo", "clawdbot" or "files"; NULL: unknown. */
 const maki_policy *maki_policy_named(maki_str name);
 /* The i-th from 0; NULL after the last. */
 const maki_policy *maki_policy_at(size_t i);
 
-/* The percent of the window from which on it is time: its own, else the general threshold. */
+/* The percent of the window at which a run begins: its own, else the general threshold. */
 double maki_policy_threshold(const maki_policy *policy, double general);
 
 const char *maki_step_name(maki_step_kind kind); /* "none" and "trim" too */
 unsigned maki_step_needs(maki_step_kind kind);   /* config/policy_steps.h */
-/* False when there is none of that name. */
+/* False: unknown. */
 bool maki_step_named(maki_str name, maki_step_kind *kind);
 /* A step of this kind with the defaults that its kind has. */
 maki_step maki_step_of(maki_step_kind kind);

@@ -1,4 +1,4 @@
-/* policy_config.h -- the policy that a configuration asks for. */
+/* policy_config.h -- read the policy of an agent from a configuration. */
 #ifndef MAKI_MANAGE_POLICY_CONFIG_H
 #define MAKI_MANAGE_POLICY_CONFIG_H
 
@@ -10,15 +10,15 @@
 enum { MAKI_PLACEHOLDER_MAX = 500 /* bytes */ };
 
 /* The policy of an agent's conversations: `agents.AGENT.policy`, else `policy`, else clawdbot with the values
- * of `agents.AGENT.pruning` when that is enabled, else `usual` (maki; files for tasks).  `agent` may be empty,
- * and `config` NULL: nothing is configured.
+ * of `agents.AGENT.pruning` when that is enabled, else `default_name` (maki; files for tasks).  `agent` may be
+ * empty, and `config` NULL: nothing is configured.
  *
  * A name is first looked for in `policies`, then among the presets, so a file can replace a preset.  Texts
- * are borrowed from the configuration, lists are in the arena.  MAKI_NOTFOUND: there is no policy of that
- * name; MAKI_INVALID: it has too many steps, or one that makes no sense. */
-maki_status maki_policy_from_config(const maki_config *config, maki_str agent, const char *usual,
-                                    maki_arena *arena, maki_policy *out, maki_err *err)
-    MAKI_MUST_CHECK;
+ * are borrowed from the configuration, lists are in the arena.  MAKI_NOTFOUND: unknown policy;
+ * MAKI_INVALID: it has too many steps, or an invalid one. */
+maki_status maki_policy_from_config(const maki_config *config, maki_str agent,
+                                    const char *default_name, maki_arena *arena, maki_policy *out,
+                                    maki_err *err) MAKI_MUST_CHECK;
 /* The policy of that name, in the same way. */
 maki_status maki_policy_configured(const maki_config *config, maki_str name, maki_arena *arena,
                                    maki_policy *out, maki_err *err) MAKI_MUST_CHECK;

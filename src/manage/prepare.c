@@ -1,4 +1,7 @@
-/* prepare.c -- see prepare.h. */
+/* prepare.c -- write notes (events `prepared`), find the valid ones, and condense with them.
+ *
+ * A note is valid while the cover of the messages it stands for is still the same; that is worked out anew for each
+ * lookup (is_valid), so that nothing has to invalidate notes. */
 #include "manage/prepare.h"
 
 #include <string.h>
@@ -6,13 +9,14 @@
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/json_build.h"
+#include "base/json_print.h"
 #include "base/str.h"
 #include "summary/measure.h"
 #include "token/content.h"
 
 enum {
     HEX = 2 * MAKI_COVER_LEN,
-    NOTES_MAX = 8,         /* of the newest ones that are looked at */
+    NOTES_MAX = 8,         /* newest notes that are considered */
     WORKING_MAX = 32 << 20 /* one summary, and the note of it */
 };
 
@@ -27,13 +31,13 @@ bool maki_prepare_due(const maki_summary_settings *settings, double percent, dou
 
 /* ---- notes ------------------------------------------------------------------------------------------------ */
 
-/* What a note says but for the summary itself. */
+/* A note without its summary. */
 typedef struct note {
     uint64_t ev, before, covers, tokens;
     char cover[HEX];
 } note;
 
-/* False: this event is no note, or not one that can be read. */
+/* False: this event is not a note, or not a valid one. */
 static bool read_note(uint64_t ev, maki_str row, maki_str *event, note *out)
 {
     maki_str cover;
@@ -53,24 +57,24 @@ static bool read_note(uint64_t ev, maki_str row, maki_str *event, note *out)
 
 /* The newest notes, oldest of them first. */
 typedef struct notes {
-    note at[NOTES_MAX];
+    note items[NOTES_MAX];
     size_t count;
 } notes;
 
-static maki_status gather(void *ctx, uint64_t ev, maki_str row, uint64_t at, maki_err *err)
+static maki_status collect_note(void *ctx, uint64_t ev, maki_str row, uint64_t at, maki_err *err)
 {
     notes *n = ctx;
     maki_str event;
-    note one;
+    note candidate;
     (void)at;
     (void)err;
-    if (!read_note(ev, row, &event, &one)) return MAKI_OK;
-    if (n->count == NOTES_MAX) memmove(n->at, n->at + 1, --n->count * sizeof n->at[0]);
-    n->at[n->count++] = one;
+    if (!read_note(ev, row, &event, &candidate)) return MAKI_OK;
+    if (n->count == NOTES_MAX) memmove(n->items, n->items + 1, --n->count * sizeof n->items[0]);
+    n->items[n->count++] = candidate;
     return MAKI_OK;
 }
 
-/* How many messages of the view stand at message `seq` or behind it; 0: it is not in view. */
+/* How many messages of the view are at or after message `seq`; 0: it is not in view. */
 static uint64_t messages_from(const maki_view *view, uint64_t seq)
 {
     uint64_t before = 0;
@@ -83,8 +87,8 @@ static uint64_t messages_from(const maki_view *view, uint64_t seq)
     return 0;
 }
 
-/* Does a condense that keeps what stands behind the note cover the same? */
-static maki_status holds(maki_conv *conv, const note *n, uint64_t keep, bool *yes, maki_err *err)
+/* Does a condense that keeps what is after the note cover the same messages? */
+static maki_status is_valid(maki_conv *conv, const note *n, uint64_t keep, bool *yes, maki_err *err)
 {
     char cover[HEX + 1];
     maki_covered covered;
@@ -105,20 +109,20 @@ maki_status maki_prepared_find(maki_conv *conv, size_t keep, maki_prepared *out,
     const maki_view *view;
     *out = (maki_prepared){ 0 };
     maki_status st = maki_log_refresh(maki_conv_log(conv), err);
-    if (st == MAKI_OK) st = maki_log_each_event(maki_conv_log(conv), gather, &all, err);
+    if (st == MAKI_OK) st = maki_log_each_event(maki_conv_log(conv), collect_note, &all, err);
     for (size_t i = all.count; st == MAKI_OK && i > 0 && !out->event; i--) {
-        const note *n = &all.at[i - 1];
+        const note *n = &all.items[i - 1];
         bool yes = false;
         st = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, err);
         uint64_t behind = st == MAKI_OK ? messages_from(view, n->before) : 0;
         if (behind == 0 || behind < keep) continue;
-        st = holds(conv, n, behind, &yes, err);
+        st = is_valid(conv, n, behind, &yes, err);
         if (yes) *out = (maki_prepared){ n->ev, (size_t)behind, n->covers, n->tokens };
     }
     return st;
 }
 
-/* ---- using one ---------------------------------------------------------------------------------------------- */
+/* ---- using a note ---------------------------------------------------------------------------------------------- */
 
 /* The newest note with a cover, and its summary. */
 typedef struct search {
@@ -130,23 +134,23 @@ typedef struct search {
 
 static void read_survey(maki_str event, maki_fact_coverage *out)
 {
-    maki_str lost;
+    maki_str lost = maki_json_first(event, "lost", MAKI_JSON_ARRAY);
     *out = (maki_fact_coverage){ .measured = true,
                                  .kept = maki_json_uint_field(event, MAKI_LIT("factsKept")),
                                  .lost = maki_json_uint_field(event, MAKI_LIT("factsLost")) };
-    if (!maki_json_get(event, MAKI_LIT("lost"), &lost)) return;
-    if (maki_json_kind_of(lost) != MAKI_JSON_ARRAY || lost.len - 2 > sizeof out->list) return;
+    if (!lost.len || lost.len - 2 > sizeof out->list) return;
     out->list_len = lost.len - 2;
     memcpy(out->list, lost.ptr + 1, out->list_len);
 }
 
-static maki_status look(void *ctx, uint64_t ev, maki_str row, uint64_t at, maki_err *err)
+static maki_status match_cover(void *ctx, uint64_t ev, maki_str row, uint64_t at, maki_err *err)
 {
     search *s = ctx;
     maki_str event, text;
-    note one;
+    note candidate;
     (void)at;
-    if (!read_note(ev, row, &event, &one) || memcmp(one.cover, s->cover, HEX) != 0) return MAKI_OK;
+    if (!read_note(ev, row, &event, &candidate) || memcmp(candidate.cover, s->cover, HEX) != 0)
+        return MAKI_OK;
     if (!maki_json_string_field(event, "summary", &text)) return MAKI_OK;
     s->event = ev;
     s->summary.text = maki_arena_copy(s->arena, maki_json_text(text, s->arena)); /* the row goes */
@@ -159,13 +163,19 @@ static maki_status find_cover(maki_conv *conv, const unsigned char cover[MAKI_CO
 {
     *out = (search){ .arena = arena };
     maki_hex(cover, MAKI_COVER_LEN, out->cover);
-    return maki_log_each_event(maki_conv_log(conv), look, out, err);
+    return maki_log_each_event(maki_conv_log(conv), match_cover, out, err);
 }
 
-static maki_status run(const maki_summarizer *self, const maki_summary_request *request,
-                       maki_arena *arena, maki_summary *out, maki_err *err)
+/* A summarizer that returns the note of the same cover, and without one runs `other`. */
+typedef struct prepared_source {
+    maki_conv *conv;
+    const maki_summarizer *other;
+} prepared_source;
+
+static maki_status run_prepared(const maki_summarizer *self, const maki_summary_request *request,
+                                maki_arena *arena, maki_summary *out, maki_err *err)
 {
-    const maki_prepared_source *source = self->ctx;
+    const prepared_source *source = self->ctx;
     search found = { .event = 0 };
     maki_status st = MAKI_OK;
     if (request->cover) st = find_cover(source->conv, request->cover, arena, &found, err);
@@ -175,19 +185,13 @@ static maki_status run(const maki_summarizer *self, const maki_summary_request *
     return MAKI_OK;
 }
 
-maki_summarizer maki_summarizer_prepared(const maki_prepared_source *source)
-{
-    bool usable = source->other && source->other->usable;
-    return (maki_summarizer){ .usable = usable, .run = run, .ctx = source };
-}
-
 maki_status maki_prepared_condense(maki_conv *conv, const unsigned char *expect, size_t keep,
                                    double aim, const maki_summarizer *summarizer, maki_change *out,
                                    maki_err *err)
 {
     maki_summarizer measured = maki_summarizer_measured(summarizer);
-    maki_prepared_source source = { conv, &measured };
-    maki_summarizer by = maki_summarizer_prepared(&source);
+    prepared_source source = { conv, &measured };
+    maki_summarizer by = { .usable = measured.usable, .run = run_prepared, .ctx = &source };
     maki_prepared prepared;
     maki_view_totals now = { 0 };
     *out = (maki_change){ 0 };
@@ -199,36 +203,24 @@ maki_status maki_prepared_condense(maki_conv *conv, const unsigned char *expect,
     return maki_conv_condense(conv, expect, keep, &by, out, err);
 }
 
-/* ---- making one --------------------------------------------------------------------------------------------- */
-
-static void put_number(maki_jw *w, maki_str name, uint64_t value)
-{
-    maki_jw_key(w, name);
-    maki_jw_int(w, (int64_t)value);
-}
+/* ---- writing a note --------------------------------------------------------------------------------------------- */
 
 static maki_status write_note(maki_conv *conv, const maki_covered *what, uint64_t tokens,
                               const maki_summary *summary, maki_arena *arena, uint64_t *event,
                               maki_err *err)
 {
     char cover[HEX + 1];
-    maki_json_build made;
+    maki_json_build build;
     maki_str fields;
     maki_change change = { 0 };
     maki_hex(what->cover, MAKI_COVER_LEN, cover);
-    maki_json_build_begin(&made, arena, err);
-    maki_jw_object(&made.w);
-    maki_jw_key(&made.w, MAKI_LIT("cover"));
-    maki_jw_string(&made.w, maki_str_of(cover));
-    put_number(&made.w, MAKI_LIT("before"), what->before);
-    put_number(&made.w, MAKI_LIT("covers"), what->tokens);
-    put_number(&made.w, MAKI_LIT("tokens"), tokens);
-    maki_summary_usage_write(&made.w, &summary->usage);
-    maki_fact_coverage_write(&made.w, &summary->survey);
-    maki_jw_key(&made.w, MAKI_LIT("summary"));
-    maki_jw_string(&made.w, summary->text);
-    maki_jw_end_object(&made.w);
-    maki_status st = maki_json_build_end(&made, arena, &fields, err);
+    maki_json_build_begin(&build, arena, err);
+    maki_jw_print(&build.w, "{'cover':%z,'before':%i,'covers':%i,'tokens':%i", cover, what->before,
+                  what->tokens, tokens);
+    maki_summary_usage_write(&build.w, &summary->usage);
+    maki_fact_coverage_write(&build.w, &summary->survey);
+    maki_jw_print(&build.w, "'summary':%s}", summary->text);
+    maki_status st = maki_json_build_end(&build, arena, &fields, err);
     if (st == MAKI_OK)
         st = maki_conv_add_event(conv, "prepared", maki_json_inside(fields), &change, err);
     *event = change.event;
@@ -267,9 +259,9 @@ static maki_status prepare(maki_conv *conv, size_t keep, const maki_summarizer *
     if (st == MAKI_OK) st = find_cover(conv, what.cover, arena, &other, err);
     if (st != MAKI_OK) return st;
     out->event = other.event;
-    if (other.event) return MAKI_OK; /* somebody else was faster */
+    if (other.event) return MAKI_OK; /* another process was faster */
     st = write_note(conv, &what, tokens, &summary, arena, &out->event, err);
-    out->made = st == MAKI_OK;
+    out->written = st == MAKI_OK;
     return st;
 }
 
@@ -285,7 +277,7 @@ maki_status maki_prepare(const maki_env *env, const char *path, size_t keep,
     if (st == MAKI_OK) st = maki_prepared_find(conv, keep, &already, err);
     out->event = already.event;
     if (st == MAKI_OK && !already.event) st = prepare(conv, keep, summarizer, &arena, out, err);
-    if (!out->made && conv) maki_conv_add_unused_usage(conv, &out->usage);
+    if (!out->written && conv) maki_conv_add_unused_usage(conv, &out->usage);
     maki_conv_close(conv);
     maki_arena_free(&arena);
     return st;

@@ -1,4 +1,9 @@
-/* pruning.c -- see pruning.h. */
+/* pruning.c -- visit the parts of a view, and write the edits that a step adds.
+ *
+ * In:     the view without its trims (places in a text are those of the text as it came), and a function for each part.
+ * Out:    events `trim`, of at most MAKI_EDITS_MAX edits each.
+ * Always: tool calls are matched to their results by a hash of the id, in a ring of the newest MAKI_CALLS_MAX; a result
+ *         whose call is no longer in it is visited without one. */
 #include "manage/pruning.h"
 
 #include <assert.h>
@@ -22,17 +27,17 @@ enum {
 static uint64_t hash_text(maki_str string)
 {
     uint64_t hash = maki_json_text_hash(string);
-    return hash ? hash : 1; /* 0 is none */
+    return hash ? hash : 1; /* 0 means none */
 }
 
-/* What the call is about, from its arguments, a JSON object. */
-static void read_input(maki_json_build_call *call, maki_str input)
+/* Which files the call names, from its arguments, a JSON object. */
+static void read_input(maki_pruning_call *call, maki_str input)
 {
     maki_tool_args args = maki_tool_args_of(input);
     size_t arguments = maki_json_count(input) - (args.path.len > 0);
     size_t commands = args.command.len > 0;
     call->kind = maki_tool_kind_by(call->kind, &args);
-    if (commands && args.command.len == 0) arguments--; /* it only said that this is a read */
+    if (commands && args.command.len == 0) arguments--; /* it only showed that this is a read */
     if (args.path.len == 0) {
         if (args.paths.len) call->path = maki_row_hash(args.paths);
         return;
@@ -42,10 +47,10 @@ static void read_input(maki_json_build_call *call, maki_str input)
     call->only_path = arguments == 0;
 }
 
-static void remember_call(maki_pruning *p, maki_str id, maki_str name, maki_str input)
+static void add_call(maki_pruning *p, maki_str id, maki_str name, maki_str input)
 {
-    maki_json_build_call *call = &p->calls[p->next_call++ % MAKI_CALLS_MAX];
-    *call = (maki_json_build_call){ .id = hash_text(id) };
+    maki_pruning_call *call = &p->calls[p->next_call++ % MAKI_CALLS_MAX];
+    *call = (maki_pruning_call){ .id = hash_text(id) };
     call->name_len = maki_json_copy_text(name, call->name, sizeof call->name);
     maki_str plain = { call->name, call->name_len };
     call->kind = maki_tool_kind_of(plain);
@@ -55,7 +60,7 @@ static void remember_call(maki_pruning *p, maki_str id, maki_str name, maki_str 
 }
 
 /* Arguments that are JSON in a string. */
-static maki_status remember_openai(maki_pruning *p, maki_str call, maki_err *err)
+static maki_status add_openai_call(maki_pruning *p, maki_str call, maki_err *err)
 {
     maki_str id, function, name, arguments, input = { "", 0 };
     if (!maki_json_string_field(call, "id", &id) ||
@@ -68,13 +73,13 @@ static maki_status remember_openai(maki_pruning *p, maki_str call, maki_err *err
         maki_str text = maki_json_text(arguments, &arena);
         if (maki_json_check(text, &input, NULL) != MAKI_OK) input = (maki_str){ "", 0 };
     }
-    remember_call(p, id, name, input);
+    add_call(p, id, name, input);
     maki_status st = maki_arena_status(&arena, err);
     maki_arena_free(&arena);
     return st;
 }
 
-static maki_status remember_calls(maki_pruning *p, maki_str row, maki_err *err)
+static maki_status add_calls(maki_pruning *p, maki_str row, maki_err *err)
 {
     maki_str content, calls, block, id, name, input;
     maki_json_item item;
@@ -87,30 +92,29 @@ static maki_status remember_calls(maki_pruning *p, maki_str row, maki_err *err)
                 !maki_json_string_field(block, "name", &name))
                 continue;
             if (!maki_json_get(block, MAKI_LIT("input"), &input)) input = (maki_str){ "", 0 };
-            remember_call(p, id, name, input);
+            add_call(p, id, name, input);
         }
     }
     if (!maki_json_get(row, MAKI_LIT("tool_calls"), &calls)) return MAKI_OK;
     maki_json_iter iter = maki_json_items(calls);
     while (st == MAKI_OK && maki_json_next(&iter, &item))
-        st = remember_openai(p, item.value, err);
+        st = add_openai_call(p, item.value, err);
     return st;
 }
 
-static const maki_json_build_call *call_of(const maki_pruning *p, maki_str object,
-                                           const char *field)
+static const maki_pruning_call *call_of(const maki_pruning *p, maki_str object, const char *field)
 {
     maki_str id;
     if (!maki_json_string_field(object, field, &id)) return NULL;
     uint64_t hash = hash_text(id);
-    for (size_t i = 0; i < MAKI_CALLS_MAX; i++) { /* from the newest back */
+    for (size_t i = 0; i < MAKI_CALLS_MAX; i++) { /* newest first */
         size_t at = (p->next_call + MAKI_CALLS_MAX - 1 - i) % MAKI_CALLS_MAX;
         if (p->calls[at].id == hash) return &p->calls[at];
     }
     return NULL;
 }
 
-/* ---- pieces ---------------------------------------------------------------------------------------- */
+/* ---- parts ---------------------------------------------------------------------------------------- */
 
 static bool is_image(maki_str block)
 {
@@ -129,17 +133,18 @@ static bool has_image(maki_str content)
     return false;
 }
 
-static maki_status offer(maki_pruning *p, maki_pruning_part *piece, maki_str value, maki_err *err)
+static maki_status visit_part(maki_pruning *p, maki_pruning_part *piece, maki_str value,
+                              maki_err *err)
 {
     piece->value = value;
     piece->image = maki_json_kind_of(value) != MAKI_JSON_STRING;
     piece->trim = maki_view_trim(p->view, piece->seq, piece->block, piece->part);
-    if (piece->trim && piece->trim->restores) piece->old = false; /* somebody wants to see it */
+    if (piece->trim && piece->trim->restores) piece->old = false; /* it was expanded by a person */
     return p->fn(p, piece, err);
 }
 
 /* The texts and images of a tool result that is a list. */
-static maki_status offer_list(maki_pruning *p, maki_pruning_part of, maki_str list, maki_err *err)
+static maki_status visit_list(maki_pruning *p, maki_pruning_part of, maki_str list, maki_err *err)
 {
     maki_blocks items = maki_content_blocks(list);
     maki_str item, text;
@@ -152,37 +157,37 @@ static maki_status offer_list(maki_pruning *p, maki_pruning_part of, maki_str li
         if (!is_text && !is_image(item)) continue;
         piece.part = is_text && first ? 0 : i;
         first = first && !is_text;
-        st = offer(p, &piece, is_text ? text : item, err);
+        st = visit_part(p, &piece, is_text ? text : item, err);
     }
     return st;
 }
 
-static maki_status offer_block(maki_pruning *p, maki_pruning_part piece, maki_str block,
+static maki_status visit_block(maki_pruning *p, maki_pruning_part piece, maki_str block,
                                maki_err *err)
 {
-    maki_str value, failed;
-    if (maki_json_kind_of(block) == MAKI_JSON_STRING) return offer(p, &piece, block, err);
+    maki_str value;
+    if (maki_json_kind_of(block) == MAKI_JSON_STRING) return visit_part(p, &piece, block, err);
     if (maki_json_field_in(block, "type", "text") && maki_json_string_field(block, "text", &value))
-        return offer(p, &piece, value, err);
-    if (is_image(block)) return offer(p, &piece, block, err);
+        return visit_part(p, &piece, value, err);
+    if (is_image(block)) return visit_part(p, &piece, block, err);
     if (!maki_json_field_in(block, "type", "tool_result") ||
         !maki_json_get(block, MAKI_LIT("content"), &value))
         return MAKI_OK;
     piece.result = true;
-    piece.failed = maki_json_get(block, MAKI_LIT("is_error"), &failed) && maki_json_true(failed);
+    piece.failed = maki_json_true_field(block, "is_error");
     piece.call = call_of(p, block, "tool_use_id");
-    if (maki_json_kind_of(value) == MAKI_JSON_STRING) return offer(p, &piece, value, err);
-    return offer_list(p, piece, value, err);
+    if (maki_json_kind_of(value) == MAKI_JSON_STRING) return visit_part(p, &piece, value, err);
+    return visit_list(p, piece, value, err);
 }
 
-static maki_status offer_row(maki_pruning *p, const maki_view_message *seen, maki_err *err)
+static maki_status visit_row(maki_pruning *p, const maki_view_message *seen, maki_err *err)
 {
     maki_str content, block;
     unsigned role = seen->row.flags & MAKI_FACT_ROLE;
-    maki_pruning_part piece = { .row = seen->json, .seq = seen->seq, .at = p->at };
+    maki_pruning_part piece = { .row = seen->json, .seq = seen->seq, .position = p->position };
     maki_status st = MAKI_OK;
     if (!maki_json_get(seen->json, MAKI_LIT("content"), &content)) return MAKI_OK;
-    piece.old = p->at >= p->lead && p->at < p->tail && role != MAKI_ROLE_SYSTEM &&
+    piece.old = p->position >= p->lead && p->position < p->tail && role != MAKI_ROLE_SYSTEM &&
                 !maki_view_pinned(p->view, seen->seq);
     if (role == MAKI_ROLE_TOOL) {
         piece.result = true;
@@ -191,26 +196,26 @@ static maki_status offer_row(maki_pruning *p, const maki_view_message *seen, mak
     }
     maki_blocks blocks = maki_content_blocks(content);
     for (; st == MAKI_OK && maki_blocks_next(&blocks, &block); piece.block++)
-        st = offer_block(p, piece, block, err);
+        st = visit_block(p, piece, block, err);
     return st;
 }
 
-static maki_status see(void *ctx, const maki_view_message *seen, maki_err *err)
+static maki_status on_message(void *ctx, const maki_view_message *seen, maki_err *err)
 {
     maki_pruning *p = ctx;
     maki_status st = MAKI_OK;
-    if (p->enough || p->count == MAKI_EDITS_MAX) return MAKI_CANCELLED;
+    if (p->done || p->count == MAKI_EDITS_MAX) return MAKI_CANCELLED;
     if (seen->seq && !(seen->row.flags & MAKI_ROW_BAD)) {
-        if (seen->row.flags & MAKI_FACT_CALLS) st = remember_calls(p, seen->json, err);
-        if (st == MAKI_OK) st = offer_row(p, seen, err);
+        if (seen->row.flags & MAKI_FACT_CALLS) st = add_calls(p, seen->json, err);
+        if (st == MAKI_OK) st = visit_row(p, seen, err);
     }
-    p->at++;
+    p->position++;
     return st;
 }
 
 /* ---- which messages are old --------------------------------------------------------------------------- */
 
-enum { KEEP = 3 };
+enum { KEEP_DEFAULT = 3 };
 
 /* The position of the n-th last assistant message; 0 when there are fewer. */
 static maki_status tail_of(const maki_view *view, size_t n, uint64_t *tail, maki_err *err)
@@ -237,8 +242,19 @@ static maki_status range_of(maki_pruning *p, maki_err *err)
 {
     maki_status st = maki_conv_view(p->work->conv, MAKI_NOW, MAKI_NOW, &p->view, err);
     if (st == MAKI_OK) st = maki_view_lead(p->view, &p->lead, err);
-    if (st == MAKI_OK) st = tail_of(p->view, p->step->keep ? p->step->keep : KEEP, &p->tail, err);
+    if (st == MAKI_OK)
+        st = tail_of(p->view, p->step->keep ? p->step->keep : KEEP_DEFAULT, &p->tail, err);
     return st;
+}
+
+uint64_t maki_pruning_shown(const maki_trim *trim, uint64_t units)
+{
+    uint64_t removed = 0;
+    if (!trim || trim->restores) return units;
+    if (trim->cut_count == 0) return (uint64_t)trim->head + trim->tail;
+    for (size_t i = 0; i < trim->cut_count; i++)
+        removed += trim->cuts[i].to - trim->cuts[i].from;
+    return removed < units ? units - removed : 0;
 }
 
 maki_status maki_pruning_limit(maki_manage_work *work, const maki_step *step, double *tokens,
@@ -266,15 +282,15 @@ maki_status maki_pruning_limit(maki_manage_work *work, const maki_step *step, do
 maki_status maki_pruning_text(maki_pruning *p, maki_str *out, maki_err *err, const char *fmt, ...)
 {
     char text[TEXT_MAX];
-    maki_json_build made;
+    maki_json_build build;
     va_list args;
     va_start(args, fmt);
     int n = vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
-    assert(n >= 0 && n < TEXT_MAX); /* what is told in it is cut before */
-    maki_json_build_begin(&made, &p->arena, err);
-    maki_jw_string(&made.w, (maki_str){ text, (size_t)n });
-    return maki_json_build_end(&made, &p->arena, out, err);
+    assert(n >= 0 && n < TEXT_MAX); /* its arguments were cut before */
+    maki_json_build_begin(&build, &p->arena, err);
+    maki_jw_string(&build.w, (maki_str){ text, (size_t)n });
+    return maki_json_build_end(&build, &p->arena, out, err);
 }
 
 maki_status maki_pruning_add(maki_pruning *p, const maki_pruning_part *piece, const maki_cut *cuts,
@@ -297,17 +313,17 @@ maki_status maki_pruning_add(maki_pruning *p, const maki_pruning_part *piece, co
     return MAKI_OK;
 }
 
-/* Go through the view once. */
+/* Visit the view once. */
 static maki_status walk(maki_pruning *p, maki_err *err)
 {
-    p->at = p->count = p->next_call = 0;
+    p->position = p->count = p->next_call = 0;
     p->saved = 0;
     memset(p->calls, 0, sizeof p->calls);
     maki_status st = range_of(p, err);
     if (st != MAKI_OK) return st;
-    maki_view whole = *p->view; /* places are those of the messages as they came */
+    maki_view whole = *p->view; /* places in a text are those of the message without trims */
     whole.trim_count = 0;
-    st = maki_conv_each(p->work->conv, &whole, see, p, err);
+    st = maki_conv_each(p->work->conv, &whole, on_message, p, err);
     return st == MAKI_CANCELLED ? MAKI_OK : st;
 }
 
@@ -349,19 +365,19 @@ maki_status maki_pruning_scan(maki_manage_work *work, const maki_step *step,
 }
 
 maki_status maki_pruning_run(maki_manage_work *work, const maki_step *step, maki_pruning_part_fn fn,
-                             void *ctx, maki_step_effect *took, maki_err *err)
+                             void *ctx, maki_step_effect *effect, maki_err *err)
 {
     maki_pruning *p = NULL;
-    bool more = true;
+    bool full = true;
     maki_status st = open_pruning(work, step, fn, ctx, &p, err);
     if (st != MAKI_OK) return st;
-    while (st == MAKI_OK && more && took->count < MAKI_STEP_EFFECT_MAX) {
+    while (st == MAKI_OK && full && effect->count < MAKI_STEP_EFFECT_MAX) {
         maki_change change;
         st = walk(p, err);
-        more = p->count == MAKI_EDITS_MAX && !p->enough;
+        full = p->count == MAKI_EDITS_MAX && !p->done;
         if (st != MAKI_OK || p->count == 0) break;
         st = maki_conv_prune(work->conv, NULL, p->edits, p->count, &change, err);
-        if (st == MAKI_OK) maki_step_effect_event(took, &change);
+        if (st == MAKI_OK) maki_step_effect_event(effect, &change);
         if (st == MAKI_OK) st = maki_manage_count(work, &work->report->tokens_after, err);
         maki_arena_free(&p->arena); /* the event has the texts now */
         p->arena = maki_arena_new(p->arena.alloc, ARENA_MAX);

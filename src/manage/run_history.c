@@ -1,4 +1,7 @@
-/* run_history.c -- see run_history.h. */
+/* run_history.c -- write and read the records of runs, events `manifest` {"of": "manage", ...}.
+ *
+ * The log has no index of records: back-off scans the newest bytes of the events, undo all of them.  A row is parsed only
+ * when it contains the words of a record. */
 #include "manage/run_history.h"
 
 #include <inttypes.h>
@@ -11,10 +14,11 @@
 #include "base/str.h"
 #include "token/family.h"
 
-#define GROWN 0.1 /* a failed run is tried again when what is sent has changed by this share */
+#define RETRY_CHANGE \
+    0.1 /* a failed run is retried when the tokens sent have changed by this share */
 
 enum {
-    NEWEST = 64 << 10, /* bytes of events in which the newest record is looked for */
+    NEWEST_BYTES = 64 << 10, /* of the events, in which the newest record is searched */
     RECORD_MAX = 8 << 10
 };
 
@@ -27,26 +31,20 @@ typedef struct record {
     double tokens;
 } record;
 
-static bool text_is(maki_str event, const char *name, maki_str text)
-{
-    maki_str value;
-    return maki_json_get(event, maki_str_of(name), &value) &&
-           maki_json_kind_of(value) == MAKI_JSON_STRING && maki_json_text_is(value, text);
-}
-
-/* Is this row a record of ours?  Most are not, and are not parsed. */
+/* Parse a record of a run; false: the row is not one.  Most are not, and are not parsed. */
 static bool read_record(maki_str row, record *out)
 {
-    maki_str event, failed;
+    maki_str event;
     if (!maki_str_has(row, MAKI_LIT("\"of\":\"manage\"")) ||
         maki_json_check(row, &event, NULL) != MAKI_OK ||
-        !text_is(event, "type", MAKI_LIT("manifest")) || !text_is(event, "of", MAKI_LIT("manage")))
+        !maki_json_field_is(event, "type", "manifest") ||
+        !maki_json_field_is(event, "of", "manage"))
         return false;
     *out = (record){ .ev = maki_json_uint_field(event, MAKI_LIT("ev")),
                      .first = maki_json_uint_field(event, MAKI_LIT("first")),
                      .last = maki_json_uint_field(event, MAKI_LIT("last")),
+                     .failed = maki_json_true_field(event, "failed"),
                      .tokens = (double)maki_json_uint_field(event, MAKI_LIT("tokensAfter")) };
-    out->failed = maki_json_get(event, MAKI_LIT("failed"), &failed) && maki_json_true(failed);
     return true;
 }
 
@@ -73,13 +71,13 @@ static void write_record(maki_jw *w, const maki_manage_in *in, const maki_manage
 maki_status maki_run_history_record(maki_conv *conv, maki_plan *plan, const maki_manage_in *in,
                                     maki_manage_report *report, maki_status why, maki_err *err)
 {
-    maki_json_build made;
+    maki_json_build build;
     maki_str json;
     maki_change change = { 0 };
     maki_arena arena = maki_arena_new(maki_log_env(maki_conv_log(conv))->alloc, RECORD_MAX);
-    maki_json_build_begin(&made, &arena, err);
-    write_record(&made.w, in, report, why);
-    maki_status st = maki_json_build_end(&made, &arena, &json, err);
+    maki_json_build_begin(&build, &arena, err);
+    write_record(&build.w, in, report, why);
+    maki_status st = maki_json_build_end(&build, &arena, &json, err);
     if (st == MAKI_OK && plan)
         st = maki_plan_write(plan, "manifest", maki_json_inside(json), &change.event, err);
     else if (st == MAKI_OK)
@@ -91,14 +89,14 @@ maki_status maki_run_history_record(maki_conv *conv, maki_plan *plan, const maki
 
 /* ---- back-off ------------------------------------------------------------------------------------------- */
 
-/* The newest record, and the newest undo behind it. */
+/* The newest record, and the newest undo after it. */
 typedef struct newest {
     record run;
     bool undone;
     uint64_t at, ev; /* of the undo */
 } newest;
 
-static void look(newest *n, maki_str row)
+static void read_row(newest *n, maki_str row)
 {
     maki_str event;
     if (read_record(row, &n->run)) n->undone = false;
@@ -110,8 +108,8 @@ static void look(newest *n, maki_str row)
     n->ev = maki_json_uint_field(event, MAKI_LIT("ev"));
 }
 
-/* A run that a person took back counts as failed: else the next request would do it again at once. */
-static maki_status take_undo(maki_conv *conv, newest *n, const maki_manage_in *in, maki_err *err)
+/* A run that was undone counts as failed: else the next request would do it again at once. */
+static maki_status apply_undo(maki_conv *conv, newest *n, const maki_manage_in *in, maki_err *err)
 {
     const maki_view *view;
     maki_view_totals then;
@@ -129,20 +127,16 @@ maki_status maki_run_history_backoff(maki_conv *conv, double tokens, const maki_
                                      bool *out, maki_err *err)
 {
     maki_log *log = maki_conv_log(conv);
-    maki_buf rows = maki_buf_new(maki_log_env(log)->alloc, NEWEST);
-    maki_status st = maki_log_newest_events(log, NEWEST, &rows, err);
+    maki_buf rows = maki_buf_new(maki_log_env(log)->alloc, NEWEST_BYTES);
+    maki_status st = maki_log_newest_events(log, NEWEST_BYTES, &rows, err);
     maki_str rest = maki_buf_str(&rows);
     newest found = { .undone = false };
-    while (st == MAKI_OK && rest.len) {
-        const char *newline = memchr(rest.ptr, '\n', rest.len);
-        size_t len = newline ? (size_t)(newline - rest.ptr) : rest.len;
-        look(&found, maki_str_to(rest, len));
-        rest = maki_str_from(rest, newline ? len + 1 : len);
-    }
+    while (st == MAKI_OK && rest.len)
+        read_row(&found, maki_str_cut(&rest, '\n'));
     maki_buf_free(&rows);
-    if (st == MAKI_OK) st = take_undo(conv, &found, in, err);
+    if (st == MAKI_OK) st = apply_undo(conv, &found, in, err);
     tokens = maki_scaled_tokens(tokens, in->scale);
-    *out = found.run.failed && fabs(tokens - found.run.tokens) < GROWN * found.run.tokens;
+    *out = found.run.failed && fabs(tokens - found.run.tokens) < RETRY_CHANGE * found.run.tokens;
     return st;
 }
 
@@ -150,20 +144,20 @@ maki_status maki_run_history_backoff(maki_conv *conv, double tokens, const maki_
 
 typedef struct search {
     maki_conv *conv;
-    uint64_t run; /* the one that is meant; 0: the newest */
+    uint64_t run; /* the event of its record; 0: the newest */
     record found;
 } search;
 
-/* Runs of which nothing counts any more were taken back. */
-static maki_status gather(void *ctx, uint64_t ev, maki_str row, uint64_t at, maki_err *err)
+/* A run without any event that still counts is already undone. */
+static maki_status match_run(void *ctx, uint64_t ev, maki_str row, uint64_t at, maki_err *err)
 {
     search *s = ctx;
-    record one;
+    record candidate;
     (void)at;
     (void)err;
-    if ((!s->run || ev == s->run) && read_record(row, &one) && one.first &&
-        maki_conv_active_events(s->conv, one.first, one.last))
-        s->found = one;
+    if ((!s->run || ev == s->run) && read_record(row, &candidate) && candidate.first &&
+        maki_conv_active_events(s->conv, candidate.first, candidate.last))
+        s->found = candidate;
     return MAKI_OK;
 }
 
@@ -176,12 +170,12 @@ maki_status maki_run_history_undo(maki_conv *conv, uint64_t run, maki_run_undone
     *out = (maki_run_undone){ 0 };
     maki_status st = maki_log_refresh(maki_conv_log(conv), err);
     if (st == MAKI_OK) st = maki_conv_total_now(conv, &now, err);
-    if (st == MAKI_OK) st = maki_log_each_event(maki_conv_log(conv), gather, &s, err);
+    if (st == MAKI_OK) st = maki_log_each_event(maki_conv_log(conv), match_run, &s, err);
     if (st == MAKI_OK && !s.found.ev && run == 0)
-        return maki_refuse(err, "NOTHING_TO_DO", "there is no run to take back");
+        return maki_refuse(err, "NOTHING_TO_DO", "there is no run to undo");
     if (st == MAKI_OK && !s.found.ev)
         return maki_refuse(err, "NOTHING_TO_DO",
-                           "event %" PRIu64 " is not the record of a run, or that was taken back",
+                           "event %" PRIu64 " is not the record of a run, or it is already undone",
                            run);
     if (st != MAKI_OK) return st;
     out->run = s.found.ev;

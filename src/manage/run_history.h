@@ -1,4 +1,4 @@
-/* run_history.h -- what earlier runs left: the record of each, found again, and a run taken back as a whole.
+/* run_history.h -- the records of earlier runs: write one, back off after a failed run, undo a whole run.
  *
  * The record is an event manifest {"of": "manage", ...}, the last of its run (docs/internals/events.md); first and last
  * in it are the events of the run, absent when it wrote none. */
@@ -8,14 +8,14 @@
 #include "history/plan.h"
 #include "manage/manage.h"
 
-/* Write what was planned, and the record of it; without a plan the record alone: of a run that ended as `why` says.
+/* Write the plan and its record; without a plan only the record, of a run that ended with status `why`.
  * Sets report->run.  MAKI_CONFLICT as maki_plan_write says. */
 maki_status maki_run_history_record(maki_conv *conv, maki_plan *plan, const maki_manage_in *in,
                                     maki_manage_report *report, maki_status why, maki_err *err);
 
-/* Did the newest run fail, or did somebody take it back, and is what is sent about what it was then?  Looks at the
- * newest events only: a record behind many others is forgotten, which costs one more try.  After the newest view was
- * asked for. */
+/* Should a run be skipped, because the newest one failed or was undone, and the tokens sent have hardly changed since?
+ * Reads the newest events only: a record before many others is not found, which costs one more attempt.  Call it after
+ * maki_conv_view or maki_conv_total_now. */
 maki_status maki_run_history_backoff(maki_conv *conv, double tokens, const maki_manage_in *in,
                                      bool *out, maki_err *err);
 
@@ -25,7 +25,7 @@ typedef struct maki_run_undone {
     double tokens_before, tokens_after;
 } maki_run_undone;
 
-/* Take back all that run `run` (the event of its record; 0: the newest that was not taken back) did, with one event.
+/* Undo all events of run `run` (the event of its record; 0: the newest that is not undone), with one event.
  * MAKI_REFUSED: NOTHING_TO_DO, WOULD_HIDE. */
 maki_status maki_run_history_undo(maki_conv *conv, uint64_t run, maki_run_undone *out,
                                   maki_err *err);

@@ -1,4 +1,8 @@
-/* run_limits.c -- see run_limits.h. */
+/* run_limits.c -- look each limit up where run_limits.h says, in that order.
+ *
+ * In:    the caller's options and the configuration; names (agent, provider, model, profile) are completed first.
+ * Out:   the limits.  A window below window.minimum is refused, one below window.warning and an invalid threshold of a
+ *        profile are logged. */
 #include "manage/run_limits.h"
 
 #include <math.h>
@@ -12,47 +16,46 @@
 
 enum { PATH_MAX = 512 };
 
-/* ---- asking the configuration ---------------------------------------------------------------------------- */
+/* ---- reading the configuration ---------------------------------------------------------------------------- */
 
-/* "agents", NAME, "maxTokens" as a path; false when there is no name, or none that a setting can have. */
-static bool path_of(char path[PATH_MAX], const char *before, maki_str name, const char *after)
+/* "agents", NAME, "maxTokens" as a path; false: the name is empty, or no setting can have it. */
+static bool path_of(char path[PATH_MAX], const char *prefix, maki_str name, const char *suffix)
 {
     if (name.len == 0 || name.len > MAKI_PROFILE_MAX || memchr(name.ptr, '\0', name.len))
         return false;
-    int n = snprintf(path, PATH_MAX, "%s.%.*s%s%s", before, (int)name.len, name.ptr,
-                     after[0] ? "." : "", after);
+    int n = snprintf(path, PATH_MAX, "%s.%.*s%s%s", prefix, (int)name.len, name.ptr,
+                     suffix[0] ? "." : "", suffix);
     return n > 0 && n < PATH_MAX;
 }
 
-static double number(const maki_config *config, const char *path, double otherwise)
+static double number_at(const maki_config *config, const char *path, double fallback)
 {
-    return config && maki_config_is_set(config, path) ? maki_config_number(config, path)
-                                                      : otherwise;
+    return config && maki_config_is_set(config, path) ? maki_config_number(config, path) : fallback;
 }
 
 /* Of a name; 0 when it is not set. */
-static double number_of(const maki_config *config, const char *before, maki_str name,
-                        const char *after)
+static double number_of(const maki_config *config, const char *prefix, maki_str name,
+                        const char *suffix)
 {
     char path[PATH_MAX];
-    return path_of(path, before, name, after) ? number(config, path, 0) : 0;
+    return path_of(path, prefix, name, suffix) ? number_at(config, path, 0) : 0;
 }
 
-static maki_str text_of(const maki_config *config, const char *before, maki_str name,
-                        const char *after)
+static maki_str string_of(const maki_config *config, const char *prefix, maki_str name,
+                          const char *suffix)
 {
     char path[PATH_MAX];
-    if (!config || !path_of(path, before, name, after)) return MAKI_LIT("");
+    if (!config || !path_of(path, prefix, name, suffix)) return MAKI_LIT("");
     return maki_config_text(config, path);
 }
 
-static maki_str text(const maki_config *config, const char *path)
+static maki_str string_at(const maki_config *config, const char *path)
 {
     return config ? maki_config_text(config, path) : MAKI_LIT("");
 }
 
-/* By a person, not by default. */
-static bool was_set(const maki_config *config, const char *path)
+/* Configured, not by default. */
+static bool is_configured(const maki_config *config, const char *path)
 {
     maki_config_value value;
     return config && maki_config_find_value(config, path, &value) &&
@@ -64,83 +67,83 @@ static maki_str first_of(maki_str a, maki_str b, maki_str c)
     return a.len ? a : b.len ? b : c;
 }
 
-/* ---- who it is about ---------------------------------------------------------------------------------------- */
+/* ---- names ---------------------------------------------------------------------------------------- */
 
-typedef struct who {
+typedef struct names {
     const maki_config *config;
     maki_str agent, provider, model, profile;
-} who;
+} names;
 
-static who who_of(const maki_run_limits_in *in)
+static names names_of(const maki_run_limits_in *in)
 {
-    who w = { .config = in->config };
-    w.agent = in->agent.len ? in->agent : MAKI_LIT("default");
-    w.provider = first_of(in->provider, text_of(in->config, "agents", w.agent, "provider"),
-                          text(in->config, "llm.provider"));
-    w.model = first_of(in->model, text_of(in->config, "agents", w.agent, "model"),
-                       text_of(in->config, "llm", w.provider, "model"));
-    w.profile = first_of(in->profile, text(in->config, "currentProfileId"), w.model);
-    return w;
+    names n = { .config = in->config };
+    n.agent = in->agent.len ? in->agent : MAKI_LIT("default");
+    n.provider = first_of(in->provider, string_of(in->config, "agents", n.agent, "provider"),
+                          string_at(in->config, "llm.provider"));
+    n.model = first_of(in->model, string_of(in->config, "agents", n.agent, "model"),
+                       string_of(in->config, "llm", n.provider, "model"));
+    n.profile = first_of(in->profile, string_at(in->config, "currentProfileId"), n.model);
+    return n;
 }
 
 /* profiles.ID.KEY of the profile in use, else of the model; 0: of neither. */
-static double profile_number(const who *w, const char *key)
+static double profile_number(const names *n, const char *key)
 {
-    double n = number_of(w->config, "profiles", w->profile, key);
-    return n > 0 ? n : number_of(w->config, "profiles", w->model, key);
+    double value = number_of(n->config, "profiles", n->profile, key);
+    return value > 0 ? value : number_of(n->config, "profiles", n->model, key);
 }
 
 /* ---- the window ----------------------------------------------------------------------------------------------- */
 
-/* What `llm` says about the model: of the provider in use, else of one that has that model. */
-static double provider_window(const who *w)
+/* The context_length of the model: of the provider in use, else of any provider with that model. */
+static double provider_window(const names *n)
 {
-    maki_str name, own = text_of(w->config, "llm", w->provider, "model");
-    if (w->provider.len && (own.len == 0 || maki_str_is(own, w->model))) {
-        double n = number_of(w->config, "llm", w->provider, "context_length");
-        if (n > 0) return n;
+    maki_str name, own = string_of(n->config, "llm", n->provider, "model");
+    if (n->provider.len && (own.len == 0 || maki_str_is(own, n->model))) {
+        double tokens = number_of(n->config, "llm", n->provider, "context_length");
+        if (tokens > 0) return tokens;
     }
-    for (size_t at = 0; w->config && maki_config_next_name(w->config, "llm", &at, &name);) {
-        maki_str model = text_of(w->config, "llm", name, "model");
-        if (model.len == 0 || !maki_str_is(model, w->model)) continue;
-        double n = number_of(w->config, "llm", name, "context_length");
-        if (n > 0) return n;
+    for (size_t at = 0; n->config && maki_config_next_name(n->config, "llm", &at, &name);) {
+        maki_str model = string_of(n->config, "llm", name, "model");
+        if (model.len == 0 || !maki_str_is(model, n->model)) continue;
+        double tokens = number_of(n->config, "llm", name, "context_length");
+        if (tokens > 0) return tokens;
     }
     return 0;
 }
 
-static void find_window(const who *w, double callers, maki_run_limits *out)
+static void find_window(const names *n, double from_caller, maki_run_limits *out)
 {
     const struct {
         double tokens;
         const char *from;
-    } wishes[] = {
-        { callers, "caller" },
-        { profile_number(w, "contextWindow"), "profile" },
-        { provider_window(w), "provider" },
-        { maki_window_of_model(w->model), "model" },
-        { number(w->config, "contextWindow", 0), "configuration" },
-        { number_of(w->config, "agents", w->agent, "contextWindow"), "agent" },
-        { number(w->config, "window.default", MAKI_WINDOW_DEFAULT), "default" },
+    } candidates[] = {
+        { from_caller, "caller" },
+        { profile_number(n, "contextWindow"), "profile" },
+        { provider_window(n), "provider" },
+        { maki_window_of_model(n->model), "model" },
+        { number_at(n->config, "contextWindow", 0), "configuration" },
+        { number_of(n->config, "agents", n->agent, "contextWindow"), "agent" },
+        { number_at(n->config, "window.default", MAKI_WINDOW_DEFAULT), "default" },
     };
     size_t i = 0;
-    while (wishes[i].tokens < 1) /* the last is always there */
+    while (candidates[i].tokens < 1) /* the last is always set */
         i++;
-    out->window = wishes[i].tokens;
-    out->window_from = wishes[i].from;
+    out->window = candidates[i].tokens;
+    out->window_from = candidates[i].from;
 }
 
 static maki_status guard_window(const maki_run_limits_in *in, maki_run_limits *out, maki_err *err)
 {
-    double least = number(in->config, "window.minimum", MAKI_WINDOW_REFUSE);
-    double warn = number(in->config, "window.warning", MAKI_WINDOW_WARN);
+    double minimum = number_at(in->config, "window.minimum", MAKI_WINDOW_REFUSE);
+    double warn = number_at(in->config, "window.warning", MAKI_WINDOW_WARN);
     maki_kv values[] = { MAKI_KV_I("context_window", out->window), MAKI_KV_I("warning", warn),
                          MAKI_KV_S("model", maki_str_of(out->model)) };
-    if (out->window < least) {
+    if (out->window < minimum) {
         return maki_refuse(err, "WINDOW_TOO_SMALL",
                            "a window of %.0f tokens (%s) is under window.minimum, %.0f; set that "
                            "lower to use it all the same",
-                           out->window, out->window_from, least);
+                           out->window, out->window_from, minimum);
     }
     out->small = out->window < warn;
     if (out->small) maki_log_event(in->logger, MAKI_WARN, "window_small", values, 3);
@@ -149,7 +152,7 @@ static maki_status guard_window(const maki_run_limits_in *in, maki_run_limits *o
 
 /* ---- the threshold ------------------------------------------------------------------------------------------- */
 
-/* What the reference recommends for a model of exactly this id; 0: nothing. */
+/* The threshold that the reference recommends for exactly this model id; 0: none. */
 static double recommended(maki_str model)
 {
     static const struct {
@@ -168,18 +171,17 @@ static double recommended(maki_str model)
     return 0;
 }
 
-/* The profile's own threshold; false: it has none. */
-static bool own_threshold(const maki_run_limits_in *in, const who *w, double *percent)
+/* The profile's own threshold; false: none. */
+static bool own_threshold(const maki_run_limits_in *in, const names *n, double *percent)
 {
     char path[PATH_MAX];
     *percent = in->profile_threshold;
     if (in->has_profile_threshold) return true;
-    const maki_str names[] = { w->profile, w->model };
-    for (size_t i = 0; w->config && i < 2; i++) {
-        if (!path_of(path, "profileThresholds", names[i], "") ||
-            !maki_config_is_set(w->config, path))
+    const maki_str ids[] = { n->profile, n->model };
+    for (size_t i = 0; n->config && i < 2; i++) {
+        if (!path_of(path, "profileThresholds", ids[i], "") || !maki_config_is_set(n->config, path))
             continue;
-        *percent = maki_config_number(w->config, path);
+        *percent = maki_config_number(n->config, path);
         return true;
     }
     return false;
@@ -189,14 +191,14 @@ static double general_threshold(const maki_run_limits_in *in)
 {
     return in->percent > 0
                ? in->percent
-               : number(in->config, "autoCondenseContextPercent", MAKI_THRESHOLD_DEFAULT);
+               : number_at(in->config, "autoCondenseContextPercent", MAKI_THRESHOLD_DEFAULT);
 }
 
-static double percent_of(const maki_run_limits_in *in, const who *w, maki_run_limits *out)
+static double percent_of(const maki_run_limits_in *in, const names *n, maki_run_limits *out)
 {
     double own = 0, general = general_threshold(in);
-    if (own_threshold(in, w, &own)) {
-        maki_kv values[] = { MAKI_KV_N("value", own), MAKI_KV_S("profile", w->profile),
+    if (own_threshold(in, n, &own)) {
+        maki_kv values[] = { MAKI_KV_N("value", own), MAKI_KV_S("profile", n->profile),
                              MAKI_KV_N("using", general) };
         if (own == MAKI_THRESHOLD_INHERIT) return general;
         if (own >= MAKI_THRESHOLD_MIN && own <= MAKI_THRESHOLD_MAX) return own;
@@ -205,20 +207,21 @@ static double percent_of(const maki_run_limits_in *in, const who *w, maki_run_li
         maki_log_event(in->logger, MAKI_WARN, "threshold_invalid", values, 3);
         return general;
     }
-    if (in->percent > 0 || was_set(in->config, "autoCondenseContextPercent") || w->model.len == 0)
+    if (in->percent > 0 || is_configured(in->config, "autoCondenseContextPercent") ||
+        n->model.len == 0)
         return general;
-    return recommended(w->model) > 0 ? recommended(w->model) : maki_strategy_of(w->model).threshold;
+    return recommended(n->model) > 0 ? recommended(n->model) : maki_strategy_of(n->model).threshold;
 }
 
-static void find_threshold(const maki_run_limits_in *in, const who *w, maki_run_limits *out)
+static void find_threshold(const maki_run_limits_in *in, const names *n, maki_run_limits *out)
 {
     bool automatic = in->config ? maki_config_flag(in->config, "autoCondenseContext") : true;
     if (in->has_automatic) automatic = in->automatic;
-    out->threshold = percent_of(in, w, out);
+    out->threshold = percent_of(in, n, out);
     out->threshold_tokens = in->tokens;
-    if (!(in->tokens > 0)) out->threshold_tokens = profile_number(w, "thresholdTokens");
+    if (!(in->tokens > 0)) out->threshold_tokens = profile_number(n, "thresholdTokens");
     if (!(out->threshold_tokens > 0))
-        out->threshold_tokens = number(in->config, "autoCondenseContextTokens", 0);
+        out->threshold_tokens = number_at(in->config, "autoCondenseContextTokens", 0);
     if (automatic) return;
     out->threshold = MAKI_THRESHOLD_NEVER;
     out->threshold_tokens = 0;
@@ -226,27 +229,27 @@ static void find_threshold(const maki_run_limits_in *in, const who *w, maki_run_
 
 /* ---- the rest ---------------------------------------------------------------------------------------------- */
 
-static void find_keep(const maki_run_limits_in *in, const who *w, maki_run_limits *out)
+static void find_keep(const maki_run_limits_in *in, const names *n, maki_run_limits *out)
 {
-    double profile = profile_number(w, "keepMessages");
+    double profile = profile_number(n, "keepMessages");
     out->keep_set = true;
     if (in->keep) {
         out->keep = in->keep;
     } else if (profile > 0) {
         out->keep = (size_t)profile;
-    } else if (was_set(in->config, "messagesRetainCount")) {
+    } else if (is_configured(in->config, "messagesRetainCount")) {
         out->keep = (size_t)maki_config_integer(in->config, "messagesRetainCount");
     } else {
-        out->keep = (size_t)maki_strategy_of(w->model).keep_messages;
+        out->keep = (size_t)maki_strategy_of(n->model).keep_messages;
         out->keep_set = false;
     }
 }
 
-static double max_tokens_of(const maki_run_limits_in *in, const who *w)
+static double max_tokens_of(const maki_run_limits_in *in, const names *n)
 {
-    double agents = number_of(w->config, "agents", w->agent, "maxTokens");
+    double agents = number_of(n->config, "agents", n->agent, "maxTokens");
     if (in->max_tokens > 0) return in->max_tokens;
-    return agents > 0 ? agents : number_of(w->config, "llm", w->provider, "max_tokens");
+    return agents > 0 ? agents : number_of(n->config, "llm", n->provider, "max_tokens");
 }
 
 static void copy_name(maki_str name, char out[MAKI_PROFILE_MAX])
@@ -258,23 +261,23 @@ static void copy_name(maki_str name, char out[MAKI_PROFILE_MAX])
 
 maki_status maki_run_limits_of(const maki_run_limits_in *in, maki_run_limits *out, maki_err *err)
 {
-    who w = who_of(in);
-    *out = (maki_run_limits){ .max_tokens = max_tokens_of(in, &w) };
-    copy_name(w.model, out->model);
-    copy_name(w.agent, out->agent);
-    copy_name(w.provider, out->provider);
-    copy_name(w.profile, out->profile);
-    find_window(&w, in->window, out);
-    find_threshold(in, &w, out);
-    find_keep(in, &w, out);
+    names n = names_of(in);
+    *out = (maki_run_limits){ .max_tokens = max_tokens_of(in, &n) };
+    copy_name(n.model, out->model);
+    copy_name(n.agent, out->agent);
+    copy_name(n.provider, out->provider);
+    copy_name(n.profile, out->profile);
+    find_window(&n, in->window, out);
+    find_threshold(in, &n, out);
+    find_keep(in, &n, out);
     return guard_window(in, out, err);
 }
 
-bool maki_run_limits_known(const maki_run_limits *figures)
+bool maki_run_limits_known(const maki_run_limits *limits)
 {
     static const char *const known[] = { "caller", "profile", "provider" };
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-        if (strcmp(figures->window_from, known[i]) == 0) return true;
+        if (strcmp(limits->window_from, known[i]) == 0) return true;
     }
     return false;
 }
@@ -288,6 +291,6 @@ double maki_run_limits_allowed(double window, double max_tokens)
 
 double maki_run_limits_target(double window, double max_tokens)
 {
-    double most = 7 * maki_run_limits_allowed(window, max_tokens) / 10;
-    return floor(most < window / 2 ? most : window / 2);
+    double limit = 7 * maki_run_limits_allowed(window, max_tokens) / 10;
+    return floor(limit < window / 2 ? limit : window / 2);
 }

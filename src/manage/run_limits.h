@@ -1,16 +1,16 @@
-/* run_limits.h -- the figures of a run, from what the caller says, the configuration and the model, in one place.
+/* run_limits.h -- the limits of a run (window, thresholds, amounts), from the caller, the configuration and the model.
  *
- * For each, the first that is there counts:
+ * For each, the first that is set wins:
  *
  *     window      the caller's, profiles.ID.contextWindow, llm.NAME.context_length of that model, the table of
  *                 models, contextWindow, agents.ID.contextWindow, window.default
- *     threshold   profileThresholds.ID (-1 and what is out of range: the general one), what was set as the general
- *                 one, the recommended one of the model, the general one
+ *     threshold   profileThresholds.ID (-1 and what is out of range: the general one), the general one if it was
+ *                 set, the recommended one of the model, the default of the general one
  *     tokens      profiles.ID.thresholdTokens, autoCondenseContextTokens; the lower of both thresholds wins
  *     keep        the caller's, profiles.ID.keepMessages, messagesRetainCount when it was set, the model's
  *     max_tokens  the caller's, agents.ID.maxTokens, llm.NAME.max_tokens
  *
- * ID of a profile is the one in use, then the model.  docs/decisions/0008-figures-of-a-run.md says why. */
+ * The ID of a profile is the one in use, then the model.  docs/decisions/0008-figures-of-a-run.md says why. */
 #ifndef MAKI_MANAGE_RUN_LIMITS_H
 #define MAKI_MANAGE_RUN_LIMITS_H
 
@@ -18,10 +18,10 @@
 
 #include "base/logger.h"
 
-/* What the caller says; zeroed is nothing.  Texts are borrowed for the call. */
+/* The options of the caller; zeroed: none.  Strings are borrowed for the call. */
 typedef struct maki_run_limits_in {
     const maki_config *config; /* NULL: the defaults */
-    const maki_logger *logger; /* for what is odd; or NULL */
+    const maki_logger *logger; /* for warnings; or NULL */
     maki_str model;            /* of the request; len 0: the agent's, then the provider's */
     maki_str profile;          /* in use; len 0: currentProfileId, then the model */
     maki_str agent;            /* len 0: "default" */
@@ -29,9 +29,9 @@ typedef struct maki_run_limits_in {
     double window, max_tokens;
     size_t keep;
     bool has_automatic, automatic; /* autoCondenseContext */
-    double percent;                /* autoCondenseContextPercent; 0: not said */
-    double tokens;                 /* autoCondenseContextTokens; 0: not said */
-    bool has_profile_threshold;    /* profileThresholds of the caller has the profile */
+    double percent;                /* autoCondenseContextPercent; 0: not set */
+    double tokens;                 /* autoCondenseContextTokens; 0: not set */
+    bool has_profile_threshold;    /* the caller has a threshold for the profile */
     double profile_threshold;
 } maki_run_limits_in;
 
@@ -43,26 +43,26 @@ typedef struct maki_run_limits {
         window_from; /* "caller", "profile", "provider", "model", "configuration", "agent" or "default" */
     double threshold;        /* percent; over 100: never */
     double threshold_tokens; /* 0: none */
-    double max_tokens;       /* 0: not said */
+    double max_tokens;       /* 0: not set */
     size_t keep;
-    bool keep_set;                /* by a person: it holds for every policy */
+    bool keep_set;                /* it was configured, and holds for every policy */
     bool small;                   /* the window is under window.warning */
-    bool threshold_invalid;       /* the profile's is out of range, and the general one counts */
-    double profile_threshold;     /* that one */
-    char model[MAKI_PROFILE_MAX]; /* "" when nobody says */
+    bool threshold_invalid;       /* the profile's is out of range, and the general one is used */
+    double profile_threshold;     /* the one that is out of range */
+    char model[MAKI_PROFILE_MAX]; /* "": unknown */
     char agent[MAKI_PROFILE_MAX], provider[MAKI_PROFILE_MAX];
     char profile[MAKI_PROFILE_MAX];
 } maki_run_limits;
 
-/* Somebody has said the window: the provider need not be asked. */
-bool maki_run_limits_known(const maki_run_limits *figures);
+/* Was the window set by the caller, a profile or a provider's settings?  Else the provider should be asked. */
+bool maki_run_limits_known(const maki_run_limits *limits);
 
 /* MAKI_REFUSED WINDOW_TOO_SMALL: it is under window.minimum. */
 maki_status maki_run_limits_of(const maki_run_limits_in *in, maki_run_limits *out, maki_err *err);
 
-/* What of the window may be filled: 90 % less what is reserved for the answer, min(max_tokens or 8192, a quarter). */
+/* The tokens that may be sent: 90 % of the window less what is reserved for the answer, min(max_tokens or 8192, a quarter). */
 double maki_run_limits_allowed(double window, double max_tokens);
-/* What a run comes down to: min(half of the window, 70 % of what is allowed). */
+/* The tokens that a run reduces to: min(half of the window, 70 % of what is allowed). */
 double maki_run_limits_target(double window, double max_tokens);
 
 #endif

@@ -1,7 +1,7 @@
-/* step_code.c -- long code in old messages shrinks to a line: file name, language, number of lines, first line.
+/* step_code.c -- replace long code in old messages by a line: file name, language, number of lines, first line.
  *
- * Code is what stands between two fences (``` or ~~~).  The texts are looked at as they are, escaped: a
- * message of any length costs nothing but the look. */
+ * Code is what is between two Markdown fences (``` or ~~~).  The texts are scanned as they are, still escaped, so
+ * that a message of any length is never copied; all places are offsets in the escaped text. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -11,9 +11,9 @@
 #include "manage/pruning.h"
 
 enum {
-    LINES_MAX = 40, /* longer code shrinks */
+    LINES_MAX = 40, /* longer code is replaced */
     FENCE_MIN = 3,
-    FIRST_UNITS = 80, /* of the first line that are told */
+    FIRST_UNITS = 80, /* of the first line that are shown */
     NAME_UNITS = 120  /* of the file's name and the language */
 };
 
@@ -29,7 +29,7 @@ static size_t newline_at(maki_str text, size_t at)
     return code ? 6 : 0;
 }
 
-/* The line that begins at *at, which moves to the next one; false behind the last. */
+/* The line that begins at *at, which moves to the next one; false after the last. */
 static bool next_line(maki_str text, size_t *at, maki_str *line)
 {
     size_t from = *at, i = from;
@@ -43,14 +43,14 @@ static bool next_line(maki_str text, size_t *at, maki_str *line)
             *at = i + newline;
             return true;
         }
-        if (escape) i += 2; /* of a longer one the rest has no backslash */
+        if (escape) i += 2; /* the rest of a longer escape has no backslash */
     }
     *line = maki_str_from(text, from);
     *at = text.len;
     return true;
 }
 
-static maki_str without_spaces(maki_str line)
+static maki_str trim_spaces(maki_str line)
 {
     while (line.len && line.ptr[0] == ' ')
         line = maki_str_from(line, 1);
@@ -62,80 +62,80 @@ static maki_str without_spaces(maki_str line)
 /* ---- fences ------------------------------------------------------------------------------------------------ */
 
 typedef struct fence {
-    char sign;
+    char marker;
     size_t length;
-    maki_str info; /* what stands behind it */
+    maki_str info; /* what follows it on the line */
 } fence;
 
 static bool read_fence(maki_str line, fence *out)
 {
-    line = without_spaces(line);
+    line = trim_spaces(line);
     if (line.len == 0 || (line.ptr[0] != '`' && line.ptr[0] != '~')) return false;
     size_t n = 0;
     while (n < line.len && line.ptr[n] == line.ptr[0])
         n++;
-    *out = (fence){ line.ptr[0], n, without_spaces(maki_str_from(line, n)) };
-    bool inside = out->sign == '`' && memchr(out->info.ptr, '`', out->info.len);
+    *out = (fence){ line.ptr[0], n, trim_spaces(maki_str_from(line, n)) };
+    bool inside = out->marker == '`' && memchr(out->info.ptr, '`', out->info.len);
     return n >= FENCE_MIN && !inside;
 }
 
-static bool closes(const fence *open, maki_str line)
+static bool is_closing(const fence *open, maki_str line)
 {
     fence f;
-    return read_fence(line, &f) && f.sign == open->sign && f.length >= open->length &&
+    return read_fence(line, &f) && f.marker == open->marker && f.length >= open->length &&
            f.info.len == 0;
 }
 
-/* Code between two fences: places in the escaped text. */
+/* Code between two fences: offsets in the escaped text. */
 typedef struct code {
-    size_t from, to; /* with its fences */
+    size_t from, to; /* fences included */
     size_t lines;
     maki_str info, before, first; /* of the fence, the line before it, its first line */
 } code;
 
-/* The next code from *at on, which moves behind it; false when there is no more. */
+/* The next code from *at on, which moves past it; false when there is no more. */
 static bool next_code(maki_str text, size_t *at, maki_str *before, code *out)
 {
     maki_str line;
     fence open;
     for (size_t from = *at; next_line(text, at, &line); from = *at) {
         if (!read_fence(line, &open)) {
-            if (without_spaces(line).len) *before = line;
+            if (trim_spaces(line).len) *before = line;
             continue;
         }
         *out = (code){ .from = from, .info = open.info, .before = *before };
         while (next_line(text, at, &line)) {
-            if (closes(&open, line)) {
+            if (is_closing(&open, line)) {
                 out->to = (size_t)(line.ptr + line.len - text.ptr);
                 *before = (maki_str){ "", 0 };
                 return true;
             }
-            if (out->first.len == 0) out->first = without_spaces(line);
+            if (out->first.len == 0) out->first = trim_spaces(line);
             out->lines++;
         }
-        return false; /* it never ends: perhaps it is no code */
+        return false; /* the fence is not closed: it may not be code */
     }
     return false;
 }
 
-/* ---- what it was ---------------------------------------------------------------------------------------------- */
+/* ---- the replacement ---------------------------------------------------------------------------------------------- */
 
-static bool is_path_sign(char c)
+static bool is_path_char(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
            (c && strchr("._-/@+", c));
 }
 
-/* A name with an ending, src/a.c. */
+/* A file name with an extension, src/a.c. */
 static bool is_path(maki_str word)
 {
     const char *dot = maki_str_last(word, '.');
-    size_t ending = dot ? (size_t)(word.ptr + word.len - dot) - 1 : 0;
-    return dot > word.ptr && ending >= 1 && ending <= 8 && !memchr(dot, '/', ending + 1) &&
+    size_t extension = dot ? (size_t)(word.ptr + word.len - dot) - 1 : 0;
+    return dot > word.ptr && extension >= 1 && extension <= 8 && !memchr(dot, '/', extension + 1) &&
            !memchr(word.ptr, ' ', word.len);
 }
 
-/* The first name of a file in a line: quoted by backticks, whatever its letters, or plain. */
+/* The first file name in a line: any text in backticks, or a plain word. */
 static maki_str path_in(maki_str line)
 {
     const char *quote = line.len ? memchr(line.ptr, '`', line.len) : NULL;
@@ -147,7 +147,7 @@ static maki_str path_in(maki_str line)
     }
     for (size_t i = 0; i < line.len;) {
         size_t n = 0;
-        while (i + n < line.len && is_path_sign(line.ptr[i + n]))
+        while (i + n < line.len && is_path_char(line.ptr[i + n]))
             n++;
         maki_str word = { line.ptr + i, n };
         while (word.len && word.ptr[word.len - 1] == '.')
@@ -167,8 +167,8 @@ static maki_str language_of(maki_str info)
     return is_path(word) ? (maki_str){ "", 0 } : word;
 }
 
-/* Some units of escaped text as plain text. */
-static maki_str plain(maki_str escaped, uint64_t units, char *out, size_t capacity)
+/* Decode at most `units` of escaped text. */
+static maki_str decode(maki_str escaped, uint64_t units, char *out, size_t capacity)
 {
     char quoted[FIRST_UNITS * 12 + NAME_UNITS * 6];
     maki_str head = maki_json_head(escaped, units);
@@ -179,15 +179,15 @@ static maki_str plain(maki_str escaped, uint64_t units, char *out, size_t capaci
                        maki_json_copy_text((maki_str){ quoted, head.len + 2 }, out, capacity) };
 }
 
-static maki_status tell(maki_pruning *p, const maki_pruning_part *piece, const code *c,
-                        maki_str *out, maki_err *err)
+static maki_status write_replacement(maki_pruning *p, const maki_pruning_part *piece, const code *c,
+                                     maki_str *out, maki_err *err)
 {
     char names[3][4 * NAME_UNITS];
     maki_str file = path_in(c->info);
     if (file.len == 0) file = path_in(c->before);
-    maki_str name = plain(file, NAME_UNITS, names[0], sizeof names[0]);
-    maki_str language = plain(language_of(c->info), NAME_UNITS / 4, names[1], sizeof names[1]);
-    maki_str first = plain(c->first, FIRST_UNITS, names[2], sizeof names[2]);
+    maki_str name = decode(file, NAME_UNITS, names[0], sizeof names[0]);
+    maki_str language = decode(language_of(c->info), NAME_UNITS / 4, names[1], sizeof names[1]);
+    maki_str first = decode(c->first, FIRST_UNITS, names[2], sizeof names[2]);
     return maki_pruning_text(
         p, out, err,
         "[Code left out: %.*s%s%.*s%s%zu lines, the first: %.*s; maki history expand %" PRIu64
@@ -196,7 +196,7 @@ static maki_status tell(maki_pruning *p, const maki_pruning_part *piece, const c
         language.len ? ", " : "", c->lines, (int)first.len, first.ptr, piece->seq);
 }
 
-static maki_status shrink(maki_pruning *p, const maki_pruning_part *piece, maki_err *err)
+static maki_status replace_code(maki_pruning *p, const maki_pruning_part *piece, maki_err *err)
 {
     maki_cut cuts[MAKI_CUTS_MAX];
     size_t count = 0, at = 0;
@@ -210,17 +210,17 @@ static maki_status shrink(maki_pruning *p, const maki_pruning_part *piece, maki_
         maki_cut *cut = &cuts[count++];
         cut->from = maki_json_units(maki_str_to(text, c.from));
         cut->to = maki_json_units(maki_str_to(text, c.to));
-        st = tell(p, piece, &c, &cut->text, err);
+        st = write_replacement(p, piece, &c, &cut->text, err);
     }
     if (st != MAKI_OK || count == 0) return st;
     return maki_pruning_add(p, piece, cuts, count, err);
 }
 
 maki_status maki_step_shrink_code(maki_manage_work *work, const maki_step *step,
-                                  maki_step_effect *took, maki_err *err)
+                                  maki_step_effect *effect, maki_err *err)
 {
-    maki_status st = maki_pruning_run(work, step, shrink, NULL, took, err);
-    if (st == MAKI_OK && took->count == 0)
+    maki_status st = maki_pruning_run(work, step, replace_code, NULL, effect, err);
+    if (st == MAKI_OK && effect->count == 0)
         return maki_refuse(err, "NOTHING_TO_DO", "there is no long code in old messages");
     return st;
 }

@@ -1,7 +1,9 @@
-/* step_last_resort.c -- the last resort: all but the newest hidden, then the largest texts in view shortened.
+/* step_last_resort.c -- the last resort: hide all but the newest messages, then trim the largest texts in view.
  *
- * Tool output and messages go before the first message, which says what it is all about.  Pinned and system
- * messages are not touched: when they alone are too much, the run says so. */
+ * In:    a run whose steps were not enough.
+ * Out:   trims, each of the text that is the largest in view, until it fits or all texts are short.
+ * The first message, which says what the conversation is about, is trimmed after all others.  Pinned and system
+ * messages are never trimmed: when they alone are too much, the report says `within: false`. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -9,22 +11,22 @@
 #include "base/json.h"
 #include "history/apply_trims.h"
 #include "history/facts.h"
-#include "manage/steps.h"
+#include "manage/pruning.h"
 
 enum {
-    BLOCKS_MAX = 64, /* of a message that are looked at */
-    SHORTEST = 400   /* units: a text of this length is not shortened any more */
+    BLOCKS_MAX = 64, /* of a message that are considered */
+    UNITS_MIN = 400  /* a text of this length is not trimmed any more */
 };
 
-/* The message with the most tokens in view that was not found too short before. */
+/* The message with the most tokens in view of those that were not tried before. */
 typedef struct largest {
     const maki_view *view;
-    uint64_t lead; /* messages at the front that are not meant */
+    uint64_t lead; /* messages at the front that are skipped */
     uint64_t seq, tokens;
     uint64_t below; /* only messages with fewer tokens than this */
 } largest;
 
-/* As it is shown. */
+/* The tokens of a message with its trims. */
 static uint64_t shown_tokens(const maki_view *view, uint64_t seq, uint64_t tokens)
 {
     for (size_t i = maki_view_trims_from(view, seq);
@@ -35,7 +37,7 @@ static uint64_t shown_tokens(const maki_view *view, uint64_t seq, uint64_t token
     return tokens;
 }
 
-static void compare(largest *l, uint64_t seq, const maki_row *row)
+static void update_largest(largest *l, uint64_t seq, const maki_row *row)
 {
     uint64_t tokens = shown_tokens(l->view, seq, row->tokens);
     if (tokens <= l->tokens || tokens >= l->below) return;
@@ -56,23 +58,10 @@ static maki_status find_largest(largest *l, maki_err *err)
         for (uint64_t seq = item->from; seq && seq <= item->to && st == MAKI_OK; seq++, at++) {
             maki_row row;
             st = maki_log_row(item->log, seq, &row, err);
-            if (st == MAKI_OK && at >= l->lead) compare(l, seq, &row);
+            if (st == MAKI_OK && at >= l->lead) update_largest(l, seq, &row);
         }
     }
     return st;
-}
-
-/* The units of a text that are shown. */
-static uint64_t shown_units(const maki_view *view, uint64_t seq, uint32_t block, uint64_t units)
-{
-    const maki_trim *trim = maki_view_trim(view, seq, block, 0);
-    if (!trim || trim->restores) return units;
-    if (trim->cut_count == 0) return (uint64_t)trim->head + trim->tail;
-    for (size_t i = 0; i < trim->cut_count; i++) {
-        uint64_t gone = trim->cuts[i].to - trim->cuts[i].from;
-        units -= gone < units ? gone : units;
-    }
-    return units;
 }
 
 /* The longest text of a row, as it is shown. */
@@ -85,36 +74,37 @@ static bool longest_text(const maki_view *view, uint64_t seq, maki_str row, uint
         if (!maki_apply_trims_find(row, i, 0, &string) ||
             maki_json_kind_of(string) != MAKI_JSON_STRING)
             continue;
-        uint64_t n = shown_units(view, seq, i, maki_json_units(maki_json_inside(string)));
+        uint64_t n = maki_pruning_shown(maki_view_trim(view, seq, i, 0),
+                                        maki_json_units(maki_json_inside(string)));
         if (n <= *units) continue;
         *units = n;
         *block = i;
     }
-    return *units > SHORTEST;
+    return *units > UNITS_MIN;
 }
 
-/* Keep the beginning of a text and a shorter end. */
+/* Keep the head of a text and a shorter tail. */
 static maki_status cut_middle(maki_manage_work *r, uint64_t seq, uint32_t block, maki_str row,
-                              uint64_t kept, maki_change *change, maki_err *err)
+                              uint64_t remaining, maki_change *change, maki_err *err)
 {
     char note[120];
     maki_str string = { "", 0 };
     (void)maki_apply_trims_find(row, block, 0, &string);
-    uint64_t whole = maki_json_units(maki_json_inside(string));
-    maki_cut cut = { kept * 3 / 4, whole - kept / 4, { note, 0 } };
+    uint64_t length = maki_json_units(maki_json_inside(string));
+    maki_cut cut = { remaining * 3 / 4, length - remaining / 4, { note, 0 } };
     maki_trim edit = { .seq = seq, .block = block, .cuts = &cut, .cut_count = 1 };
-    if (cut.from >= cut.to) return maki_refuse(err, "NOTHING_TO_DO", "it is as short already");
+    if (cut.from >= cut.to) return maki_refuse(err, "NOTHING_TO_DO", "it is already as short");
     cut.text.len =
         (size_t)snprintf(note, sizeof note,
                          "\"\\n\\n[... %" PRIu64 " of %" PRIu64 " characters trimmed ...]\\n\\n\"",
-                         cut.to - cut.from, whole);
+                         cut.to - cut.from, length);
     maki_status st = maki_conv_prune_savings(r->conv, row, &edit, err);
     return st == MAKI_OK ? maki_conv_prune(r->conv, NULL, &edit, 1, change, err) : st;
 }
 
-/* Shorten one message by as much as is too much, and a little more. */
-static maki_status shorten(maki_manage_work *r, const largest *l, maki_buf *row,
-                           maki_step_effect *took, maki_err *err)
+/* Trim one message by the excess, and a little more. */
+static maki_status trim_message(maki_manage_work *r, const largest *l, maki_buf *row,
+                                maki_step_effect *effect, maki_err *err)
 {
     maki_change change;
     uint32_t block = 0;
@@ -129,17 +119,17 @@ static maki_status shorten(maki_manage_work *r, const largest *l, maki_buf *row,
     if (st != MAKI_OK || !longest_text(l->view, l->seq, maki_buf_str(row), &block, &units))
         return st;
     double share = (r->report->tokens_after - r->report->allowed) / (double)l->tokens;
-    uint64_t kept = share < 0.9 ? (uint64_t)((double)units * (0.95 - share)) : SHORTEST;
-    if (kept < SHORTEST) kept = SHORTEST;
-    st = cut_middle(r, l->seq, block, maki_buf_str(row), kept, &change, err);
-    if (st == MAKI_REFUSED) return MAKI_OK; /* not this one */
+    uint64_t remaining = share < 0.9 ? (uint64_t)((double)units * (0.95 - share)) : UNITS_MIN;
+    if (remaining < UNITS_MIN) remaining = UNITS_MIN;
+    st = cut_middle(r, l->seq, block, maki_buf_str(row), remaining, &change, err);
+    if (st == MAKI_REFUSED) return MAKI_OK; /* this one cannot be trimmed */
     if (st != MAKI_OK) return st;
-    if (took) maki_step_effect_event(took, &change);
+    if (effect) maki_step_effect_event(effect, &change);
     r->report->action = MAKI_STEP_TRIM;
     return maki_manage_count(r, &r->report->tokens_after, err);
 }
 
-static maki_status trim_largest(maki_manage_work *r, bool first_too, maki_step_effect *took,
+static maki_status trim_largest(maki_manage_work *r, bool also_first, maki_step_effect *effect,
                                 maki_err *err)
 {
     maki_status st = MAKI_OK;
@@ -148,20 +138,20 @@ static maki_status trim_largest(maki_manage_work *r, bool first_too, maki_step_e
     while (st == MAKI_OK && maki_manage_over(r)) {
         largest l = { .below = below };
         st = maki_conv_view(r->conv, MAKI_NOW, MAKI_NOW, &l.view, err);
-        if (st == MAKI_OK && !first_too) st = maki_view_lead(l.view, &l.lead, err);
+        if (st == MAKI_OK && !also_first) st = maki_view_lead(l.view, &l.lead, err);
         if (st == MAKI_OK) st = find_largest(&l, err);
         if (st != MAKI_OK || l.seq == 0) break;
         below = l.tokens; /* each is tried once */
-        st = shorten(r, &l, &row, took, err);
+        st = trim_message(r, &l, &row, effect, err);
     }
     maki_buf_free(&row);
     return st;
 }
 
-static maki_status trim_until(maki_manage_work *r, maki_step_effect *took, maki_err *err)
+static maki_status trim_until(maki_manage_work *r, maki_step_effect *effect, maki_err *err)
 {
-    maki_status st = trim_largest(r, false, took, err);
-    return st == MAKI_OK ? trim_largest(r, true, took, err) : st;
+    maki_status st = trim_largest(r, false, effect, err);
+    return st == MAKI_OK ? trim_largest(r, true, effect, err) : st;
 }
 
 maki_status maki_manage_trim(maki_manage_work *r, maki_err *err)
@@ -169,16 +159,16 @@ maki_status maki_manage_trim(maki_manage_work *r, maki_err *err)
     return trim_until(r, NULL, err);
 }
 
-maki_status maki_step_last(maki_manage_work *r, const maki_step *step, maki_step_effect *took,
+maki_status maki_step_last(maki_manage_work *r, const maki_step *step, maki_step_effect *effect,
                            maki_err *err)
 {
     maki_change change;
     maki_status st = maki_conv_window(r->conv, NULL, step->keep ? step->keep : 1, &change, err);
     if (st == MAKI_OK) {
-        maki_step_effect_event(took, &change);
+        maki_step_effect_event(effect, &change);
         r->report->action = step->kind;
     }
-    if (st == MAKI_OK || st == MAKI_REFUSED) /* refused: there is still the trimming */
+    if (st == MAKI_OK || st == MAKI_REFUSED) /* refused: trimming may still help */
         st = maki_manage_count(r, &r->report->tokens_after, err);
-    return st == MAKI_OK ? trim_until(r, took, err) : st;
+    return st == MAKI_OK ? trim_until(r, effect, err) : st;
 }

@@ -1,12 +1,12 @@
-/* step_repeats.c -- what stands in the view more than once stays once, where it stands last.
+/* step_repeats.c -- remove duplicates: of what is in the view more than once, only the newest copy stays.
  *
- * A file that was read again, an output that came again, an image that was shown again: the older copy
- * becomes a line that says where the newer one is.  Images of tools (screenshots) also give way to a newer
- * image: they show a state that is past.  What a person showed gives way to the same image only.
+ * A file that was read again, an output that came again, an image that was shown again: the older copy is replaced by
+ * a line that says where the find_newer one is.  Images of tools (screenshots) are also replaced when there is any find_newer
+ * one, because they show an outdated state; images of the user only when the same image comes again.
  *
- * Copies are found by hashes in a table of a fixed size; in a very long view the oldest of them are
- * forgotten, and then an old copy stays.  Two readings are the same file when the newer one read all of it,
- * or asked with the same words. */
+ * Copies are found by hashes in a set-associative table of a fixed size: in a very long view the oldest are evicted,
+ * and then an old copy stays.  Two reads are of the same file when the find_newer one read all of it, or had the same
+ * arguments. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -16,48 +16,48 @@
 #include "manage/pruning.h"
 
 enum {
-    SETS = 1024, /* of WAYS places each */
+    SETS = 1024, /* of WAYS slots each */
     WAYS = 8,
-    SHORTEST = 200, /* units of an output that is worth a pointer */
-    MUCH_LESS = 4 /* a newer reading of a quarter of the length does not stand for the older one */
+    UNITS_MIN = 200, /* of an output: a shorter one is not worth a pointer */
+    MUCH_LESS = 4 /* a newer read of under a quarter of the length does not replace the older one */
 };
 
-/* Where something stands last. */
+/* The newest place of something; key 0: a free slot. */
 typedef struct copy {
-    uint64_t key, at, seq, units;
+    uint64_t key, position, seq, units;
 } copy;
 
 typedef struct copies {
-    copy places[SETS][WAYS];
+    copy slots[SETS][WAYS];
     copy newest_image;
 } copies;
 
-static copy *find(copies *c, uint64_t key)
+static copy *lookup(copies *table, uint64_t key)
 {
-    copy *set = c->places[key % SETS];
+    copy *set = table->slots[key % SETS];
     for (size_t i = 0; i < WAYS; i++) {
         if (set[i].key == key) return &set[i];
     }
     return NULL;
 }
 
-/* Remember the newest; what was seen least lately makes room. */
-static void remember(copies *c, uint64_t key, const maki_pruning_part *piece, uint64_t units)
+/* Replace an entry by its newest place; a full set evicts its oldest. */
+static void insert(copies *table, uint64_t key, const maki_pruning_part *piece, uint64_t units)
 {
-    copy *place = find(c, key), *set = c->places[key % SETS];
-    for (size_t i = 0; !place && i < WAYS; i++) {
-        if (set[i].key == 0) place = &set[i];
+    copy *slot = lookup(table, key), *set = table->slots[key % SETS];
+    for (size_t i = 0; !slot && i < WAYS; i++) {
+        if (set[i].key == 0) slot = &set[i];
     }
-    if (!place) {
-        place = set;
+    if (!slot) {
+        slot = set;
         for (size_t i = 1; i < WAYS; i++) {
-            if (set[i].at < place->at) place = &set[i];
+            if (set[i].position < slot->position) slot = &set[i];
         }
     }
-    *place = (copy){ key, piece->at, piece->seq, units };
+    *slot = (copy){ key, piece->position, piece->seq, units };
 }
 
-/* ---- what a piece is known by --------------------------------------------------------------------------- */
+/* ---- keys of a part --------------------------------------------------------------------------- */
 
 typedef enum key_kind { KEY_FILE = 1, KEY_INPUT, KEY_TEXT, KEY_IMAGE } key_kind;
 
@@ -68,7 +68,7 @@ static uint64_t key_of(key_kind kind, uint64_t hash, uint64_t units)
     return key ? key : 1;
 }
 
-static bool is_reading(const maki_pruning_part *piece)
+static bool is_read(const maki_pruning_part *piece)
 {
     return piece->call && piece->call->kind == MAKI_TOOL_READ && piece->call->path &&
            !piece->failed && piece->part == 0;
@@ -79,44 +79,44 @@ static uint64_t units_of(const maki_pruning_part *piece)
     return piece->image ? 0 : maki_json_units(maki_json_inside(piece->value));
 }
 
-static maki_status note_copy(maki_pruning *p, const maki_pruning_part *piece, maki_err *err)
+static maki_status insert_part(maki_pruning *p, const maki_pruning_part *piece, maki_err *err)
 {
-    copies *c = p->ctx;
+    copies *table = p->ctx;
     uint64_t units = units_of(piece);
     (void)err;
     if (piece->image) {
-        remember(c, key_of(KEY_IMAGE, maki_row_hash(piece->value), 0), piece, 0);
-        if (piece->result) c->newest_image = (copy){ 1, piece->at, piece->seq, 0 };
-    } else if (piece->result && units >= SHORTEST) {
-        remember(c, key_of(KEY_TEXT, maki_json_text_hash(piece->value), units), piece, units);
-        if (!is_reading(piece)) return MAKI_OK;
-        remember(c, key_of(KEY_INPUT, piece->call->input, 0), piece, units);
+        insert(table, key_of(KEY_IMAGE, maki_row_hash(piece->value), 0), piece, 0);
+        if (piece->result) table->newest_image = (copy){ 1, piece->position, piece->seq, 0 };
+    } else if (piece->result && units >= UNITS_MIN) {
+        insert(table, key_of(KEY_TEXT, maki_json_text_hash(piece->value), units), piece, units);
+        if (!is_read(piece)) return MAKI_OK;
+        insert(table, key_of(KEY_INPUT, piece->call->input, 0), piece, units);
         if (piece->call->only_path)
-            remember(c, key_of(KEY_FILE, piece->call->path, 0), piece, units);
+            insert(table, key_of(KEY_FILE, piece->call->path, 0), piece, units);
     }
     return MAKI_OK;
 }
 
 /* ---- older copies ------------------------------------------------------------------------------------------ */
 
-static const copy *newer(copies *c, uint64_t key, const maki_pruning_part *piece)
+static const copy *find_newer(copies *table, uint64_t key, const maki_pruning_part *piece)
 {
-    const copy *found = find(c, key);
-    return found && found->at > piece->at ? found : NULL;
+    const copy *found = lookup(table, key);
+    return found && found->position > piece->position ? found : NULL;
 }
 
-/* A later reading of the same file that holds about as much. */
-static const copy *newer_reading(copies *c, const maki_pruning_part *piece, uint64_t units)
+/* A later read of the same file that has about as much. */
+static const copy *find_newer_read(copies *table, const maki_pruning_part *piece, uint64_t units)
 {
-    if (!is_reading(piece)) return NULL;
-    const copy *same = newer(c, key_of(KEY_INPUT, piece->call->input, 0), piece);
-    const copy *whole = newer(c, key_of(KEY_FILE, piece->call->path, 0), piece);
+    if (!is_read(piece)) return NULL;
+    const copy *same = find_newer(table, key_of(KEY_INPUT, piece->call->input, 0), piece);
+    const copy *whole = find_newer(table, key_of(KEY_FILE, piece->call->path, 0), piece);
     const copy *best = whole ? whole : same;
     return best && best->units * MUCH_LESS >= units ? best : NULL;
 }
 
-static maki_status point(maki_pruning *p, const maki_pruning_part *piece, const copy *to,
-                         uint64_t units, const char *what, maki_str name, maki_err *err)
+static maki_status add_pointer(maki_pruning *p, const maki_pruning_part *piece, const copy *to,
+                               uint64_t units, const char *what, maki_str name, maki_err *err)
 {
     maki_cut cut = { 0, units, { "", 0 } };
     maki_status st = maki_pruning_text(p, &cut.text, err,
@@ -126,45 +126,46 @@ static maki_status point(maki_pruning *p, const maki_pruning_part *piece, const 
     return st == MAKI_OK ? maki_pruning_add(p, piece, &cut, 1, err) : st;
 }
 
-static maki_status point_to_newer(maki_pruning *p, const maki_pruning_part *piece, maki_err *err)
+static maki_status replace_by_pointer(maki_pruning *p, const maki_pruning_part *piece,
+                                      maki_err *err)
 {
-    copies *c = p->ctx;
+    copies *table = p->ctx;
     maki_str none = { "", 0 };
     uint64_t units = units_of(piece);
     const copy *to = NULL;
     if (!piece->old) return MAKI_OK;
     if (piece->image) {
-        to = newer(c, key_of(KEY_IMAGE, maki_row_hash(piece->value), 0), piece);
-        if (to) return point(p, piece, to, 0, "This image was shown again later", none, err);
-        to = &c->newest_image;
-        if (!piece->result || to->at <= piece->at) return MAKI_OK;
-        return point(p, piece, to, 0, "An older image; there is a newer one", none, err);
+        to = find_newer(table, key_of(KEY_IMAGE, maki_row_hash(piece->value), 0), piece);
+        if (to) return add_pointer(p, piece, to, 0, "This image was shown again later", none, err);
+        to = &table->newest_image;
+        if (!piece->result || to->position <= piece->position) return MAKI_OK;
+        return add_pointer(p, piece, to, 0, "An older image; there is a newer one", none, err);
     }
-    if (!piece->result || units < SHORTEST) return MAKI_OK;
-    to = newer_reading(c, piece, units);
+    if (!piece->result || units < UNITS_MIN) return MAKI_OK;
+    to = find_newer_read(table, piece, units);
     if (to) {
         maki_str file = { piece->call->file, piece->call->file_len };
-        return point(p, piece, to, units,
-                     file.len ? "This file was read again later, "
-                              : "These files were read again later",
-                     file, err);
+        return add_pointer(p, piece, to, units,
+                           file.len ? "This file was read again later, "
+                                    : "These files were read again later",
+                           file, err);
     }
-    to = newer(c, key_of(KEY_TEXT, maki_json_text_hash(piece->value), units), piece);
+    to = find_newer(table, key_of(KEY_TEXT, maki_json_text_hash(piece->value), units), piece);
     if (!to) return MAKI_OK;
-    return point(p, piece, to, units, "The same output came again later", none, err);
+    return add_pointer(p, piece, to, units, "The same output came again later", none, err);
 }
 
 maki_status maki_step_prune_repeats(maki_manage_work *work, const maki_step *step,
-                                    maki_step_effect *took, maki_err *err)
+                                    maki_step_effect *effect, maki_err *err)
 {
     const maki_alloc *alloc = maki_log_env(maki_conv_log(work->conv))->alloc;
-    copies *c = alloc->resize(alloc, NULL, 0, sizeof *c);
-    if (!c) return maki_fail_nomem(err);
-    memset(c, 0, sizeof *c);
-    maki_status st = maki_pruning_scan(work, step, note_copy, c, err);
-    if (st == MAKI_OK) st = maki_pruning_run(work, step, point_to_newer, c, took, err);
-    alloc->resize(alloc, c, sizeof *c, 0);
-    if (st == MAKI_OK && took->count == 0)
-        return maki_refuse(err, "NOTHING_TO_DO", "nothing old stands in the view twice");
+    copies *table = alloc->resize(alloc, NULL, 0, sizeof *table);
+    if (!table) return maki_fail_nomem(err);
+    memset(table, 0, sizeof *table);
+    maki_status st = maki_pruning_scan(work, step, insert_part, table, err);
+    if (st == MAKI_OK) st = maki_pruning_run(work, step, replace_by_pointer, table, effect, err);
+    alloc->resize(alloc, table, sizeof *table, 0);
+    if (st == MAKI_OK && effect->count == 0)
+        return maki_refuse(err, "NOTHING_TO_DO", "nothing old is in the view twice");
     return st;
 }

@@ -1,4 +1,9 @@
-/* steps.c -- see steps.h. */
+/* steps.c -- which steps of a policy run, what becomes of their effects, and the steps that hide messages.
+ *
+ * In:     a run (maki_manage_work) on a plan: nothing is written to the log here.
+ * Out:    the plan with the effects of the steps that stay; a result for each step in the report.
+ * Always: a step that saves less than min_saving is undone; steps with must_reach are pending until the first step
+ *         without it, and are then undone together unless they reached the target.  The pruning steps are in step_*.c. */
 #include "manage/steps.h"
 
 #include <stdio.h>
@@ -8,7 +13,9 @@
 #include "manage/pruning.h"
 #include "manage/thresholds.h"
 
-enum { AGAIN_MAX = 24 }; /* halvings of one step: more than any conversation has */
+enum {
+    REPEATS_MAX = 24
+}; /* of one step: each halves the messages, so no conversation needs more */
 
 maki_status maki_manage_count(maki_manage_work *r, double *tokens, maki_err *err)
 {
@@ -35,11 +42,11 @@ double maki_step_target(const maki_manage_work *r, const maki_step *step)
     return step->target > 0 ? step->target * r->in->window : r->report->target;
 }
 
-void maki_step_effect_event(maki_step_effect *took, const maki_change *change)
+void maki_step_effect_event(maki_step_effect *effect, const maki_change *change)
 {
-    took->count++;
-    took->event = change->event;
-    took->removed += change->removed;
+    effect->count++;
+    effect->event = change->event;
+    effect->removed += change->removed;
 }
 
 /* ---- what each step does ---------------------------------------------------------------------------------- */
@@ -49,150 +56,150 @@ static size_t keep_of(const maki_manage_work *r, const maki_step *step)
     return step->keep ? step->keep : r->in->keep ? r->in->keep : MAKI_CONDENSE_KEEP;
 }
 
-/* What a step that hides messages answers. */
-static maki_status hidden(maki_manage_work *r, maki_status st, const maki_change *change,
-                          maki_step_effect *took)
+/* The effect of a step that hides messages. */
+static maki_status finish_hide(maki_manage_work *r, maki_status st, const maki_change *change,
+                               maki_step_effect *effect)
 {
     maki_summary_usage_add(&r->report->usage, &change->usage);
     if (st != MAKI_OK) return st;
-    maki_step_effect_event(took, change);
-    took->survey = change->survey;
-    took->fell_back = change->fell_back;
+    maki_step_effect_event(effect, change);
+    effect->survey = change->survey;
+    effect->fell_back = change->fell_back;
     return MAKI_OK;
 }
 
-maki_status maki_step_condense(maki_manage_work *r, const maki_step *step, maki_step_effect *took,
+maki_status maki_step_condense(maki_manage_work *r, const maki_step *step, maki_step_effect *effect,
                                maki_err *err)
 {
     maki_change change = { 0 };
     double target = maki_step_target(r, step) - r->in->other_tokens;
     maki_status st = maki_prepared_condense(r->conv, NULL, keep_of(r, step), target,
                                             r->in->summarizer, &change, err);
-    return hidden(r, st, &change, took);
+    return finish_hide(r, st, &change, effect);
 }
 
-maki_status maki_step_soft_trim(maki_manage_work *r, const maki_step *step, maki_step_effect *took,
-                                maki_err *err)
+maki_status maki_step_soft_trim(maki_manage_work *r, const maki_step *step,
+                                maki_step_effect *effect, maki_err *err)
 {
     maki_change change = { 0 };
     double target = maki_step_target(r, step) - r->in->other_tokens;
     maki_status st =
         maki_conv_soft_trim(r->conv, NULL, keep_of(r, step), target > 1 ? (uint64_t)target : 1,
                             r->in->summarizer, &change, err);
-    return hidden(r, st, &change, took);
+    return finish_hide(r, st, &change, effect);
 }
 
-maki_status maki_step_hard_clear(maki_manage_work *r, const maki_step *step, maki_step_effect *took,
-                                 maki_err *err)
+maki_status maki_step_hard_clear(maki_manage_work *r, const maki_step *step,
+                                 maki_step_effect *effect, maki_err *err)
 {
     maki_change change = { 0 };
     maki_status st = maki_conv_clear(r->conv, NULL, keep_of(r, step), &change, err);
-    return hidden(r, st, &change, took);
+    return finish_hide(r, st, &change, effect);
 }
 
-maki_status maki_step_window(maki_manage_work *r, const maki_step *step, maki_step_effect *took,
+maki_status maki_step_window(maki_manage_work *r, const maki_step *step, maki_step_effect *effect,
                              maki_err *err)
 {
     maki_change change = { 0 };
     maki_status st = maki_conv_window(r->conv, NULL, keep_of(r, step), &change, err);
-    return hidden(r, st, &change, took);
+    return finish_hide(r, st, &change, effect);
 }
 
-maki_status maki_step_truncate(maki_manage_work *r, const maki_step *step, maki_step_effect *took,
+maki_status maki_step_truncate(maki_manage_work *r, const maki_step *step, maki_step_effect *effect,
                                maki_err *err)
 {
     maki_change change = { 0 };
     double share = step->share > 0 ? step->share : 0.5;
     maki_status st = maki_conv_truncate(r->conv, NULL, share, &change, err);
-    return hidden(r, st, &change, took);
+    return finish_hide(r, st, &change, effect);
 }
 
-static maki_status act(maki_manage_work *r, const maki_step *step, maki_step_effect *took,
-                       maki_err *err)
+static maki_status call_step(maki_manage_work *r, const maki_step *step, maki_step_effect *effect,
+                             maki_err *err)
 {
     typedef maki_status (*step_fn)(maki_manage_work *, const maki_step *, maki_step_effect *,
                                    maki_err *);
 #define FN(kind, name, fn, ...) [MAKI_STEP_##kind] = fn,
     static const step_fn fns[MAKI_STEP_KINDS] = { MAKI_STEP_MAP(FN) };
 #undef FN
-    return fns[step->kind](r, step, took, err);
+    return fns[step->kind](r, step, effect, err);
 }
 
-/* ---- taking one --------------------------------------------------------------------------------------------- */
+/* ---- running one --------------------------------------------------------------------------------------------- */
 
-static maki_step_result *note(maki_manage_work *r, maki_step_kind kind)
+static maki_step_result *add_result(maki_manage_work *r, maki_step_kind kind)
 {
     maki_manage_report *report = r->report;
     maki_step_result *taken = report->taken_count < MAKI_STEP_RESULTS_MAX
                                   ? &report->taken[report->taken_count++]
-                                  : &r->more;
+                                  : &r->unreported;
     *taken = (maki_step_result){ .kind = kind };
     return taken;
 }
 
-static void note_refused(maki_step_result *taken, const char *code)
+static void set_refused(maki_step_result *taken, const char *code)
 {
     snprintf(taken->refused, sizeof taken->refused, "%.39s", code[0] ? code : "REFUSED");
 }
 
-/* As it was when the plan began, which stands in that of the run. */
-static maki_status take_back(maki_manage_work *r, maki_plan *plan, maki_err *err)
+/* Drop what was planned since `plan` began. */
+static maki_status undo_step(maki_manage_work *r, maki_plan *plan, maki_err *err)
 {
     maki_plan_rollback(plan);
     return count_again(r, err);
 }
 
-/* The report as it is, before the first of steps that may have to be taken back. */
-static void remember_report(maki_manage_work *r, const maki_plan *before,
-                            const maki_step_result *taken)
+/* Save the report before the first of the steps that may have to be undone. */
+static void save_report(maki_manage_work *r, const maki_plan *before, const maki_step_result *taken)
 {
     const maki_manage_report *report = r->report;
     if (r->pending) return;
     r->before = *before;
-    r->unpended.action = report->action;
-    r->unpended.removed = report->messages_removed;
-    r->unpended.survey = report->survey;
-    r->unpended.fell_back = report->fell_back;
-    r->pending_from = taken == &r->more ? report->taken_count : (size_t)(taken - report->taken);
+    r->saved.action = report->action;
+    r->saved.removed = report->messages_removed;
+    r->saved.survey = report->survey;
+    r->saved.fell_back = report->fell_back;
+    r->pending_from =
+        taken == &r->unreported ? report->taken_count : (size_t)(taken - report->taken);
 }
 
-/* Steps that together had to reach the target have been taken: they stay if they have. */
-static maki_status settle(maki_manage_work *r, maki_err *err)
+/* After the last of the steps that must reach the target together: undo them if they did not. */
+static maki_status resolve_pending(maki_manage_work *r, maki_err *err)
 {
     bool pending = r->pending;
     r->pending = false;
     if (!pending || r->report->tokens_after <= r->pending_target) return MAKI_OK;
-    maki_status st = take_back(r, &r->before, err);
+    maki_status st = undo_step(r, &r->before, err);
     for (size_t i = r->pending_from; i < r->report->taken_count; i++)
         r->report->taken[i].undone = r->report->taken[i].event != 0;
-    r->report->action = r->unpended.action;
-    r->report->messages_removed = r->unpended.removed;
-    r->report->survey = r->unpended.survey;
-    r->report->fell_back = r->unpended.fell_back;
+    r->report->action = r->saved.action;
+    r->report->messages_removed = r->saved.removed;
+    r->report->survey = r->saved.survey;
+    r->report->fell_back = r->saved.fell_back;
     r->failed = true;
     return st;
 }
 
-/* What a step that was not refused has done. */
-static maki_status judge(maki_manage_work *r, const maki_step *step, const maki_step_effect *took,
-                         maki_plan *plan, double before, maki_step_result *taken, bool *progress,
-                         maki_err *err)
+/* Measure a step that was not refused: undo it, or report it. */
+static maki_status measure_step(maki_manage_work *r, const maki_step *step,
+                                const maki_step_effect *effect, maki_plan *plan, double before,
+                                maki_step_result *taken, bool *progress, maki_err *err)
 {
-    taken->event = took->event;
+    taken->event = effect->event;
     maki_status st = count_again(r, err);
     if (st != MAKI_OK) return st;
     r->failed = maki_reduction(before, r->report->tokens_after) < step->min_saving;
     if (r->failed) {
         taken->undone = true;
-        return take_back(r, plan, err);
+        return undo_step(r, plan, err);
     }
     *progress = r->report->tokens_after < before;
-    if (*progress && step->kind != MAKI_STEP_LAST) /* which tells itself what helped */
+    if (*progress && step->kind != MAKI_STEP_LAST) /* which reports itself what helped */
         r->report->action = step->kind;
-    r->report->messages_removed += took->removed;
-    if (took->survey.measured) {
-        r->report->survey = took->survey;
-        r->report->fell_back = took->fell_back;
+    r->report->messages_removed += effect->removed;
+    if (effect->survey.measured) {
+        r->report->survey = effect->survey;
+        r->report->fell_back = effect->fell_back;
     }
     if (step->must_reach) {
         r->pending = true;
@@ -201,52 +208,53 @@ static maki_status judge(maki_manage_work *r, const maki_step *step, const maki_
     return MAKI_OK;
 }
 
-/* Take a step.  *progress: less is in view.  Refused is not a failure of the run. */
-static maki_status take(maki_manage_work *r, const maki_step *step, bool *progress, maki_err *err)
+/* Run a step.  *progress: less is in view.  A refused step is not a failure of the run. */
+static maki_status run_step(maki_manage_work *r, const maki_step *step, bool *progress,
+                            maki_err *err)
 {
-    maki_step_effect took = { .count = 0 };
+    maki_step_effect effect = { .count = 0 };
     maki_err why = { 0 };
-    maki_step_result *taken = note(r, step->kind);
+    maki_step_result *taken = add_result(r, step->kind);
     double before = r->report->tokens_after;
     maki_plan plan;
     *progress = false;
     maki_status st = maki_plan_begin(&plan, r->conv, &why);
-    if (st == MAKI_OK && step->must_reach) remember_report(r, &plan, taken);
-    if (st == MAKI_OK) st = act(r, step, &took, &why);
+    if (st == MAKI_OK && step->must_reach) save_report(r, &plan, taken);
+    if (st == MAKI_OK) st = call_step(r, step, &effect, &why);
     r->failed = st != MAKI_OK;
-    if (st == MAKI_REFUSED && took.count == 0) {
-        note_refused(taken, why.code);
+    if (st == MAKI_REFUSED && effect.count == 0) {
+        set_refused(taken, why.code);
         return MAKI_OK;
     }
     if (st == MAKI_OK || st == MAKI_REFUSED)
-        return judge(r, step, &took, &plan, before, taken, progress, err);
+        return measure_step(r, step, &effect, &plan, before, taken, progress, err);
     if (err) *err = why;
     return st;
 }
 
-/* ---- which are taken ---------------------------------------------------------------------------------------- */
+/* ---- which steps run ---------------------------------------------------------------------------------------- */
 
-/* A run that was asked for by hand does something even when there is room.  Steps that must reach a target
- * which is reached already are no answer to that. */
-static bool by_hand(const maki_manage_work *r, const maki_step *step)
+/* A forced run does something even when it is not needed.  Steps that must reach a target which is reached
+ * already would not. */
+static bool is_forced(const maki_manage_work *r, const maki_step *step)
 {
     return r->in->force && !step->must_reach && r->report->tokens_after == r->report->tokens_before;
 }
 
-static bool is_time(const maki_manage_work *r, const maki_step *step)
+static bool is_due(const maki_manage_work *r, const maki_step *step)
 {
     double tokens = r->report->tokens_after, usage = tokens / r->in->window;
-    bool needed = tokens > maki_step_target(r, step) || by_hand(r, step);
-    if (step->from > 0 && usage < step->from && !by_hand(r, step)) return false;
+    bool needed = tokens > maki_step_target(r, step) || is_forced(r, step);
+    if (step->from > 0 && usage < step->from && !is_forced(r, step)) return false;
     if (step->below > 0 && usage >= step->below) return false;
     if ((step->when & MAKI_WHEN_NEEDED) && !needed) return false;
     if ((step->when & MAKI_WHEN_FAILED) && !r->failed) return false;
     return !(step->when & MAKI_WHEN_OVER) || maki_manage_over(r);
 }
 
-/* Why a step whose time it is cannot do anything; NULL: it can. */
-static maki_status obstacle(maki_manage_work *r, const maki_step *step, const char **code,
-                            maki_err *err)
+/* Why a step that is due cannot do anything; *code NULL: it can. */
+static maki_status find_obstacle(maki_manage_work *r, const maki_step *step, const char **code,
+                                 maki_err *err)
 {
     const maki_view *view;
     double bound = 0, goal = r->report->tokens_after - maki_step_target(r, step);
@@ -263,23 +271,24 @@ static maki_status obstacle(maki_manage_work *r, const maki_step *step, const ch
     return st;
 }
 
-static maki_status take_if(maki_manage_work *r, const maki_step *step, maki_err *err)
+static maki_status run_if_due(maki_manage_work *r, const maki_step *step, maki_err *err)
 {
     bool progress = true;
     const char *code = NULL;
-    maki_status st = step->must_reach ? MAKI_OK : settle(r, err);
-    if (st != MAKI_OK || !is_time(r, step)) return st;
-    st = obstacle(r, step, &code, err);
+    maki_status st = step->must_reach ? MAKI_OK : resolve_pending(r, err);
+    if (st != MAKI_OK || !is_due(r, step)) return st;
+    st = find_obstacle(r, step, &code, err);
     if (st != MAKI_OK) return st;
     if (code) {
-        note_refused(note(r, step->kind), code);
+        set_refused(add_result(r, step->kind), code);
         r->failed = true;
         return MAKI_OK;
     }
-    st = take(r, step, &progress, err);
+    st = run_step(r, step, &progress, err);
     bool again = step->when & MAKI_WHEN_OVER;
-    for (int i = 1; st == MAKI_OK && again && progress && maki_manage_over(r) && i < AGAIN_MAX; i++)
-        st = take(r, step, &progress, err);
+    for (int i = 1; st == MAKI_OK && again && progress && maki_manage_over(r) && i < REPEATS_MAX;
+         i++)
+        st = run_step(r, step, &progress, err);
     return st;
 }
 
@@ -288,6 +297,6 @@ maki_status maki_manage_steps(maki_manage_work *r, maki_err *err)
     const maki_policy *policy = r->in->policy;
     maki_status st = MAKI_OK;
     for (size_t i = 0; st == MAKI_OK && i < policy->step_count; i++)
-        st = take_if(r, &policy->steps[i], err);
-    return st == MAKI_OK ? settle(r, err) : st;
+        st = run_if_due(r, &policy->steps[i], err);
+    return st == MAKI_OK ? resolve_pending(r, err) : st;
 }

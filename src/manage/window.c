@@ -1,4 +1,4 @@
-/* window.c -- see window.h. */
+/* window.c -- the windows of known models, and the strategy for a family of models by a word in its id. */
 #include "manage/window.h"
 
 #include <math.h>
@@ -33,16 +33,16 @@ double maki_window_of_model(maki_str model_id)
 
 double maki_window_resolve(double model, double config, double agent_default)
 {
-    const double wishes[] = { model, config, agent_default };
+    const double candidates[] = { model, config, agent_default };
     for (size_t i = 0; i < 3; i++) {
-        if (isfinite(wishes[i]) && floor(wishes[i]) > 0) return floor(wishes[i]);
+        if (isfinite(candidates[i]) && floor(candidates[i]) > 0) return floor(candidates[i]);
     }
     return MAKI_WINDOW_DEFAULT;
 }
 
 maki_strategy maki_strategy_of(maki_str model_id)
 {
-    /* dear and good: use much of the window, let it summarise itself; cheap: condense early */
+    /* expensive and good: use much of the window, and let it summarise itself; cheap: condense early */
     if (maki_str_has(model_id, MAKI_LIT("opus"))) return (maki_strategy){ 80, model_id, 0.7, 5 };
     if (maki_str_has(model_id, MAKI_LIT("haiku"))) return (maki_strategy){ 60, model_id, 0.8, 3 };
     if (maki_str_has(model_id, MAKI_LIT("sonnet"))) {

@@ -282,7 +282,7 @@ static void write_prepared(maki_jw *out, double percent, bool due,
                            const maki_prepare_report *report)
 {
     maki_jw_print(out, "{'due':%b,'contextPercent':%f,'made':%b,'event':%I", due, percent,
-                  report->made, report->event);
+                  report->written, report->event);
     maki_summary_usage_write(out, &report->usage);
     maki_fact_coverage_write(out, &report->survey);
     maki_jw_end_object(out);

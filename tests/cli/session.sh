@@ -143,7 +143,7 @@ has 'no such message' 'message 99 is not' "$(s pin $new 99)"
 out=$(s compact $new --json)
 has 'compact reports' '"reason":"forced"' "$out"
 has 'it is counted' '"compressionCount":1,"lastCompression":"just now"' "$(s status $new --json)"
-has 'a policy that is none' 'there is no policy' "$(s compact $new --policy nope)"
+has 'an unknown policy' 'unknown policy' "$(s compact $new --policy nope)"
 "$maki" history undo $new >/dev/null
 has 'undone it does not count' '"compressionCount":0' "$(s status $new --json)"
 has 'compact for people' 'messages out of view' "$(s compact $new --policy roo)"

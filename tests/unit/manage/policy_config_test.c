@@ -238,7 +238,7 @@ static void check_mistakes(void)
     CHECK(strstr(kit.problems, "did you mean clawdbot?"));
     CHECK_STATUS(config_text(&kit, ""), MAKI_OK, &kit.err);
     CHECK_STATUS(named(&kit, "mine", &policy, &err), MAKI_NOTFOUND, NULL);
-    CHECK(strstr(err.msg, "there is no policy \"mine\""));
+    CHECK(strstr(err.msg, "unknown policy \"mine\""));
 
     tap_row("a step without its name is told");
     CHECK_STATUS(config_text(&kit, "policies: {mine: [{keep: 3}]}\n"), MAKI_INVALID, NULL);

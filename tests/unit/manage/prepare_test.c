@@ -177,13 +177,13 @@ static void test_used(void)
     kit_open(&k);
     visible(k.conv, &before);
     CHECK_STATUS(prepare(&k), MAKI_OK, &k.err);
-    CHECK(k.report.made && k.report.event > 0);
+    CHECK(k.report.written && k.report.event > 0);
     CHECK_DOUBLE(k.report.usage.cost, 0.5);
     CHECK_EQ(atomic_load(&k.early.messages), ROWS - 1 - KEEP);
     CHECK_EQ(visible(k.conv, &after), ROWS);
     CHECK_EQ(after, before); /* no view was changed */
     CHECK_STATUS(prepare(&k), MAKI_OK, &k.err);
-    CHECK(!k.report.made && k.report.event > 0); /* once is enough */
+    CHECK(!k.report.written && k.report.event > 0); /* once is enough */
     CHECK_EQ(atomic_load(&k.early.calls), 1);
     append(k.conv, ROWS + 1, 4);
     CHECK_STATUS(condense(&k, 1e9), MAKI_OK, &k.err);
@@ -230,7 +230,7 @@ static void test_used(void)
     kit_open(&k);
     k.early.fell_back = true;
     CHECK_STATUS(prepare(&k), MAKI_OK, &k.err);
-    CHECK(!k.report.made && k.report.event == 0);
+    CHECK(!k.report.written && k.report.event == 0);
     CHECK_EQ(k.report.fell_back.status, MAKI_UPSTREAM);
     CHECK_EQ(maki_log_events(maki_conv_log(k.conv)), 0);
     kit_close(&k);
@@ -353,7 +353,7 @@ static void test_threads(void)
         CHECK_STATUS(jobs[i].status, MAKI_OK, NULL);
         CHECK(jobs[i].report.event > 0);
     }
-    CHECK(jobs[0].report.made || jobs[1].report.made);
+    CHECK(jobs[0].report.written || jobs[1].report.written);
     CHECK_STATUS(condense(&k, 1e9), MAKI_OK, &k.err);
     CHECK_EQ(atomic_load(&k.late.calls), 0);
     kit_close(&k);
@@ -369,7 +369,7 @@ static void test_threads(void)
     append(k.conv, ROWS + 9, 8);
     pthread_join(threads[0], NULL);
     CHECK_STATUS(one.status, MAKI_OK, NULL);
-    CHECK(one.report.made);
+    CHECK(one.report.written);
     CHECK_STATUS(condense(&k, 1e9), MAKI_OK, &k.err);
     CHECK_EQ(atomic_load(&k.late.calls), 0);
     CHECK(visible(k.conv, NULL) >= 1 + 1 + KEEP + 8);
@@ -403,7 +403,7 @@ static void test_killed(void)
     CHECK_EQ(visible(k.conv, NULL), ROWS);
     CHECK_EQ(maki_log_events(maki_conv_log(k.conv)), 0);
     CHECK_STATUS(prepare(&k), MAKI_OK, &k.err); /* the next one is not held up */
-    CHECK(k.report.made);
+    CHECK(k.report.written);
     kit_close(&k);
 }
 
