@@ -54,7 +54,7 @@ static maki_status resolve_key(maki_turn_work *w, maki_err *err)
         st = maki_session_resolve(w->options->env, w->turns->home, &from, w->request->key, false,
                                   &resolved, err);
     if (st != MAKI_OK) return st;
-    w->result->made = resolved.made;
+    w->result->made = resolved.created;
     return maki_session_file(w->turns->home, agent, resolved.session.id, w->result->path,
                              sizeof w->result->path, err);
 }

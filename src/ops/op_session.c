@@ -107,7 +107,7 @@ maki_status maki_op_session_list(maki_op_call *call, maki_jw *out, maki_err *err
     if (st != MAKI_OK) return st;
     maki_jw_print(out, "{'sessions':[");
     for (size_t i = 0; i < list.count; i++)
-        write_session(call, out, &list.at[i], home);
+        write_session(call, out, &list.items[i], home);
     maki_jw_print(out, "],'all':%i,'note':%z}", list.all, list.note);
     maki_session_list_free(&call->m->env, &list);
     return MAKI_OK;

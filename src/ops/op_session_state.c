@@ -116,7 +116,7 @@ maki_status maki_op_session_resolve(maki_op_call *call, maki_jw *out, maki_err *
         st = maki_session_resolve(&call->m->env, home, &from, key, maki_in_bool(call, "new", false),
                                   &resolved, err);
     if (st != MAKI_OK) return st;
-    maki_jw_print(out, "{'made':%b", resolved.made);
+    maki_jw_print(out, "{'made':%b", resolved.created);
     maki_put_session(out, &resolved.session);
     maki_jw_print(out, "'note':%z}", resolved.note);
     return MAKI_OK;

@@ -1,4 +1,8 @@
-/* context_use.c -- see context_use.h. */
+/* context_use.c -- combine the session's files, the events of its newest requests and the configuration.
+ *
+ * In:    a conversation and the caller's options.
+ * Out:   the limits of its model, the scale from the index to the model, and the tokens of system prompt and tools.
+ *        A window that a provider or an error reported wins as find_window says; without a model the scale is 1. */
 #include "store/context_use.h"
 
 #include <stdio.h>
@@ -10,50 +14,50 @@
 
 /* ---- the window ------------------------------------------------------------------------------------ */
 
-/* What a provider said counts where nobody else has; what an error told, where it is less. */
-static void find_window(const maki_run_limits_in *said, const maki_exchange_state *recalled,
+/* The window that the provider reported is used when none is configured; that of an error, when it is smaller. */
+static void find_window(const maki_run_limits_in *options, const maki_exchange_state *recalled,
                         maki_context_use *out)
 {
-    maki_run_limits_in in = *said;
+    maki_run_limits_in in = *options;
     maki_status st = maki_run_limits_of(&in, &out->figures, &out->refused);
     bool asked = recalled->window > 0 && !maki_run_limits_known(&out->figures);
     double window = asked ? recalled->window : out->figures.window;
-    bool told = recalled->told > 0 && recalled->told < window;
-    if (asked || told) {
-        in.window = told ? recalled->told : window;
+    bool smaller = recalled->told > 0 && recalled->told < window;
+    if (asked || smaller) {
+        in.window = smaller ? recalled->told : window;
         st = maki_run_limits_of(&in, &out->figures, &out->refused);
         out->figures.window_from = "provider";
     }
     if (st == MAKI_OK) out->refused = (maki_err){ .status = MAKI_OK };
 }
 
-/* ---- all of it ------------------------------------------------------------------------------------- */
+/* ---- the whole ------------------------------------------------------------------------------------- */
 
 static maki_str first_of(maki_str a, const char *b, const char *c)
 {
     return a.len ? a : maki_str_of(b[0] ? b : c);
 }
 
-maki_status maki_context_use_of(maki_conv *conv, const maki_run_limits_in *said,
+maki_status maki_context_use_of(maki_conv *conv, const maki_run_limits_in *options,
                                 maki_context_use *out, maki_err *err)
 {
     maki_log *log = maki_conv_log(conv);
     maki_exchange_state recalled;
-    maki_run_limits_in in = *said;
-    maki_str most;
+    maki_run_limits_in in = *options;
+    maki_str max_tokens;
     *out = (maki_context_use){ .scale = 1, .exact = true };
     maki_status st = maki_session_get(maki_log_env(log), maki_log_path(log), &out->session, err);
-    if (st == MAKI_OK) st = maki_exchange_state_read(log, said->model, "", &recalled, err);
+    if (st == MAKI_OK) st = maki_exchange_state_read(log, options->model, "", &recalled, err);
     if (st != MAKI_OK) return st;
-    in.model = first_of(said->model, recalled.model, out->session.model);
+    in.model = first_of(options->model, recalled.model, out->session.model);
     if (in.agent.len == 0) in.agent = maki_str_of(out->session.agent);
     if (!(in.max_tokens > 0) && out->session.overrides[0] &&
-        maki_json_get(maki_str_of(out->session.overrides), MAKI_LIT("maxTokens"), &most))
-        in.max_tokens = (double)maki_json_double(most);
+        maki_json_get(maki_str_of(out->session.overrides), MAKI_LIT("maxTokens"), &max_tokens))
+        in.max_tokens = (double)maki_json_double(max_tokens);
     find_window(&in, &recalled, out);
     out->system = recalled.system;
     out->tools = recalled.tools;
-    if (out->figures.model[0] == '\0') return MAKI_OK; /* nobody knows: as the index counts */
+    if (out->figures.model[0] == '\0') return MAKI_OK; /* unknown model: tokens of the index */
     const maki_family *family = maki_family_of(maki_str_of(out->figures.model));
     out->scale = maki_family_scale(family, &recalled.calibration);
     out->exact = maki_family_error(family, &recalled.calibration) == 0;

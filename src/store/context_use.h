@@ -1,9 +1,9 @@
-/* context_use.h -- how much of its model's window a conversation takes: the one place that works it out, so that
- * commands, operations, runs, log lines and the chat report the same figure.
+/* context_use.h -- how much of its model's window a conversation uses: the one place that computes it, so that
+ * commands, operations, runs, log lines and the chat report the same number.
  *
- * Who it is counted for: the model that the caller says, that of the newest usage, that of the newest reply, else the
- * configured one.  Its tokens are those of the index times the family's scale, calibrated by what its replies reported.
- * Sent besides the messages are the system prompt and the tools, as last sent, and what begins a reply. */
+ * The model: the caller's, that of the newest usage event, that of the newest reply, else the configured one.  Its
+ * tokens are those of the index times the scale of its family, calibrated by the usage that its replies reported.
+ * In addition to the messages a request has the system prompt and the tools, as last sent, and the start of a reply. */
 #ifndef MAKI_STORE_CONTEXT_USE_H
 #define MAKI_STORE_CONTEXT_USE_H
 
@@ -15,14 +15,14 @@
 typedef struct maki_context_use {
     maki_session session;
     maki_run_limits figures; /* of the model: window, threshold ... */
-    maki_err refused;        /* what a run says to that window; MAKI_OK: nothing */
+    maki_err refused;        /* why a run would refuse that window; MAKI_OK: it would not */
     double scale;            /* tokens of the model for one of the index */
     bool exact;
-    double system, tools, reply; /* tokens of the index, besides the messages */
+    double system, tools, reply; /* tokens of the index, in addition to the messages */
 } maki_context_use;
 
-/* `said` is what the caller says; its model and agent may be empty. */
-maki_status maki_context_use_of(maki_conv *conv, const maki_run_limits_in *said,
+/* `options`: what the caller sets; its model and agent may be empty. */
+maki_status maki_context_use_of(maki_conv *conv, const maki_run_limits_in *options,
                                 maki_context_use *out, maki_err *err);
 static inline double maki_context_other(const maki_context_use *use)
 {

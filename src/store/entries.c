@@ -1,4 +1,7 @@
-/* entries.c -- see entries.h. */
+/* entries.c -- the table of fields of an entry in sessions.json, and the functions that read and write by it.
+ *
+ * A field is a row of `fields`: its name, its form in JSON, its place in maki_session.  Fields are written in that order
+ * and mostly read in it, so a view of thousands of entries is read without searching for names. */
 #include "store/entries.h"
 
 #include <stddef.h>
@@ -35,13 +38,13 @@ bool maki_entries_read(maki_str text, maki_entries *out)
 
 void maki_entries_write_others(maki_jw *out, const maki_entries *entries)
 {
-    static const maki_str ours[] = { NAME("version"), NAME("folder"), NAME("entries") };
+    static const maki_str known[] = { NAME("version"), NAME("folder"), NAME("entries") };
     maki_json_iter iter = maki_json_items(entries->top);
     maki_json_item item;
     while (maki_json_next(&iter, &item)) {
         bool other = true;
-        for (size_t i = 0; i < COUNT(ours); i++)
-            other = other && !maki_json_key_is(item.key, ours[i]);
+        for (size_t i = 0; i < COUNT(known); i++)
+            other = other && !maki_json_key_is(item.key, known[i]);
         if (!other) continue;
         maki_jw_begin_value(out);
         maki_jw_bytes(out, (maki_str){ item.start, item.key.len + 2 }); /* escaped already */
@@ -53,9 +56,9 @@ void maki_entries_write_others(maki_jw *out, const maki_entries *entries)
 /* ---- one entry ------------------------------------------------------------------------------------- */
 
 typedef enum form {
-    FORM_FILE, /* the name of the file says it */
+    FORM_FILE, /* given by the name of the file */
     FORM_TEXT,
-    FORM_OPTIONAL, /* a text that is not written when there is none */
+    FORM_OPTIONAL, /* a string that is left out when empty */
     FORM_NUMBER,
     FORM_USAGE,  /* {"input":1,"output":2} */
     FORM_READ,   /* [1,2] */
@@ -63,12 +66,12 @@ typedef enum form {
     FORM_STATE   /* "active", "archived" */
 } form;
 
-/* The fields that are ours, in the order in which they are written. */
+/* The known fields, in the order in which they are written. */
 static const struct field {
     maki_str name;
     form form;
     size_t at, capacity; /* in maki_session */
-    bool needed;         /* to trust the entry */
+    bool required;
 } fields[] = {
     { NAME("id"), FORM_FILE, TEXT_AT(id), false },
     { NAME("agentId"), FORM_FILE, TEXT_AT(agent), false },
@@ -87,7 +90,7 @@ enum { FIELDS = COUNT(fields) };
 FOLLOWS(input, output);
 FOLLOWS(read_messages, read_events);
 
-/* Which field a key is; FIELDS: none of ours.  We write them in order, so the next one is tried first. */
+/* The index of a field; FIELDS: unknown.  They are written in order, so the next one is tried first. */
 static size_t field_of(maki_str key, size_t next)
 {
     if (next < FIELDS && maki_str_is(key, fields[next].name)) return next;
@@ -132,14 +135,14 @@ static bool read_pair(maki_str value, uint64_t pair[2])
 {
     maki_json_iter iter = maki_json_items(value);
     maki_json_item item;
-    bool good[2] = { false, false };
+    bool valid[2] = { false, false };
     while (maki_json_next(&iter, &item)) {
-        bool second = iter.object ? maki_json_key_is(item.key, MAKI_LIT("output")) : good[0];
-        bool first = iter.object ? maki_json_key_is(item.key, MAKI_LIT("input")) : !good[0];
-        if (first) good[0] = read_number(item.value, &pair[0]);
-        if (second) good[1] = read_number(item.value, &pair[1]);
+        bool second = iter.object ? maki_json_key_is(item.key, MAKI_LIT("output")) : valid[0];
+        bool first = iter.object ? maki_json_key_is(item.key, MAKI_LIT("input")) : !valid[0];
+        if (first) valid[0] = read_number(item.value, &pair[0]);
+        if (second) valid[1] = read_number(item.value, &pair[1]);
     }
-    return good[0] && good[1];
+    return valid[0] && valid[1];
 }
 
 static bool read_state(maki_str value, bool *archived)
@@ -177,24 +180,25 @@ bool maki_entry_read(maki_str json, maki_session *out)
     maki_json_iter iter = maki_json_items(json);
     maki_json_item item;
     bool has[FIELDS] = { false };
-    bool good = iter.object;
+    bool valid = iter.object;
     for (size_t f, next = 0; iter.object && maki_json_next(&iter, &item); next = f + 1) {
         f = field_of(item.key, next);
-        if (f < FIELDS) good = (has[f] = read_field(&fields[f], item.value, out)) && good;
+        if (f < FIELDS) valid = (has[f] = read_field(&fields[f], item.value, out)) && valid;
     }
     for (size_t f = 0; f < FIELDS; f++)
-        good = good && (has[f] || !fields[f].needed);
-    return good;
+        valid = valid && (has[f] || !fields[f].required);
+    return valid;
 }
 
 bool maki_entry_has_key(maki_str json, maki_str key)
 {
     maki_str value;
-    if (!maki_str_has(json, key) && !memchr(json.ptr, '\\', json.len)) return false; /* most */
+    if (!maki_str_has(json, key) && !memchr(json.ptr, '\\', json.len))
+        return false; /* nearly always */
     return maki_json_string_field(json, "sessionKey", &value) && maki_json_text_is(value, key);
 }
 
-static void put_field(maki_jw *out, const struct field *f, const maki_session *s)
+static void write_field(maki_jw *out, const struct field *f, const maki_session *s)
 {
     const void *at = (const char *)s + f->at;
     const char *text = at;
@@ -218,7 +222,7 @@ void maki_entry_write(maki_jw *out, const maki_session *s, maki_str old)
     maki_jw_key(out, maki_str_of(s->id));
     maki_jw_object(out);
     for (size_t f = 0; f < FIELDS; f++)
-        put_field(out, &fields[f], s);
+        write_field(out, &fields[f], s);
     while (iter.object && maki_json_next(&iter, &item)) {
         if (field_of(item.key, FIELDS) != FIELDS) continue;
         maki_jw_begin_value(out);

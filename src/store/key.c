@@ -1,4 +1,4 @@
-/* key.c -- see key.h. */
+/* key.c -- split a session key at its colons; all parts from the third on are the main key. */
 #include "store/key.h"
 
 #include <stdbool.h>
@@ -7,8 +7,8 @@
 #include "base/err.h"
 #include "base/str.h"
 
-/* The next part that is not empty, taken off *rest. */
-static bool take_part(maki_str *rest, maki_str *part)
+/* Remove the next part that is not empty from *rest. */
+static bool next_part(maki_str *rest, maki_str *part)
 {
     while (rest->len && rest->ptr[0] == ':')
         *rest = maki_str_from(*rest, 1);
@@ -23,9 +23,9 @@ maki_status maki_session_key_parse(maki_str key, maki_arena *arena, maki_session
     char *main_key = maki_arena_get(arena, rest.len + 1);
     size_t n = 0;
     if (!main_key) return maki_arena_status(arena, err);
-    bool agent = take_part(&rest, &first) && maki_str_is(first, MAKI_LIT("agent")) &&
-                 take_part(&rest, &out->agent_id);
-    while (agent && take_part(&rest, &part)) {
+    bool agent = next_part(&rest, &first) && maki_str_is(first, MAKI_LIT("agent")) &&
+                 next_part(&rest, &out->agent_id);
+    while (agent && next_part(&rest, &part)) {
         if (n) main_key[n++] = ':';
         memcpy(main_key + n, part.ptr, part.len);
         n += part.len;

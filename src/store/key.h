@@ -9,8 +9,8 @@ typedef struct maki_session_key {
     maki_str main_key; /* may hold further colons */
 } maki_session_key;
 
-/* Empty parts are passed over, as in the reference: "agent:work::C1" is "agent:work:C1", and
- * "agent::main" has a part too few.  MAKI_INVALID when three parts are not there. */
+/* Empty parts are skipped, as in the reference: "agent:work::C1" is "agent:work:C1", and
+ * "agent::main" lacks a part.  MAKI_INVALID: fewer than three parts. */
 maki_status maki_session_key_parse(maki_str key, maki_arena *arena, maki_session_key *out,
                                    maki_err *err);
 

@@ -1,4 +1,7 @@
-/* limit.c -- see limit.h. */
+/* limit.c -- find the turn limit of a session, count its turns, and hide the oldest.
+ *
+ * Turns are counted from the newest message back, by the index alone.  Another process that changes the view between
+ * counting and hiding makes the write fail with MAKI_CONFLICT, and both are done again. */
 #include "store/limit.h"
 
 #include <stdio.h>
@@ -7,29 +10,29 @@
 #include "base/str.h"
 #include "history/facts.h"
 
-enum { TRIES = 8 };
+enum { ATTEMPTS_MAX = 8 };
 
 bool maki_session_from_channel(const maki_session *s)
 {
-    char capacity[MAKI_KEY_MAX];
+    char prefix[MAKI_KEY_MAX];
     const char *rest = s->key;
     if (s->channel[0]) return true;
-    if (strcmp(s->agent, "proxy") == 0) return false; /* whatever its clients call themselves */
-    snprintf(capacity, sizeof capacity, "agent:%s:", s->agent);
-    if (strncmp(rest, capacity, strlen(capacity)) != 0) return false;
-    const char *colon = strchr(rest + strlen(capacity), ':');
+    if (strcmp(s->agent, "proxy") == 0) return false; /* with any key of a client */
+    snprintf(prefix, sizeof prefix, "agent:%s:", s->agent);
+    if (strncmp(rest, prefix, strlen(prefix)) != 0) return false;
+    const char *colon = strchr(rest + strlen(prefix), ':');
     return colon && colon[1];
 }
 
 uint64_t maki_turn_limit(const maki_turn_limits *limits, bool channel)
 {
-    const double all[] = { limits->agent, channel ? limits->global : 0,
-                           channel ? limits->provider : 0, channel ? limits->user : 0 };
-    double least = 0;
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
-        if (all[i] >= 1 && (least < 1 || all[i] < least)) least = all[i];
+    const double candidates[] = { limits->agent, channel ? limits->global : 0,
+                                  channel ? limits->provider : 0, channel ? limits->user : 0 };
+    double lowest = 0;
+    for (size_t i = 0; i < sizeof candidates / sizeof candidates[0]; i++) {
+        if (candidates[i] >= 1 && (lowest < 1 || candidates[i] < lowest)) lowest = candidates[i];
     }
-    return (uint64_t)least;
+    return (uint64_t)lowest;
 }
 
 /* ---- turns of a view ------------------------------------------------------------------------------- */
@@ -39,7 +42,7 @@ typedef struct walk {
     uint64_t turns;    /* that count, so far */
     uint64_t messages; /* so far */
     uint64_t stop_at;  /* turns */
-    uint64_t keep;     /* messages at the end that have so many turns; 0: there are fewer */
+    uint64_t keep;     /* messages at the end that have `stop_at` turns; 0: there are fewer turns */
 } walk;
 
 static bool begins_turn(const maki_row *row)
@@ -77,18 +80,18 @@ static maki_status turns_now(maki_conv *conv, uint64_t stop_at, walk *w, maki_er
     return st == MAKI_OK ? count_turns(view, w, err) : st;
 }
 
-/* Decide on the view as it is now, and hide; MAKI_CONFLICT: somebody else wrote in between. */
-static maki_status limit_once(maki_conv *conv, uint64_t limit, uint64_t stays, bool preview,
+/* Count the current view, and hide; MAKI_CONFLICT: another process changed it in between. */
+static maki_status limit_once(maki_conv *conv, uint64_t limit, uint64_t remaining, bool preview,
                               maki_limited *out, maki_err *err)
 {
     unsigned char head[MAKI_CHAIN_LEN];
     walk w;
     *out = (maki_limited){ 0 };
-    maki_status st = turns_now(conv, stays, &w, err);
+    maki_status st = turns_now(conv, remaining, &w, err);
     if (st != MAKI_OK) return st;
     out->turns = out->left = w.turns;
     if (limit == 0 || w.turns <= limit) return MAKI_OK;
-    out->left = stays;
+    out->left = remaining;
     if (preview) return MAKI_OK;
     memcpy(head, maki_log_head(maki_conv_log(conv)), sizeof head);
     st = maki_conv_window(conv, head, w.keep, &out->change, err);
@@ -100,9 +103,9 @@ static maki_status limit_once(maki_conv *conv, uint64_t limit, uint64_t stays, b
 maki_status maki_conv_limit_turns(maki_conv *conv, uint64_t limit, bool preview, maki_limited *out,
                                   maki_err *err)
 {
-    uint64_t stays = limit - (limit + 4) / 5; /* a fifth goes at once */
+    uint64_t remaining = limit - (limit + 4) / 5; /* a fifth is hidden at once */
     maki_status st = MAKI_CONFLICT;
-    for (int i = 0; st == MAKI_CONFLICT && i < TRIES; i++)
-        st = limit_once(conv, limit, stays ? stays : 1, preview, out, err);
+    for (int i = 0; st == MAKI_CONFLICT && i < ATTEMPTS_MAX; i++)
+        st = limit_once(conv, limit, remaining ? remaining : 1, preview, out, err);
     return st;
 }

@@ -1,9 +1,9 @@
-/* limit.h -- turn limits: of a session that comes from a channel only so many turns are sent.
+/* limit.h -- turn limits: how many turns of a session are sent at most.
  *
  * A turn begins with a message of the user that is not the result of a tool.  The first message of a conversation,
  * system messages and pinned ones stay whatever the limit, and do not count.  When there are more turns than
- * allowed, so many are hidden behind a marker that four fifths of the limit are left: so the beginning of
- * what is sent changes once in limit / 5 turns and not with every one.  Nothing is deleted; undo brings it back. */
+ * allowed, the oldest are hidden behind a marker, down to four fifths of the limit: so the beginning of
+ * what is sent changes once in limit / 5 turns and not with every one.  Nothing is deleted; undo shows them again. */
 #ifndef MAKI_STORE_LIMIT_H
 #define MAKI_STORE_LIMIT_H
 
@@ -11,23 +11,23 @@
 #include "store/session.h"
 
 typedef struct maki_turn_limits {
-    double global, provider, user; /* turnLimits.*; they hold for channels only.  0: none */
-    double agent;                  /* agents.ID.maxTurns; holds for any session.  0: none */
+    double global, provider, user; /* turnLimits.*, of sessions from channels; 0: none */
+    double agent;                  /* agents.ID.maxTurns, of all sessions; 0: none */
 } maki_turn_limits;
 
 /* Does it come from a channel?  Its header says so, or its key, agent:AGENT:CHANNEL:ID. */
 bool maki_session_from_channel(const maki_session *s);
 
-/* The least of those that hold; 0: none does. */
+/* The lowest limit that applies; 0: none. */
 uint64_t maki_turn_limit(const maki_turn_limits *limits, bool channel);
 
 typedef struct maki_limited {
     uint64_t turns;     /* in view before */
-    uint64_t left;      /* and after */
-    maki_change change; /* event 0: nothing had to be hidden */
+    uint64_t left;      /* in view after */
+    maki_change change; /* event 0: nothing was hidden */
 } maki_limited;
 
-/* Hide what is over `limit` (0: no limit).  With `preview` only tell what would be left. */
+/* Hide what is over `limit` (0: no limit).  With `preview` only report what would be left. */
 maki_status maki_conv_limit_turns(maki_conv *conv, uint64_t limit, bool preview, maki_limited *out,
                                   maki_err *err);
 

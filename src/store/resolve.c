@@ -1,4 +1,9 @@
-/* resolve.c -- see resolve.h. */
+/* resolve.c -- build session keys, find or create the session of a key, and change the state of a session.
+ *
+ * In:     where a message came from, or a key.
+ * Out:    the session, and a note when sessions.json could not be brought up to date.
+ * Always: state is written to the session's own files first, to sessions.json last; a new session exists with its
+ *         overrides before an old one loses the key, so that a crash at any point leaves one to be found. */
 #include "store/resolve.h"
 
 #include <stdio.h>
@@ -44,13 +49,13 @@ static maki_status check_part(const char *what, const char *text, bool colons, m
     }
     if (!colons && strchr(text, ':'))
         return maki_fail(err, MAKI_INVALID,
-                         "the %s has a colon in it, which parts of keys are split at", what);
+                         "the %s has a colon in it, which separates the parts of a key", what);
     if (text[0] == ':' || text[n - 1] == ':' || strstr(text, "::"))
         return maki_fail(err, MAKI_INVALID, "the %s has an empty part between its colons", what);
     return MAKI_OK;
 }
 
-/* What tells chats apart within the channel. */
+/* The id of a chat within its channel. */
 static const char *main_id(const maki_origin *from, maki_scope scope, const char **what)
 {
     bool group = scope == MAKI_SCOPE_GROUP && from->group[0];
@@ -79,20 +84,20 @@ maki_status maki_origin_key(const maki_origin *from, maki_scope scope, char out[
                      MAKI_KEY_MAX - 3);
 }
 
-/* ---- a new one ------------------------------------------------------------------------------------- */
+/* ---- creating ------------------------------------------------------------------------------------- */
 
 static maki_status header_of(const maki_session *s, maki_arena *arena, maki_str *out, maki_err *err)
 {
-    maki_json_build made;
-    maki_json_build_begin(&made, arena, err);
-    maki_jw_print(&made.w,
+    maki_json_build build;
+    maki_json_build_begin(&build, arena, err);
+    maki_jw_print(&build.w,
                   "{'type':'header','version':1,'sessionId':%z,'createdAt':%i,'sessionKey':%z,"
                   "'channel':%z}",
                   s->id, s->created, s->key, s->channel);
-    return maki_json_build_end(&made, arena, out, err);
+    return maki_json_build_end(&build, arena, out, err);
 }
 
-/* {"overrides":...,"state":...}, without the braces; len 0: there is nothing to note. */
+/* {"overrides":...,"state":...}, without the braces; len 0: nothing changes. */
 static maki_str state_of(const maki_session_change *to, char *out, size_t capacity)
 {
     int n = 0;
@@ -103,48 +108,48 @@ static maki_str state_of(const maki_session_change *to, char *out, size_t capaci
     return (maki_str){ out, (size_t)n };
 }
 
-static maki_status note_state(const maki_env *env, const char *path, const maki_session_change *to,
-                              maki_err *err)
+static maki_status write_state(const maki_env *env, const char *path, const maki_session_change *to,
+                               maki_err *err)
 {
     char fields[MAKI_OVERRIDES_MAX + 64];
-    maki_conv_options how = { .durability = MAKI_SYNC, .threads = 1 };
+    maki_conv_options options = { .durability = MAKI_SYNC, .threads = 1 };
     maki_conv *conv = NULL;
     maki_change ignored;
     maki_str text = state_of(to, fields, sizeof fields);
     if (!text.len) return MAKI_OK;
-    maki_status st = maki_conv_open(env, path, &how, &conv, err);
+    maki_status st = maki_conv_open(env, path, &options, &conv, err);
     if (st == MAKI_OK) st = maki_conv_add_event(conv, "session", text, &ignored, err);
     maki_conv_close(conv);
     return st;
 }
 
-/* Make the transcript of *s, whose agent, key, channel, overrides and time are set. */
-static maki_status make_session(const maki_env *env, const char *home, maki_session *s,
-                                maki_err *err)
+/* Create the transcript of *s, whose agent, key, channel, overrides and time are set. */
+static maki_status create_session(const maki_env *env, const char *home, maki_session *s,
+                                  maki_err *err)
 {
     char path[MAKI_PATH_MAX], directory[MAKI_PATH_MAX];
     maki_arena arena = maki_arena_new(env->alloc, SMALL);
-    maki_conv_options how = { .create = true, .durability = MAKI_SYNC, .threads = 1 };
+    maki_conv_options options = { .create = true, .durability = MAKI_SYNC, .threads = 1 };
     maki_conv *conv = NULL;
     maki_status st = maki_uuid(env->random, s->id, err);
-    if (st == MAKI_OK) st = header_of(s, &arena, &how.header, err);
+    if (st == MAKI_OK) st = header_of(s, &arena, &options.header, err);
     if (st == MAKI_OK)
         st = maki_agent_directory(env->files, home, s->agent, "sessions", directory,
                                   sizeof directory, err);
     if (st == MAKI_OK) st = maki_session_file(home, s->agent, s->id, path, sizeof path, err);
-    if (st == MAKI_OK) st = maki_conv_open(env, path, &how, &conv, err);
+    if (st == MAKI_OK) st = maki_conv_open(env, path, &options, &conv, err);
     maki_conv_close(conv);
     maki_arena_free(&arena);
     maki_session_change overrides = { s->overrides[0] ? s->overrides : NULL, -1 };
-    if (st == MAKI_OK) st = note_state(env, path, &overrides, err);
+    if (st == MAKI_OK) st = write_state(env, path, &overrides, err);
     if (st == MAKI_OK) st = maki_transcript_read(env, directory, s, err);
     return st;
 }
 
 /* ---- resolving ------------------------------------------------------------------------------------- */
 
-static void put_view_right(const maki_env *env, maki_session_index_in where, const char *about,
-                           char *note)
+static void update_view(const maki_env *env, maki_session_index_in where, const char *about,
+                        char *note)
 {
     maki_session_index_report report;
     where.about = about;
@@ -152,7 +157,8 @@ static void put_view_right(const maki_env *env, maki_session_index_in where, con
         memcpy(note, report.note, sizeof report.note);
 }
 
-/* Archive all that have the key but *s.  There is more than one when an earlier try broke off, or files were copied. */
+/* Archive all sessions with the key but *s.  There is more than one after an interrupted attempt, or when files were
+ * copied. */
 static maki_status archive_others(const maki_env *env, const maki_session_index_in *where,
                                   const maki_session *s, maki_err *err)
 {
@@ -169,16 +175,16 @@ static maki_status archive_others(const maki_env *env, const maki_session_index_
                              last);
         memcpy(last, oldest.id, sizeof last);
         st = maki_session_file(where->home, s->agent, oldest.id, path, sizeof path, err);
-        if (st == MAKI_OK) st = note_state(env, path, &archived, err);
+        if (st == MAKI_OK) st = write_state(env, path, &archived, err);
         if (st != MAKI_OK) return st;
     }
 }
 
-/* Under the lock, when it could be had: look again, and only then make one.  What there was is archived last: should
- * anything fail before that, it is found as before, with all that was set for it. */
-static maki_status make_or_find(const maki_env *env, const maki_session_index_in *where,
-                                const maki_origin *from, const char *key, bool fresh,
-                                maki_resolved *out, maki_err *err)
+/* Look the key up again, now under the lock if it was acquired, and only then create a session.  The old one is
+ * archived last: if anything fails before that, it is found as before, with its overrides. */
+static maki_status find_or_create(const maki_env *env, const maki_session_index_in *where,
+                                  const maki_origin *from, const char *key, bool fresh,
+                                  maki_resolved *out, maki_err *err)
 {
     maki_session_index_report report;
     maki_session before = { 0 };
@@ -191,15 +197,16 @@ static maki_status make_or_find(const maki_env *env, const maki_session_index_in
     }
     maki_session *s = &out->session;
     *s = (maki_session){ .created = env->clock->now_ms(env->clock) };
-    if (s->created <= before.created) s->created = before.created + 1; /* the older is found */
+    if (s->created <= before.created)
+        s->created = before.created + 1; /* the older one is found by a key */
     snprintf(s->agent, sizeof s->agent, "%s", from->agent);
     snprintf(s->key, sizeof s->key, "%s", key);
     snprintf(s->channel, sizeof s->channel, "%s", from->channel);
     memcpy(s->overrides, before.overrides, sizeof s->overrides);
-    st = make_session(env, where->home, s, err);
+    st = create_session(env, where->home, s, err);
     if (st == MAKI_OK && found) st = archive_others(env, where, s, err);
-    out->made = st == MAKI_OK;
-    if (st == MAKI_OK) put_view_right(env, *where, found ? before.id : NULL, out->note);
+    out->created = st == MAKI_OK;
+    if (st == MAKI_OK) update_view(env, *where, found ? before.id : NULL, out->note);
     return st;
 }
 
@@ -212,7 +219,7 @@ maki_status maki_session_resolve(const maki_env *env, const char *home, const ma
     maki_err why = { 0 };
     char directory[MAKI_PATH_MAX];
     bool found = false;
-    *out = (maki_resolved){ .made = false };
+    *out = (maki_resolved){ .created = false };
     if (strlen(from->channel) >= MAKI_CHANNEL_MAX)
         return maki_fail(err, MAKI_INVALID, "the channel's name is longer than %d bytes",
                          MAKI_CHANNEL_MAX - 1);
@@ -228,13 +235,13 @@ maki_status maki_session_resolve(const maki_env *env, const char *home, const ma
                                         &why) == MAKI_OK)
         where.held = &lock;
     else
-        where.wait_ms = 1; /* it was waited for */
-    st = make_or_find(env, &where, from, key, fresh, out, err);
+        where.wait_ms = 1; /* the wait is over */
+    st = find_or_create(env, &where, from, key, fresh, out, err);
     maki_session_index_lock_release(&lock, env);
     return st;
 }
 
-/* ---- what holds for a session ---------------------------------------------------------------------- */
+/* ---- the state of a session ---------------------------------------------------------------------- */
 
 static maki_status check_key_is_free(const maki_env *env, const maki_session_index_in *where,
                                      const maki_session *s, maki_err *err)
@@ -248,38 +255,38 @@ static maki_status check_key_is_free(const maki_env *env, const maki_session_ind
     return maki_refuse(err, "KEY_TAKEN", "%.60s has its key now; archive that one first", other.id);
 }
 
-static maki_status read_place(const maki_env *env, const maki_session_location *place,
-                              maki_session *out, maki_err *err)
+static maki_status read_location(const maki_env *env, const maki_session_location *location,
+                                 maki_session *out, maki_err *err)
 {
-    memcpy(out->agent, place->agent, sizeof out->agent);
-    memcpy(out->id, place->id, sizeof out->id);
+    memcpy(out->agent, location->agent, sizeof out->agent);
+    memcpy(out->id, location->id, sizeof out->id);
     maki_session_forget(out);
-    return maki_transcript_read(env, place->directory, out, err);
+    return maki_transcript_read(env, location->directory, out, err);
 }
 
 maki_status maki_session_get(const maki_env *env, const char *path, maki_session *out,
                              maki_err *err)
 {
-    maki_session_location place;
-    (void)maki_session_location_of(path, &place);
-    return read_place(env, &place, out, err);
+    maki_session_location location;
+    (void)maki_session_location_of(path, &location);
+    return read_location(env, &location, out, err);
 }
 
 maki_status maki_session_set(const maki_env *env, const char *path, const maki_session_change *to,
                              maki_session *out, maki_err *err)
 {
     char note[200];
-    maki_session_location place;
-    bool session = maki_session_location_of(path, &place);
-    maki_session_index_in where = { .home = place.home, .agent = place.agent };
+    maki_session_location location;
+    bool session = maki_session_location_of(path, &location);
+    maki_session_index_in where = { .home = location.home, .agent = location.agent };
     if (to->overrides && strlen(to->overrides) >= MAKI_OVERRIDES_MAX)
         return maki_fail(err, MAKI_INVALID, "overrides are longer than %d bytes",
                          MAKI_OVERRIDES_MAX - 1);
-    maki_status st = read_place(env, &place, out, err);
+    maki_status st = read_location(env, &location, out, err);
     if (st == MAKI_OK && session && to->archived == 0 && out->archived)
         st = check_key_is_free(env, &where, out, err);
-    if (st == MAKI_OK) st = note_state(env, path, to, err);
-    if (st == MAKI_OK) st = maki_transcript_read(env, place.directory, out, err);
-    if (st == MAKI_OK && session) put_view_right(env, where, place.id, note);
+    if (st == MAKI_OK) st = write_state(env, path, to, err);
+    if (st == MAKI_OK) st = maki_transcript_read(env, location.directory, out, err);
+    if (st == MAKI_OK && session) update_view(env, where, location.id, note);
     return st;
 }

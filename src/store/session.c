@@ -1,4 +1,6 @@
-/* session.c -- see session.h. */
+/* session.c -- the paths of sessions: build them from ids, and parse them.
+ *
+ * An id is checked before it becomes part of a path; directories are created with mode 0700. */
 #include "store/session.h"
 
 #include <errno.h>
@@ -32,41 +34,44 @@ bool maki_id_ok(const char *id)
     return strspn(id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") == n;
 }
 
-/* Make every folder on the way. */
-static maki_status make_directories(const maki_files *files, char *path, maki_err *err)
+/* Create a directory and its parents. */
+static maki_status create_directories(const maki_files *files, char *path, maki_err *err)
 {
     for (char *slash = path + 1;; slash++) {
         if (*slash && *slash != '/') continue;
-        char kept = *slash;
+        char saved = *slash;
         *slash = '\0';
         int failed = files->mkdir(files, path, 0700) != 0 && errno != EEXIST;
-        *slash = kept;
-        if (failed) return maki_fail_errno(err, "making the state folder");
-        if (!kept) return MAKI_OK;
+        *slash = saved;
+        if (failed) return maki_fail_errno(err, "creating the state directory");
+        if (!saved) return MAKI_OK;
     }
 }
 
 maki_status maki_agent_directory(const maki_files *files, const char *home, const char *agent,
                                  const char *inside, char *out, size_t capacity, maki_err *err)
 {
-    if (!maki_id_ok(agent)) return maki_fail(err, MAKI_INVALID, "that is not the name of an agent");
+    if (!maki_id_ok(agent))
+        return maki_fail(err, MAKI_INVALID,
+                         "not a valid agent name: letters, digits, - _ and . (not at the front)");
     int n = snprintf(out, capacity, "%s/agents/%s%s%s", home, agent, inside[0] ? "/" : "", inside);
     if (n < 0 || (size_t)n >= capacity) return maki_fail(err, MAKI_INVALID, "the path is too long");
-    return make_directories(files, out, err);
+    return create_directories(files, out, err);
 }
 
 maki_status maki_session_file(const char *home, const char *agent, const char *id, char *out,
                               size_t capacity, maki_err *err)
 {
     if (!maki_id_ok(agent) || !maki_id_ok(id))
-        return maki_fail(err, MAKI_INVALID, "that is not the id of a session");
+        return maki_fail(err, MAKI_INVALID,
+                         "not a valid session id: letters, digits, - _ and . (not at the front)");
     int n = snprintf(out, capacity, "%s/agents/%s/sessions/%s.jsonl", home, agent, id);
     if (n < 0 || (size_t)n >= capacity) return maki_fail(err, MAKI_INVALID, "the path is too long");
     return MAKI_OK;
 }
 
-/* Take the last part off a path, into `name` if it fits; false when there is none. */
-static bool take_last(char *path, char *name, size_t capacity)
+/* Remove the last component of a path and copy it to `name`; false: there is none, or it does not fit. */
+static bool pop_component(char *path, char *name, size_t capacity)
 {
     char *slash = strrchr(path, '/');
     if (!slash || slash == path || strlen(slash + 1) >= capacity) return false;
@@ -87,9 +92,9 @@ bool maki_session_location_of(const char *path, maki_session_location *out)
     if (n > end && strcmp(name + n - end, ".jsonl") == 0) name[n - end] = '\0';
     snprintf(out->id, sizeof out->id, "%.127s", name);
     memcpy(out->home, out->directory, sizeof out->home);
-    bool session = take_last(out->home, sessions, sizeof sessions) &&
-                   take_last(out->home, out->agent, sizeof out->agent) &&
-                   take_last(out->home, agents, sizeof agents) &&
+    bool session = pop_component(out->home, sessions, sizeof sessions) &&
+                   pop_component(out->home, out->agent, sizeof out->agent) &&
+                   pop_component(out->home, agents, sizeof agents) &&
                    strcmp(sessions, "sessions") == 0 && strcmp(agents, "agents") == 0 &&
                    maki_id_ok(out->agent);
     if (!session) out->home[0] = out->agent[0] = '\0';

@@ -1,9 +1,9 @@
-/* session.h -- a session: where it is, and what is known about it.
+/* session.h -- a session: its files, and the facts about it that sessions.json has.
  *
- * State lives in one folder:
+ * State is kept in one directory:
  *
  *     agents/{agentId}/sessions.json                 a view of all of them (session_index.h)
- *     agents/{agentId}/sessions/{sessionId}.jsonl    what was said, with its events and index beside it
+ *     agents/{agentId}/sessions/{sessionId}.jsonl    its messages; its events and index are next to it
  *
  * An id never becomes a path unchecked: it is letters, digits, '-', '_' and '.', not at the beginning. */
 #ifndef MAKI_STORE_SESSION_H
@@ -21,37 +21,37 @@ enum { MAKI_CHANNEL_MAX = 64, MAKI_OVERRIDES_MAX = 400 };
 
 bool maki_id_ok(const char *id);
 
-/* home/agents/{agent}/{inside}, made with its parents (0700) if it is not there; `inside` may be "". */
+/* home/agents/{agent}/{inside}, created with its parents (0700) if missing; `inside` may be "". */
 maki_status maki_agent_directory(const maki_files *files, const char *home, const char *agent,
                                  const char *inside, char *out, size_t capacity, maki_err *err);
 
-/* The messages file of a session.  MAKI_INVALID: these are not ids. */
+/* The messages file of a session.  MAKI_INVALID: an id is not valid. */
 maki_status maki_session_file(const char *home, const char *agent, const char *id, char *out,
                               size_t capacity, maki_err *err);
 
-/* The other way: whose messages file is this?  False: it is not under agents/{agent}/sessions; then `id` is what
- * its name says all the same, and the others are "". */
+/* The reverse: parse the path of a messages file.  False: it is not under agents/{agent}/sessions; then `id` is still
+ * taken from its name, and the others are "". */
 typedef struct maki_session_location {
     char home[MAKI_PATH_MAX], agent[MAKI_ID_MAX], id[MAKI_ID_MAX];
-    char directory[MAKI_PATH_MAX]; /* that the file is in */
+    char directory[MAKI_PATH_MAX]; /* of the file */
 } maki_session_location;
 bool maki_session_location_of(const char *path, maki_session_location *out);
 
-/* What sessions.json has of a session.  All of it is derived from the session's files. */
+/* The facts that sessions.json has about a session.  All of it is derived from the session's files. */
 typedef struct maki_session {
     char agent[MAKI_ID_MAX], id[MAKI_ID_MAX];
-    int64_t created, updated; /* ms; created 0: its header does not say */
+    int64_t created, updated; /* ms; created 0: unknown */
     uint64_t messages;
-    uint64_t input, output;             /* tokens that its requests used in all */
-    char key[MAKI_KEY_MAX];             /* "" when it has none */
-    char channel[MAKI_CHANNEL_MAX];     /* that it came from; "": none */
+    uint64_t input, output;             /* tokens of all its requests */
+    char key[MAKI_KEY_MAX];             /* "": none */
+    char channel[MAKI_CHANNEL_MAX];     /* "": none */
     char model[MAKI_MODEL_MAX];         /* of the newest reply */
     char overrides[MAKI_OVERRIDES_MAX]; /* a JSON object; "": none */
     bool archived;
-    uint64_t read_messages, read_events; /* bytes of both files that this was made from */
+    uint64_t read_messages, read_events; /* bytes of both files that were read */
 } maki_session;
 
-/* Forget all of it but agent and id. */
+/* Clear all of it but agent and id. */
 void maki_session_forget(maki_session *s);
 
 typedef maki_status (*maki_session_fn)(void *ctx, const maki_session *session, maki_err *err);

@@ -1,4 +1,4 @@
-/* session_files.c -- see session_files.h. */
+/* session_files.c -- the names of messages files: which are valid, sorted lists of them, and the lookup in a list. */
 #include "store/session_files.h"
 
 #include <stdio.h>
@@ -13,17 +13,13 @@
 
 enum { NAMES_MEMORY = 1 << 30 };
 
-static bool ends_with(maki_str text, maki_str end)
-{
-    return text.len >= end.len && maki_str_is(maki_str_from(text, text.len - end.len), end);
-}
-
 bool maki_name_of_file(const char *file, maki_str *stem)
 {
     static const maki_str messages = { ".jsonl", 6 }, events = { ".events.jsonl", 13 };
     maki_str name = maki_str_of(file);
     size_t bad;
-    if (name.ptr[0] == '.' || !ends_with(name, messages) || ends_with(name, events)) return false;
+    if (name.ptr[0] == '.' || !maki_str_ends(name, messages) || maki_str_ends(name, events))
+        return false;
     *stem = maki_str_to(name, name.len - messages.len);
     for (size_t i = 0; i < stem->len; i++) {
         if ((unsigned char)stem->ptr[i] < 0x20 || stem->ptr[i] == 0x7f) return false;
@@ -46,35 +42,36 @@ static int compare(maki_str a, maki_str b)
     return order ? order : (a.len > b.len) - (a.len < b.len);
 }
 
-static bool stands_before(const void *a, const void *b)
+static bool is_less(const void *a, const void *b)
 {
     return compare(((const maki_name *)a)->text, ((const maki_name *)b)->text) < 0;
 }
 
-static int against(const void *text, const void *name)
+static int compare_to_name(const void *text, const void *name)
 {
     return compare(*(const maki_str *)text, ((const maki_name *)name)->text);
 }
 
 maki_name *maki_names_find(const maki_names *names, maki_str text)
 {
-    return names->count ? bsearch(&text, names->at, names->count, sizeof *names->at, against)
-                        : NULL;
+    return names->count
+               ? bsearch(&text, names->items, names->count, sizeof *names->items, compare_to_name)
+               : NULL;
 }
 
-/* False: no memory. */
-static bool add(void *ctx, const char *file)
+/* False: out of memory. */
+static bool add_name(void *ctx, const char *file)
 {
     maki_names *names = ctx;
     maki_str stem;
     if (!maki_name_of_file(file, &stem)) return true;
-    void *moved = maki_arena_grow(&names->arena, names->at, names->count, &names->capacity,
-                                  sizeof *names->at);
+    void *moved = maki_arena_grow(&names->arena, names->items, names->count, &names->capacity,
+                                  sizeof *names->items);
     char *copy = maki_arena_get(&names->arena, stem.len + 1);
     if (!moved || !copy) return false;
     memcpy(copy, stem.ptr, stem.len);
-    names->at = moved;
-    names->at[names->count++] = (maki_name){ { copy, stem.len }, false };
+    names->items = moved;
+    names->items[names->count++] = (maki_name){ { copy, stem.len }, false };
     return true;
 }
 
@@ -82,11 +79,11 @@ maki_status maki_names_read(maki_names *names, const maki_env *env, const char *
                             maki_err *err)
 {
     *names = (maki_names){ .arena = maki_arena_new(env->alloc, NAMES_MEMORY) };
-    if (env->files->list(env->files, directory, add, names) != 0)
-        return maki_fail_errno(err, "reading the folder of the sessions");
+    if (env->files->list(env->files, directory, add_name, names) != 0)
+        return maki_fail_errno(err, "reading the directory of the sessions");
     maki_status st = maki_arena_status(&names->arena, err);
     if (st != MAKI_OK || !names->count) return st;
-    return maki_sort(names->at, names->count, sizeof *names->at, stands_before, &names->arena, err);
+    return maki_sort(names->items, names->count, sizeof *names->items, is_less, &names->arena, err);
 }
 
 void maki_names_free(maki_names *names)

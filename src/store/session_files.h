@@ -1,4 +1,4 @@
-/* session_files.h -- the sessions that a folder has files of, by name. */
+/* session_files.h -- list the messages files in a directory, and the names they may have. */
 #ifndef MAKI_STORE_SESSION_FILES_H
 #define MAKI_STORE_SESSION_FILES_H
 
@@ -7,29 +7,29 @@
 #include "base/arena.h"
 
 typedef struct maki_name {
-    maki_str text; /* without .jsonl; a NUL stands behind it */
-    bool seen;     /* for the caller */
+    maki_str text; /* without .jsonl; NUL-terminated */
+    bool seen;     /* for use by the caller */
 } maki_name;
 
 typedef struct maki_names {
     maki_arena arena;
-    maki_name *at; /* sorted by their bytes */
+    maki_name *items; /* sorted by their bytes */
     size_t count, capacity;
 } maki_names;
 
-/* All of a folder.  Names that cannot be ids (hidden, too long, not UTF-8, with control characters) are
- * passed over.  Given back by maki_names_free, also after a failure. */
+/* List a directory.  Names that cannot be ids (hidden, too long, not UTF-8, with control characters) are
+ * skipped.  Freed by maki_names_free, also after a failure. */
 maki_status maki_names_read(maki_names *names, const maki_env *env, const char *directory,
                             maki_err *err);
-void maki_names_free(maki_names *names); /* accepts a zeroed one */
+void maki_names_free(maki_names *names); /* accepts a zeroed list */
 
 /* NULL: there is none. */
 maki_name *maki_names_find(const maki_names *names, maki_str text);
 
-/* The same id, written the other way: "session-x" for "x" and "x" for "session-x".  False: it has no room. */
+/* The other file name of the same id: "session-x" for "x" and "x" for "session-x".  False: it does not fit. */
 bool maki_name_other(maki_str text, char *out, size_t capacity);
 
-/* Is it the name of a messages file?  *stem is what stands before .jsonl. */
+/* Is it the name of a messages file?  *stem is what is before .jsonl. */
 bool maki_name_of_file(const char *file, maki_str *stem);
 
 #endif

@@ -1,8 +1,10 @@
-/* session_index.c -- see session_index.h.
+/* session_index.c -- one scan of sessions.json and the sessions directory together.
  *
- * One pass over the view and the folder together.  Entries that are right stay as they stand; from the first
- * one that is not, a new view is made in memory, which begins with a copy of all before it.  So a view that is right
- * costs no write, and one that is not is read once. */
+ * In:     the view, the list of files when the directory has changed, and the time and size of each file.
+ * Out:    each session to a function of the caller, and the view written anew if it was out of date.
+ * Always: entries that are up to date are copied as they are.  From the first one that is not, a new view is built in
+ *         memory, beginning with a copy of all before it; so a view that is up to date costs no write.  A corrupt view is
+ *         moved away, never overwritten; what another process wrote in between is not replaced. */
 #include "store/session_index.h"
 
 #include <errno.h>
@@ -26,13 +28,12 @@
 #include "store/transcript.h"
 
 enum {
-    OFTEN = 1000, /* ms between two writes of a view */
-    SETTLED =
-        1000, /* ms after which a folder's time is not that of a change that may still be going on */
-    POLL = 5,           /* ms between two tries to get the lock */
+    WRITE_INTERVAL = 1000, /* ms between two writes of a view */
+    SETTLED = 1000, /* ms after which no change of a directory can have the same time any more */
+    POLL = 5,       /* ms between two attempts to acquire the lock */
     VIEW_MAX = 1 << 30, /* bytes: three million sessions */
     BATCH = 128,
-    AHEAD_FROM = 128 << 10 /* bytes of a view from which a second thread pays */
+    PREFETCH_MIN = 128 << 10 /* bytes of a view from which a second thread pays */
 };
 
 /* ---- the lock -------------------------------------------------------------------------------------- */
@@ -76,18 +77,18 @@ typedef struct pass {
     maki_session_index_report *report;
     char directory[MAKI_PATH_MAX + MAKI_ID_MAX], view[MAKI_PATH_MAX + MAKI_ID_MAX];
     int directory_fd;
-    int view_fd;   /* -1: there is none */
+    int view_fd;   /* -1: missing */
     maki_buf text; /* of the view */
     maki_entries entries;
-    bool whole;    /* the text is a view */
-    bool leave;    /* the view is not to be written now */
-    bool by_names; /* the folder has changed: `names` tells which files there are */
+    bool valid;    /* the text is a view */
+    bool no_write; /* the view must not be written now */
+    bool listed;   /* the directory has changed: `names` has its files */
     maki_names names;
     /* the new view */
     bool writing;
-    maki_buf made;
+    maki_buf new_text;
     maki_jw out;
-    maki_str kept; /* entries that stay and are not copied yet, as they stand in the text */
+    maki_str pending; /* unchanged entries that are not copied yet, as they are in the text */
     uint64_t written;
 } pass;
 
@@ -96,97 +97,97 @@ static int64_t now_ms(const pass *p)
     return p->env->clock->now_ms(p->env->clock);
 }
 
-/* Is the folder's time that of a change which is over?  Files that come within one tick of the file system's
- * clock would not be noticed else. */
+/* Is the directory's time old enough?  A file created within the same tick of the file system's clock would not
+ * change it, and would be missed. */
 static bool is_settled(const pass *p)
 {
     return now_ms(p) - (int64_t)(p->report->directory / 1000) >= SETTLED;
 }
 
-static void note(pass *p, const char *what, const maki_err *why)
+static void set_note(pass *p, const char *what, const maki_err *why)
 {
     snprintf(p->report->note, sizeof p->report->note, "%s: %s", what, why->msg);
 }
 
 /* ---- writing --------------------------------------------------------------------------------------- */
 
-static void put_head(pass *p)
+static void write_head(pass *p)
 {
     maki_jw_print(&p->out, "{'version':1,'folder':%i", is_settled(p) ? p->report->directory : 0);
-    if (p->whole) maki_entries_write_others(&p->out, &p->entries);
+    if (p->valid) maki_entries_write_others(&p->out, &p->entries);
     maki_jw_field_object(&p->out, "entries");
 }
 
-static void next_entry(pass *p)
+static void begin_entry(pass *p)
 {
     maki_jw_bytes(&p->out, p->written++ ? MAKI_LIT(",\n") : MAKI_LIT("\n"));
-    p->out.has_items = 0; /* the commas between entries are ours */
+    p->out.has_items = 0; /* commas between entries are written here */
 }
 
-static void put_kept(pass *p)
+static void flush_pending(pass *p)
 {
-    if (!p->kept.len) return;
-    next_entry(p);
-    maki_jw_bytes(&p->out, p->kept);
-    p->kept.len = 0;
+    if (!p->pending.len) return;
+    begin_entry(p);
+    maki_jw_bytes(&p->out, p->pending);
+    p->pending.len = 0;
 }
 
-/* The view is not right: a new one is made, unless it is left for now. */
-static bool writes(pass *p)
+/* The view is out of date: begin a new one, unless it must not be written now. */
+static bool begin_writing(pass *p)
 {
-    if (p->leave || p->writing) return p->writing;
+    if (p->no_write || p->writing) return p->writing;
     p->writing = true;
-    maki_jw_init(&p->out, maki_buf_sink(&p->made), NULL);
-    put_head(p);
+    maki_jw_init(&p->out, maki_buf_sink(&p->new_text), NULL);
+    write_head(p);
     return true;
 }
 
-static void keep(pass *p, const maki_json_item *entry)
+static void keep_entry(pass *p, const maki_json_item *entry)
 {
-    const char *end = entry->value.ptr + entry->value.len;
-    if (!p->kept.len) p->kept.ptr = entry->start;
-    p->kept.len = (size_t)(end - p->kept.ptr);
+    const char *end_pass = entry->value.ptr + entry->value.len;
+    if (!p->pending.len) p->pending.ptr = entry->start;
+    p->pending.len = (size_t)(end_pass - p->pending.ptr);
 }
 
-/* An entry that stood in the old view is not in the new one as it was. */
-static void drop(pass *p)
+/* An entry of the old view is not in the new one as it was. */
+static void drop_entry(pass *p)
 {
     p->report->changed++;
-    if (writes(p)) put_kept(p);
+    if (begin_writing(p)) flush_pending(p);
 }
 
-static void change(pass *p, const maki_session *s, maki_str old)
+static void write_changed(pass *p, const maki_session *s, maki_str old)
 {
-    drop(p);
+    drop_entry(p);
     if (!p->writing) return;
-    next_entry(p);
+    begin_entry(p);
     maki_entry_write(&p->out, s, old);
 }
 
-/* Is the view still the one that was read?  Somebody else who wrote it meanwhile has put it right already. */
-static bool is_same(const pass *p)
+/* Is the view still the one that was read?  Another process that wrote it meanwhile has updated it already. */
+static bool is_unchanged(const pass *p)
 {
     const maki_files *files = p->env->files;
     if (p->view_fd >= 0) return maki_file_same(files, p->view_fd, p->view) == 1;
     return !maki_file_exists(files, p->view);
 }
 
-/* What is damaged is not thrown away: somebody may have had fields of his own in it. */
-static maki_status put_aside(pass *p, maki_err *err)
+/* A corrupt view is kept in another file: other programs may have had fields in it. */
+static maki_status move_aside(pass *p, maki_err *err)
 {
     char name[MAKI_QUARANTINE_NAME_LEN];
-    if (p->view_fd < 0 || p->whole || p->text.len == 0) return MAKI_OK;
+    if (p->view_fd < 0 || p->valid || p->text.len == 0) return MAKI_OK;
     maki_status st = maki_lines_quarantine(p->env, p->view_fd, p->view, 0, p->text.len, name, err);
     if (st == MAKI_OK)
         snprintf(p->report->note, sizeof p->report->note,
-                 "sessions.json was damaged and was made again; what it was is in %.100s", name);
+                 "sessions.json was corrupt and was rebuilt; the old one is in %.100s", name);
     return st;
 }
 
 static maki_status replace(pass *p, maki_err *err)
 {
-    maki_status st = put_aside(p, err);
-    if (st == MAKI_OK) st = maki_file_replace(p->env, p->view, maki_buf_str(&p->made), err);
+    maki_status st = move_aside(p, err);
+    if (st == MAKI_OK) st = maki_file_replace(p->env, p->view, maki_buf_str(&p->new_text), err);
     p->report->written = st == MAKI_OK;
     return st;
 }
@@ -196,40 +197,40 @@ static void finish_writing(pass *p)
     maki_session_index_lock own = { 0 };
     maki_err err = { 0 };
     if (!p->writing) return;
-    put_kept(p);
+    flush_pending(p);
     maki_jw_bytes(&p->out, MAKI_LIT("\n"));
     maki_jw_end_object(&p->out);
     maki_jw_end_object(&p->out);
     maki_jw_bytes(&p->out, MAKI_LIT("\n"));
     (void)!maki_jw_end(&p->out);
-    maki_status st = maki_buf_status(&p->made, &err);
+    maki_status st = maki_buf_status(&p->new_text, &err);
     if (st == MAKI_OK && !p->in->held) {
         unsigned wait = p->in->wait_ms ? p->in->wait_ms : MAKI_SESSION_INDEX_WAIT;
         st = maki_session_index_lock_acquire(&own, p->env, p->in->home, p->in->agent, wait, &err);
     }
-    if (st == MAKI_OK && is_same(p)) st = replace(p, &err);
-    if (st != MAKI_OK) note(p, "sessions.json is out of date and was not written", &err);
+    if (st == MAKI_OK && is_unchanged(p)) st = replace(p, &err);
+    if (st != MAKI_OK) set_note(p, "sessions.json is out of date and was not written", &err);
     maki_session_index_lock_release(&own, p->env);
 }
 
 /* ---- one session ----------------------------------------------------------------------------------- */
 
-static maki_status hand_out(pass *p, const maki_session *s, maki_err *err)
+static maki_status emit(pass *p, const maki_session *s, maki_err *err)
 {
     if (p->in->key && strcmp(s->key, p->in->key) != 0) return MAKI_OK;
     p->report->all++;
     return p->in->fn ? p->in->fn(p->in->ctx, s, err) : MAKI_OK;
 }
 
-/* An entry, and its file if it was looked at. */
-typedef struct looked {
+/* An entry, and the state of its file. */
+typedef struct entry_file {
     maki_json_item entry;
-    bool known, there;
+    bool known, exists; /* was it looked up? does it exist? */
     uint64_t size;
     int64_t changed; /* ms */
-} looked;
+} entry_file;
 
-static bool look(const pass *p, const char *id, looked *l)
+static bool stat_file(const pass *p, const char *id, entry_file *l)
 {
     char file[MAKI_ID_MAX + 8];
     struct stat st;
@@ -238,34 +239,35 @@ static bool look(const pass *p, const char *id, looked *l)
     l->size = 0;
     l->changed = 0;
     if (p->env->files->stat(p->env->files, p->directory_fd, file, &st) != 0)
-        return l->there = errno != ENOENT; /* one that cannot be looked at now is read */
+        return l->exists = errno != ENOENT; /* one that cannot be looked up now is read */
     l->size = (uint64_t)st.st_size;
     l->changed = maki_file_mtime_ms(&st);
-    return l->there = S_ISREG(st.st_mode);
+    return l->exists = S_ISREG(st.st_mode);
 }
 
-/* Has no entry before taken the file of this name?  The list of names tells, when there is one. */
-static bool claim(pass *p, const char *id)
+/* Does this file belong to no entry before?  Only known when the directory was listed. */
+static bool claim_name(pass *p, const char *id)
 {
-    if (!p->by_names) return true;
+    if (!p->listed) return true;
     maki_name *name = maki_names_find(&p->names, maki_str_of(id));
     if (!name || name->seen) return false;
     return name->seen = true;
 }
 
-/* The file of an entry, which may be named with or without `session-`: its name into s->id.  It is looked at when
- * the entry is `asked` for. */
-static bool find_file(pass *p, looked *l, maki_session *s, bool asked)
+/* The file of an entry, which may be named with or without `session-`: its name goes to s->id.  It is looked up if
+ * the entry is `wanted`. */
+static bool find_file(pass *p, entry_file *l, maki_session *s, bool wanted)
 {
     char other[MAKI_ID_MAX];
     if (!maki_entry_id(&l->entry, s->id)) return false;
-    if (claim(p, s->id) && (!asked || (l->known ? l->there : look(p, s->id, l)))) return true;
+    if (claim_name(p, s->id) && (!wanted || (l->known ? l->exists : stat_file(p, s->id, l))))
+        return true;
     if (!maki_name_other(maki_str_of(s->id), other, sizeof other)) return false;
     memcpy(s->id, other, sizeof other);
-    return claim(p, s->id) && (!asked || look(p, s->id, l));
+    return claim_name(p, s->id) && (!wanted || stat_file(p, s->id, l));
 }
 
-static bool is_fresh(const pass *p, const maki_session *s, const looked *l)
+static bool is_current(const pass *p, const maki_session *s, const entry_file *l)
 {
     if (s->read_messages != l->size || s->updated != l->changed) return false;
     bool close = p->in->key || (p->in->about && strcmp(p->in->about, s->id) == 0);
@@ -281,67 +283,69 @@ static bool same_facts(const maki_session *a, const maki_session *b)
            strcmp(a->model, b->model) == 0 && strcmp(a->overrides, b->overrides) == 0;
 }
 
-/* What came of looking at an entry. */
-typedef enum finding { GONE, RIGHT, NEW } finding;
+/* The state of an entry: its file was removed, it is up to date, it has changed. */
+typedef enum entry_state { REMOVED, CURRENT, CHANGED } entry_state;
 
-/* Read what is new since the entry was written.  One that cannot be read now stays as it was. */
-static maki_status check(pass *p, const looked *l, maki_session *s, finding *found, maki_err *err)
+/* Read what was appended since the entry was written.  A session that cannot be read now stays as it was. */
+static maki_status update_entry(pass *p, const entry_file *l, maki_session *s, entry_state *found,
+                                maki_err *err)
 {
     maki_err why = { 0 };
     maki_session before;
-    bool good = maki_entry_read(l->entry.value, s);
-    *found = good && maki_json_key_is(l->entry.key, maki_str_of(s->id)) ? RIGHT : NEW;
-    if (good && is_fresh(p, s, l)) return MAKI_OK;
-    if (!good) maki_session_forget(s);
+    bool valid = maki_entry_read(l->entry.value, s);
+    *found = valid && maki_json_key_is(l->entry.key, maki_str_of(s->id)) ? CURRENT : CHANGED;
+    if (valid && is_current(p, s, l)) return MAKI_OK;
+    if (!valid) maki_session_forget(s);
     before = *s;
     maki_status st = maki_transcript_read(p->env, p->directory, s, &why);
     if (st == MAKI_NOMEM) return maki_fail_nomem(err);
-    if (st == MAKI_NOTFOUND) *found = GONE;
-    if (st == MAKI_OK && !same_facts(&before, s)) *found = NEW;
+    if (st == MAKI_NOTFOUND) *found = REMOVED;
+    if (st == MAKI_OK && !same_facts(&before, s)) *found = CHANGED;
     if (st != MAKI_OK) *s = before;
     return MAKI_OK;
 }
 
-static maki_status take_entry(pass *p, looked *l, maki_err *err)
+static maki_status process_entry(pass *p, entry_file *l, maki_err *err)
 {
     maki_session s = { 0 };
-    finding found = GONE;
-    bool asked = !p->in->key || maki_entry_has_key(l->entry.value, maki_str_of(p->in->key));
-    bool there = (!asked && !p->by_names) || find_file(p, l, &s, asked);
-    if (!asked && there) { /* it stays, right or not */
-        keep(p, &l->entry);
+    entry_state found = REMOVED;
+    bool wanted = !p->in->key || maki_entry_has_key(l->entry.value, maki_str_of(p->in->key));
+    bool exists = (!wanted && !p->listed) || find_file(p, l, &s, wanted);
+    if (!wanted && exists) { /* it stays, up to date or not */
+        keep_entry(p, &l->entry);
         return MAKI_OK;
     }
     memcpy(s.agent, p->in->agent, strlen(p->in->agent) + 1);
-    maki_status st = there ? check(p, l, &s, &found, err) : MAKI_OK;
+    maki_status st = exists ? update_entry(p, l, &s, &found, err) : MAKI_OK;
     if (st != MAKI_OK) return st;
-    if (found == GONE) drop(p);
-    if (found == RIGHT) keep(p, &l->entry);
-    if (found == NEW) change(p, &s, l->entry.value);
-    return found == GONE ? MAKI_OK : hand_out(p, &s, err);
+    if (found == REMOVED) drop_entry(p);
+    if (found == CURRENT) keep_entry(p, &l->entry);
+    if (found == CHANGED) write_changed(p, &s, l->entry.value);
+    return found == REMOVED ? MAKI_OK : emit(p, &s, err);
 }
 
-/* Entries whose files another thread looks at: ten thousand sessions are ten thousand looks, and each waits for the
- * kernel. */
+/* Entries whose files another thread looks up: ten thousand sessions are ten thousand calls of stat, and each waits
+ * for the kernel. */
 typedef struct batch {
     const pass *pass;
     uint64_t ticket;
     size_t count;
-    looked rows[BATCH];
+    entry_file rows[BATCH];
     struct batch *next;
 } batch;
 
-static void look_at_all(void *ctx, size_t worker)
+static void stat_all(void *ctx, size_t worker)
 {
     batch *b = ctx;
     char id[MAKI_ID_MAX];
     (void)worker;
     for (size_t i = 0; i < b->count; i++) {
-        if (maki_entry_id(&b->rows[i].entry, id)) (void)look(b->pass, id, &b->rows[i]);
+        if (maki_entry_id(&b->rows[i].entry, id)) (void)stat_file(b->pass, id, &b->rows[i]);
     }
 }
 
-static maki_status take_looked(pass *p, maki_thread_pool *work, maki_arena *arena, maki_err *err)
+static maki_status process_prefetched(pass *p, maki_thread_pool *work, maki_arena *arena,
+                                      maki_err *err)
 {
     maki_json_iter iter = maki_json_items(p->entries.all);
     batch *first = NULL, **last = &first;
@@ -351,60 +355,60 @@ static maki_status take_looked(pass *p, maki_thread_pool *work, maki_arena *aren
         b->pass = p;
         while (b->count < BATCH && (more = maki_json_next(&iter, &b->rows[b->count].entry)))
             b->count++;
-        b->ticket = maki_thread_pool_add(work, look_at_all, b);
+        b->ticket = maki_thread_pool_add(work, stat_all, b);
     }
     maki_status st = maki_arena_status(arena, err);
     for (batch *b = first; st == MAKI_OK && b; b = b->next) {
         maki_thread_pool_wait(work, b->ticket);
         for (size_t i = 0; st == MAKI_OK && i < b->count; i++)
-            st = take_entry(p, &b->rows[i], err);
+            st = process_entry(p, &b->rows[i], err);
     }
     return st;
 }
 
-static maki_status take_each(pass *p, maki_err *err)
+static maki_status process_each(pass *p, maki_err *err)
 {
     maki_status st = MAKI_OK;
     maki_json_iter iter = maki_json_items(p->entries.all);
-    for (looked l = { 0 }; st == MAKI_OK && maki_json_next(&iter, &l.entry); l.known = false)
-        st = take_entry(p, &l, err);
+    for (entry_file l = { 0 }; st == MAKI_OK && maki_json_next(&iter, &l.entry); l.known = false)
+        st = process_entry(p, &l, err);
     return st;
 }
 
-/* Who wants one key looks at few files; and for few sessions a thread does not pay. */
-static maki_status take_entries(pass *p, maki_err *err)
+/* With a key few files are looked up, and for few sessions a thread does not pay. */
+static maki_status process_entries(pass *p, maki_err *err)
 {
     maki_thread_pool *work = NULL;
-    bool pays = !p->in->key && p->text.len >= AHEAD_FROM;
+    bool pays = !p->in->key && p->text.len >= PREFETCH_MIN;
     if (!pays || maki_thread_pool_open(p->env->alloc, 2, &work, NULL) != MAKI_OK)
-        return take_each(p, err);
+        return process_each(p, err);
     maki_arena arena = maki_arena_new(p->env->alloc, VIEW_MAX);
-    maki_status st = take_looked(p, work, &arena, err);
+    maki_status st = process_prefetched(p, work, &arena, err);
     maki_thread_pool_close(work);
     maki_arena_free(&arena);
     return st;
 }
 
-/* Those that the view did not have. */
+/* Add the sessions that the view did not have. */
 static maki_status add_missing(pass *p, maki_err *err)
 {
     maki_status st = MAKI_OK;
     for (size_t i = 0; st == MAKI_OK && i < p->names.count; i++) {
         maki_session s = { 0 };
         maki_err why = { 0 };
-        if (p->names.at[i].seen) continue;
+        if (p->names.items[i].seen) continue;
         snprintf(s.agent, sizeof s.agent, "%s", p->in->agent);
-        snprintf(s.id, sizeof s.id, "%s", p->names.at[i].text.ptr);
+        snprintf(s.id, sizeof s.id, "%s", p->names.items[i].text.ptr);
         maki_status got = maki_transcript_read(p->env, p->directory, &s, &why);
         if (got == MAKI_NOMEM) return maki_fail_nomem(err);
-        if (got != MAKI_OK) continue; /* no file, or one that cannot be read now */
-        change(p, &s, (maki_str){ "", 0 });
-        st = hand_out(p, &s, err);
+        if (got != MAKI_OK) continue; /* not a file, or not readable now */
+        write_changed(p, &s, (maki_str){ "", 0 });
+        st = emit(p, &s, err);
     }
     return st;
 }
 
-/* ---- all of them ----------------------------------------------------------------------------------- */
+/* ---- the whole ----------------------------------------------------------------------------------- */
 
 static maki_status read_text(pass *p, const struct stat *st, maki_err *err)
 {
@@ -416,7 +420,7 @@ static maki_status read_text(pass *p, const struct stat *st, maki_err *err)
     return read;
 }
 
-/* What cannot be read is never written over: nobody knows what it is. */
+/* A view that cannot be read is never overwritten: it may be something else. */
 static maki_status open_view(pass *p, maki_err *err)
 {
     struct stat st;
@@ -432,41 +436,41 @@ static maki_status open_view(pass *p, maki_err *err)
         read = maki_fail(&why, MAKI_IO, "it is not a file; move it away");
     } else {
         int64_t written = maki_file_mtime_ms(&st);
-        int64_t since = now_ms(p) - written; /* below 0: the clock was set back */
-        p->leave = since >= 0 && since < OFTEN;
+        int64_t since = now_ms(p) - written; /* negative: the clock was set back */
+        p->no_write = since >= 0 && since < WRITE_INTERVAL;
         read = read_text(p, &st, &why);
     }
     if (read == MAKI_NOMEM) return maki_fail_nomem(err);
-    p->whole = read == MAKI_OK && maki_entries_read(maki_buf_str(&p->text), &p->entries);
+    p->valid = read == MAKI_OK && maki_entries_read(maki_buf_str(&p->text), &p->entries);
     if (read == MAKI_OK) return MAKI_OK;
-    note(p, "sessions.json cannot be used", &why);
-    p->leave = true;
+    set_note(p, "sessions.json cannot be used", &why);
+    p->no_write = true;
     return MAKI_OK;
 }
 
-static maki_status run(pass *p, maki_err *err)
+static maki_status run_pass(pass *p, maki_err *err)
 {
     maki_status st = open_view(p, err);
-    p->by_names =
-        !p->whole || p->entries.directory == 0 || p->entries.directory != p->report->directory;
-    if (st == MAKI_OK && p->by_names) st = maki_names_read(&p->names, p->env, p->directory, err);
+    p->listed =
+        !p->valid || p->entries.directory == 0 || p->entries.directory != p->report->directory;
+    if (st == MAKI_OK && p->listed) st = maki_names_read(&p->names, p->env, p->directory, err);
     if (st != MAKI_OK) return st;
-    p->report->made_again = !p->whole && (p->view_fd >= 0 || p->names.count > 0);
-    if (p->whole) st = take_entries(p, err);
+    p->report->rebuilt = !p->valid && (p->view_fd >= 0 || p->names.count > 0);
+    if (p->valid) st = process_entries(p, err);
     if (st == MAKI_OK) st = add_missing(p, err);
     if (st != MAKI_OK) return st;
-    /* a listed folder is noted, so that the next one need not list it */
-    if (p->view_fd >= 0 && !p->whole) (void)writes(p);
-    if (p->by_names && p->names.count && is_settled(p)) (void)writes(p);
+    /* write the time of a listed directory, so that the next pass need not list it */
+    if (p->view_fd >= 0 && !p->valid) (void)begin_writing(p);
+    if (p->listed && p->names.count && is_settled(p)) (void)begin_writing(p);
     finish_writing(p);
     return MAKI_OK;
 }
 
-static void end(pass *p)
+static void end_pass(pass *p)
 {
     maki_names_free(&p->names);
     maki_buf_free(&p->text);
-    maki_buf_free(&p->made);
+    maki_buf_free(&p->new_text);
     if (p->view_fd >= 0) p->env->files->close(p->env->files, p->view_fd);
     p->env->files->close(p->env->files, p->directory_fd);
 }
@@ -479,7 +483,7 @@ maki_status maki_session_index_each(const maki_env *env, const maki_session_inde
                .report = out,
                .view_fd = -1,
                .text = maki_buf_new(env->alloc, VIEW_MAX),
-               .made = maki_buf_new(env->alloc, VIEW_MAX) };
+               .new_text = maki_buf_new(env->alloc, VIEW_MAX) };
     const maki_files *files = env->files;
     struct stat st;
     *out = (maki_session_index_report){ 0 };
@@ -488,12 +492,12 @@ maki_status maki_session_index_each(const maki_env *env, const maki_session_inde
     p.directory_fd = files->open(files, p.directory, O_RDONLY | O_DIRECTORY, 0);
     if (p.directory_fd < 0 && (errno == ENOENT || errno == ENOTDIR)) return MAKI_OK;
     if (p.directory_fd < 0 || files->stat(files, p.directory_fd, NULL, &st) != 0) {
-        maki_status failed = maki_fail_errno(err, "opening the folder of the sessions");
+        maki_status failed = maki_fail_errno(err, "opening the directory of the sessions");
         if (p.directory_fd >= 0) files->close(files, p.directory_fd);
         return failed;
     }
     out->directory = (uint64_t)st.st_mtim.tv_sec * 1000000 + (uint64_t)st.st_mtim.tv_nsec / 1000;
-    maki_status done = run(&p, err);
-    end(&p);
+    maki_status done = run_pass(&p, err);
+    end_pass(&p);
     return done;
 }

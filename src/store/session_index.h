@@ -1,25 +1,25 @@
-/* session_index.h -- all sessions of an agent, by its sessions.json.
+/* session_index.h -- the session index: all sessions of an agent, cached in its sessions.json.
  *
- * sessions.json is a view: everything in it is in the sessions' own files too, so it may be damaged, emptied,
- * removed or out of date at any time.  Going through the roster reads it whole, looks at what has
- * changed since (the folder's time, then each file's size and time), reads only that, and puts the
- * view right at the end: written beside, synced, renamed over, under a lock, at most once a second.  A view that cannot
- * be written is no failure: the answer is right all the same, and the report says so.
+ * sessions.json is a view: everything in it is in the sessions' own files too, so it may be corrupt, emptied,
+ * removed or out of date at any time.  A pass reads it whole, checks what has changed since (the directory's time,
+ * then the size and time of each file), reads only that, and updates the view at the end: a new file, synced and
+ * renamed over the old one, under a lock, at most once a second.  A view that cannot be written is not a failure:
+ * the sessions are right all the same, and the report has a note.
  *
- * Memory: the view, about 400 bytes a session.  Nobody holds the lock while a model answers: it is held while the view
- * is written, and while a new session is made. */
+ * Memory: the view, about 400 bytes a session.  The lock is held while the view is written and while a new session is
+ * created, never while a model answers. */
 #ifndef MAKI_STORE_SESSION_INDEX_H
 #define MAKI_STORE_SESSION_INDEX_H
 
 #include "store/session.h"
 
-enum { MAKI_SESSION_INDEX_WAIT = 1000 }; /* ms for the lock, unless told */
+enum { MAKI_SESSION_INDEX_WAIT = 1000 }; /* ms to wait for the lock, by default */
 
-/* The lock of an agent's sessions.  Zeroed is not held. */
+/* The lock of an agent's sessions.  Zeroed: not held. */
 typedef struct maki_session_index_lock {
     int fd; /* one more than the descriptor; 0: not held */
 } maki_session_index_lock;
-/* Waits at most so many ms.  MAKI_TIMEOUT: somebody else holds it. */
+/* Waits at most wait_ms.  MAKI_TIMEOUT: another process holds it. */
 maki_status maki_session_index_lock_acquire(maki_session_index_lock *lock, const maki_env *env,
                                             const char *home, const char *agent, unsigned wait_ms,
                                             maki_err *err);
@@ -27,25 +27,25 @@ void maki_session_index_lock_release(maki_session_index_lock *lock, const maki_e
 
 typedef struct maki_session_index_in {
     const char *home, *agent;
-    const char *key;   /* only the sessions that have it; NULL: all */
-    const char *about; /* the id of one whose events changed just now; NULL: none */
-    const maki_session_index_lock *held; /* by the caller; NULL: it is taken when it is needed */
+    const char *key;   /* only the sessions with this key; NULL: all */
+    const char *about; /* the id of a session whose events have just changed; NULL: none */
+    const maki_session_index_lock *held; /* by the caller; NULL: acquired when needed */
     unsigned wait_ms;                    /* for it; 0: MAKI_SESSION_INDEX_WAIT */
-    maki_session_fn fn;                  /* NULL: only put the view right */
+    maki_session_fn fn;                  /* NULL: only update the view */
     void *ctx;
 } maki_session_index_in;
 
 typedef struct maki_session_index_report {
-    uint64_t all;     /* sessions there are; with a key, those that have it */
-    uint64_t changed; /* entries that were not right */
-    bool made_again;  /* there was no view, or it was damaged */
-    bool written;     /* it is right now */
+    uint64_t all;     /* sessions; with a key, those that have it */
+    uint64_t changed; /* entries that were out of date */
+    bool rebuilt;     /* the view was missing or corrupt */
+    bool written;     /* the view was written */
     uint64_t
-        directory; /* when the folder of the sessions last changed, in microseconds; 0: there is none */
-    char note[200]; /* why it could not be read or written; "": nothing is to be said */
+        directory; /* time of the last change of the sessions directory, in microseconds; 0: missing */
+    char note[200]; /* why the view could not be read or written; "": it could */
 } maki_session_index_report;
 
-/* Go through them, in no order.  Not MAKI_OK: what `fn` answered, or the folder cannot be read. */
+/* Call `fn` for each session, in no order.  Not MAKI_OK: what `fn` returned, or the directory cannot be read. */
 maki_status maki_session_index_each(const maki_env *env, const maki_session_index_in *in,
                                     maki_session_index_report *out, maki_err *err);
 

@@ -1,4 +1,4 @@
-/* sessions.c -- see sessions.h. */
+/* sessions.c -- lists of sessions, by scans of the views of one agent or of all (session_index.h). */
 #include "store/sessions.h"
 
 #include <errno.h>
@@ -39,36 +39,36 @@ maki_status maki_sessions_each(const maki_env *env, const char *home, const char
     }
     snprintf(directory, sizeof directory, "%s/agents", home);
     if (env->files->list(env->files, directory, walk_agent, &w) == 0 || errno == ENOENT)
-        return w.status; /* no folder: nobody has begun yet */
-    return maki_fail_errno(err, "reading the folder of the agents");
+        return w.status; /* no directory: no session yet */
+    return maki_fail_errno(err, "reading the directory of the agents");
 }
 
 /* ---- the newest ------------------------------------------------------------------------------------ */
 
-typedef struct collecting {
+typedef struct newest_list {
     maki_session_list *list;
-    size_t most;
-} collecting;
+    size_t max;
+} newest_list;
 
-/* Keep the list in order; what falls off its end is forgotten. */
-static maki_status keep_newest(void *ctx, const maki_session *session, maki_err *err)
+/* Insert in order; the last one drops off a full list. */
+static maki_status insert_newest(void *ctx, const maki_session *session, maki_err *err)
 {
-    collecting *c = ctx;
+    newest_list *c = ctx;
     maki_session_list *list = c->list;
     size_t at = list->count;
     (void)err;
     list->all++;
-    while (at > 0 && list->at[at - 1].updated < session->updated)
+    while (at > 0 && list->items[at - 1].updated < session->updated)
         at--;
-    if (at == c->most) return MAKI_OK;
-    if (list->count < c->most) list->count++;
-    memmove(&list->at[at + 1], &list->at[at], (list->count - at - 1) * sizeof list->at[0]);
-    list->at[at] = *session;
+    if (at == c->max) return MAKI_OK;
+    if (list->count < c->max) list->count++;
+    memmove(&list->items[at + 1], &list->items[at], (list->count - at - 1) * sizeof list->items[0]);
+    list->items[at] = *session;
     return MAKI_OK;
 }
 
-/* Events that came without a message do not show in a file's time: those that are told are looked at. */
-static void look_closer(const maki_env *env, const char *home, maki_session *s)
+/* Events without a message do not change the time of the messages file: of the sessions listed they are read too. */
+static void read_new_events(const maki_env *env, const char *home, maki_session *s)
 {
     char directory[MAKI_PATH_MAX + MAKI_ID_MAX];
     maki_session seen = *s;
@@ -79,32 +79,32 @@ static void look_closer(const maki_env *env, const char *home, maki_session *s)
 }
 
 maki_status maki_sessions_newest(const maki_env *env, const char *home, const char *agent,
-                                 size_t most, maki_session_list *out, maki_err *err)
+                                 size_t max, maki_session_list *out, maki_err *err)
 {
-    collecting c = { out, most };
-    *out = (maki_session_list){ .capacity = most };
-    out->at = env->alloc->resize(env->alloc, NULL, 0, most * sizeof(maki_session));
-    if (!out->at) return maki_fail_nomem(err);
-    maki_status st = maki_sessions_each(env, home, agent, keep_newest, &c, out->note, err);
+    newest_list c = { out, max };
+    *out = (maki_session_list){ .capacity = max };
+    out->items = env->alloc->resize(env->alloc, NULL, 0, max * sizeof(maki_session));
+    if (!out->items) return maki_fail_nomem(err);
+    maki_status st = maki_sessions_each(env, home, agent, insert_newest, &c, out->note, err);
     if (st != MAKI_OK) maki_session_list_free(env, out);
     for (size_t i = 0; i < out->count; i++)
-        look_closer(env, home, &out->at[i]);
+        read_new_events(env, home, &out->items[i]);
     return st;
 }
 
 void maki_session_list_free(const maki_env *env, maki_session_list *list)
 {
-    if (list->at)
-        env->alloc->resize(env->alloc, list->at, list->capacity * sizeof(maki_session), 0);
+    if (list->items)
+        env->alloc->resize(env->alloc, list->items, list->capacity * sizeof(maki_session), 0);
     *list = (maki_session_list){ 0 };
 }
 
 /* ---- by key ---------------------------------------------------------------------------------------- */
 
-typedef struct choosing {
+typedef struct oldest_match {
     maki_session *best;
     bool found;
-} choosing;
+} oldest_match;
 
 static bool is_older(const maki_session *a, const maki_session *b)
 {
@@ -112,9 +112,9 @@ static bool is_older(const maki_session *a, const maki_session *b)
     return strcmp(a->id, b->id) < 0;
 }
 
-static maki_status choose(void *ctx, const maki_session *session, maki_err *err)
+static maki_status on_match(void *ctx, const maki_session *session, maki_err *err)
 {
-    choosing *c = ctx;
+    oldest_match *c = ctx;
     (void)err;
     if (session->archived || (c->found && !is_older(session, c->best))) return MAKI_OK;
     *c->best = *session;
@@ -126,10 +126,10 @@ maki_status maki_session_with_key(const maki_env *env, const maki_session_index_
                                   const char *key, maki_session *out, bool *found,
                                   maki_session_index_report *report, maki_err *err)
 {
-    choosing c = { out, false };
+    oldest_match c = { out, false };
     maki_session_index_in in = *where;
     in.key = key;
-    in.fn = choose;
+    in.fn = on_match;
     in.ctx = &c;
     maki_status st = maki_session_index_each(env, &in, report, err);
     *found = st == MAKI_OK && c.found;

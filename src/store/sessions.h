@@ -1,28 +1,28 @@
-/* sessions.h -- the sessions there are: of an agent or of all, the newest, those with a key. */
+/* sessions.h -- list sessions: of an agent or of all, the newest, the one with a key. */
 #ifndef MAKI_STORE_SESSIONS_H
 #define MAKI_STORE_SESSIONS_H
 
 #include "store/session_index.h"
 
-/* Each session of an agent (NULL: of all), in no order.  `note` (or NULL) gets what session_index.h has to say of a
- * view, the last of them when there are several; "": nothing. */
+/* Each session of an agent (NULL: of all), in no order.  `note` (or NULL) gets the note of
+ * session_index.h about a view, the last one when there are several; "": none. */
 maki_status maki_sessions_each(const maki_env *env, const char *home, const char *agent,
                                maki_session_fn fn, void *ctx, char note[200], maki_err *err);
 
-/* The newest of them, for people. */
+/* The newest sessions. */
 typedef struct maki_session_list {
-    maki_session *at; /* newest first */
+    maki_session *items; /* newest first */
     size_t count, capacity;
-    uint64_t all; /* how many there are */
+    uint64_t all; /* how many sessions there are */
     char note[200];
 } maki_session_list;
-/* At most `most`; given back by maki_session_list_free. */
+/* At most `max`; freed by maki_session_list_free. */
 maki_status maki_sessions_newest(const maki_env *env, const char *home, const char *agent,
-                                 size_t most, maki_session_list *out, maki_err *err);
+                                 size_t max, maki_session_list *out, maki_err *err);
 void maki_session_list_free(const maki_env *env, maki_session_list *list);
 
 /* The active session that has this key.  Of several (copied files, two that began at once) the oldest: a
- * conversation that has begun goes on.  *found tells whether there is one; *report is session_index.h's. */
+ * conversation that has begun goes on.  *found: is there one?  *report is that of session_index.h. */
 maki_status maki_session_with_key(const maki_env *env, const maki_session_index_in *where,
                                   const char *key, maki_session *out, bool *found,
                                   maki_session_index_report *report, maki_err *err);

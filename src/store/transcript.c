@@ -1,4 +1,9 @@
-/* transcript.c -- see transcript.h. */
+/* transcript.c -- update a maki_session from what was appended to its files since they were last read.
+ *
+ * In:     a session with the offsets of the last read, and the directory of its files.
+ * Out:    the session with new counts, sums, state and offsets.
+ * Always: offsets end at a newline, so a row that is still being written is read next time; a file that became shorter
+ *         is another file, and read from its beginning. */
 #include "store/transcript.h"
 
 #include <errno.h>
@@ -16,12 +21,12 @@
 enum {
     BLOCK = 1 << 16,
     HEADER_MAX = 4096,
-    TAIL = 1 << 16,   /* bytes at the end in which the newest reply is looked for */
-    TYPE_WITHIN = 160 /* bytes of an event in which its type stands */
+    TAIL = 1 << 16,   /* bytes at the end in which the newest reply is searched */
+    TYPE_WITHIN = 160 /* bytes at the start of an event that have its type */
 };
 #define EVENT_MAX ((uint64_t)512 << 20)
 
-/* The text of a string field, if it is one that fits. */
+/* Copy the text of a string field, if it fits. */
 static void copy_field(maki_str object, const char *name, char *out, size_t capacity)
 {
     maki_str value;
@@ -31,7 +36,7 @@ static void copy_field(maki_str object, const char *name, char *out, size_t capa
 
 /* ---- the header ------------------------------------------------------------------------------------ */
 
-/* What the header row says, if there is one. */
+/* Read the header row, if there is one. */
 static maki_status read_header(const maki_env *env, int fd, maki_session *s, bool *there,
                                maki_err *err)
 {
@@ -74,7 +79,7 @@ static maki_status count_rows(const maki_env *env, int fd, uint64_t from, uint64
     return st;
 }
 
-/* The index knows the count of a file that it covers to its end. */
+/* Take the count of the index, if it covers the file to its end. */
 static bool count_by_index(const maki_env *env, const char *directory, uint64_t size,
                            maki_session *s)
 {
@@ -91,27 +96,22 @@ static bool count_by_index(const maki_env *env, const char *directory, uint64_t 
 
 static bool model_of(maki_str row, maki_session *s)
 {
-    maki_str value, meta;
-    if (!maki_str_has(row, MAKI_LIT("\"model\"")) ||
-        maki_json_check(row, &value, NULL) != MAKI_OK ||
-        maki_json_kind_of(value) != MAKI_JSON_OBJECT ||
-        !maki_json_get(value, MAKI_LIT("meta"), &meta) ||
-        maki_json_kind_of(meta) != MAKI_JSON_OBJECT)
+    maki_str value;
+    if (!maki_str_has(row, MAKI_LIT("\"model\"")) || maki_json_check(row, &value, NULL) != MAKI_OK)
         return false;
     char model[MAKI_MODEL_MAX] = "";
-    copy_field(meta, "model", model, sizeof model);
+    copy_field(maki_json_first(value, "meta", MAKI_JSON_OBJECT), "model", model, sizeof model);
     if (model[0]) memcpy(s->model, model, sizeof model);
     return model[0] != '\0';
 }
 
-/* The model of the newest of the rows in `tail` that names one; its first row may be a part of one. */
+/* The model of the newest row in `tail` that names one; the first row may be incomplete. */
 static bool model_in(maki_str tail, maki_session *s)
 {
     bool found = false;
-    const char *end;
-    for (; tail.len && (end = memchr(tail.ptr, '\n', tail.len)) != NULL;
-         tail = maki_str_from(tail, (size_t)(end - tail.ptr) + 1))
-        found = model_of((maki_str){ tail.ptr, (size_t)(end - tail.ptr) }, s) || found;
+    maki_str row;
+    while (maki_str_take(&tail, '\n', &row))
+        found = model_of(row, s) || found;
     return found;
 }
 
@@ -146,7 +146,7 @@ static maki_status read_rows(const maki_env *env, const char *directory, int fd,
 
 typedef struct reading {
     maki_session *s;
-    bool model; /* a row said it: that is the one who spoke */
+    bool model; /* set by a reply, which has precedence over events */
 } reading;
 
 static bool is_type(maki_str row, const char *type)
@@ -157,13 +157,13 @@ static bool is_type(maki_str row, const char *type)
     return maki_str_has(front, maki_str_of(text));
 }
 
-static void take_usage(maki_session *s, maki_str of)
+static void add_usage(maki_session *s, maki_str usage_object)
 {
-    s->input += maki_json_uint_field(of, MAKI_LIT("input"));
-    s->output += maki_json_uint_field(of, MAKI_LIT("output"));
+    s->input += maki_json_uint_field(usage_object, MAKI_LIT("input"));
+    s->output += maki_json_uint_field(usage_object, MAKI_LIT("output"));
 }
 
-static void take_state(maki_session *s, maki_str event)
+static void set_state(maki_session *s, maki_str event)
 {
     maki_str value;
     if (maki_json_get(event, MAKI_LIT("overrides"), &value) &&
@@ -173,26 +173,26 @@ static void take_state(maki_session *s, maki_str event)
         s->archived = maki_json_text_is(value, MAKI_LIT("archived"));
 }
 
-/* A row that is damaged is passed over: maki verify finds it. */
-static maki_status take_event(void *ctx, maki_str row, uint64_t at, maki_err *err)
+/* A corrupt row is skipped: maki verify reports it. */
+static maki_status on_event(void *ctx, maki_str row, uint64_t at, maki_err *err)
 {
     reading *r = ctx;
     maki_str event;
     bool usage = is_type(row, "usage"), state = is_type(row, "session");
     bool summary =
         maki_str_has(row, MAKI_LIT("\"summarizer\":{")); /* a summary, or the record of a run */
-    maki_str of;
+    maki_str usage_object;
     (void)at;
     (void)err;
     if ((!usage && !state && !summary) || maki_json_check(row, &event, NULL) != MAKI_OK ||
         maki_json_kind_of(event) != MAKI_JSON_OBJECT)
         return MAKI_OK;
-    if (state) take_state(r->s, event);
-    if (usage) take_usage(r->s, event);
+    if (state) set_state(r->s, event);
+    if (usage) add_usage(r->s, event);
     if (usage && !r->model) copy_field(event, "model", r->s->model, sizeof r->s->model);
-    if (summary && maki_json_get(event, MAKI_LIT("summarizer"), &of) &&
-        maki_json_kind_of(of) == MAKI_JSON_OBJECT)
-        take_usage(r->s, of);
+    if (summary && maki_json_get(event, MAKI_LIT("summarizer"), &usage_object) &&
+        maki_json_kind_of(usage_object) == MAKI_JSON_OBJECT)
+        add_usage(r->s, usage_object);
     return MAKI_OK;
 }
 
@@ -210,7 +210,7 @@ static maki_status read_events(const maki_env *env, const char *directory, maki_
     int fd = env->files->open(env->files, path, O_RDONLY | O_NONBLOCK, 0);
     if (fd < 0) return errno == ENOENT ? MAKI_OK : maki_fail_errno(err, "reading events");
     maki_status st =
-        maki_lines_each(env, fd, s->read_events, EVENT_MAX, take_event, &r, &s->read_events, err);
+        maki_lines_each(env, fd, s->read_events, EVENT_MAX, on_event, &r, &s->read_events, err);
     env->files->close(env->files, fd);
     return st;
 }
@@ -221,7 +221,7 @@ static uint64_t size_of_events(const maki_env *env, const char *directory, const
     struct stat st;
     events_path(directory, id, path);
     if (env->files->stat(env->files, AT_FDCWD, path, &st) == 0) return (uint64_t)st.st_size;
-    return errno == ENOENT ? 0 : UINT64_MAX; /* not known: it has more than was read */
+    return errno == ENOENT ? 0 : UINT64_MAX; /* unknown: assume that it has more than was read */
 }
 
 bool maki_transcript_has_events(const maki_env *env, const char *directory, const maki_session *s)
@@ -229,11 +229,11 @@ bool maki_transcript_has_events(const maki_env *env, const char *directory, cons
     return size_of_events(env, directory, s->id) != s->read_events;
 }
 
-/* ---- all of it ------------------------------------------------------------------------------------- */
+/* ---- the whole ------------------------------------------------------------------------------------- */
 
-/* A file that became shorter is not the one that was read. */
-static void forget_if_shorter(const maki_env *env, const char *directory, uint64_t size,
-                              maki_session *s)
+/* A file that became shorter is another one. */
+static void reset_if_shorter(const maki_env *env, const char *directory, uint64_t size,
+                             maki_session *s)
 {
     if (size < s->read_messages || size_of_events(env, directory, s->id) < s->read_events)
         maki_session_forget(s);
@@ -252,7 +252,7 @@ maki_status maki_transcript_read(const maki_env *env, const char *directory, mak
         env->files->close(env->files, fd);
         return maki_fail(err, MAKI_NOTFOUND, "%s is not a file", s->id);
     }
-    forget_if_shorter(env, directory, (uint64_t)st.st_size, s);
+    reset_if_shorter(env, directory, (uint64_t)st.st_size, s);
     s->updated = maki_file_mtime_ms(&st);
     maki_status read = read_rows(env, directory, fd, (uint64_t)st.st_size, s, &model, err);
     env->files->close(env->files, fd);

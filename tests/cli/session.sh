@@ -91,7 +91,7 @@ for damage in '' '{"entries":{' '[]' 'not JSON'; do
 done
 printf '{"entries":{' >"$view"
 touch -d '1 minute ago' "$view"
-has 'that it was damaged is said' 'was damaged and was made again' "$(s list)"
+has 'that it was corrupt is reported' 'was corrupt and was rebuilt' "$(s list)"
 rm "$view"; mkdir "$view"
 has 'a folder in its place: what to do' 'move it away' "$(s list)"
 check 'and nothing is lost' "$before" "$(s list --json --agent default | sed 's/,"note":.*/}/')"
@@ -154,7 +154,7 @@ check 'a dry run changes nothing' "$rows" "$("$maki" history status $new --json)
 
 # ---- what cannot be read is not told as missing ------------------------------------------------------
 mkdir -p "$MAKI_HOME/agents/loop"; ln -s sessions "$MAKI_HOME/agents/loop/sessions"
-has 'by a key, in a folder that cannot be read' 'the folder of the sessions' "$(s show agent:loop:telegram:1)"
+has 'by a key, in a directory that cannot be read' 'the directory of the sessions' "$(s show agent:loop:telegram:1)"
 rm -r "$MAKI_HOME/agents/loop"
 
 # ---- turn limits ------------------------------------------------------------------------------------

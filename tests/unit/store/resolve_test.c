@@ -140,7 +140,7 @@ static void test_keys(void)
 static maki_resolved resolve(kit *k, const char *sender, bool fresh)
 {
     maki_origin from = { "default", "telegram", sender, "", "" };
-    maki_resolved out = { .made = false };
+    maki_resolved out = { .created = false };
     char key[MAKI_KEY_MAX];
     maki_err err = { 0 };
     CHECK_STATUS(maki_origin_key(&from, MAKI_SCOPE_SENDER, key, &err), MAKI_OK, &err);
@@ -160,7 +160,7 @@ static void test_resolve(kit *k)
 {
     tap_row("a new session: a transcript with the seed's header");
     maki_resolved first = resolve(k, "さくら", false);
-    CHECK(first.made && strlen(first.session.id) == 36);
+    CHECK(first.created && strlen(first.session.id) == 36);
     maki_str text = directory_read(path_of(k, first.session.id));
     char want[400];
     snprintf(want, sizeof want,
@@ -172,7 +172,7 @@ static void test_resolve(kit *k)
 
     tap_row("is found again, also without sessions.json");
     maki_resolved again = resolve(k, "さくら", false);
-    CHECK(!again.made);
+    CHECK(!again.created);
     CHECK_CSTR(again.session.id, first.session.id);
     unlink(k->view);
     again = resolve(k, "さくら", false);
@@ -206,7 +206,7 @@ static void test_fresh(kit *k)
 
     tap_row("a new one takes the key and the overrides; the old one is archived");
     maki_resolved new_one = resolve(k, "さくら", true);
-    CHECK(new_one.made && strcmp(new_one.session.id, old.session.id) != 0);
+    CHECK(new_one.created && strcmp(new_one.session.id, old.session.id) != 0);
     CHECK_CSTR(new_one.session.overrides, overrides.overrides);
     CHECK_STATUS(maki_session_get(&k->fe.env, path_of(k, old.session.id), &s, &err), MAKI_OK, &err);
     CHECK(s.archived);
@@ -324,7 +324,7 @@ static void test_fresh_faults(void)
         fake_files_fail_at(&k.fe, 0, 0);
         maki_resolved again = resolve(&k, "さくら", false);
         bool good = CHECK(st == MAKI_OK || injected) && CHECK_EQ(fake_files_live(&k.fe), 0) &&
-                    CHECK_EQ(fake_alloc_live(&k.fe), 0) && CHECK(!again.made) &&
+                    CHECK_EQ(fake_alloc_live(&k.fe), 0) && CHECK(!again.created) &&
                     CHECK_CSTR(again.session.overrides, wanted);
         if (st == MAKI_OK) good = CHECK_CSTR(again.session.id, out.session.id) && good;
         if (!good) printf("# call %zu\n", nth);

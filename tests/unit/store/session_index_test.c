@@ -86,11 +86,11 @@ static void test_made(kit *k)
     kit_read(k, &all);
     CHECK_CSTR(all.text, four);
     CHECK_EQ(all.report.all, 4);
-    CHECK(all.report.made_again && all.report.written && !all.report.note[0]);
+    CHECK(all.report.rebuilt && all.report.written && !all.report.note[0]);
     CHECK(is_whole(k));
     kit_read(k, &all);
     CHECK_CSTR(all.text, four);
-    CHECK(!all.report.made_again);
+    CHECK(!all.report.rebuilt);
     CHECK_EQ(all.report.changed, 0);
 
     tap_row("an entry has the seed's fields");
@@ -267,7 +267,7 @@ static void test_aside(kit *k)
     tap_row("an empty one is not");
     directory_write(k->view, MAKI_LIT(""));
     kit_read(k, &all);
-    CHECK(all.report.made_again && !all.report.note[0]);
+    CHECK(all.report.rebuilt && !all.report.note[0]);
 }
 
 static void test_in_its_place(kit *k)
@@ -546,7 +546,7 @@ static void count_many(const kit *k, tally *t, maki_session_index_report *report
     CHECK_STATUS(maki_session_index_each(&env, &in, report, &err), MAKI_OK, &err);
 }
 
-static void check_many(const kit *k, bool made_again)
+static void check_many(const kit *k, bool rebuilt)
 {
     tally t;
     maki_session_index_report report;
@@ -554,7 +554,7 @@ static void check_many(const kit *k, bool made_again)
     CHECK_EQ(t.count, 10000);
     CHECK_EQ(t.messages, 20000);
     CHECK_EQ(t.input, 70000);
-    CHECK_EQ(report.made_again, made_again);
+    CHECK_EQ(report.rebuilt, rebuilt);
 }
 
 static void test_many(void)
