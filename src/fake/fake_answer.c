@@ -84,10 +84,8 @@ static const char *const path_parameters[] = { "file_path", "filePath", "absolut
 static bool call_script(const fake_ask *ask, maki_str path, maki_arena *arena, fake_answer *out)
 {
     maki_str definition;
-    if (ask->protocol != MAKI_WIRE_RESPONSES ||
-        !fake_ask_tool(ask, MAKI_LIT("exec"), &definition)) {
+    if (ask->protocol != MAKI_WIRE_RESPONSES || !fake_ask_tool(ask, MAKI_LIT("exec"), &definition))
         return false;
-    }
     out->tool = MAKI_LIT("exec");
     out->custom = true;
     out->arguments = joined("const r = await tools.exec_command({cmd: \"cat '", path,
@@ -123,9 +121,8 @@ maki_status fake_answer_make(const fake_ask *ask, const fake_scenario *scenario,
         answer.tool = scenario->tool;
         answer.arguments = scenario->arguments;
     }
-    if (!ask->has_result && scenario->deed == FAKE_AGENT) {
+    if (!ask->has_result && scenario->deed == FAKE_AGENT)
         call_reader(ask, scenario->arguments, arena, &answer);
-    }
     if (answer.tool.len) {
         answer.text = maki_str_of(words->looking);
     } else if (ask->wants_json) {

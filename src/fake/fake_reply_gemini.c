@@ -12,11 +12,10 @@ typedef struct objects {
 
 static void begin(objects *o)
 {
-    if (o->ask->stream && o->ask->array) {
+    if (o->ask->stream && o->ask->array)
         fake_write(o->out, o->count ? "\n,\n" : "[");
-    } else if (o->ask->stream) {
+    else if (o->ask->stream)
         fake_write(o->out, "data: ");
-    }
     o->count++;
     fake_write(o->out, "{'candidates':[{'content':{'parts':[");
 }
@@ -53,11 +52,10 @@ static void stream(objects *o)
     text_parts(o, "{'text':%t,'thought':true}", o->answer->reasoning);
     text_parts(o, "{'text':%t}", o->answer->text);
     begin(o);
-    if (o->answer->tool.len) {
+    if (o->answer->tool.len)
         call_part(o->out, o->answer);
-    } else {
+    else
         fake_write(o->out, "{'text':''}");
-    }
     end(o, true);
     if (o->ask->array) fake_write(o->out, "]\n");
 }
@@ -70,9 +68,7 @@ void fake_say_gemini(maki_buf *out, const fake_ask *ask, const fake_answer *answ
         return;
     }
     begin(&o);
-    if (answer->reasoning.len) {
-        fake_write(out, "{'text':%t,'thought':true},", answer->reasoning);
-    }
+    if (answer->reasoning.len) fake_write(out, "{'text':%t,'thought':true},", answer->reasoning);
     fake_write(out, "{'text':%t}", answer->text);
     if (answer->tool.len) {
         fake_write(out, ",");

@@ -107,9 +107,8 @@ static void stream(maki_buf *out, const fake_ask *ask, const fake_answer *answer
 
 void fake_say_messages(maki_buf *out, const fake_ask *ask, const fake_answer *answer)
 {
-    if (ask->stream) {
+    if (ask->stream)
         stream(out, ask, answer);
-    } else {
+    else
         whole(out, ask, answer);
-    }
 }

@@ -27,9 +27,8 @@ static maki_str result_of(maki_str content, maki_arena *arena)
     maki_content_parts pieces = maki_content_parts_in(content);
     maki_content_part piece;
     maki_str result = content;
-    while (maki_content_parts_next(&pieces, &piece)) {
+    while (maki_content_parts_next(&pieces, &piece))
         if (piece.kind == MAKI_CONTENT_TEXT) result = maki_json_text(piece.text, arena);
-    }
     return maki_arena_copy(arena, result);
 }
 
@@ -71,21 +70,18 @@ static bool wants_json(maki_str body)
                !maki_json_text_is(format, MAKI_LIT("text/plain"));
     }
     if (inner(body, MAKI_LIT("output_config"), MAKI_LIT("format"), &format) ||
-        inner(body, MAKI_LIT("text"), MAKI_LIT("format"), &format)) {
+        inner(body, MAKI_LIT("text"), MAKI_LIT("format"), &format))
         return !field_is(format, MAKI_LIT("type"), MAKI_LIT("text"));
-    }
     return maki_json_get(body, MAKI_LIT("format"), &format) && format.len > 2;
 }
 
 static void read_options(fake_ask *ask)
 {
     maki_str value;
-    if (inner(ask->body, MAKI_LIT("stream_options"), MAKI_LIT("include_usage"), &value)) {
+    if (inner(ask->body, MAKI_LIT("stream_options"), MAKI_LIT("include_usage"), &value))
         ask->wants_usage = maki_json_true(value);
-    }
-    if (inner(ask->body, MAKI_LIT("thinking"), MAKI_LIT("type"), &value)) {
+    if (inner(ask->body, MAKI_LIT("thinking"), MAKI_LIT("type"), &value))
         ask->thinks = !maki_json_text_is(value, MAKI_LIT("disabled"));
-    }
     if (maki_json_get(ask->body, MAKI_LIT("think"), &value) && maki_json_true(value))
         ask->thinks = true;
     ask->wants_json = wants_json(ask->body);
@@ -124,9 +120,8 @@ maki_status fake_ask_read(const maki_env *env, maki_protocol protocol, maki_str 
     asking a = { &ask, arena };
     maki_wire_request request = { .stream = maki_protocol_of(protocol)->streams };
     maki_status st = maki_json_check(body, &ask.body, err);
-    if (st == MAKI_OK && maki_json_kind_of(ask.body) != MAKI_JSON_OBJECT) {
+    if (st == MAKI_OK && maki_json_kind_of(ask.body) != MAKI_JSON_OBJECT)
         st = maki_fail(err, MAKI_INVALID, "the body is not a JSON object");
-    }
     if (st != MAKI_OK) return st;
 
     /* what of it cannot be read was not said */
@@ -153,9 +148,8 @@ static bool find_named(maki_str value, maki_str name, unsigned deep, maki_str *f
     }
     maki_json_iter iter = maki_json_items(value);
     maki_json_item item;
-    while (maki_json_next(&iter, &item)) {
+    while (maki_json_next(&iter, &item))
         if (find_named(item.value, name, deep - 1, found)) return true;
-    }
     return false;
 }
 
@@ -163,19 +157,16 @@ bool fake_ask_tool(const fake_ask *ask, maki_str name, maki_str *definition)
 {
     maki_str list;
     if (maki_json_get(ask->body, MAKI_LIT("tools"), &list) &&
-        find_named(list, name, TOOLS_DEEP, definition)) {
+        find_named(list, name, TOOLS_DEEP, definition))
         return true;
-    }
     /* Codex: the tools are an item of the input. */
     if (!maki_json_get(ask->body, MAKI_LIT("input"), &list)) return false;
     maki_json_iter iter = maki_json_items(list);
     maki_json_item item;
-    while (maki_json_next(&iter, &item)) {
+    while (maki_json_next(&iter, &item))
         if (field_is(item.value, MAKI_LIT("type"), MAKI_LIT("additional_tools")) &&
-            find_named(item.value, name, TOOLS_DEEP, definition)) {
+            find_named(item.value, name, TOOLS_DEEP, definition))
             return true;
-        }
-    }
     return false;
 }
 
@@ -186,9 +177,8 @@ bool fake_tool_takes(maki_str definition, maki_str parameter)
     while (maki_json_next(&iter, &item)) {
         if (maki_json_key_is(item.key, parameter)) return true;
         if (maki_json_kind_of(item.value) == MAKI_JSON_OBJECT &&
-            fake_tool_takes(item.value, parameter)) {
+            fake_tool_takes(item.value, parameter))
             return true;
-        }
     }
     return false;
 }

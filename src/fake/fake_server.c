@@ -108,11 +108,10 @@ static void finish(fake_request *r)
     maki_conn *conn = r->conn;
     bool cut = r->scenario.cuts;
     request_free(r);
-    if (cut) {
+    if (cut)
         maki_conn_drop(conn);
-    } else {
+    else
         maki_conn_end(conn);
-    }
 }
 
 static void pump(fake_request *r)
@@ -205,11 +204,10 @@ static void begin_answer(fake_request *r, int status, const char *fields, bool s
     r->total = r->reply.len;
     if (r->scenario.huge) plan_huge(r, stream);
     start(r, status, fields, stream);
-    if (r->scenario.cuts && r->scenario.cut < r->total) {
+    if (r->scenario.cuts && r->scenario.cut < r->total)
         r->total = r->scenario.cut;
-    } else {
+    else
         r->scenario.cuts = false;
-    }
     pump(r);
 }
 
@@ -275,9 +273,8 @@ static void answer_error(fake_request *r, fake_deed error, const char *words)
                  { "x-ratelimit-reset", scenario->reset },
                  { "x-should-retry", scenario->again } };
     snprintf(fields, sizeof fields, "%s", json_fields);
-    for (size_t i = 0; i < sizeof more / sizeof more[0]; i++) {
+    for (size_t i = 0; i < sizeof more / sizeof more[0]; i++)
         if (more[i].text.len) add_field(fields, sizeof fields, more[i].name, more[i].text);
-    }
     begin_answer(r, status, fields, false);
 }
 
@@ -387,11 +384,10 @@ static void answer_post(fake_request *r, maki_protocol protocol, maki_str body)
     maki_err err;
     maki_arena arena = maki_arena_new(r->provider->env->alloc, DECODED_MAX);
     if (fake_ask_read(r->provider->env, protocol, maki_str_of(r->target), body, &arena, &ask,
-                      &err) != MAKI_OK) {
+                      &err) != MAKI_OK)
         answer_error(r, FAKE_BAD, err.msg);
-    } else if (choose_scenario(r, &ask) && !answer_scenario(r)) {
+    else if (choose_scenario(r, &ask) && !answer_scenario(r))
         answer_conversation(r, &ask, &arena);
-    }
     maki_arena_free(&arena);
 }
 
@@ -404,11 +400,10 @@ static void answer_other(fake_request *r, maki_str body)
         return;
     }
     int status = fake_say_other(&r->reply, maki_str_of(r->method), path_of(r), json);
-    if (status) {
+    if (status)
         begin_answer(r, status, json_fields, false);
-    } else {
+    else
         give_up(r, 404, "the fake provider has nothing at this path");
-    }
 }
 
 /* The same for everybody, made once, without a look at the body. */
@@ -479,9 +474,8 @@ static void on_head(void *ctx, maki_conn *conn, const maki_http_head *head)
     keep_key(r, head);
     r->unread =
         (r->scenario.deed == FAKE_QUICK || r->scenario.deed == FAKE_QUICK_STREAM) && !words.len;
-    if (fake_record_head(&provider->record, head, &r->record_fd, &err) != MAKI_OK) {
+    if (fake_record_head(&provider->record, head, &r->record_fd, &err) != MAKI_OK)
         give_up(r, 500, err.msg);
-    }
 }
 
 static void on_body(void *ctx, maki_conn *conn, maki_str bytes)
@@ -503,15 +497,14 @@ static void on_body_end(void *ctx, maki_conn *conn)
     (void)ctx;
     fake_record_end(&r->provider->record, r->record_fd);
     r->record_fd = -1;
-    if (protocol && r->unread) {
+    if (protocol && r->unread)
         answer_quick(r, protocol);
-    } else if (maki_spool_text(&r->body, &body, &err) != MAKI_OK) {
+    else if (maki_spool_text(&r->body, &body, &err) != MAKI_OK)
         give_up(r, 500, err.msg);
-    } else if (protocol && maki_str_is(maki_str_of(r->method), MAKI_LIT("POST"))) {
+    else if (protocol && maki_str_is(maki_str_of(r->method), MAKI_LIT("POST")))
         answer_post(r, protocol, body);
-    } else {
+    else
         answer_other(r, body);
-    }
 }
 
 static void on_drained(void *ctx, maki_conn *conn)

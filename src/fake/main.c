@@ -106,9 +106,8 @@ int main(int argc, char **argv)
 
     if (maki_options_read(&list, &o, NULL, 0, &words, &err) != MAKI_OK) return misuse(err.msg, "");
     if (o.help) return print_help(&list, &env);
-    if (o.scenario && !fake_scenario_read(maki_str_of(o.scenario), &provider.scenario, &unknown)) {
+    if (o.scenario && !fake_scenario_read(maki_str_of(o.scenario), &provider.scenario, &unknown))
         return misuse("there is no mood ", o.scenario);
-    }
     if (o.record)
         mkdir(o.record, 0700); /* there already, or the first request says what is wrong */
     provider.record = (fake_record){ .env = &env, .directory = o.record };

@@ -49,9 +49,8 @@ static bool take_object(maki_str text, maki_str *object)
         if (c == '"') quoted = !quoted;
         if (quoted) continue;
         if (c == '{') deep++;
-        if (c == '}' && --deep == 0) {
+        if (c == '}' && --deep == 0)
             return maki_json_check(maki_str_to(text, i + 1), object, NULL) == MAKI_OK;
-        }
         if (deep == 0) return false;
     }
     return false;

@@ -410,9 +410,8 @@ static size_t take_head_line(char *at, size_t size, size_t count, void *ctx)
     if (!end) maki_buf_add(&call->head, line);
     maki_status st = maki_buf_status(&call->head, &err);
     if (st != MAKI_OK) return refuse(call, st, err.msg);
-    if (end && !head_is_whole(call)) {
+    if (end && !head_is_whole(call))
         return refuse(call, MAKI_TOOBIG, "more fields in the reply's head than are taken");
-    }
     return call->cancelled ? 0 : line.len;
 }
 
@@ -484,12 +483,10 @@ static maki_client_call *new_call(maki_client *c)
 
 static bool has_line(const maki_str *lines, size_t count, maki_str name)
 {
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         if (lines[i].len > name.len && lines[i].ptr[name.len] == ':' &&
-            maki_http_same(maki_str_to(lines[i], name.len), name)) {
+            maki_http_same(maki_str_to(lines[i], name.len), name))
             return true;
-        }
-    }
     return false;
 }
 
@@ -533,9 +530,8 @@ static maki_status write_lines(maki_client_call *call, const maki_str *lines, si
         link_line(call, put_line(&at, lines[i]));
     for (size_t i = 0; i < OWN_COUNT; i++) {
         maki_str name = maki_str_of(not_of_its_own[i]);
-        if (!has_line(lines, count, maki_str_to(name, name.len - 1))) {
+        if (!has_line(lines, count, maki_str_to(name, name.len - 1)))
             link_line(call, not_of_its_own[i]);
-        }
     }
     return MAKI_OK;
 }
@@ -545,9 +541,8 @@ maki_status maki_client_prepare(maki_client *c, maki_str method, const maki_str 
                                 maki_client_call **out, maki_err *err)
 {
     char name[32];
-    if (method.len >= sizeof name) {
+    if (method.len >= sizeof name)
         return maki_fail(err, MAKI_UNSUPPORTED, "a method with a name of %zu bytes", method.len);
-    }
     maki_client_call *call = new_call(c);
     if (!call) return maki_fail_nomem(err);
     call->calls = *calls;
@@ -645,11 +640,10 @@ void maki_client_call_cancel(maki_client_call *call)
 {
     if (!call || call->cancelled) return;
     call->cancelled = true;
-    if (call->client->inside == 0) {
+    if (call->client->inside == 0)
         retire(call);
-    } else {
+    else
         call->client->doomed++;
-    }
 }
 
 /* ---- life ----------------------------------------------------------------------------------------- */

@@ -180,11 +180,10 @@ static void body_ended(maki_conn *conn)
     maki_server *s = conn->server;
     conn->deadline = 0;
     conn->phase = CONN_WAIT;
-    if (!conn->open) {
+    if (!conn->open)
         conn_request_over(conn); /* it was answered before it had come */
-    } else if (s->calls.on_body_end) {
+    else if (s->calls.on_body_end)
         s->calls.on_body_end(s->calls.ctx, conn);
-    }
 }
 
 /* Take from `bytes` what is of this body: how many, of which `part` is body. */

@@ -39,9 +39,8 @@ const char *maki_http_reason(int status)
                  { 505, "HTTP Version Not Supported" },
                  { 507, "Insufficient Storage" },
                  { 529, "Overloaded" } };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (rows[i].status == status) return rows[i].reason;
-    }
     return "";
 }
 
@@ -111,11 +110,10 @@ static void put_framing(maki_conn *conn, const maki_reply *reply)
         int n = snprintf(line, sizeof line, "Content-Length: %llu\r\n", length);
         conn_put(conn, (maki_str){ line, (size_t)n });
     }
-    if (!conn->keep_alive) {
+    if (!conn->keep_alive)
         conn_put(conn, MAKI_LIT("Connection: close\r\n"));
-    } else if (conn->minor_0) {
+    else if (conn->minor_0)
         conn_put(conn, MAKI_LIT("Connection: keep-alive\r\n"));
-    }
 }
 
 void maki_conn_start(maki_conn *conn, const maki_reply *reply)
@@ -157,9 +155,8 @@ void maki_conn_send(maki_conn *conn, maki_str bytes)
 
 void maki_conn_end(maki_conn *conn)
 {
-    if (conn->framing == MAKI_FRAME_CHUNKED && !conn->head_only) {
+    if (conn->framing == MAKI_FRAME_CHUNKED && !conn->head_only)
         conn_put(conn, MAKI_LIT(MAKI_CHUNKS_END));
-    }
     if (maki_conn_waiting(conn) > 0) conn_flush(conn);
     if (conn->reply_left > 0) conn->keep_alive = false; /* fewer than promised */
     conn->open = false;

@@ -16,9 +16,8 @@ enum {
 maki_coding maki_coding_of(maki_str value)
 {
     if (value.len == 0 || maki_http_same(value, MAKI_LIT("identity"))) return MAKI_CODING_NONE;
-    if (maki_http_same(value, MAKI_LIT("gzip")) || maki_http_same(value, MAKI_LIT("x-gzip"))) {
+    if (maki_http_same(value, MAKI_LIT("gzip")) || maki_http_same(value, MAKI_LIT("x-gzip")))
         return MAKI_CODING_GZIP;
-    }
     if (maki_http_same(value, MAKI_LIT("deflate"))) return MAKI_CODING_DEFLATE;
     if (maki_http_same(value, MAKI_LIT("zstd"))) return MAKI_CODING_ZSTD;
     return MAKI_CODING_UNKNOWN;
@@ -97,11 +96,10 @@ static maki_status decode_zstd(maki_str packed, uint64_t max, maki_sink out, mak
     while (st == MAKI_OK && (in.pos < in.size || full)) {
         ZSTD_outBuffer to = { piece, PIECE, 0 };
         rc = ZSTD_decompressStream(ctx, &to, &in);
-        if (ZSTD_isError(rc)) {
+        if (ZSTD_isError(rc))
             st = not_packed(err);
-        } else {
+        else
             st = give(out, (maki_str){ piece, to.pos }, &total, max, err);
-        }
         full = to.pos == PIECE;
     }
     if (st == MAKI_OK && rc != 0) st = not_packed(err); /* not whole */

@@ -43,13 +43,12 @@ static maki_status size_byte(maki_chunks *c, char byte, maki_err *err)
         return MAKI_OK;
     }
     if (c->digits == 0) return bad(err);
-    if (byte == '\r') {
+    if (byte == '\r')
         c->state = SIZE_LF;
-    } else if (byte == ';' || byte == ' ' || byte == '\t') {
+    else if (byte == ';' || byte == ' ' || byte == '\t')
         c->state = EXTENSION;
-    } else {
+    else
         return bad(err);
-    }
     return MAKI_OK;
 }
 

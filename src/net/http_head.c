@@ -15,18 +15,16 @@ static bool is_token_char(unsigned char c)
 
 static bool is_token(maki_str text)
 {
-    for (size_t i = 0; i < text.len; i++) {
+    for (size_t i = 0; i < text.len; i++)
         if (!is_token_char((unsigned char)text.ptr[i])) return false;
-    }
     return text.len > 0;
 }
 
 bool maki_http_same(maki_str a, maki_str b)
 {
     if (a.len != b.len) return false;
-    for (size_t i = 0; i < a.len; i++) {
+    for (size_t i = 0; i < a.len; i++)
         if (maki_lower(a.ptr[i]) != maki_lower(b.ptr[i])) return false;
-    }
     return true;
 }
 
@@ -57,17 +55,15 @@ static bool next_word(maki_str *list, maki_str *word)
 bool maki_http_list_has(maki_str list, maki_str word)
 {
     maki_str each;
-    while (next_word(&list, &each)) {
+    while (next_word(&list, &each))
         if (maki_http_same(each, word)) return true;
-    }
     return false;
 }
 
 const maki_str *maki_http_field_named(const maki_http_head *head, maki_str name)
 {
-    for (size_t i = 0; i < head->field_count; i++) {
+    for (size_t i = 0; i < head->field_count; i++)
         if (maki_http_same(head->fields[i].name, name)) return &head->fields[i].value;
-    }
     return NULL;
 }
 
@@ -82,15 +78,12 @@ bool maki_http_hop_field(const maki_http_head *head, maki_str name)
     static const char *const hop[] = { "connection", "keep-alive",        "proxy-connection",
                                        "te",         "trailer",           "proxy-authorization",
                                        "upgrade",    "transfer-encoding", "proxy-authenticate" };
-    for (size_t i = 0; i < sizeof hop / sizeof hop[0]; i++) {
+    for (size_t i = 0; i < sizeof hop / sizeof hop[0]; i++)
         if (maki_http_same(name, (maki_str){ hop[i], strlen(hop[i]) })) return true;
-    }
-    for (size_t i = 0; i < head->field_count; i++) {
+    for (size_t i = 0; i < head->field_count; i++)
         if (maki_http_same(head->fields[i].name, MAKI_LIT("connection")) &&
-            maki_http_list_has(head->fields[i].value, name)) {
+            maki_http_list_has(head->fields[i].value, name))
             return true;
-        }
-    }
     return false;
 }
 
@@ -101,15 +94,13 @@ static maki_status take_line(maki_str *rest, maki_str *line, maki_err *err)
 {
     const char *end = memchr(rest->ptr, '\n', rest->len);
     size_t len = (size_t)(end - rest->ptr); /* the caller has seen the end of the head */
-    if (len == 0 || rest->ptr[len - 1] != '\r') {
+    if (len == 0 || rest->ptr[len - 1] != '\r')
         return maki_fail(err, MAKI_INVALID, "a line of the head does not end with CR LF");
-    }
     *line = (maki_str){ rest->ptr, len - 1 };
     for (size_t i = 0; i < line->len; i++) {
         unsigned char c = (unsigned char)line->ptr[i];
-        if ((c < 0x20 && c != '\t') || c == 0x7f) {
+        if ((c < 0x20 && c != '\t') || c == 0x7f)
             return maki_fail(err, MAKI_INVALID, "a control character in the head");
-        }
     }
     rest->ptr += len + 1;
     rest->len -= len + 1;
@@ -125,18 +116,16 @@ static maki_status parse_request_line(maki_str line, maki_http_head *out, maki_e
     out->target = (maki_str){ first + 1, (size_t)(last - first - 1) };
     maki_str version = { last + 1, line.len - (size_t)(last + 1 - line.ptr) };
     if (!is_token(out->method) || out->target.len == 0 ||
-        memchr(out->target.ptr, ' ', out->target.len)) {
+        memchr(out->target.ptr, ' ', out->target.len))
         return maki_fail(err, MAKI_INVALID, "the request line is not one");
-    }
-    if (maki_str_is(version, MAKI_LIT("HTTP/1.1"))) {
+    if (maki_str_is(version, MAKI_LIT("HTTP/1.1")))
         out->minor = 1;
-    } else if (maki_str_is(version, MAKI_LIT("HTTP/1.0"))) {
+    else if (maki_str_is(version, MAKI_LIT("HTTP/1.0")))
         out->minor = 0;
-    } else if (version.len == 8 && memcmp(version.ptr, "HTTP/", 5) == 0) {
+    else if (version.len == 8 && memcmp(version.ptr, "HTTP/", 5) == 0)
         return maki_fail(err, MAKI_UNSUPPORTED, "only HTTP/1.1 and 1.0 are spoken here");
-    } else {
+    else
         return maki_fail(err, MAKI_INVALID, "the request line is not one");
-    }
     return MAKI_OK;
 }
 
@@ -144,12 +133,10 @@ static maki_status parse_field(maki_str line, maki_http_head *out, maki_err *err
 {
     const char *colon = memchr(line.ptr, ':', line.len);
     maki_str name = { line.ptr, colon ? (size_t)(colon - line.ptr) : 0 };
-    if (!colon || !is_token(name)) {
+    if (!colon || !is_token(name))
         return maki_fail(err, MAKI_INVALID, "a field of the head has no proper name");
-    }
-    if (out->field_count == MAKI_HTTP_FIELDS) {
+    if (out->field_count == MAKI_HTTP_FIELDS)
         return maki_fail(err, MAKI_TOOBIG, "more than %d fields in the head", MAKI_HTTP_FIELDS);
-    }
     maki_str value = trim((maki_str){ colon + 1, line.len - name.len - 1 });
     out->fields[out->field_count++] = (maki_http_field){ name, value };
     return MAKI_OK;
@@ -162,9 +149,8 @@ static maki_status read_length(maki_str value, maki_http_head *out, maki_err *er
     uint64_t length;
     if (!maki_str_number(value, &length))
         return maki_fail(err, MAKI_INVALID, "the length of the body is not a number");
-    if (out->has_length && out->body_length != length) {
+    if (out->has_length && out->body_length != length)
         return maki_fail(err, MAKI_INVALID, "two lengths of the body");
-    }
     out->has_length = true;
     out->body_length = length;
     return MAKI_OK;
@@ -172,23 +158,19 @@ static maki_status read_length(maki_str value, maki_http_head *out, maki_err *er
 
 static maki_status read_field(const maki_http_field *field, maki_http_head *out, maki_err *err)
 {
-    if (maki_http_same(field->name, MAKI_LIT("content-length"))) {
+    if (maki_http_same(field->name, MAKI_LIT("content-length")))
         return read_length(field->value, out, err);
-    }
     if (maki_http_same(field->name, MAKI_LIT("transfer-encoding"))) {
-        if (out->chunked || !maki_http_same(field->value, MAKI_LIT("chunked"))) {
+        if (out->chunked || !maki_http_same(field->value, MAKI_LIT("chunked")))
             return maki_fail(err, MAKI_UNSUPPORTED, "a transfer coding other than chunked");
-        }
         out->chunked = true;
     } else if (maki_http_same(field->name, MAKI_LIT("connection"))) {
         if (maki_http_list_has(field->value, MAKI_LIT("close"))) out->keep_alive = false;
-        if (out->minor == 0 && maki_http_list_has(field->value, MAKI_LIT("keep-alive"))) {
+        if (out->minor == 0 && maki_http_list_has(field->value, MAKI_LIT("keep-alive")))
             out->keep_alive = true;
-        }
     } else if (maki_http_same(field->name, MAKI_LIT("expect"))) {
-        if (!maki_http_same(field->value, MAKI_LIT("100-continue"))) {
+        if (!maki_http_same(field->value, MAKI_LIT("100-continue")))
             return maki_fail(err, MAKI_UNSUPPORTED, "an expectation other than 100-continue");
-        }
         out->expects = out->minor == 1;
     }
     return MAKI_OK;
@@ -203,12 +185,10 @@ static maki_status read_fields(maki_http_head *out, maki_err *err)
         if (st != MAKI_OK) return st;
         hosts += maki_http_same(out->fields[i].name, MAKI_LIT("host"));
     }
-    if (out->chunked && (out->has_length || out->minor == 0)) {
+    if (out->chunked && (out->has_length || out->minor == 0))
         return maki_fail(err, MAKI_INVALID, "a body in chunks that has a length, too");
-    }
-    if (hosts > 1 || (hosts == 0 && out->minor == 1)) {
+    if (hosts > 1 || (hosts == 0 && out->minor == 1))
         return maki_fail(err, MAKI_INVALID, "the head must have one Host");
-    }
     return MAKI_OK;
 }
 

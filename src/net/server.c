@@ -32,9 +32,8 @@ static void add_conn(maki_server *s, maki_conn *conn)
 
 static void tell_empty(maki_server *s)
 {
-    if (s->stopping && !s->closing && s->count == 0 && s->calls.on_empty) {
+    if (s->stopping && !s->closing && s->count == 0 && s->calls.on_empty)
         s->calls.on_empty(s->calls.ctx);
-    }
 }
 
 void server_remove(maki_conn *conn)
@@ -61,20 +60,17 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd, struc
     int on = 1;
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     add_conn(s, conn);
-    if (s->count > s->limits.connections) {
+    if (s->count > s->limits.connections)
         conn_refuse(conn, 503, "too many connections; try again, or raise the limit");
-    }
 }
 
 static void listen_all(maki_server *s, bool on)
 {
-    for (size_t i = 0; i < s->listener_count; i++) {
-        if (on) {
+    for (size_t i = 0; i < s->listener_count; i++)
+        if (on)
             evconnlistener_enable(s->listeners[i]);
-        } else {
+        else
             evconnlistener_disable(s->listeners[i]);
-        }
-    }
 }
 
 /* Out of descriptors or memory: the loop would spin on a connection it cannot take. */
@@ -151,21 +147,18 @@ static bool parse_address(const char *text, struct sockaddr_storage *to, int *le
 {
     const char *colon = strrchr(text, ':');
     char host[64], *end;
-    if (!colon || (size_t)(colon - text) >= sizeof host || colon[1] < '0' || colon[1] > '9') {
+    if (!colon || (size_t)(colon - text) >= sizeof host || colon[1] < '0' || colon[1] > '9')
         return false;
-    }
     long port = strtol(colon + 1, &end, 10);
     snprintf(host, sizeof host, "%.*s", (int)(colon - text), text);
     *len = sizeof *to;
-    if (*end || port > 65535 || evutil_parse_sockaddr_port(host, (struct sockaddr *)to, len) != 0) {
+    if (*end || port > 65535 || evutil_parse_sockaddr_port(host, (struct sockaddr *)to, len) != 0)
         return false;
-    }
     in_port_t net = htons((uint16_t)port);
-    if (to->ss_family == AF_INET6) {
+    if (to->ss_family == AF_INET6)
         ((struct sockaddr_in6 *)to)->sin6_port = net;
-    } else {
+    else
         ((struct sockaddr_in *)to)->sin_port = net;
-    }
     return true;
 }
 
@@ -179,9 +172,8 @@ maki_status maki_server_listen(maki_server *s, const char *address, char *bound,
                          "%.60s is not ADDRESS:PORT; for example 127.0.0.1:4747 or [::1]:4747",
                          address);
     }
-    if (s->listener_count == SERVER_LISTENERS) {
+    if (s->listener_count == SERVER_LISTENERS)
         return maki_fail(err, MAKI_INVALID, "at most %d addresses to listen at", SERVER_LISTENERS);
-    }
     unsigned flags = LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC | LEV_OPT_REUSEABLE;
     struct evconnlistener *l = evconnlistener_new_bind(
         s->base, on_accept, s, flags, s->limits.backlog, (struct sockaddr *)&to, len);

@@ -6,11 +6,9 @@
 /* Is it printable, without spaces and what a URL may not have? */
 static bool is_plain(maki_str text)
 {
-    for (size_t i = 0; i < text.len; i++) {
-        if (text.ptr[i] <= ' ' || text.ptr[i] >= 0x7f || strchr("\"<>\\^`{|}#?", text.ptr[i])) {
+    for (size_t i = 0; i < text.len; i++)
+        if (text.ptr[i] <= ' ' || text.ptr[i] >= 0x7f || strchr("\"<>\\^`{|}#?", text.ptr[i]))
             return false;
-        }
-    }
     return true;
 }
 
