@@ -27,7 +27,7 @@ static told run(const maki_env *env, maki_str bytes, size_t most, fuzz_chance *c
             if (piece < some) some = piece;
         }
         maki_str piece = { bytes.ptr + t.used, some };
-        t.status = maki_chunks_take(&chunks, piece, &used, &body, &t.end, NULL);
+        t.status = maki_chunks_parse(&chunks, piece, &used, &body, &t.end, NULL);
         if (t.status != MAKI_OK) break;
         MUST(used > 0 && used <= some && body.len <= used);
         maki_buf_add(&t.body, body);

@@ -116,7 +116,7 @@ static void reply(const maki_env *env, maki_protocol protocol, maki_str type, ma
                   size_t most, fuzz_chance *chance, maki_buf *out)
 {
     maki_wire_reply *r = NULL;
-    maki_wire_said said;
+    maki_wire_result said;
     int status = bytes.len % 7 == 6 ? 500 : 200;
     MUST(maki_wire_reply_open(env, protocol, status, type, &r, NULL) == MAKI_OK);
     maki_wire_reply_on_delta(r, hear, out);
@@ -136,7 +136,7 @@ static void reply(const maki_env *env, maki_protocol protocol, maki_str type, ma
     note(out, said.id);
     note(out, said.stop);
     note(out, said.error);
-    maki_buf_add_byte(out, (char)('0' + said.complete + 2 * said.garbage));
+    maki_buf_add_byte(out, (char)('0' + said.complete + 2 * said.invalid));
     maki_wire_reply_close(r);
 }
 

@@ -63,7 +63,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         { .protocol = MAKI_WIRE_ANTHROPIC },
         { .protocol = MAKI_WIRE_CHAT, .reasoning = MAKI_REASONING_CONTENT },
         { .protocol = MAKI_WIRE_CHAT, .functions = true },
-        { .protocol = MAKI_WIRE_CHAT, .as_it_is = true },
+        { .protocol = MAKI_WIRE_CHAT, .no_synthetic = true },
         { .protocol = MAKI_WIRE_RESPONSES },
         { .protocol = MAKI_WIRE_OLLAMA },
         { .protocol = MAKI_WIRE_GEMINI, .sign_calls = true },

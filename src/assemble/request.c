@@ -28,7 +28,7 @@ static maki_status write_messages(writing *wr)
                                     .reasoning = maki_request_reasoning(r),
                                     .functions = r->functions,
                                     .sign_calls = maki_str_starts(r->model, MAKI_LIT("gemini-3")) };
-    bool any = false, among = wr->how->system_place == MAKI_SYSTEM_AMONG;
+    bool any = false, among = wr->how->system_place == MAKI_SYSTEM_IN_MESSAGES;
     maki_jw_key(&wr->w, maki_str_of(wr->protocol->messages));
     maki_jw_array(&wr->w);
     for (size_t i = 0; among && i < r->system_count; i++) {
@@ -102,7 +102,7 @@ static size_t write_tools(const writing *wr, maki_jw *w, bool ours)
     maki_tool tool;
     size_t count = 0;
     while (maki_tools_next(&list, &tool)) {
-        bool runs = wr->how->runs && wr->how->runs(&tool) && tool.body.len;
+        bool runs = wr->how->is_provider_run && wr->how->is_provider_run(&tool) && tool.body.len;
         if (maki_tool_is_function(&tool) != ours || (!ours && !runs)) continue;
         count++;
         if (w && ours)
@@ -117,7 +117,7 @@ static void write_all_tools(writing *wr)
 {
     const maki_request *r = &wr->request;
     size_t ours = write_tools(wr, NULL, true), theirs = write_tools(wr, NULL, false);
-    bool forbidden = maki_chooses(r, "none") && !wr->how->choice; /* it cannot be told */
+    bool forbidden = maki_tool_choice_is(r, "none") && !wr->how->choice; /* it cannot be told */
     if (ours + theirs == 0 || forbidden) return;
     maki_jw_print(&wr->w, r->functions ? "'functions':[" : "'tools':[");
     if (ours && wr->how->tools_open) maki_jw_print(&wr->w, wr->how->tools_open);
@@ -151,8 +151,8 @@ static maki_status write_fields(writing *wr)
     const maki_request *r = &wr->request;
     maki_status st = MAKI_OK;
     if (wr->how->first_fields) wr->how->first_fields(&wr->w, r);
-    if (wr->how->system_place == MAKI_SYSTEM_APART) st = write_system_list(wr);
-    if (wr->how->system_place == MAKI_SYSTEM_TEXT && given_system(r)) write_system_text(wr);
+    if (wr->how->system_place == MAKI_SYSTEM_LIST) st = write_system_list(wr);
+    if (wr->how->system_place == MAKI_SYSTEM_STRING && given_system(r)) write_system_text(wr);
     if (st == MAKI_OK) st = write_messages(wr);
     write_all_tools(wr);
     if (wr->how->last_fields) wr->how->last_fields(&wr->w, r);

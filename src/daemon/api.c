@@ -187,7 +187,7 @@ void maki_api_begin(maki_api *api, maki_conn *conn, const maki_http_head *head,
         return;
     }
     j->guest.calls = &job_calls;
-    maki_conn_keep(conn, &j->guest);
+    maki_conn_set_data(conn, &j->guest);
 }
 
 void maki_api_answer(maki_api *api, maki_conn *conn, maki_str method, maki_str path, maki_str type,
@@ -204,7 +204,7 @@ void maki_api_answer(maki_api *api, maki_conn *conn, maki_str method, maki_str p
     j->guest.calls = &job_calls;
     j->body = *body;
     *body = maki_spool_new(api->env, MAKI_SPOOL_MEMORY);
-    maki_conn_keep(conn, &j->guest);
+    maki_conn_set_data(conn, &j->guest);
     hand_over(j);
 }
 

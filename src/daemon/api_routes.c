@@ -191,7 +191,7 @@ static void get_session(maki_api_routes *local, maki_str id, const maki_api_rout
 static void count_tokens(maki_api_routes *local, const maki_api_routes_request *request,
                          const maki_route *route, maki_api_routes_reply *reply)
 {
-    char text[MAKI_WIRE_COUNTED];
+    char text[MAKI_WIRE_COUNT_MAX];
     maki_wire_tokens tokens;
     maki_err err = { 0 };
     if (maki_wire_count(&local->env, route->protocol, request->body, route->model, &tokens, &err) !=
@@ -199,7 +199,7 @@ static void count_tokens(maki_api_routes *local, const maki_api_routes_request *
         answer_error(reply, &err);
         return;
     }
-    size_t n = maki_wire_counted(route->protocol, tokens.all, text);
+    size_t n = maki_wire_print_count(route->protocol, tokens.all, text);
     answer_text(reply, "application/json", (maki_str){ text, n });
 }
 

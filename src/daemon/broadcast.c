@@ -105,7 +105,7 @@ bool maki_broadcast_add(maki_broadcast *all, maki_conn *conn, maki_str fields)
     all->first = l;
     atomic_fetch_add(&all->listeners, 1);
     MAKI_COUNT(all->metrics, event_listeners, 1);
-    maki_conn_keep(conn, &l->guest);
+    maki_conn_set_data(conn, &l->guest);
     maki_conn_start(conn, &(maki_reply){ .status = 200,
                                          .reason = MAKI_LIT("OK"),
                                          .fields = fields,

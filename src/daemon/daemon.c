@@ -146,28 +146,28 @@ static void on_head(void *ctx, maki_conn *conn, const maki_http_head *head)
 
 static void on_body(void *ctx, maki_conn *conn, maki_str bytes)
 {
-    maki_request_handler *handler = maki_conn_kept(conn);
+    maki_request_handler *handler = maki_conn_data(conn);
     (void)ctx;
     if (handler && handler->calls->on_body) handler->calls->on_body(handler, conn, bytes);
 }
 
 static void on_body_end(void *ctx, maki_conn *conn)
 {
-    maki_request_handler *handler = maki_conn_kept(conn);
+    maki_request_handler *handler = maki_conn_data(conn);
     (void)ctx;
     if (handler && handler->calls->on_body_end) handler->calls->on_body_end(handler, conn);
 }
 
 static void on_drained(void *ctx, maki_conn *conn)
 {
-    maki_request_handler *handler = maki_conn_kept(conn);
+    maki_request_handler *handler = maki_conn_data(conn);
     (void)ctx;
     if (handler && handler->calls->on_drained) handler->calls->on_drained(handler, conn);
 }
 
 static void on_gone(void *ctx, maki_conn *conn, maki_status why)
 {
-    maki_request_handler *handler = maki_conn_kept(conn);
+    maki_request_handler *handler = maki_conn_data(conn);
     (void)ctx;
     if (handler && handler->calls->on_gone) handler->calls->on_gone(handler, conn, why);
 }
@@ -307,7 +307,7 @@ static maki_status open_server(maki_daemon *d, maki_err *err)
                                     .on_body_end = on_body_end,
                                     .on_drained = on_drained,
                                     .on_gone = on_gone,
-                                    .on_trouble = on_accept_failure,
+                                    .on_accept_error = on_accept_failure,
                                     .on_empty = on_empty_server };
     char bound[80];
     maki_server_limits limits = d->options->server;

@@ -336,13 +336,13 @@ static void on_call_done(void *ctx, maki_status st, const char *reason)
 /* ---- the request ---------------------------------------------------------------------------------- */
 
 /* curl asks for the body. */
-static size_t on_need(void *ctx, uint64_t offset, char *out, size_t capacity, bool *end)
+static size_t on_read_body(void *ctx, uint64_t offset, char *out, size_t capacity, bool *end)
 {
     transfer *t = ctx;
     size_t got = 0;
     maki_err err;
     if (maki_spool_read(&t->body, offset, out, capacity, &got, &err) != MAKI_OK)
-        return MAKI_CLIENT_CALL_LOST;
+        return MAKI_CLIENT_CALL_ABORT;
     t->uploaded = offset + got;
     *end = t->body_complete && t->uploaded >= t->body.size;
     if (!t->body_complete && t->body.size - t->uploaded < UPLOAD_AHEAD / 2)
@@ -353,9 +353,9 @@ static size_t on_need(void *ctx, uint64_t offset, char *out, size_t capacity, bo
 static maki_status start_call(transfer *t, maki_err *err)
 {
     maki_buf target = maki_buf_new(t->shared->env->alloc, FIELDS_MAX);
-    maki_client_call_where where = { .origin = t->upstream->origin,
-                                     .kind = t->body_kind,
-                                     .length = t->body_length };
+    maki_client_call_request where = { .origin = t->upstream->origin,
+                                       .kind = t->body_kind,
+                                       .length = t->body_length };
     maki_upstream_target(t->upstream, t->target, &target);
     maki_buf_add_byte(&target, '\0');
     where.target = target.ptr;
@@ -403,7 +403,7 @@ static void finish_request(transfer *t)
     if (t->state < UPLOADING) {
         st = start_call(t, &err);
     } else {
-        maki_client_call_more(t->call);
+        maki_client_call_body_ready(t->call);
     }
     if (st != MAKI_OK) fail_transfer(t, st, &err);
 }
@@ -435,7 +435,7 @@ static void on_body(maki_request_handler *handler, maki_conn *conn, maki_str byt
         return;
     }
     if (t->state == READING) return;
-    maki_client_call_more(t->call);
+    maki_client_call_body_ready(t->call);
     if (t->body.size - t->uploaded > UPLOAD_AHEAD) maki_conn_pause(conn);
 }
 
@@ -529,7 +529,7 @@ static maki_status prepare_call(transfer *t, const maki_http_head *head, maki_er
 {
     maki_str lines[MAKI_HTTP_FIELDS];
     maki_client_callbacks calls = { .ctx = t,
-                                    .on_need = on_need,
+                                    .on_read_body = on_read_body,
                                     .on_head = on_reply_head,
                                     .on_bytes = on_reply_bytes,
                                     .on_done = on_call_done };
@@ -565,7 +565,7 @@ void maki_forwarding_begin(maki_forwarding *shared, maki_conn *conn, const maki_
         MAKI_SPOOL_MEMORY) { /* at once, not by doubling; a failure shows when adding */
         (void)maki_buf_reserve(&t->body.head, (size_t)t->body_length);
     }
-    maki_conn_keep(conn, &t->handler);
+    maki_conn_set_data(conn, &t->handler);
     if (route->kind == MAKI_ROUTE_RECORD) {
         MAKI_COUNT(shared->metrics, exchanges_total, 1);
     } else {

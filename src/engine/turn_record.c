@@ -96,7 +96,7 @@ static maki_status put_words(maki_jw *out, maki_str row, bool *any, maki_err *er
     maki_content_part piece;
     maki_status st = MAKI_OK;
     while (st == MAKI_OK && maki_content_parts_next(&pieces, &piece)) {
-        if (piece.kind != MAKI_CONTENT_TEXT || maki_blank(piece.text)) continue;
+        if (piece.kind != MAKI_CONTENT_TEXT || maki_is_blank(piece.text)) continue;
         *any = true;
         st = maki_json_text_to(maki_json_inside(piece.text), (maki_sink){ add_escaped, out }, err);
     }

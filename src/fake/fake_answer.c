@@ -14,22 +14,22 @@ enum { ECHO_MAX = 200 }; /* bytes of what was said that are repeated */
 #define FILLER_512 FILLER_64 FILLER_64 FILLER_64 FILLER_64 FILLER_64 FILLER_64 FILLER_64 FILLER_64
 const maki_str fake_filler = { FILLER_512 FILLER_512, 2 * (sizeof FILLER_512 - 1) };
 
-bool fake_next_piece(maki_str text, unsigned *nth, maki_str *piece)
+bool fake_next_chunk(maki_str text, unsigned *nth, maki_str *piece)
 {
     unsigned pieces = text.ptr == fake_filler.ptr ? 1 : 3;
     if (text.len == 0 || *nth == pieces) return false;
-    *piece = fake_piece(text, (*nth)++, pieces);
+    *piece = fake_chunk(text, (*nth)++, pieces);
     return true;
 }
 
-typedef enum tongue { ENGLISH, JAPANESE, CHINESE, KOREAN } tongue;
+typedef enum language { ENGLISH, JAPANESE, CHINESE, KOREAN } language;
 
-static const struct words {
+static const struct phrases {
     const char *before, *after;           /* around what the user said */
     const char *tool_before, *tool_after; /* around what the tool said */
-    const char *looking;                  /* before a call */
+    const char *before_call;              /* before a call */
     const char *reasoning;
-} words_of[] = {
+} phrases_of[] = {
     [ENGLISH] = { "You said: ", "", "The tool says: ", "", "Let me look.",
                   "The user wants an answer. I give one." },
     [JAPANESE] = { "「", "」ですね。わかりました。🍣", "ツールの答えは「", "」です。",
@@ -41,9 +41,9 @@ static const struct words {
 };
 
 /* Kana make a text Japanese, whatever else is in it; Chinese characters alone make it Chinese. */
-static tongue tongue_of(maki_str text)
+static language detect_language(maki_str text)
 {
-    tongue found = ENGLISH;
+    language found = ENGLISH;
     for (size_t i = 0; i + 2 < text.len; i++) {
         unsigned char a = (unsigned char)text.ptr[i], b = (unsigned char)text.ptr[i + 1];
         if (a == 0xE3 && b >= 0x81 && b <= 0x83) return JAPANESE;
@@ -53,7 +53,7 @@ static tongue tongue_of(maki_str text)
     return found;
 }
 
-static maki_str shortened(maki_str text)
+static maki_str truncate_echo(maki_str text)
 {
     if (text.len <= ECHO_MAX) return text;
     size_t end = ECHO_MAX;
@@ -62,13 +62,13 @@ static maki_str shortened(maki_str text)
     return maki_str_to(text, end);
 }
 
-static maki_str joined(const char *before, maki_str middle, const char *after, maki_arena *arena)
+static maki_str join(const char *before, maki_str middle, const char *after, maki_arena *arena)
 {
     return maki_arena_print(arena, "%s%.*s%s", before, (int)middle.len, middle.ptr, after);
 }
 
 /* %E6%B5%B7 as 海.  What is no UTF-8 then is not said: JSON could not carry it. */
-static maki_str decoded(maki_str text, maki_arena *arena)
+static maki_str decode_percent(maki_str text, maki_arena *arena)
 {
     char *out = maki_arena_get(arena, text.len);
     maki_str said = { out, out ? fake_unescape(text, out, text.len) : 0 };
@@ -81,26 +81,29 @@ static const char *const reading_tools[] = { "Read", "read_file", "read" };
 static const char *const path_parameters[] = { "file_path", "filePath", "absolute_path", "path" };
 
 /* Codex runs scripts, and its tools are functions in them. */
-static bool call_script(const fake_ask *ask, maki_str path, maki_arena *arena, fake_answer *out)
+static bool call_script(const fake_request *request, maki_str path, maki_arena *arena,
+                        fake_answer *out)
 {
     maki_str definition;
-    if (ask->protocol != MAKI_WIRE_RESPONSES || !fake_ask_tool(ask, MAKI_LIT("exec"), &definition))
+    if (request->protocol != MAKI_WIRE_RESPONSES ||
+        !fake_request_find_tool(request, MAKI_LIT("exec"), &definition))
         return false;
     out->tool = MAKI_LIT("exec");
     out->custom = true;
-    out->arguments = joined("const r = await tools.exec_command({cmd: \"cat '", path,
-                            "'\"}); text(r.output);", arena);
+    out->arguments = join("const r = await tools.exec_command({cmd: \"cat '", path,
+                          "'\"}); text(r.output);", arena);
     return true;
 }
 
-static void call_reader(const fake_ask *ask, maki_str path, maki_arena *arena, fake_answer *out)
+static void call_reader(const fake_request *request, maki_str path, maki_arena *arena,
+                        fake_answer *out)
 {
     maki_str definition;
-    if (call_script(ask, path, arena, out)) return;
+    if (call_script(request, path, arena, out)) return;
     for (size_t i = 0; i < sizeof reading_tools / sizeof reading_tools[0]; i++) {
-        if (!fake_ask_tool(ask, maki_str_of(reading_tools[i]), &definition)) continue;
+        if (!fake_request_find_tool(request, maki_str_of(reading_tools[i]), &definition)) continue;
         for (size_t k = 0; k < sizeof path_parameters / sizeof path_parameters[0]; k++) {
-            if (!fake_tool_takes(definition, maki_str_of(path_parameters[k]))) continue;
+            if (!fake_tool_has_parameter(definition, maki_str_of(path_parameters[k]))) continue;
             out->tool = maki_str_of(reading_tools[i]);
             out->arguments = maki_arena_print(arena, "{\"%s\":\"%.*s\"}", path_parameters[k],
                                               (int)path.len, path.ptr);
@@ -111,43 +114,44 @@ static void call_reader(const fake_ask *ask, maki_str path, maki_arena *arena, f
 
 /* ---- deciding ------------------------------------------------------------------------------------ */
 
-maki_status fake_answer_make(const fake_ask *ask, const fake_scenario *scenario, maki_arena *arena,
-                             fake_answer *out, maki_err *err)
+maki_status fake_answer_make(const fake_request *request, const fake_scenario *scenario,
+                             maki_arena *arena, fake_answer *out, maki_err *err)
 {
-    const struct words *words = &words_of[tongue_of(ask->said)];
+    const struct phrases *phrases = &phrases_of[detect_language(request->user_text)];
     fake_answer answer = { 0 };
-    if (scenario->think || ask->thinks) answer.reasoning = maki_str_of(words->reasoning);
-    if (!ask->has_result && scenario->deed == FAKE_TOOL) {
+    if (scenario->think || request->thinks) answer.reasoning = maki_str_of(phrases->reasoning);
+    if (!request->has_result && scenario->action == FAKE_TOOL) {
         answer.tool = scenario->tool;
         answer.arguments = scenario->arguments;
     }
-    if (!ask->has_result && scenario->deed == FAKE_AGENT)
-        call_reader(ask, scenario->arguments, arena, &answer);
+    if (!request->has_result && scenario->action == FAKE_AGENT)
+        call_reader(request, scenario->arguments, arena, &answer);
     if (answer.tool.len) {
-        answer.text = maki_str_of(words->looking);
-    } else if (ask->wants_json) {
+        answer.text = maki_str_of(phrases->before_call);
+    } else if (request->wants_json) {
         answer.text = MAKI_LIT("{\"title\":\"A fake title\",\"complexity_reasoning\":\"simple\","
                                "\"complexity_score\":10}");
     } else if (scenario->huge) {
         answer.text = fake_filler;
-    } else if (ask->has_result) {
-        answer.text = joined(words->tool_before, shortened(maki_str_trim(ask->result)),
-                             words->tool_after, arena);
+    } else if (request->has_result) {
+        answer.text = join(phrases->tool_before, truncate_echo(maki_str_trim(request->result)),
+                           phrases->tool_after, arena);
     } else {
-        answer.text = joined(words->before, shortened(ask->said), words->after, arena);
+        answer.text =
+            join(phrases->before, truncate_echo(request->user_text), phrases->after, arena);
     }
     answer.stop = scenario->stop;
-    if (scenario->say.len) answer.text = decoded(scenario->say, arena);
+    if (scenario->say.len) answer.text = decode_percent(scenario->say, arena);
     *out = answer;
     return maki_arena_status(arena, err);
 }
 
-int64_t fake_tokens_in(const fake_ask *ask)
+int64_t fake_input_tokens(const fake_request *request)
 {
-    return (int64_t)(ask->body.len / 4 + 1);
+    return (int64_t)(request->body.len / 4 + 1);
 }
 
-int64_t fake_tokens_out(const fake_answer *answer)
+int64_t fake_output_tokens(const fake_answer *answer)
 {
     return (int64_t)((answer->reasoning.len + answer->text.len + answer->arguments.len) / 4 + 1);
 }

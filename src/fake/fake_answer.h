@@ -17,14 +17,14 @@ typedef struct fake_answer {
 /* Longer answers are made of this text, again and again (mood huge). */
 extern const maki_str fake_filler;
 /* The pieces in which a stream says a text, from *nth 0 on; the filler is one event, what is empty none. */
-bool fake_next_piece(maki_str text, unsigned *nth, maki_str *piece);
+bool fake_next_chunk(maki_str text, unsigned *nth, maki_str *piece);
 
 /* Decide.  Spans point to constants, to `ask` and to `arena`. */
-maki_status fake_answer_make(const fake_ask *ask, const fake_scenario *scenario, maki_arena *arena,
-                             fake_answer *out, maki_err *err);
+maki_status fake_answer_make(const fake_request *request, const fake_scenario *scenario,
+                             maki_arena *arena, fake_answer *out, maki_err *err);
 
 /* Usage, roughly as a tokenizer would count it. */
-int64_t fake_tokens_in(const fake_ask *ask);
-int64_t fake_tokens_out(const fake_answer *answer);
+int64_t fake_input_tokens(const fake_request *request);
+int64_t fake_output_tokens(const fake_answer *answer);
 
 #endif

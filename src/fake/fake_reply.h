@@ -11,23 +11,24 @@
 
 #define FAKE_CREATED ((int64_t)1760000000) /* the time on every answer */
 
-void fake_say_chat(maki_buf *out, const fake_ask *ask, const fake_answer *answer);
-void fake_say_responses(maki_buf *out, const fake_ask *ask, const fake_answer *answer);
-void fake_say_messages(maki_buf *out, const fake_ask *ask, const fake_answer *answer);
-void fake_say_ollama(maki_buf *out, const fake_ask *ask, const fake_answer *answer);
-void fake_say_gemini(maki_buf *out, const fake_ask *ask, const fake_answer *answer);
+void fake_reply_chat(maki_buf *out, const fake_request *request, const fake_answer *answer);
+void fake_reply_responses(maki_buf *out, const fake_request *request, const fake_answer *answer);
+void fake_reply_messages(maki_buf *out, const fake_request *request, const fake_answer *answer);
+void fake_reply_ollama(maki_buf *out, const fake_request *request, const fake_answer *answer);
+void fake_reply_gemini(maki_buf *out, const fake_request *request, const fake_answer *answer);
 
 /* What is no conversation: lists of models, embeddings, counts.  0: there is no such path; else the HTTP
  * status of what was written. */
-int fake_say_other(maki_buf *out, maki_str method, maki_str path, maki_str body);
+int fake_reply_other(maki_buf *out, maki_str method, maki_str path, maki_str body);
 
-/* An error, one of the deeds from FAKE_LIMIT to FAKE_BAD, as the provider of that path words it. */
+/* An error, one of the deeds from FAKE_RATE_LIMIT to FAKE_BAD_REQUEST, as the provider of that path words it. */
 /* Returns the HTTP status.  `words`, unless "", stand for the provider's own; `delay`, unless empty, is in Gemini's
  * details when to try again. */
-int fake_say_error(maki_buf *out, maki_str path, fake_deed error, const char *words,
-                   maki_str delay);
+int fake_reply_error(maki_buf *out, maki_str path, fake_action error, const char *words,
+                     maki_str delay);
 
 /* How that provider says that a request is longer than its window. */
-void fake_window_words(maki_str path, uint64_t tokens, uint64_t window, char *out, size_t capacity);
+void fake_overflow_message(maki_str path, uint64_t tokens, uint64_t window, char *out,
+                           size_t capacity);
 
 #endif

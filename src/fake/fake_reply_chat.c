@@ -2,14 +2,14 @@
 #include "fake/fake_reply.h"
 #include "fake/fake_write.h"
 
-static void usage(maki_buf *out, const fake_ask *ask, const fake_answer *answer)
+static void usage(maki_buf *out, const fake_request *request, const fake_answer *answer)
 {
-    int64_t in = fake_tokens_in(ask), made = fake_tokens_out(answer);
+    int64_t input = fake_input_tokens(request), output = fake_output_tokens(answer);
     fake_write(out,
                "{'prompt_tokens':%n,'completion_tokens':%n,'total_tokens':%n,"
                "'prompt_tokens_details':{'cached_tokens':0},"
                "'completion_tokens_details':{'reasoning_tokens':%n}}",
-               in, made, in + made, (int64_t)(answer->reasoning.len / 4));
+               input, output, input + output, (int64_t)(answer->reasoning.len / 4));
 }
 
 static maki_str stop_word(const fake_answer *answer)
@@ -18,90 +18,91 @@ static maki_str stop_word(const fake_answer *answer)
     return answer->tool.len ? MAKI_LIT("tool_calls") : MAKI_LIT("stop");
 }
 
-static void whole(maki_buf *out, const fake_ask *ask, const fake_answer *answer)
+static void write_body(maki_buf *out, const fake_request *request, const fake_answer *answer)
 {
     fake_write(out,
                "{'id':'chatcmpl-%x','object':'chat.completion','created':%n,'model':%t,"
                "'choices':[{'index':0,'message':{'role':'assistant','content':%t",
-               ask->seed, FAKE_CREATED, ask->model, answer->text);
+               request->seed, FAKE_CREATED, request->model, answer->text);
     if (answer->reasoning.len) fake_write(out, ",'reasoning_content':%t", answer->reasoning);
     if (answer->tool.len) {
         fake_write(out,
                    ",'tool_calls':[{'id':'call_%x','type':'function','function':"
                    "{'name':%t,'arguments':%t}}]",
-                   ask->seed, answer->tool, answer->arguments);
+                   request->seed, answer->tool, answer->arguments);
     }
     fake_write(out,
                ",'refusal':null},'logprobs':null,'finish_reason':%t}],'usage':", stop_word(answer));
-    usage(out, ask, answer);
+    usage(out, request, answer);
     fake_write(out, ",'service_tier':'default','system_fingerprint':'fp_fake'}\n");
 }
 
 /* ---- as a stream ----------------------------------------------------------------------------------- */
 
-static void open_chunk(maki_buf *out, const fake_ask *ask)
+static void open_chunk(maki_buf *out, const fake_request *request)
 {
     fake_write(out,
                "data: {'id':'chatcmpl-%x','object':'chat.completion.chunk','created':%n,'model':%t,"
                "'system_fingerprint':'fp_fake','choices':[",
-               ask->seed, FAKE_CREATED, ask->model);
+               request->seed, FAKE_CREATED, request->model);
 }
 
-static void end_chunk(maki_buf *out, const fake_ask *ask)
+static void end_chunk(maki_buf *out, const fake_request *request)
 {
-    fake_write(out, "]%r}\n\n", ask->wants_usage ? MAKI_LIT(",\"usage\":null") : MAKI_LIT(""));
+    fake_write(out, "]%r}\n\n", request->wants_usage ? MAKI_LIT(",\"usage\":null") : MAKI_LIT(""));
 }
 
 /* A chunk with a delta of one field. */
-static void delta(maki_buf *out, const fake_ask *ask, const char *shape, maki_str text)
+static void delta(maki_buf *out, const fake_request *request, const char *shape, maki_str text)
 {
-    open_chunk(out, ask);
+    open_chunk(out, request);
     fake_write(out, "{'index':0,'delta':");
     fake_write(out, shape, text);
     fake_write(out, ",'logprobs':null,'finish_reason':null}");
-    end_chunk(out, ask);
+    end_chunk(out, request);
 }
 
-static void deltas(maki_buf *out, const fake_ask *ask, const char *shape, maki_str text)
+static void deltas(maki_buf *out, const fake_request *request, const char *shape, maki_str text)
 {
     unsigned nth = 0;
-    for (maki_str piece; fake_next_piece(text, &nth, &piece);)
-        delta(out, ask, shape, piece);
+    for (maki_str piece; fake_next_chunk(text, &nth, &piece);)
+        delta(out, request, shape, piece);
 }
 
-static void call(maki_buf *out, const fake_ask *ask, const fake_answer *answer)
+static void call(maki_buf *out, const fake_request *request, const fake_answer *answer)
 {
-    open_chunk(out, ask);
+    open_chunk(out, request);
     fake_write(out,
                "{'index':0,'delta':{'tool_calls':[{'index':0,'id':'call_%x','type':'function',"
                "'function':{'name':%t,'arguments':''}}]},'logprobs':null,'finish_reason':null}",
-               ask->seed, answer->tool);
-    end_chunk(out, ask);
-    deltas(out, ask, "{'tool_calls':[{'index':0,'function':{'arguments':%t}}]}", answer->arguments);
+               request->seed, answer->tool);
+    end_chunk(out, request);
+    deltas(out, request, "{'tool_calls':[{'index':0,'function':{'arguments':%t}}]}",
+           answer->arguments);
 }
 
-static void stream(maki_buf *out, const fake_ask *ask, const fake_answer *answer)
+static void write_stream(maki_buf *out, const fake_request *request, const fake_answer *answer)
 {
-    delta(out, ask, "{'role':'assistant','content':%t,'refusal':null}", MAKI_LIT(""));
-    deltas(out, ask, "{'reasoning_content':%t}", answer->reasoning);
-    deltas(out, ask, "{'content':%t}", answer->text);
-    if (answer->tool.len) call(out, ask, answer);
-    open_chunk(out, ask);
+    delta(out, request, "{'role':'assistant','content':%t,'refusal':null}", MAKI_LIT(""));
+    deltas(out, request, "{'reasoning_content':%t}", answer->reasoning);
+    deltas(out, request, "{'content':%t}", answer->text);
+    if (answer->tool.len) call(out, request, answer);
+    open_chunk(out, request);
     fake_write(out, "{'index':0,'delta':{},'logprobs':null,'finish_reason':%t}", stop_word(answer));
-    end_chunk(out, ask);
-    if (ask->wants_usage) {
-        open_chunk(out, ask);
+    end_chunk(out, request);
+    if (request->wants_usage) {
+        open_chunk(out, request);
         fake_write(out, "],'usage':");
-        usage(out, ask, answer);
+        usage(out, request, answer);
         fake_write(out, "}\n\n");
     }
     fake_write(out, "data: [DONE]\n\n");
 }
 
-void fake_say_chat(maki_buf *out, const fake_ask *ask, const fake_answer *answer)
+void fake_reply_chat(maki_buf *out, const fake_request *request, const fake_answer *answer)
 {
-    if (ask->stream)
-        stream(out, ask, answer);
+    if (request->stream)
+        write_stream(out, request, answer);
     else
-        whole(out, ask, answer);
+        write_body(out, request, answer);
 }

@@ -13,12 +13,12 @@ typedef struct error_row {
 } error_row;
 
 static const error_row openai_rows[] = {
-    [FAKE_LIMIT] = { 429, "requests", "rate_limit_exceeded",
-                     "Rate limit reached for fake on requests per min (RPM): Limit 3, Used 3, "
-                     "Requested 1. Please try again in 1s." },
-    [FAKE_BROKEN] = { 500, "server_error", "server_error",
-                      "The server had an error while processing your request. Sorry about "
-                      "that!" },
+    [FAKE_RATE_LIMIT] = { 429, "requests", "rate_limit_exceeded",
+                          "Rate limit reached for fake on requests per min (RPM): Limit 3, Used 3, "
+                          "Requested 1. Please try again in 1s." },
+    [FAKE_SERVER_ERROR] = { 500, "server_error", "server_error",
+                            "The server had an error while processing your request. Sorry about "
+                            "that!" },
     [FAKE_OVERFLOW] = { 400, "invalid_request_error", "context_length_exceeded",
                         "This model's maximum context length is 128000 tokens. However, your "
                         "messages resulted in 150000 tokens. Please reduce the length of the "
@@ -33,12 +33,12 @@ static const error_row openai_rows[] = {
     [FAKE_QUOTA] = { 429, "insufficient_quota", "insufficient_quota",
                      "You exceeded your current quota, please check your plan and billing "
                      "details." },
-    [FAKE_BAD] = { 400, "invalid_request_error", "invalid_request", "" },
+    [FAKE_BAD_REQUEST] = { 400, "invalid_request_error", "invalid_request", "" },
 };
 static const error_row anthropic_rows[] = {
-    [FAKE_LIMIT] = { 429, "rate_limit_error", "",
-                     "This request would exceed your rate limit of 3 requests per minute." },
-    [FAKE_BROKEN] = { 500, "api_error", "", "Internal server error" },
+    [FAKE_RATE_LIMIT] = { 429, "rate_limit_error", "",
+                          "This request would exceed your rate limit of 3 requests per minute." },
+    [FAKE_SERVER_ERROR] = { 500, "api_error", "", "Internal server error" },
     [FAKE_OVERFLOW] = { 400, "invalid_request_error", "",
                         "prompt is too long: 210000 tokens > 200000 maximum" },
     [FAKE_BUSY] = { 529, "overloaded_error", "", "Overloaded" },
@@ -49,23 +49,23 @@ static const error_row anthropic_rows[] = {
     [FAKE_NO_MODEL] = { 404, "not_found_error", "", "model: fake" },
     [FAKE_QUOTA] = { 402, "billing_error", "",
                      "Your credit balance is too low to access the API." },
-    [FAKE_BAD] = { 400, "invalid_request_error", "", "" },
+    [FAKE_BAD_REQUEST] = { 400, "invalid_request_error", "", "" },
 };
 static const error_row ollama_rows[] = {
-    [FAKE_LIMIT] = { 429, "", "", "too many requests" },
-    [FAKE_BROKEN] = { 500, "", "", "llama runner process has terminated" },
+    [FAKE_RATE_LIMIT] = { 429, "", "", "too many requests" },
+    [FAKE_SERVER_ERROR] = { 500, "", "", "llama runner process has terminated" },
     [FAKE_OVERFLOW] = { 400, "", "", "the input length exceeds the context length" },
     [FAKE_BUSY] = { 503, "", "", "server busy, please try again" },
     [FAKE_KEY] = { 401, "", "", "unauthorized" },
     [FAKE_FORBIDDEN] = { 403, "", "", "forbidden" },
     [FAKE_NO_MODEL] = { 404, "", "", "model 'fake' not found" },
     [FAKE_QUOTA] = { 402, "", "", "this model requires a subscription" },
-    [FAKE_BAD] = { 400, "", "", "" },
+    [FAKE_BAD_REQUEST] = { 400, "", "", "" },
 };
 static const error_row gemini_rows[] = {
-    [FAKE_LIMIT] = { 429, "RESOURCE_EXHAUSTED", "",
-                     "You exceeded your current quota. Please retry in 1s." },
-    [FAKE_BROKEN] = { 500, "INTERNAL", "", "An internal error has occurred." },
+    [FAKE_RATE_LIMIT] = { 429, "RESOURCE_EXHAUSTED", "",
+                          "You exceeded your current quota. Please retry in 1s." },
+    [FAKE_SERVER_ERROR] = { 500, "INTERNAL", "", "An internal error has occurred." },
     [FAKE_OVERFLOW] = { 400, "INVALID_ARGUMENT", "",
                         "The input token count (1200000) exceeds the maximum number of "
                         "tokens allowed (1048576)." },
@@ -74,20 +74,21 @@ static const error_row gemini_rows[] = {
     [FAKE_FORBIDDEN] = { 403, "PERMISSION_DENIED", "", "Permission denied on resource project." },
     [FAKE_NO_MODEL] = { 404, "NOT_FOUND", "", "models/fake is not found for API version v1beta." },
     [FAKE_QUOTA] = { 402, "RESOURCE_EXHAUSTED", "", "Your prepayment is used up." },
-    [FAKE_BAD] = { 400, "INVALID_ARGUMENT", "", "" },
+    [FAKE_BAD_REQUEST] = { 400, "INVALID_ARGUMENT", "", "" },
 };
 
 /* Which provider has a path. */
-typedef enum whose { OPENAI, ANTHROPIC, OLLAMA, GEMINI } whose;
+typedef enum provider { OPENAI, ANTHROPIC, OLLAMA, GEMINI } provider;
 
-static whose whose_of(maki_str path)
+static provider provider_of(maki_str path)
 {
     if (maki_str_has(path, MAKI_LIT("/messages"))) return ANTHROPIC;
     if (maki_str_has(path, MAKI_LIT("/api/"))) return OLLAMA;
     return maki_str_has(path, MAKI_LIT("/v1beta/")) ? GEMINI : OPENAI;
 }
 
-int fake_say_error(maki_buf *out, maki_str path, fake_deed error, const char *words, maki_str delay)
+int fake_reply_error(maki_buf *out, maki_str path, fake_action error, const char *words,
+                     maki_str delay)
 {
     static const struct {
         const error_row *rows;
@@ -99,7 +100,7 @@ int fake_say_error(maki_buf *out, maki_str path, fake_deed error, const char *wo
         [OLLAMA] = { ollama_rows, "{'error':%t}\n" },
         [GEMINI] = { gemini_rows, "{'error':{'message':%t,'status':%t,'code':" },
     };
-    whose who = whose_of(path);
+    provider who = provider_of(path);
     const error_row *row = &all[who].rows[error];
     maki_str said = maki_str_of(words[0] ? words : row->words);
     fake_write(out, all[who].shape, said, maki_str_of(row->kind), maki_str_of(row->code));
@@ -114,7 +115,8 @@ int fake_say_error(maki_buf *out, maki_str path, fake_deed error, const char *wo
     return row->status;
 }
 
-void fake_window_words(maki_str path, uint64_t tokens, uint64_t window, char *out, size_t capacity)
+void fake_overflow_message(maki_str path, uint64_t tokens, uint64_t window, char *out,
+                           size_t capacity)
 {
     static const char *const shapes[] = {
         [OPENAI] = "This model's maximum context length is %2$llu tokens. However, your messages "
@@ -125,6 +127,6 @@ void fake_window_words(maki_str path, uint64_t tokens, uint64_t window, char *ou
         [GEMINI] = "The input token count (%llu) exceeds the maximum number of tokens allowed "
                    "(%llu).",
     };
-    snprintf(out, capacity, shapes[whose_of(path)], (unsigned long long)tokens,
+    snprintf(out, capacity, shapes[provider_of(path)], (unsigned long long)tokens,
              (unsigned long long)window);
 }

@@ -5,16 +5,16 @@
 /* A stream of objects, framed one way or the other. */
 typedef struct objects {
     maki_buf *out;
-    const fake_ask *ask;
+    const fake_request *request;
     const fake_answer *answer;
     unsigned count;
 } objects;
 
 static void begin(objects *o)
 {
-    if (o->ask->stream && o->ask->array)
+    if (o->request->stream && o->request->array)
         fake_write(o->out, o->count ? "\n,\n" : "[");
-    else if (o->ask->stream)
+    else if (o->request->stream)
         fake_write(o->out, "data: ");
     o->count++;
     fake_write(o->out, "{'candidates':[{'content':{'parts':[");
@@ -22,20 +22,21 @@ static void begin(objects *o)
 
 static void end(objects *o, bool last)
 {
-    int64_t in = fake_tokens_in(o->ask), made = fake_tokens_out(o->answer);
+    int64_t input = fake_input_tokens(o->request), output = fake_output_tokens(o->answer);
     fake_write(o->out,
                "],'role':'model'}%r,'index':0}],'usageMetadata':{'promptTokenCount':%n,"
                "'candidatesTokenCount':%n,'totalTokenCount':%n},'modelVersion':%t,"
                "'responseId':'fake%x'}",
-               last ? MAKI_LIT(",\"finishReason\":\"STOP\"") : MAKI_LIT(""), in, made, in + made,
-               o->ask->model, o->ask->seed);
-    if (!o->ask->stream || !o->ask->array) fake_write(o->out, o->ask->stream ? "\n\n" : "\n");
+               last ? MAKI_LIT(",\"finishReason\":\"STOP\"") : MAKI_LIT(""), input, output,
+               input + output, o->request->model, o->request->seed);
+    if (!o->request->stream || !o->request->array)
+        fake_write(o->out, o->request->stream ? "\n\n" : "\n");
 }
 
 static void text_parts(objects *o, const char *shape, maki_str text)
 {
     unsigned nth = 0;
-    for (maki_str piece; fake_next_piece(text, &nth, &piece);) {
+    for (maki_str piece; fake_next_chunk(text, &nth, &piece);) {
         begin(o);
         fake_write(o->out, shape, piece);
         end(o, false);
@@ -47,7 +48,7 @@ static void call_part(maki_buf *out, const fake_answer *answer)
     fake_write(out, "{'functionCall':{'name':%t,'args':%r}}", answer->tool, answer->arguments);
 }
 
-static void stream(objects *o)
+static void write_stream(objects *o)
 {
     text_parts(o, "{'text':%t,'thought':true}", o->answer->reasoning);
     text_parts(o, "{'text':%t}", o->answer->text);
@@ -57,14 +58,14 @@ static void stream(objects *o)
     else
         fake_write(o->out, "{'text':''}");
     end(o, true);
-    if (o->ask->array) fake_write(o->out, "]\n");
+    if (o->request->array) fake_write(o->out, "]\n");
 }
 
-void fake_say_gemini(maki_buf *out, const fake_ask *ask, const fake_answer *answer)
+void fake_reply_gemini(maki_buf *out, const fake_request *request, const fake_answer *answer)
 {
-    objects o = { out, ask, answer, 0 };
-    if (ask->stream) {
-        stream(&o);
+    objects o = { out, request, answer, 0 };
+    if (request->stream) {
+        write_stream(&o);
         return;
     }
     begin(&o);

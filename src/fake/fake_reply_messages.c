@@ -4,12 +4,12 @@
 
 static const maki_str signature = { "ZmFrZS1zaWduYXR1cmU=", 20 };
 
-static void usage(maki_buf *out, const fake_ask *ask, int64_t made)
+static void usage(maki_buf *out, const fake_request *request, int64_t output)
 {
     fake_write(out,
                "{'input_tokens':%n,'cache_creation_input_tokens':0,'cache_read_input_tokens':0,"
                "'output_tokens':%n,'service_tier':'standard'}",
-               fake_tokens_in(ask), made);
+               fake_input_tokens(request), output);
 }
 
 static maki_str stop_reason(const fake_answer *answer)
@@ -17,21 +17,21 @@ static maki_str stop_reason(const fake_answer *answer)
     return answer->tool.len ? MAKI_LIT("tool_use") : MAKI_LIT("end_turn");
 }
 
-static void whole(maki_buf *out, const fake_ask *ask, const fake_answer *answer)
+static void write_body(maki_buf *out, const fake_request *request, const fake_answer *answer)
 {
     fake_write(out, "{'id':'msg_%x','type':'message','role':'assistant','model':%t,'content':[",
-               ask->seed, ask->model);
+               request->seed, request->model);
     if (answer->reasoning.len) {
         fake_write(out, "{'type':'thinking','thinking':%t,'signature':%t},", answer->reasoning,
                    signature);
     }
     fake_write(out, "{'type':'text','text':%t}", answer->text);
     if (answer->tool.len) {
-        fake_write(out, ",{'type':'tool_use','id':'toolu_%x','name':%t,'input':%r}", ask->seed,
+        fake_write(out, ",{'type':'tool_use','id':'toolu_%x','name':%t,'input':%r}", request->seed,
                    answer->tool, answer->arguments);
     }
     fake_write(out, "],'stop_reason':%t,'stop_sequence':null,'usage':", stop_reason(answer));
-    usage(out, ask, fake_tokens_out(answer));
+    usage(out, request, fake_output_tokens(answer));
     fake_write(out, "}\n");
 }
 
@@ -41,7 +41,7 @@ static void whole(maki_buf *out, const fake_ask *ask, const fake_answer *answer)
 static void deltas(maki_buf *out, int64_t index, const char *shape, maki_str text)
 {
     unsigned nth = 0;
-    for (maki_str piece; fake_next_piece(text, &nth, &piece);) {
+    for (maki_str piece; fake_next_chunk(text, &nth, &piece);) {
         maki_buf_add(out, MAKI_LIT("event: content_block_delta\ndata: "));
         fake_write(out, "{'type':'content_block_delta','index':%n,'delta':", index);
         fake_write(out, shape, piece);
@@ -68,17 +68,18 @@ static void think(maki_buf *out, const fake_answer *answer, int64_t index)
     end_block(out, index);
 }
 
-static void call(maki_buf *out, const fake_ask *ask, const fake_answer *answer, int64_t index)
+static void call(maki_buf *out, const fake_request *request, const fake_answer *answer,
+                 int64_t index)
 {
     fake_event(out, "content_block_start",
                "{'type':'content_block_start','index':%n,'content_block':"
                "{'type':'tool_use','id':'toolu_%x','name':%t,'input':{}}}",
-               index, ask->seed, answer->tool);
+               index, request->seed, answer->tool);
     deltas(out, index, "{'type':'input_json_delta','partial_json':%t}", answer->arguments);
     end_block(out, index);
 }
 
-static void stream(maki_buf *out, const fake_ask *ask, const fake_answer *answer)
+static void write_stream(maki_buf *out, const fake_request *request, const fake_answer *answer)
 {
     int64_t index = 0;
     maki_buf_add(out, MAKI_LIT("event: message_start\ndata: "));
@@ -86,8 +87,8 @@ static void stream(maki_buf *out, const fake_ask *ask, const fake_answer *answer
                "{'type':'message_start','message':{'id':'msg_%x','type':'message',"
                "'role':'assistant','model':%t,'content':[],'stop_reason':null,"
                "'stop_sequence':null,'usage':",
-               ask->seed, ask->model);
-    usage(out, ask, 1);
+               request->seed, request->model);
+    usage(out, request, 1);
     fake_write(out, "}}\n\n");
     if (answer->reasoning.len) think(out, answer, index++);
     fake_event(out, "content_block_start",
@@ -97,18 +98,18 @@ static void stream(maki_buf *out, const fake_ask *ask, const fake_answer *answer
     fake_event(out, "ping", "{'type':'ping'}");
     deltas(out, index, "{'type':'text_delta','text':%t}", answer->text);
     end_block(out, index++);
-    if (answer->tool.len) call(out, ask, answer, index);
+    if (answer->tool.len) call(out, request, answer, index);
     fake_event(out, "message_delta",
                "{'type':'message_delta','delta':{'stop_reason':%t,'stop_sequence':null},"
                "'usage':{'output_tokens':%n}}",
-               stop_reason(answer), fake_tokens_out(answer));
+               stop_reason(answer), fake_output_tokens(answer));
     fake_event(out, "message_stop", "{'type':'message_stop'}");
 }
 
-void fake_say_messages(maki_buf *out, const fake_ask *ask, const fake_answer *answer)
+void fake_reply_messages(maki_buf *out, const fake_request *request, const fake_answer *answer)
 {
-    if (ask->stream)
-        stream(out, ask, answer);
+    if (request->stream)
+        write_stream(out, request, answer);
     else
-        whole(out, ask, answer);
+        write_body(out, request, answer);
 }

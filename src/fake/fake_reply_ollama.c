@@ -2,16 +2,16 @@
 #include "fake/fake_reply.h"
 #include "fake/fake_write.h"
 
-static void begin(maki_buf *out, const fake_ask *ask)
+static void begin(maki_buf *out, const fake_request *request)
 {
-    fake_write(out, "{'model':%t,'created_at':'2025-10-09T08:53:20.000000Z'", ask->model);
+    fake_write(out, "{'model':%t,'created_at':'2025-10-09T08:53:20.000000Z'", request->model);
 }
 
 /* A message, or for generate the fields that stand for one. */
-static void message(maki_buf *out, const fake_ask *ask, maki_str text, maki_str thinking,
+static void message(maki_buf *out, const fake_request *request, maki_str text, maki_str thinking,
                     const fake_answer *call)
 {
-    if (ask->protocol == MAKI_WIRE_GENERATE) {
+    if (request->protocol == MAKI_WIRE_GENERATE) {
         fake_write(out, ",'response':%t", text);
         if (thinking.len) fake_write(out, ",'thinking':%t", thinking);
         return;
@@ -25,40 +25,40 @@ static void message(maki_buf *out, const fake_ask *ask, maki_str text, maki_str 
     fake_write(out, "}");
 }
 
-static void end(maki_buf *out, const fake_ask *ask, const fake_answer *answer)
+static void end(maki_buf *out, const fake_request *request, const fake_answer *answer)
 {
     fake_write(out,
                ",'done_reason':'stop','done':true,'total_duration':1000000,'load_duration':1000,"
                "'prompt_eval_count':%n,'prompt_eval_duration':1000,'eval_count':%n,"
                "'eval_duration':1000}\n",
-               fake_tokens_in(ask), fake_tokens_out(answer));
+               fake_input_tokens(request), fake_output_tokens(answer));
 }
 
-static void line(maki_buf *out, const fake_ask *ask, maki_str text, maki_str thinking,
+static void line(maki_buf *out, const fake_request *request, maki_str text, maki_str thinking,
                  const fake_answer *call)
 {
-    begin(out, ask);
-    message(out, ask, text, thinking, call);
+    begin(out, request);
+    message(out, request, text, thinking, call);
     fake_write(out, ",'done':false}\n");
 }
 
-void fake_say_ollama(maki_buf *out, const fake_ask *ask, const fake_answer *answer)
+void fake_reply_ollama(maki_buf *out, const fake_request *request, const fake_answer *answer)
 {
     static const maki_str none = { 0 };
-    if (!ask->stream) {
-        begin(out, ask);
-        message(out, ask, answer->text, answer->reasoning, answer);
-        end(out, ask, answer);
+    if (!request->stream) {
+        begin(out, request);
+        message(out, request, answer->text, answer->reasoning, answer);
+        end(out, request, answer);
         return;
     }
     unsigned thought = 0, said = 0;
     maki_str piece;
-    while (fake_next_piece(answer->reasoning, &thought, &piece))
-        line(out, ask, none, piece, NULL);
-    while (fake_next_piece(answer->text, &said, &piece))
-        line(out, ask, piece, none, NULL);
-    if (answer->tool.len) line(out, ask, none, none, answer);
-    begin(out, ask);
-    message(out, ask, none, none, NULL);
-    end(out, ask, answer);
+    while (fake_next_chunk(answer->reasoning, &thought, &piece))
+        line(out, request, none, piece, NULL);
+    while (fake_next_chunk(answer->text, &said, &piece))
+        line(out, request, piece, none, NULL);
+    if (answer->tool.len) line(out, request, none, none, answer);
+    begin(out, request);
+    message(out, request, none, none, NULL);
+    end(out, request, answer);
 }

@@ -185,7 +185,7 @@ static const struct other_row {
     { "HEAD", "/", NULL, root },
 };
 
-int fake_say_other(maki_buf *out, maki_str method, maki_str path, maki_str body)
+int fake_reply_other(maki_buf *out, maki_str method, maki_str path, maki_str body)
 {
     for (size_t i = 0; i < sizeof other_rows / sizeof other_rows[0]; i++) {
         const struct other_row *row = &other_rows[i];

@@ -1,4 +1,6 @@
-/* fake_request.c -- read a request of any of the protocols. */
+/* fake_request.c -- parse a request of any protocol: wire/ reads the messages, this file the options.
+ *
+ * Only the last text of the user and the last tool result matter; both are copied into the arena. */
 #include "fake/fake_request.h"
 
 #include "base/err.h"
@@ -6,46 +8,41 @@
 #include "base/str.h"
 #include "wire/content_part.h"
 
-enum { TOOLS_DEEP = 8 }; /* levels of a list of tools that are looked through */
-
-static bool field_is(maki_str object, maki_str name, maki_str text)
-{
-    maki_str value;
-    return maki_json_get(object, name, &value) && maki_json_text_is(value, text);
-}
+enum { TOOLS_DEPTH_MAX = 8 }; /* levels of a list of tools that are searched */
 
 /* ---- messages ------------------------------------------------------------------------------------ */
 
-typedef struct asking {
-    fake_ask *ask;
+typedef struct message_reader {
+    fake_request *request;
     maki_arena *arena;
-} asking;
+} message_reader;
 
 /* What a tool answered: its last text, or all there is. */
 static maki_str result_of(maki_str content, maki_arena *arena)
 {
-    maki_content_parts pieces = maki_content_parts_in(content);
-    maki_content_part piece;
+    maki_content_parts parts = maki_content_parts_in(content);
+    maki_content_part part;
     maki_str result = content;
-    while (maki_content_parts_next(&pieces, &piece))
-        if (piece.kind == MAKI_CONTENT_TEXT) result = maki_json_text(piece.text, arena);
+    while (maki_content_parts_next(&parts, &part)) {
+        if (part.kind == MAKI_CONTENT_TEXT) result = maki_json_text(part.text, arena);
+    }
     return maki_arena_copy(arena, result);
 }
 
 static maki_status read_message(void *ctx, const maki_wire_message *message, maki_err *err)
 {
-    asking *a = ctx;
-    maki_content_parts pieces = maki_content_parts_of(message->row);
-    maki_content_part piece;
+    message_reader *r = ctx;
+    maki_content_parts parts = maki_content_parts_of(message->row);
+    maki_content_part part;
     bool result = false; /* it counts, whatever else the message says */
     (void)err;
-    while (pieces.by == MAKI_BY_USER && maki_content_parts_next(&pieces, &piece)) {
-        if (piece.kind == MAKI_CONTENT_TEXT) {
-            a->ask->said = maki_arena_copy(a->arena, maki_json_text(piece.text, a->arena));
-            a->ask->has_result = result;
-        } else if (piece.kind == MAKI_CONTENT_RESULT) {
-            a->ask->has_result = result = true;
-            a->ask->result = result_of(piece.content, a->arena);
+    while (parts.speaker == MAKI_SPEAKER_USER && maki_content_parts_next(&parts, &part)) {
+        if (part.kind == MAKI_CONTENT_TEXT) {
+            r->request->user_text = maki_arena_copy(r->arena, maki_json_text(part.text, r->arena));
+            r->request->has_result = result;
+        } else if (part.kind == MAKI_CONTENT_RESULT) {
+            r->request->has_result = result = true;
+            r->request->result = result_of(part.content, r->arena);
         }
     }
     return MAKI_OK;
@@ -54,51 +51,43 @@ static maki_status read_message(void *ctx, const maki_wire_message *message, mak
 /* ---- options --------------------------------------------------------------------------------------- */
 
 /* A field of a field: output_config.format. */
-static bool inner(maki_str object, maki_str outer, maki_str name, maki_str *value)
+static maki_str nested_field(maki_str object, const char *outer, const char *name)
 {
-    maki_str within;
-    return maki_json_get(object, outer, &within) && maki_json_kind_of(within) == MAKI_JSON_OBJECT &&
-           maki_json_get(within, name, value);
+    return maki_member(maki_member(object, maki_str_of(outer)), maki_str_of(name));
 }
 
 static bool wants_json(maki_str body)
 {
-    maki_str format;
-    if (inner(body, MAKI_LIT("response_format"), MAKI_LIT("type"), &format) ||
-        inner(body, MAKI_LIT("generationConfig"), MAKI_LIT("responseMimeType"), &format)) {
-        return !maki_json_text_is(format, MAKI_LIT("text")) &&
-               !maki_json_text_is(format, MAKI_LIT("text/plain"));
-    }
-    if (inner(body, MAKI_LIT("output_config"), MAKI_LIT("format"), &format) ||
-        inner(body, MAKI_LIT("text"), MAKI_LIT("format"), &format))
-        return !field_is(format, MAKI_LIT("type"), MAKI_LIT("text"));
-    return maki_json_get(body, MAKI_LIT("format"), &format) && format.len > 2;
+    maki_str type = nested_field(body, "response_format", "type");
+    if (!type.len) type = nested_field(body, "generationConfig", "responseMimeType");
+    if (type.len)
+        return !maki_is_text(type, MAKI_LIT("text")) && !maki_is_text(type, MAKI_LIT("text/plain"));
+    maki_str format = nested_field(body, "output_config", "format");
+    if (!format.len) format = nested_field(body, "text", "format");
+    if (format.len) return !maki_is_text(maki_member(format, MAKI_LIT("type")), MAKI_LIT("text"));
+    return maki_member(body, MAKI_LIT("format")).len > 2;
 }
 
-static void read_options(fake_ask *ask)
+static void read_options(fake_request *request)
 {
-    maki_str value;
-    if (inner(ask->body, MAKI_LIT("stream_options"), MAKI_LIT("include_usage"), &value))
-        ask->wants_usage = maki_json_true(value);
-    if (inner(ask->body, MAKI_LIT("thinking"), MAKI_LIT("type"), &value))
-        ask->thinks = !maki_json_text_is(value, MAKI_LIT("disabled"));
-    if (maki_json_get(ask->body, MAKI_LIT("think"), &value) && maki_json_true(value))
-        ask->thinks = true;
-    ask->wants_json = wants_json(ask->body);
+    maki_str usage = nested_field(request->body, "stream_options", "include_usage");
+    maki_str thinking = nested_field(request->body, "thinking", "type");
+    maki_str think = maki_member(request->body, MAKI_LIT("think"));
+    request->wants_usage = usage.len && maki_json_true(usage);
+    request->thinks = (thinking.len && !maki_is_text(thinking, MAKI_LIT("disabled"))) ||
+                      (think.len && maki_json_true(think));
+    request->wants_json = wants_json(request->body);
 }
 
 /* Gemini: .../models/NAME:streamGenerateContent?alt=sse */
-static void read_target(fake_ask *ask, maki_str target)
+static void read_target(fake_request *request, maki_str target)
 {
-    size_t slash = 0, colon = target.len;
-    for (size_t i = 0; i < target.len && target.ptr[i] != '?'; i++) {
-        if (target.ptr[i] == '/') slash = i + 1;
-        if (target.ptr[i] == ':') colon = i;
-    }
-    if (colon == target.len) return;
-    ask->model = (maki_str){ target.ptr + slash, colon - slash };
-    ask->stream = maki_str_starts(maki_str_from(target, colon + 1), MAKI_LIT("stream"));
-    ask->array = ask->stream && !maki_str_has(target, MAKI_LIT("alt=sse"));
+    maki_str path = maki_str_cut(&target, '?'), model = maki_str_cut(&path, ':');
+    if (!path.len) return;
+    const char *slash = maki_str_last(model, '/');
+    request->model = slash ? maki_str_from(model, (size_t)(slash + 1 - model.ptr)) : model;
+    request->stream = maki_str_starts(path, MAKI_LIT("stream"));
+    request->array = request->stream && !maki_str_has(target, MAKI_LIT("alt=sse"));
 }
 
 /* FNV-1a over the end of the body, where one request differs from the next. */
@@ -113,71 +102,70 @@ static uint64_t seed_of(maki_str body)
     return hash;
 }
 
-maki_status fake_ask_read(const maki_env *env, maki_protocol protocol, maki_str target,
-                          maki_str body, maki_arena *arena, fake_ask *out, maki_err *err)
+maki_status fake_request_parse(const maki_env *env, maki_protocol protocol, maki_str target,
+                               maki_str body, maki_arena *arena, fake_request *out, maki_err *err)
 {
-    fake_ask ask = { .protocol = protocol, .model = MAKI_LIT("fake"), .seed = seed_of(body) };
-    asking a = { &ask, arena };
-    maki_wire_request request = { .stream = maki_protocol_of(protocol)->streams };
-    maki_status st = maki_json_check(body, &ask.body, err);
-    if (st == MAKI_OK && maki_json_kind_of(ask.body) != MAKI_JSON_OBJECT)
+    fake_request request = { .protocol = protocol, .model = MAKI_LIT("fake") };
+    message_reader reader = { &request, arena };
+    maki_wire_request fields = { .stream = maki_protocol_of(protocol)->streams_by_default };
+    maki_status st = maki_json_check(body, &request.body, err);
+    if (st == MAKI_OK && !maki_is_object(request.body))
         st = maki_fail(err, MAKI_INVALID, "the body is not a JSON object");
     if (st != MAKI_OK) return st;
 
-    /* what of it cannot be read was not said */
-    (void)!maki_wire_read(env, protocol, body, NULL, read_message, &a, &request, NULL, NULL);
-    if (request.model.len) ask.model = maki_json_text(request.model, arena);
-    ask.stream = request.stream;
-    if (maki_protocol_of(protocol)->model_in_path) read_target(&ask, target);
-    read_options(&ask);
-    *out = ask;
+    /* messages that cannot be read are skipped */
+    (void)!maki_wire_read(env, protocol, body, NULL, read_message, &reader, &fields, NULL, NULL);
+    request.seed = seed_of(body);
+    request.stream = fields.stream;
+    if (fields.model.len) request.model = maki_json_text(fields.model, arena);
+    if (maki_protocol_of(protocol)->model_in_path) read_target(&request, target);
+    read_options(&request);
+    *out = request;
     return MAKI_OK;
 }
 
 /* ---- tools ----------------------------------------------------------------------------------------- */
 
-/* The first object below `value` that is named so.  Each protocol wraps its tools differently, and a
- * search knows them all. */
-static bool find_named(maki_str value, maki_str name, unsigned deep, maki_str *found)
+/* The first object below `value` with this name.  Each protocol wraps its tools differently; a search
+ * finds them in all. */
+static bool find_named(maki_str value, maki_str name, unsigned depth, maki_str *found)
 {
-    maki_json_kind kind = maki_json_kind_of(value);
-    if (deep == 0 || (kind != MAKI_JSON_ARRAY && kind != MAKI_JSON_OBJECT)) return false;
-    if (kind == MAKI_JSON_OBJECT && field_is(value, MAKI_LIT("name"), name)) {
+    maki_json_iter iter = maki_json_items(value);
+    maki_json_item item;
+    if (depth == 0 || (!maki_is_array(value) && !maki_is_object(value))) return false;
+    if (maki_is_text(maki_member(value, MAKI_LIT("name")), name)) {
         *found = value;
         return true;
     }
-    maki_json_iter iter = maki_json_items(value);
-    maki_json_item item;
-    while (maki_json_next(&iter, &item))
-        if (find_named(item.value, name, deep - 1, found)) return true;
+    while (maki_json_next(&iter, &item)) {
+        if (find_named(item.value, name, depth - 1, found)) return true;
+    }
     return false;
 }
 
-bool fake_ask_tool(const fake_ask *ask, maki_str name, maki_str *definition)
+bool fake_request_find_tool(const fake_request *request, maki_str name, maki_str *definition)
 {
-    maki_str list;
-    if (maki_json_get(ask->body, MAKI_LIT("tools"), &list) &&
-        find_named(list, name, TOOLS_DEEP, definition))
-        return true;
+    maki_str tools = maki_member(request->body, MAKI_LIT("tools"));
+    if (find_named(tools, name, TOOLS_DEPTH_MAX, definition)) return true;
     /* Codex: the tools are an item of the input. */
-    if (!maki_json_get(ask->body, MAKI_LIT("input"), &list)) return false;
-    maki_json_iter iter = maki_json_items(list);
+    maki_json_iter iter = maki_array_items(maki_member(request->body, MAKI_LIT("input")));
     maki_json_item item;
-    while (maki_json_next(&iter, &item))
-        if (field_is(item.value, MAKI_LIT("type"), MAKI_LIT("additional_tools")) &&
-            find_named(item.value, name, TOOLS_DEEP, definition))
+    while (maki_json_next(&iter, &item)) {
+        maki_str type = maki_member(item.value, MAKI_LIT("type"));
+        if (maki_is_text(type, MAKI_LIT("additional_tools")) &&
+            find_named(item.value, name, TOOLS_DEPTH_MAX, definition))
             return true;
+    }
     return false;
 }
 
-bool fake_tool_takes(maki_str definition, maki_str parameter)
+bool fake_tool_has_parameter(maki_str definition, maki_str parameter)
 {
     maki_json_iter iter = maki_json_items(definition);
     maki_json_item item;
     while (maki_json_next(&iter, &item)) {
         if (maki_json_key_is(item.key, parameter)) return true;
-        if (maki_json_kind_of(item.value) == MAKI_JSON_OBJECT &&
-            fake_tool_takes(item.value, parameter))
+        if (maki_is_object(item.value) && fake_tool_has_parameter(item.value, parameter))
             return true;
     }
     return false;

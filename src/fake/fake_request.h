@@ -11,12 +11,12 @@
 #include "base/arena.h"
 #include "wire/protocol.h"
 
-typedef struct fake_ask {
+typedef struct fake_request {
     maki_protocol protocol;
     maki_str body; /* a JSON object */
     maki_str model;
-    maki_str said;   /* the last text of the user's last message */
-    maki_str result; /* what a tool answered after that */
+    maki_str user_text; /* the last text of the user's last message */
+    maki_str result;    /* what a tool answered after that */
     bool has_result;
     bool stream;
     bool array;       /* Gemini without alt=sse: the stream is one JSON array */
@@ -24,16 +24,16 @@ typedef struct fake_ask {
     bool wants_json;  /* the answer has to be JSON */
     bool thinks;      /* reasoning was asked for */
     uint64_t seed;    /* of ids: the same request gives the same answer */
-} fake_ask;
+} fake_request;
 
 /* Read a request.  `target` has its path and query; model and streaming stand there in Gemini's.
  * MAKI_INVALID: the body is no JSON object. */
-maki_status fake_ask_read(const maki_env *env, maki_protocol protocol, maki_str target,
-                          maki_str body, maki_arena *arena, fake_ask *out, maki_err *err);
+maki_status fake_request_parse(const maki_env *env, maki_protocol protocol, maki_str target,
+                               maki_str body, maki_arena *arena, fake_request *out, maki_err *err);
 
 /* The definition of a tool that was offered; false when there is none of that name. */
-bool fake_ask_tool(const fake_ask *ask, maki_str name, maki_str *definition);
+bool fake_request_find_tool(const fake_request *request, maki_str name, maki_str *definition);
 /* Does a tool's definition have a parameter of that name? */
-bool fake_tool_takes(maki_str definition, maki_str parameter);
+bool fake_tool_has_parameter(maki_str definition, maki_str parameter);
 
 #endif

@@ -21,38 +21,38 @@ enum {
     WAITING_MAX = 256 << 10 /* bytes on their way to a client that is slow */
 };
 
-typedef struct fake_request {
+typedef struct fake_exchange {
     fake_provider *provider;
     maki_conn *conn;
     char target[1024];
     char method[16];
-    char words[4096]; /* of the header x-fake; "": none */
-    char key[256];    /* that was shown; "": none */
-    bool unread;      /* the body does not matter */
+    char scenario_text[4096]; /* of the header x-fake; "": none */
+    char key[256];            /* that was shown; "": none */
+    bool skip_body;           /* the body does not matter */
     int record_fd;
     maki_spool body;
     fake_scenario scenario;
     /* the answer */
     maki_buf reply;
-    size_t again_from, again_to; /* the part that is repeated ... */
-    uint64_t again;              /* ... so many times */
+    size_t repeat_from, repeat_to; /* the part that is repeated ... */
+    uint64_t repeat_count;         /* ... so many times */
     uint64_t sent, total;
     struct event *timer; /* slow: the next event */
-} fake_request;
+} fake_exchange;
 
-static maki_str path_of(const fake_request *r)
+static maki_str path_of(const fake_exchange *r)
 {
     return (maki_str){ r->target, strcspn(r->target, "?") };
 }
 
 /* ---- life ---------------------------------------------------------------------------------------- */
 
-static fake_request *request_new(fake_provider *provider, maki_conn *conn)
+static fake_exchange *request_new(fake_provider *provider, maki_conn *conn)
 {
     const maki_alloc *alloc = provider->env->alloc;
-    fake_request *r = alloc->resize(alloc, NULL, 0, sizeof *r);
+    fake_exchange *r = alloc->resize(alloc, NULL, 0, sizeof *r);
     if (!r) return NULL;
-    *r = (fake_request){
+    *r = (fake_exchange){
         .provider = provider, .conn = conn, .record_fd = -1, .scenario = provider->scenario
     };
     r->body = maki_spool_new(provider->env, MAKI_SPOOL_MEMORY);
@@ -60,7 +60,7 @@ static fake_request *request_new(fake_provider *provider, maki_conn *conn)
     return r;
 }
 
-static void request_free(fake_request *r)
+static void request_free(fake_exchange *r)
 {
     const maki_alloc *alloc = r->provider->env->alloc;
     if (r->timer) event_free(r->timer);
@@ -73,18 +73,18 @@ static void request_free(fake_request *r)
 /* ---- sending ------------------------------------------------------------------------------------- */
 
 /* What comes next: up to the end of the part it is in. */
-static maki_str next_span(const fake_request *r)
+static maki_str next_span(const fake_exchange *r)
 {
-    uint64_t part = r->again_to - r->again_from, at = r->sent;
+    uint64_t part = r->repeat_to - r->repeat_from, at = r->sent;
     size_t from, to;
-    if (at < r->again_from) {
+    if (at < r->repeat_from) {
         from = (size_t)at;
-        to = r->again_from;
-    } else if (at - r->again_from < part * r->again) {
-        from = r->again_from + (size_t)((at - r->again_from) % part);
-        to = r->again_to;
+        to = r->repeat_from;
+    } else if (at - r->repeat_from < part * r->repeat_count) {
+        from = r->repeat_from + (size_t)((at - r->repeat_from) % part);
+        to = r->repeat_to;
     } else {
-        from = r->again_to + (size_t)(at - r->again_from - part * r->again);
+        from = r->repeat_to + (size_t)(at - r->repeat_from - part * r->repeat_count);
         to = r->reply.len;
     }
     if (to - from > r->total - r->sent) to = from + (size_t)(r->total - r->sent);
@@ -103,10 +103,10 @@ static maki_str first_event(maki_str bytes)
     return bytes;
 }
 
-static void finish(fake_request *r)
+static void finish(fake_exchange *r)
 {
     maki_conn *conn = r->conn;
-    bool cut = r->scenario.cuts;
+    bool cut = r->scenario.has_cut;
     request_free(r);
     if (cut)
         maki_conn_drop(conn);
@@ -114,7 +114,7 @@ static void finish(fake_request *r)
         maki_conn_end(conn);
 }
 
-static void pump(fake_request *r)
+static void pump(fake_exchange *r)
 {
     while (r->sent < r->total && maki_conn_waiting(r->conn) < WAITING_MAX) {
         maki_str bytes = next_span(r);
@@ -130,7 +130,7 @@ static void pump(fake_request *r)
             return;
         }
     }
-    if (r->sent == r->total && !r->scenario.holds) finish(r);
+    if (r->sent == r->total && !r->scenario.has_hold) finish(r);
 }
 
 static void on_time(evutil_socket_t fd, short what, void *ctx)
@@ -143,7 +143,7 @@ static void on_time(evutil_socket_t fd, short what, void *ctx)
 /* ---- the answer's head --------------------------------------------------------------------------- */
 
 /* Find the part of the answer that is repeated: the filler, in a stream the whole event around it. */
-static void plan_huge(fake_request *r, bool stream)
+static void repeat_filler(fake_exchange *r, bool stream)
 {
     maki_str all = maki_buf_str(&r->reply);
     size_t at = maki_str_find_nocase(all, fake_filler);
@@ -154,24 +154,24 @@ static void plan_huge(fake_request *r, bool stream)
     while (stream && to < all.len && all.ptr[to - 1] != '\n')
         to++;
     if (stream && to < all.len && all.ptr[to] == '\n') to++;
-    r->again_from = from;
-    r->again_to = to;
-    r->again = r->scenario.huge / (to - from) + 1;
-    r->total = all.len + (r->again - 1) * (to - from);
+    r->repeat_from = from;
+    r->repeat_to = to;
+    r->repeat_count = r->scenario.huge / (to - from) + 1;
+    r->total = all.len + (r->repeat_count - 1) * (to - from);
 }
 
-static void start(fake_request *r, int status, const char *fields, bool stream)
+static void start(fake_exchange *r, int status, const char *fields, bool stream)
 {
     char lines[512];
     maki_reply reply = { .status = status,
                          .framing = stream ? MAKI_FRAME_CHUNKED : MAKI_FRAME_LENGTH,
                          .length = r->total };
     reply.reason = maki_str_of(maki_http_reason(status));
-    if (r->scenario.deed == FAKE_LONG) {
+    if (r->scenario.action == FAKE_LONG) {
         reply.framing = MAKI_FRAME_LENGTH;
         reply.length = r->total + 1000;
     }
-    if (r->scenario.deed == FAKE_SHORT) {
+    if (r->scenario.action == FAKE_SHORT) {
         reply.framing = MAKI_FRAME_CLOSE;
         reply.says_length = true;
         snprintf(lines, sizeof lines, "%sContent-Length: %zu\r\n", fields, r->reply.len / 2);
@@ -181,33 +181,33 @@ static void start(fake_request *r, int status, const char *fields, bool stream)
     maki_conn_start(r->conn, &reply);
 }
 
-static void give_up(fake_request *r, int status, const char *words)
+static void fail_exchange(fake_exchange *r, int status, const char *words)
 {
     maki_conn *conn = r->conn;
     request_free(r);
     maki_conn_fail(conn, status, "fake_provider", words);
 }
 
-static void begin_answer(fake_request *r, int status, const char *fields, bool stream)
+static void begin_answer(fake_exchange *r, int status, const char *fields, bool stream)
 {
     maki_err err;
     if (maki_buf_status(&r->reply, &err) != MAKI_OK) {
-        give_up(r, 500, err.msg);
+        fail_exchange(r, 500, err.msg);
         return;
     }
     if (r->scenario.slow_ms) r->timer = evtimer_new(r->provider->base, on_time, r);
     if (r->scenario.slow_ms && !r->timer) {
-        give_up(r, 500, "out of memory");
+        fail_exchange(r, 500, "out of memory");
         return;
     }
-    r->again_from = r->again_to = r->reply.len;
+    r->repeat_from = r->repeat_to = r->reply.len;
     r->total = r->reply.len;
-    if (r->scenario.huge) plan_huge(r, stream);
+    if (r->scenario.huge) repeat_filler(r, stream);
     start(r, status, fields, stream);
-    if (r->scenario.cuts && r->scenario.cut < r->total)
+    if (r->scenario.has_cut && r->scenario.cut < r->total)
         r->total = r->scenario.cut;
     else
-        r->scenario.cuts = false;
+        r->scenario.has_cut = false;
     pump(r);
 }
 
@@ -219,21 +219,21 @@ static const char event_fields[] =
     "x-request-id: req_fake\r\n";
 static const char lines_fields[] = "Content-Type: application/x-ndjson\r\n";
 
-static const struct conversation_row {
-    void (*say)(maki_buf *out, const fake_ask *ask, const fake_answer *answer);
+static const struct protocol_row {
+    void (*say)(maki_buf *out, const fake_request *request, const fake_answer *answer);
     const char *stream_fields;
-} conversation_rows[FAKE_CONVERSATIONS] = {
-    [MAKI_WIRE_CHAT] = { fake_say_chat, event_fields },
-    [MAKI_WIRE_RESPONSES] = { fake_say_responses, event_fields },
-    [MAKI_WIRE_ANTHROPIC] = { fake_say_messages, event_fields },
-    [MAKI_WIRE_OLLAMA] = { fake_say_ollama, lines_fields },
-    [MAKI_WIRE_GENERATE] = { fake_say_ollama, lines_fields },
-    [MAKI_WIRE_GEMINI] = { fake_say_gemini, event_fields },
+} protocol_rows[FAKE_PROTOCOLS_MAX] = {
+    [MAKI_WIRE_CHAT] = { fake_reply_chat, event_fields },
+    [MAKI_WIRE_RESPONSES] = { fake_reply_responses, event_fields },
+    [MAKI_WIRE_ANTHROPIC] = { fake_reply_messages, event_fields },
+    [MAKI_WIRE_OLLAMA] = { fake_reply_ollama, lines_fields },
+    [MAKI_WIRE_GENERATE] = { fake_reply_ollama, lines_fields },
+    [MAKI_WIRE_GEMINI] = { fake_reply_gemini, event_fields },
 };
 
 /* The protocol in which a conversation is held at a path that ends like one of its own, from the version or the model
  * on; MAKI_WIRE_NONE: there is none. */
-static maki_protocol conversation_at(maki_str path)
+static maki_protocol protocol_at(maki_str path)
 {
     for (maki_protocol p = MAKI_WIRE_NONE; maki_protocol_next(&p);) {
         const maki_protocol_spec *spec = maki_protocol_of(p);
@@ -253,32 +253,33 @@ static void add_field(char *out, size_t capacity, const char *name, maki_str tex
     snprintf(out + used, capacity - used, "%s: %.*s\r\n", name, (int)n, value);
 }
 
-static void answer_error(fake_request *r, fake_deed error, const char *words)
+static void answer_error(fake_exchange *r, fake_action error, const char *words)
 {
     char fields[800], own[400];
     const fake_scenario *scenario = &r->scenario;
-    size_t n = fake_unescape(scenario->words, own, sizeof own - 1);
+    size_t n = fake_unescape(scenario->error_text, own, sizeof own - 1);
     own[n] = '\0';
     if (!n && r->key[0] && (error == FAKE_KEY || error == FAKE_FORBIDDEN)) /* real ones quote it */
         n = (size_t)snprintf(own, sizeof own, "Incorrect API key provided: %s", r->key);
-    int status = fake_say_error(&r->reply, path_of(r), error, n ? own : words, scenario->delay);
-    maki_str after = scenario->after;
-    if (!after.len && error == FAKE_LIMIT) after = MAKI_LIT("1");
+    int status =
+        fake_reply_error(&r->reply, path_of(r), error, n ? own : words, scenario->retry_delay);
+    maki_str after = scenario->retry_after;
+    if (!after.len && error == FAKE_RATE_LIMIT) after = MAKI_LIT("1");
     const struct {
         const char *name;
         maki_str text;
     } more[] = { { "Retry-After", maki_str_is(after, MAKI_LIT("never")) ? MAKI_LIT("") : after },
-                 { "retry-after-ms", scenario->after_ms },
-                 { "request-id", scenario->id },
-                 { "x-ratelimit-reset", scenario->reset },
-                 { "x-should-retry", scenario->again } };
+                 { "retry-after-ms", scenario->retry_after_ms },
+                 { "request-id", scenario->request_id },
+                 { "x-ratelimit-reset", scenario->ratelimit_reset },
+                 { "x-should-retry", scenario->should_retry } };
     snprintf(fields, sizeof fields, "%s", json_fields);
     for (size_t i = 0; i < sizeof more / sizeof more[0]; i++)
         if (more[i].text.len) add_field(fields, sizeof fields, more[i].name, more[i].text);
     begin_answer(r, status, fields, false);
 }
 
-static void keep_events(fake_request *r, uint64_t count)
+static void truncate_events(fake_exchange *r, uint64_t count)
 {
     maki_str all = maki_buf_str(&r->reply);
     size_t at = 0;
@@ -288,28 +289,28 @@ static void keep_events(fake_request *r, uint64_t count)
 }
 
 /* From an event on the stream is an error. */
-static void break_stream(fake_request *r, maki_protocol protocol)
+static void break_stream(fake_exchange *r, maki_protocol protocol)
 {
-    keep_events(r, r->scenario.fail);
-    bool lines = conversation_rows[protocol].stream_fields == lines_fields;
+    truncate_events(r, r->scenario.fail);
+    bool lines = protocol_rows[protocol].stream_fields == lines_fields;
     if (!lines) maki_buf_add(&r->reply, MAKI_LIT("event: error\ndata: "));
     if (protocol == MAKI_WIRE_RESPONSES)
         fake_write(&r->reply, "{'type':'error','code':'server_error','message':'Overloaded'}\n");
     else
-        fake_say_error(&r->reply, path_of(r), FAKE_BUSY, "", MAKI_LIT(""));
+        fake_reply_error(&r->reply, path_of(r), FAKE_BUSY, "", MAKI_LIT(""));
     if (!lines) maki_buf_add_byte(&r->reply, '\n');
 }
 
 /* The moods that are no conversation.  True: this was one of them. */
-static bool answer_scenario(fake_request *r)
+static bool answer_scenario(fake_exchange *r)
 {
-    fake_deed deed = r->scenario.deed;
-    if (deed >= FAKE_LIMIT && deed < FAKE_BAD) {
-        answer_error(r, deed, "");
+    fake_action action = r->scenario.action;
+    if (action >= FAKE_RATE_LIMIT && action < FAKE_BAD_REQUEST) {
+        answer_error(r, action, "");
         return true;
     }
-    switch (deed) {
-    case FAKE_GARBAGE:
+    switch (action) {
+    case FAKE_CORRUPT:
         maki_buf_add(&r->reply, MAKI_LIT("\0\xff\xfe<html>{{{\n\ndata: {\"a\":\n\n\xc3\n"));
         begin_answer(r, 200, json_fields, false);
         return true;
@@ -318,92 +319,92 @@ static bool answer_scenario(fake_request *r)
     }
 }
 
-static void answer_too_long(fake_request *r, uint64_t tokens)
+static void answer_too_long(fake_exchange *r, uint64_t tokens)
 {
     char words[300];
-    fake_window_words(path_of(r), tokens, r->scenario.window, words, sizeof words);
+    fake_overflow_message(path_of(r), tokens, r->scenario.window, words, sizeof words);
     answer_error(r, FAKE_OVERFLOW, words);
 }
 
-static void answer_conversation(fake_request *r, const fake_ask *ask, maki_arena *arena)
+static void answer_chat(fake_exchange *r, const fake_request *request, maki_arena *arena)
 {
-    const struct conversation_row *row = &conversation_rows[ask->protocol];
+    const struct protocol_row *row = &protocol_rows[request->protocol];
     fake_answer answer;
     maki_err err;
-    uint64_t tokens = (uint64_t)fake_tokens_in(ask);
+    uint64_t tokens = (uint64_t)fake_input_tokens(request);
     if (r->scenario.window && tokens > r->scenario.window) {
         answer_too_long(r, tokens);
         return;
     }
-    if (fake_answer_make(ask, &r->scenario, arena, &answer, &err) != MAKI_OK) {
-        answer_error(r, FAKE_BAD, err.msg);
+    if (fake_answer_make(request, &r->scenario, arena, &answer, &err) != MAKI_OK) {
+        answer_error(r, FAKE_BAD_REQUEST, err.msg);
         return;
     }
-    row->say(&r->reply, ask, &answer);
-    if (r->scenario.fails && ask->stream) break_stream(r, ask->protocol);
-    r->scenario.holds = r->scenario.holds && ask->stream;
-    if (r->scenario.holds) keep_events(r, r->scenario.hold);
-    const char *fields = ask->stream && !ask->array ? row->stream_fields : json_fields;
-    begin_answer(r, 200, fields, ask->stream);
+    row->say(&r->reply, request, &answer);
+    if (r->scenario.has_fail && request->stream) break_stream(r, request->protocol);
+    r->scenario.has_hold = r->scenario.has_hold && request->stream;
+    if (r->scenario.has_hold) truncate_events(r, r->scenario.hold);
+    const char *fields = request->stream && !request->array ? row->stream_fields : json_fields;
+    begin_answer(r, 200, fields, request->stream);
 }
 
 /* Was a mood in these words asked for more often than it is to count? */
-static bool is_over(fake_provider *provider, maki_str words, uint64_t first)
+static bool is_exhausted(fake_provider *provider, maki_str words, uint64_t first)
 {
-    char asked[sizeof provider->met[0].words];
+    char asked[sizeof provider->counters[0].scenario];
     maki_str_copy(words, asked, sizeof asked);
-    for (size_t i = 0; i < FAKE_MET; i++) {
-        struct fake_met *met = &provider->met[i];
-        if (!met->words[0]) memcpy(met->words, asked, sizeof asked);
-        if (strcmp(met->words, asked) == 0) return ++met->times > first;
+    for (size_t i = 0; i < FAKE_COUNTERS_MAX; i++) {
+        struct fake_scenario_counter *counter = &provider->counters[i];
+        if (!counter->scenario[0]) memcpy(counter->scenario, asked, sizeof asked);
+        if (strcmp(counter->scenario, asked) == 0) return ++counter->count > first;
     }
     return false;
 }
 
 /* The request's own mood, if it has one.  False: it is not one we know, and that was said. */
-static bool choose_scenario(fake_request *r, const fake_ask *ask)
+static bool choose_scenario(fake_exchange *r, const fake_request *request)
 {
-    maki_str words = maki_str_of(r->words), unknown;
+    maki_str words = maki_str_of(r->scenario_text), unknown;
     char why[120];
-    if (!words.len && ask) words = fake_scenario_in(ask->said);
+    if (!words.len && request) words = fake_scenario_find(request->user_text);
     if (!words.len) return true;
     if (fake_scenario_read(words, &r->scenario, &unknown)) {
-        if (r->scenario.first && is_over(r->provider, words, r->scenario.first))
+        if (r->scenario.first && is_exhausted(r->provider, words, r->scenario.first))
             r->scenario = (fake_scenario){ 0 };
         return true;
     }
     snprintf(why, sizeof why, "fake provider: there is no mood '%.*s'; see src/fake/scenario.h",
              (int)(unknown.len < 40 ? unknown.len : 40), unknown.ptr);
-    answer_error(r, FAKE_BAD, why);
+    answer_error(r, FAKE_BAD_REQUEST, why);
     return false;
 }
 
-static void answer_post(fake_request *r, maki_protocol protocol, maki_str body)
+static void answer_post(fake_exchange *r, maki_protocol protocol, maki_str body)
 {
-    fake_ask ask;
+    fake_request request;
     maki_err err;
     maki_arena arena = maki_arena_new(r->provider->env->alloc, DECODED_MAX);
-    if (fake_ask_read(r->provider->env, protocol, maki_str_of(r->target), body, &arena, &ask,
-                      &err) != MAKI_OK)
-        answer_error(r, FAKE_BAD, err.msg);
-    else if (choose_scenario(r, &ask) && !answer_scenario(r))
-        answer_conversation(r, &ask, &arena);
+    if (fake_request_parse(r->provider->env, protocol, maki_str_of(r->target), body, &arena,
+                           &request, &err) != MAKI_OK)
+        answer_error(r, FAKE_BAD_REQUEST, err.msg);
+    else if (choose_scenario(r, &request) && !answer_scenario(r))
+        answer_chat(r, &request, &arena);
     maki_arena_free(&arena);
 }
 
-static void answer_other(fake_request *r, maki_str body)
+static void answer_other(fake_exchange *r, maki_str body)
 {
     maki_str json = MAKI_LIT("{}");
     if (!choose_scenario(r, NULL) || answer_scenario(r)) return;
     if (body.len && maki_json_check(body, &json, NULL) != MAKI_OK) {
-        answer_error(r, FAKE_BAD, "the body is not JSON");
+        answer_error(r, FAKE_BAD_REQUEST, "the body is not JSON");
         return;
     }
-    int status = fake_say_other(&r->reply, maki_str_of(r->method), path_of(r), json);
+    int status = fake_reply_other(&r->reply, maki_str_of(r->method), path_of(r), json);
     if (status)
         begin_answer(r, status, json_fields, false);
     else
-        give_up(r, 404, "the fake provider has nothing at this path");
+        fail_exchange(r, 404, "the fake provider has nothing at this path");
 }
 
 /* The same for everybody, made once, without a look at the body. */
@@ -411,24 +412,24 @@ static maki_str quick_answer(fake_provider *provider, maki_protocol protocol)
 {
     maki_buf *made = &provider->quick[protocol];
     if (made->len) return maki_buf_str(made);
-    fake_ask ask = { .protocol = protocol,
-                     .body = MAKI_LIT("{}"),
-                     .model = MAKI_LIT("fake"),
-                     .stream = provider->scenario.deed == FAKE_QUICK_STREAM };
+    fake_request request = { .protocol = protocol,
+                             .body = MAKI_LIT("{}"),
+                             .model = MAKI_LIT("fake"),
+                             .stream = provider->scenario.action == FAKE_QUICK_STREAM };
     fake_answer answer = { .text = MAKI_LIT("This is the quick answer.") };
     *made = maki_buf_new(provider->env->alloc, REPLY_MAX);
-    conversation_rows[protocol].say(made, &ask, &answer);
+    protocol_rows[protocol].say(made, &request, &answer);
     return maki_buf_str(made);
 }
 
-static void answer_quick(fake_request *r, maki_protocol protocol)
+static void answer_quick(fake_exchange *r, maki_protocol protocol)
 {
     fake_provider *provider = r->provider;
     maki_conn *conn = r->conn;
-    bool stream = provider->scenario.deed == FAKE_QUICK_STREAM;
+    bool stream = provider->scenario.action == FAKE_QUICK_STREAM;
     maki_reply reply = { .status = 200,
                          .reason = MAKI_LIT("OK"),
-                         .fields = maki_str_of(stream ? conversation_rows[protocol].stream_fields
+                         .fields = maki_str_of(stream ? protocol_rows[protocol].stream_fields
                                                       : json_fields),
                          .framing = stream ? MAKI_FRAME_CHUNKED : MAKI_FRAME_LENGTH };
     maki_str body = quick_answer(provider, protocol);
@@ -441,13 +442,13 @@ static void answer_quick(fake_request *r, maki_protocol protocol)
 
 void fake_provider_end(fake_provider *provider)
 {
-    for (size_t i = 0; i < FAKE_CONVERSATIONS; i++)
+    for (size_t i = 0; i < FAKE_PROTOCOLS_MAX; i++)
         maki_buf_free(&provider->quick[i]);
 }
 
 /* ---- what the server calls ----------------------------------------------------------------------- */
 
-static void keep_key(fake_request *r, const maki_http_head *head)
+static void store_key(fake_exchange *r, const maki_http_head *head)
 {
     static const char *const names[] = { "authorization", "x-api-key", "x-goog-api-key" };
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -461,46 +462,46 @@ static void on_head(void *ctx, maki_conn *conn, const maki_http_head *head)
 {
     fake_provider *provider = ctx;
     maki_err err;
-    fake_request *r = request_new(provider, conn);
+    fake_exchange *r = request_new(provider, conn);
     if (!r) {
         maki_conn_fail(conn, 500, "fake_provider", "out of memory");
         return;
     }
-    maki_conn_keep(conn, r);
+    maki_conn_set_data(conn, r);
     maki_str_copy(head->target, r->target, sizeof r->target);
     maki_str_copy(head->method, r->method, sizeof r->method);
     maki_str words = maki_http_value(head, "x-fake");
-    maki_str_copy(words, r->words, sizeof r->words);
-    keep_key(r, head);
-    r->unread =
-        (r->scenario.deed == FAKE_QUICK || r->scenario.deed == FAKE_QUICK_STREAM) && !words.len;
+    maki_str_copy(words, r->scenario_text, sizeof r->scenario_text);
+    store_key(r, head);
+    r->skip_body =
+        (r->scenario.action == FAKE_QUICK || r->scenario.action == FAKE_QUICK_STREAM) && !words.len;
     if (fake_record_head(&provider->record, head, &r->record_fd, &err) != MAKI_OK)
-        give_up(r, 500, err.msg);
+        fail_exchange(r, 500, err.msg);
 }
 
 static void on_body(void *ctx, maki_conn *conn, maki_str bytes)
 {
     fake_provider *provider = ctx;
-    fake_request *r = maki_conn_kept(conn);
+    fake_exchange *r = maki_conn_data(conn);
     maki_err err;
     maki_status st = fake_record_body(&provider->record, r->record_fd, bytes, &err);
-    if (st == MAKI_OK && !r->unread) st = maki_spool_add(&r->body, bytes, &err);
-    if (st != MAKI_OK) give_up(r, 500, err.msg);
+    if (st == MAKI_OK && !r->skip_body) st = maki_spool_add(&r->body, bytes, &err);
+    if (st != MAKI_OK) fail_exchange(r, 500, err.msg);
 }
 
 static void on_body_end(void *ctx, maki_conn *conn)
 {
-    fake_request *r = maki_conn_kept(conn);
-    maki_protocol protocol = conversation_at(path_of(r));
+    fake_exchange *r = maki_conn_data(conn);
+    maki_protocol protocol = protocol_at(path_of(r));
     maki_str body;
     maki_err err;
     (void)ctx;
     fake_record_end(&r->provider->record, r->record_fd);
     r->record_fd = -1;
-    if (protocol && r->unread)
+    if (protocol && r->skip_body)
         answer_quick(r, protocol);
     else if (maki_spool_text(&r->body, &body, &err) != MAKI_OK)
-        give_up(r, 500, err.msg);
+        fail_exchange(r, 500, err.msg);
     else if (protocol && maki_str_is(maki_str_of(r->method), MAKI_LIT("POST")))
         answer_post(r, protocol, body);
     else
@@ -509,7 +510,7 @@ static void on_body_end(void *ctx, maki_conn *conn)
 
 static void on_drained(void *ctx, maki_conn *conn)
 {
-    fake_request *r = maki_conn_kept(conn);
+    fake_exchange *r = maki_conn_data(conn);
     (void)ctx;
     if (r && !r->timer) pump(r);
 }
@@ -518,7 +519,7 @@ static void on_gone(void *ctx, maki_conn *conn, maki_status why)
 {
     (void)ctx;
     (void)why;
-    request_free(maki_conn_kept(conn));
+    request_free(maki_conn_data(conn));
 }
 
 maki_server_callbacks fake_provider_calls(fake_provider *provider)

@@ -8,8 +8,8 @@
 #include "net/server.h"
 
 enum {
-    FAKE_CONVERSATIONS = 16, /* protocols at most */
-    FAKE_MET = 64            /* moods with `first` that are counted */
+    FAKE_PROTOCOLS_MAX = 16, /* protocols at most */
+    FAKE_COUNTERS_MAX = 64   /* moods with `first` that are counted */
 };
 
 typedef struct fake_provider {
@@ -18,11 +18,11 @@ typedef struct fake_provider {
     fake_scenario scenario; /* unless the request says otherwise */
     fake_record record;
     /* quick answers, made when first asked for; zeroed: not yet */
-    maki_buf quick[FAKE_CONVERSATIONS];
-    struct fake_met {
-        char words[96];
-        uint64_t times;
-    } met[FAKE_MET]; /* how often a mood with `first` was asked for */
+    maki_buf quick[FAKE_PROTOCOLS_MAX];
+    struct fake_scenario_counter {
+        char scenario[96];
+        uint64_t count;
+    } counters[FAKE_COUNTERS_MAX]; /* how often a mood with `first` was asked for */
 } fake_provider;
 
 void fake_provider_end(fake_provider *provider); /* gives back what was made */

@@ -67,21 +67,21 @@ void fake_event(maki_buf *out, const char *name, const char *shape, ...)
 }
 
 /* The nearest beginning of a character at or before `at`. */
-static size_t between(maki_str text, size_t at)
+static size_t char_boundary(maki_str text, size_t at)
 {
     while (at > 0 && at < text.len && ((unsigned char)text.ptr[at] & 0xC0) == 0x80)
         at--;
     return at;
 }
 
-maki_str fake_piece(maki_str text, unsigned nth, unsigned of)
+maki_str fake_chunk(maki_str text, unsigned nth, unsigned of)
 {
-    size_t from = between(text, text.len / of * nth);
-    size_t to = nth + 1 == of ? text.len : between(text, text.len / of * (nth + 1));
+    size_t from = char_boundary(text, text.len / of * nth);
+    size_t to = nth + 1 == of ? text.len : char_boundary(text, text.len / of * (nth + 1));
     return (maki_str){ text.ptr + from, to - from };
 }
 
-static int digit_of(char c)
+static int hex_value(char c)
 {
     return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
@@ -90,8 +90,8 @@ size_t fake_unescape(maki_str text, char *out, size_t capacity)
 {
     size_t n = 0;
     for (size_t i = 0; n < capacity && i < text.len; i++) {
-        int high = i + 2 < text.len ? digit_of(text.ptr[i + 1]) : -1;
-        int low = i + 2 < text.len ? digit_of(text.ptr[i + 2]) : -1;
+        int high = i + 2 < text.len ? hex_value(text.ptr[i + 1]) : -1;
+        int low = i + 2 < text.len ? hex_value(text.ptr[i + 2]) : -1;
         bool escape = text.ptr[i] == '%' && high >= 0 && low >= 0;
         out[n++] =
             escape ? (char)(unsigned char)((unsigned)high << 4 | (unsigned)low) : text.ptr[i];

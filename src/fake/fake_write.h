@@ -26,6 +26,6 @@ void fake_event(maki_buf *out, const char *name, const char *shape, ...);
 size_t fake_unescape(maki_str text, char *out, size_t capacity);
 
 /* Piece `nth` of `text` in `of` pieces of about the same length, cut between characters. */
-maki_str fake_piece(maki_str text, unsigned nth, unsigned of);
+maki_str fake_chunk(maki_str text, unsigned nth, unsigned of);
 
 #endif

@@ -25,25 +25,25 @@ static const char notes[] =
     "A request chooses its mood with the header x-fake, or with a word of the last user message:\n"
     "  What is in a.c?  fake:tool:read_file {\"path\":\"a.c\"}\n";
 
-typedef struct request {
+typedef struct fake_options {
     const char *port, *scenario, *record;
     bool help;
-} request;
+} fake_options;
 
-static const maki_option flags[] = {
-    { "--port N", offsetof(request, port),
+static const maki_option option_rows[] = {
+    { "--port N", offsetof(fake_options, port),
       "where to listen on 127.0.0.1 (0, the default: any free port)" },
-    { "--mood MOOD", offsetof(request, scenario),
+    { "--mood MOOD", offsetof(fake_options, scenario),
       "what to do when a request does not say: text, think, slow:MS, cut:N,\n"
       "huge:BYTES, 429, 500, overflow, garbage, long, short, silent, quick ...\n"
       "(src/fake/scenario.h has them all)" },
-    { "--record FOLDER", offsetof(request, record),
+    { "--record FOLDER", offsetof(fake_options, record),
       "keep every request there: NNNNNN.head and NNNNNN.body" },
-    { "--help", offsetof(request, help), NULL },
-    { "-h", offsetof(request, help), NULL },
+    { "--help", offsetof(fake_options, help), NULL },
+    { "-h", offsetof(fake_options, help), NULL },
 };
 
-static int misuse(const char *what, const char *detail)
+static int usage_error(const char *what, const char *detail)
 {
     fprintf(stderr, "maki-fake-provider: %s%s\n", what, detail);
     return 2;
@@ -69,7 +69,7 @@ static void on_signal(evutil_socket_t number, short what, void *ctx)
 /* Serve until a signal ends it. */
 static maki_status serve(fake_provider *provider, const char *port, maki_err *err)
 {
-    char wanted[64], bound[64];
+    char address[64], bound[64];
     maki_server *server = NULL;
     struct event *term = evsignal_new(provider->base, SIGTERM, on_signal, provider->base);
     struct event *interrupt = evsignal_new(provider->base, SIGINT, on_signal, provider->base);
@@ -78,9 +78,9 @@ static maki_status serve(fake_provider *provider, const char *port, maki_err *er
     limits.idle_ms = 3600 * 1000; /* clients keep connections longer than a test waits */
     limits.body_bytes = (uint64_t)8 << 30;
 
-    snprintf(wanted, sizeof wanted, "127.0.0.1:%s", port);
+    snprintf(address, sizeof address, "127.0.0.1:%s", port);
     maki_status st = maki_server_open(provider->env, provider->base, &limits, &calls, &server, err);
-    if (st == MAKI_OK) st = maki_server_listen(server, wanted, bound, sizeof bound, err);
+    if (st == MAKI_OK) st = maki_server_listen(server, address, bound, sizeof bound, err);
     if (st == MAKI_OK) {
         if (term) evsignal_add(term, NULL);
         if (interrupt) evsignal_add(interrupt, NULL);
@@ -96,28 +96,30 @@ static maki_status serve(fake_provider *provider, const char *port, maki_err *er
 
 int main(int argc, char **argv)
 {
-    request o = { .port = "0" };
-    maki_option_list list = MAKI_OPTIONS("maki-fake-provider", flags, argc, argv);
+    fake_options arguments = { .port = "0" };
+    maki_option_list list = MAKI_OPTIONS("maki-fake-provider", option_rows, argc, argv);
     size_t words;
     maki_env env = maki_env_system();
     fake_provider provider = { .env = &env };
     maki_str unknown;
     maki_err err = { 0 };
 
-    if (maki_options_read(&list, &o, NULL, 0, &words, &err) != MAKI_OK) return misuse(err.msg, "");
-    if (o.help) return print_help(&list, &env);
-    if (o.scenario && !fake_scenario_read(maki_str_of(o.scenario), &provider.scenario, &unknown))
-        return misuse("there is no mood ", o.scenario);
-    if (o.record)
-        mkdir(o.record, 0700); /* there already, or the first request says what is wrong */
-    provider.record = (fake_record){ .env = &env, .directory = o.record };
+    if (maki_options_read(&list, &arguments, NULL, 0, &words, &err) != MAKI_OK)
+        return usage_error(err.msg, "");
+    if (arguments.help) return print_help(&list, &env);
+    if (arguments.scenario &&
+        !fake_scenario_read(maki_str_of(arguments.scenario), &provider.scenario, &unknown))
+        return usage_error("there is no mood ", arguments.scenario);
+    if (arguments.record)
+        mkdir(arguments.record, 0700); /* there already, or the first request says what is wrong */
+    provider.record = (fake_record){ .env = &env, .directory = arguments.record };
     provider.base = event_base_new();
     if (!provider.base) {
         fprintf(stderr, "maki-fake-provider: cannot make an event loop\n");
         return maki_status_exit(MAKI_IO);
     }
     signal(SIGPIPE, SIG_IGN);
-    maki_status st = serve(&provider, o.port, &err);
+    maki_status st = serve(&provider, arguments.port, &err);
     fake_provider_end(&provider);
     event_base_free(provider.base);
     if (st != MAKI_OK) fprintf(stderr, "maki-fake-provider: %s\n", err.msg);

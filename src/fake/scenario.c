@@ -9,13 +9,13 @@
 enum { HOUR_MS = 3600000 };
 
 /* A word without a value, and what it means. */
-static const struct plain_word {
+static const struct keyword {
     const char *word;
-    fake_deed deed;
-} plain_words[] = {
-    { "text", FAKE_SAY },         { "429", FAKE_LIMIT },
-    { "500", FAKE_BROKEN },       { "overflow", FAKE_OVERFLOW },
-    { "garbage", FAKE_GARBAGE },  { "long", FAKE_LONG },
+    fake_action action;
+} keywords[] = {
+    { "text", FAKE_TEXT },        { "429", FAKE_RATE_LIMIT },
+    { "500", FAKE_SERVER_ERROR }, { "overflow", FAKE_OVERFLOW },
+    { "garbage", FAKE_CORRUPT },  { "long", FAKE_LONG },
     { "short", FAKE_SHORT },      { "silent", FAKE_SILENT },
     { "quick", FAKE_QUICK },      { "quickstream", FAKE_QUICK_STREAM },
     { "agent", FAKE_AGENT },      { "busy", FAKE_BUSY },
@@ -23,15 +23,15 @@ static const struct plain_word {
     { "nomodel", FAKE_NO_MODEL }, { "quota", FAKE_QUOTA },
 };
 
-static bool ends_word(char c)
+static bool is_word_end(char c)
 {
     return memchr(", \n\r\t\"<\\", c, 8) != NULL;
 }
 
-static maki_str take_word(maki_str *rest)
+static maki_str next_word(maki_str *rest)
 {
     size_t n = 0;
-    while (n < rest->len && !ends_word(rest->ptr[n]))
+    while (n < rest->len && !is_word_end(rest->ptr[n]))
         n++;
     maki_str word = maki_str_to(*rest, n);
     *rest = maki_str_from(*rest, n);
@@ -39,19 +39,19 @@ static maki_str take_word(maki_str *rest)
 }
 
 /* A JSON object at the beginning of `text`: the braces are matched, then it is checked. */
-static bool take_object(maki_str text, maki_str *object)
+static bool parse_object(maki_str text, maki_str *object)
 {
-    unsigned deep = 0;
+    unsigned depth = 0;
     bool quoted = false;
     for (size_t i = 0; i < text.len; i++) {
         char c = text.ptr[i];
         if (quoted && c == '\\') i++;
         if (c == '"') quoted = !quoted;
         if (quoted) continue;
-        if (c == '{') deep++;
-        if (c == '}' && --deep == 0)
+        if (c == '{') depth++;
+        if (c == '}' && --depth == 0)
             return maki_json_check(maki_str_to(text, i + 1), object, NULL) == MAKI_OK;
-        if (deep == 0) return false;
+        if (depth == 0) return false;
     }
     return false;
 }
@@ -63,11 +63,11 @@ static maki_str skip_space(maki_str text)
     return text;
 }
 
-static bool read_plain(maki_str word, fake_scenario *scenario)
+static bool parse_keyword(maki_str word, fake_scenario *scenario)
 {
-    for (size_t i = 0; i < sizeof plain_words / sizeof plain_words[0]; i++) {
-        if (!maki_str_is(word, maki_str_of(plain_words[i].word))) continue;
-        scenario->deed = plain_words[i].deed;
+    for (size_t i = 0; i < sizeof keywords / sizeof keywords[0]; i++) {
+        if (!maki_str_is(word, maki_str_of(keywords[i].word))) continue;
+        scenario->action = keywords[i].action;
         return true;
     }
     scenario->think = scenario->think || maki_str_is(word, MAKI_LIT("think"));
@@ -75,35 +75,35 @@ static bool read_plain(maki_str word, fake_scenario *scenario)
 }
 
 /* NAME:TEXT and NAME:NUMBER, and where their value goes. */
-static const struct valued_word {
+static const struct valued_keyword {
     const char *name;
     size_t text, number; /* offsets in a mood; 0: it is the other kind */
     size_t flag;         /* a bool that says it was there; 0: none */
-} valued_words[] = {
+} valued_keywords[] = {
     { "say:", offsetof(fake_scenario, say), 0, 0 },
-    { "words:", offsetof(fake_scenario, words), 0, 0 },
-    { "after:", offsetof(fake_scenario, after), 0, 0 },
-    { "afterms:", offsetof(fake_scenario, after_ms), 0, 0 },
-    { "reset:", offsetof(fake_scenario, reset), 0, 0 },
-    { "again:", offsetof(fake_scenario, again), 0, 0 },
-    { "delay:", offsetof(fake_scenario, delay), 0, 0 },
+    { "words:", offsetof(fake_scenario, error_text), 0, 0 },
+    { "after:", offsetof(fake_scenario, retry_after), 0, 0 },
+    { "afterms:", offsetof(fake_scenario, retry_after_ms), 0, 0 },
+    { "reset:", offsetof(fake_scenario, ratelimit_reset), 0, 0 },
+    { "again:", offsetof(fake_scenario, should_retry), 0, 0 },
+    { "delay:", offsetof(fake_scenario, retry_delay), 0, 0 },
     { "stop:", offsetof(fake_scenario, stop), 0, 0 },
-    { "id:", offsetof(fake_scenario, id), 0, 0 },
+    { "id:", offsetof(fake_scenario, request_id), 0, 0 },
     { "tool:", offsetof(fake_scenario, tool), 0, 0 },
     { "slow:", 0, offsetof(fake_scenario, slow_ms), 0 },
-    { "cut:", 0, offsetof(fake_scenario, cut), offsetof(fake_scenario, cuts) },
-    { "fail:", 0, offsetof(fake_scenario, fail), offsetof(fake_scenario, fails) },
-    { "hold:", 0, offsetof(fake_scenario, hold), offsetof(fake_scenario, holds) },
+    { "cut:", 0, offsetof(fake_scenario, cut), offsetof(fake_scenario, has_cut) },
+    { "fail:", 0, offsetof(fake_scenario, fail), offsetof(fake_scenario, has_fail) },
+    { "hold:", 0, offsetof(fake_scenario, hold), offsetof(fake_scenario, has_hold) },
     { "huge:", 0, offsetof(fake_scenario, huge), 0 },
     { "chunk:", 0, offsetof(fake_scenario, chunk), 0 },
     { "first:", 0, offsetof(fake_scenario, first), 0 },
     { "window:", 0, offsetof(fake_scenario, window), 0 },
 };
 
-static bool read_valued(maki_str word, fake_scenario *scenario)
+static bool parse_valued(maki_str word, fake_scenario *scenario)
 {
-    for (size_t i = 0; i < sizeof valued_words / sizeof valued_words[0]; i++) {
-        const struct valued_word *row = &valued_words[i];
+    for (size_t i = 0; i < sizeof valued_keywords / sizeof valued_keywords[0]; i++) {
+        const struct valued_keyword *row = &valued_keywords[i];
         maki_str name = maki_str_of(row->name), value;
         char *base = (char *)scenario;
         if (!maki_str_starts(word, name)) continue;
@@ -120,22 +120,22 @@ bool fake_scenario_read(maki_str words, fake_scenario *out, maki_str *unknown)
 {
     fake_scenario scenario = { 0 };
     do {
-        maki_str word = take_word(&words);
+        maki_str word = next_word(&words);
         *unknown = word;
-        if (!read_plain(word, &scenario) && !read_valued(word, &scenario)) return false;
+        if (!parse_keyword(word, &scenario) && !parse_valued(word, &scenario)) return false;
         if (scenario.slow_ms > HOUR_MS) scenario.slow_ms = HOUR_MS;
         if (maki_str_starts(word, MAKI_LIT("tool:"))) {
-            scenario.deed = FAKE_TOOL;
+            scenario.action = FAKE_TOOL;
             scenario.arguments = MAKI_LIT("{}");
         }
-        if (scenario.deed == FAKE_AGENT && !scenario.arguments.len) {
+        if (scenario.action == FAKE_AGENT && !scenario.arguments.len) {
             words = skip_space(words);
-            scenario.arguments = take_word(&words);
+            scenario.arguments = next_word(&words);
         }
-        if (scenario.deed == FAKE_TOOL && skip_space(words).len &&
+        if (scenario.action == FAKE_TOOL && skip_space(words).len &&
             skip_space(words).ptr[0] == '{') {
             words = skip_space(words);
-            if (!take_object(words, &scenario.arguments)) return false;
+            if (!parse_object(words, &scenario.arguments)) return false;
             words = maki_str_from(words, scenario.arguments.len);
         }
         if (!words.len || words.ptr[0] != ',') break;
@@ -145,7 +145,7 @@ bool fake_scenario_read(maki_str words, fake_scenario *out, maki_str *unknown)
     return true;
 }
 
-maki_str fake_scenario_in(maki_str said)
+maki_str fake_scenario_find(maki_str said)
 {
     size_t at = maki_str_find_nocase(said, MAKI_LIT("fake:"));
     return at < said.len ? maki_str_from(said, at + 5) : (maki_str){ 0 };

@@ -37,54 +37,54 @@
 
 #include <maki/str.h>
 
-typedef enum fake_deed {
-    FAKE_SAY,
+typedef enum fake_action {
+    FAKE_TEXT,
     FAKE_TOOL,
     FAKE_AGENT,
-    FAKE_LIMIT, /* from here to FAKE_BAD: an error */
-    FAKE_BROKEN,
+    FAKE_RATE_LIMIT, /* from here to FAKE_BAD_REQUEST: an error */
+    FAKE_SERVER_ERROR,
     FAKE_OVERFLOW,
     FAKE_BUSY,
     FAKE_KEY,
     FAKE_FORBIDDEN,
     FAKE_NO_MODEL,
     FAKE_QUOTA,
-    FAKE_BAD, /* the request is wrong: no mood */
-    FAKE_GARBAGE,
+    FAKE_BAD_REQUEST, /* the request is wrong: no mood */
+    FAKE_CORRUPT,
     FAKE_LONG,
     FAKE_SHORT,
     FAKE_SILENT,
     FAKE_QUICK,
     FAKE_QUICK_STREAM
-} fake_deed;
+} fake_action;
 
 typedef struct fake_scenario {
-    fake_deed deed;
+    fake_action action;
     bool think;
     uint64_t slow_ms;
-    bool cuts;
+    bool has_cut;
     uint64_t cut;   /* with cuts */
     uint64_t huge;  /* 0: not */
     uint64_t chunk; /* 0: as it comes */
-    bool fails;
+    bool has_fail;
     uint64_t fail; /* with fails */
-    bool holds;
-    uint64_t hold;            /* with holds */
-    uint64_t first;           /* 0: always */
-    uint64_t window;          /* 0: any */
-    maki_str words;           /* of an error, percent-encoded; len 0: the provider's own */
-    maki_str after, after_ms; /* percent-encoded; len 0: the usual */
-    maki_str reset, again, delay;
-    maki_str stop, id;  /* len 0: the usual */
-    maki_str say;       /* percent-encoded; len 0: what the fake provider thinks of itself */
-    maki_str tool;      /* FAKE_TOOL: its name */
-    maki_str arguments; /* FAKE_TOOL: an object; FAKE_AGENT: the path */
+    bool has_hold;
+    uint64_t hold;       /* with holds */
+    uint64_t first;      /* 0: always */
+    uint64_t window;     /* 0: any */
+    maki_str error_text; /* of an error, percent-encoded; len 0: the provider's own */
+    maki_str retry_after, retry_after_ms; /* percent-encoded; len 0: the usual */
+    maki_str ratelimit_reset, should_retry, retry_delay;
+    maki_str stop, request_id; /* len 0: the usual */
+    maki_str say;              /* percent-encoded; len 0: what the fake provider thinks of itself */
+    maki_str tool;             /* FAKE_TOOL: its name */
+    maki_str arguments;        /* FAKE_TOOL: an object; FAKE_AGENT: the path */
 } fake_scenario;
 
 /* Read a mood.  Spans point into `words`.  False: a word of it is unknown (*unknown tells which), or
  * what should be an object is none. */
 bool fake_scenario_read(maki_str words, fake_scenario *out, maki_str *unknown);
 /* The mood in what a user said: what follows `fake:`.  len 0: there is none. */
-maki_str fake_scenario_in(maki_str said);
+maki_str fake_scenario_find(maki_str said);
 
 #endif

@@ -9,7 +9,7 @@
 static maki_status write_body(maki_conv *conv, const maki_view *view, maki_protocol protocol,
                               maki_jw *w, maki_err *err)
 {
-    const maki_wire_style style = { .protocol = protocol, .as_it_is = true };
+    const maki_wire_style style = { .protocol = protocol, .no_synthetic = true };
     bool system = false, any;
     maki_status st = maki_render_system(conv, view, protocol, NULL, &system, err);
     if (st == MAKI_OK && system) {

@@ -37,7 +37,8 @@ maki_status maki_render_system(maki_conv *conv, const maki_view *view, maki_prot
 {
     prompting p = { .protocol = protocol, .w = w };
     maki_status st = MAKI_OK;
-    if (maki_wire_system_apart(protocol)) st = maki_conv_each(conv, view, prompt_row, &p, err);
+    if (maki_wire_system_is_separate(protocol))
+        st = maki_conv_each(conv, view, prompt_row, &p, err);
     *found = p.found;
     return p.over ? MAKI_OK : st;
 }

@@ -8,7 +8,7 @@
 #include "wire/write.h"
 
 /* The texts of the system messages that stand before all others, as items of the open array `w` is in; for
- * protocols that have them outside the messages (maki_wire_system_apart).  `w` may be NULL.  *found: there
+ * protocols that have them outside the messages (maki_wire_system_is_separate).  `w` may be NULL.  *found: there
  * is such a message. */
 maki_status maki_render_system(maki_conv *conv, const maki_view *view, maki_protocol protocol,
                                maki_jw *w, bool *found, maki_err *err);

@@ -1,8 +1,8 @@
-/* client.c -- see client.h.
+/* client.c -- connect curl's multi interface to libevent.
  *
- * curl tells which sockets it waits for and when it wants to be called (multi_socket_action); both are events of
- * the loop.  While curl is at work (`inside`) no call may be taken from it: a cancelled call is marked, refuses
- * its next callback, and goes when curl is done. */
+ * curl reports which sockets it waits for and when its timer expires (multi_socket_action); both become events of the
+ * loop.  While curl is on the stack (`curl_depth`) no call may be removed from it: a cancelled call is marked, aborts
+ * at its next callback, and is removed when curl returns.  Finished calls go to a pool and are reused. */
 #include "net/client.h"
 
 #include <curl/curl.h>
@@ -22,16 +22,16 @@
 enum {
     HEAD_MAX = 65536,     /* of a reply */
     RECEIVE_BYTES = 2048, /* curl's buffer, one a call */
-    UPLOAD_BYTES = 16384, /* the least that curl takes; only for bodies that are not whole */
-    POOL_MAX = 256,       /* calls kept for later */
+    UPLOAD_BYTES = 16384, /* the minimum of curl; only for bodies from on_read_body */
+    POOL_MAX = 256,       /* calls kept for reuse */
     SWEEP_SECONDS = 1,
 };
 
-/* A socket that the loop looks at. */
+/* A socket watched by the loop. */
 typedef struct watch {
-    struct event *event; /* NULL: it does not */
+    struct event *event; /* NULL: not watched */
     short flags;
-    bool used; /* by a call; else it belongs to a connection that is kept */
+    bool used; /* by a call; else its connection is idle */
 } watch;
 
 struct maki_client {
@@ -41,30 +41,30 @@ struct maki_client {
     CURLM *multi;
     struct event *timer, *sweep;
     maki_client_call *first; /* running */
-    maki_client_call *pool;  /* at rest */
+    maki_client_call *pool;  /* idle, for reuse */
     size_t pooled;
-    unsigned inside; /* curl is at work */
-    size_t doomed;   /* calls that were cancelled meanwhile */
-    size_t starved;  /* calls whose socket cannot be watched */
-    watch *watches;  /* by descriptor */
+    unsigned curl_depth;    /* > 0: curl is on the stack */
+    size_t cancelled_count; /* calls cancelled while curl is on the stack */
+    size_t unwatched;       /* calls whose socket cannot be watched: no memory */
+    watch *watches;         /* by descriptor */
     size_t watch_capacity;
 };
 
 struct maki_client_call {
     maki_client *client;
-    maki_client_call *next, *before;
+    maki_client_call *next, *previous;
     CURL *easy;
-    maki_client_callbacks calls;
+    maki_client_callbacks callbacks;
     struct curl_slist *lines; /* in `block` */
-    char *block;              /* the request's head, as curl wants it: one piece of memory */
+    char *block;              /* the request's head as curl needs it: one allocation */
     size_t block_size, line_count;
-    maki_buf head;  /* the reply's, until it is whole */
-    uint64_t at;    /* of the body, given to curl */
-    int64_t active; /* when a byte last moved, in seconds */
-    bool is_head, head_done, need_paused, reply_paused, cancelled, in_multi;
-    bool starved;       /* its socket cannot be watched */
-    maki_status failed; /* ours, not curl's */
-    char words[CURL_ERROR_SIZE];
+    maki_buf head;        /* the reply's, until complete */
+    uint64_t body_offset; /* of the request's body */
+    int64_t active;       /* when a byte last moved, in seconds */
+    bool is_head, head_done, body_paused, reply_paused, cancelled, in_multi;
+    bool unwatched;     /* its socket cannot be watched */
+    maki_status failed; /* a failure of ours, not curl's */
+    char message[CURL_ERROR_SIZE];
 };
 
 static int64_t now_s(void)
@@ -86,29 +86,29 @@ static void free_call(maki_client_call *call)
 static void link_call(maki_client_call *call)
 {
     maki_client *c = call->client;
-    call->before = NULL;
+    call->previous = NULL;
     call->next = c->first;
-    if (c->first) c->first->before = call;
+    if (c->first) c->first->previous = call;
     c->first = call;
 }
 
 static void unlink_call(maki_client_call *call)
 {
-    if (call->before) call->before->next = call->next;
-    if (call->next) call->next->before = call->before;
+    if (call->previous) call->previous->next = call->next;
+    if (call->next) call->next->previous = call->previous;
     if (call->client->first == call) call->client->first = call->next;
-    call->next = call->before = NULL;
+    call->next = call->previous = NULL;
 }
 
-/* Out of curl's hands, and at rest for the next request. */
+/* Remove a call from curl and put it into the pool. */
 static void retire(maki_client_call *call)
 {
     maki_client *c = call->client;
     const maki_alloc *alloc = c->env->alloc;
     if (call->in_multi) curl_multi_remove_handle(c->multi, call->easy);
     call->in_multi = false;
-    c->starved -= call->starved;
-    call->starved = false;
+    c->unwatched -= call->unwatched;
+    call->unwatched = false;
     unlink_call(call);
     if (c->pooled == POOL_MAX) {
         free_call(call);
@@ -134,49 +134,50 @@ static maki_status status_of(CURLcode code)
 
 static void finish(maki_client_call *call, CURLcode code)
 {
-    maki_client_callbacks calls = call->calls;
+    maki_client_callbacks callbacks = call->callbacks;
     maki_status st = call->failed != MAKI_OK ? call->failed : status_of(code);
-    char words[CURL_ERROR_SIZE];
+    char message[CURL_ERROR_SIZE];
     if (st == MAKI_OK && !call->head_done) st = MAKI_UPSTREAM;
-    snprintf(words, sizeof words, "%s", call->words[0] ? call->words : curl_easy_strerror(code));
+    snprintf(message, sizeof message, "%s",
+             call->message[0] ? call->message : curl_easy_strerror(code));
     retire(call);
-    calls.on_done(calls.ctx, st, words);
+    callbacks.on_done(callbacks.ctx, st, message);
 }
 
-static void retire_doomed(maki_client *c)
+static void retire_cancelled(maki_client *c)
 {
-    for (maki_client_call *call = c->first, *next; call && c->doomed; call = next) {
+    for (maki_client_call *call = c->first, *next; call && c->cancelled_count; call = next) {
         next = call->next;
         if (!call->cancelled) continue;
-        c->doomed--;
+        c->cancelled_count--;
         retire(call);
     }
 }
 
-/* Nothing would ever come of these.  (Told of it, curl would give up every other call too.) */
-static void finish_starved(maki_client *c)
+/* These would never finish.  (If curl were given the error, it would abort every other call too.) */
+static void finish_unwatched(maki_client *c)
 {
-    for (maki_client_call *call = c->first; call && c->starved;) {
-        if (!call->starved) {
+    for (maki_client_call *call = c->first; call && c->unwatched;) {
+        if (!call->unwatched) {
             call = call->next;
             continue;
         }
-        c->starved--;
-        call->starved = false;
+        c->unwatched--;
+        call->unwatched = false;
         call->failed = MAKI_NOMEM;
-        snprintf(call->words, sizeof call->words, "out of memory");
+        snprintf(call->message, sizeof call->message, "out of memory");
         finish(call, CURLE_OUT_OF_MEMORY);
         call = c->first; /* the handler may have ended others */
     }
 }
 
-/* Curl has returned: some calls may be over. */
+/* curl has returned: finish the calls that are done. */
 static void reap(maki_client *c)
 {
     CURLMsg *msg;
     int left;
-    if (c->doomed) retire_doomed(c);
-    if (c->starved) finish_starved(c);
+    if (c->cancelled_count) retire_cancelled(c);
+    if (c->unwatched) finish_unwatched(c);
     while ((msg = curl_multi_info_read(c->multi, &left))) {
         maki_client_call *call;
         CURLcode code = msg->data.result;
@@ -188,21 +189,21 @@ static void reap(maki_client *c)
 
 /* ---- curl and the loop ---------------------------------------------------------------------------- */
 
-static void act(maki_client *c, curl_socket_t fd, int what)
+static void socket_action(maki_client *c, curl_socket_t fd, int what)
 {
     int running;
-    c->inside++;
+    c->curl_depth++;
     curl_multi_socket_action(c->multi, fd, what, &running);
-    c->inside--;
-    if (c->inside == 0) reap(c);
+    c->curl_depth--;
+    if (c->curl_depth == 0) reap(c);
 }
 
 /* ---- sockets ----
  *
- * With every call curl asks to watch the socket of a connection that it keeps, and not to watch it any more.  We go
- * on watching between calls, so that the kernel need not be told each time; curl says when it closes one. */
+ * For every call on a kept connection curl asks to watch its socket, and afterwards to stop.  We keep
+ * watching between calls, which saves system calls; curl calls close_socket when it closes one. */
 
-static watch *watch_of(maki_client *c, curl_socket_t fd)
+static watch *get_watch(maki_client *c, curl_socket_t fd)
 {
     const maki_alloc *alloc = c->env->alloc;
     size_t need = (size_t)fd + 1, capacity = c->watch_capacity ? c->watch_capacity : 64;
@@ -229,28 +230,28 @@ static void on_socket(evutil_socket_t fd, short what, void *ctx)
 {
     maki_client *c = ctx;
     int flags = (what & EV_READ ? CURL_CSELECT_IN : 0) | (what & EV_WRITE ? CURL_CSELECT_OUT : 0);
-    if (!c->watches[fd].used) { /* nobody's call: it was closed, which curl finds out itself */
+    if (!c->watches[fd].used) { /* idle: the server closed it, which curl notices itself */
         unwatch(&c->watches[fd]);
         return;
     }
-    act(c, fd, flags);
+    socket_action(c, fd, flags);
 }
 
-static int starve(maki_client *c, CURL *easy)
+static int mark_unwatched(maki_client *c, CURL *easy)
 {
     maki_client_call *call = NULL;
     curl_easy_getinfo(easy, CURLINFO_PRIVATE, (char **)&call);
-    if (call && !call->starved) c->starved++;
-    if (call) call->starved = true;
+    if (call && !call->unwatched) c->unwatched++;
+    if (call) call->unwatched = true;
     return 0;
 }
 
 static int watch_socket(CURL *easy, curl_socket_t fd, int what, void *ctx, void *unused)
 {
     maki_client *c = ctx;
-    watch *w = watch_of(c, fd);
+    watch *w = get_watch(c, fd);
     (void)unused;
-    if (!w) return what == CURL_POLL_REMOVE ? 0 : starve(c, easy);
+    if (!w) return what == CURL_POLL_REMOVE ? 0 : mark_unwatched(c, easy);
     w->used = what != CURL_POLL_REMOVE;
     if (!w->used) {
         if (w->flags != (EV_READ | EV_PERSIST)) unwatch(w);
@@ -262,7 +263,7 @@ static int watch_socket(CURL *easy, curl_socket_t fd, int what, void *ctx, void 
     if (w->event) event_free(w->event);
     w->flags = flags;
     w->event = event_new(c->base, fd, flags, on_socket, c);
-    return w->event && event_add(w->event, NULL) == 0 ? 0 : starve(c, easy);
+    return w->event && event_add(w->event, NULL) == 0 ? 0 : mark_unwatched(c, easy);
 }
 
 static int close_socket(void *ctx, curl_socket_t fd)
@@ -275,7 +276,7 @@ static int close_socket(void *ctx, curl_socket_t fd)
 static void on_timer(evutil_socket_t fd, short what, void *ctx)
 {
     (void)fd, (void)what;
-    act(ctx, CURL_SOCKET_TIMEOUT, 0);
+    socket_action(ctx, CURL_SOCKET_TIMEOUT, 0);
 }
 
 static int set_timer(CURLM *multi, long ms, void *ctx)
@@ -287,65 +288,66 @@ static int set_timer(CURLM *multi, long ms, void *ctx)
     return evtimer_add(c->timer, &tv);
 }
 
-/* Calls on which nothing moved for too long. */
+/* End calls without traffic for too long. */
 static void on_sweep(evutil_socket_t fd, short what, void *ctx)
 {
     maki_client *c = ctx;
     int64_t limit = c->limits.idle_ms / 1000, now = now_s();
     (void)fd, (void)what;
     for (maki_client_call *call = c->first; call;) {
-        if (!call->in_multi || call->reply_paused || call->need_paused ||
+        if (!call->in_multi || call->reply_paused || call->body_paused ||
             now - call->active <= limit) {
             call = call->next;
             continue;
         }
         call->failed = MAKI_TIMEOUT;
-        snprintf(call->words, sizeof call->words, "nothing came for %lld s", (long long)limit);
+        snprintf(call->message, sizeof call->message, "no data for %lld s", (long long)limit);
         finish(call, CURLE_OPERATION_TIMEDOUT);
         call = c->first; /* the handler may have ended others */
     }
 }
 
-/* A failure of ours: 0 makes curl end the call. */
-static size_t refuse(maki_client_call *call, maki_status st, const char *words)
+/* Fail the call: returning 0 from a callback makes curl abort it. */
+static size_t fail_call(maki_client_call *call, maki_status st, const char *message)
 {
     call->failed = st;
-    snprintf(call->words, sizeof call->words, "%s", words);
+    snprintf(call->message, sizeof call->message, "%s", message);
     return 0;
 }
 
 /* ---- the request's body --------------------------------------------------------------------------- */
 
-/* curl's callbacks; a call that was cancelled refuses them all. */
-static size_t give_body(char *out, size_t size, size_t count, void *ctx)
+/* CURLOPT_READFUNCTION.  As in all callbacks, a cancelled call aborts. */
+static size_t read_request_body(char *out, size_t size, size_t count, void *ctx)
 {
     maki_client_call *call = ctx;
     bool end = false;
     if (call->cancelled) return CURL_READFUNC_ABORT;
-    size_t n = call->calls.on_need(call->calls.ctx, call->at, out, size * count, &end);
+    size_t n = call->callbacks.on_read_body(call->callbacks.ctx, call->body_offset, out,
+                                            size * count, &end);
     if (call->cancelled) return CURL_READFUNC_ABORT;
-    if (n == MAKI_CLIENT_CALL_LOST) {
-        (void)refuse(call, MAKI_IO, "the body of the request could not be read again");
+    if (n == MAKI_CLIENT_CALL_ABORT) {
+        (void)fail_call(call, MAKI_IO, "the body of the request could not be read again");
         return CURL_READFUNC_ABORT;
     }
-    call->at += n;
+    call->body_offset += n;
     call->active = now_s();
-    call->need_paused = n == 0 && !end;
-    return call->need_paused ? CURL_READFUNC_PAUSE : n;
+    call->body_paused = n == 0 && !end;
+    return call->body_paused ? CURL_READFUNC_PAUSE : n;
 }
 
-/* The connection was dead: it is sent again on another. */
+/* CURLOPT_SEEKFUNCTION: the connection was dead, the body is sent again on another. */
 static int rewind_body(void *ctx, curl_off_t to, int origin)
 {
     maki_client_call *call = ctx;
     if (origin != SEEK_SET || to < 0) return CURL_SEEKFUNC_FAIL;
-    call->at = (uint64_t)to;
+    call->body_offset = (uint64_t)to;
     return CURL_SEEKFUNC_OK;
 }
 
 /* ---- the reply ------------------------------------------------------------------------------------ */
 
-static maki_str take_line(maki_str *rest)
+static maki_str next_line(maki_str *rest)
 {
     maki_str line = maki_str_cut(rest, '\n');
     while (line.len && (line.ptr[line.len - 1] == '\r' || line.ptr[line.len - 1] == ' '))
@@ -353,11 +355,11 @@ static maki_str take_line(maki_str *rest)
     return line;
 }
 
-/* Providers' heads are read with some tolerance: what has no colon is passed over.  False: too many. */
+/* Parse the fields leniently: lines without a colon are skipped.  False: too many. */
 static bool read_fields(maki_str rest, maki_http_head *out)
 {
     while (rest.len) {
-        maki_str line = take_line(&rest);
+        maki_str line = next_line(&rest);
         const char *colon = line.len ? memchr(line.ptr, ':', line.len) : NULL;
         if (!colon || colon == line.ptr) continue;
         if (out->field_count == MAKI_HTTP_FIELDS) return false;
@@ -378,26 +380,26 @@ static maki_str reason_of(maki_str line)
     return line;
 }
 
-static bool head_is_whole(maki_client_call *call)
+static bool on_head_complete(maki_client_call *call)
 {
     maki_http_head fields;
     long status = 0;
     fields.field_count = 0;
     curl_easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &status);
-    if (status / 100 == 1) { /* the real one follows */
+    if (status / 100 == 1) { /* an interim response: the final one follows */
         maki_buf_clear(&call->head);
         return true;
     }
     maki_str rest = maki_buf_str(&call->head);
-    maki_str reason = reason_of(take_line(&rest));
+    maki_str reason = reason_of(next_line(&rest));
     if (!read_fields(rest, &fields)) return false;
     call->head_done = true;
-    call->calls.on_head(call->calls.ctx, (int)status, reason, &fields);
+    call->callbacks.on_head(call->callbacks.ctx, (int)status, reason, &fields);
     maki_buf_free(&call->head);
     return true;
 }
 
-static size_t take_head_line(char *at, size_t size, size_t count, void *ctx)
+static size_t on_header_line(char *at, size_t size, size_t count, void *ctx)
 {
     maki_client_call *call = ctx;
     maki_str line = { at, size * count };
@@ -409,36 +411,36 @@ static size_t take_head_line(char *at, size_t size, size_t count, void *ctx)
     if (line.len == 1) end = line.ptr[0] == '\n';
     if (!end) maki_buf_add(&call->head, line);
     maki_status st = maki_buf_status(&call->head, &err);
-    if (st != MAKI_OK) return refuse(call, st, err.msg);
-    if (end && !head_is_whole(call))
-        return refuse(call, MAKI_TOOBIG, "more fields in the reply's head than are taken");
+    if (st != MAKI_OK) return fail_call(call, st, err.msg);
+    if (end && !on_head_complete(call))
+        return fail_call(call, MAKI_TOOBIG, "too many fields in the reply's head");
     return call->cancelled ? 0 : line.len;
 }
 
-static size_t take_bytes(char *at, size_t size, size_t count, void *ctx)
+static size_t on_body_bytes(char *at, size_t size, size_t count, void *ctx)
 {
     maki_client_call *call = ctx;
     size_t n = size * count;
     call->active = now_s();
     if (call->cancelled) return n == 0; /* anything but n */
-    call->calls.on_bytes(call->calls.ctx, (maki_str){ at, n });
+    call->callbacks.on_bytes(call->callbacks.ctx, (maki_str){ at, n });
     return call->cancelled ? 0 : n;
 }
 
-/* ---- making a call -------------------------------------------------------------------------------- */
+/* ---- starting a call ------------------------------------------------------------------------------ */
 
-/* What is the same for every call of a handle. */
+/* The options that are the same for every call of a handle. */
 static void set_options(maki_client *c, maki_client_call *call)
 {
     CURL *e = call->easy;
     curl_easy_setopt(e, CURLOPT_PRIVATE, call);
-    curl_easy_setopt(e, CURLOPT_ERRORBUFFER, call->words);
+    curl_easy_setopt(e, CURLOPT_ERRORBUFFER, call->message);
     curl_easy_setopt(e, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(e, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
     curl_easy_setopt(e, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(e, CURLOPT_PATH_AS_IS, 1L);
 #if LIBCURL_VERSION_NUM >= 0x075700
-    /* a call that is cancelled does not wait for DNS */
+    /* a cancelled call does not wait for DNS */
     curl_easy_setopt(e, CURLOPT_QUICK_EXIT, 1L);
 #endif
     curl_easy_setopt(e, CURLOPT_TCP_NODELAY, 1L);
@@ -448,11 +450,11 @@ static void set_options(maki_client *c, maki_client_call *call)
     curl_easy_setopt(e, CURLOPT_UPLOAD_BUFFERSIZE, (long)UPLOAD_BYTES);
     curl_easy_setopt(e, CURLOPT_CLOSESOCKETFUNCTION, close_socket);
     curl_easy_setopt(e, CURLOPT_CLOSESOCKETDATA, c);
-    curl_easy_setopt(e, CURLOPT_HEADERFUNCTION, take_head_line);
+    curl_easy_setopt(e, CURLOPT_HEADERFUNCTION, on_header_line);
     curl_easy_setopt(e, CURLOPT_HEADERDATA, call);
-    curl_easy_setopt(e, CURLOPT_WRITEFUNCTION, take_bytes);
+    curl_easy_setopt(e, CURLOPT_WRITEFUNCTION, on_body_bytes);
     curl_easy_setopt(e, CURLOPT_WRITEDATA, call);
-    curl_easy_setopt(e, CURLOPT_READFUNCTION, give_body);
+    curl_easy_setopt(e, CURLOPT_READFUNCTION, read_request_body);
     curl_easy_setopt(e, CURLOPT_READDATA, call);
     curl_easy_setopt(e, CURLOPT_SEEKFUNCTION, rewind_body);
     curl_easy_setopt(e, CURLOPT_SEEKDATA, call);
@@ -490,12 +492,12 @@ static bool has_line(const maki_str *lines, size_t count, maki_str name)
     return false;
 }
 
-/* What curl would add of its own; a name with nothing after the colon keeps it from that. */
-static char not_of_its_own[][16] = { "Accept:", "User-Agent:", "Expect:", "Content-Type:" };
-enum { OWN_COUNT = sizeof not_of_its_own / sizeof not_of_its_own[0] };
+/* Headers that curl adds by default; a name without a value prevents that. */
+static char default_headers[][16] = { "Accept:", "User-Agent:", "Expect:", "Content-Type:" };
+enum { DEFAULT_HEADERS = sizeof default_headers / sizeof default_headers[0] };
 
-/* "Name:" without a value would take the field away; curl sends it when it is written "Name;". */
-static char *put_line(char **at, maki_str line)
+/* "Name:" without a value would remove the field; curl sends an empty one for "Name;". */
+static char *append_line(char **at, maki_str line)
 {
     char *start = *at;
     memcpy(start, line.ptr, line.len);
@@ -512,12 +514,12 @@ static void link_line(maki_client_call *call, char *text)
     if (call->line_count > 1) node[-1].next = node;
 }
 
-/* The lines in one block: curl takes a list as it is, without a copy. */
+/* Write the lines and curl's list nodes into one block: curl does not copy the list. */
 static maki_status write_lines(maki_client_call *call, const maki_str *lines, size_t count,
                                maki_err *err)
 {
     const maki_alloc *alloc = call->client->env->alloc;
-    size_t nodes = (count + OWN_COUNT + 1) * sizeof(struct curl_slist), need = nodes;
+    size_t nodes = (count + DEFAULT_HEADERS + 1) * sizeof(struct curl_slist), need = nodes;
     for (size_t i = 0; i < count; i++)
         need += lines[i].len + 1;
     call->block = alloc->resize(alloc, NULL, 0, need);
@@ -527,17 +529,17 @@ static maki_status write_lines(maki_client_call *call, const maki_str *lines, si
     call->line_count = 0;
     char *at = call->block + nodes;
     for (size_t i = 0; i < count; i++)
-        link_line(call, put_line(&at, lines[i]));
-    for (size_t i = 0; i < OWN_COUNT; i++) {
-        maki_str name = maki_str_of(not_of_its_own[i]);
+        link_line(call, append_line(&at, lines[i]));
+    for (size_t i = 0; i < DEFAULT_HEADERS; i++) {
+        maki_str name = maki_str_of(default_headers[i]);
         if (!has_line(lines, count, maki_str_to(name, name.len - 1)))
-            link_line(call, not_of_its_own[i]);
+            link_line(call, default_headers[i]);
     }
     return MAKI_OK;
 }
 
 maki_status maki_client_prepare(maki_client *c, maki_str method, const maki_str *lines,
-                                size_t line_count, const maki_client_callbacks *calls,
+                                size_t line_count, const maki_client_callbacks *callbacks,
                                 maki_client_call **out, maki_err *err)
 {
     char name[32];
@@ -545,12 +547,12 @@ maki_status maki_client_prepare(maki_client *c, maki_str method, const maki_str 
         return maki_fail(err, MAKI_UNSUPPORTED, "a method with a name of %zu bytes", method.len);
     maki_client_call *call = new_call(c);
     if (!call) return maki_fail_nomem(err);
-    call->calls = *calls;
+    call->callbacks = *callbacks;
     call->head = maki_buf_new(c->env->alloc, HEAD_MAX);
-    call->at = 0;
-    call->head_done = call->need_paused = call->reply_paused = call->cancelled = false;
+    call->body_offset = 0;
+    call->head_done = call->body_paused = call->reply_paused = call->cancelled = false;
     call->failed = MAKI_OK;
-    call->words[0] = '\0';
+    call->message[0] = '\0';
     link_call(call);
     if (write_lines(call, lines, line_count, err) != MAKI_OK) {
         retire(call);
@@ -563,60 +565,60 @@ maki_status maki_client_prepare(maki_client *c, maki_str method, const maki_str 
     return MAKI_OK;
 }
 
-static void set_body(maki_client_call *call, const maki_client_call_where *where)
+static void set_body(maki_client_call *call, const maki_client_call_request *request)
 {
     static char chunked[] = "Transfer-Encoding: chunked";
     CURL *e = call->easy;
-    bool whole = where->kind == MAKI_CLIENT_CALL_WHOLE;
-    if (where->kind == MAKI_CLIENT_CALL_NO_BODY) {
+    bool whole = request->kind == MAKI_CLIENT_CALL_WHOLE;
+    if (request->kind == MAKI_CLIENT_CALL_NO_BODY) {
         curl_easy_setopt(e, CURLOPT_HTTPGET, 1L); /* also ends an earlier NOBODY */
         if (call->is_head) curl_easy_setopt(e, CURLOPT_NOBODY, 1L);
         return;
     }
-    curl_off_t size = whole ? (curl_off_t)where->body.len : (curl_off_t)where->length;
-    if (where->kind == MAKI_CLIENT_CALL_CHUNKED) {
+    curl_off_t size = whole ? (curl_off_t)request->body.len : (curl_off_t)request->length;
+    if (request->kind == MAKI_CLIENT_CALL_CHUNKED) {
         link_line(call, chunked);
         size = -1;
     }
     curl_easy_setopt(e, CURLOPT_POST, 1L);
-    curl_easy_setopt(e, CURLOPT_POSTFIELDS, whole ? where->body.ptr : NULL);
+    curl_easy_setopt(e, CURLOPT_POSTFIELDS, whole ? request->body.ptr : NULL);
     curl_easy_setopt(e, CURLOPT_POSTFIELDSIZE_LARGE, size);
 }
 
-maki_status maki_client_call_start(maki_client_call *call, const maki_client_call_where *where,
+maki_status maki_client_call_start(maki_client_call *call, const maki_client_call_request *request,
                                    maki_err *err)
 {
     CURL *e = call->easy;
-    /* A proxy of the environment is used for https alone: it tunnels, so it sees and changes nothing.  It
-     * could not reach this machine. */
-    maki_str origin = maki_str_of(where->origin);
+    /* A proxy of the environment is used only for https, which it tunnels unchanged, and not for this
+     * machine, which it could not reach. */
+    maki_str origin = maki_str_of(request->origin);
     bool tunnel = maki_str_starts(origin, MAKI_LIT("https:")) && !maki_url_is_loopback(origin);
     call->active = now_s();
-    set_body(call, where);
+    set_body(call, request);
     curl_easy_setopt(e, CURLOPT_HTTPHEADER, call->lines);
-    bool set = curl_easy_setopt(e, CURLOPT_URL, where->origin) == CURLE_OK &&
+    bool set = curl_easy_setopt(e, CURLOPT_URL, request->origin) == CURLE_OK &&
                curl_easy_setopt(e, CURLOPT_PROXY, tunnel ? NULL : "") == CURLE_OK &&
-               curl_easy_setopt(e, CURLOPT_REQUEST_TARGET, where->target) == CURLE_OK;
+               curl_easy_setopt(e, CURLOPT_REQUEST_TARGET, request->target) == CURLE_OK;
     call->in_multi = set && curl_multi_add_handle(call->client->multi, e) == CURLM_OK;
     return call->in_multi ? MAKI_OK : maki_fail_nomem(err);
 }
 
-/* ---- steering a call ------------------------------------------------------------------------------ */
+/* ---- controlling a call --------------------------------------------------------------------------- */
 
 static void set_pauses(maki_client_call *call)
 {
     maki_client *c = call->client;
-    int mask = (call->reply_paused ? CURLPAUSE_RECV : 0) | (call->need_paused ? CURLPAUSE_SEND : 0);
-    c->inside++;
-    curl_easy_pause(call->easy, mask); /* may hand on what it held */
-    c->inside--;
-    if (c->inside == 0 && c->doomed) retire_doomed(c);
+    int mask = (call->reply_paused ? CURLPAUSE_RECV : 0) | (call->body_paused ? CURLPAUSE_SEND : 0);
+    c->curl_depth++;
+    curl_easy_pause(call->easy, mask); /* may call back with buffered bytes */
+    c->curl_depth--;
+    if (c->curl_depth == 0 && c->cancelled_count) retire_cancelled(c);
 }
 
-void maki_client_call_more(maki_client_call *call)
+void maki_client_call_body_ready(maki_client_call *call)
 {
-    if (!call->need_paused) return;
-    call->need_paused = false;
+    if (!call->body_paused) return;
+    call->body_paused = false;
     call->active = now_s();
     set_pauses(call);
 }
@@ -640,13 +642,13 @@ void maki_client_call_cancel(maki_client_call *call)
 {
     if (!call || call->cancelled) return;
     call->cancelled = true;
-    if (call->client->inside == 0)
+    if (call->client->curl_depth == 0)
         retire(call);
     else
-        call->client->doomed++;
+        call->client->cancelled_count++;
 }
 
-/* ---- life ----------------------------------------------------------------------------------------- */
+/* ---- open and close -------------------------------------------------------------------------------------- */
 
 maki_status maki_client_open(const maki_env *env, struct event_base *base,
                              const maki_client_limits *limits, maki_client **out, maki_err *err)
@@ -659,8 +661,8 @@ maki_status maki_client_open(const maki_env *env, struct event_base *base,
     c->timer = evtimer_new(base, on_timer, c);
     c->sweep = event_new(base, -1, EV_PERSIST, on_sweep, c);
     c->multi = curl_multi_init();
-    struct timeval often = { .tv_sec = SWEEP_SECONDS };
-    if (!c->timer || !c->sweep || !c->multi || event_add(c->sweep, &often) != 0) {
+    struct timeval interval = { .tv_sec = SWEEP_SECONDS };
+    if (!c->timer || !c->sweep || !c->multi || event_add(c->sweep, &interval) != 0) {
         maki_client_close(c);
         return maki_fail_nomem(err);
     }
@@ -669,15 +671,15 @@ maki_status maki_client_open(const maki_env *env, struct event_base *base,
     curl_multi_setopt(c->multi, CURLMOPT_TIMERFUNCTION, set_timer);
     curl_multi_setopt(c->multi, CURLMOPT_TIMERDATA, c);
     curl_multi_setopt(c->multi, CURLMOPT_PIPELINING, (long)CURLPIPE_NOTHING);
-    curl_multi_setopt(c->multi, CURLMOPT_MAXCONNECTS, (long)c->limits.idle_most);
+    curl_multi_setopt(c->multi, CURLMOPT_MAXCONNECTS, (long)c->limits.idle_max);
     *out = c;
     return MAKI_OK;
 }
 
 void maki_client_limit(maki_client *c, size_t connections)
 {
-    long most = connections < LONG_MAX ? (long)connections : LONG_MAX;
-    curl_multi_setopt(c->multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, most);
+    long max = connections < LONG_MAX ? (long)connections : LONG_MAX;
+    curl_multi_setopt(c->multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, max);
 }
 
 void maki_client_close(maki_client *c)

@@ -1,9 +1,9 @@
-/* conn.c -- see server.h: what comes on a connection.
+/* conn.c -- the receiving side of a connection: parse heads and bodies, call the handler.
  *
- * A connection is always in one phase (server_internal.h); `step` takes what it can from the input and answers
- * whether it is worth to be called again.  Callbacks may end the request, pause it, or close the
- * connection at any point: each is followed by a look at the phase, and the memory goes when the
- * outermost of our functions returns. */
+ * A connection is always in one phase (server_internal.h); `step` consumes what it can of the input and returns
+ * whether to call it again.  A callback may end the request, pause it, or close the connection: so the phase is
+ * checked after each, and the memory is freed when the outermost function here returns (enter, leave).
+ * Every on_head is followed by exactly one end of the request. */
 #include "net/server_internal.h"
 
 #include <string.h>
@@ -15,7 +15,7 @@
 
 static void advance(maki_conn *conn);
 
-/* ---- life ----------------------------------------------------------------------------------------- */
+/* ---- open and close ------------------------------------------------------------------------------------- */
 
 static void set_deadline(maki_conn *conn, uint32_t ms)
 {
@@ -37,7 +37,7 @@ void conn_free(maki_conn *conn)
 {
     const maki_alloc *alloc = conn->server->env->alloc;
     conn->dead = true;
-    if (conn->inside) return;
+    if (conn->callback_depth) return;
     server_remove(conn);
     bufferevent_free(conn->bev);
     maki_delete(alloc, conn);
@@ -45,43 +45,43 @@ void conn_free(maki_conn *conn)
 
 static void enter(maki_conn *conn)
 {
-    conn->inside++;
+    conn->callback_depth++;
 }
 
 static void leave(maki_conn *conn)
 {
-    conn->inside--;
-    if (conn->inside == 0 && conn->dead) conn_free(conn);
+    conn->callback_depth--;
+    if (conn->callback_depth == 0 && conn->dead) conn_free(conn);
 }
 
 void conn_gone(maki_conn *conn, maki_status why)
 {
     maki_server *s = conn->server;
-    if (!conn->open) return;
-    conn->open = false;
+    if (!conn->request_open) return;
+    conn->request_open = false;
     enter(conn);
-    if (s->calls.on_gone) s->calls.on_gone(s->calls.ctx, conn, why);
-    conn->kept = NULL;
-    conn->inside--; /* the caller goes on with it */
+    if (s->callbacks.on_gone) s->callbacks.on_gone(s->callbacks.ctx, conn, why);
+    conn->data = NULL;
+    conn->callback_depth--; /* the caller still uses it */
 }
 
-static void shut(maki_conn *conn)
+static void close_write(maki_conn *conn)
 {
-    if (conn->shut) return;
-    conn->shut = true;
+    if (conn->write_closed) return;
+    conn->write_closed = true;
     shutdown(bufferevent_getfd(conn->bev), SHUT_WR);
     set_deadline(conn, conn->eof ? 0 : conn->server->limits.linger_ms);
 }
 
-/* A close while bytes of the client are unread would be a reset, which may overtake our last answer.  So
- * say that we are done, read on for nothing, and close when the client does. */
+/* A close while bytes of the client are unread would be a reset, which may discard our last response.  So
+ * shut down the sending side, discard input, and close when the client does. */
 void conn_linger(maki_conn *conn)
 {
     conn->phase = CONN_LINGER;
-    conn->deadline = conn->broken ? 1 : 0; /* the limit on writing holds */
+    conn->deadline = conn->out_of_memory ? 1 : 0; /* write_ms still applies */
     conn->paused = false;
     if (!conn->eof) bufferevent_enable(conn->bev, EV_READ);
-    if (maki_conn_waiting(conn) == 0) shut(conn);
+    if (maki_conn_waiting(conn) == 0) close_write(conn);
 }
 
 /* ---- a head --------------------------------------------------------------------------------------- */
@@ -101,10 +101,10 @@ static int head_status(maki_status st, const maki_err *err)
 
 static void begin_request(maki_conn *conn, const maki_http_head *head)
 {
-    conn->open = true;
+    conn->request_open = true;
     conn->started = conn->paused = false;
-    conn->kept = NULL;
-    conn->minor_0 = head->minor == 0;
+    conn->data = NULL;
+    conn->http_1_0 = head->minor == 0;
     conn->head_only = maki_str_is(head->method, MAKI_LIT("HEAD"));
     conn->keep_alive = head->keep_alive && !conn->server->stopping;
     conn->chunked = head->chunked;
@@ -116,24 +116,24 @@ static void begin_request(maki_conn *conn, const maki_http_head *head)
     set_deadline(conn, conn->server->limits.body_ms);
 }
 
-static void hand_on_head(maki_conn *conn, const maki_http_head *head)
+static void dispatch_head(maki_conn *conn, const maki_http_head *head)
 {
     maki_server *s = conn->server;
     begin_request(conn, head);
     if (conn->body_left > s->limits.body_bytes) {
-        conn->open = false; /* the handler was told nothing yet */
-        conn_refuse(conn, 413, "the body is longer than this server takes");
+        conn->request_open = false; /* the handler does not know this request yet */
+        conn_refuse(conn, 413, "the body is larger than the limit");
         return;
     }
-    s->calls.on_head(s->calls.ctx, conn, head);
-    if (conn->open && conn->expects && !conn->started && !conn->dead) {
-        conn_put(conn, MAKI_LIT("HTTP/1.1 100 Continue\r\n\r\n"));
+    s->callbacks.on_head(s->callbacks.ctx, conn, head);
+    if (conn->request_open && conn->expects && !conn->started && !conn->dead) {
+        conn_append(conn, MAKI_LIT("HTTP/1.1 100 Continue\r\n\r\n"));
         conn_flush(conn);
         conn->expects = false;
     }
 }
 
-/* Is the end of a head here?  Looks at each byte once, however slowly they come. */
+/* Is the head complete?  Searches each byte once, however slowly they arrive. */
 static bool head_is_whole(maki_conn *conn, size_t have)
 {
     struct evbuffer *in = input_of(conn);
@@ -162,13 +162,13 @@ static bool step_head(maki_conn *conn)
     maki_status st = maki_http_head_parse((maki_str){ bytes, have }, max, &head, &used, &err);
     if (st != MAKI_OK) {
         conn->keep_alive = false;
-        conn->minor_0 = conn->head_only = false;
+        conn->http_1_0 = conn->head_only = false;
         refuse(conn, st, head_status(st, &err), &err);
         return false;
     }
     if (used == 0) return false; /* empty lines before a head */
     conn->scanned = 0;
-    hand_on_head(conn, &head);
+    dispatch_head(conn, &head);
     if (!conn->dead) evbuffer_drain(in, used);
     return !conn->dead;
 }
@@ -180,17 +180,17 @@ static void body_ended(maki_conn *conn)
     maki_server *s = conn->server;
     conn->deadline = 0;
     conn->phase = CONN_WAIT;
-    if (!conn->open)
-        conn_request_over(conn); /* it was answered before it had come */
-    else if (s->calls.on_body_end)
-        s->calls.on_body_end(s->calls.ctx, conn);
+    if (!conn->request_open)
+        conn_request_done(conn); /* the response ended before the body */
+    else if (s->callbacks.on_body_end)
+        s->callbacks.on_body_end(s->callbacks.ctx, conn);
 }
 
-/* Take from `bytes` what is of this body: how many, of which `part` is body. */
-static maki_status take_body(maki_conn *conn, maki_str bytes, size_t *used, maki_str *part,
-                             bool *end, maki_err *err)
+/* Split off the bytes of this body: *used of them, of which `part` is content. */
+static maki_status split_body(maki_conn *conn, maki_str bytes, size_t *used, maki_str *part,
+                              bool *end, maki_err *err)
 {
-    if (conn->chunked) return maki_chunks_take(&conn->chunks, bytes, used, part, end, err);
+    if (conn->chunked) return maki_chunks_parse(&conn->chunks, bytes, used, part, end, err);
     *used = bytes.len < conn->body_left ? bytes.len : (size_t)conn->body_left;
     *part = maki_str_to(bytes, *used);
     conn->body_left -= *used;
@@ -198,54 +198,55 @@ static maki_status take_body(maki_conn *conn, maki_str bytes, size_t *used, maki
     return MAKI_OK;
 }
 
-static bool hand_on_body(maki_conn *conn, maki_str part)
+static bool dispatch_body(maki_conn *conn, maki_str part)
 {
     maki_server *s = conn->server;
     conn->body_seen += part.len;
     set_deadline(conn, s->limits.body_ms);
     if (conn->body_seen > s->limits.body_bytes) {
         conn_gone(conn, MAKI_TOOBIG);
-        conn_refuse(conn, 413, "the body is longer than this server takes");
+        conn_refuse(conn, 413, "the body is larger than the limit");
         return false;
     }
-    if (!conn->open && conn->body_seen > DISCARD_MAX) {
+    if (!conn->request_open && conn->body_seen > DISCARD_MAX) {
         conn_linger(conn);
         return false;
     }
-    if (conn->open && part.len && s->calls.on_body) s->calls.on_body(s->calls.ctx, conn, part);
+    if (conn->request_open && part.len && s->callbacks.on_body)
+        s->callbacks.on_body(s->callbacks.ctx, conn, part);
     return !conn->dead && conn->phase == CONN_BODY;
 }
 
-/* Hand on what of `bytes` is body; *used of them were.  False: nothing more is to be done now. */
+/* Pass the body in `bytes` to the handler; *used of them were consumed.  False: stop for now. */
 static bool feed_body(maki_conn *conn, maki_str bytes, size_t *used, bool *end)
 {
     maki_str part = { "", 0 };
     maki_err err;
-    maki_status st = take_body(conn, bytes, used, &part, end, &err);
+    maki_status st = split_body(conn, bytes, used, &part, end, &err);
     if (st != MAKI_OK) {
         refuse(conn, st, st == MAKI_TOOBIG ? 413 : 400, &err);
         return false;
     }
-    return part.len == 0 || hand_on_body(conn, part);
+    return part.len == 0 || dispatch_body(conn, part);
 }
 
 static bool step_body(maki_conn *conn)
 {
     struct evbuffer *in = input_of(conn);
-    struct evbuffer_iovec piece = { "", 0 };
+    struct evbuffer_iovec block = { "", 0 };
     size_t used = 0;
     bool end = false;
     if (conn->paused) return false;
-    evbuffer_peek(in, -1, NULL, &piece, 1);
-    if (!feed_body(conn, (maki_str){ piece.iov_base, piece.iov_len }, &used, &end))
+    evbuffer_peek(in, -1, NULL, &block, 1);
+    if (!feed_body(conn, (maki_str){ block.iov_base, block.iov_len }, &used, &end))
         return !conn->dead && conn->phase != CONN_BODY;
     evbuffer_drain(in, used);
     if (end) body_ended(conn);
     return !conn->dead && (end || (used > 0 && !conn->paused));
 }
 
-/* A bufferevent reads 4 KB at a time.  The rest of a long body is read past it, in blocks, as long as there
- * is some; that it ended, or broke, the bufferevent finds out as always. */
+/* A bufferevent reads 4 KB at a time.  The rest of a long body is read from the socket directly, in larger blocks;
+ * the bufferevent still notices its end and errors. */
 static void read_long_body(maki_conn *conn)
 {
     char block[BODY_BLOCK];
@@ -255,34 +256,34 @@ static void read_long_body(maki_conn *conn)
         if (conn->dead || conn->paused || conn->chunked || conn->phase != CONN_BODY ||
             conn->body_left == 0 || evbuffer_get_length(input_of(conn)) > 0)
             return;
-        size_t most = conn->body_left < sizeof block ? (size_t)conn->body_left : sizeof block;
+        size_t max = conn->body_left < sizeof block ? (size_t)conn->body_left : sizeof block;
         size_t used = 0;
-        ssize_t n = recv(fd, block, most, MSG_DONTWAIT);
+        ssize_t n = recv(fd, block, max, MSG_DONTWAIT);
         if (n <= 0 || !feed_body(conn, (maki_str){ block, (size_t)n }, &used, &end)) return;
     }
     if (end) body_ended(conn);
 }
 
-/* ---- what follows --------------------------------------------------------------------------------- */
+/* ---- the next step -------------------------------------------------------------------------------- */
 
-void conn_request_over(maki_conn *conn)
+void conn_request_done(maki_conn *conn)
 {
-    bool wanted = conn->phase == CONN_WAIT ||
-                  (!conn->expects && (conn->chunked || conn->body_left <= DISCARD_MAX));
-    if (!conn->keep_alive || conn->server->stopping || !wanted) {
+    bool reusable = conn->phase == CONN_WAIT ||
+                    (!conn->expects && (conn->chunked || conn->body_left <= DISCARD_MAX));
+    if (!conn->keep_alive || conn->server->stopping || !reusable) {
         conn_linger(conn);
         return;
     }
     if (conn->paused) maki_conn_resume(conn);
     if (conn->phase != CONN_WAIT) {
-        conn->body_seen = 0; /* what comes is dropped, up to DISCARD_MOST */
+        conn->body_seen = 0; /* the rest is discarded, up to DISCARD_MAX */
         return;
     }
     conn->phase = CONN_HEAD;
     conn->scanned = 0;
     set_deadline(conn, conn->server->limits.idle_ms);
-    if (!conn->inside && evbuffer_get_length(input_of(conn)) > 0) {
-        /* the next request is here: not now, the handler is still at work on this one */
+    if (!conn->callback_depth && evbuffer_get_length(input_of(conn)) > 0) {
+        /* the next request is here: defer it, the handler is still in this one */
         bufferevent_trigger(conn->bev, EV_READ,
                             BEV_TRIG_IGNORE_WATERMARKS | BEV_TRIG_DEFER_CALLBACKS);
     }
@@ -300,7 +301,7 @@ static bool step(maki_conn *conn)
     }
 }
 
-static void go_on(maki_conn *conn)
+static void run_steps(maki_conn *conn)
 {
     while (!conn->dead && step(conn))
         continue;
@@ -309,10 +310,10 @@ static void go_on(maki_conn *conn)
 static void advance(maki_conn *conn)
 {
     enter(conn);
-    go_on(conn);
+    run_steps(conn);
     if (!conn->dead && conn->phase == CONN_BODY) {
         read_long_body(conn);
-        go_on(conn);
+        run_steps(conn);
     }
     leave(conn);
 }
@@ -326,34 +327,35 @@ static void on_read(struct bufferevent *bev, void *ctx)
 static void on_write(struct bufferevent *bev, void *ctx)
 {
     maki_conn *conn = ctx;
-    const maki_server_callbacks *calls = &conn->server->calls;
-    if (conn->stuck && maki_conn_waiting(conn) == 0) {
-        conn->stuck = false;
+    const maki_server_callbacks *callbacks = &conn->server->callbacks;
+    if (conn->write_blocked && maki_conn_waiting(conn) == 0) {
+        conn->write_blocked = false;
         bufferevent_disable(bev, EV_WRITE);
     }
     if (maki_conn_waiting(conn) > 0) conn_flush(conn);
     if (maki_conn_waiting(conn) > DRAINED) return;
     if (conn->phase == CONN_LINGER) {
-        if (maki_conn_waiting(conn) == 0) shut(conn);
+        if (maki_conn_waiting(conn) == 0) close_write(conn);
     } else if (conn->server->stopping && conn_idle(conn)) {
         conn_free(conn);
-    } else if (conn->open && conn->started && calls->on_drained) {
+    } else if (conn->request_open && conn->started && callbacks->on_drained) {
         enter(conn);
-        calls->on_drained(calls->ctx, conn);
-        if (!conn->open) go_on(conn); /* it ended the request: the next one may be here already */
+        callbacks->on_drained(callbacks->ctx, conn);
+        if (!conn->request_open)
+            run_steps(conn); /* it ended the request: the next one may be buffered already */
         leave(conn);
     }
 }
 
-/* The client closed its side, the connection broke, or the client takes nothing. */
+/* The client closed its side, the connection failed, or the client reads nothing. */
 static void on_event(struct bufferevent *bev, short what, void *ctx)
 {
     maki_conn *conn = ctx;
     (void)bev;
     bool only_eof = (what & BEV_EVENT_EOF) && !(what & (BEV_EVENT_ERROR | BEV_EVENT_TIMEOUT));
-    if (only_eof && !conn->open && !conn->shut && maki_conn_waiting(conn) > 0) {
+    if (only_eof && !conn->request_open && !conn->write_closed && maki_conn_waiting(conn) > 0) {
         conn->eof = true;
-        conn_linger(conn); /* it still listens, for all we know */
+        conn_linger(conn); /* it may still read */
         return;
     }
     conn_gone(conn, what & BEV_EVENT_TIMEOUT ? MAKI_TIMEOUT : MAKI_CANCELLED);
@@ -364,13 +366,13 @@ void conn_timeout(maki_conn *conn)
 {
     bool slow_head = conn->phase == CONN_HEAD && conn->scanned > 0;
     conn->deadline = 0;
-    if (conn->broken) {
+    if (conn->out_of_memory) {
         conn_gone(conn, MAKI_NOMEM);
         conn_free(conn);
         return;
     }
-    if (conn->phase == CONN_BODY && conn->paused) return; /* it is us who do not read */
-    if (slow_head || (conn->phase == CONN_BODY && conn->open)) {
+    if (conn->phase == CONN_BODY && conn->paused) return; /* we paused it */
+    if (slow_head || (conn->phase == CONN_BODY && conn->request_open)) {
         conn_gone(conn, MAKI_TIMEOUT);
         conn_refuse(conn, 408,
                     slow_head ? "the head of the request took too long"
@@ -422,14 +424,14 @@ void maki_conn_resume(maki_conn *conn)
     bufferevent_trigger(conn->bev, EV_READ, BEV_TRIG_IGNORE_WATERMARKS | BEV_TRIG_DEFER_CALLBACKS);
 }
 
-void maki_conn_keep(maki_conn *conn, void *what)
+void maki_conn_set_data(maki_conn *conn, void *what)
 {
-    conn->kept = what;
+    conn->data = what;
 }
 
-void *maki_conn_kept(const maki_conn *conn)
+void *maki_conn_data(const maki_conn *conn)
 {
-    return conn->kept;
+    return conn->data;
 }
 
 bool maki_conn_head_only(const maki_conn *conn)

@@ -1,4 +1,7 @@
-/* conn_reply.c -- see server.h: what is sent on a connection. */
+/* conn_reply.c -- the sending side of a connection: status line, framing, body, errors.
+ *
+ * Bytes are appended to the bufferevent's output and written to the socket directly.  If memory runs out, bytes are
+ * missing: the connection is marked and closed by the next sweep, so that a client never gets a wrong body. */
 #include "net/server_internal.h"
 
 #include <assert.h>
@@ -44,28 +47,28 @@ const char *maki_http_reason(int status)
     return "";
 }
 
-void conn_put(maki_conn *conn, maki_str bytes)
+void conn_append(maki_conn *conn, maki_str bytes)
 {
-    if (bytes.len == 0 || conn->broken) return;
+    if (bytes.len == 0 || conn->out_of_memory) return;
     if (evbuffer_add(bufferevent_get_output(conn->bev), bytes.ptr, bytes.len) != 0) {
-        conn->broken = true;
+        conn->out_of_memory = true;
         conn->deadline = 1;
         conn->keep_alive = false;
     }
 }
 
-/* A bufferevent with EV_WRITE asks the kernel whether it may write as soon as there is something, and afterwards
- * not to be told again: two calls and a turn of the loop for what nearly always goes out at once.  So it has
- * EV_WRITE only while something could not be sent. */
+/* A bufferevent with EV_WRITE registers with the kernel whenever there is output, and unregisters afterwards: two
+ * system calls and a loop iteration for bytes that can nearly always be sent at once.  So EV_WRITE is enabled only while
+ * the socket buffer is full. */
 void conn_flush(maki_conn *conn)
 {
     struct evbuffer *out = bufferevent_get_output(conn->bev);
-    if (conn->broken || conn->stuck) return;
+    if (conn->out_of_memory || conn->write_blocked) return;
     evbuffer_unfreeze(out, 1);
-    (void)evbuffer_write(out, bufferevent_getfd(conn->bev)); /* an error comes again */
+    (void)evbuffer_write(out, bufferevent_getfd(conn->bev)); /* an error will be reported again */
     evbuffer_freeze(out, 1);
-    conn->stuck = evbuffer_get_length(out) > 0;
-    if (conn->stuck) bufferevent_enable(conn->bev, EV_WRITE);
+    conn->write_blocked = evbuffer_get_length(out) > 0;
+    if (conn->write_blocked) bufferevent_enable(conn->bev, EV_WRITE);
 }
 
 void conn_flush_soon(maki_conn *conn)
@@ -83,37 +86,37 @@ static bool has_no_body(int status)
 static void choose_framing(maki_conn *conn, const maki_reply *reply)
 {
     maki_framing framing = reply->framing;
-    if (framing == MAKI_FRAME_CHUNKED && conn->minor_0) framing = MAKI_FRAME_CLOSE;
+    if (framing == MAKI_FRAME_CHUNKED && conn->http_1_0) framing = MAKI_FRAME_CLOSE;
     if (has_no_body(reply->status)) framing = MAKI_FRAME_NONE;
     conn->framing = (uint8_t)framing;
     conn->reply_left = framing == MAKI_FRAME_LENGTH && !conn->head_only ? reply->length : 0;
     if (framing == MAKI_FRAME_CLOSE) conn->keep_alive = false;
 }
 
-/* Will the connection be of use afterwards?  Not if more of the body is to come than we care to drop. */
-static bool will_stay(const maki_conn *conn)
+/* Can the connection be kept alive?  Not if too much of the body would have to be discarded. */
+static bool can_keep_alive(const maki_conn *conn)
 {
     if (!conn->keep_alive || conn->server->stopping) return false;
     if (conn->phase == CONN_WAIT) return true;
     return !conn->expects && (conn->chunked || conn->body_left <= DISCARD_MAX);
 }
 
-static void put_framing(maki_conn *conn, const maki_reply *reply)
+static void append_framing(maki_conn *conn, const maki_reply *reply)
 {
     char line[64];
     if (conn->framing == MAKI_FRAME_CHUNKED)
-        conn_put(conn, MAKI_LIT("Transfer-Encoding: chunked\r\n"));
+        conn_append(conn, MAKI_LIT("Transfer-Encoding: chunked\r\n"));
     bool empty =
         conn->framing == MAKI_FRAME_NONE && !conn->head_only && !has_no_body(reply->status);
     if (!reply->says_length && (conn->framing == MAKI_FRAME_LENGTH || empty)) {
         unsigned long long length = empty ? 0 : reply->length;
         int n = snprintf(line, sizeof line, "Content-Length: %llu\r\n", length);
-        conn_put(conn, (maki_str){ line, (size_t)n });
+        conn_append(conn, (maki_str){ line, (size_t)n });
     }
     if (!conn->keep_alive)
-        conn_put(conn, MAKI_LIT("Connection: close\r\n"));
-    else if (conn->minor_0)
-        conn_put(conn, MAKI_LIT("Connection: keep-alive\r\n"));
+        conn_append(conn, MAKI_LIT("Connection: close\r\n"));
+    else if (conn->http_1_0)
+        conn_append(conn, MAKI_LIT("Connection: keep-alive\r\n"));
 }
 
 void maki_conn_start(maki_conn *conn, const maki_reply *reply)
@@ -122,15 +125,15 @@ void maki_conn_start(maki_conn *conn, const maki_reply *reply)
     assert(!conn->started);
     conn->started = true;
     choose_framing(conn, reply);
-    conn->keep_alive = will_stay(conn);
+    conn->keep_alive = can_keep_alive(conn);
     int n = snprintf(line, sizeof line, "HTTP/1.1 %d ", reply->status);
-    conn_put(conn, (maki_str){ line, (size_t)n });
-    conn_put(conn, reply->reason);
-    conn_put(conn, MAKI_LIT("\r\n"));
-    conn_put(conn, reply->fields);
-    put_framing(conn, reply);
-    conn_put(conn, MAKI_LIT("\r\n"));
-    conn_flush_soon(conn); /* with the beginning of the body, if that is here already */
+    conn_append(conn, (maki_str){ line, (size_t)n });
+    conn_append(conn, reply->reason);
+    conn_append(conn, MAKI_LIT("\r\n"));
+    conn_append(conn, reply->fields);
+    append_framing(conn, reply);
+    conn_append(conn, MAKI_LIT("\r\n"));
+    conn_flush_soon(conn); /* together with the start of the body, if there is one */
 }
 
 /* ---- body and end --------------------------------------------------------------------------------- */
@@ -141,27 +144,28 @@ void maki_conn_send(maki_conn *conn, maki_str bytes)
     assert(conn->started);
     if (bytes.len == 0 || conn->head_only || conn->framing == MAKI_FRAME_NONE) return;
     if (conn->framing == MAKI_FRAME_LENGTH) {
-        if (bytes.len > conn->reply_left) bytes.len = (size_t)conn->reply_left; /* no byte more */
+        if (bytes.len > conn->reply_left)
+            bytes.len = (size_t)conn->reply_left; /* ignore the excess */
         conn->reply_left -= bytes.len;
     }
     if (conn->framing == MAKI_FRAME_CHUNKED) {
         size_t n = maki_chunk_head(bytes.len, head);
-        conn_put(conn, (maki_str){ head, n });
+        conn_append(conn, (maki_str){ head, n });
     }
-    conn_put(conn, bytes);
-    if (conn->framing == MAKI_FRAME_CHUNKED) conn_put(conn, MAKI_LIT("\r\n"));
+    conn_append(conn, bytes);
+    if (conn->framing == MAKI_FRAME_CHUNKED) conn_append(conn, MAKI_LIT("\r\n"));
     conn_flush(conn);
 }
 
 void maki_conn_end(maki_conn *conn)
 {
     if (conn->framing == MAKI_FRAME_CHUNKED && !conn->head_only)
-        conn_put(conn, MAKI_LIT(MAKI_CHUNKS_END));
+        conn_append(conn, MAKI_LIT(MAKI_CHUNKS_END));
     if (maki_conn_waiting(conn) > 0) conn_flush(conn);
     if (conn->reply_left > 0) conn->keep_alive = false; /* fewer than promised */
-    conn->open = false;
-    conn->kept = NULL;
-    conn_request_over(conn);
+    conn->request_open = false;
+    conn->data = NULL;
+    conn_request_done(conn);
 }
 
 void maki_conn_answer(maki_conn *conn, int status, maki_str fields, maki_str body)
@@ -177,8 +181,8 @@ void maki_conn_answer(maki_conn *conn, int status, maki_str fields, maki_str bod
 
 void maki_conn_drop(maki_conn *conn)
 {
-    conn->open = false;
-    conn->kept = NULL;
+    conn->request_open = false;
+    conn->data = NULL;
     conn_linger(conn);
 }
 

@@ -1,4 +1,5 @@
-/* decompress.c -- see decompress.h. */
+/* decompress.c -- zlib and zstd behind one function: the output goes to the sink a buffer at a time, and its total
+ * is checked before each, so memory does not depend on the body. */
 #include "net/decompress.h"
 
 #include <zlib.h>
@@ -9,8 +10,8 @@
 #include "net/http_head.h"
 
 enum {
-    PIECE = 65536,
-    ZSTD_WINDOW = 23 /* bits: 8 MB, more than which nobody may send over HTTP (RFC 9659) */
+    BUFFER_SIZE = 65536,
+    ZSTD_WINDOW = 23 /* bits: 8 MB, the maximum over HTTP (RFC 9659) */
 };
 
 maki_coding maki_coding_of(maki_str value)
@@ -23,104 +24,106 @@ maki_coding maki_coding_of(maki_str value)
     return MAKI_CODING_UNKNOWN;
 }
 
-static maki_status not_packed(maki_err *err)
+static maki_status fail_corrupt(maki_err *err)
 {
-    return maki_fail(err, MAKI_INVALID, "the body is not packed as its Content-Encoding says");
+    return maki_fail(err, MAKI_INVALID, "the body is corrupt, or not in its Content-Encoding");
 }
 
-/* Hand on what came out, and keep the ceiling. */
-static maki_status give(maki_sink out, maki_str piece, uint64_t *total, uint64_t max, maki_err *err)
+/* Forward output to the sink, and enforce the limit. */
+static maki_status emit(maki_sink out, maki_str buffer, uint64_t *total, uint64_t max,
+                        maki_err *err)
 {
-    *total += piece.len;
+    *total += buffer.len;
     if (*total > max) {
-        return maki_fail(err, MAKI_TOOBIG, "a packed body of more than %llu bytes",
+        return maki_fail(err, MAKI_TOOBIG, "a compressed body of more than %llu bytes",
                          (unsigned long long)max);
     }
-    return piece.len ? out.write(out.ctx, piece, err) : MAKI_OK;
+    return buffer.len ? out.write(out.ctx, buffer, err) : MAKI_OK;
 }
 
-/* zlib counts in 32 bits: the input is given in parts. */
-static void feed(z_stream *z, maki_str *rest)
+/* zlib counts in 32 bits: the input is passed in parts. */
+static void refill_input(z_stream *z, maki_str *rest)
 {
-    size_t some = rest->len < (1u << 30) ? rest->len : 1u << 30;
+    size_t n = rest->len < (1u << 30) ? rest->len : 1u << 30;
     if (z->avail_in > 0) return;
     z->next_in = (Bytef *)(uintptr_t)rest->ptr;
-    z->avail_in = (uInt)some;
-    *rest = maki_str_from(*rest, some);
+    z->avail_in = (uInt)n;
+    *rest = maki_str_from(*rest, n);
 }
 
 static maki_status run_zlib(z_stream *z, maki_str rest, uint64_t max, maki_sink out, maki_err *err)
 {
-    unsigned char piece[PIECE];
+    unsigned char buffer[BUFFER_SIZE];
     uint64_t total = 0;
     maki_status st = MAKI_OK;
     int rc = Z_OK;
     while (st == MAKI_OK) {
-        feed(z, &rest);
-        if (rc == Z_STREAM_END) { /* several may follow each other */
+        refill_input(z, &rest);
+        if (rc == Z_STREAM_END) { /* several streams may be concatenated */
             if (z->avail_in == 0) return MAKI_OK;
-            if (inflateReset(z) != Z_OK) return not_packed(err);
+            if (inflateReset(z) != Z_OK) return fail_corrupt(err);
         }
-        z->next_out = piece;
-        z->avail_out = PIECE;
+        z->next_out = buffer;
+        z->avail_out = BUFFER_SIZE;
         rc = inflate(z, Z_NO_FLUSH);
         if (rc == Z_MEM_ERROR) return maki_fail_nomem(err);
-        if (rc != Z_OK && rc != Z_STREAM_END) return not_packed(err);
-        st = give(out, (maki_str){ (char *)piece, PIECE - z->avail_out }, &total, max, err);
+        if (rc != Z_OK && rc != Z_STREAM_END) return fail_corrupt(err);
+        st = emit(out, (maki_str){ (char *)buffer, BUFFER_SIZE - z->avail_out }, &total, max, err);
     }
     return st;
 }
 
-static maki_status decode_zlib(int window, maki_str packed, uint64_t max, maki_sink out,
+static maki_status decode_zlib(int window, maki_str compressed, uint64_t max, maki_sink out,
                                maki_err *err)
 {
     z_stream z = { 0 };
     if (inflateInit2(&z, window) != Z_OK) return maki_fail_nomem(err);
-    maki_status st = run_zlib(&z, packed, max, out, err);
+    maki_status st = run_zlib(&z, compressed, max, out, err);
     inflateEnd(&z);
     return st;
 }
 
-static maki_status decode_zstd(maki_str packed, uint64_t max, maki_sink out, maki_err *err)
+static maki_status decode_zstd(maki_str compressed, uint64_t max, maki_sink out, maki_err *err)
 {
-    char piece[PIECE];
+    char buffer[BUFFER_SIZE];
     uint64_t total = 0;
     size_t rc = 1;
     maki_status st = MAKI_OK;
     ZSTD_DCtx *ctx = ZSTD_createDCtx();
     if (!ctx) return maki_fail_nomem(err);
-    /* it is memory, for one request */
+    /* a limit on memory per request */
     ZSTD_DCtx_setParameter(ctx, ZSTD_d_windowLogMax, ZSTD_WINDOW);
-    ZSTD_inBuffer in = { packed.ptr, packed.len, 0 };
-    bool full = false; /* more may wait inside, though all input is taken */
+    ZSTD_inBuffer in = { compressed.ptr, compressed.len, 0 };
+    bool full = false; /* more output may be buffered, though all input is consumed */
     while (st == MAKI_OK && (in.pos < in.size || full)) {
-        ZSTD_outBuffer to = { piece, PIECE, 0 };
-        rc = ZSTD_decompressStream(ctx, &to, &in);
+        ZSTD_outBuffer output = { buffer, BUFFER_SIZE, 0 };
+        rc = ZSTD_decompressStream(ctx, &output, &in);
         if (ZSTD_isError(rc))
-            st = not_packed(err);
+            st = fail_corrupt(err);
         else
-            st = give(out, (maki_str){ piece, to.pos }, &total, max, err);
-        full = to.pos == PIECE;
+            st = emit(out, (maki_str){ buffer, output.pos }, &total, max, err);
+        full = output.pos == BUFFER_SIZE;
     }
-    if (st == MAKI_OK && rc != 0) st = not_packed(err); /* not whole */
+    if (st == MAKI_OK && rc != 0) st = fail_corrupt(err); /* truncated */
     ZSTD_freeDCtx(ctx);
     return st;
 }
 
-maki_status maki_decompress(maki_coding coding, maki_str packed, uint64_t max, maki_sink out,
+maki_status maki_decompress(maki_coding coding, maki_str compressed, uint64_t max, maki_sink out,
                             maki_err *err)
 {
     uint64_t total = 0;
     switch (coding) {
-    case MAKI_CODING_NONE: return give(out, packed, &total, max, err);
-    case MAKI_CODING_GZIP: return decode_zlib(15 + 16, packed, max, out, err);
+    case MAKI_CODING_NONE: return emit(out, compressed, &total, max, err);
+    case MAKI_CODING_GZIP: return decode_zlib(15 + 16, compressed, max, out, err);
     case MAKI_CODING_DEFLATE: {
-        /* With zlib's head, as the standard says, or without, as some send it. */
-        bool raw = packed.len < 2 || (packed.ptr[0] & 0x0f) != 8 ||
-                   ((unsigned char)packed.ptr[0] * 256u + (unsigned char)packed.ptr[1]) % 31 != 0;
-        return decode_zlib(raw ? -15 : 15, packed, max, out, err);
+        /* With a zlib header, as the standard requires, or raw, as some send it. */
+        bool raw =
+            compressed.len < 2 || (compressed.ptr[0] & 0x0f) != 8 ||
+            ((unsigned char)compressed.ptr[0] * 256u + (unsigned char)compressed.ptr[1]) % 31 != 0;
+        return decode_zlib(raw ? -15 : 15, compressed, max, out, err);
     }
-    case MAKI_CODING_ZSTD: return decode_zstd(packed, max, out, err);
+    case MAKI_CODING_ZSTD: return decode_zstd(compressed, max, out, err);
     default:
         return maki_fail(err, MAKI_UNSUPPORTED,
                          "a Content-Encoding other than gzip, deflate and zstd");

@@ -1,4 +1,5 @@
-/* event_memory.c -- small blocks of one size in one region; anything else from malloc. */
+/* event_memory.c -- a pool: blocks of one size in one reserved region, with a free list; larger ones from malloc.
+ * A pointer is the pool's when its address is in the region.  The lock guards the free list. */
 #include "net/event_memory.h"
 
 #include <event2/event.h>
@@ -11,63 +12,63 @@
 #include "base/platform.h"
 
 #define BLOCK  ((size_t)32)
-#define REGION ((size_t)32 << 20) /* of addresses: a page is taken when it is first written to */
+#define REGION ((size_t)32 << 20) /* of addresses: memory is used page by page */
 
 typedef union block {
-    union block *next; /* while it is free */
+    union block *next; /* while free */
     char bytes[BLOCK];
 } block;
 
 static struct {
     pthread_mutex_t lock;
     block *start, *end; /* the region */
-    block *unused;      /* from here to the end nothing was ever given out */
+    block *unused;      /* from here to the end never allocated */
     block *freed;
-} small = { .lock = PTHREAD_MUTEX_INITIALIZER };
+} pool = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static bool is_small(const void *p)
 {
-    return (uintptr_t)p >= (uintptr_t)small.start && (uintptr_t)p < (uintptr_t)small.end;
+    return (uintptr_t)p >= (uintptr_t)pool.start && (uintptr_t)p < (uintptr_t)pool.end;
 }
 
-static void *get(size_t size)
+static void *alloc_block(size_t size)
 {
-    block *got = NULL;
+    block *found = NULL;
     if (size <= BLOCK) {
-        pthread_mutex_lock(&small.lock);
-        if (small.freed) {
-            got = small.freed;
-            small.freed = got->next;
-        } else if (small.unused < small.end) {
-            got = small.unused++;
+        pthread_mutex_lock(&pool.lock);
+        if (pool.freed) {
+            found = pool.freed;
+            pool.freed = found->next;
+        } else if (pool.unused < pool.end) {
+            found = pool.unused++;
         }
-        pthread_mutex_unlock(&small.lock);
+        pthread_mutex_unlock(&pool.lock);
     }
-    return got ? got : malloc(size);
+    return found ? found : malloc(size);
 }
 
-static void give_back(void *p)
+static void free_block(void *p)
 {
     if (!is_small(p)) {
         free(p);
         return;
     }
-    block *back = p;
-    pthread_mutex_lock(&small.lock);
-    back->next = small.freed;
-    small.freed = back;
-    pthread_mutex_unlock(&small.lock);
+    block *freed_block = p;
+    pthread_mutex_lock(&pool.lock);
+    freed_block->next = pool.freed;
+    pool.freed = freed_block;
+    pthread_mutex_unlock(&pool.lock);
 }
 
 static void *resize(void *p, size_t size)
 {
-    if (!p) return get(size);
+    if (!p) return alloc_block(size);
     if (!is_small(p)) return realloc(p, size);
     if (size <= BLOCK) return p;
     void *larger = malloc(size);
     if (!larger) return NULL;
     memcpy(larger, p, BLOCK);
-    give_back(p);
+    free_block(p);
     return larger;
 }
 
@@ -75,9 +76,9 @@ void maki_event_memory_use(void)
 {
     void *region = maki_reserve_pages(REGION);
     if (!region) return;
-    /* a descriptor more is a page more, not two megabytes */
+    /* grow by a page, not by two megabytes */
     maki_huge_pages(region, REGION, false);
-    small.start = small.unused = region;
-    small.end = small.start + REGION / sizeof(block);
-    event_set_mem_functions(get, resize, give_back);
+    pool.start = pool.unused = region;
+    pool.end = pool.start + REGION / sizeof(block);
+    event_set_mem_functions(alloc_block, resize, free_block);
 }

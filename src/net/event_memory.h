@@ -1,12 +1,12 @@
-/* event_memory.h -- where libevent keeps what is small.
+/* event_memory.h -- an allocator for libevent's small blocks.
  *
- * libevent keeps 16 bytes for every descriptor that it has ever seen, and never gives them back.  It takes them
- * while a connection begins, so after a crowd of ten thousand each of them would hold a page of the heap that is
- * otherwise empty.  Here they lie side by side. */
+ * libevent allocates 16 bytes for every descriptor that it has ever seen, and never frees them.  It does so when a
+ * connection begins, so after ten thousand connections each block would keep an otherwise empty heap page
+ * alive.  Here they are adjacent. */
 #ifndef MAKI_NET_EVENT_MEMORY_H
 #define MAKI_NET_EVENT_MEMORY_H
 
-/* For the whole process, before anything else of libevent is called.  Without memory it changes nothing. */
+/* Install it for the process, before any other call of libevent.  Does nothing without memory. */
 void maki_event_memory_use(void);
 
 #endif

@@ -1,4 +1,5 @@
-/* http_chunk.c -- see http_chunk.h. */
+/* http_chunk.c -- a state machine over the bytes between chunks; the bytes of a chunk are passed as one span.
+ * Lines must end with CRLF, and everything between two chunks is limited to MAKI_CHUNK_LINE_MAX bytes. */
 #include "net/http_chunk.h"
 
 #include <stdio.h>
@@ -27,12 +28,12 @@ static int hex(char c)
     return -1;
 }
 
-static maki_status bad(maki_err *err)
+static maki_status fail_invalid(maki_err *err)
 {
-    return maki_fail(err, MAKI_INVALID, "the body is not in chunks as it says");
+    return maki_fail(err, MAKI_INVALID, "the body is not valid chunked encoding");
 }
 
-/* A byte of the size line; its end sets `left` and goes on to the body or the trailers. */
+/* A byte of the size of a chunk. */
 static maki_status size_byte(maki_chunks *c, char byte, maki_err *err)
 {
     int digit = hex(byte);
@@ -42,13 +43,13 @@ static maki_status size_byte(maki_chunks *c, char byte, maki_err *err)
         c->digits++;
         return MAKI_OK;
     }
-    if (c->digits == 0) return bad(err);
+    if (c->digits == 0) return fail_invalid(err);
     if (byte == '\r')
         c->state = SIZE_LF;
     else if (byte == ';' || byte == ' ' || byte == '\t')
         c->state = EXTENSION;
     else
-        return bad(err);
+        return fail_invalid(err);
     return MAKI_OK;
 }
 
@@ -61,42 +62,42 @@ static maki_status line_byte(maki_chunks *c, char byte, maki_err *err)
     switch (c->state) {
     case SIZE: return size_byte(c, byte, err);
     case EXTENSION:
-        if (byte == '\n') return bad(err);
+        if (byte == '\n') return fail_invalid(err);
         if (byte == '\r') c->state = SIZE_LF;
         return MAKI_OK;
     case SIZE_LF:
-        if (byte != '\n') return bad(err);
+        if (byte != '\n') return fail_invalid(err);
         c->state = c->left ? BODY : TRAILER;
         c->line = 0;
         return MAKI_OK;
     case BODY_CR:
-        if (byte != '\r') return bad(err);
+        if (byte != '\r') return fail_invalid(err);
         c->state = BODY_LF;
         return MAKI_OK;
     case BODY_LF:
-        if (byte != '\n') return bad(err);
+        if (byte != '\n') return fail_invalid(err);
         *c = (maki_chunks){ 0 };
         return MAKI_OK;
     case TRAILER:
         c->state = byte == '\r' ? LAST_LF : TRAILER_ANY;
-        return byte == '\n' ? bad(err) : MAKI_OK;
+        return byte == '\n' ? fail_invalid(err) : MAKI_OK;
     case TRAILER_ANY:
-        if (byte == '\n') return bad(err);
+        if (byte == '\n') return fail_invalid(err);
         if (byte == '\r') c->state = TRAILER_LF;
         return MAKI_OK;
     case TRAILER_LF:
-        if (byte != '\n') return bad(err);
+        if (byte != '\n') return fail_invalid(err);
         c->state = TRAILER;
         return MAKI_OK;
     default: /* LAST_LF */
-        if (byte != '\n') return bad(err);
+        if (byte != '\n') return fail_invalid(err);
         c->state = DONE;
         return MAKI_OK;
     }
 }
 
-maki_status maki_chunks_take(maki_chunks *c, maki_str bytes, size_t *used, maki_str *body,
-                             bool *end, maki_err *err)
+maki_status maki_chunks_parse(maki_chunks *c, maki_str bytes, size_t *used, maki_str *body,
+                              bool *end, maki_err *err)
 {
     size_t i = 0;
     *body = (maki_str){ "", 0 };

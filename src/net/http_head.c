@@ -1,4 +1,5 @@
-/* http_head.c -- see http_head.h. */
+/* http_head.c -- find the end of the head, split it into lines, then derive framing and keep-alive from the fields.
+ * Heads that another program might read differently are refused. */
 #include "net/http_head.h"
 
 #include <string.h>
@@ -43,7 +44,7 @@ static maki_str trim(maki_str text)
 }
 
 /* The next word of a list separated by commas; false at its end. */
-static bool next_word(maki_str *list, maki_str *word)
+static bool next_list_item(maki_str *list, maki_str *word)
 {
     while (list->len) {
         *word = trim(maki_str_cut(list, ','));
@@ -54,9 +55,9 @@ static bool next_word(maki_str *list, maki_str *word)
 
 bool maki_http_list_has(maki_str list, maki_str word)
 {
-    maki_str each;
-    while (next_word(&list, &each))
-        if (maki_http_same(each, word)) return true;
+    maki_str item;
+    while (next_list_item(&list, &item))
+        if (maki_http_same(item, word)) return true;
     return false;
 }
 
@@ -89,11 +90,11 @@ bool maki_http_hop_field(const maki_http_head *head, maki_str name)
 
 /* ---- parsing -------------------------------------------------------------------------------------- */
 
-/* Take the line up to CRLF off `rest`. */
-static maki_status take_line(maki_str *rest, maki_str *line, maki_err *err)
+/* Cut the line up to CRLF off `rest`. */
+static maki_status next_line(maki_str *rest, maki_str *line, maki_err *err)
 {
     const char *end = memchr(rest->ptr, '\n', rest->len);
-    size_t len = (size_t)(end - rest->ptr); /* the caller has seen the end of the head */
+    size_t len = (size_t)(end - rest->ptr); /* the caller found the end of the head */
     if (len == 0 || rest->ptr[len - 1] != '\r')
         return maki_fail(err, MAKI_INVALID, "a line of the head does not end with CR LF");
     *line = (maki_str){ rest->ptr, len - 1 };
@@ -111,21 +112,21 @@ static maki_status parse_request_line(maki_str line, maki_http_head *out, maki_e
 {
     const char *first = memchr(line.ptr, ' ', line.len);
     const char *last = maki_str_last(line, ' ');
-    if (!first || first == last) return maki_fail(err, MAKI_INVALID, "the request line is not one");
+    if (!first || first == last) return maki_fail(err, MAKI_INVALID, "malformed request line");
     out->method = (maki_str){ line.ptr, (size_t)(first - line.ptr) };
     out->target = (maki_str){ first + 1, (size_t)(last - first - 1) };
     maki_str version = { last + 1, line.len - (size_t)(last + 1 - line.ptr) };
     if (!is_token(out->method) || out->target.len == 0 ||
         memchr(out->target.ptr, ' ', out->target.len))
-        return maki_fail(err, MAKI_INVALID, "the request line is not one");
+        return maki_fail(err, MAKI_INVALID, "malformed request line");
     if (maki_str_is(version, MAKI_LIT("HTTP/1.1")))
         out->minor = 1;
     else if (maki_str_is(version, MAKI_LIT("HTTP/1.0")))
         out->minor = 0;
     else if (version.len == 8 && memcmp(version.ptr, "HTTP/", 5) == 0)
-        return maki_fail(err, MAKI_UNSUPPORTED, "only HTTP/1.1 and 1.0 are spoken here");
+        return maki_fail(err, MAKI_UNSUPPORTED, "only HTTP/1.1 and 1.0 are supported");
     else
-        return maki_fail(err, MAKI_INVALID, "the request line is not one");
+        return maki_fail(err, MAKI_INVALID, "malformed request line");
     return MAKI_OK;
 }
 
@@ -134,7 +135,7 @@ static maki_status parse_field(maki_str line, maki_http_head *out, maki_err *err
     const char *colon = memchr(line.ptr, ':', line.len);
     maki_str name = { line.ptr, colon ? (size_t)(colon - line.ptr) : 0 };
     if (!colon || !is_token(name))
-        return maki_fail(err, MAKI_INVALID, "a field of the head has no proper name");
+        return maki_fail(err, MAKI_INVALID, "a header field has no valid name");
     if (out->field_count == MAKI_HTTP_FIELDS)
         return maki_fail(err, MAKI_TOOBIG, "more than %d fields in the head", MAKI_HTTP_FIELDS);
     maki_str value = trim((maki_str){ colon + 1, line.len - name.len - 1 });
@@ -142,7 +143,7 @@ static maki_status parse_field(maki_str line, maki_http_head *out, maki_err *err
     return MAKI_OK;
 }
 
-/* ---- what the fields say --------------------------------------------------------------------------- */
+/* ---- framing, keep-alive -------------------------------------------------------------------------- */
 
 static maki_status read_length(maki_str value, maki_http_head *out, maki_err *err)
 {
@@ -150,7 +151,7 @@ static maki_status read_length(maki_str value, maki_http_head *out, maki_err *er
     if (!maki_str_number(value, &length))
         return maki_fail(err, MAKI_INVALID, "the length of the body is not a number");
     if (out->has_length && out->body_length != length)
-        return maki_fail(err, MAKI_INVALID, "two lengths of the body");
+        return maki_fail(err, MAKI_INVALID, "two different Content-Lengths");
     out->has_length = true;
     out->body_length = length;
     return MAKI_OK;
@@ -186,7 +187,7 @@ static maki_status read_fields(maki_http_head *out, maki_err *err)
         hosts += maki_http_same(out->fields[i].name, MAKI_LIT("host"));
     }
     if (out->chunked && (out->has_length || out->minor == 0))
-        return maki_fail(err, MAKI_INVALID, "a body in chunks that has a length, too");
+        return maki_fail(err, MAKI_INVALID, "a chunked body with a Content-Length");
     if (hosts > 1 || (hosts == 0 && out->minor == 1))
         return maki_fail(err, MAKI_INVALID, "the head must have one Host");
     return MAKI_OK;
@@ -208,10 +209,10 @@ maki_status maki_http_head_parse(maki_str bytes, size_t max, maki_http_head *out
     out->field_count = 0;
     out->chunked = out->expects = out->has_length = out->keep_alive = false;
     out->body_length = 0;
-    maki_status st = take_line(&rest, &line, err);
+    maki_status st = next_line(&rest, &line, err);
     if (st == MAKI_OK) st = parse_request_line(line, out, err);
     while (st == MAKI_OK && rest.len) {
-        st = take_line(&rest, &line, err);
+        st = next_line(&rest, &line, err);
         if (st == MAKI_OK) st = parse_field(line, out, err);
     }
     if (st == MAKI_OK) st = read_fields(out, err);

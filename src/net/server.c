@@ -1,4 +1,7 @@
-/* server.c -- see server.h: listening, the limits on time and number, the end. */
+/* server.c -- listening sockets, the list of connections, timeouts, shutdown.
+ *
+ * All connections are in one list.  Instead of a timer each, one sweep compares their deadlines.  A connection
+ * may be removed while the list is iterated: `cursor` is the next one, and server_remove advances it. */
 #include "net/server_internal.h"
 
 #include <errno.h>
@@ -14,37 +17,37 @@
 #include "base/platform.h"
 
 enum {
-    SWEEP_MS = 250,      /* how late a limit on time may be noticed */
+    SWEEP_MS = 250,      /* granularity of timeouts */
     RETRY_MS = 200,      /* after accept failed */
-    REFUSED_MAX = 128,   /* connections over the limit that are told so; more are just closed */
+    REFUSED_MAX = 128,   /* connections over the limit that get a 503; more are just closed */
     STOP_LINGER_MS = 250 /* instead of linger_ms, while stopping */
 };
 
-/* ---- connections come ----------------------------------------------------------------------------- */
+/* ---- new connections ------------------------------------------------------------------------------ */
 
 static void add_conn(maki_server *s, maki_conn *conn)
 {
     conn->next = s->first;
-    if (s->first) s->first->before = conn;
+    if (s->first) s->first->previous = conn;
     s->first = conn;
     s->count++;
 }
 
-static void tell_empty(maki_server *s)
+static void notify_if_empty(maki_server *s)
 {
-    if (s->stopping && !s->closing && s->count == 0 && s->calls.on_empty)
-        s->calls.on_empty(s->calls.ctx);
+    if (s->stopping && !s->closing && s->count == 0 && s->callbacks.on_empty)
+        s->callbacks.on_empty(s->callbacks.ctx);
 }
 
 void server_remove(maki_conn *conn)
 {
     maki_server *s = conn->server;
-    if (conn->before) conn->before->next = conn->next;
-    if (conn->next) conn->next->before = conn->before;
+    if (conn->previous) conn->previous->next = conn->next;
+    if (conn->next) conn->next->previous = conn->previous;
     if (s->first == conn) s->first = conn->next;
     if (s->cursor == conn) s->cursor = conn->next;
     s->count--;
-    tell_empty(s);
+    notify_if_empty(s);
 }
 
 static void on_accept(struct evconnlistener *listener, evutil_socket_t fd, struct sockaddr *from,
@@ -64,7 +67,7 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd, struc
         conn_refuse(conn, 503, "too many connections; try again, or raise the limit");
 }
 
-static void listen_all(maki_server *s, bool on)
+static void enable_listeners(maki_server *s, bool on)
 {
     for (size_t i = 0; i < s->listener_count; i++)
         if (on)
@@ -73,28 +76,28 @@ static void listen_all(maki_server *s, bool on)
             evconnlistener_disable(s->listeners[i]);
 }
 
-/* Out of descriptors or memory: the loop would spin on a connection it cannot take. */
+/* Out of descriptors or memory: stop listening for a while, or the loop would spin. */
 static void on_accept_error(struct evconnlistener *listener, void *ctx)
 {
     maki_server *s = ctx;
-    struct timeval soon = { .tv_usec = RETRY_MS * 1000 };
+    struct timeval delay = { .tv_usec = RETRY_MS * 1000 };
     char words[120];
     (void)listener;
-    snprintf(words, sizeof words, "taking a connection: %s", strerror(errno));
-    listen_all(s, false);
-    evtimer_add(s->resume, &soon);
-    if (s->calls.on_trouble) s->calls.on_trouble(s->calls.ctx, words);
+    snprintf(words, sizeof words, "cannot accept a connection: %s", strerror(errno));
+    enable_listeners(s, false);
+    evtimer_add(s->resume, &delay);
+    if (s->callbacks.on_accept_error) s->callbacks.on_accept_error(s->callbacks.ctx, words);
 }
 
 static void on_resume(evutil_socket_t fd, short what, void *ctx)
 {
     (void)fd, (void)what;
-    listen_all(ctx, true);
+    enable_listeners(ctx, true);
 }
 
-/* ---- connections that are too slow ---------------------------------------------------------------- */
+/* ---- timeouts -------------------- ---------------------------------------------------------------- */
 
-/* Every connection is looked at: 10,000 take some 50 us, and a request then costs no timer at all. */
+/* Check every connection: 10,000 take about 50 us, and a request needs no timer. */
 static void on_sweep(evutil_socket_t fd, short what, void *ctx)
 {
     maki_server *s = ctx;
@@ -111,17 +114,18 @@ static void on_sweep(evutil_socket_t fd, short what, void *ctx)
 /* ---- open and close ------------------------------------------------------------------------------- */
 
 maki_status maki_server_open(const maki_env *env, struct event_base *base,
-                             const maki_server_limits *limits, const maki_server_callbacks *calls,
-                             maki_server **out, maki_err *err)
+                             const maki_server_limits *limits,
+                             const maki_server_callbacks *callbacks, maki_server **out,
+                             maki_err *err)
 {
     maki_server *s = maki_new(env->alloc, maki_server);
     if (!s) return maki_fail_nomem(err);
-    *s = (maki_server){ .env = env, .base = base, .calls = *calls };
+    *s = (maki_server){ .env = env, .base = base, .callbacks = *callbacks };
     s->limits = limits ? *limits : (maki_server_limits)MAKI_SERVER_LIMITS_INIT;
     s->sweep = event_new(base, -1, EV_PERSIST, on_sweep, s);
     s->resume = evtimer_new(base, on_resume, s);
-    struct timeval often = { .tv_usec = SWEEP_MS * 1000 };
-    if (!s->sweep || !s->resume || event_add(s->sweep, &often) != 0) {
+    struct timeval interval = { .tv_usec = SWEEP_MS * 1000 };
+    if (!s->sweep || !s->resume || event_add(s->sweep, &interval) != 0) {
         maki_server_close(s);
         return maki_fail_nomem(err);
     }
@@ -129,8 +133,8 @@ maki_status maki_server_open(const maki_env *env, struct event_base *base,
     return MAKI_OK;
 }
 
-/* The address we got, as ADDRESS:PORT. */
-static void name_address(evutil_socket_t fd, char *bound, size_t capacity)
+/* The bound address, as ADDRESS:PORT. */
+static void print_bound_address(evutil_socket_t fd, char *bound, size_t capacity)
 {
     struct sockaddr_storage got;
     socklen_t len = sizeof got;
@@ -142,7 +146,7 @@ static void name_address(evutil_socket_t fd, char *bound, size_t capacity)
     snprintf(bound, capacity, got.ss_family == AF_INET6 ? "[%s]:%s" : "%s:%s", host, port);
 }
 
-/* ADDRESS:PORT; libevent's own reader takes no port 0. */
+/* ADDRESS:PORT; libevent's parser refuses port 0. */
 static bool parse_address(const char *text, struct sockaddr_storage *to, int *len)
 {
     const char *colon = strrchr(text, ':');
@@ -173,18 +177,19 @@ maki_status maki_server_listen(maki_server *s, const char *address, char *bound,
                          address);
     }
     if (s->listener_count == SERVER_LISTENERS)
-        return maki_fail(err, MAKI_INVALID, "at most %d addresses to listen at", SERVER_LISTENERS);
+        return maki_fail(err, MAKI_INVALID, "cannot listen at more than %d addresses",
+                         SERVER_LISTENERS);
     unsigned flags = LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC | LEV_OPT_REUSEABLE;
     struct evconnlistener *l = evconnlistener_new_bind(
         s->base, on_accept, s, flags, s->limits.backlog, (struct sockaddr *)&to, len);
     if (!l && errno == EADDRINUSE) {
-        return maki_fail(err, MAKI_IO, "%.60s is taken by another program; choose another port",
+        return maki_fail(err, MAKI_IO, "%.60s is in use by another program; choose another port",
                          address);
     }
-    if (!l) return maki_fail_errno(err, "listening");
+    if (!l) return maki_fail_errno(err, "cannot listen");
     evconnlistener_set_error_cb(l, on_accept_error);
     s->listeners[s->listener_count++] = l;
-    name_address(evconnlistener_get_fd(l), bound, capacity);
+    print_bound_address(evconnlistener_get_fd(l), bound, capacity);
     return MAKI_OK;
 }
 
@@ -206,10 +211,10 @@ void maki_server_stop(maki_server *s)
         maki_conn *conn = s->cursor;
         s->cursor = conn->next;
         if (conn_idle(conn)) conn_free(conn);
-        /* else its answer, or its request, is on the way: closed after that */
+        /* else it is closed after its current request */
     }
-    s->stopping = true; /* now: so that on_empty comes once, at the end */
-    tell_empty(s);
+    s->stopping = true; /* set last, so that on_empty is called once */
+    notify_if_empty(s);
 }
 
 void maki_server_close(maki_server *s)

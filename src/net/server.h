@@ -1,20 +1,21 @@
-/* server.h -- an HTTP/1.1 server on an event loop.  It frames; what is said is up to the handler.
+/* server.h -- an HTTP/1.1 server on an event loop.  It parses and frames messages; the handler decides the responses.
  *
  * One thread owns a server, its loop and all its connections: every function here is called in that
- * thread, and every callback comes in it.  Connections are kept alive, requests that were sent ahead
- * (pipelined) are read one at a time.
+ * thread, and every callback comes in it.  Connections are kept alive, pipelined
+ * requests are read one at a time.
  *
  * The life of a request, seen by the handler:
  *
- *     on_head -> on_body ... -> on_body_end        what came
- *     maki_conn_start -> maki_conn_send ... -> maki_conn_end      what is answered
+ *     on_head -> on_body ... -> on_body_end        request
+
+ *     maki_conn_start -> maki_conn_send ... -> maki_conn_end      response
  *
- * The answer may begin and end at any time after on_head, inside a callback or later.  maki_conn_end
- * ends the request: no more callbacks come for it, and the handler forgets the connection (the next
- * request on it comes as a new on_head).  What is left of the body is read and dropped.
+ * The response may begin and end at any time after on_head, inside a callback or later.  maki_conn_end
+ * ends the request: no more callbacks come for it, and the handler must not use the connection any more
+ * (its next request is a new on_head).  The rest of the body is read and discarded.
  *
- * on_gone ends a request, too: the client went away, sent nonsense or was too slow.  The server
- * says so to the client if it can; the handler only cleans up and forgets the connection.  So each
+ * on_gone ends a request, too: the client disconnected, sent an invalid request or was too slow.  The server
+ * reports the error to the client if it can; the handler only cleans up.  So each
  * on_head is followed by exactly one of maki_conn_end, maki_conn_fail, maki_conn_drop and on_gone.
  *
  *     static void on_head(void *ctx, maki_conn *conn, const maki_http_head *head)
@@ -44,17 +45,17 @@ struct event_base;
 typedef struct maki_server maki_server;
 typedef struct maki_conn maki_conn; /* a client's connection */
 
-/* Passing one closes the connection, with an answer that says so where one can still be given. */
+/* Exceeding one closes the connection, with an error response if one can still be sent. */
 typedef struct maki_server_limits {
     size_t head_bytes;   /* of one head: 431 */
     uint64_t body_bytes; /* of one body: 413 */
     size_t connections;  /* at a time: 503 */
-    uint32_t idle_ms;    /* between two requests: closed without a word */
+    uint32_t idle_ms;    /* between two requests: closed without a response */
     uint32_t head_ms;    /* from the first byte of a head to its last: 408 */
     uint32_t body_ms;    /* without a byte of the body: 408 */
-    uint32_t write_ms;   /* in which the client takes nothing of what is sent to it */
-    uint32_t linger_ms;  /* to let the client read the last answer after we said our last word */
-    int backlog;         /* connections the kernel may hold for us */
+    uint32_t write_ms;   /* without the client reading what is sent */
+    uint32_t linger_ms;  /* for the client to read the last response before the close */
+    int backlog;         /* of listen(2) */
 } maki_server_limits;
 /* clang-format off */
 #define MAKI_SERVER_LIMITS_INIT                                                                    \
@@ -67,88 +68,89 @@ typedef struct maki_server_callbacks {
     void *ctx; /* the first argument of each; all but on_head may be NULL */
     /* A request.  `head` and what it points to are valid during the call. */
     void (*on_head)(void *ctx, maki_conn *conn, const maki_http_head *head);
-    /* Some of its body, without the framing; valid during the call. */
+    /* Bytes of its body, without the framing; valid during the call. */
     void (*on_body)(void *ctx, maki_conn *conn, maki_str bytes);
     void (*on_body_end)(void *ctx, maki_conn *conn);
-    /* The client has taken nearly all that was sent (maki_conn_waiting is small again). */
+    /* The client has read nearly all that was sent (maki_conn_waiting is small again). */
     void (*on_drained)(void *ctx, maki_conn *conn);
-    /* The request ends here.  `why`: MAKI_CANCELLED (the client went away), MAKI_INVALID, MAKI_TOOBIG,
+    /* The request ends without a response.  `why`: MAKI_CANCELLED (the client disconnected), MAKI_INVALID, MAKI_TOOBIG,
      * MAKI_TIMEOUT or MAKI_NOMEM. */
     void (*on_gone)(void *ctx, maki_conn *conn, maki_status why);
-    /* No connection can be taken at present (out of descriptors); tried again in a moment. */
-    void (*on_trouble)(void *ctx, const char *words);
+    /* accept failed (out of descriptors); retried shortly. */
+    void (*on_accept_error)(void *ctx, const char *message);
     /* After maki_server_stop: the last connection is closed. */
     void (*on_empty)(void *ctx);
 } maki_server_callbacks;
 
 /* ---- the server -------------------------------------------------------------------------------------- */
 
-/* `limits` NULL: the usual ones.  `calls` is copied.  `env` and `base` are borrowed until the end. */
+/* `limits` NULL: the defaults.  `callbacks` is copied.  `env` and `base` are borrowed until the end. */
 maki_status maki_server_open(const maki_env *env, struct event_base *base,
-                             const maki_server_limits *limits, const maki_server_callbacks *calls,
-                             maki_server **out, maki_err *err) MAKI_MUST_CHECK;
-/* Take connections at ADDRESS:PORT ("127.0.0.1:4747", "[::1]:0"; port 0: any that is free).  May be
+                             const maki_server_limits *limits,
+                             const maki_server_callbacks *callbacks, maki_server **out,
+                             maki_err *err) MAKI_MUST_CHECK;
+/* Listen at ADDRESS:PORT ("127.0.0.1:4747", "[::1]:0"; port 0: any free one).  May be
  * called for several.  `bound` (may be NULL) gets the address in the same form, with the real port. */
 maki_status maki_server_listen(maki_server *server, const char *address, char *bound,
                                size_t capacity, maki_err *err);
-/* Take no more connections and no more requests; idle connections are closed now, others after the
- * request they are at.  on_empty tells when all are gone (at once when there is none). */
+/* Accept no more connections and requests; idle connections are closed now, others after their
+ * current request.  on_empty is called when all are closed (at once when there is none). */
 void maki_server_stop(maki_server *server);
-/* Everything is closed; requests that are open get on_gone.  Not from a callback.  Accepts NULL. */
+/* Close everything; open requests get on_gone.  Not from a callback.  Accepts NULL. */
 void maki_server_close(maki_server *server);
 size_t maki_server_connections(const maki_server *server);
 
-/* ---- answering --------------------------------------------------------------------------------------- */
+/* ---- responding -------------------------------------------------------------------------------------- */
 
 typedef enum maki_framing {
-    MAKI_FRAME_NONE,    /* no body and no word about one: for HEAD, 204, 304 */
+    MAKI_FRAME_NONE,    /* no body and no length: for HEAD, 204, 304 */
     MAKI_FRAME_LENGTH,  /* `length` bytes will be sent */
-    MAKI_FRAME_CHUNKED, /* as many as there will be; HTTP/1.0 clients get them until the close */
-    MAKI_FRAME_CLOSE    /* until the close, for everybody */
+    MAKI_FRAME_CHUNKED, /* length unknown; HTTP/1.0 clients get MAKI_FRAME_CLOSE */
+    MAKI_FRAME_CLOSE    /* until the connection is closed */
 } maki_framing;
 
 typedef struct maki_reply {
     int status;
     maki_str reason; /* may be empty */
-    /* Lines "Name: value\r\n", sent as they are.  Connection and Transfer-Encoding are the server's;
-     * so is Content-Length, unless `says_length`. */
+    /* Lines "Name: value\r\n", sent unchanged.  The server adds Connection, Transfer-Encoding and, unless
+     * `says_length`, Content-Length. */
     maki_str fields;
     maki_framing framing;
-    uint64_t length;  /* with MAKI_FRAME_LENGTH */
+    uint64_t length;  /* if MAKI_FRAME_LENGTH */
     bool says_length; /* Content-Length is one of `fields` */
 } maki_reply;
 
-/* Once a request.  To HEAD, the body that follows is not sent, whatever the framing. */
+/* Once per request.  For HEAD, the body that follows is not sent, whatever the framing. */
 void maki_conn_start(maki_conn *conn, const maki_reply *reply);
-/* Bytes of the body; copied.  They are on their way when the present callback returns to the loop. */
+/* Bytes of the body; copied.  They are sent when the current callback returns to the loop. */
 void maki_conn_send(maki_conn *conn, maki_str bytes);
-/* Nothing more.  With fewer bytes than MAKI_FRAME_LENGTH promised, the connection is closed, so that the
- * client sees it. */
+/* End of the response.  With fewer bytes than promised by MAKI_FRAME_LENGTH, the connection is closed, so that the
+ * client notices. */
 void maki_conn_end(maki_conn *conn);
 /* start, send and end in one. */
 void maki_conn_answer(maki_conn *conn, int status, maki_str fields, maki_str body);
-/* Answer an error: {"error":{"type":"...","message":"..."}}.  When the answer has begun, the connection is
- * dropped instead. */
+/* Respond with an error: {"error":{"type":"...","message":"..."}}.  If the response has begun, drop the
+ * connection instead. */
 void maki_conn_fail(maki_conn *conn, int status, const char *type, const char *message);
-/* End the request by closing the connection: what was sent so far still goes out, but no end. */
+/* End the request by closing the connection: what was sent so far is still delivered, but no end. */
 void maki_conn_drop(maki_conn *conn);
 
-/* ---- asking ------------------------------------------------------------------------------------------ */
+/* ---- state ------------------------------------------------------------------------------------------- */
 
-/* A pointer of the handler's own, for the length of one request; NULL at on_head. */
-void maki_conn_keep(maki_conn *conn, void *what);
-void *maki_conn_kept(const maki_conn *conn);
-/* Stop and go on reading the body.  While it is paused no body and no on_body_end comes. */
+/* A pointer of the handler, for one request; NULL at on_head. */
+void maki_conn_set_data(maki_conn *conn, void *data);
+void *maki_conn_data(const maki_conn *conn);
+/* Pause and resume reading the body.  While paused neither on_body nor on_body_end comes. */
 void maki_conn_pause(maki_conn *conn);
 void maki_conn_resume(maki_conn *conn);
-/* Bytes that were sent and wait for the client to take them. */
+/* Bytes that were sent and not read by the client yet. */
 size_t maki_conn_waiting(const maki_conn *conn);
-/* Is it a HEAD request?  Has the body come whole?  Did the answer begin? */
+/* Is it a HEAD request?  Is the body complete?  Has the response begun? */
 bool maki_conn_head_only(const maki_conn *conn);
 bool maki_conn_body_ended(const maki_conn *conn);
 bool maki_conn_started(const maki_conn *conn);
 
-/* The usual words for a status: "OK", "Not Found". */
+/* The reason phrase of a status: "OK", "Not Found". */
 const char *maki_http_reason(int status);
 
 #endif

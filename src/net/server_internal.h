@@ -1,5 +1,5 @@
-/* server_internal.h -- what the files of the server share: server.c (listening, limits), conn.c (reading),
- * conn_reply.c (answering). */
+/* server_internal.h -- shared by the files of the server: server.c (listening, limits), conn.c (requests),
+ * conn_reply.c (responses). */
 #ifndef MAKI_NET_SERVER_INTERNAL_H
 #define MAKI_NET_SERVER_INTERNAL_H
 
@@ -13,24 +13,24 @@
 
 enum {
     SERVER_LISTENERS = 4,
-    READ_AHEAD = 65536,  /* bytes read before somebody asks for them */
-    DISCARD_MAX = 65536, /* rather than read more than this for nothing, close */
-    DRAINED = 16384,     /* bytes waiting that count as nearly none */
+    READ_AHEAD = 65536,  /* bytes read ahead of the handler */
+    DISCARD_MAX = 65536, /* close the connection rather than discard more of a body */
+    DRAINED = 16384,     /* unsent bytes at which on_drained is called */
     BODY_BLOCK = 65536,  /* bytes of a long body read at once */
-    BODY_BLOCKS = 8,     /* and how often, before others have their turn */
+    BODY_BLOCKS = 8,     /* and how often, before other connections are served */
 };
 
 struct maki_server {
     const maki_env *env;
     struct event_base *base;
     maki_server_limits limits;
-    maki_server_callbacks calls;
+    maki_server_callbacks callbacks;
     struct evconnlistener *listeners[SERVER_LISTENERS];
     size_t listener_count;
-    struct event *sweep;  /* looks for connections that are too slow */
-    struct event *resume; /* listens again after there was trouble */
+    struct event *sweep;  /* finds connections that are too slow */
+    struct event *resume; /* listens again after accept failed */
     maki_conn *first;     /* all connections */
-    maki_conn *cursor;    /* the next one of a walk over them: any may go meanwhile */
+    maki_conn *cursor;    /* the next one of an iteration: any may be removed meanwhile */
     size_t count;
     bool stopping, closing;
 };
@@ -38,48 +38,48 @@ struct maki_server {
 typedef enum conn_phase {
     CONN_HEAD,  /* between requests, or in a head */
     CONN_BODY,  /* in the body of a request */
-    CONN_WAIT,  /* the body has come, the answer is not over */
-    CONN_LINGER /* nothing is read any more: only the last answer goes out */
+    CONN_WAIT,  /* the body is complete, the response is not */
+    CONN_LINGER /* nothing is read any more: only the last response is sent */
 } conn_phase;
 
 struct maki_conn {
     maki_server *server;
-    maki_conn *next, *before;
+    maki_conn *next, *previous;
     struct bufferevent *bev;
-    void *kept;
+    void *data;
     int64_t deadline; /* in ms of maki_monotonic_ms; 0: none */
-    size_t scanned;   /* bytes of the input that have no end of a head */
+    size_t scanned;   /* bytes of the input searched for the end of the head */
     uint64_t body_left, body_seen;
-    uint64_t reply_left; /* with MAKI_FRAME_LENGTH */
+    uint64_t reply_left; /* if MAKI_FRAME_LENGTH */
     maki_chunks chunks;
     uint8_t phase, framing;
-    uint8_t inside; /* callbacks of ours on the stack: freeing waits */
-    bool open;      /* a request is open: between on_head and its end */
-    bool minor_0, head_only, chunked, expects, keep_alive;
+    uint8_t callback_depth; /* callbacks on the stack: freeing is deferred */
+    bool request_open;      /* between on_head and the end of the request */
+    bool http_1_0, head_only, chunked, expects, keep_alive;
     bool started, paused;
-    bool eof;    /* the client sends nothing more */
-    bool shut;   /* we send nothing more */
-    bool stuck;  /* the socket took not all: the bufferevent sends the rest */
-    bool broken; /* bytes were lost for want of memory: to be closed by the next sweep */
-    bool dead;   /* to be freed */
+    bool eof;           /* the client sends nothing more */
+    bool write_closed;  /* we send nothing more */
+    bool write_blocked; /* the socket buffer is full: the bufferevent sends the rest */
+    bool out_of_memory; /* bytes were lost: to be closed by the next sweep */
+    bool dead;          /* to be freed */
 };
 
-void server_remove(maki_conn *conn); /* a connection is gone */
+void server_remove(maki_conn *conn); /* remove it from the list */
 
 /* conn.c */
 maki_conn *conn_new(maki_server *server, evutil_socket_t fd);
-void conn_free(maki_conn *conn);                  /* at once, or when the last callback returns */
-void conn_gone(maki_conn *conn, maki_status why); /* tells the handler, if a request is open */
-void conn_request_over(maki_conn *conn);          /* answered; what follows? */
-void conn_linger(maki_conn *conn);                /* close when all has gone out */
+void conn_free(maki_conn *conn);                  /* now, or when the last callback returns */
+void conn_gone(maki_conn *conn, maki_status why); /* calls on_gone, if a request is open */
+void conn_request_done(maki_conn *conn);          /* responded; prepare for the next request */
+void conn_linger(maki_conn *conn);                /* close when everything is sent */
 void conn_timeout(maki_conn *conn);
 bool conn_idle(const maki_conn *conn);
 
-/* conn_reply.c: bytes to be sent, in order; they go out with a flush */
-void conn_put(maki_conn *conn, maki_str bytes);
+/* conn_reply.c: append bytes to the output; sent by a flush */
+void conn_append(maki_conn *conn, maki_str bytes);
 void conn_flush(maki_conn *conn);
-void conn_flush_soon(maki_conn *conn); /* in this turn of the loop */
-/* answer an error of the server's own and close.  The handler was told. */
+void conn_flush_soon(maki_conn *conn); /* in this iteration of the loop */
+/* respond with an error of the server and close; on_gone was called */
 void conn_refuse(maki_conn *conn, int status, const char *message);
 
 #endif

@@ -1,4 +1,5 @@
-/* sse.c -- see sse.h. */
+/* sse.c -- split the bytes into lines, lines into fields; an empty line dispatches the event.  A line within one call
+ * is not copied; only an incomplete one is buffered. */
 #include "net/sse.h"
 
 #include <string.h>
@@ -34,9 +35,10 @@ static maki_status dispatch(maki_sse *sse, maki_sse_fn fn, void *ctx, maki_err *
     return st;
 }
 
-static maki_status take_line(maki_sse *sse, maki_str line, maki_sse_fn fn, void *ctx, maki_err *err)
+static maki_status handle_line(maki_sse *sse, maki_str line, maki_sse_fn fn, void *ctx,
+                               maki_err *err)
 {
-    if (!sse->started) { /* a byte order mark may come first */
+    if (!sse->started) { /* skip a byte order mark */
         sse->started = true;
         if (line.len >= 3 && memcmp(line.ptr, "\xef\xbb\xbf", 3) == 0) line.ptr += 3, line.len -= 3;
     }
@@ -60,7 +62,7 @@ static maki_status take_line(maki_sse *sse, maki_str line, maki_sse_fn fn, void 
     return MAKI_OK;
 }
 
-/* The length of the line at `at`, without its end; n when it does not end here. */
+/* The length of the line at `at`, without its end; n: incomplete. */
 static size_t line_length(const char *at, size_t n)
 {
     const char *lf = memchr(at, '\n', n), *cr = memchr(at, '\r', lf ? (size_t)(lf - at) : n);
@@ -83,7 +85,7 @@ maki_status maki_sse_feed(maki_sse *sse, maki_str bytes, maki_sse_fn fn, void *c
         if (st != MAKI_OK || len == bytes.len) return st;
         maki_str line = sse->line.len ? maki_buf_str(&sse->line) : (maki_str){ bytes.ptr, len };
         sse->after_cr = bytes.ptr[len] == '\r';
-        st = take_line(sse, line, fn, ctx, err);
+        st = handle_line(sse, line, fn, ctx, err);
         maki_buf_clear(&sse->line);
         if (st != MAKI_OK) return st;
         bytes.ptr += len + 1;

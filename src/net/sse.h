@@ -1,7 +1,7 @@
-/* sse.h -- server-sent events, as they come.
+/* sse.h -- an incremental parser of server-sent events.
  *
- * Feed it bytes of any length; each event is put together in a buffer with a ceiling.  Lines end with LF,
- * CRLF or CR; several `data` lines are joined with LF; comments and unknown fields are passed over. */
+ * Feed it bytes of any length; each event is assembled in a buffer with a limit.  Lines end with LF,
+ * CRLF or CR; several `data` lines are joined with LF; comments and unknown fields are skipped. */
 #ifndef MAKI_NET_SSE_H
 #define MAKI_NET_SSE_H
 
@@ -10,15 +10,15 @@
 #include "base/buf.h"
 
 typedef struct maki_sse_event {
-    maki_str name; /* "message" unless `event` says otherwise: here len 0 */
+    maki_str name; /* the field `event`; len 0: none ("message") */
     maki_str data;
 } maki_sse_event;
 
-/* Called for each event with data; the spans are valid during the call.  Not MAKI_OK stops. */
+/* Called for each event with data; the spans are valid during the call.  Any status but MAKI_OK stops. */
 typedef maki_status (*maki_sse_fn)(void *ctx, const maki_sse_event *event, maki_err *err);
 
 typedef struct maki_sse {
-    maki_buf line; /* the beginning of a line that is not all here */
+    maki_buf line; /* the start of an incomplete line */
     maki_buf name, data;
     bool has_data, after_cr, started;
 } maki_sse;

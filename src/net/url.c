@@ -1,9 +1,9 @@
-/* url.c -- see url.h. */
+/* url.c -- origin and path of a URL.  Strict: what curl might read differently is refused. */
 #include "net/url.h"
 
 #include "base/str.h"
 
-/* Is it printable, without spaces and what a URL may not have? */
+/* Is it printable, without spaces and other characters that are invalid in a URL? */
 static bool is_plain(maki_str text)
 {
     for (size_t i = 0; i < text.len; i++)

@@ -1,4 +1,4 @@
-/* url.h -- the address of a server, taken apart. */
+/* url.h -- split the base URL of a server. */
 #ifndef MAKI_NET_URL_H
 #define MAKI_NET_URL_H
 
@@ -11,7 +11,7 @@ typedef struct maki_url {
     maki_str path;   /* "" or "/openai/v1": no slash at its end */
 } maki_url;
 
-/* http or https, without a password, a query or what a URL may not have.  Spans point into `url`. */
+/* False unless it is http or https, without a password, a query or invalid characters.  Spans point into `url`. */
 bool maki_url_split(maki_str url, maki_url *out);
 
 /* Is it this machine: localhost, 127.x.y.z, [::1]? */

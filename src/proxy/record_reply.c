@@ -78,13 +78,13 @@ static void write_spans(maki_jw *w, const void *ctx)
 }
 
 /* Was it given up for its length?  (wire.h) */
-static bool is_too_long(const maki_exchange *x, const maki_wire_said *said)
+static bool is_too_long(const maki_exchange *x, const maki_wire_result *said)
 {
-    return said->garbage && said->row_count == 0 && x->reply_bytes > MAKI_WIRE_ROW_MAX;
+    return said->invalid && said->row_count == 0 && x->reply_bytes > MAKI_WIRE_ROW_MAX;
 }
 
 static const char *ending(const maki_exchange *x, maki_exchange_end_kind kind,
-                          const maki_wire_said *said)
+                          const maki_wire_result *said)
 {
     if (kind == MAKI_EXCHANGE_CLIENT_GONE) return "client gone";
     if (kind == MAKI_EXCHANGE_CUT || x->status == 0) return "cut";
@@ -106,7 +106,7 @@ static maki_status end_note(maki_live_conversation *talk, const char *type, maki
 }
 
 static maki_status note_manifest(maki_exchange *x, maki_live_conversation *talk,
-                                 const maki_wire_said *said, const char *end, maki_err *err)
+                                 const maki_wire_result *said, const char *end, maki_err *err)
 {
     char hash[17];
     maki_jw w;
@@ -153,7 +153,7 @@ static maki_status note_usage(maki_exchange *x, maki_live_conversation *talk,
 /* ---- the end ----------------------------------------------------------------------------------------- */
 
 /* ,"createdAt":...,"meta":{"model":...} */
-static maki_status row_fields(maki_exchange *x, const maki_wire_said *said, const char *end,
+static maki_status row_fields(maki_exchange *x, const maki_wire_result *said, const char *end,
                               maki_buf *out, maki_err *err)
 {
     maki_jw w;
@@ -172,7 +172,7 @@ static maki_status row_fields(maki_exchange *x, const maki_wire_said *said, cons
 }
 
 static maki_status add_rows(maki_exchange *x, maki_live_conversation *talk,
-                            const maki_wire_said *said, const char *end, maki_err *err)
+                            const maki_wire_result *said, const char *end, maki_err *err)
 {
     const maki_env *env = &x->proxy->env;
     maki_spool spool = maki_spool_new(env, MAKI_SPOOL_MEMORY);
@@ -191,7 +191,7 @@ static maki_status add_rows(maki_exchange *x, maki_live_conversation *talk,
 
 /* The rows of the reply go into the table: the next request has them in it. */
 static maki_status know_reply(maki_exchange *x, maki_live_conversation *talk,
-                              const maki_wire_said *said, maki_err *err)
+                              const maki_wire_result *said, maki_err *err)
 {
     maki_point tip = maki_live_tip(talk), point = x->tip;
     maki_status st = MAKI_OK;
@@ -207,7 +207,7 @@ static maki_status know_reply(maki_exchange *x, maki_live_conversation *talk,
         if (!x->by_reference) st = maki_exchange_know(x, x->prefix, &point, 0, err);
     }
     if (st != MAKI_OK || !said->row_count) return st;
-    if (said->id.len && maki_protocol_of(x->protocol)->goes_on_by_id) {
+    if (said->id.len && maki_protocol_of(x->protocol)->continues_by_id) {
         unsigned char key[MAKI_PREFIX_LEN];
         st = maki_reference_key(x, "reply", said->id, key, err);
         if (st == MAKI_OK) st = maki_exchange_know_key(x, key, &point, 0, err);
@@ -217,7 +217,7 @@ static maki_status know_reply(maki_exchange *x, maki_live_conversation *talk,
 }
 
 static maki_status write_reply(maki_exchange *x, maki_live_conversation *talk,
-                               const maki_wire_said *said, const char *end, maki_err *err)
+                               const maki_wire_result *said, const char *end, maki_err *err)
 {
     maki_status st = maki_live_begin(talk, &x->tip, err);
     if (st != MAKI_OK) return st;
@@ -233,7 +233,7 @@ static maki_status write_reply(maki_exchange *x, maki_live_conversation *talk,
     return st;
 }
 
-static void tell(maki_exchange *x, const maki_live_conversation *talk, const maki_wire_said *said,
+static void tell(maki_exchange *x, const maki_live_conversation *talk, const maki_wire_result *said,
                  const char *end)
 {
     char id[37];
@@ -250,7 +250,7 @@ static void tell(maki_exchange *x, const maki_live_conversation *talk, const mak
 static maki_status write_out(maki_exchange *x, maki_exchange_end_kind kind,
                              maki_live_conversation **talk, maki_err *err)
 {
-    maki_wire_said said = { .rows = NULL };
+    maki_wire_result said = { .rows = NULL };
     leave_said(x);
     maki_status st = x->reply ? maki_wire_reply_end(x->reply, &said, err) : MAKI_OK;
     if (st == MAKI_OK)

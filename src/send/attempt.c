@@ -117,7 +117,7 @@ static maki_stop stop_of(maki_str word, unsigned calls)
 {
     if (!word.len) return MAKI_STOP_NONE;
     for (size_t i = 0; i < sizeof stop_rows / sizeof stop_rows[0]; i++) {
-        if (!maki_among(word, stop_rows[i].words)) continue;
+        if (!maki_key_in(word, stop_rows[i].words)) continue;
         bool end = stop_rows[i].stop == MAKI_STOP_END;
         return end && calls ? MAKI_STOP_CALLS : stop_rows[i].stop;
     }
@@ -127,7 +127,7 @@ static maki_stop stop_of(maki_str word, unsigned calls)
 static void note(maki_attempt *t)
 {
     maki_send_result *r = t->result;
-    const maki_wire_said *said = &t->said;
+    const maki_wire_result *said = &t->said;
     maki_str cost = maki_is_object(said->usage_json)
                         ? maki_member(said->usage_json, MAKI_LIT("cost"))
                         : (maki_str){ "", 0 };
@@ -136,7 +136,7 @@ static void note(maki_attempt *t)
     copy_json(r->stop_word, sizeof r->stop_word, said->stop);
     r->stop = stop_of(maki_str_of(r->stop_word), r->calls);
     r->usage = said->usage;
-    r->garbage = said->garbage;
+    r->garbage = said->invalid;
     bool number = cost.len && maki_json_kind_of(cost) == MAKI_JSON_NUMBER;
     double value = number ? maki_json_double(cost) : -1;
     r->has_cost = value >= 0 && isfinite(value);
@@ -158,7 +158,7 @@ static maki_status read_reply(maki_attempt *t, maki_err *err)
 static void find_trouble(maki_attempt *t, maki_status ran, const maki_blocking_client_end *end)
 {
     const maki_clock *clock = t->sender->options.env->clock;
-    const maki_wire_said *said = &t->said;
+    const maki_wire_result *said = &t->said;
     int status = t->reply ? t->result->http_status : 0;
     maki_provider_error_kind kind = MAKI_PROVIDER_ERROR_NONE;
     if (status >= 300 || said->error.len) {
@@ -172,7 +172,7 @@ static void find_trouble(maki_attempt *t, maki_status ran, const maki_blocking_c
         kind = MAKI_PROVIDER_ERROR_UNREACHABLE;
     else if (!said->complete && ran == MAKI_TIMEOUT)
         kind = MAKI_PROVIDER_ERROR_TIMEOUT;
-    else if (!said->row_count && said->garbage)
+    else if (!said->row_count && said->invalid)
         kind = MAKI_PROVIDER_ERROR_GARBAGE;
     else if (!said->complete)
         kind = MAKI_PROVIDER_ERROR_CUT;
@@ -243,5 +243,5 @@ void maki_attempt_close(maki_attempt *t)
 {
     maki_wire_reply_close(t->reply);
     t->reply = NULL;
-    t->said = (maki_wire_said){ 0 };
+    t->said = (maki_wire_result){ 0 };
 }

@@ -17,7 +17,7 @@ typedef struct maki_attempt {
 
     maki_wire_reply *reply; /* NULL: no head came */
     bool lost;              /* the reply could not be kept: it can only be closed */
-    maki_wire_said said;
+    maki_wire_result said;
     maki_delta_decoder hear;
     bool reached;        /* a piece reached the caller */
     maki_status stopped; /* by the caller's own callback */

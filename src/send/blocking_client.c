@@ -64,7 +64,7 @@ static void on_tick(evutil_socket_t fd, short what, void *ctx)
 
 /* ---- what the client calls ------------------------------------------------------------------------------- */
 
-static size_t on_need(void *ctx, uint64_t at, char *out, size_t capacity, bool *end)
+static size_t on_read_body(void *ctx, uint64_t at, char *out, size_t capacity, bool *end)
 {
     maki_blocking_client *link = ctx;
     const maki_blocking_client_body *body = &link->ask->body;
@@ -80,7 +80,7 @@ static size_t on_need(void *ctx, uint64_t at, char *out, size_t capacity, bool *
         st = maki_fail(&link->err, MAKI_IO, "the request is shorter than it was");
     if (st != MAKI_OK) {
         stop(link, st);
-        return MAKI_CLIENT_CALL_LOST;
+        return MAKI_CLIENT_CALL_ABORT;
     }
     *end = at + got == body->length;
     return got;
@@ -121,12 +121,12 @@ static maki_status start(maki_blocking_client *link, maki_err *err)
     const maki_blocking_client_ask *ask = link->ask;
     maki_str lines[LINES_MAX];
     size_t count = split_lines(ask->lines, lines);
-    maki_client_callbacks calls = { link, on_need, on_head, on_bytes, on_done };
-    maki_client_call_where where = { .origin = ask->origin,
-                                     .target = ask->target,
-                                     .kind = ask->body.length ? MAKI_CLIENT_CALL_LENGTH
-                                                              : MAKI_CLIENT_CALL_NO_BODY,
-                                     .length = ask->body.length };
+    maki_client_callbacks calls = { link, on_read_body, on_head, on_bytes, on_done };
+    maki_client_call_request where = { .origin = ask->origin,
+                                       .target = ask->target,
+                                       .kind = ask->body.length ? MAKI_CLIENT_CALL_LENGTH
+                                                                : MAKI_CLIENT_CALL_NO_BODY,
+                                       .length = ask->body.length };
     maki_status st = maki_client_prepare(link->client, maki_str_of(ask->method), lines, count,
                                          &calls, &link->call, err);
     if (st == MAKI_OK) st = maki_client_call_start(link->call, &where, err);

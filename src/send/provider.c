@@ -279,7 +279,7 @@ maki_status maki_provider_head(const maki_provider *p, uint64_t body_length, mak
     add_line(out, "User-Agent: ", MAKI_LIT("maki/" MAKI_VERSION));
     if (spec->head) add_line(out, spec->head, MAKI_LIT(""));
     if (p->key.len)
-        add_line(out, spec->key_line ? spec->key_line : "Authorization: Bearer ", p->key);
+        add_line(out, spec->key_header ? spec->key_header : "Authorization: Bearer ", p->key);
     for (size_t i = 0; i < p->header_count; i++) {
         if (may_stand(p->headers[i])) add_line(out, "", p->headers[i]);
     }

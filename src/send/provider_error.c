@@ -79,7 +79,7 @@ static const struct status_row {
 static maki_provider_error_kind kind_of_word(maki_str word)
 {
     for (size_t i = 0; maki_is_string(word) && i < sizeof word_rows / sizeof word_rows[0]; i++) {
-        if (maki_among(maki_json_inside(word), word_rows[i].words)) return word_rows[i].kind;
+        if (maki_key_in(maki_json_inside(word), word_rows[i].words)) return word_rows[i].kind;
     }
     return MAKI_PROVIDER_ERROR_NONE;
 }
@@ -110,8 +110,8 @@ static bool is_full(const parts *p, int status, maki_str words)
 {
     bool anthropic = maki_is_text(p->type, MAKI_LIT("invalid_request_error"));
     bool refused = status == 0 || status == 400 || status >= 500;
-    return maki_overflow_says(words, MAKI_OVERFLOW_ANY | (refused ? MAKI_OVERFLOW_REFUSED : 0) |
-                                         (anthropic ? MAKI_OVERFLOW_ANTHROPIC : 0));
+    return maki_overflow_matches(words, MAKI_OVERFLOW_ANY | (refused ? MAKI_OVERFLOW_REFUSED : 0) |
+                                            (anthropic ? MAKI_OVERFLOW_ANTHROPIC : 0));
 }
 
 /* ---- its words ------------------------------------------------------------------------------------------- */

@@ -79,7 +79,7 @@ maki_status maki_sender_open(const maki_send_options *options, maki_sender **out
                                       options->connect_ms ? options->connect_ms : CONNECT_MS,
                                   .idle_ms =
                                       s->provider.timeout_ms ? s->provider.timeout_ms : IDLE_MS,
-                                  .idle_most = KEPT,
+                                  .idle_max = KEPT,
                                   .ca_file = s->provider.ca_file };
     maki_status st = maki_blocking_client_open(options->env, &limits, &s->link, err);
     if (st != MAKI_OK) {

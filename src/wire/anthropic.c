@@ -1,47 +1,51 @@
-/* anthropic.c -- Anthropic's messages: kept verbatim. */
+/* anthropic.c -- Anthropic's Messages API.
+ *
+ * Messages are rows already.  A reply is assembled from content_block_start, _delta and _stop: each block is an open part,
+ * found by its index, and its fields grow under their own names, known or not.  Input tokens are reported without
+ * the cached ones; ours include them. */
 #include "wire/protocol.h"
 
-/* The fields of an event that matter here. */
+/* The fields of an event that are used. */
 enum { TYPE, INDEX, DELTA, BLOCK, MESSAGE, USAGE, FIELDS };
 
-static void note_message(maki_wire_reply *r, maki_str message)
+static void read_meta(maki_wire_reply *r, maki_str message)
 {
-    maki_reply_note(r, MAKI_NOTE_ID, maki_member_string(message, MAKI_LIT("id")));
-    maki_reply_note(r, MAKI_NOTE_MODEL, maki_member_string(message, MAKI_LIT("model")));
-    maki_reply_note(r, MAKI_NOTE_STOP, maki_member_string(message, MAKI_LIT("stop_reason")));
-    maki_reply_usage(r, maki_member(message, MAKI_LIT("usage")));
+    maki_reply_set_meta(r, MAKI_META_ID, maki_member_string(message, MAKI_LIT("id")));
+    maki_reply_set_meta(r, MAKI_META_MODEL, maki_member_string(message, MAKI_LIT("model")));
+    maki_reply_set_meta(r, MAKI_META_STOP, maki_member_string(message, MAKI_LIT("stop_reason")));
+    maki_reply_add_usage(r, maki_member(message, MAKI_LIT("usage")));
 }
 
 static void block_start(maki_wire_reply *r, const maki_str *v)
 {
     bool object = maki_is_object(v[BLOCK]);
-    maki_part *part = object ? maki_reply_new_part(r, maki_count_of(v[INDEX])) : NULL;
-    r->garbage |= !object;
+    maki_open_part *part = object ? maki_reply_add_part(r, maki_count_of(v[INDEX])) : NULL;
+    r->invalid |= !object;
     if (!part) return;
-    maki_reply_delta(r, MAKI_DELTA_TEXT, maki_member(v[BLOCK], MAKI_LIT("text")));
+    maki_reply_emit(r, MAKI_DELTA_TEXT, maki_member(v[BLOCK], MAKI_LIT("text")));
     if (maki_is_object(maki_member(v[BLOCK], MAKI_LIT("input"))))
-        maki_reply_delta_call(r, part, maki_member(v[BLOCK], MAKI_LIT("name")),
-                              maki_member(v[BLOCK], MAKI_LIT("id")));
+        maki_reply_emit_call(r, part, maki_member(v[BLOCK], MAKI_LIT("name")),
+                             maki_member(v[BLOCK], MAKI_LIT("id")));
     maki_json_assembler_start(&part->fields, v[BLOCK]);
 }
 
-/* Texts, thinking and signatures grow under their own names, and so does what we do not know yet. */
+/* Text, thinking and signatures grow under their own names; so do unknown fields. */
 static void block_delta(maki_wire_reply *r, const maki_str *v)
 {
     enum { JSON, CITATION, TEXT, THINKING, COUNT };
     static const maki_str names[] = {
         { "partial_json", 12 }, { "citation", 8 }, { "text", 4 }, { "thinking", 8 }
     };
-    maki_part *part = maki_reply_part(r, maki_count_of(v[INDEX]));
+    maki_open_part *part = maki_reply_find_part(r, maki_count_of(v[INDEX]));
     maki_str d[COUNT];
     if (!part) {
-        r->garbage = true;
+        r->invalid = true;
         return;
     }
     maki_member_each(v[DELTA], names, d, COUNT);
-    maki_reply_delta(r, MAKI_DELTA_TEXT, d[TEXT]);
-    maki_reply_delta(r, MAKI_DELTA_REASONING, d[THINKING]);
-    maki_reply_delta_input(r, part, d[JSON]);
+    maki_reply_emit(r, MAKI_DELTA_TEXT, d[TEXT]);
+    maki_reply_emit(r, MAKI_DELTA_REASONING, d[THINKING]);
+    maki_reply_emit_input(r, part, d[JSON]);
     if (maki_is_string(d[JSON]))
         maki_json_assembler_add(&part->fields, MAKI_ASSEMBLE_JSON, MAKI_LIT("input"), d[JSON]);
     if (d[CITATION].len)
@@ -50,7 +54,7 @@ static void block_delta(maki_wire_reply *r, const maki_str *v)
     maki_json_assembler_merge(&part->fields, v[DELTA], "type partial_json citation");
 }
 
-static void event(maki_wire_reply *r, maki_str value)
+static void on_event(maki_wire_reply *r, maki_str value)
 {
     static const maki_str names[] = { { "type", 4 },           { "index", 5 },   { "delta", 5 },
                                       { "content_block", 13 }, { "message", 7 }, { "usage", 5 } };
@@ -62,47 +66,48 @@ static void event(maki_wire_reply *r, maki_str value)
     } else if (IS("content_block_start")) {
         block_start(r, v);
     } else if (IS("content_block_stop")) {
-        maki_part *part = maki_reply_part(r, maki_count_of(v[INDEX]));
+        maki_open_part *part = maki_reply_find_part(r, maki_count_of(v[INDEX]));
         if (part) part->done = true;
         maki_reply_flush(r, false);
     } else if (IS("message_start")) {
-        note_message(r, v[MESSAGE]);
+        read_meta(r, v[MESSAGE]);
     } else if (IS("message_delta")) {
-        maki_reply_note(r, MAKI_NOTE_STOP, maki_member_string(v[DELTA], MAKI_LIT("stop_reason")));
-        maki_reply_usage(r, v[USAGE]);
+        maki_reply_set_meta(r, MAKI_META_STOP,
+                            maki_member_string(v[DELTA], MAKI_LIT("stop_reason")));
+        maki_reply_add_usage(r, v[USAGE]);
     } else if (IS("error")) {
-        maki_reply_note(r, MAKI_NOTE_ERROR, value);
+        maki_reply_set_meta(r, MAKI_META_ERROR, value);
     } else if (IS("message_stop")) {
         r->complete = true;
-    } /* ping, and what comes after our time */
+    } /* ping, and unknown events, are ignored */
 #undef IS
 }
 
-static void whole(maki_wire_reply *r, maki_str value)
+static void on_body(maki_wire_reply *r, maki_str value)
 {
     maki_json_iter iter = maki_array_items(maki_member(value, MAKI_LIT("content")));
     maki_json_item item;
     if (maki_is_text(maki_member(value, MAKI_LIT("type")), MAKI_LIT("error"))) {
-        maki_reply_note(r, MAKI_NOTE_ERROR, value);
+        maki_reply_set_meta(r, MAKI_META_ERROR, value);
         return;
     }
-    note_message(r, value);
+    read_meta(r, value);
     while (maki_json_next(&iter, &item))
-        maki_reply_block(r, item.value);
+        maki_reply_add_block(r, item.value);
 }
 
-static void finish(maki_wire_reply *r)
+static void on_end(maki_wire_reply *r)
 {
     maki_jw w;
     maki_reply_flush(r, true);
     maki_str blocks = maki_reply_blocks(r);
     if (blocks.len == 0) return;
-    maki_reply_row(r, &w);
+    maki_reply_begin_row(r, &w);
     maki_jw_print(&w, "{'role':'assistant','content':[%v]}", maki_str_to(blocks, blocks.len - 1));
-    maki_reply_row_end(r, &w);
+    maki_reply_end_row(r, &w);
 }
 
-/* Its input is without what came from the cache. */
+/* Its input tokens exclude the cached ones. */
 static maki_wire_usage usage(maki_str u)
 {
     maki_wire_usage out = { .cache_read = maki_member_count(u, MAKI_LIT("cache_read_input_tokens")),
@@ -119,16 +124,16 @@ const maki_protocol_spec maki_anthropic_protocol = {
     .paths = { { "/v1/messages", false }, { "/v1/messages/count_tokens", true } },
     .version = "/v1",
     .target = "/messages",
-    .key_line = "x-api-key: ",
+    .key_header = "x-api-key: ",
     .head = "anthropic-version: 2023-06-01",
     .messages = "messages",
     .fields = { [MAKI_FIELD_SYSTEM] = "system",
                 [MAKI_FIELD_MAX_TOKENS] = "max_tokens",
                 [MAKI_FIELD_METADATA] = "metadata" },
-    .item = maki_verbatim_item,
-    .event = event,
-    .whole = whole,
-    .finish = finish,
+    .read_item = maki_verbatim_item,
+    .on_event = on_event,
+    .on_body = on_body,
+    .on_end = on_end,
     .usage = usage,
     .writing = &maki_anthropic_writing,
 };

@@ -1,9 +1,8 @@
-/* canon.c -- see canon.h.
+/* canon.c -- hash a message as a sequence of tokens: the byte FF, which no text contains, a letter, and a value.
  *
- * What is hashed is a row of tokens: the byte FF, which is in no text, a letter, and what belongs to it.  A
- * run of texts is hashed apart and its digest added when it ends, because only then it is known whether it
- * is more than white space.  Memory: the keys of the object at hand, while they are sorted, and arguments that
- * are JSON inside a string. */
+ * Adjacent texts are hashed separately and their digest is added at their end, because only then is it known
+ * whether they are more than white space.  Memory: the keys of the current object while they are sorted, and arguments
+ * that are JSON inside a string.  The tokens are part of the index on disk: a change makes old prefixes unknown. */
 #include "wire/canon.h"
 
 #include <string.h>
@@ -14,78 +13,78 @@
 #include "wire/content_part.h"
 
 enum {
-    DEPTH = 64,    /* JSON deeper than this counts by its bytes: each level is a walk over it */
-    FEW_KEYS = 16, /* sorted on the stack */
-    KEYS_MAX = 1 << 16,     /* objects with more are not sorted: nobody writes them anew */
-    TEXT_MEMORY = 64 << 10, /* of arguments: longer ones wait in a file */
-    TEXT_MAX = 64 << 20     /* longer ones are text, whatever is in them */
+    DEPTH = 64,      /* JSON deeper than this counts by its bytes: each level is a walk over it */
+    STACK_KEYS = 16, /* sorted on the stack */
+    KEYS_MAX = 1 << 16,     /* objects with more are not sorted: clients do not reserialize them */
+    TEXT_MEMORY = 64 << 10, /* of arguments: longer ones are spooled to a file */
+    TEXT_MAX = 64 << 20     /* longer ones are hashed as text, not as JSON */
 };
 
 typedef struct canon {
     const maki_env *env;
     maki_err *err;
     maki_status status; /* the first failure; nothing is done after it */
-    maki_sha256 all;
-    maki_sha256 run; /* texts that follow each other */
-    bool in_run, run_said;
-    maki_str answered; /* the id of the result before */
+    maki_sha256 hash;
+    maki_sha256 text_hash; /* adjacent texts */
+    bool in_text, text_has_content;
+    maki_str last_result_id; /* the id of the previous result, when a result came last */
 } canon;
 
 /* ---- tokens ------------------------------------------------------------------------------------------- */
 
-static void end_run(canon *c)
+static void end_text(canon *c)
 {
     unsigned char digest[MAKI_SHA256_LEN];
-    if (!c->in_run) return;
-    c->in_run = false;
-    maki_sha256_final(&c->run, digest);
-    if (!c->run_said) return;
-    maki_sha256_update(&c->all, MAKI_LIT("\xFFT"));
-    maki_sha256_update(&c->all, (maki_str){ (const char *)digest, sizeof digest });
+    if (!c->in_text) return;
+    c->in_text = false;
+    maki_sha256_final(&c->text_hash, digest);
+    if (!c->text_has_content) return;
+    maki_sha256_update(&c->hash, MAKI_LIT("\xFFT"));
+    maki_sha256_update(&c->hash, (maki_str){ (const char *)digest, sizeof digest });
 }
 
-static void token(canon *c, char letter)
+static void add_token(canon *c, char letter)
 {
     const char bytes[] = { '\xFF', letter };
-    end_run(c);
-    maki_sha256_update(&c->all, (maki_str){ bytes, sizeof bytes });
+    end_text(c);
+    maki_sha256_update(&c->hash, (maki_str){ bytes, sizeof bytes });
 }
 
-static maki_status add_all(void *ctx, maki_str bytes, maki_err *err)
+static maki_status hash_bytes(void *ctx, maki_str bytes, maki_err *err)
 {
     (void)err;
-    maki_sha256_update(&((canon *)ctx)->all, bytes);
+    maki_sha256_update(&((canon *)ctx)->hash, bytes);
     return MAKI_OK;
 }
 
-static maki_status add_run(void *ctx, maki_str bytes, maki_err *err)
+static maki_status hash_text_bytes(void *ctx, maki_str bytes, maki_err *err)
 {
     canon *c = ctx;
     (void)err;
-    for (size_t i = 0; !c->run_said && i < bytes.len; i++)
-        c->run_said = !strchr(" \t\r\n", bytes.ptr[i]) || bytes.ptr[i] == '\0';
-    maki_sha256_update(&c->run, bytes);
+    for (size_t i = 0; !c->text_has_content && i < bytes.len; i++)
+        c->text_has_content = !strchr(" \t\r\n", bytes.ptr[i]) || bytes.ptr[i] == '\0';
+    maki_sha256_update(&c->text_hash, bytes);
     return MAKI_OK;
 }
 
 /* A token with a text: a JSON string, or nothing. */
-static void token_text(canon *c, char letter, maki_str string)
+static void add_string_token(canon *c, char letter, maki_str string)
 {
-    token(c, letter);
+    add_token(c, letter);
     if (maki_is_string(string))
-        (void)maki_json_text_to(maki_json_inside(string), (maki_sink){ add_all, c }, c->err);
+        (void)maki_json_text_to(maki_json_inside(string), (maki_sink){ hash_bytes, c }, c->err);
 }
 
 /* A text of the message. */
 static void add_text(canon *c, maki_str string)
 {
     if (c->status != MAKI_OK) return;
-    if (!c->in_run) {
-        maki_sha256_init(&c->run);
-        c->in_run = true;
-        c->run_said = false;
+    if (!c->in_text) {
+        maki_sha256_init(&c->text_hash);
+        c->in_text = true;
+        c->text_has_content = false;
     }
-    (void)maki_json_text_to(maki_json_inside(string), (maki_sink){ add_run, c }, c->err);
+    (void)maki_json_text_to(maki_json_inside(string), (maki_sink){ hash_text_bytes, c }, c->err);
 }
 
 /* ---- JSON by value ------------------------------------------------------------------------------------ */
@@ -104,16 +103,17 @@ static int compare(const entry *a, const entry *b)
     return order ? order : a->nth < b->nth ? -1 : 1;
 }
 
-/* Shell's: in place, no recursion, and good enough for what people put into an object. */
+/* Shell sort: in place, no recursion, fast enough for the keys of an object. */
 static void sort(entry *entries, size_t n)
 {
     for (size_t gap = n / 2; gap > 0; gap /= 2) {
         for (size_t i = gap; i < n; i++) {
             entry moved = entries[i];
-            size_t at = i;
-            for (; at >= gap && compare(&moved, &entries[at - gap]) < 0; at -= gap)
-                entries[at] = entries[at - gap];
-            entries[at] = moved;
+            size_t position = i;
+            for (; position >= gap && compare(&moved, &entries[position - gap]) < 0;
+                 position -= gap)
+                entries[position] = entries[position - gap];
+            entries[position] = moved;
         }
     }
 }
@@ -132,9 +132,9 @@ static size_t read_entries(maki_str object, entry *entries, size_t capacity)
 static void add_entries(canon *c, const entry *entries, size_t n, unsigned depth)
 {
     for (size_t i = 0; i < n; i++) {
-        bool again = i + 1 < n && maki_json_same_text(entries[i].key, entries[i + 1].key);
-        if (again) continue;
-        token_text(c, 'k', entries[i].key);
+        bool duplicate = i + 1 < n && maki_json_same_text(entries[i].key, entries[i + 1].key);
+        if (duplicate) continue;
+        add_string_token(c, 'k', entries[i].key);
         add_value(c, entries[i].value, depth);
     }
 }
@@ -142,14 +142,14 @@ static void add_entries(canon *c, const entry *entries, size_t n, unsigned depth
 static void add_object(canon *c, maki_str object, unsigned depth)
 {
     const maki_alloc *alloc = c->env->alloc;
-    entry few[FEW_KEYS], *entries = few;
+    entry on_stack[STACK_KEYS], *entries = on_stack;
     size_t n = maki_json_count(object), bytes = n * sizeof *entries;
-    token(c, '{');
+    add_token(c, '{');
     if (n > KEYS_MAX) {
-        maki_sha256_update(&c->all, object);
+        maki_sha256_update(&c->hash, object);
         return;
     }
-    if (n > FEW_KEYS) entries = alloc->resize(alloc, NULL, 0, bytes);
+    if (n > STACK_KEYS) entries = alloc->resize(alloc, NULL, 0, bytes);
     if (!entries) {
         c->status = maki_fail_nomem(c->err);
         return;
@@ -157,46 +157,46 @@ static void add_object(canon *c, maki_str object, unsigned depth)
     n = read_entries(object, entries, n);
     sort(entries, n);
     add_entries(c, entries, n, depth);
-    if (entries != few) alloc->resize(alloc, entries, bytes, 0);
-    token(c, '}');
+    if (entries != on_stack) alloc->resize(alloc, entries, bytes, 0);
+    add_token(c, '}');
 }
 
 static void add_number(canon *c, maki_str number)
 {
     double value = maki_json_double(number) + 0.0; /* -0 becomes 0 */
-    token(c, '#');
-    maki_sha256_update(&c->all, (maki_str){ (const char *)&value, sizeof value });
+    add_token(c, '#');
+    maki_sha256_update(&c->hash, (maki_str){ (const char *)&value, sizeof value });
 }
 
 static void add_array(canon *c, maki_str array, unsigned depth)
 {
     maki_json_iter iter = maki_json_items(array);
     maki_json_item item;
-    token(c, '[');
+    add_token(c, '[');
     while (c->status == MAKI_OK && maki_json_next(&iter, &item))
         add_value(c, item.value, depth);
-    token(c, ']');
+    add_token(c, ']');
 }
 
 static void add_value(canon *c, maki_str value, unsigned depth)
 {
     if (c->status != MAKI_OK) return;
     if (depth == DEPTH) {
-        token(c, 'x');
-        maki_sha256_update(&c->all, value);
+        add_token(c, 'x');
+        maki_sha256_update(&c->hash, value);
         return;
     }
     switch (maki_json_kind_of(value)) {
-    case MAKI_JSON_NULL: token(c, 'n'); break;
-    case MAKI_JSON_BOOL: token(c, maki_json_true(value) ? 't' : 'f'); break;
+    case MAKI_JSON_NULL: add_token(c, 'n'); break;
+    case MAKI_JSON_BOOL: add_token(c, maki_json_true(value) ? 't' : 'f'); break;
     case MAKI_JSON_NUMBER: add_number(c, value); break;
-    case MAKI_JSON_STRING: token_text(c, 's', value); break;
+    case MAKI_JSON_STRING: add_string_token(c, 's', value); break;
     case MAKI_JSON_ARRAY: add_array(c, value, depth + 1); break;
     case MAKI_JSON_OBJECT: add_object(c, value, depth + 1); break;
     }
 }
 
-/* What a tool is called with: a value, or a string whose text may be one. */
+/* The arguments of a call: a JSON value, or a string that may contain one. */
 static void add_arguments(canon *c, maki_str arguments)
 {
     static const maki_json_scan_options plain = { 0 };
@@ -221,78 +221,79 @@ static void add_arguments(canon *c, maki_str arguments)
 
 /* ---- messages ----------------------------------------------------------------------------------------- */
 
-static void add_pieces(canon *c, maki_content_parts pieces, unsigned depth);
+static void add_parts(canon *c, maki_content_parts parts, unsigned depth);
 
 static void add_call(canon *c, maki_str id, maki_str name, maki_str arguments)
 {
-    token_text(c, 'C', id);
-    token_text(c, 'N', name);
+    add_string_token(c, 'C', id);
+    add_string_token(c, 'N', name);
     add_arguments(c, arguments);
 }
 
 /* The same result twice in a row counts once: a client that resumes may repeat it. */
 static void add_result(canon *c, const maki_content_part *result, unsigned depth)
 {
-    bool again = result->id.len && c->answered.len && maki_json_same_text(result->id, c->answered);
-    if (again) return;
-    token_text(c, 'A', result->id);
-    if (result->error) token(c, 'E');
+    bool duplicate = result->id.len && c->last_result_id.len &&
+                     maki_json_same_text(result->id, c->last_result_id);
+    if (duplicate) return;
+    add_string_token(c, 'A', result->id);
+    if (result->error) add_token(c, 'E');
     if (depth < DEPTH)
-        add_pieces(c, maki_content_parts_in(result->content), depth);
+        add_parts(c, maki_content_parts_in(result->content), depth);
     else
         add_value(c, result->content, DEPTH);
-    token(c, 'Z');
-    c->answered = result->id;
+    add_token(c, 'Z');
+    c->last_result_id = result->id;
 }
 
-/* The data, or where it is: escaped, without quotes. */
-static void add_image(canon *c, maki_str where)
+/* The data or the URL: escaped, without quotes. */
+static void add_image(canon *c, maki_str location)
 {
-    token(c, 'P');
-    (void)maki_json_text_to(where, (maki_sink){ add_all, c }, c->err);
+    add_token(c, 'P');
+    (void)maki_json_text_to(location, (maki_sink){ hash_bytes, c }, c->err);
 }
 
-/* A block of a kind we do not know: its first fields, but for those that say nothing. */
+/* A block of an unknown type: its first fields, except those without meaning. */
 static void add_other(canon *c, maki_str block, unsigned depth)
 {
     maki_json_iter iter = maki_json_items(block);
     maki_json_item item;
-    entry few[FEW_KEYS];
+    entry on_stack[STACK_KEYS];
     size_t n = 0;
-    while (maki_json_next(&iter, &item) && n < FEW_KEYS) {
+    while (maki_json_next(&iter, &item) && n < STACK_KEYS) {
         if (maki_json_kind_of(item.value) == MAKI_JSON_NULL ||
-            maki_among(item.key, "cache_control id status original"))
+            maki_key_in(item.key, "cache_control id status original"))
             continue;
-        few[n] = (entry){ { item.key.ptr - 1, item.key.len + 2 }, item.value, n };
+        on_stack[n] = (entry){ { item.key.ptr - 1, item.key.len + 2 }, item.value, n };
         n++;
     }
-    token(c, 'B');
-    sort(few, n);
-    add_entries(c, few, n, depth);
+    add_token(c, 'B');
+    sort(on_stack, n);
+    add_entries(c, on_stack, n, depth);
 }
 
-static void add_piece(canon *c, const maki_content_part *piece, unsigned depth)
+static void add_part(canon *c, const maki_content_part *part, unsigned depth)
 {
-    bool document = maki_is_text(piece->type, MAKI_LIT("document"));
-    if (piece->kind == MAKI_CONTENT_THINKING) return;
-    if (piece->kind != MAKI_CONTENT_RESULT) c->answered = (maki_str){ "", 0 };
-    if (piece->kind == MAKI_CONTENT_TEXT && !document)
-        add_text(c, piece->text);
-    else if (piece->kind == MAKI_CONTENT_CALL)
-        add_call(c, piece->id, piece->name, piece->input);
-    else if (piece->kind == MAKI_CONTENT_RESULT)
-        add_result(c, piece, depth);
-    else if (piece->kind == MAKI_CONTENT_IMAGE)
-        add_image(c, piece->media.data.len ? piece->media.data : piece->media.url);
+    bool document = maki_is_text(part->type, MAKI_LIT("document"));
+    if (part->kind == MAKI_CONTENT_THINKING) return;
+    if (part->kind != MAKI_CONTENT_RESULT) c->last_result_id = (maki_str){ "", 0 };
+    if (part->kind == MAKI_CONTENT_TEXT && !document)
+        add_text(c, part->text);
+    else if (part->kind == MAKI_CONTENT_CALL)
+        add_call(c, part->id, part->name, part->input);
+    else if (part->kind == MAKI_CONTENT_RESULT)
+        add_result(c, part, depth);
+    else if (part->kind == MAKI_CONTENT_IMAGE)
+        add_image(c, part->media.data.len ? part->media.data : part->media.url);
     else
-        add_other(c, piece->block, depth);
+        add_other(c, part->block, depth);
 }
 
-static void add_pieces(canon *c, maki_content_parts pieces, unsigned depth)
+static void add_parts(canon *c, maki_content_parts parts, unsigned depth)
 {
-    maki_content_part piece;
-    while (c->status == MAKI_OK && maki_content_parts_next(&pieces, &piece))
-        add_piece(c, &piece, depth + 1);
+    maki_content_part part;
+    while (c->status == MAKI_OK && maki_content_parts_next(&parts, &part))
+        add_part(c, &part, depth + 1);
 }
 
 static void add_role(canon *c, maki_str role)
@@ -305,16 +306,16 @@ static void add_role(canon *c, maki_str role)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         if (maki_is_text(role, rows[i].other)) role = rows[i].role;
     }
-    token_text(c, 'R', role);
+    add_string_token(c, 'R', role);
 }
 
 static void add_message(canon *c, maki_str row)
 {
-    const maki_content_parts pieces = maki_content_parts_of(row);
-    add_role(c, pieces.role);
-    add_pieces(c, pieces, 0);
-    if (maki_is_string(pieces.refusal)) add_text(c, pieces.refusal);
-    end_run(c);
+    const maki_content_parts parts = maki_content_parts_of(row);
+    add_role(c, parts.role);
+    add_parts(c, parts, 0);
+    if (maki_is_string(parts.refusal)) add_text(c, parts.refusal);
+    end_text(c);
 }
 
 maki_status maki_canon_next(const maki_env *env, const unsigned char before[MAKI_PREFIX_LEN],
@@ -322,10 +323,10 @@ maki_status maki_canon_next(const maki_env *env, const unsigned char before[MAKI
 {
     unsigned char digest[MAKI_SHA256_LEN];
     canon c = { .env = env, .err = err };
-    maki_sha256_init(&c.all);
-    maki_sha256_update(&c.all, (maki_str){ (const char *)before, MAKI_PREFIX_LEN });
+    maki_sha256_init(&c.hash);
+    maki_sha256_update(&c.hash, (maki_str){ (const char *)before, MAKI_PREFIX_LEN });
     add_message(&c, row);
-    maki_sha256_final(&c.all, digest);
+    maki_sha256_final(&c.hash, digest);
     if (c.status == MAKI_OK) memcpy(out, digest, MAKI_PREFIX_LEN);
     return c.status;
 }

@@ -1,12 +1,12 @@
-/* canon.h -- when two messages are the same, however they are written.
+/* canon.h -- a hash of a conversation's messages that does not depend on how they are written.
  *
- * A client that sends a reply back in its next request writes it in its own way: other spacing and escapes,
+ * A client that sends a reply back in its next request serializes it differently: other spacing and escapes,
  * a string for one text block, no thinking, other message ids, cache_control here and there.  The canon of a
  * row is its role, its text, the ids, names and inputs of its tool calls, ids and contents of results, and
- * images; nothing else.  A conversation's prefix is known by P_k = H(P_k-1, canon_k).
+ * images; nothing else.  A conversation's prefix is identified by P_k = H(P_k-1, canon_k).
  *
- * By value: texts as their characters, adjacent ones joined, those of white space alone dropped; JSON with
- * sorted keys and numbers as doubles, as JavaScript would write them back. */
+ * Values are compared, not bytes: texts are decoded, adjacent ones joined, those of only white space dropped; JSON
+ * has sorted keys and numbers as doubles, as JavaScript would write them back. */
 #ifndef MAKI_WIRE_CANON_H
 #define MAKI_WIRE_CANON_H
 
@@ -15,7 +15,7 @@
 enum { MAKI_PREFIX_LEN = 16 };
 
 /* `out` may be `before`; the first one is all zeros.  `row` is a message in either shape of the log, checked
- * JSON.  Fails only for want of memory or of a temporary file. */
+ * JSON.  Fails only without memory or a temporary file. */
 maki_status maki_canon_next(const maki_env *env, const unsigned char before[MAKI_PREFIX_LEN],
                             maki_str row, unsigned char out[MAKI_PREFIX_LEN], maki_err *err)
     MAKI_MUST_CHECK;

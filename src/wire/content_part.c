@@ -1,9 +1,10 @@
-/* content_part.c -- see content_part.h. */
+/* content_part.c -- parse a row lazily, one part at a time, in a single pass over its bytes: the fields that matter
+ * of a row, a block and a call are looked up together (maki_members_rest). */
 #include "wire/content_part.h"
 
 static const maki_str none = { "", 0 };
 
-bool maki_blank(maki_str string)
+bool maki_is_blank(maki_str string)
 {
     maki_str text = maki_json_inside(string);
     for (size_t i = 0; i < text.len; i++) {
@@ -16,8 +17,8 @@ bool maki_blank(maki_str string)
 
 /* ---- images and files --------------------------------------------------------------------------------- */
 
-/* "data:image/png;base64,AAAA" in its parts; any other URL stays one. */
-static maki_media media_at(maki_str url)
+/* "data:image/png;base64,AAAA" split; any other URL is returned as it is. */
+static maki_media parse_url(maki_str url)
 {
     static const maki_str scheme = { "data:", 5 }, base64 = { ";base64", 7 };
     const char *comma = url.len ? memchr(url.ptr, ',', url.len) : NULL;
@@ -28,60 +29,60 @@ static maki_media media_at(maki_str url)
                          .data = maki_str_from(url, (size_t)(comma - url.ptr) + 1) };
 }
 
-/* Ollama says no type: the first bytes of each format are known in base64 too. */
+/* Ollama gives no type: recognise it by the first bytes, in base64. */
 static maki_str type_of_bytes(maki_str data)
 {
     static const struct {
-        maki_str begins, type;
+        maki_str prefix, type;
     } known[] = { { { "/9j/", 4 }, { "image/jpeg", 10 } },
                   { { "R0lG", 4 }, { "image/gif", 9 } },
                   { { "UklG", 4 }, { "image/webp", 10 } } };
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-        if (maki_str_starts(data, known[i].begins)) return known[i].type;
+        if (maki_str_starts(data, known[i].prefix)) return known[i].type;
     }
     return MAKI_LIT("image/png");
 }
 
-static maki_str inside(maki_str string)
+static maki_str string_inside(maki_str string)
 {
     return string.len ? maki_json_inside(string) : none;
 }
 
 /* Anthropic's `source`. */
-static bool source_of(maki_str source, maki_media *out)
+static bool read_source(maki_str source, maki_media *out)
 {
-    out->url = inside(maki_member_string(source, MAKI_LIT("url")));
-    out->type = inside(maki_member_string(source, MAKI_LIT("media_type")));
-    out->data = out->type.len ? inside(maki_member_string(source, MAKI_LIT("data"))) : none;
+    out->url = string_inside(maki_member_string(source, MAKI_LIT("url")));
+    out->type = string_inside(maki_member_string(source, MAKI_LIT("media_type")));
+    out->data = out->type.len ? string_inside(maki_member_string(source, MAKI_LIT("data"))) : none;
     return out->url.len > 0 || out->data.len > 0;
 }
 
-/* A document may be words. */
+/* A document may be plain text. */
 static bool source_is_text(maki_str source)
 {
     return maki_is_text(maki_member(source, MAKI_LIT("type")), MAKI_LIT("text"));
 }
 
-/* A URL that stands in a string, or in the field `url` of an object (the chat API's). */
-static bool url_of(maki_str value, maki_media *out)
+/* A URL in a string, or in the field `url` of an object (the chat API's). */
+static bool read_url(maki_str value, maki_media *out)
 {
     if (maki_is_object(value)) value = maki_member(value, MAKI_LIT("url"));
     if (!maki_is_string(value)) return false;
-    *out = media_at(maki_json_inside(value));
+    *out = parse_url(maki_json_inside(value));
     return out->url.len > 0 || out->data.len > 0;
 }
 
 /* The chat API's `file`, and the fields of Responses' input_file. */
-static bool file_of(maki_str file, maki_media *out)
+static bool read_file(maki_str file, maki_media *out)
 {
     maki_str data = maki_member_string(file, MAKI_LIT("file_data"));
     maki_str url = maki_member_string(file, MAKI_LIT("file_url"));
-    return url_of(data.len ? data : url, out);
+    return read_url(data.len ? data : url, out);
 }
 
 /* ---- blocks ------------------------------------------------------------------------------------------- */
 
-/* The fields of a block that matter here, found in one walk. */
+/* The fields of a block that are used, found in one pass. */
 enum {
     TYPE,
     TEXT,
@@ -101,7 +102,7 @@ enum {
     FIELDS
 };
 
-static void take_block(maki_str block, const maki_str *v, maki_content_part *out)
+static void classify_block(maki_str block, const maki_str *v, maki_content_part *out)
 {
 #define IS(name) maki_is_text(v[TYPE], MAKI_LIT(name))
     out->kind = MAKI_CONTENT_OTHER;
@@ -127,19 +128,19 @@ static void take_block(maki_str block, const maki_str *v, maki_content_part *out
     } else if (IS("document") && source_is_text(v[SOURCE])) {
         out->kind = MAKI_CONTENT_TEXT;
         out->text = maki_member(v[SOURCE], MAKI_LIT("data"));
-    } else if ((IS("image") && source_of(v[SOURCE], &out->media)) ||
-               ((IS("image_url") || IS("input_image")) && url_of(v[IMAGE_URL], &out->media))) {
+    } else if ((IS("image") && read_source(v[SOURCE], &out->media)) ||
+               ((IS("image_url") || IS("input_image")) && read_url(v[IMAGE_URL], &out->media))) {
         out->kind = MAKI_CONTENT_IMAGE;
-    } else if ((IS("document") && source_of(v[SOURCE], &out->media)) ||
-               (IS("file") && file_of(v[FILE_FIELD], &out->media)) ||
-               (IS("input_file") && file_of(block, &out->media))) {
+    } else if ((IS("document") && read_source(v[SOURCE], &out->media)) ||
+               (IS("file") && read_file(v[FILE_FIELD], &out->media)) ||
+               (IS("input_file") && read_file(block, &out->media))) {
         out->kind = MAKI_CONTENT_FILE;
     }
 #undef IS
 }
 
-/* Strings where strings belong: what is anything else was not said. */
-static void only_strings(maki_content_part *out)
+/* Clear fields of the wrong type: they count as missing. */
+static void drop_other_types(maki_content_part *out)
 {
     if (!maki_is_string(out->text)) out->text = none;
     if (!maki_is_string(out->id)) out->id = none;
@@ -160,8 +161,8 @@ static void read_fields(maki_str block, const maki_str *v, maki_content_part *ou
     if (maki_is_object(v[ORIGINAL])) out->original = v[ORIGINAL];
     if (maki_is_string(v[TYPE])) out->type = v[TYPE];
     out->cache = v[CACHE];
-    take_block(block, v, out);
-    only_strings(out);
+    classify_block(block, v, out);
+    drop_other_types(out);
 }
 
 static void read_block(maki_str block, maki_content_part *out)
@@ -175,37 +176,37 @@ static void read_block(maki_str block, maki_content_part *out)
     read_fields(block, v, out);
 }
 
-/* ---- calls and results beside the content --------------------------------------------------------------- */
+/* ---- calls and results outside the content -------------------------------------------------------------- */
 
-static maki_str string_of(maki_str value)
+static maki_str string_or_none(maki_str value)
 {
     return maki_is_string(value) ? value : none;
 }
 
-enum { CALL_ID, FUNCTION, CUSTOM, OUTER };
-static const maki_str call_names[OUTER] = { { "id", 2 }, { "function", 8 }, { "custom", 6 } };
+enum { CALL_ID, FUNCTION, CUSTOM, CALL_FIELDS };
+static const maki_str call_names[CALL_FIELDS] = { { "id", 2 }, { "function", 8 }, { "custom", 6 } };
 
 static void read_call(maki_str call, const maki_str *o, maki_str original, maki_content_part *out)
 {
-    enum { CALL_NAME, ARGUMENTS, CUSTOM_INPUT, INNER };
-    static const maki_str inner[] = { { "name", 4 }, { "arguments", 9 }, { "input", 5 } };
-    maki_str v[INNER];
+    enum { CALL_NAME, ARGUMENTS, CUSTOM_INPUT, FUNCTION_FIELDS };
+    static const maki_str function_names[] = { { "name", 4 }, { "arguments", 9 }, { "input", 5 } };
+    maki_str v[FUNCTION_FIELDS];
     *out = (maki_content_part){ .kind = MAKI_CONTENT_CALL, .block = call, .original = original };
-    maki_member_each(o[FUNCTION].len ? o[FUNCTION] : o[CUSTOM], inner, v, INNER);
-    out->id = string_of(o[CALL_ID]);
-    out->name = string_of(v[CALL_NAME]);
+    maki_member_each(o[FUNCTION].len ? o[FUNCTION] : o[CUSTOM], function_names, v, FUNCTION_FIELDS);
+    out->id = string_or_none(o[CALL_ID]);
+    out->name = string_or_none(v[CALL_NAME]);
     out->input = v[ARGUMENTS].len ? v[ARGUMENTS] : v[CUSTOM_INPUT];
     if (o[FUNCTION].len) out->field = MAKI_LIT("tool_calls");
 }
 
-static void read_old_call(maki_str call, maki_content_part *out)
+static void read_function_call(maki_str call, maki_content_part *out)
 {
     *out = (maki_content_part){ .kind = MAKI_CONTENT_CALL, .block = call };
     out->name = maki_member_string(call, MAKI_LIT("name"));
     out->input = maki_member(call, MAKI_LIT("arguments"));
 }
 
-/* ---- walking -------------------------------------------------------------------------------------------- */
+/* ---- iterating ------------------------------------------------------------------------------------------ */
 
 static const maki_str thinking_fields[] = { { "reasoning_content", 17 },
                                             { "reasoning", 9 },
@@ -218,51 +219,51 @@ maki_content_parts maki_content_parts_in(maki_str content)
     return (maki_content_parts){ .single = one ? content : none };
 }
 
-/* The fields of a row that matter here. */
+/* The fields of a row that are used. */
 enum {
     ROLE,
     BODY,
     CALLS,
-    OLD_CALL,
+    FUNCTION_CALL,
     IMAGES,
-    BESIDE,
+    ROW_ORIGINAL,
     ROW_NAME,
     ROW_REFUSAL,
     AUDIO,
-    CALL_OF,
+    RESULT_CALL_ID,
     TOOL_NAME,
-    FAILED,
-    FIRST_THOUGHT,
-    ROW_FIELDS = FIRST_THOUGHT + 3
+    IS_ERROR,
+    FIRST_THINKING,
+    ROW_FIELDS = FIRST_THINKING + 3
 };
 
 static maki_speaker speaker_of(maki_str role)
 {
-    if (!maki_is_string(role)) return MAKI_BY_NOBODY;
-    if (maki_json_text_is(role, MAKI_LIT("assistant"))) return MAKI_BY_ASSISTANT;
+    if (!maki_is_string(role)) return MAKI_SPEAKER_NONE;
+    if (maki_json_text_is(role, MAKI_LIT("assistant"))) return MAKI_SPEAKER_ASSISTANT;
     bool system = maki_json_text_is(role, MAKI_LIT("system")) ||
                   maki_json_text_is(role, MAKI_LIT("developer"));
-    return system ? MAKI_BY_SYSTEM : MAKI_BY_USER;
+    return system ? MAKI_SPEAKER_SYSTEM : MAKI_SPEAKER_USER;
 }
 
 static maki_content_part result_of(const maki_str *v, maki_str original)
 {
-    maki_str name = string_of(v[TOOL_NAME]);
+    maki_str name = string_or_none(v[TOOL_NAME]);
     return (maki_content_part){ .kind = MAKI_CONTENT_RESULT,
-                                .id = string_of(v[CALL_OF]),
-                                .name = name.len ? name : string_of(v[ROW_NAME]),
+                                .id = string_or_none(v[RESULT_CALL_ID]),
+                                .name = name.len ? name : string_or_none(v[ROW_NAME]),
                                 .content = v[BODY],
-                                .error = v[FAILED].len && maki_json_true(v[FAILED]),
+                                .error = v[IS_ERROR].len && maki_json_true(v[IS_ERROR]),
                                 .original = original };
 }
 
-/* What only a message of the model has. */
-static void read_model(maki_content_parts *p, const maki_str *v)
+/* Fields that only an assistant's message has. */
+static void read_assistant_fields(maki_content_parts *p, const maki_str *v)
 {
     p->calls = maki_array_items(v[CALLS]);
-    if (maki_is_object(v[OLD_CALL])) p->function_call = v[OLD_CALL];
+    if (maki_is_object(v[FUNCTION_CALL])) p->function_call = v[FUNCTION_CALL];
     for (size_t i = 0; i < 3; i++)
-        p->thinking[i] = string_of(v[FIRST_THOUGHT + i]);
+        p->thinking[i] = string_or_none(v[FIRST_THINKING + i]);
 }
 
 maki_content_parts maki_content_parts_of(maki_str row)
@@ -274,43 +275,43 @@ maki_content_parts maki_content_parts_of(maki_str row)
         thinking_fields[0], thinking_fields[1],     thinking_fields[2]
     };
     maki_str v[ROW_FIELDS];
-    if (!maki_is_object(row)) return (maki_content_parts){ .by = MAKI_BY_NOBODY };
+    if (!maki_is_object(row)) return (maki_content_parts){ .speaker = MAKI_SPEAKER_NONE };
     maki_member_each(row, names, v, ROW_FIELDS);
-    maki_str original = maki_is_object(v[BESIDE]) ? v[BESIDE] : none;
+    maki_str original = maki_is_object(v[ROW_ORIGINAL]) ? v[ROW_ORIGINAL] : none;
     bool tool =
         maki_is_text(v[ROLE], MAKI_LIT("tool")) || maki_is_text(v[ROLE], MAKI_LIT("function"));
     maki_content_parts p = { 0 };
     if (!tool) p = maki_content_parts_in(v[BODY]);
-    p.by = speaker_of(v[ROLE]);
-    p.role = string_of(v[ROLE]);
-    p.name = string_of(v[ROW_NAME]);
+    p.speaker = speaker_of(v[ROLE]);
+    p.role = string_or_none(v[ROLE]);
+    p.name = string_or_none(v[ROW_NAME]);
     p.refusal = v[ROW_REFUSAL];
     p.audio = v[AUDIO];
     p.original = original;
     p.is_result = tool;
     if (tool) p.result = result_of(v, original);
-    if (p.by == MAKI_BY_ASSISTANT) read_model(&p, v);
-    if (p.by == MAKI_BY_USER && !tool) p.images = maki_array_items(v[IMAGES]);
+    if (p.speaker == MAKI_SPEAKER_ASSISTANT) read_assistant_fields(&p, v);
+    if (p.speaker == MAKI_SPEAKER_USER && !tool) p.images = maki_array_items(v[IMAGES]);
     return p;
 }
 
-static maki_str take(maki_str *value)
+static maki_str take_value(maki_str *value)
 {
     maki_str taken = *value;
     *value = none;
     return taken;
 }
 
-/* Content: a block at a time. */
+/* The next block of the content. */
 static bool next_block(maki_content_parts *p, maki_content_part *out)
 {
     maki_json_iter fields;
     maki_json_item item;
     if (p->single.len) {
-        read_block(take(&p->single), out);
+        read_block(take_value(&p->single), out);
         return true;
     }
-    if (maki_json_enter(&p->blocks, &fields)) { /* most are objects: they are walked once */
+    if (maki_json_enter(&p->blocks, &fields)) { /* most are objects: read in one pass */
         maki_str v[FIELDS];
         maki_members_rest(&fields, block_names, v, FIELDS);
         read_fields(maki_json_leave(&p->blocks, &fields), v, out);
@@ -323,15 +324,15 @@ static bool next_block(maki_content_parts *p, maki_content_part *out)
 
 static bool next_call(maki_content_parts *p, maki_content_part *out)
 {
-    maki_str o[OUTER], call;
+    maki_str o[CALL_FIELDS], call;
     maki_json_iter fields;
     maki_json_item item;
     if (maki_json_enter(&p->calls, &fields)) {
-        maki_members_rest(&fields, call_names, o, OUTER);
+        maki_members_rest(&fields, call_names, o, CALL_FIELDS);
         call = maki_json_leave(&p->calls, &fields);
     } else if (maki_json_next(&p->calls, &item)) {
         call = item.value;
-        maki_member_each(call, call_names, o, OUTER);
+        maki_member_each(call, call_names, o, CALL_FIELDS);
     } else {
         return false;
     }
@@ -345,20 +346,20 @@ bool maki_content_parts_next(maki_content_parts *p, maki_content_part *out)
     if (p->is_result) {
         *out = p->result;
         bool first = p->result.kind == MAKI_CONTENT_RESULT;
-        p->result.kind = MAKI_CONTENT_OTHER; /* it is said once */
+        p->result.kind = MAKI_CONTENT_OTHER; /* it is returned once */
         return first;
     }
-    while (p->thought < 3) {
-        maki_str text = p->thinking[p->thought++];
+    while (p->thinking_done < 3) {
+        maki_str text = p->thinking[p->thinking_done++];
         if (!text.len) continue;
         *out = (maki_content_part){ .kind = MAKI_CONTENT_THINKING, .text = text };
-        out->field = thinking_fields[p->thought - 1];
+        out->field = thinking_fields[p->thinking_done - 1];
         return true;
     }
     if (next_block(p, out)) return true;
     if (next_call(p, out)) return true;
     if (p->function_call.len) {
-        read_old_call(take(&p->function_call), out);
+        read_function_call(take_value(&p->function_call), out);
         return true;
     }
     while (maki_json_next(&p->images, &item)) {
@@ -371,13 +372,13 @@ bool maki_content_parts_next(maki_content_parts *p, maki_content_part *out)
     return false;
 }
 
-bool maki_content_parts_call(const maki_content_parts *pieces)
+bool maki_content_parts_has_call(const maki_content_parts *parts)
 {
-    maki_content_parts rest = *pieces;
-    maki_content_part piece;
-    if (rest.by != MAKI_BY_ASSISTANT) return false;
-    while (maki_content_parts_next(&rest, &piece)) {
-        if (piece.kind == MAKI_CONTENT_CALL) return true;
+    maki_content_parts rest = *parts;
+    maki_content_part part;
+    if (rest.speaker != MAKI_SPEAKER_ASSISTANT) return false;
+    while (maki_content_parts_next(&rest, &part)) {
+        if (part.kind == MAKI_CONTENT_CALL) return true;
     }
     return false;
 }

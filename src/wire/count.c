@@ -1,4 +1,8 @@
-/* count.c -- the tokens of a request: system, tools, messages; see wire.h. */
+/* count.c -- count the tokens of a request: system prompt, tools, messages.
+ *
+ * The model's name decides encoding and family, and may follow the messages in the body: so the body is read twice, first
+ * for its fields, then for its messages.  Texts are scaled by the family's factor; what surrounds a message is added
+ * after that. */
 #include <math.h>
 #include <stdio.h>
 
@@ -9,12 +13,12 @@
 typedef struct counting {
     const maki_family *family;
     maki_content_rules rules;
-    maki_wire_tokens sum;       /* without the factor */
-    uint64_t systems, messages; /* how many: each has something around it */
+    maki_wire_tokens sum;       /* unscaled */
+    uint64_t systems, messages; /* how many: each has overhead */
 } counting;
 
-/* One whose message is the whole content: text, blocks, or Gemini's {parts}. */
-static maki_status count_content(counting *c, maki_str content, uint64_t *sum, maki_err *err)
+/* The system prompt: a string, blocks, or Gemini's {parts}. */
+static maki_status count_system(counting *c, maki_str content, uint64_t *sum, maki_err *err)
 {
     maki_part_counts parts = { 0 };
     maki_str inside = maki_member(content, MAKI_LIT("parts"));
@@ -41,7 +45,7 @@ static maki_status count_row(void *ctx, const maki_wire_message *message, maki_e
     return st;
 }
 
-static maki_status nothing(void *ctx, const maki_wire_message *message, maki_err *err)
+static maki_status ignore_message(void *ctx, const maki_wire_message *message, maki_err *err)
 {
     (void)ctx, (void)message, (void)err;
     return MAKI_OK;
@@ -57,21 +61,21 @@ static void scale(const counting *c, maki_wire_tokens *out)
     out->all = out->system + out->tools + out->messages + c->family->per_reply;
 }
 
-/* The model's name as text. */
-static maki_str name_of(maki_str model, maki_str said, char *capacity, size_t size)
+/* The model's name, decoded. */
+static maki_str model_name(maki_str model, maki_str said, char *buffer, size_t size)
 {
     if (model.len || said.len == 0) return model;
-    return (maki_str){ capacity, maki_json_copy_text(said, capacity, size) };
+    return (maki_str){ buffer, maki_json_copy_text(said, buffer, size) };
 }
 
-/* A request to count tokens may wrap the one it is about. */
+/* A count_tokens request may wrap the request to count. */
 static maki_status unwrap(const maki_protocol_spec *protocol, maki_str *body, maki_err *err)
 {
     maki_str value;
-    if (!protocol->count_wraps) return MAKI_OK;
+    if (!protocol->count_wrappers) return MAKI_OK;
     maki_status st = maki_json_check(*body, &value, err);
     if (st != MAKI_OK) return st;
-    maki_str inner = maki_member_any(value, protocol->count_wraps);
+    maki_str inner = maki_member_any(value, protocol->count_wrappers);
     if (maki_is_object(inner)) *body = inner;
     return MAKI_OK;
 }
@@ -84,15 +88,15 @@ maki_status maki_wire_count(const maki_env *env, maki_protocol protocol, maki_st
     char name[256];
     maki_status st = unwrap(maki_protocol_of(protocol), &body, err);
     if (st == MAKI_OK)
-        st = maki_wire_read(env, protocol, body, NULL, nothing, NULL, &request, NULL, err);
+        st = maki_wire_read(env, protocol, body, NULL, ignore_message, NULL, &request, NULL, err);
     if (st != MAKI_OK) return st;
-    model = name_of(model, request.model, name, sizeof name);
+    model = model_name(model, request.model, name, sizeof name);
     c.family = maki_family_of(model);
     c.rules.image = maki_image_rule_of(model);
     st = maki_tokenizer_open(env, maki_encoding_named(c.family->encoding), NULL, &c.rules.tokenizer,
                              err);
     if (st != MAKI_OK) return st;
-    st = count_content(&c, request.system, &c.sum.system, err);
+    st = count_system(&c, request.system, &c.sum.system, err);
     if (st == MAKI_OK)
         st = maki_count_tools(c.rules.tokenizer, c.family, request.tools, &c.sum.tools, err);
     if (st == MAKI_OK)
@@ -102,10 +106,10 @@ maki_status maki_wire_count(const maki_env *env, maki_protocol protocol, maki_st
     return st;
 }
 
-size_t maki_wire_counted(maki_protocol protocol, uint64_t tokens, char out[MAKI_WIRE_COUNTED])
+size_t maki_wire_print_count(maki_protocol protocol, uint64_t tokens, char out[MAKI_WIRE_COUNT_MAX])
 {
-    const char *name = maki_protocol_of(protocol)->counted;
-    int n = snprintf(out, MAKI_WIRE_COUNTED, "{\"%s\":%llu}", name ? name : "input_tokens",
+    const char *name = maki_protocol_of(protocol)->count_field;
+    int n = snprintf(out, MAKI_WIRE_COUNT_MAX, "{\"%s\":%llu}", name ? name : "input_tokens",
                      (unsigned long long)tokens);
     return (size_t)n;
 }

@@ -1,99 +1,99 @@
-/* deltas.c -- what a reply says, for who listens; see wire.h.
+/* deltas.c -- report what a reply says to a callback while it arrives.
  *
- * The files of the protocols tell it where they gather it.  A reply that is no stream is heard from its rows,
- * whatever its protocol. */
+ * The files of the protocols call maki_reply_emit and its like for each event of a stream.  For a reply that is not a
+ * stream the deltas are taken from its rows, whatever the protocol.  After the callback's first error none is sent. */
 #include "wire/content_part.h"
 #include "wire/reply.h"
 
 void maki_wire_reply_on_delta(maki_wire_reply *r, maki_wire_delta_fn fn, void *ctx)
 {
-    r->ear.fn = fn;
-    r->ear.ctx = ctx;
+    r->listener.fn = fn;
+    r->listener.ctx = ctx;
 }
 
-static void tell(maki_wire_reply *r, const maki_wire_delta *piece)
+static void emit(maki_wire_reply *r, const maki_wire_delta *piece)
 {
     if (r->failure.status != MAKI_OK) return;
-    r->ear.any = true;
-    r->failure.status = r->ear.fn(r->ear.ctx, piece, r->failure.err);
+    r->listener.called = true;
+    r->failure.status = r->listener.fn(r->listener.ctx, piece, r->failure.err);
 }
 
-static bool says(const maki_wire_reply *r, maki_str value)
+static bool should_emit(const maki_wire_reply *r, maki_str value)
 {
-    return r->ear.fn && maki_is_string(value) && value.len > 2;
+    return r->listener.fn && maki_is_string(value) && value.len > 2;
 }
 
-void maki_reply_delta(maki_wire_reply *r, maki_delta_kind kind, maki_str value)
+void maki_reply_emit(maki_wire_reply *r, maki_delta_kind kind, maki_str value)
 {
     maki_wire_delta piece = { .kind = kind, .value = value };
-    if (says(r, value)) tell(r, &piece);
+    if (should_emit(r, value)) emit(r, &piece);
 }
 
-void maki_reply_delta_call(maki_wire_reply *r, maki_part *part, maki_str name, maki_str id)
+void maki_reply_emit_call(maki_wire_reply *r, maki_open_part *part, maki_str name, maki_str id)
 {
-    maki_wire_delta piece = { MAKI_DELTA_CALL, r->ear.calls, name, id };
-    if (!says(r, name) || (part && part->call)) return;
-    r->ear.calls++;
-    if (part) part->call = r->ear.calls;
-    tell(r, &piece);
+    maki_wire_delta piece = { MAKI_DELTA_CALL, r->listener.call_count, name, id };
+    if (!should_emit(r, name) || (part && part->call)) return;
+    r->listener.call_count++;
+    if (part) part->call = r->listener.call_count;
+    emit(r, &piece);
 }
 
-void maki_reply_delta_input(maki_wire_reply *r, const maki_part *part, maki_str value)
+void maki_reply_emit_input(maki_wire_reply *r, const maki_open_part *part, maki_str value)
 {
-    uint32_t call = part ? part->call : r->ear.calls;
+    uint32_t call = part ? part->call : r->listener.call_count;
     maki_wire_delta piece = { .kind = MAKI_DELTA_INPUT, .call = call - 1, .value = value };
-    bool whole = r->ear.fn && maki_is_object(value);
-    if (call && (whole || says(r, value))) tell(r, &piece);
+    bool whole = r->listener.fn && maki_is_object(value);
+    if (call && (whole || should_emit(r, value))) emit(r, &piece);
 }
 
 /* ---- rows ---------------------------------------------------------------------------------------------- */
 
 /* The texts of Responses' reasoning. */
-static void hear_summary(maki_wire_reply *r, maki_str list)
+static void emit_summary(maki_wire_reply *r, maki_str list)
 {
     maki_json_iter iter = maki_array_items(list);
     maki_json_item item;
     while (maki_json_next(&iter, &item))
-        maki_reply_delta(r, MAKI_DELTA_REASONING, maki_member_string(item.value, MAKI_LIT("text")));
+        maki_reply_emit(r, MAKI_DELTA_REASONING, maki_member_string(item.value, MAKI_LIT("text")));
 }
 
-static void hear_call(maki_wire_reply *r, maki_str name, maki_str id, maki_str input)
+static void emit_call(maki_wire_reply *r, maki_str name, maki_str id, maki_str input)
 {
-    maki_reply_delta_call(r, NULL, name, id);
-    maki_reply_delta_input(r, NULL, input);
+    maki_reply_emit_call(r, NULL, name, id);
+    maki_reply_emit_input(r, NULL, input);
 }
 
-/* A call that the provider makes itself is heard like any other. */
-static void hear_piece(maki_wire_reply *r, const maki_content_part *piece)
+/* A call that the provider runs itself is reported like any other. */
+static void emit_part(maki_wire_reply *r, const maki_content_part *piece)
 {
     maki_str input = maki_member(piece->block, MAKI_LIT("input"));
     switch (piece->kind) {
-    case MAKI_CONTENT_TEXT: maki_reply_delta(r, MAKI_DELTA_TEXT, piece->text); break;
-    case MAKI_CONTENT_CALL: hear_call(r, piece->name, piece->id, piece->input); break;
+    case MAKI_CONTENT_TEXT: maki_reply_emit(r, MAKI_DELTA_TEXT, piece->text); break;
+    case MAKI_CONTENT_CALL: emit_call(r, piece->name, piece->id, piece->input); break;
     case MAKI_CONTENT_THINKING:
-        maki_reply_delta(r, MAKI_DELTA_REASONING, piece->text);
-        hear_summary(r, maki_member(piece->block, MAKI_LIT("summary")));
+        maki_reply_emit(r, MAKI_DELTA_REASONING, piece->text);
+        emit_summary(r, maki_member(piece->block, MAKI_LIT("summary")));
         break;
     case MAKI_CONTENT_OTHER:
         if (maki_is_object(input))
-            hear_call(r, maki_member(piece->block, MAKI_LIT("name")),
+            emit_call(r, maki_member(piece->block, MAKI_LIT("name")),
                       maki_member(piece->block, MAKI_LIT("id")), input);
         else
-            maki_reply_delta(r, MAKI_DELTA_TEXT, maki_member(piece->block, MAKI_LIT("text")));
+            maki_reply_emit(r, MAKI_DELTA_TEXT, maki_member(piece->block, MAKI_LIT("text")));
         break;
     default: break;
     }
 }
 
-void maki_reply_delta_row(maki_wire_reply *r, maki_str row)
+void maki_reply_emit_row(maki_wire_reply *r, maki_str row)
 {
     maki_content_parts pieces = maki_content_parts_of(row);
     maki_content_part piece;
-    bool thought = false; /* a field has it; a server may say the same in two */
-    while (r->ear.fn && maki_content_parts_next(&pieces, &piece)) {
+    bool thought = false; /* a field had reasoning; a server may repeat it in another */
+    while (r->listener.fn && maki_content_parts_next(&pieces, &piece)) {
         if (!piece.field.len || piece.kind != MAKI_CONTENT_THINKING || !thought)
-            hear_piece(r, &piece);
+            emit_part(r, &piece);
         thought |= piece.kind == MAKI_CONTENT_THINKING && piece.field.len > 0;
     }
-    maki_reply_delta(r, MAKI_DELTA_TEXT, pieces.refusal);
+    maki_reply_emit(r, MAKI_DELTA_TEXT, pieces.refusal);
 }

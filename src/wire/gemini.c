@@ -1,20 +1,22 @@
-/* gemini.c -- Google's generateContent: contents with parts. */
+/* gemini.c -- Google's generateContent: contents with parts, converted to rows in Anthropic's shape (gemini_part.h).
+ *
+ * Every event of a stream looks like a whole reply: its parts are appended, adjacent texts of one kind joined. */
 #include "wire/gemini_part.h"
 #include "wire/protocol.h"
 
 /* ---- requests ----------------------------------------------------------------------------------------- */
 
-/* Answers find their call in the model's last content, after the answers that came since. */
-static void look_back(const maki_request_reader *r, maki_gemini_ids *ids)
+/* Count the results since the model's last content, so that the next one finds its call. */
+static void count_earlier_answers(const maki_request_reader *r, maki_gemini_ids *ids)
 {
     maki_json_iter turn = maki_request_reader_last_turn(r);
     maki_json_item content, part;
     if (!maki_json_next(&turn, &content)) return;
-    ids->asked = maki_gemini_parts(content.value);
-    while (ids->answered < MAKI_RESULTS_MAX && maki_json_next(&turn, &content)) {
+    ids->call_parts = maki_gemini_parts(content.value);
+    while (ids->result_count < MAKI_RESULTS_MAX && maki_json_next(&turn, &content)) {
         maki_json_iter parts = maki_gemini_parts(content.value);
         while (maki_json_next(&parts, &part))
-            maki_gemini_pass(part.value, ids);
+            maki_gemini_count_answer(part.value, ids);
     }
 }
 
@@ -37,7 +39,7 @@ static maki_status read_item(maki_request_reader *r, maki_str item, bool single)
     maki_jw w;
     if (!maki_is_object(item)) return maki_request_reader_fail(r, "must be an object with parts");
     bool model = maki_is_text(maki_member(item, MAKI_LIT("role")), MAKI_LIT("model"));
-    if (!model && has_answers(item)) look_back(r, &ids);
+    if (!model && has_answers(item)) count_earlier_answers(r, &ids);
     maki_request_reader_begin(r, &w);
     maki_jw_print(&w, "{'role':%z,'content':[", model ? "assistant" : "user");
     while (maki_json_next(&parts, &part))
@@ -50,7 +52,7 @@ static maki_status read_item(maki_request_reader *r, maki_str item, bool single)
 
 /* ---- replies ------------------------------------------------------------------------------------------ */
 
-/* The first of the candidates: only one can go on. */
+/* The first candidate: only one is stored. */
 static maki_str candidate_of(maki_str value)
 {
     maki_json_iter iter = maki_array_items(maki_member(value, MAKI_LIT("candidates")));
@@ -61,19 +63,19 @@ static maki_str candidate_of(maki_str value)
     return (maki_str){ "", 0 };
 }
 
-/* Texts of a kind that follow each other are one; a signature ends it. */
+/* Join adjacent texts of one kind; a signature ends a text. */
 static void add_text(maki_wire_reply *r, maki_str part, maki_gemini_kind kind)
 {
-    maki_part *open = r->part_count ? r->parts[0] : NULL;
+    maki_open_part *open = r->part_count ? r->parts[0] : NULL;
     bool thought = kind == MAKI_GEMINI_THOUGHT;
-    maki_reply_delta(r, thought ? MAKI_DELTA_REASONING : MAKI_DELTA_TEXT,
-                     maki_member(part, MAKI_LIT("text")));
+    maki_reply_emit(r, thought ? MAKI_DELTA_REASONING : MAKI_DELTA_TEXT,
+                    maki_member(part, MAKI_LIT("text")));
     if (open && open->index != (uint64_t)kind) {
         maki_reply_flush(r, true);
         open = NULL;
     }
     if (!open) {
-        open = maki_reply_new_part(r, (uint64_t)kind);
+        open = maki_reply_add_part(r, (uint64_t)kind);
         if (!open) return;
         if (thought) maki_json_assembler_start(&open->fields, MAKI_LIT("{\"thought\":true}"));
     }
@@ -81,7 +83,7 @@ static void add_text(maki_wire_reply *r, maki_str part, maki_gemini_kind kind)
     if (maki_gemini_signature(part).len) maki_reply_flush(r, true);
 }
 
-/* An id of a call's own is not the one it gets (gemini_part.h). */
+/* The id in the event is not reported: the call gets a synthetic one (gemini_part.h). */
 static void add_part(maki_wire_reply *r, maki_str part)
 {
     maki_str value;
@@ -92,53 +94,54 @@ static void add_part(maki_wire_reply *r, maki_str part)
     }
     maki_reply_flush(r, true);
     if (kind == MAKI_GEMINI_CALL) {
-        maki_reply_delta_call(r, NULL, maki_member(value, MAKI_LIT("name")), (maki_str){ "", 0 });
-        maki_reply_delta_input(r, NULL, maki_member(value, MAKI_LIT("args")));
+        maki_reply_emit_call(r, NULL, maki_member(value, MAKI_LIT("name")), (maki_str){ "", 0 });
+        maki_reply_emit_input(r, NULL, maki_member(value, MAKI_LIT("args")));
     }
-    maki_reply_block(r, part);
+    maki_reply_add_block(r, part);
 }
 
-static void note(maki_wire_reply *r, maki_str value, maki_str candidate)
+static void read_meta(maki_wire_reply *r, maki_str value, maki_str candidate)
 {
     maki_str stop = maki_member_string(candidate, MAKI_LIT("finishReason"));
     maki_str feedback = maki_member(value, MAKI_LIT("promptFeedback"));
     if (!stop.len) stop = maki_member_string(feedback, MAKI_LIT("blockReason"));
     if (stop.len) r->complete = true;
-    maki_reply_note_first(r, MAKI_NOTE_ID, maki_member_string(value, MAKI_LIT("responseId")));
-    maki_reply_note_first(r, MAKI_NOTE_MODEL, maki_member_string(value, MAKI_LIT("modelVersion")));
-    maki_reply_note(r, MAKI_NOTE_STOP, stop);
-    if (maki_member(value, MAKI_LIT("error")).len) maki_reply_note(r, MAKI_NOTE_ERROR, value);
-    maki_reply_usage(r, maki_member(value, MAKI_LIT("usageMetadata")));
+    maki_reply_set_meta_once(r, MAKI_META_ID, maki_member_string(value, MAKI_LIT("responseId")));
+    maki_reply_set_meta_once(r, MAKI_META_MODEL,
+                             maki_member_string(value, MAKI_LIT("modelVersion")));
+    maki_reply_set_meta(r, MAKI_META_STOP, stop);
+    if (maki_member(value, MAKI_LIT("error")).len) maki_reply_set_meta(r, MAKI_META_ERROR, value);
+    maki_reply_add_usage(r, maki_member(value, MAKI_LIT("usageMetadata")));
 }
 
-static void event(maki_wire_reply *r, maki_str value)
+static void on_event(maki_wire_reply *r, maki_str value)
 {
     maki_str candidate = candidate_of(value);
     maki_json_iter parts = maki_gemini_parts(maki_member(candidate, MAKI_LIT("content")));
     maki_json_item part;
-    note(r, value, candidate);
+    read_meta(r, value, candidate);
     while (maki_json_next(&parts, &part)) {
         if (maki_is_object(part.value)) add_part(r, part.value);
     }
 }
 
-static void finish(maki_wire_reply *r)
+static void on_end(maki_wire_reply *r)
 {
     maki_gemini_ids ids = { 0 };
     maki_json_item part;
     maki_jw w;
     maki_reply_flush(r, true);
-    maki_json_iter parts = maki_items_in(maki_reply_blocks(r));
+    maki_json_iter parts = maki_items_iter(maki_reply_blocks(r));
     if (r->blocks.size == 0) return;
-    maki_reply_row(r, &w);
+    maki_reply_begin_row(r, &w);
     maki_jw_print(&w, "{'role':'assistant','content':[");
     while (maki_json_next(&parts, &part))
         maki_gemini_write_part(&w, part.value, &ids);
     maki_jw_print(&w, "]}");
-    maki_reply_row_end(r, &w);
+    maki_reply_end_row(r, &w);
 }
 
-/* Its output is without thoughts. */
+/* Its output tokens exclude reasoning. */
 static maki_wire_usage usage(maki_str u)
 {
     maki_wire_usage out = { .input = maki_member_count(u, MAKI_LIT("promptTokenCount")) +
@@ -166,18 +169,18 @@ const maki_protocol_spec maki_gemini_protocol = {
     .target = "/models/",
     .target_end = ":generateContent",
     .target_stream = ":streamGenerateContent?alt=sse",
-    .key_line = "x-goog-api-key: ",
+    .key_header = "x-goog-api-key: ",
     .window = { "GET", "/v1beta", "/models/", true, read_window },
     .messages = "contents",
     .fields = { [MAKI_FIELD_SYSTEM] = "systemInstruction system_instruction",
                 [MAKI_FIELD_OPTIONS] = "generationConfig generation_config",
                 [MAKI_FIELD_REFERENCE] = "cachedContent cached_content" },
-    .item = read_item,
-    .counted = "totalTokens",
-    .count_wraps = "generateContentRequest generate_content_request",
-    .event = event,
-    .whole = event,
-    .finish = finish,
+    .read_item = read_item,
+    .count_field = "totalTokens",
+    .count_wrappers = "generateContentRequest generate_content_request",
+    .on_event = on_event,
+    .on_body = on_event,
+    .on_end = on_end,
     .usage = usage,
     .writing = &maki_gemini_writing,
 };

@@ -1,4 +1,5 @@
-/* gemini_part.c -- see gemini_part.h. */
+/* gemini_part.c -- the kind of a part follows from the first field that is an object of a known name.  Names are
+ * looked up in both spellings at once; what is not converted is copied into `original`. */
 #include "wire/gemini_part.h"
 
 #include "base/json_print.h"
@@ -46,19 +47,19 @@ maki_json_iter maki_gemini_parts(maki_str content)
     return (maki_json_iter){ .at = parts.ptr, .end = parts.ptr + parts.len };
 }
 
-/* ---- what is kept beside ------------------------------------------------------------------------------ */
+/* ---- the field `original` ----------------------------------------------------------------------------- */
 
-/* "original": the part without the field `names`, of whose object the fields `but` were taken. */
-static void write_beside(maki_jw *w, maki_str part, const char *names, const char *but)
+/* Write "original": the part without the field `names`, of whose object the fields `except` were taken. */
+static void write_part_original(maki_jw *w, maki_str part, const char *names, const char *except)
 {
     maki_str inner = maki_member_any(part, names), key = maki_str_of(names);
-    bool more = maki_has_rest(inner, but);
+    bool more = maki_has_rest(inner, except);
     if (!more && !maki_has_rest(part, names)) return;
     maki_jw_print(w, "'original':{");
     if (more) {
         maki_jw_key(w, maki_str_cut(&key, ' '));
         maki_jw_object(w);
-        maki_write_rest(w, inner, but);
+        maki_write_rest(w, inner, except);
         maki_jw_end_object(w);
     }
     maki_write_rest(w, part, names);
@@ -79,15 +80,15 @@ static maki_str name_of(maki_str function)
     return name.len ? name : MAKI_LIT("\"tool\"");
 }
 
-/* The id follows from the name, even where there is one: Gemini gives none, and its clients invent another
- * for every request. */
+/* The id is synthetic even if the call has one: Gemini gives none, and its clients invent another for every
+ * request. */
 static void write_call(maki_jw *w, maki_str part, maki_str call, maki_gemini_ids *ids)
 {
     maki_str name = name_of(call), args = maki_member(call, MAKI_LIT("args"));
     maki_jw_print(w, "'type':'tool_use','id':");
     maki_write_call_id(w, name, maki_name_counter_next(&ids->calls, name));
     maki_jw_print(w, "'name':%v,'input':%v", name, args.len ? args : MAKI_LIT("{}"));
-    write_beside(w, part, call_names, "name args");
+    write_part_original(w, part, call_names, "name args");
 }
 
 static bool next_call(maki_json_iter *iter, maki_str *name, maki_str *id)
@@ -103,18 +104,18 @@ static bool next_call(maki_json_iter *iter, maki_str *name, maki_str *id)
     return false;
 }
 
-/* The one string in a response, and its name: {"output": "..."} and its like. */
-static bool only_text(maki_str response, maki_json_item *only)
+/* Is the response one string, like {"output": "..."}?  *only: its field. */
+static bool single_text(maki_str response, maki_json_item *only)
 {
     maki_json_iter iter = maki_json_items(response);
     maki_json_item more;
     if (!iter.object || !maki_json_next(&iter, only) || maki_json_next(&iter, &more)) return false;
-    return maki_is_string(only->value) && maki_among(only->key, "output result content error");
+    return maki_is_string(only->value) && maki_key_in(only->key, "output result content error");
 }
 
-/* What was not taken; where the one text stood there is a null. */
-static void write_answer_beside(maki_jw *w, maki_str part, maki_str answer,
-                                const maki_json_item *only)
+/* The other fields; a null stands for the single text. */
+static void write_answer_original(maki_jw *w, maki_str part, maki_str answer,
+                                  const maki_json_item *only)
 {
     maki_jw_print(w, "'original':{'functionResponse':{");
     maki_write_rest(w, answer, "response");
@@ -132,22 +133,22 @@ static void write_answer(maki_jw *w, maki_str part, maki_str answer, maki_gemini
 {
     maki_str response = maki_member(answer, MAKI_LIT("response"));
     maki_json_item only;
-    bool text = only_text(response, &only);
-    maki_answer to = { .id = maki_member_string(answer, MAKI_LIT("id")),
-                       .name = name_of(answer),
-                       .made = true };
-    to.same = maki_name_counter_next(&ids->answers, to.name);
-    to.nth = ids->answered++;
+    bool text = single_text(response, &only);
+    maki_result_lookup lookup = { .id = maki_member_string(answer, MAKI_LIT("id")),
+                                  .name = name_of(answer),
+                                  .synthetic_ids = true };
+    lookup.nth_of_name = maki_name_counter_next(&ids->results, lookup.name);
+    lookup.nth = ids->result_count++;
     maki_jw_print(w, "'type':'tool_result','tool_use_id':");
-    maki_write_answered(w, ids->asked, next_call, &to);
+    maki_write_result_call_id(w, ids->call_parts, next_call, &lookup);
     maki_jw_print(w, "'content':");
     maki_write_quoted(w, text ? only.value : response);
     if (text && maki_json_key_is(only.key, MAKI_LIT("error"))) maki_jw_print(w, "'is_error':true");
-    write_answer_beside(w, part, answer, text ? &only : NULL);
+    write_answer_original(w, part, answer, text ? &only : NULL);
 }
 
-/* image/... is an image, everything else a document; false: it is neither (sound, film). */
-static bool block_of(maki_str mime, maki_str *type)
+/* image/... is an image, everything else a document; false: audio or video. */
+static bool block_type(maki_str mime, maki_str *type)
 {
     maki_str text = maki_is_string(mime) ? maki_json_inside(mime) : mime;
     *type = MAKI_LIT("\"document\"");
@@ -160,22 +161,22 @@ static bool write_data(maki_jw *w, maki_str part, maki_str value, bool file)
     maki_str type, mime = maki_member_any(value, "mimeType mime_type");
     maki_str data =
         file ? maki_member_any(value, "fileUri file_uri") : maki_member(value, MAKI_LIT("data"));
-    if (!maki_is_string(data) || !maki_is_string(mime) || !block_of(mime, &type)) return false;
+    if (!maki_is_string(data) || !maki_is_string(mime) || !block_type(mime, &type)) return false;
     maki_jw_print(w,
                   file ? "'type':%v,'source':{'type':'url','media_type':%v,'url':%v}"
                        : "'type':%v,'source':{'type':'base64','media_type':%v,'data':%v}",
                   type, mime, data);
-    write_beside(w, part, file ? file_names : data_names,
-                 "mimeType mime_type data fileUri file_uri");
+    write_part_original(w, part, file ? file_names : data_names,
+                        "mimeType mime_type data fileUri file_uri");
     return true;
 }
 
-void maki_gemini_pass(maki_str part, maki_gemini_ids *ids)
+void maki_gemini_count_answer(maki_str part, maki_gemini_ids *ids)
 {
     maki_str answer;
     if (maki_gemini_kind_of(part, &answer) != MAKI_GEMINI_ANSWER) return;
-    maki_name_counter_next(&ids->answers, name_of(answer));
-    ids->answered++;
+    maki_name_counter_next(&ids->results, name_of(answer));
+    ids->result_count++;
 }
 
 void maki_gemini_write_part(maki_jw *w, maki_str part, maki_gemini_ids *ids)

@@ -1,4 +1,4 @@
-/* json_row.c -- see json_row.h. */
+/* json_row.c -- fields of objects, copied by their spans: nothing is decoded, so a row costs one pass over its bytes. */
 #include "wire/json_row.h"
 
 #include <stdio.h>
@@ -14,7 +14,7 @@ maki_str maki_member(maki_str object, maki_str name)
     return there ? value : (maki_str){ "", 0 };
 }
 
-bool maki_among(maki_str key, const char *names)
+bool maki_key_in(maki_str key, const char *names)
 {
     bool escaped = memchr(key.ptr, '\\', key.len) != NULL;
     while (*names) {
@@ -25,11 +25,12 @@ bool maki_among(maki_str key, const char *names)
     return false;
 }
 
-/* Which of the names a key is, as it stands; `count`: none. */
-static size_t name_of(maki_str key, const maki_str *names, size_t count)
+/* The index of the key among the names; `count`: none. */
+static size_t find_name(maki_str key, const maki_str *names, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        if (maki_str_is(key, names[i])) return i; /* names have no backslash: nor has the key */
+        if (maki_str_is(key, names[i]))
+            return i; /* names have no backslash, so neither has the key */
     }
     size_t i = memchr(key.ptr, '\\', key.len) ? 0 : count;
     while (i < count && !maki_json_key_is(key, names[i]))
@@ -44,7 +45,7 @@ void maki_members_rest(maki_json_iter *fields, const maki_str *names, maki_str *
     for (size_t i = 0; i < count; i++)
         values[i] = (maki_str){ "", 0 };
     while (fields->object && maki_json_next(fields, &item)) {
-        size_t i = name_of(item.key, names, count);
+        size_t i = find_name(item.key, names, count);
         if (i == count) continue;
         bool null = maki_json_kind_of(item.value) == MAKI_JSON_NULL;
         values[i] = null ? (maki_str){ "", 0 } : item.value;
@@ -73,10 +74,10 @@ maki_str maki_member_string(maki_str object, maki_str name)
 
 uint64_t maki_count_of(maki_str number)
 {
-    const double most = 9e15; /* whole numbers are exact below */
+    const double max = 9e15; /* integers below are exact */
     if (number.len == 0 || maki_json_kind_of(number) != MAKI_JSON_NUMBER) return 0;
     double value = maki_json_double(number);
-    return value > 0 && value < most ? (uint64_t)value : 0;
+    return value > 0 && value < max ? (uint64_t)value : 0;
 }
 
 uint64_t maki_member_count(maki_str object, maki_str name)
@@ -114,31 +115,31 @@ void maki_write_field(maki_jw *w, maki_str key, maki_str value)
     maki_jw_bytes(w, value);
 }
 
-void maki_write_rest(maki_jw *w, maki_str object, const char *but)
+void maki_write_rest(maki_jw *w, maki_str object, const char *except)
 {
     maki_json_iter iter = maki_json_items(object);
     maki_json_item item;
     while (iter.object && maki_json_next(&iter, &item)) {
-        if (!maki_among(item.key, but)) maki_write_field(w, item.key, item.value);
+        if (!maki_key_in(item.key, except)) maki_write_field(w, item.key, item.value);
     }
 }
 
-bool maki_has_rest(maki_str object, const char *but)
+bool maki_has_rest(maki_str object, const char *except)
 {
     maki_json_iter iter = maki_json_items(object);
     maki_json_item item;
     while (iter.object && maki_json_next(&iter, &item)) {
-        if (!maki_among(item.key, but)) return true;
+        if (!maki_key_in(item.key, except)) return true;
     }
     return false;
 }
 
-void maki_write_original(maki_jw *w, maki_str object, const char *but)
+void maki_write_original(maki_jw *w, maki_str object, const char *except)
 {
-    if (!maki_has_rest(object, but)) return;
+    if (!maki_has_rest(object, except)) return;
     maki_jw_key(w, MAKI_LIT("original"));
     maki_jw_object(w);
-    maki_write_rest(w, object, but);
+    maki_write_rest(w, object, except);
     maki_jw_end_object(w);
 }
 
@@ -152,20 +153,20 @@ void maki_write_quoted(maki_jw *w, maki_str value)
 
 /* ---- ids of calls ------------------------------------------------------------------------------------ */
 
-uint32_t maki_name_counter_next(maki_name_counter *tally, maki_str name)
+uint32_t maki_name_counter_next(maki_name_counter *counter, maki_str name)
 {
     uint64_t hash = maki_json_text_hash(name);
     size_t i = 0;
-    while (i < tally->n && tally->hash[i] != hash)
+    while (i < counter->n && counter->hash[i] != hash)
         i++;
-    if (i == tally->n) {
+    if (i == counter->n) {
         if (i == MAKI_NAME_COUNTER)
             i--;
         else
-            tally->n++;
-        tally->hash[i] = hash;
+            counter->n++;
+        counter->hash[i] = hash;
     }
-    return tally->count[i]++;
+    return counter->count[i]++;
 }
 
 void maki_write_call_id(maki_jw *w, maki_str name, uint32_t nth)
@@ -178,29 +179,29 @@ void maki_write_call_id(maki_jw *w, maki_str name, uint32_t nth)
     maki_jw_bytes(w, (maki_str){ number, (size_t)n });
 }
 
-void maki_write_answered(maki_jw *w, maki_json_iter calls, maki_next_call next,
-                         const maki_answer *answer)
+void maki_write_result_call_id(maki_jw *w, maki_json_iter calls, maki_next_call next,
+                               const maki_result_lookup *lookup)
 {
     maki_name_counter seen = { 0 };
     maki_str name, id, found_name = { "", 0 }, found_id = { "", 0 };
     uint32_t found_nth = 0, nth = 0;
-    while (answer->nth < MAKI_RESULTS_MAX && next(&calls, &name, &id)) {
-        uint32_t same = maki_name_counter_next(&seen, name);
-        bool by_id = answer->id.len && id.len && maki_json_same_text(answer->id, id);
-        bool by_place = answer->name.len
-                            ? same == answer->same && maki_json_same_text(name, answer->name)
-                            : nth == answer->nth;
-        if (by_id || by_place) found_name = name, found_id = id, found_nth = same;
+    while (lookup->nth < MAKI_RESULTS_MAX && next(&calls, &name, &id)) {
+        uint32_t nth_of_name = maki_name_counter_next(&seen, name);
+        bool by_id = lookup->id.len && id.len && maki_json_same_text(lookup->id, id);
+        bool by_position = lookup->name.len ? nth_of_name == lookup->nth_of_name &&
+                                                  maki_json_same_text(name, lookup->name)
+                                            : nth == lookup->nth;
+        if (by_id || by_position) found_name = name, found_id = id, found_nth = nth_of_name;
         if (by_id) break;
         nth++;
     }
-    maki_str tool = answer->name.len ? answer->name : MAKI_LIT("\"tool\"");
-    if (found_id.len && !answer->made)
+    maki_str tool = lookup->name.len ? lookup->name : MAKI_LIT("\"tool\"");
+    if (found_id.len && !lookup->synthetic_ids)
         maki_jw_raw(w, found_id);
     else if (found_name.len)
         maki_write_call_id(w, found_name, found_nth);
-    else if (answer->id.len && !answer->made)
-        maki_jw_raw(w, answer->id);
+    else if (lookup->id.len && !lookup->synthetic_ids)
+        maki_jw_raw(w, lookup->id);
     else
-        maki_write_call_id(w, tool, answer->name.len ? answer->same : answer->nth);
+        maki_write_call_id(w, tool, lookup->name.len ? lookup->nth_of_name : lookup->nth);
 }

@@ -1,7 +1,7 @@
 /* ollama.c -- Ollama's chat and generate.
  *
- * Messages look like OpenAI's, but arguments are objects, and calls and results need not have ids: they
- * get them here, because pairs are found by them. */
+ * Messages are like OpenAI's, but arguments are objects, and calls and results may have no ids: they get
+ * synthetic ones here, by which results find their calls.  `generate` is one prompt and one text. */
 #include <stdlib.h>
 
 #include "base/err.h"
@@ -30,7 +30,7 @@ static maki_json_iter calls_of(maki_str message)
     return maki_array_items(maki_member(message, MAKI_LIT("tool_calls")));
 }
 
-static bool wants_ids(maki_str message)
+static bool lacks_ids(maki_str message)
 {
     maki_json_iter calls = calls_of(message);
     maki_str name, id;
@@ -40,9 +40,9 @@ static bool wants_ids(maki_str message)
     return false;
 }
 
-static void write_call(maki_jw *w, maki_str call, maki_name_counter *tally)
+static void write_call(maki_jw *w, maki_str call, maki_name_counter *counter)
 {
-    uint32_t nth = maki_name_counter_next(tally, name_of(call));
+    uint32_t nth = maki_name_counter_next(counter, name_of(call));
     maki_jw_object(w);
     if (maki_member_string(call, MAKI_LIT("id")).len == 0) {
         maki_jw_key(w, MAKI_LIT("id"));
@@ -52,18 +52,18 @@ static void write_call(maki_jw *w, maki_str call, maki_name_counter *tally)
     maki_jw_end_object(w);
 }
 
-static maki_status give_calls(maki_request_reader *r, maki_str message)
+static maki_status emit_calls(maki_request_reader *r, maki_str message)
 {
     maki_json_iter calls = calls_of(message);
     maki_json_item call;
-    maki_name_counter tally = { 0 };
+    maki_name_counter counter = { 0 };
     maki_jw w;
     maki_request_reader_begin(r, &w);
     maki_jw_object(&w);
     maki_write_rest(&w, message, "tool_calls");
     maki_jw_print(&w, "'tool_calls':[");
     while (maki_json_next(&calls, &call))
-        write_call(&w, call.value, &tally);
+        write_call(&w, call.value, &counter);
     maki_jw_end_array(&w);
     maki_jw_end_object(&w);
     return maki_request_reader_end(r, &w, message);
@@ -74,30 +74,30 @@ static bool is_result(maki_str message)
     return maki_is_text(maki_member(message, MAKI_LIT("role")), MAKI_LIT("tool"));
 }
 
-static maki_str tool_of(maki_str message)
+static maki_str tool_name(maki_str message)
 {
     maki_str name = maki_member_string(message, MAKI_LIT("tool_name"));
     return name.len ? name : maki_member_string(message, MAKI_LIT("name"));
 }
 
-static maki_status give_result(maki_request_reader *r, maki_str message)
+static maki_status emit_result(maki_request_reader *r, maki_str message)
 {
     maki_json_iter turn = maki_request_reader_last_turn(r), calls = { 0 };
     maki_json_item before;
-    maki_answer answer = { .name = tool_of(message) };
+    maki_result_lookup lookup = { .name = tool_name(message) };
     maki_jw w;
     if (maki_json_next(&turn, &before)) calls = calls_of(before.value);
-    while (answer.nth < MAKI_RESULTS_MAX && maki_json_next(&turn, &before)) {
-        maki_str name = tool_of(before.value);
+    while (lookup.nth < MAKI_RESULTS_MAX && maki_json_next(&turn, &before)) {
+        maki_str name = tool_name(before.value);
         if (!is_result(before.value)) continue;
-        answer.nth++;
-        answer.same += answer.name.len && name.len && maki_json_same_text(name, answer.name);
+        lookup.nth++;
+        lookup.nth_of_name += lookup.name.len && name.len && maki_json_same_text(name, lookup.name);
     }
     maki_request_reader_begin(r, &w);
     maki_jw_object(&w);
     maki_write_rest(&w, message, "");
     maki_jw_key(&w, MAKI_LIT("tool_call_id"));
-    maki_write_answered(&w, calls, next_call, &answer);
+    maki_write_result_call_id(&w, calls, next_call, &lookup);
     maki_jw_end_object(&w);
     return maki_request_reader_end(r, &w, message);
 }
@@ -106,14 +106,15 @@ static maki_status read_item(maki_request_reader *r, maki_str item, bool single)
 {
     if (single) return maki_request_reader_wrong_type(r);
     if (is_result(item) && maki_member_string(item, MAKI_LIT("tool_call_id")).len == 0)
-        return give_result(r, item);
-    return wants_ids(item) ? give_calls(r, item) : maki_request_reader_emit(r, item);
+        return emit_result(r, item);
+    return lacks_ids(item) ? emit_calls(r, item) : maki_request_reader_emit(r, item);
 }
 
 static maki_status read_prompt(maki_request_reader *r)
 {
     maki_jw w;
-    if (r->prompt.len == 0 || r->prompt.len == 2) return MAKI_OK; /* it only loads the model */
+    if (r->prompt.len == 0 || r->prompt.len == 2)
+        return MAKI_OK; /* an empty prompt only loads the model */
     if (!maki_is_string(r->prompt))
         return maki_fail(r->err, MAKI_INVALID, "prompt must be a string");
     maki_request_reader_begin(r, &w);
@@ -126,72 +127,72 @@ static maki_status read_prompt(maki_request_reader *r)
 
 static const maki_str content_name = { "content", 7 };
 
-static void note(maki_wire_reply *r, maki_str value)
+static void read_meta(maki_wire_reply *r, maki_str value)
 {
     static const maki_str counts[] = { { "prompt_eval_count", 17 },    { "eval_count", 10 },
                                        { "total_duration", 14 },       { "load_duration", 13 },
                                        { "prompt_eval_duration", 20 }, { "eval_duration", 13 } };
     if (maki_json_true(maki_member(value, MAKI_LIT("done")))) r->complete = true;
-    maki_reply_note_first(r, MAKI_NOTE_MODEL, maki_member_string(value, MAKI_LIT("model")));
-    maki_reply_note(r, MAKI_NOTE_STOP, maki_member_string(value, MAKI_LIT("done_reason")));
-    if (maki_member(value, MAKI_LIT("error")).len) maki_reply_note(r, MAKI_NOTE_ERROR, value);
+    maki_reply_set_meta_once(r, MAKI_META_MODEL, maki_member_string(value, MAKI_LIT("model")));
+    maki_reply_set_meta(r, MAKI_META_STOP, maki_member_string(value, MAKI_LIT("done_reason")));
+    if (maki_member(value, MAKI_LIT("error")).len) maki_reply_set_meta(r, MAKI_META_ERROR, value);
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
         maki_str count = maki_member(value, counts[i]);
         if (count.len) maki_json_assembler_add(&r->usage, MAKI_ASSEMBLE_VALUE, counts[i], count);
     }
 }
 
-static void hear_message(maki_wire_reply *r, maki_str message)
+static void emit_message(maki_wire_reply *r, maki_str message)
 {
     maki_json_iter calls = calls_of(message);
     maki_json_item call;
-    maki_reply_delta(r, MAKI_DELTA_REASONING, maki_member(message, MAKI_LIT("thinking")));
-    maki_reply_delta(r, MAKI_DELTA_TEXT, maki_member(message, content_name));
+    maki_reply_emit(r, MAKI_DELTA_REASONING, maki_member(message, MAKI_LIT("thinking")));
+    maki_reply_emit(r, MAKI_DELTA_TEXT, maki_member(message, content_name));
     while (maki_json_next(&calls, &call)) {
         maki_str function = maki_member(call.value, MAKI_LIT("function"));
-        maki_reply_delta_call(r, NULL, name_of(call.value),
-                              maki_member_string(call.value, MAKI_LIT("id")));
-        maki_reply_delta_input(r, NULL, maki_member(function, MAKI_LIT("arguments")));
+        maki_reply_emit_call(r, NULL, name_of(call.value),
+                             maki_member_string(call.value, MAKI_LIT("id")));
+        maki_reply_emit_input(r, NULL, maki_member(function, MAKI_LIT("arguments")));
     }
 }
 
-static void chat_event(maki_wire_reply *r, maki_str value)
+static void on_chat_event(maki_wire_reply *r, maki_str value)
 {
     maki_str message = maki_member(value, MAKI_LIT("message"));
-    note(r, value);
-    if (r->ear.fn) hear_message(r, message);
+    read_meta(r, value);
+    if (r->listener.fn) emit_message(r, message);
     maki_json_assembler_merge(&r->message, message, "role");
 }
 
-static void generate_event(maki_wire_reply *r, maki_str value)
+static void on_generate_event(maki_wire_reply *r, maki_str value)
 {
     maki_str text = maki_member_string(value, MAKI_LIT("response"));
     maki_str thinking = maki_member_string(value, MAKI_LIT("thinking"));
-    note(r, value);
-    maki_reply_delta(r, MAKI_DELTA_TEXT, text);
-    maki_reply_delta(r, MAKI_DELTA_REASONING, thinking);
+    read_meta(r, value);
+    maki_reply_emit(r, MAKI_DELTA_TEXT, text);
+    maki_reply_emit(r, MAKI_DELTA_REASONING, thinking);
     if (text.len) maki_json_assembler_add(&r->message, MAKI_ASSEMBLE_TEXT, content_name, text);
     if (thinking.len)
         maki_json_assembler_add(&r->message, MAKI_ASSEMBLE_TEXT, MAKI_LIT("thinking"), thinking);
 }
 
-static void finish(maki_wire_reply *r)
+static void on_end(maki_wire_reply *r)
 {
     maki_str calls = maki_json_assembler_get(&r->message, MAKI_LIT("tool_calls"));
-    maki_json_iter iter = maki_items_in(calls);
+    maki_json_iter iter = maki_items_iter(calls);
     maki_json_item call;
-    maki_name_counter tally = { 0 };
+    maki_name_counter counter = { 0 };
     maki_jw w;
     if (!maki_json_assembler_any(&r->message, (maki_str){ "", 0 })) return;
-    maki_reply_row(r, &w);
+    maki_reply_begin_row(r, &w);
     maki_jw_print(&w, "{'role':'assistant','content':%q",
                   maki_json_assembler_get(&r->message, content_name));
     maki_json_assembler_write(&r->message, &w, "content tool_calls");
     if (calls.len) maki_jw_print(&w, "'tool_calls':[");
     while (maki_json_next(&iter, &call))
-        write_call(&w, call.value, &tally);
+        write_call(&w, call.value, &counter);
     maki_jw_print(&w, calls.len ? "]}" : "}");
-    maki_reply_row_end(r, &w);
+    maki_reply_end_row(r, &w);
 }
 
 static maki_wire_usage usage(maki_str u)
@@ -202,7 +203,7 @@ static maki_wire_usage usage(maki_str u)
 
 /* ---- windows ------------------------------------------------------------------------------------------ */
 
-/* "num_ctx 8192" in the lines of a model's parameters; 0: it is not there. */
+/* "num_ctx 8192" in the lines of a model's parameters; 0: none. */
 static uint64_t num_ctx_in(maki_str parameters)
 {
     char text[4096];
@@ -213,7 +214,7 @@ static uint64_t num_ctx_in(maki_str parameters)
     return tokens > 0 && tokens < MAKI_WINDOW_MAX ? (uint64_t)tokens : 0;
 }
 
-/* num_ctx where the model's file sets it, else the model's own length. */
+/* num_ctx if the Modelfile sets it, else the model's context length. */
 static uint64_t read_window(maki_str answer, maki_str model)
 {
     maki_str info = maki_member(answer, MAKI_LIT("model_info")), end = MAKI_LIT(".context_length");
@@ -237,11 +238,11 @@ const maki_protocol_spec maki_ollama_protocol = {
     .pull = "ollama pull",
     .messages = "messages",
     .fields = { [MAKI_FIELD_OPTIONS] = "options" },
-    .streams = true,
-    .item = read_item,
-    .event = chat_event,
-    .whole = chat_event,
-    .finish = finish,
+    .streams_by_default = true,
+    .read_item = read_item,
+    .on_event = on_chat_event,
+    .on_body = on_chat_event,
+    .on_end = on_end,
     .usage = usage,
     .writing = &maki_ollama_writing,
 };
@@ -258,10 +259,10 @@ const maki_protocol_spec maki_generate_protocol = {
                 [MAKI_FIELD_REFERENCE] = "context",
                 [MAKI_FIELD_PROMPT] = "prompt",
                 [MAKI_FIELD_IMAGES] = "images" },
-    .streams = true,
-    .last = read_prompt,
-    .event = generate_event,
-    .whole = generate_event,
-    .finish = finish,
+    .streams_by_default = true,
+    .read_end = read_prompt,
+    .on_event = on_generate_event,
+    .on_body = on_generate_event,
+    .on_end = on_end,
     .usage = usage,
 };

@@ -1,30 +1,33 @@
-/* openai_responses.c -- OpenAI's Responses API: a list of items (response_items.h). */
+/* openai_responses.c -- OpenAI's Responses API: requests and replies are lists of items (response_items.h).
+ *
+ * Reasoning is held back until the item that follows, whose row it becomes part of.  A stream sends deltas and then each
+ * item as a whole, which replaces them; of an item that was cut, the deltas are assembled into its blocks. */
 #include "wire/protocol.h"
 #include "wire/response_items.h"
 
 /* ---- requests ----------------------------------------------------------------------------------------- */
 
-/* Reasoning that nothing of the model's follows gets a row of its own.  Reading cannot go on after it: in
- * another body something might follow. */
-static maki_status give_waiting(maki_request_reader *r)
+/* Reasoning without a following item of the model gets a row of its own.  Reading cannot resume after it: in
+ * another body an item might follow. */
+static maki_status flush_reasoning(maki_request_reader *r)
 {
-    maki_str waiting;
+    maki_str reasoning;
     maki_jw w;
-    maki_status st = maki_spool_text(&r->waiting, &waiting, r->err);
-    if (st != MAKI_OK || waiting.len == 0) return st;
+    maki_status st = maki_spool_text(&r->reasoning, &reasoning, r->err);
+    if (st != MAKI_OK || reasoning.len == 0) return st;
     maki_request_reader_begin(r, &w);
-    maki_item_waited(&w, waiting);
-    maki_spool_clear(&r->waiting);
+    maki_item_write_reasoning(&w, reasoning);
+    maki_spool_clear(&r->reasoning);
     return maki_request_reader_end(r, &w, (maki_str){ "", 0 });
 }
 
-static maki_status keep_waiting(maki_request_reader *r, maki_str item)
+static maki_status defer_reasoning(maki_request_reader *r, maki_str item)
 {
-    maki_status st = maki_spool_add(&r->waiting, item, r->err);
-    return st == MAKI_OK ? maki_spool_add(&r->waiting, MAKI_LIT(","), r->err) : st;
+    maki_status st = maki_spool_add(&r->reasoning, item, r->err);
+    return st == MAKI_OK ? maki_spool_add(&r->reasoning, MAKI_LIT(","), r->err) : st;
 }
 
-static maki_status give_text(maki_request_reader *r, maki_str text)
+static maki_status emit_text(maki_request_reader *r, maki_str text)
 {
     maki_jw w;
     maki_request_reader_begin(r, &w);
@@ -34,35 +37,35 @@ static maki_status give_text(maki_request_reader *r, maki_str text)
 
 static maki_status read_item(maki_request_reader *r, maki_str item, bool single)
 {
-    maki_str waiting = { "", 0 };
+    maki_str reasoning = { "", 0 };
     maki_status st = MAKI_OK;
     maki_jw w;
-    if (single && maki_is_string(item)) return give_text(r, item);
+    if (single && maki_is_string(item)) return emit_text(r, item);
     if (single) return maki_request_reader_wrong_type(r);
     if (!maki_is_object(item)) return maki_request_reader_fail(r, "must be an object");
-    if (maki_item_waits(item)) return keep_waiting(r, item);
-    if (maki_item_reference(item)) r->mark.by_reference = true;
-    if (maki_item_assistant(item))
-        st = maki_spool_text(&r->waiting, &waiting, r->err);
+    if (maki_item_is_reasoning(item)) return defer_reasoning(r, item);
+    if (maki_item_is_reference(item)) r->mark.by_reference = true;
+    if (maki_item_is_assistant(item))
+        st = maki_spool_text(&r->reasoning, &reasoning, r->err);
     else
-        st = give_waiting(r);
+        st = flush_reasoning(r);
     if (st != MAKI_OK) return st;
     maki_request_reader_begin(r, &w);
-    maki_item_row(&w, item, waiting);
-    maki_spool_clear(&r->waiting);
+    maki_item_write_row(&w, item, reasoning);
+    maki_spool_clear(&r->reasoning);
     return maki_request_reader_end(r, &w, item);
 }
 
 /* ---- replies ------------------------------------------------------------------------------------------ */
 
-/* Pieces, by the type of the event: texts of a message or of reasoning wait in the part's `inner`, until it
- * is known that the whole item does not come; the rest is a field of the item. */
-static const struct piece_row {
-    maki_str event;
+/* Deltas, by type of event: texts of a message or of reasoning are collected in the part's `inner`, in case the
+ * complete item does not come; others are fields of the item. */
+static const struct delta_row {
+    maki_str type;
     maki_str field;
     bool inner;
     maki_delta_kind kind;
-} piece_rows[] = {
+} delta_rows[] = {
     { { "response.output_text.delta", 26 }, { "text", 4 }, true, MAKI_DELTA_TEXT },
     { { "response.refusal.delta", 22 }, { "refusal", 7 }, true, MAKI_DELTA_TEXT },
     { { "response.reasoning_summary_text.delta", 37 },
@@ -86,83 +89,83 @@ static uint64_t index_of(maki_str value)
 static void item_added(maki_wire_reply *r, maki_str value)
 {
     maki_str item = maki_member(value, MAKI_LIT("item"));
-    maki_part *part = maki_reply_part(r, index_of(value));
+    maki_open_part *part = maki_reply_find_part(r, index_of(value));
     if (!maki_is_object(item)) return;
-    if (!part) part = maki_reply_new_part(r, index_of(value));
+    if (!part) part = maki_reply_add_part(r, index_of(value));
     if (!part) return;
     if (maki_member(item, MAKI_LIT("call_id")).len)
-        maki_reply_delta_call(r, part, maki_member(item, MAKI_LIT("name")),
-                              maki_member(item, MAKI_LIT("call_id")));
+        maki_reply_emit_call(r, part, maki_member(item, MAKI_LIT("name")),
+                             maki_member(item, MAKI_LIT("call_id")));
     maki_json_assembler_start(&part->fields, item);
 }
 
-/* The item as a whole: its pieces are not needed any more. */
+/* The complete item replaces its deltas. */
 static void item_done(maki_wire_reply *r, maki_str value)
 {
-    maki_part *part = maki_reply_part(r, index_of(value));
+    maki_open_part *part = maki_reply_find_part(r, index_of(value));
     if (!maki_is_object(maki_member(value, MAKI_LIT("item")))) return;
     if (part) {
         maki_json_assembler_free(&part->fields);
         maki_json_assembler_free(&part->inner);
     }
     item_added(r, value);
-    part = maki_reply_part(r, index_of(value));
+    part = maki_reply_find_part(r, index_of(value));
     if (part) part->done = true;
     maki_reply_flush(r, false);
 }
 
-static void item_piece(maki_wire_reply *r, const struct piece_row *row, maki_str value)
+static void item_delta(maki_wire_reply *r, const struct delta_row *row, maki_str value)
 {
     maki_str delta = maki_member_string(value, MAKI_LIT("delta"));
-    maki_part *part = maki_reply_part(r, index_of(value));
+    maki_open_part *part = maki_reply_find_part(r, index_of(value));
     if (!part || delta.len == 0) return;
     if (row->kind == MAKI_DELTA_INPUT)
-        maki_reply_delta_input(r, part, delta);
+        maki_reply_emit_input(r, part, delta);
     else
-        maki_reply_delta(r, row->kind, delta);
+        maki_reply_emit(r, row->kind, delta);
     maki_json_assembler_add(row->inner ? &part->inner : &part->fields, MAKI_ASSEMBLE_TEXT,
                             row->field, delta);
 }
 
-static void note(maki_wire_reply *r, maki_str response)
+static void read_meta(maki_wire_reply *r, maki_str response)
 {
     enum { ID, MODEL, ERROR, USAGE, COUNT };
     static const maki_str names[] = { { "id", 2 }, { "model", 5 }, { "error", 5 }, { "usage", 5 } };
     maki_str v[COUNT];
     maki_member_each(response, names, v, COUNT);
-    maki_reply_note_first(r, MAKI_NOTE_ID, v[ID]);
-    maki_reply_note_first(r, MAKI_NOTE_MODEL, v[MODEL]);
-    maki_reply_note(r, MAKI_NOTE_ERROR, v[ERROR]);
-    maki_reply_usage(r, v[USAGE]);
+    maki_reply_set_meta_once(r, MAKI_META_ID, v[ID]);
+    maki_reply_set_meta_once(r, MAKI_META_MODEL, v[MODEL]);
+    maki_reply_set_meta(r, MAKI_META_ERROR, v[ERROR]);
+    maki_reply_add_usage(r, v[USAGE]);
 }
 
-/* Why it ended; before the end the status says nothing. */
-static maki_str stop_of(maki_str response)
+/* Why it ended; only valid at the end. */
+static maki_str stop_reason(maki_str response)
 {
     maki_str details = maki_member(response, MAKI_LIT("incomplete_details"));
     maki_str reason = maki_member_string(details, MAKI_LIT("reason"));
     return reason.len ? reason : maki_member_string(response, MAKI_LIT("status"));
 }
 
-/* The response as a whole; its items, unless they came one by one. */
-static void whole(maki_wire_reply *r, maki_str response)
+/* The complete response; its items, unless they came one by one. */
+static void on_body(maki_wire_reply *r, maki_str response)
 {
     maki_json_iter iter = maki_array_items(maki_member(response, MAKI_LIT("output")));
     maki_json_item item;
-    note(r, response);
-    maki_reply_note(r, MAKI_NOTE_STOP, stop_of(response));
+    read_meta(r, response);
+    maki_reply_set_meta(r, MAKI_META_STOP, stop_reason(response));
     if (r->blocks.size || r->part_count) return;
     while (maki_json_next(&iter, &item))
-        maki_reply_block(r, item.value);
+        maki_reply_add_block(r, item.value);
 }
 
-static void event(maki_wire_reply *r, maki_str value)
+static void on_event(maki_wire_reply *r, maki_str value)
 {
     maki_str type = maki_member_string(value, MAKI_LIT("type"));
     maki_str response = maki_member(value, MAKI_LIT("response"));
-    for (size_t i = 0; i < sizeof piece_rows / sizeof piece_rows[0]; i++) {
-        if (!maki_is_text(type, piece_rows[i].event)) continue;
-        item_piece(r, &piece_rows[i], value);
+    for (size_t i = 0; i < sizeof delta_rows / sizeof delta_rows[0]; i++) {
+        if (!maki_is_text(type, delta_rows[i].type)) continue;
+        item_delta(r, &delta_rows[i], value);
         return;
     }
 #define IS(text) maki_is_text(type, MAKI_LIT(text))
@@ -173,21 +176,21 @@ static void event(maki_wire_reply *r, maki_str value)
     } else if (IS("response.output_item.done")) {
         item_done(r, value);
     } else if (IS("error")) {
-        maki_reply_note(r, MAKI_NOTE_ERROR, value);
+        maki_reply_set_meta(r, MAKI_META_ERROR, value);
     } else if (maki_is_object(response) && last) {
         r->complete = true;
-        whole(r, response);
+        on_body(r, response);
     } else if (maki_is_object(response)) {
-        note(r, response);
+        read_meta(r, response);
     }
 #undef IS
 }
 
-/* An item that was cut: the texts that came of it become blocks of its fields, as the item would have them. */
-static void put_together(maki_wire_reply *r, maki_part *part, maki_str field)
+/* A truncated item: its collected texts become the blocks of `field`, as in a complete item. */
+static void assemble_blocks(maki_wire_reply *r, maki_open_part *part, maki_str field)
 {
     static const struct {
-        maki_str field, gathered, type, text;
+        maki_str field, source, type, text;
     } blocks[] = {
         { { "content", 7 }, { "reasoning", 9 }, { "reasoning_text", 14 }, { "text", 4 } },
         { { "content", 7 }, { "text", 4 }, { "output_text", 11 }, { "text", 4 } },
@@ -199,7 +202,7 @@ static void put_together(maki_wire_reply *r, maki_part *part, maki_str field)
     maki_sticky_begin(&r->failure, maki_spool_sink(&list), &w);
     maki_jw_array(&w);
     for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++) {
-        maki_str text = maki_json_assembler_get(&part->inner, blocks[i].gathered);
+        maki_str text = maki_json_assembler_get(&part->inner, blocks[i].source);
         if (text.len == 0 || !maki_str_is(blocks[i].field, field)) continue;
         maki_jw_print(&w, "{'type':%s", blocks[i].type);
         maki_jw_key(&w, blocks[i].text);
@@ -215,42 +218,42 @@ static void put_together(maki_wire_reply *r, maki_part *part, maki_str field)
 static void end_items(maki_wire_reply *r)
 {
     for (size_t i = 0; i < r->part_count; i++) {
-        maki_part *part = r->parts[i];
+        maki_open_part *part = r->parts[i];
         if (part->inner.count == 0) continue;
-        put_together(r, part, MAKI_LIT("content"));
-        put_together(r, part, MAKI_LIT("summary"));
+        assemble_blocks(r, part, MAKI_LIT("content"));
+        assemble_blocks(r, part, MAKI_LIT("summary"));
         maki_json_assembler_free(&part->inner);
     }
     maki_reply_flush(r, true);
 }
 
-/* Items as rows; reasoning goes into the row that follows, or, the last, into one of its own. */
-static void finish(maki_wire_reply *r)
+/* Write the items as rows; reasoning goes into the row that follows, at the end into its own. */
+static void on_end(maki_wire_reply *r)
 {
-    maki_spool waiting = maki_spool_new(r->env, 32 << 10);
+    maki_spool reasoning = maki_spool_new(r->env, 32 << 10);
     maki_json_item item;
     maki_jw w;
     end_items(r);
-    maki_json_iter items = maki_items_in(maki_reply_blocks(r));
+    maki_json_iter items = maki_items_iter(maki_reply_blocks(r));
     while (maki_json_next(&items, &item)) {
         if (!maki_is_object(item.value)) continue;
-        if (maki_item_waits(item.value)) {
-            maki_sticky_add(&r->failure, &waiting, item.value);
-            maki_sticky_add(&r->failure, &waiting, MAKI_LIT(","));
+        if (maki_item_is_reasoning(item.value)) {
+            maki_sticky_add(&r->failure, &reasoning, item.value);
+            maki_sticky_add(&r->failure, &reasoning, MAKI_LIT(","));
             continue;
         }
-        maki_reply_row(r, &w);
-        maki_item_row(&w, item.value, maki_sticky_text(&r->failure, &waiting));
-        maki_reply_row_end(r, &w);
-        maki_spool_clear(&waiting);
+        maki_reply_begin_row(r, &w);
+        maki_item_write_row(&w, item.value, maki_sticky_text(&r->failure, &reasoning));
+        maki_reply_end_row(r, &w);
+        maki_spool_clear(&reasoning);
     }
-    maki_str waited = maki_sticky_text(&r->failure, &waiting);
-    if (waited.len) {
-        maki_reply_row(r, &w);
-        maki_item_waited(&w, waited);
-        maki_reply_row_end(r, &w);
+    maki_str rest = maki_sticky_text(&r->failure, &reasoning);
+    if (rest.len) {
+        maki_reply_begin_row(r, &w);
+        maki_item_write_reasoning(&w, rest);
+        maki_reply_end_row(r, &w);
     }
-    maki_spool_free(&waiting);
+    maki_spool_free(&reasoning);
 }
 
 static maki_wire_usage usage(maki_str u)
@@ -278,12 +281,12 @@ const maki_protocol_spec maki_responses_protocol = {
                 [MAKI_FIELD_PREVIOUS] = "previous_response_id",
                 [MAKI_FIELD_CONVERSATION] = "conversation",
                 [MAKI_FIELD_REFERENCE] = "prompt" },
-    .item = read_item,
-    .last = give_waiting,
-    .event = event,
-    .whole = whole,
-    .finish = finish,
+    .read_item = read_item,
+    .read_end = flush_reasoning,
+    .on_event = on_event,
+    .on_body = on_body,
+    .on_end = on_end,
     .usage = usage,
-    .goes_on_by_id = true,
+    .continues_by_id = true,
     .writing = &maki_responses_writing,
 };

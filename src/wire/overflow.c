@@ -1,6 +1,6 @@
-/* overflow.c -- see overflow.h.
+/* overflow.c -- recognise a context overflow by the message of the error.
  *
- * Providers have no common code for it, so the words of the message decide.  Patterns are written
+ * Providers have no common error code for it, so the message decides.  Patterns are written
  * as parts: " " between two parts is white space or nothing, "*" is anything on the same line; "<"
  * and ">" demand the beginning or the end of a word.  Letters match in either case. */
 #include "wire/overflow.h"
@@ -12,7 +12,7 @@
 #include "wire/json_row.h"
 
 static const struct pattern_row {
-    unsigned where; /* it counts where this is known */
+    unsigned where; /* applies when this is known */
     const char *pattern;
 } rows[] = {
     /* services that speak OpenAI's protocol */
@@ -33,7 +33,7 @@ static const struct pattern_row {
     { MAKI_OVERFLOW_ANTHROPIC, "token*limit" },
     { MAKI_OVERFLOW_ANTHROPIC, "context_length_exceeded" },
     { MAKI_OVERFLOW_ANTHROPIC, "max_tokens_to_sample" },
-    /* what the reference does not know */
+    /* patterns that the reference does not have */
     { MAKI_OVERFLOW_ANY, "exceeds the maximum number of tokens" }, /* Gemini */
     { MAKI_OVERFLOW_ANY, "exceeds max length" },                   /* Z.ai */
     { MAKI_OVERFLOW_ANY, "exceeds the available context size" },   /* llama.cpp */
@@ -50,7 +50,7 @@ static bool space_char(char c)
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* Does the part p[0, n) of a pattern match at text[at]?  *end is one past what it matched. */
+/* Does the part p[0, n) of a pattern match at text[at]?  *end is the offset after the match. */
 static bool match_part(const char *p, size_t n, maki_str text, size_t at, size_t *end)
 {
     for (size_t i = 0; i < n; i++) {
@@ -69,8 +69,8 @@ static bool match_part(const char *p, size_t n, maki_str text, size_t at, size_t
     return true;
 }
 
-/* Does the pattern match anywhere in this line?  Taking each part as early as it comes is enough,
- * because nothing but its place ties it to the part before. */
+/* Does the pattern match anywhere in this line?  The earliest match of each part is enough:
+ * parts only have to follow each other. */
 static bool match_line(const char *p, maki_str line)
 {
     size_t at = 0;
@@ -84,7 +84,7 @@ static bool match_line(const char *p, maki_str line)
     }
 }
 
-/* A star does not pass a line's end, nor do Anthropic's patterns. */
+/* A star does not match a line end, nor do Anthropic's patterns. */
 static bool matches(const char *pattern, maki_str text, bool by_line)
 {
     while (text.len) {
@@ -95,7 +95,7 @@ static bool matches(const char *pattern, maki_str text, bool by_line)
     return false;
 }
 
-bool maki_overflow_says(maki_str words, unsigned known)
+bool maki_overflow_matches(maki_str words, unsigned known)
 {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         if (known & rows[i].where &&
@@ -131,14 +131,14 @@ static bool openai_overflow(maki_str error, maki_arena *arena)
     if (!is_400(error)) return false;
     maki_str message = message_of(error, arena);
     if (!message.len) message = message_of(maki_member(error, MAKI_LIT("error")), arena);
-    return maki_overflow_says(message, MAKI_OVERFLOW_REFUSED);
+    return maki_overflow_matches(message, MAKI_OVERFLOW_REFUSED);
 }
 
 static bool anthropic_overflow(maki_str error, maki_arena *arena)
 {
     maki_str inner = maki_member(maki_member(error, MAKI_LIT("error")), MAKI_LIT("error"));
     return maki_is_text(maki_member(inner, MAKI_LIT("type")), MAKI_LIT("invalid_request_error")) &&
-           maki_overflow_says(message_of(inner, arena), MAKI_OVERFLOW_ANTHROPIC);
+           maki_overflow_matches(message_of(inner, arena), MAKI_OVERFLOW_ANTHROPIC);
 }
 
 bool maki_is_overflow(maki_str error, maki_arena *arena)

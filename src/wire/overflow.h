@@ -1,4 +1,4 @@
-/* overflow.h -- is this error of a provider "the context is too long"? */
+/* overflow.h -- does this provider error mean that the context is too long? */
 #ifndef MAKI_WIRE_OVERFLOW_H
 #define MAKI_WIRE_OVERFLOW_H
 
@@ -6,16 +6,16 @@
 
 #include "base/json.h"
 
-/* What is known of the error besides its words. */
+/* What is known of the error besides its message. */
 enum {
-    MAKI_OVERFLOW_REFUSED = 1,   /* its status is 400, or it has none */
+    MAKI_OVERFLOW_REFUSED = 1,   /* its status is 400 or unknown */
     MAKI_OVERFLOW_ANTHROPIC = 2, /* its type is invalid_request_error */
-    MAKI_OVERFLOW_ANY = 4        /* it is an error of whoever answers */
+    MAKI_OVERFLOW_ANY = 4        /* any error of a provider */
 };
-/* Do these words, which are not escaped, say so where all of `known` is so? */
-bool maki_overflow_says(maki_str words, unsigned known);
+/* Does the message (decoded) match a pattern that applies to the facts in `known`? */
+bool maki_overflow_matches(maki_str words, unsigned known);
 
-/* The reference operation: `error` is any JSON value, as a client library shows the provider's error.  Escaped texts
+/* The reference operation: `error` is any JSON value, as a client library represents it.  Escaped texts
  * are decoded in the arena; check its status afterwards. */
 bool maki_is_overflow(maki_str error, maki_arena *arena);
 

@@ -1,7 +1,7 @@
-/* protocol.h -- what is particular to a protocol: one descriptor each, in the protocol's own file.
+/* protocol.h -- the descriptor of a protocol: everything in which protocols differ, in the protocol's own file.
  *
- * To add a protocol: its files, a row of MAKI_PROTOCOL_MAP (wire.h), and their names in src/meson.build.  Nobody else
- * asks which protocol it is: what differs is a field here. */
+ * To add a protocol: its files, a row of MAKI_PROTOCOL_MAP (wire.h), and their names in src/meson.build.  No other
+ * code compares protocols: each difference is a field here. */
 #ifndef MAKI_WIRE_PROTOCOL_H
 #define MAKI_WIRE_PROTOCOL_H
 
@@ -12,92 +12,93 @@
 #include "wire/request_fields.h"
 #include "wire/write_internal.h"
 
-/* A path of the API, as a pattern: a star stands for one segment or a part of it. */
+/* A path of the API, as a pattern: a star matches one segment or a part of it. */
 typedef struct maki_api_path {
-    const char *path; /* NULL: no more */
-    bool counts;      /* its answer is how many tokens the request has, not a message */
+    const char *path; /* NULL: end of the list */
+    bool counts;      /* the response is the token count of the request, not a message */
 } maki_api_path;
 
-/* How to ask who runs a model for its window. */
+/* How to query a model's context window. */
 typedef struct maki_window_query {
-    const char *method; /* NULL: it does not say; POST: the body is {"model": ...} */
+    const char *method; /* NULL: no query; POST: the body is {"model": ...} */
     const char *version, *path;
-    bool model_in_path;                                /* the model's name follows the path */
-    uint64_t (*read)(maki_str answer, maki_str model); /* 0: it does not say */
+    bool model_in_path; /* the model's name is appended to the path */
+    uint64_t (*read)(maki_str answer, maki_str model); /* 0: unknown */
 } maki_window_query;
 
 typedef struct maki_protocol_writing maki_protocol_writing;
 
-enum { MAKI_WINDOW_MAX = 1000000000 }; /* tokens; what says more means something else */
+enum { MAKI_WINDOW_MAX = 1000000000 }; /* tokens; a larger value is not a window */
 
 struct maki_protocol_spec {
     const char *name;
 
     /* ---- addresses ---- */
     const char *upstream;   /* the provider whose API it is */
-    maki_api_path paths[4]; /* at which it is spoken, POST */
+    maki_api_path paths[4]; /* its endpoints, POST */
     bool model_in_path;  /* the last star of a path is the model's name, not a field of the body */
-    const char *version; /* "/v1": left out where a base URL has one of its own */
-    const char *target;  /* where a request goes, behind the version */
-    const char *target_end;    /* behind the model's name, when it stands in the path ... */
-    const char *target_stream; /* ... and the reply is to be a stream */
-    const char *key_line;      /* the beginning of the header line with the key; NULL: a bearer's */
-    const char *head;          /* another header line; NULL: none */
+    const char *version; /* "/v1": left out when the base URL has a version */
+    const char *target;  /* path of a request, after the version */
+    const char *target_end;    /* after the model's name, when that is in the path ... */
+    const char *target_stream; /* ... and the reply should be a stream */
+    const char *key_header; /* start of the header line with the key; NULL: Authorization: Bearer */
+    const char *head;       /* an extra header line; NULL: none */
     maki_window_query window;
-    const char *pull; /* the command that gets a model; NULL: there is none */
+    const char *pull; /* the command that downloads a model; NULL: none */
 
     /* ---- requests, read ---- */
-    const char *messages; /* the field that has them; "": no such field */
+    const char *messages; /* the field with the messages; "": none */
     const char
-        *fields[MAKI_FIELDS]; /* the names of each; model, tools and stream are so called by all */
-    bool streams;             /* unless the request says no */
-    maki_status (*item)(maki_request_reader *r, maki_str item, bool single);
-    maki_status (*last)(maki_request_reader *r); /* after the last; NULL: nothing to do */
-    const char *counted;     /* the field of count_tokens' answer; NULL: input_tokens */
-    const char *count_wraps; /* fields of such a request that may have the one it is about */
+        *fields[MAKI_FIELDS]; /* names of each; model, tools and stream are the same in all */
+    bool streams_by_default;  /* default of the field `stream` */
+    maki_status (*read_item)(maki_request_reader *r, maki_str item, bool single);
+    maki_status (*read_end)(maki_request_reader *r); /* after the last item; NULL: nothing to do */
+    const char *count_field;    /* the field of count_tokens' response; NULL: input_tokens */
+    const char *count_wrappers; /* fields of a count_tokens request that may wrap the counted one */
 
     /* ---- replies ---- */
-    /* One event of a stream; the whole body of a reply that is none; when nothing more comes, the rows. */
-    void (*event)(maki_wire_reply *r, maki_str value);
-    void (*whole)(maki_wire_reply *r, maki_str value);
-    void (*finish)(maki_wire_reply *r);
+    /* An event of a stream; the body of a reply that is not a stream; the end, which writes the rows. */
+    void (*on_event)(maki_wire_reply *r, maki_str value);
+    void (*on_body)(maki_wire_reply *r, maki_str value);
+    void (*on_end)(maki_wire_reply *r);
     maki_wire_usage (*usage)(maki_str usage); /* an object */
-    bool goes_on_by_id; /* a request may name the reply that it goes on from */
+    bool continues_by_id;                     /* a request may name the reply that it continues */
 
-    const maki_protocol_writing *writing; /* NULL: no request is written in it (generate) */
+    const maki_protocol_writing *writing; /* NULL: requests are only read, not written (generate) */
 };
 
-/* Where the system's texts stand. */
+/* Where the system prompt goes. */
 typedef enum maki_system_place {
-    MAKI_SYSTEM_AMONG, /* among the messages */
-    MAKI_SYSTEM_TEXT, /* one text in the field `system_open`; those of the log stay among the messages */
-    MAKI_SYSTEM_APART /* a list outside the messages, between `system_open` and `system_close` */
+    MAKI_SYSTEM_IN_MESSAGES, /* as messages */
+    MAKI_SYSTEM_STRING, /* one string in the field `system_open`; system messages of the log stay messages */
+    MAKI_SYSTEM_LIST /* a list apart from the messages, between `system_open` and `system_close` */
 } maki_system_place;
 
 /* How a request is written.  Shapes: base/json_print.h. */
 struct maki_protocol_writing {
-    maki_shape shape; /* of messages */
-    size_t id_most;   /* characters of an id; 0: any number */
-    bool ids_once;    /* no id may stand twice in a request */
-    bool ids_plain;   /* letters, digits, _ and - alone */
+    maki_shape shape;      /* of messages */
+    size_t id_max;         /* characters of an id; 0: no limit */
+    bool ids_unique;       /* ids must be unique in a request */
+    bool ids_alphanumeric; /* only letters, digits, _ and - */
     maki_system_place system_place;
     const char *system_open, *system_close;
-    bool system_blocks; /* texts of the list are blocks with a type */
-    bool old_functions; /* there is an older form of tools (maki_request.functions) */
-    /* The fields before the system's and the messages; those after the tools (NULL: none). */
+    bool system_blocks; /* items of the list are blocks with a type */
+    bool old_functions; /* it has the older form of tools (maki_request.functions) */
+    /* Write the fields before the system prompt and the messages; those after the tools (NULL: none). */
     void (*first_fields)(maki_jw *w, const maki_request *request);
     void (*last_fields)(maki_jw *w, const maki_request *request);
-    const char *tools_open, *tools_close; /* around the tools that the caller runs; NULL: nothing */
+    const char *tools_open, *tools_close; /* around the tools that the client runs; NULL: nothing */
     void (*tool)(maki_jw *w, const maki_request *request, const maki_tool *tool);
-    bool (*runs)(const maki_tool *tool); /* does its provider run this one itself?  NULL: none */
-    void (*choice)(maki_jw *w, const maki_request *request); /* NULL: it cannot be said */
+    bool (*is_provider_run)(
+        const maki_tool *tool); /* does the provider run this tool itself?  NULL: none */
+    void (*choice)(maki_jw *w, const maki_request *request); /* NULL: it has no tool_choice */
 };
 
-/* Of a value outside the enum it is that of MAKI_WIRE_NONE. */
+/* For a value outside the enum: that of MAKI_WIRE_NONE. */
 const maki_protocol_spec *maki_protocol_of(maki_protocol protocol);
-/* From MAKI_WIRE_NONE to each in turn; false: that was the last. */
+/* Advance to the next protocol, beginning with MAKI_WIRE_NONE; false: that was the last. */
 bool maki_protocol_next(maki_protocol *protocol);
-/* MAKI_WIRE_NONE: there is no such name. */
+/* MAKI_WIRE_NONE: unknown name. */
 maki_protocol maki_protocol_named(maki_str name);
 #define MAKI_DECLARE(NAME, name)                            \
     extern const maki_protocol_spec maki_##name##_protocol; \

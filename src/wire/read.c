@@ -1,8 +1,8 @@
-/* read.c -- walking the body of a request; see wire.h and read.h.
+/* read.c -- parse the body of a request: fields into the mark, items of the message array to the protocol.
  *
- * Two passes over what is new: one checks that it is JSON, the other finds fields and messages and trusts
- * the first.  A mark stands right after a message, so what is open there is always the same: the body's
- * object and the array of messages.  That is all the checker has to know to go on. */
+ * Two passes over the new bytes: the first validates the JSON, the second finds fields and messages and relies on the
+ * first.  A mark is always right after a message, where the same two containers are open: the body's object and
+ * the array of messages.  The validator needs no more than that to resume. */
 #include "wire/protocol.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@
 
 /* ---- fields ------------------------------------------------------------------------------------------- */
 
-static uint64_t most_tokens(maki_str options)
+static uint64_t max_tokens_in(maki_str options)
 {
     return maki_count_of(maki_member_any(options, "num_predict maxOutputTokens max_output_tokens"));
 }
@@ -43,14 +43,14 @@ static maki_str client_id_in(maki_str metadata)
     return id;
 }
 
-/* Where a value stands in the body; {0, 0}: nowhere. */
-#define PLACE(place, value)                                                 \
-    do {                                                                    \
-        (place).at = (value).len ? (size_t)((value).ptr - r->body.ptr) : 0; \
-        (place).len = (value).len;                                          \
+/* Store the offset of a value in the body; {0, 0}: none. */
+#define SET_SPAN(span, value)                                              \
+    do {                                                                   \
+        (span).at = (value).len ? (size_t)((value).ptr - r->body.ptr) : 0; \
+        (span).len = (value).len;                                          \
     } while (0)
 
-static maki_status take(maki_request_reader *r, maki_field what, maki_str value)
+static maki_status set_field(maki_request_reader *r, maki_field what, maki_str value)
 {
     maki_wire_mark *m = &r->mark;
     maki_str id = { "", 0 };
@@ -60,29 +60,29 @@ static maki_status take(maki_request_reader *r, maki_field what, maki_str value)
     case MAKI_FIELD_MODEL:
         if (!null && !maki_is_string(value))
             return maki_fail(r->err, MAKI_INVALID, "model must be a string");
-        PLACE(m->model, value);
+        SET_SPAN(m->model, value);
         break;
-    case MAKI_FIELD_SYSTEM: PLACE(m->system, value); break;
-    case MAKI_FIELD_TOOLS: PLACE(m->tools, value); break;
+    case MAKI_FIELD_SYSTEM: SET_SPAN(m->system, value); break;
+    case MAKI_FIELD_TOOLS: SET_SPAN(m->tools, value); break;
     case MAKI_FIELD_STREAM: m->stream = !null && maki_json_true(value); break;
     case MAKI_FIELD_MAX_TOKENS: m->max_tokens = maki_count_of(value); break;
-    case MAKI_FIELD_OPTIONS: m->max_tokens = most_tokens(value); break;
+    case MAKI_FIELD_OPTIONS: m->max_tokens = max_tokens_in(value); break;
     case MAKI_FIELD_METADATA:
         id = client_id_in(value);
-        if (id.len && m->client_id.len == 0) PLACE(m->client_id, id);
+        if (id.len && m->client_id.len == 0) SET_SPAN(m->client_id, id);
         break;
     case MAKI_FIELD_CLIENT_ID:
         if (maki_is_string(value)) id = maki_json_inside(value);
-        PLACE(m->client_id, id);
+        SET_SPAN(m->client_id, id);
         break;
     case MAKI_FIELD_PREVIOUS:
         m->by_reference = m->by_reference || value.len > 0;
-        if (maki_is_string(value)) PLACE(m->reference, value);
+        if (maki_is_string(value)) SET_SPAN(m->reference, value);
         break;
     case MAKI_FIELD_CONVERSATION:
         m->by_reference = m->by_reference || value.len > 0;
         id = maki_is_string(value) ? value : maki_member(value, MAKI_LIT("id"));
-        if (maki_is_string(id)) PLACE(m->conversation, id);
+        if (maki_is_string(id)) SET_SPAN(m->conversation, id);
         break;
     case MAKI_FIELD_REFERENCE: m->by_reference = m->by_reference || value.len > 0; break;
     case MAKI_FIELD_PROMPT: r->prompt = value; break;
@@ -92,14 +92,14 @@ static maki_status take(maki_request_reader *r, maki_field what, maki_str value)
     return MAKI_OK;
 }
 
-static maki_status take_field(maki_request_reader *r, maki_str key, maki_str value)
+static maki_status read_field(maki_request_reader *r, maki_str key, maki_str value)
 {
-    static const char *const all[MAKI_FIELDS] = {
+    static const char *const common_names[MAKI_FIELDS] = {
         [MAKI_FIELD_MODEL] = "model", [MAKI_FIELD_TOOLS] = "tools", [MAKI_FIELD_STREAM] = "stream"
     };
     for (maki_field f = 0; f < MAKI_FIELDS; f++) {
-        const char *names = all[f] ? all[f] : r->protocol->fields[f];
-        if (names && maki_among(key, names)) return take(r, f, value);
+        const char *names = common_names[f] ? common_names[f] : r->protocol->fields[f];
+        if (names && maki_key_in(key, names)) return set_field(r, f, value);
     }
     return MAKI_OK;
 }
@@ -128,8 +128,8 @@ maki_json_iter maki_request_reader_last_turn(const maki_request_reader *r)
     return (maki_json_iter){ .at = r->body.ptr + r->mark.turn, .end = r->body.ptr + r->mark.at };
 }
 
-/* `item` is the span of the body that the row stands for; len 0: reading cannot go on after it. */
-static maki_status give(maki_request_reader *r, maki_str row, maki_str item)
+/* `item`: the span of the body that became the row; len 0: reading cannot resume after it. */
+static maki_status emit_row(maki_request_reader *r, maki_str row, maki_str item)
 {
     maki_wire_mark *m = &r->mark;
     maki_str role = maki_member_string(row, MAKI_LIT("role"));
@@ -142,7 +142,7 @@ static maki_status give(maki_request_reader *r, maki_str row, maki_str item)
         size_t start = (size_t)(item.ptr - r->body.ptr);
         if (maki_json_text_is(role, MAKI_LIT("assistant"))) m->turn = start;
         m->at = start + item.len;
-        if (r->told) *r->told = *m;
+        if (r->caller_mark) *r->caller_mark = *m;
     }
     maki_wire_message message = { .row = row,
                                   .verbatim = row.ptr == item.ptr,
@@ -154,7 +154,7 @@ static maki_status give(maki_request_reader *r, maki_str row, maki_str item)
 maki_status maki_request_reader_emit(maki_request_reader *r, maki_str row)
 {
     maki_jw w;
-    if (!memchr(row.ptr, '\n', row.len)) return give(r, row, row);
+    if (!memchr(row.ptr, '\n', row.len)) return emit_row(r, row, row);
     maki_request_reader_begin(r, &w);
     maki_jw_raw(&w, row);
     return maki_request_reader_end(r, &w, row);
@@ -171,27 +171,27 @@ maki_status maki_request_reader_end(maki_request_reader *r, maki_jw *w, maki_str
     maki_str row;
     maki_status st = maki_jw_end(w);
     if (st == MAKI_OK) st = maki_spool_text(&r->row, &row, r->err);
-    return st == MAKI_OK ? give(r, row, item) : st;
+    return st == MAKI_OK ? emit_row(r, row, item) : st;
 }
 
-/* ---- the walk ----------------------------------------------------------------------------------------- */
+/* ---- iterating ---------------------------------------------------------------------------------------- */
 
-static void skip_between(maki_json_iter *c, const char *what)
+static void skip_chars(maki_json_iter *c, const char *what)
 {
     while (c->at < c->end && strchr(what, *c->at))
         c->at++;
 }
 
-/* The items of the array with the messages, from wherever `c` stands in it to its end. */
+/* The items of the array with the messages, from `c` to its end. */
 static maki_status read_items(maki_request_reader *r, maki_json_iter *c)
 {
     maki_json_item item;
     maki_status st = MAKI_OK;
     while (st == MAKI_OK) {
-        skip_between(c, " \t\r\n,");
+        skip_chars(c, " \t\r\n,");
         if (*c->at == ']') break;
         maki_json_next(c, &item);
-        st = r->protocol->item(r, item.value, false);
+        st = r->protocol->read_item(r, item.value, false);
     }
     c->at++;
     return st;
@@ -207,10 +207,10 @@ static maki_status read_messages(maki_request_reader *r, maki_json_iter *c)
         return read_items(r, c);
     }
     maki_json_next(c, &value);
-    return r->protocol->item(r, value.value, true);
+    return r->protocol->read_item(r, value.value, true);
 }
 
-/* The fields of the body from wherever `c` stands to its end. */
+/* The fields of the body, from `c` to its end. */
 static maki_status read_fields(maki_request_reader *r, maki_json_iter *c)
 {
     maki_str messages = maki_str_of(r->protocol->messages);
@@ -218,19 +218,19 @@ static maki_status read_fields(maki_request_reader *r, maki_json_iter *c)
     maki_status st = MAKI_OK;
     while (st == MAKI_OK && maki_json_next(c, &key)) {
         maki_str name = maki_json_inside(key.value);
-        skip_between(c, " \t\r\n:");
+        skip_chars(c, " \t\r\n:");
         if (messages.len && maki_json_key_is(name, messages)) {
             st = read_messages(r, c);
         } else {
             maki_json_next(c, &value);
-            st = take_field(r, name, value.value);
+            st = read_field(r, name, value.value);
         }
     }
     return st;
 }
 
-/* Is it JSON, the bytes before the mark being known to be? */
-static maki_status check(maki_request_reader *r)
+/* Validate the JSON after the mark. */
+static maki_status check_json(maki_request_reader *r)
 {
     static const maki_json_scan_options plain = { 0 };
     maki_json_scan scan;
@@ -245,10 +245,10 @@ static maki_status check(maki_request_reader *r)
     return st;
 }
 
-static maki_status walk(maki_request_reader *r)
+static maki_status read_body(maki_request_reader *r)
 {
     maki_str text = r->body;
-    maki_status st = check(r);
+    maki_status st = check_json(r);
     if (st != MAKI_OK) return st;
     while (strchr(" \t\r\n", text.ptr[text.len - 1]))
         text.len--;
@@ -257,36 +257,36 @@ static maki_status walk(maki_request_reader *r)
         r->found = true;
         st = read_items(r, &c);
     } else {
-        skip_between(&c, " \t\r\n");
+        skip_chars(&c, " \t\r\n");
         if (*c.at != '{') return maki_fail(r->err, MAKI_INVALID, "the request is not an object");
         c.at++;
     }
     return st == MAKI_OK ? read_fields(r, &c) : st;
 }
 
-/* Are the messages there, or a reason why not? */
-static maki_status finish(maki_request_reader *r)
+/* Fail when the messages are missing without a reason. */
+static maki_status check_messages(maki_request_reader *r)
 {
     const maki_protocol_spec *p = r->protocol;
     if (p->messages[0] && !r->found && !r->mark.by_reference)
         return maki_fail(r->err, MAKI_INVALID, "the request has no %s", p->messages);
-    return p->last ? p->last(r) : MAKI_OK;
+    return p->read_end ? p->read_end(r) : MAKI_OK;
 }
 
-#define AT(place) \
-    ((place).len ? (maki_str){ r->body.ptr + (place).at, (place).len } : (maki_str){ "", 0 })
+#define SPAN(span) \
+    ((span).len ? (maki_str){ r->body.ptr + (span).at, (span).len } : (maki_str){ "", 0 })
 
 static maki_wire_request request_of(const maki_request_reader *r)
 {
     const maki_wire_mark *m = &r->mark;
-    return (maki_wire_request){ .model = AT(m->model),
-                                .system = AT(m->system),
-                                .tools = AT(m->tools),
-                                .client_id = AT(m->client_id),
+    return (maki_wire_request){ .model = SPAN(m->model),
+                                .system = SPAN(m->system),
+                                .tools = SPAN(m->tools),
+                                .client_id = SPAN(m->client_id),
                                 .stream = m->stream,
                                 .by_reference = m->by_reference,
-                                .reference = AT(m->reference),
-                                .conversation = AT(m->conversation),
+                                .reference = SPAN(m->reference),
+                                .conversation = SPAN(m->conversation),
                                 .max_tokens = m->max_tokens,
                                 .messages = m->messages };
 }
@@ -301,22 +301,22 @@ maki_status maki_wire_read(const maki_env *env, maki_protocol protocol, maki_str
                               .fn = fn,
                               .ctx = ctx,
                               .err = err,
-                              .told = mark,
+                              .caller_mark = mark,
                               .row = maki_spool_new(env, MAKI_SPOOL_MEMORY),
-                              .waiting = maki_spool_new(env, MAKI_SPOOL_MEMORY) };
-    r.mark.stream = r.protocol->streams; /* unless it says no */
+                              .reasoning = maki_spool_new(env, MAKI_SPOOL_MEMORY) };
+    r.mark.stream = r.protocol->streams_by_default; /* the default */
     if (from && from->at) r.mark = *from;
     if (mark) *mark = r.mark;
     maki_status st = MAKI_OK;
-    if (!r.protocol->item && !r.protocol->last)
+    if (!r.protocol->read_item && !r.protocol->read_end)
         st = maki_fail(err, MAKI_INVALID, "not a protocol that can be read");
     else if (r.mark.at > body.len)
         st = maki_fail(err, MAKI_INVALID, "the body is shorter than what was read of it before");
     else
-        st = walk(&r);
-    if (st == MAKI_OK) st = finish(&r);
+        st = read_body(&r);
+    if (st == MAKI_OK) st = check_messages(&r);
     if (st == MAKI_OK) *out = request_of(&r);
     maki_spool_free(&r.row);
-    maki_spool_free(&r.waiting);
+    maki_spool_free(&r.reasoning);
     return st;
 }

@@ -1,4 +1,5 @@
-/* request_fields.c -- what the files of the protocols ask of a request; see request_fields.h. */
+/* request_fields.c -- what follows from the fields of a request for every protocol: levels of thinking, how the
+ * provider takes reasoning (by the beginning of its name, or the model's), the choice of tools. */
 #include "wire/request_fields.h"
 
 #include "base/err.h"
@@ -13,10 +14,9 @@ maki_status maki_thinking_named(maki_str name, maki_thinking *out, maki_err *err
         *out = (maki_thinking)i;
         return MAKI_OK;
     }
-    return maki_fail(
-        err, MAKI_INVALID,
-        "no level of thinking is called '%.*s'; there are off, minimal, low, medium, high",
-        (int)(name.len < 40 ? name.len : 40), name.ptr);
+    return maki_fail(err, MAKI_INVALID,
+                     "unknown level of thinking '%.*s': use off, minimal, low, medium or high",
+                     (int)(name.len < 40 ? name.len : 40), name.ptr);
 }
 
 maki_str maki_thinking_level(const maki_request *r)
@@ -34,7 +34,7 @@ bool maki_request_thinks(const maki_request *r)
     return r->thinking >= MAKI_THINKING_MINIMAL;
 }
 
-static bool begins(maki_str text, const char *const *names, size_t count)
+static bool has_prefix(maki_str text, const char *const *names, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         if (maki_str_starts(text, maki_str_of(names[i]))) return true;
@@ -46,23 +46,24 @@ maki_reasoning maki_request_reasoning(const maki_request *r)
 {
     static const char *const content[] = { "deepseek", "zai", "z.ai", "zhipu", "glm" };
     static const char *const refused[] = { "openai", "azure", "gpt-", "chatgpt", "o1", "o3", "o4" };
-    maki_str who = r->provider.len ? r->provider : r->model;
-    if (begins(who, content, 5)) return MAKI_REASONING_CONTENT;
-    return begins(who, refused, 7) ? MAKI_REASONING_REFUSED : MAKI_REASONING_AS_IT_CAME;
+    maki_str provider = r->provider.len ? r->provider : r->model;
+    if (has_prefix(provider, content, 5)) return MAKI_REASONING_CONTENT;
+    return has_prefix(provider, refused, 7) ? MAKI_REASONING_REFUSED : MAKI_REASONING_AS_IT_CAME;
 }
 
-bool maki_chooses(const maki_request *r, const char *word)
+bool maki_tool_choice_is(const maki_request *r, const char *word)
 {
     return maki_str_is(r->tool_choice, maki_str_of(word));
 }
 
-bool maki_chooses_tool(const maki_request *r)
+bool maki_tool_choice_is_name(const maki_request *r)
 {
-    return !maki_chooses(r, "auto") && !maki_chooses(r, "none") && !maki_chooses(r, "required");
+    return !maki_tool_choice_is(r, "auto") && !maki_tool_choice_is(r, "none") &&
+           !maki_tool_choice_is(r, "required");
 }
 
-bool maki_request_forces(const maki_request *r)
+bool maki_request_requires_tool(const maki_request *r)
 {
-    return r->tools.len && r->tool_choice.len && !maki_chooses(r, "auto") &&
-           !maki_chooses(r, "none");
+    return r->tools.len && r->tool_choice.len && !maki_tool_choice_is(r, "auto") &&
+           !maki_tool_choice_is(r, "none");
 }

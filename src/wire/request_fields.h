@@ -1,12 +1,12 @@
-/* request_fields.h -- what a request says, whatever the protocol it is written in (assemble/request.h writes it). */
+/* request_fields.h -- the fields of a request to write, independent of the protocol (assemble/request.h writes it). */
 #ifndef MAKI_WIRE_REQUEST_FIELDS_H
 #define MAKI_WIRE_REQUEST_FIELDS_H
 
 #include "wire/wire.h"
 
-/* How much the model thinks before it answers; what each provider makes of it: docs/internals/request.md. */
+/* How much the model reasons before it answers; how each provider is asked: docs/internals/request.md. */
 typedef enum maki_thinking {
-    MAKI_THINKING_UNSET, /* nothing is said about it */
+    MAKI_THINKING_UNSET, /* the field is left out */
     MAKI_THINKING_OFF,
     MAKI_THINKING_MINIMAL,
     MAKI_THINKING_LOW,
@@ -14,35 +14,35 @@ typedef enum maki_thinking {
     MAKI_THINKING_HIGH
 } maki_thinking;
 
-/* What a chat completions server does with the thoughts of earlier turns. */
+/* What a chat completions server accepts of earlier reasoning. */
 typedef enum maki_reasoning {
-    MAKI_REASONING_AS_IT_CAME, /* fields go back as they came, blocks are left out */
+    MAKI_REASONING_AS_IT_CAME, /* fields are sent back unchanged, blocks left out */
     MAKI_REASONING_CONTENT,    /* blocks become reasoning_content: DeepSeek, Z.ai */
-    MAKI_REASONING_REFUSED     /* nothing of the kind may be sent: OpenAI */
+    MAKI_REASONING_REFUSED     /* none may be sent: OpenAI */
 } maki_reasoning;
 
-/* Messages that are not in the log and stand right before the newest one of the user, results apart; at the
- * end when there is none.  They are near the end so that the beginning of the request stays the same. */
+/* Messages that are not in the log and go right before the newest message of the user (not counting results), or at
+ * the end when there is none.  They are near the end so that the start of the request stays cacheable. */
 typedef struct maki_render_extra {
     const maki_str *rows; /* JSON objects with a role, checked */
     size_t count;
 } maki_render_extra;
 
-/* All texts are UTF-8, not escaped, and borrowed; len 0 is none. */
+/* All strings are UTF-8, not escaped, and borrowed; len 0: none. */
 typedef struct maki_request {
     maki_protocol protocol; /* one that can be written: not NONE, not GENERATE */
-    /* "openai", "deepseek", "zai" ...: decides what becomes of reasoning; len 0: the model does */
+    /* "openai", "deepseek", "zai" ...: decides how reasoning is sent; len 0: the model's name decides */
     maki_str provider;
-    maki_str model; /* Gemini has it in the path, and only its spelling follows from it */
-    /* of the answer; 0: the provider's own limit (Anthropic wants one: 8192) */
+    maki_str model; /* Gemini has it in the path */
+    /* of the reply; 0: the provider's default (Anthropic requires one: 8192) */
     uint64_t max_tokens;
-    uint64_t window; /* Ollama: num_ctx, which it would else cut to a few thousand; 0: not said */
-    bool stream;     /* Gemini has it in the path */
-    const maki_str *system; /* texts, one after the other; system messages of the log follow */
+    uint64_t window;        /* Ollama: num_ctx, by default only a few thousand; 0: not sent */
+    bool stream;            /* Gemini has it in the path */
+    const maki_str *system; /* strings in order; system messages of the log follow */
     size_t system_count;
-    maki_render_extra before; /* found memories: right before the newest message of the user */
-    /* JSON, an array of definitions in any provider's shape (token/tool_list.h); a tool that
-                     * only another provider runs (its web search) is left out */
+    maki_render_extra before; /* recalled memories: right before the newest message of the user */
+    /* JSON, an array of definitions in any provider's shape (token/tool_list.h); a tool that only another
+     * provider runs (its web search) is left out */
     maki_str tools;
     maki_str tool_choice; /* "auto", "none", "required" or the name of a tool */
     bool functions;       /* chat: the older form, "functions" and "function_call" */
@@ -53,21 +53,23 @@ typedef struct maki_request {
     bool async;
 } maki_request;
 
-/* MAKI_INVALID: no such level; names those there are. */
+/* MAKI_INVALID: unknown level; the error lists the known ones. */
 maki_status maki_thinking_named(maki_str name, maki_thinking *out, maki_err *err);
 
 /* ---- for the files of the protocols ---------------------------------------------------------------------- */
 
-maki_str maki_thinking_level(const maki_request *request); /* "low", as most providers call it */
-/* The same where the lowest level has no name of its own. */
+maki_str maki_thinking_level(
+    const maki_request *request); /* "low" ..., as most providers name it */
+/* The same for providers without "minimal". */
 maki_str maki_thinking_level_low(const maki_request *request);
 bool maki_request_thinks(const maki_request *request);
-/* What becomes of earlier thoughts. */
+/* How earlier reasoning is sent. */
 maki_reasoning maki_request_reasoning(const maki_request *request);
 
-bool maki_chooses(const maki_request *request, const char *word); /* is it the choice of tools? */
-bool maki_chooses_tool(const maki_request *request);              /* by its name, or not at all */
+bool maki_tool_choice_is(const maki_request *request,
+                         const char *word);                 /* is this the tool_choice? */
+bool maki_tool_choice_is_name(const maki_request *request); /* it is the name of a tool, or empty */
 /* Must the model call a tool? */
-bool maki_request_forces(const maki_request *request);
+bool maki_request_requires_tool(const maki_request *request);
 
 #endif

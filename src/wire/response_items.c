@@ -1,4 +1,5 @@
-/* response_items.c -- see response_items.h. */
+/* response_items.c -- the kind of an item follows from its type's ending (..._call, ..._output) and from call_id, so
+ * that tools to come are converted too.  Fields without a place in the row go into its `original`. */
 #include "wire/response_items.h"
 
 #include "base/json_print.h"
@@ -38,17 +39,17 @@ static bool is_output(maki_str item)
     return ends_with(type_of(item), MAKI_LIT("_output")) && has_call_id(item);
 }
 
-bool maki_item_waits(maki_str item)
+bool maki_item_is_reasoning(maki_str item)
 {
     return maki_is_text(type_of(item), MAKI_LIT("reasoning"));
 }
 
-bool maki_item_reference(maki_str item)
+bool maki_item_is_reference(maki_str item)
 {
     return maki_is_text(type_of(item), MAKI_LIT("item_reference"));
 }
 
-bool maki_item_assistant(maki_str item)
+bool maki_item_is_assistant(maki_str item)
 {
     maki_str role = maki_member_string(item, MAKI_LIT("role")), type = type_of(item);
     if (role.len) return maki_json_text_is(role, MAKI_LIT("assistant"));
@@ -65,17 +66,17 @@ static bool is_empty(maki_str value)
            (maki_is_array(value) && !maki_json_next(&iter, &item));
 }
 
-/* A text block; annotations and their like go along when there are any. */
+/* A text block; other fields (annotations) go into `original` unless they are empty. */
 static void write_text(maki_jw *w, maki_str block, maki_str text)
 {
     maki_json_iter iter = maki_json_items(block);
     maki_json_item item;
-    bool more = false;
-    while (!more && maki_json_next(&iter, &item)) {
-        more = !maki_among(item.key, "type text") && !is_empty(item.value);
+    bool has_more = false;
+    while (!has_more && maki_json_next(&iter, &item)) {
+        has_more = !maki_key_in(item.key, "type text") && !is_empty(item.value);
     }
     maki_jw_print(w, "{'type':'text','text':%v", text);
-    if (more) maki_write_original(w, block, "type text");
+    if (has_more) maki_write_original(w, block, "type text");
     maki_jw_end_object(w);
 }
 
@@ -100,18 +101,18 @@ static void write_block(maki_jw *w, maki_str block)
         maki_jw_raw(w, block);
 }
 
-/* What waited, then the content: a string, blocks, one block, or nothing. */
-static void write_content(maki_jw *w, maki_str content, maki_str waiting)
+/* The reasoning, then the content: a string, blocks, one block, or nothing. */
+static void write_content(maki_jw *w, maki_str content, maki_str reasoning)
 {
     maki_json_iter iter = maki_json_items(content);
     maki_json_item item;
     maki_jw_key(w, MAKI_LIT("content"));
-    if (waiting.len == 0 && maki_is_string(content)) {
+    if (reasoning.len == 0 && maki_is_string(content)) {
         maki_jw_raw(w, content);
         return;
     }
     maki_jw_array(w);
-    if (waiting.len) maki_jw_raw(w, maki_str_to(waiting, waiting.len - 1));
+    if (reasoning.len) maki_jw_raw(w, maki_str_to(reasoning, reasoning.len - 1));
     if (maki_is_string(content)) {
         write_text(w, MAKI_LIT("{}"), content);
     } else if (maki_is_object(content)) {
@@ -125,37 +126,37 @@ static void write_content(maki_jw *w, maki_str content, maki_str waiting)
 
 /* ---- rows --------------------------------------------------------------------------------------------- */
 
-static void write_message(maki_jw *w, maki_str item, maki_str waiting)
+static void write_message(maki_jw *w, maki_str item, maki_str reasoning)
 {
     maki_str role = maki_member_string(item, MAKI_LIT("role"));
     maki_jw_print(w, "{'role':%v", role.len ? role : MAKI_LIT("\"user\""));
-    write_content(w, maki_member(item, MAKI_LIT("content")), waiting);
+    write_content(w, maki_member(item, MAKI_LIT("content")), reasoning);
     maki_write_original(w, item, "role content");
     maki_jw_end_object(w);
 }
 
-static void write_call(maki_jw *w, maki_str item, maki_str waiting)
+static void write_call(maki_jw *w, maki_str item, maki_str reasoning)
 {
-    /* what the tool is called with is the first of these that is there */
-    static const char *const taken[] = { "arguments call_id name", "input call_id name",
-                                         "action call_id name", "operation call_id name" };
-    enum { TAKEN = sizeof taken / sizeof taken[0] };
+    /* the arguments are in the first of these fields that is present */
+    static const char *const used_fields[] = { "arguments call_id name", "input call_id name",
+                                               "action call_id name", "operation call_id name" };
+    enum { CALL_KINDS = sizeof used_fields / sizeof used_fields[0] };
     maki_str value = { "", 0 }, name = maki_member_string(item, MAKI_LIT("name"));
     size_t i = 0;
-    for (; i < TAKEN && !value.len; i++) {
-        maki_str fields = maki_str_of(taken[i]);
+    for (; i < CALL_KINDS && !value.len; i++) {
+        maki_str fields = maki_str_of(used_fields[i]);
         value = maki_member(item, maki_str_cut(&fields, ' '));
     }
     maki_jw_print(w, "{'role':'assistant'");
-    if (waiting.len)
-        write_content(w, (maki_str){ "", 0 }, waiting);
+    if (reasoning.len)
+        write_content(w, (maki_str){ "", 0 }, reasoning);
     else
         maki_jw_print(w, "'content':null");
     maki_jw_print(w, "'tool_calls':[{'id':%v,'type':'function','function':{'name':%v,'arguments':",
                   maki_member(item, MAKI_LIT("call_id")), name.len ? name : type_of(item));
     maki_write_quoted(w, value.len ? value : MAKI_LIT("\"{}\""));
     maki_jw_print(w, "}}]");
-    maki_write_original(w, item, value.len ? taken[i - 1] : taken[0]);
+    maki_write_original(w, item, value.len ? used_fields[i - 1] : used_fields[0]);
     maki_jw_end_object(w);
 }
 
@@ -168,35 +169,35 @@ static void write_output(maki_jw *w, maki_str item)
     maki_jw_end_object(w);
 }
 
-static void write_blocks(maki_jw *w, maki_str role, maki_str waiting, maki_str item)
+static void write_blocks(maki_jw *w, maki_str role, maki_str reasoning, maki_str item)
 {
-    if (waiting.len) waiting.len--; /* without the last comma */
-    maki_jw_print(w, "{'role':%v,'content':[%v,%v]}", role, waiting, item);
+    if (reasoning.len) reasoning.len--; /* without the last comma */
+    maki_jw_print(w, "{'role':%v,'content':[%v,%v]}", role, reasoning, item);
 }
 
-void maki_item_waited(maki_jw *w, maki_str waiting)
+void maki_item_write_reasoning(maki_jw *w, maki_str reasoning)
 {
-    write_blocks(w, MAKI_LIT("\"assistant\""), waiting, (maki_str){ "", 0 });
+    write_blocks(w, MAKI_LIT("\"assistant\""), reasoning, (maki_str){ "", 0 });
 }
 
-/* Anything else: Codex, for one, has its tools in an item of role developer. */
-static void write_other(maki_jw *w, maki_str item, maki_str waiting)
+/* Any other item: Codex, for example, sends its tools in an item of role developer. */
+static void write_other(maki_jw *w, maki_str item, maki_str reasoning)
 {
     maki_str role = maki_member_string(item, MAKI_LIT("role"));
     if (role.len == 0) {
-        role = maki_item_assistant(item) ? MAKI_LIT("\"assistant\"") : MAKI_LIT("\"user\"");
+        role = maki_item_is_assistant(item) ? MAKI_LIT("\"assistant\"") : MAKI_LIT("\"user\"");
     }
-    write_blocks(w, role, waiting, item);
+    write_blocks(w, role, reasoning, item);
 }
 
-void maki_item_row(maki_jw *w, maki_str item, maki_str waiting)
+void maki_item_write_row(maki_jw *w, maki_str item, maki_str reasoning)
 {
     if (is_message(item))
-        write_message(w, item, waiting);
+        write_message(w, item, reasoning);
     else if (is_call(item))
-        write_call(w, item, waiting);
+        write_call(w, item, reasoning);
     else if (is_output(item))
         write_output(w, item);
     else
-        write_other(w, item, waiting);
+        write_other(w, item, reasoning);
 }

@@ -1,7 +1,6 @@
-/* sticky_error.h -- spools whose first failure sticks: one check at the end for all that was kept.
+/* sticky_error.h -- appending to spools with an error that sticks: one check at the end instead of one per append.
  *
- * What is put together piece by piece (a reply, a message that waits) goes through here, so that what says what is
- * kept need not ask after each piece whether it could be. */
+ * After the first failure every call does nothing.  Used where a reply or a message is assembled from many parts. */
 #ifndef MAKI_WIRE_STICKY_ERROR_H
 #define MAKI_WIRE_STICKY_ERROR_H
 
@@ -14,12 +13,12 @@ typedef struct maki_sticky_error {
 } maki_sticky_error;
 
 void maki_sticky_add(maki_sticky_error *failure, maki_spool *spool, maki_str bytes);
-/* What a spool holds; len 0 after a failure. */
+/* The contents of a spool; len 0 after a failure. */
 maki_str maki_sticky_text(maki_sticky_error *failure, maki_spool *spool);
-/* Something else failed, or did not. */
+/* Record the status of another operation. */
 void maki_sticky_set(maki_sticky_error *failure, maki_status status);
 
-/* What one writes with `w` into a spool: begin, write a value, end with what comes after it. */
+/* Write JSON into a sink with `w`: begin, write one value, end with the bytes after it. */
 void maki_sticky_begin(maki_sticky_error *failure, maki_sink sink, maki_jw *w);
 void maki_sticky_end(maki_sticky_error *failure, maki_jw *w, maki_str after);
 

@@ -1,14 +1,17 @@
-/* wire.h -- what the requests and replies of each provider's protocol mean.
+/* wire.h -- parse the requests and replies of each provider's protocol.
  *
- * One file a protocol (anthropic.c, openai_chat.c, openai_responses.c, ollama.c, gemini.c) with its descriptor
- * (protocol.h); this is what they have in common.  Readers work on the bytes as they are: they point into them, pass over what they
- * do not know, and never change anything.  No sockets, no clock.
+ * In:    the body of a request, or the bytes of a reply as they arrive.
+ * Out:   rows (messages as the log stores them), the fields of the request, usage, deltas.
+ * Never: changes the bytes, opens a socket, reads the clock.  Spans point into the input; unknown fields are skipped.
+ *
+ * Each protocol has one file (anthropic.c, openai_chat.c, openai_responses.c, ollama.c, gemini.c) with its descriptor
+ * (protocol.h); this header is what they have in common.
  *
  * A row is a message in the shape in which the log keeps it: Anthropic's and OpenAI's chat messages are
- * kept verbatim, what other protocols say is put into one of these two shapes.  What has no place there is
- * kept beside, in a field `original`, so that what was said can be written again in its own protocol.
- * Calls that come without an id get one that follows from the message alone ("call_NAME_0"), so the
- * reply and the client's rendition of it agree. */
+ * kept verbatim, messages of other protocols are converted to one of these two shapes.  Fields without a place there
+ * go into a field `original`, so that the message can be written again in its own protocol.
+ * A call without an id gets a synthetic one derived from the message alone ("call_NAME_0"), so that the reply and
+ * the copy the client sends back have the same ids. */
 #ifndef MAKI_WIRE_WIRE_H
 #define MAKI_WIRE_WIRE_H
 
@@ -17,7 +20,7 @@
 
 #include <maki/env.h>
 
-/* A row for each; its descriptor is maki_NAME_protocol (protocol.h). */
+/* One row per protocol; its descriptor is maki_NAME_protocol (protocol.h). */
 #define MAKI_PROTOCOL_MAP(X)                             \
     X(ANTHROPIC, anthropic) /* /v1/messages */           \
     X(CHAT, chat)           /* /v1/chat/completions */   \
@@ -42,55 +45,55 @@ const char *maki_protocol_name(maki_protocol protocol);
 /* One message of a request.  Spans are valid during the call. */
 typedef struct maki_wire_message {
     maki_str row;  /* a JSON object with a role, in the shape of the log, on one line */
-    bool verbatim; /* it is a span of the body */
-    /* a system or developer message before any other: no part of a conversation's identity */
+    bool verbatim; /* it is a span of the body, unchanged */
+    /* a system or developer message before any other: not part of the conversation's identity */
     bool system;
     size_t end; /* offset in the body right after it */
 } maki_wire_message;
 
-/* Not MAKI_OK stops. */
+/* Called for each message.  Any status but MAKI_OK stops reading. */
 typedef maki_status (*maki_wire_message_fn)(void *ctx, const maki_wire_message *message,
                                             maki_err *err);
 
-/* What a request says besides its messages: JSON values in the body, len 0 for what is not there. */
+/* The fields of a request besides its messages: JSON values in the body, len 0 when missing. */
 typedef struct maki_wire_request {
     maki_str model;  /* a string */
     maki_str system; /* the field outside the messages: system, instructions, systemInstruction */
     maki_str tools;
-    /* by which the client itself names the conversation (prompt_cache_key, the session
-                         * in metadata.user_id ...): the escaped text, without quotes */
+    /* the client's own id of the conversation (prompt_cache_key, the session in metadata.user_id ...): the escaped
+     * text, without quotes */
     maki_str client_id;
     bool stream;
-    bool by_reference; /* previous_response_id or the like: the messages are not all here */
-    /* the id of the reply that it goes on from, a string; len 0: none is named */
+    bool
+        by_reference; /* previous_response_id or the like: earlier messages are stored by the provider */
+    /* the id of the reply that it continues, a string; len 0: none */
     maki_str reference;
-    /* the id of the one that the provider keeps and that it goes on with, a string */
+    /* the id of the conversation that the provider stores, a string */
     maki_str conversation;
-    uint64_t max_tokens; /* 0: not said */
-    uint64_t messages;   /* those before `from` included */
+    uint64_t max_tokens; /* 0: not given */
+    uint64_t messages;   /* including those before `from` */
 } maki_wire_request;
 
-/* A place in a body from which reading may go on, in another body that begins with the same `at` bytes:
- * plain data, to be kept and compared. */
+/* An offset in a body at which reading can resume, in another body that begins with the same `at` bytes:
+ * plain data, can be stored and compared. */
 typedef struct maki_wire_mark {
-    size_t at;         /* the bytes before it were checked; 0: begin at the beginning */
+    size_t at;         /* offset; the bytes before it were validated; 0: the start */
     uint64_t messages; /* before it */
-    size_t turn;       /* where the last assistant message before it begins; 0: there is none */
+    size_t turn;       /* offset of the last assistant message before it; 0: none */
     struct {
         size_t at, len;
-    } model, system, tools, client_id, reference,
-        conversation; /* what was said before it, as offsets */
+    } model, system, tools, client_id, reference, conversation; /* fields before it, as offsets */
     uint64_t max_tokens;
     bool stream, by_reference;
-    bool began; /* a message that is not a system message stands before it */
+    bool began; /* a message that is not a system message comes before it */
 } maki_wire_mark;
 
 /* Read a request: `fn` gets each message in order (those after `from`, which may be NULL).  MAKI_INVALID:
- * this is not a request of that protocol.  The bytes before from->at are not looked at again, but for the
- * last assistant message and what follows it where a result has to find its call.
+ * not a request of that protocol.  The bytes before from->at are not read again, except the last assistant
+ * message and what follows it, when a result has to find its call.
  *
- * `mark` (may be NULL) is kept up to date: inside `fn` it is the place right after the message, if reading
- * can go on there, else an earlier place (mark->messages tells). */
+ * `mark` (may be NULL) is updated as reading goes: inside `fn` it is right after the message, if reading can
+ * resume there, else earlier (compare mark->messages). */
 maki_status maki_wire_read(const maki_env *env, maki_protocol protocol, maki_str body,
                            const maki_wire_mark *from, maki_wire_message_fn fn, void *ctx,
                            maki_wire_request *out, maki_wire_mark *mark, maki_err *err)
@@ -99,45 +102,48 @@ maki_status maki_wire_read(const maki_env *env, maki_protocol protocol, maki_str
 /* ---- tokens ------------------------------------------------------------------------------------------ */
 
 typedef struct maki_wire_tokens {
-    uint64_t system, tools, messages; /* with what the model's family puts around them */
-    uint64_t all;                     /* the sum, and the beginning of the reply */
+    uint64_t system, tools, messages; /* including what the model's family adds around them */
+    uint64_t all;                     /* the sum, plus the start of the reply */
 } maki_wire_tokens;
 
-/* The tokens of a request, in the vocabulary of its model.  `model` names it where the body does not
- * (Gemini: it is in the path); len 0: the body does.  A body of count_tokens is read like the request
- * it is about. */
+/* Count the tokens of a request with the encoding of its model.  `model`: its name when the body has none (Gemini:
+ * it is in the path); len 0: read it from the body.  The body may also be one of count_tokens. */
 maki_status maki_wire_count(const maki_env *env, maki_protocol protocol, maki_str body,
                             maki_str model, maki_wire_tokens *out, maki_err *err) MAKI_MUST_CHECK;
 
-enum { MAKI_WIRE_COUNTED = 64 };
-/* The answer to count_tokens in the protocol's form; returns its length. */
-size_t maki_wire_counted(maki_protocol protocol, uint64_t tokens, char out[MAKI_WIRE_COUNTED]);
+enum { MAKI_WIRE_COUNT_MAX = 64 };
+/* Write the protocol's response to count_tokens; returns its length. */
+size_t maki_wire_print_count(maki_protocol protocol, uint64_t tokens,
+                             char out[MAKI_WIRE_COUNT_MAX]);
 
 /* ---- replies ----------------------------------------------------------------------------------------- */
 
 typedef struct maki_wire_usage {
     bool known;
-    uint64_t input;                   /* all that was read, from a cache or not */
-    uint64_t output;                  /* all that was written, reasoning included */
+    uint64_t input;                   /* all input tokens, cached or not */
+    uint64_t output;                  /* all output tokens, including reasoning */
     uint64_t cache_read, cache_write; /* parts of input */
-    uint64_t reasoning;               /* part of output, where the provider says so */
+    uint64_t reasoning;               /* part of output, when the provider reports it */
 } maki_wire_usage;
 
-/* What came of a reply.  Borrowed from the reader until it is closed. */
-typedef struct maki_wire_said {
+/* The parsed reply.  Borrowed from the reader until it is closed. */
+typedef struct maki_wire_result {
     const maki_str *rows; /* messages for the log; usually one */
     size_t row_count;
     maki_wire_usage usage;
-    maki_str usage_json;      /* as the provider said it; len 0: not */
-    maki_str model, id, stop; /* JSON strings; len 0: not said.  stop: the provider's own word */
-    maki_str error;           /* a JSON value: the reply, or an event in its stream, was an error */
-    bool complete;            /* the protocol's own end was there: not cut */
-    bool garbage;             /* something in it could not be read or kept; what could is here */
-} maki_wire_said;
+    maki_str usage_json; /* as the provider sent it; len 0: none */
+    maki_str model, id,
+        stop;       /* JSON strings; len 0: missing.  stop: the provider's own stop reason */
+    maki_str error; /* a JSON value; len 0: neither the reply nor an event was an error */
+    bool complete;  /* the protocol's end marker came: not truncated */
+    bool invalid;   /* part of it was not valid or too large; the rest is here */
+} maki_wire_result;
 
-enum { MAKI_WIRE_ROW_MAX = 512 << 20 }; /* a reply that makes more is given up: garbage, no rows */
+enum {
+    MAKI_WIRE_ROW_MAX = 512 << 20
+}; /* bytes of rows; a larger reply is abandoned: invalid, no rows */
 
-/* Puts a reply together while it passes.  Long texts wait in files of our own (base/spool.h), so a stream
+/* Parses a reply while it is forwarded.  Long texts are spooled to unlinked files (base/spool.h), so a stream
  * needs a few kilobytes of memory whatever its length. */
 typedef struct maki_wire_reply maki_wire_reply;
 
@@ -146,32 +152,32 @@ maki_status maki_wire_reply_open(const maki_env *env, maki_protocol protocol, in
                                  maki_str type, maki_wire_reply **out, maki_err *err)
     MAKI_MUST_CHECK;
 
-/* What a reply says, piece by piece, as soon as it says it. */
+/* The deltas of a reply, as soon as they arrive. */
 typedef enum maki_delta_kind {
     MAKI_DELTA_TEXT,      /* of the answer */
-    MAKI_DELTA_REASONING, /* of what the model thinks, or of a summary of that */
+    MAKI_DELTA_REASONING, /* of the model's reasoning, or of its summary */
     MAKI_DELTA_CALL,      /* a call begins */
-    MAKI_DELTA_INPUT      /* of what a call is given */
+    MAKI_DELTA_INPUT      /* of the arguments of a call */
 } maki_delta_kind;
 
 typedef struct maki_wire_delta {
     maki_delta_kind kind;
-    uint32_t call; /* CALL, INPUT: which one, from 0 in the order in which they began */
-    /* a JSON string: the text, the call's name; INPUT may come as an object, then it is whole */
+    uint32_t call; /* CALL, INPUT: index of the call, from 0 in order of start */
+    /* a JSON string: the text, or the call's name; INPUT may be an object, which is then complete */
     maki_str value;
-    maki_str id; /* CALL: a JSON string; len 0: the provider gives none */
+    maki_str id; /* CALL: a JSON string; len 0: none */
 } maki_wire_delta;
 
-/* Spans are valid during the call.  Not MAKI_OK stops: maki_wire_reply_add and _end answer it. */
-typedef maki_status (*maki_wire_delta_fn)(void *ctx, const maki_wire_delta *piece, maki_err *err);
-/* Hear the pieces, from the next bytes on.  A reply that is no stream says them when it ends. */
+/* Spans are valid during the call.  Any status but MAKI_OK stops: maki_wire_reply_add and _end return it. */
+typedef maki_status (*maki_wire_delta_fn)(void *ctx, const maki_wire_delta *delta, maki_err *err);
+/* Report deltas to `fn`, from the next bytes on.  A reply that is not a stream reports them when it ends. */
 void maki_wire_reply_on_delta(maki_wire_reply *reply, maki_wire_delta_fn fn, void *ctx);
 
-/* Bytes of any length, cut anywhere.  What cannot be understood is noted, not an error: only memory, files
- * and listeners fail, and then the reply can only be closed. */
+/* Bytes of any length, cut anywhere.  Invalid input is recorded in the result, not an error: only memory, files
+ * and callbacks fail, and then the reply can only be closed. */
 maki_status maki_wire_reply_add(maki_wire_reply *reply, maki_str bytes, maki_err *err);
-maki_status maki_wire_reply_end(maki_wire_reply *reply, maki_wire_said *out, maki_err *err);
-/* Has a stream's own end come?  The connection may still be open. */
+maki_status maki_wire_reply_end(maki_wire_reply *reply, maki_wire_result *out, maki_err *err);
+/* Has the stream's end marker come?  The connection may still be open. */
 bool maki_wire_reply_is_complete(const maki_wire_reply *reply);
 void maki_wire_reply_close(maki_wire_reply *reply); /* accepts NULL */
 

@@ -1,31 +1,33 @@
-/* write_anthropic.c -- messages with blocks.  A block of that API's own goes back with the fields it takes;
- * thinking only with its signature, which no one else can make. */
+/* write_anthropic.c -- write Anthropic's messages: content is a string or blocks, adjacent messages of a role are one.
+ *
+ * A native block is sent back with the fields the API accepts; thinking only with its signature, which only
+ * Anthropic can create.  A message that is a single string stays one: it is buffered until the next part. */
 #include "wire/protocol.h"
 
 enum {
-    LONE_MAX = 32 << 10, /* a longer string is not kept back to see what follows */
-    MAX_TOKENS = 8192    /* a limit must be said */
+    LONE_MAX = 32 << 10, /* a longer string is not buffered */
+    MAX_TOKENS = 8192    /* max_tokens is required */
 };
 
 /* ---- messages ------------------------------------------------------------------------------------------- */
 
 static void write_head(maki_wire_writer *wr)
 {
-    maki_jw_print(wr->w,
-                  "{'role':%z,'content':", wr->open == MAKI_BY_ASSISTANT ? "assistant" : "user");
+    maki_jw_print(
+        wr->w, "{'role':%z,'content':", wr->open == MAKI_SPEAKER_ASSISTANT ? "assistant" : "user");
 }
 
-/* Nothing is written before it is known whether the message is more than one string. */
-static void begin(maki_wire_writer *wr, maki_speaker by)
+/* Nothing is written until it is known whether the message is a single string. */
+static void begin(maki_wire_writer *wr, maki_speaker speaker)
 {
-    (void)by;
-    wr->lone = true;
+    (void)speaker;
+    wr->single_string = true;
     maki_spool_clear(&wr->content);
 }
 
 static void end(maki_wire_writer *wr)
 {
-    if (!wr->lone) {
+    if (!wr->single_string) {
         maki_jw_print(wr->w, "]}");
         return;
     }
@@ -40,13 +42,13 @@ static void write_text(maki_jw *w, maki_str text)
     maki_jw_print(w, "{'type':'text','text':%v}", text);
 }
 
-/* Blocks follow. */
-static maki_jw *blocks(maki_wire_writer *wr, maki_speaker by)
+/* Ensure that a message with blocks is open. */
+static maki_jw *begin_blocks(maki_wire_writer *wr, maki_speaker speaker)
 {
-    maki_writer_begin(wr, by);
-    if (!wr->lone) return wr->w;
+    maki_writer_begin(wr, speaker);
+    if (!wr->single_string) return wr->w;
     maki_str string = maki_sticky_text(&wr->failure, &wr->content);
-    wr->lone = false;
+    wr->single_string = false;
     write_head(wr);
     maki_jw_array(wr->w);
     if (string.len) write_text(wr->w, string);
@@ -55,11 +57,11 @@ static maki_jw *blocks(maki_wire_writer *wr, maki_speaker by)
 
 /* ---- blocks --------------------------------------------------------------------------------------------- */
 
-/* The blocks of that API's own, and the fields it takes of them. */
-static const struct own_row {
+/* The native blocks, and the fields the API accepts. */
+static const struct native_row {
     maki_str type;
     const char *fields;
-} own_rows[] = {
+} native_rows[] = {
     { { "text", 4 }, "type text citations cache_control" },
     { { "image", 5 }, "type source cache_control" },
     { { "document", 8 }, "type source title context citations cache_control" },
@@ -70,36 +72,36 @@ static const struct own_row {
     { { "web_search_tool_result", 22 }, "type tool_use_id content cache_control" },
 };
 
-static const struct own_row *own_of(const maki_content_part *piece)
+static const struct native_row *native_of(const maki_content_part *part)
 {
-    maki_str type = piece->type;
-    for (size_t i = 0; type.len && i < sizeof own_rows / sizeof own_rows[0]; i++) {
-        if (maki_json_text_is(type, own_rows[i].type)) return &own_rows[i];
+    maki_str type = part->type;
+    for (size_t i = 0; type.len && i < sizeof native_rows / sizeof native_rows[0]; i++) {
+        if (maki_json_text_is(type, native_rows[i].type)) return &native_rows[i];
     }
     return NULL;
 }
 
-/* Does that API take it?  A thought only with the signature it came with. */
-static bool takes(const maki_content_part *piece)
+/* Does the API accept it?  Thinking only with its signature. */
+static bool is_supported(const maki_content_part *part)
 {
-    switch (piece->kind) {
-    case MAKI_CONTENT_TEXT: return !maki_blank(piece->text);
+    switch (part->kind) {
+    case MAKI_CONTENT_TEXT: return !maki_is_blank(part->text);
     case MAKI_CONTENT_IMAGE:
     case MAKI_CONTENT_FILE: return true;
     case MAKI_CONTENT_THINKING: {
-        bool hidden = maki_member_string(piece->block, MAKI_LIT("data")).len > 2;
-        return own_of(piece) &&
-               (hidden || maki_member_string(piece->block, MAKI_LIT("signature")).len > 2);
+        bool hidden = maki_member_string(part->block, MAKI_LIT("data")).len > 2;
+        return native_of(part) &&
+               (hidden || maki_member_string(part->block, MAKI_LIT("signature")).len > 2);
     }
-    case MAKI_CONTENT_OTHER: return own_of(piece) != NULL;
+    case MAKI_CONTENT_OTHER: return native_of(part) != NULL;
     default: return false;
     }
 }
 
-static void write_media(maki_jw *w, const maki_content_part *piece)
+static void write_media(maki_jw *w, const maki_content_part *part)
 {
-    const maki_media *media = &piece->media;
-    const char *type = piece->kind == MAKI_CONTENT_IMAGE ? "image" : "document";
+    const maki_media *media = &part->media;
+    const char *type = part->kind == MAKI_CONTENT_IMAGE ? "image" : "document";
     if (media->data.len)
         maki_jw_print(w, "{'type':%z,'source':{'type':'base64','media_type':%q,'data':%q}}", type,
                       media->type, media->data);
@@ -107,86 +109,86 @@ static void write_media(maki_jw *w, const maki_content_part *piece)
         maki_jw_print(w, "{'type':%z,'source':{'type':'url','url':%q}}", type, media->url);
 }
 
-static void write_block(maki_jw *w, const maki_content_part *piece)
+static void write_block(maki_jw *w, const maki_content_part *part)
 {
-    const struct own_row *own = own_of(piece);
+    const struct native_row *own = native_of(part);
     if (own) {
         maki_jw_object(w);
-        maki_put_known(w, piece->block, piece->text, own->fields);
+        maki_write_fields(w, part->block, part->text, own->fields);
         maki_jw_end_object(w);
-    } else if (piece->kind == MAKI_CONTENT_TEXT) {
-        write_text(w, piece->text);
+    } else if (part->kind == MAKI_CONTENT_TEXT) {
+        write_text(w, part->text);
     } else {
-        write_media(w, piece);
+        write_media(w, part);
     }
 }
 
 static void write_call(maki_wire_writer *wr, maki_content_part *call)
 {
-    maki_asked *asked = maki_writer_asked(wr, call);
-    if (!asked) return;
-    maki_jw *w = blocks(wr, MAKI_BY_ASSISTANT);
-    maki_jw_print(w, "{'type':'tool_use','id':%v,'name':%v,'input':", asked->id, asked->name);
-    maki_put_input(w, call->input);
+    maki_pending_call *pending = maki_writer_add_call(wr, call);
+    if (!pending) return;
+    maki_jw *w = begin_blocks(wr, MAKI_SPEAKER_ASSISTANT);
+    maki_jw_print(w, "{'type':'tool_use','id':%v,'name':%v,'input':", pending->id, pending->name);
+    maki_write_input(w, call->input);
     maki_jw_print(w, "'cache_control':%v}", call->cache);
 }
 
 /* ---- rows ----------------------------------------------------------------------------------------------- */
 
-/* A message that is one string stays one, unless more of its speaker follows. */
-static bool keep_lone(maki_wire_writer *wr, const maki_content_part *piece, maki_speaker by)
+/* Buffer a message that is a single string. */
+static bool defer_string(maki_wire_writer *wr, const maki_content_part *part, maki_speaker speaker)
 {
-    bool bare = piece->kind == MAKI_CONTENT_TEXT && piece->block.len == 0;
-    if (!bare || wr->open == by || piece->text.len > LONE_MAX) return false;
-    maki_writer_begin(wr, by);
-    maki_sticky_add(&wr->failure, &wr->content, piece->text);
+    bool bare = part->kind == MAKI_CONTENT_TEXT && part->block.len == 0;
+    if (!bare || wr->open == speaker || part->text.len > LONE_MAX) return false;
+    maki_writer_begin(wr, speaker);
+    maki_sticky_add(&wr->failure, &wr->content, part->text);
     return true;
 }
 
-static void say(maki_wire_writer *wr, const maki_content_parts *row, maki_speaker by)
+static void write_row(maki_wire_writer *wr, const maki_content_parts *row, maki_speaker speaker)
 {
-    maki_turn_text saying = maki_turn_text_of(wr, row);
-    maki_content_part piece;
-    while (maki_turn_text_next(&saying, &piece)) {
-        if (piece.kind == MAKI_CONTENT_CALL)
-            write_call(wr, &piece);
-        else if (takes(&piece) && !keep_lone(wr, &piece, by))
-            write_block(blocks(wr, by), &piece);
+    maki_row_parts iter = maki_row_parts_of(wr, row);
+    maki_content_part part;
+    while (maki_row_parts_next(&iter, &part)) {
+        if (part.kind == MAKI_CONTENT_CALL)
+            write_call(wr, &part);
+        else if (is_supported(&part) && !defer_string(wr, &part, speaker))
+            write_block(begin_blocks(wr, speaker), &part);
     }
 }
 
 static void write_inner(maki_jw *w, maki_str content)
 {
-    maki_content_parts pieces = maki_content_parts_in(content);
-    maki_content_part piece;
+    maki_content_parts parts = maki_content_parts_in(content);
+    maki_content_part part;
     bool any = false;
     if (maki_is_string(content)) {
-        if (!maki_blank(content)) maki_jw_print(w, "'content':%v", content);
+        if (!maki_is_blank(content)) maki_jw_print(w, "'content':%v", content);
         return;
     }
-    while (maki_content_parts_next(&pieces, &piece)) {
-        if (piece.kind == MAKI_CONTENT_THINKING || !takes(&piece)) continue;
+    while (maki_content_parts_next(&parts, &part)) {
+        if (part.kind == MAKI_CONTENT_THINKING || !is_supported(&part)) continue;
         if (!any) maki_jw_print(w, "'content':[");
         any = true;
-        write_block(w, &piece);
+        write_block(w, &part);
     }
     if (any) maki_jw_end_array(w);
 }
 
-static void result(maki_wire_writer *wr, maki_jw *w, const maki_asked *asked,
-                   const maki_content_part *piece)
+static void write_result(maki_wire_writer *wr, maki_jw *w, const maki_pending_call *pending,
+                         const maki_content_part *part)
 {
     (void)wr;
-    maki_jw_print(w, "{'type':'tool_result','tool_use_id':%v", asked->id);
-    write_inner(w, piece->content);
+    maki_jw_print(w, "{'type':'tool_result','tool_use_id':%v", pending->id);
+    write_inner(w, part->content);
     maki_jw_print(w, "'is_error':%v,'cache_control':%v}",
-                  piece->error ? MAKI_LIT("true") : MAKI_LIT(""), piece->cache);
+                  part->error ? MAKI_LIT("true") : MAKI_LIT(""), part->cache);
 }
 
-static void before_result(maki_wire_writer *wr, const maki_asked *asked)
+static void before_result(maki_wire_writer *wr, const maki_pending_call *pending)
 {
-    (void)asked;
-    blocks(wr, MAKI_BY_USER);
+    (void)pending;
+    begin_blocks(wr, MAKI_SPEAKER_USER);
 }
 
 /* ---- requests ------------------------------------------------------------------------------------------- */
@@ -201,9 +203,9 @@ static unsigned number_at(maki_str *text)
     return n;
 }
 
-/* From 4.6 on the model decides how long it thinks, and is told how hard.  The name is claude-FAMILY-4-6, a
- * date may stand in the place of the second number; older ones are claude-3-7-FAMILY. */
-static bool adapts(maki_str model)
+/* From 4.6 on the model decides how long it thinks, given an effort.  The name is claude-FAMILY-4-6, where a
+ * date may replace the second number; older ones are claude-3-7-FAMILY. */
+static bool has_adaptive_thinking(maki_str model)
 {
     maki_str rest = MAKI_LIT("claude-");
     if (!maki_str_starts(model, rest)) return false;
@@ -219,37 +221,37 @@ static bool adapts(maki_str model)
     return major > 4 || (major == 4 && minor >= 6);
 }
 
-static uint64_t most_tokens(const maki_request *r)
+static uint64_t max_tokens_of(const maki_request *r)
 {
     return r->max_tokens ? r->max_tokens : MAX_TOKENS;
 }
 
-/* Half of the answer at most; under 1024 it is refused. */
-static uint64_t budget_of(const maki_request *r)
+/* At most half of max_tokens; the API refuses less than 1024. */
+static uint64_t thinking_budget(const maki_request *r)
 {
     static const uint64_t budgets[] = { 0, 0, 1024, 4096, 10000, 20000 };
-    uint64_t most = most_tokens(r) / 2;
-    uint64_t budget = budgets[r->thinking] < most ? budgets[r->thinking] : most;
+    uint64_t max = max_tokens_of(r) / 2;
+    uint64_t budget = budgets[r->thinking] < max ? budgets[r->thinking] : max;
     return budget >= 1024 ? budget : 0;
 }
 
 static void write_thinking(maki_jw *w, const maki_request *r, bool on)
 {
-    if (on && adapts(r->model))
+    if (on && has_adaptive_thinking(r->model))
         maki_jw_print(w, "'thinking':{'type':'adaptive'},'output_config':{'effort':%s}",
                       maki_thinking_level_low(r));
     else if (on)
-        maki_jw_print(w, "'thinking':{'type':'enabled','budget_tokens':%i}", budget_of(r));
+        maki_jw_print(w, "'thinking':{'type':'enabled','budget_tokens':%i}", thinking_budget(r));
     else if (r->thinking != MAKI_THINKING_UNSET)
         maki_jw_print(w, "'thinking':{'type':'disabled'}");
 }
 
-/* It takes no temperature while it thinks, and does not think where a tool must be called. */
+/* The API accepts no temperature with thinking, and no thinking with a required tool. */
 static void write_first(maki_jw *w, const maki_request *r)
 {
-    bool on =
-        maki_request_thinks(r) && !maki_request_forces(r) && (adapts(r->model) || budget_of(r) > 0);
-    maki_jw_print(w, "'model':%s,'max_tokens':%i", r->model, most_tokens(r));
+    bool on = maki_request_thinks(r) && !maki_request_requires_tool(r) &&
+              (has_adaptive_thinking(r->model) || thinking_budget(r) > 0);
+    maki_jw_print(w, "'model':%s,'max_tokens':%i", r->model, max_tokens_of(r));
     if (r->stream) maki_jw_print(w, "'stream':true");
     if (r->has_temperature && !on) maki_jw_print(w, "'temperature':%f", r->temperature);
     if (on || r->thinking == MAKI_THINKING_OFF) write_thinking(w, r, on);
@@ -263,7 +265,7 @@ static void write_tool(maki_jw *w, const maki_request *r, const maki_tool *tool)
                   maki_member(tool->given, MAKI_LIT("cache_control")));
 }
 
-static bool runs(const maki_tool *tool)
+static bool is_provider_run(const maki_tool *tool)
 {
     return tool->type.len && tool->name.len && !maki_is_text(tool->type, MAKI_LIT("custom"));
 }
@@ -271,28 +273,28 @@ static bool runs(const maki_tool *tool)
 static void write_choice(maki_jw *w, const maki_request *r)
 {
     if (r->tool_choice.len == 0) return;
-    if (maki_chooses_tool(r))
+    if (maki_tool_choice_is_name(r))
         maki_jw_print(w, "'tool_choice':{'type':'tool','name':%s}", r->tool_choice);
     else
         maki_jw_print(w, "'tool_choice':{'type':%s}",
-                      maki_chooses(r, "required") ? MAKI_LIT("any") : r->tool_choice);
+                      maki_tool_choice_is(r, "required") ? MAKI_LIT("any") : r->tool_choice);
 }
 
 const maki_protocol_writing maki_anthropic_writing = {
     .shape = { .merges = true,
                .begin = begin,
                .end = end,
-               .say = say,
-               .result = result,
+               .write_row = write_row,
+               .write_result = write_result,
                .before_result = before_result },
-    .ids_once = true,
-    .ids_plain = true,
-    .system_place = MAKI_SYSTEM_APART,
+    .ids_unique = true,
+    .ids_alphanumeric = true,
+    .system_place = MAKI_SYSTEM_LIST,
     .system_open = "'system':[",
     .system_close = "]",
     .system_blocks = true,
     .first_fields = write_first,
     .tool = write_tool,
-    .runs = runs,
+    .is_provider_run = is_provider_run,
     .choice = write_choice,
 };

@@ -1,11 +1,14 @@
-/* write_gemini.c -- contents with parts, as gemini_part.c reads them.  What Gemini said beside a part, its
- * signature above all, goes back with it. */
+/* write_gemini.c -- write Gemini's contents with parts: the inverse of gemini_part.c.
+ *
+ * The fields in a part's `original`, above all its thoughtSignature, are sent back with it.  Thoughts without a signature
+ * are left out. */
 #include "wire/gemini_part.h"
 #include "wire/protocol.h"
 
-static void begin(maki_wire_writer *wr, maki_speaker by)
+static void begin(maki_wire_writer *wr, maki_speaker speaker)
 {
-    maki_jw_print(wr->w, "{'role':%z,'parts':[", by == MAKI_BY_ASSISTANT ? "model" : "user");
+    maki_jw_print(wr->w, "{'role':%z,'parts':[",
+                  speaker == MAKI_SPEAKER_ASSISTANT ? "model" : "user");
 }
 
 static void end(maki_wire_writer *wr)
@@ -15,127 +18,127 @@ static void end(maki_wire_writer *wr)
 
 /* ---- parts ---------------------------------------------------------------------------------------------- */
 
-/* What Gemini said beside a part; other protocols keep other things there. */
-static void write_beside(maki_jw *w, const maki_content_part *piece)
+/* Fields of `original` that are Gemini's; those of other protocols are ignored. */
+static void write_original_fields(maki_jw *w, const maki_content_part *part)
 {
-    maki_jw_print(w, "'thoughtSignature':%v", maki_gemini_signature(piece->original));
-    if (piece->original.len)
-        maki_put_known(w, piece->original, MAKI_LIT(""), "videoMetadata mediaResolution");
+    maki_jw_print(w, "'thoughtSignature':%v", maki_gemini_signature(part->original));
+    if (part->original.len)
+        maki_write_fields(w, part->original, MAKI_LIT(""), "videoMetadata mediaResolution");
 }
 
-/* And in the object that the part is about. */
-static void write_inside(maki_jw *w, const maki_content_part *piece, maki_str key)
+/* Fields of `original` inside the part's main object. */
+static void write_inner_original(maki_jw *w, const maki_content_part *part, maki_str key)
 {
-    maki_str inner = maki_member(piece->original, key);
+    maki_str inner = maki_member(part->original, key);
     if (inner.len) maki_write_rest(w, inner, "");
 }
 
-static void write_text(maki_jw *w, const maki_content_part *piece, bool thought)
+static void write_text(maki_jw *w, const maki_content_part *part, bool thought)
 {
     maki_jw_print(w, "{'thought':%v,'text':%v", thought ? MAKI_LIT("true") : MAKI_LIT(""),
-                  piece->text);
-    write_beside(w, piece);
+                  part->text);
+    write_original_fields(w, part);
     maki_jw_end_object(w);
 }
 
-static void write_media(maki_jw *w, const maki_content_part *piece)
+static void write_media(maki_jw *w, const maki_content_part *part)
 {
-    const maki_media *media = &piece->media;
+    const maki_media *media = &part->media;
     bool data = media->data.len > 0;
     maki_jw_print(w, data ? "{'inlineData':{'mimeType':%Q" : "{'fileData':{'mimeType':%Q",
                   media->type);
     maki_jw_print(w, data ? "'data':%q" : "'fileUri':%q", data ? media->data : media->url);
-    write_inside(w, piece, data ? MAKI_LIT("inlineData") : MAKI_LIT("fileData"));
+    write_inner_original(w, part, data ? MAKI_LIT("inlineData") : MAKI_LIT("fileData"));
     maki_jw_end_object(w);
-    write_beside(w, piece);
+    write_original_fields(w, part);
     maki_jw_end_object(w);
 }
 
-/* Gemini 3 refuses the first call of a turn without a signature; this is what it takes for one that it did
- * not make. */
+/* Gemini 3 refuses the first call of a turn without a signature; this placeholder is accepted for calls of other
+ * models. */
 static void write_signature(maki_wire_writer *wr, const maki_content_part *call)
 {
     bool has = maki_gemini_signature(call->original).len > 0;
-    if (!has && wr->style.sign_calls && wr->asked_count == 1)
+    if (!has && wr->style.sign_calls && wr->pending_count == 1)
         maki_jw_print(wr->w, "'thoughtSignature':'skip_thought_signature_validator'");
 }
 
 static void write_call(maki_wire_writer *wr, maki_content_part *call)
 {
-    maki_asked *asked = maki_writer_asked(wr, call);
-    if (!asked) return;
-    maki_writer_begin(wr, MAKI_BY_ASSISTANT);
-    maki_jw_print(wr->w, "{'functionCall':{'name':%v,'args':", asked->name);
-    maki_put_input(wr->w, call->input);
-    write_inside(wr->w, call, MAKI_LIT("functionCall"));
+    maki_pending_call *pending = maki_writer_add_call(wr, call);
+    if (!pending) return;
+    maki_writer_begin(wr, MAKI_SPEAKER_ASSISTANT);
+    maki_jw_print(wr->w, "{'functionCall':{'name':%v,'args':", pending->name);
+    maki_write_input(wr->w, call->input);
+    write_inner_original(wr->w, call, MAKI_LIT("functionCall"));
     maki_jw_end_object(wr->w);
-    write_beside(wr->w, call);
+    write_original_fields(wr->w, call);
     write_signature(wr, call);
     maki_jw_end_object(wr->w);
 }
 
 /* ---- rows ----------------------------------------------------------------------------------------------- */
 
-static bool takes(const maki_content_part *piece)
+static bool is_supported(const maki_content_part *part)
 {
-    switch (piece->kind) {
-    case MAKI_CONTENT_TEXT: return !maki_blank(piece->text);
+    switch (part->kind) {
+    case MAKI_CONTENT_TEXT: return !maki_is_blank(part->text);
     case MAKI_CONTENT_IMAGE:
     case MAKI_CONTENT_FILE: return true;
     case MAKI_CONTENT_THINKING:
-        return piece->text.len > 2 && maki_gemini_signature(piece->original).len > 0;
-    /* a part of its own that we do not know: blocks of the others have a type */
-    case MAKI_CONTENT_OTHER: return maki_is_object(piece->block) && !piece->type.len;
+        return part->text.len > 2 && maki_gemini_signature(part->original).len > 0;
+    /* an unknown part of Gemini: blocks of other protocols have a type */
+    case MAKI_CONTENT_OTHER: return maki_is_object(part->block) && !part->type.len;
     default: return false;
     }
 }
 
-static void say(maki_wire_writer *wr, const maki_content_parts *row, maki_speaker by)
+static void write_row(maki_wire_writer *wr, const maki_content_parts *row, maki_speaker speaker)
 {
-    maki_turn_text saying = maki_turn_text_of(wr, row);
-    maki_content_part piece;
-    while (maki_turn_text_next(&saying, &piece)) {
-        if (piece.kind == MAKI_CONTENT_CALL) write_call(wr, &piece);
-        if (!takes(&piece)) continue;
-        maki_writer_begin(wr, by);
-        if (piece.kind == MAKI_CONTENT_OTHER)
-            maki_jw_raw(wr->w, piece.block);
-        else if (piece.kind == MAKI_CONTENT_IMAGE || piece.kind == MAKI_CONTENT_FILE)
-            write_media(wr->w, &piece);
+    maki_row_parts iter = maki_row_parts_of(wr, row);
+    maki_content_part part;
+    while (maki_row_parts_next(&iter, &part)) {
+        if (part.kind == MAKI_CONTENT_CALL) write_call(wr, &part);
+        if (!is_supported(&part)) continue;
+        maki_writer_begin(wr, speaker);
+        if (part.kind == MAKI_CONTENT_OTHER)
+            maki_jw_raw(wr->w, part.block);
+        else if (part.kind == MAKI_CONTENT_IMAGE || part.kind == MAKI_CONTENT_FILE)
+            write_media(wr->w, &part);
         else
-            write_text(wr->w, &piece, piece.kind == MAKI_CONTENT_THINKING);
+            write_text(wr->w, &part, part.kind == MAKI_CONTENT_THINKING);
     }
 }
 
-/* The object that a tool answered with: as it was where that is known, else its text under a name. */
-static void write_response(maki_jw *w, const maki_content_part *piece, maki_str own)
+/* The response object: unchanged if it is known, else the text as a field. */
+static void write_response(maki_jw *w, const maki_content_part *part, maki_str own)
 {
     maki_json_iter iter = maki_json_items(maki_member(own, MAKI_LIT("response")));
     maki_json_item only;
     maki_jw_key(w, MAKI_LIT("response"));
     bool named = iter.object && maki_json_next(&iter, &only);
-    bool object = own.len && !named && maki_is_string(piece->content);
-    if (object && maki_put_object_in(w, piece->content)) return;
+    bool object = own.len && !named && maki_is_string(part->content);
+    if (object && maki_write_parsed_object(w, part->content)) return;
     maki_jw_object(w);
-    maki_jw_key(w, named ? only.key : piece->error ? MAKI_LIT("error") : MAKI_LIT("output"));
-    maki_put_text_of(w, piece->content);
+    maki_jw_key(w, named ? only.key : part->error ? MAKI_LIT("error") : MAKI_LIT("output"));
+    maki_write_content_text(w, part->content);
     maki_jw_end_object(w);
 }
 
-static void result(maki_wire_writer *wr, maki_jw *w, const maki_asked *asked,
-                   const maki_content_part *piece)
+static void write_result(maki_wire_writer *wr, maki_jw *w, const maki_pending_call *pending,
+                         const maki_content_part *part)
 {
-    maki_str own = maki_member(piece->original, MAKI_LIT("functionResponse"));
+    maki_str own = maki_member(part->original, MAKI_LIT("functionResponse"));
     (void)wr;
-    maki_jw_print(w, "{'functionResponse':{'name':%v", asked->name);
-    write_response(w, piece, own);
+    maki_jw_print(w, "{'functionResponse':{'name':%v", pending->name);
+    write_response(w, part, own);
     maki_write_rest(w, own, "name response");
     maki_jw_print(w, "}}");
 }
 
 /* ---- requests ------------------------------------------------------------------------------------------- */
 
-/* Gemini 3 has levels, 2.5 a number of tokens; 2.5 Pro cannot be told to stop. */
+/* Gemini 3 has levels, 2.5 a token budget; thinking of 2.5 Pro cannot be turned off. */
 static void write_thinking(maki_jw *w, const maki_request *r)
 {
     static const int64_t budgets[] = { 0, 0, 512, 1024, 8192, 24576 };
@@ -170,7 +173,7 @@ static void write_tool(maki_jw *w, const maki_request *r, const maki_tool *tool)
                       tool->about, maki_tool_schema(tool));
 }
 
-static bool runs(const maki_tool *tool)
+static bool is_provider_run(const maki_tool *tool)
 {
     return tool->type.len == 0;
 }
@@ -179,22 +182,27 @@ static void write_choice(maki_jw *w, const maki_request *r)
 {
     const char *mode = "ANY";
     if (r->tool_choice.len == 0) return;
-    if (maki_chooses(r, "auto")) mode = "AUTO";
-    if (maki_chooses(r, "none")) mode = "NONE";
+    if (maki_tool_choice_is(r, "auto")) mode = "AUTO";
+    if (maki_tool_choice_is(r, "none")) mode = "NONE";
     maki_jw_print(w, "'toolConfig':{'functionCallingConfig':{'mode':%z", mode);
-    if (maki_chooses_tool(r)) maki_jw_print(w, "'allowedFunctionNames':[%s]", r->tool_choice);
+    if (maki_tool_choice_is_name(r))
+        maki_jw_print(w, "'allowedFunctionNames':[%s]", r->tool_choice);
     maki_jw_print(w, "}}");
 }
 
 const maki_protocol_writing maki_gemini_writing = {
-    .shape = { .merges = true, .begin = begin, .end = end, .say = say, .result = result },
-    .system_place = MAKI_SYSTEM_APART,
+    .shape = { .merges = true,
+               .begin = begin,
+               .end = end,
+               .write_row = write_row,
+               .write_result = write_result },
+    .system_place = MAKI_SYSTEM_LIST,
     .system_open = "'systemInstruction':{'parts':[",
     .system_close = "]}",
     .last_fields = write_last,
     .tools_open = "{'functionDeclarations':[",
     .tools_close = "]}",
     .tool = write_tool,
-    .runs = runs,
+    .is_provider_run = is_provider_run,
     .choice = write_choice,
 };

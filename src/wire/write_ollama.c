@@ -1,136 +1,137 @@
-/* write_ollama.c -- Ollama's chat: content is one string, images are base64 beside it, arguments are objects.
+/* write_ollama.c -- write Ollama's chat: content is one string, images are a list of base64, arguments are objects.
  *
- * A message of the assistant is put together like the chat API's (write_chat.c).  Ids are written though
- * older servers pass over them: newer ones know results by them. */
+ * Every message is collected in the spools of the writer (write_chat.c).  Ids are written although
+ * older servers ignore them: newer ones match results by them. */
 #include "wire/protocol.h"
 
 /* ---- the assistant -------------------------------------------------------------------------------------- */
 
-static void keep_text(maki_wire_writer *wr, maki_str text)
+static void add_text(maki_wire_writer *wr, maki_str text)
 {
-    if (!maki_blank(text)) maki_writer_add_text(wr, &wr->content, wr->parts++ == 0, text);
+    if (!maki_is_blank(text)) maki_writer_add_text(wr, &wr->content, wr->part_count++ == 0, text);
 }
 
-static void keep_call(maki_wire_writer *wr, maki_content_part *call)
+static void add_call(maki_wire_writer *wr, maki_content_part *call)
 {
-    maki_asked *asked = maki_writer_asked(wr, call);
+    maki_pending_call *pending = maki_writer_add_call(wr, call);
     maki_jw w;
-    if (!asked) return;
+    if (!pending) return;
     maki_sticky_begin(&wr->failure, maki_spool_sink(&wr->calls), &w);
-    maki_jw_print(&w, "{'id':%v,'function':{'name':%v,'arguments':", asked->id, asked->name);
-    maki_put_input(&w, call->input);
+    maki_jw_print(&w, "{'id':%v,'function':{'name':%v,'arguments':", pending->id, pending->name);
+    maki_write_input(&w, call->input);
     maki_jw_print(&w, "}}");
     maki_sticky_end(&wr->failure, &w, MAKI_LIT(","));
 }
 
-/* Its own thoughts go back to it. */
-static void keep_thought(maki_wire_writer *wr, const maki_content_part *piece)
+/* Only reasoning from Ollama is sent back. */
+static void add_reasoning(maki_wire_writer *wr, const maki_content_part *part)
 {
-    if (!maki_str_is(piece->field, MAKI_LIT("thinking")) || piece->text.len <= 2) return;
-    maki_writer_add_text(wr, &wr->thoughts, wr->thought_as.len == 0, piece->text);
-    wr->thought_as = piece->field;
+    if (!maki_str_is(part->field, MAKI_LIT("thinking")) || part->text.len <= 2) return;
+    maki_writer_add_text(wr, &wr->thoughts, wr->reasoning_field.len == 0, part->text);
+    wr->reasoning_field = part->field;
 }
 
-static void write_kept(maki_wire_writer *wr)
+static void write_collected(maki_wire_writer *wr)
 {
-    wr->any = true;
+    wr->any_message = true;
     maki_jw_print(wr->w, "{'role':'assistant','content':%q",
                   maki_sticky_text(&wr->failure, &wr->content));
-    if (wr->thought_as.len)
+    if (wr->reasoning_field.len)
         maki_jw_print(wr->w, "'thinking':%q", maki_sticky_text(&wr->failure, &wr->thoughts));
-    if (wr->calling) maki_writer_put_items(wr, "tool_calls", &wr->calls);
+    if (wr->collecting) maki_writer_write_items(wr, "tool_calls", &wr->calls);
     maki_jw_end_object(wr->w);
     maki_spool_clear(&wr->content);
     maki_spool_clear(&wr->thoughts);
     maki_spool_clear(&wr->calls);
-    wr->parts = 0;
-    wr->thought_as = (maki_str){ "", 0 };
+    wr->part_count = 0;
+    wr->reasoning_field = (maki_str){ "", 0 };
 }
 
-static void say_assistant(maki_wire_writer *wr, const maki_content_parts *row)
+static void write_assistant_row(maki_wire_writer *wr, const maki_content_parts *row)
 {
-    maki_turn_text saying = maki_turn_text_of(wr, row);
-    maki_content_part piece;
-    while (maki_turn_text_next(&saying, &piece)) {
-        if (piece.kind == MAKI_CONTENT_TEXT) keep_text(wr, piece.text);
-        if (piece.kind == MAKI_CONTENT_CALL) keep_call(wr, &piece);
-        if (piece.kind == MAKI_CONTENT_THINKING) keep_thought(wr, &piece);
+    maki_row_parts iter = maki_row_parts_of(wr, row);
+    maki_content_part part;
+    while (maki_row_parts_next(&iter, &part)) {
+        if (part.kind == MAKI_CONTENT_TEXT) add_text(wr, part.text);
+        if (part.kind == MAKI_CONTENT_CALL) add_call(wr, &part);
+        if (part.kind == MAKI_CONTENT_THINKING) add_reasoning(wr, &part);
     }
-    if (!wr->calling && (wr->parts || wr->thought_as.len)) write_kept(wr);
+    if (!wr->collecting && (wr->part_count || wr->reasoning_field.len)) write_collected(wr);
 }
 
 /* ---- the others ----------------------------------------------------------------------------------------- */
 
-/* A file cannot be sent, nor an image that is not here: that it was there is said. */
-static maki_str words_of(const maki_content_part *piece)
+/* A file cannot be sent, nor an image by URL: a placeholder says that it was there. */
+static maki_str text_of(const maki_content_part *part)
 {
-    if (piece->kind == MAKI_CONTENT_TEXT && !maki_blank(piece->text))
-        return maki_json_inside(piece->text);
-    if (piece->kind == MAKI_CONTENT_FILE) return MAKI_LIT("[file]");
-    bool image = piece->kind == MAKI_CONTENT_IMAGE && !piece->media.data.len;
+    if (part->kind == MAKI_CONTENT_TEXT && !maki_is_blank(part->text))
+        return maki_json_inside(part->text);
+    if (part->kind == MAKI_CONTENT_FILE) return MAKI_LIT("[file]");
+    bool image = part->kind == MAKI_CONTENT_IMAGE && !part->media.data.len;
     return image ? MAKI_LIT("[image]") : (maki_str){ "", 0 };
 }
 
-static bool has_bytes(const maki_content_part *piece)
+static bool has_image_data(const maki_content_part *part)
 {
-    return piece->kind == MAKI_CONTENT_IMAGE && piece->media.data.len > 0;
+    return part->kind == MAKI_CONTENT_IMAGE && part->media.data.len > 0;
 }
 
-static void write_words(maki_wire_writer *wr, const maki_content_parts *row)
+static void write_text(maki_wire_writer *wr, const maki_content_parts *row)
 {
-    maki_turn_text saying = maki_turn_text_of(wr, row);
-    maki_content_part piece;
+    maki_row_parts iter = maki_row_parts_of(wr, row);
+    maki_content_part part;
     bool any = false;
     maki_jw_begin_value(wr->w);
     maki_jw_bytes(wr->w, MAKI_LIT("\""));
-    while (maki_turn_text_next(&saying, &piece)) {
-        maki_str words = words_of(&piece);
-        if (any && words.len) maki_jw_bytes(wr->w, MAKI_LIT("\\n"));
-        maki_jw_bytes(wr->w, words);
-        any |= words.len > 0;
+    while (maki_row_parts_next(&iter, &part)) {
+        maki_str text = text_of(&part);
+        if (any && text.len) maki_jw_bytes(wr->w, MAKI_LIT("\\n"));
+        maki_jw_bytes(wr->w, text);
+        any |= text.len > 0;
     }
     maki_jw_bytes(wr->w, MAKI_LIT("\""));
 }
 
 static void write_images(maki_wire_writer *wr, const maki_content_parts *row)
 {
-    maki_turn_text saying = maki_turn_text_of(wr, row);
-    maki_content_part piece;
+    maki_row_parts iter = maki_row_parts_of(wr, row);
+    maki_content_part part;
     maki_jw_print(wr->w, "'images':[");
-    while (maki_turn_text_next(&saying, &piece)) {
-        if (has_bytes(&piece)) maki_jw_print(wr->w, "%q", piece.media.data);
+    while (maki_row_parts_next(&iter, &part)) {
+        if (has_image_data(&part)) maki_jw_print(wr->w, "%q", part.media.data);
     }
     maki_jw_end_array(wr->w);
 }
 
-static void say(maki_wire_writer *wr, const maki_content_parts *row, maki_speaker by)
+static void write_row(maki_wire_writer *wr, const maki_content_parts *row, maki_speaker speaker)
 {
-    maki_turn_text saying = maki_turn_text_of(wr, row);
-    maki_content_part piece;
-    bool words = false, images = false;
-    if (by == MAKI_BY_ASSISTANT) {
-        say_assistant(wr, row);
+    maki_row_parts iter = maki_row_parts_of(wr, row);
+    maki_content_part part;
+    bool text = false, images = false;
+    if (speaker == MAKI_SPEAKER_ASSISTANT) {
+        write_assistant_row(wr, row);
         return;
     }
-    while (maki_turn_text_next(&saying, &piece)) {
-        words |= words_of(&piece).len > 0;
-        images |= has_bytes(&piece);
+    while (maki_row_parts_next(&iter, &part)) {
+        text |= text_of(&part).len > 0;
+        images |= has_image_data(&part);
     }
-    if (!words && !images) return;
-    if (by != MAKI_BY_SYSTEM) wr->any = true;
-    maki_jw_print(wr->w, "{'role':%z,'content':", by == MAKI_BY_SYSTEM ? "system" : "user");
-    write_words(wr, row);
+    if (!text && !images) return;
+    if (speaker != MAKI_SPEAKER_SYSTEM) wr->any_message = true;
+    maki_jw_print(wr->w,
+                  "{'role':%z,'content':", speaker == MAKI_SPEAKER_SYSTEM ? "system" : "user");
+    write_text(wr, row);
     if (images) write_images(wr, row);
     maki_jw_end_object(wr->w);
 }
 
-static void result(maki_wire_writer *wr, maki_jw *w, const maki_asked *asked,
-                   const maki_content_part *piece)
+static void write_result(maki_wire_writer *wr, maki_jw *w, const maki_pending_call *pending,
+                         const maki_content_part *part)
 {
     (void)wr;
-    maki_jw_print(w, "{'role':'tool','tool_name':%v,'tool_call_id':%v,'content':", asked->name,
-                  asked->id);
-    maki_put_text_of(w, piece->content);
+    maki_jw_print(w, "{'role':'tool','tool_name':%v,'tool_call_id':%v,'content':", pending->name,
+                  pending->id);
+    maki_write_content_text(w, part->content);
     maki_jw_end_object(w);
 }
 
@@ -139,8 +140,8 @@ static void result(maki_wire_writer *wr, maki_jw *w, const maki_asked *asked,
 static void write_first(maki_jw *w, const maki_request *r)
 {
     bool on = maki_request_thinks(r);
-    maki_jw_print(w, "'model':%s,'stream':%b", r->model, r->stream); /* it streams unless told */
-    if (on && maki_str_starts(r->model, MAKI_LIT("gpt-oss"))) /* it has levels, others a switch */
+    maki_jw_print(w, "'model':%s,'stream':%b", r->model, r->stream); /* streaming is its default */
+    if (on && maki_str_starts(r->model, MAKI_LIT("gpt-oss"))) /* it has levels, others on and off */
         maki_jw_print(w, "'think':%s", maki_thinking_level_low(r));
     else if (r->thinking != MAKI_THINKING_UNSET)
         maki_jw_print(w, "'think':%b", on);
@@ -159,7 +160,7 @@ static void write_tool(maki_jw *w, const maki_request *r, const maki_tool *tool)
 }
 
 const maki_protocol_writing maki_ollama_writing = {
-    .shape = { .say = say, .called = write_kept, .result = result },
+    .shape = { .write_row = write_row, .end_calls = write_collected, .write_result = write_result },
     .first_fields = write_first,
     .tool = write_tool,
 };

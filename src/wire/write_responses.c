@@ -1,82 +1,83 @@
-/* write_responses.c -- items of OpenAI's Responses API, as response_items.c reads them.
+/* write_responses.c -- write items of OpenAI's Responses API: the inverse of response_items.c.
  *
- * Requests are made to be answered without what the provider keeps (`store` is false), so ids of items are
- * left out: they would name something that is not there, or ask for reasoning that is not sent.  Reasoning
- * goes back when it carries its encrypted content. */
+ * Requests do not rely on what the provider stores (`store` is false), so ids of items are left out: they would refer
+ * to items that do not exist there, or require reasoning that is not sent.  Reasoning is sent back when it has
+ * its encrypted content. */
 #include "wire/protocol.h"
 
 /* ---- content -------------------------------------------------------------------------------------------- */
 
-static bool takes(const maki_content_part *piece, maki_speaker by)
+static bool is_supported(const maki_content_part *part, maki_speaker speaker)
 {
-    if (piece->kind == MAKI_CONTENT_TEXT) return !maki_blank(piece->text);
-    return by != MAKI_BY_ASSISTANT &&
-           (piece->kind == MAKI_CONTENT_IMAGE || piece->kind == MAKI_CONTENT_FILE);
+    if (part->kind == MAKI_CONTENT_TEXT) return !maki_is_blank(part->text);
+    return speaker != MAKI_SPEAKER_ASSISTANT &&
+           (part->kind == MAKI_CONTENT_IMAGE || part->kind == MAKI_CONTENT_FILE);
 }
 
-static void write_text(maki_jw *w, const maki_content_part *piece, bool output)
+static void write_text(maki_jw *w, const maki_content_part *part, bool output)
 {
-    maki_jw_print(w, "{'type':%z,'text':%v", output ? "output_text" : "input_text", piece->text);
-    if (output && piece->original.len)
-        maki_put_known(w, piece->original, MAKI_LIT(""), "annotations logprobs");
+    maki_jw_print(w, "{'type':%z,'text':%v", output ? "output_text" : "input_text", part->text);
+    if (output && part->original.len)
+        maki_write_fields(w, part->original, MAKI_LIT(""), "annotations logprobs");
     maki_jw_end_object(w);
 }
 
-static void write_media(maki_jw *w, const maki_content_part *piece)
+static void write_media(maki_jw *w, const maki_content_part *part)
 {
-    maki_str own = maki_member(piece->block, MAKI_LIT("image_url"));
-    if (piece->kind == MAKI_CONTENT_IMAGE) {
+    maki_str own = maki_member(part->block, MAKI_LIT("image_url"));
+    if (part->kind == MAKI_CONTENT_IMAGE) {
         maki_jw_print(w, "{'type':'input_image','image_url':");
-        maki_put_url(w, &piece->media);
+        maki_write_url(w, &part->media);
         maki_jw_print(w, "'detail':%v}", maki_member_string(own, MAKI_LIT("detail")));
         return;
     }
-    maki_jw_print(w, piece->media.data.len
+    maki_jw_print(w, part->media.data.len
                          ? "{'type':'input_file','filename':'document.pdf','file_data':"
                          : "{'type':'input_file','file_url':");
-    maki_put_url(w, &piece->media);
+    maki_write_url(w, &part->media);
     maki_jw_end_object(w);
 }
 
-static void write_part(maki_jw *w, const maki_content_part *piece, bool output)
+static void write_part(maki_jw *w, const maki_content_part *part, bool output)
 {
-    if (piece->kind == MAKI_CONTENT_TEXT)
-        write_text(w, piece, output);
+    if (part->kind == MAKI_CONTENT_TEXT)
+        write_text(w, part, output);
     else
-        write_media(w, piece);
+        write_media(w, part);
 }
 
 /* ---- items ---------------------------------------------------------------------------------------------- */
 
-/* What the provider said beside a call or a result, but for its id.  Other protocols keep other things
- * there; items have a type. */
-static void write_beside(maki_jw *w, maki_str original)
+/* Fields of `original` of a call or a result, except its id.  Those of other protocols have no
+ * type and are ignored. */
+static void write_original_fields(maki_jw *w, maki_str original)
 {
     if (maki_member_string(original, MAKI_LIT("type")).len) maki_write_rest(w, original, "id type");
 }
 
-static void write_message(maki_wire_writer *wr, const maki_content_parts *row, maki_speaker by,
+static void write_message(maki_wire_writer *wr, const maki_content_parts *row, maki_speaker speaker,
                           bool string)
 {
-    maki_turn_text saying = maki_turn_text_of(wr, row);
-    maki_content_part piece;
+    maki_row_parts iter = maki_row_parts_of(wr, row);
+    maki_content_part part;
     maki_jw_object(wr->w);
-    if (row->original.len) maki_put_known(wr->w, row->original, MAKI_LIT(""), "type status phase");
+    if (row->original.len)
+        maki_write_fields(wr->w, row->original, MAKI_LIT(""), "type status phase");
     maki_jw_print(wr->w, string ? "'role':%v,'content':" : "'role':%v,'content':[",
-                  by == MAKI_BY_USER ? MAKI_LIT("\"user\"") : row->role);
-    while (maki_turn_text_next(&saying, &piece)) {
-        if (!takes(&piece, by)) continue;
+                  speaker == MAKI_SPEAKER_USER ? MAKI_LIT("\"user\"") : row->role);
+    while (maki_row_parts_next(&iter, &part)) {
+        if (!is_supported(&part, speaker)) continue;
         if (string)
-            maki_jw_raw(wr->w, piece.text);
+            maki_jw_raw(wr->w, part.text);
         else
-            write_part(wr->w, &piece, by == MAKI_BY_ASSISTANT);
+            write_part(wr->w, &part, speaker == MAKI_SPEAKER_ASSISTANT);
     }
     if (!string) maki_jw_end_array(wr->w);
     maki_jw_end_object(wr->w);
-    if (by != MAKI_BY_SYSTEM) wr->any = true;
+    if (speaker != MAKI_SPEAKER_SYSTEM) wr->any_message = true;
 }
 
-/* The field that holds what a kind of call is made with, and whether it is a text. */
+/* The field with the arguments of each type of call, and whether it is a string. */
 static const struct call_row {
     maki_str type, field;
     bool text;
@@ -85,7 +86,7 @@ static const struct call_row {
     { { "local_shell_call", 16 }, { "action", 6 }, false },
     { { "shell_call", 10 }, { "action", 6 }, false },
     { { "apply_patch_call", 16 }, { "operation", 9 }, false },
-    { { "function_call", 13 }, { "arguments", 9 }, true }, /* and all others */
+    { { "function_call", 13 }, { "arguments", 9 }, true }, /* and all other types */
 };
 
 static const struct call_row *row_of(maki_str type)
@@ -98,90 +99,90 @@ static const struct call_row *row_of(maki_str type)
 
 static void write_call(maki_wire_writer *wr, maki_content_part *call)
 {
-    maki_asked *asked = maki_writer_asked(wr, call);
-    if (!asked) return;
-    const struct call_row *row = row_of(asked->type);
+    maki_pending_call *pending = maki_writer_add_call(wr, call);
+    if (!pending) return;
+    const struct call_row *row = row_of(pending->type);
     maki_jw_print(wr->w, "{'type':%v,'call_id':%v,'name':%v",
-                  asked->type.len ? asked->type : MAKI_LIT("\"function_call\""), asked->id,
-                  row->text ? asked->name : MAKI_LIT(""));
+                  pending->type.len ? pending->type : MAKI_LIT("\"function_call\""), pending->id,
+                  row->text ? pending->name : MAKI_LIT(""));
     maki_jw_key(wr->w, row->field);
     if (row->text)
-        maki_put_arguments(wr->w, call->input);
+        maki_write_arguments(wr->w, call->input);
     else
-        maki_put_input(wr->w, call->input);
-    write_beside(wr->w, call->original);
+        maki_write_input(wr->w, call->input);
+    write_original_fields(wr->w, call->original);
     maki_jw_end_object(wr->w);
-    wr->any = true;
+    wr->any_message = true;
 }
 
-/* Items that are blocks in the row: reasoning, and calls of tools that the provider runs itself. */
-static bool is_item(const maki_content_part *piece)
+/* Items stored as blocks in the row: reasoning, and calls of tools that the provider runs itself. */
+static bool is_item(const maki_content_part *part)
 {
-    maki_str name = piece->type.len ? maki_json_inside(piece->type) : piece->type;
+    maki_str name = part->type.len ? maki_json_inside(part->type) : part->type;
     maki_str end = MAKI_LIT("_call");
-    if (piece->kind == MAKI_CONTENT_THINKING)
-        return maki_member_string(piece->block, MAKI_LIT("encrypted_content")).len > 2;
-    return piece->kind == MAKI_CONTENT_OTHER && name.len > end.len && maki_str_ends(name, end);
+    if (part->kind == MAKI_CONTENT_THINKING)
+        return maki_member_string(part->block, MAKI_LIT("encrypted_content")).len > 2;
+    return part->kind == MAKI_CONTENT_OTHER && name.len > end.len && maki_str_ends(name, end);
 }
 
-static void say(maki_wire_writer *wr, const maki_content_parts *row, maki_speaker by)
+static void write_row(maki_wire_writer *wr, const maki_content_parts *row, maki_speaker speaker)
 {
-    maki_turn_text saying = maki_turn_text_of(wr, row);
-    maki_content_part piece;
+    maki_row_parts iter = maki_row_parts_of(wr, row);
+    maki_content_part part;
     size_t parts = 0;
     bool string = true, calls = false;
-    while (maki_turn_text_next(&saying, &piece)) {
-        calls |= piece.kind == MAKI_CONTENT_CALL;
-        if (is_item(&piece)) maki_jw_raw(wr->w, piece.block);
-        if (takes(&piece, by))
-            string = parts++ == 0 && !piece.block.len && piece.kind == MAKI_CONTENT_TEXT;
+    while (maki_row_parts_next(&iter, &part)) {
+        calls |= part.kind == MAKI_CONTENT_CALL;
+        if (is_item(&part)) maki_jw_raw(wr->w, part.block);
+        if (is_supported(&part, speaker))
+            string = parts++ == 0 && !part.block.len && part.kind == MAKI_CONTENT_TEXT;
     }
-    if (parts) write_message(wr, row, by, string);
-    saying = maki_turn_text_of(wr, row);
-    while (calls && maki_turn_text_next(&saying, &piece)) {
-        if (piece.kind == MAKI_CONTENT_CALL) write_call(wr, &piece);
+    if (parts) write_message(wr, row, speaker, string);
+    iter = maki_row_parts_of(wr, row);
+    while (calls && maki_row_parts_next(&iter, &part)) {
+        if (part.kind == MAKI_CONTENT_CALL) write_call(wr, &part);
     }
 }
 
 /* ---- results -------------------------------------------------------------------------------------------- */
 
-static void write_type(maki_jw *w, const maki_asked *asked, maki_str own)
+static void write_type(maki_jw *w, const maki_pending_call *pending, maki_str own)
 {
-    const maki_str made[] = { asked->type.len ? maki_json_inside(asked->type)
-                                              : MAKI_LIT("function_call"),
+    const maki_str made[] = { pending->type.len ? maki_json_inside(pending->type)
+                                                : MAKI_LIT("function_call"),
                               MAKI_LIT("_output") };
     maki_jw_key(w, MAKI_LIT("type"));
     if (own.len)
         maki_jw_raw(w, own);
     else
-        maki_put_parts(w, made, 2);
+        maki_write_joined(w, made, 2);
 }
 
-static void result(maki_wire_writer *wr, maki_jw *w, const maki_asked *asked,
-                   const maki_content_part *piece)
+static void write_result(maki_wire_writer *wr, maki_jw *w, const maki_pending_call *pending,
+                         const maki_content_part *part)
 {
-    maki_content_parts pieces = maki_content_parts_in(piece->content);
-    maki_content_part part;
-    bool array = maki_is_array(piece->content);
+    maki_content_parts parts = maki_content_parts_in(part->content);
+    maki_content_part item;
+    bool array = maki_is_array(part->content);
     (void)wr;
     maki_jw_object(w);
-    write_type(w, asked, maki_member_string(piece->original, MAKI_LIT("type")));
-    maki_jw_print(w, "'call_id':%v,'output':", asked->id);
+    write_type(w, pending, maki_member_string(part->original, MAKI_LIT("type")));
+    maki_jw_print(w, "'call_id':%v,'output':", pending->id);
     if (array)
         maki_jw_array(w);
     else
-        maki_put_text_of(w, piece->content);
-    while (array && maki_content_parts_next(&pieces, &part)) {
-        if (takes(&part, MAKI_BY_USER)) write_part(w, &part, false);
+        maki_write_content_text(w, part->content);
+    while (array && maki_content_parts_next(&parts, &item)) {
+        if (is_supported(&item, MAKI_SPEAKER_USER)) write_part(w, &item, false);
     }
     if (array) maki_jw_end_array(w);
-    write_beside(w, piece->original);
+    write_original_fields(w, part->original);
     maki_jw_end_object(w);
 }
 
 /* ---- requests ------------------------------------------------------------------------------------------- */
 
-/* The reasoning comes back encrypted, so that it can be sent again without being kept there. */
+/* The reasoning is returned encrypted, so that it can be sent again without being stored there. */
 static void write_first(maki_jw *w, const maki_request *r)
 {
     maki_jw_print(w, "'model':%s,'max_output_tokens':%I,'store':false", r->model, r->max_tokens);
@@ -192,7 +193,7 @@ static void write_first(maki_jw *w, const maki_request *r)
                       maki_thinking_level(r));
 }
 
-/* There a schema is strict unless told otherwise, and few are written for that. */
+/* A schema is strict by default, and few are written for that. */
 static void write_tool(maki_jw *w, const maki_request *r, const maki_tool *tool)
 {
     (void)r;
@@ -201,7 +202,7 @@ static void write_tool(maki_jw *w, const maki_request *r, const maki_tool *tool)
                   tool->strict.len ? tool->strict : MAKI_LIT("false"));
 }
 
-static bool runs(const maki_tool *tool)
+static bool is_provider_run(const maki_tool *tool)
 {
     return tool->type.len && (!tool->name.len || maki_is_text(tool->type, MAKI_LIT("custom")));
 }
@@ -209,20 +210,20 @@ static bool runs(const maki_tool *tool)
 static void write_choice(maki_jw *w, const maki_request *r)
 {
     if (r->tool_choice.len == 0) return;
-    if (maki_chooses_tool(r))
+    if (maki_tool_choice_is_name(r))
         maki_jw_print(w, "'tool_choice':{'type':'function','name':%s}", r->tool_choice);
     else
         maki_jw_print(w, "'tool_choice':%s", r->tool_choice);
 }
 
 const maki_protocol_writing maki_responses_writing = {
-    .shape = { .say = say, .result = result },
-    .id_most = 64,
-    .ids_once = true,
-    .system_place = MAKI_SYSTEM_TEXT,
+    .shape = { .write_row = write_row, .write_result = write_result },
+    .id_max = 64,
+    .ids_unique = true,
+    .system_place = MAKI_SYSTEM_STRING,
     .system_open = "instructions",
     .first_fields = write_first,
     .tool = write_tool,
-    .runs = runs,
+    .is_provider_run = is_provider_run,
     .choice = write_choice,
 };

@@ -1,10 +1,11 @@
-/* write_values.c -- values that several shapes write; see write_internal.h. */
+/* write_values.c -- JSON values that several protocols write: URLs, arguments, texts.  Strings stay escaped, except
+ * arguments that are JSON in a string, which are decoded and validated in one pass. */
 #include "wire/write_internal.h"
 
 #include "base/json_print.h"
 #include "base/json_scan.h"
 
-void maki_put_parts(maki_jw *w, const maki_str *parts, size_t count)
+void maki_write_joined(maki_jw *w, const maki_str *parts, size_t count)
 {
     maki_jw_begin_value(w);
     maki_jw_bytes(w, MAKI_LIT("\""));
@@ -13,38 +14,38 @@ void maki_put_parts(maki_jw *w, const maki_str *parts, size_t count)
     maki_jw_bytes(w, MAKI_LIT("\""));
 }
 
-void maki_put_url(maki_jw *w, const maki_media *media)
+void maki_write_url(maki_jw *w, const maki_media *media)
 {
     const maki_str data[] = { MAKI_LIT("data:"), media->type, MAKI_LIT(";base64,"), media->data };
     if (media->url.len)
-        maki_put_parts(w, &media->url, 1);
+        maki_write_joined(w, &media->url, 1);
     else
-        maki_put_parts(w, data, 4);
+        maki_write_joined(w, data, 4);
 }
 
-void maki_put_known(maki_jw *w, maki_str block, maki_str known, const char *names)
+void maki_write_fields(maki_jw *w, maki_str block, maki_str known, const char *names)
 {
     maki_json_iter iter = maki_json_items(block);
     maki_json_item item;
     while (maki_json_next_known(&iter, &item, known)) {
-        if (maki_among(item.key, names) && maki_json_kind_of(item.value) != MAKI_JSON_NULL)
+        if (maki_key_in(item.key, names) && maki_json_kind_of(item.value) != MAKI_JSON_NULL)
             maki_write_field(w, item.key, item.value);
     }
 }
 
 /* ---- JSON in strings ------------------------------------------------------------------------------------ */
 
-/* The text of a string while it is checked.  What is short is kept, so that it is decoded once. */
-typedef struct looking {
+/* Validates the text of a string.  A short text is buffered, so that it is decoded once. */
+typedef struct json_check {
     maki_json_scan scan;
-    char first; /* that is no white space */
+    char first; /* that is not white space */
     uint64_t size;
-    char text[32 << 10]; /* all of it, while size is not more */
-} looking;
+    char text[32 << 10]; /* the text, when `size` fits */
+} json_check;
 
-static maki_status look(void *ctx, maki_str bytes, maki_err *err)
+static maki_status check_bytes(void *ctx, maki_str bytes, maki_err *err)
 {
-    looking *l = ctx;
+    json_check *l = ctx;
     maki_str text = maki_trim_space(bytes);
     if (!l->first && text.len) l->first = text.ptr[0];
     if (l->size + bytes.len <= sizeof l->text) memcpy(l->text + l->size, bytes.ptr, bytes.len);
@@ -60,55 +61,56 @@ static maki_status write_bytes(void *ctx, maki_str bytes, maki_err *err)
     return w->status;
 }
 
-bool maki_put_object_in(maki_jw *w, maki_str string)
+bool maki_write_parsed_object(maki_jw *w, maki_str string)
 {
     maki_str escaped = maki_json_inside(string);
-    looking l;
+    json_check l;
     l.first = 0;
     l.size = 0;
     maki_json_scan_init(&l.scan, &(maki_json_scan_options){ 0 });
-    maki_status st = maki_json_text_to(escaped, (maki_sink){ look, &l }, NULL);
+    maki_status st = maki_json_text_to(escaped, (maki_sink){ check_bytes, &l }, NULL);
     if (st == MAKI_OK) st = maki_json_scan_end(&l.scan, NULL);
     if (st != MAKI_OK || l.first != '{') return false;
     maki_jw_begin_value(w);
     if (l.size <= sizeof l.text)
         maki_jw_bytes(w, (maki_str){ l.text, (size_t)l.size });
     else
-        (void)!maki_json_text_to(escaped, (maki_sink){ write_bytes, w }, NULL); /* `w` remembers */
+        (void)!maki_json_text_to(escaped, (maki_sink){ write_bytes, w },
+                                 NULL); /* the error sticks to `w` */
     return true;
 }
 
-void maki_put_input(maki_jw *w, maki_str input)
+void maki_write_input(maki_jw *w, maki_str input)
 {
     if (maki_is_object(input)) {
         maki_jw_raw(w, input);
         return;
     }
-    if (maki_is_string(input) && maki_put_object_in(w, input)) return;
-    bool blank = maki_is_string(input) && maki_blank(input);
+    if (maki_is_string(input) && maki_write_parsed_object(w, input)) return;
+    bool blank = maki_is_string(input) && maki_is_blank(input);
     maki_jw_print(w, "{'arguments':%v}", blank ? MAKI_LIT("") : input);
 }
 
-void maki_put_arguments(maki_jw *w, maki_str input)
+void maki_write_arguments(maki_jw *w, maki_str input)
 {
-    bool none = input.len == 0 || (maki_is_string(input) && maki_blank(input));
-    maki_write_quoted(w, none ? MAKI_LIT("{}") : input); /* an empty text is no JSON */
+    bool none = input.len == 0 || (maki_is_string(input) && maki_is_blank(input));
+    maki_write_quoted(w, none ? MAKI_LIT("{}") : input); /* an empty string is not valid JSON */
 }
 
 /* ---- texts ---------------------------------------------------------------------------------------------- */
 
-void maki_put_text_of(maki_jw *w, maki_str content)
+void maki_write_content_text(maki_jw *w, maki_str content)
 {
-    maki_content_parts pieces = maki_content_parts_in(content);
-    maki_content_part piece;
+    maki_content_parts parts = maki_content_parts_in(content);
+    maki_content_part part;
     bool any = false;
     maki_jw_begin_value(w);
     maki_jw_bytes(w, MAKI_LIT("\""));
-    while (maki_content_parts_next(&pieces, &piece)) {
-        bool image = piece.kind == MAKI_CONTENT_IMAGE;
-        if (piece.kind != MAKI_CONTENT_TEXT && !image) continue;
+    while (maki_content_parts_next(&parts, &part)) {
+        bool image = part.kind == MAKI_CONTENT_IMAGE;
+        if (part.kind != MAKI_CONTENT_TEXT && !image) continue;
         if (any) maki_jw_bytes(w, MAKI_LIT("\\n"));
-        maki_jw_bytes(w, image ? MAKI_LIT("[image]") : maki_json_inside(piece.text));
+        maki_jw_bytes(w, image ? MAKI_LIT("[image]") : maki_json_inside(part.text));
         any = true;
     }
     maki_jw_bytes(w, MAKI_LIT("\""));

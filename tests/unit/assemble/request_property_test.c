@@ -96,11 +96,11 @@ static void add_row(saying *s, maki_str row)
     static const char *const names[] = { "?", "system ", "user ", "assistant " };
     maki_content_parts pieces = maki_content_parts_of(row);
     maki_content_part piece;
-    maki_speaker by = pieces.by;
-    if (by == MAKI_BY_SYSTEM && s->system_is_user) by = MAKI_BY_USER;
+    maki_speaker by = pieces.speaker;
+    if (by == MAKI_SPEAKER_SYSTEM && s->system_is_user) by = MAKI_SPEAKER_USER;
     while (maki_content_parts_next(&pieces, &piece)) {
         if (piece.kind == MAKI_CONTENT_THINKING) continue;
-        if (piece.kind == MAKI_CONTENT_TEXT && maki_blank(piece.text)) continue;
+        if (piece.kind == MAKI_CONTENT_TEXT && maki_is_blank(piece.text)) continue;
         maki_buf_add(&s->lines, maki_str_of(names[by]));
         add_piece(s, &piece);
     }
@@ -297,7 +297,7 @@ static bool check_protocol(const maki_env *env, maki_conv *conv, maki_protocol p
     static saying want, got;
     maki_buf body = maki_buf_new(env->alloc, 1 << 24);
     maki_err err = { 0 };
-    bool apart = maki_wire_system_apart(protocol);
+    bool apart = maki_wire_system_is_separate(protocol);
     want = (saying){ .lines = maki_buf_new(env->alloc, 1 << 24), .system_is_user = apart };
     got = (saying){ .lines = maki_buf_new(env->alloc, 1 << 24), .system_is_user = apart };
     add_lines(&want, said);

@@ -8,25 +8,28 @@ static const struct good_row {
     const char *words;
     fake_scenario scenario;
 } good_rows[] = {
-    { "text", { .deed = FAKE_SAY } },
-    { "429", { .deed = FAKE_LIMIT } },
-    { "think,slow:20,cut:5", { .think = true, .slow_ms = 20, .cuts = true, .cut = 5 } },
+    { "text", { .action = FAKE_TEXT } },
+    { "429", { .action = FAKE_RATE_LIMIT } },
+    { "think,slow:20,cut:5", { .think = true, .slow_ms = 20, .has_cut = true, .cut = 5 } },
     { "huge:1000000000 and more words", { .huge = 1000000000 } },
     { "slow:99999999", { .slow_ms = 3600000 } },
-    { "agent /tmp/a.txt.", { .deed = FAKE_AGENT, .arguments = MAKI_LIT("/tmp/a.txt.") } },
-    { "agent /tmp/海苔\" quoted", { .deed = FAKE_AGENT, .arguments = MAKI_LIT("/tmp/海苔") } },
-    { "tool:read", { .deed = FAKE_TOOL, .tool = MAKI_LIT("read"), .arguments = MAKI_LIT("{}") } },
+    { "agent /tmp/a.txt.", { .action = FAKE_AGENT, .arguments = MAKI_LIT("/tmp/a.txt.") } },
+    { "agent /tmp/海苔\" quoted", { .action = FAKE_AGENT, .arguments = MAKI_LIT("/tmp/海苔") } },
+    { "tool:read", { .action = FAKE_TOOL, .tool = MAKI_LIT("read"), .arguments = MAKI_LIT("{}") } },
     { "say:%E6%B5%B7,tool:read {\"a\":\"}\\\"{\"} and so on",
-      { .deed = FAKE_TOOL,
+      { .action = FAKE_TOOL,
         .say = MAKI_LIT("%E6%B5%B7"),
         .tool = MAKI_LIT("read"),
         .arguments = MAKI_LIT("{\"a\":\"}\\\"{\"}") } },
     { "busy,first:2,after:Wed%2C,afterms:300",
-      { .deed = FAKE_BUSY, .first = 2, .after = MAKI_LIT("Wed%2C"), .after_ms = MAKI_LIT("300") } },
-    { "fail:0,chunk:1", { .fails = true, .chunk = 1 } },
-    { "think,hold:2,first:1", { .think = true, .holds = true, .hold = 2, .first = 1 } },
+      { .action = FAKE_BUSY,
+        .first = 2,
+        .retry_after = MAKI_LIT("Wed%2C"),
+        .retry_after_ms = MAKI_LIT("300") } },
+    { "fail:0,chunk:1", { .has_fail = true, .chunk = 1 } },
+    { "think,hold:2,first:1", { .think = true, .has_hold = true, .hold = 2, .first = 1 } },
     { "tool:read {\"a\":1},slow:1",
-      { .deed = FAKE_TOOL,
+      { .action = FAKE_TOOL,
         .slow_ms = 1,
         .tool = MAKI_LIT("read"),
         .arguments = MAKI_LIT("{\"a\":1}") } },
@@ -52,11 +55,12 @@ static const struct bad_row {
 
 static bool same(const fake_scenario *a, const fake_scenario *b)
 {
-    return a->deed == b->deed && a->think == b->think && a->slow_ms == b->slow_ms &&
-           a->cuts == b->cuts && a->cut == b->cut && a->huge == b->huge && a->chunk == b->chunk &&
-           a->fails == b->fails && a->fail == b->fail && a->holds == b->holds &&
-           a->hold == b->hold && a->first == b->first && maki_str_is(a->after, b->after) &&
-           maki_str_is(a->after_ms, b->after_ms) && maki_str_is(a->say, b->say) &&
+    return a->action == b->action && a->think == b->think && a->slow_ms == b->slow_ms &&
+           a->has_cut == b->has_cut && a->cut == b->cut && a->huge == b->huge &&
+           a->chunk == b->chunk && a->has_fail == b->has_fail && a->fail == b->fail &&
+           a->has_hold == b->has_hold && a->hold == b->hold && a->first == b->first &&
+           maki_str_is(a->retry_after, b->retry_after) &&
+           maki_str_is(a->retry_after_ms, b->retry_after_ms) && maki_str_is(a->say, b->say) &&
            maki_str_is(a->tool, b->tool) && maki_str_is(a->arguments, b->arguments);
 }
 
@@ -77,8 +81,8 @@ int main(void)
     }
 
     tap_row("a mood stands in what was said");
-    CHECK(fake_scenario_in(MAKI_LIT("何もない")).len == 0);
-    CHECK_STR(fake_scenario_in(MAKI_LIT("読んで fake:429")), "429");
-    CHECK_STR(fake_scenario_in(MAKI_LIT("Fake:text x")), "text x");
+    CHECK(fake_scenario_find(MAKI_LIT("何もない")).len == 0);
+    CHECK_STR(fake_scenario_find(MAKI_LIT("読んで fake:429")), "429");
+    CHECK_STR(fake_scenario_find(MAKI_LIT("Fake:text x")), "text x");
     return tap_end();
 }

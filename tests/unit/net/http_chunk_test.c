@@ -39,8 +39,8 @@ static void run(const struct chunk_row *row, size_t step)
     while (st == MAKI_OK && !end && at < row->sent.len) {
         size_t some = row->sent.len - at < step ? row->sent.len - at : step, used;
         maki_str part;
-        st = maki_chunks_take(&chunks, (maki_str){ row->sent.ptr + at, some }, &used, &part, &end,
-                              &err);
+        st = maki_chunks_parse(&chunks, (maki_str){ row->sent.ptr + at, some }, &used, &part, &end,
+                               &err);
         if (st != MAKI_OK) break;
         CHECK(used > 0 && used <= some);
         memcpy(body + n, part.ptr, part.len);
@@ -69,9 +69,9 @@ int main(void)
     size_t used;
     maki_str part;
     bool end = false;
-    st = maki_chunks_take(&chunks, MAKI_LIT("0\r\n"), &used, &part, &end, &err);
+    st = maki_chunks_parse(&chunks, MAKI_LIT("0\r\n"), &used, &part, &end, &err);
     for (size_t i = 0; st == MAKI_OK && i < MAKI_CHUNK_LINE_MAX; i++)
-        st = maki_chunks_take(&chunks, MAKI_LIT("a: b\r\n"), &used, &part, &end, &err);
+        st = maki_chunks_parse(&chunks, MAKI_LIT("a: b\r\n"), &used, &part, &end, &err);
     CHECK_STATUS(st, MAKI_TOOBIG, &err);
 
     tap_row("the line before a chunk");

@@ -255,7 +255,7 @@ static const struct refusal_row { const char *name; maki_str sent; const char *l
                            "0123456789012345678901234567890123456789012345678901234567890123456789\r\n\r\n"), "HTTP/1.1 431 ", "too_large" },
     { "a body too long by its length", S("POST / HTTP/1.1\r\n" H "Content-Length: 11\r\n\r\n"), "HTTP/1.1 413 ", "too_large" },
     { "a body too long in chunks", S("POST / HTTP/1.1\r\n" H "Transfer-Encoding: chunked\r\n\r\nb\r\n01234567890\r\n0\r\n\r\n"), "HTTP/1.1 413 ", "too_large" },
-    { "no chunks where chunks are said", S("POST / HTTP/1.1\r\n" H "Transfer-Encoding: chunked\r\n\r\nhello"), "HTTP/1.1 400 ", "chunks" },
+    { "no chunks where chunks are said", S("POST / HTTP/1.1\r\n" H "Transfer-Encoding: chunked\r\n\r\nhello"), "HTTP/1.1 400 ", "chunked encoding" },
     { "a head that stops coming", S("GET / HT"), "HTTP/1.1 408 ", "timeout" },
     { "a body that stops coming", S("POST / HTTP/1.1\r\n" H "Content-Length: 3\r\n\r\na"), "HTTP/1.1 408 ", "timeout" },
 };
@@ -400,9 +400,9 @@ static void run_addresses(void)
         tap_row("no address: %s", wrong[i]);
         CHECK_STATUS(maki_server_listen(e.server, wrong[i], NULL, 0, &err), MAKI_INVALID, &err);
     }
-    tap_row("an address that is taken");
+    tap_row("an address in use");
     CHECK_STATUS(maki_server_listen(e.server, e.address, NULL, 0, &err), MAKI_IO, &err);
-    CHECK(strstr(err.msg, "taken") != NULL);
+    CHECK(strstr(err.msg, "in use") != NULL);
     echo_close(&e);
 }
 

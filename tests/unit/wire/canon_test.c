@@ -123,7 +123,7 @@ static void run_back(const struct back_row *row)
     maki_buf sent = maki_buf_new(env.alloc, MOST), body = maki_buf_new(env.alloc, MOST);
     chain said_chain = { .env = &env }, back = { .env = &env };
     maki_wire_reply *reply = NULL;
-    maki_wire_said said = { 0 };
+    maki_wire_result said = { 0 };
     maki_wire_request request;
     maki_err err = { 0 };
     tap_row("sent back: %s", row->name);

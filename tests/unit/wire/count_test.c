@@ -72,14 +72,14 @@ static void test_others(void)
 
 int main(void)
 {
-    char out[MAKI_WIRE_COUNTED];
+    char out[MAKI_WIRE_COUNT_MAX];
     for (size_t i = 0; i < COUNT(rows); i++)
         run(&rows[i]);
     test_others();
     tap_row("the answer in the protocol's form");
-    CHECK_TEXT(((maki_str){ out, maki_wire_counted(MAKI_WIRE_ANTHROPIC, 7, out) }),
+    CHECK_TEXT(((maki_str){ out, maki_wire_print_count(MAKI_WIRE_ANTHROPIC, 7, out) }),
                MAKI_LIT("{\"input_tokens\":7}"));
-    CHECK_TEXT(((maki_str){ out, maki_wire_counted(MAKI_WIRE_GEMINI, UINT64_MAX, out) }),
+    CHECK_TEXT(((maki_str){ out, maki_wire_print_count(MAKI_WIRE_GEMINI, UINT64_MAX, out) }),
                MAKI_LIT("{\"totalTokens\":18446744073709551615}"));
     return tap_end();
 }

@@ -95,7 +95,7 @@ static maki_status run(const maki_env *env, const struct heard_row *row, maki_st
                                       { "application/x-ndjson", 20 },
                                       { "application/json", 16 } };
     maki_wire_reply *reply = NULL;
-    maki_wire_said said;
+    maki_wire_result said;
     maki_status st = maki_wire_reply_open(env, row->protocol, 200, types[row->form], &reply, err);
     if (st == MAKI_OK) maki_wire_reply_on_delta(reply, hear, out);
     for (size_t at = 0; st == MAKI_OK && at < bytes.len; at += step) {

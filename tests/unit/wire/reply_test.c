@@ -239,7 +239,7 @@ static void test_long(void)
 {
     static fake_env fe;
     maki_wire_reply *reply = NULL;
-    maki_wire_said said;
+    maki_wire_result said;
     maki_err err = { 0 };
     maki_str value;
     enum { TIMES = 400000 };
@@ -275,7 +275,7 @@ static void test_files(void)
     tap_row("a long text, every file call failing");
     for (size_t nth = 1;; nth++) {
         maki_wire_reply *reply = NULL;
-        maki_wire_said said;
+        maki_wire_result said;
         fake_files_fail_at(&fe, nth, ENOSPC);
         maki_status st = maki_wire_reply_open(&fe.env, MAKI_WIRE_CHAT, 200,
                                               MAKI_LIT("text/event-stream"), &reply, &err);
@@ -301,7 +301,7 @@ static void test_long_event(void)
     static char some[1 << 20];
     maki_env env = maki_env_system();
     maki_wire_reply *reply = NULL;
-    maki_wire_said said;
+    maki_wire_result said;
     maki_err err = { 0 };
     tap_row("an event of 40 MB is passed over");
     memset(some, 'x', sizeof some);
@@ -316,7 +316,7 @@ static void test_long_event(void)
                      &err);
     CHECK_STATUS(maki_wire_reply_add(reply, maki_str_of(after), &err), MAKI_OK, &err);
     CHECK_STATUS(maki_wire_reply_end(reply, &said, &err), MAKI_OK, &err);
-    CHECK(said.garbage && said.complete);
+    CHECK(said.invalid && said.complete);
     if (CHECK_EQ(said.row_count, 1))
         CHECK_STR(said.rows[0], "{\"role\":\"assistant\",\"content\":\"日本語 text after\"}");
     maki_wire_reply_close(reply);

@@ -34,7 +34,7 @@ static void fact(maki_buf *out, const char *name, maki_str value)
     maki_buf_add(out, value);
 }
 
-static void tell(const maki_wire_said *said, maki_buf *out)
+static void tell(const maki_wire_result *said, maki_buf *out)
 {
     const maki_wire_usage *u = &said->usage;
     char usage[160];
@@ -51,7 +51,7 @@ static void tell(const maki_wire_said *said, maki_buf *out)
     if (u->known) maki_buf_add(out, maki_str_of(usage));
     fact(out, " error=", said->error);
     if (said->complete) maki_buf_add(out, MAKI_LIT(" complete"));
-    if (said->garbage) maki_buf_add(out, MAKI_LIT(" garbage"));
+    if (said->invalid) maki_buf_add(out, MAKI_LIT(" garbage"));
 }
 
 maki_status said_text(const maki_env *env, maki_protocol protocol, said_form form, int status,
@@ -62,7 +62,7 @@ maki_status said_text(const maki_env *env, maki_protocol protocol, said_form for
                                       { "application/x-ndjson", 20 },
                                       { "application/json", 16 } };
     maki_wire_reply *reply = NULL;
-    maki_wire_said said;
+    maki_wire_result said;
     maki_buf_clear(out);
     maki_status st = maki_wire_reply_open(env, protocol, status, types[form], &reply, err);
     for (size_t at = 0; st == MAKI_OK && at < bytes.len; at += step) {
