@@ -50,7 +50,7 @@ test-all: ## test, then the agents, the long tests of the daemon (chaos) and fuz
 	@scripts/test chaos
 	@$(MAKE) --no-print-directory fuzz
 
-stress: build build-asan ## the tests that start processes 30 times, ten of them beside busy processes (hours)
+stress: build build-asan ## the tests that start processes 30 times, ten of them under load (hours)
 	@scripts/stress
 
 bench: build build-bench ## measure, side by side with the peers
@@ -66,7 +66,8 @@ fmt-check:
 	@clang-format-14 --dry-run -Werror --ferror-limit=5 $(sources) \
 	    || { echo "fmt: make fmt settles it"; exit 1; }
 
-layers: ## draw which folder of src/ includes which; fail on an arrow that points back
+layers: ## draw which directory of src/ includes which; fail on an arrow back and on two things of one name
+	@scripts/layers --self-test
 	@scripts/layers
 
 cost: build ## count the instructions of each operation; fail when one grew by over 5 %

@@ -1,4 +1,4 @@
-"""api -- a short operation of the daemon's API, alone and beside operations of 50 ms; for bench/run.
+"""api -- a short operation of the daemon's API, alone and with operations of 50 ms; for bench/run.
 
 Each round asks for SHORT answers one after the other (bench_http), then again while another client has one long
 operation after the other answered.  Both count tokens: of a few words, and of a text that is made so long that one takes
@@ -27,32 +27,32 @@ def timed(command):
     return json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
 
 
-def write_body(folder, name, text):
-    path = f"{folder}/{name}.json"
+def write_body(directory, name, text):
+    path = f"{directory}/{name}.json"
     with open(path, "w") as file:
         json.dump({"text": text, "encoding": "o200k_base"}, file, ensure_ascii=False)
     return path
 
 
-def long_body(build, port, folder):
+def long_body(build, port, directory):
     """Words that nobody has seen before, so that each is counted anew; returns the body and the ms it takes."""
     words, size = random.Random(7), 50_000
     while True:
         text = " ".join(f"{words.getrandbits(40):x}" for _ in range(size))
-        body = write_body(folder, "long", text)
+        body = write_body(directory, "long", text)
         took = timed(ask(build, port, body, 5))["end_us"] / 1000
         if took >= LONG_MS:
             return body, took
         size = int(size * max(1.1, LONG_MS / took))
 
 
-def measure(build, port, folder, runs):
-    short, samples = write_body(folder, "short", "巻き戻し"), {"alone": [], "beside": []}
-    body, samples["long_ms"] = long_body(build, port, folder)
+def measure(build, port, directory, runs):
+    short, samples = write_body(directory, "short", "巻き戻し"), {"alone": [], "loaded": []}
+    body, samples["long_ms"] = long_body(build, port, directory)
     for _ in range(runs):
         samples["alone"].append(timed(ask(build, port, short, SHORT))["end_p99_us"] / 1000)
         other = subprocess.Popen(ask(build, port, body, LONG_REQUESTS))
-        samples["beside"].append(timed(ask(build, port, short, SHORT))["end_p99_us"] / 1000)
+        samples["loaded"].append(timed(ask(build, port, short, SHORT))["end_p99_us"] / 1000)
         if other.poll() is not None:
             proxy.stop("the client of long operations ended by itself")
         other.kill()
@@ -62,15 +62,15 @@ def measure(build, port, folder, runs):
 
 def bench(row, build, runs, all_samples):
     port = proxy.free_port()
-    with tempfile.TemporaryDirectory(prefix="maki-bench.") as folder, open(f"{folder}/log", "wb") as log:
-        daemon = subprocess.Popen([f"{build}/maki-serve", "--listen", f"127.0.0.1:{port}", "--home", f"{folder}/home"],
+    with tempfile.TemporaryDirectory(prefix="maki-bench.") as directory, open(f"{directory}/log", "wb") as log:
+        daemon = subprocess.Popen([f"{build}/maki-serve", "--listen", f"127.0.0.1:{port}", "--home", f"{directory}/home"],
                                   stdout=log, stderr=log)
         try:
             proxy.wait_for(port, "maki")
-            samples = all_samples["api"] = measure(build, port, folder, runs)
+            samples = all_samples["api"] = measure(build, port, directory, runs)
         finally:
             daemon.terminate()
             daemon.wait()
-    alone, beside = statistics.median(samples["alone"]), statistics.median(samples["beside"])
-    return [row(f"API: a short operation beside some of {samples['long_ms']:.0f} ms, 99th percentile", "ms", beside,
-                "alone", alone, f"at most {BAR_MS} ms more", beside <= alone + BAR_MS)]
+    alone, loaded = statistics.median(samples["alone"]), statistics.median(samples["loaded"])
+    return [row(f"API: a short operation with some of {samples['long_ms']:.0f} ms, 99th percentile", "ms", loaded,
+                "alone", alone, f"at most {BAR_MS} ms more", loaded <= alone + BAR_MS)]

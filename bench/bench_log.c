@@ -1,13 +1,13 @@
 /* bench_log.c -- what appending to a log costs.
  *
- *     bench_log make FOLDER MESSAGES   a log of that many messages of about 1 KB, if it is not there
- *     bench_log sync FOLDER COUNT      appends of 1 KB, synced, beside a bare pwrite and fdatasync of
- *                                      the same bytes in the same folder, in turn
- *     bench_log ends FOLDER COUNT      appends at the end of that log beside the first ones of a new
- *                                      one, in turn, not synced: so that only our own work counts
- *     bench_log view FOLDER COUNT      on an open handle, the view after one more event: of a conversation
- *                                      with 100,000 events of which 1,000 change the view, beside one
- *                                      with those alone, in turn
+ *     bench_log make DIRECTORY MESSAGES   a log of that many messages of about 1 KB, if it is missing
+ *     bench_log sync DIRECTORY COUNT      appends of 1 KB, synced, and a bare pwrite and fdatasync of the same
+ *                                         bytes in the same directory, in turn
+ *     bench_log ends DIRECTORY COUNT      appends at the end of that log and at the start of a new one, in turn,
+ *                                         not synced, so that only our own work counts
+ *     bench_log view DIRECTORY COUNT      on an open handle, the view after one more event: of a conversation
+ *                                         with 100,000 events of which 1,000 change the view, and of one with
+ *                                         those alone, in turn
  *
  * Prints one JSON object: medians in microseconds, and the peak of memory. */
 #include <fcntl.h>
@@ -300,7 +300,7 @@ int main(int argc, char **argv)
 {
     uint64_t n = argc == 4 ? strtoull(argv[3], NULL, 10) : 0;
     if (n == 0) {
-        fprintf(stderr, "usage: bench_log make|sync|ends|view FOLDER COUNT\n");
+        fprintf(stderr, "usage: bench_log make|sync|ends|view DIRECTORY COUNT\n");
         return 2;
     }
     mkdir(argv[2], 0700);

@@ -30,7 +30,7 @@ static void stop(const char *words)
     exit(1);
 }
 
-/* Add the lines of a file while there is room for whole ones. */
+/* Add the lines of a file while whole lines fit. */
 static size_t add_lines(maki_buf *out, const char *path, size_t most)
 {
     char *line = NULL;

@@ -1,4 +1,4 @@
-/* bench_watch.c -- run a program and tell how much memory it held at most.
+/* bench_watch.c -- run a program and report its peak memory.
  *
  *     bench_watch PROGRAM ARGUMENTS ...
  *

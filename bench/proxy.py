@@ -1,4 +1,4 @@
-"""proxy -- the daemon beside a direct connection, nginx and Portkey's gateway; for bench/run.
+"""proxy -- the daemon against a direct connection, nginx and Portkey's gateway; for bench/run.
 
 Everything is on loopback: the fake provider answers, wrk (rate) and bench_http (one request at a time) ask.
 Each round measures all of them in turn.  64 named sessions, so that recording is what it is in use: what ours
@@ -26,11 +26,11 @@ STREAMS = 1000
 PATH = "/v1/chat/completions"
 
 NGINX = """
-daemon off; worker_processes 1; pid {folder}/nginx.pid; error_log stderr crit;
+daemon off; worker_processes 1; pid {directory}/nginx.pid; error_log stderr crit;
 events {{ worker_connections 4096; }}
 http {{
-  access_log off; client_max_body_size 64m; client_body_temp_path {folder}/body; proxy_temp_path {folder}/proxy;
-  fastcgi_temp_path {folder}/f; uwsgi_temp_path {folder}/u; scgi_temp_path {folder}/s;
+  access_log off; client_max_body_size 64m; client_body_temp_path {directory}/body; proxy_temp_path {directory}/proxy;
+  fastcgi_temp_path {directory}/f; uwsgi_temp_path {directory}/u; scgi_temp_path {directory}/s;
   keepalive_requests 1000000000;
   upstream fake {{ server 127.0.0.1:{upstream}; keepalive 128; keepalive_requests 1000000000; }}
   server {{
@@ -80,26 +80,26 @@ def wait_for(port, what):
 
 
 class Place:
-    """The programs that are measured, each on a port of its own, in a folder that goes away."""
+    """The programs that are measured, each on a port of its own, in a temporary directory."""
 
     def __init__(self, build):
-        self.build, self.folder, self.running = build, tempfile.mkdtemp(prefix="maki-bench."), []
+        self.build, self.directory, self.running = build, tempfile.mkdtemp(prefix="maki-bench."), []
         self.ports = {"direct": free_port(), "maki": free_port(), "nginx": free_port()}
         self.headers = {name: {} for name in self.ports}
         upstream = self.ports["direct"]
         self.start("direct", [f"{build}/maki-fake-provider", "--port", str(upstream), "--mood", "quick"])
         self.daemon = self.start("maki", [f"{build}/maki-serve", "--listen", f"127.0.0.1:{self.ports['maki']}",
-                                          "--home", f"{self.folder}/home", "--max-connections", "20000",
+                                          "--home", f"{self.directory}/home", "--max-connections", "20000",
                                           "--upstream", f"openai=http://127.0.0.1:{upstream}"])
-        with open(f"{self.folder}/nginx.conf", "w") as conf:
-            conf.write(NGINX.format(folder=self.folder, port=self.ports["nginx"], upstream=upstream))
-        self.start("nginx", [nginx_program(), "-p", self.folder, "-c", f"{self.folder}/nginx.conf"])
+        with open(f"{self.directory}/nginx.conf", "w") as conf:
+            conf.write(NGINX.format(directory=self.directory, port=self.ports["nginx"], upstream=upstream))
+        self.start("nginx", [nginx_program(), "-p", self.directory, "-c", f"{self.directory}/nginx.conf"])
         self.start_portkey(upstream)
         for name, port in self.ports.items():
             wait_for(port, name)
 
     def start(self, name, command):
-        log = open(f"{self.folder}/{name}.log", "wb")
+        log = open(f"{self.directory}/{name}.log", "wb")
         process = subprocess.Popen(command, stdout=log, stderr=log)
         self.running.append(process)
         return process
@@ -121,7 +121,7 @@ class Place:
                 process.wait(10)
             except subprocess.TimeoutExpired:
                 process.kill()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        shutil.rmtree(self.directory, ignore_errors=True)
 
     def anon_kb(self):
         with open(f"/proc/{self.daemon.pid}/status") as status:
@@ -132,7 +132,7 @@ class Place:
 
 
 def write_body(place, name, messages):
-    path = f"{place.folder}/{name}.json"
+    path = f"{place.directory}/{name}.json"
     with open(path, "w") as file:
         json.dump({"model": "gpt-4o", "messages": messages}, file, ensure_ascii=False)
     return path
@@ -169,7 +169,7 @@ def large_body(place):
 
 
 def wrk(place, name, body):
-    script = f"{place.folder}/{name}.lua"
+    script = f"{place.directory}/{name}.lua"
     headers = ", ".join(f'["{k}"] = "{v}"' for k, v in place.headers[name].items())
     with open(script, "w") as file:
         file.write(WRK.format(body=body, path=PATH, sessions=SESSIONS, headers=headers))
@@ -231,19 +231,19 @@ def rows_of(row, samples, stream_kb):
            for name, told in samples.items()}
     direct, ours, nginx = mid["direct"], mid["maki"], mid["nginx"]
     added = lambda who, figure: max(0.001, (who[figure] - direct[figure]) / 1000)
-    beside = lambda who, figure: who[figure] / 1000
+    in_ms = lambda who, figure: who[figure] / 1000
     rows = [
         row("proxy, 1 KB: added to the first byte", "ms", added(ours, "first_us"), "nginx", added(nginx, "first_us"),
             "at most 3x", added(ours, "first_us") <= 3 * added(nginx, "first_us")),
         row("proxy, 1 KB: added to the last byte, durable", "ms", added(ours, "end_us"), "nginx", added(nginx, "end_us")),
-        row("proxy, 1 KB: 99th percentile, first byte", "ms", beside(ours, "first_p99_us"), "nginx",
-            beside(nginx, "first_p99_us"), "at most 1 ms more",
-            beside(ours, "first_p99_us") <= beside(nginx, "first_p99_us") + 1),
-        row("proxy, 1 KB: 99th percentile, last byte", "ms", beside(ours, "end_p99_us"), "nginx", beside(nginx, "end_p99_us")),
+        row("proxy, 1 KB: 99th percentile, first byte", "ms", in_ms(ours, "first_p99_us"), "nginx",
+            in_ms(nginx, "first_p99_us"), "at most 1 ms more",
+            in_ms(ours, "first_p99_us") <= in_ms(nginx, "first_p99_us") + 1),
+        row("proxy, 1 KB: 99th percentile, last byte", "ms", in_ms(ours, "end_p99_us"), "nginx", in_ms(nginx, "end_p99_us")),
         row("proxy, 1 KB: requests a second, recorded", "/s", ours["rate"], "nginx", nginx["rate"], "0.25x",
             ours["rate"] >= nginx["rate"] / 4),
         row("", "/s", ours["rate"], "direct", direct["rate"]),
-        row("proxy, 1 MB of a known conversation", "ms", beside(ours, "large_us"), "nginx", beside(nginx, "large_us"),
+        row("proxy, 1 MB of a known conversation", "ms", in_ms(ours, "large_us"), "nginx", in_ms(nginx, "large_us"),
             "at most 2x", ours["large_us"] <= 2 * nginx["large_us"]),
         row(f"memory of one of {STREAMS} open streams (RssAnon)", "KB", stream_kb, bar="at most 24 KB", ok=stream_kb <= 24),
     ]

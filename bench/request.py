@@ -1,5 +1,5 @@
-"""request -- a request written from a conversation of a gigabyte, beside dd, and beside Python and node, which build it in
-memory; and the first words of an answer, beside a bare socket."""
+"""request -- a request written from a conversation of a gigabyte, against dd, Python and node, which build it in
+memory; and the first words of an answer, against a bare socket."""
 import json
 import os
 import shutil
@@ -33,24 +33,24 @@ def run(command):
 # ---- a conversation ---------------------------------------------------------------------------------------
 
 
-def make(build, folder):
+def make(build, directory):
     """1 GB of messages, in English, Japanese, Chinese, Korean and code, with calls and results in the shapes of two protocols;
     made once, and again when its maker changed."""
-    path, maker = os.path.join(folder, "messages.jsonl"), os.path.join(build, "bench_make")
-    os.makedirs(folder, exist_ok=True)
+    path, maker = os.path.join(directory, "messages.jsonl"), os.path.join(build, "bench_make")
+    os.makedirs(directory, exist_ok=True)
     if not os.path.exists(path) or os.path.getmtime(path) < os.path.getmtime(maker):
-        for name in os.listdir(folder):
-            os.unlink(os.path.join(folder, name))
+        for name in os.listdir(directory):
+            os.unlink(os.path.join(directory, name))
         run([maker, "log", str(ROWS_BYTES), path + ".new"])
         os.replace(path + ".new", path)
     return path
 
 
-def out_path(folder):
-    """Where the requests go: memory if there is room for it, for a disk would be measured instead."""
+def out_path(directory):
+    """Where the requests go: memory if they fit, for a disk would be measured instead."""
     memory = "/dev/shm"
-    room = shutil.disk_usage(memory).free if os.path.isdir(memory) else 0
-    return os.path.join(memory if room > 3 * ROWS_BYTES else folder, f"maki-bench.{os.getpid()}")
+    free = shutil.disk_usage(memory).free if os.path.isdir(memory) else 0
+    return os.path.join(memory if free > 3 * ROWS_BYTES else directory, f"maki-bench.{os.getpid()}")
 
 
 def commands_of(build, rows, out):
@@ -61,9 +61,9 @@ def commands_of(build, rows, out):
             "node": ["node", "--max-old-space-size=16000", "bench/request_peer.cjs", rows, out]}
 
 
-def check(build, folder, out):
+def check(build, directory, out):
     """Do all three write the same request?"""
-    small = os.path.join(folder, "small.jsonl")
+    small = os.path.join(directory, "small.jsonl")
     run([os.path.join(build, "bench_make"), "log", str(SMALL_BYTES), small])
     with open(small, "rb") as file:
         lines = file.readlines()
@@ -111,11 +111,11 @@ def peers(build, commands, count, out):
 
 
 def bench(row, build, runs, samples):
-    folder = os.path.join(build, "data", "request")
-    rows = make(build, folder)
-    out = out_path(folder)
+    directory = os.path.join(build, "data", "request")
+    rows = make(build, directory)
+    out = out_path(directory)
     try:
-        check(build, folder, out)
+        check(build, directory, out)
         commands = commands_of(build, rows, out)
         seconds, told = rounds(commands, ("maki", "dd", "chat"), runs, out)
         slow, memory = peers(build, commands, max(1, runs // 3), out)

@@ -13,7 +13,7 @@ function blocksOf(row) {
     }));
   }
   if (typeof row.content !== "string") {
-    for (const block of row.content) if (block.is_error === false) delete block.is_error; // only a failure is told
+    for (const block of row.content) if (block.is_error === false) delete block.is_error; // only a failure is sent
   }
   return row.content;
 }

@@ -17,7 +17,7 @@ def blocks_of(row):
         return row["content"]
     for block in row["content"]:
         if block.get("is_error") is False:
-            del block["is_error"]  # only a failure is told
+            del block["is_error"]  # only a failure is sent
     return row["content"]
 
 

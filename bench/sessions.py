@@ -1,4 +1,4 @@
-"""sessions -- a start with ten thousand sessions, beside node reading the same sessions.json."""
+"""sessions -- a start with ten thousand sessions, against node reading the same sessions.json."""
 import json
 import os
 import statistics
@@ -8,12 +8,12 @@ import time
 
 SESSIONS = 10_000
 BAR_MS = 50
-USUAL_MS = 1600000000  # seconds: when the files say they were written; long ago, so that their folder is at rest
+USUAL_MS = 1600000000  # seconds: when the files say they were written; long ago, so that their directory is at rest
 
 
-def make(folder):
+def make(directory):
     """Ten thousand transcripts with their events; made once."""
-    sessions = os.path.join(folder, "agents", "default", "sessions")
+    sessions = os.path.join(directory, "agents", "default", "sessions")
     if os.path.isdir(sessions) and len(os.listdir(sessions)) >= 2 * SESSIONS:
         return
     os.makedirs(sessions, exist_ok=True)
@@ -41,10 +41,10 @@ def run(command, environment):
 
 
 def bench(row, build, runs, samples):
-    folder = os.path.join(build, "data", "sessions")
-    agent = os.path.join(folder, "agents", "default")
-    make(folder)
-    here = {**os.environ, "MAKI_HOME": folder}
+    directory = os.path.join(build, "data", "sessions")
+    agent = os.path.join(directory, "agents", "default")
+    make(directory)
+    here = {**os.environ, "MAKI_HOME": directory}
     maki = os.path.join(build, "maki")
     if not os.path.exists(maki):
         maki = "build/maki"

@@ -1,8 +1,8 @@
-/* rank.h -- one score from two searches. */
+/* rank.h -- one score from two searches, by similarity and by keywords. */
 #ifndef MAKI_MEMORY_RANK_H
 #define MAKI_MEMORY_RANK_H
 
-/* The weights of similarity and of key words when nobody sets others. */
+/* The default weights of similarity and of keywords. */
 #define MAKI_SEMANTIC_WEIGHT 0.7
 #define MAKI_KEYWORD_WEIGHT  0.3
 

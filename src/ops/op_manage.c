@@ -71,7 +71,7 @@ maki_status maki_op_manage_check(maki_op_call *call, maki_jw *out, maki_err *err
     maki_decide_in in;
     maki_status st = read_decide(call, profile_field(call, NULL), &in, err);
     if (st != MAKI_OK) return st;
-    maki_decision d = maki_decide(&in);
+    maki_window_decision d = maki_decide(&in);
     maki_jw_print(out,
                   "{'result':%b,'tokens':%f,'allowedTokens':%f,'contextPercent':%f,'threshold':%f,"
                   "'thresholdInvalid':%b}",

@@ -36,14 +36,14 @@ static const char *const part_names[PARTS] = { "system",      "tools",     "syst
 
 /* ---- the last compression ---------------------------------------------------------------------------- */
 
-typedef struct last_event {
+typedef struct compression_event {
     uint64_t ev;
     int64_t ts; /* of that event */
-} last_event;
+} compression_event;
 
 static maki_status on_event(void *ctx, uint64_t ev, maki_str row, uint64_t offset, maki_err *err)
 {
-    last_event *last = ctx;
+    compression_event *last = ctx;
     maki_str event;
     (void)offset;
     (void)err;
@@ -70,12 +70,12 @@ static void format_ago(int64_t ms, char *out, size_t capacity)
 
 /* ---- the parts of the view ------------------------------------------------------------------------------- */
 
-typedef struct counting {
+typedef struct part_counts {
     maki_conv *conv;
     const maki_view *view;
     uint64_t messages[PARTS];
     double tokens[PARTS]; /* as the index counts */
-} counting;
+} part_counts;
 
 static enum part part_of_row(const maki_row *row)
 {
@@ -92,13 +92,14 @@ static enum part part_of_row(const maki_row *row)
     }
 }
 
-static void add(counting *c, enum part part, const maki_view_totals *total, double sign)
+static void add(part_counts *c, enum part part, const maki_view_totals *total, double sign)
 {
     c->tokens[part] += sign * (double)total->tokens;
 }
 
 /* The messages [from, to] of the log, all of one part. */
-static maki_status add_range(counting *c, enum part part, uint64_t from, uint64_t to, maki_err *err)
+static maki_status add_range(part_counts *c, enum part part, uint64_t from, uint64_t to,
+                             maki_err *err)
 {
     maki_view_totals total;
     maki_status st = maki_conv_tokens(c->conv, from, to, &total, err);
@@ -109,7 +110,7 @@ static maki_status add_range(counting *c, enum part part, uint64_t from, uint64_
 }
 
 /* The tokens of one item as the model sees it: a synthetic message, or a trimmed one. */
-static maki_status visible_tokens(counting *c, maki_view_item item, maki_view_totals *out,
+static maki_status visible_tokens(part_counts *c, maki_view_item item, maki_view_totals *out,
                                   maki_err *err)
 {
     maki_view one = *c->view;
@@ -118,7 +119,7 @@ static maki_status visible_tokens(counting *c, maki_view_item item, maki_view_to
     return maki_conv_total(c->conv, &one, out, err);
 }
 
-static maki_status add_synthetic(counting *c, const maki_view_item *item, maki_err *err)
+static maki_status add_synthetic(part_counts *c, const maki_view_item *item, maki_err *err)
 {
     enum part part = item->made->type == MAKI_EVENT_CONDENSE ? PART_SUMMARIES : PART_MARKERS;
     maki_view_totals total;
@@ -130,7 +131,7 @@ static maki_status add_synthetic(counting *c, const maki_view_item *item, maki_e
 }
 
 /* Trimmed messages count as the model sees them. */
-static maki_status correct_trims(counting *c, const maki_view_item *item, maki_err *err)
+static maki_status correct_trims(part_counts *c, const maki_view_item *item, maki_err *err)
 {
     maki_status st = MAKI_OK;
     uint64_t before = 0; /* the trims of one message follow each other */
@@ -153,7 +154,7 @@ static maki_status correct_trims(counting *c, const maki_view_item *item, maki_e
     return st;
 }
 
-static maki_status add_rows(counting *c, const maki_view_item *item, maki_err *err)
+static maki_status add_rows(part_counts *c, const maki_view_item *item, maki_err *err)
 {
     enum part part = PARTS;
     uint64_t from = item->from;
@@ -171,7 +172,7 @@ static maki_status add_rows(counting *c, const maki_view_item *item, maki_err *e
     return st == MAKI_OK && c->view->trim_count ? correct_trims(c, item, err) : st;
 }
 
-static maki_status count_view(counting *c, maki_err *err)
+static maki_status count_view(part_counts *c, maki_err *err)
 {
     maki_status st = MAKI_OK;
     for (size_t i = 0; st == MAKI_OK && i < c->view->count; i++) {
@@ -184,7 +185,7 @@ static maki_status count_view(counting *c, maki_err *err)
 /* ---- the answer ------------------------------------------------------------------------------------ */
 
 /* Each part is a difference of rounded running sums, so that the parts add up to the total. */
-static double write_parts(maki_jw *out, const counting *c, double scale)
+static double write_parts(maki_jw *out, const part_counts *c, double scale)
 {
     double counted = 0, before = 0, total = 0;
     maki_jw_field_array(out, "parts");
@@ -198,9 +199,9 @@ static double write_parts(maki_jw *out, const counting *c, double scale)
     return total;
 }
 
-static void write_status(const maki_op_call *call, maki_jw *out, const counting *c,
+static void write_status(const maki_op_call *call, maki_jw *out, const part_counts *c,
                          const maki_context_use *use, const maki_policy *policy,
-                         uint64_t compressions, const last_event *last)
+                         uint64_t compressions, const compression_event *last)
 {
     char ago[40] = "never", percent[24];
     uint64_t visible = 0;
@@ -226,8 +227,8 @@ maki_status maki_op_session_status(maki_op_call *call, maki_jw *out, maki_err *e
 {
     maki_context_use use;
     maki_policy policy;
-    last_event last = { 0 };
-    counting c = { .conv = NULL };
+    compression_event last = { 0 };
+    part_counts c = { .conv = NULL };
     maki_status st = maki_field_conversation(call, MAKI_ACCESS_READ, &c.conv, err);
     if (st == MAKI_OK) st = maki_context_use_read(call, c.conv, &use, err);
     if (st == MAKI_OK)

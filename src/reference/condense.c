@@ -1,8 +1,9 @@
-/* condense.c -- see condense.h.
+/* condense.c -- a condense as the reference does it: choose_source the messages, call the summarizer, insert_summary the summary.
  *
- * The order of the checks is the reference's, because it decides which code a caller sees.  The
- * summariser reads the raw list since the last summary, hidden messages included: that is a defect
- * of the reference which the recorded cases keep; conversations of ours hand in their view. */
+ * Nothing changes before all that can fail has succeeded.  The order of the checks is the
+ * reference's, because it decides which code a caller sees.  The summarizer reads the raw list since
+ * the last summary, hidden messages included: a defect of the reference that the recorded cases
+ * keep; a condense of a conversation summarizes its view. */
 #include "reference/condense.h"
 
 #include "base/err.h"
@@ -47,7 +48,7 @@ void maki_condense_request_write(maki_jw *w, const maki_condense_request *reques
     maki_jw_print(w, "{'role':'user','content':%z}]}", instruction);
 }
 
-static maki_status each_message(const void *source, maki_message_fn fn, void *ctx, maki_err *err)
+static maki_status visit_messages(const void *source, maki_message_fn fn, void *ctx, maki_err *err)
 {
     const maki_msgs *list = source;
     maki_status st = MAKI_OK;
@@ -58,11 +59,11 @@ static maki_status each_message(const void *source, maki_message_fn fn, void *ct
 
 maki_summary_request maki_msgs_request(const maki_msgs *list)
 {
-    return (maki_summary_request){ .each = each_message, .source = list };
+    return (maki_summary_request){ .each = visit_messages, .source = list };
 }
 
-static maki_status make_request(const maki_condense_in *in, maki_msgs source, maki_arena *arena,
-                                maki_condensed *out, maki_err *err)
+static maki_status build_request(const maki_condense_in *in, maki_msgs source, maki_arena *arena,
+                                 maki_condensed *out, maki_err *err)
 {
     maki_condense_request *request = maki_arena_get(arena, sizeof *request);
     if (!request) return maki_arena_status(arena, err);
@@ -110,9 +111,9 @@ maki_status maki_count_messages(const maki_counter *counter, const maki_str *ext
 
 /* ---- the condense --------------------------------------------------------------------------- */
 
-/* Which messages the summariser reads, or why it is not worth asking. */
-static maki_status choose(const maki_condense_in *in, maki_arena *arena, maki_kept *kept,
-                          maki_msgs *source, maki_err *err)
+/* The messages that the summarizer reads; MAKI_REFUSED when there are too few new ones. */
+static maki_status choose_source(const maki_condense_in *in, maki_arena *arena, maki_kept *kept,
+                                 maki_msgs *source, maki_err *err)
 {
     maki_status st = MAKI_OK;
     *kept = maki_keep_plain(in->messages, KEEP);
@@ -137,17 +138,17 @@ static maki_status choose(const maki_condense_in *in, maki_arena *arena, maki_ke
                        "a summary stands among or right before the last %d messages", KEEP);
 }
 
-static maki_status summarise(const maki_condense_in *in, maki_arena *arena, maki_condensed *out,
-                             double *output_tokens, maki_err *err)
+static maki_status run_summarizer(const maki_condense_in *in, maki_arena *arena,
+                                  maki_condensed *out, double *output_tokens, maki_err *err)
 {
-    const maki_summarizer *by = in->summarizer;
+    const maki_summarizer *summarizer = in->summarizer;
     maki_summary summary = { .text = { "", 0 } };
-    if (in->dedicated && in->dedicated->usable) by = in->dedicated;
-    if (!by || !by->usable) {
+    if (in->dedicated && in->dedicated->usable) summarizer = in->dedicated;
+    if (!summarizer || !summarizer->usable) {
         return maki_refuse(err, "HANDLER_INVALID", "there is no summariser that can be called");
     }
     out->called = true;
-    maki_status st = by->run(by, &out->request->base, arena, &summary, err);
+    maki_status st = summarizer->run(summarizer, &out->request->base, arena, &summary, err);
     out->cost = summary.usage.cost;
     if (st == MAKI_NOMEM || st == MAKI_TOOBIG) return st;
     if (st != MAKI_OK) {
@@ -168,7 +169,7 @@ static maki_status count_after(const maki_condense_in *in, const maki_kept *kept
 {
     maki_msgs list = kept->tail;
     maki_status st = MAKI_OK;
-    if (output_tokens == 0) /* its size is unknown */
+    if (output_tokens == 0) /* the size of the summary is unknown */
         st = maki_msgs_with(kept->tail, 0, summary, arena, &list, err);
     if (st == MAKI_OK)
         st = maki_count_messages(in->counter, &in->system_prompt, 1, list, arena, tokens, err);
@@ -176,8 +177,9 @@ static maki_status count_after(const maki_condense_in *in, const maki_kept *kept
     return st;
 }
 
-static maki_status insert(const maki_condense_in *in, const maki_kept *kept, maki_msg *summary,
-                          maki_arena *arena, maki_msgs *out, maki_err *err)
+static maki_status insert_summary(const maki_condense_in *in, const maki_kept *kept,
+                                  maki_msg *summary, maki_arena *arena, maki_msgs *out,
+                                  maki_err *err)
 {
     maki_status st = maki_msgs_with(in->messages, kept->start, summary, arena, out, err);
     for (size_t i = 1; st == MAKI_OK && i < kept->start; i++) {
@@ -187,11 +189,11 @@ static maki_status insert(const maki_condense_in *in, const maki_kept *kept, mak
     return st;
 }
 
-static maki_status worth_it(const maki_condense_in *in, double after, maki_err *err)
+static maki_status check_reduction(const maki_condense_in *in, double after, maki_err *err)
 {
     double before = in->tokens_before;
-    bool grew = after >= before;
-    if (!grew && (before - after) / before >= in->min_reduction) return MAKI_OK;
+    bool smaller = after < before;
+    if (smaller && (before - after) / before >= in->min_reduction) return MAKI_OK;
     return maki_refuse(err, "CONTEXT_GREW",
                        "condensing would leave %.0f tokens where %.0f were; at least %.0f %% less "
                        "is asked for",
@@ -209,9 +211,9 @@ maki_status maki_condense(const maki_condense_in *in, maki_arena *arena, maki_co
     maki_str json;
 
     *out = (maki_condensed){ .messages = in->messages, .summary = { "", 0 } };
-    maki_status st = choose(in, arena, &kept, &source, err);
-    if (st == MAKI_OK) st = make_request(in, source, arena, out, err);
-    if (st == MAKI_OK) st = summarise(in, arena, out, &output_tokens, err);
+    maki_status st = choose_source(in, arena, &kept, &source, err);
+    if (st == MAKI_OK) st = build_request(in, source, arena, out, err);
+    if (st == MAKI_OK) st = run_summarizer(in, arena, out, &output_tokens, err);
     if (st == MAKI_OK) st = maki_synthetic_id(in->random, arena, &out->id, err);
     if (st == MAKI_OK) {
         double first_ts = kept.tail.at[0]->has_ts ? kept.tail.at[0]->ts : in->now;
@@ -224,12 +226,12 @@ maki_status maki_condense(const maki_condense_in *in, maki_arena *arena, maki_co
                                       .ts = first_ts - 1 };
         st = maki_synthetic_summary(&parts, arena, &json, err);
     }
-    if (st == MAKI_OK) st = maki_msg_made(json, arena, &summary, err);
+    if (st == MAKI_OK) st = maki_msg_synthetic(json, arena, &summary, err);
     if (st == MAKI_OK) {
         st = count_after(in, &kept, summary, output_tokens, arena, &out->tokens_after, err);
     }
-    if (st == MAKI_OK) st = worth_it(in, out->tokens_after, err);
-    if (st == MAKI_OK) st = insert(in, &kept, summary, arena, &messages, err);
+    if (st == MAKI_OK) st = check_reduction(in, out->tokens_after, err);
+    if (st == MAKI_OK) st = insert_summary(in, &kept, summary, arena, &messages, err);
     if (st == MAKI_OK) out->messages = messages;
     return st;
 }

@@ -1,7 +1,7 @@
-/* condense.h -- a long past becomes one summary; nothing is removed.
+/* condense.h -- one summary hides the middle of a list of messages; nothing is removed.
  *
- * The first message and the tail stay.  Everything between gets the tag condenseParent, and the
- * summary is put in just before the tail.  The summariser is handed in. */
+ * The first message and the tail stay visible.  Everything between gets the tag condenseParent, and
+ * the summary is inserted right before the tail.  The summarizer is a parameter. */
 #ifndef MAKI_REFERENCE_CONDENSE_H
 #define MAKI_REFERENCE_CONDENSE_H
 
@@ -9,8 +9,7 @@
 #include "reference/message.h"
 #include "token/counter.h"
 
-/* What the summariser is asked, as the reference would ask it: the request, and what is written for a caller
- * who wants to see it. */
+/* The request to the summarizer, as the reference builds it; a caller may have it written, too. */
 typedef struct maki_condense_request {
     maki_summary_request base;
     maki_msgs messages;
@@ -18,21 +17,21 @@ typedef struct maki_condense_request {
     bool drop_images; /* the model cannot see them */
 } maki_condense_request;
 
-/* Messages as a request, which borrows `list`. */
+/* A request of these messages; borrows `list`. */
 maki_summary_request maki_msgs_request(const maki_msgs *list);
-/* As {"system": ..., "messages": [{role, content} ...]}, with a last user message that says what to do. */
+/* As {"system": ..., "messages": [{role, content} ...]}, with the instruction as the last user message. */
 void maki_condense_request_write(maki_jw *w, const maki_condense_request *request);
 
 typedef struct maki_condense_in {
     maki_msgs messages;
     maki_str system_prompt; /* a JSON string */
     double tokens_before;
-    double min_reduction; /* the least share of them to be saved; 0: any gain will do */
+    double min_reduction; /* minimum share of them to save; 0: any reduction */
     bool native_tools;    /* preserve the calls of kept results */
     bool supports_images;
     maki_str custom_prompt; /* a JSON string, or len 0 */
     const maki_summarizer *summarizer;
-    const maki_summarizer *dedicated; /* used when it can be; may be NULL */
+    const maki_summarizer *dedicated; /* used first when it is usable; may be NULL */
     const maki_counter *counter;
     const maki_random *random;
     double now;
@@ -44,13 +43,13 @@ typedef struct maki_condensed {
     double cost;
     double tokens_after;
     maki_str id; /* a JSON string */
-    bool called; /* the summariser was called, so cost may have arisen even on failure */
-    const maki_condense_request *request; /* NULL when it was never made */
+    bool called; /* the summarizer was called: it may have caused cost even when it failed */
+    const maki_condense_request *request; /* NULL: refused before it was built */
 } maki_condensed;
 
 /* MAKI_REFUSED with a code when it cannot be done: NOT_ENOUGH_MESSAGES, CONDENSED_RECENTLY,
- * HANDLER_INVALID, SUMMARIZER_FAILED, SUMMARY_EMPTY, CONTEXT_GREW.  The messages are untouched then;
- * cost, called and request of *out are set in any case. */
+ * HANDLER_INVALID, SUMMARIZER_FAILED, SUMMARY_EMPTY, CONTEXT_GREW.  The messages are unchanged then;
+ * cost, called and request of *out are always set. */
 maki_status maki_condense(const maki_condense_in *in, maki_arena *arena, maki_condensed *out,
                           maki_err *err);
 

@@ -1,11 +1,11 @@
-/* decide.c -- see decide.h. */
+/* decide.c -- condense at the threshold or when the window is over its limit; the profile's threshold wins if it is valid. */
 #include "reference/decide.h"
 
 #include "manage/thresholds.h"
 
-maki_decision maki_decide(const maki_decide_in *in)
+maki_window_decision maki_decide(const maki_decide_in *in)
 {
-    maki_decision d = { .threshold = in->threshold };
+    maki_window_decision d = { .threshold = in->threshold };
     double reserved = in->max_tokens != 0 ? in->max_tokens : MAKI_RESERVED_OUTPUT;
     if (in->has_profile && in->profile_threshold != MAKI_THRESHOLD_INHERIT) {
         d.profile_invalid = in->profile_threshold < MAKI_THRESHOLD_MIN ||

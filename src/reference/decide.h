@@ -1,4 +1,6 @@
-/* decide.h -- is it time to manage the window?  Pure arithmetic; see DESIGN.md section 4. */
+/* decide.h -- whether a window must be managed, by the tokens in it.  Pure arithmetic.
+ *
+ * The limit is 90 % of the window less what is reserved for the answer. */
 #ifndef MAKI_REFERENCE_DECIDE_H
 #define MAKI_REFERENCE_DECIDE_H
 
@@ -15,17 +17,17 @@ typedef struct maki_decide_in {
     double profile_threshold; /* -1 inherits; outside 5 to 100 is ignored */
 } maki_decide_in;
 
-typedef struct maki_decision {
-    bool manage;   /* something must be done */
-    bool condense; /* by condensing first */
-    bool over;     /* more than allowed: it must be done whatever the settings */
+typedef struct maki_window_decision {
+    bool manage;   /* condense or truncate */
+    bool condense; /* condense first */
+    bool over;     /* more than allowed: manage whatever the settings say */
     bool profile_invalid;
     double tokens;    /* with the last message */
     double allowed;   /* 90 % of the window less the reserve; may be negative */
     double percent;   /* of the window in use */
-    double threshold; /* the one in force */
-} maki_decision;
+    double threshold; /* the effective one */
+} maki_window_decision;
 
-maki_decision maki_decide(const maki_decide_in *in);
+maki_window_decision maki_decide(const maki_decide_in *in);
 
 #endif

@@ -1,10 +1,12 @@
-/* keep.c -- see keep.h. */
+/* keep.c -- the tail of a condense: index the calls of the few messages before it, then look up the call of each result.
+ *
+ * Calls come in the order of the results, each once; of two calls with one id the newer counts. */
 #include "reference/keep.h"
 
 #include "base/idset.h"
 #include "base/str.h"
 
-enum { LOOKBACK = 3 }; /* how far before the tail the call of a kept result is looked for */
+enum { LOOKBACK = 3 }; /* messages before the tail that are searched for the call of a result */
 
 maki_kept maki_keep_plain(maki_msgs list, size_t keep)
 {
@@ -12,11 +14,11 @@ maki_kept maki_keep_plain(maki_msgs list, size_t keep)
     return (maki_kept){ .tail = maki_msgs_slice(list, start, list.count), .start = start };
 }
 
-typedef struct blocks {
+typedef struct block_list {
     maki_str *at;
     size_t count;
     size_t capacity;
-} blocks;
+} block_list;
 
 /* The tool_use blocks of the messages just before the tail, by id, the newest first. */
 typedef struct found_call {
@@ -27,7 +29,7 @@ typedef struct found_call {
 typedef struct calls_before {
     found_call *at;
     size_t count, capacity;
-    maki_idset ids; /* id -> its place */
+    maki_idset ids; /* id -> its index */
 } calls_before;
 
 static maki_status find_calls(maki_msgs list, size_t from, size_t to, maki_arena *arena,
@@ -49,7 +51,7 @@ static maki_status find_calls(maki_msgs list, size_t from, size_t to, maki_arena
     return st;
 }
 
-static maki_status add_reasoning(const maki_msg *msg, blocks *list, maki_arena *arena,
+static maki_status add_reasoning(const maki_msg *msg, block_list *list, maki_arena *arena,
                                  maki_err *err)
 {
     maki_blocks all = maki_msg_blocks(msg);
@@ -65,24 +67,24 @@ maki_status maki_keep(maki_msgs list, size_t keep, maki_arena *arena, maki_kept 
 {
     maki_kept kept = maki_keep_plain(list, keep);
     size_t from = kept.start > LOOKBACK ? kept.start - LOOKBACK : 0;
-    blocks calls = { 0 }, reasoning = { 0 };
+    block_list calls = { 0 }, reasoning = { 0 };
     calls_before before = { 0 };
-    maki_idset taken = { 0 };
+    maki_idset used = { 0 };
     maki_status st = find_calls(list, from, kept.start, arena, &before, err);
 
     for (size_t i = 0; st == MAKI_OK && i < kept.tail.count; i++) {
         maki_blocks all = maki_msg_blocks(kept.tail.at[i]);
         maki_str block, id;
-        size_t place = 0;
+        size_t index = 0;
         if (kept.tail.at[i]->role != MAKI_ROLE_USER) continue;
         while (st == MAKI_OK && maki_next_block(&all, "tool_result", "tool_use_id", &block, &id)) {
-            if (maki_idset_has(&taken, id, NULL) || !maki_idset_has(&before.ids, id, &place))
+            if (maki_idset_has(&used, id, NULL) || !maki_idset_has(&before.ids, id, &index))
                 continue;
-            st = maki_idset_add(&taken, id, 0, arena, err);
+            st = maki_idset_add(&used, id, 0, arena, err);
             if (st == MAKI_OK)
                 st = maki_arena_add(arena, &calls.at, &calls.count, &calls.capacity,
-                                    &before.at[place].block, sizeof(maki_str), err);
-            if (st == MAKI_OK) st = add_reasoning(before.at[place].msg, &reasoning, arena, err);
+                                    &before.at[index].block, sizeof(maki_str), err);
+            if (st == MAKI_OK) st = add_reasoning(before.at[index].msg, &reasoning, arena, err);
         }
     }
     if (st != MAKI_OK) return st;

@@ -1,4 +1,7 @@
-/* message.c -- reading and writing messages; see message.h. */
+/* message.c -- message_reader messages into facts about their bytes, and writing them with the changes applied.
+ *
+ * Reading records where each known field stands and refuses a field of the invalid type, or one that occurs twice.
+ * Writing copies the bytes between the changed fields: an unchanged message comes out byte for byte. */
 #include "reference/message.h"
 
 #include <math.h>
@@ -7,27 +10,28 @@
 #include "base/err.h"
 #include "base/str.h"
 
-/* ---- reading ------------------------------------------------------------------------------- */
+/* ---- message_reader ------------------------------------------------------------------------------- */
 
-typedef struct reading {
+typedef struct message_reader {
     maki_where where;
     size_t index;
     maki_err *err;
-    unsigned seen; /* a bit for each known field that stood already */
-} reading;
+    unsigned seen; /* a bit for each known field that occurred */
+} message_reader;
 
-static maki_status wrong(const reading *r, maki_str at, const char *field, const char *what)
+static maki_status invalid(const message_reader *r, maki_str value, const char *field,
+                           const char *problem)
 {
     return maki_fail(r->err, MAKI_INVALID, "%s[%zu]%s%s: %s at byte %zu", r->where.list, r->index,
-                     field[0] ? "." : "", field, what, (size_t)(at.ptr - r->where.base));
+                     field[0] ? "." : "", field, problem, (size_t)(value.ptr - r->where.base));
 }
 
 /* Fields that we know; others stay as they are. */
 static const struct field {
     const char *name;
-    maki_json_kind kind; /* that it must be; NULL: a content has two */
-    size_t at;           /* a maki_str, double or bool of maki_msg */
-    bool tag;            /* ... or a maki_tag */
+    maki_json_kind kind; /* required; NULL: content may have two */
+    size_t offset;       /* of a maki_str, double or bool in maki_msg */
+    bool tag;            /* ... or of a maki_tag */
 } fields[] = {
     { "role", MAKI_JSON_STRING, offsetof(maki_msg, role_text), false },
     { "content", MAKI_JSON_NULL, offsetof(maki_msg, content), false },
@@ -41,8 +45,8 @@ static const struct field {
 };
 enum { ROLE, CONTENT };
 
-/* What is wrong with the value of a field; NULL: nothing. */
-static const char *fault(size_t field, maki_str value)
+/* The problem with the value of a field, or NULL. */
+static const char *check_value(size_t field, maki_str value)
 {
     static const char *const must[] = { [MAKI_JSON_BOOL] = "must be true or false,",
                                         [MAKI_JSON_NUMBER] = "must be a number,",
@@ -54,32 +58,32 @@ static const char *fault(size_t field, maki_str value)
                    ? NULL
                    : "must be a string or an array of blocks,";
     if (kind != wanted) return must[wanted];
-    bool endless = kind == MAKI_JSON_NUMBER && !isfinite(maki_json_double(value));
-    return endless ? "is not a time in milliseconds," : NULL;
+    bool infinite = kind == MAKI_JSON_NUMBER && !isfinite(maki_json_double(value));
+    return infinite ? "is not a time in milliseconds," : NULL;
 }
 
-static maki_status read_field(reading *r, maki_json_item item, maki_msg *m)
+static maki_status read_field(message_reader *r, maki_json_item item, maki_msg *m)
 {
     size_t i = 0, n = sizeof fields / sizeof fields[0];
     while (i < n && !maki_json_key_is(item.key, maki_str_of(fields[i].name)))
         i++;
     if (i == n) return MAKI_OK;
-    /* Readers disagree on which of two counts, so that a guess could show the model one message and
-     * the log another. */
-    const char *what = r->seen & 1u << i ? "stands twice, again" : fault(i, item.value);
-    if (what) return wrong(r, item.value, fields[i].name, what);
+    /* Readers disagree on which of two fields counts: the model could see one message and the log
+     * another. */
+    const char *problem = r->seen & 1u << i ? "occurs twice, again" : check_value(i, item.value);
+    if (problem) return invalid(r, item.value, fields[i].name, problem);
     r->seen |= 1u << i;
-    void *at = (char *)m + fields[i].at;
-    if (fields[i].tag) ((maki_tag *)at)->before = item.value;
+    void *field = (char *)m + fields[i].offset;
+    if (fields[i].tag) ((maki_tag *)field)->before = item.value;
     switch (maki_json_kind_of(item.value)) {
     case MAKI_JSON_NULL: break;
-    case MAKI_JSON_BOOL: *(bool *)at = maki_json_true(item.value); break;
+    case MAKI_JSON_BOOL: *(bool *)field = maki_json_true(item.value); break;
     case MAKI_JSON_NUMBER:
         m->ts = maki_json_double(item.value);
         m->has_ts = true;
         break;
     default: /* an id of "" counts as none, as it does in the reference */
-        if (i <= CONTENT || item.value.len > 2) *(maki_str *)at = item.value;
+        if (i <= CONTENT || item.value.len > 2) *(maki_str *)field = item.value;
     }
     return MAKI_OK;
 }
@@ -87,11 +91,11 @@ static maki_status read_field(reading *r, maki_json_item item, maki_msg *m)
 maki_status maki_msg_read(maki_str object, maki_where where, size_t index, maki_arena *arena,
                           maki_msg **out, maki_err *err)
 {
-    reading r = { .where = where, .index = index, .err = err };
+    message_reader r = { .where = where, .index = index, .err = err };
     maki_json_iter iter = maki_json_items(object);
     maki_json_item item;
     if (maki_json_kind_of(object) != MAKI_JSON_OBJECT) {
-        return wrong(&r, object, "", "a message must be an object,");
+        return invalid(&r, object, "", "a message must be an object,");
     }
     maki_msg *m = maki_arena_get(arena, sizeof *m);
     if (!m) return maki_arena_status(arena, err);
@@ -100,15 +104,15 @@ maki_status maki_msg_read(maki_str object, maki_where where, size_t index, maki_
         maki_status st = read_field(&r, item, m);
         if (st != MAKI_OK) return st;
     }
-    if (m->role_text.len == 0) return wrong(&r, object, "role", "is missing from the message");
+    if (m->role_text.len == 0) return invalid(&r, object, "role", "is missing from the message");
     m->role = maki_role_of(m->role_text);
     *out = m;
     return MAKI_OK;
 }
 
-maki_status maki_msg_made(maki_str json, maki_arena *arena, maki_msg **out, maki_err *err)
+maki_status maki_msg_synthetic(maki_str json, maki_arena *arena, maki_msg **out, maki_err *err)
 {
-    return maki_msg_read(json, (maki_where){ "made", json.ptr }, 0, arena, out, err);
+    return maki_msg_read(json, (maki_where){ "synthetic", json.ptr }, 0, arena, out, err);
 }
 
 void maki_msg_set_content(maki_msg *msg, maki_str content)
@@ -135,20 +139,17 @@ maki_status maki_msgs_read(maki_str array, maki_where where, maki_arena *arena, 
 
 maki_status maki_msgs_add(maki_msgs *list, maki_msg *msg, maki_arena *arena, maki_err *err)
 {
-    void *at = maki_arena_grow(arena, list->at, list->count, &list->capacity, sizeof(maki_msg *));
-    if (!at) return maki_arena_status(arena, err);
-    list->at = at;
-    list->at[list->count++] = msg;
-    return MAKI_OK;
+    return maki_arena_add(arena, &list->at, &list->count, &list->capacity, &msg, sizeof(maki_msg *),
+                          err);
 }
 
-maki_status maki_msgs_with(maki_msgs list, size_t at, maki_msg *msg, maki_arena *arena,
+maki_status maki_msgs_with(maki_msgs list, size_t index, maki_msg *msg, maki_arena *arena,
                            maki_msgs *out, maki_err *err)
 {
     maki_msgs with = { 0 };
     maki_status st = MAKI_OK;
     for (size_t i = 0; st == MAKI_OK && i <= list.count; i++) {
-        if (i == at) st = maki_msgs_add(&with, msg, arena, err);
+        if (i == index) st = maki_msgs_add(&with, msg, arena, err);
         if (st == MAKI_OK && i < list.count) st = maki_msgs_add(&with, list.at[i], arena, err);
     }
     *out = with;
@@ -159,7 +160,7 @@ maki_msgs maki_msgs_slice(maki_msgs list, size_t from, size_t to)
 {
     if (to > list.count) to = list.count;
     if (from > to) from = to;
-    /* room = count: adding to a slice copies it first, instead of writing over its neighbour */
+    /* capacity = count: adding to a slice copies it first, so that it never overwrites the list */
     return (maki_msgs){ list.at ? list.at + from : NULL, to - from, to - from };
 }
 
@@ -172,13 +173,13 @@ static bool changed(const maki_tag *tag)
     return tag->value.ptr != tag->before.ptr;
 }
 
-/* Does this field hold the old value of a tag that changed? */
-static bool is_old(const maki_tag *tag, maki_str value)
+/* Is this the old value of a changed tag? */
+static bool is_old_value(const maki_tag *tag, maki_str value)
 {
     return tag->before.len && tag->before.ptr == value.ptr && changed(tag);
 }
 
-static void add_tag(maki_jw *w, const maki_tag *tag, maki_str key)
+static void append_tag(maki_jw *w, const maki_tag *tag, maki_str key)
 {
     if (!changed(tag) || tag->value.len == 0) return;
     maki_jw_bytes(w, MAKI_LIT(",\""));
@@ -187,7 +188,7 @@ static void add_tag(maki_jw *w, const maki_tag *tag, maki_str key)
     maki_jw_bytes(w, tag->value);
 }
 
-static void put(maki_jw *w, const char *from, const char *to)
+static void copy_range(maki_jw *w, const char *from, const char *to)
 {
     maki_jw_bytes(w, (maki_str){ from, (size_t)(to - from) });
 }
@@ -195,8 +196,9 @@ static void put(maki_jw *w, const char *from, const char *to)
 void maki_msg_write(maki_jw *w, const maki_msg *m)
 {
     const maki_tag *condense = &m->condense_parent, *truncation = &m->truncation_parent;
-    bool inside = condense->before.len || truncation->before.len || m->old_content, kept = false;
-    const char *done = m->raw.ptr, *end = done; /* what is written; the end of the field before */
+    bool walk = condense->before.len || truncation->before.len || m->old_content, kept = false;
+    const char *done = m->raw.ptr,
+               *end = done; /* written up to here; the end of the previous field */
     maki_json_iter iter = maki_json_items(m->raw);
     maki_json_item item;
     if (!changed(condense) && !changed(truncation) && !m->old_content) {
@@ -204,23 +206,23 @@ void maki_msg_write(maki_jw *w, const maki_msg *m)
         return;
     }
     maki_jw_begin_value(w);
-    for (; inside && maki_json_next(&iter, &item); end = item.value.ptr + item.value.len) {
-        if (is_old(condense, item.value) || is_old(truncation, item.value)) {
-            if (done) put(w, done, kept ? end : item.start);
-            done =
-                kept ? item.value.ptr + item.value.len : NULL; /* else up to the next that stays */
+    for (; walk && maki_json_next(&iter, &item); end = item.value.ptr + item.value.len) {
+        if (is_old_value(condense, item.value) || is_old_value(truncation, item.value)) {
+            if (done) copy_range(w, done, kept ? end : item.start);
+            done = kept ? item.value.ptr + item.value.len
+                        : NULL; /* else: from the next field that stays */
             continue;
         }
         if (!done) done = item.start;
         kept = true;
         if (item.value.ptr != m->old_content) continue;
-        put(w, done, item.value.ptr);
+        copy_range(w, done, item.value.ptr);
         maki_jw_bytes(w, m->content);
         done = item.value.ptr + item.value.len;
     }
-    put(w, done ? done : end, m->raw.ptr + m->raw.len - 1);
-    add_tag(w, condense, MAKI_LIT("condenseParent"));
-    add_tag(w, truncation, MAKI_LIT("truncationParent"));
+    copy_range(w, done ? done : end, m->raw.ptr + m->raw.len - 1);
+    append_tag(w, condense, MAKI_LIT("condenseParent"));
+    append_tag(w, truncation, MAKI_LIT("truncationParent"));
     maki_jw_bytes(w, MAKI_LIT("}"));
 }
 

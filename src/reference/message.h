@@ -1,10 +1,10 @@
 /* message.h -- one message of a conversation, as facts about its bytes.
  *
- * A message keeps the JSON it came with; nothing is re-serialised.  What operations change is kept
- * beside it (the two tags and the content) and is woven in when it is written, so unknown
- * fields, spacing and number spellings survive everything.
+ * A message keeps its JSON; nothing is serialised again.  What operations change (the two tags and the
+ * content) is stored separately and applied when the message is written, so unknown fields, spacing
+ * and number spellings survive everything.
  *
- * Shapes: Anthropic (content a string or blocks), OpenAI (tool_calls, role tool), and anything else
+ * Formats: Anthropic (content a string or blocks), OpenAI (tool_calls, role tool), and anything else
  * with a role.  All pointers are borrowed from the input or the arena it was read with. */
 #ifndef MAKI_REFERENCE_MESSAGE_H
 #define MAKI_REFERENCE_MESSAGE_H
@@ -31,8 +31,7 @@ typedef struct maki_msg {
     maki_str truncation_id; /* likewise */
     maki_tag condense_parent;
     maki_tag truncation_parent;
-    const char
-        *old_content; /* where the content stands in raw that `content` is instead of; or NULL */
+    const char *old_content; /* the replaced content in raw; NULL: not replaced */
 } maki_msg;
 
 /* A list of messages.  Lists share messages: taking some of them copies pointers only. */
@@ -54,14 +53,14 @@ maki_status maki_msgs_read(maki_str array, maki_where where, maki_arena *arena, 
 maki_status maki_msg_read(maki_str object, maki_where where, size_t index, maki_arena *arena,
                           maki_msg **out, maki_err *err) MAKI_MUST_CHECK;
 
-/* Read a message that was made here. */
-maki_status maki_msg_made(maki_str json, maki_arena *arena, maki_msg **out, maki_err *err);
-/* Another content; its other bytes stay. */
+/* Read a synthetic message, which is valid. */
+maki_status maki_msg_synthetic(maki_str json, maki_arena *arena, maki_msg **out, maki_err *err);
+/* Replace the content; all other bytes stay. */
 void maki_msg_set_content(maki_msg *msg, maki_str content);
 
 maki_status maki_msgs_add(maki_msgs *list, maki_msg *msg, maki_arena *arena, maki_err *err);
-/* A list with `msg` before the one at `at`. */
-maki_status maki_msgs_with(maki_msgs list, size_t at, maki_msg *msg, maki_arena *arena,
+/* A copy of the list with `msg` inserted at `index`. */
+maki_status maki_msgs_with(maki_msgs list, size_t index, maki_msg *msg, maki_arena *arena,
                            maki_msgs *out, maki_err *err);
 /* The messages [from, to) of a list; shares its memory. */
 maki_msgs maki_msgs_slice(maki_msgs list, size_t from, size_t to);

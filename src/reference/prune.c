@@ -1,4 +1,7 @@
-/* prune.c -- see prune.h. */
+/* prune.c -- shorten old tool results, then clear them, oldest first, until the list is small enough.
+ *
+ * The order is: the range that may be touched, all sizes, soft trims at soft_ratio, clears at hard_ratio.  Sizes are
+ * computed on escaped text, so nothing is decoded; a cut never splits an escape or a surrogate pair. */
 #include "reference/prune.h"
 
 #include <math.h>
@@ -85,52 +88,52 @@ static double size_of(const maki_msg *m)
 
 /* ---- which results --------------------------------------------------------------------------- */
 
-/* Is the name like one of the patterns?  Blank ones say nothing; without any it is `otherwise`. */
-static bool listed(maki_str patterns, maki_str name, bool otherwise, maki_arena *arena)
+/* Does the name match a pattern?  Blank patterns are ignored; without any the answer is `fallback`. */
+static bool matches(maki_str patterns, maki_str name, bool fallback, maki_arena *arena)
 {
     maki_json_iter iter = maki_json_items(patterns);
     maki_json_item item;
-    bool is = otherwise;
+    bool matched = fallback;
     while (maki_json_next(&iter, &item)) {
         if (maki_json_kind_of(item.value) != MAKI_JSON_STRING) continue;
         maki_str pattern = maki_str_trim(maki_json_text(item.value, arena));
         if (!pattern.len) continue;
         if (maki_str_glob(pattern, name, true)) return true;
-        is = false;
+        matched = false;
     }
-    return is;
+    return matched;
 }
 
-/* The tool that made result `at`: its own field, else the call with its id before it. */
-static maki_str tool_name(maki_msgs list, size_t at, maki_arena *arena)
+/* The tool of the result at `index`: by its own field, else by the call of its id before it. */
+static maki_str tool_name(maki_msgs list, size_t index, maki_arena *arena)
 {
-    maki_str name = maki_json_first(list.at[at]->raw, "tool_name|name", MAKI_JSON_STRING);
-    maki_str id = maki_json_string(list.at[at]->raw, "tool_call_id");
+    maki_str name = maki_json_first(list.at[index]->raw, "tool_name|name", MAKI_JSON_STRING);
+    maki_str id = maki_json_string(list.at[index]->raw, "tool_call_id");
     maki_json_item call;
-    for (size_t i = at; !name.len && id.len && i > 0; i--) {
+    for (size_t i = index; !name.len && id.len && i > 0; i--) {
         maki_json_iter calls = maki_msg_calls(list.at[i - 1]);
         while (!name.len && maki_json_next(&calls, &call)) {
-            maki_str own = maki_json_string(call.value, "id");
-            if (own.len && maki_json_same_text(own, id))
+            maki_str call_id = maki_json_string(call.value, "id");
+            if (call_id.len && maki_json_same_text(call_id, id))
                 name = maki_json_string(maki_json_field(call.value, "function"), "name");
         }
     }
     return name.len ? maki_str_trim(maki_json_text(name, arena)) : name;
 }
 
-static bool prunable(maki_msgs list, size_t at, const maki_prune_settings *s, maki_arena *arena)
+static bool is_prunable(maki_msgs list, size_t at, const maki_prune_settings *s, maki_arena *arena)
 {
     const maki_msg *m = list.at[at];
     if (m->role != MAKI_ROLE_TOOL || m->content.len == 0) return false;
     if (maki_msg_has_block(m, "image")) return false;
     if (s->allow.len == 0 && s->deny.len == 0) return true;
     maki_str name = tool_name(list, at, arena);
-    return !listed(s->deny, name, false, arena) && listed(s->allow, name, true, arena);
+    return !matches(s->deny, name, false, arena) && matches(s->allow, name, true, arena);
 }
 
 /* ---- changing them --------------------------------------------------------------------------- */
 
-/* Give `m` a new text; a list of blocks becomes one text block. */
+/* Replace the text of `m`; an array of blocks becomes one text block. */
 static maki_status set_text(maki_msg *m, maki_str json_string, maki_arena *arena, maki_err *err)
 {
     maki_status st = MAKI_OK;
@@ -182,7 +185,7 @@ static maki_status soft_trim(maki_msg *m, const maki_prune_settings *s, maki_are
 {
     uint64_t units = joined_units(m);
     uint64_t head = (uint64_t)s->soft_head_chars, tail = (uint64_t)s->soft_tail_chars;
-    maki_json_build made;
+    maki_json_build build;
     maki_str text, note;
     *trimmed = (double)units > s->soft_max_chars && head + tail < units;
     if (!*trimmed) return MAKI_OK;
@@ -191,22 +194,22 @@ static maki_status soft_trim(maki_msg *m, const maki_prune_settings *s, maki_are
                             "of %llu chars.]\"",
                             (unsigned long long)head, (unsigned long long)tail,
                             (unsigned long long)units);
-    maki_json_build_begin(&made, arena, err);
-    maki_jw_begin_value(&made.w);
-    maki_jw_bytes(&made.w, MAKI_LIT("\""));
-    write_range(&made.w, m, 0, head);
-    maki_jw_bytes(&made.w, MAKI_LIT("\\n...\\n"));
-    write_range(&made.w, m, units - tail, units);
-    maki_jw_bytes(&made.w, note);
-    maki_status st = maki_json_build_end(&made, arena, &text, err);
+    maki_json_build_begin(&build, arena, err);
+    maki_jw_begin_value(&build.w);
+    maki_jw_bytes(&build.w, MAKI_LIT("\""));
+    write_range(&build.w, m, 0, head);
+    maki_jw_bytes(&build.w, MAKI_LIT("\\n...\\n"));
+    write_range(&build.w, m, units - tail, units);
+    maki_jw_bytes(&build.w, note);
+    maki_status st = maki_json_build_end(&build, arena, &text, err);
     if (st == MAKI_OK) st = set_text(m, text, arena, err);
     return st;
 }
 
 /* ---- the run --------------------------------------------------------------------------------- */
 
-/* The messages that may be touched: [from, to). */
-static void range_of(maki_msgs list, double keep_assistants, size_t *from, size_t *to)
+/* The messages that may be changed: [from, to). */
+static void prunable_range(maki_msgs list, double keep_assistants, size_t *from, size_t *to)
 {
     double left = keep_assistants;
     *from = 0;
@@ -214,17 +217,17 @@ static void range_of(maki_msgs list, double keep_assistants, size_t *from, size_
     while (left > 0 && *to > 0) {
         if (list.at[--*to]->role == MAKI_ROLE_ASSISTANT) left--;
     }
-    if (left > 0) *to = 0; /* fewer than that: everything is recent */
+    if (left > 0) *to = 0; /* fewer assistant messages: everything is recent */
     while (*from < list.count && list.at[*from]->role != MAKI_ROLE_USER)
         (*from)++;
 }
 
-static maki_status hard_clear(maki_msgs list, const bool *can, size_t from, size_t to,
+static maki_status hard_clear(maki_msgs list, const bool *prunable, size_t from, size_t to,
                               const maki_prune_settings *s, double total, double chars,
                               maki_arena *arena, maki_err *err)
 {
     for (size_t i = from; i < to && total / chars >= s->hard_ratio; i++) {
-        if (!can[i]) continue;
+        if (!prunable[i]) continue;
         total -= size_of(list.at[i]);
         maki_status st = set_text(list.at[i], s->placeholder, arena, err);
         if (st != MAKI_OK) return st;
@@ -240,18 +243,18 @@ maki_status maki_prune_tools(maki_msgs list, double window_tokens, const maki_pr
     size_t from = 0, to = 0;
     maki_status st = MAKI_OK;
     *changed = 0;
-    range_of(list, s->keep_last_assistants, &from, &to);
+    prunable_range(list, s->keep_last_assistants, &from, &to);
     if (!(chars > 0) || from >= to) return MAKI_OK;
     for (size_t i = 0; i < list.count; i++)
         total += size_of(list.at[i]);
     if (total / chars < s->soft_ratio) return MAKI_OK;
 
-    bool *can = maki_arena_array(arena, list.count, sizeof *can);
-    if (!can) return maki_arena_status(arena, err);
+    bool *prunable = maki_arena_array(arena, list.count, sizeof *prunable);
+    if (!prunable) return maki_arena_status(arena, err);
     for (size_t i = from; st == MAKI_OK && i < to; i++) {
         bool trimmed = false;
-        can[i] = prunable(list, i, s, arena);
-        if (!can[i]) continue;
+        prunable[i] = is_prunable(list, i, s, arena);
+        if (!prunable[i]) continue;
         total -= size_of(list.at[i]);
         st = soft_trim(list.at[i], s, arena, &trimmed, err);
         total += size_of(list.at[i]);
@@ -259,7 +262,8 @@ maki_status maki_prune_tools(maki_msgs list, double window_tokens, const maki_pr
     }
     bool hard =
         s->hard_clear && total / chars >= s->hard_ratio && prunable_chars >= s->min_prunable_chars;
-    if (st == MAKI_OK && hard) st = hard_clear(list, can, from, to, s, total, chars, arena, err);
+    if (st == MAKI_OK && hard)
+        st = hard_clear(list, prunable, from, to, s, total, chars, arena, err);
     for (size_t i = from; i < to; i++)
         *changed += list.at[i]->old_content != NULL;
     return st == MAKI_OK ? maki_arena_status(arena, err) : st;

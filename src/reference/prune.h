@@ -1,4 +1,4 @@
-/* prune.h -- old tool output gives way before anything a person said. */
+/* prune.h -- shorten and clear old tool results; what a person wrote is never changed. */
 #ifndef MAKI_REFERENCE_PRUNE_H
 #define MAKI_REFERENCE_PRUNE_H
 

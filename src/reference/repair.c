@@ -1,11 +1,14 @@
-/* repair.c -- see repair.h. */
+/* repair.c -- assign_calls tool results with the calls they answer, in the Anthropic and in the OpenAI format.
+ *
+ * One message: a first pass finds out whether anything must change, a second one gives each result its call.  A whole
+ * list: each call gets its answers from the messages up to the next assistant message.  Nothing is changed in index. */
 #include "reference/repair.h"
 
 #include "base/idset.h"
 #include "base/str.h"
 
 /* The result of a call that never got one. */
-static const char missing[] =
+static const char missing_result[] =
     "No result was recorded: the call was interrupted before it finished.";
 
 /* ---- results of one message ------------------------------------------------------------------ */
@@ -20,9 +23,9 @@ typedef struct calls {
 
 static maki_status add_call(calls *c, maki_str id, maki_arena *arena, maki_err *err)
 {
-    size_t place = c->count;
+    size_t index = c->count;
     maki_status st = maki_arena_add(arena, &c->ids, &c->count, &c->capacity, &id, sizeof id, err);
-    return st == MAKI_OK ? maki_idset_add(&c->set, id, place, arena, err) : st;
+    return st == MAKI_OK ? maki_idset_add(&c->set, id, index, arena, err) : st;
 }
 
 static maki_status calls_before(maki_msgs history, maki_arena *arena, calls *out, maki_err *err)
@@ -39,12 +42,12 @@ static maki_status calls_before(maki_msgs history, maki_arena *arena, calls *out
     return st;
 }
 
-/* What becomes of one block of the message. */
-typedef enum fate { STAYS, GOES, RENAMED } fate;
+/* What to do with one block of the message. */
+typedef enum block_action { BLOCK_KEEP, BLOCK_DROP, BLOCK_RENAME } block_action;
 
 typedef struct block_plan {
     maki_str block;
-    fate fate;
+    block_action action;
     maki_str old_id; /* of a tool_result */
     maki_str new_id;
     bool result;
@@ -57,8 +60,8 @@ typedef struct repair {
     bool needed;
 } repair;
 
-/* The first pass: which results are repeats, and does anything have to be done at all? */
-static maki_status look(maki_str content, repair *r, maki_arena *arena, maki_err *err)
+/* The first pass: drop repeated results, and find out whether anything must change at all. */
+static maki_status find_changes(maki_str content, repair *r, maki_arena *arena, maki_err *err)
 {
     maki_idset seen = { 0 };
     maki_blocks blocks = maki_content_blocks(content);
@@ -73,7 +76,7 @@ static maki_status look(maki_str content, repair *r, maki_arena *arena, maki_err
             plan->old_id = MAKI_LIT("\"\"");
         }
         if (maki_idset_has(&seen, plan->old_id, NULL)) {
-            plan->fate = GOES;
+            plan->action = BLOCK_DROP;
             r->needed = true;
             continue;
         }
@@ -86,26 +89,26 @@ static maki_status look(maki_str content, repair *r, maki_arena *arena, maki_err
     return st;
 }
 
-/* The second pass: each result in turn takes a call, its own or the one at its place. */
-static maki_status match(repair *r, maki_arena *arena, maki_err *err)
+/* The second pass: each result gets a call in turn, its is_own or the one of its index. */
+static maki_status assign_calls(repair *r, maki_arena *arena, maki_err *err)
 {
-    size_t nth = 0;
+    size_t next = 0;
     for (size_t i = 0; i < r->count; i++) {
         block_plan *plan = &r->blocks[i];
-        if (!plan->result || plan->fate == GOES) continue;
-        size_t place = nth++;
+        if (!plan->result || plan->action == BLOCK_DROP) continue;
+        size_t index = next++;
         maki_str id = plan->old_id;
-        bool own =
+        bool is_own =
             maki_idset_has(&r->calls.set, id, NULL) && !maki_idset_has(&r->calls.used, id, NULL);
-        if (!own) {
-            bool free_place = place < r->calls.count &&
-                              !maki_idset_has(&r->calls.used, r->calls.ids[place], NULL);
-            if (!free_place) {
-                plan->fate = GOES;
+        if (!is_own) {
+            bool is_free = index < r->calls.count &&
+                           !maki_idset_has(&r->calls.used, r->calls.ids[index], NULL);
+            if (!is_free) {
+                plan->action = BLOCK_DROP;
                 continue;
             }
-            id = r->calls.ids[place];
-            plan->fate = RENAMED;
+            id = r->calls.ids[index];
+            plan->action = BLOCK_RENAME;
             plan->new_id = id;
         }
         maki_status st = maki_idset_add(&r->calls.used, id, 0, arena, err);
@@ -117,7 +120,7 @@ static maki_status match(repair *r, maki_arena *arena, maki_err *err)
 static void write_renamed(maki_jw *w, const block_plan *plan)
 {
     maki_str id;
-    if (!maki_json_get(plan->block, MAKI_LIT("tool_use_id"), &id)) { /* it had none: put it in */
+    if (!maki_json_get(plan->block, MAKI_LIT("tool_use_id"), &id)) { /* missing_result: append it */
         maki_jw_begin_value(w);
         maki_jw_bytes(w, (maki_str){ plan->block.ptr, plan->block.len - 1 });
         maki_jw_bytes(w, MAKI_LIT(",\"tool_use_id\":"));
@@ -125,29 +128,29 @@ static void write_renamed(maki_jw *w, const block_plan *plan)
         maki_jw_bytes(w, MAKI_LIT("}"));
         return;
     }
-    size_t at = (size_t)(id.ptr - plan->block.ptr);
+    size_t offset = (size_t)(id.ptr - plan->block.ptr);
     maki_jw_begin_value(w);
-    maki_jw_bytes(w, (maki_str){ plan->block.ptr, at });
+    maki_jw_bytes(w, (maki_str){ plan->block.ptr, offset });
     maki_jw_bytes(w, plan->new_id);
-    maki_jw_bytes(w, maki_str_from(plan->block, at + id.len));
+    maki_jw_bytes(w, maki_str_from(plan->block, offset + id.len));
 }
 
 static maki_status write_content(const repair *r, maki_arena *arena, maki_str *json, maki_err *err)
 {
-    maki_json_build made;
-    maki_json_build_begin(&made, arena, err);
-    maki_jw_array(&made.w);
+    maki_json_build build;
+    maki_json_build_begin(&build, arena, err);
+    maki_jw_array(&build.w);
     for (size_t i = 0; i < r->calls.count; i++) {
         if (maki_idset_has(&r->calls.used, r->calls.ids[i], NULL)) continue;
-        maki_jw_print(&made.w, "{'type':'tool_result','tool_use_id':%v,'content':%z}",
-                      r->calls.ids[i], missing);
+        maki_jw_print(&build.w, "{'type':'tool_result','tool_use_id':%v,'content':%z}",
+                      r->calls.ids[i], missing_result);
     }
     for (size_t i = 0; i < r->count; i++) {
-        if (r->blocks[i].fate == STAYS) maki_jw_raw(&made.w, r->blocks[i].block);
-        if (r->blocks[i].fate == RENAMED) write_renamed(&made.w, &r->blocks[i]);
+        if (r->blocks[i].action == BLOCK_KEEP) maki_jw_raw(&build.w, r->blocks[i].block);
+        if (r->blocks[i].action == BLOCK_RENAME) write_renamed(&build.w, &r->blocks[i]);
     }
-    maki_jw_end_array(&made.w);
-    return maki_json_build_end(&made, arena, json, err);
+    maki_jw_end_array(&build.w);
+    return maki_json_build_end(&build, arena, json, err);
 }
 
 maki_status maki_repair_results(maki_msgs history, maki_msg *message, maki_arena *arena,
@@ -160,9 +163,9 @@ maki_status maki_repair_results(maki_msgs history, maki_msg *message, maki_arena
     if (message->role != MAKI_ROLE_USER || !blocks) return MAKI_OK;
     maki_status st = calls_before(history, arena, &r.calls, err);
     if (st != MAKI_OK || r.calls.count == 0) return st;
-    st = look(message->content, &r, arena, err);
+    st = find_changes(message->content, &r, arena, err);
     if (st != MAKI_OK || !r.needed) return st;
-    st = match(&r, arena, err);
+    st = assign_calls(&r, arena, err);
     if (st == MAKI_OK) st = write_content(&r, arena, &content, err);
     maki_msg *copy = st == MAKI_OK ? maki_arena_get(arena, sizeof *copy) : NULL;
     if (!copy) return st == MAKI_OK ? maki_arena_status(arena, err) : st;
@@ -191,22 +194,23 @@ static maki_status results_in(maki_msgs list, size_t from, size_t to, maki_arena
     return st;
 }
 
-static maki_status make_result(maki_str call_id, maki_arena *arena, maki_msg **out, maki_err *err)
+static maki_status build_result(maki_str call_id, maki_arena *arena, maki_msg **out, maki_err *err)
 {
     maki_str json;
-    maki_status st = maki_json_build_print(
-        arena, &json, err, "{'role':'tool','tool_call_id':%v,'content':%z}", call_id, missing);
-    return st == MAKI_OK ? maki_msg_made(json, arena, out, err) : st;
+    maki_status st =
+        maki_json_build_print(arena, &json, err, "{'role':'tool','tool_call_id':%v,'content':%z}",
+                              call_id, missing_result);
+    return st == MAKI_OK ? maki_msg_synthetic(json, arena, out, err) : st;
 }
 
-/* The answers to the calls of list.at[at], whose span reaches to `to`. */
-static maki_status answer_calls(maki_msgs list, size_t at, size_t to, maki_arena *arena,
+/* The results of the calls of list.at[index], searched up to `to`. */
+static maki_status answer_calls(maki_msgs list, size_t index, size_t to, maki_arena *arena,
                                 maki_msgs *out, maki_err *err)
 {
-    maki_json_iter iter = maki_msg_calls(list.at[at]);
+    maki_json_iter iter = maki_msg_calls(list.at[index]);
     maki_json_item call;
     maki_idset results = { 0 }, answered = { 0 };
-    maki_status st = results_in(list, at + 1, to, arena, &results, err);
+    maki_status st = results_in(list, index + 1, to, arena, &results, err);
     while (st == MAKI_OK && maki_json_next(&iter, &call)) {
         maki_str id;
         size_t found = 0;
@@ -216,7 +220,7 @@ static maki_status answer_calls(maki_msgs list, size_t at, size_t to, maki_arena
         if (maki_idset_has(&results, id, &found)) {
             result = list.at[found];
         } else {
-            st = make_result(id, arena, &result, err);
+            st = build_result(id, arena, &result, err);
         }
         if (st == MAKI_OK) st = maki_idset_add(&answered, id, 0, arena, err);
         if (st == MAKI_OK) st = maki_msgs_add(out, result, arena, err);
@@ -231,7 +235,8 @@ maki_status maki_repair_pairs(maki_msgs list, maki_arena *arena, maki_msgs *out,
     for (size_t i = 0; st == MAKI_OK && i < list.count; i++) {
         maki_msg *m = list.at[i];
         size_t end = i + 1;
-        if (m->role == MAKI_ROLE_TOOL) continue; /* placed with its call, or answers nothing */
+        if (m->role == MAKI_ROLE_TOOL)
+            continue; /* follows its call, or answers none and is dropped */
         st = maki_msgs_add(&result, m, arena, err);
         if (m->role != MAKI_ROLE_ASSISTANT || st != MAKI_OK) continue;
         while (end < list.count && list.at[end]->role != MAKI_ROLE_ASSISTANT)

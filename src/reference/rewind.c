@@ -1,4 +1,7 @@
-/* rewind.c -- see rewind.h. */
+/* rewind.c -- read the events, choose where to cut, cut both lists.
+ *
+ * Events are cut by index, messages by the time of the event at the cut; then the summaries and markers of the cut events
+ * are removed and the tags that name them.  Messages without a time stay. */
 #include "reference/rewind.h"
 
 #include <math.h>
@@ -9,7 +12,7 @@
 
 /* ---- events --------------------------------------------------------------------------------- */
 
-/* event[field][id] of an event that says `say`. */
+/* event[field][id] of an event whose `say` is this. */
 static maki_str context_id(maki_str event, maki_str said, const char *say, const char *field,
                            const char *id)
 {
@@ -23,10 +26,10 @@ static maki_status read_event(maki_str object, maki_where where, size_t index, m
                               maki_err *err)
 {
     maki_str ts = maki_json_field(object, "ts"), said = maki_json_string(object, "say");
-    size_t at = (size_t)(object.ptr - where.base);
+    size_t offset = (size_t)(object.ptr - where.base);
     if (maki_json_kind_of(object) != MAKI_JSON_OBJECT) {
         return maki_fail(err, MAKI_INVALID, "%s[%zu]: an event must be an object, at byte %zu",
-                         where.list, index, at);
+                         where.list, index, offset);
     }
     e->raw = object;
     e->condense_id = context_id(object, said, "condense_context", "contextCondense", "condenseId");
@@ -61,8 +64,8 @@ maki_status maki_ui_read(maki_str array, maki_where where, maki_arena *arena, ma
 /* ---- where to cut --------------------------------------------------------------------------- */
 
 typedef struct cut {
-    size_t ui;     /* events from here on go */
-    double cutoff; /* messages from this time on go */
+    size_t ui;     /* events from this index on are cut */
+    double cutoff; /* messages from this time on are cut */
 } cut;
 
 static maki_status choose_cut(const maki_rewind_in *in, cut *out, maki_err *err)
@@ -86,7 +89,7 @@ static maki_status choose_cut(const maki_rewind_in *in, cut *out, maki_err *err)
 
 /* An event can be stamped before the answer it reacts to is stored.  Then no message has its time,
  * and cutting there would take that answer too: the next user message is the true boundary. */
-static double settle_race(maki_msgs api, double cutoff)
+static double true_cutoff(maki_msgs api, double cutoff)
 {
     bool exact = false, before = false;
     for (size_t i = 0; i < api.count; i++) {
@@ -101,42 +104,42 @@ static double settle_race(maki_msgs api, double cutoff)
     return cutoff;
 }
 
-/* The ids of the summaries and markers whose events go. */
-static maki_status collect(const maki_ui *ui, size_t from, maki_arena *arena, maki_parents *gone,
-                           maki_err *err)
+/* The ids of the summaries and markers whose events are cut. */
+static maki_status collect_removed(const maki_ui *ui, size_t from, maki_arena *arena,
+                                   maki_parents *removed, maki_err *err)
 {
     maki_status st = MAKI_OK;
-    *gone = (maki_parents){ 0 };
+    *removed = (maki_parents){ 0 };
     for (size_t i = from; st == MAKI_OK && i < ui->count; i++) {
-        st = maki_idset_add(&gone->summaries, ui->at[i].condense_id, i, arena, err);
+        st = maki_idset_add(&removed->summaries, ui->at[i].condense_id, i, arena, err);
         if (st == MAKI_OK) {
-            st = maki_idset_add(&gone->markers, ui->at[i].truncation_id, i, arena, err);
+            st = maki_idset_add(&removed->markers, ui->at[i].truncation_id, i, arena, err);
         }
     }
     return st;
 }
 
-static bool stays(const maki_msg *m, double cutoff, const maki_parents *gone)
+static bool is_kept(const maki_msg *m, double cutoff, const maki_parents *removed)
 {
     if (m->has_ts && m->ts != 0 && m->ts >= cutoff) return false; /* time 0 counts as none */
-    if (m->is_summary && maki_idset_has(&gone->summaries, m->condense_id, NULL)) return false;
-    return !(m->is_marker && maki_idset_has(&gone->markers, m->truncation_id, NULL));
+    if (m->is_summary && maki_idset_has(&removed->summaries, m->condense_id, NULL)) return false;
+    return !(m->is_marker && maki_idset_has(&removed->markers, m->truncation_id, NULL));
 }
 
 maki_status maki_rewind(const maki_rewind_in *in, maki_arena *arena, maki_rewound *out,
                         maki_err *err)
 {
     cut where = { 0 };
-    maki_parents gone;
+    maki_parents removed;
     maki_msgs kept = { 0 };
     size_t cleaned = 0;
     maki_status st = choose_cut(in, &where, err);
-    if (st == MAKI_OK) st = collect(&in->ui, where.ui, arena, &gone, err);
+    if (st == MAKI_OK) st = collect_removed(&in->ui, where.ui, arena, &removed, err);
     if (st != MAKI_OK) return st;
 
-    double cutoff = settle_race(in->api, where.cutoff);
+    double cutoff = true_cutoff(in->api, where.cutoff);
     for (size_t i = 0; st == MAKI_OK && i < in->api.count; i++) {
-        if (stays(in->api.at[i], cutoff, &gone))
+        if (is_kept(in->api.at[i], cutoff, &removed))
             st = maki_msgs_add(&kept, in->api.at[i], arena, err);
     }
     if (st == MAKI_OK && !in->skip_cleanup) st = maki_view_cleanup(kept, arena, &cleaned, err);

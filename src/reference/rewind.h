@@ -1,8 +1,8 @@
-/* rewind.h -- back to an earlier moment, in both lists of a conversation.
+/* rewind.h -- back to an earlier point, in both lists of a conversation.
  *
  * The reference keeps two lists: events for the person (ui) and messages for the model (api), each
  * with its own clock readings.  A rewind cuts the first at an event, the second at that event's
- * time, and takes away the summaries and markers whose events were cut, so that what they hid is
+ * time, and removes the summaries and markers whose events were cut, so that what they hid is
  * visible again. */
 #ifndef MAKI_REFERENCE_REWIND_H
 #define MAKI_REFERENCE_REWIND_H

@@ -1,4 +1,6 @@
-/* run.c -- see run.h. */
+/* run.c -- one manage run of policy `roo` over a list of messages: count, decide, condense, else truncate.
+ *
+ * A refused condense is recorded in the report and followed by a truncation only when the context is over its limit. */
 #include "reference/run.h"
 
 static maki_status count_one(const maki_run_in *in, maki_msg *msg, maki_arena *arena,
@@ -8,7 +10,7 @@ static maki_status count_one(const maki_run_in *in, maki_msg *msg, maki_arena *a
     maki_blocks blocks = maki_msg_blocks(msg);
     maki_str block;
     *tokens = 0;
-    if (!maki_blocks_next(&blocks, &block)) return MAKI_OK; /* the counter is not asked */
+    if (!maki_blocks_next(&blocks, &block)) return MAKI_OK; /* the counter is not called */
     return maki_count_messages(in->condense.counter, NULL, 0, one, arena, tokens, err);
 }
 
@@ -28,41 +30,41 @@ static maki_status count_visible(const maki_run_in *in, maki_msgs list, maki_are
     return st;
 }
 
-/* MAKI_OK also when it was refused: out->condense_failed says so. */
+/* MAKI_OK also when the condense is refused: out->condense_failed is set then. */
 static maki_status try_condense(const maki_run_in *in, maki_arena *arena, maki_run_report *out,
                                 maki_err *err)
 {
     maki_condense_in condense = in->condense;
-    maki_err why = { 0 };
+    maki_err error = { 0 };
     condense.tokens_before = out->decision.tokens;
     condense.min_reduction = in->min_reduction;
-    maki_status st = maki_condense(&condense, arena, &out->condensed, &why);
+    maki_status st = maki_condense(&condense, arena, &out->condensed, &error);
     if (st == MAKI_OK) {
         out->action = MAKI_ACTION_CONDENSE;
         out->messages = out->condensed.messages;
         return MAKI_OK;
     }
     if (st != MAKI_REFUSED) {
-        if (err) *err = why;
+        if (err) *err = error;
         return st;
     }
     out->condense_failed = true;
-    out->condense_error = why;
+    out->condense_error = error;
     return MAKI_OK;
 }
 
 maki_status maki_manage_run(const maki_run_in *in, maki_arena *arena, maki_run_report *out,
                             maki_err *err)
 {
-    maki_decide_in facts = in->decide;
+    maki_decide_in decide = in->decide;
     maki_msgs list = in->condense.messages;
     maki_status st = MAKI_OK;
     *out = (maki_run_report){ .messages = list, .condensed = { .summary = { "", 0 } } };
     if (list.count > 0) {
-        st = count_one(in, list.at[list.count - 1], arena, &facts.last_message_tokens, err);
+        st = count_one(in, list.at[list.count - 1], arena, &decide.last_message_tokens, err);
     }
     if (st != MAKI_OK) return st;
-    out->decision = maki_decide(&facts);
+    out->decision = maki_decide(&decide);
     if (out->decision.condense) st = try_condense(in, arena, out, err);
     if (st != MAKI_OK || out->action == MAKI_ACTION_CONDENSE || !out->decision.over) return st;
 

@@ -16,13 +16,13 @@ typedef enum maki_action {
 typedef struct maki_run_in {
     maki_condense_in condense; /* tokens_before is filled in by the run */
     maki_decide_in decide;     /* last_message_tokens is counted by the run */
-    double min_reduction; /* a condense that saves less counts as failed; 0: any gain will do */
+    double min_reduction;      /* a condense that saves less counts as failed; 0: any reduction */
 } maki_run_in;
 
 typedef struct maki_run_report {
     maki_action action;
     maki_msgs messages;
-    maki_decision decision;
+    maki_window_decision decision;
     maki_condensed condensed; /* summary, cost, called: also of a failed attempt */
     maki_truncated truncated; /* of action truncate */
     double tokens_after_truncation;

@@ -1,4 +1,4 @@
-/* truncate.c -- see truncate.h.
+/* truncate.c -- count the visible messages, insert the marker, tag what it hides; a failure changes nothing.
  *
  * "Visible" looks at truncation only: messages that a summary hides are counted and may be hidden
  * again, which frees nothing.  The reference does so and the recorded cases keep it. */
@@ -13,8 +13,8 @@ static bool visible(const maki_msg *m)
     return m->truncation_parent.value.len == 0 && !m->is_marker;
 }
 
-/* How many of `count` visible messages go: an even number, so that turns stay whole. */
-static size_t how_many(size_t count, double fraction)
+/* How many of `count` visible messages to hide: an even number, so that turns stay complete. */
+static size_t hidden_count(size_t count, double fraction)
 {
     if (count < 2 || !(fraction > 0)) return 0;
     double raw = floor((double)(count - 1) * (fraction < 1 ? fraction : 1));
@@ -31,11 +31,12 @@ maki_status maki_truncate(maki_msgs list, double fraction, double now, const mak
     *out = (maki_truncated){ .messages = list };
     for (size_t i = 0; i < list.count; i++)
         count += visible(list.at[i]);
-    out->removed = how_many(count, fraction);
+    out->removed = hidden_count(count, fraction);
     maki_status st = maki_synthetic_id(random, arena, &out->id, err);
     if (st != MAKI_OK || out->removed == 0) return st;
 
-    for (size_t i = 0; i < list.count; i++) { /* the first one that stays after those that go */
+    for (size_t i = 0; i < list.count;
+         i++) { /* the first one that stays visible after the hidden ones */
         if (visible(list.at[i]) && nth++ == out->removed + 1) {
             boundary = i;
             break;
@@ -44,11 +45,11 @@ maki_status maki_truncate(maki_msgs list, double fraction, double now, const mak
     bool timed = boundary < list.count && list.at[boundary]->has_ts;
     double ts = (timed ? list.at[boundary]->ts : now) - 1;
     st = maki_synthetic_marker(out->removed, out->id, ts, arena, &json, err);
-    if (st == MAKI_OK) st = maki_msg_made(json, arena, &marker, err);
+    if (st == MAKI_OK) st = maki_msg_synthetic(json, arena, &marker, err);
     if (st == MAKI_OK) st = maki_msgs_with(list, boundary, marker, arena, &result, err);
     nth = 0;
     if (st != MAKI_OK) return st;
-    for (size_t i = 0; i < boundary; i++) { /* last: a failure above has changed nothing */
+    for (size_t i = 0; i < boundary; i++) { /* last, so that a failure changes nothing */
         if (visible(list.at[i]) && nth++ > 0) list.at[i]->truncation_parent.value = out->id;
     }
     out->messages = result;

@@ -1,4 +1,4 @@
-/* truncate.h -- hide the older half of what is visible, behind a marker that says how much. */
+/* truncate.h -- hide the older half of the visible messages behind a marker that says how many. */
 #ifndef MAKI_REFERENCE_TRUNCATE_H
 #define MAKI_REFERENCE_TRUNCATE_H
 
@@ -9,7 +9,7 @@
 typedef struct maki_truncated {
     maki_msgs messages;
     size_t removed;
-    maki_str id; /* a JSON string; made even when nothing was hidden, as in the reference */
+    maki_str id; /* a JSON string; generated even when nothing is hidden, as in the reference */
 } maki_truncated;
 
 /* Hide an even number of messages, about `fraction` of those after the first visible one. */

@@ -1,27 +1,29 @@
-/* usage.c -- see usage.h. */
+/* usage.c -- walk the events once; a later request or condense replaces the size, costs add up.  What does not parse is
+ * skipped. */
 #include "reference/usage.h"
 
 #include "base/str.h"
 
-/* An event of the type `say`, or of none. */
-static bool says(maki_str event, const char *what)
+/* An event whose `say` is `what`, of the type `say` or without a type. */
+static bool is_event(maki_str event, const char *what)
 {
     return (!maki_json_string(event, "type").len || maki_json_field_in(event, "type", "say")) &&
            maki_json_field_in(event, "say", what);
 }
 
-/* What a request used stands as JSON inside the event's text. */
+/* The usage of a request is JSON inside the text of the event. */
 static maki_status add_request(maki_str event, maki_arena *arena, maki_usage *sum, maki_err *err)
 {
-    maki_str text, used;
+    maki_str text, usage;
     if (!maki_json_string_field(event, "text", &text)) return MAKI_OK;
     maki_str json = maki_json_text(text, arena);
     maki_status st = maki_arena_status(arena, err);
     if (st != MAKI_OK) return st;
-    if (maki_json_check(json, &used, NULL) != MAKI_OK) return MAKI_OK;
-    double tokens = maki_json_number(used, "tokensIn", 0) + maki_json_number(used, "tokensOut", 0);
+    if (maki_json_check(json, &usage, NULL) != MAKI_OK) return MAKI_OK;
+    double tokens =
+        maki_json_number(usage, "tokensIn", 0) + maki_json_number(usage, "tokensOut", 0);
     if (tokens != 0) sum->context_tokens = tokens;
-    sum->total_cost += maki_json_number(used, "cost", 0);
+    sum->total_cost += maki_json_number(usage, "cost", 0);
     return MAKI_OK;
 }
 
@@ -40,9 +42,9 @@ maki_status maki_usage_of(maki_str events, maki_arena *arena, maki_usage *out, m
     maki_usage sum = { 0 };
     maki_status st = MAKI_OK;
     while (st == MAKI_OK && maki_json_next(&iter, &item)) { /* later ones replace earlier ones */
-        if (says(item.value, "api_req_started")) {
+        if (is_event(item.value, "api_req_started")) {
             st = add_request(item.value, arena, &sum, err);
-        } else if (says(item.value, "condense_context")) {
+        } else if (is_event(item.value, "condense_context")) {
             add_condense(item.value, &sum);
         }
     }

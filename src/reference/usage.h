@@ -5,11 +5,11 @@
 #include "reference/message.h"
 
 typedef struct maki_usage {
-    double context_tokens; /* of the newest event that knows; 0 when none does */
+    double context_tokens; /* of the newest event that has it; 0: none has */
     double total_cost;     /* of all requests and condenses */
 } maki_usage;
 
-/* `events` is an array of ui events.  One that cannot be read is passed over. */
+/* `events` is an array of ui events.  One that cannot be read is skipped. */
 maki_status maki_usage_of(maki_str events, maki_arena *arena, maki_usage *out, maki_err *err);
 
 #endif

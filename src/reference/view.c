@@ -1,4 +1,6 @@
-/* view.c -- see view.h. */
+/* view.c -- index the summaries and markers of a list, then test the tags of each message against that index.
+ *
+ * Lists are new, messages are shared; only maki_view_cleanup changes messages. */
 #include "reference/view.h"
 
 #include "base/str.h"
@@ -33,14 +35,14 @@ maki_status maki_view_effective(maki_msgs list, maki_arena *arena, maki_msgs *ou
     return st;
 }
 
-/* The user message that opens a view which has lost its first one. */
-static maki_status make_continue(double ts, maki_arena *arena, maki_msg **out, maki_err *err)
+/* The synthetic user message that opens a view without its first one. */
+static maki_status build_continue(double ts, maki_arena *arena, maki_msg **out, maki_err *err)
 {
     maki_str json;
     maki_status st = maki_json_build_print(
         arena, &json, err,
         "{'role':'user','content':'Go on from the summary that follows.','ts':%f}", ts);
-    return st == MAKI_OK ? maki_msg_made(json, arena, out, err) : st;
+    return st == MAKI_OK ? maki_msg_synthetic(json, arena, out, err) : st;
 }
 
 maki_status maki_view_since_summary(maki_msgs list, double now, maki_arena *arena, maki_msgs *out,
@@ -59,13 +61,13 @@ maki_status maki_view_since_summary(maki_msgs list, double now, maki_arena *aren
     if (first->role != MAKI_ROLE_USER) {
         /* time 0 counts as none here, as in the reference */
         double ts = first->has_ts && first->ts != 0 ? first->ts - 1 : now;
-        maki_status st = make_continue(ts, arena, &first, err);
+        maki_status st = build_continue(ts, arena, &first, err);
         if (st != MAKI_OK) return st;
     }
     return maki_msgs_with(since, 0, first, arena, out, err);
 }
 
-static bool orphan(const maki_idset *parents, const maki_tag *tag)
+static bool is_orphan(const maki_idset *parents, const maki_tag *tag)
 {
     return tag->value.len > 0 && !maki_idset_has(parents, tag->value, NULL);
 }
@@ -77,8 +79,8 @@ maki_status maki_view_cleanup(maki_msgs list, maki_arena *arena, size_t *cleaned
     *cleaned = 0;
     for (size_t i = 0; st == MAKI_OK && i < list.count; i++) {
         maki_msg *m = list.at[i];
-        bool summary_gone = orphan(&parents.summaries, &m->condense_parent);
-        bool marker_gone = orphan(&parents.markers, &m->truncation_parent);
+        bool summary_gone = is_orphan(&parents.summaries, &m->condense_parent);
+        bool marker_gone = is_orphan(&parents.markers, &m->truncation_parent);
         if (summary_gone) m->condense_parent.value = (maki_str){ 0 };
         if (marker_gone) m->truncation_parent.value = (maki_str){ 0 };
         *cleaned += summary_gone || marker_gone;

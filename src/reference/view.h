@@ -1,7 +1,7 @@
-/* view.h -- what of a tagged list of messages the model may see.
+/* view.h -- which messages of a tagged list the model sees.
  *
  * A message is hidden when its condenseParent names a summary that is in the list, or its
- * truncationParent a marker that is in the list.  Nothing else is looked at: not order, role or
+ * truncationParent a marker that is in the list.  Nothing else counts: not order, role or
  * time.  So removing a summary brings back what it hid, and a tag that names nothing is harmless. */
 #ifndef MAKI_REFERENCE_VIEW_H
 #define MAKI_REFERENCE_VIEW_H
@@ -20,12 +20,12 @@ maki_status maki_parents_of(maki_msgs list, maki_arena *arena, maki_parents *out
 maki_status maki_view_effective(maki_msgs list, maki_arena *arena, maki_msgs *out, maki_err *err);
 
 /* From the last summary on.  A list that would begin with another role than user gets the very first
- * message in front of it, or, when that is no user message either, a made one (some providers
+ * message in front of it, or, when that is no user message either, a synthetic one (some providers
  * refuse a conversation that does not begin with the user). */
 maki_status maki_view_since_summary(maki_msgs list, double now, maki_arena *arena, maki_msgs *out,
                                     maki_err *err);
 
-/* Take tags off that name nothing in the list, in place; *cleaned counts the messages changed. */
+/* Remove tags that name nothing in the list, in place; *cleaned counts the messages changed. */
 maki_status maki_view_cleanup(maki_msgs list, maki_arena *arena, size_t *cleaned, maki_err *err);
 
 /* The newest `limit` turns, two messages each; 0 is no limit.  Shares the list. */

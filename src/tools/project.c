@@ -1,4 +1,7 @@
-/* project.c -- see project.h. */
+/* project.c -- filter the tools by phase and permission, restrict their arguments in production, apply the budget.
+ *
+ * A restricted tool is its definition with other `properties`; all other bytes stay.  Names are compared as texts, however
+ * they are escaped. */
 #include "tools/project.h"
 
 #include "base/err.h"
@@ -8,7 +11,7 @@
 #include "base/sort.h"
 #include "base/str.h"
 
-/* ---- who may be seen ------------------------------------------------------------------------- */
+/* ---- visibility ------------------------------------------------------------------------- */
 
 static const struct {
     const char *phase, *categories;
@@ -57,7 +60,7 @@ static const char default_enums[] =
     "{\"deleteFile\":{\"path\":[\"/tmp/allowed-file-1.txt\",\"/tmp/allowed-file-2.txt\"]},"
     "\"execute\":{\"command\":[\"npm test\",\"npm run build\",\"npm run lint\"]}}";
 
-static const char *describe(maki_str tool_name, maki_str argument)
+static const char *restriction_text(maki_str tool_name, maki_str argument)
 {
     if (maki_json_text_is(tool_name, MAKI_LIT("deleteFile")) &&
         maki_json_key_is(argument, MAKI_LIT("path"))) {
@@ -70,30 +73,35 @@ static const char *describe(maki_str tool_name, maki_str argument)
     return "Production: listed values only";
 }
 
-static maki_str object_or(maki_str object, const char *name, maki_str instead)
+static maki_str object_or(maki_str object, const char *name, maki_str fallback)
 {
     maki_str value = maki_json_first(object, name, MAKI_JSON_OBJECT);
-    return value.len ? value : instead;
+    return value.len ? value : fallback;
 }
 
-/* The rule for an argument, by its escaped name. */
-static bool find_rule(maki_str rules, maki_str argument, maki_json_item *rule)
+/* The item of an object whose key has this text. */
+static bool find_item(maki_str object, maki_str key, maki_json_item *item)
 {
-    maki_json_iter iter = maki_json_items(rules);
-    maki_str wanted = { argument.ptr - 1, argument.len + 2 };
-    while (maki_json_next(&iter, rule)) {
-        maki_str name = { rule->key.ptr - 1, rule->key.len + 2 };
-        if (maki_json_kind_of(rule->value) != MAKI_JSON_ARRAY) continue;
-        if (maki_json_same_text(name, wanted)) return true;
+    maki_json_iter iter = maki_json_items(object);
+    maki_str wanted = { key.ptr - 1, key.len + 2 }; /* with its quotes */
+    while (maki_json_next(&iter, item)) {
+        if (maki_json_same_text((maki_str){ item->key.ptr - 1, item->key.len + 2 }, wanted))
+            return true;
     }
     return false;
+}
+
+/* A rule for an argument is an array of values. */
+static bool find_rule(maki_str rules, maki_str argument, maki_json_item *rule)
+{
+    return find_item(rules, argument, rule) && maki_json_kind_of(rule->value) == MAKI_JSON_ARRAY;
 }
 
 static void write_restricted(maki_jw *w, maki_str tool_name, const maki_json_item *rule)
 {
     maki_jw_raw_key(w, rule->key);
     maki_jw_print(w, "{'type':'string','enum':%v,'description':%z}", rule->value,
-                  describe(tool_name, rule->key));
+                  restriction_text(tool_name, rule->key));
 }
 
 /* The properties with restricted arguments in place of the old ones, new ones at the end. */
@@ -112,16 +120,9 @@ static void write_properties(maki_jw *w, maki_str tool_name, maki_str properties
     }
     iter = maki_json_items(rules);
     while (maki_json_next(&iter, &rule)) {
-        maki_json_item had;
-        bool there = false;
-        maki_json_iter old = maki_json_items(properties);
-        while (maki_json_next(&old, &had)) {
-            there |= maki_json_same_text((maki_str){ had.key.ptr - 1, had.key.len + 2 },
-                                         (maki_str){ rule.key.ptr - 1, rule.key.len + 2 });
-        }
-        if (!there && maki_json_kind_of(rule.value) == MAKI_JSON_ARRAY) {
+        if (maki_json_kind_of(rule.value) == MAKI_JSON_ARRAY &&
+            !find_item(properties, rule.key, &item))
             write_restricted(w, tool_name, &rule);
-        }
     }
     maki_jw_end_object(w);
 }
@@ -132,22 +133,22 @@ static maki_status with_field(maki_str object, maki_str name, maki_str value, ma
 {
     maki_json_iter iter = maki_json_items(object);
     maki_json_item item;
-    maki_json_build made;
-    bool there = false;
-    maki_json_build_begin(&made, arena, err);
-    maki_jw_object(&made.w);
+    maki_json_build build;
+    bool found = false;
+    maki_json_build_begin(&build, arena, err);
+    maki_jw_object(&build.w);
     while (maki_json_next(&iter, &item)) {
         bool same = maki_json_key_is(item.key, name);
-        maki_jw_raw_key(&made.w, item.key);
-        maki_jw_raw(&made.w, same ? value : item.value);
-        there |= same;
+        maki_jw_raw_key(&build.w, item.key);
+        maki_jw_raw(&build.w, same ? value : item.value);
+        found |= same;
     }
-    if (!there) {
-        maki_jw_key(&made.w, name);
-        maki_jw_raw(&made.w, value);
+    if (!found) {
+        maki_jw_key(&build.w, name);
+        maki_jw_raw(&build.w, value);
     }
-    maki_jw_end_object(&made.w);
-    return maki_json_build_end(&made, arena, out, err);
+    maki_jw_end_object(&build.w);
+    return maki_json_build_end(&build, arena, out, err);
 }
 
 static maki_status restrict_tool(maki_projected *tool, maki_str name, maki_str rules,
@@ -155,10 +156,10 @@ static maki_status restrict_tool(maki_projected *tool, maki_str name, maki_str r
 {
     maki_str parameters = object_or(tool->raw, "parameters", MAKI_LIT("{\"type\":\"object\"}"));
     maki_str properties = object_or(parameters, "properties", MAKI_LIT("{}"));
-    maki_json_build made;
-    maki_json_build_begin(&made, arena, err);
-    write_properties(&made.w, name, properties, rules);
-    maki_status st = maki_json_build_end(&made, arena, &properties, err);
+    maki_json_build build;
+    maki_json_build_begin(&build, arena, err);
+    write_properties(&build.w, name, properties, rules);
+    maki_status st = maki_json_build_end(&build, arena, &properties, err);
     if (st == MAKI_OK) {
         st = with_field(parameters, MAKI_LIT("properties"), properties, arena, &parameters, err);
     }
@@ -169,21 +170,16 @@ static maki_status restrict_tool(maki_projected *tool, maki_str name, maki_str r
 }
 
 /* In production the arguments that have rules may only take the listed values. */
-static maki_status make_safe(maki_projected *tool, maki_str enums, maki_arena *arena, maki_err *err)
+static maki_status restrict_arguments(maki_projected *tool, maki_str enums, maki_arena *arena,
+                                      maki_err *err)
 {
-    maki_json_iter iter = maki_json_items(enums);
-    maki_json_item rule;
+    maki_json_item rules;
     maki_str name = maki_json_string(tool->raw, "name");
-    while (maki_json_next(&iter, &rule)) {
-        maki_str rule_name = { rule.key.ptr - 1, rule.key.len + 2 };
-        if (!maki_json_same_text(name, rule_name)) continue;
-        if (maki_json_kind_of(rule.value) != MAKI_JSON_OBJECT) {
-            return maki_fail(err, MAKI_INVALID,
-                             "productionEnums: a tool needs an object {argument: [values]}");
-        }
-        return restrict_tool(tool, name, rule.value, arena, err);
-    }
-    return MAKI_OK;
+    if (!find_item(enums, maki_json_inside(name), &rules)) return MAKI_OK;
+    if (maki_json_kind_of(rules.value) != MAKI_JSON_OBJECT)
+        return maki_fail(err, MAKI_INVALID,
+                         "productionEnums: a tool needs an object {argument: [values]}");
+    return restrict_tool(tool, name, rules.value, arena, err);
 }
 
 /* ---- budget ---------------------------------------------------------------------------------- */
@@ -262,7 +258,7 @@ maki_status maki_project(const maki_project_in *in, maki_arena *arena, maki_proj
         } else if (!permitted(tool->raw, in->permissions, arena)) {
             tool->left_out = "a permission is missing";
         } else if (in->production) {
-            st = make_safe(tool, enums, arena, err);
+            st = restrict_arguments(tool, enums, arena, err);
         }
     }
     if (st == MAKI_OK) st = apply_budget(out, in->urgent, arena, err);

@@ -1,4 +1,7 @@
-/* project.h -- which tools the model is shown: by phase, permission, environment and budget. */
+/* project.h -- which tools the model is shown: by phase, permission, environment and budget.
+ *
+ * A tool that is left out has a reason.  An urgent task shows the most important few; otherwise tools are shown in their
+ * order until the budget is used up. */
 #ifndef MAKI_TOOLS_PROJECT_H
 #define MAKI_TOOLS_PROJECT_H
 
@@ -19,14 +22,14 @@ typedef struct maki_project_in {
 } maki_project_in;
 
 typedef struct maki_projected {
-    maki_str raw;   /* the definition that was given */
+    maki_str raw;   /* the definition of the input */
     maki_str shown; /* the one to show: production restricts arguments */
     double priority;
-    const char *left_out; /* why, or NULL when it is shown */
+    const char *left_out; /* the reason, or NULL: shown */
 } maki_projected;
 
 typedef struct maki_projection {
-    maki_projected *all; /* every tool, those shown in the order in which they are shown */
+    maki_projected *all; /* every tool; those shown are in the order to show them in */
     size_t count;
 } maki_projection;
 

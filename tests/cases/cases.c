@@ -28,7 +28,7 @@
 #include "fake_env.h"
 #include "tap.h"
 
-enum { MOST = 1 << 30 };
+enum { ANSWER_MAX = 1 << 30 };
 
 /* ---- the input, expanded ---------------------------------------------------------------------- */
 
@@ -166,7 +166,7 @@ static bool match_digest(matching *m, maki_str digest, maki_str got)
     unsigned char hash[MAKI_SHA256_LEN];
     char hex[2 * MAKI_SHA256_LEN + 1];
     maki_env env = maki_env_system();
-    maki_arena arena = maki_arena_new(env.alloc, MOST);
+    maki_arena arena = maki_arena_new(env.alloc, ANSWER_MAX);
     maki_str want;
     if (maki_json_kind_of(got) != MAKI_JSON_STRING) return differ(m, "a long text", got);
     maki_sha256_of(maki_json_text(got, &arena), hash);
@@ -266,7 +266,7 @@ static void copy_text(maki_str object, const char *name, char *out, size_t room)
 static test_case read_case(maki_str object)
 {
     maki_env env = maki_env_system();
-    test_case c = { .input = maki_buf_new(env.alloc, MOST) };
+    test_case c = { .input = maki_buf_new(env.alloc, ANSWER_MAX) };
     maki_str input = MAKI_LIT("{}");
     maki_jw w;
     copy_text(object, "name", c.name, sizeof c.name);
@@ -294,7 +294,8 @@ static maki_status run(const test_case *c, fake_env *fe, maki_buf *out, maki_err
 static void compare(const test_case *c, fake_env *fe)
 {
     maki_env env = maki_env_system();
-    maki_buf answer = maki_buf_new(env.alloc, MOST), derived = maki_buf_new(env.alloc, MOST);
+    maki_buf answer = maki_buf_new(env.alloc, ANSWER_MAX),
+             derived = maki_buf_new(env.alloc, ANSWER_MAX);
     maki_err err = { 0 };
     maki_str got = { "", 0 };
     matching m = { .path = "$" };
@@ -319,7 +320,7 @@ static void break_it(const test_case *c, fake_env *fe)
     maki_env env = maki_env_system();
     tap_row("%s: %s", c->op, c->name);
     for (size_t nth = 1;; nth++) {
-        maki_buf answer = maki_buf_new(env.alloc, MOST);
+        maki_buf answer = maki_buf_new(env.alloc, ANSWER_MAX);
         maki_err err = { 0 };
         maki_str got;
         fake_alloc_fail_at(fe, nth);
@@ -357,7 +358,7 @@ int main(int argc, char **argv)
     fake_env_init(&fe);
     fake_random_seed(&fe, 2026);
     for (int i = faults ? 2 : 1; i < argc; i++) {
-        maki_buf file = maki_buf_new(env.alloc, MOST);
+        maki_buf file = maki_buf_new(env.alloc, ANSWER_MAX);
         maki_str all;
         maki_err err;
         maki_json_item item;

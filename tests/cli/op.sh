@@ -53,7 +53,7 @@ error 'a message without a role' 2 INVALID 'messages[0].role: is missing' histor
 error 'content of a wrong type' 2 INVALID 'messages[0].content: must be a string or an array of blocks' history.effective '{"messages":[{"role":"user","content":5}]}'
 error 'a time that is no number' 2 INVALID 'messages[0].ts: must be a number' history.effective '{"messages":[{"role":"user","ts":"now"}]}'
 error 'a time that is endless' 2 INVALID 'messages[0].ts: is not a time' history.effective '{"messages":[{"role":"user","ts":1e999}]}'
-error 'a field that stands twice' 2 INVALID 'messages[0].role: stands twice' history.effective '{"messages":[{"role":"user","role":"assistant"}]}'
+error 'a field that occurs twice' 2 INVALID 'messages[0].role: occurs twice' history.effective '{"messages":[{"role":"user","role":"assistant"}]}'
 error 'an id that is no string' 2 INVALID 'messages[0].condenseParent: must be a string' history.effective '{"messages":[{"role":"user","condenseParent":4}]}'
 error 'invalid UTF-8' 2 INVALID 'not JSON at byte 9: invalid UTF-8' tokens.estimate $'{"text":"\xc3("}'
 error 'half a character' 2 INVALID 'not JSON at byte 9' tokens.estimate $'{"text":"\xe7\x8c'

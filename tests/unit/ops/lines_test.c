@@ -12,7 +12,7 @@
 #include "fake_env.h"
 #include "tap.h"
 
-enum { MOST = 1 << 26 };
+enum { TEXT_MAX = 1 << 26 };
 
 /* A file with this content, at its beginning; the caller closes it. */
 static int file_with(maki_str text)
@@ -94,12 +94,12 @@ static void test_faults(void)
 {
     maki_env env = maki_env_system();
     fake_env fe;
-    maki_buf text = maki_buf_new(env.alloc, MOST);
+    maki_buf text = maki_buf_new(env.alloc, TEXT_MAX);
     long_row(&text, 3 << 20);
     long_row(&text, 10);
     tap_row("every file call failing in turn is reported, and nothing is left open");
     for (size_t nth = 1;; nth++) {
-        maki_buf answers = maki_buf_new(env.alloc, MOST);
+        maki_buf answers = maki_buf_new(env.alloc, TEXT_MAX);
         maki_err err = { 0 };
         fake_env_init(&fe);
         fake_files_fail_at(&fe, nth, ENOSPC);
@@ -113,7 +113,7 @@ static void test_faults(void)
     }
     tap_row("every allocation failing in turn is reported, and nothing is left");
     for (size_t nth = 1;; nth++) {
-        maki_buf answers = maki_buf_new(env.alloc, MOST);
+        maki_buf answers = maki_buf_new(env.alloc, TEXT_MAX);
         maki_err err = { 0 };
         fake_env_init(&fe);
         fake_alloc_fail_at(&fe, nth);
@@ -138,7 +138,8 @@ static void test_sizes(void)
     fake_files_short(&fe, 10007); /* reads and writes in odd pieces */
     fake_files_interrupt(&fe, 3);
     for (size_t i = 0; i < COUNT(sizes); i++) {
-        maki_buf text = maki_buf_new(env.alloc, MOST), answers = maki_buf_new(env.alloc, MOST);
+        maki_buf text = maki_buf_new(env.alloc, TEXT_MAX),
+                 answers = maki_buf_new(env.alloc, TEXT_MAX);
         maki_err err = { 0 };
         char want[64];
         tap_row("a row of %zu bytes", sizes[i]);
@@ -194,7 +195,7 @@ int main(void)
     fake_env_init(&fe);
     for (size_t i = 0; i < COUNT(lines_rows); i++) {
         const struct lines_row *row = &lines_rows[i];
-        maki_buf answers = maki_buf_new(env.alloc, MOST);
+        maki_buf answers = maki_buf_new(env.alloc, TEXT_MAX);
         maki_err err = { 0 };
         tap_row("%s", row->name);
         CHECK_STATUS(run_lines(&fe, maki_str_of(row->text), &answers, &err), row->status, &err);

@@ -1,7 +1,7 @@
 /* table_test.c -- every row of the table of operations keeps what it promises.
  *
  *     table_test                  the examples give their answers, wrong fields are refused
- *     table_test --update FOLDER  write the answers into the examples; read the diff like code */
+ *     table_test --update DIRECTORY  write the answers into the examples; read the diff like code */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 #include "fake_env.h"
 #include "tap.h"
 
-enum { MOST = 1 << 20 };
+enum { ANSWER_MAX = 1 << 20 };
 
 /* Is every field of the answer told in the row, and every promised one there? */
 static void check_answer(const maki_op_form *op, maki_str answer)
@@ -30,8 +30,8 @@ static void check_answer(const maki_op_form *op, maki_str answer)
             told |= maki_json_key_is(item.key, maki_str_of(f->name));
         }
         if (!CHECK(told)) {
-            printf("# the answer has a field that the row does not tell: %.*s\n", (int)item.key.len,
-                   item.key.ptr);
+            printf("# the answer has a field that is missing from the row: %.*s\n",
+                   (int)item.key.len, item.key.ptr);
         }
     }
     for (const maki_op_field *f = op->output; f->name; f++) {
@@ -41,7 +41,7 @@ static void check_answer(const maki_op_form *op, maki_str answer)
     }
 }
 
-/* The conversation that the examples speak of: talk.jsonl in an empty folder, which is entered.  Eight
+/* The conversation that the examples speak of: talk.jsonl in an empty directory, the working directory.  Eight
  * messages, the sixth a long one; the seventh is pinned, then half of them are truncated away. */
 static void begin_talk(maki *m)
 {
@@ -66,7 +66,7 @@ static void begin_talk(maki *m)
     maki_env env = maki_env_system();
     if (!mkdtemp(path) || chdir(path) != 0) abort();
     for (size_t i = 0; i < COUNT(steps); i += 2) {
-        maki_buf answer = maki_buf_new(env.alloc, MOST);
+        maki_buf answer = maki_buf_new(env.alloc, ANSWER_MAX);
         maki_err err = { 0 };
         CHECK_STATUS(maki_op(m, maki_str_of(steps[i]), maki_str_of(steps[i + 1]),
                              maki_buf_sink(&answer), &err),
@@ -75,11 +75,11 @@ static void begin_talk(maki *m)
     }
 }
 
-/* Something that manage.undo takes back. */
+/* Something that manage.undo undoes. */
 static void run_manage(maki *m)
 {
     maki_env env = maki_env_system();
-    maki_buf answer = maki_buf_new(env.alloc, MOST);
+    maki_buf answer = maki_buf_new(env.alloc, ANSWER_MAX);
     maki_err err = { 0 };
     CHECK_STATUS(
         maki_op(m, MAKI_LIT("manage.run"),
@@ -112,7 +112,7 @@ static void run_example(maki *m, const maki_op_info *op, const maki_op_form *for
 {
     bool talk = strcmp(form->class_name, "conversation") == 0;
     maki_env env = maki_env_system();
-    maki_buf answer = maki_buf_new(env.alloc, MOST);
+    maki_buf answer = maki_buf_new(env.alloc, ANSWER_MAX);
     maki_err err = { 0 };
     maki_str value;
     tap_row("the example of %s gives its answer", op->name);
@@ -144,7 +144,8 @@ static void break_fields(maki *m, const maki_op_info *op, const maki_op_form *fo
     maki_env env = maki_env_system();
     tap_row("%s refuses missing and wrong fields by name", op->name);
     for (const maki_op_field *f = form->input; f->name; f++) {
-        maki_buf input = maki_buf_new(env.alloc, MOST), answer = maki_buf_new(env.alloc, MOST);
+        maki_buf input = maki_buf_new(env.alloc, ANSWER_MAX),
+                 answer = maki_buf_new(env.alloc, ANSWER_MAX);
         maki_err err = { 0 };
         bool any = strcmp(f->type, "any") == 0;
         maki_buf_add(&input, MAKI_LIT("{"));
