@@ -33,25 +33,25 @@ static const char *path_of(run *r, unsigned which)
 }
 
 /* op: which log, where (2 bytes), how long, the generation.  `forged`: its bytes are none of the log's, or it is not
- * numbered as a piece would be. */
-static void add_piece(run *r, const uint8_t *op, bool forged)
+ * numbered as a record would be. */
+static void add_record(run *r, const uint8_t *op, bool forged)
 {
     unsigned which = op[0] % LOGS, half = op[0] / LOGS % 2;
     struct {
-        journal_piece head;
+        journal_record head;
         char bytes[256];
-    } piece = { .head = { .generation = op[4] % 4,
-                          .length = op[3],
-                          .part = which % 2,
-                          .at = (uint64_t)(op[1] | op[2] << 8) % LOG_MAX,
-                          .session = { (unsigned char)(which / 2) } } };
+    } record = { .head = { .generation = op[4] % 4,
+                           .length = op[3],
+                           .part = which % 2,
+                           .offset = (uint64_t)(op[1] | op[2] << 8) % LOG_MAX,
+                           .session = { (unsigned char)(which / 2) } } };
     for (size_t i = 0; i < op[3]; i++)
-        piece.bytes[i] = (char)(byte_of(which, piece.head.at + i) ^ (forged ? op[5] : 0));
-    piece.head.check = XXH3_64bits(piece.bytes, piece.head.length);
-    if (forged) memset((char *)&piece.head + 8 + op[2] % 24, op[4], 1 + op[5] % 8);
-    piece.head.head_check = journal_head_check(&piece.head);
-    size_t size = sizeof piece.head + journal_padded(op[3]);
-    MUST(pwrite(r->j.halves[half].fd, &piece, size, (off_t)r->ends[half]) == (ssize_t)size);
+        record.bytes[i] = (char)(byte_of(which, record.head.offset + i) ^ (forged ? op[5] : 0));
+    record.head.check = XXH3_64bits(record.bytes, record.head.length);
+    if (forged) memset((char *)&record.head + 8 + op[2] % 24, op[4], 1 + op[5] % 8);
+    record.head.head_check = journal_head_check(&record.head);
+    size_t size = sizeof record.head + journal_padded(op[3]);
+    MUST(pwrite(r->j.halves[half].fd, &record, size, (off_t)r->ends[half]) == (ssize_t)size);
     r->ends[half] += size;
     r->forged |= forged;
 }
@@ -102,10 +102,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     snprintf(r.j.sessions, sizeof r.j.sessions, "%s", fuzz_directory);
     for (size_t i = 1; i + 7 <= size; i += 7) {
         switch (data[i] % 4) {
-        case 0: add_piece(&r, data + i + 1, false); break;
+        case 0: add_record(&r, data + i + 1, false); break;
         case 1: cut_log(&r, data + i + 1); break;
         case 2: damage(&r, data + i + 1); break;
-        default: add_piece(&r, data + i + 1, true);
+        default: add_record(&r, data + i + 1, true);
         }
     }
     bool make = size && data[0] & 1;

@@ -83,11 +83,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         maki_prefix entry = entry_of(key, r.put[key] + 1);
         switch (op[0] % 6) {
         case 0:
-            MUST(maki_prefixes_put(&r.table, entry, NULL) == MAKI_OK);
+            MUST(maki_prefixes_insert(&r.table, entry, NULL) == MAKI_OK);
             r.at[key] = ++r.put[key];
             break;
         case 1:
-            MUST(maki_prefixes_drop(&r.table, &entry, NULL) == MAKI_OK);
+            MUST(maki_prefixes_delete(&r.table, &entry, NULL) == MAKI_OK);
             r.at[key] = 0;
             break;
         case 2: look(&r, key); break;

@@ -1,4 +1,7 @@
-/* api.c -- see api.h. */
+/* api.c -- a queue of requests, four worker threads, and their answers back to the loop.
+ *
+ * A job is one request.  It belongs to the loop, except between enqueue() and on_answered(), when a worker has it; its
+ * `conn` is always the loop's.  When the client goes away meanwhile, on_answered() frees the job. */
 #include "daemon/api.h"
 
 #include <stdio.h>
@@ -9,11 +12,11 @@
 #include "base/str.h"
 #include "base/thread.h"
 
-enum { SEND_AHEAD = 256 << 10, PIECE = 32 << 10, WORKERS = 4 };
+enum { SEND_AHEAD = 256 << 10, CHUNK = 32 << 10, WORKERS = 4 };
 
 typedef struct worker {
     maki_api *api;
-    maki_api_routes *local;
+    maki_api_routes *routes;
     pthread_t thread;
     bool running;
 } worker;
@@ -26,12 +29,11 @@ struct maki_api {
     worker workers[WORKERS];
 };
 
-/* One request.  The loop's, except between `put` and `run_answered`, when it is a worker's. */
 typedef struct job {
-    maki_request_handler guest;
+    maki_request_handler handler;
     maki_queue_item item;
     maki_api *api;
-    maki_conn *conn; /* NULL: gone.  Always the loop's. */
+    maki_conn *conn; /* NULL: the client went away */
     maki_spool body, answer;
     maki_api_routes_request request; /* spans into `text` */
     maki_api_routes_reply reply;
@@ -42,30 +44,37 @@ typedef struct job {
 
 /* ---- life of a job -------------------------------------------------------------------------------- */
 
-static maki_str keep_text(char **at, maki_str text)
+static maki_str copy_text(char **end, maki_str text)
 {
-    maki_str kept = { *at, text.len };
-    memcpy(*at, text.ptr, text.len);
-    *at += text.len;
-    return kept;
+    maki_str copy = { *end, text.len };
+    memcpy(*end, text.ptr, text.len);
+    *end += text.len;
+    return copy;
 }
 
+static const maki_request_handler_callbacks callbacks;
+
+/* The job becomes the connection's handler.  NULL: out of memory, which was answered. */
 static job *job_new(maki_api *api, maki_conn *conn, const maki_api_routes_request *request)
 {
     const maki_alloc *alloc = api->env->alloc;
     size_t size = sizeof(job) + request->method.len + request->path.len + request->query.len +
                   request->type.len + request->accept.len;
     job *j = alloc->resize(alloc, NULL, 0, size);
-    if (!j) return NULL;
-    *j = (job){ .api = api, .conn = conn, .size = size };
+    if (!j) {
+        maki_conn_fail(conn, 500, "no_memory", "out of memory");
+        return NULL;
+    }
+    *j = (job){ .handler = { &callbacks }, .api = api, .conn = conn, .size = size };
+    maki_conn_set_data(conn, &j->handler);
     j->body = maki_spool_new(api->env, MAKI_SPOOL_MEMORY);
     j->answer = maki_spool_new(api->env, MAKI_SPOOL_MEMORY);
-    char *at = j->text;
-    j->request = (maki_api_routes_request){ .method = keep_text(&at, request->method),
-                                            .path = keep_text(&at, request->path),
-                                            .query = keep_text(&at, request->query),
-                                            .type = keep_text(&at, request->type),
-                                            .accept = keep_text(&at, request->accept) };
+    char *end = j->text;
+    j->request = (maki_api_routes_request){ .method = copy_text(&end, request->method),
+                                            .path = copy_text(&end, request->path),
+                                            .query = copy_text(&end, request->query),
+                                            .type = copy_text(&end, request->type),
+                                            .accept = copy_text(&end, request->accept) };
     return j;
 }
 
@@ -81,16 +90,16 @@ static void job_free(job *j)
 
 static void send_some(job *j)
 {
-    char piece[PIECE];
+    char chunk[CHUNK];
     while (j->sent < j->answer.size && maki_conn_waiting(j->conn) < SEND_AHEAD) {
         size_t got = 0;
-        maki_status st = maki_spool_read(&j->answer, j->sent, piece, sizeof piece, &got, NULL);
+        maki_status st = maki_spool_read(&j->answer, j->sent, chunk, sizeof chunk, &got, NULL);
         if (st != MAKI_OK || got == 0) {
             maki_conn_drop(j->conn);
             job_free(j);
             return;
         }
-        maki_conn_send(j->conn, (maki_str){ piece, got });
+        maki_conn_send(j->conn, (maki_str){ chunk, got });
         j->sent += got;
     }
     if (j->sent < j->answer.size) return;
@@ -98,7 +107,7 @@ static void send_some(job *j)
     job_free(j);
 }
 
-static void run_answered(maki_queue_item *item)
+static void on_answered(maki_queue_item *item)
 {
     job *j = MAKI_CONTAINER_OF(item, job, item);
     char fields[512];
@@ -109,7 +118,7 @@ static void run_answered(maki_queue_item *item)
     int n = snprintf(fields, sizeof fields, "Content-Type: %s\r\n%s", j->reply.type,
                      j->reply.fields ? j->reply.fields : "");
     maki_str lines = { fields, (size_t)n < sizeof fields ? (size_t)n : 0 };
-    if (j->reply.events && !maki_conn_head_only(j->conn)) { /* the head alone has an end */
+    if (j->reply.events && !maki_conn_head_only(j->conn)) { /* a reply to HEAD ends */
         if (!maki_broadcast_add(j->api->broadcast, j->conn, lines)) {
             maki_conn_fail(j->conn, 500, "no_memory", "out of memory");
         }
@@ -125,11 +134,11 @@ static void run_answered(maki_queue_item *item)
     send_some(j);
 }
 
-/* ---- what comes ----------------------------------------------------------------------------------- */
+/* ---- receiving ------------------------------------------------------------------------------------ */
 
-static void on_body(maki_request_handler *guest, maki_conn *conn, maki_str bytes)
+static void on_body(maki_request_handler *handler, maki_conn *conn, maki_str bytes)
 {
-    job *j = (job *)guest;
+    job *j = (job *)handler;
     maki_err err;
     maki_status st = maki_spool_add(&j->body, bytes, &err);
     if (st == MAKI_OK) return;
@@ -137,41 +146,35 @@ static void on_body(maki_request_handler *guest, maki_conn *conn, maki_str bytes
     job_free(j);
 }
 
-static void hand_over(job *j)
+static void enqueue(job *j)
 {
-    j->item = (maki_queue_item){ .run = run_answered };
+    j->item = (maki_queue_item){ .run = on_answered };
     maki_queue_push(&j->api->queue, &j->item);
 }
 
-static void on_body_end(maki_request_handler *guest, maki_conn *conn)
+static void on_body_end(maki_request_handler *handler, maki_conn *conn)
 {
     (void)conn;
-    hand_over((job *)guest);
+    enqueue((job *)handler);
 }
 
-static void on_drained(maki_request_handler *guest, maki_conn *conn)
+static void on_drained(maki_request_handler *handler, maki_conn *conn)
 {
     (void)conn;
-    send_some((job *)guest); /* the answer has begun: so the job is ours again */
+    send_some((job *)handler); /* the answer has begun: the loop has the job again */
 }
 
-static void on_gone(maki_request_handler *guest, maki_conn *conn, maki_status why)
+static void on_gone(maki_request_handler *handler, maki_conn *conn, maki_status reason)
 {
-    job *j = (job *)guest;
-    (void)why;
-    bool ours = !maki_conn_body_ended(conn) || maki_conn_started(conn);
+    job *j = (job *)handler;
+    (void)reason;
+    bool with_loop = !maki_conn_body_ended(conn) || maki_conn_started(conn);
     j->conn = NULL;
-    if (ours) job_free(j); /* else a worker has it, and it comes back */
+    if (with_loop) job_free(j); /* else a worker has it: on_answered() frees it */
 }
 
-static const maki_request_handler_callbacks job_calls = { on_body, on_body_end, on_drained,
+static const maki_request_handler_callbacks callbacks = { on_body, on_body_end, on_drained,
                                                           on_gone };
-
-static maki_str field(const maki_http_head *head, maki_str name)
-{
-    const maki_str *value = maki_http_field_named(head, name);
-    return value ? *value : (maki_str){ "", 0 };
-}
 
 void maki_api_begin(maki_api *api, maki_conn *conn, const maki_http_head *head,
                     const maki_route_path *path)
@@ -179,15 +182,9 @@ void maki_api_begin(maki_api *api, maki_conn *conn, const maki_http_head *head,
     maki_api_routes_request request = { .method = head->method,
                                         .path = path->path,
                                         .query = path->query,
-                                        .type = field(head, MAKI_LIT("content-type")),
-                                        .accept = field(head, MAKI_LIT("accept")) };
-    job *j = job_new(api, conn, &request);
-    if (!j) {
-        maki_conn_fail(conn, 500, "no_memory", "out of memory");
-        return;
-    }
-    j->guest.calls = &job_calls;
-    maki_conn_set_data(conn, &j->guest);
+                                        .type = maki_http_value(head, "content-type"),
+                                        .accept = maki_http_value(head, "accept") };
+    (void)job_new(api, conn, &request);
 }
 
 void maki_api_answer(maki_api *api, maki_conn *conn, maki_str method, maki_str path, maki_str type,
@@ -197,15 +194,10 @@ void maki_api_answer(maki_api *api, maki_conn *conn, maki_str method, maki_str p
         .method = method, .path = path, .query = { "", 0 }, .type = type, .accept = { "", 0 }
     };
     job *j = job_new(api, conn, &request);
-    if (!j) {
-        maki_conn_fail(conn, 500, "no_memory", "out of memory");
-        return;
-    }
-    j->guest.calls = &job_calls;
+    if (!j) return;
     j->body = *body;
     *body = maki_spool_new(api->env, MAKI_SPOOL_MEMORY);
-    maki_conn_set_data(conn, &j->guest);
-    hand_over(j);
+    enqueue(j);
 }
 
 /* ---- the workers ---------------------------------------------------------------------------------- */
@@ -217,7 +209,7 @@ static void answer(const worker *w, job *j)
         .status = 500, .type = "application/json", .fields = "", .body = &j->answer
     };
     if (maki_spool_text(&j->body, &j->request.body, &err) == MAKI_OK)
-        maki_api_routes_answer(w->local, &j->request, &j->reply);
+        maki_api_routes_answer(w->routes, &j->request, &j->reply);
     maki_queue_push(w->api->loop, &j->item);
 }
 
@@ -240,10 +232,10 @@ maki_status maki_api_open(const maki_env *env, const maki_api_options *options, 
     for (size_t i = 0; st == MAKI_OK && i < WORKERS; i++) {
         worker *w = &api->workers[i];
         w->api = api;
-        st = maki_api_routes_open(env, options->local, &w->local, err);
+        st = maki_api_routes_open(env, options->routes, &w->routes, err);
         w->running = st == MAKI_OK && maki_thread_start(&w->thread, work, w);
         if (st == MAKI_OK && !w->running)
-            st = maki_fail(err, MAKI_NOMEM, "no thread could be started");
+            st = maki_fail(err, MAKI_NOMEM, "cannot start a worker thread");
     }
     if (st != MAKI_OK) {
         maki_api_close(api);
@@ -268,7 +260,7 @@ void maki_api_close(maki_api *api)
     if (!api) return;
     maki_api_stop(api);
     for (size_t i = 0; i < WORKERS; i++)
-        maki_api_routes_close(api->workers[i].local);
+        maki_api_routes_close(api->workers[i].routes);
     maki_queue_close(&api->queue);
     maki_delete(api->env->alloc, api);
 }

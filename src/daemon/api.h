@@ -1,7 +1,7 @@
 /* api.h -- requests that are answered here, by a few worker threads (api_routes.h says what is answered).
  *
  * The loop collects a request, a worker answers it into a spool, the loop sends that as fast as the client takes it.
- * A long operation holds up one worker, not the short ones that come after it. */
+ * A long operation blocks one worker, not the short ones that come after it. */
 #ifndef MAKI_DAEMON_API_H
 #define MAKI_DAEMON_API_H
 
@@ -14,14 +14,14 @@
 typedef struct maki_api maki_api;
 
 typedef struct maki_api_options {
-    const maki_api_routes_options *local;
+    const maki_api_routes_options *routes;
     maki_queue *loop;
     maki_broadcast *broadcast;
 } maki_api_options;
 
 maki_status maki_api_open(const maki_env *env, const maki_api_options *options, maki_api **out,
                           maki_err *err) MAKI_MUST_CHECK;
-/* The workers end; answers that the loop has not taken yet are in its queue. */
+/* The workers end; answers that the loop has not sent yet stay in its queue. */
 void maki_api_stop(maki_api *api);
 /* After a stop, and after the loop has emptied its queue.  Accepts NULL. */
 void maki_api_close(maki_api *api);
@@ -29,7 +29,7 @@ void maki_api_close(maki_api *api);
 /* Take over this request, whose head has just come. */
 void maki_api_begin(maki_api *api, maki_conn *conn, const maki_http_head *head,
                     const maki_route_path *path);
-/* Take over a request that has come whole: `body` is moved out of. */
+/* Take over a complete request: `body` is moved and left empty. */
 void maki_api_answer(maki_api *api, maki_conn *conn, maki_str method, maki_str path, maki_str type,
                      maki_spool *body);
 

@@ -1,4 +1,7 @@
-/* api_routes.c -- see api_routes.h: the API under /maki/ and the page. */
+/* api_routes.c -- one function for each route: operations, sessions, token counts, metrics, health, events, the page.
+ *
+ * Each writes its reply's body into the spool; an error replaces what was written.  Paths are refused in the input of
+ * operations: a client of the daemon need not be able to read its user's files. */
 #include "daemon/api_routes.h"
 
 #include <stdio.h>
@@ -24,41 +27,40 @@ struct maki_api_routes {
     maki_env env;
     maki_api_routes_options options;
     maki *m;
-    maki_model_send sends;
+    maki_model_send sender;
     maki_model model; /* the providers of the configuration */
 };
 
 maki_status maki_api_routes_open(const maki_env *env, const maki_api_routes_options *options,
                                  maki_api_routes **out, maki_err *err)
 {
-    maki_options how = { sizeof how, *env, MAKI_MAX_MEMORY, options->home };
-    maki_api_routes *local = maki_new(env->alloc, maki_api_routes);
-    if (!local) return maki_fail_nomem(err);
-    *local = (maki_api_routes){ .env = *env, .options = *options };
-    maki_status st = maki_open(&how, &local->m, err);
+    maki_options library = { sizeof library, *env, MAKI_MAX_MEMORY, options->home };
+    maki_api_routes *routes = maki_new(env->alloc, maki_api_routes);
+    if (!routes) return maki_fail_nomem(err);
+    *routes = (maki_api_routes){ .env = *env, .options = *options };
+    maki_status st = maki_open(&library, &routes->m, err);
     if (st != MAKI_OK) {
-        maki_api_routes_close(local);
+        maki_api_routes_close(routes);
         return st;
     }
-    local->sends = (maki_model_send){ .env = &local->env,
-                                      .config = options->config,
-                                      .logger = options->logger };
-    local->model = maki_model_sending(&local->sends);
-    maki_use_config(local->m, options->config);
-    maki_use_model(local->m, &local->model);
-    /* who may talk to the daemon need not be able to read its user's files */
-    maki_deny_paths(local->m);
+    routes->sender = (maki_model_send){ .env = &routes->env,
+                                        .config = options->config,
+                                        .logger = options->logger };
+    routes->model = maki_model_sending(&routes->sender);
+    maki_use_config(routes->m, options->config);
+    maki_use_model(routes->m, &routes->model);
+    maki_deny_paths(routes->m);
     if (options->logger)
-        maki_use_log(local->m, options->logger->sink, maki_level_name(options->logger->least));
-    *out = local;
+        maki_use_log(routes->m, options->logger->sink, maki_level_name(options->logger->least));
+    *out = routes;
     return MAKI_OK;
 }
 
-void maki_api_routes_close(maki_api_routes *local)
+void maki_api_routes_close(maki_api_routes *routes)
 {
-    if (!local) return;
-    maki_close(local->m);
-    maki_delete(local->env.alloc, local);
+    if (!routes) return;
+    maki_close(routes->m);
+    maki_delete(routes->env.alloc, routes);
 }
 
 /* ---- answers ----------------------------------------------------------------------------------------- */
@@ -69,7 +71,7 @@ static void answer_status(maki_api_routes_reply *reply, maki_status st)
     reply->type = "application/json";
 }
 
-/* In place of what was written. */
+/* Replaces what was written. */
 static void answer_error(maki_api_routes_reply *reply, const maki_err *error)
 {
     maki_jw w;
@@ -78,13 +80,13 @@ static void answer_error(maki_api_routes_reply *reply, const maki_err *error)
     maki_jw_print(&w, "{'error':{'code':%z,'message':%s}}", maki_status_name(error->status),
                   maki_str_of(error->msg));
     answer_status(reply, error->status);
-    if (maki_jw_end(&w) != MAKI_OK) maki_spool_clear(reply->body); /* the status says it all */
+    if (maki_jw_end(&w) != MAKI_OK) maki_spool_clear(reply->body); /* the status remains */
 }
 
-static void fail(maki_api_routes_reply *reply, maki_status status, const char *words)
+static void fail(maki_api_routes_reply *reply, maki_status status, const char *message)
 {
     maki_err error = { 0 };
-    maki_fail(&error, status, "%s", words);
+    maki_fail(&error, status, "%s", message);
     answer_error(reply, &error);
 }
 
@@ -98,28 +100,28 @@ static void answer_text(maki_api_routes_reply *reply, const char *type, maki_str
 
 /* ---- operations -------------------------------------------------------------------------------------- */
 
-static void run_op(maki_api_routes *local, maki_str name, maki_str input,
+static void run_op(maki_api_routes *routes, maki_str name, maki_str input,
                    maki_api_routes_reply *reply)
 {
     maki_err err = { 0 };
-    maki_status st = maki_op(local->m, name, input, maki_spool_sink(reply->body), &err);
+    maki_status st = maki_op(routes->m, name, input, maki_spool_sink(reply->body), &err);
     answer_status(reply, st);
     if (st != MAKI_OK && reply->body->size == 0) answer_error(reply, &err);
 }
 
-static void post_op(maki_api_routes *local, const maki_api_routes_request *request, maki_str name,
+static void post_op(maki_api_routes *routes, const maki_api_routes_request *request, maki_str name,
                     maki_api_routes_reply *reply)
 {
     maki_err err = { 0 };
     maki_str body = request->body.len ? request->body : MAKI_LIT("{}");
     if (!maki_op_find(name)) {
         const char *near = maki_op_suggest(name);
-        maki_fail(&err, MAKI_NOTFOUND, "there is no operation %.*s%s%s; GET /maki/ops lists them",
+        maki_fail(&err, MAKI_NOTFOUND, "no operation %.*s%s%s; GET /maki/ops lists them",
                   (int)(name.len < 60 ? name.len : 60), name.ptr, near ? "; did you mean " : "",
                   near ? near : "");
         answer_error(reply, &err);
     } else {
-        run_op(local, name, body, reply);
+        run_op(routes, name, body, reply);
     }
 }
 
@@ -149,11 +151,11 @@ static bool is_number(maki_str text)
 }
 
 /* {"FIELD": TEXT, "limit": N} for an operation about sessions. */
-static void sessions_op(maki_api_routes *local, const char *op, const char *field, maki_str text,
+static void sessions_op(maki_api_routes *routes, const char *op, const char *field, maki_str text,
                         const maki_api_routes_request *request, maki_api_routes_reply *reply)
 {
     maki_str limit = maki_query_value(request->query, "limit");
-    maki_buf input = maki_buf_new(local->env.alloc, INPUT_MAX);
+    maki_buf input = maki_buf_new(routes->env.alloc, INPUT_MAX);
     maki_jw w;
     maki_err err = { 0 };
     maki_jw_init(&w, maki_buf_sink(&input), &err);
@@ -163,11 +165,11 @@ static void sessions_op(maki_api_routes *local, const char *op, const char *fiel
     if (maki_jw_end(&w) != MAKI_OK)
         answer_error(reply, &err);
     else
-        run_op(local, maki_str_of(op), maki_buf_str(&input), reply);
+        run_op(routes, maki_str_of(op), maki_buf_str(&input), reply);
     maki_buf_free(&input);
 }
 
-/* Letters, digits, '-', '_', '.' and ':' are all there is in an id or a key. */
+/* An id or a key has letters, digits, '-', '_', '.' and ':' only. */
 static bool is_id(maki_str text)
 {
     for (size_t i = 0; i < text.len; i++) {
@@ -177,25 +179,25 @@ static bool is_id(maki_str text)
     return text.len > 0 && text.len < NAME_MAX_LEN;
 }
 
-static void get_session(maki_api_routes *local, maki_str id, const maki_api_routes_request *request,
-                        maki_api_routes_reply *reply)
+static void get_session(maki_api_routes *routes, maki_str id,
+                        const maki_api_routes_request *request, maki_api_routes_reply *reply)
 {
-    if (is_id(id)) sessions_op(local, "session.show", "conversation", id, request, reply);
+    if (is_id(id)) sessions_op(routes, "session.show", "conversation", id, request, reply);
     if (!is_id(id) || reply->status == maki_status_http(MAKI_DENIED))
-        fail(reply, MAKI_NOTFOUND, "there is no such session; GET /maki/sessions lists them");
+        fail(reply, MAKI_NOTFOUND, "no such session; GET /maki/sessions lists them");
 }
 
 /* ---- counting ---------------------------------------------------------------------------------------- */
 
 /* What upstream cannot count is counted here, in the form that its client expects. */
-static void count_tokens(maki_api_routes *local, const maki_api_routes_request *request,
+static void count_tokens(maki_api_routes *routes, const maki_api_routes_request *request,
                          const maki_route *route, maki_api_routes_reply *reply)
 {
     char text[MAKI_WIRE_COUNT_MAX];
     maki_wire_tokens tokens;
     maki_err err = { 0 };
-    if (maki_wire_count(&local->env, route->protocol, request->body, route->model, &tokens, &err) !=
-        MAKI_OK) {
+    if (maki_wire_count(&routes->env, route->protocol, request->body, route->model, &tokens,
+                        &err) != MAKI_OK) {
         answer_error(reply, &err);
         return;
     }
@@ -205,23 +207,23 @@ static void count_tokens(maki_api_routes *local, const maki_api_routes_request *
 
 /* ---- routes ------------------------------------------------------------------------------------------ */
 
-static void get_metrics(maki_api_routes *local, maki_api_routes_reply *reply)
+static void get_metrics(maki_api_routes *routes, maki_api_routes_reply *reply)
 {
     maki_err err = { 0 };
     reply->status = 200;
     reply->type = "text/plain; version=0.0.4; charset=utf-8";
-    if (maki_metrics_write(local->options.metrics, maki_spool_sink(reply->body), &err) != MAKI_OK)
+    if (maki_metrics_write(routes->options.metrics, maki_spool_sink(reply->body), &err) != MAKI_OK)
         answer_error(reply, &err);
 }
 
-static void get_health(maki_api_routes *local, maki_api_routes_reply *reply)
+static void get_health(maki_api_routes *routes, maki_api_routes_reply *reply)
 {
-    maki_err err = { 0 }, why;
+    maki_err err = { 0 }, off;
     maki_jw w;
-    bool on = maki_recording_state_is_on(local->options.recording, &why);
+    bool on = maki_recording_state_is_on(routes->options.recording, &off);
     maki_jw_init(&w, maki_spool_sink(reply->body), &err);
     maki_jw_print(&w, "{'ok':true,'version':%z,'recording':%b,'why':%z}", maki_version(), on,
-                  on ? NULL : why.msg);
+                  on ? NULL : off.msg);
     if (maki_jw_end(&w) != MAKI_OK) answer_error(reply, &err);
 }
 
@@ -232,7 +234,7 @@ static void get_events(maki_api_routes_reply *reply)
     reply->fields = "Cache-Control: no-store\r\n";
 }
 
-/* True when it was one of ours. */
+/* False: no file of the page has this path. */
 static bool get_file(maki_str path, maki_api_routes_reply *reply)
 {
     const maki_page_file *file = maki_page_find(path);
@@ -247,31 +249,31 @@ static bool get_file(maki_str path, maki_api_routes_reply *reply)
     return true;
 }
 
-static void get(maki_api_routes *local, const maki_api_routes_request *request,
+static void get(maki_api_routes *routes, const maki_api_routes_request *request,
                 maki_api_routes_reply *reply)
 {
     static const maki_str sessions = { "/maki/sessions/", 15 };
     maki_str path = request->path;
     if (get_file(path, reply)) return;
     if (maki_str_is(path, MAKI_LIT("/maki/health")))
-        get_health(local, reply);
+        get_health(routes, reply);
     else if (maki_str_is(path, MAKI_LIT("/maki/metrics")))
-        get_metrics(local, reply);
+        get_metrics(routes, reply);
     else if (maki_str_is(path, MAKI_LIT("/maki/events")))
         get_events(reply);
     else if (maki_str_is(path, MAKI_LIT("/maki/ops")))
         list_ops(reply);
     else if (maki_str_is(path, MAKI_LIT("/maki/sessions")))
-        sessions_op(local, "session.list", "agent", maki_query_value(request->query, "agent"),
+        sessions_op(routes, "session.list", "agent", maki_query_value(request->query, "agent"),
                     request, reply);
     else if (maki_str_starts(path, sessions))
-        get_session(local, maki_str_from(path, sessions.len), request, reply);
+        get_session(routes, maki_str_from(path, sessions.len), request, reply);
     else
         fail(reply, MAKI_NOTFOUND,
-             "there is nothing at this path; / is the page, /maki/ops lists the operations");
+             "nothing is served at this path; / is the page, /maki/ops lists the operations");
 }
 
-void maki_api_routes_answer(maki_api_routes *local, const maki_api_routes_request *request,
+void maki_api_routes_answer(maki_api_routes *routes, const maki_api_routes_request *request,
                             maki_api_routes_reply *reply)
 {
     static const maki_str ops = { "/maki/ops/", 10 };
@@ -284,13 +286,13 @@ void maki_api_routes_answer(maki_api_routes *local, const maki_api_routes_reques
     bool posts = maki_str_is(request->method, MAKI_LIT("POST"));
     maki_route route = maki_route_find(request->method, request->path, true, false);
     if (posts && maki_str_starts(request->path, ops)) {
-        post_op(local, request, maki_str_from(request->path, ops.len), reply);
+        post_op(routes, request, maki_str_from(request->path, ops.len), reply);
     } else if (route.kind == MAKI_ROUTE_COUNT) {
-        count_tokens(local, request, &route, reply);
+        count_tokens(routes, request, &route, reply);
     } else if (reads) {
-        get(local, request, reply);
+        get(routes, request, reply);
     } else {
-        fail(reply, MAKI_INVALID, "this path takes GET, or POST under /maki/ops/");
+        fail(reply, MAKI_INVALID, "only GET is allowed here, or POST under /maki/ops/");
         reply->status = 405;
         reply->fields = "Allow: GET, HEAD\r\n";
     }

@@ -1,8 +1,7 @@
 /* api_routes.h -- requests that are answered here: /maki/..., the page at /.
  *
- * Called by a worker of the API, never by the loop: it may open conversations and wait.  A maki_api_routes belongs to one
- * worker, which answers one request at a time.
- * The answer is written to a spool; the loop sends it from there, as fast as the client reads. */
+ * Called by a worker of the API, never by the loop: it may open conversations and block.  A maki_api_routes belongs to
+ * one worker, which answers one request at a time.  The answer is written to a spool; the loop sends it from there, as fast as the client reads. */
 #ifndef MAKI_DAEMON_API_ROUTES_H
 #define MAKI_DAEMON_API_ROUTES_H
 
@@ -20,7 +19,7 @@ typedef struct maki_api_routes maki_api_routes;
 typedef struct maki_api_routes_options {
     const char *home;
     const maki_config *config; /* or NULL: the defaults */
-    const maki_logger *logger; /* for what operations do; or NULL */
+    const maki_logger *logger; /* for the operations; or NULL */
     maki_metrics *metrics;
     maki_recording_state *recording;
     const char *address; /* "http://127.0.0.1:7777": for the page */
@@ -28,7 +27,7 @@ typedef struct maki_api_routes_options {
 
 maki_status maki_api_routes_open(const maki_env *env, const maki_api_routes_options *options,
                                  maki_api_routes **out, maki_err *err) MAKI_MUST_CHECK;
-void maki_api_routes_close(maki_api_routes *local); /* accepts NULL */
+void maki_api_routes_close(maki_api_routes *routes); /* accepts NULL */
 
 typedef struct maki_api_routes_request {
     maki_str method, path, query; /* as sent; path without /t/{token} */
@@ -41,12 +40,12 @@ typedef struct maki_api_routes_reply {
     int status;
     const char *type;   /* Content-Type */
     const char *fields; /* further header lines, each ended by CRLF; "" for none */
-    bool events;        /* no body of ours: from now on the client gets server-sent events */
+    bool events;        /* instead of a body: from now on the client gets server-sent events */
     maki_spool *body;   /* written by the handler */
 } maki_api_routes_reply;
 
-/* Always leaves an answer, an error if need be. */
-void maki_api_routes_answer(maki_api_routes *local, const maki_api_routes_request *request,
+/* Always sets a reply, an error in the worst case. */
+void maki_api_routes_answer(maki_api_routes *routes, const maki_api_routes_request *request,
                             maki_api_routes_reply *reply);
 
 #endif

@@ -1,4 +1,6 @@
-/* broadcast.c -- see broadcast.h. */
+/* broadcast.c -- a list of listening connections, and events on their way from any thread to the loop.
+ *
+ * The loop alone owns the list; other threads read its length, so that no event is copied when nobody listens. */
 #include "daemon/broadcast.h"
 
 #include <event2/event.h>
@@ -8,10 +10,10 @@
 #include "base/err.h"
 
 typedef struct listener {
-    maki_request_handler guest;
-    maki_broadcast *all;
+    maki_request_handler handler;
+    maki_broadcast *broadcast;
     maki_conn *conn;
-    struct listener *next, *before;
+    struct listener *next, *prev;
 } listener;
 
 struct maki_broadcast {
@@ -20,44 +22,44 @@ struct maki_broadcast {
     maki_metrics *metrics;
     struct event *ping;
     listener *first;
-    atomic_size_t listeners; /* so that nothing is copied when nobody listens */
+    atomic_size_t listeners; /* the length of the list */
 };
 
-/* News on its way from the thread that tells to the loop. */
-typedef struct news {
+/* An event in the loop's queue. */
+typedef struct event_item {
     maki_queue_item item;
-    maki_broadcast *all;
+    maki_broadcast *broadcast;
     size_t len;
     char text[];
-} news;
+} event_item;
 
-static void forget(listener *l)
+static void remove_listener(listener *l)
 {
-    maki_broadcast *all = l->all;
-    if (l->before) l->before->next = l->next;
-    if (l->next) l->next->before = l->before;
-    if (all->first == l) all->first = l->next;
-    atomic_fetch_sub(&all->listeners, 1);
-    MAKI_COUNT_DOWN(all->metrics, event_listeners);
-    maki_delete(all->env->alloc, l);
+    maki_broadcast *b = l->broadcast;
+    if (l->prev) l->prev->next = l->next;
+    if (l->next) l->next->prev = l->prev;
+    if (b->first == l) b->first = l->next;
+    atomic_fetch_sub(&b->listeners, 1);
+    MAKI_COUNT_DOWN(b->metrics, event_listeners);
+    maki_delete(b->env->alloc, l);
 }
 
-static void on_gone(maki_request_handler *guest, maki_conn *conn, maki_status why)
+static void on_gone(maki_request_handler *handler, maki_conn *conn, maki_status reason)
 {
-    (void)conn, (void)why;
-    forget((listener *)guest);
+    (void)conn, (void)reason;
+    remove_listener((listener *)handler);
 }
 
-static const maki_request_handler_callbacks listener_calls = { .on_gone = on_gone };
+static const maki_request_handler_callbacks callbacks = { .on_gone = on_gone };
 
-/* To everybody who keeps up. */
-static void send_all(maki_broadcast *all, maki_str text)
+/* A listener whose buffer is full is dropped. */
+static void send_all(maki_broadcast *b, maki_str text)
 {
-    for (listener *l = all->first, *next; l; l = next) {
+    for (listener *l = b->first, *next; l; l = next) {
         next = l->next;
         if (maki_conn_waiting(l->conn) + text.len > MAKI_BROADCAST_PENDING_MAX) {
             maki_conn_drop(l->conn);
-            forget(l);
+            remove_listener(l);
         } else {
             maki_conn_send(l->conn, text);
         }
@@ -70,42 +72,42 @@ static void on_ping(evutil_socket_t fd, short what, void *ctx)
     send_all(ctx, MAKI_LIT(": ping\n\n"));
 }
 
-static void run_news(maki_queue_item *item)
+static void on_queued_event(maki_queue_item *item)
 {
-    news *n = MAKI_CONTAINER_OF(item, news, item);
-    const maki_alloc *alloc = n->all->env->alloc;
-    send_all(n->all, (maki_str){ n->text, n->len });
+    event_item *n = MAKI_CONTAINER_OF(item, event_item, item);
+    const maki_alloc *alloc = n->broadcast->env->alloc;
+    send_all(n->broadcast, (maki_str){ n->text, n->len });
     alloc->resize(alloc, n, sizeof *n + n->len, 0);
 }
 
 void maki_broadcast_send(void *ctx, maki_str json)
 {
-    maki_broadcast *all = ctx;
-    const maki_alloc *alloc = all->env->alloc;
+    maki_broadcast *b = ctx;
+    const maki_alloc *alloc = b->env->alloc;
     size_t len = json.len + 8; /* "data: " and an empty line */
-    if (atomic_load(&all->listeners) == 0) return;
-    news *n = alloc->resize(alloc, NULL, 0, sizeof *n + len);
-    if (!n) return; /* news may be missed */
-    n->item = (maki_queue_item){ .run = run_news };
-    n->all = all;
+    if (atomic_load(&b->listeners) == 0) return;
+    event_item *n = alloc->resize(alloc, NULL, 0, sizeof *n + len);
+    if (!n) return; /* an event may be lost */
+    n->item = (maki_queue_item){ .run = on_queued_event };
+    n->broadcast = b;
     n->len = len;
     memcpy(n->text, "data: ", 6);
     memcpy(n->text + 6, json.ptr, json.len);
     memcpy(n->text + 6 + json.len, "\n\n", 2);
-    maki_queue_push(all->loop, &n->item);
+    maki_queue_push(b->loop, &n->item);
 }
 
-bool maki_broadcast_add(maki_broadcast *all, maki_conn *conn, maki_str fields)
+bool maki_broadcast_add(maki_broadcast *b, maki_conn *conn, maki_str fields)
 {
-    const maki_alloc *alloc = all->env->alloc;
+    const maki_alloc *alloc = b->env->alloc;
     listener *l = maki_new(alloc, listener);
     if (!l) return false;
-    *l = (listener){ .guest = { &listener_calls }, .all = all, .conn = conn, .next = all->first };
-    if (all->first) all->first->before = l;
-    all->first = l;
-    atomic_fetch_add(&all->listeners, 1);
-    MAKI_COUNT(all->metrics, event_listeners, 1);
-    maki_conn_set_data(conn, &l->guest);
+    *l = (listener){ .handler = { &callbacks }, .broadcast = b, .conn = conn, .next = b->first };
+    if (b->first) b->first->prev = l;
+    b->first = l;
+    atomic_fetch_add(&b->listeners, 1);
+    MAKI_COUNT(b->metrics, event_listeners, 1);
+    maki_conn_set_data(conn, &l->handler);
     maki_conn_start(conn, &(maki_reply){ .status = 200,
                                          .reason = MAKI_LIT("OK"),
                                          .fields = fields,
@@ -114,33 +116,33 @@ bool maki_broadcast_add(maki_broadcast *all, maki_conn *conn, maki_str fields)
     return true;
 }
 
-void maki_broadcast_end(maki_broadcast *all)
+void maki_broadcast_end(maki_broadcast *b)
 {
-    while (all->first) {
-        maki_conn_end(all->first->conn);
-        forget(all->first);
+    while (b->first) {
+        maki_conn_end(b->first->conn);
+        remove_listener(b->first);
     }
 }
 
 maki_status maki_broadcast_open(const maki_env *env, struct event_base *base, maki_queue *loop,
                                 maki_metrics *metrics, maki_broadcast **out, maki_err *err)
 {
-    struct timeval often = { .tv_sec = MAKI_BROADCAST_PING_S };
-    maki_broadcast *all = maki_new(env->alloc, maki_broadcast);
-    if (!all) return maki_fail_nomem(err);
-    *all = (maki_broadcast){ .env = env, .loop = loop, .metrics = metrics };
-    all->ping = event_new(base, -1, EV_PERSIST, on_ping, all);
-    if (!all->ping || event_add(all->ping, &often) != 0) {
-        maki_broadcast_close(all);
+    struct timeval interval = { .tv_sec = MAKI_BROADCAST_PING_S };
+    maki_broadcast *b = maki_new(env->alloc, maki_broadcast);
+    if (!b) return maki_fail_nomem(err);
+    *b = (maki_broadcast){ .env = env, .loop = loop, .metrics = metrics };
+    b->ping = event_new(base, -1, EV_PERSIST, on_ping, b);
+    if (!b->ping || event_add(b->ping, &interval) != 0) {
+        maki_broadcast_close(b);
         return maki_fail_nomem(err);
     }
-    *out = all;
+    *out = b;
     return MAKI_OK;
 }
 
-void maki_broadcast_close(maki_broadcast *all)
+void maki_broadcast_close(maki_broadcast *b)
 {
-    if (!all) return;
-    if (all->ping) event_free(all->ping);
-    maki_delete(all->env->alloc, all);
+    if (!b) return;
+    if (b->ping) event_free(b->ping);
+    maki_delete(b->env->alloc, b);
 }

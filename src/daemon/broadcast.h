@@ -1,7 +1,7 @@
-/* broadcast.h -- what happens, told to everybody who listens at /maki/events (server-sent events).
+/* broadcast.h -- events for the clients that listen at /maki/events (server-sent events).
  *
- * Any thread tells; the loop sends.  A listener that does not keep up is dropped: it may come back and read what it missed
- * from the conversations themselves. */
+ * Any thread emits; the loop sends.  A listener that does not keep up is dropped: it may reconnect and read what it
+ * missed from the conversations themselves. */
 #ifndef MAKI_DAEMON_BROADCAST_H
 #define MAKI_DAEMON_BROADCAST_H
 
@@ -22,12 +22,12 @@ maki_status maki_broadcast_open(const maki_env *env, struct event_base *base, ma
                                 maki_metrics *metrics, maki_broadcast **out, maki_err *err)
     MAKI_MUST_CHECK;
 /* Listeners were closed before.  Accepts NULL. */
-void maki_broadcast_close(maki_broadcast *all);
-/* End all listeners' streams: a stop waits for no one who only listens. */
-void maki_broadcast_end(maki_broadcast *all);
+void maki_broadcast_close(maki_broadcast *broadcast);
+/* End all listeners' streams: a stop does not wait for listeners. */
+void maki_broadcast_end(maki_broadcast *broadcast);
 
 /* From now on this connection gets events: its answer begins here.  False: out of memory, nothing was done. */
-bool maki_broadcast_add(maki_broadcast *all, maki_conn *conn, maki_str fields);
+bool maki_broadcast_add(maki_broadcast *broadcast, maki_conn *conn, maki_str fields);
 /* One JSON object, copied; from any thread.  `ctx` is the broadcast. */
 void maki_broadcast_send(void *ctx, maki_str json);
 

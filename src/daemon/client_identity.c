@@ -1,10 +1,9 @@
-/* client_identity.c -- see client_identity.h. */
+/* client_identity.c -- header fields that identify a conversation or a client: one table of names for each. */
 #include "daemon/client_identity.h"
 
 #include "base/str.h"
 
-/* Fields in which agents name their conversation, as recorded requests show.  The first that is there counts;
- * one a line, so that the next agent is one line more. */
+/* Fields in which agents name their conversation, as recorded requests show.  The first that is present counts. */
 static const char *const id_fields[] = {
     "x-claude-code-session-id", "session_id",           "session-id",
     "conversation_id",          "x-session-id",         "x-session-affinity",

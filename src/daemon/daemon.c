@@ -85,7 +85,7 @@ static void refuse(maki_daemon *d, maki_conn *conn, const maki_guard_answer *ans
     maki_kv values[] = { MAKI_KV_S("why", maki_str_of(answer->type)) };
     /* DEBUG: a client can cause any number of them */
     maki_log_event(d->logger, MAKI_DEBUG, "refused", values, 1);
-    maki_conn_fail(conn, answer->status, answer->type, answer->words);
+    maki_conn_fail(conn, answer->status, answer->type, answer->message);
 }
 
 /* The upstream that the client named, by path or field.  False: it named an unknown one. */
@@ -324,13 +324,13 @@ static maki_status open_server(maki_daemon *d, maki_err *err)
 static void on_full_disk(void *ctx, const maki_err *err)
 {
     maki_daemon *d = ctx;
-    maki_recording_state_learn(&d->recording, err);
+    maki_recording_state_update(&d->recording, err);
 }
 
 static void run_opened(maki_queue_item *item)
 {
     static const maki_err ok = { .status = MAKI_OK };
-    maki_recording_state_learn(&MAKI_CONTAINER_OF(item, maki_daemon, opened)->recording, &ok);
+    maki_recording_state_update(&MAKI_CONTAINER_OF(item, maki_daemon, opened)->recording, &ok);
 }
 
 static maki_status open_threads(maki_daemon *d, maki_err *err)
@@ -342,24 +342,24 @@ static maki_status open_threads(maki_daemon *d, maki_err *err)
                                        .on_full = on_full_disk,
                                        .on_full_ctx = d,
                                        .opened = &d->opened };
-    maki_api_routes_options local = { .home = d->home,
-                                      .config = d->options->config,
-                                      .logger = d->logger,
-                                      .metrics = &d->metrics,
-                                      .recording = &d->recording,
-                                      .address = d->address };
-    maki_api_options api = { .local = &local, .loop = &d->queue };
+    maki_api_routes_options routes = { .home = d->home,
+                                       .config = d->options->config,
+                                       .logger = d->logger,
+                                       .metrics = &d->metrics,
+                                       .recording = &d->recording,
+                                       .address = d->address };
+    maki_api_options api = { .routes = &routes, .loop = &d->queue };
     maki_status st =
         maki_broadcast_open(d->env, d->base, &d->queue, &d->metrics, &d->broadcast, err);
-    proxy.tell = maki_broadcast_send;
-    proxy.tell_ctx = d->broadcast;
+    proxy.on_event = maki_broadcast_send;
+    proxy.on_event_ctx = d->broadcast;
     d->opened = (maki_queue_item){ .run = run_opened };
     d->recording = (maki_recording_state){ .env = d->env,
                                            .logger = d->logger,
                                            .metrics = &d->metrics,
                                            .directory = d->home,
-                                           .tell = maki_broadcast_send,
-                                           .tell_ctx = d->broadcast };
+                                           .on_event = maki_broadcast_send,
+                                           .on_event_ctx = d->broadcast };
     maki_recording_state_init(&d->recording);
     recorder.body_max = d->options->server.body_bytes;
     api.broadcast = d->broadcast;

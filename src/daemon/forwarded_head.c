@@ -1,4 +1,4 @@
-/* forwarded_head.c -- see forwarded_head.h. */
+/* forwarded_head.c -- copy the fields of a head as they came, but for those that belong to one connection or to Maki. */
 #include "daemon/forwarded_head.h"
 
 #include "base/str.h"
@@ -10,7 +10,7 @@ maki_str maki_forward_line(const maki_http_field *field)
                        (size_t)(field->value.ptr + field->value.len - field->name.ptr) };
 }
 
-static bool stays_here(const maki_http_head *head, maki_str name)
+static bool is_dropped(const maki_http_head *head, maki_str name)
 {
     if (name.len >= 7 && maki_http_same(maki_str_to(name, 7), MAKI_LIT("x-maki-"))) return true;
     return maki_http_same(name, MAKI_LIT("host")) || maki_http_same(name, MAKI_LIT("expect")) ||
@@ -22,7 +22,7 @@ size_t maki_forward_request(const maki_http_head *head, maki_str *lines)
     size_t count = 0;
     for (size_t i = 0; i < head->field_count; i++) {
         const maki_http_field *field = &head->fields[i];
-        if (stays_here(head, field->name)) continue;
+        if (is_dropped(head, field->name)) continue;
         if (maki_http_same(field->name, MAKI_LIT("accept-encoding"))) {
             lines[count++] = MAKI_LIT("Accept-Encoding: identity");
         } else {

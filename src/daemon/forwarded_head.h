@@ -1,4 +1,4 @@
-/* forwarded_head.h -- which lines of a head are handed on, and how. */
+/* forwarded_head.h -- which lines of a head are forwarded, and how. */
 #ifndef MAKI_DAEMON_FORWARDED_HEAD_H
 #define MAKI_DAEMON_FORWARDED_HEAD_H
 
@@ -8,18 +8,18 @@
 /* A field as it came: from its name to the end of its value. */
 maki_str maki_forward_line(const maki_http_field *field);
 
-/* The lines of a request for upstream, in `lines` (room for MAKI_HTTP_FIELDS): all but Host, what belongs to one
- * connection only, x-maki-* and Expect (which was answered); Accept-Encoding says identity, so that the reply can be
+/* The lines of a request for upstream, in `lines` (capacity MAKI_HTTP_FIELDS): all but Host, fields of one connection,
+ * x-maki-* and Expect (which was answered); Accept-Encoding says identity, so that the reply can be
  * recorded.  They point into the head. */
 size_t maki_forward_request(const maki_http_head *head, maki_str *lines);
 
 /* How the reply's body is framed, by its head. */
 typedef struct maki_forward_reply {
-    bool has_length; /* and it can be believed: it is not in chunks as well */
+    bool has_length; /* and is not chunked as well */
     uint64_t length;
     maki_str type; /* Content-Type */
 } maki_forward_reply;
-/* The lines of a reply for the client, each ended by CRLF, into `out`: all but what belongs to one connection only. */
+/* The lines of a reply for the client, each ended by CRLF, into `out`: all but the fields of one connection. */
 maki_forward_reply maki_forward_lines(const maki_http_head *fields, maki_buf *out);
 
 #endif

@@ -163,7 +163,7 @@ static void on_recorded(maki_record *record)
     if (record->err.status == MAKI_OK && record->sync.status != MAKI_OK) {
         maki_fail(&record->err, record->sync.status, "the log could not be synced to the disk");
     }
-    maki_recording_state_note(t->shared->recording, &record->err);
+    maki_recording_state_count(t->shared->recording, &record->err);
     if (t->state == FLUSHING) flush_reply(t);
     free_if_unused(t);
 }

@@ -1,4 +1,4 @@
-/* guard.c -- see guard.h. */
+/* guard.c -- three checks of a request's head, in this order: Host (421), Origin (403), token (401). */
 #include "daemon/guard.h"
 
 #include "base/str.h"
@@ -16,7 +16,7 @@ static maki_str without_port(maki_str host)
     return maki_str_to(host, from);
 }
 
-/* An address in figures cannot be made to point elsewhere. */
+/* A numeric address cannot be rebound by DNS. */
 static bool is_address(maki_str host)
 {
     bool six = host.len > 2 && host.ptr[0] == '[' && host.ptr[host.len - 1] == ']';
@@ -42,7 +42,7 @@ static bool is_our_host(const maki_guard *guard, maki_str host)
     return false;
 }
 
-/* Our own page: http://HOST, with the Host of this very request. */
+/* Our own page: http://HOST, with the Host of this request. */
 static bool is_our_origin(const maki_guard *guard, maki_str origin, maki_str host)
 {
     for (size_t i = 0; i < guard->origin_count; i++) {
@@ -52,17 +52,17 @@ static bool is_our_origin(const maki_guard *guard, maki_str origin, maki_str hos
            maki_http_same(maki_str_from(origin, 7), host);
 }
 
-/* A browser says so when a page of another site asks; following a link to our page is no harm. */
+/* A browser marks requests that a page of another site makes; following a link to our page is harmless. */
 static bool is_cross_site(const maki_http_head *head)
 {
     if (!maki_http_same(maki_http_value(head, "sec-fetch-site"), MAKI_LIT("cross-site"))) {
         return false;
     }
-    bool link = maki_http_same(maki_http_value(head, "sec-fetch-mode"), MAKI_LIT("navigate"));
-    return !(link && maki_str_is(head->method, MAKI_LIT("GET")));
+    bool navigation = maki_http_same(maki_http_value(head, "sec-fetch-mode"), MAKI_LIT("navigate"));
+    return !(navigation && maki_str_is(head->method, MAKI_LIT("GET")));
 }
 
-/* In a time that tells nothing about how much of it is right. */
+/* In constant time: how long it takes does not depend on how much of it is right. */
 static bool same_secret(maki_str given, maki_str token)
 {
     unsigned char differ = given.len != token.len;
@@ -77,23 +77,24 @@ maki_guard_answer maki_guard_check(const maki_guard *guard, const maki_http_head
 {
     maki_str host = maki_http_value(head, "host"), origin = maki_http_value(head, "origin");
     maki_str given = maki_http_value(head, "x-maki-token");
-    bool old = head->minor == 0 && host.len == 0; /* no browser */
-    if (!old && !is_our_host(guard, host)) {
+    bool http_1_0 = head->minor == 0 && host.len == 0; /* not a browser */
+    if (!http_1_0 && !is_our_host(guard, host)) {
         return (maki_guard_answer){ 421, "wrong_host",
-                                    "the Host of this request is not one that Maki serves under; "
-                                    "use 127.0.0.1 or localhost, or start it with --allow-host" };
+                                    "the Host of this request is not allowed; use 127.0.0.1 or "
+                                    "localhost, or start Maki with --allow-host" };
     }
     bool allowed = origin.len && is_our_origin(guard, origin, host);
     if (!allowed && (origin.len || is_cross_site(head))) {
         return (maki_guard_answer){ 403, "wrong_origin",
-                                    "pages of other sites may not speak to Maki; --allow-origin "
-                                    "allows one by name" };
+                                    "pages of other sites may not send requests to Maki; allow one "
+                                    "with --allow-origin" };
     }
     if (!guard->token) return (maki_guard_answer){ .status = 0 };
     if (!same_secret(path_token.len ? path_token : given, maki_str_of(guard->token))) {
-        return (maki_guard_answer){ 401, "wrong_token",
-                                    "a token is needed: in the header x-maki-token, or put "
-                                    "/t/TOKEN before the path" };
+        return (
+            maki_guard_answer){ 401, "wrong_token",
+                                "a token is required: in the header x-maki-token, or as /t/TOKEN "
+                                "before the path" };
     }
     return (maki_guard_answer){ .status = 0 };
 }

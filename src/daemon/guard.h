@@ -1,8 +1,8 @@
-/* guard.h -- who may speak to the daemon.
+/* guard.h -- which requests the daemon accepts.
  *
- * A page of any site that a browser shows can send requests to 127.0.0.1.  So the Host must be one of ours (a name
- * that was made to point here is not: DNS rebinding), and what comes from a page must come from our own page or one
- * that was allowed by name.  When we listen beyond this machine, everybody needs the token as well. */
+ * Any page in a browser can send requests to 127.0.0.1.  So the Host must be one of ours (a name that was made to
+ * resolve to this address is not: DNS rebinding), and a page that sends a request must be our own or one that was
+ * allowed by name.  When other machines can reach the daemon, every client needs the token as well. */
 #ifndef MAKI_DAEMON_GUARD_H
 #define MAKI_DAEMON_GUARD_H
 
@@ -11,8 +11,8 @@
 enum { MAKI_GUARD_NAMES = 16 };
 
 typedef struct maki_guard {
-    const char *token; /* NULL: none is asked for */
-    bool any_address;  /* bound to all addresses: any address in figures is ours */
+    const char *token; /* NULL: none is required */
+    bool any_address;  /* bound to all addresses: any numeric Host is ours */
     /* besides localhost, 127.0.0.1 and [::1]; without a port */
     const char *hosts[MAKI_GUARD_NAMES];
     size_t host_count;
@@ -21,8 +21,8 @@ typedef struct maki_guard {
 } maki_guard;
 
 typedef struct maki_guard_answer {
-    int status; /* 0: it may; else the HTTP status of the refusal */
-    const char *type, *words;
+    int status; /* 0: accepted; else the HTTP status of the refusal */
+    const char *type, *message;
 } maki_guard_answer;
 
 /* `path_token`: from /t/TOKEN/ in the path; len 0: none. */

@@ -1,4 +1,7 @@
-/* main.c -- maki-serve: the daemon as a program.  `maki serve` starts it. */
+/* main.c -- maki-serve, the daemon as a program; `maki serve` runs it.
+ *
+ * In:   the command line, the environment, maki.yaml.
+ * Out:  the address on standard output (or --ready-fd) when connections are accepted; the log on standard error. */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +14,7 @@
 #include "daemon/daemon.h"
 #include "net/event_memory.h"
 
-/* A connection is a descriptor: as many as we may.  How many that is; 0: not known. */
+/* Each connection needs a descriptor: raise the limit to its maximum.  Returns it; 0: unknown. */
 static size_t raise_limits(void)
 {
     struct rlimit files;
@@ -21,9 +24,9 @@ static size_t raise_limits(void)
     return getrlimit(RLIMIT_NOFILE, &files) == 0 ? (size_t)files.rlim_cur : 0;
 }
 
-/* What a crowd took goes back to the system when it has gone: bodies are not put into the gaps of the heap, and
- * what libevent keeps for ever does not hold its pages. */
-static void settle_memory(void)
+/* Memory of a peak goes back to the system: bodies are mapped instead of filling holes of the heap, and libevent's
+ * long-lived blocks do not share their pages. */
+static void tune_allocator(void)
 {
     maki_set_mmap_threshold(32 << 10);
     maki_event_memory_use();
@@ -35,13 +38,13 @@ static int fail(const maki_err *err)
     return maki_status_exit(err->status);
 }
 
-/* Tell whoever started us that connections are taken. */
-static void say_ready(int fd, const char *address)
+/* Report the address to the process that started us: connections are accepted. */
+static void report_ready(int fd, const char *address)
 {
     char line[160];
     int n = snprintf(line, sizeof line, "maki: listening on %s\n", address);
     int to = fd >= 0 ? fd : STDOUT_FILENO;
-    if (write(to, line, (size_t)n) < 0) return; /* nobody listens: no reason to stop */
+    if (write(to, line, (size_t)n) < 0) return; /* nobody reads it: no reason to stop */
     if (fd >= 0) close(fd);
 }
 
@@ -51,9 +54,9 @@ static int serve(const maki_env *env, const maki_daemon_options *options)
     maki_logger logger = { env->clock, maki_fd_sink_of(&log), options->log_level };
     maki_daemon *daemon = NULL;
     maki_err err;
-    settle_memory();
+    tune_allocator();
     if (maki_daemon_open(env, options, &logger, &daemon, &err) != MAKI_OK) return fail(&err);
-    say_ready(options->ready_fd, maki_daemon_address(daemon));
+    report_ready(options->ready_fd, maki_daemon_address(daemon));
     maki_daemon_run(daemon);
     maki_daemon_close(daemon);
     return 0;

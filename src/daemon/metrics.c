@@ -1,4 +1,4 @@
-/* metrics.c -- see metrics.h. */
+/* metrics.c -- print the table of metrics in Prometheus' text format. */
 #include "daemon/metrics.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* metrics.h -- numbers about the daemon, for Prometheus.
  *
- * Any thread adds; nothing here waits.  No label carries what a client sent. */
+ * Any thread adds; nothing here blocks.  No label carries what a client sent. */
 #ifndef MAKI_DAEMON_METRICS_H
 #define MAKI_DAEMON_METRICS_H
 
@@ -12,24 +12,24 @@
 /* clang-format off */
 #define MAKI_METRICS_MAP(X)                                                                                     \
     /* name                      kind       what it says                                                    */ \
-    X(requests_total,            "counter", "requests that came")                                               \
+    X(requests_total,            "counter", "requests received")                                                \
     X(local_requests_total,      "counter", "of these, answered here")                                          \
     X(refused_total,             "counter", "requests refused for their host, origin or token")                 \
-    X(exchanges_total,           "counter", "requests handed on and recorded")                                  \
-    X(passed_total,              "counter", "requests handed on without recording")                             \
-    X(open_exchanges,            "gauge",   "requests under way")                                               \
+    X(exchanges_total,           "counter", "requests forwarded and recorded")                                  \
+    X(passed_total,              "counter", "requests forwarded without recording")                             \
+    X(open_exchanges,            "gauge",   "requests in progress")                                             \
     X(open_connections,          "gauge",   "connections of clients")                                           \
     X(event_listeners,           "gauge",   "clients that listen to events")                                    \
     X(client_gone_total,         "counter", "clients that went away before the end of the reply")               \
-    X(upstream_failures_total,   "counter", "requests that upstream did not answer whole")                      \
-    X(record_failures_total,     "counter", "exchanges that could not be recorded, or not whole")               \
+    X(upstream_failures_total,   "counter", "requests without a complete reply from upstream")                  \
+    X(record_failures_total,     "counter", "exchanges that could not be recorded completely")                  \
     X(recording,                 "gauge",   "1 while exchanges are recorded, 0 while the machine cannot")       \
-    X(unrecorded_total,          "counter", "exchanges answered before their request was whole: not recorded")  \
+    X(unrecorded_total,          "counter", "exchanges answered before their request was complete: not recorded")\
     X(request_bytes_total,       "counter", "bytes of bodies from clients")                                     \
     X(reply_bytes_total,         "counter", "bytes of bodies from upstream")                                    \
-    X(first_byte_ms_total,       "counter", "from the end of a request to the reply's head, summed")            \
+    X(first_byte_ms_total,       "counter", "from the end of a request to the reply's head, total")             \
     X(first_byte_count_total,    "counter", "replies in that sum")                                              \
-    X(accept_failures_total,     "counter", "times no connection could be taken")
+    X(accept_failures_total,     "counter", "times no connection could be accepted")
 /* clang-format on */
 
 typedef struct maki_metrics {

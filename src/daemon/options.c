@@ -1,4 +1,9 @@
-/* options.c -- see options.h. */
+/* options.c -- one table of options, read three times: --config and --help, then maki.yaml, then the command line.
+ *
+ * In:    the environment, the command line, maki.yaml.
+ * Out:   maki_daemon_options; the first mistake as an error, never with a secret in it.
+ * Always: the command line overrides the file, except that upstreams of both are merged; an address beyond loopback
+ *         needs a token. */
 #include "daemon/options.h"
 
 #include <stddef.h>
@@ -9,7 +14,7 @@
 #include "base/str.h"
 #include "config/amount.h"
 
-typedef enum kind {
+typedef enum value_kind {
     CONFIG,
     LISTEN,
     TEXT,
@@ -22,11 +27,11 @@ typedef enum kind {
     SIZE,
     BYTES,
     LEVEL
-} kind;
+} value_kind;
 
 typedef struct option_row {
     maki_option option; /* `at` is in maki_daemon_options */
-    kind kind;
+    value_kind kind;
     const char *setting; /* where it stands in maki.yaml; NULL: only on the command line */
 } option_row;
 
@@ -34,41 +39,41 @@ typedef struct option_row {
 /* clang-format off */
 static const option_row rows[] = {
     { { "--config FILE", 0, "the configuration ($MAKI_CONFIG, ./maki.yaml, $XDG_CONFIG_HOME/maki/maki.yaml)" }, CONFIG, NULL },
-    { { "--listen ADDR:PORT", 0, "where to take connections (127.0.0.1:4747); port 0 picks one; may be repeated" }, LISTEN, "serve.listen" },
+    { { "--listen ADDR:PORT", 0, "the address to listen on (127.0.0.1:4747); port 0 picks a free one; may be repeated" }, LISTEN, "serve.listen" },
     { { "--home DIR", AT(home), "where conversations are kept ($MAKI_HOME)" }, TEXT, NULL },
-    { { "--upstream NAME=URL", 0, "a server to hand requests to; may be repeated; \"NAME=URL models=PATTERN\" picks it by model" }, UPSTREAM, "upstreams" },
-    { { "--token TOKEN", AT(token), "what clients must show ($MAKI_TOKEN); needed beyond this machine" }, SECRET, "serve.token" },
-    { { "--allow-host NAME", 0, "another name under which clients may reach Maki; may be repeated" }, HOST, "serve.allow_hosts" },
-    { { "--allow-origin ORIGIN", 0, "a site whose pages may speak to Maki; may be repeated" }, ORIGIN, "serve.allow_origins" },
-    { { "--max-connections N", AT(server.connections), "clients at a time" }, SIZE, "serve.limits.connections" },
-    { { "--max-head BYTES", AT(server.head_bytes), "of one request's head" }, BYTES, "serve.limits.head" },
-    { { "--max-body BYTES", AT(server.body_bytes), "of one request's body, packed or not" }, BYTES, "serve.limits.body" },
-    { { "--idle-timeout TIME", AT(server.idle_ms), "a connection without a request is closed" }, MS, "serve.timeouts.idle" },
-    { { "--head-timeout TIME", AT(server.head_ms), "a head must have come" }, MS, "serve.timeouts.head" },
-    { { "--body-timeout TIME", AT(server.body_ms), "no byte of a body came" }, MS, "serve.timeouts.body" },
-    { { "--write-timeout TIME", AT(server.write_ms), "a client took nothing" }, MS, "serve.timeouts.write" },
-    { { "--connect-timeout TIME", AT(client.connect_ms), "to reach an upstream" }, MS, "serve.timeouts.connect" },
-    { { "--upstream-timeout TIME", AT(client.idle_ms), "an upstream sent nothing" }, MS, "serve.timeouts.upstream" },
-    { { "--stop-timeout TIME", AT(stop_ms), "to finish what is running when told to stop" }, MS, "serve.timeouts.stop" },
+    { { "--upstream NAME=URL", 0, "a server to forward requests to; may be repeated; \"NAME=URL models=PATTERN\" picks it by model" }, UPSTREAM, "upstreams" },
+    { { "--token TOKEN", AT(token), "what clients must send ($MAKI_TOKEN); required when other machines can connect" }, SECRET, "serve.token" },
+    { { "--allow-host NAME", 0, "a further Host that is accepted; may be repeated" }, HOST, "serve.allow_hosts" },
+    { { "--allow-origin ORIGIN", 0, "a site whose pages may send requests to Maki; may be repeated" }, ORIGIN, "serve.allow_origins" },
+    { { "--max-connections N", AT(server.connections), "concurrent clients" }, SIZE, "serve.limits.connections" },
+    { { "--max-head BYTES", AT(server.head_bytes), "largest head of a request" }, BYTES, "serve.limits.head" },
+    { { "--max-body BYTES", AT(server.body_bytes), "largest body of a request, compressed or not" }, BYTES, "serve.limits.body" },
+    { { "--idle-timeout TIME", AT(server.idle_ms), "close a connection without a request" }, MS, "serve.timeouts.idle" },
+    { { "--head-timeout TIME", AT(server.head_ms), "receive a request's head" }, MS, "serve.timeouts.head" },
+    { { "--body-timeout TIME", AT(server.body_ms), "wait for the next byte of a body" }, MS, "serve.timeouts.body" },
+    { { "--write-timeout TIME", AT(server.write_ms), "wait for a client that reads nothing" }, MS, "serve.timeouts.write" },
+    { { "--connect-timeout TIME", AT(client.connect_ms), "connect to an upstream" }, MS, "serve.timeouts.connect" },
+    { { "--upstream-timeout TIME", AT(client.idle_ms), "wait for an upstream that sends nothing" }, MS, "serve.timeouts.upstream" },
+    { { "--stop-timeout TIME", AT(stop_ms), "finish requests in progress on SIGTERM" }, MS, "serve.timeouts.stop" },
     { { "--ca-file FILE", AT(client.ca_file), "certificates to trust instead of the system's" }, TEXT, "serve.ca_file" },
     { { "--log-level LEVEL", AT(log_level), "debug, info, warn or error" }, LEVEL, "log.level" },
-    { { "--ready-fd N", AT(ready_fd), "write the address there, instead of to standard output" }, FD, NULL },
+    { { "--ready-fd N", AT(ready_fd), "write the address to this descriptor instead of standard output" }, FD, NULL },
 };
 /* clang-format on */
 enum { ROW_COUNT = sizeof rows / sizeof rows[0] };
 
 /* ---- values --------------------------------------------------------------------------------------- */
 
-static bool add_name(const char **names, size_t *count, size_t most, const char *value)
+static bool add_name(const char **names, size_t *count, size_t max, const char *value)
 {
-    if (*count == most) return false;
+    if (*count == max) return false;
     names[(*count)++] = value;
     return true;
 }
 
-static bool read_number(kind of, maki_str text, double *n)
+static bool parse_number(value_kind kind, maki_str text, double *n)
 {
-    switch (of) {
+    switch (kind) {
     case SIZE: return maki_amount_integer(text, n) && *n >= 1;
     case BYTES: return maki_amount_bytes(text, n) && *n > 0;
     case FD: return maki_amount_integer(text, n) && *n >= 0 && *n <= 65535;
@@ -76,9 +81,9 @@ static bool read_number(kind of, maki_str text, double *n)
     }
 }
 
-static void put_number(kind of, void *place, double n)
+static void store_number(value_kind kind, void *place, double n)
 {
-    switch (of) {
+    switch (kind) {
     case SIZE: *(size_t *)place = (size_t)n; break;
     case BYTES: *(uint64_t *)place = (uint64_t)n; break;
     case FD: *(int *)place = (int)n; break;
@@ -86,7 +91,7 @@ static void put_number(kind of, void *place, double n)
     }
 }
 
-static bool read_value(maki_daemon_options *o, const option_row *row, const char *value)
+static bool parse_value(maki_daemon_options *o, const option_row *row, const char *value)
 {
     char *place = (char *)o + row->option.at;
     maki_str text = maki_str_of(value);
@@ -98,11 +103,11 @@ static bool read_value(maki_daemon_options *o, const option_row *row, const char
     case TEXT:
     case SECRET: *(const char **)(void *)place = value; return value[0] != '\0';
     case LEVEL: return maki_level_parse(text, (maki_level *)(void *)place);
-    case CONFIG: return value[0] != '\0'; /* it was read before all others */
-    case UPSTREAM: return false;          /* it tells its own reasons */
+    case CONFIG: return value[0] != '\0'; /* read_ahead() took it */
+    case UPSTREAM: return false;          /* maki_upstreams_add() reports its own errors */
     default:
-        if (!read_number(row->kind, text, &n)) return false;
-        put_number(row->kind, place, n);
+        if (!parse_number(row->kind, text, &n)) return false;
+        store_number(row->kind, place, n);
         return true;
     }
 }
@@ -113,40 +118,41 @@ static maki_status read_option(maki_daemon_options *o, const option_row *row, co
                                maki_err *err)
 {
     if (row->kind == UPSTREAM) return maki_upstreams_add(&o->upstreams, maki_str_of(value), err);
-    if (read_value(o, row, value)) return MAKI_OK;
+    if (parse_value(o, row, value)) return MAKI_OK;
     if (row->kind == SECRET) value = "(hidden)";
-    return maki_fail(err, MAKI_INVALID, "%s: %.60s cannot be used (%s)", row->option.shape, value,
+    return maki_fail(err, MAKI_INVALID, "%s: invalid value %.60s (%s)", row->option.shape, value,
                      row->option.help);
 }
 
 static maki_status read_command_line(maki_daemon_options *o, int argc, char **argv, maki_err *err)
 {
     maki_option_list list = MAKI_OPTIONS("maki serve", rows, argc, argv);
-    maki_option_kind is;
+    maki_option_kind found;
     maki_status st = MAKI_OK;
     size_t i;
     const char *value;
-    while (st == MAKI_OK && (is = maki_options_next(&list, &i, &value, err))) {
-        if (is == MAKI_OPTION_INVALID) return MAKI_INVALID;
-        if (is == MAKI_OPTION_POSITIONAL)
-            return maki_fail(err, MAKI_INVALID, "%.60s is no option; see maki serve --help", value);
+    while (st == MAKI_OK && (found = maki_options_next(&list, &i, &value, err))) {
+        if (found == MAKI_OPTION_INVALID) return MAKI_INVALID;
+        if (found == MAKI_OPTION_POSITIONAL)
+            return maki_fail(err, MAKI_INVALID, "unexpected argument %.60s; see maki serve --help",
+                             value);
         st = read_option(o, &rows[i], value, err);
     }
     return st;
 }
 
-/* Before the file is read: which one, and what the command line is going to say.  Mistakes are told
+/* Before the file is read: its name, and which options the command line has.  Mistakes are reported
  * later, by read_command_line. */
-static const char *look_ahead(int argc, char **argv, bool given[ROW_COUNT], bool *help)
+static const char *read_ahead(int argc, char **argv, bool given[ROW_COUNT], bool *help)
 {
     maki_option_list list = MAKI_OPTIONS("maki serve", rows, argc, argv);
-    maki_option_kind is;
+    maki_option_kind found;
     const char *file = NULL, *value;
     size_t i;
     for (int k = 1; k < argc; k++)
         *help = *help || strcmp(argv[k], "--help") == 0 || strcmp(argv[k], "-h") == 0;
-    while ((is = maki_options_next(&list, &i, &value, NULL))) {
-        if (is != MAKI_OPTION_NAMED) continue;
+    while ((found = maki_options_next(&list, &i, &value, NULL))) {
+        if (found != MAKI_OPTION_NAMED) continue;
         given[i] = true;
         if (rows[i].kind == CONFIG) file = value;
     }
@@ -155,18 +161,18 @@ static const char *look_ahead(int argc, char **argv, bool given[ROW_COUNT], bool
 
 /* ---- the configuration ---------------------------------------------------------------------------- */
 
-static maki_status take_names(maki_daemon_options *o, const option_row *row, maki_err *err)
+static maki_status read_names(maki_daemon_options *o, const option_row *row, maki_err *err)
 {
     maki_str entry;
     for (size_t n = 0; maki_config_entry(o->config, row->setting, n, &entry); n++) {
-        if (!read_value(o, row, entry.ptr)) {
+        if (!parse_value(o, row, entry.ptr)) {
             return maki_fail(err, MAKI_TOOBIG, "%s has more than %zu entries", row->setting, n);
         }
     }
     return MAKI_OK;
 }
 
-static maki_status take_upstream(maki_daemon_options *o, maki_str name, maki_err *err)
+static maki_status read_upstream(maki_daemon_options *o, maki_str name, maki_err *err)
 {
     char path[300], line[800];
     maki_str entry;
@@ -178,25 +184,25 @@ static maki_status take_upstream(maki_daemon_options *o, maki_str name, maki_err
         n += (size_t)snprintf(line + n, sizeof line - n, "%s%s", i ? "," : " models=", entry.ptr);
     }
     if (n >= sizeof line) return maki_fail(err, MAKI_TOOBIG, "%.80s is too long", path);
-    maki_err why;
-    maki_status st = maki_upstreams_add(&o->upstreams, (maki_str){ line, n }, &why);
+    maki_err reason;
+    maki_status st = maki_upstreams_add(&o->upstreams, (maki_str){ line, n }, &reason);
     if (st == MAKI_OK) return st;
     return maki_fail(err, st, "upstreams.%.*s: %s", (int)(name.len < 40 ? name.len : 40), name.ptr,
-                     why.msg);
+                     reason.msg);
 }
 
-static maki_status take_upstreams(maki_daemon_options *o, maki_err *err)
+static maki_status read_upstreams(maki_daemon_options *o, maki_err *err)
 {
     maki_str name;
     maki_status st = MAKI_OK;
     for (size_t at = 0;
          st == MAKI_OK && maki_config_next_name(o->config, "upstreams", &at, &name);) {
-        st = take_upstream(o, name, err);
+        st = read_upstream(o, name, err);
     }
     return st;
 }
 
-static maki_status take_secret(maki_daemon_options *o, const option_row *row, maki_err *err)
+static maki_status read_secret(maki_daemon_options *o, const option_row *row, maki_err *err)
 {
     maki_config_value value;
     maki_str text;
@@ -206,15 +212,15 @@ static maki_status take_secret(maki_daemon_options *o, const option_row *row, ma
     return st;
 }
 
-static maki_status take_setting(maki_daemon_options *o, const option_row *row, maki_err *err)
+static maki_status read_setting(maki_daemon_options *o, const option_row *row, maki_err *err)
 {
     char *place = (char *)o + row->option.at;
     switch (row->kind) {
     case LISTEN:
     case HOST:
-    case ORIGIN: return take_names(o, row, err);
-    case UPSTREAM: return take_upstreams(o, err);
-    case SECRET: return take_secret(o, row, err);
+    case ORIGIN: return read_names(o, row, err);
+    case UPSTREAM: return read_upstreams(o, err);
+    case SECRET: return read_secret(o, row, err);
     case TEXT: {
         maki_str text = maki_config_text(o->config, row->setting);
         if (text.len) *(const char **)(void *)place = text.ptr;
@@ -224,40 +230,40 @@ static maki_status take_setting(maki_daemon_options *o, const option_row *row, m
         (void)maki_level_parse(maki_config_text(o->config, row->setting),
                                (maki_level *)(void *)place);
         break;
-    default: put_number(row->kind, place, (double)maki_config_integer(o->config, row->setting));
+    default: store_number(row->kind, place, (double)maki_config_integer(o->config, row->setting));
     }
     return MAKI_OK;
 }
 
-/* Upstreams of the command line come beside those of the file; anything else comes instead. */
-static maki_status take_settings(maki_daemon_options *o, const bool given[ROW_COUNT], maki_err *err)
+/* Upstreams of the command line are added to those of the file; any other option overrides the file. */
+static maki_status read_settings(maki_daemon_options *o, const bool given[ROW_COUNT], maki_err *err)
 {
     maki_status st = MAKI_OK;
     for (size_t i = 0; i < ROW_COUNT && st == MAKI_OK; i++) {
-        bool instead = given[i] && rows[i].kind != UPSTREAM;
-        if (rows[i].setting && !instead) st = take_setting(o, &rows[i], err);
+        bool overridden = given[i] && rows[i].kind != UPSTREAM;
+        if (rows[i].setting && !overridden) st = read_setting(o, &rows[i], err);
     }
     return st;
 }
 
-/* "127.0.0.1:4747" and "[::1]:0" are this machine alone. */
+/* "127.0.0.1:4747", "[::1]:0": only this machine can connect. */
 static bool is_loopback(const char *address)
 {
     return strncmp(address, "127.", 4) == 0 || strncmp(address, "[::1]:", 6) == 0;
 }
 
-/* What goes together and what does not: beyond this machine only with a token. */
-static maki_status check(maki_daemon_options *o, maki_err *err)
+/* Other machines may connect only with a token. */
+static maki_status check_token(maki_daemon_options *o, maki_err *err)
 {
     if (o->token && o->token[0] == '\0') o->token = NULL;
     for (size_t i = 0; i < o->listen_count; i++) {
         if (is_loopback(o->listen[i])) continue;
         if (!o->token)
             return maki_fail(err, MAKI_DENIED,
-                             "%.60s can be reached from other machines: that needs a token; "
+                             "%.60s can be reached from other machines: that requires a token; "
                              "set MAKI_TOKEN, serve.token or --token",
                              o->listen[i]);
-        o->guard.any_address = true; /* the address itself is a name under which we are reached */
+        o->guard.any_address = true; /* clients use this address as the Host */
     }
     o->guard.token = o->token;
     return MAKI_OK;
@@ -270,13 +276,13 @@ maki_status maki_daemon_options_read(const maki_env *env, char *const *environme
     *o = (maki_daemon_options){ .ready_fd = -1 };
     o->server = (maki_server_limits)MAKI_SERVER_LIMITS_INIT;
     o->client = (maki_client_limits)MAKI_CLIENT_LIMITS_INIT;
-    maki_config_options config = { sizeof config, *env, look_ahead(argc, argv, given, &o->help),
+    maki_config_options config = { sizeof config, *env, read_ahead(argc, argv, given, &o->help),
                                    environment,   NULL, NULL };
     if (o->help) return MAKI_OK;
     maki_status st = maki_config_open(&config, &o->config, err);
-    if (st == MAKI_OK) st = take_settings(o, given, err);
+    if (st == MAKI_OK) st = read_settings(o, given, err);
     if (st == MAKI_OK) st = read_command_line(o, argc, argv, err);
-    return st == MAKI_OK ? check(o, err) : st;
+    return st == MAKI_OK ? check_token(o, err) : st;
 }
 
 void maki_daemon_options_free(maki_daemon_options *o)
@@ -289,11 +295,11 @@ void maki_daemon_options_help(maki_sink out)
 {
     static const char head[] =
         "maki serve [OPTION...]\n"
-        "Stands between agents and their providers, and records every conversation.\n\n";
+        "Forwards requests of agents to their providers, and records every conversation.\n\n";
     static const char tail[] =
         "\nAll but --home, --ready-fd and --config can stand in maki.yaml: maki config reference.\n"
         "TIME is 30s, 250ms or 5m; BYTES 64k, 10m or 1g.  NAME of an upstream: anthropic, openai, gemini and\n"
-        "ollama have defaults; others are reached at /u/NAME/...\n\n"
+        "ollama have defaults; others are at /u/NAME/...\n\n"
         "Example:\n"
         "  maki serve --upstream \"local=http://127.0.0.1:8000/v1 models=qwen*\"\n"
         "  ANTHROPIC_BASE_URL=http://127.0.0.1:4747 claude\n";

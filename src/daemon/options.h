@@ -1,5 +1,5 @@
-/* options.h -- how the daemon is to run: one table gives the command line, its help and the settings of
- * maki.yaml (config/settings.c has their defaults).  What the command line says wins over the file. */
+/* options.h -- the daemon's options: one table gives the command line, its help and the settings of
+ * maki.yaml (config/settings.c has their defaults).  The command line overrides the file. */
 #ifndef MAKI_DAEMON_OPTIONS_H
 #define MAKI_DAEMON_OPTIONS_H
 
@@ -14,13 +14,13 @@
 enum { MAKI_LISTEN_MAX = 4 };
 
 typedef struct maki_daemon_options {
-    maki_config *config; /* texts below are borrowed from it, or from the command line */
+    maki_config *config; /* the strings below are borrowed from it, or from the command line */
     const char *listen[MAKI_LISTEN_MAX];
     size_t listen_count;
     const char *home; /* NULL: $MAKI_HOME, $XDG_DATA_HOME/maki or ~/.local/share/maki */
     const char *token;
-    int ready_fd; /* the address is written there when connections are taken; -1: to standard output */
-    size_t descriptors; /* that the process may have open; 0: as many as it likes */
+    int ready_fd; /* the address is written there when connections are accepted; -1: standard output */
+    size_t descriptors; /* limit of the process; 0: unknown */
     uint32_t stop_ms;
     maki_level log_level;
     bool help;
@@ -30,7 +30,7 @@ typedef struct maki_daemon_options {
     maki_client_limits client;
 } maki_daemon_options;
 
-/* The configuration, and over it what the command line says; with --help nothing is read.  `env` and argv
+/* The configuration, overridden by the command line; with --help nothing is read.  `env` and argv
  * are borrowed.  The caller ends it with maki_daemon_options_free(), also after a failure. */
 maki_status maki_daemon_options_read(const maki_env *env, char *const *environment, int argc,
                                      char **argv, maki_daemon_options *out, maki_err *err)

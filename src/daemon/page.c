@@ -1,4 +1,4 @@
-/* page.c -- see page.h.  The bytes come from web/ by way of page_files.c. */
+/* page.c -- the table of the page's files; page_files.c embeds their bytes from web/. */
 #include "daemon/page.h"
 
 #include "base/str.h"

@@ -10,7 +10,7 @@ typedef struct maki_page_file {
     const char *start, *end;
 } maki_page_file;
 
-/* NULL when there is none at this path. */
+/* NULL: no file has this path. */
 const maki_page_file *maki_page_find(maki_str path);
 
 #endif

@@ -1,11 +1,10 @@
-/* routes.c -- see routes.h. */
+/* routes.c -- match a request's path: first the protocols' own paths (wire/protocol.h), then the table below. */
 #include "daemon/routes.h"
 
 #include "base/str.h"
 #include "wire/protocol.h"
 
-/* Besides the paths of the protocols (wire/protocol.h), which come first.  A star stands for one segment or a part of
- * it; two at the end for all that follows. */
+/* A star matches one segment or a part of it; two at the end match all that follows. */
 typedef struct route_row {
     const char *method; /* NULL: any */
     const char *path;
@@ -38,22 +37,22 @@ static const route_row rows[] = {
 /* clang-format on */
 enum { ROW_COUNT = sizeof rows / sizeof rows[0] };
 
-/* Does the pattern match all of `path`?  *star is what the last single star stood for.  When it does not go on, the
- * last star takes one character more; those before it need no second try, because none may pass a slash. */
+/* Does the pattern match all of `path`?  *star is what the last single star matched.  On a mismatch the last star takes
+ * one character more; those before it need no backtracking, because no star matches a slash. */
 static bool matches(const char *pattern, maki_str path, maki_str *star)
 {
-    const char *after = NULL; /* the last star; it stands for [from, to) */
-    size_t at = 0, from = 0, to = 0;
-    while (*pattern || at < path.len) {
-        if (pattern[0] == '*' && pattern[1] == '*') return at < path.len;
+    const char *after = NULL; /* what follows the last star, which matches [from, to) */
+    size_t offset = 0, from = 0, to = 0;
+    while (*pattern || offset < path.len) {
+        if (pattern[0] == '*' && pattern[1] == '*') return offset < path.len;
         if (*pattern == '*') {
             after = ++pattern;
-            from = to = at;
-        } else if (*pattern && at < path.len && *pattern == path.ptr[at]) {
-            pattern++, at++;
+            from = to = offset;
+        } else if (*pattern && offset < path.len && *pattern == path.ptr[offset]) {
+            pattern++, offset++;
         } else if (after && to < path.len && path.ptr[to] != '/') {
             pattern = after;
-            at = ++to;
+            offset = ++to;
         } else {
             return false;
         }
@@ -62,30 +61,29 @@ static bool matches(const char *pattern, maki_str path, maki_str *star)
     return true;
 }
 
-/* The same for the end of a path, from any slash on; the version in front may be missing. */
+/* The same for any suffix of a path that begins with a slash; the version in front may be missing. */
 static bool matches_end(const char *pattern, maki_str path, maki_str *star)
 {
     bool version = strncmp(pattern, "/v1", 3) == 0;
-    const char *later = version ? strchr(pattern + 1, '/') : pattern;
+    const char *unversioned = version ? strchr(pattern + 1, '/') : pattern;
     for (size_t i = 0; i < path.len; i++) {
-        if (path.ptr[i] == '/' && matches(later, maki_str_from(path, i), star)) return true;
+        if (path.ptr[i] == '/' && matches(unversioned, maki_str_from(path, i), star)) return true;
     }
     return false;
 }
 
 /* The paths of the protocols: all of them POST. */
-static bool find_spoken(maki_str path, bool chosen, maki_route *found)
+static bool find_protocol_path(maki_str path, bool named, maki_route *found)
 {
     for (maki_protocol p = MAKI_WIRE_NONE; maki_protocol_next(&p);) {
         const maki_protocol_spec *spec = maki_protocol_of(p);
         for (const maki_api_path *api = spec->paths; api->path; api++) {
             maki_str star = { "", 0 };
-            if (!matches(api->path, path, &star) &&
-                !(chosen && matches_end(api->path, path, &star)))
+            if (!matches(api->path, path, &star) && !(named && matches_end(api->path, path, &star)))
                 continue;
             *found = (maki_route){ .kind = api->counts ? MAKI_ROUTE_COUNT : MAKI_ROUTE_RECORD,
                                    .protocol = p,
-                                   .upstream = chosen ? NULL : spec->upstream,
+                                   .upstream = named ? NULL : spec->upstream,
                                    .model = spec->model_in_path ? star : (maki_str){ "", 0 } };
             return true;
         }
@@ -98,13 +96,13 @@ static const char *upstream_of(const route_row *row, maki_str path, bool anthrop
     return anthropic && maki_str_starts(path, MAKI_LIT("/v1/models")) ? "anthropic" : row->upstream;
 }
 
-maki_route maki_route_find(maki_str method, maki_str path, bool chosen, bool anthropic)
+maki_route maki_route_find(maki_str method, maki_str path, bool named, bool anthropic)
 {
-    maki_route found = { .kind = chosen ? MAKI_ROUTE_FORWARD : MAKI_ROUTE_NONE,
-                         .model = { "", 0 } };
+    maki_route found = { .kind = named ? MAKI_ROUTE_FORWARD : MAKI_ROUTE_NONE, .model = { "", 0 } };
     maki_str star;
-    if (maki_str_is(method, MAKI_LIT("POST")) && find_spoken(path, chosen, &found)) return found;
-    for (size_t i = 0; !chosen && i < ROW_COUNT; i++) {
+    if (maki_str_is(method, MAKI_LIT("POST")) && find_protocol_path(path, named, &found))
+        return found;
+    for (size_t i = 0; !named && i < ROW_COUNT; i++) {
         const route_row *row = &rows[i];
         if (row->method && !maki_str_is(method, maki_str_of(row->method))) continue;
         if (!matches(row->path, path, &star)) continue;
@@ -115,7 +113,7 @@ maki_route maki_route_find(maki_str method, maki_str path, bool chosen, bool ant
     return found;
 }
 
-/* Take "/LETTER/WORD" off the front. */
+/* Remove "/LETTER/WORD" from the front. */
 static bool take_prefix(maki_str *target, char letter, maki_str *word)
 {
     const char front[] = { '/', letter, '/' };
@@ -136,7 +134,7 @@ bool maki_route_split(maki_str target, maki_route_path *out)
     if (target.len == 0 || target.ptr[0] != '/') return false;
     take_prefix(&target, 't', &out->token);
     take_prefix(&target, 'u', &out->upstream);
-    if (target.len == 0) target = MAKI_LIT("/"); /* "/u/openai": a base without its slash */
+    if (target.len == 0) target = MAKI_LIT("/"); /* "/u/openai": a base URL without a slash */
     const char *mark = memchr(target.ptr, '?', target.len);
     out->target = target;
     out->path = mark ? maki_str_to(target, (size_t)(mark - target.ptr)) : target;

@@ -1,4 +1,4 @@
-/* routes.h -- which paths are known, what is spoken there, and where it goes unless somebody says otherwise. */
+/* routes.h -- which paths are known, which protocol is spoken there, and the default upstream. */
 #ifndef MAKI_DAEMON_ROUTES_H
 #define MAKI_DAEMON_ROUTES_H
 
@@ -7,31 +7,31 @@
 typedef enum maki_route_kind {
     MAKI_ROUTE_NONE,    /* unknown: 404 */
     MAKI_ROUTE_LOCAL,   /* answered here */
-    MAKI_ROUTE_FORWARD, /* handed on */
-    MAKI_ROUTE_RECORD,  /* handed on and recorded */
-    MAKI_ROUTE_COUNT    /* handed on; answered here when upstream cannot */
+    MAKI_ROUTE_FORWARD, /* forwarded */
+    MAKI_ROUTE_RECORD,  /* forwarded and recorded */
+    MAKI_ROUTE_COUNT    /* forwarded; answered here when upstream cannot */
 } maki_route_kind;
 
 typedef struct maki_route {
     maki_route_kind kind;
     maki_protocol protocol;
-    const char *upstream; /* the default; NULL when another was chosen by name */
+    const char *upstream; /* the default; NULL when one was named */
     maki_str model;       /* the part of the path that names it (Gemini); len 0: none */
 } maki_route;
 
-/* `path` without the query.  `chosen`: an upstream was named, so any path is handed on, and a known one is
- * recognised by its end ("/openai/v1/chat/completions", "/chat/completions").  `anthropic`: the request carries
- * anthropic-version, which tells whose /v1/models is meant. */
-maki_route maki_route_find(maki_str method, maki_str path, bool chosen, bool anthropic);
+/* `path` without the query.  `named`: the request names an upstream, so any path is forwarded, and a known one is
+ * recognised by its end ("/openai/v1/chat/completions", "/chat/completions").  `anthropic`: the request has the field
+ * anthropic-version, so that /v1/models is Anthropic's. */
+maki_route maki_route_find(maki_str method, maki_str path, bool named, bool anthropic);
 
-/* A path in its parts: "/t/TOKEN" and "/u/NAME" in front are taken off; len 0 when they are not there. */
+/* A path in its parts: "/t/TOKEN" and "/u/NAME" in front are removed; len 0 when absent. */
 typedef struct maki_route_path {
     maki_str token, upstream;
-    maki_str target; /* what is left, with the query: begins with a slash */
-    maki_str path;   /* without */
+    maki_str target; /* the rest, with the query: begins with a slash */
+    maki_str path;   /* without the query */
     maki_str query;  /* without the question mark */
 } maki_route_path;
-/* False: the target is none that we can serve ("*", "http://...", a host and a port). */
+/* False: the target cannot be served ("*", "http://...", HOST:PORT). */
 bool maki_route_split(maki_str target, maki_route_path *out);
 
 #endif

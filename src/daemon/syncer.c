@@ -1,11 +1,11 @@
-/* syncer.c -- see syncer.h. */
+/* syncer.c -- a queue of jobs: for each batch the journal is synced once, then each job's own descriptors. */
 #include "daemon/syncer.h"
 
 #include "base/alloc.h"
 #include "base/err.h"
 #include "base/thread.h"
 
-enum { LOOK_MS = 60000, FDS = sizeof(((maki_exchange_sync *)0)->fds) / sizeof(int) };
+enum { WAKE_MS = 60000, FDS = sizeof(((maki_exchange_sync *)0)->fds) / sizeof(int) };
 
 struct maki_syncer {
     const maki_env *env;
@@ -15,7 +15,7 @@ struct maki_syncer {
     bool running;
 };
 
-/* What has descriptors of its own: it was too long for the journal, or there is none. */
+/* Logs that the journal does not cover: a write was too long for it, or it is off. */
 static void sync_files(maki_syncer *s, maki_sync_job *job)
 {
     const maki_files *files = s->env->files;
@@ -32,10 +32,10 @@ static void *work(void *ctx)
     maki_syncer *s = ctx;
     bool ended = false;
     while (!ended) {
-        maki_queue_item *item = maki_queue_wait_all(&s->queue, LOOK_MS, &ended);
+        maki_queue_item *item = maki_queue_wait_all(&s->queue, WAKE_MS, &ended);
         maki_status st = item ? maki_proxy_sync(s->proxy, NULL) : MAKI_OK;
         while (item) {
-            maki_queue_item *next = item->next; /* when it is done it is not ours any more */
+            maki_queue_item *next = item->next; /* once `done` is queued the loop may free it */
             maki_sync_job *job = MAKI_CONTAINER_OF(item, maki_sync_job, item);
             job->status = st;
             sync_files(s, job);
@@ -53,7 +53,8 @@ maki_status maki_syncer_open(const maki_env *env, maki_syncer **out, maki_err *e
     *s = (maki_syncer){ .env = env };
     maki_status st = maki_queue_open(&s->queue, false, err);
     s->running = st == MAKI_OK && maki_thread_start(&s->thread, work, s);
-    if (st == MAKI_OK && !s->running) st = maki_fail(err, MAKI_NOMEM, "no thread could be started");
+    if (st == MAKI_OK && !s->running)
+        st = maki_fail(err, MAKI_NOMEM, "cannot start the syncing thread");
     if (st != MAKI_OK) {
         maki_syncer_close(s);
         return st;

@@ -1,7 +1,7 @@
 /* syncer.h -- the thread that makes records durable.
  *
- * A sync waits for the disk, and one serves all exchanges that have ended by then: while it runs the next ones
- * gather.  So the busier the daemon is, the fewer syncs an exchange costs. */
+ * A sync waits for the disk, and one serves all exchanges that ended before it: while it runs, the next ones queue up
+ * (group commit).  So the busier the daemon is, the fewer syncs an exchange costs. */
 #ifndef MAKI_DAEMON_SYNCER_H
 #define MAKI_DAEMON_SYNCER_H
 
@@ -13,7 +13,7 @@ typedef struct maki_syncer maki_syncer;
 typedef struct maki_sync_job {
     maki_queue_item item;
     maki_exchange_sync sync; /* owned by the job: closed when they are synced */
-    maki_status status;      /* afterwards: how it went */
+    maki_status status;      /* the result, set before `done` is queued */
     maki_queue *to;          /* where `done` is put then */
     maki_queue_item *done;
 } maki_sync_job;
@@ -21,11 +21,11 @@ typedef struct maki_sync_job {
 maki_status maki_syncer_open(const maki_env *env, maki_syncer **out, maki_err *err) MAKI_MUST_CHECK;
 /* Before the first job, by the thread that adds it.  `proxy` is borrowed: only maki_proxy_sync is called. */
 void maki_syncer_use(maki_syncer *syncer, maki_proxy *proxy);
-/* From any thread; the job must live until `done` is taken.  With nothing to sync it is done at once.  True: it
- * sleeps and has to be woken, once for all the jobs that come together. */
+/* From any thread; the job must live until `done` is dequeued.  With nothing to sync it is done at once.  True: the
+ * syncer sleeps and has to be woken, once for all jobs of a batch. */
 bool maki_syncer_add(maki_syncer *syncer, maki_sync_job *job);
 void maki_syncer_wake(maki_syncer *syncer);
-/* When all jobs are done.  Accepts NULL. */
+/* Waits for all jobs.  Accepts NULL. */
 void maki_syncer_close(maki_syncer *syncer);
 
 #endif

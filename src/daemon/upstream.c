@@ -1,4 +1,4 @@
-/* upstream.c -- see upstream.h. */
+/* upstream.c -- parse and look up upstreams; where a request's target goes below an upstream's path. */
 #include "daemon/upstream.h"
 
 #include <ctype.h>
@@ -8,7 +8,7 @@
 #include "base/str.h"
 #include "net/url.h"
 
-static maki_status wrong(maki_err *err, const char *what)
+static maki_status fail_line(maki_err *err, const char *what)
 {
     return maki_fail(err, MAKI_INVALID,
                      "%s; write NAME=URL, for example openai=https://api.openai.com or "
@@ -16,7 +16,7 @@ static maki_status wrong(maki_err *err, const char *what)
                      what);
 }
 
-/* A name stands in paths and in the log: letters, digits, - and _. */
+/* A name is part of paths and of the log: letters, digits, - and _. */
 static bool is_name(maki_str name)
 {
     for (size_t i = 0; i < name.len; i++) {
@@ -34,67 +34,56 @@ static bool set_url(maki_upstream *row, maki_str url)
            maki_str_copy(parts.path, row->path, sizeof row->path);
 }
 
-static maki_str word_of(maki_str *rest)
+static maki_str next_word(maki_str *rest)
 {
-    size_t n = 0;
-    while (rest->len && rest->ptr[0] == ' ')
-        *rest = maki_str_from(*rest, 1);
-    while (n < rest->len && rest->ptr[n] != ' ')
-        n++;
-    maki_str word = maki_str_to(*rest, n);
-    *rest = maki_str_from(*rest, n);
+    maki_str word = { "", 0 };
+    while (rest->len && word.len == 0)
+        word = maki_str_cut(rest, ' ');
     return word;
 }
 
-static maki_upstream *place_of(maki_upstreams *all, maki_str name)
+const maki_upstream *maki_upstream_named(const maki_upstreams *list, maki_str name)
 {
-    for (size_t i = 0; i < all->count; i++) {
-        if (maki_str_is(maki_str_of(all->rows[i].name), name)) return &all->rows[i];
-    }
-    return all->count < MAKI_UPSTREAMS_MAX ? &all->rows[all->count++] : NULL;
-}
-
-maki_status maki_upstreams_add(maki_upstreams *all, maki_str line, maki_err *err)
-{
-    maki_upstream row = { .name = "" };
-    maki_str first = word_of(&line), more;
-    const char *equals = first.len ? memchr(first.ptr, '=', first.len) : NULL;
-    maki_str name = maki_str_to(first, equals ? (size_t)(equals - first.ptr) : 0);
-    if (!is_name(name)) return wrong(err, "the upstream has no proper name");
-    if (!set_url(&row, maki_str_from(first, name.len + 1))) {
-        return wrong(err, "the upstream's URL is none of http or https");
-    }
-    (void)maki_str_copy(name, row.name, sizeof row.name);
-    while ((more = word_of(&line)).len) {
-        bool models = maki_str_starts(more, MAKI_LIT("models="));
-        if (!models || !maki_str_copy(maki_str_from(more, 7), row.models, sizeof row.models)) {
-            return wrong(err, "after the URL only models=PATTERN may follow");
-        }
-    }
-    maki_upstream *place = place_of(all, name);
-    if (!place) return maki_fail(err, MAKI_TOOBIG, "more than %d upstreams", MAKI_UPSTREAMS_MAX);
-    *place = row;
-    all->by_model = false;
-    for (size_t i = 0; i < all->count; i++)
-        all->by_model = all->by_model || all->rows[i].models[0];
-    return MAKI_OK;
-}
-
-const maki_upstream *maki_upstream_named(const maki_upstreams *all, maki_str name)
-{
-    for (size_t i = 0; i < all->count; i++) {
-        if (maki_str_is(maki_str_of(all->rows[i].name), name)) return &all->rows[i];
+    for (size_t i = 0; i < list->count; i++) {
+        if (maki_str_is(maki_str_of(list->rows[i].name), name)) return &list->rows[i];
     }
     return NULL;
 }
 
-const maki_upstream *maki_upstream_for_model(const maki_upstreams *all, maki_str model)
+maki_status maki_upstreams_add(maki_upstreams *list, maki_str line, maki_err *err)
 {
-    for (size_t i = 0; model.len && i < all->count; i++) {
-        maki_str rest = maki_str_of(all->rows[i].models);
+    maki_upstream row = { .name = "" };
+    maki_str first = next_word(&line), word;
+    const char *equals = first.len ? memchr(first.ptr, '=', first.len) : NULL;
+    maki_str name = maki_str_to(first, equals ? (size_t)(equals - first.ptr) : 0);
+    if (!is_name(name)) return fail_line(err, "the upstream's name is missing or invalid");
+    if (!set_url(&row, maki_str_from(first, name.len + 1))) {
+        return fail_line(err, "the upstream's URL is not http or https");
+    }
+    (void)maki_str_copy(name, row.name, sizeof row.name);
+    while ((word = next_word(&line)).len) {
+        bool models = maki_str_starts(word, MAKI_LIT("models="));
+        if (!models || !maki_str_copy(maki_str_from(word, 7), row.models, sizeof row.models)) {
+            return fail_line(err, "only models=PATTERN may follow the URL");
+        }
+    }
+    const maki_upstream *old = maki_upstream_named(list, name);
+    if (!old && list->count == MAKI_UPSTREAMS_MAX)
+        return maki_fail(err, MAKI_TOOBIG, "more than %d upstreams", MAKI_UPSTREAMS_MAX);
+    list->rows[old ? (size_t)(old - list->rows) : list->count++] = row;
+    list->by_model = false;
+    for (size_t i = 0; i < list->count; i++)
+        list->by_model = list->by_model || list->rows[i].models[0];
+    return MAKI_OK;
+}
+
+const maki_upstream *maki_upstream_for_model(const maki_upstreams *list, maki_str model)
+{
+    for (size_t i = 0; model.len && i < list->count; i++) {
+        maki_str rest = maki_str_of(list->rows[i].models);
         while (rest.len) {
             maki_str pattern = maki_str_cut(&rest, ',');
-            if (pattern.len && maki_str_glob(pattern, model, false)) return &all->rows[i];
+            if (pattern.len && maki_str_glob(pattern, model, false)) return &list->rows[i];
         }
     }
     return NULL;
@@ -105,8 +94,8 @@ void maki_upstream_target(const maki_upstream *upstream, maki_str target, maki_b
     maki_str base = maki_str_of(upstream->path);
     const char *slash = maki_str_last(base, '/');
     maki_str last = slash ? maki_str_from(base, (size_t)(slash - base.ptr)) : (maki_str){ "", 0 };
-    bool twice = last.len && maki_str_starts(target, last) &&
-                 (target.len == last.len || strchr("/?", target.ptr[last.len]));
-    maki_buf_add(out, twice ? maki_str_to(base, base.len - last.len) : base);
+    bool repeated = last.len && maki_str_starts(target, last) &&
+                    (target.len == last.len || strchr("/?", target.ptr[last.len]));
+    maki_buf_add(out, repeated ? maki_str_to(base, base.len - last.len) : base);
     maki_buf_add(out, target);
 }

@@ -1,4 +1,7 @@
-/* body_cache.c -- see body_cache.h. */
+/* body_cache.c -- a set-associative cache of positions in recent bodies, each with a hash of all bytes before it.
+ *
+ * A body is looked up by a hash of its scope and first bytes; then its candidates' positions are compared in one pass
+ * of a running hash, shortest first.  The longest that matches wins. */
 #include "proxy/body_cache.h"
 
 #include <string.h>
@@ -11,8 +14,8 @@
 
 enum {
     SETS = 128,
-    WAYS = 4, /* bodies with the same beginning (a system prompt that many conversations share) */
-    BEGINNING = 512 /* bytes by which a body is looked up */
+    WAYS = 4, /* bodies with the same first bytes (a system prompt that many conversations share) */
+    KEY_BYTES = 512 /* of a body: they make its key */
 };
 
 struct maki_body_cache {
@@ -22,33 +25,33 @@ struct maki_body_cache {
 
 maki_status maki_body_cache_open(const maki_env *env, maki_body_cache **out, maki_err *err)
 {
-    maki_body_cache *known = maki_new(env->alloc, maki_body_cache);
-    if (!known) return maki_fail_nomem(err);
-    *known = (maki_body_cache){ .env = env };
-    *out = known;
+    maki_body_cache *cache = maki_new(env->alloc, maki_body_cache);
+    if (!cache) return maki_fail_nomem(err);
+    *cache = (maki_body_cache){ .env = env };
+    *out = cache;
     return MAKI_OK;
 }
 
-void maki_body_cache_close(maki_body_cache *known)
+void maki_body_cache_close(maki_body_cache *cache)
 {
-    if (!known) return;
-    const maki_alloc *alloc = known->env->alloc;
+    if (!cache) return;
+    const maki_alloc *alloc = cache->env->alloc;
     for (size_t i = 0; i < SETS; i++) {
-        if (known->sets[i]) alloc->resize(alloc, known->sets[i], WAYS * sizeof *known->sets[i], 0);
+        if (cache->sets[i]) alloc->resize(alloc, cache->sets[i], WAYS * sizeof *cache->sets[i], 0);
     }
-    maki_delete(alloc, known);
+    maki_delete(alloc, cache);
 }
 
 static uint64_t key_of(const unsigned char *scope, maki_str body)
 {
     uint64_t seed;
     memcpy(&seed, scope, sizeof seed);
-    size_t n = body.len < BEGINNING ? body.len : BEGINNING;
+    size_t n = body.len < KEY_BYTES ? body.len : KEY_BYTES;
     uint64_t key = XXH3_64bits_withSeed(body.ptr, n, seed);
     return key ? key : 1;
 }
 
-/* ---- finding ----------------------------------------------------------------------------------------- */
+/* ---- lookup ------------------------------------------------------------------------------------------ */
 
 typedef struct candidate {
     const maki_body_cache_body *body;
@@ -65,50 +68,50 @@ static size_t candidates_of(const maki_body_cache_body *set, uint64_t key, size_
         for (size_t k = 0; k < MAKI_BODY_CACHE_MARKS; k++) {
             const maki_body_cache_mark *mark = &set[i].marks[k];
             if (mark->mark.at == 0 || mark->mark.at > len) continue;
-            size_t at = n++;
-            for (; at > 0 && out[at - 1].mark->mark.at > mark->mark.at; at--)
-                out[at] = out[at - 1];
-            out[at] = (candidate){ &set[i], mark };
+            size_t place = n++;
+            for (; place > 0 && out[place - 1].mark->mark.at > mark->mark.at; place--)
+                out[place] = out[place - 1];
+            out[place] = (candidate){ &set[i], mark };
         }
     }
     return n;
 }
 
-const maki_body_cache_mark *maki_body_cache_find(maki_body_cache *known,
+const maki_body_cache_mark *maki_body_cache_find(maki_body_cache *cache,
                                                  const unsigned char scope[MAKI_PREFIX_LEN],
                                                  maki_str body,
                                                  unsigned char session[MAKI_SESSION_BYTES])
 {
     uint64_t key = key_of(scope, body);
-    const maki_body_cache_body *set = known->sets[key % SETS];
+    const maki_body_cache_body *set = cache->sets[key % SETS];
     const maki_body_cache_mark *found = NULL;
-    candidate some[WAYS * MAKI_BODY_CACHE_MARKS];
+    candidate candidates[WAYS * MAKI_BODY_CACHE_MARKS];
     XXH3_state_t state;
-    size_t at = 0, n = set ? candidates_of(set, key, body.len, some) : 0;
+    size_t at = 0, n = set ? candidates_of(set, key, body.len, candidates) : 0;
     XXH3_64bits_reset(&state);
     for (size_t i = 0; i < n; i++) {
-        const maki_body_cache_mark *mark = some[i].mark;
+        const maki_body_cache_mark *mark = candidates[i].mark;
         XXH3_64bits_update(&state, body.ptr + at, mark->mark.at - at);
         at = mark->mark.at;
         if (XXH3_64bits_digest(&state) != mark->hash) continue;
         found = mark;
-        memcpy(session, some[i].body->session, MAKI_SESSION_BYTES);
+        memcpy(session, candidates[i].body->session, MAKI_SESSION_BYTES);
     }
     return found;
 }
 
-/* ---- adding ------------------------------------------------------------------------------------------ */
+/* ---- insertion---------------------------------------------------------------------------------------- */
 
-/* The place for a body: that of the same conversation, else the oldest; it becomes the newest. */
-static maki_body_cache_body *place_for(maki_body_cache *known, uint64_t key,
+/* The entry for a body: that of the same conversation, else the oldest is evicted; it becomes the newest. */
+static maki_body_cache_body *entry_for(maki_body_cache *cache, uint64_t key,
                                        const unsigned char *session)
 {
-    const maki_alloc *alloc = known->env->alloc;
-    maki_body_cache_body **set = &known->sets[key % SETS];
+    const maki_alloc *alloc = cache->env->alloc;
+    maki_body_cache_body **set = &cache->sets[key % SETS];
     size_t at = 0;
     if (!*set) {
         *set = alloc->resize(alloc, NULL, 0, WAYS * sizeof **set);
-        if (!*set) return NULL; /* it only saves time */
+        if (!*set) return NULL; /* the cache only saves time */
         memset(*set, 0, WAYS * sizeof **set);
     }
     while (at < WAYS - 1 &&
@@ -118,9 +121,9 @@ static maki_body_cache_body *place_for(maki_body_cache *known, uint64_t key,
     return *set;
 }
 
-void maki_body_cache_add(maki_body_cache *known, const unsigned char scope[MAKI_PREFIX_LEN],
-                         maki_str body, const unsigned char session[MAKI_SESSION_BYTES],
-                         maki_body_cache_mark *marks, size_t count, uint64_t *all)
+void maki_body_cache_insert(maki_body_cache *cache, const unsigned char scope[MAKI_PREFIX_LEN],
+                            maki_str body, const unsigned char session[MAKI_SESSION_BYTES],
+                            maki_body_cache_mark *marks, size_t count, uint64_t *body_hash)
 {
     uint64_t key = key_of(scope, body);
     XXH3_state_t state;
@@ -132,10 +135,10 @@ void maki_body_cache_add(maki_body_cache *known, const unsigned char scope[MAKI_
         marks[i].hash = XXH3_64bits_digest(&state);
     }
     XXH3_64bits_update(&state, body.ptr + at, body.len - at);
-    *all = XXH3_64bits_digest(&state);
-    maki_body_cache_body *place = count ? place_for(known, key, session) : NULL;
-    if (!place) return;
-    *place = (maki_body_cache_body){ .key = key };
-    memcpy(place->session, session, MAKI_SESSION_BYTES);
-    memcpy(place->marks, marks, count * sizeof marks[0]);
+    *body_hash = XXH3_64bits_digest(&state);
+    maki_body_cache_body *entry = count ? entry_for(cache, key, session) : NULL;
+    if (!entry) return;
+    *entry = (maki_body_cache_body){ .key = key };
+    memcpy(entry->session, session, MAKI_SESSION_BYTES);
+    memcpy(entry->marks, marks, count * sizeof marks[0]);
 }

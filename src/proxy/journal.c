@@ -1,4 +1,9 @@
-/* journal.c -- see journal.h.  Putting back is in journal_read.c. */
+/* journal.c -- write records to the two halves of the journal, and sync logs before a half is overwritten.
+ *
+ * Always: a half is overwritten only when its logs are durable; a record that the journal did not take has its log
+ *         synced before maki_journal_sync returns, so there is never a gap before a later record.
+ *
+ * Restoring after a power cut is in journal_read.c. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -15,7 +20,7 @@
 #include "proxy/journal_internal.h"
 
 enum {
-    WAITING_MAX = 4 << 20,
+    PENDING_MAX = 4 << 20,
     RETRY_MS = 1000, /* while it is off */
     BOOT_MAX = 64
 };
@@ -27,22 +32,22 @@ static bool is_on(maki_journal *j)
     return !atomic_load(&j->off) && !atomic_load(&j->broken);
 }
 
-static void turn_off(maki_journal *j, atomic_bool *how, const maki_err *why)
+static void turn_off(maki_journal *j, atomic_bool *flag, const maki_err *err)
 {
     bool was_on = is_on(j);
-    maki_kv values[] = { MAKI_KV_S("status", maki_str_of(maki_status_name(why->status))),
-                         MAKI_KV_S("why", maki_str_of(why->msg)) };
-    if (!atomic_exchange(how, true) && was_on)
+    maki_kv values[] = { MAKI_KV_S("status", maki_str_of(maki_status_name(err->status))),
+                         MAKI_KV_S("why", maki_str_of(err->msg)) };
+    if (!atomic_exchange(flag, true) && was_on)
         maki_log_event(j->logger, MAKI_WARN, "journal_off", values, 2);
 }
 
-/* ---- which logs a half speaks of --------------------------------------------------------------------- */
+/* ---- the logs of a half ------------------------------------------------------------------------------- */
 
-/* Sessions stand in a set of their own half; a few thousand at most. */
+/* A few thousand sessions at most; duplicates are removed before syncing. */
 bool maki_journal_touch(maki_journal *j, journal_half *half, const unsigned char *session)
 {
     const maki_alloc *alloc = j->env.alloc;
-    for (size_t i = half->touched_count; i > 0 && half->touched_count - i < LOOKED_BACK; i--) {
+    for (size_t i = half->touched_count; i > 0 && half->touched_count - i < RECENT; i--) {
         if (memcmp(half->touched[i - 1], session, MAKI_SESSION_BYTES) == 0) return true;
     }
     void *moved = maki_array_grow(alloc, half->touched, half->touched_count,
@@ -63,7 +68,7 @@ static maki_status sync_path(maki_journal *j, const char *path, maki_err *err)
     const maki_files *files = j->env.files;
     maki_status st = MAKI_OK;
     int fd = files->open(files, path, O_RDONLY | O_CLOEXEC, 0);
-    if (fd < 0 && errno == ENOENT) return MAKI_OK; /* deleted, or it has no events */
+    if (fd < 0 && errno == ENOENT) return MAKI_OK; /* deleted, or without events */
     if (fd < 0) return maki_fail_errno(err, "opening a log to sync it");
     if (files->sync(files, fd) < 0) st = maki_fail_errno(err, "syncing a log");
     files->close(files, fd);
@@ -81,7 +86,7 @@ static maki_status sync_session(maki_journal *j, const unsigned char *session, m
     return st;
 }
 
-/* Make the logs of a half durable; then it may be written over. */
+/* Make the logs of a half durable; then it may be overwritten. */
 static maki_status sync_logs(maki_journal *j, journal_half *half, maki_err *err)
 {
     maki_status st = MAKI_OK;
@@ -118,12 +123,12 @@ static void *work(void *ctx)
 
 /* ---- opening ----------------------------------------------------------------------------------------- */
 
-/* A file that does not grow is synced faster. */
-static maki_status make_capacity(const maki_files *files, const journal_half *half, maki_err *err)
+/* A preallocated file is synced faster. */
+static maki_status preallocate(const maki_files *files, const journal_half *half, maki_err *err)
 {
     return files->allocate(files, half->fd, JOURNAL_SIZE) == 0
                ? MAKI_OK
-               : maki_fail_errno(err, "making room for the journal");
+               : maki_fail_errno(err, "allocating space for the journal");
 }
 
 static maki_status open_half(maki_journal *j, size_t i, maki_err *err)
@@ -133,7 +138,7 @@ static maki_status open_half(maki_journal *j, size_t i, maki_err *err)
     snprintf(path, sizeof path, "%s/journal.%zu", j->directory, i);
     j->halves[i].fd = files->open(files, path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (j->halves[i].fd < 0) return maki_fail_errno(err, "opening the journal");
-    (void)!make_capacity(files, &j->halves[i], NULL); /* where there is none, it grows */
+    (void)!preallocate(files, &j->halves[i], NULL); /* without the space it grows */
     return MAKI_OK;
 }
 
@@ -143,14 +148,15 @@ static maki_status sync_half(maki_journal *j, const journal_half *half, maki_err
     return synced ? MAKI_OK : maki_fail_errno(err, "syncing the journal");
 }
 
-/* A piece of zeros at `at`: what stands there, and after it, does not count. */
-static maki_status write_end(maki_journal *j, const journal_half *half, uint64_t at, maki_err *err)
+/* Write an empty header: reading a half ends there. */
+static maki_status write_end(maki_journal *j, const journal_half *half, uint64_t offset,
+                             maki_err *err)
 {
-    static const char zeros[sizeof(journal_piece)];
-    return maki_file_write_at(j->env.files, half->fd, at, (maki_str){ zeros, sizeof zeros }, err);
+    static const char zeros[sizeof(journal_record)];
+    return maki_file_write_at(j->env.files, half->fd, offset, (maki_str){ zeros, sizeof zeros },
+                              err);
 }
 
-/* Nothing in it counts from now on. */
 static maki_status empty_half(maki_journal *j, journal_half *half, maki_err *err)
 {
     maki_status st = write_end(j, half, 0, err);
@@ -159,22 +165,22 @@ static maki_status empty_half(maki_journal *j, journal_half *half, maki_err *err
     return st;
 }
 
-/* Was the journal written since the machine started?  Whoever opened it noted that in a file, unsynced: a power
- * cut leaves an older note or none, and no start has the name of another. */
+/* Was the journal opened before in this boot?  Opening it writes the boot's id to a file, unsynced: a power cut leaves
+ * an older id or none, and every boot has another id. */
 static bool is_same_boot(const maki_journal *j, const char *path, maki_str boot)
 {
     const maki_files *files = j->env.files;
-    char noted[BOOT_MAX];
+    char written[BOOT_MAX];
     size_t got = 0;
     int fd = boot.len ? files->open(files, path, O_RDONLY | O_CLOEXEC, 0) : -1;
     if (fd < 0) return false;
-    maki_status st = maki_file_read_at(files, fd, 0, noted, sizeof noted, &got, NULL);
+    maki_status st = maki_file_read_at(files, fd, 0, written, sizeof written, &got, NULL);
     files->close(files, fd);
-    return st == MAKI_OK && maki_str_is(boot, (maki_str){ noted, got });
+    return st == MAKI_OK && maki_str_is(boot, (maki_str){ written, got });
 }
 
-/* Nothing stands in the journal now.  Without the note no log counts as deleted. */
-static void note_boot(const maki_journal *j, const char *path, maki_str boot)
+/* The journal is empty now.  Without this file no missing log counts as deleted. */
+static void write_boot_id(const maki_journal *j, const char *path, maki_str boot)
 {
     const maki_files *files = j->env.files;
     if (!boot.len) {
@@ -187,24 +193,24 @@ static void note_boot(const maki_journal *j, const char *path, maki_str boot)
     files->close(files, fd);
 }
 
-static maki_status open_inside(maki_journal *j, maki_str boot, uint64_t *restored, maki_err *err)
+static maki_status open_files(maki_journal *j, maki_str boot, uint64_t *restored, maki_err *err)
 {
-    char note[MAKI_PATH_MAX + 64];
-    snprintf(note, sizeof note, "%s/journal.boot", j->directory);
+    char boot_path[MAKI_PATH_MAX + 64];
+    snprintf(boot_path, sizeof boot_path, "%s/journal.boot", j->directory);
     maki_status st = open_half(j, 0, err);
     if (st == MAKI_OK) st = open_half(j, 1, err);
-    bool same = st == MAKI_OK && is_same_boot(j, note, boot);
+    bool same = st == MAKI_OK && is_same_boot(j, boot_path, boot);
     if (st == MAKI_OK) st = maki_journal_restore(j, !same, restored, err);
     for (size_t i = 0; i < 2 && st == MAKI_OK; i++) {
         st = sync_logs(j, &j->halves[i], err);
         if (st == MAKI_OK) st = empty_half(j, &j->halves[i], err);
     }
     if (st == MAKI_OK) st = sync_path(j, j->directory, err);
-    if (st == MAKI_OK && !same) note_boot(j, note, boot);
+    if (st == MAKI_OK && !same) write_boot_id(j, boot_path, boot);
     j->generation++;
     if (st != MAKI_OK) return st;
     j->running = maki_thread_start(&j->thread, work, j);
-    return j->running ? MAKI_OK : maki_fail(err, MAKI_NOMEM, "no thread could be started");
+    return j->running ? MAKI_OK : maki_fail(err, MAKI_NOMEM, "cannot start the journal's thread");
 }
 
 maki_status maki_journal_open(const maki_env *env, const maki_journal_options *options,
@@ -217,13 +223,13 @@ maki_status maki_journal_open(const maki_env *env, const maki_journal_options *o
                          .halves = { { .fd = -1 }, { .fd = -1 } } };
     pthread_mutex_init(&j->lock, NULL);
     pthread_cond_init(&j->changed, NULL);
-    j->waiting = maki_buf_new(env->alloc, WAITING_MAX);
-    j->writing = maki_buf_new(env->alloc, WAITING_MAX);
+    j->pending = maki_buf_new(env->alloc, PENDING_MAX);
+    j->writing = maki_buf_new(env->alloc, PENDING_MAX);
     snprintf(j->directory, sizeof j->directory, "%s", options->directory);
     snprintf(j->sessions, sizeof j->sessions, "%s", options->sessions);
     maki_str boot =
         maki_str_to(options->boot, options->boot.len < BOOT_MAX ? options->boot.len : BOOT_MAX);
-    maki_status st = open_inside(j, boot, restored, err);
+    maki_status st = open_files(j, boot, restored, err);
     if (st != MAKI_OK) {
         maki_journal_close(j);
         return st;
@@ -236,7 +242,7 @@ static void close_half(maki_journal *j, journal_half *half)
 {
     const maki_alloc *alloc = j->env.alloc;
     if (j->running && is_on(j) &&
-        sync_logs(j, half, NULL) == MAKI_OK) /* it was opened, and all is well */
+        sync_logs(j, half, NULL) == MAKI_OK) /* it was opened, and nothing failed */
         (void)!empty_half(j, half, NULL);
     if (half->fd >= 0) j->env.files->close(j->env.files, half->fd);
     if (half->touched)
@@ -257,7 +263,7 @@ void maki_journal_close(maki_journal *j)
     }
     for (size_t i = 0; i < 2; i++)
         close_half(j, &j->halves[i]);
-    maki_buf_free(&j->waiting);
+    maki_buf_free(&j->pending);
     maki_buf_free(&j->writing);
     pthread_cond_destroy(&j->changed);
     pthread_mutex_destroy(&j->lock);
@@ -267,31 +273,32 @@ void maki_journal_close(maki_journal *j)
 /* ---- adding ------------------------------------------------------------------------------------------ */
 
 bool maki_journal_add(maki_journal *j, const unsigned char session[MAKI_SESSION_BYTES],
-                      maki_log_part part, uint64_t at, maki_str bytes)
+                      maki_log_part part, uint64_t offset, maki_str bytes)
 {
     if (bytes.len > MAKI_JOURNAL_MAX || !is_on(j)) return false;
-    journal_piece piece = { .length = (uint32_t)bytes.len, .part = (uint32_t)part, .at = at };
-    memcpy(piece.session, session, sizeof piece.session);
-    piece.check = XXH3_64bits(bytes.ptr, bytes.len);
-    size_t size = sizeof piece + journal_padded(bytes.len);
+    journal_record record = { .length = (uint32_t)bytes.len,
+                              .part = (uint32_t)part,
+                              .offset = offset };
+    memcpy(record.session, session, sizeof record.session);
+    record.check = XXH3_64bits(bytes.ptr, bytes.len);
+    size_t size = sizeof record + journal_padded(bytes.len);
     pthread_mutex_lock(&j->lock);
-    char *capacity =
-        j->waiting.len + size <= WAITING_MAX ? maki_buf_reserve(&j->waiting, size) : NULL;
-    if (capacity) {
-        memset(capacity + size - 8, 0, 8); /* what fills it up */
-        memcpy(capacity, &piece, sizeof piece);
-        memcpy(capacity + sizeof piece, bytes.ptr, bytes.len);
-        j->waiting.len += size;
+    char *space = j->pending.len + size <= PENDING_MAX ? maki_buf_reserve(&j->pending, size) : NULL;
+    if (space) {
+        memset(space + size - 8, 0, 8); /* the padding */
+        memcpy(space, &record, sizeof record);
+        memcpy(space + sizeof record, bytes.ptr, bytes.len);
+        j->pending.len += size;
     }
-    j->waiting.status = MAKI_OK; /* for want of memory this one is not added: the next may be */
+    j->pending.status = MAKI_OK; /* out of memory: this record is not added, the next may be */
     pthread_mutex_unlock(&j->lock);
-    return capacity != NULL;
+    return space != NULL;
 }
 
 /* ---- syncing ----------------------------------------------------------------------------------------- */
 
-/* Go on in the other half, whose logs are durable by then. */
-static maki_status turn_over(maki_journal *j, maki_err *err)
+/* Switch to the other half, once its logs are durable. */
+static maki_status switch_half(maki_journal *j, maki_err *err)
 {
     pthread_mutex_lock(&j->lock);
     while (j->full)
@@ -307,24 +314,24 @@ static maki_status turn_over(maki_journal *j, maki_err *err)
     return MAKI_OK;
 }
 
-/* Number the pieces, and note which logs they are about. */
+/* Set the generation of the pending records, and add their logs to the half. */
 static maki_status seal(maki_journal *j, journal_half *half, maki_err *err)
 {
-    for (size_t at = 0; at < j->writing.len;) {
-        journal_piece *piece = (journal_piece *)(void *)(j->writing.ptr + at);
-        piece->generation = j->generation;
-        piece->head_check = journal_head_check(piece);
-        if (!maki_journal_touch(j, half, piece->session)) return maki_fail_nomem(err);
-        at += sizeof *piece + journal_padded(piece->length);
+    for (size_t pos = 0; pos < j->writing.len;) {
+        journal_record *record = (journal_record *)(void *)(j->writing.ptr + pos);
+        record->generation = j->generation;
+        record->head_check = journal_head_check(record);
+        if (!maki_journal_touch(j, half, record->session)) return maki_fail_nomem(err);
+        pos += sizeof *record + journal_padded(record->length);
     }
     return MAKI_OK;
 }
 
-static maki_status write_pieces(maki_journal *j, maki_err *err)
+static maki_status write_records(maki_journal *j, maki_err *err)
 {
     const maki_files *files = j->env.files;
     maki_status st = MAKI_OK;
-    if (j->halves[j->current].end + j->writing.len > JOURNAL_SIZE) st = turn_over(j, err);
+    if (j->halves[j->current].end + j->writing.len > JOURNAL_SIZE) st = switch_half(j, err);
     journal_half *half = &j->halves[j->current];
     if (st == MAKI_OK) st = seal(j, half, err);
     if (st == MAKI_OK)
@@ -334,67 +341,66 @@ static maki_status write_pieces(maki_journal *j, maki_err *err)
     return st;
 }
 
-/* Pieces that the journal does not take: their logs are synced instead.  So there is never a gap before what it
- * takes later. */
+/* For records that the journal does not take: sync their logs instead. */
 static maki_status sync_instead(maki_journal *j, maki_err *err)
 {
-    maki_err why = { .status = MAKI_OK };
+    maki_err reason = { .status = MAKI_OK };
     maki_status st = MAKI_OK;
-    const unsigned char *before = NULL;
-    for (size_t at = 0; at < j->writing.len && st == MAKI_OK;) {
-        const journal_piece *piece = (const journal_piece *)(const void *)(j->writing.ptr + at);
-        bool again = before && by_bytes(before, piece->session) == 0;
-        if (!again) st = sync_session(j, piece->session, &why);
-        before = piece->session;
-        at += sizeof *piece + journal_padded(piece->length);
+    const unsigned char *last = NULL;
+    for (size_t pos = 0; pos < j->writing.len && st == MAKI_OK;) {
+        const journal_record *record = (const journal_record *)(const void *)(j->writing.ptr + pos);
+        bool same = last && by_bytes(last, record->session) == 0;
+        if (!same) st = sync_session(j, record->session, &reason);
+        last = record->session;
+        pos += sizeof *record + journal_padded(record->length);
     }
-    if (st == MAKI_OK) st = sync_path(j, j->sessions, &why);
+    if (st == MAKI_OK) st = sync_path(j, j->sessions, &reason);
     if (st == MAKI_OK) return MAKI_OK;
-    turn_off(j, &j->broken, &why);
-    return maki_fail(err, st, "%s", why.msg);
+    turn_off(j, &j->broken, &reason);
+    return maki_fail(err, st, "%s", reason.msg);
 }
 
-/* Is there room for all of it, and can it be written?  A piece that could not be written whole is gone then. */
-static maki_status try_again(maki_journal *j, maki_err *err)
+/* Is there space for all of it, and can it be written?  This overwrites a torn record. */
+static maki_status probe(maki_journal *j, maki_err *err)
 {
     journal_half *half = &j->halves[j->current];
     maki_status st = MAKI_OK;
     for (size_t i = 0; i < 2 && st == MAKI_OK; i++)
-        st = make_capacity(j->env.files, &j->halves[i], err);
-    if (st == MAKI_OK && half->end + sizeof(journal_piece) <= JOURNAL_SIZE)
+        st = preallocate(j->env.files, &j->halves[i], err);
+    if (st == MAKI_OK && half->end + sizeof(journal_record) <= JOURNAL_SIZE)
         st = write_end(j, half, half->end, err);
     if (st == MAKI_OK) st = sync_half(j, half, err);
     return st;
 }
 
-static void try_now_and_then(maki_journal *j)
+static void retry(maki_journal *j)
 {
     int64_t now = j->env.clock->now_ms(j->env.clock);
-    if (now - j->tried < RETRY_MS && now >= j->tried) return;
-    j->tried = now;
-    if (try_again(j, NULL) != MAKI_OK) return;
+    if (now - j->retry_ms < RETRY_MS && now >= j->retry_ms) return;
+    j->retry_ms = now;
+    if (probe(j, NULL) != MAKI_OK) return;
     atomic_store(&j->off, false);
     maki_log_event(j->logger, MAKI_INFO, "journal_on", NULL, 0);
 }
 
 maki_status maki_journal_sync(maki_journal *j, maki_err *err)
 {
-    maki_err why = { .status = MAKI_OK };
+    maki_err reason = { .status = MAKI_OK };
     pthread_mutex_lock(&j->lock);
-    maki_buf taken = j->waiting;
-    j->waiting = j->writing;
-    j->writing = taken;
+    maki_buf pending = j->pending;
+    j->pending = j->writing;
+    j->writing = pending;
     pthread_mutex_unlock(&j->lock);
     maki_status st = MAKI_OK;
-    if (j->writing.len) { /* when it is off, they came before that was known */
-        bool written = is_on(j) && write_pieces(j, &why) == MAKI_OK;
+    if (j->writing.len) { /* even when it is off: they were added before that */
+        bool written = is_on(j) && write_records(j, &reason) == MAKI_OK;
         if (!written) st = sync_instead(j, err);
-        if (why.status != MAKI_OK) {
-            j->tried = j->env.clock->now_ms(j->env.clock);
-            turn_off(j, &j->off, &why);
+        if (reason.status != MAKI_OK) {
+            j->retry_ms = j->env.clock->now_ms(j->env.clock);
+            turn_off(j, &j->off, &reason);
         }
         maki_buf_clear(&j->writing);
     }
-    if (atomic_load(&j->off) && !atomic_load(&j->broken)) try_now_and_then(j);
+    if (atomic_load(&j->off) && !atomic_load(&j->broken)) retry(j);
     return st;
 }

@@ -1,4 +1,10 @@
-/* live_conversation.c -- see live_conversation.h. */
+/* live_conversation.c -- the current branch as ranges of rows, kept right while groups are written.
+ *
+ * Always: `last` and `events` say which state of the log the branch was read from.  When another process has written
+ *         since, or after a failure (`last` is UINT64_MAX), it is read again under the log's lock.
+ *
+ * A group is written to the log at once and goes to the journal from the log's `wrote` callback; what the journal does
+ * not take makes the conversation `direct`: its files have to be synced themselves. */
 #include "proxy/live_conversation.h"
 
 #include <fcntl.h>
@@ -17,8 +23,8 @@
 
 enum {
     HEADER_MAX = 1024,
-    TRIES = 4,
-    GROUP_MAX = 1000 /* rows: the log takes no more at once */
+    ATTEMPTS = 4,
+    GROUP_MAX = 1000 /* rows: the log's limit */
 };
 
 void maki_session_text(const unsigned char session[MAKI_SESSION_BYTES], char out[37])
@@ -32,7 +38,7 @@ void maki_session_text(const unsigned char session[MAKI_SESSION_BYTES], char out
     }
 }
 
-/* ---- the present branch ------------------------------------------------------------------------------ */
+/* ---- the current branch ------------------------------------------------------------------------------ */
 
 static maki_status add_range(maki_live_conversation *t, uint64_t from, uint64_t to, maki_err *err)
 {
@@ -49,7 +55,7 @@ static maki_status add_range(maki_live_conversation *t, uint64_t from, uint64_t 
     return MAKI_OK;
 }
 
-/* Read the branch at a moment from the log. */
+/* Read the branch at a revision of the log. */
 static maki_status load_path(maki_live_conversation *t, uint64_t seq, uint64_t ev, maki_err *err)
 {
     const maki_view *view;
@@ -62,13 +68,13 @@ static maki_status load_path(maki_live_conversation *t, uint64_t seq, uint64_t e
     }
     if (st == MAKI_OK) st = maki_conv_total(t->conv, view, &totals, err);
     if (st == MAKI_OK) t->tokens = totals.tokens;
-    maki_conv_free_view(t->conv); /* the path is what is needed while it stays open */
+    maki_conv_free_view(t->conv); /* only the path is needed from now on */
     return st;
 }
 
 static maki_status load(maki_live_conversation *t, maki_err *err)
 {
-    t->last = UINT64_MAX; /* until it is known */
+    t->last = UINT64_MAX; /* not valid until the end of this function */
     maki_status st = maki_log_refresh(maki_conv_log(t->conv), err);
     if (st == MAKI_OK) st = load_path(t, MAKI_NOW, MAKI_NOW, err);
     if (st != MAKI_OK) return st;
@@ -77,8 +83,8 @@ static maki_status load(maki_live_conversation *t, maki_err *err)
     return MAKI_OK;
 }
 
-/* Cut the branch after `seq`; false when it is on another branch. */
-static bool cut_path(maki_live_conversation *t, const maki_point *from)
+/* Truncate the branch after `from`; false when that message is on another branch. */
+static bool truncate_path(maki_live_conversation *t, const maki_point *from)
 {
     size_t i = 0;
     while (i < t->path_count && t->path[i].to < from->seq)
@@ -118,11 +124,11 @@ static maki_str header_of(const maki_live_conversation *t, const char *id, maki_
     return (maki_str){ out, (size_t)n };
 }
 
-/* What was written goes into the journal. */
-static void wrote(void *ctx, maki_log_part part, uint64_t at, maki_str bytes)
+/* Bytes were written to the log: add them to the journal. */
+static void on_write(void *ctx, maki_log_part part, uint64_t offset, maki_str bytes)
 {
     maki_live_conversation *t = ctx;
-    if (!bytes.ptr || !t->journal || !maki_journal_add(t->journal, t->session, part, at, bytes))
+    if (!bytes.ptr || !t->journal || !maki_journal_add(t->journal, t->session, part, offset, bytes))
         t->direct = true;
 }
 
@@ -134,19 +140,19 @@ maki_status maki_live_open(const maki_env *env, const unsigned char session[MAKI
     maki_live_conversation *t = maki_new(env->alloc, maki_live_conversation);
     if (!t) return maki_fail_nomem(err);
     *t = (maki_live_conversation){ .env = env,
-                                   .made = options->create,
+                                   .created = options->create,
                                    .journal = options->journal };
     memcpy(t->session, session, sizeof t->session);
     maki_session_text(session, id);
     snprintf(path, sizeof path, "%s/%s.jsonl", options->directory, id);
-    maki_conv_options how = { .create = options->create,
-                              .durability = MAKI_REPLY,
-                              .threads = 1,
-                              .on_write = wrote,
-                              .on_write_ctx = t,
-                              .tokenizer = options->tokenizer };
-    if (options->create) how.header = header_of(t, id, options->key, header);
-    maki_status st = maki_conv_open(env, path, &how, &t->conv, err);
+    maki_conv_options conv = { .create = options->create,
+                               .durability = MAKI_REPLY,
+                               .threads = 1,
+                               .on_write = on_write,
+                               .on_write_ctx = t,
+                               .tokenizer = options->tokenizer };
+    if (options->create) conv.header = header_of(t, id, options->key, header);
+    maki_status st = maki_conv_open(env, path, &conv, &t->conv, err);
     if (st == MAKI_OK) st = load(t, err);
     if (st != MAKI_OK) {
         if (options->create) maki_conv_erase_new(env, path);
@@ -157,13 +163,13 @@ maki_status maki_live_open(const maki_env *env, const unsigned char session[MAKI
     return MAKI_OK;
 }
 
-/* What is not in the journal, and was not handed out to be synced by another thread: after this nobody would.
- * It happens when a conversation makes room for others between a long request and its reply. */
+/* Sync what is neither in the journal nor passed to the syncing thread: after the close no other code would.
+ * It happens when a conversation is evicted between a long request and its reply. */
 static void sync_direct(maki_live_conversation *t)
 {
     const maki_files *files = t->env->files;
     int fds[3];
-    (void)!maki_live_files(t, fds, NULL); /* those that it made are synced in any case */
+    (void)!maki_live_files(t, fds, NULL); /* on a failure too, sync those that it returned */
     for (size_t i = 0; i < 3; i++) {
         if (fds[i] < 0) continue;
         (void)!files->sync(files, fds[i]);
@@ -183,7 +189,7 @@ void maki_live_close(maki_live_conversation *t)
 
 bool maki_live_is_blank(const maki_live_conversation *t)
 {
-    return t->made && maki_log_last(maki_conv_log(t->conv)) == 0;
+    return t->created && maki_log_last(maki_conv_log(t->conv)) == 0;
 }
 
 void maki_live_discard(maki_live_conversation *t)
@@ -194,14 +200,14 @@ void maki_live_discard(maki_live_conversation *t)
 
 /* ---- groups ------------------------------------------------------------------------------------------ */
 
-/* Take the lock with the branch known as it is. */
+/* Take the log's lock with an up-to-date branch. */
 static maki_status lock(maki_live_conversation *t, maki_err *err)
 {
     maki_log *log = maki_conv_log(t->conv);
-    for (int i = 0; i < TRIES; i++) {
+    for (int i = 0; i < ATTEMPTS; i++) {
         maki_status st = maki_log_begin(log, NULL, err);
         if (st != MAKI_OK) {
-            t->last = UINT64_MAX; /* its index may have been closed: it is read again */
+            t->last = UINT64_MAX; /* its index may have been closed: read it again */
             return st;
         }
         if (maki_log_last(log) == t->last && maki_log_events(log) == t->events) return MAKI_OK;
@@ -209,7 +215,7 @@ static maki_status lock(maki_live_conversation *t, maki_err *err)
         st = load(t, err);
         if (st != MAKI_OK) return st;
     }
-    return maki_fail(err, MAKI_CONFLICT, "others write to this conversation all the time");
+    return maki_fail(err, MAKI_CONFLICT, "other processes keep writing to this conversation");
 }
 
 static maki_status add_rewind(maki_live_conversation *t, const maki_point *from, maki_err *err)
@@ -229,11 +235,11 @@ maki_status maki_live_begin(maki_live_conversation *t, const maki_point *from, m
     t->first_added = t->last_added = 0;
     t->moved = maki_live_tip(t).seq != from->seq;
     if (t->moved && (from->seq > t->last || from->ev > t->events))
-        st = maki_fail(err, MAKI_NOTFOUND, "there is no message %" PRIu64 " at event %" PRIu64,
-                       from->seq, from->ev);
+        st = maki_fail(err, MAKI_NOTFOUND, "no message %" PRIu64 " at event %" PRIu64, from->seq,
+                       from->ev);
     if (st == MAKI_OK && t->moved) st = add_rewind(t, from, err);
-    if (st == MAKI_OK && t->moved && !cut_path(t, from)) {
-        /* the view of that point is read before it is needed: what can fail, fails now */
+    if (st == MAKI_OK && t->moved && !truncate_path(t, from)) {
+        /* read now, so that the commit cannot fail for it */
         st = load_path(t, from->seq, from->ev, err);
     }
     if (st != MAKI_OK) maki_live_abort(t);
@@ -255,8 +261,8 @@ maki_status maki_live_add(maki_live_conversation *t, maki_str row, uint64_t *seq
     return MAKI_OK;
 }
 
-maki_status maki_live_note(maki_live_conversation *t, const char *type, maki_str fields,
-                           maki_err *err)
+maki_status maki_live_add_event(maki_live_conversation *t, const char *type, maki_str fields,
+                                maki_err *err)
 {
     uint64_t ev;
     return maki_log_add_event(maki_conv_log(t->conv), type, fields, &ev, err);
@@ -265,7 +271,7 @@ maki_status maki_live_note(maki_live_conversation *t, const char *type, maki_str
 void maki_live_abort(maki_live_conversation *t)
 {
     maki_log_abort(maki_conv_log(t->conv));
-    t->last = UINT64_MAX; /* the branch may have been cut already: read it again */
+    t->last = UINT64_MAX; /* the branch may have been truncated already: read it again */
 }
 
 static uint32_t trace_of(const unsigned char *chain)
@@ -294,12 +300,12 @@ maki_status maki_live_row(maki_live_conversation *t, uint64_t seq, uint64_t *tok
 maki_status maki_live_has(maki_live_conversation *t, const maki_point *point, maki_err *err)
 {
     maki_log *log = maki_conv_log(t->conv);
-    /* after a group that failed it is not known what the log has */
+    /* after a failed group the branch is unknown */
     maki_status st = t->last == UINT64_MAX ? load(t, err) : MAKI_OK;
     maki_row row;
     if (st != MAKI_OK) return st;
     if (point->seq > t->last || point->ev > t->events)
-        return maki_fail(err, MAKI_NOTFOUND, "the log does not have the message any more");
+        return maki_fail(err, MAKI_NOTFOUND, "the log has lost the message");
     if (point->seq == 0 || point->trace == 0) return MAKI_OK;
     if (point->seq == maki_log_last(log))
         memcpy(row.chain, maki_log_head(log), sizeof row.chain);
@@ -324,7 +330,7 @@ maki_status maki_live_commit(maki_live_conversation *t, maki_err *err)
     t->added_tokens = maki_log_tokens(log) - before;
     t->tokens += t->added_tokens;
     if (t->first_added && add_range(t, t->first_added, t->last_added, NULL) != MAKI_OK)
-        t->last = UINT64_MAX; /* it is written all the same: the branch is read again */
+        t->last = UINT64_MAX; /* the rows are written: read the branch again */
     return MAKI_OK;
 }
 
@@ -337,14 +343,14 @@ maki_status maki_live_files(maki_live_conversation *t, int fds[3], maki_err *err
     if (!t->direct) return MAKI_OK;
     if (files.events_fd >= 0) fds[0] = table->dup(table, files.events_fd);
     fds[1] = table->dup(table, files.messages_fd);
-    if (t->made) {
+    if (t->created) {
         const char *path = maki_log_path(maki_conv_log(t->conv));
         snprintf(directory, sizeof directory, "%.*s", (int)(strrchr(path, '/') - path), path);
         fds[2] = table->open(table, directory, O_RDONLY | O_DIRECTORY, 0);
     }
-    bool lacks = (files.events_fd >= 0 && fds[0] < 0) || fds[1] < 0 || (t->made && fds[2] < 0);
-    if (lacks)
-        return maki_fail_errno(err, "making a descriptor to sync"); /* the next end tries again */
-    t->made = t->direct = false;
+    bool failed = (files.events_fd >= 0 && fds[0] < 0) || fds[1] < 0 || (t->created && fds[2] < 0);
+    if (failed)
+        return maki_fail_errno(err, "duplicating a descriptor"); /* retried with the next reply */
+    t->created = t->direct = false;
     return MAKI_OK;
 }

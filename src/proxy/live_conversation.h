@@ -1,27 +1,27 @@
-/* live_conversation.h -- a proxied conversation that is open, and the branch that is being talked on.
+/* live_conversation.h -- an open conversation of the proxy, and its current branch.
  *
- * A log keeps every branch; the present one is a list of ranges of its rows.  To go on from another point a
+ * A log keeps every branch; the current one is a list of ranges of its rows.  To continue from another point a
  * `rewind` event is written first, so that the view of the log is always what the client sent last.
  *
- * Rows and events go in groups: begin, then any number of them, then commit.  Somebody else may write to the
- * same log in between groups: then the present branch is read again. */
+ * Rows and events go in groups: begin, then any number of them, then commit.  Another process may write to
+ * the same log between groups: then the current branch is read again. */
 #ifndef MAKI_PROXY_LIVE_CONVERSATION_H
 #define MAKI_PROXY_LIVE_CONVERSATION_H
 
 #include "history/conversation.h"
 #include "proxy/prefixes.h"
 
-/* A point that a branch goes on from: the message it ends with (0: nothing was said yet), the newest event
- * when that was written, and the tokens up to it.  `trace` is of the chain at that message: in a log that was cut
- * and has grown again, another message has the number and another trace.  0: not known. */
+/* A point that a branch continues from: its last message (0: none yet), the newest event when that was written, and the
+ * tokens up to it.  `trace` is a part of the hash chain at that message: in a log that was truncated and has grown
+ * again, another message with the same number has another trace.  0: unknown. */
 typedef struct maki_point {
     uint64_t seq, ev, tokens;
     uint32_t trace;
 } maki_point;
 
-/* What came with the messages: kept to see when it changes. */
+/* The last system prompt and tools, to detect a change. */
 typedef struct maki_system_seen {
-    uint64_t as_sent; /* of the bytes; 0: not known */
+    uint64_t as_sent; /* a hash of the bytes; 0: unknown */
     uint64_t masked;  /* without the lines that change with every request */
     uint64_t system_tokens, tool_tokens;
 } maki_system_seen;
@@ -30,22 +30,21 @@ typedef struct maki_live_conversation {
     const maki_env *env;
     unsigned char session[MAKI_SESSION_BYTES];
     maki_conv *conv;
-    maki_span64 *path; /* rows of the present branch, in order */
+    maki_span64 *path; /* rows of the current branch, in order */
     size_t path_count, path_capacity;
     uint64_t tokens;       /* of those rows */
-    uint64_t last, events; /* of the log when `path` was right */
+    uint64_t last, events; /* of the log when `path` was read */
     maki_system_seen system;
-    int64_t used;                 /* when, in ms */
+    int64_t used_ms;              /* when it was last used */
     struct maki_journal *journal; /* makes it durable; NULL: it syncs itself */
-    bool made;                    /* its file is new: the folder has to be synced as well */
-    bool direct;                  /* something is not in the journal: it must be synced itself */
+    bool created;                 /* its file is new: the directory has to be synced as well */
+    bool direct; /* some bytes are not in the journal: its files have to be synced */
     /* the open group */
     uint64_t first_added, last_added; /* rows; 0: none */
     bool moved;                       /* it begins with a rewind */
-    uint64_t added_tokens;            /* of the rows of the last one that was committed */
+    uint64_t added_tokens;            /* of the rows of the last committed group */
 } maki_live_conversation;
 
-/* How to open one. */
 typedef struct maki_live_options {
     const char *directory; /* of the sessions */
     bool create;
@@ -54,40 +53,40 @@ typedef struct maki_live_options {
     struct maki_journal *journal;
 } maki_live_options;
 
-/* On MAKI_OK the caller owns *out.  MAKI_NOTFOUND: it is not there. */
+/* On MAKI_OK the caller owns *out.  MAKI_NOTFOUND: it does not exist. */
 maki_status maki_live_open(const maki_env *env, const unsigned char session[MAKI_SESSION_BYTES],
                            const maki_live_options *options, maki_live_conversation **out,
                            maki_err *err) MAKI_MUST_CHECK;
-void maki_live_close(maki_live_conversation *talk); /* accepts NULL */
-/* Was it made just now, and is there no message in it yet? */
-bool maki_live_is_blank(const maki_live_conversation *talk);
-/* Close a blank one and remove its files. */
-void maki_live_discard(maki_live_conversation *talk);
+void maki_live_close(maki_live_conversation *live); /* accepts NULL */
+/* Was it created by this open, and has no message yet? */
+bool maki_live_is_blank(const maki_live_conversation *live);
+/* Close a blank one and delete its files. */
+void maki_live_discard(maki_live_conversation *live);
 
 /* The id of a session: its bytes as a UUID. */
 void maki_session_text(const unsigned char session[MAKI_SESSION_BYTES], char out[37]);
 
-/* Where the present branch ends. */
-maki_point maki_live_tip(const maki_live_conversation *talk);
+/* Where the current branch ends. */
+maki_point maki_live_tip(const maki_live_conversation *live);
 
 /* Begin a group at `from`.  MAKI_NOTFOUND: the log has no such message.  After MAKI_OK commit or abort. */
-maki_status maki_live_begin(maki_live_conversation *talk, const maki_point *from, maki_err *err)
+maki_status maki_live_begin(maki_live_conversation *live, const maki_point *from, maki_err *err)
     MAKI_MUST_CHECK;
-/* A row, as in maki_log_add_row; *seq is its number.  Of very many rows some are committed on the way. */
-maki_status maki_live_add(maki_live_conversation *talk, maki_str row, uint64_t *seq, maki_err *err);
-maki_status maki_live_note(maki_live_conversation *talk, const char *type, maki_str fields,
-                           maki_err *err);
-maki_status maki_live_commit(maki_live_conversation *talk, maki_err *err) MAKI_MUST_CHECK;
-void maki_live_abort(maki_live_conversation *talk);
+/* A row, as in maki_log_add_row; *seq is its number.  Very many rows are committed in several groups. */
+maki_status maki_live_add(maki_live_conversation *live, maki_str row, uint64_t *seq, maki_err *err);
+maki_status maki_live_add_event(maki_live_conversation *live, const char *type, maki_str fields,
+                                maki_err *err);
+maki_status maki_live_commit(maki_live_conversation *live, maki_err *err) MAKI_MUST_CHECK;
+void maki_live_abort(maki_live_conversation *live);
 
 /* The tokens and the trace of one row. */
-maki_status maki_live_row(maki_live_conversation *talk, uint64_t seq, uint64_t *tokens,
+maki_status maki_live_row(maki_live_conversation *live, uint64_t seq, uint64_t *tokens,
                           uint32_t *trace, maki_err *err);
-/* Is the message of this point there, and the one that it was?  Else MAKI_NOTFOUND. */
-maki_status maki_live_has(maki_live_conversation *talk, const maki_point *point, maki_err *err);
+/* Does the log have the message of this point, and is it the same one?  Else MAKI_NOTFOUND. */
+maki_status maki_live_has(maki_live_conversation *live, const maki_point *point, maki_err *err);
 
-/* What has to be synced besides the journal: descriptors of our own of its events, its messages and the
- * folder of a new one, to be closed by another thread; -1 for none. */
-maki_status maki_live_files(maki_live_conversation *talk, int fds[3], maki_err *err);
+/* What has to be synced besides the journal: duplicated descriptors of its events, its messages and, for a new one, the
+ * directory, to be closed by another thread; -1: none. */
+maki_status maki_live_files(maki_live_conversation *live, int fds[3], maki_err *err);
 
 #endif

@@ -1,4 +1,7 @@
-/* prefixes.c -- see prefixes.h. */
+/* prefixes.c -- open addressing with linear probing in a file; slot 0 is the header.
+ *
+ * Always: the capacity is a power of two, and at most half of it is used; each record has a checksum.  A deleted entry
+ *         keeps its slot (a tombstone without a session), so that probing goes on past it; growing leaves it out. */
 #include "proxy/prefixes.h"
 
 #include <errno.h>
@@ -14,16 +17,16 @@
 #include "base/files.h"
 #include "base/limits.h"
 
-_Static_assert(sizeof(maki_prefix) == 64, "a record is a line of the cache");
+_Static_assert(sizeof(maki_prefix) == 64, "a record is a cache line");
 
-enum { FIRST_CAPACITY = 4096, AT_ONCE = 4, COPY = 256 };
+enum { FIRST_CAPACITY = 4096, PROBE_RECORDS = 4, COPY_RECORDS = 256 };
 
 /* The first record of the file. */
 typedef struct table_header {
     char magic[8];
     uint64_t version, capacity;
     unsigned char reserved[32];
-    uint64_t check; /* of all that stands before */
+    uint64_t check; /* of all fields before */
 } table_header;
 _Static_assert(sizeof(table_header) == sizeof(maki_prefix), "records are aligned");
 
@@ -35,16 +38,16 @@ static uint32_t check_of(const maki_prefix *entry)
     return check ? check : 1;
 }
 
-static uint64_t place_of(uint64_t capacity, const unsigned char *prefix)
+static uint64_t slot_of(uint64_t capacity, const unsigned char *prefix)
 {
     uint64_t hash;
     memcpy(&hash, prefix, sizeof hash); /* it is a hash already */
     return hash & (capacity - 1);
 }
 
-static uint64_t offset_of(uint64_t place)
+static uint64_t offset_of(uint64_t slot)
 {
-    return (place + 1) * sizeof(maki_prefix);
+    return (slot + 1) * sizeof(maki_prefix);
 }
 
 /* ---- the file ------------------------------------------------------------------------------ */
@@ -55,7 +58,7 @@ static maki_status write_header(const maki_env *env, int fd, uint64_t capacity, 
     static const maki_prefix last;
     memcpy(header.magic, magic, sizeof magic);
     header.check = XXH3_64bits(&header, offsetof(table_header, check));
-    /* the last place first: from then on the file has its length, zeros in between */
+    /* the last slot first: then the file has its length, with zeros in between */
     maki_status st = maki_file_write_at(env->files, fd, offset_of(capacity - 1),
                                         (maki_str){ (const char *)&last, sizeof last }, err);
     if (st != MAKI_OK) return st;
@@ -63,7 +66,7 @@ static maki_status write_header(const maki_env *env, int fd, uint64_t capacity, 
                               err);
 }
 
-/* Is it one of ours, whole?  Then its room is told, else 0. */
+/* The table's capacity; 0: not a table, or corrupt. */
 static uint64_t read_header(const maki_env *env, int fd)
 {
     table_header header;
@@ -74,25 +77,25 @@ static uint64_t read_header(const maki_env *env, int fd)
         got != sizeof header || memcmp(header.magic, magic, sizeof magic) != 0 ||
         header.version != 1 ||
         header.check != XXH3_64bits(&header, offsetof(table_header, check)) ||
-        header.capacity < AT_ONCE || (header.capacity & (header.capacity - 1)) != 0 ||
+        header.capacity < PROBE_RECORDS || (header.capacity & (header.capacity - 1)) != 0 ||
         (uint64_t)size / sizeof header <= header.capacity)
         return 0;
     return header.capacity;
 }
 
-/* Called with every place that is taken, by an entry or by what is left of one. */
+/* Called with every used slot, deleted and corrupt ones included. */
 typedef maki_status (*entry_fn)(void *ctx, const maki_prefix *entry, maki_err *err);
 
 static maki_status each_entry(maki_prefixes *t, entry_fn fn, void *ctx, maki_err *err)
 {
-    maki_prefix some[COPY];
+    maki_prefix records[COPY_RECORDS];
     maki_status st = MAKI_OK;
-    for (uint64_t place = 0; st == MAKI_OK && place < t->capacity; place += COPY) {
+    for (uint64_t slot = 0; st == MAKI_OK && slot < t->capacity; slot += COPY_RECORDS) {
         size_t got = 0;
-        st =
-            maki_file_read_at(t->env->files, t->fd, offset_of(place), some, sizeof some, &got, err);
-        for (size_t i = 0; st == MAKI_OK && i < got / sizeof some[0]; i++) {
-            if (some[i].check) st = fn(ctx, &some[i], err);
+        st = maki_file_read_at(t->env->files, t->fd, offset_of(slot), records, sizeof records, &got,
+                               err);
+        for (size_t i = 0; st == MAKI_OK && i < got / sizeof records[0]; i++) {
+            if (records[i].check) st = fn(ctx, &records[i], err);
         }
     }
     return st;
@@ -117,7 +120,7 @@ static maki_status open_file(const maki_env *env, const char *path, int flags, i
     *fd = -1;
     if (reason == EWOULDBLOCK)
         return maki_fail(err, MAKI_CONFLICT,
-                         "another maki serve uses this folder; stop it, or give --home");
+                         "another maki serve uses this directory; stop it, or set --home");
     errno = reason;
     return maki_fail_errno(err, "locking the table of prefixes");
 }
@@ -128,34 +131,37 @@ void maki_prefixes_close(maki_prefixes *t)
     t->fd = -1;
 }
 
-/* ---- finding and putting ------------------------------------------------------------------------------- */
+/* ---- lookup and insertion ------------------------------------------------------------------------------ */
 
-/* The place of a prefix, or the empty one where it would stand. */
-static maki_status find_place(maki_prefixes *t, const unsigned char *prefix, uint64_t *place,
-                              maki_prefix *out, maki_err *err)
+/* The slot of a prefix, or the empty one where it would be. */
+static maki_status find_slot(maki_prefixes *t, const unsigned char *prefix, uint64_t *slot,
+                             maki_prefix *out, maki_err *err)
 {
-    maki_prefix some[AT_ONCE];
-    uint64_t from = place_of(t->capacity, prefix);
-    for (uint64_t looked = 0; looked < t->capacity; looked += AT_ONCE) {
-        uint64_t first = (from + looked) & (t->capacity - 1);
-        size_t n = t->capacity - first < AT_ONCE ? (size_t)(t->capacity - first) : AT_ONCE, got = 0;
-        maki_status st = maki_file_read_at(t->env->files, t->fd, offset_of(first), some,
-                                           n * sizeof some[0], &got, err);
+    maki_prefix records[PROBE_RECORDS];
+    uint64_t from = slot_of(t->capacity, prefix);
+    for (uint64_t probed = 0; probed < t->capacity; probed += PROBE_RECORDS) {
+        uint64_t first = (from + probed) & (t->capacity - 1);
+        size_t n = t->capacity - first < PROBE_RECORDS ? (size_t)(t->capacity - first)
+                                                       : PROBE_RECORDS,
+               got = 0;
+        maki_status st = maki_file_read_at(t->env->files, t->fd, offset_of(first), records,
+                                           n * sizeof records[0], &got, err);
         if (st != MAKI_OK) return st;
         for (size_t i = 0; i < n; i++) {
-            bool same = memcmp(some[i].prefix, prefix, MAKI_PREFIX_LEN) == 0;
-            if (some[i].check && !(same && some[i].check == check_of(&some[i]))) continue;
-            *place = first + i;
-            *out = some[i];
+            bool same = memcmp(records[i].prefix, prefix, MAKI_PREFIX_LEN) == 0;
+            if (records[i].check && !(same && records[i].check == check_of(&records[i]))) continue;
+            *slot = first + i;
+            *out = records[i];
             return MAKI_OK;
         }
-        if (n < AT_ONCE) looked -= AT_ONCE - n; /* the end of the file: on at its beginning */
+        if (n < PROBE_RECORDS)
+            probed -= PROBE_RECORDS - n; /* the end of the file: go on at its beginning */
     }
-    return maki_fail(err, MAKI_CORRUPT, "the table of prefixes has no free place");
+    return maki_fail(err, MAKI_CORRUPT, "the table of prefixes has no free slot");
 }
 
-/* Its place stays taken, for those that had to go past it; so it is of no session. */
-static bool is_dropped(const maki_prefix *entry)
+/* A tombstone: the slot stays used, without a session. */
+static bool is_deleted(const maki_prefix *entry)
 {
     static const unsigned char none[MAKI_SESSION_BYTES];
     return memcmp(entry->session, none, sizeof none) == 0;
@@ -164,48 +170,48 @@ static bool is_dropped(const maki_prefix *entry)
 maki_status maki_prefixes_find(maki_prefixes *t, const unsigned char prefix[MAKI_PREFIX_LEN],
                                maki_prefix *out, bool *found, maki_err *err)
 {
-    uint64_t place;
-    maki_status st = find_place(t, prefix, &place, out, err);
-    *found = st == MAKI_OK && out->check != 0 && !is_dropped(out);
+    uint64_t slot;
+    maki_status st = find_slot(t, prefix, &slot, out, err);
+    *found = st == MAKI_OK && out->check != 0 && !is_deleted(out);
     return st;
 }
 
-static maki_status put(maki_prefixes *t, const maki_prefix *entry, maki_err *err)
+static maki_status write_entry(maki_prefixes *t, const maki_prefix *entry, maki_err *err)
 {
-    maki_prefix there;
-    uint64_t place;
-    maki_status st = find_place(t, entry->prefix, &place, &there, err);
+    maki_prefix old;
+    uint64_t slot;
+    maki_status st = find_slot(t, entry->prefix, &slot, &old, err);
     if (st == MAKI_OK)
-        st = maki_file_write_at(t->env->files, t->fd, offset_of(place),
+        st = maki_file_write_at(t->env->files, t->fd, offset_of(slot),
                                 (maki_str){ (const char *)entry, sizeof *entry }, err);
-    if (st == MAKI_OK && !there.check) t->count++;
+    if (st == MAKI_OK && !old.check) t->count++;
     return st;
 }
 
 static maki_status copy_entry(void *ctx, const maki_prefix *entry, maki_err *err)
 {
-    bool whole = entry->check == check_of(entry);
-    return whole && !is_dropped(entry) ? put(ctx, entry, err) : MAKI_OK;
+    bool valid = entry->check == check_of(entry);
+    return valid && !is_deleted(entry) ? write_entry(ctx, entry, err) : MAKI_OK;
 }
 
-/* Write it anew with twice the room, beside it, then in its place. */
+/* Write a copy of twice the capacity to a new file, then rename it over the old one. */
 static maki_status grow(maki_prefixes *t, maki_err *err)
 {
     const maki_files *files = t->env->files;
-    char beside[MAKI_PATH_MAX];
+    char path[MAKI_PATH_MAX];
     maki_prefixes larger = {
         .env = t->env, .path = t->path, .fd = -1, .capacity = t->capacity * 2
     };
-    snprintf(beside, sizeof beside, "%s.new", t->path);
-    files->unlink(files, beside);
-    maki_status st = open_file(t->env, beside, O_CREAT | O_EXCL, &larger.fd, err);
+    snprintf(path, sizeof path, "%s.new", t->path);
+    files->unlink(files, path);
+    maki_status st = open_file(t->env, path, O_CREAT | O_EXCL, &larger.fd, err);
     if (st == MAKI_OK) st = write_header(t->env, larger.fd, larger.capacity, err);
     if (st == MAKI_OK) st = each_entry(t, copy_entry, &larger, err);
-    if (st == MAKI_OK && files->rename(files, beside, t->path) != 0)
+    if (st == MAKI_OK && files->rename(files, path, t->path) != 0)
         st = maki_fail_errno(err, "replacing the table of prefixes");
     if (st != MAKI_OK) {
         maki_prefixes_close(&larger);
-        files->unlink(files, beside);
+        files->unlink(files, path);
         return st;
     }
     maki_prefixes_close(t);
@@ -225,7 +231,7 @@ maki_status maki_prefixes_open(maki_prefixes *t, const maki_env *env, const char
     maki_status st = open_file(env, path, O_CREAT, &t->fd, err);
     if (st != MAKI_OK) return st;
     t->capacity = read_header(env, t->fd);
-    if (t->capacity == 0) { /* new, or not to be trusted */
+    if (t->capacity == 0) { /* new, or corrupt */
         t->capacity = FIRST_CAPACITY;
         if (env->files->truncate(env->files, t->fd, 0) != 0)
             st = maki_fail_errno(err, "emptying the table of prefixes");
@@ -238,20 +244,20 @@ maki_status maki_prefixes_open(maki_prefixes *t, const maki_env *env, const char
     return st;
 }
 
-maki_status maki_prefixes_put(maki_prefixes *t, maki_prefix entry, maki_err *err)
+maki_status maki_prefixes_insert(maki_prefixes *t, maki_prefix entry, maki_err *err)
 {
     maki_status st = is_half_full(t) ? grow(t, err) : MAKI_OK;
     entry.check = check_of(&entry);
-    return st == MAKI_OK ? put(t, &entry, err) : st;
+    return st == MAKI_OK ? write_entry(t, &entry, err) : st;
 }
 
-maki_status maki_prefixes_drop(maki_prefixes *t, const maki_prefix *entry, maki_err *err)
+maki_status maki_prefixes_delete(maki_prefixes *t, const maki_prefix *entry, maki_err *err)
 {
-    maki_prefix dropped = { .used = entry->used };
-    memcpy(dropped.prefix, entry->prefix, sizeof dropped.prefix);
-    dropped.check = check_of(&dropped);
-    maki_prefix there;
+    maki_prefix deleted = { .used = entry->used };
+    memcpy(deleted.prefix, entry->prefix, sizeof deleted.prefix);
+    deleted.check = check_of(&deleted);
+    maki_prefix old;
     bool found;
-    maki_status st = maki_prefixes_find(t, entry->prefix, &there, &found, err);
-    return found ? put(t, &dropped, err) : st; /* what is not there takes no place */
+    maki_status st = maki_prefixes_find(t, entry->prefix, &old, &found, err);
+    return found ? write_entry(t, &deleted, err) : st; /* what is absent uses no slot */
 }

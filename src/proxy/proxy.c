@@ -1,4 +1,4 @@
-/* proxy.c -- opening a proxy, and the conversations it has open; see proxy.h. */
+/* proxy.c -- open a proxy's parts, and keep its conversations open: at most open_max, the least recently used is closed. */
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -15,12 +15,12 @@
 
 enum {
     OPEN_MAX = 64,
-    IDLE_MS = 60000, /* a conversation that was not used for so long is closed */
-    TOLD_MAX = 2048,
+    IDLE_MS = 60000, /* a conversation that was not used for this long is closed */
+    EVENT_MAX = 2048,
     BOOT_MAX = 64
 };
 
-/* Linux has a name for each start of the machine; "" elsewhere. */
+/* Linux has an id for each boot; "" elsewhere. */
 static maki_str boot_id(const maki_env *env, char out[BOOT_MAX])
 {
     size_t got = 0;
@@ -52,7 +52,7 @@ static maki_status open_parts(maki_proxy *p, const char *home, maki_err *err)
                                      .boot = boot_id(&p->env, boot),
                                      .logger = p->options.logger };
     if (st == MAKI_OK) st = maki_journal_open(&p->env, &journal, &p->journal, NULL, err);
-    if (st == MAKI_OK) st = maki_body_cache_open(&p->env, &p->known, err);
+    if (st == MAKI_OK) st = maki_body_cache_open(&p->env, &p->body_cache, err);
     if (st == MAKI_OK)
         st = maki_tokenizer_open(&p->env, maki_encoding_named(MAKI_FAMILY), NULL, &p->tokenizer,
                                  err);
@@ -65,10 +65,10 @@ maki_status maki_proxy_open(const maki_env *env, const maki_proxy_options *optio
     maki_proxy *p = maki_new(env->alloc, maki_proxy);
     if (!p) return maki_fail_nomem(err);
     *p = (maki_proxy){ .env = *env, .options = *options, .prefixes.fd = -1 };
-    if (p->options.open_most == 0) p->options.open_most = OPEN_MAX;
-    size_t size = p->options.open_most * sizeof p->talks[0];
-    p->talks = env->alloc->resize(env->alloc, NULL, 0, size);
-    maki_status st = p->talks ? open_parts(p, options->home, err) : maki_fail_nomem(err);
+    if (p->options.open_max == 0) p->options.open_max = OPEN_MAX;
+    size_t size = p->options.open_max * sizeof p->live[0];
+    p->live = env->alloc->resize(env->alloc, NULL, 0, size);
+    maki_status st = p->live ? open_parts(p, options->home, err) : maki_fail_nomem(err);
     if (st != MAKI_OK) {
         maki_proxy_close(p);
         return st;
@@ -77,21 +77,21 @@ maki_status maki_proxy_open(const maki_env *env, const maki_proxy_options *optio
     return MAKI_OK;
 }
 
-static void close_talk(maki_proxy *p, size_t i)
+static void close_live(maki_proxy *p, size_t i)
 {
-    maki_live_close(p->talks[i]);
-    p->talks[i] = p->talks[--p->talk_count];
+    maki_live_close(p->live[i]);
+    p->live[i] = p->live[--p->live_count];
 }
 
 void maki_proxy_close(maki_proxy *p)
 {
     if (!p) return;
     const maki_alloc *alloc = p->env.alloc;
-    while (p->talk_count)
-        close_talk(p, p->talk_count - 1);
-    if (p->talks) alloc->resize(alloc, p->talks, p->options.open_most * sizeof p->talks[0], 0);
+    while (p->live_count)
+        close_live(p, p->live_count - 1);
+    if (p->live) alloc->resize(alloc, p->live, p->options.open_max * sizeof p->live[0], 0);
     maki_tokenizer_close(p->tokenizer);
-    maki_body_cache_close(p->known);
+    maki_body_cache_close(p->body_cache);
     maki_journal_close(p->journal);
     maki_prefixes_close(&p->prefixes);
     maki_delete(alloc, p);
@@ -105,22 +105,22 @@ maki_status maki_proxy_sync(maki_proxy *p, maki_err *err)
 void maki_proxy_tick(maki_proxy *p)
 {
     int64_t now = p->env.clock->now_ms(p->env.clock);
-    for (size_t i = p->talk_count; i > 0; i--) {
-        if (now - p->talks[i - 1]->used > IDLE_MS) close_talk(p, i - 1);
+    for (size_t i = p->live_count; i > 0; i--) {
+        if (now - p->live[i - 1]->used_ms > IDLE_MS) close_live(p, i - 1);
     }
 }
 
 /* ---- conversations that are open --------------------------------------------------------------------- */
 
-/* Room for one more: the one that was not used for longest goes. */
-static void make_capacity(maki_proxy *p)
+/* Make space for one more: close the least recently used. */
+static void evict_oldest(maki_proxy *p)
 {
     size_t oldest = 0;
-    if (p->talk_count < p->options.open_most) return;
-    for (size_t i = 1; i < p->talk_count; i++) {
-        if (p->talks[i]->used < p->talks[oldest]->used) oldest = i;
+    if (p->live_count < p->options.open_max) return;
+    for (size_t i = 1; i < p->live_count; i++) {
+        if (p->live[i]->used_ms < p->live[oldest]->used_ms) oldest = i;
     }
-    close_talk(p, oldest);
+    close_live(p, oldest);
 }
 
 maki_status maki_proxy_open_conversation(maki_proxy *p,
@@ -129,10 +129,10 @@ maki_status maki_proxy_open_conversation(maki_proxy *p,
                                          maki_err *err)
 {
     int64_t now = p->env.clock->now_ms(p->env.clock);
-    for (size_t i = 0; i < p->talk_count; i++) {
-        if (memcmp(p->talks[i]->session, session, MAKI_SESSION_BYTES) != 0) continue;
-        p->talks[i]->used = now;
-        *out = p->talks[i];
+    for (size_t i = 0; i < p->live_count; i++) {
+        if (memcmp(p->live[i]->session, session, MAKI_SESSION_BYTES) != 0) continue;
+        p->live[i]->used_ms = now;
+        *out = p->live[i];
         return MAKI_OK;
     }
     maki_live_options options = { .directory = p->sessions,
@@ -140,34 +140,34 @@ maki_status maki_proxy_open_conversation(maki_proxy *p,
                                   .key = key,
                                   .tokenizer = p->tokenizer,
                                   .journal = p->journal };
-    make_capacity(p);
+    evict_oldest(p);
     maki_status st = maki_live_open(&p->env, session, &options, out, err);
     if (st != MAKI_OK) return st;
-    (*out)->used = now;
-    p->talks[p->talk_count++] = *out;
+    (*out)->used_ms = now;
+    p->live[p->live_count++] = *out;
     return MAKI_OK;
 }
 
-void maki_proxy_discard(maki_proxy *p, maki_live_conversation *talk)
+void maki_proxy_discard(maki_proxy *p, maki_live_conversation *live)
 {
     size_t i = 0;
-    while (p->talks[i] != talk)
+    while (p->live[i] != live)
         i++;
-    maki_live_discard(talk);
-    p->talks[i] = p->talks[--p->talk_count];
+    maki_live_discard(live);
+    p->live[i] = p->live[--p->live_count];
 }
 
-/* ---- small things ------------------------------------------------------------------------------------ */
+/* ---- rows and events ---------------------------------------------------------------------------------- */
 
-maki_status maki_reference_key(const maki_exchange *x, const char *what, maki_str id,
+maki_status maki_reference_key(const maki_exchange *x, const char *kind, maki_str id,
                                unsigned char out[MAKI_PREFIX_LEN], maki_err *err)
 {
-    maki_str parts[] = { { (const char *)x->caller, sizeof x->caller }, maki_str_of(what), id };
+    maki_str parts[] = { { (const char *)x->caller, sizeof x->caller }, maki_str_of(kind), id };
     return maki_scope_of(x->proxy->secret, parts, 3, out, err);
 }
 
 /* JSON has newlines only between tokens: they become spaces. */
-static maki_status add_in_one_line(maki_spool *out, maki_str json, maki_err *err)
+static maki_status add_without_newlines(maki_spool *out, maki_str json, maki_err *err)
 {
     maki_status st = MAKI_OK;
     while (st == MAKI_OK && json.len) {
@@ -186,21 +186,22 @@ maki_status maki_proxy_row(maki_spool *out, maki_str message, maki_str fields, m
 {
     maki_spool_clear(out);
     maki_str inside = maki_str_to(message, message.len - 1);
-    bool lines = memchr(inside.ptr, '\n', inside.len) || memchr(inside.ptr, '\r', inside.len);
-    maki_status st = lines ? add_in_one_line(out, inside, err) : maki_spool_add(out, inside, err);
+    bool newlines = memchr(inside.ptr, '\n', inside.len) || memchr(inside.ptr, '\r', inside.len);
+    maki_status st =
+        newlines ? add_without_newlines(out, inside, err) : maki_spool_add(out, inside, err);
     if (st == MAKI_OK) st = maki_spool_add(out, fields, err);
     if (st == MAKI_OK) st = maki_spool_add(out, MAKI_LIT("}"), err);
     return st == MAKI_OK ? maki_spool_text(out, row, err) : st;
 }
 
-void maki_proxy_log(maki_proxy *p, const char *fmt, ...)
+void maki_proxy_emit(maki_proxy *p, const char *fmt, ...)
 {
-    char text[TOLD_MAX];
+    char text[EVENT_MAX];
     va_list args;
-    if (!p->options.tell) return;
+    if (!p->options.on_event) return;
     va_start(args, fmt);
     int n = vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
     if (n > 0 && (size_t)n < sizeof text)
-        p->options.tell(p->options.tell_ctx, (maki_str){ text, (size_t)n });
+        p->options.on_event(p->options.on_event_ctx, (maki_str){ text, (size_t)n });
 }

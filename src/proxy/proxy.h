@@ -1,11 +1,11 @@
-/* proxy.h -- conversations of agents that talk through us: recognised, recorded.  No sockets.
+/* proxy.h -- conversations of agents whose requests are forwarded: recognised and recorded.  No sockets.
  *
  * One thread owns a proxy and everything opened with it.  An exchange is one request and its reply:
  *
- *     begin -> request (the whole body) -> reply_head -> reply (bytes, as they pass) -> end -> close
+ *     begin -> request (the whole body) -> reply_head -> reply (bytes, as they come) -> end -> close
  *
- * Recording never holds up what is recorded: an exchange that cannot be recorded (unknown protocol, bad JSON,
- * full disk) goes on and says so in its outcome. */
+ * Recording never delays an exchange: one that cannot be recorded (unknown protocol, invalid JSON, full disk) goes on,
+ * and the error is returned. */
 #ifndef MAKI_PROXY_PROXY_H
 #define MAKI_PROXY_PROXY_H
 
@@ -19,17 +19,17 @@ typedef struct maki_exchange maki_exchange;
 
 typedef struct maki_proxy_options {
     const char *home; /* $MAKI_HOME: conversations are sessions of agent "proxy" under it */
-    size_t open_most; /* conversations kept open at a time; 0: the default */
-    /* Told what happens, one JSON object each: for /maki/events.  NULL: nobody. */
-    void (*tell)(void *ctx, maki_str json);
-    void *tell_ctx;
-    const struct maki_logger *logger; /* lives as long; NULL: nobody reads */
+    size_t open_max;  /* conversations kept open at a time; 0: the default */
+    /* Called for each event, a JSON object: for /maki/events.  May be NULL. */
+    void (*on_event)(void *ctx, maki_str json);
+    void *on_event_ctx;
+    const struct maki_logger *logger; /* borrowed; NULL: nothing is logged */
 } maki_proxy_options;
 
 maki_status maki_proxy_open(const maki_env *env, const maki_proxy_options *options,
                             maki_proxy **out, maki_err *err) MAKI_MUST_CHECK;
 void maki_proxy_close(maki_proxy *proxy); /* accepts NULL; all exchanges are closed before */
-/* Called about once a second: what is lazy is written out, conversations not used are closed. */
+/* Called about once a second: idle conversations are closed. */
 void maki_proxy_tick(maki_proxy *proxy);
 
 /* Where a request came from and goes to.  Spans are valid during the call. */
@@ -40,7 +40,7 @@ typedef struct maki_exchange_in {
     maki_str session;   /* x-maki-session; len 0: none */
     maki_str client_id; /* the client's own id of the conversation, from a header; len 0: none */
     maki_str model;     /* from the path (Gemini); len 0: it is in the body */
-    /* Authorization, x-api-key, ?key=: hashed at once, kept nowhere; len 0: none */
+    /* Authorization, x-api-key, ?key=: hashed at once, never stored; len 0: none */
     maki_str credential;
 } maki_exchange_in;
 
@@ -55,7 +55,7 @@ maki_status maki_exchange_reply_head(maki_exchange *x, int status, maki_str cont
 maki_status maki_exchange_reply(maki_exchange *x, maki_str bytes, maki_err *err);
 
 typedef enum maki_exchange_end_kind {
-    MAKI_EXCHANGE_DONE,       /* the reply came whole */
+    MAKI_EXCHANGE_DONE,       /* the reply is complete */
     MAKI_EXCHANGE_CUT,        /* upstream stopped in the middle, or never answered */
     MAKI_EXCHANGE_CLIENT_GONE /* the client went away */
 } maki_exchange_end_kind;

@@ -1,4 +1,10 @@
-/* record_reply.c -- a reply: put together while it passes, into the log when it has ended. */
+/* record_reply.c -- a reply: assembled while it is forwarded, written to the log when it has ended.
+ *
+ * In:    the reply's head, its bytes as they come, and how the exchange ended.
+ * Out:   the reply's rows, a manifest and a usage event in one group; its prefixes for the next request.
+ *
+ * A client may send its next request before the connection of the last reply is closed.  So a complete reply is in the
+ * proxy's list `unwritten`, and a request that continues it writes it first. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,7 +25,7 @@ maki_status maki_exchange_reply_head(maki_exchange *x, int status, maki_str cont
 {
     const maki_env *env = &x->proxy->env;
     x->status = status;
-    x->first = env->clock->now_ms(env->clock);
+    x->first_ms = env->clock->now_ms(env->clock);
     if (!x->recorded) return MAKI_OK;
     return maki_wire_reply_open(env, x->protocol, status, content_type, &x->reply, err);
 }
@@ -29,19 +35,19 @@ maki_status maki_exchange_reply(maki_exchange *x, maki_str bytes, maki_err *err)
     x->reply_bytes += bytes.len;
     if (!x->reply) return MAKI_OK;
     maki_status st = maki_wire_reply_add(x->reply, bytes, err);
-    if (st != MAKI_OK) { /* no more of it is kept */
+    if (st != MAKI_OK) { /* the rest of it is not recorded */
         maki_wire_reply_close(x->reply);
         x->reply = NULL;
     } else if (!x->link && !x->written && maki_wire_reply_is_complete(x->reply)) {
-        x->next = x->proxy->said;
+        x->next = x->proxy->unwritten;
         if (x->next) x->next->link = &x->next;
-        x->link = &x->proxy->said;
+        x->link = &x->proxy->unwritten;
         *x->link = x;
     }
     return st;
 }
 
-static void leave_said(maki_exchange *x)
+static void unlink_unwritten(maki_exchange *x)
 {
     if (!x->link) return;
     *x->link = x->next;
@@ -53,31 +59,31 @@ void maki_exchange_close(maki_exchange *x)
 {
     if (!x) return;
     const maki_alloc *alloc = x->proxy->env.alloc;
-    leave_said(x);
+    unlink_unwritten(x);
     maki_wire_reply_close(x->reply);
     maki_delete(alloc, x);
 }
 
-/* ---- what is written about it ------------------------------------------------------------------------- */
+/* ---- events about it ---------------------------------------------------------------------------------- */
 
-typedef struct noted {
-    const maki_live_conversation *talk;
+typedef struct spans_ctx {
+    const maki_live_conversation *live;
     uint64_t tip;
-} noted;
+} spans_ctx;
 
-/* Which rows the request was made of. */
+/* The ranges of rows that the request consisted of. */
 static void write_spans(maki_jw *w, const void *ctx)
 {
-    const noted *n = ctx;
-    const maki_live_conversation *talk = n->talk;
+    const spans_ctx *n = ctx;
+    const maki_live_conversation *live = n->live;
     maki_jw_print(w, "'spans':[");
-    for (size_t i = 0; i < talk->path_count && talk->path[i].from <= n->tip; i++)
-        maki_jw_print(w, "[%i,%i]", talk->path[i].from,
-                      talk->path[i].to < n->tip ? talk->path[i].to : n->tip);
+    for (size_t i = 0; i < live->path_count && live->path[i].from <= n->tip; i++)
+        maki_jw_print(w, "[%i,%i]", live->path[i].from,
+                      live->path[i].to < n->tip ? live->path[i].to : n->tip);
     maki_jw_end_array(w);
 }
 
-/* Was it given up for its length?  (wire.h) */
+/* Was it discarded for its length?  (wire.h) */
 static bool is_too_long(const maki_exchange *x, const maki_wire_result *said)
 {
     return said->invalid && said->row_count == 0 && x->reply_bytes > MAKI_WIRE_ROW_MAX;
@@ -94,25 +100,25 @@ static const char *ending(const maki_exchange *x, maki_exchange_end_kind kind,
 }
 
 /* An object of fields, which the event gets without its braces. */
-static maki_status end_note(maki_live_conversation *talk, const char *type, maki_jw *w,
-                            maki_buf *fields, maki_err *err)
+static maki_status finish_event(maki_live_conversation *live, const char *type, maki_jw *w,
+                                maki_buf *fields, maki_err *err)
 {
     maki_jw_end_object(w);
     maki_status st = maki_jw_end(w);
     if (st == MAKI_OK)
-        st = maki_live_note(talk, type, (maki_str){ fields->ptr + 1, fields->len - 2 }, err);
+        st = maki_live_add_event(live, type, (maki_str){ fields->ptr + 1, fields->len - 2 }, err);
     maki_buf_free(fields);
     return st;
 }
 
-static maki_status note_manifest(maki_exchange *x, maki_live_conversation *talk,
-                                 const maki_wire_result *said, const char *end, maki_err *err)
+static maki_status add_manifest(maki_exchange *x, maki_live_conversation *live,
+                                const maki_wire_result *said, const char *end, maki_err *err)
 {
     char hash[17];
     maki_jw w;
     maki_buf fields = maki_buf_new(x->proxy->env.alloc, FIELDS_MAX);
     int64_t now = x->proxy->env.clock->now_ms(x->proxy->env.clock);
-    const noted n = { talk, x->tip.seq };
+    const spans_ctx n = { live, x->tip.seq };
     snprintf(hash, sizeof hash, "%016" PRIx64, x->body_hash);
     maki_jw_init(&w, maki_buf_sink(&fields), err);
     maki_jw_object(&w);
@@ -133,13 +139,13 @@ static maki_status note_manifest(maki_exchange *x, maki_live_conversation *talk,
                                     .stop = said->stop,
                                     .error = said->error.len < FIELDS_MAX / 2 ? said->error
                                                                               : MAKI_LIT(""),
-                                    .first_ms = x->first ? x->first - x->began : 0,
-                                    .ms = now - x->began });
-    return end_note(talk, "manifest", &w, &fields, err);
+                                    .first_ms = x->first_ms ? x->first_ms - x->began_ms : 0,
+                                    .ms = now - x->began_ms });
+    return finish_event(live, "manifest", &w, &fields, err);
 }
 
-static maki_status note_usage(maki_exchange *x, maki_live_conversation *talk,
-                              const maki_wire_usage *usage, maki_err *err)
+static maki_status add_usage(maki_exchange *x, maki_live_conversation *live,
+                             const maki_wire_usage *usage, maki_err *err)
 {
     maki_jw w;
     maki_buf fields = maki_buf_new(x->proxy->env.alloc, FIELDS_MAX);
@@ -147,7 +153,7 @@ static maki_status note_usage(maki_exchange *x, maki_live_conversation *talk,
     maki_jw_init(&w, maki_buf_sink(&fields), err);
     maki_jw_object(&w);
     maki_usage_event_write(&w, &(maki_usage_event){ .model = x->model, .usage = usage });
-    return end_note(talk, "usage", &w, &fields, err);
+    return finish_event(live, "usage", &w, &fields, err);
 }
 
 /* ---- the end ----------------------------------------------------------------------------------------- */
@@ -166,12 +172,12 @@ static maki_status row_fields(maki_exchange *x, const maki_wire_result *said, co
     maki_jw_print(&w, "'end':%z}}", strcmp(end, "complete") != 0 ? end : NULL);
     maki_status st = maki_jw_end(&w);
     if (st != MAKI_OK) return st;
-    out->ptr[0] = ','; /* for the brace: these come after other fields */
+    out->ptr[0] = ','; /* replaces the brace: these follow other fields */
     out->len--;
     return MAKI_OK;
 }
 
-static maki_status add_rows(maki_exchange *x, maki_live_conversation *talk,
+static maki_status add_rows(maki_exchange *x, maki_live_conversation *live,
                             const maki_wire_result *said, const char *end, maki_err *err)
 {
     const maki_env *env = &x->proxy->env;
@@ -182,109 +188,110 @@ static maki_status add_rows(maki_exchange *x, maki_live_conversation *talk,
         maki_str row;
         uint64_t seq;
         st = maki_proxy_row(&spool, said->rows[i], maki_buf_str(&fields), &row, err);
-        if (st == MAKI_OK) st = maki_live_add(talk, row, &seq, err);
+        if (st == MAKI_OK) st = maki_live_add(live, row, &seq, err);
     }
     maki_buf_free(&fields);
     maki_spool_free(&spool);
     return st;
 }
 
-/* The rows of the reply go into the table: the next request has them in it. */
-static maki_status know_reply(maki_exchange *x, maki_live_conversation *talk,
-                              const maki_wire_result *said, maki_err *err)
+/* Insert the reply's rows into the table: the next request begins with them. */
+static maki_status insert_reply(maki_exchange *x, maki_live_conversation *live,
+                                const maki_wire_result *said, maki_err *err)
 {
-    maki_point tip = maki_live_tip(talk), point = x->tip;
+    maki_point tip = maki_live_tip(live), point = x->tip;
     maki_status st = MAKI_OK;
     uint64_t tokens;
     point.ev = tip.ev;
     for (size_t i = 0; st == MAKI_OK && i < said->row_count; i++) {
         point.seq = tip.seq - said->row_count + 1 + i;
-        st = maki_live_row(talk, point.seq, &tokens, &point.trace, err);
+        st = maki_live_row(live, point.seq, &tokens, &point.trace, err);
         if (st == MAKI_OK)
             st = maki_canon_next(&x->proxy->env, x->prefix, said->rows[i], x->prefix, err);
         if (st != MAKI_OK) break;
         point.tokens += tokens;
-        if (!x->by_reference) st = maki_exchange_know(x, x->prefix, &point, 0, err);
+        if (!x->by_reference) st = maki_exchange_insert(x, x->prefix, &point, 0, err);
     }
     if (st != MAKI_OK || !said->row_count) return st;
     if (said->id.len && maki_protocol_of(x->protocol)->continues_by_id) {
         unsigned char key[MAKI_PREFIX_LEN];
         st = maki_reference_key(x, "reply", said->id, key, err);
-        if (st == MAKI_OK) st = maki_exchange_know_key(x, key, &point, 0, err);
+        if (st == MAKI_OK) st = maki_exchange_insert_key(x, key, &point, 0, err);
     }
-    if (st == MAKI_OK && x->kept) st = maki_exchange_know_key(x, x->kept_key, &point, 0, err);
+    if (st == MAKI_OK && x->stored) st = maki_exchange_insert_key(x, x->stored_key, &point, 0, err);
     return st;
 }
 
-static maki_status write_reply(maki_exchange *x, maki_live_conversation *talk,
+static maki_status write_reply(maki_exchange *x, maki_live_conversation *live,
                                const maki_wire_result *said, const char *end, maki_err *err)
 {
-    maki_status st = maki_live_begin(talk, &x->tip, err);
+    maki_status st = maki_live_begin(live, &x->tip, err);
     if (st != MAKI_OK) return st;
-    st = add_rows(x, talk, said, end, err);
-    if (st == MAKI_OK) st = note_manifest(x, talk, said, end, err);
-    if (st == MAKI_OK) st = note_usage(x, talk, &said->usage, err);
+    st = add_rows(x, live, said, end, err);
+    if (st == MAKI_OK) st = add_manifest(x, live, said, end, err);
+    if (st == MAKI_OK) st = add_usage(x, live, &said->usage, err);
     if (st != MAKI_OK) {
-        maki_live_abort(talk);
+        maki_live_abort(live);
         return st;
     }
-    st = maki_live_commit(talk, err);
-    if (st == MAKI_OK) st = know_reply(x, talk, said, err);
+    st = maki_live_commit(live, err);
+    if (st == MAKI_OK) st = insert_reply(x, live, said, err);
     return st;
 }
 
-static void tell(maki_exchange *x, const maki_live_conversation *talk, const maki_wire_result *said,
-                 const char *end)
+static void emit_event(maki_exchange *x, const maki_live_conversation *live,
+                       const maki_wire_result *said, const char *end)
 {
     char id[37];
     maki_session_text(x->session, id);
-    maki_proxy_log(x->proxy,
-                   "{\"type\":\"exchange\",\"session\":\"%s\",\"seq\":%" PRIu64
-                   ",\"messageTokens\":%" PRIu64 ",\"input\":%" PRIu64 ",\"output\":%" PRIu64
-                   ",\"status\":%d,\"end\":\"%s\"}",
-                   id, maki_live_tip(talk).seq, talk->tokens, said->usage.input, said->usage.output,
-                   x->status, end);
+    maki_proxy_emit(x->proxy,
+                    "{\"type\":\"exchange\",\"session\":\"%s\",\"seq\":%" PRIu64
+                    ",\"messageTokens\":%" PRIu64 ",\"input\":%" PRIu64 ",\"output\":%" PRIu64
+                    ",\"status\":%d,\"end\":\"%s\"}",
+                    id, maki_live_tip(live).seq, live->tokens, said->usage.input,
+                    said->usage.output, x->status, end);
 }
 
-/* Put the reply together and into the log. */
-static maki_status write_out(maki_exchange *x, maki_exchange_end_kind kind,
-                             maki_live_conversation **talk, maki_err *err)
+/* Finish the reply and write it to the log. */
+static maki_status write_to_log(maki_exchange *x, maki_exchange_end_kind kind,
+                                maki_live_conversation **live, maki_err *err)
 {
     maki_wire_result said = { .rows = NULL };
-    leave_said(x);
+    unlink_unwritten(x);
     maki_status st = x->reply ? maki_wire_reply_end(x->reply, &said, err) : MAKI_OK;
     if (st == MAKI_OK)
-        st = maki_proxy_open_conversation(x->proxy, x->session, false, (maki_str){ "", 0 }, talk,
+        st = maki_proxy_open_conversation(x->proxy, x->session, false, (maki_str){ "", 0 }, live,
                                           err);
     if (st != MAKI_OK) return st;
     const char *end = ending(x, kind, &said);
-    st = write_reply(x, *talk, &said, end, err);
+    st = write_reply(x, *live, &said, end, err);
     x->written = st == MAKI_OK;
     x->too_long = is_too_long(x, &said);
-    if (st == MAKI_OK) tell(x, *talk, &said, end);
+    if (st == MAKI_OK) emit_event(x, *live, &said, end);
     return st;
 }
 
-void maki_exchange_write_said(maki_exchange *x, const unsigned char (*prefixes)[MAKI_PREFIX_LEN],
-                              size_t count)
+void maki_exchange_write_continued(maki_exchange *x,
+                                   const unsigned char (*prefixes)[MAKI_PREFIX_LEN], size_t count)
 {
-    maki_live_conversation *talk;
-    for (maki_exchange *said = x->proxy->said, *next; said; said = next) {
-        bool goes_on = false;
-        next = said->next;
-        for (size_t i = 0; i < count && !goes_on; i++)
-            goes_on = memcmp(prefixes[i], said->prefix, MAKI_PREFIX_LEN) == 0;
-        if (!goes_on || memcmp(said->scope, x->scope, sizeof x->scope) != 0) continue;
-        (void)write_out(said, MAKI_EXCHANGE_DONE, &talk, &said->failure); /* told at its end */
-        maki_wire_reply_close(said->reply);
-        said->reply = NULL;
+    maki_live_conversation *live;
+    for (maki_exchange *other = x->proxy->unwritten, *next; other; other = next) {
+        bool continued = false;
+        next = other->next;
+        for (size_t i = 0; i < count && !continued; i++)
+            continued = memcmp(prefixes[i], other->prefix, MAKI_PREFIX_LEN) == 0;
+        if (!continued || memcmp(other->scope, x->scope, sizeof x->scope) != 0) continue;
+        (void)write_to_log(other, MAKI_EXCHANGE_DONE, &live,
+                           &other->failure); /* reported when the exchange ends */
+        maki_wire_reply_close(other->reply);
+        other->reply = NULL;
     }
 }
 
 maki_status maki_exchange_end(maki_exchange *x, maki_exchange_end_kind kind,
                               maki_exchange_sync *sync, maki_err *err)
 {
-    maki_live_conversation *talk = NULL;
+    maki_live_conversation *live = NULL;
     *sync = (maki_exchange_sync){ { -1, -1, -1 }, false };
     if (!x->recorded) return MAKI_OK;
     if (x->failure.status != MAKI_OK) {
@@ -292,10 +299,10 @@ maki_status maki_exchange_end(maki_exchange *x, maki_exchange_end_kind kind,
         return err->status;
     }
     maki_status st = x->written ? maki_proxy_open_conversation(x->proxy, x->session, false,
-                                                               (maki_str){ "", 0 }, &talk, err)
-                                : write_out(x, kind, &talk, err);
-    sync->journal = talk != NULL;
-    if (st == MAKI_OK) st = maki_live_files(talk, sync->fds, err);
+                                                               (maki_str){ "", 0 }, &live, err)
+                                : write_to_log(x, kind, &live, err);
+    sync->journal = live != NULL;
+    if (st == MAKI_OK) st = maki_live_files(live, sync->fds, err);
     if (st == MAKI_OK && x->too_long)
         st = maki_fail(err, MAKI_TOOBIG,
                        "a reply of %" PRIu64 " bytes; a message of the log has at most %d",

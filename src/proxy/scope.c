@@ -1,5 +1,5 @@
-/* scope.c -- see scope.h. */
-#define OPENSSL_SUPPRESS_DEPRECATED /* the HMAC that takes a text in pieces */
+/* scope.c -- the secret's file, and HMAC-SHA-256 over parts with their lengths. */
+#define OPENSSL_SUPPRESS_DEPRECATED /* the HMAC that can be updated in steps */
 #include "proxy/scope.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@ maki_status maki_secret_read(const maki_env *env, const char *path,
         maki_status st = maki_file_read_at(files, fd, 0, secret, MAKI_SECRET_LEN, &got, err);
         files->close(files, fd);
         if (st != MAKI_OK || got == MAKI_SECRET_LEN) return st;
-    } else if (errno != ENOENT) { /* with another one, no conversation would be known any more */
+    } else if (errno != ENOENT) { /* a new secret would hide all recorded conversations */
         return maki_fail_errno(err, "opening the secret");
     }
     maki_status st = env->random->fill(env->random, secret, MAKI_SECRET_LEN, err);

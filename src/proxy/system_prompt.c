@@ -1,4 +1,7 @@
-/* system_prompt.c -- see system_prompt.h. */
+/* system_prompt.c -- hash the system prompt and the tools, write them as blobs, count their tokens.
+ *
+ * In:    the JSON values of a request, not decoded.
+ * Out:   hashes that distinguish a change from a repetition, and the fields of the event `system`. */
 #include "proxy/system_prompt.h"
 
 #include <fcntl.h>
@@ -20,7 +23,7 @@
 #include "token/tools_count.h"
 
 enum {
-    PERSONA = 48 /* bytes of the system prompt that tell who is asked to speak */
+    PERSONA_BYTES = 48 /* of the system prompt: they identify the persona */
 };
 
 /* ---- has it changed? --------------------------------------------------------------------------------- */
@@ -38,8 +41,8 @@ uint64_t maki_system_hash(const maki_system_now *now, uint64_t leading_hash)
     return hash ? hash : 1;
 }
 
-/* The beginnings of lines that differ in every request. */
-static const maki_str passing[] = { { "x-anthropic-billing-header:", 27 } };
+/* Prefixes of lines that differ in every request. */
+static const maki_str volatile_lines[] = { { "x-anthropic-billing-header:", 27 } };
 
 /* Where a line ends in escaped text: at the quote or at an escaped newline. */
 static size_t line_end(maki_str text, size_t at)
@@ -55,10 +58,10 @@ static size_t line_end(maki_str text, size_t at)
 static void add_masked(XXH3_state_t *state, maki_str text)
 {
     size_t from = 0;
-    for (size_t i = 0; i < sizeof passing / sizeof passing[0]; i++) {
+    for (size_t i = 0; i < sizeof volatile_lines / sizeof volatile_lines[0]; i++) {
         const char *found;
-        while (text.len > from &&
-               (found = memmem(text.ptr + from, text.len - from, passing[i].ptr, passing[i].len))) {
+        while (text.len > from && (found = memmem(text.ptr + from, text.len - from,
+                                                  volatile_lines[i].ptr, volatile_lines[i].len))) {
             size_t at = (size_t)(found - text.ptr);
             XXH3_64bits_update(state, text.ptr + from, at - from);
             from = line_end(text, at);
@@ -80,16 +83,16 @@ uint64_t maki_system_masked(const maki_system_now *now)
     return hash ? hash : 1;
 }
 
-static bool is_passing(maki_str text)
+static bool is_volatile(maki_str text)
 {
-    for (size_t i = 0; i < sizeof passing / sizeof passing[0]; i++) {
-        if (maki_str_starts(text, passing[i])) return true;
+    for (size_t i = 0; i < sizeof volatile_lines / sizeof volatile_lines[0]; i++) {
+        if (maki_str_starts(text, volatile_lines[i])) return true;
     }
     return false;
 }
 
-/* The first text in a system prompt of any shape: a string, blocks, messages, parts.  `deep` levels at most. */
-static bool first_text(maki_str value, int deep, maki_str *text)
+/* The first text in a system prompt of any shape: a string, blocks, messages, parts.  At most `depth` levels. */
+static bool first_text(maki_str value, int depth, maki_str *text)
 {
     static const char *const fields[] = { "text", "content", "parts" };
     maki_json_kind kind = value.len ? maki_json_kind_of(value) : MAKI_JSON_NULL;
@@ -97,18 +100,18 @@ static bool first_text(maki_str value, int deep, maki_str *text)
     maki_str inside;
     if (kind == MAKI_JSON_STRING) {
         *text = maki_json_inside(value);
-        return text->len > 0 && !is_passing(*text);
+        return text->len > 0 && !is_volatile(*text);
     }
-    if (deep == 0) return false;
+    if (depth == 0) return false;
     if (kind == MAKI_JSON_ARRAY) {
         maki_json_iter iter = maki_json_items(value);
         while (maki_json_next(&iter, &item)) {
-            if (first_text(item.value, deep - 1, text)) return true;
+            if (first_text(item.value, depth - 1, text)) return true;
         }
     }
     for (size_t i = 0; kind == MAKI_JSON_OBJECT && i < 3; i++) {
         if (maki_json_get(value, maki_str_of(fields[i]), &inside) &&
-            first_text(inside, deep - 1, text))
+            first_text(inside, depth - 1, text))
             return true;
     }
     return false;
@@ -118,14 +121,14 @@ uint32_t maki_system_persona(const maki_system_now *now)
 {
     maki_str text;
     if (!first_text(now->leading, 3, &text) && !first_text(now->system, 3, &text)) return 0;
-    return (uint32_t)XXH3_64bits(text.ptr, text.len < PERSONA ? text.len : PERSONA) | 1;
+    return (uint32_t)XXH3_64bits(text.ptr, text.len < PERSONA_BYTES ? text.len : PERSONA_BYTES) | 1;
 }
 
-/* ---- keeping it -------------------------------------------------------------------------------------- */
+/* ---- storing it -------------------------------------------------------------------------------------- */
 
 /* A blob, written once; `name` is its SHA-256 in hex. */
-static maki_status keep_blob(const maki_env *env, const char *directory, maki_str bytes,
-                             char name[65], maki_err *err)
+static maki_status write_blob(const maki_env *env, const char *directory, maki_str bytes,
+                              char name[65], maki_err *err)
 {
     unsigned char sha[MAKI_SHA256_LEN];
     char path[MAKI_PATH_MAX];
@@ -164,9 +167,9 @@ static void add_fields(maki_buf *fields, const char *name, const char *sha, cons
     maki_buf_add(fields, maki_str_of(text));
 }
 
-static maki_status keep_system(const maki_env *env, const char *directory, maki_tokenizer *t,
-                               const maki_system_now *now, maki_system_seen *seen, maki_buf *fields,
-                               maki_err *err)
+static maki_status store_system(const maki_env *env, const char *directory, maki_tokenizer *t,
+                                const maki_system_now *now, maki_system_seen *seen,
+                                maki_buf *fields, maki_err *err)
 {
     char sha[65];
     maki_str none = { "", 0 };
@@ -180,7 +183,7 @@ static maki_status keep_system(const maki_env *env, const char *directory, maki_
         st = maki_buf_status(&blob, err);
         bytes = maki_buf_str(&blob);
     }
-    if (st == MAKI_OK) st = keep_blob(env, directory, bytes, sha, err);
+    if (st == MAKI_OK) st = write_blob(env, directory, bytes, sha, err);
     if (st == MAKI_OK && now->leading.len)
         st = count_leading(t, bytes, &seen->system_tokens, err);
     else if (st == MAKI_OK)
@@ -191,17 +194,17 @@ static maki_status keep_system(const maki_env *env, const char *directory, maki_
     return st;
 }
 
-maki_status maki_system_keep(const maki_env *env, const char *directory, maki_tokenizer *tokenizer,
-                             const maki_system_now *now, maki_system_seen *seen, maki_buf *fields,
-                             maki_err *err)
+maki_status maki_system_store(const maki_env *env, const char *directory, maki_tokenizer *tokenizer,
+                              const maki_system_now *now, maki_system_seen *seen, maki_buf *fields,
+                              maki_err *err)
 {
     char sha[65];
     maki_status st = MAKI_OK;
     seen->system_tokens = seen->tool_tokens = 0;
     if (now->system.len || now->leading.len)
-        st = keep_system(env, directory, tokenizer, now, seen, fields, err);
+        st = store_system(env, directory, tokenizer, now, seen, fields, err);
     if (st == MAKI_OK && now->tools.len) {
-        st = keep_blob(env, directory, now->tools, sha, err);
+        st = write_blob(env, directory, now->tools, sha, err);
         if (st == MAKI_OK)
             st = maki_count_tools(tokenizer,
                                   maki_family_of_encoding(maki_encoding_named(MAKI_FAMILY)),

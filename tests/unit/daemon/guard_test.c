@@ -59,7 +59,7 @@ int main(void)
         maki_guard_answer got =
             maki_guard_check(rows[i].guard, &head, maki_str_of(rows[i].path_token));
         CHECK_EQ(got.status, rows[i].status);
-        CHECK_EQ(got.words != NULL, got.status != 0);
+        CHECK_EQ(got.message != NULL, got.status != 0);
     }
     return tap_end();
 }

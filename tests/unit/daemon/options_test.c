@@ -196,7 +196,7 @@ static void run_refused(const char *path, const char *config, maki_daemon_option
         const char *text, *words;
         maki_status status;
     } refused[] = {
-        { "upstreams: {'ä': 'http://h'}", "upstreams.ä: the upstream has no proper name",
+        { "upstreams: {'ä': 'http://h'}", "upstreams.ä: the upstream's name is missing or invalid",
           MAKI_INVALID },
         { "upstreams: {a: 'http://u:p@h'}", "upstreams.a: ", MAKI_INVALID },
         { "serve: {listen: '0.0.0.0:1'}", "token", MAKI_DENIED },

@@ -53,7 +53,7 @@ static void check_many(fake_env *fe, const char *path)
     tap_row("ten thousand entries, and the table grows");
     CHECK_STATUS(maki_prefixes_open(&t, &fe->env, path, &err), MAKI_OK, &err);
     for (uint64_t i = 1; i <= 10000; i++)
-        CHECK_STATUS(maki_prefixes_put(&t, entry_of(i), &err), MAKI_OK, &err);
+        CHECK_STATUS(maki_prefixes_insert(&t, entry_of(i), &err), MAKI_OK, &err);
     CHECK_EQ(t.count, 10000);
     CHECK_EQ(count_found(&t, 10000), 10000);
     CHECK(!finds(&t, 10001));
@@ -72,16 +72,16 @@ static void check_many(fake_env *fe, const char *path)
     maki_prefix newer = entry_of(5), got;
     bool found;
     newer.seq = 99;
-    CHECK_STATUS(maki_prefixes_put(&t, newer, &err), MAKI_OK, &err);
+    CHECK_STATUS(maki_prefixes_insert(&t, newer, &err), MAKI_OK, &err);
     CHECK_STATUS(maki_prefixes_find(&t, newer.prefix, &got, &found, &err), MAKI_OK, &err);
     CHECK(found && got.seq == 99);
     CHECK_EQ(t.count, 10000);
 
     tap_row("an entry that was dropped is not there; it may be put again, in the same place");
-    CHECK_STATUS(maki_prefixes_drop(&t, &got, &err), MAKI_OK, &err);
+    CHECK_STATUS(maki_prefixes_delete(&t, &got, &err), MAKI_OK, &err);
     CHECK(!finds(&t, 5));
     CHECK_EQ(count_found(&t, 10000), 9999);
-    CHECK_STATUS(maki_prefixes_put(&t, entry_of(5), &err), MAKI_OK, &err);
+    CHECK_STATUS(maki_prefixes_insert(&t, entry_of(5), &err), MAKI_OK, &err);
     CHECK_EQ(count_found(&t, 10000), 10000);
     CHECK_EQ(t.count, 10000);
     maki_prefixes_close(&t);
@@ -95,7 +95,7 @@ static void check_damage(fake_env *fe, const char *path)
     unlink(path);
     CHECK_STATUS(maki_prefixes_open(&t, &fe->env, path, &err), MAKI_OK, &err);
     for (uint64_t i = 1; i <= 100; i++)
-        CHECK_STATUS(maki_prefixes_put(&t, entry_of(i), &err), MAKI_OK, &err);
+        CHECK_STATUS(maki_prefixes_insert(&t, entry_of(i), &err), MAKI_OK, &err);
     uint64_t first;
     maki_prefix hit = entry_of(1);
     memcpy(&first, hit.prefix, sizeof first);
@@ -109,7 +109,7 @@ static void check_damage(fake_env *fe, const char *path)
     directory_write(path, MAKI_LIT("日本語 not a table"));
     CHECK_STATUS(maki_prefixes_open(&t, &fe->env, path, &err), MAKI_OK, &err);
     CHECK_EQ(t.count, 0);
-    CHECK_STATUS(maki_prefixes_put(&t, entry_of(3), &err), MAKI_OK, &err);
+    CHECK_STATUS(maki_prefixes_insert(&t, entry_of(3), &err), MAKI_OK, &err);
     CHECK(finds(&t, 3));
     maki_prefixes_close(&t);
 }
@@ -125,9 +125,9 @@ static void check_faults(fake_env *fe, const char *path)
         unlink(path);
         CHECK_STATUS(maki_prefixes_open(&t, &fe->env, path, &err), MAKI_OK, &err);
         for (uint64_t i = 1; i <= 2048; i++)
-            CHECK_STATUS(maki_prefixes_put(&t, entry_of(i), &err), MAKI_OK, &err);
+            CHECK_STATUS(maki_prefixes_insert(&t, entry_of(i), &err), MAKI_OK, &err);
         fake_files_fail_at(fe, nth, EIO);
-        st = maki_prefixes_put(&t, entry_of(2049), &err);
+        st = maki_prefixes_insert(&t, entry_of(2049), &err);
         bool injected = fake_files_failed(fe);
         fake_files_fail_at(fe, 0, EIO);
         if (!injected) CHECK_STATUS(st, MAKI_OK, &err);

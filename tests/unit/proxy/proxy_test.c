@@ -632,7 +632,7 @@ static void check_closed_between(void)
     env.files = &files;
     directory_open(&f);
     tap_row("what is not in the journal is synced, though others had to be opened meanwhile");
-    maki_proxy_options options = { .home = f.path, .open_most = 1 };
+    maki_proxy_options options = { .home = f.path, .open_max = 1 };
     CHECK_STATUS(maki_proxy_open(&env, &options, &p, &err), MAKI_OK, &err);
     x = begin_long(p, 'x');
     say(p, SAY("u:another", "one"));
@@ -663,7 +663,7 @@ static void check_random(void)
     fake_env_init(&fe);
     fake_random_seed(&fe, 22);
     directory_open(&f);
-    maki_proxy_options options = { .home = f.path, .open_most = 2 };
+    maki_proxy_options options = { .home = f.path, .open_max = 2 };
     maki_proxy *p = NULL;
     CHECK_STATUS(maki_proxy_open(&fe.env, &options, &p, &err), MAKI_OK, &err);
     tap_row("%d requests at random: the view is what was sent last, and its reply", STEPS);
@@ -717,7 +717,7 @@ static void check_many(void)
     fake_random_seed(&fe, 13);
     directory_open(&f);
     tap_row("%d conversations in turns, four open at a time", TALKS);
-    maki_proxy_options options = { .home = f.path, .open_most = 4 };
+    maki_proxy_options options = { .home = f.path, .open_max = 4 };
     CHECK_STATUS(maki_proxy_open(&fe.env, &options, &p, &err), MAKI_OK, &err);
     for (int i = 0; i < TURNS; i++) {
         for (int k = 0; k < TALKS; k++) {
