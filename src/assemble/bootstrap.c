@@ -1,4 +1,4 @@
-/* bootstrap.c -- see bootstrap.h. */
+/* bootstrap.c -- the tables of files and sections, and how a file that is too long is truncated. */
 #include "assemble/bootstrap.h"
 
 #include <math.h>
@@ -6,7 +6,7 @@
 #include "base/json.h"
 #include "base/str.h"
 
-/* README.md is the project's, not the agent's: nobody is told that there is none. */
+/* README.md is the project's, not the agent's: the prompt does not say that it is missing. */
 const maki_bootstrap_file maki_bootstrap_files[MAKI_BOOTSTRAP_COUNT + 1] = {
     { "AGENTS.md", 20000, MAKI_AT_INSTRUCTIONS, true },
     { "SOUL.md", 20000, MAKI_AT_PERSONA, true },

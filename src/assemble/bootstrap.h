@@ -1,4 +1,4 @@
-/* bootstrap.h -- the files that tell an agent who it is, and the sections of its system prompt. */
+/* bootstrap.h -- the bootstrap files of an agent (AGENTS.md, SOUL.md ...), and the sections of its system prompt. */
 #ifndef MAKI_ASSEMBLE_BOOTSTRAP_H
 #define MAKI_ASSEMBLE_BOOTSTRAP_H
 
@@ -37,7 +37,7 @@ typedef enum maki_prompt_at {
 typedef enum maki_prompt_mode {
     MAKI_PROMPT_FULL,    /* every section */
     MAKI_PROMPT_MINIMAL, /* for sub-agents */
-    MAKI_PROMPT_NONE     /* only who it is */
+    MAKI_PROMPT_NONE     /* only the identity */
 } maki_prompt_mode;
 
 typedef struct maki_prompt_section {
@@ -53,27 +53,27 @@ bool maki_section_in(const maki_prompt_section *section, maki_prompt_mode mode);
 typedef struct maki_bootstrap_file {
     const char *name;
     uint64_t max_units;
-    maki_prompt_at section; /* that its text becomes */
-    bool expected;          /* where it is missing the prompt says so */
+    maki_prompt_at section; /* of its text */
+    bool expected;          /* when it is missing, the prompt says so */
 } maki_bootstrap_file;
 
 #define MAKI_BOOTSTRAP_COUNT 6
 /* In the order in which they are read; the last has no name. */
 extern const maki_bootstrap_file maki_bootstrap_files[MAKI_BOOTSTRAP_COUNT + 1];
-/* NULL when it is none of them. */
+/* NULL: not a bootstrap file. */
 const maki_bootstrap_file *maki_bootstrap_find(maki_str name);
-/* Where it goes in this mode.  A sub-agent has no section for policies, and reads TOOLS.md under its tools.
- * False: it is not read. */
+/* The section of a file in this mode.  A sub-agent has no section for policies, and gets TOOLS.md in that of its tools.
+ * False: the mode does not use the file. */
 bool maki_bootstrap_section(const maki_bootstrap_file *file, maki_prompt_mode mode,
                             maki_prompt_at *out);
 
-/* What a file is cut to: so many units of its head and of its tail, and a marker between. */
+/* A file that is too long is cut to this many units of its head and of its tail, with a marker between. */
 #define MAKI_TRUNCATED "[...truncated...]"
 uint64_t maki_truncate_head(uint64_t max_units);
 uint64_t maki_truncate_tail(uint64_t max_units);
 
 /* Write `escaped` (the inside of a JSON string) as a JSON string of at most about max_units: 70 % of
- * them from its head, 20 % from its tail, and a marker between.  No character is cut in two. */
+ * them from its head, 20 % from its tail, and a marker between.  No character is split. */
 void maki_truncate_file(maki_jw *w, maki_str escaped, uint64_t max_units);
 
 #endif

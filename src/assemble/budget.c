@@ -1,4 +1,4 @@
-/* budget.c -- see budget.h. */
+/* budget.c -- the shares of the layers as the reference has them, and the selection of items by priority. */
 #include "assemble/budget.h"
 
 #include "base/sort.h"
@@ -21,27 +21,27 @@ double maki_budget_of(double window)
     return window * 0.9;
 }
 
-static bool more_important(const void *a, const void *b)
+static bool higher_priority(const void *a, const void *b)
 {
     const maki_budget_item *x = a, *y = b;
     return x->priority > y->priority;
 }
 
 maki_status maki_budget_fit(maki_budget_item *items, size_t count, double budget, maki_arena *arena,
-                            size_t *kept, maki_err *err)
+                            size_t *count_kept, maki_err *err)
 {
     double sum = 0;
     for (size_t i = 0; i < count; i++)
         sum += items[i].tokens;
-    *kept = count;
+    *count_kept = count;
     if (sum <= budget) return MAKI_OK;
 
-    maki_status st = maki_sort(items, count, sizeof *items, more_important, arena, err);
+    maki_status st = maki_sort(items, count, sizeof *items, higher_priority, arena, err);
     sum = 0;
     for (size_t i = 0; st == MAKI_OK && i < count; i++) {
         sum += items[i].tokens;
         if (sum > budget) {
-            *kept = i;
+            *count_kept = i;
             break;
         }
     }

@@ -23,10 +23,10 @@ typedef struct maki_budget_item {
     double tokens;
 } maki_budget_item;
 
-/* Choose items for `budget` tokens: all of them as they come if they fit, else the most important
- * first, equal ones in their order, up to the first that does not fit.  Sorts `items` in that case;
- * the first *kept of them are the choice. */
+/* Select items for `budget` tokens: all of them in their order if they fit, else by priority, highest first and equal
+ * ones in their order, up to the first that does not fit.  Sorts `items` in that case; the first *count_kept of them
+ * are selected. */
 maki_status maki_budget_fit(maki_budget_item *items, size_t count, double budget, maki_arena *arena,
-                            size_t *kept, maki_err *err);
+                            size_t *count_kept, maki_err *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* prompt.c -- see prompt.h. */
+/* prompt.c -- build the system prompt from its parts: sections in table order, the list of tools, the timestamp. */
 #include "assemble/prompt.h"
 
 #include <stdio.h>
@@ -52,18 +52,18 @@ static maki_status build(const maki_prompt_parts *in, size_t from, size_t to, ma
 }
 
 maki_status maki_prompt_build(const maki_prompt_parts *in, maki_arena *arena, maki_str *text,
-                              maki_str *moment, maki_err *err)
+                              maki_str *timestamp, maki_err *err)
 {
     maki_status st = build(in, 0, MAKI_AT_TIMESTAMP, arena, text, err);
     if (st != MAKI_OK) return st;
-    return build(in, MAKI_AT_TIMESTAMP, MAKI_SECTION_COUNT, arena, moment, err);
+    return build(in, MAKI_AT_TIMESTAMP, MAKI_SECTION_COUNT, arena, timestamp, err);
 }
 
 /* ---- tools ------------------------------------------------------------------------------------------------------ */
 
 static void add_name(maki_buf *out, maki_str name)
 {
-    if (name.len <= 2) return; /* one that only its provider knows may have none */
+    if (name.len <= 2) return; /* a provider-defined tool may have no name */
     maki_buf_add(out, out->len ? MAKI_LIT("\n- ") : MAKI_LIT("- "));
     (void)maki_json_text_to(maki_json_inside(name), maki_buf_sink(out), NULL);
 }
@@ -79,18 +79,18 @@ maki_status maki_prompt_tools(maki_str tools, maki_arena *arena, maki_str *text,
 
 /* ---- the time ---------------------------------------------------------------------------------------------------- */
 
-void maki_prompt_timestamp(int64_t now_ms, maki_timestamp_mode how, char out[MAKI_TIMESTAMP_MAX])
+void maki_prompt_timestamp(int64_t now_ms, maki_timestamp_mode mode, char out[MAKI_TIMESTAMP_MAX])
 {
     time_t seconds = (time_t)(now_ms / 1000);
     struct tm tm;
     char zone[16] = "";
     out[0] = '\0';
-    if (how == MAKI_TIMESTAMP_OFF || !localtime_r(&seconds, &tm)) return;
+    if (mode == MAKI_TIMESTAMP_OFF || !localtime_r(&seconds, &tm)) return;
     long minutes = tm.tm_gmtoff / 60;
     if (minutes)
         snprintf(zone, sizeof zone, "%c%02ld:%02ld", minutes < 0 ? '-' : '+',
                  labs(minutes) / 60 % 100, labs(minutes) % 60);
     size_t n = strftime(out, MAKI_TIMESTAMP_MAX,
-                        how == MAKI_TIMESTAMP_DATE ? "%Y-%m-%d" : "%Y-%m-%d %H:%M", &tm);
+                        mode == MAKI_TIMESTAMP_DATE ? "%Y-%m-%d" : "%Y-%m-%d %H:%M", &tm);
     snprintf(out + n, MAKI_TIMESTAMP_MAX - n, " (UTC%s)", zone);
 }

@@ -1,8 +1,7 @@
 /* prompt.h -- the system prompt: sections under headings, in the order of maki_prompt_sections.
  *
- * Providers keep what they have read of a prompt as long as it begins with the same bytes.  So the same sections
- * give the same text, and what changes by itself, the time, stands apart: it comes last, behind everything else that
- * the request says to the model. */
+ * Providers cache a prompt by its prefix.  So the same sections give the same bytes, and the timestamp, which changes by
+ * itself, is separate: it comes last, after all other texts of the request. */
 #ifndef MAKI_ASSEMBLE_PROMPT_H
 #define MAKI_ASSEMBLE_PROMPT_H
 
@@ -10,23 +9,23 @@
 #include "base/arena.h"
 
 typedef struct maki_prompt_part {
-    maki_str text;    /* valid UTF-8; len 0: the section is left out */
-    const char *file; /* that it came from; NULL: none */
+    maki_str text;    /* valid UTF-8; len 0: no such section */
+    const char *file; /* its source; NULL: none */
 } maki_prompt_part;
 
 typedef struct maki_prompt_parts {
-    maki_prompt_mode mode; /* parts that it does not have are left out */
+    maki_prompt_mode mode; /* parts that it does not use are left out */
     maki_prompt_part parts[MAKI_SECTION_COUNT];
 } maki_prompt_parts;
 
-/* MAKI_INVALID: no such mode; names those there are. */
+/* MAKI_INVALID: unknown mode; the error lists them. */
 maki_status maki_prompt_mode_named(maki_str name, maki_prompt_mode *out, maki_err *err);
 
-/* Both in the arena; len 0: nothing of it.  `moment` is the section of the time, `text` all others. */
+/* Both in the arena; len 0: empty.  `timestamp` is the section of the time, `text` all others. */
 maki_status maki_prompt_build(const maki_prompt_parts *in, maki_arena *arena, maki_str *text,
-                              maki_str *moment, maki_err *err) MAKI_MUST_CHECK;
+                              maki_str *timestamp, maki_err *err) MAKI_MUST_CHECK;
 
-/* The names of tools in any provider's shape, a line each, in the arena. */
+/* A list of the names of tools in any provider's format, one on a line, in the arena. */
 maki_status maki_prompt_tools(maki_str tools, maki_arena *arena, maki_str *text, maki_err *err)
     MAKI_MUST_CHECK;
 
@@ -37,6 +36,6 @@ typedef enum maki_timestamp_mode {
 } maki_timestamp_mode;
 /* "2026-01-27 (UTC+09:00)", by the time zone of this process; "" for MAKI_TIMESTAMP_OFF. */
 enum { MAKI_TIMESTAMP_MAX = 40 };
-void maki_prompt_timestamp(int64_t now_ms, maki_timestamp_mode how, char out[MAKI_TIMESTAMP_MAX]);
+void maki_prompt_timestamp(int64_t now_ms, maki_timestamp_mode mode, char out[MAKI_TIMESTAMP_MAX]);
 
 #endif

@@ -1,4 +1,8 @@
-/* request.c -- the body of a request, field by field; see request.h. */
+/* request.c -- the body of a request, field by field, as the descriptor of its protocol says.
+ *
+ * In:    a view (or rows), and a maki_request.
+ * Out:   JSON to a sink; a second thread writes it where the request allows that (base/async_writer.h).
+ * The order of fields is fixed: first_fields, system, messages, tools, last_fields. */
 #include "assemble/request.h"
 
 #include <stdio.h>
@@ -14,7 +18,7 @@ typedef struct writing {
     const maki_view *view;
     maki_request request;
     const maki_protocol_spec *protocol;
-    const maki_protocol_writing *how;
+    const maki_protocol_writing *writer;
     maki_jw w;
     maki_err *err;
 } writing;
@@ -28,10 +32,10 @@ static maki_status write_messages(writing *wr)
                                     .reasoning = maki_request_reasoning(r),
                                     .functions = r->functions,
                                     .sign_calls = maki_str_starts(r->model, MAKI_LIT("gemini-3")) };
-    bool any = false, among = wr->how->system_place == MAKI_SYSTEM_IN_MESSAGES;
+    bool any = false, inline_system = wr->writer->system_place == MAKI_SYSTEM_IN_MESSAGES;
     maki_jw_key(&wr->w, maki_str_of(wr->protocol->messages));
     maki_jw_array(&wr->w);
-    for (size_t i = 0; among && i < r->system_count; i++) {
+    for (size_t i = 0; inline_system && i < r->system_count; i++) {
         if (r->system[i].len) maki_jw_print(&wr->w, "{'role':'system','content':%s}", r->system[i]);
     }
     maki_status st = wr->conv
@@ -40,13 +44,13 @@ static maki_status write_messages(writing *wr)
     maki_jw_end_array(&wr->w);
     if (st == MAKI_OK && !any)
         st = maki_refuse(wr->err, "NOTHING_TO_SEND",
-                         "the conversation shows no message but the system's: append one first");
+                         "the view has only system messages: append a message first");
     return st;
 }
 
 /* ---- the system's ---------------------------------------------------------------------------------------- */
 
-static bool given_system(const maki_request *r)
+static bool has_system(const maki_request *r)
 {
     for (size_t i = 0; i < r->system_count; i++) {
         if (r->system[i].len) return true;
@@ -54,33 +58,33 @@ static bool given_system(const maki_request *r)
     return false;
 }
 
-/* The texts that were given, then those of the log, as a list. */
+/* The texts of the request, then the system messages of the log, as a list. */
 static maki_status write_system_list(writing *wr)
 {
     const maki_request *r = &wr->request;
-    bool found = given_system(r);
+    bool found = has_system(r);
     maki_status st = MAKI_OK;
     if (!found && wr->conv)
         st = maki_render_system(wr->conv, wr->view, r->protocol, NULL, &found, wr->err);
     if (st != MAKI_OK || !found) return st;
-    maki_jw_print(&wr->w, wr->how->system_open);
+    maki_jw_print(&wr->w, wr->writer->system_open);
     for (size_t i = 0; i < r->system_count; i++) {
         if (r->system[i].len)
             maki_jw_print(&wr->w,
-                          wr->how->system_blocks ? "{'type':'text','text':%s}" : "{'text':%s}",
+                          wr->writer->system_blocks ? "{'type':'text','text':%s}" : "{'text':%s}",
                           r->system[i]);
     }
     if (wr->conv) st = maki_render_system(wr->conv, wr->view, r->protocol, &wr->w, &found, wr->err);
-    maki_jw_print(&wr->w, wr->how->system_close);
+    maki_jw_print(&wr->w, wr->writer->system_close);
     return st;
 }
 
-/* The texts that were given, as one. */
+/* The texts of the request, as one. */
 static void write_system_text(writing *wr)
 {
     const maki_request *r = &wr->request;
     bool any = false;
-    maki_jw_key(&wr->w, maki_str_of(wr->how->system_open));
+    maki_jw_key(&wr->w, maki_str_of(wr->writer->system_open));
     maki_jw_begin_value(&wr->w);
     maki_jw_bytes(&wr->w, MAKI_LIT("\""));
     for (size_t i = 0; i < r->system_count; i++) {
@@ -93,20 +97,20 @@ static void write_system_text(writing *wr)
 
 /* ---- tools ----------------------------------------------------------------------------------------------- */
 
-/* Those that the caller runs (`ours`) or those of this provider; of what else stands in a definition only what the
- * protocol knows goes along, because most refuse fields they do not know.  How many there are; `w` NULL: no more
- * than that. */
-static size_t write_tools(const writing *wr, maki_jw *w, bool ours)
+/* Write the tools that the caller runs (`functions`), or those defined by the provider.  Of a definition only the
+ * fields of the protocol are written, because most providers refuse others.  Returns how many; `w` NULL: only count. */
+static size_t write_tools(const writing *wr, maki_jw *w, bool functions)
 {
     maki_tool_list list = maki_tools_of(wr->request.tools);
     maki_tool tool;
     size_t count = 0;
     while (maki_tools_next(&list, &tool)) {
-        bool runs = wr->how->is_provider_run && wr->how->is_provider_run(&tool) && tool.body.len;
-        if (maki_tool_is_function(&tool) != ours || (!ours && !runs)) continue;
+        bool runs =
+            wr->writer->is_provider_run && wr->writer->is_provider_run(&tool) && tool.body.len;
+        if (maki_tool_is_function(&tool) != functions || (!functions && !runs)) continue;
         count++;
-        if (w && ours)
-            wr->how->tool(w, &wr->request, &tool);
+        if (w && functions)
+            wr->writer->tool(w, &wr->request, &tool);
         else if (w)
             maki_jw_raw(w, tool.given);
     }
@@ -116,16 +120,17 @@ static size_t write_tools(const writing *wr, maki_jw *w, bool ours)
 static void write_all_tools(writing *wr)
 {
     const maki_request *r = &wr->request;
-    size_t ours = write_tools(wr, NULL, true), theirs = write_tools(wr, NULL, false);
-    bool forbidden = maki_tool_choice_is(r, "none") && !wr->how->choice; /* it cannot be told */
-    if (ours + theirs == 0 || forbidden) return;
+    size_t functions = write_tools(wr, NULL, true), provider_defined = write_tools(wr, NULL, false);
+    bool forbidden = maki_tool_choice_is(r, "none") &&
+                     !wr->writer->choice; /* the protocol has no field for it */
+    if (functions + provider_defined == 0 || forbidden) return;
     maki_jw_print(&wr->w, r->functions ? "'functions':[" : "'tools':[");
-    if (ours && wr->how->tools_open) maki_jw_print(&wr->w, wr->how->tools_open);
+    if (functions && wr->writer->tools_open) maki_jw_print(&wr->w, wr->writer->tools_open);
     write_tools(wr, &wr->w, true);
-    if (ours && wr->how->tools_open) maki_jw_print(&wr->w, wr->how->tools_close);
+    if (functions && wr->writer->tools_open) maki_jw_print(&wr->w, wr->writer->tools_close);
     write_tools(wr, &wr->w, false);
     maki_jw_end_array(&wr->w);
-    if (wr->how->choice) wr->how->choice(&wr->w, r);
+    if (wr->writer->choice) wr->writer->choice(&wr->w, r);
 }
 
 /* ---- the whole ------------------------------------------------------------------------------------------- */
@@ -141,8 +146,7 @@ maki_status maki_request_protocol(maki_str name, maki_protocol *out, maki_err *e
             snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "",
                      maki_protocol_name(p));
     }
-    return maki_fail(err, MAKI_UNSUPPORTED,
-                     "no request is written in the protocol '%.*s'; there are %s",
+    return maki_fail(err, MAKI_UNSUPPORTED, "unsupported protocol '%.*s'; supported: %s",
                      (int)(name.len < 40 ? name.len : 40), name.ptr, names);
 }
 
@@ -150,12 +154,12 @@ static maki_status write_fields(writing *wr)
 {
     const maki_request *r = &wr->request;
     maki_status st = MAKI_OK;
-    if (wr->how->first_fields) wr->how->first_fields(&wr->w, r);
-    if (wr->how->system_place == MAKI_SYSTEM_LIST) st = write_system_list(wr);
-    if (wr->how->system_place == MAKI_SYSTEM_STRING && given_system(r)) write_system_text(wr);
+    if (wr->writer->first_fields) wr->writer->first_fields(&wr->w, r);
+    if (wr->writer->system_place == MAKI_SYSTEM_LIST) st = write_system_list(wr);
+    if (wr->writer->system_place == MAKI_SYSTEM_STRING && has_system(r)) write_system_text(wr);
     if (st == MAKI_OK) st = write_messages(wr);
     write_all_tools(wr);
-    if (wr->how->last_fields) wr->how->last_fields(&wr->w, r);
+    if (wr->writer->last_fields) wr->writer->last_fields(&wr->w, r);
     return st;
 }
 
@@ -166,10 +170,10 @@ static maki_status write_all(writing *wr, maki_sink sink)
         wr->conv ? maki_log_env(maki_conv_log(wr->conv))->alloc : wr->env->alloc;
     maki_request *r = &wr->request;
     wr->protocol = maki_protocol_of(r->protocol);
-    wr->how = wr->protocol->writing;
-    if (!wr->how)
+    wr->writer = wr->protocol->writing;
+    if (!wr->writer)
         return maki_request_protocol(maki_str_of(wr->protocol->name), &r->protocol, wr->err);
-    r->functions &= wr->how->old_functions;
+    r->functions &= wr->writer->old_functions;
     maki_status st = maki_async_writer_begin(&writer, alloc, r->async, sink, &wr->w, wr->err);
     if (st != MAKI_OK) return st;
     maki_jw_object(&wr->w);

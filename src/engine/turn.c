@@ -1,6 +1,7 @@
-/* turn.c -- a turn, step by step; see turn.h.
+/* turn.c -- a turn, step by step: take_steps() has them in order, the files turn_*.c do them.
  *
- * The steps are those of docs/architecture.md: the files turn_*.c have what each of them does. */
+ * The loop: ask (reduce the session, write the request, send it, record the reply), run the calls of the reply, ask
+ * again.  A request that is too long for the provider is reduced further and sent again. */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,10 +12,10 @@
 enum {
     SMALL = 64 << 20,  /* memory for the small things of a turn */
     OVERFLOWS_MAX = 3, /* requests that may follow one that was too long */
-    ROUNDS_USUAL = 50
+    ROUNDS_DEFAULT = 50
 };
 
-/* ---- life ------------------------------------------------------------------------------------------------------- */
+/* ---- life cycle ------------------------------------------------------------------------------------------------------- */
 
 maki_status maki_turns_open(const maki_turns_options *options, maki_turns **out, maki_err *err)
 {
@@ -58,7 +59,7 @@ bool maki_turn_cancelled(void *work)
 
 /* ---- one request -------------------------------------------------------------------------------------------------- */
 
-static maki_status keep_row(void *ctx, maki_str row, bool whole, maki_err *err)
+static maki_status on_row(void *ctx, maki_str row, bool whole, maki_err *err)
 {
     maki_turn_work *w = ctx;
     (void)whole; /* the status of the request says it */
@@ -66,25 +67,25 @@ static maki_status keep_row(void *ctx, maki_str row, bool whole, maki_err *err)
     return st == MAKI_OK ? maki_spool_add(&w->reply, (maki_str){ "", 1 }, err) : st;
 }
 
-static maki_status pass_delta(void *ctx, const maki_delta *piece, maki_err *err)
+static maki_status on_delta(void *ctx, const maki_delta *piece, maki_err *err)
 {
     const maki_turn_callbacks *calls = ((const maki_turn_work *)ctx)->calls;
     return calls->on_delta(calls->ctx, piece, err);
 }
 
-static maki_status pass_retry(void *ctx, unsigned nth, uint32_t pause_ms, const maki_err *why,
-                              maki_err *err)
+static maki_status on_retry(void *ctx, unsigned nth, uint32_t backoff_ms, const maki_err *why,
+                            maki_err *err)
 {
     const maki_turn_callbacks *calls = ((const maki_turn_work *)ctx)->calls;
-    return calls->on_retry(calls->ctx, nth, pause_ms, why, err);
+    return calls->on_retry(calls->ctx, nth, backoff_ms, why, err);
 }
 
-/* Of a window that an error told, the answer gets no more than what is reserved for it. */
+/* In a window that an error reported, the answer gets no more than a quarter. */
 static uint64_t answer_tokens(const maki_turn_work *w)
 {
-    double most = w->figures.max_tokens, share = w->figures.window / 4;
-    bool told = w->figures.window < w->window;
-    return (uint64_t)(told && most > share ? share : most);
+    double max = w->figures.max_tokens, share = w->figures.window / 4;
+    bool reported = w->figures.window < w->window;
+    return (uint64_t)(reported && max > share ? share : max);
 }
 
 static maki_status write_request(maki_turn_work *w, maki_err *err)
@@ -110,7 +111,7 @@ static maki_status write_request(maki_turn_work *w, maki_err *err)
     return maki_request_write(w->conv, view, &request, maki_spool_sink(&w->body), err);
 }
 
-/* Ask, and record what came: also of a request that failed. */
+/* Send the request, and record what came, also when it failed. */
 static maki_status send(maki_turn_work *w, maki_err *err)
 {
     maki_err why = { .msg = "" };
@@ -123,15 +124,15 @@ static maki_status send(maki_turn_work *w, maki_err *err)
                                   .counted = w->counted,
                                   .calibration = &w->calibration };
     maki_send_callbacks calls = { .ctx = w,
-                                  .on_delta = w->calls->on_delta ? pass_delta : NULL,
-                                  .on_row = keep_row,
-                                  .on_retry = w->calls->on_retry ? pass_retry : NULL };
+                                  .on_delta = w->calls->on_delta ? on_delta : NULL,
+                                  .on_row = on_row,
+                                  .on_retry = w->calls->on_retry ? on_retry : NULL };
     maki_spool_clear(&w->reply);
     w->result->requests++;
     maki_status st = maki_send(w->turns->sender, &request, &calls, &w->result->sent, &why);
-    maki_status kept = maki_turn_record(w, st, &why, err);
-    if (st == MAKI_OK) return kept;
-    if (err) *err = why; /* why there is no answer is what a person needs to know */
+    maki_status recorded = maki_turn_record(w, st, &why, err);
+    if (st == MAKI_OK) return recorded;
+    if (err) *err = why; /* the reason for having no answer matters more */
     return st;
 }
 
@@ -140,7 +141,7 @@ static bool is_overflow(maki_status st, const maki_err *err)
     return st == MAKI_REFUSED && strcmp(err->code, MAKI_SEND_OVERFLOW) == 0;
 }
 
-/* Make room, write, send; what the provider finds too long is sent again with less in it. */
+/* Reduce the session, write the request, send it; after a context overflow again with less. */
 static maki_status ask(maki_turn_work *w, maki_err *err)
 {
     for (;;) {
@@ -152,8 +153,8 @@ static maki_status ask(maki_turn_work *w, maki_err *err)
         if (!is_overflow(st, err)) return st;
         maki_turn_learn_window(w);
         if (w->result->overflows++ == OVERFLOWS_MAX) return st;
-        double most = w->shrunk > 0 ? w->shrunk : w->figures.window;
-        w->shrunk = w->result->tokens < most ? w->result->tokens : most;
+        double max = w->shrunk > 0 ? w->shrunk : w->figures.window;
+        w->shrunk = w->result->tokens < max ? w->result->tokens : max;
     }
 }
 
@@ -162,11 +163,11 @@ static maki_status ask(maki_turn_work *w, maki_err *err)
 /* Ask; run the tools that the reply calls; ask again with their results. */
 static maki_status answer(maki_turn_work *w, maki_err *err)
 {
-    unsigned most = w->request->rounds ? w->request->rounds : ROUNDS_USUAL;
+    unsigned max = w->request->rounds ? w->request->rounds : ROUNDS_DEFAULT;
     for (unsigned round = 0;; round++) {
         maki_status st = ask(w, err);
         bool calls = w->result->stop == MAKI_STOP_CALLS;
-        if (st != MAKI_OK || !calls || !w->calls->on_call || round == most) return st;
+        if (st != MAKI_OK || !calls || !w->calls->on_call || round == max) return st;
         st = maki_turn_run_calls(w, err);
         if (st != MAKI_OK) return st;
         w->shrunk = 0;
@@ -175,15 +176,15 @@ static maki_status answer(maki_turn_work *w, maki_err *err)
 
 static maki_status take_steps(maki_turn_work *w, maki_err *err)
 {
-    maki_status st = maki_turn_resolve(w, err);        /* the session, made if it is new */
-    if (st == MAKI_OK) st = maki_turn_choose(w, err);  /* who is asked */
-    if (st == MAKI_OK) st = maki_turn_open(w, err);    /* what holds for the session */
+    maki_status st = maki_turn_resolve(w, err);        /* the session, created if missing */
+    if (st == MAKI_OK) st = maki_turn_choose(w, err);  /* the provider */
+    if (st == MAKI_OK) st = maki_turn_open(w, err);    /* the settings of the session */
     if (st == MAKI_OK) st = maki_turn_prompt(w, err);  /* bootstrap files, system prompt */
     if (st == MAKI_OK) st = maki_turn_receive(w, err); /* the message is durable from here on */
     if (st == MAKI_OK) st = maki_turn_limit_session(w, err); /* turn limits */
     if (st == MAKI_OK) st = maki_turn_measure(w, err);       /* window, policy, summariser */
-    if (st == MAKI_OK) st = maki_turn_note_system(w, err);   /* if it is another than before */
-    if (st == MAKI_OK) st = answer(w, err);  /* room, request, reply, tools; recorded */
+    if (st == MAKI_OK) st = maki_turn_note_system(w, err);   /* if it has changed */
+    if (st == MAKI_OK) st = answer(w, err);  /* reduce, request, reply, tools; recorded */
     if (st == MAKI_OK) maki_turn_prepare(w); /* the next summary */
     return st;
 }
@@ -205,7 +206,7 @@ maki_status maki_turn(maki_turns *turns, const maki_turn_request *request,
                          .reply = maki_spool_new(env, MAKI_SPOOL_MEMORY) };
     *result = (maki_turn_result){ 0 };
     maki_status st = take_steps(&w, err ? err : &own);
-    maki_turn_tell_context(&w);
+    maki_turn_report_context(&w);
     maki_conv_close(w.conv);
     maki_spool_free(&w.body);
     maki_spool_free(&w.reply);

@@ -1,4 +1,6 @@
-/* turn_internal.h -- between the files of a turn: what one of them finds out and the others need. */
+/* turn_internal.h -- the state of a turn (maki_turn_work), and the functions of the files turn_*.c for each other.
+ *
+ * turn.c calls them in the order of take_steps(); each fills the fields that the later ones read. */
 #ifndef MAKI_RECORDER_TURN_INSIDE_H
 #define MAKI_RECORDER_TURN_INSIDE_H
 
@@ -19,19 +21,19 @@ typedef struct maki_preparing {
     bool runs; /* the thread has to be joined */
     atomic_bool stop, done;
     const maki_turns_options *options;
-    const maki_model *asked; /* for summaries */
+    const maki_model *asked; /* writes the summary */
     char path[MAKI_PATH_MAX], agent[MAKI_ID_MAX], profile[MAKI_PROFILE_MAX];
-    char provider[64], model[MAKI_MODEL_MAX]; /* who answers the conversation */
+    char provider[64], model[MAKI_MODEL_MAX]; /* that answer the conversation */
     double window;
     size_t keep;
     bool task;
-    bool made; /* of the thread until it was joined */
+    bool written; /* owned by the thread until it is joined */
 } maki_preparing;
 
-/* A window that an error told (turn_window.c). */
+/* A window that an error reported (turn_window.c). */
 typedef struct maki_reported_window {
     char provider[64], model[MAKI_MODEL_MAX];
-    double tokens; /* the model's; 0: there is none here */
+    double tokens; /* of the model; 0: a free entry */
 } maki_reported_window;
 
 enum { MAKI_REPORTED_WINDOWS = 8 };
@@ -41,17 +43,17 @@ struct maki_turns {
     char home[MAKI_PATH_MAX];
     maki_model_send sends;
     maki_model model; /* for summaries: `sends` */
-    /* The provider asked last: its connections are kept. */
+    /* The last provider: its connections are reused. */
     maki_sender *sender;
     maki_provider provider;
-    /* The session of the last turn: only what came since is read of it. */
+    /* The session of the last turn: only what was appended since is read. */
     char path[MAKI_PATH_MAX];
     maki_session session;
-    char noted[MAKI_SYSTEM_SHA]; /* the prompt that its events speak of; "": of none */
-    maki_tokenizer *tokenizer;   /* of o200k_base; NULL: not opened yet */
+    char system_sha[MAKI_SYSTEM_SHA]; /* of the prompt in its newest event `system`; "": none */
+    maki_tokenizer *tokenizer;        /* of o200k_base; NULL: not opened yet */
     maki_preparing preparing;
-    maki_reported_window told[MAKI_REPORTED_WINDOWS];
-    size_t told_count; /* that were ever kept */
+    maki_reported_window reported[MAKI_REPORTED_WINDOWS];
+    size_t reported_count; /* ever added */
 };
 
 /* One turn under way. */
@@ -67,23 +69,24 @@ typedef struct maki_turn_work {
     maki_str model;
     const maki_family *family;
     maki_calibration calibration;
-    double factor; /* the model's tokens for one of ours */
+    double factor; /* tokens of the model for one of the index */
     maki_thinking thinking;
     uint64_t max_tokens;
     maki_run_limits figures;
-    double window;   /* before an error told a smaller one */
-    double recalled; /* what the session's events say that an error told; 0: nothing */
+    double window; /* before an error reported a smaller one */
+    double
+        recalled; /* the window that an error reported earlier, from the session's events; 0: none */
     maki_policy policy;
     maki_summarizer_choice by;
-    maki_str *system; /* texts of the prompt: ours, the caller's */
+    maki_str *system; /* texts of the prompt: the agent's, then the caller's */
     size_t system_count;
-    uint64_t system_tokens, tool_tokens; /* as we count */
-    double shrunk;    /* the window, after the provider found it too long; 0: it did not */
-    double counted;   /* of the request at hand, as we count */
-    maki_status told; /* what on_managing answered */
-    maki_err told_err;
+    uint64_t system_tokens, tool_tokens; /* of the index */
+    double shrunk;        /* the window after a context overflow; 0: there was none */
+    double counted;       /* tokens of the current request, of the index */
+    maki_status managing; /* what on_managing returned */
+    maki_err managing_err;
     maki_spool body;  /* of a request */
-    maki_spool reply; /* its rows, a NUL behind each */
+    maki_spool reply; /* its rows, each ends with a NUL */
     const char *end;  /* how the request ended: "complete", "cancelled", "cut" ... */
 } maki_turn_work;
 
@@ -94,38 +97,38 @@ static inline double maki_turn_other(const maki_turn_work *w)
 
 bool maki_turn_cancelled(void *work);
 
-/* turn_session.c: find or make the session, what holds for it, and the user's rows. */
+/* turn_session.c: find or create the session, read its settings, add the user's rows. */
 maki_status maki_turn_resolve(maki_turn_work *w, maki_err *err);
 maki_status maki_turn_open(maki_turn_work *w, maki_err *err);
 maki_status maki_turn_receive(maki_turn_work *w, maki_err *err);
 maki_status maki_turn_limit_session(maki_turn_work *w, maki_err *err);
 
-/* turn_prompt.c: the system prompt.  Before the message is taken: it needs a workspace that is there. */
+/* turn_prompt.c: the system prompt.  Called before the message is appended: it fails without a workspace. */
 maki_status maki_turn_prompt(maki_turn_work *w, maki_err *err);
-/* An event that says which prompt is in force, when it is another than the session knows. */
+/* Append an event `system` when the prompt is not the one of the last such event. */
 maki_status maki_turn_note_system(maki_turn_work *w, maki_err *err);
 
-/* turn_manage.c: who is asked, the window, and what is sent of the session. */
+/* turn_manage.c: the provider, the window, and what of the session is sent. */
 maki_status maki_turn_choose(maki_turn_work *w, maki_err *err);
 maki_status maki_turn_measure(maki_turn_work *w, maki_err *err);
 maki_status maki_turn_manage(maki_turn_work *w, maki_err *err);
-/* At the end: what there is now. */
-void maki_turn_tell_context(maki_turn_work *w);
+/* At the end: the tokens and messages of the session now, into the result. */
+void maki_turn_report_context(maki_turn_work *w);
 
-/* turn_window.c: windows that errors told. */
-void maki_turn_use_reported(
-    maki_turn_work *w); /* what was told before, as soon as there are figures */
-void maki_turn_learn_window(maki_turn_work *w); /* the error at hand, if it tells one */
-void maki_turn_test_window(maki_turn_work *w);  /* a reply came: was its request larger? */
+/* turn_window.c: windows that errors reported. */
+void maki_turn_use_reported(maki_turn_work *w); /* earlier ones, once the limits are known */
+void maki_turn_learn_window(maki_turn_work *w); /* from the last error, if it has one */
+void maki_turn_test_window(
+    maki_turn_work *w); /* after a reply: was its request larger than that? */
 
 /* turn_record.c: rows and events. */
-/* All of them or none. */
+/* Append all of them or none. */
 maki_status maki_turn_add_rows(maki_turn_work *w, const maki_str *rows, size_t count,
                                maki_err *err);
 maki_status maki_turn_add_text(maki_turn_work *w, maki_str text, maki_err *err);
-/* A row made here: begin it, write to row->w, leave the object open, and end it, which puts in the time and adds it.
- * `end` says how a reply ended, and that its model is to be named; NULL: it is no reply.  `st` is how it went so far;
- * every begin needs its end. */
+/* Build a row: begin it, write to row->w, leave the object open, and end it, which adds the time and appends it.
+ * `end`: how a reply ended, written with its model; NULL: not a reply.  `st`: the status so far; every begin needs
+ * its end. */
 typedef struct maki_turn_row {
     maki_spool spool;
     maki_jw w;
@@ -133,21 +136,21 @@ typedef struct maki_turn_row {
 void maki_turn_row_begin(const maki_turn_work *w, maki_turn_row *row, maki_err *err);
 maki_status maki_turn_row_end(maki_turn_work *w, maki_turn_row *row, const char *end,
                               maki_status st, maki_err *err);
-/* An event; the object in `made` is open still. */
-maki_status maki_turn_note(maki_turn_work *w, const char *type, maki_json_build *made,
-                           maki_err *err);
-/* After a request, however it ended (`st`, `why`): what came of it, its usage, and how it went. */
+/* Append an event; the object in `fields` is still open. */
+maki_status maki_turn_add_event(maki_turn_work *w, const char *type, maki_json_build *fields,
+                                maki_err *err);
+/* After a request that ended with `st` and `why`: append its rows, its `manifest` and its usage. */
 maki_status maki_turn_record(maki_turn_work *w, maki_status st, const maki_err *why, maki_err *err);
-/* Which prompt that was, and what earlier replies and errors of this model taught, as the events of the session tell it. */
+/* Read the last prompt, and what earlier replies and errors of this model reported, from the events of the session. */
 maki_status maki_turn_recall(maki_turn_work *w, maki_err *err);
 
 /* turn_tools.c: run the calls of the reply and record their results. */
 maki_status maki_turn_run_calls(maki_turn_work *w, maki_err *err);
-/* Each row of the reply. */
+/* Call `fn` for each row of the reply. */
 typedef maki_status (*maki_reply_row_fn)(maki_turn_work *w, maki_str row, maki_err *err);
 maki_status maki_turn_each_reply(maki_turn_work *w, maki_reply_row_fn fn, maki_err *err);
 
-/* turn_prepare.c: start a thread that prepares a summary, if it is time. */
+/* turn_prepare.c: start a thread that prepares a summary, if it is due. */
 void maki_turn_prepare(maki_turn_work *w);
 
 #endif

@@ -1,6 +1,8 @@
-/* turn_manage.c -- who is asked, how much it reads, and what of the session is sent.
+/* turn_manage.c -- choose the provider, find its window, and reduce the session to fit.
  *
- * Sessions are counted in o200k_base; the scale of the model (token/family.h) makes tokens of the model of that. */
+ * In:    the request, the configuration and the session.
+ * Out:   a session whose view fits, or MAKI_REFUSED CONTEXT_OVERFLOW.
+ * Sessions are counted in o200k_base; the scale of the model (token/family.h) converts to tokens of the model. */
 #include <stdio.h>
 #include <string.h>
 
@@ -12,9 +14,9 @@
 #include "token/content.h"
 #include "token/tools_count.h"
 
-/* ---- who ------------------------------------------------------------------------------------------------------- */
+/* ---- the provider ------------------------------------------------------------------------------------------------------- */
 
-static bool is_same(const maki_provider *a, const maki_provider *b)
+static bool is_same_provider(const maki_provider *a, const maki_provider *b)
 {
     return strcmp(a->name, b->name) == 0 && maki_str_is(a->model, b->model) &&
            a->max_tokens == b->max_tokens && a->window == b->window;
@@ -28,7 +30,7 @@ maki_status maki_turn_choose(maki_turn_work *w, maki_err *err)
     maki_status st = maki_provider_from_config(
         o->config, maki_str_of(w->agent), w->request->provider, w->request->model, &provider, err);
     if (st != MAKI_OK) return st;
-    if (!t->sender || !is_same(&t->provider, &provider)) {
+    if (!t->sender || !is_same_provider(&t->provider, &provider)) {
         maki_sender_close(t->sender);
         t->sender = NULL;
         t->provider = provider;
@@ -46,10 +48,10 @@ maki_status maki_turn_choose(maki_turn_work *w, maki_err *err)
     return st;
 }
 
-/* ---- how much ---------------------------------------------------------------------------------------------------- */
+/* ---- the window ---------------------------------------------------------------------------------------------------- */
 
-/* Where nobody has said it, the provider is asked: it knows what it loaded. */
-static maki_status find_figures(maki_turn_work *w, maki_err *err)
+/* A window that is not configured is requested from the provider, which knows what it loaded. */
+static maki_status find_limits(maki_turn_work *w, maki_err *err)
 {
     uint64_t window = 0;
     maki_run_limits_in in = { .config = w->options->config,
@@ -90,7 +92,7 @@ static maki_status count_others(maki_turn_work *w, maki_err *err)
 
 maki_status maki_turn_measure(maki_turn_work *w, maki_err *err)
 {
-    maki_status st = find_figures(w, err);
+    maki_status st = find_limits(w, err);
     if (st == MAKI_OK) st = count_others(w, err);
     if (st == MAKI_OK)
         st = maki_policy_from_config(w->options->config, maki_str_of(w->agent), "maki", &w->arena,
@@ -117,30 +119,29 @@ maki_status maki_turn_measure(maki_turn_work *w, maki_err *err)
     return maki_summarizer_choose(&in, &w->by, err);
 }
 
-/* ---- making room ---------------------------------------------------------------------------------------------------- */
+/* ---- reducing the session ---------------------------------------------------------------------------------------------------- */
 
-/* The summariser of a run: who waits is told before it begins to write. */
-typedef struct told_summarizer {
+/* The summarizer of a run: on_managing is called before it begins to write. */
+typedef struct reporting_summarizer {
     maki_summarizer base;
     maki_turn_work *work;
-} told_summarizer;
+} reporting_summarizer;
 
-static maki_status run_told(const maki_summarizer *self, const maki_summary_request *request,
-                            maki_arena *arena, maki_summary *out, maki_err *err)
+static maki_status run_reporting(const maki_summarizer *self, const maki_summary_request *request,
+                                 maki_arena *arena, maki_summary *out, maki_err *err)
 {
-    maki_turn_work *w = ((const told_summarizer *)self)->work;
+    maki_turn_work *w = ((const reporting_summarizer *)self)->work;
     const maki_summarizer *by = &w->by.measured;
-    w->told = w->calls->on_managing(w->calls->ctx, NULL, &w->told_err);
-    if (w->told != MAKI_OK) /* what else it says would be taken for a summariser that failed */
-        return maki_fail(err, MAKI_CANCELLED, "the caller does not want it");
+    w->managing = w->calls->on_managing(w->calls->ctx, NULL, &w->managing_err);
+    if (w->managing != MAKI_OK) /* any other status would count as a summarizer that failed */
+        return maki_fail(err, MAKI_CANCELLED, "cancelled by the caller");
     return by->run(by, request, arena, out, err);
 }
 
 static maki_manage_in run_of(maki_turn_work *w, const maki_summarizer *by)
 {
     const maki_run_limits *f = &w->figures;
-    bool three =
-        (w->policy.flags & MAKI_POLICY_KEEP_THREE) && !f->keep_set; /* whatever the model */
+    bool three = (w->policy.flags & MAKI_POLICY_KEEP_THREE) && !f->keep_set; /* for every model */
     double reserved = f->max_tokens > 0 ? f->max_tokens : MAKI_RESERVED_OUTPUT;
     return (maki_manage_in){ .scale = w->factor,
                              .window = w->shrunk > 0 ? w->shrunk : f->window,
@@ -157,7 +158,7 @@ static maki_manage_in run_of(maki_turn_work *w, const maki_summarizer *by)
                              .cancel_ctx = w };
 }
 
-static maki_status tell(maki_turn_work *w, const maki_manage_report *report, maki_err *err)
+static maki_status report_run(maki_turn_work *w, const maki_manage_report *report, maki_err *err)
 {
     maki_turn_result *r = w->result;
     if (report->run == 0) return MAKI_OK;
@@ -168,7 +169,7 @@ static maki_status tell(maki_turn_work *w, const maki_manage_report *report, mak
     return w->calls->on_managing ? w->calls->on_managing(w->calls->ctx, &r->managed, err) : MAKI_OK;
 }
 
-/* Nothing is sent that cannot be read. */
+/* A request that cannot fit is not sent. */
 static maki_status check_fits(const maki_turn_work *w, const maki_manage_report *report,
                               maki_err *err)
 {
@@ -178,7 +179,7 @@ static maki_status check_fits(const maki_turn_work *w, const maki_manage_report 
                            w->turns->provider.name, report->tokens_before);
     if (report->tokens_after <= w->window) return MAKI_OK;
     return maki_refuse(err, MAKI_SEND_OVERFLOW,
-                       "%.0f tokens are left after making room, but the window of %.60s has %.0f: "
+                       "%.0f tokens are left after condensing, but the window of %.60s has %.0f: "
                        "make the message or the system prompt shorter",
                        report->tokens_after, w->result->model, w->window);
 }
@@ -186,20 +187,20 @@ static maki_status check_fits(const maki_turn_work *w, const maki_manage_report 
 maki_status maki_turn_manage(maki_turn_work *w, maki_err *err)
 {
     maki_manage_report report = { 0 };
-    told_summarizer told = { { w->by.measured.usable, run_told, NULL }, w };
-    maki_manage_in in = run_of(w, w->calls->on_managing ? &told.base : &w->by.measured);
+    reporting_summarizer reporting = { { w->by.measured.usable, run_reporting, NULL }, w };
+    maki_manage_in in = run_of(w, w->calls->on_managing ? &reporting.base : &w->by.measured);
     maki_status st = maki_manage_conversation(w->conv, &in, &report, err);
-    if (st != MAKI_OK && w->told != MAKI_OK) {
-        if (err) *err = w->told_err;
-        return w->told;
+    if (st != MAKI_OK && w->managing != MAKI_OK) {
+        if (err) *err = w->managing_err;
+        return w->managing;
     }
-    if (st == MAKI_OK) st = tell(w, &report, err);
+    if (st == MAKI_OK) st = report_run(w, &report, err);
     w->counted = report.counted;
     w->result->tokens = report.tokens_after;
     return st == MAKI_OK ? check_fits(w, &report, err) : st;
 }
 
-void maki_turn_tell_context(maki_turn_work *w)
+void maki_turn_report_context(maki_turn_work *w)
 {
     maki_view_totals now;
     bool measured = w->figures.window >= 1;

@@ -1,4 +1,7 @@
-/* turn_prepare.c -- a summary that is prepared while the conversation goes on, by a thread (manage/prepare.h). */
+/* turn_prepare.c -- the background thread that prepares a summary while the conversation goes on (manage/prepare.h).
+ *
+ * At most one thread at a time.  It gets copies of all it needs (maki_preparing), and opens the session itself; the turn
+ * sees of it only the two atomic flags until it is joined. */
 #include <stdio.h>
 #include <string.h>
 
@@ -44,7 +47,7 @@ static void *prepare(void *ctx)
     maki_status st = maki_summarizer_choose(&in, &by, &err);
     if (st == MAKI_OK)
         st = maki_prepare(p->options->env, p->path, p->keep, &by.measured, &report, &err);
-    p->made = st == MAKI_OK && report.written;
+    p->written = st == MAKI_OK && report.written;
     log_end(p, st, &report, &err);
     atomic_store(&p->done, true);
     return NULL;
@@ -56,7 +59,7 @@ bool maki_turns_wait(maki_turns *turns)
     if (!p->runs) return false;
     pthread_join(p->thread, NULL);
     p->runs = false;
-    return p->made;
+    return p->written;
 }
 
 void maki_turn_prepare(maki_turn_work *w)
@@ -71,7 +74,7 @@ void maki_turn_prepare(maki_turn_work *w)
     p->asked = &w->turns->model;
     p->keep = w->figures.keep ? w->figures.keep : MAKI_CONDENSE_KEEP;
     p->task = w->policy.flags & MAKI_POLICY_TASKS;
-    p->made = false;
+    p->written = false;
     atomic_store(&p->stop, false);
     atomic_store(&p->done, false);
     memcpy(p->path, w->result->path, sizeof p->path);

@@ -1,7 +1,7 @@
-/* turn_record.c -- what a turn leaves in its session: rows, and events about them.
+/* turn_record.c -- what a turn appends to its session: rows, and events about them.
  *
  * The events are those of the proxy (docs/internals/events.md): `manifest` {"of":"exchange"} for each request,
- * however it ended, and `usage`, which also keeps what the reply taught about counting. */
+ * however it ended, and `usage`, which also has the calibration that the reply gave. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -61,8 +61,8 @@ maki_status maki_turn_add_text(maki_turn_work *w, maki_str text, maki_err *err)
     return maki_turn_row_end(w, &row, NULL, MAKI_OK, err);
 }
 
-/* A row of the reply as it came, with when and by whom behind it. */
-static maki_status add_whole(maki_turn_work *w, maki_str row, maki_err *err)
+/* A row of the reply as it came, with the time and the model added. */
+static maki_status add_complete(maki_turn_work *w, maki_str row, maki_err *err)
 {
     maki_turn_row out;
     maki_turn_row_begin(w, &out, err);
@@ -72,9 +72,9 @@ static maki_status add_whole(maki_turn_work *w, maki_str row, maki_err *err)
     return maki_turn_row_end(w, &out, "", MAKI_OK, err);
 }
 
-/* ---- a reply that is not whole ------------------------------------------------------------------------------- */
+/* ---- a truncated reply ------------------------------------------------------------------------------- */
 
-static const char *line_of(const char *end)
+static const char *end_line(const char *end)
 {
     if (strcmp(end, "cancelled") == 0) return "[The answer ends here: it was stopped]";
     if (strcmp(end, "length") == 0) return "[The answer ends here: it reached its limit of tokens]";
@@ -89,8 +89,8 @@ static maki_status add_escaped(void *ctx, maki_str bytes, maki_err *err)
     return out->status;
 }
 
-/* The words of a row, into the string that is open.  They may end in half an escaped character. */
-static maki_status put_words(maki_jw *out, maki_str row, bool *any, maki_err *err)
+/* The text of a row, into the open string.  It may end within an escaped character. */
+static maki_status write_text(maki_jw *out, maki_str row, bool *any, maki_err *err)
 {
     maki_content_parts pieces = maki_content_parts_of(row);
     maki_content_part piece;
@@ -103,9 +103,9 @@ static maki_status put_words(maki_jw *out, maki_str row, bool *any, maki_err *er
     return st;
 }
 
-/* Only words: half a call cannot be run, and half a thought cannot be sent back.  The line behind them makes
- * sure that whoever sends this row says that it is not whole. */
-static maki_status add_cut(maki_turn_work *w, maki_str row, maki_err *err)
+/* Only the text: an incomplete call cannot be run, and an incomplete thought cannot be sent back.  The line at its end
+ * makes sure that every later request says that it is incomplete. */
+static maki_status add_truncated(maki_turn_work *w, maki_str row, maki_err *err)
 {
     maki_turn_row out;
     bool any = false;
@@ -113,16 +113,16 @@ static maki_status add_cut(maki_turn_work *w, maki_str row, maki_err *err)
     maki_jw_print(&out.w, "{'role':'assistant','content':");
     maki_jw_begin_value(&out.w);
     maki_jw_bytes(&out.w, MAKI_LIT("\""));
-    maki_status st = put_words(&out.w, row, &any, err);
+    maki_status st = write_text(&out.w, row, &any, err);
     maki_jw_escaped(&out.w, MAKI_LIT("\n\n"));
-    maki_jw_escaped(&out.w, maki_str_of(line_of(w->end)));
+    maki_jw_escaped(&out.w, maki_str_of(end_line(w->end)));
     maki_jw_bytes(&out.w, MAKI_LIT("\""));
     if (st != MAKI_OK || any) return maki_turn_row_end(w, &out, w->end, st, err);
-    maki_spool_free(&out.spool); /* nothing was said */
+    maki_spool_free(&out.spool); /* there was no text */
     return MAKI_OK;
 }
 
-/* How the request ended, in the proxy's words and "cancelled", "length". */
+/* How the request ended: the values of the proxy, and "cancelled", "length". */
 static const char *end_of(const maki_turn_work *w, maki_status st)
 {
     const maki_send_result *sent = &w->result->sent;
@@ -133,43 +133,43 @@ static const char *end_of(const maki_turn_work *w, maki_status st)
 
 /* ---- events -------------------------------------------------------------------------------------------------- */
 
-maki_status maki_turn_note(maki_turn_work *w, const char *type, maki_json_build *made,
-                           maki_err *err)
+maki_status maki_turn_add_event(maki_turn_work *w, const char *type, maki_json_build *fields,
+                                maki_err *err)
 {
-    maki_str fields;
+    maki_str object;
     maki_change change;
-    maki_jw_end_object(&made->w);
-    maki_status st = maki_json_build_end(made, &w->arena, &fields, err);
+    maki_jw_end_object(&fields->w);
+    maki_status st = maki_json_build_end(fields, &w->arena, &object, err);
     if (st != MAKI_OK) return st;
-    fields = maki_str_to(maki_str_from(fields, 1), fields.len - 2);
-    return maki_conv_add_event(w->conv, type, fields, &change, err);
+    return maki_conv_add_event(w->conv, type, maki_json_inside(object), &change, err);
 }
 
-/* What became of each file of the workspace that was asked for. */
+/* The outcome for each bootstrap file that was requested. */
 static void write_bootstrap(maki_jw *out, const void *ctx)
 {
     const maki_turn_result *r = ctx;
     uint64_t trimmed = 0;
     maki_jw_print(out, "'bootstrap':[");
     for (size_t i = 0; i < MAKI_BOOTSTRAP_COUNT; i++) {
-        const maki_boot_report *told = &r->bootstrap[i];
-        if (told->state == MAKI_BOOT_NOT_REQUESTED) continue;
-        trimmed += told->state == MAKI_BOOT_TRIMMED;
-        maki_jw_print(out, "{'file':%z,'state':%z,'chars':%I,'bytes':%I,'why':%z}", told->name,
-                      maki_boot_state_name(told->state), told->units, told->bytes, told->why);
+        const maki_boot_report *report = &r->bootstrap[i];
+        if (report->state == MAKI_BOOT_NOT_REQUESTED) continue;
+        trimmed += report->state == MAKI_BOOT_TRIMMED;
+        maki_jw_print(out, "{'file':%z,'state':%z,'chars':%I,'bytes':%I,'why':%z}", report->name,
+                      maki_boot_state_name(report->state), report->units, report->bytes,
+                      report->why);
     }
     maki_jw_print(out, "],'trimmed':%i", trimmed);
 }
 
-static maki_status note_exchange(maki_turn_work *w, const maki_err *why, maki_err *err)
+static maki_status add_exchange(maki_turn_work *w, const maki_err *why, maki_err *err)
 {
     const maki_turn_result *r = w->result;
     const maki_send_result *sent = &r->sent;
-    maki_json_build made;
-    maki_json_build_begin(&made, &w->arena, err);
-    maki_jw_object(&made.w);
+    maki_json_build fields;
+    maki_json_build_begin(&fields, &w->arena, err);
+    maki_jw_object(&fields.w);
     maki_exchange_event_write(
-        &made.w,
+        &fields.w,
         &(maki_exchange_event){ .protocol = w->turns->provider.protocol,
                                 .upstream = w->turns->provider.name,
                                 .model = r->model,
@@ -187,30 +187,30 @@ static maki_status note_exchange(maki_turn_work *w, const maki_err *why, maki_er
                                 .window = sent->window,
                                 .first_ms = sent->first_ms > 0 ? sent->first_ms : 0,
                                 .ms = sent->total_ms });
-    return maki_turn_note(w, "manifest", &made, err);
+    return maki_turn_add_event(w, "manifest", &fields, err);
 }
 
-static maki_status note_usage(maki_turn_work *w, maki_err *err)
+static maki_status add_usage_event(maki_turn_work *w, maki_err *err)
 {
     const maki_send_result *sent = &w->result->sent;
-    maki_json_build made;
+    maki_json_build fields;
     if (!sent->usage.known) return MAKI_OK;
-    maki_json_build_begin(&made, &w->arena, err);
-    maki_jw_object(&made.w);
+    maki_json_build_begin(&fields, &w->arena, err);
+    maki_jw_object(&fields.w);
     maki_usage_event_write(
-        &made.w, &(maki_usage_event){ .model = w->result->model,
-                                      .usage = &sent->usage,
-                                      .cost = sent->has_cost ? &sent->cost : NULL,
-                                      .calibration = sent->calibrated ? &w->calibration : NULL,
-                                      .counted = (uint64_t)w->counted,
-                                      .window = (uint64_t)w->figures.window });
-    return maki_turn_note(w, "usage", &made, err);
+        &fields.w, &(maki_usage_event){ .model = w->result->model,
+                                        .usage = &sent->usage,
+                                        .cost = sent->has_cost ? &sent->cost : NULL,
+                                        .calibration = sent->calibrated ? &w->calibration : NULL,
+                                        .counted = (uint64_t)w->counted,
+                                        .window = (uint64_t)w->figures.window });
+    return maki_turn_add_event(w, "usage", &fields, err);
 }
 
-static void add_up(maki_turn_result *r)
+static void sum_usage(maki_turn_result *r)
 {
     const maki_send_result *sent = &r->sent;
-    r->tries += 1 + sent->retried;
+    r->attempts += 1 + sent->retried;
     r->usage.known |= sent->usage.known;
     r->usage.input += sent->usage.input;
     r->usage.output += sent->usage.output;
@@ -221,7 +221,7 @@ static void add_up(maki_turn_result *r)
     if (sent->has_cost) r->cost += sent->cost;
 }
 
-/* Calls are calls, also where a server does not say why it stopped; without them there is nothing to go on with. */
+/* A reply with calls stops for calls, also when the server gives no reason; one without them never does. */
 static maki_stop stop_of(const maki_send_result *sent)
 {
     if (sent->stop == MAKI_STOP_CALLS && !sent->calls) return MAKI_STOP_END;
@@ -232,16 +232,16 @@ static maki_stop stop_of(const maki_send_result *sent)
 maki_status maki_turn_record(maki_turn_work *w, maki_status st, const maki_err *why, maki_err *err)
 {
     w->end = end_of(w, st);
-    bool whole = strcmp(w->end, "complete") == 0;
+    bool complete = strcmp(w->end, "complete") == 0;
     w->result->stop = stop_of(&w->result->sent);
-    w->result->cut = !whole && w->reply.size > 0;
-    add_up(w->result);
-    maki_status done = maki_turn_each_reply(w, whole ? add_whole : add_cut, err);
-    if (done == MAKI_OK) done = note_exchange(w, st == MAKI_OK ? NULL : why, err);
-    return done == MAKI_OK ? note_usage(w, err) : done;
+    w->result->truncated = !complete && w->reply.size > 0;
+    sum_usage(w->result);
+    maki_status done = maki_turn_each_reply(w, complete ? add_complete : add_truncated, err);
+    if (done == MAKI_OK) done = add_exchange(w, st == MAKI_OK ? NULL : why, err);
+    return done == MAKI_OK ? add_usage_event(w, err) : done;
 }
 
-/* ---- what was learnt ------------------------------------------------------------------------------------------- */
+/* ---- from earlier turns ------------------------------------------------------------------------------------------- */
 
 maki_status maki_turn_recall(maki_turn_work *w, maki_err *err)
 {
@@ -250,6 +250,6 @@ maki_status maki_turn_recall(maki_turn_work *w, maki_err *err)
                                               w->turns->provider.name, &recalled, err);
     w->calibration = recalled.calibration;
     w->recalled = recalled.told;
-    if (recalled.has_sha) memcpy(w->turns->noted, recalled.sha, MAKI_SYSTEM_SHA);
+    if (recalled.has_sha) memcpy(w->turns->system_sha, recalled.sha, MAKI_SYSTEM_SHA);
     return st;
 }

@@ -1,4 +1,8 @@
-/* turn_session.c -- which session a turn belongs to, what holds for it, and the user's rows. */
+/* turn_session.c -- find or create the session of a turn, read its settings, append the user's rows, limit its turns.
+ *
+ * In:    the request: a path or a key, a text or rows.
+ * Out:   the open conversation, with the user's message durable in it.
+ * Of thinking and max_tokens the request's value wins, then the session's overrides, then the agent's settings. */
 #include <stdio.h>
 #include <string.h>
 
@@ -54,7 +58,7 @@ static maki_status resolve_key(maki_turn_work *w, maki_err *err)
         st = maki_session_resolve(w->options->env, w->turns->home, &from, w->request->key, false,
                                   &resolved, err);
     if (st != MAKI_OK) return st;
-    w->result->made = resolved.created;
+    w->result->created = resolved.created;
     return maki_session_file(w->turns->home, agent, resolved.session.id, w->result->path,
                              sizeof w->result->path, err);
 }
@@ -62,34 +66,34 @@ static maki_status resolve_key(maki_turn_work *w, maki_err *err)
 maki_status maki_turn_resolve(maki_turn_work *w, maki_err *err)
 {
     const char *path = w->request->path;
-    maki_session_location place;
+    maki_session_location location;
     if (!path && !w->request->key)
         return maki_fail(err, MAKI_INVALID, "a turn needs a session: its path or its key");
     if (!path) return resolve_key(w, err);
     if (strlen(path) >= sizeof w->result->path)
         return maki_fail(err, MAKI_INVALID, "the path of the session is too long");
     snprintf(w->result->path, sizeof w->result->path, "%s", path);
-    w->result->made = !maki_file_exists(w->options->env->files, path);
-    bool session = maki_session_location_of(path, &place);
-    return set_agent(w, session ? maki_str_of(place.agent) : MAKI_LIT(""), err);
+    w->result->created = !maki_file_exists(w->options->env->files, path);
+    bool session = maki_session_location_of(path, &location);
+    return set_agent(w, session ? maki_str_of(location.agent) : MAKI_LIT(""), err);
 }
 
-/* ---- what holds for it ----------------------------------------------------------------------------------------- */
+/* ---- settings ----------------------------------------------------------------------------------------- */
 
-/* The files say it; of those of the last turn only what came since is read. */
+/* Read the session; of that of the last turn only what was appended since. */
 static maki_status read_session(maki_turn_work *w, maki_err *err)
 {
     maki_turns *t = w->turns;
-    maki_session_location place;
-    (void)maki_session_location_of(w->result->path, &place);
+    maki_session_location location;
+    (void)maki_session_location_of(w->result->path, &location);
     if (strcmp(t->path, w->result->path) != 0) {
         t->session = (maki_session){ .created = 0 };
-        t->noted[0] = '\0';
-        memcpy(t->session.agent, place.agent, sizeof t->session.agent);
-        memcpy(t->session.id, place.id, sizeof t->session.id);
+        t->system_sha[0] = '\0';
+        memcpy(t->session.agent, location.agent, sizeof t->session.agent);
+        memcpy(t->session.id, location.id, sizeof t->session.id);
         memcpy(t->path, w->result->path, sizeof t->path);
     }
-    maki_status st = maki_transcript_read(w->options->env, place.directory, &t->session, err);
+    maki_status st = maki_transcript_read(w->options->env, location.directory, &t->session, err);
     if (st != MAKI_OK) t->path[0] = '\0';
     return st;
 }
@@ -110,12 +114,11 @@ static maki_str override_of(const maki_turn_work *w, const char *name)
     return value;
 }
 
-/* The request's word counts, then the session's, then the agent's. */
-static maki_status read_wishes(maki_turn_work *w, maki_err *err)
+static maki_status read_settings(maki_turn_work *w, maki_err *err)
 {
-    maki_str thinking = override_of(w, "thinking"), most = override_of(w, "maxTokens");
+    maki_str thinking = override_of(w, "thinking"), max_tokens = override_of(w, "maxTokens");
     w->max_tokens = w->request->max_tokens;
-    if (!w->max_tokens) w->max_tokens = maki_count_of(most);
+    if (!w->max_tokens) w->max_tokens = maki_count_of(max_tokens);
     w->thinking = w->request->thinking;
     if (w->thinking != MAKI_THINKING_UNSET) return MAKI_OK;
     maki_str level =
@@ -125,10 +128,10 @@ static maki_status read_wishes(maki_turn_work *w, maki_err *err)
 
 maki_status maki_turn_open(maki_turn_work *w, maki_err *err)
 {
-    maki_conv_options how = { .create = true, .durability = w->options->durability };
-    maki_status st = maki_conv_open(w->options->env, w->result->path, &how, &w->conv, err);
+    maki_conv_options options = { .create = true, .durability = w->options->durability };
+    maki_status st = maki_conv_open(w->options->env, w->result->path, &options, &w->conv, err);
     if (st == MAKI_OK) st = read_session(w, err);
-    if (st == MAKI_OK) st = read_wishes(w, err);
+    if (st == MAKI_OK) st = read_settings(w, err);
     return st == MAKI_OK ? maki_turn_recall(w, err) : st;
 }
 

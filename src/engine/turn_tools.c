@@ -1,7 +1,7 @@
-/* turn_tools.c -- the calls of a reply: handed to whoever runs tools, their results into the session.
+/* turn_tools.c -- run the tool calls of a reply by the caller's on_call, and append their results to the session.
  *
- * Each result is a row of its own, written as soon as it is there: a process that dies in between has lost
- * no result that was told to somebody.  It has the shape of the row with the call. */
+ * Each result is a row of its own, durable as soon as it is there: a process that dies in between loses no result that
+ * was reported.  It has the format of the row with the call (OpenAI's, Anthropic's or the old functions). */
 #include "base/err.h"
 #include "base/json_print.h"
 #include "base/str.h"
@@ -16,7 +16,7 @@ maki_status maki_turn_each_reply(maki_turn_work *w, maki_reply_row_fn fn, maki_e
     maki_str rest, row;
     maki_status st = maki_spool_text(&w->reply, &rest, err);
     while (st == MAKI_OK &&
-           maki_str_take(&rest, '\0', &row)) /* behind the last the spool was full */
+           maki_str_take(&rest, '\0', &row)) /* an incomplete last row: the spool was full */
         st = fn(w, row, err);
     return st;
 }
@@ -37,7 +37,7 @@ static maki_status add_result(maki_turn_work *w, const maki_content_part *call, 
     else
         maki_jw_print(&row.w, "{'role':'function','name':%v", call->name);
     maki_jw_key(&row.w, MAKI_LIT("content"));
-    maki_jw_string_lossy(&row.w, text); /* what a tool prints may be any bytes */
+    maki_jw_string_lossy(&row.w, text); /* the output of a tool may be any bytes */
     if (block && failed) maki_jw_field_bool(&row.w, "is_error", true);
     if (block) maki_jw_print(&row.w, "}]");
     return maki_turn_row_end(w, &row, NULL, MAKI_OK, err);
@@ -57,8 +57,7 @@ static maki_status run_call(maki_turn_work *w, const maki_content_part *piece, m
                             .id = piece->id.len ? maki_json_text(piece->id, &arena)
                                                 : (maki_str){ "", 0 } };
     maki_status st = maki_arena_status(&arena, err);
-    if (st == MAKI_OK && maki_turn_cancelled(w))
-        st = maki_fail(err, MAKI_CANCELLED, "it was cancelled");
+    if (st == MAKI_OK && maki_turn_cancelled(w)) st = maki_fail(err, MAKI_CANCELLED, "cancelled");
     if (st == MAKI_OK) st = w->calls->on_call(w->calls->ctx, &call, &text, &failed, err);
     if (st == MAKI_OK) st = maki_buf_status(&text, err);
     if (st == MAKI_OK) st = add_result(w, piece, maki_buf_str(&text), failed, err);

@@ -192,7 +192,7 @@ static void hostile(void)
     tap_row("a folder");
     begin(&r);
     CHECK_EQ(mkdir(directory_file(&r.files, "AGENTS.md"), 0700), 0);
-    check_unread(&r, MAKI_BOOT_UNREADABLE, "it is a folder, not a file");
+    check_unread(&r, MAKI_BOOT_UNREADABLE, "it is a directory, not a file");
     tap_row("a pipe that nobody writes into is not waited for");
     begin(&r);
     CHECK_EQ(mkfifo(directory_file(&r.files, "AGENTS.md"), 0600), 0);

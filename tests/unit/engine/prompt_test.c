@@ -228,7 +228,7 @@ static void limits(engine_kit *kit)
     CHECK(has(body, "静かな職人。"));
     CHECK(!strstr(body, "名前は巻。"));
     CHECK(has(body, "## Identity (IDENTITY.md)\\n\\n[LEFT OUT] /"));
-    CHECK(has(body, "/IDENTITY.md: there is no room left for it"));
+    CHECK(has(body, "/IDENTITY.md: there is no space left for it"));
     CHECK_CSTR(maki_boot_state_name(kit->result.bootstrap[3].state), "left out");
     free(body);
     fill_workspace();
@@ -282,7 +282,7 @@ static void strange_files(engine_kit *kit)
     body = say(kit, "strange", "openai");
     CHECK(has(body, "/SOUL.md: it is a pipe, not a file"));
     CHECK(has(body, "[UNREADABLE] /"));
-    CHECK(has(body, "/USER.md: it is a folder, not a file"));
+    CHECK(has(body, "/USER.md: it is a directory, not a file"));
     CHECK(has(body, "/AGENTS.md: it is a link that leads out of the workspace"));
     CHECK(has(body, "bad \xEF\xBF\xBD byte"));
     CHECK(!strstr(body, "秘密"));

@@ -237,7 +237,7 @@ static void retried(engine_kit *kit)
         CHECK_CSTR(kit->retries, rows[i].code);
         CHECK_EQ(kit->result.requests, 1);
         CHECK_EQ(kit->result.rows, 2);
-        CHECK(kit->result.tries >= 2);
+        CHECK(kit->result.attempts >= 2);
     }
 }
 
@@ -253,7 +253,7 @@ static void cancelled(engine_kit *kit, const char *provider)
     CHECK_STATUS(engine_kit_say(kit, session, provider, "長い話を fake:huge:200000,slow:1"),
                  MAKI_CANCELLED, &kit->err);
     kit->stop_after = 0;
-    CHECK(kit->result.cut);
+    CHECK(kit->result.truncated);
     CHECK_EQ(kit->result.rows, 2);
     char *rows = engine_kit_file(kit, ""), *events = engine_kit_file(kit, "events");
     CHECK(has(rows, "[The answer ends here: it was stopped]"));
@@ -274,7 +274,7 @@ static void cut(engine_kit *kit, const char *provider)
     tap_row("%s: the connection breaks in the middle of words, and of a call", provider);
     const char *session = engine_kit_session(kit, name);
     maki_status st = engine_kit_say(kit, session, provider, "海 fake:huge:100000,cut:60000");
-    CHECK(st != MAKI_OK && kit->result.cut);
+    CHECK(st != MAKI_OK && kit->result.truncated);
     char *rows = engine_kit_file(kit, "");
     CHECK(has(rows, "[The answer ends here: it was cut off]"));
     free(rows);

@@ -32,13 +32,13 @@ static void plain_turn(engine_kit *kit, const char *provider)
     CHECK_STATUS(engine_kit_say(kit, session, provider, "海苔巻きの作り方を教えて"), MAKI_OK,
                  &kit->err);
     CHECK(has(kit->text, "海苔巻きの作り方"));
-    CHECK(kit->result.made);
+    CHECK(kit->result.created);
     CHECK_EQ(kit->result.stop, MAKI_STOP_END);
     CHECK_EQ(kit->result.rows, 2);
     CHECK_EQ(kit->rows, 2);
     CHECK_EQ(kit->result.asked, 1);
     CHECK_EQ(kit->result.last, 2);
-    CHECK_EQ(kit->result.tries, 1);
+    CHECK_EQ(kit->result.attempts, 1);
     CHECK(kit->result.usage.known && kit->result.usage.input > 0);
     CHECK_DOUBLE(kit->result.window, 32000.0);
     char *rows = engine_kit_file(kit, ""), *events = engine_kit_file(kit, "events");
@@ -60,7 +60,7 @@ static void second_turn(engine_kit *kit, const char *provider)
     kit->request.whole = true;
     CHECK_STATUS(engine_kit_say(kit, session, provider, "그리고 김밥은? 🍙"), MAKI_OK, &kit->err);
     kit->request.whole = false;
-    CHECK(!kit->result.made);
+    CHECK(!kit->result.created);
     CHECK_EQ(kit->result.last, 4);
     char *body = engine_kit_body(kit, 0);
     CHECK(has(body, "海苔巻きの作り方を教えて"));
@@ -146,10 +146,10 @@ static void by_key(engine_kit *kit)
     tap_row("a session by its key is made once");
     kit->request.key = "agent:default:cli:main";
     CHECK_STATUS(engine_kit_say(kit, NULL, "openai", "hello"), MAKI_OK, &kit->err);
-    CHECK(kit->result.made);
+    CHECK(kit->result.created);
     CHECK(has(kit->result.path, "/agents/default/sessions/"));
     CHECK_STATUS(engine_kit_say(kit, NULL, "openai", "and again"), MAKI_OK, &kit->err);
-    CHECK(!kit->result.made);
+    CHECK(!kit->result.created);
     CHECK_EQ(kit->result.last, 4);
     tap_row("turnLimits.global hides old turns of a channel's session");
     engine_kit_configure(kit, "turnLimits:\n  global: 5\nsummary:\n  provider: offline\n");
