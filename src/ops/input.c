@@ -73,13 +73,8 @@ static maki_status run_row(maki *m, maki_str text, maki_sink out, maki_err *err)
     maki_arena arena = maki_arena_new(m->env.alloc, m->max_memory);
     maki_status st = parse_row(text, &row, &input, &arena, &error);
     maki_arena_free(&arena);
-    if (st == MAKI_OK) {
-        st = maki_op_run_checked(m, row, text.ptr, input, out, err);
-    } else {
-        maki_status written = maki_answer_failed(out, &error, err);
-        if (written != MAKI_OK) return written;
-        if (err) *err = error;
-    }
+    st = st == MAKI_OK ? maki_op_run_checked(m, row, text.ptr, input, out, err)
+                       : maki_answer_failed(out, &error, err);
     maki_status ended = out.write(out.ctx, MAKI_LIT("\n"), NULL);
     return st != MAKI_OK ? st : ended;
 }

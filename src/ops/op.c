@@ -194,15 +194,6 @@ static maki_status watched_write(void *ctx, maki_str bytes, maki_err *err)
     return sink->to.write(sink->to.ctx, bytes, err);
 }
 
-/* Answer with `error`, and return its status unless the sink fails too. */
-static maki_status answer_error(maki_sink out, const maki_err *error, maki_err *err)
-{
-    maki_status st = maki_answer_failed(out, error, err);
-    if (st != MAKI_OK) return st;
-    if (err) *err = *error;
-    return error->status;
-}
-
 maki_status maki_op_run_checked(maki *m, const maki_op_row *row, const char *base, maki_str value,
                                 maki_sink out, maki_err *err)
 {
@@ -225,7 +216,7 @@ maki_status maki_op_run_checked(maki *m, const maki_op_row *row, const char *bas
     }
     maki_arena_free(&arena);
     if (st == MAKI_OK) return MAKI_OK;
-    if (!complete && !watched.used) return answer_error(out, &error, err);
+    if (!complete && !watched.used) return maki_answer_failed(out, &error, err);
     if (err) *err = error;
     return st;
 }
@@ -237,6 +228,6 @@ maki_status maki_op(maki *m, maki_str name, maki_str input, maki_sink out, maki_
     maki_str value;
     maki_status st = maki_op_row_named(name, &row, &error);
     if (st == MAKI_OK) st = maki_json_check(input, &value, &error);
-    if (st != MAKI_OK) return answer_error(out, &error, err);
+    if (st != MAKI_OK) return maki_answer_failed(out, &error, err);
     return maki_op_run_checked(m, row, input.ptr, value, out, err);
 }

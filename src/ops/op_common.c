@@ -93,5 +93,8 @@ maki_status maki_answer_failed(maki_sink out, const maki_err *error, maki_err *e
     maki_jw_object(&w);
     maki_answer_error(&w, error);
     maki_jw_end_object(&w);
-    return maki_jw_end(&w);
+    maki_status st = maki_jw_end(&w);
+    if (st != MAKI_OK) return st;
+    if (err) *err = *error;
+    return error->status;
 }

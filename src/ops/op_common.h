@@ -41,7 +41,7 @@ void maki_put_session(maki_jw *out, const maki_session *s);
 maki_status maki_answer_messages(maki_jw *out, maki_msgs list);
 /* The field "error" of an answer that has other fields too. */
 void maki_answer_error(maki_jw *out, const maki_err *error);
-/* A whole answer that is nothing but an error. */
+/* An answer that is only an error.  Returns its status, with *err, unless the sink fails, too. */
 maki_status maki_answer_failed(maki_sink out, const maki_err *error, maki_err *err);
 
 #endif

@@ -388,27 +388,17 @@ maki_status maki_op_prune_soft_trim(maki_op_call *call, maki_jw *out, maki_err *
     double keep = maki_in_number(call, "keepLast", KEEP_LAST);
     maki_msgs list;
     maki_condense_fields fields;
-    maki_summary summary = { .text = { "", 0 } };
+    maki_summary summary;
     maki_status st = maki_field_messages(call, "messages", &list, err);
     if (st == MAKI_OK) st = maki_condense_fields_read(call, list, &fields, err);
     if (st != MAKI_OK) return st;
     if (keep >= (double)list.count) return maki_answer_messages(out, list); /* nothing is old */
     size_t from = list.count - (size_t)keep;
-    const maki_summarizer *summarizer = fields.condense.summarizer;
     maki_msgs old = maki_msgs_slice(list, 0, from);
     maki_summary_request request = maki_msgs_request(&old);
-    if (!summarizer->usable) {
-        return maki_refuse(err, "HANDLER_INVALID", "there is no summariser that can be called");
-    }
-    st = summarizer->run(summarizer, &request, call->arena, &summary, err);
-    if (st == MAKI_UPSTREAM) {
-        return maki_refuse(err, "SUMMARIZER_FAILED", "the summariser failed");
-    }
+    st = maki_summarize(fields.condense.summarizer, &request, call->arena, &summary, err);
     if (st != MAKI_OK) return st;
-    if (maki_str_trim(summary.text).len == 0) {
-        return maki_refuse(err, "SUMMARY_EMPTY", "the summariser answered with nothing");
-    }
-    write_soft_trimmed(out, maki_str_trim(summary.text), maki_msgs_slice(list, from, list.count));
+    write_soft_trimmed(out, summary.text, maki_msgs_slice(list, from, list.count));
     return MAKI_OK;
 }
 

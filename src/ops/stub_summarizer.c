@@ -1,7 +1,7 @@
 /* stub_summarizer.c -- the stubs that an input may define in place of a model: a summarizer whose answer stands in the
  * input, and token counters of three kinds.  With them a pure operation depends on its input alone. */
-#include "base/buf.h"
 #include "base/err.h"
+#include "base/json_build.h"
 #include "base/str.h"
 #include "ops/op.h"
 
@@ -59,21 +59,19 @@ static maki_status stub_run(const maki_summarizer *self, const maki_summary_requ
     if (maki_json_field_is(spec, "kind", "throws"))
         return maki_fail(err, MAKI_UPSTREAM, "the stub fails, as its kind says");
     if (!maki_field(spec, "chunks", &chunks)) return MAKI_OK;
-    maki_buf text = maki_buf_new(arena->alloc, arena->max);
+    maki_json_build build;
+    maki_str joined;
     maki_json_iter iter = maki_json_items(chunks);
     maki_json_item chunk;
-    maki_buf_add(&text, MAKI_LIT("\"")); /* joined escaped: a character may span two chunks */
+    maki_json_build_begin(&build, arena, err);
+    maki_jw_begin_value(&build.w);
+    maki_jw_bytes(&build.w, MAKI_LIT("\"")); /* joined escaped: a character may span two chunks */
     while (maki_json_next(&iter, &chunk))
-        maki_buf_add(&text, maki_json_inside(chunk.value));
-    maki_buf_add(&text, MAKI_LIT("\""));
-    maki_status st = maki_buf_status(&text, err);
-    if (st == MAKI_OK) {
-        maki_str joined = maki_arena_copy(arena, maki_buf_str(&text));
-        if (joined.len) out->text = maki_json_text(joined, arena);
-        st = maki_arena_status(arena, err);
-    }
-    maki_buf_free(&text);
-    return st;
+        maki_jw_bytes(&build.w, maki_json_inside(chunk.value));
+    maki_jw_bytes(&build.w, MAKI_LIT("\""));
+    maki_status st = maki_json_build_end(&build, arena, &joined, err);
+    if (st == MAKI_OK) out->text = maki_json_text(joined, arena);
+    return st == MAKI_OK ? maki_arena_status(arena, err) : st;
 }
 
 static maki_status check_usage(const maki_op_call *call, maki_str usage, const char *name,

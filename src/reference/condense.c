@@ -138,27 +138,34 @@ static maki_status choose_source(const maki_condense_in *in, maki_arena *arena, 
                        "a summary stands among or right before the last %d messages", KEEP);
 }
 
+maki_status maki_summarize(const maki_summarizer *summarizer, const maki_summary_request *request,
+                           maki_arena *arena, maki_summary *out, maki_err *err)
+{
+    *out = (maki_summary){ .text = { "", 0 } };
+    if (!summarizer || !summarizer->usable)
+        return maki_refuse(err, "HANDLER_INVALID", "there is no summarizer that can be called");
+    maki_status st = summarizer->run(summarizer, request, arena, out, err);
+    if (st == MAKI_NOMEM || st == MAKI_TOOBIG) return st;
+    if (st != MAKI_OK)
+        return maki_refuse(err, "SUMMARIZER_FAILED", "the summarizer failed: %s",
+                           err ? err->msg : "");
+    out->text = maki_str_trim(out->text);
+    if (out->text.len) return MAKI_OK;
+    return maki_refuse(err, "SUMMARY_EMPTY", "the summarizer answered with nothing");
+}
+
 static maki_status run_summarizer(const maki_condense_in *in, maki_arena *arena,
                                   maki_condensed *out, double *output_tokens, maki_err *err)
 {
-    const maki_summarizer *summarizer = in->summarizer;
-    maki_summary summary = { .text = { "", 0 } };
-    if (in->dedicated && in->dedicated->usable) summarizer = in->dedicated;
-    if (!summarizer || !summarizer->usable) {
-        return maki_refuse(err, "HANDLER_INVALID", "there is no summariser that can be called");
-    }
-    out->called = true;
-    maki_status st = summarizer->run(summarizer, &out->request->base, arena, &summary, err);
+    bool dedicated = in->dedicated && in->dedicated->usable;
+    const maki_summarizer *summarizer = dedicated ? in->dedicated : in->summarizer;
+    maki_summary summary;
+    out->called = summarizer && summarizer->usable;
+    maki_status st = maki_summarize(summarizer, &out->request->base, arena, &summary, err);
     out->cost = summary.usage.cost;
-    if (st == MAKI_NOMEM || st == MAKI_TOOBIG) return st;
-    if (st != MAKI_OK) {
-        return maki_refuse(err, "SUMMARIZER_FAILED", "the summariser failed: %s",
-                           err ? err->msg : "");
-    }
-    out->summary = maki_str_trim(summary.text);
+    out->summary = summary.text;
     *output_tokens = summary.usage.output;
-    if (out->summary.len) return MAKI_OK;
-    return maki_refuse(err, "SUMMARY_EMPTY", "the summariser answered with nothing");
+    return st;
 }
 
 /* The tokens of what will be sent; the first message and tool definitions are left out, as in the

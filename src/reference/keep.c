@@ -14,12 +14,6 @@ maki_kept maki_keep_plain(maki_msgs list, size_t keep)
     return (maki_kept){ .tail = maki_msgs_slice(list, start, list.count), .start = start };
 }
 
-typedef struct block_list {
-    maki_str *at;
-    size_t count;
-    size_t capacity;
-} block_list;
-
 /* The tool_use blocks of the messages just before the tail, by id, the newest first. */
 typedef struct found_call {
     maki_str block;
@@ -51,15 +45,15 @@ static maki_status find_calls(maki_msgs list, size_t from, size_t to, maki_arena
     return st;
 }
 
-static maki_status add_reasoning(const maki_msg *msg, block_list *list, maki_arena *arena,
-                                 maki_err *err)
+static maki_status add_reasoning(const maki_msg *msg, maki_kept *kept, size_t *capacity,
+                                 maki_arena *arena, maki_err *err)
 {
     maki_blocks all = maki_msg_blocks(msg);
     maki_str block;
     maki_status st = MAKI_OK;
     while (st == MAKI_OK && maki_next_block(&all, "reasoning", NULL, &block, NULL))
-        st = maki_arena_add(arena, &list->at, &list->count, &list->capacity, &block, sizeof block,
-                            err);
+        st = maki_arena_add(arena, &kept->reasoning, &kept->reasoning_count, capacity, &block,
+                            sizeof block, err);
     return st;
 }
 
@@ -67,7 +61,7 @@ maki_status maki_keep(maki_msgs list, size_t keep, maki_arena *arena, maki_kept 
 {
     maki_kept kept = maki_keep_plain(list, keep);
     size_t from = kept.start > LOOKBACK ? kept.start - LOOKBACK : 0;
-    block_list calls = { 0 }, reasoning = { 0 };
+    size_t call_capacity = 0, reasoning_capacity = 0;
     calls_before before = { 0 };
     maki_idset used = { 0 };
     maki_status st = find_calls(list, from, kept.start, arena, &before, err);
@@ -82,16 +76,12 @@ maki_status maki_keep(maki_msgs list, size_t keep, maki_arena *arena, maki_kept 
                 continue;
             st = maki_idset_add(&used, id, 0, arena, err);
             if (st == MAKI_OK)
-                st = maki_arena_add(arena, &calls.at, &calls.count, &calls.capacity,
+                st = maki_arena_add(arena, &kept.calls, &kept.call_count, &call_capacity,
                                     &before.at[index].block, sizeof(maki_str), err);
-            if (st == MAKI_OK) st = add_reasoning(before.at[index].msg, &reasoning, arena, err);
+            if (st == MAKI_OK)
+                st = add_reasoning(before.at[index].msg, &kept, &reasoning_capacity, arena, err);
         }
     }
-    if (st != MAKI_OK) return st;
-    kept.calls = calls.at;
-    kept.call_count = calls.count;
-    kept.reasoning = reasoning.at;
-    kept.reasoning_count = reasoning.count;
-    *out = kept;
-    return MAKI_OK;
+    if (st == MAKI_OK) *out = kept;
+    return st;
 }

@@ -1,4 +1,4 @@
-/* message.c -- message_reader messages into facts about their bytes, and writing them with the changes applied.
+/* message.c -- message_parser messages into facts about their bytes, and writing them with the changes applied.
  *
  * Reading records where each known field stands and refuses a field of the invalid type, or one that occurs twice.
  * Writing copies the bytes between the changed fields: an unchanged message comes out byte for byte. */
@@ -10,16 +10,16 @@
 #include "base/err.h"
 #include "base/str.h"
 
-/* ---- message_reader ------------------------------------------------------------------------------- */
+/* ---- message_parser ------------------------------------------------------------------------------- */
 
-typedef struct message_reader {
+typedef struct message_parser {
     maki_where where;
     size_t index;
     maki_err *err;
     unsigned seen; /* a bit for each known field that occurred */
-} message_reader;
+} message_parser;
 
-static maki_status invalid(const message_reader *r, maki_str value, const char *field,
+static maki_status invalid(const message_parser *r, maki_str value, const char *field,
                            const char *problem)
 {
     return maki_fail(r->err, MAKI_INVALID, "%s[%zu]%s%s: %s at byte %zu", r->where.list, r->index,
@@ -62,7 +62,7 @@ static const char *check_value(size_t field, maki_str value)
     return infinite ? "is not a time in milliseconds," : NULL;
 }
 
-static maki_status read_field(message_reader *r, maki_json_item item, maki_msg *m)
+static maki_status read_field(message_parser *r, maki_json_item item, maki_msg *m)
 {
     size_t i = 0, n = sizeof fields / sizeof fields[0];
     while (i < n && !maki_json_key_is(item.key, maki_str_of(fields[i].name)))
@@ -91,7 +91,7 @@ static maki_status read_field(message_reader *r, maki_json_item item, maki_msg *
 maki_status maki_msg_read(maki_str object, maki_where where, size_t index, maki_arena *arena,
                           maki_msg **out, maki_err *err)
 {
-    message_reader r = { .where = where, .index = index, .err = err };
+    message_parser r = { .where = where, .index = index, .err = err };
     maki_json_iter iter = maki_json_items(object);
     maki_json_item item;
     if (maki_json_kind_of(object) != MAKI_JSON_OBJECT) {
