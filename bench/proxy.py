@@ -87,7 +87,7 @@ class Place:
         self.ports = {"direct": free_port(), "maki": free_port(), "nginx": free_port()}
         self.headers = {name: {} for name in self.ports}
         upstream = self.ports["direct"]
-        self.start("direct", [f"{build}/maki-fake-provider", "--port", str(upstream), "--mood", "quick"])
+        self.start("direct", [f"{build}/maki-fake-provider", "--port", str(upstream), "--scenario", "quick"])
         self.daemon = self.start("maki", [f"{build}/maki-serve", "--listen", f"127.0.0.1:{self.ports['maki']}",
                                           "--home", f"{self.directory}/home", "--max-connections", "20000",
                                           "--upstream", f"openai=http://127.0.0.1:{upstream}"])

@@ -1,16 +1,20 @@
-/* fake_answer.c -- decide what to say.
+/* fake_answer.c -- choose the text or the tool call of an answer.
  *
- * A text answer repeats what the user said, in words of the user's language, so that a test can tell whose
- * answer it holds; after a tool it repeats what the tool said. */
+ * In:    the request and its scenario.
+ * Out:   text, reasoning, tool call.
+ * Never: random: the same request gives the same answer.
+ *
+ * A text answer repeats the user's message, in phrases of the user's language, so that a test can identify
+ * the answer; after a tool call it repeats the result. */
 #include "fake/fake_answer.h"
 
 #include "base/str.h"
 #include "base/text.h"
 #include "fake/fake_write.h"
 
-enum { ECHO_MAX = 200 }; /* bytes of what was said that are repeated */
+enum { ECHO_MAX = 200 }; /* bytes of the user's message that are repeated */
 
-#define FILLER_64  "The fake provider goes on and on, as it was told to do, again. "
+#define FILLER_64  "The fake provider goes on and on, as it was asked to do again. "
 #define FILLER_512 FILLER_64 FILLER_64 FILLER_64 FILLER_64 FILLER_64 FILLER_64 FILLER_64 FILLER_64
 const maki_str fake_filler = { FILLER_512 FILLER_512, 2 * (sizeof FILLER_512 - 1) };
 
@@ -25,8 +29,8 @@ bool fake_next_chunk(maki_str text, unsigned *nth, maki_str *piece)
 typedef enum language { ENGLISH, JAPANESE, CHINESE, KOREAN } language;
 
 static const struct phrases {
-    const char *before, *after;           /* around what the user said */
-    const char *tool_before, *tool_after; /* around what the tool said */
+    const char *before, *after;           /* around the user's message */
+    const char *tool_before, *tool_after; /* around the tool's result */
     const char *before_call;              /* before a call */
     const char *reasoning;
 } phrases_of[] = {
@@ -40,7 +44,7 @@ static const struct phrases {
                  "확인해 보겠습니다.", "사용자가 답을 원한다." },
 };
 
-/* Kana make a text Japanese, whatever else is in it; Chinese characters alone make it Chinese. */
+/* Kana make a text Japanese, whatever else it contains; Han characters alone make it Chinese. */
 static language detect_language(maki_str text)
 {
     language found = ENGLISH;
@@ -67,7 +71,7 @@ static maki_str join(const char *before, maki_str middle, const char *after, mak
     return maki_arena_print(arena, "%s%.*s%s", before, (int)middle.len, middle.ptr, after);
 }
 
-/* %E6%B5%B7 as 海.  What is no UTF-8 then is not said: JSON could not carry it. */
+/* %E6%B5%B7 as 海; "?" if the result is not valid UTF-8, which JSON cannot carry. */
 static maki_str decode_percent(maki_str text, maki_arena *arena)
 {
     char *out = maki_arena_get(arena, text.len);
@@ -75,7 +79,7 @@ static maki_str decode_percent(maki_str text, maki_arena *arena)
     return out && maki_utf8_valid(said, NULL) ? said : MAKI_LIT("?");
 }
 
-/* ---- the tool that reads files, whatever an agent calls it --------------------------------------- */
+/* ---- the file reading tool, by any agent's name for it ---------------------------------------- */
 
 static const char *const reading_tools[] = { "Read", "read_file", "read" };
 static const char *const path_parameters[] = { "file_path", "filePath", "absolute_path", "path" };

@@ -1,4 +1,5 @@
-/* fake_record.c -- see fake_record.h. */
+/* fake_record.c -- write the head of a request into one file, its body as it arrives into another.  Errors are
+ * returned: a test must not compare with an incomplete file. */
 #include "fake/fake_record.h"
 
 #include <fcntl.h>
@@ -25,18 +26,10 @@ maki_status fake_record_body(fake_record *record, int body_fd, maki_str bytes, m
     const maki_files *files = record->env->files;
     while (body_fd >= 0 && bytes.len) {
         ssize_t n = files->write(files, body_fd, bytes.ptr, bytes.len);
-        if (n < 0) return maki_fail_errno(err, "recording a request");
+        if (n < 0) return maki_fail_errno(err, "cannot record a request");
         bytes = (maki_str){ bytes.ptr + n, bytes.len - (size_t)n };
     }
     return MAKI_OK;
-}
-
-static void add_line(maki_buf *out, maki_str a, const char *between, maki_str b, const char *end)
-{
-    maki_buf_add(out, a);
-    maki_buf_add(out, maki_str_of(between));
-    maki_buf_add(out, b);
-    maki_buf_add(out, maki_str_of(end));
 }
 
 maki_status fake_record_head(fake_record *record, const maki_http_head *head, int *body_fd,
@@ -47,17 +40,20 @@ maki_status fake_record_head(fake_record *record, const maki_http_head *head, in
     if (!record->directory) return MAKI_OK;
     record->count++;
     int fd = create(record, "head");
-    if (fd < 0) return maki_fail_errno(err, "recording a request");
-    add_line(&text, head->method, " ", head->target,
-             head->minor ? " HTTP/1.1\r\n" : " HTTP/1.0\r\n");
-    for (size_t i = 0; i < head->field_count; i++)
-        add_line(&text, head->fields[i].name, ": ", head->fields[i].value, "\r\n");
+    if (fd < 0) return maki_fail_errno(err, "cannot record a request");
+    maki_buf_print(&text, "%.*s %.*s HTTP/1.%d\r\n", MAKI_PRINTED(head->method),
+                   MAKI_PRINTED(head->target), head->minor);
+    for (size_t i = 0; i < head->field_count; i++) {
+        const maki_http_field *field = &head->fields[i];
+        maki_buf_print(&text, "%.*s: %.*s\r\n", MAKI_PRINTED(field->name),
+                       MAKI_PRINTED(field->value));
+    }
     maki_status st = maki_buf_status(&text, err);
     if (st == MAKI_OK) st = fake_record_body(record, fd, maki_buf_str(&text), err);
     maki_buf_free(&text);
     fake_record_end(record, fd);
     if (st == MAKI_OK && (*body_fd = create(record, "body")) < 0)
-        st = maki_fail_errno(err, "recording a request");
+        st = maki_fail_errno(err, "cannot record a request");
     return st;
 }
 

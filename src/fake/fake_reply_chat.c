@@ -1,4 +1,4 @@
-/* fake_reply_chat.c -- OpenAI's chat completions. */
+/* fake_reply_chat.c -- OpenAI's chat completions: one JSON object, or a stream of chunks, each with one delta. */
 #include "fake/fake_reply.h"
 #include "fake/fake_write.h"
 

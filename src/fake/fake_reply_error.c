@@ -1,4 +1,4 @@
-/* fake_reply_error.c -- errors, each in its provider's words: clients decide by them whether to try again. */
+/* fake_reply_error.c -- errors with each provider's status, type and message: clients decide by them whether to retry. */
 #include <stdio.h>
 
 #include "base/str.h"
@@ -7,7 +7,7 @@
 
 typedef struct error_row {
     int status;
-    const char *kind; /* what the provider calls it */
+    const char *kind; /* the provider's type of error */
     const char *code; /* OpenAI only */
     const char *words;
 } error_row;
@@ -77,7 +77,7 @@ static const error_row gemini_rows[] = {
     [FAKE_BAD_REQUEST] = { 400, "INVALID_ARGUMENT", "", "" },
 };
 
-/* Which provider has a path. */
+/* The provider of a path. */
 typedef enum provider { OPENAI, ANTHROPIC, OLLAMA, GEMINI } provider;
 
 static provider provider_of(maki_str path)

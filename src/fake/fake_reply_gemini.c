@@ -2,7 +2,7 @@
 #include "fake/fake_reply.h"
 #include "fake/fake_write.h"
 
-/* A stream of objects, framed one way or the other. */
+/* A stream of objects, as events or as an array. */
 typedef struct objects {
     maki_buf *out;
     const fake_request *request;

@@ -1,4 +1,4 @@
-/* fake_reply_messages.c -- Anthropic's messages. */
+/* fake_reply_messages.c -- Anthropic's Messages API: one JSON object, or a stream of named events, block by block. */
 #include "fake/fake_reply.h"
 #include "fake/fake_write.h"
 

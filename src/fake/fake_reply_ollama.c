@@ -1,4 +1,4 @@
-/* fake_reply_ollama.c -- Ollama's chat and generate: JSON lines. */
+/* fake_reply_ollama.c -- Ollama's chat and generate: one JSON object, or a stream of JSON lines. */
 #include "fake/fake_reply.h"
 #include "fake/fake_write.h"
 
@@ -7,7 +7,7 @@ static void begin(maki_buf *out, const fake_request *request)
     fake_write(out, "{'model':%t,'created_at':'2025-10-09T08:53:20.000000Z'", request->model);
 }
 
-/* A message, or for generate the fields that stand for one. */
+/* A message, or the equivalent fields of generate. */
 static void message(maki_buf *out, const fake_request *request, maki_str text, maki_str thinking,
                     const fake_answer *call)
 {

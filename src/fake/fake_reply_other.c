@@ -1,5 +1,5 @@
-/* fake_reply_other.c -- what providers offer beside conversations: models, embeddings, counts. */
-#include <stdio.h>
+/* fake_reply_other.c -- endpoints besides chat: models, embeddings, token counts.  A table of method and path suffix
+ * gives the function, or the fixed text, of each. */
 #include <string.h>
 
 #include "base/json.h"
@@ -11,7 +11,7 @@ enum { DIMENSIONS = 16, DIMENSIONS_MAX = 4096 };
 
 /* ---- embeddings ------------------------------------------------------------------------------------ */
 
-/* Any numbers will do, as long as the same text gives the same and another text others. */
+/* Any numbers will do, as long as they depend on the text alone. */
 static float number_of(maki_str text, size_t nth)
 {
     uint32_t hash = 2166136261u ^ (uint32_t)nth;
@@ -19,23 +19,18 @@ static float number_of(maki_str text, size_t nth)
         hash ^= (unsigned char)text.ptr[i];
         hash *= 16777619u;
     }
-    return (float)((int32_t)(hash % 2001) - 1000) /
-           1024.0f; /* exact in binary, so in decimal too */
+    return (float)((int32_t)(hash % 2001) - 1000) / 1024.0f; /* exact as a float and in decimal */
 }
 
 static void write_floats(maki_buf *out, maki_str text, size_t n)
 {
-    char digits[32];
     fake_write(out, "[");
-    for (size_t i = 0; i < n; i++) {
-        int len =
-            snprintf(digits, sizeof digits, "%s%.10g", i ? "," : "", (double)number_of(text, i));
-        maki_buf_add(out, (maki_str){ digits, (size_t)len });
-    }
+    for (size_t i = 0; i < n; i++)
+        maki_buf_print(out, "%s%.10g", i ? "," : "", (double)number_of(text, i));
     fake_write(out, "]");
 }
 
-/* The floats as bytes, lowest first, in base64: what OpenAI's own library asks for. */
+/* The floats as little-endian bytes in base64, as OpenAI's library requests. */
 static void write_base64(maki_buf *out, maki_str text, size_t n)
 {
     char bytes[4 * DIMENSIONS_MAX];
@@ -58,7 +53,7 @@ static size_t dimensions(maki_str body)
 
 typedef void (*write_vector)(maki_buf *out, maki_str text, size_t n);
 
-/* One vector of each input, inside what the protocol puts around it. */
+/* One vector per input, between `before` and `after`. */
 static void each_vector(maki_buf *out, maki_str input, size_t n, write_vector write,
                         const char *before, const char *after)
 {
@@ -134,7 +129,7 @@ static int gemini_count(maki_buf *out, maki_str body)
     return 200;
 }
 
-/* What is always the same.  OpenAI's and Anthropic's models are one: so is the path. */
+/* Fixed replies.  OpenAI's and Anthropic's lists of models share a path, so they share a reply. */
 static const char models[] =
     "{'object':'list','data':[{'id':'fake','object':'model','type':'model',"
     "'display_name':'Fake','created':1760000000,'created_at':'2025-10-09T08:53:20Z',"
@@ -164,9 +159,9 @@ static const char ollama_version[] = "{'version':'0.12.0'}\n";
 static const char root[] = "{'fake':true}\n";
 
 static const struct other_row {
-    const char *method, *path; /* how the path ends */
+    const char *method, *path; /* suffix of the path */
     int (*say)(maki_buf *out, maki_str body);
-    const char *text; /* or this, and 200 */
+    const char *text; /* or this text, with status 200 */
 } other_rows[] = {
     { "POST", "/embeddings", openai_embeddings, NULL },
     { "POST", "/api/embed", ollama_embed, NULL },

@@ -1,4 +1,5 @@
-/* fake_reply_responses.c -- OpenAI's responses. */
+/* fake_reply_responses.c -- OpenAI's Responses API: a response of items, or its stream of numbered events, which ends
+ * with the whole response. */
 #include "base/str.h"
 #include "fake/fake_reply.h"
 #include "fake/fake_write.h"
@@ -18,7 +19,7 @@ static void reasoning_item(maki_buf *out, const fake_request *request, const fak
                request->seed, answer->reasoning);
 }
 
-/* With `open`, as it is when it begins: nothing of the arguments yet. */
+/* `open`: as in the first event, without arguments. */
 static void call_item(maki_buf *out, const fake_request *request, const fake_answer *answer,
                       bool open)
 {
@@ -47,7 +48,7 @@ static void output(maki_buf *out, const fake_request *request, const fake_answer
     fake_write(out, "]");
 }
 
-/* With `open`, as it is when it begins: no output and no usage yet. */
+/* `open`: as in the first event, without output and usage. */
 static void response(maki_buf *out, const fake_request *request, const fake_answer *answer,
                      bool open)
 {
@@ -73,7 +74,7 @@ static void response(maki_buf *out, const fake_request *request, const fake_answ
 
 /* ---- as a stream ----------------------------------------------------------------------------------- */
 
-/* Events are numbered, and name their type twice. */
+/* Events are numbered, and contain their type twice. */
 typedef struct events {
     maki_buf *out;
     int64_t number;
@@ -99,7 +100,7 @@ static void write_response(events *e, const char *type, const fake_request *requ
     end(e);
 }
 
-/* An event about a part of an item: `place` is where ("'summary_index':0"), `shape` what it says. */
+/* An event about a part of an item: `place` are its indexes ("'summary_index':0"), `shape` its content. */
 static void part(events *e, const char *type, const char *place, const fake_request *request,
                  int64_t index, const char *shape, maki_str text)
 {
@@ -109,7 +110,7 @@ static void part(events *e, const char *type, const char *place, const fake_requ
     end(e);
 }
 
-/* A text in pieces. */
+/* The deltas of a text. */
 static void parts(events *e, const char *type, const char *place, const fake_request *request,
                   int64_t index, const char *shape, maki_str text)
 {
@@ -118,7 +119,7 @@ static void parts(events *e, const char *type, const char *place, const fake_req
         part(e, type, place, request, index, shape, piece);
 }
 
-/* `what`: it was added, or is done. */
+/* The start of an event with an item: `type` says whether it was added or is done. */
 static void item(events *e, const char *what, int64_t index)
 {
     begin(e, what);

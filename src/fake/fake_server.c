@@ -1,14 +1,15 @@
-/* fake_server.c -- one request from its head to the last byte of its answer.
+/* fake_server.c -- one exchange, from the head of the request to the last byte of the reply.
  *
- * The body of an answer is made whole, in a buffer, then sent from there: at once, or event by event
- * (slow), or up to a byte (cut).  A huge answer has a part in the middle that is sent again and again, as
- * fast as the client takes it, so it costs no memory. */
+ * The body of a reply is written into a buffer and sent from there: at once, event by event (slow), or up to a
+ * byte (cut).  A huge reply repeats a part in its middle as fast as the client reads, so it costs no memory.
+ * Every exchange is freed exactly once: in finish, fail_exchange or on_gone. */
 #include "fake/fake_server.h"
 
 #include <event2/event.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/json.h"
 #include "base/spool.h"
 #include "base/str.h"
@@ -16,9 +17,9 @@
 #include "fake/fake_write.h"
 
 enum {
-    REPLY_MAX = 1 << 20,    /* bytes of an answer as it is made */
-    DECODED_MAX = 64 << 20, /* bytes of texts that had to be decoded */
-    WAITING_MAX = 256 << 10 /* bytes on their way to a client that is slow */
+    REPLY_MAX = 1 << 20,    /* bytes of a reply */
+    DECODED_MAX = 64 << 20, /* bytes of decoded texts */
+    WAITING_MAX = 256 << 10 /* bytes not read yet by a slow client */
 };
 
 typedef struct fake_exchange {
@@ -26,18 +27,18 @@ typedef struct fake_exchange {
     maki_conn *conn;
     char target[1024];
     char method[16];
-    char scenario_text[4096]; /* of the header x-fake; "": none */
-    char key[256];            /* that was shown; "": none */
-    bool skip_body;           /* the body does not matter */
+    char scenario_text[4096]; /* the header x-fake; "": none */
+    char key[256];            /* the API key; "": none */
+    bool skip_body;           /* do not store the body */
     int record_fd;
     maki_spool body;
     fake_scenario scenario;
     /* the answer */
     maki_buf reply;
-    size_t repeat_from, repeat_to; /* the part that is repeated ... */
-    uint64_t repeat_count;         /* ... so many times */
+    size_t repeat_from, repeat_to; /* the repeated part ... */
+    uint64_t repeat_count;         /* ... and how many times */
     uint64_t sent, total;
-    struct event *timer; /* slow: the next event */
+    struct event *timer; /* slow: sends the next event */
 } fake_exchange;
 
 static maki_str path_of(const fake_exchange *r)
@@ -45,34 +46,32 @@ static maki_str path_of(const fake_exchange *r)
     return (maki_str){ r->target, strcspn(r->target, "?") };
 }
 
-/* ---- life ---------------------------------------------------------------------------------------- */
+/* ---- open, close---------------------------------------------------------------------------------- */
 
 static fake_exchange *request_new(fake_provider *provider, maki_conn *conn)
 {
-    const maki_alloc *alloc = provider->env->alloc;
-    fake_exchange *r = alloc->resize(alloc, NULL, 0, sizeof *r);
+    fake_exchange *r = maki_new(provider->env->alloc, fake_exchange);
     if (!r) return NULL;
     *r = (fake_exchange){
         .provider = provider, .conn = conn, .record_fd = -1, .scenario = provider->scenario
     };
     r->body = maki_spool_new(provider->env, MAKI_SPOOL_MEMORY);
-    r->reply = maki_buf_new(alloc, REPLY_MAX);
+    r->reply = maki_buf_new(provider->env->alloc, REPLY_MAX);
     return r;
 }
 
 static void request_free(fake_exchange *r)
 {
-    const maki_alloc *alloc = r->provider->env->alloc;
     if (r->timer) event_free(r->timer);
     fake_record_end(&r->provider->record, r->record_fd);
     maki_spool_free(&r->body);
     maki_buf_free(&r->reply);
-    alloc->resize(alloc, r, sizeof *r, 0);
+    maki_delete(r->provider->env->alloc, r);
 }
 
 /* ---- sending ------------------------------------------------------------------------------------- */
 
-/* What comes next: up to the end of the part it is in. */
+/* The next bytes to send, up to the end of their part. */
 static maki_str next_span(const fake_exchange *r)
 {
     uint64_t part = r->repeat_to - r->repeat_from, at = r->sent;
@@ -91,7 +90,7 @@ static maki_str next_span(const fake_exchange *r)
     return (maki_str){ r->reply.ptr + from, to - from };
 }
 
-/* Of these bytes, the first event or line. */
+/* The first event or line of `bytes`. */
 static maki_str first_event(maki_str bytes)
 {
     for (size_t i = 0; i + 1 < bytes.len; i++) {
@@ -140,9 +139,9 @@ static void on_time(evutil_socket_t fd, short what, void *ctx)
     pump(ctx);
 }
 
-/* ---- the answer's head --------------------------------------------------------------------------- */
+/* ---- start of the reply -------------------------------------------------------------------------- */
 
-/* Find the part of the answer that is repeated: the filler, in a stream the whole event around it. */
+/* Find the part to repeat: the filler, in a stream the whole event around it. */
 static void repeat_filler(fake_exchange *r, bool stream)
 {
     maki_str all = maki_buf_str(&r->reply);
@@ -211,7 +210,7 @@ static void begin_answer(fake_exchange *r, int status, const char *fields, bool 
     pump(r);
 }
 
-/* ---- deciding ------------------------------------------------------------------------------------ */
+/* ---- routing ------------------------------------------------------------------------------------- */
 
 static const char json_fields[] = "Content-Type: application/json\r\nx-request-id: req_fake\r\n";
 static const char event_fields[] =
@@ -231,8 +230,8 @@ static const struct protocol_row {
     [MAKI_WIRE_GEMINI] = { fake_reply_gemini, event_fields },
 };
 
-/* The protocol in which a conversation is held at a path that ends like one of its own, from the version or the model
- * on; MAKI_WIRE_NONE: there is none. */
+/* The protocol whose API path matches the end of this path, from the version or the model on;
+ * MAKI_WIRE_NONE: none. */
 static maki_protocol protocol_at(maki_str path)
 {
     for (maki_protocol p = MAKI_WIRE_NONE; maki_protocol_next(&p);) {
@@ -259,7 +258,8 @@ static void answer_error(fake_exchange *r, fake_action error, const char *words)
     const fake_scenario *scenario = &r->scenario;
     size_t n = fake_unescape(scenario->error_text, own, sizeof own - 1);
     own[n] = '\0';
-    if (!n && r->key[0] && (error == FAKE_KEY || error == FAKE_FORBIDDEN)) /* real ones quote it */
+    if (!n && r->key[0] &&
+        (error == FAKE_KEY || error == FAKE_FORBIDDEN)) /* as real providers do */
         n = (size_t)snprintf(own, sizeof own, "Incorrect API key provided: %s", r->key);
     int status =
         fake_reply_error(&r->reply, path_of(r), error, n ? own : words, scenario->retry_delay);
@@ -288,7 +288,7 @@ static void truncate_events(fake_exchange *r, uint64_t count)
     r->reply.len = at;
 }
 
-/* From an event on the stream is an error. */
+/* End the stream with an error after some events. */
 static void break_stream(fake_exchange *r, maki_protocol protocol)
 {
     truncate_events(r, r->scenario.fail);
@@ -301,7 +301,7 @@ static void break_stream(fake_exchange *r, maki_protocol protocol)
     if (!lines) maki_buf_add_byte(&r->reply, '\n');
 }
 
-/* The moods that are no conversation.  True: this was one of them. */
+/* Scenarios without a chat answer.  True: this was one of them. */
 static bool answer_scenario(fake_exchange *r)
 {
     fake_action action = r->scenario.action;
@@ -314,7 +314,7 @@ static bool answer_scenario(fake_exchange *r)
         maki_buf_add(&r->reply, MAKI_LIT("\0\xff\xfe<html>{{{\n\ndata: {\"a\":\n\n\xc3\n"));
         begin_answer(r, 200, json_fields, false);
         return true;
-    case FAKE_SILENT: return true; /* until the client goes away */
+    case FAKE_SILENT: return true; /* until the client disconnects */
     default: return false;
     }
 }
@@ -348,7 +348,7 @@ static void answer_chat(fake_exchange *r, const fake_request *request, maki_aren
     begin_answer(r, 200, fields, request->stream);
 }
 
-/* Was a mood in these words asked for more often than it is to count? */
+/* Was this scenario used more than `first` times? */
 static bool is_exhausted(fake_provider *provider, maki_str words, uint64_t first)
 {
     char asked[sizeof provider->counters[0].scenario];
@@ -361,7 +361,7 @@ static bool is_exhausted(fake_provider *provider, maki_str words, uint64_t first
     return false;
 }
 
-/* The request's own mood, if it has one.  False: it is not one we know, and that was said. */
+/* Use the request's own scenario, if it has one.  False: it is unknown, and an error was sent. */
 static bool choose_scenario(fake_exchange *r, const fake_request *request)
 {
     maki_str words = maki_str_of(r->scenario_text), unknown;
@@ -373,7 +373,7 @@ static bool choose_scenario(fake_exchange *r, const fake_request *request)
             r->scenario = (fake_scenario){ 0 };
         return true;
     }
-    snprintf(why, sizeof why, "fake provider: there is no mood '%.*s'; see src/fake/scenario.h",
+    snprintf(why, sizeof why, "fake provider: unknown scenario '%.*s'; see src/fake/scenario.h",
              (int)(unknown.len < 40 ? unknown.len : 40), unknown.ptr);
     answer_error(r, FAKE_BAD_REQUEST, why);
     return false;
@@ -407,7 +407,7 @@ static void answer_other(fake_exchange *r, maki_str body)
         fail_exchange(r, 404, "the fake provider has nothing at this path");
 }
 
-/* The same for everybody, made once, without a look at the body. */
+/* The same for every request, written once, independent of the body. */
 static maki_str quick_answer(fake_provider *provider, maki_protocol protocol)
 {
     maki_buf *made = &provider->quick[protocol];
@@ -446,7 +446,7 @@ void fake_provider_end(fake_provider *provider)
         maki_buf_free(&provider->quick[i]);
 }
 
-/* ---- what the server calls ----------------------------------------------------------------------- */
+/* ---- callbacks of the server --------------------------------------------------------------------- */
 
 static void store_key(fake_exchange *r, const maki_http_head *head)
 {

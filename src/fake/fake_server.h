@@ -1,4 +1,4 @@
-/* fake_server.h -- the fake provider on its connections: who asks what, and how fast it is told. */
+/* fake_server.h -- the HTTP handler of the fake provider: parse requests, send replies at the speed of the scenario. */
 #ifndef MAKI_FAKE_FAKE_SERVER_H
 #define MAKI_FAKE_FAKE_SERVER_H
 
@@ -8,26 +8,26 @@
 #include "net/server.h"
 
 enum {
-    FAKE_PROTOCOLS_MAX = 16, /* protocols at most */
-    FAKE_COUNTERS_MAX = 64   /* moods with `first` that are counted */
+    FAKE_PROTOCOLS_MAX = 16, /* more than there are */
+    FAKE_COUNTERS_MAX = 64   /* scenarios with `first` that are counted */
 };
 
 typedef struct fake_provider {
     const maki_env *env;
     struct event_base *base;
-    fake_scenario scenario; /* unless the request says otherwise */
+    fake_scenario scenario; /* the default */
     fake_record record;
-    /* quick answers, made when first asked for; zeroed: not yet */
+    /* quick replies, written when first used; zeroed: not yet */
     maki_buf quick[FAKE_PROTOCOLS_MAX];
     struct fake_scenario_counter {
         char scenario[96];
         uint64_t count;
-    } counters[FAKE_COUNTERS_MAX]; /* how often a mood with `first` was asked for */
+    } counters[FAKE_COUNTERS_MAX]; /* how often a scenario with `first` was used */
 } fake_provider;
 
-void fake_provider_end(fake_provider *provider); /* gives back what was made */
+void fake_provider_end(fake_provider *provider); /* frees the quick replies */
 
-/* What the server calls; `provider` is borrowed as long as the server lives. */
+/* The callbacks for the server; `provider` must outlive it. */
 maki_server_callbacks fake_provider_calls(fake_provider *provider);
 
 #endif

@@ -1,8 +1,9 @@
-/* fake_write.c -- shapes into bytes. */
+/* fake_write.c -- format strings to bytes; unlike maki_jw_print nothing is checked or added, so that a reply can be
+ * written in parts, or be invalid. */
 #include "fake/fake_write.h"
 
 #include <inttypes.h>
-#include <stdio.h>
+#include <stdarg.h>
 #include <string.h>
 
 #include "base/json_write.h"
@@ -15,14 +16,7 @@ static void write_string(maki_buf *out, maki_str text)
     if (maki_jw_end(&w) != MAKI_OK && out->status == MAKI_OK) out->status = MAKI_NOMEM;
 }
 
-static void write_number(maki_buf *out, const char *format, uint64_t value)
-{
-    char digits[24];
-    int n = snprintf(digits, sizeof digits, format, value);
-    maki_buf_add(out, (maki_str){ digits, (size_t)n });
-}
-
-void fake_vwrite(maki_buf *out, const char *shape, va_list args)
+static void write_args(maki_buf *out, const char *shape, va_list args)
 {
     for (;;) {
         size_t plain = strcspn(shape, "'%");
@@ -36,8 +30,8 @@ void fake_vwrite(maki_buf *out, const char *shape, va_list args)
         switch (*shape++) {
         case 't': write_string(out, va_arg(args, maki_str)); break;
         case 'r': maki_buf_add(out, va_arg(args, maki_str)); break;
-        case 'n': write_number(out, "%" PRId64, (uint64_t)va_arg(args, int64_t)); break;
-        case 'x': write_number(out, "%016" PRIx64, va_arg(args, uint64_t)); break;
+        case 'n': maki_buf_print(out, "%" PRId64, va_arg(args, int64_t)); break;
+        case 'x': maki_buf_print(out, "%016" PRIx64, va_arg(args, uint64_t)); break;
         default: maki_buf_add_byte(out, '%'); break;
         }
     }
@@ -47,7 +41,7 @@ void fake_write(maki_buf *out, const char *shape, ...)
 {
     va_list args;
     va_start(args, shape);
-    fake_vwrite(out, shape, args);
+    write_args(out, shape, args);
     va_end(args);
 }
 
@@ -61,12 +55,12 @@ void fake_event(maki_buf *out, const char *name, const char *shape, ...)
     }
     maki_buf_add(out, MAKI_LIT("data: "));
     va_start(args, shape);
-    fake_vwrite(out, shape, args);
+    write_args(out, shape, args);
     va_end(args);
     maki_buf_add(out, MAKI_LIT("\n\n"));
 }
 
-/* The nearest beginning of a character at or before `at`. */
+/* The start of the character at `at`. */
 static size_t char_boundary(maki_str text, size_t at)
 {
     while (at > 0 && at < text.len && ((unsigned char)text.ptr[at] & 0xC0) == 0x80)

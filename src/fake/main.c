@@ -1,4 +1,4 @@
-/* main.c -- maki-fake-provider: answers like the real ones, for tests and the demo only. */
+/* main.c -- maki-fake-provider: an HTTP server that replies like real providers, for tests and the demo only. */
 #include <event2/event.h>
 #include <signal.h>
 #include <stddef.h>
@@ -14,15 +14,15 @@
 #include "fake/fake_server.h"
 
 static const char usage[] =
-    "maki-fake-provider [--port N] [--mood MOOD] [--record FOLDER]\n"
+    "maki-fake-provider [--port N] [--scenario SCENARIO] [--record DIRECTORY]\n"
     "\n"
-    "A provider that thinks nothing, for tests and the demo: chat completions, responses, messages,\n"
-    "Ollama and Gemini, streaming and not, with tool calls.  No key is needed and none is kept.\n"
+    "A provider without a model, for tests and the demo: chat completions, responses, messages,\n"
+    "Ollama and Gemini, streaming and not, with tool calls.  No key is needed, none is stored.\n"
     "\n";
 
 static const char notes[] =
     "\n"
-    "A request chooses its mood with the header x-fake, or with a word of the last user message:\n"
+    "A request selects its scenario with the header x-fake, or in the last user message:\n"
     "  What is in a.c?  fake:tool:read_file {\"path\":\"a.c\"}\n";
 
 typedef struct fake_options {
@@ -33,12 +33,12 @@ typedef struct fake_options {
 static const maki_option option_rows[] = {
     { "--port N", offsetof(fake_options, port),
       "where to listen on 127.0.0.1 (0, the default: any free port)" },
-    { "--mood MOOD", offsetof(fake_options, scenario),
-      "what to do when a request does not say: text, think, slow:MS, cut:N,\n"
-      "huge:BYTES, 429, 500, overflow, garbage, long, short, silent, quick ...\n"
-      "(src/fake/scenario.h has them all)" },
-    { "--record FOLDER", offsetof(fake_options, record),
-      "keep every request there: NNNNNN.head and NNNNNN.body" },
+    { "--scenario SCENARIO", offsetof(fake_options, scenario),
+      "the default of requests without one: text, think, slow:MS, cut:N,\n"
+      "huge:BYTES, 429, 500, overflow, corrupt, long, short, silent, quick ...\n"
+      "(all of them: src/fake/scenario.h)" },
+    { "--record DIRECTORY", offsetof(fake_options, record),
+      "record every request there: NNNNNN.head and NNNNNN.body" },
     { "--help", offsetof(fake_options, help), NULL },
     { "-h", offsetof(fake_options, help), NULL },
 };
@@ -109,13 +109,14 @@ int main(int argc, char **argv)
     if (arguments.help) return print_help(&list, &env);
     if (arguments.scenario &&
         !fake_scenario_read(maki_str_of(arguments.scenario), &provider.scenario, &unknown))
-        return usage_error("there is no mood ", arguments.scenario);
+        return usage_error("unknown scenario ", arguments.scenario);
     if (arguments.record)
-        mkdir(arguments.record, 0700); /* there already, or the first request says what is wrong */
+        mkdir(arguments.record,
+              0700); /* may exist; other errors are reported with the first request */
     provider.record = (fake_record){ .env = &env, .directory = arguments.record };
     provider.base = event_base_new();
     if (!provider.base) {
-        fprintf(stderr, "maki-fake-provider: cannot make an event loop\n");
+        fprintf(stderr, "maki-fake-provider: cannot create an event loop\n");
         return maki_status_exit(MAKI_IO);
     }
     signal(SIGPIPE, SIG_IGN);

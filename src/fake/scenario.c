@@ -1,4 +1,4 @@
-/* scenario.c -- words into a mood. */
+/* scenario.c -- parse a scenario: tables of keywords, alone or with a value, and where each value is stored. */
 #include "fake/scenario.h"
 
 #include <stddef.h>
@@ -8,14 +8,14 @@
 
 enum { HOUR_MS = 3600000 };
 
-/* A word without a value, and what it means. */
+/* Keywords without a value. */
 static const struct keyword {
     const char *word;
     fake_action action;
 } keywords[] = {
     { "text", FAKE_TEXT },        { "429", FAKE_RATE_LIMIT },
     { "500", FAKE_SERVER_ERROR }, { "overflow", FAKE_OVERFLOW },
-    { "garbage", FAKE_CORRUPT },  { "long", FAKE_LONG },
+    { "corrupt", FAKE_CORRUPT },  { "long", FAKE_LONG },
     { "short", FAKE_SHORT },      { "silent", FAKE_SILENT },
     { "quick", FAKE_QUICK },      { "quickstream", FAKE_QUICK_STREAM },
     { "agent", FAKE_AGENT },      { "busy", FAKE_BUSY },
@@ -38,7 +38,7 @@ static maki_str next_word(maki_str *rest)
     return word;
 }
 
-/* A JSON object at the beginning of `text`: the braces are matched, then it is checked. */
+/* Parse a JSON object at the start of `text`: match its braces, then validate it. */
 static bool parse_object(maki_str text, maki_str *object)
 {
     unsigned depth = 0;
@@ -74,11 +74,11 @@ static bool parse_keyword(maki_str word, fake_scenario *scenario)
     return maki_str_is(word, MAKI_LIT("think"));
 }
 
-/* NAME:TEXT and NAME:NUMBER, and where their value goes. */
+/* NAME:TEXT and NAME:NUMBER, and where the value is stored. */
 static const struct valued_keyword {
     const char *name;
-    size_t text, number; /* offsets in a mood; 0: it is the other kind */
-    size_t flag;         /* a bool that says it was there; 0: none */
+    size_t text, number; /* offsets in a scenario; 0: the other type */
+    size_t flag;         /* offset of a bool that is set; 0: none */
 } valued_keywords[] = {
     { "say:", offsetof(fake_scenario, say), 0, 0 },
     { "words:", offsetof(fake_scenario, error_text), 0, 0 },

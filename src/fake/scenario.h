@@ -1,33 +1,32 @@
-/* scenario.h -- how the fake provider is told what to do.
+/* scenario.h -- what the fake provider does with a request.
  *
- * A mood is a word, or several joined by commas.  It stands in the header `x-fake`, in the last thing the
- * user said after `fake:`, or on the command line as the default; the first of these that is there
- * counts.
+ * A scenario is a keyword, or several joined by commas.  It is in the header `x-fake`, in the user's last text
+ * after `fake:`, or on the command line as the default; the first of these wins.
  *
- *     text                 say something: the default
- *     think                the same, with reasoning before it
- *     say:TEXT             say that; percent-encoded, so that it is one word
- *     stop:WORD            why it stopped, in place of the usual (OpenAI's chat only)
- *     tool:NAME {...}      call that tool with these arguments; once it answered, say something
- *     agent PATH           call whichever offered tool reads a file, to read PATH
- *     slow:MS              that long before each event
- *     chunk:N              so many bytes at a time, wherever that cuts
+ *     text                 answer with text: the default
+ *     think                the same, after reasoning
+ *     say:TEXT             answer with TEXT; percent-encoded, so that it is one word
+ *     stop:WORD            the finish_reason (OpenAI's chat only)
+ *     tool:NAME {...}      call that tool with these arguments; after its result answer with text
+ *     agent PATH           call the tool that reads files, with PATH
+ *     slow:MS              delay before each event
+ *     chunk:N              send N bytes at a time, wherever that splits
  *     cut:N                close the connection after N bytes of the body
- *     huge:BYTES           go on for about that many bytes
- *     429  500  overflow   an error, as this provider words it
- *     busy  key  forbidden  nomodel  quota   others; key and forbidden quote the key that was shown
- *     window:N             the error overflow, with N in its words, when a request has more tokens than that
- *     words:TEXT           with an error: its words, percent-encoded
+ *     huge:BYTES           an answer of about that many bytes
+ *     429  500  overflow   an error, as this provider sends it
+ *     busy  key  forbidden  nomodel  quota   other errors; key and forbidden quote the API key
+ *     window:N             the error overflow, with N in its message, when a request has more tokens than that
+ *     words:TEXT           with an error: its message, percent-encoded
  *     after:TEXT           with an error: its Retry-After, percent-encoded ("never": without); afterms:TEXT its
  *                          retry-after-ms, reset:TEXT x-ratelimit-reset, again:TEXT x-should-retry, delay:TEXT what
- *                          Gemini has in the body, id:TEXT its request-id, whatever bytes
+ *                          Gemini has in the body, id:TEXT its request-id
  *     fail:N               the error `busy` in a stream, after N events
- *     hold:N               after N events of a stream nothing more, and no end
- *     first:N              all this for the first N requests in these very words; then just text
- *     garbage              bytes that are neither JSON nor events
- *     long  short          a Content-Length that promises more, or less, than comes
- *     silent               never answer
- *     quick                a fixed answer made before; the request is not looked at (for benches)
+ *     hold:N               stop a stream after N events, without its end
+ *     first:N              only for the first N requests with this same scenario; then text
+ *     corrupt              bytes that are neither JSON nor events
+ *     long  short          a Content-Length larger, or smaller, than the body
+ *     silent               never reply
+ *     quick                a fixed reply, independent of the request (for benchmarks)
  *     quickstream          the same as a stream */
 #ifndef MAKI_FAKE_SCENARIO_H
 #define MAKI_FAKE_SCENARIO_H
@@ -49,7 +48,7 @@ typedef enum fake_action {
     FAKE_FORBIDDEN,
     FAKE_NO_MODEL,
     FAKE_QUOTA,
-    FAKE_BAD_REQUEST, /* the request is wrong: no mood */
+    FAKE_BAD_REQUEST, /* the request is invalid; not a scenario */
     FAKE_CORRUPT,
     FAKE_LONG,
     FAKE_SHORT,
@@ -64,8 +63,8 @@ typedef struct fake_scenario {
     uint64_t slow_ms;
     bool has_cut;
     uint64_t cut;   /* with cuts */
-    uint64_t huge;  /* 0: not */
-    uint64_t chunk; /* 0: as it comes */
+    uint64_t huge;  /* 0: off */
+    uint64_t chunk; /* 0: everything */
     bool has_fail;
     uint64_t fail; /* with fails */
     bool has_hold;
@@ -76,15 +75,15 @@ typedef struct fake_scenario {
     maki_str retry_after, retry_after_ms; /* percent-encoded; len 0: the usual */
     maki_str ratelimit_reset, should_retry, retry_delay;
     maki_str stop, request_id; /* len 0: the usual */
-    maki_str say;              /* percent-encoded; len 0: what the fake provider thinks of itself */
+    maki_str say;              /* percent-encoded; len 0: the default answer */
     maki_str tool;             /* FAKE_TOOL: its name */
     maki_str arguments;        /* FAKE_TOOL: an object; FAKE_AGENT: the path */
 } fake_scenario;
 
-/* Read a mood.  Spans point into `words`.  False: a word of it is unknown (*unknown tells which), or
- * what should be an object is none. */
-bool fake_scenario_read(maki_str words, fake_scenario *out, maki_str *unknown);
-/* The mood in what a user said: what follows `fake:`.  len 0: there is none. */
-maki_str fake_scenario_find(maki_str said);
+/* Parse a scenario.  Spans point into `text`.  False: a keyword is unknown (*unknown), or the arguments are not a
+ * JSON object. */
+bool fake_scenario_read(maki_str text, fake_scenario *out, maki_str *unknown);
+/* The scenario in a user's text: what follows `fake:`.  len 0: none. */
+maki_str fake_scenario_find(maki_str user_text);
 
 #endif

@@ -16,12 +16,15 @@ enum {
 
 maki_coding maki_coding_of(maki_str value)
 {
-    if (value.len == 0 || maki_http_same(value, MAKI_LIT("identity"))) return MAKI_CODING_NONE;
-    if (maki_http_same(value, MAKI_LIT("gzip")) || maki_http_same(value, MAKI_LIT("x-gzip")))
-        return MAKI_CODING_GZIP;
-    if (maki_http_same(value, MAKI_LIT("deflate"))) return MAKI_CODING_DEFLATE;
-    if (maki_http_same(value, MAKI_LIT("zstd"))) return MAKI_CODING_ZSTD;
-    return MAKI_CODING_UNKNOWN;
+    static const char *const names[] = { [MAKI_CODING_NONE] = "identity",
+                                         [MAKI_CODING_GZIP] = "gzip",
+                                         [MAKI_CODING_DEFLATE] = "deflate",
+                                         [MAKI_CODING_ZSTD] = "zstd" };
+    if (value.len == 0) return MAKI_CODING_NONE;
+    for (maki_coding coding = MAKI_CODING_NONE; coding < MAKI_CODING_UNKNOWN; coding++) {
+        if (maki_http_same(value, maki_str_of(names[coding]))) return coding;
+    }
+    return maki_http_same(value, MAKI_LIT("x-gzip")) ? MAKI_CODING_GZIP : MAKI_CODING_UNKNOWN;
 }
 
 static maki_status fail_corrupt(maki_err *err)

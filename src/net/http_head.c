@@ -53,7 +53,8 @@ static bool next_list_item(maki_str *list, maki_str *word)
     return false;
 }
 
-bool maki_http_list_has(maki_str list, maki_str word)
+/* Does a list value ("gzip, chunked") have this word? */
+static bool list_has(maki_str list, maki_str word)
 {
     maki_str item;
     while (next_list_item(&list, &item))
@@ -83,7 +84,7 @@ bool maki_http_hop_field(const maki_http_head *head, maki_str name)
         if (maki_http_same(name, (maki_str){ hop[i], strlen(hop[i]) })) return true;
     for (size_t i = 0; i < head->field_count; i++)
         if (maki_http_same(head->fields[i].name, MAKI_LIT("connection")) &&
-            maki_http_list_has(head->fields[i].value, name))
+            list_has(head->fields[i].value, name))
             return true;
     return false;
 }
@@ -166,8 +167,8 @@ static maki_status read_field(const maki_http_field *field, maki_http_head *out,
             return maki_fail(err, MAKI_UNSUPPORTED, "a transfer coding other than chunked");
         out->chunked = true;
     } else if (maki_http_same(field->name, MAKI_LIT("connection"))) {
-        if (maki_http_list_has(field->value, MAKI_LIT("close"))) out->keep_alive = false;
-        if (out->minor == 0 && maki_http_list_has(field->value, MAKI_LIT("keep-alive")))
+        if (list_has(field->value, MAKI_LIT("close"))) out->keep_alive = false;
+        if (out->minor == 0 && list_has(field->value, MAKI_LIT("keep-alive")))
             out->keep_alive = true;
     } else if (maki_http_same(field->name, MAKI_LIT("expect"))) {
         if (!maki_http_same(field->value, MAKI_LIT("100-continue")))

@@ -48,9 +48,6 @@ maki_str maki_http_value(const maki_http_head *head, const char *name);
 /* Are these equal, ignoring the case of ASCII letters? */
 bool maki_http_same(maki_str a, maki_str b);
 
-/* Does a list value ("gzip, chunked") have this word? */
-bool maki_http_list_has(maki_str list, maki_str word);
-
 /* Is it a hop-by-hop field, which is never forwarded: Connection and the fields it names,
  * Keep-Alive, Proxy-*, TE, Trailer, Transfer-Encoding, Upgrade? */
 bool maki_http_hop_field(const maki_http_head *head, maki_str name);

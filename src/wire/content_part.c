@@ -1,5 +1,5 @@
-/* content_part.c -- parse a row lazily, one part at a time, in a single pass over its bytes: the fields that matter
- * of a row, a block and a call are looked up together (maki_members_rest). */
+/* content_part.c -- parse a row lazily, one part at a time, reading its bytes once: the fields that matter of a
+ * row, a block and a call are looked up together (maki_members_rest). */
 #include "wire/content_part.h"
 
 static const maki_str none = { "", 0 };
@@ -57,12 +57,6 @@ static bool read_source(maki_str source, maki_media *out)
     return out->url.len > 0 || out->data.len > 0;
 }
 
-/* A document may be plain text. */
-static bool source_is_text(maki_str source)
-{
-    return maki_is_text(maki_member(source, MAKI_LIT("type")), MAKI_LIT("text"));
-}
-
 /* A URL in a string, or in the field `url` of an object (the chat API's). */
 static bool read_url(maki_str value, maki_media *out)
 {
@@ -83,24 +77,12 @@ static bool read_file(maki_str file, maki_media *out)
 /* ---- blocks ------------------------------------------------------------------------------------------- */
 
 /* The fields of a block that are used, found in one pass. */
+/* clang-format off */
 enum {
-    TYPE,
-    TEXT,
-    THINKING,
-    REFUSAL,
-    SOURCE,
-    IMAGE_URL,
-    ID,
-    NAME,
-    INPUT,
-    USE_ID,
-    CONTENT,
-    ERROR,
-    FILE_FIELD,
-    CACHE,
-    ORIGINAL,
-    FIELDS
+    TYPE, TEXT, THINKING, REFUSAL, SOURCE, IMAGE_URL, ID, NAME, INPUT, USE_ID, CONTENT, ERROR, FILE_FIELD, CACHE,
+    ORIGINAL, FIELDS
 };
+/* clang-format on */
 
 static void classify_block(maki_str block, const maki_str *v, maki_content_part *out)
 {
@@ -125,7 +107,8 @@ static void classify_block(maki_str block, const maki_str *v, maki_content_part 
         out->id = v[USE_ID];
         out->content = v[CONTENT];
         out->error = v[ERROR].len && maki_json_true(v[ERROR]);
-    } else if (IS("document") && source_is_text(v[SOURCE])) {
+    } else if (IS("document") &&
+               maki_is_text(maki_member(v[SOURCE], MAKI_LIT("type")), MAKI_LIT("text"))) {
         out->kind = MAKI_CONTENT_TEXT;
         out->text = maki_member(v[SOURCE], MAKI_LIT("data"));
     } else if ((IS("image") && read_source(v[SOURCE], &out->media)) ||
@@ -220,24 +203,14 @@ maki_content_parts maki_content_parts_in(maki_str content)
 }
 
 /* The fields of a row that are used. */
+/* clang-format off */
 enum {
-    ROLE,
-    BODY,
-    CALLS,
-    FUNCTION_CALL,
-    IMAGES,
-    ROW_ORIGINAL,
-    ROW_NAME,
-    ROW_REFUSAL,
-    AUDIO,
-    RESULT_CALL_ID,
-    TOOL_NAME,
-    IS_ERROR,
-    FIRST_THINKING,
-    ROW_FIELDS = FIRST_THINKING + 3
+    ROLE, BODY, CALLS, FUNCTION_CALL, IMAGES, ROW_ORIGINAL, ROW_NAME, ROW_REFUSAL, AUDIO, RESULT_CALL_ID, TOOL_NAME,
+    IS_ERROR, FIRST_THINKING, ROW_FIELDS = FIRST_THINKING + 3
 };
+/* clang-format on */
 
-static maki_speaker speaker_of(maki_str role)
+maki_speaker maki_speaker_of(maki_str role)
 {
     if (!maki_is_string(role)) return MAKI_SPEAKER_NONE;
     if (maki_json_text_is(role, MAKI_LIT("assistant"))) return MAKI_SPEAKER_ASSISTANT;
@@ -282,7 +255,7 @@ maki_content_parts maki_content_parts_of(maki_str row)
         maki_is_text(v[ROLE], MAKI_LIT("tool")) || maki_is_text(v[ROLE], MAKI_LIT("function"));
     maki_content_parts p = { 0 };
     if (!tool) p = maki_content_parts_in(v[BODY]);
-    p.speaker = speaker_of(v[ROLE]);
+    p.speaker = maki_speaker_of(v[ROLE]);
     p.role = string_or_none(v[ROLE]);
     p.name = string_or_none(v[ROW_NAME]);
     p.refusal = v[ROW_REFUSAL];

@@ -55,6 +55,9 @@ typedef enum maki_speaker {
     MAKI_SPEAKER_ASSISTANT
 } maki_speaker;
 
+/* Of the field `role`, a JSON string. */
+maki_speaker maki_speaker_of(maki_str role);
+
 /* An iterator over a row: a copy of it continues from the same position. */
 typedef struct maki_content_parts {
     maki_speaker speaker;

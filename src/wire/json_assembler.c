@@ -110,17 +110,17 @@ void maki_json_assembler_add(maki_json_assembler *ja, maki_json_assembler_kind k
 void maki_json_assembler_merge(maki_json_assembler *ja, maki_str object, const char *except)
 {
     maki_json_iter iter = maki_json_items(object), items;
-    maki_json_item item, one;
-    while (iter.object && maki_json_next(&iter, &item)) {
-        maki_json_kind kind = maki_json_kind_of(item.value);
-        if (kind == MAKI_JSON_NULL || maki_key_in(item.key, except)) continue;
-        items = maki_json_items(item.value);
-        while (kind == MAKI_JSON_ARRAY && maki_json_next(&items, &one))
-            maki_json_assembler_add(ja, MAKI_ASSEMBLE_LIST, item.key, one.value);
-        if (kind != MAKI_JSON_ARRAY)
-            maki_json_assembler_add(
-                ja, kind == MAKI_JSON_STRING ? MAKI_ASSEMBLE_TEXT : MAKI_ASSEMBLE_VALUE, item.key,
-                item.value);
+    maki_json_item field, item;
+    while (iter.object && maki_json_next(&iter, &field)) {
+        maki_json_kind kind = maki_json_kind_of(field.value);
+        if (kind == MAKI_JSON_NULL || maki_key_in(field.key, except)) continue;
+        items = maki_array_items(field.value);
+        while (maki_json_next(&items, &item))
+            maki_json_assembler_add(ja, MAKI_ASSEMBLE_LIST, field.key, item.value);
+        if (kind == MAKI_JSON_STRING)
+            maki_json_assembler_add(ja, MAKI_ASSEMBLE_TEXT, field.key, field.value);
+        else if (kind != MAKI_JSON_ARRAY)
+            maki_json_assembler_add(ja, MAKI_ASSEMBLE_VALUE, field.key, field.value);
     }
 }
 

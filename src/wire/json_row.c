@@ -1,4 +1,4 @@
-/* json_row.c -- fields of objects, copied by their spans: nothing is decoded, so a row costs one pass over its bytes. */
+/* json_row.c -- fields of objects, copied by their spans: nothing is decoded, so each byte of a row is copied once. */
 #include "wire/json_row.h"
 
 #include <stdio.h>

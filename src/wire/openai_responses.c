@@ -66,19 +66,15 @@ static const struct delta_row {
     bool inner;
     maki_delta_kind kind;
 } delta_rows[] = {
-    { { "response.output_text.delta", 26 }, { "text", 4 }, true, MAKI_DELTA_TEXT },
-    { { "response.refusal.delta", 22 }, { "refusal", 7 }, true, MAKI_DELTA_TEXT },
-    { { "response.reasoning_summary_text.delta", 37 },
-      { "summary", 7 },
-      true,
-      MAKI_DELTA_REASONING },
-    { { "response.reasoning_text.delta", 29 }, { "reasoning", 9 }, true, MAKI_DELTA_REASONING },
-    { { "response.function_call_arguments.delta", 38 },
-      { "arguments", 9 },
-      false,
-      MAKI_DELTA_INPUT },
-    { { "response.mcp_call_arguments.delta", 33 }, { "arguments", 9 }, false, MAKI_DELTA_INPUT },
-    { { "response.custom_tool_call_input.delta", 37 }, { "input", 5 }, false, MAKI_DELTA_INPUT },
+    /* clang-format off */
+    { { "response.output_text.delta", 26 },             { "text", 4 },      true,  MAKI_DELTA_TEXT },
+    { { "response.refusal.delta", 22 },                 { "refusal", 7 },   true,  MAKI_DELTA_TEXT },
+    { { "response.reasoning_summary_text.delta", 37 },  { "summary", 7 },   true,  MAKI_DELTA_REASONING },
+    { { "response.reasoning_text.delta", 29 },          { "reasoning", 9 }, true,  MAKI_DELTA_REASONING },
+    { { "response.function_call_arguments.delta", 38 }, { "arguments", 9 }, false, MAKI_DELTA_INPUT },
+    { { "response.mcp_call_arguments.delta", 33 },      { "arguments", 9 }, false, MAKI_DELTA_INPUT },
+    { { "response.custom_tool_call_input.delta", 37 },  { "input", 5 },     false, MAKI_DELTA_INPUT },
+    /* clang-format on */
 };
 
 static uint64_t index_of(maki_str value)

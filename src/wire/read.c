@@ -1,6 +1,6 @@
 /* read.c -- parse the body of a request: fields into the mark, items of the message array to the protocol.
  *
- * Two passes over the new bytes: the first validates the JSON, the second finds fields and messages and relies on the
+ * The new bytes are read twice: the first pass validates the JSON, the second finds fields and messages and relies on the
  * first.  A mark is always right after a message, where the same two containers are open: the body's object and
  * the array of messages.  The validator needs no more than that to resume. */
 #include "wire/protocol.h"
@@ -134,13 +134,13 @@ static maki_status emit_row(maki_request_reader *r, maki_str row, maki_str item)
     maki_wire_mark *m = &r->mark;
     maki_str role = maki_member_string(row, MAKI_LIT("role"));
     if (role.len == 0) return maki_request_reader_fail(r, "must be an object with a role");
-    bool system = maki_json_text_is(role, MAKI_LIT("system")) ||
-                  maki_json_text_is(role, MAKI_LIT("developer"));
+    maki_speaker speaker = maki_speaker_of(role);
+    bool system = speaker == MAKI_SPEAKER_SYSTEM;
     if (!system) m->began = true;
     m->messages++;
     if (item.len) {
         size_t start = (size_t)(item.ptr - r->body.ptr);
-        if (maki_json_text_is(role, MAKI_LIT("assistant"))) m->turn = start;
+        if (speaker == MAKI_SPEAKER_ASSISTANT) m->turn = start;
         m->at = start + item.len;
         if (r->caller_mark) *r->caller_mark = *m;
     }

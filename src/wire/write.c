@@ -31,7 +31,8 @@ maki_status maki_wire_writer_open(const maki_env *env, const maki_wire_style *st
         .env = env, .style = *style, .writing = writing, .shape = &writing->shape, .w = w
     };
     wr->arena = maki_arena_new(env->alloc, TURN_MEMORY);
-    maki_spool *spools[] = { &wr->early, &wr->deferred, &wr->content, &wr->calls, &wr->thoughts };
+    maki_spool *spools[] = { &wr->early, &wr->deferred, &wr->content,
+                             &wr->calls, &wr->thoughts, &wr->images };
     for (size_t i = 0; i < sizeof spools / sizeof spools[0]; i++)
         *spools[i] = maki_spool_new(env, SPOOL_MEMORY);
     *out = wr;
@@ -41,7 +42,8 @@ maki_status maki_wire_writer_open(const maki_env *env, const maki_wire_style *st
 void maki_wire_writer_close(maki_wire_writer *wr)
 {
     if (!wr) return;
-    maki_spool *spools[] = { &wr->early, &wr->deferred, &wr->content, &wr->calls, &wr->thoughts };
+    maki_spool *spools[] = { &wr->early, &wr->deferred, &wr->content,
+                             &wr->calls, &wr->thoughts, &wr->images };
     for (size_t i = 0; i < sizeof spools / sizeof spools[0]; i++)
         maki_spool_free(spools[i]);
     maki_arena_free(&wr->arena);
@@ -64,6 +66,15 @@ void maki_writer_write_items(maki_wire_writer *wr, const char *name, maki_spool 
         maki_jw_print(wr->w, "[%v]", maki_str_to(items, items.len - 1));
     }
     maki_spool_clear(spool);
+}
+
+void maki_writer_clear_message(maki_wire_writer *wr)
+{
+    maki_spool_clear(&wr->content);
+    maki_spool_clear(&wr->thoughts);
+    wr->part_count = 0;
+    wr->from_string = false;
+    wr->reasoning_field = none;
 }
 
 static bool has_pending(const maki_wire_writer *wr)

@@ -162,11 +162,7 @@ static void write_collected(maki_wire_writer *wr, const maki_content_parts *row)
         maki_jw_key(wr->w, wr->reasoning_field);
         maki_jw_print(wr->w, "%q", maki_sticky_text(&wr->failure, &wr->thoughts));
     }
-    maki_spool_clear(&wr->content);
-    maki_spool_clear(&wr->thoughts);
-    wr->part_count = 0;
-    wr->from_string = false;
-    wr->reasoning_field = (maki_str){ "", 0 };
+    maki_writer_clear_message(wr);
 }
 
 /* Write the calls of the turn; in the older form they are written with their results. */

@@ -42,8 +42,8 @@ struct maki_wire_writer {
     maki_spool deferred; /* rows that came before the results, one per line */
     size_t deferred_count;
 
-    /* The message being collected (chat, Ollama); items have a comma after each. */
-    maki_spool content, calls, thoughts;
+    /* The message being collected (chat, Ollama; `images`: Ollama); items have a comma after each. */
+    maki_spool content, calls, thoughts, images;
     size_t part_count;        /* in `content` */
     bool from_string;         /* `content` is a single string, with quotes */
     maki_str reasoning_field; /* the field for `thoughts` */
@@ -86,6 +86,8 @@ void maki_writer_begin(maki_wire_writer *wr, maki_speaker speaker);
 void maki_writer_add_text(maki_wire_writer *wr, maki_spool *spool, bool first, maki_str string);
 /* Write the items of a spool as the array `name`, unless it is empty; clears it. */
 void maki_writer_write_items(maki_wire_writer *wr, const char *name, maki_spool *spool);
+/* Forget the collected message, except its calls. */
+void maki_writer_clear_message(maki_wire_writer *wr);
 /* ---- for the shapes: writing ---------------------------------------------------------------------------- */
 
 /* Write a string from escaped parts. */

@@ -40,11 +40,8 @@ static void write_collected(maki_wire_writer *wr)
         maki_jw_print(wr->w, "'thinking':%q", maki_sticky_text(&wr->failure, &wr->thoughts));
     if (wr->collecting) maki_writer_write_items(wr, "tool_calls", &wr->calls);
     maki_jw_end_object(wr->w);
-    maki_spool_clear(&wr->content);
-    maki_spool_clear(&wr->thoughts);
+    maki_writer_clear_message(wr);
     maki_spool_clear(&wr->calls);
-    wr->part_count = 0;
-    wr->reasoning_field = (maki_str){ "", 0 };
 }
 
 static void write_assistant_row(maki_wire_writer *wr, const maki_content_parts *row)
@@ -61,68 +58,44 @@ static void write_assistant_row(maki_wire_writer *wr, const maki_content_parts *
 
 /* ---- the others ----------------------------------------------------------------------------------------- */
 
-/* A file cannot be sent, nor an image by URL: a placeholder says that it was there. */
+/* A file cannot be sent, nor an image by URL: a placeholder says that it was there.  A JSON string; len 0: nothing. */
 static maki_str text_of(const maki_content_part *part)
 {
-    if (part->kind == MAKI_CONTENT_TEXT && !maki_is_blank(part->text))
-        return maki_json_inside(part->text);
-    if (part->kind == MAKI_CONTENT_FILE) return MAKI_LIT("[file]");
+    if (part->kind == MAKI_CONTENT_TEXT && !maki_is_blank(part->text)) return part->text;
+    if (part->kind == MAKI_CONTENT_FILE) return MAKI_LIT("\"[file]\"");
     bool image = part->kind == MAKI_CONTENT_IMAGE && !part->media.data.len;
-    return image ? MAKI_LIT("[image]") : (maki_str){ "", 0 };
+    return image ? MAKI_LIT("\"[image]\"") : (maki_str){ "", 0 };
 }
 
-static bool has_image_data(const maki_content_part *part)
+static void add_image(maki_wire_writer *wr, maki_str data)
 {
-    return part->kind == MAKI_CONTENT_IMAGE && part->media.data.len > 0;
-}
-
-static void write_text(maki_wire_writer *wr, const maki_content_parts *row)
-{
-    maki_row_parts iter = maki_row_parts_of(wr, row);
-    maki_content_part part;
-    bool any = false;
-    maki_jw_begin_value(wr->w);
-    maki_jw_bytes(wr->w, MAKI_LIT("\""));
-    while (maki_row_parts_next(&iter, &part)) {
-        maki_str text = text_of(&part);
-        if (any && text.len) maki_jw_bytes(wr->w, MAKI_LIT("\\n"));
-        maki_jw_bytes(wr->w, text);
-        any |= text.len > 0;
-    }
-    maki_jw_bytes(wr->w, MAKI_LIT("\""));
-}
-
-static void write_images(maki_wire_writer *wr, const maki_content_parts *row)
-{
-    maki_row_parts iter = maki_row_parts_of(wr, row);
-    maki_content_part part;
-    maki_jw_print(wr->w, "'images':[");
-    while (maki_row_parts_next(&iter, &part)) {
-        if (has_image_data(&part)) maki_jw_print(wr->w, "%q", part.media.data);
-    }
-    maki_jw_end_array(wr->w);
+    maki_jw w;
+    maki_sticky_begin(&wr->failure, maki_spool_sink(&wr->images), &w);
+    maki_jw_print(&w, "%q", data);
+    maki_sticky_end(&wr->failure, &w, MAKI_LIT(","));
 }
 
 static void write_row(maki_wire_writer *wr, const maki_content_parts *row, maki_speaker speaker)
 {
     maki_row_parts iter = maki_row_parts_of(wr, row);
     maki_content_part part;
-    bool text = false, images = false;
     if (speaker == MAKI_SPEAKER_ASSISTANT) {
         write_assistant_row(wr, row);
         return;
     }
     while (maki_row_parts_next(&iter, &part)) {
-        text |= text_of(&part).len > 0;
-        images |= has_image_data(&part);
+        maki_str text = text_of(&part);
+        if (text.len) maki_writer_add_text(wr, &wr->content, wr->part_count++ == 0, text);
+        if (part.kind == MAKI_CONTENT_IMAGE && part.media.data.len) add_image(wr, part.media.data);
     }
-    if (!text && !images) return;
+    if (!wr->part_count && !wr->images.size) return;
     if (speaker != MAKI_SPEAKER_SYSTEM) wr->any_message = true;
-    maki_jw_print(wr->w,
-                  "{'role':%z,'content':", speaker == MAKI_SPEAKER_SYSTEM ? "system" : "user");
-    write_text(wr, row);
-    if (images) write_images(wr, row);
+    maki_jw_print(wr->w, "{'role':%z,'content':%q",
+                  speaker == MAKI_SPEAKER_SYSTEM ? "system" : "user",
+                  maki_sticky_text(&wr->failure, &wr->content));
+    maki_writer_write_items(wr, "images", &wr->images);
     maki_jw_end_object(wr->w);
+    maki_writer_clear_message(wr);
 }
 
 static void write_result(maki_wire_writer *wr, maki_jw *w, const maki_pending_call *pending,

@@ -7,14 +7,14 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import { spawn } from 'node:child_process';
-import { build, folder, quiet, readConversations, readRecorded, root, startFake, startMaki } from '../e2e/lib.mjs';
+import { build, tempDirectory, quiet, readConversations, readRecorded, root, startFake, startMaki } from '../e2e/lib.mjs';
 import { assertSame, startTee } from '../e2e/tee.mjs';
 
 const npm = path.join(root, 'build/npm');
 const TURN_MS = 600_000; // an agent that hangs fails the test; none takes a fiftieth of this
 
 /** program: [file, ...first arguments]; settings: its own, which must stay as they are; turn, again: its
- *  arguments for a new conversation and for going on with the last; aside: conversations beside the
+ *  arguments for a new conversation and for going on with the last; aside: conversations besides the
  *  main one that each turn may leave in the log (titles, routing, memory). */
 const agents = [
   {
@@ -74,9 +74,9 @@ const agents = [
   },
 ];
 
-/** A home with the agent's settings, a folder to work in, and the agent on PATH under its own name. */
+/** A home with the agent's settings, a directory to work in, and the agent on PATH under its own name. */
 function prepare(t, agent) {
-  const place = folder(t, `maki-agent-${agent.name}`);
+  const place = tempDirectory(t, `maki-agent-${agent.name}`);
   const [bin, home, work] = ['bin', 'home', 'work'].map((name) => path.join(place, name));
   for (const made of [bin, home, work]) fs.mkdirSync(made);
   for (const [file, text] of Object.entries(agent.settings)) {

@@ -4,7 +4,7 @@
 // MAKI_KILLS: how often (50).
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { plain, folder, readConversations, startFake, startMaki, until } from '../e2e/lib.mjs';
+import { plain, tempDirectory, readConversations, startFake, startMaki, until } from '../e2e/lib.mjs';
 import { errorLines, protocols, sleep, Talk, verifyAll, viewOf } from './serve_kit.mjs';
 
 const KILLS = Number(process.env.MAKI_KILLS ?? 50);
@@ -49,7 +49,7 @@ async function checkTalk(home, talk, conversations) {
 
 test(`${KILLS} kills under load`, async (t) => {
   const fake = await startFake(t);
-  const home = folder(t, 'maki-kill');
+  const home = tempDirectory(t, 'maki-kill');
   const start = () => startMaki(t, { upstream: fake.url, home });
   let maki = await start();
   const state = { url: maki.url, over: false }, talks = [];

@@ -14,7 +14,7 @@ unset MAKI_CONFIG
 export HOME=$dir XDG_CONFIG_HOME=$dir/none MAKI_HOME=$dir/state LC_ALL=C.UTF-8
 cd "$dir" || exit 1
 
-coproc FAKE { exec "$fake" --mood 'say:巻きの要約' 2>/dev/null; }
+coproc FAKE { exec "$fake" --scenario 'say:巻きの要約' 2>/dev/null; }
 fake_pid=$FAKE_PID
 read -r said <&"${FAKE[0]}"
 url=${said##* }

@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { spawn } from 'node:child_process';
 import { assert, test } from './common.mjs';
-import { build, folder, readConversations, startFake, startMaki } from '../e2e/lib.mjs';
+import { build, tempDirectory, readConversations, startFake, startMaki } from '../e2e/lib.mjs';
 
 const agents = ['claude', 'codex', 'opencode', 'pi', 'qwen', 'gemini'];
 
@@ -19,9 +19,9 @@ async function maki(args, env = {}) {
   return { code, out, err };
 }
 
-/** A folder for PATH with agents that tell how they were called. */
-function pretenders(t) {
-  const bin = folder(t, 'maki-bin');
+/** A directory for PATH with fake agents that print how they were called. */
+function fakeAgents(t) {
+  const bin = tempDirectory(t, 'maki-bin');
   for (const name of agents) {
     fs.writeFileSync(path.join(bin, name), '#!/bin/sh\nenv\nprintf "<%s>" "$0" "$@"\n', { mode: 0o755 });
   }
@@ -31,7 +31,7 @@ function pretenders(t) {
 test('connect starts each agent with the daemon\'s address and its own arguments as they are', async (t) => {
   const fake = await startFake(t);
   const daemon = await startMaki(t, { upstream: fake.url });
-  const env = { PATH: `${pretenders(t)}:/usr/bin:/bin`, HOME: folder(t), MAKI_HOME: daemon.home, MAKI_URL: daemon.url };
+  const env = { PATH: `${fakeAgents(t)}:/usr/bin:/bin`, HOME: tempDirectory(t), MAKI_HOME: daemon.home, MAKI_URL: daemon.url };
   for (const name of agents) {
     const odd = ['-p', 'it\'s {url} "日本"  $HOME', ''];
     const { code, out, err } = await maki(['connect', name, '--', ...odd], env);
@@ -40,11 +40,11 @@ test('connect starts each agent with the daemon\'s address and its own arguments
     assert.ok((file ? fs.readFileSync(file, 'utf8') : out).includes(daemon.url), `${name}: ${out}`);
     assert.ok(out.endsWith(odd.map((word) => `<${word}>`).join('')), out);
   }
-  assert.deepEqual(fs.readdirSync(env.HOME), [], 'something was written to the home folder');
+  assert.deepEqual(fs.readdirSync(env.HOME), [], 'something was written to the home directory');
 });
 
 test('connect --print shows a line that a shell runs', async (t) => {
-  const env = { HOME: folder(t), MAKI_HOME: folder(t) };
+  const env = { HOME: tempDirectory(t), MAKI_HOME: tempDirectory(t) };
   for (const name of agents) {
     const { code, out } = await maki(['connect', name, '--model', 'm/1', '--print', '--', 'it\'s'], env);
     assert.equal(code, 0);
@@ -53,8 +53,8 @@ test('connect --print shows a line that a shell runs', async (t) => {
 });
 
 test('connect says what is missing and what to do', async (t) => {
-  const env = { HOME: folder(t), MAKI_HOME: folder(t) };
-  const nobody = { ...env, PATH: `${pretenders(t)}:/usr/bin:/bin`, MAKI_URL: 'http://127.0.0.1:1' };
+  const env = { HOME: tempDirectory(t), MAKI_HOME: tempDirectory(t) };
+  const nobody = { ...env, PATH: `${fakeAgents(t)}:/usr/bin:/bin`, MAKI_URL: 'http://127.0.0.1:1' };
   assert.match((await maki(['connect'], env)).err, /which agent/);
   assert.match((await maki(['connect', 'emacs'], env)).err, /no such agent .*claude, codex/);
   assert.match((await maki(['connect', 'claude', '-p'], env)).err, /come after --/);
@@ -71,7 +71,7 @@ test('connect says what is missing and what to do', async (t) => {
 });
 
 test('gemini keeps its own home when its settings choose a key', async (t) => {
-  const env = { HOME: folder(t), MAKI_HOME: folder(t) };
+  const env = { HOME: tempDirectory(t), MAKI_HOME: tempDirectory(t) };
   assert.match((await maki(['connect', 'gemini', '--print'], env)).out, /GEMINI_CLI_HOME=/);
   fs.mkdirSync(path.join(env.HOME, '.gemini'));
   fs.writeFileSync(path.join(env.HOME, '.gemini/settings.json'), '{"security":{"auth":{"selectedType":"gemini-api-key"}}}');
@@ -79,8 +79,8 @@ test('gemini keeps its own home when its settings choose a key', async (t) => {
 });
 
 test('demo starts a daemon when none runs, and three conversations are in the log', async (t) => {
-  const home = folder(t);
-  const { code, out, err } = await maki(['demo', '--once'], { HOME: folder(t), MAKI_HOME: home, MAKI_URL: 'http://127.0.0.1:1' });
+  const home = tempDirectory(t);
+  const { code, out, err } = await maki(['demo', '--once'], { HOME: tempDirectory(t), MAKI_HOME: home, MAKI_URL: 'http://127.0.0.1:1' });
   assert.equal(code, 0, err);
   assert.match(out, /started for this demo/);
   const talks = readConversations(home);

@@ -1,4 +1,4 @@
-// fake.mjs -- the fake provider itself: each mood does what its name says.
+// fake.mjs -- the fake provider itself: each scenario does what its name says.
 import fs from 'node:fs';
 import http from 'node:http';
 import net from 'node:net';
@@ -61,7 +61,7 @@ test('errors, each in its provider\'s shape', async (t) => {
   assert.equal(wrong.status, 400);
   assert.match(JSON.parse(wrong.text).error.message, /not JSON/);
   assert.equal((await post(fake, '/v1/nothing', '{}')).status, 404);
-  assert.match((await post(fake, '/v1/messages', '{}', { 'x-fake': 'sulky' })).text, /there is no mood 'sulky'/);
+  assert.match((await post(fake, '/v1/messages', '{}', { 'x-fake': 'sulky' })).text, /unknown scenario 'sulky'/);
 });
 
 test('cut, long and short do not end as they promised', async (t) => {
@@ -118,7 +118,7 @@ test('slow takes its time between events, hold stops in the middle, silent never
 });
 
 test('a gigabyte passes through a few megabytes of memory', async (t) => {
-  // The sanitizer keeps what was freed, a quarter of a gigabyte of it, unless told otherwise.
+  // The sanitizer keeps a quarter of a gigabyte of freed memory by default.
   const fake = await startFake(t, { env: { ASAN_OPTIONS: `${process.env.ASAN_OPTIONS ?? ''}:quarantine_size_mb=1` } });
   const most = () => Number(/VmHWM:\s+(\d+)/.exec(fs.readFileSync(`/proc/${fake.child.pid}/status`, 'utf8'))[1]);
   const before = most();
@@ -145,10 +145,10 @@ test('what is recorded is what was sent', async (t) => {
   assert.deepEqual(kept.body, sent);
 });
 
-test('a mistake on the command line is said', () => {
+test('a mistake on the command line is reported', () => {
   const run = (...args) => spawnSync(path.join(build, 'maki-fake-provider'), args, { encoding: 'utf8' });
-  assert.match(run('--mood', 'sulky').stderr, /no mood sulky/);
-  assert.equal(run('--mood').status, 2);
+  assert.match(run('--scenario', 'sulky').stderr, /unknown scenario sulky/);
+  assert.equal(run('--scenario').status, 2);
   assert.match(run('--what').stderr, /unknown option --what/);
-  assert.match(run('--help').stdout, /--record FOLDER/);
+  assert.match(run('--help').stdout, /--record DIRECTORY/);
 });

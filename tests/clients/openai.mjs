@@ -106,11 +106,11 @@ for (const stream of [false, true]) {
 bothWays('openai embeddings, base64 and floats, and models', async (url) => {
   const openai = client(url);
   const input = ['巻き', '卷'];
-  const packed = await openai.embeddings.create({ model: 'fake-embed', input });
+  const encoded = await openai.embeddings.create({ model: 'fake-embed', input });
   const floats = await openai.embeddings.create({ model: 'fake-embed', input, encoding_format: 'float' });
-  assert.equal(packed.data.length, 2);
-  assert.equal(packed.data[0].embedding.length, 16);
-  assert.deepEqual([...packed.data[0].embedding], floats.data[0].embedding);
+  assert.equal(encoded.data.length, 2);
+  assert.equal(encoded.data[0].embedding.length, 16);
+  assert.deepEqual([...encoded.data[0].embedding], floats.data[0].embedding);
   assert.notDeepEqual(floats.data[0].embedding, floats.data[1].embedding);
   assert.deepEqual((await openai.models.list()).data.map((row) => row.id), ['fake']);
 });

@@ -1,4 +1,4 @@
-// requests.mjs -- the requests that we write beside those that the official libraries send for the same
+// requests.mjs -- the requests that we write, compared with those of the official libraries for the same
 // conversation: a system prompt, an image, two calls side by side, a result that failed, tools, limits.
 //
 // Each library is given the conversation as its documentation shows it; ours comes out of a log whose rows are in
@@ -12,7 +12,7 @@ import OpenAI from 'openai';
 import { Ollama } from 'ollama';
 import { GoogleGenAI } from '@google/genai';
 import { assert, test, tool } from './common.mjs';
-import { build, folder, readRecorded, startFake } from '../e2e/lib.mjs';
+import { build, tempDirectory, readRecorded, startFake } from '../e2e/lib.mjs';
 
 const system = 'Be brief. 手短に。';
 const image = 'iVBORw0KGgo=';
@@ -50,7 +50,7 @@ const openaiRows = [
 
 /** What we would send. */
 function ours(t, rows, protocol) {
-  const file = path.join(folder(t, 'maki-request'), 'talk.jsonl');
+  const file = path.join(tempDirectory(t, 'maki-request'), 'talk.jsonl');
   fs.writeFileSync(file, rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
   const input = {
     conversation: file, protocol, model, system, maxTokens: 1000, temperature: 0.5, stream: true, toolChoice: 'auto',
@@ -152,7 +152,7 @@ const differs = {
     ...body,
     input: strings(body.input).map((item) => (item.arguments ? { ...item, arguments: parsed(item.arguments) } : item)),
   }),
-  // We say which call a result answers; the library has no such fields, older servers pass over them.
+  // We say which call a result answers; the library has no such fields, older servers ignore them.
   ollama: (body) => ({
     ...body,
     messages: body.messages.map(({ tool_call_id, ...message }) => (message.tool_calls

@@ -5,7 +5,7 @@ import fs from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
 import test from 'node:test';
-import { folder, PATIENCE_MS, quiet, readConversations, startFake, startMaki, until } from './lib.mjs';
+import { tempDirectory, PATIENCE_MS, quiet, readConversations, startFake, startMaki, until } from './lib.mjs';
 
 async function say(maki, text, headers = {}) {
   const reply = await fetch(`${maki.url}/v1/chat/completions`, {
@@ -277,7 +277,7 @@ test('a key is in no file, open, mapped or kept, while a request runs and after 
 
 test('files in the folder that the daemon was started in are no conversations', async (t) => {
   const before = process.cwd();
-  process.chdir(folder(t));
+  process.chdir(tempDirectory(t));
   t.after(() => process.chdir(before));
   const row = '{"role":"user","content":"秘密 🔑"}\n';
   fs.writeFileSync('notes', row);
@@ -313,7 +313,7 @@ test('HEAD of the events has an end', async (t) => {
 
 test('a session that was deleted stays so, though the daemon is killed before its journal is empty', async (t) => {
   const fake = await startFake(t);
-  const home = folder(t, 'maki-deleted');
+  const home = tempDirectory(t, 'maki-deleted');
   const sessions = path.join(home, 'agents/proxy/sessions');
   const maki = await startMaki(t, { upstream: fake.url, home });
   await say(maki, 'ひみつ 🤫');

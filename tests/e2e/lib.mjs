@@ -18,7 +18,7 @@ export const build = path.resolve(process.env.MAKI_BUILD || path.join(root, 'bui
 export const PATIENCE_MS = 300_000; // for a failure to show, never for a success to be waited out
 
 /** A folder that is deleted with the test. */
-export function folder(t, name = 'maki-e2e') {
+export function tempDirectory(t, name = 'maki-e2e') {
   const made = fs.mkdtempSync(path.join(os.tmpdir(), `${name}-`));
   t.after(() => fs.rmSync(made, { recursive: true, force: true }));
   return made;
@@ -78,10 +78,10 @@ async function start(t, file, args, env = {}) {
 }
 
 /** The fake provider.  `record`: keep what it was asked in `recorded`, a folder. */
-export async function startFake(t, { mood, record, env } = {}) {
+export async function startFake(t, { scenario, record, env } = {}) {
   const args = ['--port', '0'];
-  const recorded = record ? folder(t, 'maki-recorded') : undefined;
-  if (mood) args.push('--mood', mood);
+  const recorded = record ? tempDirectory(t, 'maki-recorded') : undefined;
+  if (scenario) args.push('--scenario', scenario);
   if (record) args.push('--record', recorded);
   const fake = await start(t, path.join(build, 'maki-fake-provider'), args, env);
   return { ...fake, recorded };
@@ -90,7 +90,7 @@ export async function startFake(t, { mood, record, env } = {}) {
 const PROVIDERS = ['anthropic', 'openai', 'gemini', 'ollama'];
 
 /** The daemon, with `upstream` in the place of every provider.  `under`: a command that starts it (prlimit ...). */
-export async function startMaki(t, { upstream, home = folder(t, 'maki-home'), args = [], env = {}, under = [] }) {
+export async function startMaki(t, { upstream, home = tempDirectory(t, 'maki-home'), args = [], env = {}, under = [] }) {
   const [file, ...before] = [...under, path.join(build, 'maki-serve')];
   const maki = await start(t, file,
     [...before, '--listen', '127.0.0.1:0', ...PROVIDERS.flatMap((name) => ['--upstream', `${name}=${upstream}`]), ...args],

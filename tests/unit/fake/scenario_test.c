@@ -1,4 +1,4 @@
-/* scenario_test.c -- words that tell the fake provider what to do. */
+/* scenario_test.c -- parsing the scenarios of the fake provider. */
 #include "fake/scenario.h"
 
 #include "base/str.h"
@@ -75,12 +75,12 @@ int main(void)
     }
     for (size_t i = 0; i < COUNT(bad_rows); i++) {
         fake_scenario scenario;
-        tap_row("no mood: %s", bad_rows[i].words);
+        tap_row("unknown: %s", bad_rows[i].words);
         CHECK(!fake_scenario_read(maki_str_of(bad_rows[i].words), &scenario, &unknown));
         CHECK(maki_str_is(unknown, maki_str_of(bad_rows[i].unknown)));
     }
 
-    tap_row("a mood stands in what was said");
+    tap_row("a scenario in the user's text");
     CHECK(fake_scenario_find(MAKI_LIT("何もない")).len == 0);
     CHECK_STR(fake_scenario_find(MAKI_LIT("読んで fake:429")), "429");
     CHECK_STR(fake_scenario_find(MAKI_LIT("Fake:text x")), "text x");

@@ -1,4 +1,4 @@
-/* decompress_test.c -- packed bodies: what comes out, what is refused, and bombs. */
+/* decompress_test.c -- compressed bodies: what comes out, what is refused, and bombs. */
 #include "net/decompress.h"
 
 #include <string.h>
@@ -10,8 +10,8 @@
 #include "fake_env.h"
 #include "tap.h"
 
-enum { ROOM = 1 << 20 };
-static char packed[ROOM];
+enum { CAPACITY = 1 << 20 };
+static char compressed[CAPACITY];
 
 static maki_str pack_zlib(maki_str text, int window)
 {
@@ -19,18 +19,18 @@ static maki_str pack_zlib(maki_str text, int window)
     deflateInit2(&z, 9, Z_DEFLATED, window, 8, Z_DEFAULT_STRATEGY);
     z.next_in = (Bytef *)(uintptr_t)text.ptr;
     z.avail_in = (uInt)text.len;
-    z.next_out = (Bytef *)packed;
-    z.avail_out = ROOM;
+    z.next_out = (Bytef *)compressed;
+    z.avail_out = CAPACITY;
     CHECK_EQ(deflate(&z, Z_FINISH), Z_STREAM_END);
     deflateEnd(&z);
-    return (maki_str){ packed, ROOM - z.avail_out };
+    return (maki_str){ compressed, CAPACITY - z.avail_out };
 }
 
 static maki_str pack(maki_coding coding, maki_str text)
 {
     if (coding == MAKI_CODING_GZIP) return pack_zlib(text, 15 + 16);
     if (coding == MAKI_CODING_DEFLATE) return pack_zlib(text, 15);
-    return (maki_str){ packed, ZSTD_compress(packed, ROOM, text.ptr, text.len, 3) };
+    return (maki_str){ compressed, ZSTD_compress(compressed, CAPACITY, text.ptr, text.len, 3) };
 }
 
 static const struct coding_row {
@@ -51,7 +51,7 @@ static void run_coding(const struct coding_row *row, maki_buf *out)
         tap_row("%s: %zu bytes", row->name, strlen(texts[i]));
         maki_str in = pack(row->coding, maki_str_of(texts[i]));
         maki_buf_clear(out);
-        CHECK_STATUS(maki_decompress(row->coding, in, ROOM, sink, &err), MAKI_OK, &err);
+        CHECK_STATUS(maki_decompress(row->coding, in, CAPACITY, sink, &err), MAKI_OK, &err);
         CHECK_TEXT(maki_buf_str(out), maki_str_of(texts[i]));
     }
     tap_row("%s: more than its ceiling", row->name);
@@ -65,12 +65,12 @@ static void run_coding(const struct coding_row *row, maki_buf *out)
     tap_row("%s: cut, anywhere", row->name);
     for (size_t len = 1; len < in.len; len += in.len / 7) {
         maki_buf_clear(out);
-        maki_status st = maki_decompress(row->coding, maki_str_to(in, len), ROOM, sink, &err);
+        maki_status st = maki_decompress(row->coding, maki_str_to(in, len), CAPACITY, sink, &err);
         CHECK_STATUS(st, MAKI_INVALID, &err);
     }
     tap_row("%s: nonsense", row->name);
     maki_buf_clear(out);
-    CHECK_STATUS(maki_decompress(row->coding, MAKI_LIT("hello, world"), ROOM, sink, &err),
+    CHECK_STATUS(maki_decompress(row->coding, MAKI_LIT("hello, world"), CAPACITY, sink, &err),
                  MAKI_INVALID, &err);
 }
 
@@ -79,20 +79,20 @@ int main(void)
     fake_env fe;
     maki_err err;
     fake_env_init(&fe);
-    maki_buf out = maki_buf_new(fe.env.alloc, ROOM);
+    maki_buf out = maki_buf_new(fe.env.alloc, CAPACITY);
     for (size_t i = 0; i < COUNT(codings); i++)
         run_coding(&codings[i], &out);
     tap_row("deflate without its head, as some send it");
     maki_buf_clear(&out);
     maki_str raw = pack_zlib(MAKI_LIT("hello hello"), -15);
-    CHECK_STATUS(maki_decompress(MAKI_CODING_DEFLATE, raw, ROOM, maki_buf_sink(&out), &err),
+    CHECK_STATUS(maki_decompress(MAKI_CODING_DEFLATE, raw, CAPACITY, maki_buf_sink(&out), &err),
                  MAKI_OK, &err);
     CHECK_STR(maki_buf_str(&out), "hello hello");
     tap_row("zstd that wants to look back further than 8 MB is not given the memory for it");
     static const char wide[] =
         "\x28\xb5\x2f\xfd\x00\x88\x09\x00\x00x"; /* a window of 128 MB, one byte */
     maki_buf_clear(&out);
-    CHECK_STATUS(maki_decompress(MAKI_CODING_ZSTD, (maki_str){ wide, sizeof wide - 1 }, ROOM,
+    CHECK_STATUS(maki_decompress(MAKI_CODING_ZSTD, (maki_str){ wide, sizeof wide - 1 }, CAPACITY,
                                  maki_buf_sink(&out), &err),
                  MAKI_INVALID, &err);
     tap_row("names");

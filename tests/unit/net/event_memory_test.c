@@ -22,19 +22,19 @@ static void test_descriptors(void)
 {
     struct event_base *base = event_base_new();
     struct event *events[DESCRIPTORS];
-    int heard = 0, ends[2];
+    int received = 0, ends[2];
     CHECK(base != NULL);
     CHECK_EQ(pipe(ends), 0);
     CHECK_EQ(write(ends[1], "x", 1), 1); /* never read: every copy of the end is ready */
     for (int round = 0; round < ROUNDS; round++) {
         for (int i = 0; i < DESCRIPTORS; i++) {
-            events[i] = event_new(base, dup(ends[0]), EV_READ, on_ready, &heard);
+            events[i] = event_new(base, dup(ends[0]), EV_READ, on_ready, &received);
             CHECK_EQ(event_add(events[i], NULL), 0);
         }
         event_base_loop(base, EVLOOP_ONCE);
         while (event_base_get_num_events(base, EVENT_BASE_COUNT_ADDED) > 0)
             event_base_loop(base, EVLOOP_ONCE);
-        CHECK_EQ(heard, DESCRIPTORS * (round + 1));
+        CHECK_EQ(received, DESCRIPTORS * (round + 1));
         for (int i = 0; i < DESCRIPTORS; i++) {
             close(event_get_fd(events[i]));
             event_free(events[i]);

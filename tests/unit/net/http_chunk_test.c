@@ -62,7 +62,7 @@ int main(void)
             run(&rows[i], step);
     }
 
-    tap_row("more trailers than there is room for");
+    tap_row("trailers over the limit");
     maki_chunks chunks = { 0 };
     maki_err err = { 0 };
     maki_status st = MAKI_OK;

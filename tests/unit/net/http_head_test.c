@@ -82,7 +82,7 @@ static void test_parts(void)
     CHECK(maki_http_field_named(&head, MAKI_LIT("x-nam")) == NULL);
     CHECK(head.has_length && head.body_length == 12 && !head.chunked && head.keep_alive);
 
-    tap_row("empty lines before a request are passed over");
+    tap_row("empty lines before a request are skipped");
     CHECK_STATUS(maki_http_head_parse(MAKI_LIT("\r\n\r\n" GET "\r\n"), 9999, &head, &used, &err),
                  MAKI_OK, &err);
     CHECK_EQ(used, 4 + strlen(GET "\r\n"));
@@ -119,7 +119,7 @@ static void test_limits(void)
     CHECK_STATUS(maki_http_head_parse(MAKI_LIT(GET "\r\n"), 20, &head, &used, &err), MAKI_TOOBIG,
                  &err);
     CHECK_STATUS(maki_http_head_parse(MAKI_LIT(GET), 20, &head, &used, &err), MAKI_TOOBIG, &err);
-    tap_row("as many fields as there is room for, and one more");
+    tap_row("as many fields as the limit, and one more");
     memcpy(big, GET, n);
     for (size_t i = 1; i < MAKI_HTTP_FIELDS; i++, n += 6)
         memcpy(big + n, "a: b\r\n", 6);

@@ -161,9 +161,9 @@ static void echo_close(echo *e)
 
 static void turn(echo *e)
 {
-    struct timespec moment = { .tv_nsec = 100000 };
+    struct timespec delay = { .tv_nsec = 100000 };
     if (event_base_loop(e->base, EVLOOP_NONBLOCK) < 0) return;
-    nanosleep(&moment, NULL);
+    nanosleep(&delay, NULL);
 }
 
 /* ---- a client ------------------------------------------------------------------------------------- */
@@ -191,7 +191,7 @@ static void say(echo *e, int fd, maki_str text, size_t step)
 }
 
 /* What comes back, until it is as long as `want` or the connection closes (then *closed). */
-static maki_str hear(echo *e, int fd, size_t want, bool *closed)
+static maki_str receive(echo *e, int fd, size_t want, bool *closed)
 {
     static char got[ANSWER_MAX];
     size_t n = 0;
@@ -272,7 +272,7 @@ static void run_talks(void)
             bool closed;
             int fd = dial(&e);
             say(&e, fd, rows[i].sent, steps[k]);
-            CHECK_TEXT(hear(&e, fd, rows[i].want.len + rows[i].closed, &closed), rows[i].want);
+            CHECK_TEXT(receive(&e, fd, rows[i].want.len + rows[i].closed, &closed), rows[i].want);
             CHECK_EQ(closed, rows[i].closed);
             close(fd);
         }
@@ -293,7 +293,7 @@ static void run_refusals(void)
         echo_open(&e, &limits);
         int fd = dial(&e);
         say(&e, fd, refusals[i].sent, 1 << 20);
-        maki_str got = hear(&e, fd, ANSWER_MAX, &closed);
+        maki_str got = receive(&e, fd, ANSWER_MAX, &closed);
         CHECK(closed);
         CHECK(maki_str_starts(got, maki_str_of(refusals[i].line)));
         CHECK(maki_str_has(got, maki_str_of(refusals[i].word)));
@@ -338,7 +338,7 @@ static void run_pause(void)
     CHECK_EQ(e.body.len, 0);
     maki_conn_resume(e.conn);
     maki_str want = MAKI_LIT(CHUNKED "1\r\n<\r\n3\r\nabc\r\n1\r\n>\r\n0\r\n\r\n");
-    CHECK_TEXT(hear(&e, fd, want.len, &closed), want);
+    CHECK_TEXT(receive(&e, fd, want.len, &closed), want);
     close(fd);
     echo_close(&e);
 }
@@ -347,7 +347,7 @@ static void run_stop(void)
 {
     echo e;
     bool closed;
-    tap_row("a stop closes idle connections, finishes the others and tells when all are gone");
+    tap_row("a stop closes idle connections, finishes the others and reports when all are closed");
     echo_open(&e, NULL);
     int idle = dial(&e), busy = dial(&e);
     say(&e, busy, MAKI_LIT("GET /wait HTTP/1.1\r\nHost: a\r\n\r\n"), 1 << 20);
@@ -355,13 +355,13 @@ static void run_stop(void)
          i++)
         turn(&e);
     maki_server_stop(e.server);
-    CHECK_EQ(hear(&e, idle, 1, &closed).len, 0);
+    CHECK_EQ(receive(&e, idle, 1, &closed).len, 0);
     CHECK(closed);
     CHECK(!e.empty);
     strcpy(e.target, "/length");
     answer(&e, e.conn);
     maki_str want = MAKI_LIT(OK_HEAD "Content-Length: 2\r\nConnection: close\r\n\r\n<>");
-    CHECK_TEXT(hear(&e, busy, want.len + 1, &closed), want);
+    CHECK_TEXT(receive(&e, busy, want.len + 1, &closed), want);
     CHECK(closed);
     close(busy);
     close(idle);
@@ -376,11 +376,11 @@ static void run_too_many(void)
     maki_server_limits limits = MAKI_SERVER_LIMITS_INIT;
     echo e;
     bool closed;
-    tap_row("more connections than allowed are told so");
+    tap_row("more connections than allowed get an error");
     limits.connections = 1;
     echo_open(&e, &limits);
     int first = dial(&e), second = dial(&e);
-    maki_str got = hear(&e, second, ANSWER_MAX, &closed);
+    maki_str got = receive(&e, second, ANSWER_MAX, &closed);
     CHECK(closed);
     CHECK(maki_str_starts(got, MAKI_LIT("HTTP/1.1 503 ")));
     close(first);
@@ -422,7 +422,7 @@ static void run_long(void)
         turn(&e);
     CHECK(e.left > 0);
     while (!answered && !closed) {
-        maki_str got = hear(&e, fd, 1, &closed);
+        maki_str got = receive(&e, fd, 1, &closed);
         if (got.len == 0) break;
         answered = maki_str_has(got, second);
     }

@@ -20,7 +20,7 @@ static const struct scenario_row { const char *scenario; maki_status status; con
     { "forbidden", MAKI_DENIED,   "DENIED",           "does not allow this" },
     { "nomodel",   MAKI_NOTFOUND, "NOTFOUND",         "model fake" },
     { "quota",     MAKI_REFUSED,  "QUOTA",            "check the account" },
-    { "garbage",   MAKI_UPSTREAM, "UPSTREAM",         "base_url" },
+    { "corrupt",   MAKI_UPSTREAM, "UPSTREAM",         "base_url" },
     { "cut:0",     MAKI_UPSTREAM, "UPSTREAM",         "in the middle" },
     { "cut:40",    MAKI_UPSTREAM, "UPSTREAM",         "in the middle" },
     { "fail:0",    MAKI_UPSTREAM, "UPSTREAM",         "try again later" },

@@ -33,7 +33,7 @@ static const struct retry_row { const char *scenario; unsigned retries; maki_sta
     { "forbidden",                          4, MAKI_DENIED,   0, "" },
     { "nomodel",                            4, MAKI_NOTFOUND, 0, "" },
     { "quota",                              4, MAKI_REFUSED,  0, "" },
-    { "garbage",                            4, MAKI_UPSTREAM, 0, "" },
+    { "corrupt",                            4, MAKI_UPSTREAM, 0, "" },
 };
 /* clang-format on */
 

@@ -118,7 +118,7 @@ int main(int argc, char **argv)
         run_rows(&kit);
         run_any_model(&kit);
         run_unreachable(&kit, "500");
-        run_unreachable(&kit, "garbage");
+        run_unreachable(&kit, "corrupt");
         run_cancelled(&kit);
         run_kept(&kit); /* ends the provider */
     }

@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "base/str.h"
 #include "fake_env.h"
-#include "said.h"
+#include "reply_dump.h"
 #include "tap.h"
 
 enum { MOST = 1 << 20 };
@@ -61,7 +61,7 @@ static const struct canon_row { const char *name; bool same; const char *a, *b; 
 };
 
 /* A reply, and how clients send it back in the next request. */
-static const struct back_row { const char *name; maki_protocol protocol; said_form form; const char *reply, *body; } back_rows[] = {
+static const struct back_row { const char *name; maki_protocol protocol; reply_form form; const char *reply, *body; } back_rows[] = {
     { "Claude Code", MAKI_WIRE_ANTHROPIC, EVENTS,
       "{'type':'content_block_start','index':0,'content_block':{'type':'thinking','thinking':'','signature':''}}\n{'type':'content_block_delta','index':0,'delta':{'type':'thinking_delta','thinking':'I think.'}}\n"
       "{'type':'content_block_start','index':1,'content_block':{'type':'text','text':''}}\n{'type':'content_block_delta','index':1,'delta':{'type':'text_delta','text':'見\\ud83d'}}\n{'type':'content_block_delta','index':1,'delta':{'type':'text_delta','text':'\\ude00'}}\n"
@@ -121,24 +121,24 @@ static void run_back(const struct back_row *row)
                                       { "application/json", 16 } };
     maki_env env = maki_env_system();
     maki_buf sent = maki_buf_new(env.alloc, MOST), body = maki_buf_new(env.alloc, MOST);
-    chain said_chain = { .env = &env }, back = { .env = &env };
+    chain reply_chain = { .env = &env }, back = { .env = &env };
     maki_wire_reply *reply = NULL;
-    maki_wire_result said = { 0 };
+    maki_wire_result result = { 0 };
     maki_wire_request request;
     maki_err err = { 0 };
     tap_row("sent back: %s", row->name);
-    maki_str bytes = said_bytes(&sent, row->form, row->reply);
+    maki_str bytes = reply_bytes(&sent, row->form, row->reply);
     maki_status st = maki_wire_reply_open(&env, row->protocol, 200, types[row->form], &reply, &err);
     if (st == MAKI_OK) st = maki_wire_reply_add(reply, bytes, &err);
-    if (st == MAKI_OK) st = maki_wire_reply_end(reply, &said, &err);
-    for (size_t i = 0; st == MAKI_OK && i < said.row_count; i++)
-        st = add(&said_chain, &(maki_wire_message){ .row = said.rows[i] }, &err);
+    if (st == MAKI_OK) st = maki_wire_reply_end(reply, &result, &err);
+    for (size_t i = 0; st == MAKI_OK && i < result.row_count; i++)
+        st = add(&reply_chain, &(maki_wire_message){ .row = result.rows[i] }, &err);
     if (st == MAKI_OK)
         st = maki_wire_read(&env, row->protocol, quotes(&body, row->body), NULL, add, &back,
                             &request, NULL, &err);
     CHECK_STATUS(st, MAKI_OK, &err);
-    CHECK(said.row_count > 0);
-    CHECK(memcmp(said_chain.prefix, back.prefix, MAKI_PREFIX_LEN) == 0);
+    CHECK(result.row_count > 0);
+    CHECK(memcmp(reply_chain.prefix, back.prefix, MAKI_PREFIX_LEN) == 0);
     maki_wire_reply_close(reply);
     maki_buf_free(&sent);
     maki_buf_free(&body);
@@ -167,7 +167,7 @@ static void test_deep(void)
     maki_buf text = maki_buf_new(env.alloc, MOST);
     unsigned char a[MAKI_PREFIX_LEN], b[MAKI_PREFIX_LEN], zero[MAKI_PREFIX_LEN] = { 0 };
     maki_err err = { 0 };
-    tap_row("deep JSON is told apart too");
+    tap_row("deep JSON differs too");
     for (size_t i = 0; i < COUNT(depths); i++) {
         nested(&text, depths[i], "{\"a\":[", "1", "]}");
         if (depths[i] == 500) nested(&text, depths[i], "[", "1", "]");

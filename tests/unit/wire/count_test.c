@@ -3,7 +3,7 @@
 
 #include "base/str.h"
 #include "fake_env.h"
-#include "said.h"
+#include "reply_dump.h"
 #include "tap.h"
 
 /* clang-format off */

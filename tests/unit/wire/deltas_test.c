@@ -1,9 +1,9 @@
-/* deltas_test.c -- what replies say piece by piece, in the forms that servers really use. */
+/* deltas_test.c -- what replies say delta by delta, in the forms that servers really use. */
 #include <stdio.h>
 
 #include "base/str.h"
 #include "fake_env.h"
-#include "said.h"
+#include "reply_dump.h"
 #include "tap.h"
 
 enum { MOST = 1 << 16 };
@@ -14,7 +14,7 @@ enum { MOST = 1 << 16 };
 #define BLOCK(i, block) "{'type':'content_block_start','index':" i ",'content_block':" block "}\n"
 #define DELTA(i, delta) "{'type':'content_block_delta','index':" i ",'delta':" delta "}\n"
 
-static const struct heard_row { const char *name; maki_protocol protocol; said_form form; const char *sent, *want; } rows[] = {
+static const struct delta_row { const char *name; maki_protocol protocol; reply_form form; const char *sent, *want; } rows[] = {
     { "anthropic: thinking, text, two calls", MAKI_WIRE_ANTHROPIC, EVENTS,
       BLOCK("0", "{'type':'thinking','thinking':''}") DELTA("0", "{'type':'thinking_delta','thinking':'hm'}") DELTA("0", "{'type':'signature_delta','signature':'s'}")
       BLOCK("1", "{'type':'text','text':'海'}") DELTA("1", "{'type':'text_delta','text':'苔'}")
@@ -71,23 +71,23 @@ static const struct heard_row { const char *name; maki_protocol protocol; said_f
 };
 /* clang-format on */
 
-static maki_status hear(void *ctx, const maki_wire_delta *piece, maki_err *err)
+static maki_status on_delta(void *ctx, const maki_wire_delta *delta, maki_err *err)
 {
     maki_buf *out = ctx;
     char number[16] = "";
     (void)err;
-    if (piece->kind >= MAKI_DELTA_CALL)
-        snprintf(number, sizeof number, "%u", (unsigned)piece->call);
-    maki_buf_add_byte(out, "trci"[piece->kind]);
+    if (delta->kind >= MAKI_DELTA_CALL)
+        snprintf(number, sizeof number, "%u", (unsigned)delta->call);
+    maki_buf_add_byte(out, "trci"[delta->kind]);
     maki_buf_add(out, maki_str_of(number));
-    maki_buf_add(out, piece->value);
-    if (piece->id.len) maki_buf_add_byte(out, '#');
-    maki_buf_add(out, piece->id);
+    maki_buf_add(out, delta->value);
+    if (delta->id.len) maki_buf_add_byte(out, '#');
+    maki_buf_add(out, delta->id);
     maki_buf_add_byte(out, ' ');
     return MAKI_OK;
 }
 
-static maki_status run(const maki_env *env, const struct heard_row *row, maki_str bytes,
+static maki_status run(const maki_env *env, const struct delta_row *row, maki_str bytes,
                        size_t step, maki_buf *out, maki_err *err)
 {
     static const maki_str types[] = { { "text/event-stream", 17 },
@@ -95,14 +95,14 @@ static maki_status run(const maki_env *env, const struct heard_row *row, maki_st
                                       { "application/x-ndjson", 20 },
                                       { "application/json", 16 } };
     maki_wire_reply *reply = NULL;
-    maki_wire_result said;
+    maki_wire_result result;
     maki_status st = maki_wire_reply_open(env, row->protocol, 200, types[row->form], &reply, err);
-    if (st == MAKI_OK) maki_wire_reply_on_delta(reply, hear, out);
+    if (st == MAKI_OK) maki_wire_reply_on_delta(reply, on_delta, out);
     for (size_t at = 0; st == MAKI_OK && at < bytes.len; at += step) {
         size_t some = bytes.len - at < step ? bytes.len - at : step;
         st = maki_wire_reply_add(reply, (maki_str){ bytes.ptr + at, some }, err);
     }
-    if (st == MAKI_OK) st = maki_wire_reply_end(reply, &said, err);
+    if (st == MAKI_OK) st = maki_wire_reply_end(reply, &result, err);
     maki_wire_reply_close(reply);
     return st;
 }
@@ -114,7 +114,7 @@ int main(void)
     fake_env_init(&fe);
     maki_buf sent = maki_buf_new(fe.env.alloc, MOST), want = sent, got = sent;
     for (size_t i = 0; i < COUNT(rows); i++) {
-        maki_str bytes = said_bytes(&sent, rows[i].form, rows[i].sent);
+        maki_str bytes = reply_bytes(&sent, rows[i].form, rows[i].sent);
         maki_str wanted = quotes(&want, rows[i].want);
         for (size_t step = 1; step <= bytes.len;
              step = step < 3 ? step + 1 : bytes.len + step / 3) {

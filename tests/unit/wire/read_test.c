@@ -5,7 +5,7 @@
 #include "base/json.h"
 #include "base/str.h"
 #include "fake_env.h"
-#include "said.h"
+#include "reply_dump.h"
 #include "tap.h"
 
 enum { MOST = 1 << 20, MARKS = 32 };
@@ -139,7 +139,7 @@ static void say(maki_buf *out, const char *name, maki_str value)
     maki_buf_add_byte(out, ' ');
 }
 
-static maki_str tell(maki_buf *out, const maki_wire_request *r)
+static maki_str print_request(maki_buf *out, const maki_wire_request *r)
 {
     char number[32];
     maki_buf_clear(out);
@@ -161,7 +161,7 @@ static maki_str tell(maki_buf *out, const maki_wire_request *r)
 static void read_on(const maki_env *env, const struct read_row *row, maki_str body, const seen *all,
                     maki_str rest)
 {
-    maki_buf told = maki_buf_new(env->alloc, MOST);
+    maki_buf printed = maki_buf_new(env->alloc, MOST);
     for (size_t i = 0; i < all->count; i++) {
         seen s = { .rows = maki_buf_new(env->alloc, MOST) };
         const maki_wire_mark *mark = &all->marks[i];
@@ -172,17 +172,17 @@ static void read_on(const maki_env *env, const struct read_row *row, maki_str bo
             maki_wire_read(env, row->protocol, body, mark, take, &s, &request, &s.now, &err);
         CHECK_STATUS(st, MAKI_OK, &err);
         CHECK_TEXT(maki_buf_str(&s.rows), maki_str_from(maki_buf_str(&all->rows), before));
-        CHECK_TEXT(tell(&told, &request), rest);
+        CHECK_TEXT(print_request(&printed, &request), rest);
         maki_buf_free(&s.rows);
     }
-    maki_buf_free(&told);
+    maki_buf_free(&printed);
 }
 
 static void run(const struct read_row *row)
 {
     maki_env env = maki_env_system();
     maki_buf text = maki_buf_new(env.alloc, MOST), want = maki_buf_new(env.alloc, MOST);
-    maki_buf told = maki_buf_new(env.alloc, MOST);
+    maki_buf printed = maki_buf_new(env.alloc, MOST);
     seen s = { .rows = maki_buf_new(env.alloc, MOST) };
     maki_wire_request request;
     maki_err err = { 0 };
@@ -192,13 +192,13 @@ static void run(const struct read_row *row)
         maki_wire_read(&env, row->protocol, body, NULL, take, &s, &request, &s.now, &err);
     if (CHECK_STATUS(st, MAKI_OK, &err)) {
         CHECK_TEXT(maki_buf_str(&s.rows), quotes(&want, row->rows));
-        CHECK_TEXT(tell(&told, &request), quotes(&want, row->rest));
+        CHECK_TEXT(print_request(&printed, &request), quotes(&want, row->rest));
         tap_row("%s, read on from each mark", row->name);
         read_on(&env, row, body, &s, quotes(&want, row->rest));
     }
     maki_buf_free(&text);
     maki_buf_free(&want);
-    maki_buf_free(&told);
+    maki_buf_free(&printed);
     maki_buf_free(&s.rows);
 }
 

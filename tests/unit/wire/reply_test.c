@@ -6,7 +6,7 @@
 #include "base/json.h"
 #include "base/str.h"
 #include "fake_env.h"
-#include "said.h"
+#include "reply_dump.h"
 #include "tap.h"
 
 enum { MOST = 1 << 20 };
@@ -21,7 +21,7 @@ enum { MOST = 1 << 20 };
 #define CHUNK(choice) "{'id':'c1','model':'gpt-x','choices':[{'index':0," choice "}]}\n"
 #define CANDIDATE(parts) "{'candidates':[{'content':{'parts':[" parts "],'role':'model'},'index':0}],'modelVersion':'gemini-x','responseId':'r1'}\n"
 
-static const struct reply_row { const char *name; maki_protocol protocol; said_form form; int status; const char *sent, *said; } rows[] = {
+static const struct reply_row { const char *name; maki_protocol protocol; reply_form form; int status; const char *sent, *result; } rows[] = {
     /* ---- Anthropic ---- */
     { "anthropic: text, thinking, a call in pieces", MAKI_WIRE_ANTHROPIC, EVENTS, 200,
       MESSAGE_START "{'type':'ping'}\n"
@@ -64,18 +64,18 @@ static const struct reply_row { const char *name; maki_protocol protocol; said_f
       ": hello\r\n\r\nevent: message_start\r\ndata: {'type':'message_start','message':{'id':'m'}}\r\n\r\n"
       "event: error\r\ndata: {'type':'error','error':{'type':'overloaded_error','message':'過負荷'}}\r\n\r\n",
       " id='m' error={'type':'error','error':{'type':'overloaded_error','message':'過負荷'}}" },
-    { "anthropic: garbage in between", MAKI_WIRE_ANTHROPIC, RAW, 200,
+    { "anthropic: invalid events in between", MAKI_WIRE_ANTHROPIC, RAW, 200,
       "data: {oops\n\ndata: 7\n\nevent: x\ndata: {'type':'content_block_start','index':0,'content_block':{'type':'text','text':'a'}}\n\ndata: {'type':'message_stop'}",
-      "{'role':'assistant','content':[{'type':'text','text':'a'}]}\n complete garbage" },
+      "{'role':'assistant','content':[{'type':'text','text':'a'}]}\n complete invalid" },
     { "anthropic: whole", MAKI_WIRE_ANTHROPIC, WHOLE, 200,
       "{'id':'m','type':'message','role':'assistant','model':'c','content':[{'type':'text',\n 'text':'你好'}],'stop_reason':'end_turn','usage':{'input_tokens':3,'output_tokens':2}}",
       "{'role':'assistant','content':[{'type':'text',  'text':'你好'}]}\n stop='end_turn' id='m' model='c' usage=3/2/0/0/0 complete" },
     { "anthropic: whole, an error", MAKI_WIRE_ANTHROPIC, WHOLE, 400, "{'type':'error','error':{'type':'invalid_request_error','message':'prompt is too long'}}",
       " error={'type':'error','error':{'type':'invalid_request_error','message':'prompt is too long'}}" },
-    { "anthropic: an error that is no JSON", MAKI_WIRE_ANTHROPIC, WHOLE, 502, "<html>Bad 'Gateway'</html>", " error={'status':502,'message':'<html>Bad \\'Gateway\\'</html>'}" },
+    { "anthropic: an error that is not JSON", MAKI_WIRE_ANTHROPIC, WHOLE, 502, "<html>Bad 'Gateway'</html>", " error={'status':502,'message':'<html>Bad \\'Gateway\\'</html>'}" },
     { "anthropic: an error without a word", MAKI_WIRE_ANTHROPIC, WHOLE, 500, "", " error={'status':500,'message':''}" },
     { "anthropic: whole, cut", MAKI_WIRE_ANTHROPIC, WHOLE, 200, "{'id':'m','type':'mess", "" },
-    { "anthropic: not JSON", MAKI_WIRE_ANTHROPIC, WHOLE, 200, "hello", " garbage" },
+    { "anthropic: not JSON", MAKI_WIRE_ANTHROPIC, WHOLE, 200, "hello", " invalid" },
     { "anthropic: a stream that says it is JSON", MAKI_WIRE_ANTHROPIC, WHOLE, 200, "event: x\ndata: {'type':'content_block_start','index':0,'content_block':{'type':'text','text':'a'}}\n\ndata: {'type':'message_stop'}\n\n",
       "{'role':'assistant','content':[{'type':'text','text':'a'}]}\n complete" },
     { "anthropic: nothing", MAKI_WIRE_ANTHROPIC, EVENTS, 200, "", "" },
@@ -156,7 +156,7 @@ static const struct reply_row { const char *name; maki_protocol protocol; said_f
       " stop='stop' model='llama' usage=11/12/0/0/0 complete" },
     { "ollama: whole", MAKI_WIRE_OLLAMA, WHOLE, 200, "{'model':'l','message':{'role':'assistant','content':'a'},'done':true,'done_reason':'stop'}\n", "{'role':'assistant','content':'a'}\n stop='stop' model='l' complete" },
     { "ollama: lines that say they are JSON, cut", MAKI_WIRE_OLLAMA, WHOLE, 200, "{'message':{'content':'a'}}\n{'message':{'content':'b'}}\n{'mess", "{'role':'assistant','content':'ab'}\n" },
-    { "ollama: an error in the stream", MAKI_WIRE_OLLAMA, LINES, 200, "{'message':{'content':'a'}}\nnonsense\n{'error':'out of memory'}", "{'role':'assistant','content':'a'}\n error={'error':'out of memory'} garbage" },
+    { "ollama: an error in the stream", MAKI_WIRE_OLLAMA, LINES, 200, "{'message':{'content':'a'}}\nnonsense\n{'error':'out of memory'}", "{'role':'assistant','content':'a'}\n error={'error':'out of memory'} invalid" },
     { "generate", MAKI_WIRE_GENERATE, LINES, 200, "{'model':'l','response':'Why','done':false}\n{'model':'l','response':' not','thinking':'t','done':true,'done_reason':'length','context':[1,2],'prompt_eval_count':1,'eval_count':2}\n",
       "{'role':'assistant','content':'Why not','thinking':'t'}\n stop='length' model='l' usage=1/2/0/0/0 complete" },
 
@@ -181,11 +181,11 @@ static void run(const maki_env *env, const struct reply_row *row, size_t step)
     maki_buf sent = maki_buf_new(env->alloc, MOST), want = maki_buf_new(env->alloc, MOST);
     maki_buf have = maki_buf_new(env->alloc, MOST);
     maki_err err = { 0 };
-    maki_str bytes = said_bytes(&sent, row->form, row->sent);
+    maki_str bytes = reply_bytes(&sent, row->form, row->sent);
     maki_status st =
-        said_text(env, row->protocol, row->form, row->status, bytes, step, &have, &err);
+        reply_dump(env, row->protocol, row->form, row->status, bytes, step, &have, &err);
     CHECK_STATUS(st, MAKI_OK, &err);
-    CHECK_TEXT(maki_buf_str(&have), quotes(&want, row->said));
+    CHECK_TEXT(maki_buf_str(&have), quotes(&want, row->result));
     maki_buf_free(&sent);
     maki_buf_free(&want);
     maki_buf_free(&have);
@@ -197,13 +197,13 @@ static void run_without_memory(const struct reply_row *row)
     static fake_env fe;
     maki_env system = maki_env_system();
     maki_buf sent = maki_buf_new(system.alloc, MOST), have = maki_buf_new(system.alloc, MOST);
-    maki_str bytes = said_bytes(&sent, row->form, row->sent);
+    maki_str bytes = reply_bytes(&sent, row->form, row->sent);
     fake_env_init(&fe);
     for (size_t nth = 1;; nth++) {
         maki_err err = { 0 };
         fake_alloc_fail_at(&fe, nth);
         maki_status st =
-            said_text(&fe.env, row->protocol, row->form, row->status, bytes, 64, &have, &err);
+            reply_dump(&fe.env, row->protocol, row->form, row->status, bytes, 64, &have, &err);
         bool failed = fake_alloc_failed(&fe);
         CHECK_STATUS(st, failed ? MAKI_NOMEM : MAKI_OK, &err);
         CHECK_EQ(fake_alloc_live(&fe), 0);
@@ -239,7 +239,7 @@ static void test_long(void)
 {
     static fake_env fe;
     maki_wire_reply *reply = NULL;
-    maki_wire_result said;
+    maki_wire_result result;
     maki_err err = { 0 };
     maki_str value;
     enum { TIMES = 400000 };
@@ -251,10 +251,10 @@ static void test_long(void)
     for (size_t i = 0; i < TIMES; i++) {
         if (maki_wire_reply_add(reply, maki_str_of(delta), &err) != MAKI_OK) break;
     }
-    CHECK_STATUS(maki_wire_reply_end(reply, &said, &err), MAKI_OK, &err);
-    if (CHECK_EQ(said.row_count, 1)) {
-        CHECK_EQ(said.rows[0].len, 33 + TIMES * strlen("日本語 text "));
-        CHECK_STATUS(maki_json_check(said.rows[0], &value, &err), MAKI_OK, &err);
+    CHECK_STATUS(maki_wire_reply_end(reply, &result, &err), MAKI_OK, &err);
+    if (CHECK_EQ(result.row_count, 1)) {
+        CHECK_EQ(result.rows[0].len, 33 + TIMES * strlen("日本語 text "));
+        CHECK_STATUS(maki_json_check(result.rows[0], &value, &err), MAKI_OK, &err);
     }
     CHECK(fe.peak_bytes < 300 << 10);
     maki_wire_reply_close(reply);
@@ -275,14 +275,14 @@ static void test_files(void)
     tap_row("a long text, every file call failing");
     for (size_t nth = 1;; nth++) {
         maki_wire_reply *reply = NULL;
-        maki_wire_result said;
+        maki_wire_result result;
         fake_files_fail_at(&fe, nth, ENOSPC);
         maki_status st = maki_wire_reply_open(&fe.env, MAKI_WIRE_CHAT, 200,
                                               MAKI_LIT("text/event-stream"), &reply, &err);
         for (size_t i = 0; st == MAKI_OK && i < 6; i++)
             st = maki_wire_reply_add(reply, maki_str_of(event), &err);
-        if (st == MAKI_OK) st = maki_wire_reply_end(reply, &said, &err);
-        if (st == MAKI_OK) CHECK_EQ(said.rows[0].len, 33 + 6 * 16000);
+        if (st == MAKI_OK) st = maki_wire_reply_end(reply, &result, &err);
+        if (st == MAKI_OK) CHECK_EQ(result.rows[0].len, 33 + 6 * 16000);
         maki_wire_reply_close(reply);
         bool failed = fake_files_failed(&fe);
         if (st != MAKI_OK) CHECK_STATUS(st, MAKI_FULL, &err);
@@ -293,7 +293,7 @@ static void test_files(void)
     }
 }
 
-/* An event that is too long for memory is passed over; those after it are read. */
+/* An event that is too long for memory is skipped; those after it are read. */
 static void test_long_event(void)
 {
     static const char after[] =
@@ -301,9 +301,9 @@ static void test_long_event(void)
     static char some[1 << 20];
     maki_env env = maki_env_system();
     maki_wire_reply *reply = NULL;
-    maki_wire_result said;
+    maki_wire_result result;
     maki_err err = { 0 };
-    tap_row("an event of 40 MB is passed over");
+    tap_row("an event of 40 MB is skipped");
     memset(some, 'x', sizeof some);
     CHECK_STATUS(maki_wire_reply_open(&env, MAKI_WIRE_CHAT, 200, MAKI_LIT("text/event-stream"),
                                       &reply, &err),
@@ -315,10 +315,10 @@ static void test_long_event(void)
         CHECK_STATUS(maki_wire_reply_add(reply, (maki_str){ some, sizeof some }, &err), MAKI_OK,
                      &err);
     CHECK_STATUS(maki_wire_reply_add(reply, maki_str_of(after), &err), MAKI_OK, &err);
-    CHECK_STATUS(maki_wire_reply_end(reply, &said, &err), MAKI_OK, &err);
-    CHECK(said.invalid && said.complete);
-    if (CHECK_EQ(said.row_count, 1))
-        CHECK_STR(said.rows[0], "{\"role\":\"assistant\",\"content\":\"日本語 text after\"}");
+    CHECK_STATUS(maki_wire_reply_end(reply, &result, &err), MAKI_OK, &err);
+    CHECK(result.invalid && result.complete);
+    if (CHECK_EQ(result.row_count, 1))
+        CHECK_STR(result.rows[0], "{\"role\":\"assistant\",\"content\":\"日本語 text after\"}");
     maki_wire_reply_close(reply);
 }
 

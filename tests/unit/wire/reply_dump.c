@@ -1,5 +1,5 @@
-/* said.c -- see said.h. */
-#include "said.h"
+/* reply_dump.c -- bytes of a table's row into a reply reader, and its result as one text to compare. */
+#include "reply_dump.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +14,7 @@ maki_str quotes(maki_buf *out, const char *text)
     return maki_buf_str(out);
 }
 
-maki_str said_bytes(maki_buf *out, said_form form, const char *text)
+maki_str reply_bytes(maki_buf *out, reply_form form, const char *text)
 {
     maki_buf_clear(out);
     if (form == EVENTS) maki_buf_add(out, MAKI_LIT("data: "));
@@ -27,50 +27,50 @@ maki_str said_bytes(maki_buf *out, said_form form, const char *text)
     return maki_buf_str(out);
 }
 
-static void fact(maki_buf *out, const char *name, maki_str value)
+static void print_meta(maki_buf *out, const char *name, maki_str value)
 {
     if (value.len == 0) return;
     maki_buf_add(out, maki_str_of(name));
     maki_buf_add(out, value);
 }
 
-static void tell(const maki_wire_result *said, maki_buf *out)
+static void print_result(const maki_wire_result *result, maki_buf *out)
 {
-    const maki_wire_usage *u = &said->usage;
+    const maki_wire_usage *u = &result->usage;
     char usage[160];
-    for (size_t i = 0; i < said->row_count; i++) {
-        maki_buf_add(out, said->rows[i]);
+    for (size_t i = 0; i < result->row_count; i++) {
+        maki_buf_add(out, result->rows[i]);
         maki_buf_add_byte(out, '\n');
     }
-    fact(out, " stop=", said->stop);
-    fact(out, " id=", said->id);
-    fact(out, " model=", said->model);
+    print_meta(out, " stop=", result->stop);
+    print_meta(out, " id=", result->id);
+    print_meta(out, " model=", result->model);
     snprintf(usage, sizeof usage, " usage=%llu/%llu/%llu/%llu/%llu", (unsigned long long)u->input,
              (unsigned long long)u->output, (unsigned long long)u->cache_read,
              (unsigned long long)u->cache_write, (unsigned long long)u->reasoning);
     if (u->known) maki_buf_add(out, maki_str_of(usage));
-    fact(out, " error=", said->error);
-    if (said->complete) maki_buf_add(out, MAKI_LIT(" complete"));
-    if (said->invalid) maki_buf_add(out, MAKI_LIT(" garbage"));
+    print_meta(out, " error=", result->error);
+    if (result->complete) maki_buf_add(out, MAKI_LIT(" complete"));
+    if (result->invalid) maki_buf_add(out, MAKI_LIT(" invalid"));
 }
 
-maki_status said_text(const maki_env *env, maki_protocol protocol, said_form form, int status,
-                      maki_str bytes, size_t step, maki_buf *out, maki_err *err)
+maki_status reply_dump(const maki_env *env, maki_protocol protocol, reply_form form, int status,
+                       maki_str bytes, size_t step, maki_buf *out, maki_err *err)
 {
     static const maki_str types[] = { { "text/event-stream; charset=utf-8", 32 },
                                       { "text/event-stream", 17 },
                                       { "application/x-ndjson", 20 },
                                       { "application/json", 16 } };
     maki_wire_reply *reply = NULL;
-    maki_wire_result said;
+    maki_wire_result result;
     maki_buf_clear(out);
     maki_status st = maki_wire_reply_open(env, protocol, status, types[form], &reply, err);
     for (size_t at = 0; st == MAKI_OK && at < bytes.len; at += step) {
         size_t some = bytes.len - at < step ? bytes.len - at : step;
         st = maki_wire_reply_add(reply, (maki_str){ bytes.ptr + at, some }, err);
     }
-    if (st == MAKI_OK) st = maki_wire_reply_end(reply, &said, err);
-    if (st == MAKI_OK) tell(&said, out);
+    if (st == MAKI_OK) st = maki_wire_reply_end(reply, &result, err);
+    if (st == MAKI_OK) print_result(&result, out);
     maki_wire_reply_close(reply);
     return st;
 }
