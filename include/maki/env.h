@@ -1,9 +1,9 @@
-/* env.h -- the outside world, as tables of functions handed in at open.
+/* env.h -- the outside world, as tables of functions that are passed at open.
  *
- * Maki never calls malloc, the clock, the random source or the file system except through these, so
- * a host can bring its own and a test can make the n-th call fail.  Every table is borrowed: it must
- * live as long as what was opened with it, and its functions may be called from the thread that uses
- * that object.  Objects that start threads of their own (conversation.h) call them from several at once. */
+ * Maki calls malloc, the clock, the random source and the file system only through these, so a host can replace them and
+ * a test can make the n-th call fail.  Every table is borrowed: it must live as long as the object that was opened with
+ * it.  Its functions are called by the thread that uses that object; objects that start threads (conversation.h) call
+ * them from several threads at once. */
 #ifndef MAKI_ENV_H
 #define MAKI_ENV_H
 
@@ -17,8 +17,8 @@
 
 typedef struct maki_alloc maki_alloc;
 struct maki_alloc {
-    /* As realloc, with the old size told: p NULL allocates, size 0 frees and returns NULL.  NULL for
-     * a size above 0 means out of memory, and p is still valid then. */
+    /* As realloc, with the old size given: p NULL allocates, size 0 frees and returns NULL.  NULL for a size above 0
+     * means out of memory, and p is still valid then. */
     void *(*resize)(const maki_alloc *self, void *p, size_t old_size, size_t size);
 };
 
@@ -32,12 +32,13 @@ struct maki_random {
     maki_status (*fill)(const maki_random *self, void *out, size_t n, maki_err *err);
 };
 
-/* Each function answers like the system call of its name: a value below 0 is a failure and errno
- * says which.  read and write may be short; callers loop. */
+/* Each function returns like the system call of its name: a value below 0 is a failure, described by errno.  read and
+ * write may be short; callers loop. */
 typedef struct maki_files maki_files;
 struct maki_files {
     int (*open)(const maki_files *self, const char *path, int flags, mode_t mode);
-    int (*temp)(const maki_files *self); /* an open file without a name, to read and write */
+    int (*temp)(
+        const maki_files *self); /* an unlinked temporary file, open for reading and writing */
     int (*close)(const maki_files *self, int fd);
     ssize_t (*read)(const maki_files *self, int fd, void *out, size_t n);
     ssize_t (*pread)(const maki_files *self, int fd, void *out, size_t n, off_t at);
@@ -45,22 +46,23 @@ struct maki_files {
     int (*sync)(const maki_files *self, int fd); /* fdatasync */
     int (*rename)(const maki_files *self, const char *from, const char *to);
     int (*unlink)(const maki_files *self, const char *path);
-    void *(*map)(const maki_files *self, int fd, size_t n); /* read-only; NULL is a failure */
+    void *(*map)(const maki_files *self, int fd, size_t n); /* read-only; NULL on failure */
     void (*unmap)(const maki_files *self, void *at, size_t n);
     ssize_t (*pwrite)(const maki_files *self, int fd, const void *bytes, size_t n, off_t at);
     int (*truncate)(const maki_files *self, int fd, off_t size);
-    int (*lock)(const maki_files *self, int fd, int how); /* flock: LOCK_EX, LOCK_UN ... */
+    int (*lock)(const maki_files *self, int fd, int operation); /* flock: LOCK_EX, LOCK_UN ... */
     int (*dup)(const maki_files *self, int fd);
     int (*allocate)(const maki_files *self, int fd, off_t size); /* as posix_fallocate, from 0 */
-    /* As fstatat: `path` from the open folder `fd`, or from AT_FDCWD.  `path` NULL: of `fd` itself. */
+    /* As fstatat: `path` relative to the directory `fd` or AT_FDCWD.  `path` NULL: `fd` itself. */
     int (*stat)(const maki_files *self, int fd, const char *path, struct stat *out);
     int (*mkdir)(const maki_files *self, const char *path, mode_t mode);
-    /* Each name in a folder but . and .., until `name` answers false. */
+    /* Each name in a directory except . and .., until `name` returns false. */
     int (*list)(const maki_files *self, const char *directory,
                 bool (*name)(void *ctx, const char *name), void *ctx);
-    /* As realpath, into PATH_MAX bytes; ~ at its beginning is the home folder of the user. */
+    /* As realpath, into PATH_MAX bytes; ~ at the beginning is the home directory of the user. */
     int (*resolve)(const maki_files *self, const char *path, char *out);
-    int64_t (*space)(const maki_files *self, const char *directory); /* bytes free for us, or -1 */
+    int64_t (*space)(const maki_files *self,
+                     const char *directory); /* bytes available to this process, or -1 */
 };
 
 typedef struct maki_env {
@@ -73,7 +75,7 @@ typedef struct maki_env {
 /* libc's allocator, the system clock, getrandom and POSIX files. */
 MAKI_API maki_env maki_env_system(void);
 
-/* Where bytes go.  `write` takes all of `bytes` or answers a status; it is not called with none. */
+/* A consumer of bytes.  `write` accepts all of `bytes` or returns a status; it is never called with 0 bytes. */
 typedef struct maki_sink {
     maki_status (*write)(void *ctx, maki_str bytes, maki_err *err);
     void *ctx;

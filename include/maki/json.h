@@ -1,8 +1,8 @@
-/* json.h -- walking JSON text without copying it or building a tree.
+/* json.h -- read JSON text in place: nothing is copied and no tree is built.
  *
- * A value is the span of its bytes (a maki_str without white space around it), borrowed from the
- * text.  maki_json_check comes first: everything else trusts its input to have passed it; on other
- * bytes the answers are garbage and reads may leave the span. */
+ * A value is the span of its bytes (a maki_str without white space around it), borrowed from the text.  Call
+ * maki_json_check first: every other function trusts that its input has passed it.  On other bytes results are undefined
+ * and reads may leave the span. */
 #ifndef MAKI_JSON_H
 #define MAKI_JSON_H
 
@@ -29,9 +29,9 @@ MAKI_API const char *maki_json_kind_name(maki_json_kind kind); /* "a string", "a
 
 /* An element of an array or a field of an object. */
 typedef struct maki_json_item {
-    maki_str key; /* what stands between the key's quotes, still escaped; empty in an array */
+    maki_str key; /* the escaped bytes between the quotes of the key; empty in an array */
     maki_str value;
-    const char *start; /* where the item begins: its key's quote, or the value */
+    const char *start; /* of the item: the quote of its key, or the value */
 } maki_json_item;
 
 typedef struct maki_json_iter {
@@ -40,21 +40,21 @@ typedef struct maki_json_iter {
     bool object;
 } maki_json_iter;
 
-/* Go through a container (anything else has no items). */
+/* Iterate over a container (any other value has no items). */
 MAKI_API maki_json_iter maki_json_items(maki_str container);
 MAKI_API bool maki_json_next(maki_json_iter *iter, maki_json_item *item);
 MAKI_API size_t maki_json_count(maki_str container);
 
-/* The value of a field; when a key stands twice the last one counts, as in JavaScript. */
+/* The value of a field; of a duplicate key the last, as in JavaScript. */
 MAKI_API bool maki_json_get(maki_str object, maki_str name, maki_str *value);
 
-/* The text of a string into out[room]: as much of it as fits without cutting a character.  Returns
- * the bytes written.  Lone surrogates become U+FFFD. */
+/* Decode a string into out[capacity], truncated to complete characters.  Returns the bytes written.  Lone surrogates
+ * become U+FFFD. */
 MAKI_API size_t maki_json_copy_text(maki_str string, char *out, size_t capacity);
 /* Is the text of this string exactly `text`? */
 MAKI_API bool maki_json_text_is(maki_str string, maki_str text);
 
-/* The nearest double; huge ones become infinite. */
+/* The nearest double; too large ones become infinite. */
 MAKI_API double maki_json_double(maki_str number);
 MAKI_API bool maki_json_true(maki_str value); /* is it the literal true? */
 

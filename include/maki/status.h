@@ -1,8 +1,7 @@
-/* status.h -- how every call of Maki ends.
+/* status.h -- status codes and error messages.
  *
- * One table gives the enum, the name, the HTTP status and the exit code, so the three faces cannot
- * disagree.  The words of an error live in a maki_err on the caller's stack: it never allocates and
- * may be passed as NULL by a caller who only needs the status. */
+ * One table gives the enum, the name, the HTTP status and the exit code, so they cannot disagree.  The message of an error
+ * is in a maki_err on the caller's stack: nothing is allocated.  A caller that only needs the status passes NULL. */
 #ifndef MAKI_STATUS_H
 #define MAKI_STATUS_H
 
@@ -40,16 +39,15 @@ typedef enum maki_status {
 #undef MAKI_STATUS_ENUM
 } maki_status;
 
-/* What went wrong, in words.  `code` is the status name, or, under MAKI_REFUSED, the reason a
- * program can act on (NOT_ENOUGH_MESSAGES ...).  `msg` is one line for a person: valid UTF-8, no
- * control characters, no secrets, no message bodies. */
+/* What went wrong.  `code` is the status name or, for MAKI_REFUSED, a reason for programs (NOT_ENOUGH_MESSAGES ...).
+ * `msg` is one line for people: valid UTF-8, no control characters, no secrets, no message bodies. */
 typedef struct maki_err {
     maki_status status;
     char code[32];
     char msg[200];
 } maki_err;
 
-/* None of these can fail; an unknown status reads as MAKI_IO. */
+/* None of these can fail; an unknown status counts as MAKI_IO. */
 MAKI_API const char *maki_status_name(maki_status status);
 MAKI_API const char *maki_status_meaning(maki_status status);
 MAKI_API int maki_status_http(maki_status status);

@@ -1,4 +1,4 @@
-/* arena.c -- chunks that double from 1 KB to 1 MB; a larger wish gets a chunk of its own. */
+/* arena.c -- chunks that double from 1 KB to 1 MB; a larger request gets a chunk of its own. */
 #include "base/arena.h"
 
 #include <stdalign.h>
@@ -31,7 +31,7 @@ void maki_arena_free(maki_arena *arena)
         arena->newest = chunk->older;
         arena->alloc->resize(arena->alloc, chunk, chunk->size, 0);
     }
-    arena->held = 0;
+    arena->allocated = 0;
 }
 
 static void *fail(maki_arena *arena, maki_status status)
@@ -43,18 +43,19 @@ static void *fail(maki_arena *arena, maki_status status)
 static maki_arena_chunk *add_chunk(maki_arena *arena, size_t need)
 {
     size_t size = arena->newest ? arena->newest->size * 2 : FIRST_CHUNK;
-    size_t least = 0;
+    size_t min_size = 0;
     if (size > LARGEST_CHUNK) size = LARGEST_CHUNK;
-    if (!maki_size_add(need, sizeof(maki_arena_chunk), &least)) return fail(arena, MAKI_TOOBIG);
-    if (size < least) size = least;
-    if (size > arena->max - arena->held) size = least; /* near the ceiling: no more than asked */
-    if (size > arena->max - arena->held) return fail(arena, MAKI_TOOBIG);
+    if (!maki_size_add(need, sizeof(maki_arena_chunk), &min_size)) return fail(arena, MAKI_TOOBIG);
+    if (size < min_size) size = min_size;
+    if (size > arena->max - arena->allocated)
+        size = min_size; /* near the limit: no more than asked */
+    if (size > arena->max - arena->allocated) return fail(arena, MAKI_TOOBIG);
 
     maki_arena_chunk *chunk = arena->alloc->resize(arena->alloc, NULL, 0, size);
     if (!chunk) return fail(arena, MAKI_NOMEM);
     *chunk = (maki_arena_chunk){ .older = arena->newest, .size = size };
     arena->newest = chunk;
-    arena->held += size;
+    arena->allocated += size;
     return chunk;
 }
 
@@ -112,11 +113,11 @@ maki_status maki_arena_status(const maki_arena *arena, maki_err *err)
 void *maki_arena_grow(maki_arena *arena, void *items, size_t count, size_t *capacity, size_t size)
 {
     if (count < *capacity) return items;
-    size_t more = *capacity ? *capacity * 2 : 16;
-    void *moved = maki_arena_array(arena, more, size);
+    size_t larger = *capacity ? *capacity * 2 : 16;
+    void *moved = maki_arena_array(arena, larger, size);
     if (!moved) return NULL;
     if (count) memcpy(moved, items, count * size);
-    *capacity = more;
+    *capacity = larger;
     return moved;
 }
 

@@ -1,8 +1,8 @@
-/* arena.h -- memory that is given back in one call.
+/* arena.h -- an arena allocator: memory that is freed in one call.
  *
- * For what one operation or one turn needs, never for a history.  It has a ceiling; its first
- * failure sticks (maki_arena_status), so that a row of calls needs one check at its end as long as
- * nobody writes through the NULL in between. */
+ * For what one operation or one turn needs, never for a history.  It has a limit.  The first failure sticks
+ * (maki_arena_status): several calls need one check at the end, as long as the caller does not write through the NULL
+ * that a failed call returns. */
 #ifndef MAKI_BASE_ARENA_H
 #define MAKI_BASE_ARENA_H
 
@@ -13,7 +13,7 @@ typedef struct maki_arena_chunk maki_arena_chunk;
 typedef struct maki_arena {
     const maki_alloc *alloc;
     maki_arena_chunk *newest;
-    size_t held; /* bytes taken from alloc */
+    size_t allocated; /* bytes, chunk headers included */
     size_t max;
     maki_status status;
 } maki_arena;
@@ -33,11 +33,11 @@ maki_str maki_arena_print(maki_arena *arena, const char *fmt, ...) MAKI_PRINTF(2
 /* MAKI_OK, MAKI_NOMEM or MAKI_TOOBIG with words in *err. */
 maki_status maki_arena_status(const maki_arena *arena, maki_err *err);
 
-/* Make room for element `count` in an array that doubles: returns the array (moved if it had to
- * grow) or NULL with the status set; `items` may be NULL when *room is 0. */
+/* Make sure that an array has capacity for element `count`; a full array doubles.  Returns the array, which may have
+ * moved, or NULL with the status set.  `items` may be NULL when *capacity is 0. */
 void *maki_arena_grow(maki_arena *arena, void *items, size_t count, size_t *capacity, size_t size);
-/* Put a copy of the `size` bytes at `item` behind the *count elements of such an array; `items` is where the pointer to
- * the first of them stands. */
+/* Append a copy of the `size` bytes at `item` to such an array.  `items` is the address of the pointer to its first
+ * element. */
 maki_status maki_arena_add(maki_arena *arena, void *items, size_t *count, size_t *capacity,
                            const void *item, size_t size, maki_err *err);
 

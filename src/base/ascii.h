@@ -1,4 +1,4 @@
-/* ascii.h -- kinds of ASCII characters, whatever the locale says. */
+/* ascii.h -- classes of ASCII characters, independent of the locale. */
 #ifndef MAKI_BASE_ASCII_H
 #define MAKI_BASE_ASCII_H
 
@@ -40,7 +40,7 @@ static inline bool maki_is_hex(char c)
     return maki_is_digit(c) || (maki_lower(c) >= 'a' && maki_lower(c) <= 'f');
 }
 
-/* Of a name in code. */
+/* A character of an identifier. */
 static inline bool maki_is_word(char c)
 {
     return maki_is_alnum(c) || c == '_';

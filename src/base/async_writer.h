@@ -1,9 +1,9 @@
 /* async_writer.h -- an asynchronous writer: the sink of a long text is called from a second thread.
  *
- * A maki_jw fills one buffer while a second thread writes the other to the sink: mostly a file, whose pages the kernel
- * has to find and fill.  Only a text of more than MAKI_ASYNC_FROM bytes, on a machine with a second core, gets that
- * thread.  Before that, and where there is no memory for the second buffer or no thread, the sink is called
- * synchronously.  Its calls come one after the other, in order, and none after maki_async_writer_end; but they may come from the other thread.
+ * A maki_jw fills one buffer while a second thread writes the other to the sink, mostly a file.  The thread is started
+ * when a text has more than MAKI_ASYNC_FROM bytes and the machine has a second core.  Before that, and where there is
+ * no memory for the second buffer or no thread, the sink is called synchronously.  Calls of the sink come in order, one
+ * at a time and none after maki_async_writer_end, but perhaps from the other thread.
  *
  *     maki_async_writer writer;
  *     st = maki_async_writer_begin(&writer, alloc, true, sink, &w, err);
@@ -24,13 +24,13 @@ typedef struct maki_async_writer {
     const maki_alloc *alloc;
     maki_sink sink;
     maki_jw *w;
-    maki_thread_pool *work; /* NULL: no second thread */
-    bool async;             /* there may be one */
+    maki_thread_pool *pool; /* NULL: no second thread */
+    bool async;             /* a second thread may be started */
     uint64_t written;
     maki_block buffers[2];
     size_t current; /* the buffer that `w` fills */
 
-    /* the other buffer: the second thread's while it is `pending` */
+    /* the other buffer: owned by the second thread while it is `pending` */
     bool pending;
     uint64_t ticket;
     maki_str bytes;

@@ -1,7 +1,7 @@
 /* block.h -- a buffer for reading and writing files, aligned to a page.
  *
- * The kernel copies to and from it several times faster than to where an allocator happens to put
- * it, 16 bytes after a page's edge (measured: 100 MB read in 14 ms instead of 38). */
+ * The kernel copies to and from it several times faster than to memory as an allocator returns it, 16 bytes after a
+ * page boundary (measured: 100 MB read in 14 ms instead of 38). */
 #ifndef MAKI_BASE_BLOCK_H
 #define MAKI_BASE_BLOCK_H
 
@@ -10,8 +10,8 @@
 #include <maki/env.h>
 
 typedef struct maki_block {
-    char *at; /* `size` bytes; NULL: out of memory */
-    void *held;
+    char *at;        /* `size` bytes; NULL: out of memory */
+    void *allocated; /* what contains `at` */
     size_t size;
 } maki_block;
 
@@ -20,16 +20,16 @@ enum { MAKI_PAGE = 4096 };
 static inline maki_block maki_block_new(const maki_alloc *alloc, size_t size)
 {
     maki_block block = { .size = size };
-    block.held = alloc->resize(alloc, NULL, 0, size + MAKI_PAGE);
-    if (!block.held) return block;
-    uintptr_t edge = ((uintptr_t)block.held + MAKI_PAGE - 1) / MAKI_PAGE * MAKI_PAGE;
-    block.at = (char *)block.held + (edge - (uintptr_t)block.held);
+    block.allocated = alloc->resize(alloc, NULL, 0, size + MAKI_PAGE);
+    if (!block.allocated) return block;
+    uintptr_t aligned = ((uintptr_t)block.allocated + MAKI_PAGE - 1) / MAKI_PAGE * MAKI_PAGE;
+    block.at = (char *)block.allocated + (aligned - (uintptr_t)block.allocated);
     return block;
 }
 
 static inline void maki_block_free(const maki_alloc *alloc, maki_block *block)
 {
-    if (block->held) alloc->resize(alloc, block->held, block->size + MAKI_PAGE, 0);
+    if (block->allocated) alloc->resize(alloc, block->allocated, block->size + MAKI_PAGE, 0);
     *block = (maki_block){ 0 };
 }
 

@@ -1,4 +1,4 @@
-/* buf.c -- doubling, up to the ceiling and not a byte further. */
+/* buf.c -- a buffer doubles when it is full, up to its limit and not a byte further. */
 #include "base/buf.h"
 
 #include <stdarg.h>
@@ -8,7 +8,7 @@
 #include "base/err.h"
 #include "base/size.h"
 
-enum { SMALLEST = 256 };
+enum { MIN_CAPACITY = 256 };
 
 maki_buf maki_buf_new(const maki_alloc *alloc, size_t max)
 {
@@ -35,14 +35,14 @@ char *maki_buf_reserve(maki_buf *buf, size_t n)
     if (!maki_size_add(buf->len, n, &need) || need > buf->max) return fail(buf, MAKI_TOOBIG);
     if (need > buf->capacity) {
         size_t capacity = buf->capacity > buf->max / 2 ? buf->max : buf->capacity * 2;
-        if (capacity < SMALLEST) capacity = SMALLEST < buf->max ? SMALLEST : buf->max;
+        if (capacity < MIN_CAPACITY) capacity = MIN_CAPACITY < buf->max ? MIN_CAPACITY : buf->max;
         if (capacity < need) capacity = need;
         char *moved = buf->alloc->resize(buf->alloc, buf->ptr, buf->capacity, capacity);
         if (!moved) return fail(buf, MAKI_NOMEM);
         buf->ptr = moved;
         buf->capacity = capacity;
     }
-    return buf->ptr ? buf->ptr + buf->len : NULL; /* NULL for no room in an empty buffer */
+    return buf->ptr ? buf->ptr + buf->len : NULL; /* NULL: 0 bytes reserved in an empty buffer */
 }
 
 void maki_buf_add(maki_buf *buf, maki_str bytes)

@@ -1,4 +1,4 @@
-/* command_line.c -- see command_line.h. */
+/* command_line.c -- the table is searched from its beginning for every option; nothing is copied. */
 #include "base/command_line.h"
 
 #include <stdint.h>
@@ -22,46 +22,46 @@ static maki_str name_of(const maki_option *option)
     return (maki_str){ option->shape, strcspn(option->shape, " ") };
 }
 
-static maki_status refuse(const maki_option_list *o, maki_str name, maki_err *err)
+static maki_status unknown_option(const maki_option_list *o, maki_str name, maki_err *err)
 {
-    maki_suggest nearest = maki_suggest_for(name);
+    maki_suggest similar = maki_suggest_for(name);
     for (size_t i = 0; i < o->count; i++)
-        maki_suggest_candidate(&nearest, name_of(row_at(o, i)));
+        maki_suggest_candidate(&similar, name_of(row_at(o, i)));
     int len = (int)(name.len < 60 ? name.len : 60);
     return maki_fail(err, MAKI_INVALID, "unknown option %.*s%s%.*s; see %s --help", len, name.ptr,
-                     nearest.found.len ? ": did you mean " : "", (int)nearest.found.len,
-                     nearest.found.len ? nearest.found.ptr : "", o->command);
+                     similar.found.len ? ": did you mean " : "", (int)similar.found.len,
+                     similar.found.len ? similar.found.ptr : "", o->command);
 }
 
 maki_option_kind maki_options_next(maki_option_list *o, size_t *row, const char **value,
                                    maki_err *err)
 {
-    if (o->at < o->argc && !o->words_only && strcmp(o->argv[o->at], "--") == 0) {
-        o->words_only = true;
-        o->at++;
+    if (o->next < o->argc && !o->positional_only && strcmp(o->argv[o->next], "--") == 0) {
+        o->positional_only = true;
+        o->next++;
     }
-    if (o->at >= o->argc) return MAKI_OPTION_END;
-    const char *arg = o->argv[o->at++];
+    if (o->next >= o->argc) return MAKI_OPTION_END;
+    const char *arg = o->argv[o->next++];
     *value = arg;
-    if (o->words_only || arg[0] != '-' || arg[1] == '\0') return MAKI_OPTION_POSITIONAL;
+    if (o->positional_only || arg[0] != '-' || arg[1] == '\0') return MAKI_OPTION_POSITIONAL;
     const char *equals = strncmp(arg, "--", 2) == 0 ? strchr(arg, '=') : NULL;
     maki_str name = { arg, equals ? (size_t)(equals - arg) : strlen(arg) };
     size_t i = 0;
     while (i < o->count && !maki_str_is(name, name_of(row_at(o, i))))
         i++;
-    if (i == o->count) return refuse(o, name, err), MAKI_OPTION_INVALID;
+    if (i == o->count) return unknown_option(o, name, err), MAKI_OPTION_INVALID;
     const maki_option *option = row_at(o, i);
     bool flag = !strchr(option->shape, ' ');
     *row = i;
     *value = equals ? equals + 1 : NULL;
-    if (!flag && !equals && o->at < o->argc) *value = o->argv[o->at++];
+    if (!flag && !equals && o->next < o->argc) *value = o->argv[o->next++];
     if (flag == !*value) return MAKI_OPTION_NAMED;
     maki_fail(err, MAKI_INVALID, "%s: %s; see %s --help",
               flag ? "it takes no value" : "a value is missing", option->shape, o->command);
     return MAKI_OPTION_INVALID;
 }
 
-maki_status maki_options_read(maki_option_list *o, void *out, char **words, size_t most,
+maki_status maki_options_read(maki_option_list *o, void *out, char **arguments, size_t max,
                               size_t *count, maki_err *err)
 {
     size_t row;
@@ -71,13 +71,13 @@ maki_status maki_options_read(maki_option_list *o, void *out, char **words, size
     while ((kind = maki_options_next(o, &row, &value, err)) != MAKI_OPTION_END) {
         if (kind == MAKI_OPTION_INVALID) return MAKI_INVALID;
         if (kind == MAKI_OPTION_NAMED) {
-            char *place = (char *)out + row_at(o, row)->at;
+            char *member = (char *)out + row_at(o, row)->at;
             if (value)
-                *(const char **)(void *)place = value;
+                *(const char **)(void *)member = value;
             else
-                *(bool *)(void *)place = true;
-        } else if (*count < most) {
-            words[(*count)++] = o->argv[o->at - 1];
+                *(bool *)(void *)member = true;
+        } else if (*count < max) {
+            arguments[(*count)++] = o->argv[o->next - 1];
         } else {
             return maki_fail(err, MAKI_INVALID, "too many arguments: %.60s; see %s --help", value,
                              o->command);

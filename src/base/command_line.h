@@ -1,8 +1,8 @@
-/* command_line.h -- a command line read by a table: which options there are, what their values are called, what they do.
+/* command_line.h -- parse a command line by a table of options: their names, values and help.
  *
- *     --name VALUE, --name=VALUE and flags; words between them; "--" ends the options.
+ *     --name VALUE, --name=VALUE and flags, positional arguments between them; "--" ends the options.
  *
- * Mistakes name the option, the nearest one there is and where the help stands. */
+ * An error names the option, the most similar one that exists, and how to get help. */
 #ifndef MAKI_BASE_COMMAND_LINE_H
 #define MAKI_BASE_COMMAND_LINE_H
 
@@ -12,19 +12,19 @@
 #include <maki/env.h>
 
 typedef struct maki_option {
-    const char *shape; /* "--keep N": an option and what its value is called; "--json": a flag */
-    size_t at;         /* of the member it sets: a const char *, for a flag a bool */
-    const char *help;  /* what it does; a newline goes on in the same column */
+    const char *shape; /* "--keep N": an option and the name of its value; "--json": a flag */
+    size_t at;         /* offset of the member it sets: a const char *, for a flag a bool */
+    const char *help;  /* what it does; a line after a newline starts in the same column */
 } maki_option;
 
 typedef struct maki_option_list {
-    const char *command; /* "maki serve": where the help is */
+    const char *command; /* "maki serve": errors refer to its --help */
     const void *rows;    /* each begins with a maki_option */
     size_t count, row_size;
-    int argc; /* and from argv[at] on */
+    int argc;
     char **argv;
-    int at;
-    bool words_only; /* "--" came */
+    int next;             /* index in argv */
+    bool positional_only; /* after "--" */
 } maki_option_list;
 #define MAKI_OPTIONS(name, table, argc, argv)                                                 \
     {                                                                                         \
@@ -33,20 +33,21 @@ typedef struct maki_option_list {
 
 typedef enum maki_option_kind {
     MAKI_OPTION_END,
-    MAKI_OPTION_POSITIONAL, /* *value is it */
-    MAKI_OPTION_NAMED,      /* *row is its row; *value NULL for a flag */
-    MAKI_OPTION_INVALID     /* *err says what */
+    MAKI_OPTION_POSITIONAL, /* *value is the argument */
+    MAKI_OPTION_NAMED,      /* *row is the index of its row; *value NULL for a flag */
+    MAKI_OPTION_INVALID     /* *err has the reason */
 } maki_option_kind;
 
-/* The next of them.  Values are borrowed from argv. */
+/* The next option or argument.  Values are borrowed from argv. */
 maki_option_kind maki_options_next(maki_option_list *o, size_t *row, const char **value,
                                    maki_err *err);
 
-/* All of them: values go into the struct `out` by their rows, words into `words` (at most `most`; it may be argv). */
-maki_status maki_options_read(maki_option_list *o, void *out, char **words, size_t most,
+/* Parse all: values are stored in the struct `out` at the offsets of their rows, positional arguments in `arguments`,
+ * which holds `max` and may be argv. */
+maki_status maki_options_read(maki_option_list *o, void *out, char **arguments, size_t max,
                               size_t *count, maki_err *err) MAKI_MUST_CHECK;
 
-/* A line for each option that has a help. */
+/* Write a line for each option that has help. */
 void maki_options_help(const maki_option_list *o, maki_sink out);
 
 #endif

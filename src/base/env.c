@@ -1,4 +1,6 @@
-/* env.c -- the real outside world: libc, the system clock, getrandom, POSIX files. */
+/* env.c -- the tables of env.h over libc, the system clock, getentropy and POSIX files.
+ *
+ * Every function answers like the system call behind it; none keeps state. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -141,10 +143,10 @@ static int posix_truncate(const maki_files *self, int fd, off_t size)
     return ftruncate(fd, size);
 }
 
-static int posix_lock(const maki_files *self, int fd, int how)
+static int posix_lock(const maki_files *self, int fd, int operation)
 {
     (void)self;
-    return flock(fd, how);
+    return flock(fd, operation);
 }
 
 static int posix_dup(const maki_files *self, int fd)
@@ -191,16 +193,16 @@ static int posix_list(const maki_files *self, const char *directory,
 
 static int posix_resolve(const maki_files *self, const char *path, char *out)
 {
-    char whole[PATH_MAX];
+    char expanded[PATH_MAX];
     const char *home = getenv("HOME");
     bool tilde = home && path[0] == '~' && (path[1] == '/' || path[1] == '\0');
     (void)self;
-    int n = snprintf(whole, sizeof whole, "%s%s", tilde ? home : "", path + tilde);
-    if (n < 0 || (size_t)n >= sizeof whole) {
+    int n = snprintf(expanded, sizeof expanded, "%s%s", tilde ? home : "", path + tilde);
+    if (n < 0 || (size_t)n >= sizeof expanded) {
         errno = ENAMETOOLONG;
         return -1;
     }
-    return realpath(whole, out) ? 0 : -1;
+    return realpath(expanded, out) ? 0 : -1;
 }
 
 static int64_t posix_space(const maki_files *self, const char *directory)

@@ -1,4 +1,6 @@
-/* err.c -- the status table's faces, and the making of error messages. */
+/* err.c -- the accessors of the status table, and the formatting of error messages.
+ *
+ * A message is always one line of valid UTF-8, so a hostile name cannot forge a log line. */
 #include "base/err.h"
 
 #include <errno.h>
@@ -48,7 +50,7 @@ int maki_status_exit(maki_status status)
 }
 
 /* One line of valid UTF-8: a hostile name must not forge a log line or break a terminal. */
-static void scrub(char *msg)
+static void sanitize(char *msg)
 {
     size_t n = strlen(msg);
     size_t bad = 0;
@@ -70,7 +72,7 @@ static maki_status fail_v(maki_err *err, maki_status status, const char *code, c
     err->status = status;
     snprintf(err->code, sizeof err->code, "%s", code);
     vsnprintf(err->msg, sizeof err->msg, fmt, args);
-    scrub(err->msg);
+    sanitize(err->msg);
     return status;
 }
 
@@ -113,8 +115,8 @@ static maki_status status_of_errno(int code)
     }
 }
 
-maki_status maki_fail_errno(maki_err *err, const char *doing)
+maki_status maki_fail_errno(maki_err *err, const char *action)
 {
-    return maki_fail(err, status_of_errno(errno), "%s%s%s", doing, doing[0] ? ": " : "",
+    return maki_fail(err, status_of_errno(errno), "%s%s%s", action, action[0] ? ": " : "",
                      strerror(errno));
 }

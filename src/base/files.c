@@ -1,4 +1,6 @@
-/* files.c -- see files.h. */
+/* files.c -- loops around system calls that may be short or interrupted.
+ *
+ * A replaced file is durable: the file is synced before the rename, the directory after it. */
 #include "base/files.h"
 
 #include <errno.h>
@@ -11,30 +13,32 @@
 #include "base/random.h"
 #include "base/str.h"
 
-maki_status maki_file_write(const maki_files *files, int fd, maki_str bytes, maki_err *err)
+static const uint64_t AT_POSITION = UINT64_MAX; /* the position of the descriptor */
+
+static maki_status write_all(const maki_files *files, int fd, uint64_t at, maki_str bytes,
+                             maki_err *err)
 {
     while (bytes.len) {
-        ssize_t n = files->write(files, fd, bytes.ptr, bytes.len);
+        ssize_t n = at == AT_POSITION ? files->write(files, fd, bytes.ptr, bytes.len)
+                                      : files->pwrite(files, fd, bytes.ptr, bytes.len, (off_t)at);
         if (n < 0 && errno == EINTR) continue;
-        if (n == 0) errno = ENOSPC; /* a host that takes nothing and says nothing */
+        if (n == 0) errno = ENOSPC; /* a host that writes nothing and reports no error */
         if (n <= 0) return maki_fail_errno(err, "writing");
         bytes = maki_str_from(bytes, (size_t)n);
+        if (at != AT_POSITION) at += (uint64_t)n;
     }
     return MAKI_OK;
+}
+
+maki_status maki_file_write(const maki_files *files, int fd, maki_str bytes, maki_err *err)
+{
+    return write_all(files, fd, AT_POSITION, bytes, err);
 }
 
 maki_status maki_file_write_at(const maki_files *files, int fd, uint64_t at, maki_str bytes,
                                maki_err *err)
 {
-    while (bytes.len) {
-        ssize_t n = files->pwrite(files, fd, bytes.ptr, bytes.len, (off_t)at);
-        if (n < 0 && errno == EINTR) continue;
-        if (n == 0) errno = ENOSPC; /* a host that takes nothing and says nothing */
-        if (n <= 0) return maki_fail_errno(err, "writing");
-        bytes = maki_str_from(bytes, (size_t)n);
-        at += (uint64_t)n;
-    }
-    return MAKI_OK;
+    return write_all(files, fd, at, bytes, err);
 }
 
 maki_status maki_file_read_at(const maki_files *files, int fd, uint64_t at, void *out, size_t n,
@@ -57,10 +61,10 @@ static maki_status sync_directory(const maki_files *files, char *path, maki_err 
     char *slash = strrchr(path, '/');
     if (slash) slash[slash == path ? 1 : 0] = '\0';
     int fd = files->open(files, slash ? path : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
-    if (fd < 0) return maki_fail_errno(err, "opening the folder");
+    if (fd < 0) return maki_fail_errno(err, "opening the directory");
     maki_status st = MAKI_OK;
     if (files->sync(files, fd) < 0 && errno != EINVAL)
-        st = maki_fail_errno(err, "syncing a folder");
+        st = maki_fail_errno(err, "syncing the directory");
     files->close(files, fd);
     return st;
 }
@@ -143,10 +147,10 @@ off_t maki_file_named_size(const maki_files *files, int fd)
 
 int maki_file_same(const maki_files *files, int fd, const char *path)
 {
-    struct stat open_one, named;
-    if (files->stat(files, fd, NULL, &open_one) != 0) return -1;
+    struct stat opened, named;
+    if (files->stat(files, fd, NULL, &opened) != 0) return -1;
     if (files->stat(files, AT_FDCWD, path, &named) != 0) return errno == ENOENT ? 0 : -1;
-    return open_one.st_ino == named.st_ino && open_one.st_dev == named.st_dev;
+    return opened.st_ino == named.st_ino && opened.st_dev == named.st_dev;
 }
 
 bool maki_file_is(const maki_files *files, const char *path, mode_t kind)

@@ -1,4 +1,4 @@
-/* files.h -- what is done with files more than once: write all, replace a whole file at once. */
+/* files.h -- helpers over maki_files: write everything, read a range, replace a file atomically, ask for its size. */
 #ifndef MAKI_BASE_FILES_H
 #define MAKI_BASE_FILES_H
 
@@ -9,33 +9,33 @@
 
 #include "base/limits.h"
 
-/* All of `bytes`, in as many calls as it takes. */
+/* Write all of `bytes`, in as many calls as it takes. */
 maki_status maki_file_write(const maki_files *files, int fd, maki_str bytes, maki_err *err);
 
-/* All of `bytes` at `at`, and `n` bytes from there: fewer (*got) only at the end of the file. */
+/* Write all of `bytes` at offset `at`; read `n` bytes from there, fewer (*got) only at the end of the file. */
 maki_status maki_file_write_at(const maki_files *files, int fd, uint64_t at, maki_str bytes,
                                maki_err *err);
 maki_status maki_file_read_at(const maki_files *files, int fd, uint64_t at, void *out, size_t n,
                               size_t *got, maki_err *err);
 
-/* The file at `path` holds `bytes` afterwards, mode 0600, or is what it was before: never half of
- * one.  Written beside it, synced, renamed over it; a failure leaves no temporary file behind. */
+/* Replace the file at `path` atomically by `bytes`, mode 0600; on failure it is unchanged.  A temporary file in the
+ * same directory is written, synced and renamed; a failure leaves no temporary file behind. */
 maki_status maki_file_replace(const maki_env *env, const char *path, maki_str bytes, maki_err *err)
     MAKI_MUST_CHECK;
 
-/* -1 and errno: it cannot be told. */
+/* -1 and errno on failure. */
 off_t maki_file_size(const maki_files *files, int fd);
-/* The same, and ENOENT when no name leads to the file any more. */
+/* The same, and ENOENT when the file has been unlinked. */
 off_t maki_file_named_size(const maki_files *files, int fd);
-/* 1 when `fd` is the file of that name, 0 when it is not. */
+/* 1 when `fd` is the file at `path`, 0 when it is not, -1 and errno on failure. */
 int maki_file_same(const maki_files *files, int fd, const char *path);
-/* Is something of this kind (S_IFREG, S_IFDIR) there? */
+/* Is there a file of this type (S_IFREG, S_IFDIR)? */
 bool maki_file_is(const maki_files *files, const char *path, mode_t kind);
 bool maki_file_exists(const maki_files *files, const char *path);
-int64_t maki_file_mtime_ms(const struct stat *st); /* since 1970 */
+int64_t maki_file_mtime_ms(const struct stat *st); /* mtime, milliseconds since 1970 */
 
-/* The same for bytes that come in pieces, of any length: begin, write to `fd`, then commit or give up.
- * `path` is borrowed and must live as long. */
+/* An atomic replacement that is written in pieces: begin, write to `fd`, then commit or abort.  `path` is borrowed until
+ * then. */
 typedef struct maki_file_replacement {
     const maki_env *env;
     const char *path;

@@ -1,14 +1,13 @@
-/* hash.c -- see hash.h.
+/* hash.c -- the SHA256_ functions of libcrypto rather than EVP.
  *
- * The plain functions of libcrypto rather than EVP: the first EVP digest of a process reads
- * openssl.cnf and loads the providers, which costs 1 to 5 ms and 2 MB, as much as the rest of a
- * command. */
+ * The first EVP digest of a process reads openssl.cnf and loads the providers, which costs 1 to 5 ms and 2 MB, as much
+ * as the rest of a command. */
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include "base/hash.h"
 
 #include <openssl/sha.h>
 
-_Static_assert(sizeof(SHA256_CTX) <= sizeof((maki_sha256){ 0 }.state), "it must hold a SHA256_CTX");
+_Static_assert(sizeof(SHA256_CTX) <= sizeof((maki_sha256){ 0 }.state), "a SHA256_CTX must fit");
 
 void maki_sha256_init(maki_sha256 *hash)
 {

@@ -1,4 +1,4 @@
-/* hash.h -- SHA-256, by libcrypto. */
+/* hash.h -- SHA-256, by libcrypto, and hexadecimal. */
 #ifndef MAKI_BASE_HASH_H
 #define MAKI_BASE_HASH_H
 
@@ -8,20 +8,20 @@
 
 enum { MAKI_SHA256_LEN = 32 };
 
-/* In pieces: begin, add, finish.  It holds nothing that would have to be freed. */
+/* Of data in pieces: init, update, final.  It owns nothing that has to be freed. */
 typedef struct maki_sha256 {
-    uint64_t state[16]; /* libcrypto's */
+    uint64_t state[16]; /* a SHA256_CTX */
 } maki_sha256;
 
 void maki_sha256_init(maki_sha256 *hash);
 void maki_sha256_update(maki_sha256 *hash, maki_str bytes);
 void maki_sha256_final(maki_sha256 *hash, unsigned char out[MAKI_SHA256_LEN]);
 
-/* Of one text. */
+/* Of data in one piece. */
 void maki_sha256_of(maki_str bytes, unsigned char out[MAKI_SHA256_LEN]);
-/* 2 * n lower-case digits and a NUL. */
+/* Write 2 * n lower-case digits and a NUL. */
 void maki_hex(const unsigned char *bytes, size_t n, char *out);
-/* n bytes of as many pairs of lower-case digits; false: they are not. */
+/* Decode 2 * n lower-case digits into n bytes; false: they are not. */
 bool maki_unhex(const char *digits, size_t n, unsigned char *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* idset.h -- a set of ids (JSON strings, compared by their text), in an arena. */
+/* idset.h -- a hash map from ids (JSON strings, compared by their text) to numbers, in an arena. */
 #ifndef MAKI_BASE_IDSET_H
 #define MAKI_BASE_IDSET_H
 
@@ -17,11 +17,10 @@ typedef struct maki_idset {
     size_t count;
 } maki_idset;
 
-/* Put `id` in with a number of the caller's; an id that is there already keeps its first number.
- * An empty id is not put in. */
+/* Insert `id` with a value; an id that is in the set keeps its first value.  An empty id is not inserted. */
 maki_status maki_idset_add(maki_idset *set, maki_str id, size_t value, maki_arena *arena,
                            maki_err *err);
-/* Is it in?  *value (unless NULL) becomes its number.  An empty id never is. */
+/* Is it in the set?  *value (unless NULL) becomes its value.  An empty id never is. */
 bool maki_idset_has(const maki_idset *set, maki_str id, size_t *value);
 
 #endif

@@ -1,4 +1,6 @@
-/* json.c -- see <maki/json.h> and json.h. */
+/* json.c -- JSON is read where it lies: values are spans of the text, found by skipping over strings and containers.
+ *
+ * Only maki_json_check validates.  The rest trusts that it was called, and may read past the end of other bytes. */
 #include "base/json.h"
 #include "base/ascii.h"
 
@@ -81,7 +83,8 @@ bool maki_json_next_known(maki_json_iter *iter, maki_json_item *item, maki_str k
     while (p < iter->end && (maki_is_space(*p) || *p == ','))
         p++;
     iter->at = p;
-    if (p >= iter->end || *p == '}') return false; /* '}': see maki_json_enter */
+    if (p >= iter->end || *p == '}')
+        return false; /* '}': the end of an object, after maki_json_enter */
     *item = (maki_json_item){ .key = { "", 0 }, .start = p };
     if (iter->object) {
         const char *after = skip_string(p, iter->end);
@@ -177,8 +180,7 @@ maki_str maki_json_first(maki_str object, const char *names, maki_json_kind kind
 
 maki_str maki_json_string(maki_str object, const char *name)
 {
-    maki_str value = maki_json_field(object, name);
-    return maki_json_kind_of(value) == MAKI_JSON_STRING ? value : (maki_str){ "", 0 };
+    return maki_json_first(object, name, MAKI_JSON_STRING);
 }
 
 bool maki_json_string_field(maki_str object, const char *name, maki_str *string)
@@ -194,10 +196,10 @@ const char *maki_json_text_field(maki_str object, const char *name, char *out, s
     return out;
 }
 
-double maki_json_number(maki_str object, const char *name, double instead)
+double maki_json_number(maki_str object, const char *name, double fallback)
 {
     maki_str value = maki_json_first(object, name, MAKI_JSON_NUMBER);
-    return value.len ? maki_json_double(value) : instead;
+    return value.len ? maki_json_double(value) : fallback;
 }
 
 double maki_json_number_field(maki_str object, const char *name)
@@ -256,7 +258,7 @@ static inline bool is_low(uint32_t unit)
     return unit >= 0xDC00 && unit <= 0xDFFF;
 }
 
-/* What a letter after a backslash stands for. */
+/* The character that a letter after a backslash means; 0 for u. */
 static const char escape_codes[128] = { ['b'] = '\b', ['f'] = '\f', ['n'] = '\n',  ['r'] = '\r',
                                         ['t'] = '\t', ['"'] = '"',  ['\\'] = '\\', ['/'] = '/' };
 
@@ -274,7 +276,7 @@ uint32_t maki_json_escape_code(maki_str text, size_t *len)
     return 0x10000 + ((unit - 0xD800) << 10) + (low - 0xDC00);
 }
 
-/* The character at text.ptr[at], escaped or not: its code (a lone surrogate as it is) and length. */
+/* The character at text.ptr[at], escaped or not: its code point (a lone surrogate as it is) and its length in bytes. */
 static uint32_t char_at(maki_str text, size_t at, size_t *len)
 {
     return text.ptr[at] == '\\' ? maki_json_escape_code(maki_str_from(text, at), len)
@@ -287,10 +289,10 @@ size_t maki_json_copy_text(maki_str string, char *out, size_t capacity)
     size_t n = 0;
     for (size_t at = 0, len = 0; at < escaped.len; at += len) {
         char bytes[4];
-        size_t put = maki_utf8_encode(char_at(escaped, at, &len), bytes);
-        if (put > capacity - n) break;
-        memcpy(out + n, bytes, put);
-        n += put;
+        size_t n_bytes = maki_utf8_encode(char_at(escaped, at, &len), bytes);
+        if (n_bytes > capacity - n) break;
+        memcpy(out + n, bytes, n_bytes);
+        n += n_bytes;
     }
     return n;
 }
@@ -313,14 +315,14 @@ bool maki_json_text_is(maki_str string, maki_str text)
     if (!memchr(escaped.ptr, '\\', escaped.len)) return escaped.len == text.len;
     for (size_t at = 0, len = 0; at < escaped.len; at += len) {
         char bytes[4];
-        size_t put = maki_utf8_encode(char_at(escaped, at, &len), bytes);
-        if (put > text.len - n || memcmp(text.ptr + n, bytes, put) != 0) return false;
-        n += put;
+        size_t n_bytes = maki_utf8_encode(char_at(escaped, at, &len), bytes);
+        if (n_bytes > text.len - n || memcmp(text.ptr + n, bytes, n_bytes) != 0) return false;
+        n += n_bytes;
     }
     return n == text.len;
 }
 
-/* The escapes from `at` on, decoded into out[room]; *at moves past those for which there was room. */
+/* Decode a run of escapes from *at on into out[capacity]; *at moves past those that fit. */
 static size_t decode_escapes(maki_str escaped, size_t *at, char *out, size_t capacity)
 {
     size_t n = 0, len = 0;
@@ -338,20 +340,20 @@ static size_t decode_escapes(maki_str escaped, size_t *at, char *out, size_t cap
 
 maki_status maki_json_text_to(maki_str escaped, maki_sink sink, maki_err *err)
 {
-    enum { GATHERED = 4096, SHORT = 1024 };
-    char text[GATHERED];
+    enum { BUFFER = 4096, SHORT = 1024 };
+    char text[BUFFER];
     maki_status st = MAKI_OK;
     size_t at = 0, n = 0;
     while (st == MAKI_OK && at < escaped.len) {
         const char *slash = memchr(escaped.ptr + at, '\\', escaped.len - at);
         maki_str plain = { escaped.ptr + at,
                            slash ? (size_t)(slash - escaped.ptr) - at : escaped.len - at };
-        bool gathered = plain.len <= SHORT && plain.len < escaped.len;
-        if (n && (!gathered || GATHERED - n < plain.len + 4)) {
+        bool buffered = plain.len <= SHORT && plain.len < escaped.len;
+        if (n && (!buffered || BUFFER - n < plain.len + 4)) {
             st = sink.write(sink.ctx, (maki_str){ text, n }, err);
             n = 0;
         }
-        if (gathered) {
+        if (buffered) {
             memcpy(text + n, plain.ptr, plain.len);
             n += plain.len;
         } else if (st == MAKI_OK) {
@@ -387,7 +389,7 @@ bool maki_json_same_text(maki_str a, maki_str b)
 uint64_t maki_json_text_hash(maki_str string)
 {
     maki_str escaped = maki_json_inside(string);
-    uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a over characters */
+    uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a over code points */
     for (size_t at = 0, len = 0; at < escaped.len; at += len) {
         hash = (hash ^ char_at(escaped, at, &len)) * 0x100000001b3u;
     }
@@ -399,15 +401,14 @@ uint64_t maki_json_units(maki_str escaped)
     return maki_text_kernels_best()->escaped_units(escaped.ptr, escaped.len);
 }
 
-/* May the text end with the first half of an escaped pair?  (It may also be an escaped backslash and
- * letters.) */
+/* May the text end with the first half of an escaped surrogate pair?  (It may also be an escaped backslash and letters.) */
 static bool may_end_in_pair(maki_str text)
 {
     const char *p = text.ptr + text.len;
     return text.len >= 6 && p[-6] == '\\' && p[-5] == 'u' && (p[-4] | 32) == 'd' && p[-3] >= '8';
 }
 
-/* The next bytes of `escaped` from `at`: whole characters, whole escapes. */
+/* The next bytes of `escaped` from `at`: complete characters and escapes. */
 static maki_str next_piece(maki_str escaped, size_t at)
 {
     enum { PIECE = 256 };
@@ -418,8 +419,8 @@ static maki_str next_piece(maki_str escaped, size_t at)
     return piece;
 }
 
-/* The end of the longest prefix of at most *units, which become what is left of them.  Piece by piece
- * as long as pieces fit, then character by character. */
+/* The end of the longest prefix of at most *units, which is reduced by its length.  Goes piece by piece as long as pieces
+ * fit, then character by character. */
 static size_t walk_units(maki_str escaped, uint64_t *units)
 {
     size_t at = 0, len = 0;
@@ -448,12 +449,12 @@ maki_str maki_json_head(maki_str escaped, uint64_t units)
 
 maki_str maki_json_tail(maki_str escaped, uint64_t units)
 {
-    uint64_t all = maki_json_units(escaped);
-    if (all <= units) return escaped;
-    uint64_t drop = all - units; /* walk forward: an escape cannot be told from behind */
+    uint64_t total = maki_json_units(escaped);
+    if (total <= units) return escaped;
+    uint64_t drop = total - units; /* forwards, because escapes cannot be recognized backwards */
     size_t len = 0, at = walk_units(escaped, &drop);
     if (drop > 0) {
-        char_at(escaped, at, &len); /* one half of this character would still fit: it goes too */
+        char_at(escaped, at, &len); /* half of this character would fit: it is dropped too */
         at += len;
     }
     return maki_str_from(escaped, at);
@@ -461,13 +462,13 @@ maki_str maki_json_tail(maki_str escaped, uint64_t units)
 
 /* ---- numbers ------------------------------------------------------------------------------- */
 
-/* Any JSON number: rewritten without a point ("-1.5" becomes "-15e-1"), because strtod looks for the
- * point of the host's locale.  No tie between two doubles has more than 767 digits, so digits past
- * the first 800 only say that the number is not a tie, which a 1 in their place does too. */
+/* Any JSON number.  It is rewritten without a point ("-1.5" becomes "-15e-1"), because strtod expects the decimal point
+ * of the locale.  No tie between two doubles has more than 767 digits, so digits past the first 800 only say that the
+ * number is not a tie; a single 1 in their place says so too. */
 static double slow_double(maki_str number)
 {
     enum { DIGITS = 800 };
-    const long exponent_max = 1000000000000; /* longer than any text, so none can undo it */
+    const long exponent_max = 1000000000000; /* more than the digits of any text */
     char copy[DIGITS + 40];
     size_t n = 0, i = 0;
     long exponent = 0, written = 0;
@@ -494,9 +495,9 @@ static double slow_double(maki_str number)
         copy[n++] = '1';
         exponent--;
     }
-    bool down = i + 1 < number.len && number.ptr[i + 1] == '-';
+    bool down = i + 1 < number.len && number.ptr[i + 1] == '-'; /* the sign of the exponent */
     for (i++; i < number.len; i++) {
-        if (number.ptr[i] < '0' || number.ptr[i] > '9') continue;
+        if (!maki_is_digit(number.ptr[i])) continue;
         if (written < exponent_max) written = written * 10 + (number.ptr[i] - '0');
     }
     snprintf(copy + n, sizeof copy - n, "e%ld", exponent + (down ? -written : written));
@@ -511,21 +512,21 @@ double maki_json_double(maki_str number)
     size_t i = number.len > 0 && number.ptr[0] == '-';
     bool negative = i == 1;
     uint64_t digits = 0;
-    size_t places = 0;
+    size_t decimals = 0;
     bool point = false;
     for (; i < number.len; i++) {
         char c = number.ptr[i];
         if (c == '.') {
             point = true;
-        } else if (c >= '0' && c <= '9' && digits < (uint64_t)1 << 49) {
+        } else if (maki_is_digit(c) && digits < (uint64_t)1 << 49) {
             digits = digits * 10 + (uint64_t)(c - '0');
-            places += point;
+            decimals += point;
         } else {
-            return slow_double(number); /* an exponent, or more digits than are exact this way */
+            return slow_double(number); /* an exponent, or too many digits to be exact */
         }
     }
-    if (places >= sizeof tens / sizeof tens[0]) return slow_double(number);
-    double value = (double)digits / tens[places]; /* both exact, so correctly rounded */
+    if (decimals >= sizeof tens / sizeof tens[0]) return slow_double(number);
+    double value = (double)digits / tens[decimals]; /* both exact, so correctly rounded */
     return negative ? -value : value;
 }
 
@@ -541,9 +542,9 @@ bool maki_json_uint(maki_str value, uint64_t *out)
 uint64_t maki_json_uint_field(maki_str object, maki_str name)
 {
     maki_str value;
-    uint64_t whole = 0;
-    if (maki_json_get(object, name, &value)) (void)maki_json_uint(value, &whole);
-    return whole;
+    uint64_t integer = 0;
+    if (maki_json_get(object, name, &value)) (void)maki_json_uint(value, &integer);
+    return integer;
 }
 
 bool maki_json_true(maki_str value)

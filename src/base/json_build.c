@@ -1,29 +1,29 @@
-/* json_build.c -- see json_build.h. */
+/* json_build.c -- the text is written to a buffer and copied into the arena when it is complete. */
 #include "base/json_build.h"
 
-void maki_json_build_begin(maki_json_build *made, maki_arena *arena, maki_err *err)
+void maki_json_build_begin(maki_json_build *build, maki_arena *arena, maki_err *err)
 {
-    made->buf = maki_buf_new(arena->alloc, arena->max);
-    maki_jw_init(&made->w, maki_buf_sink(&made->buf), err);
+    build->buf = maki_buf_new(arena->alloc, arena->max);
+    maki_jw_init(&build->w, maki_buf_sink(&build->buf), err);
 }
 
-maki_status maki_json_build_end(maki_json_build *made, maki_arena *arena, maki_str *json,
+maki_status maki_json_build_end(maki_json_build *build, maki_arena *arena, maki_str *json,
                                 maki_err *err)
 {
-    maki_status st = maki_jw_end(&made->w);
-    if (st == MAKI_OK) return maki_buf_to_arena(&made->buf, arena, json, err);
-    maki_buf_free(&made->buf);
+    maki_status st = maki_jw_end(&build->w);
+    if (st == MAKI_OK) return maki_buf_to_arena(&build->buf, arena, json, err);
+    maki_buf_free(&build->buf);
     return st;
 }
 
 maki_status maki_json_build_print(maki_arena *arena, maki_str *json, maki_err *err,
-                                  const char *shape, ...)
+                                  const char *format, ...)
 {
-    maki_json_build made;
+    maki_json_build build;
     va_list args;
-    maki_json_build_begin(&made, arena, err);
-    va_start(args, shape);
-    maki_jw_print_args(&made.w, shape, &args);
+    maki_json_build_begin(&build, arena, err);
+    va_start(args, format);
+    maki_jw_print_args(&build.w, format, &args);
     va_end(args);
-    return maki_json_build_end(&made, arena, json, err);
+    return maki_json_build_end(&build, arena, json, err);
 }

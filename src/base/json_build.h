@@ -1,4 +1,4 @@
-/* json_build.h -- small JSON made for the arena: write it, end it, have the text. */
+/* json_build.h -- build a small JSON text in an arena. */
 #ifndef MAKI_BASE_JSON_BUILD_H
 #define MAKI_BASE_JSON_BUILD_H
 
@@ -11,12 +11,12 @@ typedef struct maki_json_build {
     maki_jw w;
 } maki_json_build;
 
-/* Write to made->w between the two; every begin needs its end, which frees what begin took. */
-void maki_json_build_begin(maki_json_build *made, maki_arena *arena, maki_err *err);
-maki_status maki_json_build_end(maki_json_build *made, maki_arena *arena, maki_str *json,
+/* Write to build->w between the two.  Every begin needs its end, which frees the buffer, on failure too. */
+void maki_json_build_begin(maki_json_build *build, maki_arena *arena, maki_err *err);
+maki_status maki_json_build_end(maki_json_build *build, maki_arena *arena, maki_str *json,
                                 maki_err *err);
-/* The same by example (json_print.h). */
+/* The same by a format (json_print.h). */
 maki_status maki_json_build_print(maki_arena *arena, maki_str *json, maki_err *err,
-                                  const char *shape, ...);
+                                  const char *format, ...);
 
 #endif

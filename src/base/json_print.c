@@ -1,4 +1,6 @@
-/* json_print.c -- see json_print.h. */
+/* json_print.c -- the format is read once, from left to right.
+ *
+ * A key waits until its value is known: where the value is omitted, the key is too. */
 #include "base/json_print.h"
 
 #include <assert.h>
@@ -6,29 +8,29 @@
 
 #include "base/str.h"
 
-/* 'name': or 'text' as it stands in a shape, with its quotes.  What fits goes straight to where bytes wait. */
-static void write_spelled(maki_jw *w, maki_str spelled)
+/* Write 'name': or 'text' from the format, with its quotes.  It is copied in one step when it fits into the buffer. */
+static void write_literal(maki_jw *w, maki_str literal)
 {
-    size_t colon = spelled.ptr[spelled.len - 1] == ':', last = spelled.len - 1 - colon;
+    size_t colon = literal.ptr[literal.len - 1] == ':', last = literal.len - 1 - colon;
     maki_jw_begin_value(w);
-    if (spelled.len <= w->size - w->fill) {
-        char *at = (w->capacity ? w->capacity : w->waiting) + w->fill;
-        memcpy(at, spelled.ptr, spelled.len);
+    if (literal.len <= w->capacity - w->fill) {
+        char *at = w->buffer + w->fill;
+        memcpy(at, literal.ptr, literal.len);
         at[0] = at[last] = '"';
-        w->fill += spelled.len;
-        w->written += spelled.len;
+        w->fill += literal.len;
+        w->written += literal.len;
     } else {
         maki_jw_bytes(w, MAKI_LIT("\""));
-        maki_jw_bytes(w, (maki_str){ spelled.ptr + 1, last - 1 });
+        maki_jw_bytes(w, (maki_str){ literal.ptr + 1, last - 1 });
         maki_jw_bytes(w, colon ? MAKI_LIT("\":") : MAKI_LIT("\""));
     }
     w->after_key = colon;
 }
 
-/* The key that stands before a value; it is written with it. */
+/* Write the pending key, if any, before its value. */
 static inline void write_key(maki_jw *w, maki_str *key)
 {
-    if (key->len) write_spelled(w, *key);
+    if (key->len) write_literal(w, *key);
     key->len = 0;
 }
 
@@ -40,7 +42,7 @@ static void write_quoted(maki_jw *w, maki_str escaped)
     maki_jw_bytes(w, MAKI_LIT("\""));
 }
 
-/* A text of that kind; left out when it is empty and the kind says so. */
+/* Write a text by its conversion; omit it when it is empty and the conversion says so. */
 static void write_text(maki_jw *w, maki_str *key, char kind, maki_str text)
 {
     if (text.len == 0 && strchr("vSQz", kind)) {
@@ -87,62 +89,62 @@ static void write_argument(maki_jw *w, maki_str *key, char kind, va_list *args)
     }
 }
 
-/* 'name': or 'text' at `shape`; what follows it. */
-static const char *read_spelled(maki_jw *w, maki_str *key, const char *shape)
+/* Parse 'name': or 'text' at `format`; returns what follows it. */
+static const char *parse_literal(maki_jw *w, maki_str *key, const char *format)
 {
-    const char *end = strchr(shape + 1, '\'');
+    const char *end = strchr(format + 1, '\'');
     assert(end);
     end += end[1] == ':' ? 2 : 1;
-    maki_str spelled = { shape, (size_t)(end - shape) };
+    maki_str literal = { format, (size_t)(end - format) };
     write_key(w, key);
     if (end[-1] == ':')
-        *key = spelled;
+        *key = literal;
     else
-        write_spelled(w, spelled);
+        write_literal(w, literal);
     return end;
 }
 
-/* true, null, 1: as it stands. */
-static const char *read_plain(maki_jw *w, maki_str *key, const char *shape)
+/* Parse true, null, 1; returns what follows it. */
+static const char *parse_bare(maki_jw *w, maki_str *key, const char *format)
 {
-    maki_str value = { shape, strcspn(shape, ",]}") };
+    maki_str value = { format, strcspn(format, ",]}") };
     assert(value.len > 0);
     write_key(w, key);
     maki_jw_raw(w, value);
-    return shape + value.len;
+    return format + value.len;
 }
 
-void maki_jw_print_args(maki_jw *w, const char *shape, va_list *args)
+void maki_jw_print_args(maki_jw *w, const char *format, va_list *args)
 {
     maki_str key = { "", 0 };
-    while (*shape) {
-        switch (*shape) {
-        case ',': shape++; break;
+    while (*format) {
+        switch (*format) {
+        case ',': format++; break;
         case '{':
         case '[':
             write_key(w, &key);
-            if (*shape++ == '{')
+            if (*format++ == '{')
                 maki_jw_object(w);
             else
                 maki_jw_array(w);
             break;
-        case '}': maki_jw_end_object(w), shape++; break;
-        case ']': maki_jw_end_array(w), shape++; break;
-        case '\'': shape = read_spelled(w, &key, shape); break;
+        case '}': maki_jw_end_object(w), format++; break;
+        case ']': maki_jw_end_array(w), format++; break;
+        case '\'': format = parse_literal(w, &key, format); break;
         case '%':
-            write_argument(w, &key, shape[1], args);
-            shape += 2;
+            write_argument(w, &key, format[1], args);
+            format += 2;
             break;
-        default: shape = read_plain(w, &key, shape); break;
+        default: format = parse_bare(w, &key, format); break;
         }
     }
     write_key(w, &key);
 }
 
-void maki_jw_print(maki_jw *w, const char *shape, ...)
+void maki_jw_print(maki_jw *w, const char *format, ...)
 {
     va_list args;
-    va_start(args, shape);
-    maki_jw_print_args(w, shape, &args);
+    va_start(args, format);
+    maki_jw_print_args(w, format, &args);
     va_end(args);
 }

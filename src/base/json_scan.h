@@ -1,11 +1,11 @@
-/* json_scan.h -- one pass over JSON of any size: is it right, and where are its values?
+/* json_scan.h -- an incremental JSON validator that reports where values are.
  *
- * Bytes are pushed in pieces of any length, cut anywhere; nothing is copied and no tree is built, so
- * memory does not grow with the text.  Values down to `report_depth` are reported as byte spans when
- * they end.  The first mistake stops the scan with its byte position and the reason.
+ * Bytes are pushed in pieces of any length, cut anywhere.  Nothing is copied and no tree is built, so memory does not
+ * grow with the text.  Values down to `report_depth` are reported as byte spans when they end.  The first error stops
+ * the scan, with its byte offset and the reason.
  *
- * Accepted is RFC 8259 exactly: UTF-8 without a byte order mark, no comments, no trailing commas;
- * duplicate keys and escaped lone surrogates are grammatical and pass.
+ * Exactly RFC 8259 is accepted: UTF-8 without a byte order mark, no comments, no trailing commas.  Duplicate keys and
+ * escaped lone surrogates are valid.
  *
  * Life: maki_json_scan_init (or _resume), any number of maki_json_scan_push, one maki_json_scan_end. */
 #ifndef MAKI_BASE_JSON_SCAN_H
@@ -17,22 +17,21 @@
 #include "base/text.h"
 
 enum {
-    MAKI_JSON_DEPTH = 512,      /* the depth limit unless told otherwise */
-    MAKI_JSON_DEPTH_MAX = 4096, /* the most it can be set to */
-    MAKI_JSON_REPORT_MAX = 8    /* the deepest report_depth */
+    MAKI_JSON_DEPTH = 512,      /* the default depth limit */
+    MAKI_JSON_DEPTH_MAX = 4096, /* the maximum depth limit */
+    MAKI_JSON_REPORT_MAX = 8    /* the maximum report_depth */
 };
 
-/* Where a value stands: bytes [start, end) from the beginning of the text. */
+/* The bytes [start, end) of a value, from the beginning of the text. */
 typedef struct maki_json_span {
     maki_json_kind kind;
     unsigned depth; /* 0 is the whole text (or one row of a sequence) */
     uint64_t start, end;
-    uint64_t key_start,
-        key_end;    /* its key with the quotes, when it stands in an object; else 0, 0 */
-    uint64_t index; /* its number among its neighbours, from 0 */
+    uint64_t key_start, key_end; /* of its key with the quotes; 0, 0 outside of an object */
+    uint64_t index;              /* in its container, from 0 */
 } maki_json_span;
 
-/* Called for each value when it ends, so inner values come before outer ones.  Not MAKI_OK stops. */
+/* Called for each value when it ends, so inner values come before outer ones.  Any status but MAKI_OK stops the scan. */
 typedef maki_status (*maki_json_on_span)(void *ctx, const maki_json_span *span, maki_err *err);
 
 typedef struct maki_json_scan_options {
@@ -41,7 +40,7 @@ typedef struct maki_json_scan_options {
     unsigned report_depth; /* report values of depth 0 to this; needs on_span */
     maki_json_on_span on_span;
     void *ctx;
-    const maki_text_kernels *kernels; /* NULL: the best there are */
+    const maki_text_kernels *kernels; /* NULL: the fastest */
 } maki_json_scan_options;
 
 typedef struct maki_json_scan {
@@ -51,21 +50,21 @@ typedef struct maki_json_scan {
     unsigned literal_at;      /* in a literal or a \u escape: how much of it has been seen */
     const char *literal;      /* the literal being read */
     bool in_key;              /* the string being read is a key */
-    unsigned depth;           /* how many containers are open */
+    unsigned depth;           /* of open containers */
     bool in_object;           /* the innermost of them is an object */
     uint64_t token_start;     /* of the string, number or literal being read */
-    unsigned char pending[4]; /* the first bytes of a character cut by the piece's end */
+    unsigned char pending[4]; /* the first bytes of a character cut by the end of a piece */
     unsigned pending_len;
     struct {
         uint64_t start, key_start, key_end, index;
-    } open[MAKI_JSON_REPORT_MAX + 1]; /* what is known of the value being read at each depth */
+    } open[MAKI_JSON_REPORT_MAX + 1]; /* the value being read at each depth */
     uint64_t is_object[MAKI_JSON_DEPTH_MAX / 64];
 } maki_json_scan;
 
 void maki_json_scan_init(maki_json_scan *scan, const maki_json_scan_options *options);
-/* Instead of maki_json_scan_init: the bytes before `at` were checked before and end right after a value
- * inside the containers `open`, outermost first: "{[" is in an array that is a field of the text's object.
- * Spans of containers that began before `at` are not reported right. */
+/* Instead of maki_json_scan_init: the bytes before `at` are valid and end right after a value inside the containers
+ * `open`, outermost first: "{[" is an array in the object of the text.  Spans of containers that began before `at` are
+ * wrong. */
 void maki_json_scan_resume(maki_json_scan *scan, const maki_json_scan_options *options, uint64_t at,
                            const char *open);
 maki_status maki_json_scan_push(maki_json_scan *scan, maki_str piece, maki_err *err)

@@ -1,4 +1,7 @@
-/* json_write.c -- see json_write.h. */
+/* json_write.c -- bytes are collected in a buffer; a bit per depth says whether the next value needs a comma.
+ *
+ * Depths that are equal modulo 64 share a bit.  That is right at any depth: the end of a container sets the bit of the
+ * one around it. */
 #include "base/json_write.h"
 
 #include <assert.h>
@@ -9,79 +12,77 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ascii.h"
 #include "base/text.h"
 
 void maki_jw_init(maki_jw *w, maki_sink sink, maki_err *err)
 {
-    memset(w, 0, offsetof(maki_jw, waiting));
+    memset(w, 0, offsetof(maki_jw, small));
     w->sink = sink;
     w->err = err;
-    w->size = sizeof w->waiting;
+    w->buffer = w->small;
+    w->capacity = sizeof w->small;
 }
 
-void maki_jw_set_buffer(maki_jw *w, char *capacity, size_t size)
+void maki_jw_set_buffer(maki_jw *w, char *buffer, size_t capacity)
 {
+    w->buffer = buffer;
     w->capacity = capacity;
-    w->size = size;
+    w->full_only = true;
 }
 
-static void hand_on(maki_jw *w, maki_str bytes)
+static void emit(maki_jw *w, maki_str bytes)
 {
     if (w->status == MAKI_OK && bytes.len) w->status = w->sink.write(w->sink.ctx, bytes, w->err);
 }
 
-static inline char *capacity_of(maki_jw *w)
-{
-    return w->capacity ? w->capacity : w->waiting;
-}
-
 static void flush(maki_jw *w)
 {
-    hand_on(w, (maki_str){ capacity_of(w), w->fill });
+    emit(w, (maki_str){ w->buffer, w->fill });
     w->fill = 0;
 }
 
-/* There is no room for them. */
+/* Write bytes that do not fit into the buffer. */
 static void overflow(maki_jw *w, maki_str bytes)
 {
-    size_t left = w->size - w->fill;
-    if (w->capacity) { /* fill it up */
-        memcpy(w->capacity + w->fill, bytes.ptr, left);
+    size_t left = w->capacity - w->fill;
+    if (w->full_only) {
+        memcpy(w->buffer + w->fill, bytes.ptr, left);
         w->fill += left;
-        bytes = (maki_str){ bytes.ptr + left, bytes.len - left };
+        bytes = maki_str_from(bytes, left);
     }
     flush(w);
-    if (bytes.len > w->size) {
-        size_t whole = w->capacity ? bytes.len / w->size * w->size : bytes.len;
-        hand_on(w, (maki_str){ bytes.ptr, whole });
-        bytes = (maki_str){ bytes.ptr + whole, bytes.len - whole };
+    if (bytes.len > w->capacity) {
+        size_t direct = w->full_only ? bytes.len / w->capacity * w->capacity : bytes.len;
+        emit(w, maki_str_to(bytes, direct));
+        bytes = maki_str_from(bytes, direct);
     }
-    memcpy(capacity_of(w), bytes.ptr, bytes.len);
+    memcpy(w->buffer, bytes.ptr, bytes.len);
     w->fill = bytes.len;
 }
 
 void maki_jw_bytes(maki_jw *w, maki_str bytes)
 {
     w->written += bytes.len;
-    if (bytes.len > w->size - w->fill) {
+    if (bytes.len > w->capacity - w->fill) {
         overflow(w, bytes);
         return;
     }
-    if (bytes.len) memcpy(capacity_of(w) + w->fill, bytes.ptr, bytes.len);
+    if (bytes.len) memcpy(w->buffer + w->fill, bytes.ptr, bytes.len);
     w->fill += bytes.len;
 }
 
-static inline void byte(maki_jw *w, char c)
+static inline void put_byte(maki_jw *w, char c)
 {
-    if (w->fill == w->size) flush(w);
-    capacity_of(w)[w->fill++] = c;
+    if (w->fill == w->capacity) flush(w);
+    w->buffer[w->fill++] = c;
     w->written++;
 }
 
 void maki_jw_begin_value(maki_jw *w)
 {
     uint64_t bit = (uint64_t)1 << (w->depth % 64);
-    if (!w->after_key && (w->has_items & bit)) byte(w, ',');
+    if (!w->after_key && (w->has_items & bit)) put_byte(w, ',');
     w->has_items |= bit;
     w->after_key = false;
 }
@@ -89,7 +90,7 @@ void maki_jw_begin_value(maki_jw *w)
 static void open_container(maki_jw *w, char c)
 {
     maki_jw_begin_value(w);
-    byte(w, c);
+    put_byte(w, c);
     w->depth++;
     w->has_items &= ~((uint64_t)1 << (w->depth % 64));
 }
@@ -98,8 +99,8 @@ static void close_container(maki_jw *w, char c)
 {
     assert(w->depth > 0);
     w->depth--;
-    w->has_items |= (uint64_t)1 << (w->depth % 64); /* at least the one that ends here */
-    byte(w, c);
+    w->has_items |= (uint64_t)1 << (w->depth % 64); /* the container that ends here is an item */
+    put_byte(w, c);
 }
 
 void maki_jw_object(maki_jw *w)
@@ -122,8 +123,8 @@ void maki_jw_end_array(maki_jw *w)
     close_container(w, ']');
 }
 
-/* From `at` on, where U+0085 (lead C2) or U+2028 and U+2029 (lead E2) begin, else text.len.  JSON
- * allows them, but to many readers of lines they end a line. */
+/* The next U+0085 (lead C2) or U+2028, U+2029 (lead E2) from `at` on, else text.len.  JSON allows them, but many
+ * programs that read lines take them for the end of a line. */
 static size_t next_line_end(maki_str text, size_t at, unsigned char lead)
 {
     const unsigned char *p = (const unsigned char *)text.ptr;
@@ -139,29 +140,29 @@ static size_t next_line_end(maki_str text, size_t at, unsigned char lead)
 }
 
 /* The escape of a quote, a backslash or a byte below 0x20. */
-static inline void escaped_byte(maki_jw *w, unsigned char c)
+static inline void put_escape(maki_jw *w, unsigned char c)
 {
     static const char digits[] = "0123456789abcdef";
     static const char letters[] = "btn?fr"; /* for 0x08 to 0x0D; 0x0B has none */
     if (c == '"' || c == '\\') {
-        byte(w, '\\');
-        byte(w, (char)c);
+        put_byte(w, '\\');
+        put_byte(w, (char)c);
     } else if (c >= 0x08 && c <= 0x0D && c != 0x0B) {
-        byte(w, '\\');
-        byte(w, letters[c - 0x08]);
+        put_byte(w, '\\');
+        put_byte(w, letters[c - 0x08]);
     } else {
         char escape[] = { '\\', 'u', '0', '0', digits[c >> 4 & 15], digits[c & 15] };
         maki_jw_bytes(w, (maki_str){ escape, sizeof escape });
     }
 }
 
-/* A short name, as most keys are: nothing in it needs an escape. */
-static bool is_word(maki_str text)
+/* A short name, as most keys are, in which nothing needs an escape. */
+static bool is_plain_key(maki_str text)
 {
     if (text.len > 16) return false;
     for (size_t i = 0; i < text.len; i++) {
         char c = text.ptr[i];
-        if (!((c >= 'a' && c <= 'z') || c == '_')) return false;
+        if (!maki_is_lower(c) && c != '_') return false;
     }
     return true;
 }
@@ -169,7 +170,7 @@ static bool is_word(maki_str text)
 void maki_jw_escaped(maki_jw *w, maki_str text)
 {
     const maki_text_kernels *kernels = maki_text_kernels_best();
-    if (is_word(text)) {
+    if (is_plain_key(text)) {
         maki_jw_bytes(w, text);
         return;
     }
@@ -191,30 +192,30 @@ void maki_jw_escaped(maki_jw *w, maki_str text)
             at += 3;
             three = next_line_end(text, at, 0xE2);
         } else {
-            escaped_byte(w, (unsigned char)text.ptr[at++]);
+            put_escape(w, (unsigned char)text.ptr[at++]);
         }
     }
 }
 
-static void quoted(maki_jw *w, maki_str text)
+static void put_quoted(maki_jw *w, maki_str text)
 {
-    byte(w, '"');
+    put_byte(w, '"');
     maki_jw_escaped(w, text);
-    byte(w, '"');
+    put_byte(w, '"');
 }
 
 void maki_jw_key(maki_jw *w, maki_str key)
 {
     maki_jw_begin_value(w);
-    quoted(w, key);
-    byte(w, ':');
+    put_quoted(w, key);
+    put_byte(w, ':');
     w->after_key = true;
 }
 
 void maki_jw_raw_key(maki_jw *w, maki_str escaped)
 {
     maki_jw_begin_value(w);
-    byte(w, '"');
+    put_byte(w, '"');
     maki_jw_bytes(w, escaped);
     maki_jw_bytes(w, MAKI_LIT("\":"));
     w->after_key = true;
@@ -223,7 +224,7 @@ void maki_jw_raw_key(maki_jw *w, maki_str escaped)
 void maki_jw_string(maki_jw *w, maki_str text)
 {
     maki_jw_begin_value(w);
-    quoted(w, text);
+    put_quoted(w, text);
 }
 
 void maki_jw_string_lossy(maki_jw *w, maki_str text)
@@ -262,7 +263,7 @@ void maki_jw_double(maki_jw *w, double value)
         maki_jw_int(w, (int64_t)value);
         return;
     }
-    /* 15 digits are never too many, except where doubles get sparse. */
+    /* 15 digits are always exact, except for subnormal numbers. */
     for (int precision = fabs(value) < DBL_MIN ? 1 : 15; precision <= 17; precision++) {
         snprintf(digits, sizeof digits, "%.*g", precision, value);
         if (strtod(digits, NULL) == value) break; /* written and read in the same locale */
@@ -283,17 +284,17 @@ void maki_jw_null(maki_jw *w)
     maki_jw_raw(w, MAKI_LIT("null"));
 }
 
-static maki_status write_raw(void *ctx, maki_str bytes, maki_err *err)
+static maki_status sink_write(void *ctx, maki_str bytes, maki_err *err)
 {
     maki_jw *w = ctx;
-    (void)err; /* told to the writer's own */
+    (void)err; /* the writer has its own */
     maki_jw_bytes(w, bytes);
     return w->status;
 }
 
 maki_sink maki_jw_sink(maki_jw *w)
 {
-    return (maki_sink){ write_raw, w };
+    return (maki_sink){ sink_write, w };
 }
 
 maki_status maki_jw_end(maki_jw *w)

@@ -1,4 +1,4 @@
-/* limits.h -- ceilings that several folders share.  What one file needs alone stands in that file. */
+/* limits.h -- limits that several directories of src/ share.  A limit of one file is defined in that file. */
 #ifndef MAKI_BASE_LIMITS_H
 #define MAKI_BASE_LIMITS_H
 

@@ -1,4 +1,6 @@
-/* logger.c -- see logger.h. */
+/* logger.c -- a line is formatted on the stack and written with one call of the sink.
+ *
+ * A line is always valid UTF-8 without control characters: a hostile value cannot forge a second event. */
 #include "base/logger.h"
 
 #include <stdarg.h>
@@ -16,9 +18,9 @@ typedef struct line {
     size_t len;
 } line;
 
-static void add(line *l, const char *fmt, ...) MAKI_PRINTF(2, 3);
+static void append(line *l, const char *fmt, ...) MAKI_PRINTF(2, 3);
 
-static void add(line *l, const char *fmt, ...)
+static void append(line *l, const char *fmt, ...)
 {
     size_t capacity = sizeof l->text - 1 - l->len; /* the newline always fits */
     va_list args;
@@ -28,36 +30,36 @@ static void add(line *l, const char *fmt, ...)
     if (n > 0) l->len += (size_t)n < capacity ? (size_t)n : capacity - 1;
 }
 
-/* Spellings under which keys travel.  A false alarm costs a log value, a miss costs a key. */
+/* Prefixes and names of API keys.  A false positive costs a log value, a false negative leaks a key. */
 static bool looks_secret(maki_str value)
 {
-    const char *marks =
+    const char *patterns =
         "sk-|sk_|bearer |basic |api_key|api-key|apikey|token=|key=|ghp_|glpat-|xoxb-|"
         "AIza|eyJ|secret|password";
-    maki_str mark;
-    while (maki_words_next(&marks, &mark)) {
-        if (maki_str_has_nocase(value, mark)) return true;
+    maki_str pattern;
+    while (maki_words_next(&patterns, &pattern)) {
+        if (maki_str_has_nocase(value, pattern)) return true;
     }
     return false;
 }
 
-/* Is this byte (part of) a control character?  U+0080 to U+009F steer a terminal too. */
+/* Is this byte (part of) a control character?  U+0080 to U+009F control a terminal too. */
 static bool is_control(maki_str text, size_t i)
 {
     unsigned char c = (unsigned char)text.ptr[i];
-    if (c == 0xC2) return (text.ptr[i + 1] & 0xE0) == 0x80; /* text is valid: i + 1 is there */
+    if (c == 0xC2) return (text.ptr[i + 1] & 0xE0) == 0x80; /* text is valid: i + 1 exists */
     if ((c & 0xE0) == 0x80) return (unsigned char)text.ptr[i - 1] == 0xC2;
     return c < ' ' || c == 0x7F;
 }
 
-static void add_text(line *l, maki_str value)
+static void append_text(line *l, maki_str value)
 {
     if (!maki_utf8_valid(value, NULL)) {
-        add(l, "\"(not UTF-8, %zu bytes)\"", value.len);
+        append(l, "\"(not UTF-8, %zu bytes)\"", value.len);
         return;
     }
     if (looks_secret(value)) {
-        add(l, "***");
+        append(l, "***");
         return;
     }
     maki_str cut = maki_utf8_truncate(value, MAKI_LOG_VALUE_MAX);
@@ -67,31 +69,31 @@ static void add_text(line *l, maki_str value)
         if (c <= ' ' || c == '"' || c == '=' || c == '\\' || is_control(cut, i)) plain = false;
     }
     if (plain) {
-        add(l, "%.*s", (int)cut.len, cut.ptr);
+        append(l, "%.*s", (int)cut.len, cut.ptr);
     } else {
-        add(l, "\"");
+        append(l, "\"");
         for (size_t i = 0; i < cut.len; i++) {
             unsigned char c = (unsigned char)cut.ptr[i];
             if (c == '"' || c == '\\')
-                add(l, "\\%c", c);
+                append(l, "\\%c", c);
             else if (is_control(cut, i))
-                add(l, "\\x%02x", c);
+                append(l, "\\x%02x", c);
             else
-                add(l, "%c", c);
+                append(l, "%c", c);
         }
-        add(l, "\"");
+        append(l, "\"");
     }
-    if (cut.len < value.len) add(l, "...");
+    if (cut.len < value.len) append(l, "...");
 }
 
-static void add_time(line *l, int64_t ms)
+static void append_time(line *l, int64_t ms)
 {
     time_t seconds = (time_t)(ms / 1000);
     struct tm tm;
     char text[32];
     if (!gmtime_r(&seconds, &tm)) memset(&tm, 0, sizeof tm);
     strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &tm);
-    add(l, "%s.%03dZ", text, (int)(ms % 1000));
+    append(l, "%s.%03dZ", text, (int)(ms % 1000));
 }
 
 static const char *const level_names[] = { "debug", "info", "warn", "error" };
@@ -112,16 +114,17 @@ void maki_log_event(const maki_logger *logger, maki_level level, const char *eve
                     const maki_kv *values, size_t count)
 {
     line l = { .len = 0 };
-    if (!logger || level < logger->least) return;
-    add_time(&l, logger->clock->now_ms(logger->clock));
-    add(&l, " %s %s", maki_level_name(level), event);
+    if (!logger || level < logger->min_level) return;
+    append_time(&l, logger->clock->now_ms(logger->clock));
+    append(&l, " %s %s", maki_level_name(level), event);
     for (size_t i = 0; i < count; i++) {
-        add(&l, " %s=", values[i].key);
-        if (values[i].type == MAKI_KV_INT) add(&l, "%lld", (long long)values[i].integer);
-        if (values[i].type == MAKI_KV_NUM) add(&l, "%g", values[i].number);
-        if (values[i].type == MAKI_KV_STR) add_text(&l, values[i].str);
+        append(&l, " %s=", values[i].key);
+        if (values[i].type == MAKI_KV_INT) append(&l, "%lld", (long long)values[i].integer);
+        if (values[i].type == MAKI_KV_NUM) append(&l, "%g", values[i].number);
+        if (values[i].type == MAKI_KV_STR) append_text(&l, values[i].str);
     }
-    l.len -= maki_utf8_incomplete((maki_str){ l.text, l.len }); /* if it was cut for its length */
+    l.len -= maki_utf8_incomplete(
+        (maki_str){ l.text, l.len }); /* a long line may end inside a character */
     l.text[l.len++] = '\n';
     (void)logger->sink.write(logger->sink.ctx, (maki_str){ l.text, l.len }, NULL);
 }

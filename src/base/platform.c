@@ -1,4 +1,4 @@
-/* platform.c -- see platform.h. */
+/* platform.c -- each function twice: with the system calls of Linux, and with POSIX alone. */
 #include "base/platform.h"
 
 #include <errno.h>
@@ -97,11 +97,11 @@ int maki_open_unnamed(const char *directory)
     return -1;
 }
 
-/* Less than asked for: the blocks come when they are written. */
+/* Only the size size_now set: blocks are allocated when they are written. */
 int maki_allocate(int fd, int64_t size)
 {
-    off_t is = lseek(fd, 0, SEEK_END);
-    return is < 0 ? -1 : is < size ? ftruncate(fd, size) : 0;
+    off_t size_now = lseek(fd, 0, SEEK_END);
+    return size_now < 0 ? -1 : size_now < size ? ftruncate(fd, size) : 0;
 }
 
 size_t maki_cores(void)

@@ -1,7 +1,7 @@
-/* platform.h -- what only Linux has, and nothing else in src/ may use.
+/* platform.h -- wrappers around what only Linux has; no other file in src/ may call it.
  *
- * Elsewhere, and with -DMAKI_PORTABLE on Linux too, POSIX stands in for it: slower or with less
- * comfort, never wrong.  `scripts/layers` finds such a call in any other file. */
+ * Elsewhere, and with -DMAKI_PORTABLE on Linux too, they use POSIX: slower or with fewer features, never wrong.
+ * `scripts/layers` reports such a call in any other file. */
 #ifndef MAKI_BASE_PLATFORM_H
 #define MAKI_BASE_PLATFORM_H
 
@@ -15,37 +15,37 @@
 #define MAKI_LINUX 0
 #endif
 
-/* A name for this start of the machine; where there is no such file, nobody can tell two starts apart. */
+/* The id of this boot of the machine; without such a file two boots cannot be distinguished. */
 #define MAKI_BOOT_ID_FILE "/proc/sys/kernel/random/boot_id"
 
 /* As pipe(2), both ends non-blocking and closed by exec. */
 int maki_pipe(int ends[2]);
 
-/* An open file without a name in `folder`; -1 with EOPNOTSUPP where there are none. */
+/* Open a file without a name in `directory` (O_TMPFILE); -1 with EOPNOTSUPP where the system cannot. */
 int maki_open_unnamed(const char *directory);
-/* The file takes up `size` bytes of the disk.  0, or -1 and errno. */
+/* Allocate disk space for the first `size` bytes of a file.  0, or -1 and errno. */
 int maki_allocate(int fd, int64_t size);
 
-/* Cores this process may run on, at least 1. */
+/* The number of cores that this process may run on, at least 1. */
 size_t maki_cores(void);
-/* Milliseconds since some moment, for timeouts: a few of them late, but cheap. */
+/* A monotonic clock in milliseconds, for timeouts: a few milliseconds late, but cheap. */
 int64_t maki_monotonic_ms(void);
 
-/* Pages of 2 MB for these bytes, or never. */
+/* Use pages of 2 MB for this memory, or never do. */
 void maki_huge_pages(void *at, size_t size, bool wanted);
-/* Addresses whose pages are taken when they are first written to; NULL: none. */
+/* Reserve addresses; a page gets memory when it is first written to.  NULL on failure. */
 void *maki_reserve_pages(size_t size);
-/* Blocks of at least `bytes` are mapped, so that freeing one gives its pages back; and all other free pages now. */
+/* malloc: map blocks of at least `bytes`, so that freeing one returns its pages; return all free pages now. */
 void maki_set_mmap_threshold(int bytes);
 void maki_trim_heap(void);
 
-/* The file of this program; false where it cannot be told. */
+/* The path of this executable; false where it is unknown. */
 bool maki_program_path(char *out, size_t capacity);
-/* This process ends when the one that started it does. */
+/* Get SIGTERM when the parent process ends. */
 void maki_exit_with_parent(void);
 
-/* The bytes of a file as read-only data: `name`, aligned for any table, and `name`_end, where a NUL follows.  The
- * compiler does not see the file: the build file has to say that it depends on it. */
+/* Embed a file as read-only data: `name`, aligned to 64 bytes, to `name`_end, where a NUL follows.  The compiler does not
+ * see the file: the build file must declare the dependency. */
 #ifdef __APPLE__
 #define MAKI_EMBED_SECTION     ".section __TEXT,__const\n"
 #define MAKI_EMBED_LABEL(name) ".globl _" name "\n.private_extern _" name "\n_" name ":\n"

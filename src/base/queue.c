@@ -1,4 +1,4 @@
-/* queue.c -- see queue.h. */
+/* queue.c -- a linked list under a lock; consumers wait for a condition variable or, in an event loop, for a pipe. */
 #include "base/queue.h"
 
 #include <assert.h>
@@ -14,38 +14,31 @@ maki_status maki_queue_open(maki_queue *q, bool with_fd, maki_err *err)
     pthread_condattr_t attr;
     int ends[2] = { -1, -1 };
     if (with_fd && maki_pipe(ends) != 0) return maki_fail_errno(err, "making a pipe");
-    *q = (maki_queue){ .fd = ends[0], .bell = ends[1] };
+    *q = (maki_queue){ .fd = ends[0], .wake_fd = ends[1] };
     pthread_mutex_init(&q->lock, NULL);
     pthread_condattr_init(&attr);
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&q->filled, &attr);
+    pthread_cond_init(&q->pushed, &attr);
     pthread_condattr_destroy(&attr);
     return MAKI_OK;
 }
 
 void maki_queue_close(maki_queue *q)
 {
-    assert(q->waiting == 0); /* its consumers have ended */
+    assert(q->waiters == 0); /* its consumers have ended */
     if (q->fd >= 0) {
         close(q->fd);
-        close(q->bell);
+        close(q->wake_fd);
     }
-    pthread_cond_destroy(&q->filled);
+    pthread_cond_destroy(&q->pushed);
     pthread_mutex_destroy(&q->lock);
 }
 
-static void ring(int fd)
-{
-    while (write(fd, "", 1) < 0 && errno == EINTR) { /* EAGAIN: it rings already */
-    }
-}
-
-/* Tells whether the consumer must be woken. */
-static bool append(maki_queue *q, maki_queue_item *item)
+bool maki_queue_push_no_wake(maki_queue *q, maki_queue_item *item)
 {
     item->next = NULL;
     pthread_mutex_lock(&q->lock);
-    bool was_empty = q->first == NULL, sleeper = q->waiting > 0;
+    bool was_empty = q->first == NULL, has_waiter = q->waiters > 0;
     if (was_empty) {
         q->first = item;
     } else {
@@ -53,37 +46,33 @@ static bool append(maki_queue *q, maki_queue_item *item)
     }
     q->last = item;
     pthread_mutex_unlock(&q->lock);
-    return q->fd >= 0 ? was_empty : sleeper;
+    return q->fd >= 0 ? was_empty : has_waiter;
 }
 
 void maki_queue_wake(maki_queue *q)
 {
-    if (q->fd >= 0) {
-        ring(q->bell);
-    } else {
-        pthread_cond_signal(&q->filled);
+    if (q->fd < 0) {
+        pthread_cond_signal(&q->pushed);
+        return;
     }
-}
-
-bool maki_queue_push_no_wake(maki_queue *q, maki_queue_item *item)
-{
-    return append(q, item);
+    while (write(q->wake_fd, "", 1) < 0 && errno == EINTR) { /* EAGAIN: the pipe is readable */
+    }
 }
 
 void maki_queue_push(maki_queue *q, maki_queue_item *item)
 {
-    if (append(q, item)) maki_queue_wake(q);
+    if (maki_queue_push_no_wake(q, item)) maki_queue_wake(q);
 }
 
 void maki_queue_shutdown(maki_queue *q)
 {
     pthread_mutex_lock(&q->lock);
     q->closed = true;
-    pthread_cond_broadcast(&q->filled);
+    pthread_cond_broadcast(&q->pushed);
     pthread_mutex_unlock(&q->lock);
 }
 
-/* With the lock. */
+/* The lock is held. */
 static maki_queue_item *take_all(maki_queue *q)
 {
     maki_queue_item *first = q->first;
@@ -93,8 +82,8 @@ static maki_queue_item *take_all(maki_queue *q)
 
 maki_queue_item *maki_queue_take_all(maki_queue *q)
 {
-    char rings[64];
-    while (q->fd >= 0 && read(q->fd, rings, sizeof rings) == sizeof rings) {
+    char bytes[64];
+    while (q->fd >= 0 && read(q->fd, bytes, sizeof bytes) == sizeof bytes) {
     }
     pthread_mutex_lock(&q->lock);
     maki_queue_item *first = take_all(q);
@@ -102,7 +91,7 @@ maki_queue_item *maki_queue_take_all(maki_queue *q)
     return first;
 }
 
-static struct timespec in_ms(uint32_t ms)
+static struct timespec deadline_in(uint32_t ms)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -114,26 +103,26 @@ static struct timespec in_ms(uint32_t ms)
 
 maki_queue_item *maki_queue_wait_all(maki_queue *q, uint32_t ms, bool *ended)
 {
-    struct timespec until = in_ms(ms);
+    struct timespec deadline = deadline_in(ms);
     int rc = 0;
     pthread_mutex_lock(&q->lock);
-    q->waiting++;
+    q->waiters++;
     while (!q->first && !q->closed && rc == 0)
-        rc = pthread_cond_timedwait(&q->filled, &q->lock, &until);
-    q->waiting--;
+        rc = pthread_cond_timedwait(&q->pushed, &q->lock, &deadline);
+    q->waiters--;
     maki_queue_item *first = take_all(q);
     *ended = q->closed && !first;
     pthread_mutex_unlock(&q->lock);
     return first;
 }
 
-maki_queue_item *maki_queue_pop(maki_queue *q, bool waits)
+maki_queue_item *maki_queue_pop(maki_queue *q, bool wait)
 {
     pthread_mutex_lock(&q->lock);
-    q->waiting++;
-    while (waits && !q->first && !q->closed)
-        pthread_cond_wait(&q->filled, &q->lock);
-    q->waiting--;
+    q->waiters++;
+    while (wait && !q->first && !q->closed)
+        pthread_cond_wait(&q->pushed, &q->lock);
+    q->waiters--;
     maki_queue_item *item = q->first;
     if (item) q->first = item->next;
     if (!q->first) q->last = NULL;

@@ -1,4 +1,4 @@
-/* random.h -- ids. */
+/* random.h -- random ids. */
 #ifndef MAKI_BASE_RANDOM_H
 #define MAKI_BASE_RANDOM_H
 

@@ -1,11 +1,11 @@
-/* size.h -- sums of sizes that cannot wrap around unseen. */
+/* size.h -- size arithmetic that reports overflow. */
 #ifndef MAKI_BASE_SIZE_H
 #define MAKI_BASE_SIZE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* *out = a + b, a * b; false, and *out untouched, when that does not fit. */
+/* *out = a + b, a * b; false, and *out unchanged, on overflow. */
 static inline bool maki_size_add(size_t a, size_t b, size_t *out)
 {
     size_t sum = 0;

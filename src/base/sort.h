@@ -1,4 +1,4 @@
-/* sort.h -- a stable sort that asks the arena for its working memory. */
+/* sort.h -- a stable sort with its working memory in an arena. */
 #ifndef MAKI_BASE_SORT_H
 #define MAKI_BASE_SORT_H
 
@@ -6,8 +6,7 @@
 
 #include "base/arena.h"
 
-/* Sort `count` elements of `size` bytes; `before(a, b)` says that a must stand before b.  Elements of
- * which neither must stand before the other keep their order. */
+/* Sort `count` elements of `size` bytes; `before(a, b)`: a must come before b.  Equal elements keep their order. */
 maki_status maki_sort(void *items, size_t count, size_t size,
                       bool (*before)(const void *a, const void *b), maki_arena *arena,
                       maki_err *err);

@@ -1,7 +1,6 @@
-/* spool.c -- see spool.h. */
+/* spool.c -- the data is in exactly one place: in `memory`, or in the file, and then `memory` is empty. */
 #include "base/spool.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "base/err.h"
@@ -11,7 +10,7 @@
 maki_spool maki_spool_new(const maki_env *env, size_t in_memory)
 {
     return (maki_spool){
-        .env = env, .head = maki_buf_new(env->alloc, in_memory), .in_memory = in_memory, .fd = -1
+        .env = env, .memory = maki_buf_new(env->alloc, in_memory), .in_memory = in_memory, .fd = -1
     };
 }
 
@@ -21,6 +20,13 @@ static void unmap(maki_spool *s)
     s->map = NULL;
 }
 
+static void reset_memory(maki_spool *s)
+{
+    maki_buf_free(&s->memory);
+    s->memory = maki_buf_new(s->env->alloc, s->in_memory);
+    s->fallback = false;
+}
+
 void maki_spool_clear(maki_spool *s)
 {
     if (!s->env) return;
@@ -28,67 +34,60 @@ void maki_spool_clear(maki_spool *s)
     if (s->fd >= 0) s->env->files->close(s->env->files, s->fd);
     s->fd = -1;
     s->size = 0;
-    if (s->rescued) {
-        maki_buf_free(&s->head);
-        s->head = maki_buf_new(s->env->alloc, s->in_memory);
-    }
-    s->rescued = false;
-    maki_buf_clear(&s->head);
+    if (s->fallback) reset_memory(s);
+    maki_buf_clear(&s->memory);
 }
 
 void maki_spool_free(maki_spool *s)
 {
     maki_spool_clear(s);
-    maki_buf_free(&s->head);
+    maki_buf_free(&s->memory);
 }
 
-/* From here on it is in a file. */
+/* From here on the data is in a file. */
 static maki_status move_to_file(maki_spool *s, maki_err *err)
 {
     const maki_files *files = s->env->files;
     s->fd = files->temp(files);
     if (s->fd < 0) return maki_fail_errno(err, "making a temporary file for a large input");
-    maki_status st = maki_file_write_at(files, s->fd, 0, maki_buf_str(&s->head), err);
+    maki_status st = maki_file_write_at(files, s->fd, 0, maki_buf_str(&s->memory), err);
     if (st != MAKI_OK) {
         files->close(files, s->fd);
         s->fd = -1;
         return st;
     }
-    maki_buf_free(&s->head);
-    s->head = maki_buf_new(s->env->alloc, s->in_memory);
-    s->rescued = false;
+    reset_memory(s);
     return MAKI_OK;
 }
 
 static bool fits(const maki_spool *s, size_t more)
 {
-    size_t most = s->rescued ? MAKI_SPOOL_RESCUE : s->in_memory;
-    return s->fd < 0 && s->head.len <= most && more <= most - s->head.len;
+    size_t limit = s->fallback ? MAKI_SPOOL_FALLBACK : s->in_memory;
+    return s->fd < 0 && s->memory.len <= limit && more <= limit - s->memory.len;
 }
 
-/* The file took no more: all of it back into memory, if there is room for it and for `more`. */
+/* Writing to the file failed: move the data back into memory, if it fits there together with `more` bytes. */
 static bool move_to_memory(maki_spool *s, size_t more)
 {
     size_t got = 0;
-    if (s->rescued || s->size > MAKI_SPOOL_RESCUE || more > MAKI_SPOOL_RESCUE - s->size)
+    if (s->fallback || s->size > MAKI_SPOOL_FALLBACK || more > MAKI_SPOOL_FALLBACK - s->size)
         return false;
-    s->head.max = MAKI_SPOOL_RESCUE;
+    s->memory.max = MAKI_SPOOL_FALLBACK;
     if (s->fd >= 0) {
-        char *capacity = maki_buf_reserve(&s->head, (size_t)s->size);
-        if (!capacity ||
-            maki_file_read_at(s->env->files, s->fd, 0, capacity, (size_t)s->size, &got, NULL) !=
+        char *copy = maki_buf_reserve(&s->memory, (size_t)s->size);
+        if (!copy ||
+            maki_file_read_at(s->env->files, s->fd, 0, copy, (size_t)s->size, &got, NULL) !=
                 MAKI_OK ||
             got < s->size) {
-            maki_buf_free(&s->head);
-            s->head = maki_buf_new(s->env->alloc, s->in_memory);
+            reset_memory(s);
             return false;
         }
-        s->head.len = got;
+        s->memory.len = got;
         unmap(s);
         s->env->files->close(s->env->files, s->fd);
         s->fd = -1;
     }
-    s->rescued = true;
+    s->fallback = true;
     return true;
 }
 
@@ -106,25 +105,25 @@ maki_status maki_spool_add(maki_spool *s, maki_str bytes, maki_err *err)
         maki_status st = add_to_file(s, bytes, err);
         if (st == MAKI_OK || !move_to_memory(s, bytes.len)) return st;
     }
-    maki_buf_add(&s->head, bytes);
-    s->size = s->head.len;
-    return maki_buf_status(&s->head, err);
+    maki_buf_add(&s->memory, bytes);
+    s->size = s->memory.len;
+    return maki_buf_status(&s->memory, err);
 }
 
-static maki_status add(void *ctx, maki_str bytes, maki_err *err)
+static maki_status sink_write(void *ctx, maki_str bytes, maki_err *err)
 {
     return maki_spool_add(ctx, bytes, err);
 }
 
 maki_sink maki_spool_sink(maki_spool *s)
 {
-    return (maki_sink){ add, s };
+    return (maki_sink){ sink_write, s };
 }
 
 maki_status maki_spool_text(maki_spool *s, maki_str *text, maki_err *err)
 {
     const maki_files *files = s->env->files;
-    *text = maki_buf_str(&s->head);
+    *text = maki_buf_str(&s->memory);
     if (s->fd < 0) return MAKI_OK;
     if (s->map && s->mapped != s->size) unmap(s);
     if (!s->map) s->map = files->map(files, s->fd, (size_t)s->size);
@@ -141,15 +140,9 @@ maki_status maki_spool_read(const maki_spool *s, uint64_t at, char *out, size_t 
     if (at >= s->size) return MAKI_OK;
     if (capacity > s->size - at) capacity = (size_t)(s->size - at);
     if (s->fd < 0) {
-        memcpy(out, s->head.ptr + at, capacity);
+        memcpy(out, s->memory.ptr + at, capacity);
         *got = capacity;
         return MAKI_OK;
     }
-    ssize_t n;
-    do {
-        n = s->env->files->pread(s->env->files, s->fd, out, capacity, (off_t)at);
-    } while (n < 0 && errno == EINTR);
-    if (n < 0) return maki_fail_errno(err, "reading a temporary file");
-    *got = (size_t)n;
-    return MAKI_OK;
+    return maki_file_read_at(s->env->files, s->fd, at, out, capacity, got, err);
 }

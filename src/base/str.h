@@ -1,4 +1,4 @@
-/* str.h -- small questions to ask a borrowed string. */
+/* str.h -- comparing, slicing, searching and parsing borrowed strings. */
 #ifndef MAKI_BASE_STR_H
 #define MAKI_BASE_STR_H
 
@@ -8,7 +8,7 @@
 
 #include <maki/str.h>
 
-/* The two arguments of a "%.*s". */
+/* The two arguments for "%.*s". */
 #define MAKI_PRINTED(text) (int)(text).len, (text).ptr
 
 static inline maki_str maki_str_of(const char *text)
@@ -23,7 +23,7 @@ static inline bool maki_str_is(maki_str a, maki_str b)
 
 static inline bool maki_str_starts(maki_str text, maki_str prefix)
 {
-    if (prefix.len == 0) return true; /* memcmp takes no NULL, not even for nothing */
+    if (prefix.len == 0) return true; /* memcmp must not get NULL, not even with length 0 */
     return text.len >= prefix.len && memcmp(text.ptr, prefix.ptr, prefix.len) == 0;
 }
 
@@ -33,6 +33,7 @@ static inline bool maki_str_ends(maki_str text, maki_str end)
            maki_str_is((maki_str){ text.ptr + text.len - end.len, end.len }, end);
 }
 
+/* The bytes from `at` on; the first `end` bytes. */
 static inline maki_str maki_str_from(maki_str text, size_t at)
 {
     return (maki_str){ text.ptr + at, text.len - at };
@@ -43,7 +44,7 @@ static inline maki_str maki_str_to(maki_str text, size_t end)
     return (maki_str){ text.ptr, end };
 }
 
-/* Where `c` last stands in `text`, or NULL. */
+/* The last `c` in `text`, or NULL. */
 static inline const char *maki_str_last(maki_str text, char c)
 {
     for (size_t i = text.len; i > 0; i--) {
@@ -52,7 +53,8 @@ static inline const char *maki_str_last(maki_str text, char c)
     return NULL;
 }
 
-/* What *rest begins with up to `end`, and both taken off it; false: there was no `end`, the piece is all of it. */
+/* Split *rest at its first `end`: *piece is what comes before, *rest what follows.  False: there is no `end`, and *piece is
+ * all of it. */
 static inline bool maki_str_take(maki_str *rest, char end, maki_str *piece)
 {
     const char *at = rest->len ? (const char *)memchr(rest->ptr, end, rest->len) : NULL;
@@ -61,7 +63,7 @@ static inline bool maki_str_take(maki_str *rest, char end, maki_str *piece)
     return at != NULL;
 }
 
-/* Is there nothing in it but these characters? */
+/* Has it only these characters? */
 static inline bool maki_str_only(maki_str text, const char *characters)
 {
     for (size_t i = 0; i < text.len; i++) {
@@ -70,7 +72,7 @@ static inline bool maki_str_only(maki_str text, const char *characters)
     return true;
 }
 
-/* The same; the piece. */
+/* maki_str_take that returns the piece. */
 static inline maki_str maki_str_cut(maki_str *rest, char end)
 {
     maki_str piece;
@@ -78,7 +80,7 @@ static inline maki_str maki_str_cut(maki_str *rest, char end)
     return piece;
 }
 
-/* Digits alone, 18 at most; false, and *out is 0: it is no such number. */
+/* Parse 1 to 18 decimal digits; false, and *out is 0, for anything else. */
 static inline bool maki_str_number(maki_str digits, uint64_t *out)
 {
     uint64_t value = 0;
@@ -92,7 +94,7 @@ static inline bool maki_str_number(maki_str digits, uint64_t *out)
     return true;
 }
 
-/* A C string of `text`, as much of it as there is room for; false: that was not all. */
+/* Copy `text` to a C string in out[capacity]; false: it was truncated. */
 static inline bool maki_str_copy(maki_str text, char *out, size_t capacity)
 {
     size_t n = text.len < capacity ? text.len : capacity - 1;
@@ -101,7 +103,7 @@ static inline bool maki_str_copy(maki_str text, char *out, size_t capacity)
     return n == text.len;
 }
 
-/* The next of the words between the bars of a list, "user|assistant"; false after the last. */
+/* Iterate over the words of a list like "user|assistant"; false after the last. */
 static inline bool maki_words_next(const char **words, maki_str *word)
 {
     const char *bar = strchr(*words, '|');
@@ -110,18 +112,18 @@ static inline bool maki_words_next(const char **words, maki_str *word)
     return word->len > 0;
 }
 
-/* Is `text` one of them?  Which one, from 0 on: SIZE_MAX if it is none. */
+/* Is `text` one of these words?  Its index, or SIZE_MAX. */
 bool maki_str_in(maki_str text, const char *words);
 size_t maki_str_index(maki_str text, const char *words);
-/* Does `text` contain `part`?  An empty part is in every text. */
+/* Does `text` contain `part`?  Every text contains an empty one. */
 bool maki_str_has(maki_str text, maki_str part);
-/* The same, letters A-Z and a-z being equal. */
+/* The same, ignoring the case of ASCII letters. */
 bool maki_str_has_nocase(maki_str text, maki_str part);
-/* Where `part` first stands in `text`, letters A-Z and a-z being equal, or text.len. */
+/* The offset of the first `part` in `text`, ignoring the case of ASCII letters; text.len if it is missing. */
 size_t maki_str_find_nocase(maki_str text, maki_str part);
-/* Does `text` look like `pattern`, in which a star stands for any characters? */
+/* Does `text` match `pattern`, in which * matches any characters? */
 bool maki_str_glob(maki_str pattern, maki_str text, bool nocase);
-/* Without white space, as JavaScript's trim() sees it, at both ends.  `text` is valid UTF-8. */
+/* Trim white space at both ends as JavaScript's trim() does.  `text` is valid UTF-8. */
 maki_str maki_str_trim(maki_str text);
 
 #endif

@@ -1,4 +1,4 @@
-/* suggest.c -- see suggest.h. */
+/* suggest.c -- one row of the distance matrix at a time, on the stack. */
 #include "base/suggest.h"
 
 #include <stdint.h>
@@ -8,7 +8,7 @@
 
 enum { NAME_MAX = 63 };
 
-/* The characters of a name, small letters; how many, or SIZE_MAX. */
+/* Decode a name in lower case; returns the number of characters, or SIZE_MAX. */
 static size_t characters(maki_str name, uint32_t out[NAME_MAX])
 {
     size_t n = 0;
@@ -30,13 +30,13 @@ size_t maki_edit_distance(maki_str a, maki_str b)
     for (size_t j = 0; j <= n; j++)
         row[j] = j;
     for (size_t i = 1; i <= m; i++) {
-        size_t corner = row[0];
+        size_t diagonal = row[0];
         row[0] = i;
         for (size_t j = 1; j <= n; j++) {
-            size_t change = corner + (left[i - 1] != right[j - 1]);
-            size_t least = row[j] < row[j - 1] ? row[j] + 1 : row[j - 1] + 1;
-            corner = row[j];
-            row[j] = change < least ? change : least;
+            size_t change = diagonal + (left[i - 1] != right[j - 1]);
+            size_t gap = row[j] < row[j - 1] ? row[j] + 1 : row[j - 1] + 1;
+            diagonal = row[j];
+            row[j] = change < gap ? change : gap;
         }
     }
     return row[n];
@@ -46,16 +46,16 @@ maki_suggest maki_suggest_for(maki_str name)
 {
     uint32_t ignored[NAME_MAX];
     size_t n = characters(name, ignored);
-    size_t slips = n < 2 || n == SIZE_MAX ? 0 : n < 4 ? 1 : n < 12 ? n / 3 + 1 : 5;
-    return (maki_suggest){ .name = name, .least = slips + 1 };
+    size_t errors = n < 2 || n == SIZE_MAX ? 0 : n < 4 ? 1 : n < 12 ? n / 3 + 1 : 5;
+    return (maki_suggest){ .name = name, .limit = errors + 1 };
 }
 
-void maki_suggest_candidate(maki_suggest *nearest, maki_str candidate)
+void maki_suggest_candidate(maki_suggest *best, maki_str candidate)
 {
-    size_t d = maki_edit_distance(nearest->name, candidate);
-    bool begun = nearest->name.len >= 3 && maki_str_starts(candidate, nearest->name);
-    if (begun && d > 1) d = 1; /* the beginning of a name is one that was not finished */
-    if (d >= nearest->least) return;
-    nearest->least = d;
-    nearest->found = candidate;
+    size_t d = maki_edit_distance(best->name, candidate);
+    bool is_prefix = best->name.len >= 3 && maki_str_starts(candidate, best->name);
+    if (is_prefix && d > 1) d = 1; /* an abbreviation */
+    if (d >= best->limit) return;
+    best->limit = d;
+    best->found = candidate;
 }

@@ -1,4 +1,4 @@
-/* suggest.h -- which of the known names did somebody mean? */
+/* suggest.h -- "did you mean": the known name that is most similar to an unknown one. */
 #ifndef MAKI_BASE_SUGGEST_H
 #define MAKI_BASE_SUGGEST_H
 
@@ -6,19 +6,19 @@
 
 #include <maki/str.h>
 
-/* Levenshtein's distance in characters; letters A-Z and a-z are the same.  SIZE_MAX for names of more
- * than 63 characters, or bytes that are no UTF-8: those are near to nothing. */
+/* The Levenshtein distance in characters, ignoring the case of ASCII letters.  SIZE_MAX for names of more than 63
+ * characters and for invalid UTF-8. */
 size_t maki_edit_distance(maki_str a, maki_str b);
 
-/* Offer one name after the other; the first of the nearest stays. */
+/* Offer one candidate after the other; the first of the most similar wins. */
 typedef struct maki_suggest {
     maki_str name;
-    size_t least;   /* further away is another word, not a slip */
-    maki_str found; /* len 0: none is near */
+    size_t limit;   /* a candidate must have a smaller distance */
+    maki_str found; /* len 0: none is similar */
 } maki_suggest;
 
-/* `name` with as many slips as its length makes likely: 1 in a short one, 5 at most. */
+/* Allow as many typing errors as the length of `name` makes likely: 1 in a short name, at most 5. */
 maki_suggest maki_suggest_for(maki_str name);
-void maki_suggest_candidate(maki_suggest *nearest, maki_str candidate);
+void maki_suggest_candidate(maki_suggest *best, maki_str candidate);
 
 #endif

@@ -1,4 +1,4 @@
-/* text.c -- UTF-8 in plain C, and the choice of the inner loops. */
+/* text.c -- UTF-8 in plain C, the plain kernels, and the longer functions of str.h. */
 #include "base/text.h"
 
 #include <string.h>
@@ -74,8 +74,7 @@ static size_t plain_container_len(const char *at, size_t n)
     return n;
 }
 
-/* An escape has the length of its bytes so far; it counts as one unit.  (A pair of surrogates is two
- * escapes and two units.) */
+/* The bytes of an escape were counted as that many units; it is one.  (A surrogate pair is two escapes and two units.) */
 static uint64_t plain_escaped_units(const char *at, size_t n)
 {
     uint64_t units = maki_utf16_len((maki_str){ at, n });
@@ -93,7 +92,7 @@ static inline bool is_cont(unsigned char c)
     return (c & 0xC0) == 0x80;
 }
 
-/* The length of the character at s, of which n bytes are there; 0 when it is not one. */
+/* The length of the character at s, of n bytes; 0 when it is invalid or cut. */
 static size_t char_len(const unsigned char *s, size_t n)
 {
     unsigned char c = s[0];
@@ -136,14 +135,14 @@ const maki_text_kernels maki_text_plain = {
     .utf8_valid_len = plain_utf8_valid_len,
 };
 
-/* ---- on top of them ------------------------------------------------------------------------ */
+/* ---- UTF-8 --------------------------------------------------------------------------------- */
 
 bool maki_utf8_valid(maki_str text, size_t *bad_at)
 {
-    if (text.len == 0) return true; /* it may point nowhere */
-    size_t good = maki_text_kernels_best()->utf8_valid_len(text.ptr, text.len);
-    if (good == text.len) return true;
-    if (bad_at) *bad_at = good;
+    if (text.len == 0) return true; /* its pointer may be NULL */
+    size_t valid = maki_text_kernels_best()->utf8_valid_len(text.ptr, text.len);
+    if (valid == text.len) return true;
+    if (bad_at) *bad_at = valid;
     return false;
 }
 
@@ -165,13 +164,13 @@ maki_str maki_utf8_truncate(maki_str text, size_t max)
 
 size_t maki_utf8_incomplete(maki_str text)
 {
-    for (size_t back = 1; back <= 3 && back <= text.len; back++) {
-        unsigned char c = (unsigned char)text.ptr[text.len - back];
+    for (size_t tail_len = 1; tail_len <= 3 && tail_len <= text.len; tail_len++) {
+        unsigned char c = (unsigned char)text.ptr[text.len - tail_len];
         if (is_cont(c)) continue;
-        /* Can it still become a character?  Try it with the bytes that are likeliest to fit. */
+        /* Can more bytes make it valid?  Try the continuation bytes that fit most leads. */
         unsigned char whole[4] = { c, c == 0xE0 ? 0xA0 : c == 0xF0 ? 0x90 : 0x80, 0x80, 0x80 };
-        memcpy(whole, text.ptr + text.len - back, back);
-        return char_len(whole, sizeof whole) > back ? back : 0;
+        memcpy(whole, text.ptr + text.len - tail_len, tail_len);
+        return char_len(whole, sizeof whole) > tail_len ? tail_len : 0;
     }
     return 0;
 }
@@ -200,12 +199,12 @@ void maki_utf8_one_line(char *text, size_t n)
 
 uint64_t maki_utf16_len(maki_str text)
 {
-    enum { AT_ONCE = 124 }; /* two a byte at most: the sum of a run fits into one */
+    enum { AT_ONCE = 124 }; /* at most two units per byte: the sum fits into a byte */
     uint64_t units = 0;
     const unsigned char *s = (const unsigned char *)text.ptr;
     for (size_t left = text.len; left > 0;) {
         size_t n = left < AT_ONCE ? left : AT_ONCE;
-        unsigned char sum = 0; /* of bytes, so that a compiler can add 32 of them in one step */
+        unsigned char sum = 0; /* a byte, so that the compiler can add 32 at a time */
         for (size_t i = 0; i < n; i++) {
             sum = (unsigned char)(sum + (unsigned char)!is_cont(s[i]) +
                                   (unsigned char)(s[i] >= 0xF0));
@@ -328,9 +327,9 @@ static size_t space_len(maki_str text, size_t at)
 
 maki_str maki_str_trim(maki_str text)
 {
-    size_t skip = 0;
-    while (text.len && (skip = space_len(text, 0)) > 0)
-        text = maki_str_from(text, skip);
+    size_t space = 0;
+    while (text.len && (space = space_len(text, 0)) > 0)
+        text = maki_str_from(text, space);
     while (text.len) {
         size_t at = text.len - 1;
         while (at > 0 && is_cont((unsigned char)text.ptr[at]))

@@ -1,16 +1,15 @@
-/* text_avx2.c -- 32 or 64 bytes at a time.
+/* text_avx2.c -- the text kernels in AVX2, 32 or 64 bytes at a time.
  *
- * JSON is read by bit masks, a bit a byte: where quotes, control characters and backslashes stand, from
- * those which bytes are escaped, and from that what is inside a string.  There is no branch for an
- * escape, because source code has one every few words and no processor could foresee them.  (Skipping
- * that work for blocks without a backslash was tried: a tenth slower on a chat log.)  The method is that
- * of simdjson (Langdale and Lemire, "Parsing Gigabytes of JSON per Second").
+ * JSON is read by bit masks, one bit per byte: the quotes, control characters and backslashes, from those the escaped
+ * bytes, and from these the inside of strings.  There is no branch for an escape, because source code has one every few
+ * words and no processor could predict them.  (A shortcut for blocks without a backslash was tried: 10 % slower on a chat
+ * log.)  The method is that of simdjson (Langdale and Lemire, "Parsing Gigabytes of JSON per Second").
  *
  * UTF-8 is checked with the nibble-table method of Keiser and Lemire ("Validating UTF-8 in less than
- * one instruction per byte"): three table look-ups on the two nibbles of the byte before and the high
- * nibble of this byte leave a bit standing for every way in which the pair can be wrong; third and
- * fourth bytes are checked against the leads two and three bytes back.  When a block is wrong, plain C
- * says exactly where, from the last character boundary known to be good. */
+ * one instruction per byte"): three table lookups, with the two nibbles of the previous byte and the high
+ * nibble of this byte, give a bit for every way in which the pair can be invalid; third and fourth bytes are checked
+ * against the leads two and three bytes back.  When a block is invalid, plain C finds the exact offset, from the last
+ * character boundary that is known to be valid. */
 #include "base/text.h"
 
 #include <string.h>
@@ -36,7 +35,7 @@ AVX2 static inline __m256i quote_or_control(__m256i v)
     return _mm256_or_si256(control, _mm256_cmpeq_epi8(v, _mm256_set1_epi8('"')));
 }
 
-/* A bit for each quote, backslash and byte below 0x20. */
+/* A mask of the quotes, backslashes and bytes below 0x20. */
 AVX2 static inline unsigned special_mask(__m256i v)
 {
     __m256i backslash = _mm256_cmpeq_epi8(v, _mm256_set1_epi8('\\'));
@@ -50,7 +49,7 @@ AVX2 static size_t avx2_find_special(const char *at, size_t n)
         unsigned mask = special_mask(LOAD(at + i));
         if (mask) return i + (size_t)__builtin_ctz(mask);
     }
-    char last[32] = { 0 }; /* a zero is special: it ends what is left of the text */
+    char last[32] = { 0 }; /* a zero is special: it ends the rest of the text */
     if (n > i) memcpy(last, at + i, n - i);
     return i + (size_t)__builtin_ctz(special_mask(LOAD(last)));
 }
@@ -66,7 +65,7 @@ AVX2 static inline bytes64 load64(const char *at)
     return (bytes64){ LOAD(at), LOAD(at + 32) };
 }
 
-/* What is left of a text, less than 64 bytes, with zeros behind it. */
+/* The rest of a text, less than 64 bytes, padded with zeros. */
 AVX2 static inline bytes64 load_last(const char *at, size_t n)
 {
     char last[64] = { 0 };
@@ -86,10 +85,9 @@ AVX2 static inline uint64_t equal_to(bytes64 v, char c)
     return mask_of(_mm256_cmpeq_epi8(v.low, all), _mm256_cmpeq_epi8(v.high, all));
 }
 
-/* The bytes that are escaped, given the backslashes of a block and whether its first byte is escaped
- * from the block before; *carry becomes that for the next block.  Within a run of backslashes every
- * second one is escaped: subtracting the starts of escapes from the odd bits carries through each run
- * and comes out on the right side of its end. */
+/* The mask of escaped bytes, given that of the backslashes of a block and *carry: is its first byte escaped by the last
+ * block?  *carry becomes that for the next block.  Within a run of backslashes every second one is escaped: subtracting
+ * the starts of escapes from the odd bits carries through each run and ends on the right side of it. */
 static inline uint64_t escaped_bytes(uint64_t backslash, uint64_t *carry)
 {
     const uint64_t odd = 0xAAAAAAAAAAAAAAAAu;
@@ -100,8 +98,8 @@ static inline uint64_t escaped_bytes(uint64_t backslash, uint64_t *carry)
     return escaped;
 }
 
-/* The bytes that may follow a backslash, u left out: each of "\\/bfnrt, and no other byte, leaves a
- * bit standing when looked up by its low and by its high nibble. */
+/* The bytes that may follow a backslash, except u: only "\\/bfnrt have a common bit in the tables of their low and high
+ * nibbles. */
 AVX2 static inline __m256i may_follow(__m256i v)
 {
     const __m256i by_low = TABLE(0, 0, 1 | 4 | 8, 0, 8, 0, 4, 0, 0, 0, 0, 0, 2, 0, 4, 1);
@@ -111,16 +109,16 @@ AVX2 static inline __m256i may_follow(__m256i v)
     return _mm256_cmpgt_epi8(both, _mm256_setzero_si256());
 }
 
-/* Does a string end in the block at at[i]?  Then *end is where: at a quote, a control character, or
- * the backslash of an escape that is wrong or runs past n. */
+/* Does a string end in the block at at[i]?  Then *end is the offset of its quote, of a control character, or of the
+ * backslash of an escape that is invalid or cut. */
 AVX2 static inline bool ends_here(bytes64 v, const char *at, size_t n, size_t i, uint64_t *carry,
                                   size_t *end)
 {
     uint64_t escaped = escaped_bytes(equal_to(v, '\\'), carry);
     uint64_t stops = mask_of(quote_or_control(v.low), quote_or_control(v.high)) & ~escaped;
-    escaped &= stops ^ (stops - 1); /* what comes after the end is not ours */
+    escaped &= stops ^ (stops - 1); /* only before the end */
     uint64_t odd = escaped & ~mask_of(may_follow(v.low), may_follow(v.high));
-    for (; odd; odd &= odd - 1) { /* a \u, or wrong */
+    for (; odd; odd &= odd - 1) { /* a \u, or invalid */
         size_t slash = i + (size_t)__builtin_ctzll(odd) - 1;
         *end = slash;
         if (maki_escape_len(at + slash, n - slash) == 0) return true;
@@ -129,7 +127,7 @@ AVX2 static inline bool ends_here(bytes64 v, const char *at, size_t n, size_t i,
     return stops != 0;
 }
 
-/* Apart from avx2_skip_string, so that short strings do not pay for its registers. */
+/* Not inlined, so that short strings do not save its registers. */
 AVX2 static __attribute__((noinline)) size_t skip_long_string(const char *at, size_t n)
 {
     uint64_t carry = 0;
@@ -141,14 +139,17 @@ AVX2 static __attribute__((noinline)) size_t skip_long_string(const char *at, si
     return end;
 }
 
-/* Most strings are keys and short names: they end within 32 bytes and have no escapes. */
+/* Most strings are keys and short names: they end within 32 bytes and have no escapes.  Returns n for others. */
+AVX2 static inline size_t short_string_end(const char *at, size_t n)
+{
+    unsigned mask = n >= 32 ? special_mask(LOAD(at)) : 0;
+    return mask && at[__builtin_ctz(mask)] == '"' ? (size_t)__builtin_ctz(mask) : n;
+}
+
 AVX2 static size_t avx2_skip_string(const char *at, size_t n)
 {
-    if (n >= 32) {
-        unsigned mask = special_mask(LOAD(at));
-        if (mask && at[__builtin_ctz(mask)] == '"') return (size_t)__builtin_ctz(mask);
-    }
-    return skip_long_string(at, n);
+    size_t end = short_string_end(at, n);
+    return end < n ? end : skip_long_string(at, n);
 }
 
 AVX2 static __attribute__((noinline)) size_t long_string_end(const char *at, size_t n)
@@ -167,17 +168,14 @@ AVX2 static __attribute__((noinline)) size_t long_string_end(const char *at, siz
 
 AVX2 static size_t avx2_string_end(const char *at, size_t n)
 {
-    if (n >= 32) {
-        unsigned mask = special_mask(LOAD(at));
-        if (mask && at[__builtin_ctz(mask)] == '"') return (size_t)__builtin_ctz(mask);
-    }
-    return long_string_end(at, n);
+    size_t end = short_string_end(at, n);
+    return end < n ? end : long_string_end(at, n);
 }
 
 /* ---- containers ---------------------------------------------------------------------------- */
 
-/* Each bit becomes the sum of itself and those below it: between two quotes there are ones. */
-static inline uint64_t sums_of(uint64_t bits)
+/* Prefix XOR: each bit becomes the parity of itself and the bits below, so there are ones between two quotes. */
+static inline uint64_t prefix_xor(uint64_t bits)
 {
     for (int by = 1; by < 64; by *= 2) {
         bits ^= bits << by;
@@ -191,18 +189,18 @@ typedef struct nesting {
     size_t depth;
 } nesting;
 
-/* Where in a block the container is closed: one past it, or 0. */
+/* One past the end of the container, if it ends in this block; else 0. */
 AVX2 static inline size_t closed_at(bytes64 v, nesting *nest)
 {
     const __m256i bit = _mm256_set1_epi8(0x20); /* between [ and {, ] and } */
     uint64_t quotes = equal_to(v, '"') & ~escaped_bytes(equal_to(v, '\\'), &nest->carry);
-    if (quotes == 0 && nest->inside) return 0; /* in the midst of a long string: most of a log */
-    uint64_t inside = sums_of(quotes) ^ nest->inside;
+    if (quotes == 0 && nest->inside) return 0; /* inside a long string, as most of a log is */
+    uint64_t inside = prefix_xor(quotes) ^ nest->inside;
     bytes64 same = { _mm256_or_si256(v.low, bit), _mm256_or_si256(v.high, bit) };
     uint64_t opens = equal_to(same, '{') & ~inside;
     uint64_t closes = equal_to(same, '}') & ~inside;
     nest->inside = (uint64_t)0 - (inside >> 63);
-    if ((size_t)__builtin_popcountll(closes) < nest->depth) { /* not here, whatever opens */
+    if ((size_t)__builtin_popcountll(closes) < nest->depth) { /* it cannot end here */
         nest->depth += (size_t)__builtin_popcountll(opens);
         nest->depth -= (size_t)__builtin_popcountll(closes);
         return 0;
@@ -232,8 +230,8 @@ AVX2 static size_t avx2_container_len(const char *at, size_t n)
 
 /* ---- units --------------------------------------------------------------------------------- */
 
-/* Bytes that begin a character, one more for those of four bytes, less what escapes are longer than
- * one byte: a letter and its backslash by one, \u and its digits by five. */
+/* One unit for each first byte of a character, one more if it has four bytes; minus the excess of escapes: one for a
+ * backslash and a letter, five for \u and its digits. */
 AVX2 static inline uint64_t units_of(bytes64 v, uint64_t *carry)
 {
     const __m256i conts = _mm256_set1_epi8(-64); /* signed, continuations are below C0 */
@@ -255,7 +253,7 @@ AVX2 static uint64_t avx2_escaped_units(const char *at, size_t n)
         units += units_of(load64(at + i), &carry);
     }
     units += units_of(load_last(at + i, n - i), &carry);
-    return units - (64 - (n - i)); /* the zeros behind it */
+    return units - (64 - (n - i)); /* the padding */
 }
 
 /* ---- UTF-8 --------------------------------------------------------------------------------- */
@@ -272,7 +270,7 @@ enum {
     CARRY = TOO_SHORT | TOO_LONG | TWO_CONTS
 };
 
-/* The bits of what is wrong in `v`, whose bytes follow those of `before`; zero when nothing is. */
+/* The errors in `v`, whose bytes follow those of `before`; zero if valid. */
 AVX2 static inline __m256i utf8_errors(__m256i before, __m256i v)
 {
     const __m256i first_high = TABLE(
@@ -315,14 +313,14 @@ AVX2 static size_t avx2_utf8_valid_len(const char *at, size_t n)
         __m256i v = LOAD(at + i);
         bool ascii = _mm256_movemask_epi8(v) == 0;
         if (!ascii || !ascii_before) {
-            __m256i wrong = utf8_errors(before, v);
-            if (!_mm256_testz_si256(wrong, wrong)) break;
+            __m256i errors = utf8_errors(before, v);
+            if (!_mm256_testz_si256(errors, errors)) break;
         }
         before = v;
         ascii_before = ascii;
     }
-    /* Plain C takes the rest, and a wrong block, from the last character before it: that one may run
-     * over the block's end, or be a lead that only the next byte would have shown to be wrong. */
+    /* Plain C checks the rest, and an invalid block, from the last character before it: that one may cross the edge of the
+     * block, or be a lead that only the next byte shows to be invalid. */
     size_t back = 0;
     while (back < i && back < 3 && (at[i - 1 - back] & 0xC0) == 0x80)
         back++;

@@ -1,4 +1,4 @@
-/* thread.h -- a thread that takes no signals: those are for whoever waits for them. */
+/* thread.h -- start a thread with all signals blocked: the main thread handles them. */
 #ifndef MAKI_BASE_THREAD_H
 #define MAKI_BASE_THREAD_H
 
@@ -6,7 +6,7 @@
 #include <signal.h>
 #include <stdbool.h>
 
-/* False: none could be started. */
+/* False on failure. */
 static inline bool maki_thread_start(pthread_t *thread, void *(*run)(void *ctx), void *ctx)
 {
     sigset_t all, before;

@@ -1,6 +1,6 @@
-/* thread_pool.c -- see thread_pool.h.
+/* thread_pool.c -- tasks are in a ring, by ticket; pending ones are in a queue too.
  *
- * Pieces stand in a ring and wait in a queue; a piece takes a millisecond, so nobody waits for a lock. */
+ * A task takes about a millisecond, so the locks are not contended. */
 #include "base/thread_pool.h"
 
 #include <assert.h>
@@ -12,23 +12,23 @@
 #include "base/queue.h"
 #include "base/thread.h"
 
-typedef struct piece {
+typedef struct task {
     maki_queue_item item;
     maki_thread_pool_fn fn;
     void *ctx;
-    bool done; /* by the lock */
-} piece;
+    bool done; /* lock */
+} task;
 
 struct maki_thread_pool {
     const maki_alloc *alloc;
     pthread_t threads[MAKI_THREADS_MAX];
     size_t thread_count;
-    atomic_size_t started; /* threads that know their number */
-    maki_queue todo;
+    atomic_size_t started; /* threads that have their worker index */
+    maki_queue pending;
     pthread_mutex_t lock;
-    pthread_cond_t finished;              /* a piece was done */
-    piece pieces[MAKI_THREAD_POOL_TASKS]; /* ticket t is in t % MAKI_THREAD_POOL_TASKS */
-    uint64_t next_ticket;                 /* the owner's */
+    pthread_cond_t finished;            /* a task was done */
+    task tasks[MAKI_THREAD_POOL_TASKS]; /* ticket t is in t % MAKI_THREAD_POOL_TASKS */
+    uint64_t next_ticket;               /* used by the owner only */
 };
 
 size_t maki_thread_pool_cores(void)
@@ -37,99 +37,99 @@ size_t maki_thread_pool_cores(void)
     return n > MAKI_THREADS_MAX ? MAKI_THREADS_MAX : n;
 }
 
-static void do_piece(maki_thread_pool *work, maki_queue_item *item, size_t worker)
+static void run_task(maki_thread_pool *pool, maki_queue_item *item, size_t worker)
 {
-    piece *p = MAKI_CONTAINER_OF(item, piece, item);
+    task *p = MAKI_CONTAINER_OF(item, task, item);
     p->fn(p->ctx, worker);
-    pthread_mutex_lock(&work->lock);
+    pthread_mutex_lock(&pool->lock);
     p->done = true;
-    pthread_cond_broadcast(&work->finished);
-    pthread_mutex_unlock(&work->lock);
+    pthread_cond_broadcast(&pool->finished);
+    pthread_mutex_unlock(&pool->lock);
 }
 
-static void *run(void *ctx)
+static void *run_worker(void *ctx)
 {
-    maki_thread_pool *work = ctx;
+    maki_thread_pool *pool = ctx;
     maki_queue_item *item;
-    size_t worker = atomic_fetch_add(&work->started, 1) + 1;
-    while ((item = maki_queue_pop(&work->todo, true)))
-        do_piece(work, item, worker);
+    size_t worker = atomic_fetch_add(&pool->started, 1) + 1;
+    while ((item = maki_queue_pop(&pool->pending, true)))
+        run_task(pool, item, worker);
     return NULL;
 }
 
 maki_status maki_thread_pool_open(const maki_alloc *alloc, size_t workers, maki_thread_pool **out,
                                   maki_err *err)
 {
-    maki_thread_pool *work = maki_new(alloc, maki_thread_pool);
-    if (!work) return maki_fail_nomem(err);
-    work->alloc = alloc;
-    maki_status st = maki_queue_open(&work->todo, false, err);
+    maki_thread_pool *pool = maki_new(alloc, maki_thread_pool);
+    if (!pool) return maki_fail_nomem(err);
+    pool->alloc = alloc;
+    maki_status st = maki_queue_open(&pool->pending, false, err);
     if (st != MAKI_OK) {
-        maki_delete(alloc, work);
+        maki_delete(alloc, pool);
         return st;
     }
-    pthread_mutex_init(&work->lock, NULL);
-    pthread_cond_init(&work->finished, NULL);
+    pthread_mutex_init(&pool->lock, NULL);
+    pthread_cond_init(&pool->finished, NULL);
     if (workers == 0) workers = maki_thread_pool_cores();
     if (workers > MAKI_THREADS_MAX) workers = MAKI_THREADS_MAX;
-    while (work->thread_count + 1 < workers &&
-           maki_thread_start(&work->threads[work->thread_count], run, work))
-        work->thread_count++;
-    *out = work;
+    while (pool->thread_count + 1 < workers &&
+           maki_thread_start(&pool->threads[pool->thread_count], run_worker, pool))
+        pool->thread_count++;
+    *out = pool;
     return MAKI_OK;
 }
 
-void maki_thread_pool_close(maki_thread_pool *work)
+void maki_thread_pool_close(maki_thread_pool *pool)
 {
-    if (!work) return;
-    (void)maki_queue_take_all(&work->todo); /* nobody begins these */
-    maki_queue_shutdown(&work->todo);
-    for (size_t i = 0; i < work->thread_count; i++)
-        pthread_join(work->threads[i], NULL);
-    pthread_cond_destroy(&work->finished);
-    pthread_mutex_destroy(&work->lock);
-    maki_queue_close(&work->todo);
-    maki_delete(work->alloc, work);
+    if (!pool) return;
+    (void)maki_queue_take_all(&pool->pending); /* these are dropped */
+    maki_queue_shutdown(&pool->pending);
+    for (size_t i = 0; i < pool->thread_count; i++)
+        pthread_join(pool->threads[i], NULL);
+    pthread_cond_destroy(&pool->finished);
+    pthread_mutex_destroy(&pool->lock);
+    maki_queue_close(&pool->pending);
+    maki_delete(pool->alloc, pool);
 }
 
-size_t maki_thread_pool_workers(const maki_thread_pool *work)
+size_t maki_thread_pool_workers(const maki_thread_pool *pool)
 {
-    return work->thread_count + 1;
+    return pool->thread_count + 1;
 }
 
-static bool is_done(maki_thread_pool *work, const piece *p, bool wait)
+static bool is_done(maki_thread_pool *pool, const task *p, bool wait)
 {
-    pthread_mutex_lock(&work->lock);
+    pthread_mutex_lock(&pool->lock);
     while (wait && !p->done)
-        pthread_cond_wait(&work->finished, &work->lock);
+        pthread_cond_wait(&pool->finished, &pool->lock);
     bool done = p->done;
-    pthread_mutex_unlock(&work->lock);
+    pthread_mutex_unlock(&pool->lock);
     return done;
 }
 
-/* A ticket whose place has been taken by a later one is done. */
-void maki_thread_pool_wait(maki_thread_pool *work, uint64_t ticket)
+/* A ticket whose slot was reused by a later one is done. */
+void maki_thread_pool_wait(maki_thread_pool *pool, uint64_t ticket)
 {
-    const piece *p = &work->pieces[ticket % MAKI_THREAD_POOL_TASKS];
-    assert(ticket < work->next_ticket);
-    if (ticket + MAKI_THREAD_POOL_TASKS < work->next_ticket) return;
-    while (!is_done(work, p, false)) {
-        maki_queue_item *item = maki_queue_pop(&work->todo, false);
+    const task *p = &pool->tasks[ticket % MAKI_THREAD_POOL_TASKS];
+    assert(ticket < pool->next_ticket);
+    if (ticket + MAKI_THREAD_POOL_TASKS < pool->next_ticket) return;
+    while (!is_done(pool, p, false)) {
+        maki_queue_item *item = maki_queue_pop(&pool->pending, false);
         if (item)
-            do_piece(work, item, 0);
+            run_task(pool, item, 0);
         else
-            (void)is_done(work, p, true); /* somebody has begun it */
+            (void)is_done(pool, p, true); /* another worker runs it */
     }
 }
 
-uint64_t maki_thread_pool_add(maki_thread_pool *work, maki_thread_pool_fn fn, void *ctx)
+uint64_t maki_thread_pool_add(maki_thread_pool *pool, maki_thread_pool_fn fn, void *ctx)
 {
-    uint64_t ticket = work->next_ticket;
-    piece *p = &work->pieces[ticket % MAKI_THREAD_POOL_TASKS];
+    uint64_t ticket = pool->next_ticket;
+    task *p = &pool->tasks[ticket % MAKI_THREAD_POOL_TASKS];
     if (ticket >= MAKI_THREAD_POOL_TASKS)
-        maki_thread_pool_wait(work, ticket - MAKI_THREAD_POOL_TASKS);
-    *p = (piece){ .fn = fn, .ctx = ctx };
-    work->next_ticket++;
-    maki_queue_push(&work->todo, &p->item);
+        maki_thread_pool_wait(pool, ticket - MAKI_THREAD_POOL_TASKS);
+    *p = (task){ .fn = fn, .ctx = ctx };
+    pool->next_ticket++;
+    maki_queue_push(&pool->pending, &p->item);
     return ticket;
 }

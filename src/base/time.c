@@ -1,24 +1,19 @@
-/* time.c -- see time.h. */
+/* time.c -- a parser that removes what it has read from the front of the text. */
 #include "base/time.h"
 
 #include "base/str.h"
 
-/* `digits` digits at the front of *text; takes them off. */
-static bool take(maki_str *text, size_t digits, long *value)
+/* Parse exactly `digits` digits. */
+static bool parse_digits(maki_str *text, size_t digits, long *value)
 {
-    long n = 0;
-    if (text->len < digits) return false;
-    for (size_t i = 0; i < digits; i++) {
-        char c = text->ptr[i];
-        if (c < '0' || c > '9') return false;
-        n = n * 10 + (c - '0');
-    }
+    uint64_t n;
+    if (text->len < digits || !maki_str_number(maki_str_to(*text, digits), &n)) return false;
     *text = maki_str_from(*text, digits);
-    *value = n;
+    *value = (long)n;
     return true;
 }
 
-static bool take_char(maki_str *text, char c)
+static bool parse_char(maki_str *text, char c)
 {
     if (text->len == 0 || text->ptr[0] != c) return false;
     *text = maki_str_from(*text, 1);
@@ -34,28 +29,28 @@ static long days_of(long year, long month, long day)
     return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468 - 146097;
 }
 
-static bool take_fraction(maki_str *text, double *ms)
+static bool parse_fraction(maki_str *text, double *ms)
 {
     double scale = 100;
     long digit = 0;
-    if (!take_char(text, '.')) return true;
-    if (!take(text, 1, &digit)) return false;
+    if (!parse_char(text, '.')) return true;
+    if (!parse_digits(text, 1, &digit)) return false;
     do {
         *ms += (double)digit * scale;
         scale /= 10;
-    } while (take(text, 1, &digit));
+    } while (parse_digits(text, 1, &digit));
     return true;
 }
 
-static bool take_offset(maki_str *text, long *minutes)
+static bool parse_offset(maki_str *text, long *minutes)
 {
     long hours = 0, rest = 0;
-    if (text->len == 0 || take_char(text, 'Z')) return true;
+    if (text->len == 0 || parse_char(text, 'Z')) return true;
     long sign = text->ptr[0] == '-' ? -1 : 1;
-    if (!take_char(text, '+') && !take_char(text, '-')) return false;
-    if (!take(text, 2, &hours)) return false;
-    take_char(text, ':');
-    if (!take(text, 2, &rest) || hours > 23 || rest > 59) return false;
+    if (!parse_char(text, '+') && !parse_char(text, '-')) return false;
+    if (!parse_digits(text, 2, &hours)) return false;
+    parse_char(text, ':');
+    if (!parse_digits(text, 2, &rest) || hours > 23 || rest > 59) return false;
     *minutes = sign * (hours * 60 + rest);
     return true;
 }
@@ -65,22 +60,24 @@ bool maki_time_parse(maki_str text, double *ms)
     static const long month_days[] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
     long year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0, offset = 0;
     double fraction = 0;
-    if (!take(&text, 4, &year) || !take_char(&text, '-') || !take(&text, 2, &month) ||
-        !take_char(&text, '-') || !take(&text, 2, &day)) {
+    if (!parse_digits(&text, 4, &year) || !parse_char(&text, '-') ||
+        !parse_digits(&text, 2, &month) || !parse_char(&text, '-') ||
+        !parse_digits(&text, 2, &day)) {
         return false;
     }
     if (month < 1 || month > 12 || day < 1) return false;
     bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
     if (day > month_days[month - 1] + (month == 2 && leap)) return false;
-    if (text.len && (take_char(&text, 'T') || take_char(&text, ' '))) {
-        if (!take(&text, 2, &hour) || !take_char(&text, ':') || !take(&text, 2, &minute)) {
+    if (text.len && (parse_char(&text, 'T') || parse_char(&text, ' '))) {
+        if (!parse_digits(&text, 2, &hour) || !parse_char(&text, ':') ||
+            !parse_digits(&text, 2, &minute)) {
             return false;
         }
-        if (take_char(&text, ':') &&
-            (!take(&text, 2, &second) || !take_fraction(&text, &fraction))) {
+        if (parse_char(&text, ':') &&
+            (!parse_digits(&text, 2, &second) || !parse_fraction(&text, &fraction))) {
             return false;
         }
-        if (!take_offset(&text, &offset)) return false;
+        if (!parse_offset(&text, &offset)) return false;
     }
     if (hour == 24 && (minute > 0 || second > 0 || fraction > 0)) return false;
     if (text.len || hour > 24 || minute > 59 || second > 60) return false;

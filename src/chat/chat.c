@@ -79,7 +79,7 @@ static const maki_logger *open_log(maki_chat *chat)
     if (!asked) return NULL;
     chat->logger =
         (maki_logger){ chat->env->clock, maki_fd_sink_of(&chat->showing.notes), MAKI_INFO };
-    maki_level_parse(maki_config_text(chat->config, "log.level"), &chat->logger.least);
+    maki_level_parse(maki_config_text(chat->config, "log.level"), &chat->logger.min_level);
     maki_use_log(chat->m, chat->logger.sink, NULL);
     return &chat->logger;
 }

@@ -60,7 +60,7 @@ int cli_read_options(const cli_command *command, int argc, char **argv, void *ou
                               .row_size = sizeof *command->options,
                               .argc = argc,
                               .argv = argv,
-                              .at = 1 };
+                              .next = 1 };
     maki_status st = maki_options_read(&list, out, argv, max, count, &err);
     return st == MAKI_OK ? 0 : cli_misuse_err(command->name, &err);
 }

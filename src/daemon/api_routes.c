@@ -51,7 +51,7 @@ maki_status maki_api_routes_open(const maki_env *env, const maki_api_routes_opti
     maki_use_model(routes->m, &routes->model);
     maki_deny_paths(routes->m);
     if (options->logger)
-        maki_use_log(routes->m, options->logger->sink, maki_level_name(options->logger->least));
+        maki_use_log(routes->m, options->logger->sink, maki_level_name(options->logger->min_level));
     *out = routes;
     return MAKI_OK;
 }

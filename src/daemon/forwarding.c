@@ -365,7 +365,7 @@ static maki_status start_call(transfer *t, maki_err *err)
     } else if (where.kind == MAKI_CLIENT_CALL_LENGTH && t->body_complete &&
                t->body.size <= WHOLE_MAX) {
         where.kind = MAKI_CLIENT_CALL_WHOLE;
-        where.body = maki_buf_str(&t->body.head);
+        where.body = maki_buf_str(&t->body.memory);
         t->uploaded = t->body.size;
     }
     maki_status st = maki_buf_status(&target, err);
@@ -563,7 +563,7 @@ void maki_forwarding_begin(maki_forwarding *shared, maki_conn *conn, const maki_
     t->body_length = head->body_length;
     if (t->body_length <=
         MAKI_SPOOL_MEMORY) { /* at once, not by doubling; a failure shows when adding */
-        (void)maki_buf_reserve(&t->body.head, (size_t)t->body_length);
+        (void)maki_buf_reserve(&t->body.memory, (size_t)t->body_length);
     }
     maki_conn_set_data(conn, &t->handler);
     if (route->kind == MAKI_ROUTE_RECORD) {

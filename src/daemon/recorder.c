@@ -92,7 +92,7 @@ static void run_done(maki_queue_item *item)
 
 void maki_recorder_model(maki_recorder *rec, maki_record *r)
 {
-    r->lookup = (maki_queue_item){ .what = LOOKUP, .run = run_model };
+    r->lookup = (maki_queue_item){ .kind = LOOKUP, .run = run_model };
     enqueue(rec, &r->lookup);
 }
 
@@ -101,9 +101,9 @@ void maki_recorder_start(maki_recorder *rec, maki_record *r)
     r->err = (maki_err){ .status = MAKI_OK };
     r->exchange = NULL;
     r->paused = false;
-    r->start = (maki_queue_item){ .what = START };
-    r->head = (maki_queue_item){ .what = HEAD };
-    r->end = (maki_queue_item){ .what = END };
+    r->start = (maki_queue_item){ .kind = START };
+    r->head = (maki_queue_item){ .kind = HEAD };
+    r->end = (maki_queue_item){ .kind = END };
     r->consumed_item = (maki_queue_item){ .run = run_consumed };
     r->capacity = (maki_queue_item){ .run = run_capacity };
     r->done = (maki_queue_item){ .run = run_done };
@@ -126,7 +126,7 @@ bool maki_recorder_bytes(maki_recorder *rec, maki_record *r, maki_str bytes)
         atomic_store(&r->lost, true);
         return true;
     }
-    c->item = (maki_queue_item){ .what = BYTES };
+    c->item = (maki_queue_item){ .kind = BYTES };
     c->record = r;
     c->len = bytes.len;
     memcpy(c->bytes, bytes.ptr, bytes.len);
@@ -244,7 +244,7 @@ static void do_end(maki_recorder *rec, maki_record *r)
 
 static void run_item(maki_recorder *rec, maki_queue_item *item)
 {
-    switch (item->what) {
+    switch (item->kind) {
     case LOOKUP: do_lookup(rec, MAKI_CONTAINER_OF(item, maki_record, lookup)); break;
     case START: do_start(rec, MAKI_CONTAINER_OF(item, maki_record, start)); break;
     case HEAD: do_head(MAKI_CONTAINER_OF(item, maki_record, head)); break;
@@ -256,7 +256,7 @@ static void run_item(maki_recorder *rec, maki_queue_item *item)
 /* One sync serves all exchanges that a batch ended, unless the next item takes long. */
 static void wake_syncer_before(maki_recorder *rec, maki_queue_item *next)
 {
-    bool slow = next && next->what == START &&
+    bool slow = next && next->kind == START &&
                 MAKI_CONTAINER_OF(next, maki_record, start)->body->size > MAKI_RECORDER_CONSUMED;
     if (!rec->wake_syncer || (next && !slow)) return;
     rec->wake_syncer = false;

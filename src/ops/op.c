@@ -65,7 +65,7 @@ void maki_use_log(maki *m, maki_sink sink, const char *level)
     maki_str name = level ? maki_str_of(level) : MAKI_LIT("");
     if (!level && m->config) name = maki_config_text(m->config, "log.level");
     m->logger = (maki_logger){ m->env.clock, sink, MAKI_INFO };
-    (void)maki_level_parse(name, &m->logger.least);
+    (void)maki_level_parse(name, &m->logger.min_level);
 }
 
 void maki_watch_cancel(maki *m, bool (*fn)(void *ctx), void *ctx)
@@ -137,7 +137,7 @@ const maki_op_info *maki_op_find(maki_str name)
 
 const char *maki_op_suggest(maki_str name)
 {
-    maki_suggest nearest = { .name = name, .least = 6 };
+    maki_suggest nearest = { .name = name, .limit = 6 };
     for (size_t i = 0; i < maki_op_table_count; i++) {
         const char *other = maki_op_table[i].info.name;
         const char *dot = strchr(other, '.');

@@ -17,7 +17,7 @@ maki_status maki_send_open(const char *version, const maki_env *env, const maki_
                          maki_version(), version);
     outside = *env;
     logger = (maki_logger){ outside.clock, log, MAKI_INFO };
-    (void)maki_level_parse(maki_config_text(config, "log.level"), &logger.least);
+    (void)maki_level_parse(maki_config_text(config, "log.level"), &logger.min_level);
     how = (maki_model_send){ .env = &outside,
                              .config = config,
                              .logger = log.write ? &logger : NULL };

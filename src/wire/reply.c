@@ -292,7 +292,7 @@ static void end_line(maki_wire_reply *r)
 {
     maki_str line = maki_sticky_text(&r->failure, &r->body);
     if (maki_trim_space(line).len) handle_event(r, line);
-    if (r->body.head.capacity > KEEP_BUFFER)
+    if (r->body.memory.capacity > KEEP_BUFFER)
         maki_spool_free(&r->body);
     else
         maki_spool_clear(&r->body);

@@ -1,4 +1,4 @@
-/* directory.c -- see directory.h. */
+/* directory.c -- mkdtemp, nftw and stdio; every failure aborts, because it is no result of a test. */
 #include "directory.h"
 
 #include <dirent.h>
@@ -8,21 +8,21 @@
 #include <string.h>
 #include <unistd.h>
 
-static void need(int ok, const char *what)
+static void require(int ok, const char *what)
 {
     if (ok) return;
     perror(what);
     abort();
 }
 
-void directory_open(directory *f)
+void directory_open(directory *dir)
 {
     const char *base = getenv("TMPDIR");
-    snprintf(f->path, sizeof f->path, "%s/maki-test.XXXXXX", base && *base ? base : "/tmp");
-    need(mkdtemp(f->path) != NULL, f->path);
+    snprintf(dir->path, sizeof dir->path, "%s/maki-test.XXXXXX", base && *base ? base : "/tmp");
+    require(mkdtemp(dir->path) != NULL, dir->path);
 }
 
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *where)
+static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *where)
 {
     (void)st;
     (void)type;
@@ -30,26 +30,26 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
     return remove(path);
 }
 
-void directory_close(directory *f)
+void directory_close(directory *dir)
 {
-    need(nftw(f->path, remove_one, 16, FTW_DEPTH | FTW_PHYS) == 0, f->path);
+    require(nftw(dir->path, remove_entry, 16, FTW_DEPTH | FTW_PHYS) == 0, dir->path);
 }
 
-size_t directory_count(const directory *f)
+size_t directory_count(const directory *dir)
 {
     size_t n = 0;
-    DIR *dir = opendir(f->path);
-    need(dir != NULL, f->path);
-    for (struct dirent *entry; (entry = readdir(dir));)
+    DIR *stream = opendir(dir->path);
+    require(stream != NULL, dir->path);
+    for (struct dirent *entry; (entry = readdir(stream));)
         n += strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
-    closedir(dir);
+    closedir(stream);
     return n;
 }
 
-const char *directory_file(const directory *f, const char *name)
+const char *directory_file(const directory *dir, const char *name)
 {
     static char path[1024];
-    snprintf(path, sizeof path, "%s/%s", f->path, name);
+    snprintf(path, sizeof path, "%s/%s", dir->path, name);
     return path;
 }
 
@@ -57,11 +57,11 @@ maki_str directory_read(const char *path)
 {
     FILE *file = fopen(path, "rb");
     if (!file) return (maki_str){ NULL, 0 };
-    need(fseek(file, 0, SEEK_END) == 0, path);
+    require(fseek(file, 0, SEEK_END) == 0, path);
     size_t n = (size_t)ftell(file);
     rewind(file);
     char *bytes = malloc(n + 1);
-    need(bytes && fread(bytes, 1, n, file) == n, path);
+    require(bytes && fread(bytes, 1, n, file) == n, path);
     fclose(file);
     return (maki_str){ bytes, n };
 }
@@ -69,5 +69,5 @@ maki_str directory_read(const char *path)
 void directory_write(const char *path, maki_str bytes)
 {
     FILE *file = fopen(path, "wb");
-    need(file && fwrite(bytes.ptr, 1, bytes.len, file) == bytes.len && fclose(file) == 0, path);
+    require(file && fwrite(bytes.ptr, 1, bytes.len, file) == bytes.len && fclose(file) == 0, path);
 }

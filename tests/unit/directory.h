@@ -1,4 +1,4 @@
-/* directory.h -- a fresh folder for the files of one test, gone when the test is over. */
+/* directory.h -- a temporary directory for the files of one test, removed when the test is over. */
 #ifndef MAKI_TESTS_DIRECTORY_H
 #define MAKI_TESTS_DIRECTORY_H
 
@@ -8,16 +8,16 @@ typedef struct directory {
     char path[256];
 } directory;
 
-/* Make one in $TMPDIR or /tmp; no test can go on without, so failure aborts. */
-void directory_open(directory *f);
-void directory_close(directory *f); /* removes it with all that is in it */
+/* Create one in $TMPDIR or /tmp; a failure aborts the test. */
+void directory_open(directory *dir);
+void directory_close(directory *dir); /* removes it with its contents */
 
-/* The path of `name` in the folder, borrowed until the next call. */
-const char *directory_file(const directory *f, const char *name);
-/* How many entries it has. */
-size_t directory_count(const directory *f);
+/* The path of `name` in the directory, borrowed until the next call. */
+const char *directory_file(const directory *dir, const char *name);
+/* The number of entries. */
+size_t directory_count(const directory *dir);
 
-/* The whole file, to be freed by the caller with free(); ptr is NULL when there is none. */
+/* Read a file; the caller calls free() on ptr, which is NULL if the file does not exist. */
 maki_str directory_read(const char *path);
 void directory_write(const char *path, maki_str bytes);
 

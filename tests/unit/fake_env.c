@@ -1,4 +1,6 @@
-/* fake_env.c -- see fake_env.h. */
+/* fake_env.c -- every table function counts its call, then fails or calls the real function.
+ *
+ * The allocator puts a header with a mark and the size before each block, so that a wrong old size is found. */
 #include "fake_env.h"
 
 #include <errno.h>
@@ -9,8 +11,8 @@
 
 #include "base/err.h"
 
-/* Count a call; true when it is the one to fail. */
-static bool strikes(fake_fault *fault)
+/* Count a call; true when it must fail. */
+static bool must_fail(fake_fault *fault)
 {
     fault->calls++;
     if (fault->calls != fault->fail_at) return false;
@@ -18,7 +20,7 @@ static bool strikes(fake_fault *fault)
     return true;
 }
 
-static void arm(fake_fault *fault, size_t nth)
+static void set_fault(fake_fault *fault, size_t nth)
 {
     *fault = (fake_fault){ .fail_at = nth };
 }
@@ -37,14 +39,13 @@ static block *block_of(void *p, size_t old_size)
 {
     block *b = (block *)(void *)((unsigned char *)p - sizeof(block));
     if (b->mark != block_mark || b->size != old_size) {
-        fprintf(stderr, "fake_env: a block of %zu bytes was given back as %zu\n", b->size,
-                old_size);
+        fprintf(stderr, "fake_env: a block of %zu bytes was freed as %zu\n", b->size, old_size);
         abort();
     }
     return b;
 }
 
-static void give_back(fake_env *fe, block *b)
+static void free_block(fake_env *fe, block *b)
 {
     fe->live_bytes -= b->size;
     fe->live_blocks--;
@@ -57,10 +58,10 @@ static void *fake_resize(const maki_alloc *self, void *p, size_t old_size, size_
     fake_env *fe = ((const struct fake_alloc_table *)(const void *)self)->fake;
     block *old = p ? block_of(p, old_size) : NULL;
     if (size == 0) {
-        if (old) give_back(fe, old);
+        if (old) free_block(fe, old);
         return NULL;
     }
-    if (strikes(&fe->alloc)) return NULL;
+    if (must_fail(&fe->alloc)) return NULL;
     if (size > SIZE_MAX / 2) return NULL;
     block *b = malloc(sizeof *b + size);
     if (!b) return NULL;
@@ -70,7 +71,7 @@ static void *fake_resize(const maki_alloc *self, void *p, size_t old_size, size_
     fe->live_blocks++;
     if (old) {
         memcpy(b->bytes, old->bytes, old->size < size ? old->size : size);
-        give_back(fe, old);
+        free_block(fe, old);
     }
     if (fe->live_bytes > fe->peak_bytes) fe->peak_bytes = fe->live_bytes;
     return b->bytes;
@@ -78,7 +79,7 @@ static void *fake_resize(const maki_alloc *self, void *p, size_t old_size, size_
 
 void fake_alloc_fail_at(fake_env *fe, size_t nth)
 {
-    arm(&fe->alloc, nth);
+    set_fault(&fe->alloc, nth);
 }
 
 bool fake_alloc_failed(const fake_env *fe)
@@ -119,7 +120,7 @@ static maki_status fake_fill(const maki_random *self, void *out, size_t n, maki_
 {
     fake_env *fe = ((const struct fake_random_table *)(const void *)self)->fake;
     unsigned char *at = out;
-    if (strikes(&fe->random)) return maki_fail(err, MAKI_IO, "fake_env: no random bytes");
+    if (must_fail(&fe->random)) return maki_fail(err, MAKI_IO, "fake_env: no random bytes");
     for (size_t i = 0; i < n; i++)
         at[i] = next_byte(fe);
     return MAKI_OK;
@@ -148,7 +149,7 @@ void fake_random_seed(fake_env *fe, uint64_t seed)
 
 void fake_random_fail_at(fake_env *fe, size_t nth)
 {
-    arm(&fe->random, nth);
+    set_fault(&fe->random, nth);
 }
 
 /* ---- files ------------------------------------------------------------------------------------- */
@@ -158,19 +159,19 @@ static const struct fake_files_table *table_of(const maki_files *self)
     return (const struct fake_files_table *)(const void *)self;
 }
 
-/* Count a call of any kind; true, with errno set, when it is to fail. */
-static bool file_strikes(fake_env *fe)
+/* Count a file call; true, with errno set, when it must fail. */
+static bool file_must_fail(fake_env *fe)
 {
-    if (!strikes(&fe->files)) return false;
+    if (!must_fail(&fe->files)) return false;
     errno = fe->files_errno;
     return true;
 }
 
 /* The same for read, pread, write and pwrite, which can also be interrupted or short. */
-static bool transfer_strikes(fake_env *fe, size_t *n)
+static bool transfer_must_fail(fake_env *fe, size_t *n)
 {
     fe->transfers++;
-    if (file_strikes(fe)) return true;
+    if (file_must_fail(fe)) return true;
     if (fe->interrupt_every && fe->transfers % fe->interrupt_every == 0) {
         errno = EINTR;
         return true;
@@ -182,7 +183,7 @@ static bool transfer_strikes(fake_env *fe, size_t *n)
 static int fake_open(const maki_files *self, const char *path, int flags, mode_t mode)
 {
     const struct fake_files_table *t = table_of(self);
-    if (file_strikes(t->fake)) return -1;
+    if (file_must_fail(t->fake)) return -1;
     int fd = t->real->open(t->real, path, flags, mode);
     if (fd >= 0) t->fake->live_fds++;
     return fd;
@@ -191,7 +192,7 @@ static int fake_open(const maki_files *self, const char *path, int flags, mode_t
 static int fake_temp(const maki_files *self)
 {
     const struct fake_files_table *t = table_of(self);
-    if (file_strikes(t->fake)) return -1;
+    if (file_must_fail(t->fake)) return -1;
     int fd = t->real->temp(t->real);
     if (fd >= 0) t->fake->live_fds++;
     return fd;
@@ -202,33 +203,33 @@ static int fake_close(const maki_files *self, int fd)
     const struct fake_files_table *t = table_of(self);
     int rc = t->real->close(t->real, fd);
     if (rc == 0) t->fake->live_fds--;
-    return file_strikes(t->fake) ? -1 : rc;
+    return file_must_fail(t->fake) ? -1 : rc;
 }
 
 static ssize_t fake_read(const maki_files *self, int fd, void *out, size_t n)
 {
     const struct fake_files_table *t = table_of(self);
-    return transfer_strikes(t->fake, &n) ? -1 : t->real->read(t->real, fd, out, n);
+    return transfer_must_fail(t->fake, &n) ? -1 : t->real->read(t->real, fd, out, n);
 }
 
 static ssize_t fake_pread(const maki_files *self, int fd, void *out, size_t n, off_t at)
 {
     const struct fake_files_table *t = table_of(self);
-    return transfer_strikes(t->fake, &n) ? -1 : t->real->pread(t->real, fd, out, n, at);
+    return transfer_must_fail(t->fake, &n) ? -1 : t->real->pread(t->real, fd, out, n, at);
 }
 
 static ssize_t fake_write(const maki_files *self, int fd, const void *bytes, size_t n)
 {
     const struct fake_files_table *t = table_of(self);
-    return transfer_strikes(t->fake, &n) ? -1 : t->real->write(t->real, fd, bytes, n);
+    return transfer_must_fail(t->fake, &n) ? -1 : t->real->write(t->real, fd, bytes, n);
 }
 
-/* What is only counted: the real one, or a failure. */
-#define COUNTED(type, name, args, ...)                                           \
-    static type fake_##name args                                                 \
-    {                                                                            \
-        const struct fake_files_table *t = table_of(self);                       \
-        return file_strikes(t->fake) ? -1 : t->real->name(t->real, __VA_ARGS__); \
+/* A function that is only counted: the real one, or a failure. */
+#define COUNTED(type, name, args, ...)                                             \
+    static type fake_##name args                                                   \
+    {                                                                              \
+        const struct fake_files_table *t = table_of(self);                         \
+        return file_must_fail(t->fake) ? -1 : t->real->name(t->real, __VA_ARGS__); \
     }
 /* clang-format off */
 COUNTED(int, sync, (const maki_files *self, int fd), fd)
@@ -247,7 +248,7 @@ COUNTED(int64_t, space, (const maki_files *self, const char *directory), directo
 static int fake_dup(const maki_files *self, int fd)
 {
     const struct fake_files_table *t = table_of(self);
-    int copy = file_strikes(t->fake) ? -1 : t->real->dup(t->real, fd);
+    int copy = file_must_fail(t->fake) ? -1 : t->real->dup(t->real, fd);
     if (copy >= 0) t->fake->live_fds++;
     return copy;
 }
@@ -255,7 +256,7 @@ static int fake_dup(const maki_files *self, int fd)
 static void *fake_map(const maki_files *self, int fd, size_t n)
 {
     const struct fake_files_table *t = table_of(self);
-    if (file_strikes(t->fake)) return NULL;
+    if (file_must_fail(t->fake)) return NULL;
     void *at = t->real->map(t->real, fd, n);
     if (at) t->fake->live_maps++;
     return at;
@@ -271,12 +272,12 @@ static void fake_unmap(const maki_files *self, void *at, size_t n)
 static ssize_t fake_pwrite(const maki_files *self, int fd, const void *bytes, size_t n, off_t at)
 {
     const struct fake_files_table *t = table_of(self);
-    return transfer_strikes(t->fake, &n) ? -1 : t->real->pwrite(t->real, fd, bytes, n, at);
+    return transfer_must_fail(t->fake, &n) ? -1 : t->real->pwrite(t->real, fd, bytes, n, at);
 }
 
 void fake_files_fail_at(fake_env *fe, size_t nth, int errno_value)
 {
-    arm(&fe->files, nth);
+    set_fault(&fe->files, nth);
     fe->files_errno = errno_value;
 }
 
@@ -285,9 +286,9 @@ bool fake_files_failed(const fake_env *fe)
     return fe->files.failed;
 }
 
-void fake_files_short(fake_env *fe, size_t most)
+void fake_files_short(fake_env *fe, size_t max)
 {
-    fe->short_max = most;
+    fe->short_max = max;
 }
 
 void fake_files_interrupt(fake_env *fe, size_t every)

@@ -1,4 +1,4 @@
-/* fake_env.h -- the outside world for tests: counted, repeatable, and failing on demand.
+/* fake_env.h -- a maki_env for tests: deterministic, counts its calls, fails on demand.
  *
  *     fake_env fe;
  *     fake_env_init(&fe);
@@ -11,11 +11,11 @@
  *         if (!injected) break;
  *     }
  *
- * Calls are counted from 1 since the last ..._fail_at(); only the n-th fails, those after it work
- * again (that finds code which goes on as if nothing had happened); n = 0 lets none fail.
+ * Calls are counted from 1 since the last ..._fail_at(); only the n-th fails and later ones succeed, which finds code
+ * that ignores a failure; n = 0: none fails.
  *
  * A fake_env must not move after fake_env_init(): its tables point into it.  It owns nothing that
- * would need closing.  Misuse of the allocator (a wrong old size, a block that is not ours) aborts. */
+ * has to be freed.  Misuse of the allocator (a wrong old size, a block of another allocator) aborts. */
 #ifndef MAKI_TESTS_FAKE_ENV_H
 #define MAKI_TESTS_FAKE_ENV_H
 
@@ -38,12 +38,12 @@ typedef enum fake_random_kind {
 } fake_random_kind;
 
 typedef struct fake_env {
-    maki_env env; /* hand this in */
+    maki_env env; /* pass this */
 
     fake_fault alloc;
     size_t live_bytes, live_blocks, peak_bytes;
 
-    int64_t now_ms; /* what the clock says; 1700000000000 at first */
+    int64_t now_ms; /* of the clock; 1700000000000 at first */
 
     fake_fault random;
     fake_random_kind random_kind;
@@ -52,11 +52,11 @@ typedef struct fake_env {
     fake_fault files;
     int files_errno;
     size_t short_max;       /* a read or write moves at most this many bytes; 0: no limit */
-    size_t interrupt_every; /* every n-th read or write answers EINTR; 0: none, not 1 */
+    size_t interrupt_every; /* every n-th read or write fails with EINTR; 0: none; not 1 */
     size_t transfers;       /* reads and writes so far */
     size_t live_fds, live_maps;
 
-    /* The tables of `env`; a function finds the fake_env behind its `self`. */
+    /* The tables of `env`; a function finds the fake_env by its `self`. */
     struct fake_alloc_table {
         maki_alloc table;
         struct fake_env *fake;
@@ -79,11 +79,11 @@ typedef struct fake_env {
 /* Nothing fails, random bytes are zeros, files are the real ones. */
 void fake_env_init(fake_env *fe);
 
-/* ---- memory: every resize moves the block; fresh bytes are 0xCD, those given back 0xDD --------- */
+/* ---- memory: every resize moves the block; new bytes are 0xCD, freed ones 0xDD ----------------- */
 
 void fake_alloc_fail_at(fake_env *fe, size_t nth); /* freeing is not counted and cannot fail */
-bool fake_alloc_failed(const fake_env *fe);        /* did the failure asked for happen? */
-size_t fake_alloc_live(const fake_env *fe);        /* bytes not given back */
+bool fake_alloc_failed(const fake_env *fe);        /* was the failure injected? */
+size_t fake_alloc_live(const fake_env *fe);        /* bytes not freed */
 size_t fake_alloc_blocks(const fake_env *fe);
 
 /* ---- random bytes ----------------------------------------------------------------------------- */
@@ -98,7 +98,7 @@ void fake_random_fail_at(fake_env *fe, size_t nth); /* with MAKI_IO */
 /* Every function but unmap is counted.  A failing one does nothing, except close, which closes. */
 void fake_files_fail_at(fake_env *fe, size_t nth, int errno_value);
 bool fake_files_failed(const fake_env *fe);
-void fake_files_short(fake_env *fe, size_t most);
+void fake_files_short(fake_env *fe, size_t max);
 void fake_files_interrupt(fake_env *fe, size_t every);
 /* Descriptors opened and maps made through the fake and still open. */
 size_t fake_files_live(const fake_env *fe);

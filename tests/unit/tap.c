@@ -1,14 +1,13 @@
-/* tap.c -- see tap.h.
+/* tap.c -- the state of the current row, and the comparison and printing of values.
  *
- * "not ok" is printed at the first failed check, so that the remarks about it follow it and survive
- * a crash later in the row. */
+ * "not ok" is printed at the first failed check, so that the diagnostics follow it and survive a later crash. */
 #include "tap.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { REMARKS_MAX = 8, SHOWN_MAX = 200 };
+enum { DIAGNOSTICS_MAX = 8, SHOWN_MAX = 200 };
 
 static struct {
     unsigned rows, failed_rows;
@@ -20,7 +19,7 @@ static struct {
 static void end_row(void)
 {
     if (run.open && run.failures == 0) printf("ok %u - %s\n", run.rows, run.name);
-    if (run.failures > REMARKS_MAX) printf("# and %u more\n", run.failures - REMARKS_MAX);
+    if (run.failures > DIAGNOSTICS_MAX) printf("# and %u more\n", run.failures - DIAGNOSTICS_MAX);
     fflush(stdout);
     run.open = false;
     run.failures = 0;
@@ -47,27 +46,27 @@ int tap_end(void)
     return run.failed_rows || run.rows == 0 ? 1 : 0;
 }
 
-/* Note a failure; true when the caller should tell about it. */
-static bool failed(const char *file, int line)
+/* Record a failure; true when the caller should print a diagnostic. */
+static bool begin_diagnostic(const char *file, int line)
 {
     if (!run.open) tap_row("a check outside of any row");
     if (run.failures++ == 0) {
         printf("not ok %u - %s\n", run.rows, run.name);
         run.failed_rows++;
     }
-    if (run.failures > REMARKS_MAX) return false;
+    if (run.failures > DIAGNOSTICS_MAX) return false;
     printf("# %s:%d: ", file, line);
     return true;
 }
 
-static bool end_remark(void)
+static bool end_diagnostic(void)
 {
     putchar('\n');
     fflush(stdout);
     return false;
 }
 
-static void show(maki_str text)
+static void print_text(maki_str text)
 {
     printf("(%zu bytes) \"", text.len);
     for (size_t i = 0; i < text.len && i < SHOWN_MAX; i++) {
@@ -82,37 +81,37 @@ static void show(maki_str text)
 
 bool tap_check(bool held, const char *file, int line, const char *what)
 {
-    if (held || !failed(file, line)) return held;
+    if (held || !begin_diagnostic(file, line)) return held;
     printf("%s does not hold", what);
-    return end_remark();
+    return end_diagnostic();
 }
 
 bool tap_check_eq(long long got, long long want, const char *file, int line, const char *what)
 {
     if (got == want) return true;
-    if (!failed(file, line)) return false;
+    if (!begin_diagnostic(file, line)) return false;
     printf("%s is %lld, should be %lld", what, got, want);
-    return end_remark();
+    return end_diagnostic();
 }
 
 bool tap_check_double(double got, double want, const char *file, int line, const char *what)
 {
     if (memcmp(&got, &want, sizeof got) == 0) return true;
-    if (!failed(file, line)) return false;
+    if (!begin_diagnostic(file, line)) return false;
     printf("%s is %.17g (%a), should be %.17g (%a)", what, got, got, want, want);
-    return end_remark();
+    return end_diagnostic();
 }
 
 bool tap_check_text(maki_str got, maki_str want, const char *file, int line, const char *what)
 {
     bool same = got.len == want.len && (got.len == 0 || memcmp(got.ptr, want.ptr, got.len) == 0);
     if (same) return true;
-    if (!failed(file, line)) return false;
+    if (!begin_diagnostic(file, line)) return false;
     printf("%s is ", what);
-    show(got);
+    print_text(got);
     printf(", should be ");
-    show(want);
-    return end_remark();
+    print_text(want);
+    return end_diagnostic();
 }
 
 bool tap_check_cstr(const char *got, const char *want, const char *file, int line, const char *what)
@@ -125,13 +124,13 @@ bool tap_check_status(maki_status got, maki_status want, const maki_err *err, co
                       int line, const char *what)
 {
     if (got == want) return true;
-    if (!failed(file, line)) return false;
+    if (!begin_diagnostic(file, line)) return false;
     printf("%s is %s, should be %s", what, maki_status_name(got), maki_status_name(want));
     if (err && got != MAKI_OK) {
         printf("; ");
-        show((maki_str){ err->msg, strlen(err->msg) });
+        print_text((maki_str){ err->msg, strlen(err->msg) });
     }
-    return end_remark();
+    return end_diagnostic();
 }
 
 uint64_t tap_next(tap_random *random)

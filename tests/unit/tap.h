@@ -1,9 +1,9 @@
-/* tap.h -- a tiny test harness that prints TAP.
+/* tap.h -- a small test harness that prints TAP.
  *
  * A test is a row with a name: tap_row() begins one, the CHECKs after it belong to it, the next
  * tap_row() ends it.  A row without a failed check is "ok"; a failing check prints its file, line
- * and both values.  Checks never stop the program; they answer whether they held, so a test that
- * cannot go on says `if (!CHECK(...)) return;`.
+ * and both values.  Checks never stop the program; they return whether they held, so a test that
+ * cannot continue says `if (!CHECK(...)) return;`.
  *
  *     int main(void)
  *     {
@@ -12,7 +12,7 @@
  *         return tap_end();
  *     }
  *
- * There is one run per process, so the harness keeps its state to itself. */
+ * There is one run per process: the state of the harness is static. */
 #ifndef MAKI_TESTS_TAP_H
 #define MAKI_TESTS_TAP_H
 
@@ -41,7 +41,7 @@ int tap_end(void);
 #define CHECK_TEXT(got, want) tap_check_text((got), (want), __FILE__, __LINE__, #got)
 /* Two strings that end with NUL. */
 #define CHECK_CSTR(got, want) tap_check_cstr((got), (want), __FILE__, __LINE__, #got)
-/* A status; `err` (a maki_err *, or NULL) tells the words on failure. */
+/* A status; the message of `err` (a maki_err *, or NULL) is printed on failure. */
 #define CHECK_STATUS(got, want, err) \
     tap_check_status((got), (want), (err), __FILE__, __LINE__, #got)
 
@@ -54,7 +54,7 @@ bool tap_check_cstr(const char *got, const char *want, const char *file, int lin
 bool tap_check_status(maki_status got, maki_status want, const maki_err *err, const char *file,
                       int line, const char *what);
 
-/* Numbers that look random and are the same in every run: xorshift64*.  The seed is not 0. */
+/* Pseudo-random numbers, the same in every run: xorshift64*.  The seed is not 0. */
 typedef struct tap_random {
     uint64_t state;
 } tap_random;

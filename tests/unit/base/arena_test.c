@@ -1,4 +1,4 @@
-/* arena_test.c -- ceilings, alignment, the failure that sticks, and nothing left behind. */
+/* arena_test.c -- limits, alignment, sticky failures, no leaks. */
 #include "base/arena.h"
 
 #include <stdalign.h>
@@ -11,7 +11,7 @@
 
 enum { MB = 1 << 20 };
 
-/* Wishes of many sizes: each aligned, zeroed, and apart from the others. */
+/* Requests of many sizes: each is aligned, zeroed, and does not overlap the others. */
 static void test_sizes(void)
 {
     static const size_t sizes[] = { 0,    1,    2,    15,     16,      17, 100,    1000,  1023,
@@ -19,7 +19,7 @@ static void test_sizes(void)
     fake_env fe;
     fake_env_init(&fe);
     for (size_t i = 0; i < COUNT(sizes); i++) {
-        tap_row("wishes of %zu bytes", sizes[i]);
+        tap_row("requests of %zu bytes", sizes[i]);
         maki_arena arena = maki_arena_new(fe.env.alloc, 64 * MB);
         unsigned char *last = NULL;
         for (unsigned char k = 1; k <= 5; k++) {
@@ -35,7 +35,7 @@ static void test_sizes(void)
             memset(at, k, sizes[i]);
             last = at;
         }
-        CHECK_EQ(arena.held, fake_alloc_live(&fe));
+        CHECK_EQ(arena.allocated, fake_alloc_live(&fe));
         CHECK_STATUS(maki_arena_status(&arena, NULL), MAKI_OK, NULL);
         maki_arena_free(&arena);
         CHECK_EQ(fake_alloc_live(&fe), 0);
@@ -44,12 +44,12 @@ static void test_sizes(void)
 
 /* clang-format off */
 static const struct limit_row { const char *name; size_t max, count, size; maki_status status; } limit_rows[] = {
-    { "well below the ceiling",          MB,       10, 100,              MAKI_OK },
-    { "more than the ceiling at once",   MB,       1, MB + 1,            MAKI_TOOBIG },
-    { "exactly the ceiling: the header has no room", 4096, 1, 4096,      MAKI_TOOBIG },
-    { "nearly the ceiling",              4096,     1, 4000,              MAKI_OK },
-    { "a ceiling below the first chunk", 200,      1, 100,               MAKI_OK },
-    { "a ceiling of nothing",            0,        1, 1,                 MAKI_TOOBIG },
+    { "well below the limit",          MB,       10, 100,              MAKI_OK },
+    { "more than the limit at once",   MB,       1, MB + 1,            MAKI_TOOBIG },
+    { "exactly the limit: the header does not fit", 4096, 1, 4096,      MAKI_TOOBIG },
+    { "nearly the limit",              4096,     1, 4000,              MAKI_OK },
+    { "a limit below the first chunk", 200,      1, 100,               MAKI_OK },
+    { "a limit of 0",            0,        1, 1,                 MAKI_TOOBIG },
     { "the largest size",                SIZE_MAX, 1, SIZE_MAX,          MAKI_TOOBIG },
     { "a size whose rounding wraps",     SIZE_MAX, 1, SIZE_MAX - 3,      MAKI_TOOBIG },
     { "a size whose header wraps",       SIZE_MAX, 1, SIZE_MAX - 31,     MAKI_TOOBIG },
@@ -72,26 +72,26 @@ static void test_limits(void)
         void *at = maki_arena_array(&arena, row->count, row->size);
         CHECK((at != NULL) == (row->status == MAKI_OK));
         CHECK_STATUS(maki_arena_status(&arena, &err), row->status, &err);
-        CHECK(arena.held <= row->max);
+        CHECK(arena.allocated <= row->max);
         maki_arena_free(&arena);
         CHECK_EQ(fake_alloc_live(&fe), 0);
     }
 
-    tap_row("many small wishes stop at the ceiling and never pass it");
+    tap_row("many small requests stop at the limit and never exceed it");
     maki_arena arena = maki_arena_new(fe.env.alloc, 10000);
     size_t got = 0;
     while (maki_arena_get(&arena, 16))
         got += 16;
-    CHECK(got > 9000); /* near the ceiling chunks are as small as the wish */
+    CHECK(got > 9000); /* near the limit a chunk is as small as the request */
     CHECK(fe.peak_bytes > 0 && fake_alloc_live(&fe) <= 10000);
     maki_arena_free(&arena);
     maki_arena_free(&arena); /* twice is harmless */
     CHECK_EQ(fake_alloc_blocks(&fe), 0);
 
-    tap_row("a ceiling of exactly what is needed, and of a byte less");
+    tap_row("a limit of exactly what is needed, and of a byte less");
     arena = maki_arena_new(fe.env.alloc, 5000);
     CHECK(maki_arena_get(&arena, 4800) != NULL);
-    size_t exactly = arena.held;
+    size_t exactly = arena.allocated;
     maki_arena_free(&arena);
     arena = maki_arena_new(fe.env.alloc, exactly);
     CHECK(maki_arena_get(&arena, 4800) != NULL);
@@ -103,7 +103,7 @@ static void test_limits(void)
     tap_row("an arena that was only zeroed can be freed");
     maki_arena zeroed = { 0 };
     maki_arena_free(&zeroed);
-    CHECK_EQ(zeroed.held, 0);
+    CHECK_EQ(zeroed.allocated, 0);
 }
 
 static void test_sticks(void)
@@ -113,7 +113,7 @@ static void test_sticks(void)
     size_t capacity = 0;
     fake_env_init(&fe);
 
-    tap_row("the first failure sticks, whatever could follow");
+    tap_row("the first failure sticks, whatever follows");
     maki_arena arena = maki_arena_new(fe.env.alloc, MB);
     fake_alloc_fail_at(&fe, 1);
     CHECK(maki_arena_get(&arena, 10) == NULL);
@@ -128,7 +128,7 @@ static void test_sticks(void)
     CHECK_EQ(fake_alloc_live(&fe), 0);
     maki_arena_free(&arena);
 
-    tap_row("a failure after success keeps what was handed out");
+    tap_row("a failure after success leaves earlier memory valid");
     fake_alloc_fail_at(&fe, 0);
     arena = maki_arena_new(fe.env.alloc, 3 * MB);
     maki_str kept = maki_arena_copy(&arena, MAKI_LIT("이것은 남는다"));
@@ -158,9 +158,9 @@ static void test_text(void)
         CHECK_STR(maki_str_from(printed, text.len + 1), "|42>");
         CHECK_EQ(printed.ptr[printed.len], '\0');
     }
-    tap_row("copy of a string that points nowhere");
+    tap_row("copy of a NULL string");
     CHECK_STR(maki_arena_copy(&arena, (maki_str){ NULL, 0 }), "");
-    tap_row("print of nothing, and of much");
+    tap_row("print of an empty and of a long text");
     CHECK_STR(maki_arena_print(&arena, "%s", ""), "");
     CHECK_EQ(maki_arena_print(&arena, "%*d", 100000, 7).len, 100000);
     CHECK_STATUS(maki_arena_status(&arena, NULL), MAKI_OK, NULL);
@@ -185,10 +185,10 @@ static void test_grow(void)
     for (uint32_t n = 0; n < 1000; n++)
         CHECK_EQ(items[n], n * 3);
 
-    tap_row("growing does nothing while there is room");
+    tap_row("growing does nothing while there is capacity");
     CHECK(maki_arena_grow(&arena, items, 1000, &capacity, sizeof *items) == items);
 
-    tap_row("growing past the ceiling fails and leaves the room as it was");
+    tap_row("growing past the limit fails and leaves the capacity unchanged");
     capacity = SIZE_MAX / 4;
     CHECK(maki_arena_grow(&arena, items, capacity, &capacity, 16) == NULL);
     CHECK_EQ(capacity, SIZE_MAX / 4);

@@ -8,9 +8,9 @@
 #include "fake_env.h"
 #include "tap.h"
 
-/* Checks that the bytes are those of a text that counts, and fails after `most`. */
+/* Checks that every byte is the one its offset demands, and fails after `max` bytes. */
 typedef struct reader {
-    uint64_t seen, most;
+    uint64_t seen, max;
     bool wrong;
 } reader;
 
@@ -25,11 +25,11 @@ static maki_status read_bytes(void *ctx, maki_str bytes, maki_err *err)
     for (size_t i = 0; i < bytes.len; i++)
         r->wrong |= bytes.ptr[i] != letter(r->seen + i);
     r->seen += bytes.len;
-    return r->seen > r->most ? maki_fail(err, MAKI_FULL, "no room for 満杯") : MAKI_OK;
+    return r->seen > r->max ? maki_fail(err, MAKI_FULL, "no space for 満杯") : MAKI_OK;
 }
 
-/* A text of `size` bytes in pieces of up to `most`, some longer than a buffer. */
-static maki_status write_text(const maki_alloc *alloc, reader *r, uint64_t size, size_t most,
+/* Write a text of `size` bytes in pieces of up to `max`, some longer than a buffer. */
+static maki_status write_text(const maki_alloc *alloc, reader *r, uint64_t size, size_t max,
                               maki_err *err)
 {
     static char piece[4 * MAKI_ASYNC_BUFFER];
@@ -40,7 +40,7 @@ static maki_status write_text(const maki_alloc *alloc, reader *r, uint64_t size,
         maki_async_writer_begin(&writer, alloc, true, (maki_sink){ read_bytes, r }, &w, err);
     if (st != MAKI_OK) return st;
     for (uint64_t at = 0; at < size && w.status == MAKI_OK;) {
-        size_t n = 1 + tap_below(&random, (uint32_t)most);
+        size_t n = 1 + tap_below(&random, (uint32_t)max);
         if (n > size - at) n = (size_t)(size - at);
         for (size_t i = 0; i < n; i++)
             piece[i] = letter(at + i);
@@ -55,7 +55,7 @@ static void test_order(void)
     static const struct {
         const char *name;
         uint64_t size;
-        size_t most;
+        size_t max;
     } rows[] = {
         { "nothing", 0, 10 },
         { "a few bytes", 100, 10 },
@@ -68,10 +68,10 @@ static void test_order(void)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         fake_env fe;
         maki_err err = { 0 };
-        reader r = { .most = UINT64_MAX };
+        reader r = { .max = UINT64_MAX };
         fake_env_init(&fe);
         tap_row("%s", rows[i].name);
-        CHECK_STATUS(write_text(fe.env.alloc, &r, rows[i].size, rows[i].most, &err), MAKI_OK, &err);
+        CHECK_STATUS(write_text(fe.env.alloc, &r, rows[i].size, rows[i].max, &err), MAKI_OK, &err);
         CHECK_EQ(r.seen, rows[i].size);
         CHECK(!r.wrong);
         CHECK_EQ(fake_alloc_live(&fe), 0);
@@ -80,24 +80,24 @@ static void test_order(void)
 
 static void test_failures(void)
 {
-    static const uint64_t most[] = { 1000, MAKI_ASYNC_FROM + MAKI_ASYNC_BUFFER,
-                                     2 * MAKI_ASYNC_FROM - 1 };
-    for (size_t i = 0; i < sizeof most / sizeof most[0]; i++) {
+    static const uint64_t max[] = { 1000, MAKI_ASYNC_FROM + MAKI_ASYNC_BUFFER,
+                                    2 * MAKI_ASYNC_FROM - 1 };
+    for (size_t i = 0; i < sizeof max / sizeof max[0]; i++) {
         fake_env fe;
         maki_err err = { 0 };
-        reader r = { .most = most[i] };
+        reader r = { .max = max[i] };
         fake_env_init(&fe);
-        tap_row("a sink that fails after %llu bytes", (unsigned long long)most[i]);
+        tap_row("a sink that fails after %llu bytes", (unsigned long long)max[i]);
         CHECK_STATUS(write_text(fe.env.alloc, &r, 2 * MAKI_ASYNC_FROM, 5000, &err), MAKI_FULL,
                      &err);
-        CHECK_CSTR(err.msg, "no room for 満杯");
+        CHECK_CSTR(err.msg, "no space for 満杯");
         CHECK_EQ(fake_alloc_live(&fe), 0);
     }
     tap_row("no memory for the second buffer or thread: the text is written all the same");
     for (size_t nth = 1;; nth++) {
         fake_env fe;
         maki_err err = { 0 };
-        reader r = { .most = UINT64_MAX };
+        reader r = { .max = UINT64_MAX };
         fake_env_init(&fe);
         fake_alloc_fail_at(&fe, nth);
         maki_status st = write_text(fe.env.alloc, &r, 2 * MAKI_ASYNC_FROM, 5000, &err);

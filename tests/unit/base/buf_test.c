@@ -1,4 +1,4 @@
-/* buf_test.c -- a buffer stops at its ceiling, its first failure sticks, and it leaks nothing. */
+/* buf_test.c -- a buffer stops at its limit, its first failure sticks, and it leaks nothing. */
 #include "base/buf.h"
 
 #include <stdint.h>
@@ -12,15 +12,15 @@
 /* clang-format off */
 static const struct limit_row { const char *name; size_t max, piece, times; maki_status status; size_t len; } limit_rows[] = {
     { "nothing at all",               100,  0,   5,   MAKI_OK,     0 },
-    { "nothing, with no room for it", 0,    0,   5,   MAKI_OK,     0 },
-    { "a byte, with no room for it",  0,    1,   1,   MAKI_TOOBIG, 0 },
-    { "exactly the ceiling at once",  100,  100, 1,   MAKI_OK,     100 },
+    { "nothing, with a limit of 0", 0,    0,   5,   MAKI_OK,     0 },
+    { "a byte, with a limit of 0",  0,    1,   1,   MAKI_TOOBIG, 0 },
+    { "exactly the limit at once",  100,  100, 1,   MAKI_OK,     100 },
     { "a byte too many at once",      100,  101, 1,   MAKI_TOOBIG, 0 },
-    { "exactly the ceiling, bytewise", 300, 1,   300, MAKI_OK,     300 },
+    { "exactly the limit, bytewise", 300, 1,   300, MAKI_OK,     300 },
     { "a byte too many, bytewise",    300,  1,   301, MAKI_TOOBIG, 300 },
-    { "a ceiling that is no power of two", 1000, 7, 142, MAKI_OK,  994 },
+    { "a limit that is no power of two", 1000, 7, 142, MAKI_OK,  994 },
     { "growth over many doublings",   1 << 20, 97, 10000, MAKI_OK, 970000 },
-    { "the piece that does not fit is left out whole", 256, 100, 3, MAKI_TOOBIG, 200 },
+    { "a piece that does not fit is not added in part", 256, 100, 3, MAKI_TOOBIG, 200 },
 };
 /* clang-format on */
 
@@ -54,7 +54,7 @@ static void test_sticks(void)
     maki_buf buf = maki_buf_new(fe.env.alloc, 10);
     maki_buf_add(&buf, MAKI_LIT("日本"));
     maki_buf_add(&buf, MAKI_LIT("語です")); /* 9 bytes too many */
-    maki_buf_add(&buf, MAKI_LIT("x"));      /* would fit, but comes too late */
+    maki_buf_add(&buf, MAKI_LIT("x"));      /* would fit, but the failure sticks */
     maki_buf_add_byte(&buf, 'y');
     CHECK(maki_buf_reserve(&buf, 1) == NULL);
     CHECK_STR(maki_buf_str(&buf), "日本");
@@ -96,7 +96,7 @@ static void test_capacity(void)
     fake_env fe;
     fake_env_init(&fe);
     maki_buf buf = maki_buf_new(fe.env.alloc, 1000);
-    tap_row("room to write into");
+    tap_row("reserved capacity can be written to");
     for (char c = 'a'; c <= 'e'; c++) {
         char *at = maki_buf_reserve(&buf, 150);
         if (!CHECK(at != NULL)) break;
@@ -106,13 +106,13 @@ static void test_capacity(void)
     CHECK_EQ(buf.len, 750);
     for (size_t i = 0; i < 750; i++)
         CHECK_EQ(buf.ptr[i], "abcde"[i / 150]);
-    tap_row("room that is not used adds nothing");
+    tap_row("reserved capacity that is not used adds nothing");
     CHECK(maki_buf_reserve(&buf, 100) == buf.ptr + 750);
     CHECK_EQ(maki_buf_str(&buf).len, 750);
     CHECK(maki_buf_reserve(&buf, 0) != NULL);
     maki_buf_free(&buf);
 
-    tap_row("no room asked of an empty buffer is no failure");
+    tap_row("reserving 0 bytes of an empty buffer is no failure");
     buf = maki_buf_new(fe.env.alloc, 0);
     (void)maki_buf_reserve(&buf, 0);
     CHECK_STATUS(maki_buf_status(&buf, NULL), MAKI_OK, NULL);
@@ -126,7 +126,7 @@ static void test_text(void)
     for (size_t i = 0; i < sample_count; i++) {
         maki_err err;
         maki_str text = samples[i].text;
-        tap_row("whole, byte by byte and through the sink: %s", samples[i].name);
+        tap_row("at once, byte by byte and through the sink: %s", samples[i].name);
         maki_buf buf = maki_buf_new(fe.env.alloc, 4096);
         maki_sink sink = maki_buf_sink(&buf);
         maki_buf_add(&buf, text);
@@ -140,7 +140,7 @@ static void test_text(void)
         }
         maki_buf_free(&buf);
     }
-    tap_row("the sink tells that the ceiling was passed");
+    tap_row("the sink reports that the limit was exceeded");
     maki_err err;
     maki_buf buf = maki_buf_new(fe.env.alloc, 5);
     maki_sink sink = maki_buf_sink(&buf);
@@ -164,7 +164,7 @@ static void test_faults(void)
             maki_buf_add(&buf, samples[n % sample_count].text);
         bool failed = fake_alloc_failed(&fe);
         CHECK_STATUS(maki_buf_status(&buf, &err), failed ? MAKI_NOMEM : MAKI_OK, &err);
-        if (buf.len) CHECK(maki_str_starts(maki_buf_str(&buf), samples[1].text)); /* still ours */
+        if (buf.len) CHECK(maki_str_starts(maki_buf_str(&buf), samples[1].text)); /* still valid */
         maki_buf_free(&buf);
         CHECK_EQ(fake_alloc_live(&fe), 0);
         if (!failed) break;
@@ -211,7 +211,7 @@ static void test_to_arena(void)
         maki_status st = maki_buf_to_arena(&buf, &arena, &text, &err);
         bool failed = fake_alloc_failed(&fe);
         CHECK_STATUS(st, failed ? MAKI_NOMEM : MAKI_OK, &err);
-        CHECK_EQ(fake_alloc_live(&fe), arena.held); /* the buffer is gone */
+        CHECK_EQ(fake_alloc_live(&fe), arena.allocated); /* the buffer is gone */
         if (!failed) CHECK_TEXT(text, samples[1].text);
         maki_arena_free(&arena);
         if (!failed) break;

@@ -1,4 +1,4 @@
-/* command_line_test.c -- command lines, good and bad, read by a table. */
+/* command_line_test.c -- valid and invalid command lines, parsed by a table. */
 #include "base/command_line.h"
 
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #include "base/str.h"
 #include "tap.h"
 
-enum { MOST = 8 };
+enum { MAX = 8 };
 
 typedef struct given {
     const char *name, *text;
@@ -22,9 +22,9 @@ static const maki_option table[] = {
 
 /* clang-format off */
 static const struct row {
-    const char *title, *args[MOST];
+    const char *title, *args[MAX];
     maki_status status;
-    const char *want; /* "name text json: words", or a part of the error */
+    const char *want; /* "name text json: arguments", or a part of the error */
 } rows[] = {
     { "nothing",               { NULL },                               MAKI_OK, "- - 0:" },
     { "a value",               { "--name", "さくら" },                  MAKI_OK, "さくら - 0:" },
@@ -32,15 +32,15 @@ static const struct row {
     { "an empty one",          { "--name=" },                          MAKI_OK, " - 0:" },
     { "one like an option",    { "-p", "--json" },                     MAKI_OK, "- --json 0:" },
     { "the last counts",       { "-p", "a", "-p", "b" },               MAKI_OK, "- b 0:" },
-    { "words between",         { "一", "--json", "-", "🍣" },            MAKI_OK, "- - 1: 一 - 🍣" },
-    { "words behind --",       { "--json", "--", "--name", "-x" },     MAKI_OK, "- - 1: --name -x" },
+    { "arguments between",         { "一", "--json", "-", "🍣" },            MAKI_OK, "- - 1: 一 - 🍣" },
+    { "arguments behind --",       { "--json", "--", "--name", "-x" },     MAKI_OK, "- - 1: --name -x" },
     { "a second --",           { "--", "--" },                         MAKI_OK, "- - 0: --" },
-    { "a slip",                { "--nam", "x" },                       MAKI_INVALID, "unknown option --nam: did you mean --name; see maki try --help" },
-    { "far from all",          { "--寿司" },                            MAKI_INVALID, "unknown option --寿司; see" },
-    { "its value is not told", { "--nmae=secret" },                    MAKI_INVALID, "unknown option --nmae: did you mean --name;" },
+    { "a typing error",              { "--nam", "x" },                       MAKI_INVALID, "unknown option --nam: did you mean --name; see maki try --help" },
+    { "similar to none",        { "--寿司" },                            MAKI_INVALID, "unknown option --寿司; see" },
+    { "its value is hidden",   { "--nmae=secret" },                    MAKI_INVALID, "unknown option --nmae: did you mean --name;" },
     { "a missing value",       { "--name" },                           MAKI_INVALID, "a value is missing: --name NAME" },
     { "a value for a flag",    { "--json=1" },                         MAKI_INVALID, "it takes no value: --json" },
-    { "too many words",        { "1", "2", "3", "4" },                 MAKI_INVALID, "too many arguments: 4" },
+    { "too many arguments",        { "1", "2", "3", "4" },                 MAKI_INVALID, "too many arguments: 4" },
 };
 /* clang-format on */
 
@@ -55,7 +55,7 @@ static maki_status add_text(void *ctx, maki_str bytes, maki_err *err)
 int main(void)
 {
     for (size_t i = 0; i < COUNT(rows); i++) {
-        char *argv[MOST + 1] = { "try" }, args[MOST][40], *words[3], got[200];
+        char *argv[MAX + 1] = { "try" }, args[MAX][40], *arguments[3], got[200];
         int argc = 1;
         for (; rows[i].args[argc - 1]; argc++) {
             snprintf(args[argc], sizeof args[argc], "%s", rows[i].args[argc - 1]);
@@ -66,7 +66,8 @@ int main(void)
         maki_err err = { 0 };
         maki_option_list list = MAKI_OPTIONS("maki try", table, argc, argv);
         tap_row("%s", rows[i].title);
-        CHECK_STATUS(maki_options_read(&list, &out, words, 3, &count, &err), rows[i].status, &err);
+        CHECK_STATUS(maki_options_read(&list, &out, arguments, 3, &count, &err), rows[i].status,
+                     &err);
         if (rows[i].status != MAKI_OK) {
             CHECK(maki_str_has(maki_str_of(err.msg), maki_str_of(rows[i].want)));
             CHECK(!strstr(err.msg, "secret"));
@@ -74,7 +75,7 @@ int main(void)
         }
         snprintf(got, sizeof got, "%s %s %d:", out.name, out.text, out.json);
         for (size_t k = 0; k < count; k++)
-            strcat(strcat(got, " "), words[k]);
+            strcat(strcat(got, " "), arguments[k]);
         CHECK_CSTR(got, rows[i].want);
     }
     char help[400] = "";

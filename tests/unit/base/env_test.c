@@ -1,4 +1,4 @@
-/* env_test.c -- the real outside world does what env.h says. */
+/* env_test.c -- the system environment does what env.h says. */
 #include <maki/env.h>
 
 #include <errno.h>
@@ -31,7 +31,7 @@ static void test_alloc(const maki_alloc *alloc)
 
 static void test_random(const maki_random *random)
 {
-    tap_row("random bytes: all of a long piece is filled");
+    tap_row("random bytes: a long buffer is filled to its end");
     enum { N = 100000 };
     maki_err err;
     unsigned char *bytes = calloc(1, N);
@@ -93,7 +93,7 @@ static void test_files(const maki_files *files, const directory *f)
     free((void *)(uintptr_t)now.ptr);
     CHECK_EQ(files->unlink(files, directory_file(f, "target")), 0);
 
-    tap_row("files: cut shorter, and longer with zeros");
+    tap_row("files: truncate, and extend with zeros");
     int fd = files->open(files, directory_file(f, "길이"), O_RDWR | O_CREAT, 0600);
     char four[4] = "....";
     CHECK_EQ(files->write(files, fd, "abcdef", 6), 6);
@@ -139,7 +139,7 @@ static void test_files(const maki_files *files, const directory *f)
         CHECK_EQ(files->close(files, fd), 0);
     }
 
-    tap_row("files: folders");
+    tap_row("files: directories");
     CHECK_EQ(files->mkdir(files, directory_file(f, "ordner"), 0700), 0);
     CHECK_EQ(files->mkdir(files, directory_file(f, "ordner"), 0700), -1);
     CHECK_EQ(errno, EEXIST);
@@ -165,7 +165,7 @@ static void test_files(const maki_files *files, const directory *f)
     files->close(files, other);
     files->close(files, fd);
 
-    tap_row("files: a path without links, ~ being the home folder");
+    tap_row("files: a path without links, with ~ for the home directory");
     char resolved[PATH_MAX], home[PATH_MAX];
     snprintf(home, sizeof home, "%s", getenv("HOME") ? getenv("HOME") : "");
     setenv("HOME", f->path, 1);
@@ -175,7 +175,7 @@ static void test_files(const maki_files *files, const directory *f)
     CHECK_EQ(files->resolve(files, directory_file(f, "keiner"), resolved), -1);
     CHECK_EQ(errno, ENOENT);
 
-    tap_row("files: what is kept free for a file, and what is free");
+    tap_row("files: allocate space for a file, ask for free space");
     fd = files->open(files, directory_file(f, "ordner/a"), O_RDWR, 0);
     CHECK_EQ(files->allocate(files, fd, 8192), 0);
     CHECK_EQ(maki_file_size(files, fd), 8192);

@@ -1,4 +1,4 @@
-/* err_test.c -- the status table, and error messages that are always one clean line. */
+/* err_test.c -- the status table, and error messages that are always one valid line. */
 #include "base/err.h"
 
 #include <errno.h>
@@ -51,7 +51,7 @@ static void test_table(void)
 /* What goes into a message as %s, and what comes out.  A character that has no place in a line
  * becomes a space, a byte that is no UTF-8 a question mark. */
 /* clang-format off */
-static const struct scrub_row { const char *name, *in, *out; } scrub_rows[] = {
+static const struct sanitize_row { const char *name, *in, *out; } sanitize_rows[] = {
     { "plain words stay",                "budget is 15",          "budget is 15" },
     { "Japanese stays",                  "項目「名前」がない",    "項目「名前」がない" },
     { "emoji stay",                      "no such file 👨\u200D👩\u200D👧.txt", "no such file 👨\u200D👩\u200D👧.txt" },
@@ -70,13 +70,13 @@ static const struct scrub_row { const char *name, *in, *out; } scrub_rows[] = {
 };
 /* clang-format on */
 
-static void test_scrub(void)
+static void test_sanitize(void)
 {
-    for (size_t i = 0; i < COUNT(scrub_rows); i++) {
+    for (size_t i = 0; i < COUNT(sanitize_rows); i++) {
         maki_err err;
-        tap_row("message: %s", scrub_rows[i].name);
-        CHECK_STATUS(maki_fail(&err, MAKI_INVALID, "%s", scrub_rows[i].in), MAKI_INVALID, NULL);
-        CHECK_CSTR(err.msg, scrub_rows[i].out);
+        tap_row("message: %s", sanitize_rows[i].name);
+        CHECK_STATUS(maki_fail(&err, MAKI_INVALID, "%s", sanitize_rows[i].in), MAKI_INVALID, NULL);
+        CHECK_CSTR(err.msg, sanitize_rows[i].out);
         CHECK_CSTR(err.code, "INVALID");
         CHECK_EQ(err.status, MAKI_INVALID);
     }
@@ -163,7 +163,7 @@ static void test_errno(void)
         CHECK_CSTR(err.msg, errno_rows[i].msg);
     }
     maki_err err;
-    tap_row("an errno that the system does not know is told by its number");
+    tap_row("an errno that the system does not know is reported by its number");
     errno = 99999;
     CHECK_STATUS(maki_fail_errno(&err, "writing"), MAKI_IO, NULL);
     CHECK(strstr(err.msg, "99999") != NULL);
@@ -172,7 +172,7 @@ static void test_errno(void)
 int main(void)
 {
     test_table();
-    test_scrub();
+    test_sanitize();
     test_cut();
     test_rest();
     test_errno();

@@ -1,4 +1,4 @@
-/* files_test.c -- a file is replaced whole or not at all, whatever fails. */
+/* files_test.c -- a file is replaced completely or not at all, whatever fails. */
 #include "base/files.h"
 
 #include <errno.h>
@@ -83,7 +83,7 @@ static void test_faults(const directory *f)
     } rows[] = {
         { "an input/output error", "昔の内容", EIO, MAKI_IO },
         { "a full disk", "昔の内容", ENOSPC, MAKI_FULL },
-        { "a forbidden folder", "昔の内容", EACCES, MAKI_DENIED },
+        { "a forbidden directory", "昔の内容", EACCES, MAKI_DENIED },
         { "a full disk and no file before", NULL, ENOSPC, MAKI_FULL },
     };
     fake_env fe;
@@ -95,7 +95,7 @@ static void test_faults(const directory *f)
     for (size_t i = 0; i < COUNT(rows); i++) {
         tap_row("every file call fails in turn: %s", rows[i].name);
         bool saw_old = false;
-        size_t unheard = 0; /* failures that did not matter */
+        size_t ignored = 0; /* failures that did not matter */
         size_t nth = 1;
         for (;; nth++) {
             maki_err err = { 0 };
@@ -114,13 +114,13 @@ static void test_faults(const directory *f)
             CHECK_EQ(directory_count(f), is_old && !rows[i].old ? 0 : 1);
             CHECK_EQ(fake_files_live(&fe), 0);
             saw_old |= is_old;
-            unheard += failed && st == MAKI_OK;
+            ignored += failed && st == MAKI_OK;
             if (!failed) CHECK_STATUS(st, MAKI_OK, &err);
             if (st != MAKI_OK) CHECK_STATUS(st, rows[i].status, &err);
             if (!failed) break;
         }
         CHECK(saw_old);
-        CHECK(unheard <= 1); /* only closing the folder, after all is done */
+        CHECK(ignored <= 1); /* only closing the directory, at the very end */
         CHECK(nth > 8);      /* open, writes, sync, close, rename, open, sync, close */
     }
     unlink(path);
@@ -140,7 +140,7 @@ static void test_refused(const directory *f)
     CHECK_EQ(directory_count(f), 0);
     fake_random_fail_at(&fe, 0);
 
-    tap_row("no such folder");
+    tap_row("no such directory");
     const char *deep = directory_file(f, "nowhere/file");
     CHECK_STATUS(maki_file_replace(&fe.env, deep, MAKI_LIT("x"), &err), MAKI_NOTFOUND, &err);
 
@@ -152,13 +152,13 @@ static void test_refused(const directory *f)
     CHECK_STATUS(maki_file_replace(&fe.env, far, MAKI_LIT("x"), &err), MAKI_TOOBIG, &err);
     free(far);
 
-    tap_row("a temporary file that is somebody else's is not ours to remove");
+    tap_row("a temporary file of another process is not removed");
     fake_files_fail_at(&fe, 1, EEXIST);
     CHECK_STATUS(maki_file_replace(&fe.env, path, MAKI_LIT("x"), &err), MAKI_IO, &err);
     CHECK_EQ(fe.files.calls, 1); /* open failed, and nothing was called after it */
     fake_files_fail_at(&fe, 0, 0);
 
-    tap_row("a file system that cannot sync folders will do, one that fails to will not");
+    tap_row("a file system that cannot sync directories is accepted, one that fails to is not");
     fake_files_fail_at(&fe, 0, 0);
     CHECK_STATUS(maki_file_replace(&fe.env, path, MAKI_LIT("x"), &err), MAKI_OK, &err);
     size_t sync_directory = fe.files.calls - 1; /* the last but one; then it is closed */
@@ -169,7 +169,7 @@ static void test_refused(const directory *f)
     fake_files_fail_at(&fe, 0, 0);
     unlink(path);
 
-    tap_row("a folder cannot be replaced by a file");
+    tap_row("a directory cannot be replaced by a file");
     mkdir(path, 0700);
     CHECK(maki_file_replace(&fe.env, path, MAKI_LIT("x"), &err) != MAKI_OK);
     CHECK_EQ(directory_count(f), 1);
@@ -182,7 +182,7 @@ static void test_relative(const directory *f)
     fake_env fe;
     maki_err err;
     fake_env_init(&fe);
-    tap_row("a path without a folder");
+    tap_row("a path without a directory");
     if (!CHECK(chdir(f->path) == 0)) return;
     CHECK_STATUS(maki_file_replace(&fe.env, "ここ", MAKI_LIT("x"), &err), MAKI_OK, &err);
     CHECK(holds(directory_file(f, "ここ"), MAKI_LIT("x")));
@@ -207,7 +207,7 @@ static void test_write(const directory *f)
     CHECK_STATUS(sink.write(sink.ctx, MAKI_LIT(" 안녕"), &err), MAKI_OK, &err);
     CHECK(holds(path, MAKI_LIT("こんにちは 안녕")));
 
-    tap_row("a sink to a descriptor tells why it failed");
+    tap_row("a sink to a descriptor reports why it failed");
     fake_files_interrupt(&fe, 0);
     fake_files_fail_at(&fe, 2, ENOSPC);
     CHECK_STATUS(sink.write(sink.ctx, MAKI_LIT("xyz"), &err), MAKI_FULL, &err);
@@ -226,7 +226,7 @@ static void test_write_at(const directory *f)
     const maki_files *files = fe.env.files;
     int fd = files->open(files, directory_file(f, "at"), O_RDWR | O_CREAT, 0600);
 
-    tap_row("written and read at a place, with short and interrupted calls");
+    tap_row("written and read at an offset, with short and interrupted calls");
     fake_files_short(&fe, 2);
     fake_files_interrupt(&fe, 3);
     CHECK_STATUS(maki_file_write_at(files, fd, 3, MAKI_LIT("日本語"), &err), MAKI_OK, &err);

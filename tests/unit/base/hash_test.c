@@ -1,4 +1,4 @@
-/* hash_test.c -- SHA-256 against known digests, whole and in pieces cut anywhere. */
+/* hash_test.c -- SHA-256 against known digests, at once and in pieces cut anywhere. */
 #include "base/hash.h"
 
 #include <stdlib.h>
@@ -86,7 +86,7 @@ static void test_hex(void)
         CHECK_EQ(strlen(hex), 2);
         CHECK(strpbrk(hex, "ABCDEF") == NULL);
     }
-    tap_row("what is no hexadecimal digit");
+    tap_row("invalid hexadecimal digits");
     for (const char *p = "0g A-\0", *end = p + 6; p + 1 < end; p++) {
         unsigned char b;
         CHECK(!maki_unhex(p, 1, &b));

@@ -1,4 +1,4 @@
-/* json_build_test.c -- small JSON for the arena: what was written is there, and nothing is left behind. */
+/* json_build_test.c -- small JSON in an arena: complete, and without leaks. */
 #include "base/json_build.h"
 
 #include "base/json.h"
@@ -16,7 +16,7 @@ static maki_status make(maki_arena *arena, maki_str *json, maki_err *err)
         maki_jw_key(&made.w, samples[i].text);
         maki_jw_string(&made.w, samples[i].text);
     }
-    for (int i = 0; i < 2000; i++) { /* more than waits in the writer */
+    for (int i = 0; i < 2000; i++) { /* more than the writer buffers */
         maki_jw_key(&made.w, MAKI_LIT("多"));
         maki_jw_int(&made.w, i);
     }
@@ -31,7 +31,7 @@ static void test_text(void)
     maki_str json, value;
     fake_env_init(&fe);
     maki_arena arena = maki_arena_new(fe.env.alloc, 1 << 20);
-    tap_row("what was written is in the arena, and the buffer is given back");
+    tap_row("what was written is in the arena, and the buffer is freed");
     if (CHECK_STATUS(make(&arena, &json, &err), MAKI_OK, &err) &&
         CHECK_STATUS(maki_json_check(json, &value, &err), MAKI_OK, &err)) {
         CHECK_EQ(maki_json_count(value), sample_count + 2000);
@@ -41,7 +41,7 @@ static void test_text(void)
             CHECK(maki_json_text_is(field, samples[i].text));
         }
     }
-    CHECK_EQ(fake_alloc_live(&fe), arena.held);
+    CHECK_EQ(fake_alloc_live(&fe), arena.allocated);
 
     tap_row("nothing written is an empty text");
     maki_json_build made;
@@ -66,7 +66,7 @@ static void test_faults(void)
         maki_status st = make(&arena, &json, &err);
         bool failed = fake_alloc_failed(&fe);
         CHECK_STATUS(st, failed ? MAKI_NOMEM : MAKI_OK, &err);
-        CHECK_EQ(fake_alloc_live(&fe), arena.held);
+        CHECK_EQ(fake_alloc_live(&fe), arena.allocated);
         maki_arena_free(&arena);
         CHECK_EQ(fake_alloc_live(&fe), 0);
         if (!failed) break;

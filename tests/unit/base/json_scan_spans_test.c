@@ -1,4 +1,4 @@
-/* json_scan_spans_test.c -- where the scanner says that values stand.
+/* json_scan_spans_test.c -- the spans that the scanner reports.
  *
  * Offsets are counted in bytes and were worked out by hand; the way a text is cut into pieces and
  * the kernels in use must not change them. */
@@ -50,7 +50,7 @@ static const struct span_row {
     { "rows of a sequence are counted", S("1\n \"二\" \n\n[3,4]\n"), 1, true,
       "0 number 0-1 n0\n0 string 3-8 n1\n1 number 12-13 n0\n1 number 14-15 n1\n0 array 11-16 n2\n"
       "OK" },
-    { "what was right before a mistake is told", S("[1,\"x\",}"), 1, false,
+    { "what is valid before an error is reported", S("[1,\"x\",}"), 1, false,
       "1 number 1-2 n0\n1 string 3-6 n1\nINVALID not JSON at byte 7: a value must begin here" },
 };
 
@@ -75,7 +75,7 @@ static void test_rows(void)
 static void test_stop(void)
 {
     static transcript t;
-    tap_row("the one who is told can stop the scan, and nothing more is told");
+    tap_row("the callback can stop the scan, and nothing more is reported");
     maki_json_scan_options options = transcript_options(&t, 2);
     t.stop_at = 2;
     scan_pieces(&t, &options, MAKI_LIT("[1,[2,3],4]"), 99, 0);
@@ -87,7 +87,7 @@ static void test_stop(void)
     scan_pieces(&t, &options, MAKI_LIT("42"), 99, 0);
     CHECK_CSTR(t.text, "0 number 0-2 n0\nCANCELLED stopped by the test");
 
-    tap_row("a report depth beyond the deepest is the deepest");
+    tap_row("a report depth above the maximum is the maximum");
     options = transcript_options(&t, 1000);
     scan_pieces(&t, &options, MAKI_LIT("[[[[[[[[[[1]]]]]]]]]]"), 99, 0);
     CHECK(strstr(t.text, "8 array 8-13 n0\n") == t.text);

@@ -1,7 +1,7 @@
-/* json_scan_test.c -- what is JSON and what is not, and where and why it is not.
+/* json_scan_test.c -- valid and invalid JSON, with the offset and reason of each error.
  *
- * Each text is scanned whole, byte by byte, and cut at every position, with both kernel sets: the
- * answer, its byte position and its words are always the same. */
+ * Each text is scanned at once, byte by byte, and cut at every offset, with both kernel sets: the
+ * status, the offset and the message are always the same. */
 #include "base/json_scan.h"
 
 #include "scan_record.h"
@@ -12,7 +12,7 @@
         "" text, sizeof(text) - 1 \
     }
 
-/* All ways to push `text` tell the same spans and end in the same words, which are `want`. */
+/* All ways to push `text` report the same spans and end with the same message, which is `want`. */
 static void check_all_ways(maki_str text, bool sequence, const char *want)
 {
     static transcript t, whole;
@@ -139,11 +139,11 @@ static const struct bad_row sequence_rows[] = {
 static void test_tables(void)
 {
     for (size_t i = 0; i < COUNT(good_rows); i++) {
-        tap_row("good: %s", good_rows[i].name);
+        tap_row("valid: %s", good_rows[i].name);
         check_all_ways(good_rows[i].text, false, "OK");
     }
     for (size_t i = 0; i < COUNT(bad_rows); i++) {
-        tap_row("bad: %s", bad_rows[i].name);
+        tap_row("invalid: %s", bad_rows[i].name);
         check_all_ways(bad_rows[i].text, false, bad_rows[i].want);
     }
     for (size_t i = 0; i < COUNT(sequence_rows); i++) {
@@ -152,7 +152,7 @@ static void test_tables(void)
     }
 }
 
-/* A good text cut short is bad at its end, wherever it is cut, unless what is left is whole. */
+/* A valid text that is cut anywhere is invalid at its end, unless the rest is complete. */
 static void test_prefixes(void)
 {
     for (size_t i = 0; i < COUNT(good_rows); i++) {
@@ -188,13 +188,13 @@ static void test_depth(void)
     check_depth(513, 0, MAKI_TOOBIG, "JSON nested deeper than 512 levels at byte 512");
     tap_row("200,000 brackets stop at the limit");
     check_depth(200000, 0, MAKI_TOOBIG, "JSON nested deeper than 512 levels at byte 512");
-    tap_row("a limit of one's own");
+    tap_row("a custom limit");
     check_depth(3, 3, MAKI_OK, "");
     check_depth(4, 3, MAKI_TOOBIG, "JSON nested deeper than 3 levels at byte 3");
     tap_row("the highest limit there is");
     check_depth(4096, 4096, MAKI_OK, "");
     check_depth(4097, 1000000, MAKI_TOOBIG, "JSON nested deeper than 4096 levels at byte 4096");
-    tap_row("values beside each other are not deep");
+    tap_row("sibling values are not deep");
     maki_json_scan_options options = { .max_depth = 2 };
     maki_err err;
     maki_str flat = MAKI_LIT("[[],{},[],{\"深\":1},[[]]]");
@@ -205,14 +205,14 @@ static void test_depth(void)
 
 static void test_nothing(void)
 {
-    tap_row("a text that points nowhere is an empty one");
+    tap_row("a NULL text is an empty one");
     maki_json_scan_options options = { 0 };
     maki_err err;
     CHECK_STATUS(maki_json_scan_text((maki_str){ NULL, 0 }, &options, &err), MAKI_INVALID, &err);
     CHECK_CSTR(err.msg, "not JSON at byte 0: there is nothing here");
 }
 
-/* A text is as right from any place between two values as it is from the beginning. */
+/* A text can be resumed between any two values. */
 static void test_resume(void)
 {
     static const maki_json_scan_options options = { 0 };

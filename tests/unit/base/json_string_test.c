@@ -66,7 +66,7 @@ static void test_texts(void)
             CHECK(maki_json_text_is(row->json, text_rows[k].text) == same);
         }
     }
-    tap_row("no room in the arena: an empty text, and the arena tells why");
+    tap_row("a full arena: an empty text, and the arena has the reason");
     maki_arena tiny = maki_arena_new(fe.env.alloc, 0);
     CHECK_STR(maki_json_text(MAKI_LIT("\"\\u65e5\""), &tiny), "");
     CHECK_STATUS(maki_arena_status(&tiny, NULL), MAKI_TOOBIG, NULL);
@@ -238,7 +238,7 @@ static void test_text_to(void)
     maki_env env = maki_env_system();
     maki_buf out = maki_buf_new(env.alloc, 1 << 12);
     maki_err err = { 0 };
-    tap_row("a text into a sink: plain stretches, rows of escapes, a lone surrogate");
+    tap_row("a text into a sink: plain runs, runs of escapes, a lone surrogate");
     CHECK_STATUS(maki_json_text_to(MAKI_LIT("日本\\n\\t\\\\\\u8a9e \\ud83d\\ude00\\ud83d."),
                                    (maki_sink){ collect, &out }, &err),
                  MAKI_OK, &err);

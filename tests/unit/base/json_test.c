@@ -1,4 +1,4 @@
-/* json_test.c -- walking through JSON that was found right: items, fields, keys, kinds. */
+/* json_test.c -- reading valid JSON: items, fields, keys, kinds. */
 #include "base/json.h"
 
 #include <stdio.h>
@@ -134,7 +134,7 @@ static void test_check(void)
         CHECK_CSTR(maki_json_kind_name(check_rows[i].kind), names[check_rows[i].kind]);
         CHECK(maki_json_true(value) == (strcmp(check_rows[i].name, "true") == 0));
     }
-    tap_row("check: what is not JSON leaves the value alone");
+    tap_row("check: invalid JSON leaves *value unchanged");
     value = MAKI_LIT("untouched");
     CHECK_STATUS(maki_json_check(MAKI_LIT("[1,]"), &value, &err), MAKI_INVALID, &err);
     CHECK_STATUS(maki_json_check(MAKI_LIT(""), &value, &err), MAKI_INVALID, &err);
@@ -170,7 +170,7 @@ static void test_fields_by_kind(void)
 {
     maki_str object = MAKI_LIT("{\"s\":\"h\\u0065llo\",\"n\":2.5,\"t\":true,\"z\":null}"), string;
     char text[5];
-    tap_row("a field by what it must be");
+    tap_row("a field by type");
     CHECK(maki_json_string_field(object, "s", &string));
     CHECK_STR(string, "\"h\\u0065llo\"");
     CHECK(!maki_json_string_field(object, "n", &string));

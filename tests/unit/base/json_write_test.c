@@ -1,4 +1,4 @@
-/* json_write_test.c -- what is written is JSON, compact, and says what was meant. */
+/* json_write_test.c -- the output is valid, compact JSON with the values that were written. */
 #include "base/json_write.h"
 
 #include <float.h>
@@ -32,7 +32,7 @@ static maki_jw *begin(paper *p)
     return &p->w;
 }
 
-/* End the writing: it went well, and what was written is JSON. */
+/* End the text: no failure, and valid JSON. */
 static maki_str end(paper *p)
 {
     maki_str value = { "", 0 };
@@ -52,7 +52,7 @@ static void test_shapes(void)
 {
     paper p;
     maki_jw *w = begin(&p);
-    tap_row("an object of everything");
+    tap_row("an object with values of every kind");
     maki_jw_object(w);
     maki_jw_key(w, MAKI_LIT("名前"));
     maki_jw_string(w, MAKI_LIT("巻き"));
@@ -226,7 +226,7 @@ static void test_long(void)
 {
     enum { LONG = 1 << 20 };
     char *text = malloc(LONG);
-    tap_row("long spans go through whole, and order is kept");
+    tap_row("long spans are passed on directly, in order");
     for (size_t n = 4090; n < LONG; n = n * 5 / 2) {
         paper p;
         maki_jw *w = begin(&p);
@@ -266,7 +266,8 @@ static void test_failing_sink(void)
 {
     static char big[10000];
     memset(big, 'y', sizeof big);
-    tap_row("the n-th write fails for each n: told once, with its words, and never called again");
+    tap_row(
+        "the n-th write fails for each n: reported once, with its message, and never called again");
     for (size_t nth = 1;; nth++) {
         bad_sink s = { .fail_at = nth };
         maki_err err = { 0 };
@@ -294,13 +295,13 @@ static void test_failing_sink(void)
         CHECK_EQ(s.calls, nth);
         CHECK_CSTR(err.msg, words);
     }
-    tap_row("nobody asks for the words");
+    tap_row("no maki_err");
     bad_sink s = { .fail_at = 1 };
     maki_jw w;
     maki_jw_init(&w, (maki_sink){ bad_write, &s }, NULL);
     maki_jw_null(&w);
     CHECK_STATUS(maki_jw_end(&w), MAKI_FULL, NULL);
-    tap_row("nothing written, nothing handed on");
+    tap_row("nothing written, sink not called");
     s = (bad_sink){ .fail_at = 1 };
     maki_jw_init(&w, (maki_sink){ bad_write, &s }, NULL);
     CHECK_STATUS(maki_jw_end(&w), MAKI_OK, NULL);
@@ -339,7 +340,7 @@ static void test_fields(void)
     CHECK_EQ(fake_alloc_live(&fe), 0);
 }
 
-static void test_repaired(void)
+static void test_lossy(void)
 {
     static const struct {
         maki_str in;
@@ -350,7 +351,7 @@ static void test_repaired(void)
         { { "\xFF", 1 }, "\"\xEF\xBF\xBD\"" },
         { { "a\xE5\x90z\xC2", 5 }, "\"a\xEF\xBF\xBD\xEF\xBF\xBDz\xEF\xBF\xBD\"" },
     };
-    tap_row("bytes that are no UTF-8 become U+FFFD, each of them");
+    tap_row("every invalid byte becomes U+FFFD");
     for (size_t i = 0; i < COUNT(rows); i++) {
         paper p;
         begin(&p);
@@ -362,7 +363,7 @@ static void test_repaired(void)
 
 int main(void)
 {
-    test_repaired();
+    test_lossy();
     test_fields();
     test_shapes();
     test_depth(2);

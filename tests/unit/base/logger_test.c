@@ -1,4 +1,4 @@
-/* logger_test.c -- exact lines; no secrets, no forged lines, no broken characters. */
+/* logger_test.c -- exact lines; no secrets, no forged lines, no invalid characters. */
 #include "base/logger.h"
 
 #include <string.h>
@@ -29,7 +29,7 @@ static maki_str logged(fake_env *fe, const maki_kv *values, size_t count)
     return line;
 }
 
-/* What stands after "turn v=" when a text is logged. */
+/* What follows "turn v=" when a text is logged. */
 static maki_str logged_text(fake_env *fe, maki_str text)
 {
     maki_str line = logged(fe, &MAKI_KV_S("v", text), 1);
@@ -70,7 +70,7 @@ static void test_lines(void)
     maki_log_event(&logger, MAKI_DEBUG, "not written", NULL, 0);
     CHECK_STR(maki_buf_str(&buf), "");
     maki_log_event(&logger, MAKI_WARN, "w", NULL, 0);
-    logger.least = MAKI_DEBUG;
+    logger.min_level = MAKI_DEBUG;
     maki_log_event(&logger, MAKI_DEBUG, "d", NULL, 0);
     CHECK_STR(maki_buf_str(&buf), TIME "warn w\n" TIME "debug d\n");
     maki_buf_free(&buf);
@@ -83,7 +83,7 @@ static void test_lines(void)
 /* clang-format off */
 static const struct value_row { const char *name; maki_str in, out; } value_rows[] = {
     { "a word",                         S("abc-1.5/x"),               S("abc-1.5/x") },
-    { "nothing is seen to be nothing",  S(""),                        S("\"\"") },
+    { "an empty text is visible",  S(""),                        S("\"\"") },
     { "spaces are put in quotes",       S("two words"),               S("\"two words\"") },
     { "an equals sign",                 S("a=b"),                     S("\"a=b\"") },
     { "quotes and backslashes",         S("say \"a\\b\""),            S("\"say \\\"a\\\\b\\\"\"") },
@@ -122,13 +122,13 @@ static void test_values(void)
         tap_row("value: %s", value_rows[i].name);
         CHECK_TEXT(logged_text(&fe, value_rows[i].in), value_rows[i].out);
     }
-    tap_row("a key far behind in a long value is found before the value is cut");
+    tap_row("a key at the end of a long value is found before the value is truncated");
     char body[1000];
     memset(body, 'x', sizeof body);
     memcpy(body + 900, "sk-abc", 6);
     CHECK_STR(logged_text(&fe, (maki_str){ body, sizeof body }), "***");
 
-    tap_row("a string that points nowhere");
+    tap_row("a NULL string");
     CHECK_STR(logged_text(&fe, (maki_str){ NULL, 0 }), "\"\"");
 }
 
@@ -186,7 +186,7 @@ static void test_long_lines(void)
 static maki_status failing_write(void *ctx, maki_str bytes, maki_err *err)
 {
     (void)bytes;
-    (void)err; /* the logger has no use for words */
+    (void)err; /* the logger passes NULL */
     ++*(int *)ctx;
     return MAKI_FULL;
 }
@@ -196,7 +196,7 @@ static void test_failing_sink(void)
     fake_env fe;
     int calls = 0;
     fake_env_init(&fe);
-    tap_row("a failing sink does not stop anybody, and the next event is tried again");
+    tap_row("a failing sink does not stop the caller, and the next event is written again");
     maki_logger logger = { fe.env.clock, { failing_write, &calls }, MAKI_DEBUG };
     maki_log_event(&logger, MAKI_INFO, "a", NULL, 0);
     maki_log_event(&logger, MAKI_INFO, "b", NULL, 0);

@@ -44,7 +44,7 @@ static void join_writers(pthread_t *threads)
         pthread_join(threads[w], NULL);
 }
 
-/* Take what is there; how many, each writer's in order. */
+/* Count items, and check that those of each writer are in order. */
 static int count(maki_queue_item *item, int *next)
 {
     int n = 0;

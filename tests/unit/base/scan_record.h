@@ -1,7 +1,7 @@
-/* scan_record.h -- run the scanner and write down what it said, so that two runs can be compared.
+/* scan_record.h -- record what the scanner reports, so that two runs can be compared.
  *
  * A transcript has a line for each span, "depth kind start-end [key start-end] number", and a last
- * line with the status and the words of the error:
+ * line with the status and the error message:
  *
  *     1 number 5-6 key 1-4 n0
  *     0 object 0-7 n0
@@ -69,7 +69,7 @@ static inline maki_json_scan_options transcript_options(transcript *t, unsigned 
                                      .ctx = t };
 }
 
-/* Push a copy that is gone afterwards: what the scanner keeps or reads too far is seen. */
+/* Push a copy that is freed afterwards, so that ASan finds a pointer that is kept and a read past the end. */
 static inline maki_status push_copy(maki_json_scan *scan, maki_str piece, maki_err *err)
 {
     char *copy = malloc(piece.len ? piece.len : 1);

@@ -1,4 +1,4 @@
-/* size_test.c -- sums and products that do not fit are told, and leave the output alone. */
+/* size_test.c -- sums and products that overflow are reported, and leave the output unchanged. */
 #include "base/size.h"
 
 #include <stdint.h>

@@ -76,7 +76,7 @@ static void test_others(void)
     fake_env_init(&fe);
     maki_arena arena = maki_arena_new(fe.env.alloc, 1 << 20);
 
-    tap_row("when none must stand before another, all stay");
+    tap_row("when all are equal, all stay in place");
     char same[] = "日本語のまま";
     CHECK_STATUS(maki_sort(same, sizeof same - 1, 1, never_before, &arena, &err), MAKI_OK, &err);
     CHECK_CSTR(same, "日本語のまま");
@@ -101,7 +101,7 @@ static void test_faults(void)
     maki_err err;
     card cards[] = { { 2, 0 }, { 1, 1 }, { 0, 2 } };
     fake_env_init(&fe);
-    tap_row("no memory: told, and the elements are as they were");
+    tap_row("out of memory: reported, and the elements are unchanged");
     maki_arena arena = maki_arena_new(fe.env.alloc, 1 << 20);
     fake_alloc_fail_at(&fe, 1);
     CHECK_STATUS(maki_sort(cards, 3, sizeof cards[0], key_before, &arena, &err), MAKI_NOMEM, &err);

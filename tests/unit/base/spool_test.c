@@ -27,7 +27,7 @@ static maki_status add_piece(maki_spool *s, size_t n, maki_err *err)
     return st;
 }
 
-/* All of it, by both ways to read. */
+/* Is this all, by both ways to read? */
 static bool holds(maki_spool *s, uint64_t size)
 {
     maki_str text;
@@ -53,7 +53,7 @@ static void test_moves(void)
     fake_env fe;
     maki_err err;
     fake_env_init(&fe);
-    tap_row("few bytes stay in memory, more go into a file");
+    tap_row("few bytes stay in memory, more move to a file");
     maki_spool s = maki_spool_new(&fe.env, SMALL);
     for (uint64_t size = PIECE; size < 20 * PIECE; size += PIECE) {
         CHECK_STATUS(add_piece(&s, PIECE, &err), MAKI_OK, &err);
@@ -61,7 +61,7 @@ static void test_moves(void)
         CHECK(size > SMALL ? s.fd >= 0 : s.fd < 0);
     }
     CHECK(fe.live_bytes <= SMALL);
-    tap_row("cleared, it begins again");
+    tap_row("a cleared spool is empty");
     maki_spool_clear(&s);
     CHECK_STATUS(add_piece(&s, PIECE, &err), MAKI_OK, &err);
     CHECK(holds(&s, PIECE) && s.fd < 0);
@@ -70,10 +70,10 @@ static void test_moves(void)
     CHECK_EQ(fake_files_live(&fe), 0);
 }
 
-/* The n-th call about a file fails: nothing is lost, and the spool goes on. */
-static void test_rescue(void)
+/* The n-th file call fails: nothing is lost, and the spool can be used on. */
+static void test_fallback(void)
 {
-    tap_row("a file that cannot be made or grow: it goes on in memory");
+    tap_row("a file that cannot be created or grow: the data stays in memory");
     for (size_t nth = 1;; nth++) {
         fake_env fe;
         maki_err err;
@@ -85,7 +85,7 @@ static void test_rescue(void)
         bool injected = fake_files_failed(&fe);
         fake_files_fail_at(&fe, 0, 0);
         CHECK(holds(&s, 20 * PIECE));
-        CHECK_EQ(s.rescued, injected);
+        CHECK_EQ(s.fallback, injected);
         maki_spool_clear(&s);
         CHECK_STATUS(add_piece(&s, 2 * SMALL, &err), MAKI_OK, &err);
         CHECK(s.fd >= 0 && holds(&s, 2 * SMALL)); /* the next one tries the disk again */
@@ -96,35 +96,35 @@ static void test_rescue(void)
     }
 }
 
-static void test_rescue_ends(void)
+static void test_fallback_ends(void)
 {
     fake_env fe;
     maki_err err;
     fake_env_init(&fe);
-    tap_row("more than that goes to the disk again, where there is room by now");
+    tap_row("more than that goes to the disk again, which has space now");
     maki_spool s = maki_spool_new(&fe.env, SMALL);
     fake_files_fail_at(&fe, 1, ENOSPC);
-    CHECK_STATUS(add_piece(&s, MAKI_SPOOL_RESCUE, &err), MAKI_OK, &err);
-    CHECK(s.rescued && s.fd < 0);
+    CHECK_STATUS(add_piece(&s, MAKI_SPOOL_FALLBACK, &err), MAKI_OK, &err);
+    CHECK(s.fallback && s.fd < 0);
     CHECK_STATUS(add_piece(&s, PIECE, &err), MAKI_OK, &err);
-    CHECK(!s.rescued && s.fd >= 0 && holds(&s, MAKI_SPOOL_RESCUE + PIECE));
+    CHECK(!s.fallback && s.fd >= 0 && holds(&s, MAKI_SPOOL_FALLBACK + PIECE));
 
-    tap_row("or is refused, and says why");
+    tap_row("or it is an error, with the reason");
     maki_spool_clear(&s);
     fake_files_fail_at(&fe, 1, ENOSPC);
-    CHECK_STATUS(add_piece(&s, MAKI_SPOOL_RESCUE, &err), MAKI_OK, &err);
+    CHECK_STATUS(add_piece(&s, MAKI_SPOOL_FALLBACK, &err), MAKI_OK, &err);
     fake_files_fail_at(&fe, 1, ENOSPC);
     CHECK_STATUS(add_piece(&s, PIECE, &err), MAKI_FULL, &err);
     CHECK(strstr(err.msg, "No space") != NULL);
     fake_files_fail_at(&fe, 1, EMFILE);
     maki_spool_clear(&s);
-    CHECK_STATUS(add_piece(&s, MAKI_SPOOL_RESCUE + 1, &err), MAKI_IO, &err);
+    CHECK_STATUS(add_piece(&s, MAKI_SPOOL_FALLBACK + 1, &err), MAKI_IO, &err);
     maki_spool_free(&s);
     CHECK_EQ(fake_alloc_live(&fe), 0);
     CHECK_EQ(fake_files_live(&fe), 0);
 }
 
-/* A write that fails after a part of the bytes, with no memory to go on in: refused, and written whole when it is tried
+/* A write that fails after a part of the bytes, with no memory for the data: an error, and all is written when it is tried
  * again. */
 static void test_short_writes(void)
 {
@@ -154,7 +154,7 @@ static void test_short_writes(void)
 
 static void test_memory(void)
 {
-    tap_row("no memory for it: refused, nothing leaks");
+    tap_row("out of memory: an error, nothing leaks");
     for (size_t nth = 1;; nth++) {
         fake_env fe;
         maki_err err;
@@ -178,8 +178,8 @@ static void test_memory(void)
 int main(void)
 {
     test_moves();
-    test_rescue();
-    test_rescue_ends();
+    test_fallback();
+    test_fallback_ends();
     test_short_writes();
     test_memory();
     return tap_end();

@@ -1,4 +1,4 @@
-/* text_test.c -- UTF-8: validity, lengths, and the places where a text may be cut. */
+/* text_test.c -- UTF-8: validity, lengths, and where a text may be cut. */
 #include "base/text.h"
 
 #include <stdlib.h>
@@ -13,25 +13,25 @@
     {                             \
         "" text, sizeof(text) - 1 \
     }
-enum { FINE = -1 };
+enum { VALID = -1 };
 
 /* clang-format off */
 static const struct valid_row { const char *name; maki_str text; long bad_at; } valid_rows[] = {
-    { "empty",                           S(""),                     FINE },
-    { "NUL",                             S("\0"),                   FINE },
-    { "the ends of each length",         S("\x7F\xC2\x80\u07FF\u0800\uFFFF\U00010000\U0010FFFF"), FINE },
+    { "empty",                           S(""),                     VALID },
+    { "NUL",                             S("\0"),                   VALID },
+    { "the ends of each length",         S("\x7F\xC2\x80\u07FF\u0800\uFFFF\U00010000\U0010FFFF"), VALID },
     { "a continuation byte alone",       S("\x80"),                 0 },
     { "a continuation byte too many",    S("日\x81本"),             3 },
     { "C0 80, the overlong NUL",         S("a\xC0\x80"),            1 },
     { "C1 BF",                           S("a\xC1\xBF"),            1 },
     { "E0 80 80, overlong",              S("ab\xE0\x80\x80"),       2 },
     { "E0 9F BF, overlong",              S("ab\xE0\x9F\xBF"),       2 },
-    { "E0 A0 80, the first of three",    S("ab\xE0\xA0\x80"),       FINE },
+    { "E0 A0 80, the first of three",    S("ab\xE0\xA0\x80"),       VALID },
     { "F0 8F BF BF, overlong",           S("\xF0\x8F\xBF\xBF"),     0 },
-    { "ED 9F BF, before the surrogates", S("\xED\x9F\xBF"),         FINE },
+    { "ED 9F BF, before the surrogates", S("\xED\x9F\xBF"),         VALID },
     { "ED A0 80, the first surrogate",   S("\xED\xA0\x80"),         0 },
     { "ED BF BF, the last surrogate",    S("x\xED\xBF\xBF"),        1 },
-    { "EE 80 80, after the surrogates",  S("\xEE\x80\x80"),         FINE },
+    { "EE 80 80, after the surrogates",  S("\xEE\x80\x80"),         VALID },
     { "a pair of encoded surrogates",    S("\xED\xA0\xBD\xED\xB8\x80"), 0 },
     { "F4 90 80 80, above U+10FFFF",     S("\xF4\x90\x80\x80"),     0 },
     { "F5",                              S("abc\xF5\x80\x80\x80"),  3 },
@@ -50,9 +50,9 @@ static void test_valid(void)
         const struct valid_row *row = &valid_rows[i];
         size_t bad = 999;
         tap_row("valid: %s", row->name);
-        CHECK(maki_utf8_valid(row->text, &bad) == (row->bad_at == FINE));
-        CHECK_EQ(bad, row->bad_at == FINE ? 999 : row->bad_at);
-        CHECK(maki_utf8_valid(row->text, NULL) == (row->bad_at == FINE));
+        CHECK(maki_utf8_valid(row->text, &bad) == (row->bad_at == VALID));
+        CHECK_EQ(bad, row->bad_at == VALID ? 999 : row->bad_at);
+        CHECK(maki_utf8_valid(row->text, NULL) == (row->bad_at == VALID));
     }
     for (size_t i = 0; i < sample_count; i++) {
         tap_row("valid: %s", samples[i].name);
@@ -63,7 +63,7 @@ static void test_valid(void)
 /* Every code point, surrogates and values past the end included. */
 static void test_code_points(void)
 {
-    tap_row("every code point is put, valid, and read back");
+    tap_row("every code point is encoded, valid, and decoded again");
     for (uint32_t code = 0; code <= 0x110010; code++) {
         bool scalar = code <= 0x10FFFF && (code < 0xD800 || code > 0xDFFF);
         char bytes[4];
@@ -86,12 +86,12 @@ static void test_samples(void)
 {
     for (size_t i = 0; i < sample_count; i++) {
         maki_str text = samples[i].text;
-        tap_row("units, cuts and unfinished ends: %s", samples[i].name);
+        tap_row("units, cuts and incomplete ends: %s", samples[i].name);
         CHECK_EQ(maki_utf16_len(text), samples[i].units);
         for (size_t max = 0; max <= text.len + 2; max++) {
             /* The longest valid prefix of the first max bytes ends where the cut must. */
             size_t here = max < text.len ? max : text.len;
-            size_t whole = reference_good(text.ptr, here);
+            size_t whole = reference_valid_len(text.ptr, here);
             maki_str cut = maki_utf8_truncate(text, max);
             CHECK_EQ(cut.len, whole);
             CHECK(cut.ptr == text.ptr);
@@ -100,10 +100,9 @@ static void test_samples(void)
     }
 }
 
-/* "The beginning of a character that needs more": bytes that no character begins with are wrong,
- * not unfinished, and waiting for more of them would be in vain. */
+/* An incomplete character: bytes that no character begins with are invalid, not incomplete. */
 /* clang-format off */
-static const struct unfinished_row { const char *name; maki_str text; size_t bytes; } unfinished_rows[] = {
+static const struct incomplete_row { const char *name; maki_str text; size_t bytes; } incomplete_rows[] = {
     { "nothing",                            S(""),                 0 },
     { "a whole character",                  S("日"),               0 },
     { "one byte of two",                    S("ab\xC3"),           1 },
@@ -117,17 +116,17 @@ static const struct unfinished_row { const char *name; maki_str text; size_t byt
     { "C0 begins no character",             S("a\xC0"),            0 },
     { "F5 begins no character",             S("a\xF5"),            0 },
     { "FF begins no character",             S("a\xFF"),            0 },
-    { "E0 80 is overlong, not unfinished",  S("\xE0\x80"),         0 },
+    { "E0 80 is overlong, not incomplete",  S("\xE0\x80"),         0 },
     { "ED A0 is a surrogate",               S("\xED\xA0"),         0 },
     { "F4 90 is above U+10FFFF",            S("\xF4\x90"),         0 },
 };
 /* clang-format on */
 
-static void test_unfinished(void)
+static void test_incomplete(void)
 {
-    for (size_t i = 0; i < COUNT(unfinished_rows); i++) {
-        tap_row("unfinished: %s", unfinished_rows[i].name);
-        CHECK_EQ(maki_utf8_incomplete(unfinished_rows[i].text), unfinished_rows[i].bytes);
+    for (size_t i = 0; i < COUNT(incomplete_rows); i++) {
+        tap_row("incomplete: %s", incomplete_rows[i].name);
+        CHECK_EQ(maki_utf8_incomplete(incomplete_rows[i].text), incomplete_rows[i].bytes);
     }
 }
 
@@ -151,6 +150,6 @@ int main(void)
     test_code_points();
     test_samples();
     test_cut();
-    test_unfinished();
+    test_incomplete();
     return tap_end();
 }

@@ -1,4 +1,4 @@
-/* time_test.c -- times as people write them, against timegm. */
+/* time_test.c -- ISO 8601 times, against timegm. */
 #include "base/time.h"
 
 #include <stdio.h>
@@ -75,13 +75,13 @@ static void test_rows(void)
 {
     for (size_t i = 0; i < COUNT(good_rows); i++) {
         double ms = 12345;
-        tap_row("good: %s", good_rows[i].name);
+        tap_row("valid: %s", good_rows[i].name);
         CHECK(maki_time_parse(good_rows[i].text, &ms));
         CHECK_DOUBLE(ms, good_rows[i].ms);
     }
     for (size_t i = 0; i < COUNT(bad_rows); i++) {
         double ms = 12345;
-        tap_row("bad: %s", bad_rows[i].name);
+        tap_row("invalid: %s", bad_rows[i].name);
         CHECK(!maki_time_parse(bad_rows[i].text, &ms));
         CHECK_DOUBLE(ms, 12345); /* untouched */
     }

@@ -1,4 +1,4 @@
-/* utf8_reference.h -- UTF-8 by the book, slow and plain, to test the fast code against. */
+/* utf8_reference.h -- a simple UTF-8 decoder, to test the fast code against. */
 #ifndef MAKI_TESTS_UTF8_REFERENCE_H
 #define MAKI_TESTS_UTF8_REFERENCE_H
 
@@ -7,11 +7,11 @@
 #include <stdint.h>
 #include <string.h>
 
-/* The length of the character at s (n bytes are there), or 0: read the bits as the lead byte says,
+/* The length of the character at s (of n bytes), or 0: read the bits as the lead byte says,
  * then accept only the shortest form of a Unicode scalar value. */
 static inline size_t reference_char(const unsigned char *s, size_t n)
 {
-    static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+    static const uint32_t min[] = { 0, 0, 0x80, 0x800, 0x10000 };
     size_t len = s[0] < 0x80             ? 1
                  : (s[0] & 0xE0) == 0xC0 ? 2
                  : (s[0] & 0xF0) == 0xE0 ? 3
@@ -23,12 +23,12 @@ static inline size_t reference_char(const unsigned char *s, size_t n)
         if ((s[i] & 0xC0) != 0x80) return 0;
         code = code << 6 | (s[i] & 0x3F);
     }
-    if (code < least[len] || code > 0x10FFFF || (code >= 0xD800 && code <= 0xDFFF)) return 0;
+    if (code < min[len] || code > 0x10FFFF || (code >= 0xD800 && code <= 0xDFFF)) return 0;
     return len;
 }
 
 /* The length of the longest valid prefix. */
-static inline size_t reference_good(const char *text, size_t n)
+static inline size_t reference_valid_len(const char *text, size_t n)
 {
     size_t at = 0;
     while (at < n) {
@@ -39,7 +39,7 @@ static inline size_t reference_good(const char *text, size_t n)
     return n;
 }
 
-/* The first quote, backslash or byte below 0x20; n if there is none. */
+/* The first quote, backslash or byte below 0x20, or n. */
 static inline size_t reference_special(const char *text, size_t n)
 {
     size_t at = 0;
@@ -48,7 +48,7 @@ static inline size_t reference_special(const char *text, size_t n)
     return at;
 }
 
-/* Where a JSON string's content ends: its quote, a byte below 0x20, or an escape that is bad or cut. */
+/* The end of a JSON string: its quote, a byte below 0x20, or an escape that is invalid or cut. */
 static inline size_t reference_string_end(const char *text, size_t n)
 {
     size_t at = 0;
