@@ -30,7 +30,7 @@ check 'at least 30 broken files' yes "$([ "$(ls ./*.yaml | wc -l)" -ge 30 ] && e
 
 # ---- check ------------------------------------------------------------------------------------------
 cd "$dir" || exit 1
-check 'check without a file' 'ok: there is no maki.yaml, all settings have their defaults' "$($maki config check)"
+check 'check without a file' 'ok: no maki.yaml, so all settings have their defaults' "$($maki config check)"
 printf 'memory:\n  enabled: false\n' >maki.yaml
 check 'check finds ./maki.yaml' 'maki.yaml: ok' "$($maki config check)"
 check 'check in JSON' '{"problems":[],"ok":true}' "$($maki config check --json)"
