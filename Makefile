@@ -9,7 +9,6 @@
 JOBS    := $(shell nproc)
 SECONDS := 60
 T       :=
-quiet   := $(if $(MAKE_TERMOUT),,--quiet)
 others  := asan tsan clang fuzz bench
 sources  = $(shell find src include tests fuzz bench -name '*.[ch]' 2>/dev/null | sort)
 
@@ -28,11 +27,12 @@ build/clang/build.ninja build/fuzz/build.ninja: export CC = clang-14
 .PHONY: $(others:%=build-%)
 
 build: build/build.ninja ## build the library and the command, build/maki
-	@ninja -C build -j$(JOBS) $(quiet)
+	@scripts/build build -j$(JOBS)
 
 run: ## install what is missing, build, start the daemon and print the address of its page (Ctrl-C stops it)
 	@scripts/setup
-	@$(MAKE) --no-print-directory build
+	@$(MAKE) --no-print-directory build/build.ninja
+	@scripts/build build -j$(JOBS) programs
 	@exec build/maki serve
 
 check: ## the fast tests, for every commit (under 3 minutes)
@@ -83,10 +83,10 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
 
 $(others:%=build-%): build-%: build/%/build.ninja
-	@ninja -C build/$* -j$(JOBS) $(quiet)
+	@scripts/build build/$* -j$(JOBS)
 
 build/build.ninja $(others:%=build/%/build.ninja): Makefile
-	@command -v meson >/dev/null || { echo "meson is missing: run scripts/setup"; exit 1; }
+	@for tool in meson $(CC); do command -v $$tool >/dev/null || { echo "$$tool is missing: run scripts/setup --tests"; exit 1; }; done
 	@echo "configure $(@D)"
 	@mkdir -p $(@D)
 	@meson setup $(if $(wildcard $@),--reconfigure) $(@D) $(options) >$(@D)/configure.log 2>&1 \

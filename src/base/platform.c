@@ -73,6 +73,11 @@ bool maki_program_path(char *out, size_t capacity)
     return n > 0;
 }
 
+const char *maki_program_name(void)
+{
+    return program_invocation_name;
+}
+
 void maki_exit_with_parent(void)
 {
     prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -133,6 +138,11 @@ bool maki_program_path(char *out, size_t capacity)
     (void)capacity;
     out[0] = '\0';
     return false;
+}
+
+const char *maki_program_name(void)
+{
+    return "maki";
 }
 
 void maki_exit_with_parent(void) {}

@@ -41,6 +41,8 @@ void maki_trim_heap(void);
 
 /* The path of this executable; false where it is unknown. */
 bool maki_program_path(char *out, size_t capacity);
+/* The name this program was started by, a path or not. */
+const char *maki_program_name(void);
 /* Get SIGTERM when the parent process ends. */
 void maki_exit_with_parent(void);
 

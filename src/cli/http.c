@@ -162,7 +162,9 @@ bool cli_sibling_path(const char *name, char *out, size_t capacity)
 
 int cli_exec(const char *command, const char *name, char **argv)
 {
-    char path[PATH_MAX];
+    char path[PATH_MAX], title[PATH_MAX];
+    snprintf(title, sizeof title, "%s %s", maki_program_name(), command);
+    argv[0] = title;
     if (cli_sibling_path(name, path, sizeof path)) execv(path, argv);
     fprintf(
         stderr,

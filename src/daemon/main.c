@@ -38,17 +38,26 @@ static int fail(const maki_err *err)
     return maki_status_exit(err->status);
 }
 
-/* Report the address to the process that started us: connections are accepted. */
-static void report_ready(int fd, const char *address)
+/* Report the address to the process that started us: connections are accepted.  A person reads, too, what to do next;
+ * `program` is the name that `maki` was started by, and " serve". */
+static void report_ready(int fd, const char *address, const char *program)
 {
-    char line[160];
-    int n = snprintf(line, sizeof line, "maki: listening on %s\n", address);
     int to = fd >= 0 ? fd : STDOUT_FILENO;
-    if (write(to, line, (size_t)n) < 0) return; /* nobody reads it: no reason to stop */
-    if (fd >= 0) close(fd);
+    const char *space = strrchr(program, ' ');
+    int len = (int)(space ? space - program : (ptrdiff_t)strlen(program));
+    int n = dprintf(to, "maki: listening on %s\n", address);
+    if (n > 0 && fd < 0) {
+        dprintf(
+            to,
+            "  %s/ in a browser shows what agents say, as it happens\n"
+            "  %.*s demo: a sample agent fills that page, with no key and no model\n"
+            "  %.*s connect claude (codex, opencode, pi, qwen, gemini): your agent, through Maki\n",
+            address, len, program, len, program);
+    }
+    if (fd >= 0) close(fd); /* that nobody reads it is no reason to stop */
 }
 
-static int serve(const maki_env *env, const maki_daemon_options *options)
+static int serve(const maki_env *env, const maki_daemon_options *options, const char *program)
 {
     maki_fd_sink log = { env->files, STDERR_FILENO };
     maki_logger logger = { env->clock, maki_fd_sink_of(&log), options->log_level };
@@ -56,7 +65,7 @@ static int serve(const maki_env *env, const maki_daemon_options *options)
     maki_err err;
     tune_allocator();
     if (maki_daemon_open(env, options, &logger, &daemon, &err) != MAKI_OK) return fail(&err);
-    report_ready(options->ready_fd, maki_daemon_address(daemon));
+    report_ready(options->ready_fd, maki_daemon_address(daemon), program);
     maki_daemon_run(daemon);
     maki_daemon_close(daemon);
     return 0;
@@ -77,7 +86,7 @@ int main(int argc, char **argv)
         maki_daemon_options_help(maki_fd_sink_of(&out));
     } else {
         options.descriptors = raise_limits();
-        code = serve(&env, &options);
+        code = serve(&env, &options, argv[0]);
     }
     maki_daemon_options_free(&options);
     return code;
