@@ -226,7 +226,6 @@ typedef struct going_back {
     bool exact;        /* one of this very time was */
     uint64_t behind;   /* the newest of the messages without one that follow; 0: none */
     uint64_t boundary; /* the oldest of the user's that is not before the time; 0: none */
-    uint64_t before;   /* the newest message before the time */
     uint64_t seq;      /* the one to go back to */
 } going_back;
 
@@ -244,7 +243,6 @@ static maki_status seq_before(maki_conv *conv, uint64_t last, going_back *g, mak
         g->timed = true;
         g->exact |= row.ts == g->ms;
         if (row.ts < g->ms || (g->include && row.ts == g->ms)) {
-            g->before = s;
             g->seq = g->boundary && !g->exact ? g->boundary - 1 : g->behind ? g->behind : s;
             return MAKI_OK;
         }
@@ -257,14 +255,14 @@ static maki_status seq_before(maki_conv *conv, uint64_t last, going_back *g, mak
     return MAKI_OK;
 }
 
-/* The newest event before the time: one that a message before it follows was; else its own time says so. */
+/* The newest event that counts there: one that a message which stays came after does; else its time says. */
 static uint64_t event_before(const maki_events *events, const going_back *g)
 {
     uint64_t ev = 0;
     for (size_t i = 0; i < events->count; i++) {
         const maki_event *e = &events->at[i];
         bool early = e->ts < g->ms || (g->include && e->ts == g->ms);
-        if (e->at >= g->before && (e->at > g->seq || !early)) break;
+        if (e->at > g->seq || (e->at == g->seq && !early)) break;
         ev = e->ev;
     }
     return ev;

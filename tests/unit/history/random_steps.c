@@ -257,7 +257,7 @@ static void before_time(const model *m, int64_t ms, bool include, uint64_t *seq,
         const model_event *e = m->events[i];
         bool early = (int64_t)e->ts < ms || (include && (int64_t)e->ts == ms);
         if (e->type == MODEL_OTHER) continue;
-        if (e->at >= before && (e->at > *seq || !early)) break;
+        if (e->at > *seq || (e->at == *seq && !early)) break;
         *ev = e->ev;
     }
 }
