@@ -10,7 +10,7 @@
 #include "base/spool.h"
 #include "base/str.h"
 #include "history/apply_trims.h"
-#include "history/conv_internal.h"
+#include "history/change_internal.h"
 #include "history/facts.h"
 
 enum { DEEPEST = 32 /* forks of forks */, ARENA_MAX = 256 << 20 };
@@ -274,6 +274,7 @@ maki_status maki_conv_before(maki_conv *conv, int64_t ms, bool include, uint64_t
     going_back g = { .ms = ms, .include = include };
     maki_status st = seq_before(conv, maki_log_last(conv->log), &g, err);
     if (st == MAKI_OK) st = maki_conv_load_events(conv, err);
+    if (st == MAKI_OK) st = maki_adjust_cut(conv, &g.seq, err);
     *seq = g.seq;
     *ev = event_before(&conv->events, &g);
     if (st != MAKI_OK || g.timed || maki_log_last(conv->log) == 0) return st;

@@ -235,8 +235,9 @@ static uint64_t settled(run *r, uint64_t seq)
 }
 
 /* The revision before a time, from the list of messages as a whole. */
-static void before_time(const model *m, int64_t ms, bool include, uint64_t *seq, uint64_t *ev)
+static void before_time(run *r, int64_t ms, bool include, uint64_t *seq, uint64_t *ev)
 {
+    const model *m = run_model(r);
     uint64_t last = model_last(m), before = last, users = 0;
     bool exact = false;
     for (; before > 0; before--) {
@@ -252,6 +253,7 @@ static void before_time(const model *m, int64_t ms, bool include, uint64_t *seq,
         if (row->ts >= ms && maki_str_starts(row->json, MAKI_LIT("{\"role\":\"user\""))) users = s;
     }
     if (before > 0 && !exact && users) *seq = users - 1; /* what came between was being recorded */
+    *seq = settled(r, *seq);
     *ev = 0;
     for (size_t i = 0; i < m->event_count; i++) {
         const model_event *e = m->events[i];
@@ -334,7 +336,7 @@ static bool do_rewind_time(run *r)
     bool include = run_chance(r, 2), timed = false;
     uint64_t got = 0, got_ev = 0, want = 0, want_ev = 0, last = model_last(m);
     maki_err err = { 0 };
-    before_time(m, ms, include, &want, &want_ev);
+    before_time(r, ms, include, &want, &want_ev);
     for (uint64_t s = last; s > 0; s--)
         timed = timed || model_row_at(m, s)->ts != 0;
     maki_status st = maki_conv_before(run_conv(r), ms, include, &got, &got_ev, &err);
