@@ -15,7 +15,7 @@ static void must_be_json(maki_conv *conv, maki_export_format format)
     maki_env env = maki_env_system();
     maki_buf out = maki_buf_new(env.alloc, 1 << 26);
     maki_str value;
-    MUST(maki_export(conv, format, maki_buf_sink(&out), NULL) == MAKI_OK);
+    MUST(maki_export(conv, MAKI_NOW, MAKI_NOW, format, maki_buf_sink(&out), NULL) == MAKI_OK);
     bool lines = format == MAKI_EXPORT_LINES;
     MUST(lines || maki_json_check(maki_buf_str(&out), &value, NULL) == MAKI_OK);
     maki_buf_free(&out);

@@ -1,4 +1,4 @@
-/* conversation.h -- a conversation as a program sees it: append, go through it, see any moment of it.
+/* conversation.h -- a conversation as a program sees it: append, go through it, see any revision of it.
  *
  * A conversation is an append-only log of messages and the events about them.  Nothing in it is ever
  * changed or removed; what a model is shown is a view, and every view of the past can be seen again.
@@ -49,7 +49,8 @@ MAKI_API uint64_t maki_conversation_events(const maki_conversation *c);
 MAKI_API maki_status maki_conversation_append(maki_conversation *c, maki_str message, uint64_t *seq,
                                               maki_err *err);
 
-/* A moment: the messages up to seq, the events up to ev. */
+/* A revision: the messages up to seq, the events up to ev.  Wherever one is taken, ev UINT64_MAX stands for the events
+ * that had been written when seq was the newest message: { 40, UINT64_MAX } is what a model was shown then. */
 typedef struct maki_revision {
     uint64_t seq, ev;
 } maki_revision;
@@ -67,7 +68,7 @@ typedef struct maki_message {
 } maki_message;
 typedef maki_status (*maki_each_message)(void *ctx, const maki_message *message, maki_err *err);
 
-/* Go through the view at a moment, or, with `all`, through every message of the log, those outside
+/* Go through the view at a revision, or, with `all`, through every message of the log, those outside
  * the view marked hidden.  In constant memory; not MAKI_OK from the callback stops. */
 MAKI_API maki_status maki_conversation_each(maki_conversation *c, maki_revision at, bool all,
                                             maki_each_message fn, void *ctx, maki_err *err);
@@ -89,7 +90,7 @@ typedef struct maki_token_total {
 /* Of messages [from, to], whatever was done to them. */
 MAKI_API maki_status maki_conversation_tokens(maki_conversation *c, uint64_t from, uint64_t to,
                                               maki_token_total *out, maki_err *err);
-/* Of the view at a moment, with what events made and shortened. */
+/* Of the view at a revision, with what events made and shortened. */
 MAKI_API maki_status maki_conversation_view_tokens(maki_conversation *c, maki_revision at,
                                                    maki_token_total *out, maki_err *err);
 /* Tokens of a model ("claude-sonnet-4-5") for one of o200k_base, as is usual for it. */
@@ -120,10 +121,10 @@ MAKI_API maki_status maki_conversation_import(maki *m, const char *source, const
                                               const char *format, const maki_import_hooks *hooks,
                                               maki_imported *out, maki_err *err) MAKI_MUST_CHECK;
 
-/* Write it as roo (every message, with the tags), roo-ui (its events), lines (every row), openai or
- * anthropic (the view). */
-MAKI_API maki_status maki_conversation_export(maki_conversation *c, const char *format,
-                                              maki_sink out, maki_err *err);
+/* Write it as it was at a revision: as roo (every message, with the tags), roo-ui (its events), lines (every row), openai
+ * or anthropic (the view). */
+MAKI_API maki_status maki_conversation_export(maki_conversation *c, maki_revision at,
+                                              const char *format, maki_sink out, maki_err *err);
 
 /* ---- proof ------------------------------------------------------------------------------------------- */
 
@@ -147,7 +148,7 @@ MAKI_API maki_status maki_conversation_verify(maki *m, const char *path, bool re
                                               void (*fn)(void *ctx, const maki_damage *damage),
                                               void *ctx, maki_proof *out, maki_err *err);
 
-/* Write the view at a moment: JSON lines, or one array. */
+/* Write the view at a revision: JSON lines, or one array. */
 MAKI_API maki_status maki_conversation_write(maki_conversation *c, maki_revision at, bool array,
                                              maki_sink out, maki_err *err);
 

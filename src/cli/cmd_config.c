@@ -205,7 +205,7 @@ static int run(int argc, char **argv)
         cli_print_config_reference();
         return 0;
     }
-    return cli_misuse("config", "unknown subcommand ", r.verb);
+    return cli_unknown("config", "subcommand ", r.verb, "show|check|reference");
 }
 
 const cli_command cli_config = { .name = "config",

@@ -376,10 +376,8 @@ static int run(int argc, char **argv)
     size_t words;
     if (argc < 2) return cli_misuse("connect", "which agent?", "");
     p.agent = find_agent(argv[1]);
-    if (!p.agent) {
-        return cli_misuse("connect",
-                          "no such agent (claude, codex, opencode, pi, qwen, gemini): ", argv[1]);
-    }
+    if (!p.agent)
+        return cli_unknown("connect", "agent ", argv[1], "claude|codex|opencode|pi|qwen|gemini");
     while (at < argc && !cli_streq(argv[at], "--"))
         at++;
     int code = cli_read_options(&cli_connect, at - 1, argv + 1, &p, 1, &words);

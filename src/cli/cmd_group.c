@@ -110,12 +110,13 @@ static int run_op(cli_handle *h, const answer_row *row, const cli_typed *typed)
 static int report_unknown(const char *group, const char *name)
 {
     maki_op_bound_command shown;
-    fprintf(stderr, "maki %s: %s%s; the subcommands are ", group,
-            name ? "unknown subcommand " : "a subcommand is missing", name ? name : "");
+    maki_buf names = cli_buf();
     for (size_t i = 0; maki_op_command_at(group, i, &shown); i++)
-        fprintf(stderr, "%s%s", i ? ", " : "", shown.command->name);
-    fprintf(stderr, "\nSee maki %s --help.\n", group);
-    return maki_status_exit(MAKI_INVALID);
+        maki_buf_print(&names, "%s%s", i ? "|" : "", shown.command->name);
+    maki_buf_add_byte(&names, '\0');
+    int code = cli_unknown(group, "subcommand ", name, cli_text(&names).ptr);
+    maki_buf_free(&names);
+    return code;
 }
 
 static int run(int argc, char **argv)
@@ -123,7 +124,7 @@ static int run(int argc, char **argv)
     cli_typed typed = { .style = cli_style_of(STDOUT_FILENO) };
     maki_err err = { 0 };
     cli_handle h;
-    if (argc < 2) return report_unknown(argv[0], NULL);
+    if (argc < 2) return cli_misuse(argv[0], "a subcommand is missing", "");
     if (!maki_op_command_find(argv[0], (maki_str){ argv[1], strlen(argv[1]) }, &typed.shown))
         return report_unknown(argv[0], argv[1]);
     if (maki_op_command_read(&typed.shown, argc - 2, argv + 2, &typed.typed, &err) != MAKI_OK)

@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/str.h"
+#include "base/suggest.h"
 #include "cli.h"
 
 static const cli_command *const commands[] = {
@@ -38,6 +40,22 @@ int cli_fail(const char *doing, const maki_err *err)
 int cli_misuse(const char *command, const char *what, const char *detail)
 {
     fprintf(stderr, "maki %s: %s%s\nSee maki %s --help.\n", command, what, detail, command);
+    return maki_status_exit(MAKI_INVALID);
+}
+
+int cli_unknown(const char *command, const char *what, const char *name, const char *names)
+{
+    maki_suggest near = maki_suggest_for(maki_str_of(name));
+    maki_str known;
+    fprintf(stderr, "maki%s%s: unknown %s%.60s", command[0] ? " " : "", command, what, name);
+    for (const char *rest = names; maki_words_next(&rest, &known);)
+        maki_suggest_candidate(&near, known);
+    if (near.found.len) fprintf(stderr, ": did you mean %.*s?", MAKI_PRINTED(near.found));
+    for (const char *rest = names, *comma = "; there are "; !near.found.len; comma = ", ") {
+        if (!maki_words_next(&rest, &known)) break;
+        fprintf(stderr, "%s%.*s", comma, MAKI_PRINTED(known));
+    }
+    fprintf(stderr, "\nSee maki %s%s--help.\n", command, command[0] ? " " : "");
     return maki_status_exit(MAKI_INVALID);
 }
 
@@ -133,11 +151,13 @@ static const cli_command *find_command(const char *name)
 
 static int report_unknown(const char *name)
 {
-    fprintf(stderr, "maki: unknown command %.60s; the commands are ", name);
+    maki_buf names = cli_buf();
     for (size_t i = 0; i < COMMAND_COUNT; i++)
-        fprintf(stderr, "%s, ", commands[i]->name);
-    fprintf(stderr, "help, version\n");
-    return maki_status_exit(MAKI_INVALID);
+        maki_buf_print(&names, "%s|", commands[i]->name);
+    maki_buf_add(&names, ((maki_str){ "help|version", sizeof "help|version" }));
+    int code = cli_unknown("", "command ", name, cli_text(&names).ptr);
+    maki_buf_free(&names);
+    return code;
 }
 
 /* Output may still be buffered: a full disk must not look like success. */

@@ -103,14 +103,20 @@ int stream_log(maki *m, const cli_typed *typed)
     return end_listing(typed, c, st, &err);
 }
 
+static int parse_revision(const cli_typed *typed, maki_revision *out)
+{
+    *out = MAKI_LATEST;
+    int code = parse_number(typed, "seq", &out->seq);
+    return code ? code : parse_number(typed, "ev", &out->ev);
+}
+
 int stream_view(maki *m, const cli_typed *typed)
 {
     listing l = { .s = typed->style, .json = typed->typed.json };
-    maki_revision revision = MAKI_LATEST;
+    maki_revision revision;
     maki_conversation *c = NULL;
     maki_err err = { 0 };
-    int code = parse_number(typed, "seq", &revision.seq);
-    if (code == 0) code = parse_number(typed, "ev", &revision.ev);
+    int code = parse_revision(typed, &revision);
     if (code) return code;
     maki_status st =
         maki_conversation_open(m, typed->typed.conversation, MAKI_OPEN_READ_SHARED, &c, &err);
@@ -173,13 +179,16 @@ int stream_append(maki *m, const cli_typed *typed)
 int stream_export(maki *m, const cli_typed *typed)
 {
     const char *format = argument_value(typed, "format");
+    maki_revision revision;
     maki_conversation *c = NULL;
     maki_err err = { 0 };
+    int code = parse_revision(typed, &revision);
+    if (code) return code;
     if (!format) format = "roo";
     maki_sink out = cli_stdout();
     maki_status st =
         maki_conversation_open(m, typed->typed.conversation, MAKI_OPEN_READ_SHARED, &c, &err);
-    if (st == MAKI_OK) st = maki_conversation_export(c, format, out, &err);
+    if (st == MAKI_OK) st = maki_conversation_export(c, revision, format, out, &err);
     if (st == MAKI_OK && !cli_streq(format, "lines")) st = out.write(out.ctx, MAKI_LIT("\n"), &err);
     maki_conversation_close(c);
     return st == MAKI_OK ? 0 : cli_fail("history export", &err);

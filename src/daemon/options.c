@@ -17,6 +17,7 @@
 typedef enum value_kind {
     CONFIG,
     LISTEN,
+    PORT,
     TEXT,
     SECRET,
     UPSTREAM,
@@ -40,6 +41,7 @@ typedef struct option_row {
 static const option_row rows[] = {
     { { "--config FILE", 0, "the configuration ($MAKI_CONFIG, ./maki.yaml, $XDG_CONFIG_HOME/maki/maki.yaml)" }, CONFIG, NULL },
     { { "--listen ADDR:PORT", 0, "the address to listen on (127.0.0.1:4747); port 0 picks a free one; may be repeated" }, LISTEN, "serve.listen" },
+    { { "--port N", 0, "the same on this machine only (127.0.0.1:N); --listen N means that, too" }, PORT, NULL },
     { { "--home DIR", AT(home), "where conversations are kept ($MAKI_HOME)" }, TEXT, NULL },
     { { "--upstream NAME=URL", 0, "a server to forward requests to; may be repeated; \"NAME=URL models=PATTERN\" picks it by model" }, UPSTREAM, "upstreams" },
     { { "--token TOKEN", AT(token), "what clients must send ($MAKI_TOKEN); required when other machines can connect" }, SECRET, "serve.token" },
@@ -71,6 +73,20 @@ static bool add_name(const char **names, size_t *count, size_t max, const char *
     return true;
 }
 
+/* An address, or a port of this machine. */
+static bool add_address(maki_daemon_options *o, value_kind kind, const char *value)
+{
+    double port;
+    size_t i = o->listen_count;
+    bool number = maki_amount_integer(maki_str_of(value), &port) && port >= 0 && port <= 65535;
+    if (kind == PORT && !number) return false;
+    if (number && i < MAKI_LISTEN_MAX) {
+        snprintf(o->ports[i], sizeof o->ports[i], "127.0.0.1:%d", (int)port);
+        value = o->ports[i];
+    }
+    return add_name(o->listen, &o->listen_count, MAKI_LISTEN_MAX, value);
+}
+
 static bool parse_number(value_kind kind, maki_str text, double *n)
 {
     switch (kind) {
@@ -97,7 +113,8 @@ static bool parse_value(maki_daemon_options *o, const option_row *row, const cha
     maki_str text = maki_str_of(value);
     double n = 0;
     switch (row->kind) {
-    case LISTEN: return add_name(o->listen, &o->listen_count, MAKI_LISTEN_MAX, value);
+    case LISTEN:
+    case PORT: return add_address(o, row->kind, value);
     case HOST: return add_name(o->guard.hosts, &o->guard.host_count, MAKI_GUARD_NAMES - 1, value);
     case ORIGIN: return add_name(o->guard.origins, &o->guard.origin_count, MAKI_GUARD_NAMES, value);
     case TEXT:
@@ -153,7 +170,8 @@ static const char *read_ahead(int argc, char **argv, bool given[ROW_COUNT], bool
         *help = *help || strcmp(argv[k], "--help") == 0 || strcmp(argv[k], "-h") == 0;
     while ((found = maki_options_next(&list, &i, &value, NULL))) {
         if (found != MAKI_OPTION_NAMED) continue;
-        given[i] = true;
+        for (size_t k = 0; k < ROW_COUNT; k++) /* --port is a --listen */
+            given[k] |= k == i || (rows[i].kind == PORT && rows[k].kind == LISTEN);
         if (rows[i].kind == CONFIG) file = value;
     }
     return file;

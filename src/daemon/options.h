@@ -16,6 +16,8 @@ enum { MAKI_LISTEN_MAX = 4 };
 typedef struct maki_daemon_options {
     maki_config *config; /* the strings below are borrowed from it, or from the command line */
     const char *listen[MAKI_LISTEN_MAX];
+    char ports[MAKI_LISTEN_MAX]
+              [24]; /* those of `listen` that were given as a port of this machine */
     size_t listen_count;
     const char *home; /* NULL: $MAKI_HOME, $XDG_DATA_HOME/maki or ~/.local/share/maki */
     const char *token;

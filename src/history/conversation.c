@@ -10,7 +10,7 @@
 #include "base/spool.h"
 #include "base/str.h"
 #include "history/apply_trims.h"
-#include "history/conv_internal.h"
+#include "history/change_internal.h"
 #include "history/facts.h"
 
 enum { DEEPEST = 32 /* forks of forks */, ARENA_MAX = 256 << 20 };
@@ -186,13 +186,13 @@ static maki_status view_at(maki_conv *conv, maki_view_at at, bool then, const ma
 maki_status maki_conv_view_at(maki_conv *conv, const maki_view_at *at, const maki_view **out,
                               maki_err *err)
 {
-    return view_at(conv, *at, false, out, err);
+    return view_at(conv, *at, at->ev == MAKI_NOW, out, err);
 }
 
 maki_status maki_conv_view(maki_conv *conv, uint64_t seq, uint64_t ev, const maki_view **out,
                            maki_err *err)
 {
-    return view_at(conv, (maki_view_at){ .seq = seq, .ev = ev }, false, out, err);
+    return maki_conv_view_at(conv, &(maki_view_at){ .seq = seq, .ev = ev }, out, err);
 }
 
 void maki_conv_free_view(maki_conv *conv)
@@ -222,12 +222,14 @@ maki_status maki_conv_all_messages(maki_conv *conv, const maki_view **out, maki_
 typedef struct going_back {
     int64_t ms;
     bool include;
-    bool timed;      /* a message that has a time was met */
-    uint64_t behind; /* the newest of the messages without one that follow; 0: none */
+    bool timed;        /* a message that has a time was met */
+    bool exact;        /* one of this very time was */
+    uint64_t behind;   /* the newest of the messages without one that follow; 0: none */
+    uint64_t boundary; /* the oldest of the user's that is not before the time; 0: none */
+    uint64_t seq;      /* the one to go back to */
 } going_back;
 
-static maki_status seq_before(maki_conv *conv, uint64_t last, going_back *g, uint64_t *seq,
-                              maki_err *err)
+static maki_status seq_before(maki_conv *conv, uint64_t last, going_back *g, maki_err *err)
 {
     uint64_t base = maki_log_base(conv->log);
     for (uint64_t s = last; s > base; s--) {
@@ -239,23 +241,42 @@ static maki_status seq_before(maki_conv *conv, uint64_t last, going_back *g, uin
             continue;
         }
         g->timed = true;
+        g->exact |= row.ts == g->ms;
         if (row.ts < g->ms || (g->include && row.ts == g->ms)) {
-            *seq = g->behind ? g->behind : s;
+            g->seq = g->boundary && !g->exact ? g->boundary - 1 : g->behind ? g->behind : s;
             return MAKI_OK;
         }
         g->behind = 0;
+        if ((row.flags & MAKI_FACT_ROLE) == MAKI_ROLE_USER) g->boundary = s;
     }
-    *seq = last < base ? last : base; /* the parent went on after the fork: not our past */
-    if (conv->parent) return seq_before(conv->parent, *seq, g, seq, err);
-    if (g->behind) *seq = g->behind;
+    last = last < base ? last : base; /* the parent went on after the fork: not our past */
+    if (conv->parent) return seq_before(conv->parent, last, g, err);
+    g->seq = g->behind ? g->behind : last;
     return MAKI_OK;
 }
 
-maki_status maki_conv_seq_before(maki_conv *conv, int64_t ms, bool include, uint64_t *seq,
-                                 maki_err *err)
+/* The newest event that counts there: one that a message which stays came after does; else its time says. */
+static uint64_t event_before(const maki_events *events, const going_back *g)
+{
+    uint64_t ev = 0;
+    for (size_t i = 0; i < events->count; i++) {
+        const maki_event *e = &events->at[i];
+        bool early = e->ts < g->ms || (g->include && e->ts == g->ms);
+        if (e->at > g->seq || (e->at == g->seq && !early)) break;
+        ev = e->ev;
+    }
+    return ev;
+}
+
+maki_status maki_conv_before(maki_conv *conv, int64_t ms, bool include, uint64_t *seq, uint64_t *ev,
+                             maki_err *err)
 {
     going_back g = { .ms = ms, .include = include };
-    maki_status st = seq_before(conv, maki_log_last(conv->log), &g, seq, err);
+    maki_status st = seq_before(conv, maki_log_last(conv->log), &g, err);
+    if (st == MAKI_OK) st = maki_conv_load_events(conv, err);
+    if (st == MAKI_OK) st = maki_adjust_cut(conv, &g.seq, err);
+    *seq = g.seq;
+    *ev = event_before(&conv->events, &g);
     if (st != MAKI_OK || g.timed || maki_log_last(conv->log) == 0) return st;
     return maki_refuse(
         err, "NO_TIMES",

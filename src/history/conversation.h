@@ -14,6 +14,7 @@
 #include <maki/token.h>
 
 #include "base/json_write.h"
+#include "base/logger.h"
 #include "history/blocks.h"
 #include "history/summarizer.h"
 #include "history/timeline.h"
@@ -50,7 +51,8 @@ maki_str maki_conv_id(const maki_conv *conv);
 
 #define MAKI_NOW UINT64_MAX /* as seq or ev: the newest */
 
-/* The view at a moment; borrowed from the conversation until its next call or change. */
+/* The view at a revision: the messages up to seq, the events up to ev; with ev MAKI_NOW those that had been written
+ * when message seq was the newest.  Borrowed from the conversation until its next call or change. */
 maki_status maki_conv_view(maki_conv *conv, uint64_t seq, uint64_t ev, const maki_view **out,
                            maki_err *err);
 /* Give back the memory of the last view; for a conversation that stays open. */
@@ -58,10 +60,12 @@ void maki_conv_free_view(maki_conv *conv);
 /* All messages of the log and its parents, whatever was done to them. */
 maki_status maki_conv_all_messages(maki_conv *conv, const maki_view **out, maki_err *err);
 
-/* The last message before the time `ms` (with `include`, at it or before).  One without a time is of that of
- * the one before it.  MAKI_REFUSED NO_TIMES: none has one. */
-maki_status maki_conv_seq_before(maki_conv *conv, int64_t ms, bool include, uint64_t *seq,
-                                 maki_err *err);
+/* The revision before the time `ms` (with `include`, at it or before): its last message, and the last event.  A message
+ * without a time is of that of the one before it.  Where no message is of this very time, the user acted while an answer
+ * was still being recorded: what comes before the user's next message belongs to it, and stays (reference/rewind.h).
+ * MAKI_REFUSED NO_TIMES: none has a time. */
+maki_status maki_conv_before(maki_conv *conv, int64_t ms, bool include, uint64_t *seq, uint64_t *ev,
+                             maki_err *err);
 
 /* How many messages at the front of a view stay whatever is done: system messages, the first other one,
  * and the results of its calls. */
@@ -175,6 +179,9 @@ maki_status maki_conv_pin(maki_conv *conv, const unsigned char *expect, uint64_t
 /* Back to the moment (seq, ev); ev MAKI_NOW: the events that had happened at message `seq`. */
 maki_status maki_conv_rewind(maki_conv *conv, const unsigned char *expect, uint64_t seq,
                              uint64_t ev, maki_change *out, maki_err *err);
+/* Write a rewind (also that of an edit) that was event `ev` to the log: rewind_cutoff, and rewind_removed for each summary
+ * and marker that it ended. */
+void maki_conv_log_rewind(maki_conv *conv, uint64_t ev, const maki_logger *logger);
 /* Make event `ev` void; 0: the newest that counts and is not an undo, with all others of its run.  MAKI_REFUSED
  * WOULD_HIDE when that would hide a first or pinned message or part a pair: undo what came after it first (0 passes
  * over such an event and takes the next older one). */

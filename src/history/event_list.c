@@ -38,12 +38,14 @@ enum {
     FAMILY,
     EDITS,
     MESSAGES,
+    TS,
+    SINCE,
     FIELDS
 };
 static const char *const field_names[FIELDS] = {
     "type",        "at",      "before", "tokens", "seq",      "block",  "headUnits",
     "tailUnits",   "to",      "toEv",   "with",   "target",   "hidden", "hiddenEvents",
-    "hiddenAbove", "message", "family", "edits",  "messages",
+    "hiddenAbove", "message", "family", "edits",  "messages", "ts",     "since",
 };
 
 static void read_fields(maki_str event, maki_str fields[FIELDS])
@@ -212,6 +214,7 @@ static maki_status add_event(reading *r, uint64_t ev, maki_event_type type, cons
     *e = (maki_event){ .type = type,
                        .ev = ev,
                        .at = whole(fields[AT]),
+                       .ts = (int64_t)whole(fields[fields[SINCE].len ? SINCE : TS]),
                        .before = whole(fields[BEFORE]),
                        .tokens = (uint32_t)whole(fields[TOKENS]),
                        .counted = counted_by(fields[FAMILY]),

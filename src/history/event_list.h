@@ -63,6 +63,7 @@ typedef struct maki_trim {
 typedef struct maki_event {
     maki_event_type type;
     uint64_t ev, at;
+    int64_t ts;                /* ms; of an import: when it took effect there */
     const maki_span64 *hidden; /* condense, truncate: messages hidden, in order */
     size_t hidden_count;
     const uint64_t *hidden_evs; /* and made messages, by the event that made them */

@@ -47,28 +47,39 @@ static maki_status wide_write(void *ctx, maki_str bytes, maki_err *err)
     return MAKI_OK;
 }
 
-static maki_status export_to(maki_conv *conv, maki_export_format format, maki_sink sink,
-                             maki_err *err)
+static maki_status export_to(maki_conv *conv, uint64_t seq, uint64_t ev, maki_export_format format,
+                             maki_sink sink, maki_err *err)
 {
-    if (format != MAKI_EXPORT_ROO) {
-        return maki_export_chat(conv, format == MAKI_EXPORT_ANTHROPIC, sink, err);
-    }
-    return export_roo(conv, sink, err);
+    const maki_view *view;
+    if (format == MAKI_EXPORT_ROO) return export_roo(conv, seq, ev, sink, err);
+    maki_status st = maki_conv_view(conv, seq, ev, &view, err);
+    if (st != MAKI_OK) return st;
+    return maki_export_chat(conv, view, format == MAKI_EXPORT_ANTHROPIC, sink, err);
 }
 
-maki_status maki_export(maki_conv *conv, maki_export_format format, maki_sink sink, maki_err *err)
+/* Every row up to `seq`, whatever was done to it. */
+static maki_status export_lines(maki_conv *conv, uint64_t seq, maki_sink sink, maki_err *err)
+{
+    const maki_view *all;
+    maki_status st = maki_conv_all_messages(conv, &all, err);
+    if (st != MAKI_OK) return st;
+    maki_view until = *all;
+    while (until.count && until.items[until.count - 1].from > seq)
+        until.count--;
+    if (until.count && until.items[until.count - 1].to > seq) until.items[until.count - 1].to = seq;
+    return maki_conv_write(conv, &until, false, sink, err);
+}
+
+maki_status maki_export(maki_conv *conv, uint64_t seq, uint64_t ev, maki_export_format format,
+                        maki_sink sink, maki_err *err)
 {
     const maki_alloc *alloc = conv->env.alloc;
-    const maki_view *view;
-    if (format == MAKI_EXPORT_LINES) {
-        maki_status st = maki_conv_all_messages(conv, &view, err);
-        return st == MAKI_OK ? maki_conv_write(conv, view, false, sink, err) : st;
-    }
+    if (format == MAKI_EXPORT_LINES) return export_lines(conv, seq, sink, err);
     wide *o = alloc->resize(alloc, NULL, 0, sizeof *o);
     if (!o) return maki_fail_nomem(err);
     o->to = sink;
     o->fill = 0;
-    maki_status st = export_to(conv, format, (maki_sink){ wide_write, o }, err);
+    maki_status st = export_to(conv, seq, ev, format, (maki_sink){ wide_write, o }, err);
     if (st == MAKI_OK) st = flush(o, err);
     alloc->resize(alloc, o, sizeof *o, 0);
     return st;

@@ -27,14 +27,17 @@ typedef enum maki_export_format {
 /* MAKI_UNSUPPORTED names those there are. */
 maki_status maki_export_named(maki_str name, maki_export_format *out, maki_err *err);
 
-maki_status maki_export(maki_conv *conv, maki_export_format format, maki_sink sink, maki_err *err)
-    MAKI_MUST_CHECK;
+/* As it was at a revision, as maki_conv_view takes it. */
+maki_status maki_export(maki_conv *conv, uint64_t seq, uint64_t ev, maki_export_format format,
+                        maki_sink sink, maki_err *err) MAKI_MUST_CHECK;
 
 /* Roo's UI messages: those that were imported, as they were, and one for every condense and truncation
  * that happened here (say condense_context, sliding_window_truncation). */
-maki_status maki_export_ui(maki_conv *conv, maki_sink sink, maki_err *err) MAKI_MUST_CHECK;
+maki_status maki_export_ui(maki_conv *conv, uint64_t seq, uint64_t ev, maki_sink sink,
+                           maki_err *err) MAKI_MUST_CHECK;
 
 /* export_chat.c */
-maki_status maki_export_chat(maki_conv *conv, bool anthropic, maki_sink sink, maki_err *err);
+maki_status maki_export_chat(maki_conv *conv, const maki_view *view, bool anthropic, maki_sink sink,
+                             maki_err *err);
 
 #endif

@@ -24,14 +24,13 @@ static maki_status write_body(maki_conv *conv, const maki_view *view, maki_proto
     return st;
 }
 
-maki_status maki_export_chat(maki_conv *conv, bool anthropic, maki_sink sink, maki_err *err)
+maki_status maki_export_chat(maki_conv *conv, const maki_view *view, bool anthropic, maki_sink sink,
+                             maki_err *err)
 {
-    const maki_view *view;
     maki_jw w;
-    maki_status st = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, err);
-    if (st != MAKI_OK) return st;
     maki_jw_init(&w, sink, err);
-    st = write_body(conv, view, anthropic ? MAKI_WIRE_ANTHROPIC : MAKI_WIRE_CHAT, &w, err);
+    maki_status st =
+        write_body(conv, view, anthropic ? MAKI_WIRE_ANTHROPIC : MAKI_WIRE_CHAT, &w, err);
     maki_status written = maki_jw_end(&w);
     return st == MAKI_OK ? written : st;
 }

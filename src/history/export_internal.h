@@ -50,6 +50,6 @@ maki_status export_tags_row(export_tags *tags, uint64_t seq, export_tags_of *out
 export_tags_of export_tags_synthetic(const export_tags *tags, uint32_t up, uint64_t ev);
 
 /* export_roo.c */
-maki_status export_roo(maki_conv *conv, maki_sink sink, maki_err *err);
+maki_status export_roo(maki_conv *conv, uint64_t seq, uint64_t ev, maki_sink sink, maki_err *err);
 
 #endif

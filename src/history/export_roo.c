@@ -142,10 +142,11 @@ static maki_status write_synthetic(exporting *x, const maki_view_item *item, mak
     return st;
 }
 
-static maki_status write_all(exporting *x, maki_conv *conv, maki_sink sink, maki_err *err)
+static maki_status write_all(exporting *x, maki_conv *conv, uint64_t seq, uint64_t ev,
+                             maki_sink sink, maki_err *err)
 {
     const maki_view *view;
-    maki_view_at at = { .seq = MAKI_NOW, .ev = MAKI_NOW, .hiding = MAKI_UNHIDDEN };
+    maki_view_at at = { .seq = seq, .ev = ev, .hiding = MAKI_UNHIDDEN };
     maki_status st = maki_conv_view_at(conv, &at, &view, err);
     if (st == MAKI_OK) st = export_tags_read(&x->tags, conv, err);
     if (st != MAKI_OK) return st;
@@ -160,12 +161,12 @@ static maki_status write_all(exporting *x, maki_conv *conv, maki_sink sink, maki
     return st == MAKI_OK ? written : st;
 }
 
-maki_status export_roo(maki_conv *conv, maki_sink sink, maki_err *err)
+maki_status export_roo(maki_conv *conv, uint64_t seq, uint64_t ev, maki_sink sink, maki_err *err)
 {
     maki_arena arena = maki_arena_new(conv->env.alloc, ARENA_MAX);
     exporting x = { .tags = { .arena = &arena },
                     .row = maki_buf_new(conv->env.alloc, (size_t)MAKI_ROW_MAX) };
-    maki_status st = write_all(&x, conv, sink, err);
+    maki_status st = write_all(&x, conv, seq, ev, sink, err);
     maki_buf_free(&x.row);
     maki_arena_free(&arena);
     return st;

@@ -5,6 +5,7 @@
 
 typedef struct ui {
     maki_conv *conv;
+    uint64_t seq, ev; /* until when */
     maki_jw w;
     bool imported; /* there are UI messages of the import: its condenses are told by them */
 } ui;
@@ -93,7 +94,8 @@ static maki_status write_ui(void *ctx, uint64_t ev, maki_str row, uint64_t at, m
     ui *u = ctx;
     maki_str event, type, value, message;
     (void)at;
-    if (maki_json_check(row, &event, NULL) != MAKI_OK) return MAKI_OK;
+    if (ev > u->ev || maki_json_check(row, &event, NULL) != MAKI_OK) return MAKI_OK;
+    if (u->ev == MAKI_NOW && maki_json_uint_field(event, MAKI_LIT("at")) > u->seq) return MAKI_OK;
     if (maki_json_get(event, MAKI_LIT("ui"), &value)) {
         maki_jw_raw(&u->w, value);
         return u->w.status;
@@ -110,9 +112,10 @@ static maki_status write_ui(void *ctx, uint64_t ev, maki_str row, uint64_t at, m
     return MAKI_OK;
 }
 
-maki_status maki_export_ui(maki_conv *conv, maki_sink sink, maki_err *err)
+maki_status maki_export_ui(maki_conv *conv, uint64_t seq, uint64_t ev, maki_sink sink,
+                           maki_err *err)
 {
-    ui u = { .conv = conv };
+    ui u = { .conv = conv, .seq = seq, .ev = ev };
     maki_status st = maki_log_each_event(conv->log, find_ui, &u, err);
     if (st == MAKI_CANCELLED) st = MAKI_OK;
     maki_jw_init(&u.w, sink, err);

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -293,8 +294,9 @@ static maki_status note(maki_importing *im, maki_err *err)
 static maki_status read_all(maki_importing *im, int ui_fd, maki_err *err)
 {
     maki_status st = look_at(im, err);
+    if (st == MAKI_OK && ui_fd >= 0) st = maki_import_ui_open(im, ui_fd, err);
     if (st == MAKI_OK) st = im->format->read(im, err);
-    if (st == MAKI_OK && ui_fd >= 0) st = maki_import_ui(im, ui_fd, err);
+    if (st == MAKI_OK) st = maki_import_ui(im, INFINITY, err);
     if (st == MAKI_OK) st = note(im, err);
     if (st == MAKI_OK) st = commit(im, err);
     if (st == MAKI_OK && im->options->progress) {
@@ -327,6 +329,7 @@ static maki_status run(const maki_env *env, int fd, int ui_fd, maki_conv *into,
     if (st == MAKI_OK) st = read_all(&im, ui_fd, err);
     if (im.open) maki_log_abort(log);
     maki_source_close(&im.src);
+    maki_source_close(&im.ui);
     maki_buf_free(&im.row.text);
     maki_buf_free(&im.fields.text);
     maki_buf_free(&im.flat);

@@ -18,7 +18,8 @@
  * what the other program would have sent:
  *
  *   - tags are taken off the rows; a summary or marker becomes a condense or truncate event that
- *     carries it and hides the rows its tag named.  Rows tagged after their summary stood get a
+ *     carries it and hides the rows its tag named.  It stands where the time of its UI message puts it;
+ *     without one, where the summary stands.  Rows tagged after that get a
  *     second event without a message, with the summary's `id`.  Tags that name nothing hide nothing;
  *     they are in the note of the import and come back with the export;
  *   - a tree is written as it grew: where a line goes on from an earlier one, a rewind stands

@@ -2,6 +2,7 @@
  *
  * A body is gone through twice: its fields may stand in any order, and what `system` says comes
  * before the messages. */
+#include <math.h>
 #include <string.h>
 
 #include "base/json.h"
@@ -115,33 +116,27 @@ maki_status maki_import_elements(maki_importing *im, maki_import_object_fn fn, v
 
 /* ---- messages --------------------------------------------------------------------------------------------- */
 
-typedef struct messages {
-    maki_importing *im;
-    maki_tags *tags; /* NULL: they are not looked for */
-} messages;
-
 static maki_status add_message(void *ctx, maki_str object, maki_err *err)
 {
-    messages *m = ctx;
+    maki_importing *im = ctx;
     maki_str role;
     bool added = false, known = false;
     if (!maki_import_id(object, "role", &role)) {
-        maki_status st = maki_import_item(m->im, object, object, &known, err);
+        maki_status st = maki_import_item(im, object, object, &known, err);
         if (st != MAKI_OK || known) return st;
     }
-    if (m->tags) return maki_tags_row(m->tags, m->im, object, err);
-    return maki_import_row(m->im, object, &added, err);
+    return im->tags ? maki_tags_row(im, object, err) : maki_import_row(im, object, &added, err);
 }
 
 static maki_status read_messages(maki_importing *im, maki_err *err)
 {
-    messages m = { .im = im };
     maki_status st = MAKI_OK;
     /* unless told otherwise: tags may come long after what the format was told from */
     bool look = im->format == &maki_import_roo || !im->options->format;
-    if (look) st = maki_tags_open(im, &m.tags, err);
-    if (st == MAKI_OK) st = maki_import_elements(im, add_message, &m, err);
-    if (st == MAKI_OK && m.tags) st = maki_tags_end(m.tags, im, err);
+    if (look) st = maki_tags_open(im, err);
+    if (st == MAKI_OK) st = maki_import_elements(im, add_message, im, err);
+    if (st == MAKI_OK) st = maki_import_ui(im, INFINITY, err);
+    if (st == MAKI_OK && look) st = maki_tags_end(im, err);
     return st;
 }
 
@@ -174,36 +169,47 @@ const maki_import_format maki_import_anthropic = { "anthropic", NULL, NULL, read
 
 /* ---- roo's UI messages -------------------------------------------------------------------------------------- */
 
-static maki_status ui_element(maki_importing *im, maki_str text, maki_err *err)
+/* The next one that is whole. */
+static maki_status next_ui(maki_importing *im, maki_err *err)
 {
-    maki_str value;
-    if (maki_json_check(text, &value, NULL) != MAKI_OK) {
+    maki_str item;
+    bool more = true;
+    maki_status st = MAKI_OK;
+    im->ui_next = (maki_str){ 0 };
+    while (st == MAKI_OK && more && !im->ui_next.len) {
+        st = maki_source_item(&im->ui, &item, &more, err);
+        if (st != MAKI_OK || !more) break;
+        im->ui_line++;
+        if (maki_json_check(item, &im->ui_next, NULL) == MAKI_OK) break;
+        uint64_t line = im->line;
+        im->line = im->ui_line;
+        im->ui_next = (maki_str){ 0 };
         maki_import_skip(im, "a UI message is broken");
-        return MAKI_OK;
+        im->line = line;
     }
-    maki_jw_print(maki_draft_begin(&im->fields), "'of':'ui','ui':%v", value);
-    return maki_import_event(im, "manifest", err);
+    return st;
 }
 
-maki_status maki_import_ui(maki_importing *im, int fd, maki_err *err)
+maki_status maki_import_ui_open(maki_importing *im, int fd, maki_err *err)
 {
-    maki_source ui = { 0 };
-    maki_str item;
     char first = 0;
-    bool more = true;
-    maki_status st = maki_source_open(&ui, im->env, fd, err);
-    if (st == MAKI_OK) st = maki_source_peek(&ui, &first, err);
-    im->line = 0;
-    if (st == MAKI_OK && first == '[')
-        maki_source_enter(&ui);
-    else
-        more = false;
-    while (st == MAKI_OK && more) {
-        st = maki_source_item(&ui, &item, &more, err);
-        if (st != MAKI_OK || !more) break;
-        im->line++;
-        st = ui_element(im, item, err);
+    maki_status st = maki_source_open(&im->ui, im->env, fd, err);
+    if (st == MAKI_OK) st = maki_source_peek(&im->ui, &first, err);
+    if (st != MAKI_OK || first != '[') return st;
+    maki_source_enter(&im->ui);
+    return next_ui(im, err);
+}
+
+maki_status maki_import_ui(maki_importing *im, double ms, maki_err *err)
+{
+    maki_status st = MAKI_OK;
+    while (st == MAKI_OK && im->ui_next.len) {
+        maki_str ui = im->ui_next;
+        if (maki_json_number_field(ui, "ts") > ms) return MAKI_OK;
+        maki_jw_print(maki_draft_begin(&im->fields), "'of':'ui','ui':%v", ui);
+        st = maki_import_event(im, "manifest", err);
+        if (st == MAKI_OK && im->tags) st = maki_tags_ui(im, ui, err);
+        if (st == MAKI_OK) st = next_ui(im, err);
     }
-    maki_source_close(&ui);
-    return st;
+    return st == MAKI_OK && im->tags ? maki_tags_ui(im, (maki_str){ 0 }, err) : st;
 }

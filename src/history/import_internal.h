@@ -58,6 +58,7 @@ typedef struct maki_import_position {
 } maki_import_position;
 
 typedef struct maki_import_format maki_import_format;
+typedef struct maki_tags maki_tags; /* import_tags.c */
 typedef struct maki_importing {
     const maki_import_format *format;
     const maki_env *env;
@@ -66,6 +67,10 @@ typedef struct maki_importing {
     const maki_import_options *options;
     maki_import_report *report;
     maki_source src;
+    maki_source ui;    /* roo's UI messages */
+    maki_str ui_next;  /* the next one, in it; len 0: none is left */
+    uint64_t ui_line;  /* its number */
+    maki_tags *tags;   /* or NULL */
     maki_draft row;    /* a row being made */
     maki_draft fields; /* of an event being made */
     maki_draft notes;  /* fields of the note that ends the import */
@@ -149,8 +154,9 @@ maki_status maki_import_elements(maki_importing *im, maki_import_object_fn fn, v
 /* An item of the Responses API as a row; *known false: it is none (import_codex.c). */
 maki_status maki_import_item(maki_importing *im, maki_str item, maki_str line, bool *known,
                              maki_err *err);
-/* Roo's UI messages (import_array.c). */
-maki_status maki_import_ui(maki_importing *im, int fd, maki_err *err);
+/* Roo's UI messages (import_array.c): begin, and write those up to the time `ms`. */
+maki_status maki_import_ui_open(maki_importing *im, int fd, maki_err *err);
+maki_status maki_import_ui(maki_importing *im, double ms, maki_err *err);
 
 /* The formats, in the order in which a source is tried: maki_import_NAME is the row, in the file of its reader.  A new
  * one is that file, a name here, and the file's in src/meson.build. */
@@ -160,10 +166,11 @@ maki_status maki_import_ui(maki_importing *im, int fd, maki_err *err);
 MAKI_IMPORT_MAP(MAKI_DECLARE)
 #undef MAKI_DECLARE
 
-/* import_tags.c: messages with the tags of roo. */
-typedef struct maki_tags maki_tags;
-maki_status maki_tags_open(maki_importing *im, maki_tags **out, maki_err *err);
-maki_status maki_tags_row(maki_tags *tags, maki_importing *im, maki_str object, maki_err *err);
-maki_status maki_tags_end(maki_tags *tags, maki_importing *im, maki_err *err);
+/* import_tags.c: messages with the tags of roo, in im->tags. */
+maki_status maki_tags_open(maki_importing *im, maki_err *err);
+maki_status maki_tags_row(maki_importing *im, maki_str object, maki_err *err);
+/* A UI message, which may say when the summary or marker of an id took effect; `{0}`: there are no more. */
+maki_status maki_tags_ui(maki_importing *im, maki_str ui, maki_err *err);
+maki_status maki_tags_end(maki_importing *im, maki_err *err);
 
 #endif

@@ -1,9 +1,12 @@
 /* import_tags.c -- from tags on messages to events about them.
  *
- * In one pass: a tag is noted as (id, span of rows) until the summary or marker of that id comes;
- * its event takes all spans noted so far.  What is tagged after that waits for the end.  A summary
- * that is itself tagged is noted by its event.  So the order of events is that of the array, and
- * undoing the newest brings back what stood there before it. */
+ * In one pass: a tag is noted as (id, span of rows) until the event of the summary or marker of that id is written, which
+ * takes all spans noted so far.  What is tagged after that waits for the end.  A summary that is itself tagged is noted by
+ * its event.
+ *
+ * In the array a summary stands before the messages that it left; it was made after them.  When, its UI message says: until
+ * then the summary waits, and with it those that come after it in the array.  So the order of events is that of the array,
+ * undoing the newest brings back what stood there before it, and a view of an earlier revision shows the messages. */
 #include "base/idset.h"
 #include "base/json.h"
 #include "history/import_internal.h"
@@ -11,19 +14,35 @@
 enum { CONDENSE, TRUNCATE };
 
 static const struct {
-    const char *type, *id_field, *tag_field;
-} kinds[] = { { "condense", "condenseId", "condenseParent" },
-              { "truncate", "truncationId", "truncationParent" } };
+    const char *type, *id_field, *tag_field, *say, *said; /* the last two: of its UI message */
+} kinds[] = { { "condense", "condenseId", "condenseParent", "condense_context", "contextCondense" },
+              { "truncate", "truncationId", "truncationParent", "sliding_window_truncation",
+                "contextTruncation" } };
 
 /* What is tagged with one id. */
 typedef struct noted {
     maki_str id;
-    bool present; /* its summary or marker has come */
+    bool present; /* the event of its summary or marker is written */
+    double since; /* when it took effect; 0: not known, or not yet */
     maki_span64 *spans;
     size_t count, capacity;
     uint64_t *evs;
     size_t ev_count, ev_capacity;
 } noted;
+
+/* What the tags and flags of a message say.  Like the reference: only strings that are not empty. */
+typedef struct tagged {
+    maki_str tag[2]; /* the parents' ids; len 0: none */
+    maki_str id[2];  /* of a summary, of a marker */
+    bool flag[2];
+} tagged;
+
+/* A summary or marker that has not taken effect yet. */
+typedef struct waiting {
+    tagged t;
+    maki_str object;
+    uint64_t before; /* it stands before this row */
+} waiting;
 
 struct maki_tags {
     struct {
@@ -31,11 +50,13 @@ struct maki_tags {
         noted *list;
         size_t count, capacity;
     } of[2];
+    waiting *queue;
+    size_t written, count, capacity; /* of the queue */
 };
 
-maki_status maki_tags_open(maki_importing *im, maki_tags **out, maki_err *err)
+maki_status maki_tags_open(maki_importing *im, maki_err *err)
 {
-    *out = maki_arena_get(&im->arena, sizeof **out);
+    im->tags = maki_arena_get(&im->arena, sizeof *im->tags);
     return maki_arena_status(&im->arena, err);
 }
 
@@ -69,13 +90,6 @@ static maki_status note_row(noted *n, uint64_t seq, maki_arena *arena, maki_err 
 }
 
 /* ---- one message ---------------------------------------------------------------------------------------- */
-
-/* What the tags and flags of a message say.  Like the reference: only strings that are not empty. */
-typedef struct tagged {
-    maki_str tag[2]; /* the parents' ids; len 0: none */
-    maki_str id[2];  /* of a summary, of a marker */
-    bool flag[2];
-} tagged;
 
 static bool is_tag(maki_json_item item, int kind)
 {
@@ -143,9 +157,9 @@ static uint64_t rows_of(const noted *n)
     return rows;
 }
 
-/* The event of an id: with its message, or, for what came late, without. */
+/* The event of an id: with its message, before row `before`, or, for what came late, without. */
 static maki_status write_event(maki_importing *im, int kind, noted *n, maki_str message,
-                               maki_err *err)
+                               uint64_t before, maki_err *err)
 {
     maki_jw *w = maki_draft_begin(&im->fields);
     maki_jw_print(w, "'id':%v,'hidden':", n->id);
@@ -153,27 +167,31 @@ static maki_status write_event(maki_importing *im, int kind, noted *n, maki_str 
     write_evs(w, "hiddenEvents", n);
     maki_jw_field_count(w, "messages", rows_of(n));
     if (message.len) {
-        maki_jw_field_count(w, "before", im->now.seq + 1);
+        maki_jw_field_count(w, "before", before);
         maki_status st = maki_import_tokens(im, message, err);
         if (st != MAKI_OK) return st;
     }
     maki_jw_print(w, "'message':%v,'imported':true", message);
+    if (n->since > 0) maki_jw_print(w, "'since':%f", n->since);
     n->present = true;
     n->count = n->ev_count = 0;
     return maki_import_event(im, kinds[kind].type, err);
 }
 
 /* A summary or marker.  One that is both hides for both ids, but stands only once. */
-static maki_status made(maki_tags *tags, maki_importing *im, const tagged *t, maki_str object,
-                        maki_err *err)
+static maki_status write_made(maki_importing *im, const waiting *made, maki_err *err)
 {
+    maki_tags *tags = im->tags;
+    const tagged *t = &made->t;
+    maki_str object = made->object;
     maki_status st = MAKI_OK;
     uint64_t ev = 0;
     for (int k = 0; st == MAKI_OK && k < 2; k++) {
         noted *n = NULL;
         if (!t->flag[k] || t->id[k].len == 0) continue;
         st = note_of(tags, k, t->id[k], &im->arena, &n, err);
-        if (st == MAKI_OK) st = write_event(im, k, n, ev ? (maki_str){ 0 } : object, err);
+        if (st == MAKI_OK)
+            st = write_event(im, k, n, ev ? (maki_str){ 0 } : object, made->before, err);
         if (ev == 0) ev = im->now.ev;
     }
     for (int k = 0; st == MAKI_OK && k < 2; k++) {
@@ -187,8 +205,65 @@ static maki_status made(maki_tags *tags, maki_importing *im, const tagged *t, ma
     return st;
 }
 
-maki_status maki_tags_row(maki_tags *tags, maki_importing *im, maki_str object, maki_err *err)
+/* Write the first `count` of the queue that are not written. */
+static maki_status write_queue(maki_importing *im, size_t count, maki_err *err)
 {
+    maki_status st = MAKI_OK;
+    while (st == MAKI_OK && im->tags->written < count)
+        st = write_made(im, &im->tags->queue[im->tags->written++], err);
+    return st;
+}
+
+/* A summary or marker takes effect now, unless a UI message that is still to come says when. */
+static maki_status add_made(maki_importing *im, const tagged *t, maki_str object, maki_err *err)
+{
+    maki_tags *tags = im->tags;
+    waiting made = { .t = *t, .object = object, .before = im->now.seq + 1 };
+    bool due = im->ui_next.len == 0;
+    for (int k = 0; k < 2; k++) {
+        size_t i = 0;
+        due |= t->flag[k] && maki_idset_has(&tags->of[k].ids, t->id[k], &i) &&
+               tags->of[k].list[i].since > 0;
+    }
+    if (due) {
+        maki_status st = write_queue(im, tags->count, err);
+        return st == MAKI_OK ? write_made(im, &made, err) : st;
+    }
+    made.object = maki_arena_copy(&im->arena, object);
+    for (int k = 0; k < 2; k++) {
+        made.t.id[k] = maki_arena_copy(&im->arena, t->id[k]);
+        made.t.tag[k] = maki_arena_copy(&im->arena, t->tag[k]);
+    }
+    maki_status st = maki_arena_status(&im->arena, err);
+    if (st != MAKI_OK) return st;
+    return maki_arena_add(&im->arena, &tags->queue, &tags->count, &tags->capacity, &made,
+                          sizeof made, err);
+}
+
+maki_status maki_tags_ui(maki_importing *im, maki_str ui, maki_err *err)
+{
+    maki_tags *tags = im->tags;
+    maki_str id;
+    maki_status st = MAKI_OK;
+    if (!ui.len) return write_queue(im, tags->count, err);
+    for (int k = 0; st == MAKI_OK && k < 2; k++) {
+        noted *n = NULL;
+        bool said = maki_json_field_is(ui, "say", kinds[k].say) &&
+                    maki_import_id(maki_json_field(ui, kinds[k].said), kinds[k].id_field, &id);
+        if (!said) continue;
+        st = note_of(tags, k, id, &im->arena, &n, err);
+        if (st == MAKI_OK && !n->present) n->since = maki_json_number_field(ui, "ts");
+        for (size_t i = tags->written; st == MAKI_OK && i < tags->count; i++) {
+            const tagged *t = &tags->queue[i].t;
+            if (t->flag[k] && maki_json_same_text(t->id[k], id)) st = write_queue(im, i + 1, err);
+        }
+    }
+    return st;
+}
+
+maki_status maki_tags_row(maki_importing *im, maki_str object, maki_err *err)
+{
+    maki_tags *tags = im->tags;
     tagged t;
     maki_str role;
     bool added = false;
@@ -202,9 +277,11 @@ maki_status maki_tags_row(maki_tags *tags, maki_importing *im, maki_str object, 
         if (st != MAKI_OK) return st;
     }
     if (event && maki_import_id(object, "role", &role)) {
-        return made(tags, im, &t, object, err);
+        return add_made(im, &t, object, err);
     }
-    maki_status st = maki_import_row(im, object, &added, err);
+    double ts = maki_json_number_field(object, "ts");
+    maki_status st = ts > 0 ? maki_import_ui(im, ts, err) : MAKI_OK;
+    if (st == MAKI_OK) st = maki_import_row(im, object, &added, err);
     for (int k = 0; st == MAKI_OK && added && k < 2; k++) {
         noted *n = NULL;
         if (t.tag[k].len == 0) continue;
@@ -214,8 +291,9 @@ maki_status maki_tags_row(maki_tags *tags, maki_importing *im, maki_str object, 
     return st;
 }
 
-maki_status maki_tags_end(maki_tags *tags, maki_importing *im, maki_err *err)
+maki_status maki_tags_end(maki_importing *im, maki_err *err)
 {
+    maki_tags *tags = im->tags;
     maki_jw *w = &im->notes.w;
     maki_status st = MAKI_OK;
     bool any = false;
@@ -224,7 +302,7 @@ maki_status maki_tags_end(maki_tags *tags, maki_importing *im, maki_err *err)
             noted *n = &tags->of[k].list[i];
             if (n->count == 0 && n->ev_count == 0) continue;
             if (n->present) {
-                st = write_event(im, k, n, (maki_str){ 0 }, err);
+                st = write_event(im, k, n, (maki_str){ 0 }, 0, err);
                 continue;
             }
             if (!any) maki_jw_field_array(w, "orphans");

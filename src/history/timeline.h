@@ -1,6 +1,6 @@
 /* timeline.h -- what of a conversation the model sees, at any moment of its past.
  *
- * A moment is (seq, ev): the messages up to seq, the events up to ev.  The view there is a pure
+ * A revision is (seq, ev): the messages up to seq, the events up to ev.  The view there is a pure
  * function of both files up to that point:
  *
  *   - undo {target} makes an earlier event void; undoing the undo makes it count again; with `to` it does so to

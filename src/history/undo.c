@@ -144,6 +144,29 @@ maki_status maki_conv_rewind(maki_conv *conv, const unsigned char *expect, uint6
     return maki_conv_change(conv, expect, decide_rewind, &ctx, out, err);
 }
 
+void maki_conv_log_rewind(maki_conv *conv, uint64_t ev, const maki_logger *logger)
+{
+    const maki_view *before; /* and which events counted then */
+    if (!logger || ev == 0 || maki_conv_view(conv, MAKI_NOW, ev - 1, &before, NULL) != MAKI_OK)
+        return;
+    const maki_event *rewind = NULL;
+    for (size_t i = conv->events.count; i > 0 && !rewind; i--) {
+        if (conv->events.at[i - 1].ev == ev) rewind = &conv->events.at[i - 1];
+    }
+    if (!rewind || rewind->type != MAKI_EVENT_REWIND) return;
+    maki_kv cutoff[] = { MAKI_KV_I("from", rewind->at), MAKI_KV_I("to", rewind->to),
+                         MAKI_KV_S("session", maki_conv_id(conv)) };
+    for (size_t i = 0; i < conv->events.count; i++) {
+        const maki_event *e = &conv->events.at[i];
+        bool made = e->type == MAKI_EVENT_CONDENSE || e->type == MAKI_EVENT_TRUNCATE;
+        if (e->dead || !made || e->ev <= rewind->to_ev) continue;
+        const char *kind = e->type == MAKI_EVENT_CONDENSE ? "summary" : "marker";
+        maki_kv removed[] = { MAKI_KV_I(kind, e->ev), cutoff[2] };
+        maki_log_event(logger, MAKI_INFO, "rewind_removed", removed, 2);
+    }
+    maki_log_event(logger, MAKI_INFO, "rewind_cutoff", cutoff, 3);
+}
+
 maki_status maki_conv_edit(maki_conv *conv, const unsigned char *expect, uint64_t seq,
                            maki_str message, maki_change *out, maki_err *err)
 {

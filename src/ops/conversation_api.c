@@ -229,13 +229,13 @@ maki_status maki_conversation_import(maki *m, const char *source, const char *pa
     return MAKI_OK;
 }
 
-maki_status maki_conversation_export(maki_conversation *c, const char *format, maki_sink out,
-                                     maki_err *err)
+maki_status maki_conversation_export(maki_conversation *c, maki_revision at, const char *format,
+                                     maki_sink out, maki_err *err)
 {
     maki_export_format known;
-    if (strcmp(format, "roo-ui") == 0) return maki_export_ui(c->conv, out, err);
+    if (strcmp(format, "roo-ui") == 0) return maki_export_ui(c->conv, at.seq, at.ev, out, err);
     maki_status st = maki_export_named(maki_str_of(format), &known, err);
-    return st == MAKI_OK ? maki_export(c->conv, known, out, err) : st;
+    return st == MAKI_OK ? maki_export(c->conv, at.seq, at.ev, known, out, err) : st;
 }
 
 /* ---- verifying --------------------------------------------------------------------------------------------- */

@@ -85,6 +85,7 @@ maki_status maki_op_history_export(maki_op_call *call, maki_jw *out, maki_err *e
 {
     char format[NAME_MAX];
     maki_str given;
+    maki_revision at;
     maki_conversation *c = NULL;
     maki_status st = maki_in_cstring(call, "format", format, NAME_MAX, err);
     if (!maki_in(call, "format", &given)) strcpy(format, "roo");
@@ -94,7 +95,8 @@ maki_status maki_op_history_export(maki_op_call *call, maki_jw *out, maki_err *e
         maki_jw_print(out, "{'format':%s,'export':", maki_str_of(format));
         maki_jw_begin_value(out);
         if (sink.lines) maki_jw_bytes(out, MAKI_LIT("["));
-        st = maki_conversation_export(c, format, (maki_sink){ write_export, &sink }, err);
+        maki_field_revision(call, &at.seq, &at.ev);
+        st = maki_conversation_export(c, at, format, (maki_sink){ write_export, &sink }, err);
         if (sink.lines) maki_jw_bytes(out, MAKI_LIT("]"));
         maki_jw_end_object(out);
     }

@@ -43,6 +43,13 @@ maki_status maki_field_conversation(const maki_op_call *call, maki_access access
     return st == MAKI_OK ? maki_conv_open(&call->m->env, path, &options, out, err) : st;
 }
 
+void maki_field_revision(const maki_op_call *call, uint64_t *seq, uint64_t *ev)
+{
+    maki_str value;
+    *seq = maki_in(call, "seq", &value) ? (uint64_t)maki_json_double(value) : MAKI_NOW;
+    *ev = maki_in(call, "ev", &value) ? (uint64_t)maki_json_double(value) : MAKI_NOW;
+}
+
 /* The head that the caller expects: *head is `buffer`, or NULL when the field is missing. */
 static maki_status expect_field(const maki_op_call *call, unsigned char buffer[MAKI_CHAIN_LEN],
                                 const unsigned char **head, maki_err *err)
@@ -97,6 +104,7 @@ static maki_status run_change(maki_op_call *call, change_fn fn, maki_jw *out, ma
     if (st == MAKI_OK) st = maki_field_conversation(call, MAKI_ACCESS_WRITE, &conv, err);
     if (st == MAKI_OK) st = maki_context_use_read(call, conv, &use, err);
     if (st == MAKI_OK) st = fn(call, conv, expect, &change, err);
+    if (st == MAKI_OK) maki_conv_log_rewind(conv, change.event, maki_logger_of(call->m));
     maki_conv_close(conv);
     if (st == MAKI_OK) write_change(out, &change, &use);
     return st;
@@ -135,8 +143,8 @@ static maki_status do_rewind(const maki_op_call *call, maki_conv *conv, const un
     if (maki_in(call, "ev", &value)) ev = (uint64_t)maki_json_double(value);
     if (by_time && maki_in(call, "value", &value)) {
         maki_status st =
-            maki_conv_seq_before(conv, (int64_t)maki_json_double(value),
-                                 maki_in_bool(call, "includeTarget", false), &seq, err);
+            maki_conv_before(conv, (int64_t)maki_json_double(value),
+                             maki_in_bool(call, "includeTarget", false), &seq, &ev, err);
         if (st != MAKI_OK) return st;
     } else if (!maki_in(call, "seq", &value)) {
         if (ev == MAKI_NOW)
@@ -292,10 +300,8 @@ maki_status maki_op_history_effective_conversation(maki_op_call *call, maki_jw *
 {
     maki_conv *conv = NULL;
     const maki_view *view;
-    maki_str value;
-    uint64_t seq = MAKI_NOW, ev = MAKI_NOW;
-    if (maki_in(call, "seq", &value)) seq = (uint64_t)maki_json_double(value);
-    if (maki_in(call, "ev", &value)) ev = (uint64_t)maki_json_double(value);
+    uint64_t seq, ev;
+    maki_field_revision(call, &seq, &ev);
     maki_status st = maki_field_conversation(call, MAKI_ACCESS_READ, &conv, err);
     if (st == MAKI_OK) st = maki_conv_view(conv, seq, ev, &view, err);
     if (st == MAKI_OK) {

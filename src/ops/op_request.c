@@ -6,6 +6,7 @@
 #include "base/json_print.h"
 #include "base/str.h"
 #include "ops/op.h"
+#include "ops/op_common.h"
 
 /* `system`: a string, or an array of them. */
 static maki_status read_system(const maki_op_call *call, maki_request *out, maki_err *err)
@@ -76,9 +77,11 @@ maki_status maki_op_request_build(maki_op_call *call, maki_jw *out, maki_err *er
     maki_request request;
     maki_conv *conv = NULL;
     const maki_view *view;
+    uint64_t seq, ev;
+    maki_field_revision(call, &seq, &ev);
     maki_status st = read_request(call, &request, err);
     if (st == MAKI_OK) st = maki_field_conversation(call, MAKI_ACCESS_READ, &conv, err);
-    if (st == MAKI_OK) st = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, err);
+    if (st == MAKI_OK) st = maki_conv_view(conv, seq, ev, &view, err);
     if (st == MAKI_OK) {
         maki_jw_print(out, "{'request':");
         maki_jw_begin_value(out);

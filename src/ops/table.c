@@ -68,6 +68,9 @@
 #define ARGS(...) ((const maki_op_argument[]){ __VA_ARGS__, { 0 } })
 #define WITH_EXPECT(...) ARGS(__VA_ARGS__, { "--expect HEAD", "expect" })
 #define CONVERSATION { "conversation", "conversation", "a path, a task, a session or its key", 1 }
+#define REVISION                                                                                   \
+    { "seq", "count", "as it was when this was the newest message", 0 },                           \
+    { "ev", "count", "with the events up to this one; those written until then by default", 0 }
 #define EXPECT { "expect", "string", "the head it must have; else CONFLICT", 0 }
 #define SEQ(words) { "seq", "count", words, 1 }
 #define CHANGED                                                                                    \
@@ -167,8 +170,8 @@ const maki_op_row maki_op_table[] = {
 
     LOGGED("history.diff", history_diff,
          "How the view differs between two revisions of a conversation.", "read",
-         FIELDS(CONVERSATION, { "a", "moment", "{seq, ev}; the newest by default", 0 },
-                { "b", "moment", "{seq, ev}; the newest by default", 0 }),
+         FIELDS(CONVERSATION, { "a", "moment", "{seq, ev}; seq alone: as it was at that message; the newest by default", 0 },
+                { "b", "moment", "{seq, ev}; seq alone: as it was at that message; the newest by default", 0 }),
          FIELDS({ "onlyA", "array", "[[from, to]] of messages", 1 },
                 { "madeOnlyA", "array", "events whose synthetic message only a shows", 1 },
                 { "onlyB", "array", "", 1 }, { "madeOnlyB", "array", "", 1 },
@@ -189,8 +192,7 @@ const maki_op_row maki_op_table[] = {
          "What of a tagged list, or of a conversation, the model may see.",
          "messages", FIELDS(MESSAGES), FIELDS(RESULT),
          "read",
-         FIELDS(CONVERSATION, { "seq", "count", "as it was at this message", 0 },
-                { "ev", "count", "as it was at this event", 0 }),
+         FIELDS(CONVERSATION, REVISION),
          FIELDS(RESULT),
          COMMANDS({ "history", "effective", "what the model is shown; as it was then", "view", NULL,
                     ARGS({ "--seq N", "seq" }, { "--ev N", "ev" }) })),
@@ -203,10 +205,10 @@ const maki_op_row maki_op_table[] = {
     LOGGED("history.export", history_export,
          "A conversation in the format of another program.", "read",
          FIELDS(CONVERSATION,
-                { "format", "string", "roo, roo-ui, lines, openai or anthropic; roo by default", 0 }),
+                { "format", "string", "roo, roo-ui, lines, openai or anthropic; roo by default", 0 }, REVISION),
          FIELDS({ "format", "string", "", 1 }, { "export", "any", "the conversation in that format", 1 }),
          COMMANDS({ "history", "export", "as another program has it", "export", NULL,
-                    ARGS({ "--format roo|roo-ui|lines|openai|anthropic", "format" }) })),
+                    ARGS({ "--format roo|roo-ui|lines|openai|anthropic", "format" }, { "--seq N", "seq" }, { "--ev N", "ev" }) })),
 
     LOGGED("history.fork", history_fork,
          "A new conversation that shares the messages up to one.", "append",
@@ -530,7 +532,7 @@ const maki_op_row maki_op_table[] = {
                 { "toolChoice", "string", "auto, none, required or the name of a tool", 0 },
                 { "toolStyle", "string", "tools, or functions: the older form of OpenAI's requests", 0 },
                 { "thinking", "string", "off, minimal, low, medium or high", 0 },
-                { "temperature", "number", "", 0 }),
+                { "temperature", "number", "", 0 }, REVISION),
          FIELDS({ "request", "object", "the body", 1 }),
          NONE),
 

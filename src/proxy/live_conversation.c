@@ -141,7 +141,8 @@ maki_status maki_live_open(const maki_env *env, const unsigned char session[MAKI
     if (!t) return maki_fail_nomem(err);
     *t = (maki_live_conversation){ .env = env,
                                    .created = options->create,
-                                   .journal = options->journal };
+                                   .journal = options->journal,
+                                   .logger = options->logger };
     memcpy(t->session, session, sizeof t->session);
     maki_session_text(session, id);
     snprintf(path, sizeof path, "%s/%s.jsonl", options->directory, id);
@@ -234,6 +235,7 @@ maki_status maki_live_begin(maki_live_conversation *t, const maki_point *from, m
     if (st != MAKI_OK) return st;
     t->first_added = t->last_added = 0;
     t->moved = maki_live_tip(t).seq != from->seq;
+    t->moved_to = from->seq;
     if (t->moved && (from->seq > t->last || from->ev > t->events))
         st = maki_fail(err, MAKI_NOTFOUND, "no message %" PRIu64 " at event %" PRIu64, from->seq,
                        from->ev);
@@ -327,6 +329,12 @@ maki_status maki_live_commit(maki_live_conversation *t, maki_err *err)
     }
     t->last = maki_log_last(log);
     t->events = maki_log_events(log);
+    if (t->moved) {
+        maki_kv cutoff[] = { MAKI_KV_I("from", t->first_added ? t->first_added - 1 : t->last),
+                             MAKI_KV_I("to", t->moved_to),
+                             MAKI_KV_S("session", maki_conv_id(t->conv)) };
+        maki_log_event(t->logger, MAKI_INFO, "rewind_cutoff", cutoff, 3);
+    }
     t->added_tokens = maki_log_tokens(log) - before;
     t->tokens += t->added_tokens;
     if (t->first_added && add_range(t, t->first_added, t->last_added, NULL) != MAKI_OK)

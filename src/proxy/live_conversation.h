@@ -35,13 +35,15 @@ typedef struct maki_live_conversation {
     uint64_t tokens;       /* of those rows */
     uint64_t last, events; /* of the log when `path` was read */
     maki_system_seen system;
-    int64_t used_ms;              /* when it was last used */
-    struct maki_journal *journal; /* makes it durable; NULL: it syncs itself */
-    bool created;                 /* its file is new: the directory has to be synced as well */
+    int64_t used_ms;                  /* when it was last used */
+    struct maki_journal *journal;     /* makes it durable; NULL: it syncs itself */
+    const struct maki_logger *logger; /* or NULL */
+    bool created;                     /* its file is new: the directory has to be synced as well */
     bool direct; /* some bytes are not in the journal: its files have to be synced */
     /* the open group */
     uint64_t first_added, last_added; /* rows; 0: none */
     bool moved;                       /* it begins with a rewind */
+    uint64_t moved_to;                /* to this message */
     uint64_t added_tokens;            /* of the rows of the last committed group */
 } maki_live_conversation;
 
@@ -51,6 +53,7 @@ typedef struct maki_live_options {
     maki_str key;              /* of a new one: its session key; len 0: none */
     maki_tokenizer *tokenizer; /* of MAKI_FAMILY */
     struct maki_journal *journal;
+    const struct maki_logger *logger; /* borrowed; NULL: nothing is logged */
 } maki_live_options;
 
 /* On MAKI_OK the caller owns *out.  MAKI_NOTFOUND: it does not exist. */

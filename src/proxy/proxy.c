@@ -139,7 +139,8 @@ maki_status maki_proxy_open_conversation(maki_proxy *p,
                                   .create = create,
                                   .key = key,
                                   .tokenizer = p->tokenizer,
-                                  .journal = p->journal };
+                                  .journal = p->journal,
+                                  .logger = p->options.logger };
     evict_oldest(p);
     maki_status st = maki_live_open(&p->env, session, &options, out, err);
     if (st != MAKI_OK) return st;

@@ -77,6 +77,28 @@ check 'every word is still in the file' '' "$(head -n 12 talk.jsonl | diff rows 
 while h undo talk.jsonl >/dev/null 2>&1; do :; done
 check 'everything undone: the rows' '' "$(view talk.jsonl | diff rows -)"
 
+# ---- then is then --------------------------------------------------------------------------------
+h append then.jsonl <rows >/dev/null && h condense then.jsonl >/dev/null
+for i in 13 14; do echo "{\"role\":\"user\",\"content\":\"$i 그 뒤 🍵\",\"ts\":${i}000}"; done | h append then.jsonl >/dev/null
+at() { "$maki" op "$1" <<<"{\"conversation\":\"then.jsonl\",\"seq\":$2${3:+,$3}}"; }
+check 'a message before the condense: as it was then' '' "$(h effective then.jsonl --seq 11 --json | diff <(head -n 11 rows) -)"
+check 'the message of the condense: with its summary' 5 "$(h effective then.jsonl --seq 12 --json | wc -l)"
+check 'an event asked for by name counts all the same' 1 "$(h effective then.jsonl --seq 11 --ev 1 --json | grep -c isSummary)"
+check 'a message alone is a revision in diff' '"messagesA":11,"messagesB":6' "$(h diff then.jsonl 11 13 --json | grep -o '"messagesA.*"messagesB":[0-9]*')"
+check 'in an export' 11 "$(h export then.jsonl --format openai --seq 11 | grep -o '"role"' | wc -l)"
+check 'of every message too' 0 "$(h export then.jsonl --seq 11 | grep -c 'isSummary\|condenseParent')"
+check 'of the rows' '' "$(h export then.jsonl --format lines --seq 11 | diff <(head -n 11 rows) -)"
+check 'of the UI messages' '[] 1' "$(h export then.jsonl --format roo-ui --seq 11) $(h export then.jsonl --format roo-ui --seq 12 | grep -c condense_context)"
+check 'in a request' 11 "$(at request.build 11 '"protocol":"openai","model":"m"' | grep -o '"role"' | wc -l)"
+check 'in the operations' "$(at history.effective 11)" "$(at history.effective 11 '"ev":0')"
+h fork then.jsonl forked.jsonl 11 >/dev/null
+check 'in a fork' 11 "$(visible forked.jsonl)"
+h undo then.jsonl 1 >/dev/null; echo '{"role":"user","content":"元に戻す"}' | h append then.jsonl >/dev/null
+h undo then.jsonl 2 >/dev/null; echo '{"role":"user","content":"もう一度"}' | h append then.jsonl >/dev/null
+check 'before an undo, after it, after its undo' '6 14 8' \
+    "$(for s in 13 14 15; do h effective then.jsonl --seq $s --json | wc -l; done | xargs)"
+rm -f then.* forked.*
+
 # ---- forks, moments, conflicts -------------------------------------------------------------------
 has 'fork' 'Forked' "$(h fork talk.jsonl other.jsonl 4)"
 echo '{"role":"user","content":"分かれ道 🍥"}' | h append other.jsonl >/dev/null
@@ -100,6 +122,30 @@ check 'and nothing was done' 0 "$(h status timeless.jsonl --json | sed 's/.*"eve
 h rewind some.jsonl --time 2000 >/dev/null
 check 'a message without a time is of the time of the one before it' '一二' \
     "$(view some.jsonl | sed 's/.*"content":"\([^"]*\)".*/\1/' | tr -d '\n')"
+
+# the race: what the assistant was still answering when the user acted stays (section 10 of the reference)
+{ echo '{"role":"user","content":"一","ts":1000}'; echo '{"role":"assistant","content":"늦은 답 🐢","ts":3000}'
+  echo '{"role":"user","content":"三","ts":4000}'; echo '{"role":"assistant","content":"四","ts":5000}'; } >race
+for time in '2000 2' '3000 1' '3500 2' '500 0' '4000 2' '4500 3' '9000 4'; do
+    set -- $time; rm -f race.*; h append race.jsonl <race >/dev/null; h rewind race.jsonl --time "$1" >/dev/null
+    check "rewound to $1: messages left" "$2" "$(visible race.jsonl)"
+done
+rm -f race.*; h append race.jsonl <rows >/dev/null; h condense race.jsonl >/dev/null
+h rewind race.jsonl --time 12500 >/dev/null
+check 'a summary that was made after the time goes' '' "$(view race.jsonl | diff rows -)"
+
+# what a rewind ends is in the log
+h undo race.jsonl >/dev/null; echo '{"role":"user","content":"그 다음"}' | h append race.jsonl >/dev/null
+h truncate race.jsonl >/dev/null
+printf 'log: {level: info}\n' >log.yaml
+log() { "$maki" --config log.yaml history "$@" 2>&1 >/dev/null | cut -d' ' -f2-; }
+check 'a rewind is in the log, with the summary and the marker that it ends' \
+    'info rewind_removed summary=1 session=race|info rewind_removed marker=4 session=race|info rewind_cutoff from=13 to=6 session=race' \
+    "$(log rewind race.jsonl 6 | paste -sd'|')"
+check 'an edit too' 'info rewind_cutoff from=13 to=4 session=race' "$(log edit race.jsonl 5 'もう一度')"
+check 'a deletion too' 'info rewind_cutoff from=14 to=1 session=race' "$(log delete race.jsonl 2)"
+check 'a pin is none' '' "$(log pin race.jsonl 1)"
+rm -f race.*
 
 # ---- damage ---------------------------------------------------------------------------------------
 has 'verify' 'ok, 14 messages' "$("$maki" verify talk.jsonl)"

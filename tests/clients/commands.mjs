@@ -56,7 +56,7 @@ test('connect says what is missing and what to do', async (t) => {
   const env = { HOME: tempDirectory(t), MAKI_HOME: tempDirectory(t) };
   const nobody = { ...env, PATH: `${fakeAgents(t)}:/usr/bin:/bin`, MAKI_URL: 'http://127.0.0.1:1' };
   assert.match((await maki(['connect'], env)).err, /which agent/);
-  assert.match((await maki(['connect', 'emacs'], env)).err, /no such agent .*claude, codex/);
+  assert.match((await maki(['connect', 'emacs'], env)).err, /unknown agent emacs; there are claude, codex/);
   assert.match((await maki(['connect', 'claude', '-p'], env)).err, /come after --/);
   assert.match((await maki(['connect', 'claude', '--url', 'https://x'], env)).err, /http:\/\/HOST:PORT/);
   assert.match((await maki(['connect', 'pi', '--model', 'a"b'], env)).err, /not the name of a model/);

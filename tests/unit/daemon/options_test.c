@@ -16,6 +16,9 @@ static const struct option_row { const char *name, *args[5]; maki_status status;
     { "nothing",                   { NULL }, MAKI_OK, NULL },
     { "with a space or with =",    { "--max-body", "10m", "--max-head=8k" }, MAKI_OK, NULL },
     { "a port picked",             { "--listen", "[::1]:0" }, MAKI_OK, NULL },
+    { "no port",                   { "--port", "八十" }, MAKI_INVALID, "--port N: invalid value 八十" },
+    { "too large a port",          { "--port", "70000" }, MAKI_INVALID, "--port N: invalid value 70000" },
+    { "another option meant",      { "--prot", "1" }, MAKI_INVALID, "unknown option --prot: did you mean --port" },
     { "beyond this machine",       { "--listen", "0.0.0.0:4747" }, MAKI_DENIED, "token" },
     { "beyond, with a token",      { "--listen", "0.0.0.0:4747", "--token", "t" }, MAKI_OK, NULL },
     { "an unknown option",         { "--speed", "9" }, MAKI_INVALID, "--speed" },
@@ -69,6 +72,14 @@ static void run_values(maki_daemon_options *got)
     CHECK_EQ(got->guard.origin_count, 1);
     CHECK_EQ(got->ready_fd, 7);
     CHECK_CSTR(got->listen[0], "127.0.0.1:4747");
+    maki_daemon_options_free(got);
+    tap_row("a port alone is one of this machine");
+    const char *const ports[] = { "--port", "5303", "--listen=5304", "--port=0", NULL };
+    CHECK_STATUS(read_args(no_variables, ports, got, &err), MAKI_OK, &err);
+    CHECK_EQ(got->listen_count, 3);
+    CHECK_CSTR(got->listen[0], "127.0.0.1:5303");
+    CHECK_CSTR(got->listen[1], "127.0.0.1:5304");
+    CHECK_CSTR(got->listen[2], "127.0.0.1:0");
     maki_daemon_options_free(got);
     tap_row("the token of the environment");
     char *token[] = { (char *)(uintptr_t) "MAKI_TOKEN=t", NULL };
@@ -162,6 +173,7 @@ static const struct over_row {
     ROW("--stop-timeout=9s", stop_ms, 9000),
     ROW("--log-level=error", log_level, MAKI_ERROR),
     ROW("--listen=127.0.0.1:3", listen_count, 1),
+    ROW("--port=3", listen_count, 1),
     ROW("--allow-host=x.example", guard.host_count, 1),
     ROW("--allow-origin=https://x.example", guard.origin_count, 1),
 #undef ROW

@@ -55,7 +55,8 @@ static bool check_roo(const maki_env *env, maki_str array, const char *why)
         if (good) good = CHECK_STATUS(exchange_view(conv, view, &err), MAKI_OK, &err);
         if (good) good = CHECK_TEXT(maki_buf_str(view), maki_buf_str(&want));
         if (good && turn == 0) {
-            good = CHECK_STATUS(maki_export(conv, MAKI_EXPORT_ROO, maki_buf_sink(&out), &err),
+            good = CHECK_STATUS(maki_export(conv, MAKI_NOW, MAKI_NOW, MAKI_EXPORT_ROO,
+                                            maki_buf_sink(&out), &err),
                                 MAKI_OK, &err) &&
                    CHECK_STATUS(maki_json_check(maki_buf_str(&out), &y, &err), MAKI_OK, &err) &&
                    CHECK_STATUS(maki_json_check(array, &x, &err), MAKI_OK, &err) &&
@@ -223,17 +224,59 @@ static void test_ui(void)
                              &report, &err),
                  MAKI_OK, &err);
     CHECK_EQ(report.events, 4);
-    CHECK_STATUS(maki_export_ui(conv, maki_buf_sink(&out), &err), MAKI_OK, &err);
+    CHECK_STATUS(maki_export_ui(conv, MAKI_NOW, MAKI_NOW, maki_buf_sink(&out), &err), MAKI_OK,
+                 &err);
     CHECK_TEXT(maki_buf_str(&out), ui_text);
     maki_conv_close(conv);
     directory_close(&f);
 
+    tap_row("a condense and a truncation take effect at the time of their UI messages");
+    api_text =
+        q("[{'role':'user','content':'一','ts':1000},{'role':'assistant','content':'二','ts':2000,"
+          "'condenseParent':'C'},{'role':'assistant','content':'S','ts':2999,'isSummary':true,"
+          "'condenseId':'C','truncationParent':'T'},{'role':'user','content':'三','ts':3000,"
+          "'truncationParent':'T'},{'role':'user','content':'M','ts':4999,"
+          "'isTruncationMarker':true,'truncationId':'T'},{'role':'user','content':'네','ts':5000},"
+          "{'role':'user','content':'다섯','ts':7000}]",
+          api, sizeof api);
+    ui_text = q(
+        "[{'ts':1000,'say':'text'},{'ts':4000,'say':'condense_context','contextCondense':{'condenseId':"
+        "'C'}},{'ts':6000,'say':'sliding_window_truncation','contextTruncation':{'truncationId':'T'}}]",
+        ui, sizeof ui);
+    static const size_t then[] = { 1, 2, 3, 3, 4 }; /* messages in view, by the newest message */
+    directory_open(&f);
+    maki_buf_clear(&out);
+    directory_write(directory_file(&f, "ui_messages.json"), ui_text);
+    CHECK_STATUS(exchange_in(&env, &f, "api_conversation_history.json", api_text, NULL, &conv,
+                             &report, &err),
+                 MAKI_OK, &err);
+    for (uint64_t seq = 1; seq <= 5; seq++) {
+        const maki_view *view;
+        CHECK_STATUS(maki_conv_view(conv, seq, MAKI_NOW, &view, &err), MAKI_OK, &err);
+        CHECK_EQ(maki_view_count(view), then[seq - 1]);
+    }
+    CHECK_STATUS(maki_export(conv, MAKI_NOW, MAKI_NOW, MAKI_EXPORT_ROO, maki_buf_sink(&out), &err),
+                 MAKI_OK, &err);
+    CHECK_TEXT(maki_buf_str(&out), api_text);
+    uint64_t seq = 0, ev = 0;
+    CHECK_STATUS(maki_conv_before(conv, 6500, false, &seq, &ev, &err), MAKI_OK, &err);
+    CHECK(seq == 4 && ev == 5);
+    CHECK_STATUS(maki_conv_before(conv, 5500, false, &seq, &ev, &err), MAKI_OK, &err);
+    CHECK(seq == 4 && ev == 3);
+    maki_conv_close(conv);
+    directory_close(&f);
+
     tap_row("without them, each condense and truncation is told");
+    api_text =
+        q("[{'role':'user','content':'a','condenseParent':'C'},{'role':'assistant','content':"
+          "'S','isSummary':true,'condenseId':'C'}]",
+          api, sizeof api);
     directory_open(&f);
     maki_buf_clear(&out);
     CHECK_STATUS(exchange_in(&env, &f, "x.json", api_text, NULL, &conv, &report, &err), MAKI_OK,
                  &err);
-    CHECK_STATUS(maki_export_ui(conv, maki_buf_sink(&out), &err), MAKI_OK, &err);
+    CHECK_STATUS(maki_export_ui(conv, MAKI_NOW, MAKI_NOW, maki_buf_sink(&out), &err), MAKI_OK,
+                 &err);
     CHECK(strstr(out.ptr ? out.ptr : "",
                  "\"contextCondense\":{\"condenseId\":\"C\",\"summary\":\"S\"") != NULL);
     maki_conv_close(conv);
@@ -281,8 +324,9 @@ static void test_own(void)
         maki_buf_clear(&view);
         maki_buf_clear(&again);
         directory_open(&g);
-        CHECK_STATUS(maki_export(both[i], MAKI_EXPORT_ROO, maki_buf_sink(&out), &err), MAKI_OK,
-                     &err);
+        CHECK_STATUS(
+            maki_export(both[i], MAKI_NOW, MAKI_NOW, MAKI_EXPORT_ROO, maki_buf_sink(&out), &err),
+            MAKI_OK, &err);
         CHECK_STATUS(exchange_view(both[i], &view, &err), MAKI_OK, &err);
         CHECK_STATUS(exchange_in(&env, &g, "s", maki_buf_str(&out), &roo, &back, &report, &err),
                      MAKI_OK, &err);
@@ -292,10 +336,13 @@ static void test_own(void)
         directory_close(&g);
     }
     maki_buf_clear(&out);
-    CHECK_STATUS(maki_export_ui(conv, maki_buf_sink(&out), &err), MAKI_OK, &err);
+    CHECK_STATUS(maki_export_ui(conv, MAKI_NOW, MAKI_NOW, maki_buf_sink(&out), &err), MAKI_OK,
+                 &err);
     CHECK(out.len > 2 && strstr(out.ptr, "sliding_window_truncation") != NULL);
     maki_buf_clear(&out);
-    CHECK_STATUS(maki_export(conv, MAKI_EXPORT_LINES, maki_buf_sink(&out), &err), MAKI_OK, &err);
+    CHECK_STATUS(
+        maki_export(conv, MAKI_NOW, MAKI_NOW, MAKI_EXPORT_LINES, maki_buf_sink(&out), &err),
+        MAKI_OK, &err);
     size_t lines = 0;
     for (size_t i = 0; i < out.len; i++)
         lines += out.ptr[i] == '\n';
@@ -384,7 +431,8 @@ static void test_chat(void)
             maki_str expect =
                 q(k ? chat_rows[i].anthropic : chat_rows[i].openai, want, sizeof want);
             maki_export_format format = k ? MAKI_EXPORT_ANTHROPIC : MAKI_EXPORT_OPENAI;
-            CHECK_STATUS(maki_export(conv, format, maki_buf_sink(&out), &err), MAKI_OK, &err);
+            CHECK_STATUS(maki_export(conv, MAKI_NOW, MAKI_NOW, format, maki_buf_sink(&out), &err),
+                         MAKI_OK, &err);
             CHECK_TEXT(maki_buf_str(&out), expect);
             maki_buf_free(&out);
         }
@@ -420,8 +468,9 @@ static void test_faults(void)
                 maki_conv_open(&fe.env, directory_file(&f, "in.jsonl"), &options, &conv, &err);
             if (st == MAKI_OK) {
                 st = format < 4
-                         ? maki_export(conv, (maki_export_format)format, maki_buf_sink(&out), &err)
-                         : maki_export_ui(conv, maki_buf_sink(&out), &err);
+                         ? maki_export(conv, MAKI_NOW, MAKI_NOW, (maki_export_format)format,
+                                       maki_buf_sink(&out), &err)
+                         : maki_export_ui(conv, MAKI_NOW, MAKI_NOW, maki_buf_sink(&out), &err);
             }
             maki_conv_close(conv);
             bool failed = fake_alloc_failed(&fe);

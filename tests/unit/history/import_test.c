@@ -628,9 +628,9 @@ static void test_noise(void)
             CHECK_STATUS(maki_json_check(maki_buf_str(&out), &value, &err), MAKI_OK, &err);
             for (int format = 0; format < 4; format++) {
                 maki_buf_clear(&out);
-                CHECK_STATUS(
-                    maki_export(conv, (maki_export_format)format, maki_buf_sink(&out), &err),
-                    MAKI_OK, &err);
+                CHECK_STATUS(maki_export(conv, MAKI_NOW, MAKI_NOW, (maki_export_format)format,
+                                         maki_buf_sink(&out), &err),
+                             MAKI_OK, &err);
                 if (format == MAKI_EXPORT_LINES) continue;
                 if (!CHECK_STATUS(maki_json_check(maki_buf_str(&out), &value, &err), MAKI_OK,
                                   &err)) {

@@ -120,6 +120,7 @@ bool model_take_event(model *m, maki_str row)
                         .of = m,
                         .ev = number_of(event, "ev"),
                         .at = number_of(event, "at"),
+                        .ts = number_of(event, "ts"),
                         .before = number_of(event, "before"),
                         .tokens = number_of(event, "tokens"),
                         .seq = number_of(event, "seq"),
@@ -334,6 +335,7 @@ static void see(const model *m, uint64_t seq, uint64_t ev, bool hiding, model_vi
 
 void model_see(const model *m, uint64_t seq, uint64_t ev, bool hiding, model_view *out)
 {
+    if (ev == UINT64_MAX && seq < model_last(m)) ev = model_event_at(m, seq);
     see(m, seq < model_last(m) ? seq : model_last(m), ev, hiding, out);
 }
 

@@ -73,7 +73,7 @@ typedef struct model model;
 typedef struct model_event {
     model_type type;
     model *of;
-    uint64_t ev, at;
+    uint64_t ev, at, ts;
     maki_str hidden, hidden_events, hidden_above; /* as they stand in the event */
     uint64_t before;
     maki_str made;
@@ -116,7 +116,8 @@ typedef struct model_view {
     size_t pin_count;
 } model_view;
 
-/* With `hiding` false, what condensing and truncating do is left out. */
+/* With `hiding` false, what condensing and truncating do is left out.  ev UINT64_MAX: the events that had happened
+ * at message `seq`. */
 void model_see(const model *m, uint64_t seq, uint64_t ev, bool hiding, model_view *out);
 /* What it is when no event counts. */
 void model_untouched(const model *m, model_view *out);

@@ -11,7 +11,8 @@
  *   - the view, its bytes and its totals are those of the model (model.h), and now and then its
  *     tokens are what its messages, counted anew, add up to;
  *   - no hiding has parted a call from its result, or taken a pinned, a system or the first message;
- *   - moments remembered from before are still shown byte for byte.
+ *   - moments remembered from before are still shown byte for byte;
+ *   - at a message alone, the view is the one from before the next message came.
  *
  * At the end of a seed everything is undone, newest first, which must give the untouched log; and the
  * index is deleted, which must come back as it was. */
@@ -56,7 +57,7 @@ typedef struct run {
     size_t steps_len;
     /* What the steps did over all seeds: a check that nothing ever reaches is no check. */
     struct {
-        size_t steps, ok, refused, rewound_undo, replayed, pending_forks, sums, stuck;
+        size_t steps, ok, refused, rewound_undo, replayed, pending_forks, sums, stuck, then;
     } reached;
 } run;
 

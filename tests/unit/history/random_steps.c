@@ -234,6 +234,36 @@ static uint64_t settled(run *r, uint64_t seq)
     return seq;
 }
 
+/* The revision before a time, from the list of messages as a whole. */
+static void before_time(run *r, int64_t ms, bool include, uint64_t *seq, uint64_t *ev)
+{
+    const model *m = run_model(r);
+    uint64_t last = model_last(m), before = last, users = 0;
+    bool exact = false;
+    for (; before > 0; before--) {
+        int64_t ts = model_row_at(m, before)->ts;
+        exact = exact || ts == ms;
+        if (ts != 0 && (ts < ms || (include && ts == ms))) break;
+    }
+    *seq = before;
+    while (*seq < last && model_row_at(m, *seq + 1)->ts == 0) /* of the time of the one before */
+        ++*seq;
+    for (uint64_t s = last; s > before; s--) {
+        const model_row *row = model_row_at(m, s);
+        if (row->ts >= ms && maki_str_starts(row->json, MAKI_LIT("{\"role\":\"user\""))) users = s;
+    }
+    if (before > 0 && !exact && users) *seq = users - 1; /* what came between was being recorded */
+    *seq = settled(r, *seq);
+    *ev = 0;
+    for (size_t i = 0; i < m->event_count; i++) {
+        const model_event *e = m->events[i];
+        bool early = (int64_t)e->ts < ms || (include && (int64_t)e->ts == ms);
+        if (e->type == MODEL_OTHER) continue;
+        if (e->at > *seq || (e->at == *seq && !early)) break;
+        *ev = e->ev;
+    }
+}
+
 /* After going back to (to, ev) with `more` messages said since, the view must be what it was there. */
 static bool check_rewound(run *r, uint64_t to, uint64_t ev, size_t more)
 {
@@ -303,19 +333,13 @@ static bool do_rewind_time(run *r)
 {
     model *m = run_model(r);
     int64_t ms = r->maker.clock - (int64_t)run_chance(r, 40000);
-    bool include = run_chance(r, 2);
-    uint64_t got = 0, want = model_last(m);
+    bool include = run_chance(r, 2), timed = false;
+    uint64_t got = 0, got_ev = 0, want = 0, want_ev = 0, last = model_last(m);
     maki_err err = { 0 };
-    uint64_t last = want, behind = 0; /* those without a time are of the time of the one before */
-    bool timed = false;
-    for (; want > 0; want--) {
-        int64_t ts = model_row_at(m, want)->ts;
-        timed = timed || ts != 0;
-        if (ts != 0 && (ts < ms || (include && ts == ms))) break;
-        behind = ts != 0 ? 0 : behind ? behind : want;
-    }
-    if (behind) want = behind;
-    maki_status st = maki_conv_seq_before(run_conv(r), ms, include, &got, &err);
+    before_time(r, ms, include, &want, &want_ev);
+    for (uint64_t s = last; s > 0; s--)
+        timed = timed || model_row_at(m, s)->ts != 0;
+    maki_status st = maki_conv_before(run_conv(r), ms, include, &got, &got_ev, &err);
     if (last > 0 && !timed) {
         MUST(st == MAKI_REFUSED, "a time where no message has one is not refused");
         return true;
@@ -323,7 +347,9 @@ static bool do_rewind_time(run *r)
     run_tell(r, "rewind to a time: seq=%llu", (unsigned long long)got);
     MUST(st == MAKI_OK && got == want, "the message before a time is %llu, not %llu",
          (unsigned long long)got, (unsigned long long)want);
-    return rewind_to(r, got, MAKI_NOW);
+    MUST(got_ev == want_ev, "the event before a time is %llu, not %llu", (unsigned long long)got_ev,
+         (unsigned long long)want_ev);
+    return rewind_to(r, got, got_ev);
 }
 
 /* Would this event, or those of a run up to `to`, undone, hide what may not be hidden? */

@@ -275,6 +275,32 @@ static void run_scene(const scene *s, bool again)
     directory_close(&f);
 }
 
+/* Going back is in the log, with the messages from and to. */
+static void check_log_of_rewind(void)
+{
+    static fake_env fe;
+    directory f;
+    fake_env_init(&fe);
+    fake_random_seed(&fe, 11);
+    directory_open(&f);
+    maki_buf lines = maki_buf_new(fe.env.alloc, 1 << 16);
+    maki_logger logger = { fe.env.clock, maki_buf_sink(&lines), MAKI_INFO };
+    maki_proxy_options options = { .home = f.path, .logger = &logger };
+    maki_proxy *p = NULL;
+    maki_err err = { 0 };
+    tap_row("an edited past is in the log");
+    CHECK_STATUS(maki_proxy_open(&fe.env, &options, &p, &err), MAKI_OK, &err);
+    say(p, SAY("u:质问", "1"));
+    say(p, SAY("u:质问|a:1|u:b", "2"));
+    CHECK(!maki_str_has(maki_buf_str(&lines), MAKI_LIT("rewind")));
+    say(p, SAY("u:质问|a:1|u:직접", "3"));
+    CHECK(maki_str_has(maki_buf_str(&lines), MAKI_LIT("info rewind_cutoff from=4 to=2 session=")));
+    maki_proxy_close(p);
+    maki_buf_free(&lines);
+    CHECK_EQ(fake_alloc_live(&fe), 0);
+    directory_close(&f);
+}
+
 /* A client may go on as soon as it understood a stream's last event, before the connection has ended. */
 static void check_goes_on_early(void)
 {
@@ -818,6 +844,7 @@ int main(void)
         run_scene(&scenes[i], false);
         run_scene(&scenes[i], true);
     }
+    check_log_of_rewind();
     check_goes_on_early();
     check_time();
     check_references();
