@@ -52,8 +52,8 @@ static bool is_unset(const maki_chat *chat)
 void maki_chat_fail(maki_chat *chat, const maki_err *err)
 {
     keep_code(chat, err);
-    if (err->status == MAKI_IO && maki_terminal_reader_gone()) return; /* it knows */
-    maki_output_error(&chat->showing, err);
+    if (err->status == MAKI_IO && maki_terminal_output_closed()) return; /* it knows */
+    maki_output_error(&chat->output, err);
     if (err->status == MAKI_NOTFOUND && is_unset(chat)) maki_chat_note(chat, "\n%s", setup);
 }
 
@@ -78,7 +78,7 @@ static const maki_logger *open_log(maki_chat *chat)
                  level.source != MAKI_CONFIG_DEFAULT;
     if (!asked) return NULL;
     chat->logger =
-        (maki_logger){ chat->env->clock, maki_fd_sink_of(&chat->showing.notes), MAKI_INFO };
+        (maki_logger){ chat->env->clock, maki_fd_sink_of(&chat->output.notes), MAKI_INFO };
     maki_level_parse(maki_config_text(chat->config, "log.level"), &chat->logger.min_level);
     maki_use_log(chat->m, chat->logger.sink, NULL);
     return &chat->logger;
@@ -121,7 +121,7 @@ maki_status maki_chat_new_path(maki_chat *chat, char out[MAKI_PATH_MAX], maki_er
     return st;
 }
 
-bool maki_chat_began(const maki_chat *chat)
+bool maki_chat_exists(const maki_chat *chat)
 {
     return chat->path[0] && access(chat->path, F_OK) == 0;
 }
@@ -149,7 +149,7 @@ static maki_status find_session(maki_chat *chat, const char *name, maki_err *err
     bool file = n > 6 && strcmp(name + n - 6, ".jsonl") == 0;
     maki_status st = maki_conversation_path(chat->m, name, chat->path, sizeof chat->path, err);
     if (st != MAKI_OK && st != MAKI_NOTFOUND) return st;
-    if (st == MAKI_OK && (file || maki_chat_began(chat))) return MAKI_OK;
+    if (st == MAKI_OK && (file || maki_chat_exists(chat))) return MAKI_OK;
     if (strchr(name, '/'))
         return maki_fail(err, MAKI_NOTFOUND,
                          "%.100s is no conversation; the path of a new one ends with .jsonl", name);
@@ -174,11 +174,11 @@ maki_status maki_chat_open(const maki_env *env, const maki_chat_options *options
 {
     maki_chat *chat = maki_new(env->alloc, maki_chat);
     if (!chat) return maki_fail_nomem(err);
-    maki_output_form form = options->json            ? MAKI_OUTPUT_JSON
-                            : maki_terminal_styled() ? MAKI_OUTPUT_TERMINAL
-                                                     : MAKI_OUTPUT_PLAIN;
+    maki_output_format form = options->json            ? MAKI_OUTPUT_JSON
+                              : maki_terminal_styled() ? MAKI_OUTPUT_TERMINAL
+                                                       : MAKI_OUTPUT_PLAIN;
     chat->env = env;
-    chat->showing = maki_output_new(env->files, form);
+    chat->output = maki_output_new(env->files, form);
     chat->input = maki_buf_new(env->alloc, MAKI_CHAT_ANSWER_MAX);
     chat->reply = maki_buf_new(env->alloc, MAKI_CHAT_ANSWER_MAX);
     maki_status st = open_all(chat, options, err);
@@ -231,8 +231,8 @@ static void tell_end(maki_chat *chat, maki_status st, const maki_err *err)
     tell_unread(chat);
     bool stopped = maki_terminal_take_interrupt(); /* even if it came too late to stop anything */
     if (st == MAKI_OK) {
-        maki_output_stop(&chat->showing, chat->result.stop);
-    } else if (chat->showing.form == MAKI_OUTPUT_JSON) {
+        maki_output_stop(&chat->output, chat->result.stop);
+    } else if (chat->output.form == MAKI_OUTPUT_JSON) {
         keep_code(chat, err); /* the line of the end told it */
     } else if (st == MAKI_CANCELLED && stopped) {
         maki_chat_note(chat, chat->result.last > chat->result.asked
@@ -254,12 +254,12 @@ static maki_status answer(maki_chat *chat, maki_str text, maki_err *err)
                                   .text = text,
                                   .provider = maki_str_of(chat->provider),
                                   .model = maki_str_of(chat->model) };
-    maki_output_begin(&chat->showing, &calls);
+    maki_output_begin(&chat->output, &calls);
     maki_status st = maki_turn(chat->turns, &request, &calls, &chat->result, err);
     keep_result(chat, &chat->result);
     if (!chat->figures.known) maki_chat_measure(chat); /* it ended before anything was counted */
     maki_status shown =
-        maki_output_end(&chat->showing, st, err, &chat->result, &chat->figures, &ended);
+        maki_output_end(&chat->output, st, err, &chat->result, &chat->figures, &ended);
     if (st != MAKI_OK || shown == MAKI_OK) return st;
     *err = ended;
     return shown;
@@ -269,14 +269,14 @@ void maki_chat_turn(maki_chat *chat, maki_str text)
 {
     maki_err err;
     maki_terminal_take_interrupt();
-    bool terminal = chat->showing.form == MAKI_OUTPUT_TERMINAL;
+    bool terminal = chat->output.form == MAKI_OUTPUT_TERMINAL;
     if (terminal) maki_terminal_echo(false);
     maki_status st = answer(chat, text, &err);
     if (terminal) maki_terminal_echo(true);
     tell_end(chat, st, &err);
 }
 
-void maki_chat_say(maki_chat *chat, maki_str text)
+void maki_chat_send(maki_chat *chat, maki_str text)
 {
     maki_err err;
     if (text.len) {
@@ -294,7 +294,7 @@ void maki_chat_line(maki_chat *chat, maki_str line, bool *go_on)
     if (maki_slash_command_is(line)) {
         maki_chat_command(chat, line);
     } else if (line.len) {
-        maki_chat_say(chat, line);
+        maki_chat_send(chat, line);
     }
     *go_on = !chat->leaving;
 }
@@ -324,10 +324,10 @@ void maki_chat_greet(maki_chat *chat)
                    chat->answering);
 }
 
-void maki_chat_part(maki_chat *chat)
+void maki_chat_farewell(maki_chat *chat)
 {
     maki_session_location place;
-    if (!maki_chat_began(chat)) return;
+    if (!maki_chat_exists(chat)) return;
     bool session = maki_session_location_of(chat->path, &place);
     bool plain = chat->name && !chat->name[strcspn(chat->name, " \t\"'\\$`&|;<>()*?[]#~!")];
     maki_chat_note(chat, "maki chat --session %s goes on with it.\n",

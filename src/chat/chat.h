@@ -24,14 +24,14 @@ maki_status maki_chat_open(const maki_env *env, const maki_chat_options *options
 void maki_chat_close(maki_chat *chat); /* accepts NULL */
 
 /* Say it and show the answer. */
-void maki_chat_say(maki_chat *chat, maki_str text);
+void maki_chat_send(maki_chat *chat, maki_str text);
 /* A command, or something to say; nothing happens for an empty line.  *go_on: false after /quit. */
 void maki_chat_line(maki_chat *chat, maki_str line, bool *go_on);
 
 /* Who would answer; when nobody would, what to write into maki.yaml. */
 void maki_chat_greet(maki_chat *chat);
 /* How to come back. */
-void maki_chat_part(maki_chat *chat);
+void maki_chat_farewell(maki_chat *chat);
 /* How full the window is; `text` is borrowed until the next call. */
 maki_editor_bar maki_chat_bar(maki_chat *chat);
 

@@ -10,7 +10,7 @@
 
 /* ---- operations ------------------------------------------------------------------------------------ */
 
-maki_status maki_chat_ask(maki_chat *chat, const char *op, maki_str *answer, maki_err *err)
+maki_status maki_chat_run_op(maki_chat *chat, const char *op, maki_str *answer, maki_err *err)
 {
     maki_status st = maki_buf_status(&chat->input, err);
     maki_buf_clear(&chat->reply);
@@ -30,7 +30,7 @@ maki_status maki_chat_status(maki_chat *chat, maki_str *answer, maki_err *err)
     maki_jw_field_string(&w, "conversation", maki_str_of(chat->path));
     maki_jw_end_object(&w);
     maki_status st = maki_jw_end(&w);
-    if (st == MAKI_OK) st = maki_chat_ask(chat, "session.status", answer, err);
+    if (st == MAKI_OK) st = maki_chat_run_op(chat, "session.status", answer, err);
     if (st == MAKI_OK)
         chat->figures = (maki_status_bar){ maki_json_number_field(*answer, "tokens"),
                                            maki_json_number_field(*answer, "window"),
@@ -44,7 +44,7 @@ void maki_chat_measure(maki_chat *chat)
     maki_str answer;
     maki_err why;
     chat->figures.known = false;
-    if (maki_chat_began(chat)) (void)!maki_chat_status(chat, &answer, &why);
+    if (maki_chat_exists(chat)) (void)!maki_chat_status(chat, &answer, &why);
 }
 
 /* ---- what is told ---------------------------------------------------------------------------------- */
@@ -128,8 +128,8 @@ static maki_status run_op(maki_chat *chat, const maki_slash_command *command, co
 {
     maki_buf_clear(&chat->input);
     maki_slash_command_input(command, chat->path, path, &chat->input);
-    maki_status st = maki_chat_ask(chat, command->op->name, answer, err);
-    *told = st == MAKI_OK && maki_output_answer(&chat->showing, command->row->name, *answer);
+    maki_status st = maki_chat_run_op(chat, command->op->name, answer, err);
+    *told = st == MAKI_OK && maki_output_answer(&chat->output, command->row->name, *answer);
     return st;
 }
 
@@ -192,7 +192,7 @@ static maki_status run_status(maki_chat *chat, const maki_slash_command *command
 {
     maki_str answer;
     maki_status st = maki_chat_status(chat, &answer, err);
-    if (st == MAKI_OK && !maki_output_answer(&chat->showing, command->row->name, answer))
+    if (st == MAKI_OK && !maki_output_answer(&chat->output, command->row->name, answer))
         tell_status(chat, answer);
     return st;
 }
@@ -215,7 +215,7 @@ static maki_status run_help(maki_chat *chat, const maki_slash_command *command, 
     (void)err;
     for (size_t i = 0; maki_slash_command_at(i, &one); i++)
         maki_chat_print(chat, "  /%-9s %-18s %s\n", one.row->name,
-                        maki_slash_command_has_field(one.row, takes), one.row->help);
+                        maki_slash_command_usage(one.row, takes), one.row->help);
     maki_chat_print(
         chat, "Ctrl-C stops an answer.  A line that ends with a backslash goes on in the next.\n"
               "A space before the slash sends the line as a message.\n");
@@ -354,7 +354,7 @@ static maki_status run(maki_chat *chat, const maki_slash_command *command, maki_
     const struct answer_row *row = answers;
     while (row->answer && strcmp(row->answer, command->row->answer) != 0)
         row++;
-    if (row->conversation && !maki_chat_began(chat))
+    if (row->conversation && !maki_chat_exists(chat))
         return maki_refuse(err, "EMPTY", "nothing was said yet in this conversation");
     return row->run(chat, command, err);
 }

@@ -21,7 +21,7 @@ struct maki_chat {
     const char *name; /* that the session was called by; NULL: by none, or it is another one now */
     char provider[64], model[MAKI_MODEL_MAX]; /* "": as configured */
     char answering[MAKI_MODEL_MAX];           /* the model of the last turn, or who would answer */
-    maki_output showing;
+    maki_output output;
     maki_status_bar figures; /* since the last turn or step */
     maki_turn_result result; /* of the last turn */
     unsigned unread; /* bootstrap files of which it was told that they are not read, a bit each */
@@ -35,10 +35,10 @@ struct maki_chat {
 /* Tell what went wrong, and keep the first exit code. */
 void maki_chat_fail(maki_chat *chat, const maki_err *err);
 /* Words that are no answer, and words that were asked for. */
-#define maki_chat_note(chat, ...)  maki_output_note(&(chat)->showing, false, __VA_ARGS__)
-#define maki_chat_print(chat, ...) maki_output_note(&(chat)->showing, true, __VA_ARGS__)
+#define maki_chat_note(chat, ...)  maki_output_note(&(chat)->output, false, __VA_ARGS__)
+#define maki_chat_print(chat, ...) maki_output_note(&(chat)->output, true, __VA_ARGS__)
 /* Is there a conversation yet? */
-bool maki_chat_began(const maki_chat *chat);
+bool maki_chat_exists(const maki_chat *chat);
 /* A path for a new session. */
 maki_status maki_chat_new_path(maki_chat *chat, char out[MAKI_PATH_MAX], maki_err *err);
 /* A turn, and how it went; `text` len 0: the model is asked for an answer to what is there. */
@@ -48,7 +48,7 @@ maki_status maki_chat_provider(const maki_chat *chat, maki_provider *out, maki_e
 
 /* chat_command.c */
 /* Run an operation on what chat->input has; *answer is borrowed from chat->reply. */
-maki_status maki_chat_ask(maki_chat *chat, const char *op, maki_str *answer, maki_err *err);
+maki_status maki_chat_run_op(maki_chat *chat, const char *op, maki_str *answer, maki_err *err);
 /* session.status of the conversation; chat->figures are what it says. */
 maki_status maki_chat_status(maki_chat *chat, maki_str *answer, maki_err *err);
 /* The same for the figures alone. */

@@ -128,7 +128,7 @@ static void leave_line(maki_editor *e)
 /* The terminal has laid its lines out anew, or somebody else had it meanwhile (Ctrl-Z): begin at the prompt again. */
 static void follow_size(maki_editor *e)
 {
-    maki_terminal_drain();
+    maki_terminal_wait_resized();
     const LineInfoW *line = el_wline(e->el);
     place cursor = place_of(e, line->buffer, line->cursor, maki_terminal_width());
     move_to(cursor, (place){ 0, 0 });
@@ -313,10 +313,10 @@ maki_editor_end maki_editor_read(maki_editor *e, const char *prompt, const maki_
     e->prompt = prompt;
     e->bar = bar;
     e->interrupted = e->typed = e->pasting = false;
-    maki_terminal_mark_pastes(true);
+    maki_terminal_bracketed_paste(true);
     const char *text = el_gets(e->el, &n);
     bool ended = !e->interrupted && (!text || n <= 0);
-    maki_terminal_mark_pastes(false);
+    maki_terminal_bracketed_paste(false);
     if (!e->interrupted) printf(ended ? "\r\033[J" : "\033[J"); /* the bar, come to by the cursor */
     fflush(stdout);
     if (e->interrupted) return e->typed ? MAKI_EDITOR_INTERRUPTED : MAKI_EDITOR_LEAVING;

@@ -51,7 +51,7 @@ static maki_status say_all(maki_chat *chat, const maki_env *env, maki_err *err)
     while (text.len && text.ptr[text.len - 1] == '\n')
         text.len--;
     maki_status st = maki_buf_status(&all, err);
-    if (st == MAKI_OK) maki_chat_say(chat, text);
+    if (st == MAKI_OK) maki_chat_send(chat, text);
     maki_buf_free(&all);
     return st;
 }
@@ -149,7 +149,7 @@ static maki_status chat_in_terminal(maki_chat *chat, const maki_env *env, maki_e
         }
         fflush(stdout);
     }
-    maki_chat_part(chat);
+    maki_chat_farewell(chat);
     maki_editor_close(editor);
     maki_buf_free(&message);
     return st;
@@ -167,7 +167,7 @@ static int run(const maki_env *env, const maki_chat_options *options)
     if (options->say && strcmp(options->say, "-") == 0) {
         st = say_all(chat, env, &err);
     } else if (options->say) {
-        maki_chat_say(chat, maki_str_of(options->say));
+        maki_chat_send(chat, maki_str_of(options->say));
     } else if (terminal) {
         st = chat_in_terminal(chat, env, &err);
     } else {

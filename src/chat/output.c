@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "chat/terminal.h"
 
-maki_output maki_output_new(const maki_files *files, maki_output_form form)
+maki_output maki_output_new(const maki_files *files, maki_output_format form)
 {
     return (maki_output){ .form = form,
                           .out = { files, STDOUT_FILENO },

@@ -47,8 +47,8 @@ static const maki_op_argument *word_of(const maki_op_command *row, size_t n)
     return argument->shape ? argument : NULL;
 }
 
-const char *maki_slash_command_has_field(const maki_op_command *row,
-                                         char out[MAKI_SLASH_COMMAND_FIELDS])
+const char *maki_slash_command_usage(const maki_op_command *row,
+                                     char out[MAKI_SLASH_COMMAND_FIELDS])
 {
     const maki_op_argument *word;
     size_t used = 0;
@@ -150,7 +150,7 @@ maki_status maki_slash_command_parse(maki_str line, maki_slash_command *out, mak
     const maki_op_argument *next = word_of(out->row, out->count);
     bool missing = next && next->shape[strlen(next->shape) - 1] != ']';
     if (good && !missing) return MAKI_OK;
-    maki_slash_command_has_field(out->row, takes);
+    maki_slash_command_usage(out->row, takes);
     return maki_fail(err, MAKI_INVALID, "it is /%s%s%s: %s%s", out->row->name, takes[0] ? " " : "",
                      takes, out->row->help, strstr(takes, "SEQ") ? "; /log tells the numbers" : "");
 }

@@ -26,8 +26,8 @@ typedef struct maki_slash_command {
 /* All there are; false behind the last.  Its arguments are none. */
 bool maki_slash_command_at(size_t index, maki_slash_command *out);
 /* "SEQ", "A [B]": what it takes. */
-const char *maki_slash_command_has_field(const maki_op_command *row,
-                                         char out[MAKI_SLASH_COMMAND_FIELDS]);
+const char *maki_slash_command_usage(const maki_op_command *row,
+                                     char out[MAKI_SLASH_COMMAND_FIELDS]);
 
 bool maki_slash_command_is(maki_str line);
 /* MAKI_NOTFOUND names the nearest command; MAKI_INVALID says what it takes. */

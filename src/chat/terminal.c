@@ -52,7 +52,7 @@ void maki_terminal_watch(void)
     sigaction(SIGQUIT, &end, NULL);
 }
 
-void maki_terminal_mark_pastes(bool on)
+void maki_terminal_bracketed_paste(bool on)
 {
     marks_pastes = on;
     fputs(on ? paste_marks : no_paste_marks, stdout);
@@ -92,7 +92,7 @@ static void hold_signals(sigset_t *before)
     sigprocmask(SIG_BLOCK, &ours, before);
 }
 
-void maki_terminal_drain(void)
+void maki_terminal_wait_resized(void)
 {
     struct pollfd in = { .fd = STDIN_FILENO, .events = POLLIN };
     struct timespec quiet = { 0, SETTLE_MS * 1000000 };
@@ -129,7 +129,7 @@ bool maki_terminal_has_input(void)
     return poll(&in, 1, 0) > 0;
 }
 
-bool maki_terminal_reader_gone(void)
+bool maki_terminal_output_closed(void)
 {
     struct pollfd out = { .fd = STDOUT_FILENO };
     return poll(&out, 1, 0) > 0 && (out.revents & POLLERR);

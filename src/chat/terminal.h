@@ -24,12 +24,12 @@ typedef enum maki_terminal_event {
 maki_terminal_event maki_terminal_wait(void);
 /* Wait until the size stays as it is, which it does while nobody drags the window: what is drawn in between would
  * stand in the wrong place.  Input and Ctrl-C end the waiting, and stay to be taken. */
-void maki_terminal_drain(void);
+void maki_terminal_wait_resized(void);
 /* Is there input already? */
 bool maki_terminal_has_input(void);
 
 /* Standard output is a pipe that nobody reads any more. */
-bool maki_terminal_reader_gone(void);
+bool maki_terminal_output_closed(void);
 
 unsigned maki_terminal_width(void); /* of standard output; 80 when it does not say */
 /* Does standard output take escape sequences: a terminal, and not a dumb one? */
@@ -37,7 +37,7 @@ bool maki_terminal_styled(void);
 bool maki_terminal_coloured(void); /* that, and NO_COLOR is not set */
 
 /* What is pasted has a mark before and behind it from now on, or no more (xterm, "bracketed paste"). */
-void maki_terminal_mark_pastes(bool on);
+void maki_terminal_bracketed_paste(bool on);
 
 /* While an answer is written what is typed is not shown; it stays for the next prompt. */
 void maki_terminal_echo(bool on);

@@ -25,12 +25,12 @@ maki_status maki_turns_open(const maki_turns_options *options, maki_turns **out,
     memset(t, 0, sizeof *t);
     t->options = *options;
     snprintf(t->home, sizeof t->home, "%s", options->home);
-    t->sends = (maki_model_send){ .env = options->env,
-                                  .config = options->config,
-                                  .logger = options->logger,
-                                  .sleep = options->sleep,
-                                  .sleep_ctx = options->sleep_ctx };
-    t->model = maki_model_sending(&t->sends);
+    t->sends = (maki_provider_models){ .env = options->env,
+                                       .config = options->config,
+                                       .logger = options->logger,
+                                       .sleep = options->sleep,
+                                       .sleep_ctx = options->sleep_ctx };
+    t->model = maki_model_of_providers(&t->sends);
     *out = t;
     return MAKI_OK;
 }
@@ -183,7 +183,7 @@ static maki_status take_steps(maki_turn_work *w, maki_err *err)
     if (st == MAKI_OK) st = maki_turn_receive(w, err); /* the message is durable from here on */
     if (st == MAKI_OK) st = maki_turn_limit_session(w, err); /* turn limits */
     if (st == MAKI_OK) st = maki_turn_measure(w, err);       /* window, policy, summariser */
-    if (st == MAKI_OK) st = maki_turn_note_system(w, err);   /* if it has changed */
+    if (st == MAKI_OK) st = maki_turn_record_system(w, err); /* if it has changed */
     if (st == MAKI_OK) st = answer(w, err);  /* reduce, request, reply, tools; recorded */
     if (st == MAKI_OK) maki_turn_prepare(w); /* the next summary */
     return st;

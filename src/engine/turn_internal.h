@@ -41,7 +41,7 @@ enum { MAKI_REPORTED_WINDOWS = 8 };
 struct maki_turns {
     maki_turns_options options;
     char home[MAKI_PATH_MAX];
-    maki_model_send sends;
+    maki_provider_models sends;
     maki_model model; /* for summaries: `sends` */
     /* The last provider: its connections are reused. */
     maki_sender *sender;
@@ -106,7 +106,7 @@ maki_status maki_turn_limit_session(maki_turn_work *w, maki_err *err);
 /* turn_prompt.c: the system prompt.  Called before the message is appended: it fails without a workspace. */
 maki_status maki_turn_prompt(maki_turn_work *w, maki_err *err);
 /* Append an event `system` when the prompt is not the one of the last such event. */
-maki_status maki_turn_note_system(maki_turn_work *w, maki_err *err);
+maki_status maki_turn_record_system(maki_turn_work *w, maki_err *err);
 
 /* turn_manage.c: the provider, the window, and what of the session is sent. */
 maki_status maki_turn_choose(maki_turn_work *w, maki_err *err);

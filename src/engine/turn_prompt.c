@@ -244,7 +244,7 @@ static void hash_system(const maki_turn_work *w, char out[MAKI_SYSTEM_SHA])
 }
 
 /* The same event as that of the proxy: session.status, the web page and the chat report its tokens. */
-maki_status maki_turn_note_system(maki_turn_work *w, maki_err *err)
+maki_status maki_turn_record_system(maki_turn_work *w, maki_err *err)
 {
     char sha[MAKI_SYSTEM_SHA];
     maki_json_build fields;

@@ -66,10 +66,10 @@ static const struct bad_row {
     maki_status status;
     const char *words;
 } bad[] = {
-    { "/rewin 3", MAKI_NOTFOUND, "(is it /rewind?)" },
+    { "/rewin 3", MAKI_NOTFOUND, "(did you mean /rewind?)" },
     { "/qqqqqqqqqq", MAKI_NOTFOUND, "/help lists them" },
     { "/pin", MAKI_INVALID, "it is /pin SEQ" },
-    { "/pin x", MAKI_INVALID, "/log tells the numbers" },
+    { "/pin x", MAKI_INVALID, "/log prints the numbers" },
     { "/pin 1 2", MAKI_INVALID, "it is /pin SEQ" },
     { "/pin -1", MAKI_INVALID, "it is /pin SEQ" },
     { "/pin 99999999999999999999", MAKI_INVALID, "it is /pin SEQ" },
