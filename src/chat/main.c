@@ -1,4 +1,4 @@
-/* main.c -- maki-chat: a chat as a program.  `maki chat` starts it. */
+/* main.c -- maki-chat, which `maki chat` starts: read messages from the command line, a pipe or the line editor. */
 #include <errno.h>
 #include <langinfo.h>
 #include <locale.h>
@@ -14,8 +14,8 @@
 
 enum { MESSAGE_MAX = 64 << 20, CHUNK = 1 << 16 };
 
-/* Widths and typed characters are the locale's; a machine without one still speaks UTF-8. */
-static void speak_utf8(void)
+/* The line editor reads characters of the locale; without one, use UTF-8. */
+static void set_utf8_locale(void)
 {
     setlocale(LC_CTYPE, "");
     if (strcmp(nl_langinfo(CODESET), "UTF-8") != 0) setlocale(LC_CTYPE, "C.UTF-8");
@@ -29,20 +29,20 @@ static int fail(const maki_err *err)
 
 /* ---- in a pipe ------------------------------------------------------------------------------------- */
 
-/* More of standard input into `buf`; false at its end. */
+/* Read more of standard input; false at its end. */
 static bool read_more(maki_buf *buf)
 {
-    char *capacity = maki_buf_reserve(buf, CHUNK);
+    char *space = maki_buf_reserve(buf, CHUNK);
     ssize_t n = -1;
-    while (capacity && (n = read(STDIN_FILENO, capacity, CHUNK)) < 0 && errno == EINTR) {
-        if (maki_terminal_interrupted()) break; /* nobody is answering: it ends the program */
+    while (space && (n = read(STDIN_FILENO, space, CHUNK)) < 0 && errno == EINTR) {
+        if (maki_terminal_interrupted()) break; /* no turn runs: it ends the program */
     }
     if (n > 0) buf->len += (size_t)n;
     return n > 0;
 }
 
-/* All of standard input as one message. */
-static maki_status say_all(maki_chat *chat, const maki_env *env, maki_err *err)
+/* Send all of standard input as one message. */
+static maki_status send_stdin(maki_chat *chat, const maki_env *env, maki_err *err)
 {
     maki_buf all = maki_buf_new(env->alloc, MESSAGE_MAX);
     while (read_more(&all)) {
@@ -56,13 +56,13 @@ static maki_status say_all(maki_chat *chat, const maki_env *env, maki_err *err)
     return st;
 }
 
-/* A line that ends with a backslash goes on in the next: the backslash goes. */
-static bool goes_on(maki_str line)
+/* A line that ends with a backslash is continued by the next one. */
+static bool is_continued(maki_str line)
 {
     return line.len && line.ptr[line.len - 1] == '\\';
 }
 
-/* Take one message out of what was read; false: its end has not come yet. */
+/* Remove one message from `read`; false: it is incomplete. */
 static bool next_message(maki_buf *read, bool ended, maki_buf *message)
 {
     maki_str all = maki_buf_str(read);
@@ -74,8 +74,8 @@ static bool next_message(maki_buf *read, bool ended, maki_buf *message)
         size_t to = end ? (size_t)(end - all.ptr) : all.len;
         maki_str line = { all.ptr + from, to - from };
         from = end ? to + 1 : to;
-        bool more = goes_on(line) && from < all.len;
-        if (goes_on(line) && !more && !ended) return false;
+        bool more = is_continued(line) && from < all.len;
+        if (is_continued(line) && !more && !ended) return false;
         if (more) line.len--;
         maki_buf_add(message, line);
         if (more) maki_buf_add_byte(message, '\n');
@@ -91,10 +91,10 @@ static maki_status chat_in_pipe(maki_chat *chat, const maki_env *env, maki_err *
 {
     maki_buf read = maki_buf_new(env->alloc, MESSAGE_MAX);
     maki_buf message = maki_buf_new(env->alloc, MESSAGE_MAX);
-    bool go_on = true, ended = false;
-    while (go_on && !(ended && read.len == 0)) {
+    bool quit = false, ended = false;
+    while (!quit && !(ended && read.len == 0)) {
         if (next_message(&read, ended, &message)) {
-            maki_chat_line(chat, maki_buf_str(&message), &go_on);
+            maki_chat_line(chat, maki_buf_str(&message), &quit);
         } else {
             ended = !read_more(&read);
         }
@@ -118,7 +118,7 @@ static maki_editor_end read_message(maki_chat *chat, maki_editor *editor, maki_b
     maki_editor_end end;
     maki_buf_clear(message);
     while ((end = maki_editor_read(editor, prompt, &bar, &line)) == MAKI_EDITOR_LINE) {
-        bool more = goes_on(line);
+        bool more = is_continued(line);
         if (more) line.len--;
         maki_buf_add(message, line);
         if (!more) break;
@@ -132,20 +132,20 @@ static maki_status chat_in_terminal(maki_chat *chat, const maki_env *env, maki_e
 {
     maki_editor *editor = NULL;
     maki_buf message = maki_buf_new(env->alloc, MESSAGE_MAX);
-    bool go_on = true;
+    bool quit = false;
     maki_status st = maki_editor_open(env, &editor, err);
     if (st != MAKI_OK) return st;
     maki_chat_greet(chat);
-    while (go_on) {
+    while (!quit) {
         switch (read_message(chat, editor, &message)) {
         case MAKI_EDITOR_LINE:
-            st = maki_buf_status(&message, err); /* nothing is sent that is a part only */
-            if (st == MAKI_OK) maki_chat_line(chat, maki_buf_str(&message), &go_on);
-            go_on = go_on && st == MAKI_OK;
+            st = maki_buf_status(&message, err); /* an incomplete message is not sent */
+            if (st == MAKI_OK) maki_chat_line(chat, maki_buf_str(&message), &quit);
+            quit = quit || st != MAKI_OK;
             break;
         case MAKI_EDITOR_INTERRUPTED: break;
-        case MAKI_EDITOR_LEAVING: printf("Ctrl-D or /quit leaves.\n"); break;
-        case MAKI_EDITOR_END: go_on = false; break;
+        case MAKI_EDITOR_INTERRUPTED_EMPTY: printf("Ctrl-D or /quit ends the chat.\n"); break;
+        case MAKI_EDITOR_END: quit = true; break;
         }
         fflush(stdout);
     }
@@ -155,7 +155,7 @@ static maki_status chat_in_terminal(maki_chat *chat, const maki_env *env, maki_e
     return st;
 }
 
-/* ---- which of them --------------------------------------------------------------------------------- */
+/* ---- the program --------------------------------------------------------------------------------- */
 
 static int run(const maki_env *env, const maki_chat_options *options)
 {
@@ -164,16 +164,16 @@ static int run(const maki_env *env, const maki_chat_options *options)
     maki_status st = maki_chat_open(env, options, &chat, &err);
     if (st != MAKI_OK) return fail(&err);
     bool terminal = isatty(STDIN_FILENO) && maki_terminal_styled() && !options->json;
-    if (options->say && strcmp(options->say, "-") == 0) {
-        st = say_all(chat, env, &err);
-    } else if (options->say) {
-        maki_chat_send(chat, maki_str_of(options->say));
+    if (options->message && strcmp(options->message, "-") == 0) {
+        st = send_stdin(chat, env, &err);
+    } else if (options->message) {
+        maki_chat_send(chat, maki_str_of(options->message));
     } else if (terminal) {
         st = chat_in_terminal(chat, env, &err);
     } else {
         st = chat_in_pipe(chat, env, &err);
     }
-    int code = terminal && !options->say ? 0 : maki_chat_exit_code(chat);
+    int code = terminal && !options->message ? 0 : maki_chat_exit_code(chat);
     maki_chat_close(chat);
     return st == MAKI_OK ? code : fail(&err);
 }
@@ -185,7 +185,7 @@ int main(int argc, char **argv)
     maki_chat_options options;
     maki_err err;
     signal(SIGPIPE, SIG_IGN);
-    speak_utf8();
+    set_utf8_locale();
     if (maki_chat_options_read(argc, argv, &options, &err) != MAKI_OK) return fail(&err);
     if (options.help) {
         maki_chat_options_help(maki_fd_sink_of(&out));

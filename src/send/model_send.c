@@ -58,13 +58,13 @@ static maki_status write_request(const maki_env *env, const maki_provider *provi
     maki_str row;
     maki_spool message = maki_spool_new(env, MAKI_SPOOL_MEMORY);
     maki_request completion = { .protocol = provider->protocol,
-                             .provider = maki_str_of(provider->name),
-                             .model = model,
-                             .max_tokens = request->max_tokens,
-                             .window = request->window,
-                             .stream = true,
-                             .system = &request->system,
-                             .system_count = request->system.len ? 1 : 0 };
+                                .provider = maki_str_of(provider->name),
+                                .model = model,
+                                .max_tokens = request->max_tokens,
+                                .window = request->window,
+                                .stream = true,
+                                .system = &request->system,
+                                .system_count = request->system.len ? 1 : 0 };
     maki_status st = write_row(&message, &request->prompt, err);
     if (st == MAKI_OK) st = maki_spool_text(&message, &row, err);
     completion.before = (maki_render_extra){ &row, 1 };

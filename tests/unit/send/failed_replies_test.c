@@ -82,7 +82,7 @@ static void run_huge(send_kit *kit, maki_protocol protocol, bool stream)
     kit->options.reply_bytes = 4 << 20;
     kit->fe.peak_bytes = 0;
     CHECK_STATUS(send_kit_ask(kit, stream, 3, "hello"), MAKI_TOOBIG, &kit->err);
-    CHECK(strstr(kit->err.msg, "more than 4 MB") != NULL);
+    CHECK(strstr(kit->err.msg, "larger than 4 MB") != NULL);
     CHECK(kit->fe.peak_bytes < 2 << 20);
     CHECK_EQ(kit->rows, 0);
     kit->options.reply_bytes = 0;
