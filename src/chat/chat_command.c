@@ -124,32 +124,20 @@ static void print_revision(maki_chat *chat, maki_str answer, char letter)
 
 /* ---- commands -------------------------------------------------------------------------------------- */
 
-/* `path`, if not NULL, is the field of that name.  *printed: the answer was printed as JSON. */
+/* `path`, if not NULL, is the field of that name. */
 static maki_status run_op(maki_chat *chat, const maki_slash_command *command, const char *path,
-                          maki_str *answer, bool *printed, maki_err *err)
+                          maki_str *answer, maki_err *err)
 {
     maki_buf_clear(&chat->input);
     maki_slash_command_input(command, chat->path, path, &chat->input);
-    maki_status st = maki_chat_run_op(chat, command->op->name, answer, err);
-    *printed = st == MAKI_OK && maki_output_answer(&chat->output, command->row->name, *answer);
-    return st;
+    return maki_chat_run_op(chat, command->op->name, answer, err);
 }
 
 /* Print what a step did, and the tokens before and after. */
-static maki_status run_change(maki_chat *chat, const maki_slash_command *command, maki_err *err)
+static void print_change(maki_chat *chat, const maki_slash_command *command, maki_str answer)
 {
     char type[24];
-    maki_str answer;
-    bool printed;
-    maki_status st = run_op(chat, command, NULL, &answer, &printed, err);
-    if (st != MAKI_OK) return st;
-    double before = maki_json_number_field(answer, "tokensBefore");
-    double after = maki_json_number_field(answer, "tokensAfter");
-    chat->usage.tokens = after;
-    chat->usage.messages = maki_json_number_field(answer, "visible");
-    if (printed) return MAKI_OK;
-    double event = maki_json_number_field(answer, "event"),
-           removed = maki_json_number_field(answer, "removed");
+    double removed = maki_json_number_field(answer, "removed");
     double undone = maki_json_number_field(answer, "undone");
     maki_chat_print(chat, "%s", command->row->done);
     if (undone > 0)
@@ -158,32 +146,34 @@ static maki_status run_change(maki_chat *chat, const maki_slash_command *command
     if (removed > 0)
         maki_chat_print(chat, ", %.0f message%s out of view", removed, plural(removed));
     maki_chat_print(chat, "%s %.0f -> %.0f tokens (event %.0f; /undo reverts it)\n",
-                    undone > 0 ? "," : ":", before, after, event);
-    return MAKI_OK;
+                    undone > 0 ? "," : ":", maki_json_number_field(answer, "tokensBefore"),
+                    maki_json_number_field(answer, "tokensAfter"),
+                    maki_json_number_field(answer, "event"));
 }
 
-static maki_status run_diff(maki_chat *chat, const maki_slash_command *command, maki_err *err)
+static void print_diff(maki_chat *chat, const maki_slash_command *command, maki_str answer)
 {
-    maki_str answer;
-    bool printed;
-    maki_status st = run_op(chat, command, NULL, &answer, &printed, err);
-    if (st != MAKI_OK || printed) return st;
+    (void)command;
     print_revision(chat, answer, 'A');
     print_revision(chat, answer, 'B');
-    return MAKI_OK;
+}
+
+static void print_answer(maki_chat *chat, const maki_slash_command *command, maki_str answer)
+{
+    (void)command;
+    maki_chat_print(chat, "%.*s\n", MAKI_PRINTED(answer));
 }
 
 static maki_status run_fork(maki_chat *chat, const maki_slash_command *command, maki_err *err)
 {
     char path[MAKI_PATH_MAX];
     maki_str answer;
-    bool printed;
     maki_status st = maki_chat_new_path(chat, path, err);
-    if (st == MAKI_OK) st = run_op(chat, command, path, &answer, &printed, err);
+    if (st == MAKI_OK) st = run_op(chat, command, path, &answer, err);
     if (st != MAKI_OK) return st;
     snprintf(chat->path, sizeof chat->path, "%s", path);
     chat->name = NULL;
-    if (!printed)
+    if (!maki_output_answer(&chat->output, command->row->name, answer))
         maki_chat_print(chat, "Forked at message %.0f; the chat continues in the new session.\n",
                         maki_json_number_field(answer, "seq"));
     maki_chat_measure(chat);
@@ -196,16 +186,6 @@ static maki_status run_status(maki_chat *chat, const maki_slash_command *command
     maki_status st = maki_chat_status(chat, &answer, err);
     if (st == MAKI_OK && !maki_output_answer(&chat->output, command->row->name, answer))
         print_status(chat, answer);
-    return st;
-}
-
-/* Print the answer as it is. */
-static maki_status run_other(maki_chat *chat, const maki_slash_command *command, maki_err *err)
-{
-    maki_str answer;
-    bool printed;
-    maki_status st = run_op(chat, command, NULL, &answer, &printed, err);
-    if (st == MAKI_OK && !printed) maki_chat_print(chat, "%.*s\n", MAKI_PRINTED(answer));
     return st;
 }
 
@@ -335,26 +315,38 @@ static maki_status run_retry(maki_chat *chat, const maki_slash_command *command,
 
 /* ---- the table --------------------------------------------------------------------------------- */
 
-/* By the format of the answer. */
+/* By the format of the answer: a function for all of the command, or for the answer of its operation. */
 static const struct answer_row {
     const char *answer;
     maki_status (*run)(maki_chat *chat, const maki_slash_command *command, maki_err *err);
+    void (*print)(maki_chat *chat, const maki_slash_command *command, maki_str answer);
     bool conversation; /* needs an existing conversation */
 } answers[] = {
-    { "change", run_change, true }, { "diff", run_diff, true },  { "fork", run_fork, true },
-    { "status", run_status, true }, { "log", run_log, true },    { "retry", run_retry, true },
-    { "model", run_model, false },  { "help", run_help, false }, { "quit", run_quit, false },
-    { NULL, run_other, true }, /* the answer as it is */
+    { "change", NULL, print_change, true }, { "diff", NULL, print_diff, true },
+    { "fork", run_fork, NULL, true },       { "status", run_status, NULL, true },
+    { "log", run_log, NULL, true },         { "retry", run_retry, NULL, true },
+    { "model", run_model, NULL, false },    { "help", run_help, NULL, false },
+    { "quit", run_quit, NULL, false },      { NULL, NULL, print_answer, true },
 };
 
 static maki_status run(maki_chat *chat, const maki_slash_command *command, maki_err *err)
 {
     const struct answer_row *row = answers;
+    maki_str answer;
     while (row->answer && strcmp(row->answer, command->row->answer) != 0)
         row++;
     if (row->conversation && !maki_chat_exists(chat))
         return maki_refuse(err, "EMPTY", "the conversation has no message yet");
-    return row->run(chat, command, err);
+    if (row->run) return row->run(chat, command, err);
+    maki_status st = run_op(chat, command, NULL, &answer, err);
+    if (st != MAKI_OK) return st;
+    if (row->print == print_change) {
+        chat->usage.tokens = maki_json_number_field(answer, "tokensAfter");
+        chat->usage.messages = maki_json_number_field(answer, "visible");
+    }
+    if (!maki_output_answer(&chat->output, command->row->name, answer))
+        row->print(chat, command, answer);
+    return MAKI_OK;
 }
 
 void maki_chat_command(maki_chat *chat, maki_str line)

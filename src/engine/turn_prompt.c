@@ -15,9 +15,8 @@
 #include "engine/turn_internal.h"
 
 enum {
-    SETTING_MAX = MAKI_ID_MAX + 80,
-    UNITS_MIN = 64 /* when less is left of the limit of all files, the next file is left out */
-};
+    UNITS_MIN = 64
+}; /* when less is left of the limit of all files, the next file is left out */
 
 /* A prompt being built. */
 typedef struct prompt_builder {
@@ -27,28 +26,14 @@ typedef struct prompt_builder {
     maki_prompt_parts in;
 } prompt_builder;
 
-static const char *setting_of(const maki_turn_work *w, const char *name, char path[SETTING_MAX])
-{
-    snprintf(path, SETTING_MAX, "agents.%s.%s", w->agent, name);
-    return path;
-}
-
-static maki_str text_of(const maki_turn_work *w, const char *name)
-{
-    char path[SETTING_MAX];
-    return maki_config_text(w->options->config, setting_of(w, name, path));
-}
-
 static uint64_t number_of(const maki_turn_work *w, const char *name)
 {
-    char path[SETTING_MAX];
-    return (uint64_t)maki_config_integer(w->options->config, setting_of(w, name, path));
+    return (uint64_t)maki_config_integer(w->options->config, maki_turn_setting(w, name).text);
 }
 
 static bool is_set(const maki_turn_work *w, const char *name)
 {
-    char path[SETTING_MAX];
-    return maki_config_is_set(w->options->config, setting_of(w, name, path));
+    return maki_config_is_set(w->options->config, maki_turn_setting(w, name).text);
 }
 
 /* ---- files ------------------------------------------------------------------------------------------------------ */
@@ -136,12 +121,12 @@ static maki_status set_other_sections(prompt_builder *m, maki_err *err)
     maki_turn_work *w = m->w;
     const maki_clock *clock = w->options->env->clock;
     char timestamp[MAKI_TIMESTAMP_MAX];
-    maki_str format = text_of(w, "timestamp"), tools = { "", 0 };
+    maki_str format = maki_turn_text(w, "timestamp"), tools = { "", 0 };
     maki_status st = maki_prompt_tools(w->request->tools, &w->arena, &tools, err);
     if (st != MAKI_OK) return st;
     set_section(m, MAKI_AT_TOOLING, tools);
     set_section(m, MAKI_AT_GUIDELINES,
-                is_set(w, "guidelines") ? text_of(w, "guidelines")
+                is_set(w, "guidelines") ? maki_turn_text(w, "guidelines")
                                         : maki_str_of(default_guidelines));
     set_section(m, MAKI_AT_WORKSPACE, m->directory);
     set_section(m, MAKI_AT_RUNTIME,
@@ -170,7 +155,7 @@ static bool is_subagent(const maki_turn_work *w)
 
 static maki_status choose_mode(prompt_builder *m, maki_err *err)
 {
-    maki_str name = text_of(m->w, "promptMode");
+    maki_str name = maki_turn_text(m->w, "promptMode");
     m->in.mode = is_subagent(m->w) ? MAKI_PROMPT_MINIMAL : MAKI_PROMPT_FULL;
     return name.len ? maki_prompt_mode_named(name, &m->in.mode, err) : MAKI_OK;
 }
@@ -199,7 +184,7 @@ static maki_status set_system(maki_turn_work *w, maki_str text, maki_str timesta
 
 static maki_status open_workspace(prompt_builder *m, maki_err *err)
 {
-    maki_str given = text_of(m->w, "workspace");
+    maki_str given = maki_turn_text(m->w, "workspace");
     if (given.len == 0) return MAKI_OK;
     maki_status st = maki_workspace_open(m->w->options->env, given, &m->workspace, err);
     m->directory = maki_str_of(m->workspace.path);

@@ -188,18 +188,11 @@ static void classify(maki_attempt *t, maki_status ran, const maki_blocking_clien
 
 static maki_status post(maki_attempt *t, maki_blocking_client_result *ended, maki_err *err)
 {
-    const maki_sender *s = t->sender;
+    maki_sender *s = t->sender;
     const maki_send_request *q = t->request;
     maki_buf target = maki_buf_new(s->options.env->alloc, MAKI_TARGET_MAX);
-    maki_buf head = maki_buf_new(s->options.env->alloc, MAKI_HEAD_MAX);
     maki_provider_target(&s->provider, t->model, q->stream, &target);
-    maki_buf_add_byte(&target, '\0');
-    maki_status st = maki_provider_head(&s->provider, q->body.length, &head, err);
-    if (st == MAKI_OK) st = maki_buf_status(&target, err);
     maki_blocking_client_request request = { .method = "POST",
-                                             .origin = s->provider.origin,
-                                             .target = target.ptr,
-                                             .lines = maki_buf_str(&head),
                                              .body = q->body,
                                              .total_ms = s->options.total_ms,
                                              .cancelled = q->cancelled,
@@ -207,12 +200,7 @@ static maki_status post(maki_attempt *t, maki_blocking_client_result *ended, mak
                                              .on_head = on_head,
                                              .on_bytes = on_bytes,
                                              .ctx = t };
-    bool ready = st == MAKI_OK;
-    if (ready) st = maki_blocking_client_run(s->client, &request, ended, err);
-    t->discard = t->discard || !ready;
-    maki_head_wipe(&head);
-    maki_buf_free(&target);
-    return st;
+    return maki_sender_run(s, &target, &request, ended, err);
 }
 
 maki_status maki_attempt_run(maki_attempt *t, maki_err *err)

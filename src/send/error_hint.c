@@ -58,7 +58,7 @@ static maki_str after(maki_str text, const char *phrase)
 
 uint64_t maki_error_hint_window(maki_str error, maki_str message)
 {
-    uint64_t window = maki_is_object(error) ? maki_member_count(error, MAKI_LIT("n_ctx")) : 0;
+    uint64_t window = maki_member_count(error, MAKI_LIT("n_ctx"));
     for (size_t i = 0; !window && i < sizeof window_rows / sizeof window_rows[0]; i++) {
         maki_str rest = after(message, window_rows[i].phrase);
         if (rest.len) window = parse_number(after(rest, window_rows[i].then));
@@ -71,13 +71,11 @@ uint64_t maki_error_hint_window(maki_str error, maki_str message)
 /* Gemini: {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "7s"} among the details. */
 static int64_t wait_in_details(maki_str details)
 {
-    maki_json_iter iter = maki_json_items(details);
+    maki_json_iter iter = maki_array_items(details);
     maki_json_item item;
     char text[SPAN_MAX];
-    while (maki_is_array(details) && maki_json_next(&iter, &item)) {
-        maki_str delay = maki_is_object(item.value)
-                             ? maki_member_string(item.value, MAKI_LIT("retryDelay"))
-                             : MAKI_LIT("");
+    while (maki_json_next(&iter, &item)) {
+        maki_str delay = maki_member_string(item.value, MAKI_LIT("retryDelay"));
         if (!delay.len) continue;
         return maki_backoff_duration(
             (maki_str){ text, maki_json_copy_text(delay, text, sizeof text) });
@@ -89,11 +87,8 @@ static int64_t wait_in_details(maki_str details)
 static int64_t wait_in_metadata(maki_str metadata, int64_t now_ms)
 {
     char text[SPAN_MAX];
-    maki_str headers =
-        maki_is_object(metadata) ? maki_member(metadata, MAKI_LIT("headers")) : MAKI_LIT("");
-    maki_str reset = maki_is_object(headers)
-                         ? maki_member_string(headers, MAKI_LIT("X-RateLimit-Reset"))
-                         : MAKI_LIT("");
+    maki_str headers = maki_member(metadata, MAKI_LIT("headers"));
+    maki_str reset = maki_member_string(headers, MAKI_LIT("X-RateLimit-Reset"));
     if (!reset.len) return -1;
     size_t n = maki_json_copy_text(reset, text, sizeof text);
     return maki_backoff_reset((maki_str){ text, n }, now_ms);
@@ -110,10 +105,7 @@ static int64_t wait_in_message(maki_str message)
 
 int64_t maki_error_hint_wait(maki_str error, maki_str message, int64_t now_ms)
 {
-    int64_t ms = -1;
-    if (maki_is_object(error)) {
-        ms = wait_in_details(maki_member(error, MAKI_LIT("details")));
-        if (ms < 0) ms = wait_in_metadata(maki_member(error, MAKI_LIT("metadata")), now_ms);
-    }
+    int64_t ms = wait_in_details(maki_member(error, MAKI_LIT("details")));
+    if (ms < 0) ms = wait_in_metadata(maki_member(error, MAKI_LIT("metadata")), now_ms);
     return ms >= 0 ? ms : wait_in_message(message);
 }

@@ -29,30 +29,15 @@ static uint64_t read_lmstudio(maki_str answer, maki_str model)
 
 static const maki_window_query lmstudio = { "GET", "", "/api/v0/models", false, read_lmstudio };
 
-/* ---- the request ---------------------------------------------------------------------------------------------- */
+/* ---- the request ----------------------------------------------------------------------------------------- */
 
 typedef struct window_request {
     const maki_window_query *query;
-    maki_buf target, body;
     bool (*cancelled)(void *ctx);
     void *cancelled_ctx;
     int status; /* of the answer */
-    maki_buf answer;
+    maki_buf body, answer;
 } window_request;
-
-static maki_status build_request(const maki_provider *p, maki_str model, window_request *q,
-                                 maki_err *err)
-{
-    const maki_window_query *query = q->query;
-    maki_jw w;
-    maki_provider_path(p, maki_str_of(query->version), maki_str_of(query->path), &q->target);
-    if (query->model_in_path) maki_provider_add_model(model, &q->target);
-    maki_buf_add_byte(&q->target, '\0');
-    if (strcmp(query->method, "POST") != 0) return MAKI_OK;
-    maki_jw_init(&w, maki_buf_sink(&q->body), err);
-    maki_jw_print(&w, "{'model':%s}", model);
-    return maki_jw_end(&w);
-}
 
 static maki_status on_head(void *ctx, int status, const maki_http_head *fields, maki_err *err)
 {
@@ -68,18 +53,23 @@ static maki_status on_bytes(void *ctx, maki_str bytes, maki_err *err)
     return maki_buf_status(&q->answer, err);
 }
 
-static maki_status post(maki_sender *s, window_request *q, maki_err *err)
+static maki_status send_query(maki_sender *s, maki_str model, window_request *q, maki_err *err)
 {
-    maki_buf head = maki_buf_new(s->options.env->alloc, MAKI_HEAD_MAX);
+    const maki_window_query *query = q->query;
+    maki_buf target = maki_buf_new(s->options.env->alloc, MAKI_TARGET_MAX);
     maki_blocking_client_result result;
+    maki_status st = MAKI_OK;
+    maki_jw w;
+    maki_provider_path(&s->provider, maki_str_of(query->version), maki_str_of(query->path),
+                       &target);
+    if (query->model_in_path) maki_provider_add_model(model, &target);
+    if (strcmp(query->method, "POST") == 0) {
+        maki_jw_init(&w, maki_buf_sink(&q->body), err);
+        maki_jw_print(&w, "{'model':%s}", model);
+        st = maki_jw_end(&w);
+    }
     maki_str body = maki_buf_str(&q->body);
-    maki_status st = maki_provider_head(&s->provider, body.len, &head, err);
-    if (st == MAKI_OK) st = maki_buf_status(&q->target, err);
-    if (st == MAKI_OK) st = maki_buf_status(&q->body, err);
-    maki_blocking_client_request request = { .method = q->query->method,
-                                             .origin = s->provider.origin,
-                                             .target = q->target.ptr,
-                                             .lines = maki_buf_str(&head),
+    maki_blocking_client_request request = { .method = query->method,
                                              .body = maki_send_text(&body),
                                              .total_ms = TIMEOUT_MS,
                                              .cancelled = q->cancelled,
@@ -87,8 +77,8 @@ static maki_status post(maki_sender *s, window_request *q, maki_err *err)
                                              .on_head = on_head,
                                              .on_bytes = on_bytes,
                                              .ctx = q };
-    if (st == MAKI_OK) st = maki_blocking_client_run(s->client, &request, &result, err);
-    maki_head_wipe(&head);
+    if (st == MAKI_OK) return maki_sender_run(s, &target, &request, &result, err);
+    maki_buf_free(&target);
     return st;
 }
 
@@ -97,7 +87,7 @@ static maki_status request_window(maki_sender *s, maki_str model, window_request
                                   uint64_t *tokens, bool *known, maki_err *err)
 {
     maki_str json;
-    maki_status st = post(s, q, err);
+    maki_status st = send_query(s, model, q, err);
     *known = st == MAKI_OK && q->status == 200 &&
              maki_json_check(maki_buf_str(&q->answer), &json, NULL) == MAKI_OK &&
              maki_is_object(json);
@@ -130,7 +120,6 @@ maki_status maki_sender_window(maki_sender *s, maki_str model, bool (*cancelled)
     const maki_alloc *alloc = s->options.env->alloc;
     bool lm = maki_str_is(maki_str_of(s->provider.name), MAKI_LIT("lmstudio"));
     window_request q = { .query = lm ? &lmstudio : &maki_protocol_of(s->provider.protocol)->window,
-                         .target = maki_buf_new(alloc, MAKI_TARGET_MAX),
                          .body = maki_buf_new(alloc, MAKI_TARGET_MAX),
                          .answer = maki_buf_new(alloc, ANSWER_MAX),
                          .cancelled = cancelled,
@@ -142,10 +131,8 @@ maki_status maki_sender_window(maki_sender *s, maki_str model, bool (*cancelled)
     bool own = s->provider.window && (!configured.len || maki_str_is(model, configured));
     *tokens = own ? s->provider.window : cached ? cached->tokens : 0;
     if (own || cached || !q.query->method) return MAKI_OK;
-    maki_status st = build_request(&s->provider, model, &q, err);
-    if (st == MAKI_OK) st = request_window(s, model, &q, tokens, &known, err);
+    maki_status st = request_window(s, model, &q, tokens, &known, err);
     if (known) insert(s, model, *tokens);
-    maki_buf_free(&q.target);
     maki_buf_free(&q.body);
     maki_buf_free(&q.answer);
     return st;

@@ -6,6 +6,7 @@
  * The key is masked in the message before anything else is done with it. */
 #include "send/provider_error.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 #include "base/err.h"
@@ -211,63 +212,53 @@ static const char *details(const maki_provider_error *t, char out[MAKI_PROVIDER_
     return out;
 }
 
-static maki_status fail_not_found(const maki_provider *p, maki_str model, const char *why,
-                                  maki_err *err)
-{
-    const char *pull = maki_protocol_of(p->protocol)->pull;
-    if (pull)
-        return maki_fail(err, MAKI_NOTFOUND, "%.30s has no model %.*s; `%s %.*s` downloads it%s",
-                         p->name, MAKI_PRINTED(model), pull, MAKI_PRINTED(model), why);
-    return maki_fail(err, MAKI_NOTFOUND,
-                     "%.30s has no model %.*s; check llm.%.30s.model and base_url%s", p->name,
-                     MAKI_PRINTED(model), p->name, why);
-}
+/* The kinds whose words need only the provider (%1$) and the details (%2$); code NULL: that of the status.  An error about
+ * the key has no details: they may have parts of it. */
+/* clang-format off */
+static const struct wording_row { maki_status status; const char *code, *format; } wording_rows[] = {
+    [MAKI_PROVIDER_ERROR_AUTH] =       { MAKI_DENIED,   NULL,           "401: invalid API key for %1$.40s; check llm.%1$.40s.api_key and the variable that it comes from" },
+    [MAKI_PROVIDER_ERROR_DENIED] =     { MAKI_DENIED,   NULL,           "the key has no permission for this at %1$.40s%2$s" },
+    [MAKI_PROVIDER_ERROR_QUOTA] =      { MAKI_REFUSED,  "QUOTA",        "no credit left at %1$.40s; check the account%2$s" },
+    [MAKI_PROVIDER_ERROR_REQUEST] =    { MAKI_INVALID,  NULL,           "%1$.40s rejected the request as invalid%2$s" },
+    [MAKI_PROVIDER_ERROR_RATE_LIMIT] = { MAKI_REFUSED,  "RATE_LIMITED", "too many requests for %1$.40s; try again later%2$s" },
+    [MAKI_PROVIDER_ERROR_SERVER] =     { MAKI_UPSTREAM, NULL,           "server error at %1$.40s; try again later%2$s" },
+    [MAKI_PROVIDER_ERROR_INCOMPLETE] = { MAKI_UPSTREAM, NULL,           "%1$.40s closed the connection within its answer; try again%2$s" },
+    [MAKI_PROVIDER_ERROR_TIMEOUT] =    { MAKI_TIMEOUT,  NULL,           "timeout of %1$.40s; try again, or raise llm.%1$.40s.timeout%2$s" },
+};
+/* clang-format on */
 
 maki_status maki_provider_error_fail(const maki_provider_error *t, const maki_provider *p,
                                      maki_str model, maki_err *err)
 {
     char buffer[MAKI_PROVIDER_ERROR_MESSAGE_MAX];
     const char *name = p->name, *why = details(t, buffer);
+    const char *pull = maki_protocol_of(p->protocol)->pull;
     if (model.len > 60) model.len = 60;
     switch (t->kind) {
+    case MAKI_PROVIDER_ERROR_NONE: return MAKI_OK;
     case MAKI_PROVIDER_ERROR_OVERFLOW:
         return maki_refuse(err, "CONTEXT_OVERFLOW", "the request is too long for %.*s%s",
                            MAKI_PRINTED(model), why);
-    case MAKI_PROVIDER_ERROR_AUTH: /* without the message: it may have parts of the key */
-        return maki_fail(err, MAKI_DENIED,
-                         "401: invalid API key for %.40s; check llm.%.40s.api_key and the variable "
-                         "that it comes from",
-                         name, name);
-    case MAKI_PROVIDER_ERROR_DENIED:
-        return maki_fail(err, MAKI_DENIED, "the key has no permission for this at %.40s%s", name,
-                         why);
-    case MAKI_PROVIDER_ERROR_NOT_FOUND: return fail_not_found(p, model, why, err);
-    case MAKI_PROVIDER_ERROR_QUOTA:
-        return maki_refuse(err, "QUOTA", "no credit left at %.40s; check the account%s", name, why);
-    case MAKI_PROVIDER_ERROR_REQUEST:
-        return maki_fail(err, MAKI_INVALID, "%.40s rejected the request as invalid%s", name, why);
-    case MAKI_PROVIDER_ERROR_RATE_LIMIT:
-        return maki_refuse(err, "RATE_LIMITED", "too many requests for %.40s; try again later%s",
-                           name, why);
-    case MAKI_PROVIDER_ERROR_SERVER:
-        return maki_fail(err, MAKI_UPSTREAM, "server error at %.40s; try again later%s", name, why);
+    case MAKI_PROVIDER_ERROR_NOT_FOUND:
+        if (pull)
+            return maki_fail(err, MAKI_NOTFOUND,
+                             "%.30s has no model %.*s; `%s %.*s` downloads it%s", name,
+                             MAKI_PRINTED(model), pull, MAKI_PRINTED(model), why);
+        return maki_fail(err, MAKI_NOTFOUND,
+                         "%.30s has no model %.*s; check llm.%.30s.model and base_url%s", name,
+                         MAKI_PRINTED(model), name, why);
     case MAKI_PROVIDER_ERROR_UNREACHABLE:
         return maki_fail(err, MAKI_UPSTREAM, "cannot reach %.40s at %.60s; %s%s", name, p->origin,
                          maki_provider_is_local(p) ? "is it running?" : "check the network", why);
-    case MAKI_PROVIDER_ERROR_INCOMPLETE:
-        return maki_fail(err, MAKI_UPSTREAM,
-                         "%.40s closed the connection within its answer; try again%s", name, why);
-    case MAKI_PROVIDER_ERROR_TIMEOUT:
-        return maki_fail(err, MAKI_TIMEOUT,
-                         "timeout of %.40s; try again, or raise llm.%.40s.timeout%s", name, name,
-                         why);
     case MAKI_PROVIDER_ERROR_PROTOCOL:
-        return maki_fail(
-            err, MAKI_UPSTREAM,
-            "the reply of %.30s is not valid in its protocol (%s); check llm.%.30s.base_url and "
-            "protocol%s",
-            name, maki_protocol_name(p->protocol), name, why);
-    case MAKI_PROVIDER_ERROR_NONE: break;
+        return maki_fail(err, MAKI_UPSTREAM,
+                         "the reply of %.30s is not valid in its protocol (%s); check "
+                         "llm.%.30s.base_url and protocol%s",
+                         name, maki_protocol_name(p->protocol), name, why);
+    default: break;
     }
-    return MAKI_OK;
+    const struct wording_row *row = &wording_rows[t->kind];
+    assert(row->format);
+    if (row->code) return maki_refuse(err, row->code, row->format, name, why);
+    return maki_fail(err, row->status, row->format, name, why);
 }

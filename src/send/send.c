@@ -65,10 +65,21 @@ static void sleep_ms(void *ctx, uint32_t ms)
     nanosleep(&time, NULL);
 }
 
-void maki_head_wipe(maki_buf *head)
+maki_status maki_sender_run(maki_sender *s, maki_buf *target, maki_blocking_client_request *request,
+                            maki_blocking_client_result *result, maki_err *err)
 {
-    if (head->ptr) explicit_bzero(head->ptr, head->capacity);
-    maki_buf_free(head);
+    maki_buf head = maki_buf_new(s->options.env->alloc, MAKI_HEAD_MAX);
+    maki_status st = maki_provider_head(&s->provider, request->body.length, &head, err);
+    maki_buf_add_byte(target, '\0');
+    if (st == MAKI_OK) st = maki_buf_status(target, err);
+    request->origin = s->provider.origin;
+    request->target = target->ptr;
+    request->lines = maki_buf_str(&head);
+    if (st == MAKI_OK) st = maki_blocking_client_run(s->client, request, result, err);
+    if (head.ptr) explicit_bzero(head.ptr, head.capacity); /* it has the key */
+    maki_buf_free(&head);
+    maki_buf_free(target);
+    return st;
 }
 
 maki_status maki_sender_open(const maki_send_options *options, maki_sender **out, maki_err *err)

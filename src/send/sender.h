@@ -21,7 +21,9 @@ struct maki_sender {
     size_t window_count;            /* ever inserted */
 };
 
-/* Free the head of a request; overwrite it first, because it has the key. */
-void maki_head_wipe(maki_buf *head);
+/* Add the address and the head, with the key, to a request, and send it; `target` is freed. */
+maki_status maki_sender_run(maki_sender *sender, maki_buf *target,
+                            maki_blocking_client_request *request,
+                            maki_blocking_client_result *result, maki_err *err);
 
 #endif
