@@ -62,47 +62,44 @@ static bool is_continued(maki_str line)
     return line.len && line.ptr[line.len - 1] == '\\';
 }
 
-/* Remove one message from `read`; false: it is incomplete. */
-static bool next_message(maki_buf *read, bool ended, maki_buf *message)
+/* The next line of standard input, without its newline, from `in` at *at on; false at the end. */
+static bool next_line(maki_buf *in, size_t *at, maki_str *line)
 {
-    maki_str all = maki_buf_str(read);
-    size_t from = 0;
-    maki_buf_clear(message);
-    while (from < all.len) {
-        const char *end = memchr(all.ptr + from, '\n', all.len - from);
-        if (!end && !ended) return false;
-        size_t to = end ? (size_t)(end - all.ptr) : all.len;
-        maki_str line = { all.ptr + from, to - from };
-        from = end ? to + 1 : to;
-        bool more = is_continued(line) && from < all.len;
-        if (is_continued(line) && !more && !ended) return false;
-        if (more) line.len--;
-        maki_buf_add(message, line);
-        if (more) maki_buf_add_byte(message, '\n');
-        if (!more) break;
+    for (;;) {
+        maki_str rest = maki_str_from(maki_buf_str(in), *at);
+        if (maki_str_take(&rest, '\n', line)) {
+            *at += line->len + 1;
+            return true;
+        }
+        if (*at) memmove(in->ptr, line->ptr, line->len);
+        in->len = line->len;
+        *at = 0;
+        if (read_more(in)) continue;
+        *line = maki_buf_str(in);
+        *at = line->len;
+        return line->len > 0;
     }
-    if (from == 0) return false;
-    memmove(read->ptr, read->ptr + from, read->len - from);
-    read->len -= from;
-    return true;
 }
 
 static maki_status chat_in_pipe(maki_chat *chat, const maki_env *env, maki_err *err)
 {
-    maki_buf read = maki_buf_new(env->alloc, MESSAGE_MAX);
+    maki_buf in = maki_buf_new(env->alloc, MESSAGE_MAX);
     maki_buf message = maki_buf_new(env->alloc, MESSAGE_MAX);
-    bool quit = false, ended = false;
-    while (!quit && !(ended && read.len == 0)) {
-        if (next_message(&read, ended, &message)) {
-            maki_chat_line(chat, maki_buf_str(&message), &quit);
-        } else {
-            ended = !read_more(&read);
-        }
-        if (read.status != MAKI_OK || message.status != MAKI_OK) break;
+    bool quit = false, continued = false;
+    size_t at = 0;
+    maki_str line;
+    while (!quit && message.status == MAKI_OK && next_line(&in, &at, &line)) {
+        if (continued) message.ptr[message.len - 1] = '\n'; /* in place of the backslash */
+        maki_buf_add(&message, line);
+        continued = is_continued(line);
+        if (continued || message.status != MAKI_OK) continue;
+        maki_chat_line(chat, maki_buf_str(&message), &quit);
+        maki_buf_clear(&message);
     }
-    maki_status st = maki_buf_status(&read, err);
+    maki_status st = maki_buf_status(&in, err);
     if (st == MAKI_OK) st = maki_buf_status(&message, err);
-    maki_buf_free(&read);
+    if (st == MAKI_OK && continued) maki_chat_line(chat, maki_buf_str(&message), &quit);
+    maki_buf_free(&in);
     maki_buf_free(&message);
     return st;
 }

@@ -105,40 +105,30 @@ static const char default_guidelines[] =
     "Answer in the language of the user. Be brief, and exact where it matters. Say what you do not know instead of "
     "guessing. Ask before you do what cannot be undone.";
 
-static const char *thinking_name(maki_thinking level)
-{
-    static const char *const names[] = { "", "off", "minimal", "low", "medium", "high" };
-    return names[level];
-}
-
-static void set_section(prompt_builder *m, maki_prompt_at at, maki_str text)
-{
-    m->in.parts[at].text = text;
-}
-
 static maki_status set_other_sections(prompt_builder *m, maki_err *err)
 {
+    static const char *const levels[] = { "", "off", "minimal", "low", "medium", "high" };
     maki_turn_work *w = m->w;
+    maki_prompt_part *parts = m->in.parts;
     const maki_clock *clock = w->options->env->clock;
     char timestamp[MAKI_TIMESTAMP_MAX];
-    maki_str format = maki_turn_text(w, "timestamp"), tools = { "", 0 };
-    maki_status st = maki_prompt_tools(w->request->tools, &w->arena, &tools, err);
+    maki_str format = maki_turn_text(w, "timestamp");
+    maki_status st =
+        maki_prompt_tools(w->request->tools, &w->arena, &parts[MAKI_AT_TOOLING].text, err);
     if (st != MAKI_OK) return st;
-    set_section(m, MAKI_AT_TOOLING, tools);
-    set_section(m, MAKI_AT_GUIDELINES,
-                is_set(w, "guidelines") ? maki_turn_text(w, "guidelines")
-                                        : maki_str_of(default_guidelines));
-    set_section(m, MAKI_AT_WORKSPACE, m->directory);
-    set_section(m, MAKI_AT_RUNTIME,
-                maki_arena_print(&w->arena, "agent=%s | model=%s", w->agent, w->result->model));
-    set_section(m, MAKI_AT_THINKING, maki_str_of(thinking_name(w->thinking)));
-    set_section(m, MAKI_AT_CHANNEL, maki_str_of(w->turns->session.channel));
+    parts[MAKI_AT_GUIDELINES].text =
+        is_set(w, "guidelines") ? maki_turn_text(w, "guidelines") : maki_str_of(default_guidelines);
+    parts[MAKI_AT_WORKSPACE].text = m->directory;
+    parts[MAKI_AT_RUNTIME].text =
+        maki_arena_print(&w->arena, "agent=%s | model=%s", w->agent, w->result->model);
+    parts[MAKI_AT_THINKING].text = maki_str_of(levels[w->thinking]);
+    parts[MAKI_AT_CHANNEL].text = maki_str_of(w->turns->session.channel);
     maki_prompt_timestamp(clock->now_ms(clock),
                           maki_str_is(format, MAKI_LIT("off"))    ? MAKI_TIMESTAMP_OFF
                           : maki_str_is(format, MAKI_LIT("time")) ? MAKI_TIMESTAMP_TIME
                                                                   : MAKI_TIMESTAMP_DATE,
                           timestamp);
-    set_section(m, MAKI_AT_TIMESTAMP, maki_arena_copy(&w->arena, maki_str_of(timestamp)));
+    parts[MAKI_AT_TIMESTAMP].text = maki_arena_copy(&w->arena, maki_str_of(timestamp));
     return maki_arena_status(&w->arena, err);
 }
 

@@ -92,8 +92,7 @@ maki_status maki_sender_open(const maki_send_options *options, maki_sender **out
     s->options.provider = NULL; /* use the copy */
     if (!s->options.reply_bytes) s->options.reply_bytes = MAKI_WIRE_ROW_MAX;
     if (!s->options.sleep) s->options.sleep = sleep_ms;
-    maki_client_limits limits = { .connect_ms =
-                                      options->connect_ms ? options->connect_ms : CONNECT_MS,
+    maki_client_limits limits = { .connect_ms = CONNECT_MS,
                                   .idle_ms =
                                       s->provider.timeout_ms ? s->provider.timeout_ms : IDLE_MS,
                                   .idle_max = CONNECTIONS_MAX,

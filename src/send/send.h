@@ -33,7 +33,6 @@ typedef struct maki_sender maki_sender;
 typedef struct maki_send_options {
     const maki_env *env;           /* borrowed */
     const maki_provider *provider; /* copied; its spans are borrowed */
-    uint32_t connect_ms;           /* to connect; 0: 10 s */
     uint32_t total_ms;             /* for one attempt; 0: no limit */
     uint64_t reply_bytes;          /* maximum of a reply, else MAKI_TOOBIG; 0: 512 MB */
     const maki_logger *log;        /* borrowed; NULL: nothing is logged */
