@@ -1,12 +1,12 @@
-/* chat.h -- a conversation in a terminal or a pipe: what is said, what is answered, what is done to it.
+/* chat.h -- a chat with a model in a terminal or a pipe: messages, answers, and slash commands.
  *
  *     maki_chat *chat;
  *     st = maki_chat_open(&env, &options, &chat, &err);
- *     while (there is a line) maki_chat_line(chat, line, &go_on);
+ *     while (there is a line) maki_chat_line(chat, line, &quit);
  *     code = maki_chat_exit_code(chat);
  *     maki_chat_close(chat);
  *
- * Failures are told where they happen, with what to do, and the chat goes on; the exit code is that of the first.
+ * An error is printed where it occurs, with the way out, and the chat continues; the exit code is that of the first error.
  * Belongs to one thread. */
 #ifndef MAKI_CHAT_CHAT_H
 #define MAKI_CHAT_CHAT_H
@@ -23,16 +23,16 @@ maki_status maki_chat_open(const maki_env *env, const maki_chat_options *options
                            maki_err *err) MAKI_MUST_CHECK;
 void maki_chat_close(maki_chat *chat); /* accepts NULL */
 
-/* Say it and show the answer. */
-void maki_chat_say(maki_chat *chat, maki_str text);
-/* A command, or something to say; nothing happens for an empty line.  *go_on: false after /quit. */
-void maki_chat_line(maki_chat *chat, maki_str line, bool *go_on);
+/* Send a message and print the answer. */
+void maki_chat_send(maki_chat *chat, maki_str text);
+/* Run a command or send a message; an empty line does nothing.  *quit: true after /quit. */
+void maki_chat_line(maki_chat *chat, maki_str line, bool *quit);
 
-/* Who would answer; when nobody would, what to write into maki.yaml. */
+/* Print which model answers, or which settings are missing. */
 void maki_chat_greet(maki_chat *chat);
-/* How to come back. */
-void maki_chat_part(maki_chat *chat);
-/* How full the window is; `text` is borrowed until the next call. */
+/* Print how to continue the session. */
+void maki_chat_farewell(maki_chat *chat);
+/* The status bar; `text` is borrowed until the next call. */
 maki_editor_bar maki_chat_bar(maki_chat *chat);
 
 int maki_chat_exit_code(const maki_chat *chat);

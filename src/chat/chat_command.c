@@ -1,16 +1,20 @@
-/* chat_command.c -- commands: each is an operation of src/ops, and a few words about its answer. */
+/* chat_command.c -- run a slash command and print its answer.
+ *
+ * In:    a line that begins with a slash.
+ * Out:   an operation of src/ops on the session of the chat, or a command of the chat's own; its answer as JSON, or as
+ *        the text that the table `answers` chooses. */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/err.h"
-#include "base/json_write.h"
+#include "base/json_print.h"
 #include "base/str.h"
 #include "chat/chat_internal.h"
 #include "chat/terminal.h"
 
 /* ---- operations ------------------------------------------------------------------------------------ */
 
-maki_status maki_chat_ask(maki_chat *chat, const char *op, maki_str *answer, maki_err *err)
+maki_status maki_chat_run_op(maki_chat *chat, const char *op, maki_str *answer, maki_err *err)
 {
     maki_status st = maki_buf_status(&chat->input, err);
     maki_buf_clear(&chat->reply);
@@ -26,16 +30,14 @@ maki_status maki_chat_status(maki_chat *chat, maki_str *answer, maki_err *err)
     maki_jw w;
     maki_buf_clear(&chat->input);
     maki_jw_init(&w, maki_buf_sink(&chat->input), err);
-    maki_jw_object(&w);
-    maki_jw_field_string(&w, "conversation", maki_str_of(chat->path));
-    maki_jw_end_object(&w);
+    maki_jw_print(&w, "{'conversation':%s}", maki_str_of(chat->path));
     maki_status st = maki_jw_end(&w);
-    if (st == MAKI_OK) st = maki_chat_ask(chat, "session.status", answer, err);
+    if (st == MAKI_OK) st = maki_chat_run_op(chat, "session.status", answer, err);
     if (st == MAKI_OK)
-        chat->figures = (maki_status_bar){ maki_json_number_field(*answer, "tokens"),
-                                           maki_json_number_field(*answer, "window"),
-                                           maki_json_number_field(*answer, "messagesCount"),
-                                           chat->answering, true };
+        chat->usage = (maki_status_bar){ maki_json_number_field(*answer, "tokens"),
+                                         maki_json_number_field(*answer, "window"),
+                                         maki_json_number_field(*answer, "messagesCount"),
+                                         chat->answering, true };
     return st;
 }
 
@@ -43,18 +45,18 @@ void maki_chat_measure(maki_chat *chat)
 {
     maki_str answer;
     maki_err why;
-    chat->figures.known = false;
-    if (maki_chat_began(chat)) (void)!maki_chat_status(chat, &answer, &why);
+    chat->usage.known = false;
+    if (maki_chat_exists(chat)) (void)!maki_chat_status(chat, &answer, &why);
 }
 
-/* ---- what is told ---------------------------------------------------------------------------------- */
+/* ---- printing answers ---------------------------------------------------------------------------------- */
 
 static const char *plural(double count)
 {
     return count == 1 ? "" : "s";
 }
 
-static void tell_status(maki_chat *chat, maki_str answer)
+static void print_status(maki_chat *chat, maki_str answer)
 {
     char text[120];
     maki_str parts;
@@ -71,7 +73,7 @@ static void tell_status(maki_chat *chat, maki_str answer)
             if (tokens == 0) continue;
             maki_chat_print(chat, "  %-15s %8.0f tokens",
                             maki_json_text_field(item.value, "part", text, sizeof text), tokens);
-            if (messages > 0) /* the system prompt and the tools are none */
+            if (messages > 0) /* the system prompt and the tools have none */
                 maki_chat_print(chat, " in %.0f message%s", messages, plural(messages));
             maki_chat_print(chat, "\n");
         }
@@ -84,11 +86,11 @@ static void tell_status(maki_chat *chat, maki_str answer)
                     maki_json_text_field(answer, "lastCompression", text, sizeof text));
     maki_chat_print(chat, "session %s, model %s\n",
                     maki_json_text_field(answer, "id", text, sizeof text),
-                    chat->answering[0] ? chat->answering : "not known");
+                    chat->answering[0] ? chat->answering : "unknown");
 }
 
-/* [[2,6],[9,9]] as "2-6, 9"; as much of it as there is room for. */
-static const char *ranges_in(maki_str ranges, char *out, size_t capacity)
+/* Format [[2,6],[9,9]] as "2-6, 9", truncated to the buffer. */
+static const char *format_ranges(maki_str ranges, char *out, size_t capacity)
 {
     maki_json_item pair, number;
     size_t used = 0;
@@ -107,14 +109,14 @@ static const char *ranges_in(maki_str ranges, char *out, size_t capacity)
     return out;
 }
 
-static void tell_moment(maki_chat *chat, maki_str answer, char letter)
+static void print_revision(maki_chat *chat, maki_str answer, char letter)
 {
     char only[] = "onlyA", messages[] = "messagesA", tokens[] = "tokensA", text[800];
     maki_str ranges = MAKI_LIT("[]");
     only[4] = messages[8] = tokens[6] = letter;
     maki_json_get(answer, maki_str_of(only), &ranges);
     double count = maki_json_number_field(answer, messages);
-    ranges_in(ranges, text, sizeof text);
+    format_ranges(ranges, text, sizeof text);
     maki_chat_print(chat, "%c: %.0f message%s, %.0f tokens of o200k_base; only there: %s\n", letter,
                     count, plural(count), maki_json_number_field(answer, tokens),
                     text[0] ? text : "nothing");
@@ -122,32 +124,20 @@ static void tell_moment(maki_chat *chat, maki_str answer, char letter)
 
 /* ---- commands -------------------------------------------------------------------------------------- */
 
-/* `path`, if not NULL, is the field of that name.  *told: it was shown as JSON. */
+/* `path`, if not NULL, is the field of that name. */
 static maki_status run_op(maki_chat *chat, const maki_slash_command *command, const char *path,
-                          maki_str *answer, bool *told, maki_err *err)
+                          maki_str *answer, maki_err *err)
 {
     maki_buf_clear(&chat->input);
     maki_slash_command_input(command, chat->path, path, &chat->input);
-    maki_status st = maki_chat_ask(chat, command->op->name, answer, err);
-    *told = st == MAKI_OK && maki_output_answer(&chat->showing, command->row->name, *answer);
-    return st;
+    return maki_chat_run_op(chat, command->op->name, answer, err);
 }
 
-/* What a step did, and what there is now. */
-static maki_status run_change(maki_chat *chat, const maki_slash_command *command, maki_err *err)
+/* Print what a step did, and the tokens before and after. */
+static void print_change(maki_chat *chat, const maki_slash_command *command, maki_str answer)
 {
     char type[24];
-    maki_str answer;
-    bool told;
-    maki_status st = run_op(chat, command, NULL, &answer, &told, err);
-    if (st != MAKI_OK) return st;
-    double before = maki_json_number_field(answer, "tokensBefore");
-    double after = maki_json_number_field(answer, "tokensAfter");
-    chat->figures.tokens = after;
-    chat->figures.messages = maki_json_number_field(answer, "visible");
-    if (told) return MAKI_OK;
-    double event = maki_json_number_field(answer, "event"),
-           removed = maki_json_number_field(answer, "removed");
+    double removed = maki_json_number_field(answer, "removed");
     double undone = maki_json_number_field(answer, "undone");
     maki_chat_print(chat, "%s", command->row->done);
     if (undone > 0)
@@ -155,34 +145,36 @@ static maki_status run_change(maki_chat *chat, const maki_slash_command *command
                         maki_json_text_field(answer, "undoneType", type, sizeof type), undone);
     if (removed > 0)
         maki_chat_print(chat, ", %.0f message%s out of view", removed, plural(removed));
-    maki_chat_print(chat, "%s %.0f -> %.0f tokens (event %.0f; /undo takes it back)\n",
-                    undone > 0 ? "," : ":", before, after, event);
-    return MAKI_OK;
+    maki_chat_print(chat, "%s %.0f -> %.0f tokens (event %.0f; /undo reverts it)\n",
+                    undone > 0 ? "," : ":", maki_json_number_field(answer, "tokensBefore"),
+                    maki_json_number_field(answer, "tokensAfter"),
+                    maki_json_number_field(answer, "event"));
 }
 
-static maki_status run_diff(maki_chat *chat, const maki_slash_command *command, maki_err *err)
+static void print_diff(maki_chat *chat, const maki_slash_command *command, maki_str answer)
 {
-    maki_str answer;
-    bool told;
-    maki_status st = run_op(chat, command, NULL, &answer, &told, err);
-    if (st != MAKI_OK || told) return st;
-    tell_moment(chat, answer, 'A');
-    tell_moment(chat, answer, 'B');
-    return MAKI_OK;
+    (void)command;
+    print_revision(chat, answer, 'A');
+    print_revision(chat, answer, 'B');
+}
+
+static void print_answer(maki_chat *chat, const maki_slash_command *command, maki_str answer)
+{
+    (void)command;
+    maki_chat_print(chat, "%.*s\n", MAKI_PRINTED(answer));
 }
 
 static maki_status run_fork(maki_chat *chat, const maki_slash_command *command, maki_err *err)
 {
     char path[MAKI_PATH_MAX];
     maki_str answer;
-    bool told;
     maki_status st = maki_chat_new_path(chat, path, err);
-    if (st == MAKI_OK) st = run_op(chat, command, path, &answer, &told, err);
+    if (st == MAKI_OK) st = run_op(chat, command, path, &answer, err);
     if (st != MAKI_OK) return st;
     snprintf(chat->path, sizeof chat->path, "%s", path);
     chat->name = NULL;
-    if (!told)
-        maki_chat_print(chat, "Forked at message %.0f; from here on it is a session of its own.\n",
+    if (!maki_output_answer(&chat->output, command->row->name, answer))
+        maki_chat_print(chat, "Forked at message %.0f; the chat continues in the new session.\n",
                         maki_json_number_field(answer, "seq"));
     maki_chat_measure(chat);
     return MAKI_OK;
@@ -192,33 +184,24 @@ static maki_status run_status(maki_chat *chat, const maki_slash_command *command
 {
     maki_str answer;
     maki_status st = maki_chat_status(chat, &answer, err);
-    if (st == MAKI_OK && !maki_output_answer(&chat->showing, command->row->name, answer))
-        tell_status(chat, answer);
-    return st;
-}
-
-/* One whose answer needs no words of the chat. */
-static maki_status run_other(maki_chat *chat, const maki_slash_command *command, maki_err *err)
-{
-    maki_str answer;
-    bool told;
-    maki_status st = run_op(chat, command, NULL, &answer, &told, err);
-    if (st == MAKI_OK && !told) maki_chat_print(chat, "%.*s\n", MAKI_PRINTED(answer));
+    if (st == MAKI_OK && !maki_output_answer(&chat->output, command->row->name, answer))
+        print_status(chat, answer);
     return st;
 }
 
 static maki_status run_help(maki_chat *chat, const maki_slash_command *command, maki_err *err)
 {
     maki_slash_command one;
-    char takes[MAKI_SLASH_COMMAND_FIELDS];
+    char usage[MAKI_SLASH_COMMAND_FIELDS];
     (void)command;
     (void)err;
     for (size_t i = 0; maki_slash_command_at(i, &one); i++)
         maki_chat_print(chat, "  /%-9s %-18s %s\n", one.row->name,
-                        maki_slash_command_has_field(one.row, takes), one.row->help);
+                        maki_slash_command_usage(one.row, usage), one.row->help);
     maki_chat_print(
-        chat, "Ctrl-C stops an answer.  A line that ends with a backslash goes on in the next.\n"
-              "A space before the slash sends the line as a message.\n");
+        chat,
+        "Ctrl-C stops an answer.  A line that ends with a backslash is continued by the next one.\n"
+        "A space before the slash sends the line as a message.\n");
     return MAKI_OK;
 }
 
@@ -226,11 +209,11 @@ static maki_status run_quit(maki_chat *chat, const maki_slash_command *command, 
 {
     (void)command;
     (void)err;
-    chat->leaving = true;
+    chat->quit = true;
     return MAKI_OK;
 }
 
-/* The provider has to be one that can be asked; whether it has the model only it knows. */
+/* The provider must be configured; whether it has the model is found out by the next turn. */
 static maki_status run_model(maki_chat *chat, const maki_slash_command *command, maki_err *err)
 {
     maki_provider provider;
@@ -242,7 +225,7 @@ static maki_status run_model(maki_chat *chat, const maki_slash_command *command,
     if (st != MAKI_OK) return st;
     if (model.len == 0) model = provider.model;
     if (model.len >= sizeof chat->model)
-        return maki_fail(err, MAKI_INVALID, "no model has a name that long");
+        return maki_fail(err, MAKI_INVALID, "the name of the model is too long");
     if (command->count) {
         snprintf(chat->provider, sizeof chat->provider, "%s", provider.name);
         snprintf(chat->model, sizeof chat->model, "%.*s", MAKI_PRINTED(model));
@@ -256,10 +239,10 @@ static maki_status run_model(maki_chat *chat, const maki_slash_command *command,
 
 typedef struct listing {
     maki_chat *chat;
-    uint64_t from; /* the first to be told */
+    uint64_t from; /* the first to be printed */
 } listing;
 
-/* Nothing that a terminal would obey: U+0000 to U+001F, and U+007F to U+009F, which are C2 80 and so on. */
+/* Replace control characters: U+0000 to U+001F, and U+007F to U+009F, which are C2 80 to C2 9F. */
 static void blank_controls(char *text)
 {
     for (unsigned char *at = (unsigned char *)text; *at; at++) {
@@ -268,7 +251,7 @@ static void blank_controls(char *text)
     }
 }
 
-static maki_status tell_message(void *ctx, const maki_message *m, maki_err *err)
+static maki_status print_message(void *ctx, const maki_message *m, maki_err *err)
 {
     listing *l = ctx;
     char role[16], text[200];
@@ -288,26 +271,21 @@ static maki_status tell_message(void *ctx, const maki_message *m, maki_err *err)
 
 static maki_status run_log(maki_chat *chat, const maki_slash_command *command, maki_err *err)
 {
-    enum { USUALLY = 20 };
     maki_conversation *c = NULL;
-    uint64_t most = USUALLY;
-    if (command->count) {
-        most = 0;
-        for (size_t i = 0; i < command->arguments[0].len; i++)
-            most = most * 10 + (uint64_t)(command->arguments[0].ptr[i] - '0');
-    }
+    uint64_t max = 20;
+    if (command->count) (void)maki_str_number(command->arguments[0], &max);
     maki_status st = maki_conversation_open(chat->m, chat->path, MAKI_OPEN_READ_SHARED, &c, err);
     if (st != MAKI_OK) return st;
     uint64_t last = maki_conversation_last(c);
-    listing l = { chat, last > most ? last - most + 1 : 1 };
-    st = maki_conversation_each(c, MAKI_LATEST, true, tell_message, &l, err);
+    listing l = { chat, last > max ? last - max + 1 : 1 };
+    st = maki_conversation_each(c, MAKI_LATEST, true, print_message, &l, err);
     maki_conversation_close(c);
     return st;
 }
 
-/* ---- once more ------------------------------------------------------------------------------------- */
+/* ---- retry ------------------------------------------------------------------------------------- */
 
-static maki_status note_answered(void *ctx, const maki_message *m, maki_err *err)
+static maki_status find_answered(void *ctx, const maki_message *m, maki_err *err)
 {
     bool *answered = ctx;
     char role[16];
@@ -317,7 +295,7 @@ static maki_status note_answered(void *ctx, const maki_message *m, maki_err *err
     return MAKI_OK;
 }
 
-/* After a failure, or an answer that was stopped before it began: what was asked is in the session, without an answer. */
+/* After an error, or an answer that was stopped before it began, the last message has no answer. */
 static maki_status run_retry(maki_chat *chat, const maki_slash_command *command, maki_err *err)
 {
     (void)command;
@@ -325,7 +303,7 @@ static maki_status run_retry(maki_chat *chat, const maki_slash_command *command,
     bool answered = true;
     maki_status st = maki_conversation_open(chat->m, chat->path, MAKI_OPEN, &c, err);
     if (st != MAKI_OK) return st;
-    st = maki_conversation_each(c, MAKI_LATEST, true, note_answered, &answered, err);
+    st = maki_conversation_each(c, MAKI_LATEST, true, find_answered, &answered, err);
     maki_conversation_close(c);
     if (st != MAKI_OK) return st;
     if (answered)
@@ -335,28 +313,40 @@ static maki_status run_retry(maki_chat *chat, const maki_slash_command *command,
     return MAKI_OK;
 }
 
-/* ---- which of them --------------------------------------------------------------------------------- */
+/* ---- the table --------------------------------------------------------------------------------- */
 
-/* By how the answer of a command is shown. */
+/* By the format of the answer: a function for all of the command, or for the answer of its operation. */
 static const struct answer_row {
     const char *answer;
     maki_status (*run)(maki_chat *chat, const maki_slash_command *command, maki_err *err);
-    bool conversation; /* it is about one: something was said before */
+    void (*print)(maki_chat *chat, const maki_slash_command *command, maki_str answer);
+    bool conversation; /* needs an existing conversation */
 } answers[] = {
-    { "change", run_change, true }, { "diff", run_diff, true },  { "fork", run_fork, true },
-    { "status", run_status, true }, { "log", run_log, true },    { "retry", run_retry, true },
-    { "model", run_model, false },  { "help", run_help, false }, { "quit", run_quit, false },
-    { NULL, run_other, true }, /* any other */
+    { "change", NULL, print_change, true }, { "diff", NULL, print_diff, true },
+    { "fork", run_fork, NULL, true },       { "status", run_status, NULL, true },
+    { "log", run_log, NULL, true },         { "retry", run_retry, NULL, true },
+    { "model", run_model, NULL, false },    { "help", run_help, NULL, false },
+    { "quit", run_quit, NULL, false },      { NULL, NULL, print_answer, true },
 };
 
 static maki_status run(maki_chat *chat, const maki_slash_command *command, maki_err *err)
 {
     const struct answer_row *row = answers;
+    maki_str answer;
     while (row->answer && strcmp(row->answer, command->row->answer) != 0)
         row++;
-    if (row->conversation && !maki_chat_began(chat))
-        return maki_refuse(err, "EMPTY", "nothing was said yet in this conversation");
-    return row->run(chat, command, err);
+    if (row->conversation && !maki_chat_exists(chat))
+        return maki_refuse(err, "EMPTY", "the conversation has no message yet");
+    if (row->run) return row->run(chat, command, err);
+    maki_status st = run_op(chat, command, NULL, &answer, err);
+    if (st != MAKI_OK) return st;
+    if (row->print == print_change) {
+        chat->usage.tokens = maki_json_number_field(answer, "tokensAfter");
+        chat->usage.messages = maki_json_number_field(answer, "visible");
+    }
+    if (!maki_output_answer(&chat->output, command->row->name, answer))
+        row->print(chat, command, answer);
+    return MAKI_OK;
 }
 
 void maki_chat_command(maki_chat *chat, maki_str line)
@@ -366,6 +356,6 @@ void maki_chat_command(maki_chat *chat, maki_str line)
     maki_terminal_take_interrupt();
     maki_status st = maki_slash_command_parse(line, &command, &err);
     if (st == MAKI_OK) st = run(chat, &command, &err);
-    maki_terminal_take_interrupt(); /* it stopped the command, or came too late */
+    maki_terminal_take_interrupt(); /* of the command, or too late for it */
     if (st != MAKI_OK) maki_chat_fail(chat, &err);
 }

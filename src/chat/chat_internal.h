@@ -1,4 +1,4 @@
-/* chat_internal.h -- what chat.c and chat_command.c share; see chat.h. */
+/* chat_internal.h -- the state of a chat, for chat.c and chat_command.c. */
 #ifndef MAKI_CHAT_CHAT_INTERNAL_H
 #define MAKI_CHAT_CHAT_INTERNAL_H
 
@@ -16,42 +16,42 @@ struct maki_chat {
     maki_turns *turns;
     char home[MAKI_PATH_MAX];
     char path
-        [MAKI_PATH_MAX]; /* of the messages file; "": the key says where, and it is not there yet */
+        [MAKI_PATH_MAX]; /* of the messages file; "": the first message creates it from the key */
     char key[MAKI_KEY_MAX];
-    const char *name; /* that the session was called by; NULL: by none, or it is another one now */
+    const char *name; /* of --session; NULL: not given, or the session is a fork of it */
     char provider[64], model[MAKI_MODEL_MAX]; /* "": as configured */
-    char answering[MAKI_MODEL_MAX];           /* the model of the last turn, or who would answer */
-    maki_output showing;
-    maki_status_bar figures; /* since the last turn or step */
+    char answering[MAKI_MODEL_MAX];           /* the model of the last turn, or of the next */
+    maki_output output;
+    maki_status_bar usage;   /* after the last turn or step */
     maki_turn_result result; /* of the last turn */
-    unsigned unread; /* bootstrap files of which it was told that they are not read, a bit each */
+    unsigned warned;         /* bootstrap files that the user was warned about, a bit each */
     maki_logger logger;
-    maki_buf input, reply;         /* of an operation */
-    char bar[MAKI_STATUS_BAR_MAX]; /* their text */
-    bool leaving;                  /* /quit */
+    maki_buf input, reply; /* of an operation */
+    char bar[MAKI_STATUS_BAR_MAX];
+    bool quit; /* /quit was typed */
     int exit_code;
 };
 
-/* Tell what went wrong, and keep the first exit code. */
+/* Print the error; the first one sets the exit code. */
 void maki_chat_fail(maki_chat *chat, const maki_err *err);
-/* Words that are no answer, and words that were asked for. */
-#define maki_chat_note(chat, ...)  maki_output_note(&(chat)->showing, false, __VA_ARGS__)
-#define maki_chat_print(chat, ...) maki_output_note(&(chat)->showing, true, __VA_ARGS__)
-/* Is there a conversation yet? */
-bool maki_chat_began(const maki_chat *chat);
+/* Print to standard error (a note) or standard output (the output of a command). */
+#define maki_chat_note(chat, ...)  maki_output_note(&(chat)->output, false, __VA_ARGS__)
+#define maki_chat_print(chat, ...) maki_output_note(&(chat)->output, true, __VA_ARGS__)
+/* Does the messages file exist? */
+bool maki_chat_exists(const maki_chat *chat);
 /* A path for a new session. */
 maki_status maki_chat_new_path(maki_chat *chat, char out[MAKI_PATH_MAX], maki_err *err);
-/* A turn, and how it went; `text` len 0: the model is asked for an answer to what is there. */
+/* Run a turn and print its outcome; `text` len 0: the model answers the last message. */
 void maki_chat_turn(maki_chat *chat, maki_str text);
-/* The provider that would be asked now. */
+/* The provider of the next turn. */
 maki_status maki_chat_provider(const maki_chat *chat, maki_provider *out, maki_err *err);
 
 /* chat_command.c */
-/* Run an operation on what chat->input has; *answer is borrowed from chat->reply. */
-maki_status maki_chat_ask(maki_chat *chat, const char *op, maki_str *answer, maki_err *err);
-/* session.status of the conversation; chat->figures are what it says. */
+/* Run an operation on chat->input; *answer is borrowed from chat->reply. */
+maki_status maki_chat_run_op(maki_chat *chat, const char *op, maki_str *answer, maki_err *err);
+/* session.status of the session; updates chat->usage. */
 maki_status maki_chat_status(maki_chat *chat, maki_str *answer, maki_err *err);
-/* The same for the figures alone. */
+/* The same, without the answer. */
 void maki_chat_measure(maki_chat *chat);
 void maki_chat_command(maki_chat *chat, maki_str line);
 

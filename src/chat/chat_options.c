@@ -1,4 +1,4 @@
-/* chat_options.c -- see chat_options.h. */
+/* chat_options.c -- the table of options, its help, and the check that no value is empty. */
 #include "chat/chat_options.h"
 
 #include <stddef.h>
@@ -7,16 +7,16 @@
 #include "base/err.h"
 
 static const char usage[] =
-    "maki chat [--session NAME] [--provider NAME] [--model NAME]     talk, in a terminal or a pipe\n"
-    "maki chat -p TEXT [--json]                                      one message, one answer\n"
+    "maki chat [--session NAME] [--provider NAME] [--model NAME]     chat in a terminal or a pipe\n"
+    "maki chat -p TEXT [--json]                                      send one message, print the answer\n"
     "\n"
-    "Every word is kept as a session, and what no longer fits the model's window is condensed.\n"
+    "The conversation is stored as a session; what does not fit the model's window is condensed.\n"
     "\n";
 
 static const char notes[] =
     "\n"
-    "In a terminal /help lists the commands; Ctrl-C stops an answer, Ctrl-D leaves.  In a pipe every line is\n"
-    "a message, or a command.  A line that ends with a backslash goes on in the next.\n"
+    "In a terminal /help lists the commands; Ctrl-C stops an answer, Ctrl-D ends the chat.  In a pipe each line is\n"
+    "a message or a command.  A line that ends with a backslash is continued by the next one.\n"
     "\n"
     "Example:\n"
     "  maki chat\n"
@@ -26,13 +26,15 @@ static const char notes[] =
 #define AT(member) offsetof(maki_chat_options, member)
 static const maki_option flags[] = {
     { "--session NAME", AT(session),
-      "go on with a session: its id or the beginning of it, its key, a path, or a name\n"
-      "of your own, which is made if there is none.  Without it a new one begins" },
+      "continue a session: its id or the beginning of it, its key, a path, or a new\n"
+      "name, which is created.  Without it a new session begins" },
     { "--provider NAME", AT(provider), "one of `llm` in maki.yaml (llm.provider)" },
     { "--model NAME", AT(model), "its model (llm.PROVIDER.model)" },
-    { "-p TEXT", AT(say), "say this and end; \"-\": what standard input has, all of it" },
-    { "--json", AT(json), "JSON lines: each piece of the answer, and at its end how it went" },
-    { "--config FILE", AT(config), "another maki.yaml" },
+    { "-p TEXT", AT(message),
+      "send this message, print the answer, exit; \"-\": read it from standard input" },
+    { "--json", AT(json),
+      "print JSON lines: the answer as it comes, then one line with the result" },
+    { "--config FILE", AT(config), "the configuration file" },
     { "--help", AT(help), NULL },
     { "-h", AT(help), NULL },
 };
@@ -45,9 +47,10 @@ maki_status maki_chat_options_read(int argc, char **argv, maki_chat_options *out
     *out = (maki_chat_options){ .json = false };
     maki_status st = maki_options_read(&list, out, &word, 1, &words, err);
     if (st == MAKI_OK && words)
-        return maki_fail(err, MAKI_INVALID, "%.60s is no option; maki chat -p TEXT says something",
-                         word);
-    const char *const texts[] = { out->session, out->provider, out->model, out->say, out->config };
+        return maki_fail(err, MAKI_INVALID,
+                         "unexpected argument %.60s; maki chat -p TEXT sends a message", word);
+    const char *const texts[] = { out->session, out->provider, out->model, out->message,
+                                  out->config };
     for (size_t i = 0; st == MAKI_OK && i < sizeof texts / sizeof texts[0]; i++) {
         if (texts[i] && !*texts[i])
             st = maki_fail(err, MAKI_INVALID, "a value is missing; see maki chat --help");

@@ -11,12 +11,12 @@ typedef struct maki_chat_options {
     const char *config;
     const char *session;
     const char *provider, *model;
-    const char *say; /* -p: one message, then the end; "-": what standard input has */
+    const char *message; /* -p: send it and exit; "-": read it from standard input */
     bool json;
     bool help;
 } maki_chat_options;
 
-/* MAKI_INVALID says what is wrong and where the help is. */
+/* MAKI_INVALID: the error names the option and the help. */
 maki_status maki_chat_options_read(int argc, char **argv, maki_chat_options *out, maki_err *err);
 void maki_chat_options_help(maki_sink out);
 

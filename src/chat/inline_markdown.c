@@ -1,19 +1,19 @@
-/* inline_markdown.c -- see inline_markdown.h.
+/* inline_markdown.c -- delimiter runs, code spans and links, a character at a time.
  *
- * The rules are CommonMark's, except that a mark beside a Chinese or Japanese character needs no space
- * around it: `**強調**です` is bold, as whoever wrote it meant. */
+ * The rules are CommonMark's, except that a delimiter next to a Chinese or Japanese character needs no space around it:
+ * `**強調**です` is bold, as intended. */
 #include "chat/inline_markdown.h"
 
 #include <ctype.h>
 
-maki_inline maki_inline_new(maki_text_wrap *flow, unsigned base)
+maki_inline maki_inline_new(maki_text_wrap *wrap, unsigned base)
 {
-    return (maki_inline){ .flow = flow, .base = base, .before = ' ' };
+    return (maki_inline){ .wrap = wrap, .base = base, .before = ' ' };
 }
 
-static void say(maki_inline *p, uint32_t code, unsigned more)
+static void put(maki_inline *p, uint32_t code, unsigned more)
 {
-    maki_text_wrap_put(p->flow, code, p->base | p->look | more);
+    maki_text_wrap_put(p->wrap, code, p->base | p->style | more);
     p->before = code;
 }
 
@@ -27,47 +27,47 @@ static bool is_word(uint32_t code)
     return code < 128 && isalnum((int)code);
 }
 
-/* ---- runs of marks -------------------------------------------------------------------------------- */
+/* ---- delimiter runs -------------------------------------------------------------------------------- */
 
-/* What a run switches; 0: it is just text. */
-static unsigned switched(uint32_t mark, size_t run)
+/* The styles that a run toggles; 0: it is text. */
+static unsigned styles_of(uint32_t mark, size_t run)
 {
-    if (mark == '~') return run == 2 ? MAKI_LOOK_STRIKE : 0;
+    if (mark == '~') return run == 2 ? MAKI_STYLE_STRIKE : 0;
     switch (run) {
-    case 1: return MAKI_LOOK_ITALIC;
-    case 2: return MAKI_LOOK_BOLD;
-    case 3: return MAKI_LOOK_BOLD | MAKI_LOOK_ITALIC;
+    case 1: return MAKI_STYLE_ITALIC;
+    case 2: return MAKI_STYLE_BOLD;
+    case 3: return MAKI_STYLE_BOLD | MAKI_STYLE_ITALIC;
     default: return 0;
     }
 }
 
-/* Between two letters an underscore is part of a name, and a single star a product. */
+/* Between two letters an underscore is part of a name, and an asterisk a product. */
 static bool is_inside_word(const maki_inline *p, size_t run, uint32_t next)
 {
     if (!is_word(p->before) || !is_word(next)) return false;
-    return p->mark == '_' || (p->mark == '*' && run == 1 && !(p->look & MAKI_LOOK_ITALIC));
+    return p->mark == '_' || (p->mark == '*' && run == 1 && !(p->style & MAKI_STYLE_ITALIC));
 }
 
 static void end_run(maki_inline *p, uint32_t next)
 {
     size_t run = p->run;
-    unsigned looks = is_inside_word(p, run, next) ? 0 : switched(p->mark, run);
+    unsigned styles = is_inside_word(p, run, next) ? 0 : styles_of(p->mark, run);
     p->run = 0;
     if (p->mark == '`') {
         p->code = run;
-    } else if ((p->look & looks) && !is_space(p->before)) {
-        p->look &= ~looks;
-    } else if (looks && !(p->look & looks) && !is_space(next)) {
-        p->look |= looks;
+    } else if ((p->style & styles) && !is_space(p->before)) {
+        p->style &= ~styles;
+    } else if (styles && !(p->style & styles) && !is_space(next)) {
+        p->style |= styles;
     } else {
         while (run--)
-            say(p, p->mark, 0);
+            put(p, p->mark, 0);
     }
 }
 
 /* ---- code ----------------------------------------------------------------------------------------- */
 
-/* Backticks in code wait too: as many as opened it close it, others belong to it. */
+/* A run of as many backticks as opened the code closes it; others belong to it. */
 static void end_code_run(maki_inline *p)
 {
     if (p->run == p->code) {
@@ -75,13 +75,13 @@ static void end_code_run(maki_inline *p)
         p->before = '`';
     } else {
         for (size_t i = 0; i < p->run; i++)
-            say(p, '`', MAKI_LOOK_CODE);
+            put(p, '`', MAKI_STYLE_CODE);
     }
     p->run = 0;
 }
 
-/* The run that waits is over; `next` is the character behind it. */
-static void settle_run(maki_inline *p, uint32_t next)
+/* The pending run is complete; `next` is the character after it. */
+static void resolve_run(maki_inline *p, uint32_t next)
 {
     if (p->run == 0) return;
     if (p->code) {
@@ -95,24 +95,24 @@ static void settle_run(maki_inline *p, uint32_t next)
 
 static void plain_char(maki_inline *p, uint32_t code);
 
-static void settle_unless_more(maki_inline *p, uint32_t code)
+static void resolve_unless_continued(maki_inline *p, uint32_t code)
 {
-    if (code != p->mark) settle_run(p, code);
+    if (code != p->mark) resolve_run(p, code);
 }
 
-/* It is none after all: its characters are text, other brackets among them too. */
-static void drop_link(maki_inline *p)
+/* It is not a link: its characters are text, also other brackets among them. */
+static void unparse_link(maki_inline *p)
 {
     size_t len = p->link_len;
     p->link_len = p->link_text = 0;
     for (size_t i = 0; i < len; i++) {
-        settle_unless_more(p, p->link[i]);
+        resolve_unless_continued(p, p->link[i]);
         plain_char(p, p->link[i]);
     }
 }
 
-/* "[text](address)": the text underlined, and the address behind it unless it is the same. */
-static void show_link(maki_inline *p)
+/* "[text](address)": the text underlined, followed by the address unless it is the same. */
+static void write_link(maki_inline *p)
 {
     size_t text = p->link_text - 1, address = p->link_len - p->link_text - 2;
     const uint32_t *at = p->link + p->link_text + 2;
@@ -120,27 +120,28 @@ static void show_link(maki_inline *p)
     for (size_t i = 0; i < text; i++) {
         uint32_t code = p->link[1 + i];
         same = same && code == at[i];
-        if (code != '`' && code != '*') say(p, code, MAKI_LOOK_LINK); /* marks in it mark nothing */
+        if (code != '`' && code != '*')
+            put(p, code, MAKI_STYLE_LINK); /* delimiters have no meaning here */
     }
     if (!same) {
-        say(p, ' ', 0);
-        say(p, '(', MAKI_LOOK_DIM);
+        put(p, ' ', 0);
+        put(p, '(', MAKI_STYLE_DIM);
         for (size_t i = 0; i < address; i++)
-            say(p, at[i], MAKI_LOOK_DIM);
-        say(p, ')', MAKI_LOOK_DIM);
+            put(p, at[i], MAKI_STYLE_DIM);
+        put(p, ')', MAKI_STYLE_DIM);
     }
     p->link_len = p->link_text = 0;
 }
 
 static void link_char(maki_inline *p, uint32_t code)
 {
-    bool bad = (p->link_text && p->link_len == p->link_text + 1 && code != '(') ||
-               (!p->link_text && code == '[') || p->link_len == MAKI_INLINE_LINK;
-    if (bad) {
-        drop_link(p);
+    bool invalid = (p->link_text && p->link_len == p->link_text + 1 && code != '(') ||
+                   (!p->link_text && code == '[') || p->link_len == MAKI_INLINE_LINK;
+    if (invalid) {
+        unparse_link(p);
         maki_inline_char(p, code);
     } else if (p->link_text && code == ')') {
-        show_link(p);
+        write_link(p);
     } else {
         if (!p->link_text && code == ']') p->link_text = p->link_len;
         p->link[p->link_len++] = code;
@@ -153,9 +154,9 @@ static void escaped_char(maki_inline *p, uint32_t code)
 {
     p->escaped = false;
     if (code < 128 && ispunct((int)code)) {
-        say(p, code, 0);
+        put(p, code, 0);
     } else {
-        say(p, '\\', 0);
+        put(p, '\\', 0);
         plain_char(p, code);
     }
 }
@@ -171,7 +172,7 @@ static void plain_char(maki_inline *p, uint32_t code)
     } else if (!p->code && code == '\\') {
         p->escaped = true;
     } else {
-        say(p, code, p->code ? MAKI_LOOK_CODE : 0);
+        put(p, code, p->code ? MAKI_STYLE_CODE : 0);
     }
 }
 
@@ -181,7 +182,7 @@ void maki_inline_char(maki_inline *p, uint32_t code)
         link_char(p, code);
         return;
     }
-    settle_unless_more(p, code);
+    resolve_unless_continued(p, code);
     if (code == '[' && !p->code && !p->escaped) {
         p->link[p->link_len++] = code;
     } else {
@@ -191,9 +192,9 @@ void maki_inline_char(maki_inline *p, uint32_t code)
 
 void maki_inline_flush(maki_inline *p)
 {
-    if (p->link_len) drop_link(p);
-    settle_run(p, ' ');
-    if (p->escaped) say(p, '\\', 0);
+    if (p->link_len) unparse_link(p);
+    resolve_run(p, ' ');
+    if (p->escaped) put(p, '\\', 0);
     p->escaped = false;
     p->before = ' ';
 }

@@ -1,7 +1,7 @@
-/* markdown.c -- see markdown.h.
+/* markdown.c -- the block structure of Markdown: a state machine over characters.
  *
- * A line begins by waiting until it is clear what it is: "##" may become a heading, "**" a word in bold.  From
- * then on its characters go to the phrase, or as they are to the flow. */
+ * The beginning of a line is buffered (md->head) until its kind is known: "##" may become a heading, "**" a bold word.  Then
+ * its characters go to the inline parser (md->line), or unwrapped to md->wrap. */
 #include "chat/markdown.h"
 
 #include "base/str.h"
@@ -9,22 +9,22 @@
 
 enum { REPLACEMENT = 0xfffd, RULE = 0x2500, RULE_MAX = 60, INDENT_MAX = 40, TAB = 4 };
 
-typedef enum kind { UNCLEAR, TEXT, HEADING, BULLET, NUMBER, QUOTE, TABLE, LINE, FENCE } kind;
+typedef enum kind { UNKNOWN, TEXT, HEADING, BULLET, NUMBER, QUOTE, TABLE, LINE, FENCE } kind;
 
 void maki_markdown_begin(maki_markdown *md, maki_sink sink, unsigned width, bool styled)
 {
-    *md = (maki_markdown){ .flow = maki_text_wrap_new(sink, width, styled) };
-    md->phrase = maki_inline_new(&md->flow, MAKI_LOOK_PLAIN);
+    *md = (maki_markdown){ .wrap = maki_text_wrap_new(sink, width, styled) };
+    md->line = maki_inline_new(&md->wrap, MAKI_STYLE_PLAIN);
 }
 
 void maki_markdown_resize(maki_markdown *md, unsigned width)
 {
-    md->flow.width = width < MAKI_TEXT_WRAP_MIN ? MAKI_TEXT_WRAP_MIN : width;
+    md->wrap.width = width < MAKI_TEXT_WRAP_MIN ? MAKI_TEXT_WRAP_MIN : width;
 }
 
-/* ---- what a line is ------------------------------------------------------------------------------- */
+/* ---- the kind of a line ------------------------------------------------------------------------------- */
 
-/* How many of `code` it begins with. */
+/* How many of `code` does it begin with? */
 static size_t run_of(const maki_markdown *md, uint32_t code)
 {
     size_t n = 0;
@@ -38,65 +38,65 @@ static bool is_space(uint32_t code)
     return code == ' ' || code == '\t';
 }
 
-static kind heading_or_text(const maki_markdown *md, bool whole)
+static kind heading_or_text(const maki_markdown *md, bool complete)
 {
     size_t n = run_of(md, '#');
     if (n > 6) return TEXT;
-    if (n == md->head_len) return whole ? TEXT : UNCLEAR;
+    if (n == md->head_len) return complete ? TEXT : UNKNOWN;
     return is_space(md->head[n]) ? HEADING : TEXT;
 }
 
 /* "- item", "---" or just text. */
-static kind bullet_or_line(const maki_markdown *md, bool whole)
+static kind bullet_or_line(const maki_markdown *md, bool complete)
 {
     uint32_t mark = md->head[0];
     size_t n = run_of(md, mark);
     if (n == 1 && md->head_len == 2 && is_space(md->head[1]) && mark != '_') return BULLET;
     if (n < md->head_len) return TEXT;
-    if (!whole) return UNCLEAR;
+    if (!complete) return UNKNOWN;
     return n >= 3 && mark != '+' ? LINE : TEXT;
 }
 
-static kind number_or_text(const maki_markdown *md, bool whole)
+static kind number_or_text(const maki_markdown *md, bool complete)
 {
     size_t n = 0;
     while (n < md->head_len && md->head[n] >= '0' && md->head[n] <= '9')
         n++;
     if (n > 9) return TEXT;
-    if (n == md->head_len) return whole ? TEXT : UNCLEAR;
+    if (n == md->head_len) return complete ? TEXT : UNKNOWN;
     if (md->head[n] != '.' && md->head[n] != ')') return TEXT;
-    if (n + 1 == md->head_len) return whole ? TEXT : UNCLEAR;
+    if (n + 1 == md->head_len) return complete ? TEXT : UNKNOWN;
     return is_space(md->head[n + 1]) ? NUMBER : TEXT;
 }
 
-/* "```c" to the end of the line; with another backtick behind it is code inside a line. */
-static kind fence_or_text(const maki_markdown *md, bool whole)
+/* "```c" to the end of the line; with another backtick after it, it is inline code. */
+static kind fence_or_text(const maki_markdown *md, bool complete)
 {
     uint32_t mark = md->head[0];
     size_t n = run_of(md, mark);
-    if (n == md->head_len && !whole) return UNCLEAR;
+    if (n == md->head_len && !complete) return UNKNOWN;
     if (n < 3) return TEXT;
     for (size_t i = n; i < md->head_len && mark == '`'; i++) {
         if (md->head[i] == mark) return TEXT;
     }
-    return whole ? FENCE : UNCLEAR;
+    return complete ? FENCE : UNKNOWN;
 }
 
-static kind kind_of(const maki_markdown *md, bool whole)
+static kind kind_of(const maki_markdown *md, bool complete)
 {
     if (md->head_len == MAKI_MARKDOWN_HEAD) return TEXT;
     switch (md->head[0]) {
-    case '#': return heading_or_text(md, whole);
+    case '#': return heading_or_text(md, complete);
     case '-':
     case '*':
     case '_':
-    case '+': return bullet_or_line(md, whole);
+    case '+': return bullet_or_line(md, complete);
     case '`':
-    case '~': return fence_or_text(md, whole);
+    case '~': return fence_or_text(md, complete);
     case '>': return QUOTE;
     case '|': return TABLE;
     default:
-        if (md->head[0] >= '0' && md->head[0] <= '9') return number_or_text(md, whole);
+        if (md->head[0] >= '0' && md->head[0] <= '9') return number_or_text(md, complete);
         return TEXT;
     }
 }
@@ -106,33 +106,33 @@ static kind kind_of(const maki_markdown *md, bool whole)
 static void begin_indent(maki_markdown *md)
 {
     for (int i = 0; i < md->indent; i++)
-        maki_text_wrap_begin(&md->flow, MAKI_LIT(" "), false);
+        maki_text_wrap_prefix(&md->wrap, MAKI_LIT(" "), false);
 }
 
-/* The marks of the block before end with it. */
-static void begin_block(maki_markdown *md, unsigned look)
+/* The styles of the previous block end. */
+static void begin_block(maki_markdown *md, unsigned style)
 {
-    md->phrase = maki_inline_new(&md->flow, look);
+    md->line = maki_inline_new(&md->wrap, style);
 }
 
-static void say_head(maki_markdown *md)
+static void write_head(maki_markdown *md)
 {
     for (size_t i = 0; i < md->head_len; i++)
-        maki_inline_char(&md->phrase, md->head[i]);
+        maki_inline_char(&md->line, md->head[i]);
 }
 
 static void begin_number(maki_markdown *md)
 {
     for (size_t i = 0; i < md->head_len; i++) {
         char digit = (char)md->head[i];
-        maki_text_wrap_begin(&md->flow, (maki_str){ &digit, 1 }, false);
+        maki_text_wrap_prefix(&md->wrap, (maki_str){ &digit, 1 }, false);
     }
 }
 
 static void write_rule(maki_markdown *md, unsigned columns)
 {
-    for (unsigned i = 0; i < columns && i < md->flow.width - md->flow.hang_width; i++)
-        maki_text_wrap_raw(&md->flow, RULE, MAKI_LOOK_DIM);
+    for (unsigned i = 0; i < columns && i < md->wrap.width - md->wrap.prefix_width; i++)
+        maki_text_wrap_unwrapped(&md->wrap, RULE, MAKI_STYLE_DIM);
 }
 
 static void begin_code(maki_markdown *md)
@@ -144,15 +144,15 @@ static void begin_code(maki_markdown *md)
     write_rule(md, 2);
     while (n < md->head_len && is_space(md->head[n]))
         n++;
-    if (n < md->head_len) maki_text_wrap_raw(&md->flow, ' ', MAKI_LOOK_DIM);
+    if (n < md->head_len) maki_text_wrap_unwrapped(&md->wrap, ' ', MAKI_STYLE_DIM);
     for (; n < md->head_len; n++)
-        maki_text_wrap_raw(&md->flow, md->head[n], MAKI_LOOK_DIM);
+        maki_text_wrap_unwrapped(&md->wrap, md->head[n], MAKI_STYLE_DIM);
 }
 
-/* A bar, and the line begins again behind it. */
+/* A bar; the line begins again after it. */
 static void begin_quote(maki_markdown *md)
 {
-    maki_text_wrap_begin(&md->flow, MAKI_LIT("│ "), true);
+    maki_text_wrap_prefix(&md->wrap, MAKI_LIT("│ "), true);
     md->quotes++;
     md->indent = -1;
 }
@@ -162,13 +162,13 @@ static void begin_line(maki_markdown *md, kind line)
     md->state = MAKI_MARKDOWN_TEXT;
     if (line != QUOTE) begin_indent(md);
     switch (line) {
-    case HEADING: begin_block(md, MAKI_LOOK_HEADING); break;
+    case HEADING: begin_block(md, MAKI_STYLE_HEADING); break;
     case BULLET:
-        begin_block(md, MAKI_LOOK_PLAIN);
-        maki_text_wrap_begin(&md->flow, MAKI_LIT("• "), false);
+        begin_block(md, MAKI_STYLE_PLAIN);
+        maki_text_wrap_prefix(&md->wrap, MAKI_LIT("• "), false);
         break;
     case NUMBER:
-        begin_block(md, MAKI_LOOK_PLAIN);
+        begin_block(md, MAKI_STYLE_PLAIN);
         begin_number(md);
         break;
     case QUOTE:
@@ -176,7 +176,7 @@ static void begin_line(maki_markdown *md, kind line)
         md->state = MAKI_MARKDOWN_BEGIN;
         break;
     case TABLE:
-        maki_text_wrap_raw(&md->flow, '|', MAKI_LOOK_PLAIN);
+        maki_text_wrap_unwrapped(&md->wrap, '|', MAKI_STYLE_PLAIN);
         md->state = MAKI_MARKDOWN_TABLE;
         break;
     case LINE: write_rule(md, RULE_MAX); break;
@@ -184,7 +184,7 @@ static void begin_line(maki_markdown *md, kind line)
         begin_code(md);
         md->state = MAKI_MARKDOWN_CODE;
         break;
-    default: say_head(md); break;
+    default: write_head(md); break;
     }
     md->head_len = 0;
 }
@@ -198,37 +198,37 @@ static void on_begin(maki_markdown *md, uint32_t code)
     }
     md->head[md->head_len++] = code;
     kind line = kind_of(md, false);
-    if (line != UNCLEAR) begin_line(md, line);
+    if (line != UNKNOWN) begin_line(md, line);
 }
 
 /* ---- ends of lines -------------------------------------------------------------------------------- */
 
 static void next_line(maki_markdown *md)
 {
-    maki_text_wrap_line(&md->flow);
+    maki_text_wrap_newline(&md->wrap);
     md->began = true;
     md->blank = false;
     md->indent = 0;
     md->quotes = 0;
 }
 
-/* Several empty lines read like one, and at the beginning like none. */
+/* Several empty lines become one, at the beginning none. */
 static void empty_line(maki_markdown *md)
 {
-    begin_block(md, MAKI_LOOK_PLAIN);
+    begin_block(md, MAKI_STYLE_PLAIN);
     if (md->quotes) {
         next_line(md);
         return;
     }
-    if (md->began && !md->blank) maki_text_wrap_line(&md->flow);
+    if (md->began && !md->blank) maki_text_wrap_newline(&md->wrap);
     md->blank = true;
     md->indent = 0;
 }
 
 static void end_text(maki_markdown *md)
 {
-    maki_inline_flush(&md->phrase);
-    if (md->phrase.base) begin_block(md, MAKI_LOOK_PLAIN); /* a heading is one line */
+    maki_inline_flush(&md->line);
+    if (md->line.base) begin_block(md, MAKI_STYLE_PLAIN); /* a heading is one line */
     next_line(md);
     md->state = MAKI_MARKDOWN_BEGIN;
 }
@@ -239,7 +239,7 @@ static void begin_code_line(maki_markdown *md)
     md->state = MAKI_MARKDOWN_CODE_BEGIN;
 }
 
-/* The whole line is here and it was not clear before. */
+/* The line is complete and its kind was unknown. */
 static void end_begin(maki_markdown *md)
 {
     if (md->head_len == 0) {
@@ -256,8 +256,8 @@ static void end_begin(maki_markdown *md)
 
 /* ---- fenced code ---------------------------------------------------------------------------------- */
 
-/* Spaces, the fence, spaces: does the line begin like the end of the code; is it all of it? */
-static bool may_end_code(const maki_markdown *md, bool whole)
+/* Spaces, the fence, spaces: does the line begin like the end of the code, or is it (`complete`)? */
+static bool may_end_code(const maki_markdown *md, bool complete)
 {
     size_t at = 0, fence = 0;
     while (at < md->head_len && is_space(md->head[at]))
@@ -266,13 +266,13 @@ static bool may_end_code(const maki_markdown *md, bool whole)
         fence++;
     while (fence >= md->fence_len && at < md->head_len && is_space(md->head[at]))
         at++;
-    return at == md->head_len && at < MAKI_MARKDOWN_HEAD && (!whole || fence >= md->fence_len);
+    return at == md->head_len && at < MAKI_MARKDOWN_HEAD && (!complete || fence >= md->fence_len);
 }
 
-static void say_code(maki_markdown *md)
+static void write_code(maki_markdown *md)
 {
     for (size_t i = 0; i < md->head_len; i++)
-        maki_text_wrap_raw(&md->flow, md->head[i], MAKI_LOOK_CODE);
+        maki_text_wrap_unwrapped(&md->wrap, md->head[i], MAKI_STYLE_CODE);
     md->head_len = 0;
     md->state = MAKI_MARKDOWN_CODE;
 }
@@ -281,7 +281,7 @@ static void end_code(maki_markdown *md)
 {
     write_rule(md, 2);
     next_line(md);
-    begin_block(md, MAKI_LOOK_PLAIN);
+    begin_block(md, MAKI_STYLE_PLAIN);
     md->head_len = 0;
     md->state = MAKI_MARKDOWN_BEGIN;
 }
@@ -290,8 +290,7 @@ static void on_char(maki_markdown *md, uint32_t code);
 
 static void on_code_begin(maki_markdown *md, uint32_t code)
 {
-    if (md->quotes < md->fence_quotes &&
-        md->head_len == 0) { /* each line of a quote has its mark */
+    if (md->quotes < md->fence_quotes && md->head_len == 0) { /* each line of a quote has its > */
         if (is_space(code)) return;
         if (code == '>') {
             begin_quote(md);
@@ -307,7 +306,7 @@ static void on_code_begin(maki_markdown *md, uint32_t code)
     }
     md->indent = 0;
     md->head[md->head_len++] = code;
-    if (!may_end_code(md, false)) say_code(md);
+    if (!may_end_code(md, false)) write_code(md);
 }
 
 static void end_code_begin(maki_markdown *md)
@@ -315,7 +314,7 @@ static void end_code_begin(maki_markdown *md)
     if (may_end_code(md, true)) {
         end_code(md);
     } else {
-        say_code(md);
+        write_code(md);
         begin_code_line(md);
     }
 }
@@ -341,10 +340,10 @@ static void on_char(maki_markdown *md, uint32_t code)
     }
     switch (md->state) {
     case MAKI_MARKDOWN_BEGIN: on_begin(md, code); break;
-    case MAKI_MARKDOWN_TEXT: maki_inline_char(&md->phrase, code); break;
-    case MAKI_MARKDOWN_TABLE: maki_text_wrap_raw(&md->flow, code, MAKI_LOOK_PLAIN); break;
+    case MAKI_MARKDOWN_TEXT: maki_inline_char(&md->line, code); break;
+    case MAKI_MARKDOWN_TABLE: maki_text_wrap_unwrapped(&md->wrap, code, MAKI_STYLE_PLAIN); break;
     case MAKI_MARKDOWN_CODE_BEGIN: on_code_begin(md, code); break;
-    case MAKI_MARKDOWN_CODE: maki_text_wrap_raw(&md->flow, code, MAKI_LOOK_CODE); break;
+    case MAKI_MARKDOWN_CODE: maki_text_wrap_unwrapped(&md->wrap, code, MAKI_STYLE_CODE); break;
     }
 }
 
@@ -359,7 +358,7 @@ static void on_byte(maki_markdown *md, char byte)
     } else if (maki_utf8_incomplete(part) < len) {
         md->part_len = 0;
         on_char(md, REPLACEMENT);
-        if (len > 1) on_byte(md, byte); /* what broke the character may begin the next */
+        if (len > 1) on_byte(md, byte); /* the byte that made it invalid may begin the next */
     }
 }
 
@@ -367,7 +366,7 @@ maki_status maki_markdown_add(maki_markdown *md, maki_str piece, maki_err *err)
 {
     for (size_t i = 0; i < piece.len; i++)
         on_byte(md, piece.ptr[i]);
-    return maki_text_wrap_flush(&md->flow, err);
+    return maki_text_wrap_flush(&md->wrap, err);
 }
 
 maki_status maki_markdown_end(maki_markdown *md, maki_err *err)
@@ -379,5 +378,5 @@ maki_status maki_markdown_end(maki_markdown *md, maki_err *err)
         md->state == MAKI_MARKDOWN_TABLE || md->head_len || md->quotes)
         on_newline(md);
     if (code && md->state == MAKI_MARKDOWN_CODE_BEGIN) end_code(md);
-    return maki_text_wrap_flush(&md->flow, err);
+    return maki_text_wrap_flush(&md->wrap, err);
 }

@@ -1,15 +1,15 @@
-/* markdown.h -- Markdown that reads well in a terminal, while it still comes.
+/* markdown.h -- render Markdown in a terminal while it is being received.
  *
  *     maki_markdown md;
  *     maki_markdown_begin(&md, sink, 80, true);
- *     maki_markdown_add(&md, piece, &err);  ... as pieces come, cut anywhere
+ *     maki_markdown_add(&md, piece, &err);  ... as pieces come, split anywhere
  *     st = maki_markdown_end(&md, &err);
  *
- * Headings, bold, italic, code, links, lists and quotes lose their marks and get a look; lines wrap at the
- * terminal's width under their bullet or bar.  Fenced code keeps its lines as they are, with the language above;
- * tables too.  The line breaks of a paragraph stay: in a chat people mean them.
+ * Headings, bold, italic, code, links, lists and quotes are displayed by styles instead of their marks; lines wrap at the
+ * terminal's width, indented below their bullet or bar.  Fenced code and tables keep their lines.  The line breaks of a
+ * paragraph stay: in a chat they are intended.
  *
- * The same text gives the same bytes wherever it was cut.  Nothing is allocated. */
+ * The output does not depend on where the text was split.  Nothing is allocated. */
 #ifndef MAKI_CHAT_MARKDOWN_H
 #define MAKI_CHAT_MARKDOWN_H
 
@@ -19,37 +19,37 @@
 enum { MAKI_MARKDOWN_HEAD = 256 };
 
 typedef enum maki_markdown_state {
-    MAKI_MARKDOWN_BEGIN,      /* of a line: what is it? */
-    MAKI_MARKDOWN_TEXT,       /* in a line of text */
-    MAKI_MARKDOWN_TABLE,      /* in a line that is left as it is */
-    MAKI_MARKDOWN_CODE_BEGIN, /* of a line of fenced code: does it end here? */
-    MAKI_MARKDOWN_CODE        /* in such a line */
+    MAKI_MARKDOWN_BEGIN,      /* of a line, its kind unknown */
+    MAKI_MARKDOWN_TEXT,       /* within a line of text */
+    MAKI_MARKDOWN_TABLE,      /* within a line that is not wrapped */
+    MAKI_MARKDOWN_CODE_BEGIN, /* of a line of fenced code, maybe its end */
+    MAKI_MARKDOWN_CODE        /* within such a line */
 } maki_markdown_state;
 
 typedef struct maki_markdown {
-    maki_text_wrap flow;
-    maki_inline phrase;
+    maki_text_wrap wrap;
+    maki_inline line;
     maki_markdown_state state;
-    char part[4]; /* the beginning of a character */
+    char part[4]; /* an incomplete character */
     size_t part_len;
-    uint32_t head[MAKI_MARKDOWN_HEAD]; /* the beginning of a line, until it is clear what it is */
+    uint32_t head[MAKI_MARKDOWN_HEAD]; /* of a line, until its kind is known */
     size_t head_len;
-    int indent;      /* spaces before it; -1: the one behind a quote's mark does not count */
-    unsigned quotes; /* marks of quotes seen in this line */
-    uint32_t fence;  /* what the code is fenced with */
+    int indent;      /* spaces before it; -1: after a quote's >, whose space is skipped */
+    unsigned quotes; /* > at the beginning of this line */
+    uint32_t fence;  /* the character of the code's fence */
     size_t fence_len;
-    unsigned fence_quotes; /* that it stands in */
+    unsigned fence_quotes; /* that the code is in */
     bool began;            /* something was written */
     bool blank;            /* the last line was empty */
 } maki_markdown;
 
 /* `styled`: with escape sequences.  The sink is used until the end. */
 void maki_markdown_begin(maki_markdown *md, maki_sink sink, unsigned width, bool styled);
-/* The terminal has another width now. */
+/* The terminal was resized. */
 void maki_markdown_resize(maki_markdown *md, unsigned width);
-/* What is complete of it is written; a failure of the sink is told, and sticks. */
+/* Write what is complete; a failure of the sink is returned, and sticks. */
 maki_status maki_markdown_add(maki_markdown *md, maki_str piece, maki_err *err);
-/* Nothing more comes: what waited is written, and the last line ended. */
+/* The text is complete: write what is pending, and end the last line. */
 maki_status maki_markdown_end(maki_markdown *md, maki_err *err);
 
 #endif

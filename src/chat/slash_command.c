@@ -1,45 +1,48 @@
-/* slash_command.c -- see slash_command.h. */
+/* slash_command.c -- find the row of a command, check its arguments by their types, write the input of its operation.
+ *
+ * In:    a line; the rows of the operations and of `own`.
+ * Out:   a maki_slash_command whose arguments are all valid: writing them cannot fail but for memory. */
 #include "chat/slash_command.h"
 
 #include <ctype.h>
 #include <stdio.h>
 
 #include "base/err.h"
-#include "base/json_write.h"
+#include "base/json_print.h"
 #include "base/str.h"
 #include "base/suggest.h"
 
 #define ARGS(...) ((const maki_op_argument[]){ __VA_ARGS__, { 0 } })
 
-/* The chat's own, of which chat_command.c knows the function; an argument called `count` is a number. */
+/* The chat's own commands, run by chat_command.c; the type of an argument is its field. */
 /* clang-format off */
 static const maki_op_command own[] = {
     { "chat", "log",   "the last messages and their numbers",         "log",   NULL, ARGS({ "[N]", "count" }) },
     { "chat", "retry", "ask again for an answer to the last message", "retry", NULL, ARGS({ 0 }) },
-    { "chat", "model", "who answers; another one from now on",        "model", NULL, ARGS({ "[[PROVIDER]", "provider" }, { "NAME]", "model" }) },
+    { "chat", "model", "print or change the model that answers",       "model", NULL, ARGS({ "[[PROVIDER]", "provider" }, { "NAME]", "model" }) },
     { "chat", "help",  "this list",                                   "help",  NULL, ARGS({ 0 }) },
-    { "chat", "quit",  "leave; so does Ctrl-D",                       "quit",  NULL, ARGS({ 0 }) },
+    { "chat", "quit",  "end the chat, like Ctrl-D",                    "quit",  NULL, ARGS({ 0 }) },
 };
 /* clang-format on */
 
 bool maki_slash_command_at(size_t index, maki_slash_command *out)
 {
-    maki_op_bound_command shown;
+    maki_op_bound_command bound;
     size_t operations = 0;
-    while (operations <= index && maki_op_command_at("chat", operations, &shown))
+    while (operations <= index && maki_op_command_at("chat", operations, &bound))
         operations++;
     *out = (maki_slash_command){ .count = 0 };
     if (operations > index) {
-        out->row = shown.command;
-        out->op = shown.op;
+        out->row = bound.command;
+        out->op = bound.op;
     } else if (index - operations < sizeof own / sizeof own[0]) {
         out->row = &own[index - operations];
     }
     return out->row != NULL;
 }
 
-/* The n-th word that it takes, or NULL: the options of a command line have no place in a chat. */
-static const maki_op_argument *word_of(const maki_op_command *row, size_t n)
+/* The n-th positional argument, or NULL; a chat has no options. */
+static const maki_op_argument *positional(const maki_op_command *row, size_t n)
 {
     const maki_op_argument *argument = row->arguments;
     while (argument->shape && (strchr("-=", argument->shape[0]) || n-- > 0))
@@ -47,15 +50,16 @@ static const maki_op_argument *word_of(const maki_op_command *row, size_t n)
     return argument->shape ? argument : NULL;
 }
 
-const char *maki_slash_command_has_field(const maki_op_command *row,
-                                         char out[MAKI_SLASH_COMMAND_FIELDS])
+const char *maki_slash_command_usage(const maki_op_command *row,
+                                     char out[MAKI_SLASH_COMMAND_FIELDS])
 {
-    const maki_op_argument *word;
+    const maki_op_argument *argument;
     size_t used = 0;
     out[0] = '\0';
-    for (size_t i = 0; used < MAKI_SLASH_COMMAND_FIELDS && (word = word_of(row, i)) != NULL; i++)
+    for (size_t i = 0; used < MAKI_SLASH_COMMAND_FIELDS && (argument = positional(row, i)) != NULL;
+         i++)
         used += (size_t)snprintf(out + used, MAKI_SLASH_COMMAND_FIELDS - used, "%s%s", i ? " " : "",
-                                 word->shape);
+                                 argument->shape);
     return out;
 }
 
@@ -64,7 +68,7 @@ bool maki_slash_command_is(maki_str line)
     return line.len > 1 && line.ptr[0] == '/' && isalpha((unsigned char)line.ptr[1]);
 }
 
-/* The next word, and what stands behind it; len 0: there is none. */
+/* Remove the next word from *rest; len 0: none. */
 static maki_str next_word(maki_str *rest)
 {
     while (rest->len && isspace((unsigned char)rest->ptr[0]))
@@ -77,7 +81,7 @@ static maki_str next_word(maki_str *rest)
     return word;
 }
 
-/* The digits at the front, taken off *rest, without zeros before them; len 0: it is no number. */
+/* Remove the digits at the beginning of *rest, and return them without leading zeros; len 0: not a number. */
 static maki_str take_number(maki_str *rest)
 {
     size_t n = 0;
@@ -90,31 +94,25 @@ static maki_str take_number(maki_str *rest)
     return number;
 }
 
-/* Is the n-th argument what its field wants?  It is written, unless `w` is NULL. */
+/* Check the n-th argument against the type of its field, and write it unless `w` is NULL. */
 static bool put_argument(const maki_slash_command *command, size_t n, maki_jw *w)
 {
-    const char *name = word_of(command->row, n)->field;
+    const char *name = positional(command->row, n)->field;
     const maki_op_field *field = command->op ? maki_op_command_field(command->op, name) : NULL;
     const char *type = field ? field->type : name;
-    bool moment = strcmp(type, "moment") == 0, number = moment || strcmp(type, "count") == 0;
+    bool revision = strcmp(type, "moment") == 0, number = revision || strcmp(type, "count") == 0;
     maki_str text = command->arguments[n], seq = { "", 0 }, ev = { "", 0 };
     if (number) seq = take_number(&text);
-    bool more = moment && text.len && text.ptr[0] == ':';
+    bool more = revision && text.len && text.ptr[0] == ':';
     if (more) text = maki_str_from(text, 1);
     if (more) ev = take_number(&text);
     if (number && (!seq.len || text.len || (more && !ev.len))) return false;
     if (!w) return true;
     maki_jw_key(w, maki_str_of(name));
-    if (moment) {
-        maki_jw_object(w);
-        maki_jw_field_raw(w, "seq", seq);
-        if (more) maki_jw_field_raw(w, "ev", ev);
-        maki_jw_end_object(w);
-    } else if (number) {
-        maki_jw_raw(w, seq);
-    } else {
-        maki_jw_string(w, text);
-    }
+    if (revision)
+        maki_jw_print(w, "{'seq':%v,'ev':%v}", seq, ev);
+    else
+        maki_jw_print(w, number ? "%v" : "%s", number ? seq : text);
     return true;
 }
 
@@ -128,31 +126,32 @@ static maki_status find_row(maki_str name, maki_slash_command *out, maki_err *er
     bool near = nearest.found.len > 0;
     int len = (int)(name.len < 40 ? name.len : 40);
     return maki_fail(err, MAKI_NOTFOUND,
-                     "there is no command /%.*s%s%.*s%s; /help lists them, and a space before the "
+                     "unknown command /%.*s%s%.*s%s; /help lists them, and a space before the "
                      "slash sends it as a message",
-                     len, name.ptr, near ? " (is it /" : "", (int)nearest.found.len,
+                     len, name.ptr, near ? " (did you mean /" : "", (int)nearest.found.len,
                      near ? nearest.found.ptr : "", near ? "?)" : "");
 }
 
 maki_status maki_slash_command_parse(maki_str line, maki_slash_command *out, maki_err *err)
 {
-    char takes[MAKI_SLASH_COMMAND_FIELDS];
+    char usage[MAKI_SLASH_COMMAND_FIELDS];
     maki_str rest = maki_str_from(line, 1), name = next_word(&rest), word;
     maki_status st = find_row(name, out, err);
     if (st != MAKI_OK) return st;
-    bool good = true;
-    while (good && (word = next_word(&rest)).len) {
-        good = out->count < MAKI_SLASH_COMMAND_ARGUMENTS && word_of(out->row, out->count);
-        if (!good) break;
+    bool valid = true;
+    while (valid && (word = next_word(&rest)).len) {
+        valid = out->count < MAKI_SLASH_COMMAND_ARGUMENTS && positional(out->row, out->count);
+        if (!valid) break;
         out->arguments[out->count++] = word;
-        good = put_argument(out, out->count - 1, NULL);
+        valid = put_argument(out, out->count - 1, NULL);
     }
-    const maki_op_argument *next = word_of(out->row, out->count);
+    const maki_op_argument *next = positional(out->row, out->count);
     bool missing = next && next->shape[strlen(next->shape) - 1] != ']';
-    if (good && !missing) return MAKI_OK;
-    maki_slash_command_has_field(out->row, takes);
-    return maki_fail(err, MAKI_INVALID, "it is /%s%s%s: %s%s", out->row->name, takes[0] ? " " : "",
-                     takes, out->row->help, strstr(takes, "SEQ") ? "; /log tells the numbers" : "");
+    if (valid && !missing) return MAKI_OK;
+    maki_slash_command_usage(out->row, usage);
+    return maki_fail(err, MAKI_INVALID, "usage: /%s%s%s: %s%s", out->row->name, usage[0] ? " " : "",
+                     usage, out->row->help,
+                     strstr(usage, "SEQ") ? "; /log prints the numbers" : "");
 }
 
 void maki_slash_command_input(const maki_slash_command *command, const char *conversation,
@@ -160,11 +159,9 @@ void maki_slash_command_input(const maki_slash_command *command, const char *con
 {
     maki_jw w;
     maki_jw_init(&w, maki_buf_sink(out), NULL);
-    maki_jw_object(&w);
-    maki_jw_field_string(&w, "conversation", maki_str_of(conversation));
-    if (path) maki_jw_field_string(&w, "path", maki_str_of(path));
+    maki_jw_print(&w, "{'conversation':%s,'path':%z", maki_str_of(conversation), path);
     for (size_t i = 0; i < command->count; i++)
         (void)put_argument(command, i, &w);
     maki_jw_end_object(&w);
-    (void)!maki_jw_end(&w); /* the buffer tells it */
+    (void)!maki_jw_end(&w); /* the buffer has the status */
 }

@@ -1,10 +1,10 @@
-/* slash_command.h -- what is typed with a slash before it.
+/* slash_command.h -- parse slash commands.
  *
  *     /rewind 12        back to message 12
  *
- * A command is an operation with a row for the group "chat" (src/ops/table.c), or one of the chat's own (slash_command.c):
- * both are described alike, and give the parsing and the help.  A line that begins with a slash and a letter is a
- * command; a space before the slash makes it a message. */
+ * A command is an operation with a row for the group "chat" (src/ops/table.c), or one of the chat's own (slash_command.c).
+ * The row has the arguments and the help.  A line that begins with a slash and a letter is a command; a space before the
+ * slash makes it a message. */
 #ifndef MAKI_CHAT_SLASH_COMMAND_H
 #define MAKI_CHAT_SLASH_COMMAND_H
 
@@ -18,19 +18,19 @@ enum { MAKI_SLASH_COMMAND_ARGUMENTS = 4, MAKI_SLASH_COMMAND_FIELDS = 80 };
 
 typedef struct maki_slash_command {
     const maki_op_command *row;
-    const maki_op_info *op;                           /* NULL: it is the chat's own */
+    const maki_op_info *op;                           /* NULL: one of the chat's own */
     maki_str arguments[MAKI_SLASH_COMMAND_ARGUMENTS]; /* borrowed from the line */
     size_t count;
 } maki_slash_command;
 
-/* All there are; false behind the last.  Its arguments are none. */
+/* Iterate over all commands, without arguments; false after the last. */
 bool maki_slash_command_at(size_t index, maki_slash_command *out);
-/* "SEQ", "A [B]": what it takes. */
-const char *maki_slash_command_has_field(const maki_op_command *row,
-                                         char out[MAKI_SLASH_COMMAND_FIELDS]);
+/* The arguments of a command: "SEQ", "A [B]". */
+const char *maki_slash_command_usage(const maki_op_command *row,
+                                     char out[MAKI_SLASH_COMMAND_FIELDS]);
 
 bool maki_slash_command_is(maki_str line);
-/* MAKI_NOTFOUND names the nearest command; MAKI_INVALID says what it takes. */
+/* MAKI_NOTFOUND: the error suggests a command; MAKI_INVALID: it prints the usage. */
 maki_status maki_slash_command_parse(maki_str line, maki_slash_command *out, maki_err *err);
 
 /* The input of its operation: {"conversation": ..., and its arguments}.  `path`, if not NULL, is the field of

@@ -1,4 +1,4 @@
-/* status_bar.h -- how full the window is, in one line under the prompt:
+/* status_bar.h -- the status bar under the prompt: how full the window is.
  *
  *     ███░░░░░ 71,234 / 200,000 tokens (36 %) · 42 messages · claude-sonnet-4-5 */
 #ifndef MAKI_CHAT_STATUS_BAR_H
@@ -10,11 +10,11 @@
 
 enum { MAKI_STATUS_BAR_MAX = 300 };
 
-/* Of the conversation as it is: the same in the bar, in /status and at the end of a turn. */
+/* Of the current view: the same figures as /status and the end of a turn. */
 typedef struct maki_status_bar {
-    double tokens, window; /* window 0: not known, so the share is not shown */
+    double tokens, window; /* window 0: unknown, the share is omitted */
     double messages;       /* in view */
-    const char *model;     /* its first hundred bytes are shown */
+    const char *model;     /* truncated to 100 bytes */
     bool known;
 } maki_status_bar;
 

@@ -1,4 +1,6 @@
-/* terminal.c -- see terminal.h. */
+/* terminal.c -- signal handlers that set flags, and waiting that misses no signal.
+ *
+ * A flag is checked with the signals blocked, and ppoll unblocks them while it waits: none is lost in between. */
 #include "chat/terminal.h"
 
 #include <poll.h>
@@ -12,14 +14,15 @@
 
 enum {
     WIDTH_UNKNOWN = 80,
-    SETTLE_MS = 300 /* tmux tells the first change at once, and those after it 250 ms later */
+    RESIZE_QUIET_MS =
+        300 /* tmux reports the first change at once, and those after it 250 ms later */
 };
 
-/* A handler can reach nothing else. */
-static volatile sig_atomic_t interrupted, resized, marks_pastes;
-static struct termios found; /* how the terminal was */
-static bool has_found;
-static const char paste_marks[] = "\033[?2004h", no_paste_marks[] = "\033[?2004l";
+/* Set by the signal handlers. */
+static volatile sig_atomic_t interrupted, resized, bracketed_paste;
+static struct termios initial; /* the mode of the terminal at the beginning */
+static bool has_initial;
+static const char paste_on[] = "\033[?2004h", paste_off[] = "\033[?2004l";
 
 static void on_signal(int signal)
 {
@@ -30,36 +33,37 @@ static void on_signal(int signal)
     }
 }
 
-/* Whoever ends us finds the terminal as it was. */
+/* Restore the terminal, then end by the signal. */
 static void on_end(int signal)
 {
-    if (has_found) tcsetattr(STDIN_FILENO, TCSANOW, &found);
-    if (marks_pastes && write(STDOUT_FILENO, no_paste_marks, sizeof no_paste_marks - 1) < 0)
-        marks_pastes = 0; /* it is gone */
-    raise(signal);        /* SA_RESETHAND: now it does what it usually does */
+    if (has_initial) tcsetattr(STDIN_FILENO, TCSANOW, &initial);
+    if (bracketed_paste && write(STDOUT_FILENO, paste_off, sizeof paste_off - 1) < 0)
+        bracketed_paste = 0; /* the terminal was closed */
+    raise(signal);           /* SA_RESETHAND: the default action */
 }
 
 void maki_terminal_watch(void)
 {
-    struct sigaction note = { .sa_handler = on_signal }; /* without SA_RESTART: a read ends */
+    struct sigaction flag = { .sa_handler =
+                                  on_signal }; /* no SA_RESTART: read() fails with EINTR */
     struct sigaction end = { .sa_handler = on_end, .sa_flags = (int)(SA_RESETHAND | SA_NODEFER) };
-    has_found = tcgetattr(STDIN_FILENO, &found) == 0;
-    sigaction(SIGINT, &note, NULL);
-    sigaction(SIGWINCH, &note, NULL);
-    sigaction(SIGCONT, &note, NULL);
+    has_initial = tcgetattr(STDIN_FILENO, &initial) == 0;
+    sigaction(SIGINT, &flag, NULL);
+    sigaction(SIGWINCH, &flag, NULL);
+    sigaction(SIGCONT, &flag, NULL);
     sigaction(SIGTERM, &end, NULL);
     sigaction(SIGHUP, &end, NULL);
     sigaction(SIGQUIT, &end, NULL);
 }
 
-void maki_terminal_mark_pastes(bool on)
+void maki_terminal_bracketed_paste(bool on)
 {
-    marks_pastes = on;
-    fputs(on ? paste_marks : no_paste_marks, stdout);
+    bracketed_paste = on;
+    fputs(on ? paste_on : paste_off, stdout);
     fflush(stdout);
 }
 
-static bool take(volatile sig_atomic_t *flag)
+static bool test_and_clear(volatile sig_atomic_t *flag)
 {
     bool was = *flag != 0;
     *flag = 0;
@@ -68,12 +72,12 @@ static bool take(volatile sig_atomic_t *flag)
 
 bool maki_terminal_take_interrupt(void)
 {
-    return take(&interrupted);
+    return test_and_clear(&interrupted);
 }
 
 bool maki_terminal_take_resize(void)
 {
-    return take(&resized);
+    return test_and_clear(&resized);
 }
 
 bool maki_terminal_interrupted(void)
@@ -81,24 +85,24 @@ bool maki_terminal_interrupted(void)
     return interrupted != 0;
 }
 
-/* The signals wait while we look at the flags, and come in ppoll: none is missed in between. */
-static void hold_signals(sigset_t *before)
+/* Block the signals; *before is for ppoll and sigprocmask. */
+static void block_signals(sigset_t *before)
 {
-    sigset_t ours;
-    sigemptyset(&ours);
-    sigaddset(&ours, SIGINT);
-    sigaddset(&ours, SIGWINCH);
-    sigaddset(&ours, SIGCONT);
-    sigprocmask(SIG_BLOCK, &ours, before);
+    sigset_t blocked;
+    sigemptyset(&blocked);
+    sigaddset(&blocked, SIGINT);
+    sigaddset(&blocked, SIGWINCH);
+    sigaddset(&blocked, SIGCONT);
+    sigprocmask(SIG_BLOCK, &blocked, before);
 }
 
-void maki_terminal_drain(void)
+void maki_terminal_wait_resized(void)
 {
     struct pollfd in = { .fd = STDIN_FILENO, .events = POLLIN };
-    struct timespec quiet = { 0, SETTLE_MS * 1000000 };
+    struct timespec quiet = { 0, RESIZE_QUIET_MS * 1000000 };
     sigset_t before;
-    hold_signals(&before);
-    while (!interrupted && ppoll(&in, 1, &quiet, &before) < 0 && take(&resized)) {
+    block_signals(&before);
+    while (!interrupted && ppoll(&in, 1, &quiet, &before) < 0 && test_and_clear(&resized)) {
     }
     sigprocmask(SIG_SETMASK, &before, NULL);
 }
@@ -108,15 +112,15 @@ maki_terminal_event maki_terminal_wait(void)
     struct pollfd in = { .fd = STDIN_FILENO, .events = POLLIN };
     maki_terminal_event event = MAKI_TERMINAL_INPUT;
     sigset_t before;
-    hold_signals(&before);
+    block_signals(&before);
     for (bool waiting = true; waiting;) {
         waiting = false;
-        if (take(&interrupted)) {
+        if (test_and_clear(&interrupted)) {
             event = MAKI_TERMINAL_INTERRUPT;
-        } else if (take(&resized)) {
+        } else if (test_and_clear(&resized)) {
             event = MAKI_TERMINAL_RESIZE;
         } else {
-            waiting = ppoll(&in, 1, NULL, &before) < 0; /* a signal; anything else read() tells */
+            waiting = ppoll(&in, 1, NULL, &before) < 0; /* a signal; read() reports other errors */
         }
     }
     sigprocmask(SIG_SETMASK, &before, NULL);
@@ -129,7 +133,7 @@ bool maki_terminal_has_input(void)
     return poll(&in, 1, 0) > 0;
 }
 
-bool maki_terminal_reader_gone(void)
+bool maki_terminal_output_closed(void)
 {
     struct pollfd out = { .fd = STDOUT_FILENO };
     return poll(&out, 1, 0) > 0 && (out.revents & POLLERR);

@@ -1,4 +1,6 @@
-/* text_wrap.c -- see text_wrap.h. */
+/* text_wrap.c -- a pending word and pending spaces, written when the word is complete or the line is.
+ *
+ * Output is buffered in wrap->out; write_bytes flushes it when it is full. */
 #include "chat/text_wrap.h"
 
 #include <string.h>
@@ -22,134 +24,136 @@ unsigned maki_text_wrap_columns(uint32_t code)
 
 /* ---- bytes ---------------------------------------------------------------------------------------- */
 
-static void send_out(maki_text_wrap *flow)
+static void send_out(maki_text_wrap *wrap)
 {
-    if (flow->fill && flow->status == MAKI_OK) {
-        flow->status =
-            flow->sink.write(flow->sink.ctx, (maki_str){ flow->out, flow->fill }, &flow->err);
+    if (wrap->fill && wrap->status == MAKI_OK) {
+        wrap->status =
+            wrap->sink.write(wrap->sink.ctx, (maki_str){ wrap->out, wrap->fill }, &wrap->err);
     }
-    flow->fill = 0;
+    wrap->fill = 0;
 }
 
-static void write_bytes(maki_text_wrap *flow, const char *bytes, size_t n)
+static void write_bytes(maki_text_wrap *wrap, const char *bytes, size_t n)
 {
-    if (n > sizeof flow->out - flow->fill) send_out(flow);
-    memcpy(flow->out + flow->fill, bytes, n); /* never more than a hang or an escape sequence */
-    flow->fill += n;
+    if (n > sizeof wrap->out - wrap->fill) send_out(wrap);
+    memcpy(wrap->out + wrap->fill, bytes, n); /* at most a prefix or an escape sequence */
+    wrap->fill += n;
 }
 
-static void write_text(maki_text_wrap *flow, const char *text)
+static void write_text(maki_text_wrap *wrap, const char *text)
 {
-    write_bytes(flow, text, strlen(text));
+    write_bytes(wrap, text, strlen(text));
 }
 
-/* Everything off, then what is wanted: few bytes more than the difference, and nothing to get wrong. */
-static void set_look(maki_text_wrap *flow, unsigned look)
+/* Reset, then set every flag: a few bytes more than the difference, but simpler. */
+static void set_style(maki_text_wrap *wrap, unsigned style)
 {
     static const struct {
-        unsigned look;
+        unsigned style;
         const char *sequence;
     } sequences[] = {
-        { MAKI_LOOK_BOLD, "\033[1m" },       { MAKI_LOOK_DIM, "\033[2m" },
-        { MAKI_LOOK_ITALIC, "\033[3m" },     { MAKI_LOOK_LINK, "\033[4m" },
-        { MAKI_LOOK_STRIKE, "\033[9m" },     { MAKI_LOOK_CODE, "\033[36m" },
-        { MAKI_LOOK_HEADING, "\033[1;35m" },
+        { MAKI_STYLE_BOLD, "\033[1m" },       { MAKI_STYLE_DIM, "\033[2m" },
+        { MAKI_STYLE_ITALIC, "\033[3m" },     { MAKI_STYLE_LINK, "\033[4m" },
+        { MAKI_STYLE_STRIKE, "\033[9m" },     { MAKI_STYLE_CODE, "\033[36m" },
+        { MAKI_STYLE_HEADING, "\033[1;35m" },
     };
-    if (look == flow->look || !flow->styled) return;
-    if (flow->look) write_text(flow, "\033[0m");
+    if (style == wrap->style || !wrap->styled) return;
+    if (wrap->style) write_text(wrap, "\033[0m");
     for (size_t i = 0; i < sizeof sequences / sizeof sequences[0]; i++) {
-        if (look & sequences[i].look) write_text(flow, sequences[i].sequence);
+        if (style & sequences[i].style) write_text(wrap, sequences[i].sequence);
     }
-    flow->look = look;
+    wrap->style = style;
 }
 
-static void write_char(maki_text_wrap *flow, uint32_t code, unsigned look, unsigned width)
+static void write_char(maki_text_wrap *wrap, uint32_t code, unsigned style, unsigned width)
 {
     char bytes[4];
-    set_look(flow, look);
-    write_bytes(flow, bytes, maki_utf8_encode(code, bytes));
-    flow->column += width;
+    set_style(wrap, style);
+    write_bytes(wrap, bytes, maki_utf8_encode(code, bytes));
+    wrap->column += width;
 }
 
 /* ---- lines ---------------------------------------------------------------------------------------- */
 
-static void break_line(maki_text_wrap *flow)
+static void break_line(maki_text_wrap *wrap)
 {
-    set_look(flow, MAKI_LOOK_PLAIN);
-    write_text(flow, "\n");
-    flow->column = 0;
-    flow->spaces = 0;
+    set_style(wrap, MAKI_STYLE_PLAIN);
+    write_text(wrap, "\n");
+    wrap->column = 0;
+    wrap->spaces = 0;
 }
 
-static void wrap(maki_text_wrap *flow)
+static void continue_line(maki_text_wrap *wrap)
 {
-    break_line(flow);
-    if (flow->hang_len) set_look(flow, MAKI_LOOK_DIM);
-    write_bytes(flow, flow->hang, flow->hang_len);
-    flow->column = flow->hang_width;
+    break_line(wrap);
+    if (wrap->prefix_len) set_style(wrap, MAKI_STYLE_DIM);
+    write_bytes(wrap, wrap->prefix, wrap->prefix_len);
+    wrap->column = wrap->prefix_width;
 }
 
-static void write_word(maki_text_wrap *flow)
+static void write_word(maki_text_wrap *wrap)
 {
-    if (flow->word_len == 0) return;
-    if (flow->column > flow->hang_width &&
-        flow->column + flow->spaces + flow->word_width > flow->width)
-        wrap(flow);
-    for (; flow->spaces > 0; flow->spaces--)
-        write_char(flow, ' ', flow->space_look, 1);
-    for (size_t i = 0; i < flow->word_len; i++) {
-        const maki_text_wrap_char *c = &flow->word[i];
-        if (flow->column + c->width > flow->width && flow->column > flow->hang_width) wrap(flow);
-        write_char(flow, c->code, c->look, c->width);
+    if (wrap->word_len == 0) return;
+    if (wrap->column > wrap->prefix_width &&
+        wrap->column + wrap->spaces + wrap->word_width > wrap->width)
+        continue_line(wrap);
+    for (; wrap->spaces > 0; wrap->spaces--)
+        write_char(wrap, ' ', wrap->space_style, 1);
+    for (size_t i = 0; i < wrap->word_len; i++) {
+        const maki_text_wrap_char *c = &wrap->word[i];
+        if (wrap->column + c->width > wrap->width && wrap->column > wrap->prefix_width)
+            continue_line(wrap);
+        write_char(wrap, c->code, c->style, c->width);
     }
-    flow->word_len = 0;
-    flow->word_width = 0;
+    wrap->word_len = 0;
+    wrap->word_width = 0;
 }
 
-void maki_text_wrap_begin(maki_text_wrap *flow, maki_str text, bool repeats)
+void maki_text_wrap_prefix(maki_text_wrap *wrap, maki_str text, bool repeats)
 {
     size_t len = 0;
     for (size_t at = 0; at < text.len; at += len) {
         uint32_t code = maki_utf8_decode(text, at, &len);
         unsigned width = maki_text_wrap_columns(code);
         maki_str kept = repeats ? (maki_str){ text.ptr + at, len } : (maki_str){ "  ", width };
-        write_char(flow, code, MAKI_LOOK_DIM, width);
-        if (kept.len > sizeof flow->hang - flow->hang_len) continue;
-        if (flow->hang_width + width > flow->width / 2) continue; /* leave room for the text */
-        memcpy(flow->hang + flow->hang_len, kept.ptr, kept.len);
-        flow->hang_len += kept.len;
-        flow->hang_width += width;
+        write_char(wrap, code, MAKI_STYLE_DIM, width);
+        if (kept.len > sizeof wrap->prefix - wrap->prefix_len) continue;
+        if (wrap->prefix_width + width > wrap->width / 2)
+            continue; /* leave half of the line for the text */
+        memcpy(wrap->prefix + wrap->prefix_len, kept.ptr, kept.len);
+        wrap->prefix_len += kept.len;
+        wrap->prefix_width += width;
     }
 }
 
 /* ---- characters ----------------------------------------------------------------------------------- */
 
-static bool one_of(uint32_t code, const wchar_t *set)
+static bool is_one_of(uint32_t code, const wchar_t *set)
 {
     return code && wcschr(set, (wchar_t)code) != NULL;
 }
 
-static bool never_begins(uint32_t code)
+static bool is_closing(uint32_t code)
 {
-    return one_of(
+    return is_one_of(
         code, L"、。，．・：；？！」』）】〉》〕］｝”’ー…‥々ぁぃぅぇぉっゃゅょァィゥェォッャュョ"
               L",.:;?!)]}%");
 }
 
-static bool never_ends(uint32_t code)
+static bool is_opening(uint32_t code)
 {
-    return one_of(code, L"「『（【〈《〔［｛“‘([{");
+    return is_one_of(code, L"「『（【〈《〔［｛“‘([{");
 }
 
-/* May a line end between what waits and this character? */
-static bool may_break(const maki_text_wrap *flow, uint32_t code, unsigned width)
+/* May the line break before this character? */
+static bool may_break(const maki_text_wrap *wrap, uint32_t code, unsigned width)
 {
-    if (flow->word_len == 0) return false;
-    const maki_text_wrap_char *last = &flow->word[flow->word_len - 1];
+    if (wrap->word_len == 0) return false;
+    const maki_text_wrap_char *last = &wrap->word[wrap->word_len - 1];
     bool skin = code >= 0x1f3fb && code <= 0x1f3ff;
     if (width == 0 || skin || last->code == ZWJ) return false;
     if (width < 2 && last->width < 2) return false;
-    return !never_begins(code) && !never_ends(last->code);
+    return !is_closing(code) && !is_opening(last->code);
 }
 
 static bool is_control(uint32_t code)
@@ -157,45 +161,45 @@ static bool is_control(uint32_t code)
     return code < 0x20 || (code >= 0x7f && code < 0xa0);
 }
 
-void maki_text_wrap_put(maki_text_wrap *flow, uint32_t code, unsigned look)
+void maki_text_wrap_put(maki_text_wrap *wrap, uint32_t code, unsigned style)
 {
     if (code == ' ' || code == '\t') {
-        write_word(flow);
-        flow->spaces++;
-        flow->space_look = look;
+        write_word(wrap);
+        wrap->spaces++;
+        wrap->space_style = style;
         return;
     }
     if (is_control(code)) code = REPLACEMENT;
     unsigned width = maki_text_wrap_columns(code);
-    /* Terminals show the character before it as an emoji then, most of them two columns wide. */
-    if (code == EMOJI_STYLE && flow->word_len && flow->word[flow->word_len - 1].width == 1)
+    /* Terminals display the character before it as an emoji, most of them two columns wide. */
+    if (code == EMOJI_STYLE && wrap->word_len && wrap->word[wrap->word_len - 1].width == 1)
         width = 1;
-    if (may_break(flow, code, width) || flow->word_len == MAKI_TEXT_WRAP_WORD) write_word(flow);
-    flow->word[flow->word_len++] = (maki_text_wrap_char){ code, look, width };
-    flow->word_width += width;
-    if (flow->word_width >= flow->width) write_word(flow); /* it has to be cut anyway */
+    if (may_break(wrap, code, width) || wrap->word_len == MAKI_TEXT_WRAP_WORD) write_word(wrap);
+    wrap->word[wrap->word_len++] = (maki_text_wrap_char){ code, style, width };
+    wrap->word_width += width;
+    if (wrap->word_width >= wrap->width) write_word(wrap); /* it must be split anyway */
 }
 
-void maki_text_wrap_raw(maki_text_wrap *flow, uint32_t code, unsigned look)
+void maki_text_wrap_unwrapped(maki_text_wrap *wrap, uint32_t code, unsigned style)
 {
-    write_word(flow);
-    for (; flow->spaces > 0; flow->spaces--)
-        write_char(flow, ' ', flow->space_look, 1);
+    write_word(wrap);
+    for (; wrap->spaces > 0; wrap->spaces--)
+        write_char(wrap, ' ', wrap->space_style, 1);
     if (is_control(code) && code != '\t') code = REPLACEMENT;
-    write_char(flow, code, look, maki_text_wrap_columns(code));
+    write_char(wrap, code, style, maki_text_wrap_columns(code));
 }
 
-void maki_text_wrap_line(maki_text_wrap *flow)
+void maki_text_wrap_newline(maki_text_wrap *wrap)
 {
-    write_word(flow);
-    break_line(flow);
-    flow->hang_len = 0;
-    flow->hang_width = 0;
+    write_word(wrap);
+    break_line(wrap);
+    wrap->prefix_len = 0;
+    wrap->prefix_width = 0;
 }
 
-maki_status maki_text_wrap_flush(maki_text_wrap *flow, maki_err *err)
+maki_status maki_text_wrap_flush(maki_text_wrap *wrap, maki_err *err)
 {
-    send_out(flow);
-    if (flow->status != MAKI_OK && err) *err = flow->err;
-    return flow->status;
+    send_out(wrap);
+    if (wrap->status != MAKI_OK && err) *err = wrap->err;
+    return wrap->status;
 }

@@ -1,13 +1,13 @@
 /* text_wrap.h -- styled characters on a terminal, wrapped at its width.
  *
- * Text comes a character at a time and leaves a word at a time: a word goes to the next line when it does not
- * fit.  Between characters that are two columns wide (Chinese, Japanese, Korean, emoji) a line may end as well,
- * but none begins with a closing bracket or a full stop, nor ends with an opening bracket.  A word longer than
- * a line is cut.  Widths are Unicode's, as libutf8proc has them, whatever the locale.
+ * Input is a character at a time, output a word at a time: a word that does not fit begins the next line.  A line may also
+ * break next to a character that is two columns wide (Chinese, Japanese, Korean, emoji), but not before a closing bracket
+ * or a full stop, nor after an opening bracket.  A word longer than a line is split.  Widths are Unicode's (libutf8proc),
+ * in every locale.
  *
- * Control characters do not get through: what a model says must not move the cursor.
+ * Control characters are replaced: the output of a model must not move the cursor.
  *
- * Holds no memory of its own.  The first failure of the sink sticks, and maki_text_wrap_flush tells it. */
+ * Nothing is allocated.  The first failure of the sink sticks, and maki_text_wrap_flush returns it. */
 #ifndef MAKI_CHAT_TEXT_WRAP_H
 #define MAKI_CHAT_TEXT_WRAP_H
 
@@ -16,23 +16,23 @@
 
 #include <maki/env.h>
 
-/* How a character looks: any of these together. */
-typedef enum maki_look {
-    MAKI_LOOK_PLAIN = 0,
-    MAKI_LOOK_BOLD = 1,
-    MAKI_LOOK_ITALIC = 2,
-    MAKI_LOOK_STRIKE = 4,
-    MAKI_LOOK_LINK = 8,
-    MAKI_LOOK_CODE = 16,
-    MAKI_LOOK_DIM = 32,
-    MAKI_LOOK_HEADING = 64
-} maki_look;
+/* How a character styles: any of these together. */
+typedef enum maki_style {
+    MAKI_STYLE_PLAIN = 0,
+    MAKI_STYLE_BOLD = 1,
+    MAKI_STYLE_ITALIC = 2,
+    MAKI_STYLE_STRIKE = 4,
+    MAKI_STYLE_LINK = 8,
+    MAKI_STYLE_CODE = 16,
+    MAKI_STYLE_DIM = 32,
+    MAKI_STYLE_HEADING = 64
+} maki_style;
 
-enum { MAKI_TEXT_WRAP_WORD = 256, MAKI_TEXT_WRAP_HANG = 160, MAKI_TEXT_WRAP_MIN = 10 };
+enum { MAKI_TEXT_WRAP_WORD = 256, MAKI_TEXT_WRAP_PREFIX = 160, MAKI_TEXT_WRAP_MIN = 10 };
 
 typedef struct maki_text_wrap_char {
     uint32_t code;
-    unsigned look;
+    unsigned style;
     unsigned width;
 } maki_text_wrap_char;
 
@@ -41,16 +41,16 @@ typedef struct maki_text_wrap {
     unsigned width; /* of the terminal; less than MAKI_TEXT_WRAP_MIN counts as that */
     bool styled;    /* else no escape sequences are written */
 
-    unsigned column; /* that the cursor is in */
-    unsigned spaces; /* that wait: at the end of a line they are not written */
-    unsigned space_look;
-    unsigned look;                                 /* that the terminal has now */
-    maki_text_wrap_char word[MAKI_TEXT_WRAP_WORD]; /* that waits for its end */
+    unsigned column; /* of the cursor */
+    unsigned spaces; /* pending: at the end of a line they are omitted */
+    unsigned space_style;
+    unsigned style;                                /* the terminal's current one */
+    maki_text_wrap_char word[MAKI_TEXT_WRAP_WORD]; /* pending, incomplete */
     size_t word_len;
     unsigned word_width;
-    char hang[MAKI_TEXT_WRAP_HANG]; /* what each line that follows from this one begins with */
-    size_t hang_len;
-    unsigned hang_width;
+    char prefix[MAKI_TEXT_WRAP_PREFIX]; /* of each line that continues this one */
+    size_t prefix_len;
+    unsigned prefix_width;
 
     char out[1024];
     size_t fill;
@@ -63,13 +63,14 @@ maki_text_wrap maki_text_wrap_new(maki_sink sink, unsigned width, bool styled);
 /* The columns of a character: 0, 1 or 2. */
 unsigned maki_text_wrap_columns(uint32_t code);
 
-/* At the beginning of a line: `text` now, and again (`repeats`) or as many spaces on each line that wraps. */
-void maki_text_wrap_begin(maki_text_wrap *flow, maki_str text, bool repeats);
-void maki_text_wrap_put(maki_text_wrap *flow, uint32_t code, unsigned look); /* wrapped */
-void maki_text_wrap_raw(maki_text_wrap *flow, uint32_t code, unsigned look); /* where it stands */
-/* End the line; the next one hangs on nothing. */
-void maki_text_wrap_line(maki_text_wrap *flow);
-/* What is complete goes to the sink.  A word that may go on waits. */
-maki_status maki_text_wrap_flush(maki_text_wrap *flow, maki_err *err);
+/* At the beginning of a line: write `text`; the lines that continue it begin with the same (`repeats`) or with spaces. */
+void maki_text_wrap_prefix(maki_text_wrap *wrap, maki_str text, bool repeats);
+void maki_text_wrap_put(maki_text_wrap *wrap, uint32_t code, unsigned style); /* wrapped */
+void maki_text_wrap_unwrapped(maki_text_wrap *wrap, uint32_t code,
+                              unsigned style); /* never moved to the next line */
+/* End the line; the next one has no prefix. */
+void maki_text_wrap_newline(maki_text_wrap *wrap);
+/* Write what is complete to the sink; an incomplete word stays pending. */
+maki_status maki_text_wrap_flush(maki_text_wrap *wrap, maki_err *err);
 
 #endif

@@ -27,7 +27,7 @@ struct maki_api_routes {
     maki_env env;
     maki_api_routes_options options;
     maki *m;
-    maki_model_send sender;
+    maki_provider_models sender;
     maki_model model; /* the providers of the configuration */
 };
 
@@ -43,10 +43,10 @@ maki_status maki_api_routes_open(const maki_env *env, const maki_api_routes_opti
         maki_api_routes_close(routes);
         return st;
     }
-    routes->sender = (maki_model_send){ .env = &routes->env,
-                                        .config = options->config,
-                                        .logger = options->logger };
-    routes->model = maki_model_sending(&routes->sender);
+    routes->sender = (maki_provider_models){ .env = &routes->env,
+                                             .config = options->config,
+                                             .logger = options->logger };
+    routes->model = maki_model_of_providers(&routes->sender);
     maki_use_config(routes->m, options->config);
     maki_use_model(routes->m, &routes->model);
     maki_deny_paths(routes->m);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/err.h"
 #include "base/str.h"
 #include "engine/turn_internal.h"
@@ -19,18 +20,16 @@ enum {
 
 maki_status maki_turns_open(const maki_turns_options *options, maki_turns **out, maki_err *err)
 {
-    const maki_alloc *alloc = options->env->alloc;
-    maki_turns *t = alloc->resize(alloc, NULL, 0, sizeof *t);
+    maki_turns *t = maki_new(options->env->alloc, maki_turns);
     if (!t) return maki_fail_nomem(err);
-    memset(t, 0, sizeof *t);
     t->options = *options;
     snprintf(t->home, sizeof t->home, "%s", options->home);
-    t->sends = (maki_model_send){ .env = options->env,
-                                  .config = options->config,
-                                  .logger = options->logger,
-                                  .sleep = options->sleep,
-                                  .sleep_ctx = options->sleep_ctx };
-    t->model = maki_model_sending(&t->sends);
+    t->sends = (maki_provider_models){ .env = options->env,
+                                       .config = options->config,
+                                       .logger = options->logger,
+                                       .sleep = options->sleep,
+                                       .sleep_ctx = options->sleep_ctx };
+    t->model = maki_model_of_providers(&t->sends);
     *out = t;
     return MAKI_OK;
 }
@@ -43,12 +42,11 @@ const maki_model *maki_turns_model(const maki_turns *t)
 void maki_turns_close(maki_turns *t)
 {
     if (!t) return;
-    const maki_alloc *alloc = t->options.env->alloc;
     atomic_store(&t->preparing.stop, true);
     (void)maki_turns_wait(t);
     maki_sender_close(t->sender);
     maki_tokenizer_close(t->tokenizer);
-    alloc->resize(alloc, t, sizeof *t, 0);
+    maki_delete(t->options.env->alloc, t);
 }
 
 bool maki_turn_cancelled(void *work)
@@ -183,7 +181,7 @@ static maki_status take_steps(maki_turn_work *w, maki_err *err)
     if (st == MAKI_OK) st = maki_turn_receive(w, err); /* the message is durable from here on */
     if (st == MAKI_OK) st = maki_turn_limit_session(w, err); /* turn limits */
     if (st == MAKI_OK) st = maki_turn_measure(w, err);       /* window, policy, summariser */
-    if (st == MAKI_OK) st = maki_turn_note_system(w, err);   /* if it has changed */
+    if (st == MAKI_OK) st = maki_turn_record_system(w, err); /* if it has changed */
     if (st == MAKI_OK) st = answer(w, err);  /* reduce, request, reply, tools; recorded */
     if (st == MAKI_OK) maki_turn_prepare(w); /* the next summary */
     return st;

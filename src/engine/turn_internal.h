@@ -8,6 +8,8 @@
 #include <stdatomic.h>
 
 #include "base/json_build.h"
+#include "base/str.h"
+#include "config/config_path.h"
 #include "engine/turn.h"
 #include "manage/choose_summarizer.h"
 #include "manage/run_limits.h"
@@ -20,13 +22,10 @@ typedef struct maki_preparing {
     pthread_t thread;
     bool runs; /* the thread has to be joined */
     atomic_bool stop, done;
-    const maki_turns_options *options;
-    const maki_model *asked; /* writes the summary */
-    char path[MAKI_PATH_MAX], agent[MAKI_ID_MAX], profile[MAKI_PROFILE_MAX];
-    char provider[64], model[MAKI_MODEL_MAX]; /* that answer the conversation */
-    double window;
+    maki_summarizer_in in; /* its texts are copied to these: */
+    char agent[MAKI_ID_MAX], profile[MAKI_PROFILE_MAX], provider[64], model[MAKI_MODEL_MAX];
+    char path[MAKI_PATH_MAX];
     size_t keep;
-    bool task;
     bool written; /* owned by the thread until it is joined */
 } maki_preparing;
 
@@ -41,7 +40,7 @@ enum { MAKI_REPORTED_WINDOWS = 8 };
 struct maki_turns {
     maki_turns_options options;
     char home[MAKI_PATH_MAX];
-    maki_model_send sends;
+    maki_provider_models sends;
     maki_model model; /* for summaries: `sends` */
     /* The last provider: its connections are reused. */
     maki_sender *sender;
@@ -77,6 +76,7 @@ typedef struct maki_turn_work {
     double
         recalled; /* the window that an error reported earlier, from the session's events; 0: none */
     maki_policy policy;
+    maki_summarizer_in summarizer_in;
     maki_summarizer_choice by;
     maki_str *system; /* texts of the prompt: the agent's, then the caller's */
     size_t system_count;
@@ -97,6 +97,17 @@ static inline double maki_turn_other(const maki_turn_work *w)
 
 bool maki_turn_cancelled(void *work);
 
+/* A setting of the agent. */
+static inline maki_config_path maki_turn_setting(const maki_turn_work *w, const char *name)
+{
+    return maki_config_path_of("agents", maki_str_of(w->agent), name);
+}
+
+static inline maki_str maki_turn_text(const maki_turn_work *w, const char *name)
+{
+    return maki_config_text(w->options->config, maki_turn_setting(w, name).text);
+}
+
 /* turn_session.c: find or create the session, read its settings, add the user's rows. */
 maki_status maki_turn_resolve(maki_turn_work *w, maki_err *err);
 maki_status maki_turn_open(maki_turn_work *w, maki_err *err);
@@ -106,7 +117,7 @@ maki_status maki_turn_limit_session(maki_turn_work *w, maki_err *err);
 /* turn_prompt.c: the system prompt.  Called before the message is appended: it fails without a workspace. */
 maki_status maki_turn_prompt(maki_turn_work *w, maki_err *err);
 /* Append an event `system` when the prompt is not the one of the last such event. */
-maki_status maki_turn_note_system(maki_turn_work *w, maki_err *err);
+maki_status maki_turn_record_system(maki_turn_work *w, maki_err *err);
 
 /* turn_manage.c: the provider, the window, and what of the session is sent. */
 maki_status maki_turn_choose(maki_turn_work *w, maki_err *err);

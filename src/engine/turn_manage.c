@@ -69,24 +69,19 @@ static maki_status find_limits(maki_turn_work *w, maki_err *err)
     return maki_run_limits_of(&in, &w->figures, err);
 }
 
-static maki_status open_tokenizer(maki_turn_work *w, maki_err *err)
-{
-    maki_turns *t = w->turns;
-    if (t->tokenizer) return MAKI_OK;
-    return maki_tokenizer_open(w->options->env, maki_encoding_named("o200k_base"), NULL,
-                               &t->tokenizer, err);
-}
-
 static maki_status count_others(maki_turn_work *w, maki_err *err)
 {
     const maki_turn_request *q = w->request;
+    maki_tokenizer **tokenizer = &w->turns->tokenizer;
+    maki_status st = MAKI_OK;
     if (w->system_count == 0 && q->tools.len == 0) return MAKI_OK;
-    maki_status st = open_tokenizer(w, err);
+    if (!*tokenizer)
+        st = maki_tokenizer_open(w->options->env, maki_encoding_named("o200k_base"), NULL,
+                                 tokenizer, err);
     for (size_t i = 0; st == MAKI_OK && i < w->system_count; i++)
-        w->system_tokens +=
-            maki_tokenizer_count(w->turns->tokenizer, w->system[i]) + MAKI_PER_MESSAGE;
+        w->system_tokens += maki_tokenizer_count(*tokenizer, w->system[i]) + MAKI_PER_MESSAGE;
     if (st == MAKI_OK && q->tools.len)
-        st = maki_count_tools(w->turns->tokenizer, w->family, q->tools, &w->tool_tokens, err);
+        st = maki_count_tools(*tokenizer, w->family, q->tools, &w->tool_tokens, err);
     return st;
 }
 
@@ -98,25 +93,25 @@ maki_status maki_turn_measure(maki_turn_work *w, maki_err *err)
         st = maki_policy_from_config(w->options->config, maki_str_of(w->agent), "maki", &w->arena,
                                      &w->policy, err);
     if (st != MAKI_OK) return st;
-    bool task = w->policy.flags & MAKI_POLICY_TASKS;
     w->factor = maki_family_scale(w->family, &w->calibration);
     w->result->system_tokens = (double)w->system_tokens * w->factor;
     maki_turn_use_reported(w);
     w->result->window = w->figures.window;
     w->result->allowed = maki_run_limits_allowed(w->figures.window, w->figures.max_tokens);
-    maki_summarizer_in in = { .env = w->options->env,
+    w->summarizer_in =
+        (maki_summarizer_in){ .env = w->options->env,
                               .config = w->options->config,
                               .model = &w->turns->model,
                               .logger = w->options->logger,
                               .agent = maki_str_of(w->agent),
                               .profile = maki_str_of(w->figures.profile),
-                              .task = task,
+                              .task = w->policy.flags & MAKI_POLICY_TASKS,
                               .provider = maki_str_of(w->turns->provider.name),
                               .answering = w->model,
                               .window = w->figures.window,
                               .cancelled = w->calls->cancelled ? maki_turn_cancelled : NULL,
                               .cancelled_ctx = w };
-    return maki_summarizer_choose(&in, &w->by, err);
+    return maki_summarizer_choose(&w->summarizer_in, &w->by, err);
 }
 
 /* ---- reducing the session ---------------------------------------------------------------------------------------------------- */

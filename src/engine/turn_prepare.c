@@ -23,7 +23,7 @@ static void log_end(const maki_preparing *p, maki_status st, const maki_prepare_
     maki_kv values[] = { MAKI_KV_S("session", maki_str_of(p->path)),
                          MAKI_KV_I("event", report->event), MAKI_KV_N("cost", report->usage.cost),
                          MAKI_KV_S("reason", maki_str_of(why)) };
-    maki_log_event(p->options->logger, MAKI_INFO, "prepare_done", values, why[0] ? 4 : 3);
+    maki_log_event(p->in.logger, MAKI_INFO, "prepare_done", values, why[0] ? 4 : 3);
 }
 
 static void *prepare(void *ctx)
@@ -32,21 +32,8 @@ static void *prepare(void *ctx)
     maki_summarizer_choice by;
     maki_prepare_report report = { 0 };
     maki_err err = { 0 };
-    maki_summarizer_in in = { .env = p->options->env,
-                              .config = p->options->config,
-                              .model = p->asked,
-                              .logger = p->options->logger,
-                              .agent = maki_str_of(p->agent),
-                              .profile = maki_str_of(p->profile),
-                              .task = p->task,
-                              .provider = maki_str_of(p->provider),
-                              .answering = maki_str_of(p->model),
-                              .window = p->window,
-                              .cancelled = is_stopped,
-                              .cancelled_ctx = p };
-    maki_status st = maki_summarizer_choose(&in, &by, &err);
-    if (st == MAKI_OK)
-        st = maki_prepare(p->options->env, p->path, p->keep, &by.measured, &report, &err);
+    maki_status st = maki_summarizer_choose(&p->in, &by, &err);
+    if (st == MAKI_OK) st = maki_prepare(p->in.env, p->path, p->keep, &by.measured, &report, &err);
     p->written = st == MAKI_OK && report.written;
     log_end(p, st, &report, &err);
     atomic_store(&p->done, true);
@@ -70,10 +57,7 @@ void maki_turn_prepare(maki_turn_work *w)
     if (!w->options->background || p->runs ||
         !maki_prepare_due(&w->by.settings, percent, w->figures.threshold))
         return;
-    p->options = &w->turns->options;
-    p->asked = &w->turns->model;
     p->keep = w->figures.keep ? w->figures.keep : MAKI_CONDENSE_KEEP;
-    p->task = w->policy.flags & MAKI_POLICY_TASKS;
     p->written = false;
     atomic_store(&p->stop, false);
     atomic_store(&p->done, false);
@@ -82,7 +66,13 @@ void maki_turn_prepare(maki_turn_work *w)
     memcpy(p->profile, w->figures.profile, sizeof p->profile);
     memcpy(p->provider, w->result->provider, sizeof p->provider);
     memcpy(p->model, w->result->model, sizeof p->model);
-    p->window = w->figures.window;
+    p->in = w->summarizer_in;
+    p->in.agent = maki_str_of(p->agent);
+    p->in.profile = maki_str_of(p->profile);
+    p->in.provider = maki_str_of(p->provider);
+    p->in.answering = maki_str_of(p->model);
+    p->in.cancelled = is_stopped;
+    p->in.cancelled_ctx = p;
     p->runs = maki_thread_start(&p->thread, prepare, p);
     w->result->preparing = p->runs;
 }

@@ -15,9 +15,8 @@
 #include "engine/turn_internal.h"
 
 enum {
-    SETTING_MAX = MAKI_ID_MAX + 80,
-    UNITS_MIN = 64 /* when less is left of the limit of all files, the next file is left out */
-};
+    UNITS_MIN = 64
+}; /* when less is left of the limit of all files, the next file is left out */
 
 /* A prompt being built. */
 typedef struct prompt_builder {
@@ -27,28 +26,14 @@ typedef struct prompt_builder {
     maki_prompt_parts in;
 } prompt_builder;
 
-static const char *setting_of(const maki_turn_work *w, const char *name, char path[SETTING_MAX])
-{
-    snprintf(path, SETTING_MAX, "agents.%s.%s", w->agent, name);
-    return path;
-}
-
-static maki_str text_of(const maki_turn_work *w, const char *name)
-{
-    char path[SETTING_MAX];
-    return maki_config_text(w->options->config, setting_of(w, name, path));
-}
-
 static uint64_t number_of(const maki_turn_work *w, const char *name)
 {
-    char path[SETTING_MAX];
-    return (uint64_t)maki_config_integer(w->options->config, setting_of(w, name, path));
+    return (uint64_t)maki_config_integer(w->options->config, maki_turn_setting(w, name).text);
 }
 
 static bool is_set(const maki_turn_work *w, const char *name)
 {
-    char path[SETTING_MAX];
-    return maki_config_is_set(w->options->config, setting_of(w, name, path));
+    return maki_config_is_set(w->options->config, maki_turn_setting(w, name).text);
 }
 
 /* ---- files ------------------------------------------------------------------------------------------------------ */
@@ -120,40 +105,30 @@ static const char default_guidelines[] =
     "Answer in the language of the user. Be brief, and exact where it matters. Say what you do not know instead of "
     "guessing. Ask before you do what cannot be undone.";
 
-static const char *thinking_name(maki_thinking level)
-{
-    static const char *const names[] = { "", "off", "minimal", "low", "medium", "high" };
-    return names[level];
-}
-
-static void set_section(prompt_builder *m, maki_prompt_at at, maki_str text)
-{
-    m->in.parts[at].text = text;
-}
-
 static maki_status set_other_sections(prompt_builder *m, maki_err *err)
 {
+    static const char *const levels[] = { "", "off", "minimal", "low", "medium", "high" };
     maki_turn_work *w = m->w;
+    maki_prompt_part *parts = m->in.parts;
     const maki_clock *clock = w->options->env->clock;
     char timestamp[MAKI_TIMESTAMP_MAX];
-    maki_str format = text_of(w, "timestamp"), tools = { "", 0 };
-    maki_status st = maki_prompt_tools(w->request->tools, &w->arena, &tools, err);
+    maki_str format = maki_turn_text(w, "timestamp");
+    maki_status st =
+        maki_prompt_tools(w->request->tools, &w->arena, &parts[MAKI_AT_TOOLING].text, err);
     if (st != MAKI_OK) return st;
-    set_section(m, MAKI_AT_TOOLING, tools);
-    set_section(m, MAKI_AT_GUIDELINES,
-                is_set(w, "guidelines") ? text_of(w, "guidelines")
-                                        : maki_str_of(default_guidelines));
-    set_section(m, MAKI_AT_WORKSPACE, m->directory);
-    set_section(m, MAKI_AT_RUNTIME,
-                maki_arena_print(&w->arena, "agent=%s | model=%s", w->agent, w->result->model));
-    set_section(m, MAKI_AT_THINKING, maki_str_of(thinking_name(w->thinking)));
-    set_section(m, MAKI_AT_CHANNEL, maki_str_of(w->turns->session.channel));
+    parts[MAKI_AT_GUIDELINES].text =
+        is_set(w, "guidelines") ? maki_turn_text(w, "guidelines") : maki_str_of(default_guidelines);
+    parts[MAKI_AT_WORKSPACE].text = m->directory;
+    parts[MAKI_AT_RUNTIME].text =
+        maki_arena_print(&w->arena, "agent=%s | model=%s", w->agent, w->result->model);
+    parts[MAKI_AT_THINKING].text = maki_str_of(levels[w->thinking]);
+    parts[MAKI_AT_CHANNEL].text = maki_str_of(w->turns->session.channel);
     maki_prompt_timestamp(clock->now_ms(clock),
                           maki_str_is(format, MAKI_LIT("off"))    ? MAKI_TIMESTAMP_OFF
                           : maki_str_is(format, MAKI_LIT("time")) ? MAKI_TIMESTAMP_TIME
                                                                   : MAKI_TIMESTAMP_DATE,
                           timestamp);
-    set_section(m, MAKI_AT_TIMESTAMP, maki_arena_copy(&w->arena, maki_str_of(timestamp)));
+    parts[MAKI_AT_TIMESTAMP].text = maki_arena_copy(&w->arena, maki_str_of(timestamp));
     return maki_arena_status(&w->arena, err);
 }
 
@@ -170,7 +145,7 @@ static bool is_subagent(const maki_turn_work *w)
 
 static maki_status choose_mode(prompt_builder *m, maki_err *err)
 {
-    maki_str name = text_of(m->w, "promptMode");
+    maki_str name = maki_turn_text(m->w, "promptMode");
     m->in.mode = is_subagent(m->w) ? MAKI_PROMPT_MINIMAL : MAKI_PROMPT_FULL;
     return name.len ? maki_prompt_mode_named(name, &m->in.mode, err) : MAKI_OK;
 }
@@ -199,7 +174,7 @@ static maki_status set_system(maki_turn_work *w, maki_str text, maki_str timesta
 
 static maki_status open_workspace(prompt_builder *m, maki_err *err)
 {
-    maki_str given = text_of(m->w, "workspace");
+    maki_str given = maki_turn_text(m->w, "workspace");
     if (given.len == 0) return MAKI_OK;
     maki_status st = maki_workspace_open(m->w->options->env, given, &m->workspace, err);
     m->directory = maki_str_of(m->workspace.path);
@@ -244,7 +219,7 @@ static void hash_system(const maki_turn_work *w, char out[MAKI_SYSTEM_SHA])
 }
 
 /* The same event as that of the proxy: session.status, the web page and the chat report its tokens. */
-maki_status maki_turn_note_system(maki_turn_work *w, maki_err *err)
+maki_status maki_turn_record_system(maki_turn_work *w, maki_err *err)
 {
     char sha[MAKI_SYSTEM_SHA];
     maki_json_build fields;

@@ -181,7 +181,7 @@ static maki_status add_exchange(maki_turn_work *w, const maki_err *why, maki_err
                                 .message_tokens = (uint64_t)(w->counted - maki_turn_other(w)),
                                 .status = sent->http_status,
                                 .end = w->end,
-                                .stop_word = sent->stop_word,
+                                .stop_word = sent->stop_reason,
                                 .request_id = sent->request_id,
                                 .error_code = why ? why->code : NULL,
                                 .window = sent->window,

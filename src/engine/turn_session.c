@@ -17,8 +17,6 @@
 #include "store/transcript.h"
 #include "wire/json_row.h"
 
-enum { SETTING_MAX = MAKI_ID_MAX + 80 };
-
 /* ---- finding it ---------------------------------------------------------------------------------------------- */
 
 static maki_status set_agent(maki_turn_work *w, maki_str name, maki_err *err)
@@ -98,13 +96,6 @@ static maki_status read_session(maki_turn_work *w, maki_err *err)
     return st;
 }
 
-static maki_str agent_setting(const maki_turn_work *w, const char *name)
-{
-    char path[SETTING_MAX];
-    snprintf(path, sizeof path, "agents.%s.%s", w->agent, name);
-    return maki_config_text(w->options->config, path);
-}
-
 static maki_str override_of(const maki_turn_work *w, const char *name)
 {
     const char *all = w->turns->session.overrides;
@@ -122,7 +113,7 @@ static maki_status read_settings(maki_turn_work *w, maki_err *err)
     w->thinking = w->request->thinking;
     if (w->thinking != MAKI_THINKING_UNSET) return MAKI_OK;
     maki_str level =
-        thinking.len ? maki_json_text(thinking, &w->arena) : agent_setting(w, "thinking");
+        thinking.len ? maki_json_text(thinking, &w->arena) : maki_turn_text(w, "thinking");
     return level.len ? maki_thinking_named(level, &w->thinking, err) : MAKI_OK;
 }
 
@@ -150,22 +141,17 @@ maki_status maki_turn_receive(maki_turn_work *w, maki_err *err)
     return st;
 }
 
-static double number_at(const maki_turn_work *w, const char *before, const char *name,
-                        const char *after)
-{
-    char path[SETTING_MAX];
-    snprintf(path, sizeof path, "%s%s%s", before, name, after);
-    return maki_config_number(w->options->config, path);
-}
-
 maki_status maki_turn_limit_session(maki_turn_work *w, maki_err *err)
 {
-    maki_turn_limits limits = {
-        .global = number_at(w, "turnLimits.global", "", ""),
-        .user = number_at(w, "turnLimits.perUser", "", ""),
-        .provider = number_at(w, "turnLimits.perProvider.", w->turns->provider.name, ""),
-        .agent = number_at(w, "agents.", w->agent, ".maxTurns"),
-    };
+    const maki_config *config = w->options->config;
+    char per_provider[MAKI_ID_MAX + 80];
+    snprintf(per_provider, sizeof per_provider, "turnLimits.perProvider.%s",
+             w->turns->provider.name);
+    maki_turn_limits limits = { .global = maki_config_number(config, "turnLimits.global"),
+                                .user = maki_config_number(config, "turnLimits.perUser"),
+                                .provider = maki_config_number(config, per_provider),
+                                .agent = maki_config_number(
+                                    config, maki_turn_setting(w, "maxTurns").text) };
     maki_limited limited = { 0 };
     bool channel = maki_session_from_channel(&w->turns->session);
     uint64_t limit = maki_turn_limit(&limits, channel);

@@ -1,6 +1,6 @@
-/* attempt.h -- one try: a request goes out, its reply is put together while it comes.
+/* attempt.h -- one attempt: send the request once, parse the reply as it comes, classify what went wrong.
  *
- *     maki_attempt_run -> (pieces) -> maki_attempt_rows -> maki_attempt_close */
+ *     maki_attempt_run -> (deltas) -> maki_attempt_rows -> maki_attempt_close */
 #ifndef MAKI_SEND_ATTEMPT_H
 #define MAKI_SEND_ATTEMPT_H
 
@@ -13,27 +13,27 @@ typedef struct maki_attempt {
     const maki_send_callbacks *calls;
     maki_send_result *result;
     maki_str model;
-    int64_t began; /* the first try, by the clock */
+    int64_t started; /* the first attempt, by the clock */
 
-    maki_wire_reply *reply; /* NULL: no head came */
-    bool lost;              /* the reply could not be kept: it can only be closed */
-    maki_wire_result said;
-    maki_delta_decoder hear;
-    bool reached;        /* a piece reached the caller */
-    maki_status stopped; /* by the caller's own callback */
-    maki_err stopped_err;
+    maki_wire_reply *reply; /* NULL: no head was received */
+    bool discard;           /* the reply cannot be parsed to its end: no rows */
+    maki_wire_result parsed;
+    maki_delta_decoder decoder;
+    bool delivered; /* a delta reached the caller: no retry */
+    maki_status callback_status;
+    maki_err callback_err;
 
-    int64_t asked_ms; /* the pause that the provider asks for; below 0: none */
-    bool final;       /* it says that another try is in vain */
-    bool urged;       /* it says that another try may go well */
-    maki_provider_error trouble;
+    int64_t retry_after_ms; /* by the headers or the error; below 0: not given */
+    bool should_not_retry;  /* x-should-retry: false */
+    bool should_retry;      /* x-should-retry: true */
+    maki_provider_error error;
 } maki_attempt;
 
-/* Send it and read the reply.  MAKI_OK: it is whole.  Else t->trouble says what it was, unless it was something of
- * our own: memory, a limit, the caller. */
+/* Send the request and read the reply.  MAKI_OK: it is complete.  Else t->error has what the provider or the network did,
+ * unless the cause is local: memory, a limit, the caller. */
 maki_status maki_attempt_run(maki_attempt *t, maki_err *err);
-/* Hand over the rows that there are. */
-maki_status maki_attempt_rows(maki_attempt *t, bool whole, maki_err *err);
+/* Call on_row for each row of the reply. */
+maki_status maki_attempt_rows(maki_attempt *t, bool complete, maki_err *err);
 void maki_attempt_close(maki_attempt *t);
 
 #endif

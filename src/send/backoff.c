@@ -1,4 +1,4 @@
-/* backoff.c -- see backoff.h. */
+/* backoff.c -- parse the times of headers and errors, which may have any bytes; no clock, no sleeping. */
 #include "send/backoff.h"
 
 #include <curl/curl.h>
@@ -13,17 +13,17 @@
 maki_status maki_backoff_random(const maki_random *random, unsigned nth, uint32_t *ms,
                                 maki_err *err)
 {
-    uint32_t most = MAKI_BACKOFF_FIRST, chance;
-    while (nth-- > 0 && most < MAKI_BACKOFF_MAX)
-        most *= 2;
-    if (most > MAKI_BACKOFF_MAX) most = MAKI_BACKOFF_MAX;
-    maki_status st = random->fill(random, &chance, sizeof chance, err);
-    if (st == MAKI_OK) *ms = (uint32_t)((uint64_t)chance * most >> 32);
+    uint32_t max = MAKI_BACKOFF_FIRST, random_bits;
+    while (nth-- > 0 && max < MAKI_BACKOFF_MAX)
+        max *= 2;
+    if (max > MAKI_BACKOFF_MAX) max = MAKI_BACKOFF_MAX;
+    maki_status st = random->fill(random, &random_bits, sizeof random_bits, err);
+    if (st == MAKI_OK) *ms = (uint32_t)((uint64_t)random_bits * max >> 32);
     return st;
 }
 
-/* A number of `unit` milliseconds; below 0: it is none. */
-static int64_t amount(const char *text, double unit)
+/* A number of `unit` milliseconds; below 0: not a number. */
+static int64_t parse_ms(const char *text, double unit)
 {
     char *end;
     double value = strtod(text, &end);
@@ -35,9 +35,9 @@ int64_t maki_backoff_retry_after(maki_str after, maki_str after_ms, int64_t now_
 {
     char text[64];
     int64_t ms = -1;
-    if (maki_str_copy(after_ms, text, sizeof text)) ms = amount(text, 1);
+    if (maki_str_copy(after_ms, text, sizeof text)) ms = parse_ms(text, 1);
     if (ms >= 0 || !maki_str_copy(after, text, sizeof text)) return ms;
-    ms = amount(text, 1000);
+    ms = parse_ms(text, 1000);
     if (ms >= 0) return ms;
     time_t date = curl_getdate(text, NULL);
     if (date < 0) return -1;
@@ -45,14 +45,14 @@ int64_t maki_backoff_retry_after(maki_str after, maki_str after_ms, int64_t now_
     return ms > 0 ? ms : 0;
 }
 
-/* ---- spans ------------------------------------------------------------------------------------------------- */
+/* ---- durations ------------------------------------------------------------------------------------------------- */
 
 static bool is_digit(maki_str text, size_t at)
 {
     return at < text.len && text.ptr[at] >= '0' && text.ptr[at] <= '9';
 }
 
-/* 12 or 12.5 at the beginning of `text`; how many bytes it has, 0: it is none. */
+/* Parse 12 or 12.5 at the beginning of `text`; returns its length in bytes, 0: not a number. */
 static size_t take_number(maki_str text, double *out)
 {
     size_t n = 0;
@@ -67,7 +67,7 @@ static size_t take_number(maki_str text, double *out)
     return n;
 }
 
-/* The word behind a number, in ms; 0: it is no unit. */
+/* Parse the unit after a number, in ms; 0: not a unit. */
 static double take_unit(maki_str *rest)
 {
     static const struct {
@@ -89,7 +89,7 @@ static double take_unit(maki_str *rest)
     return 0;
 }
 
-int64_t maki_backoff_span(maki_str text)
+int64_t maki_backoff_duration(maki_str text)
 {
     double ms = -1, value;
     size_t n;
@@ -106,9 +106,9 @@ int64_t maki_backoff_span(maki_str text)
 int64_t maki_backoff_reset(maki_str text, int64_t now_ms)
 {
     char number[64];
-    int64_t span = maki_backoff_span(text);
-    if (span >= 0 || !maki_str_copy(text, number, sizeof number)) return span;
-    int64_t value = amount(number, 1);
+    int64_t duration = maki_backoff_duration(text);
+    if (duration >= 0 || !maki_str_copy(text, number, sizeof number)) return duration;
+    int64_t value = parse_ms(number, 1);
     if (value < 1000000000) return value < 0 ? -1 : value * 1000;
     if (value < 1000000000000) value *= 1000;
     return value > now_ms ? value - now_ms : 0;

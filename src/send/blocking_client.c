@@ -1,85 +1,90 @@
-/* blocking_client.c -- see blocking_client.h. */
+/* blocking_client.c -- drive net/client until one call has ended.
+ *
+ * client->call is the only state: not NULL while the call runs.  It ends by on_done (the reply is over or failed) or by
+ * stop (a callback failed, cancelled, total_ms is over); the first of them sets the status. */
 #include "send/blocking_client.h"
 
+#include <assert.h>
 #include <event2/event.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/err.h"
 #include "base/platform.h"
 #include "base/str.h"
 
 enum {
-    TICK_MS = 50,  /* how often it is asked whether to go on */
-    LINES_MAX = 64 /* of a request's head */
+    TICK_MS = 50,  /* how often `cancelled` is called */
+    LINES_MAX = 64 /* of the head of a request */
 };
 
 struct maki_blocking_client {
     const maki_env *env;
     struct event_base *base;
-    maki_client *client;
+    maki_client *http;
     struct event *tick;
-    /* the call at hand */
-    const maki_blocking_client_ask *ask;
-    maki_blocking_client_end *end;
-    maki_client_call *call; /* NULL: it is over */
-    int64_t until;          /* in ms; 0: no limit */
+    /* of the current call */
+    const maki_blocking_client_request *request;
+    maki_blocking_client_result *result;
+    maki_client_call *call; /* NULL: the call is over */
+    int64_t deadline;       /* by the monotonic clock, in ms; 0: none */
     maki_status status;
     maki_err err;
 };
 
 /* ---- the end of a call ----------------------------------------------------------------------------------- */
 
-/* End it from our side; link->err may have the words. */
-static void stop(maki_blocking_client *link, maki_status status)
+/* Cancel the call; c->err may say why. */
+static void stop(maki_blocking_client *c, maki_status status)
 {
-    maki_client_call *call = link->call;
+    maki_client_call *call = c->call;
     if (!call) return;
-    link->call = NULL;
-    link->status = status;
+    c->call = NULL;
+    c->status = status;
     maki_client_call_cancel(call);
 }
 
-static void on_done(void *ctx, maki_status status, const char *words)
+static void on_done(void *ctx, maki_status status, const char *message)
 {
-    maki_blocking_client *link = ctx;
-    link->call = NULL;
-    link->status = status;
-    if (status != MAKI_OK) snprintf(link->end->words, sizeof link->end->words, "%s", words);
+    maki_blocking_client *c = ctx;
+    c->call = NULL;
+    c->status = status;
+    if (status != MAKI_OK) snprintf(c->result->message, sizeof c->result->message, "%s", message);
 }
 
 static void on_tick(evutil_socket_t fd, short what, void *ctx)
 {
-    maki_blocking_client *link = ctx;
-    const maki_blocking_client_ask *ask = link->ask;
+    maki_blocking_client *c = ctx;
+    const maki_blocking_client_request *request = c->request;
     (void)fd, (void)what;
-    if (ask->cancelled && ask->cancelled(ask->cancelled_ctx)) {
-        stop(link, maki_fail(&link->err, MAKI_CANCELLED, "it was cancelled"));
-    } else if (link->until && maki_monotonic_ms() > link->until) {
-        snprintf(link->end->words, sizeof link->end->words, "no end after %u s",
-                 (unsigned)(ask->total_ms / 1000));
-        stop(link, MAKI_TIMEOUT);
+    if (request->cancelled && request->cancelled(request->cancelled_ctx)) {
+        stop(c, maki_fail(&c->err, MAKI_CANCELLED, "cancelled"));
+    } else if (c->deadline && maki_monotonic_ms() > c->deadline) {
+        snprintf(c->result->message, sizeof c->result->message, "no end after %u s",
+                 (unsigned)(request->total_ms / 1000));
+        stop(c, MAKI_TIMEOUT);
     }
 }
 
-/* ---- what the client calls ------------------------------------------------------------------------------- */
+/* ---- callbacks of net/client ------------------------------------------------------------------------------- */
 
 static size_t on_read_body(void *ctx, uint64_t at, char *out, size_t capacity, bool *end)
 {
-    maki_blocking_client *link = ctx;
-    const maki_blocking_client_body *body = &link->ask->body;
+    maki_blocking_client *c = ctx;
+    const maki_blocking_client_body *body = &c->request->body;
     size_t got = 0;
-    link->end->connected = true;
+    c->result->connected = true;
     if (at >= body->length) {
         *end = true;
         return 0;
     }
     if (capacity > body->length - at) capacity = (size_t)(body->length - at);
-    maki_status st = body->read(body->ctx, at, out, capacity, &got, &link->err);
+    maki_status st = body->read(body->ctx, at, out, capacity, &got, &c->err);
     if (st == MAKI_OK && got == 0)
-        st = maki_fail(&link->err, MAKI_IO, "the request is shorter than it was");
+        st = maki_fail(&c->err, MAKI_IO, "the body of the request ends too early");
     if (st != MAKI_OK) {
-        stop(link, st);
+        stop(c, st);
         return MAKI_CLIENT_CALL_ABORT;
     }
     *end = at + got == body->length;
@@ -88,20 +93,20 @@ static size_t on_read_body(void *ctx, uint64_t at, char *out, size_t capacity, b
 
 static void on_head(void *ctx, int status, maki_str reason, const maki_http_head *fields)
 {
-    maki_blocking_client *link = ctx;
+    maki_blocking_client *c = ctx;
     (void)reason;
-    link->end->connected = true;
-    if (!link->call) return;
-    maki_status st = link->ask->on_head(link->ask->ctx, status, fields, &link->err);
-    if (st != MAKI_OK) stop(link, st);
+    c->result->connected = true;
+    if (!c->call) return;
+    maki_status st = c->request->on_head(c->request->ctx, status, fields, &c->err);
+    if (st != MAKI_OK) stop(c, st);
 }
 
 static void on_bytes(void *ctx, maki_str bytes)
 {
-    maki_blocking_client *link = ctx;
-    if (!link->call) return;
-    maki_status st = link->ask->on_bytes(link->ask->ctx, bytes, &link->err);
-    if (st != MAKI_OK) stop(link, st);
+    maki_blocking_client *c = ctx;
+    if (!c->call) return;
+    maki_status st = c->request->on_bytes(c->request->ctx, bytes, &c->err);
+    if (st != MAKI_OK) stop(c, st);
 }
 
 /* ---- running --------------------------------------------------------------------------------------------- */
@@ -116,77 +121,78 @@ static size_t split_lines(maki_str text, maki_str lines[LINES_MAX])
     return count;
 }
 
-static maki_status start(maki_blocking_client *link, maki_err *err)
+static maki_status start(maki_blocking_client *c, maki_err *err)
 {
-    const maki_blocking_client_ask *ask = link->ask;
+    const maki_blocking_client_request *request = c->request;
     maki_str lines[LINES_MAX];
-    size_t count = split_lines(ask->lines, lines);
-    maki_client_callbacks calls = { link, on_read_body, on_head, on_bytes, on_done };
-    maki_client_call_request where = { .origin = ask->origin,
-                                       .target = ask->target,
-                                       .kind = ask->body.length ? MAKI_CLIENT_CALL_LENGTH
-                                                                : MAKI_CLIENT_CALL_NO_BODY,
-                                       .length = ask->body.length };
-    maki_status st = maki_client_prepare(link->client, maki_str_of(ask->method), lines, count,
-                                         &calls, &link->call, err);
-    if (st == MAKI_OK) st = maki_client_call_start(link->call, &where, err);
-    if (st != MAKI_OK) stop(link, st);
+    size_t count = split_lines(request->lines, lines);
+    maki_client_callbacks calls = { c, on_read_body, on_head, on_bytes, on_done };
+    maki_client_call_request target = { .origin = request->origin,
+                                        .target = request->target,
+                                        .kind = request->body.length ? MAKI_CLIENT_CALL_LENGTH
+                                                                     : MAKI_CLIENT_CALL_NO_BODY,
+                                        .length = request->body.length };
+    maki_status st = maki_client_prepare(c->http, maki_str_of(request->method), lines, count,
+                                         &calls, &c->call, err);
+    if (st == MAKI_OK) st = maki_client_call_start(c->call, &target, err);
+    if (st != MAKI_OK) stop(c, st);
     return st;
 }
 
-maki_status maki_blocking_client_run(maki_blocking_client *link,
-                                     const maki_blocking_client_ask *ask,
-                                     maki_blocking_client_end *end, maki_err *err)
+maki_status maki_blocking_client_run(maki_blocking_client *c,
+                                     const maki_blocking_client_request *request,
+                                     maki_blocking_client_result *result, maki_err *err)
 {
     struct timeval tick = { .tv_usec = TICK_MS * 1000 };
-    *end = (maki_blocking_client_end){ .words = "" };
-    link->ask = ask;
-    link->end = end;
-    link->call = NULL;
-    link->err = (maki_err){ .msg = "" };
-    link->until = ask->total_ms ? maki_monotonic_ms() + ask->total_ms : 0;
-    if (ask->cancelled && ask->cancelled(ask->cancelled_ctx))
-        return maki_fail(err, MAKI_CANCELLED, "it was cancelled");
-    maki_status st = start(link, err);
+    *result = (maki_blocking_client_result){ .message = "" };
+    assert(!c->call); /* one call at a time */
+    c->request = request;
+    c->result = result;
+    c->err = (maki_err){ .msg = "" };
+    c->deadline = request->total_ms ? maki_monotonic_ms() + request->total_ms : 0;
+    if (request->cancelled && request->cancelled(request->cancelled_ctx))
+        return maki_fail(err, MAKI_CANCELLED, "cancelled");
+    maki_status st = start(c, err);
     if (st != MAKI_OK) return st;
-    if (event_add(link->tick, &tick) != 0) {
-        stop(link, MAKI_NOMEM);
+    if (event_add(c->tick, &tick) != 0) {
+        stop(c, MAKI_NOMEM);
         return maki_fail_nomem(err);
     }
-    while (link->call)
-        event_base_loop(link->base, EVLOOP_ONCE);
-    event_del(link->tick);
-    if (link->status != MAKI_OK && err) {
-        *err = link->err;
-        if (!link->err.msg[0]) maki_fail(err, link->status, "%s", end->words);
+    while (c->call)
+        event_base_loop(c->base, EVLOOP_ONCE);
+    event_del(c->tick);
+    if (c->status != MAKI_OK && err) {
+        *err = c->err;
+        if (!c->err.msg[0]) maki_fail(err, c->status, "%s", result->message);
     }
-    return link->status;
+    return c->status;
 }
 
-/* ---- life ------------------------------------------------------------------------------------------------ */
+/* ---- life cycle ------------------------------------------------------------------------------------------------ */
 
 maki_status maki_blocking_client_open(const maki_env *env, const maki_client_limits *limits,
                                       maki_blocking_client **out, maki_err *err)
 {
-    maki_blocking_client *link = env->alloc->resize(env->alloc, NULL, 0, sizeof *link);
-    if (!link) return maki_fail_nomem(err);
-    *link = (maki_blocking_client){ .env = env, .base = event_base_new() };
-    if (link->base) link->tick = event_new(link->base, -1, EV_PERSIST, on_tick, link);
-    maki_status st = link->tick ? MAKI_OK : maki_fail_nomem(err);
-    if (st == MAKI_OK) st = maki_client_open(env, link->base, limits, &link->client, err);
+    maki_blocking_client *c = maki_new(env->alloc, maki_blocking_client);
+    if (!c) return maki_fail_nomem(err);
+    c->env = env;
+    c->base = event_base_new();
+    if (c->base) c->tick = event_new(c->base, -1, EV_PERSIST, on_tick, c);
+    maki_status st = c->tick ? MAKI_OK : maki_fail_nomem(err);
+    if (st == MAKI_OK) st = maki_client_open(env, c->base, limits, &c->http, err);
     if (st != MAKI_OK) {
-        maki_blocking_client_close(link);
+        maki_blocking_client_close(c);
         return st;
     }
-    *out = link;
+    *out = c;
     return MAKI_OK;
 }
 
-void maki_blocking_client_close(maki_blocking_client *link)
+void maki_blocking_client_close(maki_blocking_client *c)
 {
-    if (!link) return;
-    maki_client_close(link->client);
-    if (link->tick) event_free(link->tick);
-    if (link->base) event_base_free(link->base);
-    link->env->alloc->resize(link->env->alloc, link, sizeof *link, 0);
+    if (!c) return;
+    maki_client_close(c->http);
+    if (c->tick) event_free(c->tick);
+    if (c->base) event_base_free(c->base);
+    maki_delete(c->env->alloc, c);
 }

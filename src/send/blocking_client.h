@@ -1,11 +1,10 @@
-/* blocking_client.h -- one request and its reply at a time, waited for: net/client on an event loop of our own.
+/* blocking_client.h -- one HTTP request at a time, sent and received synchronously: net/client on an event loop of its own.
  *
- * The daemon's client is used as it is: its connections, kept between calls, its limits and its way to cancel.
- * What is added here is a loop that runs while somebody waits, and a look 20 times a second whether they
- * still want to.  A second wrapper of curl's easy interface would have to do all of that again, and could not
- * be stopped while it waits for a name or a byte.
+ * net/client is the daemon's: it keeps connections between requests, has the timeouts, and can cancel.  This adds a loop
+ * that runs until the reply has ended and calls `cancelled` 20 times a second.  curl's easy interface alone could not be
+ * cancelled while it resolves a name or waits for a byte.
  *
- * A link belongs to one thread at a time. */
+ * A client belongs to one thread at a time. */
 #ifndef MAKI_SEND_BLOCKING_CLIENT_H
 #define MAKI_SEND_BLOCKING_CLIENT_H
 
@@ -13,42 +12,43 @@
 
 typedef struct maki_blocking_client maki_blocking_client;
 
-/* Bytes that can be read again from anywhere: a request may have to be sent twice. */
+/* Random access to the request's body: a retry reads it again. */
 typedef struct maki_blocking_client_body {
     maki_status (*read)(void *ctx, uint64_t at, char *out, size_t capacity, size_t *got,
                         maki_err *err);
     void *ctx;
-    uint64_t length; /* 0: there is no body */
+    uint64_t length; /* 0: no body */
 } maki_blocking_client_body;
 
-typedef struct maki_blocking_client_ask {
+typedef struct maki_blocking_client_request {
     const char *method;
     const char *origin, *target;
-    maki_str lines; /* "Name: value\n" each */
+    maki_str lines; /* the fields of the head, "Name: value\n" each */
     maki_blocking_client_body body;
-    uint32_t total_ms;            /* for all of it; 0: no limit */
+    uint32_t total_ms;            /* for the whole exchange; 0: no limit */
     bool (*cancelled)(void *ctx); /* may be NULL */
     void *cancelled_ctx;
-    /* The reply; ctx is their first argument.  Not MAKI_OK ends the call with that status. */
+    /* Called with the reply, and ctx as first argument.  Not MAKI_OK ends the exchange with that status. */
     maki_status (*on_head)(void *ctx, int status, const maki_http_head *fields, maki_err *err);
     maki_status (*on_bytes)(void *ctx, maki_str bytes, maki_err *err);
     void *ctx;
-} maki_blocking_client_ask;
+} maki_blocking_client_request;
 
-/* How it ended, besides the status. */
-typedef struct maki_blocking_client_end {
-    bool connected;  /* the request was on its way */
-    char words[128]; /* curl's, when it failed; "": none */
-} maki_blocking_client_end;
+/* Set by every call, also by one that failed. */
+typedef struct maki_blocking_client_result {
+    bool connected;    /* the request, or part of it, was sent */
+    char message[128]; /* why it failed, in curl's words; "": none */
+} maki_blocking_client_result;
 
 maki_status maki_blocking_client_open(const maki_env *env, const maki_client_limits *limits,
                                       maki_blocking_client **out, maki_err *err) MAKI_MUST_CHECK;
-void maki_blocking_client_close(maki_blocking_client *link); /* accepts NULL */
+void maki_blocking_client_close(maki_blocking_client *client); /* accepts NULL */
 
-/* Ask and wait.  MAKI_OK: the reply came whole, whatever its status.  MAKI_UPSTREAM: it did not, end->words says why;
- * MAKI_TIMEOUT, MAKI_CANCELLED, what a callback answered, or what reading the body did. */
-maki_status maki_blocking_client_run(maki_blocking_client *link,
-                                     const maki_blocking_client_ask *ask,
-                                     maki_blocking_client_end *end, maki_err *err);
+/* Send the request and wait for the end of the reply.  MAKI_OK: the reply is complete, whatever its HTTP status.
+ * MAKI_UPSTREAM: it is not, result->message says why; MAKI_TIMEOUT; MAKI_CANCELLED; or the status of a callback, or of
+ * reading the body. */
+maki_status maki_blocking_client_run(maki_blocking_client *client,
+                                     const maki_blocking_client_request *request,
+                                     maki_blocking_client_result *result, maki_err *err);
 
 #endif

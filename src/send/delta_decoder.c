@@ -1,4 +1,9 @@
-/* delta_decoder.c -- see delta_decoder.h. */
+/* delta_decoder.c -- JSON escapes to UTF-8, with surrogate pairs that are split between two deltas.
+ *
+ * In:    deltas as the protocols report them: JSON strings cut anywhere, or whole values.
+ * Out:   calls of fn with whole characters, in the same order; what one delta brings is emitted before it returns,
+ *        except the first half of a pair.
+ * A failure of fn ends the decoding with its status. */
 #include "send/delta_decoder.h"
 
 #include <string.h>
@@ -14,124 +19,125 @@ maki_delta_decoder maki_delta_decoder_new(maki_delta_fn fn, void *ctx)
     return (maki_delta_decoder){ .fn = fn, .ctx = ctx };
 }
 
-/* ---- telling --------------------------------------------------------------------------------------------- */
+/* ---- output ---------------------------------------------------------------------------------------------- */
 
-static maki_status tell(maki_delta_decoder *h, maki_str text, maki_err *err)
+static maki_status emit(maki_delta_decoder *d, maki_str text, maki_err *err)
 {
-    h->at.text = text;
-    return h->fn(h->ctx, &h->at, err);
+    d->delta.text = text;
+    return d->fn(d->ctx, &d->delta, err);
 }
 
-static maki_status flush(maki_delta_decoder *h, maki_err *err)
+static maki_status flush(maki_delta_decoder *d, maki_err *err)
 {
-    maki_str text = { h->held, h->fill };
-    h->fill = 0;
-    return text.len ? tell(h, text, err) : MAKI_OK;
+    maki_str text = { d->buffer, d->fill };
+    d->fill = 0;
+    return text.len ? emit(d, text, err) : MAKI_OK;
 }
 
-/* Escapes come out one by one: they are told together with the text around them. */
-static maki_status take(void *ctx, maki_str text, maki_err *err)
+/* The JSON reader returns escapes one by one: they are emitted together with the text around them. */
+static maki_status append(void *ctx, maki_str text, maki_err *err)
 {
-    maki_delta_decoder *h = ctx;
+    maki_delta_decoder *d = ctx;
     maki_status st = MAKI_OK;
-    if (text.len > sizeof h->held - h->fill) st = flush(h, err);
+    if (text.len > sizeof d->buffer - d->fill) st = flush(d, err);
     if (st != MAKI_OK) return st;
-    if (text.len > sizeof h->held) return tell(h, text, err);
-    memcpy(h->held + h->fill, text.ptr, text.len);
-    h->fill += text.len;
+    if (text.len > sizeof d->buffer) return emit(d, text, err);
+    memcpy(d->buffer + d->fill, text.ptr, text.len);
+    d->fill += text.len;
     return MAKI_OK;
 }
 
-static maki_status decode(maki_delta_decoder *h, maki_str escaped, maki_err *err)
+static maki_status decode(maki_delta_decoder *d, maki_str escaped, maki_err *err)
 {
-    maki_sink sink = { take, h };
+    maki_sink sink = { append, d };
     return escaped.len ? maki_json_text_to(escaped, sink, err) : MAKI_OK;
 }
 
 /* ---- pairs ----------------------------------------------------------------------------------------------- */
 
-/* An escape of a surrogate: \uD8xx to \uDBxx is the first of a pair, \uDCxx to \uDFxx the second. */
-static bool is_half(maki_str escape, const char *third)
+/* Does it begin with the escape of a surrogate, whose digits digit is one of these?  \uD8xx to \uDBxx is the first half of
+ * a pair, \uDCxx to \uDFxx the second. */
+static bool is_surrogate(maki_str escape, const char *digits)
 {
     return escape.len >= ESCAPE && escape.ptr[0] == '\\' && escape.ptr[1] == 'u' &&
-           (escape.ptr[2] | 32) == 'd' && strchr(third, escape.ptr[3] | 32);
+           (escape.ptr[2] | 32) == 'd' && strchr(digits, escape.ptr[3] | 32);
 }
 
-/* Does it end with the first of a pair?  A backslash before it may be one that is escaped itself. */
-static bool ends_with_first(maki_str escaped)
+/* Does it end with the first half of a pair?  The backslash may itself be escaped: then their number is even. */
+static bool ends_with_high_surrogate(maki_str escaped)
 {
     size_t backslashes = 0;
     if (escaped.len < ESCAPE) return false;
     size_t at = escaped.len - ESCAPE;
-    if (!is_half(maki_str_from(escaped, at), "89ab")) return false;
+    if (!is_surrogate(maki_str_from(escaped, at), "89ab")) return false;
     while (backslashes <= at && escaped.ptr[at - backslashes] == '\\')
         backslashes++;
     return backslashes % 2 == 1;
 }
 
-static maki_status end_waiting(maki_delta_decoder *h, maki_err *err)
+static maki_status flush_surrogate(maki_delta_decoder *d, maki_err *err)
 {
-    if (!h->waits) return MAKI_OK;
-    h->waits = false;
-    return decode(h, (maki_str){ h->waiting, ESCAPE }, err);
+    if (!d->has_surrogate) return MAKI_OK;
+    d->has_surrogate = false;
+    return decode(d, (maki_str){ d->surrogate, ESCAPE }, err);
 }
 
-/* The second of the pair that waits, if it is here; what follows it. */
-static maki_status join(maki_delta_decoder *h, maki_str *escaped, maki_err *err)
+/* Decode the pending half with the second one, if the text begins with that; advance behind it. */
+static maki_status join_pair(maki_delta_decoder *d, maki_str *escaped, maki_err *err)
 {
     char pair[2 * ESCAPE];
-    if (!h->waits || !is_half(*escaped, "cdef")) return end_waiting(h, err);
-    memcpy(pair, h->waiting, ESCAPE);
+    if (!d->has_surrogate || !is_surrogate(*escaped, "cdef")) return flush_surrogate(d, err);
+    memcpy(pair, d->surrogate, ESCAPE);
     memcpy(pair + ESCAPE, escaped->ptr, ESCAPE);
-    h->waits = false;
+    d->has_surrogate = false;
     *escaped = maki_str_from(*escaped, ESCAPE);
-    return decode(h, (maki_str){ pair, sizeof pair }, err);
+    return decode(d, (maki_str){ pair, sizeof pair }, err);
 }
 
-static maki_status hear_text(maki_delta_decoder *h, maki_str escaped, maki_err *err)
+static maki_status decode_text(maki_delta_decoder *d, maki_str escaped, maki_err *err)
 {
-    maki_status st = join(h, &escaped, err);
+    maki_status st = join_pair(d, &escaped, err);
     if (st != MAKI_OK) return st;
-    if (ends_with_first(escaped)) {
+    if (ends_with_high_surrogate(escaped)) {
         escaped.len -= ESCAPE;
-        memcpy(h->waiting, escaped.ptr + escaped.len, ESCAPE);
-        h->waits = true;
+        memcpy(d->surrogate, escaped.ptr + escaped.len, ESCAPE);
+        d->has_surrogate = true;
     }
-    st = decode(h, escaped, err);
-    return st == MAKI_OK ? flush(h, err) : st;
+    st = decode(d, escaped, err);
+    return st == MAKI_OK ? flush(d, err) : st;
 }
 
-/* ---- pieces ---------------------------------------------------------------------------------------------- */
+/* ---- deltas ---------------------------------------------------------------------------------------------- */
 
-/* Names and ids are short: what is longer than there is room for is cut. */
-static maki_status hear_call(maki_delta_decoder *h, const maki_wire_delta *piece, maki_err *err)
+/* Names and ids longer than the buffer are truncated. */
+static maki_status decode_call(maki_delta_decoder *d, const maki_wire_delta *wire, maki_err *err)
 {
     char name[256], id[256];
-    size_t name_len = maki_json_copy_text(piece->value, name, sizeof name);
-    size_t id_len = maki_is_string(piece->id) ? maki_json_copy_text(piece->id, id, sizeof id) : 0;
-    h->at.id = (maki_str){ id, id_len };
-    maki_status st = tell(h, (maki_str){ name, name_len }, err);
-    h->at.id = (maki_str){ "", 0 };
+    size_t name_len = maki_json_copy_text(wire->value, name, sizeof name);
+    size_t id_len = maki_is_string(wire->id) ? maki_json_copy_text(wire->id, id, sizeof id) : 0;
+    d->delta.id = (maki_str){ id, id_len };
+    maki_status st = emit(d, (maki_str){ name, name_len }, err);
+    d->delta.id = (maki_str){ "", 0 };
     return st;
 }
 
-maki_status maki_delta_decoder_end(maki_delta_decoder *h, maki_err *err)
+maki_status maki_delta_decoder_end(maki_delta_decoder *d, maki_err *err)
 {
-    maki_status st = h->fn ? end_waiting(h, err) : MAKI_OK;
-    return st == MAKI_OK && h->fn ? flush(h, err) : st;
+    maki_status st = d->fn ? flush_surrogate(d, err) : MAKI_OK;
+    return st == MAKI_OK && d->fn ? flush(d, err) : st;
 }
 
-maki_status maki_delta_decoder_piece(maki_delta_decoder *h, const maki_wire_delta *piece,
-                                     maki_err *err)
+maki_status maki_delta_decoder_add(maki_delta_decoder *d, const maki_wire_delta *wire,
+                                   maki_err *err)
 {
-    if (!h->fn) return MAKI_OK;
-    if (h->at.kind != piece->kind || h->at.call != piece->call) {
-        maki_status st = maki_delta_decoder_end(h, err);
+    if (!d->fn) return MAKI_OK;
+    if (d->delta.kind != wire->kind || d->delta.call != wire->call) {
+        maki_status st = maki_delta_decoder_end(d, err);
         if (st != MAKI_OK) return st;
-        h->at = (maki_delta){ .kind = piece->kind, .call = piece->call };
+        d->delta = (maki_delta){ .kind = wire->kind, .call = wire->call };
     }
-    if (piece->kind == MAKI_DELTA_CALL) return hear_call(h, piece, err);
-    if (!maki_is_string(piece->value))
-        return tell(h, piece->value, err); /* an input that is whole */
-    return hear_text(h, maki_json_inside(piece->value), err);
+    if (wire->kind == MAKI_DELTA_CALL) return decode_call(d, wire, err);
+    if (!maki_is_string(wire->value))
+        return emit(d, wire->value, err); /* the input of a call, as JSON */
+    return decode_text(d, maki_json_inside(wire->value), err);
 }

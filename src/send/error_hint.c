@@ -1,4 +1,6 @@
-/* error_hint.c -- see error_hint.h. */
+/* error_hint.c -- find the figures: fields first, then phrases of the message, from a table.
+ *
+ * A number of more than 12 digits counts as none.  Phrases are matched in any case. */
 #include "send/error_hint.h"
 
 #include "base/json.h"
@@ -10,9 +12,9 @@ enum { SPAN_MAX = 64 };
 
 /* ---- the window ------------------------------------------------------------------------------------------ */
 
-/* The number stands behind `mark`; with `then`, behind that, which comes later in the words. */
+/* The number follows `phrase`, or the first `then` after it. */
 static const struct window_row {
-    const char *mark, *then;
+    const char *phrase, *then;
 } window_rows[] = {
     { "maximum context length is", "" }, /* OpenAI, DeepSeek, OpenRouter, vLLM */
     { "maximum model length of", "" },   /* vLLM */
@@ -26,8 +28,8 @@ static const struct window_row {
     { "exceeds the limit of", "" },      /* Copilot */
 };
 
-/* 8192 or 8,192 at the beginning, behind spaces and a bracket; 0: there is none, or one that nobody means. */
-static uint64_t number_at(maki_str text)
+/* Parse 8192 or 8,192 after spaces and a bracket; 0: there is no number, or it is too long. */
+static uint64_t parse_number(maki_str text)
 {
     enum { DIGITS_MAX = 12 };
     uint64_t value = 0;
@@ -47,37 +49,36 @@ static uint64_t number_at(maki_str text)
     return value;
 }
 
-static maki_str behind(maki_str text, const char *mark)
+static maki_str after(maki_str text, const char *phrase)
 {
-    maki_str m = maki_str_of(mark);
+    maki_str m = maki_str_of(phrase);
     size_t at = m.len ? maki_str_find_nocase(text, m) : 0;
     return at < text.len ? maki_str_from(text, at + m.len) : (maki_str){ "", 0 };
 }
 
-uint64_t maki_error_hint_window(maki_str error, maki_str words)
+uint64_t maki_error_hint_window(maki_str error, maki_str message)
 {
-    uint64_t window = maki_is_object(error) ? maki_member_count(error, MAKI_LIT("n_ctx")) : 0;
+    uint64_t window = maki_member_count(error, MAKI_LIT("n_ctx"));
     for (size_t i = 0; !window && i < sizeof window_rows / sizeof window_rows[0]; i++) {
-        maki_str rest = behind(words, window_rows[i].mark);
-        if (rest.len) window = number_at(behind(rest, window_rows[i].then));
+        maki_str rest = after(message, window_rows[i].phrase);
+        if (rest.len) window = parse_number(after(rest, window_rows[i].then));
     }
     return window;
 }
 
-/* ---- the pause ------------------------------------------------------------------------------------------- */
+/* ---- the time to wait ------------------------------------------------------------------------------------------- */
 
 /* Gemini: {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "7s"} among the details. */
 static int64_t wait_in_details(maki_str details)
 {
-    maki_json_iter iter = maki_json_items(details);
+    maki_json_iter iter = maki_array_items(details);
     maki_json_item item;
     char text[SPAN_MAX];
-    while (maki_is_array(details) && maki_json_next(&iter, &item)) {
-        maki_str delay = maki_is_object(item.value)
-                             ? maki_member_string(item.value, MAKI_LIT("retryDelay"))
-                             : MAKI_LIT("");
+    while (maki_json_next(&iter, &item)) {
+        maki_str delay = maki_member_string(item.value, MAKI_LIT("retryDelay"));
         if (!delay.len) continue;
-        return maki_backoff_span((maki_str){ text, maki_json_copy_text(delay, text, sizeof text) });
+        return maki_backoff_duration(
+            (maki_str){ text, maki_json_copy_text(delay, text, sizeof text) });
     }
     return -1;
 }
@@ -86,31 +87,25 @@ static int64_t wait_in_details(maki_str details)
 static int64_t wait_in_metadata(maki_str metadata, int64_t now_ms)
 {
     char text[SPAN_MAX];
-    maki_str headers =
-        maki_is_object(metadata) ? maki_member(metadata, MAKI_LIT("headers")) : MAKI_LIT("");
-    maki_str reset = maki_is_object(headers)
-                         ? maki_member_string(headers, MAKI_LIT("X-RateLimit-Reset"))
-                         : MAKI_LIT("");
+    maki_str headers = maki_member(metadata, MAKI_LIT("headers"));
+    maki_str reset = maki_member_string(headers, MAKI_LIT("X-RateLimit-Reset"));
     if (!reset.len) return -1;
     size_t n = maki_json_copy_text(reset, text, sizeof text);
     return maki_backoff_reset((maki_str){ text, n }, now_ms);
 }
 
-static int64_t wait_in_words(maki_str words)
+static int64_t wait_in_message(maki_str message)
 {
-    static const char *const marks[] = { "try again in ", "retry in ", "retry after " };
+    static const char *const phrases[] = { "try again in ", "retry in ", "retry after " };
     int64_t ms = -1;
-    for (size_t i = 0; ms < 0 && i < sizeof marks / sizeof marks[0]; i++)
-        ms = maki_backoff_span(behind(words, marks[i]));
+    for (size_t i = 0; ms < 0 && i < sizeof phrases / sizeof phrases[0]; i++)
+        ms = maki_backoff_duration(after(message, phrases[i]));
     return ms;
 }
 
-int64_t maki_error_hint_wait(maki_str error, maki_str words, int64_t now_ms)
+int64_t maki_error_hint_wait(maki_str error, maki_str message, int64_t now_ms)
 {
-    int64_t ms = -1;
-    if (maki_is_object(error)) {
-        ms = wait_in_details(maki_member(error, MAKI_LIT("details")));
-        if (ms < 0) ms = wait_in_metadata(maki_member(error, MAKI_LIT("metadata")), now_ms);
-    }
-    return ms >= 0 ? ms : wait_in_words(words);
+    int64_t ms = wait_in_details(maki_member(error, MAKI_LIT("details")));
+    if (ms < 0) ms = wait_in_metadata(maki_member(error, MAKI_LIT("metadata")), now_ms);
+    return ms >= 0 ? ms : wait_in_message(message);
 }

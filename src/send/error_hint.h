@@ -1,7 +1,7 @@
-/* error_hint.h -- what an error tells besides its kind: how large the window is, how long to wait.
+/* error_hint.h -- figures in the error of a provider: the context window, the time to wait before a retry.
  *
- * Both stand in words for people or in corners of the error that differ from provider to provider.  A hint is what
- * they say, no more: whoever uses it checks whether it can be. */
+ * They are in the message, or in fields that differ from provider to provider.  The caller checks whether a figure is
+ * plausible. */
 #ifndef MAKI_SEND_ERROR_HINT_H
 #define MAKI_SEND_ERROR_HINT_H
 
@@ -9,12 +9,11 @@
 
 #include <maki/str.h>
 
-/* The window in tokens, from the words of an error ("maximum context length is 8192 tokens") or its fields (`error` is
- * the object with them, or any other value).  0: it does not tell. */
-uint64_t maki_error_hint_window(maki_str error, maki_str words);
+/* The window in tokens, from the message of an error ("maximum context length is 8192 tokens") or from its fields (`error`:
+ * the object with them, or any other value).  0: not given. */
+uint64_t maki_error_hint_window(maki_str error, maki_str message);
 
-/* When to try again, in ms: google.rpc.RetryInfo, OpenRouter's copy of the headers, "try again in 7s".  Below 0: it
- * does not tell. */
-int64_t maki_error_hint_wait(maki_str error, maki_str words, int64_t now_ms);
+/* When to retry, in ms: google.rpc.RetryInfo, OpenRouter's copy of the headers, "try again in 7s".  Below 0: not given. */
+int64_t maki_error_hint_wait(maki_str error, maki_str message, int64_t now_ms);
 
 #endif

@@ -1,45 +1,47 @@
-/* model_send.c -- see model_send.h. */
+/* model_send.c -- the functions of a maki_model: find a provider, ask it for a window, send it one prompt.
+ *
+ * In:    the name of agent, provider and model; a prompt that is read in pieces, so that it may be larger than memory.
+ * Out:   the text deltas of the reply, to the caller's sink; the usage, also of a request that failed.
+ * The timeout is for all attempts together. */
 #include "send/model_send.h"
 
 #include <stdio.h>
 
 #include "assemble/request.h"
 #include "base/err.h"
-#include "base/json_write.h"
+#include "base/json_print.h"
 #include "base/str.h"
 #include "base/text.h"
 
-enum { PIECE = 16 << 10 };
+enum { CHUNK = 16 << 10 };
 
 /* ---- the request ------------------------------------------------------------------------------------------- */
 
-/* The prompt as the text of a JSON string.  A character that is cut waits for its end. */
+/* Write the prompt into an open JSON string.  An incomplete character at the end of a chunk is kept for the next. */
 static maki_status write_prompt(maki_jw *w, const maki_model_text *prompt, maki_err *err)
 {
-    char piece[PIECE];
-    size_t waiting = 0, got = 0;
+    char chunk[CHUNK];
+    size_t incomplete = 0, got = 0;
     maki_status st = MAKI_OK;
     for (uint64_t at = 0; st == MAKI_OK && at < prompt->size; at += got) {
-        st = prompt->read(prompt->ctx, at, piece + waiting, sizeof piece - waiting, &got, err);
+        st =
+            prompt->read(prompt->ctx, at, chunk + incomplete, sizeof chunk - incomplete, &got, err);
         if (st != MAKI_OK || got == 0) break;
-        maki_str text = { piece, waiting + got };
-        waiting = maki_utf8_incomplete(text);
-        text.len -= waiting;
+        maki_str text = { chunk, incomplete + got };
+        incomplete = maki_utf8_incomplete(text);
+        text.len -= incomplete;
         maki_jw_escaped(w, text);
-        memmove(piece, text.ptr + text.len, waiting);
+        memmove(chunk, text.ptr + text.len, incomplete);
     }
     return st;
 }
 
-/* The one message, as a row. */
+/* Write the user message as a row. */
 static maki_status write_row(maki_spool *out, const maki_model_text *prompt, maki_err *err)
 {
     maki_jw w;
     maki_jw_init(&w, maki_spool_sink(out), err);
-    maki_jw_object(&w);
-    maki_jw_key(&w, MAKI_LIT("role"));
-    maki_jw_string(&w, MAKI_LIT("user"));
-    maki_jw_key(&w, MAKI_LIT("content"));
+    maki_jw_print(&w, "{'role':'user','content':");
     maki_jw_begin_value(&w);
     maki_jw_bytes(&w, MAKI_LIT("\""));
     maki_status st = write_prompt(&w, prompt, err);
@@ -50,76 +52,77 @@ static maki_status write_row(maki_spool *out, const maki_model_text *prompt, mak
 }
 
 static maki_status write_request(const maki_env *env, const maki_provider *provider,
-                                 const maki_model_request *asked, maki_str model, maki_spool *body,
-                                 maki_err *err)
+                                 const maki_model_request *request, maki_str model,
+                                 maki_spool *body, maki_err *err)
 {
     maki_str row;
     maki_spool message = maki_spool_new(env, MAKI_SPOOL_MEMORY);
-    maki_request request = { .protocol = provider->protocol,
-                             .provider = maki_str_of(provider->name),
-                             .model = model,
-                             .max_tokens = asked->max_tokens,
-                             .window = asked->window,
-                             .stream = true,
-                             .system = &asked->system,
-                             .system_count = asked->system.len ? 1 : 0 };
-    maki_status st = write_row(&message, &asked->prompt, err);
+    maki_request completion = { .protocol = provider->protocol,
+                                .provider = maki_str_of(provider->name),
+                                .model = model,
+                                .max_tokens = request->max_tokens,
+                                .window = request->window,
+                                .stream = true,
+                                .system = &request->system,
+                                .system_count = request->system.len ? 1 : 0 };
+    maki_status st = write_row(&message, &request->prompt, err);
     if (st == MAKI_OK) st = maki_spool_text(&message, &row, err);
-    request.before = (maki_render_extra){ &row, 1 };
-    if (st == MAKI_OK) st = maki_request_write_rows(env, &request, maki_spool_sink(body), err);
+    completion.before = (maki_render_extra){ &row, 1 };
+    if (st == MAKI_OK) st = maki_request_write_rows(env, &completion, maki_spool_sink(body), err);
     maki_spool_free(&message);
     return st;
 }
 
 /* ---- the reply --------------------------------------------------------------------------------------------- */
 
-typedef struct completing {
-    const maki_model_send *how;
-    const maki_model_request *asked;
+typedef struct completion {
+    const maki_provider_models *models;
+    const maki_model_request *request;
     maki_sink reply;
     int64_t deadline;
-    bool late;
-} completing;
+    bool timed_out;
+} completion;
 
-static maki_status on_delta(void *ctx, const maki_delta *piece, maki_err *err)
+static maki_status on_delta(void *ctx, const maki_delta *delta, maki_err *err)
 {
-    const completing *c = ctx;
-    if (piece->kind != MAKI_DELTA_TEXT) return MAKI_OK;
-    return c->reply.write(c->reply.ctx, piece->text, err);
+    const completion *c = ctx;
+    if (delta->kind != MAKI_DELTA_TEXT) return MAKI_OK;
+    return c->reply.write(c->reply.ctx, delta->text, err);
 }
 
-/* Also the limit for all tries together: the sender's is for each. */
+/* The timeout for all attempts together: the sender's is for each. */
 static bool is_over(void *ctx)
 {
-    completing *c = ctx;
-    const maki_clock *clock = c->how->env->clock;
-    c->late = clock->now_ms(clock) >= c->deadline;
-    return c->late || (c->asked->cancelled && c->asked->cancelled(c->asked->cancelled_ctx));
+    completion *c = ctx;
+    const maki_clock *clock = c->models->env->clock;
+    c->timed_out = clock->now_ms(clock) >= c->deadline;
+    return c->timed_out ||
+           (c->request->cancelled && c->request->cancelled(c->request->cancelled_ctx));
 }
 
-/* ---- asking ------------------------------------------------------------------------------------------------ */
+/* ---- the functions of the model ------------------------------------------------------------------------------------------------ */
 
-static maki_status find_provider(const maki_model_send *how, const maki_model_name *name,
+static maki_status find_provider(const maki_provider_models *models, const maki_model_name *name,
                                  maki_provider *out, maki_err *err)
 {
-    return maki_provider_from_config(how->config, name->agent, name->provider, name->model, out,
+    return maki_provider_from_config(models->config, name->agent, name->provider, name->model, out,
                                      err);
 }
 
 /* `provider` must live as long as the sender. */
-static maki_status open_sender(const maki_model_send *how, const maki_model_name *name,
+static maki_status open_sender(const maki_provider_models *models, const maki_model_name *name,
                                maki_provider *provider, maki_sender **out, maki_err *err)
 {
-    maki_send_options options = { .env = how->env,
+    maki_send_options options = { .env = models->env,
                                   .provider = provider,
-                                  .log = how->logger,
-                                  .sleep = how->sleep,
-                                  .sleep_ctx = how->sleep_ctx };
-    maki_status st = find_provider(how, name, provider, err);
+                                  .log = models->logger,
+                                  .sleep = models->sleep,
+                                  .sleep_ctx = models->sleep_ctx };
+    maki_status st = find_provider(models, name, provider, err);
     return st == MAKI_OK ? maki_sender_open(&options, out, err) : st;
 }
 
-/* What the configuration says of a window is about its own model. */
+/* The configured window is that of the configured model. */
 static maki_status find(const maki_model *self, const maki_model_name *name, maki_model_found *out,
                         maki_err *err)
 {
@@ -146,34 +149,34 @@ static maki_status window(const maki_model *self, const maki_model_name *name,
     return st;
 }
 
-static maki_status complete(const maki_model *self, const maki_model_request *asked,
+static maki_status complete(const maki_model *self, const maki_model_request *request,
                             maki_sink reply, maki_model_usage *usage, maki_err *err)
 {
-    const maki_model_send *how = self->ctx;
-    const maki_clock *clock = how->env->clock;
-    completing c = { .how = how,
-                     .asked = asked,
+    const maki_provider_models *models = self->ctx;
+    const maki_clock *clock = models->env->clock;
+    completion c = { .models = models,
+                     .request = request,
                      .reply = reply,
-                     .deadline = clock->now_ms(clock) + asked->timeout_ms };
+                     .deadline = clock->now_ms(clock) + request->timeout_ms };
     maki_provider provider;
     maki_sender *sender = NULL;
-    maki_spool body = maki_spool_new(how->env, MAKI_SPOOL_MEMORY);
+    maki_spool body = maki_spool_new(models->env, MAKI_SPOOL_MEMORY);
     maki_send_callbacks calls = { .ctx = &c, .on_delta = on_delta };
     maki_send_result result = { .stop = MAKI_STOP_NONE };
-    maki_status st = open_sender(how, &asked->name, &provider, &sender, err);
-    maki_str model = asked->name.model;
+    maki_status st = open_sender(models, &request->name, &provider, &sender, err);
+    maki_str model = request->name.model;
     if (st == MAKI_OK && model.len == 0) model = provider.model;
-    if (st == MAKI_OK) st = write_request(how->env, &provider, asked, model, &body, err);
-    maki_send_request request = { .model = model,
-                                  .stream = true,
-                                  .body = maki_send_spool(&body),
-                                  .retries = MAKI_SEND_RETRIES,
-                                  .cancelled = is_over,
-                                  .cancelled_ctx = &c };
-    if (st == MAKI_OK) st = maki_send(sender, &request, &calls, &result, err);
-    if (st == MAKI_CANCELLED && c.late)
+    if (st == MAKI_OK) st = write_request(models->env, &provider, request, model, &body, err);
+    maki_send_request sent = { .model = model,
+                               .stream = true,
+                               .body = maki_send_spool(&body),
+                               .retries = MAKI_SEND_RETRIES,
+                               .cancelled = is_over,
+                               .cancelled_ctx = &c };
+    if (st == MAKI_OK) st = maki_send(sender, &sent, &calls, &result, err);
+    if (st == MAKI_CANCELLED && c.timed_out)
         st = maki_fail(err, MAKI_TIMEOUT, "%.40s took longer than %lld ms", provider.name,
-                       (long long)asked->timeout_ms);
+                       (long long)request->timeout_ms);
     *usage = (maki_model_usage){ .input_tokens = result.usage.input,
                                  .output_tokens = result.usage.output,
                                  .cost = result.has_cost ? result.cost : 0,
@@ -183,7 +186,7 @@ static maki_status complete(const maki_model *self, const maki_model_request *as
     return st;
 }
 
-maki_model maki_model_sending(maki_model_send *how)
+maki_model maki_model_of_providers(maki_provider_models *models)
 {
-    return (maki_model){ find, window, complete, how };
+    return (maki_model){ find, window, complete, models };
 }

@@ -1,4 +1,4 @@
-/* model_send.h -- the providers of a configuration as a model (<maki/model.h>): one request, one text as the answer. */
+/* model_send.h -- the providers of a configuration as a model (<maki/model.h>): one request, one text as the reply. */
 #ifndef MAKI_SEND_MODEL_SEND_H
 #define MAKI_SEND_MODEL_SEND_H
 
@@ -6,16 +6,16 @@
 
 #include "send/send.h"
 
-/* All of it is borrowed and must live as long as the model. */
-typedef struct maki_model_send {
+/* Borrowed: all of it must live as long as the model. */
+typedef struct maki_provider_models {
     const maki_env *env;
     const maki_config *config;
     const maki_logger *logger;             /* or NULL */
     void (*sleep)(void *ctx, uint32_t ms); /* as in send.h */
     void *sleep_ctx;
-} maki_model_send;
+} maki_provider_models;
 
-/* Each request has a sender of its own, so any number of threads may ask. */
-maki_model maki_model_sending(maki_model_send *how);
+/* Thread-safe: each request has a sender of its own. */
+maki_model maki_model_of_providers(maki_provider_models *models);
 
 #endif

@@ -1,7 +1,7 @@
-/* model_window.c -- how large a model's window is, asked of who runs it; see send.h.
+/* model_window.c -- the context window of a model, requested from its provider (maki_sender_window).
  *
- * How to ask stands in the protocol's descriptor; LM Studio, which speaks OpenAI's, has a list of its own with the
- * length a model was loaded with, else the most it can. */
+ * The request and the reader of its answer are in the protocol's descriptor.  LM Studio speaks OpenAI's protocol and has an
+ * endpoint of its own: the length that a model was loaded with, else its maximum. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,12 +11,9 @@
 #include "send/sender.h"
 #include "wire/protocol.h"
 
-enum {
-    ANSWER_MAX = 4 << 20,
-    ASK_MS = 15000 /* a window is worth no longer wait */
-};
+enum { ANSWER_MAX = 4 << 20, TIMEOUT_MS = 15000 };
 
-/* ---- what they answer ------------------------------------------------------------------------------------ */
+/* ---- LM Studio ------------------------------------------------------------------------------------ */
 
 static uint64_t read_lmstudio(maki_str answer, maki_str model)
 {
@@ -32,86 +29,76 @@ static uint64_t read_lmstudio(maki_str answer, maki_str model)
 
 static const maki_window_query lmstudio = { "GET", "", "/api/v0/models", false, read_lmstudio };
 
-/* ---- asking ---------------------------------------------------------------------------------------------- */
+/* ---- the request ----------------------------------------------------------------------------------------- */
 
-/* A question, how its answer is read, and the answer. */
-typedef struct question {
+typedef struct window_request {
     const maki_window_query *query;
-    maki_buf target, body;
     bool (*cancelled)(void *ctx);
     void *cancelled_ctx;
     int status; /* of the answer */
-    maki_buf answer;
-} question;
-
-static maki_status make_question(const maki_provider *p, maki_str model, question *q, maki_err *err)
-{
-    const maki_window_query *query = q->query;
-    maki_jw w;
-    maki_provider_path(p, maki_str_of(query->version), maki_str_of(query->path), &q->target);
-    if (query->model_in_path) maki_provider_add_model(model, &q->target);
-    maki_buf_add_byte(&q->target, '\0');
-    if (strcmp(query->method, "POST") != 0) return MAKI_OK;
-    maki_jw_init(&w, maki_buf_sink(&q->body), err);
-    maki_jw_print(&w, "{'model':%s}", model);
-    return maki_jw_end(&w);
-}
+    maki_buf body, answer;
+} window_request;
 
 static maki_status on_head(void *ctx, int status, const maki_http_head *fields, maki_err *err)
 {
     (void)fields, (void)err;
-    ((question *)ctx)->status = status;
+    ((window_request *)ctx)->status = status;
     return MAKI_OK;
 }
 
 static maki_status on_bytes(void *ctx, maki_str bytes, maki_err *err)
 {
-    question *q = ctx;
+    window_request *q = ctx;
     maki_buf_add(&q->answer, bytes);
     return maki_buf_status(&q->answer, err);
 }
 
-static maki_status put(maki_sender *s, question *q, maki_err *err)
+static maki_status send_query(maki_sender *s, maki_str model, window_request *q, maki_err *err)
 {
-    maki_buf head = maki_buf_new(s->options.env->alloc, MAKI_HEAD_MAX);
-    maki_blocking_client_end end;
+    const maki_window_query *query = q->query;
+    maki_buf target = maki_buf_new(s->options.env->alloc, MAKI_TARGET_MAX);
+    maki_blocking_client_result result;
+    maki_status st = MAKI_OK;
+    maki_jw w;
+    maki_provider_path(&s->provider, maki_str_of(query->version), maki_str_of(query->path),
+                       &target);
+    if (query->model_in_path) maki_provider_add_model(model, &target);
+    if (strcmp(query->method, "POST") == 0) {
+        maki_jw_init(&w, maki_buf_sink(&q->body), err);
+        maki_jw_print(&w, "{'model':%s}", model);
+        st = maki_jw_end(&w);
+    }
     maki_str body = maki_buf_str(&q->body);
-    maki_status st = maki_provider_head(&s->provider, body.len, &head, err);
-    if (st == MAKI_OK) st = maki_buf_status(&q->target, err);
-    if (st == MAKI_OK) st = maki_buf_status(&q->body, err);
-    maki_blocking_client_ask request = { .method = q->query->method,
-                                         .origin = s->provider.origin,
-                                         .target = q->target.ptr,
-                                         .lines = maki_buf_str(&head),
-                                         .body = maki_send_text(&body),
-                                         .total_ms = ASK_MS,
-                                         .cancelled = q->cancelled,
-                                         .cancelled_ctx = q->cancelled_ctx,
-                                         .on_head = on_head,
-                                         .on_bytes = on_bytes,
-                                         .ctx = q };
-    if (st == MAKI_OK) st = maki_blocking_client_run(s->link, &request, &end, err);
-    maki_head_wipe(&head);
+    maki_blocking_client_request request = { .method = query->method,
+                                             .body = maki_send_text(&body),
+                                             .total_ms = TIMEOUT_MS,
+                                             .cancelled = q->cancelled,
+                                             .cancelled_ctx = q->cancelled_ctx,
+                                             .on_head = on_head,
+                                             .on_bytes = on_bytes,
+                                             .ctx = q };
+    if (st == MAKI_OK) return maki_sender_run(s, &target, &request, &result, err);
+    maki_buf_free(&target);
     return st;
 }
 
-/* *told: there was an answer, so it need not be asked again. */
-static maki_status ask(maki_sender *s, maki_str model, question *q, uint64_t *tokens, bool *told,
-                       maki_err *err)
+/* *known: there was an answer, to be cached. */
+static maki_status request_window(maki_sender *s, maki_str model, window_request *q,
+                                  uint64_t *tokens, bool *known, maki_err *err)
 {
     maki_str json;
-    maki_status st = put(s, q, err);
-    *told = st == MAKI_OK && q->status == 200 &&
-            maki_json_check(maki_buf_str(&q->answer), &json, NULL) == MAKI_OK &&
-            maki_is_object(json);
-    *tokens = *told ? q->query->read(json, model) : 0;
-    bool ours = st == MAKI_NOMEM || st == MAKI_INVALID || st == MAKI_CANCELLED;
-    return ours ? st : MAKI_OK;
+    maki_status st = send_query(s, model, q, err);
+    *known = st == MAKI_OK && q->status == 200 &&
+             maki_json_check(maki_buf_str(&q->answer), &json, NULL) == MAKI_OK &&
+             maki_is_object(json);
+    *tokens = *known ? q->query->read(json, model) : 0;
+    bool local = st == MAKI_NOMEM || st == MAKI_INVALID || st == MAKI_CANCELLED;
+    return local ? st : MAKI_OK;
 }
 
-/* ---- keeping --------------------------------------------------------------------------------------------- */
+/* ---- the cache --------------------------------------------------------------------------------------------- */
 
-static struct maki_cached_window *kept(maki_sender *s, maki_str model)
+static struct maki_cached_window *lookup(maki_sender *s, maki_str model)
 {
     for (size_t i = 0; i < s->window_count && i < MAKI_CACHED_WINDOWS; i++) {
         if (maki_str_is(maki_str_of(s->windows[i].model), model)) return &s->windows[i];
@@ -119,11 +106,11 @@ static struct maki_cached_window *kept(maki_sender *s, maki_str model)
     return NULL;
 }
 
-static void keep(maki_sender *s, maki_str model, uint64_t tokens)
+static void insert(maki_sender *s, maki_str model, uint64_t tokens)
 {
-    struct maki_cached_window *place = &s->windows[s->window_count % MAKI_CACHED_WINDOWS];
-    if (!maki_str_copy(model, place->model, sizeof place->model)) return;
-    place->tokens = tokens;
+    struct maki_cached_window *entry = &s->windows[s->window_count % MAKI_CACHED_WINDOWS];
+    if (!maki_str_copy(model, entry->model, sizeof entry->model)) return;
+    entry->tokens = tokens;
     s->window_count++;
 }
 
@@ -132,23 +119,20 @@ maki_status maki_sender_window(maki_sender *s, maki_str model, bool (*cancelled)
 {
     const maki_alloc *alloc = s->options.env->alloc;
     bool lm = maki_str_is(maki_str_of(s->provider.name), MAKI_LIT("lmstudio"));
-    question q = { .query = lm ? &lmstudio : &maki_protocol_of(s->provider.protocol)->window,
-                   .target = maki_buf_new(alloc, MAKI_TARGET_MAX),
-                   .body = maki_buf_new(alloc, MAKI_TARGET_MAX),
-                   .answer = maki_buf_new(alloc, ANSWER_MAX),
-                   .cancelled = cancelled,
-                   .cancelled_ctx = cancelled_ctx };
-    bool told = false;
+    window_request q = { .query = lm ? &lmstudio : &maki_protocol_of(s->provider.protocol)->window,
+                         .body = maki_buf_new(alloc, MAKI_TARGET_MAX),
+                         .answer = maki_buf_new(alloc, ANSWER_MAX),
+                         .cancelled = cancelled,
+                         .cancelled_ctx = cancelled_ctx };
+    bool known = false;
     if (!model.len) model = s->provider.model;
-    const struct maki_cached_window *known = kept(s, model);
+    const struct maki_cached_window *cached = lookup(s, model);
     maki_str configured = s->provider.model;
     bool own = s->provider.window && (!configured.len || maki_str_is(model, configured));
-    *tokens = own ? s->provider.window : known ? known->tokens : 0;
-    if (own || known || !q.query->method) return MAKI_OK;
-    maki_status st = make_question(&s->provider, model, &q, err);
-    if (st == MAKI_OK) st = ask(s, model, &q, tokens, &told, err);
-    if (told) keep(s, model, *tokens);
-    maki_buf_free(&q.target);
+    *tokens = own ? s->provider.window : cached ? cached->tokens : 0;
+    if (own || cached || !q.query->method) return MAKI_OK;
+    maki_status st = request_window(s, model, &q, tokens, &known, err);
+    if (known) insert(s, model, *tokens);
     maki_buf_free(&q.body);
     maki_buf_free(&q.answer);
     return st;

@@ -1,6 +1,12 @@
-/* provider_error.c -- see provider_error.h. */
+/* provider_error.c -- from status and body of a reply to a kind, and from a kind to words and a maki_status.
+ *
+ * Tables: the codes and types that providers use, the HTTP statuses, and the wording of each kind.  To recognise one more
+ * error add its code to code_rows; if only the message says that the context is full, add it to wire/overflow.c; a number
+ * or a duration in it is a row of error_hint.c.
+ * The key is masked in the message before anything else is done with it. */
 #include "send/provider_error.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 #include "base/err.h"
@@ -10,15 +16,15 @@
 #include "wire/overflow.h"
 #include "wire/protocol.h"
 
-/* ---- what an error says --------------------------------------------------------------------------------- */
+/* ---- the fields of an error --------------------------------------------------------------------------------- */
 
-/* An error's parts, wherever its provider puts them: {"error": {...}}, {"error": "words"}, an array of one,
- * or the fields alone. */
-typedef struct parts {
-    maki_str message, type, code, status; /* JSON values, len 0: not said */
-} parts;
+/* The fields of an error in any of the formats in use: {"error": {...}}, {"error": "text"}, an array of one, or the fields
+ * alone. */
+typedef struct error_fields {
+    maki_str message, type, code, status; /* JSON values, len 0: missing */
+} error_fields;
 
-static maki_str inner_of(maki_str error)
+static maki_str error_object(maki_str error)
 {
     maki_json_item item;
     maki_json_iter iter = maki_json_items(error);
@@ -30,56 +36,54 @@ static maki_str inner_of(maki_str error)
     return inner.len ? inner : error;
 }
 
-static parts parts_of(maki_str error)
+static error_fields fields_of(maki_str error)
 {
     enum { MESSAGE, TYPE, CODE, STATUS, COUNT };
     static const maki_str names[] = {
         { "message", 7 }, { "type", 4 }, { "code", 4 }, { "status", 6 }
     };
-    maki_str v[COUNT], inner = inner_of(error);
-    if (maki_is_string(inner)) return (parts){ .message = inner };
+    maki_str v[COUNT], inner = error_object(error);
+    if (maki_is_string(inner)) return (error_fields){ .message = inner };
     maki_member_each(inner, names, v, COUNT);
-    return (parts){ v[MESSAGE], v[TYPE], v[CODE], v[STATUS] };
+    return (error_fields){ v[MESSAGE], v[TYPE], v[CODE], v[STATUS] };
 }
 
-/* ---- what it means -------------------------------------------------------------------------------------- */
+/* ---- the kind of an error -------------------------------------------------------------------------------------- */
 
-/* By the words that providers use (code, status or type; in a stream they are all there is), or by HTTP's status.  To
- * teach Maki an error: a word here, or, when only the message tells that the context is full, in wire/overflow.c; where a
- * number or a pause stands in it, a row of error_hint.c. */
-static const struct word_row {
+/* By code, status or type; within a stream there is nothing else. */
+static const struct code_row {
     maki_provider_error_kind kind;
-    const char *words;
-} word_rows[] = {
+    const char *codes;
+} code_rows[] = {
     { MAKI_PROVIDER_ERROR_OVERFLOW,
       "context_length_exceeded exceed_context_size_error request_too_large" },
     { MAKI_PROVIDER_ERROR_QUOTA, "insufficient_quota billing_error" },
-    { MAKI_PROVIDER_ERROR_KEY, "authentication_error invalid_api_key UNAUTHENTICATED" },
+    { MAKI_PROVIDER_ERROR_AUTH, "authentication_error invalid_api_key UNAUTHENTICATED" },
     { MAKI_PROVIDER_ERROR_DENIED, "permission_error PERMISSION_DENIED" },
-    { MAKI_PROVIDER_ERROR_UNKNOWN, "not_found_error model_not_found NOT_FOUND" },
-    { MAKI_PROVIDER_ERROR_LIMIT, "rate_limit_error rate_limit_exceeded RESOURCE_EXHAUSTED" },
-    { MAKI_PROVIDER_ERROR_BUSY, "overloaded_error api_error timeout_error server_error" },
-    { MAKI_PROVIDER_ERROR_BUSY, "INTERNAL UNAVAILABLE DEADLINE_EXCEEDED" },
+    { MAKI_PROVIDER_ERROR_NOT_FOUND, "not_found_error model_not_found NOT_FOUND" },
+    { MAKI_PROVIDER_ERROR_RATE_LIMIT, "rate_limit_error rate_limit_exceeded RESOURCE_EXHAUSTED" },
+    { MAKI_PROVIDER_ERROR_SERVER, "overloaded_error api_error timeout_error server_error" },
+    { MAKI_PROVIDER_ERROR_SERVER, "INTERNAL UNAVAILABLE DEADLINE_EXCEEDED" },
     { MAKI_PROVIDER_ERROR_REQUEST, "invalid_request_error INVALID_ARGUMENT" },
 };
 
-/* The first that fits counts. */
+/* By HTTP status; the first match wins. */
 static const struct status_row {
     int from, to;
     maki_provider_error_kind kind;
 } status_rows[] = {
-    { 401, 401, MAKI_PROVIDER_ERROR_KEY },      { 402, 402, MAKI_PROVIDER_ERROR_QUOTA },
-    { 403, 403, MAKI_PROVIDER_ERROR_DENIED },   { 404, 404, MAKI_PROVIDER_ERROR_UNKNOWN },
-    { 408, 409, MAKI_PROVIDER_ERROR_BUSY }, /* somebody holds a lock for a moment */
-    { 413, 413, MAKI_PROVIDER_ERROR_OVERFLOW }, { 429, 429, MAKI_PROVIDER_ERROR_LIMIT },
-    { 500, 999, MAKI_PROVIDER_ERROR_BUSY },     { 400, 499, MAKI_PROVIDER_ERROR_REQUEST },
-    { 300, 399, MAKI_PROVIDER_ERROR_UNKNOWN }, /* it is somewhere else */
+    { 401, 401, MAKI_PROVIDER_ERROR_AUTH },      { 402, 402, MAKI_PROVIDER_ERROR_QUOTA },
+    { 403, 403, MAKI_PROVIDER_ERROR_DENIED },    { 404, 404, MAKI_PROVIDER_ERROR_NOT_FOUND },
+    { 408, 409, MAKI_PROVIDER_ERROR_SERVER }, /* timeout, conflict of a lock */
+    { 413, 413, MAKI_PROVIDER_ERROR_OVERFLOW },  { 429, 429, MAKI_PROVIDER_ERROR_RATE_LIMIT },
+    { 500, 999, MAKI_PROVIDER_ERROR_SERVER },    { 400, 499, MAKI_PROVIDER_ERROR_REQUEST },
+    { 300, 399, MAKI_PROVIDER_ERROR_NOT_FOUND }, /* redirect */
 };
 
-static maki_provider_error_kind kind_of_word(maki_str word)
+static maki_provider_error_kind kind_of_code(maki_str code)
 {
-    for (size_t i = 0; maki_is_string(word) && i < sizeof word_rows / sizeof word_rows[0]; i++) {
-        if (maki_key_in(maki_json_inside(word), word_rows[i].words)) return word_rows[i].kind;
+    for (size_t i = 0; maki_is_string(code) && i < sizeof code_rows / sizeof code_rows[0]; i++) {
+        if (maki_key_in(maki_json_inside(code), code_rows[i].codes)) return code_rows[i].kind;
     }
     return MAKI_PROVIDER_ERROR_NONE;
 }
@@ -93,34 +97,35 @@ static maki_provider_error_kind kind_of_status(int status)
     return MAKI_PROVIDER_ERROR_NONE;
 }
 
-/* The most telling word first: OpenAI's type of a full context is invalid_request_error, its code says which.  A status
- * says more than a general word; quota and a full context hide behind statuses of others. */
-static maki_provider_error_kind meaning_of(const parts *p, int status)
+/* The most specific field first: OpenAI's type of a context overflow is invalid_request_error, its code is specific.  The
+ * HTTP status wins, except over a quota and an overflow, which share the status of other errors. */
+static maki_provider_error_kind kind_of(const error_fields *p, int status)
 {
-    const maki_str words[] = { p->code, p->status, p->type };
+    const maki_str codes[] = { p->code, p->status, p->type };
     maki_provider_error_kind kind = MAKI_PROVIDER_ERROR_NONE;
-    for (size_t i = 0; kind == MAKI_PROVIDER_ERROR_NONE && i < sizeof words / sizeof words[0]; i++)
-        kind = kind_of_word(words[i]);
-    bool telling = kind == MAKI_PROVIDER_ERROR_QUOTA || kind == MAKI_PROVIDER_ERROR_OVERFLOW;
-    return status && !telling ? kind_of_status(status) : kind;
+    for (size_t i = 0; kind == MAKI_PROVIDER_ERROR_NONE && i < sizeof codes / sizeof codes[0]; i++)
+        kind = kind_of_code(codes[i]);
+    bool specific = kind == MAKI_PROVIDER_ERROR_QUOTA || kind == MAKI_PROVIDER_ERROR_OVERFLOW;
+    return status && !specific ? kind_of_status(status) : kind;
 }
 
-/* Does the message say that the context is full, whatever the status was? */
-static bool is_full(const parts *p, int status, maki_str words)
+/* Does the message say that the context is too long, whatever the status is? */
+static bool is_overflow(const error_fields *p, int status, maki_str message)
 {
     bool anthropic = maki_is_text(p->type, MAKI_LIT("invalid_request_error"));
     bool refused = status == 0 || status == 400 || status >= 500;
-    return maki_overflow_matches(words, MAKI_OVERFLOW_ANY | (refused ? MAKI_OVERFLOW_REFUSED : 0) |
-                                            (anthropic ? MAKI_OVERFLOW_ANTHROPIC : 0));
+    return maki_overflow_matches(message, MAKI_OVERFLOW_ANY |
+                                              (refused ? MAKI_OVERFLOW_REFUSED : 0) |
+                                              (anthropic ? MAKI_OVERFLOW_ANTHROPIC : 0));
 }
 
-/* ---- its words ------------------------------------------------------------------------------------------- */
+/* ---- the message ------------------------------------------------------------------------------------------- */
 
-/* Providers like to quote the key.  Looked for behind what was put in its place: a key may be made of stars. */
-static void mask(char *words, maki_str key)
+/* Providers quote the key.  The search goes on behind the replacement: a key may consist of asterisks. */
+static void mask(char *text, maki_str key)
 {
     size_t stars = key.len < 3 ? key.len : 3;
-    char *at = words;
+    char *at = text;
     while (key.len && (at = memmem(at, strlen(at), key.ptr, key.len))) {
         memset(at, '*', stars);
         memmove(at + stars, at + key.len, strlen(at + key.len) + 1);
@@ -128,28 +133,21 @@ static void mask(char *words, maki_str key)
     }
 }
 
-/* Longer than what is kept, so that a key is whole when it is looked for, and hints are there. */
-enum { WORDS_READ = 4096 };
+/* Longer than the stored message, so that a key is complete when it is masked, and hints are found. */
+enum { READ_MAX = 4096 };
 
-static maki_str read_words(maki_str message, char out[WORDS_READ], maki_str key)
+static maki_str read_message(maki_str message, char out[READ_MAX], maki_str key)
 {
-    size_t n = maki_is_string(message) ? maki_json_copy_text(message, out, WORDS_READ - 1) : 0;
+    size_t n = maki_is_string(message) ? maki_json_copy_text(message, out, READ_MAX - 1) : 0;
     out[n] = '\0';
     mask(out, key);
     return maki_str_of(out);
 }
 
-static void keep_words(maki_provider_error *t, maki_str text)
-{
-    maki_str cut = maki_utf8_truncate(text, sizeof t->words - 1);
-    memcpy(t->words, cut.ptr, cut.len);
-    t->words[cut.len] = '\0';
-}
-
 /* ---- reading --------------------------------------------------------------------------------------------- */
 
-/* A number that a stream has in the place of a status (OpenRouter, Gemini). */
-static int status_in(const parts *p)
+/* Within a stream the code may be an HTTP status (OpenRouter, Gemini). */
+static int status_in(const error_fields *p)
 {
     uint64_t code = maki_count_of(p->code);
     return code >= 300 && code < 600 ? (int)code : 0;
@@ -158,42 +156,42 @@ static int status_in(const parts *p)
 maki_provider_error maki_provider_error_read(const maki_provider *provider, int http_status,
                                              maki_str error, int64_t now_ms)
 {
-    parts p = parts_of(error);
-    char text[WORDS_READ];
-    maki_str words = read_words(p.message, text, provider->key);
+    error_fields p = fields_of(error);
+    char text[READ_MAX];
+    maki_str message = read_message(p.message, text, provider->key);
     maki_provider_error t = { .http_status = http_status >= 300 ? http_status : 0 };
     int status = t.http_status ? t.http_status : status_in(&p);
-    t.kind = meaning_of(&p, status);
-    if (t.kind == MAKI_PROVIDER_ERROR_NONE && error.len) t.kind = MAKI_PROVIDER_ERROR_BUSY;
-    keep_words(&t, words);
-    bool vague = t.kind == MAKI_PROVIDER_ERROR_REQUEST || t.kind == MAKI_PROVIDER_ERROR_BUSY;
-    if (vague && is_full(&p, status, words)) t.kind = MAKI_PROVIDER_ERROR_OVERFLOW;
+    t.kind = kind_of(&p, status);
+    if (t.kind == MAKI_PROVIDER_ERROR_NONE && error.len) t.kind = MAKI_PROVIDER_ERROR_SERVER;
+    maki_str_copy(maki_utf8_truncate(message, sizeof t.message - 1), t.message, sizeof t.message);
+    bool vague = t.kind == MAKI_PROVIDER_ERROR_REQUEST || t.kind == MAKI_PROVIDER_ERROR_SERVER;
+    if (vague && is_overflow(&p, status, message)) t.kind = MAKI_PROVIDER_ERROR_OVERFLOW;
     if (t.kind == MAKI_PROVIDER_ERROR_OVERFLOW)
-        t.window = maki_error_hint_window(inner_of(error), words);
-    t.wait_ms = maki_error_hint_wait(inner_of(error), words, now_ms);
+        t.window = maki_error_hint_window(error_object(error), message);
+    t.wait_ms = maki_error_hint_wait(error_object(error), message, now_ms);
     return t;
 }
 
-maki_provider_error maki_provider_error_of(maki_provider_error_kind kind, const char *words)
+maki_provider_error maki_provider_error_of(maki_provider_error_kind kind, const char *message)
 {
     maki_provider_error t = { .kind = kind, .wait_ms = -1 };
-    snprintf(t.words, sizeof t.words, "%s", words);
+    snprintf(t.message, sizeof t.message, "%s", message);
     return t;
 }
 
 bool maki_provider_error_is_transient(const maki_provider_error *t)
 {
-    return t->kind == MAKI_PROVIDER_ERROR_LIMIT || t->kind == MAKI_PROVIDER_ERROR_BUSY ||
-           t->kind == MAKI_PROVIDER_ERROR_UNREACHABLE || t->kind == MAKI_PROVIDER_ERROR_CUT;
+    return t->kind == MAKI_PROVIDER_ERROR_RATE_LIMIT || t->kind == MAKI_PROVIDER_ERROR_SERVER ||
+           t->kind == MAKI_PROVIDER_ERROR_UNREACHABLE || t->kind == MAKI_PROVIDER_ERROR_INCOMPLETE;
 }
 
-/* ---- saying it ------------------------------------------------------------------------------------------- */
+/* ---- the words for a person ------------------------------------------------------------------------------------------- */
 
-/* What there is room for in a message, which may have more to say: whole words where a space is near. */
-static maki_str shortened(const char *words)
+/* Truncate to 90 bytes, at a space if one of the last 20 is one. */
+static maki_str shortened(const char *message)
 {
-    enum { MOST = 90, NEAR = 20 };
-    maki_str all = maki_str_of(words), cut = maki_utf8_truncate(all, MOST);
+    enum { BYTES_MAX = 90, NEAR = 20 };
+    maki_str all = maki_str_of(message), cut = maki_utf8_truncate(all, BYTES_MAX);
     if (cut.len == all.len) return all;
     for (size_t n = cut.len; n > 0 && n + NEAR > cut.len; n--) {
         if (cut.ptr[n - 1] == ' ') return maki_str_to(cut, n - 1);
@@ -201,88 +199,66 @@ static maki_str shortened(const char *words)
     return cut;
 }
 
-/* " (HTTP 429: the words)", as much of it as there is. */
-static const char *aside(const maki_provider_error *t, char out[MAKI_PROVIDER_ERROR_WORDS])
+/* " (HTTP 429: the message)", without what is missing. */
+static const char *details(const maki_provider_error *t, char out[MAKI_PROVIDER_ERROR_MESSAGE_MAX])
 {
-    maki_str words = shortened(t->words);
-    const char *more = words.len < strlen(t->words) ? " ..." : "";
-    if (t->http_status && words.len)
-        snprintf(out, MAKI_PROVIDER_ERROR_WORDS, " (HTTP %d: %.*s%s)", t->http_status,
-                 (int)words.len, words.ptr, more);
-    else if (t->http_status)
-        snprintf(out, MAKI_PROVIDER_ERROR_WORDS, " (HTTP %d)", t->http_status);
-    else if (words.len)
-        snprintf(out, MAKI_PROVIDER_ERROR_WORDS, " (%.*s%s)", (int)words.len, words.ptr, more);
-    else
-        out[0] = '\0';
+    maki_str message = shortened(t->message);
+    const char *more = message.len < strlen(t->message) ? " ..." : "";
+    char status[24] = "";
+    if (t->http_status)
+        snprintf(status, sizeof status, "HTTP %d%s", t->http_status, message.len ? ": " : "");
+    snprintf(out, MAKI_PROVIDER_ERROR_MESSAGE_MAX, status[0] || message.len ? " (%s%.*s%s)" : "",
+             status, MAKI_PRINTED(message), more);
     return out;
 }
 
-static maki_status tell_reach(const maki_provider *p, const char *why, maki_err *err)
-{
-    if (maki_provider_is_local(p))
-        return maki_fail(err, MAKI_UPSTREAM, "cannot reach %.40s at %.60s; is it running?%s",
-                         p->name, p->origin, why);
-    return maki_fail(err, MAKI_UPSTREAM, "cannot reach %.40s at %.60s; check the network%s",
-                     p->name, p->origin, why);
-}
-
-static maki_status tell_unknown(const maki_provider *p, maki_str model, const char *why,
-                                maki_err *err)
-{
-    int len = model.len < 60 ? (int)model.len : 60;
-    const char *pull = maki_protocol_of(p->protocol)->pull;
-    if (pull)
-        return maki_fail(err, MAKI_NOTFOUND, "%.30s has no model %.*s; `%s %.*s` gets it%s",
-                         p->name, len, model.ptr, pull, len, model.ptr, why);
-    return maki_fail(err, MAKI_NOTFOUND,
-                     "%.30s knows no model %.*s; check llm.%.30s.model and base_url%s", p->name,
-                     len, model.ptr, p->name, why);
-}
+/* The kinds whose words need only the provider (%1$) and the details (%2$); code NULL: that of the status.  An error about
+ * the key has no details: they may have parts of it. */
+/* clang-format off */
+static const struct wording_row { maki_status status; const char *code, *format; } wording_rows[] = {
+    [MAKI_PROVIDER_ERROR_AUTH] =       { MAKI_DENIED,   NULL,           "401: invalid API key for %1$.40s; check llm.%1$.40s.api_key and the variable that it comes from" },
+    [MAKI_PROVIDER_ERROR_DENIED] =     { MAKI_DENIED,   NULL,           "the key has no permission for this at %1$.40s%2$s" },
+    [MAKI_PROVIDER_ERROR_QUOTA] =      { MAKI_REFUSED,  "QUOTA",        "no credit left at %1$.40s; check the account%2$s" },
+    [MAKI_PROVIDER_ERROR_REQUEST] =    { MAKI_INVALID,  NULL,           "%1$.40s rejected the request as invalid%2$s" },
+    [MAKI_PROVIDER_ERROR_RATE_LIMIT] = { MAKI_REFUSED,  "RATE_LIMITED", "too many requests for %1$.40s; try again later%2$s" },
+    [MAKI_PROVIDER_ERROR_SERVER] =     { MAKI_UPSTREAM, NULL,           "server error at %1$.40s; try again later%2$s" },
+    [MAKI_PROVIDER_ERROR_INCOMPLETE] = { MAKI_UPSTREAM, NULL,           "%1$.40s closed the connection within its answer; try again%2$s" },
+    [MAKI_PROVIDER_ERROR_TIMEOUT] =    { MAKI_TIMEOUT,  NULL,           "timeout of %1$.40s; try again, or raise llm.%1$.40s.timeout%2$s" },
+};
+/* clang-format on */
 
 maki_status maki_provider_error_fail(const maki_provider_error *t, const maki_provider *p,
                                      maki_str model, maki_err *err)
 {
-    char capacity[MAKI_PROVIDER_ERROR_WORDS];
-    const char *name = p->name, *why = aside(t, capacity);
+    char buffer[MAKI_PROVIDER_ERROR_MESSAGE_MAX];
+    const char *name = p->name, *why = details(t, buffer);
+    const char *pull = maki_protocol_of(p->protocol)->pull;
+    if (model.len > 60) model.len = 60;
     switch (t->kind) {
+    case MAKI_PROVIDER_ERROR_NONE: return MAKI_OK;
     case MAKI_PROVIDER_ERROR_OVERFLOW:
         return maki_refuse(err, "CONTEXT_OVERFLOW", "the request is too long for %.*s%s",
-                           model.len < 60 ? (int)model.len : 60, model.ptr, why);
-    case MAKI_PROVIDER_ERROR_KEY: /* without its words: they may have parts of the key */
-        return maki_fail(err, MAKI_DENIED,
-                         "%.40s does not take the key; check llm.%.40s.api_key and the variable "
-                         "that it comes from",
-                         name, name);
-    case MAKI_PROVIDER_ERROR_DENIED:
-        return maki_fail(err, MAKI_DENIED, "%.40s does not allow this with this key%s", name, why);
-    case MAKI_PROVIDER_ERROR_UNKNOWN: return tell_unknown(p, model, why, err);
-    case MAKI_PROVIDER_ERROR_QUOTA:
-        return maki_refuse(err, "QUOTA", "nothing is left to pay %.40s with; check the account%s",
-                           name, why);
-    case MAKI_PROVIDER_ERROR_REQUEST:
-        return maki_fail(err, MAKI_INVALID, "%.40s refused the request%s", name, why);
-    case MAKI_PROVIDER_ERROR_LIMIT:
-        return maki_refuse(err, "RATE_LIMITED", "too many requests for %.40s; try again later%s",
-                           name, why);
-    case MAKI_PROVIDER_ERROR_BUSY:
-        return maki_fail(err, MAKI_UPSTREAM, "%.40s has trouble of its own; try again later%s",
-                         name, why);
-    case MAKI_PROVIDER_ERROR_UNREACHABLE: return tell_reach(p, why, err);
-    case MAKI_PROVIDER_ERROR_CUT:
+                           MAKI_PRINTED(model), why);
+    case MAKI_PROVIDER_ERROR_NOT_FOUND:
+        if (pull)
+            return maki_fail(err, MAKI_NOTFOUND,
+                             "%.30s has no model %.*s; `%s %.*s` downloads it%s", name,
+                             MAKI_PRINTED(model), pull, MAKI_PRINTED(model), why);
+        return maki_fail(err, MAKI_NOTFOUND,
+                         "%.30s has no model %.*s; check llm.%.30s.model and base_url%s", name,
+                         MAKI_PRINTED(model), name, why);
+    case MAKI_PROVIDER_ERROR_UNREACHABLE:
+        return maki_fail(err, MAKI_UPSTREAM, "cannot reach %.40s at %.60s; %s%s", name, p->origin,
+                         maki_provider_is_local(p) ? "is it running?" : "check the network", why);
+    case MAKI_PROVIDER_ERROR_PROTOCOL:
         return maki_fail(err, MAKI_UPSTREAM,
-                         "%.40s stopped in the middle of its answer; try again%s", name, why);
-    case MAKI_PROVIDER_ERROR_TIMEOUT:
-        return maki_fail(err, MAKI_TIMEOUT,
-                         "%.40s took too long; try again, or raise llm.%.40s.timeout%s", name, name,
-                         why);
-    case MAKI_PROVIDER_ERROR_GARBAGE:
-        return maki_fail(
-            err, MAKI_UPSTREAM,
-            "what %.30s answers is not its protocol (%s); check llm.%.30s.base_url and "
-            "protocol%s",
-            name, maki_protocol_name(p->protocol), name, why);
-    case MAKI_PROVIDER_ERROR_NONE: break;
+                         "the reply of %.30s is not valid in its protocol (%s); check "
+                         "llm.%.30s.base_url and protocol%s",
+                         name, maki_protocol_name(p->protocol), name, why);
+    default: break;
     }
-    return MAKI_OK;
+    const struct wording_row *row = &wording_rows[t->kind];
+    assert(row->format);
+    if (row->code) return maki_refuse(err, row->code, row->format, name, why);
+    return maki_fail(err, row->status, row->format, name, why);
 }

@@ -1,10 +1,15 @@
-/* send.c -- tries, pauses between them, and what is learnt of the reply; see send.h. */
+/* send.c -- a sender, the loop over its attempts, and the log line and calibration at the end.
+ *
+ * In:    a request whose body can be read again.
+ * Out:   the result of the last attempt; its rows are delivered once, also those of an incomplete reply.
+ * Each attempt starts from the same state: only result->retried survives it. */
 #include "send/send.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
+#include "base/alloc.h"
 #include "base/err.h"
 #include "base/str.h"
 #include "send/attempt.h"
@@ -14,7 +19,7 @@
 enum {
     CONNECT_MS = 10000,
     IDLE_MS = 600000,
-    KEPT = 4, /* connections */
+    CONNECTIONS_MAX = 4, /* kept open */
     SLICE_MS = 100
 };
 
@@ -51,39 +56,50 @@ maki_blocking_client_body maki_send_text(const maki_str *text)
     return (maki_blocking_client_body){ read_text, ctx.out, text->len };
 }
 
-/* ---- a sender's life ------------------------------------------------------------------------------------- */
+/* ---- life cycle ------------------------------------------------------------------------------------- */
 
 static void sleep_ms(void *ctx, uint32_t ms)
 {
-    struct timespec pause = { ms / 1000, (long)(ms % 1000) * 1000000 };
+    struct timespec time = { ms / 1000, (long)(ms % 1000) * 1000000 };
     (void)ctx;
-    nanosleep(&pause, NULL);
+    nanosleep(&time, NULL);
 }
 
-void maki_head_wipe(maki_buf *head)
+maki_status maki_sender_run(maki_sender *s, maki_buf *target, maki_blocking_client_request *request,
+                            maki_blocking_client_result *result, maki_err *err)
 {
-    if (head->ptr) explicit_bzero(head->ptr, head->capacity);
-    maki_buf_free(head);
+    maki_buf head = maki_buf_new(s->options.env->alloc, MAKI_HEAD_MAX);
+    maki_status st = maki_provider_head(&s->provider, request->body.length, &head, err);
+    maki_buf_add_byte(target, '\0');
+    if (st == MAKI_OK) st = maki_buf_status(target, err);
+    request->origin = s->provider.origin;
+    request->target = target->ptr;
+    request->lines = maki_buf_str(&head);
+    if (st == MAKI_OK) st = maki_blocking_client_run(s->client, request, result, err);
+    if (head.ptr) explicit_bzero(head.ptr, head.capacity); /* it has the key */
+    maki_buf_free(&head);
+    maki_buf_free(target);
+    return st;
 }
 
 maki_status maki_sender_open(const maki_send_options *options, maki_sender **out, maki_err *err)
 {
     const maki_alloc *alloc = options->env->alloc;
-    maki_sender *s = alloc->resize(alloc, NULL, 0, sizeof *s);
+    maki_sender *s = maki_new(alloc, maki_sender);
     if (!s) return maki_fail_nomem(err);
-    *s = (maki_sender){ .options = *options, .provider = *options->provider };
-    s->options.provider = NULL; /* the copy counts */
+    s->options = *options;
+    s->provider = *options->provider;
+    s->options.provider = NULL; /* use the copy */
     if (!s->options.reply_bytes) s->options.reply_bytes = MAKI_WIRE_ROW_MAX;
     if (!s->options.sleep) s->options.sleep = sleep_ms;
-    maki_client_limits limits = { .connect_ms =
-                                      options->connect_ms ? options->connect_ms : CONNECT_MS,
+    maki_client_limits limits = { .connect_ms = CONNECT_MS,
                                   .idle_ms =
                                       s->provider.timeout_ms ? s->provider.timeout_ms : IDLE_MS,
-                                  .idle_max = KEPT,
+                                  .idle_max = CONNECTIONS_MAX,
                                   .ca_file = s->provider.ca_file };
-    maki_status st = maki_blocking_client_open(options->env, &limits, &s->link, err);
+    maki_status st = maki_blocking_client_open(options->env, &limits, &s->client, err);
     if (st != MAKI_OK) {
-        alloc->resize(alloc, s, sizeof *s, 0);
+        maki_delete(alloc, s);
         return st;
     }
     *out = s;
@@ -93,43 +109,43 @@ maki_status maki_sender_open(const maki_send_options *options, maki_sender **out
 void maki_sender_close(maki_sender *s)
 {
     if (!s) return;
-    const maki_alloc *alloc = s->options.env->alloc;
-    maki_blocking_client_close(s->link);
-    alloc->resize(alloc, s, sizeof *s, 0);
+    maki_blocking_client_close(s->client);
+    maki_delete(s->options.env->alloc, s);
 }
 
-/* ---- pauses ---------------------------------------------------------------------------------------------- */
+/* ---- retries ---------------------------------------------------------------------------------------------- */
 
-/* A provider that urges is believed, but what is too long stays so. */
-static bool may_pass(const maki_attempt *t)
+/* x-should-retry wins, except that a request that is too long stays so. */
+static bool is_transient(const maki_attempt *t)
 {
-    bool urged =
-        t->urged && t->trouble.http_status && t->trouble.kind != MAKI_PROVIDER_ERROR_OVERFLOW;
-    return urged || maki_provider_error_is_transient(&t->trouble);
+    bool should =
+        t->should_retry && t->error.http_status && t->error.kind != MAKI_PROVIDER_ERROR_OVERFLOW;
+    return should || maki_provider_error_is_transient(&t->error);
 }
 
-/* May it be tried again, and after how long? */
-static bool another(maki_attempt *t, unsigned nth, uint32_t *pause, maki_err *err)
+/* Is there to be a retry, and after which backoff? */
+static bool should_retry(maki_attempt *t, unsigned nth, uint32_t *backoff_ms, maki_err *err)
 {
     const maki_random *random = t->sender->options.env->random;
-    if (t->reached || t->final || !may_pass(t) || nth >= t->request->retries) return false;
-    if (t->asked_ms > MAKI_BACKOFF_RETRY_AFTER_MAX) {
-        snprintf(t->trouble.words, sizeof t->trouble.words, "it asks to wait for %lld s",
-                 (long long)(t->asked_ms / 1000));
-        maki_provider_error_fail(&t->trouble, &t->sender->provider, t->model, err);
+    if (t->delivered || t->should_not_retry || !is_transient(t) || nth >= t->request->retries)
+        return false;
+    if (t->retry_after_ms > MAKI_BACKOFF_RETRY_AFTER_MAX) {
+        snprintf(t->error.message, sizeof t->error.message, "it asks for a wait of %lld s",
+                 (long long)(t->retry_after_ms / 1000));
+        maki_provider_error_fail(&t->error, &t->sender->provider, t->model, err);
         return false;
     }
-    *pause = (uint32_t)t->asked_ms;
-    return t->asked_ms > 0 || maki_backoff_random(random, nth, pause, err) == MAKI_OK;
+    *backoff_ms = (uint32_t)t->retry_after_ms;
+    return t->retry_after_ms > 0 || maki_backoff_random(random, nth, backoff_ms, err) == MAKI_OK;
 }
 
-static maki_status wait_for(const maki_attempt *t, uint32_t ms, maki_err *err)
+static maki_status wait_ms(const maki_attempt *t, uint32_t ms, maki_err *err)
 {
     const maki_send_options *o = &t->sender->options;
     const maki_send_request *q = t->request;
     for (;;) {
         if (q->cancelled && q->cancelled(q->cancelled_ctx))
-            return maki_fail(err, MAKI_CANCELLED, "it was cancelled");
+            return maki_fail(err, MAKI_CANCELLED, "cancelled");
         if (ms == 0) return MAKI_OK;
         uint32_t slice = ms < SLICE_MS ? ms : SLICE_MS;
         o->sleep(o->sleep_ctx, slice);
@@ -137,8 +153,8 @@ static maki_status wait_for(const maki_attempt *t, uint32_t ms, maki_err *err)
     }
 }
 
-static maki_status pause_for(const maki_attempt *t, unsigned nth, uint32_t ms, const maki_err *why,
-                             maki_err *err)
+static maki_status back_off(const maki_attempt *t, unsigned nth, uint32_t ms, const maki_err *why,
+                            maki_err *err)
 {
     const maki_kv values[] = { MAKI_KV_S("provider", maki_str_of(t->sender->provider.name)),
                                MAKI_KV_S("model", t->model),
@@ -150,12 +166,12 @@ static maki_status pause_for(const maki_attempt *t, unsigned nth, uint32_t ms, c
                    sizeof values / sizeof values[0]);
     maki_status st = MAKI_OK;
     if (t->calls->on_retry) st = t->calls->on_retry(t->calls->ctx, nth, ms, why, err);
-    return st == MAKI_OK ? wait_for(t, ms, err) : st;
+    return st == MAKI_OK ? wait_ms(t, ms, err) : st;
 }
 
-/* ---- the end --------------------------------------------------------------------------------------------- */
+/* ---- the result --------------------------------------------------------------------------------------------- */
 
-static void learn(const maki_attempt *t)
+static void calibrate(const maki_attempt *t)
 {
     const maki_send_request *q = t->request;
     maki_send_result *r = t->result;
@@ -170,7 +186,7 @@ static void log_end(const maki_attempt *t, maki_status st, const maki_err *err)
     const maki_kv values[] = { MAKI_KV_S("provider", maki_str_of(t->sender->provider.name)),
                                MAKI_KV_S("model", t->model),
                                MAKI_KV_I("status", r->http_status),
-                               MAKI_KV_S("stop", maki_str_of(r->stop_word)),
+                               MAKI_KV_S("stop", maki_str_of(r->stop_reason)),
                                MAKI_KV_I("input", r->usage.input),
                                MAKI_KV_I("output", r->usage.output),
                                MAKI_KV_I("bytes", r->bytes),
@@ -184,17 +200,17 @@ static void log_end(const maki_attempt *t, maki_status st, const maki_err *err)
                    count);
 }
 
-/* The last try: its rows, and what it taught. */
-static maki_status settle(maki_attempt *t, maki_status st, maki_err *err)
+/* Finish the last attempt: rows, calibration, log line. */
+static maki_status finish(maki_attempt *t, maki_status st, maki_err *err)
 {
     const maki_clock *clock = t->sender->options.env->clock;
-    maki_err others; /* what is wrong with part of a reply does not hide why it is a part */
-    maki_status given = maki_attempt_rows(t, st == MAKI_OK, st == MAKI_OK ? err : &others);
+    maki_err ignored; /* why the reply is incomplete matters more */
+    maki_status delivered = maki_attempt_rows(t, st == MAKI_OK, st == MAKI_OK ? err : &ignored);
     if (st == MAKI_OK) {
-        learn(t);
-        st = given;
+        calibrate(t);
+        st = delivered;
     }
-    t->result->total_ms = clock->now_ms(clock) - t->began;
+    t->result->total_ms = clock->now_ms(clock) - t->started;
     log_end(t, st, err);
     maki_attempt_close(t);
     return st;
@@ -207,23 +223,24 @@ maki_status maki_send(maki_sender *s, const maki_send_request *request,
     const maki_clock *clock = s->options.env->clock;
     maki_err own = { .msg = "" };
     maki_str model = request->model.len ? request->model : s->provider.model;
-    maki_attempt t = { .sender = s,
-                       .request = request,
-                       .calls = calls ? calls : &none,
-                       .result = result,
-                       .model = model,
-                       .began = clock->now_ms(clock) };
+    maki_attempt first = { .sender = s,
+                           .request = request,
+                           .calls = calls ? calls : &none,
+                           .result = result,
+                           .model = model,
+                           .started = clock->now_ms(clock) };
     if (!err) err = &own;
     *result = (maki_send_result){ .first_ms = -1 };
     for (unsigned nth = 0;; nth++) {
-        maki_attempt now = t;
-        uint32_t pause = 0;
+        maki_attempt now = first;
+        uint32_t backoff_ms = 0;
         maki_status st = maki_attempt_run(&now, err);
-        if (st == MAKI_OK || !another(&now, nth, &pause, err)) return settle(&now, st, err);
+        if (st == MAKI_OK || !should_retry(&now, nth, &backoff_ms, err))
+            return finish(&now, st, err);
         maki_err why = *err;
         maki_attempt_close(&now);
-        st = pause_for(&now, nth + 1, pause, &why, err);
-        if (st != MAKI_OK) return settle(&now, st, err);
+        st = back_off(&now, nth + 1, backoff_ms, &why, err);
+        if (st != MAKI_OK) return finish(&now, st, err);
         result->retried++;
     }
 }

@@ -1,4 +1,4 @@
-/* send.h -- a request to a provider, and its answer as it comes.
+/* send.h -- send a request to a provider and stream its reply, with retries.
  *
  *     maki_sender *sender;
  *     maki_send_options options = { .env = &env, .provider = &provider };
@@ -8,16 +8,16 @@
  *     maki_send_callbacks calls = { .ctx = me, .on_delta = print, .on_row = append };
  *     maki_send_result result;
  *     st = maki_send(sender, &request, &calls, &result, &err);
- *     if (st == MAKI_REFUSED && strcmp(err.code, MAKI_SEND_OVERFLOW) == 0) ... make room, try again
+ *     if (st == MAKI_REFUSED && strcmp(err.code, MAKI_SEND_OVERFLOW) == 0) ... shorten the request, send again
  *     ...
  *     maki_sender_close(sender);
  *
- * A sender is the connections to one provider, kept between requests.  It belongs to one thread at a time; maki_send
- * blocks that thread and calls back in it.  Sockets: net/client on a loop of its own (send/blocking_client.h).
+ * A sender holds the connections to one provider, which are reused.  It belongs to one thread at a time; maki_send blocks
+ * that thread and calls back in it (send/blocking_client.h).
  *
- * Requests are sent again, after a pause (send/backoff.h), when the provider is busy (408, 429, 5xx), asks for
- * it, or the connection breaks; never after a piece has reached the caller, never when the request itself is
- * the trouble (send/provider_error.h).  Long bodies and replies wait in files, so memory does not grow with either. */
+ * A request is retried, after a backoff (send/backoff.h), when the provider is overloaded (408, 429, 5xx), asks for a retry,
+ * or the connection breaks; never after a delta has reached the caller, and never when the request itself is wrong
+ * (send/provider_error.h).  Long bodies and replies are buffered in files, so memory grows with neither. */
 #ifndef MAKI_SEND_SEND_H
 #define MAKI_SEND_SEND_H
 
@@ -32,12 +32,11 @@ typedef struct maki_sender maki_sender;
 
 typedef struct maki_send_options {
     const maki_env *env;           /* borrowed */
-    const maki_provider *provider; /* copied; what its spans point to is borrowed */
-    uint32_t connect_ms;           /* to reach it; 0: 10 s */
-    uint32_t total_ms;             /* for one try, whatever comes; 0: no limit */
-    uint64_t reply_bytes;          /* of a reply: more is MAKI_TOOBIG; 0: 512 MB */
+    const maki_provider *provider; /* copied; its spans are borrowed */
+    uint32_t total_ms;             /* for one attempt; 0: no limit */
+    uint64_t reply_bytes;          /* maximum of a reply, else MAKI_TOOBIG; 0: 512 MB */
     const maki_logger *log;        /* borrowed; NULL: nothing is logged */
-    /* How to wait before another try, in pieces of at most 100 ms; NULL: by sleeping. */
+    /* Wait before a retry, at most 100 ms a call; NULL: nanosleep. */
     void (*sleep)(void *ctx, uint32_t ms);
     void *sleep_ctx;
 } maki_send_options;
@@ -46,81 +45,80 @@ maki_status maki_sender_open(const maki_send_options *options, maki_sender **out
     MAKI_MUST_CHECK;
 void maki_sender_close(maki_sender *sender); /* accepts NULL */
 
-/* ---- asking ----------------------------------------------------------------------------------------------- */
+/* ---- one request ----------------------------------------------------------------------------------------------- */
 
-maki_blocking_client_body maki_send_spool(
-    maki_spool *spool); /* borrowed, and not added to meanwhile */
-maki_blocking_client_body maki_send_text(const maki_str *text); /* borrowed, the maki_str too */
+/* A body that is a spool, which must not change meanwhile; or a text.  Both are borrowed, the maki_str too. */
+maki_blocking_client_body maki_send_spool(maki_spool *spool);
+maki_blocking_client_body maki_send_text(const maki_str *text);
 
-enum { MAKI_SEND_RETRIES = 4 }; /* a good number of them */
+enum { MAKI_SEND_RETRIES = 4 }; /* the usual value of `retries` */
 
 typedef struct maki_send_request {
-    maki_str model; /* for Gemini's path, errors and the log; len 0: the provider's */
-    bool stream;    /* as the body says it; in Gemini's protocol the path does */
+    maki_str model; /* for the path (Gemini), errors and the log; len 0: the provider's */
+    bool stream;    /* as the body says; in Gemini's protocol the path says it */
     maki_blocking_client_body body; /* JSON in the provider's protocol */
-    unsigned retries;               /* after the first try; 0: none */
-    bool (*cancelled)(void *ctx);   /* asked 20 times a second; NULL: never */
+    unsigned retries;               /* after the first attempt; 0: none */
+    bool (*cancelled)(void *ctx);   /* called 20 times a second; NULL: never cancelled */
     void *cancelled_ctx;
-    /* the request's tokens as they were counted, before any factor; 0: they were not */
-    double counted;
-    maki_calibration *calibration; /* learns from the reply's usage, with `counted`; may be NULL */
+    double counted;                /* tokens of the request before any scale; 0: unknown */
+    maki_calibration *calibration; /* updated from the reply's usage and `counted`; may be NULL */
 } maki_send_request;
 
 /* All may be NULL.  Not MAKI_OK ends the request with that status. */
 typedef struct maki_send_callbacks {
     void *ctx; /* the first argument of each */
-    /* Text, reasoning and calls, as soon as they come; of a reply that is no stream at its end. */
-    maki_status (*on_delta)(void *ctx, const maki_delta *piece, maki_err *err);
-    /* A message for the log, in its shape; usually one a reply.  Not `whole`: the reply was cut, cancelled or
-     * ended with an error, and this is what came of it; a call in it may lack the end of its input. */
-    maki_status (*on_row)(void *ctx, maki_str row, bool whole, maki_err *err);
-    /* Another try, the `nth` after the first, follows after this pause; `why` is what the last one ended with. */
-    maki_status (*on_retry)(void *ctx, unsigned nth, uint32_t pause_ms, const maki_err *why,
+    /* Text, reasoning and calls as they come; of a reply that is not streamed, at its end. */
+    maki_status (*on_delta)(void *ctx, const maki_delta *delta, maki_err *err);
+    /* A message as a row of the log; usually one for each reply.  Not `complete`: the reply was truncated, cancelled or
+     * ended with an error, and the input of a call may be incomplete. */
+    maki_status (*on_row)(void *ctx, maki_str row, bool complete, maki_err *err);
+    /* Retry `nth` (from 1) follows after this backoff; `why` is the error of the last attempt. */
+    maki_status (*on_retry)(void *ctx, unsigned nth, uint32_t backoff_ms, const maki_err *why,
                             maki_err *err);
 } maki_send_callbacks;
 
 typedef enum maki_stop {
-    MAKI_STOP_NONE,    /* it did not say, or did not end */
-    MAKI_STOP_END,     /* it said what it had to say */
-    MAKI_STOP_CALLS,   /* it wants tools to be called */
-    MAKI_STOP_LENGTH,  /* it was not allowed more tokens */
-    MAKI_STOP_REFUSED, /* it, or a filter, does not want to answer */
+    MAKI_STOP_NONE,    /* no reason was given, or the reply is incomplete */
+    MAKI_STOP_END,     /* the answer is complete */
+    MAKI_STOP_CALLS,   /* tools are to be called */
+    MAKI_STOP_LENGTH,  /* max_tokens, or the window, was reached */
+    MAKI_STOP_REFUSED, /* the model or a content filter refused */
     MAKI_STOP_OTHER
 } maki_stop;
 
-/* Plain data, filled as far as it came, also when the request failed.  Texts are cut to their room. */
+/* Plain data, set as far as known, also when the request failed.  Texts are truncated to their buffers. */
 typedef struct maki_send_result {
-    int http_status; /* of the last try; 0: none came */
+    int http_status; /* of the last attempt; 0: none was received */
     maki_stop stop;
-    char stop_word[48];  /* the provider's own */
-    char id[96];         /* of the reply */
-    char request_id[96]; /* by which the provider finds it; what its support asks for */
-    char model[96];      /* that answered, as the provider calls it */
+    char stop_reason[48]; /* the provider's own */
+    char id[96];          /* of the reply */
+    char request_id[96];  /* the provider's, for its support */
+    char model[96];       /* that answered, by the reply */
     maki_wire_usage usage;
-    bool has_cost;   /* the provider says what it cost (OpenRouter does) */
-    double cost;     /* in its currency */
-    bool calibrated; /* the calibration learnt from it */
-    bool garbage;    /* something in the reply could not be read; what could is in the rows */
-    uint64_t window; /* of an overflow: the window as the error tells it; 0: it does not */
+    bool has_cost;   /* the reply has it (OpenRouter) */
+    double cost;     /* in dollars */
+    bool calibrated; /* the calibration was updated */
+    bool invalid;    /* part of the reply was invalid; the rest is in the rows */
+    uint64_t window; /* of an overflow: the window that the error reports; 0: none */
     unsigned calls;  /* of tools */
     unsigned retried;
     uint64_t bytes;             /* of the reply */
-    int64_t first_ms, total_ms; /* until the first piece (-1: none came), and of all tries */
+    int64_t first_ms, total_ms; /* until the first delta (-1: none), and of all attempts */
 } maki_send_result;
 
-#define MAKI_SEND_OVERFLOW "CONTEXT_OVERFLOW" /* the code of the error, under MAKI_REFUSED */
+#define MAKI_SEND_OVERFLOW "CONTEXT_OVERFLOW" /* the code of an error with MAKI_REFUSED */
 
-/* MAKI_OK: the reply is whole, its rows were handed over.  MAKI_REFUSED: CONTEXT_OVERFLOW, RATE_LIMITED or QUOTA.
+/* MAKI_OK: the reply is complete, and on_row had its rows.  MAKI_REFUSED: CONTEXT_OVERFLOW, RATE_LIMITED or QUOTA.
  * MAKI_DENIED: the key; MAKI_NOTFOUND: the model; MAKI_INVALID: the request; MAKI_UPSTREAM, MAKI_TIMEOUT: the
- * provider or the way to it; MAKI_TOOBIG: the reply; MAKI_CANCELLED; or what a callback answered. */
+ * provider or the network; MAKI_TOOBIG: the reply; MAKI_CANCELLED; or the status of a callback. */
 maki_status maki_send(maki_sender *sender, const maki_send_request *request,
                       const maki_send_callbacks *calls, maki_send_result *result, maki_err *err);
 
 /* ---- windows ---------------------------------------------------------------------------------------------- */
 
-/* The window of a model in tokens: what the configuration says of it, else what the provider tells (Ollama, LM
- * Studio and Gemini do), asked once and kept.  0: nobody says; a provider that cannot be asked just now is no
- * failure.  `model` len 0: the provider's.  MAKI_CANCELLED when `cancelled`, which may be NULL, says so. */
+/* The window of a model in tokens: the configured one, else the one that the provider reports (Ollama, LM Studio and
+ * Gemini do), requested once and cached.  0: unknown; that the provider cannot be reached is not an error.  `model` len 0:
+ * the provider's.  MAKI_CANCELLED when `cancelled`, which may be NULL, returns true. */
 maki_status maki_sender_window(maki_sender *sender, maki_str model, bool (*cancelled)(void *ctx),
                                void *cancelled_ctx, uint64_t *tokens, maki_err *err);
 

@@ -1,4 +1,4 @@
-/* sender.h -- what the files of send/ share of a sender. */
+/* sender.h -- the state of a sender, for the files of send/. */
 #ifndef MAKI_SEND_SENDER_H
 #define MAKI_SEND_SENDER_H
 
@@ -6,22 +6,24 @@
 
 enum {
     MAKI_CACHED_WINDOWS = 8,
-    MAKI_HEAD_MAX = 32 << 10, /* of a request */
+    MAKI_HEAD_MAX = 32 << 10, /* bytes, of a request */
     MAKI_TARGET_MAX = 2048
 };
 
 struct maki_sender {
     maki_send_options options;
     maki_provider provider;
-    maki_blocking_client *link;
+    maki_blocking_client *client;
     struct maki_cached_window {
         char model[128];
         uint64_t tokens;
-    } windows[MAKI_CACHED_WINDOWS]; /* what the provider told; the oldest gives way */
-    size_t window_count;            /* that were ever kept */
+    } windows[MAKI_CACHED_WINDOWS]; /* that the provider reported; the oldest is evicted */
+    size_t window_count;            /* ever inserted */
 };
 
-/* Take back a head with its key. */
-void maki_head_wipe(maki_buf *head);
+/* Add the address and the head, with the key, to a request, and send it; `target` is freed. */
+maki_status maki_sender_run(maki_sender *sender, maki_buf *target,
+                            maki_blocking_client_request *request,
+                            maki_blocking_client_result *result, maki_err *err);
 
 #endif

@@ -12,7 +12,7 @@ fake_pid=
 . "$(dirname "$0")/../cli/tap.sh"
 unset MAKI_CONFIG TMUX
 export HOME=$dir XDG_CONFIG_HOME=$dir/none MAKI_HOME=$dir/state LC_ALL=C.UTF-8 TMUX_TMPDIR=$dir
-server=first # a server that was told to end may still take the next session with it
+server=first # a server that is ending may still end the next session with it
 t() { tmux -L "$server" -f /dev/null "$@"; }
 trap '[ -z "$fake_pid" ] || kill "$fake_pid" 2>/dev/null; t kill-server 2>/dev/null; rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
@@ -66,13 +66,13 @@ begin() {
 # ---- nobody to ask ----------------------------------------------------------------------------------
 begin 80
 shows 'no provider: the three lines' '^    provider: anthropic$'
-shows 'no provider: the prompt comes all the same' '^a new conversation'
+shows 'no provider: the prompt comes all the same' '^a new session'
 fresh
 enter 'hello'
-shows 'no provider: told again when something is said' 'no provider is chosen'
-shows 'and the chat goes on' '^> *$'
+shows 'no provider: reported again with a message' 'no provider is configured'
+shows 'and the chat continues' '^> *$'
 t send-keys C-d
-shows 'Ctrl-D leaves' '^left 0'
+shows 'Ctrl-D ends the chat' '^left 0'
 t kill-server
 server=second
 
@@ -84,7 +84,7 @@ url=${said##* }
 printf 'llm:\n  provider: fake\n  fake: {model: fake-1, base_url: "%s"}\n  nobody: {model: m, base_url: "http://127.0.0.1:1"}\n' "$url" >maki.yaml
 begin 80
 shows 'who answers' '^fake-1 answers'
-shows 'the bar of a new conversation' '^a new conversation · fake-1'
+shows 'the bar of a new session' '^a new session · fake-1'
 type_in 'helo'
 t send-keys Left
 type_in 'l'
@@ -160,7 +160,7 @@ for round in 1 2 3; do # the terminal is wide again before the chat has drawn an
     for width in 45 98 60 72 45; do t resize-window -x "$width" -y 24; done
     resize $((100 - round % 2)) # another width than before: tmux has set all of them when the terminal has this one
     type_in '!'
-    shows "changed fast ($round): the line goes on" 'sure of it!$'
+    shows "changed fast ($round): the line continues" 'sure of it!$'
     shows "changed fast ($round): all of the bar" '12 messages · fake-1$'
     becomes "changed fast ($round): one line and one bar, nothing stale" '1 1' lines_and_bars
     t send-keys BSpace
@@ -182,7 +182,7 @@ fresh
 enter 'fake:hold:2 one two three four five six seven eight nine ten eleven twelve'
 shows 'an answer begins' '^You said'
 t send-keys C-c
-shows 'Ctrl-C stops it' '^(stopped; what came is kept)'
+shows 'Ctrl-C stops it' '^(stopped; the part received is kept)'
 shows 'not the program' '^> *$'
 fresh
 type_in 'not this'
@@ -190,7 +190,7 @@ shows 'something typed' '^> not this'
 t send-keys C-c
 shows 'Ctrl-C drops it' '^> *$'
 t send-keys C-c
-shows 'at an empty prompt: how to leave' 'Ctrl-D or /quit leaves'
+shows 'at an empty prompt: how to end' 'Ctrl-D or /quit ends'
 enter 'but this'
 shows 'and on' '^You said: but this$'
 fresh
@@ -198,7 +198,7 @@ fresh
 enter 'fake:think,hold:2,first:1 only thoughts'
 shows 'thoughts come before the answer' '^The user'
 t send-keys C-c
-shows 'stopped while it thinks: nothing is kept of it' '^(stopped before anything came)'
+shows 'stopped while it thinks: nothing is kept of it' '^(stopped before the answer began)'
 fresh
 enter '/retry'
 shows '/retry asks again, without a new message' '^You said: fake:think,hold:2,first:1 only thoughts$'
@@ -212,16 +212,16 @@ shows 'another provider' 'm of nobody answers'
 enter 'is anybody there?'
 shows 'no network: who cannot be reached' 'cannot reach nobody at http://127.0.0.1:1'
 t send-keys C-c
-shows 'Ctrl-C ends the waiting too' '^(stopped before anything came)'
+shows 'Ctrl-C ends the waiting too' '^(stopped before the answer began)'
 enter '/model fake fake-1'
 shows 'back to the first' 'fake-1 of fake answers'
 fresh
 enter 'and now?'
-shows 'the chat goes on' '^You said: and now?$'
+shows 'the chat continues' '^You said: and now?$'
 enter '/status'
 shows '/status' 'of the window'
 enter '/quit'
-shows '/quit leaves, and says how to come back' '^maki chat --session [0-9a-f-]* goes on with it'
+shows '/quit ends, and prints how to continue' '^maki chat --session [0-9a-f-]* continues it'
 shows 'with 0' '^left 0'
 t kill-server
 server=third
@@ -241,10 +241,10 @@ server=fourth
 
 # ---- a session of that name ---------------------------------------------------------------------------
 t new-session -d -x 80 -y 24 "'$maki' chat --session 料理; echo left \$?; exec cat"
-shows 'a session with a name' '^a new conversation'
+shows 'a session with a name' '^a new session'
 enter 'こんにちは'
 shows 'it answers' '「こんにちは」ですね'
 shows 'and asks for more' '^> *$'
 t send-keys C-d
-shows 'how to come back: by that name' '^maki chat --session 料理 goes on with it'
+shows 'how to continue: by that name' '^maki chat --session 料理 continues it'
 tap_end

@@ -198,7 +198,7 @@ static void test_failure(void)
     maki_markdown md;
     maki_err err;
     int calls = 0;
-    tap_row("a sink that fails is told, once");
+    tap_row("a failure of the sink is returned, and sticks");
     maki_markdown_begin(&md, (maki_sink){ refuse, &calls }, 40, true);
     CHECK_EQ(maki_markdown_add(&md, MAKI_LIT("a b"), &err), MAKI_IO);
     CHECK_EQ(err.status, MAKI_IO);

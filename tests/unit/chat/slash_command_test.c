@@ -66,18 +66,18 @@ static const struct bad_row {
     maki_status status;
     const char *words;
 } bad[] = {
-    { "/rewin 3", MAKI_NOTFOUND, "(is it /rewind?)" },
+    { "/rewin 3", MAKI_NOTFOUND, "(did you mean /rewind?)" },
     { "/qqqqqqqqqq", MAKI_NOTFOUND, "/help lists them" },
-    { "/pin", MAKI_INVALID, "it is /pin SEQ" },
-    { "/pin x", MAKI_INVALID, "/log tells the numbers" },
-    { "/pin 1 2", MAKI_INVALID, "it is /pin SEQ" },
-    { "/pin -1", MAKI_INVALID, "it is /pin SEQ" },
-    { "/pin 99999999999999999999", MAKI_INVALID, "it is /pin SEQ" },
-    { "/status now", MAKI_INVALID, "it is /status:" },
-    { "/diff", MAKI_INVALID, "it is /diff A [B]" },
-    { "/diff 1:", MAKI_INVALID, "it is /diff A [B]" },
-    { "/diff 1:2:3", MAKI_INVALID, "it is /diff A [B]" },
-    { "/model a b c", MAKI_INVALID, "it is /model [[PROVIDER] NAME]" },
+    { "/pin", MAKI_INVALID, "usage: /pin SEQ" },
+    { "/pin x", MAKI_INVALID, "/log prints the numbers" },
+    { "/pin 1 2", MAKI_INVALID, "usage: /pin SEQ" },
+    { "/pin -1", MAKI_INVALID, "usage: /pin SEQ" },
+    { "/pin 99999999999999999999", MAKI_INVALID, "usage: /pin SEQ" },
+    { "/status now", MAKI_INVALID, "usage: /status:" },
+    { "/diff", MAKI_INVALID, "usage: /diff A [B]" },
+    { "/diff 1:", MAKI_INVALID, "usage: /diff A [B]" },
+    { "/diff 1:2:3", MAKI_INVALID, "usage: /diff A [B]" },
+    { "/model a b c", MAKI_INVALID, "usage: /model [[PROVIDER] NAME]" },
 };
 
 static void run_bad(void)
@@ -106,7 +106,7 @@ static void run_options(void)
     CHECK_CSTR(o.session, "仕事");
     CHECK_CSTR(o.model, "m-1");
     CHECK_CSTR(o.provider, "p");
-    CHECK_CSTR(o.say, "-");
+    CHECK_CSTR(o.message, "-");
     CHECK(o.json && !o.help && !o.config);
     tap_row("an option that is none, a value that is missing, a word");
     CHECK_EQ(maki_chat_options_read(3, unknown, &o, &err), MAKI_INVALID);

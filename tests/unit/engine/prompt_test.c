@@ -260,7 +260,7 @@ static void endless(engine_kit *kit)
 static void strange_files(engine_kit *kit)
 {
     char path[400];
-    tap_row("missing files are told to the model, README.md is not missed");
+    tap_row("missing files are reported to the model, README.md is optional");
     drop_file("SOUL.md");
     drop_file("README.md");
     char *body = say(kit, "missing", "openai");
@@ -268,7 +268,7 @@ static void strange_files(engine_kit *kit)
     CHECK(has(body, "/SOUL.md\\n\\n"));
     CHECK(!strstr(body, "README.md"));
     free(body);
-    tap_row("a pipe, a folder, a link to a secret: told, not read, and the turn goes on");
+    tap_row("a pipe, a directory, a link to a secret: reported, not read, and the turn goes on");
     drop_file("AGENTS.md");
     drop_file("USER.md");
     snprintf(path, sizeof path, "%s/SOUL.md", workspace);
@@ -371,7 +371,7 @@ static void settings(engine_kit *kit)
 
 static void told_in_session(engine_kit *kit)
 {
-    tap_row("the session says which prompt is in force, and its tokens");
+    tap_row("the session says which prompt is effective, and its tokens");
     free(say(kit, "told", "openai"));
     engine_kit_configure(kit, NULL); /* another process, as it were */
     configure(kit, "");

@@ -17,7 +17,7 @@ static bool has(const char *text, const char *part)
     return false;
 }
 
-/* Turns until room was made once; how many it took. */
+/* Turns until the session was condensed once; how many it took. */
 static int talk_until_managed(engine_kit *kit, const char *session, const char *provider)
 {
     static char words[3000];
@@ -138,10 +138,10 @@ static maki_status ask_model(engine_kit *kit, const char *prompt, maki_model_req
                              maki_buf *reply, maki_model_usage *usage)
 {
     maki_str text = maki_str_of(prompt);
-    maki_model_send how = { .env = &kit->env,
-                            .config = kit->options.config,
-                            .sleep = kit->options.sleep };
-    maki_model model = maki_model_sending(&how);
+    maki_provider_models how = { .env = &kit->env,
+                                 .config = kit->options.config,
+                                 .sleep = kit->options.sleep };
+    maki_model model = maki_model_of_providers(&how);
     request->name.provider = MAKI_LIT("openai");
     request->prompt = (maki_model_text){ text.len, read_text, &text };
     maki_buf_clear(reply);

@@ -35,7 +35,7 @@ static void check_whole(const send_kit *kit, maki_status st, const char *want)
     CHECK_EQ(kit->result.stop, MAKI_STOP_END);
     CHECK(kit->result.usage.known && kit->result.usage.input > 0 && kit->result.usage.output > 0);
     CHECK_EQ(kit->result.retried, 0);
-    CHECK(!kit->result.has_cost && !kit->result.garbage);
+    CHECK(!kit->result.has_cost && !kit->result.invalid);
     CHECK(kit->result.first_ms >= 0);
 }
 

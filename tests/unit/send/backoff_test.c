@@ -52,7 +52,7 @@ static const struct span_row { const char *text; int64_t want; } spans[] = {
     { "999999999999999999999s", (int64_t)1e15 },
 };
 static const struct span_row resets[] = {
-    { "1700000030",     30000 },  /* a moment, in seconds ... */
+    { "1700000030",     30000 },  /* a time, in seconds ... */
     { "1700000030500",  30500 },  /* ... and in milliseconds */
     { "1600000000",     0 },      /* that has gone by */
     { "12",             12000 },
@@ -66,7 +66,7 @@ static void run_spans(void)
 {
     for (size_t i = 0; i < COUNT(spans); i++) {
         tap_row("a span '%s'", spans[i].text);
-        CHECK_EQ(maki_backoff_span(maki_str_of(spans[i].text)), spans[i].want);
+        CHECK_EQ(maki_backoff_duration(maki_str_of(spans[i].text)), spans[i].want);
     }
     for (size_t i = 0; i < COUNT(resets); i++) {
         tap_row("x-ratelimit-reset '%s'", resets[i].text);

@@ -1,4 +1,4 @@
-/* delta_decoder_test.c -- pieces of replies as text: emoji cut in two, long ones, kinds that take turns. */
+/* delta_decoder_test.c -- deltas to UTF-8: split surrogate pairs, long deltas, alternating kinds. */
 #include "send/delta_decoder.h"
 
 #include <stdio.h>
@@ -7,28 +7,28 @@
 #include "base/str.h"
 #include "tap.h"
 
-typedef struct heard {
+typedef struct decoded {
     char text[20000];
     size_t len, times;
     maki_status answer;
-} heard;
+} decoded;
 
-static maki_status on_delta(void *ctx, const maki_delta *piece, maki_err *err)
+static maki_status on_delta(void *ctx, const maki_delta *delta, maki_err *err)
 {
     static const char *const names[] = { "t", "r", "c", "i" };
-    heard *h = ctx;
+    decoded *h = ctx;
     (void)err;
     h->times++;
     h->len += (size_t)snprintf(h->text + h->len, sizeof h->text - h->len, "%s%u(%.*s%s%.*s)",
-                               names[piece->kind], (unsigned)piece->call, (int)piece->text.len,
-                               piece->text.ptr, piece->id.len ? "#" : "", (int)piece->id.len,
-                               piece->id.ptr ? piece->id.ptr : "");
+                               names[delta->kind], (unsigned)delta->call, (int)delta->text.len,
+                               delta->text.ptr, delta->id.len ? "#" : "", (int)delta->id.len,
+                               delta->id.ptr ? delta->id.ptr : "");
     return h->answer;
 }
 
-/* Pieces as "t:text", kinds t, r, c, i; values are what stands between the quotes. */
+/* Deltas as "t:text", kinds t, r, c, i; the values without their quotes. */
 /* clang-format off */
-static const struct hear_row { const char *name; const char *pieces[6]; const char *want; } rows[] = {
+static const struct decoder_row { const char *name; const char *pieces[6]; const char *want; } rows[] = {
     { "plain",                    { "t:hello", "t: world" },                      "t0(hello)t0( world)" },
     { "escapes",                  { "t:a\\nb\\\"c\\\\d\\u6d77" },                 "t0(a\nb\"c\\d海)" },
     { "a pair",                   { "t:\\ud83c\\udf63" },                         "t0(🍣)" },
@@ -45,72 +45,72 @@ static const struct hear_row { const char *name; const char *pieces[6]; const ch
 };
 /* clang-format on */
 
-static maki_wire_delta piece_of(const char *text, char *capacity, size_t size)
+static maki_wire_delta piece_of(const char *text, char *out, size_t size)
 {
     static const char kinds[] = "trci";
-    snprintf(capacity, size, "\"%s\"", text + 2);
+    snprintf(out, size, "\"%s\"", text + 2);
     return (maki_wire_delta){ .kind = (maki_delta_kind)(strchr(kinds, text[0]) - kinds),
-                              .value = maki_str_of(capacity),
+                              .value = maki_str_of(out),
                               .id = text[0] == 'c' ? MAKI_LIT("\"id\"") : (maki_str){ 0 } };
 }
 
 static void run_rows(void)
 {
     for (size_t i = 0; i < COUNT(rows); i++) {
-        static heard h;
-        h = (heard){ .answer = MAKI_OK };
-        maki_delta_decoder hear = maki_delta_decoder_new(on_delta, &h);
+        static decoded h;
+        h = (decoded){ .answer = MAKI_OK };
+        maki_delta_decoder decoder = maki_delta_decoder_new(on_delta, &h);
         maki_err err;
-        char capacity[200];
+        char buffer[200];
         tap_row("%s", rows[i].name);
         for (size_t k = 0; k < COUNT(rows[i].pieces) && rows[i].pieces[k]; k++) {
-            maki_wire_delta piece = piece_of(rows[i].pieces[k], capacity, sizeof capacity);
-            CHECK_STATUS(maki_delta_decoder_piece(&hear, &piece, &err), MAKI_OK, &err);
+            maki_wire_delta piece = piece_of(rows[i].pieces[k], buffer, sizeof buffer);
+            CHECK_STATUS(maki_delta_decoder_add(&decoder, &piece, &err), MAKI_OK, &err);
         }
-        CHECK_STATUS(maki_delta_decoder_end(&hear, &err), MAKI_OK, &err);
+        CHECK_STATUS(maki_delta_decoder_end(&decoder, &err), MAKI_OK, &err);
         CHECK_CSTR(h.text, rows[i].want);
     }
 }
 
 static void run_long(void)
 {
-    static heard h;
+    static decoded h;
     static char value[9100] = "\"";
-    maki_delta_decoder hear = maki_delta_decoder_new(on_delta, &h);
+    maki_delta_decoder decoder = maki_delta_decoder_new(on_delta, &h);
     maki_wire_delta piece = { .kind = MAKI_DELTA_TEXT };
     maki_err err;
-    tap_row("a long piece comes in several");
+    tap_row("a long delta is emitted in several");
     while (strlen(value) < 9000)
         strcat(value, "abc\\n");
     strcat(value, "\"");
     piece.value = maki_str_of(value);
-    CHECK_STATUS(maki_delta_decoder_piece(&hear, &piece, &err), MAKI_OK, &err);
+    CHECK_STATUS(maki_delta_decoder_add(&decoder, &piece, &err), MAKI_OK, &err);
     CHECK(h.times > 1 && h.times < 10);
 
-    tap_row("a long one without escapes in one");
+    tap_row("a long one without escapes is emitted at once");
     memset(value + 1, 'x', 9000);
-    h = (heard){ .answer = MAKI_OK };
+    h = (decoded){ .answer = MAKI_OK };
     piece.value = (maki_str){ value, 9002 };
     value[9001] = '"';
-    CHECK_STATUS(maki_delta_decoder_piece(&hear, &piece, &err), MAKI_OK, &err);
+    CHECK_STATUS(maki_delta_decoder_add(&decoder, &piece, &err), MAKI_OK, &err);
     CHECK_EQ(h.times, 1);
 
-    tap_row("what the listener answers comes back");
-    h = (heard){ .answer = MAKI_CANCELLED };
+    tap_row("the status of the callback is returned");
+    h = (decoded){ .answer = MAKI_CANCELLED };
     piece.value = MAKI_LIT("\"x\"");
-    CHECK_STATUS(maki_delta_decoder_piece(&hear, &piece, &err), MAKI_CANCELLED, NULL);
+    CHECK_STATUS(maki_delta_decoder_add(&decoder, &piece, &err), MAKI_CANCELLED, NULL);
 
-    tap_row("an input that is an object is told as it is");
-    h = (heard){ .answer = MAKI_OK };
+    tap_row("an input that is an object is emitted unchanged");
+    h = (decoded){ .answer = MAKI_OK };
     piece =
         (maki_wire_delta){ .kind = MAKI_DELTA_INPUT, .call = 3, .value = MAKI_LIT("{\"a\": 1}") };
-    CHECK_STATUS(maki_delta_decoder_piece(&hear, &piece, &err), MAKI_OK, &err);
+    CHECK_STATUS(maki_delta_decoder_add(&decoder, &piece, &err), MAKI_OK, &err);
     CHECK_CSTR(h.text, "i3({\"a\": 1})");
 
-    tap_row("nobody listens");
-    hear = maki_delta_decoder_new(NULL, NULL);
-    CHECK_STATUS(maki_delta_decoder_piece(&hear, &piece, &err), MAKI_OK, &err);
-    CHECK_STATUS(maki_delta_decoder_end(&hear, &err), MAKI_OK, &err);
+    tap_row("no callback");
+    decoder = maki_delta_decoder_new(NULL, NULL);
+    CHECK_STATUS(maki_delta_decoder_add(&decoder, &piece, &err), MAKI_OK, &err);
+    CHECK_STATUS(maki_delta_decoder_end(&decoder, &err), MAKI_OK, &err);
 }
 
 int main(void)

@@ -26,38 +26,38 @@ static const struct error_row { int status; const char *error; maki_provider_err
     { 400, "{'error':{'message':'messages: at least one message is required','type':'invalid_request_error'}}", MAKI_PROVIDER_ERROR_REQUEST, false },
     { 422, "", MAKI_PROVIDER_ERROR_REQUEST, false },
     { 400, "", MAKI_PROVIDER_ERROR_REQUEST, false },
-    { 401, "{'error':{'message':'Incorrect API key provided: sk-abc','type':'invalid_request_error','code':'invalid_api_key'}}", MAKI_PROVIDER_ERROR_KEY, false },
-    { 401, "", MAKI_PROVIDER_ERROR_KEY, false },
+    { 401, "{'error':{'message':'Incorrect API key provided: sk-abc','type':'invalid_request_error','code':'invalid_api_key'}}", MAKI_PROVIDER_ERROR_AUTH, false },
+    { 401, "", MAKI_PROVIDER_ERROR_AUTH, false },
     { 403, "{'type':'error','error':{'type':'permission_error','message':'no'}}", MAKI_PROVIDER_ERROR_DENIED, false },
-    { 404, "{'type':'error','error':{'type':'not_found_error','message':'model: x'}}", MAKI_PROVIDER_ERROR_UNKNOWN, false },
-    { 404, "", MAKI_PROVIDER_ERROR_UNKNOWN, false },
-    { 302, "", MAKI_PROVIDER_ERROR_UNKNOWN, false },
+    { 404, "{'type':'error','error':{'type':'not_found_error','message':'model: x'}}", MAKI_PROVIDER_ERROR_NOT_FOUND, false },
+    { 404, "", MAKI_PROVIDER_ERROR_NOT_FOUND, false },
+    { 302, "", MAKI_PROVIDER_ERROR_NOT_FOUND, false },
     { 402, "{'error':{'message':'Insufficient Balance'}}", MAKI_PROVIDER_ERROR_QUOTA, false },
     { 429, "{'error':{'message':'You exceeded your current quota','type':'insufficient_quota','code':'insufficient_quota'}}", MAKI_PROVIDER_ERROR_QUOTA, false },
-    { 429, "{'error':{'message':'Rate limit reached','type':'requests','code':'rate_limit_exceeded'}}", MAKI_PROVIDER_ERROR_LIMIT, true },
-    { 429, "", MAKI_PROVIDER_ERROR_LIMIT, true },
-    { 408, "", MAKI_PROVIDER_ERROR_BUSY, true },
-    { 409, "", MAKI_PROVIDER_ERROR_BUSY, true },
-    { 500, "{'error':{'message':'x'}}", MAKI_PROVIDER_ERROR_BUSY, true },
-    { 502, "{'status':502,'message':'<html>Bad Gateway'}", MAKI_PROVIDER_ERROR_BUSY, true },
-    { 503, "", MAKI_PROVIDER_ERROR_BUSY, true },
-    { 529, "{'type':'error','error':{'type':'overloaded_error','message':'Overloaded'}}", MAKI_PROVIDER_ERROR_BUSY, true },
+    { 429, "{'error':{'message':'Rate limit reached','type':'requests','code':'rate_limit_exceeded'}}", MAKI_PROVIDER_ERROR_RATE_LIMIT, true },
+    { 429, "", MAKI_PROVIDER_ERROR_RATE_LIMIT, true },
+    { 408, "", MAKI_PROVIDER_ERROR_SERVER, true },
+    { 409, "", MAKI_PROVIDER_ERROR_SERVER, true },
+    { 500, "{'error':{'message':'x'}}", MAKI_PROVIDER_ERROR_SERVER, true },
+    { 502, "{'status':502,'message':'<html>Bad Gateway'}", MAKI_PROVIDER_ERROR_SERVER, true },
+    { 503, "", MAKI_PROVIDER_ERROR_SERVER, true },
+    { 529, "{'type':'error','error':{'type':'overloaded_error','message':'Overloaded'}}", MAKI_PROVIDER_ERROR_SERVER, true },
     /* in a stream: the status was 200 */
-    { 200, "{'type':'error','error':{'type':'overloaded_error','message':'Overloaded'}}", MAKI_PROVIDER_ERROR_BUSY, true },
-    { 200, "{'type':'error','error':{'type':'rate_limit_error','message':'x'}}", MAKI_PROVIDER_ERROR_LIMIT, true },
+    { 200, "{'type':'error','error':{'type':'overloaded_error','message':'Overloaded'}}", MAKI_PROVIDER_ERROR_SERVER, true },
+    { 200, "{'type':'error','error':{'type':'rate_limit_error','message':'x'}}", MAKI_PROVIDER_ERROR_RATE_LIMIT, true },
     { 200, "{'type':'error','error':{'type':'invalid_request_error','message':'prompt is too long: 3 tokens > 2 maximum'}}", MAKI_PROVIDER_ERROR_OVERFLOW, false },
-    { 200, "{'error':{'code':502,'message':'Provider returned error'}}", MAKI_PROVIDER_ERROR_BUSY, true },
-    { 200, "{'error':{'code':401,'message':'x'}}", MAKI_PROVIDER_ERROR_KEY, false },
-    { 200, "{'type':'error','code':'server_error','message':'x'}", MAKI_PROVIDER_ERROR_BUSY, true },
+    { 200, "{'error':{'code':502,'message':'Provider returned error'}}", MAKI_PROVIDER_ERROR_SERVER, true },
+    { 200, "{'error':{'code':401,'message':'x'}}", MAKI_PROVIDER_ERROR_AUTH, false },
+    { 200, "{'type':'error','code':'server_error','message':'x'}", MAKI_PROVIDER_ERROR_SERVER, true },
     { 200, "{'code':'context_length_exceeded','message':'x'}", MAKI_PROVIDER_ERROR_OVERFLOW, false },
-    { 200, "{'error':'model runner has unexpectedly stopped'}", MAKI_PROVIDER_ERROR_BUSY, true },
-    { 200, "[{'error':{'code':503,'status':'UNAVAILABLE','message':'x'}}]", MAKI_PROVIDER_ERROR_BUSY, true },
-    { 200, "'words'", MAKI_PROVIDER_ERROR_BUSY, true },
+    { 200, "{'error':'model runner has unexpectedly stopped'}", MAKI_PROVIDER_ERROR_SERVER, true },
+    { 200, "[{'error':{'code':503,'status':'UNAVAILABLE','message':'x'}}]", MAKI_PROVIDER_ERROR_SERVER, true },
+    { 200, "'words'", MAKI_PROVIDER_ERROR_SERVER, true },
     { 200, "", MAKI_PROVIDER_ERROR_NONE, false },
 };
 /* clang-format on */
 
-/* What they tell besides. */
+/* Windows and waiting times in them. */
 /* clang-format off */
 static const struct hint_row { int status; const char *error; uint64_t window; int64_t wait; } hints[] = {
     { 400, "{'error':{'message':'This model\\u0027s maximum context length is 8192 tokens. However, you requested 9000 tokens','code':'context_length_exceeded'}}", 8192, -1 },
@@ -83,7 +83,7 @@ static const struct hint_row { int status; const char *error; uint64_t window; i
     { 429, "{'error':{'message':'Rate limit reached. Please try again in 6m0s. Visit ...'}}", 0, 360000 },
     { 200, "{'response':{'error':{'code':'rate_limit_exceeded','message':'Please try again in 350ms.'}}}", 0, 350 },
     { 429, "{'error':{'message':'Please retry after 6 seconds.'}}", 0, 6000 },
-    { 429, "{'error':{'message':'try again in a moment'}}", 0, -1 },
+    { 429, "{'error':{'message':'try again in a while'}}", 0, -1 },
 };
 /* clang-format on */
 
@@ -97,7 +97,7 @@ static void run_hints(fake_env *fe)
         snprintf(json, sizeof json, "%s", row->error);
         for (char *at = json; *at; at++)
             *at = *at == '\'' ? '"' : *at;
-        tap_row("%d %s tells", row->status, row->error);
+        tap_row("%d %s: hints", row->status, row->error);
         t = maki_provider_error_read(&p, row->status, maki_str_of(json),
                                      fe->env.clock->now_ms(fe->env.clock));
         CHECK_EQ(t.window, row->window);
@@ -136,13 +136,13 @@ static void run_keys(fake_env *fe)
     maki_err err;
     tap_row("a key that is quoted is masked");
     t = maki_provider_error_read(&p, 500, error, fe->env.clock->now_ms(fe->env.clock));
-    CHECK_CSTR(t.words, "key ***, and again ***: ***!");
+    CHECK_CSTR(t.message, "key ***, and again ***: ***!");
 
     tap_row("a key of stars, which what stands in its place is made of");
     p.key = MAKI_LIT("***");
     error = MAKI_LIT("{\"error\":{\"message\":\"key *** and ****\"}}");
     t = maki_provider_error_read(&p, 400, error, fe->env.clock->now_ms(fe->env.clock));
-    CHECK_CSTR(t.words, "key *** and ****");
+    CHECK_CSTR(t.message, "key *** and ****");
     p.key = MAKI_LIT("abcdef");
     tap_row("words that refuse a key are not repeated at all");
     error = MAKI_LIT("{\"error\":{\"message\":\"Incorrect key: sk-12**********89\"}}");
@@ -156,7 +156,7 @@ static void run_keys(fake_env *fe)
         strcat(json, "海");
     strcat(json, "\"}}");
     t = maki_provider_error_read(&p, 400, maki_str_of(json), fe->env.clock->now_ms(fe->env.clock));
-    CHECK_EQ(strlen(t.words), 126);
+    CHECK_EQ(strlen(t.message), 126);
     CHECK_STATUS(maki_provider_error_fail(&t, &p, MAKI_LIT("m"), &err), MAKI_INVALID, &err);
     CHECK(strstr(err.msg, "海海 ...)") != NULL && maki_utf8_valid(maki_str_of(err.msg), NULL));
 

@@ -61,10 +61,10 @@ static void run_bodies(send_kit *kit)
     send_kit_is(kit, MAKI_WIRE_GEMINI, "429,first:1,after:2,delay:7s");
     CHECK_STATUS(send_kit_ask(kit, true, 4, "海苔"), MAKI_OK, &kit->err);
     CHECK_CSTR(kit->retries, "429:2000 ");
-    tap_row("Gemini: an hour is told of, not waited for");
+    tap_row("Gemini: a wait of an hour is reported, not waited for");
     send_kit_is(kit, MAKI_WIRE_GEMINI, "429,after:never,delay:3600s");
     CHECK_STATUS(send_kit_ask(kit, true, 4, "海苔"), MAKI_REFUSED, &kit->err);
-    CHECK(strstr(kit->err.msg, "wait for 3600 s") != NULL);
+    CHECK(strstr(kit->err.msg, "wait of 3600 s") != NULL);
     CHECK_EQ(kit->slept, 0);
     tap_row("OpenAI: only its words say it");
     send_kit_is(kit, MAKI_WIRE_CHAT,
@@ -129,7 +129,7 @@ static void run_streams(send_kit *kit)
 
 static void run_cancel(send_kit *kit)
 {
-    tap_row("cancelled during a pause");
+    tap_row("cancelled during a backoff");
     send_kit_is(kit, MAKI_WIRE_ANTHROPIC, "429,after:30");
     kit->cancel_after = 250;
     CHECK_STATUS(send_kit_ask(kit, true, 4, "hello"), MAKI_CANCELLED, &kit->err);
@@ -140,10 +140,10 @@ static void run_cancel(send_kit *kit)
 
 static void run_wait_told(send_kit *kit)
 {
-    tap_row("a provider that asks for an hour is told of, not waited for");
+    tap_row("a wait of an hour is reported, not waited for");
     send_kit_is(kit, MAKI_WIRE_CHAT, "429,after:3600");
     CHECK_STATUS(send_kit_ask(kit, true, 4, "hello"), MAKI_REFUSED, &kit->err);
-    CHECK(strstr(kit->err.msg, "wait for 3600 s") != NULL);
+    CHECK(strstr(kit->err.msg, "wait of 3600 s") != NULL);
     CHECK_EQ(kit->slept, 0);
 }
 

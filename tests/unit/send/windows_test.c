@@ -1,4 +1,4 @@
-/* windows_test.c -- windows that providers tell. */
+/* windows_test.c -- windows that providers report. */
 #include <stdio.h>
 #include <string.h>
 
@@ -94,7 +94,7 @@ static void run_kept(send_kit *kit)
 {
     maki_sender *sender = NULL;
     uint64_t tokens = 0;
-    tap_row("what was told is kept when the provider is gone");
+    tap_row("a reported window is cached when the provider is gone");
     send_kit_is(kit, MAKI_WIRE_OLLAMA, "");
     CHECK_STATUS(maki_sender_open(&kit->options, &sender, &kit->err), MAKI_OK, &kit->err);
     CHECK_STATUS(maki_sender_window(sender, MAKI_LIT("fake"), NULL, NULL, &tokens, &kit->err),

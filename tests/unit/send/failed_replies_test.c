@@ -1,4 +1,4 @@
-/* moods_test.c -- providers on bad days: what is told of it, what the caller still gets, and how fast it stops. */
+/* failed_replies_test.c -- errors, incomplete and invalid replies: the error, the rows that are kept, how fast it stops. */
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -17,12 +17,12 @@ static const struct scenario_row { const char *scenario; maki_status status; con
     { "busy",      MAKI_UPSTREAM, "UPSTREAM",         "try again later" },
     { "overflow",  MAKI_REFUSED,  MAKI_SEND_OVERFLOW, "too long for fake" },
     { "key",       MAKI_DENIED,   "DENIED",           ".api_key" },
-    { "forbidden", MAKI_DENIED,   "DENIED",           "does not allow this" },
+    { "forbidden", MAKI_DENIED,   "DENIED",           "no permission for this" },
     { "nomodel",   MAKI_NOTFOUND, "NOTFOUND",         "model fake" },
     { "quota",     MAKI_REFUSED,  "QUOTA",            "check the account" },
     { "corrupt",   MAKI_UPSTREAM, "UPSTREAM",         "base_url" },
-    { "cut:0",     MAKI_UPSTREAM, "UPSTREAM",         "in the middle" },
-    { "cut:40",    MAKI_UPSTREAM, "UPSTREAM",         "in the middle" },
+    { "cut:0",     MAKI_UPSTREAM, "UPSTREAM",         "closed the connection within" },
+    { "cut:40",    MAKI_UPSTREAM, "UPSTREAM",         "closed the connection within" },
     { "fail:0",    MAKI_UPSTREAM, "UPSTREAM",         "try again later" },
 };
 /* clang-format on */
@@ -41,11 +41,11 @@ static void run_scenarios(send_kit *kit, maki_protocol protocol)
     }
 }
 
-/* A reply that ends too early: what came of it is there, and said to be a part. */
+/* An incomplete reply: its rows are delivered, marked as incomplete. */
 static void run_parts(send_kit *kit, maki_protocol protocol, const char *scenario,
                       const char *words)
 {
-    tap_row("%s: %s, in the middle", maki_protocol_name(protocol), scenario);
+    tap_row("%s: %s, within the reply", maki_protocol_name(protocol), scenario);
     send_kit_is(kit, protocol, scenario);
     CHECK_STATUS(send_kit_ask(kit, true, 3, "海苔を巻いて食べたいです"), MAKI_UPSTREAM, &kit->err);
     CHECK(strstr(kit->err.msg, words) != NULL);
@@ -58,7 +58,7 @@ static void run_parts(send_kit *kit, maki_protocol protocol, const char *scenari
     CHECK_EQ(kit->result.stop, MAKI_STOP_NONE);
 }
 
-/* Wrong lengths: what is whole by its protocol is whole. */
+/* Wrong Content-Length: a reply that is complete by its protocol is complete. */
 static void run_lengths(send_kit *kit, maki_protocol protocol, bool stream)
 {
     tap_row("%s%s: a Content-Length too long", maki_protocol_name(protocol),
@@ -82,7 +82,7 @@ static void run_huge(send_kit *kit, maki_protocol protocol, bool stream)
     kit->options.reply_bytes = 4 << 20;
     kit->fe.peak_bytes = 0;
     CHECK_STATUS(send_kit_ask(kit, stream, 3, "hello"), MAKI_TOOBIG, &kit->err);
-    CHECK(strstr(kit->err.msg, "more than 4 MB") != NULL);
+    CHECK(strstr(kit->err.msg, "larger than 4 MB") != NULL);
     CHECK(kit->fe.peak_bytes < 2 << 20);
     CHECK_EQ(kit->rows, 0);
     kit->options.reply_bytes = 0;
@@ -95,7 +95,7 @@ static int64_t now_ms(void)
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* A flag that somebody sets after a while. */
+/* A flag that is set after a while. */
 static int64_t cancel_at;
 static bool is_time(void *ctx)
 {
@@ -138,10 +138,10 @@ static void run_silent(send_kit *kit)
     kit->options.total_ms = 0;
 }
 
-/* The caller has enough: what came so far is a row. */
-static void run_enough(send_kit *kit, maki_protocol protocol)
+/* The callback fails: the part received so far is a row. */
+static void run_callback_fails(send_kit *kit, maki_protocol protocol)
 {
-    tap_row("%s: the caller stops", maki_protocol_name(protocol));
+    tap_row("%s: the callback fails", maki_protocol_name(protocol));
     send_kit_is(kit, protocol, "slow:5");
     kit->stop_after = 2;
     CHECK_STATUS(send_kit_ask(kit, true, 3, "海苔を巻いて食べたいです"), MAKI_CANCELLED, &kit->err);
@@ -152,16 +152,16 @@ static void run_enough(send_kit *kit, maki_protocol protocol)
     CHECK(strstr(kit->row, kit->text) != NULL);
 }
 
-static void run_nobody(send_kit *kit)
+static void run_unreachable(send_kit *kit)
 {
-    tap_row("nobody is there: a local provider");
+    tap_row("unreachable: a local provider");
     send_kit_is(kit, MAKI_WIRE_OLLAMA, "");
     snprintf(kit->provider.origin, sizeof kit->provider.origin, "http://127.0.0.1:1");
     CHECK_STATUS(send_kit_ask(kit, true, 2, "hello"), MAKI_UPSTREAM, &kit->err);
     CHECK(strstr(kit->err.msg, "is it running?") != NULL);
     CHECK_EQ(kit->result.retried, 2);
 
-    tap_row("nobody is there: elsewhere");
+    tap_row("unreachable: elsewhere");
     send_kit_is(kit, MAKI_WIRE_ANTHROPIC, "");
     snprintf(kit->provider.origin, sizeof kit->provider.origin, "https://nowhere.invalid");
     CHECK_STATUS(send_kit_ask(kit, true, 0, "hello"), MAKI_UPSTREAM, &kit->err);
@@ -172,7 +172,7 @@ static void run_nobody(send_kit *kit)
     snprintf(kit->provider.origin, sizeof kit->provider.origin, "https%s", kit->url + 4);
     CHECK_STATUS(send_kit_ask(kit, true, 0, "hello"), MAKI_UPSTREAM, &kit->err);
 
-    tap_row("a key with a line's end");
+    tap_row("a key with a newline");
     send_kit_is(kit, MAKI_WIRE_ANTHROPIC, "");
     kit->provider.key = MAKI_LIT("abc\r\nx-evil: 1");
     CHECK_STATUS(send_kit_ask(kit, true, 0, "hello"), MAKI_INVALID, &kit->err);
@@ -184,7 +184,7 @@ static void run_nobody(send_kit *kit)
     CHECK_STATUS(send_kit_ask(kit, true, 0, "hello"), MAKI_INVALID, &kit->err);
 }
 
-/* Everything that can fail, failing in turn. */
+/* Each allocation fails in turn. */
 static void run_faults(send_kit *kit)
 {
     tap_row("memory that fails");
@@ -203,7 +203,7 @@ static void run_faults(send_kit *kit)
     }
 }
 
-/* Events after which something was said, and not all. */
+/* Events after which the reply is incomplete. */
 static const char *const events[] = { "fail:4", "fail:3", "fail:6", "fail:2", "fail:2" };
 
 int main(int argc, char **argv)
@@ -213,18 +213,18 @@ int main(int argc, char **argv)
         for (size_t i = 0; i < COUNT(protocols); i++) {
             run_scenarios(&kit, protocols[i]);
             run_parts(&kit, protocols[i], events[i], "try again later");
-            run_enough(&kit, protocols[i]);
+            run_callback_fails(&kit, protocols[i]);
         }
-        run_parts(&kit, MAKI_WIRE_ANTHROPIC, "cut:700", "in the middle");
-        run_parts(&kit, MAKI_WIRE_CHAT, "cut:600", "in the middle");
-        run_parts(&kit, MAKI_WIRE_OLLAMA, "cut:300", "in the middle");
+        run_parts(&kit, MAKI_WIRE_ANTHROPIC, "cut:700", "closed the connection within");
+        run_parts(&kit, MAKI_WIRE_CHAT, "cut:600", "closed the connection within");
+        run_parts(&kit, MAKI_WIRE_OLLAMA, "cut:300", "closed the connection within");
         run_lengths(&kit, MAKI_WIRE_ANTHROPIC, true);
         run_lengths(&kit, MAKI_WIRE_GEMINI, false);
         run_huge(&kit, MAKI_WIRE_CHAT, true);
         run_huge(&kit, MAKI_WIRE_ANTHROPIC, false);
         run_huge(&kit, MAKI_WIRE_OLLAMA, true);
         run_silent(&kit);
-        run_nobody(&kit);
+        run_unreachable(&kit);
         run_faults(&kit);
     }
     send_kit_close(&kit);

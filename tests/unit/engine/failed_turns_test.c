@@ -1,4 +1,4 @@
-/* trouble_test.c -- turns that go wrong: what the session says afterwards, and what the next turn sends. */
+/* failed_turns_test.c -- turns that fail: what the session has afterwards, and what the next turn sends. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,7 +100,7 @@ static void strange_ids(engine_kit *kit)
     }
 }
 
-/* ---- a window that the error tells --------------------------------------------------------------------------- */
+/* ---- a window that the error reports --------------------------------------------------------------------------- */
 
 /* The fake provider counts a token for four bytes of the body. */
 static void told_window(engine_kit *kit, const char *provider)
@@ -109,7 +109,7 @@ static void told_window(engine_kit *kit, const char *provider)
     snprintf(name, sizeof name, "told-%s", provider);
     engine_kit_configure(kit, NULL); /* nothing is known of it */
     const char *session = filled(kit, name, provider);
-    tap_row("%s: the error tells the window", provider);
+    tap_row("%s: the error reports the window", provider);
     CHECK_STATUS(engine_kit_say(kit, session, provider, "窓は？ fake:window:3000"), MAKI_OK,
                  &kit->err);
     CHECK_EQ(kit->result.overflows, 1);
