@@ -165,6 +165,19 @@ bool maki_file_exists(const maki_files *files, const char *path)
     return files->stat(files, AT_FDCWD, path, &st) == 0;
 }
 
+maki_status maki_make_directories(const maki_files *files, char *path, maki_err *err)
+{
+    for (char *slash = path + 1;; slash++) {
+        if (*slash && *slash != '/') continue;
+        char saved = *slash;
+        *slash = '\0';
+        int failed = files->mkdir(files, path, 0700) != 0 && errno != EEXIST;
+        *slash = saved;
+        if (failed) return maki_fail_errno(err, "creating the directory");
+        if (!saved) return MAKI_OK;
+    }
+}
+
 int64_t maki_file_mtime_ms(const struct stat *st)
 {
     return (int64_t)st->st_mtim.tv_sec * 1000 + st->st_mtim.tv_nsec / 1000000;

@@ -32,6 +32,8 @@ int maki_file_same(const maki_files *files, int fd, const char *path);
 /* Is there a file of this type (S_IFREG, S_IFDIR)? */
 bool maki_file_is(const maki_files *files, const char *path, mode_t kind);
 bool maki_file_exists(const maki_files *files, const char *path);
+/* Create a directory and its parents, mode 0700; `path` is the same again afterwards. */
+maki_status maki_make_directories(const maki_files *files, char *path, maki_err *err);
 int64_t maki_file_mtime_ms(const struct stat *st); /* mtime, milliseconds since 1970 */
 
 /* An atomic replacement that is written in pieces: begin, write to `fd`, then commit or abort.  `path` is borrowed until

@@ -40,6 +40,8 @@ extern const cli_command cli_history;
 extern const cli_command cli_op;
 extern const cli_command cli_serve;
 extern const cli_command cli_session;
+extern const cli_command cli_status;
+extern const cli_command cli_stop_daemon;
 extern const cli_command cli_tokens;
 extern const cli_command cli_tour;
 extern const cli_command cli_verify;

@@ -208,18 +208,6 @@ static void free_launch(launch *p)
 
 /* ---- Maki's file --------------------------------------------------------------------------------- */
 
-/* mkdir -p for the directory of `path`. */
-static bool make_directories(char *path)
-{
-    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        bool ok = mkdir(path, 0700) == 0 || errno == EEXIST;
-        *slash = '/';
-        if (!ok) return false;
-    }
-    return true;
-}
-
 /* Write the agent's file, if it has one, atomically: another agent may be reading the old one. */
 static bool write_file(launch *p)
 {
@@ -233,14 +221,14 @@ static bool write_file(launch *p)
     }
     snprintf(path, sizeof path, "%s/%s", p->directory, agent->file);
     char *text = expand(p, p->model ? agent->model_text : agent->text);
-    bool ok = make_directories(path);
-    if (!ok)
-        maki_fail_errno(&err, path);
-    else
-        ok = maki_file_replace(&env, path, maki_str_of(text), &err) == MAKI_OK;
-    if (!ok) fprintf(stderr, "maki connect: cannot write %s\n", err.msg);
+    char *slash = strrchr(path, '/');
+    *slash = '\0';
+    maki_status st = maki_make_directories(env.files, path, &err);
+    *slash = '/';
+    if (st == MAKI_OK) st = maki_file_replace(&env, path, maki_str_of(text), &err);
+    if (st != MAKI_OK) fprintf(stderr, "maki connect: cannot write %s: %s\n", path, err.msg);
     free(text);
-    return ok;
+    return st == MAKI_OK;
 }
 
 /* ---- running ------------------------------------------------------------------------------------- */
@@ -363,8 +351,7 @@ static bool is_model_name(const char *name)
 }
 
 static const maki_option flags[] = {
-    { "--url URL", offsetof(launch, given_url),
-      "the daemon; default $MAKI_URL, else " CLI_DAEMON_URL },
+    { "--url URL", offsetof(launch, given_url), CLI_URL_HELP },
     { "--model NAME", offsetof(launch, model), "the model; default: the agent's own choice" },
     { "--print", offsetof(launch, print), "print the command line instead of running it" },
 };
@@ -387,10 +374,8 @@ static int run(int argc, char **argv)
     if (p.model && !is_model_name(p.model)) {
         return cli_misuse("connect", "not the name of a model: ", p.model);
     }
-    if (!cli_url_of_daemon(p.given_url, &p.url)) {
-        return cli_misuse("connect", "the daemon's address is http://HOST:PORT, not ",
-                          p.given_url ? p.given_url : getenv("MAKI_URL"));
-    }
+    code = cli_url_of_daemon("connect", p.given_url, &p.url);
+    if (code) return code;
     char home[PATH_MAX - 16];
     if (!maki_home(home, sizeof home)) {
         return cli_misuse("connect", "there is no directory to write to: set MAKI_HOME or HOME",

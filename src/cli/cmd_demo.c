@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/err.h"
 #include "base/json.h"
 #include "base/json_print.h"
 #include "base/str.h"
@@ -213,16 +214,27 @@ static bool start_daemon(servers *s, maki_err *err)
     return s->daemon_pid > 0;
 }
 
-/* A running daemon forwards /u/demo/ to port DEMO_PORT; if nothing can listen there, or no daemon runs, start one. */
-static bool start_servers(servers *s, maki_err *err)
+/* A running daemon forwards /u/demo/ to port DEMO_PORT; start one when none runs, unless the user named one. */
+static bool start_servers(servers *s, bool named, maki_err *err)
 {
     const char *expected[] = { "maki-fake-provider", "--port", DEMO_PORT, NULL };
     const char *anywhere[] = { "maki-fake-provider", NULL };
     if (is_answering(&s->daemon, "/maki/health")) {
         s->provider_pid = cli_start_sibling(expected, &s->provider, err);
-        if (s->provider_pid > 0 && is_answering(&s->daemon, "/u/demo/v1/models")) return true;
+        if (s->provider_pid < 0) return false;
+        if (is_answering(&s->daemon, "/u/demo/v1/models")) return true;
+        maki_fail(err, MAKI_UPSTREAM,
+                  "%s does not forward /u/demo/ to %s: another program listens there",
+                  s->daemon.text, s->provider.text);
+        return false;
     }
-    if (s->provider_pid < 0) s->provider_pid = cli_start_sibling(anywhere, &s->provider, err);
+    if (named) {
+        maki_fail(err, MAKI_UPSTREAM,
+                  "no daemon answers at %s; without --url and MAKI_URL the demo starts one",
+                  s->daemon.text);
+        return false;
+    }
+    s->provider_pid = cli_start_sibling(anywhere, &s->provider, err);
     return s->provider_pid > 0 && start_daemon(s, err);
 }
 
@@ -267,8 +279,7 @@ typedef struct request {
 
 static const maki_option flags[] = {
     { "--url URL", offsetof(request, url),
-      "the daemon; default $MAKI_URL, else " CLI_DAEMON_URL
-      "\nif none answers, one is started for the demo" },
+      CLI_URL_HELP "\nif none is named and none answers, one is started for the demo" },
     { "--once", offsetof(request, once),
       "end after the conversations, and with them the daemon that was started" },
 };
@@ -281,11 +292,10 @@ static int run(int argc, char **argv)
     maki_err err = { 0 };
     int code = cli_read_options(&cli_demo, argc, argv, &r, 0, &words);
     if (code) return code;
-    if (!cli_url_of_daemon(r.url, &s.daemon)) {
-        return cli_misuse("demo", "the daemon's address is http://HOST:PORT, not ",
-                          r.url ? r.url : getenv("MAKI_URL"));
-    }
-    code = start_servers(&s, &err) ? play(&s, r.once, &err) : cli_fail("demo", &err);
+    code = cli_url_of_daemon("demo", r.url, &s.daemon);
+    if (code) return code;
+    code = start_servers(&s, r.url || getenv("MAKI_URL"), &err) ? play(&s, r.once, &err)
+                                                                : cli_fail("demo", &err);
     cli_stop(s.daemon_pid);
     cli_stop(s.provider_pid);
     return code;

@@ -57,13 +57,6 @@ bool cli_url_parse(const char *text, cli_url *out)
     return true;
 }
 
-bool cli_url_of_daemon(const char *given, cli_url *out)
-{
-    const char *variable = getenv("MAKI_URL");
-    if (!given && variable && *variable) given = variable;
-    return cli_url_parse(given ? given : CLI_DAEMON_URL, out);
-}
-
 /* ---- requests ------------------------------------------------------------------------------------ */
 
 static int open_socket(const cli_url *url, maki_err *err)

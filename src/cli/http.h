@@ -10,8 +10,6 @@
 
 #include "base/buf.h"
 
-#define CLI_DAEMON_URL "http://127.0.0.1:4747" /* without $MAKI_URL and --url */
-
 typedef struct cli_url {
     char text[256]; /* without a slash at the end */
     char host[200];
@@ -21,8 +19,13 @@ typedef struct cli_url {
 /* http://HOST[:PORT][/...]; false for anything else, and for characters that would need quoting in a shell, in JSON or in a
  * script. */
 bool cli_url_parse(const char *text, cli_url *out);
-/* `given` (--url) unless it is NULL, $MAKI_URL, or the default. */
-bool cli_url_of_daemon(const char *given, cli_url *out);
+/* Where the daemon is (daemon_address.c): `given` (--url) unless it is NULL, $MAKI_URL, where the daemon of the state directory
+ * runs, or the first address of serve.listen.  Returns 0, or the exit code after printing the error. */
+int cli_url_of_daemon(const char *command, const char *given, cli_url *out);
+/* The process that serve.pid in the state directory names, and its address; 0: none, or it is gone. */
+pid_t cli_daemon_pid(cli_url *out);
+#define CLI_URL_HELP \
+    "the daemon; default $MAKI_URL, else the one that runs, else serve.listen of maki.yaml"
 
 /* Send a request and wait for the whole response.  `fields` are header lines, each with its CRLF.  Returns the HTTP status and
  * the body in *answer; on failure 0 and *err. */

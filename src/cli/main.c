@@ -13,8 +13,9 @@
 #include "cli.h"
 
 static const cli_command *const commands[] = {
-    &cli_serve,  &cli_chat,   &cli_connect, &cli_demo,   &cli_session, &cli_history, &cli_op,
-    &cli_tokens, &cli_verify, &cli_fsck,    &cli_config, &cli_doctor,  &cli_tour,
+    &cli_serve,  &cli_status,  &cli_stop_daemon, &cli_chat,   &cli_connect,
+    &cli_demo,   &cli_session, &cli_history,     &cli_op,     &cli_tokens,
+    &cli_verify, &cli_fsck,    &cli_config,      &cli_doctor, &cli_tour,
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
 

@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <maki/maki.h>
 
@@ -218,12 +219,23 @@ static void get_metrics(maki_api_routes *routes, maki_api_routes_reply *reply)
 
 static void get_health(maki_api_routes *routes, maki_api_routes_reply *reply)
 {
+    const maki_api_routes_options *o = &routes->options;
+    maki_last_failure failure = maki_last_failure_get(o->failure);
     maki_err err = { 0 }, off;
     maki_jw w;
-    bool on = maki_recording_state_is_on(routes->options.recording, &off);
+    bool on = maki_recording_state_is_on(o->recording, &off);
     maki_jw_init(&w, maki_spool_sink(reply->body), &err);
-    maki_jw_print(&w, "{'ok':true,'version':%z,'recording':%b,'why':%z}", maki_version(), on,
+    maki_jw_print(&w, "{'ok':true,'version':%z,'recording':%b,'why':%z,", maki_version(), on,
                   on ? NULL : off.msg);
+    maki_jw_print(&w, "'address':%z,'home':%z,'pid':%i,'started':%i,", o->address, o->home,
+                  (int64_t)getpid(), o->started_ms);
+    maki_jw_print(
+        &w, "'requests':%i,'exchanges':%i,'open':%i,", MAKI_COUNTED(o->metrics, requests_total),
+        MAKI_COUNTED(o->metrics, exchanges_total), MAKI_COUNTED(o->metrics, open_exchanges));
+    if (failure.ts)
+        maki_jw_print(&w, "'lastFailure':{'ts':%i,'text':%z}}", failure.ts, failure.text);
+    else
+        maki_jw_print(&w, "'lastFailure':null}");
     if (maki_jw_end(&w) != MAKI_OK) answer_error(reply, &err);
 }
 

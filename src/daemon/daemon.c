@@ -19,7 +19,9 @@
 #include "daemon/api.h"
 #include "daemon/broadcast.h"
 #include "daemon/forwarding.h"
+#include "daemon/last_failure.h"
 #include "daemon/metrics.h"
+#include "daemon/pid_file.h"
 #include "daemon/recorder.h"
 #include "daemon/recording_state.h"
 #include "daemon/request_handler.h"
@@ -52,6 +54,9 @@ struct maki_daemon {
     maki_api *api;
     maki_metrics metrics;
     maki_recording_state recording;
+    maki_last_failure failure;
+    int pid_file; /* locked; -1: none */
+    int64_t started_ms;
     maki_queue_item opened; /* the recorder could open the conversations after all */
     maki_forwarding forwarding;
     char home[512];
@@ -115,6 +120,12 @@ static void dispatch(maki_daemon *d, maki_conn *conn, const maki_http_head *head
             conn, 404, "not_found",
             "not a provider's path that Maki knows; /u/NAME/... forwards any path to the "
             "upstream NAME, / says how to connect");
+        return;
+    }
+    if (maki_http_field_named(head, MAKI_LIT("upgrade"))) {
+        /* Codex asks for a WebSocket first, and goes on over HTTP at once when it gets this status. */
+        maki_conn_fail(conn, 426, "upgrade_not_supported",
+                       "no WebSocket here: send the request over HTTP");
         return;
     }
     if (route.kind == MAKI_ROUTE_LOCAL) {
@@ -347,6 +358,8 @@ static maki_status open_threads(maki_daemon *d, maki_err *err)
                                        .logger = d->logger,
                                        .metrics = &d->metrics,
                                        .recording = &d->recording,
+                                       .failure = &d->failure,
+                                       .started_ms = d->started_ms,
                                        .address = d->address };
     maki_api_options api = { .routes = &routes, .loop = &d->queue };
     maki_status st =
@@ -357,6 +370,7 @@ static maki_status open_threads(maki_daemon *d, maki_err *err)
     d->recording = (maki_recording_state){ .env = d->env,
                                            .logger = d->logger,
                                            .metrics = &d->metrics,
+                                           .failure = &d->failure,
                                            .directory = d->home,
                                            .on_event = maki_broadcast_send,
                                            .on_event_ctx = d->broadcast };
@@ -377,9 +391,14 @@ maki_status maki_daemon_open(const maki_env *env, const maki_daemon_options *opt
     d->env = env;
     d->options = options;
     d->logger = logger;
+    d->pid_file = -1;
+    d->started_ms = env->clock->now_ms(env->clock);
+    maki_last_failure_init(&d->failure, env->clock);
     maki_status st = find_home(d, err);
+    if (st == MAKI_OK) st = maki_pid_file_open(env, d->home, &d->pid_file, err);
     if (st == MAKI_OK) st = open_events(d, err);
     if (st == MAKI_OK) st = open_server(d, err); /* before the threads: they need the address */
+    if (st == MAKI_OK) maki_pid_file_write(env, d->pid_file, d->address);
     if (st == MAKI_OK) st = maki_client_open(env, d->base, &options->client, &d->client, err);
     if (st == MAKI_OK) st = open_threads(d, err);
     if (st != MAKI_OK) {
@@ -393,6 +412,7 @@ maki_status maki_daemon_open(const maki_env *env, const maki_daemon_options *opt
                                        .upstreams = &options->upstreams,
                                        .metrics = &d->metrics,
                                        .recording = &d->recording,
+                                       .failure = &d->failure,
                                        .logger = logger,
                                        .on_empty = on_empty_forwarding,
                                        .ctx = d };
@@ -427,5 +447,6 @@ void maki_daemon_close(maki_daemon *d)
         event_free(d->events[--d->event_count]);
     if (d->stop_timer) event_free(d->stop_timer);
     if (d->base) event_base_free(d->base);
+    maki_pid_file_close(d->env, d->home, d->pid_file);
     maki_delete(d->env->alloc, d);
 }

@@ -248,6 +248,11 @@ static void on_reply_head(void *ctx, int status, maki_str reason, const maki_htt
         free_if_unused(t);
         return;
     }
+    if (status >= 400) {
+        char words[40];
+        snprintf(words, sizeof words, "answered with HTTP status %d", status);
+        maki_last_failure_set(t->shared->failure, "upstream", t->upstream->name, words);
+    }
     maki_buf lines = maki_buf_new(env->alloc, FIELDS_MAX);
     maki_forward_reply head = maki_forward_lines(fields, &lines);
     size_t fields_len = lines.len;
@@ -310,6 +315,7 @@ static void log_failure(const transfer *t, maki_status st, const char *reason)
                          MAKI_KV_S("status", maki_str_of(maki_status_name(st))),
                          MAKI_KV_S("why", maki_str_of(reason)) };
     maki_log_event(t->shared->logger, MAKI_WARN, "upstream_failed", values, 3);
+    maki_last_failure_set(t->shared->failure, "upstream", t->upstream->name, reason);
 }
 
 static void on_call_done(void *ctx, maki_status st, const char *reason)

@@ -31,6 +31,7 @@ typedef struct maki_forwarding {
     const maki_upstreams *upstreams;
     maki_metrics *metrics;
     maki_recording_state *recording;
+    maki_last_failure *failure;
     const maki_logger *logger;
     size_t open;                 /* transfers, including those that only wait to be recorded */
     void (*on_empty)(void *ctx); /* open is 0 again */

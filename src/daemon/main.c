@@ -4,6 +4,7 @@
  * Out:  the address on standard output (or --ready-fd) when connections are accepted; the log on standard error. */
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -71,8 +72,43 @@ static int serve(const maki_env *env, const maki_daemon_options *options, const 
     return 0;
 }
 
+/* In double quotes, as systemd reads them. */
+static void print_quoted(const char *name, const char *value)
+{
+    printf("%s\"", name);
+    for (; *value; value++) {
+        if (strchr("\"\\", *value)) putchar('\\');
+        if (strchr("%$", *value)) putchar(*value);
+        putchar(*value);
+    }
+    putchar('"');
+}
+
+static int print_unit(int argc, char **argv, const char *program)
+{
+    static const char *const variables[] = { "MAKI_HOME", "MAKI_CONFIG" };
+    char assignment[MAKI_PATH_MAX + 32];
+    printf("# maki serve --unit ... > ~/.config/systemd/user/maki.service\n"
+           "# systemctl --user enable --now maki\n"
+           "[Unit]\nDescription=Maki, a context engine for LLM agents\n\n[Service]\n");
+    for (size_t i = 0; i < 2; i++) {
+        const char *value = getenv(variables[i]);
+        if (!value || !*value) continue;
+        snprintf(assignment, sizeof assignment, "%s=%s", variables[i], value);
+        print_quoted("Environment=", assignment);
+        putchar('\n');
+    }
+    print_quoted("ExecStart=", program);
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--unit") != 0) print_quoted(" ", argv[i]);
+    }
+    printf("\nRestart=on-failure\n\n[Install]\nWantedBy=default.target\n");
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
+    char program[MAKI_PATH_MAX];
     maki_env env = maki_env_system();
     maki_fd_sink out = { env.files, STDOUT_FILENO };
     maki_daemon_options options;
@@ -84,6 +120,9 @@ int main(int argc, char **argv)
         code = fail(&err);
     } else if (options.help) {
         maki_daemon_options_help(maki_fd_sink_of(&out));
+    } else if (options.unit) {
+        code = print_unit(argc, argv,
+                          maki_program_path(program, sizeof program) ? program : "maki-serve");
     } else {
         options.descriptors = raise_limits();
         code = serve(&env, &options, argv[0]);

@@ -42,6 +42,7 @@ typedef struct maki_metrics {
     atomic_fetch_add_explicit(&(metrics)->name, (uint64_t)(n), memory_order_relaxed)
 #define MAKI_COUNT_DOWN(metrics, name) \
     atomic_fetch_sub_explicit(&(metrics)->name, 1, memory_order_relaxed)
+#define MAKI_COUNTED(metrics, name) atomic_load_explicit(&(metrics)->name, memory_order_relaxed)
 #define MAKI_COUNT_SET(metrics, name, n) \
     atomic_store_explicit(&(metrics)->name, (uint64_t)(n), memory_order_relaxed)
 

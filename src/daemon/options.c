@@ -27,7 +27,8 @@ typedef enum value_kind {
     MS,
     SIZE,
     BYTES,
-    LEVEL
+    LEVEL,
+    FLAG
 } value_kind;
 
 typedef struct option_row {
@@ -60,6 +61,7 @@ static const option_row rows[] = {
     { { "--ca-file FILE", AT(client.ca_file), "certificates to trust instead of the system's" }, TEXT, "serve.ca_file" },
     { { "--log-level LEVEL", AT(log_level), "debug, info, warn or error" }, LEVEL, "log.level" },
     { { "--ready-fd N", AT(ready_fd), "write the address to this descriptor instead of standard output" }, FD, NULL },
+    { { "--unit", AT(unit), "print a systemd user unit with the other options, and do nothing else" }, FLAG, NULL },
 };
 /* clang-format on */
 enum { ROW_COUNT = sizeof rows / sizeof rows[0] };
@@ -110,7 +112,7 @@ static void store_number(value_kind kind, void *place, double n)
 static bool parse_value(maki_daemon_options *o, const option_row *row, const char *value)
 {
     char *place = (char *)o + row->option.at;
-    maki_str text = maki_str_of(value);
+    maki_str text = maki_str_of(value ? value : ""); /* a flag has none */
     double n = 0;
     switch (row->kind) {
     case LISTEN:
@@ -120,6 +122,7 @@ static bool parse_value(maki_daemon_options *o, const option_row *row, const cha
     case TEXT:
     case SECRET: *(const char **)(void *)place = value; return value[0] != '\0';
     case LEVEL: return maki_level_parse(text, (maki_level *)(void *)place);
+    case FLAG: *(bool *)place = true; return true;
     case CONFIG: return value[0] != '\0'; /* read_ahead() took it */
     case UPSTREAM: return false;          /* maki_upstreams_add() reports its own errors */
     default:

@@ -25,7 +25,7 @@ typedef struct maki_daemon_options {
     size_t descriptors; /* limit of the process; 0: unknown */
     uint32_t stop_ms;
     maki_level log_level;
-    bool help;
+    bool help, unit;
     maki_guard guard;
     maki_upstreams upstreams;
     maki_server_limits server;

@@ -77,6 +77,7 @@ void maki_recording_state_update(maki_recording_state *r, const maki_err *err)
 {
     bool is_on = r->err.status == MAKI_OK; /* only this thread writes it */
     bool works = err->status == MAKI_OK;
+    if (!works) maki_last_failure_set(r->failure, "recording", "", err->msg);
     if (works && r->err.status == MAKI_FULL) {
         int64_t space = r->env->files->space(r->env->files, r->directory);
         if (space >= 0 && space < SPACE_MIN) return;

@@ -15,12 +15,14 @@
 #include <stdbool.h>
 
 #include "base/logger.h"
+#include "daemon/last_failure.h"
 #include "daemon/metrics.h"
 
 typedef struct maki_recording_state {
     const maki_env *env;
     const maki_logger *logger;
     maki_metrics *metrics;
+    maki_last_failure *failure;
     const char *directory;                      /* of the conversations */
     void (*on_event)(void *ctx, maki_str json); /* for /maki/events; may be NULL */
     void *on_event_ctx;

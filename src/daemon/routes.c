@@ -16,6 +16,7 @@ typedef struct route_row {
 static const route_row rows[] = {
     { NULL,   "/v1/messages/**",                     MAKI_ROUTE_FORWARD, "anthropic" },
     { "HEAD", "/",                                   MAKI_ROUTE_FORWARD, "anthropic" },
+    { "HEAD", "/api/hello",                          MAKI_ROUTE_FORWARD, "anthropic" }, /* Claude Code's first request */
     { NULL,   "/v1/responses/**",                    MAKI_ROUTE_FORWARD, "openai" },
     { NULL,   "/v1/chat/completions",                MAKI_ROUTE_FORWARD, "openai" },
     { NULL,   "/v1/responses",                       MAKI_ROUTE_FORWARD, "openai" },

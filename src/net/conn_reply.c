@@ -31,6 +31,7 @@ const char *maki_http_reason(int status)
                  { 413, "Content Too Large" },
                  { 415, "Unsupported Media Type" },
                  { 421, "Misdirected Request" },
+                 { 426, "Upgrade Required" },
                  { 429, "Too Many Requests" },
                  { 431, "Request Header Fields Too Large" },
                  { 499, "Client Closed Request" },

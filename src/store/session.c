@@ -3,7 +3,6 @@
  * An id is checked before it becomes part of a path; directories are created with mode 0700. */
 #include "store/session.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include <maki/op.h>
 
 #include "base/err.h"
+#include "base/files.h"
 
 bool maki_home(char *out, size_t capacity)
 {
@@ -34,20 +34,6 @@ bool maki_id_ok(const char *id)
     return strspn(id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") == n;
 }
 
-/* Create a directory and its parents. */
-static maki_status create_directories(const maki_files *files, char *path, maki_err *err)
-{
-    for (char *slash = path + 1;; slash++) {
-        if (*slash && *slash != '/') continue;
-        char saved = *slash;
-        *slash = '\0';
-        int failed = files->mkdir(files, path, 0700) != 0 && errno != EEXIST;
-        *slash = saved;
-        if (failed) return maki_fail_errno(err, "creating the state directory");
-        if (!saved) return MAKI_OK;
-    }
-}
-
 maki_status maki_agent_directory(const maki_files *files, const char *home, const char *agent,
                                  const char *inside, char *out, size_t capacity, maki_err *err)
 {
@@ -56,7 +42,7 @@ maki_status maki_agent_directory(const maki_files *files, const char *home, cons
                          "not a valid agent name: letters, digits, - _ and . (not at the front)");
     int n = snprintf(out, capacity, "%s/agents/%s%s%s", home, agent, inside[0] ? "/" : "", inside);
     if (n < 0 || (size_t)n >= capacity) return maki_fail(err, MAKI_INVALID, "the path is too long");
-    return create_directories(files, out, err);
+    return maki_make_directories(files, out, err);
 }
 
 maki_status maki_session_file(const char *home, const char *agent, const char *id, char *out,

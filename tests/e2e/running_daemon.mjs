@@ -1,0 +1,110 @@
+// running_daemon.mjs -- the daemon is found: status, stop, connect and demo use the one that runs, or the address of maki.yaml; a
+// second one on the same home is refused with the first one's address.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import http from 'node:http';
+import path from 'node:path';
+import test from 'node:test';
+import { build, startFake, startMaki, tempDirectory, until } from './lib.mjs';
+
+/** Run `maki ARGUMENTS` as a person with this home and no other settings would. */
+function run(home, args, env = {}) {
+  const { MAKI_URL, MAKI_CONFIG, ...rest } = process.env;
+  const done = spawnSync(path.join(build, 'maki'), args, { env: { ...rest, MAKI_HOME: home, ...env }, encoding: 'utf8' });
+  return { code: done.status, out: done.stdout, err: done.stderr };
+}
+
+test('status, stop and connect find the daemon of the home directory', async (t) => {
+  const fake = await startFake(t);
+  const maki = await startMaki(t, { upstream: fake.url });
+  const { pid } = maki.child;
+
+  const status = run(maki.home, ['status']);
+  assert.equal(status.code, 0, status.err);
+  assert.ok(status.out.includes(`${maki.url}/, process ${pid}`), status.out);
+  assert.ok(status.out.includes(`records into ${maki.home}`));
+  assert.match(status.out, /nothing failed/);
+  const health = JSON.parse(run(maki.home, ['status', '--json']).out);
+  assert.deepEqual([health.address, health.pid, health.home, health.recording], [maki.url, pid, maki.home, true]);
+
+  const connect = run(maki.home, ['connect', 'claude', '--print']);
+  assert.equal(connect.out, `ANTHROPIC_BASE_URL=${maki.url} claude\n`);
+
+  const stop = run(maki.home, ['stop']);
+  assert.equal(stop.code, 0, stop.err);
+  assert.ok(stop.out.includes(`process ${pid}`));
+  assert.equal(await maki.stop(), 0);
+  assert.equal(run(maki.home, ['status']).code, 11);
+  assert.equal(fs.existsSync(path.join(maki.home, 'serve.pid')), false);
+});
+
+test('a second daemon on the same home says where the first one is', async (t) => {
+  const maki = await startMaki(t, { upstream: 'http://127.0.0.1:1' });
+  const second = run(maki.home, ['serve', '--port', '0']);
+  assert.equal(second.code, 6);
+  assert.ok(second.err.includes(`${maki.url}, process ${maki.child.pid}`), second.err);
+});
+
+test('the pid file of a daemon that was killed is not believed', async (t) => {
+  const maki = await startMaki(t, { upstream: 'http://127.0.0.1:1' });
+  await maki.stop('SIGKILL');
+  assert.equal(fs.existsSync(path.join(maki.home, 'serve.pid')), true);
+  assert.equal(run(maki.home, ['connect', 'claude', '--print']).out, 'ANTHROPIC_BASE_URL=http://127.0.0.1:4747 claude\n');
+  const again = await startMaki(t, { upstream: 'http://127.0.0.1:1', home: maki.home });
+  assert.equal(JSON.parse(run(maki.home, ['status', '--json']).out).pid, again.child.pid);
+});
+
+test('without a daemon the address is that of maki.yaml', (t) => {
+  const home = tempDirectory(t);
+  const config = path.join(home, '設定.yaml');
+  for (const [listen, url] of [
+    ['"127.0.0.1:5302"', 'http://127.0.0.1:5302'],
+    ['["0.0.0.0:5303", "127.0.0.1:5304"]', 'http://127.0.0.1:5303'],
+    ['"[::1]:5305"', 'http://[::1]:5305'],
+  ]) {
+    fs.writeFileSync(config, `serve: {listen: ${listen}}\n`);
+    const connect = run(home, ['connect', 'claude', '--print'], { MAKI_CONFIG: config });
+    assert.ok(connect.out.includes(`ANTHROPIC_BASE_URL=`) && connect.out.includes(url), connect.out + connect.err);
+    assert.ok(run(home, ['status'], { MAKI_CONFIG: config }).err.includes(url));
+  }
+});
+
+test('a daemon that was named and does not answer is not replaced by another', (t) => {
+  const demo = run(tempDirectory(t), ['demo', '--once', '--url', 'http://127.0.0.1:1']);
+  assert.equal(demo.code, 11);
+  assert.match(demo.err, /no daemon answers at http:\/\/127\.0\.0\.1:1/);
+});
+
+test('what failed last is reported', async (t) => {
+  const maki = await startMaki(t, { upstream: 'http://127.0.0.1:1' });
+  const reply = await fetch(`${maki.url}/v1/messages`, { method: 'POST', body: '{"model":"claude","messages":[]}' });
+  assert.equal(reply.status, 502);
+  const text = await until('the failure', () => /last failure (.*)/.exec(run(maki.home, ['status']).out)?.[1]);
+  assert.match(text, /upstream anthropic: /);
+});
+
+/** The status of a request, and its fields. */
+const ask = (url, options) => new Promise((resolve, reject) => {
+  const request = http.request(url, options, (reply) => (reply.resume(), resolve(reply)));
+  request.on('error', reject).on('upgrade', (reply, socket) => (socket.destroy(), resolve(reply))).end();
+});
+
+test('the first requests of agents are answered as they expect', async (t) => {
+  const fake = await startFake(t);
+  const maki = await startMaki(t, { upstream: 'http://127.0.0.1:1', args: ['--upstream', `anthropic=${fake.url}`] });
+  const hello = await ask(`${maki.url}/api/hello`, { method: 'HEAD' }); // Claude Code
+  assert.notEqual(hello.statusCode, 502);
+  const socket = await ask(`${maki.url}/v1/responses`, { // Codex
+    headers: { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13', 'sec-websocket-key': 'AAAAAAAAAAAAAAAAAAAAAA==' },
+  });
+  assert.equal(socket.statusCode, 426);
+});
+
+test('serve --unit prints a systemd user unit', (t) => {
+  const unit = run(tempDirectory(t), ['serve', '--unit', '--port', '5306']);
+  assert.equal(unit.code, 0, unit.err);
+  assert.match(unit.out, /^\[Unit\]$/m);
+  assert.match(unit.out, /^ExecStart="\/.*\/maki-serve" "--port" "5306"$/m);
+  assert.match(unit.out, /^WantedBy=default\.target$/m);
+});
