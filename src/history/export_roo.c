@@ -30,13 +30,11 @@ static void write_tag(maki_jw *w, const char *name, maki_str value)
  * empty, are left out then. */
 static void write_tagged(maki_jw *w, maki_str json, const export_tags_of *t)
 {
-    maki_json_iter iter = maki_json_items(json);
-    maki_json_item item;
     const char *end = json.ptr + 1;
     bool kept = false;
     maki_jw_begin_value(w);
     maki_jw_bytes(w, MAKI_LIT("{"));
-    while (maki_json_next(&iter, &item)) {
+    MAKI_JSON_EACH(item, maki_json_items(json)) {
         const char *stop = item.value.ptr + item.value.len;
         bool cut = false;
         for (size_t k = 0; k < EXPORT_KINDS; k++) {

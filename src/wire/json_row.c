@@ -66,12 +66,6 @@ maki_str maki_member_any(maki_str object, const char *names)
     return value;
 }
 
-maki_str maki_member_string(maki_str object, maki_str name)
-{
-    maki_str value = maki_member(object, name);
-    return maki_is_string(value) ? value : (maki_str){ "", 0 };
-}
-
 uint64_t maki_count_of(maki_str number)
 {
     const double max = 9e15; /* integers below are exact */
@@ -117,18 +111,14 @@ void maki_write_field(maki_jw *w, maki_str key, maki_str value)
 
 void maki_write_rest(maki_jw *w, maki_str object, const char *except)
 {
-    maki_json_iter iter = maki_json_items(object);
-    maki_json_item item;
-    while (iter.object && maki_json_next(&iter, &item)) {
+    MAKI_JSON_EACH(item, maki_json_fields(object)) {
         if (!maki_key_in(item.key, except)) maki_write_field(w, item.key, item.value);
     }
 }
 
 bool maki_has_rest(maki_str object, const char *except)
 {
-    maki_json_iter iter = maki_json_items(object);
-    maki_json_item item;
-    while (iter.object && maki_json_next(&iter, &item)) {
+    MAKI_JSON_EACH(item, maki_json_fields(object)) {
         if (!maki_key_in(item.key, except)) return true;
     }
     return false;
