@@ -313,14 +313,16 @@ maki_status maki_op_history_effective_conversation(maki_op_call *call, maki_jw *
 static maki_status revision_field(const maki_op_call *call, const char *name, uint64_t *seq,
                                   uint64_t *ev, maki_err *err)
 {
+    static const maki_nested_field fields[] = { { "seq", MAKI_JSON_NUMBER, 0 },
+                                                { "ev", MAKI_JSON_NUMBER, sizeof(double) },
+                                                { 0 } };
     maki_str object;
-    double s = -1, e = -1;
+    double given[] = { -1, -1 };
     *seq = *ev = MAKI_NOW;
     if (!maki_in(call, name, &object)) return MAKI_OK;
-    maki_status st = maki_field_nested(call, object, name, "seq", &s, err);
-    if (st == MAKI_OK) st = maki_field_nested(call, object, name, "ev", &e, err);
-    if (s >= 0) *seq = (uint64_t)s;
-    if (e >= 0) *ev = (uint64_t)e;
+    maki_status st = maki_field_nested(call, object, name, fields, given, err);
+    if (given[0] >= 0) *seq = (uint64_t)given[0];
+    if (given[1] >= 0) *ev = (uint64_t)given[1];
     return st;
 }
 

@@ -372,14 +372,12 @@ maki_status maki_op_history_sequence(maki_op_call *call, maki_jw *out, maki_err 
 {
     maki_str array;
     maki_msgs list;
-    maki_json_item item;
     size_t n = 0;
     maki_in(call, "steps", &array);
     step_result *results = maki_arena_array(call->arena, maki_json_count(array), sizeof *results);
     if (!results) return maki_arena_status(call->arena, err);
     maki_status st = maki_field_messages(call, "messages", &list, err);
-    maki_json_iter iter = maki_json_items(array);
-    while (st == MAKI_OK && maki_json_next(&iter, &item)) {
+    MAKI_JSON_EACH_WHILE(st == MAKI_OK, item, maki_json_items(array)) {
         maki_op_call step = *call;
         step.input = item.value;
         step.outer = call->input;
