@@ -82,7 +82,6 @@ static maki_status add_openai_call(maki_pruning *p, maki_str call, maki_err *err
 static maki_status add_calls(maki_pruning *p, maki_str row, maki_err *err)
 {
     maki_str content, calls, block, id, name, input;
-    maki_json_item item;
     maki_status st = MAKI_OK;
     if (maki_json_get(row, MAKI_LIT("content"), &content)) {
         maki_blocks blocks = maki_content_blocks(content);
@@ -96,8 +95,7 @@ static maki_status add_calls(maki_pruning *p, maki_str row, maki_err *err)
         }
     }
     if (!maki_json_get(row, MAKI_LIT("tool_calls"), &calls)) return MAKI_OK;
-    maki_json_iter iter = maki_json_items(calls);
-    while (st == MAKI_OK && maki_json_next(&iter, &item))
+    MAKI_JSON_EACH_WHILE(st == MAKI_OK, item, maki_json_items(calls))
         st = add_openai_call(p, item.value, err);
     return st;
 }

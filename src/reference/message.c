@@ -1,6 +1,6 @@
-/* message.c -- message_parser messages into facts about their bytes, and writing them with the changes applied.
+/* message.c -- parse messages into facts about their bytes, and write them with the changes applied.
  *
- * Reading records where each known field stands and refuses a field of the invalid type, or one that occurs twice.
+ * Reading records where each known field stands and refuses a field of the wrong type, or one that occurs twice.
  * Writing copies the bytes between the changed fields: an unchanged message comes out byte for byte. */
 #include "reference/message.h"
 
@@ -10,7 +10,7 @@
 #include "base/err.h"
 #include "base/str.h"
 
-/* ---- message_parser ------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------------- */
 
 typedef struct message_parser {
     maki_where where;
@@ -92,15 +92,13 @@ maki_status maki_msg_read(maki_str object, maki_where where, size_t index, maki_
                           maki_msg **out, maki_err *err)
 {
     message_parser r = { .where = where, .index = index, .err = err };
-    maki_json_iter iter = maki_json_items(object);
-    maki_json_item item;
     if (maki_json_kind_of(object) != MAKI_JSON_OBJECT) {
         return invalid(&r, object, "", "a message must be an object,");
     }
     maki_msg *m = maki_arena_get(arena, sizeof *m);
     if (!m) return maki_arena_status(arena, err);
     m->raw = object;
-    while (maki_json_next(&iter, &item)) {
+    MAKI_JSON_EACH(item, maki_json_items(object)) {
         maki_status st = read_field(&r, item, m);
         if (st != MAKI_OK) return st;
     }
@@ -124,10 +122,8 @@ void maki_msg_set_content(maki_msg *msg, maki_str content)
 maki_status maki_msgs_read(maki_str array, maki_where where, maki_arena *arena, maki_msgs *out,
                            maki_err *err)
 {
-    maki_json_iter iter = maki_json_items(array);
-    maki_json_item item;
     maki_msgs list = { 0 };
-    while (maki_json_next(&iter, &item)) {
+    MAKI_JSON_EACH(item, maki_json_items(array)) {
         maki_msg *m = NULL;
         maki_status st = maki_msg_read(item.value, where, list.count, arena, &m, err);
         if (st == MAKI_OK) st = maki_msgs_add(&list, m, arena, err);
