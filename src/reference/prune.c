@@ -4,8 +4,6 @@
  * computed on escaped text, so nothing is decoded; a cut never splits an escape or a surrogate pair. */
 #include "reference/prune.h"
 
-#include <math.h>
-
 #include "base/json_build.h"
 #include "base/str.h"
 #include "manage/policy.h"

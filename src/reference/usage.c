@@ -2,8 +2,6 @@
  * skipped. */
 #include "reference/usage.h"
 
-#include "base/str.h"
-
 /* An event whose `say` is `what`, of the type `say` or without a type. */
 static bool is_event(maki_str event, const char *what)
 {
