@@ -2,7 +2,6 @@
 #include "answer_print.h"
 
 #include <stdio.h>
-#include <string.h>
 #include <time.h>
 
 #include "message_print.h"

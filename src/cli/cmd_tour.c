@@ -4,7 +4,6 @@
  * A step that fails ends the program, for the tour is part of the tests. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/str.h"

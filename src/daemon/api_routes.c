@@ -4,15 +4,11 @@
  * operations: a client of the daemon need not be able to read its user's files. */
 #include "daemon/api_routes.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include <maki/maki.h>
 
 #include "base/alloc.h"
 #include "base/ascii.h"
 #include "base/err.h"
-#include "base/json.h"
 #include "base/json_print.h"
 #include "base/str.h"
 #include "daemon/client_identity.h"

@@ -4,13 +4,11 @@
  * Out:  the address on standard output (or --ready-fd) when connections are accepted; the log on standard error. */
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/files.h"
 #include "base/platform.h"
-#include "base/str.h"
 #include "daemon/daemon.h"
 #include "net/event_memory.h"
 

@@ -1,10 +1,8 @@
 /* change.c -- how a change is decided and written, and the small ones: append, note, pin; see change_internal.h. */
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/err.h"
-#include "base/str.h"
 #include "history/change_internal.h"
 
 enum { TRIES = 8, FIELDS_MAX = 1 << 28 };

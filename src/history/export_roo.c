@@ -4,7 +4,6 @@
  * rewinds and undos respected.  What each event hides becomes tags, found in one sweep over the rows. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/str.h"
 #include "history/export_internal.h"
@@ -59,12 +58,10 @@ static maki_status copy_rows(void *ctx, maki_str bytes, maki_err *err)
     exporting *x = ctx;
     (void)err;
     while (bytes.len) {
-        const char *newline = memchr(bytes.ptr, '\n', bytes.len);
-        size_t n = newline ? (size_t)(newline - bytes.ptr) : bytes.len;
+        maki_str row;
         if (x->at_start) maki_jw_begin_value(&x->w);
-        x->at_start = newline != NULL;
-        maki_jw_bytes(&x->w, maki_str_to(bytes, n));
-        bytes = maki_str_from(bytes, newline ? n + 1 : n);
+        x->at_start = maki_str_take(&bytes, '\n', &row);
+        maki_jw_bytes(&x->w, row);
     }
     return x->w.status;
 }

@@ -1,8 +1,6 @@
 /* export_tags.c -- what each event hides, as tags of the messages; see export_internal.h. */
 #include <inttypes.h>
-#include <string.h>
 
-#include "base/err.h"
 #include "base/sort.h"
 #include "base/str.h"
 #include "history/export_internal.h"

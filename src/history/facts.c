@@ -6,7 +6,6 @@
 
 #include "base/err.h"
 #include "base/json.h"
-#include "base/str.h"
 #include "base/time.h"
 #include "history/blocks.h"
 

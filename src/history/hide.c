@@ -2,9 +2,6 @@
 #include "history/hide.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-
-#include "base/str.h"
 
 /* ---- positions in a view ------------------------------------------------------------------------------ */
 

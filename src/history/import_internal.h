@@ -41,6 +41,9 @@ maki_status maki_source_item(maki_source *src, maki_str *item, bool *more, maki_
 /* Pass over an item without keeping it. */
 maki_status maki_source_skip(maki_source *src, maki_err *err);
 
+/* The length of the value at the beginning of `text`, all of it when the value is cut off; nothing is checked. */
+size_t maki_import_value_len(maki_str text);
+
 /* ---- import.c: rows and events into the log ------------------------------------------------------ */
 
 /* JSON being made. */

@@ -3,7 +3,6 @@
  * A line names the one it goes on from.  Where that is not the place the conversation is at, a rewind
  * to the place of that line comes first, so the log tells the tree as it grew and the view at the end
  * is the path to the leaf.  Lines that are no messages have the place of the line before them. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"

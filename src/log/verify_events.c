@@ -1,12 +1,9 @@
 /* verify_events.c -- verifies each event: its number, its sum, and that the messages before it are those it was written
  * after.  When a sum is wrong the next one is taken as it is, so that one changed event is one finding. */
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "base/err.h"
 #include "base/json.h"
-#include "base/str.h"
 #include "log/verify_internal.h"
 
 /* ---- the events ----------------------------------------------------------------------------------------------- */

@@ -10,9 +10,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/alloc.h"
 #include "base/err.h"
 #include "base/json_build.h"
-#include "base/str.h"
 #include "history/blocks.h"
 #include "history/facts.h"
 
@@ -330,14 +330,12 @@ static maki_status open_pruning(maki_manage_work *work, const maki_step *step,
                                 maki_err *err)
 {
     const maki_alloc *alloc = maki_log_env(maki_conv_log(work->conv))->alloc;
-    maki_pruning *p = alloc->resize(alloc, NULL, 0, sizeof *p);
-    maki_trim *edits = alloc->resize(alloc, NULL, 0, MAKI_EDITS_MAX * sizeof *edits);
-    if (!p || !edits) {
-        if (p) alloc->resize(alloc, p, sizeof *p, 0);
-        if (edits) alloc->resize(alloc, edits, MAKI_EDITS_MAX * sizeof *edits, 0);
-        return maki_fail_nomem(err);
-    }
-    *p = (maki_pruning){ .work = work, .step = step, .fn = fn, .ctx = ctx, .edits = edits };
+    maki_pruning *p = maki_new(alloc, maki_pruning);
+    if (!p) return maki_fail_nomem(err);
+    p->work = work;
+    p->step = step;
+    p->fn = fn;
+    p->ctx = ctx;
     p->arena = maki_arena_new(alloc, ARENA_MAX);
     *out = p;
     return MAKI_OK;
@@ -347,8 +345,7 @@ static void close_pruning(maki_pruning *p)
 {
     const maki_alloc *alloc = p->arena.alloc;
     maki_arena_free(&p->arena);
-    alloc->resize(alloc, p->edits, MAKI_EDITS_MAX * sizeof *p->edits, 0);
-    alloc->resize(alloc, p, sizeof *p, 0);
+    maki_delete(alloc, p);
 }
 
 maki_status maki_pruning_scan(maki_manage_work *work, const maki_step *step,

@@ -12,7 +12,6 @@
 
 #include "base/err.h"
 #include "base/json.h"
-#include "base/str.h"
 #include "manage/pruning.h"
 
 enum {

@@ -119,6 +119,19 @@ maki_status maki_field_messages(const maki_op_call *call, const char *name, maki
     return maki_msgs_read(value, (maki_where){ name, call->base }, call->arena, out, err);
 }
 
+maki_status maki_field_rows(const maki_op_call *call, const char *name, const maki_str **rows,
+                            size_t *count, maki_err *err)
+{
+    maki_msgs list;
+    maki_status st = maki_field_messages(call, name, &list, err);
+    if (st != MAKI_OK) return st;
+    maki_str *out = maki_arena_array(call->arena, list.count, sizeof *out);
+    for (*count = 0; out && *count < list.count; ++*count)
+        out[*count] = list.at[*count]->raw;
+    *rows = out;
+    return maki_arena_status(call->arena, err);
+}
+
 maki_status maki_field_invalid(const maki_op_call *call, maki_str value, maki_err *err,
                                const char *fmt, ...)
 {

@@ -79,12 +79,9 @@ maki_status maki_op_prompt_bootstrap_limit(maki_op_call *call, maki_jw *out, mak
 
 maki_status maki_op_prompt_sections(maki_op_call *call, maki_jw *out, maki_err *err)
 {
-    static const char *const modes[] = { "full", "minimal", "none" };
     maki_str wanted = maki_in_string(call, "mode");
-    size_t mode = 0;
-    while (mode < 3 && !maki_json_text_is(wanted, maki_str_of(modes[mode])))
-        mode++;
-    if (mode == 3)
+    size_t mode = maki_str_index(maki_in_text(call, "mode"), "full|minimal|none");
+    if (mode == SIZE_MAX)
         return maki_field_invalid(call, wanted, err, "mode must be full, minimal or none");
     maki_jw_print(out, "{'sections':[");
     for (size_t i = 0; i < MAKI_SECTION_COUNT; i++) {

@@ -5,7 +5,6 @@
  * A sequence shows its fields to each step, so a step is written as a call of the operation is. */
 #include <string.h>
 
-#include "base/err.h"
 #include "base/json_print.h"
 #include "base/str.h"
 #include "ops/op.h"
@@ -331,14 +330,6 @@ static const struct step_row {
     { "drop_summaries", drop_summaries, NULL, { { 0 } } },
 };
 
-static const struct step_row *find_step(maki_str name)
-{
-    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
-        if (maki_str_is(name, maki_str_of(steps[i].name))) return &steps[i];
-    }
-    return NULL;
-}
-
 static maki_status run_step(maki_op_call *call, maki_msgs *list, step_result *result, maki_err *err)
 {
     maki_str op;
@@ -350,7 +341,7 @@ static maki_status run_step(maki_op_call *call, maki_msgs *list, step_result *re
                                   "a step must be an object with a string op");
     }
     maki_str name = maki_json_text(op, call->arena);
-    const struct step_row *step = find_step(name);
+    const struct step_row *step = MAKI_ROW_NAMED(steps, name);
     if (!step) return maki_field_invalid(call, op, err, "unknown step of history.sequence");
     const maki_op_info *info = maki_op_find(name);
     st = maki_fields_check(call, info ? info->name : "history.sequence",

@@ -6,10 +6,7 @@
  * limits, and the answer is a report, never the messages. */
 #include <math.h>
 #include <stddef.h>
-#include <stdio.h>
-#include <string.h>
 
-#include "base/err.h"
 #include "base/json_print.h"
 #include "base/str.h"
 #include "manage/manage.h"

@@ -86,11 +86,10 @@ static maki_status add_line(void *ctx, maki_str bytes, maki_err *err)
     maki_spool *spool = ctx;
     maki_status st = MAKI_OK;
     while (st == MAKI_OK && bytes.len) {
-        const char *newline = memchr(bytes.ptr, '\n', bytes.len);
-        size_t n = newline ? (size_t)(newline - bytes.ptr) : bytes.len;
-        st = maki_spool_add(spool, maki_str_to(bytes, n), err);
-        if (st == MAKI_OK && newline) st = maki_spool_add(spool, MAKI_LIT(" "), err);
-        bytes = maki_str_from(bytes, newline ? n + 1 : n);
+        maki_str line;
+        bool ended = maki_str_take(&bytes, '\n', &line);
+        st = maki_spool_add(spool, line, err);
+        if (st == MAKI_OK && ended) st = maki_spool_add(spool, MAKI_LIT(" "), err);
     }
     return st;
 }
