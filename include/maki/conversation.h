@@ -1,4 +1,4 @@
-/* conversation.h -- a conversation as a program sees it: append, iterate over it, see any revision of it.
+/* conversation.h -- a conversation as a program sees it: append, go through it, see any moment of it.
  *
  * A conversation is an append-only log of messages and the events about them.  Nothing in it is ever
  * changed or removed; what a model is shown is a view, and every view of the past can be seen again.
@@ -18,26 +18,26 @@
 typedef struct maki_conversation maki_conversation;
 
 typedef enum maki_open_mode {
-    MAKI_OPEN,            /* to read and write; MAKI_NOTFOUND when it is not there */
-    MAKI_OPEN_CREATE,     /* the same, made if it is not there */
-    MAKI_OPEN_READ,       /* never writes, not even an index */
-    MAKI_OPEN_READ_SHARED /* to read: a missing index is created and kept where that may be done; never
-                    * waits for a writer */
+    MAKI_OPEN,        /* to read and write; MAKI_NOTFOUND when it is not there */
+    MAKI_OPEN_CREATE, /* the same, made if it is not there */
+    MAKI_OPEN_READ,   /* never writes, not even an index */
+    MAKI_OPEN_READ_SHARED /* to read: an index that is missing is made and kept where that may be done; never
+                    * waits for who writes */
 } maki_open_mode;
 
-/* `path` is the messages file (it ends with .jsonl), a directory with messages.jsonl in it, or the name of
+/* `path` is the messages file (it ends with .jsonl), a folder with messages.jsonl in it, or the name of
  * a task, a session or a session key (agent:AGENT:KEY).  On
  * MAKI_OK the caller owns *out and ends it with maki_conversation_close(). */
 MAKI_API maki_status maki_conversation_open(maki *m, const char *path, maki_open_mode mode,
                                             maki_conversation **out, maki_err *err) MAKI_MUST_CHECK;
 MAKI_API void maki_conversation_close(maki_conversation *c); /* accepts NULL */
 
-/* Called while a whole conversation is counted: an index that was missing, or of another version, is rebuilt.
- * `done` and `total` are bytes.  Any status but MAKI_OK stops it, with that status.  fn NULL: no callback. */
+/* Told while a conversation is counted as a whole: an index that was missing, or of another version, is
+ * made again.  `done` and `total` are bytes.  Not MAKI_OK stops it, with that status.  fn NULL: nobody is told. */
 MAKI_API void maki_watch_counting(maki *m,
                                   maki_status (*fn)(void *ctx, uint64_t done, uint64_t total),
                                   void *ctx);
-/* How many threads count tokens when there is much to count: 0, the default, one a core; 1: only the
+/* How many threads count tokens when there is much to count: 0, one a core, unless told; 1: only the
  * caller's. */
 MAKI_API void maki_set_threads(maki *m, size_t threads);
 
@@ -49,7 +49,7 @@ MAKI_API uint64_t maki_conversation_events(const maki_conversation *c);
 MAKI_API maki_status maki_conversation_append(maki_conversation *c, maki_str message, uint64_t *seq,
                                               maki_err *err);
 
-/* A revision: the messages up to seq, the events up to ev. */
+/* A moment: the messages up to seq, the events up to ev. */
 typedef struct maki_revision {
     uint64_t seq, ev;
 } maki_revision;
@@ -67,7 +67,7 @@ typedef struct maki_message {
 } maki_message;
 typedef maki_status (*maki_each_message)(void *ctx, const maki_message *message, maki_err *err);
 
-/* Iterate over the view at a revision, or, with `all`, through every message of the log, those outside
+/* Go through the view at a moment, or, with `all`, through every message of the log, those outside
  * the view marked hidden.  In constant memory; not MAKI_OK from the callback stops. */
 MAKI_API maki_status maki_conversation_each(maki_conversation *c, maki_revision at, bool all,
                                             maki_each_message fn, void *ctx, maki_err *err);
@@ -89,7 +89,7 @@ typedef struct maki_token_total {
 /* Of messages [from, to], whatever was done to them. */
 MAKI_API maki_status maki_conversation_tokens(maki_conversation *c, uint64_t from, uint64_t to,
                                               maki_token_total *out, maki_err *err);
-/* Of the view at a revision, with what events made and shortened. */
+/* Of the view at a moment, with what events made and shortened. */
 MAKI_API maki_status maki_conversation_view_tokens(maki_conversation *c, maki_revision at,
                                                    maki_token_total *out, maki_err *err);
 /* Tokens of a model ("claude-sonnet-4-5") for one of o200k_base, as is usual for it. */

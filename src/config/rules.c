@@ -20,7 +20,7 @@ static bool is_at(const maki_value *value, const char *pattern)
 
 /* ---- names that must be known ------------------------------------------------------------------------- */
 
-/* Offer all names under a path ("policies"); true: `name` is one of them. */
+/* Offer all names of a folder ("policies"); true: `name` is one of them. */
 static bool offer_names(const maki_config *config, const char *directory, maki_str name,
                         maki_suggest *nearest)
 {
