@@ -148,8 +148,4 @@ MAKI_API maki_status maki_conversation_verify(maki *m, const char *path, bool re
                                               void (*fn)(void *ctx, const maki_damage *damage),
                                               void *ctx, maki_proof *out, maki_err *err);
 
-/* Write the view at a revision: JSON lines, or one array. */
-MAKI_API maki_status maki_conversation_write(maki_conversation *c, maki_revision at, bool array,
-                                             maki_sink out, maki_err *err);
-
 #endif

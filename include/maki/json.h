@@ -43,6 +43,17 @@ typedef struct maki_json_iter {
 /* Iterate over a container (any other value has no items). */
 MAKI_API maki_json_iter maki_json_items(maki_str container);
 MAKI_API bool maki_json_next(maki_json_iter *iter, maki_json_item *item);
+/* A loop over items, each a maki_json_item called `item`:
+ *
+ *     MAKI_JSON_EACH(field, maki_json_items(object))
+ *         count += maki_str_is(field.key, name);
+ *
+ * With a condition it ends before the first item for which that is false. */
+#define MAKI_JSON_EACH(item, items) MAKI_JSON_EACH_WHILE(true, item, items)
+#define MAKI_JSON_EACH_WHILE(condition, item, items)                                     \
+    for (maki_json_iter item##_iter = (items), *item##_left = &item##_iter; item##_left; \
+         item##_left = NULL)                                                             \
+        for (maki_json_item item; (condition) && maki_json_next(item##_left, &item);)
 MAKI_API size_t maki_json_count(maki_str container);
 
 /* The value of a field; of a duplicate key the last, as in JavaScript. */

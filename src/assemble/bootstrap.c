@@ -18,10 +18,8 @@ const maki_bootstrap_file maki_bootstrap_files[MAKI_BOOTSTRAP_COUNT + 1] = {
 
 const maki_bootstrap_file *maki_bootstrap_find(maki_str name)
 {
-    for (const maki_bootstrap_file *f = maki_bootstrap_files; f->name; f++) {
-        if (maki_str_is(name, maki_str_of(f->name))) return f;
-    }
-    return NULL;
+    return maki_row_named(maki_bootstrap_files, MAKI_BOOTSTRAP_COUNT, sizeof *maki_bootstrap_files,
+                          name);
 }
 
 bool maki_bootstrap_section(const maki_bootstrap_file *file, maki_prompt_mode mode,

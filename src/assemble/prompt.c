@@ -27,13 +27,8 @@ maki_status maki_prompt_mode_named(maki_str name, maki_prompt_mode *out, maki_er
 static void add_section(maki_buf *out, const maki_prompt_section *section,
                         const maki_prompt_part *part)
 {
-    maki_buf_add(out, out->len ? MAKI_LIT("\n\n## ") : MAKI_LIT("## "));
-    maki_buf_add(out, maki_str_of(section->title));
-    if (part->file) {
-        maki_buf_add(out, MAKI_LIT(" ("));
-        maki_buf_add(out, maki_str_of(part->file));
-        maki_buf_add(out, MAKI_LIT(")"));
-    }
+    maki_buf_print(out, "%s## %s", out->len ? "\n\n" : "", section->title);
+    if (part->file) maki_buf_print(out, " (%s)", part->file);
     maki_buf_add(out, MAKI_LIT("\n\n"));
     maki_buf_add(out, part->text);
 }

@@ -1,7 +1,6 @@
 /* command_line.c -- the table is searched from its beginning for every option; nothing is copied. */
 #include "base/command_line.h"
 
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 

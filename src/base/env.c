@@ -53,11 +53,30 @@ static maki_status system_fill(const maki_random *self, void *out, size_t n, mak
     return MAKI_OK;
 }
 
-static int posix_open(const maki_files *self, const char *path, int flags, mode_t mode)
-{
-    (void)self;
-    return open(path, flags | O_CLOEXEC, mode);
-}
+/* Functions that answer like a system call. */
+#define FORWARD(type, name, call, ...)                            \
+    static type posix_##name(const maki_files *self, __VA_ARGS__) \
+    {                                                             \
+        (void)self;                                               \
+        return call;                                              \
+    }
+/* clang-format off */
+FORWARD(int, open, open(path, flags | O_CLOEXEC, mode), const char *path, int flags, mode_t mode)
+FORWARD(int, close, close(fd), int fd)
+FORWARD(ssize_t, read, read(fd, out, n), int fd, void *out, size_t n)
+FORWARD(ssize_t, pread, pread(fd, out, n, at), int fd, void *out, size_t n, off_t at)
+FORWARD(ssize_t, write, write(fd, bytes, n), int fd, const void *bytes, size_t n)
+FORWARD(ssize_t, pwrite, pwrite(fd, bytes, n, at), int fd, const void *bytes, size_t n, off_t at)
+FORWARD(int, truncate, ftruncate(fd, size), int fd, off_t size)
+FORWARD(int, allocate, maki_allocate(fd, size), int fd, off_t size)
+FORWARD(int, sync, fdatasync(fd), int fd)
+FORWARD(int, lock, flock(fd, operation), int fd, int operation)
+FORWARD(int, dup, fcntl(fd, F_DUPFD_CLOEXEC, 0), int fd)
+FORWARD(int, rename, rename(from, to), const char *from, const char *to)
+FORWARD(int, unlink, unlink(path), const char *path)
+FORWARD(int, mkdir, mkdir(path, mode), const char *path, mode_t mode)
+FORWARD(int, stat, path ? fstatat(fd, path, out, 0) : fstat(fd, out), int fd, const char *path, struct stat *out)
+/* clang-format on */
 
 static int posix_temp(const maki_files *self)
 {
@@ -76,48 +95,6 @@ static int posix_temp(const maki_files *self)
     return fd;
 }
 
-static int posix_close(const maki_files *self, int fd)
-{
-    (void)self;
-    return close(fd);
-}
-
-static ssize_t posix_read(const maki_files *self, int fd, void *out, size_t n)
-{
-    (void)self;
-    return read(fd, out, n);
-}
-
-static ssize_t posix_pread(const maki_files *self, int fd, void *out, size_t n, off_t at)
-{
-    (void)self;
-    return pread(fd, out, n, at);
-}
-
-static ssize_t posix_write(const maki_files *self, int fd, const void *bytes, size_t n)
-{
-    (void)self;
-    return write(fd, bytes, n);
-}
-
-static int posix_sync(const maki_files *self, int fd)
-{
-    (void)self;
-    return fdatasync(fd);
-}
-
-static int posix_rename(const maki_files *self, const char *from, const char *to)
-{
-    (void)self;
-    return rename(from, to);
-}
-
-static int posix_unlink(const maki_files *self, const char *path)
-{
-    (void)self;
-    return unlink(path);
-}
-
 static void *posix_map(const maki_files *self, int fd, size_t n)
 {
     (void)self;
@@ -129,48 +106,6 @@ static void posix_unmap(const maki_files *self, void *at, size_t n)
 {
     (void)self;
     munmap(at, n);
-}
-
-static ssize_t posix_pwrite(const maki_files *self, int fd, const void *bytes, size_t n, off_t at)
-{
-    (void)self;
-    return pwrite(fd, bytes, n, at);
-}
-
-static int posix_truncate(const maki_files *self, int fd, off_t size)
-{
-    (void)self;
-    return ftruncate(fd, size);
-}
-
-static int posix_lock(const maki_files *self, int fd, int operation)
-{
-    (void)self;
-    return flock(fd, operation);
-}
-
-static int posix_dup(const maki_files *self, int fd)
-{
-    (void)self;
-    return fcntl(fd, F_DUPFD_CLOEXEC, 0);
-}
-
-static int posix_allocate(const maki_files *self, int fd, off_t size)
-{
-    (void)self;
-    return maki_allocate(fd, size);
-}
-
-static int posix_stat(const maki_files *self, int fd, const char *path, struct stat *out)
-{
-    (void)self;
-    return path ? fstatat(fd, path, out, 0) : fstat(fd, out);
-}
-
-static int posix_mkdir(const maki_files *self, const char *path, mode_t mode)
-{
-    (void)self;
-    return mkdir(path, mode);
 }
 
 static int posix_list(const maki_files *self, const char *directory,

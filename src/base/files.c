@@ -69,53 +69,40 @@ static maki_status sync_directory(const maki_files *files, char *path, maki_err 
     return st;
 }
 
-maki_status maki_replace_begin(maki_file_replacement *r, const maki_env *env, const char *path,
-                               maki_err *err)
+/* Create a temporary file in the directory of `path`; returns its descriptor, or -1 and *st.  It is not named after the file:
+ * a name may be as long as the file system allows. */
+static int create_temporary(const maki_env *env, const char *path, char temp[MAKI_PATH_MAX],
+                            maki_status *st, maki_err *err)
 {
     char id[MAKI_UUID_LEN + 1];
-    *r = (maki_file_replacement){ .env = env, .path = path, .fd = -1 };
-    maki_status st = maki_uuid(env->random, id, err);
-    if (st != MAKI_OK) return st;
-    /* Not named after the file: a name may be as long as the file system allows. */
     const char *slash = strrchr(path, '/');
     int directory = slash ? (int)(slash + 1 - path) : 0;
-    if (strlen(path) >= sizeof r->temp || snprintf(r->temp, sizeof r->temp, "%.*s%s.tmp", directory,
-                                                   path, id) >= (int)sizeof r->temp) {
-        return maki_fail(err, MAKI_TOOBIG, "the path is longer than %d bytes", MAKI_PATH_MAX);
+    *st = maki_uuid(env->random, id, err);
+    if (*st != MAKI_OK) return -1;
+    if (strlen(path) >= MAKI_PATH_MAX ||
+        snprintf(temp, MAKI_PATH_MAX, "%.*s%s.tmp", directory, path, id) >= MAKI_PATH_MAX) {
+        *st = maki_fail(err, MAKI_TOOBIG, "the path is longer than %d bytes", MAKI_PATH_MAX);
+        return -1;
     }
-    r->fd = env->files->open(env->files, r->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    return r->fd < 0 ? maki_fail_errno(err, "creating a temporary file") : MAKI_OK;
-}
-
-void maki_replace_abort(maki_file_replacement *r)
-{
-    if (r->fd < 0) return;
-    r->env->files->close(r->env->files, r->fd);
-    r->env->files->unlink(r->env->files, r->temp);
-    r->fd = -1;
-}
-
-maki_status maki_replace_commit(maki_file_replacement *r, maki_err *err)
-{
-    const maki_files *files = r->env->files;
-    maki_status st = MAKI_OK;
-    if (files->sync(files, r->fd) < 0) st = maki_fail_errno(err, "syncing");
-    if (files->close(files, r->fd) < 0 && st == MAKI_OK) st = maki_fail_errno(err, "closing");
-    r->fd = -1;
-    if (st == MAKI_OK && files->rename(files, r->temp, r->path) < 0)
-        st = maki_fail_errno(err, "renaming a temporary file");
-    if (st == MAKI_OK) return sync_directory(files, r->temp, err);
-    files->unlink(files, r->temp);
-    return st;
+    int fd = env->files->open(env->files, temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0) *st = maki_fail_errno(err, "creating a temporary file");
+    return fd;
 }
 
 maki_status maki_file_replace(const maki_env *env, const char *path, maki_str bytes, maki_err *err)
 {
-    maki_file_replacement r;
-    maki_status st = maki_replace_begin(&r, env, path, err);
-    if (st == MAKI_OK) st = maki_file_write(env->files, r.fd, bytes, err);
-    if (st == MAKI_OK) return maki_replace_commit(&r, err);
-    maki_replace_abort(&r);
+    const maki_files *files = env->files;
+    char temp[MAKI_PATH_MAX];
+    maki_status st;
+    int fd = create_temporary(env, path, temp, &st, err);
+    if (fd < 0) return st;
+    st = maki_file_write(files, fd, bytes, err);
+    if (st == MAKI_OK && files->sync(files, fd) < 0) st = maki_fail_errno(err, "syncing");
+    if (files->close(files, fd) < 0 && st == MAKI_OK) st = maki_fail_errno(err, "closing");
+    if (st == MAKI_OK && files->rename(files, temp, path) < 0)
+        st = maki_fail_errno(err, "renaming a temporary file");
+    if (st == MAKI_OK) return sync_directory(files, temp, err);
+    files->unlink(files, temp);
     return st;
 }
 

@@ -36,19 +36,6 @@ bool maki_file_exists(const maki_files *files, const char *path);
 maki_status maki_make_directories(const maki_files *files, char *path, maki_err *err);
 int64_t maki_file_mtime_ms(const struct stat *st); /* mtime, milliseconds since 1970 */
 
-/* An atomic replacement that is written in pieces: begin, write to `fd`, then commit or abort.  `path` is borrowed until
- * then. */
-typedef struct maki_file_replacement {
-    const maki_env *env;
-    const char *path;
-    int fd; /* of the temporary file; -1: none */
-    char temp[MAKI_PATH_MAX];
-} maki_file_replacement;
-maki_status maki_replace_begin(maki_file_replacement *r, const maki_env *env, const char *path,
-                               maki_err *err) MAKI_MUST_CHECK;
-maki_status maki_replace_commit(maki_file_replacement *r, maki_err *err) MAKI_MUST_CHECK;
-void maki_replace_abort(maki_file_replacement *r); /* accepts one that was committed or aborted */
-
 /* A sink that writes to a descriptor. */
 typedef struct maki_fd_sink {
     const maki_files *files;

@@ -121,10 +121,8 @@ maki_str maki_json_leave(maki_json_iter *iter, const maki_json_iter *fields)
 
 size_t maki_json_count(maki_str container)
 {
-    maki_json_iter iter = maki_json_items(container);
-    maki_json_item item;
     size_t n = 0;
-    while (maki_json_next(&iter, &item))
+    MAKI_JSON_EACH(item, maki_json_items(container))
         n++;
     return n;
 }
@@ -139,11 +137,8 @@ bool maki_json_key_is(maki_str key, maki_str name)
 
 bool maki_json_get(maki_str object, maki_str name, maki_str *value)
 {
-    maki_json_iter iter = maki_json_items(object);
-    maki_json_item item;
     bool found = false;
-    if (!iter.object) return false;
-    while (maki_json_next(&iter, &item)) {
+    MAKI_JSON_EACH(item, maki_json_fields(object)) {
         if (!maki_json_key_is(item.key, name)) continue;
         *value = item.value;
         found = true;

@@ -12,6 +12,12 @@
 
 #include "base/arena.h"
 
+/* The fields of an object; any other value has none. */
+static inline maki_json_iter maki_json_fields(maki_str value)
+{
+    maki_json_iter iter = maki_json_items(value);
+    return iter.object ? iter : (maki_json_iter){ 0 };
+}
 /* maki_json_next where the span of a value is `known`: its end is not searched again. */
 bool maki_json_next_known(maki_json_iter *iter, maki_json_item *item, maki_str known);
 /* Enter the next item if it is an object, without searching its end first.  When its `fields` were iterated with

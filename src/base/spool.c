@@ -5,7 +5,6 @@
 
 #include "base/err.h"
 #include "base/files.h"
-#include "base/str.h"
 
 maki_spool maki_spool_new(const maki_env *env, size_t in_memory)
 {

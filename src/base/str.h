@@ -103,6 +103,16 @@ static inline bool maki_str_copy(maki_str text, char *out, size_t capacity)
     return n == text.len;
 }
 
+/* Append the bytes at *end, which moves behind them; returns the copy. */
+static inline maki_str maki_str_push(char **end, maki_str text)
+{
+    maki_str copy = { *end, text.len };
+    if (text.len)
+        memcpy(*end, text.ptr, text.len); /* memcpy must not get NULL, not even for nothing */
+    *end += text.len;
+    return copy;
+}
+
 /* Iterate over the words of a list like "user|assistant"; false after the last. */
 static inline bool maki_words_next(const char **words, maki_str *word)
 {
@@ -110,6 +120,18 @@ static inline bool maki_words_next(const char **words, maki_str *word)
     *word = (maki_str){ *words, bar ? (size_t)(bar - *words) : strlen(*words) };
     *words += word->len + (bar != NULL);
     return word->len > 0;
+}
+
+/* The first row of a table, whose first member is a C string, with this one; NULL: there is none. */
+#define MAKI_ROW_NAMED(rows, name) \
+    maki_row_named((rows), sizeof(rows) / sizeof(rows)[0], sizeof(rows)[0], (name))
+static inline const void *maki_row_named(const void *rows, size_t count, size_t size, maki_str name)
+{
+    const char *row = (const char *)rows;
+    for (; count > 0; row += size, count--) {
+        if (maki_str_is(name, maki_str_of(*(const char *const *)(const void *)row))) return row;
+    }
+    return NULL;
 }
 
 /* Is `text` one of these words?  Its index, or SIZE_MAX. */

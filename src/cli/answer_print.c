@@ -2,7 +2,6 @@
 #include "answer_print.h"
 
 #include <stdio.h>
-#include <string.h>
 #include <time.h>
 
 #include "message_print.h"
@@ -11,10 +10,8 @@
 
 static void print_fields(maki_str answer, const cli_typed *typed)
 {
-    maki_json_iter iter = maki_json_items(answer);
-    maki_json_item item;
     (void)typed;
-    while (maki_json_next(&iter, &item)) {
+    MAKI_JSON_EACH(item, maki_json_items(answer)) {
         printf("%-14.*s %.*s\n", (int)item.key.len, item.key.ptr, (int)item.value.len,
                item.value.ptr);
     }
@@ -90,12 +87,10 @@ static void print_sessions(maki_str answer, const cli_typed *typed)
 {
     const cli_style *s = &typed->style;
     maki_str sessions;
-    maki_json_item item;
     size_t n = 0;
     print_warning(answer);
     if (!show_field(answer, "sessions", &sessions)) return;
-    maki_json_iter iter = maki_json_items(sessions);
-    while (maki_json_next(&iter, &item)) {
+    MAKI_JSON_EACH(item, maki_json_items(sessions)) {
         if (n++ == 0)
             printf("%s%-9s%10s  %5s %9s  %-28s %s%s\n", s->dim, "id", "last", "rows", "tokens",
                    "model", "about", s->off);
@@ -132,12 +127,10 @@ static void print_session_state(maki_str answer, const cli_typed *typed)
 static void print_parts(maki_str answer, const cli_style *s)
 {
     maki_str parts;
-    maki_json_item item;
     double total = maki_json_number_field(answer, "tokens");
     if (!show_field(answer, "parts", &parts)) return;
     printf("\n%s%-16s%9s%10s%7s%s\n", s->dim, "part", "messages", "tokens", "share", s->off);
-    maki_json_iter iter = maki_json_items(parts);
-    while (maki_json_next(&iter, &item)) {
+    MAKI_JSON_EACH(item, maki_json_items(parts)) {
         char name[24];
         double tokens = maki_json_number_field(item.value, "tokens");
         if (tokens <= 0) continue;

@@ -67,7 +67,7 @@ maki_sink cli_stdout(void);
 
 /* A progress bar on the terminal of standard error, once the work has taken a second; nothing elsewhere. */
 typedef struct cli_progress {
-    struct timespec next; /* when it may be drawn again; all zero: at once */
+    int64_t next_ms; /* when it may be drawn again (maki_monotonic_ms) */
     bool shown;
 } cli_progress;
 void cli_progress_start(cli_progress *progress);

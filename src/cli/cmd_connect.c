@@ -334,14 +334,6 @@ static int run_agent(const launch *p)
 
 /* ---- the command --------------------------------------------------------------------------------- */
 
-static const agent_row *find_agent(const char *name)
-{
-    for (size_t i = 0; i < sizeof agents / sizeof agents[0]; i++) {
-        if (cli_streq(agents[i].name, name)) return &agents[i];
-    }
-    return NULL;
-}
-
 /* It needs no quoting in JSON, in a script and in a path. */
 static bool is_model_name(const char *name)
 {
@@ -362,7 +354,7 @@ static int run(int argc, char **argv)
     int at = 2;
     size_t words;
     if (argc < 2) return cli_misuse("connect", "which agent?", "");
-    p.agent = find_agent(argv[1]);
+    p.agent = MAKI_ROW_NAMED(agents, maki_str_of(argv[1]));
     if (!p.agent)
         return cli_unknown("connect", "agent ", argv[1], "claude|codex|opencode|pi|qwen|gemini");
     while (at < argc && !cli_streq(argv[at], "--"))

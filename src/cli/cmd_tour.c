@@ -4,7 +4,6 @@
  * A step that fails ends the program, for the tour is part of the tests. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/str.h"
@@ -82,10 +81,8 @@ static void print_message(size_t number, maki_str message, const cli_style *s)
 
 static void print_messages(maki_str messages, const cli_style *s)
 {
-    maki_json_iter iter = maki_json_items(messages);
-    maki_json_item item;
     size_t n = 0;
-    while (maki_json_next(&iter, &item))
+    MAKI_JSON_EACH(item, maki_json_items(messages))
         print_message(++n, item.value, s);
     printf("\n");
 }
@@ -101,10 +98,8 @@ static void rewind_condensed(tour *t, maki_str condensed)
 {
     maki_str id = MAKI_LIT("\"\"");
     maki_buf messages = cli_buf();
-    maki_json_item item;
     maki_buf_add(&messages, condensed); /* t->output is used again */
-    maki_json_iter iter = maki_json_items(cli_text(&messages));
-    while (maki_json_next(&iter, &item)) {
+    MAKI_JSON_EACH(item, maki_json_items(cli_text(&messages))) {
         if (maki_json_true_field(item.value, "isSummary"))
             show_field(item.value, "condenseId", &id);
     }

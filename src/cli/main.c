@@ -1,5 +1,4 @@
 /* main.c -- maki: find the command in the table and run it; help, version, errors and standard output for all of them. */
-#include <errno.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -8,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/files.h"
 #include "base/str.h"
 #include "base/suggest.h"
 #include "cli.h"
@@ -108,21 +108,11 @@ maki_status cli_run_op(maki *m, const char *op, maki_str input, maki_buf *output
 
 /* ---- standard output ------------------------------------------------------------------------------- */
 
-static maki_status write_stdout(void *ctx, maki_str bytes, maki_err *err)
-{
-    (void)ctx;
-    while (bytes.len) {
-        ssize_t n = write(STDOUT_FILENO, bytes.ptr, bytes.len);
-        if (n < 0 && errno == EINTR) continue;
-        if (n < 0) return maki_fail_errno(err, "writing the answer");
-        bytes = (maki_str){ bytes.ptr + n, bytes.len - (size_t)n };
-    }
-    return MAKI_OK;
-}
-
 maki_sink cli_stdout(void)
 {
-    return (maki_sink){ write_stdout, NULL };
+    static maki_fd_sink out = { .fd = STDOUT_FILENO };
+    out.files = maki_env_system().files;
+    return maki_fd_sink_of(&out);
 }
 
 static int print_help(void)

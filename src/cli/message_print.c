@@ -55,14 +55,13 @@ static void show_block(maki_str block, size_t max)
 void show_content(maki_str message, size_t max)
 {
     maki_str content, calls, function, name;
-    maki_json_item item;
     bool printed = false;
     if (maki_json_string_field(message, "content", &content)) {
         show_text(content, max);
         printed = content.len > 2;
     } else if (show_field(message, "content", &content)) {
-        maki_json_iter blocks = maki_json_items(content);
-        while (!blocks.object && maki_json_next(&blocks, &item)) {
+        bool list = maki_json_kind_of(content) == MAKI_JSON_ARRAY;
+        MAKI_JSON_EACH_WHILE(list, item, maki_json_items(content)) {
             if (maki_json_field_in(item.value, "type", "reasoning|thinking")) continue;
             if (printed) printf(" ");
             show_block(item.value, max);
@@ -70,8 +69,7 @@ void show_content(maki_str message, size_t max)
         }
     }
     if (!show_field(message, "tool_calls", &calls)) return;
-    maki_json_iter each = maki_json_items(calls);
-    while (maki_json_next(&each, &item)) {
+    MAKI_JSON_EACH(item, maki_json_items(calls)) {
         if (!show_field(item.value, "function", &function)) continue;
         if (!maki_json_string_field(function, "name", &name)) continue;
         if (printed) printf(" ");

@@ -1,10 +1,8 @@
 /* open.c -- open the library with the effective configuration, its log, its providers and a progress bar.
  *
  * Everything is closed by cli_close, also when cli_open stops half way: maki.yaml is checked before any work begins. */
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "cli.h"

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/platform.h"
 #include "cli.h"
 
 enum {
@@ -14,19 +15,14 @@ enum {
 
 void cli_progress_start(cli_progress *progress)
 {
-    clock_gettime(CLOCK_MONOTONIC, &progress->next);
-    progress->next.tv_sec++;
-    progress->shown = false;
+    *progress = (cli_progress){ .next_ms = maki_monotonic_ms() + 1000 };
 }
 
 static bool is_due(cli_progress *progress)
 {
-    struct timespec now, *next = &progress->next;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    if (now.tv_sec < next->tv_sec || (now.tv_sec == next->tv_sec && now.tv_nsec < next->tv_nsec))
-        return false;
-    now.tv_nsec += 200000000;
-    *next = (struct timespec){ now.tv_sec + now.tv_nsec / 1000000000, now.tv_nsec % 1000000000 };
+    int64_t now = maki_monotonic_ms();
+    if (now < progress->next_ms) return false;
+    progress->next_ms = now + 200;
     return true;
 }
 

@@ -62,8 +62,6 @@ static maki_status print_event(void *ctx, uint64_t ev, maki_str json, maki_err *
                                  "action|failed|cancelled|cost|tokensBefore|tokensAfter|factsKept|"
                                  "factsLost|summarizer|ms|messagesRemoved";
     const listing *l = ctx;
-    maki_json_iter iter = maki_json_items(json);
-    maki_json_item item;
     (void)err;
     if (l->json) {
         printf("%.*s\n", MAKI_PRINTED(json));
@@ -72,7 +70,7 @@ static maki_status print_event(void *ctx, uint64_t ev, maki_str json, maki_err *
     printf("%s%6" PRIu64 " ", l->s.cyan, ev);
     show_string(json, "type", 20);
     printf("%s", l->s.off);
-    while (maki_json_next(&iter, &item)) {
+    MAKI_JSON_EACH(item, maki_json_items(json)) {
         if (maki_json_key_in(item.key, fields))
             printf(" %.*s=%.*s", MAKI_PRINTED(item.key),
                    (int)(item.value.len < 100 ? item.value.len : 100), item.value.ptr);

@@ -5,8 +5,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -118,10 +116,8 @@ static maki_status count_message(counting *c, maki_str message)
 
 static maki_status count_array(counting *c, maki_str array)
 {
-    maki_json_iter iter = maki_json_items(array);
-    maki_json_item item;
     maki_status st = MAKI_OK;
-    while (st == MAKI_OK && maki_json_next(&iter, &item))
+    MAKI_JSON_EACH_WHILE(st == MAKI_OK, item, maki_json_items(array))
         st = count_message(c, item.value);
     return st;
 }

@@ -4,6 +4,7 @@
 #include "base/str.h"
 #include "base/suggest.h"
 #include "config/config_internal.h"
+#include "config/summarizers.h"
 
 static const maki_value *at_path(const maki_config *config, maki_arena *arena,
                                  const char *directory, maki_str name, const char *key)
@@ -32,13 +33,12 @@ static bool offer_names(const maki_config *config, const char *directory, maki_s
 }
 
 static void check_reference(const maki_config *config, maki_problems *problems,
-                            const maki_value *value, const char *directory,
-                            const char *const *known)
+                            const maki_value *value, const char *directory, const char *known)
 {
     maki_suggest nearest = maki_suggest_for(value->text);
-    for (size_t i = 0; known[i]; i++) {
-        if (maki_str_is(maki_str_of(known[i]), value->text)) return;
-        maki_suggest_candidate(&nearest, maki_str_of(known[i]));
+    for (maki_str name; maki_words_next(&known, &name);) {
+        if (maki_str_is(name, value->text)) return;
+        maki_suggest_candidate(&nearest, name);
     }
     if (offer_names(config, directory, value->text, &nearest)) return;
     maki_str shown = maki_problem_quote(problems->arena, value->text, 40);
@@ -51,15 +51,13 @@ static void check_reference(const maki_config *config, maki_problems *problems,
 
 static void check_references(const maki_config *config, maki_problems *problems)
 {
-    static const char *const presets[] = { "maki", "roo", "clawdbot", "files", NULL };
-    static const char *const offline[] = { "offline", NULL };
     for (size_t i = 0; i < config->count; i++) {
         const maki_value *value = &config->values[i];
         if (value->row->type == MAKI_CONFIG_POLICY) {
-            check_reference(config, problems, value, "policies", presets);
+            check_reference(config, problems, value, "policies", "maki|roo|clawdbot|files");
         } else if (is_at(value, "llm.provider") || is_at(value, "agents.*.provider") ||
                    is_at(value, "summary.provider")) {
-            check_reference(config, problems, value, "llm", offline);
+            check_reference(config, problems, value, "llm", MAKI_SUMMARIZER_NAMES);
         }
     }
 }

@@ -5,7 +5,6 @@
 #include "daemon/api.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "base/err.h"
@@ -44,14 +43,6 @@ typedef struct job {
 
 /* ---- life of a job -------------------------------------------------------------------------------- */
 
-static maki_str copy_text(char **end, maki_str text)
-{
-    maki_str copy = { *end, text.len };
-    memcpy(*end, text.ptr, text.len);
-    *end += text.len;
-    return copy;
-}
-
 static const maki_request_handler_callbacks callbacks;
 
 /* The job becomes the connection's handler.  NULL: out of memory, which was answered. */
@@ -70,11 +61,11 @@ static job *job_new(maki_api *api, maki_conn *conn, const maki_api_routes_reques
     j->body = maki_spool_new(api->env, MAKI_SPOOL_MEMORY);
     j->answer = maki_spool_new(api->env, MAKI_SPOOL_MEMORY);
     char *end = j->text;
-    j->request = (maki_api_routes_request){ .method = copy_text(&end, request->method),
-                                            .path = copy_text(&end, request->path),
-                                            .query = copy_text(&end, request->query),
-                                            .type = copy_text(&end, request->type),
-                                            .accept = copy_text(&end, request->accept) };
+    j->request = (maki_api_routes_request){ .method = maki_str_push(&end, request->method),
+                                            .path = maki_str_push(&end, request->path),
+                                            .query = maki_str_push(&end, request->query),
+                                            .type = maki_str_push(&end, request->type),
+                                            .accept = maki_str_push(&end, request->accept) };
     return j;
 }
 

@@ -13,7 +13,6 @@
 #include "base/alloc.h"
 #include "base/ascii.h"
 #include "base/err.h"
-#include "base/json.h"
 #include "base/json_print.h"
 #include "base/str.h"
 #include "daemon/client_identity.h"

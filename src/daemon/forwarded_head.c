@@ -3,7 +3,8 @@
 
 #include "base/str.h"
 
-maki_str maki_forward_line(const maki_http_field *field)
+/* A field as it came: from its name to the end of its value. */
+static maki_str line_of(const maki_http_field *field)
 {
     if (field->value.len == 0) return (maki_str){ field->name.ptr, field->name.len + 1 };
     return (maki_str){ field->name.ptr,
@@ -26,7 +27,7 @@ size_t maki_forward_request(const maki_http_head *head, maki_str *lines)
         if (maki_http_same(field->name, MAKI_LIT("accept-encoding"))) {
             lines[count++] = MAKI_LIT("Accept-Encoding: identity");
         } else {
-            lines[count++] = maki_forward_line(field);
+            lines[count++] = line_of(field);
         }
     }
     return count;
@@ -45,7 +46,7 @@ maki_forward_reply maki_forward_lines(const maki_http_head *fields, maki_buf *ou
             reply.has_length = true;
         }
         if (maki_http_same(field->name, MAKI_LIT("content-type"))) reply.type = field->value;
-        maki_buf_add(out, maki_forward_line(field));
+        maki_buf_add(out, line_of(field));
         maki_buf_add(out, MAKI_LIT("\r\n"));
     }
     return reply;

@@ -5,9 +5,6 @@
 #include "base/buf.h"
 #include "net/http_head.h"
 
-/* A field as it came: from its name to the end of its value. */
-maki_str maki_forward_line(const maki_http_field *field);
-
 /* The lines of a request for upstream, in `lines` (capacity MAKI_HTTP_FIELDS): all but Host, fields of one connection,
  * x-maki-* and Expect (which was answered); Accept-Encoding says identity, so that the reply can be
  * recorded.  They point into the head. */

@@ -483,14 +483,6 @@ static const maki_request_handler_callbacks callbacks = { on_body, on_body_end, 
 
 /* ---- the beginning -------------------------------------------------------------------------------- */
 
-static maki_str copy_text(char **end, maki_str text)
-{
-    maki_str copy = { *end, text.len };
-    if (text.len) memcpy(*end, text.ptr, text.len); /* memcpy takes no NULL, not even for nothing */
-    *end += text.len;
-    return copy;
-}
-
 static maki_exchange_in read_head(const maki_http_head *head, const maki_route_path *path,
                                   const maki_route *route)
 {
@@ -515,14 +507,14 @@ static transfer *transfer_new(maki_forwarding *shared, const maki_exchange_in *i
     t->shared = shared;
     t->size = size;
     char *end = t->text;
-    t->target = copy_text(&end, target);
+    t->target = maki_str_push(&end, target);
     t->body = maki_spool_new(shared->env, MAKI_SPOOL_MEMORY);
     t->record = (maki_record){ .in = { .protocol = in->protocol,
-                                       .path = copy_text(&end, in->path),
-                                       .session = copy_text(&end, in->session),
-                                       .client_id = copy_text(&end, in->client_id),
-                                       .model = copy_text(&end, in->model),
-                                       .credential = copy_text(&end, in->credential) },
+                                       .path = maki_str_push(&end, in->path),
+                                       .session = maki_str_push(&end, in->session),
+                                       .client_id = maki_str_push(&end, in->client_id),
+                                       .model = maki_str_push(&end, in->model),
+                                       .credential = maki_str_push(&end, in->credential) },
                                .body = &t->body,
                                .on_model = on_model,
                                .on_consumed = on_consumed,

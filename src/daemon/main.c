@@ -11,7 +11,6 @@
 
 #include "base/files.h"
 #include "base/platform.h"
-#include "base/str.h"
 #include "daemon/daemon.h"
 #include "net/event_memory.h"
 

@@ -235,25 +235,18 @@ static maki_status read_secret(maki_daemon_options *o, const option_row *row, ma
 
 static maki_status read_setting(maki_daemon_options *o, const option_row *row, maki_err *err)
 {
-    char *place = (char *)o + row->option.at;
+    maki_str text;
     switch (row->kind) {
     case LISTEN:
     case HOST:
     case ORIGIN: return read_names(o, row, err);
     case UPSTREAM: return read_upstreams(o, err);
     case SECRET: return read_secret(o, row, err);
-    case TEXT: {
-        maki_str text = maki_config_text(o->config, row->setting);
-        if (text.len) *(const char **)(void *)place = text.ptr;
-        break;
+    default:
+        text = maki_config_text(o->config, row->setting);
+        if (text.len) (void)parse_value(o, row, text.ptr); /* bind.c has checked it */
+        return MAKI_OK;
     }
-    case LEVEL:
-        (void)maki_level_parse(maki_config_text(o->config, row->setting),
-                               (maki_level *)(void *)place);
-        break;
-    default: store_number(row->kind, place, (double)maki_config_integer(o->config, row->setting));
-    }
-    return MAKI_OK;
 }
 
 /* Upstreams of the command line are added to those of the file; any other option overrides the file. */

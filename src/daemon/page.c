@@ -15,8 +15,5 @@ static const maki_page_file files[] = {
 
 const maki_page_file *maki_page_find(maki_str path)
 {
-    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
-        if (maki_str_is(path, maki_str_of(files[i].path))) return &files[i];
-    }
-    return NULL;
+    return MAKI_ROW_NAMED(files, path);
 }

@@ -4,8 +4,6 @@
  * recording off; a failure of one exchange is only logged, once a minute for each status. */
 #include "daemon/recording_state.h"
 
-#include <stdio.h>
-
 #include "base/buf.h"
 #include "base/json_print.h"
 #include "base/str.h"

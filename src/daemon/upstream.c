@@ -2,7 +2,6 @@
 #include "daemon/upstream.h"
 
 #include <ctype.h>
-#include <stdio.h>
 
 #include "base/err.h"
 #include "base/str.h"

@@ -57,15 +57,6 @@ static language detect_language(maki_str text)
     return found;
 }
 
-static maki_str truncate_echo(maki_str text)
-{
-    if (text.len <= ECHO_MAX) return text;
-    size_t end = ECHO_MAX;
-    while (end > 0 && ((unsigned char)text.ptr[end] & 0xC0) == 0x80)
-        end--;
-    return maki_str_to(text, end);
-}
-
 static maki_str join(const char *before, maki_str middle, const char *after, maki_arena *arena)
 {
     return maki_arena_print(arena, "%s%.*s%s", before, (int)middle.len, middle.ptr, after);
@@ -138,11 +129,12 @@ maki_status fake_answer_make(const fake_request *request, const fake_scenario *s
     } else if (scenario->huge) {
         answer.text = fake_filler;
     } else if (request->has_result) {
-        answer.text = join(phrases->tool_before, truncate_echo(maki_str_trim(request->result)),
-                           phrases->tool_after, arena);
-    } else {
         answer.text =
-            join(phrases->before, truncate_echo(request->user_text), phrases->after, arena);
+            join(phrases->tool_before, maki_utf8_truncate(maki_str_trim(request->result), ECHO_MAX),
+                 phrases->tool_after, arena);
+    } else {
+        answer.text = join(phrases->before, maki_utf8_truncate(request->user_text, ECHO_MAX),
+                           phrases->after, arena);
     }
     answer.stop = scenario->stop;
     if (scenario->say.len) answer.text = decode_percent(scenario->say, arena);

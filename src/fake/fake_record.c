@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/files.h"
 #include "base/str.h"
 
 enum { HEAD_MAX = 1 << 20 };
@@ -23,13 +24,7 @@ static int create(const fake_record *record, const char *kind)
 
 maki_status fake_record_body(fake_record *record, int body_fd, maki_str bytes, maki_err *err)
 {
-    const maki_files *files = record->env->files;
-    while (body_fd >= 0 && bytes.len) {
-        ssize_t n = files->write(files, body_fd, bytes.ptr, bytes.len);
-        if (n < 0) return maki_fail_errno(err, "cannot record a request");
-        bytes = (maki_str){ bytes.ptr + n, bytes.len - (size_t)n };
-    }
-    return MAKI_OK;
+    return body_fd < 0 ? MAKI_OK : maki_file_write(record->env->files, body_fd, bytes, err);
 }
 
 maki_status fake_record_head(fake_record *record, const maki_http_head *head, int *body_fd,

@@ -64,7 +64,7 @@ static bool wants_json(maki_str body)
         return !maki_is_text(type, MAKI_LIT("text")) && !maki_is_text(type, MAKI_LIT("text/plain"));
     maki_str format = nested_field(body, "output_config", "format");
     if (!format.len) format = nested_field(body, "text", "format");
-    if (format.len) return !maki_is_text(maki_member(format, MAKI_LIT("type")), MAKI_LIT("text"));
+    if (format.len) return !maki_json_field_is(format, "type", "text");
     return maki_member(body, MAKI_LIT("format")).len > 2;
 }
 
@@ -130,14 +130,12 @@ maki_status fake_request_parse(const maki_env *env, maki_protocol protocol, maki
  * finds them in all. */
 static bool find_named(maki_str value, maki_str name, unsigned depth, maki_str *found)
 {
-    maki_json_iter iter = maki_json_items(value);
-    maki_json_item item;
     if (depth == 0 || (!maki_is_array(value) && !maki_is_object(value))) return false;
     if (maki_is_text(maki_member(value, MAKI_LIT("name")), name)) {
         *found = value;
         return true;
     }
-    while (maki_json_next(&iter, &item)) {
+    MAKI_JSON_EACH(item, maki_json_items(value)) {
         if (find_named(item.value, name, depth - 1, found)) return true;
     }
     return false;
@@ -148,9 +146,7 @@ bool fake_request_find_tool(const fake_request *request, maki_str name, maki_str
     maki_str tools = maki_member(request->body, MAKI_LIT("tools"));
     if (find_named(tools, name, TOOLS_DEPTH_MAX, definition)) return true;
     /* Codex: the tools are an item of the input. */
-    maki_json_iter iter = maki_array_items(maki_member(request->body, MAKI_LIT("input")));
-    maki_json_item item;
-    while (maki_json_next(&iter, &item)) {
+    MAKI_JSON_EACH(item, maki_array_items(maki_member(request->body, MAKI_LIT("input")))) {
         maki_str type = maki_member(item.value, MAKI_LIT("type"));
         if (maki_is_text(type, MAKI_LIT("additional_tools")) &&
             find_named(item.value, name, TOOLS_DEPTH_MAX, definition))
@@ -161,9 +157,7 @@ bool fake_request_find_tool(const fake_request *request, maki_str name, maki_str
 
 bool fake_tool_has_parameter(maki_str definition, maki_str parameter)
 {
-    maki_json_iter iter = maki_json_items(definition);
-    maki_json_item item;
-    while (maki_json_next(&iter, &item)) {
+    MAKI_JSON_EACH(item, maki_json_items(definition)) {
         if (maki_json_key_is(item.key, parameter)) return true;
         if (maki_is_object(item.value) && fake_tool_has_parameter(item.value, parameter))
             return true;

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/json.h"
 #include "base/spool.h"
 #include "base/str.h"
 #include "fake/fake_reply.h"

@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "base/json_write.h"
+#include "base/str.h"
+#include "base/text.h"
 
 static void write_string(maki_buf *out, maki_str text)
 {
@@ -60,19 +62,11 @@ void fake_event(maki_buf *out, const char *name, const char *shape, ...)
     maki_buf_add(out, MAKI_LIT("\n\n"));
 }
 
-/* The start of the character at `at`. */
-static size_t char_boundary(maki_str text, size_t at)
-{
-    while (at > 0 && at < text.len && ((unsigned char)text.ptr[at] & 0xC0) == 0x80)
-        at--;
-    return at;
-}
-
 maki_str fake_chunk(maki_str text, unsigned nth, unsigned of)
 {
-    size_t from = char_boundary(text, text.len / of * nth);
-    size_t to = nth + 1 == of ? text.len : char_boundary(text, text.len / of * (nth + 1));
-    return (maki_str){ text.ptr + from, to - from };
+    size_t from = maki_utf8_truncate(text, text.len / of * nth).len;
+    size_t to = nth + 1 == of ? text.len : text.len / of * (nth + 1);
+    return maki_str_from(maki_utf8_truncate(text, to), from);
 }
 
 static int hex_value(char c)

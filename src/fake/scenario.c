@@ -65,13 +65,11 @@ static maki_str skip_space(maki_str text)
 
 static bool parse_keyword(maki_str word, fake_scenario *scenario)
 {
-    for (size_t i = 0; i < sizeof keywords / sizeof keywords[0]; i++) {
-        if (!maki_str_is(word, maki_str_of(keywords[i].word))) continue;
-        scenario->action = keywords[i].action;
-        return true;
-    }
-    scenario->think = scenario->think || maki_str_is(word, MAKI_LIT("think"));
-    return maki_str_is(word, MAKI_LIT("think"));
+    const struct keyword *row = MAKI_ROW_NAMED(keywords, word);
+    bool think = maki_str_is(word, MAKI_LIT("think"));
+    if (row) scenario->action = row->action;
+    scenario->think = scenario->think || think;
+    return row || think;
 }
 
 /* NAME:TEXT and NAME:NUMBER, and where the value is stored. */

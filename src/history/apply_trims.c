@@ -2,7 +2,6 @@
 #include "history/apply_trims.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/json.h"

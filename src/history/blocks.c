@@ -1,8 +1,6 @@
 /* blocks.c -- see blocks.h. */
 #include "history/blocks.h"
 
-#include "base/str.h"
-
 maki_role maki_role_of(maki_str text)
 {
     static const struct {

@@ -1,10 +1,8 @@
 /* change.c -- how a change is decided and written, and the small ones: append, note, pin; see change_internal.h. */
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/err.h"
-#include "base/str.h"
 #include "history/change_internal.h"
 
 enum { TRIES = 8, FIELDS_MAX = 1 << 28 };
@@ -41,11 +39,7 @@ static maki_status write_decided(maki_conv *conv, const moment *then, const maki
     for (size_t i = 0; st == MAKI_OK && i < d->row_count; i++) {
         st = maki_log_add_row(conv->log, d->rows[i], &out->seq, err);
     }
-    if (st != MAKI_OK) {
-        maki_log_abort(conv->log);
-        return st;
-    }
-    return maki_log_commit(conv->log, err);
+    return maki_log_end(conv->log, st, err);
 }
 
 static maki_status try_once(maki_conv *conv, const unsigned char *expect, maki_decide_fn decide,
@@ -97,9 +91,7 @@ maki_status maki_conv_change(maki_conv *conv, const unsigned char *expect, maki_
 
 void maki_decision_number(maki_decision *d, const char *name, uint64_t value)
 {
-    char text[80];
-    snprintf(text, sizeof text, "%s\"%s\":%" PRIu64, d->fields.len ? "," : "", name, value);
-    maki_buf_add(&d->fields, maki_str_of(text));
+    maki_buf_print(&d->fields, "%s\"%s\":%" PRIu64, d->fields.len ? "," : "", name, value);
 }
 
 void maki_decision_tokens(maki_decision *d, uint64_t tokens)
@@ -110,16 +102,12 @@ void maki_decision_tokens(maki_decision *d, uint64_t tokens)
 
 static void add_span(maki_buf *out, bool first, maki_span64 span)
 {
-    char text[80];
-    snprintf(text, sizeof text, "%s[%" PRIu64 ",%" PRIu64 "]", first ? "" : ",", span.from,
-             span.to);
-    maki_buf_add(out, maki_str_of(text));
+    maki_buf_print(out, "%s[%" PRIu64 ",%" PRIu64 "]", first ? "" : ",", span.from, span.to);
 }
 
 void maki_decision_hidden(maki_decision *d, const maki_span64 *spans, size_t count,
                           const maki_span64 *made, size_t made_count)
 {
-    char text[40];
     size_t own = 0, above = 0;
     maki_buf *out = &d->fields;
     maki_buf_add(out, MAKI_LIT("\"hidden\":["));
@@ -127,9 +115,7 @@ void maki_decision_hidden(maki_decision *d, const maki_span64 *spans, size_t cou
         add_span(out, i == 0, spans[i]);
     maki_buf_add(out, MAKI_LIT("],\"hiddenEvents\":["));
     for (size_t i = 0; i < made_count; i++) {
-        if (made[i].from) continue;
-        snprintf(text, sizeof text, "%s%" PRIu64, own++ ? "," : "", made[i].to);
-        maki_buf_add(out, maki_str_of(text));
+        if (!made[i].from) maki_buf_print(out, "%s%" PRIu64, own++ ? "," : "", made[i].to);
     }
     for (size_t i = 0; i < made_count; i++) {
         if (!made[i].from) continue;
@@ -204,10 +190,7 @@ maki_status maki_conv_append(maki_conv *conv, const unsigned char *expect, const
         if (st == MAKI_OK) st = maki_log_add_row(conv->log, line, &out->seq, err);
     }
     conv->facts.checked = false; /* rows that others wrote are not */
-    if (st == MAKI_OK)
-        st = maki_log_commit(conv->log, err);
-    else
-        maki_log_abort(conv->log);
+    st = maki_log_end(conv->log, st, err);
     memcpy(out->head, maki_log_head(conv->log), MAKI_CHAIN_LEN);
 done:
     maki_arena_free(&arena);
@@ -221,10 +204,7 @@ maki_status maki_conv_add_event(maki_conv *conv, const char *type, maki_str fiel
     maki_status st = maki_log_begin(conv->log, NULL, err);
     if (st != MAKI_OK) return st;
     st = maki_log_add_event(conv->log, type, fields, &out->event, err);
-    if (st == MAKI_OK)
-        st = maki_log_commit(conv->log, err);
-    else
-        maki_log_abort(conv->log);
+    st = maki_log_end(conv->log, st, err);
     out->seq = maki_log_last(conv->log);
     memcpy(out->head, maki_log_head(conv->log), MAKI_CHAIN_LEN);
     return st;

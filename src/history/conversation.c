@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "base/files.h"
 #include "base/spool.h"
 #include "base/str.h"
 #include "history/apply_trims.h"
@@ -404,12 +403,11 @@ static maki_status put_rows(void *ctx, maki_str bytes, maki_err *err)
     writing *w = ctx;
     (void)err; /* the writer has it */
     while (w->array && bytes.len) {
-        const char *newline = memchr(bytes.ptr, '\n', bytes.len);
-        size_t n = newline ? (size_t)(newline - bytes.ptr) : bytes.len;
-        if (n > 0 && w->pending) maki_jw_bytes(&w->w, MAKI_LIT(","));
-        maki_jw_bytes(&w->w, maki_str_to(bytes, n));
-        w->pending = newline || (w->pending && n == 0);
-        bytes = maki_str_from(bytes, newline ? n + 1 : n);
+        maki_str row;
+        bool ended = maki_str_take(&bytes, '\n', &row);
+        if (row.len && w->pending) maki_jw_bytes(&w->w, MAKI_LIT(","));
+        maki_jw_bytes(&w->w, row);
+        w->pending = ended || (w->pending && !row.len);
     }
     maki_jw_bytes(&w->w, bytes);
     return w->w.status;

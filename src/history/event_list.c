@@ -50,10 +50,8 @@ static const char *const field_names[FIELDS] = {
 
 static void read_fields(maki_str event, maki_str fields[FIELDS])
 {
-    maki_json_iter iter = maki_json_items(event);
-    maki_json_item item;
     memset(fields, 0, FIELDS * sizeof fields[0]);
-    while (iter.object && maki_json_next(&iter, &item)) {
+    MAKI_JSON_EACH(item, maki_json_fields(event)) {
         for (size_t i = 0; i < FIELDS; i++) {
             if (maki_str_is(item.key, maki_str_of(field_names[i]))) fields[i] = item.value;
         }
@@ -88,11 +86,10 @@ static bool counted_by(maki_str family)
 static maki_status read_pairs(maki_str list, maki_arena *arena, const maki_span64 **out,
                               size_t *count, maki_err *err)
 {
-    maki_json_item item, part;
+    maki_json_item part;
     maki_span64 *spans = maki_arena_array(arena, maki_json_count(list), sizeof *spans);
     if (!spans) return maki_arena_status(arena, err);
-    maki_json_iter iter = maki_json_items(list);
-    while (maki_json_next(&iter, &item)) {
+    MAKI_JSON_EACH(item, maki_json_items(list)) {
         maki_json_iter two = maki_json_items(item.value);
         maki_span64 *span = &spans[(*count)++];
         if (maki_json_next(&two, &part)) span->from = whole(part.value);
@@ -106,7 +103,6 @@ static maki_status read_pairs(maki_str list, maki_arena *arena, const maki_span6
 static maki_status read_hidden(const maki_str *fields, maki_arena *arena, maki_event *e,
                                maki_err *err)
 {
-    maki_json_item item;
     maki_status st = MAKI_OK;
     if (fields[HIDDEN].len) {
         st = read_pairs(fields[HIDDEN], arena, &e->hidden, &e->hidden_count, err);
@@ -118,8 +114,7 @@ static maki_status read_hidden(const maki_str *fields, maki_arena *arena, maki_e
         maki_str list = fields[HIDDEN_EVENTS];
         uint64_t *evs = maki_arena_array(arena, maki_json_count(list), sizeof *evs);
         if (!evs) return maki_arena_status(arena, err);
-        maki_json_iter iter = maki_json_items(list);
-        while (maki_json_next(&iter, &item)) {
+        MAKI_JSON_EACH(item, maki_json_items(list)) {
             evs[e->hidden_ev_count++] = whole(item.value);
         }
         e->hidden_evs = evs;
@@ -152,12 +147,11 @@ static maki_status read_cuts(maki_json_iter *items, maki_arena *arena, maki_trim
 static maki_status read_edits(maki_str list, bool counted, maki_arena *arena, maki_event *e,
                               maki_err *err)
 {
-    maki_json_item item, part;
+    maki_json_item part;
     maki_trim *trims = maki_arena_array(arena, maki_json_count(list), sizeof *trims);
     if (!trims) return maki_arena_status(arena, err);
-    maki_json_iter iter = maki_json_items(list);
     maki_status st = MAKI_OK;
-    while (st == MAKI_OK && maki_json_next(&iter, &item)) {
+    MAKI_JSON_EACH_WHILE(st == MAKI_OK, item, maki_json_items(list)) {
         maki_json_iter parts = maki_json_items(item.value);
         uint64_t numbers[4] = { 0 };
         for (size_t i = 0; i < 4 && maki_json_next(&parts, &part); i++)

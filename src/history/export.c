@@ -5,15 +5,11 @@
 #include "base/str.h"
 #include "history/export_internal.h"
 
-static const char *const names[] = { "roo", "lines", "openai", "anthropic" };
-
 maki_status maki_export_named(maki_str name, maki_export_format *out, maki_err *err)
 {
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (!maki_str_is(name, maki_str_of(names[i]))) continue;
-        *out = (maki_export_format)i;
-        return MAKI_OK;
-    }
+    size_t format = maki_str_index(name, "roo|lines|openai|anthropic");
+    *out = (maki_export_format)format;
+    if (format != SIZE_MAX) return MAKI_OK;
     return maki_fail(err, MAKI_UNSUPPORTED,
                      "no format \"%.*s\"; there are roo, roo-ui, lines, openai, anthropic",
                      (int)(name.len < 40 ? name.len : 40), name.ptr);

@@ -4,7 +4,6 @@
  * rewinds and undos respected.  What each event hides becomes tags, found in one sweep over the rows. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/str.h"
 #include "history/export_internal.h"
@@ -30,13 +29,11 @@ static void write_tag(maki_jw *w, const char *name, maki_str value)
  * empty, are left out then. */
 static void write_tagged(maki_jw *w, maki_str json, const export_tags_of *t)
 {
-    maki_json_iter iter = maki_json_items(json);
-    maki_json_item item;
     const char *end = json.ptr + 1;
     bool kept = false;
     maki_jw_begin_value(w);
     maki_jw_bytes(w, MAKI_LIT("{"));
-    while (maki_json_next(&iter, &item)) {
+    MAKI_JSON_EACH(item, maki_json_items(json)) {
         const char *stop = item.value.ptr + item.value.len;
         bool cut = false;
         for (size_t k = 0; k < EXPORT_KINDS; k++) {
@@ -61,12 +58,10 @@ static maki_status copy_rows(void *ctx, maki_str bytes, maki_err *err)
     exporting *x = ctx;
     (void)err;
     while (bytes.len) {
-        const char *newline = memchr(bytes.ptr, '\n', bytes.len);
-        size_t n = newline ? (size_t)(newline - bytes.ptr) : bytes.len;
+        maki_str row;
         if (x->at_start) maki_jw_begin_value(&x->w);
-        x->at_start = newline != NULL;
-        maki_jw_bytes(&x->w, maki_str_to(bytes, n));
-        bytes = maki_str_from(bytes, newline ? n + 1 : n);
+        x->at_start = maki_str_take(&bytes, '\n', &row);
+        maki_jw_bytes(&x->w, row);
     }
     return x->w.status;
 }

@@ -1,8 +1,6 @@
 /* export_tags.c -- what each event hides, as tags of the messages; see export_internal.h. */
 #include <inttypes.h>
-#include <string.h>
 
-#include "base/err.h"
 #include "base/sort.h"
 #include "base/str.h"
 #include "history/export_internal.h"
@@ -20,11 +18,7 @@ bool export_string(maki_str object, const char *name, maki_str *value)
 
 static maki_status add_tag(export_tags *x, export_tag t, maki_err *err)
 {
-    void *moved = maki_arena_grow(x->arena, x->list, x->count, &x->capacity, sizeof t);
-    if (!moved) return maki_arena_status(x->arena, err);
-    x->list = moved;
-    x->list[x->count++] = t;
-    return MAKI_OK;
+    return maki_arena_add(x->arena, &x->list, &x->count, &x->capacity, &t, sizeof t, err);
 }
 
 /* Reading the events of one log. */
@@ -38,10 +32,9 @@ typedef struct level {
 /* Orphans: tags that name nothing, kept by the import. */
 static maki_status note_orphans(level *l, maki_str list, maki_err *err)
 {
-    maki_json_iter iter = maki_json_items(list);
-    maki_json_item item, part;
+    maki_json_item part;
     maki_status st = MAKI_OK;
-    while (st == MAKI_OK && maki_json_next(&iter, &item)) {
+    MAKI_JSON_EACH_WHILE(st == MAKI_OK, item, maki_json_items(list)) {
         maki_str tag, id, rows = { "", 0 }, evs = { "", 0 };
         if (!export_string(item.value, "tag", &tag) || !export_string(item.value, "id", &id))
             continue;
@@ -50,9 +43,8 @@ static maki_status note_orphans(level *l, maki_str list, maki_err *err)
         st = maki_arena_status(l->x->arena, err);
         maki_json_get(item.value, MAKI_LIT("rows"), &rows);
         maki_json_get(item.value, MAKI_LIT("events"), &evs);
-        maki_json_iter spans = maki_json_items(rows), made = maki_json_items(evs);
-        while (st == MAKI_OK && maki_json_next(&spans, &item)) {
-            maki_json_iter two = maki_json_items(item.value);
+        MAKI_JSON_EACH_WHILE(st == MAKI_OK, span, maki_json_items(rows)) {
+            maki_json_iter two = maki_json_items(span.value);
             t.from = t.to = 0;
             if (maki_json_next(&two, &part)) (void)maki_json_uint(part.value, &t.from);
             if (maki_json_next(&two, &part)) (void)maki_json_uint(part.value, &t.to);
@@ -60,9 +52,9 @@ static maki_status note_orphans(level *l, maki_str list, maki_err *err)
         }
         t.from = t.to = 0;
         t.up = l->up;
-        while (st == MAKI_OK && maki_json_next(&made, &item)) {
+        MAKI_JSON_EACH_WHILE(st == MAKI_OK, ev, maki_json_items(evs)) {
             t.ev = 0;
-            (void)maki_json_uint(item.value, &t.ev);
+            (void)maki_json_uint(ev.value, &t.ev);
             st = add_tag(l->x, t, err);
         }
     }
@@ -165,11 +157,9 @@ maki_status export_tags_row(export_tags *x, uint64_t seq, export_tags_of *out, u
     *out = (export_tags_of){ 0 };
     *until = UINT64_MAX;
     for (; x->next < x->count && x->list[x->next].from && x->list[x->next].from <= seq; x->next++) {
-        void *moved =
-            maki_arena_grow(x->arena, x->open, x->open_count, &x->open_capacity, sizeof *x->open);
-        if (!moved) return maki_arena_status(x->arena, err);
-        x->open = moved;
-        x->open[x->open_count++] = x->next;
+        maki_status st = maki_arena_add(x->arena, &x->open, &x->open_count, &x->open_capacity,
+                                        &x->next, sizeof x->next, err);
+        if (st != MAKI_OK) return st;
     }
     for (size_t i = 0; i < x->open_count; i++) {
         const export_tag *one = &x->list[x->open[i]];

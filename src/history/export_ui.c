@@ -1,4 +1,5 @@
 /* export_ui.c -- the UI messages of roo; see export.h. */
+#include "base/json_print.h"
 #include "base/str.h"
 #include "history/blocks.h"
 #include "history/export_internal.h"
@@ -21,12 +22,6 @@ static maki_status find_ui(void *ctx, uint64_t ev, maki_str row, uint64_t at, ma
     if (!maki_json_get(event, MAKI_LIT("ui"), &value)) return MAKI_OK;
     u->imported = true;
     return MAKI_CANCELLED;
-}
-
-static void ui_number(maki_jw *w, const char *name, uint64_t n)
-{
-    maki_jw_key(w, maki_str_of(name));
-    maki_jw_int(w, (int64_t)n);
 }
 
 /* The words of a message: a string, or its first block of text. */
@@ -64,28 +59,16 @@ static maki_status tell(ui *u, uint64_t ev, maki_str event, unsigned kind, maki_
     if (st != MAKI_OK) return st;
     maki_json_get(event, MAKI_LIT("message"), &message);
     if (!export_string(message, export_kinds[kind].id, &id)) id = MAKI_LIT("\"\"");
-    maki_jw_object(w);
-    maki_jw_key(w, MAKI_LIT("ts"));
-    maki_jw_raw(w, maki_json_get(event, MAKI_LIT("ts"), &value) ? value : MAKI_LIT("0"));
-    maki_jw_key(w, MAKI_LIT("type"));
-    maki_jw_string(w, MAKI_LIT("say"));
-    maki_jw_key(w, MAKI_LIT("say"));
-    maki_jw_string(w, kind ? MAKI_LIT("sliding_window_truncation") : MAKI_LIT("condense_context"));
-    maki_jw_key(w, kind ? MAKI_LIT("contextTruncation") : MAKI_LIT("contextCondense"));
-    maki_jw_object(w);
-    maki_jw_key(w, maki_str_of(export_kinds[kind].id));
-    maki_jw_raw(w, id);
-    if (kind == 0) {
-        maki_jw_key(w, MAKI_LIT("summary"));
-        maki_jw_raw(w, words_of(message));
-        ui_number(w, "cost", 0);
-    } else {
-        ui_number(w, "messagesRemoved", maki_json_uint_field(event, MAKI_LIT("messages")));
-    }
-    ui_number(w, "prevContextTokens", before);
-    ui_number(w, "newContextTokens", after);
-    maki_jw_end_object(w);
-    maki_jw_end_object(w);
+    if (!maki_json_get(event, MAKI_LIT("ts"), &value)) value = MAKI_LIT("0");
+    maki_jw_print(w, "{'ts':%v,'type':'say','say':%z", value,
+                  kind ? "sliding_window_truncation" : "condense_context");
+    maki_jw_field_object(w, kind ? "contextTruncation" : "contextCondense");
+    maki_jw_field_raw(w, export_kinds[kind].id, id);
+    if (kind == 0)
+        maki_jw_print(w, "'summary':%v,'cost':0", words_of(message));
+    else
+        maki_jw_print(w, "'messagesRemoved':%i", maki_json_uint_field(event, MAKI_LIT("messages")));
+    maki_jw_print(w, "'prevContextTokens':%i,'newContextTokens':%i}}", before, after);
     return w->status;
 }
 

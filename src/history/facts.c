@@ -6,7 +6,6 @@
 
 #include "base/err.h"
 #include "base/json.h"
-#include "base/str.h"
 #include "base/time.h"
 #include "history/blocks.h"
 
@@ -29,9 +28,7 @@ static bool key_is(maki_str key, maki_str name)
 static fields fields_of(maki_str row)
 {
     fields f = { 0 };
-    maki_json_iter iter = maki_json_items(row);
-    maki_json_item item;
-    while (maki_json_next(&iter, &item)) {
+    MAKI_JSON_EACH(item, maki_json_items(row)) {
         if (key_is(item.key, MAKI_LIT("role")))
             f.role = item.value;
         else if (key_is(item.key, MAKI_LIT("content")))
@@ -96,11 +93,9 @@ static bool is_string(maki_str value)
 /* A block: is it of this type, and its id in the field `id_name` (len 0: none)? */
 static bool block_id(maki_str block, maki_str type, maki_str id_name, maki_str *id)
 {
-    maki_json_iter iter = maki_json_items(block);
-    maki_json_item item;
     bool it = false;
     *id = (maki_str){ "", 0 };
-    while (iter.object && maki_json_next(&iter, &item)) {
+    MAKI_JSON_EACH(item, maki_json_fields(block)) {
         if (key_is(item.key, MAKI_LIT("type"))) {
             it = is_string(item.value) && maki_json_text_is(item.value, type);
         } else if (key_is(item.key, id_name)) {
@@ -138,7 +133,6 @@ static uint32_t caller_of(const maki_fact_state *state, maki_str id, uint64_t se
 static bool note_calls(maki_fact_state *state, const fields *f, uint64_t seq)
 {
     maki_str block, id;
-    maki_json_item call;
     bool any = false;
     if (f->content.len && f->content.ptr[0] == '[') {
         maki_blocks blocks = maki_content_blocks(f->content);
@@ -148,8 +142,7 @@ static bool note_calls(maki_fact_state *state, const fields *f, uint64_t seq)
             if (id.len) remember(state, id, seq);
         }
     }
-    maki_json_iter iter = maki_json_items(f->calls);
-    while (maki_json_next(&iter, &call)) {
+    MAKI_JSON_EACH(call, maki_json_items(f->calls)) {
         any = true;
         if (maki_json_string_field(call.value, "id", &id)) remember(state, id, seq);
     }

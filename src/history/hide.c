@@ -2,9 +2,6 @@
 #include "history/hide.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-
-#include "base/str.h"
 
 /* ---- positions in a view ------------------------------------------------------------------------------ */
 
@@ -79,7 +76,6 @@ maki_status maki_hiding_adjust_end(const maki_view *view, uint64_t messages, uin
 static maki_status hide_row(maki_conv *conv, maki_hiding *s, const maki_view *view, uint64_t seq,
                             const maki_row *row, maki_err *err)
 {
-    maki_arena *arena = &conv->arena;
     s->rows++;
     s->tokens += row->tokens;
     for (size_t i = maki_view_trims_from(view, seq);
@@ -94,27 +90,20 @@ static maki_status hide_row(maki_conv *conv, maki_hiding *s, const maki_view *vi
         s->spans[s->count - 1].to = seq;
         return MAKI_OK;
     }
-    void *moved = maki_arena_grow(arena, s->spans, s->count, &s->capacity, sizeof *s->spans);
-    if (!moved) return maki_arena_status(arena, err);
-    s->spans = moved;
-    s->spans[s->count++] = (maki_span64){ seq, seq };
-    return MAKI_OK;
+    maki_span64 one = { seq, seq };
+    return maki_arena_add(&conv->arena, &s->spans, &s->count, &s->capacity, &one, sizeof one, err);
 }
 
 static maki_status hide_synthetic(maki_conv *conv, maki_hiding *s, const maki_view_item *item,
                                   maki_err *err)
 {
-    maki_arena *arena = &conv->arena;
+    const maki_span64 hidden = { item->up, item->made->ev };
     uint64_t tokens = 0;
     maki_status st = maki_conv_synthetic_tokens(conv, item, &tokens, err);
     if (st != MAKI_OK) return st;
-    void *moved = maki_arena_grow(arena, s->synthetic, s->synthetic_count, &s->synthetic_capacity,
-                                  sizeof *s->synthetic);
-    if (!moved) return maki_arena_status(arena, err);
-    s->synthetic = moved;
-    s->synthetic[s->synthetic_count++] = (maki_span64){ item->up, item->made->ev };
     s->tokens += tokens;
-    return MAKI_OK;
+    return maki_arena_add(&conv->arena, &s->synthetic, &s->synthetic_count, &s->synthetic_capacity,
+                          &hidden, sizeof hidden, err);
 }
 
 /* A call and its results, as they stand in the view, stay or go together. */

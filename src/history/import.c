@@ -10,7 +10,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
@@ -200,21 +199,10 @@ void maki_import_spans(maki_jw *w, const maki_span64 *spans, size_t count)
     maki_jw_end_array(w);
 }
 
-void maki_import_fields(maki_jw *w, maki_str object, const char *but)
-{
-    maki_json_iter iter = maki_json_items(object);
-    maki_json_item item;
-    while (maki_json_next(&iter, &item)) {
-        if (maki_json_key_in(item.key, but)) continue;
-        maki_jw_raw_key(w, item.key);
-        maki_jw_raw(w, item.value);
-    }
-}
-
 void maki_import_original(maki_jw *w, maki_str line, const char *but)
 {
     maki_jw_field_object(w, "original");
-    maki_import_fields(w, line, but);
+    maki_write_rest(w, line, but);
     maki_jw_end_object(w);
 }
 

@@ -29,24 +29,22 @@ static void end_row(maki_jw *w, maki_str line, maki_str item, const char *but)
     bool wrapped = line.ptr != item.ptr;
     maki_jw_field_object(w, "original");
     if (wrapped) {
-        maki_import_fields(w, line, "payload");
+        maki_write_rest(w, line, "payload");
         maki_jw_print(w, "'payload':{");
     }
-    maki_import_fields(w, item, but);
+    maki_write_rest(w, item, but);
     maki_jw_print(w, wrapped ? "}}}" : "}}");
 }
 
 /* Blocks of input_text, output_text, input_image ... in the names of the chat API. */
 static void write_blocks(maki_jw *w, maki_str content)
 {
-    maki_json_iter iter = maki_json_items(content);
-    maki_json_item item;
     if (maki_json_kind_of(content) != MAKI_JSON_ARRAY) {
         maki_jw_raw(w, content.len ? content : MAKI_LIT("\"\""));
         return;
     }
     maki_jw_array(w);
-    while (maki_json_next(&iter, &item)) {
+    MAKI_JSON_EACH(item, maki_json_items(content)) {
         maki_str text = maki_json_string(item.value, "text");
         maki_str image = maki_json_string(item.value, "image_url");
         if (text.len)
@@ -64,16 +62,7 @@ static void write_message(maki_jw *w, maki_str item, maki_str line)
     maki_jw_print(w, "{'role':%v,'content':", string_or(item, "role", MAKI_LIT("\"user\"")));
     write_blocks(w, maki_json_field(item, "content"));
     write_time(w, line);
-    end_row(w, line, item, "role|content");
-}
-
-/* JSON as a string: as it is if it is one. */
-static void write_quoted(maki_jw *w, maki_str json)
-{
-    if (maki_json_kind_of(json) == MAKI_JSON_STRING)
-        maki_jw_raw(w, json);
-    else
-        maki_jw_string(w, json);
+    end_row(w, line, item, "role content");
 }
 
 /* A function_call, or one of the calls of hosted tools: {"call_id"|"id", "name"|type, arguments|input|action}. */
@@ -87,7 +76,7 @@ static void write_call(maki_jw *w, maki_str item, maki_str line, const char *arg
                   "{'role':'assistant','content':null,'tool_calls':[{'id':%v,'type':'function',"
                   "'function':{'name':%v,'arguments':",
                   string_or(item, "call_id", id), string_or(item, "name", name));
-    write_quoted(w, value.len ? value : MAKI_LIT("{}"));
+    maki_write_quoted(w, value.len ? value : MAKI_LIT("{}"));
     maki_jw_print(w, "}}]");
     write_time(w, line);
     end_row(w, line, item, but);
@@ -106,15 +95,13 @@ static void write_output(maki_jw *w, maki_str item, maki_str line)
     else
         maki_jw_string(w, output);
     write_time(w, line);
-    end_row(w, line, item, object ? "call_id" : "call_id|output");
+    end_row(w, line, item, object ? "call_id" : "call_id output");
 }
 
 static void write_reasoning(maki_jw *w, maki_str item, maki_str line)
 {
-    maki_json_iter iter = maki_json_items(maki_json_field(item, "summary"));
-    maki_json_item part;
     maki_jw_print(w, "{'role':'assistant','content':[");
-    while (maki_json_next(&iter, &part)) {
+    MAKI_JSON_EACH(part, maki_json_items(maki_json_field(item, "summary"))) {
         maki_str text = maki_json_string(part.value, "text");
         if (text.len) maki_jw_print(w, "{'type':'reasoning','text':%v}", text);
     }
@@ -134,11 +121,11 @@ maki_status maki_import_item(maki_importing *im, maki_str item, maki_str line, b
     if (IS("message"))
         write_message(w, item, line);
     else if (IS("function_call"))
-        write_call(w, item, line, "arguments", "call_id|name|arguments");
+        write_call(w, item, line, "arguments", "call_id name arguments");
     else if (IS("custom_tool_call"))
-        write_call(w, item, line, "input", "call_id|name|input");
+        write_call(w, item, line, "input", "call_id name input");
     else if (IS("local_shell_call|web_search_call"))
-        write_call(w, item, line, "action", "call_id|name|action");
+        write_call(w, item, line, "action", "call_id name action");
     else if (IS("function_call_output|custom_tool_call_output"))
         write_output(w, item, line);
     else if (IS("reasoning"))
@@ -242,7 +229,7 @@ static void add_tool(rows *r, maki_str part)
                   input.len ? input : MAKI_LIT("{}"));
     if (output.len == 0 && error.len == 0) return; /* it never ended */
     maki_jw_print(&r->results.w, "{'type':'tool_result','tool_use_id':%v,'content':", id);
-    write_quoted(&r->results.w, output.len ? output : error);
+    maki_write_quoted(&r->results.w, output.len ? output : error);
     maki_jw_print(&r->results.w, output.len ? "}" : "'is_error':true}");
 }
 
@@ -286,8 +273,6 @@ static maki_status opencode_element(void *ctx, maki_str element, maki_err *err)
     maki_str info = maki_json_field(element, "info");
     maki_str time = maki_json_field(maki_json_field(info, "time"), "created");
     rows r = { .im = im, .element = element, .role = maki_json_string(info, "role") };
-    maki_json_iter iter = maki_json_items(maki_json_field(element, "parts"));
-    maki_json_item part;
     maki_status st = MAKI_OK;
     if (r.role.len == 0) {
         maki_import_skip(im, "a message without info.role");
@@ -296,7 +281,7 @@ static maki_status opencode_element(void *ctx, maki_str element, maki_err *err)
     if (maki_json_kind_of(time) == MAKI_JSON_NUMBER) r.time = time;
     maki_draft_open(&r.calls, im->env->alloc, (size_t)MAKI_ROW_MAX);
     maki_draft_open(&r.results, im->env->alloc, (size_t)MAKI_ROW_MAX);
-    while (st == MAKI_OK && maki_json_next(&iter, &part))
+    MAKI_JSON_EACH_WHILE(st == MAKI_OK, part, maki_json_items(maki_json_field(element, "parts")))
         st = add_part(&r, part.value, err);
     if (st == MAKI_OK) st = put_rows(&r, err);
     if (st == MAKI_OK && !r.any) { /* nothing was said: keep it all the same */

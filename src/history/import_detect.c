@@ -24,33 +24,11 @@ static size_t space(maki_str t, size_t i)
     return i;
 }
 
-/* One past the value at i; t.len when it is cut off. */
+/* One past the value at i, which may be missing; t.len when it is cut off. */
 static size_t pass(maki_str t, size_t i)
 {
-    size_t depth = 0;
-    bool string = false;
-    for (; i < t.len; i++) {
-        char c = t.ptr[i];
-        if (string) {
-            if (c == '\\')
-                i++;
-            else if (c == '"')
-                string = false;
-        } else if (c == '"') {
-            string = true;
-        } else if (c == '{' || c == '[') {
-            depth++;
-        } else if (c == '}' || c == ']') {
-            if (depth == 0) return i; /* a number or literal ended before it */
-            depth--;
-        } else if (depth == 0 && strchr(", \t\r\n", c)) {
-            return i;
-        } else {
-            continue;
-        }
-        if (!string && depth == 0) return i + 1;
-    }
-    return t.len;
+    bool missing = i < t.len && (t.ptr[i] == '}' || t.ptr[i] == ']');
+    return missing ? i : i + maki_import_value_len(maki_str_from(t, i));
 }
 
 static void copy(char *out, size_t capacity, maki_str string)

@@ -7,6 +7,7 @@
 #include "base/json_print.h"
 #include "base/str.h"
 #include "history/import.h"
+#include "wire/json_row.h"
 
 /* ---- import_source.c: a file, a block at a time ------------------------------------------------- */
 
@@ -39,6 +40,9 @@ void maki_source_enter(maki_source *src);
 maki_status maki_source_item(maki_source *src, maki_str *item, bool *more, maki_err *err);
 /* Pass over an item without keeping it. */
 maki_status maki_source_skip(maki_source *src, maki_err *err);
+
+/* The length of the value at the beginning of `text`, all of it when the value is cut off; nothing is checked. */
+size_t maki_import_value_len(maki_str text);
 
 /* ---- import.c: rows and events into the log ------------------------------------------------------ */
 
@@ -105,9 +109,7 @@ maki_status maki_import_condense(maki_importing *im, uint64_t before, maki_err *
 maki_status maki_import_tokens(maki_importing *im, maki_str message, maki_err *err);
 
 void maki_import_spans(maki_jw *w, const maki_span64 *spans, size_t count); /* [[1,2],[4,4]] */
-/* The fields of `object` but those named, "role|content". */
-void maki_import_fields(maki_jw *w, maki_str object, const char *but);
-/* The field `original`: the line without the fields named. */
+/* The field `original`: the line without the fields named, "role content". */
 void maki_import_original(maki_jw *w, maki_str line, const char *but);
 /* A string field that is not empty, as a JSON string. */
 bool maki_import_id(maki_str object, const char *name, maki_str *id);

@@ -147,6 +147,12 @@ static size_t look(looking *l, const char *at, size_t n, const maki_text_kernels
     return i;
 }
 
+size_t maki_import_value_len(maki_str text)
+{
+    looking l = { 0 };
+    return look(&l, text.ptr, text.len, maki_text_kernels_best());
+}
+
 static maki_status value(maki_source *src, bool keep, maki_str *out, maki_err *err)
 {
     const maki_text_kernels *kernels = maki_text_kernels_best();

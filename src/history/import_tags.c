@@ -99,10 +99,8 @@ static bool is_tag(maki_json_item item, int kind)
 
 static void read_tags(maki_str object, tagged *t)
 {
-    maki_json_iter iter = maki_json_items(object);
-    maki_json_item item;
     *t = (tagged){ 0 };
-    while (maki_json_next(&iter, &item)) {
+    MAKI_JSON_EACH(item, maki_json_items(object)) {
         bool string = item.value.ptr[0] == '"' && item.value.len > 2;
         for (int k = 0; k < 2; k++) {
             if (is_tag(item, k)) t->tag[k] = item.value;
@@ -121,11 +119,9 @@ static void read_tags(maki_str object, tagged *t)
 /* The message without its tags, all else as it stood. */
 static void without_tags(maki_str object, maki_jw *w)
 {
-    maki_json_iter iter = maki_json_items(object);
-    maki_json_item item;
     const char *end = object.ptr + 1; /* of the item before */
     bool kept = false, first = true;
-    while (maki_json_next(&iter, &item)) {
+    MAKI_JSON_EACH(item, maki_json_items(object)) {
         const char *stop = item.value.ptr + item.value.len;
         if (first) maki_jw_bytes(w, (maki_str){ object.ptr, (size_t)(item.start - object.ptr) });
         first = false;

@@ -3,12 +3,12 @@
  * A line names the one it goes on from.  Where that is not the place the conversation is at, a rewind
  * to the place of that line comes first, so the log tells the tree as it grew and the view at the end
  * is the path to the leaf.  Lines that are no messages have the place of the line before them. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
 #include "base/json.h"
 #include "history/import_internal.h"
+#include "wire/write_internal.h"
 
 /* ---- where lines are ------------------------------------------------------------------------------- */
 
@@ -115,12 +115,12 @@ static void write_block(maki_jw *w, maki_str block)
     if (maki_json_field_in(block, "type", "toolCall")) {
         maki_str arguments = maki_json_field(block, "arguments");
         maki_jw_print(w, "{'type':'tool_use'");
-        maki_import_fields(w, block, "type|arguments");
+        maki_write_rest(w, block, "type arguments");
         maki_jw_print(w, "'input':%v}", arguments.len ? arguments : MAKI_LIT("{}"));
     } else if (maki_json_field_in(block, "type", "image") && maki_import_id(block, "data", &data) &&
                maki_import_id(block, "mimeType", &type)) {
         maki_jw_print(w, "{'type':'image'");
-        maki_import_fields(w, block, "type|data|mimeType");
+        maki_write_rest(w, block, "type data mimeType");
         maki_jw_print(w, "'source':{'type':'base64','media_type':%v,'data':%v}}", type, data);
     } else {
         maki_jw_raw(w, block);
@@ -130,25 +130,14 @@ static void write_block(maki_jw *w, maki_str block)
 /* The field `content`. */
 static void write_content(maki_jw *w, maki_str content)
 {
-    maki_json_iter iter = maki_json_items(content);
-    maki_json_item item;
     if (maki_json_kind_of(content) != MAKI_JSON_ARRAY) {
         maki_jw_field_raw(w, "content", content.len ? content : MAKI_LIT("null"));
         return;
     }
     maki_jw_field_array(w, "content");
-    while (maki_json_next(&iter, &item))
+    MAKI_JSON_EACH(item, maki_json_items(content))
         write_block(w, item.value);
     maki_jw_end_array(w);
-}
-
-/* A string put together from texts that are escaped already. */
-static void write_joined(maki_jw *w, const maki_str *parts, size_t count)
-{
-    maki_jw_key(w, MAKI_LIT("content"));
-    maki_jw_begin_value(w);
-    for (size_t i = 0; i < count; i++)
-        maki_jw_bytes(w, parts[i]);
 }
 
 /* What stands between the quotes of a string field. */
@@ -161,9 +150,10 @@ static maki_str inside_of(maki_str object, const char *name)
 /* A command that a person ran: as words of theirs. */
 static void write_shell(maki_jw *w, maki_str message)
 {
-    const maki_str parts[] = { MAKI_LIT("\"$ "), inside_of(message, "command"), MAKI_LIT("\\n"),
-                               inside_of(message, "output"), MAKI_LIT("\"") };
-    write_joined(w, parts, 5);
+    const maki_str parts[] = { MAKI_LIT("$ "), inside_of(message, "command"), MAKI_LIT("\\n"),
+                               inside_of(message, "output") };
+    maki_jw_key(w, MAKI_LIT("content"));
+    maki_write_joined(w, parts, 4);
 }
 
 /* A message of Pi: its own fields in OpenAI's or Anthropic's names, the line's as `original`; left open. */
@@ -184,12 +174,9 @@ static void pi_message(maki_jw *w, maki_str line, maki_str message)
         write_shell(w, message);
     else
         write_content(w, maki_json_field(message, "content"));
-    maki_import_fields(w, message,
-                       run      ? "role"
-                       : result ? "role|content|toolCallId"
-                                : "role|content");
+    maki_write_rest(w, message, run ? "role" : result ? "role content toolCallId" : "role content");
     maki_jw_field_object(w, "original");
-    maki_import_fields(w, line, "message");
+    maki_write_rest(w, line, "message");
     if (result || run || said) maki_jw_field_raw(w, "role", role);
     maki_jw_end_object(w);
 }
@@ -207,10 +194,10 @@ static void claude_message(maki_jw *w, maki_str line, maki_str message)
 /* A summary of Pi, of a branch that was left or of what was before; left open. */
 static void summary_message(maki_jw *w, maki_str line)
 {
-    const maki_str parts[] = { MAKI_LIT("\"<summary>\\n"), inside_of(line, "summary"),
-                               MAKI_LIT("\\n</summary>\"") };
-    maki_jw_print(w, "{'role':'user'");
-    write_joined(w, parts, 3);
+    const maki_str parts[] = { MAKI_LIT("<summary>\\n"), inside_of(line, "summary"),
+                               MAKI_LIT("\\n</summary>") };
+    maki_jw_print(w, "{'role':'user','content':");
+    maki_write_joined(w, parts, 3);
     maki_jw_print(w, "'timestamp':%v", maki_json_field(line, "timestamp"));
 }
 
@@ -277,9 +264,7 @@ static maki_status pi_line(void *ctx, maki_str line, maki_err *err)
 
 static bool has_results(maki_str message)
 {
-    maki_json_iter iter = maki_json_items(maki_json_field(message, "content"));
-    maki_json_item item;
-    while (maki_json_next(&iter, &item)) {
+    MAKI_JSON_EACH(item, maki_json_items(maki_json_field(message, "content"))) {
         if (maki_json_field_in(item.value, "type", "tool_result")) return true;
     }
     return false;

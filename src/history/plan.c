@@ -87,13 +87,11 @@ static maki_status keep_rest(void *ctx, uint64_t ev, maki_str row, uint64_t at, 
     maki_plan *plan = ctx;
     maki_planned_event *one = find(plan, ev);
     maki_str event;
-    maki_json_item item;
     (void)at;
     if (!one || one->by) return MAKI_OK;
     maki_buf rest = maki_buf_new(plan->arena.alloc, ARENA_MAX);
     maki_status st = maki_json_check(row, &event, err);
-    maki_json_iter iter = maki_json_items(st == MAKI_OK ? event : MAKI_LIT("{}"));
-    while (maki_json_next(&iter, &item)) {
+    MAKI_JSON_EACH(item, maki_json_items(st == MAKI_OK ? event : MAKI_LIT("{}"))) {
         if (is_own(item.key)) continue;
         maki_buf_add(&rest, MAKI_LIT(",\""));
         maki_buf_add(&rest, item.key);

@@ -1,8 +1,6 @@
 /* token_counter.c -- see token_counter.h. */
 #include "history/token_counter.h"
 
-#include <string.h>
-
 #include "base/ascii.h"
 #include "base/json.h"
 #include "base/str.h"

@@ -1,10 +1,8 @@
 /* trim.c -- messages that stay in view with less text: trim, prune, and whole again; see conversation.h. */
 #include <inttypes.h>
-#include <stdio.h>
 
 #include "base/err.h"
 #include "base/json.h"
-#include "base/str.h"
 #include "history/apply_trims.h"
 #include "history/change_internal.h"
 

@@ -5,7 +5,6 @@
 #include "log/index.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 

@@ -14,7 +14,6 @@
 
 #include "base/err.h"
 #include "base/files.h"
-#include "base/hash.h"
 #include "base/json.h"
 #include "base/str.h"
 #include "log/lines.h"

@@ -4,7 +4,6 @@
  * end of the index (a killed writer left them, or another program wrote them) and no process is writing, it adds them
  * to a private copy; with `share_index` it updates the shared one instead, if that may be written and the lock is
  * free.  A torn end is left alone: only a writer cuts it off.  An index that is corrupt is rebuilt, never repaired. */
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,6 @@
  * A torn end is bytes after the last newline, left by a killed writer.  Nothing is lost: the bytes are in a damage event,
  * or in a file that it names, and that event is durable before the file is truncated. */
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/err.h"

@@ -6,7 +6,6 @@
  * truncates the files to where they ended before. */
 #include <assert.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/err.h"

@@ -1,12 +1,9 @@
 /* verify_events.c -- verifies each event: its number, its sum, and that the messages before it are those it was written
  * after.  When a sum is wrong the next one is taken as it is, so that one changed event is one finding. */
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "base/err.h"
 #include "base/json.h"
-#include "base/str.h"
 #include "log/verify_internal.h"
 
 /* ---- the events ----------------------------------------------------------------------------------------------- */
@@ -52,9 +49,9 @@ static maki_status check_head(event_chain *ch, maki_str event, uint64_t at,
         if (ch->gone_reported || (c->index_valid && c->stored.header.end > c->messages_size))
             return MAKI_OK;
         ch->gone_reported = true;
-        return maki_verify_report(
-            c, MAKI_FOUND_GONE, "messages", c->messages_size, last + 1, ch->ev,
-            "messages that this event was written after are gone_reported", err);
+        return maki_verify_report(c, MAKI_FOUND_GONE, "messages", c->messages_size, last + 1,
+                                  ch->ev, "messages that this event was written after are gone",
+                                  err);
     }
     if (ch->ev == 1 && at == 0 && maki_json_field_in(event, "type", "fork")) {
         memcpy(expected, c->header_chain,
@@ -114,7 +111,7 @@ maki_status maki_verify_events(verifier *c, maki_err *err)
     if (st == MAKI_OK && c->index_valid && c->stored.header.events > ch.ev &&
         !events_created_since(c)) {
         st = maki_verify_report(c, MAKI_FOUND_LOST, "events", end, 0, ch.ev + 1,
-                                "this event and those after it are gone_reported", err);
+                                "this event and those after it are gone", err);
     }
     return st;
 }

@@ -4,6 +4,7 @@
 #include "manage/choose_summarizer.h"
 
 #include "base/str.h"
+#include "config/summarizers.h"
 #include "manage/window.h"
 #include "summary/measure.h"
 
@@ -46,22 +47,47 @@ static maki_status run_with_window(const maki_summarizer *self, const maki_summa
     return c->by_provider.run(&c->by_provider, request, arena, out, err);
 }
 
+/* The function of each summarizer that needs no model. */
+typedef maki_status summarize_fn(const maki_summarizer *self, const maki_summary_request *request,
+                                 maki_arena *arena, maki_summary *out, maki_err *err);
+#define DECLARE(name, fn) summarize_fn fn;
+MAKI_SUMMARIZER_MAP(DECLARE)
+#undef DECLARE
+
+/* The one of these that the settings name, by default the first. */
+static maki_summarizer built_in(const maki_summary_settings *settings, bool *named)
+{
+    static const struct {
+        const char *name;
+        summarize_fn *run;
+    } rows[] = {
+#define ROW(name, fn) { #name, fn },
+        MAKI_SUMMARIZER_MAP(ROW)
+#undef ROW
+    };
+    size_t i = sizeof rows / sizeof rows[0] - 1;
+    while (i > 0 && !maki_str_is(settings->provider, maki_str_of(rows[i].name)))
+        i--;
+    *named = i > 0;
+    return (maki_summarizer){ true, rows[i].run, settings };
+}
+
 maki_status maki_summarizer_choose(const maki_summarizer_in *in, maki_summarizer_choice *out,
                                    maki_err *err)
 {
     *out = (maki_summarizer_choice){ .settings = maki_summary_defaults };
     maki_status st = MAKI_OK;
+    bool named;
     if (in->config)
         st = maki_summary_settings_read(in->config, in->profile, in->task, &out->settings, err);
     if (st != MAKI_OK) return st;
-    out->offline = maki_summary_offline(&out->settings);
     out->by_model = (maki_model_summary){ .env = in->env,
                                           .model = in->model,
                                           .settings = &out->settings,
                                           .cancelled = in->cancelled,
                                           .cancelled_ctx = in->cancelled_ctx };
-    out->writer = maki_summarizer_offline_with(&out->offline);
-    if (find_model(in, out)) {
+    out->writer = built_in(&out->settings, &named);
+    if (!named && find_model(in, out)) {
         const maki_model_name *name = &out->by_model.name;
         bool same = maki_str_is(name->provider, in->provider) &&
                     maki_str_is(name->model, in->answering) && in->window > 0;

@@ -35,10 +35,9 @@ typedef struct maki_summarizer_choice {
     maki_summary_settings settings;
     maki_model_found found;
     maki_model_summary by_model;
-    maki_offline offline;
     maki_summarizer by_provider;         /* the model's; `writer` finds its window before */
     struct maki_summarizer_choice *self; /* for `writer`, whose context is const */
-    maki_summarizer writer;              /* the model's or the offline one */
+    maki_summarizer writer;              /* the model's, or one that needs none */
     maki_summarizer measured; /* the one to use: `writer`, with the facts it kept counted */
 } maki_summarizer_choice;
 

@@ -59,10 +59,7 @@ const maki_policy *maki_policy_at(size_t i)
 
 const maki_policy *maki_policy_named(maki_str name)
 {
-    for (size_t i = 0; maki_policy_at(i); i++) {
-        if (maki_str_is(name, maki_str_of(presets[i].name))) return &presets[i];
-    }
-    return NULL;
+    return MAKI_ROW_NAMED(presets, name);
 }
 
 double maki_policy_threshold(const maki_policy *policy, double general)

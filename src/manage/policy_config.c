@@ -65,7 +65,7 @@ static void read_flag(setting_path *at, const char *key, bool *out)
 
 static unsigned when_of(maki_str name)
 {
-    static const struct {
+    static const struct when_row {
         const char *name;
         unsigned when;
     } all[] = { { "always", 0 },
@@ -73,25 +73,22 @@ static unsigned when_of(maki_str name)
                 { "over_allowed", MAKI_WHEN_OVER },
                 { "failed", MAKI_WHEN_FAILED },
                 { "failed_over_allowed", MAKI_WHEN_FAILED | MAKI_WHEN_OVER } };
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
-        if (maki_str_is(name, maki_str_of(all[i].name))) return all[i].when;
-    }
-    return MAKI_WHEN_NEEDED;
+    const struct when_row *row = MAKI_ROW_NAMED(all, name);
+    return row ? row->when : MAKI_WHEN_NEEDED;
 }
 
 static maki_status read_names(setting_path *at, const char *key, maki_arena *arena,
                               const maki_str **out, size_t *count, maki_err *err)
 {
-    maki_str name, *names = NULL;
+    maki_str name;
     size_t capacity = 0;
+    maki_status st = MAKI_OK;
     with_key(at, key);
-    for (*count = 0; maki_config_entry(at->config, at->path, *count, &name); ++*count) {
-        names = maki_arena_grow(arena, names, *count, &capacity, sizeof name);
-        if (!names) return maki_arena_status(arena, err);
-        names[*count] = name;
-    }
-    *out = names;
-    return MAKI_OK;
+    *out = NULL;
+    *count = 0;
+    while (st == MAKI_OK && maki_config_entry(at->config, at->path, *count, &name))
+        st = maki_arena_add(arena, out, count, &capacity, &name, sizeof name, err);
+    return st;
 }
 
 static maki_status read_placeholder(setting_path *at, maki_step *step, maki_err *err)

@@ -10,9 +10,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/alloc.h"
 #include "base/err.h"
 #include "base/json_build.h"
-#include "base/str.h"
 #include "history/blocks.h"
 #include "history/facts.h"
 
@@ -82,7 +82,6 @@ static maki_status add_openai_call(maki_pruning *p, maki_str call, maki_err *err
 static maki_status add_calls(maki_pruning *p, maki_str row, maki_err *err)
 {
     maki_str content, calls, block, id, name, input;
-    maki_json_item item;
     maki_status st = MAKI_OK;
     if (maki_json_get(row, MAKI_LIT("content"), &content)) {
         maki_blocks blocks = maki_content_blocks(content);
@@ -96,8 +95,7 @@ static maki_status add_calls(maki_pruning *p, maki_str row, maki_err *err)
         }
     }
     if (!maki_json_get(row, MAKI_LIT("tool_calls"), &calls)) return MAKI_OK;
-    maki_json_iter iter = maki_json_items(calls);
-    while (st == MAKI_OK && maki_json_next(&iter, &item))
+    MAKI_JSON_EACH_WHILE(st == MAKI_OK, item, maki_json_items(calls))
         st = add_openai_call(p, item.value, err);
     return st;
 }
@@ -332,14 +330,12 @@ static maki_status open_pruning(maki_manage_work *work, const maki_step *step,
                                 maki_err *err)
 {
     const maki_alloc *alloc = maki_log_env(maki_conv_log(work->conv))->alloc;
-    maki_pruning *p = alloc->resize(alloc, NULL, 0, sizeof *p);
-    maki_trim *edits = alloc->resize(alloc, NULL, 0, MAKI_EDITS_MAX * sizeof *edits);
-    if (!p || !edits) {
-        if (p) alloc->resize(alloc, p, sizeof *p, 0);
-        if (edits) alloc->resize(alloc, edits, MAKI_EDITS_MAX * sizeof *edits, 0);
-        return maki_fail_nomem(err);
-    }
-    *p = (maki_pruning){ .work = work, .step = step, .fn = fn, .ctx = ctx, .edits = edits };
+    maki_pruning *p = maki_new(alloc, maki_pruning);
+    if (!p) return maki_fail_nomem(err);
+    p->work = work;
+    p->step = step;
+    p->fn = fn;
+    p->ctx = ctx;
     p->arena = maki_arena_new(alloc, ARENA_MAX);
     *out = p;
     return MAKI_OK;
@@ -349,8 +345,7 @@ static void close_pruning(maki_pruning *p)
 {
     const maki_alloc *alloc = p->arena.alloc;
     maki_arena_free(&p->arena);
-    alloc->resize(alloc, p->edits, MAKI_EDITS_MAX * sizeof *p->edits, 0);
-    alloc->resize(alloc, p, sizeof *p, 0);
+    maki_delete(alloc, p);
 }
 
 maki_status maki_pruning_scan(maki_manage_work *work, const maki_step *step,

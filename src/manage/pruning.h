@@ -58,7 +58,7 @@ struct maki_pruning {
     const maki_view *view;
     uint64_t lead, tail; /* messages at positions [lead, tail) are old */
     uint64_t position;   /* of the current message in the view */
-    maki_trim *edits;
+    maki_trim edits[MAKI_EDITS_MAX];
     size_t count;
     bool done;        /* set by fn: no more edits are wanted */
     double saved;     /* tokens, by the edits */

@@ -155,7 +155,7 @@ static maki_status guard_window(const maki_run_limits_in *in, maki_run_limits *o
 /* The threshold that the reference recommends for exactly this model id; 0: none. */
 static double recommended(maki_str model)
 {
-    static const struct {
+    static const struct model_row {
         const char *id;
         double percent;
     } models[] = {
@@ -165,10 +165,8 @@ static double recommended(maki_str model)
         { "gpt-4-turbo", 70 },
         { "gpt-3.5-turbo", 50 },
     };
-    for (size_t i = 0; i < sizeof models / sizeof models[0]; i++) {
-        if (maki_str_is(model, maki_str_of(models[i].id))) return models[i].percent;
-    }
-    return 0;
+    const struct model_row *row = MAKI_ROW_NAMED(models, model);
+    return row ? row->percent : 0;
 }
 
 /* The profile's own threshold; false: none. */
@@ -254,9 +252,7 @@ static double max_tokens_of(const maki_run_limits_in *in, const names *n)
 
 static void copy_name(maki_str name, char out[MAKI_PROFILE_MAX])
 {
-    maki_str cut = maki_utf8_truncate(name, MAKI_PROFILE_MAX - 1);
-    if (cut.len) memcpy(out, cut.ptr, cut.len);
-    out[cut.len] = '\0';
+    (void)maki_str_copy(maki_utf8_truncate(name, MAKI_PROFILE_MAX - 1), out, MAKI_PROFILE_MAX);
 }
 
 maki_status maki_run_limits_of(const maki_run_limits_in *in, maki_run_limits *out, maki_err *err)
@@ -275,11 +271,7 @@ maki_status maki_run_limits_of(const maki_run_limits_in *in, maki_run_limits *ou
 
 bool maki_run_limits_known(const maki_run_limits *limits)
 {
-    static const char *const known[] = { "caller", "profile", "provider" };
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-        if (strcmp(limits->window_from, known[i]) == 0) return true;
-    }
-    return false;
+    return maki_str_in(maki_str_of(limits->window_from), "caller|profile|provider");
 }
 
 double maki_run_limits_allowed(double window, double max_tokens)

@@ -1,18 +1,17 @@
 /* step_repeats.c -- remove duplicates: of what is in the view more than once, only the newest copy stays.
  *
  * A file that was read again, an output that came again, an image that was shown again: the older copy is replaced by
- * a line that says where the find_newer one is.  Images of tools (screenshots) are also replaced when there is any find_newer
+ * a line that says where the newer one is.  Images of tools (screenshots) are also replaced when there is any newer
  * one, because they show an outdated state; images of the user only when the same image comes again.
  *
  * Copies are found by hashes in a set-associative table of a fixed size: in a very long view the oldest are evicted,
- * and then an old copy stays.  Two reads are of the same file when the find_newer one read all of it, or had the same
+ * and then an old copy stays.  Two reads are of the same file when the newer one read all of it, or had the same
  * arguments. */
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/err.h"
 #include "base/json.h"
-#include "base/str.h"
 #include "manage/pruning.h"
 
 enum {

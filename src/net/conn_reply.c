@@ -6,7 +6,6 @@
 
 #include <assert.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/buf.h"
 #include "base/json_print.h"
@@ -169,7 +168,8 @@ void maki_conn_end(maki_conn *conn)
     conn_request_done(conn);
 }
 
-void maki_conn_answer(maki_conn *conn, int status, maki_str fields, maki_str body)
+/* Start, send and end in one. */
+static void answer(maki_conn *conn, int status, maki_str fields, maki_str body)
 {
     maki_conn_start(conn, &(maki_reply){ .status = status,
                                          .reason = maki_str_of(maki_http_reason(status)),
@@ -215,7 +215,7 @@ void maki_conn_fail(maki_conn *conn, int status, const char *type, const char *m
     bool whole = maki_jw_end(&w) == MAKI_OK;
     maki_buf_add_byte(&body, '\n');
     maki_str text = whole ? maki_buf_str(&body) : MAKI_LIT("{\"error\":{}}\n");
-    maki_conn_answer(conn, status, MAKI_LIT("Content-Type: application/json\r\n"), text);
+    answer(conn, status, MAKI_LIT("Content-Type: application/json\r\n"), text);
     maki_buf_free(&body);
 }
 

@@ -127,8 +127,7 @@ void maki_conn_send(maki_conn *conn, maki_str bytes);
 /* End of the response.  With fewer bytes than promised by MAKI_FRAME_LENGTH, the connection is closed, so that the
  * client notices. */
 void maki_conn_end(maki_conn *conn);
-/* start, send and end in one. */
-void maki_conn_answer(maki_conn *conn, int status, maki_str fields, maki_str body);
+
 /* Respond with an error: {"error":{"type":"...","message":"..."}}.  If the response has begun, drop the
  * connection instead. */
 void maki_conn_fail(maki_conn *conn, int status, const char *type, const char *message);

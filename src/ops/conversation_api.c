@@ -3,7 +3,6 @@
  * Translates options, structs and callbacks between the two, so that the public ones can stay as they are.  A handle owns
  * its conversation; a second one, read-only, is opened when the view at a revision and the whole log are needed at once. */
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 
 #include <maki/maki.h>
@@ -155,14 +154,6 @@ maki_status maki_conversation_each_event(maki_conversation *c, maki_each_event f
 {
     event_visitor v = { fn, ctx };
     return maki_log_each_event(maki_conv_log(c->conv), visit_event, &v, err);
-}
-
-maki_status maki_conversation_write(maki_conversation *c, maki_revision at, bool array,
-                                    maki_sink out, maki_err *err)
-{
-    const maki_view *view;
-    maki_status st = maki_conv_view(c->conv, at.seq, at.ev, &view, err);
-    return st == MAKI_OK ? maki_conv_write(c->conv, view, array, out, err) : st;
 }
 
 /* ---- tokens ------------------------------------------------------------------------------------------ */

@@ -84,13 +84,12 @@ maki_status maki_in_cstring(const maki_op_call *call, const char *name, char *ou
 
 maki_status maki_fields_index(maki_op_call *call, maki_err *err)
 {
-    maki_json_iter iter = maki_json_items(call->input);
     size_t capacity = 0;
-    maki_json_item *items = NULL, item;
+    maki_json_item *items = NULL;
     if (call->indexed == call->input.ptr) return MAKI_OK;
     call->items = NULL;
     call->item_count = 0;
-    while (maki_json_next(&iter, &item)) {
+    MAKI_JSON_EACH(item, maki_json_items(call->input)) {
         items = maki_arena_grow(call->arena, items, call->item_count, &capacity, sizeof item);
         if (!items) return maki_arena_status(call->arena, err);
         items[call->item_count++] = item;
@@ -120,6 +119,19 @@ maki_status maki_field_messages(const maki_op_call *call, const char *name, maki
     return maki_msgs_read(value, (maki_where){ name, call->base }, call->arena, out, err);
 }
 
+maki_status maki_field_rows(const maki_op_call *call, const char *name, const maki_str **rows,
+                            size_t *count, maki_err *err)
+{
+    maki_msgs list;
+    maki_status st = maki_field_messages(call, name, &list, err);
+    if (st != MAKI_OK) return st;
+    maki_str *out = maki_arena_array(call->arena, list.count, sizeof *out);
+    for (*count = 0; out && *count < list.count; ++*count)
+        out[*count] = list.at[*count]->raw;
+    *rows = out;
+    return maki_arena_status(call->arena, err);
+}
+
 maki_status maki_field_invalid(const maki_op_call *call, maki_str value, maki_err *err,
                                const char *fmt, ...)
 {
@@ -142,16 +154,30 @@ maki_status maki_field_want(const maki_op_call *call, maki_str value, const char
                               same ? "one this large" : maki_json_kind_name(kind));
 }
 
+static void store(maki_str value, const maki_nested_field *field, void *out)
+{
+    void *place = (char *)out + field->offset;
+    if (field->kind == MAKI_JSON_NUMBER)
+        *(double *)place = maki_json_double(value);
+    else if (field->kind == MAKI_JSON_BOOL)
+        *(bool *)place = maki_json_true(value);
+    else
+        *(maki_str *)place = value;
+}
+
 maki_status maki_field_nested(const maki_op_call *call, maki_str object, const char *outer,
-                              const char *name, double *number, maki_err *err)
+                              const maki_nested_field *fields, void *out, maki_err *err)
 {
     maki_str value;
-    if (!maki_field(object, name, &value)) return MAKI_OK;
-    maki_str full = maki_arena_print(call->arena, "%s.%s", outer, name);
-    maki_status st = maki_arena_status(call->arena, err);
-    if (st == MAKI_OK) st = maki_field_want(call, value, full.ptr, MAKI_JSON_NUMBER, err);
-    if (st == MAKI_OK) *number = maki_json_double(value);
-    return st;
+    for (; fields->name; fields++) {
+        if (!maki_field(object, fields->name, &value)) continue;
+        maki_str full = maki_arena_print(call->arena, "%s.%s", outer, fields->name);
+        maki_status st = maki_arena_status(call->arena, err);
+        if (st == MAKI_OK) st = maki_field_want(call, value, full.ptr, fields->kind, err);
+        if (st != MAKI_OK) return st;
+        store(value, fields, out);
+    }
+    return MAKI_OK;
 }
 
 /* ---- the types of a row ---------------------------------------------------------------------- */

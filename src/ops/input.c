@@ -3,10 +3,8 @@
  * A megabyte is read into memory; larger input goes to an unlinked file (spool.h).  Each row gets exactly one line of
  * answer, in order, and a failing row does not stop the next one; only a failing sink does. */
 #include <errno.h>
-#include <string.h>
 
 #include "base/err.h"
-#include "base/files.h"
 #include "base/spool.h"
 #include "base/str.h"
 #include "ops/op.h"

@@ -111,17 +111,15 @@ const maki_op_info *maki_op_at(size_t index)
     return index < maki_op_table_count ? &maki_op_table[index].info : NULL;
 }
 
-const maki_op_row *maki_op_row_find(maki_str name)
+/* NULL: unknown. */
+static const maki_op_row *find_row(maki_str name)
 {
-    for (size_t i = 0; i < maki_op_table_count; i++) {
-        if (maki_str_is(name, maki_str_of(maki_op_table[i].info.name))) return &maki_op_table[i];
-    }
-    return NULL;
+    return maki_row_named(maki_op_table, maki_op_table_count, sizeof *maki_op_table, name);
 }
 
 maki_status maki_op_row_named(maki_str name, const maki_op_row **out, maki_err *err)
 {
-    *out = maki_op_row_find(name);
+    *out = find_row(name);
     if (*out) return MAKI_OK;
     const char *nearest = maki_op_suggest(name);
     return maki_fail(err, MAKI_NOTFOUND, "there is no operation %.*s%s%s; see maki op --list",
@@ -131,7 +129,7 @@ maki_status maki_op_row_named(maki_str name, const maki_op_row **out, maki_err *
 
 const maki_op_info *maki_op_find(maki_str name)
 {
-    const maki_op_row *row = maki_op_row_find(name);
+    const maki_op_row *row = find_row(name);
     return row ? &row->info : NULL;
 }
 

@@ -65,7 +65,6 @@ typedef struct maki_op_row {
 /* The table, sorted by name. */
 extern const maki_op_row maki_op_table[];
 extern const size_t maki_op_table_count;
-const maki_op_row *maki_op_row_find(maki_str name); /* NULL: unknown */
 /* MAKI_NOTFOUND suggests the nearest name. */
 maki_status maki_op_row_named(maki_str name, const maki_op_row **out, maki_err *err);
 
@@ -104,6 +103,9 @@ double maki_field_now(const maki_op_call *call);
 
 maki_status maki_field_messages(const maki_op_call *call, const char *name, maki_msgs *out,
                                 maki_err *err);
+/* The same as JSON, each as it came. */
+maki_status maki_field_rows(const maki_op_call *call, const char *name, const maki_str **rows,
+                            size_t *count, maki_err *err);
 
 /* MAKI_INVALID: the words, and ", at byte N", the position of `value` in what the caller sent. */
 maki_status maki_field_invalid(const maki_op_call *call, maki_str value, maki_err *err,
@@ -111,9 +113,16 @@ maki_status maki_field_invalid(const maki_op_call *call, maki_str value, maki_er
 /* For checks beyond the row: `value`, called `name` in the error, must be of this kind. */
 maki_status maki_field_want(const maki_op_call *call, maki_str value, const char *name,
                             maki_json_kind kind, maki_err *err);
-/* The number object[name], which must be finite; unchanged when it is missing. */
+/* A field of an object inside the input, and where its value is stored in a struct: a double, a bool, or of any other kind
+ * the JSON (a maki_str). */
+typedef struct maki_nested_field {
+    const char *name; /* NULL: the end of the list */
+    maki_json_kind kind;
+    size_t offset;
+} maki_nested_field;
+/* Read the fields of `object`, called `outer` in errors, into `out`; what is missing stays as it is. */
 maki_status maki_field_nested(const maki_op_call *call, maki_str object, const char *outer,
-                              const char *name, double *number, maki_err *err);
+                              const maki_nested_field *fields, void *out, maki_err *err);
 
 /* ---- stubs defined by the input -------------------------------------------------------------- */
 

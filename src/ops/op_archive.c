@@ -2,13 +2,11 @@
  *
  * Built on the public API (maki_conversation_*), as any other program would be.  An answer is complete also when damage is
  * found: the status is MAKI_CORRUPT then, and the findings are the answer. */
-#include <stdio.h>
 #include <string.h>
 
 #include <maki/maki.h>
 
 #include "base/buf.h"
-#include "base/err.h"
 #include "base/json_print.h"
 #include "base/str.h"
 #include "ops/op.h"

@@ -1,6 +1,7 @@
 /* op_context.c -- prompt.*, budget.*, tools.project, memory.hybrid_score, provider.is_overflow, session.parse_key: what
  * goes into a context besides its messages.  Pure; each reads its fields, calls its stage and writes the answer. */
 #include <math.h>
+#include <stddef.h>
 
 #include "assemble/bootstrap.h"
 #include "assemble/budget.h"
@@ -78,12 +79,9 @@ maki_status maki_op_prompt_bootstrap_limit(maki_op_call *call, maki_jw *out, mak
 
 maki_status maki_op_prompt_sections(maki_op_call *call, maki_jw *out, maki_err *err)
 {
-    static const char *const modes[] = { "full", "minimal", "none" };
     maki_str wanted = maki_in_string(call, "mode");
-    size_t mode = 0;
-    while (mode < 3 && !maki_json_text_is(wanted, maki_str_of(modes[mode])))
-        mode++;
-    if (mode == 3)
+    size_t mode = maki_str_index(maki_in_text(call, "mode"), "full|minimal|none");
+    if (mode == SIZE_MAX)
         return maki_field_invalid(call, wanted, err, "mode must be full, minimal or none");
     maki_jw_print(out, "{'sections':[");
     for (size_t i = 0; i < MAKI_SECTION_COUNT; i++) {
@@ -112,29 +110,27 @@ maki_status maki_op_budget_allocate(maki_op_call *call, maki_jw *out, maki_err *
 static maki_status read_item(const maki_op_call *call, maki_str object, maki_budget_item *out,
                              maki_err *err)
 {
+    static const maki_nested_field fields[] = {
+        { "priority", MAKI_JSON_NUMBER, offsetof(maki_budget_item, priority) },
+        { "tokens", MAKI_JSON_NUMBER, offsetof(maki_budget_item, tokens) },
+        { 0 }
+    };
     maki_status st = maki_field_want(call, object, "items[]", MAKI_JSON_OBJECT, err);
-    if (st == MAKI_OK && !maki_json_get(object, MAKI_LIT("id"), &out->id)) {
+    if (st == MAKI_OK && !maki_json_get(object, MAKI_LIT("id"), &out->id))
         st = maki_field_invalid(call, object, err, "items[].id is missing");
-    }
-    if (st == MAKI_OK) {
-        st = maki_field_nested(call, object, "items[]", "priority", &out->priority, err);
-    }
-    if (st == MAKI_OK) st = maki_field_nested(call, object, "items[]", "tokens", &out->tokens, err);
-    return st;
+    return st == MAKI_OK ? maki_field_nested(call, object, "items[]", fields, out, err) : st;
 }
 
 maki_status maki_op_budget_fit(maki_op_call *call, maki_jw *out, maki_err *err)
 {
     maki_str array;
-    maki_json_item item;
     size_t n = 0, kept = 0;
     double budget = maki_in_number(call, "budgetTokens", 0);
     maki_in(call, "items", &array);
     maki_budget_item *items = maki_arena_array(call->arena, maki_json_count(array), sizeof *items);
     if (!items) return maki_arena_status(call->arena, err);
-    maki_json_iter iter = maki_json_items(array);
     maki_status st = MAKI_OK;
-    while (st == MAKI_OK && maki_json_next(&iter, &item)) {
+    MAKI_JSON_EACH_WHILE(st == MAKI_OK, item, maki_json_items(array)) {
         st = read_item(call, item.value, &items[n++], err);
     }
     if (st == MAKI_OK) st = maki_budget_fit(items, n, budget, call->arena, &kept, err);
@@ -176,23 +172,21 @@ static maki_status read_urgency(const maki_op_call *call, bool *urgent, maki_err
 
 static maki_status read_runtime(const maki_op_call *call, maki_project_in *in, maki_err *err)
 {
-    maki_str runtime, value;
-    maki_status st = MAKI_OK;
+    struct {
+        maki_str phase, permissions, environment;
+    } given = { MAKI_LIT("\"\""), in->permissions, MAKI_LIT("\"\"") };
+    static const maki_nested_field fields[] = {
+        { "phase", MAKI_JSON_STRING, 0 },
+        { "permissions", MAKI_JSON_ARRAY, sizeof(maki_str) },
+        { "environment", MAKI_JSON_STRING, 2 * sizeof(maki_str) },
+        { 0 },
+    };
+    maki_str runtime;
     maki_in(call, "runtime", &runtime);
-    if (maki_field(runtime, "phase", &value)) {
-        st = maki_field_want(call, value, "runtime.phase", MAKI_JSON_STRING, err);
-        if (st == MAKI_OK) in->phase = maki_json_text(value, call->arena);
-    }
-    if (st == MAKI_OK && maki_field(runtime, "permissions", &value)) {
-        st = maki_field_want(call, value, "runtime.permissions", MAKI_JSON_ARRAY, err);
-        in->permissions = value;
-    }
-    if (st == MAKI_OK && maki_field(runtime, "environment", &value)) {
-        st = maki_field_want(call, value, "runtime.environment", MAKI_JSON_STRING, err);
-        if (st != MAKI_OK) return st;
-        in->production = maki_json_text_is(value, MAKI_LIT("production")) ||
-                         maki_json_text_is(value, MAKI_LIT("prod"));
-    }
+    maki_status st = maki_field_nested(call, runtime, "runtime", fields, &given, err);
+    in->permissions = given.permissions;
+    in->phase = maki_json_text(given.phase, call->arena);
+    in->production = maki_json_text_in(given.environment, "production|prod");
     return st;
 }
 

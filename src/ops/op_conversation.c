@@ -2,8 +2,6 @@
  *
  * A change is decided on the newest head, or refused with CONFLICT when `expect` names another one.  What only reads opens
  * the conversation read-only.  Answers never hold messages, except those of history.effective. */
-#include <stdio.h>
-#include <string.h>
 
 #include "base/err.h"
 #include "base/hash.h"
@@ -229,16 +227,12 @@ maki_status maki_op_history_append(maki_op_call *call, maki_jw *out, maki_err *e
     const unsigned char *expect;
     maki_conv *conv = NULL;
     maki_change change;
-    maki_msgs list;
+    const maki_str *rows;
+    size_t count;
     maki_status st = expect_field(call, buffer, &expect, err);
-    if (st == MAKI_OK) st = maki_field_messages(call, "messages", &list, err);
-    if (st != MAKI_OK) return st;
-    maki_str *rows = maki_arena_array(call->arena, list.count, sizeof *rows);
-    if (!rows) return maki_arena_status(call->arena, err);
-    for (size_t i = 0; i < list.count; i++)
-        rows[i] = list.at[i]->raw;
-    st = maki_field_conversation(call, MAKI_ACCESS_CREATE, &conv, err);
-    if (st == MAKI_OK) st = maki_conv_append(conv, expect, rows, list.count, &change, err);
+    if (st == MAKI_OK) st = maki_field_rows(call, "messages", &rows, &count, err);
+    if (st == MAKI_OK) st = maki_field_conversation(call, MAKI_ACCESS_CREATE, &conv, err);
+    if (st == MAKI_OK) st = maki_conv_append(conv, expect, rows, count, &change, err);
     if (st == MAKI_OK) change.seq = maki_log_last(maki_conv_log(conv));
     maki_conv_close(conv);
     if (st != MAKI_OK) return st;
@@ -319,14 +313,16 @@ maki_status maki_op_history_effective_conversation(maki_op_call *call, maki_jw *
 static maki_status revision_field(const maki_op_call *call, const char *name, uint64_t *seq,
                                   uint64_t *ev, maki_err *err)
 {
+    static const maki_nested_field fields[] = { { "seq", MAKI_JSON_NUMBER, 0 },
+                                                { "ev", MAKI_JSON_NUMBER, sizeof(double) },
+                                                { 0 } };
     maki_str object;
-    double s = -1, e = -1;
+    double given[] = { -1, -1 };
     *seq = *ev = MAKI_NOW;
     if (!maki_in(call, name, &object)) return MAKI_OK;
-    maki_status st = maki_field_nested(call, object, name, "seq", &s, err);
-    if (st == MAKI_OK) st = maki_field_nested(call, object, name, "ev", &e, err);
-    if (s >= 0) *seq = (uint64_t)s;
-    if (e >= 0) *ev = (uint64_t)e;
+    maki_status st = maki_field_nested(call, object, name, fields, given, err);
+    if (given[0] >= 0) *seq = (uint64_t)given[0];
+    if (given[1] >= 0) *ev = (uint64_t)given[1];
     return st;
 }
 

@@ -5,7 +5,6 @@
  * A sequence shows its fields to each step, so a step is written as a call of the operation is. */
 #include <string.h>
 
-#include "base/err.h"
 #include "base/json_print.h"
 #include "base/str.h"
 #include "ops/op.h"
@@ -331,14 +330,6 @@ static const struct step_row {
     { "drop_summaries", drop_summaries, NULL, { { 0 } } },
 };
 
-static const struct step_row *find_step(maki_str name)
-{
-    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
-        if (maki_str_is(name, maki_str_of(steps[i].name))) return &steps[i];
-    }
-    return NULL;
-}
-
 static maki_status run_step(maki_op_call *call, maki_msgs *list, step_result *result, maki_err *err)
 {
     maki_str op;
@@ -350,7 +341,7 @@ static maki_status run_step(maki_op_call *call, maki_msgs *list, step_result *re
                                   "a step must be an object with a string op");
     }
     maki_str name = maki_json_text(op, call->arena);
-    const struct step_row *step = find_step(name);
+    const struct step_row *step = MAKI_ROW_NAMED(steps, name);
     if (!step) return maki_field_invalid(call, op, err, "unknown step of history.sequence");
     const maki_op_info *info = maki_op_find(name);
     st = maki_fields_check(call, info ? info->name : "history.sequence",
@@ -372,14 +363,12 @@ maki_status maki_op_history_sequence(maki_op_call *call, maki_jw *out, maki_err 
 {
     maki_str array;
     maki_msgs list;
-    maki_json_item item;
     size_t n = 0;
     maki_in(call, "steps", &array);
     step_result *results = maki_arena_array(call->arena, maki_json_count(array), sizeof *results);
     if (!results) return maki_arena_status(call->arena, err);
     maki_status st = maki_field_messages(call, "messages", &list, err);
-    maki_json_iter iter = maki_json_items(array);
-    while (st == MAKI_OK && maki_json_next(&iter, &item)) {
+    MAKI_JSON_EACH_WHILE(st == MAKI_OK, item, maki_json_items(array)) {
         maki_op_call step = *call;
         step.input = item.value;
         step.outer = call->input;

@@ -5,10 +5,8 @@
  * conversation it follows a policy (manage/manage.h): the fields of the call, the configuration and the model decide the
  * limits, and the answer is a report, never the messages. */
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
+#include <stddef.h>
 
-#include "base/err.h"
 #include "base/json_print.h"
 #include "base/str.h"
 #include "manage/manage.h"
@@ -402,89 +400,63 @@ maki_status maki_op_prune_soft_trim(maki_op_call *call, maki_jw *out, maki_err *
     return MAKI_OK;
 }
 
-/* A setting that is an integer of at least 0; unchanged when it is absent. */
-static maki_status integer_setting(const maki_op_call *call, maki_str object, const char *outer,
-                                   const char *name, double *value, maki_err *err)
-{
-    maki_status st = maki_field_nested(call, object, outer, name, value, err);
-    *value = *value > 0 ? floor(*value) : 0;
-    return st;
-}
+#define AT(member) offsetof(maki_prune_settings, member)
+static const maki_nested_field prune_fields[] = {
+    { "keepLastAssistants", MAKI_JSON_NUMBER, AT(keep_last_assistants) },
+    { "minPrunableToolChars", MAKI_JSON_NUMBER, AT(min_prunable_chars) },
+    { "softTrimRatio", MAKI_JSON_NUMBER, AT(soft_ratio) },
+    { "hardClearRatio", MAKI_JSON_NUMBER, AT(hard_ratio) },
+    { 0 }
+};
+/* The objects in the settings. */
+static const struct prune_part {
+    const char *name, *full;
+    maki_nested_field fields[4];
+} prune_parts[] = {
+    { "softTrim",
+      "settings.softTrim",
+      { { "maxChars", MAKI_JSON_NUMBER, AT(soft_max_chars) },
+        { "headChars", MAKI_JSON_NUMBER, AT(soft_head_chars) },
+        { "tailChars", MAKI_JSON_NUMBER, AT(soft_tail_chars) } } },
+    { "hardClear",
+      "settings.hardClear",
+      { { "enabled", MAKI_JSON_BOOL, AT(hard_clear) },
+        { "placeholder", MAKI_JSON_STRING, AT(placeholder) } } },
+    { "tools",
+      "settings.tools",
+      { { "allow", MAKI_JSON_ARRAY, AT(allow) }, { "deny", MAKI_JSON_ARRAY, AT(deny) } } },
+};
 
-static maki_status ratio_setting(const maki_op_call *call, maki_str object, const char *name,
-                                 double *value, maki_err *err)
+static maki_status read_prune(const maki_op_call *call, maki_prune_settings *s, maki_err *err)
 {
-    maki_status st = maki_field_nested(call, object, "settings", name, value, err);
-    *value = *value < 0 ? 0 : *value;
-    return st;
-}
-
-static maki_status read_hard_clear(const maki_op_call *call, maki_str settings,
-                                   maki_prune_settings *s, maki_err *err)
-{
-    maki_str hard, value;
-    maki_status st = MAKI_OK;
-    if (!maki_field(settings, "hardClear", &hard)) return MAKI_OK;
-    if (maki_field(hard, "enabled", &value)) {
-        st = maki_field_want(call, value, "settings.hardClear.enabled", MAKI_JSON_BOOL, err);
-        s->hard_clear = maki_json_true(value);
+    maki_str settings, part;
+    *s = maki_prune_defaults;
+    if (!maki_in(call, "settings", &settings)) return MAKI_OK;
+    maki_status st = maki_field_nested(call, settings, "settings", prune_fields, s, err);
+    for (size_t i = 0; st == MAKI_OK && i < sizeof prune_parts / sizeof prune_parts[0]; i++) {
+        const struct prune_part *p = &prune_parts[i];
+        if (maki_field(settings, p->name, &part))
+            st = maki_field_nested(call, part, p->full, p->fields, s, err);
     }
-    if (st == MAKI_OK && maki_field(hard, "placeholder", &value)) {
-        st = maki_field_want(call, value, "settings.hardClear.placeholder", MAKI_JSON_STRING, err);
-        if (st != MAKI_OK) return st;
-        if (maki_str_trim(maki_json_text(value, call->arena)).len) s->placeholder = value;
-    }
+    if (!maki_str_trim(maki_json_text(s->placeholder, call->arena))
+             .len) /* a blank one is ignored */
+        s->placeholder = maki_prune_defaults.placeholder;
+    s->soft_ratio = fmax(s->soft_ratio, 0);
+    s->hard_ratio = fmax(s->hard_ratio, 0);
+    double *const integers[] = { &s->keep_last_assistants, &s->min_prunable_chars,
+                                 &s->soft_max_chars, &s->soft_head_chars, &s->soft_tail_chars };
+    for (size_t i = 0; i < sizeof integers / sizeof integers[0]; i++)
+        *integers[i] = floor(fmax(*integers[i], 0));
     return st == MAKI_OK ? maki_arena_status(call->arena, err) : st;
-}
-
-static maki_status read_soft_trim(const maki_op_call *call, maki_str settings,
-                                  maki_prune_settings *s, maki_err *err)
-{
-    maki_str soft;
-    const char *outer = "settings.softTrim";
-    if (!maki_field(settings, "softTrim", &soft)) return MAKI_OK;
-    maki_status st = integer_setting(call, soft, outer, "maxChars", &s->soft_max_chars, err);
-    if (st == MAKI_OK)
-        st = integer_setting(call, soft, outer, "headChars", &s->soft_head_chars, err);
-    if (st == MAKI_OK)
-        st = integer_setting(call, soft, outer, "tailChars", &s->soft_tail_chars, err);
-    return st;
-}
-
-static maki_status read_patterns(const maki_op_call *call, maki_str settings,
-                                 maki_prune_settings *s, maki_err *err)
-{
-    maki_str tools;
-    maki_status st = MAKI_OK;
-    if (!maki_field(settings, "tools", &tools)) return MAKI_OK;
-    if (maki_field(tools, "allow", &s->allow)) {
-        st = maki_field_want(call, s->allow, "settings.tools.allow", MAKI_JSON_ARRAY, err);
-    }
-    if (st == MAKI_OK && maki_field(tools, "deny", &s->deny)) {
-        st = maki_field_want(call, s->deny, "settings.tools.deny", MAKI_JSON_ARRAY, err);
-    }
-    return st;
 }
 
 maki_status maki_op_prune_tools(maki_op_call *call, maki_jw *out, maki_err *err)
 {
-    maki_prune_settings s = maki_prune_defaults;
-    maki_str settings = MAKI_LIT("{}");
+    maki_prune_settings s;
     maki_msgs list;
     size_t changed = 0;
     double window = maki_in_number(call, "contextWindowTokens", 0);
-    maki_in(call, "settings", &settings);
-    maki_status st = integer_setting(call, settings, "settings", "keepLastAssistants",
-                                     &s.keep_last_assistants, err);
-    if (st == MAKI_OK) {
-        st = integer_setting(call, settings, "settings", "minPrunableToolChars",
-                             &s.min_prunable_chars, err);
-    }
-    if (st == MAKI_OK) st = ratio_setting(call, settings, "softTrimRatio", &s.soft_ratio, err);
-    if (st == MAKI_OK) st = ratio_setting(call, settings, "hardClearRatio", &s.hard_ratio, err);
-    if (st == MAKI_OK) st = read_soft_trim(call, settings, &s, err);
-    if (st == MAKI_OK) st = read_hard_clear(call, settings, &s, err);
-    if (st == MAKI_OK) st = read_patterns(call, settings, &s, err);
+    maki_status st = read_prune(call, &s, err);
     if (st == MAKI_OK) st = maki_field_messages(call, "messages", &list, err);
     if (st == MAKI_OK) st = maki_prune_tools(list, window, &s, call->arena, &changed, err);
     if (st != MAKI_OK) return st;

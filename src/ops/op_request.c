@@ -30,20 +30,6 @@ static maki_status read_system(const maki_op_call *call, maki_request *out, maki
     return MAKI_OK;
 }
 
-static maki_status read_extra(const maki_op_call *call, maki_request *out, maki_err *err)
-{
-    maki_msgs list = { 0 };
-    maki_str given;
-    if (!maki_in(call, "before", &given)) return MAKI_OK;
-    maki_status st = maki_field_messages(call, "before", &list, err);
-    maki_str *rows = maki_arena_array(call->arena, list.count + 1, sizeof *rows);
-    if (!rows) return maki_arena_status(call->arena, err);
-    for (size_t i = 0; st == MAKI_OK && i < list.count; i++)
-        rows[i] = list.at[i]->raw;
-    out->before = (maki_render_extra){ rows, list.count };
-    return st;
-}
-
 static maki_status read_style(const maki_op_call *call, maki_request *out, maki_err *err)
 {
     maki_str style = maki_in_text(call, "toolStyle"), thinking = maki_in_text(call, "thinking");
@@ -67,7 +53,8 @@ static maki_status read_request(const maki_op_call *call, maki_request *out, mak
     if (maki_in(call, "tools", &value)) out->tools = value;
     maki_status st = maki_request_protocol(maki_in_text(call, "protocol"), &out->protocol, err);
     if (st == MAKI_OK) st = read_system(call, out, err);
-    if (st == MAKI_OK) st = read_extra(call, out, err);
+    if (st == MAKI_OK)
+        st = maki_field_rows(call, "before", &out->before.rows, &out->before.count, err);
     if (st == MAKI_OK) st = read_style(call, out, err);
     return st == MAKI_OK ? maki_arena_status(call->arena, err) : st;
 }

@@ -139,10 +139,8 @@ static void write_content(maki_jw *out, maki_str row)
             write_block(out, block);
     }
     if (maki_json_get(row, MAKI_LIT("tool_calls"), &calls)) {
-        maki_json_iter iter = maki_json_items(calls);
-        maki_json_item item;
         maki_str function, name;
-        while (maki_json_next(&iter, &item)) {
+        MAKI_JSON_EACH(item, maki_json_items(calls)) {
             if (!maki_json_get(item.value, MAKI_LIT("function"), &function) ||
                 !maki_json_get(function, MAKI_LIT("name"), &name))
                 continue;

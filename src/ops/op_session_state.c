@@ -140,14 +140,12 @@ static maki_status new_overrides(const maki_op_call *call, const maki_session *n
                                  maki_err *err)
 {
     maki_json_build build;
-    maki_json_item item;
     maki_str before = now->overrides[0] ? maki_str_of(now->overrides) : MAKI_LIT("{}");
-    maki_json_iter iter = maki_json_items(before);
     maki_json_build_begin(&build, call->arena, err);
     maki_jw_object(&build.w);
     put_override(call, &build.w, "thinking", before);
     put_override(call, &build.w, "maxTokens", before);
-    while (maki_json_next(&iter, &item)) {
+    MAKI_JSON_EACH(item, maki_json_items(before)) {
         if (maki_json_key_in(item.key, "thinking|maxTokens")) continue;
         const char *end = item.value.ptr + item.value.len;
         maki_jw_raw(&build.w, (maki_str){ item.start, (size_t)(end - item.start) });

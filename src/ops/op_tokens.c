@@ -74,10 +74,8 @@ static maki_status read_calibration(const maki_op_call *call, maki_str model, ma
                                     maki_err *err)
 {
     maki_str all, entry = { 0 };
-    maki_json_item item;
     if (!maki_in(call, "calibration", &all)) return MAKI_OK;
-    maki_json_iter iter = maki_json_items(all);
-    while (maki_json_next(&iter, &item)) {
+    MAKI_JSON_EACH(item, maki_json_items(all)) {
         maki_str key = { item.key.ptr - 1, item.key.len + 2 };
         if (maki_json_same_text(key, model)) entry = item.value;
     }
@@ -182,18 +180,14 @@ static maki_status count_message(const tokenizer_choice *c, const maki_content_r
     uint64_t tokens = 0;
     maki_status st = MAKI_OK;
     *out = (message_count){ .overhead = c->family->per_message };
-    if (maki_field(message, "content", &value)) {
+    if (maki_field(message, "content", &value))
         st = maki_count_content(rules, value, &out->parts, err);
-    }
-    if (st == MAKI_OK && maki_field(message, "parts", &value)) { /* Gemini */
+    if (st == MAKI_OK && maki_field(message, "parts", &value)) /* Gemini */
         st = maki_count_content(rules, value, &out->parts, err);
-    }
-    if (st == MAKI_OK && maki_field(message, "tool_calls", &value)) {
+    if (st == MAKI_OK && maki_field(message, "tool_calls", &value))
         st = maki_count_calls(rules, value, &out->parts, err);
-    }
-    if (st == MAKI_OK && maki_field(message, "images", &value)) { /* Ollama */
+    if (st == MAKI_OK && maki_field(message, "images", &value)) /* Ollama */
         st = maki_count_images(rules, value, &out->parts, err);
-    }
     if (st == MAKI_OK && c->family->per_name && maki_field(message, "name", &value) &&
         maki_json_kind_of(value) == MAKI_JSON_STRING) {
         st = maki_count_json_text(rules->tokenizer, value, &tokens, err);
@@ -207,8 +201,6 @@ static maki_status count_messages(maki_op_call *call, const tokenizer_choice *c,
                                   const maki_content_rules *rules, maki_str messages,
                                   total_count *all, maki_err *err)
 {
-    maki_json_iter iter = maki_json_items(messages);
-    maki_json_item item;
     maki_status st = MAKI_OK;
     all->chat = true;
     all->reply = c->family->per_reply;
@@ -217,7 +209,7 @@ static maki_status count_messages(maki_op_call *call, const tokenizer_choice *c,
         all->each = maki_arena_array(call->arena, n ? n : 1, sizeof *all->each);
         if (!all->each) return maki_arena_status(call->arena, err);
     }
-    while (st == MAKI_OK && maki_json_next(&iter, &item)) {
+    MAKI_JSON_EACH_WHILE(st == MAKI_OK, item, maki_json_items(messages)) {
         message_count one;
         if (maki_json_kind_of(item.value) != MAKI_JSON_OBJECT) {
             return maki_field_invalid(call, item.value, err, "messages[%zu] must be an object",
@@ -402,45 +394,24 @@ static maki_status read_ids(const maki_op_call *call, const maki_encoding *encod
     return MAKI_OK;
 }
 
-static void write_base64(maki_jw *out, maki_str bytes)
-{
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    const unsigned char *p = (const unsigned char *)bytes.ptr;
-    maki_jw_begin_value(out);
-    maki_jw_bytes(out, MAKI_LIT("\""));
-    for (size_t left = bytes.len; left > 0; left -= left < 3 ? left : 3, p += 3) {
-        uint32_t three = (uint32_t)p[0] << 16;
-        if (left > 1) three |= (uint32_t)p[1] << 8;
-        if (left > 2) three |= p[2];
-        char four[4] = { digits[three >> 18], digits[three >> 12 & 63],
-                         left > 1 ? digits[three >> 6 & 63] : '=',
-                         left > 2 ? digits[three & 63] : '=' };
-        maki_jw_bytes(out, (maki_str){ four, 4 });
-    }
-    maki_jw_bytes(out, MAKI_LIT("\""));
-}
-
 maki_status maki_op_tokens_decode(maki_op_call *call, maki_jw *out, maki_err *err)
 {
     tokenizer_choice choice;
     maki_str array;
     size_t bad = 0;
-    maki_buf bytes = maki_buf_new(call->m->env.alloc, call->m->max_memory);
+    maki_buf bytes = maki_buf_new(call->m->env.alloc, call->m->max_memory), base64 = bytes;
     maki_in(call, "tokens", &array);
     maki_status st = read_choice(call, &choice, err);
     if (st == MAKI_OK) st = read_ids(call, choice.encoding, array, &bytes, err);
-    if (st == MAKI_OK) {
-        bool valid = maki_utf8_valid(maki_buf_str(&bytes), &bad);
-        maki_jw_print(out, "{'valid':%b", valid);
-        if (valid) {
-            maki_jw_print(out, "'text':%s", maki_buf_str(&bytes));
-        } else {
-            maki_jw_print(out, "'badByte':%i,'bytes':", bad);
-            write_base64(out, maki_buf_str(&bytes));
-        }
-        maki_jw_end_object(out);
-    }
+    bool valid = maki_utf8_valid(maki_buf_str(&bytes), &bad);
+    if (!valid) maki_buf_add_base64(&base64, maki_buf_str(&bytes));
+    if (st == MAKI_OK) st = maki_buf_status(&base64, err);
+    if (st == MAKI_OK && valid)
+        maki_jw_print(out, "{'valid':true,'text':%s}", maki_buf_str(&bytes));
+    else if (st == MAKI_OK)
+        maki_jw_print(out, "{'valid':false,'badByte':%i,'bytes':%s}", bad, maki_buf_str(&base64));
     maki_buf_free(&bytes);
+    maki_buf_free(&base64);
     return st;
 }
 
@@ -483,7 +454,6 @@ maki_status maki_op_tokens_calibrate(maki_op_call *call, maki_jw *out, maki_err 
 {
     tokenizer_choice choice;
     maki_str all = MAKI_LIT("{}"), model = maki_in_string(call, "model");
-    maki_json_item item;
     double reported = maki_in_number(call, "reported", 0) - maki_in_number(call, "fixed", 0);
     maki_status st = read_choice(call, &choice, err);
     if (st != MAKI_OK) return st;
@@ -491,8 +461,7 @@ maki_status maki_op_tokens_calibrate(maki_op_call *call, maki_jw *out, maki_err 
                                      maki_in_number(call, "counted", 0), reported);
     maki_in(call, "calibration", &all);
     maki_jw_print(out, "{'calibration':{");
-    maki_json_iter iter = maki_json_items(all);
-    while (maki_json_next(&iter, &item)) {
+    MAKI_JSON_EACH(item, maki_json_items(all)) {
         maki_str key = { item.key.ptr - 1, item.key.len + 2 };
         if (maki_json_same_text(key, model)) continue;
         maki_jw_begin_value(out);

@@ -23,8 +23,9 @@ maki_status maki_field_counter(const maki_op_call *call, const char *fallback, m
         if (st != MAKI_OK) return st;
         *out = maki_counter_o200k(t);
     } else if (maki_str_is(name, MAKI_LIT("const"))) {
+        static const maki_nested_field fields[] = { { "value", MAKI_JSON_NUMBER, 0 }, { 0 } };
         double value = 0;
-        maki_status st = maki_field_nested(call, spec, "counter", "value", &value, err);
+        maki_status st = maki_field_nested(call, spec, "counter", fields, &value, err);
         if (st != MAKI_OK) return st;
         *out = maki_counter_fixed(value);
     } else {
@@ -40,9 +41,7 @@ static void read_usage(maki_str spec, maki_summary *out)
 {
     maki_str usage = spec, list;
     if (maki_field(spec, "usage", &list)) {
-        maki_json_iter iter = maki_json_items(list);
-        maki_json_item item;
-        while (maki_json_next(&iter, &item))
+        MAKI_JSON_EACH(item, maki_json_items(list))
             usage = item.value;
     }
     out->usage.cost = maki_json_number(usage, "cost", 0);
@@ -61,12 +60,10 @@ static maki_status stub_run(const maki_summarizer *self, const maki_summary_requ
     if (!maki_field(spec, "chunks", &chunks)) return MAKI_OK;
     maki_json_build build;
     maki_str joined;
-    maki_json_iter iter = maki_json_items(chunks);
-    maki_json_item chunk;
     maki_json_build_begin(&build, arena, err);
     maki_jw_begin_value(&build.w);
     maki_jw_bytes(&build.w, MAKI_LIT("\"")); /* joined escaped: a character may span two chunks */
-    while (maki_json_next(&iter, &chunk))
+    MAKI_JSON_EACH(chunk, maki_json_items(chunks))
         maki_jw_bytes(&build.w, maki_json_inside(chunk.value));
     maki_jw_bytes(&build.w, MAKI_LIT("\""));
     maki_status st = maki_json_build_end(&build, arena, &joined, err);
@@ -77,35 +74,32 @@ static maki_status stub_run(const maki_summarizer *self, const maki_summary_requ
 static maki_status check_usage(const maki_op_call *call, maki_str usage, const char *name,
                                maki_err *err)
 {
+    static const maki_nested_field fields[] = { { "cost", MAKI_JSON_NUMBER, 0 },
+                                                { "outputTokens", MAKI_JSON_NUMBER, 0 },
+                                                { 0 } };
     double ignored = 0;
-    maki_status st = maki_field_nested(call, usage, name, "cost", &ignored, err);
-    if (st == MAKI_OK) st = maki_field_nested(call, usage, name, "outputTokens", &ignored, err);
-    return st;
+    return maki_field_nested(call, usage, name, fields, &ignored, err);
 }
 
 static maki_status check_spec(const maki_op_call *call, maki_str spec, const char *name,
                               maki_err *err)
 {
     maki_str value;
-    maki_json_item item;
     maki_status st = check_usage(call, spec, name, err);
     if (st == MAKI_OK && maki_field(spec, "kind", &value)) {
         st = maki_field_want(call, value, "the kind of a summarizer", MAKI_JSON_STRING, err);
     }
     if (st == MAKI_OK && maki_field(spec, "usage", &value)) {
         st = maki_field_want(call, value, "usage", MAKI_JSON_ARRAY, err);
-        maki_json_iter iter = maki_json_items(value);
-        while (st == MAKI_OK && maki_json_next(&iter, &item)) {
+        MAKI_JSON_EACH_WHILE(st == MAKI_OK, item, maki_json_items(value)) {
             st = maki_field_want(call, item.value, "usage[]", MAKI_JSON_OBJECT, err);
             if (st == MAKI_OK) st = check_usage(call, item.value, "usage[]", err);
         }
     }
     if (st == MAKI_OK && maki_field(spec, "chunks", &value)) {
         st = maki_field_want(call, value, "chunks", MAKI_JSON_ARRAY, err);
-        maki_json_iter iter = maki_json_items(value);
-        while (st == MAKI_OK && maki_json_next(&iter, &item)) {
+        MAKI_JSON_EACH_WHILE(st == MAKI_OK, item, maki_json_items(value))
             st = maki_field_want(call, item.value, "chunks[]", MAKI_JSON_STRING, err);
-        }
     }
     return st;
 }

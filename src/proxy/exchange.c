@@ -14,7 +14,6 @@
 #include "base/alloc.h"
 #include "base/err.h"
 #include "base/hash.h"
-#include "base/json.h"
 #include "base/str.h"
 #include "base/text.h"
 #include "proxy/proxy_internal.h"
@@ -32,10 +31,9 @@ enum {
 /* Truncated to the capacity.  A path may have any bytes, events are UTF-8: invalid bytes become question marks. */
 static void copy_name(maki_str text, char *out, size_t capacity)
 {
-    size_t n = text.len < capacity - 1 ? text.len : capacity - 1, bad;
-    if (n) memcpy(out, text.ptr, n);
-    out[n] = '\0';
-    while (!maki_utf8_valid((maki_str){ out, n }, &bad))
+    size_t bad;
+    (void)maki_str_copy(text, out, capacity);
+    while (!maki_utf8_valid(maki_str_of(out), &bad))
         out[bad] = '?';
 }
 

@@ -11,7 +11,6 @@
 
 #include "base/alloc.h"
 #include "base/err.h"
-#include "base/json.h"
 #include "base/json_print.h"
 #include "base/str.h"
 #include "history/exchange_event.h"

@@ -96,7 +96,6 @@ static bool first_text(maki_str value, int depth, maki_str *text)
 {
     static const char *const fields[] = { "text", "content", "parts" };
     maki_json_kind kind = value.len ? maki_json_kind_of(value) : MAKI_JSON_NULL;
-    maki_json_item item;
     maki_str inside;
     if (kind == MAKI_JSON_STRING) {
         *text = maki_json_inside(value);
@@ -104,8 +103,7 @@ static bool first_text(maki_str value, int depth, maki_str *text)
     }
     if (depth == 0) return false;
     if (kind == MAKI_JSON_ARRAY) {
-        maki_json_iter iter = maki_json_items(value);
-        while (maki_json_next(&iter, &item)) {
+        MAKI_JSON_EACH(item, maki_json_items(value)) {
             if (first_text(item.value, depth - 1, text)) return true;
         }
     }
@@ -145,10 +143,8 @@ static maki_status write_blob(const maki_env *env, const char *directory, maki_s
 
 static maki_status count_leading(maki_tokenizer *t, maki_str array, uint64_t *tokens, maki_err *err)
 {
-    maki_json_iter iter = maki_json_items(array);
-    maki_json_item item;
     maki_status st = MAKI_OK;
-    while (st == MAKI_OK && maki_json_next(&iter, &item)) {
+    MAKI_JSON_EACH_WHILE(st == MAKI_OK, item, maki_json_items(array)) {
         maki_str content = { "", 0 }, none = { "", 0 };
         uint64_t n = 0;
         maki_json_get(item.value, MAKI_LIT("content"), &content);
@@ -161,10 +157,8 @@ static maki_status count_leading(maki_tokenizer *t, maki_str array, uint64_t *to
 static void add_fields(maki_buf *fields, const char *name, const char *sha, const char *counted,
                        uint64_t tokens)
 {
-    char text[200];
-    snprintf(text, sizeof text, "%s\"%s\":\"%s\",\"%s\":%" PRIu64, fields->len ? "," : "", name,
-             sha, counted, tokens);
-    maki_buf_add(fields, maki_str_of(text));
+    maki_buf_print(fields, "%s\"%s\":\"%s\",\"%s\":%" PRIu64, fields->len ? "," : "", name, sha,
+                   counted, tokens);
 }
 
 static maki_status store_system(const maki_env *env, const char *directory, maki_tokenizer *t,

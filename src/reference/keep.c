@@ -4,7 +4,6 @@
 #include "reference/keep.h"
 
 #include "base/idset.h"
-#include "base/str.h"
 
 enum { LOOKBACK = 3 }; /* messages before the tail that are searched for the call of a result */
 

@@ -28,22 +28,33 @@ static maki_status invalid(const message_parser *r, maki_str value, const char *
 
 /* Fields that we know; others stay as they are. */
 static const struct field {
-    const char *name;
+    maki_str name;
     maki_json_kind kind; /* required; NULL: content may have two */
     size_t offset;       /* of a maki_str, double or bool in maki_msg */
     bool tag;            /* ... or of a maki_tag */
 } fields[] = {
-    { "role", MAKI_JSON_STRING, offsetof(maki_msg, role_text), false },
-    { "content", MAKI_JSON_NULL, offsetof(maki_msg, content), false },
-    { "ts", MAKI_JSON_NUMBER, offsetof(maki_msg, ts), false },
-    { "isSummary", MAKI_JSON_BOOL, offsetof(maki_msg, is_summary), false },
-    { "isTruncationMarker", MAKI_JSON_BOOL, offsetof(maki_msg, is_marker), false },
-    { "condenseId", MAKI_JSON_STRING, offsetof(maki_msg, condense_id), false },
-    { "truncationId", MAKI_JSON_STRING, offsetof(maki_msg, truncation_id), false },
-    { "condenseParent", MAKI_JSON_STRING, offsetof(maki_msg, condense_parent), true },
-    { "truncationParent", MAKI_JSON_STRING, offsetof(maki_msg, truncation_parent), true },
+    { { "role", 4 }, MAKI_JSON_STRING, offsetof(maki_msg, role_text), false },
+    { { "content", 7 }, MAKI_JSON_NULL, offsetof(maki_msg, content), false },
+    { { "ts", 2 }, MAKI_JSON_NUMBER, offsetof(maki_msg, ts), false },
+    { { "isSummary", 9 }, MAKI_JSON_BOOL, offsetof(maki_msg, is_summary), false },
+    { { "isTruncationMarker", 18 }, MAKI_JSON_BOOL, offsetof(maki_msg, is_marker), false },
+    { { "condenseId", 10 }, MAKI_JSON_STRING, offsetof(maki_msg, condense_id), false },
+    { { "truncationId", 12 }, MAKI_JSON_STRING, offsetof(maki_msg, truncation_id), false },
+    { { "condenseParent", 14 }, MAKI_JSON_STRING, offsetof(maki_msg, condense_parent), true },
+    { { "truncationParent", 16 }, MAKI_JSON_STRING, offsetof(maki_msg, truncation_parent), true },
 };
-enum { ROLE, CONTENT };
+enum { ROLE, CONTENT, FIELDS = sizeof fields / sizeof fields[0] };
+
+/* FIELDS: another one. */
+static size_t field_of(maki_str key)
+{
+    bool escaped = memchr(key.ptr, '\\', key.len) != NULL;
+    size_t i = 0;
+    while (i < FIELDS &&
+           !(escaped ? maki_json_key_is(key, fields[i].name) : maki_str_is(key, fields[i].name)))
+        i++;
+    return i;
+}
 
 /* The problem with the value of a field, or NULL. */
 static const char *check_value(size_t field, maki_str value)
@@ -64,14 +75,12 @@ static const char *check_value(size_t field, maki_str value)
 
 static maki_status read_field(message_parser *r, maki_json_item item, maki_msg *m)
 {
-    size_t i = 0, n = sizeof fields / sizeof fields[0];
-    while (i < n && !maki_json_key_is(item.key, maki_str_of(fields[i].name)))
-        i++;
-    if (i == n) return MAKI_OK;
+    size_t i = field_of(item.key);
+    if (i == FIELDS) return MAKI_OK;
     /* Readers disagree on which of two fields counts: the model could see one message and the log
      * another. */
     const char *problem = r->seen & 1u << i ? "occurs twice, again" : check_value(i, item.value);
-    if (problem) return invalid(r, item.value, fields[i].name, problem);
+    if (problem) return invalid(r, item.value, fields[i].name.ptr, problem);
     r->seen |= 1u << i;
     void *field = (char *)m + fields[i].offset;
     if (fields[i].tag) ((maki_tag *)field)->before = item.value;
@@ -92,15 +101,13 @@ maki_status maki_msg_read(maki_str object, maki_where where, size_t index, maki_
                           maki_msg **out, maki_err *err)
 {
     message_parser r = { .where = where, .index = index, .err = err };
-    maki_json_iter iter = maki_json_items(object);
-    maki_json_item item;
     if (maki_json_kind_of(object) != MAKI_JSON_OBJECT) {
         return invalid(&r, object, "", "a message must be an object,");
     }
     maki_msg *m = maki_arena_get(arena, sizeof *m);
     if (!m) return maki_arena_status(arena, err);
     m->raw = object;
-    while (maki_json_next(&iter, &item)) {
+    MAKI_JSON_EACH(item, maki_json_items(object)) {
         maki_status st = read_field(&r, item, m);
         if (st != MAKI_OK) return st;
     }
@@ -124,10 +131,8 @@ void maki_msg_set_content(maki_msg *msg, maki_str content)
 maki_status maki_msgs_read(maki_str array, maki_where where, maki_arena *arena, maki_msgs *out,
                            maki_err *err)
 {
-    maki_json_iter iter = maki_json_items(array);
-    maki_json_item item;
     maki_msgs list = { 0 };
-    while (maki_json_next(&iter, &item)) {
+    MAKI_JSON_EACH(item, maki_json_items(array)) {
         maki_msg *m = NULL;
         maki_status st = maki_msg_read(item.value, where, list.count, arena, &m, err);
         if (st == MAKI_OK) st = maki_msgs_add(&list, m, arena, err);

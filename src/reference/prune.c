@@ -4,8 +4,6 @@
  * computed on escaped text, so nothing is decoded; a cut never splits an escape or a surrogate pair. */
 #include "reference/prune.h"
 
-#include <math.h>
-
 #include "base/json_build.h"
 #include "base/str.h"
 #include "manage/policy.h"
@@ -71,10 +69,8 @@ static uint64_t content_units(const maki_msg *m)
 
 static uint64_t call_units(const maki_msg *m)
 {
-    maki_json_iter calls = maki_msg_calls(m);
-    maki_json_item call;
     uint64_t units = 0;
-    while (maki_json_next(&calls, &call))
+    MAKI_JSON_EACH(call, maki_msg_calls(m))
         units += string_units(maki_json_field(call.value, "function"), "arguments");
     return units;
 }
@@ -91,10 +87,8 @@ static double size_of(const maki_msg *m)
 /* Does the name match a pattern?  Blank patterns are ignored; without any the answer is `fallback`. */
 static bool matches(maki_str patterns, maki_str name, bool fallback, maki_arena *arena)
 {
-    maki_json_iter iter = maki_json_items(patterns);
-    maki_json_item item;
     bool matched = fallback;
-    while (maki_json_next(&iter, &item)) {
+    MAKI_JSON_EACH(item, maki_json_items(patterns)) {
         if (maki_json_kind_of(item.value) != MAKI_JSON_STRING) continue;
         maki_str pattern = maki_str_trim(maki_json_text(item.value, arena));
         if (!pattern.len) continue;
@@ -109,10 +103,8 @@ static maki_str tool_name(maki_msgs list, size_t index, maki_arena *arena)
 {
     maki_str name = maki_json_first(list.at[index]->raw, "tool_name|name", MAKI_JSON_STRING);
     maki_str id = maki_json_string(list.at[index]->raw, "tool_call_id");
-    maki_json_item call;
     for (size_t i = index; !name.len && id.len && i > 0; i--) {
-        maki_json_iter calls = maki_msg_calls(list.at[i - 1]);
-        while (!name.len && maki_json_next(&calls, &call)) {
+        MAKI_JSON_EACH_WHILE(!name.len, call, maki_msg_calls(list.at[i - 1])) {
             maki_str call_id = maki_json_string(call.value, "id");
             if (call_id.len && maki_json_same_text(call_id, id))
                 name = maki_json_string(maki_json_field(call.value, "function"), "name");

@@ -89,7 +89,7 @@ static maki_status find_changes(maki_str content, repair *r, maki_arena *arena, 
     return st;
 }
 
-/* The second pass: each result gets a call in turn, its is_own or the one of its index. */
+/* The second pass: each result gets a call in turn, its own or the one at its index. */
 static maki_status assign_calls(repair *r, maki_arena *arena, maki_err *err)
 {
     size_t next = 0;
@@ -120,7 +120,7 @@ static maki_status assign_calls(repair *r, maki_arena *arena, maki_err *err)
 static void write_renamed(maki_jw *w, const block_plan *plan)
 {
     maki_str id;
-    if (!maki_json_get(plan->block, MAKI_LIT("tool_use_id"), &id)) { /* missing_result: append it */
+    if (!maki_json_get(plan->block, MAKI_LIT("tool_use_id"), &id)) { /* it is missing: append it */
         maki_jw_begin_value(w);
         maki_jw_bytes(w, (maki_str){ plan->block.ptr, plan->block.len - 1 });
         maki_jw_bytes(w, MAKI_LIT(",\"tool_use_id\":"));
@@ -207,11 +207,9 @@ static maki_status build_result(maki_str call_id, maki_arena *arena, maki_msg **
 static maki_status answer_calls(maki_msgs list, size_t index, size_t to, maki_arena *arena,
                                 maki_msgs *out, maki_err *err)
 {
-    maki_json_iter iter = maki_msg_calls(list.at[index]);
-    maki_json_item call;
     maki_idset results = { 0 }, answered = { 0 };
     maki_status st = results_in(list, index + 1, to, arena, &results, err);
-    while (st == MAKI_OK && maki_json_next(&iter, &call)) {
+    MAKI_JSON_EACH_WHILE(st == MAKI_OK, call, maki_msg_calls(list.at[index])) {
         maki_str id;
         size_t found = 0;
         maki_msg *result = NULL;

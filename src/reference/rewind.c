@@ -4,8 +4,6 @@
  * are removed and the tags that name them.  Messages without a time stay. */
 #include "reference/rewind.h"
 
-#include <math.h>
-
 #include "base/err.h"
 #include "base/str.h"
 #include "reference/view.h"

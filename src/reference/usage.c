@@ -2,8 +2,6 @@
  * skipped. */
 #include "reference/usage.h"
 
-#include "base/str.h"
-
 /* An event whose `say` is `what`, of the type `say` or without a type. */
 static bool is_event(maki_str event, const char *what)
 {
@@ -37,11 +35,9 @@ static void add_condense(maki_str event, maki_usage *sum)
 
 maki_status maki_usage_of(maki_str events, maki_arena *arena, maki_usage *out, maki_err *err)
 {
-    maki_json_iter iter = maki_json_items(events);
-    maki_json_item item;
     maki_usage sum = { 0 };
     maki_status st = MAKI_OK;
-    while (st == MAKI_OK && maki_json_next(&iter, &item)) { /* later ones replace earlier ones */
+    MAKI_JSON_EACH_WHILE(st == MAKI_OK, item, maki_json_items(events)) { /* the last counts */
         if (is_event(item.value, "api_req_started")) {
             st = add_request(item.value, arena, &sum, err);
         } else if (is_event(item.value, "condense_context")) {

@@ -3,9 +3,7 @@
  * Lists are new, messages are shared; only maki_view_cleanup changes messages. */
 #include "reference/view.h"
 
-#include "base/str.h"
-
-maki_status maki_parents_of(maki_msgs list, maki_arena *arena, maki_parents *out, maki_err *err)
+static maki_status find_parents(maki_msgs list, maki_arena *arena, maki_parents *out, maki_err *err)
 {
     *out = (maki_parents){ 0 };
     for (size_t i = 0; i < list.count; i++) {
@@ -24,7 +22,7 @@ maki_status maki_view_effective(maki_msgs list, maki_arena *arena, maki_msgs *ou
 {
     maki_parents parents;
     maki_msgs visible = { 0 };
-    maki_status st = maki_parents_of(list, arena, &parents, err);
+    maki_status st = find_parents(list, arena, &parents, err);
     for (size_t i = 0; st == MAKI_OK && i < list.count; i++) {
         maki_msg *m = list.at[i];
         if (maki_idset_has(&parents.summaries, m->condense_parent.value, NULL)) continue;
@@ -75,7 +73,7 @@ static bool is_orphan(const maki_idset *parents, const maki_tag *tag)
 maki_status maki_view_cleanup(maki_msgs list, maki_arena *arena, size_t *cleaned, maki_err *err)
 {
     maki_parents parents;
-    maki_status st = maki_parents_of(list, arena, &parents, err);
+    maki_status st = find_parents(list, arena, &parents, err);
     *cleaned = 0;
     for (size_t i = 0; st == MAKI_OK && i < list.count; i++) {
         maki_msg *m = list.at[i];

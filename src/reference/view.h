@@ -14,7 +14,6 @@ typedef struct maki_parents {
     maki_idset summaries;
     maki_idset markers;
 } maki_parents;
-maki_status maki_parents_of(maki_msgs list, maki_arena *arena, maki_parents *out, maki_err *err);
 
 /* The visible messages, in order. */
 maki_status maki_view_effective(maki_msgs list, maki_arena *arena, maki_msgs *out, maki_err *err);

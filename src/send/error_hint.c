@@ -75,7 +75,8 @@ static int64_t wait_in_details(maki_str details)
     maki_json_item item;
     char text[SPAN_MAX];
     while (maki_json_next(&iter, &item)) {
-        maki_str delay = maki_member_string(item.value, MAKI_LIT("retryDelay"));
+        maki_str delay =
+            maki_is_object(item.value) ? maki_json_string(item.value, "retryDelay") : MAKI_LIT("");
         if (!delay.len) continue;
         return maki_backoff_duration(
             (maki_str){ text, maki_json_copy_text(delay, text, sizeof text) });
@@ -87,8 +88,10 @@ static int64_t wait_in_details(maki_str details)
 static int64_t wait_in_metadata(maki_str metadata, int64_t now_ms)
 {
     char text[SPAN_MAX];
-    maki_str headers = maki_member(metadata, MAKI_LIT("headers"));
-    maki_str reset = maki_member_string(headers, MAKI_LIT("X-RateLimit-Reset"));
+    maki_str headers =
+        maki_is_object(metadata) ? maki_member(metadata, MAKI_LIT("headers")) : MAKI_LIT("");
+    maki_str reset =
+        maki_is_object(headers) ? maki_json_string(headers, "X-RateLimit-Reset") : MAKI_LIT("");
     if (!reset.len) return -1;
     size_t n = maki_json_copy_text(reset, text, sizeof text);
     return maki_backoff_reset((maki_str){ text, n }, now_ms);

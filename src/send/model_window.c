@@ -20,7 +20,7 @@ static uint64_t read_lmstudio(maki_str answer, maki_str model)
     maki_json_iter iter = maki_array_items(maki_member(answer, MAKI_LIT("data")));
     maki_json_item item;
     while (maki_json_next(&iter, &item)) {
-        if (!maki_is_text(maki_member_string(item.value, MAKI_LIT("id")), model)) continue;
+        if (!maki_is_text(maki_json_string(item.value, "id"), model)) continue;
         uint64_t loaded = maki_member_count(item.value, MAKI_LIT("loaded_context_length"));
         return loaded ? loaded : maki_member_count(item.value, MAKI_LIT("max_context_length"));
     }

@@ -26,9 +26,7 @@ bool maki_entries_read(maki_str text, maki_entries *out)
 {
     *out = (maki_entries){ .directory = 0 };
     if (maki_json_check(text, &out->top, NULL) != MAKI_OK) return false;
-    maki_json_iter iter = maki_json_items(out->top);
-    maki_json_item item;
-    while (iter.object && maki_json_next(&iter, &item)) {
+    MAKI_JSON_EACH(item, maki_json_fields(out->top)) {
         if (maki_json_key_is(item.key, MAKI_LIT("entries"))) out->all = item.value;
         if (maki_json_key_is(item.key, MAKI_LIT("folder")))
             (void)maki_json_uint(item.value, &out->directory);
@@ -39,9 +37,7 @@ bool maki_entries_read(maki_str text, maki_entries *out)
 void maki_entries_write_others(maki_jw *out, const maki_entries *entries)
 {
     static const maki_str known[] = { NAME("version"), NAME("folder"), NAME("entries") };
-    maki_json_iter iter = maki_json_items(entries->top);
-    maki_json_item item;
-    while (maki_json_next(&iter, &item)) {
+    MAKI_JSON_EACH(item, maki_json_items(entries->top)) {
         bool other = true;
         for (size_t i = 0; i < COUNT(known); i++)
             other = other && !maki_json_key_is(item.key, known[i]);
@@ -133,12 +129,10 @@ static bool read_number(maki_str value, uint64_t *out)
 /* Two numbers: {"input":1,"output":2} or [1,2]. */
 static bool read_pair(maki_str value, uint64_t pair[2])
 {
-    maki_json_iter iter = maki_json_items(value);
-    maki_json_item item;
-    bool valid[2] = { false, false };
-    while (maki_json_next(&iter, &item)) {
-        bool second = iter.object ? maki_json_key_is(item.key, MAKI_LIT("output")) : valid[0];
-        bool first = iter.object ? maki_json_key_is(item.key, MAKI_LIT("input")) : !valid[0];
+    bool object = maki_json_kind_of(value) == MAKI_JSON_OBJECT, valid[2] = { false, false };
+    MAKI_JSON_EACH(item, maki_json_items(value)) {
+        bool second = object ? maki_json_key_is(item.key, MAKI_LIT("output")) : valid[0];
+        bool first = object ? maki_json_key_is(item.key, MAKI_LIT("input")) : !valid[0];
         if (first) valid[0] = read_number(item.value, &pair[0]);
         if (second) valid[1] = read_number(item.value, &pair[1]);
     }
@@ -217,13 +211,11 @@ static void write_field(maki_jw *out, const struct field *f, const maki_session 
 
 void maki_entry_write(maki_jw *out, const maki_session *s, maki_str old)
 {
-    maki_json_iter iter = maki_json_items(old);
-    maki_json_item item;
     maki_jw_key(out, maki_str_of(s->id));
     maki_jw_object(out);
     for (size_t f = 0; f < FIELDS; f++)
         write_field(out, &fields[f], s);
-    while (iter.object && maki_json_next(&iter, &item)) {
+    MAKI_JSON_EACH(item, maki_json_fields(old)) {
         if (field_of(item.key, FIELDS) != FIELDS) continue;
         maki_jw_begin_value(out);
         maki_jw_bytes(out, (maki_str){ item.start, (size_t)(item.value.ptr - item.start) });

@@ -7,6 +7,7 @@
 #include "history/facts.h"
 #include "history/token_counter.h"
 #include "summary/measure.h"
+#include "summary/summary_settings.h"
 #include "summary/summary_writer.h"
 #include "token/content.h"
 
@@ -88,7 +89,15 @@ maki_summarizer maki_summarizer_offline_with(const maki_offline *how)
     return (maki_summarizer){ .usable = true, .run = run, .ctx = how };
 }
 
+maki_status maki_summarize_offline(const maki_summarizer *self, const maki_summary_request *request,
+                                   maki_arena *arena, maki_summary *out, maki_err *err)
+{
+    const maki_offline how = maki_summary_offline(self->ctx);
+    const maki_summarizer offline = maki_summarizer_offline_with(&how);
+    return run(&offline, request, arena, out, err);
+}
+
 bool maki_summarizer_is_offline(const maki_summarizer *summarizer)
 {
-    return summarizer->run == run;
+    return summarizer->run == run || summarizer->run == maki_summarize_offline;
 }

@@ -32,6 +32,9 @@ uint64_t maki_offline_budget(uint64_t tokens, double ratio);
 /* `how` must live as long as the summariser; NULL: the defaults.  Needs nothing and never fails but for memory;
  * its cost is 0. */
 maki_summarizer maki_summarizer_offline_with(const maki_offline *how);
+/* The same as the settings in `ctx` want it (maki_summary_settings). */
+maki_status maki_summarize_offline(const maki_summarizer *self, const maki_summary_request *request,
+                                   maki_arena *arena, maki_summary *out, maki_err *err);
 /* Is it one of these?  They fill in maki_summary.survey themselves. */
 bool maki_summarizer_is_offline(const maki_summarizer *summarizer);
 

@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include "base/str.h"
+#include "config/summarizers.h"
 
 #define TASK_RATIO 0.65 /* the middle of 30 to 40 % is left */
 
@@ -49,6 +50,10 @@ static maki_status read_provider(const maki_config *config, maki_str *out, maki_
     if (name.len == 0) name = maki_config_text(config, "llm.provider");
     *out = (maki_str){ "", 0 };
     if (name.len == 0 || maki_str_is(name, MAKI_LIT("offline"))) return MAKI_OK;
+    if (maki_str_in(name, MAKI_SUMMARIZER_NAMES)) {
+        *out = name;
+        return MAKI_OK;
+    }
     maki_status st = path_of(path, "llm", name, "api_key", err);
     if (st != MAKI_OK) return st;
     bool told = maki_config_secret(config, path, &key, NULL) == MAKI_OK && key.len > 0;

@@ -34,9 +34,7 @@ static bool in_phase(maki_str tool, maki_str phase)
 /* Is there a permission that contains this word?  "super-admin" grants "admin". */
 static bool granted(maki_str permissions, maki_str word, maki_arena *arena)
 {
-    maki_json_iter iter = maki_json_items(permissions);
-    maki_json_item item;
-    while (maki_json_next(&iter, &item)) {
+    MAKI_JSON_EACH(item, maki_json_items(permissions)) {
         if (maki_json_kind_of(item.value) != MAKI_JSON_STRING) continue;
         if (maki_str_has(maki_json_text(item.value, arena), word)) return true;
     }
@@ -45,9 +43,7 @@ static bool granted(maki_str permissions, maki_str word, maki_arena *arena)
 
 static bool permitted(maki_str tool, maki_str permissions, maki_arena *arena)
 {
-    maki_json_iter iter = maki_json_items(maki_json_field(tool, "requiredPermissions"));
-    maki_json_item item;
-    while (maki_json_next(&iter, &item)) {
+    MAKI_JSON_EACH(item, maki_json_items(maki_json_field(tool, "requiredPermissions"))) {
         if (maki_json_kind_of(item.value) != MAKI_JSON_STRING) return false;
         if (!granted(permissions, maki_json_text(item.value, arena), arena)) return false;
     }
@@ -107,21 +103,19 @@ static void write_restricted(maki_jw *w, maki_str tool_name, const maki_json_ite
 /* The properties with restricted arguments in place of the old ones, new ones at the end. */
 static void write_properties(maki_jw *w, maki_str tool_name, maki_str properties, maki_str rules)
 {
-    maki_json_iter iter = maki_json_items(properties);
-    maki_json_item item, rule;
+    maki_json_item old, new_rule;
     maki_jw_object(w);
-    while (maki_json_next(&iter, &item)) {
-        if (find_rule(rules, item.key, &rule)) {
-            write_restricted(w, tool_name, &rule);
+    MAKI_JSON_EACH(item, maki_json_items(properties)) {
+        if (find_rule(rules, item.key, &new_rule)) {
+            write_restricted(w, tool_name, &new_rule);
         } else {
             maki_jw_raw_key(w, item.key);
             maki_jw_raw(w, item.value);
         }
     }
-    iter = maki_json_items(rules);
-    while (maki_json_next(&iter, &rule)) {
+    MAKI_JSON_EACH(rule, maki_json_items(rules)) {
         if (maki_json_kind_of(rule.value) == MAKI_JSON_ARRAY &&
-            !find_item(properties, rule.key, &item))
+            !find_item(properties, rule.key, &old))
             write_restricted(w, tool_name, &rule);
     }
     maki_jw_end_object(w);
@@ -131,13 +125,11 @@ static void write_properties(maki_jw *w, maki_str tool_name, maki_str properties
 static maki_status with_field(maki_str object, maki_str name, maki_str value, maki_arena *arena,
                               maki_str *out, maki_err *err)
 {
-    maki_json_iter iter = maki_json_items(object);
-    maki_json_item item;
     maki_json_build build;
     bool found = false;
     maki_json_build_begin(&build, arena, err);
     maki_jw_object(&build.w);
-    while (maki_json_next(&iter, &item)) {
+    MAKI_JSON_EACH(item, maki_json_items(object)) {
         bool same = maki_json_key_is(item.key, name);
         maki_jw_raw_key(&build.w, item.key);
         maki_jw_raw(&build.w, same ? value : item.value);
@@ -187,12 +179,10 @@ static maki_status restrict_arguments(maki_projected *tool, maki_str enums, maki
 /* UTF-16 units of compact JSON: white space between tokens does not count. */
 static uint64_t compact_units(maki_str json)
 {
-    maki_json_iter iter = maki_json_items(json);
-    maki_json_item item;
     uint64_t units = 2, n = 0;
     maki_json_kind kind = maki_json_kind_of(json);
     if (kind != MAKI_JSON_OBJECT && kind != MAKI_JSON_ARRAY) return maki_json_units(json);
-    while (maki_json_next(&iter, &item)) {
+    MAKI_JSON_EACH(item, maki_json_items(json)) {
         units += compact_units(item.value) + (n++ > 0);
         if (kind == MAKI_JSON_OBJECT) units += maki_json_units(item.key) + 3;
     }

@@ -10,9 +10,9 @@ enum { TYPE, INDEX, DELTA, BLOCK, MESSAGE, USAGE, FIELDS };
 
 static void read_meta(maki_wire_reply *r, maki_str message)
 {
-    maki_reply_set_meta(r, MAKI_META_ID, maki_member_string(message, MAKI_LIT("id")));
-    maki_reply_set_meta(r, MAKI_META_MODEL, maki_member_string(message, MAKI_LIT("model")));
-    maki_reply_set_meta(r, MAKI_META_STOP, maki_member_string(message, MAKI_LIT("stop_reason")));
+    maki_reply_set_meta(r, MAKI_META_ID, maki_json_string(message, "id"));
+    maki_reply_set_meta(r, MAKI_META_MODEL, maki_json_string(message, "model"));
+    maki_reply_set_meta(r, MAKI_META_STOP, maki_json_string(message, "stop_reason"));
     maki_reply_add_usage(r, maki_member(message, MAKI_LIT("usage")));
 }
 
@@ -72,8 +72,7 @@ static void on_event(maki_wire_reply *r, maki_str value)
     } else if (IS("message_start")) {
         read_meta(r, v[MESSAGE]);
     } else if (IS("message_delta")) {
-        maki_reply_set_meta(r, MAKI_META_STOP,
-                            maki_member_string(v[DELTA], MAKI_LIT("stop_reason")));
+        maki_reply_set_meta(r, MAKI_META_STOP, maki_json_string(v[DELTA], "stop_reason"));
         maki_reply_add_usage(r, v[USAGE]);
     } else if (IS("error")) {
         maki_reply_set_meta(r, MAKI_META_ERROR, value);
@@ -85,14 +84,12 @@ static void on_event(maki_wire_reply *r, maki_str value)
 
 static void on_body(maki_wire_reply *r, maki_str value)
 {
-    maki_json_iter iter = maki_array_items(maki_member(value, MAKI_LIT("content")));
-    maki_json_item item;
-    if (maki_is_text(maki_member(value, MAKI_LIT("type")), MAKI_LIT("error"))) {
+    if (maki_json_field_is(value, "type", "error")) {
         maki_reply_set_meta(r, MAKI_META_ERROR, value);
         return;
     }
     read_meta(r, value);
-    while (maki_json_next(&iter, &item))
+    MAKI_JSON_EACH(item, maki_array_items(maki_member(value, MAKI_LIT("content"))))
         maki_reply_add_block(r, item.value);
 }
 

@@ -170,10 +170,8 @@ static void add_number(canon *c, maki_str number)
 
 static void add_array(canon *c, maki_str array, unsigned depth)
 {
-    maki_json_iter iter = maki_json_items(array);
-    maki_json_item item;
     add_token(c, '[');
-    while (c->status == MAKI_OK && maki_json_next(&iter, &item))
+    MAKI_JSON_EACH_WHILE(c->status == MAKI_OK, item, maki_json_items(array))
         add_value(c, item.value, depth);
     add_token(c, ']');
 }

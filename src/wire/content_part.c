@@ -51,9 +51,9 @@ static maki_str string_inside(maki_str string)
 /* Anthropic's `source`. */
 static bool read_source(maki_str source, maki_media *out)
 {
-    out->url = string_inside(maki_member_string(source, MAKI_LIT("url")));
-    out->type = string_inside(maki_member_string(source, MAKI_LIT("media_type")));
-    out->data = out->type.len ? string_inside(maki_member_string(source, MAKI_LIT("data"))) : none;
+    out->url = string_inside(maki_json_string(source, "url"));
+    out->type = string_inside(maki_json_string(source, "media_type"));
+    out->data = out->type.len ? string_inside(maki_json_string(source, "data")) : none;
     return out->url.len > 0 || out->data.len > 0;
 }
 
@@ -69,8 +69,8 @@ static bool read_url(maki_str value, maki_media *out)
 /* The chat API's `file`, and the fields of Responses' input_file. */
 static bool read_file(maki_str file, maki_media *out)
 {
-    maki_str data = maki_member_string(file, MAKI_LIT("file_data"));
-    maki_str url = maki_member_string(file, MAKI_LIT("file_url"));
+    maki_str data = maki_json_string(file, "file_data");
+    maki_str url = maki_json_string(file, "file_url");
     return read_url(data.len ? data : url, out);
 }
 
@@ -107,8 +107,7 @@ static void classify_block(maki_str block, const maki_str *v, maki_content_part 
         out->id = v[USE_ID];
         out->content = v[CONTENT];
         out->error = v[ERROR].len && maki_json_true(v[ERROR]);
-    } else if (IS("document") &&
-               maki_is_text(maki_member(v[SOURCE], MAKI_LIT("type")), MAKI_LIT("text"))) {
+    } else if (IS("document") && maki_json_field_is(v[SOURCE], "type", "text")) {
         out->kind = MAKI_CONTENT_TEXT;
         out->text = maki_member(v[SOURCE], MAKI_LIT("data"));
     } else if ((IS("image") && read_source(v[SOURCE], &out->media)) ||
@@ -185,7 +184,7 @@ static void read_call(maki_str call, const maki_str *o, maki_str original, maki_
 static void read_function_call(maki_str call, maki_content_part *out)
 {
     *out = (maki_content_part){ .kind = MAKI_CONTENT_CALL, .block = call };
-    out->name = maki_member_string(call, MAKI_LIT("name"));
+    out->name = maki_json_string(call, "name");
     out->input = maki_member(call, MAKI_LIT("arguments"));
 }
 

@@ -51,10 +51,8 @@ void maki_reply_emit_input(maki_wire_reply *r, const maki_open_part *part, maki_
 /* The texts of Responses' reasoning. */
 static void emit_summary(maki_wire_reply *r, maki_str list)
 {
-    maki_json_iter iter = maki_array_items(list);
-    maki_json_item item;
-    while (maki_json_next(&iter, &item))
-        maki_reply_emit(r, MAKI_DELTA_REASONING, maki_member_string(item.value, MAKI_LIT("text")));
+    MAKI_JSON_EACH(item, maki_array_items(list))
+        maki_reply_emit(r, MAKI_DELTA_REASONING, maki_json_string(item.value, "text"));
 }
 
 static void emit_call(maki_wire_reply *r, maki_str name, maki_str id, maki_str input)

@@ -10,22 +10,19 @@
 static void count_earlier_answers(const maki_request_reader *r, maki_gemini_ids *ids)
 {
     maki_json_iter turn = maki_request_reader_last_turn(r);
-    maki_json_item content, part;
+    maki_json_item content;
     if (!maki_json_next(&turn, &content)) return;
     ids->call_parts = maki_gemini_parts(content.value);
     while (ids->result_count < MAKI_RESULTS_MAX && maki_json_next(&turn, &content)) {
-        maki_json_iter parts = maki_gemini_parts(content.value);
-        while (maki_json_next(&parts, &part))
+        MAKI_JSON_EACH(part, maki_gemini_parts(content.value))
             maki_gemini_count_answer(part.value, ids);
     }
 }
 
 static bool has_answers(maki_str content)
 {
-    maki_json_iter parts = maki_gemini_parts(content);
-    maki_json_item part;
     maki_str value;
-    while (maki_json_next(&parts, &part)) {
+    MAKI_JSON_EACH(part, maki_gemini_parts(content)) {
         if (maki_gemini_kind_of(part.value, &value) == MAKI_GEMINI_ANSWER) return true;
     }
     return false;
@@ -34,15 +31,13 @@ static bool has_answers(maki_str content)
 static maki_status read_item(maki_request_reader *r, maki_str item, bool single)
 {
     maki_gemini_ids ids = { 0 };
-    maki_json_iter parts = maki_gemini_parts(item);
-    maki_json_item part;
     maki_jw w;
     if (!maki_is_object(item)) return maki_request_reader_fail(r, "must be an object with parts");
-    bool model = maki_is_text(maki_member(item, MAKI_LIT("role")), MAKI_LIT("model"));
+    bool model = maki_json_field_is(item, "role", "model");
     if (!model && has_answers(item)) count_earlier_answers(r, &ids);
     maki_request_reader_begin(r, &w);
     maki_jw_print(&w, "{'role':%z,'content':[", model ? "assistant" : "user");
-    while (maki_json_next(&parts, &part))
+    MAKI_JSON_EACH(part, maki_gemini_parts(item))
         maki_gemini_write_part(&w, part.value, &ids);
     maki_jw_end_array(&w);
     maki_write_original(&w, item, "role parts");
@@ -55,9 +50,7 @@ static maki_status read_item(maki_request_reader *r, maki_str item, bool single)
 /* The first candidate: only one is stored. */
 static maki_str candidate_of(maki_str value)
 {
-    maki_json_iter iter = maki_array_items(maki_member(value, MAKI_LIT("candidates")));
-    maki_json_item item;
-    while (maki_json_next(&iter, &item)) {
+    MAKI_JSON_EACH(item, maki_array_items(maki_member(value, MAKI_LIT("candidates")))) {
         if (maki_member_count(item.value, MAKI_LIT("index")) == 0) return item.value;
     }
     return (maki_str){ "", 0 };
@@ -102,13 +95,12 @@ static void add_part(maki_wire_reply *r, maki_str part)
 
 static void read_meta(maki_wire_reply *r, maki_str value, maki_str candidate)
 {
-    maki_str stop = maki_member_string(candidate, MAKI_LIT("finishReason"));
+    maki_str stop = maki_json_string(candidate, "finishReason");
     maki_str feedback = maki_member(value, MAKI_LIT("promptFeedback"));
-    if (!stop.len) stop = maki_member_string(feedback, MAKI_LIT("blockReason"));
+    if (!stop.len) stop = maki_json_string(feedback, "blockReason");
     if (stop.len) r->complete = true;
-    maki_reply_set_meta_once(r, MAKI_META_ID, maki_member_string(value, MAKI_LIT("responseId")));
-    maki_reply_set_meta_once(r, MAKI_META_MODEL,
-                             maki_member_string(value, MAKI_LIT("modelVersion")));
+    maki_reply_set_meta_once(r, MAKI_META_ID, maki_json_string(value, "responseId"));
+    maki_reply_set_meta_once(r, MAKI_META_MODEL, maki_json_string(value, "modelVersion"));
     maki_reply_set_meta(r, MAKI_META_STOP, stop);
     if (maki_member(value, MAKI_LIT("error")).len) maki_reply_set_meta(r, MAKI_META_ERROR, value);
     maki_reply_add_usage(r, maki_member(value, MAKI_LIT("usageMetadata")));
@@ -117,10 +109,8 @@ static void read_meta(maki_wire_reply *r, maki_str value, maki_str candidate)
 static void on_event(maki_wire_reply *r, maki_str value)
 {
     maki_str candidate = candidate_of(value);
-    maki_json_iter parts = maki_gemini_parts(maki_member(candidate, MAKI_LIT("content")));
-    maki_json_item part;
     read_meta(r, value, candidate);
-    while (maki_json_next(&parts, &part)) {
+    MAKI_JSON_EACH(part, maki_gemini_parts(maki_member(candidate, MAKI_LIT("content")))) {
         if (maki_is_object(part.value)) add_part(r, part.value);
     }
 }
@@ -128,14 +118,12 @@ static void on_event(maki_wire_reply *r, maki_str value)
 static void on_end(maki_wire_reply *r)
 {
     maki_gemini_ids ids = { 0 };
-    maki_json_item part;
     maki_jw w;
     maki_reply_flush(r, true);
-    maki_json_iter parts = maki_items_iter(maki_reply_blocks(r));
     if (r->blocks.size == 0) return;
     maki_reply_begin_row(r, &w);
     maki_jw_print(&w, "{'role':'assistant','content':[");
-    while (maki_json_next(&parts, &part))
+    MAKI_JSON_EACH(part, maki_items_iter(maki_reply_blocks(r)))
         maki_gemini_write_part(&w, part.value, &ids);
     maki_jw_print(&w, "]}");
     maki_reply_end_row(r, &w);

@@ -76,7 +76,7 @@ static void write_text(maki_jw *w, maki_str part, maki_str text, bool thought)
 
 static maki_str name_of(maki_str function)
 {
-    maki_str name = maki_member_string(function, MAKI_LIT("name"));
+    maki_str name = maki_json_string(function, "name");
     return name.len ? name : MAKI_LIT("\"tool\"");
 }
 
@@ -98,7 +98,7 @@ static bool next_call(maki_json_iter *iter, maki_str *name, maki_str *id)
     while (maki_json_next(iter, &item)) {
         if (maki_gemini_kind_of(item.value, &call) != MAKI_GEMINI_CALL) continue;
         *name = name_of(call);
-        *id = maki_member_string(call, MAKI_LIT("id"));
+        *id = maki_json_string(call, "id");
         return true;
     }
     return false;
@@ -134,7 +134,7 @@ static void write_answer(maki_jw *w, maki_str part, maki_str answer, maki_gemini
     maki_str response = maki_member(answer, MAKI_LIT("response"));
     maki_json_item only;
     bool text = single_text(response, &only);
-    maki_result_lookup lookup = { .id = maki_member_string(answer, MAKI_LIT("id")),
+    maki_result_lookup lookup = { .id = maki_json_string(answer, "id"),
                                   .name = name_of(answer),
                                   .synthetic_ids = true };
     lookup.nth_of_name = maki_name_counter_next(&ids->results, lookup.name);

@@ -109,13 +109,10 @@ void maki_json_assembler_add(maki_json_assembler *ja, maki_json_assembler_kind k
 
 void maki_json_assembler_merge(maki_json_assembler *ja, maki_str object, const char *except)
 {
-    maki_json_iter iter = maki_json_items(object), items;
-    maki_json_item field, item;
-    while (iter.object && maki_json_next(&iter, &field)) {
+    MAKI_JSON_EACH(field, maki_json_fields(object)) {
         maki_json_kind kind = maki_json_kind_of(field.value);
         if (kind == MAKI_JSON_NULL || maki_key_in(field.key, except)) continue;
-        items = maki_array_items(field.value);
-        while (maki_json_next(&items, &item))
+        MAKI_JSON_EACH(item, maki_array_items(field.value))
             maki_json_assembler_add(ja, MAKI_ASSEMBLE_LIST, field.key, item.value);
         if (kind == MAKI_JSON_STRING)
             maki_json_assembler_add(ja, MAKI_ASSEMBLE_TEXT, field.key, field.value);
@@ -126,9 +123,7 @@ void maki_json_assembler_merge(maki_json_assembler *ja, maki_str object, const c
 
 void maki_json_assembler_replace(maki_json_assembler *ja, maki_str object)
 {
-    maki_json_iter iter = maki_json_items(object);
-    maki_json_item item;
-    while (iter.object && maki_json_next(&iter, &item)) {
+    MAKI_JSON_EACH(item, maki_json_fields(object)) {
         if (maki_json_kind_of(item.value) != MAKI_JSON_NULL)
             maki_json_assembler_add(ja, MAKI_ASSEMBLE_VALUE, item.key, item.value);
     }
@@ -200,9 +195,7 @@ static void write_gathered(maki_json_assembler *ja, maki_jw *w, maki_assembled *
 void maki_json_assembler_write(maki_json_assembler *ja, maki_jw *w, const char *except)
 {
     maki_str initial = maki_sticky_text(ja->failure, &ja->initial), there;
-    maki_json_iter iter = maki_json_items(initial);
-    maki_json_item item;
-    while (maki_json_next(&iter, &item)) {
+    MAKI_JSON_EACH(item, maki_json_items(initial)) {
         maki_assembled *f = find(ja, item.key);
         if (maki_key_in(item.key, except)) continue;
         if (f)

@@ -66,12 +66,6 @@ maki_str maki_member_any(maki_str object, const char *names)
     return value;
 }
 
-maki_str maki_member_string(maki_str object, maki_str name)
-{
-    maki_str value = maki_member(object, name);
-    return maki_is_string(value) ? value : (maki_str){ "", 0 };
-}
-
 uint64_t maki_count_of(maki_str number)
 {
     const double max = 9e15; /* integers below are exact */
@@ -92,11 +86,10 @@ static maki_status add_line(void *ctx, maki_str bytes, maki_err *err)
     maki_spool *spool = ctx;
     maki_status st = MAKI_OK;
     while (st == MAKI_OK && bytes.len) {
-        const char *newline = memchr(bytes.ptr, '\n', bytes.len);
-        size_t n = newline ? (size_t)(newline - bytes.ptr) : bytes.len;
-        st = maki_spool_add(spool, maki_str_to(bytes, n), err);
-        if (st == MAKI_OK && newline) st = maki_spool_add(spool, MAKI_LIT(" "), err);
-        bytes = maki_str_from(bytes, newline ? n + 1 : n);
+        maki_str line;
+        bool ended = maki_str_take(&bytes, '\n', &line);
+        st = maki_spool_add(spool, line, err);
+        if (st == MAKI_OK && ended) st = maki_spool_add(spool, MAKI_LIT(" "), err);
     }
     return st;
 }
@@ -117,18 +110,14 @@ void maki_write_field(maki_jw *w, maki_str key, maki_str value)
 
 void maki_write_rest(maki_jw *w, maki_str object, const char *except)
 {
-    maki_json_iter iter = maki_json_items(object);
-    maki_json_item item;
-    while (iter.object && maki_json_next(&iter, &item)) {
+    MAKI_JSON_EACH(item, maki_json_fields(object)) {
         if (!maki_key_in(item.key, except)) maki_write_field(w, item.key, item.value);
     }
 }
 
 bool maki_has_rest(maki_str object, const char *except)
 {
-    maki_json_iter iter = maki_json_items(object);
-    maki_json_item item;
-    while (iter.object && maki_json_next(&iter, &item)) {
+    MAKI_JSON_EACH(item, maki_json_fields(object)) {
         if (!maki_key_in(item.key, except)) return true;
     }
     return false;

@@ -12,8 +12,6 @@
 maki_str maki_member(maki_str object, maki_str name);
 /* The first of these fields that is present; names are separated by a space. */
 maki_str maki_member_any(maki_str object, const char *names);
-/* The same if it is a string, else len 0. */
-maki_str maki_member_string(maki_str object, maki_str name);
 /* Several fields in one pass: values[i] is maki_member of names[i]. */
 void maki_member_each(maki_str object, const maki_str *names, maki_str *values, size_t count);
 /* The same for the remaining fields of an object that was entered (maki_json_enter). */
@@ -64,8 +62,8 @@ static inline bool maki_is_text(maki_str value, maki_str text)
 
 /* ---- writing ----------------------------------------------------------------------------------------- */
 
-/* A sink that appends to the spool and replaces newlines by spaces: between JSON tokens they mean the same, and a
- * row of the log is one line. */
+/* A sink that appends to the spool and replaces the characters of line ends by spaces: between JSON tokens they mean
+ * the same, and a row of the log is one line. */
 maki_sink maki_row_sink(maki_spool *spool);
 
 /* "key":value into the open object; the key is escaped, without quotes. */

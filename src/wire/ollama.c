@@ -12,7 +12,7 @@
 
 static maki_str name_of(maki_str call)
 {
-    maki_str name = maki_member_string(maki_member(call, MAKI_LIT("function")), MAKI_LIT("name"));
+    maki_str name = maki_json_string(maki_member(call, MAKI_LIT("function")), "name");
     return name.len ? name : MAKI_LIT("\"tool\"");
 }
 
@@ -21,7 +21,7 @@ static bool next_call(maki_json_iter *iter, maki_str *name, maki_str *id)
     maki_json_item call;
     if (!maki_json_next(iter, &call)) return false;
     *name = name_of(call.value);
-    *id = maki_member_string(call.value, MAKI_LIT("id"));
+    *id = maki_json_string(call.value, "id");
     return true;
 }
 
@@ -44,7 +44,7 @@ static void write_call(maki_jw *w, maki_str call, maki_name_counter *counter)
 {
     uint32_t nth = maki_name_counter_next(counter, name_of(call));
     maki_jw_object(w);
-    if (maki_member_string(call, MAKI_LIT("id")).len == 0) {
+    if (maki_json_string(call, "id").len == 0) {
         maki_jw_key(w, MAKI_LIT("id"));
         maki_write_call_id(w, name_of(call), nth);
     }
@@ -54,15 +54,13 @@ static void write_call(maki_jw *w, maki_str call, maki_name_counter *counter)
 
 static maki_status emit_calls(maki_request_reader *r, maki_str message)
 {
-    maki_json_iter calls = calls_of(message);
-    maki_json_item call;
     maki_name_counter counter = { 0 };
     maki_jw w;
     maki_request_reader_begin(r, &w);
     maki_jw_object(&w);
     maki_write_rest(&w, message, "tool_calls");
     maki_jw_print(&w, "'tool_calls':[");
-    while (maki_json_next(&calls, &call))
+    MAKI_JSON_EACH(call, calls_of(message))
         write_call(&w, call.value, &counter);
     maki_jw_end_array(&w);
     maki_jw_end_object(&w);
@@ -71,13 +69,13 @@ static maki_status emit_calls(maki_request_reader *r, maki_str message)
 
 static bool is_result(maki_str message)
 {
-    return maki_is_text(maki_member(message, MAKI_LIT("role")), MAKI_LIT("tool"));
+    return maki_json_field_is(message, "role", "tool");
 }
 
 static maki_str tool_name(maki_str message)
 {
-    maki_str name = maki_member_string(message, MAKI_LIT("tool_name"));
-    return name.len ? name : maki_member_string(message, MAKI_LIT("name"));
+    maki_str name = maki_json_string(message, "tool_name");
+    return name.len ? name : maki_json_string(message, "name");
 }
 
 static maki_status emit_result(maki_request_reader *r, maki_str message)
@@ -105,7 +103,7 @@ static maki_status emit_result(maki_request_reader *r, maki_str message)
 static maki_status read_item(maki_request_reader *r, maki_str item, bool single)
 {
     if (single) return maki_request_reader_wrong_type(r);
-    if (is_result(item) && maki_member_string(item, MAKI_LIT("tool_call_id")).len == 0)
+    if (is_result(item) && maki_json_string(item, "tool_call_id").len == 0)
         return emit_result(r, item);
     return lacks_ids(item) ? emit_calls(r, item) : maki_request_reader_emit(r, item);
 }
@@ -133,8 +131,8 @@ static void read_meta(maki_wire_reply *r, maki_str value)
                                        { "total_duration", 14 },       { "load_duration", 13 },
                                        { "prompt_eval_duration", 20 }, { "eval_duration", 13 } };
     if (maki_json_true(maki_member(value, MAKI_LIT("done")))) r->complete = true;
-    maki_reply_set_meta_once(r, MAKI_META_MODEL, maki_member_string(value, MAKI_LIT("model")));
-    maki_reply_set_meta(r, MAKI_META_STOP, maki_member_string(value, MAKI_LIT("done_reason")));
+    maki_reply_set_meta_once(r, MAKI_META_MODEL, maki_json_string(value, "model"));
+    maki_reply_set_meta(r, MAKI_META_STOP, maki_json_string(value, "done_reason"));
     if (maki_member(value, MAKI_LIT("error")).len) maki_reply_set_meta(r, MAKI_META_ERROR, value);
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
         maki_str count = maki_member(value, counts[i]);
@@ -144,14 +142,11 @@ static void read_meta(maki_wire_reply *r, maki_str value)
 
 static void emit_message(maki_wire_reply *r, maki_str message)
 {
-    maki_json_iter calls = calls_of(message);
-    maki_json_item call;
     maki_reply_emit(r, MAKI_DELTA_REASONING, maki_member(message, MAKI_LIT("thinking")));
     maki_reply_emit(r, MAKI_DELTA_TEXT, maki_member(message, content_name));
-    while (maki_json_next(&calls, &call)) {
+    MAKI_JSON_EACH(call, calls_of(message)) {
         maki_str function = maki_member(call.value, MAKI_LIT("function"));
-        maki_reply_emit_call(r, NULL, name_of(call.value),
-                             maki_member_string(call.value, MAKI_LIT("id")));
+        maki_reply_emit_call(r, NULL, name_of(call.value), maki_json_string(call.value, "id"));
         maki_reply_emit_input(r, NULL, maki_member(function, MAKI_LIT("arguments")));
     }
 }
@@ -166,8 +161,8 @@ static void on_chat_event(maki_wire_reply *r, maki_str value)
 
 static void on_generate_event(maki_wire_reply *r, maki_str value)
 {
-    maki_str text = maki_member_string(value, MAKI_LIT("response"));
-    maki_str thinking = maki_member_string(value, MAKI_LIT("thinking"));
+    maki_str text = maki_json_string(value, "response");
+    maki_str thinking = maki_json_string(value, "thinking");
     read_meta(r, value);
     maki_reply_emit(r, MAKI_DELTA_TEXT, text);
     maki_reply_emit(r, MAKI_DELTA_REASONING, thinking);
@@ -179,8 +174,6 @@ static void on_generate_event(maki_wire_reply *r, maki_str value)
 static void on_end(maki_wire_reply *r)
 {
     maki_str calls = maki_json_assembler_get(&r->message, MAKI_LIT("tool_calls"));
-    maki_json_iter iter = maki_items_iter(calls);
-    maki_json_item call;
     maki_name_counter counter = { 0 };
     maki_jw w;
     if (!maki_json_assembler_any(&r->message, (maki_str){ "", 0 })) return;
@@ -189,7 +182,7 @@ static void on_end(maki_wire_reply *r)
                   maki_json_assembler_get(&r->message, content_name));
     maki_json_assembler_write(&r->message, &w, "content tool_calls");
     if (calls.len) maki_jw_print(&w, "'tool_calls':[");
-    while (maki_json_next(&iter, &call))
+    MAKI_JSON_EACH(call, maki_items_iter(calls))
         write_call(&w, call.value, &counter);
     maki_jw_print(&w, calls.len ? "]}" : "}");
     maki_reply_end_row(r, &w);
@@ -219,10 +212,8 @@ static uint64_t read_window(maki_str answer, maki_str model)
 {
     maki_str info = maki_member(answer, MAKI_LIT("model_info")), end = MAKI_LIT(".context_length");
     uint64_t tokens = num_ctx_in(maki_member(answer, MAKI_LIT("parameters")));
-    maki_json_iter iter = maki_json_items(info);
-    maki_json_item field;
     (void)model;
-    while (!tokens && maki_is_object(info) && maki_json_next(&iter, &field)) {
+    MAKI_JSON_EACH_WHILE(!tokens, field, maki_json_fields(info)) {
         if (maki_str_ends(field.key, end)) tokens = maki_count_of(field.value);
     }
     return tokens;

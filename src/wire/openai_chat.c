@@ -19,7 +19,7 @@ static void set_once(maki_json_assembler *g, maki_str name, maki_str value)
  * a new call. */
 static maki_open_part *call_of(maki_wire_reply *r, maki_str delta)
 {
-    maki_str index = maki_member(delta, MAKI_LIT("index")), id = maki_member_string(delta, id_name);
+    maki_str index = maki_member(delta, MAKI_LIT("index")), id = maki_json_string(delta, "id");
     maki_open_part *part = NULL;
     if (index.len)
         part = maki_reply_find_part(r, maki_count_of(index));
@@ -37,21 +37,18 @@ static void add_call(maki_wire_reply *r, maki_str delta)
     maki_open_part *part = call_of(r, delta);
     maki_str function = maki_member(delta, MAKI_LIT("function"));
     if (!part) return;
-    set_once(&part->fields, id_name, maki_member_string(delta, id_name));
-    set_once(&part->fields, type_name, maki_member_string(delta, type_name));
+    set_once(&part->fields, id_name, maki_json_string(delta, "id"));
+    set_once(&part->fields, type_name, maki_json_string(delta, "type"));
     maki_json_assembler_merge(&part->fields, delta, "index id type function");
-    set_once(&part->inner, name_name, maki_member_string(function, name_name));
+    set_once(&part->inner, name_name, maki_json_string(function, "name"));
     maki_json_assembler_merge(&part->inner, function, "name");
-    maki_reply_emit_call(r, part, maki_member(function, name_name),
-                         maki_member_string(delta, id_name));
+    maki_reply_emit_call(r, part, maki_member(function, name_name), maki_json_string(delta, "id"));
     maki_reply_emit_input(r, part, maki_member(function, MAKI_LIT("arguments")));
 }
 
 static void add_calls(maki_wire_reply *r, maki_str calls)
 {
-    maki_json_iter iter = maki_json_items(calls);
-    maki_json_item item;
-    while (maki_is_array(calls) && maki_json_next(&iter, &item)) {
+    MAKI_JSON_EACH(item, maki_array_items(calls)) {
         if (maki_is_object(item.value)) add_call(r, item.value);
     }
 }
@@ -62,8 +59,8 @@ static const maki_str function_call_arguments = { "function_call.arguments", 23 
 
 static void add_function_call(maki_wire_reply *r, maki_str call)
 {
-    maki_str arguments = maki_member_string(call, MAKI_LIT("arguments"));
-    maki_str name = maki_member_string(call, name_name);
+    maki_str arguments = maki_json_string(call, "arguments");
+    maki_str name = maki_json_string(call, "name");
     set_once(&r->message, function_call_name, name);
     maki_reply_emit_call(r, NULL, name, (maki_str){ "", 0 });
     maki_reply_emit_input(r, NULL, arguments);
@@ -75,10 +72,8 @@ static void add_function_call(maki_wire_reply *r, maki_str call)
 /* Content may be blocks (Mistral): their texts are concatenated. */
 static void add_blocks(maki_wire_reply *r, maki_str blocks)
 {
-    maki_json_iter iter = maki_json_items(blocks);
-    maki_json_item item;
-    while (maki_json_next(&iter, &item)) {
-        maki_str text = maki_member_string(item.value, MAKI_LIT("text"));
+    MAKI_JSON_EACH(item, maki_json_items(blocks)) {
+        maki_str text = maki_json_string(item.value, "text");
         maki_reply_emit(r, MAKI_DELTA_TEXT, text);
         if (text.len)
             maki_json_assembler_add(&r->message, MAKI_ASSEMBLE_TEXT, MAKI_LIT("content"), text);
@@ -91,7 +86,7 @@ static void add_blocks(maki_wire_reply *r, maki_str blocks)
 /* Audio data is dropped; its id stays, by which a client refers to it. */
 static void add_audio(maki_wire_reply *r, maki_str audio)
 {
-    maki_str id = maki_member_string(audio, id_name);
+    maki_str id = maki_json_string(audio, "id");
     char json[512];
     if (id.len == 0 || id.len > sizeof json - 16) return;
     int n = snprintf(json, sizeof json, "{\"id\":%.*s}", (int)id.len, id.ptr);
@@ -135,11 +130,9 @@ static void read_chunk(maki_str value, chunk_fields *s)
     static const maki_str choice[] = {
         { "index", 5 }, { "delta", 5 }, { "message", 7 }, { "finish_reason", 13 }, { "usage", 5 }
     };
-    maki_json_item item;
     maki_member_each(value, top, s->top, TOP_FIELDS);
     maki_member_each((maki_str){ "", 0 }, choice, s->choice, CHOICE_FIELDS);
-    maki_json_iter iter = maki_json_items(s->top[CHOICES]);
-    while (maki_is_array(s->top[CHOICES]) && maki_json_next(&iter, &item)) {
+    MAKI_JSON_EACH(item, maki_array_items(s->top[CHOICES])) {
         maki_member_each(item.value, choice, s->choice, CHOICE_FIELDS);
         if (maki_count_of(s->choice[INDEX]) == 0) return;
         maki_member_each((maki_str){ "", 0 }, choice, s->choice, CHOICE_FIELDS);
@@ -174,7 +167,7 @@ static void on_body(maki_wire_reply *r, maki_str value)
     read_meta(r, value, &s);
     maki_str message = s.choice[MESSAGE];
     if (!maki_is_object(message)) return;
-    if (maki_member_string(message, MAKI_LIT("role")).len > 0) {
+    if (maki_json_string(message, "role").len > 0) {
         maki_reply_add_row(r, message);
         return;
     }

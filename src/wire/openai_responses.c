@@ -112,7 +112,7 @@ static void item_done(maki_wire_reply *r, maki_str value)
 
 static void item_delta(maki_wire_reply *r, const struct delta_row *row, maki_str value)
 {
-    maki_str delta = maki_member_string(value, MAKI_LIT("delta"));
+    maki_str delta = maki_json_string(value, "delta");
     maki_open_part *part = maki_reply_find_part(r, index_of(value));
     if (!part || delta.len == 0) return;
     if (row->kind == MAKI_DELTA_INPUT)
@@ -139,25 +139,23 @@ static void read_meta(maki_wire_reply *r, maki_str response)
 static maki_str stop_reason(maki_str response)
 {
     maki_str details = maki_member(response, MAKI_LIT("incomplete_details"));
-    maki_str reason = maki_member_string(details, MAKI_LIT("reason"));
-    return reason.len ? reason : maki_member_string(response, MAKI_LIT("status"));
+    maki_str reason = maki_json_string(details, "reason");
+    return reason.len ? reason : maki_json_string(response, "status");
 }
 
 /* The complete response; its items, unless they came one by one. */
 static void on_body(maki_wire_reply *r, maki_str response)
 {
-    maki_json_iter iter = maki_array_items(maki_member(response, MAKI_LIT("output")));
-    maki_json_item item;
     read_meta(r, response);
     maki_reply_set_meta(r, MAKI_META_STOP, stop_reason(response));
     if (r->blocks.size || r->part_count) return;
-    while (maki_json_next(&iter, &item))
+    MAKI_JSON_EACH(item, maki_array_items(maki_member(response, MAKI_LIT("output"))))
         maki_reply_add_block(r, item.value);
 }
 
 static void on_event(maki_wire_reply *r, maki_str value)
 {
-    maki_str type = maki_member_string(value, MAKI_LIT("type"));
+    maki_str type = maki_json_string(value, "type");
     maki_str response = maki_member(value, MAKI_LIT("response"));
     for (size_t i = 0; i < sizeof delta_rows / sizeof delta_rows[0]; i++) {
         if (!maki_is_text(type, delta_rows[i].type)) continue;
@@ -227,11 +225,9 @@ static void end_items(maki_wire_reply *r)
 static void on_end(maki_wire_reply *r)
 {
     maki_spool reasoning = maki_spool_new(r->env, 32 << 10);
-    maki_json_item item;
     maki_jw w;
     end_items(r);
-    maki_json_iter items = maki_items_iter(maki_reply_blocks(r));
-    while (maki_json_next(&items, &item)) {
+    MAKI_JSON_EACH(item, maki_items_iter(maki_reply_blocks(r))) {
         if (!maki_is_object(item.value)) continue;
         if (maki_item_is_reasoning(item.value)) {
             maki_sticky_add(&r->failure, &reasoning, item.value);

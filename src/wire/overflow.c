@@ -122,7 +122,7 @@ static bool is_400(maki_str error)
 /* The field `message` as text; a string that is empty, or anything else, is nothing. */
 static maki_str message_of(maki_str error, maki_arena *arena)
 {
-    maki_str message = maki_member_string(error, MAKI_LIT("message"));
+    maki_str message = maki_json_string(error, "message");
     return message.len ? maki_json_text(message, arena) : message;
 }
 
@@ -137,13 +137,12 @@ static bool openai_overflow(maki_str error, maki_arena *arena)
 static bool anthropic_overflow(maki_str error, maki_arena *arena)
 {
     maki_str inner = maki_member(maki_member(error, MAKI_LIT("error")), MAKI_LIT("error"));
-    return maki_is_text(maki_member(inner, MAKI_LIT("type")), MAKI_LIT("invalid_request_error")) &&
+    return maki_json_field_is(inner, "type", "invalid_request_error") &&
            maki_overflow_matches(message_of(inner, arena), MAKI_OVERFLOW_ANTHROPIC);
 }
 
 bool maki_is_overflow(maki_str error, maki_arena *arena)
 {
-    return maki_is_text(maki_member(error, MAKI_LIT("name")),
-                        MAKI_LIT("LengthFinishReasonError")) ||
+    return maki_json_field_is(error, "name", "LengthFinishReasonError") ||
            openai_overflow(error, arena) || anthropic_overflow(error, arena);
 }

@@ -36,7 +36,7 @@ static maki_str session_in(maki_str user_id)
 
 static maki_str client_id_in(maki_str metadata)
 {
-    maki_str id = maki_member_string(metadata, MAKI_LIT("user_id"));
+    maki_str id = maki_json_string(metadata, "user_id");
     if (id.len) id = session_in(id);
     maki_str other = maki_member_any(metadata, "session_id sessionId conversation_id thread_id");
     if (!id.len && maki_is_string(other) && other.len > 2) id = maki_json_inside(other);
@@ -132,7 +132,7 @@ maki_json_iter maki_request_reader_last_turn(const maki_request_reader *r)
 static maki_status emit_row(maki_request_reader *r, maki_str row, maki_str item)
 {
     maki_wire_mark *m = &r->mark;
-    maki_str role = maki_member_string(row, MAKI_LIT("role"));
+    maki_str role = maki_json_string(row, "role");
     if (role.len == 0) return maki_request_reader_fail(r, "must be an object with a role");
     maki_speaker speaker = maki_speaker_of(role);
     bool system = speaker == MAKI_SPEAKER_SYSTEM;

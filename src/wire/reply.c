@@ -301,16 +301,15 @@ static void end_line(maki_wire_reply *r)
 static void add_lines(maki_wire_reply *r, maki_str bytes)
 {
     while (r->failure.status == MAKI_OK && bytes.len) {
-        const char *newline = memchr(bytes.ptr, '\n', bytes.len);
-        size_t n = newline ? (size_t)(newline - bytes.ptr) : bytes.len;
-        if (r->body.size + n > MAKI_WIRE_ROW_MAX) {
+        maki_str part;
+        bool ended = maki_str_take(&bytes, '\n', &part);
+        if (r->body.size + part.len > MAKI_WIRE_ROW_MAX) {
             abandon(r);
             maki_spool_clear(&r->body);
         } else {
-            maki_sticky_add(&r->failure, &r->body, maki_str_to(bytes, n));
+            maki_sticky_add(&r->failure, &r->body, part);
         }
-        if (newline) end_line(r);
-        bytes = maki_str_from(bytes, newline ? n + 1 : n);
+        if (ended) end_line(r);
     }
 }
 

@@ -9,9 +9,9 @@ static const char *const level_names[] = { "", "off", "minimal", "low", "medium"
 
 maki_status maki_thinking_named(maki_str name, maki_thinking *out, maki_err *err)
 {
-    for (size_t i = MAKI_THINKING_OFF; i <= MAKI_THINKING_HIGH; i++) {
-        if (!maki_str_is(name, maki_str_of(level_names[i]))) continue;
-        *out = (maki_thinking)i;
+    size_t level = maki_str_index(name, "off|minimal|low|medium|high");
+    if (level != SIZE_MAX) {
+        *out = (maki_thinking)(MAKI_THINKING_OFF + level);
         return MAKI_OK;
     }
     return maki_fail(err, MAKI_INVALID,

@@ -9,7 +9,7 @@
 
 static maki_str type_of(maki_str item)
 {
-    return maki_member_string(item, MAKI_LIT("type"));
+    return maki_json_string(item, "type");
 }
 
 static bool ends_with(maki_str string, maki_str end)
@@ -21,12 +21,12 @@ static bool is_message(maki_str item)
 {
     maki_str type = type_of(item);
     return type.len ? maki_json_text_is(type, MAKI_LIT("message"))
-                    : maki_member_string(item, MAKI_LIT("role")).len > 0;
+                    : maki_json_string(item, "role").len > 0;
 }
 
 static bool has_call_id(maki_str item)
 {
-    return maki_member_string(item, MAKI_LIT("call_id")).len > 0;
+    return maki_json_string(item, "call_id").len > 0;
 }
 
 static bool is_call(maki_str item)
@@ -51,7 +51,7 @@ bool maki_item_is_reference(maki_str item)
 
 bool maki_item_is_assistant(maki_str item)
 {
-    maki_str role = maki_member_string(item, MAKI_LIT("role")), type = type_of(item);
+    maki_str role = maki_json_string(item, "role"), type = type_of(item);
     if (role.len) return maki_json_text_is(role, MAKI_LIT("assistant"));
     return !ends_with(type, MAKI_LIT("_output")) && !ends_with(type, MAKI_LIT("_response"));
 }
@@ -69,10 +69,8 @@ static bool is_empty(maki_str value)
 /* A text block; other fields (annotations) go into `original` unless they are empty. */
 static void write_text(maki_jw *w, maki_str block, maki_str text)
 {
-    maki_json_iter iter = maki_json_items(block);
-    maki_json_item item;
     bool has_more = false;
-    while (!has_more && maki_json_next(&iter, &item)) {
+    MAKI_JSON_EACH_WHILE(!has_more, item, maki_json_items(block)) {
         has_more = !maki_key_in(item.key, "type text") && !is_empty(item.value);
     }
     maki_jw_print(w, "{'type':'text','text':%v", text);
@@ -83,15 +81,15 @@ static void write_text(maki_jw *w, maki_str block, maki_str text)
 static void write_image(maki_jw *w, maki_str block, maki_str url)
 {
     maki_jw_print(w, "{'type':'image_url','image_url':{'url':%v,'detail':%v}", url,
-                  maki_member_string(block, MAKI_LIT("detail")));
+                  maki_json_string(block, "detail"));
     maki_write_original(w, block, "type image_url detail");
     maki_jw_end_object(w);
 }
 
 static void write_block(maki_jw *w, maki_str block)
 {
-    maki_str text = maki_member_string(block, MAKI_LIT("text"));
-    maki_str url = maki_member_string(block, MAKI_LIT("image_url"));
+    maki_str text = maki_json_string(block, "text");
+    maki_str url = maki_json_string(block, "image_url");
     bool is_text = ends_with(type_of(block), MAKI_LIT("text"));
     if (text.len && is_text)
         write_text(w, block, text);
@@ -104,8 +102,6 @@ static void write_block(maki_jw *w, maki_str block)
 /* The reasoning, then the content: a string, blocks, one block, or nothing. */
 static void write_content(maki_jw *w, maki_str content, maki_str reasoning)
 {
-    maki_json_iter iter = maki_json_items(content);
-    maki_json_item item;
     maki_jw_key(w, MAKI_LIT("content"));
     if (reasoning.len == 0 && maki_is_string(content)) {
         maki_jw_raw(w, content);
@@ -118,7 +114,7 @@ static void write_content(maki_jw *w, maki_str content, maki_str reasoning)
     } else if (maki_is_object(content)) {
         write_block(w, content);
     } else {
-        while (maki_json_next(&iter, &item))
+        MAKI_JSON_EACH(item, maki_json_items(content))
             write_block(w, item.value);
     }
     maki_jw_end_array(w);
@@ -128,7 +124,7 @@ static void write_content(maki_jw *w, maki_str content, maki_str reasoning)
 
 static void write_message(maki_jw *w, maki_str item, maki_str reasoning)
 {
-    maki_str role = maki_member_string(item, MAKI_LIT("role"));
+    maki_str role = maki_json_string(item, "role");
     maki_jw_print(w, "{'role':%v", role.len ? role : MAKI_LIT("\"user\""));
     write_content(w, maki_member(item, MAKI_LIT("content")), reasoning);
     maki_write_original(w, item, "role content");
@@ -141,7 +137,7 @@ static void write_call(maki_jw *w, maki_str item, maki_str reasoning)
     static const char *const used_fields[] = { "arguments call_id name", "input call_id name",
                                                "action call_id name", "operation call_id name" };
     enum { CALL_KINDS = sizeof used_fields / sizeof used_fields[0] };
-    maki_str value = { "", 0 }, name = maki_member_string(item, MAKI_LIT("name"));
+    maki_str value = { "", 0 }, name = maki_json_string(item, "name");
     size_t i = 0;
     for (; i < CALL_KINDS && !value.len; i++) {
         maki_str fields = maki_str_of(used_fields[i]);
@@ -183,7 +179,7 @@ void maki_item_write_reasoning(maki_jw *w, maki_str reasoning)
 /* Any other item: Codex, for example, sends its tools in an item of role developer. */
 static void write_other(maki_jw *w, maki_str item, maki_str reasoning)
 {
-    maki_str role = maki_member_string(item, MAKI_LIT("role"));
+    maki_str role = maki_json_string(item, "role");
     if (role.len == 0) {
         role = maki_item_is_assistant(item) ? MAKI_LIT("\"assistant\"") : MAKI_LIT("\"user\"");
     }

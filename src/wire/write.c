@@ -175,8 +175,7 @@ maki_pending_call *maki_writer_add_call(maki_wire_writer *wr, maki_content_part 
     pending->id = protocol_id(wr, call->id, call->name);
     pending->row_id = maki_arena_copy(&wr->arena, call->id);
     pending->name = maki_arena_copy(&wr->arena, call->name);
-    pending->type =
-        maki_arena_copy(&wr->arena, maki_member_string(call->original, MAKI_LIT("type")));
+    pending->type = maki_arena_copy(&wr->arena, maki_json_string(call->original, "type"));
     if (maki_arena_status(&wr->arena, NULL) != MAKI_OK) return NULL;
     wr->pending_count++;
     return pending;

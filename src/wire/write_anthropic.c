@@ -89,9 +89,8 @@ static bool is_supported(const maki_content_part *part)
     case MAKI_CONTENT_IMAGE:
     case MAKI_CONTENT_FILE: return true;
     case MAKI_CONTENT_THINKING: {
-        bool hidden = maki_member_string(part->block, MAKI_LIT("data")).len > 2;
-        return native_of(part) &&
-               (hidden || maki_member_string(part->block, MAKI_LIT("signature")).len > 2);
+        bool hidden = maki_json_string(part->block, "data").len > 2;
+        return native_of(part) && (hidden || maki_json_string(part->block, "signature").len > 2);
     }
     case MAKI_CONTENT_OTHER: return native_of(part) != NULL;
     default: return false;

@@ -28,7 +28,7 @@ static void write_media(maki_jw *w, const maki_content_part *part)
     if (part->kind == MAKI_CONTENT_IMAGE) {
         maki_jw_print(w, "{'type':'input_image','image_url':");
         maki_write_url(w, &part->media);
-        maki_jw_print(w, "'detail':%v}", maki_member_string(own, MAKI_LIT("detail")));
+        maki_jw_print(w, "'detail':%v}", maki_json_string(own, "detail"));
         return;
     }
     maki_jw_print(w, part->media.data.len
@@ -52,7 +52,7 @@ static void write_part(maki_jw *w, const maki_content_part *part, bool output)
  * type and are ignored. */
 static void write_original_fields(maki_jw *w, maki_str original)
 {
-    if (maki_member_string(original, MAKI_LIT("type")).len) maki_write_rest(w, original, "id type");
+    if (maki_json_string(original, "type").len) maki_write_rest(w, original, "id type");
 }
 
 static void write_message(maki_wire_writer *wr, const maki_content_parts *row, maki_speaker speaker,
@@ -121,7 +121,7 @@ static bool is_item(const maki_content_part *part)
     maki_str name = part->type.len ? maki_json_inside(part->type) : part->type;
     maki_str end = MAKI_LIT("_call");
     if (part->kind == MAKI_CONTENT_THINKING)
-        return maki_member_string(part->block, MAKI_LIT("encrypted_content")).len > 2;
+        return maki_json_string(part->block, "encrypted_content").len > 2;
     return part->kind == MAKI_CONTENT_OTHER && name.len > end.len && maki_str_ends(name, end);
 }
 
@@ -166,7 +166,7 @@ static void write_result(maki_wire_writer *wr, maki_jw *w, const maki_pending_ca
     bool array = maki_is_array(part->content);
     (void)wr;
     maki_jw_object(w);
-    write_type(w, pending, maki_member_string(part->original, MAKI_LIT("type")));
+    write_type(w, pending, maki_json_string(part->original, "type"));
     maki_jw_print(w, "'call_id':%v,'output':", pending->id);
     if (array)
         maki_jw_array(w);

@@ -166,6 +166,32 @@ static void test_deep(void)
     CHECK_STR(value, "[]");
 }
 
+static void test_each(void)
+{
+    maki_str array = MAKI_LIT("[1,2,[3,4],\"五 🍣\",6]"), last = { "", 0 };
+    size_t n = 0;
+    tap_row("a loop over items, left early, and in one another");
+    MAKI_JSON_EACH(outer, maki_json_items(array)) {
+        if (n == 1) {
+            n = 10;
+            continue;
+        }
+        if (maki_json_text_is(outer.value, MAKI_LIT("五 🍣"))) break;
+        MAKI_JSON_EACH_WHILE(n < 12, inner, maki_json_items(outer.value)) {
+            last = inner.value;
+            n++;
+        }
+        if (n < 10) n++;
+    }
+    CHECK_EQ(n, 12);
+    CHECK_STR(last, "4");
+    MAKI_JSON_EACH(field, maki_json_fields(array))
+        n += field.key.len + 1;
+    MAKI_JSON_EACH(item, maki_json_items(MAKI_LIT("[]")))
+        n += item.value.len + 1;
+    CHECK_EQ(n, 12);
+}
+
 static void test_fields_by_kind(void)
 {
     maki_str object = MAKI_LIT("{\"s\":\"h\\u0065llo\",\"n\":2.5,\"t\":true,\"z\":null}"), string;
@@ -189,6 +215,7 @@ static void test_fields_by_kind(void)
 
 int main(void)
 {
+    test_each();
     test_fields_by_kind();
     test_check();
     test_items();
