@@ -1,4 +1,6 @@
-/* problems.c -- see problems.h. */
+/* problems.c -- collect problems in an arena, sort and report them.
+ *
+ * Always: `mistakes` counts every mistake, so a configuration with one is never accepted, also when its row was not kept. */
 #include "config/problems.h"
 
 #include <stdarg.h>
@@ -38,7 +40,7 @@ void maki_problem_note(maki_problems *all, bool warning, maki_text_position at, 
     va_end(args);
 }
 
-/* What is of no line in particular comes last. */
+/* Problems without a line come last. */
 static bool stands_before(const void *a, const void *b)
 {
     const maki_config_problem *left = a, *right = b;
@@ -50,14 +52,14 @@ static maki_status first_mistake(const maki_problems *all, maki_err *err)
 {
     for (size_t i = 0; i < all->count; i++) {
         const maki_config_problem *p = &all->rows[i];
-        int n = (int)p->words.len;
+        int n = (int)p->message.len;
         if (p->warning) continue;
         if (p->file && p->line) {
             return maki_fail(err, MAKI_INVALID, "%.100s:%zu:%zu: %.*s", p->file, p->line, p->column,
-                             n, p->words.ptr);
+                             n, p->message.ptr);
         }
         return maki_fail(err, MAKI_INVALID, "%.100s%s%.*s", p->file ? p->file : "",
-                         p->file ? ": " : "", n, p->words.ptr);
+                         p->file ? ": " : "", n, p->message.ptr);
     }
     return maki_fail(err, MAKI_INVALID, "%zu mistakes in the configuration", all->mistakes);
 }
@@ -78,7 +80,7 @@ maki_status maki_problems_report(maki_problems *all, const maki_config_options *
 maki_str maki_problem_quote(maki_arena *arena, maki_str text, size_t max)
 {
     size_t at = 0, len = 0, n = 0;
-    if (!maki_utf8_valid(text, NULL)) return MAKI_LIT("(no UTF-8)");
+    if (!maki_utf8_valid(text, NULL)) return MAKI_LIT("(invalid UTF-8)");
     for (; at < text.len && n < max; at += len, n++)
         (void)maki_utf8_decode(text, at, &len);
     return maki_arena_print(arena, "%.*s%s", (int)at, text.ptr ? text.ptr : "",
