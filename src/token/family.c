@@ -131,9 +131,7 @@ bool maki_family_pattern(const maki_family *family, size_t i, maki_str *out)
 
 /* ---- names ------------------------------------------------------------------------------------------ */
 
-/* The model's own name: after the last slash, after "ft:", after prefixes like "us.anthropic.".  A dot that is part of the
- * name follows a digit ("gpt-4.1"). */
-static maki_str own_name(maki_str model)
+maki_str maki_model_own_name(maki_str model)
 {
     const char *slash = maki_str_last(model, '/');
     if (slash) model = maki_str_from(model, (size_t)(slash + 1 - model.ptr));
@@ -147,7 +145,7 @@ static maki_str own_name(maki_str model)
 static const struct model_row *find(maki_str model)
 {
     const struct model_row *best = NULL;
-    maki_str name = own_name(model), pattern;
+    maki_str name = maki_model_own_name(model), pattern;
     size_t best_len = 0;
     for (size_t i = 0; i < MODELS; i++) {
         for (const char *patterns = models[i].patterns; maki_words_next(&patterns, &pattern);) {

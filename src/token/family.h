@@ -37,6 +37,9 @@ typedef struct maki_family {
     maki_image_rule image;
 } maki_family;
 
+/* The model's own name: after the last slash, after "ft:", after prefixes like "us.anthropic.".  A dot that is part of the
+ * name follows a digit ("gpt-4.1"). */
+maki_str maki_model_own_name(maki_str model);
 /* The family of a model; never NULL.  Case and the prefixes of providers are ignored
  * ("openrouter/anthropic/claude-...", "us.anthropic.claude-...", "models/gemini-...", "ft:gpt-4o:..."). */
 const maki_family *maki_family_of(maki_str model);
