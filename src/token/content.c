@@ -5,8 +5,10 @@
  * Always: an unknown block counts as its compact JSON, never as nothing. */
 #include "token/content.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/json.h"
 #include "base/str.h"
@@ -43,7 +45,7 @@ static const struct slot_row {
     { KEY("source"), SOURCE }, { KEY("file"), SOURCE },
     { KEY("image_url"), IMAGE_URL }, { KEY("url"), IMAGE_URL },
     { KEY("detail"), DETAIL },
-    { KEY("data"), DATA },
+    { KEY("data"), DATA }, { KEY("encrypted_content"), DATA },
     { KEY("input_audio"), AUDIO },
     { KEY("file_data"), FILE_DATA },
     { KEY("inlineData"), INLINE_DATA }, { KEY("inline_data"), INLINE_DATA },
@@ -68,8 +70,7 @@ static fields fields_of(maki_str object)
         for (size_t i = 0; i < sizeof slot_rows / sizeof slot_rows[0]; i++) {
             const struct slot_row *row = &slot_rows[i];
             if (item.key.len < row->name.len || !maki_json_key_is(item.key, row->name)) continue;
-            bool nothing = maki_json_kind_of(item.value) == MAKI_JSON_NULL;
-            f.at[row->slot] = nothing ? (maki_str){ 0 } : item.value;
+            if (maki_json_kind_of(item.value) != MAKI_JSON_NULL) f.at[row->slot] = item.value;
             break;
         }
     }
@@ -83,7 +84,10 @@ static bool is_string(maki_str value)
 
 static bool text_starts(maki_str string, maki_str prefix)
 {
-    return is_string(string) && maki_str_starts(maki_json_inside(string), prefix);
+    char head[16]; /* case is ignored, as in MIME types and URL schemes */
+    size_t n = is_string(string) ? maki_json_copy_text(string, head, sizeof head) : 0;
+    assert(prefix.len <= sizeof head);
+    return n >= prefix.len && strncasecmp(head, prefix.ptr, prefix.len) == 0;
 }
 
 /* ---- counting ------------------------------------------------------------------------------------------ */
@@ -140,18 +144,9 @@ static maki_status add_estimate(counting *c, double tokens)
     return MAKI_OK;
 }
 
-/* The base64 of a data URL, or all of the string. */
-static maki_str base64_of(maki_str string)
-{
-    maki_str inside = maki_json_inside(string);
-    if (!maki_str_starts(inside, MAKI_LIT("data:"))) return inside;
-    const char *comma = memchr(inside.ptr, ',', inside.len);
-    return comma ? maki_str_from(inside, (size_t)(comma - inside.ptr) + 1) : (maki_str){ "", 0 };
-}
-
 static double bytes_of(maki_str string)
 {
-    return is_string(string) ? (double)base64_of(string).len * 3 / 4 : 0;
+    return is_string(string) ? maki_base64_size(maki_json_inside(string)) : 0;
 }
 
 /* ---- the kinds of blocks -------------------------------------------------------------------------------- */
@@ -193,7 +188,7 @@ static maki_status add_image(counting *c, maki_str data, const maki_image_rule *
     maki_image_size size = { 0 };
     if (c->rules->image) rule = c->rules->image;
     bool fixed_price = low && rule->kind == MAKI_IMAGE_TILES;
-    bool known = is_string(data) && maki_image_measure(base64_of(data), &size);
+    bool known = is_string(data) && maki_image_measure(maki_json_inside(data), &size);
     if (!known && !fixed_price) c->parts->estimated = true;
     c->parts->images += maki_image_tokens(rule, size, low);
     return MAKI_OK;
@@ -202,11 +197,12 @@ static maki_status add_image(counting *c, maki_str data, const maki_image_rule *
 static maki_status count_image(counting *c, const fields *f)
 {
     maki_str url = f->at[IMAGE_URL], data = f->at[DATA], detail = f->at[DETAIL];
-    const maki_image_rule *rule = &maki_image_anthropic;
-    if (maki_json_kind_of(f->at[SOURCE]) == MAKI_JSON_OBJECT) {
+    bool source = maki_json_kind_of(f->at[SOURCE]) == MAKI_JSON_OBJECT;
+    bool openai = !maki_json_text_is(f->at[TYPE], MAKI_LIT("image")) || (url.len && !source);
+    const maki_image_rule *rule = openai ? &maki_image_openai : &maki_image_anthropic;
+    if (source) {
         data = fields_of(f->at[SOURCE]).at[DATA];
     } else if (url.len) {
-        rule = &maki_image_openai;
         if (maki_json_kind_of(url) == MAKI_JSON_OBJECT) {
             fields inner = fields_of(url);
             url = inner.at[IMAGE_URL];
@@ -218,8 +214,25 @@ static maki_status count_image(counting *c, const fields *f)
     return add_image(c, data, rule, low);
 }
 
-static maki_status add_pages(counting *c, maki_str data)
+static maki_status add_base64_text(counting *c, maki_str data)
 {
+    maki_base64 reader = maki_base64_of(maki_json_inside(data));
+    unsigned char bytes[1024];
+    maki_text_count text;
+    uint64_t tokens = 0;
+    maki_text_count_begin(&text, c->rules->tokenizer, c->err);
+    for (size_t n; (n = maki_base64_read(&reader, bytes, sizeof bytes)) > 0;)
+        maki_text_count_bytes(&text, (maki_str){ (const char *)bytes, n });
+    maki_status st = maki_text_count_end(&text, &tokens);
+    c->parts->files += tokens;
+    return st;
+}
+
+/* A file by its type; without one by that of a data URL.  Only text is counted exactly. */
+static maki_status add_file(counting *c, maki_str mime, maki_str data)
+{
+    bool text = text_starts(mime, MAKI_LIT("text/")) || text_starts(data, MAKI_LIT("data:text/"));
+    if (text && is_string(data)) return add_base64_text(c, data);
     double pages = ceil(bytes_of(data) / BYTES_PER_PAGE);
     return add_estimate(c, TOKENS_PER_PAGE * (pages > 1 ? pages : 1));
 }
@@ -236,7 +249,7 @@ static maki_status count_document(counting *c, const fields *f)
     if (source.at[CONTENT].len) return add_blocks(c, source.at[CONTENT], sum);
     if (source.at[FILE_DATA].len) data = source.at[FILE_DATA];
     if (f->at[FILE_DATA].len) data = f->at[FILE_DATA];
-    return add_pages(c, data);
+    return add_file(c, source.at[MIME], data);
 }
 
 static maki_status count_audio(counting *c, const fields *f)
@@ -244,7 +257,7 @@ static maki_status count_audio(counting *c, const fields *f)
     const double per_second = 10;
     maki_str data = f->at[DATA];
     if (f->at[AUDIO].len) data = fields_of(f->at[AUDIO]).at[DATA];
-    double seconds = is_string(data) ? maki_audio_seconds(base64_of(data)) : 1;
+    double seconds = is_string(data) ? maki_audio_seconds(maki_json_inside(data)) : 1;
     return add_estimate(c, per_second * seconds);
 }
 
@@ -255,13 +268,14 @@ static maki_status count_inline(counting *c, maki_str value)
     fields f = fields_of(value);
     maki_str data = f.at[DATA], mime = f.at[MIME];
     if (text_starts(mime, MAKI_LIT("audio/"))) {
-        double seconds = is_string(data) ? maki_audio_seconds(base64_of(data)) : 1;
+        double seconds = is_string(data) ? maki_audio_seconds(maki_json_inside(data)) : 1;
         return add_estimate(c, audio * seconds);
     }
     if (text_starts(mime, MAKI_LIT("video/"))) {
         return add_estimate(c, video * ceil(bytes_of(data) / VIDEO_BYTES_PER_S));
     }
-    if (text_starts(mime, MAKI_LIT("application/"))) return add_pages(c, data);
+    if (text_starts(mime, MAKI_LIT("text/")) || text_starts(mime, MAKI_LIT("application/")))
+        return add_file(c, mime, data);
     return add_image(c, data, &maki_image_gemini, false);
 }
 

@@ -5,7 +5,7 @@
  *     a call        its name, and its input as compact JSON (OpenAI: the arguments as they are)
  *     a result      its text or blocks
  *     image         by its size in pixels and the provider's rule (image.h)
- *     document      its text; pages are estimated from the length: 2,250 tokens for each 64 KB
+ *     document      its text, also in base64 (text/...); pages are estimated from the length: 2,250 tokens for each 64 KB
  *     audio, video  10 tokens a second (OpenAI), 32 (Gemini), 263 (video), seconds from the length
  *     anything else its compact JSON: too many tokens are better than a request that does not fit
  *

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/str.h"
 
 const maki_image_rule maki_image_anthropic = { MAKI_IMAGE_AREA, 0, 0, 0 };
@@ -75,13 +76,7 @@ uint64_t maki_image_tokens(const maki_image_rule *rule, maki_image_size size, bo
 
 /* ---- base64 ------------------------------------------------------------------------------------------ */
 
-typedef struct byte_reader {
-    maki_str text; /* still to read */
-    uint32_t bits;
-    unsigned bit_count; /* of bits not yet returned */
-} byte_reader;
-
-static int base64_digit(char c)
+static int base64_digit(int c)
 {
     if (c >= 'A' && c <= 'Z') return c - 'A';
     if (c >= 'a' && c <= 'z') return c - 'a' + 26;
@@ -91,38 +86,47 @@ static int base64_digit(char c)
     return -1;
 }
 
-/* The next digit of base64, or -1 at the end.  "\/" is a slash; "\n" and spaces are skipped. */
-static int next_digit(byte_reader *r)
+/* The next character, its escape decoded, or -1 at the end. */
+static int next_char(maki_base64 *r)
 {
-    while (r->text.len) {
-        char c = r->text.ptr[0];
-        size_t step = 1;
-        if (c == '\\' && r->text.len > 1) {
-            c = r->text.ptr[1] == '/' ? '/' : ' ';
-            step = 2;
-        }
-        r->text = maki_str_from(r->text, step);
-        if (c == '=') return -1;
-        if (base64_digit(c) >= 0) return base64_digit(c);
-        if ((unsigned char)c > ' ') return -1;
-    }
-    return -1;
+    size_t len = 1;
+    if (!r->escaped.len) return -1;
+    uint32_t c = (unsigned char)r->escaped.ptr[0];
+    if (c == '\\') c = maki_json_escape_code(r->escaped, &len);
+    r->escaped = maki_str_from(r->escaped, len);
+    return (int)c;
+}
+
+maki_base64 maki_base64_of(maki_str escaped)
+{
+    maki_base64 all = { .escaped = escaped }, r = all;
+    for (const char *scheme = "data:"; *scheme; scheme++)
+        if (next_char(&r) != *scheme) return all;
+    for (int c = 0; c >= 0 && c != ',';)
+        c = next_char(&r);
+    return r;
+}
+
+double maki_base64_size(maki_str escaped)
+{
+    return (double)maki_json_units(maki_base64_of(escaped).escaped) * 3 / 4;
 }
 
 /* The next byte, or -1. */
-static int next_byte(byte_reader *r)
+static int next_byte(maki_base64 *r)
 {
     while (r->bit_count < 8) {
-        int d = next_digit(r);
-        if (d < 0) return -1;
-        r->bits = r->bits << 6 | (uint32_t)d;
+        int c = next_char(r), digit = base64_digit(c);
+        if (c >= 0 && c <= ' ') continue;
+        if (digit < 0) return -1;
+        r->bits = r->bits << 6 | (uint32_t)digit;
         r->bit_count += 6;
     }
     r->bit_count -= 8;
     return (int)(r->bits >> r->bit_count & 0xFF);
 }
 
-static size_t read_bytes(byte_reader *r, unsigned char *out, size_t n)
+size_t maki_base64_read(maki_base64 *r, unsigned char *out, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         int byte = next_byte(r);
@@ -132,7 +136,7 @@ static size_t read_bytes(byte_reader *r, unsigned char *out, size_t n)
     return n;
 }
 
-static bool skip(byte_reader *r, size_t n)
+static bool skip(maki_base64 *r, size_t n)
 {
     while (n > 0 && next_byte(r) >= 0)
         n--;
@@ -170,7 +174,7 @@ static bool set_size(uint32_t width, uint32_t height, maki_image_size *size)
 }
 
 /* Read the segments of a JPEG up to the frame header.  The first two bytes have been read. */
-static bool measure_jpeg(byte_reader *r, maki_image_size *size)
+static bool measure_jpeg(maki_base64 *r, maki_image_size *size)
 {
     enum { SEGMENTS = 256 };
     unsigned char head[5];
@@ -181,14 +185,14 @@ static bool measure_jpeg(byte_reader *r, maki_image_size *size)
             marker = next_byte(r);
         if (marker < 0 || marker == 0xD9 || marker == 0xDA) return false;
         if (marker == 0x01 || (marker >= 0xD0 && marker <= 0xD8)) continue; /* has no length */
-        if (read_bytes(r, head, 2) < 2 || read_be16(head) < 2) return false;
+        if (maki_base64_read(r, head, 2) < 2 || read_be16(head) < 2) return false;
         bool frame =
             marker >= 0xC0 && marker <= 0xCF && marker != 0xC4 && marker != 0xC8 && marker != 0xCC;
         if (!frame) {
             if (!skip(r, read_be16(head) - 2)) return false;
             continue;
         }
-        return read_bytes(r, head, 5) == 5 &&
+        return maki_base64_read(r, head, 5) == 5 &&
                set_size(read_be16(head + 3), read_be16(head + 1), size);
     }
     return false;
@@ -212,12 +216,12 @@ static bool measure_webp(const unsigned char *head, maki_image_size *size)
     return false;
 }
 
-bool maki_image_measure(maki_str base64, maki_image_size *size)
+bool maki_image_measure(maki_str escaped, maki_image_size *size)
 {
     unsigned char head[30] = { 0 };
-    byte_reader reader = { .text = base64 };
+    maki_base64 reader = maki_base64_of(escaped);
     *size = (maki_image_size){ 0 };
-    size_t n = read_bytes(&reader, head, sizeof head);
+    size_t n = maki_base64_read(&reader, head, sizeof head);
     if (n >= 24 && memcmp(head, "\x89PNG\r\n\x1a\n", 8) == 0) {
         return set_size(read_be32(head + 16), read_be32(head + 20), size);
     }
@@ -228,19 +232,19 @@ bool maki_image_measure(maki_str base64, maki_image_size *size)
         return measure_webp(head, size);
     }
     if (n >= 4 && head[0] == 0xFF && head[1] == 0xD8) {
-        byte_reader again = { .text = base64 };
+        maki_base64 again = maki_base64_of(escaped);
         return skip(&again, 2) && measure_jpeg(&again, size);
     }
     return false;
 }
 
-double maki_audio_seconds(maki_str base64)
+double maki_audio_seconds(maki_str escaped)
 {
     const double mp3 = 16000; /* bytes a second */
     unsigned char head[32] = { 0 };
-    byte_reader reader = { .text = base64 };
-    double bytes = (double)base64.len * 3 / 4, rate = mp3;
-    size_t n = read_bytes(&reader, head, sizeof head);
+    maki_base64 reader = maki_base64_of(escaped);
+    double bytes = maki_base64_size(escaped), rate = mp3;
+    size_t n = maki_base64_read(&reader, head, sizeof head);
     if (n == sizeof head && memcmp(head, "RIFF", 4) == 0 && memcmp(head + 8, "WAVE", 4) == 0 &&
         memcmp(head + 12, "fmt ", 4) == 0 && read_le32(head + 28) > 0) {
         rate = read_le32(head + 28);

@@ -39,11 +39,23 @@ typedef struct maki_image_size {
 uint64_t maki_image_tokens(const maki_image_rule *rule, maki_image_size size, bool low_detail);
 enum { MAKI_IMAGE_DEFAULT = 1024 };
 
-/* The size in the header of a PNG, JPEG, GIF or WebP; false if it is none of them or truncated.  `base64` is between the
- * quotes of a JSON string: escapes are decoded and white space is skipped. */
-bool maki_image_measure(maki_str base64, maki_image_size *size);
+/* The size in the header of a PNG, JPEG, GIF or WebP; false if it is none of them or truncated. */
+bool maki_image_measure(maki_str escaped, maki_image_size *size);
 
 /* The duration of audio in seconds: from the header of a WAV, else as of MP3 at 128 kbit/s. */
-double maki_audio_seconds(maki_str base64);
+double maki_audio_seconds(maki_str escaped);
+
+/* Decode base64 or a data URL.  `escaped`, also above, is what is between the quotes of a JSON string: escapes are decoded,
+ * white space is skipped. */
+typedef struct maki_base64 {
+    maki_str escaped; /* still to read */
+    uint32_t bits;
+    unsigned bit_count; /* of bits not yet returned */
+} maki_base64;
+maki_base64 maki_base64_of(maki_str escaped);
+/* The next `n` bytes, fewer at the end or before what is no base64. */
+size_t maki_base64_read(maki_base64 *r, unsigned char *out, size_t n);
+/* The length of the decoded bytes, from that of the text. */
+double maki_base64_size(maki_str escaped);
 
 #endif
